@@ -1,0 +1,3 @@
+module lipsync
+
+go 1.26

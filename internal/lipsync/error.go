@@ -1,0 +1,66 @@
+package lipsync
+
+import (
+	"errors"
+	"time"
+)
+
+// Code classifies an Error, so that each edge (HTTP, command line, worker) can
+// translate it without knowing who raised it.
+type Code string
+
+// The codes. HTTP statuses for them live in one table in package rest.
+const (
+	Invalid      Code = "invalid"      // the caller's input can't be accepted
+	Unauthorized Code = "unauthorized" // who calls is not known
+	NotFound     Code = "not_found"    // no such thing for this caller
+	Conflict     Code = "conflict"     // lost a compare-and-swap: a lease, a state
+	Reused       Code = "reused"       // an idempotency key came with another request
+	TokenLimit   Code = "token_limit"  // the key may make no more requests
+	TooLarge     Code = "too_large"    // over a size limit
+	RateLimited  Code = "rate_limited" // too many calls; see Error.RetryAfter
+	Internal     Code = "internal"     // our fault
+)
+
+// Error is the one error type of the service. Message is public: it may reach
+// any client, so it holds no path, address or tool output. Err is the cause,
+// for logs alone.
+type Error struct {
+	Code       Code
+	Message    string
+	Err        error
+	RetryAfter time.Duration // for RateLimited: when a call may succeed again
+}
+
+func (e *Error) Error() string {
+	if e.Err != nil {
+		return e.Message + ": " + e.Err.Error()
+	}
+	return e.Message
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// newError makes an Error with no cause: the caller is at fault, not a library.
+func newError(code Code, message string) *Error { return &Error{Code: code, Message: message} }
+
+// CodeOf returns the code of the first *Error in err's chain, Internal for any
+// other error, and "" for nil.
+func CodeOf(err error) Code {
+	if err == nil {
+		return ""
+	}
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Code
+	}
+	return Internal
+}
+
+// MessageOf returns the public message of err: that of the first *Error in its
+// chain, "internal error" for any other.
+func MessageOf(err error) string {
+	if e, ok := errors.AsType[*Error](err); ok && e.Code != Internal {
+		return e.Message
+	}
+	return "internal error"
+}

@@ -1,0 +1,99 @@
+// Package lipsync is the domain of the lip sync service: its requests, keys and
+// uploads, the ports that its adapters implement, and the Service that holds
+// every business rule.
+//
+// It imports nothing but the standard library and google/uuid. Time, ids and
+// randomness come from outside, and the caller is an explicit argument.
+package lipsync
+
+import "time"
+
+// Status is where a request stands. A request goes queued → processing →
+// completed or failed, and never leaves the last two.
+type Status string
+
+// The statuses of a request.
+const (
+	Queued     Status = "queued"
+	Processing Status = "processing"
+	Completed  Status = "completed"
+	Failed     Status = "failed"
+)
+
+// Final reports whether nothing leaves the status.
+func (s Status) Final() bool { return s == Completed || s == Failed }
+
+// Input says where one medium of a request comes from: exactly one of URL (a
+// user's http or https address) and Object (a key in Objects) is set.
+type Input struct {
+	URL    string `json:"url,omitempty"`
+	Object string `json:"object,omitempty"`
+}
+
+// Request is one lip sync job, as the store keeps it.
+type Request struct {
+	ID          string // UUID, lower case
+	Account     string
+	KeyID       string // the key that made it
+	ReferenceID string // the client's own name for it, or ""
+	Seq         int64  // 1, 2, … within the account, in order of creation; set by Create
+	Status      Status
+
+	Video, Audio Input
+	// LargestFace turns active speaker detection off: the largest face of each
+	// frame is synced.
+	LargestFace bool
+
+	CreatedAt  time.Time
+	StartedAt  time.Time // zero until first claimed
+	FinishedAt time.Time // zero until final
+	Output     string    // object key of the result, when completed
+	Error      string    // public sentence, when failed
+
+	Attempts   int       // claims so far that were not given back
+	Lease      string    // token of the worker that holds it, or ""
+	LeaseUntil time.Time // when the lease ends, if there is one
+}
+
+// Key is an API key. The token itself is never stored.
+type Key struct {
+	ID        string
+	Account   string
+	Name      string
+	Hash      [32]byte // SHA-256 of the token
+	CreatedAt time.Time
+	LastUsed  time.Time // zero if never
+	RevokedAt time.Time // zero while active
+	Limit     int64     // generate requests it may make; 0 is unlimited
+	Used      int64     // generate requests it made
+}
+
+// MediaKind is what an input or an upload holds.
+type MediaKind string
+
+// The kinds of media.
+const (
+	Video MediaKind = "video"
+	Audio MediaKind = "audio"
+)
+
+// Upload is a file that a client sends straight to storage, to name it as an
+// input later.
+type Upload struct {
+	ID          string // UUID
+	Account     string
+	Kind        MediaKind
+	Size        int64 // bytes, announced and enforced
+	ContentType string
+	Object      string // object key that the upload fills
+	CreatedAt   time.Time
+	ExpiresAt   time.Time // unused, it disappears then
+	RequestID   string    // the newest request that uses it, or ""
+}
+
+// Caller is who makes a call: an active key and its account.
+type Caller struct {
+	Account string
+	KeyID   string
+	KeyName string
+}

@@ -1,0 +1,147 @@
+package lipsync
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// Every port's method is safe for concurrent use, may be retried by the caller
+// after an error, and returns *Error for what its comment names; any other
+// error means that the outcome is not known.
+
+// Requests is the truth about requests.
+type Requests interface {
+	// Create writes the request, its list entries, one use of the key and the
+	// idempotency record in one transaction, and returns it with Seq set.
+	//
+	// If idem is not nil and its key was used in this account before it
+	// expired, nothing is written: with the same fingerprint the earlier
+	// request is returned with replayed true; with another one, Reused. The
+	// idempotency record is looked at before the limit, so that a replay
+	// succeeds on a spent key. A key whose Limit is used up: TokenLimit.
+	// An upload that the request names (uploads) and that is gone: Invalid.
+	Create(ctx context.Context, r Request, uploads []string, idem *Idempotency) (created Request, replayed bool, err error)
+
+	// Get returns a request of any account by its id, strongly consistent.
+	// NotFound if there is none.
+	Get(ctx context.Context, id string) (Request, error)
+
+	// Latest returns the newest request of the account with the reference id,
+	// strongly consistent. NotFound if there is none.
+	Latest(ctx context.Context, account, referenceID string) (Request, error)
+
+	// List returns the account's requests, newest first, skipping offset and at
+	// most limit of them, and how many there are; only those with the
+	// reference id, if it is not "". Cost depends on limit alone.
+	List(ctx context.Context, account, referenceID string, offset int64, limit int) ([]Request, int64, error)
+}
+
+// Idempotency is what makes a repeated create harmless.
+type Idempotency struct {
+	Key         string   // the client's, unique within the account
+	Fingerprint [32]byte // of everything that the request asks for
+	ExpiresAt   time.Time
+}
+
+// Leases hands requests out to workers. Every change is a compare-and-swap on
+// the state that it names.
+type Leases interface {
+	// Claim leases one request until now+lease: the one with the id, or for ""
+	// the oldest open one. Open means queued, or processing with no lease or
+	// one that ended by now. It becomes processing, StartedAt is set the first
+	// time, Attempts grows by one, Lease is the token. NotFound if there is
+	// nothing to claim (for an id: unknown, final or leased).
+	Claim(ctx context.Context, id, token string, now time.Time, lease time.Duration) (Request, error)
+
+	// Renew moves the end of a held lease. Conflict if the token no longer
+	// holds the request.
+	Renew(ctx context.Context, id, token string, until time.Time) error
+
+	// Release gives a held request back: no lease, Attempts one less.
+	// Conflict if the token no longer holds the request.
+	Release(ctx context.Context, id, token string) error
+
+	// Finish makes a held request final: completed with output, or failed with
+	// the public sentence failure. Conflict if the token no longer holds it.
+	Finish(ctx context.Context, id, token string, now time.Time, output, failure string) error
+
+	// Open returns up to limit requests that are claimable at now, oldest
+	// first, for the sweep.
+	Open(ctx context.Context, now time.Time, limit int) ([]Request, error)
+}
+
+// Keys keeps API keys.
+type Keys interface {
+	CreateKey(ctx context.Context, k Key) error
+	// KeyByHash returns the key, revoked or not. NotFound if there is none.
+	KeyByHash(ctx context.Context, hash [32]byte) (Key, error)
+	// TouchKey sets LastUsed if at is later; an unknown id is no error.
+	TouchKey(ctx context.Context, id string, at time.Time) error
+	// ListKeys returns the account's keys, oldest first; all accounts' for "".
+	ListKeys(ctx context.Context, account string) ([]Key, error)
+	// RevokeKey sets RevokedAt once. NotFound for an unknown id, or one of
+	// another account where account is not "".
+	RevokeKey(ctx context.Context, account, id string, at time.Time) error
+}
+
+// Uploads keeps what clients announced to send.
+type Uploads interface {
+	CreateUpload(ctx context.Context, u Upload) error
+	// GetUpload returns the upload of any account. NotFound if there is none.
+	GetUpload(ctx context.Context, id string) (Upload, error)
+	// ExpiredUploads returns up to limit uploads with ExpiresAt before now,
+	// used or not.
+	ExpiredUploads(ctx context.Context, now time.Time, limit int) ([]Upload, error)
+	// DeleteUpload forgets the upload; an unknown id is no error.
+	DeleteUpload(ctx context.Context, id string) error
+}
+
+// Rates counts calls against a limit for each name (a key and kind of call).
+type Rates interface {
+	// Take takes one of limit calls a minute. It returns 0 if the call may go
+	// on, else how long until one may, and then counts nothing. Concurrent
+	// takes never let more than limit through in any minute that starts with
+	// none taken.
+	Take(ctx context.Context, name string, limit int, now time.Time) (time.Duration, error)
+}
+
+// Store is everything that one database keeps.
+type Store interface {
+	Requests
+	Leases
+	Keys
+	Uploads
+	Rates
+}
+
+// Objects keeps media files under slash-separated keys.
+type Objects interface {
+	// Put stores size bytes of r under the key (size -1: all of r), whole or
+	// not at all, replacing what was there.
+	Put(ctx context.Context, key string, r io.Reader, size int64) error
+	// Open returns the object's bytes and their number. NotFound if none.
+	Open(ctx context.Context, key string) (io.ReadCloser, int64, error)
+	// Size returns the number of bytes. NotFound if there is no such object.
+	Size(ctx context.Context, key string) (int64, error)
+	// Delete removes the object; a missing one is no error.
+	Delete(ctx context.Context, key string) error
+	// List calls f for each object whose key starts with prefix, in no order,
+	// until f returns an error, which it then returns.
+	List(ctx context.Context, prefix string, f func(key string, modified time.Time) error) error
+	// SignGet returns an URL that serves the object to anyone until the time,
+	// under the download file name. It may be relative to the service's host.
+	SignGet(ctx context.Context, key, name string, until time.Time) (*url.URL, error)
+	// SignPut returns an URL that takes exactly size bytes by PUT until the
+	// time, and the headers that the client must send with them. It may be
+	// relative to the service's host.
+	SignPut(ctx context.Context, key string, size int64, contentType string, until time.Time) (*url.URL, http.Header, error)
+}
+
+// Queue tells workers that a request waits. It is only a hint: a message may
+// come twice, late or never, and the store is the truth.
+type Queue interface {
+	Send(ctx context.Context, id string) error
+}
