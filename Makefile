@@ -1,0 +1,71 @@
+# Everything that is done with this repository. Run make alone for a list.
+
+SHELL       := /bin/sh
+VENV        := .cache/venv
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.6.0
+FUZZTIME    ?= 2m
+ARGS        ?=
+
+export LIPSYNC_PYTHON := $(abspath $(VENV))/bin/python
+
+.DEFAULT_GOAL := help
+.PHONY: help build demo test run lint bench crash-test race fuzz clean
+
+help: ## list what make can do
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: ## build bin/lipsync
+	CGO_ENABLED=0 go build -trimpath -o bin/lipsync ./cmd/lipsync
+
+demo: ## install what is missing, build, and lip sync a sample video through the HTTP API
+	@.ci/install ffmpeg espeak-ng
+	@$(MAKE) --no-print-directory build
+	bin/lipsync demo $(ARGS)
+
+test: $(VENV)/done ## install what is missing and run every test
+	@.ci/install ffmpeg espeak-ng
+	go vet ./...
+	go test -timeout 30m ./...
+
+run: build ## build and serve, e.g. make run ARGS='--addr :8080'
+	bin/lipsync serve $(ARGS)
+
+lint: ## formatting, vet, staticcheck, known vulnerabilities, go.mod
+	@files=$$(gofmt -l $$(git ls-files '*.go')); \
+	if [ -n "$$files" ]; then echo "not formatted:" $$files; exit 1; fi
+	go vet ./...
+	go run $(STATICCHECK) ./...
+	go mod tidy -diff
+	@if curl -sfo /dev/null --max-time 10 https://vuln.go.dev/index/db.json; \
+	then go run $(GOVULNCHECK) ./...; \
+	else echo "vuln.go.dev is out of reach: known vulnerabilities were not looked up"; fi
+
+bench: ## measure speed, memory, and the latency of the API (takes some minutes)
+	@.ci/install ffmpeg espeak-ng
+	go test -timeout 60m -run '^$$' -bench . -benchtime 1x ./cmd/lipsync
+
+crash-test: ## kill the service 20 times while 20 jobs run
+	@.ci/install ffmpeg espeak-ng
+	go test -timeout 60m -count 1 -v -run '^TestCrash$$' ./cmd/lipsync -args -kills 20
+
+race: ## run the tests under the race detector (needs a C compiler)
+	go test -race -timeout 60m ./...
+
+fuzz: ## run each fuzz target for FUZZTIME (2m)
+	@for package in $$(go list ./...); do \
+		for target in $$(go test -list '^Fuzz' $$package | grep '^Fuzz'); do \
+			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$package || exit 1; \
+		done; \
+	done
+
+clean: ## remove what was built
+	rm -rf bin dist .cache
+
+# The Python side of the tests: see .ci/requirements.txt.
+$(VENV)/done: .ci/requirements.txt
+	@python3 -c 'import ensurepip' 2>/dev/null || .ci/install python3-venv
+	rm -rf $(VENV)
+	python3 -m venv $(VENV)
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check -r .ci/requirements.txt
+	@touch $@
