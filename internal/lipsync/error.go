@@ -44,6 +44,15 @@ func (e *Error) Unwrap() error { return e.Err }
 // newError makes an Error with no cause: the caller is at fault, not a library.
 func newError(code Code, message string) *Error { return &Error{Code: code, Message: message} }
 
+// restate gives an error of that code, as a port returned it, the sentence that
+// a client is to read. It leaves any other alone.
+func restate(err error, code Code, message string) error {
+	if CodeOf(err) != code {
+		return err
+	}
+	return &Error{Code: code, Message: message, Err: err}
+}
+
 // CodeOf returns the code of the first *Error in err's chain, Internal for any
 // other error, and "" for nil.
 func CodeOf(err error) Code {

@@ -87,7 +87,7 @@ type Upload struct {
 	ContentType string
 	Object      string // object key that the upload fills
 	CreatedAt   time.Time
-	ExpiresAt   time.Time // unused, it disappears then
+	ExpiresAt   time.Time // it disappears then, or when no open request uses it any more
 	RequestID   string    // the newest request that uses it, or ""
 }
 

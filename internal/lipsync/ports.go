@@ -22,7 +22,8 @@ type Requests interface {
 	// request is returned with replayed true; with another one, Reused. The
 	// idempotency record is looked at before the limit, so that a replay
 	// succeeds on a spent key. A key whose Limit is used up: TokenLimit.
-	// An upload that the request names (uploads) and that is gone: Invalid.
+	// An upload that the request names (uploads) and that is gone: Invalid;
+	// the others get its id as RequestID, and UploadLife more from CreatedAt.
 	Create(ctx context.Context, r Request, uploads []string, idem *Idempotency) (created Request, replayed bool, err error)
 
 	// Get returns a request of any account by its id, strongly consistent.
@@ -93,7 +94,7 @@ type Uploads interface {
 	// GetUpload returns the upload of any account. NotFound if there is none.
 	GetUpload(ctx context.Context, id string) (Upload, error)
 	// ExpiredUploads returns up to limit uploads with ExpiresAt before now,
-	// used or not.
+	// used or not, those that expired first at first.
 	ExpiredUploads(ctx context.Context, now time.Time, limit int) ([]Upload, error)
 	// DeleteUpload forgets the upload; an unknown id is no error.
 	DeleteUpload(ctx context.Context, id string) error
@@ -120,7 +121,7 @@ type Store interface {
 // Objects keeps media files under slash-separated keys.
 type Objects interface {
 	// Put stores size bytes of r under the key (size -1: all of r), whole or
-	// not at all, replacing what was there.
+	// not at all, replacing what was there. An error of r stays in the chain.
 	Put(ctx context.Context, key string, r io.Reader, size int64) error
 	// Open returns the object's bytes and their number. NotFound if none.
 	Open(ctx context.Context, key string) (io.ReadCloser, int64, error)
@@ -129,7 +130,7 @@ type Objects interface {
 	// Delete removes the object; a missing one is no error.
 	Delete(ctx context.Context, key string) error
 	// List calls f for each object whose key starts with prefix, in no order,
-	// until f returns an error, which it then returns.
+	// until f returns an error, which it then returns. f may delete the object.
 	List(ctx context.Context, prefix string, f func(key string, modified time.Time) error) error
 	// SignGet returns an URL that serves the object to anyone until the time,
 	// under the download file name. It may be relative to the service's host.

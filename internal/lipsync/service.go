@@ -1,11 +1,34 @@
 package lipsync
 
 import (
-	"context"
 	"io"
-	"net/http"
-	"net/url"
 	"time"
+)
+
+// How long things last.
+const (
+	// Lease is how long a worker holds a request before it must renew.
+	Lease = time.Minute
+	// UploadLife is how long an upload stays after it was announced or last used.
+	UploadLife = 24 * time.Hour
+	// OutputLife is how long an output stays after its request completed.
+	OutputLife = 30 * 24 * time.Hour
+	// OrphanAge is older than any object can be whose record is still to come:
+	// the age that Tidy is called with while others may be writing.
+	OrphanAge = 24 * time.Hour
+
+	putURLLife     = time.Hour
+	getURLLife     = 2 * time.Hour
+	idempotentLife = 24 * time.Hour
+)
+
+// MaxAttempts is how often a request is claimed before it fails.
+const MaxAttempts = 3
+
+// Sizes of media in bytes, where the Service says no others.
+const (
+	defaultMaxVideo = 5 << 30
+	defaultMaxAudio = 500 << 20
 )
 
 // Service holds every business rule. Its fields are set once, before use.
@@ -17,70 +40,20 @@ type Service struct {
 	NewID   func() string // a new UUID
 	Random  io.Reader     // cryptographic randomness
 
-	GenerateRate, ReadRate int // calls a minute for a key
+	GenerateRate, ReadRate int   // calls a minute for a key
+	MaxVideo, MaxAudio     int64 // bytes of one medium; 0 is 5 GiB and 500 MiB
 }
 
-// The signatures that package rest is written against; bodies follow.
-
-// CallKind is a group of calls that shares a rate.
-type CallKind string
-
-const (
-	GenerateCall CallKind = "generate"
-	ReadCall     CallKind = "read"
-)
-
-// NewRequest is what a client asks for: each source is an URL or one of our uploads.
-type NewRequest struct {
-	ID             string // "" for a new one; else the id that StoreMedia was called with
-	Video, Audio   Source
-	LargestFace    bool
-	ReferenceID    string
-	HasReferenceID bool
-	IdempotencyKey string
-	HasIdempotency bool
-}
-
-// Source is one medium as the client names it.
-type Source struct {
-	URL    string   // http, https or upload://ID
-	Object string   // stored by StoreMedia
-	SHA256 [32]byte // of the stored object, for the idempotency fingerprint
-}
-
-func (s *Service) Authenticate(ctx context.Context, token string) (Caller, error) { panic("todo") }
-func (s *Service) Allow(ctx context.Context, c Caller, kind CallKind) error       { panic("todo") }
-func (s *Service) NewRequestID() string                                           { panic("todo") }
-func (s *Service) StoreMedia(ctx context.Context, requestID string, kind MediaKind, r io.Reader) (Source, error) {
-	panic("todo")
-}
-func (s *Service) DiscardMedia(ctx context.Context, requestID string) error { panic("todo") }
-func (s *Service) Generate(ctx context.Context, c Caller, n NewRequest) (id string, err error) {
-	panic("todo")
-}
-func (s *Service) Request(ctx context.Context, c Caller, idOrReference string) (Request, *url.URL, error) {
-	panic("todo")
-}
-
-// Page is one page of a list.
-type Page struct {
-	Requests []Request
-	Outputs  []*url.URL // beside Requests; nil where there is none
-	Total    int64
-}
-
-func (s *Service) RequestPage(ctx context.Context, c Caller, referenceID string, offset int64, limit int) (Page, error) {
-	panic("todo")
-}
-
-// SignedUpload is an upload and where its bytes go.
-type SignedUpload struct {
-	Upload
-	PutURL  *url.URL
-	Headers http.Header
-	Source  string // upload://ID, to name as an input
-}
-
-func (s *Service) CreateUpload(ctx context.Context, c Caller, kind MediaKind, size int64, contentType string) (SignedUpload, error) {
-	panic("todo")
+// MaxSize returns how many bytes a medium of the kind may have.
+func (s *Service) MaxSize(kind MediaKind) int64 {
+	switch {
+	case kind == Video && s.MaxVideo > 0:
+		return s.MaxVideo
+	case kind == Video:
+		return defaultMaxVideo
+	case s.MaxAudio > 0:
+		return s.MaxAudio
+	default:
+		return defaultMaxAudio
+	}
 }

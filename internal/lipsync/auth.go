@@ -1,0 +1,98 @@
+package lipsync
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"io"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// CallKind is a group of calls that shares a rate.
+type CallKind string
+
+// The kinds of calls.
+const (
+	GenerateCall CallKind = "generate"
+	ReadCall     CallKind = "read"
+)
+
+// touchEvery is how exact Key.LastUsed is: most calls then only read the key.
+const touchEvery = time.Minute
+
+// Authenticate returns who presents the token, or Unauthorized. It asks the
+// store each time, so that a revoked key is refused at once.
+func (s *Service) Authenticate(ctx context.Context, token string) (Caller, error) {
+	if strings.ContainsFunc(token, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }) {
+		return Caller{}, newError(Unauthorized, "invalid token")
+	}
+	k, err := s.Store.KeyByHash(ctx, sha256.Sum256([]byte(token)))
+	switch {
+	case CodeOf(err) == NotFound, err == nil && !k.RevokedAt.IsZero():
+		return Caller{}, newError(Unauthorized, "invalid token")
+	case err != nil:
+		return Caller{}, err
+	}
+	if now := s.Now(); now.Sub(k.LastUsed) >= touchEvery {
+		if err := s.Store.TouchKey(ctx, k.ID, now); err != nil {
+			return Caller{}, err
+		}
+	}
+	return Caller{Account: k.Account, KeyID: k.ID, KeyName: k.Name}, nil
+}
+
+// Allow takes one call of the kind from the key's rate, or returns RateLimited.
+func (s *Service) Allow(ctx context.Context, c Caller, kind CallKind) error {
+	limit := s.ReadRate
+	if kind == GenerateCall {
+		limit = s.GenerateRate
+	}
+	wait, err := s.Store.Take(ctx, string(kind)+"/"+c.KeyID, limit, s.Now())
+	if err != nil {
+		return err
+	}
+	if wait > 0 {
+		return &Error{Code: RateLimited, Message: "rate limit exceeded", RetryAfter: wait}
+	}
+	return nil
+}
+
+// CreateKey makes an API key that may make limit generate requests (0: any
+// number) and returns its token, which is kept nowhere.
+func (s *Service) CreateKey(ctx context.Context, account, name string, limit int64) (token string, k Key, err error) {
+	switch {
+	case !validName(account):
+		return "", Key{}, newError(Invalid, "account must be 1 to 255 characters with no control characters")
+	case !validName(name):
+		return "", Key{}, newError(Invalid, "name must be 1 to 255 characters with no control characters")
+	case limit < 0:
+		return "", Key{}, newError(Invalid, "limit must be 0 or more")
+	}
+	var secret [32]byte
+	if _, err := io.ReadFull(s.Random, secret[:]); err != nil {
+		return "", Key{}, err
+	}
+	token = "lipsync_" + base64.RawURLEncoding.EncodeToString(secret[:])
+	k = Key{
+		ID: s.NewID(), Account: account, Name: name, Limit: limit,
+		Hash: sha256.Sum256([]byte(token)), CreatedAt: s.Now(),
+	}
+	if err := s.Store.CreateKey(ctx, k); err != nil {
+		return "", Key{}, err
+	}
+	return token, k, nil
+}
+
+// Keys returns the account's keys, oldest first; those of all accounts for "".
+func (s *Service) Keys(ctx context.Context, account string) ([]Key, error) {
+	return s.Store.ListKeys(ctx, account)
+}
+
+// RevokeKey ends a key of the account, or of any account for "". NotFound if
+// there is no such key; a revoked key stays as it is.
+func (s *Service) RevokeKey(ctx context.Context, account, id string) error {
+	err := s.Store.RevokeKey(ctx, account, id, s.Now())
+	return restate(err, NotFound, "key not found")
+}

@@ -1,0 +1,119 @@
+package lipsync
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+)
+
+// NewRequest is what a client asks for.
+type NewRequest struct {
+	ID             string // "" for a new one; else the id that StoreMedia was called with
+	Video, Audio   Source
+	LargestFace    bool
+	ReferenceID    string
+	HasReferenceID bool
+	IdempotencyKey string
+	HasIdempotency bool
+}
+
+// Generate accepts a request and returns its id. Of a repeated call with the
+// same idempotency key it returns the first one's. Media that were stored for
+// the request are discarded if it is refused or a repetition.
+func (s *Service) Generate(ctx context.Context, c Caller, n NewRequest) (id string, err error) {
+	id, err = s.generate(ctx, c, n)
+	if n.ID != "" && id != n.ID {
+		// A failure here leaves an orphan, which Tidy deletes.
+		_ = s.DiscardMedia(context.WithoutCancel(ctx), n.ID)
+	}
+	return id, err
+}
+
+func (s *Service) generate(ctx context.Context, c Caller, n NewRequest) (string, error) {
+	if err := n.validate(); err != nil {
+		return "", err
+	}
+	video, err := s.input(ctx, c, Video, n.Video)
+	if err != nil {
+		return "", err
+	}
+	audio, err := s.input(ctx, c, Audio, n.Audio)
+	if err != nil {
+		return "", err
+	}
+	r := Request{
+		ID: n.ID, Account: c.Account, KeyID: c.KeyID, ReferenceID: n.ReferenceID, Status: Queued,
+		Video: video, Audio: audio, LargestFace: n.LargestFace, CreatedAt: s.Now(),
+	}
+	if r.ID == "" {
+		r.ID = s.NewID()
+	}
+	return s.create(ctx, r, n)
+}
+
+// create writes the request, then tells the queue.
+func (s *Service) create(ctx context.Context, r Request, n NewRequest) (string, error) {
+	var idem *Idempotency
+	if n.HasIdempotency {
+		idem = &Idempotency{Key: n.IdempotencyKey, Fingerprint: n.fingerprint(), ExpiresAt: r.CreatedAt.Add(idempotentLife)}
+	}
+	created, replayed, err := s.Store.Create(ctx, r, n.uploads(), idem)
+	switch CodeOf(err) {
+	case "":
+	case TokenLimit:
+		return "", restate(err, TokenLimit, "token limit reached")
+	case Reused:
+		return "", restate(err, Reused, "idempotency key was used with a different request")
+	case Invalid:
+		return "", restate(err, Invalid, "upload does not exist")
+	default:
+		return "", err
+	}
+	if !replayed {
+		// The request stands: Sweep sends again what the queue did not take.
+		_ = s.Queue.Send(ctx, created.ID)
+	}
+	return created.ID, nil
+}
+
+func (n NewRequest) validate() error {
+	if n.HasReferenceID && !validText(n.ReferenceID) {
+		return newError(Invalid, "reference_id must be 1 to 255 characters")
+	}
+	if n.HasIdempotency && !validText(n.IdempotencyKey) {
+		return newError(Invalid, "Idempotency-Key must be 1 to 255 characters")
+	}
+	return nil
+}
+
+// uploads returns the ids of the uploads that the request names.
+func (n NewRequest) uploads() []string {
+	var ids []string
+	for _, source := range []Source{n.Video, n.Audio} {
+		if id, ok := source.upload(); ok {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// fingerprint covers all that the client asks for, and the endpoint by which
+// it asks: stored media have a sum and no URL.
+func (n NewRequest) fingerprint() [32]byte {
+	type source struct {
+		URL    string
+		SHA256 [32]byte
+	}
+	text, err := json.Marshal(struct {
+		Video, Audio source
+		LargestFace  bool
+		ReferenceID  string
+	}{
+		source{n.Video.URL, n.Video.SHA256}, source{n.Audio.URL, n.Audio.SHA256},
+		n.LargestFace, n.ReferenceID,
+	})
+	if err != nil {
+		panic(err) // strings, booleans and bytes always encode
+	}
+	return sha256.Sum256(text)
+}

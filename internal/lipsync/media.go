@@ -1,0 +1,75 @@
+package lipsync
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Where objects lie: under one of three prefixes, then the id of the record
+// that names them.
+const (
+	inputs  = "inputs/"
+	uploads = "uploads/"
+	outputs = "outputs/"
+)
+
+func inputKey(requestID string, kind MediaKind) string {
+	return inputs + requestID + "/" + string(kind)
+}
+
+func uploadKey(id string) string { return uploads + id }
+
+// outputKey holds the lease, so that a worker that lost a request can't
+// overwrite what another made of it.
+func outputKey(requestID, lease string) string { return outputs + requestID + "/" + lease + ".mp4" }
+
+// NewRequestID returns an id to store media under before Generate.
+func (s *Service) NewRequestID() string { return s.NewID() }
+
+// StoreMedia stores one medium of a request to come. TooLarge if there is more
+// of it than its kind may have; then and after any error nothing is kept.
+func (s *Service) StoreMedia(ctx context.Context, requestID string, kind MediaKind, r io.Reader) (Source, error) {
+	sum := sha256.New()
+	limited := &limitReader{r: r, left: s.MaxSize(kind), err: newError(TooLarge,
+		fmt.Sprintf("%s is larger than %d bytes", kind, s.MaxSize(kind)))}
+	src := Source{Object: inputKey(requestID, kind)}
+	if err := s.Objects.Put(ctx, src.Object, io.TeeReader(limited, sum), -1); err != nil {
+		return Source{}, err
+	}
+	sum.Sum(src.SHA256[:0])
+	return src, nil
+}
+
+// DiscardMedia deletes what was stored for a request that never came to be.
+func (s *Service) DiscardMedia(ctx context.Context, requestID string) error {
+	switch _, err := s.Store.Get(ctx, requestID); CodeOf(err) {
+	case NotFound:
+		return s.deleteInputs(ctx, requestID)
+	default:
+		return err
+	}
+}
+
+func (s *Service) deleteInputs(ctx context.Context, requestID string) error {
+	return errors.Join(
+		s.Objects.Delete(ctx, inputKey(requestID, Video)),
+		s.Objects.Delete(ctx, inputKey(requestID, Audio)))
+}
+
+// limitReader reads r, and fails with err once more than left bytes came.
+type limitReader struct {
+	r    io.Reader
+	left int64
+	err  error
+}
+
+func (l *limitReader) Read(p []byte) (int, error) {
+	n, err := l.r.Read(p)
+	if l.left -= int64(n); l.left < 0 {
+		return 0, l.err
+	}
+	return n, err
+}

@@ -1,0 +1,66 @@
+package lipsync
+
+import (
+	"context"
+	"net/url"
+
+	"github.com/google/uuid"
+)
+
+// Page is one page of a list.
+type Page struct {
+	Requests []Request
+	Outputs  []*url.URL // beside Requests; nil where there is none
+	Total    int64
+}
+
+// Request returns the caller's request with the id, or else the newest one with
+// the reference id, and where its output is, if there is one. An id is found in
+// any case of its letters. NotFound for other accounts' requests too.
+func (s *Service) Request(ctx context.Context, c Caller, idOrReference string) (Request, *url.URL, error) {
+	r, err := s.find(ctx, c.Account, idOrReference)
+	if err != nil {
+		return Request{}, nil, restate(err, NotFound, "lipsync request not found")
+	}
+	output, err := s.outputURL(ctx, r)
+	return r, output, err
+}
+
+func (s *Service) find(ctx context.Context, account, idOrReference string) (Request, error) {
+	if id, err := uuid.Parse(idOrReference); err == nil && len(idOrReference) == len(id.String()) {
+		r, err := s.Store.Get(ctx, id.String())
+		if CodeOf(err) != NotFound && (err != nil || r.Account == account) {
+			return r, err
+		}
+	}
+	if !validText(idOrReference) {
+		return Request{}, newError(NotFound, "lipsync request not found")
+	}
+	return s.Store.Latest(ctx, account, idOrReference)
+}
+
+// RequestPage returns the caller's requests, newest first; those with the
+// reference id alone, if it is not "".
+func (s *Service) RequestPage(ctx context.Context, c Caller, referenceID string, offset int64, limit int) (Page, error) {
+	list, total, err := s.Store.List(ctx, c.Account, referenceID, offset, limit)
+	if err != nil {
+		return Page{}, err
+	}
+	p := Page{Requests: list, Outputs: make([]*url.URL, len(list)), Total: total}
+	for i, r := range list {
+		if p.Outputs[i], err = s.outputURL(ctx, r); err != nil {
+			return Page{}, err
+		}
+	}
+	return p, nil
+}
+
+// outputURL signs a new address of the request's output, nil if it has none or
+// its time is over.
+func (s *Service) outputURL(ctx context.Context, r Request) (*url.URL, error) {
+	now := s.Now()
+	if r.Output == "" || !now.Before(r.FinishedAt.Add(OutputLife)) {
+		return nil, nil
+	}
+	return s.Objects.SignGet(ctx, r.Output, r.ID+".mp4", now.Add(getURLLife))
+}

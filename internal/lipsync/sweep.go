@@ -1,0 +1,158 @@
+package lipsync
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"time"
+)
+
+const (
+	// sweepBatch bounds what one Sweep looks at; the next one goes on.
+	sweepBatch = 200
+	// uploadGrace keeps an expired upload for a Generate that found it in time.
+	uploadGrace = time.Hour
+)
+
+// Sweep closes requests that had their attempts, sends those that still wait to
+// the queue again, and deletes expired uploads. It is to run once a minute, and
+// harms nothing when it runs twice at a time.
+func (s *Service) Sweep(ctx context.Context) error {
+	return errors.Join(s.sweepRequests(ctx), s.sweepUploads(ctx))
+}
+
+func (s *Service) sweepRequests(ctx context.Context) error {
+	open, err := s.Store.Open(ctx, s.Now(), sweepBatch)
+	errs := []error{err}
+	for _, r := range open {
+		if r.Attempts < MaxAttempts {
+			errs = append(errs, s.Queue.Send(ctx, r.ID))
+		} else {
+			errs = append(errs, s.closeSpent(ctx, r.ID))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// closeSpent lets Claim make the request failed. Where an attempt was given
+// back meanwhile, Claim succeeds, and so does this.
+func (s *Service) closeSpent(ctx context.Context, id string) error {
+	r, err := s.Claim(ctx, id)
+	switch CodeOf(err) {
+	case "":
+		return s.Release(ctx, r)
+	case NotFound:
+		return nil
+	default:
+		return err
+	}
+}
+
+func (s *Service) sweepUploads(ctx context.Context) error {
+	expired, err := s.Store.ExpiredUploads(ctx, s.Now().Add(-uploadGrace), sweepBatch)
+	errs := []error{err}
+	for _, u := range expired {
+		used, err := s.isOpen(ctx, u.RequestID)
+		if err == nil && !used {
+			// The record goes first: an object with no record is Tidy's.
+			if err = s.Store.DeleteUpload(ctx, u.ID); err == nil {
+				err = s.Objects.Delete(ctx, u.Object)
+			}
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+func (s *Service) isOpen(ctx context.Context, requestID string) (bool, error) {
+	if requestID == "" {
+		return false, nil
+	}
+	r, err := s.Store.Get(ctx, requestID)
+	if CodeOf(err) == NotFound {
+		return false, nil
+	}
+	return !r.Status.Final(), err
+}
+
+// Tidy deletes inputs of final requests, outputs whose time is over, and
+// objects at least age old that no record names. It looks at every object: it
+// is to run once an hour, with OrphanAge.
+func (s *Service) Tidy(ctx context.Context, age time.Duration) error {
+	before := s.Now().Add(-age)
+	var errs []error
+	for _, prefix := range []string{inputs, uploads, outputs} {
+		errs = append(errs, s.Objects.List(ctx, prefix, func(key string, modified time.Time) error {
+			verdict, err := s.judge(ctx, key)
+			if err != nil || verdict == needed || verdict == orphan && modified.After(before) {
+				return err
+			}
+			return s.Objects.Delete(ctx, key)
+		}))
+	}
+	return errors.Join(errs...)
+}
+
+// verdict is what becomes of an object.
+type verdict int
+
+const (
+	needed verdict = iota
+	spent          // its record has no more use for it
+	orphan         // no record names it, or none yet
+)
+
+// judge says what an object is to its record, which its key tells.
+func (s *Service) judge(ctx context.Context, key string) (verdict, error) {
+	prefix, rest, _ := strings.Cut(key, "/")
+	id, _, _ := strings.Cut(rest, "/")
+	var v verdict
+	var err error
+	if prefix+"/" == uploads {
+		_, err = s.Store.GetUpload(ctx, id)
+	} else {
+		var r Request
+		r, err = s.Store.Get(ctx, id)
+		v = s.judgeMedia(r, key)
+	}
+	if CodeOf(err) == NotFound {
+		return orphan, nil
+	}
+	return v, err
+}
+
+// judgeMedia says what an input or output is to its request. An output stays a
+// little longer than it is shown, for the URLs that were signed last.
+func (s *Service) judgeMedia(r Request, key string) verdict {
+	switch key {
+	case r.Video.Object, r.Audio.Object:
+		if r.Status.Final() {
+			return spent
+		}
+		return needed
+	case r.Output:
+		if s.Now().After(r.FinishedAt.Add(OutputLife + getURLLife)) {
+			return spent
+		}
+		return needed
+	default:
+		return orphan
+	}
+}
+
+// Recover makes good what a killed process left: requests that it held are free
+// at once and keep their attempts, since its end says nothing about them, and
+// objects that no record names are deleted. It is to be called at the start of
+// the one process that serves the store, before anything else runs.
+func (s *Service) Recover(ctx context.Context) error {
+	// By then the lease of each held request has ended, so that Open has it too.
+	open, err := s.Store.Open(ctx, s.Now().Add(Lease), math.MaxInt)
+	errs := []error{err}
+	for _, r := range open {
+		if r.Lease != "" {
+			errs = append(errs, s.Release(ctx, r))
+		}
+	}
+	return errors.Join(append(errs, s.Tidy(ctx, 0))...)
+}

@@ -1,0 +1,21 @@
+package lipsync
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// maxText is how many characters a name that a client gives may have.
+const maxText = 255
+
+// validText reports whether a client's text has 1 to 255 characters.
+func validText(text string) bool {
+	n := utf8.RuneCountInString(text)
+	return utf8.ValidString(text) && n >= 1 && n <= maxText
+}
+
+// validName is validText without control characters, for what is shown in lists.
+func validName(text string) bool {
+	return validText(text) && !strings.ContainsFunc(text, unicode.IsControl)
+}

@@ -1,0 +1,58 @@
+package lipsync
+
+import (
+	"context"
+	"fmt"
+	"mime"
+	"net/http"
+	"net/url"
+)
+
+// SignedUpload is an upload and where its bytes go.
+type SignedUpload struct {
+	Upload
+	PutURL  *url.URL
+	Headers http.Header
+	Source  string // upload://ID, to name as an input
+}
+
+// CreateUpload announces a file of size bytes, and says where to put it. With
+// no content type the client may send any.
+func (s *Service) CreateUpload(ctx context.Context, c Caller, kind MediaKind, size int64, contentType string) (SignedUpload, error) {
+	if err := s.validUpload(kind, size, contentType); err != nil {
+		return SignedUpload{}, err
+	}
+	now := s.Now()
+	u := Upload{
+		ID: s.NewID(), Account: c.Account, Kind: kind, Size: size, ContentType: contentType,
+		CreatedAt: now, ExpiresAt: now.Add(UploadLife),
+	}
+	u.Object = uploadKey(u.ID)
+	if err := s.Store.CreateUpload(ctx, u); err != nil {
+		return SignedUpload{}, err
+	}
+	put, headers, err := s.Objects.SignPut(ctx, u.Object, size, contentType, now.Add(putURLLife))
+	if err != nil {
+		return SignedUpload{}, err
+	}
+	return SignedUpload{Upload: u, PutURL: put, Headers: headers, Source: uploadScheme + u.ID}, nil
+}
+
+func (s *Service) validUpload(kind MediaKind, size int64, contentType string) error {
+	if kind != Video && kind != Audio {
+		return newError(Invalid, `type must be "video" or "audio"`)
+	}
+	if size < 1 {
+		return newError(Invalid, "size must be at least 1")
+	}
+	if limit := s.MaxSize(kind); size > limit {
+		return newError(TooLarge, fmt.Sprintf("%s of %d bytes is larger than %d bytes", kind, size, limit))
+	}
+	if contentType == "" {
+		return nil
+	}
+	if _, _, err := mime.ParseMediaType(contentType); err != nil || !validName(contentType) {
+		return newError(Invalid, "content_type must be a media type such as video/mp4")
+	}
+	return nil
+}

@@ -1,0 +1,86 @@
+package lipsync
+
+import (
+	"context"
+	"io"
+	"strings"
+)
+
+// processingFailed is the public sentence for faults of our own.
+const processingFailed = "processing failed"
+
+// Claim leases the request with the id to the caller, or for "" the oldest open
+// one. A request that had its attempts is made failed instead, and for "" the
+// next one is tried. NotFound if there is nothing to claim.
+func (s *Service) Claim(ctx context.Context, id string) (Request, error) {
+	for {
+		r, err := s.Store.Claim(ctx, id, s.NewID(), s.Now(), Lease)
+		if err != nil {
+			return Request{}, err
+		}
+		if r.Attempts <= MaxAttempts {
+			return r, nil
+		}
+		if err := s.Fail(ctx, r, processingFailed); err != nil && CodeOf(err) != Conflict {
+			return Request{}, err
+		}
+	}
+}
+
+// Renew keeps a claimed request for another Lease. Conflict if it was lost.
+func (s *Service) Renew(ctx context.Context, r Request) error {
+	return s.Store.Renew(ctx, r.ID, r.Lease, s.Now().Add(Lease))
+}
+
+// Release gives a claimed request back, as if it had not been claimed.
+// Conflict if it was lost.
+func (s *Service) Release(ctx context.Context, r Request) error {
+	return s.Store.Release(ctx, r.ID, r.Lease)
+}
+
+// Complete stores the output of a claimed request and makes it completed.
+// Conflict if it was lost; then the output is deleted again. After any other
+// error it may be called again.
+func (s *Service) Complete(ctx context.Context, r Request, output io.Reader, size int64) error {
+	key := outputKey(r.ID, r.Lease)
+	if err := s.Objects.Put(ctx, key, output, size); err != nil {
+		return err
+	}
+	err := s.finish(ctx, r, key, "")
+	if CodeOf(err) == Conflict {
+		_ = s.Objects.Delete(context.WithoutCancel(ctx), key) // else Tidy does it
+	}
+	return err
+}
+
+// Fail makes a claimed request failed, for the reason in the public sentence.
+// Conflict if it was lost.
+func (s *Service) Fail(ctx context.Context, r Request, sentence string) error {
+	return s.finish(ctx, r, "", sentence)
+}
+
+// finish makes the request final. It is no Conflict if an earlier call did the
+// same, whose answer was lost.
+func (s *Service) finish(ctx context.Context, r Request, output, failure string) error {
+	err := s.Store.Finish(ctx, r.ID, r.Lease, s.Now(), output, failure)
+	if CodeOf(err) == Conflict {
+		now, getErr := s.Store.Get(ctx, r.ID)
+		if getErr != nil {
+			return getErr
+		}
+		if !now.Status.Final() || now.Output != output || now.Error != failure {
+			return err
+		}
+	} else if err != nil {
+		return err
+	}
+	if strings.HasPrefix(r.Video.Object, inputs) {
+		_ = s.deleteInputs(context.WithoutCancel(ctx), r.ID) // else Tidy does it
+	}
+	return nil
+}
+
+// OpenMedia opens an input that is one of our objects.
+func (s *Service) OpenMedia(ctx context.Context, in Input) (io.ReadCloser, int64, error) {
+	return s.Objects.Open(ctx, in.Object)
+}
