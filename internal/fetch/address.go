@@ -1,0 +1,66 @@
+package fetch
+
+import "net/netip"
+
+// policy tells which addresses may be connected to.
+type policy struct {
+	unicast netip.Prefix   // the IPv6 addresses that can be public
+	refused []netip.Prefix // of those and of IPv4
+	private bool           // also allow private networks and this machine
+}
+
+// newPolicy allows the public Internet: unicast addresses that IANA has not set
+// aside. Sources, as of 2025-10:
+// https://www.iana.org/assignments/iana-ipv4-special-registry
+// https://www.iana.org/assignments/iana-ipv6-special-registry
+func newPolicy(private bool) policy {
+	var refused []netip.Prefix
+	for _, prefix := range []string{
+		"0.0.0.0/8",        // this network: Linux connects to itself
+		"10.0.0.0/8",       // private
+		"100.64.0.0/10",    // shared by carriers (CGNAT)
+		"127.0.0.0/8",      // loopback
+		"168.63.129.16/32", // Azure's host, not registered as special
+		"169.254.0.0/16",   // link-local, with the clouds' metadata services
+		"172.16.0.0/12",    // private
+		"192.0.0.0/24",     // IETF protocol assignments
+		"192.0.2.0/24",     // documentation
+		"192.88.99.0/24",   // relays of 6to4
+		"192.168.0.0/16",   // private
+		"198.18.0.0/15",    // benchmarks
+		"198.51.100.0/24",  // documentation
+		"203.0.113.0/24",   // documentation
+		"224.0.0.0/4",      // multicast
+		"240.0.0.0/4",      // reserved, and broadcast
+
+		// Outside 2000::/3 there are no public unicast addresses but those of
+		// NAT64, which wrap IPv4 ones of any kind.
+		"2001::/23",     // IETF protocol assignments, with Teredo
+		"2001:db8::/32", // documentation
+		"2002::/16",     // 6to4: wraps IPv4 addresses of any kind
+		"3fff::/20",     // documentation
+	} {
+		refused = append(refused, netip.MustParsePrefix(prefix))
+	}
+	return policy{unicast: netip.MustParsePrefix("2000::/3"), refused: refused, private: private}
+}
+
+// allows reports whether the address may be connected to.
+func (p policy) allows(a netip.Addr) bool {
+	if a.Zone() != "" {
+		return false
+	}
+	a = a.Unmap() // ::ffff:127.0.0.1 connects to 127.0.0.1
+	if p.private && (a.IsLoopback() || a.IsPrivate()) {
+		return true
+	}
+	if !a.Is4() && !p.unicast.Contains(a) {
+		return false
+	}
+	for _, prefix := range p.refused {
+		if prefix.Contains(a) {
+			return false
+		}
+	}
+	return true
+}
