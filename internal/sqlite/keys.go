@@ -1,0 +1,48 @@
+package sqlite
+
+import (
+	"context"
+	"time"
+
+	"lipsync/internal/lipsync"
+)
+
+const keyColumns = "id, account, name, hash, created_at, last_used, revoked_at, max_uses, used"
+
+func scanKey(row row) (k lipsync.Key, err error) {
+	var hash []byte
+	err = row.Scan(&k.ID, &k.Account, &k.Name, &hash,
+		instant{&k.CreatedAt}, instant{&k.LastUsed}, instant{&k.RevokedAt}, &k.Limit, &k.Used)
+	copy(k.Hash[:], hash)
+	return k, orNotFound(err)
+}
+
+// CreateKey implements lipsync.Keys.
+func (s *Store) CreateKey(ctx context.Context, k lipsync.Key) error {
+	_, err := s.write.ExecContext(ctx, "INSERT INTO keys ("+keyColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		k.ID, k.Account, k.Name, k.Hash[:], micros(k.CreatedAt), micros(k.LastUsed), micros(k.RevokedAt), k.Limit, k.Used)
+	return err
+}
+
+// KeyByHash implements lipsync.Keys.
+func (s *Store) KeyByHash(ctx context.Context, hash [32]byte) (lipsync.Key, error) {
+	return scanKey(s.read.QueryRowContext(ctx, "SELECT "+keyColumns+" FROM keys WHERE hash = ?", hash[:]))
+}
+
+// TouchKey implements lipsync.Keys.
+func (s *Store) TouchKey(ctx context.Context, id string, at time.Time) error {
+	return s.change(ctx, nil, "UPDATE keys SET last_used = ?1 WHERE id = ?2 AND last_used < ?1", micros(at), id)
+}
+
+// ListKeys implements lipsync.Keys.
+func (s *Store) ListKeys(ctx context.Context, account string) ([]lipsync.Key, error) {
+	rows, err := s.read.QueryContext(ctx, "SELECT "+keyColumns+` FROM keys
+		WHERE ?1 IN (account, '') ORDER BY created_at, rowid`, account)
+	return collect(rows, err, scanKey)
+}
+
+// RevokeKey implements lipsync.Keys.
+func (s *Store) RevokeKey(ctx context.Context, account, id string, at time.Time) error {
+	return s.change(ctx, refusal(lipsync.NotFound, "not found"), `UPDATE keys SET revoked_at = iif(revoked_at = 0, ?1, revoked_at)
+		WHERE id = ?2 AND ?3 IN (account, '')`, micros(at), id, account)
+}

@@ -1,0 +1,53 @@
+package sqlite
+
+import (
+	"context"
+	"time"
+
+	"lipsync/internal/lipsync"
+)
+
+// claimable holds for open requests that nobody holds at the given time.
+const claimable = "status IN ('queued', 'processing') AND lease_until <= ?"
+
+func lost() error { return refusal(lipsync.Conflict, "lease lost") }
+
+// Claim implements lipsync.Leases.
+func (s *Store) Claim(ctx context.Context, id, token string, now time.Time, lease time.Duration) (lipsync.Request, error) {
+	which, args := "n = (SELECT n FROM requests WHERE "+claimable+" ORDER BY n LIMIT 1)", []any{micros(now)}
+	if id != "" {
+		which, args = "id = ? AND "+claimable, []any{id, micros(now)}
+	}
+	set := []any{micros(now), token, micros(now.Add(lease))}
+	return scanRequest(s.write.QueryRowContext(ctx, `UPDATE requests SET status = 'processing', attempts = attempts + 1,
+			started_at = iif(started_at = 0, ?, started_at), lease = ?, lease_until = ?
+		WHERE `+which+" RETURNING "+requestColumns, append(set, args...)...))
+}
+
+// Renew implements lipsync.Leases.
+func (s *Store) Renew(ctx context.Context, id, token string, until time.Time) error {
+	return s.change(ctx, lost(), "UPDATE requests SET lease_until = ? WHERE id = ? AND lease = ? AND lease <> ''",
+		micros(until), id, token)
+}
+
+// Release implements lipsync.Leases.
+func (s *Store) Release(ctx context.Context, id, token string) error {
+	return s.change(ctx, lost(), `UPDATE requests SET lease = '', lease_until = 0, attempts = attempts - 1
+		WHERE id = ? AND lease = ? AND lease <> ''`, id, token)
+}
+
+// Finish implements lipsync.Leases.
+func (s *Store) Finish(ctx context.Context, id, token string, now time.Time, output, failure string) error {
+	status := lipsync.Completed
+	if failure != "" {
+		status = lipsync.Failed
+	}
+	return s.change(ctx, lost(), `UPDATE requests SET status = ?, finished_at = ?, output = ?, error = ?,
+			lease = '', lease_until = 0
+		WHERE id = ? AND lease = ? AND lease <> ''`, status, micros(now), output, failure, id, token)
+}
+
+// Open implements lipsync.Leases.
+func (s *Store) Open(ctx context.Context, now time.Time, limit int) ([]lipsync.Request, error) {
+	return s.requests(ctx, "WHERE "+claimable+" ORDER BY n LIMIT ?", micros(now), limit)
+}

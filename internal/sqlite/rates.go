@@ -1,0 +1,54 @@
+package sqlite
+
+import (
+	"context"
+	"maps"
+	"sync"
+	"time"
+)
+
+// rates counts calls in memory: one process serves the file, and a minute's
+// counts are not worth a write to the disk for each call.
+type rates struct {
+	mu      sync.Mutex
+	windows map[string]window
+	pruned  time.Time
+}
+
+// window is a minute that begins with the first call in it.
+type window struct {
+	start time.Time
+	taken int
+}
+
+// over reports whether now is outside the window. A clock that was set back
+// ends it too, or a name could wait for hours.
+func (w window) over(now time.Time) bool {
+	return now.Before(w.start) || !now.Before(w.start.Add(time.Minute))
+}
+
+// Take implements lipsync.Rates.
+func (s *Store) Take(_ context.Context, name string, limit int, now time.Time) (time.Duration, error) {
+	r := &s.rates
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.prune(now)
+	w, ok := r.windows[name]
+	if !ok || w.over(now) {
+		w = window{start: now}
+	}
+	if w.taken >= limit {
+		return w.start.Add(time.Minute).Sub(now), nil
+	}
+	w.taken++
+	r.windows[name] = w
+	return 0, nil
+}
+
+// prune forgets windows that are over, about once a minute.
+func (r *rates) prune(now time.Time) {
+	if (window{start: r.pruned}).over(now) {
+		maps.DeleteFunc(r.windows, func(_ string, w window) bool { return w.over(now) })
+		r.pruned = now
+	}
+}

@@ -1,0 +1,197 @@
+package sqlite
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+
+	"lipsync/internal/lipsync"
+)
+
+const requestColumns = `id, account, key_id, reference_id, seq, status,
+	video_url, video_object, audio_url, audio_object, largest_face,
+	created_at, started_at, finished_at, output, error, attempts, lease, lease_until`
+
+// row is a *sql.Row or *sql.Rows.
+type row interface{ Scan(dest ...any) error }
+
+func scanRequest(row row) (r lipsync.Request, err error) {
+	err = row.Scan(&r.ID, &r.Account, &r.KeyID, &r.ReferenceID, &r.Seq, &r.Status,
+		&r.Video.URL, &r.Video.Object, &r.Audio.URL, &r.Audio.Object, &r.LargestFace,
+		instant{&r.CreatedAt}, instant{&r.StartedAt}, instant{&r.FinishedAt},
+		&r.Output, &r.Error, &r.Attempts, &r.Lease, instant{&r.LeaseUntil})
+	return r, orNotFound(err)
+}
+
+// Create implements lipsync.Requests.
+func (s *Store) Create(ctx context.Context, r lipsync.Request, uploads []string, idem *lipsync.Idempotency) (created lipsync.Request, replayed bool, err error) {
+	err = s.update(ctx, func(tx *sql.Tx) error {
+		if idem != nil {
+			earlier, err := replay(ctx, tx, r, idem)
+			if err != nil || earlier != "" {
+				r.ID, replayed = earlier, true
+				return err
+			}
+		}
+		return insert(ctx, tx, &r, uploads, idem)
+	})
+	if err != nil {
+		return lipsync.Request{}, false, err
+	}
+	if replayed {
+		r, err = s.Get(ctx, r.ID)
+	}
+	return r, replayed, err
+}
+
+// replay returns the id of the request that the idempotency key made, or "".
+func replay(ctx context.Context, tx *sql.Tx, r lipsync.Request, idem *lipsync.Idempotency) (id string, err error) {
+	var fingerprint []byte
+	err = tx.QueryRowContext(ctx, `SELECT request_id, fingerprint FROM idempotency
+		WHERE account = ? AND key = ? AND expires_at > ?`,
+		r.Account, idem.Key, micros(r.CreatedAt)).Scan(&id, &fingerprint)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return "", nil
+	case err != nil:
+		return "", err
+	case !bytes.Equal(fingerprint, idem.Fingerprint[:]):
+		return "", refusal(lipsync.Reused, "idempotency key reused")
+	}
+	return id, nil
+}
+
+// insert writes all that a new request consists of, and sets its Seq.
+func insert(ctx context.Context, tx *sql.Tx, r *lipsync.Request, uploads []string, idem *lipsync.Idempotency) error {
+	if err := useKey(ctx, tx, r.KeyID); err != nil {
+		return err
+	}
+	if err := useUploads(ctx, tx, *r, uploads); err != nil {
+		return err
+	}
+	if err := insertIdempotency(ctx, tx, *r, idem); err != nil {
+		return err
+	}
+	var err error
+	if r.Seq, err = count(ctx, tx, r.Account, ""); err != nil {
+		return err
+	}
+	var referenceSeq int64
+	if r.ReferenceID != "" {
+		if referenceSeq, err = count(ctx, tx, r.Account, r.ReferenceID); err != nil {
+			return err
+		}
+	}
+	_, err = tx.ExecContext(ctx, `INSERT INTO requests (id, account, key_id, reference_id, seq, reference_seq,
+			status, video_url, video_object, audio_url, audio_object, largest_face, created_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		r.ID, r.Account, r.KeyID, r.ReferenceID, r.Seq, referenceSeq,
+		r.Status, r.Video.URL, r.Video.Object, r.Audio.URL, r.Audio.Object, r.LargestFace, micros(r.CreatedAt))
+	return err
+}
+
+func useKey(ctx context.Context, tx *sql.Tx, id string) error {
+	var used int64
+	err := tx.QueryRowContext(ctx, `UPDATE keys SET used = used + 1
+		WHERE id = ? AND (max_uses = 0 OR used < max_uses) RETURNING used`, id).Scan(&used)
+	if errors.Is(err, sql.ErrNoRows) {
+		return refusal(lipsync.TokenLimit, "token limit reached")
+	}
+	return err
+}
+
+func useUploads(ctx context.Context, tx *sql.Tx, r lipsync.Request, ids []string) error {
+	for _, id := range ids {
+		var got string
+		err := tx.QueryRowContext(ctx, `UPDATE uploads SET request_id = ?, expires_at = ? WHERE id = ? RETURNING id`,
+			r.ID, micros(r.CreatedAt.Add(lipsync.UploadLife)), id).Scan(&got)
+		if errors.Is(err, sql.ErrNoRows) {
+			return refusal(lipsync.Invalid, "upload is gone")
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// insertIdempotency writes the record, and removes a few that expired: more
+// than come in, so that they don't pile up.
+func insertIdempotency(ctx context.Context, tx *sql.Tx, r lipsync.Request, idem *lipsync.Idempotency) error {
+	if idem == nil {
+		return nil
+	}
+	_, err := tx.ExecContext(ctx, `DELETE FROM idempotency WHERE (account, key) IN
+		(SELECT account, key FROM idempotency WHERE expires_at <= ? ORDER BY expires_at LIMIT 4)`, micros(r.CreatedAt))
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, `INSERT OR REPLACE INTO idempotency (account, key, fingerprint, request_id, expires_at)
+		VALUES (?, ?, ?, ?, ?)`, r.Account, idem.Key, idem.Fingerprint[:], r.ID, micros(idem.ExpiresAt))
+	return err
+}
+
+// count adds one to a counter and returns it.
+func count(ctx context.Context, tx *sql.Tx, account, referenceID string) (total int64, err error) {
+	err = tx.QueryRowContext(ctx, `INSERT INTO counters (account, reference_id, total) VALUES (?, ?, 1)
+		ON CONFLICT DO UPDATE SET total = total + 1 RETURNING total`, account, referenceID).Scan(&total)
+	return total, err
+}
+
+// Get implements lipsync.Requests.
+func (s *Store) Get(ctx context.Context, id string) (lipsync.Request, error) {
+	return scanRequest(s.read.QueryRowContext(ctx, "SELECT "+requestColumns+" FROM requests WHERE id = ?", id))
+}
+
+// Latest implements lipsync.Requests.
+func (s *Store) Latest(ctx context.Context, account, referenceID string) (lipsync.Request, error) {
+	return scanRequest(s.read.QueryRowContext(ctx, "SELECT "+requestColumns+` FROM requests
+		WHERE account = ? AND reference_id = ? AND reference_id <> ''
+		ORDER BY reference_seq DESC LIMIT 1`, account, referenceID))
+}
+
+// List implements lipsync.Requests. The total tells which sequence numbers are
+// on the page, so that none before it are looked at.
+func (s *Store) List(ctx context.Context, account, referenceID string, offset int64, limit int) ([]lipsync.Request, int64, error) {
+	var total int64
+	err := s.read.QueryRowContext(ctx, "SELECT total FROM counters WHERE account = ? AND reference_id = ?",
+		account, referenceID).Scan(&total)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return nil, 0, err
+	}
+	if offset >= total {
+		return nil, total, nil
+	}
+	last := total - offset
+	if referenceID == "" {
+		list, err := s.requests(ctx, "WHERE account = ? AND seq <= ? ORDER BY seq DESC LIMIT ?", account, last, limit)
+		return list, total, err
+	}
+	list, err := s.requests(ctx, `WHERE account = ? AND reference_id = ? AND reference_id <> '' AND reference_seq <= ?
+		ORDER BY reference_seq DESC LIMIT ?`, account, referenceID, last, limit)
+	return list, total, err
+}
+
+// requests returns those that the clauses choose.
+func (s *Store) requests(ctx context.Context, clauses string, args ...any) ([]lipsync.Request, error) {
+	rows, err := s.read.QueryContext(ctx, "SELECT "+requestColumns+" FROM requests "+clauses, args...)
+	return collect(rows, err, scanRequest)
+}
+
+// collect scans all rows of a query.
+func collect[T any](rows *sql.Rows, err error, scan func(row) (T, error)) ([]T, error) {
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var all []T
+	for rows.Next() {
+		t, err := scan(rows)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, t)
+	}
+	return all, rows.Err()
+}

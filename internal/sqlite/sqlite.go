@@ -1,0 +1,160 @@
+// Package sqlite keeps the records of one machine in one SQLite file.
+//
+// Several processes may use the file at a time, such as a server and a command
+// that makes keys.
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	_ "embed"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"time"
+
+	_ "modernc.org/sqlite" // registers the driver "sqlite"
+
+	"lipsync/internal/lipsync"
+)
+
+// migrations bring a file from the version of their index to the next one.
+// Files of any earlier version exist: add at the end, change nothing.
+//
+//go:embed schema.sql
+var schema string
+
+// Store implements lipsync.Store.
+type Store struct {
+	write *sql.DB // one connection: SQLite has one writer at a time
+	read  *sql.DB
+	rates rates
+}
+
+// Open opens the file at path, and makes it or brings it up to date first.
+func Open(ctx context.Context, path string) (*Store, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{rates: rates{windows: make(map[string]window)}}
+	if s.write, err = open(path, "immediate"); err != nil {
+		return nil, err
+	}
+	s.write.SetMaxOpenConns(1)
+	if err := s.migrate(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("open database: %w", err), s.Close())
+	}
+	if s.read, err = open(path, "deferred"); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	s.read.SetMaxIdleConns(maxReaders)
+	s.read.SetMaxOpenConns(maxReaders)
+	return s, nil
+}
+
+// maxReaders bounds the connections that read beside the writer.
+const maxReaders = 8
+
+// open makes a pool of connections whose transactions begin in the given way.
+// With synchronous FULL a commit is on the disk before it is acknowledged: it
+// outlives a killed process and a power cut.
+func open(path, begin string) (*sql.DB, error) {
+	query := url.Values{
+		"_txlock": {begin},
+		"_pragma": {"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)"},
+	}
+	address := url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}
+	return sql.Open("sqlite", address.String())
+}
+
+// Close ends the store; no method may be called after it.
+func (s *Store) Close() error {
+	var err error
+	if s.read != nil {
+		err = s.read.Close()
+	}
+	return errors.Join(err, s.write.Close())
+}
+
+func (s *Store) migrate(ctx context.Context) error {
+	return s.update(ctx, func(tx *sql.Tx) error {
+		var version int
+		if err := tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
+			return err
+		}
+		migrations := []string{schema}
+		if version > len(migrations) {
+			return errors.New("the database was made by a newer version of the program")
+		}
+		for _, migration := range migrations[version:] {
+			if _, err := tx.ExecContext(ctx, migration); err != nil {
+				return err
+			}
+		}
+		_, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", len(migrations)))
+		return err
+	})
+}
+
+// update runs f in one transaction that holds the write lock from its begin.
+func (s *Store) update(ctx context.Context, f func(*sql.Tx) error) error {
+	tx, err := s.write.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() // does nothing after Commit
+	if err := f(tx); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// change runs one statement, and returns missing if it changes no row.
+func (s *Store) change(ctx context.Context, missing error, query string, args ...any) error {
+	result, err := s.write.ExecContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	if n, err := result.RowsAffected(); n > 0 || err != nil {
+		return err
+	}
+	return missing
+}
+
+// refusal is an error that a port's comment names. The domain knows the words
+// for it.
+func refusal(code lipsync.Code, message string) error {
+	return &lipsync.Error{Code: code, Message: message}
+}
+
+// orNotFound turns the driver's word for no row into the domain's.
+func orNotFound(err error) error {
+	if errors.Is(err, sql.ErrNoRows) {
+		return refusal(lipsync.NotFound, "not found")
+	}
+	return err
+}
+
+func micros(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMicro()
+}
+
+// instant scans a column of microseconds.
+type instant struct{ t *time.Time }
+
+func (i instant) Scan(src any) error {
+	us, ok := src.(int64)
+	if !ok {
+		return fmt.Errorf("time column holds %T", src)
+	}
+	*i.t = time.Time{}
+	if us != 0 {
+		*i.t = time.UnixMicro(us).UTC()
+	}
+	return nil
+}
