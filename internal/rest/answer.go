@@ -1,0 +1,160 @@
+package rest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"net/http"
+	"runtime/debug"
+	"strconv"
+	"time"
+
+	"lipsync/internal/lipsync"
+)
+
+// handler answers one call. An error that it returns is rendered for it.
+type handler func(w *answer, r *http.Request) error
+
+// answer is the way back to the client, and what the access log says of it.
+type answer struct {
+	http.ResponseWriter
+	status int
+	bytes  int64
+	keyID  string // of the caller, once known
+}
+
+func (w *answer) WriteHeader(status int) {
+	if w.status == 0 {
+		w.status = status
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *answer) Write(b []byte) (int, error) {
+	if w.status == 0 {
+		w.status = http.StatusOK
+	}
+	n, err := w.ResponseWriter.Write(b)
+	w.bytes += int64(n)
+	return n, err
+}
+
+// json renders v. A client that is gone is no error: nobody reads the rest.
+func (w *answer) json(status int, v any) error {
+	var body bytes.Buffer
+	enc := json.NewEncoder(&body)
+	enc.SetEscapeHTML(false) // signed URLs are full of &
+	if err := enc.Encode(v); err != nil {
+		return fmt.Errorf("render: %w", err)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	w.Write(body.Bytes())
+	return nil
+}
+
+func (w *answer) error(status int, message string) error {
+	return w.json(status, map[string]string{"error": message})
+}
+
+// statusOf is the table from code to status. A code that no client can cause,
+// Conflict among them, is our fault.
+func statusOf(code lipsync.Code) int {
+	switch code {
+	case lipsync.Invalid:
+		return http.StatusBadRequest
+	case lipsync.Unauthorized:
+		return http.StatusUnauthorized
+	case lipsync.NotFound:
+		return http.StatusNotFound
+	case lipsync.TokenLimit:
+		return http.StatusPreconditionFailed
+	case lipsync.TooLarge:
+		return http.StatusRequestEntityTooLarge
+	case lipsync.Reused:
+		return http.StatusUnprocessableEntity
+	case lipsync.RateLimited:
+		return http.StatusTooManyRequests
+	default:
+		return http.StatusInternalServerError
+	}
+}
+
+// fail renders err. Only its public message leaves the house.
+func (w *answer) fail(err error) {
+	status, message := statusOf(lipsync.CodeOf(err)), lipsync.MessageOf(err)
+	switch status {
+	case http.StatusUnauthorized:
+		w.Header().Set("WWW-Authenticate", "Bearer")
+	case http.StatusTooManyRequests:
+		w.Header().Set("Retry-After", strconv.Itoa(retryAfter(err)))
+	case http.StatusInternalServerError:
+		message = "internal error"
+	}
+	w.error(status, message)
+}
+
+// retryAfter is the time in err in whole seconds, rounded up: a client that
+// waits so long must not come too early.
+func retryAfter(err error) int {
+	e, _ := errors.AsType[*lipsync.Error](err)
+	return max(1, int(math.Ceil(e.RetryAfter.Seconds())))
+}
+
+// serve runs h, renders its error and writes the access log.
+func (a *api) serve(h handler) http.Handler {
+	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		start, id := a.service.Now(), a.service.NewID()
+		w := &answer{ResponseWriter: rw}
+		w.Header().Set("X-Request-Id", id)
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		w.Header().Set("Cache-Control", "no-store")
+		err := guard(h, w, r)
+		if err != nil && w.status == 0 {
+			w.fail(err)
+		}
+		a.log(r, w, err, id, a.service.Now().Sub(start))
+	})
+}
+
+// guard turns a panic of h into an error. http.ErrAbortHandler is no mishap but
+// a wish to hang up.
+func guard(h handler, w *answer, r *http.Request) (err error) {
+	defer func() {
+		switch v := recover(); v {
+		case nil:
+		case http.ErrAbortHandler:
+			panic(v)
+		default:
+			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
+		}
+	}()
+	return h(w, r)
+}
+
+// log writes one line on a call. The query stays out of it, as do headers: they
+// may carry secrets.
+func (a *api) log(r *http.Request, w *answer, err error, id string, took time.Duration) {
+	level := slog.LevelInfo
+	attrs := []slog.Attr{
+		slog.String("id", id),
+		slog.String("method", r.Method),
+		slog.String("path", r.URL.EscapedPath()),
+		slog.Int("status", w.status),
+		slog.Int64("bytes", w.bytes),
+		slog.Duration("took", took),
+		slog.String("key", w.keyID),
+	}
+	if err != nil {
+		attrs = append(attrs, slog.String("error", err.Error()))
+		// A call that its client hung up on failed through no fault of ours.
+		if w.status >= http.StatusInternalServerError && !errors.Is(r.Context().Err(), context.Canceled) {
+			level = slog.LevelError
+		}
+	}
+	a.Log.LogAttrs(context.WithoutCancel(r.Context()), level, "call", attrs...)
+}

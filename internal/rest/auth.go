@@ -1,0 +1,70 @@
+package rest
+
+import (
+	"net/http"
+	"strings"
+
+	"lipsync/internal/lipsync"
+)
+
+// endpoint is a call on behalf of someone; what it returns is rendered as JSON.
+type endpoint[Out any] func(r *http.Request, c lipsync.Caller) (Out, error)
+
+// protected makes a handler that first learns who calls, then takes one call
+// from the rate of the kind.
+func protected[Out any](a *api, kind lipsync.CallKind, call endpoint[Out]) handler {
+	return func(w *answer, r *http.Request) error {
+		token, err := tokenOf(r.Header)
+		if err != nil {
+			return err
+		}
+		caller, err := a.service.Authenticate(r.Context(), token)
+		if err != nil {
+			return err
+		}
+		w.keyID = caller.KeyID
+		if err := a.service.Allow(r.Context(), caller, kind); err != nil {
+			return err
+		}
+		out, err := call(r, caller)
+		if err != nil {
+			return err
+		}
+		return w.json(http.StatusOK, out)
+	}
+}
+
+// tokenOf reads the token from Authorization or, without that, from x-api-key.
+// A header that was sent twice counts as one whose values are joined by commas,
+// as gateways deliver it, and so never holds a good token.
+func tokenOf(h http.Header) (string, error) {
+	if values, ok := h["Authorization"]; ok {
+		return bearer(strings.Join(values, ", "))
+	}
+	if values, ok := h["X-Api-Key"]; ok {
+		return present(strings.Join(values, ", "))
+	}
+	return "", unauthorized("missing authorization header")
+}
+
+// bearer reads the token of an Authorization header.
+func bearer(value string) (string, error) {
+	scheme, token, _ := strings.Cut(strings.TrimSpace(value), " ")
+	if scheme != "" && !strings.EqualFold(scheme, "Bearer") {
+		return "", unauthorized("invalid authorization format")
+	}
+	return present(token)
+}
+
+// present refuses a header with no token in it. Space around a header's value
+// is not part of it.
+func present(token string) (string, error) {
+	if token = strings.Trim(token, " \t"); token == "" {
+		return "", unauthorized("missing token")
+	}
+	return token, nil
+}
+
+func unauthorized(message string) error {
+	return &lipsync.Error{Code: lipsync.Unauthorized, Message: message}
+}

@@ -1,0 +1,69 @@
+package rest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"unicode/utf8"
+
+	"lipsync/internal/lipsync"
+)
+
+// maxJSON bounds a JSON body, in bytes: the longest sensible one is a few
+// kilobytes.
+const maxJSON = 1 << 20
+
+// decoded makes an endpoint of a call that takes a JSON body.
+func decoded[In, Out any](call func(*http.Request, lipsync.Caller, In) (Out, error)) endpoint[Out] {
+	return func(r *http.Request, c lipsync.Caller) (out Out, err error) {
+		in, err := decode[In](r)
+		if err != nil {
+			return out, err
+		}
+		return call(r, c, in)
+	}
+}
+
+// decode reads a body of exactly one JSON value that is not null. Fields that
+// In doesn't have are ignored, so that a newer client finds an older service
+// still useful; of a field that comes twice the last one counts.
+func decode[In any](r *http.Request) (in In, err error) {
+	if !hasType(r, "application/json") {
+		return in, invalid("content-type must be application/json")
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxJSON))
+	if err != nil {
+		return in, unreadable(err)
+	}
+	var v *In
+	if !utf8.Valid(body) || json.Unmarshal(body, &v) != nil || v == nil {
+		return in, invalid("invalid request body")
+	}
+	return *v, nil
+}
+
+// hasType tells whether the body is of the media type, whatever its parameters.
+func hasType(r *http.Request, want string) bool {
+	got, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	return got == want && (err == nil || errors.Is(err, mime.ErrInvalidMediaParameter))
+}
+
+// unreadable explains a body that could not be read to its end: it is too
+// large, or the client broke off.
+func unreadable(err error) error {
+	if e, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return tooLarge("request body", e.Limit)
+	}
+	return &lipsync.Error{Code: lipsync.Invalid, Message: "invalid request body", Err: err}
+}
+
+func invalid(message string) error {
+	return &lipsync.Error{Code: lipsync.Invalid, Message: message}
+}
+
+func tooLarge(what string, limit int64) error {
+	return &lipsync.Error{Code: lipsync.TooLarge, Message: fmt.Sprintf("%s is larger than %d bytes", what, limit)}
+}

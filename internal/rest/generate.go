@@ -1,0 +1,83 @@
+package rest
+
+import (
+	"net/http"
+
+	"lipsync/internal/lipsync"
+)
+
+// generateBody is the body of POST /v1/lipsync/generate. A null is as good as
+// an absent field.
+type generateBody struct {
+	Inputs []struct {
+		Type lipsync.MediaKind `json:"type"`
+		URL  string            `json:"url"`
+	} `json:"inputs"`
+	ReferenceID *string `json:"reference_id"`
+	LargestFace bool    `json:"disable_active_speaker_detection"`
+}
+
+// generated is the answer to both ways to start a job.
+type generated struct {
+	RequestID string `json:"request_id"`
+	Status    string `json:"status"`
+}
+
+const success = "success" // the one status of generated
+
+func (a *api) generate(r *http.Request, c lipsync.Caller, in generateBody) (generated, error) {
+	video, audio, err := in.sources()
+	if err != nil {
+		return generated{}, err
+	}
+	n := lipsync.NewRequest{Video: video, Audio: audio, LargestFace: in.LargestFace}
+	if in.ReferenceID != nil {
+		n.ReferenceID, n.HasReferenceID = *in.ReferenceID, true
+	}
+	if n.IdempotencyKey, n.HasIdempotency, err = idempotencyKey(r.Header); err != nil {
+		return generated{}, err
+	}
+	id, err := a.service.Generate(r.Context(), c, n)
+	return generated{RequestID: id, Status: success}, err
+}
+
+// sources finds the one video and the one audio. What an input is comes before
+// how many there are.
+func (b generateBody) sources() (video, audio lipsync.Source, err error) {
+	found := map[lipsync.MediaKind][]lipsync.Source{}
+	for _, in := range b.Inputs {
+		if in.Type != lipsync.Video && in.Type != lipsync.Audio {
+			return video, audio, invalid(`input type must be "video" or "audio"`)
+		}
+		found[in.Type] = append(found[in.Type], lipsync.Source{URL: in.URL})
+	}
+	switch {
+	case len(found[lipsync.Video]) != 1:
+		return video, audio, invalid("expected exactly one video input")
+	case len(found[lipsync.Audio]) != 1:
+		return video, audio, invalid("expected exactly one audio input")
+	}
+	return found[lipsync.Video][0], found[lipsync.Audio][0], nil
+}
+
+// idempotencyKey reads the Idempotency-Key header, if it was sent.
+func idempotencyKey(h http.Header) (key string, sent bool, err error) {
+	values, sent := h["Idempotency-Key"]
+	if !sent {
+		return "", false, nil
+	}
+	if len(values) != 1 || !printable(values[0]) || len(values[0]) < 1 || len(values[0]) > 255 {
+		return "", true, invalid("Idempotency-Key must be 1 to 255 printable ASCII characters")
+	}
+	return values[0], true, nil
+}
+
+// printable tells whether s is of printable ASCII characters alone.
+func printable(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
+}

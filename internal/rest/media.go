@@ -1,0 +1,196 @@
+package rest
+
+import (
+	"context"
+	"errors"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"unicode/utf8"
+
+	"lipsync/internal/lipsync"
+)
+
+const (
+	maxText  = 1 << 20 // bytes of all parts of a form that are no media
+	maxParts = 100
+)
+
+// generateWithMedia stores the files of a form as they arrive and makes a
+// request of them. What was stored of a form that is refused goes away again.
+func (a *api) generateWithMedia(r *http.Request, c lipsync.Caller) (generated, error) {
+	f, err := a.newForm(r)
+	if err != nil {
+		return generated{}, err
+	}
+	if err := f.read(); err != nil {
+		// The client may be gone, and with it the context of its call.
+		return generated{}, errors.Join(err, a.service.DiscardMedia(context.WithoutCancel(r.Context()), f.request.ID))
+	}
+	id, err := a.service.Generate(r.Context(), c, f.request)
+	return generated{RequestID: id, Status: success}, err
+}
+
+// form reads a multipart body, part by part, into a request.
+type form struct {
+	service *lipsync.Service
+	ctx     context.Context
+	parts   *multipart.Reader
+	request lipsync.NewRequest
+	seen    map[string]bool
+	text    int64 // bytes of text still allowed
+}
+
+func (a *api) newForm(r *http.Request) (*form, error) {
+	if !hasType(r, "multipart/form-data") {
+		return nil, invalid("content-type must be multipart/form-data")
+	}
+	key, sent, err := idempotencyKey(r.Header)
+	if err != nil {
+		return nil, err
+	}
+	limit := a.service.MaxSize(lipsync.Video) + a.service.MaxSize(lipsync.Audio) + 2*maxText // headers of parts included
+	if r.ContentLength > limit {
+		return nil, tooLarge("request body", limit)
+	}
+	r.Body = http.MaxBytesReader(nil, r.Body, limit)
+	parts, err := r.MultipartReader()
+	if err != nil {
+		return nil, invalid("invalid request body")
+	}
+	return &form{
+		service: a.service, ctx: r.Context(), parts: parts, seen: map[string]bool{}, text: maxText,
+		request: lipsync.NewRequest{ID: a.service.NewRequestID(), IdempotencyKey: key, HasIdempotency: sent},
+	}, nil
+}
+
+// read takes the parts in any order, to the end of the form.
+func (f *form) read() error {
+	for n := 0; ; n++ {
+		part, err := f.parts.NextPart()
+		if err == io.EOF {
+			return f.complete()
+		}
+		if err != nil {
+			return unreadable(err)
+		}
+		if n == maxParts {
+			return invalid("form has more than 100 parts")
+		}
+		if err := f.take(part); err != nil {
+			return err
+		}
+	}
+}
+
+func (f *form) complete() error {
+	switch {
+	case f.request.Video.Object == "":
+		return invalid("video file is required")
+	case f.request.Audio.Object == "":
+		return invalid("audio file is required")
+	}
+	return nil
+}
+
+// take reads one part. A part that has no meaning here is skipped.
+func (f *form) take(part *multipart.Part) error {
+	read := f.reader(part)
+	if read == nil {
+		_, err := f.value(part)
+		return err
+	}
+	name := part.FormName()
+	if f.seen[name] {
+		return invalid(name + " was sent more than once")
+	}
+	f.seen[name] = true
+	return read(part)
+}
+
+// reader returns what reads the part, nil for one that has no meaning here. A
+// part without a file name is no file, as an empty file input of a page is not.
+func (f *form) reader(part *multipart.Part) func(*multipart.Part) error {
+	file := part.FileName() != ""
+	switch name := part.FormName(); {
+	case name == "video" && file:
+		return f.video
+	case name == "audio" && file:
+		return f.audio
+	case name == "reference_id":
+		return f.referenceID
+	case name == "disable_active_speaker_detection":
+		return f.largestFace
+	}
+	return nil
+}
+
+func (f *form) video(part *multipart.Part) (err error) {
+	f.request.Video, err = f.store(part, lipsync.Video)
+	return err
+}
+
+func (f *form) audio(part *multipart.Part) (err error) {
+	f.request.Audio, err = f.store(part, lipsync.Audio)
+	return err
+}
+
+func (f *form) referenceID(part *multipart.Part) (err error) {
+	f.request.HasReferenceID = true
+	f.request.ReferenceID, err = f.value(part)
+	return err
+}
+
+func (f *form) largestFace(part *multipart.Part) error {
+	value, err := f.value(part)
+	if err == nil && value != "true" && value != "false" {
+		return invalid("disable_active_speaker_detection must be true or false")
+	}
+	f.request.LargestFace = value == "true"
+	return err
+}
+
+// value reads a part that is no file, within what is left for all of them.
+func (f *form) value(part *multipart.Part) (string, error) {
+	b, err := io.ReadAll(io.LimitReader(part, f.text+1))
+	f.text -= int64(len(b))
+	switch {
+	case err != nil:
+		return "", unreadable(err)
+	case f.text < 0:
+		return "", tooLarge("form without its files", maxText)
+	case !utf8.Valid(b):
+		return "", invalid("invalid request body")
+	}
+	return string(b), nil
+}
+
+// store sends a file to where media are kept, as it arrives.
+func (f *form) store(part *multipart.Part, kind lipsync.MediaKind) (lipsync.Source, error) {
+	file := &arrival{r: part}
+	source, err := f.service.StoreMedia(f.ctx, f.request.ID, kind, file)
+	switch {
+	case file.err != nil: // what broke off is the client, not our storage
+		return source, unreadable(file.err)
+	case err == nil && file.n == 0:
+		return source, invalid(string(kind) + " file is empty")
+	}
+	return source, err
+}
+
+// arrival counts the bytes that a client sends, and keeps the error that it
+// broke off with.
+type arrival struct {
+	r   io.Reader
+	n   int64
+	err error
+}
+
+func (a *arrival) Read(p []byte) (int, error) {
+	n, err := a.r.Read(p)
+	a.n += int64(n)
+	if err != nil && err != io.EOF {
+		a.err = err
+	}
+	return n, err
+}

@@ -1,0 +1,126 @@
+package rest
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"lipsync/internal/lipsync"
+)
+
+// request is a lip sync request as clients see it. What has no value is absent.
+type request struct {
+	ID           string         `json:"id"`
+	CreatedAt    time.Time      `json:"created_at"`
+	Status       lipsync.Status `json:"status"`
+	ErrorMessage string         `json:"error_message,omitempty"`
+	FinishedAt   time.Time      `json:"finished_at,omitzero"`
+	OutputURL    string         `json:"output_url,omitempty"`
+	ReferenceID  string         `json:"reference_id,omitempty"`
+	StartedAt    time.Time      `json:"started_at,omitzero"`
+}
+
+// view shows a request and the link to its output, if it has one.
+func (a *api) view(r *http.Request, q lipsync.Request, output *url.URL) request {
+	v := request{
+		ID:           q.ID,
+		CreatedAt:    q.CreatedAt.UTC(),
+		Status:       q.Status,
+		ErrorMessage: q.Error,
+		FinishedAt:   q.FinishedAt.UTC(),
+		ReferenceID:  q.ReferenceID,
+		StartedAt:    q.StartedAt.UTC(),
+	}
+	if output != nil {
+		v.OutputURL = a.absolute(r, output)
+	}
+	return v
+}
+
+func (a *api) getRequest(r *http.Request, c lipsync.Caller) (request, error) {
+	id := r.PathValue("id") // decoded: %2F is a slash of a reference_id here
+	if !utf8.ValidString(id) {
+		return request{}, &lipsync.Error{Code: lipsync.NotFound, Message: "lipsync request not found"}
+	}
+	q, output, err := a.service.Request(r.Context(), c, id)
+	if err != nil {
+		return request{}, err
+	}
+	return a.view(r, q, output), nil
+}
+
+// page is one page of the account's requests, newest first.
+type page struct {
+	Data       []request  `json:"data"`
+	Pagination pagination `json:"pagination"`
+}
+
+type pagination struct {
+	Limit  int   `json:"limit"`
+	Offset int64 `json:"offset"`
+	Total  int64 `json:"total"`
+}
+
+func (a *api) listRequests(r *http.Request, c lipsync.Caller) (page, error) {
+	q, err := parseListQuery(r.URL.RawQuery)
+	if err != nil {
+		return page{}, err
+	}
+	found, err := a.service.RequestPage(r.Context(), c, q.referenceID, q.offset, q.limit)
+	if err != nil {
+		return page{}, err
+	}
+	data := make([]request, len(found.Requests))
+	for i, q := range found.Requests {
+		data[i] = a.view(r, q, found.Outputs[i])
+	}
+	return page{data, pagination{q.limit, q.offset, found.Total}}, nil
+}
+
+// listQuery says which page of which requests is asked for.
+type listQuery struct {
+	limit       int
+	offset      int64
+	referenceID string // "" for all
+}
+
+// parseListQuery reads the query of a list; parameters that it doesn't know are
+// ignored.
+func parseListQuery(raw string) (listQuery, error) {
+	values, err := url.ParseQuery(raw)
+	if err != nil {
+		return listQuery{}, invalid("invalid query string")
+	}
+	q := listQuery{limit: 20}
+	if got, ok := values["limit"]; ok {
+		n, ok := wholeNumber(got)
+		if !ok || n < 1 || n > 100 {
+			return q, invalid("limit must be one whole number from 1 to 100")
+		}
+		q.limit = int(n)
+	}
+	if got, ok := values["offset"]; ok {
+		if q.offset, ok = wholeNumber(got); !ok {
+			return q, invalid("offset must be one whole number from 0 to 9007199254740991")
+		}
+	}
+	if got, ok := values["reference_id"]; ok {
+		if len(got) != 1 || !utf8.ValidString(got[0]) || got[0] == "" || utf8.RuneCountInString(got[0]) > 255 {
+			return q, invalid("reference_id must be 1 to 255 characters")
+		}
+		q.referenceID = got[0]
+	}
+	return q, nil
+}
+
+// wholeNumber reads the one value of a parameter: digits alone, and no number
+// over 2^53-1, the last that every JSON client can hold.
+func wholeNumber(values []string) (int64, bool) {
+	if len(values) != 1 {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(values[0], 10, 53)
+	return int64(n), err == nil
+}

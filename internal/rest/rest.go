@@ -1,0 +1,136 @@
+// Package rest is the HTTP API of the service: everything under /api, as
+// openapi.yaml beside it describes.
+//
+// A handler returns what it answers or an error, and one place renders either.
+// Nothing here is kept between two calls, so each route may run in a process of
+// its own.
+package rest
+
+import (
+	_ "embed"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+
+	"lipsync/internal/lipsync"
+)
+
+// Options are what a home of the service decides.
+type Options struct {
+	Log *slog.Logger
+	// PublicURL is the address that clients know the service by, for the URLs
+	// in its answers. If nil, each answer uses the scheme and host of its call.
+	PublicURL *url.URL
+}
+
+// New returns the handler of everything under /api.
+//
+// Mount it in front of any http.ServeMux, not in one: a mux answers a path such
+// as /api/../x with a redirect, where the API says 404 in JSON.
+func New(service *lipsync.Service, o Options) http.Handler {
+	a := &api{service: service, Options: o, mux: http.NewServeMux()}
+	a.mount()
+	return a
+}
+
+// api holds what every call needs.
+type api struct {
+	Options
+	service *lipsync.Service
+	mux     *http.ServeMux
+}
+
+// route is one row of the API.
+type route struct {
+	method, path string
+	handler      handler
+}
+
+func (a *api) routes() []route {
+	const get, post = http.MethodGet, http.MethodPost
+	return []route{
+		{get, "/api/health", health},
+		{get, "/api/openapi.yaml", document},
+		{get, "/api/v1/users/me", protected(a, lipsync.ReadCall, me)},
+		{post, "/api/v1/lipsync/generate", protected(a, lipsync.GenerateCall, decoded(a.generate))},
+		{post, "/api/v1/lipsync/generate-with-media", protected(a, lipsync.GenerateCall, a.generateWithMedia)},
+		{get, "/api/v1/lipsync/requests", protected(a, lipsync.ReadCall, a.listRequests)},
+		{get, "/api/v1/lipsync/requests/{id}", protected(a, lipsync.ReadCall, a.getRequest)},
+		{post, "/api/v1/uploads", protected(a, lipsync.ReadCall, decoded(a.createUpload))},
+	}
+}
+
+// mount fills the mux: each route, 405 for the other methods of its path, and
+// 404 for the rest.
+func (a *api) mount() {
+	allowed := map[string][]string{}
+	for _, r := range a.routes() {
+		a.mux.Handle(r.method+" "+r.path, a.serve(r.handler))
+		allowed[r.path] = append(allowed[r.path], r.method)
+		if r.method == http.MethodGet {
+			allowed[r.path] = append(allowed[r.path], http.MethodHead)
+		}
+	}
+	for path, methods := range allowed {
+		slices.Sort(methods)
+		a.mux.Handle(path, a.serve(methodNotAllowed(strings.Join(methods, ", "))))
+	}
+	a.mux.Handle("/", a.serve(notFound))
+}
+
+// ServeHTTP keeps from the mux the paths that it would answer with a redirect.
+func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if p := r.URL.EscapedPath(); path.Clean(p) != p {
+		a.serve(notFound).ServeHTTP(w, r)
+		return
+	}
+	a.mux.ServeHTTP(w, r)
+}
+
+func notFound(w *answer, _ *http.Request) error {
+	return w.error(http.StatusNotFound, "not found")
+}
+
+func methodNotAllowed(allow string) handler {
+	return func(w *answer, _ *http.Request) error {
+		w.Header().Set("Allow", allow)
+		return w.error(http.StatusMethodNotAllowed, "method not allowed")
+	}
+}
+
+func health(w *answer, _ *http.Request) error {
+	return w.json(http.StatusOK, map[string]string{"status": "ok"})
+}
+
+//go:embed openapi.yaml
+var openapi []byte
+
+func document(w *answer, _ *http.Request) error {
+	w.Header().Set("Content-Type", "application/yaml")
+	_, err := w.Write(openapi)
+	return err
+}
+
+// identity says whose token was presented.
+type identity struct {
+	Name string `json:"name"`
+}
+
+func me(_ *http.Request, c lipsync.Caller) (identity, error) {
+	return identity{Name: c.KeyName}, nil
+}
+
+// absolute makes a link that may be relative to the service whole.
+func (a *api) absolute(r *http.Request, link *url.URL) string {
+	base := a.PublicURL
+	if base == nil {
+		base = &url.URL{Scheme: "http", Host: r.Host}
+		if r.TLS != nil {
+			base.Scheme = "https"
+		}
+	}
+	return base.ResolveReference(link).String()
+}
