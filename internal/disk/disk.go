@@ -1,0 +1,236 @@
+// Package disk keeps objects as files in a folder of one machine, and serves
+// and takes them at signed URLs.
+package disk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path"
+	"strings"
+	"sync"
+	"time"
+
+	"lipsync/internal/lipsync"
+)
+
+// Where things lie in the folder.
+const (
+	files   = "files"   // an object's file has the object's key as its path
+	partial = "partial" // files that are still being written
+)
+
+// Objects implements lipsync.Objects.
+type Objects struct {
+	root   *os.Root
+	secret []byte
+	now    func() time.Time
+	log    *slog.Logger
+	// dirs is held while folders come and go, so that none is removed between
+	// its making and the first file in it.
+	dirs sync.Mutex
+}
+
+// Open uses the folder at dir, and makes it if there is none. The log hears of
+// failures of our own behind signed URLs.
+func Open(dir string, now func() time.Time, log *slog.Logger) (*Objects, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	o := &Objects{root: root, now: now, log: log}
+	o.secret, err = o.openSecret()
+	if err := errors.Join(err, root.MkdirAll(files, 0o700), root.MkdirAll(partial, 0o700)); err != nil {
+		return nil, errors.Join(err, root.Close())
+	}
+	return o, nil
+}
+
+// Close ends the use of the folder.
+func (o *Objects) Close() error { return o.root.Close() }
+
+// Clean deletes what a killed process left half-written. No other process may
+// use the folder meanwhile.
+func (o *Objects) Clean() error {
+	return errors.Join(o.root.RemoveAll(partial), o.root.Mkdir(partial, 0o700))
+}
+
+// Put implements lipsync.Objects. A file appears under its key once its bytes
+// are on the disk.
+func (o *Objects) Put(_ context.Context, key string, r io.Reader, size int64) error {
+	name, err := fileOf(key)
+	if err != nil {
+		return err
+	}
+	temporary := path.Join(partial, randomName())
+	if err := o.write(temporary, r, size); err != nil {
+		return errors.Join(err, o.root.Remove(temporary))
+	}
+	return o.publish(temporary, name)
+}
+
+// write fills a new file and brings it to the disk.
+func (o *Objects) write(name string, r io.Reader, size int64) (err error) {
+	f, err := o.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	n, err := io.Copy(f, r)
+	if err != nil {
+		return fmt.Errorf("write object: %w", err)
+	}
+	if size >= 0 && n != size {
+		return fmt.Errorf("write object: got %d bytes, want %d", n, size)
+	}
+	return f.Sync()
+}
+
+// publish moves a finished file to its place.
+func (o *Objects) publish(temporary, name string) error {
+	o.dirs.Lock()
+	err := o.mkdirAll(path.Dir(name))
+	if err == nil {
+		err = o.root.Rename(temporary, name)
+	}
+	o.dirs.Unlock()
+	if err != nil {
+		return errors.Join(err, o.root.Remove(temporary))
+	}
+	return o.sync(path.Dir(name))
+}
+
+// mkdirAll makes the folder and those above it, and syncs the parent of each
+// that it made: a name that isn't synced can be gone after a power cut.
+func (o *Objects) mkdirAll(dir string) error {
+	err := o.root.Mkdir(dir, 0o700)
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return nil
+	case errors.Is(err, fs.ErrNotExist):
+		if err := o.mkdirAll(path.Dir(dir)); err != nil {
+			return err
+		}
+		return o.mkdirAll(dir)
+	case err != nil:
+		return err
+	}
+	return o.sync(path.Dir(dir))
+}
+
+func (o *Objects) sync(dir string) error {
+	d, err := o.root.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// Open implements lipsync.Objects.
+func (o *Objects) Open(_ context.Context, key string) (io.ReadCloser, int64, error) {
+	f, info, err := o.open(key)
+	if err != nil {
+		return nil, 0, err
+	}
+	return f, info.Size(), nil
+}
+
+func (o *Objects) open(key string) (*os.File, fs.FileInfo, error) {
+	name, err := fileOf(key)
+	if err != nil {
+		return nil, nil, err
+	}
+	f, err := o.root.Open(name)
+	if err != nil {
+		return nil, nil, orNotFound(err)
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fs.ErrNotExist // a folder on the way to objects is none itself
+	}
+	if err != nil {
+		return nil, nil, orNotFound(errors.Join(err, f.Close()))
+	}
+	return f, info, nil
+}
+
+// Size implements lipsync.Objects.
+func (o *Objects) Size(_ context.Context, key string) (int64, error) {
+	f, info, err := o.open(key)
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), f.Close()
+}
+
+// Delete implements lipsync.Objects. It also removes the folders that are
+// empty then.
+func (o *Objects) Delete(_ context.Context, key string) error {
+	name, err := fileOf(key)
+	if err != nil {
+		return err
+	}
+	o.dirs.Lock()
+	defer o.dirs.Unlock()
+	if err := o.root.Remove(name); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	}
+	for dir := path.Dir(name); dir != files; dir = path.Dir(dir) {
+		if o.root.Remove(dir) != nil {
+			break // it holds something else
+		}
+	}
+	return nil
+}
+
+// List implements lipsync.Objects.
+func (o *Objects) List(ctx context.Context, prefix string, f func(key string, modified time.Time) error) error {
+	top := path.Join(files, prefix[:strings.LastIndex(prefix, "/")+1])
+	return fs.WalkDir(o.root.FS(), top, func(name string, d fs.DirEntry, err error) error {
+		key := strings.TrimPrefix(name, files+"/")
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil // deleted meanwhile, or nothing there at all
+		case err != nil:
+			return err
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case d.IsDir() || !strings.HasPrefix(key, prefix):
+			return nil
+		}
+		info, err := d.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		return f(key, info.ModTime())
+	})
+}
+
+// fileOf returns the path of an object's file below the root. A key is a clean
+// relative path, so that it leads nowhere else.
+func fileOf(key string) (string, error) {
+	if !fs.ValidPath(key) || key == "." || strings.ContainsAny(key, "\x00\\") {
+		return "", fmt.Errorf("invalid object key %q", key)
+	}
+	return path.Join(files, key), nil
+}
+
+func orNotFound(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return &lipsync.Error{Code: lipsync.NotFound, Message: "object not found", Err: err}
+	}
+	return err
+}

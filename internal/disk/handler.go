@@ -1,0 +1,110 @@
+package disk
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strconv"
+
+	"lipsync/internal/lipsync"
+)
+
+// Handler serves signed URLs, all below Prefix.
+func (o *Objects) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+Prefix+"{key...}", o.get)
+	mux.HandleFunc("PUT "+Prefix+"{key...}", o.put)
+	mux.HandleFunc(Prefix, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Allow", "GET, HEAD, PUT")
+		refuse(w, http.StatusMethodNotAllowed, "method not allowed")
+	})
+	return mux
+}
+
+// get serves an object, or the range of it that is asked for.
+func (o *Objects) get(w http.ResponseWriter, r *http.Request) {
+	key := r.PathValue("key")
+	query, refused := o.verify(http.MethodGet, key, r.URL)
+	if refused != "" {
+		refuse(w, http.StatusForbidden, refused)
+		return
+	}
+	f, info, err := o.open(key)
+	if err != nil {
+		o.fail(w, r, err)
+		return
+	}
+	defer f.Close()
+	name := query.Get("name")
+	header := w.Header()
+	header.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Cache-Control", "private")
+	http.ServeContent(w, r, name, info.ModTime(), f)
+}
+
+// put takes an object of exactly the announced size and type.
+func (o *Objects) put(w http.ResponseWriter, r *http.Request) {
+	key := r.PathValue("key")
+	query, refused := o.verify(http.MethodPut, key, r.URL)
+	if refused != "" {
+		refuse(w, http.StatusForbidden, refused)
+		return
+	}
+	size, err := strconv.ParseInt(query.Get("size"), 10, 64)
+	if err != nil {
+		o.fail(w, r, err)
+		return
+	}
+	if r.ContentLength != size {
+		refuse(w, http.StatusBadRequest, fmt.Sprintf("the upload must have a Content-Length of exactly %d bytes", size))
+		return
+	}
+	if want := query.Get("type"); want != "" && r.Header.Get("Content-Type") != want {
+		refuse(w, http.StatusBadRequest, "the upload must have the Content-Type "+want)
+		return
+	}
+	body := &bodyReader{r: r.Body}
+	if err := o.Put(r.Context(), key, body, size); err != nil && body.err != nil {
+		refuse(w, http.StatusBadRequest, "the upload ended early")
+	} else if err != nil {
+		o.fail(w, r, err)
+	}
+}
+
+// bodyReader remembers the error that ended a body early: that is the client's
+// fault, and no other failure of Put is.
+type bodyReader struct {
+	r   io.Reader
+	err error
+}
+
+func (b *bodyReader) Read(p []byte) (int, error) {
+	n, err := b.r.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		b.err = err
+	}
+	return n, err
+}
+
+// fail answers for an error that the client can't help, or for no object.
+func (o *Objects) fail(w http.ResponseWriter, r *http.Request, err error) {
+	if lipsync.CodeOf(err) == lipsync.NotFound {
+		refuse(w, http.StatusNotFound, "not found")
+		return
+	}
+	o.log.ErrorContext(r.Context(), "object", "method", r.Method, "key", r.PathValue("key"), "err", err)
+	refuse(w, http.StatusInternalServerError, "internal error")
+}
+
+func refuse(w http.ResponseWriter, status int, message string) {
+	header := w.Header()
+	header.Set("Content-Type", "application/json")
+	header.Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	// The client may be gone: there is nobody else to tell.
+	_ = json.NewEncoder(w).Encode(map[string]string{"error": message})
+}

@@ -1,0 +1,99 @@
+package disk
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Prefix is where Handler serves, and how the paths of signed URLs begin.
+const Prefix = "/objects/"
+
+// secretFile holds the key of all signatures.
+const secretFile = "secret"
+
+// openSecret reads the secret, and makes it the first time.
+func (o *Objects) openSecret() ([]byte, error) {
+	secret, err := o.root.ReadFile(secretFile)
+	if !errors.Is(err, fs.ErrNotExist) {
+		if err == nil && len(secret) < sha256.Size {
+			err = errors.New("the file of the signing secret is damaged: delete it to get a new one")
+		}
+		return secret, err
+	}
+	secret = make([]byte, sha256.Size)
+	rand.Read(secret) // never fails
+	temporary := secretFile + "." + randomName()
+	if err := o.root.WriteFile(temporary, secret, 0o600); err != nil {
+		return nil, err
+	}
+	return secret, errors.Join(o.root.Rename(temporary, secretFile), o.sync("."))
+}
+
+func randomName() string { return rand.Text() }
+
+// SignGet implements lipsync.Objects.
+func (o *Objects) SignGet(_ context.Context, key, name string, until time.Time) (*url.URL, error) {
+	return o.sign(http.MethodGet, key, until, url.Values{"name": {name}})
+}
+
+// SignPut implements lipsync.Objects.
+func (o *Objects) SignPut(_ context.Context, key string, size int64, contentType string, until time.Time) (*url.URL, http.Header, error) {
+	u, err := o.sign(http.MethodPut, key, until, url.Values{
+		"size": {strconv.FormatInt(size, 10)},
+		"type": {contentType},
+	})
+	headers := http.Header{}
+	if contentType != "" {
+		headers.Set("Content-Type", contentType)
+	}
+	return u, headers, err
+}
+
+// sign makes an URL of the object that is good for the method, until the time
+// and with exactly these parameters.
+func (o *Objects) sign(method, key string, until time.Time, query url.Values) (*url.URL, error) {
+	if _, err := fileOf(key); err != nil {
+		return nil, err
+	}
+	query.Set("expires", strconv.FormatInt(until.Unix(), 10))
+	query.Set("signature", o.signature(method, key, query))
+	return &url.URL{Path: Prefix + key, RawQuery: query.Encode()}, nil
+}
+
+// signature covers the method, the key and all parameters but itself.
+func (o *Objects) signature(method, key string, query url.Values) string {
+	signed := make(url.Values, len(query))
+	for name, values := range query {
+		if name != "signature" {
+			signed[name] = values
+		}
+	}
+	mac := hmac.New(sha256.New, o.secret)
+	// Neither the method nor an escaped key has a line break.
+	mac.Write([]byte(strings.Join([]string{method, url.PathEscape(key), signed.Encode()}, "\n")))
+	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
+}
+
+// verify returns the parameters of a request whose URL we signed for the
+// method, and a public sentence instead if it is not to be served.
+func (o *Objects) verify(method, key string, u *url.URL) (query url.Values, refused string) {
+	query, err := url.ParseQuery(u.RawQuery)
+	if err != nil || !hmac.Equal([]byte(query.Get("signature")), []byte(o.signature(method, key, query))) {
+		return nil, "the link is not valid"
+	}
+	expires, err := strconv.ParseInt(query.Get("expires"), 10, 64)
+	if err != nil || !o.now().Before(time.Unix(expires, 0)) {
+		return nil, "the link has expired"
+	}
+	return query, ""
+}
