@@ -1,0 +1,99 @@
+package ffmpeg
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Encoder writes frames and sound as MP4.
+type Encoder struct {
+	p             *process
+	part, output  string
+	width, height int
+}
+
+// Encode starts to write a video like v, whose sound is the MP4 file aac, to
+// the path output. Nothing is there until Finish.
+func (t *Tools) Encode(ctx context.Context, v *Video, aac, output string) (*Encoder, error) {
+	part := output + ".part"
+	p, err := startWriter(ctx, t.FFmpeg, encodeArgs(v, t.Threads, aac, part))
+	if err != nil {
+		return nil, err
+	}
+	return &Encoder{p, part, output, v.Width, v.Height}, nil
+}
+
+// Write adds a frame, whose stride is its width.
+func (e *Encoder) Write(frame *image.YCbCr) error {
+	for _, plane := range [][]byte{frame.Y, frame.Cb, frame.Cr} {
+		if _, err := e.p.Write(plane); err != nil {
+			// What the encoder says of its end tells more.
+			return fmt.Errorf("write frame: %w", errors.Join(err, e.p.wait()))
+		}
+	}
+	return nil
+}
+
+// Finish completes the file and puts it where it belongs.
+func (e *Encoder) Finish() error {
+	err := e.p.wait()
+	if err == nil {
+		err = os.Rename(e.part, e.output)
+	}
+	return errors.Join(err, e.discard())
+}
+
+// Abort ends the encoder and leaves no file.
+func (e *Encoder) Abort() {
+	e.p.stop()
+	_ = e.discard()
+}
+
+func (e *Encoder) discard() error {
+	if err := os.Remove(e.part); !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+func encodeArgs(v *Video, threads int, aac, output string) []string {
+	return []string{"-v", "error", "-protocol_whitelist", "file,pipe",
+		"-f", "rawvideo", "-pix_fmt", "yuv420p", "-s", fmt.Sprintf("%dx%d", v.Width, v.Height),
+		"-r", v.Rate.String(), "-i", "pipe:0",
+		"-protocol_whitelist", "file", "-f", "mov", "-i", "file:" + aac,
+		"-map", "0:v", "-map", "1:a", "-c:a", "copy",
+		"-vf", v.tags(), "-c:v", "libx264", "-profile:v", "high", "-preset", "veryfast", "-crf", "15",
+		"-threads", strconv.Itoa(threads),
+		"-map_metadata", "-1", "-movflags", "+faststart", "-f", "mp4", "-y", "file:" + output}
+}
+
+// tags say which colours the frames' numbers mean, where the source says it.
+func (v *Video) tags() string {
+	primaries, transfer, matrix := v.primaries, v.transfer, v.matrix
+	if v.hdr() {
+		primaries, transfer, matrix = "bt709", "bt709", "bt709"
+	}
+	if v.rgb {
+		matrix = "bt709"
+	}
+	tags := []string{"setparams=range=tv"}
+	for _, t := range []struct {
+		name, value string
+		known       []string
+	}{
+		{"color_primaries", primaries, []string{"bt709", "bt470m", "bt470bg", "smpte170m", "bt2020", "smpte432"}},
+		{"color_trc", transfer, []string{"bt709", "bt470m", "bt470bg", "smpte170m", "iec61966-2-1", "bt2020-10"}},
+		{"colorspace", matrix, []string{"bt709", "bt470bg", "smpte170m", "bt2020nc"}},
+	} {
+		if slices.Contains(t.known, t.value) {
+			tags = append(tags, t.name+"="+t.value)
+		}
+	}
+	return strings.Join(tags, ":")
+}

@@ -1,0 +1,80 @@
+// Package ffmpegtest makes clips for tests, whose frames tell their number.
+package ffmpegtest
+
+import (
+	"fmt"
+	"image"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"lipsync/internal/ffmpeg"
+)
+
+// Numbers are drawn as ten bits, lowest first, each a block of this size, dark
+// or bright, in a row.
+const (
+	block = 16
+	bits  = 10
+)
+
+// Size of a numbered picture.
+const (
+	Width  = block * bits
+	Height = 96
+)
+
+// Tools returns the programs under test.
+func Tools(t testing.TB) *ffmpeg.Tools {
+	t.Helper()
+	tools, err := ffmpeg.Find(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tools
+}
+
+// Numbered describes a picture source for ffmpeg's lavfi: frames of Width ×
+// Height, with their number in the top rows, over grey.
+func Numbered(rate string, frames int) string {
+	return fmt.Sprintf("color=gray:s=%dx%d:r=%s,trim=end_frame=%d,format=yuv420p,"+
+		"geq=lum='if(lt(Y,%d),40+mod(floor(N/pow(2,floor(X/%d))),2)*160,120)':cb=128:cr=128",
+		Width, Height, rate, frames, block, block)
+}
+
+// Make runs ffmpeg to make a file of the name in the test's own folder, and
+// returns its path.
+func Make(t testing.TB, name string, args ...string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	args = append(append([]string{"-v", "error", "-nostdin", "-y"}, args...), "file:"+path)
+	if out, err := exec.Command("ffmpeg", args...).CombinedOutput(); err != nil {
+		t.Fatalf("ffmpeg %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return path
+}
+
+// Number reads the number in a picture's row of blocks that starts at y.
+func Number(frame *image.YCbCr, y int) int {
+	n := 0
+	for i := range bits {
+		if frame.YCbCrAt(i*block+block/2, y+block/2).Y > 120 {
+			n |= 1 << i
+		}
+	}
+	return n
+}
+
+// Draw draws a number as Number reads it.
+func Draw(frame *image.YCbCr, y, number int) {
+	for i := range bits {
+		value := byte(40 + number>>i&1*160)
+		for row := range block {
+			at := frame.YOffset(i*block, y+row)
+			for x := range block {
+				frame.Y[at+x] = value
+			}
+		}
+	}
+}

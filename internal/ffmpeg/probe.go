@@ -1,0 +1,246 @@
+package ffmpeg
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// formats are the demuxers whose files the service takes, by ffmpeg's names.
+// None of them refers to other files.
+func formats() []string {
+	return []string{"mov,mp4,m4a,3gp,3g2,mj2", "matroska,webm", "avi", "wav", "mp3", "aac", "flac", "ogg"}
+}
+
+// Info is what a file says of itself. It may lie.
+type Info struct {
+	Path     string
+	Format   string        // its demuxer
+	Duration time.Duration // 0 if not known
+	Video    *Video        // nil if it has no moving picture
+	Audio    *Audio        // nil if it has no sound
+}
+
+// Video is a stream of pictures as it will be seen: upright, with square pixels
+// and even sides.
+type Video struct {
+	Width, Height int
+	Rate          Rate
+
+	index      int
+	codec      string
+	start      int64 // of the first picture, in ticks of timeBase
+	timeBase   Rate  // seconds a tick
+	interlaced bool
+	alpha      bool
+	rgb        bool
+	fullRange  bool
+	transfer   string
+	primaries  string
+	matrix     string
+}
+
+// Audio is a stream of sound.
+type Audio struct {
+	SampleRate, Channels int
+
+	index int
+}
+
+// Probe says what a file is. ErrUnsupported means that it is nothing for us.
+func (t *Tools) Probe(ctx context.Context, path string) (*Info, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(path); err != nil {
+		return nil, err
+	}
+	limited, cancel := context.WithTimeout(ctx, probeTime)
+	defer cancel()
+	p, err := startReader(limited, t.FFprobe, probeArgs(path))
+	if err != nil {
+		return nil, err
+	}
+	report, err := io.ReadAll(io.LimitReader(p, reportSize))
+	if err != nil || len(report) == reportSize {
+		p.stop()
+	} else {
+		err = p.wait()
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUnsupported, err)
+	}
+	info, err := parseProbe(report)
+	if err != nil {
+		return nil, err
+	}
+	info.Path = path
+	return info, nil
+}
+
+func probeArgs(path string) []string {
+	const wanted = "format=format_name,duration:" +
+		"stream=index,codec_type,codec_name,width,height,pix_fmt,sample_aspect_ratio,field_order," +
+		"color_range,color_space,color_transfer,color_primaries,avg_frame_rate,r_frame_rate,time_base," +
+		"start_pts,channels,sample_rate:" +
+		"stream_disposition=attached_pic:stream_tags=alpha_mode:stream_side_data=rotation"
+	return []string{"-v", "error", "-print_format", "json", "-show_entries", wanted,
+		"-protocol_whitelist", "file", "-format_whitelist", strings.Join(formats(), ","),
+		"-max_pixels", strconv.Itoa(maxPixels), "-i", "file:" + path}
+}
+
+// report is ffprobe's answer.
+type report struct {
+	Format struct {
+		Name     string `json:"format_name"`
+		Duration string `json:"duration"`
+	} `json:"format"`
+	Streams []stream `json:"streams"`
+}
+
+type stream struct {
+	Index       int    `json:"index"`
+	Type        string `json:"codec_type"`
+	Codec       string `json:"codec_name"`
+	Width       int    `json:"width"`
+	Height      int    `json:"height"`
+	PixFmt      string `json:"pix_fmt"`
+	Aspect      string `json:"sample_aspect_ratio"`
+	FieldOrder  string `json:"field_order"`
+	Range       string `json:"color_range"`
+	Space       string `json:"color_space"`
+	Transfer    string `json:"color_transfer"`
+	Primaries   string `json:"color_primaries"`
+	AvgRate     string `json:"avg_frame_rate"`
+	BaseRate    string `json:"r_frame_rate"`
+	TimeBase    string `json:"time_base"`
+	Start       int64  `json:"start_pts"`
+	Channels    int    `json:"channels"`
+	SampleRate  string `json:"sample_rate"`
+	Disposition struct {
+		AttachedPic int `json:"attached_pic"`
+	} `json:"disposition"`
+	Tags struct {
+		AlphaMode string `json:"alpha_mode"`
+	} `json:"tags"`
+	SideData []struct {
+		Rotation float64 `json:"rotation"`
+	} `json:"side_data_list"`
+}
+
+// parseProbe makes an Info of ffprobe's answer, of the first stream of each
+// kind that can be used.
+func parseProbe(b []byte) (*Info, error) {
+	var r report
+	if err := json.Unmarshal(b, &r); err != nil {
+		return nil, fmt.Errorf("%w: ffprobe's answer: %w", ErrUnsupported, err)
+	}
+	if !slices.Contains(formats(), r.Format.Name) {
+		return nil, fmt.Errorf("%w: format %q", ErrUnsupported, r.Format.Name)
+	}
+	info := &Info{Duration: parseSeconds(r.Format.Duration)}
+	info.Format, _, _ = strings.Cut(r.Format.Name, ",")
+	for _, s := range r.Streams {
+		switch {
+		case s.Type == "video" && info.Video == nil && s.Disposition.AttachedPic == 0:
+			v, err := s.video()
+			if err != nil {
+				return nil, err
+			}
+			info.Video = v
+		case s.Type == "audio" && info.Audio == nil && s.Codec != "" && s.Channels > 0:
+			rate, _ := strconv.Atoi(s.SampleRate)
+			info.Audio = &Audio{SampleRate: rate, Channels: s.Channels, index: s.Index}
+		}
+	}
+	return info, nil
+}
+
+func (s stream) video() (*Video, error) {
+	v := &Video{
+		index: s.Index, codec: s.Codec, start: s.Start,
+		interlaced: slices.Contains([]string{"tt", "bb", "tb", "bt"}, s.FieldOrder),
+		alpha:      hasAlpha(s.PixFmt) || s.Tags.AlphaMode == "1",
+		rgb:        isRGB(s.PixFmt),
+		fullRange:  s.Range == "pc" || strings.HasPrefix(s.PixFmt, "yuvj"),
+		transfer:   s.Transfer, primaries: s.Primaries, matrix: s.Space,
+	}
+	var ok bool
+	if v.timeBase, ok = parseRate(s.TimeBase); !ok || s.Codec == "" || s.PixFmt == "" {
+		return nil, fmt.Errorf("%w: video stream of codec %q", ErrUnsupported, s.Codec)
+	}
+	rate, ok := parseRate(s.AvgRate)
+	if !ok {
+		rate, ok = parseRate(s.BaseRate)
+	}
+	if !ok {
+		rate = Rate{25, 1}
+	}
+	v.Rate = rate.snap()
+	if v.Width, v.Height, ok = s.displaySize(); !ok {
+		return nil, fmt.Errorf("%w: size %d × %d, pixels %s", ErrUnsupported, s.Width, s.Height, s.Aspect)
+	}
+	return v, nil
+}
+
+// displaySize returns the upright size with square pixels. An odd side loses a
+// row of pixels, so that the others stay as they are.
+func (s stream) displaySize() (w, h int, ok bool) {
+	const most = 1 << 20 // pixels, so that nothing overflows
+	if s.Width <= 1 || s.Height <= 1 || s.Width > most || s.Height > most {
+		return 0, 0, false
+	}
+	w, h = s.Width&^1, s.Height&^1
+	if num, den, found := strings.Cut(s.Aspect, ":"); found {
+		if r, ok := parseRate(num + "/" + den); ok {
+			w = int(math.Round(float64(s.Width)*r.Float()/2)) * 2
+			if r.Num == r.Den {
+				w = s.Width &^ 1
+			}
+		}
+	}
+	if w < 2 || w > most {
+		return 0, 0, false
+	}
+	for _, d := range s.SideData {
+		if math.Abs(math.Abs(math.Remainder(d.Rotation, 180))-90) < 1 {
+			w, h = h, w
+		}
+	}
+	return w, h, true
+}
+
+// parseSeconds reads "12.345"; what is no sensible time is 0.
+func parseSeconds(s string) time.Duration {
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil || !(f > 0) || f > 1e9 {
+		return 0
+	}
+	return time.Duration(f * float64(time.Second))
+}
+
+func hasAlpha(pixFmt string) bool {
+	for _, p := range []string{"yuva", "rgba", "bgra", "argb", "abgr", "gbrap", "ya8", "ya16", "pal8"} {
+		if strings.HasPrefix(pixFmt, p) {
+			return true
+		}
+	}
+	return false
+}
+
+func isRGB(pixFmt string) bool {
+	return strings.Contains(pixFmt, "rgb") || strings.Contains(pixFmt, "bgr") ||
+		strings.HasPrefix(pixFmt, "gbr") || pixFmt == "pal8"
+}

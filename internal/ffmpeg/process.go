@@ -1,0 +1,155 @@
+package ffmpeg
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// process is a running child. Exactly one of in and out is set: our end of the
+// pipe to its standard input, or from its standard output.
+type process struct {
+	cmd     *exec.Cmd
+	name    string
+	in, out *os.File
+	stderr  tail
+}
+
+// startReader starts a program whose standard output is read.
+func startReader(ctx context.Context, path string, args []string) (*process, error) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	p := newProcess(ctx, path, args)
+	p.out, p.cmd.Stdout = r, w
+	return p.start(w)
+}
+
+// startWriter starts a program whose standard input is written.
+func startWriter(ctx context.Context, path string, args []string) (*process, error) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	p := newProcess(ctx, path, args)
+	p.in, p.cmd.Stdin = w, r
+	return p.start(r)
+}
+
+func newProcess(ctx context.Context, path string, args []string) *process {
+	p := &process{cmd: exec.CommandContext(ctx, path, args...), name: filepath.Base(path)}
+	p.cmd.Env = []string{"LC_ALL=C", "AV_LOG_FORCE_NOCOLOR=1"}
+	p.cmd.Stderr = &p.stderr
+	// A group of its own, so that a terminal's interrupt reaches us alone; and
+	// no child outlives us, even if we are killed ourselves.
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	p.cmd.WaitDelay = time.Second
+	return p
+}
+
+// start starts the child and closes our copy of its end of the pipe.
+func (p *process) start(theirs *os.File) (*process, error) {
+	defer theirs.Close()
+	// As large as an ordinary user may make it: fewer switches for a frame.
+	_, _ = unix.FcntlInt(theirs.Fd(), unix.F_SETPIPE_SZ, 1<<20)
+	if err := p.cmd.Start(); err != nil {
+		p.closePipe()
+		return nil, fmt.Errorf("start %s: %w", p.name, err)
+	}
+	if err := p.limit(); err != nil {
+		_ = p.cmd.Process.Kill()
+		_ = p.wait()
+		return nil, err
+	}
+	return p, nil
+}
+
+// limit bounds the child's memory and the size of what it writes. It comes a
+// moment after the start, before the child can have read much.
+func (p *process) limit() error {
+	for resource, n := range map[int]uint64{
+		unix.RLIMIT_AS: addressSize, unix.RLIMIT_FSIZE: fileSize, unix.RLIMIT_CORE: 0,
+	} {
+		l := unix.Rlimit{Cur: n, Max: n}
+		if err := unix.Prlimit(p.cmd.Process.Pid, resource, &l, nil); err != nil && !errors.Is(err, unix.ESRCH) {
+			return fmt.Errorf("limit %s: %w", p.name, err)
+		}
+	}
+	return nil
+}
+
+// read fills b, or fails if the child makes nothing for too long. io.EOF means
+// that nothing was left.
+func (p *process) read(b []byte) error {
+	for n := 0; n < len(b); {
+		_ = p.out.SetReadDeadline(time.Now().Add(stallTime))
+		m, err := p.out.Read(b[n:])
+		n += m
+		if err == io.EOF && n > 0 && n < len(b) {
+			return io.ErrUnexpectedEOF
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Read is read for streams of any length.
+func (p *process) Read(b []byte) (int, error) {
+	_ = p.out.SetReadDeadline(time.Now().Add(stallTime))
+	return p.out.Read(b)
+}
+
+// Write passes b on, or fails if the child takes nothing for too long.
+func (p *process) Write(b []byte) (int, error) {
+	_ = p.in.SetWriteDeadline(time.Now().Add(stallTime))
+	return p.in.Write(b)
+}
+
+// wait closes the pipe and waits for the child's end. Its error holds the last
+// lines that the child wrote to standard error: they are for logs alone.
+func (p *process) wait() error {
+	p.closePipe()
+	if err := p.cmd.Wait(); err != nil {
+		return fmt.Errorf("%s: %w: %s", p.name, err, p.stderr.String())
+	}
+	return nil
+}
+
+// stop ends the child at once; how it ends doesn't matter.
+func (p *process) stop() {
+	_ = p.cmd.Process.Kill()
+	_ = p.wait()
+}
+
+func (p *process) closePipe() {
+	if p.in != nil {
+		_ = p.in.Close()
+	}
+	if p.out != nil {
+		_ = p.out.Close()
+	}
+}
+
+// tail keeps the end of what is written to it.
+type tail struct{ b []byte }
+
+const tailSize = 2 << 10
+
+func (t *tail) Write(b []byte) (int, error) {
+	t.b = append(t.b, b[max(0, len(b)-tailSize):]...)
+	t.b = t.b[max(0, len(t.b)-tailSize):]
+	return len(b), nil
+}
+
+func (t *tail) String() string { return string(t.b) }

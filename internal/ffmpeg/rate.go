@@ -1,0 +1,52 @@
+package ffmpeg
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Rate is an exact frame rate: Num ÷ Den frames a second.
+type Rate struct{ Num, Den int64 }
+
+// Float returns frames a second.
+func (r Rate) Float() float64 { return float64(r.Num) / float64(r.Den) }
+
+func (r Rate) String() string { return fmt.Sprintf("%d/%d", r.Num, r.Den) }
+
+// parseRate reads "30000/1001". It returns false for what is no rate: "0/0",
+// nonsense, and numbers too large to be one.
+func parseRate(s string) (Rate, bool) {
+	a, b, _ := strings.Cut(s, "/")
+	num, err := strconv.ParseInt(a, 10, 32)
+	if err != nil || num <= 0 {
+		return Rate{}, false
+	}
+	den, err := strconv.ParseInt(b, 10, 32)
+	if err != nil || den <= 0 {
+		return Rate{}, false
+	}
+	return Rate{num, den}, true
+}
+
+// snap returns the standard rate that is within 0.1 % of r, for averages of
+// what was meant to be constant; else r in thousandths, and at least 1.
+func (r Rate) snap() Rate {
+	best, distance := Rate{max(1000, int64(math.Round(r.Float()*1000))), 1000}, .001
+	for _, n := range []int64{24, 25, 30, 48, 50, 60, 90, 100, 120} {
+		for _, s := range []Rate{{n, 1}, {n * 1000, 1001}} {
+			if d := math.Abs(s.Float()/r.Float() - 1); d < distance {
+				best, distance = s, d
+			}
+		}
+	}
+	return best
+}
+
+// Frames returns how many frames cover so many seconds: the last may stand
+// longer than what it covers, by less than one frame.
+func (r Rate) Frames(samples, perSecond int64) int {
+	num, den := samples*r.Num, perSecond*r.Den
+	return int((num + den - 1) / den)
+}

@@ -1,0 +1,162 @@
+package ffmpeg
+
+import (
+	"context"
+	"fmt"
+	"image"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// Frames are the pictures of a video, decoded one after the other.
+type Frames struct {
+	p    *process
+	done bool
+}
+
+// OpenFrames decodes the video from its beginning, at most so many frames.
+func (t *Tools) OpenFrames(ctx context.Context, in *Info, most int) (*Frames, error) {
+	return t.openFrames(ctx, decodeArgs(in, t.Threads, span{to: most}))
+}
+
+// OpenFramesAt decodes the frames numbered from to to-1, as OpenFrames counts
+// them. It seeks first, so it is fast; but where a file has no good index or
+// lies about its times, what comes may be other frames, or none. The caller
+// checks.
+func (t *Tools) OpenFramesAt(ctx context.Context, in *Info, from, to int) (*Frames, error) {
+	return t.openFrames(ctx, decodeArgs(in, t.Threads, span{from: from, to: to, seek: true}))
+}
+
+func (t *Tools) openFrames(ctx context.Context, args []string) (*Frames, error) {
+	p, err := startReader(ctx, t.FFmpeg, args)
+	if err != nil {
+		return nil, err
+	}
+	return &Frames{p: p}, nil
+}
+
+// Read fills the frame, which is 4:2:0 and of the video's size, with the next
+// picture. After the last it returns io.EOF.
+func (f *Frames) Read(frame *image.YCbCr) error {
+	err := f.p.read(frame.Y)
+	if err == io.EOF {
+		f.done = true
+		if err := f.p.wait(); err != nil {
+			return err
+		}
+		return io.EOF
+	}
+	for _, plane := range [][]byte{frame.Cb, frame.Cr} {
+		if err == nil {
+			if err = f.p.read(plane); err == io.EOF {
+				err = io.ErrUnexpectedEOF
+			}
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("read frame: %w", err)
+	}
+	return nil
+}
+
+// Close ends the decoder, wherever it is.
+func (f *Frames) Close() {
+	if !f.done {
+		f.p.stop()
+	}
+	f.done = true
+}
+
+// NewFrame returns a picture that Read can fill.
+func (v *Video) NewFrame() *image.YCbCr {
+	return image.NewYCbCr(image.Rect(0, 0, v.Width, v.Height), image.YCbCrSubsampleRatio420)
+}
+
+// span is which frames to decode: from to to-1.
+type span struct {
+	from, to int
+	seek     bool // start near from instead of at the beginning
+}
+
+// seekMargin is how long before the wanted frame decoding starts, in seconds,
+// beside what the file's key frames ask for: deinterlacing looks back, and
+// indexes count in decoding order.
+const seekMargin = 1.
+
+func decodeArgs(in *Info, threads int, s span) []string {
+	v := in.Video
+	args := inputArgs(in, threads)
+	if decoder := v.decoder(); decoder != "" {
+		args = append(args, "-c:v", decoder)
+	}
+	if at := float64(s.from)/v.Rate.Float() - seekMargin; s.seek && at > 0 {
+		at += float64(v.start) * v.timeBase.Float()
+		args = append(args, "-seek_timestamp", "1", "-noaccurate_seek", "-ss", strconv.FormatFloat(at, 'f', 6, 64))
+	}
+	return append(args, "-i", "file:"+in.Path, "-map", "0:"+strconv.Itoa(v.index), "-an", "-sn", "-dn",
+		"-vf", v.filters(s), "-fps_mode", "passthrough", "-frames:v", strconv.Itoa(s.to-s.from),
+		"-pix_fmt", "yuv420p", "-f", "rawvideo", "pipe:1")
+}
+
+// inputArgs are what every decoder of a stranger's file gets before its -i.
+// Times stay as they are in the file, so that those after a seek agree.
+func inputArgs(in *Info, threads int) []string {
+	return []string{"-v", "error", "-nostdin", "-copyts", "-protocol_whitelist", "file", "-f", in.Format,
+		"-threads", strconv.Itoa(threads), "-max_pixels", strconv.Itoa(maxPixels)}
+}
+
+// decoder names the decoder to use where ffmpeg's first choice drops the alpha
+// channel.
+func (v *Video) decoder() string {
+	switch {
+	case v.alpha && v.codec == "vp9":
+		return "libvpx-vp9"
+	case v.alpha && v.codec == "vp8":
+		return "libvpx"
+	}
+	return ""
+}
+
+// filters turn decoded pictures into the frames that OpenFrames promises.
+// ffmpeg itself turns them upright before.
+func (v *Video) filters(s span) string {
+	chain := []string{"setpts=PTS-STARTPTS"}
+	if s.seek {
+		chain[0] = fmt.Sprintf("setpts=PTS-(%d)", v.start)
+	}
+	if v.interlaced {
+		chain = append(chain, "bwdif=mode=send_frame:deint=interlaced")
+	}
+	chain = append(chain, "fps="+v.Rate.String())
+	if s.from > 0 || s.seek {
+		chain = append(chain, fmt.Sprintf("trim=start_pts=%d:end_pts=%d", s.from, s.to))
+	}
+	chain = append(chain, v.colourFilters()...)
+	return strings.Join(append(chain,
+		"crop=trunc(iw/2)*2:trunc(ih/2)*2:0:0",
+		fmt.Sprintf("scale=%d:%d", v.Width, v.Height),
+		"format=yuv420p"), ",")
+}
+
+// colourFilters bring any kind of pixels to 8 bits of limited range over black.
+func (v *Video) colourFilters() []string {
+	var chain []string
+	if v.alpha {
+		chain = append(chain, "premultiply=inplace=1")
+	}
+	switch {
+	case v.hdr():
+		// 100 cd/m² is the white of SDR; values above it roll off.
+		chain = append(chain,
+			"zscale=tin="+v.transfer+":pin=bt2020:min=bt2020nc:t=linear:npl=100", "format=gbrpf32le",
+			"zscale=p=bt709", "tonemap=hable:desat=0", "zscale=t=bt709:m=bt709:r=tv")
+	case v.rgb:
+		chain = append(chain, "scale=out_color_matrix=bt709:out_range=tv")
+	case v.fullRange:
+		chain = append(chain, "scale=in_range=pc:out_range=tv")
+	}
+	return chain
+}
+
+func (v *Video) hdr() bool { return v.transfer == "smpte2084" || v.transfer == "arib-std-b67" }

@@ -1,0 +1,46 @@
+package render
+
+import "image"
+
+// blend paints a mouth on a frame, as far as it is within the frame. Where the
+// mask is 0 not a bit changes.
+func blend(frame *image.YCbCr, m Mouth) {
+	r := m.Mask.Rect.Intersect(m.Image.Rect).Intersect(frame.Rect)
+	if r.Empty() {
+		return
+	}
+	width := r.Dx()
+	for y := r.Min.Y; y < r.Max.Y; y++ {
+		d, s, a := frame.YOffset(r.Min.X, y), m.Image.YOffset(r.Min.X, y), m.Mask.PixOffset(r.Min.X, y)
+		mix(frame.Y[d:d+width], m.Image.Y[s:s+width], m.Mask.Pix[a:a+width])
+	}
+	alpha := make([]uint8, width/2)
+	for y := r.Min.Y; y < r.Max.Y; y += 2 {
+		a := m.Mask.PixOffset(r.Min.X, y)
+		halve(alpha, m.Mask.Pix[a:a+width], m.Mask.Pix[a+m.Mask.Stride:][:width])
+		d, s := frame.COffset(r.Min.X, y), m.Image.COffset(r.Min.X, y)
+		mix(frame.Cb[d:d+width/2], m.Image.Cb[s:], alpha)
+		mix(frame.Cr[d:d+width/2], m.Image.Cr[s:], alpha)
+	}
+}
+
+// mix moves each value of dst towards src's by alpha ÷ 255.
+func mix(dst, src, alpha []uint8) {
+	src, alpha = src[:len(dst)], alpha[:len(dst)]
+	for i, a := range alpha {
+		if a == 0 {
+			continue
+		}
+		// v ÷ 255, rounded: exact for all v below 1 << 16.
+		v := uint32(dst[i])*uint32(255-a) + uint32(src[i])*uint32(a) + 128
+		dst[i] = uint8((v + v>>8) >> 8)
+	}
+}
+
+// halve makes chroma's alpha: the mean of each 2 × 2 values in two rows.
+func halve(dst, upper, lower []uint8) {
+	for i := range dst {
+		sum := uint32(upper[2*i]) + uint32(upper[2*i+1]) + uint32(lower[2*i]) + uint32(lower[2*i+1])
+		dst[i] = uint8((sum + 2) / 4)
+	}
+}

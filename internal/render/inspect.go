@@ -1,0 +1,126 @@
+package render
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"time"
+
+	"lipsync/internal/ffmpeg"
+	"lipsync/internal/lipsync"
+)
+
+// Limits are what a job's media may be.
+type Limits struct {
+	Duration      time.Duration // of the video and of the audio
+	Width, Height int           // of the video as displayed, pixels
+	FPS           float64
+}
+
+// DefaultLimits are those that the service documents.
+func DefaultLimits() Limits {
+	return Limits{Duration: time.Hour, Width: 4096, Height: 4096, FPS: 120}
+}
+
+// invalid is an error that the job's media are at fault for.
+func invalid(message string, cause error) error {
+	return &lipsync.Error{Code: lipsync.Invalid, Message: message, Err: cause}
+}
+
+// inspect looks at both files, and makes the speech track ready: its length is
+// the output's.
+func (w *rendering) inspect(ctx context.Context) error {
+	video, err := w.probe(ctx, "video", w.job.Video)
+	if err != nil {
+		return err
+	}
+	if err := w.Limits.check(video); err != nil {
+		return err
+	}
+	audio, err := w.probe(ctx, "audio", w.job.Audio)
+	if err != nil {
+		return err
+	}
+	if audio.Audio == nil {
+		return invalid("audio has no sound track", nil)
+	}
+	samples, err := w.transcode(ctx, audio)
+	if err != nil {
+		return err
+	}
+	w.video = video
+	w.frames = video.Video.Rate.Frames(samples, ffmpeg.PCMRate)
+	return nil
+}
+
+// probe looks at the file of one kind, "video" or "audio".
+func (w *rendering) probe(ctx context.Context, kind, path string) (*ffmpeg.Info, error) {
+	info, err := w.Tools.Probe(ctx, path)
+	if errors.Is(err, ffmpeg.ErrUnsupported) {
+		return nil, invalid(kind+" is not a supported format", err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("probe %s: %w", kind, err)
+	}
+	if info.Duration > w.Limits.Duration {
+		return nil, invalid(fmt.Sprintf("%s is longer than %s: %s", kind, minutes(w.Limits.Duration), minutes(info.Duration)), nil)
+	}
+	return info, nil
+}
+
+// check says whether the picture is within the limits.
+func (l Limits) check(in *ffmpeg.Info) error {
+	v := in.Video
+	switch {
+	case v == nil:
+		return invalid("video has no picture", nil)
+	case v.Width > l.Width || v.Height > l.Height:
+		return invalid(fmt.Sprintf("video is larger than %d × %d pixels: %d × %d pixels", l.Width, l.Height, v.Width, v.Height), nil)
+	case v.Rate.Float() > l.FPS:
+		return invalid(fmt.Sprintf("video has more than %.4g frames per second: %.4g", l.FPS, v.Rate.Float()), nil)
+	}
+	return nil
+}
+
+// transcode writes the speech track's two files and returns its length in
+// samples, as it is and not as the file says.
+func (w *rendering) transcode(ctx context.Context, audio *ffmpeg.Info) (int64, error) {
+	pcm, err := os.Create(w.pcm)
+	if err != nil {
+		return 0, err
+	}
+	defer pcm.Close()
+	most := w.Limits.Duration + time.Second
+	samples, err := w.Tools.Transcode(ctx, audio, w.aac, pcm, most)
+	switch {
+	case samples == 0 && err != nil && ctx.Err() == nil:
+		return 0, invalid("audio is not a supported format", err)
+	case err != nil:
+		return 0, fmt.Errorf("decode audio: %w", err)
+	case samples == 0:
+		return 0, invalid("audio has no sound track", nil)
+	case samples > int64(w.Limits.Duration.Seconds()*ffmpeg.PCMRate):
+		return 0, invalid("audio is longer than "+minutes(w.Limits.Duration), nil)
+	}
+	return samples, pcm.Close()
+}
+
+func minutes(d time.Duration) string {
+	return strconv.FormatFloat(d.Round(6*time.Second).Minutes(), 'f', -1, 64) + " minutes"
+}
+
+// reader reads until the context ends.
+type reader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (r reader) Read(b []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.r.Read(b)
+}

@@ -1,0 +1,150 @@
+package render
+
+import (
+	"context"
+	"fmt"
+	"hash/crc32"
+	"image"
+	"io"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"lipsync/internal/face"
+	"lipsync/internal/speaker"
+	"lipsync/internal/speech"
+)
+
+// seen is what the first pass learns.
+type seen struct {
+	sums   []uint32 // of each source frame that the output shows
+	cast   *speaker.Cast
+	speech *speech.Speech
+	sound  *speech.Speech // the source's own, nil if it has none
+}
+
+// observe is the first pass: decode, track and observe every frame that the
+// output shows, each stage in its own goroutine, and analyse the sound beside.
+func (w *rendering) observe(ctx context.Context, session Session) (*seen, error) {
+	v := w.video.Video
+	tracker, err := w.newTracker(v.Width, v.Height)
+	if err != nil {
+		return nil, fmt.Errorf("face tracker: %w", err)
+	}
+	s := &seen{cast: speaker.New(v.Rate.Float())}
+	free := newBuffers(v, 6)
+	decoded, tracked := make(chan *image.YCbCr, 2), make(chan sighting, 2)
+
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() (err error) {
+		s.speech, err = readSpeech(ctx, w.pcm)
+		return err
+	})
+	g.Go(func() error {
+		s.sound = w.ownSound(ctx)
+		return nil
+	})
+	g.Go(func() error {
+		defer close(decoded)
+		return w.decode(ctx, s, free, decoded)
+	})
+	g.Go(func() error {
+		defer close(tracked)
+		for frame := range decoded {
+			faces, cut := tracker.Add(frame)
+			s.cast.Add(faces, cut)
+			if err := send(ctx, tracked, sighting{frame, faces}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	g.Go(func() error {
+		progress := w.progress("analyzing", w.expected())
+		index := 0
+		for t := range tracked {
+			if err := session.Observe(index, t.frame, t.faces); err != nil {
+				return fmt.Errorf("observe frame %d: %w", index, err)
+			}
+			free.give(t.frame)
+			index++
+			progress.done(index)
+		}
+		return nil
+	})
+	return s, g.Wait()
+}
+
+// sighting is a frame with the faces found in it.
+type sighting struct {
+	frame *image.YCbCr
+	faces []face.Face
+}
+
+func (w *rendering) newTracker(width, height int) (Tracker, error) {
+	if w.NewTracker != nil {
+		return w.NewTracker(width, height)
+	}
+	return face.NewTracker(width, height)
+}
+
+// decode sends the source's frames, and keeps their sums.
+func (w *rendering) decode(ctx context.Context, s *seen, free buffers, decoded chan<- *image.YCbCr) error {
+	frames, err := w.Tools.OpenFrames(ctx, w.video, w.frames)
+	if err != nil {
+		return err
+	}
+	defer frames.Close()
+	for {
+		frame, err := free.take(ctx)
+		if err != nil {
+			return err
+		}
+		err = frames.Read(frame)
+		switch {
+		case err == io.EOF && len(s.sums) > 0:
+			return nil
+		case err != nil && len(s.sums) == 0 && ctx.Err() == nil:
+			return invalid("video is not a supported format", err)
+		case err != nil:
+			return fmt.Errorf("decode video: %w", err)
+		}
+		s.sums = append(s.sums, sum(frame))
+		if err := send(ctx, decoded, frame); err != nil {
+			return err
+		}
+	}
+}
+
+// expected estimates how many frames the first pass sees.
+func (w *rendering) expected() int {
+	if n := int(w.video.Duration.Seconds() * w.video.Video.Rate.Float()); n > 0 {
+		return min(n, w.frames)
+	}
+	return w.frames
+}
+
+// ownSound analyses the source's own sound, as far as the output shows it. A
+// sound that can't be read only makes it harder to say who speaks.
+func (w *rendering) ownSound(ctx context.Context) *speech.Speech {
+	if w.job.LargestFace || w.video.Audio == nil {
+		return nil
+	}
+	length := time.Duration(float64(w.frames) / w.video.Video.Rate.Float() * float64(time.Second))
+	sound, err := w.Tools.OpenSound(ctx, w.video, length)
+	if err != nil {
+		return nil
+	}
+	heard, err := speech.Read(reader{ctx, sound})
+	if sound.Close() != nil || err != nil {
+		return nil
+	}
+	return heard
+}
+
+// sum is a check of a frame's pixels.
+func sum(frame *image.YCbCr) uint32 {
+	table := crc32.MakeTable(crc32.Castagnoli)
+	s := crc32.Update(0, table, frame.Y)
+	return crc32.Update(crc32.Update(s, table, frame.Cb), table, frame.Cr)
+}

@@ -1,0 +1,137 @@
+// Package render is the pipeline from a video and a speech track to a video
+// whose lips follow the speech.
+//
+// It reads the source twice: first every face is found and the engine looks at
+// every frame, then the mouths are made, painted and encoded. Both passes
+// stream, so memory doesn't grow with the video's length.
+package render
+
+import (
+	"context"
+	"fmt"
+	"image"
+	"os"
+	"path/filepath"
+	"time"
+
+	"lipsync/internal/face"
+	"lipsync/internal/ffmpeg"
+	"lipsync/internal/speech"
+)
+
+// Renderer renders any number of jobs at once. Its fields are set once.
+type Renderer struct {
+	Tools   *ffmpeg.Tools
+	Engine  Engine
+	Limits  Limits
+	Workers int // frames of one job that are worked on at once, at least 1
+	// NewTracker makes the tracker of one video; nil is face.NewTracker.
+	NewTracker func(width, height int) (Tracker, error)
+}
+
+// Tracker follows faces; see face.Tracker.
+type Tracker interface {
+	Add(frame *image.YCbCr) (faces []face.Face, cut bool)
+}
+
+// Job is one video to make. All its files are local.
+type Job struct {
+	Video, Audio string // paths
+	Output       string // path; there is nothing there until it is complete
+	Scratch      string // an existing folder for temporary files
+	// LargestFace syncs the largest face of each frame, whoever speaks.
+	LargestFace bool
+	Progress    func(Progress) // may be nil; never called concurrently
+}
+
+// rendering is the work on one job.
+type rendering struct {
+	*Renderer
+	job    Job
+	video  *ffmpeg.Info
+	aac    string // path of the speech track, ready for the output
+	pcm    string // path of its samples
+	frames int    // length of the output
+}
+
+// Render makes the job's output. An error of code Invalid means that the media
+// are at fault.
+func (r *Renderer) Render(ctx context.Context, j Job) error {
+	dir, err := os.MkdirTemp(j.Scratch, "render-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	w := &rendering{Renderer: r, job: j,
+		aac: filepath.Join(dir, "speech.m4a"), pcm: filepath.Join(dir, "speech.pcm")}
+	err = w.render(ctx)
+	if ctx.Err() != nil {
+		return context.Cause(ctx) // not what broke because of it
+	}
+	return err
+}
+
+func (w *rendering) render(ctx context.Context) error {
+	if err := w.inspect(ctx); err != nil {
+		return err
+	}
+	v := w.video.Video
+	session, err := w.Engine.Begin(Video{Width: v.Width, Height: v.Height, FPS: v.Rate.Float()})
+	if err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
+	seen, err := w.observe(ctx, session)
+	if err != nil {
+		return err
+	}
+	if seen.cast.Faces() == 0 {
+		return invalid("no face found in the video", nil)
+	}
+	line := timeline{source: len(seen.sums), output: w.frames}
+	plan := Plan{Frames: line.output, Source: line.at, Speech: seen.speech, Speaker: seen.cast.Largest()}
+	if !w.job.LargestFace {
+		plan.Speaker = seen.cast.Active(seen.sound)
+	}
+	if err := session.Plan(ctx, plan); err != nil {
+		return fmt.Errorf("plan: %w", err)
+	}
+	return w.paint(ctx, session, &player{w.Tools, w.video, line, seen.sums, stretchFrames(v)})
+}
+
+// readSpeech analyses samples until their end or the context's.
+func readSpeech(ctx context.Context, path string) (*speech.Speech, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return speech.Read(reader{ctx, f})
+}
+
+// Progress tells how far a job is.
+type Progress struct {
+	Stage string // "analyzing" or "rendering"
+	Done  int    // frames
+	Total int    // frames; may be an estimate
+}
+
+// progress passes a stage's progress on, a few times a second.
+type progress struct {
+	f     func(Progress)
+	stage string
+	total int
+	next  time.Time
+}
+
+func (w *rendering) progress(stage string, total int) *progress {
+	return &progress{f: w.job.Progress, stage: stage, total: total}
+}
+
+func (p *progress) done(frames int) {
+	now := time.Now()
+	if p.f == nil || frames < p.total && now.Before(p.next) {
+		return
+	}
+	p.next = now.Add(200 * time.Millisecond)
+	p.f(Progress{Stage: p.stage, Done: frames, Total: max(p.total, frames)})
+}
