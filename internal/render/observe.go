@@ -27,7 +27,7 @@ type seen struct {
 // output shows, each stage in its own goroutine, and analyse the sound beside.
 func (w *rendering) observe(ctx context.Context, session Session) (*seen, error) {
 	v := w.video.Video
-	tracker, err := w.newTracker(v.Width, v.Height)
+	tracker, err := w.newTracker()
 	if err != nil {
 		return nil, fmt.Errorf("face tracker: %w", err)
 	}
@@ -81,11 +81,11 @@ type sighting struct {
 	faces []face.Face
 }
 
-func (w *rendering) newTracker(width, height int) (Tracker, error) {
+func (w *rendering) newTracker() (Tracker, error) {
 	if w.NewTracker != nil {
-		return w.NewTracker(width, height)
+		return w.NewTracker()
 	}
-	return face.NewTracker(width, height)
+	return face.NewTracker()
 }
 
 // decode sends the source's frames, and keeps their sums.

@@ -26,7 +26,7 @@ type Renderer struct {
 	Limits  Limits
 	Workers int // frames of one job that are worked on at once, at least 1
 	// NewTracker makes the tracker of one video; nil is face.NewTracker.
-	NewTracker func(width, height int) (Tracker, error)
+	NewTracker func() (Tracker, error)
 }
 
 // Tracker follows faces; see face.Tracker.

@@ -77,7 +77,7 @@ func (f *fixedTracker) Add(*image.YCbCr) ([]face.Face, bool) {
 func newRenderer(t testing.TB, engine Engine) *Renderer {
 	return &Renderer{
 		Tools: ffmpegtest.Tools(t), Engine: engine, Limits: DefaultLimits(), Workers: 3,
-		NewTracker: func(int, int) (Tracker, error) { return &fixedTracker{}, nil },
+		NewTracker: func() (Tracker, error) { return &fixedTracker{}, nil },
 	}
 }
 
