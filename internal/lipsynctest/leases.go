@@ -1,0 +1,227 @@
+package lipsynctest
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"lipsync/internal/lipsync"
+)
+
+// at returns a time so many seconds after Start.
+func at(seconds int) time.Time { return Start().Add(time.Duration(seconds) * time.Second) }
+
+// claim leases for a minute, at the given second.
+func claim(t *testing.T, store lipsync.Store, id, token string, second int) (lipsync.Request, error) {
+	t.Helper()
+	return store.Claim(t.Context(), id, token, at(second), time.Minute)
+}
+
+// held returns a new request that the token "w" holds until second 60.
+func held(t *testing.T, store lipsync.Store) lipsync.Request {
+	t.Helper()
+	addKey(t, store, "a", 0)
+	r, err := claim(t, store, add(t, store, "").ID, "w", 0)
+	must(t, err)
+	return r
+}
+
+// wantStored checks a request as the store has it.
+func wantStored(t *testing.T, store lipsync.Store, r lipsync.Request) {
+	t.Helper()
+	got, err := store.Get(t.Context(), r.ID)
+	must(t, err)
+	want(t, "stored", got, r)
+}
+
+func testClaim(t *testing.T, store lipsync.Store) {
+	addKey(t, store, "a", 0)
+	r := add(t, store, "x")
+	got, err := claim(t, store, r.ID, "w", 5)
+	must(t, err)
+	r.Status, r.StartedAt, r.Attempts = lipsync.Processing, at(5), 1
+	r.Lease, r.LeaseUntil = "w", at(65)
+	want(t, "claimed", got, r)
+	wantStored(t, store, r)
+	_, err = claim(t, store, r.ID, "other", 6)
+	wantCode(t, err, lipsync.NotFound)
+	_, err = claim(t, store, uuid.NewString(), "other", 6)
+	wantCode(t, err, lipsync.NotFound)
+}
+
+func testClaimOldest(t *testing.T, store lipsync.Store) {
+	addKey(t, store, "a", 0)
+	addKey(t, store, "b", 0)
+	var oldest []string
+	for i, account := range []string{"b", "a", "a", "b", "a"} {
+		r := newRequest(account, "")
+		r.CreatedAt = at(i)
+		_, _, err := store.Create(t.Context(), r, nil, nil)
+		must(t, err)
+		oldest = append(oldest, r.ID)
+	}
+	for _, id := range oldest {
+		r, err := claim(t, store, "", "w"+id, 10)
+		must(t, err)
+		want(t, "claimed", r.ID, id)
+	}
+	_, err := claim(t, store, "", "w", 10)
+	wantCode(t, err, lipsync.NotFound)
+}
+
+func testConcurrentClaims(t *testing.T, store lipsync.Store) {
+	addKey(t, store, "a", 0)
+	for range 15 {
+		add(t, store, "")
+	}
+	var mu sync.Mutex
+	holders := make(map[string]int)
+	codes := together(25, func(i int) error {
+		r, err := store.Claim(t.Context(), "", fmt.Sprint("w", i), at(0), time.Minute)
+		mu.Lock()
+		defer mu.Unlock()
+		holders[r.ID]++
+		return err
+	})
+	wantCodes(t, codes, map[lipsync.Code]int{"": 15, lipsync.NotFound: 10})
+	delete(holders, "")
+	want(t, "requests held", len(holders), 15)
+}
+
+func testConcurrentClaimByID(t *testing.T, store lipsync.Store) {
+	addKey(t, store, "a", 0)
+	id := add(t, store, "").ID
+	codes := together(20, func(i int) error {
+		_, err := store.Claim(t.Context(), id, fmt.Sprint("w", i), at(0), time.Minute)
+		return err
+	})
+	wantCodes(t, codes, map[lipsync.Code]int{"": 1, lipsync.NotFound: 19})
+}
+
+func testLeaseEnds(t *testing.T, store lipsync.Store) {
+	r := held(t, store)
+	_, err := claim(t, store, "", "w2", 59)
+	wantCode(t, err, lipsync.NotFound)
+	got, err := claim(t, store, "", "w2", 60)
+	must(t, err)
+	r.Attempts, r.Lease, r.LeaseUntil = 2, "w2", at(120)
+	want(t, "claimed again", got, r)
+	wantStored(t, store, r)
+}
+
+func testRenew(t *testing.T, store lipsync.Store) {
+	r := held(t, store)
+	must(t, store.Renew(t.Context(), r.ID, "w", at(100)))
+	r.LeaseUntil = at(100)
+	wantStored(t, store, r)
+	_, err := claim(t, store, r.ID, "w2", 99)
+	wantCode(t, err, lipsync.NotFound)
+	_, err = claim(t, store, r.ID, "w2", 100)
+	must(t, err)
+	wantCode(t, store.Renew(t.Context(), r.ID, "w", at(200)), lipsync.Conflict)
+}
+
+func testRelease(t *testing.T, store lipsync.Store) {
+	r := held(t, store)
+	must(t, store.Release(t.Context(), r.ID, "w"))
+	r.Attempts, r.Lease, r.LeaseUntil = 0, "", time.Time{}
+	wantStored(t, store, r)
+	wantCode(t, store.Release(t.Context(), r.ID, "w"), lipsync.Conflict)
+	wantCode(t, store.Release(t.Context(), r.ID, ""), lipsync.Conflict)
+	got, err := claim(t, store, "", "w2", 1)
+	must(t, err)
+	want(t, "attempts", got.Attempts, 1)
+	want(t, "first start", got.StartedAt, at(0))
+}
+
+func testFinish(t *testing.T, store lipsync.Store) {
+	for _, c := range []struct {
+		output, failure string
+		status          lipsync.Status
+	}{
+		{"outputs/x.mp4", "", lipsync.Completed},
+		{"", "video URL is not accessible", lipsync.Failed},
+	} {
+		if c.status == lipsync.Completed {
+			addKey(t, store, "a", 0)
+		}
+		r, err := claim(t, store, add(t, store, "").ID, "w", 0)
+		must(t, err)
+		must(t, store.Finish(t.Context(), r.ID, "w", at(9), c.output, c.failure))
+		r.Status, r.FinishedAt, r.Output, r.Error = c.status, at(9), c.output, c.failure
+		r.Lease, r.LeaseUntil = "", time.Time{}
+		wantStored(t, store, r)
+	}
+}
+
+func testLoser(t *testing.T, store lipsync.Store) {
+	r := held(t, store)
+	r, err := claim(t, store, r.ID, "w2", 60)
+	must(t, err)
+	for _, token := range []string{"w", "", "never"} {
+		wantCode(t, store.Renew(t.Context(), r.ID, token, at(500)), lipsync.Conflict)
+		wantCode(t, store.Release(t.Context(), r.ID, token), lipsync.Conflict)
+		wantCode(t, store.Finish(t.Context(), r.ID, token, at(61), "lost.mp4", ""), lipsync.Conflict)
+	}
+	wantStored(t, store, r)
+	wantCode(t, store.Finish(t.Context(), uuid.NewString(), "w", at(61), "lost.mp4", ""), lipsync.Conflict)
+	// A lease that ended still holds while nobody else has claimed.
+	must(t, store.Finish(t.Context(), r.ID, "w2", at(999), "won.mp4", ""))
+}
+
+func testFinal(t *testing.T, store lipsync.Store) {
+	r := held(t, store)
+	codes := together(10, func(i int) error {
+		return store.Finish(t.Context(), r.ID, "w", at(1), fmt.Sprint("output ", i), "")
+	})
+	wantCodes(t, codes, map[lipsync.Code]int{"": 1, lipsync.Conflict: 9})
+	final, err := store.Get(t.Context(), r.ID)
+	must(t, err)
+	for _, token := range []string{"w", ""} {
+		wantCode(t, store.Finish(t.Context(), r.ID, token, at(2), "", "late"), lipsync.Conflict)
+		wantCode(t, store.Release(t.Context(), r.ID, token), lipsync.Conflict)
+		wantCode(t, store.Renew(t.Context(), r.ID, token, at(99)), lipsync.Conflict)
+	}
+	for _, id := range []string{r.ID, ""} {
+		_, err := claim(t, store, id, "w2", 1000)
+		wantCode(t, err, lipsync.NotFound)
+	}
+	wantStored(t, store, final)
+}
+
+func testOpen(t *testing.T, store lipsync.Store) {
+	addKey(t, store, "a", 0)
+	var all []string
+	for i := range 6 {
+		r := newRequest("a", "")
+		r.CreatedAt = at(i)
+		_, _, err := store.Create(t.Context(), r, nil, nil)
+		must(t, err)
+		all = append(all, r.ID)
+	}
+	for i, id := range all[:4] { // 0 final, 1 released, 2 and 3 held
+		_, err := claim(t, store, id, fmt.Sprint("w", i), 10)
+		must(t, err)
+	}
+	must(t, store.Finish(t.Context(), all[0], "w0", at(11), "o", ""))
+	must(t, store.Release(t.Context(), all[1], "w1"))
+	for _, c := range []struct {
+		second, limit int
+		want          []int
+	}{
+		{20, 10, []int{1, 4, 5}},
+		{20, 2, []int{1, 4}},
+		{70, 10, []int{1, 2, 3, 4, 5}},
+	} {
+		open, err := store.Open(t.Context(), at(c.second), c.limit)
+		must(t, err)
+		var expected []string
+		for _, i := range c.want {
+			expected = append(expected, all[i])
+		}
+		want(t, "open", fmt.Sprint(ids(open)), fmt.Sprint(expected))
+	}
+}

@@ -1,0 +1,274 @@
+package lipsynctest
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"lipsync/internal/lipsync"
+)
+
+func testCreate(t *testing.T, store lipsync.Store) {
+	addKey(t, store, "a", 0)
+	for _, change := range []func(*lipsync.Request){
+		func(r *lipsync.Request) {},
+		func(r *lipsync.Request) { r.ReferenceID = "Größe \x00 '\"; --" },
+		func(r *lipsync.Request) { r.LargestFace = true },
+		func(r *lipsync.Request) { r.Video, r.Audio = r.Audio, r.Video },
+	} {
+		r := newRequest("a", "")
+		change(&r)
+		created, _, err := store.Create(t.Context(), r, nil, nil)
+		must(t, err)
+		r.Seq = created.Seq
+		want(t, "created", created, r)
+		got, err := store.Get(t.Context(), r.ID)
+		must(t, err)
+		want(t, "read back", got, r)
+	}
+	_, err := store.Get(t.Context(), uuid.NewString())
+	wantCode(t, err, lipsync.NotFound)
+}
+
+func testConcurrentCreates(t *testing.T, store lipsync.Store) {
+	const n = 100
+	addKey(t, store, "a", 0)
+	codes := together(n, func(int) error {
+		_, _, err := store.Create(t.Context(), newRequest("a", "same"), nil, nil)
+		return err
+	})
+	wantCodes(t, codes, map[lipsync.Code]int{"": n})
+	for _, reference := range []string{"", "same"} {
+		seen := make(map[string]bool)
+		for offset := int64(0); offset < n; offset += 7 {
+			page, total, err := store.List(t.Context(), "a", reference, offset, 7)
+			must(t, err)
+			want(t, "total", total, n)
+			for i, r := range page {
+				want(t, "seq", r.Seq, n-offset-int64(i))
+				seen[r.ID] = true
+			}
+		}
+		want(t, "requests on pages", len(seen), n)
+	}
+	wantUsed(t, store, "a", n)
+}
+
+// ids returns the ids of requests.
+func ids(list []lipsync.Request) []string {
+	var all []string
+	for _, r := range list {
+		all = append(all, r.ID)
+	}
+	return all
+}
+
+// wantPages checks pages of all sizes and offsets against the whole list,
+// newest first.
+func wantPages(t *testing.T, store lipsync.Store, reference string, newest []string) {
+	t.Helper()
+	for offset := range len(newest) + 2 {
+		for _, limit := range []int{1, 3, 100} {
+			page, total, err := store.List(t.Context(), "a", reference, int64(offset), limit)
+			must(t, err)
+			want(t, "total", total, int64(len(newest)))
+			from := min(offset, len(newest))
+			if got, want := ids(page), newest[from:min(from+limit, len(newest))]; !slices.Equal(got, want) {
+				t.Errorf("offset %d, limit %d: got %v, want %v", offset, limit, got, want)
+			}
+		}
+	}
+	_, _, err := store.List(t.Context(), "a", reference, 1<<62, 1)
+	must(t, err)
+}
+
+func testPages(t *testing.T, store lipsync.Store) {
+	addKey(t, store, "a", 0)
+	wantPages(t, store, "", nil)
+	var newest []string
+	for range 9 {
+		newest = append([]string{add(t, store, "").ID}, newest...)
+	}
+	wantPages(t, store, "", newest)
+}
+
+func testReferencePages(t *testing.T, store lipsync.Store) {
+	addKey(t, store, "a", 0)
+	newest := make(map[string][]string)
+	for i := range 15 {
+		reference := []string{"", "x", "X"}[i%3]
+		newest[reference] = append([]string{add(t, store, reference).ID}, newest[reference]...)
+	}
+	wantPages(t, store, "x", newest["x"])
+	wantPages(t, store, "X", newest["X"])
+	wantPages(t, store, "never", nil)
+}
+
+func testLatest(t *testing.T, store lipsync.Store) {
+	addKey(t, store, "a", 0)
+	for range 3 {
+		r := add(t, store, "x")
+		add(t, store, "other")
+		got, err := store.Latest(t.Context(), "a", "x")
+		must(t, err)
+		want(t, "latest", got, r)
+	}
+	for _, reference := range []string{"", "never"} {
+		_, err := store.Latest(t.Context(), "a", reference)
+		wantCode(t, err, lipsync.NotFound)
+	}
+}
+
+func testAccounts(t *testing.T, store lipsync.Store) {
+	addKey(t, store, "a", 0)
+	addKey(t, store, "b", 0)
+	add(t, store, "x")
+	r, _, err := store.Create(t.Context(), newRequest("b", "x"), nil, nil)
+	must(t, err)
+	want(t, "first seq of an account", r.Seq, 1)
+	page, total, err := store.List(t.Context(), "b", "", 0, 10)
+	must(t, err)
+	want(t, "total", total, 1)
+	want(t, "ids", fmt.Sprint(ids(page)), fmt.Sprint([]string{r.ID}))
+	latest, err := store.Latest(t.Context(), "b", "x")
+	must(t, err)
+	want(t, "latest", latest, r)
+	_, err = store.Latest(t.Context(), "c", "x")
+	wantCode(t, err, lipsync.NotFound)
+}
+
+// wantUsed checks how many requests the account's key has made.
+func wantUsed(t *testing.T, store lipsync.Store, account string, n int64) {
+	t.Helper()
+	keys, err := store.ListKeys(t.Context(), account)
+	must(t, err)
+	want(t, "used", keys[0].Used, n)
+}
+
+func testTokenLimit(t *testing.T, store lipsync.Store) {
+	addKey(t, store, "a", 2)
+	add(t, store, "")
+	add(t, store, "")
+	r := newRequest("a", "")
+	_, _, err := store.Create(t.Context(), r, nil, nil)
+	wantCode(t, err, lipsync.TokenLimit)
+	_, err = store.Get(t.Context(), r.ID)
+	wantCode(t, err, lipsync.NotFound)
+	wantUsed(t, store, "a", 2)
+}
+
+func testConcurrentTokenLimit(t *testing.T, store lipsync.Store) {
+	addKey(t, store, "a", 7)
+	codes := together(30, func(int) error {
+		_, _, err := store.Create(t.Context(), newRequest("a", ""), nil, nil)
+		return err
+	})
+	wantCodes(t, codes, map[lipsync.Code]int{"": 7, lipsync.TokenLimit: 23})
+	wantUsed(t, store, "a", 7)
+	_, total, err := store.List(t.Context(), "a", "", 0, 1)
+	must(t, err)
+	want(t, "total", total, 7)
+}
+
+// idempotency returns a record of the key, for a day, of a request that the
+// fingerprint stands for.
+func idempotency(key string, fingerprint byte) *lipsync.Idempotency {
+	return &lipsync.Idempotency{
+		Key: key, Fingerprint: [32]byte{fingerprint}, ExpiresAt: Start().Add(24 * time.Hour),
+	}
+}
+
+func testReplay(t *testing.T, store lipsync.Store) {
+	addKey(t, store, "a", 0)
+	first, replayed, err := store.Create(t.Context(), newRequest("a", "x"), nil, idempotency("k", 1))
+	must(t, err)
+	want(t, "first replayed", replayed, false)
+	again, replayed, err := store.Create(t.Context(), newRequest("a", "x"), nil, idempotency("k", 1))
+	must(t, err)
+	want(t, "again replayed", replayed, true)
+	want(t, "again", again, first)
+	_, _, err = store.Create(t.Context(), newRequest("a", "x"), nil, idempotency("k", 2))
+	wantCode(t, err, lipsync.Reused)
+	_, replayed, err = store.Create(t.Context(), newRequest("a", "x"), nil, idempotency("other", 1))
+	must(t, err)
+	want(t, "other key replayed", replayed, false)
+	wantUsed(t, store, "a", 2)
+}
+
+func testReplaySpent(t *testing.T, store lipsync.Store) {
+	addKey(t, store, "a", 1)
+	first, _, err := store.Create(t.Context(), newRequest("a", ""), nil, idempotency("k", 1))
+	must(t, err)
+	again, _, err := store.Create(t.Context(), newRequest("a", ""), nil, idempotency("k", 1))
+	must(t, err)
+	want(t, "id", again.ID, first.ID)
+	_, _, err = store.Create(t.Context(), newRequest("a", ""), nil, idempotency("k", 2))
+	wantCode(t, err, lipsync.Reused)
+	_, _, err = store.Create(t.Context(), newRequest("a", ""), nil, idempotency("new", 1))
+	wantCode(t, err, lipsync.TokenLimit)
+}
+
+func testConcurrentReplay(t *testing.T, store lipsync.Store) {
+	const n = 20
+	addKey(t, store, "a", 0)
+	got := make([]string, n)
+	codes := together(n, func(i int) error {
+		r, _, err := store.Create(t.Context(), newRequest("a", ""), nil, idempotency("k", 1))
+		got[i] = r.ID
+		return err
+	})
+	wantCodes(t, codes, map[lipsync.Code]int{"": n})
+	want(t, "different ids", len(slices.Compact(got)), 1)
+	wantUsed(t, store, "a", 1)
+}
+
+func testIdempotencyExpires(t *testing.T, store lipsync.Store) {
+	addKey(t, store, "a", 0)
+	first, _, err := store.Create(t.Context(), newRequest("a", ""), nil, idempotency("k", 1))
+	must(t, err)
+	create := func(after time.Duration, fingerprint byte) (lipsync.Request, bool) {
+		t.Helper()
+		r := newRequest("a", "")
+		r.CreatedAt = Start().Add(after)
+		idem := idempotency("k", fingerprint)
+		idem.ExpiresAt = r.CreatedAt.Add(24 * time.Hour)
+		created, replayed, err := store.Create(t.Context(), r, nil, idem)
+		must(t, err)
+		return created, replayed
+	}
+	again, replayed := create(24*time.Hour-time.Second, 1)
+	want(t, "replayed before the end", replayed, true)
+	want(t, "id before the end", again.ID, first.ID)
+	second, replayed := create(24*time.Hour, 2)
+	want(t, "replayed after the end", replayed, false)
+	again, replayed = create(25*time.Hour, 2)
+	want(t, "second key's replay", replayed, true)
+	want(t, "second key's id", again.ID, second.ID)
+}
+
+func testIdempotencyAccounts(t *testing.T, store lipsync.Store) {
+	addKey(t, store, "a", 0)
+	addKey(t, store, "b", 0)
+	for _, account := range []string{"a", "b"} {
+		_, replayed, err := store.Create(t.Context(), newRequest(account, ""), nil, idempotency("k", account[0]))
+		must(t, err)
+		want(t, "replayed", replayed, false)
+	}
+}
+
+func testRefusedCreate(t *testing.T, store lipsync.Store) {
+	addKey(t, store, "a", 1)
+	_, _, err := store.Create(t.Context(), newRequest("a", "x"), []string{uuid.NewString()}, idempotency("k", 1))
+	wantCode(t, err, lipsync.Invalid)
+	wantUsed(t, store, "a", 0)
+	_, total, err := store.List(t.Context(), "a", "x", 0, 1)
+	must(t, err)
+	want(t, "total", total, 0)
+	// The idempotency key is free as well.
+	_, replayed, err := store.Create(t.Context(), newRequest("a", ""), nil, idempotency("k", 2))
+	must(t, err)
+	want(t, "replayed", replayed, false)
+}

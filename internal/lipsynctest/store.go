@@ -1,0 +1,48 @@
+package lipsynctest
+
+import (
+	"testing"
+
+	"lipsync/internal/lipsync"
+)
+
+// TestStore holds a store to its port. open returns an empty one.
+func TestStore(t *testing.T, open func(t *testing.T) lipsync.Store) {
+	suite[lipsync.Store]{
+		{"create and read back", testCreate},
+		{"100 creates at once", testConcurrentCreates},
+		{"page at any offset", testPages},
+		{"page by reference id", testReferencePages},
+		{"latest by reference id", testLatest},
+		{"accounts are apart", testAccounts},
+		{"token limit", testTokenLimit},
+		{"token limit at once", testConcurrentTokenLimit},
+		{"replay", testReplay},
+		{"replay on a spent key", testReplaySpent},
+		{"replay at once", testConcurrentReplay},
+		{"idempotency key expires", testIdempotencyExpires},
+		{"idempotency keys of other accounts", testIdempotencyAccounts},
+		{"refused creates leave nothing", testRefusedCreate},
+		{"claim", testClaim},
+		{"claim the oldest", testClaimOldest},
+		{"claims at once", testConcurrentClaims},
+		{"claim one by id at once", testConcurrentClaimByID},
+		{"lease ends", testLeaseEnds},
+		{"renew", testRenew},
+		{"release", testRelease},
+		{"finish", testFinish},
+		{"loser can't change anything", testLoser},
+		{"final never changes", testFinal},
+		{"open requests", testOpen},
+		{"keys", testKeys},
+		{"key by hash", testKeyByHash},
+		{"touch key", testTouchKey},
+		{"revoke key", testRevokeKey},
+		{"uploads", testUploads},
+		{"expired uploads", testExpiredUploads},
+		{"create uses uploads", testCreateUsesUploads},
+		{"rate", testRate},
+		{"rate at once", testConcurrentRate},
+		{"rates are apart", testRatesApart},
+	}.run(t, open)
+}

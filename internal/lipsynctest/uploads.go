@@ -1,0 +1,72 @@
+package lipsynctest
+
+import (
+	"fmt"
+	"testing"
+
+	"lipsync/internal/lipsync"
+)
+
+// newUpload returns an upload that expires at the second.
+func newUpload(id string, second int) lipsync.Upload {
+	return lipsync.Upload{
+		ID: id, Account: "a", Kind: lipsync.Audio, Size: 5 << 30, ContentType: "audio/wav",
+		Object: "uploads/" + id, CreatedAt: at(0), ExpiresAt: at(second),
+	}
+}
+
+func testUploads(t *testing.T, store lipsync.Store) {
+	u := newUpload("u", 9)
+	must(t, store.CreateUpload(t.Context(), u))
+	got, err := store.GetUpload(t.Context(), "u")
+	must(t, err)
+	want(t, "upload", got, u)
+	for range 2 {
+		must(t, store.DeleteUpload(t.Context(), "u"))
+		_, err = store.GetUpload(t.Context(), "u")
+		wantCode(t, err, lipsync.NotFound)
+	}
+}
+
+func testExpiredUploads(t *testing.T, store lipsync.Store) {
+	for i, id := range []string{"c", "a", "b"} {
+		must(t, store.CreateUpload(t.Context(), newUpload(id, 10+i)))
+	}
+	for _, c := range []struct {
+		second, limit int
+		want          string
+	}{
+		{10, 9, "[]"}, {11, 9, "[c]"}, {12, 9, "[c a]"}, {99, 9, "[c a b]"}, {99, 2, "[c a]"},
+	} {
+		expired, err := store.ExpiredUploads(t.Context(), at(c.second), c.limit)
+		must(t, err)
+		got := []string{}
+		for _, u := range expired {
+			got = append(got, u.ID)
+		}
+		want(t, "expired", fmt.Sprint(got), c.want)
+	}
+}
+
+func testCreateUsesUploads(t *testing.T, store lipsync.Store) {
+	addKey(t, store, "a", 0)
+	var uploads []lipsync.Upload
+	for _, id := range []string{"u", "v", "w"} {
+		uploads = append(uploads, newUpload(id, 10))
+		must(t, store.CreateUpload(t.Context(), newUpload(id, 10)))
+	}
+	for second := range 2 { // a second request takes them over
+		r := newRequest("a", "")
+		r.CreatedAt = at(second)
+		_, _, err := store.Create(t.Context(), r, []string{"u", "v"}, nil)
+		must(t, err)
+		for i := range 2 {
+			uploads[i].RequestID, uploads[i].ExpiresAt = r.ID, r.CreatedAt.Add(lipsync.UploadLife)
+		}
+		for _, u := range uploads {
+			got, err := store.GetUpload(t.Context(), u.ID)
+			must(t, err)
+			want(t, "upload", got, u)
+		}
+	}
+}
