@@ -1,0 +1,131 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"time"
+
+	"lipsync/internal/lipsync"
+	"lipsync/internal/render"
+)
+
+// reportTime bounds a last word to the store when the worker itself is to stop.
+const reportTime = 5 * time.Second
+
+// do makes one attempt at a claimed request and reports how it ended. It
+// returns an error if nothing could be reported.
+func (w *Worker) do(ctx context.Context, r lipsync.Request, log *slog.Logger) error {
+	held, drop := w.hold(ctx, r, log)
+	err := w.attempt(held, r)
+	lost := context.Cause(held) == errLost
+	drop()
+
+	report, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportTime)
+	defer cancel()
+	code := lipsync.CodeOf(err)
+	switch {
+	case err == nil:
+		log.Info("completed")
+		return nil
+	case lost || code == lipsync.Conflict:
+		log.Warn("lost to another worker")
+		return nil
+	case ctx.Err() != nil:
+		log.Info("given back", "error", err)
+		return w.Service.Release(report, r)
+	case code == lipsync.Invalid:
+		log.Info("failed", "reason", err)
+		return w.Service.Fail(report, r, lipsync.MessageOf(err))
+	case r.Attempts >= lipsync.MaxAttempts:
+		log.Error("failed", "error", err)
+		return w.Service.Fail(report, r, "processing failed")
+	default:
+		// The lease is left to run out: a pause before the next attempt.
+		return err
+	}
+}
+
+// errLost is why an attempt ends whose lease is lost.
+var errLost = errors.New("lease lost")
+
+// hold renews the request's lease until drop is called. The context that it
+// returns ends when the lease is lost.
+func (w *Worker) hold(ctx context.Context, r lipsync.Request, log *slog.Logger) (held context.Context, drop func()) {
+	held, end := context.WithCancelCause(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		renewed := time.Now()
+		for {
+			select {
+			case <-held.Done():
+				return
+			case <-time.After(lipsync.Lease / 4):
+			}
+			err := w.Service.Renew(held, r)
+			switch {
+			case err == nil:
+				renewed = time.Now()
+			case lipsync.CodeOf(err) == lipsync.Conflict, time.Since(renewed) > lipsync.Lease*3/4:
+				end(errLost)
+			default:
+				log.Warn("renew", "error", err)
+			}
+		}
+	}()
+	return held, func() {
+		end(context.Canceled)
+		<-done
+	}
+}
+
+// attempt gets the media, renders them and stores the output, with all files
+// of its own in one folder, which it removes. Invalid is for the user to read.
+func (w *Worker) attempt(ctx context.Context, r lipsync.Request) (err error) {
+	folder, err := os.MkdirTemp(w.Scratch, "request-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	// A fault of ours in one request must not end the others.
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	job := render.Job{
+		Video:       filepath.Join(folder, "video"),
+		Audio:       filepath.Join(folder, "audio"),
+		Output:      filepath.Join(folder, "output.mp4"),
+		Scratch:     folder,
+		LargestFace: r.LargestFace,
+	}
+	if err := w.get(ctx, lipsync.Video, r.Video, job.Video); err != nil {
+		return err
+	}
+	if err := w.get(ctx, lipsync.Audio, r.Audio, job.Audio); err != nil {
+		return err
+	}
+	if err := w.Renderer.Render(ctx, job); err != nil {
+		return err
+	}
+	return w.complete(ctx, r, job.Output)
+}
+
+func (w *Worker) complete(ctx context.Context, r lipsync.Request, path string) error {
+	output, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer output.Close()
+	info, err := output.Stat()
+	if err != nil {
+		return err
+	}
+	return w.Service.Complete(ctx, r, output, info.Size())
+}

@@ -1,0 +1,64 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"lipsync/internal/lipsync"
+)
+
+// get copies a medium of a request to a new file.
+func (w *Worker) get(ctx context.Context, kind lipsync.MediaKind, in lipsync.Input, path string) (err error) {
+	file, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	if in.URL == "" {
+		return w.copyObject(ctx, in, file)
+	}
+	limit := w.Service.MaxSize(kind)
+	err = w.Fetcher.Fetch(ctx, in.URL, file, limit)
+	switch lipsync.CodeOf(err) {
+	case lipsync.NotFound:
+		return &lipsync.Error{Code: lipsync.Invalid, Message: fmt.Sprintf("%s URL is not accessible", kind), Err: err}
+	case lipsync.TooLarge:
+		return &lipsync.Error{Code: lipsync.Invalid, Message: fmt.Sprintf("%s is larger than %s", kind, bytes(limit))}
+	default:
+		return err
+	}
+}
+
+// chunk is how much of an object is copied between two looks at the context.
+const chunk = 64 << 20
+
+func (w *Worker) copyObject(ctx context.Context, in lipsync.Input, file *os.File) error {
+	object, _, err := w.Service.OpenMedia(ctx, in)
+	if err != nil {
+		return err
+	}
+	defer object.Close()
+	for ctx.Err() == nil {
+		if _, err := io.CopyN(file, object, chunk); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// bytes spells a limit as people say it: 5 GiB, 500 MiB.
+func bytes(n int64) string {
+	switch {
+	case n%(1<<30) == 0:
+		return fmt.Sprintf("%d GiB", n>>30)
+	case n%(1<<20) == 0:
+		return fmt.Sprintf("%d MiB", n>>20)
+	default:
+		return fmt.Sprintf("%d bytes", n)
+	}
+}
