@@ -6,6 +6,7 @@ import (
 	"io"
 	"mime/multipart"
 	"net/http"
+	"strings"
 	"unicode/utf8"
 
 	"lipsync/internal/lipsync"
@@ -53,7 +54,7 @@ func (a *api) newForm(r *http.Request) (*form, error) {
 	if r.ContentLength > limit {
 		return nil, tooLarge("request body", limit)
 	}
-	r.Body = http.MaxBytesReader(nil, r.Body, limit)
+	r.Body = io.NopCloser(bodyOf(http.MaxBytesReader(nil, r.Body, limit)))
 	parts, err := r.MultipartReader()
 	if err != nil {
 		return nil, invalid("invalid request body")
@@ -63,6 +64,19 @@ func (a *api) newForm(r *http.Request) (*form, error) {
 		request: lipsync.NewRequest{ID: a.service.NewRequestID(), IdempotencyKey: key, HasIdempotency: sent},
 	}, nil
 }
+
+// bodyOf makes the end of a body an error, which a whole form never meets: its
+// last line says that it is the last. The reader of parts alone takes a form
+// that breaks off in a header for a whole one. Some clients leave out the break
+// after the last line.
+func bodyOf(r io.Reader) io.Reader {
+	return io.MultiReader(r, strings.NewReader("\r\n"), brokenOff{})
+}
+
+// brokenOff is what lies beyond the end of a form.
+type brokenOff struct{}
+
+func (brokenOff) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
 // read takes the parts in any order, to the end of the form.
 func (f *form) read() error {

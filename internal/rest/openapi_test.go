@@ -1,0 +1,187 @@
+package rest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
+	"github.com/getkin/kin-openapi/routers/gorillamux"
+)
+
+func loadDocument(t testing.TB) *openapi3.T {
+	t.Helper()
+	doc, err := openapi3.NewLoader().LoadFromData(openapi)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// This also checks every example against its schema.
+	if err := doc.Validate(t.Context(), openapi3.EnableExamplesValidation(), openapi3.EnableSchemaFormatValidation()); err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+func mustParse(t testing.TB, text string) *url.URL {
+	t.Helper()
+	u, err := url.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+func validate(t testing.TB, doc *openapi3.T, schema string, body []byte) {
+	t.Helper()
+	var v any
+	if err := json.Unmarshal(body, &v); err != nil {
+		t.Errorf("%s: %v", body, err)
+		return
+	}
+	err := doc.Components.Schemas[schema].Value.VisitJSON(v, openapi3.EnableJSONSchema2020(), openapi3.EnableFormatValidation())
+	if err != nil {
+		t.Errorf("%s is no %s: %v", body, schema, err)
+	}
+}
+
+// TestDocumentedRoutes: every route is in the document, and the reverse.
+func TestDocumentedRoutes(t *testing.T) {
+	var documented, served []string
+	for path, item := range loadDocument(t).Paths.Map() {
+		for method := range item.Operations() {
+			documented = append(documented, method+" /api"+path)
+		}
+	}
+	for _, r := range (&api{}).routes() {
+		served = append(served, r.method+" "+r.path)
+	}
+	slices.Sort(documented)
+	slices.Sort(served)
+	if !slices.Equal(documented, served) {
+		t.Errorf("documented %v\nserved     %v", documented, served)
+	}
+}
+
+// TestProtection: the document says of each route whether it needs a key.
+func TestProtection(t *testing.T) {
+	h := newHome(t)
+	for path, item := range loadDocument(t).Paths.Map() {
+		for method, op := range item.Operations() {
+			r, _ := http.NewRequest(method, "/api"+strings.ReplaceAll(path, "{id}", "x"), nil)
+			open := op.Security != nil && len(*op.Security) == 0
+			if got := h.call(r, "").Code == http.StatusUnauthorized; got == open {
+				t.Errorf("%s %s: needs a key: %t, but open in the document: %t", method, path, got, open)
+			}
+		}
+	}
+}
+
+// checkedTransport holds each answer against the document.
+type checkedTransport struct {
+	t    *testing.T
+	doc  *openapi3.T
+	next http.RoundTripper
+	seen map[string]bool // "METHOD path status"
+}
+
+func (c *checkedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := c.next.RoundTrip(r)
+	if err != nil || !strings.HasPrefix(r.URL.Path, "/api/") {
+		return resp, err
+	}
+	body, err := io.ReadAll(resp.Body)
+	resp.Body.Close()
+	resp.Body = io.NopCloser(bytes.NewReader(body))
+	if err == nil {
+		c.check(r, resp, body)
+	}
+	return resp, err
+}
+
+func (c *checkedTransport) check(r *http.Request, resp *http.Response, body []byte) {
+	for name, want := range map[string]string{"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"} {
+		if got := resp.Header.Get(name); got != want {
+			c.t.Errorf("%s %s: got %s %q, want %q", r.Method, r.URL, name, got, want)
+		}
+	}
+	if r.Method == http.MethodHead {
+		return // has no body, and is documented with its GET
+	}
+	route := c.route(r)
+	if route == nil {
+		validate(c.t, c.doc, "Error", body)
+		return
+	}
+	c.seen[fmt.Sprintf("%s %s %d", route.Method, route.Path, resp.StatusCode)] = true
+	if err := openapi3filter.ValidateResponse(r.Context(), &openapi3filter.ResponseValidationInput{
+		RequestValidationInput: &openapi3filter.RequestValidationInput{Request: r, Route: route},
+		Status:                 resp.StatusCode,
+		Header:                 resp.Header,
+		Body:                   io.NopCloser(bytes.NewReader(body)),
+		Options: &openapi3filter.Options{
+			IncludeResponseStatus:   true,
+			SchemaValidationOptions: []openapi3.SchemaValidationOption{openapi3.EnableFormatValidation()},
+		},
+	}); err != nil {
+		c.t.Errorf("%s %s: %v", r.Method, r.URL, err)
+	}
+}
+
+// route finds the operation of a call, nil if there is none.
+func (c *checkedTransport) route(r *http.Request) *routers.Route {
+	doc := *c.doc
+	doc.Servers = openapi3.Servers{{URL: "/api"}}
+	router, err := gorillamux.NewRouter(&doc)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	route, _, err := router.FindRoute(r)
+	if err != nil {
+		return nil
+	}
+	return route
+}
+
+// provokeFaults calls each protected operation of a service that is broken.
+func (c *checkedTransport) provokeFaults(base string) {
+	client := &http.Client{Transport: c}
+	for path, item := range c.doc.Paths.Map() {
+		for method, op := range item.Operations() {
+			if op.Responses.Status(http.StatusInternalServerError) == nil {
+				continue
+			}
+			r, err := http.NewRequest(method, base+"/api"+strings.ReplaceAll(path, "{id}", "x"), nil)
+			if err != nil {
+				c.t.Fatal(err)
+			}
+			r.Header.Set("x-api-key", "any")
+			resp, err := client.Do(r)
+			if err != nil {
+				c.t.Fatal(err)
+			}
+			resp.Body.Close()
+		}
+	}
+}
+
+// compareStatuses: every status in the document was seen in an answer.
+func (c *checkedTransport) compareStatuses() {
+	for path, item := range c.doc.Paths.Map() {
+		for method, op := range item.Operations() {
+			for status := range maps.Keys(op.Responses.Map()) {
+				if want := method + " " + path + " " + status; !c.seen[want] {
+					c.t.Errorf("documented but never seen: %s", want)
+				}
+			}
+		}
+	}
+}

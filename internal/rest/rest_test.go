@@ -1,0 +1,229 @@
+package rest
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"lipsync/internal/disk"
+	"lipsync/internal/lipsync"
+	"lipsync/internal/resttest"
+	"lipsync/internal/sqlite"
+)
+
+// lossy is a queue whose messages all get lost: no test here needs a worker.
+type lossy struct{}
+
+func (lossy) Send(context.Context, string) error { return nil }
+
+// home is the service on one machine, without a worker.
+type home struct {
+	service *lipsync.Service
+	store   *sqlite.Store
+	objects *disk.Objects
+	log     *bytes.Buffer // to be read when no call is under way
+	api     http.Handler
+}
+
+func newHome(t testing.TB) *home {
+	t.Helper()
+	dir := t.TempDir()
+	store, err := sqlite.Open(t.Context(), filepath.Join(dir, "db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	objects, err := disk.Open(filepath.Join(dir, "objects"), time.Now, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { objects.Close() })
+	h := &home{store: store, objects: objects, log: new(bytes.Buffer)}
+	h.service = &lipsync.Service{
+		Store: store, Objects: objects, Queue: lossy{},
+		Now: time.Now, NewID: uuid.NewString, Random: rand.Reader,
+		GenerateRate: 60, ReadRate: 600, MaxVideo: 2 << 20, MaxAudio: 1 << 20,
+	}
+	h.api = New(h.service, Options{Log: slog.New(slog.NewJSONHandler(h.log, nil))})
+	return h
+}
+
+// key makes a key in a new account and returns its token.
+func (h *home) key(t testing.TB) string {
+	t.Helper()
+	token, _, err := h.service.CreateKey(t.Context(), rand.Text(), "test", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return token
+}
+
+// call serves one call to its end, so that its log can be read.
+func (h *home) call(r *http.Request, token string) *httptest.ResponseRecorder {
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	w := httptest.NewRecorder()
+	h.api.ServeHTTP(w, r)
+	return w
+}
+
+// ServeHTTP serves the API and the signed URLs, as one machine does.
+func (h *home) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if strings.HasPrefix(r.URL.Path, disk.Prefix) {
+		h.objects.Handler().ServeHTTP(w, r)
+		return
+	}
+	h.api.ServeHTTP(w, r)
+}
+
+func (h *home) target(server *httptest.Server) resttest.Target {
+	return resttest.Target{
+		URL:    server.URL,
+		Client: server.Client(),
+		NewKey: func(t testing.TB, account, name string, limit int64) (id, token string) {
+			t.Helper()
+			token, k, err := h.service.CreateKey(t.Context(), account, name, limit)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return k.ID, token
+		},
+		RevokeKey: func(t testing.TB, id string) {
+			t.Helper()
+			if err := h.service.RevokeKey(t.Context(), "", id); err != nil {
+				t.Fatal(err)
+			}
+		},
+		GenerateRate: h.service.GenerateRate, ReadRate: h.service.ReadRate,
+		MaxVideo: h.service.MaxVideo, MaxAudio: h.service.MaxAudio,
+	}
+}
+
+// TestContract runs the black-box suite, and holds every answer in it against
+// the document.
+func TestContract(t *testing.T) {
+	h := newHome(t)
+	server := httptest.NewServer(h)
+	defer server.Close()
+	doc := loadDocument(t)
+	checked := &checkedTransport{t: t, doc: doc, next: server.Client().Transport, seen: map[string]bool{}}
+	target := h.target(server)
+	target.Client = &http.Client{Transport: checked}
+	resttest.Run(t, target)
+	if t.Failed() || testing.Short() {
+		return
+	}
+	h.store.Close() // from here on nothing works
+	checked.provokeFaults(server.URL)
+	checked.compareStatuses()
+}
+
+// TestRawPaths: paths that a client or a mux might tidy up are taken as they
+// are, and never answered with a redirect.
+func TestRawPaths(t *testing.T) {
+	h := newHome(t)
+	token := h.key(t)
+	for _, test := range []struct{ path, want string }{
+		{"/api/v1/lipsync/requests/..%2F..", "lipsync request not found"},
+		{"/api/v1/lipsync/requests/%2e%2e", "lipsync request not found"},
+		{"/api/v1/lipsync/requests/%2E", "lipsync request not found"},
+		{"/api/v1/lipsync/requests/a%2Fb", "lipsync request not found"},
+		{"/api/v1/lipsync/requests/%FF", "lipsync request not found"},
+		{"/api/v1/lipsync/requests/..", "not found"},
+		{"/api/v1/lipsync/../../health", "not found"},
+		{"/api/./health", "not found"},
+		{"//api/health", "not found"},
+		{"/api/health/", "not found"},
+		{"/api/", "not found"},
+		{"/api", "not found"},
+		{"/", "not found"},
+	} {
+		w := h.call(httptest.NewRequest(http.MethodGet, test.path, nil), token)
+		if got := errorOf(t, w); w.Code != http.StatusNotFound || got != test.want {
+			t.Errorf("%s: got %d %q, want 404 %q", test.path, w.Code, got, test.want)
+		}
+	}
+}
+
+func errorOf(t testing.TB, w *httptest.ResponseRecorder) string {
+	t.Helper()
+	var body struct{ Error string }
+	if err := json.Unmarshal(w.Body.Bytes(), &body); err != nil {
+		t.Errorf("body %q: %v", w.Body, err)
+	}
+	return body.Error
+}
+
+func TestAbsoluteURLs(t *testing.T) {
+	h := newHome(t)
+	token := h.key(t)
+	for _, test := range []struct{ target, public, want string }{
+		{"http://one.example:8080/api/v1/uploads", "", "http://one.example:8080/objects/"},
+		{"https://one.example/api/v1/uploads", "", "https://one.example/objects/"},
+		{"http://10.0.0.1/api/v1/uploads", "https://lips.example", "https://lips.example/objects/"},
+	} {
+		o := Options{Log: slog.New(slog.DiscardHandler)}
+		if test.public != "" {
+			o.PublicURL = mustParse(t, test.public)
+		}
+		h.api = New(h.service, o)
+		r := httptest.NewRequest(http.MethodPost, test.target, strings.NewReader(`{"type":"video","size":1}`))
+		r.Header.Set("Content-Type", "application/json")
+		var got upload
+		if err := json.Unmarshal(h.call(r, token).Body.Bytes(), &got); err != nil || !strings.HasPrefix(got.UploadURL, test.want) {
+			t.Errorf("%s with public URL %q: got %s (%v), want %s…", test.target, test.public, got.UploadURL, err, test.want)
+		}
+	}
+}
+
+// TestStates shows what a worker makes of a request.
+func TestStates(t *testing.T) {
+	h := newHome(t)
+	token := h.key(t)
+	now := time.Now()
+	for _, test := range []struct {
+		status, output, failure string
+		want                    []string // fields besides id, created_at and status
+	}{
+		{"processing", "", "", []string{"started_at"}},
+		{"completed", "outputs/x.mp4", "", []string{"started_at", "finished_at", "output_url"}},
+		{"failed", "", "no face found in the video", []string{"started_at", "finished_at", "error_message"}},
+	} {
+		r := httptest.NewRequest(http.MethodPost, "/api/v1/lipsync/generate", strings.NewReader(
+			`{"inputs":[{"type":"video","url":"http://x.example"},{"type":"audio","url":"http://x.example"}]}`))
+		r.Header.Set("Content-Type", "application/json")
+		var made generated
+		json.Unmarshal(h.call(r, token).Body.Bytes(), &made)
+		if _, err := h.store.Claim(t.Context(), made.RequestID, "lease", now, time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		if test.status != "processing" {
+			if err := h.store.Finish(t.Context(), made.RequestID, "lease", now, test.output, test.failure); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w := h.call(httptest.NewRequest(http.MethodGet, "/api/v1/lipsync/requests/"+made.RequestID, nil), token)
+		validate(t, loadDocument(t), "LipsyncRequest", w.Body.Bytes())
+		got := map[string]string{}
+		json.Unmarshal(w.Body.Bytes(), &got)
+		for _, field := range test.want {
+			if got[field] == "" {
+				t.Errorf("%s: got %v, want %s in it", test.status, got, field)
+			}
+		}
+		if got["status"] != test.status || len(got) != 3+len(test.want) {
+			t.Errorf("got %v, want status %s and %v", got, test.status, test.want)
+		}
+	}
+}

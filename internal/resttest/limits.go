@@ -1,0 +1,136 @@
+package resttest
+
+import (
+	"crypto/rand"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// order: key, rate (see rates), content type, body, token limit.
+func (s *suite) order(t *testing.T) {
+	spent := s.keyOf(t, rand.Text(), 1)
+	s.start(t, spent)
+	form := formOf(t, video())
+	form.token = spent
+	s.table(t, []row{
+		{"key before content type", generateCall("text/plain", "x").with("wrong"), 401, "invalid token"},
+		{"key before query", call{method: http.MethodGet, path: "/v1/lipsync/requests?limit=0"}.with("wrong"), 401, "invalid token"},
+		{"content type before body", generateCall("text/plain", "x").with(spent), 400, "content-type must be application/json"},
+		{"body before token limit", generateCall("application/json", "{}").with(spent), 400, "expected exactly one video input"},
+		{"form before token limit", form, 400, "audio file is required"},
+		{"token limit", generateCall("application/json", good()).with(spent), 412, "token limit reached"},
+	})
+}
+
+func (c call) with(token string) call {
+	c.token = token
+	return c
+}
+
+// tokenLimit: refused calls use nothing up; both generates count; reads don't.
+func (s *suite) tokenLimit(t *testing.T) {
+	token := s.keyOf(t, rand.Text(), 2)
+	form := formOf(t, video(), audio()).with(token)
+	s.postJSON(t, token, "/v1/lipsync/generate", "{}").refused(t, 400, "expected exactly one video input")
+	s.do(t, form).requestID(t)
+	s.do(t, formOf(t, video()).with(token)).refused(t, 400, "audio file is required")
+	id := s.start(t, token)
+	s.postJSON(t, token, "/v1/lipsync/generate", good()).refused(t, http.StatusPreconditionFailed, "token limit reached")
+	s.do(t, form).refused(t, http.StatusPreconditionFailed, "token limit reached")
+	if p := s.page(t, token, ""); p.Pagination.Total != 2 || p.Data[0].ID != id {
+		t.Errorf("got %+v, want 2 requests, newest %s", p, id)
+	}
+}
+
+func (s *suite) idempotency(t *testing.T) {
+	t.Run("JSON", func(t *testing.T) {
+		s.repeat(t, generateCall("application/json", good()), generateCall("application/json", good(reference("other"))))
+	})
+	t.Run("form", func(t *testing.T) {
+		s.repeat(t, formOf(t, video(), audio()), formOf(t, video(), part{"audio", "a.wav", "another audio"}))
+	})
+	t.Run("other endpoint", func(t *testing.T) {
+		s.repeat(t, generateCall("application/json", good()), formOf(t, video(), audio()))
+	})
+	t.Run("key", func(t *testing.T) {
+		const message = "Idempotency-Key must be 1 to 255 printable ASCII characters"
+		bad := func(values ...string) call { return generateCall("application/json", good()).keyed(values...) }
+		s.table(t, []row{
+			{"empty", bad(""), 400, message},
+			{"long", bad(strings.Repeat("k", 256)), 400, message},
+			{"not ASCII", bad("é"), 400, message},
+			{"tab", bad("a\tb"), 400, message},
+			{"two", bad("a", "b"), 400, message},
+			{"form", formOf(t, video(), audio()).keyed(""), 400, message},
+			{"longest", bad(strings.Repeat("k", 255)), 200, ""},
+		})
+	})
+}
+
+func (c call) keyed(values ...string) call {
+	c.header = http.Header{"Idempotency-Key": values}
+	return c
+}
+
+// repeat: a call that comes again gets the first answer, even on a spent key,
+// and another call with its idempotency key is refused.
+func (s *suite) repeat(t *testing.T, first, other call) {
+	key := rand.Text()
+	token := s.keyOf(t, rand.Text(), 1)
+	first, other = first.with(token).keyed(key), other.with(token).keyed(key)
+	id := s.do(t, first).requestID(t)
+	if got := s.do(t, first).requestID(t); got != id {
+		t.Errorf("again: got %s, want %s", got, id)
+	}
+	s.do(t, other).refused(t, http.StatusUnprocessableEntity, "idempotency key was used with a different request")
+	if p := s.page(t, token, ""); p.Pagination.Total != 1 {
+		t.Errorf("got %d requests, want 1", p.Pagination.Total)
+	}
+	if got := s.do(t, first.with(s.key(t))).requestID(t); got == id {
+		t.Error("another account with the same idempotency key got the same request")
+	}
+}
+
+// rates: a key may make so many calls of a kind in a minute. The others stay
+// open, and so do other keys.
+func (s *suite) rates(t *testing.T) {
+	generate := generateCall("text/plain", "") // refused, but counted
+	read := call{method: http.MethodGet, path: "/v1/users/me"}
+	t.Run("generate", func(t *testing.T) {
+		token := s.spend(t, generate, s.GenerateRate)
+		s.get(t, token, read.path).into(t, &struct{ Name string }{})
+	})
+	t.Run("read", func(t *testing.T) {
+		token := s.spend(t, read, s.ReadRate)
+		s.start(t, token)
+	})
+}
+
+// spend makes calls with a new key until its rate is used up, and returns it.
+func (s *suite) spend(t *testing.T, c call, rate int) (token string) {
+	t.Helper()
+	token = s.key(t)
+	start := time.Now()
+	for range rate {
+		if got := s.do(t, c.with(token)); got.status == http.StatusTooManyRequests {
+			t.Fatalf("got %d before %d calls were made", got.status, rate)
+		}
+	}
+	for _, p := range protected() {
+		if (p.path == "/v1/lipsync/generate" || p.path == "/v1/lipsync/generate-with-media") != (c.method == http.MethodPost) {
+			continue
+		}
+		got := s.do(t, p.with(token))
+		if took := time.Since(start); got.status != http.StatusTooManyRequests && took >= time.Minute {
+			t.Skipf("%d calls took %v: a new minute began meanwhile", rate, took)
+		}
+		got.refused(t, http.StatusTooManyRequests, "rate limit exceeded")
+		if wait, err := strconv.Atoi(got.header.Get("Retry-After")); err != nil || wait < 1 || wait > 60 {
+			t.Errorf("got Retry-After %q, want whole seconds from 1 to 60", got.header.Get("Retry-After"))
+		}
+	}
+	return token
+}

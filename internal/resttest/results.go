@@ -1,0 +1,68 @@
+package resttest
+
+import (
+	"bytes"
+	"net/http"
+	"testing"
+	"time"
+)
+
+// patience is how long a small job may take.
+const patience = 5 * time.Minute
+
+// results: a request ends as completed, with an output to fetch, or as failed,
+// with a message.
+func (s *suite) results(t *testing.T) {
+	if s.Video == nil || s.Audio == nil {
+		t.Skip("no worker runs: nothing completes")
+	}
+	token := s.key(t)
+	form := formOf(t, part{"video", "v.mp4", string(s.Video)}, part{"audio", "a.wav", string(s.Audio)})
+	good := s.do(t, form.with(token)).requestID(t)
+	bad := s.postJSON(t, token, "/v1/lipsync/generate", inputs([]string{
+		"video http://nothing.invalid/v.mp4", "audio http://nothing.invalid/a.wav",
+	})).requestID(t)
+	junk := s.do(t, formOf(t, video(), audio()).with(token)).requestID(t)
+
+	t.Run("completed", func(t *testing.T) {
+		r := s.final(t, token, good)
+		if r.Status != "completed" {
+			t.Fatalf("got %+v, want it completed", r)
+		}
+		s.output(t, r.OutputURL)
+	})
+	for id, want := range map[string]string{bad: "video URL is not accessible", junk: "video is not a supported format"} {
+		t.Run(want, func(t *testing.T) {
+			if r := s.final(t, token, id); r.Status != "failed" || r.ErrorMessage != want {
+				t.Errorf("got %s with %q, want failed with %q", r.Status, r.ErrorMessage, want)
+			}
+		})
+	}
+}
+
+// final waits until nothing changes the request any more.
+func (s *suite) final(t *testing.T, token, id string) request {
+	t.Helper()
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(time.Second) {
+		r := s.read(t, token, id)
+		checkState(t, r)
+		if r.Status == "completed" || r.Status == "failed" {
+			return r
+		}
+	}
+	t.Fatalf("request %s is not final after %v", id, patience)
+	return request{}
+}
+
+// output: the link serves an MP4 file to anyone, without a key.
+func (s *suite) output(t *testing.T, link string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, link, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := s.send(t, req)
+	if got.status != http.StatusOK || len(got.body) < 8 || !bytes.Equal(got.body[4:8], []byte("ftyp")) {
+		t.Errorf("got %d and %d bytes from the output's URL, want an MP4 file", got.status, len(got.body))
+	}
+}

@@ -1,0 +1,78 @@
+package resttest
+
+import (
+	"bytes"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// protected are all endpoints that need a key.
+func protected() []call {
+	return []call{
+		{method: http.MethodGet, path: "/v1/users/me"},
+		{method: http.MethodPost, path: "/v1/lipsync/generate"},
+		{method: http.MethodPost, path: "/v1/lipsync/generate-with-media"},
+		{method: http.MethodGet, path: "/v1/lipsync/requests"},
+		{method: http.MethodGet, path: "/v1/lipsync/requests/x"},
+		{method: http.MethodPost, path: "/v1/uploads"},
+	}
+}
+
+func (s *suite) routes(t *testing.T) {
+	t.Run("health", func(t *testing.T) {
+		var got struct{ Status string }
+		s.get(t, "", "/health").into(t, &got)
+		if got.Status != "ok" {
+			t.Errorf("got status %q, want ok", got.Status)
+		}
+	})
+	t.Run("document", func(t *testing.T) {
+		got := s.get(t, "", "/openapi.yaml")
+		if got.status != http.StatusOK || !bytes.HasPrefix(got.body, []byte("openapi: 3.1")) {
+			t.Errorf("got %d %.40q…, want 200 and an OpenAPI 3.1 document", got.status, got.body)
+		}
+	})
+	t.Run("unknown path", s.unknownPaths)
+	t.Run("wrong method", s.wrongMethods)
+	t.Run("HEAD", func(t *testing.T) {
+		got := s.do(t, call{method: http.MethodHead, path: "/v1/users/me", token: s.key(t)})
+		if got.status != http.StatusOK || len(got.body) != 0 {
+			t.Errorf("got %d with %d bytes, want 200 with none", got.status, len(got.body))
+		}
+	})
+}
+
+func (s *suite) unknownPaths(t *testing.T) {
+	for _, path := range []string{
+		"/nothing", "/v1", "/v2/users/me", "/health/", "/v1/users/me/", "/v1/lipsync/requests/",
+		"/v1/lipsync/requests/x/y", "//health", "/v1//users/me",
+	} {
+		t.Run(path, func(t *testing.T) {
+			s.get(t, s.key(t), path).refused(t, http.StatusNotFound, "not found")
+		})
+	}
+}
+
+func (s *suite) wrongMethods(t *testing.T) {
+	calls := append(protected(), call{method: http.MethodGet, path: "/health"})
+	for _, c := range calls {
+		want := []string{c.method}
+		if c.method == http.MethodGet {
+			want = append(want, http.MethodHead)
+		}
+		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodPatch, http.MethodOptions} {
+			if slices.Contains(want, method) {
+				continue
+			}
+			t.Run(method+c.path, func(t *testing.T) {
+				got := s.do(t, call{method: method, path: c.path, token: s.key(t)})
+				got.refused(t, http.StatusMethodNotAllowed, "method not allowed")
+				if allow := strings.Split(got.header.Get("Allow"), ", "); !slices.Equal(allow, want) {
+					t.Errorf("got Allow %q, want %q", allow, want)
+				}
+			})
+		}
+	}
+}
