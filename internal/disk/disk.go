@@ -13,6 +13,7 @@ import (
 	"path"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"lipsync/internal/lipsync"
@@ -180,7 +181,7 @@ func (o *Objects) Delete(_ context.Context, key string) error {
 	o.dirs.Lock()
 	defer o.dirs.Unlock()
 	if err := o.root.Remove(name); err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
+		if missing(err) {
 			return nil
 		}
 		return err
@@ -199,7 +200,7 @@ func (o *Objects) List(ctx context.Context, prefix string, f func(key string, mo
 	return fs.WalkDir(o.root.FS(), top, func(name string, d fs.DirEntry, err error) error {
 		key := strings.TrimPrefix(name, files+"/")
 		switch {
-		case errors.Is(err, fs.ErrNotExist):
+		case missing(err):
 			return nil // deleted meanwhile, or nothing there at all
 		case err != nil:
 			return err
@@ -209,7 +210,7 @@ func (o *Objects) List(ctx context.Context, prefix string, f func(key string, mo
 			return nil
 		}
 		info, err := d.Info()
-		if errors.Is(err, fs.ErrNotExist) {
+		if missing(err) {
 			return nil
 		}
 		if err != nil {
@@ -228,8 +229,14 @@ func fileOf(key string) (string, error) {
 	return path.Join(files, key), nil
 }
 
+// missing reports whether there is no such file, be it because something on
+// the way to it is a file and no folder.
+func missing(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+}
+
 func orNotFound(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
+	if missing(err) {
 		return &lipsync.Error{Code: lipsync.NotFound, Message: "object not found", Err: err}
 	}
 	return err
