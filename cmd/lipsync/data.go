@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/google/uuid"
+	"golang.org/x/sys/unix"
+
+	"lipsync/internal/disk"
+	"lipsync/internal/lipsync"
+	"lipsync/internal/sqlite"
+)
+
+// dataFlag is the option that every command on a data folder takes.
+type dataFlag struct {
+	Data string `default:"${data}" env:"LIPSYNC_DATA" placeholder:"DIR" help:"Folder of the service's data, made if there is none (default: ${default})."`
+}
+
+// data is an open data folder. Beside the database and the objects it holds
+// scratch, for the files of running work, and lock, which a server holds.
+type data struct {
+	dir     string
+	store   *sqlite.Store
+	objects *disk.Objects
+	service *lipsync.Service
+}
+
+// openData opens the folder. Any number of processes may, but see lock.
+func openData(ctx context.Context, dir string, log *slog.Logger) (*data, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	store, err := sqlite.Open(ctx, filepath.Join(dir, "lipsync.db"))
+	if err != nil {
+		return nil, err
+	}
+	objects, err := disk.Open(filepath.Join(dir, "objects"), time.Now, log)
+	if err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
+	return &data{dir: dir, store: store, objects: objects, service: &lipsync.Service{
+		Store:   store,
+		Objects: objects,
+		Now:     time.Now,
+		NewID:   uuid.NewString,
+		Random:  rand.Reader,
+	}}, nil
+}
+
+func (d *data) close() error { return errors.Join(d.objects.Close(), d.store.Close()) }
+
+// scratch returns the folder for the files of running work, empty.
+func (d *data) scratch() (string, error) {
+	dir := filepath.Join(d.dir, "scratch")
+	return dir, errors.Join(os.RemoveAll(dir), os.Mkdir(dir, 0o700))
+}
+
+// lock makes the caller the folder's only server until it calls unlock, or
+// ends in any way.
+func lock(dir string) (unlock func() error, err error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	file, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		_ = file.Close()
+		if errors.Is(err, unix.EWOULDBLOCK) {
+			return nil, fmt.Errorf("another server uses the data folder %s", dir)
+		}
+		return nil, fmt.Errorf("lock the data folder: %w", err)
+	}
+	return file.Close, nil
+}

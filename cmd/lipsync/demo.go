@@ -1,0 +1,202 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"mime/multipart"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"lipsync/internal/demo"
+)
+
+type demoCommand struct {
+	Output string `short:"o" default:"lipsync-demo" placeholder:"DIR" help:"Folder for the results (default: ${default})."`
+}
+
+// sample is where the demo's files lie.
+type sample struct{ video, speech, output, picture string }
+
+func (c *demoCommand) Run(ctx context.Context, s streams) error {
+	if err := os.MkdirAll(c.Output, 0o755); err != nil {
+		return err
+	}
+	files := sample{
+		video:   filepath.Join(c.Output, "video.mp4"),
+		speech:  filepath.Join(c.Output, "speech.wav"),
+		output:  filepath.Join(c.Output, "output.mp4"),
+		picture: filepath.Join(c.Output, "before-after.png"),
+	}
+	bar := newProgress(s.err)
+	err := demo.Video(ctx, files.video, func(done, total int) { bar.show("drawing", done, total) })
+	bar.end()
+	if err != nil {
+		return err
+	}
+	if err := demo.Speech(ctx, files.speech); err != nil {
+		return err
+	}
+	if err := files.sync(ctx, s); err != nil {
+		return err
+	}
+	if err := demo.Picture(ctx, files.video, files.output, files.picture); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(s.out, "The video before:     %s\nThe speech:           %s\nThe video after:      %s\n"+
+		"Before, above after:  %s\n", files.video, files.speech, files.output, files.picture)
+	return err
+}
+
+// sync lets a service of its own make the output, through its HTTP API.
+func (f sample) sync(ctx context.Context, s streams) (err error) {
+	folder, err := os.MkdirTemp("", "lipsync-demo-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	service := serveCommand{
+		dataFlag: dataFlag{folder}, Addr: "127.0.0.1:0", Workers: 1, GenerateRate: 60, ReadRate: 600,
+		MaxVideo: 1 << 30, MaxAudio: 1 << 30, MaxDuration: time.Minute,
+	}
+	ctx, stop := context.WithCancel(ctx)
+	clients := make(chan client, 1)
+	served := make(chan error, 1)
+	go func() {
+		served <- service.serve(ctx, slog.New(slog.DiscardHandler), func(d *data, address net.Addr) error {
+			token, _, err := d.service.CreateKey(ctx, "demo", "demo", 0)
+			clients <- client{"http://" + address.String(), token}
+			return err
+		})
+	}()
+	defer func() { stop(); err = errors.Join(err, <-served) }()
+	select {
+	case c := <-clients:
+		return f.send(ctx, c, s.err)
+	case err := <-served:
+		served <- nil
+		return err
+	}
+}
+
+// send sends the job, waits until it is done, and gets its output.
+func (f sample) send(ctx context.Context, c client, progress io.Writer) error {
+	fmt.Fprintf(progress, "POST %s/api/v1/lipsync/generate-with-media\n", c.base)
+	id, err := c.generate(ctx, f.video, f.speech)
+	if err != nil {
+		return err
+	}
+	started := time.Now()
+	for status := ""; ; {
+		r, err := c.request(ctx, id)
+		if err != nil {
+			return err
+		}
+		if r.Status != status {
+			status = r.Status
+			fmt.Fprintf(progress, "request %s: %s after %.1f s\n", id, status, time.Since(started).Seconds())
+		}
+		switch status {
+		case "completed":
+			return c.download(ctx, r.OutputURL, f.output)
+		case "failed":
+			return errors.New(r.ErrorMessage)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(500 * time.Millisecond):
+		}
+	}
+}
+
+// client speaks to the HTTP API.
+type client struct{ base, token string }
+
+// request is what the demo reads of a lip sync request.
+type request struct {
+	Status       string `json:"status"`
+	OutputURL    string `json:"output_url"`
+	ErrorMessage string `json:"error_message"`
+}
+
+func (c client) generate(ctx context.Context, video, speech string) (id string, err error) {
+	body, w := io.Pipe()
+	form := multipart.NewWriter(w)
+	go func() {
+		w.CloseWithError(errors.Join(attach(form, "video", video), attach(form, "audio", speech), form.Close()))
+	}()
+	var made struct {
+		ID string `json:"request_id"`
+	}
+	err = c.call(ctx, http.MethodPost, "/api/v1/lipsync/generate-with-media", form.FormDataContentType(), body, &made)
+	return made.ID, err
+}
+
+func attach(form *multipart.Writer, field, path string) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	part, err := form.CreateFormFile(field, filepath.Base(path))
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(part, file)
+	return err
+}
+
+func (c client) request(ctx context.Context, id string) (r request, err error) {
+	err = c.call(ctx, http.MethodGet, "/api/v1/lipsync/requests/"+id, "", nil, &r)
+	return r, err
+}
+
+// call makes a call and decodes its answer.
+func (c client) call(ctx context.Context, method, path, contentType string, body io.Reader, answer any) error {
+	r, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Authorization", "Bearer "+c.token)
+	if contentType != "" {
+		r.Header.Set("Content-Type", contentType)
+	}
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s %s: %s", method, path, response.Status)
+	}
+	return json.NewDecoder(response.Body).Decode(answer)
+}
+
+func (c client) download(ctx context.Context, url, path string) (err error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("download: %s", response.Status)
+	}
+	file, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	_, err = io.Copy(file, response.Body)
+	return err
+}

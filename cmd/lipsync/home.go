@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"lipsync/internal/disk"
+	"lipsync/internal/fetch"
+	"lipsync/internal/lipsync"
+	"lipsync/internal/rest"
+	"lipsync/internal/worker"
+)
+
+// Times of the server.
+const (
+	headerTime  = 10 * time.Second // to send a call's header
+	idleTime    = 2 * time.Minute  // between two calls on a connection
+	stallTime   = 30 * time.Second // without a byte of a body, in or out
+	closeTime   = 8 * time.Second  // to finish calls when the service stops
+	fetchTime   = time.Hour        // for one input of a request
+	sweepEvery  = time.Minute
+	tidyEvery   = time.Hour
+	headerBytes = 64 << 10
+)
+
+// home is the service of one machine: API, workers and sweeps on one data
+// folder, in one process.
+type home struct {
+	data    *data
+	log     *slog.Logger
+	handler http.Handler
+	worker  *worker.Worker
+	workers int
+	wake    wake
+}
+
+// wake is the queue of one process: it wakes an idle worker, which asks the
+// store what there is to do.
+type wake chan struct{}
+
+// Send implements lipsync.Queue.
+func (w wake) Send(context.Context, string) error {
+	select {
+	case w <- struct{}{}:
+	default: // as many wake-ups wait as there are workers
+	}
+	return nil
+}
+
+func newHome(c *serveCommand, d *data, log *slog.Logger) (*home, error) {
+	h := &home{data: d, log: log, workers: c.workers(), wake: make(wake, c.workers())}
+	d.service.Queue = h.wake
+	d.service.GenerateRate, d.service.ReadRate = c.GenerateRate, c.ReadRate
+	d.service.MaxVideo, d.service.MaxAudio = int64(c.MaxVideo), int64(c.MaxAudio)
+	api := rest.New(d.service, rest.Options{Log: log, PublicURL: c.PublicURL})
+	h.handler = stalling(route(api, d.objects.Handler()), stallTime)
+
+	renderer, err := newRenderer(max(1, runtime.NumCPU()/h.workers))
+	if err != nil {
+		return nil, err
+	}
+	renderer.Limits.Duration = c.MaxDuration
+	h.worker = &worker.Worker{
+		Service:  d.service,
+		Renderer: renderer,
+		Fetcher:  fetch.New(fetch.Options{AllowPrivate: c.AllowPrivateNetworks, Total: fetchTime, Stall: stallTime}),
+		Log:      log,
+	}
+	h.worker.Scratch, err = d.scratch()
+	return h, err
+}
+
+// route sends calls of signed URLs to the objects and all others to the API.
+func route(api, objects http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, disk.Prefix) {
+			objects.ServeHTTP(w, r)
+		} else {
+			api.ServeHTTP(w, r)
+		}
+	})
+}
+
+// recover makes good what a process left that was killed.
+func (h *home) recover(ctx context.Context) error {
+	return errors.Join(h.data.objects.Clean(), h.data.service.Recover(ctx))
+}
+
+// run serves, works and sweeps until ctx ends. Then it finishes the calls, as
+// far as they do within closeTime, and gives unfinished requests back.
+func (h *home) run(ctx context.Context, listener net.Listener) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	server := &http.Server{
+		Handler:           h.handler,
+		ReadHeaderTimeout: headerTime,
+		IdleTimeout:       idleTime,
+		MaxHeaderBytes:    headerBytes,
+		ErrorLog:          slog.NewLogLogger(h.log.Handler(), slog.LevelWarn),
+	}
+	var all sync.WaitGroup
+	all.Go(func() { h.worker.Run(ctx, h.workers, h.wake) })
+	all.Go(func() { h.every(ctx, sweepEvery, "sweep", h.data.service.Sweep) })
+	all.Go(func() {
+		h.every(ctx, tidyEvery, "tidy", func(ctx context.Context) error {
+			return h.data.service.Tidy(ctx, lipsync.OrphanAge)
+		})
+	})
+	all.Go(func() {
+		<-ctx.Done()
+		h.log.Info("stopping")
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
+		defer cancel()
+		if server.Shutdown(last) != nil {
+			_ = server.Close() // calls that take longer are cut off
+		}
+	})
+	err := server.Serve(listener)
+	stop()
+	all.Wait()
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}
+
+// every calls f at once and then in steps, until ctx ends.
+func (h *home) every(ctx context.Context, step time.Duration, name string, f func(context.Context) error) {
+	ticker := time.NewTicker(step)
+	defer ticker.Stop()
+	for {
+		if err := f(ctx); err != nil && ctx.Err() == nil {
+			h.log.Error(name, "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}

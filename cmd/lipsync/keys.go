@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"text/tabwriter"
+	"time"
+
+	"lipsync/internal/lipsync"
+)
+
+type createKeyCommand struct {
+	dataFlag
+	Name    string `required:"" help:"What the key is for, to tell it from others."`
+	Account string `default:"default" help:"Whose requests the key sees and makes (default: ${default})."`
+	Limit   int64  `placeholder:"N" help:"How many requests the key may make (default: any number)."`
+}
+
+func (c *createKeyCommand) Run(ctx context.Context, s streams) error {
+	return c.with(ctx, func(service *lipsync.Service) error {
+		token, _, err := service.CreateKey(ctx, c.Account, c.Name, c.Limit)
+		if err != nil {
+			return sentence(err)
+		}
+		_, err = fmt.Fprintln(s.out, token)
+		return err
+	})
+}
+
+type listKeysCommand struct {
+	dataFlag
+	JSON bool `help:"Print a JSON array."`
+}
+
+func (c *listKeysCommand) Run(ctx context.Context, s streams) error {
+	return c.with(ctx, func(service *lipsync.Service) error {
+		keys, err := service.Keys(ctx, "")
+		if err != nil {
+			return err
+		}
+		if c.JSON {
+			return printJSON(s.out, keys)
+		}
+		return printTable(s.out, keys)
+	})
+}
+
+type revokeKeyCommand struct {
+	dataFlag
+	ID string `arg:"" help:"The key's id, as keys list shows it."`
+}
+
+func (c *revokeKeyCommand) Run(ctx context.Context) error {
+	return c.with(ctx, func(service *lipsync.Service) error {
+		return sentence(service.RevokeKey(ctx, "", c.ID))
+	})
+}
+
+// with calls f with the service on the data folder, and closes the folder.
+func (d dataFlag) with(ctx context.Context, f func(*lipsync.Service) error) error {
+	folder, err := openData(ctx, d.Data, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	return errors.Join(f(folder.service), folder.close())
+}
+
+// sentence is the public message of an error that has one of its own.
+func sentence(err error) error {
+	if code := lipsync.CodeOf(err); code == "" || code == lipsync.Internal {
+		return err
+	}
+	return errors.New(lipsync.MessageOf(err))
+}
+
+// keyJSON is a key as keys list --json shows it.
+type keyJSON struct {
+	ID        string     `json:"id"`
+	Account   string     `json:"account"`
+	Name      string     `json:"name"`
+	CreatedAt time.Time  `json:"created_at"`
+	LastUsed  *time.Time `json:"last_used_at"`
+	Limit     *int64     `json:"limit"` // null: any number
+	Used      int64      `json:"used"`
+	RevokedAt *time.Time `json:"revoked_at"`
+}
+
+func printJSON(w io.Writer, keys []lipsync.Key) error {
+	list := make([]keyJSON, 0, len(keys))
+	for _, k := range keys {
+		list = append(list, keyJSON{
+			ID: k.ID, Account: k.Account, Name: k.Name, CreatedAt: k.CreatedAt.UTC(),
+			LastUsed: orNil(k.LastUsed), Limit: orNil(k.Limit), Used: k.Used, RevokedAt: orNil(k.RevokedAt),
+		})
+	}
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(list)
+}
+
+// orNil returns nil for a zero value.
+func orNil[T comparable](v T) *T {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return &v
+}
+
+func printTable(w io.Writer, keys []lipsync.Key) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "ID\tACCOUNT\tNAME\tCREATED\tLAST USED\tLIMIT\tUSED\tREVOKED")
+	for _, k := range keys {
+		limit := "none"
+		if k.Limit > 0 {
+			limit = fmt.Sprint(k.Limit)
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\n", k.ID, k.Account, k.Name,
+			when(k.CreatedAt, ""), when(k.LastUsed, "never"), limit, k.Used, when(k.RevokedAt, "no"))
+	}
+	return table.Flush()
+}
+
+func when(t time.Time, zero string) string {
+	if t.IsZero() {
+		return zero
+	}
+	return t.UTC().Format(time.RFC3339)
+}

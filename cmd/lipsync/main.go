@@ -1,0 +1,96 @@
+// Command lipsync is the lip sync service of one machine, and its command line.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+)
+
+// commands is the command line.
+type commands struct {
+	Serve serveCommand `cmd:"" help:"Serve the HTTP API and do the requests that it takes."`
+	Keys  struct {
+		Create createKeyCommand `cmd:"" help:"Make an API key and print it. It is shown this once."`
+		List   listKeysCommand  `cmd:"" help:"List the API keys."`
+		Revoke revokeKeyCommand `cmd:"" help:"Revoke an API key. It is refused at once, also by a server that runs."`
+	} `cmd:"" help:"Make, list and revoke the API keys of a data folder."`
+	Sync    syncCommand      `cmd:"" help:"Make one video's lips follow a speech track, without a server."`
+	Demo    demoCommand      `cmd:"" help:"Try the service: draw a sample video, send it through the HTTP API, show the result."`
+	Version kong.VersionFlag `help:"Print the version."`
+}
+
+// streams are where a command's words go.
+type streams struct{ out, err io.Writer }
+
+// Exit statuses.
+const (
+	ok     = 0
+	failed = 1
+	usage  = 2
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal ends the program at once
+	os.Exit(run(ctx, os.Args[1:], streams{os.Stdout, os.Stderr}))
+}
+
+// run runs the command line's arguments and returns the exit status.
+func run(ctx context.Context, args []string, s streams) int {
+	exited := -1 // by --help and --version
+	parser := kong.Must(new(commands),
+		kong.Name("lipsync"),
+		kong.Description("Make the lips of a video follow a speech track. The API is described at /api/openapi.yaml of a server."),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.Writers(s.out, s.err),
+		kong.Exit(func(status int) { exited = status }),
+		kong.Vars{"version": version() + "\n", "data": defaultData()},
+		kong.BindTo(ctx, (*context.Context)(nil)),
+		kong.Bind(s),
+	)
+	command, err := parser.Parse(args)
+	if exited >= 0 {
+		return exited
+	}
+	if err != nil {
+		fmt.Fprintf(s.err, "lipsync: %v\nTry: lipsync --help\n", err)
+		return usage
+	}
+	if err := command.Run(); err != nil {
+		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+			err = errors.New("interrupted")
+		}
+		fmt.Fprintf(s.err, "lipsync: %v\n", err)
+		return failed
+	}
+	return ok
+}
+
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(devel)"
+}
+
+// defaultData is where the data lie unless told otherwise: the place that the
+// XDG base directory specification names for a user's data.
+func defaultData() string {
+	if base := os.Getenv("XDG_DATA_HOME"); filepath.IsAbs(base) {
+		return filepath.Join(base, "lipsync")
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "lipsync-data"
+	}
+	return filepath.Join(home, ".local", "share", "lipsync")
+}

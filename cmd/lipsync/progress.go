@@ -1,0 +1,64 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+)
+
+// progress shows how far some work is: a bar on a terminal, elsewhere a line
+// for each tenth.
+type progress struct {
+	w        io.Writer
+	terminal bool
+	stage    string
+	bar      *progressbar.ProgressBar
+	tenth    int
+}
+
+func newProgress(w io.Writer) *progress {
+	file, ok := w.(*os.File)
+	return &progress{w: w, terminal: ok && term.IsTerminal(int(file.Fd()))}
+}
+
+// show tells that so many steps of a stage are done.
+func (p *progress) show(stage string, done, total int) {
+	total = max(total, done, 1)
+	if stage != p.stage {
+		p.end()
+		p.stage, p.tenth = stage, -1
+	}
+	if p.terminal {
+		p.draw(done, total)
+	} else if tenth := 10 * done / total; tenth > p.tenth {
+		p.tenth = tenth
+		fmt.Fprintf(p.w, "%s %d%%\n", stage, 10*tenth)
+	}
+}
+
+func (p *progress) draw(done, total int) {
+	if p.bar == nil {
+		p.bar = progressbar.NewOptions(total,
+			progressbar.OptionSetWriter(p.w),
+			progressbar.OptionSetDescription(fmt.Sprintf("%-10s", p.stage)),
+			progressbar.OptionSetWidth(40),
+			progressbar.OptionShowCount(),
+			progressbar.OptionSetPredictTime(true),
+			progressbar.OptionThrottle(100*time.Millisecond))
+	}
+	p.bar.ChangeMax(total)
+	_ = p.bar.Set(done) // the worst is a bar that stands still
+}
+
+// end leaves the bar of the last stage as it is.
+func (p *progress) end() {
+	if p.bar != nil {
+		_ = p.bar.Exit()
+		fmt.Fprintln(p.w)
+		p.bar = nil
+	}
+}

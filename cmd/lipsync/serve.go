@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/url"
+	"runtime"
+	"time"
+
+	"lipsync/internal/lipsync"
+)
+
+type serveCommand struct {
+	dataFlag
+	Addr                 string        `default:"127.0.0.1:8080" env:"LIPSYNC_ADDR" placeholder:"HOST:PORT" help:"Where to listen; port 0 is any free one (default: ${default})."`
+	Workers              int           `env:"LIPSYNC_WORKERS" placeholder:"N" help:"Requests rendered at once (default: one for each 4 cores)."`
+	AllowPrivateNetworks bool          `env:"LIPSYNC_ALLOW_PRIVATE_NETWORKS" help:"Fetch inputs from private networks and this machine too, not from the public Internet alone."`
+	GenerateRate         int           `default:"60" env:"LIPSYNC_GENERATE_RATE" placeholder:"N" help:"Generate calls a minute for a key (default: ${default})."`
+	ReadRate             int           `default:"600" env:"LIPSYNC_READ_RATE" placeholder:"N" help:"Other calls a minute for a key (default: ${default})."`
+	PublicURL            *url.URL      `env:"LIPSYNC_PUBLIC_URL" placeholder:"URL" help:"How clients reach the service, e.g. through a proxy, for the links in answers (default: as each call came)."`
+	MaxVideo             size          `default:"5GiB" env:"LIPSYNC_MAX_VIDEO" placeholder:"SIZE" help:"Largest video (default: ${default})."`
+	MaxAudio             size          `default:"500MiB" env:"LIPSYNC_MAX_AUDIO" placeholder:"SIZE" help:"Largest audio (default: ${default})."`
+	MaxDuration          time.Duration `default:"60m" env:"LIPSYNC_MAX_DURATION" placeholder:"TIME" help:"Longest video and audio (default: ${default})."`
+}
+
+// Validate implements kong's check of a command's options.
+func (c *serveCommand) Validate() error {
+	switch {
+	case c.Workers < 0:
+		return errors.New("--workers must be 1 or more")
+	case c.GenerateRate < 1 || c.ReadRate < 1:
+		return errors.New("--generate-rate and --read-rate must be 1 or more")
+	case c.MaxVideo < 1 || c.MaxAudio < 1 || c.MaxDuration <= 0:
+		return errors.New("--max-video, --max-audio and --max-duration must be more than 0")
+	case c.PublicURL != nil && (c.PublicURL.Host == "" || c.PublicURL.Scheme != "http" && c.PublicURL.Scheme != "https"):
+		return errors.New("--public-url must be an absolute http or https URL")
+	}
+	return nil
+}
+
+func (c *serveCommand) Run(ctx context.Context, s streams) error {
+	return c.serve(ctx, slog.New(slog.NewTextHandler(s.err, nil)), func(d *data, address net.Addr) error {
+		keys, err := d.service.Keys(ctx, "")
+		if err != nil {
+			return err
+		}
+		if !hasActive(keys) {
+			fmt.Fprintf(s.err, "There is no API key yet. Make one with: lipsync keys create --data %q --name NAME\n", c.Data)
+		}
+		_, err = fmt.Fprintf(s.err, "listening on http://%s\n", address)
+		return err
+	})
+}
+
+func hasActive(keys []lipsync.Key) bool {
+	for _, k := range keys {
+		if k.RevokedAt.IsZero() {
+			return true
+		}
+	}
+	return false
+}
+
+// workers is how many requests to render at once.
+func (c *serveCommand) workers() int {
+	if c.Workers > 0 {
+		return c.Workers
+	}
+	return max(1, runtime.NumCPU()/4)
+}
+
+// serve serves until ctx ends. It calls ready once it accepts calls.
+func (c *serveCommand) serve(ctx context.Context, log *slog.Logger, ready func(*data, net.Addr) error) (err error) {
+	unlock, err := lock(c.Data)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	folder, err := openData(ctx, c.Data, log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, folder.close()) }()
+	home, err := newHome(c, folder, log)
+	if err != nil {
+		return err
+	}
+	listener, err := net.Listen("tcp", c.Addr)
+	if err != nil {
+		return err
+	}
+	defer listener.Close()
+	if err := home.recover(ctx); err != nil {
+		return err
+	}
+	if err := ready(folder, listener.Addr()); err != nil {
+		return err
+	}
+	return home.run(ctx, listener)
+}

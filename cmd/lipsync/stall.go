@@ -1,0 +1,48 @@
+package main
+
+import (
+	"io"
+	"net/http"
+	"time"
+)
+
+// stalling ends a connection whose body stands still for the time, in either
+// direction. There is no limit on the whole: uploads may be huge.
+func stalling(h http.Handler, limit time.Duration) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		connection := http.NewResponseController(w)
+		_ = connection.SetWriteDeadline(time.Time{}) // of the call before
+		r.Body = &stallingBody{r.Body, connection, limit}
+		h.ServeHTTP(&stallingWriter{w, connection, limit}, r)
+	})
+}
+
+type stallingBody struct {
+	io.ReadCloser
+	connection *http.ResponseController
+	limit      time.Duration
+}
+
+func (b *stallingBody) Read(p []byte) (int, error) {
+	_ = b.connection.SetReadDeadline(time.Now().Add(b.limit))
+	n, err := b.ReadCloser.Read(p)
+	if err == io.EOF {
+		// The server goes on reading, to see whether the client leaves.
+		_ = b.connection.SetReadDeadline(time.Time{})
+	}
+	return n, err
+}
+
+type stallingWriter struct {
+	http.ResponseWriter
+	connection *http.ResponseController
+	limit      time.Duration
+}
+
+func (w *stallingWriter) Write(p []byte) (int, error) {
+	_ = w.connection.SetWriteDeadline(time.Now().Add(w.limit))
+	return w.ResponseWriter.Write(p)
+}
+
+// Unwrap lets http.ResponseController find the connection.
+func (w *stallingWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
