@@ -77,15 +77,16 @@ func (s *Service) isOpen(ctx context.Context, requestID string) (bool, error) {
 }
 
 // Tidy deletes inputs of final requests, outputs whose time is over, and
-// objects at least age old that no record names. It looks at every object: it
-// is to run once an hour, with OrphanAge.
+// objects at least age old that no record names; for 0 those of any age, even
+// if the clock was set back. It looks at every object: it is to run once an
+// hour, with OrphanAge.
 func (s *Service) Tidy(ctx context.Context, age time.Duration) error {
-	before := s.Now().Add(-age)
+	young := func(modified time.Time) bool { return age > 0 && s.Now().Sub(modified) < age }
 	var errs []error
 	for _, prefix := range []string{inputs, uploads, outputs} {
 		errs = append(errs, s.Objects.List(ctx, prefix, func(key string, modified time.Time) error {
 			verdict, err := s.judge(ctx, key)
-			if err != nil || verdict == needed || verdict == orphan && modified.After(before) {
+			if err != nil || verdict == needed || verdict == orphan && young(modified) {
 				return err
 			}
 			return s.Objects.Delete(ctx, key)

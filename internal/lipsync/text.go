@@ -19,3 +19,13 @@ func validText(text string) bool {
 func validName(text string) bool {
 	return validText(text) && !strings.ContainsFunc(text, unicode.IsControl)
 }
+
+// validMediaType reports whether text can be sent as a Content-Type: TYPE/MORE
+// in printable ASCII. It is no stricter, since browsers name their recordings
+// video/webm;codecs=vp8,opus, which is not quite a media type.
+func validMediaType(text string) bool {
+	kind, more, _ := strings.Cut(text, "/")
+	odd := func(r rune) bool { return r < ' ' || r > '~' }
+	return validText(text) && kind != "" && more != "" && !strings.Contains(kind, " ") &&
+		strings.TrimSpace(more) == more && !strings.ContainsFunc(text, odd)
+}

@@ -3,7 +3,6 @@ package lipsync
 import (
 	"context"
 	"fmt"
-	"mime"
 	"net/http"
 	"net/url"
 )
@@ -48,10 +47,7 @@ func (s *Service) validUpload(kind MediaKind, size int64, contentType string) er
 	if limit := s.MaxSize(kind); size > limit {
 		return newError(TooLarge, fmt.Sprintf("%s of %d bytes is larger than %d bytes", kind, size, limit))
 	}
-	if contentType == "" {
-		return nil
-	}
-	if _, _, err := mime.ParseMediaType(contentType); err != nil || !validName(contentType) {
+	if contentType != "" && !validMediaType(contentType) {
 		return newError(Invalid, "content_type must be a media type such as video/mp4")
 	}
 	return nil

@@ -1,0 +1,130 @@
+package lipsync_test
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"lipsync/internal/disk"
+	"lipsync/internal/lipsync"
+	"lipsync/internal/lipsynctest"
+	"lipsync/internal/sqlite"
+)
+
+// ports opens the local adapters, which are the fakes of these tests.
+func ports(t testing.TB, clock *lipsynctest.Clock) (*sqlite.Store, *disk.Objects) {
+	t.Helper()
+	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "lipsync.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	objects, err := disk.Open(t.TempDir(), clock.Now, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { objects.Close() })
+	return store, objects
+}
+
+// queue remembers what was sent, and fails if it is told to.
+type queue struct {
+	mu   sync.Mutex
+	sent []string
+	down bool
+}
+
+func (q *queue) Send(_ context.Context, id string) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.down {
+		return errors.New("queue is down")
+	}
+	q.sent = append(q.sent, id)
+	return nil
+}
+
+// home is a service on the local adapters, and one account's caller.
+type home struct {
+	*lipsync.Service
+	clock  *lipsynctest.Clock
+	queue  *queue
+	caller lipsync.Caller
+	token  string
+}
+
+func newHome(t testing.TB) *home {
+	t.Helper()
+	h := &home{clock: lipsynctest.NewClock(), queue: &queue{}}
+	store, objects := ports(t, h.clock)
+	h.Service = &lipsync.Service{
+		Store: store, Objects: objects, Queue: h.queue,
+		Now: h.clock.Now, NewID: uuid.NewString, Random: rand.Reader,
+		GenerateRate: 2, ReadRate: 3,
+	}
+	h.token, h.caller = h.newCaller(t, "a", 0)
+	return h
+}
+
+func (h *home) newCaller(t testing.TB, account string, limit int64) (token string, c lipsync.Caller) {
+	t.Helper()
+	token, k, err := h.CreateKey(t.Context(), account, "laptop", limit)
+	must(t, err)
+	return token, lipsync.Caller{Account: account, KeyID: k.ID, KeyName: k.Name}
+}
+
+// urls returns a request of two URLs.
+func urls() lipsync.NewRequest {
+	return lipsync.NewRequest{
+		Video: lipsync.Source{URL: "https://example.com/v.mp4"},
+		Audio: lipsync.Source{URL: "https://example.com/a.wav"},
+	}
+}
+
+// generate makes a request of two URLs.
+func (h *home) generate(t testing.TB, referenceID string) string {
+	t.Helper()
+	n := urls()
+	n.ReferenceID, n.HasReferenceID = referenceID, referenceID != ""
+	id, err := h.Generate(t.Context(), h.caller, n)
+	must(t, err)
+	return id
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// wantError checks an error's code and public message; both "" for none.
+func wantError(t testing.TB, what string, err error, code lipsync.Code, message string) {
+	t.Helper()
+	got := ""
+	if err != nil {
+		got = lipsync.MessageOf(err)
+	}
+	if lipsync.CodeOf(err) != code || got != message {
+		t.Errorf("%s: got %q %q (%v), want %q %q", what, lipsync.CodeOf(err), got, err, code, message)
+	}
+}
+
+func want[T comparable](t testing.TB, what string, got, want T) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s: got %v, want %v", what, got, want)
+	}
+}
+
+func TestCrashes(t *testing.T) {
+	lipsynctest.TestCrashes(t, func(t *testing.T) (lipsync.Store, lipsync.Objects) {
+		return ports(t, lipsynctest.NewClock())
+	})
+}

@@ -1,0 +1,206 @@
+package lipsynctest
+
+import (
+	"crypto/rand"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"lipsync/internal/lipsync"
+)
+
+// TestCrashes takes two requests from their creation to their output, with a
+// fault at every single call of a port: before it or after it, and with the
+// process going on or ending there. Whatever happens, each request completes
+// once, counts once, and leaves its output alone. open returns empty ports.
+func TestCrashes(t *testing.T, open func(t *testing.T) (lipsync.Store, lipsync.Objects)) {
+	calls := crash(t, open, &faults{})
+	if calls < 20 {
+		t.Fatalf("got %d calls of ports: too few for the story that is told", calls)
+	}
+	for at := 1; at <= calls; at++ {
+		for _, f := range []*faults{
+			{at: at}, {at: at, executed: true}, {at: at, fatal: true}, {at: at, executed: true, fatal: true},
+		} {
+			name := fmt.Sprintf("call=%d/executed=%t/fatal=%t", at, f.executed, f.fatal)
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				crash(t, open, f)
+			})
+		}
+	}
+	t.Logf("%d calls of ports, %d cases", calls, 4*calls)
+}
+
+// story is one run of two clients and a worker.
+type story struct {
+	t       *testing.T
+	clock   *Clock
+	service *lipsync.Service
+	caller  lipsync.Caller
+	renders map[string]int // how often each request was made final
+}
+
+// crash tells the story with the faults, then a second time without: what a
+// client or worker does after a failure or a restart.
+func crash(t *testing.T, open func(t *testing.T) (lipsync.Store, lipsync.Objects), f *faults) (calls int) {
+	store, objects := open(t)
+	clock := NewClock()
+	s := &story{t: t, clock: clock, renders: make(map[string]int)}
+	s.service = &lipsync.Service{
+		Store: faultyStore{store, f}, Objects: faultyObjects{objects, f}, Queue: faultyQueue{f},
+		Now: clock.Now, NewID: uuid.NewString, Random: rand.Reader, GenerateRate: 60, ReadRate: 600,
+	}
+	_, k, err := s.service.CreateKey(t.Context(), "a", "test", 2)
+	must(t, err)
+	s.caller = lipsync.Caller{Account: "a", KeyID: k.ID, KeyName: k.Name}
+	s.tell()
+	calls = f.calls
+
+	s.service.Store, s.service.Objects, s.service.Queue = store, objects, faultyQueue{&faults{}}
+	if f.fatal {
+		must(t, s.service.Recover(t.Context()))
+	}
+	clock.Advance(lipsync.Lease)
+	must(t, s.service.Sweep(t.Context()))
+	s.tell()
+	s.check(store, objects)
+	return calls
+}
+
+// tell makes both requests, again if need be, and works until none is left.
+// It goes on where a step fails.
+func (s *story) tell() {
+	_ = s.sendMedia()
+	_ = s.sendUpload()
+	for range 4 {
+		_ = s.work()
+	}
+}
+
+// sendMedia generates from a multipart form, as a client that tries again.
+func (s *story) sendMedia() error {
+	id := s.service.NewRequestID()
+	video, err := s.service.StoreMedia(s.t.Context(), id, lipsync.Video, strings.NewReader("video of media"))
+	if err != nil {
+		return err
+	}
+	audio, err := s.service.StoreMedia(s.t.Context(), id, lipsync.Audio, strings.NewReader("audio"))
+	if err != nil {
+		return err
+	}
+	_, err = s.service.Generate(s.t.Context(), s.caller, lipsync.NewRequest{
+		ID: id, Video: video, Audio: audio, ReferenceID: "media", HasReferenceID: true,
+		IdempotencyKey: "media", HasIdempotency: true,
+	})
+	return err
+}
+
+// sendUpload generates from an upload. Its URL comes from outside, the same at
+// each try: the first try's upload may not have come to be.
+func (s *story) sendUpload() error {
+	if r, _, err := s.service.Request(s.t.Context(), s.caller, "upload"); err == nil && r.ID != "" {
+		return nil
+	}
+	u, err := s.service.CreateUpload(s.t.Context(), s.caller, lipsync.Video, 15, "")
+	if err != nil {
+		return err
+	}
+	if err := s.service.Objects.Put(s.t.Context(), u.Object, strings.NewReader("video of upload"), 15); err != nil {
+		return err
+	}
+	_, err = s.service.Generate(s.t.Context(), s.caller, lipsync.NewRequest{
+		Video: lipsync.Source{URL: u.Source}, Audio: lipsync.Source{URL: "https://example.com/audio.wav"},
+		ReferenceID: "upload", HasReferenceID: true,
+	})
+	return err
+}
+
+// work claims one request and completes it: its output is its video.
+func (s *story) work() error {
+	ctx := s.t.Context()
+	r, err := s.service.Claim(ctx, "")
+	if err != nil {
+		return err
+	}
+	if err := s.render(r); err != nil {
+		// A worker that fails for reasons of its own gives the request back.
+		return s.service.Release(ctx, r)
+	}
+	return nil
+}
+
+func (s *story) render(r lipsync.Request) error {
+	video, size, err := s.service.OpenMedia(s.t.Context(), r.Video)
+	if err != nil {
+		return err
+	}
+	defer video.Close()
+	if err := s.service.Renew(s.t.Context(), r); err != nil {
+		return err
+	}
+	if err := s.service.Complete(s.t.Context(), r, video, size); err != nil {
+		return err
+	}
+	s.renders[r.ID]++
+	return nil
+}
+
+// check looks at what the story left.
+func (s *story) check(store lipsync.Store, objects lipsync.Objects) {
+	t := s.t
+	_, total, err := store.List(t.Context(), "a", "", 0, 10)
+	must(t, err)
+	want(t, "requests", total, 2)
+	wantUsed(t, store, "a", 2)
+	s.refuse()
+
+	var named []string
+	for _, reference := range []string{"media", "upload"} {
+		r, err := store.Latest(t.Context(), "a", reference)
+		must(t, err)
+		want(t, reference+" status", r.Status, lipsync.Completed)
+		want(t, reference+" completed more than once", s.renders[r.ID] > 1, false)
+		wantObject(t, objects, r.Output, "video of "+reference)
+		named = append(named, r.Output)
+	}
+	// Once the uploads' time is over, the outputs alone remain.
+	s.clock.Advance(lipsync.UploadLife + 2*time.Hour)
+	must(t, s.service.Sweep(t.Context()))
+	must(t, s.service.Tidy(t.Context(), 0))
+	wantSet(t, objects, named)
+}
+
+// refuse sends a third request with a key good for two: it leaves nothing.
+func (s *story) refuse() {
+	id := s.service.NewRequestID()
+	video, err := s.service.StoreMedia(s.t.Context(), id, lipsync.Video, strings.NewReader("refused"))
+	must(s.t, err)
+	_, err = s.service.Generate(s.t.Context(), s.caller, lipsync.NewRequest{ID: id, Video: video, Audio: video})
+	wantCode(s.t, err, lipsync.TokenLimit)
+	_, err = s.service.Objects.Size(s.t.Context(), video.Object)
+	wantCode(s.t, err, lipsync.NotFound)
+	wantUsed(s.t, s.service.Store, "a", 2)
+}
+
+// wantSet checks which objects there are, in any order.
+func wantSet(t *testing.T, objects lipsync.Objects, keys []string) {
+	t.Helper()
+	left := make(map[string]bool)
+	for _, key := range keys {
+		left[key] = true
+	}
+	must(t, objects.List(t.Context(), "", func(key string, _ time.Time) error {
+		if !left[key] {
+			t.Errorf("object %s is left, and no record names it", key)
+		}
+		delete(left, key)
+		return nil
+	}))
+	for key := range left {
+		t.Errorf("object %s is gone", key)
+	}
+}
