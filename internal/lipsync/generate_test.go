@@ -1,0 +1,180 @@
+package lipsync_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"lipsync/internal/lipsync"
+)
+
+func TestGenerate(t *testing.T) {
+	h := newHome(t)
+	n := urls()
+	n.LargestFace, n.ReferenceID, n.HasReferenceID = true, "ref", true
+	id, err := h.Generate(t.Context(), h.caller, n)
+	must(t, err)
+	got, err := h.Store.Get(t.Context(), id)
+	must(t, err)
+	want(t, "request", got, lipsync.Request{
+		ID: id, Account: "a", KeyID: h.caller.KeyID, ReferenceID: "ref", Seq: 1, Status: lipsync.Queued,
+		Video: lipsync.Input{URL: n.Video.URL}, Audio: lipsync.Input{URL: n.Audio.URL},
+		LargestFace: true, CreatedAt: h.clock.Now(),
+	})
+	want(t, "sent", strings.Join(h.queue.sent, ","), id)
+}
+
+func TestGenerateWithQueueDown(t *testing.T) {
+	h := newHome(t)
+	h.queue.down = true
+	id := h.generate(t, "")
+	h.queue.down = false
+	must(t, h.Sweep(t.Context()))
+	want(t, "sent by the sweep", strings.Join(h.queue.sent, ","), id)
+}
+
+func TestGenerateTexts(t *testing.T) {
+	h := newHome(t)
+	const (
+		badReference = "reference_id must be 1 to 255 characters"
+		badKey       = "Idempotency-Key must be 1 to 255 characters"
+	)
+	long := strings.Repeat("ü", 255)
+	for _, c := range []struct {
+		name    string
+		change  func(n *lipsync.NewRequest)
+		message string
+	}{
+		{"longest", func(n *lipsync.NewRequest) { n.ReferenceID, n.HasReferenceID = long, true }, ""},
+		{"empty reference", func(n *lipsync.NewRequest) { n.HasReferenceID = true }, badReference},
+		{"long reference", func(n *lipsync.NewRequest) { n.ReferenceID, n.HasReferenceID = long+"x", true }, badReference},
+		{"bytes", func(n *lipsync.NewRequest) { n.ReferenceID, n.HasReferenceID = "\xff", true }, badReference},
+		{"longest key", func(n *lipsync.NewRequest) { n.IdempotencyKey, n.HasIdempotency = long, true }, ""},
+		{"empty key", func(n *lipsync.NewRequest) { n.HasIdempotency = true }, badKey},
+		{"long key", func(n *lipsync.NewRequest) { n.IdempotencyKey, n.HasIdempotency = long+"x", true }, badKey},
+	} {
+		n := urls()
+		c.change(&n)
+		_, err := h.Generate(t.Context(), h.caller, n)
+		code := lipsync.Invalid
+		if c.message == "" {
+			code = ""
+		}
+		wantError(t, c.name, err, code, c.message)
+	}
+}
+
+func TestGenerateReplay(t *testing.T) {
+	h := newHome(t)
+	first := urls()
+	first.IdempotencyKey, first.HasIdempotency = "k", true
+	id, err := h.Generate(t.Context(), h.caller, first)
+	must(t, err)
+	again, err := h.Generate(t.Context(), h.caller, first)
+	must(t, err)
+	want(t, "replayed id", again, id)
+	want(t, "messages sent", len(h.queue.sent), 1)
+
+	for name, change := range map[string]func(n *lipsync.NewRequest){
+		"video":     func(n *lipsync.NewRequest) { n.Video.URL += "x" },
+		"audio":     func(n *lipsync.NewRequest) { n.Audio.URL += "x" },
+		"swapped":   func(n *lipsync.NewRequest) { n.Video, n.Audio = n.Audio, n.Video },
+		"flag":      func(n *lipsync.NewRequest) { n.LargestFace = true },
+		"reference": func(n *lipsync.NewRequest) { n.ReferenceID, n.HasReferenceID = "r", true },
+		"endpoint": func(n *lipsync.NewRequest) {
+			n.Video, n.Audio = lipsync.Source{Object: "inputs/x/video"}, lipsync.Source{Object: "inputs/x/audio"}
+		},
+	} {
+		n := first
+		change(&n)
+		_, err := h.Generate(t.Context(), h.caller, n)
+		wantError(t, name, err, lipsync.Reused, "idempotency key was used with a different request")
+	}
+	h.clock.Advance(24 * time.Hour)
+	later, err := h.Generate(t.Context(), h.caller, first)
+	must(t, err)
+	want(t, "same id a day later", later == id, false)
+}
+
+// media stores both media of a request to come.
+func (h *home) media(t *testing.T, video, audio string) lipsync.NewRequest {
+	t.Helper()
+	n := lipsync.NewRequest{ID: h.NewRequestID()}
+	var err error
+	n.Video, err = h.StoreMedia(t.Context(), n.ID, lipsync.Video, strings.NewReader(video))
+	must(t, err)
+	n.Audio, err = h.StoreMedia(t.Context(), n.ID, lipsync.Audio, strings.NewReader(audio))
+	must(t, err)
+	return n
+}
+
+// wantObject checks whether an object exists.
+func (h *home) wantObject(t *testing.T, key string, exists bool) {
+	t.Helper()
+	_, err := h.Objects.Size(t.Context(), key)
+	want(t, key+" exists", err == nil, exists)
+}
+
+func TestGenerateMedia(t *testing.T) {
+	h := newHome(t)
+	send := func(video, audio string) (lipsync.NewRequest, string, error) {
+		n := h.media(t, video, audio)
+		n.IdempotencyKey, n.HasIdempotency = "k", true
+		id, err := h.Generate(t.Context(), h.caller, n)
+		return n, id, err
+	}
+	first, id, err := send("v", "a")
+	must(t, err)
+	want(t, "id", id, first.ID)
+	h.wantObject(t, first.Video.Object, true)
+	must(t, h.DiscardMedia(t.Context(), first.ID)) // does nothing to a request that is there
+	h.wantObject(t, first.Video.Object, true)
+
+	again, id, err := send("v", "a")
+	must(t, err)
+	want(t, "replayed id", id, first.ID)
+	h.wantObject(t, again.Video.Object, false)
+	h.wantObject(t, again.Audio.Object, false)
+	h.wantObject(t, first.Video.Object, true)
+
+	other, _, err := send("v", "another")
+	wantError(t, "other contents", err, lipsync.Reused, "idempotency key was used with a different request")
+	h.wantObject(t, other.Audio.Object, false)
+}
+
+func TestStoreMediaLimit(t *testing.T) {
+	h := newHome(t)
+	h.MaxVideo, h.MaxAudio = 5, 4
+	for _, c := range []struct {
+		kind          lipsync.MediaKind
+		text, message string
+	}{
+		{lipsync.Video, "fives", ""},
+		{lipsync.Video, "sixsix", "video is larger than 5 bytes"},
+		{lipsync.Audio, "fives", "audio is larger than 4 bytes"},
+	} {
+		src, err := h.StoreMedia(t.Context(), "id", c.kind, strings.NewReader(c.text))
+		code := lipsync.TooLarge
+		if c.message == "" {
+			code = ""
+		}
+		wantError(t, c.text, err, code, c.message)
+		if c.message == "" {
+			h.wantObject(t, src.Object, true)
+		}
+	}
+	h.wantObject(t, "inputs/id/audio", false)
+}
+
+func TestTokenLimit(t *testing.T) {
+	h := newHome(t)
+	_, c := h.newCaller(t, "a", 1)
+	bad := urls()
+	bad.Video.URL = "ftp://example.com/"
+	_, err := h.Generate(t.Context(), c, bad)
+	wantError(t, "refused", err, lipsync.Invalid, badVideoURL)
+	_, err = h.Generate(t.Context(), c, urls())
+	must(t, err)
+	_, err = h.Generate(t.Context(), c, urls())
+	wantError(t, "spent", err, lipsync.TokenLimit, "token limit reached")
+}

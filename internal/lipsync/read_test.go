@@ -1,0 +1,127 @@
+package lipsync_test
+
+import (
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"lipsync/internal/disk"
+	"lipsync/internal/lipsync"
+)
+
+func TestRequest(t *testing.T) {
+	h := newHome(t)
+	_, stranger := h.newCaller(t, "b", 0)
+	older := h.generate(t, "ref")
+	newer := h.generate(t, "ref")
+	named := h.generate(t, older) // its reference id is the id of another
+	for _, c := range []struct {
+		name, text, want string
+		caller           lipsync.Caller
+	}{
+		{"id", older, older, h.caller},
+		{"id in capitals", strings.ToUpper(older), older, h.caller},
+		{"newest of a reference", "ref", newer, h.caller},
+		{"id by another account", named, "", stranger},
+		{"reference by another account", "ref", "", stranger},
+		{"unknown", "never", "", h.caller},
+		{"empty", "", "", h.caller},
+		{"bytes", "\xff", "", h.caller},
+		{"very long", strings.Repeat("x", 10_000), "", h.caller},
+		{"id without its hyphens", strings.ReplaceAll(older, "-", ""), "", h.caller},
+	} {
+		got, output, err := h.Request(t.Context(), c.caller, c.text)
+		if c.want == "" {
+			wantError(t, c.name, err, lipsync.NotFound, "lipsync request not found")
+			continue
+		}
+		must(t, err)
+		want(t, c.name, got.ID, c.want)
+		want(t, c.name+" has an output", output != nil, false)
+	}
+}
+
+// TestStrangersID reads by a reference id that is the id of another account's
+// request.
+func TestStrangersID(t *testing.T) {
+	h := newHome(t)
+	id := h.generate(t, "")
+	_, h.caller = h.newCaller(t, "b", 0)
+	mine := h.generate(t, id)
+	got, _, err := h.Request(t.Context(), h.caller, id)
+	must(t, err)
+	want(t, "request", got.ID, mine)
+}
+
+// complete works on the request until it is completed.
+func (h *home) complete(t *testing.T, id string) {
+	t.Helper()
+	r, err := h.Claim(t.Context(), id)
+	must(t, err)
+	must(t, h.Complete(t.Context(), r, strings.NewReader("output"), 6))
+}
+
+// get fetches a signed URL, and returns its status and body.
+func (h *home) get(u *url.URL) (int, string) {
+	w := httptest.NewRecorder()
+	h.Objects.(*disk.Objects).Handler().ServeHTTP(w, httptest.NewRequest("GET", u.String(), nil))
+	return w.Code, w.Body.String()
+}
+
+func TestOutputURL(t *testing.T) {
+	h := newHome(t)
+	id := h.generate(t, "")
+	h.complete(t, id)
+	h.clock.Advance(30*24*time.Hour - time.Second)
+	must(t, h.Tidy(t.Context(), 0))
+	_, output, err := h.Request(t.Context(), h.caller, id)
+	must(t, err)
+
+	// Signed at the last moment, it is still good for an hour.
+	h.clock.Advance(time.Hour)
+	must(t, h.Tidy(t.Context(), 0))
+	status, body := h.get(output)
+	want(t, "status", status, 200)
+	want(t, "body", body, "output")
+	_, late, err := h.Request(t.Context(), h.caller, id)
+	must(t, err)
+	want(t, "has an output after 30 days", late != nil, false)
+
+	h.clock.Advance(2 * time.Hour)
+	must(t, h.Tidy(t.Context(), 0))
+	h.wantEmpty(t)
+}
+
+func TestRequestPage(t *testing.T) {
+	h := newHome(t)
+	var ids []string
+	for _, reference := range []string{"", "ref", "", "ref", ""} {
+		ids = append(ids, h.generate(t, reference))
+	}
+	h.complete(t, ids[3])
+	for _, c := range []struct {
+		reference string
+		offset    int64
+		limit     int
+		want      []int
+		total     int64
+	}{
+		{"", 0, 2, []int{4, 3}, 5},
+		{"", 3, 20, []int{1, 0}, 5},
+		{"", 9, 20, nil, 5},
+		{"ref", 0, 20, []int{3, 1}, 2},
+		{"never", 0, 20, nil, 0},
+	} {
+		page, err := h.RequestPage(t.Context(), h.caller, c.reference, c.offset, c.limit)
+		must(t, err)
+		want(t, "total", page.Total, c.total)
+		want(t, "requests", len(page.Requests), len(c.want))
+		want(t, "outputs", len(page.Outputs), len(c.want))
+		for i, n := range c.want {
+			want(t, "id", page.Requests[i].ID, ids[n])
+			want(t, "has an output", page.Outputs[i] != nil, n == 3)
+		}
+	}
+}

@@ -1,0 +1,174 @@
+package lipsync_test
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"lipsync/internal/lipsync"
+)
+
+const badVideoURL = "video URL must be an absolute http or https URL with a host, no user name and at most 8192 bytes"
+
+func TestSourceURLs(t *testing.T) {
+	h := newHome(t)
+	base := "https://example.com/"
+	for address, ok := range map[string]bool{
+		"http://example.com":                       true,
+		"HTTPS://Example.com:8443/a b?x=%20#f":     true,
+		"http://[::1]/v.mp4":                       true,
+		"http://münchen.de/ü":                      true,
+		base + strings.Repeat("x", 8192-len(base)): true,
+		base + strings.Repeat("x", 8193-len(base)): false,
+		"":                        false,
+		"example.com/v.mp4":       false,
+		"/v.mp4":                  false,
+		"//example.com/v.mp4":     false,
+		"http:example.com":        false,
+		"http:///v.mp4":           false,
+		"http://:80/v.mp4":        false,
+		"ftp://example.com/v":     false,
+		"file:///etc/passwd":      false,
+		"http://u:p@example.com":  false,
+		"http://@example.com":     false,
+		"http://example.com/\n":   false,
+		"http://example.com/\x7f": false,
+		"http://example.com/\xff": false,
+		"http://exa mple.com/":    false,
+		" http://example.com/":    false,
+		"Upload://x":              false,
+	} {
+		n := urls()
+		n.Video.URL = address
+		_, err := h.Generate(t.Context(), h.caller, n)
+		if ok {
+			wantError(t, address, err, "", "")
+		} else {
+			wantError(t, address, err, lipsync.Invalid, badVideoURL)
+		}
+	}
+}
+
+// FuzzSourceURL holds what is accepted to what the fetcher may be given.
+func FuzzSourceURL(f *testing.F) {
+	for _, address := range []string{"http://example.com/v", "https://[::1]:1/", "http://a@b/", "upload://x", "http:///", "http://\x00/", "http://a/%zz"} {
+		f.Add(address)
+	}
+	h := newHome(f)
+	f.Fuzz(func(t *testing.T, address string) {
+		n := urls()
+		n.Audio.URL = address
+		id, err := h.Generate(t.Context(), h.caller, n)
+		if err != nil {
+			if lipsync.CodeOf(err) != lipsync.Invalid {
+				t.Errorf("got %v, want an Invalid", err)
+			}
+			return
+		}
+		u, err := url.Parse(address)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil {
+			t.Errorf("accepted %q: %v", address, err)
+		}
+		r, err := h.Store.Get(t.Context(), id)
+		must(t, err)
+		want(t, "stored URL", r.Audio.URL, address)
+	})
+}
+
+// upload announces 5 bytes and puts the text.
+func (h *home) upload(t *testing.T, kind lipsync.MediaKind, text string) lipsync.SignedUpload {
+	t.Helper()
+	u, err := h.CreateUpload(t.Context(), h.caller, kind, 5, "")
+	must(t, err)
+	if text != "" {
+		must(t, h.Objects.Put(t.Context(), u.Object, strings.NewReader(text), -1))
+	}
+	return u
+}
+
+func TestUploadSources(t *testing.T) {
+	h := newHome(t)
+	_, stranger := h.newCaller(t, "b", 0)
+	expired := h.upload(t, lipsync.Video, "fives")
+	h.clock.Advance(24 * time.Hour)
+	good := h.upload(t, lipsync.Video, "fives")
+	for _, c := range []struct {
+		name, source, message string
+		caller                lipsync.Caller
+	}{
+		{"good", good.Source, "", h.caller},
+		{"good again", good.Source, "", h.caller},
+		{"another account's", good.Source, "video upload does not exist", stranger},
+		{"missing", "upload://never", "video upload does not exist", h.caller},
+		{"no id", "upload://", "video upload does not exist", h.caller},
+		{"expired", expired.Source, "video upload has expired", h.caller},
+		{"empty", h.upload(t, lipsync.Video, "").Source, "video upload is not complete", h.caller},
+		{"short", h.upload(t, lipsync.Video, "four").Source, "video upload is not complete", h.caller},
+		{"other kind", h.upload(t, lipsync.Audio, "fives").Source, "video upload was announced as audio", h.caller},
+	} {
+		n := urls()
+		n.Video.URL = c.source
+		id, err := h.Generate(t.Context(), c.caller, n)
+		if c.message != "" {
+			wantError(t, c.name, err, lipsync.Invalid, c.message)
+			continue
+		}
+		must(t, err)
+		r, err := h.Store.Get(t.Context(), id)
+		must(t, err)
+		want(t, c.name, r.Video, lipsync.Input{Object: good.Object})
+	}
+}
+
+// TestUploadReplay repeats a call when the upload would have expired, had it
+// not been used.
+func TestUploadReplay(t *testing.T) {
+	h := newHome(t)
+	n := urls()
+	n.Video.URL = h.upload(t, lipsync.Video, "fives").Source
+	n.IdempotencyKey, n.HasIdempotency = "k", true
+	h.clock.Advance(23 * time.Hour)
+	id, err := h.Generate(t.Context(), h.caller, n)
+	must(t, err)
+	h.clock.Advance(23 * time.Hour)
+	must(t, h.Sweep(t.Context()))
+	again, err := h.Generate(t.Context(), h.caller, n)
+	must(t, err)
+	want(t, "replayed id", again, id)
+}
+
+func TestCreateUpload(t *testing.T) {
+	h := newHome(t)
+	u, err := h.CreateUpload(t.Context(), h.caller, lipsync.Audio, 500<<20, "audio/wav; codecs=1")
+	must(t, err)
+	want(t, "source", u.Source, "upload://"+u.ID)
+	want(t, "expires", u.ExpiresAt, h.clock.Now().Add(24*time.Hour))
+	want(t, "header", u.Headers.Get("Content-Type"), "audio/wav; codecs=1")
+	stored, err := h.Store.GetUpload(t.Context(), u.ID)
+	must(t, err)
+	want(t, "stored", stored, u.Upload)
+
+	const badType = "content_type must be a media type such as video/mp4"
+	for _, c := range []struct {
+		kind        lipsync.MediaKind
+		size        int64
+		contentType string
+		code        lipsync.Code
+		message     string
+	}{
+		{lipsync.Video, 5 << 30, "", "", ""},
+		{lipsync.Video, 5<<30 + 1, "", lipsync.TooLarge, "video of 5368709121 bytes is larger than 5368709120 bytes"},
+		{lipsync.Audio, 500<<20 + 1, "", lipsync.TooLarge, "audio of 524288001 bytes is larger than 524288000 bytes"},
+		{lipsync.Video, 0, "", lipsync.Invalid, "size must be at least 1"},
+		{lipsync.Video, -1, "", lipsync.Invalid, "size must be at least 1"},
+		{"", 1, "", lipsync.Invalid, `type must be "video" or "audio"`},
+		{"image", 1, "", lipsync.Invalid, `type must be "video" or "audio"`},
+		{lipsync.Video, 1, "video/mp4\r\nX: y", lipsync.Invalid, badType},
+		{lipsync.Video, 1, "video/", lipsync.Invalid, badType},
+		{lipsync.Video, 1, "a/" + strings.Repeat("b", 300), lipsync.Invalid, badType},
+	} {
+		_, err := h.CreateUpload(t.Context(), h.caller, c.kind, c.size, c.contentType)
+		wantError(t, string(c.kind)+c.contentType, err, c.code, c.message)
+	}
+}

@@ -1,0 +1,116 @@
+package lipsync_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"lipsync/internal/lipsync"
+)
+
+func TestSweepSends(t *testing.T) {
+	h := newHome(t)
+	var ids []string
+	for range 3 {
+		ids = append(ids, h.generate(t, ""))
+	}
+	h.complete(t, ids[0])
+	_, err := h.Claim(t.Context(), ids[1])
+	must(t, err)
+	for _, c := range []struct {
+		advance time.Duration
+		want    []string
+	}{{0, ids[2:]}, {lipsync.Lease, ids[1:]}} {
+		h.clock.Advance(c.advance)
+		h.queue.sent = nil
+		must(t, h.Sweep(t.Context()))
+		want(t, "sent", fmt.Sprint(h.queue.sent), fmt.Sprint(c.want))
+	}
+}
+
+func TestSweepCloses(t *testing.T) {
+	h := newHome(t)
+	id := h.generate(t, "")
+	for range lipsync.MaxAttempts {
+		_, err := h.Claim(t.Context(), id)
+		must(t, err)
+		must(t, h.Sweep(t.Context())) // leaves alone what is held
+		h.clock.Advance(lipsync.Lease)
+	}
+	must(t, h.Sweep(t.Context()))
+	r, _, err := h.Request(t.Context(), h.caller, id)
+	must(t, err)
+	want(t, "status", r.Status, lipsync.Failed)
+	want(t, "error", r.Error, "processing failed")
+}
+
+func TestSweepUploads(t *testing.T) {
+	h := newHome(t)
+	unused := h.upload(t, lipsync.Video, "fives")
+	used := h.upload(t, lipsync.Video, "fives")
+	n := urls()
+	n.Video.URL = used.Source
+	id, err := h.Generate(t.Context(), h.caller, n)
+	must(t, err)
+	sweepAfter := func(d time.Duration, unusedStays, usedStays bool) {
+		t.Helper()
+		h.clock.Advance(d)
+		must(t, h.Sweep(t.Context()))
+		must(t, h.Tidy(t.Context(), 0))
+		h.wantObject(t, unused.Object, unusedStays)
+		h.wantObject(t, used.Object, usedStays)
+	}
+	sweepAfter(24*time.Hour, true, true) // the hour of grace
+	sweepAfter(2*time.Hour, false, true)
+	sweepAfter(1000*time.Hour, false, true)
+	h.complete(t, id)
+	sweepAfter(0, false, false)
+	_, err = h.Store.GetUpload(t.Context(), used.ID)
+	want(t, "record", lipsync.CodeOf(err), lipsync.NotFound)
+}
+
+// TestTidyAge has orphans that may yet get a record.
+func TestTidyAge(t *testing.T) {
+	h := newHome(t)
+	// Files have the real clock's time.
+	h.Now = time.Now
+	n := h.media(t, "v", "a")
+	keys := []string{n.Video.Object, n.Audio.Object, "uploads/never", "outputs/never/lease.mp4", "outputs/odd", "inputs/odd/er/key"}
+	for _, key := range keys[2:] {
+		must(t, h.Objects.Put(t.Context(), key, strings.NewReader("x"), 1))
+	}
+	must(t, h.Tidy(t.Context(), lipsync.OrphanAge))
+	for _, key := range keys {
+		h.wantObject(t, key, true)
+	}
+	h.Now = func() time.Time { return time.Now().Add(lipsync.OrphanAge + time.Hour) }
+	must(t, h.Tidy(t.Context(), lipsync.OrphanAge))
+	h.wantEmpty(t)
+}
+
+func TestTidyKeepsWhatIsNamed(t *testing.T) {
+	h := newHome(t)
+	n := h.media(t, "v", "a")
+	_, err := h.Generate(t.Context(), h.caller, n)
+	must(t, err)
+	h.clock.Advance(1000 * time.Hour)
+	must(t, h.Tidy(t.Context(), 0))
+	h.wantObject(t, n.Video.Object, true)
+	h.wantObject(t, n.Audio.Object, true)
+}
+
+// TestRecover restarts after a crash, more often than a request may be tried.
+func TestRecover(t *testing.T) {
+	h := newHome(t)
+	id := h.generate(t, "")
+	for range 2 * lipsync.MaxAttempts {
+		r, err := h.Claim(t.Context(), "")
+		must(t, err)
+		want(t, "claimed at once", r.ID, id)
+		must(t, h.Objects.Put(t.Context(), "outputs/"+id+"/"+r.Lease+".mp4", strings.NewReader("x"), 1))
+		must(t, h.Recover(t.Context()))
+		h.wantEmpty(t)
+	}
+	h.complete(t, id)
+}

@@ -1,0 +1,118 @@
+package lipsync_test
+
+import (
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"lipsync/internal/lipsync"
+)
+
+// wantEmpty checks that no object is left.
+func (h *home) wantEmpty(t *testing.T) {
+	t.Helper()
+	must(t, h.Objects.List(t.Context(), "", func(key string, _ time.Time) error {
+		t.Errorf("object %s is left", key)
+		return nil
+	}))
+}
+
+func TestAttempts(t *testing.T) {
+	h := newHome(t)
+	spent, other := h.generate(t, ""), h.generate(t, "")
+	for attempt := 1; attempt <= lipsync.MaxAttempts; attempt++ {
+		r, err := h.Claim(t.Context(), spent)
+		must(t, err)
+		want(t, "attempts", r.Attempts, attempt)
+		h.clock.Advance(lipsync.Lease) // the worker died
+	}
+	r, err := h.Claim(t.Context(), "")
+	must(t, err)
+	want(t, "claimed instead", r.ID, other)
+	r, _, err = h.Request(t.Context(), h.caller, spent)
+	must(t, err)
+	want(t, "status", r.Status, lipsync.Failed)
+	want(t, "error", r.Error, "processing failed")
+	for _, id := range []string{spent, other, ""} {
+		_, err := h.Claim(t.Context(), id)
+		want(t, "code", lipsync.CodeOf(err), lipsync.NotFound)
+	}
+}
+
+func TestReleaseGivesBack(t *testing.T) {
+	h := newHome(t)
+	id := h.generate(t, "")
+	for range 2 * lipsync.MaxAttempts {
+		r, err := h.Claim(t.Context(), "")
+		must(t, err)
+		must(t, h.Release(t.Context(), r))
+	}
+	h.complete(t, id)
+}
+
+func TestLostLease(t *testing.T) {
+	h := newHome(t)
+	n := h.media(t, "v", "a")
+	_, err := h.Generate(t.Context(), h.caller, n)
+	must(t, err)
+	slow, err := h.Claim(t.Context(), "")
+	must(t, err)
+	h.clock.Advance(lipsync.Lease)
+	quick, err := h.Claim(t.Context(), "")
+	must(t, err)
+	for name, err := range map[string]error{
+		"renew":    h.Renew(t.Context(), slow),
+		"release":  h.Release(t.Context(), slow),
+		"fail":     h.Fail(t.Context(), slow, "no face found in the video"),
+		"complete": h.Complete(t.Context(), slow, strings.NewReader("slow"), 4),
+	} {
+		want(t, name, lipsync.CodeOf(err), lipsync.Conflict)
+	}
+	h.wantObject(t, n.Video.Object, true)
+	must(t, h.Complete(t.Context(), quick, strings.NewReader("quick"), 5))
+	_, output, err := h.Request(t.Context(), h.caller, n.ID)
+	must(t, err)
+	_, body := h.get(output)
+	want(t, "output", body, "quick")
+	h.wantObject(t, n.Video.Object, false)
+
+	// Both may try again: the one because no answer came, the other in vain.
+	must(t, h.Complete(t.Context(), quick, strings.NewReader("quick"), 5))
+	err = h.Complete(t.Context(), slow, strings.NewReader("slow"), 4)
+	want(t, "slow again", lipsync.CodeOf(err), lipsync.Conflict)
+	_, body = h.get(output)
+	want(t, "output after that", body, "quick")
+	objects := 0
+	must(t, h.Objects.List(t.Context(), "", func(string, time.Time) error { objects++; return nil }))
+	want(t, "objects", objects, 1)
+}
+
+func TestFail(t *testing.T) {
+	h := newHome(t)
+	n := h.media(t, "v", "a")
+	_, err := h.Generate(t.Context(), h.caller, n)
+	must(t, err)
+	r, err := h.Claim(t.Context(), "")
+	must(t, err)
+	must(t, h.Fail(t.Context(), r, "no face found in the video"))
+	r, output, err := h.Request(t.Context(), h.caller, n.ID)
+	must(t, err)
+	want(t, "status", r.Status, lipsync.Failed)
+	want(t, "error", r.Error, "no face found in the video")
+	want(t, "finished", r.FinishedAt, h.clock.Now())
+	want(t, "has an output", output != nil, false)
+	h.wantEmpty(t)
+}
+
+func TestOpenMedia(t *testing.T) {
+	h := newHome(t)
+	n := h.media(t, "the video", "a")
+	media, size, err := h.OpenMedia(t.Context(), lipsync.Input{Object: n.Video.Object})
+	must(t, err)
+	defer media.Close()
+	text, err := io.ReadAll(media)
+	must(t, err)
+	want(t, "media", string(text), "the video")
+	want(t, "size", size, 9)
+}
