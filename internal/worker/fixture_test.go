@@ -1,0 +1,155 @@
+package worker_test
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"lipsync/internal/disk"
+	"lipsync/internal/lipsync"
+	"lipsync/internal/render"
+	"lipsync/internal/sqlite"
+	"lipsync/internal/worker"
+)
+
+// fixture is a service with a key, and a worker for it.
+type fixture struct {
+	*worker.Worker
+	caller lipsync.Caller
+}
+
+// setup makes a fixture whose renderer is f. In a synctest bubble its clock is
+// the bubble's.
+func setup(t *testing.T, f renderFunc) *fixture {
+	t.Helper()
+	// Not t.Context: it ends before the clean-up that still needs the store.
+	ctx, dir := context.Background(), t.TempDir()
+	log := slog.New(slog.NewTextHandler(t.Output(), nil))
+	store, err := sqlite.Open(ctx, filepath.Join(dir, "db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects, err := disk.Open(filepath.Join(dir, "objects"), time.Now, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(objects.Close(), store.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	s := &lipsync.Service{
+		Store: store, Objects: objects, Queue: noQueue{},
+		Now: time.Now, NewID: uuid.NewString, Random: rand.Reader, GenerateRate: 1000, ReadRate: 1000,
+	}
+	_, key, err := s.CreateKey(ctx, "account", "name", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scratch := filepath.Join(dir, "scratch")
+	if err := os.Mkdir(scratch, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return &fixture{
+		Worker: &worker.Worker{Service: s, Renderer: f, Fetcher: web{}, Scratch: scratch, Log: log},
+		caller: lipsync.Caller{Account: key.Account, KeyID: key.ID, KeyName: key.Name},
+	}
+}
+
+type noQueue struct{}
+
+func (noQueue) Send(context.Context, string) error { return nil }
+
+// renderFunc is a Renderer.
+type renderFunc func(context.Context, render.Job) error
+
+func (f renderFunc) Render(ctx context.Context, j render.Job) error { return f(ctx, j) }
+
+// concatenate is a renderer whose output is both inputs, one after the other.
+func concatenate(_ context.Context, j render.Job) error {
+	video, err := os.ReadFile(j.Video)
+	if err != nil {
+		return err
+	}
+	audio, err := os.ReadFile(j.Audio)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(j.Output, append(video, audio...), 0o600)
+}
+
+// web is a Fetcher: an URL's file holds its path, but for some.
+type web struct{}
+
+func (web) Fetch(_ context.Context, url string, w io.Writer, limit int64) error {
+	path := strings.TrimPrefix(url, "http://web/")
+	switch {
+	case path == "missing":
+		return &lipsync.Error{Code: lipsync.NotFound, Message: "URL is not accessible"}
+	case path == "huge", int64(len(path)) > limit:
+		return &lipsync.Error{Code: lipsync.TooLarge, Message: "file is too large"}
+	}
+	_, err := io.WriteString(w, path)
+	return err
+}
+
+// request makes a request with inputs at paths of the web.
+func (f *fixture) request(t *testing.T, video, audio string) string {
+	t.Helper()
+	id, err := f.Service.Generate(context.Background(), f.caller, lipsync.NewRequest{
+		Video: lipsync.Source{URL: "http://web/" + video},
+		Audio: lipsync.Source{URL: "http://web/" + audio},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+// get returns a request as it stands.
+func (f *fixture) get(t *testing.T, id string) lipsync.Request {
+	t.Helper()
+	r, _, err := f.Service.Request(context.Background(), f.caller, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// want checks how a request stands, and that the worker left no file.
+func (f *fixture) want(t *testing.T, id string, status lipsync.Status, sentence string, attempts int) {
+	t.Helper()
+	r := f.get(t, id)
+	if r.Status != status || r.Error != sentence || r.Attempts != attempts {
+		t.Errorf("got %s %q after %d attempts, want %s %q after %d", r.Status, r.Error, r.Attempts, status, sentence, attempts)
+	}
+	left, err := os.ReadDir(f.Scratch)
+	if err != nil || len(left) > 0 {
+		t.Errorf("scratch holds %v (error %v), want nothing", left, err)
+	}
+}
+
+// output returns the bytes of a request's output.
+func (f *fixture) output(t *testing.T, id string) string {
+	t.Helper()
+	output, _, err := f.Service.Objects.Open(context.Background(), f.get(t, id).Output)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer output.Close()
+	b, err := io.ReadAll(output)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+

@@ -1,0 +1,270 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/uuid"
+
+	"lipsync/internal/lipsync"
+	"lipsync/internal/render"
+	"lipsync/internal/worker"
+)
+
+func TestDo(t *testing.T) {
+	f := setup(t, concatenate)
+	id := f.request(t, "video", "audio")
+	if !f.Do(t.Context(), id) {
+		t.Error("got nothing to do, want the request")
+	}
+	f.want(t, id, lipsync.Completed, "", 1)
+	if got := f.output(t, id); got != "videoaudio" {
+		t.Errorf("output: got %q, want %q", got, "videoaudio")
+	}
+	for _, again := range []string{id, "", uuid.NewString()} {
+		if f.Do(t.Context(), again) {
+			t.Errorf("%q: got something to do, want nothing", again)
+		}
+	}
+}
+
+func TestDoStoredMedia(t *testing.T) {
+	f := setup(t, concatenate)
+	n := lipsync.NewRequest{ID: f.Service.NewRequestID()}
+	for kind, source := range map[lipsync.MediaKind]*lipsync.Source{lipsync.Video: &n.Video, lipsync.Audio: &n.Audio} {
+		var err error
+		if *source, err = f.Service.StoreMedia(t.Context(), n.ID, kind, strings.NewReader("stored "+string(kind)+".")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	id, err := f.Service.Generate(t.Context(), f.caller, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Do(t.Context(), "")
+	f.want(t, id, lipsync.Completed, "", 1)
+	if got, want := f.output(t, id), "stored video.stored audio."; got != want {
+		t.Errorf("output: got %q, want %q", got, want)
+	}
+}
+
+func TestFailures(t *testing.T) {
+	invalid := &lipsync.Error{Code: lipsync.Invalid, Message: "no face found in the video", Err: errors.New("detail")}
+	tests := []struct {
+		video, audio string
+		render       error
+		want         string
+	}{
+		{"missing", "audio", nil, "video URL is not accessible"},
+		{"video", "missing", nil, "audio URL is not accessible"},
+		{"huge", "audio", nil, "video is larger than 5 GiB"},
+		{"video", "huge", nil, "audio is larger than 500 MiB"},
+		{"video", "audio", invalid, "no face found in the video"},
+		{"video", "audio", fmt.Errorf("render: %w", invalid), "no face found in the video"},
+	}
+	for _, test := range tests {
+		f := setup(t, func(context.Context, render.Job) error { return test.render })
+		id := f.request(t, test.video, test.audio)
+		f.Do(t.Context(), id)
+		f.want(t, id, lipsync.Failed, test.want, 1)
+	}
+}
+
+func TestLimits(t *testing.T) {
+	f := setup(t, concatenate)
+	f.Service.MaxVideo = 5
+	for video, want := range map[string]lipsync.Status{"video": lipsync.Completed, "videos": lipsync.Failed} {
+		id := f.request(t, video, "audio")
+		f.Do(t.Context(), id)
+		if got := f.get(t, id); got.Status != want || want == lipsync.Failed && got.Error != "video is larger than 5 bytes" {
+			t.Errorf("%s: got %s %q, want %s", video, got.Status, got.Error, want)
+		}
+	}
+}
+
+// TestAttempts lets every attempt fail for a reason that is not the user's.
+func TestAttempts(t *testing.T) {
+	for name, render := range map[string]renderFunc{
+		"error":     func(context.Context, render.Job) error { return errors.New("disk full") },
+		"panic":     func(context.Context, render.Job) error { panic("index out of range") },
+		"no output": func(context.Context, render.Job) error { return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := setup(t, render)
+				id := f.request(t, "video", "audio")
+				for attempt := range lipsync.MaxAttempts {
+					if attempt > 0 {
+						f.want(t, id, lipsync.Processing, "", attempt)
+						time.Sleep(lipsync.Lease + time.Second)
+					}
+					f.Do(t.Context(), "")
+				}
+				f.want(t, id, lipsync.Failed, "processing failed", lipsync.MaxAttempts)
+			})
+		})
+	}
+}
+
+// TestCrashes claims a request as workers do that then die without a word.
+func TestCrashes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := setup(t, concatenate)
+		id := f.request(t, "video", "audio")
+		for range lipsync.MaxAttempts {
+			if _, err := f.Service.Claim(t.Context(), id); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(lipsync.Lease + time.Second)
+		}
+		if f.Do(t.Context(), id) {
+			t.Error("got a fourth attempt")
+		}
+		if r := f.get(t, id); r.Status != lipsync.Failed || r.Error != "processing failed" {
+			t.Errorf("got %s %q, want failed", r.Status, r.Error)
+		}
+	})
+}
+
+// TestLongWork renders for many leases: nobody else may get the request.
+func TestLongWork(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := setup(t, func(ctx context.Context, j render.Job) error {
+			time.Sleep(20 * lipsync.Lease)
+			return errors.Join(ctx.Err(), concatenate(ctx, j))
+		})
+		id := f.request(t, "video", "audio")
+		done := make(chan struct{})
+		go func() { defer close(done); f.Do(context.Background(), id) }()
+		for range 19 {
+			time.Sleep(lipsync.Lease)
+			if _, err := f.Service.Claim(t.Context(), id); lipsync.CodeOf(err) != lipsync.NotFound {
+				t.Errorf("a second claim: got %v, want NotFound", err)
+			}
+		}
+		<-done
+		f.want(t, id, lipsync.Completed, "", 1)
+	})
+}
+
+// TestLostLease takes a request away from the worker while it renders.
+func TestLostLease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := setup(t, func(ctx context.Context, j render.Job) error {
+			if err := concatenate(ctx, j); err != nil {
+				return err
+			}
+			<-ctx.Done()
+			return ctx.Err()
+		})
+		id := f.request(t, "video", "audio")
+		done := make(chan struct{})
+		go func() { defer close(done); f.Do(context.Background(), id) }()
+		time.Sleep(time.Second)
+		if err := f.Service.Release(t.Context(), f.get(t, id)); err != nil {
+			t.Fatal(err)
+		}
+		other, err := f.Service.Claim(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-done
+		f.want(t, id, lipsync.Processing, "", 1)
+		if got := f.get(t, id).Lease; got != other.Lease {
+			t.Errorf("lease: got %q, want the other worker's %q", got, other.Lease)
+		}
+	})
+}
+
+// TestShutdown ends Run while it renders, at a user's fault as well: what a
+// dying child process says is not to be believed then.
+func TestShutdown(t *testing.T) {
+	for name, said := range map[string]error{
+		"interrupted": context.Canceled,
+		"misled":      &lipsync.Error{Code: lipsync.Invalid, Message: "video is not a supported format"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := setup(t, func(ctx context.Context, _ render.Job) error {
+					<-ctx.Done()
+					return said
+				})
+				id := f.request(t, "video", "audio")
+				ctx, stop := context.WithTimeout(context.Background(), time.Second)
+				defer stop()
+				f.Run(ctx, 2, nil)
+				f.want(t, id, lipsync.Processing, "", 0)
+				if _, err := f.Service.Claim(t.Context(), id); err != nil {
+					t.Errorf("a claim right after: got %v, want the request", err)
+				}
+			})
+		})
+	}
+}
+
+func TestRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const n, workers = 20, 3
+		var mu sync.Mutex
+		var now, most int
+		count := func(change int) {
+			mu.Lock()
+			defer mu.Unlock()
+			now += change
+			most = max(most, now)
+		}
+		f := setup(t, func(ctx context.Context, j render.Job) error {
+			count(1)
+			defer count(-1)
+			time.Sleep(time.Minute)
+			return concatenate(ctx, j)
+		})
+		var ids []string
+		for i := range n {
+			ids = append(ids, f.request(t, fmt.Sprint("video ", i), " audio"))
+		}
+		ctx, stop := context.WithTimeout(context.Background(), (n/workers+1)*time.Minute+time.Second)
+		defer stop()
+		f.Run(ctx, workers, nil)
+		for i, id := range ids {
+			f.want(t, id, lipsync.Completed, "", 1)
+			if got, want := f.output(t, id), fmt.Sprint("video ", i, " audio"); got != want {
+				t.Errorf("output: got %q, want %q", got, want)
+			}
+		}
+		if most != workers {
+			t.Errorf("at once: got %d, want %d", most, workers)
+		}
+	})
+}
+
+// TestWake makes a request while the worker idles: it starts when woken, and
+// after worker.Poll when not.
+func TestWake(t *testing.T) {
+	for _, woken := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			f := setup(t, concatenate)
+			wake := make(chan struct{}, 1)
+			ctx, stop := context.WithCancel(context.Background())
+			done := make(chan struct{})
+			go func() { defer close(done); f.Run(ctx, 1, wake) }()
+			time.Sleep(worker.Poll / 2)
+			id := f.request(t, "video", "audio")
+			if woken {
+				wake <- struct{}{}
+			} else {
+				time.Sleep(worker.Poll)
+			}
+			synctest.Wait()
+			f.want(t, id, lipsync.Completed, "", 1)
+			stop()
+			<-done
+		})
+	}
+}
