@@ -1,7 +1,11 @@
 package rest
 
 import (
+	"encoding/json"
+	"errors"
+	"math"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -11,8 +15,27 @@ import (
 // uploadBody announces a file.
 type uploadBody struct {
 	Type        lipsync.MediaKind `json:"type"`
-	Size        int64             `json:"size"` // bytes
+	Size        whole             `json:"size"` // bytes
 	ContentType string            `json:"content_type"`
+}
+
+// whole is a whole number as JSON Schema means it: 1e6 and 5.0 are some too.
+type whole int64
+
+func (w *whole) UnmarshalJSON(text []byte) error {
+	n, err := strconv.ParseInt(string(text), 10, 64)
+	if err != nil {
+		var f float64
+		if err := json.Unmarshal(text, &f); err != nil {
+			return err
+		}
+		if f != math.Trunc(f) || math.Abs(f) >= 1<<53 {
+			return errors.New("not a whole number")
+		}
+		n = int64(f)
+	}
+	*w = whole(n)
+	return nil
 }
 
 // upload says where a file may be sent, and how to name it afterwards.
@@ -25,7 +48,7 @@ type upload struct {
 }
 
 func (a *api) createUpload(r *http.Request, c lipsync.Caller, in uploadBody) (upload, error) {
-	u, err := a.service.CreateUpload(r.Context(), c, in.Type, in.Size, in.ContentType)
+	u, err := a.service.CreateUpload(r.Context(), c, in.Type, int64(in.Size), in.ContentType)
 	if err != nil {
 		return upload{}, err
 	}

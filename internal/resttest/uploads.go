@@ -76,17 +76,22 @@ func (s *suite) refusedUploads(t *testing.T) {
 		{"no size", post(`{"type":"video"}`), 400, "size must be at least 1"},
 		{"size 0", post(`{"type":"video","size":0}`), 400, "size must be at least 1"},
 		{"negative size", post(`{"type":"video","size":-5}`), 400, "size must be at least 1"},
+		{"media type of a browser", post(`{"type":"video","size":1,"content_type":"video/webm;codecs=vp8,opus"}`), 200, ""},
+		{"no media type at all", post(`{"type":"video","size":1,"content_type":"video"}`), 400, "content_type must be a media type such as video/mp4"},
+		{"line break", post(`{"type":"video","size":1,"content_type":"video/mp4\r\nX: y"}`), 400, "content_type must be a media type such as video/mp4"},
 		{"media type", post(`{"type":"video","size":1,"content_type":"no/ media"}`), 400, "content_type must be a media type such as video/mp4"},
 		{"large video", post(fmt.Sprintf(`{"type":"video","size":%d}`, s.MaxVideo+1)), 413,
 			fmt.Sprintf("video of %d bytes is larger than %d bytes", s.MaxVideo+1, s.MaxVideo)},
 		{"large audio", post(fmt.Sprintf(`{"type":"audio","size":%d}`, s.MaxAudio+1)), 413,
 			fmt.Sprintf("audio of %d bytes is larger than %d bytes", s.MaxAudio+1, s.MaxAudio)},
 		{"largest video", post(fmt.Sprintf(`{"type":"video","size":%d}`, s.MaxVideo)), 200, ""},
+		{"size as a float", post(`{"type":"video","size":5.0}`), 200, ""},
+		{"size with an exponent", post(`{"type":"video","size":1e3}`), 200, ""},
 		{"no media type", post(`{"type":"audio","size":1,"content_type":null}`), 200, ""},
 	}
 	for name, body := range map[string]string{
 		"empty": "", "null": "null", "array": "[]", "size is text": `{"type":"video","size":"1"}`, "half a byte": `{"type":"video","size":1.5}`,
-		"huge size": `{"type":"video","size":99999999999999999999}`, "type is a number": `{"type":1,"size":1}`,
+		"huge float": `{"type":"video","size":1e30}`, "huge size": `{"type":"video","size":99999999999999999999}`, "type is a number": `{"type":1,"size":1}`,
 	} {
 		rows = append(rows, row{name, post(body), 400, "invalid request body"})
 	}

@@ -1,0 +1,103 @@
+package rest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"lipsync/internal/lipsync"
+)
+
+func TestFail(t *testing.T) {
+	cause := errors.New("secret /data/db: disk full")
+	for _, test := range []struct {
+		err     error
+		status  int
+		message string
+	}{
+		{&lipsync.Error{Code: lipsync.Invalid, Message: "m", Err: cause}, 400, "m"},
+		{&lipsync.Error{Code: lipsync.Unauthorized, Message: "m"}, 401, "m"},
+		{&lipsync.Error{Code: lipsync.NotFound, Message: "m"}, 404, "m"},
+		{&lipsync.Error{Code: lipsync.TokenLimit, Message: "m"}, 412, "m"},
+		{&lipsync.Error{Code: lipsync.TooLarge, Message: "m"}, 413, "m"},
+		{&lipsync.Error{Code: lipsync.Reused, Message: "m"}, 422, "m"},
+		{&lipsync.Error{Code: lipsync.RateLimited, Message: "m"}, 429, "m"},
+		{&lipsync.Error{Code: lipsync.Conflict, Message: "lease lost"}, 500, "internal error"},
+		{&lipsync.Error{Code: lipsync.Internal, Message: "m", Err: cause}, 500, "internal error"},
+		{cause, 500, "internal error"},
+		{fmt.Errorf("wrapped: %w", &lipsync.Error{Code: lipsync.NotFound, Message: "m"}), 404, "m"},
+	} {
+		w := httptest.NewRecorder()
+		(&answer{ResponseWriter: w}).fail(test.err)
+		if got := errorOf(t, w); w.Code != test.status || got != test.message {
+			t.Errorf("%v: got %d %q, want %d %q", test.err, w.Code, got, test.status, test.message)
+		}
+	}
+}
+
+func TestRetryAfter(t *testing.T) {
+	for wait, want := range map[time.Duration]string{
+		0: "1", time.Nanosecond: "1", time.Second: "1", time.Second + 1: "2", 59500 * time.Millisecond: "60",
+	} {
+		w := httptest.NewRecorder()
+		(&answer{ResponseWriter: w}).fail(&lipsync.Error{Code: lipsync.RateLimited, RetryAfter: wait})
+		if got := w.Header().Get("Retry-After"); got != want {
+			t.Errorf("%v: got Retry-After %q, want %q", wait, got, want)
+		}
+	}
+}
+
+func TestPanic(t *testing.T) {
+	h := newHome(t)
+	h.service.Store = nil
+	w := h.call(httptest.NewRequest(http.MethodGet, "/api/v1/users/me", nil), "any")
+	if got := errorOf(t, w); w.Code != 500 || got != "internal error" {
+		t.Errorf("got %d %q, want 500 internal error", w.Code, got)
+	}
+	if log := h.log.String(); !strings.Contains(log, `"level":"ERROR"`) || !strings.Contains(log, "panic") {
+		t.Errorf("got log %s, want an error that names the panic", log)
+	}
+}
+
+// TestLog: one line a call, with no secret in it.
+func TestLog(t *testing.T) {
+	h := newHome(t)
+	token := h.key(t)
+	w := h.call(httptest.NewRequest(http.MethodGet, "/api/v1/lipsync/requests?reference_id=private", nil), token)
+	var line struct {
+		ID, Method, Path, Key string
+		Status, Bytes         int
+	}
+	if err := json.Unmarshal(h.log.Bytes(), &line); err != nil {
+		t.Fatalf("log %s: %v", h.log, err)
+	}
+	if line.Method != "GET" || line.Path != "/api/v1/lipsync/requests" || line.Status != 200 || line.Key == "" {
+		t.Errorf("got %s, want the call and its key", h.log)
+	}
+	if line.ID != w.Header().Get("X-Request-Id") || line.Bytes != w.Body.Len() {
+		t.Errorf("got %s, want id %s and %d bytes", h.log, w.Header().Get("X-Request-Id"), w.Body.Len())
+	}
+	for _, secret := range []string{token, "private"} {
+		if strings.Contains(h.log.String(), secret) {
+			t.Errorf("log %s has %q in it", h.log, secret)
+		}
+	}
+}
+
+// TestCauseIsLogged: what went wrong inside is for the log alone.
+func TestCauseIsLogged(t *testing.T) {
+	h := newHome(t)
+	h.store.Close()
+	w := h.call(httptest.NewRequest(http.MethodGet, "/api/v1/users/me", nil), "any")
+	if got := errorOf(t, w); w.Code != 500 || got != "internal error" {
+		t.Errorf("got %d %q, want 500 internal error", w.Code, got)
+	}
+	if !strings.Contains(h.log.String(), "database is closed") {
+		t.Errorf("got log %s, want the cause in it", h.log)
+	}
+}

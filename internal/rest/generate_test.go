@@ -1,0 +1,129 @@
+package rest
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"lipsync/internal/lipsync"
+)
+
+// post calls an endpoint that takes JSON.
+func (h *home) post(token, path, body string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	return h.call(r, token)
+}
+
+// fuzzHome is a home that never says that there were too many calls.
+func fuzzHome(f *testing.F) (h *home, token string) {
+	h = newHome(f)
+	h.service.GenerateRate, h.service.ReadRate = math.MaxInt, math.MaxInt
+	return h, h.key(f)
+}
+
+// FuzzGenerateBody: a body is taken, and then it is JSON of one video and one
+// audio, or refused as 400 or 413.
+func FuzzGenerateBody(f *testing.F) {
+	for _, seed := range []string{
+		`{"inputs":[{"type":"video","url":"http://a.example/v"},{"type":"audio","url":"https://a.example/a"}]}`,
+		`{"inputs":[{"type":"audio","url":"upload://x"},{"type":"video","url":"http://[::1]:80/"}],"reference_id":"é","disable_active_speaker_detection":true}`,
+		`{"inputs":[{"type":"video"},{"type":"video"}],"reference_id":null}`, `{"inputs":null}`, `null`, `[]`, `{}{}`, `{"inputs":[null]}`, "\xff", "",
+		`{"inputs":[{"type":"image","url":"http://a"}]}`, `{"inputs":[],"inputs":[]}`, `{"reference_id":"\ud800"}`, strings.Repeat("[", 20000),
+	} {
+		f.Add([]byte(seed))
+	}
+	h, token := fuzzHome(f)
+	f.Fuzz(func(t *testing.T, body []byte) {
+		w := h.post(token, "/api/v1/lipsync/generate", string(body))
+		h.log.Reset()
+		switch w.Code {
+		case http.StatusOK:
+			kinds := map[lipsync.MediaKind]int{}
+			var in generateBody
+			if err := json.Unmarshal(body, &in); err != nil || !utf8.Valid(body) {
+				t.Errorf("%q was taken", body)
+			}
+			for _, i := range in.Inputs {
+				kinds[i.Type]++
+			}
+			if kinds[lipsync.Video] != 1 || kinds[lipsync.Audio] != 1 || len(in.Inputs) != 2 {
+				t.Errorf("%q was taken", body)
+			}
+		case http.StatusBadRequest, http.StatusRequestEntityTooLarge:
+			if errorOf(t, w) == "" {
+				t.Errorf("%q: got %s, want a message", body, w.Body)
+			}
+		default:
+			t.Errorf("%q: got %d %s", body, w.Code, w.Body)
+		}
+	})
+}
+
+// FuzzUpload: an announced upload is taken within its bounds, or refused as 400
+// or 413.
+func FuzzUpload(f *testing.F) {
+	for _, seed := range []string{
+		`{"type":"video","size":1}`, `{"type":"audio","size":1048576,"content_type":"audio/wav; a=\"b\""}`, `{"type":"audio","size":1048577}`,
+		`{"type":"video","size":1e3}`, `{"type":"video","size":-0}`, `{"type":"video","size":9223372036854775808}`, `{"type":"video","content_type":"x/y\r\nA: b"}`,
+		`null`, `{}`, `[`, "",
+	} {
+		f.Add([]byte(seed))
+	}
+	h, token := fuzzHome(f)
+	f.Fuzz(func(t *testing.T, body []byte) {
+		w := h.post(token, "/api/v1/uploads", string(body))
+		h.log.Reset()
+		var in uploadBody
+		json.Unmarshal(body, &in)
+		switch w.Code {
+		case http.StatusOK:
+			var got upload
+			if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || got.UploadURL == "" || got.URL == "" {
+				t.Errorf("%q: got %s", body, w.Body)
+			}
+			if in.Size < 1 || int64(in.Size) > h.service.MaxSize(in.Type) || strings.ContainsAny(in.ContentType, "\r\n") {
+				t.Errorf("%q was taken", body)
+			}
+		case http.StatusBadRequest, http.StatusRequestEntityTooLarge:
+			if errorOf(t, w) == "" {
+				t.Errorf("%q: got %s, want a message", body, w.Body)
+			}
+		default:
+			t.Errorf("%q: got %d %s", body, w.Code, w.Body)
+		}
+	})
+}
+
+// FuzzListQuery: a query is taken within its bounds or refused with a message.
+func FuzzListQuery(f *testing.F) {
+	for _, seed := range []string{
+		"", "limit=1&offset=0&reference_id=a", "limit=100", "limit=101", "offset=9007199254740992", "limit=%31", "limit=1&limit=2", "a;b", "%", "reference_id=%ff",
+		"reference_id=a%2Fb+c", "limit", "&&", "offset=-1", "offset=007",
+	} {
+		f.Add(seed)
+	}
+	h, token := fuzzHome(f)
+	f.Fuzz(func(t *testing.T, query string) {
+		q, err := parseListQuery(query)
+		if err == nil && (q.limit < 1 || q.limit > 100 || q.offset < 0 || q.offset >= 1<<53 || utf8.RuneCountInString(q.referenceID) > 255) {
+			t.Errorf("%q was taken as %+v", query, q)
+		}
+		r := httptest.NewRequest(http.MethodGet, "/api/v1/lipsync/requests", nil)
+		r.URL.RawQuery = query
+		w := h.call(r, token)
+		h.log.Reset()
+		want := http.StatusOK
+		if err != nil {
+			want = http.StatusBadRequest
+		}
+		if w.Code != want || !json.Valid(bytes.TrimSpace(w.Body.Bytes())) {
+			t.Errorf("%q: got %d %s, want %d", query, w.Code, w.Body, want)
+		}
+	})
+}

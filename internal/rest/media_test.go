@@ -1,0 +1,180 @@
+package rest
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+)
+
+// stored counts the objects that the home keeps.
+func (h *home) stored(t testing.TB) (n int) {
+	t.Helper()
+	err := h.objects.List(t.Context(), "", func(string, time.Time) error { n++; return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// clear deletes all objects.
+func (h *home) clear(t testing.TB) {
+	t.Helper()
+	err := h.objects.List(t.Context(), "", func(key string, _ time.Time) error { return h.objects.Delete(t.Context(), key) })
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+const boundary = "BOUNDARY"
+
+// file is the text of a part of a form.
+func file(name, content string) string {
+	return "--" + boundary + "\r\nContent-Disposition: form-data; name=\"" + name + "\"; filename=\"f\"\r\n\r\n" + content + "\r\n"
+}
+
+func (h *home) postForm(token string, body io.Reader, header ...string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(http.MethodPost, "/api/v1/lipsync/generate-with-media", body)
+	r.Header.Set("Content-Type", "multipart/form-data; boundary="+boundary)
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	return h.call(r, token)
+}
+
+const last = "--" + boundary + "--\r\n"
+
+// TestRefusedFormLeavesNothing: what was stored of a form goes away unless a
+// request was made of it.
+func TestRefusedFormLeavesNothing(t *testing.T) {
+	h := newHome(t)
+	token := h.key(t)
+	video, audio := strings.Repeat("v", 2<<20), strings.Repeat("a", 1<<20)
+	brokenOff := io.MultiReader(strings.NewReader(file("video", video)), brokenReader{})
+	for _, test := range []struct {
+		name    string
+		body    io.Reader
+		status  int
+		message string
+	}{
+		{"no audio", strings.NewReader(file("video", video) + last), 400, "audio file is required"},
+		{"two videos", strings.NewReader(file("video", "v") + file("video", "v") + last), 400, "video was sent more than once"},
+		{"broken off between files", brokenOff, 400, "invalid request body"},
+		{"broken off in a file", io.MultiReader(strings.NewReader(file("video", video)[:1<<20]), brokenReader{}), 400, "invalid request body"},
+		{"video too large", strings.NewReader(file("audio", audio) + file("video", video+"v") + last), 413, "video is larger than 2097152 bytes"},
+		{"audio too large", strings.NewReader(file("video", video) + file("audio", audio+"a") + last), 413, "audio is larger than 1048576 bytes"},
+		{"announced too large", strings.NewReader(strings.Repeat("x", 6<<20)), 413, "request body is larger than 5242880 bytes"},
+		{"found too large", io.MultiReader(strings.NewReader(file("video", video)), strings.NewReader(file("audio", audio)), &preamble{}), 413,
+			"request body is larger than 5242880 bytes"},
+		{"bad reference", strings.NewReader(file("video", video) + file("audio", audio) + file("reference_id", "") + last), 400,
+			"reference_id must be 1 to 255 characters"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := h.postForm(token, test.body)
+			if got := errorOf(t, w); w.Code != test.status || got != test.message {
+				t.Errorf("got %d %q, want %d %q", w.Code, got, test.status, test.message)
+			}
+			if n := h.stored(t); n != 0 {
+				t.Errorf("%d objects are left", n)
+			}
+		})
+	}
+}
+
+// brokenReader is a connection that its client closed.
+type brokenReader struct{}
+
+func (brokenReader) Read([]byte) (int, error) { return 0, errors.New("connection reset") }
+
+// preamble is an endless header of a part.
+type preamble struct{ begun bool }
+
+func (p *preamble) Read(b []byte) (int, error) {
+	if !p.begun {
+		p.begun = true
+		return copy(b, "--"+boundary+"\r\nX: "), nil
+	}
+	for i := range b {
+		b[i] = 'x'
+	}
+	return len(b), nil
+}
+
+// TestLargestForm: files of exactly their limits are taken.
+func TestLargestForm(t *testing.T) {
+	h := newHome(t)
+	body := file("video", strings.Repeat("v", 2<<20)) + file("audio", strings.Repeat("a", 1<<20)) + last
+	if w := h.postForm(h.key(t), strings.NewReader(body)); w.Code != http.StatusOK {
+		t.Errorf("got %d %s, want 200", w.Code, w.Body)
+	}
+	if n := h.stored(t); n != 2 {
+		t.Errorf("got %d objects, want 2", n)
+	}
+}
+
+// TestRepeatedFormLeavesOne: a form that comes again is stored once.
+func TestRepeatedFormLeavesOne(t *testing.T) {
+	h := newHome(t)
+	token := h.key(t)
+	for range 3 {
+		w := h.postForm(token, strings.NewReader(file("video", "v")+file("audio", "a")+last), "Idempotency-Key", "k")
+		if w.Code != http.StatusOK {
+			t.Errorf("got %d %s, want 200", w.Code, w.Body)
+		}
+	}
+	if n := h.stored(t); n != 2 {
+		t.Errorf("got %d objects, want the 2 of the first form", n)
+	}
+}
+
+// FuzzMultipart: a form is taken or refused as 400 or 413, and a refused one
+// leaves nothing.
+func FuzzMultipart(f *testing.F) {
+	var form bytes.Buffer
+	w := multipart.NewWriter(&form)
+	w.SetBoundary(boundary)
+	w.WriteField("reference_id", "r")
+	w.WriteField("disable_active_speaker_detection", "true")
+	for _, name := range []string{"video", "audio"} {
+		part, _ := w.CreateFormFile(name, "f")
+		part.Write([]byte(name))
+	}
+	w.Close()
+	f.Add(form.Bytes())
+	for _, seed := range []string{
+		file("video", "v") + file("audio", "a") + last, file("audio", "a") + last, last, "", "--" + boundary, file("video", "") + last,
+		"--" + boundary + "\r\nContent-Disposition: form-data; name=video; filename*=UTF-8''%e2%82%ac\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n=3D\r\n" + last,
+		"--" + boundary + "\r\n\r\nx\r\n" + last, file("video", "v") + file("video", "v"), "--" + boundary + "\nContent-Disposition: form-data\n\nx\n" + last,
+	} {
+		f.Add([]byte(seed))
+	}
+	h, token := fuzzHome(f)
+	f.Fuzz(func(t *testing.T, body []byte) {
+		w := h.postForm(token, bytes.NewReader(body))
+		h.log.Reset()
+		switch w.Code {
+		case http.StatusOK:
+			if n := h.stored(t); n != 2 {
+				t.Errorf("%q: got %d objects, want 2", body, n)
+			}
+			h.clear(t)
+			if !bytes.Contains(body, []byte("--"+boundary+"--")) {
+				t.Errorf("%q was taken, but has no end", body)
+			}
+		case http.StatusBadRequest, http.StatusRequestEntityTooLarge:
+			if errorOf(t, w) == "" {
+				t.Errorf("%q: got %s, want a message", body, w.Body)
+			}
+		default:
+			t.Errorf("%q: got %d %s", body, w.Code, w.Body)
+		}
+		if n := h.stored(t); n != 0 {
+			t.Errorf("%q: %d objects are left", body, n)
+		}
+	})
+}
