@@ -2,11 +2,16 @@
 // shot, and aligns it to a canonical face.
 package face
 
-import "image"
+import "math"
 
 // Point is a place in a frame, in pixels: x to the right, y down, the centre of
 // the top left pixel at 0, 0.
 type Point struct{ X, Y float32 }
+
+// Distance returns the distance of two points, in pixels.
+func Distance(a, b Point) float32 {
+	return float32(math.Hypot(float64(a.X-b.X), float64(a.Y-b.Y)))
+}
 
 // Box is a square around a face.
 type Box struct{ X, Y, Size float32 } // centre and side, pixels
@@ -18,17 +23,23 @@ type Face struct {
 	Points Points
 }
 
-// Points are the landmarks of a face.
-type Points struct {
-	LeftPupil, RightPupil Point // left and right as seen in the picture
-}
+// Points are the landmarks of a face, by the constants below. Left and right
+// are as seen in the picture.
+type Points [13]Point
 
-// Tracker follows the faces of one video.
-type Tracker struct{}
-
-// NewTracker returns a tracker for frames of a size.
-func NewTracker(width, height int) (*Tracker, error) { panic("todo") }
-
-// Add sees the video's next frame and returns the faces in it, and whether a
-// new shot starts with it. The frame is not kept.
-func (t *Tracker) Add(frame *image.YCbCr) (faces []Face, cut bool) { panic("todo") }
+// The landmarks, with the names of pigo's cascades.
+const (
+	LeftPupil = iota
+	RightPupil
+	LeftOuterEye  // lp312: the corner of the eye at the temple
+	RightOuterEye // lp312 mirrored
+	LeftInnerEye  // lp38: the corner of the eye at the nose
+	RightInnerEye // lp38 mirrored
+	LeftBrow      // lp46: the outer end of the brow
+	RightBrow     // lp46 mirrored
+	Nose          // lp93: its tip
+	LeftCorner    // lp84: of the mouth
+	RightCorner   // lp84 mirrored
+	UpperLip      // lp81: its top
+	LowerLip      // lp82: its bottom
+)

@@ -1,0 +1,128 @@
+package face
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// pointCascade finds one point of a face: an ensemble of regression trees over
+// pixel comparisons, after Markuš et al., "Eye pupil localization with an
+// ensemble of randomized trees" (Pattern Recognition 47, 2014).
+//
+// The files are those of esimov/pigo. Its own evaluator rounds every result to a
+// whole pixel and draws from the global random source; an eye's place to a
+// quarter pixel, the same in every run, is what the alignment lives on.
+type pointCascade struct {
+	stages, trees, depth int
+	shrink               float32 // of the scale, after each stage
+	codes                []int8  // 4 a node: row and column of both pixels, in 1/256 of the scale
+	leaves               []float32
+}
+
+// readPointCascade reads pigo's puploc and lp* files: stages, scale factor,
+// trees a stage and depth, then each tree's nodes and leaves, little endian.
+func readPointCascade(b []byte) (*pointCascade, error) {
+	if len(b) < 16 {
+		return nil, errors.New("point cascade: too short")
+	}
+	word := func(at int) uint32 { return binary.LittleEndian.Uint32(b[at:]) }
+	c := &pointCascade{stages: int(word(0)), shrink: math.Float32frombits(word(4)), trees: int(word(8)), depth: int(word(12))}
+	nodes, leaves := 4*(1<<c.depth-1), 2<<c.depth
+	if want := 16 + c.stages*c.trees*(nodes+4*leaves); len(b) != want {
+		return nil, fmt.Errorf("point cascade: %d bytes, want %d", len(b), want)
+	}
+	at := 16
+	for range c.stages * c.trees {
+		for _, v := range b[at : at+nodes] {
+			c.codes = append(c.codes, int8(v))
+		}
+		at += nodes
+		for range leaves {
+			c.leaves = append(c.leaves, math.Float32frombits(word(at)))
+			at += 4
+		}
+	}
+	return c, nil
+}
+
+// plane is a grey picture.
+type plane struct {
+	pix                   []uint8
+	width, height, stride int
+}
+
+// perturbations is how many starting places a point is the median of.
+const perturbations = 25
+
+// find returns the point that the cascade leads to from a start, for a face of
+// the scale, in pixels of the plane. mirrored looks for the point of the other
+// half of the face.
+func (c *pointCascade) find(p plane, start Point, scale float32, mirrored bool) Point {
+	var xs, ys [perturbations]float32
+	for i := range perturbations {
+		// Two low-discrepancy sequences around the start, and one of scales.
+		u, v, w := fraction(i, .7548777), fraction(i, .5698403), fraction(i, .6180340)
+		at := Point{start.X + .15*scale*(u-.5), start.Y + .15*scale*(v-.5)}
+		q := c.descend(p, at, scale*(.925+.15*w), mirrored)
+		xs[i], ys[i] = q.X, q.Y
+	}
+	return Point{trimmedMean(xs[:]), trimmedMean(ys[:])}
+}
+
+func fraction(i int, step float64) float32 {
+	_, f := math.Modf(.5 + float64(i)*step)
+	return float32(f)
+}
+
+// trimmedMean returns the mean of the middle half of x, which it sorts.
+func trimmedMean(x []float32) float32 {
+	slices.Sort(x)
+	x = x[len(x)/4 : len(x)-len(x)/4]
+	var sum float32
+	for _, v := range x {
+		sum += v
+	}
+	return sum / float32(len(x))
+}
+
+// descend walks all stages from one start.
+func (c *pointCascade) descend(p plane, at Point, scale float32, mirrored bool) Point {
+	nodes, leaves := 1<<c.depth-1, 1<<c.depth
+	sign := 1
+	if mirrored {
+		sign = -1
+	}
+	codes, values := c.codes, c.leaves
+	for range c.stages {
+		row, col, s := int(256*at.Y), int(256*at.X), int(scale+.5)
+		var dy, dx float32
+		for range c.trees {
+			i := 0
+			for range c.depth {
+				n := codes[4*i : 4*i+4]
+				a := p.at((row+int(n[0])*s)>>8, (col+sign*int(n[1])*s)>>8)
+				b := p.at((row+int(n[2])*s)>>8, (col+sign*int(n[3])*s)>>8)
+				i = 2*i + 1
+				if a > b {
+					i++
+				}
+			}
+			leaf := 2 * (i - nodes)
+			dy += values[leaf]
+			dx += values[leaf+1]
+			codes, values = codes[4*nodes:], values[2*leaves:]
+		}
+		at.Y += dy * scale
+		at.X += float32(sign) * dx * scale
+		scale *= c.shrink
+	}
+	return at
+}
+
+// at returns the pixel, or the nearest one inside.
+func (p plane) at(y, x int) uint8 {
+	return p.pix[min(max(y, 0), p.height-1)*p.stride+min(max(x, 0), p.width-1)]
+}

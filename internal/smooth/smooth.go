@@ -1,0 +1,72 @@
+// Package smooth filters sequences of numbers: one value a frame, or a hop.
+package smooth
+
+import (
+	"math"
+	"slices"
+)
+
+// Gaussian returns x filtered by a Gaussian of sigma samples; the ends repeat.
+func Gaussian(x []float32, sigma float64) []float32 {
+	out := make([]float32, len(x))
+	if len(x) == 0 || sigma <= 0 {
+		copy(out, x)
+		return out
+	}
+	kernel := gaussian(sigma)
+	r := len(kernel) / 2
+	for i := range x {
+		var sum float32
+		for k, w := range kernel {
+			sum += w * x[min(max(i+k-r, 0), len(x)-1)]
+		}
+		out[i] = sum
+	}
+	return out
+}
+
+// gaussian returns a normalised kernel that reaches to 4 sigma.
+func gaussian(sigma float64) []float32 {
+	r := int(4*sigma + .5)
+	kernel := make([]float32, 2*r+1)
+	var sum float64
+	for k := range kernel {
+		sum += math.Exp(-.5 * sq(float64(k-r)/sigma))
+	}
+	for k := range kernel {
+		kernel[k] = float32(math.Exp(-.5*sq(float64(k-r)/sigma)) / sum)
+	}
+	return kernel
+}
+
+// Median returns x with each value replaced by the median of the n around it,
+// n odd; the ends repeat.
+func Median(x []float32, n int) []float32 {
+	out := make([]float32, len(x))
+	window := make([]float32, n)
+	for i := range x {
+		for k := range window {
+			window[k] = x[min(max(i+k-n/2, 0), len(x)-1)]
+		}
+		slices.Sort(window)
+		out[i] = window[n/2]
+	}
+	return out
+}
+
+// Quantile returns the value below which the share q of x lies, 0 for no x.
+func Quantile(x []float32, q float64) float32 {
+	if len(x) == 0 {
+		return 0
+	}
+	s := slices.Sorted(slices.Values(x))
+	at := q * float64(len(s)-1)
+	i := int(at)
+	if i+1 == len(s) {
+		return s[i]
+	}
+	f := float32(at - float64(i))
+	return s[i]*(1-f) + s[i+1]*f
+}
+
+func sq(x float64) float64 { return x * x }

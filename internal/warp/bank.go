@@ -1,0 +1,172 @@
+package warp
+
+import (
+	"image"
+	"math"
+
+	"lipsync/internal/face"
+)
+
+// bank holds examples of one person's mouth: the first frames of the track, and
+// of the later ones those that look least like what is there.
+type bank struct {
+	capacity int
+	examples []example
+}
+
+const bankSize = 400
+
+// example is a mouth in one frame.
+type example struct {
+	look    int // of the take
+	pixels  *image.YCbCr
+	shape   appearance
+	nearest float32 // distance to the example most like it
+	twin    int     // its index
+}
+
+// appearance is a small picture of the mouth: luma, then redness.
+type appearance [2 * shapeWidth * shapeHeight]float32
+
+const shapeWidth, shapeHeight = 24, 14
+
+// appearanceOf samples the mouth at a fixed place of the canonical face around
+// the given middle.
+func appearanceOf(p *face.Picture, l look) (a appearance) {
+	const half, above, below = .42, .22, .34
+	y0 := (l.left.Y + l.right.Y) / 2
+	var mean float32
+	for y := range shapeHeight {
+		for x := range shapeWidth {
+			q := l.to.Apply(face.Point{
+				X: l.middle() - half + 2*half*(float32(x)+.5)/shapeWidth,
+				Y: y0 - above + (above+below)*(float32(y)+.5)/shapeHeight,
+			})
+			i := y*shapeWidth + x
+			a[i] = p.Soft(q)
+			a[len(a)/2+i] = 3 * redness(p, q)
+			mean += a[i] / (shapeWidth * shapeHeight)
+		}
+	}
+	for i := range a[:len(a)/2] {
+		a[i] -= mean
+	}
+	return a
+}
+
+// distance is the root of the mean squared difference.
+func (a *appearance) distance(b *appearance) float32 {
+	var sum float32
+	for i, v := range a {
+		sum += sq(v - b[i])
+	}
+	return float32(math.Sqrt(float64(sum / float32(len(a)))))
+}
+
+func (b *bank) bytes() int {
+	if len(b.examples) == 0 {
+		return 0
+	}
+	return len(b.examples) * len(b.examples[0].pixels.Y) * 3 / 2
+}
+
+// add offers the bank a frame's mouth.
+func (b *bank) add(index int, l look, p *face.Picture) {
+	e := example{look: index, shape: appearanceOf(p, l), nearest: math.MaxFloat32, twin: -1}
+	for i := range b.examples {
+		if d := e.shape.distance(&b.examples[i].shape); d < e.nearest {
+			e.nearest, e.twin = d, i
+		}
+	}
+	if len(b.examples) >= b.capacity {
+		worst := b.commonest()
+		if e.nearest <= b.examples[worst].nearest || e.twin == worst {
+			return
+		}
+		b.remove(worst)
+		if e.twin == len(b.examples) {
+			e.twin = worst
+		}
+	}
+	e.pixels = cutMouth(p, l)
+	if t := e.twin; t >= 0 && e.nearest < b.examples[t].nearest {
+		b.examples[t].nearest, b.examples[t].twin = e.nearest, len(b.examples)
+	}
+	b.examples = append(b.examples, e)
+}
+
+// commonest returns the example that is most like another one.
+func (b *bank) commonest() int {
+	worst := 0
+	for i, e := range b.examples {
+		if e.nearest < b.examples[worst].nearest {
+			worst = i
+		}
+	}
+	return worst
+}
+
+// thin removes what is most like the rest until the bank is within its capacity.
+func (b *bank) thin() {
+	for len(b.examples) > b.capacity {
+		b.remove(b.commonest())
+	}
+}
+
+// remove takes example i out; the last one takes its place.
+func (b *bank) remove(i int) {
+	last := len(b.examples) - 1
+	b.examples[i] = b.examples[last]
+	b.examples[last] = example{}
+	b.examples = b.examples[:last]
+	for k := range b.examples {
+		switch e := &b.examples[k]; e.twin {
+		case i:
+			b.match(k)
+		case last:
+			e.twin = i
+		}
+	}
+}
+
+// match finds the twin of example k anew.
+func (b *bank) match(k int) {
+	e := &b.examples[k]
+	e.nearest, e.twin = math.MaxFloat32, -1
+	for i := range b.examples {
+		if i == k {
+			continue
+		}
+		if d := e.shape.distance(&b.examples[i].shape); d < e.nearest {
+			e.nearest, e.twin = d, i
+		}
+	}
+}
+
+// cutMouth copies the pixels of all that a patch with this mouth can need.
+func cutMouth(p *face.Picture, l look) *image.YCbCr {
+	const half, above, below = .95, .15, .75
+	area := bounds(l.to, l.middle()-half, l.nose-above, l.middle()+half, l.bottom+below)
+	area = area.Intersect(p.Rect)
+	out := image.NewYCbCr(area, image.YCbCrSubsampleRatio420)
+	for y := area.Min.Y; y < area.Max.Y; y++ {
+		copy(out.Y[out.YOffset(area.Min.X, y):][:area.Dx()], p.Y[p.YOffset(area.Min.X, y):])
+		if y%2 == 0 {
+			copy(out.Cb[out.COffset(area.Min.X, y):][:area.Dx()/2], p.Cb[p.COffset(area.Min.X, y):])
+			copy(out.Cr[out.COffset(area.Min.X, y):][:area.Dx()/2], p.Cr[p.COffset(area.Min.X, y):])
+		}
+	}
+	return out
+}
+
+// bounds returns the even rectangle of the frame that holds a canonical one.
+func bounds(to face.Similarity, left, top, right, bottom float32) image.Rectangle {
+	r := image.Rectangle{Min: image.Pt(math.MaxInt32, math.MaxInt32), Max: image.Pt(math.MinInt32, math.MinInt32)}
+	for _, c := range []face.Point{{X: left, Y: top}, {X: right, Y: top}, {X: left, Y: bottom}, {X: right, Y: bottom}} {
+		q := to.Apply(c)
+		x, y := int(math.Floor(float64(q.X))), int(math.Floor(float64(q.Y)))
+		r.Min.X, r.Min.Y = min(r.Min.X, x), min(r.Min.Y, y)
+		r.Max.X, r.Max.Y = max(r.Max.X, x+1), max(r.Max.Y, y+1)
+	}
+	return face.Even(r)
+}

@@ -1,0 +1,155 @@
+package warp
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"lipsync/internal/smooth"
+)
+
+// Costs of showing an example, as ENGINE weights: see act.
+const (
+	openingCost = 2   // of a squared opening off by half of the most
+	poseCost    = 60  // of a squared turn of the head, canonical
+	unlikeCost  = .05 // of a jump to an example that looks as different as two usually do
+	jumpCost    = .12 // of any jump
+	holdCost    = .01 // of showing an example twice
+	backCost    = .02 // of playing on backward
+	candidates  = 48  // examples that are weighed for each frame
+)
+
+// act decides a run of output frames in which the take's person speaks.
+func (t *take) act(ctx context.Context, wanted []float32, source func(int) int, out []role) error {
+	for i := range out {
+		look := source(i) - t.first
+		if look < 0 || look >= len(t.looks) {
+			continue
+		}
+		out[i] = role{take: t, look: look, example: -1, open: t.opening[look], want: wanted[i] * t.most}
+	}
+	if !t.speaks {
+		return nil
+	}
+	return t.choose(ctx, out)
+}
+
+// choose picks the example of each role by the Viterbi algorithm: openings and
+// poses that fit, in as long natural runs as can be had.
+func (t *take) choose(ctx context.Context, roles []role) error {
+	c := t.newChooser()
+	type state struct {
+		example, back int
+		cost          float32
+	}
+	var columns [][]state
+	for i, r := range roles {
+		if i%256 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		var column []state
+		for _, e := range c.best(t, r) {
+			s := state{example: e.index, back: -1, cost: float32(math.MaxFloat32)}
+			if i == 0 {
+				s.cost = e.cost
+			} else {
+				for k, p := range columns[i-1] {
+					if cost := p.cost + c.transition(p.example, e.index) + e.cost; cost < s.cost {
+						s.cost, s.back = cost, k
+					}
+				}
+			}
+			column = append(column, s)
+		}
+		columns = append(columns, column)
+	}
+	at := 0
+	for k, s := range columns[len(columns)-1] {
+		if s.cost < columns[len(columns)-1][at].cost {
+			at = k
+		}
+	}
+	for i := len(roles) - 1; i >= 0; i-- {
+		s := columns[i][at]
+		roles[i].example = s.example
+		roles[i].open = t.opening[t.bank.examples[s.example].look]
+		at = s.back
+	}
+	return nil
+}
+
+// chooser holds what the costs need.
+type chooser struct {
+	t       *take
+	usual   float32   // distance of two examples, the median
+	far     []float32 // distances of all pairs
+	next    []int     // example of the following frame, or -1
+	scratch []candidate
+}
+
+type candidate struct {
+	index int
+	cost  float32
+}
+
+func (t *take) newChooser() *chooser {
+	n := len(t.bank.examples)
+	c := &chooser{t: t, far: make([]float32, n*n), next: make([]int, n)}
+	byLook := map[int]int{}
+	for i, e := range t.bank.examples {
+		byLook[e.look] = i
+	}
+	for i := range t.bank.examples {
+		for k := range i {
+			d := t.bank.examples[i].shape.distance(&t.bank.examples[k].shape)
+			c.far[i*n+k], c.far[k*n+i] = d, d
+		}
+		c.next[i] = -1
+		if k, ok := byLook[t.bank.examples[i].look+1]; ok {
+			c.next[i] = k
+		}
+	}
+	c.usual = max(smooth.Quantile(c.far, .5), 1e-3)
+	return c
+}
+
+// best returns the candidates that fit a role best, by themselves.
+func (c *chooser) best(t *take, r role) []candidate {
+	all := c.scratch[:0]
+	pose := t.looks[r.look].pose
+	for i, e := range t.bank.examples {
+		l := &t.looks[e.look]
+		off := (r.want - t.opening[e.look]) / (.5 * t.most)
+		cost := openingCost*sq(off) + poseCost*(sq(pose[0]-l.pose[0])+sq(pose[1]-l.pose[1]))
+		if low := .15 * t.most; r.want < low {
+			cost += t.closed[i] * (1 - r.want/low)
+		}
+		all = append(all, candidate{i, cost})
+	}
+	c.scratch = all
+	slices.SortFunc(all, func(a, b candidate) int {
+		switch {
+		case a.cost < b.cost:
+			return -1
+		case a.cost > b.cost:
+			return 1
+		}
+		return a.index - b.index
+	})
+	return slices.Clone(all[:min(candidates, len(all))])
+}
+
+// transition is the cost of showing b after a.
+func (c *chooser) transition(a, b int) float32 {
+	switch {
+	case c.next[a] == b:
+		return 0
+	case a == b:
+		return holdCost
+	}
+	d := c.far[a*len(c.next)+b] / c.usual
+	if c.next[b] == a {
+		return backCost
+	}
+	return jumpCost + unlikeCost*d*d
+}
