@@ -1,6 +1,7 @@
 package lipsync_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -177,4 +178,15 @@ func TestTokenLimit(t *testing.T) {
 	must(t, err)
 	_, err = h.Generate(t.Context(), c, urls())
 	wantError(t, "spent", err, lipsync.TokenLimit, "token limit reached")
+}
+
+// TestGenerateCancelled has a client that is gone before its request is written.
+func TestGenerateCancelled(t *testing.T) {
+	h := newHome(t)
+	n := h.media(t, "v", "a")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := h.Generate(ctx, h.caller, n)
+	wantError(t, "cancelled", err, lipsync.Internal, "internal error")
+	h.wantEmpty(t)
 }

@@ -123,7 +123,7 @@ func insertIdempotency(ctx context.Context, tx *sql.Tx, r lipsync.Request, idem 
 		return nil
 	}
 	_, err := tx.ExecContext(ctx, `DELETE FROM idempotency WHERE (account, key) IN
-		(SELECT account, key FROM idempotency WHERE expires_at <= ? ORDER BY expires_at LIMIT 4)`, micros(r.CreatedAt))
+		(SELECT account, key FROM idempotency WHERE expires_at <= ? LIMIT 4)`, micros(r.CreatedAt))
 	if err != nil {
 		return err
 	}
