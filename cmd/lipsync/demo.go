@@ -35,7 +35,7 @@ func (c *demoCommand) Run(ctx context.Context, s streams) error {
 		picture: filepath.Join(c.Output, "before-after.png"),
 	}
 	bar := newProgress(s.err)
-	err := demo.Video(ctx, files.video, func(done, total int) { bar.show("drawing", done, total) })
+	err := demo.Video(ctx, files.video, demo.Frames, func(done int) { bar.show("drawing", done, demo.Frames) })
 	bar.end()
 	if err != nil {
 		return err

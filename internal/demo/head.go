@@ -8,11 +8,11 @@ import (
 	"sync"
 )
 
-// What the sample video is like.
+// What the sample video is like. Frames is how many there are of it.
 const (
+	Frames                  = 4 * fps
+	fps                     = 25
 	frameWidth, frameHeight = 1280, 720
-	fps           = 25
-	frames        = 6 * fps
 )
 
 // head is the person at one moment. Its places are in distances between the
@@ -34,7 +34,7 @@ func at(frame int) head {
 	h.y = 300 + 4*math.Sin(2*math.Pi*t/3.7)
 	h.tilt = .025 * math.Sin(2*math.Pi*t/4.3)
 	h.yaw = .05 * math.Sin(2*math.Pi*t/5.9)
-	for _, blink := range []float64{1.3, 3.9, 5.4} {
+	for _, blink := range []float64{1.3, 3.3} {
 		h.lids = max(h.lids, 1-math.Abs(t-blink)/.14)
 	}
 	h.pixel = 1 / h.size
@@ -66,7 +66,10 @@ func frame(index int) *image.RGBA {
 // colour is what is seen at a place, painted from the back to the front.
 func (h head) colour(u, v float64, x, y int) paint {
 	p := wall(x, y)
-	p = h.hairBehind(p, u, v)
+	mane := h.mane(u, v)
+	if mane > 0 {
+		p = p.over(strands(u, v).lit(.72), mane) // behind the neck
+	}
 	p = h.body(p, u, v)
 	if math.Abs(u) > 1.5 || v < -2 || v > 2 {
 		return p
@@ -80,7 +83,7 @@ func (h head) colour(u, v float64, x, y int) paint {
 		}
 		p = p.over(f, inside)
 	}
-	return h.hair(p, u, v)
+	return hair(p, u, v, mane)
 }
 
 // wall is a plain room with a soft light in it.
@@ -236,6 +239,9 @@ func strands(u, v float64) paint {
 // mane is 1 where there is hair, in front or behind.
 func (h head) mane(u, v float64) float64 {
 	const top = -.38
+	if math.Abs(u) > 1.5 || v < -2 || v > 1.8 {
+		return 0
+	}
 	long := 0.0
 	if v > top {
 		long = edge(math.Abs(u)-1.4+.05*math.Sin(2.2*(v-top)), 2.5*h.pixel) * edge(v-1.62+.036*u*u*u*u, .06)
@@ -243,17 +249,8 @@ func (h head) mane(u, v float64) float64 {
 	return max(long, oval(u, v, 0, top, 1.4, 1.52, 2.5*h.pixel))
 }
 
-// hairBehind falls behind the neck.
-func (h head) hairBehind(p paint, u, v float64) paint {
-	if mane := h.mane(u, v); mane > 0 {
-		return p.over(strands(u, v).lit(.72), mane)
-	}
-	return p
-}
-
 // hair is what lies before the face: a parting at the left, and the sides.
-func (h head) hair(p paint, u, v float64) paint {
-	mane := h.mane(u, v)
+func hair(p paint, u, v, mane float64) paint {
 	if mane == 0 {
 		return p
 	}

@@ -10,8 +10,9 @@ import (
 // text is what the head is made to say.
 const text = "Hello! I am only a drawing, and a moment ago I could not speak. Now my lips follow every word."
 
-// Video draws the sample video to a new file.
-func Video(ctx context.Context, path string, progress func(done, total int)) error {
+// Video draws the first n frames of the sample video to a new file, and calls
+// progress after each.
+func Video(ctx context.Context, path string, n int, progress func(done int)) error {
 	encoder := exec.CommandContext(ctx, "ffmpeg", "-v", "error", "-nostdin", "-y",
 		"-f", "rawvideo", "-pixel_format", "rgba", "-video_size", fmt.Sprintf("%dx%d", frameWidth, frameHeight),
 		"-framerate", fmt.Sprint(fps), "-i", "pipe:0",
@@ -22,11 +23,11 @@ func Video(ctx context.Context, path string, progress func(done, total int)) err
 	}
 	return run(encoder, func() error {
 		defer pictures.Close()
-		for i := range frames {
+		for i := range n {
 			if _, err := pictures.Write(frame(i).Pix); err != nil {
 				return err
 			}
-			progress(i+1, frames)
+			progress(i + 1)
 		}
 		return nil
 	})
@@ -67,4 +68,3 @@ func run(c *exec.Cmd, feed func() error) error {
 	}
 	return fed
 }
-
