@@ -19,9 +19,8 @@ func scanKey(row row) (k lipsync.Key, err error) {
 
 // CreateKey implements lipsync.Keys.
 func (s *Store) CreateKey(ctx context.Context, k lipsync.Key) error {
-	_, err := s.write.ExecContext(ctx, "INSERT INTO keys ("+keyColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+	return s.changeRow(ctx, nil, "INSERT INTO keys ("+keyColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
 		k.ID, k.Account, k.Name, k.Hash[:], micros(k.CreatedAt), micros(k.LastUsed), micros(k.RevokedAt), k.Limit, k.Used)
-	return err
 }
 
 // KeyByHash implements lipsync.Keys.
@@ -31,7 +30,7 @@ func (s *Store) KeyByHash(ctx context.Context, hash [32]byte) (lipsync.Key, erro
 
 // TouchKey implements lipsync.Keys.
 func (s *Store) TouchKey(ctx context.Context, id string, at time.Time) error {
-	return s.change(ctx, nil, "UPDATE keys SET last_used = ?1 WHERE id = ?2 AND last_used < ?1", micros(at), id)
+	return s.changeRow(ctx, nil, "UPDATE keys SET last_used = ?1 WHERE id = ?2 AND last_used < ?1", micros(at), id)
 }
 
 // ListKeys implements lipsync.Keys.
@@ -43,6 +42,6 @@ func (s *Store) ListKeys(ctx context.Context, account string) ([]lipsync.Key, er
 
 // RevokeKey implements lipsync.Keys.
 func (s *Store) RevokeKey(ctx context.Context, account, id string, at time.Time) error {
-	return s.change(ctx, refusal(lipsync.NotFound, "not found"), `UPDATE keys SET revoked_at = iif(revoked_at = 0, ?1, revoked_at)
+	return s.changeRow(ctx, refusal(lipsync.NotFound, "not found"), `UPDATE keys SET revoked_at = iif(revoked_at = 0, ?1, revoked_at)
 		WHERE id = ?2 AND ?3 IN (account, '')`, micros(at), id, account)
 }

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"time"
 
 	"lipsync/internal/lipsync"
@@ -19,20 +20,25 @@ func (s *Store) Claim(ctx context.Context, id, token string, now time.Time, leas
 		which, args = "id = ? AND "+claimable, []any{id, micros(now)}
 	}
 	set := []any{micros(now), token, micros(now.Add(lease))}
-	return scanRequest(s.write.QueryRowContext(ctx, `UPDATE requests SET status = 'processing', attempts = attempts + 1,
-			started_at = iif(started_at = 0, ?, started_at), lease = ?, lease_until = ?
-		WHERE `+which+" RETURNING "+requestColumns, append(set, args...)...))
+	var r lipsync.Request
+	err := s.update(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
+		r, err = scanRequest(tx.QueryRowContext(ctx, `UPDATE requests SET status = 'processing', attempts = attempts + 1,
+				started_at = iif(started_at = 0, ?, started_at), lease = ?, lease_until = ?
+			WHERE `+which+" RETURNING "+requestColumns, append(set, args...)...))
+		return err
+	})
+	return r, err
 }
 
 // Renew implements lipsync.Leases.
 func (s *Store) Renew(ctx context.Context, id, token string, until time.Time) error {
-	return s.change(ctx, lost(), "UPDATE requests SET lease_until = ? WHERE id = ? AND lease = ? AND lease <> ''",
+	return s.changeRow(ctx, lost(), "UPDATE requests SET lease_until = ? WHERE id = ? AND lease = ? AND lease <> ''",
 		micros(until), id, token)
 }
 
 // Release implements lipsync.Leases.
 func (s *Store) Release(ctx context.Context, id, token string) error {
-	return s.change(ctx, lost(), `UPDATE requests SET lease = '', lease_until = 0, attempts = attempts - 1
+	return s.changeRow(ctx, lost(), `UPDATE requests SET lease = '', lease_until = 0, attempts = attempts - 1
 		WHERE id = ? AND lease = ? AND lease <> ''`, id, token)
 }
 
@@ -42,7 +48,7 @@ func (s *Store) Finish(ctx context.Context, id, token string, now time.Time, out
 	if failure != "" {
 		status = lipsync.Failed
 	}
-	return s.change(ctx, lost(), `UPDATE requests SET status = ?, finished_at = ?, output = ?, error = ?,
+	return s.changeRow(ctx, lost(), `UPDATE requests SET status = ?, finished_at = ?, output = ?, error = ?,
 			lease = '', lease_until = 0
 		WHERE id = ? AND lease = ? AND lease <> ''`, status, micros(now), output, failure, id, token)
 }

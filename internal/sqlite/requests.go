@@ -26,7 +26,7 @@ func scanRequest(row row) (r lipsync.Request, err error) {
 
 // Create implements lipsync.Requests.
 func (s *Store) Create(ctx context.Context, r lipsync.Request, uploads []string, idem *lipsync.Idempotency) (created lipsync.Request, replayed bool, err error) {
-	err = s.update(ctx, func(tx *sql.Tx) error {
+	err = s.update(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if idem != nil {
 			earlier, err := replay(ctx, tx, r, idem)
 			if err != nil || earlier != "" {

@@ -27,9 +27,12 @@ var schema string
 
 // Store implements lipsync.Store.
 type Store struct {
-	write *sql.DB // one connection: SQLite has one writer at a time
-	read  *sql.DB
-	rates rates
+	write   *sql.DB // one connection: SQLite has one writer at a time
+	writes  chan write
+	closed  chan struct{} // closed by Close: no write begins any more
+	written chan struct{} // closed when all that began are done
+	read    *sql.DB
+	rates   rates
 }
 
 // Open opens the file at path, and makes it or brings it up to date first.
@@ -38,11 +41,15 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{rates: rates{windows: make(map[string]window)}}
+	s := &Store{
+		writes: make(chan write), closed: make(chan struct{}), written: make(chan struct{}),
+		rates: rates{windows: make(map[string]window)},
+	}
 	if s.write, err = open(path, "immediate"); err != nil {
 		return nil, err
 	}
 	s.write.SetMaxOpenConns(1)
+	go s.writeAll()
 	if err := s.migrate(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open database: %w", err), s.Close())
 	}
@@ -69,8 +76,10 @@ func open(path, begin string) (*sql.DB, error) {
 	return sql.Open("sqlite", address.String())
 }
 
-// Close ends the store; no method may be called after it.
+// Close ends the store, once what began is done. It is to be called once.
 func (s *Store) Close() error {
+	close(s.closed)
+	<-s.written
 	var err error
 	if s.read != nil {
 		err = s.read.Close()
@@ -79,7 +88,7 @@ func (s *Store) Close() error {
 }
 
 func (s *Store) migrate(ctx context.Context) error {
-	return s.update(ctx, func(tx *sql.Tx) error {
+	return s.update(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		var version int
 		if err := tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
 			return err
@@ -96,31 +105,6 @@ func (s *Store) migrate(ctx context.Context) error {
 		_, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", len(migrations)))
 		return err
 	})
-}
-
-// update runs f in one transaction that holds the write lock from its begin.
-func (s *Store) update(ctx context.Context, f func(*sql.Tx) error) error {
-	tx, err := s.write.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer tx.Rollback() // does nothing after Commit
-	if err := f(tx); err != nil {
-		return err
-	}
-	return tx.Commit()
-}
-
-// change runs one statement, and returns missing if it changes no row.
-func (s *Store) change(ctx context.Context, missing error, query string, args ...any) error {
-	result, err := s.write.ExecContext(ctx, query, args...)
-	if err != nil {
-		return err
-	}
-	if n, err := result.RowsAffected(); n > 0 || err != nil {
-		return err
-	}
-	return missing
 }
 
 // refusal is an error that a port's comment names. The domain knows the words

@@ -17,9 +17,8 @@ func scanUpload(row row) (u lipsync.Upload, err error) {
 
 // CreateUpload implements lipsync.Uploads.
 func (s *Store) CreateUpload(ctx context.Context, u lipsync.Upload) error {
-	_, err := s.write.ExecContext(ctx, "INSERT INTO uploads ("+uploadColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+	return s.changeRow(ctx, nil, "INSERT INTO uploads ("+uploadColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
 		u.ID, u.Account, u.Kind, u.Size, u.ContentType, u.Object, micros(u.CreatedAt), micros(u.ExpiresAt), u.RequestID)
-	return err
 }
 
 // GetUpload implements lipsync.Uploads.
@@ -36,5 +35,5 @@ func (s *Store) ExpiredUploads(ctx context.Context, now time.Time, limit int) ([
 
 // DeleteUpload implements lipsync.Uploads.
 func (s *Store) DeleteUpload(ctx context.Context, id string) error {
-	return s.change(ctx, nil, "DELETE FROM uploads WHERE id = ?", id)
+	return s.changeRow(ctx, nil, "DELETE FROM uploads WHERE id = ?", id)
 }
