@@ -1,0 +1,98 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// createKey makes a key by the command line and looks its id up.
+func createKey(t testing.TB, data, account, name string, limit int64) (id, token string) {
+	t.Helper()
+	out, err := exec.Command(fixtures.program, "keys", "create", "--data", data,
+		"--name", name, "--account", account, "--limit", fmt.Sprint(limit)).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range keyList(t, data) {
+		if k.Account == account {
+			id = k.ID // the newest is last
+		}
+	}
+	return id, strings.TrimSpace(string(out))
+}
+
+func keyList(t testing.TB, data string) []keyJSON {
+	t.Helper()
+	out, err := exec.Command(fixtures.program, "keys", "list", "--data", data, "--json").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []keyJSON
+	if err := json.Unmarshal(out, &list); err != nil {
+		t.Fatalf("keys list: %v in %s", err, out)
+	}
+	return list
+}
+
+func TestKeys(t *testing.T) {
+	data := t.TempDir()
+	if out, _, status := command(t, "keys", "list", "--data", data, "--json"); status != ok || strings.TrimSpace(out) != "[]" {
+		t.Errorf("no key: got %q, status %d, want []", out, status)
+	}
+	out, said, status := command(t, "keys", "create", "--data", data, "--name", "a name", "--account", "acme", "--limit", "3")
+	if status != ok || said != "" || !regexp.MustCompile(`^\S{40,}\n$`).MatchString(out) {
+		t.Fatalf("create: got %q, %q, status %d, want the key alone", out, said, status)
+	}
+	token := strings.TrimSpace(out)
+	list := keyList(t, data)
+	if len(list) != 1 {
+		t.Fatalf("list: got %+v, want one key", list)
+	}
+	k := list[0]
+	if k.Name != "a name" || k.Account != "acme" || k.Limit == nil || *k.Limit != 3 || k.Used != 0 || k.LastUsed != nil || k.RevokedAt != nil {
+		t.Errorf("list: got %+v", k)
+	}
+	table, _, _ := command(t, "keys", "list", "--data", data)
+	if !strings.Contains(table, k.ID) || strings.Contains(table, token) {
+		t.Errorf("list: got %q, want the id and not the key", table)
+	}
+	for _, id := range []string{k.ID, k.ID} { // a second time changes nothing
+		if _, said, status := command(t, "keys", "revoke", "--data", data, id); status != ok {
+			t.Errorf("revoke: got status %d, %q", status, said)
+		}
+	}
+	if k := keyList(t, data)[0]; k.RevokedAt == nil {
+		t.Errorf("after revoke: got %+v", k)
+	}
+	if _, said, status := command(t, "keys", "revoke", "--data", data, "nobody"); status != failed || said != "lipsync: key not found\n" {
+		t.Errorf("revoke an unknown key: got status %d, %q", status, said)
+	}
+}
+
+// TestRevokeWhileServing revokes a key that a running server has just accepted.
+func TestRevokeWhileServing(t *testing.T) {
+	data := t.TempDir()
+	s := startServer(t, data)
+	id, token := createKey(t, data, "account", "name", 0)
+	for _, want := range []int{http.StatusOK, http.StatusUnauthorized} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/api/v1/users/me", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("x-api-key", token)
+		response, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response.Body.Close()
+		if response.StatusCode != want {
+			t.Errorf("got %s, want %d", response.Status, want)
+		}
+		command(t, "keys", "revoke", "--data", data, id)
+	}
+}

@@ -1,0 +1,196 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"lipsync/internal/demo"
+)
+
+// The tests of this package run the program as its users do, as a process.
+
+// fixtures are what all tests share: the program and a small job for it.
+var fixtures struct{ program, video, speech string }
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "lipsync-test-")
+	if err == nil {
+		err = makeFixtures(dir)
+	}
+	status := 1
+	if err == nil {
+		status = m.Run()
+	} else {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	_ = os.RemoveAll(dir)
+	os.Exit(status)
+}
+
+func makeFixtures(dir string) error {
+	f := &fixtures
+	f.program, f.video, f.speech = filepath.Join(dir, "lipsync"), filepath.Join(dir, "video.mp4"), filepath.Join(dir, "speech.wav")
+	build := exec.Command("go", "build", "-trimpath", "-o", f.program, ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("build: %w: %s", err, out)
+	}
+	large := filepath.Join(dir, "large.mp4")
+	if err := demo.Video(context.Background(), large, 15, func(int) {}); err != nil {
+		return err
+	}
+	return errors.Join(
+		runFFmpeg("-i", large, "-vf", "scale=480:270", f.video),
+		runFFmpeg("-f", "lavfi", "-i", "sine=frequency=200:duration=0.6", f.speech))
+}
+
+func runFFmpeg(args ...string) error {
+	out, err := exec.Command("ffmpeg", append([]string{"-v", "error", "-nostdin", "-y"}, args...)...).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("ffmpeg: %w: %s", err, out)
+	}
+	return nil
+}
+
+// command runs the program to its end.
+func command(t *testing.T, args ...string) (stdout, stderr string, status int) {
+	t.Helper()
+	c := exec.CommandContext(t.Context(), fixtures.program, args...)
+	var out, said strings.Builder
+	c.Stdout, c.Stderr = &out, &said
+	err := c.Run()
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return out.String(), said.String(), c.ProcessState.ExitCode()
+}
+
+// server is a running lipsync serve.
+type server struct {
+	url, data string
+	process   *exec.Cmd
+	log       *record
+	done      chan error
+}
+
+// record keeps what a server says.
+type record struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (r *record) add(line string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.lines = append(r.lines, line)
+}
+
+// with returns the lines that contain the text.
+func (r *record) with(text string) []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var found []string
+	for _, line := range r.lines {
+		if strings.Contains(line, text) {
+			found = append(found, line)
+		}
+	}
+	return found
+}
+
+// startServer starts a server on a data folder and waits until it listens.
+func startServer(t *testing.T, data string, args ...string) *server {
+	t.Helper()
+	s := &server{data: data, log: new(record), done: make(chan error, 1)}
+	s.process = exec.Command(fixtures.program, append([]string{"serve", "--data", data, "--addr", "127.0.0.1:0"}, args...)...)
+	stderr, err := s.process.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.process.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.kill() })
+	listening := make(chan string, 1)
+	go func() { s.done <- s.follow(stderr, listening) }()
+	select {
+	case s.url = <-listening:
+	case <-time.After(time.Minute):
+		t.Fatalf("the server does not listen: %q", s.log.with(""))
+	}
+	if s.url == "" {
+		t.Fatalf("the server ended: %q", s.log.with(""))
+	}
+	return s
+}
+
+// follow reads what the server says until it ends.
+func (s *server) follow(stderr io.Reader, listening chan<- string) error {
+	lines := bufio.NewScanner(stderr)
+	for lines.Scan() {
+		s.log.add(lines.Text())
+		if url, ok := strings.CutPrefix(lines.Text(), "listening on "); ok {
+			listening <- url
+		}
+	}
+	close(listening)
+	return s.process.Wait()
+}
+
+// kill ends the server as kill -9 does, if it still runs, and waits for its end.
+func (s *server) kill() {
+	_ = s.process.Process.Kill()
+	s.done <- <-s.done
+}
+
+// stop ends the server as an operator does, and returns how it ended.
+func (s *server) stop(t *testing.T) error {
+	t.Helper()
+	if err := s.process.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case err := <-s.done:
+		s.done <- err
+		return err
+	case <-time.After(10 * time.Second):
+		return errors.New("it still runs after 10 s")
+	}
+}
+
+// newKey makes a key by the command line.
+func newKey(t *testing.T, data string, args ...string) string {
+	t.Helper()
+	out, said, status := command(t, append([]string{"keys", "create", "--data", data, "--name", "test"}, args...)...)
+	if status != ok {
+		t.Fatalf("keys create: status %d: %s", status, said)
+	}
+	return strings.TrimSpace(out)
+}
+
+// wait waits until a request is final.
+func (c client) wait(t *testing.T, id string) request {
+	t.Helper()
+	for deadline := time.Now().Add(5 * time.Minute); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
+		r, err := c.request(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Status == "completed" || r.Status == "failed" {
+			return r
+		}
+	}
+	t.Fatalf("request %s is not done after 5 minutes", id)
+	return request{}
+}

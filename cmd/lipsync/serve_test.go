@@ -1,0 +1,243 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"lipsync/internal/resttest"
+)
+
+// TestContract runs the contract's suite against the program.
+func TestContract(t *testing.T) {
+	const rate = 60
+	data := t.TempDir()
+	s := startServer(t, data, "--max-video", "1MiB", "--max-audio", "1MiB")
+	resttest.Run(t, resttest.Target{
+		URL:          s.url,
+		GenerateRate: rate, ReadRate: 600, MaxVideo: 1 << 20, MaxAudio: 1 << 20,
+		Video: read(t, fixtures.video), Audio: read(t, fixtures.speech),
+		NewKey: func(t testing.TB, account, name string, limit int64) (id, token string) {
+			return createKey(t, data, account, name, limit)
+		},
+		RevokeKey: func(t testing.TB, id string) {
+			if out, err := exec.Command(fixtures.program, "keys", "revoke", "--data", data, id).CombinedOutput(); err != nil {
+				t.Fatalf("keys revoke: %v: %s", err, out)
+			}
+		},
+	})
+}
+
+func read(t *testing.T, path string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// TestInputs sends one job in each way that the API knows.
+func TestInputs(t *testing.T) {
+	data := t.TempDir()
+	s := startServer(t, data, "--allow-private-networks")
+	c := client{s.url, newKey(t, data)}
+	files := httptest.NewServer(http.FileServer(http.Dir(filepath.Dir(fixtures.video))))
+	defer files.Close()
+
+	form, err := c.generate(t.Context(), fixtures.video, fixtures.speech)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for way, id := range map[string]string{
+		"multipart": form,
+		"URL":       c.start(t, files.URL+"/video.mp4", files.URL+"/speech.wav"),
+		"upload":    c.start(t, c.upload(t, "video", fixtures.video), c.upload(t, "audio", fixtures.speech)),
+		"mixed":     c.start(t, files.URL+"/video.mp4", c.upload(t, "audio", fixtures.speech)),
+	} {
+		r := c.wait(t, id)
+		if r.Status != "completed" {
+			t.Errorf("%s: got %+v, want it completed", way, r)
+			continue
+		}
+		output := filepath.Join(t.TempDir(), "output.mp4")
+		if err := c.download(t.Context(), r.OutputURL, output); err != nil {
+			t.Errorf("%s: %v", way, err)
+		}
+		wantVideo(t, output, "480,270,25/1,15")
+	}
+	if r := c.wait(t, c.start(t, files.URL+"/missing.mp4", files.URL+"/speech.wav")); r.ErrorMessage != "video URL is not accessible" {
+		t.Errorf("missing: got %+v, want it failed", r)
+	}
+}
+
+// wantVideo checks the width, height, rate and frames of a file.
+func wantVideo(t *testing.T, path, want string) {
+	t.Helper()
+	out, err := exec.Command("ffprobe", "-v", "error", "-select_streams", "v:0", "-count_frames",
+		"-show_entries", "stream=width,height,r_frame_rate,nb_read_frames", "-of", "csv=p=0", path).Output()
+	if got := strings.TrimSpace(string(out)); err != nil || got != want {
+		t.Errorf("%s: got %s (error %v), want %s", filepath.Base(path), got, err, want)
+	}
+}
+
+// start starts a job of two URLs.
+func (c client) start(t *testing.T, video, audio string) string {
+	t.Helper()
+	type input struct {
+		Type string `json:"type"`
+		URL  string `json:"url"`
+	}
+	var made struct {
+		ID string `json:"request_id"`
+	}
+	c.post(t, "/api/v1/lipsync/generate", map[string][]input{"inputs": {{"video", video}, {"audio", audio}}}, &made)
+	return made.ID
+}
+
+// upload announces and sends a file, and returns the URL to name it by.
+func (c client) upload(t *testing.T, kind, path string) string {
+	t.Helper()
+	body := read(t, path)
+	var made struct {
+		URL       string            `json:"url"`
+		UploadURL string            `json:"upload_url"`
+		Headers   map[string]string `json:"headers"`
+	}
+	c.post(t, "/api/v1/uploads", map[string]any{"type": kind, "size": len(body), "content_type": "application/octet-stream"}, &made)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPut, made.UploadURL, bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range made.Headers {
+		r.Header.Set(name, value)
+	}
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		t.Fatalf("upload: got %s", response.Status)
+	}
+	return made.URL
+}
+
+func (c client) post(t *testing.T, path string, body, answer any) {
+	t.Helper()
+	b, err := json.Marshal(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.call(t.Context(), http.MethodPost, path, "application/json", bytes.NewReader(b), answer); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestPrivateNetworks asks a server that was not told to reach this machine to
+// do so.
+func TestPrivateNetworks(t *testing.T) {
+	data := t.TempDir()
+	s := startServer(t, data)
+	c := client{s.url, newKey(t, data)}
+	files := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		t.Error("the file was asked for")
+	}))
+	defer files.Close()
+	r := c.wait(t, c.start(t, files.URL+"/video.mp4", files.URL+"/speech.wav"))
+	if r.Status != "failed" || r.ErrorMessage != "video URL is not accessible" {
+		t.Errorf("got %+v, want it failed", r)
+	}
+}
+
+// TestStop stops a server in the middle of a job and of an upload; the next one
+// does the job.
+func TestStop(t *testing.T) {
+	data := t.TempDir()
+	s := startServer(t, data, "--allow-private-networks")
+	c := client{s.url, newKey(t, data)}
+	asked, release := make(chan struct{}, 1), make(chan struct{})
+	files := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case asked <- struct{}{}:
+			<-release
+		default:
+		}
+		http.ServeFile(w, r, filepath.Join(filepath.Dir(fixtures.video), r.URL.Path))
+	}))
+	defer files.Close()
+	id := c.start(t, files.URL+"/video.mp4", files.URL+"/speech.wav")
+	<-asked
+	if err := s.stop(t); err != nil {
+		t.Errorf("stop: %v, log %q", err, s.log.with(""))
+	}
+	close(release)
+	if left, err := os.ReadDir(filepath.Join(data, "scratch")); err != nil || len(left) > 0 {
+		t.Errorf("scratch holds %v (error %v), want nothing", left, err)
+	}
+	s = startServer(t, data, "--allow-private-networks")
+	c.base = s.url
+	if r := c.wait(t, id); r.Status != "completed" {
+		t.Errorf("got %+v, want it completed", r)
+	}
+}
+
+func TestTwoServers(t *testing.T) {
+	data := t.TempDir()
+	s := startServer(t, data)
+	_, said, status := command(t, "serve", "--data", data, "--addr", "127.0.0.1:0")
+	if status != failed || !strings.Contains(said, "another server uses the data folder") {
+		t.Errorf("second server: got status %d, %q", status, said)
+	}
+	s.kill()
+	startServer(t, data) // what a killed server left is in nobody's way
+}
+
+func TestServeSaysHowToMakeAKey(t *testing.T) {
+	data := t.TempDir()
+	for _, want := range []int{1, 0} {
+		s := startServer(t, data)
+		if got := len(s.log.with("lipsync keys create")); got != want {
+			t.Errorf("hints: got %d, want %d", got, want)
+		}
+		s.kill()
+		newKey(t, data)
+	}
+}
+
+// TestSlowBody leaves a connection open in the middle of a body.
+func TestSlowBody(t *testing.T) {
+	limit := 50 * time.Millisecond
+	done := make(chan error, 1)
+	s := httptest.NewServer(stalling(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, err := r.Body.Read(make([]byte, 10))
+		for err == nil {
+			_, err = r.Body.Read(make([]byte, 10))
+		}
+		done <- err
+	}), limit))
+	defer s.Close()
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer writer.Close()
+	go func() {
+		if response, err := http.Post(s.URL, "", reader); err == nil {
+			response.Body.Close()
+		}
+	}()
+	if _, err := writer.WriteString("some"); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; !os.IsTimeout(err) {
+		t.Errorf("got %v, want a timeout", err)
+	}
+}
