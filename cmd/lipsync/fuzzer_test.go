@@ -1,0 +1,32 @@
+package main
+
+import (
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// TestFuzzer lets schemathesis hold the running service against the document
+// that it serves: no server error, no answer that the document doesn't name.
+func TestFuzzer(t *testing.T) {
+	fuzzer, err := filepath.Abs("../../.cache/venv/bin/schemathesis")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := exec.LookPath(fuzzer); err != nil {
+		t.Skip("schemathesis is not installed: make test does that")
+	}
+	data := t.TempDir()
+	s := startServer(t, data, "--generate-rate", "1000000", "--read-rate", "1000000")
+	c := exec.CommandContext(t.Context(), fuzzer, "run", s.url+"/api/openapi.yaml",
+		"--header", "Authorization: Bearer "+newKey(t, data), "--seed", "1", "--max-examples", "50", "--continue-on-failure")
+	c.Dir = t.TempDir()
+	out, err := c.CombinedOutput()
+	t.Logf("%s", out)
+	if err != nil {
+		t.Error(err)
+	}
+	if errors := s.log.with("level=ERROR"); len(errors) > 0 {
+		t.Errorf("the server logged %q", errors)
+	}
+}

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func TestSync(t *testing.T) {
+	dir := t.TempDir()
+	out := filepath.Join(dir, "it's an \"output\".mp4")
+	if err := os.WriteFile(out, []byte("what was there before"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	stdout, said, status := command(t, "sync", fixtures.video, fixtures.speech, "-o", out)
+	if status != ok || stdout != "" || !strings.Contains(said, "100%") || strings.ContainsAny(said, "\r\x1b") {
+		t.Fatalf("got status %d, %q, %q, want plain lines of progress", status, stdout, said)
+	}
+	wantVideo(t, out, "480,270,25/1,15")
+	wantFiles(t, dir, filepath.Base(out))
+}
+
+func TestSyncNames(t *testing.T) {
+	dir := t.TempDir()
+	for source, name := range map[string]string{fixtures.video: "-a video.mp4", fixtures.speech: "-i.wav"} {
+		if err := os.WriteFile(filepath.Join(dir, name), read(t, source), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := exec.CommandContext(t.Context(), fixtures.program, "sync", "-o", "out.mp4", "--", "-a video.mp4", "-i.wav")
+	c.Dir = dir
+	if said, err := c.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+	wantVideo(t, filepath.Join(dir, "out.mp4"), "480,270,25/1,15")
+}
+
+func TestSyncRefusals(t *testing.T) {
+	dir := t.TempDir()
+	text := filepath.Join(dir, "text.mp4")
+	if err := os.WriteFile(text, []byte("no video"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(dir, "link.mp4")
+	if err := os.Symlink(text, link); err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(dir, "out.mp4")
+	tests := []struct {
+		args   []string
+		status int
+		said   string
+	}{
+		{[]string{fixtures.video, fixtures.speech}, usage, "missing flags: --output"},
+		{[]string{fixtures.video, "-o", out}, usage, "<audio>"},
+		{[]string{fixtures.video, fixtures.speech, "-o", out, "--engine", "magic"}, usage, "--engine"},
+		{[]string{fixtures.video, fixtures.speech, "-o", out, "--fast"}, usage, "--fast"},
+		{[]string{filepath.Join(dir, "missing"), fixtures.speech, "-o", out}, failed, "no such file"},
+		{[]string{dir, fixtures.speech, "-o", out}, failed, "is not a file"},
+		{[]string{text, fixtures.speech, "-o", text}, failed, "would be overwritten"},
+		{[]string{text, fixtures.speech, "-o", link}, failed, "would be overwritten"},
+		{[]string{fixtures.video, text, "-o", text}, failed, "would be overwritten"},
+		{[]string{fixtures.video, fixtures.speech, "-o", dir}, failed, "is not a file"},
+		{[]string{fixtures.video, fixtures.speech, "-o", filepath.Join(dir, "no", "out.mp4")}, failed, "no such file"},
+		{[]string{text, fixtures.speech, "-o", out}, failed, "lipsync: video is not a supported format\n"},
+		{[]string{fixtures.video, text, "-o", out}, failed, "lipsync: audio is not a supported format\n"},
+		{[]string{fixtures.speech, fixtures.speech, "-o", out}, failed, "lipsync: video has no picture\n"},
+	}
+	for _, test := range tests {
+		stdout, said, status := command(t, append([]string{"sync"}, test.args...)...)
+		if status != test.status || stdout != "" || !strings.Contains(said, test.said) {
+			t.Errorf("%q: got status %d, %q, want %d, %q", test.args, status, said, test.status, test.said)
+		}
+	}
+	wantFiles(t, dir, "link.mp4", "text.mp4")
+}
+
+// TestSyncInterrupted ends the program in the middle, by Ctrl-C and by kill.
+func TestSyncInterrupted(t *testing.T) {
+	long := filepath.Join(t.TempDir(), "long.wav")
+	if err := runFFmpeg("-f", "lavfi", "-i", "sine=duration=300", long); err != nil {
+		t.Fatal(err)
+	}
+	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+		dir := t.TempDir()
+		c := exec.CommandContext(t.Context(), fixtures.program, "sync", fixtures.video, long, "-o", filepath.Join(dir, "out.mp4"))
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		for len(files(t, dir)) == 0 { // it has not begun
+			time.Sleep(10 * time.Millisecond)
+		}
+		if err := c.Process.Signal(signal); err != nil {
+			t.Fatal(err)
+		}
+		_ = c.Wait()
+		if got := c.ProcessState.ExitCode(); got != failed {
+			t.Errorf("%s: got status %d, want %d", signal, got, failed)
+		}
+		wantFiles(t, dir)
+	}
+}
+
+func files(t *testing.T, dir string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// wantFiles checks that a folder holds these files and no others.
+func wantFiles(t *testing.T, dir string, want ...string) {
+	t.Helper()
+	if got := files(t, dir); strings.Join(got, ", ") != strings.Join(want, ", ") {
+		t.Errorf("files: got %q, want %q", got, want)
+	}
+}
