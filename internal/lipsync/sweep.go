@@ -85,8 +85,8 @@ func (s *Service) Tidy(ctx context.Context, age time.Duration) error {
 	var errs []error
 	for _, prefix := range []string{inputs, uploads, outputs} {
 		errs = append(errs, s.Objects.List(ctx, prefix, func(key string, modified time.Time) error {
-			verdict, err := s.judge(ctx, key)
-			if err != nil || verdict == needed || verdict == orphan && young(modified) {
+			v, err := s.judge(ctx, key)
+			if err != nil || v == needed || v == orphan && young(modified) {
 				return err
 			}
 			return s.Objects.Delete(ctx, key)

@@ -64,11 +64,11 @@ func (s *Service) Fail(ctx context.Context, r Request, sentence string) error {
 func (s *Service) finish(ctx context.Context, r Request, output, failure string) error {
 	err := s.Store.Finish(ctx, r.ID, r.Lease, s.Now(), output, failure)
 	if CodeOf(err) == Conflict {
-		now, getErr := s.Store.Get(ctx, r.ID)
+		stored, getErr := s.Store.Get(ctx, r.ID)
 		if getErr != nil {
 			return getErr
 		}
-		if !now.Status.Final() || now.Output != output || now.Error != failure {
+		if !stored.Status.Final() || stored.Output != output || stored.Error != failure {
 			return err
 		}
 	} else if err != nil {

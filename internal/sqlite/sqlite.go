@@ -19,8 +19,7 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// migrations bring a file from the version of their index to the next one.
-// Files of any earlier version exist: add at the end, change nothing.
+// schema makes version 1 of a new file.
 //
 //go:embed schema.sql
 var schema string
@@ -87,12 +86,15 @@ func (s *Store) Close() error {
 	return errors.Join(err, s.write.Close())
 }
 
+// migrate brings the file to the newest version, which user_version counts.
 func (s *Store) migrate(ctx context.Context) error {
 	return s.update(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		var version int
 		if err := tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
 			return err
 		}
+		// Each brings a file from the version of its index to the next one. Files
+		// of every version are out there: add at the end, change nothing.
 		migrations := []string{schema}
 		if version > len(migrations) {
 			return errors.New("the database was made by a newer version of the program")

@@ -20,6 +20,9 @@ type write struct {
 // done or undone as a whole, and on the disk when update returns nil. Once it
 // began, ctx has no say any more: change gets a context that does not end.
 func (s *Store) update(ctx context.Context, change func(context.Context, *sql.Tx) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	w := write{change, make(chan error, 1)}
 	select {
 	case s.writes <- w:
