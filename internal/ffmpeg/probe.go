@@ -95,8 +95,10 @@ func probeArgs(path string) []string {
 		"stream=index,codec_type,codec_name,width,height,pix_fmt,sample_aspect_ratio,field_order," +
 		"color_range,color_space,color_transfer,color_primaries,avg_frame_rate,r_frame_rate,time_base," +
 		"start_pts,channels,sample_rate:" +
-		"stream_disposition=attached_pic:stream_tags=alpha_mode:stream_side_data=rotation"
+		"stream_disposition=attached_pic:stream_tags=alpha_mode:stream_side_data=rotation:" +
+		"frame=stream_index,best_effort_timestamp"
 	return []string{"-v", "error", "-print_format", "json", "-show_entries", wanted,
+		"-read_intervals", "%+#20", // packets, to see the first picture's time
 		"-protocol_whitelist", "file", "-format_whitelist", strings.Join(formats(), ","),
 		"-max_pixels", strconv.Itoa(maxPixels), "-i", "file:" + path}
 }
@@ -108,6 +110,10 @@ type report struct {
 		Duration string `json:"duration"`
 	} `json:"format"`
 	Streams []stream `json:"streams"`
+	Frames  []struct {
+		Stream int    `json:"stream_index"`
+		Time   *int64 `json:"best_effort_timestamp"`
+	} `json:"frames"`
 }
 
 type stream struct {
@@ -160,6 +166,7 @@ func parseProbe(b []byte) (*Info, error) {
 				return nil, err
 			}
 			info.Video = v
+			v.start = r.firstTime(s)
 		case s.Type == "audio" && info.Audio == nil && s.Codec != "" && s.Channels > 0:
 			rate, _ := strconv.Atoi(s.SampleRate)
 			info.Audio = &Audio{SampleRate: rate, Channels: s.Channels, index: s.Index}
@@ -168,9 +175,20 @@ func parseProbe(b []byte) (*Info, error) {
 	return info, nil
 }
 
+// firstTime returns the time of the stream's first picture: what the decoder
+// says, which is not always what the container says.
+func (r *report) firstTime(s stream) int64 {
+	for _, f := range r.Frames {
+		if f.Stream == s.Index && f.Time != nil {
+			return *f.Time
+		}
+	}
+	return s.Start
+}
+
 func (s stream) video() (*Video, error) {
 	v := &Video{
-		index: s.Index, codec: s.Codec, start: s.Start,
+		index: s.Index, codec: s.Codec,
 		interlaced: slices.Contains([]string{"tt", "bb", "tb", "bt"}, s.FieldOrder),
 		alpha:      hasAlpha(s.PixFmt) || s.Tags.AlphaMode == "1",
 		rgb:        isRGB(s.PixFmt),

@@ -1,0 +1,119 @@
+package ffmpeg
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+)
+
+// answer makes ffprobe's answer for one video stream.
+func answer(stream string) []byte {
+	return fmt.Appendf(nil, `{"format": {"format_name": "avi", "duration": "2.5"}, "streams": [{
+		"codec_type": "video", "codec_name": "h264", "pix_fmt": "yuv420p", "width": 640, "height": 480,
+		"time_base": "1/90000", "avg_frame_rate": "25/1", "disposition": {"attached_pic": 0}, %s}]}`, stream)
+}
+
+func TestDisplaySize(t *testing.T) {
+	for _, test := range []struct {
+		stream        string
+		width, height int // 0 for an error
+	}{
+		{`"index": 0`, 640, 480},
+		{`"width": 641, "height": 479`, 640, 478},
+		{`"side_data_list": [{"rotation": -90}]`, 480, 640},
+		{`"side_data_list": [{"rotation": 180}]`, 640, 480},
+		{`"side_data_list": [{}, {"rotation": 270}]`, 480, 640},
+		{`"sample_aspect_ratio": "0:1"`, 640, 480},
+		{`"sample_aspect_ratio": "16:11", "width": 720, "height": 576`, 1048, 576},
+		{`"sample_aspect_ratio": "16:11", "width": 720, "height": 576, "side_data_list": [{"rotation": 90}]`, 576, 1048},
+		{`"sample_aspect_ratio": "1:1", "width": 641`, 640, 480},
+		{`"sample_aspect_ratio": "1:100000"`, 0, 0},
+		{`"sample_aspect_ratio": "2000000000:1"`, 0, 0},
+		{`"width": 0`, 0, 0},
+		{`"width": 1`, 0, 0},
+		{`"width": -640`, 0, 0},
+		{`"height": 999999999`, 0, 0},
+		{`"codec_name": ""`, 0, 0},
+		{`"time_base": "0/0"`, 0, 0},
+	} {
+		info, err := parseProbe(answer(test.stream))
+		if test.width == 0 {
+			if !errors.Is(err, ErrUnsupported) {
+				t.Errorf("%s: error %v, want ErrUnsupported", test.stream, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", test.stream, err)
+		} else if v := info.Video; v.Width != test.width || v.Height != test.height {
+			t.Errorf("%s: got %d × %d, want %d × %d", test.stream, v.Width, v.Height, test.width, test.height)
+		}
+	}
+}
+
+func TestPixelKinds(t *testing.T) {
+	for _, test := range []struct {
+		stream                            string
+		alpha, rgb, full, interlaced, hdr bool
+	}{
+		{`"index": 0`, false, false, false, false, false},
+		{`"pix_fmt": "yuva444p10le"`, true, false, false, false, false},
+		{`"tags": {"alpha_mode": "1"}`, true, false, false, false, false},
+		{`"pix_fmt": "argb"`, true, true, false, false, false},
+		{`"pix_fmt": "gbrp10le"`, false, true, false, false, false},
+		{`"pix_fmt": "yuvj420p"`, false, false, true, false, false},
+		{`"color_range": "pc"`, false, false, true, false, false},
+		{`"field_order": "tt"`, false, false, false, true, false},
+		{`"color_transfer": "arib-std-b67"`, false, false, false, false, true},
+	} {
+		info, err := parseProbe(answer(test.stream))
+		if err != nil {
+			t.Errorf("%s: %v", test.stream, err)
+			continue
+		}
+		v := info.Video
+		got := [...]bool{v.alpha, v.rgb, v.fullRange, v.interlaced, v.hdr()}
+		if want := [...]bool{test.alpha, test.rgb, test.full, test.interlaced, test.hdr}; got != want {
+			t.Errorf("%s: alpha, RGB, full range, interlaced, HDR: got %v, want %v", test.stream, got, want)
+		}
+	}
+}
+
+func TestCoverPictureIsNoVideo(t *testing.T) {
+	info, err := parseProbe(answer(`"disposition": {"attached_pic": 1}`))
+	if err != nil || info.Video != nil {
+		t.Errorf("got %+v, %v; want no video", info, err)
+	}
+}
+
+func FuzzProbe(f *testing.F) {
+	f.Add(answer(`"index": 0, "sample_aspect_ratio": "16:11", "side_data_list": [{"rotation": -90}]`))
+	f.Add([]byte(`{"format": {"format_name": "wav"}, "streams": [{"codec_type": "audio", "codec_name": "aac", "channels": 2, "sample_rate": "1e9"}]}`))
+	f.Add([]byte(`{"frames": [{"stream_index": 0, "best_effort_timestamp": 9223372036854775807}], "format": {}}`))
+	f.Add([]byte(`{}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		info, err := parseProbe(b)
+		if err != nil {
+			if !errors.Is(err, ErrUnsupported) {
+				t.Errorf("error %v, want ErrUnsupported", err)
+			}
+			return
+		}
+		if info.Duration < 0 {
+			t.Errorf("duration %v", info.Duration)
+		}
+		v := info.Video
+		if v == nil {
+			return
+		}
+		if v.Width < 2 || v.Height < 2 || v.Width%2 != 0 || v.Height%2 != 0 || v.Width > math.MaxInt32 {
+			t.Errorf("size %d × %d", v.Width, v.Height)
+		}
+		if fps := v.Rate.Float(); !(fps >= 1) || math.IsInf(fps, 0) {
+			t.Errorf("rate %s", v.Rate)
+		}
+		decodeArgs(info, 1, span{from: 1e6, to: 2e6, seek: true})
+		encodeArgs(v, 1, "in", "out")
+	})
+}
