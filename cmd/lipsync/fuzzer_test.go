@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
@@ -16,10 +17,15 @@ func TestFuzzer(t *testing.T) {
 	if _, err := exec.LookPath(fuzzer); err != nil {
 		t.Skip("schemathesis is not installed: make test does that")
 	}
+	settings, err := filepath.Abs("../../internal/rest/schemathesis.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
 	data := t.TempDir()
 	s := startServer(t, data, "--generate-rate", "1000000", "--read-rate", "1000000")
-	c := exec.CommandContext(t.Context(), fuzzer, "run", s.url+"/api/openapi.yaml",
-		"--header", "Authorization: Bearer "+newKey(t, data), "--seed", "1", "--max-examples", "50", "--continue-on-failure")
+	c := exec.CommandContext(t.Context(), fuzzer, "--config-file", settings, "run", s.url+"/api/openapi.yaml",
+		"--seed", "1", "--max-examples", "50", "--continue-on-failure")
+	c.Env = append(os.Environ(), "LIPSYNC_KEY="+newKey(t, data))
 	c.Dir = t.TempDir()
 	out, err := c.CombinedOutput()
 	t.Logf("%s", out)

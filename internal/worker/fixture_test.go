@@ -152,4 +152,3 @@ func (f *fixture) output(t *testing.T, id string) string {
 	}
 	return string(b)
 }
-
