@@ -92,7 +92,7 @@ func TestLog(t *testing.T) {
 // TestCauseIsLogged: what went wrong inside is for the log alone.
 func TestCauseIsLogged(t *testing.T) {
 	h := newHome(t)
-	h.store.Close()
+	h.closeStore()
 	w := h.call(httptest.NewRequest(http.MethodGet, "/api/v1/users/me", nil), "any")
 	if got := errorOf(t, w); w.Code != 500 || got != "internal error" {
 		t.Errorf("got %d %q, want 500 internal error", w.Code, got)

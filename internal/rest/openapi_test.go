@@ -173,7 +173,8 @@ func (c *checkedTransport) provokeFaults(base string) {
 	}
 }
 
-// compareStatuses: every status in the document was seen in an answer.
+// compareStatuses: every status in the document was seen in an answer. It needs
+// the whole suite to have run.
 func (c *checkedTransport) compareStatuses() {
 	for path, item := range c.doc.Paths.Map() {
 		for method, op := range item.Operations() {

@@ -74,9 +74,9 @@ func (a *api) mount() {
 			allowed[r.path] = append(allowed[r.path], http.MethodHead)
 		}
 	}
-	for path, methods := range allowed {
+	for pattern, methods := range allowed {
 		slices.Sort(methods)
-		a.mux.Handle(path, a.serve(methodNotAllowed(strings.Join(methods, ", "))))
+		a.mux.Handle(pattern, a.serve(methodNotAllowed(strings.Join(methods, ", "))))
 	}
 	a.mux.Handle("/", a.serve(notFound))
 }
