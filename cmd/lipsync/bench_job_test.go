@@ -1,0 +1,69 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+
+	"lipsync/internal/demo"
+	"lipsync/internal/render"
+)
+
+// sampleOf makes a sample video of a height, and speech, both of a length.
+func sampleOf(b *testing.B, height, seconds int) (video, audio string) {
+	b.Helper()
+	dir := b.TempDir()
+	drawn, spoken := filepath.Join(dir, "drawn.mp4"), filepath.Join(dir, "spoken.wav")
+	video, audio = filepath.Join(dir, "video.mp4"), filepath.Join(dir, "audio.wav")
+	if err := demo.Video(b.Context(), drawn, demo.Frames, func(int) {}); err != nil {
+		b.Fatal(err)
+	}
+	if err := demo.Speech(b.Context(), spoken); err != nil {
+		b.Fatal(err)
+	}
+	length := fmt.Sprint(seconds)
+	if err := runFFmpeg("-stream_loop", "-1", "-i", drawn, "-t", length, "-preset", "veryfast", "-crf", "18",
+		"-vf", fmt.Sprintf("scale=-2:%d", height), video); err != nil {
+		b.Fatal(err)
+	}
+	if err := runFFmpeg("-stream_loop", "-1", "-i", spoken, "-t", length, audio); err != nil {
+		b.Fatal(err)
+	}
+	return video, audio
+}
+
+// sampleSeconds is the length of the jobs whose speed is measured.
+const sampleSeconds = 12
+
+// BenchmarkJob measures whole jobs, and each of their stages alone on all cores.
+func BenchmarkJob(b *testing.B) {
+	for _, height := range []int{720, 1080} {
+		b.Run(fmt.Sprintf("%dp", height), func(b *testing.B) {
+			video, audio := sampleOf(b, height, sampleSeconds)
+			renderer, err := newRenderer(runtime.NumCPU())
+			if err != nil {
+				b.Fatal(err)
+			}
+			var job time.Duration
+			for b.Loop() {
+				started := time.Now()
+				scratch := b.TempDir()
+				if err := renderer.Render(b.Context(), render.Job{
+					Video: video, Audio: audio, Output: filepath.Join(scratch, "out.mp4"), Scratch: scratch,
+				}); err != nil {
+					b.Fatal(err)
+				}
+				job = time.Since(started)
+			}
+			s := measureStages(b, renderer, video, audio)
+			b.ReportMetric(0, "ns/op")
+			b.ReportMetric(s.rate(job), "job-frames/s")
+			for name, took := range s.took {
+				b.ReportMetric(s.rate(took), name+"-frames/s")
+			}
+			b.ReportMetric(job.Seconds()/s.slowest().Seconds(), "job/slowest-stage")
+		})
+	}
+}
