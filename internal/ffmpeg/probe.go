@@ -93,7 +93,7 @@ func (t *Tools) Probe(ctx context.Context, path string) (*Info, error) {
 func probeArgs(path string) []string {
 	const wanted = "format=format_name,duration:" +
 		"stream=index,codec_type,codec_name,width,height,pix_fmt,sample_aspect_ratio,field_order," +
-		"color_range,color_space,color_transfer,color_primaries,avg_frame_rate,r_frame_rate,time_base," +
+		"color_range,color_space,color_transfer,color_primaries,avg_frame_rate,time_base," +
 		"start_pts,channels,sample_rate:" +
 		"stream_disposition=attached_pic:stream_tags=alpha_mode:stream_side_data=rotation:" +
 		"frame=stream_index,best_effort_timestamp"
@@ -130,7 +130,6 @@ type stream struct {
 	Transfer    string `json:"color_transfer"`
 	Primaries   string `json:"color_primaries"`
 	AvgRate     string `json:"avg_frame_rate"`
-	BaseRate    string `json:"r_frame_rate"`
 	TimeBase    string `json:"time_base"`
 	Start       int64  `json:"start_pts"`
 	Channels    int    `json:"channels"`
@@ -165,8 +164,9 @@ func parseProbe(b []byte) (*Info, error) {
 			if err != nil {
 				return nil, err
 			}
+			times := r.times(s)
+			v.start, v.Rate = times[0], s.rate(times).snap()
 			info.Video = v
-			v.start = r.firstTime(s)
 		case s.Type == "audio" && info.Audio == nil && s.Codec != "" && s.Channels > 0:
 			rate, _ := strconv.Atoi(s.SampleRate)
 			info.Audio = &Audio{SampleRate: rate, Channels: s.Channels, index: s.Index}
@@ -175,15 +175,36 @@ func parseProbe(b []byte) (*Info, error) {
 	return info, nil
 }
 
-// firstTime returns the time of the stream's first picture: what the decoder
-// says, which is not always what the container says.
-func (r *report) firstTime(s stream) int64 {
+// times returns when the stream's first pictures are shown, in ticks. What the
+// decoder says is not always what the container says, so that is the last
+// resort.
+func (r *report) times(s stream) []int64 {
+	var times []int64
 	for _, f := range r.Frames {
 		if f.Stream == s.Index && f.Time != nil {
-			return *f.Time
+			times = append(times, *f.Time)
 		}
 	}
-	return s.Start
+	if times == nil {
+		return []int64{s.Start}
+	}
+	return times
+}
+
+// rate returns the average frame rate. Where the container has none, or one
+// that counts its clock's ticks, as those of browsers' recordings do, it is that
+// of the first pictures.
+func (s stream) rate(times []int64) Rate {
+	const most = 300 // frames a second that a container is believed
+	if r, ok := parseRate(s.AvgRate); ok && r.Float() <= most {
+		return r
+	}
+	timeBase, _ := parseRate(s.TimeBase)
+	span := times[len(times)-1] - times[0]
+	if span <= 0 || span > 1<<30 {
+		return Rate{25, 1}
+	}
+	return Rate{int64(len(times)-1) * timeBase.Den, span * timeBase.Num}
 }
 
 func (s stream) video() (*Video, error) {
@@ -199,14 +220,6 @@ func (s stream) video() (*Video, error) {
 	if v.timeBase, ok = parseRate(s.TimeBase); !ok || s.Codec == "" || s.PixFmt == "" {
 		return nil, fmt.Errorf("%w: video stream of codec %q", ErrUnsupported, s.Codec)
 	}
-	rate, ok := parseRate(s.AvgRate)
-	if !ok {
-		rate, ok = parseRate(s.BaseRate)
-	}
-	if !ok {
-		rate = Rate{25, 1}
-	}
-	v.Rate = rate.snap()
 	if v.Width, v.Height, ok = s.displaySize(); !ok {
 		return nil, fmt.Errorf("%w: size %d × %d, pixels %s", ErrUnsupported, s.Width, s.Height, s.Aspect)
 	}

@@ -80,6 +80,28 @@ func TestPixelKinds(t *testing.T) {
 	}
 }
 
+func TestRateOfTheFirstPictures(t *testing.T) {
+	const frames = `"index": 0, "time_base": "1/1000"}], "frames": [{"stream_index": 1, "best_effort_timestamp": 7},
+		{"stream_index": 0, "best_effort_timestamp": 500}, {"stream_index": 0, "best_effort_timestamp": 540},
+		{"stream_index": 0}, {"stream_index": 0, "best_effort_timestamp": 580`
+	for _, test := range []struct{ stream, want string }{
+		{frames, "25/1"},
+		{`"avg_frame_rate": "1000/1", ` + frames, "25/1"},
+		{`"avg_frame_rate": "0/0", ` + frames, "25/1"},
+		{`"avg_frame_rate": "30/1", ` + frames, "30/1"},
+		{`"avg_frame_rate": "0/0"`, "25/1"},
+		{`"avg_frame_rate": "1000/1", "time_base": "1/1000"}], "frames": [{"stream_index": 0, "best_effort_timestamp": 0},
+			{"stream_index": 0, "best_effort_timestamp": 1`, "1000000/1000"},
+	} {
+		info, err := parseProbe(answer(test.stream))
+		if err != nil {
+			t.Errorf("%s: %v", test.stream, err)
+		} else if got := info.Video.Rate.String(); got != test.want {
+			t.Errorf("%s: got %s, want %s", test.stream, got, test.want)
+		}
+	}
+}
+
 func TestCoverPictureIsNoVideo(t *testing.T) {
 	info, err := parseProbe(answer(`"disposition": {"attached_pic": 1}`))
 	if err != nil || info.Video != nil {

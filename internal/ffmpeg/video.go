@@ -100,9 +100,10 @@ func decodeArgs(in *Info, threads int, s span) []string {
 }
 
 // inputArgs are what every decoder of a stranger's file gets before its -i.
-// Times stay as they are in the file, so that those after a seek agree.
+// Times stay as they are in the file, so that those after a seek agree. Damaged
+// pictures are no reason to fail: the others are still there.
 func inputArgs(in *Info, threads int) []string {
-	return []string{"-v", "error", "-nostdin", "-copyts", "-protocol_whitelist", "file", "-f", in.Format,
+	return []string{"-v", "error", "-nostdin", "-max_error_rate", "1", "-copyts", "-protocol_whitelist", "file", "-f", in.Format,
 		"-threads", strconv.Itoa(threads), "-max_pixels", strconv.Itoa(maxPixels)}
 }
 

@@ -65,24 +65,34 @@ func (w *rendering) probe(ctx context.Context, kind, path string) (*ffmpeg.Info,
 	if err != nil {
 		return nil, fmt.Errorf("probe %s: %w", kind, err)
 	}
-	if info.Duration > w.Limits.Duration {
-		return nil, invalid(fmt.Sprintf("%s is longer than %s: %s", kind, minutes(w.Limits.Duration), minutes(info.Duration)), nil)
-	}
 	return info, nil
 }
 
-// check says whether the picture is within the limits.
+// check says whether the picture is within the limits. Its length is what the
+// file says: a file that says less is only shown as far as the sound goes.
 func (l Limits) check(in *ffmpeg.Info) error {
 	v := in.Video
 	switch {
 	case v == nil:
 		return invalid("video has no picture", nil)
+	case in.Duration > l.Duration:
+		return l.tooLong("video", in.Duration)
 	case v.Width > l.Width || v.Height > l.Height:
 		return invalid(fmt.Sprintf("video is larger than %d × %d pixels: %d × %d pixels", l.Width, l.Height, v.Width, v.Height), nil)
 	case v.Rate.Float() > l.FPS:
 		return invalid(fmt.Sprintf("video has more than %.4g frames per second: %.4g", l.FPS, v.Rate.Float()), nil)
 	}
 	return nil
+}
+
+// tooLong names a length over the limit. The value is what the file says of
+// itself, and is left out where the file says less than the limit.
+func (l Limits) tooLong(kind string, claimed time.Duration) error {
+	message := kind + " is longer than " + minutes(l.Duration)
+	if claimed > l.Duration {
+		message += ": " + minutes(claimed)
+	}
+	return invalid(message, nil)
 }
 
 // transcode writes the speech track's two files and returns its length in
@@ -103,7 +113,7 @@ func (w *rendering) transcode(ctx context.Context, audio *ffmpeg.Info) (int64, e
 	case samples == 0:
 		return 0, invalid("audio has no sound track", nil)
 	case samples > int64(w.Limits.Duration.Seconds()*ffmpeg.PCMRate):
-		return 0, invalid("audio is longer than "+minutes(w.Limits.Duration), nil)
+		return 0, w.Limits.tooLong("audio", audio.Duration)
 	}
 	return samples, pcm.Close()
 }

@@ -3,6 +3,8 @@ package render
 import (
 	"context"
 	"image"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -48,50 +50,82 @@ func TestPlay(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := &player{tools: tools, video: info, most: 17}
 			w := &rendering{Renderer: &Renderer{Tools: tools}, video: info, frames: 1000}
 			var straight seen
 			if err := decodeAll(t.Context(), w, &straight); err != nil {
 				t.Fatal(err)
 			}
-			p.sums = straight.sums
+			p := &player{tools: tools, video: info, sums: straight.sums, most: 17}
 			if len(p.sums) < 60 {
 				t.Fatalf("%d frames", len(p.sums))
 			}
 			p.line = timeline{source: len(p.sums), output: 2*len(p.sums) + 25}
-			var got, want []uint32
-			free := newBuffers(info.Video, 1)
-			err = p.play(t.Context(), free, func(frame *image.YCbCr) error {
-				got = append(got, sum(frame))
-				free.give(frame)
-				return nil
-			})
-			if err != nil {
+			checkPlay(t, p)
+			// Right frames could come the slow way.
+			checkSeek(t, p, len(p.sums)-20, len(p.sums))
+		})
+	}
+}
+
+// TestPlayWithoutSeeking plays a clip with an ffmpeg that brings the wrong
+// frames, or none, after a seek.
+func TestPlayWithoutSeeking(t *testing.T) {
+	tools := ffmpegtest.Tools(t)
+	path := ffmpegtest.Make(t, "a.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 60), "-g", "5")
+	info, err := tools.Probe(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &rendering{Renderer: &Renderer{Tools: tools}, video: info, frames: 1000}
+	var straight seen
+	if err := decodeAll(t.Context(), w, &straight); err != nil {
+		t.Fatal(err)
+	}
+	for name, seek := range map[string]string{"none": "exit 1", "others": `for a; do shift; case $a in setpts=*) a="negate,$a";; esac; set -- "$@" "$a"; done`} {
+		t.Run(name, func(t *testing.T) {
+			script := "#!/bin/sh\ncase \"$*\" in *trim=*) " + seek + ";; esac\nexec " + tools.FFmpeg + " \"$@\"\n"
+			unseeking := *tools
+			unseeking.FFmpeg = filepath.Join(t.TempDir(), "ffmpeg")
+			if err := os.WriteFile(unseeking.FFmpeg, []byte(script), 0o700); err != nil {
 				t.Fatal(err)
 			}
-			for o := range p.line.output {
-				want = append(want, p.sums[p.line.at(o)])
-			}
-			if !slices.Equal(got, want) {
-				t.Errorf("%d frames that differ from the %d of a straight read", len(got), len(want))
-			}
-			slow := 0
-			for from := 0; from+17 <= len(p.sums); from += 17 {
-				frames, err := tools.OpenFramesAt(t.Context(), info, from, from+17)
-				if err != nil {
-					t.Fatal(err)
-				}
-				s := newStretch(info.Video, 17)
-				s.n = 17
-				if ok, err := p.fill(s, frames, from); !ok {
-					t.Log("slow", from, err)
-					slow++
-				}
-			}
-			if slow > 0 {
-				t.Errorf("slow %d", slow)
-			}
+			checkPlay(t, &player{&unseeking, info, timeline{60, 150}, straight.sums, 17})
 		})
+	}
+}
+
+// checkPlay compares every frame that p plays with those of a straight read.
+func checkPlay(t *testing.T, p *player) {
+	t.Helper()
+	var got, want []uint32
+	free := newBuffers(p.video.Video, 1)
+	err := p.play(t.Context(), free, func(frame *image.YCbCr) error {
+		got = append(got, sum(frame))
+		free.give(frame)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for o := range p.line.output {
+		want = append(want, p.sums[p.line.at(o)])
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%d frames, not the same as %d of a straight read", len(got), len(want))
+	}
+}
+
+// checkSeek checks that seeking brings the frames from to to-1.
+func checkSeek(t *testing.T, p *player, from, to int) {
+	t.Helper()
+	frames, err := p.tools.OpenFramesAt(t.Context(), p.video, from, to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newStretch(p.video.Video, to-from)
+	s.n = to - from
+	if ok, err := p.fill(s, frames, from); !ok {
+		t.Errorf("frames from %d are others after a seek: %v", from, err)
 	}
 }
 

@@ -1,0 +1,99 @@
+package render
+
+import (
+	"fmt"
+	"image"
+	"path/filepath"
+	"testing"
+
+	"lipsync/internal/ffmpeg"
+	"lipsync/internal/ffmpeg/ffmpegtest"
+)
+
+// benchSizes runs f with four seconds of a moving picture of each size.
+func benchSizes(b *testing.B, f func(b *testing.B, tools *ffmpeg.Tools, video *ffmpeg.Info)) {
+	for _, size := range []string{"1280x720", "1920x1080"} {
+		b.Run(size, func(b *testing.B) {
+			tools := ffmpegtest.Tools(b)
+			path := ffmpegtest.Make(b, "a.mp4", "-f", "lavfi", "-i", "testsrc2=d=4:r=25:s="+size)
+			info, err := tools.Probe(b.Context(), path)
+			if err != nil {
+				b.Fatal(err)
+			}
+			f(b, tools, info)
+		})
+	}
+}
+
+// report tells frames per second.
+func report(b *testing.B, frames int) {
+	b.ReportMetric(float64(frames)/b.Elapsed().Seconds(), "frames/s")
+	b.ReportMetric(0, "ns/op")
+}
+
+func BenchmarkDecode(b *testing.B) {
+	benchSizes(b, func(b *testing.B, tools *ffmpeg.Tools, video *ffmpeg.Info) {
+		frame, n := video.Video.NewFrame(), 0
+		for b.Loop() {
+			frames, err := tools.OpenFrames(b.Context(), video, 100)
+			if err != nil {
+				b.Fatal(err)
+			}
+			for frames.Read(frame) == nil {
+				n++
+			}
+			frames.Close()
+		}
+		report(b, n)
+	})
+}
+
+func BenchmarkEncode(b *testing.B) {
+	benchSizes(b, func(b *testing.B, tools *ffmpeg.Tools, video *ffmpeg.Info) {
+		frames, err := tools.OpenFrames(b.Context(), video, 25)
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer frames.Close()
+		moving := newStretch(video.Video, 25).frames
+		for _, frame := range moving {
+			if err := frames.Read(frame); err != nil {
+				b.Fatal(err)
+			}
+		}
+		aac, n := sound(b, "a.m4a", "4"), 0
+		for b.Loop() {
+			encoder, err := tools.Encode(b.Context(), video.Video, aac, filepath.Join(b.TempDir(), "o.mp4"))
+			if err != nil {
+				b.Fatal(err)
+			}
+			line := timeline{len(moving), 100}
+			for o := range line.output {
+				if err := encoder.Write(moving[line.at(o)]); err != nil {
+					b.Fatal(err)
+				}
+			}
+			if err := encoder.Finish(); err != nil {
+				b.Fatal(err)
+			}
+			n += line.output
+		}
+		report(b, n)
+	})
+}
+
+// BenchmarkBlend paints a mouth of a usual size, and one of half a picture.
+func BenchmarkBlend(b *testing.B) {
+	frame := noise(image.Rect(0, 0, 1920, 1080), 1)
+	for _, r := range []image.Rectangle{image.Rect(800, 600, 1000, 760), image.Rect(0, 0, 1920, 540)} {
+		b.Run(fmt.Sprintf("%dx%d", r.Dx(), r.Dy()), func(b *testing.B) {
+			m := Mouth{noise(r, 2), image.NewAlpha(r)}
+			for i := range m.Mask.Pix {
+				m.Mask.Pix[i] = byte(i)
+			}
+			for b.Loop() {
+				blend(frame, m)
+			}
+		})
+	}
+}

@@ -1,0 +1,89 @@
+package render
+
+import (
+	"image"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// noise makes a picture of random pixels.
+func noise(r image.Rectangle, seed uint64) *image.YCbCr {
+	random := rand.New(rand.NewPCG(seed, 1))
+	p := image.NewYCbCr(r, image.YCbCrSubsampleRatio420)
+	for _, plane := range [][]byte{p.Y, p.Cb, p.Cr} {
+		for i := range plane {
+			plane[i] = byte(random.Uint32())
+		}
+	}
+	return p
+}
+
+func clone(p *image.YCbCr) *image.YCbCr {
+	c := *p
+	c.Y, c.Cb, c.Cr = slices.Clone(p.Y), slices.Clone(p.Cb), slices.Clone(p.Cr)
+	return &c
+}
+
+// TestBlend compares with the definition, for mouths inside, across each edge
+// and outside the frame.
+func TestBlend(t *testing.T) {
+	for _, r := range []image.Rectangle{
+		image.Rect(8, 6, 24, 20), image.Rect(-6, -4, 10, 8), image.Rect(30, 20, 60, 50),
+		image.Rect(-10, -10, 60, 60), image.Rect(50, 50, 60, 60), image.Rect(0, 0, 40, 32),
+	} {
+		frame := noise(image.Rect(0, 0, 40, 32), 1)
+		m := Mouth{noise(r, 2), image.NewAlpha(r)}
+		random := rand.New(rand.NewPCG(3, 1))
+		for i := range m.Mask.Pix {
+			m.Mask.Pix[i] = []uint8{0, 0, 1, 100, 254, 255, 255}[random.IntN(7)]
+		}
+		want := clone(frame)
+		mixed := func(d, s uint8, alpha float64) uint8 {
+			return uint8(math.Round((float64(d)*(255-alpha) + float64(s)*alpha) / 255))
+		}
+		for y := range 32 {
+			for x := range 40 {
+				i := want.YOffset(x, y)
+				want.Y[i] = mixed(want.Y[i], m.Image.YCbCrAt(x, y).Y, float64(m.Mask.AlphaAt(x, y).A))
+				if x%2 == 1 || y%2 == 1 {
+					continue
+				}
+				sum := 0
+				for _, p := range []image.Point{{x, y}, {x + 1, y}, {x, y + 1}, {x + 1, y + 1}} {
+					sum += int(m.Mask.AlphaAt(p.X, p.Y).A)
+				}
+				i, alpha := want.COffset(x, y), float64((sum+2)/4)
+				want.Cb[i] = mixed(want.Cb[i], m.Image.YCbCrAt(x, y).Cb, alpha)
+				want.Cr[i] = mixed(want.Cr[i], m.Image.YCbCrAt(x, y).Cr, alpha)
+			}
+		}
+		blend(frame, m)
+		if !slices.Equal(frame.Y, want.Y) || !slices.Equal(frame.Cb, want.Cb) || !slices.Equal(frame.Cr, want.Cr) {
+			t.Errorf("%v: pixels differ from the definition", r)
+		}
+	}
+}
+
+func TestTimeline(t *testing.T) {
+	for _, test := range []struct {
+		line timeline
+		want []int
+	}{
+		{timeline{4, 9}, []int{0, 1, 2, 3, 2, 1, 0, 1, 2}},
+		{timeline{2, 5}, []int{0, 1, 0, 1, 0}},
+		{timeline{1, 3}, []int{0, 0, 0}},
+		{timeline{9, 3}, []int{0, 1, 2}},
+	} {
+		for o, want := range test.want {
+			if got := test.line.at(o); got != want {
+				t.Errorf("%+v: frame %d shows %d, want %d", test.line, o, got, want)
+			}
+			back := o > 0 && want < test.want[o-1] && want > 0
+			if got := test.line.backward(o); got != back {
+				t.Errorf("%+v: frame %d plays backward: %t, want %t", test.line, o, got, back)
+			}
+		}
+	}
+}

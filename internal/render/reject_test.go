@@ -1,0 +1,150 @@
+package render
+
+import (
+	"bytes"
+	"encoding/binary"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"lipsync/internal/ffmpeg/ffmpegtest"
+	"lipsync/internal/lipsync"
+)
+
+// write makes a file of a content.
+func write(t *testing.T, name string, content []byte) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// edit makes a copy of a file with its bytes changed.
+func edit(t *testing.T, path string, change func([]byte) []byte) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return write(t, filepath.Base(path), change(b))
+}
+
+func replace(from, to string) func([]byte) []byte {
+	return func(b []byte) []byte { return bytes.ReplaceAll(b, []byte(from), []byte(to)) }
+}
+
+// claimHours changes an MP4's header to say that it lasts ten hours.
+func claimHours(b []byte) []byte {
+	at := bytes.Index(b, []byte("mvhd")) + 4 + 12 // version, times
+	scale := binary.BigEndian.Uint32(b[at:])
+	binary.BigEndian.PutUint32(b[at+4:], scale*36000)
+	return b
+}
+
+// cutPNG makes every PNG header in a file claim 20000 × 20000 pixels.
+func cutPNG(b []byte) []byte {
+	for at := 0; ; at += 4 {
+		i := bytes.Index(b[at:], []byte("IHDR"))
+		if i < 0 {
+			return b
+		}
+		at += i
+		binary.BigEndian.PutUint32(b[at+4:], 20000)
+		binary.BigEndian.PutUint32(b[at+8:], 20000)
+	}
+}
+
+func TestRefusedMedia(t *testing.T) {
+	good := ffmpegtest.Make(t, "good.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 20))
+	speech := sound(t, "good.wav", "0.5")
+	secret := "file://" + good
+	picture := ffmpegtest.Make(t, "cover.png", "-f", "lavfi", "-i", "color=s=64x64", "-frames:v", "1")
+	lavfi := func(name, source string, args ...string) string {
+		return ffmpegtest.Make(t, name, append([]string{"-f", "lavfi", "-i", source}, args...)...)
+	}
+	const (
+		badVideo, badAudio = "video is not a supported format", "audio is not a supported format"
+		noPicture, noSound = "video has no picture", "audio has no sound track"
+	)
+	playlist := "#EXTM3U\n#EXT-X-TARGETDURATION:10\n#EXTINF:10,\n" + secret + "\n#EXTINF:10,\nhttp://127.0.0.1:1/a.ts\n#EXT-X-ENDLIST\n"
+	for _, test := range []struct{ name, video, audio, want string }{
+		{"text", write(t, "a.mp4", []byte("no video at all\n")), speech, badVideo},
+		{"nothing", write(t, "a.mp4", nil), speech, badVideo},
+		{"playlist", write(t, "a.m3u8", []byte(playlist)), speech, badVideo},
+		{"playlist named mp4", write(t, "a.mp4", []byte(playlist)), speech, badVideo},
+		{"list of files", write(t, "a.mp4", []byte("ffconcat version 1.0\nfile '"+good+"'\n")), speech, badVideo},
+		{"subtitles", write(t, "a.mp4", []byte("1\n00:00:00,000 --> 00:00:05,000\nHello\n")), speech, badVideo},
+		{"session", write(t, "a.sdp", []byte("v=0\nc=IN IP4 127.0.0.1\nm=video 9 RTP/AVP 96\na=rtpmap:96 H264/90000\n")), speech, badVideo},
+		{"truncated", edit(t, good, func(b []byte) []byte { return b[:len(b)/2] }), speech, badVideo},
+		{"no such codec", edit(t, good, replace("avc1", "zzz1")), speech, badVideo},
+		{"gif", lavfi("a.gif", "testsrc2=d=1"), speech, badVideo},
+		{"picture", picture, speech, badVideo},
+		{"ten hours", edit(t, good, claimHours), speech, "video is longer than 60 minutes: 600 minutes"},
+		{"too wide", lavfi("w.mkv", "color=s=5000x64:d=0.1", "-c:v", "ffv1"), speech, "video is larger than 4096 × 4096 pixels: 5000 × 64 pixels"},
+		{"wide pixels", lavfi("w.mkv", "color=s=3000x64:d=0.1,setsar=2", "-c:v", "ffv1"), speech, "video is larger than 4096 × 4096 pixels: 6000 × 64 pixels"},
+		{"too fast", lavfi("f.mp4", "color=s=64x64:d=0.5:r=240"), speech, "video has more than 120 frames per second: 240"},
+		{"pictures larger than said", edit(t, lavfi("a.mov", "color=s=64x64:d=1", "-c:v", "png"), cutPNG), speech, badVideo},
+		{"sound alone", speech, speech, noPicture},
+		{"a cover alone", ffmpegtest.Make(t, "c.mp4", "-i", speech, "-i", picture, "-map", "0", "-map", "1", "-c:v", "png", "-disposition:v", "attached_pic"), speech, noPicture},
+
+		{"audio: text", good, write(t, "a.wav", []byte("RIFF? no")), badAudio},
+		{"audio: nothing", good, write(t, "a.wav", nil), badAudio},
+		{"audio: playlist", good, write(t, "a.mp3", []byte(playlist)), badAudio},
+		{"audio: picture alone", good, good, noSound},
+		{"audio: no samples", good, edit(t, speech, func(b []byte) []byte { return b[:bytes.Index(b, []byte("data"))+8] }), noSound},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := render(t, newRenderer(t, &numberer{}), test.video, test.audio)
+			if got := lipsync.MessageOf(err); got != test.want {
+				t.Errorf("got %q, want %q (%v)", got, test.want, err)
+			}
+		})
+	}
+}
+
+func TestAudioOverTheLimit(t *testing.T) {
+	t.Parallel()
+	video := ffmpegtest.Make(t, "a.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 20))
+	r := newRenderer(t, &numberer{})
+	r.Limits.Duration = 6 * time.Second
+	_, err := render(t, r, video, sound(t, "a.flac", "12"))
+	if got, want := lipsync.MessageOf(err), "audio is longer than 0.1 minutes: 0.2 minutes"; got != want {
+		t.Errorf("got %q, want %q (%v)", got, want, err)
+	}
+}
+
+// TestLyingHeaders renders files whose headers promise more than there is.
+func TestLyingHeaders(t *testing.T) {
+	video := ffmpegtest.Make(t, "a.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 50), "-g", "10", "-movflags", "+faststart")
+	speech := sound(t, "a.wav", "1")
+	claim := func(size uint32) func([]byte) []byte {
+		return func(b []byte) []byte {
+			binary.LittleEndian.PutUint32(b[bytes.Index(b, []byte("data"))+4:], size)
+			return b
+		}
+	}
+	half := edit(t, video, func(b []byte) []byte { return b[:len(b)*3/4] })
+	for _, test := range []struct {
+		name, video, audio string
+		frames             int
+	}{
+		{"sound of hours", video, edit(t, speech, claim(1<<31)), 25},
+		{"sound of unknown length", video, edit(t, speech, claim(1<<32-1)), 25},
+		{"picture cut off", half, speech, 25},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			output, err := render(t, newRenderer(t, &numberer{}), test.video, test.audio)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if source, _, _ := numbers(t, output); len(source) != test.frames {
+				t.Errorf("%d frames, want %d", len(source), test.frames)
+			}
+		})
+	}
+}

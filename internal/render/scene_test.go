@@ -1,0 +1,116 @@
+package render
+
+import (
+	"image"
+	"slices"
+	"testing"
+
+	"lipsync/internal/face"
+	"lipsync/internal/ffmpeg/ffmpegtest"
+	"lipsync/internal/lipsync"
+)
+
+// trackFunc is a tracker that answers by the number of the frame.
+type trackFunc func(frame int) (faces []face.Face, cut bool)
+
+func (f trackFunc) Add(frame *image.YCbCr) ([]face.Face, bool) { return f(ffmpegtest.Number(frame, 0)) }
+
+func (f trackFunc) new() (Tracker, error) { return f, nil }
+
+func someone(track int, size float32) face.Face {
+	return face.Face{Track: track, Box: face.Box{X: 80, Y: 48, Size: size}}
+}
+
+// TestFacesInSomeFrames checks that frames without a face stay as they are.
+func TestFacesInSomeFrames(t *testing.T) {
+	t.Parallel()
+	video := ffmpegtest.Make(t, "a.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 40))
+	r := newRenderer(t, &numberer{})
+	shown := func(frame int) bool { return frame >= 10 && frame < 30 }
+	r.NewTracker = trackFunc(func(frame int) ([]face.Face, bool) {
+		if !shown(frame) {
+			return nil, frame == 0 || frame == 30
+		}
+		return []face.Face{someone(0, 60)}, frame == 10
+	}).new
+	output, err := render(t, r, video, sound(t, "a.wav", "1.6"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, painted, _ := numbers(t, output)
+	for i, n := range painted {
+		if want := map[bool]int{true: i, false: 0}[shown(i)]; n != want {
+			t.Errorf("frame %d is painted %d, want %d", i, n, want)
+		}
+	}
+}
+
+func TestNoFace(t *testing.T) {
+	t.Parallel()
+	video := ffmpegtest.Make(t, "a.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 20))
+	r := newRenderer(t, &numberer{})
+	r.NewTracker = trackFunc(func(frame int) ([]face.Face, bool) { return nil, false }).new
+	_, err := render(t, r, video, sound(t, "a.wav", "1"))
+	if got, want := lipsync.MessageOf(err), "no face found in the video"; got != want {
+		t.Errorf("got %q, want %q (%v)", got, want, err)
+	}
+}
+
+func TestSilence(t *testing.T) {
+	t.Parallel()
+	video := ffmpegtest.Make(t, "a.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 20))
+	silence := ffmpegtest.Make(t, "a.wav", "-f", "lavfi", "-i", "anullsrc=r=16000:cl=mono", "-t", "0.5")
+	if _, err := render(t, newRenderer(t, &numberer{}), video, silence); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestLargestFace checks that each frame's largest face is the plan's, if the
+// job says so.
+func TestLargestFace(t *testing.T) {
+	t.Parallel()
+	video := ffmpegtest.Make(t, "a.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 20))
+	engine := &numberer{}
+	r := newRenderer(t, engine)
+	r.NewTracker = trackFunc(func(frame int) ([]face.Face, bool) {
+		return []face.Face{someone(0, 60), someone(1, float32(40+4*frame))}, frame == 0
+	}).new
+	dir := t.TempDir()
+	var stages []string
+	err := r.Render(t.Context(), Job{
+		Video: video, Audio: sound(t, "a.wav", "0.8"), Output: dir + "/o.mp4", Scratch: dir, LargestFace: true,
+		Progress: func(p Progress) {
+			if p.Done == p.Total {
+				stages = append(stages, p.Stage)
+			}
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := []int{engine.plan.Speaker(0), engine.plan.Speaker(19)}; !slices.Equal(got, []int{0, 1}) {
+		t.Errorf("first and last frame's speaker: %v, want [0 1]", got)
+	}
+	if want := []string{"analyzing", "rendering"}; !slices.Equal(stages, want) {
+		t.Errorf("stages that ended: %v, want %v", stages, want)
+	}
+}
+
+// TestStill renders one picture as video, longer than itself.
+func TestStill(t *testing.T) {
+	t.Parallel()
+	video := ffmpegtest.Make(t, "a.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 1))
+	output, err := render(t, newRenderer(t, &numberer{}), video, sound(t, "a.wav", "1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, painted, _ := numbers(t, output)
+	for i, n := range painted {
+		if n != i {
+			t.Errorf("frame %d is painted %d", i, n)
+		}
+	}
+	if len(painted) != 25 {
+		t.Errorf("%d frames, want 25", len(painted))
+	}
+}

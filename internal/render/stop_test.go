@@ -1,0 +1,99 @@
+package render
+
+import (
+	"context"
+	"errors"
+	"image"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"lipsync/internal/face"
+	"lipsync/internal/ffmpeg/ffmpegtest"
+)
+
+// hook is an engine that calls a function at one of its steps.
+type hook struct {
+	numberer
+	observe, plan, mouths func() error
+}
+
+func (h *hook) Begin(Video) (Session, error) { return h, nil }
+
+func (h *hook) Observe(i int, frame *image.YCbCr, faces []face.Face) error {
+	return errors.Join(h.numberer.Observe(i, frame, faces), call(h.observe))
+}
+
+func (h *hook) Plan(ctx context.Context, p Plan) error {
+	return errors.Join(h.numberer.Plan(ctx, p), call(h.plan))
+}
+
+func (h *hook) Mouths(ctx context.Context, output int, frame *image.YCbCr) ([]Mouth, error) {
+	m, err := h.numberer.Mouths(ctx, output, frame)
+	return m, errors.Join(err, call(h.mouths))
+}
+
+func call(f func() error) error {
+	if f == nil {
+		return nil
+	}
+	return f()
+}
+
+// children returns the ids of this process's children.
+func children(t *testing.T) []string {
+	t.Helper()
+	var ids []string
+	files, _ := filepath.Glob("/proc/self/task/*/children")
+	for _, f := range files {
+		b, _ := os.ReadFile(f)
+		ids = append(ids, strings.Fields(string(b))...)
+	}
+	return ids
+}
+
+// TestStop ends jobs at each step, by an error and by their context, and checks
+// that no process, goroutine or file is left.
+func TestStop(t *testing.T) {
+	video := ffmpegtest.Make(t, "a.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 100), "-f", "lavfi", "-i", "sine=d=4")
+	speech := sound(t, "a.wav", "8")
+	broken := errors.New("broken")
+	for name, step := range map[string]func(*hook, func() error){
+		"observe": func(h *hook, f func() error) { h.observe = f },
+		"plan":    func(h *hook, f func() error) { h.plan = f },
+		"mouths":  func(h *hook, f func() error) { h.mouths = f },
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := runtime.NumGoroutine()
+			ctx, cancel := context.WithCancel(t.Context())
+			failing, cancelled := &hook{}, &hook{}
+			step(failing, func() error { return broken })
+			step(cancelled, func() error { cancel(); return nil })
+			for _, test := range []struct {
+				engine *hook
+				want   error
+			}{{failing, broken}, {cancelled, context.Canceled}} {
+				dir := t.TempDir()
+				r := newRenderer(t, test.engine)
+				err := r.Render(ctx, Job{Video: video, Audio: speech, Output: filepath.Join(dir, "o.mp4"), Scratch: dir})
+				if !errors.Is(err, test.want) {
+					t.Errorf("got %v, want %v", err, test.want)
+				}
+				if left, _ := os.ReadDir(dir); len(left) > 0 {
+					t.Errorf("files left: %v", left)
+				}
+				if ids := children(t); len(ids) > 0 {
+					t.Errorf("processes left: %v", ids)
+				}
+			}
+			for range 100 {
+				runtime.Gosched()
+			}
+			if after := runtime.NumGoroutine(); after > before {
+				t.Errorf("%d goroutines, %d before", after, before)
+			}
+		})
+	}
+}
