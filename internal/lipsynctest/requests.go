@@ -228,7 +228,7 @@ func testConcurrentReplay(t *testing.T, store lipsync.Store) {
 func testIdempotencyExpires(t *testing.T, store lipsync.Store) {
 	addKey(t, store, "a", 0)
 	for i := range 20 { // others that expire as well
-		_, _, err := store.Create(t.Context(), newRequest("a", ""), nil, idempotency(fmt.Sprint("other ", i), 1))
+		_, _, err := store.Create(t.Context(), newRequest("a", ""), nil, idempotency(fmt.Sprint("before k ", i), 1))
 		must(t, err)
 	}
 	first, _, err := store.Create(t.Context(), newRequest("a", ""), nil, idempotency("k", 1))
