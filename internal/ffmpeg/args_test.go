@@ -22,9 +22,9 @@ func TestFilters(t *testing.T) {
 		{"interlaced", func(v *Video) { v.interlaced = true }, span{to: 9},
 			"setpts=PTS-STARTPTS,bwdif=mode=send_frame:deint=interlaced,fps=25/1" + end},
 		{"alpha", func(v *Video) { v.alpha, v.rgb = true, true }, span{to: 9},
-			"setpts=PTS-STARTPTS,fps=25/1,premultiply=inplace=1,scale=out_color_matrix=bt709:out_range=tv" + end},
+			"setpts=PTS-STARTPTS,fps=25/1,premultiply=inplace=1,scale=out_color_matrix=bt709:out_range=tv,format=yuv420p" + end},
 		{"full range", func(v *Video) { v.fullRange = true }, span{to: 9},
-			"setpts=PTS-STARTPTS,fps=25/1,scale=in_range=pc:out_range=tv" + end},
+			"setpts=PTS-STARTPTS,fps=25/1,scale=in_range=pc:out_range=tv,format=yuv420p" + end},
 		{"HDR", func(v *Video) { v.transfer = "smpte2084" }, span{to: 9},
 			"setpts=PTS-STARTPTS,fps=25/1,zscale=tin=smpte2084:pin=bt2020:min=bt2020nc:t=linear:npl=100," +
 				"format=gbrpf32le,zscale=p=bt709,tonemap=hable:desat=0,zscale=t=bt709:m=bt709:r=tv" + end},

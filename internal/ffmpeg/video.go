@@ -153,9 +153,9 @@ func (v *Video) colourFilters() []string {
 			"zscale=tin="+v.transfer+":pin=bt2020:min=bt2020nc:t=linear:npl=100", "format=gbrpf32le",
 			"zscale=p=bt709", "tonemap=hable:desat=0", "zscale=t=bt709:m=bt709:r=tv")
 	case v.rgb:
-		chain = append(chain, "scale=out_color_matrix=bt709:out_range=tv")
+		chain = append(chain, "scale=out_color_matrix=bt709:out_range=tv", "format=yuv420p")
 	case v.fullRange:
-		chain = append(chain, "scale=in_range=pc:out_range=tv")
+		chain = append(chain, "scale=in_range=pc:out_range=tv", "format=yuv420p")
 	}
 	return chain
 }

@@ -1,0 +1,69 @@
+package ffmpeg_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"io"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"lipsync/internal/ffmpeg"
+	"lipsync/internal/ffmpeg/ffmpegtest"
+)
+
+// samples decodes a video's own sound.
+func samples(t *testing.T, tools *ffmpeg.Tools, info *ffmpeg.Info) []int16 {
+	t.Helper()
+	sound, err := tools.OpenSound(t.Context(), info, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(sound)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := sound.Close(); err != nil {
+		t.Fatal(err)
+	}
+	pcm := make([]int16, len(b)/2)
+	if err := binary.Read(bytes.NewReader(b), binary.LittleEndian, pcm); err != nil {
+		t.Fatal(err)
+	}
+	return pcm
+}
+
+// TestTranscode checks that the samples are all there and none are added.
+func TestTranscode(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		args []string
+		most time.Duration
+		want int64
+	}{
+		{"a.wav", nil, time.Minute, 16000},
+		{"a.flac", []string{"-ar", "44100", "-ac", "2"}, time.Minute, 16000},
+		{"late.mkv", []string{"-c:a", "flac", "-output_ts_offset", "2.5"}, time.Minute, 16000},
+		// A pause in the time stamps becomes silence.
+		{"gap.mkv", []string{"-c:a", "pcm_s16le", "-af", "asetpts='PTS+gt(T,0.5)*2/TB'"}, time.Minute, 48000},
+		{"a.wav", nil, 500 * time.Millisecond, 8000},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			tools := ffmpegtest.Tools(t)
+			info, err := tools.Probe(t.Context(), ffmpegtest.Make(t, test.name,
+				append([]string{"-f", "lavfi", "-i", "sine=d=1"}, test.args...)...))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var pcm bytes.Buffer
+			n, err := tools.Transcode(t.Context(), info, filepath.Join(t.TempDir(), "a.m4a"), &pcm, test.most)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n != int64(pcm.Len()/2) || n < test.want-20 || n > test.want+20 {
+				t.Errorf("%d samples, said to be %d, want %d", pcm.Len()/2, n, test.want)
+			}
+		})
+	}
+}
