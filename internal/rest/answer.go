@@ -121,15 +121,10 @@ func (a *api) serve(h handler) http.Handler {
 	})
 }
 
-// guard turns a panic of h into an error. http.ErrAbortHandler is no mishap but
-// a wish to hang up.
+// guard turns a panic of h into an error.
 func guard(h handler, w *answer, r *http.Request) (err error) {
 	defer func() {
-		switch v := recover(); v {
-		case nil:
-		case http.ErrAbortHandler:
-			panic(v)
-		default:
+		if v := recover(); v != nil {
 			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
 		}
 	}()

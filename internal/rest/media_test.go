@@ -2,6 +2,7 @@ package rest
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"mime/multipart"
@@ -104,6 +105,25 @@ func (p *preamble) Read(b []byte) (int, error) {
 	}
 	return len(b), nil
 }
+
+// TestGoneClient: what was stored goes away though the call's context ended
+// with the client.
+func TestGoneClient(t *testing.T) {
+	h := newHome(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	hangUp := readerFunc(func([]byte) (int, error) { cancel(); return 0, errors.New("connection reset") })
+	body := io.MultiReader(strings.NewReader(file("video", "v")+file("audio", "a")), hangUp)
+	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/api/v1/lipsync/generate-with-media", body)
+	r.Header.Set("Content-Type", "multipart/form-data; boundary="+boundary)
+	h.call(r, h.key(t))
+	if n := h.stored(t); n != 0 {
+		t.Errorf("%d objects are left", n)
+	}
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
 // TestLargestForm: files of exactly their limits are taken.
 func TestLargestForm(t *testing.T) {

@@ -41,9 +41,6 @@ func (a *api) view(r *http.Request, q lipsync.Request, output *url.URL) request 
 
 func (a *api) getRequest(r *http.Request, c lipsync.Caller) (request, error) {
 	id := r.PathValue("id") // decoded: %2F is a slash of a reference_id here
-	if !utf8.ValidString(id) {
-		return request{}, &lipsync.Error{Code: lipsync.NotFound, Message: "lipsync request not found"}
-	}
 	q, output, err := a.service.Request(r.Context(), c, id)
 	if err != nil {
 		return request{}, err

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -178,11 +179,13 @@ func TestAbsoluteURLs(t *testing.T) {
 			o.PublicURL = mustParse(t, test.public)
 		}
 		h.api = New(h.service, o)
-		r := httptest.NewRequest(http.MethodPost, test.target, strings.NewReader(`{"type":"video","size":1}`))
-		r.Header.Set("Content-Type", "application/json")
+		w := h.post(token, test.target, `{"type":"video","size":1}`)
 		var got upload
-		if err := json.Unmarshal(h.call(r, token).Body.Bytes(), &got); err != nil || !strings.HasPrefix(got.UploadURL, test.want) {
+		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || !strings.HasPrefix(got.UploadURL, test.want) {
 			t.Errorf("%s with public URL %q: got %s (%v), want %s…", test.target, test.public, got.UploadURL, err, test.want)
+		}
+		if !strings.Contains(w.Body.String(), "&") {
+			t.Errorf("got %s, want an URL that people can copy, with & as it is", w.Body)
 		}
 	}
 }
@@ -200,11 +203,10 @@ func TestStates(t *testing.T) {
 		{"completed", "outputs/x.mp4", "", []string{"started_at", "finished_at", "output_url"}},
 		{"failed", "", "no face found in the video", []string{"started_at", "finished_at", "error_message"}},
 	} {
-		r := httptest.NewRequest(http.MethodPost, "/api/v1/lipsync/generate", strings.NewReader(
-			`{"inputs":[{"type":"video","url":"http://x.example"},{"type":"audio","url":"http://x.example"}]}`))
-		r.Header.Set("Content-Type", "application/json")
+		w := h.post(token, "/api/v1/lipsync/generate",
+			`{"inputs":[{"type":"video","url":"http://x.example"},{"type":"audio","url":"http://x.example"}]}`)
 		var made generated
-		json.Unmarshal(h.call(r, token).Body.Bytes(), &made)
+		json.Unmarshal(w.Body.Bytes(), &made)
 		if _, err := h.store.Claim(t.Context(), made.RequestID, "lease", now, time.Hour); err != nil {
 			t.Fatal(err)
 		}
@@ -213,7 +215,7 @@ func TestStates(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		w := h.call(httptest.NewRequest(http.MethodGet, "/api/v1/lipsync/requests/"+made.RequestID, nil), token)
+		w = h.call(httptest.NewRequest(http.MethodGet, "/api/v1/lipsync/requests/"+made.RequestID, nil), token)
 		validate(t, loadDocument(t), "LipsyncRequest", w.Body.Bytes())
 		got := map[string]string{}
 		json.Unmarshal(w.Body.Bytes(), &got)
@@ -224,6 +226,28 @@ func TestStates(t *testing.T) {
 		}
 		if got["status"] != test.status || len(got) != 3+len(test.want) {
 			t.Errorf("got %v, want status %s and %v", got, test.status, test.want)
+		}
+	}
+}
+
+// TestLargestFace: both ways to start a job pass the flag on.
+func TestLargestFace(t *testing.T) {
+	h := newHome(t)
+	token := h.key(t)
+	flag := "--" + boundary + "\r\nContent-Disposition: form-data; name=disable_active_speaker_detection\r\n\r\n%t\r\n"
+	inputs := `{"inputs":[{"type":"video","url":"http://x.example"},{"type":"audio","url":"http://x.example"}],"disable_active_speaker_detection":%t}`
+	for _, want := range []bool{true, false} {
+		for _, w := range []*httptest.ResponseRecorder{
+			h.post(token, "/api/v1/lipsync/generate", fmt.Sprintf(inputs, want)),
+			h.postForm(token, strings.NewReader(file("video", "v")+fmt.Sprintf(flag, want)+file("audio", "a")+last)),
+		} {
+			var made generated
+			if err := json.Unmarshal(w.Body.Bytes(), &made); err != nil {
+				t.Fatal(err)
+			}
+			if r, err := h.store.Get(t.Context(), made.RequestID); err != nil || r.LargestFace != want {
+				t.Errorf("got largest face %t (%v) from %s, want %t", r.LargestFace, err, w.Body, want)
+			}
 		}
 	}
 }

@@ -73,7 +73,7 @@ func (s *suite) jsonContentTypes(t *testing.T) {
 		rows = append(rows, row{"refused " + contentType, generateCall(contentType, good()), 400, "content-type must be application/json"})
 	}
 	for _, contentType := range []string{
-		"application/json", "Application/JSON", "application/json; charset=utf-8", "application/json;charset=ISO-8859-1",
+		"application/json", "Application/JSON", "application/json; charset=utf-8", "application/json;charset=ISO-8859-1", "application/json; charset",
 	} {
 		rows = append(rows, row{"accepted " + contentType, generateCall(contentType, good()), 200, ""})
 	}
