@@ -7,8 +7,6 @@ GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.6.0
 FUZZTIME    ?= 2m
 ARGS        ?=
 
-export LIPSYNC_PYTHON := $(abspath $(VENV))/bin/python
-
 .DEFAULT_GOAL := help
 .PHONY: help build demo test run lint bench crash-test race fuzz clean
 
@@ -21,7 +19,7 @@ build: ## build bin/lipsync
 demo: ## install what is missing, build, and lip sync a sample video through the HTTP API
 	@.ci/install ffmpeg espeak-ng
 	@$(MAKE) --no-print-directory build
-	bin/lipsync demo $(ARGS)
+	bin/lipsync demo --output dist/demo $(ARGS)
 
 test: $(VENV)/done ## install what is missing and run every test
 	@.ci/install ffmpeg espeak-ng
