@@ -1,0 +1,79 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// TestScore syncs people who rest and who speak to a text, and measures how well
+// the lips follow its phonemes. Clips and measure lie beside the repository, in
+// ../shared or where LIPSYNC_SHARED says.
+func TestScore(t *testing.T) {
+	shared := os.Getenv("LIPSYNC_SHARED")
+	if shared == "" {
+		shared = "../../../shared"
+	}
+	shared, err := filepath.Abs(shared)
+	if err != nil {
+		t.Fatal(err)
+	}
+	python, err := filepath.Abs("../../.cache/venv/bin/python")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(shared, "tools", "syncscore")); err != nil {
+		t.Skip("there is no ../shared with clips and a measure of lip sync")
+	}
+	if _, err := os.Stat(python); err != nil {
+		t.Skip("there is no Python environment: make test makes one")
+	}
+	const text = "Good morning. My name is Barbara, and I am happy to show you a map of the harbour before we leave."
+	dir := t.TempDir()
+	speech, events := filepath.Join(dir, "speech.wav"), filepath.Join(dir, "events.json")
+	runPython(t, python, filepath.Join(shared, "tools", "speak"), text, speech, events)
+
+	for _, clip := range []string{"woman", "talking_man"} {
+		video, out := filepath.Join(shared, "media", clip+".mp4"), filepath.Join(dir, clip+".mp4")
+		if _, said, status := command(t, "sync", video, speech, "-o", out); status != ok {
+			t.Fatalf("%s: status %d: %s", clip, status, said)
+		}
+		var score struct{ Articulation, Envelope curve }
+		measured := runPython(t, python, filepath.Join(shared, "tools", "syncscore"), out, speech, "--events", events, "--json")
+		t.Logf("%s: %s", clip, measured)
+		if err := json.Unmarshal(measured, &score); err != nil {
+			t.Fatal(err)
+		}
+		score.Articulation.want(t, clip+", articulation", .55)
+		score.Envelope.want(t, clip+", envelope", .45)
+	}
+}
+
+// curve is a correlation of the mouth with the speech over the lag between
+// them, in frames of 40 ms.
+type curve struct {
+	At0  float64 `json:"at_0"`
+	Lag  int     `json:"lag"` // of the peak
+	Far  float64 `json:"far"` // the most at 6 frames or more
+	Peak float64 `json:"peak"`
+}
+
+func (c curve) want(t *testing.T, name string, least float64) {
+	t.Helper()
+	if c.At0 < least || c.Lag < -1 || c.Lag > 1 {
+		t.Errorf("%s: got %+v, want at least %.2f at lag 0 and a peak within 1 frame of it", name, c, least)
+	}
+}
+
+func runPython(t *testing.T, python string, args ...string) []byte {
+	t.Helper()
+	c := exec.CommandContext(t.Context(), python, args...)
+	c.Stderr = t.Output()
+	out, err := c.Output()
+	if err != nil {
+		t.Fatalf("%s: %v", args[0], err)
+	}
+	return out
+}
