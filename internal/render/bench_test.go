@@ -55,11 +55,13 @@ func BenchmarkEncode(b *testing.B) {
 			b.Fatal(err)
 		}
 		defer frames.Close()
-		moving := newStretch(video.Video, 25).frames
-		for _, frame := range moving {
+		var moving []*image.YCbCr
+		for range 25 {
+			frame := video.Video.NewFrame()
 			if err := frames.Read(frame); err != nil {
 				b.Fatal(err)
 			}
+			moving = append(moving, frame)
 		}
 		aac, n := sound(b, "a.m4a", "4"), 0
 		for b.Loop() {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"image"
-	"io"
 
 	"golang.org/x/sync/errgroup"
 
@@ -19,30 +18,21 @@ type player struct {
 	video *ffmpeg.Info
 	line  timeline
 	sums  []uint32 // of the source's frames, as the first pass saw them
-	most  int      // frames of a stretch, at least 2
+	dir   string   // for stretches
+	most  int      // frames of a stretch
 }
-
-// stretchSize bounds the frames of one stretch, in bytes; two are kept.
-const stretchSize = 32 << 20
-
-func stretchFrames(v *ffmpeg.Video) int { return max(2, stretchSize/(v.Width*v.Height*3/2)) }
 
 // play calls emit with each output frame's pixels, in a buffer of its own.
 func (p *player) play(ctx context.Context, free buffers, emit func(*image.YCbCr) error) error {
-	if p.line.source <= p.most {
+	if p.line.output > p.line.source && p.line.source <= p.most {
 		return p.playHeld(ctx, free, emit)
 	}
 	for at := 0; at < p.line.output; {
-		var n int
-		var err error
+		n, play := min(p.line.source, p.line.output-at), p.playForward
 		if p.line.backward(at) {
-			n = min(p.line.source-2, p.line.output-at)
-			err = p.playBackward(ctx, n, free, emit)
-		} else {
-			n = min(p.line.source, p.line.output-at)
-			err = p.playForward(ctx, n, free, emit)
+			n, play = min(p.line.source-2, p.line.output-at), p.playBackward
 		}
-		if err != nil {
+		if err := play(ctx, n, free, emit); err != nil {
 			return err
 		}
 		at += n
@@ -72,14 +62,18 @@ func (p *player) playForward(ctx context.Context, n int, free buffers, emit func
 	return nil
 }
 
-// playHeld plays a source that is so short that all its frames are kept.
+// playHeld plays a source that fits in one stretch.
 func (p *player) playHeld(ctx context.Context, free buffers, emit func(*image.YCbCr) error) error {
-	held := newStretch(p.video.Video, p.line.source)
+	held, err := newStretch(p.dir)
+	if err != nil {
+		return err
+	}
+	defer held.close()
 	if err := p.decode(ctx, held, 0, p.line.source); err != nil {
 		return err
 	}
 	for o := range p.line.output {
-		if err := emitCopy(ctx, held.frames[p.line.at(o)], free, emit); err != nil {
+		if err := emitFrom(ctx, held, p.line.at(o), free, emit); err != nil {
 			return err
 		}
 	}
@@ -90,28 +84,35 @@ func (p *player) playHeld(ctx context.Context, free buffers, emit func(*image.YC
 // beginning. The next stretch is decoded while one plays.
 func (p *player) playBackward(ctx context.Context, n int, free buffers, emit func(*image.YCbCr) error) error {
 	// Whoever receives the next stretch is done with the one before, so two do.
+	var pair [2]*stretch
+	for i := range pair {
+		s, err := newStretch(p.dir)
+		if err != nil {
+			return err
+		}
+		defer s.close()
+		pair[i] = s
+	}
 	full := make(chan *stretch)
-	s, other := newStretch(p.video.Video, p.most), newStretch(p.video.Video, p.most)
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error {
 		defer close(full)
-		first, to := p.line.source-1-n, p.line.source-1
-		for to > first {
-			from := max(first, to-p.most)
-			if err := p.decode(ctx, s, from, to); err != nil {
+		first := p.line.source - 1 - n
+		for i, to := 0, p.line.source-1; to > first; i, to = i+1, to-p.most {
+			s := pair[i%2]
+			if err := p.decode(ctx, s, max(first, to-p.most), to); err != nil {
 				return err
 			}
 			if err := send(ctx, full, s); err != nil {
 				return err
 			}
-			to, s, other = from, other, s
 		}
 		return nil
 	})
 	g.Go(func() error {
 		for s := range full {
 			for i := s.n - 1; i >= 0; i-- {
-				if err := emitCopy(ctx, s.frames[i], free, emit); err != nil {
+				if err := emitFrom(ctx, s, i, free, emit); err != nil {
 					return err
 				}
 			}
@@ -121,18 +122,16 @@ func (p *player) playBackward(ctx context.Context, n int, free buffers, emit fun
 	return g.Wait()
 }
 
-// stretch is a run of source frames in memory.
-type stretch struct {
-	frames []*image.YCbCr
-	n      int // of frames, how many are filled
-}
-
-func newStretch(v *ffmpeg.Video, n int) *stretch {
-	s := &stretch{}
-	for range n {
-		s.frames = append(s.frames, v.NewFrame())
+// emitFrom emits the i-th frame of a stretch.
+func emitFrom(ctx context.Context, s *stretch, i int, free buffers, emit func(*image.YCbCr) error) error {
+	frame, err := free.take(ctx)
+	if err != nil {
+		return err
 	}
-	return s
+	if err := s.read(i, frame); err != nil {
+		return err
+	}
+	return emit(frame)
 }
 
 // decode fills a stretch with the source frames from to to-1. Where seeking in
@@ -144,17 +143,18 @@ func (p *player) decode(ctx context.Context, s *stretch, from, to int) error {
 	if err != nil {
 		return err
 	}
-	ok, err := p.fill(s, frames, from)
-	if ok || ctx.Err() != nil {
+	defer frames.Close()
+	if ok, _ := p.fill(s, frames, from); ok || ctx.Err() != nil {
 		return ctx.Err()
 	}
 	frames, err = p.tools.OpenFrames(ctx, p.video, to)
 	if err != nil {
 		return err
 	}
+	defer frames.Close()
+	skipped := p.video.Video.NewFrame()
 	for range from {
-		if err := frames.Read(s.frames[0]); err != nil {
-			frames.Close()
+		if err := frames.Read(skipped); err != nil {
 			return fmt.Errorf("decode video again: %w", err)
 		}
 	}
@@ -167,25 +167,17 @@ func (p *player) decode(ctx context.Context, s *stretch, from, to int) error {
 // fill reads a stretch and reports whether its frames are those of the first
 // pass.
 func (p *player) fill(s *stretch, frames *ffmpeg.Frames, from int) (bool, error) {
-	defer frames.Close()
-	for i, frame := range s.frames[:s.n] {
-		if err := frames.Read(frame); err != nil && err != io.EOF {
+	frame := p.video.Video.NewFrame()
+	for i := range s.n {
+		if err := frames.Read(frame); err != nil {
 			return false, err
-		} else if err == io.EOF || sum(frame) != p.sums[from+i] {
+		}
+		if sum(frame) != p.sums[from+i] {
 			return false, nil
+		}
+		if err := s.write(i, frame); err != nil {
+			return false, err
 		}
 	}
 	return true, nil
-}
-
-// emitCopy emits a copy of the frame, which the receiver may paint on.
-func emitCopy(ctx context.Context, frame *image.YCbCr, free buffers, emit func(*image.YCbCr) error) error {
-	own, err := free.take(ctx)
-	if err != nil {
-		return err
-	}
-	copy(own.Y, frame.Y)
-	copy(own.Cb, frame.Cb)
-	copy(own.Cr, frame.Cr)
-	return emit(own)
 }

@@ -55,7 +55,7 @@ func TestPlay(t *testing.T) {
 			if err := decodeAll(t.Context(), w, &straight); err != nil {
 				t.Fatal(err)
 			}
-			p := &player{tools: tools, video: info, sums: straight.sums, most: 17}
+			p := &player{tools: tools, video: info, sums: straight.sums, dir: t.TempDir(), most: 17}
 			if len(p.sums) < 60 {
 				t.Fatalf("%d frames", len(p.sums))
 			}
@@ -89,7 +89,7 @@ func TestPlayWithoutSeeking(t *testing.T) {
 			if err := os.WriteFile(unseeking.FFmpeg, []byte(script), 0o700); err != nil {
 				t.Fatal(err)
 			}
-			checkPlay(t, &player{&unseeking, info, timeline{60, 150}, straight.sums, 17})
+			checkPlay(t, &player{&unseeking, info, timeline{60, 150}, straight.sums, t.TempDir(), 17})
 		})
 	}
 }
@@ -122,7 +122,12 @@ func checkSeek(t *testing.T, p *player, from, to int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newStretch(p.video.Video, to-from)
+	defer frames.Close()
+	s, err := newStretch(p.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.close()
 	s.n = to - from
 	if ok, err := p.fill(s, frames, from); !ok {
 		t.Errorf("frames from %d are others after a seek: %v", from, err)

@@ -49,6 +49,7 @@ type rendering struct {
 	*Renderer
 	job    Job
 	video  *ffmpeg.Info
+	dir    string // for temporary files
 	aac    string // path of the speech track, ready for the output
 	pcm    string // path of its samples
 	frames int    // length of the output
@@ -62,7 +63,7 @@ func (r *Renderer) Render(ctx context.Context, j Job) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	w := &rendering{Renderer: r, job: j,
+	w := &rendering{Renderer: r, job: j, dir: dir,
 		aac: filepath.Join(dir, "speech.m4a"), pcm: filepath.Join(dir, "speech.pcm")}
 	err = w.render(ctx)
 	if ctx.Err() != nil {
@@ -95,7 +96,8 @@ func (w *rendering) render(ctx context.Context) error {
 	if err := session.Plan(ctx, plan); err != nil {
 		return fmt.Errorf("plan: %w", err)
 	}
-	return w.paint(ctx, session, &player{w.Tools, w.video, line, seen.sums, stretchFrames(v)})
+	most := max(1, stretchSize/(v.Width*v.Height*3/2))
+	return w.paint(ctx, session, &player{w.Tools, w.video, line, seen.sums, w.dir, most})
 }
 
 // readSpeech analyses samples until their end or the context's.
