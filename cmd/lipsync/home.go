@@ -23,7 +23,7 @@ const (
 	headerTime  = 10 * time.Second // to send a call's header
 	idleTime    = 2 * time.Minute  // between two calls on a connection
 	stallTime   = 30 * time.Second // without a byte of a body, in or out
-	closeTime   = 8 * time.Second  // to finish calls when the service stops
+	closeTime   = 5 * time.Second  // to finish calls when the service stops
 	fetchTime   = time.Hour        // for one input of a request
 	sweepEvery  = time.Minute
 	tidyEvery   = time.Hour

@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -157,8 +159,8 @@ func TestPrivateNetworks(t *testing.T) {
 	}
 }
 
-// TestStop stops a server in the middle of a job and of an upload; the next one
-// does the job.
+// TestStop stops a server in the middle of a job and of a call that goes no
+// further. The next server does the job.
 func TestStop(t *testing.T) {
 	data := t.TempDir()
 	s := startServer(t, data, "--allow-private-networks")
@@ -175,6 +177,14 @@ func TestStop(t *testing.T) {
 	defer files.Close()
 	id := c.start(t, files.URL+"/video.mp4", files.URL+"/speech.wav")
 	<-asked
+	uploading, stuck := io.Pipe()
+	defer stuck.Close()
+	go func() {
+		_ = c.call(context.Background(), http.MethodPost, "/api/v1/lipsync/generate", "application/json", uploading, nil)
+	}()
+	if _, err := stuck.Write([]byte("{")); err != nil {
+		t.Fatal(err)
+	}
 	if err := s.stop(t); err != nil {
 		t.Errorf("stop: %v, log %q", err, s.log.with(""))
 	}

@@ -26,7 +26,7 @@ func (w *Worker) get(ctx context.Context, kind lipsync.MediaKind, in lipsync.Inp
 	case lipsync.NotFound:
 		return &lipsync.Error{Code: lipsync.Invalid, Message: fmt.Sprintf("%s URL is not accessible", kind), Err: err}
 	case lipsync.TooLarge:
-		return &lipsync.Error{Code: lipsync.Invalid, Message: fmt.Sprintf("%s is larger than %s", kind, bytes(limit))}
+		return &lipsync.Error{Code: lipsync.Invalid, Message: fmt.Sprintf("%s is larger than %s", kind, spell(limit))}
 	default:
 		return err
 	}
@@ -51,8 +51,8 @@ func (w *Worker) copyObject(ctx context.Context, in lipsync.Input, file *os.File
 	return ctx.Err()
 }
 
-// bytes spells a limit as people say it: 5 GiB, 500 MiB.
-func bytes(n int64) string {
+// spell writes a number of bytes as people say it: 5 GiB, 500 MiB.
+func spell(n int64) string {
 	switch {
 	case n%(1<<30) == 0:
 		return fmt.Sprintf("%d GiB", n>>30)
