@@ -24,7 +24,7 @@ const (
 	idleTime    = 2 * time.Minute  // between two calls on a connection
 	stallTime   = 30 * time.Second // without a byte of a body, in or out
 	closeTime   = 5 * time.Second  // to finish calls when the service stops
-	fetchTime   = time.Hour        // for one input of a request
+	fetchTime   = 20 * time.Minute // for one input of a request
 	sweepEvery  = time.Minute
 	tidyEvery   = time.Hour
 	headerBytes = 64 << 10
