@@ -66,7 +66,7 @@ func newHome(c *serveCommand, d *data, log *slog.Logger) (*home, error) {
 	if err != nil {
 		return nil, err
 	}
-	renderer.Limits.Duration = c.MaxDuration
+	renderer.Limits = c.limits()
 	h.worker = &worker.Worker{
 		Service:  d.service,
 		Renderer: renderer,

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"lipsync/internal/lipsync"
+	"lipsync/internal/render"
 )
 
 type serveCommand struct {
@@ -24,6 +25,8 @@ type serveCommand struct {
 	MaxVideo             size          `default:"5GiB" env:"LIPSYNC_MAX_VIDEO" placeholder:"SIZE" help:"Largest video (default: ${default})."`
 	MaxAudio             size          `default:"500MiB" env:"LIPSYNC_MAX_AUDIO" placeholder:"SIZE" help:"Largest audio (default: ${default})."`
 	MaxDuration          time.Duration `default:"60m" env:"LIPSYNC_MAX_DURATION" placeholder:"TIME" help:"Longest video and audio (default: ${default})."`
+	MaxSide              int           `default:"4096" env:"LIPSYNC_MAX_SIDE" placeholder:"N" help:"Most pixels of a video's width and height (default: ${default})."`
+	MaxFPS               float64       `name:"max-fps" default:"120" env:"LIPSYNC_MAX_FPS" placeholder:"N" help:"Most frames a second of a video (default: ${default})."`
 }
 
 // Validate implements kong's check of a command's options.
@@ -33,8 +36,8 @@ func (c *serveCommand) Validate() error {
 		return errors.New("--workers must be 1 or more")
 	case c.GenerateRate < 1 || c.ReadRate < 1:
 		return errors.New("--generate-rate and --read-rate must be 1 or more")
-	case c.MaxVideo < 1 || c.MaxAudio < 1 || c.MaxDuration <= 0:
-		return errors.New("--max-video, --max-audio and --max-duration must be more than 0")
+	case c.MaxVideo < 1 || c.MaxAudio < 1 || c.MaxDuration <= 0 || c.MaxSide < 1 || c.MaxFPS <= 0:
+		return errors.New("--max-video, --max-audio, --max-duration, --max-side and --max-fps must be more than 0")
 	case c.PublicURL != nil && (c.PublicURL.Host == "" || c.PublicURL.Scheme != "http" && c.PublicURL.Scheme != "https"):
 		return errors.New("--public-url must be an absolute http or https URL")
 	}
@@ -62,6 +65,11 @@ func hasActive(keys []lipsync.Key) bool {
 		}
 	}
 	return false
+}
+
+// limits are what the media of a request may be, besides their sizes.
+func (c *serveCommand) limits() render.Limits {
+	return render.Limits{Duration: c.MaxDuration, Width: c.MaxSide, Height: c.MaxSide, FPS: c.MaxFPS}
 }
 
 // workers is how many requests to render at once.

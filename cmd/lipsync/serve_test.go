@@ -251,3 +251,22 @@ func TestSlowBody(t *testing.T) {
 		t.Errorf("got %v, want a timeout", err)
 	}
 }
+
+func TestLimits(t *testing.T) {
+	for option, want := range map[string]string{
+		"--max-side=400":      "video is larger than 400 × 400 pixels: 480 × 270 pixels",
+		"--max-fps=24.5":      "video has more than 24.5 frames per second: 25",
+		"--max-duration=0.1s": "video is longer than ",
+	} {
+		data := t.TempDir()
+		s := startServer(t, data, option)
+		c := client{s.url, newKey(t, data)}
+		id, err := c.generate(t.Context(), fixtures.video, fixtures.speech)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := c.wait(t, id); r.Status != "failed" || !strings.HasPrefix(r.ErrorMessage, want) {
+			t.Errorf("%s: got %+v, want %q", option, r, want)
+		}
+	}
+}
