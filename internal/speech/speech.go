@@ -1,6 +1,6 @@
 // Package speech turns a speech track into what a mouth has to do.
 //
-// How far the mouth opens is the mean of two readings. One is acoustics by hand:
+// How far the mouth opens is a mean of two readings. One is acoustics by hand:
 // a voice is loud, and its first formant high, when the mouth is open (Fant,
 // "Acoustic Theory of Speech Production", 1960). The other is a network of 16
 // hidden units on mel bands that was fitted to synthetic speech, whose phonemes
@@ -102,6 +102,9 @@ func at(x []float32, hop float64) float32 {
 	return x[i] + (x[i+1]-x[i])*f
 }
 
+// fittedShare is how much the network's reading counts.
+const fittedShare = .35
+
 // silent is the level in dB, of the power of a window, under which no one
 // speaks: about -55 dBFS.
 const silent = -20
@@ -114,9 +117,9 @@ func (s *Speech) curve() []float32 {
 	}
 	acoustic, fitted := s.acoustic(), s.fitted()
 	for i := range out {
-		out[i] = .45*acoustic[i] + .55*fitted[i]
+		out[i] = (1-fittedShare)*acoustic[i] + fittedShare*fitted[i]
 	}
-	return out
+	return smooth.Gaussian(out, 2) // lips have weight
 }
 
 // acoustic reads the opening from the level and the first formant.

@@ -21,6 +21,7 @@ type example struct {
 	look    int // of the take
 	pixels  *image.YCbCr
 	shape   appearance
+	sharp   float32 // mean step of luma from pixel to pixel
 	nearest float32 // distance to the example most like it
 	twin    int     // its index
 }
@@ -89,6 +90,7 @@ func (b *bank) add(index int, l look, p *face.Picture) {
 		}
 	}
 	e.pixels = cutMouth(p, l)
+	e.sharp = sharpness(e.pixels)
 	if t := e.twin; t >= 0 && e.nearest < b.examples[t].nearest {
 		b.examples[t].nearest, b.examples[t].twin = e.nearest, len(b.examples)
 	}
@@ -169,4 +171,18 @@ func bounds(to face.Similarity, left, top, right, bottom float32) image.Rectangl
 		r.Max.X, r.Max.Y = max(r.Max.X, x+1), max(r.Max.Y, y+1)
 	}
 	return face.Even(r)
+}
+
+// sharpness returns the mean difference of luma between neighbours.
+func sharpness(p *image.YCbCr) float32 {
+	sum, n := 0, 0
+	for y := 1; y < p.Rect.Dy(); y++ {
+		above, row := p.Y[(y-1)*p.YStride:], p.Y[y*p.YStride:]
+		for x := 1; x < p.Rect.Dx(); x++ {
+			v := int(row[x])
+			sum += max(v-int(row[x-1]), int(row[x-1])-v) + max(v-int(above[x]), int(above[x])-v)
+			n += 2
+		}
+	}
+	return float32(sum) / float32(max(n, 1))
 }

@@ -8,14 +8,14 @@ import (
 	"lipsync/internal/smooth"
 )
 
-// Costs of showing an example, as ENGINE weights: see act.
+// Costs of showing an example. A jump is dear: runs that the person really spoke
+// look alive, and what is left of the opening is done by warping.
 const (
-	openingCost = 2   // of a squared opening off by half of the most
-	poseCost    = 60  // of a squared turn of the head, canonical
-	unlikeCost  = .05 // of a jump to an example that looks as different as two usually do
-	jumpCost    = .12 // of any jump
-	holdCost    = .01 // of showing an example twice
-	backCost    = .02 // of playing on backward
+	openingCost = .5  // of a squared opening off by half of the most
+	poseCost    = 20  // of a squared turn of the head, canonical
+	jumpCost    = 10  // of a jump to an example that is not a neighbour in time
+	unlikeCost  = .05 // more, if it looks as different as two examples usually do
+	backCost    = .02 // of playing on backward; forward and holding cost nothing
 	candidates  = 48  // examples that are weighed for each frame
 )
 
@@ -82,6 +82,7 @@ func (t *take) choose(ctx context.Context, roles []role) error {
 type chooser struct {
 	t       *take
 	usual   float32   // distance of two examples, the median
+	sharp   float32   // that an example must be
 	far     []float32 // distances of all pairs
 	next    []int     // example of the following frame, or -1
 	scratch []candidate
@@ -110,6 +111,11 @@ func (t *take) newChooser() *chooser {
 		}
 	}
 	c.usual = max(smooth.Quantile(c.far, .5), 1e-3)
+	sharp := make([]float32, n)
+	for i, e := range t.bank.examples {
+		sharp[i] = e.sharp
+	}
+	c.sharp = sharpEnough * smooth.Quantile(sharp, .5)
 	return c
 }
 
@@ -118,6 +124,9 @@ func (c *chooser) best(t *take, r role) []candidate {
 	all := c.scratch[:0]
 	pose := t.looks[r.look].pose
 	for i, e := range t.bank.examples {
+		if e.sharp < c.sharp {
+			continue
+		}
 		l := &t.looks[e.look]
 		off := (r.want - t.opening[e.look]) / (.5 * t.most)
 		cost := openingCost*sq(off) + poseCost*(sq(pose[0]-l.pose[0])+sq(pose[1]-l.pose[1]))
@@ -142,14 +151,10 @@ func (c *chooser) best(t *take, r role) []candidate {
 // transition is the cost of showing b after a.
 func (c *chooser) transition(a, b int) float32 {
 	switch {
-	case c.next[a] == b:
+	case a == b, c.next[a] == b:
 		return 0
-	case a == b:
-		return holdCost
-	}
-	d := c.far[a*len(c.next)+b] / c.usual
-	if c.next[b] == a {
+	case c.next[b] == a:
 		return backCost
 	}
-	return jumpCost + unlikeCost*d*d
+	return jumpCost + unlikeCost*sq(c.far[a*len(c.next)+b]/c.usual)
 }

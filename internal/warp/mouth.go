@@ -13,6 +13,7 @@ type mouth struct {
 	line        lipLine    // where the lips meet
 	nose        float32    // base of the nose
 	pose        [2]float32 // of the nose's tip against the eyes: how the head is turned
+	dip         float32    // how deep that is at most, in levels of redness
 	valley      float32    // how much less red than the lips it is between them: grows as the mouth opens
 }
 
@@ -62,7 +63,7 @@ func mouths(samples []sample) []mouth {
 		m.nose = nose[i].Y + .12
 		m.pose = [2]float32{nose[i].X - 1.2, nose[i].Y - .45}
 		m.line = findLine(samples[i], m)
-		m.valley = valley(samples[i], m)
+		m.valley, m.dip = valley(samples[i], m)
 	}
 	smoothLines(out)
 	return out
@@ -144,7 +145,7 @@ func smoothLines(all []mouth) {
 
 // valley returns the area of the dip in redness down the middle of the mouth,
 // along lines as tilted as the mouth.
-func valley(s sample, m *mouth) float32 {
+func valley(s sample, m *mouth) (area, deepest float32) {
 	const rows, columns, above, below, half = 56, 13, .35, .525, .2
 	const step = (above + below) / rows
 	centre := (m.left.Y + m.right.Y) / 2
@@ -161,12 +162,13 @@ func valley(s sample, m *mouth) float32 {
 	for r := rows - 1; r >= 0; r-- {
 		right[r] = max(right[r+1], soft[r])
 	}
-	var left, area float32
+	var left float32
 	for r, v := range soft {
 		left = max(left, v)
 		area += (min(left, right[r]) - v) * step
+		deepest = max(deepest, min(left, right[r])-v)
 	}
-	return area
+	return area, deepest
 }
 
 // redness returns the red difference (Cr) at a place in the frame.

@@ -97,7 +97,7 @@ type spot struct {
 	under       face.Point // place of the skin's pixel under a patch, in the frame
 	mask        float32
 	fill, depth float32
-	tone        [3]float32
+	tone        [3]float32 // gain of luma, shifts of Cb and Cr
 	changes     bool
 }
 
@@ -105,7 +105,7 @@ type spot struct {
 func (b *brush) at(q face.Point) (s spot) {
 	c := b.back.Apply(q)
 	f := b.field.at(c)
-	s.fill, s.depth, s.under, s.mask = f.fill, f.depth, q, 1
+	s.fill, s.depth, s.under, s.mask, s.tone = f.fill, f.depth, q, 1, [3]float32{1}
 	if b.patch == nil {
 		s.changes = abs(f.dx)+abs(f.dy) > 1e-4 || f.fill > 0
 	} else {
@@ -128,11 +128,11 @@ func (b *brush) at(q face.Point) (s spot) {
 // mix returns the value of one channel: the mouth's, with what is inside it,
 // over the skin's.
 func (s *spot) mix(channel int, mouth, under float32, dark [3]float32) uint8 {
-	inside := dark[channel]
+	inside, v := dark[channel], mouth+s.tone[channel]
 	if channel == 0 {
 		inside *= .8 + .45*s.depth*sqrt(s.depth)
+		v = mouth * s.tone[0]
 	}
-	v := mouth + s.tone[channel]
 	v += (inside - v) * s.fill
 	return uint8(min(max(under+(v-under)*s.mask+.5, 0), 255))
 }

@@ -18,10 +18,13 @@ type persona struct {
 }
 
 const (
-	mostAtRest   = .13 // opening of a mouth that doesn't speak by itself
+	mostAtRest   = .17 // opening of a mouth that doesn't speak by itself
 	mostEver     = .30
-	closedLooks  = 24 // of the examples are taken for closed
-	fewestToCopy = 40 // examples: with fewer a mouth is only warped
+	closedLooks  = 24  // of the examples are taken for closed
+	leastToCopy  = .10 // of the opening: a mouth that opens less is only warped
+	fewestToCopy = 40  // examples: with fewer too
+	gapByDip     = 2   // of the gap between the lips, to the area of the dip by its depth
+	sharpEnough  = .6  // of the median sharpness: an example that is more blurred isn't shown
 )
 
 // finish draws the sums of a track that ended.
@@ -30,18 +33,16 @@ func (t *take) finish() {
 	if n == 0 {
 		return
 	}
-	lips, valley := make([]float32, n), make([]float32, n)
+	lips, valley, dips := make([]float32, n), make([]float32, n), make([]float32, n)
 	for i, l := range t.looks {
-		lips[i], valley[i] = l.lips(), l.valley
+		lips[i], valley[i], dips[i] = l.lips(), l.valley, l.dip
 	}
 	lips = smooth.Gaussian(smooth.Median(lips, 3), .8)
 	valley = smooth.Gaussian(smooth.Median(valley, 3), .5)
-	t.speaks = talks(lips, valley) && len(t.bank.examples) >= fewestToCopy
-	if t.speaks {
-		t.opening = openings(lips, valley)
-		t.most = min(smooth.Quantile(t.opening, .96), mostEver)
-	} else {
-		t.opening = make([]float32, n)
+	t.opening = openings(lips, valley, dips)
+	t.most = min(smooth.Quantile(t.opening, .96), mostEver)
+	t.speaks = t.most > leastToCopy && len(t.bank.examples) >= fewestToCopy
+	if !t.speaks {
 		rest := smooth.Quantile(lips, .05)
 		for i, h := range lips {
 			t.opening[i] = .45 * max(h-rest, 0)
@@ -59,17 +60,18 @@ func (t *take) finish() {
 	}
 }
 
-// openings combines the height of the lips and the dip in redness between them
-// to how far each frame's mouth is open.
-func openings(lips, valley []float32) []float32 {
+// openings tells how far each frame's mouth is open. Its course is that of the
+// height of the lips and of the dip in redness between them; its scale is the
+// width of the dip, since lips grow and shrink by smiles too.
+func openings(lips, valley, dips []float32) []float32 {
 	h, v := normalised(lips, .06), normalised(valley, .06)
 	out := make([]float32, len(lips))
 	for i := range out {
 		out[i] = .4*h[i] + .6*v[i]
 	}
-	scale := smooth.Quantile(lips, .97) - smooth.Quantile(lips, .06)
+	gap := (smooth.Quantile(valley, .97) - smooth.Quantile(valley, .06)) / max(smooth.Quantile(dips, .97), 1)
 	for i, z := range normalised(out, .05) {
-		out[i] = min(max(z, 0), 1.3) * scale
+		out[i] = min(max(z, 0), 1.3) * gap * gapByDip
 	}
 	return out
 }

@@ -6,7 +6,8 @@ import (
 )
 
 // tones is how much brighter and redder than its patch a face is: the slow part
-// of their difference along the patch's soft edge, carried on inwards.
+// of their ratio (luma) and difference (chroma) along the patch's soft edge,
+// carried on inwards.
 type tones struct {
 	left, top     float32
 	width, height int
@@ -16,7 +17,8 @@ type tones struct {
 const (
 	toneStep  = .04 // canonical
 	toneReach = .14 // of the filter, canonical
-	toneMost  = 40  // grey levels
+	gainMost  = 1.4 // brighter or darker
+	toneMost  = 30  // levels of chroma
 )
 
 // match compares the frame and the patch where both are seen.
@@ -25,46 +27,52 @@ func (b *brush) match() *tones {
 	t := &tones{left: p.middle - patchHalf, top: p.top}
 	t.width, t.height = int(2*patchHalf/toneStep)+2, int((p.bottom-p.top)/toneStep)+2
 	n := t.width * t.height
-	weights := make([]float32, n)
-	var sums [3][]float32
+	// Of each cell: its weight, then luma, Cb and Cr of the frame and the patch.
+	var sums [7][]float32
 	for k := range sums {
 		sums[k] = make([]float32, n)
 	}
 	to := b.back.Inverse()
 	for i := range n {
 		c := face.Point{X: t.left + toneStep*float32(i%t.width), Y: t.top + toneStep*float32(i/t.width)}
-		weights[i] = 1e-4
+		w := float32(1e-4)
 		if m := p.mask(c); m > .02 && m < .6 {
-			weights[i] = 1
+			w = 1
 		}
-		d := b.difference(c, to)
-		for k := range sums {
-			sums[k][i] = weights[i] * min(max(d[k], -toneMost), toneMost)
+		sums[0][i] = w
+		for k, v := range b.compare(c, to) {
+			sums[1+k][i] = w * v
 		}
 	}
-	blurGrid(weights, t.width)
-	t.cells = make([][3]float32, n)
 	for k := range sums {
 		blurGrid(sums[k], t.width)
-		for i := range t.cells {
-			t.cells[i][k] = sums[k][i] / weights[i]
+	}
+	t.cells = make([][3]float32, n)
+	for i := range t.cells {
+		t.cells[i][0] = min(max(sums[1][i]/max(sums[4][i], 1e-4), 1/gainMost), gainMost)
+		for k := 1; k < 3; k++ {
+			t.cells[i][k] = min(max((sums[1+k][i]-sums[4+k][i])/sums[0][i], -toneMost), toneMost)
 		}
 	}
 	return t
 }
 
-// difference is that of the frame and the patch around a canonical place.
-func (b *brush) difference(c face.Point, to face.Similarity) (d [3]float32) {
+// compare returns the colours of the frame and of the patch around a canonical
+// place.
+func (b *brush) compare(c face.Point, to face.Similarity) (v [6]float32) {
 	const quarter = toneStep / 4
 	for i := range 4 {
 		q := face.Point{X: c.X + quarter*float32(2*(i%2)-1), Y: c.Y + quarter*float32(2*(i/2)-1)}
 		f := b.field.at(q)
 		there, here := b.to.Apply(face.Point{X: q.X + f.dx, Y: q.Y + f.dy}), to.Apply(q)
-		d[0] += (luma(b.frame, here) - luma(b.pixels, there)) / 4
-		d[1] += (chroma(b.frame, b.frame.Cb, here) - chroma(b.pixels, b.pixels.Cb, there)) / 4
-		d[2] += (chroma(b.frame, b.frame.Cr, here) - chroma(b.pixels, b.pixels.Cr, there)) / 4
+		v[0] += luma(b.frame, here) / 4
+		v[1] += chroma(b.frame, b.frame.Cb, here) / 4
+		v[2] += chroma(b.frame, b.frame.Cr, here) / 4
+		v[3] += luma(b.pixels, there) / 4
+		v[4] += chroma(b.pixels, b.pixels.Cb, there) / 4
+		v[5] += chroma(b.pixels, b.pixels.Cr, there) / 4
 	}
-	return d
+	return v
 }
 
 // blurGrid filters a grid in place, rows then columns.
@@ -85,7 +93,7 @@ func blurGrid(g []float32, width int) {
 	}
 }
 
-// at returns the tones at a canonical place.
+// at returns the gain of luma and the shifts of chroma at a canonical place.
 func (t *tones) at(c face.Point) (out [3]float32) {
 	x := min(max((c.X-t.left)/toneStep, 0), float32(t.width-1)-.001)
 	y := min(max((c.Y-t.top)/toneStep, 0), float32(t.height-1)-.001)

@@ -213,7 +213,7 @@ func between(a, b look, f float32) look {
 	out.left = face.Point{X: mix(a.left.X, b.left.X), Y: mix(a.left.Y, b.left.Y)}
 	out.right = face.Point{X: mix(a.right.X, b.right.X), Y: mix(a.right.Y, b.right.Y)}
 	out.top, out.bottom, out.nose = mix(a.top, b.top), mix(a.bottom, b.bottom), mix(a.nose, b.nose)
-	out.valley = mix(a.valley, b.valley)
+	out.valley, out.dip = mix(a.valley, b.valley), mix(a.dip, b.dip)
 	for k := range out.line {
 		out.line[k] = mix(a.line[k], b.line[k])
 	}
