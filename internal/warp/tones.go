@@ -19,6 +19,7 @@ const (
 	toneReach = .14 // of the filter, canonical
 	gainMost  = 1.4 // brighter or darker
 	toneMost  = 30  // levels of chroma
+	alien     = 20  // levels of luma: what differs more is hair or background on one side
 )
 
 // match compares the frame and the patch where both are seen.
@@ -35,12 +36,13 @@ func (b *brush) match() *tones {
 	to := b.back.Inverse()
 	for i := range n {
 		c := face.Point{X: t.left + toneStep*float32(i%t.width), Y: t.top + toneStep*float32(i/t.width)}
+		v := b.compare(c, to)
 		w := float32(1e-4)
 		if m := p.mask(c); m > .02 && m < .6 {
-			w = 1
+			w = 1 / (1 + sq((v[0]-v[3])/alien))
 		}
 		sums[0][i] = w
-		for k, v := range b.compare(c, to) {
+		for k, v := range v {
 			sums[1+k][i] = w * v
 		}
 	}
