@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
-	"fmt"
 	"io"
 )
 
@@ -33,8 +32,8 @@ func (s *Service) NewRequestID() string { return s.NewID() }
 // of it than its kind may have; then and after any error nothing is kept.
 func (s *Service) StoreMedia(ctx context.Context, requestID string, kind MediaKind, r io.Reader) (Source, error) {
 	sum := sha256.New()
-	limited := &limitReader{r: r, left: s.MaxSize(kind), err: newError(TooLarge,
-		fmt.Sprintf("%s is larger than %d bytes", kind, s.MaxSize(kind)))}
+	limit := s.MaxSize(kind)
+	limited := &limitReader{r: r, left: limit, err: newError(TooLarge, LargerThan(string(kind), limit))}
 	src := Source{Object: inputKey(requestID, kind)}
 	if err := s.Objects.Put(ctx, src.Object, io.TeeReader(limited, sum), -1); err != nil {
 		return Source{}, err

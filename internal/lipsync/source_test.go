@@ -158,8 +158,8 @@ func TestCreateUpload(t *testing.T) {
 		message     string
 	}{
 		{lipsync.Video, 5 << 30, "", "", ""},
-		{lipsync.Video, 5<<30 + 1, "", lipsync.TooLarge, "video of 5368709121 bytes is larger than 5368709120 bytes"},
-		{lipsync.Audio, 500<<20 + 1, "", lipsync.TooLarge, "audio of 524288001 bytes is larger than 524288000 bytes"},
+		{lipsync.Video, 5<<30 + 1, "", lipsync.TooLarge, "video is larger than 5 GiB: 5368709121 bytes"},
+		{lipsync.Audio, 500<<20 + 1, "", lipsync.TooLarge, "audio is larger than 500 MiB: 524288001 bytes"},
 		{lipsync.Video, 0, "", lipsync.Invalid, "size must be at least 1"},
 		{lipsync.Video, -1, "", lipsync.Invalid, "size must be at least 1"},
 		{"", 1, "", lipsync.Invalid, `type must be "video" or "audio"`},

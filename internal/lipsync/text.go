@@ -1,6 +1,7 @@
 package lipsync
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -28,4 +29,20 @@ func validMediaType(text string) bool {
 	odd := func(r rune) bool { return r < ' ' || r > '~' }
 	return validText(text) && kind != "" && more != "" && !strings.Contains(kind, " ") &&
 		strings.TrimSpace(more) == more && !strings.ContainsFunc(text, odd)
+}
+
+// LargerThan returns the public sentence for what has more bytes than it may
+// have: video is larger than 5 GiB.
+func LargerThan(what string, limit int64) string { return what + " is larger than " + spell(limit) }
+
+// spell writes a number of bytes as people say it: 5 GiB, 500 MiB, 7 bytes.
+func spell(n int64) string {
+	switch {
+	case n%(1<<30) == 0:
+		return fmt.Sprintf("%d GiB", n>>30)
+	case n%(1<<20) == 0:
+		return fmt.Sprintf("%d MiB", n>>20)
+	default:
+		return fmt.Sprintf("%d bytes", n)
+	}
 }

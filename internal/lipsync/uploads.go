@@ -45,7 +45,7 @@ func (s *Service) validUpload(kind MediaKind, size int64, contentType string) er
 		return newError(Invalid, "size must be at least 1")
 	}
 	if limit := s.MaxSize(kind); size > limit {
-		return newError(TooLarge, fmt.Sprintf("%s of %d bytes is larger than %d bytes", kind, size, limit))
+		return newError(TooLarge, fmt.Sprintf("%s: %d bytes", LargerThan(string(kind), limit), size))
 	}
 	if contentType != "" && !validMediaType(contentType) {
 		return newError(Invalid, "content_type must be a media type such as video/mp4")

@@ -3,7 +3,6 @@ package rest
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"mime"
 	"net/http"
@@ -65,5 +64,5 @@ func invalid(message string) error {
 }
 
 func tooLarge(what string, limit int64) error {
-	return &lipsync.Error{Code: lipsync.TooLarge, Message: fmt.Sprintf("%s is larger than %d bytes", what, limit)}
+	return &lipsync.Error{Code: lipsync.TooLarge, Message: lipsync.LargerThan(what, limit)}
 }

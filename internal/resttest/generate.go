@@ -129,7 +129,7 @@ func (s *suite) refusedBodies(t *testing.T) {
 		rows = append(rows, row{name, generateCall("application/json", good(reference(id))), 400, "reference_id must be 1 to 255 characters"})
 	}
 	rows = append(rows, row{"too large", generateCall("application/json", good(reference(strings.Repeat("x", 1<<20)))),
-		413, "request body is larger than 1048576 bytes"})
+		413, "request body is larger than 1 MiB"})
 	s.table(t, rows)
 }
 

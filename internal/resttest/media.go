@@ -99,8 +99,8 @@ func (s *suite) refusedForms(t *testing.T) {
 		{"empty reference", formOf(t, video(), audio(), text("reference_id", "")), 400, "reference_id must be 1 to 255 characters"},
 		{"long reference", formOf(t, video(), audio(), text("reference_id", strings.Repeat("x", 256))), 400, "reference_id must be 1 to 255 characters"},
 		{"no UTF-8", formOf(t, video(), audio(), text("reference_id", "\xff")), 400, "invalid request body"},
-		{"large reference", formOf(t, text("reference_id", strings.Repeat("x", 1<<20+1))), 413, "form without its files is larger than 1048576 bytes"},
-		{"large unknown part", formOf(t, part{"x", "x.bin", strings.Repeat("x", 1<<20+1)}), 413, "form without its files is larger than 1048576 bytes"},
+		{"large reference", formOf(t, text("reference_id", strings.Repeat("x", 1<<20+1))), 413, "form without its files is larger than 1 MiB"},
+		{"large unknown part", formOf(t, part{"x", "x.bin", strings.Repeat("x", 1<<20+1)}), 413, "form without its files is larger than 1 MiB"},
 		{"many parts", formOf(t, many...), 400, "form has more than 100 parts"},
 	})
 }

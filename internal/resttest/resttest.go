@@ -25,7 +25,7 @@ type Target struct {
 	RevokeKey func(t testing.TB, id string)
 
 	GenerateRate, ReadRate int   // calls a minute for a key
-	MaxVideo, MaxAudio     int64 // bytes
+	MaxVideo, MaxAudio     int64 // bytes: whole MiB, less than a GiB
 
 	// Video and Audio are small files that a worker of the service can sync. If
 	// nil, no worker runs, and the subtests on its results are skipped.

@@ -26,7 +26,7 @@ func (w *Worker) get(ctx context.Context, kind lipsync.MediaKind, in lipsync.Inp
 	case lipsync.NotFound:
 		return &lipsync.Error{Code: lipsync.Invalid, Message: fmt.Sprintf("%s URL is not accessible", kind), Err: err}
 	case lipsync.TooLarge:
-		return &lipsync.Error{Code: lipsync.Invalid, Message: fmt.Sprintf("%s is larger than %s", kind, spell(limit))}
+		return &lipsync.Error{Code: lipsync.Invalid, Message: lipsync.LargerThan(string(kind), limit)}
 	default:
 		return err
 	}
@@ -49,16 +49,4 @@ func (w *Worker) copyObject(ctx context.Context, in lipsync.Input, file *os.File
 		}
 	}
 	return ctx.Err()
-}
-
-// spell writes a number of bytes as people say it: 5 GiB, 500 MiB.
-func spell(n int64) string {
-	switch {
-	case n%(1<<30) == 0:
-		return fmt.Sprintf("%d GiB", n>>30)
-	case n%(1<<20) == 0:
-		return fmt.Sprintf("%d MiB", n>>20)
-	default:
-		return fmt.Sprintf("%d bytes", n)
-	}
 }
