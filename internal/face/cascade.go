@@ -55,7 +55,7 @@ type plane struct {
 }
 
 // perturbations is how many starting places a point is the median of.
-const perturbations = 25
+const perturbations = 15
 
 // find returns the point that the cascade leads to from a start, for a face of
 // the scale, in pixels of the plane. mirrored looks for the point of the other

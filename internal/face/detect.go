@@ -3,6 +3,7 @@ package face
 import (
 	"embed"
 	"fmt"
+	"sync"
 
 	pigo "github.com/esimov/pigo/core"
 )
@@ -100,10 +101,12 @@ func (d *detector) landmarks(p plane, b Box) (Points, bool) {
 	if eyes < .2*b.Size || eyes > .6*b.Size || rise > .6*eyes || rise < -.6*eyes {
 		return q, false
 	}
+	start := Point{(q[LeftPupil].X + q[RightPupil].X) / 2, (q[LeftPupil].Y+q[RightPupil].Y)/2 + .25*eyes}
+	start.X += .15 * eyes // as the cascades were trained, also where mirrored
+	var wait sync.WaitGroup
 	for _, l := range d.points {
-		start := Point{(q[LeftPupil].X + q[RightPupil].X) / 2, (q[LeftPupil].Y+q[RightPupil].Y)/2 + .25*eyes}
-		start.X += .15 * eyes // as the cascades were trained, also where mirrored
-		q[l.index] = l.cascade.find(p, start, 3*eyes, l.mirrored)
+		wait.Go(func() { q[l.index] = l.cascade.find(p, start, 3*eyes, l.mirrored) })
 	}
+	wait.Wait()
 	return q, true
 }

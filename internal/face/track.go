@@ -18,7 +18,7 @@ type track struct {
 }
 
 const (
-	searchEvery   = 5   // frames between searches of the whole picture
+	searchEvery   = 10  // frames between searches of the whole picture
 	searchSide    = 480 // longest side of the picture that is searched, pixels
 	smallestFace  = .09 // of the shorter side of the picture
 	surelyAFace   = 12  // quality that starts a track
@@ -104,7 +104,7 @@ func (t *Tracker) taken(by []*track, b Box) bool {
 // locate finds the face that is near a box, and its landmarks.
 func (t *Tracker) locate(frame *image.YCbCr, near Box, quality float32) (Face, bool) {
 	factor := max(1, int(near.Size/landmarkScale+.5))
-	half := int(.85 * near.Size)
+	half := int(.8 * near.Size)
 	area := image.Rect(int(near.X)-half, int(near.Y)-half, int(near.X)+half, int(near.Y)+half).Intersect(frame.Bounds())
 	if area.Dx() < 2*factor || area.Dy() < 2*factor {
 		return Face{}, false
@@ -113,7 +113,7 @@ func (t *Tracker) locate(frame *image.YCbCr, near Box, quality float32) (Face, b
 	origin := Point{float32(area.Min.X), float32(area.Min.Y)}
 	size := near.Size / float32(factor)
 	var best sighting
-	for _, s := range t.detector.find(p, int(.8*size), int(1.25*size), .06) {
+	for _, s := range t.detector.find(p, int(.85*size), int(1.2*size), .08) {
 		b := s.box.scale(float32(factor), origin)
 		if s.quality > best.quality && Distance(Point{b.X, b.Y}, Point{near.X, near.Y}) < .4*near.Size {
 			best = s

@@ -14,7 +14,7 @@ type bank struct {
 	examples []example
 }
 
-const bankSize = 400
+const bankSize = 240
 
 // example is a mouth in one frame.
 type example struct {

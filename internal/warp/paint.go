@@ -13,7 +13,8 @@ import (
 // share of it.
 const (
 	patchHalf, patchBelow, patchGrow, patchSoft = .66, .42, .4, .3
-	bulge                                       = 2.6 // exponent of its superellipse
+	bulge                                       = 2.5    // exponent of its superellipse
+	solid                                       = .40996 // (1-patchSoft)^bulge: up to this sum of powers the mask is 1
 )
 
 // brush is what painting one frame needs.
@@ -77,7 +78,11 @@ func (p *patch) mask(c face.Point) float32 {
 	if x >= 1 || y >= 1 {
 		return 0
 	}
-	return smoothstep((1 - power(power(x, bulge)+power(y, bulge), 1/bulge)) / patchSoft)
+	d := x*x*sqrt(x) + y*y*sqrt(y)
+	if d <= solid {
+		return 1
+	}
+	return smoothstep((1 - power(d, 1/bulge)) / patchSoft)
 }
 
 // chin tells how far down the skin at a canonical place moves with the chin.
@@ -87,8 +92,11 @@ func (p *patch) chin(c face.Point) float32 {
 	if c.Y > chin {
 		down = clamp((chin + neckBelow - c.Y) / neckBelow)
 	}
-	aside := max(abs(c.X-p.middle)/p.half-.55, 0) / .75
-	return p.sink * down * float32(math.Exp(-float64(sq(aside))))
+	aside := abs(c.X-p.middle)/p.half - .55
+	if down == 0 || aside <= 0 {
+		return p.sink * down
+	}
+	return p.sink * down * float32(math.Exp(-float64(sq(aside/.75))))
 }
 
 // spot is what one pixel becomes.

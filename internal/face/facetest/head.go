@@ -1,0 +1,138 @@
+// Package facetest draws frames with heads in them, for tests.
+package facetest
+
+import (
+	"bytes"
+	_ "embed"
+	"image"
+	"image/jpeg"
+	"math"
+)
+
+// The first frame that internal/demo draws, cut around the head.
+//
+//go:embed head.jpg
+var picture []byte
+
+// In the picture: the place between the pupils, and their distance.
+const pictureX, pictureY, pictureEyes = 200, 248, 118
+
+// Of the face, in distances of the pupils from between them.
+const (
+	Lips     = 1.13 // v of the line between the lips
+	Chin     = 1.9  // v
+	halfWide = .44  // of the mouth
+)
+
+// Head is a head in a frame. It looks at the camera.
+type Head struct {
+	X, Y float64 // the place between the pupils, pixels
+	Eyes float64 // distance of the pupils, pixels
+	Turn float64 // clockwise, radians
+	Open float64 // gap between the lips, in distances of the pupils
+}
+
+// At returns the place in the frame of a place on the face: u to the right and
+// v down from between the pupils, in their distances.
+func (h Head) At(u, v float64) (x, y float64) {
+	sin, cos := math.Sincos(h.Turn)
+	return h.X + h.Eyes*(u*cos-v*sin), h.Y + h.Eyes*(u*sin+v*cos)
+}
+
+// on is the inverse of At.
+func (h Head) on(x, y float64) (u, v float64) {
+	sin, cos := math.Sincos(h.Turn)
+	dx, dy := (x-h.X)/h.Eyes, (y-h.Y)/h.Eyes
+	return dx*cos + dy*sin, dy*cos - dx*sin
+}
+
+// Frame draws heads before a wall, the last one in front.
+func Frame(width, height int, heads ...Head) *image.YCbCr {
+	f := Wall(width, height)
+	decoded, err := jpeg.Decode(bytes.NewReader(picture))
+	if err != nil {
+		panic(err)
+	}
+	from := decoded.(*image.YCbCr)
+	for _, h := range heads {
+		h.draw(f, from)
+	}
+	return f
+}
+
+// Wall draws a frame without a head.
+func Wall(width, height int) *image.YCbCr {
+	f := image.NewYCbCr(image.Rect(0, 0, width, height), image.YCbCrSubsampleRatio420)
+	for i := range f.Y {
+		x, y := i%f.YStride, i/f.YStride
+		f.Y[i] = uint8(90 + 40*x/width + 20*y/height)
+	}
+	for i := range f.Cb {
+		f.Cb[i], f.Cr[i] = 130, 122
+	}
+	return f
+}
+
+func (h Head) draw(f, from *image.YCbCr) {
+	for y := range f.Rect.Dy() {
+		for x := range f.Rect.Dx() {
+			s := h.spot(float64(x), float64(y), from)
+			if s.seen == 0 {
+				continue
+			}
+			s.over(&f.Y[f.YOffset(x, y)], 0)
+			if x%2 == 0 && y%2 == 0 {
+				c := h.spot(float64(x)+.5, float64(y)+.5, from)
+				c.over(&f.Cb[f.COffset(x, y)], 1)
+				c.over(&f.Cr[f.COffset(x, y)], 2)
+			}
+		}
+	}
+}
+
+// spot is what a place of the frame shows of a head.
+type spot struct {
+	colour [3]float64
+	seen   float64
+}
+
+func (s spot) over(v *uint8, channel int) {
+	*v = uint8(float64(*v) + (s.colour[channel]-float64(*v))*s.seen + .5)
+}
+
+// spot looks up a place of the frame in the picture, with the lower half of the
+// face drawn down by an open mouth.
+func (h Head) spot(x, y float64, from *image.YCbCr) spot {
+	u, v := h.on(x, y)
+	gap := h.Open * max(1-u*u/(halfWide*halfWide), 0)
+	if v > Lips && v < Lips+gap {
+		return spot{[3]float64{25, 123, 137}, 1}
+	}
+	if v > Lips && v < Chin {
+		v = Lips + (v-Lips-gap)*(Chin-Lips)/(Chin-Lips-gap)
+	}
+	px, py := pictureX+u*pictureEyes, pictureY+v*pictureEyes
+	w, t := float64(from.Rect.Dx()), float64(from.Rect.Dy())
+	inside := min(px, py, w-1-px, t-1-py)
+	if inside <= 0 {
+		return spot{}
+	}
+	const soft = 30 // edge of the picture, pixels
+	return spot{[3]float64{
+		between(from.Y, from.YStride, px, py),
+		between(from.Cb, from.CStride, max((px-.5)/2, 0), max((py-.5)/2, 0)),
+		between(from.Cr, from.CStride, max((px-.5)/2, 0), max((py-.5)/2, 0)),
+	}, min(inside/soft, 1)}
+}
+
+// between returns a plane's value between four pixels, all of them inside.
+func between(plane []uint8, stride int, x, y float64) float64 {
+	x0, y0 := int(x), int(y)
+	fx, fy := x-float64(x0), y-float64(y0)
+	a := plane[y0*stride+x0:]
+	top := float64(a[0])*(1-fx) + float64(a[1])*fx
+	if len(a) <= stride+1 {
+		return top
+	}
+	return top*(1-fy) + fy*(float64(a[stride])*(1-fx)+float64(a[stride+1])*fx)
+}
