@@ -50,10 +50,15 @@ type Request struct {
 	Output     string    // object key of the result, when completed
 	Error      string    // public sentence, when failed
 
+	Claims     int       // so far
 	Attempts   int       // claims so far that were not given back
 	Lease      string    // token of the worker that holds it, or ""
 	LeaseUntil time.Time // when the lease ends, if there is one
 }
+
+// Spent reports whether the request has had all the claims that it gets. A
+// worker that holds it then makes the last attempt.
+func (r Request) Spent() bool { return r.Attempts >= MaxAttempts || r.Claims >= MaxClaims }
 
 // Key is an API key. The token itself is never stored.
 type Key struct {

@@ -53,7 +53,7 @@ type Leases interface {
 	// Claim leases one request until now+lease: the one with the id, or for ""
 	// the oldest open one. Open means queued, or processing with no lease or
 	// one that ended by now. It becomes processing, StartedAt is set the first
-	// time, Attempts grows by one, Lease is the token. NotFound if there is
+	// time, Claims and Attempts grow by one, Lease is the token. NotFound if there is
 	// nothing to claim (for an id: unknown, final or leased).
 	Claim(ctx context.Context, id, token string, now time.Time, lease time.Duration) (Request, error)
 
@@ -61,7 +61,8 @@ type Leases interface {
 	// holds the request.
 	Renew(ctx context.Context, id, token string, until time.Time) error
 
-	// Release gives a held request back: no lease, Attempts one less.
+	// Release gives a held request back: no lease, Attempts one less, Claims as
+	// they were.
 	// Conflict if the token no longer holds the request.
 	Release(ctx context.Context, id, token string) error
 

@@ -22,8 +22,15 @@ const (
 	idempotentLife = 24 * time.Hour
 )
 
-// MaxAttempts is how often a request is claimed before it fails.
-const MaxAttempts = 3
+// How often a request is claimed before it fails.
+const (
+	// MaxAttempts counts the claims that were not given back.
+	MaxAttempts = 3
+	// MaxClaims counts all of them. It is far more than restarts and kills do to
+	// a request that is not their cause, and ends one that each time brings down
+	// the whole process, whose end gives it back.
+	MaxClaims = 30
+)
 
 // Sizes of media in bytes, where the Service says no others.
 const (

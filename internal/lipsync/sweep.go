@@ -15,7 +15,7 @@ const (
 	uploadGrace = time.Hour
 )
 
-// Sweep closes requests that had their attempts, sends those that still wait to
+// Sweep closes requests that are Spent, sends those that still wait to
 // the queue again, and deletes expired uploads. It is to run once a minute, and
 // harms nothing when it runs twice at a time.
 func (s *Service) Sweep(ctx context.Context) error {
@@ -26,10 +26,10 @@ func (s *Service) sweepRequests(ctx context.Context) error {
 	open, err := s.Store.Open(ctx, s.Now(), sweepBatch)
 	errs := []error{err}
 	for _, r := range open {
-		if r.Attempts < MaxAttempts {
-			errs = append(errs, s.Queue.Send(ctx, r.ID))
-		} else {
+		if r.Spent() {
 			errs = append(errs, s.closeSpent(ctx, r.ID))
+		} else {
+			errs = append(errs, s.Queue.Send(ctx, r.ID))
 		}
 	}
 	return errors.Join(errs...)
@@ -143,8 +143,8 @@ func (s *Service) judgeMedia(r Request, key string) verdict {
 }
 
 // Recover makes good what a killed process left: requests that it held are free
-// at once and keep their attempts, since its end says nothing about them, and
-// objects that no record names are deleted. It is to be called at the start of
+// at once and keep their attempts, since its end says little about them (see
+// MaxClaims), and objects that no record names are deleted. It is to be called at the start of
 // the one process that serves the store, before anything else runs.
 func (s *Service) Recover(ctx context.Context) error {
 	// By then the lease of each held request has ended, so that Open has it too.

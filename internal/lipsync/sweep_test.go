@@ -114,3 +114,20 @@ func TestRecover(t *testing.T) {
 	}
 	h.complete(t, id)
 }
+
+// TestPoison has a request that brings the process down at each attempt: no
+// attempt is ever reported, and yet it ends.
+func TestPoison(t *testing.T) {
+	h := newHome(t)
+	id := h.generate(t, "")
+	for range lipsync.MaxClaims {
+		_, err := h.Claim(t.Context(), id)
+		must(t, err)
+		must(t, h.Recover(t.Context()))
+	}
+	must(t, h.Sweep(t.Context()))
+	r, _, err := h.Request(t.Context(), h.caller, id)
+	must(t, err)
+	want(t, "status", r.Status, lipsync.Failed)
+	want(t, "error", r.Error, lipsync.ProcessingFailed)
+}

@@ -6,22 +6,22 @@ import (
 	"strings"
 )
 
-// processingFailed is the public sentence for faults of our own.
-const processingFailed = "processing failed"
+// ProcessingFailed is the public sentence for faults of our own.
+const ProcessingFailed = "processing failed"
 
 // Claim leases the request with the id to the caller, or for "" the oldest open
-// one. A request that had its attempts is made failed instead, and for "" the
-// next one is tried. NotFound if there is nothing to claim.
+// one. A request that is Spent is made failed instead, and for "" the next one is
+// tried. NotFound if there is nothing to claim.
 func (s *Service) Claim(ctx context.Context, id string) (Request, error) {
 	for {
 		r, err := s.Store.Claim(ctx, id, s.NewID(), s.Now(), Lease)
 		if err != nil {
 			return Request{}, err
 		}
-		if r.Attempts <= MaxAttempts {
+		if r.Attempts <= MaxAttempts && r.Claims <= MaxClaims {
 			return r, nil
 		}
-		if err := s.Fail(ctx, r, processingFailed); err != nil && CodeOf(err) != Conflict {
+		if err := s.Fail(ctx, r, ProcessingFailed); err != nil && CodeOf(err) != Conflict {
 			return Request{}, err
 		}
 	}
@@ -32,7 +32,7 @@ func (s *Service) Renew(ctx context.Context, r Request) error {
 	return s.Store.Renew(ctx, r.ID, r.Lease, s.Now().Add(Lease))
 }
 
-// Release gives a claimed request back, as if it had not been claimed.
+// Release gives a claimed request back, and with it the attempt.
 // Conflict if it was lost.
 func (s *Service) Release(ctx context.Context, r Request) error {
 	return s.Store.Release(ctx, r.ID, r.Lease)

@@ -42,7 +42,8 @@ func testClaim(t *testing.T, store lipsync.Store) {
 	r := add(t, store, "x")
 	got, err := claim(t, store, r.ID, "w", 5)
 	must(t, err)
-	r.Status, r.StartedAt, r.Attempts = lipsync.Processing, at(5), 1
+	r.Status, r.StartedAt = lipsync.Processing, at(5)
+	r.Claims, r.Attempts = 1, 1
 	r.Lease, r.LeaseUntil = "w", at(65)
 	want(t, "claimed", got, r)
 	wantStored(t, store, r)
@@ -107,7 +108,8 @@ func testLeaseEnds(t *testing.T, store lipsync.Store) {
 	wantCode(t, err, lipsync.NotFound)
 	got, err := claim(t, store, "", "w2", 60)
 	must(t, err)
-	r.Attempts, r.Lease, r.LeaseUntil = 2, "w2", at(120)
+	r.Claims, r.Attempts = 2, 2
+	r.Lease, r.LeaseUntil = "w2", at(120)
 	want(t, "claimed again", got, r)
 	wantStored(t, store, r)
 }
@@ -133,6 +135,7 @@ func testRelease(t *testing.T, store lipsync.Store) {
 	wantCode(t, store.Release(t.Context(), r.ID, ""), lipsync.Conflict)
 	got, err := claim(t, store, "", "w2", 1)
 	must(t, err)
+	want(t, "claims", got.Claims, 2)
 	want(t, "attempts", got.Attempts, 1)
 	want(t, "first start", got.StartedAt, at(0))
 }

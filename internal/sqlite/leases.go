@@ -22,7 +22,8 @@ func (s *Store) Claim(ctx context.Context, id, token string, now time.Time, leas
 	set := []any{micros(now), token, micros(now.Add(lease))}
 	var r lipsync.Request
 	err := s.update(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
-		r, err = scanRequest(tx.QueryRowContext(ctx, `UPDATE requests SET status = 'processing', attempts = attempts + 1,
+		r, err = scanRequest(tx.QueryRowContext(ctx, `UPDATE requests SET status = 'processing',
+				claims = claims + 1, attempts = attempts + 1,
 				started_at = iif(started_at = 0, ?, started_at), lease = ?, lease_until = ?
 			WHERE `+which+" RETURNING "+requestColumns, append(set, args...)...))
 		return err

@@ -19,6 +19,7 @@ CREATE TABLE requests (
 	finished_at   INTEGER NOT NULL DEFAULT 0,
 	output        TEXT NOT NULL DEFAULT '',
 	error         TEXT NOT NULL DEFAULT '',
+	claims        INTEGER NOT NULL DEFAULT 0,
 	attempts      INTEGER NOT NULL DEFAULT 0,
 	lease         TEXT NOT NULL DEFAULT '',
 	lease_until   INTEGER NOT NULL DEFAULT 0

@@ -41,9 +41,9 @@ func (w *Worker) do(ctx context.Context, r lipsync.Request, log *slog.Logger) er
 	case code == lipsync.Invalid:
 		log.Info("failed", "reason", err)
 		return w.Service.Fail(report, r, lipsync.MessageOf(err))
-	case r.Attempts >= lipsync.MaxAttempts:
+	case r.Spent():
 		log.Error("failed", "error", err)
-		return w.Service.Fail(report, r, "processing failed")
+		return w.Service.Fail(report, r, lipsync.ProcessingFailed)
 	default:
 		// The lease is left to run out: a pause before the next attempt.
 		return err
