@@ -2,7 +2,10 @@ package face
 
 import (
 	"math"
+	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"lipsync/internal/smooth"
 )
@@ -162,11 +165,11 @@ func (a *Aligner) refine(samples []Sample, to []Similarity) []Similarity {
 		moves[i] = make([]float32, len(samples))
 	}
 	r := newRegistration(a.look)
-	for i, s := range samples {
-		for k, v := range r.solve(s.Pixels, to[i]) {
+	each(len(samples), func(i int) {
+		for k, v := range r.solve(samples[i].Pixels, to[i]) {
 			moves[k][i] = v
 		}
-	}
+	})
 	for k := range moves {
 		moves[k] = smooth.Gaussian(smooth.Median(moves[k], 3), .7)
 	}
@@ -175,6 +178,20 @@ func (a *Aligner) refine(samples []Sample, to []Similarity) []Similarity {
 		out[i] = move([4]float32{moves[0][i], moves[1][i], moves[2][i], moves[3][i]}).Then(to[i])
 	}
 	return out
+}
+
+// each calls do for 0 to n-1, on all cores.
+func each(n int, do func(i int)) {
+	var next atomic.Int64
+	var wait sync.WaitGroup
+	for range min(n, runtime.GOMAXPROCS(0)) {
+		wait.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				do(i)
+			}
+		})
+	}
+	wait.Wait()
 }
 
 // bandCentre is what registration scales and turns around.

@@ -30,6 +30,9 @@ func readPointCascade(b []byte) (*pointCascade, error) {
 	}
 	word := func(at int) uint32 { return binary.LittleEndian.Uint32(b[at:]) }
 	c := &pointCascade{stages: int(word(0)), shrink: math.Float32frombits(word(4)), trees: int(word(8)), depth: int(word(12))}
+	if max(c.stages, c.trees) > 1000 || c.depth > 16 {
+		return nil, errors.New("point cascade: too large")
+	}
 	nodes, leaves := 4*(1<<c.depth-1), 2<<c.depth
 	if want := 16 + c.stages*c.trees*(nodes+4*leaves); len(b) != want {
 		return nil, fmt.Errorf("point cascade: %d bytes, want %d", len(b), want)
