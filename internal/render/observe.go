@@ -8,8 +8,6 @@ import (
 	"io"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"lipsync/internal/face"
 	"lipsync/internal/speaker"
 	"lipsync/internal/speech"
@@ -35,7 +33,7 @@ func (w *rendering) observe(ctx context.Context, session Session) (*seen, error)
 	free := newBuffers(v, 6)
 	decoded, tracked := make(chan *image.YCbCr, 2), make(chan sighting, 2)
 
-	g, ctx := errgroup.WithContext(ctx)
+	g, ctx := newGroup(ctx)
 	g.Go(func() (err error) {
 		s.speech, err = readSpeech(ctx, w.pcm)
 		return err

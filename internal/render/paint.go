@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"image"
 
-	"golang.org/x/sync/errgroup"
-
 	"lipsync/internal/ffmpeg"
 )
 
@@ -25,7 +23,7 @@ func (w *rendering) paint(ctx context.Context, session Session, p *player) error
 	// Each task goes both to whoever is free and into the line for the encoder.
 	work, line := make(chan *task), make(chan *task, workers+2)
 
-	g, ctx := errgroup.WithContext(ctx)
+	g, ctx := newGroup(ctx)
 	encoder, err := w.Tools.Encode(ctx, w.video.Video, w.aac, w.job.Output)
 	if err != nil {
 		return err

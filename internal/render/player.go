@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"image"
 
-	"golang.org/x/sync/errgroup"
-
 	"lipsync/internal/ffmpeg"
 )
 
@@ -94,7 +92,7 @@ func (p *player) playBackward(ctx context.Context, n int, free buffers, emit fun
 		pair[i] = s
 	}
 	full := make(chan *stretch)
-	g, ctx := errgroup.WithContext(ctx)
+	g, ctx := newGroup(ctx)
 	g.Go(func() error {
 		defer close(full)
 		first := p.line.source - 1 - n

@@ -1,0 +1,31 @@
+package render
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// group is an errgroup.Group in which a panic is an error like any other: a
+// fault that one job's media bring to light must not end the jobs beside it.
+type group struct{ *errgroup.Group }
+
+func newGroup(ctx context.Context) (group, context.Context) {
+	g, ctx := errgroup.WithContext(ctx)
+	return group{g}, ctx
+}
+
+// Go calls f in a goroutine.
+func (g group) Go(f func() error) { g.Group.Go(func() error { return guard(f) }) }
+
+// guard calls f and returns its error, or its panic as one.
+func guard(f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return f()
+}
