@@ -17,7 +17,8 @@ const softScale = 64
 // eyes pixels apart. It returns nil if next to nothing of it is in the frame.
 func Cut(frame *image.YCbCr, area image.Rectangle, eyes float32) *Picture {
 	area = Even(area).Intersect(Even(frame.Rect))
-	if area.Dx() < 16 || area.Dy() < 16 {
+	factor := max(1, int(eyes/softScale+.5))
+	if least := max(16, factor); area.Dx() < least || area.Dy() < least {
 		return nil
 	}
 	p := &Picture{YCbCr: image.NewYCbCr(area, image.YCbCrSubsampleRatio420)}
@@ -29,7 +30,6 @@ func Cut(frame *image.YCbCr, area image.Rectangle, eyes float32) *Picture {
 			copy(p.Cr[to:][:area.Dx()/2], frame.Cr[from:])
 		}
 	}
-	factor := max(1, int(eyes/softScale+.5))
 	p.factor = float32(factor)
 	p.soft = blur(shrink(p.YCbCr, area, factor))
 	return p
