@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"io/fs"
 	"log/slog"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -59,6 +61,29 @@ func TestCrash(t *testing.T) {
 		}
 	}
 	wantOnlyNamedFiles(t, data, jobs)
+}
+
+// TestLeftovers starts a server on what a killed one leaves behind in the midst
+// of a download, a rendering and the storing of an upload and an output.
+func TestLeftovers(t *testing.T) {
+	data := t.TempDir()
+	startServer(t, data).kill()
+	for _, name := range []string{
+		"scratch/request-1/video",
+		"scratch/request-2/output.mp4.part",
+		"scratch/request-2/render-3/speech.pcm",
+		"objects/partial/half",
+		"objects/files/inputs/no-request/video",
+		"objects/files/uploads/no-upload",
+		"objects/files/outputs/no-request/lease.mp4",
+	} {
+		path := filepath.Join(data, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte("x"), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	startServer(t, data)
+	wantOnlyNamedFiles(t, data, 0)
 }
 
 // wantOnlyNamedFiles checks that the folder's files are those that the service

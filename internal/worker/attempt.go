@@ -14,14 +14,22 @@ import (
 	"lipsync/internal/render"
 )
 
-// reportTime bounds a last word to the store when the worker itself is to stop.
-const reportTime = 5 * time.Second
+const (
+	// attemptTime bounds one attempt. In that time the longest video that the
+	// service takes, 60 minutes of 120 frames a second, goes at 5 a second: what
+	// is slower was made to be.
+	attemptTime = 24 * time.Hour
+	// reportTime bounds a last word to the store when the worker itself is to stop.
+	reportTime = 5 * time.Second
+)
 
 // do makes one attempt at a claimed request and reports how it ended. It
 // returns an error if nothing could be reported.
 func (w *Worker) do(ctx context.Context, r lipsync.Request, log *slog.Logger) error {
 	held, drop := w.hold(ctx, r, log)
-	err := w.attempt(held, r)
+	bounded, cancel := context.WithTimeoutCause(held, attemptTime, errSlow)
+	err := w.attempt(bounded, r)
+	cancel()
 	lost := context.Cause(held) == errLost
 	drop()
 
@@ -50,8 +58,11 @@ func (w *Worker) do(ctx context.Context, r lipsync.Request, log *slog.Logger) er
 	}
 }
 
-// errLost is why an attempt ends whose lease is lost.
-var errLost = errors.New("lease lost")
+// Why an attempt's context ends, other than with the worker.
+var (
+	errLost = errors.New("lease lost")
+	errSlow = fmt.Errorf("not done in %s", attemptTime)
+)
 
 // hold renews the request's lease until drop is called. The context that it
 // returns ends when the lease is lost.

@@ -112,6 +112,22 @@ func TestAttempts(t *testing.T) {
 	}
 }
 
+// TestSlow renders without an end: the attempt is cut off after a day.
+func TestSlow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := setup(t, func(ctx context.Context, _ render.Job) error {
+			<-ctx.Done()
+			return context.Cause(ctx)
+		})
+		id, started := f.request(t, "video", "audio"), time.Now()
+		f.Do(t.Context(), id)
+		if got, want := time.Since(started), 24*time.Hour; got != want {
+			t.Errorf("cut off after %s, want %s", got, want)
+		}
+		f.want(t, id, lipsync.Processing, "", 1)
+	})
+}
+
 // TestCrashes claims a request as workers do that then die without a word.
 func TestCrashes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
