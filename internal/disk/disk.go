@@ -47,8 +47,11 @@ func Open(dir string, now func() time.Time, log *slog.Logger) (*Objects, error) 
 		return nil, err
 	}
 	o := &Objects{root: root, now: now, log: log}
-	o.secret, err = o.openSecret()
-	if err := errors.Join(err, root.MkdirAll(files, 0o700), root.MkdirAll(partial, 0o700)); err != nil {
+	err = errors.Join(root.MkdirAll(files, 0o700), root.MkdirAll(partial, 0o700))
+	if err == nil {
+		o.secret, err = o.openSecret()
+	}
+	if err != nil {
 		return nil, errors.Join(err, root.Close())
 	}
 	return o, nil

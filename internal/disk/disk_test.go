@@ -3,6 +3,7 @@ package disk_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"net/http"
@@ -114,6 +115,34 @@ func TestSecretStays(t *testing.T) {
 	}
 	if got := info.Mode().Perm(); got != 0o600 {
 		t.Errorf("got mode %v, want 0600", got)
+	}
+}
+
+// TestOneSecret opens a new folder many times at once, as the server and the
+// commands beside it may.
+func TestOneSecret(t *testing.T) {
+	dir, signed := t.TempDir(), make(chan string)
+	const n = 20
+	for range n {
+		go func() {
+			objects, err := disk.Open(dir, time.Now, slog.New(slog.DiscardHandler))
+			if err != nil {
+				signed <- err.Error()
+				return
+			}
+			defer objects.Close()
+			u, err := objects.SignGet(t.Context(), "a", "a.txt", time.Unix(2e9, 0))
+			signed <- fmt.Sprint(u, err)
+		}()
+	}
+	want := <-signed
+	for range n - 1 {
+		if got := <-signed; got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+	if got := tree(t, dir); !slices.Equal(got, []string{".", "files", "partial", "secret"}) {
+		t.Errorf("got %v in the folder", got)
 	}
 }
 

@@ -1,6 +1,7 @@
 package disk
 
 import (
+	"bytes"
 	"context"
 	"crypto/hmac"
 	"crypto/rand"
@@ -10,6 +11,7 @@ import (
 	"io/fs"
 	"net/http"
 	"net/url"
+	"path"
 	"strconv"
 	"strings"
 	"time"
@@ -24,19 +26,29 @@ const secretFile = "secret"
 // openSecret reads the secret, and makes it the first time.
 func (o *Objects) openSecret() ([]byte, error) {
 	secret, err := o.root.ReadFile(secretFile)
-	if !errors.Is(err, fs.ErrNotExist) {
-		if err == nil && len(secret) < sha256.Size {
-			err = errors.New("the file of the signing secret is damaged: delete it to get a new one")
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := o.makeSecret(); err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, err
 		}
-		return secret, err
+		secret, err = o.root.ReadFile(secretFile)
 	}
-	secret = make([]byte, sha256.Size)
+	if err == nil && len(secret) < sha256.Size {
+		err = errors.New("the file of the signing secret is damaged: delete it to get a new one")
+	}
+	return secret, err
+}
+
+// makeSecret makes the secret, whole or not at all. ErrExist if another process
+// was first.
+func (o *Objects) makeSecret() error {
+	secret := make([]byte, sha256.Size)
 	rand.Read(secret) // never fails
-	temporary := secretFile + "." + randomName()
-	if err := o.root.WriteFile(temporary, secret, 0o600); err != nil {
-		return nil, err
+	temporary := path.Join(partial, randomName())
+	err := o.write(temporary, bytes.NewReader(secret), sha256.Size)
+	if err == nil {
+		err = o.root.Link(temporary, secretFile)
 	}
-	return secret, errors.Join(o.root.Rename(temporary, secretFile), o.sync("."))
+	return errors.Join(err, o.root.Remove(temporary), o.sync("."))
 }
 
 func randomName() string { return rand.Text() }
