@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/url"
 	"runtime"
+	"strings"
 	"time"
 
 	"lipsync/internal/lipsync"
@@ -38,10 +39,17 @@ func (c *serveCommand) Validate() error {
 		return errors.New("--generate-rate and --read-rate must be 1 or more")
 	case c.MaxVideo < 1 || c.MaxAudio < 1 || c.MaxDuration <= 0 || c.MaxSide < 1 || c.MaxFPS <= 0:
 		return errors.New("--max-video, --max-audio, --max-duration, --max-side and --max-fps must be more than 0")
-	case c.PublicURL != nil && (c.PublicURL.Host == "" || c.PublicURL.Scheme != "http" && c.PublicURL.Scheme != "https"):
-		return errors.New("--public-url must be an absolute http or https URL")
+	case c.PublicURL != nil && !isOrigin(c.PublicURL):
+		return errors.New("--public-url must be http://HOST or https://HOST, with a port or none, and no path")
 	}
 	return nil
+}
+
+// isOrigin reports whether u is a scheme and a host alone: the service is at
+// the root of its host.
+func isOrigin(u *url.URL) bool {
+	origin := url.URL{Scheme: u.Scheme, Host: u.Host}
+	return (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && strings.TrimSuffix(u.String(), "/") == origin.String()
 }
 
 func (c *serveCommand) Run(ctx context.Context, s streams) error {

@@ -210,6 +210,28 @@ func TestTwoServers(t *testing.T) {
 	startServer(t, data) // what a killed server left is in nobody's way
 }
 
+func TestServeUsage(t *testing.T) {
+	for option, want := range map[string]string{
+		"--workers=-1":                           "--workers must be 1 or more",
+		"--read-rate=0":                          "--read-rate must be 1 or more",
+		"--max-side=0":                           "must be more than 0",
+		"--max-video=5GB":                        "is not a size",
+		"--public-url=example.com":               "--public-url must be",
+		"--public-url=ftp://example.com":         "--public-url must be",
+		"--public-url=https://a.example/lipsync": "--public-url must be",
+		"--public-url=https://me@a.example":      "--public-url must be",
+	} {
+		_, said, status := command(t, "serve", "--data", t.TempDir(), "--addr=nowhere", option)
+		if status != usage || !strings.Contains(said, want) {
+			t.Errorf("%s: got status %d, %q, want %d, %q", option, status, said, usage, want)
+		}
+	}
+	_, said, status := command(t, "serve", "--data", t.TempDir(), "--addr=nowhere", "--public-url=https://a.example:8443/")
+	if status != failed || !strings.Contains(said, "nowhere") {
+		t.Errorf("nowhere: got status %d, %q, want %d", status, said, failed)
+	}
+}
+
 func TestServeSaysHowToMakeAKey(t *testing.T) {
 	data := t.TempDir()
 	for _, want := range []int{1, 0} {
