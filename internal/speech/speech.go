@@ -112,14 +112,33 @@ const silent = -20
 // curve returns the opening at each hop.
 func (s *Speech) curve() []float32 {
 	out := make([]float32, len(s.hops))
-	if loud := smooth.Quantile(s.Loudness(), .95); loud < silent {
+	places, said := s.spoken(), &Speech{}
+	for _, i := range places {
+		said.hops = append(said.hops, s.hops[i])
+	}
+	if loud := smooth.Quantile(said.Loudness(), .95); loud < silent {
 		return out
 	}
-	acoustic, fitted := s.acoustic(), s.fitted()
-	for i := range out {
-		out[i] = (1-fittedShare)*acoustic[i] + fittedShare*fitted[i]
+	acoustic, fitted := said.acoustic(), said.fitted()
+	for k, i := range places {
+		out[i] = (1-fittedShare)*acoustic[k] + fittedShare*fitted[k]
 	}
 	return smooth.Gaussian(out, 2) // lips have weight
+}
+
+// spoken returns the hops within a second of a sound. What is taken as loud and
+// as wide is a quantile of these: long silences say nothing of a voice.
+func (s *Speech) spoken() (hops []int) {
+	next := 0
+	for i, h := range s.hops {
+		if h.level < silent {
+			continue
+		}
+		for next = max(next, i-HopRate); next < min(i+HopRate, len(s.hops)); next++ {
+			hops = append(hops, next)
+		}
+	}
+	return hops
 }
 
 // acoustic reads the opening from the level and the first formant.

@@ -1,0 +1,180 @@
+package speaker
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+	"slices"
+	"testing"
+
+	"lipsync/internal/face"
+	"lipsync/internal/speech"
+)
+
+const fps = 25
+
+// person is a face in a scene: where it is seen, and how its lips move.
+type person struct {
+	track    int
+	size     float32
+	from, to int
+	missed   []int
+	lips     func(frame int) float32 // height by the distance of the pupils
+}
+
+// cast plays a scene of some frames; shots start at the cuts.
+func cast(frames int, cuts []int, people ...person) *Cast {
+	c := New(fps)
+	for i := range frames {
+		var faces []face.Face
+		for _, p := range people {
+			if i >= p.from && i < p.to && !slices.Contains(p.missed, i) {
+				faces = append(faces, p.face(i))
+			}
+		}
+		c.Add(faces, slices.Contains(cuts, i))
+	}
+	return c
+}
+
+func (p person) face(frame int) (f face.Face) {
+	const eyes = 40
+	f.Track, f.Box = p.track, face.Box{X: 100, Y: 100, Size: p.size}
+	f.Points[face.LeftPupil], f.Points[face.RightPupil] = face.Point{X: 80, Y: 90}, face.Point{X: 80 + eyes, Y: 90}
+	f.Points[face.UpperLip] = face.Point{X: 100, Y: 130}
+	f.Points[face.LowerLip] = face.Point{X: 100, Y: 130 + eyes*p.lips(frame)}
+	return f
+}
+
+func rests(int) float32 { return .2 }
+
+// loud tells when the sound of the tests is: half of each second.
+func loud(frame int) bool { return frame/12%2 == 1 }
+
+// speaks moves the lips while there is sound.
+func speaks(frame int) float32 {
+	if !loud(frame) {
+		return .2
+	}
+	return .28 + .08*float32(math.Sin(float64(frame)*1.3))
+}
+
+// chews moves them while there is none.
+func chews(frame int) float32 { return speaks(frame + 12) }
+
+// trembles is how landmarks err on lips that are still.
+func trembles(frame int) float32 { return .2 + .004*float32(math.Sin(float64(frame)*1.3)) }
+
+func TestActive(t *testing.T) {
+	sound := tone(t, 200)
+	one := func(f func(int) float32) person { return person{track: 0, size: 100, to: 100, lips: f} }
+	two := func(f func(int) float32) person { return person{track: 1, size: 140, to: 100, lips: f} }
+	for _, c := range []struct {
+		name string
+		cast *Cast
+		mute bool
+		want []int // in frames 0, 25, 50, 75 and 99
+	}{
+		{"no face", cast(100, nil), false, []int{-1, -1, -1, -1, -1}},
+		{"one who is still", cast(100, nil, one(rests)), false, []int{0, 0, 0, 0, 0}},
+		{"one who is still, and no sound", cast(100, nil, one(rests)), true, []int{0, 0, 0, 0, 0}},
+		{"who moves the lips rather than who is large", cast(100, nil, one(speaks), two(rests)), false, []int{0, 0, 0, 0, 0}},
+		{"also without sound", cast(100, nil, one(speaks), two(rests)), true, []int{0, 0, 0, 0, 0}},
+		{"who moves them with the sound", cast(100, nil, one(speaks), two(chews)), false, []int{0, 0, 0, 0, 0}},
+		{"whoever that is", cast(100, nil, one(chews), two(speaks)), false, []int{1, 1, 1, 1, 1}},
+		{"the largest of those who are still", cast(100, nil, one(rests), two(rests)), false, []int{1, 1, 1, 1, 1}},
+		{"landmarks that tremble are still", cast(100, nil, one(trembles), two(rests)), false, []int{1, 1, 1, 1, 1}},
+		{"the largest of those who are still, and no sound", cast(100, nil, one(rests), two(rests)), true, []int{1, 1, 1, 1, 1}},
+		{"shot by shot", cast(100, []int{50},
+			person{track: 0, size: 100, to: 50, lips: speaks}, person{track: 1, size: 100, to: 50, lips: rests},
+			person{track: 2, size: 100, from: 50, to: 100, lips: rests}, person{track: 3, size: 100, from: 50, to: 100, lips: speaks},
+		), false, []int{0, 0, 3, 3, 3}},
+		{"a shot with no face", cast(100, []int{40, 60}, person{track: 0, size: 100, to: 40, lips: speaks},
+			person{track: 1, size: 100, from: 60, to: 100, lips: speaks}), false, []int{0, 0, -1, 1, 1}},
+		{"who leaves is gone", cast(100, nil, person{track: 0, size: 100, to: 60, lips: speaks}), false, []int{0, 0, 0, -1, -1}},
+		{"missed for four frames", cast(100, nil, person{track: 0, size: 100, to: 100, lips: speaks,
+			missed: []int{25, 26, 27, 28, 74, 75, 76, 77}}), false, []int{0, 0, 0, 0, 0}},
+		{"missed for five", cast(100, nil, person{track: 0, size: 100, to: 100, lips: speaks,
+			missed: []int{24, 25, 26, 27, 28}}), false, []int{0, -1, 0, 0, 0}},
+		{"missed around a cut", cast(100, []int{25}, person{track: 0, size: 100, to: 100, lips: speaks,
+			missed: []int{24, 25}}), false, []int{0, -1, 0, 0, 0}},
+		{"who speaks for the whole shot rather than who passes by", cast(100, nil, one(speaks),
+			person{track: 1, size: 300, from: 40, to: 52, lips: speaks}), false, []int{0, 0, 0, 0, 0}},
+	} {
+		heard := sound
+		if c.mute {
+			heard = nil
+		}
+		active := c.cast.Active(heard)
+		var got []int
+		for _, frame := range []int{0, 25, 50, 75, 99} {
+			got = append(got, active(frame))
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: got %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+func TestShortSound(t *testing.T) {
+	c := cast(100, nil, person{track: 0, size: 100, to: 100, lips: speaks}, person{track: 1, size: 120, to: 100, lips: rests})
+	for _, seconds := range []int{0, 1} {
+		if got := c.Active(tone(t, seconds*fps))(50); got != 0 {
+			t.Errorf("%d s of sound: got %d, want 0", seconds, got)
+		}
+	}
+}
+
+func TestLargest(t *testing.T) {
+	c := cast(30, nil,
+		person{track: 0, size: 100, from: 2, to: 30, lips: speaks, missed: []int{25, 26}},
+		person{track: 1, size: 140, from: 10, to: 20, lips: rests})
+	largest := c.Largest()
+	for frame, want := range map[int]int{0: -1, 2: 0, 9: 0, 10: 1, 19: 1, 20: 0, 25: 0, 26: 0, 29: 0} {
+		if got := largest(frame); got != want {
+			t.Errorf("frame %d: got %d, want %d", frame, got, want)
+		}
+	}
+	if got, want := c.Faces(), 26; got != want {
+		t.Errorf("%d frames with a face, want %d", got, want)
+	}
+	if got := New(fps).Faces(); got != 0 {
+		t.Errorf("no frames: %d with a face", got)
+	}
+}
+
+func TestCorrelation(t *testing.T) {
+	for _, c := range []struct {
+		a, b []float32
+		want float64
+	}{
+		{nil, nil, 0},
+		{[]float32{1, 2, 3}, []float32{10, 20, 30}, 1},
+		{[]float32{1, 2, 3}, []float32{5, 3, 1}, -1},
+		{[]float32{1, 2, 1, 2}, []float32{1, 1, 2, 2}, 0},
+		{[]float32{1, 2, 3}, []float32{4, 4, 4}, 0},
+		{[]float32{0, 1, 2, 3}, []float32{0, 1, 3, 2}, .8},
+	} {
+		if got := correlation(c.a, c.b); math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("%v and %v: got %g, want %g", c.a, c.b, got, c.want)
+		}
+	}
+}
+
+// tone returns the sound of the tests for some frames.
+func tone(t *testing.T, frames int) *speech.Speech {
+	t.Helper()
+	var b []byte
+	for i := range frames * speech.SampleRate / fps {
+		v := 0.
+		if loud(i * fps / speech.SampleRate) {
+			v = 8000 * math.Sin(2*math.Pi*500*float64(i)/speech.SampleRate)
+		}
+		b = binary.LittleEndian.AppendUint16(b, uint16(int16(v)))
+	}
+	s, err := speech.Read(bytes.NewReader(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}

@@ -1,0 +1,305 @@
+package speech
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"testing/iotest"
+)
+
+func TestLength(t *testing.T) {
+	for _, c := range []struct {
+		bytes int
+		want  float64 // seconds
+	}{
+		{0, 0},
+		{1, 0}, // half a sample is none
+		{2, .01},
+		{3, .01},
+		{2 * SampleRate, 1},
+		{2*SampleRate + 1, 1},
+		{2 * SampleRate / 5, .2},
+		{2 * (SampleRate/5 - 1), .2},
+		{2 * 7 * SampleRate, 7},
+	} {
+		s := read(t, bytes.NewReader(make([]byte, c.bytes)))
+		if got := s.Seconds(); math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("%d bytes: got %g s, want %g s", c.bytes, got, c.want)
+		}
+	}
+}
+
+// TestFrames checks that the openings follow the sound at each rate, to the
+// end, and stop with it.
+func TestFrames(t *testing.T) {
+	sound := join(silence(.5), vowel(.5, .3), silence(.5), vowel(.5, .3))
+	for _, fps := range []float64{24000. / 1001, 25, 30000. / 1001, 50} {
+		n := int(2.5 * fps)
+		got := read(t, samples(sound)).Openings(fps, n)
+		if len(got) != n {
+			t.Fatalf("%g fps: got %d frames, want %d", fps, len(got), n)
+		}
+		for i, v := range got {
+			at := (float64(i) + .5) / fps
+			inside := math.Mod(at, 1) - .5 // from the vowel's start
+			switch {
+			case at < 2 && inside > .08 && inside < .42 && v < .5:
+				t.Errorf("%g fps: at %.2f s, in a vowel: got %.2f, want .5 or more", fps, at, v)
+			case (at > 2.01 || inside > -.4 && inside < -.1) && v > .05:
+				t.Errorf("%g fps: at %.2f s, in silence: got %.2f, want .05 or less", fps, at, v)
+			}
+		}
+	}
+}
+
+func TestSilence(t *testing.T) {
+	for name, sound := range map[string][]float64{
+		"nothing":              nil,
+		"digital silence":      silence(1),
+		"a fifth of a second":  silence(.2),
+		"hum and hiss, -70 dB": hiss(1, 3e-4),
+	} {
+		for i, v := range read(t, samples(sound)).Openings(25, 30) {
+			if v != 0 {
+				t.Errorf("%s: frame %d: got %g, want 0", name, i, v)
+			}
+		}
+	}
+}
+
+// TestSounds compares the mouths of sounds of the same level.
+func TestSounds(t *testing.T) {
+	sound := join(silence(.3), vowel(.4, .3), silence(.3), hum(.4, .3), silence(.3), hiss(.4, .15), silence(.3))
+	s := read(t, samples(sound)).Openings(100, 240)
+	vowel, hum, hiss, pause := mean(s[40:60]), mean(s[110:130]), mean(s[180:200]), mean(s[85:88])
+	if vowel < .6 || hum > .6*vowel || hiss > .6*vowel || pause > .05 {
+		t.Errorf("vowel %.2f, hum %.2f, hiss %.2f, pause %.2f", vowel, hum, hiss, pause)
+	}
+}
+
+func TestShort(t *testing.T) {
+	got := read(t, samples(vowel(.2, .3))).Openings(25, 5)
+	if m := mean(got[1:4]); m < .3 {
+		t.Errorf("a vowel of 0.2 s: got %v, want an open mouth", got)
+	}
+}
+
+// TestRareSpeech checks that a word does the same in a long silence as in a
+// short one.
+func TestRareSpeech(t *testing.T) {
+	word := join(silence(1.5), babble(.45))
+	want := read(t, samples(join(word, silence(1)))).Openings(25, 70)
+	if top := slices.Max(want); top < .8 {
+		t.Fatalf("in a short silence: opens by %.2f at most", top)
+	}
+	got := read(t, samples(join(word, silence(60), word, silence(30)))).Openings(25, 70)
+	for i := range want {
+		if math.Abs(float64(got[i]-want[i])) > .1 {
+			t.Errorf("frame %d: got %.2f, want %.2f", i, got[i], want[i])
+		}
+	}
+}
+
+// TestEnd checks that a sound that ends is followed by silence.
+func TestEnd(t *testing.T) {
+	sound := babble(.3337)
+	short, long := read(t, samples(sound)), read(t, samples(join(sound, silence(.5))))
+	for i, got := range short.hops {
+		if want := long.hops[i]; got != want {
+			t.Errorf("hop %d of %d: got %v, want %v", i, len(short.hops), got, want)
+		}
+	}
+}
+
+// TestBounds checks odd sounds: whatever they are, openings are within 0 and a
+// little over 1.
+func TestBounds(t *testing.T) {
+	square := make([]float64, SampleRate)
+	for i := range square {
+		square[i] = float64(i/40%2)*2 - 1
+	}
+	click := silence(1)
+	click[SampleRate/2] = 1
+	steady := make([]float64, SampleRate)
+	for i := range steady {
+		steady[i] = 1
+	}
+	for name, sound := range map[string][]float64{
+		"square wave": square, "click": click, "steady current": steady, "noise": hiss(1, 1), "one sample": {1}, "loud vowel": vowel(1, 3),
+	} {
+		for i, v := range read(t, samples(sound)).Openings(25, 30) {
+			if !(v >= 0 && v <= 1.1) {
+				t.Errorf("%s: frame %d: got %g", name, i, v)
+			}
+		}
+	}
+}
+
+// TestLevelDoesNotMatter plays the same, 20 dB quieter.
+func TestLevelDoesNotMatter(t *testing.T) {
+	sound := babble(4)
+	quieter := make([]float64, len(sound))
+	for i, v := range sound {
+		quieter[i] = v / 10
+	}
+	loud, quiet := read(t, samples(sound)).Openings(25, 100), read(t, samples(quieter)).Openings(25, 100)
+	for i, want := range loud {
+		if got := quiet[i]; math.Abs(float64(got-want)) > .05 {
+			t.Errorf("frame %d: got %.3f, want %.3f", i, got, want)
+		}
+	}
+}
+
+// TestStart checks that a sound does the same at any time.
+func TestStart(t *testing.T) {
+	sound := join(silence(1), babble(3), silence(1))
+	later := join(silence(.2), sound[:len(sound)-SampleRate/5])
+	a, b := read(t, samples(sound)).Openings(50, 250), read(t, samples(later)).Openings(50, 250)
+	for i := range a[:230] {
+		if math.Abs(float64(a[i]-b[i+10])) > .01 {
+			t.Errorf("frame %d: %.3f, but %.3f ten frames later", i, a[i], b[i+10])
+		}
+	}
+}
+
+func TestLevelsAt(t *testing.T) {
+	s := read(t, samples(join(silence(1), vowel(1, .3))))
+	got := s.LevelsAt(25, []int{0, 12, 37, 49, 50, 1000})
+	for i, want := range []bool{false, false, true, true, false, false} {
+		if loud := got[i] > 0; loud != want {
+			t.Errorf("number %d: %.0f dB, want loud: %t", i, got[i], want)
+		}
+	}
+	if got := read(t, bytes.NewReader(nil)).LevelsAt(25, []int{0, 7}); got[0] != -70 || got[1] != -70 {
+		t.Errorf("no sound: got %v, want -70 dB", got)
+	}
+}
+
+func TestReadError(t *testing.T) {
+	broken := errors.New("broken")
+	_, err := Read(io.MultiReader(bytes.NewReader(make([]byte, 5000)), iotest.ErrReader(broken)))
+	if !errors.Is(err, broken) {
+		t.Errorf("got %v, want %v", err, broken)
+	}
+}
+
+// TestPieces checks that it doesn't matter how the samples arrive.
+func TestPieces(t *testing.T) {
+	sound := babble(.5)
+	whole, bytewise := read(t, samples(sound)), read(t, iotest.OneByteReader(samples(sound)))
+	if len(whole.hops) != len(bytewise.hops) {
+		t.Fatalf("got %d hops, want %d", len(bytewise.hops), len(whole.hops))
+	}
+	for i, h := range whole.hops {
+		if bytewise.hops[i] != h {
+			t.Errorf("hop %d: got %v, want %v", i, bytewise.hops[i], h)
+		}
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add([]byte{}, 25.)
+	f.Add([]byte{1}, 1.)
+	f.Add(bytes.Repeat([]byte{0, 128}, 3000), 23.976)
+	f.Add(bytes.Repeat([]byte{255, 127, 0, 128}, 1000), 60.)
+	f.Add(make([]byte, 9999), 29.97)
+	f.Fuzz(func(t *testing.T, data []byte, fps float64) {
+		if !(fps >= 1 && fps <= 120) {
+			return
+		}
+		s, err := Read(bytes.NewReader(data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := s.Seconds(), float64(len(data)/2)/SampleRate; math.Abs(got-want) > .02 {
+			t.Errorf("got %g s, want %g s", got, want)
+		}
+		for i, v := range s.Openings(fps, int(s.Seconds()*fps)+2) {
+			if !(v >= 0 && v <= 1.1) {
+				t.Errorf("frame %d: got %g", i, v)
+			}
+		}
+	})
+}
+
+func read(t *testing.T, r io.Reader) *Speech {
+	t.Helper()
+	s, err := Read(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// samples encodes values of -1 to 1, cutting what is louder.
+func samples(x []float64) io.Reader {
+	var b []byte
+	for _, v := range x {
+		b = binary.LittleEndian.AppendUint16(b, uint16(int16(min(max(v, -1), .9999)*(1<<15))))
+	}
+	return bytes.NewReader(b)
+}
+
+func join(parts ...[]float64) (all []float64) {
+	for _, p := range parts {
+		all = append(all, p...)
+	}
+	return all
+}
+
+func silence(seconds float64) []float64 { return make([]float64, int(seconds*SampleRate)) }
+
+// vowel is a voice of 120 Hz with the formants of an open a; hum is one with
+// the mouth closed.
+func vowel(seconds, level float64) []float64 { return voice(seconds, level, 750, 1200) }
+func hum(seconds, level float64) []float64   { return voice(seconds, level, 240, 1000) }
+
+// voice adds the harmonics of a voice, strong around the formants.
+func voice(seconds, level, first, second float64) []float64 {
+	x := silence(seconds)
+	var power float64
+	for hz := 120.; hz < 4000; hz += 120 {
+		near := func(f, width float64) float64 { return 1 / (1 + (hz-f)*(hz-f)/(width*width)) }
+		a := near(first, 90) + .4*near(second, 110) + .002
+		power += a * a / 2
+		for i := range x {
+			x[i] += a * math.Sin(2*math.Pi*hz*float64(i)/SampleRate)
+		}
+	}
+	for i := range x {
+		x[i] *= level / math.Sqrt(power) / 2
+	}
+	return x
+}
+
+// hiss is white noise.
+func hiss(seconds, level float64) []float64 {
+	r := rand.New(rand.NewPCG(1, 1))
+	x := silence(seconds)
+	for i := range x {
+		x[i] = level * (2*r.Float64() - 1)
+	}
+	return x
+}
+
+// babble is syllables: a hum, a vowel, a hiss, and a pause, over a soft noise.
+func babble(seconds float64) []float64 {
+	x := hiss(seconds, .002)
+	syllable := join(hum(.08, .2), vowel(.15, .3), hiss(.07, .08), silence(.1))
+	for i := range x {
+		x[i] += syllable[i%len(syllable)]
+	}
+	return x
+}
+
+func mean(x []float32) (m float32) {
+	for _, v := range x {
+		m += v / float32(len(x))
+	}
+	return m
+}
