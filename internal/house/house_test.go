@@ -1,0 +1,108 @@
+// Package house holds the rules of this repository as tests.
+package house
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// sources calls f with each Go file below internal that is no test.
+func sources(t *testing.T, f func(path string, file *ast.File)) {
+	t.Helper()
+	seen := 0
+	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		seen++
+		f(filepath.ToSlash(strings.TrimPrefix(path, ".."+string(filepath.Separator))), file)
+		return nil
+	})
+	if err != nil || seen == 0 {
+		t.Fatalf("%d files were checked, then: %v", seen, err)
+	}
+}
+
+func imports(t *testing.T, file *ast.File) []string {
+	t.Helper()
+	var names []string
+	for _, spec := range file.Imports {
+		name, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, name)
+	}
+	return names
+}
+
+// TestDomain holds the domain to the standard library and google/uuid.
+func TestDomain(t *testing.T) {
+	sources(t, func(path string, file *ast.File) {
+		if !strings.HasPrefix(path, "lipsync/") {
+			return
+		}
+		for _, name := range imports(t, file) {
+			// The first element of a path outside the standard library is a host.
+			host, _, _ := strings.Cut(name, "/")
+			if name != "github.com/google/uuid" && (strings.Contains(host, ".") || host == "lipsync") {
+				t.Errorf("%s imports %s", path, name)
+			}
+		}
+	})
+}
+
+// TestAdapters keeps adapters apart: of the house they know the domain alone.
+func TestAdapters(t *testing.T) {
+	adapters := []string{"disk", "fetch", "ffmpeg", "rest", "sqlite"}
+	sources(t, func(path string, file *ast.File) {
+		home, rest, _ := strings.Cut(path, "/")
+		if !slices.Contains(adapters, home) || strings.Contains(rest, "/") {
+			return
+		}
+		for _, name := range imports(t, file) {
+			if strings.HasPrefix(name, "lipsync/") && name != "lipsync/internal/lipsync" {
+				t.Errorf("%s imports %s", path, name)
+			}
+		}
+	})
+}
+
+// TestEnvironment leaves reading the environment to the programs.
+func TestEnvironment(t *testing.T) {
+	readers := []string{"Getenv", "LookupEnv", "Environ", "ExpandEnv", "UserHomeDir", "UserCacheDir", "UserConfigDir"}
+	sources(t, func(path string, file *ast.File) {
+		ast.Inspect(file, func(n ast.Node) bool {
+			s, ok := n.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			if x, ok := s.X.(*ast.Ident); ok && x.Name == "os" && slices.Contains(readers, s.Sel.Name) {
+				t.Errorf("%s uses os.%s", path, s.Sel.Name)
+			}
+			return true
+		})
+	})
+}
+
+// TestNoInit has packages do nothing until they are asked.
+func TestNoInit(t *testing.T) {
+	sources(t, func(path string, file *ast.File) {
+		for _, d := range file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && f.Name.Name == "init" {
+				t.Errorf("%s has an init function", path)
+			}
+		}
+	})
+}
