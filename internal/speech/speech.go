@@ -121,9 +121,9 @@ func (s *Speech) curve() []float32 {
 	}
 	acoustic, fitted := said.acoustic(), said.fitted()
 	for k, i := range places {
-		out[i] = (1-fittedShare)*acoustic[k] + fittedShare*fitted[k]
+		out[i] = power((1-fittedShare)*acoustic[k]+fittedShare*fitted[k], .8) // lips part early
 	}
-	return smooth.Gaussian(out, 2) // lips have weight
+	return smooth.Gaussian(out, 2.2) // and have weight
 }
 
 // spoken returns the hops within a second of a sound. What is taken as loud and
