@@ -73,21 +73,15 @@ func (b *bank) bytes() int {
 
 // add offers the bank a frame's mouth.
 func (b *bank) add(index int, l look, p *face.Picture) {
-	e := example{look: index, shape: appearanceOf(p, l), nearest: math.MaxFloat32, twin: -1}
-	for i := range b.examples {
-		if d := e.shape.distance(&b.examples[i].shape); d < e.nearest {
-			e.nearest, e.twin = d, i
-		}
-	}
+	e := example{look: index, shape: appearanceOf(p, l)}
+	e.nearest, e.twin = b.closest(&e.shape, -1)
 	if len(b.examples) >= b.capacity {
 		worst := b.commonest()
-		if e.nearest <= b.examples[worst].nearest || e.twin == worst {
+		if e.nearest <= b.examples[worst].nearest {
 			return
 		}
 		b.remove(worst)
-		if e.twin == len(b.examples) {
-			e.twin = worst
-		}
+		e.nearest, e.twin = b.closest(&e.shape, -1)
 	}
 	e.pixels = cutMouth(p, l)
 	e.sharp = sharpness(e.pixels)
@@ -124,25 +118,26 @@ func (b *bank) remove(i int) {
 	for k := range b.examples {
 		switch e := &b.examples[k]; e.twin {
 		case i:
-			b.match(k)
+			e.nearest, e.twin = b.closest(&e.shape, k)
 		case last:
 			e.twin = i
 		}
 	}
 }
 
-// match finds the twin of example k anew.
-func (b *bank) match(k int) {
-	e := &b.examples[k]
-	e.nearest, e.twin = math.MaxFloat32, -1
+// closest returns which example is most like an appearance, other than one of
+// them, and its distance; -1 if there is no other.
+func (b *bank) closest(a *appearance, other int) (nearest float32, twin int) {
+	nearest, twin = math.MaxFloat32, -1
 	for i := range b.examples {
-		if i == k {
+		if i == other {
 			continue
 		}
-		if d := e.shape.distance(&b.examples[i].shape); d < e.nearest {
-			e.nearest, e.twin = d, i
+		if d := a.distance(&b.examples[i].shape); d < nearest {
+			nearest, twin = d, i
 		}
 	}
+	return nearest, twin
 }
 
 // cutMouth copies the pixels of all that a patch with this mouth can need.

@@ -58,15 +58,25 @@ func mouths(samples []sample) []mouth {
 	out := make([]mouth, len(samples))
 	for i := range out {
 		m := &out[i]
-		m.left, m.right = left[i], right[i]
+		m.left, m.right = apart(left[i], right[i])
 		m.top, m.bottom = upper[i].Y, max(lower[i].Y, upper[i].Y+.04)
-		m.nose = nose[i].Y + .12
+		m.nose = min(nose[i].Y+.12, m.top-.05)
 		m.pose = [2]float32{nose[i].X - 1.2, nose[i].Y - .45}
 		m.line = findLine(samples[i], m)
 		m.valley, m.dip = valley(samples[i], m)
 	}
 	smoothLines(out)
 	return out
+}
+
+// apart returns the corners of a mouth at least a quarter unit apart: on what
+// isn't a face, landmarks can be anywhere.
+func apart(left, right face.Point) (face.Point, face.Point) {
+	if wider := .25 - (right.X - left.X); wider > 0 {
+		left.X -= wider / 2
+		right.X += wider / 2
+	}
+	return left, right
 }
 
 // findLine returns the darkest path from one corner of the mouth to the other

@@ -65,8 +65,9 @@ func paint(frame *image.YCbCr, r role) (render.Mouth, bool) {
 
 func newPatch(t *take, own *look, r role) *patch {
 	below := patchBelow + patchGrow*max(r.want, t.opening[r.look])
+	top := own.nose + .02
 	return &patch{
-		middle: own.middle(), top: own.nose + .02, bottom: t.line + min(below, chinBelow+.3),
+		middle: own.middle(), top: top, bottom: max(t.line+min(below, chinBelow+.3), top+.4),
 		line: t.line, half: own.width() / 2, sink: chinShare * (r.want - t.opening[r.look]),
 	}
 }

@@ -1,0 +1,132 @@
+package warp
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"lipsync/internal/face"
+)
+
+// someMouth is a mouth as it lies on the canonical face.
+func someMouth() mouth {
+	m := mouth{left: face.Point{X: .76, Y: 1.56}, right: face.Point{X: 1.64, Y: 1.56}, top: 1.47, bottom: 1.72, nose: 1.2}
+	for k := range m.line {
+		m.line[k] = 1.57 + .01*float32(math.Sin(float64(k)/5))
+	}
+	return m
+}
+
+// TestFieldAtRest checks that a mouth that stays as it is isn't touched.
+func TestFieldAtRest(t *testing.T) {
+	m := someMouth()
+	for _, open := range []float32{0, .1, .3} {
+		for i, c := range newField(&m, open, open).cells {
+			if abs(c.dx) > 1e-5 || abs(c.dy) > 1e-5 || c.fill != 0 {
+				t.Fatalf("open by %g, cell %d: %+v", open, i, c)
+			}
+		}
+	}
+}
+
+// TestField checks what holds of all movements.
+func TestField(t *testing.T) {
+	m := someMouth()
+	const edge = 1. / fieldScale // between cells
+	neck := m.line.at(&m, m.middle()) + chinBelow + neckBelow
+	for _, c := range []struct{ from, to float32 }{{0, .05}, {0, .17}, {0, .3}, {.2, 0}, {.2, .1}, {.1, .3}, {.3, .02}} {
+		f := newField(&m, c.from, c.to)
+		for x := m.middle() - 1.2; x < m.middle()+1.2; x += .04 {
+			last := float32(-1)
+			for y := m.nose - .2; y < neck+.2; y += .01 {
+				v := f.at(face.Point{X: x, Y: y})
+				if !(v.fill >= 0 && v.fill <= 1 && v.depth >= 0 && v.depth <= 1) {
+					t.Fatalf("%v: at %.2f, %.2f: fill %g, depth %g", c, x, y, v.fill, v.depth)
+				}
+				still := y < m.nose-edge || y > neck+edge || abs(x-m.middle()) > reach*m.width()/2+edge
+				if still && (abs(v.dy) > 1e-5 || v.dx != 0 || v.fill != 0) {
+					t.Fatalf("%v: at %.2f, %.2f, where nothing moves: %+v", c, x, y, v)
+				}
+				from := y + v.dy
+				if v.fill == 0 && from < last-.004 { // a cell is .016
+					t.Fatalf("%v: at %.2f, %.2f: from %.3f, above that from %.3f", c, x, y, from, last)
+				}
+				last = max(from, last)
+			}
+		}
+	}
+}
+
+// TestFieldOpens measures the gap in the middle of a mouth that opens.
+func TestFieldOpens(t *testing.T) {
+	m := someMouth()
+	line := m.line.at(&m, m.middle())
+	for _, want := range []float32{.05, .1, .2, .3} {
+		f := newField(&m, 0, want)
+		var gap float32
+		const step = .001
+		for y := m.nose; y < line+1; y += step {
+			gap += f.at(face.Point{X: m.middle(), Y: y}).fill * step
+		}
+		if abs(gap-want) > .03 {
+			t.Errorf("gap of %.3f, want %.3f", gap, want)
+		}
+		// The chin goes down with it: what is seen there was higher.
+		chin := f.at(face.Point{X: m.middle(), Y: line + chinBelow})
+		if got := -chin.dy / want; got < .4 || got > .7 {
+			t.Errorf("the chin moves by %.2f of the opening, want about %.2f", got, chinShare)
+		}
+	}
+}
+
+// TestFieldCloses checks that the lips of an open mouth meet.
+func TestFieldCloses(t *testing.T) {
+	m := someMouth()
+	m.top, m.bottom = 1.42, 1.85
+	line := m.line.at(&m, m.middle())
+	const open = .2
+	f := newField(&m, open, 0)
+	from := func(y float32) float32 { return y + f.at(face.Point{X: m.middle(), Y: y}).dy }
+	if got := from(line - .04); got > line-.4*open+.01 {
+		t.Errorf("above the seam: from %.3f, inside the mouth that begins at %.3f", got, line-.4*open)
+	}
+	if got := from(line + .04); got < line+.6*open-.02 {
+		t.Errorf("below the seam: from %.3f, inside the mouth that ends at %.3f", got, line+.6*open)
+	}
+}
+
+func TestInterpolate(t *testing.T) {
+	xs, ys := []float32{1, 2, 2, 4}, []float32{10, 11, 20, 30}
+	for _, c := range []struct{ x, want float32 }{{0, 9}, {1, 10}, {1.5, 10.5}, {2, 11}, {3, 25}, {4, 30}, {6, 32}} {
+		if got := interpolate(c.x, xs, ys); abs(got-c.want) > 1e-5 {
+			t.Errorf("at %g: got %g, want %g", c.x, got, c.want)
+		}
+	}
+}
+
+// TestPatch checks the mask and the chin of a patch.
+func TestPatch(t *testing.T) {
+	p := &patch{middle: 1.2, top: 1.22, bottom: 2, line: 1.57, half: .44, sink: .1}
+	if got := p.mask(face.Point{X: 1.2, Y: 1.61}); got != 1 {
+		t.Errorf("in the middle: mask %g, want 1", got)
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 2000 {
+		c := face.Point{X: 3 * r.Float32(), Y: 3.5 * r.Float32()}
+		mask, chin := p.mask(c), p.chin(c)
+		outside := abs(c.X-p.middle) >= patchHalf || c.Y <= p.top || c.Y >= p.bottom
+		if !(mask >= 0 && mask <= 1) || outside && mask != 0 {
+			t.Errorf("at %v: mask %g", c, mask)
+		}
+		mirrored := face.Point{X: 2*p.middle - c.X, Y: c.Y}
+		if abs(p.mask(mirrored)-mask) > 1e-3 {
+			t.Errorf("at %v: mask %g, but %g on the other side", c, mask, p.mask(mirrored))
+		}
+		if !(chin >= 0 && chin <= p.sink) || (c.Y < p.line || c.Y > p.line+chinBelow+neckBelow) && chin != 0 {
+			t.Errorf("at %v: chin %g", c, chin)
+		}
+	}
+	if got := p.chin(face.Point{X: 1.2, Y: p.line + chinBelow}); abs(got-p.sink) > 1e-4 {
+		t.Errorf("at the chin: %g, want %g", got, p.sink)
+	}
+}

@@ -1,0 +1,142 @@
+package warp
+
+import (
+	"bytes"
+	"encoding/binary"
+	"image"
+	"math"
+	"testing"
+
+	"lipsync/internal/face"
+	"lipsync/internal/face/facetest"
+	"lipsync/internal/render"
+	"lipsync/internal/speech"
+)
+
+const fps, width, height = 25, 320, 300
+
+// scene is a video of drawn heads, one a track.
+type scene struct {
+	frames []*image.YCbCr
+	faces  [][]face.Face
+}
+
+// shoot draws frames with one head, of the given track.
+func (s *scene) shoot(track, frames int, head func(i int) facetest.Head) {
+	for i := range frames {
+		h := head(i)
+		s.frames = append(s.frames, facetest.Frame(width, height, h))
+		s.faces = append(s.faces, []face.Face{{Track: track, Points: landmarks(h)}})
+	}
+}
+
+// landmarks are where the face detector finds those of a drawn head.
+func landmarks(h facetest.Head) (p face.Points) {
+	for k, q := range [...]face.Point{
+		face.LeftPupil: {X: -.5, Y: 0}, face.RightPupil: {X: .5, Y: 0},
+		face.LeftOuterEye: {X: -.75, Y: .02}, face.RightOuterEye: {X: .75, Y: .02},
+		face.LeftInnerEye: {X: -.26, Y: .02}, face.RightInnerEye: {X: .26, Y: .02},
+		face.LeftBrow: {X: -.85, Y: -.35}, face.RightBrow: {X: .85, Y: -.35}, face.Nose: {X: 0, Y: .62},
+		face.LeftCorner: {X: -.44, Y: 1.11}, face.RightCorner: {X: .44, Y: 1.11},
+		face.UpperLip: {X: 0, Y: 1.02}, face.LowerLip: {X: 0, Y: 1.28 + float32(h.Open)},
+	} {
+		x, y := h.At(float64(q.X), float64(q.Y))
+		p[k] = face.Point{X: float32(x), Y: float32(y)}
+	}
+	return p
+}
+
+// plan has the scene's tracks say a speech, frame by frame.
+func (s *scene) plan(t *testing.T, said *speech.Speech) *session {
+	t.Helper()
+	started, err := Engine{}.Begin(render.Video{Width: width, Height: height, FPS: fps})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, f := range s.frames {
+		if err := started.Observe(i, f, s.faces[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err = started.Plan(t.Context(), render.Plan{
+		Frames: len(s.frames), Source: func(i int) int { return i }, Speech: said,
+		Speaker: func(i int) int {
+			if len(s.faces[i]) == 0 {
+				return -1
+			}
+			return s.faces[i][0].Track
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return started.(*session)
+}
+
+// show returns frame i with its mouths on it.
+func (s *scene) show(t *testing.T, e render.Session, i int) *image.YCbCr {
+	t.Helper()
+	frame := s.frames[i]
+	out := image.NewYCbCr(frame.Rect, frame.SubsampleRatio)
+	copy(out.Y, frame.Y)
+	copy(out.Cb, frame.Cb)
+	copy(out.Cr, frame.Cr)
+	mouths, err := e.Mouths(t.Context(), i, frame)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range mouths {
+		checkMouth(t, i, frame, m)
+		for y := m.Mask.Rect.Min.Y; y < m.Mask.Rect.Max.Y; y++ {
+			for x := m.Mask.Rect.Min.X; x < m.Mask.Rect.Max.X; x++ {
+				if m.Mask.AlphaAt(x, y).A > 0 {
+					out.Y[out.YOffset(x, y)] = m.Image.Y[m.Image.YOffset(x, y)]
+					out.Cb[out.COffset(x, y)] = m.Image.Cb[m.Image.COffset(x, y)]
+					out.Cr[out.COffset(x, y)] = m.Image.Cr[m.Image.COffset(x, y)]
+				}
+			}
+		}
+	}
+	return out
+}
+
+// checkMouth checks what render asks of a mouth.
+func checkMouth(t *testing.T, i int, frame *image.YCbCr, m render.Mouth) {
+	t.Helper()
+	r := m.Image.Rect
+	if r.Empty() || r != m.Mask.Rect || r != face.Even(r) || !r.In(frame.Rect) || m.Image.SubsampleRatio != image.YCbCrSubsampleRatio420 {
+		t.Errorf("frame %d: image %v of %v, mask %v", i, r, m.Image.SubsampleRatio, m.Mask.Rect)
+	}
+}
+
+// gap measures how far the lips are apart: the dark pixels down the middle of
+// the mouth, by the distance of the pupils.
+func gap(f *image.YCbCr, h facetest.Head) float64 {
+	const step, dark = .005, 55
+	var sum float64
+	for v := 1.0; v < 1.8; v += step {
+		x, y := h.At(0, v)
+		if f.YCbCrAt(int(math.Round(x)), int(math.Round(y))).Y < dark {
+			sum += step
+		}
+	}
+	return sum
+}
+
+// say returns a speech that is loud in the given half seconds.
+func say(t *testing.T, loud ...bool) *speech.Speech {
+	t.Helper()
+	var b []byte
+	for i := range len(loud) * speech.SampleRate / 2 {
+		v := 0.
+		if loud[i*2/speech.SampleRate] {
+			v = 8000 * math.Sin(2*math.Pi*600*float64(i)/speech.SampleRate)
+		}
+		b = binary.LittleEndian.AppendUint16(b, uint16(int16(v)))
+	}
+	s, err := speech.Read(bytes.NewReader(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}

@@ -1,0 +1,245 @@
+package warp
+
+import (
+	"context"
+	"image"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+
+	"lipsync/internal/face"
+	"lipsync/internal/face/facetest"
+	"lipsync/internal/render"
+)
+
+// atRest is a head whose mouth stays closed.
+func atRest(i int) facetest.Head {
+	return facetest.Head{X: 160 + 3*math.Sin(float64(i)/9), Y: 110, Eyes: 60}
+}
+
+// talking is one whose mouth doesn't.
+func talking(i int) facetest.Head {
+	h := atRest(i)
+	h.Open = max(.16*math.Sin(float64(i)*.8)+.08, 0)
+	return h
+}
+
+// TestMouthFollowsSpeech measures the mouths of a head at rest, which is warped,
+// and of one that talks, which is given mouths of its other frames.
+func TestMouthFollowsSpeech(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		head   func(int) facetest.Head
+		speaks bool
+	}{{"at rest", atRest, false}, {"talking", talking, true}} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := &scene{}
+			s.shoot(0, 100, c.head)
+			loud := []bool{false, true, false, false, true, true, false, true}
+			e := s.plan(t, say(t, loud...))
+			if got := e.takes[0].speaks; got != c.speaks {
+				t.Fatalf("speaks in the source: got %t, want %t", got, c.speaks)
+			}
+			for i := 3; i < 100; i++ {
+				half, inside := 2*i/fps, math.Mod(2*float64(i)/fps, 1) // of a half second
+				if inside < .4 || inside > .75 {
+					continue // lips are on their way
+				}
+				got, source := gap(s.show(t, e, i), c.head(i)), gap(s.frames[i], c.head(i))
+				if loud[half] && got < .09 || !loud[half] && got > .055 {
+					t.Errorf("frame %d, loud %t: a gap of %.3f, in the source %.3f", i, loud[half], got, source)
+				}
+			}
+		})
+	}
+}
+
+// TestSilenceLeavesAStillAlone compares the mouth of a still in silence.
+func TestSilenceLeavesAStillAlone(t *testing.T) {
+	s := &scene{}
+	s.shoot(0, 25, func(int) facetest.Head { return atRest(0) })
+	e := s.plan(t, say(t, false, false))
+	for _, i := range []int{0, 12, 24} {
+		if got := s.show(t, e, i); !slices.Equal(got.Y, s.frames[i].Y) || !slices.Equal(got.Cr, s.frames[i].Cr) {
+			t.Errorf("frame %d changes", i)
+		}
+	}
+}
+
+// TestOddFaces checks that nothing breaks where there is hardly a face, and that
+// what is painted stays in the frame.
+func TestOddFaces(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	here := func(h facetest.Head) func(int) facetest.Head { return func(int) facetest.Head { return h } }
+	for name, c := range map[string]struct {
+		frames int
+		head   func(int) facetest.Head
+		points func(p face.Points) face.Points
+	}{
+		"one frame":                {1, atRest, nil},
+		"two frames":               {2, atRest, nil},
+		"tiny":                     {12, here(facetest.Head{X: 150, Y: 100, Eyes: 9}), nil},
+		"large":                    {4, here(facetest.Head{X: 160, Y: 60, Eyes: 200}), nil},
+		"at the left edge":         {50, here(facetest.Head{X: 5, Y: 100, Eyes: 60}), nil},
+		"at the right edge":        {50, here(facetest.Head{X: 318, Y: 100, Eyes: 60}), nil},
+		"mouth at the lower edge":  {50, here(facetest.Head{X: 160, Y: 230, Eyes: 60}), nil},
+		"mouth below the frame":    {50, here(facetest.Head{X: 160, Y: 290, Eyes: 60}), nil},
+		"upside down":              {12, here(facetest.Head{X: 160, Y: 150, Eyes: 60, Turn: math.Pi}), nil},
+		"passing through the edge": {60, func(i int) facetest.Head { return facetest.Head{X: 10 * float64(i-10), Y: 100, Eyes: 50} }, nil},
+		"a mouth without width": {12, atRest, func(p face.Points) face.Points {
+			p[face.RightCorner] = p[face.LeftCorner]
+			return p
+		}},
+		"corners the wrong way round": {12, atRest, func(p face.Points) face.Points {
+			p[face.RightCorner], p[face.LeftCorner] = p[face.LeftCorner], p[face.RightCorner]
+			return p
+		}},
+		"lips the wrong way round": {12, atRest, func(p face.Points) face.Points {
+			p[face.UpperLip], p[face.LowerLip] = p[face.LowerLip], p[face.UpperLip]
+			return p
+		}},
+		"all points in one": {12, atRest, func(p face.Points) face.Points {
+			for k := range p {
+				p[k] = p[0]
+			}
+			return p
+		}},
+		"points anywhere": {60, atRest, func(p face.Points) face.Points {
+			for k := range p {
+				p[k] = face.Point{X: width * r.Float32(), Y: height * r.Float32()}
+			}
+			return p
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &scene{}
+			s.shoot(0, c.frames, c.head)
+			if c.points != nil {
+				for i := range s.faces {
+					s.faces[i][0].Points = c.points(s.faces[i][0].Points)
+				}
+			}
+			e := s.plan(t, say(t, true, false, true, true, true))
+			for i := range s.frames {
+				s.show(t, e, i)
+			}
+		})
+	}
+}
+
+// TestPlans checks output frames whose speaker is no one, unknown, or was missed.
+func TestPlans(t *testing.T) {
+	s := &scene{}
+	s.shoot(0, 30, atRest)
+	for _, i := range []int{10, 11} {
+		s.faces[i] = nil
+	}
+	e := s.plan(t, say(t, true, true, true, true))
+	speaker := []int{-1, 7, 0}
+	err := e.Plan(t.Context(), render.Plan{
+		Frames: 90, Speech: say(t, true, true, true, true),
+		Source:  func(i int) int { return i % 30 },
+		Speaker: func(source int) int { return speaker[source/5%3] },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 90 {
+		mouths, err := e.Mouths(t.Context(), i, s.frames[i%30])
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := 0
+		if speaker[i%30/5%3] == 0 {
+			want = 1 // 10 and 11 too: what was missed lies between its neighbours
+		}
+		if len(mouths) != want {
+			t.Errorf("frame %d: got %d mouths, want %d", i, len(mouths), want)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	talker := &scene{}
+	talker.shoot(0, 80, talking)
+	e = talker.plan(t, say(t, true))
+	if err := e.takes[0].act(ctx, make([]float32, 80), func(i int) int { return i }, make([]role, 80)); err == nil {
+		t.Error("a cancelled plan goes on")
+	}
+}
+
+// TestNothingCrossesACut moves the head at a cut: the new shot's faces are where
+// they are, not where smoothing with the old one would have them.
+func TestNothingCrossesACut(t *testing.T) {
+	s := &scene{}
+	left := func(i int) facetest.Head { return facetest.Head{X: 110, Y: 110, Eyes: 50} }
+	right := func(i int) facetest.Head { return facetest.Head{X: 200, Y: 120, Eyes: 60} }
+	s.shoot(0, 20, left)
+	s.shoot(1, 20, right)
+	e := s.plan(t, say(t, true, true, true))
+	for i := range 40 {
+		take, h := e.takes[i/20], left(i)
+		if i >= 20 {
+			h = right(i)
+		}
+		got := take.looks[i-take.first].to.Apply(face.Point{X: 1.2, Y: .45}) // between the pupils
+		if d := math.Hypot(float64(got.X)-h.X, float64(got.Y)-h.Y); d > 1 {
+			t.Errorf("frame %d: the face is %.1f pixels off", i, d)
+		}
+	}
+}
+
+// TestConcurrentMouths makes all mouths at once, and one after the other, and
+// all of it a second time.
+func TestConcurrentMouths(t *testing.T) {
+	s := &scene{}
+	s.shoot(0, 60, talking)
+	e, again := s.plan(t, say(t, true, false, true)), s.plan(t, say(t, true, false, true))
+	at := make([]render.Mouth, len(s.frames))
+	var all sync.WaitGroup
+	for i, f := range s.frames {
+		all.Go(func() {
+			if m, err := e.Mouths(t.Context(), i, f); err == nil && len(m) == 1 {
+				at[i] = m[0]
+			}
+		})
+	}
+	all.Wait()
+	for i, f := range s.frames {
+		before := slices.Clone(f.Y)
+		m, err := again.Mouths(t.Context(), i, f)
+		if err != nil || len(m) != 1 {
+			t.Fatalf("frame %d: %d mouths, %v", i, len(m), err)
+		}
+		if !slices.Equal(before, f.Y) {
+			t.Errorf("frame %d is painted on", i)
+		}
+		if !same(m[0], at[i]) {
+			t.Errorf("frame %d differs", i)
+		}
+	}
+}
+
+func same(a, b render.Mouth) bool {
+	return a.Image != nil && b.Image != nil && a.Image.Rect == b.Image.Rect && slices.Equal(a.Image.Y, b.Image.Y) &&
+		slices.Equal(a.Image.Cb, b.Image.Cb) && slices.Equal(a.Image.Cr, b.Image.Cr) && slices.Equal(a.Mask.Pix, b.Mask.Pix)
+}
+
+// TestEvenRectangles checks the rectangle that holds a turned one.
+func TestEvenRectangles(t *testing.T) {
+	for _, c := range []struct {
+		to   face.Similarity
+		want image.Rectangle
+	}{
+		{face.Similarity{A: 10}, image.Rect(0, 0, 12, 22)},
+		{face.Similarity{A: 10, X: .5, Y: 1.5}, image.Rect(0, 0, 12, 22)},
+		{face.Similarity{B: 10}, image.Rect(-20, 0, 2, 12)},
+		{face.Similarity{A: 10, X: -7, Y: -7}, image.Rect(-8, -8, 4, 14)},
+	} {
+		if got := bounds(c.to, 0, 0, 1, 2); got != c.want {
+			t.Errorf("%+v: got %v, want %v", c.to, got, c.want)
+		}
+	}
+}
