@@ -34,48 +34,67 @@ func (t *take) act(ctx context.Context, wanted []float32, source func(int) int, 
 	return t.choose(ctx, out)
 }
 
-// choose picks the example of each role by the Viterbi algorithm: openings and
-// poses that fit, in as long natural runs as can be had.
+// Decisions are made for windows of frames, each seeing some frames of the next.
+const windowFrames, aheadFrames = 1500, 100
+
+// choose picks the example of each role: openings and poses that fit, in as long
+// natural runs as can be had.
 func (t *take) choose(ctx context.Context, roles []role) error {
 	c := t.newChooser()
-	type state struct {
-		example, back int
-		cost          float32
-	}
-	var columns [][]state
-	for i, r := range roles {
-		if i%256 == 0 && ctx.Err() != nil {
+	before := -1
+	for len(roles) > 0 {
+		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		var column []state
-		for _, e := range c.best(t, r) {
-			s := state{example: e.index, back: -1, cost: float32(math.MaxFloat32)}
-			if i == 0 {
-				s.cost = e.cost
-			} else {
-				for k, p := range columns[i-1] {
-					if cost := p.cost + c.transition(p.example, e.index) + e.cost; cost < s.cost {
-						s.cost, s.back = cost, k
-					}
+		path := c.path(roles[:min(windowFrames+aheadFrames, len(roles))], before)
+		if len(path) < len(roles) {
+			path = path[:windowFrames]
+		}
+		for i, e := range path {
+			roles[i].example = e
+			roles[i].open = t.opening[t.bank.examples[e].look]
+		}
+		before = path[len(path)-1]
+		roles = roles[len(path):]
+	}
+	return nil
+}
+
+// step is a state of the Viterbi algorithm: an example in one frame.
+type step struct {
+	example int
+	back    int // index of the step before
+	cost    float32
+}
+
+// path returns the cheapest sequence of examples for the roles, after the
+// example before them (-1 for none), by the Viterbi algorithm.
+func (c *chooser) path(roles []role, before int) []int {
+	last := []step{{example: before}}
+	columns := make([][]step, len(roles))
+	for i, r := range roles {
+		for _, e := range c.best(r) {
+			s := step{example: e.index, cost: math.MaxFloat32}
+			for k, p := range last {
+				if cost := p.cost + c.transition(p.example, e.index) + e.cost; cost < s.cost {
+					s.cost, s.back = cost, k
 				}
 			}
-			column = append(column, s)
+			columns[i] = append(columns[i], s)
 		}
-		columns = append(columns, column)
+		last = columns[i]
 	}
 	at := 0
-	for k, s := range columns[len(columns)-1] {
-		if s.cost < columns[len(columns)-1][at].cost {
+	for k, s := range last {
+		if s.cost < last[at].cost {
 			at = k
 		}
 	}
+	path := make([]int, len(roles))
 	for i := len(roles) - 1; i >= 0; i-- {
-		s := columns[i][at]
-		roles[i].example = s.example
-		roles[i].open = t.opening[t.bank.examples[s.example].look]
-		at = s.back
+		path[i], at = columns[i][at].example, columns[i][at].back
 	}
-	return nil
+	return path
 }
 
 // chooser holds what the costs need.
@@ -120,8 +139,8 @@ func (t *take) newChooser() *chooser {
 }
 
 // best returns the candidates that fit a role best, by themselves.
-func (c *chooser) best(t *take, r role) []candidate {
-	all := c.scratch[:0]
+func (c *chooser) best(r role) []candidate {
+	t, all := c.t, c.scratch[:0]
 	pose := t.looks[r.look].pose
 	for i, e := range t.bank.examples {
 		if e.sharp < c.sharp {
@@ -148,10 +167,10 @@ func (c *chooser) best(t *take, r role) []candidate {
 	return slices.Clone(all[:min(candidates, len(all))])
 }
 
-// transition is the cost of showing b after a.
+// transition is the cost of showing b after a; a is -1 at the start.
 func (c *chooser) transition(a, b int) float32 {
 	switch {
-	case a == b, c.next[a] == b:
+	case a < 0, a == b, c.next[a] == b:
 		return 0
 	case c.next[b] == a:
 		return backCost

@@ -79,14 +79,20 @@ func TestOddFaces(t *testing.T) {
 		head   func(int) facetest.Head
 		points func(p face.Points) face.Points
 	}{
-		"one frame":                {1, atRest, nil},
-		"two frames":               {2, atRest, nil},
-		"tiny":                     {12, here(facetest.Head{X: 150, Y: 100, Eyes: 9}), nil},
-		"large":                    {4, here(facetest.Head{X: 160, Y: 60, Eyes: 200}), nil},
-		"at the left edge":         {50, here(facetest.Head{X: 5, Y: 100, Eyes: 60}), nil},
-		"at the right edge":        {50, here(facetest.Head{X: 318, Y: 100, Eyes: 60}), nil},
-		"mouth at the lower edge":  {50, here(facetest.Head{X: 160, Y: 230, Eyes: 60}), nil},
-		"mouth below the frame":    {50, here(facetest.Head{X: 160, Y: 290, Eyes: 60}), nil},
+		"one frame":               {1, atRest, nil},
+		"two frames":              {2, atRest, nil},
+		"tiny":                    {12, here(facetest.Head{X: 150, Y: 100, Eyes: 9}), nil},
+		"large":                   {4, here(facetest.Head{X: 160, Y: 60, Eyes: 200}), nil},
+		"at the left edge":        {50, here(facetest.Head{X: 5, Y: 100, Eyes: 60}), nil},
+		"at the right edge":       {50, here(facetest.Head{X: 318, Y: 100, Eyes: 60}), nil},
+		"mouth at the lower edge": {50, here(facetest.Head{X: 160, Y: 230, Eyes: 60}), nil},
+		"mouth below the frame":   {50, here(facetest.Head{X: 160, Y: 290, Eyes: 60}), nil},
+		"talking below the frame": {80, func(i int) facetest.Head {
+			return facetest.Head{X: 160, Y: 200 + float64(i), Eyes: 60, Open: talking(i).Open}
+		}, nil},
+		"talking past the edge": {80, func(i int) facetest.Head {
+			return facetest.Head{X: 60 - float64(i), Y: 100, Eyes: 60, Open: talking(i).Open}
+		}, nil},
 		"upside down":              {12, here(facetest.Head{X: 160, Y: 150, Eyes: 60, Turn: math.Pi}), nil},
 		"passing through the edge": {60, func(i int) facetest.Head { return facetest.Head{X: 10 * float64(i-10), Y: 100, Eyes: 50} }, nil},
 		"a mouth without width": {12, atRest, func(p face.Points) face.Points {
