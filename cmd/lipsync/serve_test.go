@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -271,6 +272,25 @@ func TestSlowBody(t *testing.T) {
 	}
 	if err := <-done; !os.IsTimeout(err) {
 		t.Errorf("got %v, want a timeout", err)
+	}
+}
+
+// TestUnreadBody leaves a connection open in the middle of a body that the
+// handler has no interest in, as when it refuses a call.
+func TestUnreadBody(t *testing.T) {
+	s := httptest.NewServer(stalling(http.NotFoundHandler(), 50*time.Millisecond))
+	defer s.Close()
+	connection, err := net.Dial("tcp", s.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer connection.Close()
+	_ = connection.SetDeadline(time.Now().Add(10 * time.Second))
+	if _, err := io.WriteString(connection, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nsome"); err != nil {
+		t.Fatal(err)
+	}
+	if answer, err := io.ReadAll(connection); err != nil || !bytes.Contains(answer, []byte("404")) {
+		t.Errorf("got %q (error %v), want an answer and the connection closed", answer, err)
 	}
 }
 

@@ -12,7 +12,12 @@ func stalling(h http.Handler, limit time.Duration) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		connection := http.NewResponseController(w)
 		_ = connection.SetWriteDeadline(time.Time{}) // of the call before
-		r.Body = &stallingBody{r.Body, connection, limit}
+		if r.Body != http.NoBody {
+			// What h doesn't read of it, the server does, before it sends the
+			// answer: half the time is left for that.
+			_ = connection.SetReadDeadline(time.Now().Add(limit / 2))
+			r.Body = &stallingBody{r.Body, connection, limit}
+		}
 		h.ServeHTTP(&stallingWriter{w, connection, limit}, r)
 	})
 }
