@@ -17,6 +17,7 @@ const (
 	unlikeCost  = .05 // more, if it looks as different as two examples usually do
 	backCost    = .02 // of playing on backward; forward and holding cost nothing
 	candidates  = 48  // examples that are weighed for each frame
+	lapse       = 3   // frames between examples that follow each other, at most
 )
 
 // act decides a run of output frames in which the take's person speaks.
@@ -103,7 +104,7 @@ type chooser struct {
 	usual   float32   // distance of two examples, the median
 	sharp   float32   // that an example must be
 	far     []float32 // distances of all pairs
-	next    []int     // example of the following frame, or -1
+	next    []int     // example that follows in time, or -1
 	scratch []candidate
 }
 
@@ -125,8 +126,10 @@ func (t *take) newChooser() *chooser {
 			c.far[i*n+k], c.far[k*n+i] = d, d
 		}
 		c.next[i] = -1
-		if k, ok := byLook[t.bank.examples[i].look+1]; ok {
-			c.next[i] = k
+		for later := lapse; later > 0; later-- {
+			if k, ok := byLook[t.bank.examples[i].look+later]; ok {
+				c.next[i] = k
+			}
 		}
 	}
 	c.usual = max(smooth.Quantile(c.far, .5), 1e-3)
