@@ -1,0 +1,97 @@
+package warp
+
+import (
+	"image"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"lipsync/internal/face"
+)
+
+// TestRealPeople runs clips of people, that aren't part of the repository,
+// through tracker and engine.
+func TestRealPeople(t *testing.T) {
+	for _, c := range []struct {
+		file          string
+		width, height int
+	}{{"woman.mp4", 720, 974}, {"talking_man.mp4", 512, 512}} {
+		t.Run(c.file, func(t *testing.T) {
+			t.Parallel()
+			s := film(t, media(t, c.file), c.width, c.height, 60)
+			e := s.plan(t, say(t, true, false, true, true, false))
+			if len(e.takes) != 1 {
+				t.Fatalf("%d people, want one", len(e.takes))
+			}
+			painted := 0
+			for i := range s.frames {
+				mouths, err := e.Mouths(t.Context(), i, s.frames[i])
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, m := range mouths {
+					painted++
+					checkMouth(t, i, s.frames[i], m)
+					eyes := s.faces[i][0].Points[face.LeftPupil]
+					if got := m.Image.Rect.Min.Y; got < int(eyes.Y) {
+						t.Errorf("frame %d: paints from %d, above the eyes", i, got)
+					}
+				}
+			}
+			if painted < len(s.frames)*9/10 {
+				t.Errorf("%d of %d frames are painted", painted, len(s.frames))
+			}
+		})
+	}
+}
+
+// media returns the path of a clip that tests may use but not keep.
+func media(t *testing.T, file string) string {
+	t.Helper()
+	shared := os.Getenv("LIPSYNC_SHARED")
+	if shared == "" {
+		shared = filepath.Join("..", "..", "..", "shared")
+	}
+	path := filepath.Join(shared, "media", file)
+	if _, err := os.Stat(path); err != nil {
+		t.Skipf("%s is not there: set LIPSYNC_SHARED to the folder that holds media", file)
+	}
+	if _, err := exec.LookPath("ffmpeg"); err != nil {
+		t.Skip("ffmpeg is not installed")
+	}
+	return path
+}
+
+// film decodes the first frames of a clip and tracks the faces in them.
+func film(t *testing.T, path string, width, height, frames int) *scene {
+	t.Helper()
+	tracker, err := face.NewTracker()
+	if err != nil {
+		t.Fatal(err)
+	}
+	decoder := exec.CommandContext(t.Context(), "ffmpeg", "-v", "error", "-nostdin", "-i", path,
+		"-frames:v", strconv.Itoa(frames), "-f", "rawvideo", "-pix_fmt", "yuv420p", "-")
+	pixels, err := decoder.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := decoder.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer decoder.Wait()
+	s := &scene{}
+	for range frames {
+		f := image.NewYCbCr(image.Rect(0, 0, width, height), image.YCbCrSubsampleRatio420)
+		for _, plane := range [][]uint8{f.Y, f.Cb, f.Cr} {
+			if _, err := io.ReadFull(pixels, plane); err != nil {
+				t.Fatal(err)
+			}
+		}
+		faces, _ := tracker.Add(f)
+		s.frames, s.faces = append(s.frames, f), append(s.faces, faces)
+	}
+	return s
+}
