@@ -10,7 +10,9 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -40,6 +42,9 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := create(path); err != nil {
+		return nil, err
+	}
 	s := &Store{
 		writes: make(chan write), closed: make(chan struct{}), written: make(chan struct{}),
 		rates: rates{windows: make(map[string]window)},
@@ -58,6 +63,19 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	s.read.SetMaxIdleConns(maxReaders)
 	s.read.SetMaxOpenConns(maxReaders)
 	return s, nil
+}
+
+// create makes the file for its owner alone, if there is none: users' URLs may
+// hold secrets. SQLite gives the files beside it the same mode.
+func create(path string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 // maxReaders bounds the connections that read beside the writer.

@@ -61,6 +61,25 @@ func TestReopen(t *testing.T) {
 	}
 }
 
+// TestPrivate looks at the files of a store that is open.
+func TestPrivate(t *testing.T) {
+	dir := t.TempDir()
+	open(t, filepath.Join(dir, "lipsync.db"))
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 3 { // with -wal and -shm
+		t.Fatalf("got %v (%v), want 3 files", entries, err)
+	}
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := info.Mode().Perm(); got != 0o600 {
+			t.Errorf("%s: got mode %v, want 0600", e.Name(), got)
+		}
+	}
+}
+
 // TestTwoProcesses has a second store on the file, as the keys command has.
 func TestTwoProcesses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lipsync.db")
