@@ -84,19 +84,48 @@ func (a *Aligner) fromLandmarks(samples []Sample) []Similarity {
 }
 
 // Smooth returns one landmark of consecutive samples, without outliers and
-// filtered by a Gaussian of sigma frames.
+// filtered by a Gaussian of sigma frames, but not across a jump.
 func Smooth(samples []Sample, index int, sigma float64) []Point {
 	x, y := make([]float32, len(samples)), make([]float32, len(samples))
 	for i, s := range samples {
 		x[i], y[i] = s.Points[index].X, s.Points[index].Y
 	}
-	x = smooth.Gaussian(smooth.Median(x, 5), sigma)
-	y = smooth.Gaussian(smooth.Median(y, 5), sigma)
-	out := make([]Point, len(samples))
-	for i := range out {
-		out[i] = Point{x[i], y[i]}
+	out := make([]Point, 0, len(samples))
+	from := 0
+	for _, to := range append(jumps(samples), len(samples)) {
+		fx := smooth.Gaussian(smooth.Median(x[from:to], 5), sigma)
+		fy := smooth.Gaussian(smooth.Median(y[from:to], 5), sigma)
+		for i := range fx {
+			out = append(out, Point{fx[i], fy[i]})
+		}
+		from = to
 	}
 	return out
+}
+
+// jumps returns the samples whose face is not where it was in the one before:
+// cuts within a scene, too slight to show in the whole picture.
+func jumps(samples []Sample) (at []int) {
+	const far, sudden = .12, 6 // of the distance of the pupils; times the usual step
+	centre := func(i int) Point {
+		var all []Point
+		for _, k := range rigid {
+			all = append(all, samples[i].Points[k])
+		}
+		return centroid(all)
+	}
+	steps := make([]float32, len(samples))
+	for i := 1; i < len(samples); i++ {
+		steps[i] = Distance(centre(i-1), centre(i))
+	}
+	usual := smooth.Quantile(steps, .5)
+	for i, step := range steps {
+		eyes := Distance(samples[i].Points[LeftPupil], samples[i].Points[RightPupil])
+		if step > far*eyes && step > sudden*usual {
+			at = append(at, i)
+		}
+	}
+	return at
 }
 
 // meanShape returns the mean of shapes brought onto each other (generalised
@@ -171,7 +200,11 @@ func (a *Aligner) refine(samples []Sample, to []Similarity) []Similarity {
 		}
 	})
 	for k := range moves {
-		moves[k] = smooth.Gaussian(smooth.Median(moves[k], 3), .7)
+		from := 0
+		for _, end := range append(jumps(samples), len(samples)) {
+			copy(moves[k][from:end], smooth.Gaussian(smooth.Median(moves[k][from:end], 3), .7))
+			from = end
+		}
 	}
 	out := make([]Similarity, len(samples))
 	for i := range out {
