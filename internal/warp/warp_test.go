@@ -184,8 +184,11 @@ func TestNothingCrossesACut(t *testing.T) {
 	right := func(i int) facetest.Head { return facetest.Head{X: 200, Y: 120, Eyes: 60} }
 	s.shoot(0, 20, left)
 	s.shoot(1, 20, right)
-	e := s.plan(t, say(t, true, true, true))
+	e := s.plan(t, say(t, false, false, true, true))
 	for i := range 40 {
+		if loud := i > 25; (i < 24 || i > 27) && (e.cast[i].want > .08) != loud {
+			t.Errorf("frame %d: is to open by %.2f, loud: %t", i, e.cast[i].want, loud)
+		}
 		take, h := e.takes[i/20], left(i)
 		if i >= 20 {
 			h = right(i)
