@@ -34,12 +34,12 @@ func TestBankKeepsTheUnlike(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		looks []uint8
-		want  []int // frames
+		want  []int // frames that are kept, among others
 	}{
 		{"all while there is room", []uint8{10, 10, 10}, []int{0, 1, 2}},
-		{"what is new", []uint8{10, 10, 10, 10, 200}, []int{1, 2, 3, 4}},
+		{"what is new", []uint8{10, 10, 10, 10, 200}, []int{4}},
 		{"not what is there already", []uint8{10, 60, 120, 180, 60, 10, 180}, []int{0, 1, 2, 3}},
-		{"but what is between", []uint8{10, 11, 120, 180, 60}, []int{1, 2, 3, 4}},
+		{"what is between", []uint8{10, 11, 120, 180, 60}, []int{2, 3, 4}},
 	} {
 		b := bank{capacity: 4}
 		fill(&b, c.looks...)
@@ -47,18 +47,10 @@ func TestBankKeepsTheUnlike(t *testing.T) {
 		for _, e := range b.examples {
 			got = append(got, e.look)
 		}
-		slices.Sort(got)
-		if c.name == "what is new" { // any one of four that are the same may go
-			if len(got) != 4 || got[3] != 4 {
-				t.Errorf("%s: got frames %v, want 4 of them and the last", c.name, got)
+		for _, frame := range c.want {
+			if !slices.Contains(got, frame) {
+				t.Errorf("%s: keeps frames %v, want %v among them", c.name, got, c.want)
 			}
-			continue
-		}
-		if c.name == "but what is between" && got[0] == 0 {
-			got[0] = 1 // the two are the same within a level
-		}
-		if !slices.Equal(got, c.want) {
-			t.Errorf("%s: got frames %v, want %v", c.name, got, c.want)
 		}
 	}
 }
