@@ -21,18 +21,23 @@ func Cut(frame *image.YCbCr, area image.Rectangle, eyes float32) *Picture {
 	if least := max(16, factor); area.Dx() < least || area.Dy() < least {
 		return nil
 	}
-	p := &Picture{YCbCr: image.NewYCbCr(area, image.YCbCrSubsampleRatio420)}
-	for y := area.Min.Y; y < area.Max.Y; y++ {
-		copy(p.Y[p.YOffset(area.Min.X, y):][:area.Dx()], frame.Y[frame.YOffset(area.Min.X, y):])
-		if y%2 == 0 {
-			from, to := frame.COffset(area.Min.X, y), p.COffset(area.Min.X, y)
-			copy(p.Cb[to:][:area.Dx()/2], frame.Cb[from:])
-			copy(p.Cr[to:][:area.Dx()/2], frame.Cr[from:])
-		}
-	}
-	p.factor = float32(factor)
+	p := &Picture{YCbCr: Copy(frame, area), factor: float32(factor)}
 	p.soft = blur(shrink(p.YCbCr, area, factor))
 	return p
+}
+
+// Copy returns the pixels of an area of a 4:2:0 frame; its edges are even.
+func Copy(frame *image.YCbCr, area image.Rectangle) *image.YCbCr {
+	out := image.NewYCbCr(area, image.YCbCrSubsampleRatio420)
+	for y := area.Min.Y; y < area.Max.Y; y++ {
+		copy(out.Y[out.YOffset(area.Min.X, y):][:area.Dx()], frame.Y[frame.YOffset(area.Min.X, y):])
+		if y%2 == 0 {
+			from, to := frame.COffset(area.Min.X, y), out.COffset(area.Min.X, y)
+			copy(out.Cb[to:][:area.Dx()/2], frame.Cb[from:])
+			copy(out.Cr[to:][:area.Dx()/2], frame.Cr[from:])
+		}
+	}
+	return out
 }
 
 // Even returns the rectangle with its edges moved outwards to even coordinates.

@@ -175,12 +175,8 @@ func toUnit(x []float32) []float32 {
 // LevelsAt returns the loudness in dB around the middle of each of the frames,
 // over a quarter second; far below speech where there is no sound.
 func (s *Speech) LevelsAt(fps float64, frames []int) []float32 {
-	const nothing = -70
-	level := s.Loudness()
-	for i, v := range level {
-		level[i] = max(v, nothing)
-	}
-	level = smooth.Gaussian(level, HopRate/8)
+	const nothing = -70 // what digital silence reads
+	level := smooth.Gaussian(s.Loudness(), HopRate/8)
 	out := make([]float32, len(frames))
 	for i, f := range frames {
 		out[i] = nothing

@@ -144,16 +144,7 @@ func (b *bank) closest(a *appearance, other int) (nearest float32, twin int) {
 func cutMouth(p *face.Picture, l look) *image.YCbCr {
 	const half, above, below = .95, .15, .75
 	area := bounds(l.to, l.middle()-half, l.nose-above, l.middle()+half, l.bottom+below)
-	area = area.Intersect(p.Rect)
-	out := image.NewYCbCr(area, image.YCbCrSubsampleRatio420)
-	for y := area.Min.Y; y < area.Max.Y; y++ {
-		copy(out.Y[out.YOffset(area.Min.X, y):][:area.Dx()], p.Y[p.YOffset(area.Min.X, y):])
-		if y%2 == 0 {
-			copy(out.Cb[out.COffset(area.Min.X, y):][:area.Dx()/2], p.Cb[p.COffset(area.Min.X, y):])
-			copy(out.Cr[out.COffset(area.Min.X, y):][:area.Dx()/2], p.Cr[p.COffset(area.Min.X, y):])
-		}
-	}
-	return out
+	return face.Copy(p.YCbCr, area.Intersect(p.Rect))
 }
 
 // bounds returns the even rectangle of the frame that holds a canonical one.

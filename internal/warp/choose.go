@@ -22,25 +22,30 @@ const (
 
 // act decides a run of output frames in which the take's person speaks.
 func (t *take) act(ctx context.Context, wanted []float32, source func(int) int, out []role) error {
+	first := 0 // of the roles that still want a choice
 	for i := range out {
 		look := source(i) - t.first
 		if look < 0 || look >= len(t.looks) {
+			if err := t.choose(ctx, out[first:i]); err != nil {
+				return err
+			}
+			first = i + 1
 			continue
 		}
 		out[i] = role{take: t, look: look, example: -1, open: t.opening[look], want: wanted[i] * t.most}
 	}
-	if !t.speaks {
-		return nil
-	}
-	return t.choose(ctx, out)
+	return t.choose(ctx, out[first:])
 }
 
 // Decisions are made for windows of frames, each seeing some frames of the next.
 const windowFrames, aheadFrames = 1500, 100
 
-// choose picks the example of each role: openings and poses that fit, in as long
+// choose picks the example of each role, if the person speaks: openings and poses that fit, in as long
 // natural runs as can be had.
 func (t *take) choose(ctx context.Context, roles []role) error {
+	if !t.speaks || len(roles) == 0 {
+		return nil
+	}
 	c := t.newChooser()
 	before := -1
 	for len(roles) > 0 {

@@ -16,9 +16,9 @@ type field struct {
 }
 
 type cell struct {
-	dx, dy float32 // to the source, canonical
-	fill   float32 // 0 the source's pixel, 1 the inside of the mouth
-	depth  float32 // 0 at the upper lip, 1 at the lower: shades the inside
+	dy    float32 // to the source, canonical
+	fill  float32 // 0 the source's pixel, 1 the inside of the mouth
+	depth float32 // 0 at the upper lip, 1 at the lower: shades the inside
 }
 
 const (
@@ -126,7 +126,6 @@ func (f *field) at(p face.Point) cell {
 	b := f.cells[(y0+1)*f.width+x0:]
 	wa, wb, wc, wd := (1-fx)*(1-fy), fx*(1-fy), (1-fx)*fy, fx*fy
 	return cell{
-		dx:    wa*a[0].dx + wb*a[1].dx + wc*b[0].dx + wd*b[1].dx,
 		dy:    wa*a[0].dy + wb*a[1].dy + wc*b[0].dy + wd*b[1].dy,
 		fill:  wa*a[0].fill + wb*a[1].fill + wc*b[0].fill + wd*b[1].fill,
 		depth: wa*a[0].depth + wb*a[1].depth + wc*b[0].depth + wd*b[1].depth,

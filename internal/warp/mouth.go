@@ -13,8 +13,8 @@ type mouth struct {
 	line        lipLine    // where the lips meet
 	nose        float32    // base of the nose
 	pose        [2]float32 // of the nose's tip against the eyes: how the head is turned
-	dip         float32    // how deep that is at most, in levels of redness
 	valley      float32    // how much less red than the lips it is between them: grows as the mouth opens
+	dip         float32    // how deep that is at most, in levels of redness
 }
 
 // lipLine holds the y of the line between the lips at even steps from corner to
@@ -182,9 +182,4 @@ func valley(s sample, m *mouth) (area, deepest float32) {
 }
 
 // redness returns the red difference (Cr) at a place in the frame.
-func redness(p *face.Picture, q face.Point) float32 {
-	w, h := p.Rect.Dx()/2, p.Rect.Dy()/2
-	x := (q.X-float32(p.Rect.Min.X)+.5)/2 - .5
-	y := (q.Y-float32(p.Rect.Min.Y)+.5)/2 - .5
-	return face.Bilinear(p.Cr, w, h, p.CStride, x, y)
-}
+func redness(p *face.Picture, q face.Point) float32 { return chroma(p.YCbCr, p.Cr, q) }

@@ -116,7 +116,7 @@ func (b *brush) at(q face.Point) (s spot) {
 	f := b.field.at(c)
 	s.fill, s.depth, s.under, s.mask, s.tone = f.fill, f.depth, q, 1, [3]float32{1}
 	if b.patch == nil {
-		s.changes = abs(f.dx)+abs(f.dy) > 1e-4 || f.fill > 0
+		s.changes = abs(f.dy) > 1e-4 || f.fill > 0
 	} else {
 		s.mask = b.patch.mask(c)
 		if sink := b.patch.chin(c); abs(sink) > 1e-4 {
@@ -126,7 +126,7 @@ func (b *brush) at(q face.Point) (s spot) {
 		s.changes = s.changes || s.mask > 0
 	}
 	if s.changes && s.mask > 0 {
-		s.from = b.to.Apply(face.Point{X: c.X + f.dx, Y: c.Y + f.dy})
+		s.from = b.to.Apply(face.Point{X: c.X, Y: c.Y + f.dy})
 		if b.patch != nil {
 			s.tone = b.patch.tones.at(c)
 		}

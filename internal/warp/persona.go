@@ -200,9 +200,3 @@ func darkest(p *face.Picture, l look) [3]float32 {
 	}
 	return [3]float32{min(sum.y, bright), sum.cb, sum.cr}
 }
-
-// talks tells whether a mouth speaks rather than rests or smiles: it opens and
-// closes some times a second.
-func talks(lips, valley []float32) bool {
-	return true
-}

@@ -66,7 +66,7 @@ func (b *brush) compare(c face.Point, to face.Similarity) (v [6]float32) {
 	for i := range 4 {
 		q := face.Point{X: c.X + quarter*float32(2*(i%2)-1), Y: c.Y + quarter*float32(2*(i/2)-1)}
 		f := b.field.at(q)
-		there, here := b.to.Apply(face.Point{X: q.X + f.dx, Y: q.Y + f.dy}), to.Apply(q)
+		there, here := b.to.Apply(face.Point{X: q.X, Y: q.Y + f.dy}), to.Apply(q)
 		v[0] += luma(b.frame, here) / 4
 		v[1] += chroma(b.frame, b.frame.Cb, here) / 4
 		v[2] += chroma(b.frame, b.frame.Cr, here) / 4

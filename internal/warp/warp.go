@@ -38,9 +38,9 @@ func (s *session) Observe(index int, frame *image.YCbCr, faces []face.Face) erro
 		}
 		t.add(index, frame, f)
 	}
-	for track, t := range s.takes {
+	for _, t := range s.takes {
 		if len(t.pending) > 0 && t.pending[len(t.pending)-1].frame < index-patience {
-			s.takes[track].flush()
+			t.flush()
 		}
 	}
 	s.share()
