@@ -103,7 +103,7 @@ func at(x []float32, hop float64) float32 {
 }
 
 // fittedShare is how much the network's reading counts.
-const fittedShare = .35
+const fittedShare = .3
 
 // silent is the level in dB, of the power of a window, under which no one
 // speaks: about -55 dBFS.
@@ -123,7 +123,7 @@ func (s *Speech) curve() []float32 {
 	for k, i := range places {
 		out[i] = power((1-fittedShare)*acoustic[k]+fittedShare*fitted[k], .8) // lips part early
 	}
-	return smooth.Gaussian(out, 2.2) // and have weight
+	return smooth.Gaussian(out, 3) // and have weight
 }
 
 // spoken returns the hops within a second of a sound. What is taken as loud and
