@@ -90,17 +90,25 @@ func Smooth(samples []Sample, index int, sigma float64) []Point {
 	for i, s := range samples {
 		x[i], y[i] = s.Points[index].X, s.Points[index].Y
 	}
-	out := make([]Point, 0, len(samples))
-	from := 0
-	for _, to := range append(jumps(samples), len(samples)) {
-		fx := smooth.Gaussian(smooth.Median(x[from:to], 5), sigma)
-		fy := smooth.Gaussian(smooth.Median(y[from:to], 5), sigma)
-		for i := range fx {
-			out = append(out, Point{fx[i], fy[i]})
-		}
-		from = to
+	cuts := jumps(samples)
+	filter(x, cuts, 5, sigma)
+	filter(y, cuts, 5, sigma)
+	out := make([]Point, len(samples))
+	for i := range out {
+		out[i] = Point{x[i], y[i]}
 	}
 	return out
+}
+
+// filter smooths x in place by a median of n and a Gaussian of sigma, each
+// stretch between the cuts by itself.
+func filter(x []float32, cuts []int, n int, sigma float64) {
+	from := 0
+	for _, cut := range cuts {
+		filter(x[from:cut], nil, n, sigma)
+		from = cut
+	}
+	copy(x[from:], smooth.Gaussian(smooth.Median(x[from:], n), sigma))
 }
 
 // jumps returns the samples whose face is not where it was in the one before:
@@ -199,12 +207,9 @@ func (a *Aligner) refine(samples []Sample, to []Similarity) []Similarity {
 			moves[k][i] = v
 		}
 	})
-	for k := range moves {
-		from := 0
-		for _, end := range append(jumps(samples), len(samples)) {
-			copy(moves[k][from:end], smooth.Gaussian(smooth.Median(moves[k][from:end], 3), .7))
-			from = end
-		}
+	cuts := jumps(samples)
+	for _, m := range moves {
+		filter(m, cuts, 3, .7)
 	}
 	out := make([]Similarity, len(samples))
 	for i := range out {

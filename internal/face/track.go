@@ -60,7 +60,7 @@ func (t *Tracker) Add(frame *image.YCbCr) (faces []Face, cut bool) {
 func (t *Tracker) follow(frame *image.YCbCr) {
 	live := t.live[:0]
 	for _, k := range t.live {
-		if f, ok := t.locate(frame, k.Box, stillAFace); ok && !t.taken(live, f.Box) {
+		if f, ok := t.locate(frame, k.Box); ok && !taken(live, f.Box) {
 			f.Track = k.Track
 			k.Face, k.misses = f, 0
 		} else {
@@ -81,10 +81,10 @@ func (t *Tracker) search(frame *image.YCbCr) {
 	smallest := smallestFace * float64(min(p.width, p.height))
 	for _, s := range t.detector.find(p, int(smallest), max(p.width, p.height), .1) {
 		b := s.box.scale(float32(factor), Point{})
-		if s.quality < surelyAFace || t.taken(t.live, b) {
+		if s.quality < surelyAFace || taken(t.live, b) {
 			continue
 		}
-		if f, ok := t.locate(frame, b, stillAFace); ok && !t.taken(t.live, f.Box) {
+		if f, ok := t.locate(frame, b); ok && !taken(t.live, f.Box) {
 			f.Track = t.next
 			t.next++
 			t.live = append(t.live, &track{Face: f})
@@ -92,7 +92,8 @@ func (t *Tracker) search(frame *image.YCbCr) {
 	}
 }
 
-func (t *Tracker) taken(by []*track, b Box) bool {
+// taken tells whether one of the tracks is where the box is.
+func taken(by []*track, b Box) bool {
 	for _, k := range by {
 		if Distance(Point{k.Box.X, k.Box.Y}, Point{b.X, b.Y}) < .5*max(k.Box.Size, b.Size) {
 			return true
@@ -102,7 +103,7 @@ func (t *Tracker) taken(by []*track, b Box) bool {
 }
 
 // locate finds the face that is near a box, and its landmarks.
-func (t *Tracker) locate(frame *image.YCbCr, near Box, quality float32) (Face, bool) {
+func (t *Tracker) locate(frame *image.YCbCr, near Box) (Face, bool) {
 	factor := max(1, int(near.Size/landmarkScale+.5))
 	half := int(.8 * near.Size)
 	area := image.Rect(int(near.X)-half, int(near.Y)-half, int(near.X)+half, int(near.Y)+half).Intersect(frame.Bounds())
@@ -119,7 +120,7 @@ func (t *Tracker) locate(frame *image.YCbCr, near Box, quality float32) (Face, b
 			best = s
 		}
 	}
-	if best.quality < quality {
+	if best.quality < stillAFace {
 		return Face{}, false
 	}
 	points, ok := t.detector.landmarks(p, best.box)

@@ -70,13 +70,9 @@ func (s *Speech) Seconds() float64 { return float64(len(s.hops)) / HopRate }
 
 // Loudness returns the level of the voice's frequencies in dB for each hop.
 func (s *Speech) Loudness() []float32 {
-	return s.column(func(h *hopFeatures) float32 { return h.level })
-}
-
-func (s *Speech) column(f func(*hopFeatures) float32) []float32 {
 	out := make([]float32, len(s.hops))
-	for i := range s.hops {
-		out[i] = f(&s.hops[i])
+	for i, h := range s.hops {
+		out[i] = h.level
 	}
 	return out
 }

@@ -21,7 +21,8 @@ const (
 type brush struct {
 	frame  *image.YCbCr    // that is painted on
 	pixels *image.YCbCr    // that the mouth comes from
-	back   face.Similarity // from the frame to the canonical face
+	onto   face.Similarity // from the canonical face to the frame
+	back   face.Similarity // and the other way
 	to     face.Similarity // from the canonical face to pixels
 	field  *field
 	dark   [3]float32
@@ -41,7 +42,7 @@ type patch struct {
 func paint(frame *image.YCbCr, r role) (render.Mouth, bool) {
 	t := r.take
 	own := &t.looks[r.look]
-	b := &brush{frame: frame, pixels: frame, back: own.to.Inverse(), to: own.to, dark: t.dark}
+	b := &brush{frame: frame, pixels: frame, onto: own.to, back: own.to.Inverse(), to: own.to, dark: t.dark}
 	left, top, right, bottom := fieldArea(&own.mouth)
 	if r.example < 0 {
 		b.field = newField(&own.mouth, r.open, r.want)
@@ -120,7 +121,7 @@ func (b *brush) at(q face.Point) (s spot) {
 	} else {
 		s.mask = b.patch.mask(c)
 		if sink := b.patch.chin(c); abs(sink) > 1e-4 {
-			s.under = b.back.Inverse().Apply(face.Point{X: c.X, Y: c.Y - sink})
+			s.under = b.onto.Apply(face.Point{X: c.X, Y: c.Y - sink})
 			s.changes = true
 		}
 		s.changes = s.changes || s.mask > 0

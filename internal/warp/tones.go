@@ -33,10 +33,9 @@ func (b *brush) match() *tones {
 	for k := range sums {
 		sums[k] = make([]float32, n)
 	}
-	to := b.back.Inverse()
 	for i := range n {
 		c := face.Point{X: t.left + toneStep*float32(i%t.width), Y: t.top + toneStep*float32(i/t.width)}
-		v := b.compare(c, to)
+		v := b.compare(c)
 		w := float32(1e-4)
 		if m := p.mask(c); m > .02 && m < .6 {
 			w = 1 / (1 + sq((v[0]-v[3])/alien))
@@ -61,12 +60,12 @@ func (b *brush) match() *tones {
 
 // compare returns the colours of the frame and of the patch around a canonical
 // place.
-func (b *brush) compare(c face.Point, to face.Similarity) (v [6]float32) {
+func (b *brush) compare(c face.Point) (v [6]float32) {
 	const quarter = toneStep / 4
 	for i := range 4 {
 		q := face.Point{X: c.X + quarter*float32(2*(i%2)-1), Y: c.Y + quarter*float32(2*(i/2)-1)}
 		f := b.field.at(q)
-		there, here := b.to.Apply(face.Point{X: q.X, Y: q.Y + f.dy}), to.Apply(q)
+		there, here := b.to.Apply(face.Point{X: q.X, Y: q.Y + f.dy}), b.onto.Apply(q)
 		v[0] += luma(b.frame, here) / 4
 		v[1] += chroma(b.frame, b.frame.Cb, here) / 4
 		v[2] += chroma(b.frame, b.frame.Cr, here) / 4
