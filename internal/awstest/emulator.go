@@ -1,0 +1,194 @@
+// Package awstest starts an emulator of AWS, MiniStack, for tests and for trying
+// the service on one machine.
+package awstest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+)
+
+// Options say how to start an Emulator.
+type Options struct {
+	Port int      // 0: any free one
+	Env  []string // NAME=value, such as AUTH=true, beside the usual ones; Lambdas get it too
+}
+
+// Emulator is an emulator that runs, with nothing in it at first.
+type Emulator struct {
+	URL string // of every service
+	Log string // path of the file that it writes
+
+	process *exec.Cmd
+	log     *os.File
+	release func() error // lets the process end
+	ended   chan struct{}
+}
+
+// guard runs the emulator until standard input ends, which it does when we end
+// in any way. Then it ends the whole process group, Lambdas too, and leaves no file.
+const guard = `
+exec 3<&0
+"$0" </dev/null &
+emulator=$!
+{ cat <&3 >/dev/null; kill $emulator; } &
+wait $emulator
+trap '' TERM
+kill -TERM 0
+wait
+rm -rf "$TMPDIR"`
+
+// Start starts an emulator, and returns once it answers.
+func Start(ctx context.Context, o Options) (*Emulator, error) {
+	program, err := find()
+	if err != nil {
+		return nil, err
+	}
+	if o.Port, err = free(ctx, o.Port); err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "lipsync-aws-")
+	if err != nil {
+		return nil, err
+	}
+	e := &Emulator{
+		URL: fmt.Sprintf("http://127.0.0.1:%d", o.Port), Log: filepath.Join(dir, "log"),
+		process: exec.Command("/bin/sh", "-c", guard, program), ended: make(chan struct{}),
+	}
+	e.process.Dir = dir
+	e.process.Env = append(e.environment(o.Port), o.Env...)
+	// A group of its own, so that a terminal's interrupt reaches us alone.
+	e.process.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := e.start(); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	if err := e.await(ctx); err != nil {
+		return nil, fmt.Errorf("start the emulator: %w\n%s", err, e.stop())
+	}
+	return e, nil
+}
+
+// environment is all that the emulator and its Lambdas see of ours.
+func (e *Emulator) environment(port int) []string {
+	return []string{
+		"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + e.process.Dir, "TMPDIR=" + e.process.Dir,
+		"BIND_HOST=127.0.0.1", "GATEWAY_PORT=" + strconv.Itoa(port),
+		"MINISTACK_HOST=127.0.0.1", "MINISTACK_REGION=" + region,
+		"AWS_ENDPOINT_URL=" + e.URL, "AWS_EC2_METADATA_DISABLED=true",
+		"AWS_ACCESS_KEY_ID=" + accessKey, "AWS_SECRET_ACCESS_KEY=" + secretKey,
+		"IOT_MTLS_ENABLED=0", "SFTP_ENABLED=0",
+	}
+}
+
+func (e *Emulator) start() error {
+	var err error
+	if e.log, err = os.Create(e.Log); err != nil {
+		return err
+	}
+	e.process.Stdout, e.process.Stderr = e.log, e.log
+	stdin, err := e.process.StdinPipe()
+	if err != nil {
+		return err
+	}
+	if err := e.process.Start(); err != nil {
+		return err
+	}
+	e.release = stdin.Close
+	go func() {
+		defer close(e.ended)
+		_ = e.process.Wait() // it was asked to end, or await tells why it did
+	}()
+	return nil
+}
+
+// await waits until the emulator answers.
+func (e *Emulator) await(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	for {
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, e.URL+"/_ministack/health", nil)
+		if err != nil {
+			return err
+		}
+		if response, err := http.DefaultClient.Do(r); err == nil {
+			return response.Body.Close()
+		}
+		select {
+		case <-e.ended:
+			return errors.New("it ended at once")
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// Stop ends the emulator and all that it runs, and deletes its files.
+func (e *Emulator) Stop() {
+	e.stop()
+}
+
+// stop returns what the emulator wrote.
+func (e *Emulator) stop() []byte {
+	defer e.log.Close()
+	_ = e.release() // fails only if the process ended already
+	<-e.ended
+	text, _ := io.ReadAll(io.NewSectionReader(e.log, 0, math.MaxInt64)) // whatever there is
+	return text
+}
+
+const (
+	region    = "us-east-1"
+	accessKey = "test" // the emulator's root
+	secretKey = "test"
+)
+
+// Config returns what clients of the emulator are made of.
+func (e *Emulator) Config() aws.Config {
+	return aws.Config{
+		Region:       region,
+		BaseEndpoint: aws.String(e.URL),
+		Credentials:  credentials.NewStaticCredentialsProvider(accessKey, secretKey, ""),
+	}
+}
+
+// find returns the emulator's program, which make puts into the repository.
+func find() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for ; ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			program := filepath.Join(dir, ".cache", "venv", "bin", "ministack")
+			_, err := os.Stat(program)
+			return program, err
+		}
+		if dir == filepath.Dir(dir) {
+			return "", errors.New("no go.mod in this folder or above it")
+		}
+	}
+}
+
+// free returns the port if nobody listens there, or for 0 any such.
+func free(ctx context.Context, port int) (int, error) {
+	var config net.ListenConfig
+	l, err := config.Listen(ctx, "tcp", fmt.Sprintf("127.0.0.1:%d", port))
+	if err != nil {
+		return 0, err
+	}
+	return l.Addr().(*net.TCPAddr).Port, l.Close()
+}

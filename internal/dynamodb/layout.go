@@ -1,0 +1,15 @@
+package dynamodb
+
+// The table's attributes that its definition names: keys and all but TimeToLive
+// are strings, TimeToLive is a number of seconds since 1970.
+const (
+	PartitionKey = "pk"
+	SortKey      = "sk"
+	TimeToLive   = "ttl"
+
+	// OpenIndex is a sparse index with every attribute, of what waits for
+	// something: requests that are not final, uploads that expire.
+	OpenIndex     = "open"
+	OpenPartition = "open"
+	OpenSort      = "openAt"
+)
