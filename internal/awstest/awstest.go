@@ -7,17 +7,36 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/google/uuid"
 )
 
-// shared is the one emulator of a test binary. It ends with the binary.
-var shared = sync.OnceValues(func() (*Emulator, error) { return Start(context.Background(), Options{}) })
+// Each kind of emulator runs once in a test binary, and ends with it.
+var (
+	shared    = sync.OnceValues(func() (*Emulator, error) { return Start(context.Background(), Options{}) })
+	enforcing = sync.OnceValues(func() (*Emulator, error) {
+		return Start(context.Background(), Options{Env: []string{"AUTH=true"}})
+	})
+)
 
 // Shared returns the emulator that all tests of the binary use. It skips the
 // test where the emulator is not installed.
 func Shared(t testing.TB) *Emulator {
 	t.Helper()
-	e, err := shared()
+	return started(t, shared)
+}
+
+// Enforcing is like Shared, with an emulator that asks who calls, as AWS does,
+// and what he may do.
+func Enforcing(t testing.TB) *Emulator {
+	t.Helper()
+	return started(t, enforcing)
+}
+
+func started(t testing.TB, start func() (*Emulator, error)) *Emulator {
+	t.Helper()
+	e, err := start()
 	if errors.Is(err, fs.ErrNotExist) {
 		t.Skipf("the emulator of AWS is not installed; make test does it: %v", err)
 	}
@@ -35,4 +54,26 @@ func (e *Emulator) Table(t testing.TB) string {
 		t.Fatal(err)
 	}
 	return name
+}
+
+// Bucket makes an empty bucket and returns its name.
+func (e *Emulator) Bucket(t testing.TB) string {
+	t.Helper()
+	name := "bucket-" + uuid.NewString()
+	client := s3.NewFromConfig(e.Config(), func(o *s3.Options) { o.UsePathStyle = true })
+	if _, err := client.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: &name}); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// Queue makes an empty queue and returns its URL.
+func (e *Emulator) Queue(t testing.TB) string {
+	t.Helper()
+	name := "queue-" + uuid.NewString()
+	out, err := sqs.NewFromConfig(e.Config()).CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: &name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return *out.QueueUrl
 }
