@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -22,6 +23,9 @@ type ObjectsHome struct {
 	Base  string           // resolves signed URLs that are relative, such as "http://127.0.0.1:1234"
 	Now   func() time.Time // the clock by which signed URLs expire
 	Sleep func(time.Duration)
+	// Lax tells the queries of signed URLs that an emulator serves where what it
+	// emulates refuses them. They are not tried. Nil for none.
+	Lax func(query url.Values) bool
 }
 
 // TestObjects holds objects to their port.

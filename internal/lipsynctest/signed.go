@@ -3,6 +3,7 @@ package lipsynctest
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -107,24 +108,26 @@ func testSignedGetMissing(t *testing.T, o ObjectsHome) {
 }
 
 // tampered returns copies of a signed URL, each with one thing changed.
-func tampered(t *testing.T, address string) []string {
+func (o ObjectsHome) tampered(t *testing.T, address string) []string {
 	t.Helper()
 	u, err := url.Parse(address)
 	must(t, err)
-	change := func(f func(u *url.URL, q url.Values)) string {
+	var all []string
+	change := func(f func(u *url.URL, q url.Values)) {
 		changed, query := *u, u.Query()
 		f(&changed, query)
 		changed.RawQuery = query.Encode()
-		return changed.String()
+		if o.Lax != nil && o.Lax(query) {
+			t.Logf("not tried here: %s", &changed)
+			return
+		}
+		all = append(all, changed.String())
 	}
-	all := []string{
-		change(func(u *url.URL, _ url.Values) { u.Path += "x" }),
-		change(func(_ *url.URL, q url.Values) { clear(q) }),
-	}
+	change(func(u *url.URL, _ url.Values) { u.Path += "x" })
+	change(func(_ *url.URL, q url.Values) { clear(q) })
 	for name := range u.Query() {
-		all = append(all,
-			change(func(_ *url.URL, q url.Values) { q.Del(name) }),
-			change(func(_ *url.URL, q url.Values) { q.Set(name, "9"+q.Get(name)) }))
+		change(func(_ *url.URL, q url.Values) { q.Del(name) })
+		change(func(_ *url.URL, q url.Values) { q.Set(name, "9"+q.Get(name)) })
 	}
 	return all
 }
@@ -133,7 +136,7 @@ func testTamperedGet(t *testing.T, o ObjectsHome) {
 	for _, key := range []string{"outputs/a", "outputs/ax"} {
 		put(t, o, key, "secret")
 	}
-	for _, address := range tampered(t, o.signGet(t, "outputs/a")) {
+	for _, address := range o.tampered(t, o.signGet(t, "outputs/a")) {
 		response, body := do(t, "GET", address, "", nil)
 		wantRefused(t, address, response, body)
 	}
@@ -214,11 +217,13 @@ func testSignedPutBreaks(t *testing.T, o ObjectsHome) {
 	fmt.Fprintf(conn, "PUT %s HTTP/1.1\r\nHost: %s\r\nContent-Length: 5\r\n\r\nfou", u.RequestURI(), u.Host)
 	must(t, conn.(*net.TCPConn).CloseWrite())
 	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	must(t, err)
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	must(t, err)
-	wantRefused(t, "half a body", response, string(body))
+	if o.Lax == nil || !errors.Is(err, io.ErrUnexpectedEOF) { // an emulator may hang up too
+		must(t, err)
+		defer response.Body.Close()
+		body, err := io.ReadAll(response.Body)
+		must(t, err)
+		wantRefused(t, "half a body", response, string(body))
+	}
 	wantKeys(t, o, "")
 	_, err = o.Size(t.Context(), "uploads/u")
 	wantCode(t, err, lipsync.NotFound)
@@ -226,7 +231,7 @@ func testSignedPutBreaks(t *testing.T, o ObjectsHome) {
 
 func testTamperedPut(t *testing.T, o ObjectsHome) {
 	address, header := o.signPut(t, "audio/wav")
-	for _, changed := range tampered(t, address) {
+	for _, changed := range o.tampered(t, address) {
 		response, body := do(t, "PUT", changed, "fives", header)
 		wantRefused(t, changed, response, body)
 	}

@@ -1,0 +1,70 @@
+package s3
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+)
+
+// Open implements lipsync.Objects. The context is for reading too.
+func (o *Objects) Open(ctx context.Context, key string) (io.ReadCloser, int64, error) {
+	out, err := o.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &o.bucket, Key: &key})
+	if err != nil {
+		return nil, 0, orNotFound(err)
+	}
+	size := aws.ToInt64(out.ContentLength)
+	again := func(offset int64) (io.ReadCloser, error) {
+		out, err := o.client.GetObject(ctx, &s3.GetObjectInput{
+			Bucket: &o.bucket, Key: &key, IfMatch: out.ETag,
+			Range: aws.String(fmt.Sprintf("bytes=%d-", offset)),
+		})
+		if err != nil {
+			return nil, err
+		}
+		return out.Body, nil
+	}
+	return &download{body: out.Body, again: again, size: size, resume: -1}, size, nil
+}
+
+// download reads an object to its end. It goes on where a connection broke, as
+// one that carries gigabytes does at times, and only with the same object.
+type download struct {
+	body   io.ReadCloser
+	again  func(offset int64) (io.ReadCloser, error)
+	size   int64
+	offset int64 // of the next byte
+	resume int64 // where the connection began; -1 for the first
+}
+
+func (d *download) Read(p []byte) (int, error) {
+	n, err := d.body.Read(p)
+	d.offset += int64(n)
+	if err == nil || errors.Is(err, io.EOF) && d.offset == d.size {
+		return n, err
+	}
+	return n, d.reconnect(err)
+}
+
+// reconnect replaces the body that ended with err. It gives up after a
+// connection that brought nothing, and where all is there but wrong.
+func (d *download) reconnect(err error) error {
+	if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	if d.offset == d.resume || d.offset >= d.size {
+		return fmt.Errorf("read object at byte %d of %d: %w", d.offset, d.size, err)
+	}
+	body, againErr := d.again(d.offset)
+	if againErr != nil {
+		return fmt.Errorf("read object at byte %d of %d: %w", d.offset, d.size, errors.Join(err, againErr))
+	}
+	_ = d.body.Close() // it is broken
+	d.body, d.resume = body, d.offset
+	return nil
+}
+
+func (d *download) Close() error { return d.body.Close() }

@@ -1,0 +1,149 @@
+package s3_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"sync/atomic"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"lipsync/internal/lipsync"
+	"lipsync/internal/s3"
+)
+
+const threeParts = 20 << 20 // bytes
+
+// stream hides that a reader can seek.
+type stream struct{ io.Reader }
+
+func TestPutInParts(t *testing.T) {
+	h := newHome(t)
+	text := noise(threeParts)
+	var parts atomic.Int32
+	h.wire.cutUpload = func(r *http.Request) bool {
+		if r.URL.Query().Has("partNumber") {
+			parts.Add(1)
+			if r.Header.Get("X-Amz-Checksum-Crc32") == "" {
+				t.Error("a part has no checksum")
+			}
+		}
+		return false
+	}
+	for _, size := range []int64{threeParts, -1} {
+		must(t, h.Put(t.Context(), key, stream{bytes.NewReader(text)}, size))
+		h.want(t, text)
+	}
+	if got := parts.Load(); got != 6 {
+		t.Errorf("got %d parts, want 3 of each put", got)
+	}
+}
+
+// TestPutCut breaks the connection in the middle of the second part.
+func TestPutCut(t *testing.T) {
+	h := newHome(t)
+	old, text := []byte("old"), noise(threeParts)
+	must(t, h.Put(t.Context(), key, bytes.NewReader(old), 3))
+	var cuts atomic.Int32
+	cut := func(times int32) {
+		cuts.Store(0)
+		h.wire.cutUpload = func(r *http.Request) bool {
+			return r.URL.Query().Get("partNumber") == "2" && cuts.Add(1) <= times
+		}
+	}
+	cut(100)
+	if err := h.Put(t.Context(), key, bytes.NewReader(text), threeParts); err == nil {
+		t.Error("a put with no second part succeeded")
+	}
+	h.want(t, old)
+	if got := h.unfinished(t); got != 0 {
+		t.Errorf("%d multipart uploads were left", got)
+	}
+	cut(1) // and the SDK tries once more
+	must(t, h.Put(t.Context(), key, bytes.NewReader(text), threeParts))
+	h.want(t, text)
+}
+
+// TestPutBroken ends large puts in each way that isn't the network's fault.
+func TestPutBroken(t *testing.T) {
+	text := noise(threeParts)
+	broken := &breaking{bytes.NewReader(append(text, 0)), threeParts, errBroken}
+	for name, c := range map[string]struct {
+		r    io.Reader
+		size int64
+		want error
+	}{
+		"reader fails": {broken, -1, errBroken},
+		"too short":    {bytes.NewReader(text), threeParts + 1, nil},
+		"too long":     {bytes.NewReader(text), threeParts - 1, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHome(t)
+			if err := h.Put(t.Context(), key, c.r, c.size); err == nil || c.want != nil && !errors.Is(err, c.want) {
+				t.Errorf("got %v, want %v or another error", err, c.want)
+			}
+			h.wantNothing(t)
+		})
+	}
+	t.Run("canceled", func(t *testing.T) {
+		h := newHome(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		r := io.MultiReader(bytes.NewReader(text), readerFunc(func([]byte) (int, error) { cancel(); return 0, io.EOF }))
+		if err := h.Put(ctx, key, r, -1); !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v, want canceled", err)
+		}
+		h.wantNothing(t)
+	})
+}
+
+type readerFunc func(p []byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+func (h *home) wantNothing(t *testing.T) {
+	t.Helper()
+	if _, err := h.Size(t.Context(), key); lipsync.CodeOf(err) != lipsync.NotFound {
+		t.Errorf("got %v, want no object", err)
+	}
+	if got := h.unfinished(t); got != 0 {
+		t.Errorf("%d multipart uploads were left", got)
+	}
+}
+
+// TestPutMemory puts far more than it may hold to a server that keeps nothing.
+func TestPutMemory(t *testing.T) {
+	const size, limit = 512 << 20, 160 << 20 // bytes
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, err := io.Copy(io.Discard, r.Body); err != nil {
+			t.Error(err)
+		}
+		w.Header().Set("ETag", "part")
+		switch query := r.URL.Query(); {
+		case query.Has("uploads"):
+			fmt.Fprint(w, "<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>")
+		case r.Method == http.MethodPost:
+			fmt.Fprint(w, "<CompleteMultipartUploadResult></CompleteMultipartUploadResult>")
+		}
+	}))
+	defer server.Close()
+	cfg := (&tokens{}).config()
+	cfg.HTTPClient, cfg.BaseEndpoint = http.DefaultClient, aws.String(server.URL)
+	var peak uint64
+	zeros := readerFunc(func(p []byte) (int, error) {
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		peak = max(peak, m.HeapInuse)
+		return len(p), nil
+	})
+	must(t, s3.New(cfg, "bucket", "").Put(t.Context(), key, io.LimitReader(zeros, size), -1))
+	t.Logf("%d MiB were put with a heap of at most %d MiB", size>>20, peak>>20)
+	if peak > limit {
+		t.Errorf("got a heap of %d bytes, want at most %d", peak, limit)
+	}
+}

@@ -1,0 +1,122 @@
+// Package s3 keeps objects in a bucket of S3, and signs URLs that read and fill
+// them.
+package s3
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/s3/transfermanager"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+
+	"lipsync/internal/lipsync"
+)
+
+// abortTime is how long a failed Put may take to delete the parts that it sent.
+const abortTime = 30 * time.Second
+
+// Objects implements lipsync.Objects.
+type Objects struct {
+	client    *s3.Client
+	transfers *transfermanager.Client
+	signer    *s3.PresignClient
+	bucket    string
+}
+
+// New uses the bucket. URLs are signed by a session of the role, or for "" by
+// the configuration's own credentials: a URL dies with what signed it.
+func New(cfg aws.Config, bucket, signerRole string) *Objects {
+	client := newClient(cfg)
+	return &Objects{
+		client: client,
+		transfers: transfermanager.New(client, func(o *transfermanager.Options) {
+			o.FailTimeout = abortTime
+		}),
+		signer: newSigner(cfg, signerRole),
+		bucket: bucket,
+	}
+}
+
+func newClient(cfg aws.Config, change ...func(*s3.Options)) *s3.Client {
+	return s3.NewFromConfig(cfg, append(change, func(o *s3.Options) {
+		o.UsePathStyle = o.BaseEndpoint != nil // an emulator has no host for each bucket
+		o.DisableLogOutputChecksumValidationSkipped = true
+	})...)
+}
+
+// Put implements lipsync.Objects. What is large goes in parts of 8 MiB, some at
+// a time, each with a checksum, and becomes the object when the last is there.
+func (o *Objects) Put(ctx context.Context, key string, r io.Reader, size int64) error {
+	in := &transfermanager.UploadObjectInput{Bucket: &o.bucket, Key: &key, Body: r}
+	if size >= 0 {
+		in.Body, in.ContentLength = &exactReader{r: r, size: size}, &size
+	}
+	if _, err := o.transfers.UploadObject(ctx, in); err != nil {
+		return fmt.Errorf("put object: %w", err)
+	}
+	return nil
+}
+
+// exactReader fails if r has not exactly size bytes. That ends a Put before it
+// makes an object.
+type exactReader struct {
+	r       io.Reader
+	n, size int64
+}
+
+func (e *exactReader) Read(p []byte) (int, error) {
+	n, err := e.r.Read(p)
+	e.n += int64(n)
+	if e.n > e.size || errors.Is(err, io.EOF) && e.n < e.size {
+		return n, fmt.Errorf("got %d bytes, want %d", e.n, e.size)
+	}
+	return n, err
+}
+
+// Size implements lipsync.Objects.
+func (o *Objects) Size(ctx context.Context, key string) (int64, error) {
+	head, err := o.client.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &o.bucket, Key: &key})
+	if err != nil {
+		return 0, orNotFound(err)
+	}
+	return aws.ToInt64(head.ContentLength), nil
+}
+
+// Delete implements lipsync.Objects.
+func (o *Objects) Delete(ctx context.Context, key string) error {
+	_, err := o.client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &o.bucket, Key: &key})
+	return err
+}
+
+// List implements lipsync.Objects.
+func (o *Objects) List(ctx context.Context, prefix string, f func(key string, modified time.Time) error) error {
+	pages := s3.NewListObjectsV2Paginator(o.client, &s3.ListObjectsV2Input{Bucket: &o.bucket, Prefix: &prefix})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return err
+		}
+		for _, object := range page.Contents {
+			if err := f(*object.Key, *object.LastModified); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// orNotFound translates the two ways in which S3 says that there is no object.
+// It says so to those who may list the bucket; to others it says forbidden.
+func orNotFound(err error) error {
+	_, noKey := errors.AsType[*types.NoSuchKey](err)
+	_, noHead := errors.AsType[*types.NotFound](err)
+	if noKey || noHead {
+		return &lipsync.Error{Code: lipsync.NotFound, Message: "object not found", Err: err}
+	}
+	return err
+}

@@ -1,0 +1,145 @@
+package s3_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	sdk "github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"lipsync/internal/awstest"
+	"lipsync/internal/lipsynctest"
+	"lipsync/internal/s3"
+)
+
+func TestObjects(t *testing.T) {
+	e := awstest.Enforcing(t)
+	lipsynctest.TestObjects(t, func(t *testing.T) lipsynctest.ObjectsHome {
+		return lipsynctest.ObjectsHome{
+			Objects: s3.New(e.Config(), e.Bucket(t), ""), Now: time.Now, Sleep: time.Sleep, Lax: unsigned,
+		}
+	})
+}
+
+// unsigned reports whether a query says who signed it, but has no signature that
+// could be checked. The emulator believes it. S3 answers
+// AuthorizationQueryParametersError.
+func unsigned(query url.Values) bool {
+	return query.Has("X-Amz-Credential") &&
+		(query.Get("X-Amz-Algorithm") != "AWS4-HMAC-SHA256" || !query.Has("X-Amz-Signature"))
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// wire lets connections to the emulator break in the middle of a body.
+type wire struct {
+	cutUpload   func(r *http.Request) bool
+	cutDownload func(body io.Reader) io.Reader
+}
+
+func (w *wire) Do(r *http.Request) (*http.Response, error) {
+	if w.cutUpload != nil && w.cutUpload(r) {
+		// The transport then drops the connection: less came than announced.
+		r.Body = io.NopCloser(&breaking{r.Body, int(r.ContentLength / 2), errBroken})
+	}
+	response, err := http.DefaultClient.Do(r)
+	if err == nil && w.cutDownload != nil && r.Method == http.MethodGet {
+		response.Body = struct {
+			io.Reader
+			io.Closer
+		}{w.cutDownload(response.Body), response.Body}
+	}
+	return response, err
+}
+
+var errBroken = errors.New("connection broken")
+
+// breaking reads r, and ends with err where it had not ended after left bytes.
+type breaking struct {
+	r    io.Reader
+	left int
+	err  error
+}
+
+func (b *breaking) Read(p []byte) (int, error) {
+	if b.left == 0 {
+		return 0, b.err
+	}
+	n, err := b.r.Read(p[:min(len(p), b.left)])
+	b.left -= n
+	return n, err
+}
+
+// home is objects on a bucket behind a wire.
+type home struct {
+	*s3.Objects
+	wire   *wire
+	client *sdk.Client
+	bucket string
+}
+
+func newHome(t *testing.T) *home {
+	t.Helper()
+	e := awstest.Enforcing(t)
+	h := &home{wire: &wire{}, bucket: e.Bucket(t)}
+	cfg := e.Config()
+	h.client = sdk.NewFromConfig(cfg, func(o *sdk.Options) { o.UsePathStyle = true })
+	cfg.HTTPClient = h.wire
+	h.Objects = s3.New(cfg, h.bucket, "")
+	return h
+}
+
+// unfinished counts multipart uploads that nobody ended.
+func (h *home) unfinished(t *testing.T) int {
+	t.Helper()
+	out, err := h.client.ListMultipartUploads(t.Context(), &sdk.ListMultipartUploadsInput{Bucket: &h.bucket})
+	must(t, err)
+	return len(out.Uploads)
+}
+
+const key = "outputs/a.mp4"
+
+func (h *home) want(t *testing.T, text []byte) {
+	t.Helper()
+	r, size, err := h.Open(t.Context(), key)
+	must(t, err)
+	defer r.Close()
+	got, err := io.ReadAll(r)
+	must(t, err)
+	if size != int64(len(text)) || !bytes.Equal(got, text) {
+		t.Errorf("got %d bytes and size %d, want the %d that were put", len(got), size, len(text))
+	}
+}
+
+// noise returns bytes of which no two parts are alike.
+func noise(size int) []byte {
+	text := make([]byte, size)
+	_, _ = rand.NewChaCha8([32]byte{1}).Read(text) // never fails
+	return text
+}
+
+// TestListPages lists more objects than come in one answer.
+func TestListPages(t *testing.T) {
+	h := newHome(t)
+	const n = 1001
+	for i := range n {
+		must(t, h.Put(t.Context(), fmt.Sprintf("inputs/%d/video", i), strings.NewReader("x"), 1))
+	}
+	seen := map[string]bool{}
+	must(t, h.List(t.Context(), "inputs/", func(key string, _ time.Time) error { seen[key] = true; return nil }))
+	if len(seen) != n {
+		t.Errorf("got %d objects, want %d", len(seen), n)
+	}
+}

@@ -1,0 +1,227 @@
+package s3_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
+	"github.com/aws/aws-sdk-go-v2/service/cloudformation/types"
+
+	"lipsync/internal/awstest"
+	"lipsync/internal/s3"
+)
+
+// tokens is an STS whose session tokens tell when they end: an hour from the
+// full second, as a role that takes on another gets it.
+type tokens struct {
+	mu    sync.Mutex
+	calls int
+}
+
+const assumed = `<AssumeRoleResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><AssumeRoleResult><Credentials>
+<AccessKeyId>ASIA</AccessKeyId><SecretAccessKey>secret</SecretAccessKey>
+<SessionToken>%[1]s</SessionToken><Expiration>%[1]s</Expiration>
+</Credentials></AssumeRoleResult></AssumeRoleResponse>`
+
+func (s *tokens) Do(r *http.Request) (*http.Response, error) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	form, err := url.ParseQuery(string(body))
+	if err != nil || form.Get("Action") != "AssumeRole" || form.Get("DurationSeconds") != "3600" {
+		return nil, fmt.Errorf("not for us: %s %s (%v)", r.URL, body, err)
+	}
+	s.mu.Lock()
+	s.calls++
+	s.mu.Unlock()
+	time.Sleep(20 * time.Millisecond) // of the clock of the test, as an answer takes
+	w := httptest.NewRecorder()
+	fmt.Fprintf(w, assumed, time.Now().UTC().Truncate(time.Second).Add(time.Hour).Format(time.RFC3339))
+	return w.Result(), nil
+}
+
+func (s *tokens) config() aws.Config {
+	return aws.Config{
+		Region: "us-east-1", HTTPClient: s,
+		Credentials: credentials.NewStaticCredentialsProvider("own", "secret", "token"),
+	}
+}
+
+const role = "arn:aws:iam::123456789012:role/signer"
+
+// end returns when a URL ends: by itself, or with the session that signed it.
+func end(t *testing.T, u *url.URL) time.Time {
+	t.Helper()
+	query := u.Query()
+	signed, err := time.Parse("20060102T150405Z", query.Get("X-Amz-Date"))
+	must(t, err)
+	life, err := time.ParseDuration(query.Get("X-Amz-Expires") + "s")
+	must(t, err)
+	session, err := time.Parse(time.RFC3339, query.Get("X-Amz-Security-Token"))
+	must(t, err)
+	return slices.MinFunc([]time.Time{signed.Add(life), session}, time.Time.Compare)
+}
+
+// TestURLHoldsItsHour signs now and then in one process that lives for weeks.
+func TestURLHoldsItsHour(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sts := &tokens{}
+		o := s3.New(sts.config(), "bucket", role)
+		for _, wait := range []time.Duration{
+			0, time.Millisecond, 999 * time.Millisecond, time.Second, 1999 * time.Millisecond, 2 * time.Second,
+			10 * time.Minute, 59*time.Minute + 59*time.Second, time.Hour, 12 * time.Hour, 20 * 24 * time.Hour,
+		} {
+			time.Sleep(wait)
+			u, err := o.SignGet(t.Context(), "outputs/a.mp4", "a.mp4", time.Now().Add(2*time.Hour))
+			must(t, err)
+			if life := time.Until(end(t, u)); life < time.Hour-2*time.Second {
+				t.Errorf("after %v: got a URL for %v, want an hour but 2 s", wait, life)
+			}
+		}
+	})
+}
+
+func TestListNeedsOneSession(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sts := &tokens{}
+		o := s3.New(sts.config(), "bucket", role)
+		for calls := range 3 {
+			for range 100 {
+				_, err := o.SignGet(t.Context(), "outputs/a.mp4", "a.mp4", time.Now().Add(time.Hour))
+				must(t, err)
+			}
+			if sts.calls != calls+1 {
+				t.Errorf("got %d calls of STS, want %d", sts.calls, calls+1)
+			}
+			time.Sleep(time.Minute)
+		}
+	})
+}
+
+func TestOwnCredentialsSign(t *testing.T) {
+	sts := &tokens{}
+	u, err := s3.New(sts.config(), "bucket", "").SignGet(t.Context(), "outputs/a.mp4", "a.mp4", time.Now().Add(time.Hour))
+	must(t, err)
+	if got := u.Query().Get("X-Amz-Security-Token"); got != "token" || sts.calls != 0 {
+		t.Errorf("got token %q after %d calls of STS, want our own after none", got, sts.calls)
+	}
+}
+
+// TestSignedUntil signs at some part of a second.
+func TestSignedUntil(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := s3.New((&tokens{}).config(), "bucket", "")
+		time.Sleep(300 * time.Millisecond)
+		for _, c := range []struct {
+			until time.Duration
+			want  string
+		}{
+			{time.Hour, "3601"}, {700 * time.Millisecond, "1"}, {1700 * time.Millisecond, "2"},
+			{0, "1"}, {-300 * time.Millisecond, "1"}, {-time.Hour, "1"},
+		} {
+			u, err := o.SignGet(t.Context(), "a", "a", time.Now().Add(c.until))
+			must(t, err)
+			if got := u.Query().Get("X-Amz-Expires"); got != c.want {
+				t.Errorf("until %v from now: got %s s, want %s", c.until, got, c.want)
+			}
+		}
+	})
+}
+
+// TestWhatIsSigned reads from the URLs which headers a client can't change. S3
+// holds all clients to them.
+func TestWhatIsSigned(t *testing.T) {
+	o := s3.New((&tokens{}).config(), "bucket", "")
+	for contentType, want := range map[string]string{
+		"audio/wav": "content-length;content-type;host",
+		"":          "content-length;host",
+	} {
+		u, headers, err := o.SignPut(t.Context(), "uploads/u", 5, contentType, time.Now().Add(time.Hour))
+		must(t, err)
+		if got := u.Query().Get("X-Amz-SignedHeaders"); got != want {
+			t.Errorf("type %q: got %s signed, want %s", contentType, got, want)
+		}
+		if got := headers.Get("Content-Type"); got != contentType {
+			t.Errorf("got header %q, want %q", got, contentType)
+		}
+		if strings.Contains(strings.ToLower(u.RawQuery), "checksum") {
+			t.Errorf("%s demands a checksum that nobody knows yet", u)
+		}
+	}
+	if _, _, err := o.SignPut(t.Context(), "uploads/u", 0, "", time.Now().Add(time.Hour)); err == nil {
+		t.Error("a put of any size was signed")
+	}
+}
+
+// signerStack makes the role that signs, with the rights of the deployed one.
+const signerStack = `{"Resources": {"Signer": {"Type": "AWS::IAM::Role", "Properties": {
+  "RoleName": "signer",
+  "AssumeRolePolicyDocument": {"Version": "2012-10-17", "Statement": [
+    {"Effect": "Allow", "Principal": {"AWS": {"Ref": "AWS::AccountId"}}, "Action": "sts:AssumeRole"}]},
+  "Policies": [{"PolicyName": "media", "PolicyDocument": {"Version": "2012-10-17", "Statement": [
+    {"Effect": "Allow", "Action": "s3:GetObject", "Resource": "arn:aws:s3:::*/outputs/*"},
+    {"Effect": "Allow", "Action": "s3:PutObject", "Resource": "arn:aws:s3:::*/uploads/*"}]}}]}}},
+  "Outputs": {"Role": {"Value": {"Fn::GetAtt": ["Signer", "Arn"]}}}}`
+
+func makeSigner(t *testing.T, cfg aws.Config) (roleARN string) {
+	t.Helper()
+	client := cloudformation.NewFromConfig(cfg)
+	_, err := client.CreateStack(t.Context(), &cloudformation.CreateStackInput{
+		StackName: aws.String("signer"), TemplateBody: aws.String(signerStack),
+		Capabilities: []types.Capability{types.CapabilityCapabilityNamedIam},
+	})
+	must(t, err)
+	out, err := cloudformation.NewStackCreateCompleteWaiter(client).WaitForOutput(t.Context(),
+		&cloudformation.DescribeStacksInput{StackName: aws.String("signer")}, time.Minute)
+	must(t, err)
+	return *out.Stacks[0].Outputs[0].OutputValue
+}
+
+// TestSignerRole uses URLs of a role that may do no more than they need.
+func TestSignerRole(t *testing.T) {
+	e := awstest.Enforcing(t)
+	o := s3.New(e.Config(), e.Bucket(t), makeSigner(t, e.Config()))
+	until := time.Now().Add(time.Hour)
+	for key, want := range map[string]int{"outputs/a.mp4": 200, "inputs/a/video": 403, "uploads/a": 403} {
+		must(t, o.Put(t.Context(), key, strings.NewReader("video"), 5))
+		u, err := o.SignGet(t.Context(), key, "a.mp4", until)
+		must(t, err)
+		response := send(t, http.MethodGet, u, "")
+		if response.StatusCode != want {
+			t.Errorf("get %s: got %s, want %d", key, response.Status, want)
+		}
+		if got := response.Header.Get("Content-Type"); want == 200 && got != "video/mp4" {
+			t.Errorf("got type %q", got)
+		}
+	}
+	for key, want := range map[string]int{"uploads/b": 200, "outputs/b.mp4": 403} {
+		u, _, err := o.SignPut(t.Context(), key, 5, "", until)
+		must(t, err)
+		if response := send(t, http.MethodPut, u, "video"); response.StatusCode != want {
+			t.Errorf("put %s: got %s, want %d", key, response.Status, want)
+		}
+	}
+}
+
+func send(t *testing.T, method string, u *url.URL, body string) *http.Response {
+	t.Helper()
+	r, err := http.NewRequestWithContext(context.WithoutCancel(t.Context()), method, u.String(), strings.NewReader(body))
+	must(t, err)
+	response, err := http.DefaultClient.Do(r)
+	must(t, err)
+	response.Body.Close()
+	return response
+}
