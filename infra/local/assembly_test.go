@@ -1,0 +1,108 @@
+package main
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/json"
+	"path/filepath"
+	"reflect"
+	"testing"
+)
+
+func small(t *testing.T) *assembly {
+	t.Helper()
+	a, err := readAssembly(filepath.Join("testdata", "small"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func TestReadAssembly(t *testing.T) {
+	a := small(t)
+	want := []file{{
+		Path: filepath.Join("testdata", "small", "asset.code"), Zip: true,
+		Bucket: "assets-${AWS::AccountId}-${AWS::Region}", Key: "c0de.zip",
+	}}
+	if a.Stack != "Small" || !reflect.DeepEqual(a.Files, want) {
+		t.Errorf("got stack %q, files %+v, want Small, %+v", a.Stack, a.Files, want)
+	}
+	content, err := a.Files[0].content()
+	if err != nil {
+		t.Fatal(err)
+	}
+	archive, err := zip.NewReader(bytes.NewReader(content), int64(len(content)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(archive.File) != 1 || archive.File[0].Name != "bootstrap" || archive.File[0].Mode().Perm() != 0o755 {
+		t.Errorf("got %+v, want bootstrap alone, for all to run", archive.File)
+	}
+}
+
+func TestReadAssemblyRefuses(t *testing.T) {
+	if a, err := readAssembly(t.TempDir()); err == nil {
+		t.Errorf("empty folder: got %+v, want an error", a)
+	}
+}
+
+// TestAdapt shows what becomes of each part of the small template.
+func TestAdapt(t *testing.T) {
+	const queue = `{"Fn::Sub":"arn:${AWS::Partition}:batch:${AWS::Region}:${AWS::AccountId}:job-queue/Jobs"}`
+	tmpl := small(t).Template
+	names, err := tmpl.adapt("http://127.0.0.1:1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"LIPSYNC_TABLE", "LIPSYNC_MAX_DURATION"}; !reflect.DeepEqual(names, want) {
+		t.Errorf("got variables %q, want %q", names, want)
+	}
+	for name, want := range map[string]string{
+		"JobRole":    `{"Type":"AWS::IAM::Role","Properties":{"Name":"job"}}`,
+		"Table":      `{"Type":"AWS::DynamoDB::Table","Properties":{"BillingMode":"PAY_PER_REQUEST"}}`,
+		"Bucket":     `{"Type":"AWS::S3::Bucket"}`,
+		"TLSAndMore": `{"Type":"AWS::SQS::QueuePolicy","Properties":{"PolicyDocument":{"Statement":[{"Action":"sqs:SendMessage","Effect":"Allow"}]}}}`,
+		"Dispatch": `{"Type":"AWS::Lambda::Function","Properties":{"Environment":{"Variables":{` +
+			`"AWS_ENDPOINT_URL_BATCH":"http://127.0.0.1:1","LIPSYNC_JOB_QUEUE":` + queue + `}}},"DependsOn":["JobRole"]}`,
+		"Other": `{"Type":"AWS::Lambda::Function","Properties":{"Environment":{"Variables":{"LIPSYNC_TABLE":{"Ref":"Table"}}}}}`,
+		"OnFailed": `{"Type":"AWS::Events::Rule","Properties":{"EventPattern":{"detail":{"jobQueue":[` + queue + `]},"source":["aws.batch"]},` +
+			`"Targets":[{"Arn":{"Fn::GetAtt":["Other","Arn"]},"Id":"Target0"}]}}`,
+	} {
+		wantJSON(t, name, tmpl.Resources[name], want)
+		delete(tmpl.Resources, name)
+	}
+	if len(tmpl.Resources) > 0 {
+		t.Errorf("got more: %+v", tmpl.Resources)
+	}
+	for name, want := range map[string]string{
+		"TableName":         `{"Value":{"Ref":"Table"}}`,
+		"JobQueue":          `{"Value":{"Fn::Join":["",["queue ",` + queue + `]]}}`,
+		"LocalJobRole":      `{"Value":{"Fn::GetAtt":["JobRole","Arn"]}}`,
+		"LocalJobState":     `{"Value":{"Fn::GetAtt":["Other","Arn"]}}`,
+		"LocalJobVariable0": `{"Value":{"Ref":"Table"}}`,
+		"LocalJobVariable1": `{"Value":"1h"}`,
+	} {
+		wantJSON(t, name, tmpl.Outputs[name], want)
+	}
+}
+
+func TestAdaptRefuses(t *testing.T) {
+	for missing, change := range map[string]func(*template){
+		"job definition": func(t *template) { delete(t.Resources, "Job") },
+		"rule":           func(t *template) { delete(t.Resources, "OnFailed") },
+	} {
+		tmpl := small(t).Template
+		change(&tmpl)
+		if _, err := tmpl.adapt(""); err == nil {
+			t.Errorf("no %s: got no error", missing)
+		}
+	}
+}
+
+func wantJSON(t *testing.T, name string, got any, want string) {
+	t.Helper()
+	b, err := json.Marshal(got)
+	if err != nil || string(b) != want {
+		t.Errorf("%s: got %s (error %v), want %s", name, b, err, want)
+	}
+}

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
+	"github.com/aws/aws-sdk-go-v2/service/cloudformation/types"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"github.com/aws/aws-sdk-go-v2/service/ssm"
+	ssmtypes "github.com/aws/aws-sdk-go-v2/service/ssm/types"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
+)
+
+const (
+	// deployTime bounds the making and the removal of a stack.
+	deployTime = 5 * time.Minute
+	// The stack's template asks for the parameter, which cdk bootstrap sets.
+	bootstrapParameter, bootstrapVersion = "/cdk-bootstrap/hnb659fds/version", "30"
+)
+
+// deployer makes and removes stacks at one endpoint, without the CDK's command
+// line and its roles.
+type deployer struct {
+	stacks  *cloudformation.Client
+	objects *s3.Client
+	params  *ssm.Client
+	places  *strings.Replacer // of what stands for the account in names of buckets
+}
+
+func newDeployer(ctx context.Context, config aws.Config) (*deployer, error) {
+	who, err := sts.NewFromConfig(config).GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
+	if err != nil {
+		return nil, err
+	}
+	return &deployer{
+		stacks:  cloudformation.NewFromConfig(config),
+		objects: s3.NewFromConfig(config, func(o *s3.Options) { o.UsePathStyle = true }),
+		params:  ssm.NewFromConfig(config),
+		places: strings.NewReplacer("${AWS::AccountId}", aws.ToString(who.Account),
+			"${AWS::Region}", config.Region, "${AWS::Partition}", "aws"),
+	}, nil
+}
+
+// deploy makes the assembly's stack and returns its outputs.
+func (d *deployer) deploy(ctx context.Context, a *assembly) (map[string]string, error) {
+	_, err := d.params.PutParameter(ctx, &ssm.PutParameterInput{
+		Name: aws.String(bootstrapParameter), Value: aws.String(bootstrapVersion),
+		Type: ssmtypes.ParameterTypeString, Overwrite: aws.Bool(true),
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(a.Files) == 0 {
+		return nil, errors.New("the assembly holds no function")
+	}
+	for _, f := range a.Files {
+		content, err := f.content()
+		if err != nil {
+			return nil, err
+		}
+		if err := d.put(ctx, f.Bucket, f.Key, content); err != nil {
+			return nil, err
+		}
+	}
+	body, err := json.Marshal(a.Template)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(body)
+	key := hex.EncodeToString(sum[:]) + ".json"
+	if err := d.put(ctx, a.Files[0].Bucket, key, body); err != nil {
+		return nil, err
+	}
+	return d.create(ctx, a.Stack, fmt.Sprintf("%s/%s/%s", *d.objects.Options().BaseEndpoint, d.places.Replace(a.Files[0].Bucket), key))
+}
+
+// put writes an object, into a new bucket where it is the first.
+func (d *deployer) put(ctx context.Context, bucket, key string, content []byte) error {
+	bucket = d.places.Replace(bucket)
+	put := func() error {
+		_, err := d.objects.PutObject(ctx, &s3.PutObjectInput{Bucket: &bucket, Key: &key, Body: bytes.NewReader(content)})
+		return err
+	}
+	err := put()
+	if missing := (*s3types.NoSuchBucket)(nil); errors.As(err, &missing) {
+		if _, err := d.objects.CreateBucket(ctx, &s3.CreateBucketInput{Bucket: &bucket}); err != nil {
+			return err
+		}
+		return put()
+	}
+	return err
+}
+
+// create makes the stack of a template that lies at an URL.
+func (d *deployer) create(ctx context.Context, stack, url string) (map[string]string, error) {
+	_, err := d.stacks.CreateStack(ctx, &cloudformation.CreateStackInput{
+		StackName: &stack, TemplateURL: &url,
+		Capabilities: []types.Capability{types.CapabilityCapabilityIam, types.CapabilityCapabilityNamedIam},
+		OnFailure:    types.OnFailureDoNothing,
+	})
+	if err != nil {
+		return nil, err
+	}
+	describe := &cloudformation.DescribeStacksInput{StackName: &stack}
+	waiter := cloudformation.NewStackCreateCompleteWaiter(d.stacks, func(o *cloudformation.StackCreateCompleteWaiterOptions) {
+		o.MinDelay, o.MaxDelay = 100*time.Millisecond, time.Second
+	})
+	made, err := waiter.WaitForOutput(ctx, describe, deployTime)
+	if err != nil {
+		return nil, errors.Join(err, d.reasons(ctx, stack))
+	}
+	outputs := map[string]string{}
+	for _, o := range made.Stacks[0].Outputs {
+		outputs[*o.OutputKey] = *o.OutputValue
+	}
+	return outputs, nil
+}
+
+// reasons says why a stack was not made.
+func (d *deployer) reasons(ctx context.Context, stack string) error {
+	events, err := d.stacks.DescribeStackEvents(ctx, &cloudformation.DescribeStackEventsInput{StackName: &stack})
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, e := range events.StackEvents {
+		if strings.HasSuffix(string(e.ResourceStatus), "FAILED") {
+			errs = append(errs, fmt.Errorf("%s: %s", aws.ToString(e.LogicalResourceId), aws.ToString(e.ResourceStatusReason)))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// remove removes a stack and all that is in its bucket.
+func (d *deployer) remove(ctx context.Context, stack, bucket string) error {
+	if err := d.empty(ctx, bucket); err != nil {
+		return err
+	}
+	if _, err := d.stacks.DeleteStack(ctx, &cloudformation.DeleteStackInput{StackName: &stack}); err != nil {
+		return err
+	}
+	waiter := cloudformation.NewStackDeleteCompleteWaiter(d.stacks, func(o *cloudformation.StackDeleteCompleteWaiterOptions) {
+		o.MinDelay, o.MaxDelay = 100*time.Millisecond, time.Second
+	})
+	return waiter.Wait(ctx, &cloudformation.DescribeStacksInput{StackName: &stack}, deployTime)
+}
+
+func (d *deployer) empty(ctx context.Context, bucket string) error {
+	pages := s3.NewListObjectsV2Paginator(d.objects, &s3.ListObjectsV2Input{Bucket: &bucket})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return err
+		}
+		for _, object := range page.Contents {
+			if _, err := d.objects.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &bucket, Key: object.Key}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

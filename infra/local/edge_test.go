@@ -1,0 +1,48 @@
+package main
+
+import (
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"testing"
+)
+
+// TestEdge calls through the edge a server that decodes paths, as the emulator
+// does. The function is to get the path as AWS passes it on: as it came.
+func TestEdge(t *testing.T) {
+	var got string
+	emulator := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		got = r.URL.Path + "?" + r.URL.RawQuery
+	}))
+	defer emulator.Close()
+	endpoint, err := url.Parse(emulator.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(edge(endpoint, "abc", slog.New(slog.DiscardHandler)))
+	defer server.Close()
+	const root = "/restapis/abc/api/_user_request_"
+	for path, want := range map[string]string{
+		"/api/health":                 root + "/health?",
+		"/api//health/":               root + "//health/?",
+		"/api/v1/x/a%2Fb%20%25?q=%41": root + "/v1/x/a%2Fb%20%25?q=%41",
+		"/api/v1/x/%2E%2E?limit=%zz":  root + "/v1/x/%2E%2E?limit=%zz",
+		"/api/v1/x/%C3%A9?a;b":        root + "/v1/x/%C3%A9?a;b",
+	} {
+		response, err := http.Get(server.URL + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response.Body.Close()
+		if got != want {
+			t.Errorf("%s: got %s, want %s", path, got, want)
+		}
+	}
+}
+
+func TestAPIID(t *testing.T) {
+	if got := apiID("https://a1b2.execute-api.us-east-1.amazonaws.com/api/"); got != "a1b2" {
+		t.Errorf("got %q, want a1b2", got)
+	}
+}

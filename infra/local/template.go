@@ -1,0 +1,232 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// template is a CloudFormation template, as far as we touch it.
+type template struct {
+	Resources  map[string]*resource
+	Outputs    map[string]any `json:",omitempty"`
+	Parameters map[string]any `json:",omitempty"`
+	Rules      map[string]any `json:",omitempty"`
+	Mappings   map[string]any `json:",omitempty"`
+	Conditions map[string]any `json:",omitempty"`
+}
+
+type resource struct {
+	Type                string
+	Properties          map[string]any `json:",omitempty"`
+	DependsOn           any            `json:",omitempty"` // a name or a list of them
+	Condition           string         `json:",omitempty"`
+	DeletionPolicy      string         `json:",omitempty"`
+	UpdateReplacePolicy string         `json:",omitempty"`
+}
+
+// refused are prefixes of the types of resources that the emulator doesn't
+// know. Of EC2 it knows some, but nothing needs a network where nothing is in
+// Batch.
+var refused = []string{"AWS::Batch::", "AWS::EC2::"}
+
+// What adapt adds to a template's outputs, for those who play Batch.
+const (
+	outputJobRole  = "LocalJobRole"     // ARN of the role that jobs have
+	outputJobState = "LocalJobState"    // ARN of the function that hears of failed jobs
+	outputJobValue = "LocalJobVariable" // and a number: a value of jobEnvironment
+)
+
+// adapt makes the template fit for the emulator: resources that it refuses are
+// dropped, and what refers to them gets an ARN that nothing stands behind; so
+// are policies that refuse plain HTTP. Functions that submit jobs send them to
+// batch, an URL. It returns the names of the environment variables that a job
+// gets; their values are among the outputs of the stack.
+func (t *template) adapt(batch string) (jobEnvironment []string, err error) {
+	if jobEnvironment, err = t.exportJob(); err != nil {
+		return nil, err
+	}
+	if err := t.exportJobState(); err != nil {
+		return nil, err
+	}
+	t.redirect(batch)
+	dropped := t.drop()
+	for _, r := range t.Resources {
+		r.Properties, _ = resolve(r.Properties, dropped).(map[string]any)
+		r.DependsOn = without(r.DependsOn, dropped)
+		r.keepNothing()
+	}
+	t.Outputs, _ = resolve(t.Outputs, dropped).(map[string]any)
+	return jobEnvironment, nil
+}
+
+// exportJob has the stack put out what its one job definition says of a job.
+func (t *template) exportJob() ([]string, error) {
+	definition, err := t.only("AWS::Batch::JobDefinition")
+	if err != nil {
+		return nil, err
+	}
+	container, _ := definition.Properties["ContainerProperties"].(map[string]any)
+	t.export(outputJobRole, container["JobRoleArn"])
+	var names []string
+	list, _ := container["Environment"].([]any)
+	for i, item := range list {
+		variable, _ := item.(map[string]any)
+		name, _ := variable["Name"].(string)
+		names = append(names, name)
+		t.export(fmt.Sprint(outputJobValue, i), variable["Value"])
+	}
+	return names, nil
+}
+
+// exportJobState has the stack put out which function hears of failed jobs.
+func (t *template) exportJobState() error {
+	for _, r := range t.Resources {
+		pattern, _ := r.Properties["EventPattern"].(map[string]any)
+		sources, _ := pattern["source"].([]any)
+		targets, _ := r.Properties["Targets"].([]any)
+		if r.Type != "AWS::Events::Rule" || !slices.Contains(sources, any("aws.batch")) || len(targets) != 1 {
+			continue
+		}
+		target, _ := targets[0].(map[string]any)
+		t.export(outputJobState, target["Arn"])
+		return nil
+	}
+	return fmt.Errorf("no rule has one target for events of aws.batch")
+}
+
+func (t *template) export(name string, value any) {
+	if t.Outputs == nil {
+		t.Outputs = map[string]any{}
+	}
+	t.Outputs[name] = map[string]any{"Value": value}
+}
+
+// only returns the one resource of the type.
+func (t *template) only(kind string) (*resource, error) {
+	var found []*resource
+	for _, r := range t.Resources {
+		if r.Type == kind {
+			found = append(found, r)
+		}
+	}
+	if len(found) != 1 {
+		return nil, fmt.Errorf("the template has %d resources of type %s, not one", len(found), kind)
+	}
+	return found[0], nil
+}
+
+// redirect sends calls to Batch elsewhere, in functions that know a job queue.
+func (t *template) redirect(batch string) {
+	for _, r := range t.Resources {
+		environment, _ := r.Properties["Environment"].(map[string]any)
+		variables, _ := environment["Variables"].(map[string]any)
+		if _, submits := variables["LIPSYNC_JOB_QUEUE"]; submits && r.Type == "AWS::Lambda::Function" {
+			variables["AWS_ENDPOINT_URL_BATCH"] = batch
+		}
+	}
+}
+
+// drop takes out what the emulator refuses, and returns for each name the ARN
+// that others get instead.
+func (t *template) drop() map[string]any {
+	dropped := map[string]any{}
+	for name, r := range t.Resources {
+		if slices.ContainsFunc(refused, func(prefix string) bool { return strings.HasPrefix(r.Type, prefix) }) {
+			service, kind, _ := strings.Cut(strings.TrimPrefix(r.Type, "AWS::"), "::")
+			dropped[name] = map[string]any{"Fn::Sub": fmt.Sprintf(
+				"arn:${AWS::Partition}:%s:${AWS::Region}:${AWS::AccountId}:%s/%s", strings.ToLower(service), kebab(kind), name)}
+			delete(t.Resources, name)
+		}
+		if !r.allowPlainHTTP() {
+			dropped[name] = nil // nothing refers to a policy, but for its order
+			delete(t.Resources, name)
+		}
+	}
+	return dropped
+}
+
+// kebab writes JobQueue as job-queue.
+func kebab(name string) string {
+	var b strings.Builder
+	for i, c := range name {
+		if i > 0 && c >= 'A' && c <= 'Z' {
+			b.WriteByte('-')
+		}
+		b.WriteRune(c)
+	}
+	return strings.ToLower(b.String())
+}
+
+// allowPlainHTTP drops statements that refuse calls without TLS. It reports
+// whether the policy has others, or the resource is no such policy.
+func (r *resource) allowPlainHTTP() bool {
+	policy, _ := r.Properties["PolicyDocument"].(map[string]any)
+	statements, ok := policy["Statement"].([]any)
+	if !ok {
+		return true
+	}
+	policy["Statement"] = slices.DeleteFunc(statements, func(s any) bool {
+		statement, _ := s.(map[string]any)
+		condition, _ := statement["Condition"].(map[string]any)
+		test, _ := condition["Bool"].(map[string]any)
+		return test["aws:SecureTransport"] == "false"
+	})
+	return len(policy["Statement"].([]any)) > 0
+}
+
+// keepNothing lets the resource go with the stack.
+func (r *resource) keepNothing() {
+	r.DeletionPolicy, r.UpdateReplacePolicy = "", ""
+	delete(r.Properties, "DeletionProtectionEnabled")
+}
+
+// resolve replaces Ref and Fn::GetAtt to dropped resources in a value.
+func resolve(value any, dropped map[string]any) any {
+	switch v := value.(type) {
+	case []any:
+		for i := range v {
+			v[i] = resolve(v[i], dropped)
+		}
+	case map[string]any:
+		if arn, ok := dropped[referent(v)]; ok {
+			return arn
+		}
+		for _, key := range slices.Collect(maps.Keys(v)) {
+			v[key] = resolve(v[key], dropped)
+		}
+	}
+	return value
+}
+
+// referent is the name of the resource that a Ref or Fn::GetAtt refers to.
+func referent(v map[string]any) string {
+	if name, ok := v["Ref"].(string); ok {
+		return name
+	}
+	if attribute, ok := v["Fn::GetAtt"].([]any); ok && len(attribute) > 0 {
+		name, _ := attribute[0].(string)
+		return name
+	}
+	return ""
+}
+
+// without takes dropped resources out of a DependsOn.
+func without(dependsOn any, dropped map[string]any) any {
+	var names []any
+	switch d := dependsOn.(type) {
+	case string:
+		names = []any{d}
+	case []any:
+		names = d
+	}
+	names = slices.DeleteFunc(names, func(name any) bool {
+		_, gone := dropped[fmt.Sprint(name)]
+		return gone
+	})
+	if len(names) == 0 {
+		return nil
+	}
+	return names
+}
