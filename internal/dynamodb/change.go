@@ -1,0 +1,156 @@
+package dynamodb
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// change is a conditional update of one item.
+type change struct {
+	key       item
+	set       item     // attributes and their new values
+	add       item     // attributes and what is added to them
+	remove    []string // attributes
+	condition string   // "" for none; attributes are #name, values :name
+	values    item     // of the condition, by name
+	refused   error    // what it means that the condition does not hold
+}
+
+// expression returns the update expression, and all values under their names.
+func (c change) expression() (string, item) {
+	values := make(item)
+	for name, v := range c.values {
+		values[":"+name] = v
+	}
+	var clauses []string
+	clause := func(verb, between string, attributes item) {
+		var parts []string
+		for _, name := range slices.Sorted(maps.Keys(attributes)) {
+			parts = append(parts, "#"+name+between+":"+name)
+			values[":"+name] = attributes[name]
+		}
+		if parts != nil {
+			clauses = append(clauses, verb+strings.Join(parts, ", "))
+		}
+	}
+	clause("SET ", " = ", c.set)
+	clause("ADD ", " ", c.add)
+	if c.remove != nil {
+		clauses = append(clauses, "REMOVE #"+strings.Join(c.remove, ", #"))
+	}
+	return strings.Join(clauses, " "), values
+}
+
+// names returns the attributes that expressions name. Each has a # before it,
+// since a good many words are reserved.
+func names(expressions ...string) map[string]string {
+	found := make(map[string]string)
+	for _, part := range strings.Split(strings.Join(expressions, " "), "#")[1:] {
+		name := part
+		if end := strings.IndexFunc(part, func(r rune) bool { return !unicode.IsLetter(r) }); end >= 0 {
+			name = part[:end]
+		}
+		found["#"+name] = name
+	}
+	return found
+}
+
+// update makes the change. If it is refused, old is the item as it is.
+func (s *Store) update(ctx context.Context, c change) (old item, err error) {
+	update, values := c.expression()
+	_, err = s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName: &s.table, Key: c.key,
+		UpdateExpression: &update, ConditionExpression: orNil(c.condition),
+		ExpressionAttributeNames: names(update, c.condition), ExpressionAttributeValues: values,
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	})
+	if failed, ok := errors.AsType[*types.ConditionalCheckFailedException](err); ok {
+		return failed.Item, c.refused
+	}
+	return nil, s.explain(err)
+}
+
+// step is one write of a transaction.
+type step struct {
+	types.TransactWriteItem
+	refused error // what it means that its condition does not hold
+}
+
+// step makes the change a part of a transaction.
+func (c change) step(table string) step {
+	update, values := c.expression()
+	return step{types.TransactWriteItem{Update: &types.Update{
+		TableName: &table, Key: c.key,
+		UpdateExpression: &update, ConditionExpression: orNil(c.condition),
+		ExpressionAttributeNames: names(update, c.condition), ExpressionAttributeValues: values,
+	}}, c.refused}
+}
+
+// transact makes all steps or none. If a step was refused for being moved, or
+// the table is busy, it returns moved; else the first refusal.
+func (s *Store) transact(ctx context.Context, steps []step) error {
+	var writes []types.TransactWriteItem
+	for _, step := range steps {
+		writes = append(writes, step.TransactWriteItem)
+	}
+	_, err := s.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: writes})
+	canceled, ok := errors.AsType[*types.TransactionCanceledException](err)
+	if !ok {
+		return s.explain(err)
+	}
+	var refusals []error
+	for i, reason := range canceled.CancellationReasons {
+		switch aws.ToString(reason.Code) {
+		case "", "None":
+		case "ConditionalCheckFailed":
+			refusals = append(refusals, steps[i].refused)
+		case "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded":
+			refusals = append(refusals, moved{})
+		default:
+			return err
+		}
+	}
+	if slices.Contains(refusals, error(moved{})) {
+		return moved{}
+	}
+	return append(refusals, err)[0]
+}
+
+// diff returns the change that makes the item old the item next, which has the
+// same key.
+func diff(old, next item) (c change) {
+	c.key, c.set = key("", ""), make(item)
+	for name := range c.key {
+		c.key[name] = old[name]
+	}
+	for name, v := range next {
+		if !reflect.DeepEqual(old[name], v) {
+			c.set[name] = v
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(old)) {
+		if _, ok := next[name]; !ok {
+			c.remove = append(c.remove, name)
+		}
+	}
+	return c
+}
+
+// empty reports whether there is nothing to change.
+func (c change) empty() bool { return len(c.set)+len(c.add)+len(c.remove) == 0 }
+
+func orNil(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}

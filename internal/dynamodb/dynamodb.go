@@ -1,0 +1,163 @@
+// Package dynamodb keeps the service's records in one table of DynamoDB.
+//
+// Every read by key is strongly consistent. The index is not: what it says is a
+// hint, which a conditional write or a read by key then confirms.
+package dynamodb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"lipsync/internal/lipsync"
+)
+
+// Store implements lipsync.Store.
+type Store struct {
+	client *dynamodb.Client
+	table  string
+}
+
+// New returns the store on the table.
+//
+// A call that was throttled or whose answer was lost is made again, 8 times in
+// all within some 8 seconds: a transaction under the token of its first try, so
+// that it is done once.
+func New(cfg aws.Config, table string) *Store {
+	return &Store{table: table, client: dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) {
+		o.Retryer = retry.AddWithErrorCodes(retry.NewStandard(func(o *retry.StandardOptions) {
+			o.MaxAttempts = 8
+			o.Backoff = retry.BackoffDelayerFunc(func(n int, _ error) (time.Duration, error) { return jitter(n), nil })
+		}), "TransactionConflictException") // a write outside a transaction met one
+	})}
+}
+
+// patience is how long a change that others' changes forestall is tried. The API
+// has 29 seconds for an answer.
+const patience = 20 * time.Second
+
+// moved is the error of a change that was not done because another came first,
+// or because the table is too busy for it.
+type moved struct{}
+
+func (moved) Error() string { return "too many changes of the same records at a time" }
+
+// patiently calls try, again for as long as it returns moved. n is how often it
+// was called before.
+func patiently(ctx context.Context, try func(n int) error) error {
+	end := time.Now().Add(patience)
+	for n := 0; ; n++ {
+		err := try(n)
+		if !errors.Is(err, moved{}) || time.Now().After(end) {
+			return err
+		}
+		if err := pause(ctx, n); err != nil {
+			return err
+		}
+	}
+}
+
+// pause waits before the try after the one with the number n.
+func pause(ctx context.Context, n int) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(jitter(n)):
+		return nil
+	}
+}
+
+// jitter returns any time up to a bound that doubles with each try: 25 ms for
+// the one with the number 0, 1.6 s for the sixth and later.
+func jitter(n int) time.Duration { return rand.N(25 * time.Millisecond << min(n, 6)) }
+
+// get returns the item with the key, strongly consistent. NotFound if none.
+func (s *Store) get(ctx context.Context, key item) (item, error) {
+	out, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName: &s.table, Key: key, ConsistentRead: aws.Bool(true),
+	})
+	if err != nil {
+		return nil, s.explain(err)
+	}
+	if out.Item == nil {
+		return nil, notFound()
+	}
+	return out.Item, nil
+}
+
+// maxBatch is how many items one call reads.
+const maxBatch = 100
+
+// getAll returns the items with the keys, strongly consistent, nil for those
+// that there are not. Each is of a time of its own.
+func (s *Store) getAll(ctx context.Context, keys []item) ([]item, error) {
+	found := make(map[string]item)
+	wanted := keys
+	for n := 0; len(wanted) > 0; n++ {
+		batch := wanted[:min(len(wanted), maxBatch)]
+		out, err := s.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
+			RequestItems: map[string]types.KeysAndAttributes{s.table: {Keys: batch, ConsistentRead: aws.Bool(true)}},
+		})
+		if err != nil {
+			return nil, s.explain(err)
+		}
+		for _, i := range out.Responses[s.table] {
+			found[address(i)] = i
+		}
+		left := out.UnprocessedKeys[s.table].Keys
+		if wanted = append(left[:len(left):len(left)], wanted[len(batch):]...); len(left) > 0 {
+			if err := pause(ctx, n); err != nil {
+				return nil, err
+			}
+		}
+	}
+	all := make([]item, len(keys))
+	for i, key := range keys {
+		all[i] = found[address(key)]
+	}
+	return all, nil
+}
+
+// query returns what the query finds, page after page as it is asked for.
+func (s *Store) query(ctx context.Context, in *dynamodb.QueryInput) iter.Seq2[item, error] {
+	in.TableName = &s.table
+	in.ExpressionAttributeNames = names(aws.ToString(in.KeyConditionExpression), aws.ToString(in.FilterExpression))
+	return func(yield func(item, error) bool) {
+		for pages := dynamodb.NewQueryPaginator(s.client, in); pages.HasMorePages(); {
+			page, err := pages.NextPage(ctx)
+			if err != nil {
+				yield(nil, s.explain(err))
+				return
+			}
+			for _, i := range page.Items {
+				if !yield(i, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// explain says in plain words what the operator is to mend.
+func (s *Store) explain(err error) error {
+	if _, ok := errors.AsType[*types.ResourceNotFoundException](err); ok {
+		return fmt.Errorf("there is no table %s in this region and account: %w", s.table, err)
+	}
+	return err
+}
+
+// refusal is an error that a port's comment names. The domain knows the words
+// for it.
+func refusal(code lipsync.Code, message string) error {
+	return &lipsync.Error{Code: code, Message: message}
+}
+
+func notFound() error { return refusal(lipsync.NotFound, "not found") }

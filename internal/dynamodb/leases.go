@@ -1,0 +1,169 @@
+package dynamodb
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"lipsync/internal/lipsync"
+)
+
+func lost() error { return refusal(lipsync.Conflict, "lease lost") }
+
+// claimable reports whether the request is open and nobody holds it.
+func (r stored) claimable(now time.Time) bool { return !r.Status.Final() && !r.LeaseUntil.After(now) }
+
+// Claim implements lipsync.Leases.
+func (s *Store) Claim(ctx context.Context, id, token string, now time.Time, lease time.Duration) (lipsync.Request, error) {
+	claim := func(r stored) (stored, error) {
+		if r.Lease == token {
+			return r, nil // a try whose answer was lost
+		}
+		if !r.claimable(now) {
+			return stored{}, notFound()
+		}
+		r.Status, r.Lease, r.LeaseUntil = lipsync.Processing, token, now.Add(lease)
+		r.Claims, r.Attempts = r.Claims+1, r.Attempts+1
+		if r.StartedAt.IsZero() {
+			r.StartedAt = now
+		}
+		return r, nil
+	}
+	if id != "" {
+		return s.change(ctx, id, nil, claim)
+	}
+	for r, err := range s.open(ctx, now) {
+		if err != nil {
+			return lipsync.Request{}, err
+		}
+		claimed, err := s.change(ctx, r.ID, &r, claim)
+		if lipsync.CodeOf(err) != lipsync.NotFound {
+			return claimed, err
+		}
+	}
+	return lipsync.Request{}, notFound()
+}
+
+// Renew implements lipsync.Leases.
+func (s *Store) Renew(ctx context.Context, id, token string, until time.Time) error {
+	_, err := s.update(ctx, change{
+		key: requestKey(id), set: item{"leaseUntil": micros(until)}, add: item{"version": number(1)},
+		condition: "#lease = :token", values: item{"token": text(token)}, refused: lost(),
+	})
+	return err
+}
+
+// Release implements lipsync.Leases.
+func (s *Store) Release(ctx context.Context, id, token string) error {
+	return s.changeHeld(ctx, id, token, func(r *stored) { r.Attempts-- })
+}
+
+// Finish implements lipsync.Leases.
+func (s *Store) Finish(ctx context.Context, id, token string, now time.Time, output, failure string) error {
+	return s.changeHeld(ctx, id, token, func(r *stored) {
+		r.Status, r.FinishedAt, r.Output, r.Error = lipsync.Completed, now, output, failure
+		if failure != "" {
+			r.Status = lipsync.Failed
+		}
+	})
+}
+
+// changeHeld ends the lease that the token is of, and changes the request.
+func (s *Store) changeHeld(ctx context.Context, id, token string, f func(*stored)) error {
+	_, err := s.change(ctx, id, nil, func(r stored) (stored, error) {
+		if token == "" || r.Lease != token {
+			return stored{}, lost()
+		}
+		r.Lease, r.LeaseUntil = "", time.Time{}
+		f(&r)
+		return r, nil
+	})
+	if lipsync.CodeOf(err) == lipsync.NotFound {
+		return lost()
+	}
+	return err
+}
+
+// change makes the request what next says of it, in the lists too. It begins with
+// what was seen of it, and looks again if that is no longer so; nil looks first.
+func (s *Store) change(ctx context.Context, id string, seen *stored, next func(stored) (stored, error)) (changed lipsync.Request, err error) {
+	err = patiently(ctx, func(n int) error {
+		if n > 0 || seen == nil {
+			r, err := s.request(ctx, id)
+			if err != nil {
+				return err
+			}
+			seen = &r
+		}
+		to, err := next(*seen)
+		if err != nil || to == *seen {
+			changed = to.Request
+			return err
+		}
+		to.version++
+		changed = to.Request
+		return s.transact(ctx, s.replacement(*seen, to))
+	})
+	if err != nil {
+		return lipsync.Request{}, err
+	}
+	return changed, nil
+}
+
+// replacement returns what to write where the request differs from before. The
+// first of its items has the condition for all.
+func (s *Store) replacement(old, next stored) []step {
+	var steps []step
+	was := old.items()
+	for i, now := range next.items() {
+		c := diff(was[i], now)
+		if i == 0 {
+			c.condition, c.values, c.refused = "#version = :seen", item{"seen": number(old.version)}, moved{}
+		}
+		if !c.empty() {
+			steps = append(steps, c.step(s.table))
+		}
+	}
+	return steps
+}
+
+// Open implements lipsync.Leases.
+func (s *Store) Open(ctx context.Context, now time.Time, limit int) ([]lipsync.Request, error) {
+	var all []lipsync.Request
+	for r, err := range s.open(ctx, now) {
+		if err != nil || len(all) == limit {
+			return all, err
+		}
+		all = append(all, r.Request)
+	}
+	return all, nil
+}
+
+// openPage is how many open requests one Query looks at.
+const openPage = 100
+
+// open returns requests that were claimable a moment ago, oldest first.
+func (s *Store) open(ctx context.Context, now time.Time) iter.Seq2[stored, error] {
+	items := s.query(ctx, &dynamodb.QueryInput{
+		IndexName:                 aws.String(OpenIndex),
+		KeyConditionExpression:    aws.String(fmt.Sprintf("#%s = :open", OpenPartition)),
+		FilterExpression:          aws.String("attribute_not_exists(#leaseUntil) OR #leaseUntil <= :now"),
+		ExpressionAttributeValues: item{":open": text(openRequests), ":now": micros(now)},
+		Limit:                     aws.Int32(openPage),
+	})
+	return func(yield func(stored, error) bool) {
+		for i, err := range items {
+			var r stored
+			if err == nil {
+				r, err = decodeRequest(i)
+			}
+			if !yield(r, err) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,148 @@
+package dynamodb
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"lipsync/internal/lipsync"
+)
+
+// stored is a request as the table keeps it: once by its id, and in the list of
+// its account, and of its account and reference id if it has one, without the
+// lease. So a list takes a Query alone, and a renewed lease one write.
+type stored struct {
+	lipsync.Request
+	referenceSeq int64 // 1, 2, … within account and reference id; 0 without one
+	version      int64 // grows with every change
+}
+
+// listed are the fields that the lists have too.
+func (r *stored) listed() []field {
+	return []field{
+		{"id", &r.ID}, {"account", &r.Account}, {"keyID", &r.KeyID}, {"referenceID", &r.ReferenceID},
+		{"seq", &r.Seq}, {"status", (*string)(&r.Status)},
+		{"videoURL", &r.Video.URL}, {"videoObject", &r.Video.Object},
+		{"audioURL", &r.Audio.URL}, {"audioObject", &r.Audio.Object}, {"largestFace", &r.LargestFace},
+		{"createdAt", &r.CreatedAt}, {"startedAt", &r.StartedAt}, {"finishedAt", &r.FinishedAt},
+		{"output", &r.Output}, {"error", &r.Error},
+	}
+}
+
+func (r *stored) fields() []field {
+	return append(r.listed(),
+		field{"referenceSeq", &r.referenceSeq}, field{"version", &r.version},
+		field{"claims", &r.Claims}, field{"attempts", &r.Attempts},
+		field{"lease", &r.Lease}, field{"leaseUntil", &r.LeaseUntil})
+}
+
+func requestKey(id string) item { return key("request/"+id, "request") }
+
+// list is the partition of an account's list, or for a reference id of that
+// one's. It has an entry by each sequence number, and how many there are.
+func list(account, referenceID string) string {
+	if referenceID == "" {
+		return "account/" + digest(account)
+	}
+	return "account/" + digest(account) + "/reference/" + digest(referenceID)
+}
+
+func counterKey(account, referenceID string) item { return key(list(account, referenceID), "total") }
+
+// openRequests is the partition of the index that has what is not final.
+const openRequests = "request"
+
+// items returns the request by its id, and then as the lists have it.
+func (r *stored) items() []item {
+	byID := with(encode(r.fields()), requestKey(r.ID))
+	if !r.Status.Final() {
+		byID[OpenPartition] = text(openRequests)
+		byID[OpenSort] = text(padded(r.CreatedAt.UnixMicro()) + "/" + r.ID)
+	}
+	all := []item{byID, with(encode(r.listed()), key(list(r.Account, ""), padded(r.Seq)))}
+	if r.ReferenceID != "" {
+		all = append(all, with(encode(r.listed()), key(list(r.Account, r.ReferenceID), padded(r.referenceSeq))))
+	}
+	return all
+}
+
+func decodeRequest(i item) (r stored, err error) {
+	err = decode(i, r.fields())
+	return r, err
+}
+
+func (s *Store) request(ctx context.Context, id string) (stored, error) {
+	i, err := s.get(ctx, requestKey(id))
+	if err != nil {
+		return stored{}, err
+	}
+	return decodeRequest(i)
+}
+
+// Get implements lipsync.Requests.
+func (s *Store) Get(ctx context.Context, id string) (lipsync.Request, error) {
+	r, err := s.request(ctx, id)
+	return r.Request, err
+}
+
+// Latest implements lipsync.Requests.
+func (s *Store) Latest(ctx context.Context, account, referenceID string) (lipsync.Request, error) {
+	if referenceID == "" {
+		return lipsync.Request{}, notFound()
+	}
+	newest, err := s.page(ctx, list(account, referenceID), 1, math.MaxInt64, 1)
+	if err != nil {
+		return lipsync.Request{}, err
+	}
+	if len(newest) == 0 {
+		return lipsync.Request{}, notFound()
+	}
+	return newest[0], nil
+}
+
+// List implements lipsync.Requests. The total tells which sequence numbers are
+// on the page.
+func (s *Store) List(ctx context.Context, account, referenceID string, offset int64, limit int) ([]lipsync.Request, int64, error) {
+	i, err := s.get(ctx, counterKey(account, referenceID))
+	if lipsync.CodeOf(err) == lipsync.NotFound {
+		return nil, 0, nil
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	var total int64
+	if err := decode(i, []field{{"total", &total}}); err != nil || offset >= total {
+		return nil, total, err
+	}
+	last := total - offset
+	page, err := s.page(ctx, list(account, referenceID), max(1, last-int64(limit)+1), last, limit)
+	return page, total, err
+}
+
+// page returns a list's entries with sequence numbers from first to last, newest
+// first, at most limit of them.
+func (s *Store) page(ctx context.Context, list string, first, last int64, limit int) ([]lipsync.Request, error) {
+	var page []lipsync.Request
+	for i, err := range s.query(ctx, &dynamodb.QueryInput{
+		KeyConditionExpression: aws.String(fmt.Sprintf("#%s = :list AND #%s BETWEEN :first AND :last", PartitionKey, SortKey)),
+		ExpressionAttributeValues: item{
+			":list": text(list), ":first": text(padded(first)), ":last": text(padded(last)),
+		},
+		ConsistentRead: aws.Bool(true), ScanIndexForward: aws.Bool(false), Limit: aws.Int32(int32(limit)),
+	}) {
+		if err != nil {
+			return nil, err
+		}
+		r, err := decodeRequest(i)
+		if err != nil {
+			return nil, err
+		}
+		if page = append(page, r.Request); len(page) == limit {
+			break
+		}
+	}
+	return page, nil
+}
