@@ -1,5 +1,7 @@
 package face
 
+import "math"
+
 // Similarity is a turn, a scaling and a shift of the plane:
 // x' = A·x − B·y + X, y' = B·x + A·y + Y.
 type Similarity struct{ A, B, X, Y float32 }
@@ -14,6 +16,9 @@ func (s Similarity) Then(t Similarity) Similarity {
 	o := t.Apply(Point{s.X, s.Y})
 	return Similarity{t.A*s.A - t.B*s.B, t.B*s.A + t.A*s.B, o.X, o.Y}
 }
+
+// Scale returns how many times longer the similarity makes things.
+func (s Similarity) Scale() float32 { return float32(math.Hypot(float64(s.A), float64(s.B))) }
 
 // Inverse returns the similarity that undoes s.
 func (s Similarity) Inverse() Similarity {

@@ -7,8 +7,8 @@ import (
 	"lipsync/internal/face"
 )
 
-// bank holds examples of one person's mouth: the first frames of the track, and
-// of the later ones those that look least like what is there.
+// bank holds examples of one person's mouth: the first frames, and of the later
+// ones those that look least like what is there.
 type bank struct {
 	capacity int
 	examples []example
@@ -18,6 +18,7 @@ const bankSize = 240
 
 // example is a mouth in one frame.
 type example struct {
+	take    *take
 	look    int // of the take
 	pixels  *image.YCbCr
 	shape   appearance
@@ -25,6 +26,12 @@ type example struct {
 	nearest float32 // distance to the example most like it
 	twin    int     // its index
 }
+
+// shown returns the look of the face that the mouth belongs to.
+func (e *example) shown() *look { return &e.take.looks[e.look] }
+
+// opening is how far it is open, canonical; after Plan.
+func (e *example) opening() float32 { return e.take.opening[e.look] }
 
 // appearance is a small picture of the mouth: luma, then redness.
 type appearance [2 * shapeWidth * shapeHeight]float32
@@ -72,8 +79,8 @@ func (b *bank) bytes() int {
 }
 
 // add offers the bank a frame's mouth.
-func (b *bank) add(index int, l look, p *face.Picture) {
-	e := example{look: index, shape: appearanceOf(p, l)}
+func (b *bank) add(t *take, index int, l look, p *face.Picture) {
+	e := example{take: t, look: index, shape: appearanceOf(p, l)}
 	e.nearest, e.twin = b.closest(&e.shape, -1)
 	if len(b.examples) >= b.capacity {
 		worst := b.commonest()

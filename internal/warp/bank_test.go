@@ -26,7 +26,7 @@ func flat(grey uint8) (*face.Picture, look) {
 func fill(b *bank, looks ...uint8) {
 	for i, v := range looks {
 		p, l := flat(v)
-		b.add(i, l, p)
+		b.add(nil, i, l, p)
 	}
 }
 
@@ -67,7 +67,7 @@ func TestBankTwins(t *testing.T) {
 				b.capacity = max(b.capacity/2, 1)
 				b.thin()
 			} else {
-				b.add(i, l, p)
+				b.add(nil, i, l, p)
 			}
 			checkTwins(t, &b)
 			b.capacity = capacity
@@ -107,11 +107,11 @@ func checkTwins(t *testing.T, b *bank) {
 
 // TestBudget checks that many people's banks stay within it together.
 func TestBudget(t *testing.T) {
-	s := &session{takes: map[int]*take{}}
+	s := &session{}
 	frame := image.NewYCbCr(image.Rect(0, 0, 2000, 2000), image.YCbCrSubsampleRatio420)
 	_, l := flat(0)
-	for track := range 3 {
-		s.takes[track] = &take{bank: bank{capacity: bankSize}}
+	for range 3 {
+		s.people = append(s.people, &person{bank: bank{capacity: bankSize}})
 	}
 	r := rand.New(rand.NewPCG(3, 4))
 	for i := range 120 {
@@ -119,14 +119,14 @@ func TestBudget(t *testing.T) {
 			frame.Cr[k] = uint8(r.IntN(4)) + uint8(i)
 		}
 		l.to = face.Similarity{A: 700, X: -100, Y: -100}
-		b := &s.takes[i%3].bank
+		b := &s.people[i%3].bank
 		// Large mouths, without their pixels: only their number counts here.
 		b.examples = append(b.examples, example{look: i, shape: appearance{float32(i)}, twin: -1, nearest: math.MaxFloat32,
 			pixels: &image.YCbCr{Y: frame.Y[:1500*1500]}})
 		s.share()
 		total := 0
-		for _, t := range s.takes {
-			total += t.bank.bytes()
+		for _, p := range s.people {
+			total += p.bank.bytes()
 		}
 		if total > 100<<20 {
 			t.Fatalf("%d MiB after %d examples", total>>20, i+1)

@@ -1,6 +1,7 @@
 package warp
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -13,6 +14,7 @@ import (
 const (
 	openingCost = .5  // of a squared opening off by half of the most
 	poseCost    = 20  // of a squared turn of the head, canonical
+	growthCost  = 4   // of a squared enlargement beyond a fifth, 1 for more by its size
 	jumpCost    = 10  // of a jump to an example that is not a neighbour in time
 	unlikeCost  = .05 // more, if it looks as different as two examples usually do
 	backCost    = .02 // of playing on backward; forward and holding cost nothing
@@ -26,27 +28,30 @@ func (t *take) act(ctx context.Context, wanted []float32, source func(int) int, 
 	for i := range out {
 		look := source(i) - t.first
 		if look < 0 || look >= len(t.looks) {
-			if err := t.choose(ctx, out[first:i]); err != nil {
+			if err := t.person.choose(ctx, out[first:i]); err != nil {
 				return err
 			}
 			first = i + 1
 			continue
 		}
-		out[i] = role{take: t, look: look, example: -1, open: t.opening[look], want: wanted[i] * t.most}
+		out[i] = role{take: t, look: look, example: -1, open: t.opening[look], want: wanted[i] * t.person.most}
 	}
-	return t.choose(ctx, out[first:])
+	return t.person.choose(ctx, out[first:])
 }
 
 // Decisions are made for windows of frames, each seeing some frames of the next.
 const windowFrames, aheadFrames = 1500, 100
 
-// choose picks the example of each role, if the person speaks: openings and poses that fit, in as long
-// natural runs as can be had.
-func (t *take) choose(ctx context.Context, roles []role) error {
-	if !t.speaks || len(roles) == 0 {
+// choose picks the example of each role, if the person speaks: openings and
+// poses that fit, in as long natural runs as can be had.
+func (p *person) choose(ctx context.Context, roles []role) error {
+	if len(roles) == 0 || !p.speaks {
 		return nil
 	}
-	c := t.newChooser()
+	if p.chooser == nil {
+		p.chooser = p.newChooser()
+	}
+	c := p.chooser
 	before := -1
 	for len(roles) > 0 {
 		if ctx.Err() != nil {
@@ -58,7 +63,7 @@ func (t *take) choose(ctx context.Context, roles []role) error {
 		}
 		for i, e := range path {
 			roles[i].example = e
-			roles[i].open = t.opening[t.bank.examples[e].look]
+			roles[i].open = p.bank.examples[e].opening()
 		}
 		before = path[len(path)-1]
 		roles = roles[len(path):]
@@ -105,9 +110,9 @@ func (c *chooser) path(roles []role, before int) []int {
 
 // chooser holds what the costs need.
 type chooser struct {
-	t       *take
+	p       *person
 	usual   float32   // distance of two examples, the median
-	sharp   float32   // that an example must be
+	blurred []bool    // examples that aren't shown
 	far     []float32 // distances of all pairs
 	next    []int     // example that follows in time, or -1
 	scratch []candidate
@@ -118,61 +123,78 @@ type candidate struct {
 	cost  float32
 }
 
-func (t *take) newChooser() *chooser {
-	n := len(t.bank.examples)
-	c := &chooser{t: t, far: make([]float32, n*n), next: make([]int, n)}
-	byLook := map[int]int{}
-	for i, e := range t.bank.examples {
-		byLook[e.look] = i
+func (p *person) newChooser() *chooser {
+	examples := p.bank.examples
+	n := len(examples)
+	c := &chooser{p: p, blurred: blurred(examples), far: make([]float32, n*n), next: make([]int, n)}
+	type place struct {
+		take *take
+		look int
 	}
-	for i := range t.bank.examples {
+	at := map[place]int{}
+	for i, e := range examples {
+		at[place{e.take, e.look}] = i
+	}
+	for i, e := range examples {
 		for k := range i {
-			d := t.bank.examples[i].shape.distance(&t.bank.examples[k].shape)
+			d := e.shape.distance(&examples[k].shape)
 			c.far[i*n+k], c.far[k*n+i] = d, d
 		}
 		c.next[i] = -1
 		for later := lapse; later > 0; later-- {
-			if k, ok := byLook[t.bank.examples[i].look+later]; ok {
+			if k, ok := at[place{e.take, e.look + later}]; ok {
 				c.next[i] = k
 			}
 		}
 	}
 	c.usual = max(smooth.Quantile(c.far, .5), 1e-3)
-	sharp := make([]float32, n)
-	for i, e := range t.bank.examples {
-		sharp[i] = e.sharp
-	}
-	c.sharp = sharpEnough * smooth.Quantile(sharp, .5)
 	return c
+}
+
+// blurred tells which examples are, by the usual sharpness of their take: that
+// of another one, with a larger or a smaller face, says nothing.
+func blurred(examples []example) []bool {
+	sharp := map[*take][]float32{}
+	for _, e := range examples {
+		sharp[e.take] = append(sharp[e.take], e.sharp)
+	}
+	least := map[*take]float32{}
+	for t, s := range sharp {
+		least[t] = sharpEnough * smooth.Quantile(s, .5)
+	}
+	out := make([]bool, len(examples))
+	for i, e := range examples {
+		out[i] = e.sharp < least[e.take]
+	}
+	return out
 }
 
 // best returns the candidates that fit a role best, by themselves.
 func (c *chooser) best(r role) []candidate {
-	t, all := c.t, c.scratch[:0]
-	pose := t.looks[r.look].pose
-	for i, e := range t.bank.examples {
-		if e.sharp < c.sharp {
+	p, all := c.p, c.scratch[:0]
+	own := &r.take.looks[r.look]
+	for i, e := range p.bank.examples {
+		if c.blurred[i] {
 			continue
 		}
-		l := &t.looks[e.look]
-		off := (r.want - t.opening[e.look]) / (.5 * t.most)
-		cost := openingCost*sq(off) + poseCost*(sq(pose[0]-l.pose[0])+sq(pose[1]-l.pose[1]))
-		if low := .15 * t.most; r.want < low {
-			cost += t.closed[i] * (1 - r.want/low)
+		cost := openingCost*sq((r.want-e.opening())/(.5*p.most)) + own.unlike(e.shown())
+		if low := .15 * p.most; r.want < low {
+			cost += p.closed[i] * (1 - r.want/low)
 		}
 		all = append(all, candidate{i, cost})
 	}
 	c.scratch = all
 	slices.SortFunc(all, func(a, b candidate) int {
-		switch {
-		case a.cost < b.cost:
-			return -1
-		case a.cost > b.cost:
-			return 1
-		}
-		return a.index - b.index
+		return cmp.Or(cmp.Compare(a.cost, b.cost), cmp.Compare(a.index, b.index))
 	})
 	return slices.Clone(all[:min(candidates, len(all))])
+}
+
+// unlike is the cost of showing another look's mouth: its head is turned, or it
+// is smaller and becomes blurred.
+func (l *look) unlike(shown *look) float32 {
+	grown := max(l.to.Scale()/shown.to.Scale()-1.2, 0)
+	return poseCost*(sq(l.pose[0]-shown.pose[0])+sq(l.pose[1]-shown.pose[1])) + growthCost*sq(grown)
 }
 
 // transition is the cost of showing b after a; a is -1 at the start.

@@ -4,21 +4,23 @@ import (
 	"image"
 	"math"
 	"testing"
+
+	"lipsync/internal/face"
 )
 
 // speaker returns a take of someone who opens and closes the mouth again and
 // again, a little differently each time.
 func speaker(frames int) *take {
-	t := &take{}
-	t.speaks, t.most = true, .3
+	p := &person{speaks: true, most: .3}
+	t := &take{person: p}
 	for i := range frames {
 		open := .15 - .15*float32(math.Cos(float64(i)*.5))
 		m := someMouth()
-		t.looks = append(t.looks, look{mouth: m})
+		t.looks = append(t.looks, look{to: face.Similarity{A: 60}, mouth: m})
 		t.opening = append(t.opening, open)
 		shape := appearance{100 * open, float32(i%7) / 4}
-		t.bank.examples = append(t.bank.examples, example{look: i, shape: shape, sharp: 5, pixels: &image.YCbCr{}})
-		t.closed = append(t.closed, open/.3)
+		p.bank.examples = append(p.bank.examples, example{take: t, look: i, shape: shape, sharp: 5, pixels: &image.YCbCr{}})
+		p.closed = append(p.closed, open/.3)
 	}
 	return t
 }
@@ -39,7 +41,7 @@ func TestChooseWhatWasSaid(t *testing.T) {
 	by := speaker(80)
 	var wanted []float32
 	for _, open := range by.opening[20:60] {
-		wanted = append(wanted, open/by.most)
+		wanted = append(wanted, open/by.person.most)
 	}
 	jumps := 0
 	roles := ask(t, by, wanted)
@@ -82,9 +84,9 @@ func TestChooseSteady(t *testing.T) {
 // none.
 func TestChooseLeavesOut(t *testing.T) {
 	by := speaker(80)
-	for i := range by.bank.examples {
+	for i := range by.person.bank.examples {
 		if i%3 == 0 {
-			by.bank.examples[i].sharp = 1
+			by.person.bank.examples[i].sharp = 1
 		}
 		if i >= 40 { // the head is turned
 			by.looks[i].pose[0] = .9
@@ -98,7 +100,7 @@ func TestChooseLeavesOut(t *testing.T) {
 			t.Errorf("frame %d: example %d is of a turned head", i, r.example)
 		}
 	}
-	by.speaks = false
+	by.person.speaks = false
 	for i, r := range ask(t, by, make([]float32, 100)) {
 		if shown := r.take != nil; shown != (i < 80) || shown && (r.example != -1 || r.look != i) {
 			t.Errorf("frame %d: %+v", i, r)

@@ -40,18 +40,17 @@ type patch struct {
 
 // paint returns the mouth of one frame, and whether there is anything to paint.
 func paint(frame *image.YCbCr, r role) (render.Mouth, bool) {
-	t := r.take
-	own := &t.looks[r.look]
-	b := &brush{frame: frame, pixels: frame, onto: own.to, back: own.to.Inverse(), to: own.to, dark: t.dark}
+	own := &r.take.looks[r.look]
+	b := &brush{frame: frame, pixels: frame, onto: own.to, back: own.to.Inverse(), to: own.to, dark: r.take.person.dark}
 	left, top, right, bottom := fieldArea(&own.mouth)
 	if r.example < 0 {
 		b.field = newField(&own.mouth, r.open, r.want)
 	} else {
-		e := &t.bank.examples[r.example]
-		shown := &t.looks[e.look]
+		e := &r.take.person.bank.examples[r.example]
+		shown := e.shown()
 		b.pixels, b.to = e.pixels, shown.to
 		b.field = newField(&shown.mouth, r.open, r.want)
-		b.patch = newPatch(t, own, r)
+		b.patch = newPatch(own, r)
 		left, right = min(left, b.patch.middle-patchHalf), max(right, b.patch.middle+patchHalf)
 	}
 	area := bounds(own.to, left, top, right, bottom).Intersect(face.Even(frame.Rect))
@@ -64,12 +63,13 @@ func paint(frame *image.YCbCr, r role) (render.Mouth, bool) {
 	return b.fill(area), true
 }
 
-func newPatch(t *take, own *look, r role) *patch {
-	below := patchBelow + patchGrow*max(r.want, t.opening[r.look])
+func newPatch(own *look, r role) *patch {
+	line, open := r.take.person.line, r.take.opening[r.look]
+	below := patchBelow + patchGrow*max(r.want, open)
 	top := own.nose + .02
 	return &patch{
-		middle: own.middle(), top: top, bottom: max(t.line+min(below, chinBelow+.3), top+.4),
-		line: t.line, half: own.width() / 2, sink: chinShare * (r.want - t.opening[r.look]),
+		middle: own.middle(), top: top, bottom: max(line+min(below, chinBelow+.3), top+.4),
+		line: line, half: own.width() / 2, sink: chinShare * (r.want - open),
 	}
 }
 

@@ -40,7 +40,7 @@ func TestMouthFollowsSpeech(t *testing.T) {
 			s.shoot(0, 100, c.head)
 			loud := []bool{false, true, false, false, true, true, false, true}
 			e := s.plan(t, say(t, loud...))
-			if got := e.takes[0].speaks; got != c.speaks {
+			if got := e.takes[0].person.speaks; got != c.speaks {
 				t.Fatalf("speaks in the source: got %t, want %t", got, c.speaks)
 			}
 			for i := 3; i < 100; i++ {

@@ -7,14 +7,18 @@ import (
 	"lipsync/internal/smooth"
 )
 
-// persona is what a whole track tells of a person's mouth.
-type persona struct {
-	opening []float32 // of each look, canonical
-	most    float32   // opening that a loud vowel gets
-	speaks  bool      // in the source: then its own movement must go
-	closed  []float32 // of each example, 0 the most closed to 1
-	line    float32   // y of the line between closed lips
-	dark    [3]float32
+// person is someone in one or more takes: examples of the mouth, and after Plan
+// what all takes together tell of it.
+type person struct {
+	takes   []*take
+	bank    bank
+	darks   [][3]float32 // colours of the inside of the mouth
+	most    float32      // opening that a loud vowel gets, canonical
+	speaks  bool         // in the source: then its own movement must go
+	closed  []float32    // of each example, 0 the most closed to 1
+	line    float32      // y of the line between closed lips
+	dark    [3]float32   // median of darks
+	chooser *chooser     // nil until it is needed
 }
 
 const (
@@ -24,40 +28,63 @@ const (
 	leastToCopy  = .10 // of the opening: a mouth that opens less is only warped
 	fewestToCopy = 40  // examples: with fewer too
 	gapByDip     = 2   // of the gap between the lips, to the area of the dip by its depth
-	sharpEnough  = .6  // of the median sharpness: an example that is more blurred isn't shown
+	sharpEnough  = .6  // of the median sharpness of its take: an example that is more blurred isn't shown
 )
 
-// finish draws the sums of a track that ended.
-func (t *take) finish() {
-	n := len(t.looks)
-	if n == 0 {
-		return
+// see offers the person's bank a mouth, that of the take's next look.
+func (p *person) see(t *take, l look, pixels *face.Picture) {
+	p.bank.add(t, len(t.looks), l, pixels)
+	if len(t.looks)%8 == 0 && len(p.darks) < 400 {
+		p.darks = append(p.darks, darkest(pixels, l))
 	}
-	lips, valley, dips := make([]float32, n), make([]float32, n), make([]float32, n)
-	for i, l := range t.looks {
-		lips[i], valley[i], dips[i] = l.lips(), l.valley, l.dip
-	}
-	lips = smooth.Gaussian(smooth.Median(lips, 3), .8)
-	valley = smooth.Gaussian(smooth.Median(valley, 3), .5)
-	t.opening = openings(lips, valley, dips)
-	t.most = min(smooth.Quantile(t.opening, .96), mostEver)
-	t.speaks = t.most > leastToCopy && len(t.bank.examples) >= fewestToCopy
-	if !t.speaks {
+}
+
+// sumUp draws the sums of all takes.
+func (p *person) sumUp() {
+	lips, valley, dips := p.course()
+	opening := openings(lips, valley, dips)
+	p.most = min(smooth.Quantile(opening, .96), mostEver)
+	p.speaks = p.most > leastToCopy && len(p.bank.examples) >= fewestToCopy
+	if !p.speaks {
 		rest := smooth.Quantile(lips, .05)
 		for i, h := range lips {
-			t.opening[i] = .45 * max(h-rest, 0)
+			opening[i] = .45 * max(h-rest, 0)
 		}
-		t.most = mostAtRest
+		p.most = mostAtRest
 	}
-	t.closed = closedness(t.bank.examples, lips, valley)
-	t.line = t.closedLine()
-	for k := range t.dark {
+	offset := map[*take]int{}
+	at := 0
+	for _, t := range p.takes {
+		offset[t] = at
+		t.opening = opening[at : at+len(t.looks)]
+		at += len(t.looks)
+	}
+	h, v := make([]float32, len(p.bank.examples)), make([]float32, len(p.bank.examples))
+	for i, e := range p.bank.examples {
+		h[i], v[i] = lips[offset[e.take]+e.look], valley[offset[e.take]+e.look]
+	}
+	p.closed = closedness(p.bank.examples, h, v)
+	p.line = p.closedLine()
+	for k := range p.dark {
 		var all []float32
-		for _, d := range t.darks {
+		for _, d := range p.darks {
 			all = append(all, d[k])
 		}
-		t.dark[k] = smooth.Quantile(all, .5)
+		p.dark[k] = smooth.Quantile(all, .5)
 	}
+}
+
+// course returns the measures of all looks, take by take.
+func (p *person) course() (lips, valley, dips []float32) {
+	for _, t := range p.takes {
+		var h, v []float32
+		for _, l := range t.looks {
+			h, v, dips = append(h, l.lips()), append(v, l.valley), append(dips, l.dip)
+		}
+		lips = append(lips, smooth.Gaussian(smooth.Median(h, 3), .8)...)
+		valley = append(valley, smooth.Gaussian(smooth.Median(v, 3), .5)...)
+	}
+	return lips, valley, dips
 }
 
 // openings tells how far each frame's mouth is open. Its course is that of the
@@ -87,17 +114,13 @@ func normalised(x []float32, low float64) []float32 {
 }
 
 // closedness ranks examples by how closed they are: low lips, no dip between
-// them, and like the many that look alike when a mouth is closed.
+// them (given for each), and like the many that look alike when a mouth is closed.
 func closedness(examples []example, lips, valley []float32) []float32 {
 	n := len(examples)
 	if n == 0 {
 		return nil
 	}
-	h, v := make([]float32, n), make([]float32, n)
-	for i, e := range examples {
-		h[i], v[i] = lips[e.look], valley[e.look]
-	}
-	h, v = ranks(h), ranks(v)
+	h, v := ranks(lips), ranks(valley)
 	like := make([]float32, n)
 	reference := densest(examples, h)
 	for i := range examples {
@@ -164,11 +187,11 @@ func ranks(x []float32) []float32 {
 }
 
 // closedLine returns the y of the line between the lips in the closed examples.
-func (t *take) closedLine() float32 {
+func (p *person) closedLine() float32 {
 	var ys []float32
-	for i, e := range t.bank.examples {
-		if t.closed[i]*float32(len(t.bank.examples)) <= closedLooks {
-			l := &t.looks[e.look]
+	for i, e := range p.bank.examples {
+		if p.closed[i]*float32(len(p.bank.examples)) <= closedLooks {
+			l := e.shown()
 			ys = append(ys, l.line.at(&l.mouth, l.middle()))
 		}
 	}

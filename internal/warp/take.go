@@ -1,0 +1,107 @@
+package warp
+
+import (
+	"image"
+	"slices"
+
+	"lipsync/internal/face"
+)
+
+// take is a person in a shot: what is known of each of its frames.
+type take struct {
+	person      *person // nil until some frames are aligned
+	first, last int     // frame
+	aligner     face.Aligner
+	pending     []sample  // frames that are not finished, with those before that their smoothing needs
+	done        int       // of pending that are finished
+	looks       []look    // by frame, without a gap, from the first on
+	opening     []float32 // of each look, canonical; after Plan
+}
+
+// look is a face in one frame.
+type look struct {
+	to face.Similarity // from the canonical face to the frame
+	mouth
+}
+
+const (
+	blockFrames = 96       // that are aligned together
+	blockBytes  = 32 << 20 // of their pixels, at most
+	contextual  = 12       // frames before and after that smoothing needs
+)
+
+// add takes the face in the next frame that shows it, and tells whether enough
+// are pending.
+func (t *take) add(index int, frame *image.YCbCr, f face.Face) (full bool) {
+	eyes := face.Distance(f.Points[face.LeftPupil], f.Points[face.RightPupil])
+	p := face.Cut(frame, surroundings(f, eyes), eyes)
+	if p == nil {
+		return false
+	}
+	if t.last = index; len(t.looks)+len(t.pending) == 0 {
+		t.first = index
+	}
+	t.pending = append(t.pending, sample{frame: index, Sample: face.Sample{Points: f.Points, Pixels: p}})
+	n := len(t.pending) - t.done
+	return n >= blockFrames || n > 2*contextual && n*len(p.Y)*3/2 > blockBytes
+}
+
+// surroundings returns the part of the frame around a face that the engine
+// looks at: the band of alignment and all that a mouth can reach.
+func surroundings(f face.Face, eyes float32) image.Rectangle {
+	x := (f.Points[face.LeftPupil].X + f.Points[face.RightPupil].X) / 2
+	y := (f.Points[face.LeftPupil].Y + f.Points[face.RightPupil].Y) / 2
+	return image.Rect(int(x-1.2*eyes), int(y-.7*eyes), int(x+1.2*eyes), int(y+2*eyes))
+}
+
+// align finds the canonical face in the pending frames.
+func (t *take) align() {
+	samples := make([]face.Sample, len(t.pending))
+	for i, s := range t.pending {
+		samples[i] = s.Sample
+	}
+	for i, to := range t.aligner.Align(samples) {
+		t.pending[i].to = to
+	}
+}
+
+// measure measures the pending mouths but for the last ones, and keeps them.
+func (t *take) measure(last int) {
+	until := len(t.pending) - last
+	for i, m := range mouths(t.pending) {
+		if i >= t.done && i < until {
+			t.keep(t.pending[i], m)
+		}
+	}
+	drop := max(until-contextual, 0)
+	t.pending = slices.Clone(t.pending[drop:])
+	t.done = until - drop
+}
+
+// keep adds one finished frame; frames that were missed get what lies between.
+func (t *take) keep(s sample, m mouth) {
+	l := look{to: s.to, mouth: m}
+	if len(t.looks) > 0 {
+		last, at := t.looks[len(t.looks)-1], t.first+len(t.looks)-1
+		for k := at + 1; k < s.frame; k++ {
+			t.looks = append(t.looks, between(last, l, float32(k-at)/float32(s.frame-at)))
+		}
+	}
+	t.person.see(t, l, s.Pixels)
+	t.looks = append(t.looks, l)
+}
+
+// between returns the look at f of the way from a to b.
+func between(a, b look, f float32) look {
+	mix := func(p, q float32) float32 { return p + (q-p)*f }
+	out := a
+	out.to = face.Similarity{A: mix(a.to.A, b.to.A), B: mix(a.to.B, b.to.B), X: mix(a.to.X, b.to.X), Y: mix(a.to.Y, b.to.Y)}
+	out.left = face.Point{X: mix(a.left.X, b.left.X), Y: mix(a.left.Y, b.left.Y)}
+	out.right = face.Point{X: mix(a.right.X, b.right.X), Y: mix(a.right.Y, b.right.Y)}
+	out.top, out.bottom, out.nose = mix(a.top, b.top), mix(a.bottom, b.bottom), mix(a.nose, b.nose)
+	out.valley, out.dip = mix(a.valley, b.valley), mix(a.dip, b.dip)
+	for k := range out.line {
+		out.line[k] = mix(a.line[k], b.line[k])
+	}
+	return out
+}
