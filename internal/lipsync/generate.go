@@ -70,6 +70,7 @@ func (s *Service) create(ctx context.Context, r Request, n NewRequest) (string, 
 		return "", err
 	}
 	if !replayed {
+		s.watcher().Created(created)
 		// The request stands: Sweep sends again what the queue did not take.
 		_ = s.Queue.Send(ctx, created.ID)
 	}

@@ -147,3 +147,10 @@ type Objects interface {
 type Queue interface {
 	Send(ctx context.Context, id string) error
 }
+
+// Jobs starts a worker for a request, in a home where none stands ready.
+type Jobs interface {
+	// Submit starts a job that does the request with the id, unless one that
+	// was started for it has not ended yet.
+	Submit(ctx context.Context, id string) error
+}

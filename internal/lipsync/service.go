@@ -43,6 +43,8 @@ type Service struct {
 	Store   Store
 	Objects Objects
 	Queue   Queue
+	Jobs    Jobs    // for Dispatch alone
+	Watcher Watcher // nil if nobody watches
 	Now     func() time.Time
 	NewID   func() string // a new UUID
 	Random  io.Reader     // cryptographic randomness

@@ -23,8 +23,17 @@ func (s *Service) Sweep(ctx context.Context) error {
 }
 
 func (s *Service) sweepRequests(ctx context.Context) error {
-	open, err := s.Store.Open(ctx, s.Now(), sweepBatch)
-	errs := []error{err}
+	now := s.Now()
+	open, err := s.Store.Open(ctx, now, sweepBatch)
+	if err != nil {
+		return err
+	}
+	var oldest time.Duration
+	if len(open) > 0 {
+		oldest = now.Sub(open[0].CreatedAt)
+	}
+	s.watcher().Waiting(oldest)
+	var errs []error
 	for _, r := range open {
 		if r.Spent() {
 			errs = append(errs, s.closeSpent(ctx, r.ID))

@@ -18,6 +18,9 @@ func (s *Service) Claim(ctx context.Context, id string) (Request, error) {
 		if err != nil {
 			return Request{}, err
 		}
+		if r.Claims == 1 {
+			s.watcher().Started(r)
+		}
 		if r.Attempts <= MaxAttempts && r.Claims <= MaxClaims {
 			return r, nil
 		}
@@ -62,7 +65,8 @@ func (s *Service) Fail(ctx context.Context, r Request, sentence string) error {
 // finish makes the request final. It is no Conflict if an earlier call did the
 // same, whose answer was lost.
 func (s *Service) finish(ctx context.Context, r Request, output, failure string) error {
-	err := s.Store.Finish(ctx, r.ID, r.Lease, s.Now(), output, failure)
+	now := s.Now()
+	err := s.Store.Finish(ctx, r.ID, r.Lease, now, output, failure)
 	if CodeOf(err) == Conflict {
 		stored, getErr := s.Store.Get(ctx, r.ID)
 		if getErr != nil {
@@ -74,6 +78,11 @@ func (s *Service) finish(ctx context.Context, r Request, output, failure string)
 	} else if err != nil {
 		return err
 	}
+	r.Status, r.FinishedAt, r.Output, r.Error = Completed, now, output, failure
+	if failure != "" {
+		r.Status = Failed
+	}
+	s.watcher().Finished(r)
 	if strings.HasPrefix(r.Video.Object, inputs) {
 		_ = s.deleteInputs(context.WithoutCancel(ctx), r.ID) // else Tidy does it
 	}

@@ -1,0 +1,29 @@
+package lipsync
+
+import "context"
+
+// Dispatch starts a job for a request that waits. It does nothing for one that
+// is final, held, or spent, which Sweep closes. NotFound for an unknown id.
+func (s *Service) Dispatch(ctx context.Context, id string) error {
+	r, err := s.Store.Get(ctx, id)
+	if err != nil {
+		return err
+	}
+	held := r.Lease != "" && s.Now().Before(r.LeaseUntil)
+	if r.Status.Final() || held || r.Spent() {
+		return nil
+	}
+	return s.Jobs.Submit(ctx, id)
+}
+
+// JobFailed takes note that a job ended without doing its request. It counts as
+// an attempt, whose lease then runs out: a pause, after which Sweep sends the
+// request again. It does nothing for a request that is final, or that a worker
+// holds: that claim is counted already.
+func (s *Service) JobFailed(ctx context.Context, id string) error {
+	_, err := s.Claim(ctx, id)
+	if CodeOf(err) == NotFound {
+		return nil
+	}
+	return err
+}

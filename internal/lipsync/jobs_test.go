@@ -1,0 +1,72 @@
+package lipsync_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"lipsync/internal/lipsync"
+)
+
+// jobs remembers what was submitted.
+type jobs struct{ submitted []string }
+
+func (j *jobs) Submit(_ context.Context, id string) error {
+	j.submitted = append(j.submitted, id)
+	return nil
+}
+
+func TestDispatch(t *testing.T) {
+	h := newHome(t)
+	for _, c := range []struct {
+		name      string
+		prepare   func(id string)
+		submitted bool
+	}{
+		{"waiting", func(string) {}, true},
+		{"held", func(id string) { _, err := h.Claim(t.Context(), id); must(t, err) }, false},
+		{"lease ended", func(id string) {
+			_, err := h.Claim(t.Context(), id)
+			must(t, err)
+			h.clock.Advance(lipsync.Lease)
+		}, true},
+		{"final", func(id string) { h.complete(t, id) }, false},
+		{"spent", func(id string) {
+			for range lipsync.MaxAttempts {
+				_, err := h.Claim(t.Context(), id)
+				must(t, err)
+				h.clock.Advance(lipsync.Lease)
+			}
+		}, false},
+	} {
+		var j jobs
+		h.Jobs = &j
+		id := h.generate(t, "")
+		c.prepare(id)
+		must(t, h.Dispatch(t.Context(), id))
+		want(t, c.name, fmt.Sprint(j.submitted), fmt.Sprint(map[bool][]string{true: {id}}[c.submitted]))
+	}
+	err := h.Dispatch(t.Context(), "unknown")
+	want(t, "code of an unknown id", lipsync.CodeOf(err), lipsync.NotFound)
+}
+
+// TestJobFailed has jobs that end before they claim their request.
+func TestJobFailed(t *testing.T) {
+	h := newHome(t)
+	id := h.generate(t, "")
+	for attempt := 1; attempt <= lipsync.MaxAttempts; attempt++ {
+		must(t, h.JobFailed(t.Context(), id))
+		must(t, h.JobFailed(t.Context(), id)) // told twice
+		r, err := h.Store.Get(t.Context(), id)
+		must(t, err)
+		want(t, "attempts", r.Attempts, attempt)
+		h.clock.Advance(lipsync.Lease)
+	}
+	must(t, h.JobFailed(t.Context(), id))
+	r, err := h.Store.Get(t.Context(), id)
+	must(t, err)
+	want(t, "status", r.Status, lipsync.Failed)
+	want(t, "error", r.Error, lipsync.ProcessingFailed)
+	must(t, h.JobFailed(t.Context(), id))
+	must(t, h.JobFailed(t.Context(), "unknown"))
+}

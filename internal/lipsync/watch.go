@@ -1,0 +1,33 @@
+package lipsync
+
+import "time"
+
+// Watcher is told what happens, for metrics. Its methods are quick, and safe
+// for concurrent use. What happened just before a process ended may go untold.
+type Watcher interface {
+	// Created tells of a new request.
+	Created(r Request)
+	// Started tells of a request's first claim.
+	Started(r Request)
+	// Finished tells of a request that became final.
+	Finished(r Request)
+	// Waiting tells, once a sweep, how long ago the oldest request was created
+	// that waits for a worker; 0 if none waits.
+	Waiting(oldest time.Duration)
+}
+
+// watcher returns who is told.
+func (s *Service) watcher() Watcher {
+	if s.Watcher == nil {
+		return nobody{}
+	}
+	return s.Watcher
+}
+
+// nobody is a Watcher that doesn't listen.
+type nobody struct{}
+
+func (nobody) Created(Request)       {}
+func (nobody) Started(Request)       {}
+func (nobody) Finished(Request)      {}
+func (nobody) Waiting(time.Duration) {}

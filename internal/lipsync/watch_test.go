@@ -1,0 +1,78 @@
+package lipsync_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"lipsync/internal/lipsync"
+)
+
+// watcher notes what it is told, one line each.
+type watcher struct{ lines []string }
+
+func (w *watcher) Created(r lipsync.Request) { w.note("created", r.Status) }
+func (w *watcher) Started(r lipsync.Request) {
+	w.note("started after", r.StartedAt.Sub(r.CreatedAt))
+}
+func (w *watcher) Finished(r lipsync.Request) {
+	w.note(r.Status, r.Error, "after", r.FinishedAt.Sub(r.CreatedAt), "and", r.Attempts, "attempts")
+}
+func (w *watcher) Waiting(oldest time.Duration) { w.note("oldest", oldest) }
+
+func (w *watcher) note(words ...any) { w.lines = append(w.lines, fmt.Sprintln(words...)) }
+
+// want checks what was told since the last look.
+func (w *watcher) want(t *testing.T, lines ...string) {
+	t.Helper()
+	for i := range lines {
+		lines[i] += "\n"
+	}
+	if !slices.Equal(w.lines, lines) {
+		t.Errorf("told %q, want %q", w.lines, lines)
+	}
+	w.lines = nil
+}
+
+func TestWatcher(t *testing.T) {
+	h := newHome(t)
+	var w watcher
+	h.Watcher = &w
+	n := urls()
+	n.IdempotencyKey, n.HasIdempotency = "k", true
+	for range 2 {
+		_, err := h.Generate(t.Context(), h.caller, n)
+		must(t, err)
+	}
+	w.want(t, "created queued")
+
+	h.clock.Advance(7 * time.Second)
+	must(t, h.Sweep(t.Context()))
+	w.want(t, "oldest 7s")
+	r, err := h.Claim(t.Context(), "")
+	must(t, err)
+	must(t, h.Sweep(t.Context()))
+	w.want(t, "started after 7s", "oldest 0s")
+
+	must(t, h.Release(t.Context(), r))
+	r, err = h.Claim(t.Context(), "")
+	must(t, err)
+	h.clock.Advance(3 * time.Second)
+	must(t, h.Fail(t.Context(), r, "no face found in the video"))
+	w.want(t, "failed no face found in the video after 10s and 1 attempts")
+}
+
+// TestWatcherOfSpent has a request that no worker reports on.
+func TestWatcherOfSpent(t *testing.T) {
+	h := newHome(t)
+	id := h.generate(t, "")
+	for range lipsync.MaxAttempts {
+		must(t, h.JobFailed(t.Context(), id))
+		h.clock.Advance(lipsync.Lease)
+	}
+	var w watcher
+	h.Watcher = &w
+	must(t, h.Sweep(t.Context()))
+	w.want(t, "oldest 3m0s", "failed processing failed after 3m0s and 4 attempts")
+}
