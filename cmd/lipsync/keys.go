@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"text/tabwriter"
 	"time"
 
@@ -14,7 +13,7 @@ import (
 )
 
 type createKeyCommand struct {
-	dataFlag
+	homeFlags
 	Name    string `required:"" help:"What the key is for, to tell it from others."`
 	Account string `default:"default" help:"Whose requests the key sees and makes (default: ${default})."`
 	Limit   int64  `placeholder:"N" help:"How many requests the key may make (default: any number)."`
@@ -32,7 +31,7 @@ func (c *createKeyCommand) Run(ctx context.Context, s streams) error {
 }
 
 type listKeysCommand struct {
-	dataFlag
+	homeFlags
 	JSON bool `help:"Print a JSON array."`
 }
 
@@ -50,7 +49,7 @@ func (c *listKeysCommand) Run(ctx context.Context, s streams) error {
 }
 
 type revokeKeyCommand struct {
-	dataFlag
+	homeFlags
 	ID string `arg:"" help:"The key's id, as keys list shows it."`
 }
 
@@ -58,15 +57,6 @@ func (c *revokeKeyCommand) Run(ctx context.Context) error {
 	return c.with(ctx, func(service *lipsync.Service) error {
 		return sentence(service.RevokeKey(ctx, "", c.ID))
 	})
-}
-
-// with calls f with the service on the data folder, and closes the folder.
-func (d dataFlag) with(ctx context.Context, f func(*lipsync.Service) error) error {
-	folder, err := openData(ctx, d.Data, slog.New(slog.DiscardHandler))
-	if err != nil {
-		return err
-	}
-	return errors.Join(f(folder.service), folder.close())
 }
 
 // sentence is the public message of an error that has one of its own.

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -18,7 +19,7 @@ func createKey(t testing.TB, data, account, name string, limit int64) (id, token
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, k := range keyList(t, data) {
+	for _, k := range keyList(t, "--data", data) {
 		if k.Account == account {
 			id = k.ID // the newest is last
 		}
@@ -26,9 +27,10 @@ func createKey(t testing.TB, data, account, name string, limit int64) (id, token
 	return id, strings.TrimSpace(string(out))
 }
 
-func keyList(t testing.TB, data string) []keyJSON {
+// keyList lists the keys of a home: --data or --table and its value.
+func keyList(t testing.TB, home ...string) []keyJSON {
 	t.Helper()
-	out, err := exec.Command(fixtures.program, "keys", "list", "--data", data, "--json").Output()
+	out, err := exec.Command(fixtures.program, append([]string{"keys", "list", "--json"}, home...)...).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,17 +41,23 @@ func keyList(t testing.TB, data string) []keyJSON {
 	return list
 }
 
-func TestKeys(t *testing.T) {
-	data := t.TempDir()
-	if out, _, status := command(t, "keys", "list", "--data", data, "--json"); status != ok || strings.TrimSpace(out) != "[]" {
+func TestKeys(t *testing.T) { testKeys(t, "--data", t.TempDir()) }
+
+// testKeys makes, lists and revokes keys of a home: --data or --table and its value.
+func testKeys(t *testing.T, home ...string) {
+	keys := func(args ...string) (stdout, stderr string, status int) {
+		t.Helper()
+		return command(t, slices.Concat([]string{"keys"}, args[:1], home, args[1:])...)
+	}
+	if out, _, status := keys("list", "--json"); status != ok || strings.TrimSpace(out) != "[]" {
 		t.Errorf("no key: got %q, status %d, want []", out, status)
 	}
-	out, said, status := command(t, "keys", "create", "--data", data, "--name", "a name", "--account", "acme", "--limit", "3")
+	out, said, status := keys("create", "--name", "a name", "--account", "acme", "--limit", "3")
 	if status != ok || said != "" || !regexp.MustCompile(`^\S{40,}\n$`).MatchString(out) {
 		t.Fatalf("create: got %q, %q, status %d, want the key alone", out, said, status)
 	}
 	token := strings.TrimSpace(out)
-	list := keyList(t, data)
+	list := keyList(t, home...)
 	if len(list) != 1 {
 		t.Fatalf("list: got %+v, want one key", list)
 	}
@@ -57,19 +65,19 @@ func TestKeys(t *testing.T) {
 	if k.Name != "a name" || k.Account != "acme" || k.Limit == nil || *k.Limit != 3 || k.Used != 0 || k.LastUsed != nil || k.RevokedAt != nil {
 		t.Errorf("list: got %+v", k)
 	}
-	table, _, _ := command(t, "keys", "list", "--data", data)
+	table, _, _ := keys("list")
 	if !strings.Contains(table, k.ID) || strings.Contains(table, token) {
 		t.Errorf("list: got %q, want the id and not the key", table)
 	}
 	for _, id := range []string{k.ID, k.ID} { // a second time changes nothing
-		if _, said, status := command(t, "keys", "revoke", "--data", data, id); status != ok {
+		if _, said, status := keys("revoke", id); status != ok {
 			t.Errorf("revoke: got status %d, %q", status, said)
 		}
 	}
-	if k := keyList(t, data)[0]; k.RevokedAt == nil {
+	if k := keyList(t, home...)[0]; k.RevokedAt == nil {
 		t.Errorf("after revoke: got %+v", k)
 	}
-	if _, said, status := command(t, "keys", "revoke", "--data", data, "nobody"); status != failed || said != "lipsync: key not found\n" {
+	if _, said, status := keys("revoke", "nobody"); status != failed || said != "lipsync: key not found\n" {
 		t.Errorf("revoke an unknown key: got status %d, %q", status, said)
 	}
 }

@@ -22,7 +22,7 @@ type commands struct {
 		Create createKeyCommand `cmd:"" help:"Make an API key and print it. It is shown this once."`
 		List   listKeysCommand  `cmd:"" help:"List the API keys."`
 		Revoke revokeKeyCommand `cmd:"" help:"Revoke an API key. It is refused at once, also by a server that runs."`
-	} `cmd:"" help:"Make, list and revoke the API keys of a data folder."`
+	} `cmd:"" help:"Make, list and revoke the API keys of a data folder, or of a table on AWS."`
 	Sync    syncCommand      `cmd:"" help:"Make one video's lips follow a speech track, without a server."`
 	Demo    demoCommand      `cmd:"" help:"Try the service: draw a sample video, send it through the HTTP API, show the result."`
 	Version kong.VersionFlag `help:"Print the version."`

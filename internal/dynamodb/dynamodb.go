@@ -149,7 +149,7 @@ func (s *Store) query(ctx context.Context, in *dynamodb.QueryInput) iter.Seq2[it
 // explain says in plain words what the operator is to mend.
 func (s *Store) explain(err error) error {
 	if _, ok := errors.AsType[*types.ResourceNotFoundException](err); ok {
-		return fmt.Errorf("there is no table %s in this region and account: %w", s.table, err)
+		return fmt.Errorf("there is no table %s in this region and account", s.table)
 	}
 	return err
 }

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/alecthomas/kong"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/google/uuid"
+
+	"lipsync/internal/dynamodb"
+	"lipsync/internal/lipsync"
+)
+
+// homeFlags say whose keys a command is about: those of a data folder, or of a
+// table on AWS.
+type homeFlags struct {
+	dataFlag
+	Table *string `placeholder:"NAME" help:"Table of a service on AWS, instead of a data folder. Region and credentials are those that the AWS CLI would use."`
+}
+
+// AfterApply refuses two homes. The data folder's default is not one.
+func (h homeFlags) AfterApply(k *kong.Context) error {
+	for _, p := range k.Path {
+		if p.Flag != nil && p.Flag.Name == "data" && h.Table != nil {
+			return errors.New("--data and --table can't be used together")
+		}
+	}
+	return nil
+}
+
+// with calls f with the service, which can do keys alone if it is on AWS.
+func (h homeFlags) with(ctx context.Context, f func(*lipsync.Service) error) error {
+	if h.Table != nil {
+		service, err := openTable(ctx, *h.Table)
+		if err != nil {
+			return err
+		}
+		return f(service)
+	}
+	folder, err := openData(ctx, h.Data, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	return errors.Join(f(folder.service), folder.close())
+}
+
+// openTable says what is missing before the first call does in many words.
+func openTable(ctx context.Context, table string) (*lipsync.Service, error) {
+	cfg, err := config.LoadDefaultConfig(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Region == "" {
+		return nil, errors.New("no AWS region is set: try AWS_REGION")
+	}
+	if _, err := cfg.Credentials.Retrieve(ctx); err != nil {
+		return nil, fmt.Errorf("no AWS credentials are at hand: %w", err)
+	}
+	return &lipsync.Service{
+		Store: dynamodb.New(cfg, table), Now: time.Now, NewID: uuid.NewString, Random: rand.Reader,
+	}, nil
+}
