@@ -1,0 +1,31 @@
+// Package sqs tells of waiting requests by a queue of SQS. The body of a message
+// is the request's id and nothing else.
+package sqs
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+)
+
+// Queue implements lipsync.Queue.
+type Queue struct {
+	client *sqs.Client
+	url    string
+}
+
+// New uses the queue at the URL.
+func New(cfg aws.Config, url string) *Queue {
+	return &Queue{client: sqs.NewFromConfig(cfg), url: url}
+}
+
+// Send implements lipsync.Queue.
+func (q *Queue) Send(ctx context.Context, id string) error {
+	_, err := q.client.SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: &q.url, MessageBody: &id})
+	if err != nil {
+		return fmt.Errorf("send %s to the queue: %w", id, err)
+	}
+	return nil
+}
