@@ -1,0 +1,25 @@
+// Command infra synthesises the service's home on AWS. The cdk command runs it
+// in this folder: see cdk.json and README.md.
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/jsii-runtime-go"
+
+	"lipsync/infra/stack"
+)
+
+func main() {
+	defer jsii.Close()
+	app := awscdk.NewApp(nil)
+	settings, err := stack.ReadSettings(app)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	stack.New(app, settings)
+	app.Synth(nil)
+}

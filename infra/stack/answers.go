@@ -1,0 +1,57 @@
+package stack
+
+import (
+	"encoding/json"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigateway"
+	"github.com/aws/jsii-runtime-go"
+)
+
+// answer is what API Gateway says where no function was asked.
+type answer struct {
+	id      string
+	kind    awsapigateway.ResponseType
+	status  string // "" leaves API Gateway's
+	message string
+	headers map[string]*string
+}
+
+// answers has each answer of API Gateway itself in the form of the API's errors.
+func answers() []answer {
+	const unknown, limited = "not found", "rate limit exceeded"
+	// A bucket that is empty has room again within a second.
+	soon := map[string]*string{"Retry-After": jsii.String("'1'")}
+	return []answer{
+		// A path that isn't there is taken for one that wants a signature by
+		// AWS, and the client's own token for a bad one.
+		{"NoSuchPath", awsapigateway.ResponseType_MISSING_AUTHENTICATION_TOKEN(), "404", unknown, nil},
+		{"NoSignature", awsapigateway.ResponseType_INVALID_SIGNATURE(), "404", unknown, nil},
+		{"NoSession", awsapigateway.ResponseType_EXPIRED_TOKEN(), "404", unknown, nil},
+		{"NoAccess", awsapigateway.ResponseType_ACCESS_DENIED(), "404", unknown, nil},
+		{"NoResource", awsapigateway.ResponseType_RESOURCE_NOT_FOUND(), "404", unknown, nil},
+		{"TooLarge", awsapigateway.ResponseType_REQUEST_TOO_LARGE(), "413",
+			"request body is too large: send files by POST /v1/uploads", nil},
+		{"Throttled", awsapigateway.ResponseType_THROTTLED(), "429", limited, soon},
+		{"QuotaExceeded", awsapigateway.ResponseType_QUOTA_EXCEEDED(), "429", limited, soon},
+		{"BadRequest", awsapigateway.ResponseType_DEFAULT_4XX(), "", "bad request", nil},
+		{"Failure", awsapigateway.ResponseType_DEFAULT_5XX(), "500", "internal error", nil},
+	}
+}
+
+func (a answer) options() *awsapigateway.GatewayResponseOptions {
+	body, err := json.Marshal(map[string]string{"error": a.message})
+	if err != nil {
+		panic(err) // text always encodes
+	}
+	options := &awsapigateway.GatewayResponseOptions{
+		Type:      a.kind,
+		Templates: &map[string]*string{"application/json": jsii.String(string(body))},
+	}
+	if a.status != "" {
+		options.StatusCode = jsii.String(a.status)
+	}
+	if a.headers != nil {
+		options.ResponseHeaders = &a.headers
+	}
+	return options
+}

@@ -1,0 +1,60 @@
+package stack
+
+import (
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigateway"
+	"github.com/aws/jsii-runtime-go"
+)
+
+// endpoints has each path of the API and the function behind it. The function
+// gets every method, so that it answers a wrong one as it does on one machine:
+// with 405 and the methods that there are. (An answer of API Gateway's own would
+// depend on the request's Content-Type, and be 415 or 500 for some.)
+func endpoints() [][2]string {
+	return [][2]string{
+		{"health", "health"},
+		{"openapi.yaml", "health"},
+		{"v1/users/me", "me"},
+		{"v1/lipsync/generate", "generate"},
+		{"v1/lipsync/generate-with-media", "generate-with-media"},
+		{"v1/lipsync/requests", "list-requests"},
+		{"v1/lipsync/requests/{id}", "get-request"},
+		{"v1/uploads", "create-upload"},
+	}
+}
+
+// accessLog is a line for each call. It has the resource and not the path, which
+// may hold a reference_id, no query, and no header, which may hold a token.
+const accessLog = `{"time":"$context.requestTime","request_id":"$context.requestId","trace":"$context.xrayTraceId",` +
+	`"ip":"$context.identity.sourceIp","method":"$context.httpMethod","resource":"$context.resourcePath",` +
+	`"status":"$context.status","bytes":"$context.responseLength","ms":"$context.responseLatency",` +
+	`"integration_ms":"$context.integrationLatency","error":"$context.error.responseType"}`
+
+// addAPI adds what clients call.
+func (s *service) addAPI() {
+	s.api = awsapigateway.NewRestApi(s.stack, jsii.String("Api"), &awsapigateway.RestApiProps{
+		RestApiName:                 jsii.String(s.Name),
+		EndpointTypes:               &[]awsapigateway.EndpointType{awsapigateway.EndpointType_REGIONAL},
+		BinaryMediaTypes:            jsii.Strings("multipart/form-data"),
+		CloudWatchRole:              jsii.Bool(true),             // access logs need it
+		CloudWatchRoleRemovalPolicy: awscdk.RemovalPolicy_RETAIN, // it is the account's
+		DeployOptions: &awsapigateway.StageOptions{
+			StageName:            jsii.String("api"),
+			ThrottlingRateLimit:  jsii.Number(s.RequestRate),
+			ThrottlingBurstLimit: jsii.Number(2 * s.RequestRate),
+			TracingEnabled:       jsii.Bool(true),
+			AccessLogDestination: awsapigateway.NewLogGroupLogDestination(s.logGroup("AccessLog")),
+			AccessLogFormat:      awsapigateway.AccessLogFormat_Custom(jsii.String(accessLog)),
+		},
+	})
+	for _, e := range endpoints() {
+		path, function := e[0], e[1]
+		s.api.Root().ResourceForPath(jsii.String(path)).AddMethod(jsii.String("ANY"),
+			awsapigateway.NewLambdaIntegration(s.functions[function], &awsapigateway.LambdaIntegrationOptions{
+				AllowTestInvoke: jsii.Bool(false),
+			}), nil)
+	}
+	for _, a := range answers() {
+		s.api.AddGatewayResponse(jsii.String(a.id), a.options())
+	}
+}

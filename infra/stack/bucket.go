@@ -1,0 +1,66 @@
+package stack
+
+import (
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awss3"
+	"github.com/aws/jsii-runtime-go"
+)
+
+// How many days objects stay. Inputs and uploads are deleted once they have no
+// more use, so theirs is for what was left behind: it only has to be longer than
+// a request can wait. An output is shown for 30 days, and its last URL holds for
+// some hours after.
+const (
+	inputDays  = 7
+	outputDays = 31
+	partDays   = 1 // of an upload in parts that nobody finished
+)
+
+// addBucket adds the one bucket, for media.
+func (s *service) addBucket() {
+	s.bucket = awss3.NewBucket(s.stack, jsii.String("Media"), &awss3.BucketProps{
+		BlockPublicAccess: awss3.BlockPublicAccess_BLOCK_ALL(),
+		ObjectOwnership:   awss3.ObjectOwnership_BUCKET_OWNER_ENFORCED,
+		Encryption:        awss3.BucketEncryption_S3_MANAGED,
+		EnforceSSL:        jsii.Bool(true),
+		MinimumTLSVersion: jsii.Number(1.2),
+		LifecycleRules: &[]*awss3.LifecycleRule{
+			expire("inputs", inputDays),
+			expire("uploads", inputDays),
+			expire("outputs", outputDays),
+			{Id: jsii.String("parts"), AbortIncompleteMultipartUploadAfter: awscdk.Duration_Days(jsii.Number(partDays))},
+		},
+		Cors: &[]*awss3.CorsRule{{
+			AllowedMethods: &[]awss3.HttpMethods{awss3.HttpMethods_GET, awss3.HttpMethods_HEAD, awss3.HttpMethods_PUT},
+			AllowedOrigins: jsii.Strings(s.CORSOrigins...),
+			AllowedHeaders: jsii.Strings("*"),
+			MaxAge:         jsii.Number(3600), // seconds
+		}},
+		RemovalPolicy: s.dataRemoval(),
+	})
+}
+
+func expire(prefix string, days int) *awss3.LifecycleRule {
+	return &awss3.LifecycleRule{
+		Id:         jsii.String(prefix),
+		Prefix:     jsii.String(prefix + "/"),
+		Expiration: awscdk.Duration_Days(jsii.Number(days)),
+	}
+}
+
+// useObjects allows actions on the objects under a prefix.
+func (s *service) useObjects(prefix string, actions ...string) awsiam.PolicyStatement {
+	for i, action := range actions {
+		actions[i] = "s3:" + action
+	}
+	return allow(actions, s.bucket.ArnForObjects(jsii.String(prefix+"/*")))
+}
+
+// missObjects allows to learn that an object under a prefix isn't there: without
+// the right to list them S3 answers that it is forbidden to know.
+func (s *service) missObjects(prefix string) awsiam.PolicyStatement {
+	statement := allow([]string{"s3:ListBucket"}, s.bucket.BucketArn())
+	statement.AddCondition(jsii.String("StringLike"), map[string]string{"s3:prefix": prefix + "/*"})
+	return statement
+}

@@ -1,0 +1,3 @@
+package stack
+
+func (s *service) addDashboard() {}

@@ -1,0 +1,53 @@
+package stack
+
+import (
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsevents"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awseventstargets"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambdadestinations"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambdaeventsources"
+	"github.com/aws/jsii-runtime-go"
+)
+
+// addEvents connects the functions that no client calls.
+func (s *service) addEvents() {
+	s.functions["dispatch"].AddEventSource(awslambdaeventsources.NewSqsEventSource(s.queue,
+		&awslambdaeventsources.SqsEventSourceProps{
+			BatchSize:               jsii.Number(10),
+			MaxConcurrency:          jsii.Number(4), // Batch takes some tens of calls a second
+			ReportBatchItemFailures: jsii.Bool(true),
+		}))
+	// A failed job is told for hours if need be. What is lost even so is found
+	// by the sweep, once the lease has ended.
+	s.call("job-state", "JobFailed", 2, 6*3600, &awsevents.RuleProps{
+		Description: jsii.String("Jobs that failed"),
+		EventPattern: &awsevents.EventPattern{
+			Source:     jsii.Strings("aws.batch"),
+			DetailType: jsii.Strings("Batch Job State Change"),
+			Detail:     &map[string]any{"status": []string{"FAILED"}, "jobQueue": []*string{s.jobQueue.JobQueueArn()}},
+		},
+	})
+	// A minute's sweep that failed is not tried again: the next minute's is near.
+	s.call("sweep", "EachMinute", 0, 60, &awsevents.RuleProps{
+		Description: jsii.String("The sweep"),
+		Schedule:    awsevents.Schedule_Rate(awscdk.Duration_Minutes(jsii.Number(1))),
+	})
+}
+
+// call has a rule call a function, again up to the number of retries while the
+// event is no older than age in seconds, and puts aside what comes to nothing.
+func (s *service) call(function, id string, retries, age int, rule *awsevents.RuleProps) {
+	f := s.functions[function]
+	f.ConfigureAsyncInvoke(&awslambda.EventInvokeConfigOptions{
+		RetryAttempts: jsii.Number(retries),
+		MaxEventAge:   awscdk.Duration_Seconds(jsii.Number(age)),
+		OnFailure:     awslambdadestinations.NewSqsDestination(s.dead),
+	})
+	awsevents.NewRule(s.stack, jsii.String(id), rule).AddTarget(awseventstargets.NewLambdaFunction(f,
+		&awseventstargets.LambdaFunctionProps{
+			RetryAttempts:   jsii.Number(retries),
+			MaxEventAge:     awscdk.Duration_Seconds(jsii.Number(age)),
+			DeadLetterQueue: s.dead,
+		}))
+}

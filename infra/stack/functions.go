@@ -1,0 +1,175 @@
+package stack
+
+import (
+	"path/filepath"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/jsii-runtime-go"
+)
+
+// Timeouts in seconds. API Gateway waits for 29; the sweep runs each minute.
+const (
+	apiTimeout      = 25
+	dispatchTimeout = 30
+	stateTimeout    = 30
+	sweepTimeout    = 55
+)
+
+// lambda is a function of the service: where it is called from is in api.go and
+// events.go.
+type lambda struct {
+	name      string
+	timeout   int // seconds
+	memory    int // MiB; the share of a CPU grows with it
+	variables []string
+	policy    []awsiam.PolicyStatement
+}
+
+// lambdas has every function and all that it may do.
+func (s *service) lambdas() []lambda {
+	return []lambda{
+		{name: "health", timeout: apiTimeout, memory: 256},
+		{
+			name: "me", timeout: apiTimeout, memory: 512,
+			variables: []string{"LIPSYNC_TABLE", "LIPSYNC_READ_RATE"},
+			policy:    []awsiam.PolicyStatement{s.authenticate()},
+		},
+		{
+			name: "generate", timeout: apiTimeout, memory: 512,
+			variables: []string{"LIPSYNC_TABLE", "LIPSYNC_BUCKET", "LIPSYNC_QUEUE_URL", "LIPSYNC_GENERATE_RATE", "LIPSYNC_MAX_VIDEO", "LIPSYNC_MAX_AUDIO"},
+			policy: []awsiam.PolicyStatement{
+				s.authenticate(), s.create(), s.send(),
+				s.useObjects("uploads", "GetObject"), s.missObjects("uploads"),
+			},
+		},
+		{
+			name: "generate-with-media", timeout: apiTimeout, memory: 1024,
+			variables: []string{"LIPSYNC_TABLE", "LIPSYNC_BUCKET", "LIPSYNC_QUEUE_URL", "LIPSYNC_GENERATE_RATE", "LIPSYNC_MAX_VIDEO", "LIPSYNC_MAX_AUDIO"},
+			policy: []awsiam.PolicyStatement{
+				s.authenticate(), s.create(), s.send(),
+				s.useObjects("inputs", "PutObject", "DeleteObject", "AbortMultipartUpload"),
+			},
+		},
+		{
+			name: "get-request", timeout: apiTimeout, memory: 512,
+			variables: []string{"LIPSYNC_TABLE", "LIPSYNC_BUCKET", "LIPSYNC_SIGNER_ROLE", "LIPSYNC_READ_RATE"},
+			policy:    []awsiam.PolicyStatement{s.authenticate(), s.useTable("Query")},
+		},
+		{
+			name: "list-requests", timeout: apiTimeout, memory: 512,
+			variables: []string{"LIPSYNC_TABLE", "LIPSYNC_BUCKET", "LIPSYNC_SIGNER_ROLE", "LIPSYNC_READ_RATE"},
+			policy:    []awsiam.PolicyStatement{s.authenticate(), s.useTable("Query")},
+		},
+		{
+			name: "create-upload", timeout: apiTimeout, memory: 512,
+			variables: []string{"LIPSYNC_TABLE", "LIPSYNC_BUCKET", "LIPSYNC_SIGNER_ROLE", "LIPSYNC_READ_RATE", "LIPSYNC_MAX_VIDEO", "LIPSYNC_MAX_AUDIO"},
+			policy:    []awsiam.PolicyStatement{s.authenticate(), s.useTable("PutItem")},
+		},
+		{
+			name: "dispatch", timeout: dispatchTimeout, memory: 512,
+			variables: []string{"LIPSYNC_TABLE", "LIPSYNC_JOB_QUEUE", "LIPSYNC_JOB_DEFINITION"},
+			policy: []awsiam.PolicyStatement{
+				s.useTable("GetItem"), s.submit(), listJobs(),
+				allow([]string{"sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"}, s.queue.QueueArn()),
+			},
+		},
+		{
+			name: "job-state", timeout: stateTimeout, memory: 512,
+			variables: []string{"LIPSYNC_TABLE"},
+			policy:    []awsiam.PolicyStatement{s.useTable("GetItem", "PutItem", "UpdateItem", "ConditionCheckItem"), s.letDie()},
+		},
+		{
+			name: "sweep", timeout: sweepTimeout, memory: 512,
+			variables: []string{"LIPSYNC_TABLE", "LIPSYNC_BUCKET", "LIPSYNC_QUEUE_URL"},
+			policy: []awsiam.PolicyStatement{
+				s.useTable("GetItem", "PutItem", "UpdateItem", "DeleteItem", "ConditionCheckItem"), s.queryOpen(), s.send(),
+				s.useObjects("inputs", "DeleteObject"), s.useObjects("uploads", "DeleteObject"), s.letDie(),
+			},
+		},
+	}
+}
+
+// authenticate allows to look up a key, note its use, and take from its rate.
+func (s *service) authenticate() awsiam.PolicyStatement {
+	return s.useTable("GetItem", "UpdateItem")
+}
+
+// create allows to write a new request and all that comes with it.
+func (s *service) create() awsiam.PolicyStatement {
+	return s.useTable("BatchGetItem", "PutItem", "UpdateItem", "ConditionCheckItem")
+}
+
+// submit allows to start the runner.
+func (s *service) submit() awsiam.PolicyStatement {
+	return allow([]string{"batch:SubmitJob"}, s.jobQueue.JobQueueArn(), s.jobDefinition.JobDefinitionArn())
+}
+
+// listJobs allows to see which jobs there are; AWS knows no narrower right.
+func listJobs() awsiam.PolicyStatement {
+	return allow([]string{"batch:ListJobs"}, jsii.String("*"))
+}
+
+// letDie allows Lambda to put aside an event that the function failed on.
+func (s *service) letDie() awsiam.PolicyStatement {
+	return allow([]string{"sqs:SendMessage"}, s.dead.QueueArn())
+}
+
+func allow(actions []string, resources ...*string) awsiam.PolicyStatement {
+	return awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
+		Actions:   jsii.Strings(actions...),
+		Resources: &resources,
+	})
+}
+
+// addFunctions adds the functions, and the role that signs for some of them.
+func (s *service) addFunctions() {
+	lambdas := s.lambdas()
+	roles := map[string]awsiam.Role{}
+	for _, l := range lambdas {
+		roles[l.name] = s.functionRole(l)
+	}
+	s.addSigner(lambdas, roles)
+	environment := s.environment()
+	s.functions = map[string]awslambda.Function{}
+	for _, l := range lambdas {
+		variables := map[string]*string{}
+		for _, name := range l.variables {
+			variables[name] = environment[name]
+		}
+		s.functions[l.name] = s.function(l, roles[l.name], &variables)
+	}
+}
+
+func (s *service) functionRole(l lambda) awsiam.Role {
+	role := awsiam.NewRole(s.stack, jsii.String(l.id()+"Role"), &awsiam.RoleProps{
+		AssumedBy: awsiam.NewServicePrincipal(jsii.String("lambda.amazonaws.com"), nil),
+	})
+	for _, statement := range l.policy {
+		role.AddToPolicy(statement)
+	}
+	return role
+}
+
+func (s *service) function(l lambda, role awsiam.Role, variables *map[string]*string) awslambda.Function {
+	log := s.logGroup(l.id() + "Log")
+	log.GrantWrite(role)
+	architecture := awslambda.Architecture_ARM_64()
+	if s.Architecture == "x86_64" {
+		architecture = awslambda.Architecture_X86_64()
+	}
+	return awslambda.NewFunction(s.stack, jsii.String(l.id()), &awslambda.FunctionProps{
+		Runtime:       awslambda.Runtime_PROVIDED_AL2023(),
+		Architecture:  architecture,
+		Handler:       jsii.String("bootstrap"),
+		Code:          awslambda.Code_FromAsset(jsii.String(filepath.Join(s.Functions, l.name)), nil),
+		Role:          role,
+		Timeout:       awscdk.Duration_Seconds(jsii.Number(l.timeout)),
+		MemorySize:    jsii.Number(l.memory),
+		Environment:   variables,
+		Tracing:       awslambda.Tracing_ACTIVE,
+		LogGroup:      log,
+		LoggingFormat: awslambda.LoggingFormat_JSON,
+	})
+}

@@ -1,0 +1,127 @@
+package stack
+
+import (
+	"maps"
+	"strconv"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsbatch"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsecrassets"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsecs"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/jsii-runtime-go"
+)
+
+// What one job takes: an instance of 4 vCPUs and 16 GiB, less what its system
+// and ECS agent need.
+const (
+	jobVCPUs     = 4
+	jobMemoryGiB = 12
+)
+
+// attempts is how often Batch may start a job again, the most that it knows.
+// Only what is no fault of the request is tried again, see retries.
+const attempts = 10
+
+// interrupted is the runner's exit code for a request that it gave back.
+const interrupted = "75"
+
+const scratch = "/scratch"
+
+// addRunner adds the job that renders.
+func (s *service) addRunner() {
+	s.jobDefinition = awsbatch.NewEcsJobDefinition(s.stack, jsii.String("Runner"), &awsbatch.EcsJobDefinitionProps{
+		Timeout:         awscdk.Duration_Seconds(jsii.Number(s.JobTimeout.Seconds())),
+		RetryAttempts:   jsii.Number(attempts),
+		RetryStrategies: retries(),
+		Container: awsbatch.NewEcsEc2ContainerDefinition(s.stack, jsii.String("Container"), &awsbatch.EcsEc2ContainerDefinitionProps{
+			Image:                  awsecs.ContainerImage_FromDockerImageAsset(s.image()),
+			Cpu:                    jsii.Number(jobVCPUs),
+			Memory:                 awscdk.Size_Gibibytes(jsii.Number(jobMemoryGiB)),
+			Gpu:                    s.gpus(),
+			User:                   jsii.String("65532:65532"),
+			ReadonlyRootFilesystem: jsii.Bool(true),
+			// With no path of the host Docker makes one that belongs to whom
+			// the folder in the image does, and removes it with the container.
+			Volumes: &[]awsbatch.EcsVolume{awsbatch.EcsVolume_Host(&awsbatch.HostVolumeOptions{
+				Name: jsii.String("scratch"), ContainerPath: jsii.String(scratch),
+			})},
+			Environment: s.runnerEnvironment(),
+			JobRole:     s.runnerRole(),
+			Logging: awsecs.LogDriver_AwsLogs(&awsecs.AwsLogDriverProps{
+				LogGroup: s.logGroup("RunnerLog"), StreamPrefix: jsii.String("runner"),
+			}),
+		}),
+	})
+}
+
+// retries tells what is tried again: what the runner gave back, and what went
+// with its Spot instance. For all else the sweep starts a new job, as long as the
+// request has attempts left.
+func retries() *[]awsbatch.RetryStrategy {
+	return &[]awsbatch.RetryStrategy{
+		awsbatch.RetryStrategy_Of(awsbatch.Action_RETRY, awsbatch.Reason_Custom(&awsbatch.CustomReason{OnExitCode: jsii.String(interrupted)})),
+		awsbatch.RetryStrategy_Of(awsbatch.Action_RETRY, awsbatch.Reason_SPOT_INSTANCE_RECLAIMED()),
+		awsbatch.RetryStrategy_Of(awsbatch.Action_EXIT, awsbatch.Reason_Custom(&awsbatch.CustomReason{OnReason: jsii.String("*")})),
+	}
+}
+
+func (s *service) gpus() *float64 {
+	if s.Image == "cpu" {
+		return nil
+	}
+	return jsii.Number(1)
+}
+
+// image is built by the cdk command when it deploys.
+func (s *service) image() awsecrassets.DockerImageAsset {
+	return awsecrassets.NewDockerImageAsset(s.stack, jsii.String("Image"), &awsecrassets.DockerImageAssetProps{
+		Directory:  jsii.String(s.Repository),
+		File:       jsii.String("cmd/runner/Dockerfile"),
+		Target:     jsii.String(s.Image),
+		Platform:   awsecrassets.Platform_LINUX_AMD64(),
+		IgnoreMode: awscdk.IgnoreMode_DOCKER,
+		Exclude:    jsii.Strings("*", "!go.mod", "!go.sum", "!cmd", "!internal"),
+	})
+}
+
+func (s *service) runnerEnvironment() *map[string]*string {
+	env := map[string]*string{
+		"LIPSYNC_TABLE":       s.table.TableName(),
+		"LIPSYNC_BUCKET":      s.bucket.BucketName(),
+		"LIPSYNC_SCRATCH":     jsii.String(scratch),
+		"LIPSYNC_JOB_TIMEOUT": jsii.String(s.JobTimeout.String()),
+	}
+	maps.Copy(env, s.sizeLimits())
+	maps.Copy(env, map[string]*string{
+		"LIPSYNC_MAX_DURATION": jsii.String(s.MaxDuration.String()),
+		"LIPSYNC_MAX_SIDE":     jsii.String(strconv.Itoa(s.MaxSide)),
+		"LIPSYNC_MAX_FPS":      jsii.String(strconv.Itoa(s.MaxFPS)),
+	})
+	return &env
+}
+
+func (s *service) sizeLimits() map[string]*string {
+	return map[string]*string{
+		"LIPSYNC_MAX_VIDEO": jsii.String(strconv.Itoa(s.MaxVideoMiB << 20)),
+		"LIPSYNC_MAX_AUDIO": jsii.String(strconv.Itoa(s.MaxAudioMiB << 20)),
+	}
+}
+
+// runnerRole may claim and finish requests, read what they were given, and
+// write what came of it.
+func (s *service) runnerRole() awsiam.Role {
+	role := awsiam.NewRole(s.stack, jsii.String("RunnerRole"), &awsiam.RoleProps{
+		AssumedBy: awsiam.NewServicePrincipal(jsii.String("ecs-tasks.amazonaws.com"), nil),
+	})
+	for _, statement := range []awsiam.PolicyStatement{
+		s.useTable("GetItem", "PutItem", "UpdateItem", "ConditionCheckItem"),
+		s.queryOpen(),
+		s.useObjects("inputs", "GetObject", "DeleteObject"),
+		s.useObjects("uploads", "GetObject"),
+		s.useObjects("outputs", "PutObject", "DeleteObject", "AbortMultipartUpload"),
+	} {
+		role.AddToPolicy(statement)
+	}
+	return role
+}

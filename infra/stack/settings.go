@@ -1,0 +1,103 @@
+package stack
+
+import (
+	"maps"
+	"time"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+)
+
+// Settings are what an operator decides. Each is a key of CDK's context, named
+// in the comment after it, and given in cdk.json or as -c KEY=VALUE.
+type Settings struct {
+	// Name is the stack's: two of them may live in one account and region.
+	Name string // lipsync:name
+	// KeepData has the table and the bucket outlive the stack, and the stack
+	// refuse to be deleted.
+	KeepData bool // lipsync:keepData
+
+	// Image is which runner renders: "cuda" on instances with a GPU, or "cpu".
+	Image string // lipsync:image
+	// InstanceTypes are what Batch may start, of at least 4 vCPUs and 16 GiB.
+	InstanceTypes []string // lipsync:instanceTypes
+	// SpotVCPUs and OnDemandVCPUs bound what runs at a time: Spot first,
+	// on-demand once there is no more Spot. 0 does without.
+	SpotVCPUs, OnDemandVCPUs int // lipsync:spotVcpus, lipsync:onDemandVcpus
+	// JobTimeout is when Batch kills a job.
+	JobTimeout time.Duration // lipsync:jobTimeout
+
+	// GenerateRate and ReadRate are calls a minute for one API key.
+	GenerateRate, ReadRate int // lipsync:generateRate, lipsync:readRate
+	// RequestRate is how many calls a second the API takes from all clients
+	// together, and twice as many in a burst.
+	RequestRate int // lipsync:requestRate
+
+	// Limits of a medium: MiB, time, pixels of a side, frames a second.
+	MaxVideoMiB, MaxAudioMiB int           // lipsync:maxVideoMiB, lipsync:maxAudioMiB
+	MaxDuration              time.Duration // lipsync:maxDuration
+	MaxSide, MaxFPS          int           // lipsync:maxSide, lipsync:maxFps
+
+	// CORSOrigins are the web sites whose pages may send uploads and fetch outputs.
+	CORSOrigins []string // lipsync:corsOrigins
+	// LogDays is how long logs are kept.
+	LogDays int // lipsync:logDays
+	// AlarmEmail gets the alarms; for "" nobody does, until one subscribes to the topic.
+	AlarmEmail string // lipsync:alarmEmail
+
+	// Repository is the path of this repository's root, and Functions that of
+	// the built Lambdas, of the architecture arm64 or x86_64. They are for tests.
+	Repository, Functions, Architecture string // lipsync:repository, lipsync:functions, lipsync:architecture
+}
+
+// ReadSettings takes the settings from the app's context. An unknown or bad one
+// is an error of one sentence.
+func ReadSettings(app awscdk.App) (Settings, error) {
+	all, _ := app.Node().GetAllContext(nil).(map[string]any)
+	return ParseSettings(all)
+}
+
+// ParseSettings is ReadSettings for a context that is at hand.
+func ParseSettings(context map[string]any) (Settings, error) {
+	r := reader{values: maps.Clone(context)}
+	s := Settings{
+		Name:     r.match("name", "Lipsync", stackName, "letters, digits and dashes, a letter first, at most 40"),
+		KeepData: r.flag("keepData", true),
+
+		Image:         r.oneOf("image", "cuda", "cpu"),
+		SpotVCPUs:     r.whole("spotVcpus", 64, 0, 10_000),
+		OnDemandVCPUs: r.whole("onDemandVcpus", 16, 0, 10_000),
+		JobTimeout:    r.duration("jobTimeout", 6*time.Hour, 10*time.Minute, 7*24*time.Hour),
+
+		GenerateRate: r.whole("generateRate", 60, 1, 1_000_000),
+		ReadRate:     r.whole("readRate", 600, 1, 1_000_000),
+		RequestRate:  r.whole("requestRate", 500, 1, 10_000),
+
+		MaxVideoMiB: r.whole("maxVideoMiB", 5*1024, 1, 5*1024),
+		MaxAudioMiB: r.whole("maxAudioMiB", 500, 1, 5*1024),
+		MaxDuration: r.duration("maxDuration", time.Hour, time.Second, 24*time.Hour),
+		MaxSide:     r.whole("maxSide", 4096, 16, 8192),
+		MaxFPS:      r.whole("maxFps", 120, 1, 240),
+
+		CORSOrigins: r.list("corsOrigins", origin, "* or an origin such as https://example.com", "*"),
+		LogDays:     r.logDays("logDays", 30),
+		AlarmEmail:  r.match("alarmEmail", "", email, "an e-mail address"),
+
+		Repository:   r.match("repository", "..", anything, "a path"),
+		Functions:    r.match("functions", "../dist/functions", anything, "a path"),
+		Architecture: r.oneOf("architecture", "arm64", "x86_64"),
+	}
+	s.InstanceTypes = r.list("instanceTypes", instanceType, "a type such as g5.xlarge", defaultTypes(s.Image)...)
+	if s.SpotVCPUs+s.OnDemandVCPUs < jobVCPUs {
+		r.refuse("lipsync:spotVcpus and lipsync:onDemandVcpus are together less than the %d that one job takes", jobVCPUs)
+	}
+	return s, r.finish()
+}
+
+// defaultTypes are the smallest instances with a GPU, or without, that the job
+// fits, of some generations, so that Spot has a choice.
+func defaultTypes(image string) []string {
+	if image == "cpu" {
+		return []string{"m6i.xlarge", "m7i.xlarge", "m6a.xlarge", "m7a.xlarge"}
+	}
+	return []string{"g4dn.xlarge", "g5.xlarge", "g6.xlarge"}
+}

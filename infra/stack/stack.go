@@ -1,0 +1,94 @@
+// Package stack defines everything that the service is on AWS: each file has
+// one part of it and the grants for that part.
+package stack
+
+import (
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigateway"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsbatch"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsec2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awss3"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
+	"github.com/aws/jsii-runtime-go"
+)
+
+// service is the stack while it grows. A part may use those that were added
+// before it.
+type service struct {
+	stack awscdk.Stack
+	Settings
+
+	table  awsdynamodb.Table
+	bucket awss3.Bucket
+	queue  awssqs.Queue
+	dead   awssqs.Queue // what could not be handled
+
+	vpc           awsec2.Vpc
+	jobQueue      awsbatch.JobQueue
+	jobDefinition awsbatch.EcsJobDefinition
+
+	signer    awsiam.Role
+	functions map[string]awslambda.Function
+	api       awsapigateway.RestApi
+}
+
+// New adds the service's stack to the app.
+func New(app awscdk.App, settings Settings) awscdk.Stack {
+	s := &service{
+		Settings: settings,
+		stack: awscdk.NewStack(app, jsii.String(settings.Name), &awscdk.StackProps{
+			Description:           jsii.String("Lip sync service"),
+			TerminationProtection: jsii.Bool(settings.KeepData),
+		}),
+	}
+	s.addTable()
+	s.addBucket()
+	s.addQueue()
+	s.addNetwork()
+	s.addCompute()
+	s.addRunner()
+	s.addFunctions()
+	s.addAPI()
+	s.addEvents()
+	s.addAlarms()
+	s.addDashboard()
+	s.addOutputs()
+	s.addChecks()
+	return s.stack
+}
+
+// dataRemoval is what becomes of data with the stack.
+func (s *service) dataRemoval() awscdk.RemovalPolicy {
+	if s.KeepData {
+		return awscdk.RemovalPolicy_RETAIN
+	}
+	return awscdk.RemovalPolicy_DESTROY
+}
+
+// logGroup has logs of one origin, which go with the stack.
+func (s *service) logGroup(id string) awslogs.LogGroup {
+	group := awslogs.NewLogGroup(s.stack, jsii.String(id), &awslogs.LogGroupProps{RemovalPolicy: awscdk.RemovalPolicy_DESTROY})
+	group.Node().DefaultChild().(awslogs.CfnLogGroup).SetRetentionInDays(jsii.Number(s.LogDays))
+	return group
+}
+
+// addOutputs names what an operator needs to know.
+func (s *service) addOutputs() {
+	for _, o := range []struct {
+		id    string
+		value *string
+	}{
+		{"ApiUrl", s.api.Url()},
+		{"TableName", s.table.TableName()},
+		{"BucketName", s.bucket.BucketName()},
+		{"QueueUrl", s.queue.QueueUrl()},
+		{"DeadLetterQueueUrl", s.dead.QueueUrl()},
+		{"JobQueueArn", s.jobQueue.JobQueueArn()},
+	} {
+		awscdk.NewCfnOutput(s.stack, jsii.String(o.id), &awscdk.CfnOutputProps{Value: o.value})
+	}
+}

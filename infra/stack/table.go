@@ -1,0 +1,48 @@
+package stack
+
+import (
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/jsii-runtime-go"
+
+	"lipsync/internal/dynamodb"
+)
+
+// addTable adds the one table, which holds the truth about everything.
+func (s *service) addTable() {
+	s.table = awsdynamodb.NewTable(s.stack, jsii.String("Table"), &awsdynamodb.TableProps{
+		PartitionKey:        stringKey(dynamodb.PartitionKey),
+		SortKey:             stringKey(dynamodb.SortKey),
+		TimeToLiveAttribute: jsii.String(dynamodb.TimeToLive),
+		BillingMode:         awsdynamodb.BillingMode_PAY_PER_REQUEST,
+		PointInTimeRecoverySpecification: &awsdynamodb.PointInTimeRecoverySpecification{
+			PointInTimeRecoveryEnabled: jsii.Bool(true),
+		},
+		DeletionProtection: jsii.Bool(s.KeepData),
+		RemovalPolicy:      s.dataRemoval(),
+	})
+	s.table.AddGlobalSecondaryIndex(&awsdynamodb.GlobalSecondaryIndexProps{
+		IndexName:      jsii.String(dynamodb.OpenIndex),
+		PartitionKey:   stringKey(dynamodb.OpenPartition),
+		SortKey:        stringKey(dynamodb.OpenSort),
+		ProjectionType: awsdynamodb.ProjectionType_ALL,
+	})
+}
+
+func stringKey(name string) *awsdynamodb.Attribute {
+	return &awsdynamodb.Attribute{Name: jsii.String(name), Type: awsdynamodb.AttributeType_STRING}
+}
+
+// useTable allows actions on the table's items. Those of a transaction or a
+// batch are allowed by what they do to each item.
+func (s *service) useTable(actions ...string) awsiam.PolicyStatement {
+	for i, action := range actions {
+		actions[i] = "dynamodb:" + action
+	}
+	return allow(actions, s.table.TableArn())
+}
+
+// queryOpen allows to ask what waits.
+func (s *service) queryOpen() awsiam.PolicyStatement {
+	return allow([]string{"dynamodb:Query"}, jsii.String(*s.table.TableArn()+"/index/"+dynamodb.OpenIndex))
+}
