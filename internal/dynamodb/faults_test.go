@@ -1,0 +1,197 @@
+package dynamodb_test
+
+import (
+	"fmt"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"lipsync/internal/dynamodb"
+	"lipsync/internal/lipsync"
+)
+
+// faults are all that may befall a call, by the operation that it may befall;
+// "" is any.
+func faults() map[string]map[string]fault {
+	return map[string]map[string]fault{
+		"": {
+			"throttled":   refused(http.StatusBadRequest, "ThrottlingException"),
+			"over limits": refused(http.StatusBadRequest, "ProvisionedThroughputExceededException"),
+			"failing":     refused(http.StatusInternalServerError, "InternalServerError"),
+			"lost":        lost,
+		},
+		"TransactWriteItems": {
+			"in progress":          refused(http.StatusBadRequest, "TransactionInProgressException"),
+			"canceled, throttled":  canceled("ThrottlingError"),
+			"canceled, over limit": canceled("ProvisionedThroughputExceeded"),
+			"canceled, conflict":   canceled("TransactionConflict"),
+		},
+		"UpdateItem":   {"conflict": refused(http.StatusBadRequest, "TransactionConflictException")},
+		"BatchGetItem": {"unprocessed": unprocessed},
+	}
+}
+
+// TestFaults lets each single call on a request's way meet each fault: nobody
+// notices, and all is done once.
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	var w wire
+	want := live(t, openWire(t, &w))
+	calls := w.take()
+	cases := 0
+	for n, operation := range calls {
+		for _, about := range []string{"", operation} {
+			for name, f := range faults()[about] {
+				cases++
+				t.Run(fmt.Sprintf("%d %s %s", n, operation, name), func(t *testing.T) {
+					t.Parallel()
+					got := live(t, openWire(t, &wire{spoil: func(i int, _ string) fault {
+						if i == n {
+							return f
+						}
+						return nil
+					}}))
+					if got != want {
+						t.Errorf("got %+v, want %+v", got, want)
+					}
+				})
+			}
+		}
+	}
+	t.Logf("%d calls, %d cases", len(calls), cases)
+}
+
+// life is what a request leaves at its end.
+type life struct {
+	request lipsync.Request
+	total   int64
+	used    int64
+	uploads int
+}
+
+// live takes a request, with all that it can have, from its key to its end. Each
+// step must succeed.
+func live(t *testing.T, s *dynamodb.Store) life {
+	t.Helper()
+	now := time.Unix(1_800_000_000, 0).UTC()
+	r := lipsync.Request{
+		ID: "00000000-0000-4000-8000-000000000001", Account: "a", KeyID: "k", ReferenceID: "r",
+		Status: lipsync.Queued, Video: lipsync.Input{Object: "uploads/u"}, CreatedAt: now,
+	}
+	idem := &lipsync.Idempotency{Key: "i", ExpiresAt: now.Add(time.Hour)}
+	create := func(again bool) error {
+		_, replayed, err := s.Create(t.Context(), r, []string{"u"}, idem)
+		if err == nil && replayed != again {
+			return fmt.Errorf("got replayed %t", replayed)
+		}
+		return err
+	}
+	claim := func(id, token string) error {
+		_, err := s.Claim(t.Context(), id, token, now, time.Minute)
+		return err
+	}
+	take := func() error {
+		wait, err := s.Take(t.Context(), "k", 10, now)
+		if wait > 0 {
+			return fmt.Errorf("got a wait of %v", wait)
+		}
+		return err
+	}
+	for i, step := range []func() error{
+		func() error {
+			return s.CreateKey(t.Context(), lipsync.Key{ID: "k", Account: "a", Limit: 1, CreatedAt: now})
+		},
+		func() error { return s.TouchKey(t.Context(), "k", now) },
+		take, take,
+		func() error {
+			return s.CreateUpload(t.Context(), lipsync.Upload{ID: "u", Account: "a", ExpiresAt: now})
+		},
+		func() error { return create(false) },
+		func() error { return create(true) },
+		func() error { return claim(r.ID, "w1") },
+		func() error { return s.Renew(t.Context(), r.ID, "w1", now.Add(time.Hour)) },
+		func() error { return s.Release(t.Context(), r.ID, "w1") },
+		func() error { return claim("", "w2") },
+		func() error { return s.Finish(t.Context(), r.ID, "w2", now, "o", "") },
+		func() error { return s.RevokeKey(t.Context(), "a", "k", now) },
+	} {
+		if err := step(); err != nil {
+			t.Fatalf("step %d: %v", i, err)
+		}
+	}
+	return look(t, s, now)
+}
+
+func look(t *testing.T, s *dynamodb.Store, now time.Time) (l life) {
+	t.Helper()
+	list, total, err := s.List(t.Context(), "a", "r", 0, 10)
+	if err != nil || len(list) != 1 {
+		t.Fatalf("got %v (%v), want one request", list, err)
+	}
+	l.total = total
+	if l.request, err = s.Get(t.Context(), list[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	keys, err := s.ListKeys(t.Context(), "a")
+	if err != nil || len(keys) != 1 {
+		t.Fatalf("got %v (%v), want one key", keys, err)
+	}
+	l.used = keys[0].Used
+	uploads, err := s.ExpiredUploads(t.Context(), now.Add(2*lipsync.UploadLife), 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.uploads = len(uploads)
+	return l
+}
+
+// TestStorm creates while much of what is called meets a fault.
+func TestStorm(t *testing.T) {
+	t.Parallel()
+	const n = 20
+	for _, about := range []string{"", "TransactWriteItems"} {
+		for name, f := range faults()[about] {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				s := openWire(t, &wire{spoil: func(i int, operation string) fault {
+					if i%3 == 0 && (about == "" || about == operation) {
+						return f
+					}
+					return nil
+				}})
+				createAll(t, s, n)
+				keys, err := s.ListKeys(t.Context(), "a")
+				if err != nil || keys[0].Used != n {
+					t.Errorf("got keys %v (%v), want %d uses", keys, err, n)
+				}
+				list, total, err := s.List(t.Context(), "a", "", 0, n+1)
+				if err != nil || total != n || len(list) != n {
+					t.Errorf("got %d of %d requests (%v), want %d", len(list), total, err, n)
+				}
+			})
+		}
+	}
+}
+
+// createAll creates n requests of an account at once.
+func createAll(t testing.TB, s *dynamodb.Store, n int) {
+	t.Helper()
+	if err := s.CreateKey(t.Context(), lipsync.Key{ID: "k", Account: "a"}); err != nil {
+		t.Fatal(err)
+	}
+	var clients sync.WaitGroup
+	for range n {
+		clients.Go(func() {
+			r := lipsync.Request{
+				ID: uuid.NewString(), Account: "a", KeyID: "k", Status: lipsync.Queued, CreatedAt: time.Unix(1_800_000_000, 0),
+			}
+			if _, _, err := s.Create(t.Context(), r, nil, nil); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	clients.Wait()
+}
