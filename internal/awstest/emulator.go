@@ -162,6 +162,9 @@ func (e *Emulator) Config() aws.Config {
 		Region:       region,
 		BaseEndpoint: aws.String(e.URL),
 		Credentials:  credentials.NewStaticCredentialsProvider(accessKey, secretKey, ""),
+		// As config.LoadDefaultConfig has it.
+		RequestChecksumCalculation: aws.RequestChecksumCalculationWhenSupported,
+		ResponseChecksumValidation: aws.ResponseChecksumValidationWhenSupported,
 	}
 }
 

@@ -36,10 +36,7 @@ func newSigner(cfg aws.Config, role string) *s3.PresignClient {
 			o.ExpiryWindow = sessionLife - sessionUse
 		})
 	}
-	return s3.NewPresignClient(newClient(cfg, func(o *s3.Options) {
-		// Else the URL demands the checksum of an empty body.
-		o.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
-	}))
+	return s3.NewPresignClient(newClient(cfg))
 }
 
 // SignGet implements lipsync.Objects.

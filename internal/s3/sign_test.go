@@ -56,7 +56,8 @@ func (s *tokens) Do(r *http.Request) (*http.Response, error) {
 func (s *tokens) config() aws.Config {
 	return aws.Config{
 		Region: "us-east-1", HTTPClient: s,
-		Credentials: credentials.NewStaticCredentialsProvider("own", "secret", "token"),
+		Credentials:                credentials.NewStaticCredentialsProvider("own", "secret", "token"),
+		RequestChecksumCalculation: aws.RequestChecksumCalculationWhenSupported, // the default of config
 	}
 }
 
