@@ -42,6 +42,8 @@ type Job struct {
 	// LargestFace syncs the largest face of each frame, whoever speaks.
 	LargestFace bool
 	Progress    func(Progress) // may be nil; never called concurrently
+	// Rendered is told how long the output is, once it is there; may be nil.
+	Rendered func(length time.Duration)
 }
 
 // rendering is the work on one job.
@@ -97,7 +99,13 @@ func (w *rendering) render(ctx context.Context) error {
 		return fmt.Errorf("plan: %w", err)
 	}
 	most := max(1, stretchSize/(v.Width*v.Height*3/2))
-	return w.paint(ctx, session, &player{w.Tools, w.video, line, seen.sums, w.dir, most})
+	if err := w.paint(ctx, session, &player{w.Tools, w.video, line, seen.sums, w.dir, most}); err != nil {
+		return err
+	}
+	if w.job.Rendered != nil {
+		w.job.Rendered(time.Duration(float64(w.frames) / v.Rate.Float() * float64(time.Second)))
+	}
+	return nil
 }
 
 // readSpeech analyses samples until their end or the context's.

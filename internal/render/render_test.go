@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"lipsync/internal/face"
 	"lipsync/internal/ffmpeg"
@@ -83,7 +84,12 @@ func render(t testing.TB, r *Renderer, video, audio string) (string, error) {
 	t.Helper()
 	dir := t.TempDir()
 	output := filepath.Join(dir, "out put.mp4")
-	err := r.Render(t.Context(), Job{Video: video, Audio: audio, Output: output, Scratch: dir})
+	told := time.Duration(-1)
+	err := r.Render(t.Context(), Job{Video: video, Audio: audio, Output: output, Scratch: dir,
+		Rendered: func(length time.Duration) { told = length }})
+	if (told > 0) != (err == nil) {
+		t.Errorf("told of an output of %v, with error %v", told, err)
+	}
 	left, _ := os.ReadDir(dir)
 	if want := map[bool]int{true: 1, false: 0}[err == nil]; len(left) != want {
 		t.Errorf("files left: %v, want %d", left, want)

@@ -122,6 +122,10 @@ func (w *Worker) attempt(ctx context.Context, r lipsync.Request) (err error) {
 	if err := w.get(ctx, lipsync.Audio, r.Audio, job.Audio); err != nil {
 		return err
 	}
+	if w.Rendered != nil {
+		started := time.Now()
+		job.Rendered = func(length time.Duration) { w.Rendered(length, time.Since(started)) }
+	}
 	if err := w.Renderer.Render(ctx, job); err != nil {
 		return err
 	}

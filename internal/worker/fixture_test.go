@@ -65,6 +65,12 @@ func setup(t *testing.T, f renderFunc) *fixture {
 	}
 }
 
+// Do reports whether there was a request to do.
+func (f *fixture) Do(ctx context.Context, id string) bool {
+	found, _ := f.Worker.Do(ctx, id)
+	return found
+}
+
 type noQueue struct{}
 
 func (noQueue) Send(context.Context, string) error { return nil }

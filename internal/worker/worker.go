@@ -36,6 +36,9 @@ type Worker struct {
 	Fetcher  Fetcher
 	Scratch  string // an existing folder, for this worker's files alone
 	Log      *slog.Logger
+	// Rendered is told of each output how long it is and how long its rendering
+	// took; may be nil.
+	Rendered func(length, took time.Duration)
 }
 
 // Run does requests, n at once, until ctx ends. A receive from wake, which may
@@ -45,7 +48,7 @@ func (w *Worker) Run(ctx context.Context, n int, wake <-chan struct{}) {
 	for range n {
 		all.Go(func() {
 			for ctx.Err() == nil {
-				if w.Do(ctx, "") {
+				if found, _ := w.Do(ctx, ""); found {
 					continue
 				}
 				select {
@@ -60,21 +63,23 @@ func (w *Worker) Run(ctx context.Context, n int, wake <-chan struct{}) {
 }
 
 // Do does the request with the id, or for "" the oldest that waits. It reports
-// whether there was one to do.
-func (w *Worker) Do(ctx context.Context, id string) bool {
+// whether there was one to do, and what kept it from being done or given back;
+// that is logged already.
+func (w *Worker) Do(ctx context.Context, id string) (found bool, err error) {
 	r, err := w.Service.Claim(ctx, id)
 	switch {
 	case lipsync.CodeOf(err) == lipsync.NotFound, ctx.Err() != nil:
-		return false
+		return false, nil
 	case err != nil:
 		w.Log.Error("claim", "error", err)
-		return false
+		return false, err
 	}
-	log := w.Log.With("request", r.ID, "attempt", r.Attempts)
+	log := w.Log.With("account", r.Account, "request", r.ID, "attempt", r.Attempts)
 	log.Info("started")
 	started := time.Now()
 	if err := w.do(ctx, r, log); err != nil {
 		log.Error("not finished", "after", time.Since(started), "error", err)
+		return true, err
 	}
-	return true
+	return true, nil
 }

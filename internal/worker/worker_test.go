@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -283,4 +284,21 @@ func TestWake(t *testing.T) {
 			<-done
 		})
 	}
+}
+
+// TestRendered has a renderer that tells what it made.
+func TestRendered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := setup(t, func(ctx context.Context, j render.Job) error {
+			time.Sleep(3 * time.Second)
+			j.Rendered(2 * time.Second)
+			return concatenate(ctx, j)
+		})
+		var got []time.Duration
+		f.Rendered = func(length, took time.Duration) { got = append(got, length, took) }
+		f.Do(context.Background(), f.request(t, "video", "audio"))
+		if want := []time.Duration{2 * time.Second, 3 * time.Second}; !slices.Equal(got, want) {
+			t.Errorf("told %v, want %v", got, want)
+		}
+	})
 }

@@ -1,0 +1,111 @@
+// Package emf writes metrics as lines of CloudWatch's embedded metric format:
+// JSON that CloudWatch makes metrics of when it comes with the logs. What a line
+// holds besides its metrics can be searched for in the logs, and costs nothing.
+// https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
+package emf
+
+import (
+	"encoding/json"
+	"io"
+	"math"
+	"strings"
+	"sync"
+	"time"
+
+	"lipsync/internal/lipsync"
+)
+
+const namespace = "Lipsync"
+
+// Units, as CloudWatch names them.
+const (
+	count   = "Count"
+	seconds = "Seconds"
+	ratio   = "None"
+)
+
+// Metrics implements lipsync.Watcher.
+type Metrics struct {
+	now func() time.Time
+	mu  sync.Mutex
+	w   io.Writer
+}
+
+// New returns metrics that are written to w.
+func New(w io.Writer, now func() time.Time) *Metrics { return &Metrics{w: w, now: now} }
+
+// Created implements lipsync.Watcher.
+func (m *Metrics) Created(r lipsync.Request) {
+	m.write(about(r), "", metric{"RequestsCreated", count, 1})
+}
+
+// Started implements lipsync.Watcher.
+func (m *Metrics) Started(r lipsync.Request) {
+	m.write(about(r), "", metric{"QueueWait", seconds, r.StartedAt.Sub(r.CreatedAt).Seconds()})
+}
+
+// Finished implements lipsync.Watcher. A failure has a reason as dimension: the
+// sentence that the user reads, less the value that was too large, of which each
+// would be a metric of its own.
+func (m *Metrics) Finished(r lipsync.Request) {
+	attempts := metric{"Attempts", count, float64(r.Attempts)}
+	if r.Status == lipsync.Completed {
+		m.write(about(r), "", metric{"RequestsCompleted", count, 1}, attempts)
+		return
+	}
+	members := about(r)
+	members["Reason"], _, _ = strings.Cut(r.Error, ": ")
+	m.write(members, "Reason", metric{"RequestsFailed", count, 1})
+	m.write(about(r), "", attempts)
+}
+
+// Waiting implements lipsync.Watcher.
+func (m *Metrics) Waiting(oldest time.Duration) {
+	m.write(map[string]any{}, "", metric{"OldestQueued", seconds, oldest.Seconds()})
+}
+
+// Rendered tells how many seconds of output a second of rendering made.
+func (m *Metrics) Rendered(length, took time.Duration) {
+	m.write(map[string]any{}, "", metric{"RenderSpeed", ratio, length.Seconds() / took.Seconds()})
+}
+
+// about returns the members of a line that say which request it is about.
+func about(r lipsync.Request) map[string]any {
+	return map[string]any{"account": r.Account, "request": r.ID}
+}
+
+// metric is one value.
+type metric struct {
+	name, unit string
+	value      float64
+}
+
+// directive tells CloudWatch which members of a line are metrics.
+type directive struct {
+	Namespace  string
+	Dimensions [][]string
+	Metrics    []definition
+}
+
+type definition struct{ Name, Unit string }
+
+// write writes one line with the members and metrics. Each metric is told with no
+// dimension, and, if one is named, again by that member.
+func (m *Metrics) write(members map[string]any, dimension string, metrics ...metric) {
+	d := directive{Namespace: namespace, Dimensions: [][]string{{}}}
+	if dimension != "" {
+		d.Dimensions = append(d.Dimensions, []string{dimension})
+	}
+	for _, v := range metrics {
+		d.Metrics = append(d.Metrics, definition{v.name, v.unit})
+		members[v.name] = math.Round(v.value*1000) / 1000
+	}
+	members["_aws"] = map[string]any{"Timestamp": m.now().UnixMilli(), "CloudWatchMetrics": []directive{d}}
+	line, err := json.Marshal(members)
+	if err != nil {
+		return // a speed of something in no time is no number
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	_, _ = m.w.Write(append(line, '\n')) // there is nobody to tell
+}

@@ -1,0 +1,57 @@
+package emf_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"lipsync/internal/emf"
+	"lipsync/internal/lipsync"
+)
+
+func TestLines(t *testing.T) {
+	now := time.UnixMilli(1_790_000_000_123)
+	r := lipsync.Request{
+		ID: "id", Account: "a", CreatedAt: now.Add(-10 * time.Second), StartedAt: now.Add(-8500 * time.Millisecond),
+		FinishedAt: now, Attempts: 2,
+	}
+	completed, failed := r, r
+	completed.Status = lipsync.Completed
+	failed.Status, failed.Error = lipsync.Failed, "video is longer than 60 minutes: 61 minutes"
+	var _ lipsync.Watcher = (*emf.Metrics)(nil)
+	for name, c := range map[string]struct {
+		tell func(*emf.Metrics)
+		want []string
+	}{
+		"created": {func(m *emf.Metrics) { m.Created(r) }, []string{
+			`{"RequestsCreated":1,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync","Dimensions":[[]],"Metrics":[{"Name":"RequestsCreated","Unit":"Count"}]}],"Timestamp":1790000000123},"account":"a","request":"id"}`,
+		}},
+		"started": {func(m *emf.Metrics) { m.Started(r) }, []string{
+			`{"QueueWait":1.5,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync","Dimensions":[[]],"Metrics":[{"Name":"QueueWait","Unit":"Seconds"}]}],"Timestamp":1790000000123},"account":"a","request":"id"}`,
+		}},
+		"completed": {func(m *emf.Metrics) { m.Finished(completed) }, []string{
+			`{"Attempts":2,"RequestsCompleted":1,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync","Dimensions":[[]],"Metrics":[{"Name":"RequestsCompleted","Unit":"Count"},{"Name":"Attempts","Unit":"Count"}]}],"Timestamp":1790000000123},"account":"a","request":"id"}`,
+		}},
+		"failed": {func(m *emf.Metrics) { m.Finished(failed) }, []string{
+			`{"Reason":"video is longer than 60 minutes","RequestsFailed":1,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync","Dimensions":[[],["Reason"]],"Metrics":[{"Name":"RequestsFailed","Unit":"Count"}]}],"Timestamp":1790000000123},"account":"a","request":"id"}`,
+			`{"Attempts":2,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync","Dimensions":[[]],"Metrics":[{"Name":"Attempts","Unit":"Count"}]}],"Timestamp":1790000000123},"account":"a","request":"id"}`,
+		}},
+		"waiting": {func(m *emf.Metrics) { m.Waiting(90 * time.Second) }, []string{
+			`{"OldestQueued":90,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync","Dimensions":[[]],"Metrics":[{"Name":"OldestQueued","Unit":"Seconds"}]}],"Timestamp":1790000000123}}`,
+		}},
+		"rendered": {func(m *emf.Metrics) { m.Rendered(2*time.Second, 3*time.Second) }, []string{
+			`{"RenderSpeed":0.667,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync","Dimensions":[[]],"Metrics":[{"Name":"RenderSpeed","Unit":"None"}]}],"Timestamp":1790000000123}}`,
+		}},
+		"rendered in no time": {func(m *emf.Metrics) { m.Rendered(time.Second, 0) }, nil},
+	} {
+		var w strings.Builder
+		c.tell(emf.New(&w, func() time.Time { return now }))
+		want := ""
+		for _, line := range c.want {
+			want += line + "\n"
+		}
+		if got := w.String(); got != want {
+			t.Errorf("%s: got\n%swant\n%s", name, got, want)
+		}
+	}
+}
