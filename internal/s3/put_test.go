@@ -27,14 +27,14 @@ func TestPutInParts(t *testing.T) {
 	h := newHome(t)
 	text := noise(threeParts)
 	var parts atomic.Int32
-	h.wire.cutUpload = func(r *http.Request) bool {
+	h.wire.send = func(r *http.Request) error {
 		if r.URL.Query().Has("partNumber") {
 			parts.Add(1)
 			if r.Header.Get("X-Amz-Checksum-Crc32") == "" {
 				t.Error("a part has no checksum")
 			}
 		}
-		return false
+		return nil
 	}
 	for _, size := range []int64{threeParts, -1} {
 		must(t, h.Put(t.Context(), key, stream{bytes.NewReader(text)}, size))
@@ -50,14 +50,16 @@ func TestPutCut(t *testing.T) {
 	h := newHome(t)
 	old, text := []byte("old"), noise(threeParts)
 	must(t, h.Put(t.Context(), key, bytes.NewReader(old), 3))
-	var cuts atomic.Int32
-	cut := func(times int32) {
-		cuts.Store(0)
-		h.wire.cutUpload = func(r *http.Request) bool {
-			return r.URL.Query().Get("partNumber") == "2" && cuts.Add(1) <= times
+	cutSecond := func(times int32) {
+		var cuts atomic.Int32
+		h.wire.send = func(r *http.Request) error {
+			if r.URL.Query().Get("partNumber") == "2" && cuts.Add(1) <= times {
+				cut(r)
+			}
+			return nil
 		}
 	}
-	cut(100)
+	cutSecond(100)
 	if err := h.Put(t.Context(), key, bytes.NewReader(text), threeParts); err == nil {
 		t.Error("a put with no second part succeeded")
 	}
@@ -65,7 +67,7 @@ func TestPutCut(t *testing.T) {
 	if got := h.unfinished(t); got != 0 {
 		t.Errorf("%d multipart uploads were left", got)
 	}
-	cut(1) // and the SDK tries once more
+	cutSecond(1) // and the SDK tries once more
 	must(t, h.Put(t.Context(), key, bytes.NewReader(text), threeParts))
 	h.want(t, text)
 }
@@ -91,6 +93,19 @@ func TestPutBroken(t *testing.T) {
 			h.wantNothing(t)
 		})
 	}
+	t.Run("reader fails, then the network", func(t *testing.T) {
+		h := newHome(t)
+		h.wire.send = func(r *http.Request) error {
+			if r.Method == http.MethodDelete {
+				return errors.New("no route to host")
+			}
+			return nil
+		}
+		failed := errors.New("reader failed")
+		if err := h.Put(t.Context(), key, &breaking{bytes.NewReader(append(text, 0)), threeParts, failed}, -1); !errors.Is(err, failed) {
+			t.Errorf("got %v, want %v", err, failed)
+		}
+	})
 	t.Run("canceled", func(t *testing.T) {
 		h := newHome(t)
 		ctx, cancel := context.WithCancel(t.Context())

@@ -53,28 +53,39 @@ func newClient(cfg aws.Config) *s3.Client {
 // Put implements lipsync.Objects. What is large goes in parts of 8 MiB, some at
 // a time, each with a checksum, and becomes the object when the last is there.
 func (o *Objects) Put(ctx context.Context, key string, r io.Reader, size int64) error {
-	in := &transfermanager.UploadObjectInput{Bucket: &o.bucket, Key: &key, Body: r}
+	body := &source{r: r, size: size}
+	in := &transfermanager.UploadObjectInput{Bucket: &o.bucket, Key: &key, Body: body}
 	if size >= 0 {
-		in.Body, in.ContentLength = &exactReader{r: r, size: size}, &size
+		in.ContentLength = &size
 	}
-	if _, err := o.transfers.UploadObject(ctx, in); err != nil {
+	_, err := o.transfers.UploadObject(ctx, in)
+	if body.err != nil {
+		err = body.err // the cause of what came after it
+	}
+	if err != nil {
 		return fmt.Errorf("put object: %w", err)
 	}
 	return nil
 }
 
-// exactReader fails if r has not exactly size bytes. That ends a Put before it
-// makes an object.
-type exactReader struct {
+// source reads what is put. It fails if that has not exactly size bytes (-1: any
+// number), which ends a Put before there is an object.
+type source struct {
 	r       io.Reader
 	n, size int64
+	err     error
 }
 
-func (e *exactReader) Read(p []byte) (int, error) {
-	n, err := e.r.Read(p)
-	e.n += int64(n)
-	if e.n > e.size || errors.Is(err, io.EOF) && e.n < e.size {
-		return n, fmt.Errorf("got %d bytes, want %d", e.n, e.size)
+func (s *source) Read(p []byte) (int, error) {
+	n, err := s.r.Read(p)
+	s.n += int64(n)
+	end := errors.Is(err, io.EOF)
+	switch {
+	case s.size >= 0 && (s.n > s.size || end && s.n < s.size):
+		s.err = fmt.Errorf("got %d bytes, want %d", s.n, s.size)
+		return n, s.err
+	case err != nil && !end:
+		s.err = err
 	}
 	return n, err
 }

@@ -43,16 +43,23 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// wire lets connections to the emulator break in the middle of a body.
+// wire lets connections to the emulator break.
 type wire struct {
-	cutUpload   func(r *http.Request) bool
+	send        func(r *http.Request) error // may change the request
 	cutDownload func(body io.Reader) io.Reader
 }
 
+// cut lets the connection break in the middle of the body: less comes than was
+// announced.
+func cut(r *http.Request) {
+	r.Body = io.NopCloser(&breaking{r.Body, int(r.ContentLength / 2), errBroken})
+}
+
 func (w *wire) Do(r *http.Request) (*http.Response, error) {
-	if w.cutUpload != nil && w.cutUpload(r) {
-		// The transport then drops the connection: less came than announced.
-		r.Body = io.NopCloser(&breaking{r.Body, int(r.ContentLength / 2), errBroken})
+	if w.send != nil {
+		if err := w.send(r); err != nil {
+			return nil, err
+		}
 	}
 	response, err := http.DefaultClient.Do(r)
 	if err == nil && w.cutDownload != nil && r.Method == http.MethodGet {
