@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io"
 )
 
@@ -21,9 +22,11 @@ func inputKey(requestID string, kind MediaKind) string {
 
 func uploadKey(id string) string { return uploads + id }
 
-// outputKey holds the lease, so that a worker that lost a request can't
-// overwrite what another made of it.
-func outputKey(requestID, lease string) string { return outputs + requestID + "/" + lease + ".mp4" }
+// outputKey holds the number of the claim, so that a worker that lost a request
+// can't overwrite what another made of it.
+func outputKey(requestID string, claim int) string {
+	return fmt.Sprintf("%s%s/%d.mp4", outputs, requestID, claim)
+}
 
 // NewRequestID returns an id to store media under before Generate.
 func (s *Service) NewRequestID() string { return s.NewID() }

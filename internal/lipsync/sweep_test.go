@@ -108,7 +108,7 @@ func TestRecover(t *testing.T) {
 		r, err := h.Claim(t.Context(), "")
 		must(t, err)
 		want(t, "claimed at once", r.ID, id)
-		must(t, h.Objects.Put(t.Context(), "outputs/"+id+"/"+r.Lease+".mp4", strings.NewReader("x"), 1))
+		must(t, h.Objects.Put(t.Context(), fmt.Sprintf("outputs/%s/%d.mp4", id, r.Claims), strings.NewReader("x"), 1))
 		must(t, h.Recover(t.Context()))
 		h.wantEmpty(t)
 	}

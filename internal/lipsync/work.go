@@ -41,17 +41,24 @@ func (s *Service) Release(ctx context.Context, r Request) error {
 	return s.Store.Release(ctx, r.ID, r.Lease)
 }
 
-// Complete stores the output of a claimed request and makes it completed.
+// Complete stores the output of a claimed request and makes it completed. What
+// earlier claims may have stored, whose workers died, is deleted.
 // Conflict if it was lost; then the output is deleted again. After any other
 // error it may be called again.
 func (s *Service) Complete(ctx context.Context, r Request, output io.Reader, size int64) error {
-	key := outputKey(r.ID, r.Lease)
+	key := outputKey(r.ID, r.Claims)
 	if err := s.Objects.Put(ctx, key, output, size); err != nil {
 		return err
 	}
 	err := s.finish(ctx, r, key, "")
-	if CodeOf(err) == Conflict {
-		_ = s.Objects.Delete(context.WithoutCancel(ctx), key) // else Tidy does it
+	late := context.WithoutCancel(ctx)
+	switch CodeOf(err) {
+	case "":
+		for claim := 1; claim < r.Claims; claim++ {
+			_ = s.Objects.Delete(late, outputKey(r.ID, claim)) // else Tidy does it
+		}
+	case Conflict:
+		_ = s.Objects.Delete(late, key) // else Tidy does it
 	}
 	return err
 }

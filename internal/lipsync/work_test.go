@@ -1,6 +1,8 @@
 package lipsync_test
 
 import (
+	"context"
+	"errors"
 	"io"
 	"strings"
 	"testing"
@@ -86,6 +88,34 @@ func TestLostLease(t *testing.T) {
 	objects := 0
 	must(t, h.Objects.List(t.Context(), "", func(string, time.Time) error { objects++; return nil }))
 	want(t, "objects", objects, 1)
+}
+
+// TestOneOutput has a worker die between its output and the end of the request.
+func TestOneOutput(t *testing.T) {
+	h := newHome(t)
+	id := h.generate(t, "")
+	dead, err := h.Claim(t.Context(), id)
+	must(t, err)
+	store := h.Store
+	h.Store = silent{store}
+	if err := h.Complete(t.Context(), dead, strings.NewReader("first"), 5); err == nil {
+		t.Fatal("the end was told")
+	}
+	h.Store = store
+	h.clock.Advance(lipsync.Lease)
+	next, err := h.Claim(t.Context(), id)
+	must(t, err)
+	must(t, h.Complete(t.Context(), next, strings.NewReader("second"), 6))
+	var keys []string
+	must(t, h.Objects.List(t.Context(), "", func(key string, _ time.Time) error { keys = append(keys, key); return nil }))
+	want(t, "outputs", strings.Join(keys, " "), "outputs/"+id+"/2.mp4")
+}
+
+// silent is a store that a dying worker doesn't reach any more.
+type silent struct{ lipsync.Store }
+
+func (silent) Finish(context.Context, string, string, time.Time, string, string) error {
+	return errors.New("no answer")
 }
 
 func TestFail(t *testing.T) {
