@@ -58,8 +58,9 @@ func TestAdapt(t *testing.T) {
 		t.Errorf("got variables %q, want %q", names, want)
 	}
 	for name, want := range map[string]string{
-		"JobRole":    `{"Type":"AWS::IAM::Role","Properties":{"Name":"job"}}`,
-		"Table":      `{"Type":"AWS::DynamoDB::Table","Properties":{"BillingMode":"PAY_PER_REQUEST"}}`,
+		"JobRole": `{"Type":"AWS::IAM::Role","Properties":{"AssumeRolePolicyDocument":{"Statement":[` +
+			`{"Action":"sts:AssumeRole","Effect":"Allow","Principal":{"AWS":{"Fn::Sub":"arn:${AWS::Partition}:iam::${AWS::AccountId}:root"}}}]}}}`,
+		"Table":      `{"Type":"AWS::DynamoDB::Table","Properties":{"BillingMode":"PAY_PER_REQUEST"},"DeletionPolicy":"Delete"}`,
 		"Bucket":     `{"Type":"AWS::S3::Bucket"}`,
 		"TLSAndMore": `{"Type":"AWS::SQS::QueuePolicy","Properties":{"PolicyDocument":{"Statement":[{"Action":"sqs:SendMessage","Effect":"Allow"}]}}}`,
 		"Dispatch": `{"Type":"AWS::Lambda::Function","Properties":{"Environment":{"Variables":{` +
@@ -89,6 +90,7 @@ func TestAdapt(t *testing.T) {
 func TestAdaptRefuses(t *testing.T) {
 	for missing, change := range map[string]func(*template){
 		"job definition": func(t *template) { delete(t.Resources, "Job") },
+		"job role":       func(t *template) { delete(t.Resources, "JobRole") },
 		"rule":           func(t *template) { delete(t.Resources, "OnFailed") },
 	} {
 		tmpl := small(t).Template

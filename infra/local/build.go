@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 )
 
 // built says where programs and the template lie that were made of the source.
@@ -15,9 +17,12 @@ type built struct {
 	Runner   string // what a job runs
 }
 
+// settings are those of the stack that a user of this command decides.
+type settings map[string]any
+
 // build makes the functions and the runner for this machine, and the template,
-// in an empty folder. root is the repository's; settings go to the CDK app.
-func build(ctx context.Context, root, dir string, settings map[string]any) (*built, error) {
+// in an empty folder. root is the repository's. Both are absolute paths.
+func build(ctx context.Context, root, dir string, s settings) (*built, error) {
 	functions := filepath.Join(dir, "functions")
 	if err := compile(ctx, root, functions, "./functions/..."); err != nil {
 		return nil, err
@@ -35,7 +40,20 @@ func build(ctx context.Context, root, dir string, settings map[string]any) (*bui
 		return nil, err
 	}
 	b := &built{Assembly: filepath.Join(dir, "cdk.out"), Runner: filepath.Join(dir, "runner")}
-	return b, synth(ctx, root, b.Assembly, settings)
+	all := map[string]any{
+		"lipsync:keepData": false, "lipsync:requestRate": 10_000,
+		"lipsync:repository": root, "lipsync:functions": functions, "lipsync:architecture": architecture(),
+	}
+	maps.Copy(all, s)
+	return b, synth(ctx, root, b.Assembly, all)
+}
+
+// architecture is this machine's processor, as Lambda calls it.
+func architecture() string {
+	if runtime.GOARCH == "amd64" {
+		return "x86_64"
+	}
+	return runtime.GOARCH
 }
 
 // compile builds programs, each under its own name, as for AWS, but for this
@@ -59,15 +77,20 @@ func intoFolder(program string) error {
 	return os.Rename(moved, filepath.Join(program, "bootstrap"))
 }
 
-// synth has the CDK app write its cloud assembly.
+// synth has the CDK app write its cloud assembly. Without the cdk command nobody
+// reads cdk.json for the app.
 func synth(ctx context.Context, root, dir string, settings map[string]any) error {
-	context, err := json.Marshal(settings)
+	var cdk struct{ Context map[string]any }
+	if err := readJSON(filepath.Join(root, "infra", "cdk.json"), &cdk); err != nil {
+		return err
+	}
+	maps.Copy(cdk.Context, settings)
+	context, err := json.Marshal(cdk.Context)
 	if err != nil {
 		return err
 	}
-	return run(exec.CommandContext(ctx, "go", "run", "./infra"), root,
-		"CDK_OUTDIR="+dir, "CDK_CONTEXT_JSON="+string(context), "JSII_SILENCE_WARNING_UNTESTED_NODE_VERSION=1",
-		"JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION=1")
+	return run(exec.CommandContext(ctx, "go", "run", "."), filepath.Join(root, "infra"),
+		"CDK_OUTDIR="+dir, "CDK_CONTEXT_JSON="+string(context))
 }
 
 func run(c *exec.Cmd, dir string, environment ...string) error {

@@ -84,20 +84,14 @@ func (d *deployer) deploy(ctx context.Context, a *assembly) (map[string]string, 
 	return d.create(ctx, a.Stack, fmt.Sprintf("%s/%s/%s", *d.objects.Options().BaseEndpoint, d.places.Replace(a.Files[0].Bucket), key))
 }
 
-// put writes an object, into a new bucket where it is the first.
+// put writes an object, and makes its bucket if need be.
 func (d *deployer) put(ctx context.Context, bucket, key string, content []byte) error {
 	bucket = d.places.Replace(bucket)
-	put := func() error {
-		_, err := d.objects.PutObject(ctx, &s3.PutObjectInput{Bucket: &bucket, Key: &key, Body: bytes.NewReader(content)})
+	_, err := d.objects.CreateBucket(ctx, &s3.CreateBucketInput{Bucket: &bucket})
+	if ours := (*s3types.BucketAlreadyOwnedByYou)(nil); err != nil && !errors.As(err, &ours) {
 		return err
 	}
-	err := put()
-	if missing := (*s3types.NoSuchBucket)(nil); errors.As(err, &missing) {
-		if _, err := d.objects.CreateBucket(ctx, &s3.CreateBucketInput{Bucket: &bucket}); err != nil {
-			return err
-		}
-		return put()
-	}
+	_, err = d.objects.PutObject(ctx, &s3.PutObjectInput{Bucket: &bucket, Key: &key, Body: bytes.NewReader(content)})
 	return err
 }
 

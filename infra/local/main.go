@@ -1,3 +1,119 @@
+// Command local brings up the service as it is on AWS, on an emulator on this
+// machine: the stack of infra, deployed from a template that is changed as
+// little as the emulator asks for, with this process in place of AWS Batch.
+//
+// It prints API_URL=… and API_KEY=… once clients can call, and goes on until it
+// is interrupted. Then it leaves nothing behind.
 package main
 
-func main() {}
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"runtime"
+	"syscall"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+
+	"lipsync/internal/awstest"
+)
+
+const (
+	usualPort  = 4566 // of emulators
+	removeTime = time.Minute
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := serve(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil && ctx.Err() == nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// serve does all that the command does, until ctx ends.
+func serve(ctx context.Context, arguments []string, out io.Writer, errs *os.File) (err error) {
+	flags := flag.NewFlagSet("local", flag.ExitOnError)
+	endpoint := flags.String("endpoint", "", "use the emulator at this `URL` rather than start one")
+	host := flags.String("host", "127.0.0.1", "`address` of this machine by which that emulator's functions reach it")
+	generateRate := flags.Int("generate-rate", 60, "generate calls a minute for a key")
+	readRate := flags.Int("read-rate", 600, "other calls a minute for a key")
+	_ = flags.Parse(arguments) // it exits
+
+	dir, err := os.MkdirTemp("", "lipsync-local-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	fmt.Fprintln(errs, "Building the functions, the runner and the template …")
+	root, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	b, err := build(ctx, root, dir, settings{"lipsync:generateRate": *generateRate, "lipsync:readRate": *readRate})
+	if err != nil {
+		return err
+	}
+	config, stopEmulator, err := emulator(ctx, *endpoint)
+	if err != nil {
+		return err
+	}
+	defer stopEmulator()
+	fmt.Fprintf(errs, "Deploying to %s …\n", *config.BaseEndpoint)
+	h, err := start(ctx, options{
+		built: *b, Config: config, Host: *host, Scratch: dir, Jobs: max(1, runtime.NumCPU()/4),
+		JobEnv: []string{"LIPSYNC_ALLOW_PRIVATE_NETWORKS=true"}, JobLog: errs,
+		Log: slog.New(slog.NewTextHandler(errs, nil)),
+	})
+	if err != nil {
+		return err
+	}
+	defer func() {
+		h.close()
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTime)
+		defer cancel()
+		err = errors.Join(err, h.remove(ctx))
+	}()
+	return h.greet(ctx, out, errs)
+}
+
+// greet says how to call the service, and waits for the end.
+func (h *home) greet(ctx context.Context, out, errs io.Writer) error {
+	token, _, err := h.service().CreateKey(ctx, "default", "local", 0)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(errs, "Inputs are fetched from private networks and this machine too. Ctrl-C ends it all.")
+	if _, err := fmt.Fprintf(out, "API_URL=%s/%s\nAPI_KEY=%s\n", h.URL, stage, token); err != nil {
+		return err
+	}
+	<-ctx.Done()
+	return nil
+}
+
+// emulator returns the configuration of clients of the emulator at the endpoint,
+// or for "" of one that is started on the usual port, or any that is free.
+func emulator(ctx context.Context, endpoint string) (config aws.Config, stop func(), err error) {
+	if endpoint != "" {
+		return aws.Config{
+			Region: "us-east-1", BaseEndpoint: &endpoint,
+			Credentials: credentials.NewStaticCredentialsProvider("test", "test", ""),
+		}, func() {}, nil
+	}
+	e, err := awstest.Start(ctx, awstest.Options{Port: usualPort})
+	if errors.Is(err, syscall.EADDRINUSE) {
+		e, err = awstest.Start(ctx, awstest.Options{})
+	}
+	if err != nil {
+		return aws.Config{}, nil, err
+	}
+	return e.Config(), e.Stop, nil
+}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -55,7 +56,6 @@ func (t *template) adapt(batch string) (jobEnvironment []string, err error) {
 	for _, r := range t.Resources {
 		r.Properties, _ = resolve(r.Properties, dropped).(map[string]any)
 		r.DependsOn = without(r.DependsOn, dropped)
-		r.keepNothing()
 	}
 	t.Outputs, _ = resolve(t.Outputs, dropped).(map[string]any)
 	return jobEnvironment, nil
@@ -68,7 +68,9 @@ func (t *template) exportJob() ([]string, error) {
 		return nil, err
 	}
 	container, _ := definition.Properties["ContainerProperties"].(map[string]any)
-	t.export(outputJobRole, container["JobRoleArn"])
+	if err := t.exportJobRole(container["JobRoleArn"]); err != nil {
+		return nil, err
+	}
 	var names []string
 	list, _ := container["Environment"].([]any)
 	for i, item := range list {
@@ -78,6 +80,24 @@ func (t *template) exportJob() ([]string, error) {
 		t.export(fmt.Sprint(outputJobValue, i), variable["Value"])
 	}
 	return names, nil
+}
+
+// exportJobRole has the stack put out the role of jobs, which is to trust the
+// whole account, since jobs run in no container here.
+func (t *template) exportJobRole(arn any) error {
+	reference, _ := arn.(map[string]any)
+	role, ok := t.Resources[referent(reference)]
+	if !ok {
+		return errors.New("the job definition names no role of the template")
+	}
+	trust, _ := role.Properties["AssumeRolePolicyDocument"].(map[string]any)
+	statements, _ := trust["Statement"].([]any)
+	trust["Statement"] = append(statements, map[string]any{
+		"Effect": "Allow", "Action": "sts:AssumeRole",
+		"Principal": map[string]any{"AWS": map[string]any{"Fn::Sub": "arn:${AWS::Partition}:iam::${AWS::AccountId}:root"}},
+	})
+	t.export(outputJobRole, arn)
+	return nil
 }
 
 // exportJobState has the stack put out which function hears of failed jobs.
@@ -93,7 +113,7 @@ func (t *template) exportJobState() error {
 		t.export(outputJobState, target["Arn"])
 		return nil
 	}
-	return fmt.Errorf("no rule has one target for events of aws.batch")
+	return errors.New("no rule has one target for events of aws.batch")
 }
 
 func (t *template) export(name string, value any) {
@@ -174,12 +194,6 @@ func (r *resource) allowPlainHTTP() bool {
 		return test["aws:SecureTransport"] == "false"
 	})
 	return len(policy["Statement"].([]any)) > 0
-}
-
-// keepNothing lets the resource go with the stack.
-func (r *resource) keepNothing() {
-	r.DeletionPolicy, r.UpdateReplacePolicy = "", ""
-	delete(r.Properties, "DeletionProtectionEnabled")
 }
 
 // resolve replaces Ref and Fn::GetAtt to dropped resources in a value.

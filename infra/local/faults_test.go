@@ -1,0 +1,285 @@
+package main
+
+import (
+	"context"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
+	lambdatypes "github.com/aws/aws-sdk-go-v2/service/lambda/types"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"lipsync/internal/awstest"
+	"lipsync/internal/awstest/fakebatch"
+)
+
+// faulty returns the home on the shared emulator, with nothing left to do, and
+// makes no faults any more at the end of the test.
+func faulty(t *testing.T) *testHome {
+	t.Helper()
+	h := deployed(t, awstest.Shared(t))
+	h.quiet(t)
+	t.Cleanup(func() {
+		h.between.set(nil)
+		h.Batch.SetFaults(fakebatch.Faults{})
+	})
+	return h
+}
+
+// TestJob needs no luck.
+func TestJob(t *testing.T) {
+	j := faulty(t).newJob(t)
+	j.settle(t)
+	j.want(t)
+}
+
+// TestQueueFails loses the message of a request that is written.
+func TestQueueFails(t *testing.T) {
+	h := faulty(t)
+	h.setVariable(t, "GenerateWithMedia", "LIPSYNC_QUEUE_URL", h.Outputs["QueueUrl"]+"-gone")
+	j := h.newJob(t)
+	j.settle(t)
+	j.want(t)
+}
+
+// TestMessagesAgain has the messages of two requests come three times more, the
+// last first.
+func TestMessagesAgain(t *testing.T) {
+	h := faulty(t)
+	jobs := []job{h.newJob(t), h.newJob(t)}
+	client := sqs.NewFromConfig(h.config)
+	for range 3 {
+		for i := range jobs {
+			_, err := client.SendMessage(t.Context(), &sqs.SendMessageInput{
+				QueueUrl: aws.String(h.Outputs["QueueUrl"]), MessageBody: &jobs[len(jobs)-1-i].id,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, j := range jobs {
+		j.settle(t)
+		j.want(t)
+		if r := j.record(t); r.Claims != 1 {
+			t.Errorf("got %d claims, want 1", r.Claims)
+		}
+	}
+}
+
+// TestSubmitFails has Batch out of order when the message comes.
+func TestSubmitFails(t *testing.T) {
+	h := faulty(t)
+	h.Batch.SetFaults(fakebatch.Faults{NoSubmit: true})
+	j := h.newJob(t)
+	await(t, "the message to be taken", func() bool {
+		return h.messages(t, sqstypes.QueueAttributeNameApproximateNumberOfMessagesNotVisible) > 0
+	})
+	h.Batch.SetFaults(fakebatch.Faults{})
+	j.settle(t)
+	j.want(t)
+}
+
+// killPoints are the points of a job at which the runner is killed: at the first
+// call that is the one, before the emulator does it, or after, so that the runner
+// dies without knowing.
+func killPoints() []struct {
+	name  string
+	after bool
+	is    func(operation string, stored bool) bool // stored: the output was sent before
+} {
+	return []struct {
+		name  string
+		after bool
+		is    func(operation string, stored bool) bool
+	}{
+		{"before the claim", false, func(string, bool) bool { return true }},
+		{"after the claim", true, func(o string, _ bool) bool { return isWrite(o) }},
+		{"before the output is stored", false, func(o string, _ bool) bool { return isOutput(o) }},
+		{"after the output is stored", true, func(o string, _ bool) bool { return isOutput(o) }},
+		{"after the request is final", true, func(o string, stored bool) bool { return stored && isWrite(o) }},
+	}
+}
+
+func isWrite(operation string) bool {
+	return operation == "UpdateItem" || operation == "TransactWriteItems"
+}
+
+func isOutput(operation string) bool {
+	return strings.HasPrefix(operation, "PUT ") && strings.Contains(operation, "/outputs/")
+}
+
+// TestKill kills the runner at each point, and while it renders: once with an
+// event that the job failed, once with none.
+func TestKill(t *testing.T) {
+	h := faulty(t)
+	for _, p := range killPoints() {
+		t.Run(p.name, func(t *testing.T) {
+			j := h.killAt(t, p.after, p.is)
+			j.settle(t)
+			j.want(t)
+		})
+	}
+	for name, lost := range map[string]bool{"in the middle": false, "in the middle, and nobody hears of it": true} {
+		t.Run(name, func(t *testing.T) {
+			h.Batch.SetFaults(fakebatch.Faults{LoseEvents: lost})
+			j := h.newJob(t)
+			await(t, "the output to grow", h.renders)
+			j.kill(t)
+			j.settle(t)
+			j.want(t)
+		})
+	}
+}
+
+// killAt starts a job and kills its runner at a point.
+func (h *testHome) killAt(t *testing.T, after bool, is func(operation string, stored bool) bool) job {
+	t.Helper()
+	var mu sync.Mutex
+	stored, killed := false, false
+	made, dead := make(chan job, 1), make(chan struct{})
+	h.between.set(func(operation string, w http.ResponseWriter, _ *http.Request, pass func(http.ResponseWriter)) {
+		mu.Lock()
+		now := !killed && is(operation, stored)
+		killed = killed || now
+		stored = stored || isOutput(operation)
+		mu.Unlock()
+		if !now {
+			pass(w)
+			return
+		}
+		if after {
+			pass(httptest.NewRecorder())
+		}
+		(<-made).kill(t)
+		close(dead)
+		drop()
+	})
+	j := h.newJob(t)
+	made <- j
+	select {
+	case <-dead:
+	case <-time.After(patience):
+		t.Fatal("the runner never came to the point")
+	}
+	return j
+}
+
+// kill kills the request's runner.
+func (j job) kill(t *testing.T) {
+	if err := j.Batch.Signal(j.name(), syscall.SIGKILL); err != nil {
+		t.Error(err)
+	}
+}
+
+// renders reports whether a runner has begun to write an output.
+func (h *testHome) renders() bool {
+	parts, err := filepath.Glob(filepath.Join(h.scratch, "request-*", "*.part"))
+	if err != nil || len(parts) == 0 {
+		return false
+	}
+	info, err := os.Stat(parts[0])
+	return err == nil && info.Size() > 0
+}
+
+// TestOutputFails cuts the output off half-way, each time that the runner sends
+// it in one attempt.
+func TestOutputFails(t *testing.T) {
+	h := faulty(t)
+	var cut atomic.Int32
+	h.between.set(func(operation string, w http.ResponseWriter, r *http.Request, pass func(http.ResponseWriter)) {
+		if !isOutput(operation) {
+			pass(w)
+			return
+		}
+		cut.Add(1)
+		_, _ = io.CopyN(io.Discard, r.Body, r.ContentLength/2)
+		drop()
+	})
+	j := h.newJob(t)
+	await(t, "the attempt to fail", func() bool { return cut.Load() > 0 && !j.busy(t) })
+	h.between.set(nil)
+	j.settle(t)
+	j.want(t)
+	if r := j.record(t); r.Claims < 2 {
+		t.Errorf("got %d claims, want one for the attempt that failed", r.Claims)
+	}
+}
+
+// TestThrottled refuses two of three calls of DynamoDB, of functions and of the
+// runner.
+func TestThrottled(t *testing.T) {
+	h := faulty(t)
+	for _, name := range []string{"GenerateWithMedia", "Dispatch", "JobState", "Sweep"} {
+		h.setVariable(t, name, "AWS_ENDPOINT_URL_DYNAMODB", h.between.URL)
+	}
+	var calls, refused atomic.Int32
+	h.between.set(func(operation string, w http.ResponseWriter, _ *http.Request, pass func(http.ResponseWriter)) {
+		if strings.Contains(operation, " ") || calls.Add(1)%3 == 0 {
+			pass(w)
+			return
+		}
+		refused.Add(1)
+		w.Header().Set("Content-Type", "application/x-amz-json-1.0")
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = io.WriteString(w, `{"__type":"com.amazonaws.dynamodb.v20120810#ThrottlingException","message":"slow down"}`)
+	})
+	j := h.newJob(t)
+	j.settle(t)
+	j.want(t)
+	if refused.Load() < 5 {
+		t.Errorf("got %d calls refused, want more", refused.Load())
+	}
+}
+
+// setVariable changes the environment of a function until the end of the test.
+func (h *testHome) setVariable(t *testing.T, function, variable, value string) {
+	t.Helper()
+	client := lambda.NewFromConfig(h.config)
+	name := aws.String(h.function(t, function))
+	now, err := client.GetFunctionConfiguration(t.Context(), &lambda.GetFunctionConfigurationInput{FunctionName: name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := func(variables map[string]string) {
+		_, err := client.UpdateFunctionConfiguration(context.WithoutCancel(t.Context()), &lambda.UpdateFunctionConfigurationInput{
+			FunctionName: name, Environment: &lambdatypes.Environment{Variables: variables},
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	changed := maps.Clone(now.Environment.Variables)
+	changed[variable] = value
+	set(changed)
+	t.Cleanup(func() { set(now.Environment.Variables) })
+}
+
+// messages is what the queue says of its messages.
+func (h *testHome) messages(t *testing.T, attribute sqstypes.QueueAttributeName) int {
+	t.Helper()
+	out, err := sqs.NewFromConfig(h.config).GetQueueAttributes(t.Context(), &sqs.GetQueueAttributesInput{
+		QueueUrl: aws.String(h.Outputs["QueueUrl"]), AttributeNames: []sqstypes.QueueAttributeName{attribute},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := strconv.Atoi(out.Attributes[string(attribute)])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}

@@ -1,0 +1,223 @@
+package main
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/json"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/batch"
+	batchtypes "github.com/aws/aws-sdk-go-v2/service/batch/types"
+	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
+
+	"lipsync/internal/lipsync"
+	"lipsync/internal/s3"
+)
+
+// patience is how long a small job may take on a busy machine.
+const patience = 3 * time.Minute
+
+// job is one request by a key of its own, which may make no other.
+type job struct {
+	*testHome
+	id, account, token string
+}
+
+// newJob sends the small video and speech.
+func (h *testHome) newJob(t *testing.T) job {
+	t.Helper()
+	j := job{testHome: h, account: rand.Text()}
+	var err error
+	if j.token, _, err = h.service().CreateKey(t.Context(), j.account, "job", 1); err != nil {
+		t.Fatal(err)
+	}
+	var body bytes.Buffer
+	form := multipart.NewWriter(&body)
+	for field, path := range map[string]string{"video": fixtures.video, "audio": fixtures.speech} {
+		part, err := form.CreateFormFile(field, filepath.Base(path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = part.Write(read(t, path)) // to memory
+	}
+	_ = form.Close()
+	var made struct {
+		ID string `json:"request_id"`
+	}
+	j.call(t, http.MethodPost, "/v1/lipsync/generate-with-media", form.FormDataContentType(), &body, &made)
+	j.id = made.ID
+	return j
+}
+
+func (j job) call(t *testing.T, method, path, contentType string, body io.Reader, answer any) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, j.URL+"/"+stage+path, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+j.token)
+	r.Header.Set("Content-Type", contentType)
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	content, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != http.StatusOK {
+		t.Fatalf("%s %s: got %s %s (error %v)", method, path, response.Status, content, err)
+	}
+	if err := json.Unmarshal(content, answer); err != nil {
+		t.Fatalf("%s %s: %v: %s", method, path, err, content)
+	}
+}
+
+// record is the request as the store has it.
+func (j job) record(t *testing.T) lipsync.Request {
+	t.Helper()
+	r, err := j.service().Store.Get(t.Context(), j.id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// settle waits until the request is final. Where nobody works at it any more, its
+// lease is ended, as if its minute were over, and the sweep called.
+func (j job) settle(t *testing.T) {
+	t.Helper()
+	await(t, "the end of the request", func() bool {
+		r := j.record(t)
+		if r.Status.Final() {
+			return true
+		}
+		if !j.busy(t) {
+			j.endLease(t, r)
+			j.invoke(t, "Sweep")
+			time.Sleep(time.Second) // for the message to become a job
+		}
+		return false
+	})
+}
+
+// endLease ends the lease of a dead worker.
+func (j job) endLease(t *testing.T, r lipsync.Request) {
+	t.Helper()
+	if r.Lease == "" {
+		return
+	}
+	err := j.service().Store.Renew(t.Context(), r.ID, r.Lease, time.Now().Add(-time.Second))
+	if err != nil && lipsync.CodeOf(err) != lipsync.Conflict {
+		t.Fatal(err)
+	}
+}
+
+// want checks what a request leaves behind, however it came about: one final
+// state, one use of the key, and one output.
+func (j job) want(t *testing.T) {
+	t.Helper()
+	r := j.record(t)
+	if r.Status != lipsync.Completed {
+		t.Errorf("got %+v, want it completed", r)
+	}
+	var outputs []string
+	objects := s3.New(j.config, j.Outputs["BucketName"], "")
+	err := objects.List(t.Context(), "outputs/"+j.id+"/", func(key string, _ time.Time) error {
+		outputs = append(outputs, key)
+		return nil
+	})
+	if err != nil || len(outputs) != 1 || outputs[0] != r.Output {
+		t.Errorf("got outputs %q (error %v), want %q alone", outputs, err, r.Output)
+	}
+	keys, err := j.service().Keys(t.Context(), j.account)
+	if err != nil || len(keys) != 1 || keys[0].Used != 1 {
+		t.Errorf("got keys %+v (error %v), want one that was used once", keys, err)
+	}
+	var page struct{ Pagination struct{ Total int } }
+	j.call(t, http.MethodGet, "/v1/lipsync/requests", "", http.NoBody, &page)
+	if page.Pagination.Total != 1 {
+		t.Errorf("got %d requests, want 1", page.Pagination.Total)
+	}
+}
+
+// busy reports whether a job for the request waits or runs.
+func (j job) busy(t *testing.T) bool {
+	t.Helper()
+	config := j.config
+	config.BaseEndpoint = aws.String("http://" + j.batchAddress)
+	out, err := batch.NewFromConfig(config).ListJobs(t.Context(), &batch.ListJobsInput{
+		JobQueue: aws.String("any"),
+		Filters:  []batchtypes.KeyValuesPair{{Name: aws.String("JOB_NAME"), Values: []string{j.name()}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range out.JobSummaryList {
+		if s.Status != batchtypes.JobStatusSucceeded && s.Status != batchtypes.JobStatusFailed {
+			return true
+		}
+	}
+	return false
+}
+
+// name is that of the request's jobs.
+func (j job) name() string { return "lipsync-" + j.id }
+
+// invoke calls a function of the stack, by its name in the template, as the
+// schedule does.
+func (h *testHome) invoke(t *testing.T, name string) {
+	t.Helper()
+	out, err := lambda.NewFromConfig(h.config).Invoke(t.Context(), &lambda.InvokeInput{
+		FunctionName: aws.String(h.function(t, name)), Payload: []byte("{}"),
+	})
+	if err != nil || out.FunctionError != nil {
+		t.Fatalf("%s: %v %s %s", name, err, aws.ToString(out.FunctionError), out.Payload)
+	}
+}
+
+// function is the name of a function of the stack, which its name in the template
+// begins with.
+func (h *testHome) function(t testing.TB, name string) string {
+	t.Helper()
+	resources, err := cloudformation.NewFromConfig(h.config).DescribeStackResources(t.Context(),
+		&cloudformation.DescribeStackResourcesInput{StackName: &h.stack})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range resources.StackResources {
+		// The CDK adds 8 digits of a hash to a name.
+		if *r.ResourceType == "AWS::Lambda::Function" && len(*r.LogicalResourceId) == len(name)+8 && (*r.LogicalResourceId)[:len(name)] == name {
+			return *r.PhysicalResourceId
+		}
+	}
+	t.Fatalf("the stack has no function %s", name)
+	return ""
+}
+
+// await waits until f reports true.
+func await(t *testing.T, what string, f func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); !f(); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited in vain for %s", what)
+		}
+	}
+}
+
+// quiet waits until no request of an earlier test is left.
+func (h *testHome) quiet(t *testing.T) {
+	t.Helper()
+	await(t, "earlier requests", func() bool {
+		open, err := h.service().Store.Open(t.Context(), time.Now().Add(lipsync.Lease), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(open) == 0
+	})
+}

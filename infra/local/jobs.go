@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
+	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
+
+	"lipsync/internal/awstest/fakebatch"
+)
+
+// What a job of the stack may do here.
+const (
+	jobAttempts = 3 // as the job definition's retry strategy has it
+	jobGrace    = 30 * time.Second
+	eventTime   = time.Minute // to tell of a failed job
+)
+
+// credentialsPath is where jobs get the credentials of their role, as from the
+// agent of a container.
+const credentialsPath = "/local/credentials"
+
+// jobEnvironment is what a process sees that plays a job: what the job definition
+// says, where the services are, and who it is.
+func (h *home) jobEnvironment(names []string) []string {
+	env := []string{
+		"PATH=/usr/local/bin:/usr/bin:/bin",
+		"AWS_REGION=" + h.config.Region,
+		"AWS_ENDPOINT_URL=" + *h.config.BaseEndpoint,
+		"AWS_EC2_METADATA_DISABLED=true",
+		"AWS_CONTAINER_CREDENTIALS_FULL_URI=http://" + h.batchAddress + credentialsPath,
+	}
+	for i, name := range names {
+		env = append(env, name+"="+h.Outputs[fmt.Sprint(outputJobValue, i)])
+	}
+	return append(env, "LIPSYNC_SCRATCH="+h.scratch)
+}
+
+// newBatch plays Batch for the stack: jobs are processes of the runner, and the
+// stack's function hears of those that failed.
+func (h *home) newBatch(names []string, o options) *fakebatch.Fake {
+	return fakebatch.New(fakebatch.Options{
+		Command:  []string{o.Runner},
+		Env:      append(h.jobEnvironment(names), o.JobEnv...),
+		Limit:    o.Jobs,
+		Attempts: jobAttempts,
+		Grace:    jobGrace,
+		Log:      o.JobLog,
+		Failed:   h.tell,
+	})
+}
+
+// tell calls the function that hears of failed jobs as EventBridge does: Lambda
+// keeps the event and tries again where the function fails.
+func (h *home) tell(event []byte) {
+	ctx, cancel := context.WithTimeout(context.Background(), eventTime)
+	defer cancel()
+	_, err := lambda.NewFromConfig(h.config).Invoke(ctx, &lambda.InvokeInput{
+		FunctionName: aws.String(h.Outputs[outputJobState]), InvocationType: types.InvocationTypeEvent, Payload: event,
+	})
+	if err != nil {
+		h.log.Error("tell of a failed job", "error", err)
+	}
+}
+
+// serveCredentials gives jobs sessions of their role.
+func (h *home) serveCredentials(w http.ResponseWriter, r *http.Request) {
+	session, err := sts.NewFromConfig(h.config).AssumeRole(r.Context(), &sts.AssumeRoleInput{
+		RoleArn: aws.String(h.Outputs[outputJobRole]), RoleSessionName: aws.String("job"),
+	})
+	if err != nil {
+		h.log.Error("credentials for a job", "error", err)
+		http.Error(w, "no credentials", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(map[string]any{ // fails only if the job is gone
+		"AccessKeyId": session.Credentials.AccessKeyId, "SecretAccessKey": session.Credentials.SecretAccessKey,
+		"Token": session.Credentials.SessionToken, "Expiration": session.Credentials.Expiration,
+	})
+}

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"lipsync/internal/awstest"
+	"lipsync/internal/demo"
+	"lipsync/internal/resttest"
+)
+
+// Rates that the suite can use up within a minute, at the emulator's pace.
+const generateRate, readRate = 30, 100
+
+// fixtures are what all tests share.
+var fixtures struct {
+	dir           string
+	make          func() error // once
+	built         *built
+	video, speech string // a small job
+}
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "lipsync-local-test-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	fixtures.dir = dir
+	fixtures.make = sync.OnceValue(makeFixtures)
+	status := m.Run()
+	for _, h := range homes {
+		h.close()
+	}
+	_ = os.RemoveAll(dir)
+	os.Exit(status)
+}
+
+func makeFixtures() (err error) {
+	f := &fixtures
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		return err
+	}
+	f.built, err = build(context.Background(), root, filepath.Join(f.dir, "built"), settings{
+		"lipsync:generateRate": generateRate, "lipsync:readRate": readRate,
+		"lipsync:maxVideoMiB": 1, "lipsync:maxAudioMiB": 1,
+	})
+	if err != nil {
+		return err
+	}
+	large := filepath.Join(f.dir, "large.mp4")
+	f.video, f.speech = filepath.Join(f.dir, "video.mp4"), filepath.Join(f.dir, "speech.wav")
+	return errors.Join(
+		demo.Video(context.Background(), large, 15, func(int) {}),
+		ffmpeg("-i", large, "-vf", "scale=480:270", f.video),
+		ffmpeg("-f", "lavfi", "-i", "sine=frequency=200:duration=0.6", f.speech))
+}
+
+func ffmpeg(args ...string) error {
+	return run(exec.Command("ffmpeg", append([]string{"-v", "error", "-nostdin", "-y"}, args...)...), "")
+}
+
+// homes are those that tests brought up, by the emulator's URL. They share the
+// machine, so tests use them one after the other.
+var homes = map[string]*testHome{}
+
+// testHome is the service on an emulator, with a place to make faults between
+// jobs and the emulator.
+type testHome struct {
+	*home
+	between *between
+	log     string // path of what jobs and the home say
+}
+
+// deployed returns the home on an emulator. It is made once.
+func deployed(t testing.TB, e *awstest.Emulator) *testHome {
+	t.Helper()
+	if h := homes[e.URL]; h != nil {
+		return h
+	}
+	if err := fixtures.make(); err != nil {
+		t.Fatal(err)
+	}
+	dir, err := os.MkdirTemp(fixtures.dir, "home-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	log, err := os.Create(filepath.Join(dir, "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &testHome{between: newBetween(e.URL), log: log.Name()}
+	h.home, err = start(context.Background(), options{
+		built: *fixtures.built, Config: e.Config(), Host: "127.0.0.1", Scratch: dir, Jobs: 1,
+		JobEnv: []string{"AWS_ENDPOINT_URL=" + h.between.URL}, JobLog: log,
+		Log: slog.New(slog.NewTextHandler(log, nil)),
+	})
+	if err != nil {
+		said, _ := os.ReadFile(e.Log)
+		t.Fatalf("%v\n%s", err, said[max(0, len(said)-4000):])
+	}
+	homes[e.URL] = h
+	return h
+}
+
+// target is the home as the suite of the API wants it.
+func (h *testHome) target(t *testing.T) resttest.Target {
+	return resttest.Target{
+		URL:          h.URL,
+		GenerateRate: generateRate, ReadRate: readRate, MaxVideo: 1 << 20, MaxAudio: 1 << 20,
+		Video: read(t, fixtures.video), Audio: read(t, fixtures.speech),
+		NewKey: func(t testing.TB, account, name string, limit int64) (id, token string) {
+			t.Helper()
+			token, k, err := h.service().CreateKey(t.Context(), account, name, limit)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return k.ID, token
+		},
+		RevokeKey: func(t testing.TB, id string) {
+			if err := h.service().RevokeKey(t.Context(), "", id); err != nil {
+				t.Fatal(err)
+			}
+		},
+	}
+}
+
+func read(t testing.TB, path string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// TestContract runs the contract's suite against the deployed stack.
+func TestContract(t *testing.T) {
+	resttest.Run(t, deployed(t, awstest.Shared(t)).target(t))
+}
+
+// TestLeastPrivilege does the same where every call of a function or a job is
+// refused that its role does not allow.
+func TestLeastPrivilege(t *testing.T) {
+	resttest.Run(t, deployed(t, awstest.Enforcing(t)).target(t))
+}
