@@ -24,7 +24,9 @@ type answer struct {
 	http.ResponseWriter
 	status int
 	bytes  int64
-	keyID  string // of the caller, once known
+
+	caller  lipsync.Caller // once known
+	request string         // id of the lip sync request that the call is about, once known
 }
 
 func (w *answer) WriteHeader(status int) {
@@ -142,7 +144,9 @@ func (a *api) log(r *http.Request, w *answer, err error, id string, took time.Du
 		slog.Int("status", w.status),
 		slog.Int64("bytes", w.bytes),
 		slog.Duration("took", took),
-		slog.String("key", w.keyID),
+		slog.String("account", w.caller.Account),
+		slog.String("key", w.caller.KeyID),
+		slog.String("request", w.request),
 	}
 	if err != nil {
 		attrs = append(attrs, slog.String("error", err.Error()))

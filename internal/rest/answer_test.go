@@ -89,6 +89,33 @@ func TestLog(t *testing.T) {
 	}
 }
 
+// TestLogNamesRequest has calls about one lip sync request.
+func TestLogNamesRequest(t *testing.T) {
+	h := newHome(t)
+	token := h.key(t)
+	const body = `{"inputs":[{"type":"video","url":"http://a/v"},{"type":"audio","url":"http://a/a"}],"reference_id":"r"}`
+	post := httptest.NewRequest(http.MethodPost, "/api/v1/lipsync/generate", strings.NewReader(body))
+	post.Header.Set("Content-Type", "application/json")
+	var made generated
+	if err := json.Unmarshal(h.call(post, token).Body.Bytes(), &made); err != nil {
+		t.Fatal(err)
+	}
+	h.call(httptest.NewRequest(http.MethodGet, "/api/v1/lipsync/requests/r", nil), token)
+	lines := strings.Split(strings.TrimSpace(h.log.String()), "\n")
+	if len(lines) != 2 {
+		t.Fatalf("got %d lines, want 2", len(lines))
+	}
+	for _, text := range lines {
+		var line struct{ Account, Request string }
+		if err := json.Unmarshal([]byte(text), &line); err != nil {
+			t.Fatal(err)
+		}
+		if line.Request != made.RequestID || line.Request == "" || line.Account == "" {
+			t.Errorf("got %s, want request %s and its account", text, made.RequestID)
+		}
+	}
+}
+
 // TestCauseIsLogged: what went wrong inside is for the log alone.
 func TestCauseIsLogged(t *testing.T) {
 	h := newHome(t)

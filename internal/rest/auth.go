@@ -7,6 +7,9 @@ import (
 	"lipsync/internal/lipsync"
 )
 
+// aboutRequest is an answer about one lip sync request.
+type aboutRequest interface{ requestID() string }
+
 // endpoint is a call on behalf of someone; what it returns is rendered as JSON.
 type endpoint[Out any] func(r *http.Request, c lipsync.Caller) (Out, error)
 
@@ -22,13 +25,16 @@ func protected[Out any](a *api, kind lipsync.CallKind, call endpoint[Out]) handl
 		if err != nil {
 			return err
 		}
-		w.keyID = caller.KeyID
+		w.caller = caller
 		if err := a.service.Allow(r.Context(), caller, kind); err != nil {
 			return err
 		}
 		out, err := call(r, caller)
 		if err != nil {
 			return err
+		}
+		if about, ok := any(out).(aboutRequest); ok {
+			w.request = about.requestID()
 		}
 		return w.json(http.StatusOK, out)
 	}

@@ -23,6 +23,8 @@ type generated struct {
 	Status    string `json:"status"`
 }
 
+func (g generated) requestID() string { return g.RequestID }
+
 const success = "success" // the one status of generated
 
 func (a *api) generate(r *http.Request, c lipsync.Caller, in generateBody) (generated, error) {

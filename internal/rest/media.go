@@ -54,6 +54,10 @@ func (a *api) newForm(r *http.Request) (*form, error) {
 	if r.ContentLength > limit {
 		return nil, tooLarge("request body", limit)
 	}
+	if a.MaxForm > 0 && r.ContentLength > a.MaxForm {
+		return nil, &lipsync.Error{Code: lipsync.TooLarge,
+			Message: lipsync.LargerThan("request body", a.MaxForm) + "; send larger files by POST /v1/uploads"}
+	}
 	r.Body = io.NopCloser(bodyOf(http.MaxBytesReader(nil, r.Body, limit)))
 	parts, err := r.MultipartReader()
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
@@ -134,6 +135,23 @@ func TestLargestForm(t *testing.T) {
 	}
 	if n := h.stored(t); n != 2 {
 		t.Errorf("got %d objects, want 2", n)
+	}
+}
+
+// TestMaxForm: what is in front of the API may take less than forms may have.
+func TestMaxForm(t *testing.T) {
+	h := newHome(t)
+	h.api = New(h.service, Options{Log: slog.New(slog.DiscardHandler), MaxForm: 1000})
+	token, form := h.key(t), file("audio", "a")+last
+	for size, want := range map[int]int{1000: 200, 1001: 413} {
+		video := strings.Repeat("v", size-len(file("video", "")+form))
+		w := h.postForm(token, strings.NewReader(file("video", video)+form))
+		if w.Code != want {
+			t.Errorf("%d bytes: got %d %s, want %d", size, w.Code, w.Body, want)
+		}
+		if got := errorOf(t, w); want == 413 && got != "request body is larger than 1000 bytes; send larger files by POST /v1/uploads" {
+			t.Errorf("got %q", got)
+		}
 	}
 }
 

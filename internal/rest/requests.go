@@ -22,6 +22,8 @@ type request struct {
 	StartedAt    time.Time      `json:"started_at,omitzero"`
 }
 
+func (q request) requestID() string { return q.ID }
+
 // view shows a request and the link to its output, if it has one.
 func (a *api) view(r *http.Request, q lipsync.Request, output *url.URL) request {
 	v := request{

@@ -24,6 +24,9 @@ type Options struct {
 	// PublicURL is the address that clients know the service by, for the URLs
 	// in its answers. If nil, each answer uses the scheme and host of its call.
 	PublicURL *url.URL
+	// MaxForm is how many bytes a form with files may have, if not 0: less than
+	// its files may, where what is in front of the API takes no more.
+	MaxForm int64
 }
 
 // New returns the handler of everything under /api.

@@ -1,0 +1,21 @@
+// Command create-upload is the function behind POST /v1/uploads.
+package main
+
+import (
+	"context"
+	"log"
+	"os"
+
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"lipsync/internal/cloud"
+	"lipsync/internal/gateway"
+)
+
+func main() {
+	home, err := cloud.New(context.Background(), os.Getenv, os.Stdout, cloud.Records, cloud.SignedMedia, cloud.Reading, cloud.Sizes)
+	if err != nil {
+		log.Fatal(err)
+	}
+	lambda.Start(gateway.Handler(home.API()))
+}

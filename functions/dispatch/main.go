@@ -1,0 +1,21 @@
+// Command dispatch is the function that starts jobs for what waits in the queue.
+package main
+
+import (
+	"context"
+	"log"
+	"os"
+
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"lipsync/internal/cloud"
+	"lipsync/internal/sqs"
+)
+
+func main() {
+	home, err := cloud.New(context.Background(), os.Getenv, os.Stdout, cloud.Records, cloud.Jobs)
+	if err != nil {
+		log.Fatal(err)
+	}
+	lambda.Start(sqs.Handler(home.Service.Dispatch, home.Log))
+}

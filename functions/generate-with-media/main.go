@@ -1,0 +1,21 @@
+// Command generate-with-media is the function behind POST /v1/lipsync/generate-with-media.
+package main
+
+import (
+	"context"
+	"log"
+	"os"
+
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"lipsync/internal/cloud"
+	"lipsync/internal/gateway"
+)
+
+func main() {
+	home, err := cloud.New(context.Background(), os.Getenv, os.Stdout, cloud.Records, cloud.Media, cloud.Messages, cloud.Generating, cloud.Sizes)
+	if err != nil {
+		log.Fatal(err)
+	}
+	lambda.Start(gateway.Handler(home.API()))
+}

@@ -1,0 +1,21 @@
+// Command sweep is the function that runs each minute, and finds what is lost or
+// over.
+package main
+
+import (
+	"context"
+	"log"
+	"os"
+
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"lipsync/internal/cloud"
+)
+
+func main() {
+	home, err := cloud.New(context.Background(), os.Getenv, os.Stdout, cloud.Records, cloud.Media, cloud.Messages)
+	if err != nil {
+		log.Fatal(err)
+	}
+	lambda.Start(home.Service.Sweep)
+}

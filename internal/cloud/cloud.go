@@ -1,0 +1,95 @@
+// Package cloud wires the service as its programs on AWS use it: each says which
+// parts it needs, and then has the settings of these, and no others, read.
+package cloud
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/google/uuid"
+
+	"lipsync/internal/batch"
+	"lipsync/internal/dynamodb"
+	"lipsync/internal/emf"
+	"lipsync/internal/gateway"
+	"lipsync/internal/lipsync"
+	"lipsync/internal/rest"
+	"lipsync/internal/s3"
+	"lipsync/internal/sqs"
+)
+
+// Home is the service in one program. Clients of AWS are made once, with it.
+type Home struct {
+	Service *lipsync.Service
+	Metrics *emf.Metrics
+	Log     *slog.Logger
+
+	aws      aws.Config
+	settings *settings
+}
+
+// Part is something that a program needs.
+type Part func(*Home)
+
+// New returns a home with the parts. Its settings come from getenv, and its log
+// and metrics go to w, as lines of JSON.
+func New(ctx context.Context, getenv func(string) string, w io.Writer, parts ...Part) (*Home, error) {
+	loaded, err := config.LoadDefaultConfig(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("configure AWS: %w", err)
+	}
+	h := &Home{
+		Metrics:  emf.New(w, time.Now),
+		Log:      slog.New(slog.NewJSONHandler(w, nil)),
+		aws:      loaded,
+		settings: &settings{get: getenv},
+	}
+	h.Service = &lipsync.Service{Now: time.Now, NewID: uuid.NewString, Random: rand.Reader, Watcher: h.Metrics}
+	for _, add := range parts {
+		add(h)
+	}
+	return h, errors.Join(h.settings.errs...)
+}
+
+// Records is the store.
+func Records(h *Home) { h.Service.Store = dynamodb.New(h.aws, h.settings.text("LIPSYNC_TABLE")) }
+
+// Media is where objects are kept.
+func Media(h *Home) { h.Service.Objects = s3.New(h.aws, h.settings.text("LIPSYNC_BUCKET"), "") }
+
+// SignedMedia is Media, with signed URLs that last as long as they say.
+func SignedMedia(h *Home) {
+	h.Service.Objects = s3.New(h.aws, h.settings.text("LIPSYNC_BUCKET"), h.settings.get("LIPSYNC_SIGNER_ROLE"))
+}
+
+// Messages is the queue.
+func Messages(h *Home) { h.Service.Queue = sqs.New(h.aws, h.settings.text("LIPSYNC_QUEUE_URL")) }
+
+// Jobs starts runners.
+func Jobs(h *Home) {
+	h.Service.Jobs = batch.New(h.aws, h.settings.text("LIPSYNC_JOB_QUEUE"), h.settings.text("LIPSYNC_JOB_DEFINITION"))
+}
+
+// Generating is the rate of generate calls.
+func Generating(h *Home) { h.Service.GenerateRate = h.settings.number("LIPSYNC_GENERATE_RATE") }
+
+// Reading is the rate of other calls.
+func Reading(h *Home) { h.Service.ReadRate = h.settings.number("LIPSYNC_READ_RATE") }
+
+// Sizes are the limits on the size of media.
+func Sizes(h *Home) {
+	h.Service.MaxVideo, h.Service.MaxAudio = h.settings.bytes("LIPSYNC_MAX_VIDEO"), h.settings.bytes("LIPSYNC_MAX_AUDIO")
+}
+
+// API is the HTTP API, to be put behind API Gateway.
+func (h *Home) API() http.Handler {
+	return rest.New(h.Service, rest.Options{Log: h.Log, MaxForm: gateway.MaxForm})
+}
