@@ -1,3 +1,94 @@
 package stack
 
-func (s *service) addAlarms() {}
+import (
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatchactions"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssnssubscriptions"
+	"github.com/aws/jsii-runtime-go"
+)
+
+// longestWait is when a request has waited too long, in seconds: several times
+// what it takes to start an instance and pull the image.
+const longestWait = 30 * 60
+
+// alarm is raised when a metric is at least the limit for so many periods of five
+// minutes, or with silence, when it is less or there is none.
+type alarm struct {
+	id, description string
+	metric          awscloudwatch.IMetric
+	limit, periods  int
+	silence         bool
+}
+
+// alarms has what an operator must know of at once.
+func (s *service) alarms() []alarm {
+	return []alarm{
+		{id: "DeadLettersWait", description: "A message or event could not be handled: see the dead-letter queue",
+			metric: s.deadLetters(), limit: 1, periods: 1},
+		{id: "RequestsWaitTooLong", description: "The oldest queued request waits for half an hour: see Batch, and the quota of vCPUs",
+			metric: ours("OldestQueued", "Maximum"), limit: longestWait, periods: 2},
+		{id: "RequestsFail", description: "Requests fail by our own fault: see the log of the runner",
+			metric: failed(ownFault), limit: 3, periods: 1},
+		{id: "ServerErrors", description: "The API answers with 5xx: see the logs of the access and the functions",
+			metric: s.apiMetric("5XXError", "Sum"), limit: 5, periods: 1},
+		{id: "FunctionsThrottled", description: "Lambda has no more room for calls: see the quota of concurrent executions",
+			metric: s.clientSum("Throttles"), limit: 1, periods: 1},
+		{id: "TableThrottled", description: "DynamoDB throttles the table",
+			metric: s.tableThrottles(), limit: 10, periods: 1},
+		{id: "BackgroundFails", description: "dispatch or job-state fail again and again: see their logs",
+			metric: s.backgroundSum("Errors"), limit: 1, periods: 3},
+		{id: "SweepIsSilent", description: "No sweep has come to its end for ten minutes: lost requests stay lost",
+			metric: s.sweeps(), limit: 1, periods: 2, silence: true},
+	}
+}
+
+// addAlarms adds the alarms and the topic that they go to.
+func (s *service) addAlarms() {
+	action := awscloudwatchactions.NewSnsAction(s.alarmTopic())
+	for _, a := range s.alarms() {
+		comparison := awscloudwatch.ComparisonOperator_GREATER_THAN_OR_EQUAL_TO_THRESHOLD
+		missing := awscloudwatch.TreatMissingData_NOT_BREACHING
+		if a.silence {
+			comparison = awscloudwatch.ComparisonOperator_LESS_THAN_THRESHOLD
+			missing = awscloudwatch.TreatMissingData_BREACHING
+		}
+		alarm := awscloudwatch.NewAlarm(s.stack, jsii.String(a.id), &awscloudwatch.AlarmProps{
+			AlarmDescription:   jsii.String(a.description),
+			Metric:             a.metric,
+			Threshold:          jsii.Number(a.limit),
+			EvaluationPeriods:  jsii.Number(a.periods),
+			ComparisonOperator: comparison,
+			TreatMissingData:   missing,
+		})
+		alarm.AddAlarmAction(action)
+		alarm.AddOkAction(action)
+		s.raised = append(s.raised, alarm)
+	}
+}
+
+// alarmTopic is encrypted by a key of our own, since CloudWatch may not use that
+// of SNS.
+func (s *service) alarmTopic() awssns.Topic {
+	cloudwatch := awsiam.NewServicePrincipal(jsii.String("cloudwatch.amazonaws.com"), &awsiam.ServicePrincipalOpts{
+		Conditions: &map[string]any{"StringEquals": map[string]*string{"aws:SourceAccount": s.stack.Account()}},
+	})
+	key := awskms.NewKey(s.stack, jsii.String("AlarmKey"), &awskms.KeyProps{
+		Description:       jsii.String("Encrypts alarms"),
+		EnableKeyRotation: jsii.Bool(true),
+		RemovalPolicy:     awscdk.RemovalPolicy_DESTROY,
+	})
+	key.GrantEncryptDecrypt(cloudwatch)
+	topic := awssns.NewTopic(s.stack, jsii.String("Alarms"), &awssns.TopicProps{
+		MasterKey:  key,
+		EnforceSSL: jsii.Bool(true),
+	})
+	topic.GrantPublish(cloudwatch)
+	if s.AlarmEmail != "" {
+		topic.AddSubscription(awssnssubscriptions.NewEmailSubscription(jsii.String(s.AlarmEmail), nil))
+	}
+	return topic
+}

@@ -30,6 +30,9 @@ const accessLog = `{"time":"$context.requestTime","request_id":"$context.request
 	`"status":"$context.status","bytes":"$context.responseLength","ms":"$context.responseLatency",` +
 	`"integration_ms":"$context.integrationLatency","error":"$context.error.responseType"}`
 
+// stageName is the first element of every path: the API's base URL ends with it.
+const stageName = "api"
+
 // addAPI adds what clients call.
 func (s *service) addAPI() {
 	s.api = awsapigateway.NewRestApi(s.stack, jsii.String("Api"), &awsapigateway.RestApiProps{
@@ -39,7 +42,7 @@ func (s *service) addAPI() {
 		CloudWatchRole:              jsii.Bool(true),             // access logs need it
 		CloudWatchRoleRemovalPolicy: awscdk.RemovalPolicy_RETAIN, // it is the account's
 		DeployOptions: &awsapigateway.StageOptions{
-			StageName:            jsii.String("api"),
+			StageName:            jsii.String(stageName),
 			ThrottlingRateLimit:  jsii.Number(s.RequestRate),
 			ThrottlingBurstLimit: jsii.Number(2 * s.RequestRate),
 			TracingEnabled:       jsii.Bool(true),

@@ -1,6 +1,10 @@
 package stack
 
 import (
+	"slices"
+	"time"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsbatch"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsec2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
@@ -14,6 +18,10 @@ const systemGiB = 40
 // mediaFactor is how many times the largest video the scratch space holds: the
 // input, its sound, and an output that may be several times as large.
 const mediaFactor = 12
+
+// maxUpdate is how long Batch lets jobs go on, at most, on instances that an
+// update of the stack replaces.
+const maxUpdate = 6 * time.Hour
 
 // addCompute adds the instances that Batch starts: from none to the maximum,
 // Spot first and on-demand where Spot gives none.
@@ -29,34 +37,41 @@ func (s *service) addCompute() {
 		ManagedPolicies: &[]awsiam.IManagedPolicy{awsiam.ManagedPolicy_FromAwsManagedPolicyName(
 			jsii.String("service-role/AmazonEC2ContainerServiceforEC2Role"))},
 	})
-	var ordered []*awsbatch.OrderedComputeEnvironment
-	for _, kind := range []struct {
-		id   string
-		spot bool
-		max  int // vCPUs
-	}{{"Spot", true, s.SpotVCPUs}, {"OnDemand", false, s.OnDemandVCPUs}} {
-		if kind.max == 0 {
-			continue
-		}
-		ordered = append(ordered, &awsbatch.OrderedComputeEnvironment{
-			Order: jsii.Number(len(ordered) + 1),
-			ComputeEnvironment: awsbatch.NewManagedEc2EcsComputeEnvironment(s.stack, jsii.String(kind.id),
-				&awsbatch.ManagedEc2EcsComputeEnvironmentProps{
-					Vpc:                       s.vpc,
-					VpcSubnets:                &awsec2.SubnetSelection{SubnetType: awsec2.SubnetType_PUBLIC},
-					SecurityGroups:            &[]awsec2.ISecurityGroup{group},
-					LaunchTemplate:            template,
-					InstanceRole:              role,
-					Images:                    &[]*awsbatch.EcsMachineImage{{ImageType: s.machineImage()}},
-					InstanceTypes:             s.instanceTypes(),
-					UseOptimalInstanceClasses: jsii.Bool(false),
-					Spot:                      jsii.Bool(kind.spot),
-					MinvCpus:                  jsii.Number(0),
-					MaxvCpus:                  jsii.Number(kind.max),
-				}),
-		})
+	s.jobQueue = awsbatch.NewJobQueue(s.stack, jsii.String("Jobs"), nil)
+	for order, kind := range s.computeKinds() {
+		environment := awsbatch.NewManagedEc2EcsComputeEnvironment(s.stack, jsii.String(kind.id),
+			&awsbatch.ManagedEc2EcsComputeEnvironmentProps{
+				Vpc:                       s.vpc,
+				VpcSubnets:                &awsec2.SubnetSelection{SubnetType: awsec2.SubnetType_PUBLIC},
+				SecurityGroups:            &[]awsec2.ISecurityGroup{group},
+				LaunchTemplate:            template,
+				InstanceRole:              role,
+				Images:                    &[]*awsbatch.EcsMachineImage{{ImageType: s.machineImage()}},
+				InstanceTypes:             s.instanceTypes(),
+				UseOptimalInstanceClasses: jsii.Bool(false),
+				Spot:                      jsii.Bool(kind.spot),
+				MinvCpus:                  jsii.Number(0),
+				MaxvCpus:                  jsii.Number(kind.vCPUs),
+				UpdateTimeout:             awscdk.Duration_Minutes(jsii.Number(min(s.JobTimeout.Minutes(), maxUpdate.Minutes()))),
+			})
+		// Without a version Batch takes the template's first one for ever.
+		environment.Node().DefaultChild().(awsbatch.CfnComputeEnvironment).AddPropertyOverride(
+			jsii.String("ComputeResources.LaunchTemplate.Version"), template.LatestVersionNumber())
+		s.jobQueue.AddComputeEnvironment(environment, jsii.Number(order+1))
 	}
-	s.jobQueue = awsbatch.NewJobQueue(s.stack, jsii.String("Jobs"), &awsbatch.JobQueueProps{ComputeEnvironments: &ordered})
+}
+
+// computeKind is a way to get instances.
+type computeKind struct {
+	id    string
+	spot  bool
+	vCPUs int // at most
+}
+
+// computeKinds are those that the settings want, the first choice first.
+func (s *service) computeKinds() []computeKind {
+	kinds := []computeKind{{"Spot", true, s.SpotVCPUs}, {"OnDemand", false, s.OnDemandVCPUs}}
+	return slices.DeleteFunc(kinds, func(k computeKind) bool { return k.vCPUs == 0 })
 }
 
 func (s *service) instanceTypes() *[]awsec2.InstanceType {

@@ -1,3 +1,50 @@
 package stack
 
-func (s *service) addDashboard() {}
+import (
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
+	"github.com/aws/aws-cdk-go/awscdk/v2/interfaces/interfacesawscloudwatch"
+	"github.com/aws/jsii-runtime-go"
+)
+
+// addDashboard adds what an operator looks at: whether all is well, what clients
+// see, how work goes on, and what is behind it.
+func (s *service) addDashboard() {
+	var alarms []interfacesawscloudwatch.IAlarmRef
+	for _, a := range s.raised {
+		alarms = append(alarms, a)
+	}
+	awscloudwatch.NewDashboard(s.stack, jsii.String("Dashboard"), &awscloudwatch.DashboardProps{
+		Widgets: &[]*[]awscloudwatch.IWidget{
+			{awscloudwatch.NewAlarmStatusWidget(&awscloudwatch.AlarmStatusWidgetProps{
+				Title: jsii.String("Alarms"), Alarms: &alarms, Width: jsii.Number(24),
+			})},
+			{
+				graph("Calls", s.apiMetric("Count", "Sum"), s.apiMetric("4XXError", "Sum"), s.apiMetric("5XXError", "Sum")),
+				graph("Time of a call, ms", s.apiMetric("Latency", "p50"), s.apiMetric("Latency", "p99")),
+			},
+			{
+				graph("Requests", ours("RequestsCreated", "Sum"), ours("RequestsCompleted", "Sum"), ours("RequestsFailed", "Sum"), failed(ownFault)),
+				graph("Waiting, seconds", ours("OldestQueued", "Maximum"), ours("QueueWait", "p50"), ours("QueueWait", "p99")),
+			},
+			{
+				graph("Rendering, times real time", ours("RenderSpeed", "p50"), ours("RenderSpeed", "Minimum")),
+				graph("Attempts for a request", ours("Attempts", "Average"), ours("Attempts", "Maximum")),
+			},
+			{
+				graph("Messages", s.queueMetric("ApproximateNumberOfMessagesVisible", "Maximum"), s.deadLetters()),
+				graph("Functions", s.clientSum("Errors"), s.clientSum("Throttles"), s.backgroundSum("Errors"), s.sweeps()),
+			},
+			{
+				graph("Units of the table", s.tableMetric("ConsumedReadCapacityUnits"), s.tableMetric("ConsumedWriteCapacityUnits")),
+				graph("Throttled by DynamoDB", s.tableThrottles()),
+			},
+		},
+	})
+}
+
+// graph is half a row wide.
+func graph(title string, metrics ...awscloudwatch.IMetric) awscloudwatch.IWidget {
+	return awscloudwatch.NewGraphWidget(&awscloudwatch.GraphWidgetProps{
+		Title: jsii.String(title), Left: &metrics, Width: jsii.Number(12), Height: jsii.Number(6),
+	})
+}

@@ -20,7 +20,7 @@ func (s *service) addEvents() {
 		}))
 	// A failed job is told for hours if need be. What is lost even so is found
 	// by the sweep, once the lease has ended.
-	s.call("job-state", "JobFailed", 2, 6*3600, &awsevents.RuleProps{
+	s.call("job-state", "JobFailed", retry{times: 2, hours: 6}, &awsevents.RuleProps{
 		Description: jsii.String("Jobs that failed"),
 		EventPattern: &awsevents.EventPattern{
 			Source:     jsii.Strings("aws.batch"),
@@ -28,26 +28,26 @@ func (s *service) addEvents() {
 			Detail:     &map[string]any{"status": []string{"FAILED"}, "jobQueue": []*string{s.jobQueue.JobQueueArn()}},
 		},
 	})
-	// A minute's sweep that failed is not tried again: the next minute's is near.
-	s.call("sweep", "EachMinute", 0, 60, &awsevents.RuleProps{
+	// A sweep that failed is not tried again: the next minute's is near.
+	s.call("sweep", "EachMinute", retry{times: 0, hours: 1}, &awsevents.RuleProps{
 		Description: jsii.String("The sweep"),
 		Schedule:    awsevents.Schedule_Rate(awscdk.Duration_Minutes(jsii.Number(1))),
 	})
 }
 
-// call has a rule call a function, again up to the number of retries while the
-// event is no older than age in seconds, and puts aside what comes to nothing.
-func (s *service) call(function, id string, retries, age int, rule *awsevents.RuleProps) {
+// retry is how often an event is told again, and until what age.
+type retry struct{ times, hours int }
+
+// call has a rule call a function, and puts aside the events that come to
+// nothing, whether they don't reach the function or it fails on them.
+func (s *service) call(function, id string, again retry, rule *awsevents.RuleProps) {
 	f := s.functions[function]
+	times, age := jsii.Number(again.times), awscdk.Duration_Hours(jsii.Number(again.hours))
 	f.ConfigureAsyncInvoke(&awslambda.EventInvokeConfigOptions{
-		RetryAttempts: jsii.Number(retries),
-		MaxEventAge:   awscdk.Duration_Seconds(jsii.Number(age)),
+		RetryAttempts: times,
+		MaxEventAge:   age,
 		OnFailure:     awslambdadestinations.NewSqsDestination(s.dead),
 	})
 	awsevents.NewRule(s.stack, jsii.String(id), rule).AddTarget(awseventstargets.NewLambdaFunction(f,
-		&awseventstargets.LambdaFunctionProps{
-			RetryAttempts:   jsii.Number(retries),
-			MaxEventAge:     awscdk.Duration_Seconds(jsii.Number(age)),
-			DeadLetterQueue: s.dead,
-		}))
+		&awseventstargets.LambdaFunctionProps{RetryAttempts: times, MaxEventAge: age, DeadLetterQueue: s.dead}))
 }

@@ -72,23 +72,33 @@ func (s *service) lambdas() []lambda {
 			variables: []string{"LIPSYNC_TABLE", "LIPSYNC_JOB_QUEUE", "LIPSYNC_JOB_DEFINITION"},
 			policy: []awsiam.PolicyStatement{
 				s.useTable("GetItem"), s.submit(), listJobs(),
-				allow([]string{"sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"}, s.queue.QueueArn()),
 			},
 		},
 		{
 			name: "job-state", timeout: stateTimeout, memory: 512,
 			variables: []string{"LIPSYNC_TABLE"},
-			policy:    []awsiam.PolicyStatement{s.useTable("GetItem", "PutItem", "UpdateItem", "ConditionCheckItem"), s.letDie()},
+			policy:    []awsiam.PolicyStatement{s.useTable("GetItem", "PutItem", "UpdateItem", "ConditionCheckItem")},
 		},
 		{
 			name: "sweep", timeout: sweepTimeout, memory: 512,
 			variables: []string{"LIPSYNC_TABLE", "LIPSYNC_BUCKET", "LIPSYNC_QUEUE_URL"},
 			policy: []awsiam.PolicyStatement{
 				s.useTable("GetItem", "PutItem", "UpdateItem", "DeleteItem", "ConditionCheckItem"), s.queryOpen(), s.send(),
-				s.useObjects("inputs", "DeleteObject"), s.useObjects("uploads", "DeleteObject"), s.letDie(),
+				s.useObjects("inputs", "DeleteObject"), s.useObjects("uploads", "DeleteObject"),
 			},
 		},
 	}
+}
+
+// clientFunctions are those behind the API.
+func (s *service) clientFunctions() []string {
+	var names []string
+	for _, l := range s.lambdas() {
+		if l.timeout == apiTimeout {
+			names = append(names, l.name)
+		}
+	}
+	return names
 }
 
 // authenticate allows to look up a key, note its use, and take from its rate.
@@ -109,11 +119,6 @@ func (s *service) submit() awsiam.PolicyStatement {
 // listJobs allows to see which jobs there are; AWS knows no narrower right.
 func listJobs() awsiam.PolicyStatement {
 	return allow([]string{"batch:ListJobs"}, jsii.String("*"))
-}
-
-// letDie allows Lambda to put aside an event that the function failed on.
-func (s *service) letDie() awsiam.PolicyStatement {
-	return allow([]string{"sqs:SendMessage"}, s.dead.QueueArn())
 }
 
 func allow(actions []string, resources ...*string) awsiam.PolicyStatement {

@@ -6,6 +6,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigateway"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsbatch"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsec2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
@@ -34,6 +35,7 @@ type service struct {
 	signer    awsiam.Role
 	functions map[string]awslambda.Function
 	api       awsapigateway.RestApi
+	raised    []awscloudwatch.Alarm
 }
 
 // New adds the service's stack to the app.
@@ -78,11 +80,13 @@ func (s *service) logGroup(id string) awslogs.LogGroup {
 
 // addOutputs names what an operator needs to know.
 func (s *service) addOutputs() {
+	s.api.Node().TryRemoveChild(jsii.String("Endpoint")) // an output that CDK adds
+	url := "https://" + *s.api.RestApiId() + ".execute-api." + *s.stack.Region() + "." + *s.stack.UrlSuffix() + "/" + stageName
 	for _, o := range []struct {
 		id    string
 		value *string
 	}{
-		{"ApiUrl", s.api.Url()},
+		{"ApiUrl", jsii.String(url)},
 		{"TableName", s.table.TableName()},
 		{"BucketName", s.bucket.BucketName()},
 		{"QueueUrl", s.queue.QueueUrl()},

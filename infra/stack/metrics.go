@@ -1,0 +1,112 @@
+package stack
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
+	"github.com/aws/jsii-runtime-go"
+)
+
+// ownFault is the reason of failures that are no fault of the client's media.
+const ownFault = "processing failed"
+
+// metric is a series of five minutes each.
+func metric(namespace, name, statistic string, dimensions map[string]*string) awscloudwatch.Metric {
+	props := &awscloudwatch.MetricProps{
+		Namespace:  jsii.String(namespace),
+		MetricName: jsii.String(name),
+		Statistic:  jsii.String(statistic),
+		Period:     awscdk.Duration_Minutes(jsii.Number(5)),
+	}
+	if len(dimensions) > 0 {
+		props.DimensionsMap = &dimensions
+	}
+	return awscloudwatch.NewMetric(props)
+}
+
+// ours is a metric that the programs write in their logs.
+func ours(name, statistic string) awscloudwatch.Metric {
+	return metric("Lipsync", name, statistic, nil)
+}
+
+// failed counts the requests that failed for a reason.
+func failed(reason string) awscloudwatch.Metric {
+	return metric("Lipsync", "RequestsFailed", "Sum", map[string]*string{"Reason": jsii.String(reason)})
+}
+
+func (s *service) apiMetric(name, statistic string) awscloudwatch.Metric {
+	return metric("AWS/ApiGateway", name, statistic,
+		map[string]*string{"ApiName": jsii.String(s.Name), "Stage": jsii.String(stageName)})
+}
+
+func (s *service) functionMetric(function, name, statistic string) awscloudwatch.Metric {
+	return metric("AWS/Lambda", name, statistic,
+		map[string]*string{"FunctionName": s.functions[function].FunctionName()})
+}
+
+func (s *service) queueMetric(name, statistic string) awscloudwatch.Metric {
+	return metric("AWS/SQS", name, statistic, map[string]*string{"QueueName": s.queue.QueueName()})
+}
+
+func (s *service) deadLetters() awscloudwatch.Metric {
+	return metric("AWS/SQS", "ApproximateNumberOfMessagesVisible", "Maximum",
+		map[string]*string{"QueueName": s.dead.QueueName()})
+}
+
+func (s *service) tableMetric(name string) awscloudwatch.Metric {
+	return metric("AWS/DynamoDB", name, "Sum", map[string]*string{"TableName": s.table.TableName()})
+}
+
+func (s *service) tableThrottles() awscloudwatch.IMetric {
+	return sum("throttled", s.tableMetric("ReadThrottleEvents"), s.tableMetric("WriteThrottleEvents"))
+}
+
+// clientSum adds up a metric of the functions behind the API. An alarm takes ten
+// metrics at most.
+func (s *service) clientSum(name string) awscloudwatch.IMetric {
+	return s.functionSum("client"+name, name, s.clientFunctions())
+}
+
+// backgroundSum adds up a metric of those that events call.
+func (s *service) backgroundSum(name string) awscloudwatch.IMetric {
+	return s.functionSum("background"+name, name, []string{"dispatch", "job-state"})
+}
+
+func (s *service) functionSum(id, name string, functions []string) awscloudwatch.IMetric {
+	var metrics []awscloudwatch.IMetric
+	for _, f := range functions {
+		metrics = append(metrics, s.functionMetric(f, name, "Sum"))
+	}
+	return sum(id, metrics...)
+}
+
+// sweeps counts the sweeps that came to their end.
+func (s *service) sweeps() awscloudwatch.IMetric {
+	return expression("sweeps", "sweepCalls - sweepErrors", map[string]awscloudwatch.IMetric{
+		"sweepCalls":  s.functionMetric("sweep", "Invocations", "Sum"),
+		"sweepErrors": s.functionMetric("sweep", "Errors", "Sum"),
+	})
+}
+
+// sum adds metrics up. Its id starts with a small letter, and is unique in an
+// alarm or graph.
+func sum(id string, metrics ...awscloudwatch.IMetric) awscloudwatch.IMetric {
+	named := map[string]awscloudwatch.IMetric{}
+	var ids []string
+	for i, m := range metrics {
+		ids = append(ids, id+strconv.Itoa(i))
+		named[ids[i]] = m
+	}
+	return expression(id, strings.Join(ids, " + "), named)
+}
+
+func expression(label, text string, metrics map[string]awscloudwatch.IMetric) awscloudwatch.IMetric {
+	return awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{
+		Label:        jsii.String(label),
+		Expression:   jsii.String(text),
+		UsingMetrics: &metrics,
+		Period:       awscdk.Duration_Minutes(jsii.Number(5)),
+	})
+}
