@@ -8,17 +8,27 @@ FUZZTIME    ?= 2m
 ARGS        ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test run lint bench crash-test race fuzz clean
+.PHONY: help build bin/lipsync sizes demo test run lint bench crash-test race fuzz clean
 
 help: ## list what make can do
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-build: ## build bin/lipsync
-	CGO_ENABLED=0 go build -trimpath -o bin/lipsync ./cmd/lipsync
+build: bin/lipsync ## build all programs: bin/lipsync, bin/runner, and the functions of Lambda in dist
+	CGO_ENABLED=0 go build -trimpath -o bin/runner ./cmd/runner
+	GOARCH=arm64 .ci/functions dist/functions
+	.ci/functions dist/host/functions
+
+bin/lipsync:
+	CGO_ENABLED=0 go build -trimpath -o $@ ./cmd/lipsync
+
+sizes: build ## list the sizes of the functions of Lambda, in bytes: as built, and zipped as they are deployed
+	@for function in dist/functions/*; do \
+		echo "$$(wc -c < $$function/bootstrap) $$(gzip -9c $$function/bootstrap | wc -c) $${function##*/}"; \
+	done
 
 demo: ## install what is missing, build, and lip sync a sample video through the HTTP API
 	@.ci/install ffmpeg espeak-ng
-	@$(MAKE) --no-print-directory build
+	@$(MAKE) --no-print-directory bin/lipsync
 	bin/lipsync demo --output dist/demo $(ARGS)
 
 test: $(VENV)/done ## install what is missing and run every test
@@ -26,7 +36,7 @@ test: $(VENV)/done ## install what is missing and run every test
 	go vet ./...
 	go test -timeout 30m ./...
 
-run: build ## build and serve, e.g. make run ARGS='--addr :8080'
+run: bin/lipsync ## build and serve, e.g. make run ARGS='--addr :8080'
 	bin/lipsync serve $(ARGS)
 
 lint: ## formatting, vet, staticcheck, known vulnerabilities, go.mod

@@ -28,12 +28,12 @@ import (
 
 // Home is the service in one program. Clients of AWS are made once, with it.
 type Home struct {
-	Service *lipsync.Service
-	Metrics *emf.Metrics
-	Log     *slog.Logger
+	Service  *lipsync.Service
+	Settings *Settings
+	Metrics  *emf.Metrics
+	Log      *slog.Logger
 
-	aws      aws.Config
-	settings *settings
+	aws aws.Config
 }
 
 // Part is something that a program needs.
@@ -50,43 +50,43 @@ func New(ctx context.Context, getenv func(string) string, w io.Writer, parts ...
 		Metrics:  emf.New(w, time.Now),
 		Log:      slog.New(slog.NewJSONHandler(w, nil)),
 		aws:      loaded,
-		settings: &settings{get: getenv},
+		Settings: &Settings{get: getenv},
 	}
 	h.Service = &lipsync.Service{Now: time.Now, NewID: uuid.NewString, Random: rand.Reader, Watcher: h.Metrics}
 	for _, add := range parts {
 		add(h)
 	}
-	return h, errors.Join(h.settings.errs...)
+	return h, errors.Join(h.Settings.errs...)
 }
 
 // Records is the store.
-func Records(h *Home) { h.Service.Store = dynamodb.New(h.aws, h.settings.text("LIPSYNC_TABLE")) }
+func Records(h *Home) { h.Service.Store = dynamodb.New(h.aws, h.Settings.Text("LIPSYNC_TABLE")) }
 
 // Media is where objects are kept.
-func Media(h *Home) { h.Service.Objects = s3.New(h.aws, h.settings.text("LIPSYNC_BUCKET"), "") }
+func Media(h *Home) { h.Service.Objects = s3.New(h.aws, h.Settings.Text("LIPSYNC_BUCKET"), "") }
 
 // SignedMedia is Media, with signed URLs that last as long as they say.
 func SignedMedia(h *Home) {
-	h.Service.Objects = s3.New(h.aws, h.settings.text("LIPSYNC_BUCKET"), h.settings.get("LIPSYNC_SIGNER_ROLE"))
+	h.Service.Objects = s3.New(h.aws, h.Settings.Text("LIPSYNC_BUCKET"), h.Settings.get("LIPSYNC_SIGNER_ROLE"))
 }
 
 // Messages is the queue.
-func Messages(h *Home) { h.Service.Queue = sqs.New(h.aws, h.settings.text("LIPSYNC_QUEUE_URL")) }
+func Messages(h *Home) { h.Service.Queue = sqs.New(h.aws, h.Settings.Text("LIPSYNC_QUEUE_URL")) }
 
 // Jobs starts runners.
 func Jobs(h *Home) {
-	h.Service.Jobs = batch.New(h.aws, h.settings.text("LIPSYNC_JOB_QUEUE"), h.settings.text("LIPSYNC_JOB_DEFINITION"))
+	h.Service.Jobs = batch.New(h.aws, h.Settings.Text("LIPSYNC_JOB_QUEUE"), h.Settings.Text("LIPSYNC_JOB_DEFINITION"))
 }
 
 // Generating is the rate of generate calls.
-func Generating(h *Home) { h.Service.GenerateRate = h.settings.number("LIPSYNC_GENERATE_RATE") }
+func Generating(h *Home) { h.Service.GenerateRate = h.Settings.Number("LIPSYNC_GENERATE_RATE") }
 
 // Reading is the rate of other calls.
-func Reading(h *Home) { h.Service.ReadRate = h.settings.number("LIPSYNC_READ_RATE") }
+func Reading(h *Home) { h.Service.ReadRate = h.Settings.Number("LIPSYNC_READ_RATE") }
 
 // Sizes are the limits on the size of media.
 func Sizes(h *Home) {
-	h.Service.MaxVideo, h.Service.MaxAudio = h.settings.bytes("LIPSYNC_MAX_VIDEO"), h.settings.bytes("LIPSYNC_MAX_AUDIO")
+	h.Service.MaxVideo, h.Service.MaxAudio = h.Settings.Bytes("LIPSYNC_MAX_VIDEO"), h.Settings.Bytes("LIPSYNC_MAX_AUDIO")
 }
 
 // API is the HTTP API, to be put behind API Gateway.

@@ -1,0 +1,91 @@
+// Command runner is what a job of AWS Batch runs: it does the job's request, and
+// then others that wait, so that one start of a machine serves many.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+
+	"lipsync/internal/cloud"
+)
+
+const help = `usage: runner
+
+Does the lip sync request that LIPSYNC_REQUEST names, then others that wait. All
+settings come from the environment:
+
+  LIPSYNC_REQUEST                 id of the request to begin with
+  LIPSYNC_TABLE, LIPSYNC_BUCKET   where the records and the media are
+  LIPSYNC_SCRATCH                 folder for the files of running work
+  LIPSYNC_JOB_TIMEOUT             what the job is given, e.g. 6h: in its second
+                                  half the runner begins no other request
+  LIPSYNC_MAX_VIDEO, LIPSYNC_MAX_AUDIO
+                                  largest media, in bytes
+  LIPSYNC_MAX_DURATION            longest media, e.g. 60m
+  LIPSYNC_MAX_SIDE                most pixels of a video's width and height
+  LIPSYNC_MAX_FPS                 most frames a second of a video
+  LIPSYNC_ALLOW_PRIVATE_NETWORKS  true to fetch inputs from private networks too
+
+Exit status: 0 when nothing is left to do, 75 when told to stop (the request was
+given back and the job is worth another try), 1 for anything else.
+`
+
+// Exit statuses, which the job definition's retry strategy knows.
+const (
+	done        = 0
+	failed      = 1
+	interrupted = 75 // EX_TEMPFAIL of sysexits.h
+)
+
+func main() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(50) // as in cmd/lipsync: pictures fill the heap
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal ends the program at once
+	os.Exit(run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr))
+}
+
+// run does the job and returns the exit status.
+func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) int {
+	flags := flag.NewFlagSet("runner", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	flags.Usage = func() { fmt.Fprint(stdout, help) }
+	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
+		return done
+	} else if err != nil || flags.NArg() > 0 {
+		fmt.Fprintln(stderr, "runner: takes no arguments. Try: runner --help")
+		return failed
+	}
+	var j job
+	home, err := cloud.New(ctx, getenv, stdout, cloud.Records, cloud.Media, cloud.Sizes, j.read)
+	if err != nil {
+		fmt.Fprintf(stderr, "runner: %v\n", err)
+		return failed
+	}
+	home.Log = home.Log.With("job", getenv("AWS_BATCH_JOB_ID"), "job_attempt", getenv("AWS_BATCH_JOB_ATTEMPT"))
+	return status(ctx, j.do(ctx, home), home.Log)
+}
+
+// status logs how the job ended, and returns the exit status for it.
+func status(ctx context.Context, err error, log *slog.Logger) int {
+	switch {
+	case err != nil && ctx.Err() == nil:
+		log.Error("job failed", "error", err)
+		return failed
+	case ctx.Err() != nil:
+		log.Info("job interrupted", "error", err)
+		return interrupted
+	default:
+		log.Info("job done")
+		return done
+	}
+}
