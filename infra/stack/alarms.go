@@ -32,7 +32,7 @@ func (s *service) alarms() []alarm {
 		{id: "RequestsWaitTooLong", description: "The oldest queued request waits for half an hour: see Batch, and the quota of vCPUs",
 			metric: ours("OldestQueued", "Maximum"), limit: longestWait, periods: 2},
 		{id: "RequestsFail", description: "Requests fail by our own fault: see the log of the runner",
-			metric: failed(ownFault), limit: 3, periods: 1},
+			metric: ownFaults(), limit: 3, periods: 1},
 		{id: "ServerErrors", description: "The API answers with 5xx: see the logs of the access and the functions",
 			metric: s.apiMetric("5XXError", "Sum"), limit: 5, periods: 1},
 		{id: "FunctionsThrottled", description: "Lambda has no more room for calls: see the quota of concurrent executions",

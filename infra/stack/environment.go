@@ -1,34 +1,75 @@
 package stack
 
 import (
-	"maps"
 	"strconv"
-	"strings"
+	"time"
 
 	"github.com/aws/jsii-runtime-go"
 )
 
-// environment has every variable that a function may want.
-func (s *service) environment() map[string]*string {
-	env := map[string]*string{
-		"LIPSYNC_TABLE":          s.table.TableName(),
-		"LIPSYNC_BUCKET":         s.bucket.BucketName(),
-		"LIPSYNC_QUEUE_URL":      s.queue.QueueUrl(),
-		"LIPSYNC_SIGNER_ROLE":    s.signer.RoleArn(),
-		"LIPSYNC_GENERATE_RATE":  jsii.String(strconv.Itoa(s.GenerateRate)),
-		"LIPSYNC_READ_RATE":      jsii.String(strconv.Itoa(s.ReadRate)),
-		"LIPSYNC_JOB_QUEUE":      s.jobQueue.JobQueueArn(),
-		"LIPSYNC_JOB_DEFINITION": s.jobDefinition.JobDefinitionArn(),
+// Variables that the functions and the runner read: see internal/cloud.
+const (
+	table         = "LIPSYNC_TABLE"
+	bucket        = "LIPSYNC_BUCKET"
+	queueURL      = "LIPSYNC_QUEUE_URL"
+	signerRole    = "LIPSYNC_SIGNER_ROLE"
+	generateRate  = "LIPSYNC_GENERATE_RATE"
+	readRate      = "LIPSYNC_READ_RATE"
+	maxVideo      = "LIPSYNC_MAX_VIDEO"
+	maxAudio      = "LIPSYNC_MAX_AUDIO"
+	maxDuration   = "LIPSYNC_MAX_DURATION"
+	maxSide       = "LIPSYNC_MAX_SIDE"
+	maxFPS        = "LIPSYNC_MAX_FPS"
+	jobQueue      = "LIPSYNC_JOB_QUEUE"
+	jobDefinition = "LIPSYNC_JOB_DEFINITION"
+	jobTimeout    = "LIPSYNC_JOB_TIMEOUT"
+	scratchFolder = "LIPSYNC_SCRATCH"
+)
+
+// values returns variables with their values.
+func (s *service) values(names ...string) *map[string]*string {
+	values := map[string]*string{}
+	for _, name := range names {
+		values[name] = s.value(name)
 	}
-	maps.Copy(env, s.sizeLimits())
-	return env
+	return &values
 }
 
-// id is the function's name as CloudFormation writes names: GetRequest.
-func (l lambda) id() string {
-	var id strings.Builder
-	for word := range strings.SplitSeq(l.name, "-") {
-		id.WriteString(strings.ToUpper(word[:1]) + word[1:])
+func (s *service) value(name string) *string {
+	number := func(n int) *string { return jsii.String(strconv.Itoa(n)) }
+	duration := func(d time.Duration) *string { return jsii.String(d.String()) }
+	switch name {
+	case table:
+		return s.table.TableName()
+	case bucket:
+		return s.bucket.BucketName()
+	case queueURL:
+		return s.queue.QueueUrl()
+	case signerRole:
+		return s.signer.RoleArn()
+	case generateRate:
+		return number(s.GenerateRate)
+	case readRate:
+		return number(s.ReadRate)
+	case maxVideo:
+		return number(s.MaxVideoMiB << 20)
+	case maxAudio:
+		return number(s.MaxAudioMiB << 20)
+	case maxDuration:
+		return duration(s.MaxDuration)
+	case maxSide:
+		return number(s.MaxSide)
+	case maxFPS:
+		return number(s.MaxFPS)
+	case jobQueue:
+		return s.jobQueue.JobQueueArn()
+	case jobDefinition:
+		return s.jobDefinition.JobDefinitionArn()
+	case jobTimeout:
+		return duration(s.JobTimeout)
+	case scratchFolder:
+		return jsii.String(scratch)
+	default:
+		panic("no value for " + name)
 	}
-	return id.String()
 }

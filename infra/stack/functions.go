@@ -2,6 +2,7 @@ package stack
 
 import (
 	"path/filepath"
+	"strings"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
@@ -27,63 +28,59 @@ type lambda struct {
 	policy    []awsiam.PolicyStatement
 }
 
-// lambdas has every function and all that it may do.
+// lambdas has every function, all that it is told and all that it may do.
 func (s *service) lambdas() []lambda {
 	return []lambda{
 		{name: "health", timeout: apiTimeout, memory: 256},
 		{
 			name: "me", timeout: apiTimeout, memory: 512,
-			variables: []string{"LIPSYNC_TABLE", "LIPSYNC_READ_RATE"},
+			variables: []string{table, readRate},
 			policy:    []awsiam.PolicyStatement{s.authenticate()},
 		},
 		{
 			name: "generate", timeout: apiTimeout, memory: 512,
-			variables: []string{"LIPSYNC_TABLE", "LIPSYNC_BUCKET", "LIPSYNC_QUEUE_URL", "LIPSYNC_GENERATE_RATE", "LIPSYNC_MAX_VIDEO", "LIPSYNC_MAX_AUDIO"},
+			variables: []string{table, bucket, queueURL, generateRate, maxVideo, maxAudio},
 			policy: []awsiam.PolicyStatement{
-				s.authenticate(), s.create(), s.send(),
-				s.useObjects("uploads", "GetObject"), s.missObjects("uploads"),
+				s.authenticate(), s.create(), s.send(), s.useObjects("uploads", "GetObject"), s.missObjects(),
 			},
 		},
 		{
 			name: "generate-with-media", timeout: apiTimeout, memory: 1024,
-			variables: []string{"LIPSYNC_TABLE", "LIPSYNC_BUCKET", "LIPSYNC_QUEUE_URL", "LIPSYNC_GENERATE_RATE", "LIPSYNC_MAX_VIDEO", "LIPSYNC_MAX_AUDIO"},
+			variables: []string{table, bucket, queueURL, generateRate, maxVideo, maxAudio},
 			policy: []awsiam.PolicyStatement{
-				s.authenticate(), s.create(), s.send(),
-				s.useObjects("inputs", "PutObject", "DeleteObject", "AbortMultipartUpload"),
+				s.authenticate(), s.create(), s.send(), s.useObjects("inputs", "PutObject", "AbortMultipartUpload", "DeleteObject"),
 			},
 		},
 		{
 			name: "get-request", timeout: apiTimeout, memory: 512,
-			variables: []string{"LIPSYNC_TABLE", "LIPSYNC_BUCKET", "LIPSYNC_SIGNER_ROLE", "LIPSYNC_READ_RATE"},
+			variables: []string{table, bucket, signerRole, readRate},
 			policy:    []awsiam.PolicyStatement{s.authenticate(), s.useTable("Query")},
 		},
 		{
 			name: "list-requests", timeout: apiTimeout, memory: 512,
-			variables: []string{"LIPSYNC_TABLE", "LIPSYNC_BUCKET", "LIPSYNC_SIGNER_ROLE", "LIPSYNC_READ_RATE"},
+			variables: []string{table, bucket, signerRole, readRate},
 			policy:    []awsiam.PolicyStatement{s.authenticate(), s.useTable("Query")},
 		},
 		{
 			name: "create-upload", timeout: apiTimeout, memory: 512,
-			variables: []string{"LIPSYNC_TABLE", "LIPSYNC_BUCKET", "LIPSYNC_SIGNER_ROLE", "LIPSYNC_READ_RATE", "LIPSYNC_MAX_VIDEO", "LIPSYNC_MAX_AUDIO"},
+			variables: []string{table, bucket, signerRole, readRate, maxVideo, maxAudio},
 			policy:    []awsiam.PolicyStatement{s.authenticate(), s.useTable("PutItem")},
 		},
 		{
 			name: "dispatch", timeout: dispatchTimeout, memory: 512,
-			variables: []string{"LIPSYNC_TABLE", "LIPSYNC_JOB_QUEUE", "LIPSYNC_JOB_DEFINITION"},
-			policy: []awsiam.PolicyStatement{
-				s.useTable("GetItem"), s.submit(), listJobs(),
-			},
+			variables: []string{table, jobQueue, jobDefinition},
+			policy:    []awsiam.PolicyStatement{s.useTable("GetItem"), s.submit(), listJobs()},
 		},
 		{
 			name: "job-state", timeout: stateTimeout, memory: 512,
-			variables: []string{"LIPSYNC_TABLE"},
-			policy:    []awsiam.PolicyStatement{s.useTable("GetItem", "PutItem", "UpdateItem", "ConditionCheckItem")},
+			variables: []string{table, bucket},
+			policy:    []awsiam.PolicyStatement{s.useTable("GetItem", "UpdateItem"), s.useObjects("inputs", "DeleteObject")},
 		},
 		{
 			name: "sweep", timeout: sweepTimeout, memory: 512,
-			variables: []string{"LIPSYNC_TABLE", "LIPSYNC_BUCKET", "LIPSYNC_QUEUE_URL"},
+			variables: []string{table, bucket, queueURL},
 			policy: []awsiam.PolicyStatement{
-				s.useTable("GetItem", "PutItem", "UpdateItem", "DeleteItem", "ConditionCheckItem"), s.queryOpen(), s.send(),
+				s.queryOpen(), s.useTable("GetItem", "BatchGetItem", "UpdateItem", "DeleteItem"), s.send(),
 				s.useObjects("inputs", "DeleteObject"), s.useObjects("uploads", "DeleteObject"),
 			},
 		},
@@ -108,7 +105,7 @@ func (s *service) authenticate() awsiam.PolicyStatement {
 
 // create allows to write a new request and all that comes with it.
 func (s *service) create() awsiam.PolicyStatement {
-	return s.useTable("BatchGetItem", "PutItem", "UpdateItem", "ConditionCheckItem")
+	return s.useTable("BatchGetItem", "PutItem", "UpdateItem")
 }
 
 // submit allows to start the runner.
@@ -136,15 +133,19 @@ func (s *service) addFunctions() {
 		roles[l.name] = s.functionRole(l)
 	}
 	s.addSigner(lambdas, roles)
-	environment := s.environment()
 	s.functions = map[string]awslambda.Function{}
 	for _, l := range lambdas {
-		variables := map[string]*string{}
-		for _, name := range l.variables {
-			variables[name] = environment[name]
-		}
-		s.functions[l.name] = s.function(l, roles[l.name], &variables)
+		s.functions[l.name] = s.function(l, roles[l.name])
 	}
+}
+
+// id is the function's name as CloudFormation writes names: GetRequest.
+func (l lambda) id() string {
+	var id strings.Builder
+	for word := range strings.SplitSeq(l.name, "-") {
+		id.WriteString(strings.ToUpper(word[:1]) + word[1:])
+	}
+	return id.String()
 }
 
 func (s *service) functionRole(l lambda) awsiam.Role {
@@ -157,7 +158,7 @@ func (s *service) functionRole(l lambda) awsiam.Role {
 	return role
 }
 
-func (s *service) function(l lambda, role awsiam.Role, variables *map[string]*string) awslambda.Function {
+func (s *service) function(l lambda, role awsiam.Role) awslambda.Function {
 	log := s.logGroup(l.id() + "Log")
 	log.GrantWrite(role)
 	architecture := awslambda.Architecture_ARM_64()
@@ -172,7 +173,7 @@ func (s *service) function(l lambda, role awsiam.Role, variables *map[string]*st
 		Role:          role,
 		Timeout:       awscdk.Duration_Seconds(jsii.Number(l.timeout)),
 		MemorySize:    jsii.Number(l.memory),
-		Environment:   variables,
+		Environment:   s.values(l.variables...),
 		Tracing:       awslambda.Tracing_ACTIVE,
 		LogGroup:      log,
 		LoggingFormat: awslambda.LoggingFormat_JSON,

@@ -7,10 +7,9 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/jsii-runtime-go"
-)
 
-// ownFault is the reason of failures that are no fault of the client's media.
-const ownFault = "processing failed"
+	"lipsync/internal/lipsync"
+)
 
 // metric is a series of five minutes each.
 func metric(namespace, name, statistic string, dimensions map[string]*string) awscloudwatch.Metric {
@@ -31,9 +30,9 @@ func ours(name, statistic string) awscloudwatch.Metric {
 	return metric("Lipsync", name, statistic, nil)
 }
 
-// failed counts the requests that failed for a reason.
-func failed(reason string) awscloudwatch.Metric {
-	return metric("Lipsync", "RequestsFailed", "Sum", map[string]*string{"Reason": jsii.String(reason)})
+// ownFaults counts the requests that failed, and not by what clients sent.
+func ownFaults() awscloudwatch.Metric {
+	return metric("Lipsync", "RequestsFailed", "Sum", map[string]*string{"Reason": jsii.String(lipsync.ProcessingFailed)})
 }
 
 func (s *service) apiMetric(name, statistic string) awscloudwatch.Metric {

@@ -1,9 +1,6 @@
 package stack
 
 import (
-	"maps"
-	"strconv"
-
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsbatch"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsecrassets"
@@ -46,7 +43,7 @@ func (s *service) addRunner() {
 			Volumes: &[]awsbatch.EcsVolume{awsbatch.EcsVolume_Host(&awsbatch.HostVolumeOptions{
 				Name: jsii.String("scratch"), ContainerPath: jsii.String(scratch),
 			})},
-			Environment: s.runnerEnvironment(),
+			Environment: s.values(table, bucket, scratchFolder, jobTimeout, maxVideo, maxAudio, maxDuration, maxSide, maxFPS),
 			JobRole:     s.runnerRole(),
 			Logging: awsecs.LogDriver_AwsLogs(&awsecs.AwsLogDriverProps{
 				LogGroup: s.logGroup("RunnerLog"), StreamPrefix: jsii.String("runner"),
@@ -85,29 +82,6 @@ func (s *service) image() awsecrassets.DockerImageAsset {
 	})
 }
 
-func (s *service) runnerEnvironment() *map[string]*string {
-	env := map[string]*string{
-		"LIPSYNC_TABLE":       s.table.TableName(),
-		"LIPSYNC_BUCKET":      s.bucket.BucketName(),
-		"LIPSYNC_SCRATCH":     jsii.String(scratch),
-		"LIPSYNC_JOB_TIMEOUT": jsii.String(s.JobTimeout.String()),
-	}
-	maps.Copy(env, s.sizeLimits())
-	maps.Copy(env, map[string]*string{
-		"LIPSYNC_MAX_DURATION": jsii.String(s.MaxDuration.String()),
-		"LIPSYNC_MAX_SIDE":     jsii.String(strconv.Itoa(s.MaxSide)),
-		"LIPSYNC_MAX_FPS":      jsii.String(strconv.Itoa(s.MaxFPS)),
-	})
-	return &env
-}
-
-func (s *service) sizeLimits() map[string]*string {
-	return map[string]*string{
-		"LIPSYNC_MAX_VIDEO": jsii.String(strconv.Itoa(s.MaxVideoMiB << 20)),
-		"LIPSYNC_MAX_AUDIO": jsii.String(strconv.Itoa(s.MaxAudioMiB << 20)),
-	}
-}
-
 // runnerRole may claim and finish requests, read what they were given, and
 // write what came of it.
 func (s *service) runnerRole() awsiam.Role {
@@ -115,11 +89,9 @@ func (s *service) runnerRole() awsiam.Role {
 		AssumedBy: awsiam.NewServicePrincipal(jsii.String("ecs-tasks.amazonaws.com"), nil),
 	})
 	for _, statement := range []awsiam.PolicyStatement{
-		s.useTable("GetItem", "PutItem", "UpdateItem", "ConditionCheckItem"),
-		s.queryOpen(),
-		s.useObjects("inputs", "GetObject", "DeleteObject"),
-		s.useObjects("uploads", "GetObject"),
-		s.useObjects("outputs", "PutObject", "DeleteObject", "AbortMultipartUpload"),
+		s.queryOpen(), s.useTable("GetItem", "UpdateItem"),
+		s.useObjects("inputs", "GetObject", "DeleteObject"), s.useObjects("uploads", "GetObject"), s.missObjects(),
+		s.useObjects("outputs", "PutObject", "AbortMultipartUpload", "DeleteObject"),
 	} {
 		role.AddToPolicy(statement)
 	}

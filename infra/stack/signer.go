@@ -30,4 +30,4 @@ func (s *service) addSigner(lambdas []lambda, roles map[string]awsiam.Role) {
 	}
 }
 
-func (l lambda) signs() bool { return slices.Contains(l.variables, "LIPSYNC_SIGNER_ROLE") }
+func (l lambda) signs() bool { return slices.Contains(l.variables, signerRole) }
