@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"maps"
 	"net/http"
@@ -136,6 +137,7 @@ func TestKill(t *testing.T) {
 	for name, lost := range map[string]bool{"in the middle": false, "in the middle, and nobody hears of it": true} {
 		t.Run(name, func(t *testing.T) {
 			h.Batch.SetFaults(fakebatch.Faults{LoseEvents: lost})
+			h.clean(t)
 			j := h.newJob(t)
 			await(t, "the output to grow", h.renders)
 			j.kill(t)
@@ -187,12 +189,24 @@ func (j job) kill(t *testing.T) {
 
 // renders reports whether a runner has begun to write an output.
 func (h *testHome) renders() bool {
-	parts, err := filepath.Glob(filepath.Join(h.scratch, "request-*", "*.part"))
+	parts, err := filepath.Glob(filepath.Join(h.scratch, "runner-*", "request-*", "*.part"))
 	if err != nil || len(parts) == 0 {
 		return false
 	}
 	info, err := os.Stat(parts[0])
 	return err == nil && info.Size() > 0
+}
+
+// clean removes what killed runners left, which on AWS goes with their containers.
+func (h *testHome) clean(t *testing.T) {
+	t.Helper()
+	left, err := filepath.Glob(filepath.Join(h.scratch, "runner-*"))
+	for _, dir := range left {
+		err = errors.Join(err, os.RemoveAll(dir))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // TestOutputFails cuts the output off half-way, each time that the runner sends

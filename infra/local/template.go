@@ -27,10 +27,10 @@ type resource struct {
 	UpdateReplacePolicy string         `json:",omitempty"`
 }
 
-// refused are prefixes of the types of resources that the emulator doesn't
+// refused returns prefixes of the types of resources that the emulator doesn't
 // know. Of EC2 it knows some, but nothing needs a network where nothing is in
-// Batch.
-var refused = []string{"AWS::Batch::", "AWS::EC2::"}
+// Batch; of alarms it refuses those that compute.
+func refused() []string { return []string{"AWS::Batch::", "AWS::EC2::", "AWS::CloudWatch::"} }
 
 // What adapt adds to a template's outputs, for those who play Batch.
 const (
@@ -153,7 +153,7 @@ func (t *template) redirect(batch string) {
 func (t *template) drop() map[string]any {
 	dropped := map[string]any{}
 	for name, r := range t.Resources {
-		if slices.ContainsFunc(refused, func(prefix string) bool { return strings.HasPrefix(r.Type, prefix) }) {
+		if slices.ContainsFunc(refused(), func(prefix string) bool { return strings.HasPrefix(r.Type, prefix) }) {
 			service, kind, _ := strings.Cut(strings.TrimPrefix(r.Type, "AWS::"), "::")
 			dropped[name] = map[string]any{"Fn::Sub": fmt.Sprintf(
 				"arn:${AWS::Partition}:%s:${AWS::Region}:${AWS::AccountId}:%s/%s", strings.ToLower(service), kebab(kind), name)}

@@ -45,5 +45,9 @@ func pathOf(e events.APIGatewayProxyRequest) string {
 	if decoded, err := url.PathUnescape(parameter); err == nil {
 		parameter = decoded
 	}
-	return stage + fixed + url.PathEscape(parameter)
+	escaped := url.PathEscape(parameter)
+	if parameter == "." || parameter == ".." {
+		escaped = strings.ReplaceAll(parameter, ".", "%2E") // else it would be a step up
+	}
+	return stage + fixed + escaped
 }

@@ -49,7 +49,7 @@ func (s *suite) unknownPaths(t *testing.T) {
 		"/nothing", "/v1", "/v2/users/me", "/health/", "/v1/users/me/", "/v1/lipsync/requests/",
 		"/v1/lipsync/requests/x/y", "//health", "/v1//users/me",
 	} {
-		t.Run(path, func(t *testing.T) {
+		s.run(t, path, func(t *testing.T) {
 			s.get(t, s.key(t), path).refused(t, http.StatusNotFound, "not found")
 		})
 	}

@@ -1,0 +1,165 @@
+package gateway_test
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"lipsync/internal/gateway"
+)
+
+// called is what a handler sees of a call.
+type called struct {
+	method, path, query, host, from string
+	header                          http.Header
+	body                            string
+	length                          int64
+}
+
+// call hands an event to a handler that answers with text, and returns what it
+// saw, with what Lambda returns.
+func call(t *testing.T, e events.APIGatewayProxyRequest) (c called, answer events.APIGatewayProxyResponse) {
+	t.Helper()
+	handler := gateway.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		c = called{r.Method, r.URL.EscapedPath(), r.URL.RawQuery, r.Host, r.RemoteAddr, r.Header, string(body), r.ContentLength}
+		w.Header().Add("X-Twice", "1")
+		w.Header().Add("X-Twice", "2")
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusTeapot)
+		fmt.Fprint(w, "text ü")
+	}))
+	answer, err := handler(t.Context(), e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c, answer
+}
+
+// TestPaths has the paths of clients, as API Gateway leaves them in events and
+// as emulators decode them.
+func TestPaths(t *testing.T) {
+	const byID = "/v1/lipsync/requests/{id}"
+	for _, c := range []struct{ resource, path, want string }{
+		{"/health", "/health", "/api/health"},
+		{"/v1/lipsync/requests", "/v1/lipsync/requests", "/api/v1/lipsync/requests"},
+		{byID, "/v1/lipsync/requests/abc-1_2.3~", "/api/v1/lipsync/requests/abc-1_2.3~"},
+		{byID, "/v1/lipsync/requests/a%2Fb", "/api/v1/lipsync/requests/a%2Fb"},
+		{byID, "/v1/lipsync/requests/a/b", "/api/v1/lipsync/requests/a%2Fb"},
+		{byID, "/v1/lipsync/requests/%2E%2E", "/api/v1/lipsync/requests/%2E%2E"},
+		{byID, "/v1/lipsync/requests/.", "/api/v1/lipsync/requests/%2E"},
+		{byID, "/v1/lipsync/requests/a%20b%3F%23%25", "/api/v1/lipsync/requests/a%20b%3F%23%25"},
+		{byID, "/v1/lipsync/requests/a b?#%", "/api/v1/lipsync/requests/a%20b%3F%23%25"},
+		{byID, "/v1/lipsync/requests/100%", "/api/v1/lipsync/requests/100%25"},
+		{byID, "/v1/lipsync/requests/%C3%BC", "/api/v1/lipsync/requests/%C3%BC"},
+		{byID, "/v1/lipsync/requests/ü", "/api/v1/lipsync/requests/%C3%BC"},
+		{byID, "/v1/lipsync/requests/%00%0A", "/api/v1/lipsync/requests/%00%0A"},
+		{byID, "/v1/lipsync/requests/%2525", "/api/v1/lipsync/requests/%2525"},
+		{byID, "/base/v1/lipsync/requests/abc", "/api/v1/lipsync/requests/abc"},
+		{"/v1/users/me", "/base/v1/users/me", "/api/v1/users/me"},
+		{"/v1/users/me", "/v1/users/me/", "/api/v1/users/me%2F"},
+	} {
+		got, _ := call(t, events.APIGatewayProxyRequest{HTTPMethod: "GET", Resource: c.resource, Path: c.path})
+		if got.path != c.want {
+			t.Errorf("%s: got path %s, want %s", c.path, got.path, c.want)
+		}
+	}
+}
+
+func TestCall(t *testing.T) {
+	body := "--b\r\n\x00\xff\xfe\r\n"
+	e := events.APIGatewayProxyRequest{
+		HTTPMethod: "POST", Resource: "/v1/uploads", Path: "/v1/uploads",
+		Headers: map[string]string{"x-api-key": "last", "Authorization": ""},
+		MultiValueHeaders: map[string][]string{
+			"x-api-key": {"first", "last"}, "Authorization": {""}, "content-type": {"multipart/form-data; boundary=b"},
+		},
+		Body: base64.StdEncoding.EncodeToString([]byte(body)), IsBase64Encoded: true,
+		RequestContext: events.APIGatewayProxyRequestContext{
+			DomainName: "x.execute-api.us-east-1.amazonaws.com",
+			Identity:   events.APIGatewayRequestIdentity{SourceIP: "203.0.113.7"},
+		},
+	}
+	got, answer := call(t, e)
+	want := called{
+		"POST", "/api/v1/uploads", "", "x.execute-api.us-east-1.amazonaws.com", "203.0.113.7",
+		http.Header{"X-Api-Key": {"first", "last"}, "Authorization": {""}, "Content-Type": {"multipart/form-data; boundary=b"}},
+		body, int64(len(body)),
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	if answer.StatusCode != http.StatusTeapot || answer.Body != "text ü" || answer.IsBase64Encoded ||
+		!reflect.DeepEqual(answer.MultiValueHeaders["X-Twice"], []string{"1", "2"}) {
+		t.Errorf("got answer %+v", answer)
+	}
+}
+
+// TestQueries: API Gateway decodes names and values, and says them twice.
+func TestQueries(t *testing.T) {
+	for name, want := range map[string]url.Values{
+		"none":   nil,
+		"plain":  {"limit": {"10"}, "offset": {"0"}},
+		"twice":  {"limit": {"1", "2"}},
+		"empty":  {"limit": {""}},
+		"odd":    {"reference_id": {"a&b=c%2F+d;e \x00ü#?"}, "ö & =": {"%zz"}},
+		"a plus": {"reference_id": {"+"}},
+	} {
+		got, _ := call(t, events.APIGatewayProxyRequest{
+			HTTPMethod: "GET", Resource: "/v1/lipsync/requests", Path: "/v1/lipsync/requests", MultiValueQueryStringParameters: want,
+		})
+		values, err := url.ParseQuery(got.query)
+		if err != nil || values.Encode() != want.Encode() {
+			t.Errorf("%s: got %q (%v), want %q", name, values, err, want)
+		}
+	}
+}
+
+func TestHead(t *testing.T) {
+	got, answer := call(t, events.APIGatewayProxyRequest{HTTPMethod: "HEAD", Resource: "/health", Path: "/health"})
+	if got.method != "HEAD" || answer.Body != "" || answer.StatusCode != http.StatusTeapot {
+		t.Errorf("got method %s, %d %q, want HEAD and no body", got.method, answer.StatusCode, answer.Body)
+	}
+}
+
+// TestContext: a handler's time is the function's.
+func TestContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := gateway.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Context().Err() == nil {
+			t.Error("the call goes on when the function's time is over")
+		}
+		w.WriteHeader(http.StatusOK)
+	}))(ctx, events.APIGatewayProxyRequest{HTTPMethod: "GET", Resource: "/health", Path: "/health"})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// FuzzPath: whatever a client calls, the handler is asked for one request.
+func FuzzPath(f *testing.F) {
+	for _, id := range []string{"a", "a/b", "a%2Fb", "%", "..", "?#", "\x00", "//", "%zz"} {
+		f.Add(id)
+	}
+	f.Fuzz(func(t *testing.T, id string) {
+		got, _ := call(t, events.APIGatewayProxyRequest{
+			HTTPMethod: "GET", Resource: "/v1/lipsync/requests/{id}", Path: "/v1/lipsync/requests/" + id,
+		})
+		rest, ok := strings.CutPrefix(got.path, "/api/v1/lipsync/requests/")
+		if !ok || strings.ContainsAny(rest, "/?# ") || got.query != "" {
+			t.Errorf("got path %q and query %q", got.path, got.query)
+		}
+	})
+}
