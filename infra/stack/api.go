@@ -38,7 +38,7 @@ func (s *service) addAPI() {
 	s.api = awsapigateway.NewRestApi(s.stack, jsii.String("Api"), &awsapigateway.RestApiProps{
 		RestApiName:                 jsii.String(s.Name),
 		EndpointTypes:               &[]awsapigateway.EndpointType{awsapigateway.EndpointType_REGIONAL},
-		BinaryMediaTypes:            jsii.Strings("*/*"), // else what is no UTF-8 is changed on its way
+		BinaryMediaTypes:            jsii.Strings("*/*"),         // else what is no UTF-8 is changed on its way
 		CloudWatchRole:              jsii.Bool(true),             // access logs need it
 		CloudWatchRoleRemovalPolicy: awscdk.RemovalPolicy_RETAIN, // it is the account's
 		DeployOptions: &awsapigateway.StageOptions{
