@@ -1,0 +1,59 @@
+package cloud_test
+
+import (
+	"io"
+	"strings"
+	"testing"
+
+	"lipsync/internal/cloud"
+)
+
+// environment is one of a program, as getenv.
+type environment map[string]string
+
+func (e environment) get(name string) string { return e[name] }
+
+func TestSettings(t *testing.T) {
+	everything := []cloud.Part{
+		cloud.Records, cloud.SignedMedia, cloud.Messages, cloud.Jobs, cloud.Generating, cloud.Reading, cloud.Sizes,
+	}
+	good := environment{
+		"LIPSYNC_TABLE": "t", "LIPSYNC_BUCKET": "b", "LIPSYNC_QUEUE_URL": "https://q", "LIPSYNC_JOB_QUEUE": "q",
+		"LIPSYNC_JOB_DEFINITION": "d", "LIPSYNC_GENERATE_RATE": "60", "LIPSYNC_READ_RATE": "600",
+		"LIPSYNC_MAX_VIDEO": "5368709120", "LIPSYNC_MAX_AUDIO": "524288000",
+	}
+	t.Setenv("AWS_REGION", "us-east-1")
+	home, err := cloud.New(t.Context(), good.get, io.Discard, everything...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := home.Service
+	if s.GenerateRate != 60 || s.ReadRate != 600 || s.MaxVideo != 5<<30 || s.MaxAudio != 500<<20 {
+		t.Errorf("got rates %d and %d, sizes %d and %d", s.GenerateRate, s.ReadRate, s.MaxVideo, s.MaxAudio)
+	}
+	for name := range good {
+		_, err := cloud.New(t.Context(), func(n string) string { return map[bool]string{false: good[n]}[n == name] }, io.Discard, everything...)
+		if want := name + " is not set"; err == nil || err.Error() != want {
+			t.Errorf("without %s: got %v, want %s", name, err, want)
+		}
+	}
+}
+
+func TestBadSettings(t *testing.T) {
+	var got []any
+	read := func(h *cloud.Home) {
+		s := h.Settings
+		got = []any{s.Number("A"), s.Bytes("B"), s.Fraction("C"), s.Duration("D"), s.Truth("E"), s.Truth("F")}
+	}
+	_, err := cloud.New(t.Context(), environment{"A": "7.5", "B": "0", "C": "NaN", "D": "90", "E": "maybe"}.get, io.Discard, read)
+	want := []string{
+		`A is "7.5", want a whole number above 0`,
+		`B is "0", want a whole number above 0`,
+		`C is "NaN", want a number above 0`,
+		`D is "90", want a time above 0, such as 90m`,
+		`E is "maybe", want true or false`,
+	}
+	if err == nil || err.Error() != strings.Join(want, "\n") {
+		t.Errorf("got %v with error\n%v\nwant\n%s", got, err, strings.Join(want, "\n"))
+	}
+}

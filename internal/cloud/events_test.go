@@ -1,0 +1,241 @@
+package cloud_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/lambda"
+	sdk "github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"lipsync/internal/awstest"
+	"lipsync/internal/awstest/fakebatch"
+	"lipsync/internal/batch"
+	"lipsync/internal/cloud"
+	"lipsync/internal/gateway"
+	"lipsync/internal/lipsync"
+	"lipsync/internal/sqs"
+)
+
+// requestID is that of the request in the events of the queue and of Batch.
+const requestID = "0b8f8a52-7a5c-4f2e-9d7d-5f1f2f7a9c01"
+
+// deployment is the service on an emulator, and a fake of Batch.
+type deployment struct {
+	*awstest.Emulator
+	environment environment
+	service     *lipsync.Service // with every part
+	caller      lipsync.Caller   // of the token in the events
+	log         bytes.Buffer
+}
+
+func deploy(t *testing.T) *deployment {
+	e := awstest.Shared(t)
+	jobs := fakebatch.New(fakebatch.Options{Command: []string{"true"}, Limit: 0})
+	server := httptest.NewServer(jobs)
+	t.Cleanup(server.Close)
+	cfg := e.Config()
+	credentials, err := cfg.Credentials.Retrieve(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range map[string]string{
+		"AWS_REGION": cfg.Region, "AWS_ENDPOINT_URL": e.URL, "AWS_ENDPOINT_URL_BATCH": server.URL,
+		"AWS_ACCESS_KEY_ID": credentials.AccessKeyID, "AWS_SECRET_ACCESS_KEY": credentials.SecretAccessKey,
+	} {
+		t.Setenv(name, value)
+	}
+	d := &deployment{Emulator: e, environment: environment{
+		"LIPSYNC_TABLE": e.Table(t), "LIPSYNC_BUCKET": e.Bucket(t), "LIPSYNC_QUEUE_URL": e.Queue(t),
+		"LIPSYNC_JOB_QUEUE": "queue", "LIPSYNC_JOB_DEFINITION": "definition",
+		"LIPSYNC_GENERATE_RATE": "60", "LIPSYNC_READ_RATE": "600", "LIPSYNC_MAX_VIDEO": "1048576", "LIPSYNC_MAX_AUDIO": "1048576",
+	}}
+	d.service = d.open(t, cloud.Records, cloud.Media, cloud.Messages, cloud.Generating, cloud.Sizes).Service
+	d.service.Random = bytes.NewReader(make([]byte, 32)) // the token that the events present
+	_, key, err := d.service.CreateKey(t.Context(), "account", "name", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.caller = lipsync.Caller{Account: "account", KeyID: key.ID, KeyName: key.Name}
+	return d
+}
+
+// open wires a program's parts, as its main does.
+func (d *deployment) open(t *testing.T, parts ...cloud.Part) *cloud.Home {
+	t.Helper()
+	home, err := cloud.New(t.Context(), d.environment.get, &d.log, parts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return home
+}
+
+// invoke feeds a function the event of its name, as Lambda does.
+func invoke(t *testing.T, name string, function any) (answer []byte, err error) {
+	t.Helper()
+	event, err := os.ReadFile(filepath.Join("..", "..", "events", name+".json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lambda.NewHandler(function).Invoke(t.Context(), event)
+}
+
+// call feeds a function of the API its event, and decodes the body of its answer.
+func (d *deployment) call(t *testing.T, name string, body any, parts ...cloud.Part) {
+	t.Helper()
+	answer, err := invoke(t, name, gateway.Handler(d.open(t, parts...).API()))
+	var got events.APIGatewayProxyResponse
+	if err := errors.Join(err, json.Unmarshal(answer, &got)); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal([]byte(got.Body), body); err != nil || got.StatusCode != 200 {
+		t.Fatalf("%s: got %d %s (%v), want 200", name, got.StatusCode, got.Body, err)
+	}
+	if strings.Contains(d.log.String(), "lipsync_A") {
+		t.Errorf("%s: the token is in the log", name)
+	}
+}
+
+// TestAPIEvents makes a request and reads it, each by the function for it.
+func TestAPIEvents(t *testing.T) {
+	d := deploy(t)
+	var health struct{ Status string }
+	d.call(t, "health", &health)
+	if health.Status != "ok" {
+		t.Errorf("health: got %q", health.Status)
+	}
+	var me struct{ Name string }
+	d.call(t, "me", &me, cloud.Records, cloud.Reading)
+	if me.Name != "name" {
+		t.Errorf("me: got %q", me.Name)
+	}
+	var made, stored struct {
+		ID string `json:"request_id"`
+	}
+	generating := []cloud.Part{cloud.Records, cloud.Media, cloud.Messages, cloud.Generating, cloud.Sizes}
+	d.call(t, "generate", &made, generating...)
+	d.call(t, "generate-with-media", &stored, generating...)
+	reading := []cloud.Part{cloud.Records, cloud.SignedMedia, cloud.Reading}
+	var got struct {
+		ID        string
+		Reference string `json:"reference_id"`
+	}
+	d.call(t, "get-request", &got, reading...)
+	if got.ID != made.ID || got.Reference != "scene/12 a" {
+		t.Errorf("get-request: got %+v, want id %s", got, made.ID)
+	}
+	var list struct {
+		Data []struct{ ID string }
+	}
+	d.call(t, "list-requests", &list, reading...)
+	if len(list.Data) != 1 || list.Data[0].ID != made.ID {
+		t.Errorf("list-requests: got %+v, want id %s", list, made.ID)
+	}
+	var upload struct {
+		URL string `json:"upload_url"`
+	}
+	d.call(t, "create-upload", &upload, append(reading, cloud.Sizes)...)
+	if !strings.HasPrefix(upload.URL, d.URL) {
+		t.Errorf("create-upload: got %q, want an address of the emulator", upload.URL)
+	}
+	d.wantMedia(t, stored.ID)
+}
+
+// wantMedia checks that a binary form arrived whole.
+func (d *deployment) wantMedia(t *testing.T, id string) {
+	t.Helper()
+	r, err := d.service.Store.Get(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	media, _, err := d.service.OpenMedia(t.Context(), r.Video)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer media.Close()
+	if got, err := io.ReadAll(media); err != nil || string(got) != "\x00\xff binary video" {
+		t.Errorf("stored %q (%v)", got, err)
+	}
+}
+
+// generate makes the request that the events of the queue and of Batch name.
+func (d *deployment) generate(t *testing.T) {
+	t.Helper()
+	_, err := d.service.Generate(t.Context(), d.caller, lipsync.NewRequest{
+		ID:    requestID,
+		Video: lipsync.Source{URL: "https://example.com/v"}, Audio: lipsync.Source{URL: "https://example.com/a"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestDispatch has a poison message before a good one.
+func TestDispatch(t *testing.T) {
+	d := deploy(t)
+	d.generate(t)
+	home := d.open(t, cloud.Records, cloud.Jobs)
+	var submitted []string
+	home.Service.Jobs = submitter{home.Service.Jobs, &submitted}
+	for range 2 {
+		answer, err := invoke(t, "dispatch", sqs.Handler(home.Service.Dispatch, home.Log))
+		if want := `{"batchItemFailures":[{"itemIdentifier":"059f36b4-87a3-44ab-83d2-661975830a7d"}]}`; err != nil || string(answer) != want {
+			t.Errorf("got %s (%v), want %s", answer, err, want)
+		}
+	}
+	if got := strings.Join(submitted, " "); got != requestID+" "+requestID {
+		t.Errorf("submitted %q", got)
+	}
+}
+
+// submitter notes what it passes on.
+type submitter struct {
+	lipsync.Jobs
+	ids *[]string
+}
+
+func (s submitter) Submit(ctx context.Context, id string) error {
+	*s.ids = append(*s.ids, id)
+	return s.Jobs.Submit(ctx, id)
+}
+
+func TestJobState(t *testing.T) {
+	d := deploy(t)
+	d.generate(t)
+	home := d.open(t, cloud.Records, cloud.Media)
+	if _, err := invoke(t, "job-state", batch.Handler(home.Service.JobFailed, home.Log)); err != nil {
+		t.Fatal(err)
+	}
+	r, err := d.service.Store.Get(t.Context(), requestID)
+	if err != nil || r.Attempts != 1 || r.Status != lipsync.Processing {
+		t.Errorf("got %+v (%v), want one attempt", r, err)
+	}
+}
+
+func TestSweep(t *testing.T) {
+	d := deploy(t)
+	d.generate(t)
+	client, url := sdk.NewFromConfig(d.Config()), d.environment["LIPSYNC_QUEUE_URL"]
+	if _, err := client.PurgeQueue(t.Context(), &sdk.PurgeQueueInput{QueueUrl: &url}); err != nil {
+		t.Fatal(err)
+	}
+	home := d.open(t, cloud.Records, cloud.Media, cloud.Messages)
+	if _, err := invoke(t, "sweep", home.Service.Sweep); err != nil {
+		t.Fatal(err)
+	}
+	out, err := client.ReceiveMessage(t.Context(), &sdk.ReceiveMessageInput{QueueUrl: &url, WaitTimeSeconds: 5})
+	if err != nil || len(out.Messages) != 1 || *out.Messages[0].Body != requestID {
+		t.Errorf("got %+v (%v), want a message of the request", out, err)
+	}
+	if log := d.log.String(); !strings.Contains(log, `"OldestQueued":`) {
+		t.Errorf("got log %s, want how long the oldest request waits", log)
+	}
+}
