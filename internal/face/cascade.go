@@ -64,13 +64,17 @@ const perturbations = 15
 // the scale, in pixels of the plane. mirrored looks for the point of the other
 // half of the face.
 func (c *pointCascade) find(p plane, start Point, scale float32, mirrored bool) Point {
-	var xs, ys [perturbations]float32
-	for i := range perturbations {
+	var walks [perturbations]walk
+	for i := range walks {
 		// Two low-discrepancy sequences around the start, and one of scales.
 		u, v, w := fraction(i, .7548777), fraction(i, .5698403), fraction(i, .6180340)
-		at := Point{start.X + .15*scale*(u-.5), start.Y + .15*scale*(v-.5)}
-		q := c.descend(p, at, scale*(.925+.15*w), mirrored)
-		xs[i], ys[i] = q.X, q.Y
+		walks[i].at = Point{start.X + .15*scale*(u-.5), start.Y + .15*scale*(v-.5)}
+		walks[i].scale = scale * (.925 + .15*w)
+	}
+	c.descend(p, walks[:], mirrored)
+	var xs, ys [perturbations]float32
+	for i, w := range walks {
+		xs[i], ys[i] = w.at.X, w.at.Y
 	}
 	return Point{trimmedMean(xs[:]), trimmedMean(ys[:])}
 }
@@ -91,8 +95,18 @@ func trimmedMean(x []float32) float32 {
 	return sum / float32(len(x))
 }
 
-// descend walks all stages from one start.
-func (c *pointCascade) descend(p plane, at Point, scale float32, mirrored bool) Point {
+// walk is a way through the cascade.
+type walk struct {
+	at             Point
+	scale          float32
+	row, col, size int // of at, in 1/256 pixel, and of the scale, in pixels
+	node           int // of the tree
+	step           Point
+}
+
+// descend takes all walks through all stages. They go side by side, node by
+// node, without a branch: a processor then does several at a time.
+func (c *pointCascade) descend(p plane, walks []walk, mirrored bool) {
 	nodes, leaves := 1<<c.depth-1, 1<<c.depth
 	sign := 1
 	if mirrored {
@@ -100,29 +114,43 @@ func (c *pointCascade) descend(p plane, at Point, scale float32, mirrored bool) 
 	}
 	codes, values := c.codes, c.leaves
 	for range c.stages {
-		row, col, s := int(256*at.Y), int(256*at.X), int(scale+.5)
-		var dy, dx float32
+		for i := range walks {
+			w := &walks[i]
+			w.row, w.col, w.size, w.step = int(256*w.at.Y), int(256*w.at.X), int(w.scale+.5), Point{}
+		}
 		for range c.trees {
-			i := 0
-			for range c.depth {
-				n := codes[4*i : 4*i+4]
-				a := p.at((row+int(n[0])*s)>>8, (col+sign*int(n[1])*s)>>8)
-				b := p.at((row+int(n[2])*s)>>8, (col+sign*int(n[3])*s)>>8)
-				i = 2*i + 1
-				if a > b {
-					i++
-				}
+			c.descendTree(p, walks, codes, sign)
+			for i := range walks {
+				w := &walks[i]
+				leaf := 2 * (w.node - nodes)
+				w.step.Y += values[leaf]
+				w.step.X += values[leaf+1]
 			}
-			leaf := 2 * (i - nodes)
-			dy += values[leaf]
-			dx += values[leaf+1]
 			codes, values = codes[4*nodes:], values[2*leaves:]
 		}
-		at.Y += dy * scale
-		at.X += float32(sign) * dx * scale
-		scale *= c.shrink
+		for i := range walks {
+			w := &walks[i]
+			w.at.Y += w.step.Y * w.scale
+			w.at.X += float32(sign) * w.step.X * w.scale
+			w.scale *= c.shrink
+		}
 	}
-	return at
+}
+
+// descendTree takes all walks from a tree's root to its leaves.
+func (c *pointCascade) descendTree(p plane, walks []walk, codes []int8, sign int) {
+	for i := range walks {
+		walks[i].node = 0
+	}
+	for range c.depth {
+		for i := range walks {
+			w := &walks[i]
+			n := codes[4*w.node : 4*w.node+4]
+			a := p.at((w.row+int(n[0])*w.size)>>8, (w.col+sign*int(n[1])*w.size)>>8)
+			b := p.at((w.row+int(n[2])*w.size)>>8, (w.col+sign*int(n[3])*w.size)>>8)
+			w.node = 2*w.node + 1 + int(uint(int(b)-int(a))>>63) // the second one if a is brighter
+		}
+	}
 }
 
 // at returns the pixel, or the nearest one inside.

@@ -88,7 +88,9 @@ func TestPointCascadeDescends(t *testing.T) {
 		{"mirrored, over the edge: not brighter", 55, true, Point{65, 42}},
 		{"outside", 500, false, Point{490, 42}},
 	} {
-		if got := c.descend(p, Point{v.x, 40}, 20, v.mirrored); Distance(got, v.want) > 1e-3 {
+		walks := []walk{{at: Point{v.x, 40}, scale: 20}, {at: Point{500, 40}, scale: 20}}
+		c.descend(p, walks, v.mirrored)
+		if got := walks[0].at; Distance(got, v.want) > 1e-3 {
 			t.Errorf("%s: got %v, want %v", v.name, got, v.want)
 		}
 	}

@@ -19,6 +19,7 @@ type track struct {
 
 const (
 	searchEvery   = 10  // frames between searches of the whole picture
+	lookOutEvery  = 3   // the same while there is no face
 	searchSide    = 480 // longest side of the picture that is searched, pixels
 	smallestFace  = .09 // of the shorter side of the picture
 	surelyAFace   = 12  // quality that starts a track
@@ -44,7 +45,11 @@ func (t *Tracker) Add(frame *image.YCbCr) (faces []Face, cut bool) {
 		t.live = nil
 	}
 	t.follow(frame)
-	if t.frames%searchEvery == 0 || len(t.live) == 0 || cut {
+	every := searchEvery
+	if len(t.live) == 0 {
+		every = lookOutEvery
+	}
+	if t.frames%every == 0 || cut {
 		t.search(frame)
 	}
 	t.frames++
@@ -76,7 +81,7 @@ func (t *Tracker) follow(frame *image.YCbCr) {
 // search looks for new faces in the whole picture.
 func (t *Tracker) search(frame *image.YCbCr) {
 	bounds := frame.Bounds()
-	factor := max(1, max(bounds.Dx(), bounds.Dy())/searchSide)
+	factor := max(1, (max(bounds.Dx(), bounds.Dy())+searchSide-1)/searchSide)
 	p := shrink(frame, bounds, factor)
 	smallest := smallestFace * float64(min(p.width, p.height))
 	for _, s := range t.detector.find(p, int(smallest), max(p.width, p.height), .1) {

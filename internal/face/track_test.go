@@ -37,6 +37,12 @@ func TestTracks(t *testing.T) {
 			}
 			return facetest.Frame(width, height, still, beside)
 		}, []run{{0, 14, at(still), nil}, {10, 14, at(beside), nil}}},
+		{"one who comes into an empty room, seen at the next look", 9, func(i int) *image.YCbCr {
+			if i < 4 {
+				return facetest.Wall(width, height)
+			}
+			return facetest.Frame(width, height, still)
+		}, []run{{6, 9, at(still), nil}}},
 		{"one who leaves and comes back is a new track", 16, func(i int) *image.YCbCr {
 			if i >= 5 && i < 10 {
 				return facetest.Frame(width, height, beside)
