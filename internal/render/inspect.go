@@ -30,16 +30,30 @@ func invalid(message string, cause error) error {
 	return &lipsync.Error{Code: lipsync.Invalid, Message: message, Err: cause}
 }
 
-// inspect looks at both files, and makes the speech track ready: its length is
-// the output's.
+// inspect looks at both files at once. Where both are at fault, it is the video
+// that the error names.
 func (w *rendering) inspect(ctx context.Context) error {
-	video, err := w.probe(ctx, "video", w.job.Video)
-	if err != nil {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	heard := make(chan error, 1)
+	go func() { heard <- guard(func() error { return w.inspectAudio(ctx) }) }()
+	if err := w.inspectVideo(ctx); err != nil {
+		stop()
+		<-heard
 		return err
 	}
-	if err := w.Limits.check(video); err != nil {
+	return <-heard
+}
+
+func (w *rendering) inspectVideo(ctx context.Context) (err error) {
+	if w.video, err = w.probe(ctx, "video", w.job.Video); err != nil {
 		return err
 	}
+	return w.Limits.check(w.video)
+}
+
+// inspectAudio also makes the speech track ready.
+func (w *rendering) inspectAudio(ctx context.Context) error {
 	audio, err := w.probe(ctx, "audio", w.job.Audio)
 	if err != nil {
 		return err
@@ -47,13 +61,8 @@ func (w *rendering) inspect(ctx context.Context) error {
 	if audio.Audio == nil {
 		return invalid("audio has no sound track", nil)
 	}
-	samples, err := w.transcode(ctx, audio)
-	if err != nil {
-		return err
-	}
-	w.video = video
-	w.frames = video.Video.Rate.Frames(samples, ffmpeg.PCMRate)
-	return nil
+	w.samples, err = w.transcode(ctx, audio)
+	return err
 }
 
 // probe looks at the file of one kind, "video" or "audio".

@@ -49,12 +49,13 @@ type Job struct {
 // rendering is the work on one job.
 type rendering struct {
 	*Renderer
-	job    Job
-	video  *ffmpeg.Info
-	dir    string // for temporary files
-	aac    string // path of the speech track, ready for the output
-	pcm    string // path of its samples
-	frames int    // length of the output
+	job     Job
+	video   *ffmpeg.Info
+	dir     string // for temporary files
+	aac     string // path of the speech track, ready for the output
+	pcm     string // path of its samples
+	samples int64  // of the speech track
+	frames  int    // length of the output: the speech track's
 }
 
 // Render makes the job's output. An error of code Invalid means that the media
@@ -79,6 +80,7 @@ func (w *rendering) render(ctx context.Context) error {
 		return err
 	}
 	v := w.video.Video
+	w.frames = v.Rate.Frames(w.samples, ffmpeg.PCMRate)
 	session, err := w.Engine.Begin(Video{Width: v.Width, Height: v.Height, FPS: v.Rate.Float()})
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)
