@@ -71,11 +71,11 @@ func (a *appearance) distance(b *appearance) float32 {
 	return float32(math.Sqrt(float64(sum / float32(len(a)))))
 }
 
-func (b *bank) bytes() int {
-	if len(b.examples) == 0 {
-		return 0
+func (b *bank) bytes() (n int) {
+	for _, e := range b.examples {
+		n += len(e.pixels.Y) * 3 / 2
 	}
-	return len(b.examples) * len(b.examples[0].pixels.Y) * 3 / 2
+	return n
 }
 
 // add offers the bank a frame's mouth.
