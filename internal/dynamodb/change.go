@@ -128,10 +128,7 @@ func (s *Store) transact(ctx context.Context, steps []step) error {
 // diff returns the change that makes the item old the item next, which has the
 // same key.
 func diff(old, next item) (c change) {
-	c.key, c.set = key("", ""), make(item)
-	for name := range c.key {
-		c.key[name] = old[name]
-	}
+	c.key, c.set = keyOf(old), make(item)
 	for name, v := range next {
 		if !reflect.DeepEqual(old[name], v) {
 			c.set[name] = v

@@ -126,9 +126,10 @@ func (s *Store) getAll(ctx context.Context, keys []item) ([]item, error) {
 	return all, nil
 }
 
-// query returns what the query finds, page after page as it is asked for.
-func (s *Store) query(ctx context.Context, in *dynamodb.QueryInput) iter.Seq2[item, error] {
-	in.TableName = &s.table
+// query returns up to limit of what the query finds, page after page as they
+// are asked for.
+func (s *Store) query(ctx context.Context, limit int, in *dynamodb.QueryInput) iter.Seq2[item, error] {
+	in.TableName, in.Limit = &s.table, aws.Int32(int32(min(limit, maxBatch)))
 	in.ExpressionAttributeNames = names(aws.ToString(in.KeyConditionExpression), aws.ToString(in.FilterExpression))
 	return func(yield func(item, error) bool) {
 		for pages := dynamodb.NewQueryPaginator(s.client, in); pages.HasMorePages(); {
@@ -138,7 +139,8 @@ func (s *Store) query(ctx context.Context, in *dynamodb.QueryInput) iter.Seq2[it
 				return
 			}
 			for _, i := range page.Items {
-				if !yield(i, nil) {
+				limit--
+				if !yield(i, nil) || limit == 0 {
 					return
 				}
 			}

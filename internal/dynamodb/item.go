@@ -14,7 +14,7 @@ import (
 // item is an item of the table, a key, or some attributes.
 type item = map[string]types.AttributeValue
 
-// key returns the key of an item.
+// key makes the key of an item.
 func key(partition, sort string) item {
 	return item{PartitionKey: text(partition), SortKey: text(sort)}
 }
@@ -25,10 +25,13 @@ func with(i, key item) item {
 	return i
 }
 
+// keyOf returns the key of an item.
+func keyOf(i item) item { return item{PartitionKey: i[PartitionKey], SortKey: i[SortKey]} }
+
 // address returns the item's key as one text.
 func address(i item) string {
 	var partition, sort string
-	_ = decode(i, []field{{PartitionKey, &partition}, {SortKey, &sort}}) // the table has no other types for them
+	_ = decode(i, []field{{PartitionKey, &partition}, {SortKey, &sort}}) // they are texts in every item
 	return partition + "\n" + sort
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"math"
 	"slices"
 	"time"
 
@@ -100,7 +101,7 @@ func (s *Store) RevokeKey(ctx context.Context, account, id string, at time.Time)
 // ListKeys implements lipsync.Keys.
 func (s *Store) ListKeys(ctx context.Context, account string) ([]lipsync.Key, error) {
 	var where []item
-	for i, err := range s.query(ctx, &dynamodb.QueryInput{
+	for i, err := range s.query(ctx, math.MaxInt, &dynamodb.QueryInput{
 		KeyConditionExpression:    aws.String("#pk = :keys"),
 		ExpressionAttributeValues: item{":keys": text(allKeys)},
 		ConsistentRead:            aws.Bool(true),

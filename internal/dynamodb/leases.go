@@ -2,8 +2,8 @@ package dynamodb
 
 import (
 	"context"
-	"fmt"
 	"iter"
+	"math"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -36,7 +36,7 @@ func (s *Store) Claim(ctx context.Context, id, token string, now time.Time, leas
 	if id != "" {
 		return s.change(ctx, id, nil, claim)
 	}
-	for r, err := range s.open(ctx, now) {
+	for r, err := range s.open(ctx, now, math.MaxInt) {
 		if err != nil {
 			return lipsync.Request{}, err
 		}
@@ -134,26 +134,23 @@ func (s *Store) replacement(old, next stored) []step {
 // Open implements lipsync.Leases.
 func (s *Store) Open(ctx context.Context, now time.Time, limit int) ([]lipsync.Request, error) {
 	var all []lipsync.Request
-	for r, err := range s.open(ctx, now) {
-		if err != nil || len(all) == limit {
-			return all, err
+	for r, err := range s.open(ctx, now, limit) {
+		if err != nil {
+			return nil, err
 		}
 		all = append(all, r.Request)
 	}
 	return all, nil
 }
 
-// openPage is how many open requests one Query looks at.
-const openPage = 100
-
-// open returns requests that were claimable a moment ago, oldest first.
-func (s *Store) open(ctx context.Context, now time.Time) iter.Seq2[stored, error] {
-	items := s.query(ctx, &dynamodb.QueryInput{
+// open returns up to limit requests that were claimable a moment ago, oldest
+// first. It reads over those that are held: no more than there are workers.
+func (s *Store) open(ctx context.Context, now time.Time, limit int) iter.Seq2[stored, error] {
+	items := s.query(ctx, limit, &dynamodb.QueryInput{
 		IndexName:                 aws.String(OpenIndex),
-		KeyConditionExpression:    aws.String(fmt.Sprintf("#%s = :open", OpenPartition)),
+		KeyConditionExpression:    aws.String("#open = :open"),
 		FilterExpression:          aws.String("attribute_not_exists(#leaseUntil) OR #leaseUntil <= :now"),
 		ExpressionAttributeValues: item{":open": text(openRequests), ":now": micros(now)},
-		Limit:                     aws.Int32(openPage),
 	})
 	return func(yield func(stored, error) bool) {
 		for i, err := range items {

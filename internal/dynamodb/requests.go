@@ -2,7 +2,6 @@ package dynamodb
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -126,12 +125,12 @@ func (s *Store) List(ctx context.Context, account, referenceID string, offset in
 // first, at most limit of them.
 func (s *Store) page(ctx context.Context, list string, first, last int64, limit int) ([]lipsync.Request, error) {
 	var page []lipsync.Request
-	for i, err := range s.query(ctx, &dynamodb.QueryInput{
-		KeyConditionExpression: aws.String(fmt.Sprintf("#%s = :list AND #%s BETWEEN :first AND :last", PartitionKey, SortKey)),
+	for i, err := range s.query(ctx, limit, &dynamodb.QueryInput{
+		KeyConditionExpression: aws.String("#pk = :list AND #sk BETWEEN :first AND :last"),
 		ExpressionAttributeValues: item{
 			":list": text(list), ":first": text(padded(first)), ":last": text(padded(last)),
 		},
-		ConsistentRead: aws.Bool(true), ScanIndexForward: aws.Bool(false), Limit: aws.Int32(int32(limit)),
+		ConsistentRead: aws.Bool(true), ScanIndexForward: aws.Bool(false),
 	}) {
 		if err != nil {
 			return nil, err
@@ -140,9 +139,7 @@ func (s *Store) page(ctx context.Context, list string, first, last int64, limit 
 		if err != nil {
 			return nil, err
 		}
-		if page = append(page, r.Request); len(page) == limit {
-			break
-		}
+		page = append(page, r.Request)
 	}
 	return page, nil
 }

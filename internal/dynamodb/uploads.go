@@ -3,7 +3,6 @@ package dynamodb
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -61,18 +60,15 @@ func (s *Store) GetUpload(ctx context.Context, id string) (u lipsync.Upload, err
 // upload got more time, so it is asked for the ids alone.
 func (s *Store) ExpiredUploads(ctx context.Context, now time.Time, limit int) ([]lipsync.Upload, error) {
 	var keys []item
-	for i, err := range s.query(ctx, &dynamodb.QueryInput{
+	for i, err := range s.query(ctx, limit, &dynamodb.QueryInput{
 		IndexName:                 aws.String(OpenIndex),
-		KeyConditionExpression:    aws.String(fmt.Sprintf("#%s = :uploads AND #%s < :now", OpenPartition, OpenSort)),
+		KeyConditionExpression:    aws.String("#open = :uploads AND #openAt < :now"),
 		ExpressionAttributeValues: item{":uploads": text(openUploads), ":now": text(padded(now.UnixMicro()))},
-		Limit:                     aws.Int32(int32(limit)),
 	}) {
 		if err != nil {
 			return nil, err
 		}
-		if keys = append(keys, item{PartitionKey: i[PartitionKey], SortKey: i[SortKey]}); len(keys) == limit {
-			break
-		}
+		keys = append(keys, keyOf(i))
 	}
 	found, err := s.getAll(ctx, keys)
 	var expired []lipsync.Upload

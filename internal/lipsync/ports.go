@@ -31,7 +31,8 @@ type Requests interface {
 	Get(ctx context.Context, id string) (Request, error)
 
 	// Latest returns the newest request of the account with the reference id,
-	// strongly consistent. NotFound if there is none.
+	// strongly consistent. NotFound if there is none. Claims, Attempts and the
+	// lease may be missing, as in List.
 	Latest(ctx context.Context, account, referenceID string) (Request, error)
 
 	// List returns the account's requests, newest first, skipping offset and at
