@@ -1,0 +1,80 @@
+package templatetests
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestAlarms(t *testing.T) {
+	want := map[string]struct{ threshold, periods, missing, metrics string }{
+		"DeadLettersWait":     {`1`, `1`, `"notBreaching"`, "ApproximateNumberOfMessagesVisible"},
+		"RequestsWaitTooLong": {`1800`, `2`, `"notBreaching"`, "OldestQueued"},
+		"RequestsFail":        {`3`, `1`, `"notBreaching"`, "RequestsFailed"},
+		"ServerErrors":        {`5`, `1`, `"notBreaching"`, "5XXError"},
+		"FunctionsThrottled":  {`1`, `1`, `"notBreaching"`, "Throttles"},
+		"TableThrottled":      {`10`, `1`, `"notBreaching"`, "ReadThrottleEvents WriteThrottleEvents"},
+		"BackgroundFails":     {`1`, `3`, `"notBreaching"`, "Errors"},
+		"SweepIsSilent":       {`1`, `2`, `"breaching"`, "Errors Invocations"},
+	}
+	names := deployed().all("AWS::CloudWatch::Alarm")
+	if len(names) != len(want) {
+		t.Errorf("got the alarms %q, want %d", names, len(want))
+	}
+	for _, name := range names {
+		w := want[name]
+		deployed().check(t, []property{
+			{name, "Threshold", w.threshold},
+			{name, "EvaluationPeriods", w.periods},
+			{name, "TreatMissingData", w.missing},
+			{name, "AlarmActions", `["Alarms"]`},
+			{name, "OKActions", `["Alarms"]`},
+		})
+		metrics := deployed().get(name, "MetricName") + deployed().get(name, "Metrics")
+		for metric := range strings.FieldsSeq(w.metrics) {
+			if !strings.Contains(metrics, `"`+metric+`"`) {
+				t.Errorf("%s is about %s, want %s", name, metrics, metric)
+			}
+		}
+	}
+	deployed().check(t, []property{
+		{"RequestsFail", "Dimensions", `[{"Name":"Reason","Value":"processing failed"}]`},
+		{"DeadLettersWait", "Dimensions", `[{"Name":"QueueName","Value":"DeadLetters.QueueName"}]`},
+		{"ServerErrors", "Dimensions", `[{"Name":"ApiName","Value":"Lipsync"},{"Name":"Stage","Value":"api"}]`},
+		{"SweepIsSilent", "ComparisonOperator", `"LessThanThreshold"`},
+	})
+}
+
+// TestFunctionsThrottled wants the sum over each function behind the API.
+func TestFunctionsThrottled(t *testing.T) {
+	metrics := deployed().get("FunctionsThrottled", "Metrics")
+	for _, f := range []string{"Health", "Me", "Generate", "GenerateWithMedia", "GetRequest", "ListRequests", "CreateUpload"} {
+		if !strings.Contains(metrics, `"Value":"`+f+`"`) {
+			t.Errorf("the throttling of %s raises no alarm", f)
+		}
+	}
+}
+
+func TestAlarmTopic(t *testing.T) {
+	deployed().check(t, []property{
+		{"Alarms", "KmsMasterKeyId", `"AlarmKey.Arn"`},
+		{"AlarmKey", "EnableKeyRotation", `true`},
+	})
+	wantNames(t, "subscriptions", deployed().all("AWS::SNS::Subscription"), nil)
+	subscriptions := other().all("AWS::SNS::Subscription")
+	if len(subscriptions) != 1 {
+		t.Fatalf("got %d subscriptions, want one", len(subscriptions))
+	}
+	other().check(t, []property{{subscriptions[0], "Endpoint", `"operator@example.com"`}})
+}
+
+func TestDashboard(t *testing.T) {
+	body := deployed().get("Dashboard", "DashboardBody")
+	for _, metric := range []string{
+		"RequestsCreated", "RequestsCompleted", "RequestsFailed", "QueueWait", "OldestQueued", "RenderSpeed", "Attempts",
+		"5XXError", "Latency", "ApproximateNumberOfMessagesVisible",
+	} {
+		if !strings.Contains(body, metric) {
+			t.Errorf("the dashboard does not show %s", metric)
+		}
+	}
+}

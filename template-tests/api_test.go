@@ -1,0 +1,167 @@
+package templatetests
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func text(v any) string { return fmt.Sprint(v) }
+
+// TestEndpoints wants each path to call its function, for whatever method: a
+// wrong one is for the function to refuse.
+func TestEndpoints(t *testing.T) {
+	want := map[string]string{
+		"/health":                         "Health",
+		"/openapi.yaml":                   "Health",
+		"/v1/users/me":                    "Me",
+		"/v1/lipsync/generate":            "Generate",
+		"/v1/lipsync/generate-with-media": "GenerateWithMedia",
+		"/v1/lipsync/requests":            "ListRequests",
+		"/v1/lipsync/requests/{id}":       "GetRequest",
+		"/v1/uploads":                     "CreateUpload",
+	}
+	d := deployed()
+	got := map[string]string{}
+	for _, name := range d.all("AWS::ApiGateway::Method") {
+		d.check(t, []property{
+			{name, "HttpMethod", `"ANY"`},
+			{name, "AuthorizationType", `"NONE"`},
+			{name, "Integration.Type", `"AWS_PROXY"`},
+		})
+		_, function, _ := strings.Cut(d.get(name, "Integration.Uri"), ":path/2015-03-31/functions/")
+		got[path(d, strings.Trim(d.get(name, "ResourceId"), `"`))] = strings.TrimSuffix(function, `.Arn/invocations"`)
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// path is where a resource of the API is.
+func path(d template, resource string) string {
+	if resource == "Api.RootResourceId" {
+		return ""
+	}
+	parent, part := d.get(resource, "ParentId"), d.get(resource, "PathPart")
+	return path(d, strings.Trim(parent, `"`)) + "/" + strings.Trim(part, `"`)
+}
+
+// TestCallers says who may call functions: API Gateway on their paths, and the
+// rules of EventBridge.
+func TestCallers(t *testing.T) {
+	want := []string{
+		"CreateUpload by apigateway at api/*/v1/uploads",
+		"Generate by apigateway at api/*/v1/lipsync/generate",
+		"GenerateWithMedia by apigateway at api/*/v1/lipsync/generate-with-media",
+		"GetRequest by apigateway at api/*/v1/lipsync/requests/*",
+		"Health by apigateway at api/*/health",
+		"Health by apigateway at api/*/openapi.yaml",
+		"JobState by events at JobFailed.Arn",
+		"ListRequests by apigateway at api/*/v1/lipsync/requests",
+		"Me by apigateway at api/*/v1/users/me",
+		"Sweep by events at EachMinute.Arn",
+	}
+	var got []string
+	for _, name := range deployed().all("AWS::Lambda::Permission") {
+		p := deployed().Resources[name].Properties
+		service, _, _ := strings.Cut(text(p["Principal"]), ".")
+		source := text(p["SourceArn"])
+		if service == "apigateway" {
+			_, path, _ := strings.Cut(source, ":Api/")
+			source = strings.Replace(path, "ApiDeploymentStageapi", "api", 1)
+		}
+		got = append(got, strings.TrimSuffix(text(p["FunctionName"]), ".Arn")+" by "+service+" at "+source)
+	}
+	wantNames(t, "callers", got, want)
+}
+
+// TestAnswers has what API Gateway says by itself.
+func TestAnswers(t *testing.T) {
+	want := map[string]string{
+		"MISSING_AUTHENTICATION_TOKEN": `404 {"error":"not found"}`,
+		"INVALID_SIGNATURE":            `404 {"error":"not found"}`,
+		"EXPIRED_TOKEN":                `404 {"error":"not found"}`,
+		"ACCESS_DENIED":                `404 {"error":"not found"}`,
+		"RESOURCE_NOT_FOUND":           `404 {"error":"not found"}`,
+		"REQUEST_TOO_LARGE":            `413 {"error":"request body is too large: send files by POST /v1/uploads"}`,
+		"THROTTLED":                    `429 {"error":"rate limit exceeded"} gatewayresponse.header.Retry-After: '1'`,
+		"QUOTA_EXCEEDED":               `429 {"error":"rate limit exceeded"} gatewayresponse.header.Retry-After: '1'`,
+		"DEFAULT_4XX":                  `{"error":"bad request"}`,
+		"DEFAULT_5XX":                  `500 {"error":"internal error"}`,
+	}
+	got := map[string]string{}
+	for _, name := range deployed().all("AWS::ApiGateway::GatewayResponse") {
+		p := deployed().Resources[name].Properties
+		templates, _ := p["ResponseTemplates"].(map[string]any)
+		words := []string{text(templates["application/json"])}
+		if status, ok := p["StatusCode"].(string); ok {
+			words = slices.Insert(words, 0, status)
+		}
+		if headers, ok := p["ResponseParameters"].(map[string]any); ok {
+			for _, h := range slices.Sorted(maps.Keys(headers)) {
+				words = append(words, h+": "+text(headers[h]))
+			}
+		}
+		if len(templates) != 1 {
+			t.Errorf("%s answers in %d forms, want JSON alone", name, len(templates))
+		}
+		got[text(p["ResponseType"])] = strings.Join(words, " ")
+	}
+	for kind, answer := range want {
+		if got[kind] != answer {
+			t.Errorf("%s: got %s, want %s", kind, got[kind], answer)
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("got %d answers, want %d", len(got), len(want))
+	}
+}
+
+func TestStage(t *testing.T) {
+	deployed().check(t, []property{
+		{"Api", "EndpointConfiguration.Types", `["REGIONAL"]`},
+		{"Api", "BinaryMediaTypes", `["*/*"]`},
+		{"ApiDeploymentStageapi", "StageName", `"api"`},
+		{"ApiDeploymentStageapi", "TracingEnabled", `true`},
+		{"ApiDeploymentStageapi", "AccessLogSetting.DestinationArn", `"AccessLog.Arn"`},
+		{"ApiDeploymentStageapi", "MethodSettings", `[{"DataTraceEnabled":false,"HttpMethod":"*","ResourcePath":"/*","ThrottlingBurstLimit":1000,"ThrottlingRateLimit":500}]`},
+	})
+	other().check(t, []property{
+		{"ApiDeploymentStageapi", "MethodSettings.0.ThrottlingRateLimit", `50`},
+		{"ApiDeploymentStageapi", "MethodSettings.0.ThrottlingBurstLimit", `100`},
+	})
+}
+
+// TestAccessLog keeps from the log what may be a secret or a client's own text.
+func TestAccessLog(t *testing.T) {
+	format := deployed().get("ApiDeploymentStageapi", "AccessLogSetting.Format")
+	for _, secret := range []string{"header", "authorizer", "$context.path", "requestOverride", "querystring", "identity.apiKey", "error.message"} {
+		if strings.Contains(format, secret) {
+			t.Errorf("the access log has %s", secret)
+		}
+	}
+	if !strings.Contains(format, "$context.requestId") {
+		t.Error("the access log has no id of the call")
+	}
+}
+
+func TestOutputs(t *testing.T) {
+	want := map[string]string{
+		"ApiUrl":             "https://Api.execute-api.AWS::Region.AWS::URLSuffix/api",
+		"TableName":          "Table",
+		"BucketName":         "Media",
+		"QueueUrl":           "Queue",
+		"DeadLetterQueueUrl": "DeadLetters",
+		"JobQueueArn":        "Jobs.JobQueueArn",
+	}
+	for name, value := range want {
+		if got := deployed().Outputs[name]["Value"]; got != value {
+			t.Errorf("%s: got %v, want %s", name, got, value)
+		}
+	}
+	if len(deployed().Outputs) != len(want) {
+		t.Errorf("got the outputs %v, want %d", deployed().Outputs, len(want))
+	}
+}

@@ -1,0 +1,83 @@
+package templatetests
+
+import "testing"
+
+func TestCompute(t *testing.T) {
+	deployed().check(t, []property{
+		{"Jobs", "ComputeEnvironmentOrder", `[{"ComputeEnvironment":"Spot.ComputeEnvironmentArn","Order":1},` +
+			`{"ComputeEnvironment":"OnDemand.ComputeEnvironmentArn","Order":2}]`},
+		{"Spot", "ComputeResources.Type", `"SPOT"`},
+		{"Spot", "ComputeResources.AllocationStrategy", `"SPOT_PRICE_CAPACITY_OPTIMIZED"`},
+		{"Spot", "ComputeResources.MaxvCpus", `64`},
+		{"OnDemand", "ComputeResources.Type", `"EC2"`},
+		{"OnDemand", "ComputeResources.MaxvCpus", `16`},
+	})
+	for _, name := range deployed().all("AWS::Batch::ComputeEnvironment") {
+		deployed().check(t, []property{
+			{name, "Type", `"managed"`},
+			{name, "ServiceRole", ""}, // Batch's own, without which it can't be updated in place
+			{name, "ReplaceComputeEnvironment", `false`},
+			{name, "UpdatePolicy", `{"JobExecutionTimeoutMinutes":360}`},
+			{name, "ComputeResources.MinvCpus", `0`},
+			{name, "ComputeResources.InstanceTypes", `["g4dn.xlarge","g5.xlarge","g6.xlarge"]`},
+			{name, "ComputeResources.Ec2Configuration", `[{"ImageType":"ECS_AL2023_NVIDIA"}]`},
+			{name, "ComputeResources.LaunchTemplate", `{"LaunchTemplateId":"Instance","Version":"Instance.LatestVersionNumber"}`},
+			{name, "ComputeResources.SecurityGroupIds", `["RunnerGroup.GroupId"]`},
+		})
+	}
+	wantNames(t, "compute without Spot", other().all("AWS::Batch::ComputeEnvironment"), []string{"OnDemand"})
+	other().check(t, []property{
+		{"Jobs", "ComputeEnvironmentOrder", `[{"ComputeEnvironment":"OnDemand.ComputeEnvironmentArn","Order":1}]`},
+		{"OnDemand", "ComputeResources.InstanceTypes", `["m6i.xlarge","m7i.xlarge","m6a.xlarge","m7a.xlarge"]`},
+		{"OnDemand", "ComputeResources.Ec2Configuration", `[{"ImageType":"ECS_AL2023"}]`},
+		{"OnDemand", "UpdatePolicy", `{"JobExecutionTimeoutMinutes":60}`},
+	})
+}
+
+func TestJob(t *testing.T) {
+	deployed().check(t, []property{
+		{"Runner", "PlatformCapabilities", `["EC2"]`},
+		{"Runner", "RetryStrategy", `{"Attempts":10,"EvaluateOnExit":[{"Action":"RETRY","OnExitCode":"75"},` +
+			`{"Action":"RETRY","OnStatusReason":"Host EC2*"},{"Action":"EXIT","OnReason":"*"}]}`},
+		{"Runner", "Timeout.AttemptDurationSeconds", `21600`},
+		{"Runner", "ContainerProperties.ResourceRequirements", `[{"Type":"MEMORY","Value":"12288"},{"Type":"VCPU","Value":"4"},{"Type":"GPU","Value":"1"}]`},
+		{"Runner", "ContainerProperties.User", `"65532:65532"`},
+		{"Runner", "ContainerProperties.Privileged", ""},
+		{"Runner", "ContainerProperties.ReadonlyRootFilesystem", `true`},
+		{"Runner", "ContainerProperties.MountPoints", `[{"ContainerPath":"/scratch","SourceVolume":"scratch"}]`},
+		{"Runner", "ContainerProperties.Volumes", `[{"Host":{},"Name":"scratch"}]`},
+		{"Runner", "ContainerProperties.JobRoleArn", `"RunnerRole.Arn"`},
+		{"Runner", "ContainerProperties.LogConfiguration", `{"LogDriver":"awslogs","Options":{"awslogs-group":"RunnerLog","awslogs-region":"AWS::Region","awslogs-stream-prefix":"runner"}}`},
+	})
+	other().check(t, []property{
+		{"Runner", "Timeout.AttemptDurationSeconds", `3600`},
+		{"Runner", "ContainerProperties.ResourceRequirements", `[{"Type":"MEMORY","Value":"12288"},{"Type":"VCPU","Value":"4"}]`},
+	})
+}
+
+// TestInstance wants room for the largest media, and metadata for sessions alone.
+func TestInstance(t *testing.T) {
+	deployed().check(t, []property{
+		{"Instance", "LaunchTemplateData.BlockDeviceMappings", `[{"DeviceName":"/dev/xvda","Ebs":` +
+			`{"DeleteOnTermination":true,"Encrypted":true,"VolumeSize":100,"VolumeType":"gp3"}}]`},
+		{"Instance", "LaunchTemplateData.MetadataOptions.HttpTokens", `"required"`},
+	})
+	other().check(t, []property{{"Instance", "LaunchTemplateData.BlockDeviceMappings.0.Ebs.VolumeSize", `52`}})
+}
+
+// TestNetwork wants ways out, none in, and nothing that costs while idle.
+func TestNetwork(t *testing.T) {
+	d := deployed()
+	for _, kind := range []string{"AWS::EC2::NatGateway", "AWS::EC2::EIP", "AWS::EC2::SecurityGroupIngress"} {
+		wantNames(t, kind, d.all(kind), nil)
+	}
+	wantNames(t, "security groups", d.all("AWS::EC2::SecurityGroup"), []string{"RunnerGroup"})
+	d.check(t, []property{{"RunnerGroup", "SecurityGroupIngress", ""}})
+	for _, name := range d.all("AWS::EC2::VPCEndpoint") {
+		d.check(t, []property{{name, "VpcEndpointType", `"Gateway"`}})
+	}
+	d.check(t, []property{
+		{"NetworkS3", "ServiceName", `"com.amazonaws.AWS::Region.s3"`},
+		{"NetworkDynamoDB", "ServiceName", `"com.amazonaws.AWS::Region.dynamodb"`},
+	})
+}

@@ -1,0 +1,141 @@
+package templatetests
+
+import (
+	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"maps"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"lipsync/internal/cloud"
+	"lipsync/internal/lipsync"
+)
+
+func TestFunctions(t *testing.T) {
+	var want []string
+	for _, f := range functionNames() {
+		name := logical(f)
+		want = append(want, name)
+		deployed().check(t, []property{
+			{name, "Runtime", `"provided.al2023"`},
+			{name, "Handler", `"bootstrap"`},
+			{name, "Architectures", `["arm64"]`},
+			{name, "TracingConfig", `{"Mode":"Active"}`},
+			{name, "LoggingConfig", `{"LogFormat":"JSON","LogGroup":"` + name + `Log"}`},
+			{name, "Role", `"` + name + `Role.Arn"`},
+			{name, "ReservedConcurrentExecutions", ""}, // new accounts have none to reserve
+		})
+		other().check(t, []property{{name, "Architectures", `["x86_64"]`}})
+	}
+	wantNames(t, "functions", deployed().all("AWS::Lambda::Function"), want)
+}
+
+// TestTimeouts wants each wait to be longer than what it waits for.
+func TestTimeouts(t *testing.T) {
+	const gateway = 29 // seconds that API Gateway waits
+	for _, f := range functionNames() {
+		if got := deployed().number(logical(f), "Timeout"); got >= gateway && !slices.Contains([]string{"dispatch", "job-state", "sweep"}, f) {
+			t.Errorf("%s has %d s, want less than the %d of API Gateway", f, got, gateway)
+		}
+	}
+	if visibility, dispatch := deployed().number("Queue", "VisibilityTimeout"), deployed().number("Dispatch", "Timeout"); visibility <= 6*dispatch {
+		t.Errorf("a message is hidden for %d s, want more than six times the %d s of dispatch", visibility, dispatch)
+	}
+	if got := deployed().number("Sweep", "Timeout"); got >= 60 {
+		t.Errorf("a sweep has %d s, want less than the minute until the next", got)
+	}
+	for _, tt := range []template{deployed(), other()} {
+		job, lease := tt.number("Runner", "Timeout.AttemptDurationSeconds"), int(lipsync.Lease.Seconds())
+		if job <= 2*lease {
+			t.Errorf("a job has %d s, want more than two leases of %d s", job, lease)
+		}
+	}
+}
+
+// TestEnvironment wants each program to be told what its code asks for, and no
+// more; and all of it to be of the right kind.
+func TestEnvironment(t *testing.T) {
+	for _, f := range functionNames() {
+		var told map[string]string
+		read(t, deployed().get(logical(f), "Environment.Variables"), &told)
+		compare(t, filepath.Join("../functions", f), told)
+	}
+	var pairs []struct{ Name, Value string }
+	read(t, deployed().get("Runner", "ContainerProperties.Environment"), &pairs)
+	told := map[string]string{"LIPSYNC_REQUEST": "told by dispatch"}
+	for _, p := range pairs {
+		told[p.Name] = p.Value
+	}
+	compare(t, "../cmd/runner", told)
+}
+
+func read(t *testing.T, text string, v any) {
+	t.Helper()
+	if text == "" {
+		return
+	}
+	if err := json.Unmarshal([]byte(text), v); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// compare starts the parts of a program with what it is told.
+func compare(t *testing.T, folder string, told map[string]string) {
+	t.Helper()
+	parts, asked := wiring(t, folder)
+	getenv := func(name string) string {
+		asked = append(asked, name)
+		return told[name]
+	}
+	if _, err := cloud.New(t.Context(), getenv, io.Discard, parts...); err != nil && parts != nil {
+		t.Errorf("%s does not start: %v", folder, err)
+	}
+	asked = slices.DeleteFunc(asked, func(name string) bool { return name == "LIPSYNC_ALLOW_PRIVATE_NETWORKS" }) // for tests
+	slices.Sort(asked)
+	wantNames(t, "environment of "+folder, slices.Collect(maps.Keys(told)), slices.Compact(asked))
+}
+
+// wiring returns the parts of a home that a program's source names, and the
+// variables that it asks for by itself.
+func wiring(t *testing.T, folder string) (parts []cloud.Part, asked []string) {
+	t.Helper()
+	known := map[string]cloud.Part{
+		"Records": cloud.Records, "Media": cloud.Media, "SignedMedia": cloud.SignedMedia, "Messages": cloud.Messages,
+		"Jobs": cloud.Jobs, "Generating": cloud.Generating, "Reading": cloud.Reading, "Sizes": cloud.Sizes,
+	}
+	variable := regexp.MustCompile(`^LIPSYNC_[A-Z_]+$`)
+	files, err := filepath.Glob(filepath.Join(folder, "*.go"))
+	if err != nil || files == nil {
+		t.Fatalf("no source in %s: %v", folder, err)
+	}
+	for _, path := range files {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.SelectorExpr:
+				if x, ok := n.X.(*ast.Ident); ok && x.Name == "cloud" && known[n.Sel.Name] != nil {
+					parts = append(parts, known[n.Sel.Name])
+				}
+			case *ast.BasicLit:
+				if text, err := strconv.Unquote(n.Value); err == nil && variable.MatchString(text) {
+					asked = append(asked, text)
+				}
+			}
+			return true
+		})
+	}
+	return parts, asked
+}

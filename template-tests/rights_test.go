@@ -1,0 +1,164 @@
+package templatetests
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// rights has everything that each role may do: an action, and what with. X-Ray,
+// ListJobs and GetAuthorizationToken know no resources; there is no other star
+// but behind a prefix of the bucket.
+var rights = map[string][]string{
+	"HealthRole": with("HealthLog"),
+	"MeRole":     with("MeLog", "dynamodb:GetItem Table", "dynamodb:UpdateItem Table"),
+	"GenerateRole": with("GenerateLog",
+		"dynamodb:BatchGetItem Table", "dynamodb:GetItem Table", "dynamodb:PutItem Table", "dynamodb:UpdateItem Table",
+		"s3:GetObject Media/uploads/*", "s3:ListBucket Media", "sqs:SendMessage Queue"),
+	"GenerateWithMediaRole": with("GenerateWithMediaLog",
+		"dynamodb:BatchGetItem Table", "dynamodb:GetItem Table", "dynamodb:PutItem Table", "dynamodb:UpdateItem Table",
+		"s3:AbortMultipartUpload Media/inputs/*", "s3:DeleteObject Media/inputs/*", "s3:PutObject Media/inputs/*",
+		"sqs:SendMessage Queue"),
+	"GetRequestRole": with("GetRequestLog",
+		"dynamodb:GetItem Table", "dynamodb:Query Table", "dynamodb:UpdateItem Table", "sts:AssumeRole Signer"),
+	"ListRequestsRole": with("ListRequestsLog",
+		"dynamodb:GetItem Table", "dynamodb:Query Table", "dynamodb:UpdateItem Table", "sts:AssumeRole Signer"),
+	"CreateUploadRole": with("CreateUploadLog",
+		"dynamodb:GetItem Table", "dynamodb:PutItem Table", "dynamodb:UpdateItem Table", "sts:AssumeRole Signer"),
+	"DispatchRole": with("DispatchLog",
+		"batch:ListJobs *", "batch:SubmitJob Jobs.JobQueueArn", "batch:SubmitJob Runner", "dynamodb:GetItem Table",
+		"sqs:ChangeMessageVisibility Queue", "sqs:DeleteMessage Queue", "sqs:GetQueueAttributes Queue",
+		"sqs:GetQueueUrl Queue", "sqs:ReceiveMessage Queue"),
+	"JobStateRole": with("JobStateLog",
+		"dynamodb:GetItem Table", "dynamodb:UpdateItem Table", "s3:DeleteObject Media/inputs/*",
+		"sqs:GetQueueAttributes DeadLetters", "sqs:GetQueueUrl DeadLetters", "sqs:SendMessage DeadLetters"),
+	"SweepRole": with("SweepLog",
+		"dynamodb:BatchGetItem Table", "dynamodb:DeleteItem Table", "dynamodb:GetItem Table",
+		"dynamodb:Query Table/index/open", "dynamodb:UpdateItem Table",
+		"s3:DeleteObject Media/inputs/*", "s3:DeleteObject Media/uploads/*", "sqs:SendMessage Queue",
+		"sqs:GetQueueAttributes DeadLetters", "sqs:GetQueueUrl DeadLetters", "sqs:SendMessage DeadLetters"),
+	"Signer": {"s3:GetObject Media/outputs/*", "s3:PutObject Media/uploads/*"},
+	"RunnerRole": {
+		"dynamodb:GetItem Table", "dynamodb:Query Table/index/open", "dynamodb:UpdateItem Table",
+		"s3:AbortMultipartUpload Media/outputs/*", "s3:DeleteObject Media/inputs/*", "s3:DeleteObject Media/outputs/*",
+		"s3:GetObject Media/inputs/*", "s3:GetObject Media/uploads/*", "s3:ListBucket Media", "s3:PutObject Media/outputs/*",
+	},
+	// What starts the container: it fetches the image and writes the log.
+	"ContainerExecutionRole": {
+		"ecr:BatchCheckLayerAvailability IMAGES", "ecr:BatchGetImage IMAGES", "ecr:GetAuthorizationToken *",
+		"ecr:GetDownloadUrlForLayer IMAGES", "logs:CreateLogStream RunnerLog", "logs:PutLogEvents RunnerLog",
+	},
+}
+
+// managed has the roles with policies of AWS's own.
+var managed = map[string]string{
+	"InstanceRole":      "AmazonEC2ContainerServiceforEC2Role",
+	"ApiCloudWatchRole": "AmazonAPIGatewayPushToCloudWatchLogs",
+}
+
+// with adds what every function may do.
+func with(log string, actions ...string) []string {
+	return append(actions, "logs:CreateLogStream "+log, "logs:PutLogEvents "+log,
+		"xray:PutTelemetryRecords *", "xray:PutTraceSegments *")
+}
+
+func TestRights(t *testing.T) {
+	got := map[string][]string{}
+	for _, name := range deployed().all("AWS::IAM::Policy") {
+		p := deployed().Resources[name].Properties
+		for _, role := range list(p["Roles"]) {
+			got[role] = append(got[role], allowed(t, p["PolicyDocument"])...)
+		}
+	}
+	for role, want := range rights {
+		wantNames(t, role, got[role], want)
+		delete(got, role)
+	}
+	for role, actions := range got {
+		t.Errorf("%s may do %q, which nobody wrote down", role, actions)
+	}
+}
+
+// TestRoles wants no rights but those of TestRights and of managed.
+func TestRoles(t *testing.T) {
+	for _, name := range deployed().all("AWS::IAM::Role") {
+		p := deployed().Resources[name].Properties
+		if p["Policies"] != nil {
+			t.Errorf("%s has policies of its own", name)
+		}
+		policies := list(p["ManagedPolicyArns"])
+		if want, ok := managed[name]; ok != (len(policies) == 1) || ok && !strings.HasSuffix(policies[0], "/"+want) {
+			t.Errorf("%s has the policies %q, want %q", name, policies, want)
+		}
+		if _, known := rights[name]; !known && managed[name] == "" {
+			t.Errorf("nobody wrote down what %s may do", name)
+		}
+	}
+}
+
+// TestTrust says who may be each role.
+func TestTrust(t *testing.T) {
+	for _, name := range deployed().all("AWS::IAM::Role") {
+		want := `{"Service":"lambda.amazonaws.com"}`
+		switch name {
+		case "Signer":
+			want = `{"AWS":["CreateUploadRole.Arn","GetRequestRole.Arn","ListRequestsRole.Arn"]}`
+		case "RunnerRole", "ContainerExecutionRole":
+			want = `{"Service":"ecs-tasks.amazonaws.com"}`
+		case "InstanceRole":
+			want = `{"Service":"ec2.amazonaws.com"}`
+		case "ApiCloudWatchRole":
+			want = `{"Service":"apigateway.amazonaws.com"}`
+		}
+		if got := deployed().get(name, "AssumeRolePolicyDocument.Statement.0.Principal"); got != want {
+			t.Errorf("%s: got %s, want %s", name, got, want)
+		}
+		if got := deployed().get(name, "AssumeRolePolicyDocument.Statement.1"); got != "" {
+			t.Errorf("%s may also be %s", name, got)
+		}
+	}
+}
+
+// allowed returns the actions of a policy, each with what it is for.
+func allowed(t *testing.T, policy any) []string {
+	t.Helper()
+	var all []string
+	for _, s := range policy.(map[string]any)["Statement"].([]any) {
+		statement := s.(map[string]any)
+		if statement["Effect"] != "Allow" || statement["Condition"] != nil || statement["NotAction"] != nil || statement["NotResource"] != nil {
+			t.Errorf("a statement is more than actions and resources: %v", statement)
+		}
+		for _, action := range list(statement["Action"]) {
+			for _, resource := range list(statement["Resource"]) {
+				all = append(all, action+" "+short(resource))
+			}
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// short leaves out that an ARN is one.
+func short(resource string) string {
+	if strings.Contains(resource, ":repository/cdk-") {
+		return "IMAGES"
+	}
+	return strings.Replace(resource, ".Arn", "", 1)
+}
+
+// list is for what is a text or some.
+func list(v any) []string {
+	switch v := v.(type) {
+	case nil:
+		return nil
+	case []any:
+		var all []string
+		for _, word := range v {
+			all = append(all, fmt.Sprint(word))
+		}
+		return all
+	default:
+		return []string{fmt.Sprint(v)}
+	}
+}

@@ -1,0 +1,126 @@
+package templatetests
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestTable(t *testing.T) {
+	deployed().check(t, []property{
+		{"Table", "KeySchema", `[{"AttributeName":"pk","KeyType":"HASH"},{"AttributeName":"sk","KeyType":"RANGE"}]`},
+		{"Table", "GlobalSecondaryIndexes", `[{"IndexName":"open","KeySchema":[{"AttributeName":"open","KeyType":"HASH"},` +
+			`{"AttributeName":"openAt","KeyType":"RANGE"}],"Projection":{"ProjectionType":"ALL"}}]`},
+		{"Table", "TimeToLiveSpecification", `{"AttributeName":"ttl","Enabled":true}`},
+		{"Table", "BillingMode", `"PAY_PER_REQUEST"`},
+		{"Table", "PointInTimeRecoverySpecification", `{"PointInTimeRecoveryEnabled":true}`},
+		{"Table", "DeletionProtectionEnabled", `true`},
+	})
+	other().check(t, []property{{"Table", "DeletionProtectionEnabled", `false`}})
+}
+
+func TestBucket(t *testing.T) {
+	wantNames(t, "buckets", deployed().all("AWS::S3::Bucket"), []string{"Media"})
+	deployed().check(t, []property{
+		{"Media", "PublicAccessBlockConfiguration",
+			`{"BlockPublicAcls":true,"BlockPublicPolicy":true,"IgnorePublicAcls":true,"RestrictPublicBuckets":true}`},
+		{"Media", "OwnershipControls.Rules", `[{"ObjectOwnership":"BucketOwnerEnforced"}]`},
+		{"Media", "BucketEncryption.ServerSideEncryptionConfiguration", `[{"ServerSideEncryptionByDefault":{"SSEAlgorithm":"AES256"}}]`},
+		{"Media", "AccessControl", ""},
+		{"Media", "WebsiteConfiguration", ""},
+		{"Media", "LifecycleConfiguration.Rules", `[` +
+			`{"ExpirationInDays":7,"Id":"inputs","Prefix":"inputs/","Status":"Enabled"},` +
+			`{"ExpirationInDays":7,"Id":"uploads","Prefix":"uploads/","Status":"Enabled"},` +
+			`{"ExpirationInDays":31,"Id":"outputs","Prefix":"outputs/","Status":"Enabled"},` +
+			`{"AbortIncompleteMultipartUpload":{"DaysAfterInitiation":1},"Id":"parts","Status":"Enabled"}]`},
+		{"Media", "CorsConfiguration.CorsRules", `[{"AllowedHeaders":["*"],"AllowedMethods":["GET","HEAD","PUT"],"AllowedOrigins":["*"],"MaxAge":3600}]`},
+	})
+	other().check(t, []property{
+		{"Media", "CorsConfiguration.CorsRules.0.AllowedOrigins", `["https://a.example","https://b.example"]`},
+	})
+}
+
+// TestNobodyElse wants that the policies of the bucket and the queues let no
+// stranger in, and nobody without TLS.
+func TestNobodyElse(t *testing.T) {
+	want := map[string][]string{
+		"MediaPolicy": nil,
+		"QueuePolicy": nil,
+		"DeadLettersPolicy": {
+			`sqs:SendMessage by map[Service:events.amazonaws.com] if map[ArnEquals:map[aws:SourceArn:EachMinute.Arn]]`,
+			`sqs:SendMessage by map[Service:events.amazonaws.com] if map[ArnEquals:map[aws:SourceArn:JobFailed.Arn]]`,
+		},
+		"AlarmsPolicy": {
+			`sns:Publish by map[Service:cloudwatch.amazonaws.com] if map[StringEquals:map[aws:SourceAccount:AWS::AccountId]]`,
+		},
+	}
+	policies := slices.Concat(deployed().all("AWS::S3::BucketPolicy"), deployed().all("AWS::SQS::QueuePolicy"), deployed().all("AWS::SNS::TopicPolicy"))
+	for _, name := range policies {
+		var got []string
+		tls := false
+		for _, s := range deployed().Resources[name].Properties["PolicyDocument"].(map[string]any)["Statement"].([]any) {
+			statement := s.(map[string]any)
+			if statement["Effect"] == "Deny" {
+				tls = tls || strings.Contains(text(statement["Condition"]), "aws:SecureTransport:false")
+				continue
+			}
+			for _, action := range list(statement["Action"]) {
+				got = append(got, action+" by "+text(statement["Principal"])+" if "+text(statement["Condition"]))
+			}
+		}
+		if !tls {
+			t.Errorf("%s lets those in who don't use TLS", name)
+		}
+		wantNames(t, name, got, want[name])
+		delete(want, name)
+	}
+	for name := range want {
+		t.Errorf("there is no %s", name)
+	}
+}
+
+// TestQueues wants a dead-letter queue behind each queue but that one.
+func TestQueues(t *testing.T) {
+	for _, name := range deployed().all("AWS::SQS::Queue") {
+		deployed().check(t, []property{{name, "SqsManagedSseEnabled", `true`}})
+		if name != "DeadLetters" {
+			deployed().check(t, []property{
+				{name, "RedrivePolicy", `{"deadLetterTargetArn":"DeadLetters.Arn","maxReceiveCount":5}`},
+			})
+		}
+	}
+	if dead, queue := deployed().number("DeadLetters", "MessageRetentionPeriod"), deployed().number("Queue", "MessageRetentionPeriod"); dead <= queue {
+		t.Errorf("dead letters are kept for %d s, and others for %d s: want more for the dead", dead, queue)
+	}
+}
+
+// TestRemoval says what outlives the stack: data, and what the account shares.
+func TestRemoval(t *testing.T) {
+	retained := map[string]bool{"Table": true, "Media": true, "ApiAccount": true, "ApiCloudWatchRole": true}
+	for name, r := range deployed().Resources {
+		if got := r.DeletionPolicy == "Retain"; got != retained[name] {
+			t.Errorf("%s outlives the stack: got %t, want %t", name, got, retained[name])
+		}
+		if r.DeletionPolicy != r.UpdateReplacePolicy {
+			t.Errorf("%s is kept or not when replaced (%q) as when deleted (%q): want the same", name, r.UpdateReplacePolicy, r.DeletionPolicy)
+		}
+	}
+	for _, name := range []string{"Table", "Media"} {
+		if got := other().Resources[name].DeletionPolicy; got != "Delete" {
+			t.Errorf("%s with keepData false: got %s, want Delete", name, got)
+		}
+	}
+}
+
+func TestLogs(t *testing.T) {
+	groups := deployed().all("AWS::Logs::LogGroup")
+	want := []string{"AccessLog", "RunnerLog"}
+	for _, f := range functionNames() {
+		want = append(want, logical(f)+"Log")
+	}
+	wantNames(t, "log groups", groups, want)
+	for _, name := range groups {
+		deployed().check(t, []property{{name, "RetentionInDays", `30`}})
+		other().check(t, []property{{name, "RetentionInDays", `7`}})
+	}
+}
