@@ -61,12 +61,11 @@ func (j *job) do(ctx context.Context, home *cloud.Home) (err error) {
 	if err != nil {
 		return err
 	}
-	for next, found := j.request, true; found && ctx.Err() == nil && time.Now().Before(half); next = "" {
-		if found, err = w.Do(ctx, next); err != nil {
-			return err
-		}
+	found, err := w.Do(ctx, j.request)
+	for err == nil && found && ctx.Err() == nil && time.Now().Before(half) {
+		found, err = w.Do(ctx, "")
 	}
-	return nil
+	return err
 }
 
 // worker returns a worker for one request at a time, on all cores.

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// These hold the image to what a machine without an engine that builds images
+// can try: its steps but the installation of packages, here.
+
+// step runs a step of the image's script.
+func step(t *testing.T, path string, args ...string) (out string, err error) {
+	t.Helper()
+	c := exec.Command("sh", append([]string{"image.sh"}, args...)...)
+	c.Env = []string{"PATH=" + path}
+	b, err := c.CombinedOutput()
+	return string(b), err
+}
+
+func TestImageCheck(t *testing.T) {
+	path := os.Getenv("PATH")
+	if out, err := step(t, path, "check"); err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+	poor := t.TempDir()
+	real, err := exec.LookPath("ffmpeg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	script := "#!/bin/sh\n" + real + ` "$@" | grep -v tonemap` + "\n"
+	if err := os.WriteFile(filepath.Join(poor, "ffmpeg"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	out, err := step(t, poor+":"+path, "check")
+	if want := "ffmpeg has no tonemap among its filters\n"; err == nil || out != want {
+		t.Errorf("with a poor ffmpeg: got %v and %q, want %q", err, out, want)
+	}
+}
+
+func TestImageUser(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("the user's folder is given to him: run as root")
+	}
+	root := t.TempDir()
+	if err := os.Mkdir(filepath.Join(root, "etc"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := step(t, os.Getenv("PATH"), "user", root); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	passwd, err := os.ReadFile(filepath.Join(root, "etc", "passwd"))
+	if want := "lipsync:x:65532:65532::/scratch:/usr/sbin/nologin\n"; err != nil || string(passwd) != want {
+		t.Errorf("passwd: got %q (%v), want %q", passwd, err, want)
+	}
+	if out, err := exec.Command("stat", "-c", "%u:%g %a", filepath.Join(root, "scratch")).Output(); err != nil || string(out) != "65532:65532 700\n" {
+		t.Errorf("scratch: got %s (%v)", out, err)
+	}
+}
+
+// TestDockerfile: exact bases, no root, and the script's steps.
+func TestDockerfile(t *testing.T) {
+	b, err := os.ReadFile("Dockerfile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(b)
+	if bases := regexp.MustCompile(`(?m)^ARG [A-Z]+=\S+:\S*\d+\.\d+\S*$`).FindAllString(text, -1); len(bases) != 3 {
+		t.Errorf("got bases %q, want 3 with exact tags", bases)
+	}
+	for _, from := range regexp.MustCompile(`(?m)^FROM (\S+)`).FindAllStringSubmatch(text, -1) {
+		if !strings.HasPrefix(from[1], "${") && from[1] != "cpu" {
+			t.Errorf("stage from %s, want one of the bases", from[1])
+		}
+	}
+	for _, line := range []string{"USER 65532:65532", "RUN sh /image.sh packages && sh /image.sh user && sh /image.sh check"} {
+		if !strings.Contains(text, "\n"+line+"\n") {
+			t.Errorf("no line %q", line)
+		}
+	}
+}

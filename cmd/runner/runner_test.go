@@ -1,0 +1,222 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"lipsync/internal/awstest"
+	"lipsync/internal/cloud"
+	"lipsync/internal/demo"
+	"lipsync/internal/ffmpeg/ffmpegtest"
+	"lipsync/internal/lipsync"
+)
+
+// account is the service on an emulator, with a caller and the environment of a job.
+type account struct {
+	service     *lipsync.Service
+	caller      lipsync.Caller
+	environment map[string]string
+}
+
+func newAccount(t *testing.T) *account {
+	t.Helper()
+	e := awstest.Shared(t)
+	cfg := e.Config()
+	credentials, err := cfg.Credentials.Retrieve(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range map[string]string{
+		"AWS_REGION": cfg.Region, "AWS_ENDPOINT_URL": e.URL,
+		"AWS_ACCESS_KEY_ID": credentials.AccessKeyID, "AWS_SECRET_ACCESS_KEY": credentials.SecretAccessKey,
+	} {
+		t.Setenv(name, value)
+	}
+	a := &account{environment: map[string]string{
+		"LIPSYNC_TABLE": e.Table(t), "LIPSYNC_BUCKET": e.Bucket(t), "LIPSYNC_QUEUE_URL": e.Queue(t),
+		"LIPSYNC_SCRATCH": t.TempDir(), "LIPSYNC_JOB_TIMEOUT": "1h",
+		"LIPSYNC_MAX_VIDEO": "10000000", "LIPSYNC_MAX_AUDIO": "10000000",
+		"LIPSYNC_MAX_DURATION": "1m", "LIPSYNC_MAX_SIDE": "2000", "LIPSYNC_MAX_FPS": "60",
+		"AWS_BATCH_JOB_ID": "the-job", "AWS_BATCH_JOB_ATTEMPT": "2",
+	}}
+	home, err := cloud.New(t.Context(), a.getenv, io.Discard, cloud.Records, cloud.Media, cloud.Messages)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.service = home.Service
+	_, key, err := a.service.CreateKey(t.Context(), "account", "name", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.caller = lipsync.Caller{Account: key.Account, KeyID: key.ID, KeyName: key.Name}
+	return a
+}
+
+func (a *account) getenv(name string) string { return a.environment[name] }
+
+// request makes a request of two files and returns its id.
+func (a *account) request(t *testing.T, video, audio string) string {
+	t.Helper()
+	n := lipsync.NewRequest{ID: a.service.NewRequestID()}
+	for _, m := range []struct {
+		kind   lipsync.MediaKind
+		path   string
+		source *lipsync.Source
+	}{{lipsync.Video, video, &n.Video}, {lipsync.Audio, audio, &n.Audio}} {
+		file, err := os.Open(m.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		*m.source, err = a.service.StoreMedia(t.Context(), n.ID, m.kind, file)
+		file.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	id, err := a.service.Generate(t.Context(), a.caller, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+// run runs the job of a request, checks its exit status, and returns its log.
+func (a *account) run(t *testing.T, ctx context.Context, id string, want int, tap func(line []byte)) string {
+	t.Helper()
+	a.environment["LIPSYNC_REQUEST"] = id
+	var stdout, stderr bytes.Buffer
+	if got := run(ctx, nil, a.getenv, io.MultiWriter(&stdout, writerFunc(tap)), &stderr); got != want || stderr.Len() > 0 {
+		t.Errorf("got exit status %d and %q, want %d; log:\n%s", got, &stderr, want, &stdout)
+	}
+	for line := range strings.Lines(stdout.String()) {
+		if !json.Valid([]byte(line)) {
+			t.Errorf("logged %q, want JSON", line)
+		}
+	}
+	if left, err := os.ReadDir(a.environment["LIPSYNC_SCRATCH"]); err != nil || len(left) > 0 {
+		t.Errorf("scratch holds %v (%v), want nothing", left, err)
+	}
+	return stdout.String()
+}
+
+type writerFunc func([]byte)
+
+func (f writerFunc) Write(p []byte) (int, error) {
+	if f != nil {
+		f(p)
+	}
+	return len(p), nil
+}
+
+// want checks how a request stands.
+func (a *account) want(t *testing.T, id string, status lipsync.Status, sentence string, attempts int) {
+	t.Helper()
+	r, err := a.service.Store.Get(t.Context(), id)
+	if err != nil || r.Status != status || r.Error != sentence || r.Attempts != attempts || r.Lease != "" {
+		t.Errorf("got %s %q after %d attempts, lease %q (%v), want %s %q after %d",
+			r.Status, r.Error, r.Attempts, r.Lease, err, status, sentence, attempts)
+	}
+}
+
+// media makes a video with a face, one without, and a sound of a second.
+func media(t *testing.T) (face, noFace, sound string) {
+	t.Helper()
+	face = filepath.Join(t.TempDir(), "face.mp4")
+	if err := demo.Video(t.Context(), face, 20, func(int) {}); err != nil {
+		t.Fatal(err)
+	}
+	return face, ffmpegtest.Make(t, "none.mp4", "-f", "lavfi", "-i", "testsrc=s=320x240:d=1"),
+		ffmpegtest.Make(t, "a.wav", "-f", "lavfi", "-i", "sine=d=1")
+}
+
+// TestJob does the job's request, and another that waits.
+func TestJob(t *testing.T) {
+	a := newAccount(t)
+	face, noFace, sound := media(t)
+	other, own := a.request(t, noFace, sound), a.request(t, face, sound)
+	log := a.run(t, t.Context(), own, done, nil)
+	a.want(t, own, lipsync.Completed, "", 1)
+	a.want(t, other, lipsync.Failed, "no face found in the video", 1)
+	for _, part := range []string{
+		`"job":"the-job"`, `"job_attempt":"2"`, `"account":"account","request":"` + own, `"RenderSpeed":`, `"RequestsCompleted":1`,
+		`"Reason":"no face found in the video"`, `"QueueWait":`,
+	} {
+		if !strings.Contains(log, part) {
+			t.Errorf("log has no %s:\n%s", part, log)
+		}
+	}
+}
+
+// TestOthersRequest ends at once: whoever has the request does what waits.
+func TestOthersRequest(t *testing.T) {
+	a := newAccount(t)
+	_, noFace, sound := media(t)
+	own, other := a.request(t, noFace, sound), a.request(t, noFace, sound)
+	held, err := a.service.Claim(t.Context(), own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{own, a.service.NewRequestID()} {
+		a.run(t, t.Context(), id, done, nil)
+		a.want(t, other, lipsync.Queued, "", 0)
+	}
+	if err := a.service.Renew(t.Context(), held); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestLate has a job that takes no other request: half of its time is over.
+func TestLate(t *testing.T) {
+	a := newAccount(t)
+	_, noFace, sound := media(t)
+	own, other := a.request(t, noFace, sound), a.request(t, noFace, sound)
+	a.environment["LIPSYNC_JOB_TIMEOUT"] = "1ns"
+	a.run(t, t.Context(), own, done, nil)
+	a.want(t, own, lipsync.Failed, "no face found in the video", 1)
+	a.want(t, other, lipsync.Queued, "", 0)
+}
+
+func TestInterrupted(t *testing.T) {
+	a := newAccount(t)
+	face, _, sound := media(t)
+	id := a.request(t, face, sound)
+	ctx, cancel := context.WithCancel(t.Context())
+	a.run(t, ctx, id, interrupted, func(line []byte) {
+		if bytes.Contains(line, []byte(`"msg":"started"`)) {
+			cancel()
+		}
+	})
+	a.want(t, id, lipsync.Processing, "", 0)
+	a.run(t, t.Context(), id, done, nil)
+	a.want(t, id, lipsync.Completed, "", 1)
+}
+
+func TestBroken(t *testing.T) {
+	a := newAccount(t)
+	a.environment["LIPSYNC_TABLE"] = "never"
+	a.run(t, t.Context(), a.service.NewRequestID(), failed, nil)
+}
+
+func TestUsage(t *testing.T) {
+	for _, c := range []struct {
+		args           []string
+		status         int
+		stdout, stderr string
+	}{
+		{[]string{"--help"}, done, help, ""},
+		{[]string{"x"}, failed, "", "runner: takes no arguments. Try: runner --help\n"},
+		{[]string{"--x"}, failed, help, "flag provided but not defined: -x\nrunner: takes no arguments. Try: runner --help\n"},
+	} {
+		var stdout, stderr strings.Builder
+		got := run(t.Context(), c.args, os.Getenv, &stdout, &stderr)
+		if got != c.status || stdout.String() != c.stdout || stderr.String() != c.stderr {
+			t.Errorf("%v: got %d, %q and %q", c.args, got, &stdout, &stderr)
+		}
+	}
+}
