@@ -1,0 +1,108 @@
+package stack_test
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"lipsync/infra/stack"
+)
+
+func TestSettings(t *testing.T) {
+	defaults := stack.Settings{
+		Name: "Lipsync", KeepData: true,
+		Image: "cuda", InstanceTypes: []string{"g4dn.xlarge", "g5.xlarge", "g6.xlarge"},
+		SpotVCPUs: 64, OnDemandVCPUs: 16, JobTimeout: 6 * time.Hour,
+		GenerateRate: 60, ReadRate: 600, RequestRate: 500,
+		MaxVideoMiB: 5120, MaxAudioMiB: 500, MaxDuration: time.Hour, MaxSide: 4096, MaxFPS: 120,
+		CORSOrigins: []string{"*"}, LogDays: 30,
+		Repository: "..", Functions: "../dist/functions", Architecture: "arm64",
+	}
+	set := func(change func(*stack.Settings)) stack.Settings {
+		s := defaults
+		change(&s)
+		return s
+	}
+	for name, c := range map[string]struct {
+		context map[string]any
+		want    stack.Settings
+	}{
+		"none": {nil, defaults},
+		"those of CDK are not ours": {
+			map[string]any{"@aws-cdk/aws-iam:minimizePolicies": true, "aws:cdk:bundling-stacks": []any{"*"}}, defaults,
+		},
+		"of a file": {
+			map[string]any{"lipsync:keepData": false, "lipsync:spotVcpus": 8.0, "lipsync:instanceTypes": []any{"g5.2xlarge", "g6e.xlarge"}},
+			set(func(s *stack.Settings) {
+				s.KeepData, s.SpotVCPUs, s.InstanceTypes = false, 8, []string{"g5.2xlarge", "g6e.xlarge"}
+			}),
+		},
+		"of the command line": {
+			map[string]any{
+				"lipsync:keepData": "false", "lipsync:spotVcpus": "8", "lipsync:instanceTypes": "g5.2xlarge,g6e.xlarge",
+				"lipsync:maxDuration": "90m", "lipsync:logDays": "365", "lipsync:corsOrigins": "https://a.example",
+			},
+			set(func(s *stack.Settings) {
+				s.KeepData, s.SpotVCPUs, s.InstanceTypes = false, 8, []string{"g5.2xlarge", "g6e.xlarge"}
+				s.MaxDuration, s.LogDays, s.CORSOrigins = 90*time.Minute, 365, []string{"https://a.example"}
+			}),
+		},
+		"no GPU": {
+			map[string]any{"lipsync:image": "cpu"},
+			set(func(s *stack.Settings) {
+				s.Image, s.InstanceTypes = "cpu", []string{"m6i.xlarge", "m7i.xlarge", "m6a.xlarge", "m7a.xlarge"}
+			}),
+		},
+	} {
+		if got, err := stack.ParseSettings(c.context); err != nil || !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: got %+v, %v, want %+v", name, got, err, c.want)
+		}
+	}
+}
+
+func TestRefused(t *testing.T) {
+	for _, c := range []struct {
+		setting string
+		value   any
+		want    string
+	}{
+		{"spotVCPUs", 8, "lipsync:spotVCPUs is not a setting of this service"},
+		{"name", "-x", `lipsync:name is "-x", but must be letters, digits and dashes, a letter first, at most 40`},
+		{"keepData", "no", `lipsync:keepData is "no", but must be true or false`},
+		{"image", "tpu", `lipsync:image is "tpu", but must be cuda or cpu`},
+		{"instanceTypes", "g5", `lipsync:instanceTypes is "g5", but must be a type such as g5.xlarge, or several between commas`},
+		{"instanceTypes", []any{}, `lipsync:instanceTypes is "", but must be a type such as g5.xlarge, or several between commas`},
+		{"spotVcpus", -1, `lipsync:spotVcpus is "-1", but must be a whole number from 0 to 10000`},
+		{"onDemandVcpus", 1.5, `lipsync:onDemandVcpus is "1.5", but must be a whole number from 0 to 10000`},
+		{"jobTimeout", "6", `lipsync:jobTimeout is "6", but must be a time in whole seconds from 10m0s to 168h0m0s, such as 90m`},
+		{"jobTimeout", "1m", `lipsync:jobTimeout is "1m", but must be a time in whole seconds from 10m0s to 168h0m0s, such as 90m`},
+		{"generateRate", "many", `lipsync:generateRate is "many", but must be a whole number from 1 to 1000000`},
+		{"readRate", 0, `lipsync:readRate is "0", but must be a whole number from 1 to 1000000`},
+		{"requestRate", 20000, `lipsync:requestRate is "20000", but must be a whole number from 1 to 10000`},
+		{"maxVideoMiB", 5121, `lipsync:maxVideoMiB is "5121", but must be a whole number from 1 to 5120`},
+		{"maxAudioMiB", "500MiB", `lipsync:maxAudioMiB is "500MiB", but must be a whole number from 1 to 5120`},
+		{"maxDuration", "0s", `lipsync:maxDuration is "0s", but must be a time in whole seconds from 1s to 24h0m0s, such as 90m`},
+		{"maxSide", 8, `lipsync:maxSide is "8", but must be a whole number from 16 to 8192`},
+		{"maxFps", 241, `lipsync:maxFps is "241", but must be a whole number from 1 to 240`},
+		{"corsOrigins", "example.com", `lipsync:corsOrigins is "example.com", but must be * or an origin such as https://example.com, or several between commas`},
+		{"logDays", 31, `lipsync:logDays is "31", but must be one of 1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1827, 3653`},
+		{"alarmEmail", "me", `lipsync:alarmEmail is "me", but must be an e-mail address`},
+		{"architecture", "arm", `lipsync:architecture is "arm", but must be arm64 or x86_64`},
+		{"functions", "", `lipsync:functions is "", but must be a path`},
+		{"repository", "", `lipsync:repository is "", but must be a path`},
+	} {
+		_, err := stack.ParseSettings(map[string]any{"lipsync:" + c.setting: c.value})
+		if err == nil || err.Error() != c.want {
+			t.Errorf("%s %v: got %v, want %s", c.setting, c.value, err, c.want)
+		}
+	}
+}
+
+// TestTooFew refuses what no job would ever fit.
+func TestTooFew(t *testing.T) {
+	_, err := stack.ParseSettings(map[string]any{"lipsync:spotVcpus": 3, "lipsync:onDemandVcpus": "0"})
+	if err == nil || !strings.Contains(err.Error(), "less than the 4 that one job takes") {
+		t.Errorf("got %v, want that there are too few vCPUs", err)
+	}
+}
