@@ -124,22 +124,27 @@ func (a *account) want(t *testing.T, id string, status lipsync.Status, sentence 
 	}
 }
 
-// media makes a video with a face, one without, and a sound of a second.
-func media(t *testing.T) (face, noFace, sound string) {
+// face makes a video with a face.
+func face(t *testing.T) string {
 	t.Helper()
-	face = filepath.Join(t.TempDir(), "face.mp4")
-	if err := demo.Video(t.Context(), face, 20, func(int) {}); err != nil {
+	path := filepath.Join(t.TempDir(), "face.mp4")
+	if err := demo.Video(t.Context(), path, 6, func(int) {}); err != nil {
 		t.Fatal(err)
 	}
-	return face, ffmpegtest.Make(t, "none.mp4", "-f", "lavfi", "-i", "testsrc=s=320x240:d=1"),
-		ffmpegtest.Make(t, "a.wav", "-f", "lavfi", "-i", "sine=d=1")
+	return path
 }
+
+// noFace makes a video without one, which fails soon.
+func noFace(t *testing.T) string {
+	return ffmpegtest.Make(t, "none.mp4", "-f", "lavfi", "-i", "testsrc=s=320x240:d=1")
+}
+
+func sound(t *testing.T) string { return ffmpegtest.Make(t, "a.wav", "-f", "lavfi", "-i", "sine=d=1") }
 
 // TestJob does the job's request, and another that waits.
 func TestJob(t *testing.T) {
 	a := newAccount(t)
-	face, noFace, sound := media(t)
-	other, own := a.request(t, noFace, sound), a.request(t, face, sound)
+	other, own := a.request(t, noFace(t), sound(t)), a.request(t, face(t), sound(t))
 	log := a.run(t, t.Context(), own, done, nil)
 	a.want(t, own, lipsync.Completed, "", 1)
 	a.want(t, other, lipsync.Failed, "no face found in the video", 1)
@@ -156,8 +161,7 @@ func TestJob(t *testing.T) {
 // TestOthersRequest ends at once: whoever has the request does what waits.
 func TestOthersRequest(t *testing.T) {
 	a := newAccount(t)
-	_, noFace, sound := media(t)
-	own, other := a.request(t, noFace, sound), a.request(t, noFace, sound)
+	own, other := a.request(t, noFace(t), sound(t)), a.request(t, noFace(t), sound(t))
 	held, err := a.service.Claim(t.Context(), own)
 	if err != nil {
 		t.Fatal(err)
@@ -174,8 +178,7 @@ func TestOthersRequest(t *testing.T) {
 // TestLate has a job that takes no other request: half of its time is over.
 func TestLate(t *testing.T) {
 	a := newAccount(t)
-	_, noFace, sound := media(t)
-	own, other := a.request(t, noFace, sound), a.request(t, noFace, sound)
+	own, other := a.request(t, noFace(t), sound(t)), a.request(t, noFace(t), sound(t))
 	a.environment["LIPSYNC_JOB_TIMEOUT"] = "1ns"
 	a.run(t, t.Context(), own, done, nil)
 	a.want(t, own, lipsync.Failed, "no face found in the video", 1)
@@ -184,8 +187,7 @@ func TestLate(t *testing.T) {
 
 func TestInterrupted(t *testing.T) {
 	a := newAccount(t)
-	face, _, sound := media(t)
-	id := a.request(t, face, sound)
+	id := a.request(t, face(t), sound(t))
 	ctx, cancel := context.WithCancel(t.Context())
 	a.run(t, ctx, id, interrupted, func(line []byte) {
 		if bytes.Contains(line, []byte(`"msg":"started"`)) {
