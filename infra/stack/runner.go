@@ -1,6 +1,11 @@
 package stack
 
 import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsbatch"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsecrassets"
@@ -70,16 +75,30 @@ func (s *service) gpus() *float64 {
 	return jsii.Number(1)
 }
 
+// dockerfile is in the repository; beside it is what its build doesn't need.
+const dockerfile = "cmd/runner/Dockerfile"
+
 // image is built by the cdk command when it deploys.
 func (s *service) image() awsecrassets.DockerImageAsset {
 	return awsecrassets.NewDockerImageAsset(s.stack, jsii.String("Image"), &awsecrassets.DockerImageAssetProps{
 		Directory:  jsii.String(s.Repository),
-		File:       jsii.String("cmd/runner/Dockerfile"),
+		File:       jsii.String(dockerfile),
 		Target:     jsii.String(s.Image),
 		Platform:   awsecrassets.Platform_LINUX_AMD64(),
 		IgnoreMode: awscdk.IgnoreMode_DOCKER,
-		Exclude:    jsii.Strings("*", "!go.mod", "!go.sum", "!cmd", "!internal"),
+		Exclude:    jsii.Strings(s.ignored...),
 	})
+}
+
+// readIgnored reads what the image is not to be built of, where Docker looks for
+// it and CDK does not.
+func readIgnored(repository string) ([]string, error) {
+	text, err := os.ReadFile(filepath.Join(repository, dockerfile+".dockerignore"))
+	if err != nil {
+		return nil, err
+	}
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	return slices.DeleteFunc(lines, func(line string) bool { return strings.HasPrefix(line, "#") }), nil
 }
 
 // runnerRole may claim and finish requests, read what they were given, and

@@ -1,7 +1,10 @@
 package stack
 
 import (
+	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
@@ -47,16 +50,29 @@ type Settings struct {
 	// Repository is the path of this repository's root, and Functions that of
 	// the built Lambdas, of the architecture arm64 or x86_64. They are for tests.
 	Repository, Functions, Architecture string // lipsync:repository, lipsync:functions, lipsync:architecture
+
+	ignored []string // paths of the repository that the image is not built of
 }
 
-// ReadSettings takes the settings from the app's context. An unknown or bad one
-// is an error of one sentence.
+// ReadSettings takes the settings from the app's context, and looks whether what
+// they name is there. What is wrong is an error of one sentence.
 func ReadSettings(app awscdk.App) (Settings, error) {
 	all, _ := app.Node().GetAllContext(nil).(map[string]any)
-	return ParseSettings(all)
+	s, err := ParseSettings(all)
+	if err != nil {
+		return Settings{}, err
+	}
+	if _, err := os.Stat(filepath.Join(s.Functions, "health", "bootstrap")); err != nil {
+		return Settings{}, fmt.Errorf("%s has no functions: run make build", s.Functions)
+	}
+	if s.ignored, err = readIgnored(s.Repository); err != nil {
+		return Settings{}, fmt.Errorf("lipsync:repository: %w", err)
+	}
+	return s, nil
 }
 
-// ParseSettings is ReadSettings for a context that is at hand.
+// ParseSettings takes the settings from a context. An unknown or bad one is an
+// error.
 func ParseSettings(context map[string]any) (Settings, error) {
 	r := reader{values: maps.Clone(context)}
 	s := Settings{
