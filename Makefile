@@ -4,11 +4,12 @@ SHELL       := /bin/sh
 VENV        := .cache/venv
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.6.0
+CDK         := npx --yes aws-cdk@2.1148.1
 FUZZTIME    ?= 2m
 ARGS        ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help build bin/lipsync sizes demo test run lint bench crash-test race fuzz clean
+.PHONY: help build bin/lipsync sizes demo test run synth deploy lint bench crash-test race fuzz clean
 
 help: ## list what make can do
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -33,11 +34,18 @@ demo: ## install what is missing, build, and lip sync a sample video through the
 
 test: $(VENV)/done ## install what is missing and run every test
 	@.ci/install ffmpeg espeak-ng
+	@command -v node >/dev/null || .ci/install nodejs
 	go vet ./...
 	go test -timeout 30m ./...
 
 run: bin/lipsync ## build and serve, e.g. make run ARGS='--addr :8080'
 	bin/lipsync serve $(ARGS)
+
+synth: build ## write what would be deployed on AWS to dist/cdk
+	cd infra && $(CDK) synth --quiet $(ARGS)
+
+deploy: build ## deploy on AWS, see infra/README.md, e.g. make deploy ARGS='-c lipsync:image=cpu'
+	cd infra && $(CDK) deploy $(ARGS)
 
 lint: ## formatting, vet, staticcheck, known vulnerabilities, go.mod
 	@files=$$(gofmt -l $$(git ls-files '*.go')); \
