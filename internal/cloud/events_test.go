@@ -56,7 +56,7 @@ func deploy(t *testing.T) *deployment {
 	d := &deployment{Emulator: e, environment: environment{
 		"LIPSYNC_TABLE": e.Table(t), "LIPSYNC_BUCKET": e.Bucket(t), "LIPSYNC_QUEUE_URL": e.Queue(t),
 		"LIPSYNC_JOB_QUEUE": "queue", "LIPSYNC_JOB_DEFINITION": "definition",
-		"LIPSYNC_GENERATE_RATE": "60", "LIPSYNC_READ_RATE": "600", "LIPSYNC_MAX_VIDEO": "1048576", "LIPSYNC_MAX_AUDIO": "1048576",
+		"LIPSYNC_GENERATE_RATE": "60", "LIPSYNC_READ_RATE": "600", "LIPSYNC_MAX_VIDEO": "10000000", "LIPSYNC_MAX_AUDIO": "10000000",
 	}}
 	d.service = d.open(t, cloud.Records, cloud.Media, cloud.Messages, cloud.Generating, cloud.Sizes).Service
 	d.service.Random = bytes.NewReader(make([]byte, 32)) // the token that the events present
@@ -147,6 +147,24 @@ func TestAPIEvents(t *testing.T) {
 		t.Errorf("create-upload: got %q, want an address of the emulator", upload.URL)
 	}
 	d.wantMedia(t, stored.ID)
+}
+
+// TestLargeForm has a form that is more than Lambda can be sure to take.
+func TestLargeForm(t *testing.T) {
+	d := deploy(t)
+	form := events.APIGatewayProxyRequest{
+		HTTPMethod: "POST", Resource: "/v1/lipsync/generate-with-media", Path: "/v1/lipsync/generate-with-media",
+		MultiValueHeaders: map[string][]string{
+			"Authorization": {"Bearer lipsync_" + strings.Repeat("A", 43)}, "Content-Type": {"multipart/form-data; boundary=b"},
+		},
+		Body: strings.Repeat("x", gateway.MaxForm+1),
+	}
+	handler := gateway.Handler(d.open(t, cloud.Records, cloud.Media, cloud.Generating, cloud.Sizes).API())
+	answer, err := handler(t.Context(), form)
+	want := `{"error":"request body is larger than 4400000 bytes; send larger files by POST /v1/uploads"}` + "\n"
+	if err != nil || answer.StatusCode != 413 || answer.Body != want {
+		t.Errorf("got %d %s (%v), want 413 %s", answer.StatusCode, answer.Body, err, want)
+	}
 }
 
 // wantMedia checks that a binary form arrived whole.
