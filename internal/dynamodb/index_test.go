@@ -1,0 +1,128 @@
+package dynamodb_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"testing"
+	"time"
+
+	"lipsync/internal/dynamodb"
+	"lipsync/internal/lipsync"
+)
+
+// late is a wire by which the index says what it said when freeze was called.
+type late struct {
+	wire
+	frozen map[string]any
+}
+
+func openLate(t *testing.T) (*dynamodb.Store, *late) {
+	t.Helper()
+	l := new(late)
+	l.spoil = func(_ int, operation string) fault {
+		if operation != "Query" {
+			return nil
+		}
+		if l.frozen != nil {
+			return answered(http.StatusOK, l.frozen)
+		}
+		return l.note
+	}
+	return openWire(t, &l.wire), l
+}
+
+// note lets a call be, and keeps its answer.
+func (l *late) note(r *http.Request) (*http.Response, error) {
+	response, err := send(r)
+	if err != nil {
+		return nil, err
+	}
+	body, err := io.ReadAll(response.Body)
+	if err == nil {
+		err = json.Unmarshal(body, &l.frozen)
+	}
+	response.Body = io.NopCloser(bytes.NewReader(body))
+	return response, err
+}
+
+// TestLateIndex claims requests of which the index says that they are open and
+// free, whatever became of them.
+func TestLateIndex(t *testing.T) {
+	now := time.Unix(1_800_000_000, 0).UTC()
+	for _, c := range []struct {
+		name   string
+		became func(s *dynamodb.Store, id string) error
+		code   lipsync.Code
+		claims int // with ours
+	}{
+		{"nothing new", func(*dynamodb.Store, string) error { return nil }, "", 1},
+		{"held", func(s *dynamodb.Store, id string) error { return claim(t, s, id, now) }, lipsync.NotFound, 1},
+		{"given back", func(s *dynamodb.Store, id string) error {
+			if err := claim(t, s, id, now); err != nil {
+				return err
+			}
+			return s.Release(t.Context(), id, "other")
+		}, "", 2},
+		{"final", func(s *dynamodb.Store, id string) error {
+			if err := claim(t, s, id, now); err != nil {
+				return err
+			}
+			return s.Finish(t.Context(), id, "other", now, "o", "")
+		}, lipsync.NotFound, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s, l := openLate(t)
+			createAll(t, s, 1)
+			open, err := s.Open(t.Context(), now, 10)
+			if err != nil || len(open) != 1 || l.frozen == nil {
+				t.Fatalf("got %v (%v), want one request", open, err)
+			}
+			if err := c.became(s, open[0].ID); err != nil {
+				t.Fatal(err)
+			}
+			_, err = s.Claim(t.Context(), "", "ours", now, time.Minute)
+			if got := lipsync.CodeOf(err); got != c.code {
+				t.Errorf("got code %q (%v), want %q", got, err, c.code)
+			}
+			if r, err := s.Get(t.Context(), open[0].ID); err != nil || r.Claims != c.claims {
+				t.Errorf("got %d claims (%v), want %d", r.Claims, err, c.claims)
+			}
+		})
+	}
+}
+
+func claim(t *testing.T, s *dynamodb.Store, id string, now time.Time) error {
+	_, err := s.Claim(t.Context(), id, "other", now, time.Minute)
+	return err
+}
+
+// TestLateUploads has the index say that uploads expired which got more time, or
+// are gone.
+func TestLateUploads(t *testing.T) {
+	now := time.Unix(1_800_000_000, 0).UTC()
+	s, l := openLate(t)
+	for _, id := range []string{"expired", "used", "deleted"} {
+		if err := s.CreateUpload(t.Context(), lipsync.Upload{ID: id, ExpiresAt: now.Add(-time.Second)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if all, err := s.ExpiredUploads(t.Context(), now, 10); err != nil || len(all) != 3 || l.frozen == nil {
+		t.Fatalf("got %v (%v), want all three", all, err)
+	}
+	if err := s.CreateKey(t.Context(), lipsync.Key{ID: "k", Account: "a"}); err != nil {
+		t.Fatal(err)
+	}
+	r := lipsync.Request{ID: "r", Account: "a", KeyID: "k", CreatedAt: now}
+	if _, _, err := s.Create(t.Context(), r, []string{"used"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.DeleteUpload(t.Context(), "deleted"); err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.ExpiredUploads(t.Context(), now, 10)
+	if err != nil || len(got) != 1 || got[0].ID != "expired" {
+		t.Errorf("got %v (%v), want the one that expired", got, err)
+	}
+}

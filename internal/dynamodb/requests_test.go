@@ -1,0 +1,104 @@
+package dynamodb_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"lipsync/internal/lipsync"
+)
+
+// TestLongPage reads a page that DynamoDB gives in two parts, 1 MB at most each.
+func TestLongPage(t *testing.T) {
+	t.Parallel()
+	const n = 80
+	var w wire
+	s := openWire(t, &w)
+	if err := s.CreateKey(t.Context(), lipsync.Key{ID: "k", Account: "a"}); err != nil {
+		t.Fatal(err)
+	}
+	url := "https://example.com/" + strings.Repeat("x", 8000)
+	for i := range n {
+		r := lipsync.Request{
+			ID: fmt.Sprint(i + 1), Account: "a", KeyID: "k", CreatedAt: time.Unix(1_800_000_000, 0),
+			Video: lipsync.Input{URL: url}, Audio: lipsync.Input{URL: url},
+		}
+		if _, _, err := s.Create(t.Context(), r, nil, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.take()
+	list, _, err := s.List(t.Context(), "a", "", 0, n)
+	if err != nil || len(list) != n {
+		t.Fatalf("got %d requests (%v), want %d", len(list), err, n)
+	}
+	if got := fmt.Sprint(w.take()); got != "[GetItem Query Query]" {
+		t.Errorf("got the calls %s, want two parts", got)
+	}
+	for i, r := range list {
+		if want := fmt.Sprint(n - i); r.ID != want {
+			t.Fatalf("place %d: got request %s, want %s", i, r.ID, want)
+		}
+	}
+}
+
+// TestReplayOfWinner creates twice at once with one idempotency key and a key
+// that is good for one request. DynamoDB tells the later one of its used-up key
+// alone; it is a replay all the same.
+func TestReplayOfWinner(t *testing.T) {
+	now := time.Unix(1_800_000_000, 0)
+	idem := &lipsync.Idempotency{Key: "i", ExpiresAt: now.Add(time.Hour)}
+	create := func(s lipsync.Store, id string) (lipsync.Request, bool, error) {
+		return s.Create(t.Context(), lipsync.Request{ID: id, Account: "a", KeyID: "k", CreatedAt: now}, nil, idem)
+	}
+	var w wire
+	s := openWire(t, &w)
+	if err := s.CreateKey(t.Context(), lipsync.Key{ID: "k", Account: "a", Limit: 1}); err != nil {
+		t.Fatal(err)
+	}
+	first := true
+	w.spoil = func(_ int, operation string) fault {
+		if operation != "TransactWriteItems" || !first {
+			return nil
+		}
+		first = false
+		return func(r *http.Request) (*http.Response, error) {
+			if _, _, err := create(s, "winner"); err != nil {
+				return nil, err
+			}
+			return canceled("ConditionalCheckFailed")(r)
+		}
+	}
+	r, replayed, err := create(s, "later")
+	if err != nil || !replayed || r.ID != "winner" {
+		t.Errorf("got %v, replayed %t (%v), want the winner's", r, replayed, err)
+	}
+}
+
+// TestLongUploadID asks for what can be no key of an item.
+func TestLongUploadID(t *testing.T) {
+	s := open(t)
+	for _, id := range []string{"", strings.Repeat("x", 8192), "\xff"} {
+		if _, err := s.GetUpload(t.Context(), id); lipsync.CodeOf(err) != lipsync.NotFound {
+			t.Errorf("%.9q: got %v, want code %q", id, err, lipsync.NotFound)
+		}
+	}
+}
+
+// TestClaimAgain claims with a token that holds the request already, as a worker
+// does that has not heard of its first try.
+func TestClaimAgain(t *testing.T) {
+	now := time.Unix(1_800_000_000, 0).UTC()
+	s := open(t)
+	createAll(t, s, 1)
+	first, err := s.Claim(t.Context(), "", "w", now, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := s.Claim(t.Context(), first.ID, "w", now, time.Minute)
+	if err != nil || again != first {
+		t.Errorf("got %v (%v), want %v", again, err, first)
+	}
+}
