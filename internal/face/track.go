@@ -81,7 +81,7 @@ func (t *Tracker) follow(frame *image.YCbCr) {
 // search looks for new faces in the whole picture.
 func (t *Tracker) search(frame *image.YCbCr) {
 	bounds := frame.Bounds()
-	factor := max(1, (max(bounds.Dx(), bounds.Dy())+searchSide-1)/searchSide)
+	factor := max(1, max(bounds.Dx(), bounds.Dy())/searchSide)
 	p := shrink(frame, bounds, factor)
 	smallest := smallestFace * float64(min(p.width, p.height))
 	for _, s := range t.detector.find(p, int(smallest), max(p.width, p.height), .1) {
