@@ -58,6 +58,9 @@ func TestAlarmTopic(t *testing.T) {
 	deployed().check(t, []property{
 		{"Alarms", "KmsMasterKeyId", `"AlarmKey.Arn"`},
 		{"AlarmKey", "EnableKeyRotation", `true`},
+		{"AlarmKey", "KeyPolicy.Statement.1", `{"Action":["kms:Decrypt","kms:GenerateDataKey*"],"Effect":"Allow",` +
+			`"Principal":{"Service":"cloudwatch.amazonaws.com"},"Resource":"*"}`},
+		{"AlarmKey", "KeyPolicy.Statement.2", ""},
 	})
 	wantNames(t, "subscriptions", deployed().all("AWS::SNS::Subscription"), nil)
 	subscriptions := other().all("AWS::SNS::Subscription")

@@ -39,6 +39,7 @@ func TestJob(t *testing.T) {
 		{"Runner", "PlatformCapabilities", `["EC2"]`},
 		{"Runner", "RetryStrategy", `{"Attempts":10,"EvaluateOnExit":[{"Action":"RETRY","OnExitCode":"75"},` +
 			`{"Action":"RETRY","OnStatusReason":"Host EC2*"},{"Action":"EXIT","OnReason":"*"}]}`},
+		{"Runner", "ResourceRetentionPolicy", `{"SkipDeregisterOnUpdate":true}`},
 		{"Runner", "Timeout.AttemptDurationSeconds", `21600`},
 		{"Runner", "ContainerProperties.ResourceRequirements", `[{"Type":"MEMORY","Value":"12288"},{"Type":"VCPU","Value":"4"},{"Type":"GPU","Value":"1"}]`},
 		{"Runner", "ContainerProperties.User", `"65532:65532"`},

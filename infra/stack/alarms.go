@@ -73,20 +73,21 @@ func (s *service) addAlarms() {
 // alarmTopic is encrypted by a key of our own, since CloudWatch may not use that
 // of SNS.
 func (s *service) alarmTopic() awssns.Topic {
-	cloudwatch := awsiam.NewServicePrincipal(jsii.String("cloudwatch.amazonaws.com"), &awsiam.ServicePrincipalOpts{
-		Conditions: &map[string]any{"StringEquals": map[string]*string{"aws:SourceAccount": s.stack.Account()}},
-	})
+	const service = "cloudwatch.amazonaws.com"
 	key := awskms.NewKey(s.stack, jsii.String("AlarmKey"), &awskms.KeyProps{
 		Description:       jsii.String("Encrypts alarms"),
 		EnableKeyRotation: jsii.Bool(true),
 		RemovalPolicy:     awscdk.RemovalPolicy_DESTROY,
 	})
-	key.GrantEncryptDecrypt(cloudwatch)
+	key.Grant(awsiam.NewServicePrincipal(jsii.String(service), nil), jsii.String("kms:Decrypt"), jsii.String("kms:GenerateDataKey*"))
 	topic := awssns.NewTopic(s.stack, jsii.String("Alarms"), &awssns.TopicProps{
 		MasterKey:  key,
 		EnforceSSL: jsii.Bool(true),
 	})
-	topic.GrantPublish(cloudwatch)
+	publish := allow([]string{"sns:Publish"}, topic.TopicArn())
+	publish.AddServicePrincipal(jsii.String(service), nil)
+	publish.AddCondition(jsii.String("StringEquals"), map[string]*string{"aws:SourceAccount": s.stack.Account()})
+	topic.AddToResourcePolicy(publish)
 	if s.AlarmEmail != "" {
 		topic.AddSubscription(awssnssubscriptions.NewEmailSubscription(jsii.String(s.AlarmEmail), nil))
 	}

@@ -36,6 +36,8 @@ func (s *service) addRunner() {
 		Timeout:         awscdk.Duration_Seconds(jsii.Number(s.JobTimeout.Seconds())),
 		RetryAttempts:   jsii.Number(attempts),
 		RetryStrategies: retries(),
+		// While the stack is updated, dispatch still submits by the last one.
+		SkipDeregisterOnUpdate: jsii.Bool(true),
 		Container: awsbatch.NewEcsEc2ContainerDefinition(s.stack, jsii.String("Container"), &awsbatch.EcsEc2ContainerDefinitionProps{
 			Image:                  awsecs.ContainerImage_FromDockerImageAsset(s.image()),
 			Cpu:                    jsii.Number(jobVCPUs),

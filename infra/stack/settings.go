@@ -13,7 +13,8 @@ import (
 // Settings are what an operator decides. Each is a key of CDK's context, named
 // in the comment after it, and given in cdk.json or as -c KEY=VALUE.
 type Settings struct {
-	// Name is the stack's: two of them may live in one account and region.
+	// Name is the stack's. A second one in the same account and region counts
+	// into the same metrics.
 	Name string // lipsync:name
 	// KeepData has the table and the bucket outlive the stack, and the stack
 	// refuse to be deleted.

@@ -1,7 +1,9 @@
 package stack_test
 
 import (
+	"os"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -104,5 +106,26 @@ func TestTooFew(t *testing.T) {
 	_, err := stack.ParseSettings(map[string]any{"lipsync:spotVcpus": 3, "lipsync:onDemandVcpus": "0"})
 	if err == nil || !strings.Contains(err.Error(), "less than the 4 that one job takes") {
 		t.Errorf("got %v, want that there are too few vCPUs", err)
+	}
+}
+
+// TestDocumented wants each setting in the README.
+func TestDocumented(t *testing.T) {
+	source, err := os.ReadFile("settings.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings := regexp.MustCompile(`lipsync:\w+`).FindAllString(string(source), -1)
+	if len(settings) < 20 {
+		t.Fatalf("found the settings %q", settings)
+	}
+	for _, s := range settings {
+		if key := strings.TrimPrefix(s, "lipsync:"); !strings.Contains(string(readme), "`"+key+"`") {
+			t.Errorf("README.md does not explain %s", s)
+		}
 	}
 }
