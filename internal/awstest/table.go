@@ -2,6 +2,7 @@ package awstest
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -26,7 +27,8 @@ func (e *Emulator) CreateTable(ctx context.Context, name string) error {
 			Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll},
 		}},
 	})
-	if err != nil {
+	// On a busy machine an answer is lost now and then, and the SDK asks again.
+	if _, exists := errors.AsType[*types.ResourceInUseException](err); err != nil && !exists {
 		return err
 	}
 	return sdk.NewTableExistsWaiter(client).Wait(ctx, &sdk.DescribeTableInput{TableName: &name}, time.Minute)
