@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -47,6 +48,19 @@ func TestLint(t *testing.T) {
 		out, err := exec.Command(linter, "-i", "W3005", "--", tt.path).CombinedOutput()
 		if err != nil || len(out) > 0 {
 			t.Errorf("cfn-lint: %v\n%s", err, out)
+		}
+	}
+}
+
+// TestOnlyHere keeps CDK, which takes minutes to compile, out of all programs.
+func TestOnlyHere(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "../cmd/...", "../functions/...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range strings.FieldsSeq(string(out)) {
+		if strings.Contains(name, "/aws-cdk-go/") || strings.Contains(name, "/jsii-runtime-go") {
+			t.Errorf("a program has %s in it", name)
 		}
 	}
 }

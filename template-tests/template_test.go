@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -40,6 +41,10 @@ var work string
 
 func TestMain(m *testing.M) {
 	os.Exit(func() int {
+		if _, err := exec.LookPath("node"); err != nil {
+			fmt.Fprintln(os.Stderr, "CDK needs Node.js, which is not there: make test installs it")
+			return 1
+		}
 		var err error
 		if work, err = os.MkdirTemp("", "template-tests-"); err != nil {
 			panic(err)

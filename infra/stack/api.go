@@ -1,6 +1,8 @@
 package stack
 
 import (
+	"slices"
+
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigateway"
 	"github.com/aws/jsii-runtime-go"
@@ -21,6 +23,16 @@ func endpoints() [][2]string {
 		{"v1/lipsync/requests/{id}", "get-request"},
 		{"v1/uploads", "create-upload"},
 	}
+}
+
+// clientFunctions are those behind the API.
+func clientFunctions() []string {
+	var names []string
+	for _, e := range endpoints() {
+		names = append(names, e[1])
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // accessLog is a line for each call. It has the resource and not the path, which

@@ -87,17 +87,6 @@ func (s *service) lambdas() []lambda {
 	}
 }
 
-// clientFunctions are those behind the API.
-func (s *service) clientFunctions() []string {
-	var names []string
-	for _, l := range s.lambdas() {
-		if l.timeout == apiTimeout {
-			names = append(names, l.name)
-		}
-	}
-	return names
-}
-
 // authenticate allows to look up a key, note its use, and take from its rate.
 func (s *service) authenticate() awsiam.PolicyStatement {
 	return s.useTable("GetItem", "UpdateItem")

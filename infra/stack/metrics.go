@@ -65,7 +65,7 @@ func (s *service) tableThrottles() awscloudwatch.IMetric {
 // clientSum adds up a metric of the functions behind the API. An alarm takes ten
 // metrics at most.
 func (s *service) clientSum(name string) awscloudwatch.IMetric {
-	return s.functionSum("client"+name, name, s.clientFunctions())
+	return s.functionSum("client"+name, name, clientFunctions())
 }
 
 // backgroundSum adds up a metric of those that events call.

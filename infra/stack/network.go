@@ -11,7 +11,6 @@ import (
 // by gateway endpoints, which cost nothing.
 func (s *service) addNetwork() {
 	s.vpc = awsec2.NewVpc(s.stack, jsii.String("Network"), &awsec2.VpcProps{
-		MaxAzs:                       jsii.Number(3),
 		NatGateways:                  jsii.Number(0),
 		RestrictDefaultSecurityGroup: jsii.Bool(false), // nothing is in it
 		SubnetConfiguration: &[]*awsec2.SubnetConfiguration{{
