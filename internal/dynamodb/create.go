@@ -92,8 +92,10 @@ func (s *Store) creation(r stored, seen sight, uploads []string, idem *lipsync.I
 	if r.ReferenceID != "" {
 		steps = append(steps, s.count(counterKey(r.Account, r.ReferenceID), seen.referenceTotal))
 	}
+	taken := errors.New("the request exists already")
 	for _, i := range r.items() {
-		steps = append(steps, s.put(i, "attribute_not_exists(#pk)", nil, errors.New("the request exists already")))
+		steps = append(steps, s.put(i, "attribute_not_exists(#pk)", nil, taken))
+		taken = moved{} // the others are places in lists, which the counters give
 	}
 	if idem != nil {
 		steps = append(steps, s.put(newIdempotency(r.Request, *idem), "attribute_not_exists(#pk) OR #expiresAt <= :now",

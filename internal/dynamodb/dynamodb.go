@@ -28,8 +28,8 @@ type Store struct {
 
 // New returns the store on the table.
 //
-// A call that was throttled or whose answer was lost is made again, 8 times in
-// all within some 8 seconds: a transaction under the token of its first try, so
+// A call that was throttled or whose answer was lost is made again, up to 8 times
+// in all within some 5 seconds: a transaction under the token of its first try, so
 // that it is done once.
 func New(cfg aws.Config, table string) *Store {
 	return &Store{table: table, client: dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) {

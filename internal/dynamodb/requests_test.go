@@ -102,3 +102,19 @@ func TestClaimAgain(t *testing.T) {
 		t.Errorf("got %v (%v), want %v", again, err, first)
 	}
 }
+
+// TestSameID creates a request that there is already.
+func TestSameID(t *testing.T) {
+	s := open(t)
+	createAll(t, s, 1)
+	list, _, err := s.List(t.Context(), "a", "", 0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := s.Create(t.Context(), list[0], nil, nil); lipsync.CodeOf(err) != lipsync.Internal {
+		t.Errorf("got %v, want an error of our own", err)
+	}
+	if keys, err := s.ListKeys(t.Context(), "a"); err != nil || keys[0].Used != 1 {
+		t.Errorf("got %v (%v), want one use", keys, err)
+	}
+}
