@@ -76,7 +76,7 @@ func pause(ctx context.Context, n int) error {
 }
 
 // jitter returns any time up to a bound that doubles with each try: 25 ms for
-// the one with the number 0, 1.6 s for the sixth and later.
+// number 0, 1.6 s from number 6 on.
 func jitter(n int) time.Duration { return rand.N(25 * time.Millisecond << min(n, 6)) }
 
 // get returns the item with the key, strongly consistent. NotFound if none.
