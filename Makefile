@@ -9,7 +9,7 @@ FUZZTIME    ?= 2m
 ARGS        ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help build bin/lipsync sizes demo test run synth deploy lint bench crash-test race fuzz clean
+.PHONY: help build bin/lipsync sizes demo test run synth deploy aws-local lint bench bench-aws crash-test race fuzz clean
 
 help: ## list what make can do
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -47,6 +47,13 @@ synth: build ## write what would be deployed on AWS to dist/cdk
 deploy: build ## deploy on AWS, see infra/README.md, e.g. make deploy ARGS='-c lipsync:image=cpu'
 	cd infra && $(CDK) deploy $(ARGS)
 
+aws-local: $(VENV)/done ## bring the AWS home up on an emulator, till Ctrl-C; GENERATE_RATE= and READ_RATE= a minute, ENDPOINT= of one that runs
+	@.ci/install ffmpeg
+	@command -v node >/dev/null || .ci/install nodejs
+	@go build -o bin/local ./infra/local
+	@exec bin/local $(if $(GENERATE_RATE),--generate-rate $(GENERATE_RATE)) $(if $(READ_RATE),--read-rate $(READ_RATE)) \
+		$(if $(ENDPOINT),--endpoint $(ENDPOINT)) $(if $(HOST),--host $(HOST))
+
 lint: ## formatting, vet, staticcheck, known vulnerabilities, go.mod
 	@files=$$(gofmt -l $$(git ls-files '*.go')); \
 	if [ -n "$$files" ]; then echo "not formatted:" $$files; exit 1; fi
@@ -60,6 +67,11 @@ lint: ## formatting, vet, staticcheck, known vulnerabilities, go.mod
 bench: ## measure speed, memory, and the latency of the API (takes some minutes)
 	@.ci/install ffmpeg espeak-ng
 	go test -timeout 60m -run '^$$' -bench . -benchtime 1x ./cmd/lipsync
+
+bench-aws: $(VENV)/done ## on the emulator: cold and warm calls of each function, and a load of 200 clients, also on lipsync serve
+	@.ci/install ffmpeg espeak-ng
+	@command -v node >/dev/null || .ci/install nodejs
+	go test -timeout 30m -run '^$$' -bench . -benchtime 1x ./infra/local
 
 crash-test: ## kill the service 20 times while 20 jobs run
 	@.ci/install ffmpeg espeak-ng

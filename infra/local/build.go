@@ -23,23 +23,15 @@ type settings map[string]any
 // build makes the functions and the runner for this machine, and the template,
 // in an empty folder. root is the repository's. Both are absolute paths.
 func build(ctx context.Context, root, dir string, s settings) (*built, error) {
-	functions := filepath.Join(dir, "functions")
-	if err := compile(ctx, root, functions, "./functions/..."); err != nil {
+	functions, runner := filepath.Join(dir, "functions"), filepath.Join(dir, "runner")
+	if err := run(exec.CommandContext(ctx, filepath.Join(root, ".ci", "functions"), functions), root); err != nil {
 		return nil, err
 	}
-	programs, err := os.ReadDir(functions)
-	if err != nil {
+	compile := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", runner, "./cmd/runner")
+	if err := run(compile, root, "CGO_ENABLED=0"); err != nil {
 		return nil, err
 	}
-	for _, p := range programs {
-		if err := intoFolder(filepath.Join(functions, p.Name())); err != nil {
-			return nil, err
-		}
-	}
-	if err := compile(ctx, root, dir, "./cmd/runner"); err != nil {
-		return nil, err
-	}
-	b := &built{Assembly: filepath.Join(dir, "cdk.out"), Runner: filepath.Join(dir, "runner")}
+	b := &built{Assembly: filepath.Join(dir, "cdk.out"), Runner: runner}
 	all := map[string]any{
 		"lipsync:keepData": false, "lipsync:requestRate": 10_000,
 		"lipsync:repository": root, "lipsync:functions": functions, "lipsync:architecture": architecture(),
@@ -54,27 +46,6 @@ func architecture() string {
 		return "x86_64"
 	}
 	return runtime.GOARCH
-}
-
-// compile builds programs, each under its own name, as for AWS, but for this
-// machine's processor.
-func compile(ctx context.Context, root, dir, packages string) error {
-	c := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w", "-tags", "lambda.norpc",
-		"-o", dir+string(filepath.Separator), packages)
-	return run(c, root, "CGO_ENABLED=0")
-}
-
-// intoFolder puts a program into a folder of its name, as bootstrap: the form of
-// a function's code.
-func intoFolder(program string) error {
-	moved := program + ".bootstrap"
-	if err := os.Rename(program, moved); err != nil {
-		return err
-	}
-	if err := os.Mkdir(program, 0o755); err != nil {
-		return err
-	}
-	return os.Rename(moved, filepath.Join(program, "bootstrap"))
 }
 
 // synth has the CDK app write its cloud assembly. Without the cdk command nobody

@@ -138,7 +138,7 @@ func TestKill(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h.Batch.SetFaults(fakebatch.Faults{LoseEvents: lost})
 			h.clean(t)
-			j := h.newJob(t)
+			j := h.newJobOf(t, fixtures.long)
 			await(t, "the output to grow", h.renders)
 			j.kill(t)
 			j.settle(t)

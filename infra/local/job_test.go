@@ -33,6 +33,13 @@ type job struct {
 // newJob sends the small video and speech.
 func (h *testHome) newJob(t *testing.T) job {
 	t.Helper()
+	return h.newJobOf(t, fixtures.speech)
+}
+
+// newJobOf sends the small video and a speech of some length, which is also that
+// of the output.
+func (h *testHome) newJobOf(t *testing.T, speech string) job {
+	t.Helper()
 	j := job{testHome: h, account: rand.Text()}
 	var err error
 	if j.token, _, err = h.service().CreateKey(t.Context(), j.account, "job", 1); err != nil {
@@ -40,7 +47,7 @@ func (h *testHome) newJob(t *testing.T) job {
 	}
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
-	for field, path := range map[string]string{"video": fixtures.video, "audio": fixtures.speech} {
+	for field, path := range map[string]string{"video": fixtures.video, "audio": speech} {
 		part, err := form.CreateFormFile(field, filepath.Base(path))
 		if err != nil {
 			t.Fatal(err)
@@ -152,7 +159,7 @@ func (j job) busy(t *testing.T) bool {
 	config := j.config
 	config.BaseEndpoint = aws.String("http://" + j.batchAddress)
 	out, err := batch.NewFromConfig(config).ListJobs(t.Context(), &batch.ListJobsInput{
-		JobQueue: aws.String("any"),
+		JobQueue: aws.String(j.Outputs["JobQueueArn"]),
 		Filters:  []batchtypes.KeyValuesPair{{Name: aws.String("JOB_NAME"), Values: []string{j.name()}}},
 	})
 	if err != nil {

@@ -25,6 +25,7 @@ var fixtures struct {
 	make          func() error // once
 	built         *built
 	video, speech string // a small job
+	long          string // a speech that takes a while to render
 }
 
 func TestMain(m *testing.M) {
@@ -57,11 +58,12 @@ func makeFixtures() (err error) {
 		return err
 	}
 	large := filepath.Join(f.dir, "large.mp4")
-	f.video, f.speech = filepath.Join(f.dir, "video.mp4"), filepath.Join(f.dir, "speech.wav")
+	f.video, f.speech, f.long = filepath.Join(f.dir, "video.mp4"), filepath.Join(f.dir, "speech.wav"), filepath.Join(f.dir, "long.wav")
 	return errors.Join(
 		demo.Video(context.Background(), large, 15, func(int) {}),
 		ffmpeg("-i", large, "-vf", "scale=480:270", f.video),
-		ffmpeg("-f", "lavfi", "-i", "sine=frequency=200:duration=0.6", f.speech))
+		ffmpeg("-f", "lavfi", "-i", "sine=frequency=200:duration=0.6", f.speech),
+		ffmpeg("-f", "lavfi", "-i", "sine=frequency=200:duration=8", f.long))
 }
 
 func ffmpeg(args ...string) error {
@@ -143,13 +145,13 @@ func differences() map[string]string {
 		headers = "the emulator joins the values of a header that comes twice"
 	)
 	return map[string]string{
-		"list/bounds/limit=%zz":              query,
-		"list/bounds/a;b":                    query,
-		"list/bounds/reference_id=%FF":       query,
-		"list/bounds/limit=٣":                "the emulator refuses a query that isn't ASCII by itself",
-		"routes/unknown_path///health":       slashes,
-		"routes/unknown_path///v1//users/me": slashes,
-		"idempotency/key/two":                headers,
+		"list/bounds/limit=%zz":             query,
+		"list/bounds/a;b":                   query,
+		"list/bounds/reference_id=%FF":      query,
+		"list/bounds/limit=٣":               "the emulator refuses a query that isn't ASCII by itself",
+		"routes/unknown_path///health":      slashes,
+		"routes/unknown_path//v1//users/me": slashes,
+		"idempotency/key/two":               headers,
 	}
 }
 
