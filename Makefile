@@ -52,7 +52,7 @@ aws-local: $(VENV)/done ## bring the AWS home up on an emulator, till Ctrl-C; GE
 	@command -v node >/dev/null || .ci/install nodejs
 	@go build -o bin/local ./infra/local
 	@exec bin/local $(if $(GENERATE_RATE),--generate-rate $(GENERATE_RATE)) $(if $(READ_RATE),--read-rate $(READ_RATE)) \
-		$(if $(ENDPOINT),--endpoint $(ENDPOINT)) $(if $(HOST),--host $(HOST))
+		$(if $(ENDPOINT),--endpoint $(ENDPOINT)) $(if $(BATCH_HOST),--host $(BATCH_HOST))
 
 lint: ## formatting, vet, staticcheck, known vulnerabilities, go.mod
 	@files=$$(gofmt -l $$(git ls-files '*.go')); \

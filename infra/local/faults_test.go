@@ -260,7 +260,7 @@ func TestThrottled(t *testing.T) {
 }
 
 // setVariable changes the environment of a function until the end of the test.
-func (h *testHome) setVariable(t *testing.T, function, variable, value string) {
+func (h *testHome) setVariable(t testing.TB, function, variable, value string) {
 	t.Helper()
 	client := lambda.NewFromConfig(h.config)
 	name := aws.String(h.function(t, function))

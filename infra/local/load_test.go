@@ -1,22 +1,80 @@
 package main
 
 import (
+	"bufio"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"lipsync/internal/awstest"
 )
 
 const (
 	loadClients = 200
 	loadTime    = time.Minute
 )
+
+// BenchmarkLoadAWS loads the deployed stack.
+func BenchmarkLoadAWS(b *testing.B) {
+	h := deployed(b, awstest.Shared(b))
+	h.freeRates(b)
+	token, _, err := h.service().CreateKey(b.Context(), rand.Text(), "load", 0)
+	if err != nil {
+		b.Fatal(err)
+	}
+	loaded(b, h.URL+"/"+stage, token)
+}
+
+// BenchmarkLoadServe loads lipsync serve.
+func BenchmarkLoadServe(b *testing.B) {
+	dir := b.TempDir()
+	program, data := filepath.Join(dir, "lipsync"), filepath.Join(dir, "data")
+	if err := run(exec.Command("go", "build", "-trimpath", "-o", program, "../../cmd/lipsync"), "", "CGO_ENABLED=0"); err != nil {
+		b.Fatal(err)
+	}
+	token, err := exec.Command(program, "keys", "create", "--data", data, "--name", "load").Output()
+	if err != nil {
+		b.Fatal(err)
+	}
+	loaded(b, startServe(b, program, data)+"/"+stage, strings.TrimSpace(string(token)))
+}
+
+// startServe starts lipsync serve on a free port, until the end, and returns its
+// URL.
+func startServe(b *testing.B, program, data string) string {
+	b.Helper()
+	c := exec.Command(program, "serve", "--data", data, "--addr", "127.0.0.1:0", "--generate-rate", "1000000", "--read-rate", "1000000")
+	said, err := c.StderrPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		_ = c.Process.Kill()
+		_ = c.Wait() // it was killed
+	})
+	lines := bufio.NewScanner(said)
+	for lines.Scan() {
+		if url, ok := strings.CutPrefix(lines.Text(), "listening on "); ok {
+			go func() { _, _ = io.Copy(io.Discard, said) }() // else it would stall
+			return url
+		}
+	}
+	b.Fatal("the server does not listen")
+	return ""
+}
 
 // load is what concurrent clients saw of a service.
 type load struct {
@@ -55,7 +113,6 @@ func loaded(b *testing.B, base, token string) {
 	b.ReportMetric(float64(len(l.made)), "created")
 	b.ReportMetric(float64(l.times[calls/2].Milliseconds()), "ms-median")
 	b.ReportMetric(float64(l.times[calls*99/100].Milliseconds()), "ms-p99")
-	l.judge(b)
 	b.ReportMetric(float64(l.lost(b.Context())), "lost")
 	b.Logf("answers by status: %v", l.statuses)
 	l.judge(b)
