@@ -1,6 +1,8 @@
 package main
 
 import (
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -34,6 +36,7 @@ func newBetween(endpoint string) *between {
 			r.SetURL(target)
 			r.Out.Host = r.In.Host // which is signed
 		},
+		ErrorLog: log.New(io.Discard, "", 0), // programs that were killed
 	}
 	b := new(between)
 	b.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
