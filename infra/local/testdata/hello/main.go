@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
@@ -10,6 +11,7 @@ import (
 
 func main() {
 	lambda.Start(func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
+		fmt.Println("hello") // the emulator waits for a line of the log
 		return events.APIGatewayProxyResponse{StatusCode: 200, Body: "hello world"}, nil
 	})
 }
