@@ -20,7 +20,7 @@ import (
 
 const (
 	coldCalls = 9  // of each function
-	warmCalls = 40// of each
+	warmCalls = 40 // of each
 )
 
 // BenchmarkCalls measures the first call of a function's process and later ones,
