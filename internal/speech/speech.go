@@ -119,7 +119,7 @@ func (s *Speech) curve() []float32 {
 	for k, i := range places {
 		out[i] = power((1-fittedShare)*acoustic[k]+fittedShare*fitted[k], .8) // lips part early
 	}
-	return smooth.Gaussian(out, 3.15) // and have weight
+	return smooth.Gaussian(out, 3.05) // and have weight
 }
 
 // spoken returns the hops within a second of a sound. What is taken as loud and
