@@ -22,6 +22,10 @@ const (
 	stallTime = 30 * time.Second // without a byte
 )
 
+// lastWords is the time that an attempt which takes too long has to end by
+// itself, before Batch ends the job.
+const lastWords = time.Minute
+
 // job is what this process was started for.
 type job struct {
 	request      string
@@ -51,7 +55,7 @@ func (j *job) read(h *cloud.Home) {
 // do does the job's request and then those that wait. A job whose request is
 // done or in other hands ends at once: whoever has it goes on with the rest.
 func (j *job) do(ctx context.Context, home *cloud.Home) (err error) {
-	half := time.Now().Add(j.timeout / 2)
+	started := time.Now()
 	folder, err := os.MkdirTemp(j.scratch, "runner-")
 	if err != nil {
 		return fmt.Errorf("make a folder in LIPSYNC_SCRATCH: %w", err)
@@ -61,6 +65,10 @@ func (j *job) do(ctx context.Context, home *cloud.Home) (err error) {
 	if err != nil {
 		return err
 	}
+	if j.timeout > lastWords { // else there is no time for any
+		w.End = started.Add(j.timeout - lastWords)
+	}
+	half := started.Add(j.timeout / 2)
 	found, err := w.Do(ctx, j.request)
 	for err == nil && found && ctx.Err() == nil && time.Now().Before(half) {
 		found, err = w.Do(ctx, "")

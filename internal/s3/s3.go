@@ -17,8 +17,9 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// abortTime is how long a failed Put may take to delete the parts that it sent.
-const abortTime = 30 * time.Second
+// abortTime is how long a failed Put may take to delete the parts that it sent:
+// less than a runner has that is told to stop. The bucket deletes what stays.
+const abortTime = 5 * time.Second
 
 // Objects implements lipsync.Objects.
 type Objects struct {

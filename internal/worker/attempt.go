@@ -15,10 +15,10 @@ import (
 )
 
 const (
-	// attemptTime bounds one attempt. In that time the longest video that the
+	// maxAttempt bounds one attempt. In that time the longest video that the
 	// service takes, 60 minutes of 120 frames a second, goes at 5 a second: what
 	// is slower was made to be.
-	attemptTime = 24 * time.Hour
+	maxAttempt = 24 * time.Hour
 	// reportTime bounds a last word to the store when the worker itself is to stop.
 	reportTime = 5 * time.Second
 )
@@ -27,10 +27,10 @@ const (
 // returns an error if nothing could be reported.
 func (w *Worker) do(ctx context.Context, r lipsync.Request, log *slog.Logger) error {
 	held, drop := w.hold(ctx, r, log)
-	bounded, cancel := context.WithTimeoutCause(held, attemptTime, errSlow)
+	bounded, cancel := context.WithTimeoutCause(held, w.attemptTime(), errSlow)
 	err := w.attempt(bounded, r)
 	cancel()
-	lost := context.Cause(held) == errLost
+	why := context.Cause(held)
 	drop()
 
 	report, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportTime)
@@ -40,9 +40,11 @@ func (w *Worker) do(ctx context.Context, r lipsync.Request, log *slog.Logger) er
 	case err == nil:
 		log.Info("completed")
 		return nil
-	case lost || code == lipsync.Conflict:
+	case why == errLost || code == lipsync.Conflict:
 		log.Warn("lost to another worker")
 		return nil
+	case why == errSilent:
+		return why
 	case ctx.Err() != nil:
 		log.Info("given back", "error", err)
 		return w.Service.Release(report, r)
@@ -60,9 +62,18 @@ func (w *Worker) do(ctx context.Context, r lipsync.Request, log *slog.Logger) er
 
 // Why an attempt's context ends, other than with the worker.
 var (
-	errLost = errors.New("lease lost")
-	errSlow = fmt.Errorf("not done in %s", attemptTime)
+	errLost   = errors.New("lease lost")
+	errSilent = errors.New("lease not renewed: the store doesn't answer")
+	errSlow   = errors.New("not done in time")
 )
+
+// attemptTime is how long an attempt that begins now may take.
+func (w *Worker) attemptTime() time.Duration {
+	if w.End.IsZero() {
+		return maxAttempt
+	}
+	return min(maxAttempt, time.Until(w.End))
+}
 
 // hold renews the request's lease until drop is called. The context that it
 // returns ends when the lease is lost.
@@ -82,8 +93,10 @@ func (w *Worker) hold(ctx context.Context, r lipsync.Request, log *slog.Logger) 
 			switch {
 			case err == nil:
 				renewed = time.Now()
-			case lipsync.CodeOf(err) == lipsync.Conflict, time.Since(renewed) > lipsync.Lease*3/4:
+			case lipsync.CodeOf(err) == lipsync.Conflict:
 				end(errLost)
+			case time.Since(renewed) > lipsync.Lease*3/4:
+				end(errSilent)
 			default:
 				log.Warn("renew", "error", err)
 			}

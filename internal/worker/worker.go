@@ -39,6 +39,9 @@ type Worker struct {
 	// Rendered is told of each output how long it is and how long its rendering
 	// took; may be nil.
 	Rendered func(length, took time.Duration)
+	// End is when this process will be killed for taking too long; zero if never.
+	// An attempt that is not done by then has failed, and is not given back.
+	End time.Time
 }
 
 // Run does requests, n at once, until ctx ends. A receive from wake, which may
@@ -68,6 +71,10 @@ func (w *Worker) Run(ctx context.Context, n int, wake <-chan struct{}) {
 func (w *Worker) Do(ctx context.Context, id string) (found bool, err error) {
 	r, err := w.Service.Claim(ctx, id)
 	switch {
+	case err == nil && ctx.Err() != nil: // told to stop just now
+		report, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportTime)
+		defer cancel()
+		return false, w.Service.Release(report, r)
 	case lipsync.CodeOf(err) == lipsync.NotFound, ctx.Err() != nil:
 		return false, nil
 	case err != nil:

@@ -199,6 +199,80 @@ func TestLostLease(t *testing.T) {
 	})
 }
 
+// TestSilentStore has a store that no longer answers: the attempt ends, as an
+// error, before another worker may take the request.
+func TestSilentStore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := setup(t, func(ctx context.Context, _ render.Job) error {
+			<-ctx.Done()
+			return ctx.Err()
+		})
+		id := f.request(t, "video", "audio")
+		store := f.Service.Store
+		f.Service.Store = silent{store}
+		started := time.Now()
+		found, err := f.Worker.Do(context.Background(), id)
+		if !found || err == nil || time.Since(started) > lipsync.Lease {
+			t.Errorf("got %t and error %v after %s, want true and an error within the lease", found, err, time.Since(started))
+		}
+		f.Service.Store = store
+		f.want(t, id, lipsync.Processing, "", 1)
+	})
+}
+
+// silent is a store whose leases can't be renewed.
+type silent struct{ lipsync.Store }
+
+func (silent) Renew(context.Context, string, string, time.Time) error {
+	return errors.New("no answer")
+}
+
+// TestEnd has a process that is killed before the attempt is done: it counts.
+func TestEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := setup(t, func(ctx context.Context, _ render.Job) error {
+			<-ctx.Done()
+			return ctx.Err()
+		})
+		id := f.request(t, "video", "audio")
+		f.End = time.Now().Add(time.Hour)
+		if _, err := f.Worker.Do(context.Background(), id); err == nil {
+			t.Error("got no error")
+		}
+		if now := time.Now(); !now.Equal(f.End) {
+			t.Errorf("ended at %s, want %s", now, f.End)
+		}
+		f.want(t, id, lipsync.Processing, "", 1)
+	})
+}
+
+// TestLateClaim has the worker told to stop while it claims: it gives back.
+func TestLateClaim(t *testing.T) {
+	f := setup(t, concatenate)
+	id := f.request(t, "video", "audio")
+	ctx, stop := context.WithCancel(context.Background())
+	f.Service.Store = stopping{f.Service.Store, stop}
+	if found, err := f.Worker.Do(ctx, id); found || err != nil {
+		t.Errorf("got %t and error %v, want false and none", found, err)
+	}
+	f.want(t, id, lipsync.Processing, "", 0)
+	if lease := f.get(t, id).Lease; lease != "" {
+		t.Errorf("the request is held by %s", lease)
+	}
+}
+
+// stopping is a store that tells its worker to stop at each claim.
+type stopping struct {
+	lipsync.Store
+	stop func()
+}
+
+func (s stopping) Claim(ctx context.Context, id, token string, now time.Time, lease time.Duration) (lipsync.Request, error) {
+	r, err := s.Store.Claim(ctx, id, token, now, lease)
+	s.stop()
+	return r, err
+}
+
 // TestShutdown ends Run while it renders, at a user's fault as well: what a
 // dying child process says is not to be believed then.
 func TestShutdown(t *testing.T) {
