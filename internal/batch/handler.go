@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/service/batch/types"
@@ -18,6 +19,7 @@ type detail struct {
 	JobID        string          `json:"jobId"`
 	Status       types.JobStatus `json:"status"`
 	StatusReason string          `json:"statusReason"`
+	StartedAt    int64           `json:"startedAt"` // Unix milliseconds; 0 if it never ran
 	Container    struct {
 		ExitCode *int   `json:"exitCode"` // nil if it never ran
 		Reason   string `json:"reason"`
@@ -25,9 +27,10 @@ type detail struct {
 }
 
 // Handler makes a function of Lambda that takes the events of an EventBridge rule
-// on "Batch Job State Change", and hands on the ids of requests whose job failed.
+// on "Batch Job State Change", and hands on the ids of requests whose job failed,
+// with the time when it started, zero if it never did.
 // An error makes EventBridge send the event again.
-func Handler(failed func(ctx context.Context, id string) error, log *slog.Logger) func(context.Context, events.EventBridgeEvent) error {
+func Handler(failed func(ctx context.Context, id string, started time.Time) error, log *slog.Logger) func(context.Context, events.EventBridgeEvent) error {
 	return func(ctx context.Context, e events.EventBridgeEvent) error {
 		var d detail
 		if err := json.Unmarshal(e.Detail, &d); err != nil {
@@ -42,7 +45,11 @@ func Handler(failed func(ctx context.Context, id string) error, log *slog.Logger
 		if !ok {
 			return nil // somebody else's job
 		}
-		if err := failed(ctx, id); err != nil {
+		var started time.Time
+		if d.StartedAt > 0 {
+			started = time.UnixMilli(d.StartedAt)
+		}
+		if err := failed(ctx, id, started); err != nil {
 			return fmt.Errorf("request %s: %w", id, err)
 		}
 		return nil

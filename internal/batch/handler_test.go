@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 
@@ -20,7 +21,7 @@ import (
 func run(t *testing.T, detail string, failure error) (seen []string, log string, err error) {
 	t.Helper()
 	var text bytes.Buffer
-	handler := batch.Handler(func(_ context.Context, id string) error {
+	handler := batch.Handler(func(_ context.Context, id string, _ time.Time) error {
 		seen = append(seen, id)
 		return failure
 	}, slog.New(slog.NewJSONHandler(&text, nil)))
@@ -57,6 +58,24 @@ func TestHandlerErrors(t *testing.T) {
 		if seen, _, err := run(t, detail, nil); err == nil || seen != nil {
 			t.Errorf("%q: got ids %q and no error", detail, seen)
 		}
+	}
+}
+
+// TestStarted hands on when a job started, in milliseconds, if it ever did.
+func TestStarted(t *testing.T) {
+	for detail, want := range map[string]time.Time{
+		`"startedAt":1795262460000`: time.Date(2026, 11, 21, 12, 1, 0, 0, time.UTC),
+		`"startedAt":0`:             {},
+		`"createdAt":1`:             {},
+	} {
+		handler := batch.Handler(func(_ context.Context, _ string, started time.Time) error {
+			if !started.Equal(want) {
+				t.Errorf("%s: got %s, want %s", detail, started, want)
+			}
+			return nil
+		}, slog.New(slog.DiscardHandler))
+		detail = `{"jobName":"lipsync-` + one + `","status":"FAILED",` + detail + `}`
+		must(t, handler(t.Context(), events.EventBridgeEvent{Detail: json.RawMessage(detail)}))
 	}
 }
 

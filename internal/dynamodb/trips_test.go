@@ -173,7 +173,7 @@ func TestRoundTrips(t *testing.T) {
 		{"renew", func() { ok(h.Renew(t.Context(), held)) }, []string{update}},
 		{"complete", func() { ok(h.Complete(t.Context(), held, strings.NewReader("o"), 1)) }, []string{get, transact}},
 		{"release", func() { r, _ := h.Claim(t.Context(), ""); h.wire.take(); ok(h.Release(t.Context(), r)) }, []string{get, transact}},
-		{"job-state", func() { ok(h.JobFailed(t.Context(), id)) }, []string{get}},
+		{"job-state", func() { ok(h.JobFailed(t.Context(), id, time.Time{})) }, []string{get}},
 		{"sweep", func() { ok(h.Sweep(t.Context())) }, []string{query, query}},
 	} {
 		h.wire.take()

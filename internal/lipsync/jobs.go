@@ -1,6 +1,9 @@
 package lipsync
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // Dispatch starts a job for a request that waits. It does nothing for one that
 // is final, held, or spent, which Sweep closes. NotFound for an unknown id.
@@ -16,14 +19,26 @@ func (s *Service) Dispatch(ctx context.Context, id string) error {
 	return s.Jobs.Submit(ctx, id)
 }
 
-// JobFailed takes note that a job ended without doing its request. It counts as
-// an attempt, whose lease then runs out: a pause, after which Sweep sends the
-// request again. It does nothing for a request that is final, or that a worker
-// holds: that claim is counted already.
-func (s *Service) JobFailed(ctx context.Context, id string) error {
-	_, err := s.Claim(ctx, id)
+// JobFailed takes note that a job, which ran since started (zero if it never
+// did), ended without doing its request. It counts as an attempt, whose lease then
+// runs out: a pause, after which Sweep sends the request again. It does nothing
+// for a request that is final, or that was held since then: that claim is counted
+// already.
+func (s *Service) JobFailed(ctx context.Context, id string, started time.Time) error {
+	err := s.countJob(ctx, id, started)
 	if CodeOf(err) == NotFound {
 		return nil
 	}
+	return err
+}
+
+func (s *Service) countJob(ctx context.Context, id string, started time.Time) error {
+	if !started.IsZero() {
+		r, err := s.Store.Get(ctx, id)
+		if err != nil || r.LeaseUntil.After(started) {
+			return err
+		}
+	}
+	_, err := s.Claim(ctx, id)
 	return err
 }

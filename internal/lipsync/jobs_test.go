@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"time"
 
 	"lipsync/internal/lipsync"
 )
@@ -55,18 +56,45 @@ func TestJobFailed(t *testing.T) {
 	h := newHome(t)
 	id := h.generate(t, "")
 	for attempt := 1; attempt <= lipsync.MaxAttempts; attempt++ {
-		must(t, h.JobFailed(t.Context(), id))
-		must(t, h.JobFailed(t.Context(), id)) // told twice
+		must(t, h.JobFailed(t.Context(), id, time.Time{}))
+		must(t, h.JobFailed(t.Context(), id, time.Time{})) // told twice
 		r, err := h.Store.Get(t.Context(), id)
 		must(t, err)
 		want(t, "attempts", r.Attempts, attempt)
 		h.clock.Advance(lipsync.Lease)
 	}
-	must(t, h.JobFailed(t.Context(), id))
+	must(t, h.JobFailed(t.Context(), id, time.Time{}))
 	r, err := h.Store.Get(t.Context(), id)
 	must(t, err)
 	want(t, "status", r.Status, lipsync.Failed)
 	want(t, "error", r.Error, lipsync.ProcessingFailed)
-	must(t, h.JobFailed(t.Context(), id))
-	must(t, h.JobFailed(t.Context(), "unknown"))
+	must(t, h.JobFailed(t.Context(), id, time.Time{}))
+	must(t, h.JobFailed(t.Context(), "unknown", time.Time{}))
+}
+
+// TestJobFailedLate is told of a job whose claim has run out meanwhile: it counts
+// once. A claim that was given back doesn't count, so the job does.
+func TestJobFailedLate(t *testing.T) {
+	h := newHome(t)
+	id, started := h.generate(t, ""), h.clock.Now()
+	_, err := h.Claim(t.Context(), id)
+	must(t, err)
+	h.clock.Advance(2 * lipsync.Lease)
+	must(t, h.JobFailed(t.Context(), id, started))
+	h.wantAttempts(t, id, 1)
+
+	started = h.clock.Now()
+	r, err := h.Claim(t.Context(), id)
+	must(t, err)
+	must(t, h.Release(t.Context(), r))
+	h.wantAttempts(t, id, 1)
+	must(t, h.JobFailed(t.Context(), id, started))
+	h.wantAttempts(t, id, 2)
+}
+
+func (h *home) wantAttempts(t *testing.T, id string, n int) {
+	t.Helper()
+	r, err := h.Store.Get(t.Context(), id)
+	must(t, err)
+	want(t, "attempts", r.Attempts, n)
 }

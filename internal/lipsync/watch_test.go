@@ -68,7 +68,7 @@ func TestWatcherOfSpent(t *testing.T) {
 	h := newHome(t)
 	id := h.generate(t, "")
 	for range lipsync.MaxAttempts {
-		must(t, h.JobFailed(t.Context(), id))
+		must(t, h.JobFailed(t.Context(), id, time.Time{}))
 		h.clock.Advance(lipsync.Lease)
 	}
 	var w watcher
