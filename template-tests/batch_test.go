@@ -1,6 +1,9 @@
 package templatetests
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestCompute(t *testing.T) {
 	deployed().check(t, []property{
@@ -64,6 +67,20 @@ func TestInstance(t *testing.T) {
 		{"Instance", "LaunchTemplateData.MetadataOptions.HttpTokens", `"required"`},
 	})
 	other().check(t, []property{{"Instance", "LaunchTemplateData.BlockDeviceMappings.0.Ebs.VolumeSize", `52`}})
+}
+
+// TestReclaimed wants the ECS agent told to heed the notice to a Spot instance,
+// in the form that Batch takes.
+func TestReclaimed(t *testing.T) {
+	data := deployed().get("Instance", "LaunchTemplateData.UserData")
+	for _, want := range []string{
+		"Content-Type: multipart/mixed", "Content-Type: text/x-shellscript",
+		"echo ECS_ENABLE_SPOT_INSTANCE_DRAINING=true >> /etc/ecs/ecs.config",
+	} {
+		if !strings.Contains(data, want) {
+			t.Errorf("got the user data %s, want %s", data, want)
+		}
+	}
 }
 
 // TestNetwork wants ways out, none in, and nothing that costs while idle.

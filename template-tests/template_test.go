@@ -23,7 +23,8 @@ import (
 )
 
 // template is what CloudFormation gets. Names have no hash at their end, and
-// references are texts: "Table" is a Ref, "Table.Arn" a GetAtt.
+// references are texts: "Table" is a Ref, "Table.Arn" a GetAtt. What is written
+// as base64 when deployed is plain text.
 type template struct {
 	path      string // of its file, beside that of cdk-nag's report
 	Resources map[string]resource
@@ -51,6 +52,8 @@ func TestMain(m *testing.M) {
 		}
 		defer os.RemoveAll(work)
 		defer jsii.Close()
+		deployed() // here, since only here what was deferred is done after a panic
+		other()
 		return m.Run()
 	}())
 }
@@ -157,6 +160,9 @@ func call(function string, argument any) (string, bool) {
 			words = append(words, w.(string))
 		}
 		return strings.Join(words, pair[0].(string)), true
+	case "Fn::Base64":
+		text, ok := readable(argument).(string)
+		return text, ok
 	case "Fn::Sub":
 		return argument.(string), true
 	default:

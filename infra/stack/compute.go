@@ -89,11 +89,12 @@ func (s *service) machineImage() awsbatch.EcsMachineImageType {
 	return awsbatch.EcsMachineImageType_ECS_AL2023_NVIDIA
 }
 
-// launchTemplate gives instances a disk that the media of a job fit on, and
+// launchTemplate gives instances a disk that the media of one job fit on, and
 // keeps their metadata from those who can't ask for a session.
 func (s *service) launchTemplate() awsec2.LaunchTemplate {
 	return awsec2.NewLaunchTemplate(s.stack, jsii.String("Instance"), &awsec2.LaunchTemplateProps{
 		RequireImdsv2: jsii.Bool(true),
+		UserData:      drainReclaimed(),
 		BlockDevices: &[]*awsec2.BlockDevice{{
 			DeviceName: jsii.String("/dev/xvda"), // the root of Amazon Linux
 			Volume: awsec2.BlockDeviceVolume_Ebs(jsii.Number(systemGiB+mediaFactor*s.MaxVideoMiB/1024), &awsec2.EbsDeviceOptions{
@@ -103,4 +104,15 @@ func (s *service) launchTemplate() awsec2.LaunchTemplate {
 			}),
 		}},
 	})
+}
+
+// drainReclaimed has the ECS agent heed the notice that a Spot instance is to be
+// reclaimed, two minutes before: no further job begins there. Batch adds parts of
+// its own to user data, so it takes them as MIME alone.
+func drainReclaimed() awsec2.UserData {
+	config := awsec2.UserData_ForLinux(nil)
+	config.AddCommands(jsii.String("echo ECS_ENABLE_SPOT_INSTANCE_DRAINING=true >> /etc/ecs/ecs.config"))
+	parts := awsec2.NewMultipartUserData(nil)
+	parts.AddUserDataPart(config, awsec2.MultipartBody_SHELL_SCRIPT(), jsii.Bool(false))
+	return parts
 }
