@@ -54,6 +54,34 @@ func TestFunctionsThrottled(t *testing.T) {
 	}
 }
 
+// TestTableThrottled wants the throttling of the index as well as the table's.
+func TestTableThrottled(t *testing.T) {
+	metrics := deployed().get("TableThrottled", "Metrics")
+	for _, name := range []string{"ReadThrottleEvents", "WriteThrottleEvents"} {
+		for _, dimensions := range []string{
+			`[{"Name":"TableName","Value":"Table"}]`,
+			`[{"Name":"GlobalSecondaryIndexName","Value":"open"},{"Name":"TableName","Value":"Table"}]`,
+		} {
+			want := `{"Dimensions":` + dimensions + `,"MetricName":"` + name + `","Namespace":"AWS/DynamoDB"}`
+			if !strings.Contains(metrics, want) {
+				t.Errorf("got the metrics %s, want %s", metrics, want)
+			}
+		}
+	}
+}
+
+// TestSums wants what has no value in a period to count as 0, since CloudWatch
+// adds up no others.
+func TestSums(t *testing.T) {
+	for alarm, terms := range map[string]int{"FunctionsThrottled": 7, "TableThrottled": 4, "BackgroundFails": 2} {
+		metrics := deployed().get(alarm, "Metrics")
+		operands, filled := strings.Count(metrics, `"MetricStat"`), strings.Count(metrics, "FILL(")
+		if operands != terms || filled != terms {
+			t.Errorf("%s adds up %d metrics, and fills %d: want %d", alarm, operands, filled, terms)
+		}
+	}
+}
+
 func TestAlarmTopic(t *testing.T) {
 	deployed().check(t, []property{
 		{"Alarms", "KmsMasterKeyId", `"AlarmKey.Arn"`},

@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/jsii-runtime-go"
 
+	"lipsync/internal/dynamodb"
 	"lipsync/internal/lipsync"
 )
 
@@ -58,8 +59,16 @@ func (s *service) tableMetric(name string) awscloudwatch.Metric {
 	return metric("AWS/DynamoDB", name, "Sum", map[string]*string{"TableName": s.table.TableName()})
 }
 
+// indexMetric is of the table's index, whose throttling is not in the table's.
+func (s *service) indexMetric(name string) awscloudwatch.Metric {
+	return metric("AWS/DynamoDB", name, "Sum", map[string]*string{
+		"TableName": s.table.TableName(), "GlobalSecondaryIndexName": jsii.String(dynamodb.OpenIndex),
+	})
+}
+
 func (s *service) tableThrottles() awscloudwatch.IMetric {
-	return sum("throttled", s.tableMetric("ReadThrottleEvents"), s.tableMetric("WriteThrottleEvents"))
+	const read, write = "ReadThrottleEvents", "WriteThrottleEvents"
+	return sum("throttled", s.tableMetric(read), s.tableMetric(write), s.indexMetric(read), s.indexMetric(write))
 }
 
 // clientSum adds up a metric of the functions behind the API. An alarm takes ten
@@ -89,16 +98,18 @@ func (s *service) sweeps() awscloudwatch.IMetric {
 	})
 }
 
-// sum adds metrics up. Its id starts with a small letter, and is unique in an
-// alarm or graph.
+// sum adds metrics up. One that has no value in a period counts as 0 in it: else
+// there were no sum. The id starts with a small letter, and is unique in an alarm
+// or graph.
 func sum(id string, metrics ...awscloudwatch.IMetric) awscloudwatch.IMetric {
 	named := map[string]awscloudwatch.IMetric{}
-	var ids []string
+	var terms []string
 	for i, m := range metrics {
-		ids = append(ids, id+strconv.Itoa(i))
-		named[ids[i]] = m
+		operand := id + strconv.Itoa(i)
+		named[operand] = m
+		terms = append(terms, "FILL("+operand+", 0)")
 	}
-	return expression(id, strings.Join(ids, " + "), named)
+	return expression(id, strings.Join(terms, " + "), named)
 }
 
 func expression(label, text string, metrics map[string]awscloudwatch.IMetric) awscloudwatch.IMetric {
