@@ -22,6 +22,8 @@ func TestEndpoints(t *testing.T) {
 		"/v1/lipsync/requests":            "ListRequests",
 		"/v1/lipsync/requests/{id}":       "GetRequest",
 		"/v1/uploads":                     "CreateUpload",
+		"":                                "Health", // and what is no path of the API
+		"/{proxy+}":                       "Health",
 	}
 	d := deployed()
 	got := map[string]string{}
@@ -56,6 +58,8 @@ func TestCallers(t *testing.T) {
 		"Generate by apigateway at api/*/v1/lipsync/generate",
 		"GenerateWithMedia by apigateway at api/*/v1/lipsync/generate-with-media",
 		"GetRequest by apigateway at api/*/v1/lipsync/requests/*",
+		"Health by apigateway at api/*/",
+		"Health by apigateway at api/*/*",
 		"Health by apigateway at api/*/health",
 		"Health by apigateway at api/*/openapi.yaml",
 		"JobState by events at JobFailed.Arn",

@@ -22,8 +22,8 @@ func answers() []answer {
 	// A bucket that is empty has room again within a second.
 	soon := map[string]*string{"Retry-After": jsii.String("'1'")}
 	return []answer{
-		// A path that isn't there is taken for one that wants a signature by
-		// AWS, and the client's own token for a bad one.
+		// What API Gateway finds no function for, it takes for a path that wants a
+		// signature by AWS, and the client's own token for a bad one.
 		{"NoSuchPath", awsapigateway.ResponseType_MISSING_AUTHENTICATION_TOKEN(), "404", unknown, nil},
 		{"NoSignature", awsapigateway.ResponseType_INVALID_SIGNATURE(), "404", unknown, nil},
 		{"NoSession", awsapigateway.ResponseType_EXPIRED_TOKEN(), "404", unknown, nil},

@@ -11,7 +11,9 @@ import (
 // endpoints has each path of the API and the function behind it. The function
 // gets every method, so that it answers a wrong one as it does on one machine:
 // with 405 and the methods that there are. (An answer of API Gateway's own would
-// depend on the request's Content-Type, and be 415 or 500 for some.)
+// depend on the request's Content-Type, and be 415 or 500 for some.) Where there is
+// no endpoint, health answers with 404: API Gateway would take the client's token
+// for a bad signature by AWS.
 func endpoints() [][2]string {
 	return [][2]string{
 		{"health", "health"},
@@ -22,6 +24,8 @@ func endpoints() [][2]string {
 		{"v1/lipsync/requests", "list-requests"},
 		{"v1/lipsync/requests/{id}", "get-request"},
 		{"v1/uploads", "create-upload"},
+		{"", "health"},
+		{"{proxy+}", "health"}, // any path that is not above
 	}
 }
 

@@ -5,15 +5,20 @@ import (
 	"encoding/base64"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-lambda-go/events"
+	"github.com/google/uuid"
 
 	"lipsync/internal/gateway"
+	"lipsync/internal/lipsync"
+	"lipsync/internal/rest"
 )
 
 // called is what a handler sees of a call.
@@ -73,6 +78,23 @@ func TestPaths(t *testing.T) {
 		got, _ := call(t, events.APIGatewayProxyRequest{HTTPMethod: "GET", Resource: c.resource, Path: c.path})
 		if got.path != c.want {
 			t.Errorf("%s: got path %s, want %s", c.path, got.path, c.want)
+		}
+	}
+}
+
+// TestUnknownPaths has the API itself answer what no other resource matched.
+func TestUnknownPaths(t *testing.T) {
+	service := &lipsync.Service{Now: time.Now, NewID: uuid.NewString}
+	handler := gateway.Handler(rest.New(service, rest.Options{Log: slog.New(slog.DiscardHandler)}))
+	for resource, paths := range map[string][]string{
+		"/":         {"/"},
+		"/{proxy+}": {"/v1", "/v2/users/me", "/health/", "//health", "/v1%2Fusers%2Fme", "/v1/lipsync/requests/x/y", "/%2E%2E/health", "/../health"},
+	} {
+		for _, path := range paths {
+			answer, err := handler(t.Context(), events.APIGatewayProxyRequest{HTTPMethod: "GET", Resource: resource, Path: path})
+			if want := `{"error":"not found"}`; err != nil || answer.StatusCode != http.StatusNotFound || strings.TrimSpace(answer.Body) != want {
+				t.Errorf("%s: got %d %s (%v), want 404 %s", path, answer.StatusCode, answer.Body, err, want)
+			}
 		}
 	}
 }
