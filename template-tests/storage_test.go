@@ -30,7 +30,7 @@ func TestBucket(t *testing.T) {
 		{"Media", "WebsiteConfiguration", ""},
 		{"Media", "LifecycleConfiguration.Rules", `[` +
 			`{"ExpirationInDays":7,"Id":"inputs","Prefix":"inputs/","Status":"Enabled"},` +
-			`{"ExpirationInDays":7,"Id":"uploads","Prefix":"uploads/","Status":"Enabled"},` +
+			`{"ExpirationInDays":31,"Id":"uploads","Prefix":"uploads/","Status":"Enabled"},` +
 			`{"ExpirationInDays":31,"Id":"outputs","Prefix":"outputs/","Status":"Enabled"},` +
 			`{"AbortIncompleteMultipartUpload":{"DaysAfterInitiation":1},"Id":"parts","Status":"Enabled"}]`},
 		{"Media", "CorsConfiguration.CorsRules", `[{"AllowedHeaders":["*"],"AllowedMethods":["GET","HEAD","PUT"],"AllowedOrigins":["*"],"MaxAge":3600}]`},

@@ -8,11 +8,13 @@ import (
 )
 
 // How many days objects stay. Inputs and uploads are deleted once they have no
-// more use, so theirs is for what was left behind: it only has to be longer than
-// a request can wait. An output is shown for 30 days, and its last URL holds for
-// some hours after.
+// more use, so theirs is for what was left behind. For an input it only has to be
+// longer than a request can wait; an upload lives on each time that it is used,
+// but no longer than this. An output is shown for 30 days, and its last URL holds
+// for an hour after.
 const (
 	inputDays  = 7
+	uploadDays = outputDays
 	outputDays = 31
 	partDays   = 1 // of an upload in parts that nobody finished
 )
@@ -27,7 +29,7 @@ func (s *service) addBucket() {
 		MinimumTLSVersion: jsii.Number(1.2),
 		LifecycleRules: &[]*awss3.LifecycleRule{
 			expire("inputs", inputDays),
-			expire("uploads", inputDays),
+			expire("uploads", uploadDays),
 			expire("outputs", outputDays),
 			{Id: jsii.String("parts"), AbortIncompleteMultipartUploadAfter: awscdk.Duration_Days(jsii.Number(partDays))},
 		},
