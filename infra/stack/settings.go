@@ -22,7 +22,9 @@ type Settings struct {
 
 	// Image is which runner renders: "cuda" on instances with a GPU, or "cpu".
 	Image string // lipsync:image
-	// InstanceTypes are what Batch may start, of at least 4 vCPUs and 16 GiB.
+	// InstanceTypes are what Batch may start, of 4 vCPUs and at least 16 GiB. Use
+	// types of one job each: of more vCPUs Batch runs several jobs on one instance,
+	// and the disk is made for one.
 	InstanceTypes []string // lipsync:instanceTypes
 	// SpotVCPUs and OnDemandVCPUs bound what runs at a time: Spot first,
 	// on-demand once there is no more Spot. 0 does without.
