@@ -122,7 +122,7 @@ func (f *Fake) terminateJob(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, "ClientException", "a reason is required")
 		return
 	}
-	f.terminate(in.JobID, in.Reason) // an unknown job is no error
+	f.terminate(in.JobID, in.Reason)
 	answer(w, struct{}{})
 }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -49,6 +50,7 @@ type Fake struct {
 	faults  Faults
 	jobs    []*job // in order of creation
 	running int
+	refused int // calls of SubmitJob
 	closed  bool
 	ended   sync.WaitGroup // processes
 
@@ -70,6 +72,22 @@ func (f *Fake) SetFaults(faults Faults) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.faults = faults
+}
+
+// Refused counts the calls of SubmitJob that failed as Faults has it.
+func (f *Fake) Refused() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.refused
+}
+
+// Idle reports whether no job waits or runs.
+func (f *Fake) Idle() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return !slices.ContainsFunc(f.jobs, func(j *job) bool {
+		return j.status == types.JobStatusRunnable || j.status == types.JobStatusRunning
+	})
 }
 
 // Signal sends the signal to the process of the job with the name: SIGTERM is
@@ -103,6 +121,7 @@ func (f *Fake) submit(name, queue, definition string, env []variable) (*job, err
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.faults.NoSubmit {
+		f.refused++
 		return nil, errors.New("out of order")
 	}
 	j := &job{
@@ -127,13 +146,13 @@ func (f *Fake) schedule() {
 	}
 }
 
-// terminate ends a job for the reason. It reports whether there is such a job.
-func (f *Fake) terminate(id, reason string) bool {
+// terminate ends a job for the reason. An unknown job is no error.
+func (f *Fake) terminate(id, reason string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	j := f.find(id)
 	if j == nil {
-		return false
+		return
 	}
 	switch j.status {
 	case types.JobStatusRunnable:
@@ -145,7 +164,6 @@ func (f *Fake) terminate(id, reason string) bool {
 			j.stop(f.options.Grace)
 		}
 	}
-	return true
 }
 
 // find needs mu.

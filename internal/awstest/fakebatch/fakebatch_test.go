@@ -34,7 +34,7 @@ func newHome(t *testing.T, limit int, script string) *home {
 	h := &home{failed: make(chan []byte, 10), dir: t.TempDir()}
 	h.Fake = fakebatch.New(fakebatch.Options{
 		Command: []string{"/bin/sh", "-c", script}, Env: []string{"DIR=" + h.dir, "PATH=" + os.Getenv("PATH"), "COLOR=red"},
-		Limit: limit, Attempts: 3, Grace: 50 * time.Millisecond, Log: os.Stderr,
+		Limit: limit, Attempts: 3, Grace: 2 * time.Second, Log: os.Stderr,
 		Failed: func(event []byte) { h.failed <- event },
 	})
 	t.Cleanup(h.Close)
@@ -172,9 +172,15 @@ func TestLimit(t *testing.T) {
 	if got := h.describe(t, c).Status; got != types.JobStatusRunnable {
 		t.Errorf("got %s for the third, want RUNNABLE", got)
 	}
+	if h.Idle() {
+		t.Error("it is idle while jobs run")
+	}
 	h.touch(t, "go")
 	for _, id := range []string{a, b, c} {
 		h.await(t, id, types.JobStatusSucceeded)
+	}
+	if !h.Idle() {
+		t.Error("it is not idle when all jobs ended")
 	}
 }
 
@@ -280,8 +286,8 @@ func TestFaults(t *testing.T) {
 	_, err := h.client.SubmitJob(t.Context(), &batch.SubmitJobInput{
 		JobName: aws.String("b"), JobQueue: aws.String("queue"), JobDefinition: aws.String("definition"),
 	}, func(o *batch.Options) { o.RetryMaxAttempts = 1 })
-	if err == nil {
-		t.Error("a submit succeeded that was to fail")
+	if err == nil || h.Refused() != 1 {
+		t.Errorf("got error %v and %d submits refused, want one", err, h.Refused())
 	}
 	h.SetFaults(fakebatch.Faults{LoseEvents: true})
 	h.await(t, h.submit(t, "c"), types.JobStatusFailed)
