@@ -39,17 +39,19 @@ type Emulator struct {
 }
 
 // guard runs the emulator until standard input ends, which it does when we end
-// in any way. Then it ends the whole process group, Lambdas too, and leaves no file.
+// in any way, and 10 s more at most. Then it ends the whole process group, Lambdas
+// too, and leaves no file.
 const guard = `
 exec 3<&0
 "$0" </dev/null &
 emulator=$!
-{ cat <&3 >/dev/null; kill $emulator; } &
+{ cat <&3 >/dev/null; kill $emulator; sleep 10; kill -KILL $emulator; } &
 wait $emulator
 trap '' TERM
 kill -TERM 0
 wait
-rm -rf "$TMPDIR"`
+rm -rf "$TMPDIR"
+kill -KILL 0`
 
 // Start starts an emulator, and returns once it answers.
 func Start(ctx context.Context, o Options) (*Emulator, error) {
