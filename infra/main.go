@@ -12,14 +12,18 @@ import (
 	"lipsync/infra/stack"
 )
 
-func main() {
+func main() { os.Exit(run()) }
+
+// run returns the exit status, once Node.js is gone that jsii started.
+func run() int {
 	defer jsii.Close()
 	app := awscdk.NewApp(nil)
 	settings, err := stack.ReadSettings(app)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+		return 1
 	}
 	stack.New(app, settings)
 	app.Synth(nil)
+	return 0
 }
