@@ -42,9 +42,11 @@ run: bin/lipsync ## build and serve, e.g. make run ARGS='--addr :8080'
 	bin/lipsync serve $(ARGS)
 
 synth: build ## write what would be deployed on AWS to dist/cdk
+	@command -v npx >/dev/null || .ci/install npm
 	cd infra && $(CDK) synth --quiet $(ARGS)
 
 deploy: build ## deploy on AWS, see infra/README.md, e.g. make deploy ARGS='-c lipsync:image=cpu'
+	@command -v npx >/dev/null || .ci/install npm
 	cd infra && $(CDK) deploy $(ARGS)
 
 aws-local: $(VENV)/done ## bring the AWS home up on an emulator, till Ctrl-C; GENERATE_RATE= and READ_RATE= a minute, ENDPOINT= of one that runs
@@ -77,7 +79,9 @@ crash-test: ## kill the service 20 times while 20 jobs run
 	@.ci/install ffmpeg espeak-ng
 	go test -timeout 60m -count 1 -v -run '^TestCrash$$' ./cmd/lipsync -args -kills 20
 
-race: ## run the tests under the race detector (needs a C compiler)
+race: $(VENV)/done ## install what is missing, a C compiler too, and run the tests under the race detector
+	@.ci/install ffmpeg espeak-ng gcc libc6-dev
+	@command -v node >/dev/null || .ci/install nodejs
 	go test -race -timeout 60m ./...
 
 fuzz: ## run each fuzz target for FUZZTIME (2m)
