@@ -87,6 +87,17 @@ func TestAdapt(t *testing.T) {
 	}
 }
 
+func TestJobAttempts(t *testing.T) {
+	tmpl := small(t).Template
+	if got, err := tmpl.jobAttempts(); err != nil || got != 7 {
+		t.Errorf("got %d attempts (error %v), want 7", got, err)
+	}
+	delete(tmpl.Resources["Job"].Properties, "RetryStrategy")
+	if got, err := tmpl.jobAttempts(); err == nil {
+		t.Errorf("no strategy: got %d attempts, want an error", got)
+	}
+}
+
 func TestAdaptRefuses(t *testing.T) {
 	for missing, change := range map[string]func(*template){
 		"job definition": func(t *template) { delete(t.Resources, "Job") },

@@ -9,7 +9,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -21,7 +20,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	lambdatypes "github.com/aws/aws-sdk-go-v2/service/lambda/types"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
-	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"lipsync/internal/awstest"
 	"lipsync/internal/awstest/fakebatch"
@@ -84,11 +82,10 @@ func TestMessagesAgain(t *testing.T) {
 // TestSubmitFails has Batch out of order when the message comes.
 func TestSubmitFails(t *testing.T) {
 	h := faulty(t)
+	before := h.Batch.Refused()
 	h.Batch.SetFaults(fakebatch.Faults{NoSubmit: true})
 	j := h.newJob(t)
-	await(t, "the message to be taken", func() bool {
-		return h.messages(t, sqstypes.QueueAttributeNameApproximateNumberOfMessagesNotVisible) > 0
-	})
+	await(t, "a submit to be refused", func() bool { return h.Batch.Refused() > before })
 	h.Batch.SetFaults(fakebatch.Faults{})
 	j.settle(t)
 	j.want(t)
@@ -166,8 +163,12 @@ func (h *testHome) killAt(t *testing.T, after bool, is func(operation string, st
 		if after {
 			pass(httptest.NewRecorder())
 		}
-		(<-made).kill(t)
-		close(dead)
+		select {
+		case j := <-made:
+			j.kill(t)
+			close(dead)
+		case <-t.Context().Done(): // there is no job
+		}
 		drop()
 	})
 	j := h.newJob(t)
@@ -280,20 +281,4 @@ func (h *testHome) setVariable(t testing.TB, function, variable, value string) {
 	changed[variable] = value
 	set(changed)
 	t.Cleanup(func() { set(now.Environment.Variables) })
-}
-
-// messages is what the queue says of its messages.
-func (h *testHome) messages(t *testing.T, attribute sqstypes.QueueAttributeName) int {
-	t.Helper()
-	out, err := sqs.NewFromConfig(h.config).GetQueueAttributes(t.Context(), &sqs.GetQueueAttributesInput{
-		QueueUrl: aws.String(h.Outputs["QueueUrl"]), AttributeNames: []sqstypes.QueueAttributeName{attribute},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	n, err := strconv.Atoi(out.Attributes[string(attribute)])
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
 }

@@ -67,6 +67,10 @@ func start(ctx context.Context, o options) (_ *home, err error) {
 		}
 	}()
 	h.batchAddress = jobs.Addr().String()
+	attempts, err := a.Template.jobAttempts() // before the definition is dropped
+	if err != nil {
+		return nil, err
+	}
 	names, err := a.Template.adapt("http://" + h.batchAddress)
 	if err != nil {
 		return nil, err
@@ -74,12 +78,16 @@ func start(ctx context.Context, o options) (_ *home, err error) {
 	if h.Outputs, err = h.deployer.deploy(ctx, a); err != nil {
 		return nil, err
 	}
-	h.Batch = h.newBatch(names, o)
+	h.Batch = h.newBatch(names, attempts, o)
 	mux := http.NewServeMux()
 	mux.HandleFunc(credentialsPath, h.serveCredentials)
 	mux.Handle("/", h.Batch)
 	h.serve(jobs, mux)
-	return h, h.open()
+	if err := h.open(); err != nil {
+		h.close()
+		return nil, errors.Join(err, h.remove(context.WithoutCancel(ctx)))
+	}
+	return h, nil
 }
 
 // open lets clients in.

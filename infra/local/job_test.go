@@ -217,7 +217,7 @@ func await(t *testing.T, what string, f func() bool) {
 	}
 }
 
-// quiet waits until no request of an earlier test is left.
+// quiet waits until no request and no job of an earlier test is left.
 func (h *testHome) quiet(t *testing.T) {
 	t.Helper()
 	await(t, "earlier requests", func() bool {
@@ -225,6 +225,6 @@ func (h *testHome) quiet(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return len(open) == 0
+		return len(open) == 0 && h.Batch.Idle()
 	})
 }

@@ -17,9 +17,8 @@ import (
 
 // What a job of the stack may do here.
 const (
-	jobAttempts = 3 // as the job definition's retry strategy has it
-	jobGrace    = 30 * time.Second
-	eventTime   = time.Minute // to tell of a failed job
+	jobGrace  = 30 * time.Second
+	eventTime = time.Minute // to tell of a failed job
 )
 
 // credentialsPath is where jobs get the credentials of their role, as from the
@@ -44,12 +43,12 @@ func (h *home) jobEnvironment(names []string) []string {
 
 // newBatch plays Batch for the stack: jobs are processes of the runner, and the
 // stack's function hears of those that failed.
-func (h *home) newBatch(names []string, o options) *fakebatch.Fake {
+func (h *home) newBatch(names []string, attempts int, o options) *fakebatch.Fake {
 	return fakebatch.New(fakebatch.Options{
 		Command:  []string{o.Runner},
 		Env:      append(h.jobEnvironment(names), o.JobEnv...),
 		Limit:    o.Jobs,
-		Attempts: jobAttempts,
+		Attempts: attempts,
 		Grace:    jobGrace,
 		Log:      o.JobLog,
 		Failed:   h.tell,

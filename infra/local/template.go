@@ -82,6 +82,20 @@ func (t *template) exportJob() ([]string, error) {
 	return names, nil
 }
 
+// jobAttempts is how often Batch starts a job by the one job definition.
+func (t *template) jobAttempts() (int, error) {
+	definition, err := t.only("AWS::Batch::JobDefinition")
+	if err != nil {
+		return 0, err
+	}
+	strategy, _ := definition.Properties["RetryStrategy"].(map[string]any)
+	attempts, ok := strategy["Attempts"].(float64)
+	if !ok {
+		return 0, errors.New("the job definition does not say how often a job is tried")
+	}
+	return int(attempts), nil
+}
+
 // exportJobRole has the stack put out the role of jobs, which is to trust the
 // whole account, since jobs run in no container here.
 func (t *template) exportJobRole(arn any) error {
