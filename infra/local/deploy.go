@@ -55,9 +55,9 @@ func newDeployer(ctx context.Context, config aws.Config) (*deployer, error) {
 func (d *deployer) deploy(ctx context.Context, a *assembly) (map[string]string, error) {
 	_, err := d.params.PutParameter(ctx, &ssm.PutParameterInput{
 		Name: aws.String(bootstrapParameter), Value: aws.String(bootstrapVersion),
-		Type: ssmtypes.ParameterTypeString, Overwrite: aws.Bool(true),
+		Type: ssmtypes.ParameterTypeString, Overwrite: aws.Bool(false),
 	})
-	if err != nil {
+	if there := (*ssmtypes.ParameterAlreadyExists)(nil); err != nil && !errors.As(err, &there) {
 		return nil, err
 	}
 	if len(a.Files) == 0 {
@@ -95,9 +95,11 @@ func (d *deployer) put(ctx context.Context, bucket, key string, content []byte) 
 	return err
 }
 
-// create makes the stack of a template that lies at an URL.
+// create makes the stack of a template that lies at an URL. What fails or is
+// interrupted leaves no stack.
 func (d *deployer) create(ctx context.Context, stack, url string) (map[string]string, error) {
-	_, err := d.stacks.CreateStack(ctx, &cloudformation.CreateStackInput{
+	// An interrupt here would leave it open whether there is a stack of ours.
+	_, err := d.stacks.CreateStack(context.WithoutCancel(ctx), &cloudformation.CreateStackInput{
 		StackName: &stack, TemplateURL: &url,
 		Capabilities: []types.Capability{types.CapabilityCapabilityIam, types.CapabilityCapabilityNamedIam},
 		OnFailure:    types.OnFailureDoNothing,
@@ -111,7 +113,8 @@ func (d *deployer) create(ctx context.Context, stack, url string) (map[string]st
 	})
 	made, err := waiter.WaitForOutput(ctx, describe, deployTime)
 	if err != nil {
-		return nil, errors.Join(err, d.reasons(ctx, stack))
+		ctx := context.WithoutCancel(ctx)
+		return nil, errors.Join(err, d.reasons(ctx, stack), d.delete(ctx, stack))
 	}
 	outputs := map[string]string{}
 	for _, o := range made.Stacks[0].Outputs {
@@ -140,6 +143,11 @@ func (d *deployer) remove(ctx context.Context, stack, bucket string) error {
 	if err := d.empty(ctx, bucket); err != nil {
 		return err
 	}
+	return d.delete(ctx, stack)
+}
+
+// delete removes a stack whose bucket is empty.
+func (d *deployer) delete(ctx context.Context, stack string) error {
 	if _, err := d.stacks.DeleteStack(ctx, &cloudformation.DeleteStackInput{StackName: &stack}); err != nil {
 		return err
 	}
