@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"fmt"
 	"os/exec"
 	"path/filepath"
@@ -35,7 +36,8 @@ func BenchmarkCalls(b *testing.B) {
 	h.freeRates(b)
 	functions := []*function{h.hello(b)}
 	for _, name := range []string{
-		"health", "me", "generate", "generate-with-media", "get-request", "list-requests", "create-upload", "dispatch", "job-state", "sweep",
+		"health", "me", "generate", "generate-with-media", "get-request", "list-requests", "create-upload",
+		"dispatch", "job-state", "sweep",
 	} {
 		event := string(read(b, filepath.Join("..", "..", "events", name+".json")))
 		event = strings.ReplaceAll(event, "lipsync_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", token)
@@ -92,9 +94,14 @@ func (f *function) call(b *testing.B, client *lambda.Client) time.Duration {
 	started := time.Now()
 	out, err := client.Invoke(b.Context(), &lambda.InvokeInput{FunctionName: &f.deployed, Payload: []byte(f.event)})
 	if err != nil || out.FunctionError != nil {
-		b.Fatalf("%s: %v %s", f.name, err, out.Payload)
+		b.Fatalf("%s: %v %+v", f.name, err, out)
 	}
-	return time.Since(started)
+	took := time.Since(started)
+	var answer struct{ StatusCode int } // of functions behind the gateway
+	if err := json.Unmarshal(out.Payload, &answer); err != nil || answer.StatusCode >= 400 {
+		b.Fatalf("%s: got %s (error %v)", f.name, out.Payload, err)
+	}
+	return took
 }
 
 func median(d []time.Duration) time.Duration {
@@ -116,7 +123,8 @@ func logicalName(name string) string {
 func (h *testHome) hello(b *testing.B) *function {
 	b.Helper()
 	dir := b.TempDir()
-	c := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-tags", "lambda.norpc", "-o", filepath.Join(dir, "bootstrap"), "./testdata/hello")
+	c := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-tags", "lambda.norpc",
+		"-o", filepath.Join(dir, "bootstrap"), "./testdata/hello")
 	if err := run(c, "", "CGO_ENABLED=0"); err != nil {
 		b.Fatal(err)
 	}
@@ -125,20 +133,26 @@ func (h *testHome) hello(b *testing.B) *function {
 		b.Fatal(err)
 	}
 	client := lambda.NewFromConfig(h.config)
-	me, err := client.GetFunctionConfiguration(b.Context(), &lambda.GetFunctionConfigurationInput{FunctionName: aws.String(h.function(b, "Me"))})
+	me, err := client.GetFunctionConfiguration(b.Context(), &lambda.GetFunctionConfigurationInput{
+		FunctionName: aws.String(h.function(b, "Me")),
+	})
 	if err != nil {
 		b.Fatal(err)
 	}
 	const name = "hello-world"
 	_, err = client.CreateFunction(b.Context(), &lambda.CreateFunctionInput{
-		FunctionName: aws.String(name), TracingConfig: &types.TracingConfig{Mode: types.TracingModeActive}, LoggingConfig: me.LoggingConfig, Runtime: types.RuntimeProvidedal2023, Handler: aws.String("bootstrap"), Role: me.Role,
-		MemorySize: me.MemorySize, Timeout: me.Timeout, Architectures: me.Architectures, Code: &types.FunctionCode{ZipFile: code},
+		FunctionName: aws.String(name), Role: me.Role, Code: &types.FunctionCode{ZipFile: code},
+		Runtime: types.RuntimeProvidedal2023, Handler: aws.String("bootstrap"), Architectures: me.Architectures,
+		MemorySize: me.MemorySize, Timeout: me.Timeout, LoggingConfig: me.LoggingConfig,
+		TracingConfig: &types.TracingConfig{Mode: types.TracingModeActive},
 	})
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() {
-		_, err := client.DeleteFunction(context.WithoutCancel(b.Context()), &lambda.DeleteFunctionInput{FunctionName: aws.String(name)})
+		_, err := client.DeleteFunction(context.WithoutCancel(b.Context()), &lambda.DeleteFunctionInput{
+			FunctionName: aws.String(name),
+		})
 		if err != nil {
 			b.Error(err)
 		}
@@ -152,7 +166,8 @@ func (h *testHome) freeRates(b *testing.B) {
 	const many = "1000000"
 	for function, rate := range map[string]string{
 		"Generate": "LIPSYNC_GENERATE_RATE", "GenerateWithMedia": "LIPSYNC_GENERATE_RATE",
-		"Me": "LIPSYNC_READ_RATE", "GetRequest": "LIPSYNC_READ_RATE", "ListRequests": "LIPSYNC_READ_RATE", "CreateUpload": "LIPSYNC_READ_RATE",
+		"Me": "LIPSYNC_READ_RATE", "GetRequest": "LIPSYNC_READ_RATE", "ListRequests": "LIPSYNC_READ_RATE",
+		"CreateUpload": "LIPSYNC_READ_RATE",
 	} {
 		h.setVariable(b, function, rate, many)
 	}
