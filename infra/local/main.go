@@ -20,7 +20,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
 
 	"lipsync/internal/awstest"
 )
@@ -103,10 +102,7 @@ func (h *home) greet(ctx context.Context, out, errs io.Writer) error {
 // or for "" of one that is started on the usual port, or any that is free.
 func emulator(ctx context.Context, endpoint string) (config aws.Config, stop func(), err error) {
 	if endpoint != "" {
-		return aws.Config{
-			Region: "us-east-1", BaseEndpoint: &endpoint,
-			Credentials: credentials.NewStaticCredentialsProvider("test", "test", ""),
-		}, func() {}, nil
+		return awstest.Config(endpoint), func() {}, nil
 	}
 	e, err := awstest.Start(ctx, awstest.Options{Port: usualPort})
 	if errors.Is(err, syscall.EADDRINUSE) {

@@ -159,10 +159,13 @@ const (
 )
 
 // Config returns what clients of the emulator are made of.
-func (e *Emulator) Config() aws.Config {
+func (e *Emulator) Config() aws.Config { return Config(e.URL) }
+
+// Config returns what clients of any emulator are made of, that at the URL.
+func Config(url string) aws.Config {
 	return aws.Config{
 		Region:       region,
-		BaseEndpoint: aws.String(e.URL),
+		BaseEndpoint: &url,
 		Credentials:  credentials.NewStaticCredentialsProvider(accessKey, secretKey, ""),
 		// As config.LoadDefaultConfig has it.
 		RequestChecksumCalculation: aws.RequestChecksumCalculationWhenSupported,

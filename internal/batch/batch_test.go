@@ -9,10 +9,10 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
-	"github.com/aws/aws-sdk-go-v2/credentials"
 	sdk "github.com/aws/aws-sdk-go-v2/service/batch"
 	"github.com/aws/aws-sdk-go-v2/service/batch/types"
 
+	"lipsync/internal/awstest"
 	"lipsync/internal/awstest/fakebatch"
 	"lipsync/internal/batch"
 	"lipsync/internal/lipsync"
@@ -41,12 +41,9 @@ func newHome(t *testing.T, script string) *home {
 	t.Cleanup(h.fake.Close)
 	server := httptest.NewServer(h.fake)
 	t.Cleanup(server.Close)
-	cfg := aws.Config{
-		Region: "us-east-1", BaseEndpoint: &server.URL,
-		Credentials: credentials.NewStaticCredentialsProvider("test", "test", ""),
-		Retryer: func() aws.Retryer { // the usual one, in less time
-			return retry.AddWithMaxBackoffDelay(retry.NewStandard(), time.Millisecond)
-		},
+	cfg := awstest.Config(server.URL)
+	cfg.Retryer = func() aws.Retryer { // the usual one, in less time
+		return retry.AddWithMaxBackoffDelay(retry.NewStandard(), time.Millisecond)
 	}
 	h.client = sdk.NewFromConfig(cfg)
 	h.jobs = batch.New(cfg, "queue", "definition")

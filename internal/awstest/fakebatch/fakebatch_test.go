@@ -14,10 +14,10 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/batch"
 	"github.com/aws/aws-sdk-go-v2/service/batch/types"
 
+	"lipsync/internal/awstest"
 	"lipsync/internal/awstest/fakebatch"
 )
 
@@ -40,10 +40,7 @@ func newHome(t *testing.T, limit int, script string) *home {
 	t.Cleanup(h.Close)
 	server := httptest.NewServer(h)
 	t.Cleanup(server.Close)
-	h.client = batch.NewFromConfig(aws.Config{
-		Region: "us-east-1", BaseEndpoint: &server.URL,
-		Credentials: credentials.NewStaticCredentialsProvider("test", "test", ""),
-	})
+	h.client = batch.NewFromConfig(awstest.Config(server.URL))
 	return h
 }
 
