@@ -1,6 +1,7 @@
 package warp
 
 import (
+	"cmp"
 	"slices"
 
 	"lipsync/internal/face"
@@ -170,15 +171,7 @@ func ranks(x []float32) []float32 {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case x[a] < x[b]:
-			return -1
-		case x[a] > x[b]:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(x[a], x[b]) })
 	out := make([]float32, len(x))
 	for r, i := range order {
 		out[i] = float32(r) / float32(max(len(x)-1, 1))

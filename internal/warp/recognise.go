@@ -36,12 +36,13 @@ func (s *session) recognise(t *take) {
 	} else {
 		t.person, t.aligner = best.person, best.aligner
 		t.align()
+		look = t.aligner.Look()
 	}
 	t.person.takes = append(t.person.takes, t)
 	if len(s.known) == memory {
 		s.known = s.known[1:]
 	}
-	s.known = append(s.known, acquaintance{t.person, t.aligner.Look(), t.aligner})
+	s.known = append(s.known, acquaintance{t.person, look, t.aligner})
 }
 
 // isIn tells whether the person is seen in a frame of the take already: no one
