@@ -3,7 +3,10 @@
 package awstest
 
 import (
+	"bytes"
 	"context"
+	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -32,6 +35,7 @@ type Emulator struct {
 	URL string // of every service
 	Log string // path of the file that it writes
 
+	name    string // by which it is known from others
 	process *exec.Cmd
 	log     *os.File
 	release func() error // lets the process end
@@ -53,32 +57,56 @@ wait
 rm -rf "$TMPDIR"
 kill -KILL 0`
 
-// Start starts an emulator, and returns once it answers.
+// ports is how many free ports are tried.
+const ports = 5
+
+// Start starts an emulator, and returns once it answers. Where any port will do,
+// and another process takes the chosen one first, it is tried with another.
 func Start(ctx context.Context, o Options) (*Emulator, error) {
+	return o.start(ctx, free)
+}
+
+func (o Options) start(ctx context.Context, choose func(ctx context.Context, port int) (int, error)) (*Emulator, error) {
 	program, err := find()
 	if err != nil {
 		return nil, err
 	}
-	if o.Port, err = free(ctx, o.Port); err != nil {
-		return nil, err
+	for n := 1; ; n++ {
+		port, err := choose(ctx, o.Port)
+		if err != nil {
+			return nil, err
+		}
+		e, err := launch(ctx, program, port, o.Env)
+		if !errors.Is(err, syscall.EADDRINUSE) || o.Port != 0 || n == ports {
+			return e, err
+		}
 	}
+}
+
+// launch starts an emulator on a port. Where another process has it, the error is
+// EADDRINUSE.
+func launch(ctx context.Context, program string, port int, env []string) (*Emulator, error) {
 	dir, err := os.MkdirTemp("", "lipsync-aws-")
 	if err != nil {
 		return nil, err
 	}
 	e := &Emulator{
-		URL: fmt.Sprintf("http://127.0.0.1:%d", o.Port), Log: filepath.Join(dir, "log"),
+		URL: fmt.Sprintf("http://127.0.0.1:%d", port), Log: filepath.Join(dir, "log"), name: rand.Text(),
 		process: exec.Command("/bin/sh", "-c", guard, program), ended: make(chan struct{}),
 	}
 	e.process.Dir = dir
-	e.process.Env = append(e.environment(o.Port), o.Env...)
+	e.process.Env = append(e.environment(port), env...)
 	// A group of its own, so that a terminal's interrupt reaches us alone.
 	e.process.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := e.start(); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	if err := e.await(ctx); err != nil {
-		return nil, fmt.Errorf("start the emulator: %w\n%s", err, e.stop())
+		said := e.stop()
+		if bytes.Contains(said, []byte("already in use")) {
+			err = syscall.EADDRINUSE
+		}
+		return nil, fmt.Errorf("start the emulator: %w\n%s", err, said)
 	}
 	return e, nil
 }
@@ -88,7 +116,7 @@ func (e *Emulator) environment(port int) []string {
 	return []string{
 		"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + e.process.Dir, "TMPDIR=" + e.process.Dir,
 		"BIND_HOST=127.0.0.1", "GATEWAY_PORT=" + strconv.Itoa(port),
-		"MINISTACK_HOST=127.0.0.1", "MINISTACK_REGION=" + region,
+		"MINISTACK_HOST=127.0.0.1", "MINISTACK_REGION=" + region, "MINISTACK_EDITION=" + e.name,
 		"AWS_ENDPOINT_URL=" + e.URL, "AWS_EC2_METADATA_DISABLED=true",
 		"AWS_ACCESS_KEY_ID=" + accessKey, "AWS_SECRET_ACCESS_KEY=" + secretKey,
 		"IOT_MTLS_ENABLED=0", "SFTP_ENABLED=0",
@@ -121,12 +149,11 @@ func (e *Emulator) await(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	for {
-		r, err := http.NewRequestWithContext(ctx, http.MethodGet, e.URL+"/_ministack/health", nil)
-		if err != nil {
-			return err
-		}
-		if response, err := http.DefaultClient.Do(r); err == nil {
-			return response.Body.Close()
+		switch name, err := e.ask(ctx); {
+		case err == nil && name == e.name:
+			return nil
+		case err == nil: // another has the port, while ours still starts
+			return syscall.EADDRINUSE
 		}
 		select {
 		case <-e.ended:
@@ -136,6 +163,24 @@ func (e *Emulator) await(ctx context.Context) error {
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
+}
+
+// ask returns the name of the emulator that answers, or "" if something else does.
+func (e *Emulator) ask(ctx context.Context) (name string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second) // some listen and say nothing
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, e.URL+"/_ministack/health", nil)
+	if err != nil {
+		return "", err
+	}
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return "", err
+	}
+	defer response.Body.Close()
+	var health struct{ Edition string }
+	_ = json.NewDecoder(response.Body).Decode(&health) // what isn't this is no emulator
+	return health.Edition, nil
 }
 
 // Stop ends the emulator and all that it runs, and deletes its files.
