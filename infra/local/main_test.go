@@ -13,11 +13,16 @@ import (
 
 	"lipsync/internal/awstest"
 	"lipsync/internal/demo"
+	"lipsync/internal/gateway"
 	"lipsync/internal/resttest"
 )
 
-// Rates that the suite can use up within a minute, at the emulator's pace.
-const generateRate, readRate = 30, 100
+// What the suite can use up: rates within a minute, at the emulator's pace, and
+// files that are both together a little less than a form may be.
+const (
+	generateRate, readRate   = 30, 100
+	maxVideoMiB, maxAudioMiB = 3, 1
+)
 
 // fixtures are what all tests share.
 var fixtures struct {
@@ -52,7 +57,7 @@ func makeFixtures() (err error) {
 	}
 	f.built, err = build(context.Background(), root, filepath.Join(f.dir, "built"), settings{
 		"lipsync:generateRate": generateRate, "lipsync:readRate": readRate,
-		"lipsync:maxVideoMiB": 1, "lipsync:maxAudioMiB": 1,
+		"lipsync:maxVideoMiB": maxVideoMiB, "lipsync:maxAudioMiB": maxAudioMiB,
 	})
 	if err != nil {
 		return err
@@ -117,7 +122,8 @@ func deployed(t testing.TB, e *awstest.Emulator) *testHome {
 func (h *testHome) target(t *testing.T) resttest.Target {
 	return resttest.Target{
 		URL:          h.URL,
-		GenerateRate: generateRate, ReadRate: readRate, MaxVideo: 1 << 20, MaxAudio: 1 << 20,
+		GenerateRate: generateRate, ReadRate: readRate,
+		MaxVideo: maxVideoMiB << 20, MaxAudio: maxAudioMiB << 20, MaxForm: gateway.MaxForm,
 		Video: read(t, fixtures.video), Audio: read(t, fixtures.speech),
 		Differs: differences(),
 		NewKey: func(t testing.TB, account, name string, limit int64) (id, token string) {

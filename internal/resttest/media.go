@@ -2,6 +2,7 @@ package resttest
 
 import (
 	"bytes"
+	"fmt"
 	"mime/multipart"
 	"net/http"
 	"strings"
@@ -58,6 +59,7 @@ func (s *suite) media(t *testing.T) {
 	t.Run("refused", s.refusedForms)
 	t.Run("malformed", s.malformedForms)
 	t.Run("fields", s.formFields)
+	t.Run("sizes", s.formSizes)
 }
 
 func (s *suite) acceptedForms(t *testing.T) {
@@ -137,4 +139,27 @@ func (s *suite) formFields(t *testing.T) {
 	if got.ID != id || got.ReferenceID != "form/é" {
 		t.Errorf("got request %s with reference %q, want %s with form/é", got.ID, got.ReferenceID, id)
 	}
+}
+
+// formSizes: files may be as large as their limits say, and a form as the place
+// can take it.
+func (s *suite) formSizes(t *testing.T) {
+	file := func(kind string, size int64) part { return part{kind, kind, strings.Repeat("x", int(size))} }
+	largest := []part{file("video", s.MaxVideo), file("audio", s.MaxAudio)}
+	rows := []row{
+		{"largest files", formOf(t, largest...), 200, ""},
+		{"large video", formOf(t, audio(), file("video", s.MaxVideo+1)), 413, fmt.Sprintf("video is larger than %d MiB", s.MaxVideo>>20)},
+		{"large audio", formOf(t, video(), file("audio", s.MaxAudio+1)), 413, fmt.Sprintf("audio is larger than %d MiB", s.MaxAudio>>20)},
+	}
+	if s.MaxForm > 0 {
+		ofSize := func(size int64) call {
+			frame := formOf(t, append(largest, file("filler", 0))...)
+			return formOf(t, append(largest, file("filler", size-int64(len(frame.body))))...)
+		}
+		rows = append(rows,
+			row{"largest form", ofSize(s.MaxForm), 200, ""},
+			row{"large form", ofSize(s.MaxForm + 1), 413,
+				fmt.Sprintf("request body is larger than %d bytes; send larger files by POST /v1/uploads", s.MaxForm)})
+	}
+	s.table(t, rows)
 }

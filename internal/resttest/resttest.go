@@ -25,7 +25,10 @@ type Target struct {
 	RevokeKey func(t testing.TB, id string)
 
 	GenerateRate, ReadRate int   // calls a minute for a key
-	MaxVideo, MaxAudio     int64 // bytes: whole MiB, less than a GiB
+	MaxVideo, MaxAudio     int64 // bytes: a few whole MiB
+	// MaxForm is how many bytes of a form the place can take, where it has such a
+	// limit (else 0): somewhat more than MaxVideo and MaxAudio together.
+	MaxForm int64
 
 	// Video and Audio are small files that a worker of the service can sync. If
 	// nil, no worker runs, and the subtests on its results are skipped.
