@@ -146,8 +146,10 @@ func TestAccessLog(t *testing.T) {
 			t.Errorf("the access log has %s", secret)
 		}
 	}
-	if !strings.Contains(format, "$context.requestId") {
-		t.Error("the access log has no id of the call")
+	for _, want := range []string{`"request_id":"$context.requestId"`, `"route":"$context.resourcePath"`, `"took_ms":$context.responseLatency,`} {
+		if !strings.Contains(format, want) {
+			t.Errorf("the access log is %s, want %s", format, want)
+		}
 	}
 }
 

@@ -107,8 +107,9 @@ func retryAfter(err error) int {
 	return max(1, int(math.Ceil(e.RetryAfter.Seconds())))
 }
 
-// serve runs h, renders its error and writes the access log.
-func (a *api) serve(h handler) http.Handler {
+// serve runs h, renders its error and writes the access log. The route is the
+// path's pattern, "" where there is nothing.
+func (a *api) serve(route string, h handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		start, id := a.service.Now(), a.service.NewID()
 		w := &answer{ResponseWriter: rw}
@@ -119,7 +120,7 @@ func (a *api) serve(h handler) http.Handler {
 		if err != nil && w.status == 0 {
 			w.fail(err)
 		}
-		a.log(r, w, err, id, a.service.Now().Sub(start))
+		a.log(r, w, err, route, id, a.service.Now().Sub(start))
 	})
 }
 
@@ -133,17 +134,17 @@ func guard(h handler, w *answer, r *http.Request) (err error) {
 	return h(w, r)
 }
 
-// log writes one line on a call. The query stays out of it, as do headers: they
-// may carry secrets.
-func (a *api) log(r *http.Request, w *answer, err error, id string, took time.Duration) {
+// log writes one line on a call. The path and the query stay out of it, which may
+// hold a client's reference_id, as do headers, which may carry secrets.
+func (a *api) log(r *http.Request, w *answer, err error, route, id string, took time.Duration) {
 	level := slog.LevelInfo
 	attrs := []slog.Attr{
 		slog.String("id", id),
 		slog.String("method", r.Method),
-		slog.String("path", r.URL.EscapedPath()),
+		slog.String("route", route),
 		slog.Int("status", w.status),
 		slog.Int64("bytes", w.bytes),
-		slog.Duration("took", took),
+		slog.Float64("took_ms", float64(took.Microseconds())/1000),
 		slog.String("account", w.caller.Account),
 		slog.String("key", w.caller.KeyID),
 		slog.String("request", w.request),

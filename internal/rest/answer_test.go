@@ -64,28 +64,52 @@ func TestPanic(t *testing.T) {
 	}
 }
 
-// TestLog: one line a call, with no secret in it.
+// TestLog: one line a call, with no secret in it, and nothing of a client's own.
 func TestLog(t *testing.T) {
 	h := newHome(t)
 	token := h.key(t)
-	w := h.call(httptest.NewRequest(http.MethodGet, "/api/v1/lipsync/requests?reference_id=private", nil), token)
-	var line struct {
-		ID, Method, Path, Key string
-		Status, Bytes         int
-	}
-	if err := json.Unmarshal(h.log.Bytes(), &line); err != nil {
-		t.Fatalf("log %s: %v", h.log, err)
-	}
-	if line.Method != "GET" || line.Path != "/api/v1/lipsync/requests" || line.Status != 200 || line.Key == "" {
-		t.Errorf("got %s, want the call and its key", h.log)
-	}
-	if line.ID != w.Header().Get("X-Request-Id") || line.Bytes != w.Body.Len() {
-		t.Errorf("got %s, want id %s and %d bytes", h.log, w.Header().Get("X-Request-Id"), w.Body.Len())
-	}
-	for _, secret := range []string{token, "private"} {
-		if strings.Contains(h.log.String(), secret) {
-			t.Errorf("log %s has %q in it", h.log, secret)
+	for _, c := range []struct {
+		method, path, route string
+		status              int
+	}{
+		{"GET", "/api/v1/lipsync/requests?reference_id=private", "/api/v1/lipsync/requests", 200},
+		{"GET", "/api/v1/lipsync/requests/private", "/api/v1/lipsync/requests/{id}", 404},
+		{"PUT", "/api/v1/lipsync/requests/private", "/api/v1/lipsync/requests/{id}", 405},
+		{"GET", "/api/v1/lipsync/requests/private/x", "", 404},
+		{"GET", "/api/../private", "", 404},
+	} {
+		h.log.Reset()
+		w := h.call(httptest.NewRequest(c.method, c.path, nil), token)
+		var line struct {
+			ID, Method, Route string
+			Status, Bytes     int
+			Took              *float64 `json:"took_ms"`
 		}
+		if err := json.Unmarshal(h.log.Bytes(), &line); err != nil {
+			t.Fatalf("log %s: %v", h.log, err)
+		}
+		if line.Method != c.method || line.Route != c.route || line.Status != c.status || line.Took == nil {
+			t.Errorf("%s %s: got %s, want route %q and status %d", c.method, c.path, h.log, c.route, c.status)
+		}
+		if line.ID != w.Header().Get("X-Request-Id") || line.Bytes != w.Body.Len() {
+			t.Errorf("got %s, want id %s and %d bytes", h.log, w.Header().Get("X-Request-Id"), w.Body.Len())
+		}
+		for _, secret := range []string{token, "private"} {
+			if strings.Contains(h.log.String(), secret) {
+				t.Errorf("log %s has %q in it", h.log, secret)
+			}
+		}
+	}
+}
+
+// TestLogTellsTime has a call that takes a quarter of a second.
+func TestLogTellsTime(t *testing.T) {
+	h := newHome(t)
+	now := time.Unix(0, 0)
+	h.service.Now = func() time.Time { now = now.Add(250 * time.Millisecond); return now }
+	h.call(httptest.NewRequest(http.MethodGet, "/api/health", nil), "")
+	if want := `"took_ms":250,`; !strings.Contains(h.log.String(), want) {
+		t.Errorf("got log %s, want %s", h.log, want)
 	}
 }
 
@@ -106,12 +130,12 @@ func TestLogNamesRequest(t *testing.T) {
 		t.Fatalf("got %d lines, want 2", len(lines))
 	}
 	for _, text := range lines {
-		var line struct{ Account, Request string }
+		var line struct{ Account, Key, Request string }
 		if err := json.Unmarshal([]byte(text), &line); err != nil {
 			t.Fatal(err)
 		}
-		if line.Request != made.RequestID || line.Request == "" || line.Account == "" {
-			t.Errorf("got %s, want request %s and its account", text, made.RequestID)
+		if line.Request != made.RequestID || line.Request == "" || line.Account == "" || line.Key == "" {
+			t.Errorf("got %s, want request %s, its account and its key", text, made.RequestID)
 		}
 	}
 }

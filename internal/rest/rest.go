@@ -71,7 +71,7 @@ func (a *api) routes() []route {
 func (a *api) mount() {
 	allowed := map[string][]string{}
 	for _, r := range a.routes() {
-		a.mux.Handle(r.method+" "+r.path, a.serve(r.handler))
+		a.mux.Handle(r.method+" "+r.path, a.serve(r.path, r.handler))
 		allowed[r.path] = append(allowed[r.path], r.method)
 		if r.method == http.MethodGet {
 			allowed[r.path] = append(allowed[r.path], http.MethodHead)
@@ -79,15 +79,15 @@ func (a *api) mount() {
 	}
 	for pattern, methods := range allowed {
 		slices.Sort(methods)
-		a.mux.Handle(pattern, a.serve(methodNotAllowed(strings.Join(methods, ", "))))
+		a.mux.Handle(pattern, a.serve(pattern, methodNotAllowed(strings.Join(methods, ", "))))
 	}
-	a.mux.Handle("/", a.serve(notFound))
+	a.mux.Handle("/", a.serve("", notFound))
 }
 
 // ServeHTTP keeps from the mux the paths that it would answer with a redirect.
 func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if p := r.URL.EscapedPath(); path.Clean(p) != p {
-		a.serve(notFound).ServeHTTP(w, r)
+		a.serve("", notFound).ServeHTTP(w, r)
 		return
 	}
 	a.mux.ServeHTTP(w, r)
