@@ -52,7 +52,7 @@ func BenchmarkJob(b *testing.B) {
 				started, before := time.Now(), cpuTime(b)
 				scratch := b.TempDir()
 				if err := renderer.Render(b.Context(), render.Job{
-					Video: video, Audio: audio, Output: filepath.Join(scratch, "out.mp4"), Scratch: scratch,
+					Video: video, Audio: audio, Output: filepath.Join(scratch, "out.mp4"), Scratch: scratch, Engine: "warp",
 				}); err != nil {
 					b.Fatal(err)
 				}

@@ -55,7 +55,7 @@ func measureStages(b *testing.B, r *render.Renderer, video, audio string) *stage
 		b.Fatal(err)
 	}
 	s := &stages{took: map[string]time.Duration{}}
-	session, err := r.Engine.Begin(render.Video{Width: info.Video.Width, Height: info.Video.Height, FPS: info.Video.Rate.Float()})
+	session, err := r.Engines["warp"].Begin(render.Video{Width: info.Video.Width, Height: info.Video.Height, FPS: info.Video.Rate.Float()})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -166,7 +166,7 @@ func (s *stages) secondPass(b *testing.B, r *render.Renderer, info *ffmpeg.Info,
 	s.eachBatch(b, r, info, "decode-again", func(first int, batch []*image.YCbCr) {
 		s.add(b, "mouths", func() error {
 			var all errgroup.Group
-			all.SetLimit(r.Workers)
+			all.SetLimit(r.Engines["warp"].Workers())
 			for i, frame := range batch {
 				all.Go(func() error {
 					_, err := session.Mouths(b.Context(), first+i, frame)

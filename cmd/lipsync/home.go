@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -67,6 +69,7 @@ func newHome(c *serveCommand, d *data, log *slog.Logger) (*home, error) {
 		return nil, err
 	}
 	renderer.Limits = c.limits()
+	d.service.Engines = slices.Sorted(maps.Keys(renderer.Engines))
 	h.worker = &worker.Worker{
 		Service:  d.service,
 		Renderer: renderer,

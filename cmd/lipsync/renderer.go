@@ -14,8 +14,7 @@ func newRenderer(cores int) (*render.Renderer, error) {
 	}
 	return &render.Renderer{
 		Tools:   tools,
-		Engine:  warp.Engine{},
+		Engines: map[string]render.Engine{"warp": warp.Engine{Cores: cores}},
 		Limits:  render.DefaultLimits(),
-		Workers: cores,
 	}, nil
 }

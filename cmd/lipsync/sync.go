@@ -38,7 +38,7 @@ func (c *syncCommand) Run(ctx context.Context, s streams) (err error) {
 
 	bar := newProgress(s.err)
 	err = renderer.Render(ctx, render.Job{
-		Video: c.Video, Audio: c.Audio, Output: finished, Scratch: scratch,
+		Video: c.Video, Audio: c.Audio, Output: finished, Scratch: scratch, Engine: c.Engine,
 		LargestFace: c.DisableActiveSpeakerDetection,
 		Progress:    func(p render.Progress) { bar.show(p.Stage, p.Done, p.Total) },
 	})

@@ -85,7 +85,7 @@ func (j *job) worker(home *cloud.Home, scratch string) (*worker.Worker, error) {
 	}
 	return &worker.Worker{
 		Service:  home.Service,
-		Renderer: &render.Renderer{Tools: tools, Engine: warp.Engine{}, Limits: j.limits, Workers: cores},
+		Renderer: &render.Renderer{Tools: tools, Engines: map[string]render.Engine{"warp": warp.Engine{Cores: cores}}, Limits: j.limits},
 		Fetcher:  fetch.New(fetch.Options{AllowPrivate: j.allowPrivate, Total: fetchTime, Stall: stallTime}),
 		Scratch:  scratch,
 		Log:      home.Log,

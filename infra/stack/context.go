@@ -19,6 +19,7 @@ const (
 	anything     = `.+`
 	stackName    = `[A-Za-z][A-Za-z0-9-]{0,39}`
 	email        = `[^@\s]+@[^@\s]+\.[^@\s]+`
+	engine       = `warp|wav2lip`
 	origin       = `\*|https?://[^/\s]+`
 	instanceType = `[a-z][a-z0-9-]*\.[a-z0-9-]+`
 )

@@ -2,6 +2,7 @@ package stack
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/aws/jsii-runtime-go"
@@ -15,6 +16,7 @@ const (
 	signerRole    = "LIPSYNC_SIGNER_ROLE"
 	generateRate  = "LIPSYNC_GENERATE_RATE"
 	readRate      = "LIPSYNC_READ_RATE"
+	engines       = "LIPSYNC_ENGINES"
 	maxVideo      = "LIPSYNC_MAX_VIDEO"
 	maxAudio      = "LIPSYNC_MAX_AUDIO"
 	maxDuration   = "LIPSYNC_MAX_DURATION"
@@ -51,6 +53,8 @@ func (s *service) value(name string) *string {
 		return number(s.GenerateRate)
 	case readRate:
 		return number(s.ReadRate)
+	case engines:
+		return jsii.String(strings.Join(s.Engines, ","))
 	case maxVideo:
 		return number(s.MaxVideoMiB << 20)
 	case maxAudio:

@@ -39,14 +39,14 @@ func (s *service) lambdas() []lambda {
 		},
 		{
 			name: "generate", timeout: apiTimeout, memory: 512,
-			variables: []string{table, bucket, queueURL, generateRate, maxVideo, maxAudio},
+			variables: []string{table, bucket, queueURL, generateRate, engines, maxVideo, maxAudio},
 			policy: []awsiam.PolicyStatement{
 				s.authenticate(), s.create(), s.send(), s.useObjects("uploads", "GetObject"), s.missObjects(),
 			},
 		},
 		{
 			name: "generate-with-media", timeout: apiTimeout, memory: 1024,
-			variables: []string{table, bucket, queueURL, generateRate, maxVideo, maxAudio},
+			variables: []string{table, bucket, queueURL, generateRate, engines, maxVideo, maxAudio},
 			policy: []awsiam.PolicyStatement{
 				s.authenticate(), s.create(), s.send(), s.useObjects("inputs", "PutObject", "AbortMultipartUpload", "DeleteObject"),
 			},

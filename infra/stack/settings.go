@@ -32,6 +32,10 @@ type Settings struct {
 	// JobTimeout is when Batch kills a job.
 	JobTimeout time.Duration // lipsync:jobTimeout
 
+	// Engines are what requests may name as their model, the default first: warp,
+	// and wav2lip once there is such a model.
+	Engines []string // lipsync:engines
+
 	// GenerateRate and ReadRate are calls a minute for one API key.
 	GenerateRate, ReadRate int // lipsync:generateRate, lipsync:readRate
 	// RequestRate is how many calls a second the API takes from all clients
@@ -86,6 +90,8 @@ func ParseSettings(context map[string]any) (Settings, error) {
 		SpotVCPUs:     r.whole("spotVcpus", 64, 0, 10_000),
 		OnDemandVCPUs: r.whole("onDemandVcpus", 16, 0, 10_000),
 		JobTimeout:    r.duration("jobTimeout", 6*time.Hour, 10*time.Minute, 7*24*time.Hour),
+
+		Engines: r.list("engines", engine, "warp or wav2lip", "warp"),
 
 		GenerateRate: r.whole("generateRate", 60, 1, 1_000_000),
 		ReadRate:     r.whole("readRate", 600, 1, 1_000_000),

@@ -15,7 +15,7 @@ func TestSettings(t *testing.T) {
 	defaults := stack.Settings{
 		Name: "Lipsync", KeepData: true,
 		Image: "cuda", InstanceTypes: []string{"g4dn.xlarge", "g5.xlarge", "g6.xlarge"},
-		SpotVCPUs: 64, OnDemandVCPUs: 16, JobTimeout: 6 * time.Hour,
+		SpotVCPUs: 64, OnDemandVCPUs: 16, JobTimeout: 6 * time.Hour, Engines: []string{"warp"},
 		GenerateRate: 60, ReadRate: 600, RequestRate: 500,
 		MaxVideoMiB: 5120, MaxAudioMiB: 500, MaxDuration: time.Hour, MaxSide: 4096, MaxFPS: 120,
 		CORSOrigins: []string{"*"}, LogDays: 30,
@@ -44,10 +44,12 @@ func TestSettings(t *testing.T) {
 			map[string]any{
 				"lipsync:keepData": "false", "lipsync:spotVcpus": "8", "lipsync:instanceTypes": "g5.2xlarge,g6e.xlarge",
 				"lipsync:maxDuration": "90m", "lipsync:logDays": "365", "lipsync:corsOrigins": "https://a.example",
+				"lipsync:engines": "wav2lip,warp",
 			},
 			set(func(s *stack.Settings) {
 				s.KeepData, s.SpotVCPUs, s.InstanceTypes = false, 8, []string{"g5.2xlarge", "g6e.xlarge"}
 				s.MaxDuration, s.LogDays, s.CORSOrigins = 90*time.Minute, 365, []string{"https://a.example"}
+				s.Engines = []string{"wav2lip", "warp"}
 			}),
 		},
 		"no GPU": {
@@ -79,6 +81,7 @@ func TestRefused(t *testing.T) {
 		{"onDemandVcpus", 1.5, `lipsync:onDemandVcpus is "1.5", but must be a whole number from 0 to 10000`},
 		{"jobTimeout", "6", `lipsync:jobTimeout is "6", but must be a time in whole seconds from 10m0s to 168h0m0s, such as 90m`},
 		{"jobTimeout", "1m", `lipsync:jobTimeout is "1m", but must be a time in whole seconds from 10m0s to 168h0m0s, such as 90m`},
+		{"engines", "Warp", `lipsync:engines is "Warp", but must be warp or wav2lip, or several between commas`},
 		{"generateRate", "many", `lipsync:generateRate is "many", but must be a whole number from 1 to 1000000`},
 		{"readRate", 0, `lipsync:readRate is "0", but must be a whole number from 1 to 1000000`},
 		{"requestRate", 20000, `lipsync:requestRate is "20000", but must be a whole number from 1 to 10000`},

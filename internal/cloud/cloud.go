@@ -10,6 +10,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -78,8 +79,11 @@ func Jobs(h *Home) {
 	h.Service.Jobs = batch.New(h.aws, h.Settings.Text("LIPSYNC_JOB_QUEUE"), h.Settings.Text("LIPSYNC_JOB_DEFINITION"))
 }
 
-// Generating is the rate of generate calls.
-func Generating(h *Home) { h.Service.GenerateRate = h.Settings.Number("LIPSYNC_GENERATE_RATE") }
+// Generating is the rate of generate calls, and the engines that they may name.
+func Generating(h *Home) {
+	h.Service.GenerateRate = h.Settings.Number("LIPSYNC_GENERATE_RATE")
+	h.Service.Engines = strings.Split(h.Settings.Text("LIPSYNC_ENGINES"), ",")
+}
 
 // Reading is the rate of other calls.
 func Reading(h *Home) { h.Service.ReadRate = h.Settings.Number("LIPSYNC_READ_RATE") }

@@ -20,7 +20,7 @@ func TestSettings(t *testing.T) {
 	good := environment{
 		"LIPSYNC_TABLE": "t", "LIPSYNC_BUCKET": "b", "LIPSYNC_QUEUE_URL": "https://q", "LIPSYNC_JOB_QUEUE": "q",
 		"LIPSYNC_JOB_DEFINITION": "d", "LIPSYNC_GENERATE_RATE": "60", "LIPSYNC_READ_RATE": "600",
-		"LIPSYNC_MAX_VIDEO": "5368709120", "LIPSYNC_MAX_AUDIO": "524288000",
+		"LIPSYNC_MAX_VIDEO": "5368709120", "LIPSYNC_MAX_AUDIO": "524288000", "LIPSYNC_ENGINES": "wav2lip,warp",
 	}
 	t.Setenv("AWS_REGION", "us-east-1")
 	home, err := cloud.New(t.Context(), good.get, io.Discard, everything...)
@@ -30,6 +30,9 @@ func TestSettings(t *testing.T) {
 	s := home.Service
 	if s.GenerateRate != 60 || s.ReadRate != 600 || s.MaxVideo != 5<<30 || s.MaxAudio != 500<<20 {
 		t.Errorf("got rates %d and %d, sizes %d and %d", s.GenerateRate, s.ReadRate, s.MaxVideo, s.MaxAudio)
+	}
+	if got, want := strings.Join(s.Engines, " "), "wav2lip warp"; got != want {
+		t.Errorf("got engines %s, want %s", got, want)
 	}
 	for name := range good {
 		_, err := cloud.New(t.Context(), func(n string) string { return map[bool]string{false: good[n]}[n == name] }, io.Discard, everything...)

@@ -56,7 +56,7 @@ func deploy(t *testing.T) *deployment {
 	d := &deployment{Emulator: e, environment: environment{
 		"LIPSYNC_TABLE": e.Table(t), "LIPSYNC_BUCKET": e.Bucket(t), "LIPSYNC_QUEUE_URL": e.Queue(t),
 		"LIPSYNC_JOB_QUEUE": "queue", "LIPSYNC_JOB_DEFINITION": "definition",
-		"LIPSYNC_GENERATE_RATE": "60", "LIPSYNC_READ_RATE": "600", "LIPSYNC_MAX_VIDEO": "10000000", "LIPSYNC_MAX_AUDIO": "10000000",
+		"LIPSYNC_ENGINES": "warp", "LIPSYNC_GENERATE_RATE": "60", "LIPSYNC_READ_RATE": "600", "LIPSYNC_MAX_VIDEO": "10000000", "LIPSYNC_MAX_AUDIO": "10000000",
 	}}
 	d.service = d.open(t, cloud.Records, cloud.Media, cloud.Messages, cloud.Generating, cloud.Sizes).Service
 	d.service.Random = bytes.NewReader(make([]byte, 32)) // the token that the events present

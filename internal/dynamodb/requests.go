@@ -25,7 +25,7 @@ func (r *stored) listed() []field {
 		{"id", &r.ID}, {"account", &r.Account}, {"keyID", &r.KeyID}, {"referenceID", &r.ReferenceID},
 		{"seq", &r.Seq}, {"status", (*string)(&r.Status)},
 		{"videoURL", &r.Video.URL}, {"videoObject", &r.Video.Object},
-		{"audioURL", &r.Audio.URL}, {"audioObject", &r.Audio.Object}, {"largestFace", &r.LargestFace},
+		{"audioURL", &r.Audio.URL}, {"audioObject", &r.Audio.Object}, {"largestFace", &r.LargestFace}, {"engine", &r.Engine},
 		{"createdAt", &r.CreatedAt}, {"startedAt", &r.StartedAt}, {"finishedAt", &r.FinishedAt},
 		{"output", &r.Output}, {"error", &r.Error},
 	}

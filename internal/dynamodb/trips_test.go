@@ -49,6 +49,7 @@ func newHome(t *testing.T) *home {
 	h.Service = &lipsync.Service{
 		Store: openWire(t, &h.wire), Objects: objects, Queue: silent{}, Jobs: silent{},
 		Now: h.clock.Now, NewID: uuid.NewString, Random: rand.Reader, GenerateRate: 60, ReadRate: 60,
+		Engines: []string{"warp"},
 	}
 	h.api = rest.New(h.Service, rest.Options{Log: slog.New(slog.DiscardHandler)})
 	if h.token, _, err = h.CreateKey(t.Context(), "a", "name", 0); err != nil {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"slices"
+	"strings"
 )
 
 // NewRequest is what a client asks for.
@@ -11,6 +13,7 @@ type NewRequest struct {
 	ID             string // "" for a new one; else the id that StoreMedia was called with
 	Video, Audio   Source
 	LargestFace    bool
+	Engine         string // one of the Service's; "" is its default
 	ReferenceID    string
 	HasReferenceID bool
 	IdempotencyKey string
@@ -33,6 +36,10 @@ func (s *Service) generate(ctx context.Context, c Caller, n NewRequest) (string,
 	if err := n.validate(); err != nil {
 		return "", err
 	}
+	engine, err := s.engine(n.Engine)
+	if err != nil {
+		return "", err
+	}
 	video, err := s.input(ctx, c, Video, n.Video)
 	if err != nil {
 		return "", err
@@ -43,7 +50,7 @@ func (s *Service) generate(ctx context.Context, c Caller, n NewRequest) (string,
 	}
 	r := Request{
 		ID: n.ID, Account: c.Account, KeyID: c.KeyID, ReferenceID: n.ReferenceID, Status: Queued,
-		Video: video, Audio: audio, LargestFace: n.LargestFace, CreatedAt: s.Now(),
+		Video: video, Audio: audio, LargestFace: n.LargestFace, Engine: engine, CreatedAt: s.Now(),
 	}
 	if r.ID == "" {
 		r.ID = s.NewID()
@@ -87,6 +94,17 @@ func (n NewRequest) validate() error {
 	return nil
 }
 
+// engine returns the name of the engine that a client asks for.
+func (s *Service) engine(name string) (string, error) {
+	switch {
+	case name == "" && len(s.Engines) > 0:
+		return s.Engines[0], nil
+	case !slices.Contains(s.Engines, name):
+		return "", newError(Invalid, "model must be one of: "+strings.Join(s.Engines, ", "))
+	}
+	return name, nil
+}
+
 // uploads returns the ids of the uploads that the request names.
 func (n NewRequest) uploads() []string {
 	var ids []string
@@ -109,9 +127,10 @@ func (n NewRequest) fingerprint() [32]byte {
 		Video, Audio source
 		LargestFace  bool
 		ReferenceID  string
+		Engine       string `json:",omitempty"` // as records have it that were made before there was a choice
 	}{
 		source{n.Video.URL, n.Video.SHA256}, source{n.Audio.URL, n.Audio.SHA256},
-		n.LargestFace, n.ReferenceID,
+		n.LargestFace, n.ReferenceID, n.Engine,
 	})
 	if err != nil {
 		panic(err) // strings, booleans and bytes always encode

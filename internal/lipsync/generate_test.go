@@ -20,7 +20,7 @@ func TestGenerate(t *testing.T) {
 	want(t, "request", got, lipsync.Request{
 		ID: id, Account: "a", KeyID: h.caller.KeyID, ReferenceID: "ref", Seq: 1, Status: lipsync.Queued,
 		Video: lipsync.Input{URL: n.Video.URL}, Audio: lipsync.Input{URL: n.Audio.URL},
-		LargestFace: true, CreatedAt: h.clock.Now(),
+		LargestFace: true, Engine: "warp", CreatedAt: h.clock.Now(),
 	})
 	want(t, "sent", strings.Join(h.queue.sent, ","), id)
 }
@@ -65,6 +65,23 @@ func TestGenerateTexts(t *testing.T) {
 	}
 }
 
+func TestGenerateEngine(t *testing.T) {
+	h := newHome(t) // with warp, the default, and wav2lip
+	for _, c := range []struct{ engine, want string }{{"", "warp"}, {"warp", "warp"}, {"wav2lip", "wav2lip"}} {
+		n := urls()
+		n.Engine = c.engine
+		id, err := h.Generate(t.Context(), h.caller, n)
+		must(t, err)
+		r, err := h.Store.Get(t.Context(), id)
+		must(t, err)
+		want(t, "engine for "+c.engine, r.Engine, c.want)
+	}
+	n := urls()
+	n.Engine = "Warp"
+	_, err := h.Generate(t.Context(), h.caller, n)
+	wantError(t, "unknown engine", err, lipsync.Invalid, "model must be one of: warp, wav2lip")
+}
+
 func TestGenerateReplay(t *testing.T) {
 	h := newHome(t)
 	first := urls()
@@ -81,6 +98,7 @@ func TestGenerateReplay(t *testing.T) {
 		"audio":     func(n *lipsync.NewRequest) { n.Audio.URL += "x" },
 		"swapped":   func(n *lipsync.NewRequest) { n.Video, n.Audio = n.Audio, n.Video },
 		"flag":      func(n *lipsync.NewRequest) { n.LargestFace = true },
+		"engine":    func(n *lipsync.NewRequest) { n.Engine = "warp" },
 		"reference": func(n *lipsync.NewRequest) { n.ReferenceID, n.HasReferenceID = "r", true },
 		"endpoint": func(n *lipsync.NewRequest) {
 			n.Video, n.Audio = lipsync.Source{Object: "inputs/x/video"}, lipsync.Source{Object: "inputs/x/audio"}

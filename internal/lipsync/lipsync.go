@@ -43,6 +43,8 @@ type Request struct {
 	// LargestFace turns active speaker detection off: the largest face of each
 	// frame is synced.
 	LargestFace bool
+	// Engine is the name of what makes the mouths.
+	Engine string
 
 	CreatedAt  time.Time
 	StartedAt  time.Time // zero until first claimed

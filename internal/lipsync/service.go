@@ -49,6 +49,10 @@ type Service struct {
 	NewID   func() string // a new UUID
 	Random  io.Reader     // cryptographic randomness
 
+	// Engines are the names of those that requests may ask for, the default
+	// first. There is at least one where requests are taken.
+	Engines []string
+
 	GenerateRate, ReadRate int   // calls a minute for a key
 	MaxVideo, MaxAudio     int64 // bytes of one medium; 0 is 5 GiB and 500 MiB
 }

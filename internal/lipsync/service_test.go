@@ -67,6 +67,7 @@ func newHome(t testing.TB) *home {
 		Store: store, Objects: objects, Queue: h.queue,
 		Now: h.clock.Now, NewID: uuid.NewString, Random: rand.Reader,
 		GenerateRate: 2, ReadRate: 3,
+		Engines: []string{"warp", "wav2lip"},
 	}
 	h.token, h.caller = h.newCaller(t, "a", 0)
 	return h

@@ -53,6 +53,7 @@ func crash(t *testing.T, open func(t *testing.T) (lipsync.Store, lipsync.Objects
 	s.service = &lipsync.Service{
 		Store: faultyStore{store, f}, Objects: faultyObjects{objects, f}, Queue: faultyQueue{f},
 		Now: clock.Now, NewID: uuid.NewString, Random: rand.Reader, GenerateRate: 60, ReadRate: 600,
+		Engines: []string{"warp"},
 	}
 	_, k, err := s.service.CreateKey(t.Context(), "a", "test", 2)
 	must(t, err)

@@ -17,6 +17,7 @@ func testCreate(t *testing.T, store lipsync.Store) {
 		func(r *lipsync.Request) {},
 		func(r *lipsync.Request) { r.ReferenceID = "Größe \x00 '\"; --" },
 		func(r *lipsync.Request) { r.LargestFace = true },
+		func(r *lipsync.Request) { r.Engine = "warp" },
 		func(r *lipsync.Request) { r.Video, r.Audio = r.Audio, r.Video },
 	} {
 		r := newRequest("a", "")

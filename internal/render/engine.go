@@ -12,6 +12,9 @@ import (
 type Engine interface {
 	// Begin starts on one video. The Session belongs to one job.
 	Begin(Video) (Session, error)
+	// Workers is how many frames of one job it is to be asked for at once, at
+	// least 1.
+	Workers() int
 }
 
 // Video is what is known of a video before its first frame.

@@ -18,7 +18,7 @@ type task struct {
 // paint is the second pass: the player decodes, workers make and blend the
 // mouths of several frames at once, and the encoder gets them in order.
 func (w *rendering) paint(ctx context.Context, session Session, p *player) error {
-	workers := max(1, w.Workers)
+	workers := w.engine.Workers()
 	free := newBuffers(w.video.Video, workers+6)
 	// Each task goes both to whoever is free and into the line for the encoder.
 	work, line := make(chan *task), make(chan *task, workers+2)

@@ -22,9 +22,8 @@ import (
 // Renderer renders any number of jobs at once. Its fields are set once.
 type Renderer struct {
 	Tools   *ffmpeg.Tools
-	Engine  Engine
+	Engines map[string]Engine // by the names that jobs call them
 	Limits  Limits
-	Workers int // frames of one job that are worked on at once, at least 1
 	// NewTracker makes the tracker of one video; nil is face.NewTracker.
 	NewTracker func() (Tracker, error)
 }
@@ -39,6 +38,7 @@ type Job struct {
 	Video, Audio string // paths
 	Output       string // path; there is nothing there until it is complete
 	Scratch      string // an existing folder for temporary files
+	Engine       string // the name of one of the renderer's
 	// LargestFace syncs the largest face of each frame, whoever speaks.
 	LargestFace bool
 	Progress    func(Progress) // may be nil; never called concurrently
@@ -50,6 +50,7 @@ type Job struct {
 type rendering struct {
 	*Renderer
 	job     Job
+	engine  Engine
 	video   *ffmpeg.Info
 	dir     string // for temporary files
 	aac     string // path of the speech track, ready for the output
@@ -61,12 +62,16 @@ type rendering struct {
 // Render makes the job's output. An error of code Invalid means that the media
 // are at fault.
 func (r *Renderer) Render(ctx context.Context, j Job) error {
+	engine := r.Engines[j.Engine]
+	if engine == nil {
+		return invalid(fmt.Sprintf("model %q is not installed", j.Engine), nil)
+	}
 	dir, err := os.MkdirTemp(j.Scratch, "render-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	w := &rendering{Renderer: r, job: j, dir: dir,
+	w := &rendering{Renderer: r, job: j, engine: engine, dir: dir,
 		aac: filepath.Join(dir, "speech.m4a"), pcm: filepath.Join(dir, "speech.pcm")}
 	err = guard(func() error { return w.render(ctx) })
 	if ctx.Err() != nil {
@@ -81,7 +86,7 @@ func (w *rendering) render(ctx context.Context) error {
 	}
 	v := w.video.Video
 	w.frames = v.Rate.Frames(w.samples, ffmpeg.PCMRate)
-	session, err := w.Engine.Begin(Video{Width: v.Width, Height: v.Height, FPS: v.Rate.Float()})
+	session, err := w.engine.Begin(Video{Width: v.Width, Height: v.Height, FPS: v.Rate.Float()})
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}

@@ -26,6 +26,8 @@ const paintedAt = 48 // row of the painted number
 
 func (e *numberer) Begin(Video) (Session, error) { return e, nil }
 
+func (e *numberer) Workers() int { return 3 }
+
 func (e *numberer) Observe(index int, frame *image.YCbCr, faces []face.Face) error {
 	if index != len(e.observed) {
 		return fmt.Errorf("observed frame %d after %d frames", index, len(e.observed))
@@ -69,7 +71,7 @@ func (f *fixedTracker) Add(*image.YCbCr) ([]face.Face, bool) {
 
 func newRenderer(t testing.TB, engine Engine) *Renderer {
 	return &Renderer{
-		Tools: ffmpegtest.Tools(t), Engine: engine, Limits: DefaultLimits(), Workers: 3,
+		Tools: ffmpegtest.Tools(t), Engines: map[string]Engine{"": engine}, Limits: DefaultLimits(),
 		NewTracker: func() (Tracker, error) { return &fixedTracker{}, nil },
 	}
 }

@@ -22,6 +22,8 @@ type hook struct {
 
 func (h *hook) Begin(Video) (Session, error) { return h, nil }
 
+func (h *hook) Workers() int { return 3 }
+
 func (h *hook) Observe(i int, frame *image.YCbCr, faces []face.Face) error {
 	return errors.Join(h.numberer.Observe(i, frame, faces), call(h.observe))
 }

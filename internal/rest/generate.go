@@ -15,6 +15,7 @@ type generateBody struct {
 	} `json:"inputs"`
 	ReferenceID *string `json:"reference_id"`
 	LargestFace bool    `json:"disable_active_speaker_detection"`
+	Model       string  `json:"model"`
 }
 
 // generated is the answer to both ways to start a job.
@@ -32,7 +33,7 @@ func (a *api) generate(r *http.Request, c lipsync.Caller, in generateBody) (gene
 	if err != nil {
 		return generated{}, err
 	}
-	n := lipsync.NewRequest{Video: video, Audio: audio, LargestFace: in.LargestFace}
+	n := lipsync.NewRequest{Video: video, Audio: audio, LargestFace: in.LargestFace, Engine: in.Model}
 	if in.ReferenceID != nil {
 		n.ReferenceID, n.HasReferenceID = *in.ReferenceID, true
 	}

@@ -139,6 +139,8 @@ func (f *form) reader(part *multipart.Part) func(*multipart.Part) error {
 		return f.referenceID
 	case name == "disable_active_speaker_detection":
 		return f.largestFace
+	case name == "model":
+		return f.model
 	}
 	return nil
 }
@@ -165,6 +167,11 @@ func (f *form) largestFace(part *multipart.Part) error {
 		return invalid("disable_active_speaker_detection must be true or false")
 	}
 	f.request.LargestFace = value == "true"
+	return err
+}
+
+func (f *form) model(part *multipart.Part) (err error) {
+	f.request.Engine, err = f.value(part)
 	return err
 }
 

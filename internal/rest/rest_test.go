@@ -57,6 +57,7 @@ func newHome(t testing.TB) *home {
 		Store: store, Objects: objects, Queue: lossy{},
 		Now: time.Now, NewID: uuid.NewString, Random: rand.Reader,
 		GenerateRate: 60, ReadRate: 600, MaxVideo: 2 << 20, MaxAudio: 1 << 20,
+		Engines: []string{"warp", "wav2lip"},
 	}
 	h.api = New(h.service, Options{Log: slog.New(slog.NewJSONHandler(h.log, nil))})
 	return h
@@ -226,6 +227,35 @@ func TestStates(t *testing.T) {
 		}
 		if got["status"] != test.status || len(got) != 3+len(test.want) {
 			t.Errorf("got %v, want status %s and %v", got, test.status, test.want)
+		}
+	}
+}
+
+// TestModel: both ways to start a job pass the engine on, and refuse one that
+// is not there.
+func TestModel(t *testing.T) {
+	h := newHome(t)
+	token := h.key(t)
+	field := "--" + boundary + "\r\nContent-Disposition: form-data; name=model\r\n\r\n%s\r\n"
+	inputs := `{"inputs":[{"type":"video","url":"http://x.example"},{"type":"audio","url":"http://x.example"}],"model":%q}`
+	send := func(model string) []*httptest.ResponseRecorder {
+		return []*httptest.ResponseRecorder{
+			h.post(token, "/api/v1/lipsync/generate", fmt.Sprintf(inputs, model)),
+			h.postForm(token, strings.NewReader(file("video", "v")+fmt.Sprintf(field, model)+file("audio", "a")+last)),
+		}
+	}
+	for _, w := range send("wav2lip") {
+		var made generated
+		if err := json.Unmarshal(w.Body.Bytes(), &made); err != nil {
+			t.Fatal(err)
+		}
+		if r, err := h.store.Get(t.Context(), made.RequestID); err != nil || r.Engine != "wav2lip" {
+			t.Errorf("got engine %q (%v) from %s, want wav2lip", r.Engine, err, w.Body)
+		}
+	}
+	for _, w := range send("other") {
+		if want := `{"error":"model must be one of: warp, wav2lip"}`; w.Code != 400 || strings.TrimSpace(w.Body.String()) != want {
+			t.Errorf("got %d %s, want 400 %s", w.Code, w.Body, want)
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 const requestColumns = `id, account, key_id, reference_id, seq, status,
-	video_url, video_object, audio_url, audio_object, largest_face,
+	video_url, video_object, audio_url, audio_object, largest_face, engine,
 	created_at, started_at, finished_at, output, error, claims, attempts, lease, lease_until`
 
 // row is a *sql.Row or *sql.Rows.
@@ -18,7 +18,7 @@ type row interface{ Scan(dest ...any) error }
 
 func scanRequest(row row) (r lipsync.Request, err error) {
 	err = row.Scan(&r.ID, &r.Account, &r.KeyID, &r.ReferenceID, &r.Seq, &r.Status,
-		&r.Video.URL, &r.Video.Object, &r.Audio.URL, &r.Audio.Object, &r.LargestFace,
+		&r.Video.URL, &r.Video.Object, &r.Audio.URL, &r.Audio.Object, &r.LargestFace, &r.Engine,
 		instant{&r.CreatedAt}, instant{&r.StartedAt}, instant{&r.FinishedAt},
 		&r.Output, &r.Error, &r.Claims, &r.Attempts, &r.Lease, instant{&r.LeaseUntil})
 	return r, orNotFound(err)
@@ -84,10 +84,10 @@ func insert(ctx context.Context, tx *sql.Tx, r *lipsync.Request, uploads []strin
 		}
 	}
 	_, err = tx.ExecContext(ctx, `INSERT INTO requests (id, account, key_id, reference_id, seq, reference_seq,
-			status, video_url, video_object, audio_url, audio_object, largest_face, created_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			status, video_url, video_object, audio_url, audio_object, largest_face, engine, created_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		r.ID, r.Account, r.KeyID, r.ReferenceID, r.Seq, referenceSeq,
-		r.Status, r.Video.URL, r.Video.Object, r.Audio.URL, r.Audio.Object, r.LargestFace, micros(r.CreatedAt))
+		r.Status, r.Video.URL, r.Video.Object, r.Audio.URL, r.Audio.Object, r.LargestFace, r.Engine, micros(r.CreatedAt))
 	return err
 }
 

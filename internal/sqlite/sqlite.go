@@ -26,6 +26,9 @@ import (
 //go:embed schema.sql
 var schema string
 
+// addEngine makes version 2: before it there was one engine.
+const addEngine = "ALTER TABLE requests ADD COLUMN engine TEXT NOT NULL DEFAULT 'warp'"
+
 // Store implements lipsync.Store.
 type Store struct {
 	write   *sql.DB // one connection: SQLite has one writer at a time
@@ -113,7 +116,7 @@ func (s *Store) migrate(ctx context.Context) error {
 		}
 		// Each brings a file from the version of its index to the next one. Files
 		// of every version are out there: add at the end, change nothing.
-		migrations := []string{schema}
+		migrations := []string{schema, addEngine}
 		if version > len(migrations) {
 			return errors.New("the database was made by a newer version of the program")
 		}

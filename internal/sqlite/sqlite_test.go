@@ -124,6 +124,32 @@ func TestNewerFile(t *testing.T) {
 	}
 }
 
+// TestOlderFile: a request of a file from before there was a choice of engines
+// has the one that there was.
+func TestOlderFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lipsync.db")
+	store := open(t, path)
+	if err := store.CreateKey(t.Context(), lipsync.Key{ID: "k", Account: "a"}); err != nil {
+		t.Fatal(err)
+	}
+	r := lipsync.Request{ID: "r", Account: "a", KeyID: "k", Status: lipsync.Queued}
+	if _, _, err := store.Create(t.Context(), r, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec("ALTER TABLE requests DROP COLUMN engine; PRAGMA user_version = 1"); err != nil {
+		t.Fatal(err)
+	}
+	got, err := open(t, path).Get(t.Context(), "r")
+	if err != nil || got.Engine != "warp" {
+		t.Errorf("got engine %q (%v), want warp", got.Engine, err)
+	}
+}
+
 // TestKill kills a process in the middle of its creates, and holds the file to
 // every one that was acknowledged.
 func TestKill(t *testing.T) {

@@ -13,8 +13,13 @@ import (
 	"lipsync/internal/render"
 )
 
-// Engine is a render.Engine. The zero value is ready to use.
-type Engine struct{}
+// Engine is a render.Engine.
+type Engine struct {
+	Cores int // that one job uses, at least 1
+}
+
+// Workers implements render.Engine.
+func (e Engine) Workers() int { return e.Cores }
 
 // Begin starts on one video.
 func (Engine) Begin(v render.Video) (render.Session, error) {

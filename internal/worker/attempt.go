@@ -128,6 +128,7 @@ func (w *Worker) attempt(ctx context.Context, r lipsync.Request) (err error) {
 		Output:      filepath.Join(folder, "output.mp4"),
 		Scratch:     folder,
 		LargestFace: r.LargestFace,
+		Engine:      r.Engine,
 	}
 	if err := w.get(ctx, lipsync.Video, r.Video, job.Video); err != nil {
 		return err
