@@ -60,7 +60,7 @@ func TestAdapt(t *testing.T) {
 	for name, want := range map[string]string{
 		"JobRole": `{"Type":"AWS::IAM::Role","Properties":{"AssumeRolePolicyDocument":{"Statement":[` +
 			`{"Action":"sts:AssumeRole","Effect":"Allow","Principal":{"AWS":{"Fn::Sub":"arn:${AWS::Partition}:iam::${AWS::AccountId}:root"}}}]}}}`,
-		"Table":      `{"Type":"AWS::DynamoDB::Table","Properties":{"BillingMode":"PAY_PER_REQUEST"},"DeletionPolicy":"Delete"}`,
+		"Table":      `{"Type":"AWS::DynamoDB::Table","Properties":{"BillingMode":"PAY_PER_REQUEST"}}`,
 		"Bucket":     `{"Type":"AWS::S3::Bucket"}`,
 		"TLSAndMore": `{"Type":"AWS::SQS::QueuePolicy","Properties":{"PolicyDocument":{"Statement":[{"Action":"sqs:SendMessage","Effect":"Allow"}]}}}`,
 		"Dispatch": `{"Type":"AWS::Lambda::Function","Properties":{"Environment":{"Variables":{` +

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -15,29 +14,24 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
-	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
-	ssmtypes "github.com/aws/aws-sdk-go-v2/service/ssm/types"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 )
 
-const (
-	// deployTime bounds the making and the removal of a stack.
-	deployTime = 5 * time.Minute
-	// The stack's template asks for the parameter, which cdk bootstrap sets.
-	bootstrapParameter, bootstrapVersion = "/cdk-bootstrap/hnb659fds/version", "30"
-)
+// deployTime bounds the making of a stack, and its removal.
+const deployTime = 5 * time.Minute
 
-// deployer makes and removes stacks at one endpoint, without the CDK's command
-// line and its roles.
+// deployer makes stacks at one endpoint, without the CDK's command line and its
+// roles. What was there before is used and left alone.
 type deployer struct {
 	stacks  *cloudformation.Client
 	objects *s3.Client
 	params  *ssm.Client
 	places  *strings.Replacer // of what stands for the account in names of buckets
+	made    *undo             // gets all that the deployer makes
 }
 
-func newDeployer(ctx context.Context, config aws.Config) (*deployer, error) {
+func newDeployer(ctx context.Context, config aws.Config, made *undo) (*deployer, error) {
 	who, err := sts.NewFromConfig(config).GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
 	if err != nil {
 		return nil, err
@@ -48,20 +42,17 @@ func newDeployer(ctx context.Context, config aws.Config) (*deployer, error) {
 		params:  ssm.NewFromConfig(config),
 		places: strings.NewReplacer("${AWS::AccountId}", aws.ToString(who.Account),
 			"${AWS::Region}", config.Region, "${AWS::Partition}", "aws"),
+		made: made,
 	}, nil
 }
 
 // deploy makes the assembly's stack and returns its outputs.
 func (d *deployer) deploy(ctx context.Context, a *assembly) (map[string]string, error) {
-	_, err := d.params.PutParameter(ctx, &ssm.PutParameterInput{
-		Name: aws.String(bootstrapParameter), Value: aws.String(bootstrapVersion),
-		Type: ssmtypes.ParameterTypeString, Overwrite: aws.Bool(false),
-	})
-	if there := (*ssmtypes.ParameterAlreadyExists)(nil); err != nil && !errors.As(err, &there) {
-		return nil, err
-	}
 	if len(a.Files) == 0 {
 		return nil, errors.New("the assembly holds no function")
+	}
+	if err := d.setVersion(ctx); err != nil {
+		return nil, err
 	}
 	for _, f := range a.Files {
 		content, err := f.content()
@@ -81,22 +72,17 @@ func (d *deployer) deploy(ctx context.Context, a *assembly) (map[string]string, 
 	if err := d.put(ctx, a.Files[0].Bucket, key, body); err != nil {
 		return nil, err
 	}
-	return d.create(ctx, a.Stack, fmt.Sprintf("%s/%s/%s", *d.objects.Options().BaseEndpoint, d.places.Replace(a.Files[0].Bucket), key))
-}
-
-// put writes an object, and makes its bucket if need be.
-func (d *deployer) put(ctx context.Context, bucket, key string, content []byte) error {
-	bucket = d.places.Replace(bucket)
-	_, err := d.objects.CreateBucket(ctx, &s3.CreateBucketInput{Bucket: &bucket})
-	if ours := (*s3types.BucketAlreadyOwnedByYou)(nil); err != nil && !errors.As(err, &ours) {
-		return err
+	url := fmt.Sprintf("%s/%s/%s", *d.objects.Options().BaseEndpoint, d.places.Replace(a.Files[0].Bucket), key)
+	outputs, err := d.create(ctx, a.Stack, url)
+	if err != nil {
+		return nil, err
 	}
-	_, err = d.objects.PutObject(ctx, &s3.PutObjectInput{Bucket: &bucket, Key: &key, Body: bytes.NewReader(content)})
-	return err
+	bucket := outputs["BucketName"]
+	d.made.add("what is in the bucket "+bucket, func(ctx context.Context) error { return d.empty(ctx, bucket) })
+	return outputs, nil
 }
 
-// create makes the stack of a template that lies at an URL. What fails or is
-// interrupted leaves no stack.
+// create makes the stack of a template that lies at an URL.
 func (d *deployer) create(ctx context.Context, stack, url string) (map[string]string, error) {
 	// An interrupt here would leave it open whether there is a stack of ours.
 	_, err := d.stacks.CreateStack(context.WithoutCancel(ctx), &cloudformation.CreateStackInput{
@@ -107,17 +93,17 @@ func (d *deployer) create(ctx context.Context, stack, url string) (map[string]st
 	if err != nil {
 		return nil, err
 	}
+	d.made.add("the stack "+stack, func(ctx context.Context) error { return d.delete(ctx, stack) })
 	describe := &cloudformation.DescribeStacksInput{StackName: &stack}
 	waiter := cloudformation.NewStackCreateCompleteWaiter(d.stacks, func(o *cloudformation.StackCreateCompleteWaiterOptions) {
 		o.MinDelay, o.MaxDelay = 100*time.Millisecond, time.Second
 	})
-	made, err := waiter.WaitForOutput(ctx, describe, deployTime)
+	finished, err := waiter.WaitForOutput(ctx, describe, deployTime)
 	if err != nil {
-		ctx := context.WithoutCancel(ctx)
-		return nil, errors.Join(err, d.reasons(ctx, stack), d.delete(ctx, stack))
+		return nil, errors.Join(err, d.reasons(ctx, stack))
 	}
 	outputs := map[string]string{}
-	for _, o := range made.Stacks[0].Outputs {
+	for _, o := range finished.Stacks[0].Outputs {
 		outputs[*o.OutputKey] = *o.OutputValue
 	}
 	return outputs, nil
@@ -136,14 +122,6 @@ func (d *deployer) reasons(ctx context.Context, stack string) error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// remove removes a stack and all that is in its bucket.
-func (d *deployer) remove(ctx context.Context, stack, bucket string) error {
-	if err := d.empty(ctx, bucket); err != nil {
-		return err
-	}
-	return d.delete(ctx, stack)
 }
 
 // delete removes a stack whose bucket is empty.

@@ -2,9 +2,17 @@ package main
 
 import (
 	"context"
+	"encoding/xml"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/ssm"
 
 	"lipsync/internal/awstest"
 )
@@ -12,10 +20,6 @@ import (
 // TestNoStackRemains has a stack fail, and another interrupted.
 func TestNoStackRemains(t *testing.T) {
 	e := awstest.Shared(t)
-	d, err := newDeployer(t.Context(), e.Config())
-	if err != nil {
-		t.Fatal(err)
-	}
 	interrupted, interrupt := context.WithCancel(t.Context())
 	interrupt()
 	for name, c := range map[string]struct {
@@ -25,30 +29,131 @@ func TestNoStackRemains(t *testing.T) {
 		"fails":       {t.Context(), `{"Type":"AWS::Lambda::Url","Properties":{"TargetFunctionArn":"none","AuthType":"NONE"}}`},
 		"interrupted": {interrupted, `{"Type":"AWS::SQS::Queue"}`},
 	} {
+		var made undo
+		d := newTestDeployer(t, e, &made)
 		const bucket = "templates"
 		if err := d.put(t.Context(), bucket, name, []byte(`{"Resources":{"It":`+c.resource+`}}`)); err != nil {
 			t.Fatal(err)
 		}
-		_, createErr := d.create(c.ctx, name, e.URL+"/"+bucket+"/"+name)
-		if createErr == nil {
+		if _, err := d.create(c.ctx, name, e.URL+"/"+bucket+"/"+name); err == nil {
 			t.Errorf("%s: got no error", name)
 		}
-		stacks, err := d.stacks.ListStacks(t.Context(), &cloudformation.ListStacksInput{})
+		if got := statusOf(t, d, name); got == "" || got == "DELETE_COMPLETE" {
+			t.Errorf("%s: the stack is %q, want it made", name, got)
+		}
+		if err := made.run(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if got := statusOf(t, d, name); got != "DELETE_COMPLETE" {
+			t.Errorf("%s: the stack is %q, want it deleted", name, got)
+		}
+	}
+}
+
+func newTestDeployer(t *testing.T, e *awstest.Emulator, made *undo) *deployer {
+	t.Helper()
+	d, err := newDeployer(t.Context(), e.Config(), made)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// statusOf is the status of a stack, "" if there never was one.
+func statusOf(t *testing.T, d *deployer, stack string) string {
+	t.Helper()
+	out, err := d.stacks.ListStacks(t.Context(), &cloudformation.ListStacksInput{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range out.StackSummaries {
+		if *s.StackName == stack {
+			return string(s.StackStatus)
+		}
+	}
+	return ""
+}
+
+// TestOthersStay has things at the emulator that are not ours.
+func TestOthersStay(t *testing.T) {
+	awstest.Shared(t) // or skip
+	e, err := awstest.Start(t.Context(), awstest.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Stop()
+	var others, ours undo
+	d := newTestDeployer(t, e, &others)
+	err = errors.Join(d.setVersion(t.Context()), d.put(t.Context(), "theirs", "a", []byte("a")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := things(t, e)
+	d.made = &ours
+	err = errors.Join(d.setVersion(t.Context()), d.put(t.Context(), "theirs", "a", []byte("a")),
+		d.put(t.Context(), "theirs", "b", []byte("b")), d.put(t.Context(), "ours", "c", []byte("c")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := things(t, e); len(got) != len(before)+3 {
+		t.Errorf("got %q, want two objects and a bucket more than %q", got, before)
+	}
+	if err := ours.run(); err != nil {
+		t.Error(err)
+	}
+	if got := things(t, e); !slices.Equal(got, before) {
+		t.Errorf("got %q, want %q as before", got, before)
+	}
+}
+
+// things are what there is at an emulator: parameters, objects, buckets, roles and
+// stacks.
+func things(t *testing.T, e *awstest.Emulator) []string {
+	t.Helper()
+	objects := s3.NewFromConfig(e.Config(), func(o *s3.Options) { o.UsePathStyle = true })
+	params, err1 := ssm.NewFromConfig(e.Config()).GetParametersByPath(t.Context(), &ssm.GetParametersByPathInput{
+		Path: aws.String("/"), Recursive: aws.Bool(true),
+	})
+	buckets, err2 := objects.ListBuckets(t.Context(), &s3.ListBucketsInput{})
+	stacks, err3 := cloudformation.NewFromConfig(e.Config()).DescribeStacks(t.Context(), &cloudformation.DescribeStacksInput{})
+	if err := errors.Join(err1, err2, err3); err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, p := range params.Parameters {
+		all = append(all, "parameter "+*p.Name+"="+*p.Value)
+	}
+	for _, b := range buckets.Buckets {
+		all = append(all, "bucket "+*b.Name)
+		page, err := objects.ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: b.Name})
 		if err != nil {
 			t.Fatal(err)
 		}
-		made := false
-		for _, s := range stacks.StackSummaries {
-			if *s.StackName != name {
-				continue
-			}
-			made = true
-			if s.StackStatus != "DELETE_COMPLETE" {
-				t.Errorf("%s: the stack is %s, want it deleted", name, s.StackStatus)
-			}
-		}
-		if !made {
-			t.Errorf("%s: there never was a stack (%v)", name, createErr)
+		for _, o := range page.Contents {
+			all = append(all, "object "+*b.Name+"/"+*o.Key)
 		}
 	}
+	for _, name := range roles(t, e) {
+		all = append(all, "role "+name)
+	}
+	for _, s := range stacks.Stacks {
+		all = append(all, "stack "+*s.StackName)
+	}
+	return all
+}
+
+func roles(t *testing.T, e *awstest.Emulator) []string {
+	t.Helper()
+	response, err := http.PostForm(e.URL, url.Values{"Action": {"ListRoles"}, "Version": {"2010-05-08"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	var answer struct {
+		Names []string `xml:"ListRolesResult>Roles>member>RoleName"`
+	}
+	if err := xml.NewDecoder(response.Body).Decode(&answer); err != nil || response.StatusCode != http.StatusOK {
+		t.Fatalf("got %s, %v", response.Status, err)
+	}
+	return answer.Names
 }

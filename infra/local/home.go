@@ -29,6 +29,7 @@ type options struct {
 	JobEnv  []string   // NAME=value, beside or instead of what the job definition says
 	JobLog  *os.File   // of all jobs; nil for none
 	Log     *slog.Logger
+	Made    *undo // gets what is made at the emulator
 }
 
 // home is the service as it is on AWS, on an emulator, with this process as its
@@ -40,7 +41,6 @@ type home struct {
 
 	config       aws.Config
 	log          *slog.Logger
-	deployer     *deployer
 	stack        string
 	scratch      string
 	batchAddress string
@@ -54,7 +54,8 @@ func start(ctx context.Context, o options) (_ *home, err error) {
 		return nil, err
 	}
 	h := &home{config: o.Config, log: o.Log, stack: a.Stack, scratch: o.Scratch}
-	if h.deployer, err = newDeployer(ctx, o.Config); err != nil {
+	d, err := newDeployer(ctx, o.Config, o.Made)
+	if err != nil {
 		return nil, err
 	}
 	jobs, err := net.Listen("tcp", net.JoinHostPort(o.Host, "0"))
@@ -75,7 +76,7 @@ func start(ctx context.Context, o options) (_ *home, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if h.Outputs, err = h.deployer.deploy(ctx, a); err != nil {
+	if h.Outputs, err = d.deploy(ctx, a); err != nil {
 		return nil, err
 	}
 	h.Batch = h.newBatch(names, attempts, o)
@@ -85,7 +86,7 @@ func start(ctx context.Context, o options) (_ *home, err error) {
 	h.serve(jobs, mux)
 	if err := h.open(); err != nil {
 		h.close()
-		return nil, errors.Join(err, h.remove(context.WithoutCancel(ctx)))
+		return nil, err
 	}
 	return h, nil
 }
@@ -121,11 +122,6 @@ func (h *home) close() {
 	for _, s := range h.servers {
 		_ = s.Close() // what is open is cut off
 	}
-}
-
-// remove removes the stack.
-func (h *home) remove(ctx context.Context) error {
-	return h.deployer.remove(ctx, h.stack, h.Outputs["BucketName"])
 }
 
 // service is the domain on the stack's table, for those who have its keys.

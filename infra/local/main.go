@@ -17,29 +17,33 @@ import (
 	"os/signal"
 	"runtime"
 	"syscall"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"lipsync/internal/awstest"
 )
 
-const (
-	usualPort  = 4566 // of emulators
-	removeTime = time.Minute
-)
+const usualPort = 4566 // of emulators
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := serve(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil && !errors.Is(err, context.Canceled) {
+	if err := serve(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-// serve does all that the command does, until ctx ends.
-func serve(ctx context.Context, arguments []string, out io.Writer, errs *os.File) (err error) {
+// serve does all that the command does until ctx ends, and takes away again what
+// it made.
+func serve(ctx context.Context, arguments []string, out io.Writer, errs *os.File) error {
+	var made undo
+	err := bringUp(ctx, arguments, out, errs, &made)
+	return made.after(ctx, err)
+}
+
+// bringUp builds and deploys the service, and lets clients call it.
+func bringUp(ctx context.Context, arguments []string, out io.Writer, errs *os.File, made *undo) error {
 	flags := flag.NewFlagSet("local", flag.ExitOnError)
 	endpoint := flags.String("endpoint", "", "use the emulator at this `URL` rather than start one")
 	host := flags.String("host", "127.0.0.1", "`address` of this machine by which that emulator's functions reach it")
@@ -47,40 +51,34 @@ func serve(ctx context.Context, arguments []string, out io.Writer, errs *os.File
 	readRate := flags.Int("read-rate", 600, "other calls a minute for a key")
 	_ = flags.Parse(arguments) // it exits
 
-	dir, err := os.MkdirTemp("", "lipsync-local-")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	fmt.Fprintln(errs, "Building the functions, the runner and the template …")
 	root, err := os.Getwd()
 	if err != nil {
 		return err
 	}
+	dir, err := os.MkdirTemp("", "lipsync-local-")
+	if err != nil {
+		return err
+	}
+	made.add("the folder "+dir, func(context.Context) error { return os.RemoveAll(dir) })
+	fmt.Fprintln(errs, "Building the functions, the runner and the template …")
 	b, err := build(ctx, root, dir, settings{"lipsync:generateRate": *generateRate, "lipsync:readRate": *readRate})
 	if err != nil {
 		return err
 	}
-	config, stopEmulator, err := emulator(ctx, *endpoint)
+	config, err := emulator(ctx, *endpoint, made)
 	if err != nil {
 		return err
 	}
-	defer stopEmulator()
 	fmt.Fprintf(errs, "Deploying to %s …\n", *config.BaseEndpoint)
 	h, err := start(ctx, options{
 		built: *b, Config: config, Host: *host, Scratch: dir, Jobs: max(1, runtime.NumCPU()/4),
 		JobEnv: []string{"LIPSYNC_ALLOW_PRIVATE_NETWORKS=true"}, JobLog: errs,
-		Log: slog.New(slog.NewTextHandler(errs, nil)),
+		Log: slog.New(slog.NewTextHandler(errs, nil)), Made: made,
 	})
 	if err != nil {
 		return err
 	}
-	defer func() {
-		h.close()
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTime)
-		defer cancel()
-		err = errors.Join(err, h.remove(ctx))
-	}()
+	made.add("the jobs", func(context.Context) error { h.close(); return nil })
 	return h.greet(ctx, out, errs)
 }
 
@@ -100,16 +98,17 @@ func (h *home) greet(ctx context.Context, out, errs io.Writer) error {
 
 // emulator returns the configuration of clients of the emulator at the endpoint,
 // or for "" of one that is started on the usual port, or any that is free.
-func emulator(ctx context.Context, endpoint string) (config aws.Config, stop func(), err error) {
+func emulator(ctx context.Context, endpoint string, made *undo) (aws.Config, error) {
 	if endpoint != "" {
-		return awstest.Config(endpoint), func() {}, nil
+		return awstest.Config(endpoint), nil
 	}
 	e, err := awstest.Start(ctx, awstest.Options{Port: usualPort})
 	if errors.Is(err, syscall.EADDRINUSE) {
 		e, err = awstest.Start(ctx, awstest.Options{})
 	}
 	if err != nil {
-		return aws.Config{}, nil, err
+		return aws.Config{}, err
 	}
-	return e.Config(), e.Stop, nil
+	made.add("the emulator", func(context.Context) error { e.Stop(); return nil })
+	return e.Config(), nil
 }

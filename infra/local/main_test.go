@@ -108,7 +108,7 @@ func deployed(t testing.TB, e *awstest.Emulator) *testHome {
 	h.home, err = start(context.Background(), options{
 		built: *fixtures.built, Config: e.Config(), Host: "127.0.0.1", Scratch: dir, Jobs: 1,
 		JobEnv: []string{"AWS_ENDPOINT_URL=" + h.between.URL}, JobLog: log,
-		Log: slog.New(slog.NewTextHandler(log, nil)),
+		Log: slog.New(slog.NewTextHandler(log, nil)), Made: new(undo), // all goes with the emulator
 	})
 	if err != nil {
 		said, _ := os.ReadFile(e.Log)

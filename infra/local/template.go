@@ -56,6 +56,7 @@ func (t *template) adapt(batch string) (jobEnvironment []string, err error) {
 	for _, r := range t.Resources {
 		r.Properties, _ = resolve(r.Properties, dropped).(map[string]any)
 		r.DependsOn = without(r.DependsOn, dropped)
+		r.DeletionPolicy, r.UpdateReplacePolicy = "", "" // nothing outlives the stack here
 	}
 	t.Outputs, _ = resolve(t.Outputs, dropped).(map[string]any)
 	return jobEnvironment, nil

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"lipsync/internal/awstest"
+)
+
+// TestServe brings the service up as make aws-local does, at an emulator that
+// runs already, and interrupts it. Nothing is left there.
+func TestServe(t *testing.T) {
+	awstest.Shared(t) // or skip
+	e, err := awstest.Start(t.Context(), awstest.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Stop()
+	before := things(t, e)
+	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	t.Chdir(filepath.Join("..", ".."))
+	t.Setenv("TMPDIR", t.TempDir())
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	lines, out := io.Pipe()
+	served := make(chan error, 1)
+	go func() {
+		err := serve(ctx, []string{"--endpoint", e.URL, "--read-rate", "2"}, out, log)
+		served <- err
+		out.CloseWithError(err)
+	}()
+	said := bufio.NewScanner(lines)
+	address, key := value(t, said, "API_URL="), value(t, said, "API_KEY=")
+	for _, want := range []int{http.StatusOK, http.StatusOK, http.StatusTooManyRequests} {
+		if got := statusAt(t, address+"/v1/users/me", key); got != want {
+			t.Errorf("got %d, want %d", got, want)
+		}
+	}
+	interrupt()
+	if err := <-served; err != nil {
+		t.Errorf("after the interrupt: %v", err)
+	}
+	if got := things(t, e); !slices.Equal(got, before) {
+		t.Errorf("got %q at the emulator, want %q as before", got, before)
+	}
+	if left, err := os.ReadDir(os.Getenv("TMPDIR")); err != nil || len(left) > 0 {
+		t.Errorf("got %v left here (error %v), want nothing", left, err)
+	}
+}
+
+// value is what the next line says of a name.
+func value(t *testing.T, lines *bufio.Scanner, name string) string {
+	t.Helper()
+	lines.Scan()
+	value, ok := strings.CutPrefix(lines.Text(), name)
+	if !ok {
+		t.Fatalf("got %q (error %v), want %s", lines.Text(), lines.Err(), name)
+	}
+	return value
+}
+
+func statusAt(t *testing.T, url, key string) int {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+key)
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	return response.StatusCode
+}
