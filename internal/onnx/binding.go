@@ -1,0 +1,218 @@
+//go:build cgo
+
+package onnx
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+
+	ort "github.com/yalue/onnxruntime_go"
+)
+
+// Binding is the memory of one call of a network: made once, used again and
+// again, by one goroutine at a time. Several bindings of a session run at once.
+type Binding struct {
+	session         *Session
+	inputs, outputs []*tensor
+	inputValues     []ort.Value
+	outputValues    []ort.Value
+	options         *ort.RunOptions
+}
+
+// Bind makes the memory for one set of shapes. Outputs may be nil: then their
+// sizes are those that the model fixes, or else are found by running it once.
+func (s *Session) Bind(inputs, outputs [][]int) (_ *Binding, err error) {
+	b := &Binding{session: s}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, b.Close())
+		}
+	}()
+	if b.options, err = ort.NewRunOptions(); err != nil {
+		return nil, err
+	}
+	if b.inputs, err = newTensors("inputs", s.inputs, inputs); err != nil {
+		return nil, err
+	}
+	b.inputValues = values(b.inputs)
+	if outputs == nil {
+		if outputs, err = b.outputShapes(); err != nil {
+			return nil, err
+		}
+	}
+	if b.outputs, err = newTensors("outputs", s.outputs, outputs); err != nil {
+		return nil, err
+	}
+	b.outputValues = values(b.outputs)
+	return b, nil
+}
+
+// outputShapes are the shapes of what the network makes of the bound inputs.
+func (b *Binding) outputShapes() ([][]int, error) {
+	shapes := make([][]int, len(b.session.outputs))
+	known := 0
+	for i, info := range b.session.outputs {
+		if _, err := elements(info.Shape); err == nil && info.Shape != nil {
+			known++
+		} else if info.Type == Float16 { // the wrapper cannot return such an output
+			return nil, fmt.Errorf("the shape of the output %s has to be given", info)
+		}
+		shapes[i] = info.Shape
+	}
+	if known == len(shapes) {
+		return shapes, nil
+	}
+	made := make([]ort.Value, len(shapes))
+	if err := b.session.run(b.inputValues, made, b.options); err != nil {
+		return nil, err
+	}
+	var err error
+	for i, value := range made {
+		shapes[i] = nil
+		for _, size := range value.GetShape() {
+			shapes[i] = append(shapes[i], int(size))
+		}
+		err = errors.Join(err, value.Destroy())
+	}
+	return shapes, err
+}
+
+// Input is where the numbers of input i are written, before Run.
+func (b *Binding) Input(i int) []float32 { return b.inputs[i].numbers }
+
+// Output is where the numbers of output i are read, after Run and until the next.
+func (b *Binding) Output(i int) []float32 { return b.outputs[i].numbers }
+
+// OutputShape is the shape of output i.
+func (b *Binding) OutputShape(i int) []int { return b.outputs[i].shape }
+
+// Run runs the network. It ends soon after ctx does, with its error.
+func (b *Binding) Run(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	for _, t := range b.inputs {
+		t.pack()
+	}
+	if err := b.run(ctx); err != nil {
+		return err
+	}
+	for _, t := range b.outputs {
+		t.unpack()
+	}
+	return nil
+}
+
+func (b *Binding) run(ctx context.Context) error {
+	told := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(told)
+		_ = b.options.Terminate() // it sets a flag, and fails only on freed options
+	})
+	err := b.session.run(b.inputValues, b.outputValues, b.options)
+	if stop() {
+		return err
+	}
+	<-told
+	if e := b.options.UnsetTerminate(); e != nil {
+		return e
+	}
+	if err != nil {
+		return ctx.Err()
+	}
+	return nil
+}
+
+// Close frees the memory.
+func (b *Binding) Close() error {
+	var err error
+	for _, t := range append(b.inputs, b.outputs...) {
+		err = errors.Join(err, t.close())
+	}
+	b.inputs, b.outputs = nil, nil
+	if b.options != nil {
+		err = errors.Join(err, b.options.Destroy())
+		b.options = nil
+	}
+	return err
+}
+
+// tensor is an input or output. Its memory is Go's, pinned, so that the library
+// reads and writes it in place. Half-precision ones have the halves beside it.
+type tensor struct {
+	shape   []int
+	numbers []float32
+	halves  []byte
+	value   ort.Value
+	pinner  runtime.Pinner
+}
+
+func newTensors(kind string, infos []Info, shapes [][]int) ([]*tensor, error) {
+	if len(shapes) != len(infos) {
+		return nil, fmt.Errorf("got shapes of %d %s, and the network has %d", len(shapes), kind, len(infos))
+	}
+	var list []*tensor
+	for i, info := range infos {
+		t, err := newTensor(info, shapes[i])
+		if err != nil {
+			return list, err
+		}
+		list = append(list, t)
+	}
+	return list, nil
+}
+
+func newTensor(info Info, shape []int) (*tensor, error) {
+	if !info.Fits(shape) {
+		return nil, fmt.Errorf("%s does not take the shape %s", info, shapeText(shape))
+	}
+	n, err := elements(shape)
+	if err != nil {
+		return nil, err
+	}
+	t := &tensor{shape: shape, numbers: make([]float32, n)}
+	sizes := make(ort.Shape, len(shape))
+	for i, size := range shape {
+		sizes[i] = int64(size)
+	}
+	if info.Type == Float16 {
+		t.halves = make([]byte, 2*n)
+		t.pinner.Pin(&t.halves[0])
+		t.value, err = ort.NewCustomDataTensor(sizes, t.halves, ort.TensorElementDataTypeFloat16)
+	} else {
+		t.pinner.Pin(&t.numbers[0])
+		t.value, err = ort.NewTensor(sizes, t.numbers)
+	}
+	if err != nil {
+		t.pinner.Unpin()
+		return nil, err
+	}
+	return t, nil
+}
+
+func values(list []*tensor) []ort.Value {
+	values := make([]ort.Value, len(list))
+	for i, t := range list {
+		values[i] = t.value
+	}
+	return values
+}
+
+func (t *tensor) pack() {
+	if t.halves != nil {
+		toHalves(t.halves, t.numbers)
+	}
+}
+
+func (t *tensor) unpack() {
+	if t.halves != nil {
+		fromHalves(t.numbers, t.halves)
+	}
+}
+
+func (t *tensor) close() error {
+	defer t.pinner.Unpin()
+	return t.value.Destroy()
+}

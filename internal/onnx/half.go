@@ -1,0 +1,50 @@
+package onnx
+
+import (
+	"encoding/binary"
+	"math"
+)
+
+// Half precision, IEEE 754 binary16: 1 bit sign, 5 bits exponent, 10 bits fraction.
+
+// toHalves writes the numbers to b, which has two bytes for each.
+func toHalves(b []byte, numbers []float32) {
+	for i, x := range numbers {
+		binary.LittleEndian.PutUint16(b[2*i:], toHalf(x))
+	}
+}
+
+// fromHalves reads the numbers from b.
+func fromHalves(numbers []float32, b []byte) {
+	for i := range numbers {
+		numbers[i] = fromHalf(binary.LittleEndian.Uint16(b[2*i:]))
+	}
+}
+
+// toHalf rounds to the nearest, ties to even.
+func toHalf(x float32) uint16 {
+	bits := math.Float32bits(x)
+	sign := uint16(bits >> 16 & 0x8000)
+	bits &= 1<<31 - 1
+	switch {
+	case bits > 0x7f800000: // not a number
+		return sign | 0x7e00
+	case bits >= 0x477ff000: // 65520 and above round to infinity
+		return sign | 0x7c00
+	case bits < 0x38800000: // below 2^-14, where steps are 2^-24: a float32's at 0.5
+		return sign | uint16(math.Float32bits(math.Float32frombits(bits)+0.5)-0x3f000000)
+	}
+	odd := bits >> 13 & 1
+	return sign | uint16((bits+0xfff+odd-112<<23)>>13)
+}
+
+func fromHalf(h uint16) float32 {
+	sign, rest := uint32(h&0x8000)<<16, uint32(h&0x7fff)
+	switch {
+	case rest >= 0x7c00: // infinite, or not a number
+		return math.Float32frombits(sign | 0x7f800000 | (rest&0x3ff)<<13)
+	case rest < 0x0400: // steps of 2^-24
+		return math.Float32frombits(sign | math.Float32bits(float32(rest)*0x1p-24))
+	}
+	return math.Float32frombits(sign | (rest<<13 + 112<<23))
+}

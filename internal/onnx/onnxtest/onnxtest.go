@@ -1,0 +1,67 @@
+// Package onnxtest has what tests of neural networks need: ONNX Runtime, networks
+// to try, and a writer of small ones.
+package onnxtest
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"lipsync/internal/onnx"
+)
+
+// Runtime opens ONNX Runtime, from where LIPSYNC_ONNXRUNTIME says or from where
+// make onnxruntime puts it. Where it is missing the test is skipped, or fails if
+// LIPSYNC_REQUIRE_ONNXRUNTIME is set.
+func Runtime(t testing.TB) *onnx.Runtime {
+	t.Helper()
+	path := os.Getenv("LIPSYNC_ONNXRUNTIME")
+	if installed := filepath.Join(root(t), ".cache", "onnxruntime", "libonnxruntime.so"); path == "" && exists(installed) {
+		path = installed
+	}
+	runtime, err := onnx.Open(path)
+	switch {
+	case err == nil:
+	case os.Getenv("LIPSYNC_REQUIRE_ONNXRUNTIME") != "":
+		t.Fatal(err)
+	default:
+		t.Skip(err)
+	}
+	return runtime
+}
+
+// Models returns the folder of networks to try, or skips the test: ../shared/models,
+// or models in the folder that LIPSYNC_SHARED names.
+func Models(t testing.TB) string {
+	t.Helper()
+	shared := os.Getenv("LIPSYNC_SHARED")
+	if shared == "" {
+		shared = filepath.Join(root(t), "..", "shared")
+	}
+	models := filepath.Join(shared, "models")
+	if !exists(models) {
+		t.Skipf("%s is not there: set LIPSYNC_SHARED to the folder that holds models", models)
+	}
+	return models
+}
+
+// root is the repository: the folder above the test that holds go.mod.
+func root(t testing.TB) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	for err == nil && !exists(filepath.Join(dir, "go.mod")) {
+		if dir == filepath.Dir(dir) {
+			t.Fatal("no go.mod above the test")
+		}
+		dir = filepath.Dir(dir)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}

@@ -1,0 +1,63 @@
+//go:build cgo
+
+package onnx
+
+import (
+	"fmt"
+
+	ort "github.com/yalue/onnxruntime_go"
+)
+
+// available returns those of the wanted providers that this machine and this
+// library have.
+func available(o Options) ([]Provider, error) {
+	wanted := o.Providers
+	if len(wanted) == 0 {
+		wanted = []Provider{TensorRT, CUDA, CPU}
+	}
+	var found []Provider
+	var missing error
+	for _, p := range wanted {
+		if err := p.try(); err != nil {
+			missing = fmt.Errorf("%s is not available: %w", p, err)
+			continue
+		}
+		found = append(found, p)
+	}
+	if len(found) == 0 {
+		return nil, missing
+	}
+	return found, nil
+}
+
+func (p Provider) try() error {
+	options, err := ort.NewSessionOptions()
+	if err != nil {
+		return err
+	}
+	defer options.Destroy()
+	return p.addTo(options)
+}
+
+// addTo has a session use the provider, after those that were added before.
+func (p Provider) addTo(options *ort.SessionOptions) error {
+	switch p {
+	case TensorRT:
+		settings, err := ort.NewTensorRTProviderOptions()
+		if err != nil {
+			return err
+		}
+		defer settings.Destroy()
+		return options.AppendExecutionProviderTensorRT(settings)
+	case CUDA:
+		settings, err := ort.NewCUDAProviderOptions()
+		if err != nil {
+			return err
+		}
+		defer settings.Destroy()
+		return options.AppendExecutionProviderCUDA(settings)
+	case CPU:
+		return nil // is always there
+	}
+	return fmt.Errorf("there is no provider %q", string(p))
+}

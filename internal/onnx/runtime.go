@@ -1,0 +1,52 @@
+//go:build cgo
+
+package onnx
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	ort "github.com/yalue/onnxruntime_go"
+)
+
+// Runtime is ONNX Runtime, loaded.
+type Runtime struct {
+	path, version string
+}
+
+// loaded is the process's one ONNX Runtime: the library holds state of its own,
+// of which there cannot be two.
+var loaded struct {
+	sync.Mutex
+	runtime *Runtime
+}
+
+// Open loads ONNX Runtime from the shared library at path, or if that is empty
+// from the usual places: beside the program, in ../lib from there, and where the
+// system's loader looks. It stays loaded until the process ends: opening it again
+// returns the same Runtime, and another path is an error.
+func Open(path string) (*Runtime, error) {
+	loaded.Lock()
+	defer loaded.Unlock()
+	if r := loaded.runtime; r != nil {
+		if path != "" && path != r.path {
+			return nil, errors.New("another ONNX Runtime is already loaded")
+		}
+		return r, nil
+	}
+	path, version, err := find(path)
+	if err != nil {
+		return nil, err
+	}
+	ort.SetSharedLibraryPath(path)
+	// What fails is returned. The library need not print it too.
+	if err := ort.InitializeEnvironment(ort.WithLogLevelFatal()); err != nil {
+		return nil, fmt.Errorf("ONNX Runtime does not start: %w", err)
+	}
+	loaded.runtime = &Runtime{path: path, version: version}
+	return loaded.runtime, nil
+}
+
+// Version of the library, e.g. 1.24.4.
+func (r *Runtime) Version() string { return r.version }

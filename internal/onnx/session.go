@@ -1,0 +1,142 @@
+//go:build cgo
+
+package onnx
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
+
+	ort "github.com/yalue/onnxruntime_go"
+)
+
+// maxModel is the size of the largest model file, in bytes: that of a protobuf message.
+const maxModel = 2 << 30
+
+// Session is a network that is ready to run. It is safe for concurrent use.
+type Session struct {
+	header
+	provider Provider
+
+	running sync.RWMutex // read-locked by runs, locked by Close
+	network *ort.DynamicAdvancedSession
+}
+
+// Load reads a model. A file that cannot be used is a *ModelError.
+func (r *Runtime) Load(path string, o Options) (*Session, error) {
+	bad := func(reason error) error {
+		return &ModelError{File: filepath.Base(path), Reason: reason.Error(), Err: reason}
+	}
+	model, err := readModel(path)
+	if err != nil {
+		return nil, bad(err)
+	}
+	h, err := readHeader(model)
+	if err != nil {
+		return nil, bad(err)
+	}
+	if len(h.inputs) == 0 || len(h.outputs) == 0 {
+		return nil, bad(errors.New("it has no inputs or no outputs"))
+	}
+	providers, err := available(o)
+	if err != nil {
+		return nil, err
+	}
+	s := &Session{header: h}
+	for n := range providers { // one that does not take the model is left out
+		if s.network, err = s.build(model, providers[n:], o.Threads); err == nil {
+			s.provider = providers[n]
+			return s, nil
+		}
+	}
+	return nil, &ModelError{File: filepath.Base(path), Reason: "ONNX Runtime refuses it", Err: err}
+}
+
+func readModel(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil, errors.New("there is no such file")
+	case err != nil:
+		return nil, errors.New("it cannot be read")
+	case !info.Mode().IsRegular():
+		return nil, errors.New("it is no file")
+	case info.Size() >= maxModel:
+		return nil, errors.New("it is larger than 2 GiB")
+	}
+	model, err := os.ReadFile(path)
+	if err != nil {
+		return nil, errors.New("it cannot be read")
+	}
+	return model, nil
+}
+
+// build makes the network on the first of the providers, with the others for
+// what that cannot compute. The library itself adds the CPU as the last.
+func (s *Session) build(model []byte, providers []Provider, threads int) (*ort.DynamicAdvancedSession, error) {
+	options, err := ort.NewSessionOptions()
+	if err != nil {
+		return nil, err
+	}
+	defer options.Destroy()
+	if threads == 0 {
+		threads = runtime.GOMAXPROCS(0)
+	}
+	if err := options.SetIntraOpNumThreads(threads); err != nil {
+		return nil, err
+	}
+	for _, p := range providers {
+		if err := p.addTo(options); err != nil {
+			return nil, err
+		}
+	}
+	return ort.NewDynamicAdvancedSessionWithONNXData(model, names(s.inputs), names(s.outputs), options)
+}
+
+func names(list []Info) []string {
+	names := make([]string, len(list))
+	for n, info := range list {
+		names[n] = info.Name
+	}
+	return names
+}
+
+// Inputs are the network's inputs, in the model's order.
+func (s *Session) Inputs() []Info { return slices.Clone(s.inputs) }
+
+// Outputs are the network's outputs, in the model's order.
+func (s *Session) Outputs() []Info { return slices.Clone(s.outputs) }
+
+// Provider is what computes the network: the first that took it.
+func (s *Session) Provider() Provider { return s.provider }
+
+var errClosed = errors.New("the network is closed")
+
+// Close waits for runs to end and frees the network. Bindings are closed by themselves.
+func (s *Session) Close() error {
+	s.running.Lock()
+	defer s.running.Unlock()
+	if s.network == nil {
+		return nil
+	}
+	network := s.network
+	s.network = nil
+	return network.Destroy()
+}
+
+// run runs the network; nil outputs are made.
+func (s *Session) run(inputs, outputs []ort.Value, options *ort.RunOptions) error {
+	s.running.RLock()
+	defer s.running.RUnlock()
+	if s.network == nil {
+		return errClosed
+	}
+	if err := s.network.RunWithOptions(inputs, outputs, options); err != nil {
+		return fmt.Errorf("the network failed: %w", err)
+	}
+	return nil
+}
