@@ -34,7 +34,7 @@ func TestEndpoints(t *testing.T) {
 			{name, "Integration.Type", `"AWS_PROXY"`},
 		})
 		_, function, _ := strings.Cut(d.get(name, "Integration.Uri"), ":path/2015-03-31/functions/")
-		got[path(d, strings.Trim(d.get(name, "ResourceId"), `"`))] = strings.TrimSuffix(function, `.Arn/invocations"`)
+		got[path(t, strings.Trim(d.get(name, "ResourceId"), `"`))] = strings.TrimSuffix(function, `.Arn/invocations"`)
 	}
 	if !maps.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
@@ -42,12 +42,16 @@ func TestEndpoints(t *testing.T) {
 }
 
 // path is where a resource of the API is.
-func path(d template, resource string) string {
+func path(t *testing.T, resource string) string {
+	t.Helper()
 	if resource == "Api.RootResourceId" {
 		return ""
 	}
-	parent, part := d.get(resource, "ParentId"), d.get(resource, "PathPart")
-	return path(d, strings.Trim(parent, `"`)) + "/" + strings.Trim(part, `"`)
+	if _, ok := deployed().Resources[resource]; !ok {
+		t.Fatalf("the API has no resource %s", resource)
+	}
+	parent, part := deployed().get(resource, "ParentId"), deployed().get(resource, "PathPart")
+	return path(t, strings.Trim(parent, `"`)) + "/" + strings.Trim(part, `"`)
 }
 
 // TestCallers says who may call functions: API Gateway on their paths, and the
@@ -140,7 +144,8 @@ func TestStage(t *testing.T) {
 
 // TestAccessLog keeps from the log what may be a secret or a client's own text.
 func TestAccessLog(t *testing.T) {
-	format := deployed().get("ApiDeploymentStageapi", "AccessLogSetting.Format")
+	var format string
+	deployed().read(t, "ApiDeploymentStageapi", "AccessLogSetting.Format", &format)
 	for _, secret := range []string{"header", "authorizer", "$context.path", "requestOverride", "querystring", "identity.apiKey", "error.message"} {
 		if strings.Contains(format, secret) {
 			t.Errorf("the access log has %s", secret)

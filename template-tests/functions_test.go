@@ -1,7 +1,6 @@
 package templatetests
 
 import (
-	"encoding/json"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -41,18 +40,18 @@ func TestFunctions(t *testing.T) {
 func TestTimeouts(t *testing.T) {
 	const gateway = 29 // seconds that API Gateway waits
 	for _, f := range functionNames() {
-		if got := deployed().number(logical(f), "Timeout"); got >= gateway && !slices.Contains([]string{"dispatch", "job-state", "sweep"}, f) {
+		if got := deployed().number(t, logical(f), "Timeout"); got >= gateway && !slices.Contains([]string{"dispatch", "job-state", "sweep"}, f) {
 			t.Errorf("%s has %d s, want less than the %d of API Gateway", f, got, gateway)
 		}
 	}
-	if visibility, dispatch := deployed().number("Queue", "VisibilityTimeout"), deployed().number("Dispatch", "Timeout"); visibility <= 6*dispatch {
+	if visibility, dispatch := deployed().number(t, "Queue", "VisibilityTimeout"), deployed().number(t, "Dispatch", "Timeout"); visibility <= 6*dispatch {
 		t.Errorf("a message is hidden for %d s, want more than six times the %d s of dispatch", visibility, dispatch)
 	}
-	if got := deployed().number("Sweep", "Timeout"); got >= 60 {
+	if got := deployed().number(t, "Sweep", "Timeout"); got >= 60 {
 		t.Errorf("a sweep has %d s, want less than the minute until the next", got)
 	}
 	for _, tt := range []template{deployed(), other()} {
-		job, lease := tt.number("Runner", "Timeout.AttemptDurationSeconds"), int(lipsync.Lease.Seconds())
+		job, lease := tt.number(t, "Runner", "Timeout.AttemptDurationSeconds"), int(lipsync.Lease.Seconds())
 		if job <= 2*lease {
 			t.Errorf("a job has %d s, want more than two leases of %d s", job, lease)
 		}
@@ -64,26 +63,16 @@ func TestTimeouts(t *testing.T) {
 func TestEnvironment(t *testing.T) {
 	for _, f := range functionNames() {
 		var told map[string]string
-		read(t, deployed().get(logical(f), "Environment.Variables"), &told)
+		deployed().read(t, logical(f), "Environment.Variables", &told)
 		compare(t, filepath.Join("../functions", f), told)
 	}
 	var pairs []struct{ Name, Value string }
-	read(t, deployed().get("Runner", "ContainerProperties.Environment"), &pairs)
+	deployed().read(t, "Runner", "ContainerProperties.Environment", &pairs)
 	told := map[string]string{"LIPSYNC_REQUEST": "told by dispatch"}
 	for _, p := range pairs {
 		told[p.Name] = p.Value
 	}
 	compare(t, "../cmd/runner", told)
-}
-
-func read(t *testing.T, text string, v any) {
-	t.Helper()
-	if text == "" {
-		return
-	}
-	if err := json.Unmarshal([]byte(text), v); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // compare starts the parts of a program with what it is told.

@@ -66,9 +66,8 @@ func with(log string, actions ...string) []string {
 func TestRights(t *testing.T) {
 	got := map[string][]string{}
 	for _, name := range deployed().all("AWS::IAM::Policy") {
-		p := deployed().Resources[name].Properties
-		for _, role := range list(p["Roles"]) {
-			got[role] = append(got[role], allowed(t, p["PolicyDocument"])...)
+		for _, role := range list(deployed().Resources[name].Properties["Roles"]) {
+			got[role] = append(got[role], allowed(t, name)...)
 		}
 	}
 	for role, want := range rights {
@@ -120,17 +119,30 @@ func TestTrust(t *testing.T) {
 	}
 }
 
+// statement is one of a policy. Most of it is a text or a list.
+type statement struct {
+	Effect                                                         string
+	Action, NotAction, Resource, NotResource, Principal, Condition any
+}
+
+// statements are those of the policy of the name.
+func statements(t *testing.T, policy string) []statement {
+	t.Helper()
+	var all []statement
+	deployed().read(t, policy, "PolicyDocument.Statement", &all)
+	return all
+}
+
 // allowed returns the actions of a policy, each with what it is for.
-func allowed(t *testing.T, policy any) []string {
+func allowed(t *testing.T, policy string) []string {
 	t.Helper()
 	var all []string
-	for _, s := range policy.(map[string]any)["Statement"].([]any) {
-		statement := s.(map[string]any)
-		if statement["Effect"] != "Allow" || statement["Condition"] != nil || statement["NotAction"] != nil || statement["NotResource"] != nil {
-			t.Errorf("a statement is more than actions and resources: %v", statement)
+	for _, s := range statements(t, policy) {
+		if s.Effect != "Allow" || s.Condition != nil || s.NotAction != nil || s.NotResource != nil {
+			t.Errorf("%s is more than actions and resources: %+v", policy, s)
 		}
-		for _, action := range list(statement["Action"]) {
-			for _, resource := range list(statement["Resource"]) {
+		for _, action := range list(s.Action) {
+			for _, resource := range list(s.Resource) {
 				all = append(all, action+" "+short(resource))
 			}
 		}

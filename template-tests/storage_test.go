@@ -58,14 +58,13 @@ func TestNobodyElse(t *testing.T) {
 	for _, name := range policies {
 		var got []string
 		tls := false
-		for _, s := range deployed().Resources[name].Properties["PolicyDocument"].(map[string]any)["Statement"].([]any) {
-			statement := s.(map[string]any)
-			if statement["Effect"] == "Deny" {
-				tls = tls || strings.Contains(text(statement["Condition"]), "aws:SecureTransport:false")
+		for _, s := range statements(t, name) {
+			if s.Effect == "Deny" {
+				tls = tls || strings.Contains(text(s.Condition), "aws:SecureTransport:false")
 				continue
 			}
-			for _, action := range list(statement["Action"]) {
-				got = append(got, action+" by "+text(statement["Principal"])+" if "+text(statement["Condition"]))
+			for _, action := range list(s.Action) {
+				got = append(got, action+" by "+text(s.Principal)+" if "+text(s.Condition))
 			}
 		}
 		if !tls {
@@ -89,7 +88,7 @@ func TestQueues(t *testing.T) {
 			})
 		}
 	}
-	if dead, queue := deployed().number("DeadLetters", "MessageRetentionPeriod"), deployed().number("Queue", "MessageRetentionPeriod"); dead <= queue {
+	if dead, queue := deployed().number(t, "DeadLetters", "MessageRetentionPeriod"), deployed().number(t, "Queue", "MessageRetentionPeriod"); dead <= queue {
 		t.Errorf("dead letters are kept for %d s, and others for %d s: want more for the dead", dead, queue)
 	}
 }

@@ -190,33 +190,67 @@ func (t template) get(name, path string) string {
 		return "no resource " + name
 	}
 	var v any = r.Properties
-	for _, step := range strings.Split(path, ".") {
-		switch at := v.(type) {
-		case map[string]any:
-			v = at[step]
-		case []any:
-			if i, err := strconv.Atoi(step); err != nil || i >= len(at) {
-				return ""
-			} else {
-				v = at[i]
-			}
-		}
+	for step := range strings.SplitSeq(path, ".") {
+		v = within(v, step)
 	}
 	if v == nil {
 		return ""
 	}
 	text, err := json.Marshal(v)
-	must(err)
+	must(err) // it was JSON
 	return strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(string(text))
 }
 
-// number returns a property that is one.
-func (t template) number(name, path string) int {
+// within is what a value has at a name or a place.
+func within(v any, step string) any {
+	switch v := v.(type) {
+	case map[string]any:
+		return v[step]
+	case []any:
+		if i, err := strconv.Atoi(step); err == nil && i >= 0 && i < len(v) {
+			return v[i]
+		}
+	}
+	return nil
+}
+
+// read reads a property into v, which stays as it is where there is none.
+func (t template) read(tt *testing.T, name, path string, v any) {
+	tt.Helper()
+	text := t.get(name, path)
+	if text == "" {
+		return
+	}
+	if err := json.Unmarshal([]byte(text), v); err != nil {
+		tt.Fatalf("%s of %s: got %s: %v", path, name, text, err)
+	}
+}
+
+// number returns a property that is a whole number.
+func (t template) number(tt *testing.T, name, path string) int {
+	tt.Helper()
 	n, err := strconv.Atoi(t.get(name, path))
 	if err != nil {
-		panic(fmt.Sprintf("%s of %s is no whole number: %v", path, name, err))
+		tt.Fatalf("%s of %s: got %q, want a whole number", path, name, t.get(name, path))
 	}
 	return n
+}
+
+func TestGet(t *testing.T) {
+	tmpl := template{Resources: map[string]resource{"It": {Properties: map[string]any{
+		"List": []any{map[string]any{"Size": 5.0}}, "Text": "a<b",
+	}}}}
+	for path, want := range map[string]string{
+		"List.0.Size": "5", "Text": `"a<b"`, "List": `[{"Size":5}]`,
+		"None": "", "None.Size": "", "List.1": "", "List.-1": "", "List.Size": "", "List.0.Size.More": "", "Text.0": "",
+	} {
+		if got := tmpl.get("It", path); got != want {
+			t.Errorf("%s: got %s, want %s", path, got, want)
+		}
+	}
+	if got, want := tmpl.get("Other", "Text"), "no resource Other"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
 }
 
 // property is one that a template must have.
