@@ -71,9 +71,19 @@ func TestDockerfile(t *testing.T) {
 	if bases := regexp.MustCompile(`(?m)^ARG [A-Z]+=\S+:\S*\d+\.\d+\S*$`).FindAllString(text, -1); len(bases) != 3 {
 		t.Errorf("got bases %q, want 3 with exact tags", bases)
 	}
-	for _, from := range regexp.MustCompile(`(?m)^FROM (\S+)`).FindAllStringSubmatch(text, -1) {
-		if !strings.HasPrefix(from[1], "${") && from[1] != "cpu" {
-			t.Errorf("stage from %s, want one of the bases", from[1])
+	stages := make(map[string]bool)
+	for _, from := range regexp.MustCompile(`(?m)^FROM (\S+) AS (\S+)$`).FindAllStringSubmatch(text, -1) {
+		if !strings.HasPrefix(from[1], "${") && !stages[from[1]] {
+			t.Errorf("stage %s from %s, want one of the bases or a stage before", from[2], from[1])
+		}
+		stages[from[2]] = true
+	}
+	for _, line := range []string{
+		"COPY --from=onnxruntime /onnxruntime/ /usr/local/lib/",
+		"COPY --from=onnxruntime-gpu /onnxruntime/ /usr/local/lib/",
+	} {
+		if n := strings.Count(text, "\n"+line+"\n"); n != 1 {
+			t.Errorf("got %d lines %q, want 1", n, line)
 		}
 	}
 	for _, line := range []string{"USER 65532:65532", "RUN sh /image.sh packages && sh /image.sh user && sh /image.sh check"} {
