@@ -89,7 +89,7 @@ func BenchmarkBlend(b *testing.B) {
 	frame := noise(image.Rect(0, 0, 1920, 1080), 1)
 	for _, r := range []image.Rectangle{image.Rect(800, 600, 1000, 760), image.Rect(0, 0, 1920, 540)} {
 		b.Run(fmt.Sprintf("%dx%d", r.Dx(), r.Dy()), func(b *testing.B) {
-			m := Mouth{noise(r, 2), image.NewAlpha(r)}
+			m := Mouth{Image: noise(r, 2), Mask: image.NewAlpha(r)}
 			for i := range m.Mask.Pix {
 				m.Mask.Pix[i] = byte(i)
 			}

@@ -34,7 +34,7 @@ func TestBlend(t *testing.T) {
 		image.Rect(-10, -10, 60, 60), image.Rect(50, 50, 60, 60), image.Rect(0, 0, 40, 32),
 	} {
 		frame := noise(image.Rect(0, 0, 40, 32), 1)
-		m := Mouth{noise(r, 2), image.NewAlpha(r)}
+		m := Mouth{Image: noise(r, 2), Mask: image.NewAlpha(r)}
 		random := rand.New(rand.NewPCG(3, 1))
 		for i := range m.Mask.Pix {
 			m.Mask.Pix[i] = []uint8{0, 0, 1, 100, 254, 255, 255}[random.IntN(7)]

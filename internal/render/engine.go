@@ -3,6 +3,7 @@ package render
 import (
 	"context"
 	"image"
+	"io"
 
 	"lipsync/internal/face"
 	"lipsync/internal/speech"
@@ -49,6 +50,9 @@ type Plan struct {
 	Frames int                  // output's length
 	Source func(output int) int // the source frame under an output frame
 	Speech *speech.Speech
+	// Samples are those of the speech, as speech.Read takes them. They can be
+	// read until the last Mouths ends.
+	Samples *io.SectionReader
 	// Speaker tells whose mouth moves in a source frame: the face's track, or
 	// -1 for none.
 	Speaker func(source int) int
@@ -59,4 +63,7 @@ type Plan struct {
 type Mouth struct {
 	Image *image.YCbCr // 4:2:0; Rect in the frame's coordinates, its edges even
 	Mask  *image.Alpha // same Rect; 0 leaves the frame's pixel as it is, 255 replaces it
+	// Release, if not nil, is called once when both were used, so that an engine
+	// can use their memory again.
+	Release func()
 }

@@ -66,6 +66,9 @@ func blendMouths(ctx context.Context, session Session, t *task) error {
 	}
 	for _, m := range mouths {
 		blend(t.frame, m)
+		if m.Release != nil {
+			m.Release()
+		}
 	}
 	close(t.done)
 	return nil

@@ -10,6 +10,7 @@ import (
 	"context"
 	"fmt"
 	"image"
+	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -98,7 +99,15 @@ func (w *rendering) render(ctx context.Context) error {
 		return invalid("no face found in the video", nil)
 	}
 	line := timeline{source: len(seen.sums), output: w.frames}
-	plan := Plan{Frames: line.output, Source: line.at, Speech: seen.speech, Speaker: seen.cast.Largest()}
+	samples, err := os.Open(w.pcm)
+	if err != nil {
+		return err
+	}
+	defer samples.Close()
+	plan := Plan{
+		Frames: line.output, Source: line.at, Speech: seen.speech,
+		Samples: io.NewSectionReader(samples, 0, 2*w.samples), Speaker: seen.cast.Largest(),
+	}
 	if !w.job.LargestFace {
 		plan.Speaker = seen.cast.Active(seen.sound)
 	}

@@ -50,7 +50,7 @@ func (e *numberer) Mouths(_ context.Context, output int, frame *image.YCbCr) ([]
 		return nil, nil
 	}
 	r := image.Rect(0, paintedAt, ffmpegtest.Width, paintedAt+16)
-	m := Mouth{image.NewYCbCr(r, image.YCbCrSubsampleRatio420), image.NewAlpha(r)}
+	m := Mouth{Image: image.NewYCbCr(r, image.YCbCrSubsampleRatio420), Mask: image.NewAlpha(r)}
 	for i := range m.Mask.Pix {
 		m.Mask.Pix[i] = 255
 	}
