@@ -35,7 +35,7 @@ func New(cfg aws.Config, table string) *Store {
 	return &Store{table: table, client: dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) {
 		o.Retryer = retry.AddWithErrorCodes(retry.NewStandard(func(o *retry.StandardOptions) {
 			o.MaxAttempts = 8
-			o.Backoff = retry.BackoffDelayerFunc(func(n int, _ error) (time.Duration, error) { return jitter(n), nil })
+			o.Backoff = retry.BackoffDelayerFunc(func(n int, _ error) (time.Duration, error) { return rand.N(backoff(n)), nil })
 		}), "TransactionConflictException") // a write outside a transaction met one
 	})}
 }
@@ -50,34 +50,58 @@ type moved struct{}
 
 func (moved) Error() string { return "too many changes of the same records at a time" }
 
+// busy refuses what was forestalled for too long. Those who are refused at the
+// same time are not to come back at the same time.
+func busy(err error) error {
+	return &lipsync.Error{
+		Code: lipsync.RateLimited, Message: "rate limit exceeded", Err: err,
+		RetryAfter: time.Second + rand.N(9*time.Second),
+	}
+}
+
 // patiently calls try, again for as long as it returns moved. n is how often it
 // was called before.
+//
+// Of those who try to change the same records at the same time one succeeds, so
+// the more there are, the longer the pauses have to be: up to four times as long
+// as the first try took, and each time four times as long again. But none takes
+// more than a quarter of the patience that is left: who waits longest tries most
+// often.
 func patiently(ctx context.Context, try func(n int) error) error {
-	end := time.Now().Add(patience)
+	start := time.Now()
+	var bound time.Duration
 	for n := 0; ; n++ {
 		err := try(n)
-		if !errors.Is(err, moved{}) || time.Now().After(end) {
+		if !errors.Is(err, moved{}) {
 			return err
 		}
-		if err := pause(ctx, n); err != nil {
+		took := time.Since(start)
+		if took >= patience {
+			return busy(err)
+		}
+		if n == 0 {
+			bound = took
+		}
+		bound = min(4*bound, (patience-took)/4)
+		if err := pause(ctx, bound); err != nil {
 			return err
 		}
 	}
 }
 
-// pause waits before the try after the one with the number n.
-func pause(ctx context.Context, n int) error {
+// pause waits for any time up to the bound.
+func pause(ctx context.Context, bound time.Duration) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-time.After(jitter(n)):
+	case <-time.After(rand.N(bound + 1)):
 		return nil
 	}
 }
 
-// jitter returns any time up to a bound that doubles with each try: 25 ms for
-// number 0, 1.6 s from number 6 on.
-func jitter(n int) time.Duration { return rand.N(25 * time.Millisecond << min(n, 6)) }
+// backoff bounds the pause after a call that failed through no fault of ours, the
+// nth time from 0: 25 ms, and twice as much each time, up to 1.6 s.
+func backoff(n int) time.Duration { return 25 * time.Millisecond << min(n, 6) }
 
 // get returns the item with the key, strongly consistent. NotFound if none.
 func (s *Store) get(ctx context.Context, key item) (item, error) {
@@ -114,7 +138,7 @@ func (s *Store) getAll(ctx context.Context, keys []item) ([]item, error) {
 		}
 		left := out.UnprocessedKeys[s.table].Keys
 		if wanted = append(left[:len(left):len(left)], wanted[len(batch):]...); len(left) > 0 {
-			if err := pause(ctx, n); err != nil {
+			if err := pause(ctx, backoff(n)); err != nil {
 				return nil, err
 			}
 		}
@@ -148,8 +172,12 @@ func (s *Store) query(ctx context.Context, limit int, in *dynamodb.QueryInput) i
 	}
 }
 
-// explain says in plain words what the operator is to mend.
+// explain says in plain words what the operator is to mend, and what the client
+// is to wait for.
 func (s *Store) explain(err error) error {
+	if _, ok := errors.AsType[*types.TransactionConflictException](err); ok {
+		return busy(err)
+	}
 	if _, ok := errors.AsType[*types.ResourceNotFoundException](err); ok {
 		return fmt.Errorf("there is no table %s in this region and account", s.table)
 	}

@@ -111,7 +111,9 @@ type Rates interface {
 	Take(ctx context.Context, name string, limit int, now time.Time) (time.Duration, error)
 }
 
-// Store is everything that one database keeps.
+// Store is everything that one database keeps. Any of its methods may return
+// RateLimited, in the words for a client: others change the same records all the
+// time, and nothing was done.
 type Store interface {
 	Requests
 	Leases
