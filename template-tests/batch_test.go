@@ -59,6 +59,28 @@ func TestJob(t *testing.T) {
 	})
 }
 
+// TestCores wants the runner to use as many cores as Batch reckons with, so that
+// jobs that share an instance don't each take all of it.
+func TestCores(t *testing.T) {
+	var pairs, needs []struct{ Name, Type, Value string }
+	deployed().read(t, "Runner", "ContainerProperties.Environment", &pairs)
+	deployed().read(t, "Runner", "ContainerProperties.ResourceRequirements", &needs)
+	told, booked := "none", "none"
+	for _, p := range pairs {
+		if p.Name == "GOMAXPROCS" {
+			told = p.Value
+		}
+	}
+	for _, n := range needs {
+		if n.Type == "VCPU" {
+			booked = n.Value
+		}
+	}
+	if told != booked || told != "4" {
+		t.Errorf("the runner uses %s cores of the %s that Batch gives it, want 4 of 4", told, booked)
+	}
+}
+
 // TestInstance wants room for the largest media, and metadata for sessions alone.
 func TestInstance(t *testing.T) {
 	deployed().check(t, []property{

@@ -76,9 +76,10 @@ func (j *job) do(ctx context.Context, home *cloud.Home) (err error) {
 	return err
 }
 
-// worker returns a worker for one request at a time, on all cores.
+// worker returns a worker for one request at a time, on all cores that the
+// process may use.
 func (j *job) worker(home *cloud.Home, scratch string) (*worker.Worker, error) {
-	cores := runtime.NumCPU()
+	cores := runtime.GOMAXPROCS(0)
 	tools, err := ffmpeg.Find(cores)
 	if err != nil {
 		return nil, err

@@ -32,6 +32,7 @@ settings come from the environment:
   LIPSYNC_MAX_DURATION            longest media, e.g. 60m
   LIPSYNC_MAX_SIDE                most pixels of a video's width and height
   LIPSYNC_MAX_FPS                 most frames a second of a video
+  GOMAXPROCS                      how many cores to use, if not all
   LIPSYNC_ALLOW_PRIVATE_NETWORKS  true to fetch inputs from private networks too
 
 Exit status: 0 when nothing is left to do, 75 when told to stop (the request was

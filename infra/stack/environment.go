@@ -26,6 +26,7 @@ const (
 	jobDefinition = "LIPSYNC_JOB_DEFINITION"
 	jobTimeout    = "LIPSYNC_JOB_TIMEOUT"
 	scratchFolder = "LIPSYNC_SCRATCH"
+	processors    = "GOMAXPROCS" // read by Go itself, too
 )
 
 // values returns variables with their values.
@@ -71,6 +72,8 @@ func (s *service) value(name string) *string {
 		return s.jobDefinition.JobDefinitionArn()
 	case jobTimeout:
 		return duration(s.JobTimeout)
+	case processors:
+		return number(jobVCPUs)
 	case scratchFolder:
 		return jsii.String(scratch)
 	default:

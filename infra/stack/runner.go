@@ -50,7 +50,9 @@ func (s *service) addRunner() {
 			Volumes: &[]awsbatch.EcsVolume{awsbatch.EcsVolume_Host(&awsbatch.HostVolumeOptions{
 				Name: jsii.String("scratch"), ContainerPath: jsii.String(scratch),
 			})},
-			Environment: s.values(table, bucket, scratchFolder, jobTimeout, maxVideo, maxAudio, maxDuration, maxSide, maxFPS),
+			// vCPUs are shares of the instance's time and no bound: the runner
+			// would see all cores of an instance and start threads for each.
+			Environment: s.values(table, bucket, scratchFolder, processors, jobTimeout, maxVideo, maxAudio, maxDuration, maxSide, maxFPS),
 			JobRole:     s.runnerRole(),
 			Logging: awsecs.LogDriver_AwsLogs(&awsecs.AwsLogDriverProps{
 				LogGroup: s.logGroup("RunnerLog"), StreamPrefix: jsii.String("runner"),
