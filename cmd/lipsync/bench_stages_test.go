@@ -111,16 +111,20 @@ func (s *stages) eachBatch(b *testing.B, r *render.Renderer, info *ffmpeg.Info, 
 // firstPass measures decoding, tracking and observing.
 func (s *stages) firstPass(b *testing.B, r *render.Renderer, info *ffmpeg.Info, session render.Session, cast *speaker.Cast) {
 	b.Helper()
-	tracker, err := face.NewTracker()
+	finder, err := face.NewFinder(nil, nil)
 	if err != nil {
 		b.Fatal(err)
 	}
+	tracker := face.NewTracker(finder)
 	s.frames = s.eachBatch(b, r, info, "decode", func(first int, batch []*image.YCbCr) {
 		faces := make([][]face.Face, len(batch))
 		s.add(b, "track", func() error {
 			for i, frame := range batch {
-				var cut bool
-				faces[i], cut = tracker.Add(frame)
+				found, cut, err := tracker.Add(frame)
+				if err != nil {
+					return err
+				}
+				faces[i] = found
 				cast.Add(faces[i], cut)
 			}
 			return nil

@@ -11,12 +11,16 @@ import (
 
 // TestFaceIsFound holds the drawing against the detector that the service uses.
 func TestFaceIsFound(t *testing.T) {
-	tracker, err := face.NewTracker()
+	finder, err := face.NewFinder(nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
+	tracker := face.NewTracker(finder)
 	for i := range 12 {
-		faces, cut := tracker.Add(planes(frame(i)))
+		faces, cut, err := tracker.Add(planes(frame(i)))
+		if err != nil {
+			t.Fatal(err)
+		}
 		if len(faces) != 1 || cut && i > 0 {
 			t.Fatalf("frame %d: got %d faces, cut %t, want one face and no cut", i, len(faces), cut)
 		}

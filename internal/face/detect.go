@@ -13,7 +13,8 @@ import (
 //go:embed cascade/facefinder cascade/puploc cascade/lp*
 var cascades embed.FS
 
-// detector finds faces and their landmarks in grey pictures.
+// detector finds faces and their landmarks in grey pictures, by the cascades of
+// pigo. It is a Finder that needs nothing.
 type detector struct {
 	faces  *pigo.Pigo
 	pupil  *pointCascade

@@ -14,6 +14,10 @@ const width, height = 640, 360
 
 // TestTracks checks who is where in drawn scenes.
 func TestTracks(t *testing.T) {
+	eachFinder(t, testTracks)
+}
+
+func testTracks(t *testing.T, finder Finder) {
 	alone := func(i int) facetest.Head {
 		return facetest.Head{X: 200 + 4*float64(i), Y: 150 + float64(i), Eyes: 45 + .3*float64(i), Turn: .08 * math.Sin(float64(i)/4)}
 	}
@@ -74,13 +78,13 @@ func TestTracks(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			tracker, err := NewTracker()
-			if err != nil {
-				t.Fatal(err)
-			}
+			tracker := NewTracker(finder)
 			numbers := slices.Repeat([]int{-1}, len(c.want))
 			for i := range c.frames {
-				faces, _ := tracker.Add(c.scene(i))
+				faces, _, err := tracker.Add(c.scene(i))
+				if err != nil {
+					t.Fatal(err)
+				}
 				check(t, i, faces, c.want, numbers)
 			}
 		})
@@ -154,19 +158,18 @@ func nearest(faces []Face, h facetest.Head) int {
 
 // TestTrackerIsTheSameEachTime runs one video twice.
 func TestTrackerIsTheSameEachTime(t *testing.T) {
-	var said [2]string
-	for k := range said {
-		tracker, err := NewTracker()
-		if err != nil {
-			t.Fatal(err)
+	eachFinder(t, func(t *testing.T, finder Finder) {
+		var said [2]string
+		for k := range said {
+			tracker := NewTracker(finder)
+			for i := range 8 {
+				h := facetest.Head{X: 200 + 5*float64(i), Y: 150, Eyes: 45}
+				faces, cut, err := tracker.Add(facetest.Frame(width, height, h, facetest.Head{X: 480, Y: 150, Eyes: 40}))
+				said[k] += fmt.Sprintln(faces, cut, err)
+			}
 		}
-		for i := range 8 {
-			h := facetest.Head{X: 200 + 5*float64(i), Y: 150, Eyes: 45}
-			faces, cut := tracker.Add(facetest.Frame(width, height, h, facetest.Head{X: 480, Y: 150, Eyes: 40}))
-			said[k] += fmt.Sprintln(faces, cut)
+		if said[0] != said[1] {
+			t.Errorf("first %s\nthen %s", said[0], said[1])
 		}
-	}
-	if said[0] != said[1] {
-		t.Errorf("first %s\nthen %s", said[0], said[1])
-	}
+	})
 }

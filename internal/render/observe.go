@@ -49,8 +49,11 @@ func (w *rendering) observe(ctx context.Context, session Session) (*seen, error)
 	g.Go(func() error {
 		defer close(tracked)
 		for frame := range decoded {
-			faces, cut := tracker.Add(frame)
-			s.cast.Add(faces, cut)
+			faces, cut, err := tracker.Add(frame)
+			if err != nil {
+				return fmt.Errorf("find faces: %w", err)
+			}
+			s.cast.Add(frame, faces, cut)
 			if err := send(ctx, tracked, sighting{frame, faces}); err != nil {
 				return err
 			}
@@ -83,7 +86,11 @@ func (w *rendering) newTracker() (Tracker, error) {
 	if w.NewTracker != nil {
 		return w.NewTracker()
 	}
-	return face.NewTracker()
+	finder, err := face.NewFinder(nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	return face.NewTracker(finder), nil
 }
 
 // decode sends the source's frames, and keeps their sums.

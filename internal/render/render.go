@@ -25,13 +25,14 @@ type Renderer struct {
 	Tools   *ffmpeg.Tools
 	Engines map[string]Engine // by the names that jobs call them
 	Limits  Limits
-	// NewTracker makes the tracker of one video; nil is face.NewTracker.
+	// NewTracker makes the tracker of one video; nil is face.NewTracker
+	// with the finder that needs no model.
 	NewTracker func() (Tracker, error)
 }
 
 // Tracker follows faces; see face.Tracker.
 type Tracker interface {
-	Add(frame *image.YCbCr) (faces []face.Face, cut bool)
+	Add(frame *image.YCbCr) (faces []face.Face, cut bool, err error)
 }
 
 // Job is one video to make. All its files are local.

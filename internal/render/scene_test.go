@@ -13,7 +13,10 @@ import (
 // trackFunc is a tracker that answers by the number of the frame.
 type trackFunc func(frame int) (faces []face.Face, cut bool)
 
-func (f trackFunc) Add(frame *image.YCbCr) ([]face.Face, bool) { return f(ffmpegtest.Number(frame, 0)) }
+func (f trackFunc) Add(frame *image.YCbCr) (faces []face.Face, cut bool, err error) {
+	faces, cut = f(ffmpegtest.Number(frame, 0))
+	return faces, cut, nil
+}
 
 func (f trackFunc) new() (Tracker, error) { return f, nil }
 

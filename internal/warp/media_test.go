@@ -68,10 +68,11 @@ func media(t *testing.T, file string) string {
 // film decodes the first frames of a clip and tracks the faces in them.
 func film(t *testing.T, path string, width, height, frames int) *scene {
 	t.Helper()
-	tracker, err := face.NewTracker()
+	finder, err := face.NewFinder(nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
+	tracker := face.NewTracker(finder)
 	decoder := exec.CommandContext(t.Context(), "ffmpeg", "-v", "error", "-nostdin", "-i", path,
 		"-frames:v", strconv.Itoa(frames), "-f", "rawvideo", "-pix_fmt", "yuv420p", "-")
 	pixels, err := decoder.StdoutPipe()
@@ -90,7 +91,10 @@ func film(t *testing.T, path string, width, height, frames int) *scene {
 				t.Fatal(err)
 			}
 		}
-		faces, _ := tracker.Add(f)
+		faces, _, err := tracker.Add(f)
+		if err != nil {
+			t.Fatal(err)
+		}
 		s.frames, s.faces = append(s.frames, f), append(s.faces, faces)
 	}
 	return s

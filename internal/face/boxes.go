@@ -1,0 +1,127 @@
+package face
+
+import (
+	"errors"
+	"image"
+	"math"
+	"slices"
+
+	"lipsync/internal/onnx"
+)
+
+// boxNetwork finds faces by a network of the UltraFace kind (Linzaer,
+// Ultra-Light-Fast-Generic-Face-Detector-1MB): red, green and blue planes, from
+// -1 to 1, to a table of the scores of "no face" and "face" and one of boxes, as
+// shares of the picture: left, top, right, bottom.
+type boxNetwork struct {
+	*network
+	width, height int // of the input
+	scores, boxes int // outputs
+}
+
+const (
+	surelyAFace = .7 // score
+	sameFace    = .3 // share of two boxes' union that is in both
+)
+
+// What Box means was set by the cascades: beside their boxes, the network's are
+// so much taller than wide, lower and larger.
+const (
+	boxLower  = .06 // of a Box's side
+	boxLarger = 1.04
+)
+
+func newBoxNetwork(s *onnx.Session) (_ *boxNetwork, err error) {
+	in, out := s.Inputs(), s.Outputs()
+	if len(in) != 1 || !fits(in[0].Shape, 1, 3, -1, -1) || in[0].Shape[2] < 1 || in[0].Shape[3] < 1 {
+		return nil, errors.New("the model's input is not one picture of a fixed size")
+	}
+	n := &boxNetwork{height: in[0].Shape[2], width: in[0].Shape[3], scores: -1, boxes: -1}
+	shapes := make([][]int, len(out))
+	for i, o := range out {
+		shapes[i] = o.Shape
+		switch {
+		case fits(o.Shape, 1, -1, 2):
+			n.scores = i
+		case fits(o.Shape, 1, -1, 4):
+			n.boxes = i
+		}
+	}
+	if n.scores < 0 || n.boxes < 0 || shapes[n.scores][1] != shapes[n.boxes][1] {
+		return nil, errors.New("the model's outputs are not a table of scores and one of boxes")
+	}
+	n.network, err = newNetwork(s, [][]int{{1, 3, n.height, n.width}}, shapes)
+	return n, err
+}
+
+// candidate is a box that the network is fairly sure of, in pixels.
+type candidate struct {
+	left, top, right, bottom, score float32
+}
+
+// Find implements Finder.
+func (n *boxNetwork) Find(frame *image.YCbCr) (found []Box, err error) {
+	scale := max(float32(frame.Rect.Dx())/float32(n.width), float32(frame.Rect.Dy())/float32(n.height))
+	var seen []candidate
+	err = n.run(func(input []float32) { n.fill(input, frame, scale) }, func(b *onnx.Binding) {
+		seen = n.candidates(b.Output(n.scores), b.Output(n.boxes), scale)
+	})
+	for _, c := range distinct(seen) {
+		side := float32(math.Sqrt(float64(c.area()))) / boxLarger
+		found = append(found, Box{(c.left + c.right) / 2, (c.top+c.bottom)/2 - boxLower*side, side})
+	}
+	return found, err
+}
+
+// fill puts the frame, made smaller by the scale, in the input's upper left
+// corner and leaves the rest grey.
+func (n *boxNetwork) fill(input []float32, frame *image.YCbCr, scale float32) {
+	clear(input)
+	width := min(int(float32(frame.Rect.Dx())/scale+.5), n.width)
+	height := min(int(float32(frame.Rect.Dy())/scale+.5), n.height)
+	s := newSampler(frame, scale)
+	plane := n.width * n.height
+	for y := range height {
+		for x := range width {
+			r, g, b := s.at(Point{(float32(x)+.5)*scale - .5, (float32(y)+.5)*scale - .5})
+			i := y*n.width + x
+			input[i], input[plane+i], input[2*plane+i] = (r-127)/128, (g-127)/128, (b-127)/128
+		}
+	}
+}
+
+// candidates reads the tables.
+func (n *boxNetwork) candidates(scores, boxes []float32, scale float32) (all []candidate) {
+	w, h := scale*float32(n.width), scale*float32(n.height)
+	for i := 1; i < len(scores) && 2*i+1 < len(boxes); i += 2 {
+		if b := boxes[2*i-2:]; scores[i] > surelyAFace && b[2] > b[0] && b[3] > b[1] {
+			all = append(all, candidate{w * b[0], h * b[1], w * b[2], h * b[3], scores[i]})
+		}
+	}
+	return all
+}
+
+// distinct returns the surest candidate of each face, the surest face first.
+func distinct(all []candidate) (kept []candidate) {
+	slices.SortStableFunc(all, func(a, b candidate) int {
+		if a.score > b.score {
+			return -1
+		}
+		return 1
+	})
+	for _, c := range all {
+		if !slices.ContainsFunc(kept, func(k candidate) bool { return c.overlap(k) > sameFace }) {
+			kept = append(kept, c)
+		}
+	}
+	return kept
+}
+
+// overlap returns the share of two boxes' union that is in both.
+func (c candidate) overlap(k candidate) float32 {
+	w, h := min(c.right, k.right)-max(c.left, k.left), min(c.bottom, k.bottom)-max(c.top, k.top)
+	both := max(w, 0) * max(h, 0)
+	return both / (c.area() + k.area() - both)
+}
+
+func (c candidate) area() float32 { return (c.right - c.left) * (c.bottom - c.top) }

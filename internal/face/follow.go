@@ -1,0 +1,118 @@
+package face
+
+import (
+	"image"
+	"math"
+)
+
+// follow looks for each known face near where it was. A face that seems to be
+// another person's is missed: a track may end, but never goes over.
+func (t *Tracker) follow(frame *image.YCbCr) error {
+	steps := make([]step, len(t.live))
+	for i, k := range t.live {
+		f, ok, err := t.finder.Locate(frame, k.Face)
+		if err != nil {
+			return err
+		}
+		if ok && f.continues(k.Box) && f.Box.inside(frame) {
+			print := imprintOf(frame, f)
+			steps[i] = step{f, print, print.likeness(&k.print)}
+		}
+	}
+	live := t.live[:0]
+	for i, k := range t.live {
+		k.take(steps[i], contested(steps, i))
+		if k.misses < missesToLose {
+			live = append(live, k)
+		}
+	}
+	t.live = live
+	return nil
+}
+
+// step is a face that may be a track's in the next frame.
+type step struct {
+	Face
+	print imprint
+	like  float32 // how alike track and face look; 0: there is none
+}
+
+const (
+	samePerson = .5 // likeness
+	learnPrint = .2 // of the last frame, in the track's imprint
+)
+
+// contested tells whether the face of a step is one that another track has
+// reached as well and looks more like.
+func contested(steps []step, i int) bool {
+	for k, s := range steps {
+		if k != i && s.like > steps[i].like && s.Box.same(steps[i].Box) {
+			return true
+		}
+	}
+	return false
+}
+
+// take goes on with the step unless it leads to another person.
+func (k *track) take(s step, contested bool) {
+	if contested || s.like < samePerson {
+		k.misses++
+		return
+	}
+	s.Track = k.Track
+	k.Face, k.misses = s.Face, 0
+	for i, v := range s.print {
+		k.print[i] += learnPrint * (v - k.print[i])
+	}
+}
+
+// continues tells whether the face can be the one of a box shortly before.
+func (f *Face) continues(b Box) bool {
+	const far, grows = .4, 1.4 // of the side; times
+	return Distance(f.Box.centre(), b.centre()) < far*b.Size && f.Box.Size < grows*b.Size && b.Size < grows*f.Box.Size
+}
+
+// inside tells whether so much of the box is within the frame that a face can
+// be seen.
+func (b Box) inside(frame *image.YCbCr) bool {
+	least := .1 * b.Size
+	x, y := b.X-float32(frame.Rect.Min.X), b.Y-float32(frame.Rect.Min.Y)
+	return x > least && y > least && x < float32(frame.Rect.Dx())-least && y < float32(frame.Rect.Dy())-least
+}
+
+// imprint is how a face looks in one frame, coarsely: the luma of the band that
+// alignment compares, around its mean.
+type imprint [imprintWidth * imprintHeight]float32
+
+const (
+	imprintScale                = 12 // pixels a canonical unit
+	imprintWidth, imprintHeight = 18, 12
+)
+
+func imprintOf(frame *image.YCbCr, f Face) (p imprint) {
+	to := Fit([]Point{canonicalLeft, canonicalRight}, []Point{f.Points[LeftPupil], f.Points[RightPupil]})
+	s := newSampler(frame, to.Scale()/imprintScale)
+	var mean float32
+	for y := range imprintHeight {
+		for x := range imprintWidth {
+			q := to.Apply(Point{bandLeft + (float32(x)+.5)/imprintScale, bandTop + (float32(y)+.5)/imprintScale})
+			v := s.luma(q.X, q.Y)
+			p[y*imprintWidth+x] = v
+			mean += v / float32(len(p))
+		}
+	}
+	for i := range p {
+		p[i] -= mean
+	}
+	return p
+}
+
+// likeness is the correlation of two imprints: 1 if they are the same in any
+// light.
+func (p *imprint) likeness(q *imprint) float32 {
+	var pq, pp, qq float32
+	for i, v := range p {
+		pq, pp, qq = pq+v*q[i], pp+v*v, qq+q[i]*q[i]
+	}
+	return pq / float32(math.Sqrt(float64(pp*qq)+1e-9))
+}

@@ -1,0 +1,151 @@
+package face
+
+import (
+	"errors"
+	"image"
+	"math"
+
+	"lipsync/internal/onnx"
+)
+
+// mesh places landmarks by a network of MediaPipe's kind (Kartynnik et al.,
+// "Real-time Facial Surface Geometry from Monocular Video on Mobile GPUs",
+// 2019): red, green and blue planes of an upright face, 0 to 1, to the chance
+// that there is one and 468 or more points, 0 to 1 of the picture.
+type mesh struct {
+	*network
+	side         int // of the input
+	flag, points int // outputs
+}
+
+const (
+	leastVertices = 468
+	stillAFace    = .5 // flag that goes on with a face
+)
+
+// vertices are those of the mesh whose mean is each landmark, where the
+// cascades, which the engines were made with, have theirs on the same faces.
+var vertices = [len(Points{})][]int{
+	LeftPupil:     {33, 7, 163, 144, 145, 153, 154, 155, 133, 173, 157, 158, 159, 160, 161, 246}, // the eye's outline
+	RightPupil:    {263, 249, 390, 373, 374, 380, 381, 382, 362, 398, 384, 385, 386, 387, 388, 466},
+	LeftOuterEye:  {33},
+	RightOuterEye: {263},
+	LeftInnerEye:  {133, 173},
+	RightInnerEye: {362, 398},
+	LeftBrow:      {46, 70},
+	RightBrow:     {276, 300},
+	Nose:          {1, 4},
+	LeftCorner:    {61},
+	RightCorner:   {291},
+	UpperLip:      {0},
+	LowerLip:      {17},
+}
+
+// Where the cascades' box lies on the mesh: its side, and how far its centre is
+// above that of the mesh, by the longer side of the mesh.
+const (
+	boxOfMesh  = .94
+	boxHigher  = .125
+	cropOfMesh = 1.5 // side of the network's picture, as it was trained
+)
+
+func newMesh(s *onnx.Session) (_ *mesh, err error) {
+	in, out := s.Inputs(), s.Outputs()
+	if len(in) != 1 || !fits(in[0].Shape, -1, 3, -1, -1) || in[0].Shape[2] < 1 || in[0].Shape[2] != in[0].Shape[3] {
+		return nil, errors.New("the model's input is not one square picture of a fixed size")
+	}
+	m := &mesh{side: in[0].Shape[2], flag: -1, points: -1}
+	shapes := make([][]int, len(out))
+	for i, o := range out {
+		switch {
+		case fits(o.Shape, 1), fits(o.Shape, 1, 1):
+			m.flag, shapes[i] = i, []int{1, 1}[:len(o.Shape)]
+		case fits(o.Shape, 1, leastVertices, 3):
+			m.points, shapes[i] = i, []int{1, leastVertices, 3}
+		}
+	}
+	if len(out) != 2 || m.flag < 0 || m.points < 0 {
+		return nil, errors.New("the model's outputs are not a flag and 468 points")
+	}
+	m.network, err = newNetwork(s, [][]int{{1, 3, m.side, m.side}}, shapes)
+	return m, err
+}
+
+// Locate implements Finder.
+func (m *mesh) Locate(frame *image.YCbCr, near Face) (f Face, ok bool, err error) {
+	rounds := 1
+	if near.Points == (Points{}) { // only a box: once to know the tilt, and once upright
+		rounds = 2
+	}
+	f, ok = near, true
+	for range rounds {
+		if err == nil && ok {
+			f, ok, err = m.place(frame, f)
+		}
+	}
+	return f, ok, err
+}
+
+// place runs the network on the part of the frame around a face.
+func (m *mesh) place(frame *image.YCbCr, near Face) (f Face, ok bool, err error) {
+	to := m.crop(near)
+	err = m.run(func(input []float32) { m.fill(input, frame, to) }, func(b *onnx.Binding) {
+		ok = b.Output(m.flag)[0] > stillAFace
+		f = m.face(b.Output(m.points), to)
+	})
+	return f, ok, err
+}
+
+// crop returns the similarity from the network's picture, 0 to 1, to the frame:
+// a square around the face, upright when the pupils are level.
+func (m *mesh) crop(near Face) Similarity {
+	d := Point{near.Points[RightPupil].X - near.Points[LeftPupil].X, near.Points[RightPupil].Y - near.Points[LeftPupil].Y}
+	tilt := math.Atan2(float64(d.Y), float64(d.X)) // 0 without points
+	extent := near.Box.Size / boxOfMesh
+	s := turned(tilt, cropOfMesh*extent)
+	centre := turned(tilt, extent).Apply(Point{0, boxHigher})
+	half := s.Apply(Point{.5, .5})
+	s.X, s.Y = near.Box.X+centre.X-half.X, near.Box.Y+centre.Y-half.Y
+	return s
+}
+
+// turned returns the similarity that turns clockwise and scales.
+func turned(angle float64, scale float32) Similarity {
+	sin, cos := math.Sincos(angle)
+	return Similarity{A: scale * float32(cos), B: scale * float32(sin)}
+}
+
+// fill samples the frame for the network's picture.
+func (m *mesh) fill(input []float32, frame *image.YCbCr, to Similarity) {
+	step := 1 / float32(m.side)
+	s := newSampler(frame, to.Scale()*step)
+	plane := m.side * m.side
+	for y := range m.side {
+		for x := range m.side {
+			r, g, b := s.at(to.Apply(Point{(float32(x) + .5) * step, (float32(y) + .5) * step}))
+			i := y*m.side + x
+			input[i], input[plane+i], input[2*plane+i] = r/255, g/255, b/255
+		}
+	}
+}
+
+// face reads the network's points.
+func (m *mesh) face(points []float32, to Similarity) (f Face) {
+	vertex := func(i int) Point { return Point{points[3*i], points[3*i+1]} }
+	low, high := vertex(0), vertex(0)
+	for i := range leastVertices {
+		p := vertex(i)
+		low, high = Point{min(low.X, p.X), min(low.Y, p.Y)}, Point{max(high.X, p.X), max(high.Y, p.Y)}
+	}
+	for k, of := range vertices {
+		var all []Point
+		for _, i := range of {
+			all = append(all, vertex(i))
+		}
+		f.Points[k] = to.Apply(centroid(all))
+	}
+	extent := max(high.X-low.X, high.Y-low.Y)
+	centre := to.Apply(Point{(low.X + high.X) / 2, (low.Y+high.Y)/2 - boxHigher*extent})
+	f.Box = Box{centre.X, centre.Y, boxOfMesh * extent * to.Scale()}
+	return f
+}

@@ -1,0 +1,96 @@
+package face
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"lipsync/internal/onnx"
+)
+
+// network runs a session, each call in buffers of its own. Buffers are kept for
+// later calls: there are as many as there ever were calls at a time.
+type network struct {
+	session         *onnx.Session
+	inputs, outputs [][]int // shapes
+	mu              sync.Mutex
+	idle            []*onnx.Binding
+}
+
+// newNetwork makes the first buffers, which tells whether the session takes the
+// shapes.
+func newNetwork(s *onnx.Session, inputs, outputs [][]int) (*network, error) {
+	n := &network{session: s, inputs: inputs, outputs: outputs}
+	b, err := n.take()
+	if err != nil {
+		return nil, err
+	}
+	n.give(b)
+	return n, nil
+}
+
+// run fills the first input, runs the network and reads its outputs.
+func (n *network) run(fill func(input []float32), read func(b *onnx.Binding)) error {
+	b, err := n.take()
+	if err != nil {
+		return err
+	}
+	defer n.give(b)
+	fill(b.Input(0))
+	if err := b.Run(context.Background()); err != nil { // a few milliseconds: nobody needs to end it
+		return err
+	}
+	read(b)
+	return nil
+}
+
+func (n *network) take() (*onnx.Binding, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if last := len(n.idle) - 1; last >= 0 {
+		b := n.idle[last]
+		n.idle = n.idle[:last]
+		return b, nil
+	}
+	return n.session.Bind(n.inputs, n.outputs)
+}
+
+func (n *network) give(b *onnx.Binding) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.idle = append(n.idle, b)
+}
+
+func (n *network) close() error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	var errs []error
+	for _, b := range n.idle {
+		errs = append(errs, b.Close())
+	}
+	n.idle = nil
+	return errors.Join(errs...)
+}
+
+// fits tells whether a tensor's shape can be the one wanted: -1 is any size,
+// in either of them.
+func fits(shape []int, want ...int) bool {
+	if len(shape) != len(want) {
+		return false
+	}
+	for i, n := range shape {
+		if n != want[i] && n >= 0 && want[i] >= 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// colour returns red, green and blue, 0 to 255, of a pixel of limited range
+// after BT.601. Networks don't mind that high definition is after BT.709.
+func colour(y, cb, cr float32) (r, g, b float32) {
+	y, cb, cr = 1.164*(y-16), cb-128, cr-128
+	return within(y + 1.596*cr), within(y - .392*cb - .813*cr), within(y + 2.017*cb)
+}
+
+func within(v float32) float32 { return min(max(v, 0), 255) }
