@@ -15,8 +15,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
+	"github.com/google/uuid"
 
 	"lipsync/internal/awstest"
+	"lipsync/internal/lipsync"
 )
 
 const (
@@ -26,23 +28,18 @@ const (
 
 // BenchmarkCalls measures the first call of a function's process and later ones,
 // as ratios to those of a function that says hello world. All take turns, so that
-// what else the machine does falls on all alike.
+// what else the machine does falls on all alike. Jobs do nothing, and the queue is
+// one that nobody reads: else messages would wake dispatch before it is measured.
 func BenchmarkCalls(b *testing.B) {
-	h := deployed(b, awstest.Shared(b))
-	token, _, err := h.service().CreateKey(b.Context(), rand.Text(), "bench", 0)
-	if err != nil {
-		b.Fatal(err)
-	}
+	e := awstest.Own(b)
+	h := newHome(b, e, "true")
+	b.Cleanup(h.close)
 	h.freeRates(b)
-	functions := []*function{h.hello(b)}
-	for _, name := range []string{
-		"health", "me", "generate", "generate-with-media", "get-request", "list-requests", "create-upload",
-		"dispatch", "job-state", "sweep",
-	} {
-		event := string(read(b, filepath.Join("..", "..", "events", name+".json")))
-		event = strings.ReplaceAll(event, "lipsync_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", token)
-		functions = append(functions, &function{name: name, deployed: h.function(b, logicalName(name)), event: event})
+	unread := e.Queue(b)
+	for _, name := range []string{"Generate", "GenerateWithMedia", "Sweep"} {
+		h.setVariable(b, name, "LIPSYNC_QUEUE_URL", unread)
 	}
+	functions := h.functions(b)
 	client := lambda.NewFromConfig(h.config)
 	for b.Loop() {
 		for range coldCalls {
@@ -50,11 +47,13 @@ func BenchmarkCalls(b *testing.B) {
 				f.forget(b, client)
 				f.cold = append(f.cold, f.call(b, client))
 			}
+			h.finish(b)
 		}
 		for range warmCalls {
 			for _, f := range functions {
 				f.warm = append(f.warm, f.call(b, client))
 			}
+			h.finish(b)
 		}
 	}
 	b.ReportMetric(0, "ns/op")
@@ -68,10 +67,88 @@ func BenchmarkCalls(b *testing.B) {
 	}
 }
 
+// functions are all of the stack, and first the one that says hello world. What
+// they get are the samples of events, with a key and requests that there are.
+func (h *testHome) functions(b *testing.B) []*function {
+	b.Helper()
+	token, _, err := h.service().CreateKey(b.Context(), rand.Text(), "bench", 0)
+	if err != nil {
+		b.Fatal(err)
+	}
+	all := []*function{h.hello(b)}
+	for _, name := range []string{
+		"health", "me", "generate", "generate-with-media", "get-request", "list-requests", "create-upload",
+		"dispatch", "job-state", "sweep",
+	} {
+		event := string(read(b, filepath.Join("..", "..", "events", name+".json")))
+		event = strings.ReplaceAll(event, "lipsync_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", token)
+		f := &function{name: name, deployed: h.function(b, logicalName(name)), event: func() string { return event }}
+		switch name {
+		case "dispatch":
+			f.event = h.naming(b, event, func(j job) bool { return len(j.jobs(b)) == 1 })
+		case "job-state":
+			f.event = h.naming(b, event, func(j job) bool { return j.record(b).Claims == 1 })
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
+// naming has each event name a request of its own that waits. Of the one before
+// it wants to know whether the function did its work.
+func (h *testHome) naming(b *testing.B, event string, done func(job) bool) func() string {
+	const sample = "0b8f8a52-7a5c-4f2e-9d7d-5f1f2f7a9c01"
+	var last job
+	return func() string {
+		if last.id != "" && !done(last) {
+			b.Errorf("nothing came of the event that names %s: %+v", last.id, last.record(b))
+		}
+		last = h.waiting(b)
+		return strings.ReplaceAll(event, sample, last.id)
+	}
+}
+
+// waiting makes a request that nobody was told of.
+func (h *testHome) waiting(b *testing.B) job {
+	b.Helper()
+	account := rand.Text()
+	_, key, err := h.service().CreateKey(b.Context(), account, "bench", 1)
+	if err != nil {
+		b.Fatal(err)
+	}
+	r := lipsync.Request{
+		ID: uuid.NewString(), Account: account, KeyID: key.ID, Status: lipsync.Queued, CreatedAt: time.Now(),
+		Video: lipsync.Input{URL: "http://192.0.2.1/v.mp4"}, Audio: lipsync.Input{URL: "http://192.0.2.1/a.wav"},
+	}
+	if _, _, err := h.service().Store.Create(b.Context(), r, nil, nil); err != nil {
+		b.Fatal(err)
+	}
+	return job{testHome: h, id: r.ID, account: account}
+}
+
+// finish makes the requests final that wait, so that each sweep finds as many.
+func (h *testHome) finish(b *testing.B) {
+	b.Helper()
+	for store := h.service().Store; ; {
+		token := rand.Text()
+		r, err := store.Claim(b.Context(), "", token, time.Now(), lipsync.Lease)
+		if lipsync.CodeOf(err) == lipsync.NotFound {
+			return
+		}
+		if err == nil {
+			err = store.Finish(b.Context(), r.ID, token, time.Now(), "", lipsync.ProcessingFailed)
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 // function is one function that is measured.
 type function struct {
-	name, deployed, event string
-	cold, warm            []time.Duration
+	name, deployed string
+	event          func() string // of the next call
+	cold, warm     []time.Duration
 }
 
 // forget has the next call start a new process, as a change of the function does.
@@ -91,8 +168,9 @@ func (f *function) forget(b *testing.B, client *lambda.Client) {
 
 func (f *function) call(b *testing.B, client *lambda.Client) time.Duration {
 	b.Helper()
+	event := []byte(f.event())
 	started := time.Now()
-	out, err := client.Invoke(b.Context(), &lambda.InvokeInput{FunctionName: &f.deployed, Payload: []byte(f.event)})
+	out, err := client.Invoke(b.Context(), &lambda.InvokeInput{FunctionName: &f.deployed, Payload: event})
 	if err != nil || out.FunctionError != nil {
 		b.Fatalf("%s: %v %+v", f.name, err, out)
 	}
@@ -157,7 +235,8 @@ func (h *testHome) hello(b *testing.B) *function {
 			b.Error(err)
 		}
 	})
-	return &function{name: "hello world", deployed: name, event: string(read(b, filepath.Join("..", "..", "events", "health.json")))}
+	event := string(read(b, filepath.Join("..", "..", "events", "health.json")))
+	return &function{name: "hello world", deployed: name, event: func() string { return event }}
 }
 
 // freeRates lets keys make as many calls as they like, until the end.

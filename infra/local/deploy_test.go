@@ -76,15 +76,10 @@ func statusOf(t *testing.T, d *deployer, stack string) string {
 
 // TestOthersStay has things at the emulator that are not ours.
 func TestOthersStay(t *testing.T) {
-	awstest.Shared(t) // or skip
-	e, err := awstest.Start(t.Context(), awstest.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer e.Stop()
+	e := awstest.Own(t)
 	var others, ours undo
 	d := newTestDeployer(t, e, &others)
-	err = errors.Join(d.setVersion(t.Context()), d.put(t.Context(), "theirs", "a", []byte("a")))
+	err := errors.Join(d.setVersion(t.Context()), d.put(t.Context(), "theirs", "a", []byte("a")))
 	if err != nil {
 		t.Fatal(err)
 	}

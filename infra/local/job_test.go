@@ -8,6 +8,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -86,7 +87,7 @@ func (j job) call(t *testing.T, method, path, contentType string, body io.Reader
 }
 
 // record is the request as the store has it.
-func (j job) record(t *testing.T) lipsync.Request {
+func (j job) record(t testing.TB) lipsync.Request {
 	t.Helper()
 	r, err := j.service().Store.Get(t.Context(), j.id)
 	if err != nil {
@@ -156,6 +157,14 @@ func (j job) want(t *testing.T) {
 // busy reports whether a job for the request waits or runs.
 func (j job) busy(t *testing.T) bool {
 	t.Helper()
+	return slices.ContainsFunc(j.jobs(t), func(s batchtypes.JobSummary) bool {
+		return s.Status != batchtypes.JobStatusSucceeded && s.Status != batchtypes.JobStatusFailed
+	})
+}
+
+// jobs are all that there were for the request.
+func (j job) jobs(t testing.TB) []batchtypes.JobSummary {
+	t.Helper()
 	config := j.config
 	config.BaseEndpoint = aws.String("http://" + j.batchAddress)
 	out, err := batch.NewFromConfig(config).ListJobs(t.Context(), &batch.ListJobsInput{
@@ -165,12 +174,7 @@ func (j job) busy(t *testing.T) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range out.JobSummaryList {
-		if s.Status != batchtypes.JobStatusSucceeded && s.Status != batchtypes.JobStatusFailed {
-			return true
-		}
-	}
-	return false
+	return out.JobSummaryList
 }
 
 // name is that of the request's jobs.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -90,9 +91,15 @@ type testHome struct {
 // deployed returns the home on an emulator. It is made once.
 func deployed(t testing.TB, e *awstest.Emulator) *testHome {
 	t.Helper()
-	if h := homes[e.URL]; h != nil {
-		return h
+	if homes[e.URL] == nil {
+		homes[e.URL] = newHome(t, e, "")
 	}
+	return homes[e.URL]
+}
+
+// newHome makes a home, whose jobs run a program, or for "" the real runner.
+func newHome(t testing.TB, e *awstest.Emulator, runner string) *testHome {
+	t.Helper()
 	if err := fixtures.make(); err != nil {
 		t.Fatal(err)
 	}
@@ -104,9 +111,11 @@ func deployed(t testing.TB, e *awstest.Emulator) *testHome {
 	if err != nil {
 		t.Fatal(err)
 	}
+	b := *fixtures.built
+	b.Runner = cmp.Or(runner, b.Runner)
 	h := &testHome{between: newBetween(e.URL), log: log.Name()}
 	h.home, err = start(context.Background(), options{
-		built: *fixtures.built, Config: e.Config(), Host: "127.0.0.1", Scratch: dir, Jobs: 1,
+		built: b, Config: e.Config(), Host: "127.0.0.1", Scratch: dir, Jobs: 1,
 		JobEnv: []string{"AWS_ENDPOINT_URL=" + h.between.URL}, JobLog: log,
 		Log: slog.New(slog.NewTextHandler(log, nil)), Made: new(undo), // all goes with the emulator
 	})
@@ -114,7 +123,6 @@ func deployed(t testing.TB, e *awstest.Emulator) *testHome {
 		said, _ := os.ReadFile(e.Log)
 		t.Fatalf("%v\n%s", err, said[max(0, len(said)-4000):])
 	}
-	homes[e.URL] = h
 	return h
 }
 

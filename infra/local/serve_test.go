@@ -17,12 +17,7 @@ import (
 // TestServe brings the service up as make aws-local does, at an emulator that
 // runs already, and interrupts it. Nothing is left there.
 func TestServe(t *testing.T) {
-	awstest.Shared(t) // or skip
-	e, err := awstest.Start(t.Context(), awstest.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer e.Stop()
+	e := awstest.Own(t)
 	before := things(t, e)
 	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
 	if err != nil {

@@ -34,6 +34,14 @@ func Enforcing(t testing.TB) *Emulator {
 	return started(t, enforcing)
 }
 
+// Own is like Shared, with an emulator of this test alone, which ends with it.
+func Own(t testing.TB) *Emulator {
+	t.Helper()
+	e := started(t, func() (*Emulator, error) { return Start(t.Context(), Options{}) })
+	t.Cleanup(e.Stop)
+	return e
+}
+
 func started(t testing.TB, start func() (*Emulator, error)) *Emulator {
 	t.Helper()
 	e, err := start()
