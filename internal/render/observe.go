@@ -53,7 +53,7 @@ func (w *rendering) observe(ctx context.Context, session Session) (*seen, error)
 			if err != nil {
 				return fmt.Errorf("find faces: %w", err)
 			}
-			s.cast.Add(faces, cut)
+			s.cast.Add(frame, faces, cut)
 			if err := send(ctx, tracked, sighting{frame, faces}); err != nil {
 				return err
 			}

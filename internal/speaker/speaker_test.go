@@ -7,7 +7,6 @@ import (
 	"slices"
 	"testing"
 
-	"lipsync/internal/face"
 	"lipsync/internal/speech"
 )
 
@@ -15,60 +14,51 @@ const fps = 25
 
 // person is a face in a scene: where it is seen, and how its lips move.
 type person struct {
-	track    int
+	track    int32
 	size     float32
 	from, to int
 	missed   []int
-	lips     func(frame int) float32 // height by the distance of the pupils
+	mouth    func(frame int) float32 // its motion
 }
 
 // cast plays a scene of some frames; shots start at the cuts.
 func cast(frames int, cuts []int, people ...person) *Cast {
 	c := New(fps)
 	for i := range frames {
-		var faces []face.Face
+		var seen []sighting
 		for _, p := range people {
 			if i >= p.from && i < p.to && !slices.Contains(p.missed, i) {
-				faces = append(faces, p.face(i))
+				seen = append(seen, sighting{p.track, p.size, p.mouth(i)})
 			}
 		}
-		c.Add(faces, slices.Contains(cuts, i))
+		c.record(seen, slices.Contains(cuts, i))
 	}
 	return c
 }
 
-func (p person) face(frame int) (f face.Face) {
-	const eyes = 40
-	f.Track, f.Box = p.track, face.Box{X: 100, Y: 100, Size: p.size}
-	f.Points[face.LeftPupil], f.Points[face.RightPupil] = face.Point{X: 80, Y: 90}, face.Point{X: 80 + eyes, Y: 90}
-	f.Points[face.UpperLip] = face.Point{X: 100, Y: 130}
-	f.Points[face.LowerLip] = face.Point{X: 100, Y: 130 + eyes*p.lips(frame)}
-	return f
-}
-
-func rests(int) float32 { return .2 }
-
 // loud tells when the sound of the tests is: half of each second.
 func loud(frame int) bool { return frame/12%2 == 1 }
+
+func rests(int) float32 { return 0 }
+
+// trembles is how landmarks err on lips that are still.
+func trembles(frame int) float32 { return .035 + .02*float32(math.Sin(float64(frame)*1.3)) }
 
 // speaks moves the lips while there is sound.
 func speaks(frame int) float32 {
 	if !loud(frame) {
-		return .2
+		return trembles(frame)
 	}
-	return .28 + .08*float32(math.Sin(float64(frame)*1.3))
+	return .2 + .1*float32(math.Sin(float64(frame)*1.3))
 }
 
 // chews moves them while there is none.
 func chews(frame int) float32 { return speaks(frame + 12) }
 
-// trembles is how landmarks err on lips that are still.
-func trembles(frame int) float32 { return .2 + .004*float32(math.Sin(float64(frame)*1.3)) }
-
 func TestActive(t *testing.T) {
 	sound := tone(t, 200)
-	one := func(f func(int) float32) person { return person{track: 0, size: 100, to: 100, lips: f} }
-	two := func(f func(int) float32) person { return person{track: 1, size: 140, to: 100, lips: f} }
+	one := func(f func(int) float32) person { return person{track: 0, size: 100, to: 100, mouth: f} }
+	two := func(f func(int) float32) person { return person{track: 1, size: 140, to: 100, mouth: f} }
 	for _, c := range []struct {
 		name string
 		cast *Cast
@@ -86,20 +76,20 @@ func TestActive(t *testing.T) {
 		{"landmarks that tremble are still", cast(100, nil, one(trembles), two(rests)), false, []int{1, 1, 1, 1, 1}},
 		{"the largest of those who are still, and no sound", cast(100, nil, one(rests), two(rests)), true, []int{1, 1, 1, 1, 1}},
 		{"shot by shot", cast(100, []int{50},
-			person{track: 0, size: 100, to: 50, lips: speaks}, person{track: 1, size: 100, to: 50, lips: rests},
-			person{track: 2, size: 100, from: 50, to: 100, lips: rests}, person{track: 3, size: 100, from: 50, to: 100, lips: speaks},
+			person{track: 0, size: 100, to: 50, mouth: speaks}, person{track: 1, size: 100, to: 50, mouth: rests},
+			person{track: 2, size: 100, from: 50, to: 100, mouth: rests}, person{track: 3, size: 100, from: 50, to: 100, mouth: speaks},
 		), false, []int{0, 0, 3, 3, 3}},
-		{"a shot with no face", cast(100, []int{40, 60}, person{track: 0, size: 100, to: 40, lips: speaks},
-			person{track: 1, size: 100, from: 60, to: 100, lips: speaks}), false, []int{0, 0, -1, 1, 1}},
-		{"who leaves is gone", cast(100, nil, person{track: 0, size: 100, to: 60, lips: speaks}), false, []int{0, 0, 0, -1, -1}},
-		{"missed for four frames", cast(100, nil, person{track: 0, size: 100, to: 100, lips: speaks,
+		{"a shot with no face", cast(100, []int{40, 60}, person{track: 0, size: 100, to: 40, mouth: speaks},
+			person{track: 1, size: 100, from: 60, to: 100, mouth: speaks}), false, []int{0, 0, -1, 1, 1}},
+		{"who leaves is gone", cast(100, nil, person{track: 0, size: 100, to: 60, mouth: speaks}), false, []int{0, 0, 0, -1, -1}},
+		{"missed for four frames", cast(100, nil, person{track: 0, size: 100, to: 100, mouth: speaks,
 			missed: []int{25, 26, 27, 28, 74, 75, 76, 77}}), false, []int{0, 0, 0, 0, 0}},
-		{"missed for five", cast(100, nil, person{track: 0, size: 100, to: 100, lips: speaks,
+		{"missed for five", cast(100, nil, person{track: 0, size: 100, to: 100, mouth: speaks,
 			missed: []int{24, 25, 26, 27, 28}}), false, []int{0, -1, 0, 0, 0}},
-		{"missed around a cut", cast(100, []int{25}, person{track: 0, size: 100, to: 100, lips: speaks,
+		{"missed around a cut", cast(100, []int{25}, person{track: 0, size: 100, to: 100, mouth: speaks,
 			missed: []int{24, 25}}), false, []int{0, -1, 0, 0, 0}},
 		{"who speaks for the whole shot rather than who passes by", cast(100, nil, one(speaks),
-			person{track: 1, size: 300, from: 40, to: 52, lips: speaks}), false, []int{0, 0, 0, 0, 0}},
+			person{track: 1, size: 300, from: 40, to: 52, mouth: speaks}), false, []int{0, 0, 0, 0, 0}},
 	} {
 		heard := sound
 		if c.mute {
@@ -117,7 +107,7 @@ func TestActive(t *testing.T) {
 }
 
 func TestShortSound(t *testing.T) {
-	c := cast(100, nil, person{track: 0, size: 100, to: 100, lips: speaks}, person{track: 1, size: 120, to: 100, lips: rests})
+	c := cast(100, nil, person{track: 0, size: 100, to: 100, mouth: speaks}, person{track: 1, size: 120, to: 100, mouth: rests})
 	for _, seconds := range []int{0, 1} {
 		if got := c.Active(tone(t, seconds*fps))(50); got != 0 {
 			t.Errorf("%d s of sound: got %d, want 0", seconds, got)
@@ -127,8 +117,8 @@ func TestShortSound(t *testing.T) {
 
 func TestLargest(t *testing.T) {
 	c := cast(30, nil,
-		person{track: 0, size: 100, from: 2, to: 30, lips: speaks, missed: []int{25, 26}},
-		person{track: 1, size: 140, from: 10, to: 20, lips: rests})
+		person{track: 0, size: 100, from: 2, to: 30, mouth: speaks, missed: []int{25, 26}},
+		person{track: 1, size: 140, from: 10, to: 20, mouth: rests})
 	largest := c.Largest()
 	for frame, want := range map[int]int{0: -1, 2: 0, 9: 0, 10: 1, 19: 1, 20: 0, 25: 0, 26: 0, 29: 0} {
 		if got := largest(frame); got != want {

@@ -1,0 +1,120 @@
+package speaker
+
+import (
+	"math"
+
+	"lipsync/internal/smooth"
+	"lipsync/internal/speech"
+)
+
+// voice is how loud the source's own sound is in the frames of a shot: 0 where
+// no one can be heard, to 1. It is nil where there is nothing to go by.
+type voice []float32
+
+const (
+	inaudible = -20 // dB, under which no one speaks in a whole shot
+	quiet     = -25 // dB against the loudest of the shot, where no one is heard
+	certain   = -10 // the same where someone surely is
+)
+
+func newVoice(sound *speech.Speech, fps float64, from, to int) voice {
+	if sound == nil {
+		return nil
+	}
+	frames := make([]int, to-from)
+	for i := range frames {
+		frames[i] = from + i
+	}
+	levels := sound.LevelsAt(fps, frames)
+	loud := smooth.Quantile(levels, .95)
+	if loud < inaudible {
+		return nil
+	}
+	for i, level := range levels {
+		levels[i] = min(max((level-loud-quiet)/(certain-quiet), 0), 1)
+	}
+	return levels
+}
+
+const (
+	calm   = .06 // motion of a mouth at rest
+	lively = .18 // and of one that surely speaks
+
+	// What counts beside the motion of a mouth, each against a mouth's that is
+	// lively in a clear voice.
+	agreement = .7  // of the motion and the voice over a while
+	hushed    = .05 // motion while no one is heard
+	largeness = .02 // being the largest
+	prominent = .3  // the same where there is no sound to go by
+)
+
+// weigh finds the evidence that each track speaks in each frame.
+func (s *shot) weigh(v voice) {
+	largest := s.largest()
+	for _, t := range s.tracks {
+		t.evidence = make([]float32, len(t.present))
+		lively := t.liveliness(s.fps)
+		with := t.agreement(lively, v, s.fps)
+		for i, l := range lively {
+			size := t.size[i] / max(largest[t.from+i], 1e-9)
+			e := l*(1+prominent*size) + largeness*size
+			if v != nil {
+				e = l*(v[t.from+i]+hushed) + agreement*with[i] + largeness*size
+			}
+			t.evidence[i] = e / float32(s.fps)
+		}
+	}
+}
+
+// largest returns the size of each frame's largest face.
+func (s *shot) largest() []float32 {
+	sizes := make([]float32, s.frames)
+	for _, t := range s.tracks {
+		for i, size := range t.size {
+			sizes[t.from+i] = max(sizes[t.from+i], size)
+		}
+	}
+	return sizes
+}
+
+// liveliness is how much the mouth moves around each frame, 0 for one at rest
+// to 1.
+func (t *track) liveliness(fps float64) []float32 {
+	out := smooth.Gaussian(smooth.Median(t.motion, 3), .12*fps)
+	for i, m := range out {
+		out[i] = float32(math.Log(float64(min(max(m, calm), lively)/calm)) / math.Log(lively/calm))
+	}
+	return out
+}
+
+// agreement is the correlation of the mouth's motion with the voice around each
+// frame.
+func (t *track) agreement(lively []float32, v voice, fps float64) []float32 {
+	out := make([]float32, len(lively))
+	if v == nil {
+		return out
+	}
+	around := int(1.25*fps) + 1
+	for i := range out {
+		from, to := max(i-around, 0), min(i+around+1, len(out))
+		out[i] = float32(correlation(lively[from:to], v[t.from+from:t.from+to]))
+	}
+	return out
+}
+
+// correlation is Pearson's, 0 where either doesn't change.
+func correlation(a, b []float32) float64 {
+	var ma, mb, ab, aa, bb float64
+	for i := range a {
+		ma += float64(a[i]) / float64(len(a))
+		mb += float64(b[i]) / float64(len(a))
+	}
+	for i := range a {
+		x, y := float64(a[i])-ma, float64(b[i])-mb
+		ab, aa, bb = ab+x*y, aa+x*x, bb+y*y
+	}
+	if aa < 1e-12 || bb < 1e-12 {
+		return 0
+	}
+	return ab / math.Sqrt(aa*bb)
+}

@@ -1,0 +1,133 @@
+package speaker
+
+import (
+	"image"
+	"math"
+
+	"lipsync/internal/face"
+)
+
+// The crop of a face: a square from the brows to below the chin.
+const (
+	cropSize   = 112  // pixels
+	cropWidth  = 2.5  // distances of the pupils
+	cropCentre = .6   // below the pupils, in their distances
+	mouthPlace = 1.05 // the same of the lips
+	smallest   = 6    // distance of pupils that can be looked at, pixels
+)
+
+// crop is the luma of a face.
+type crop [cropSize * cropSize]uint8
+
+// look follows one face: how it looks, and how its mouth moves.
+type look struct {
+	scale  float32 // distance of the pupils, smoothed, pixels
+	face   *crop   // nil before the first
+	half   *half   // the same at half the size
+	motion float32 // of the mouth since the look before, see half.motion
+}
+
+// at looks at the face in the next frame.
+func (l *look) at(frame *image.YCbCr, f face.Face) {
+	face := l.crop(frame, f)
+	if face == nil {
+		return
+	}
+	half := face.half()
+	if l.half != nil {
+		l.motion = half.motion(l.half)
+	}
+	l.face, l.half = face, half
+}
+
+// crop returns the face upright, nil if there is next to nothing of it.
+func (l *look) crop(frame *image.YCbCr, f face.Face) *crop {
+	p := f.Points
+	x, y := (p[face.LeftPupil].X+p[face.RightPupil].X)/2, (p[face.LeftPupil].Y+p[face.RightPupil].Y)/2
+	down := (p[face.LeftCorner].Y+p[face.RightCorner].Y)/2 - y
+	// Of a face that is turned aside the pupils are too close.
+	scale := max(face.Distance(p[face.LeftPupil], p[face.RightPupil]), down/mouthPlace)
+	if !(scale >= smallest) || !inside(frame, x, y) { // also where a number is none
+		return nil
+	}
+	if l.scale == 0 {
+		l.scale = scale
+	}
+	l.scale += .15 * (min(scale, 2*l.scale) - l.scale)
+	side := cropWidth * l.scale
+	left, top := x-side/2, y+cropCentre*l.scale-side/2
+	pixels := face.Cut(frame, image.Rect(int(left)-1, int(top)-1, int(left+side)+2, int(top+side)+2), l.scale)
+	if pixels == nil {
+		return nil
+	}
+	out := new(crop)
+	for i := range out {
+		q := face.Point{X: left + (float32(i%cropSize)+.5)*side/cropSize - .5, Y: top + (float32(i/cropSize)+.5)*side/cropSize - .5}
+		out[i] = uint8(pixels.Soft(q) + .5)
+	}
+	return out
+}
+
+func inside(frame *image.YCbCr, x, y float32) bool {
+	r := frame.Rect
+	return x >= float32(r.Min.X) && x < float32(r.Max.X) && y >= float32(r.Min.Y) && y < float32(r.Max.Y)
+}
+
+// half is a crop at half the size.
+type half [halfSize * halfSize]float32
+
+const halfSize = cropSize / 2
+
+func (c *crop) half() *half {
+	h := new(half)
+	for i := range h {
+		a := c[i/halfSize*2*cropSize+i%halfSize*2:]
+		h[i] = (float32(a[0]) + float32(a[1]) + float32(a[cropSize]) + float32(a[cropSize+1])) / 4
+	}
+	return h
+}
+
+// The mouth in a half crop.
+const (
+	mouthLeft, mouthRight         = halfSize/2 - 13, halfSize/2 + 13
+	mouthTop, mouthBottom         = 29, 47
+	mouthPixels                   = (mouthRight - mouthLeft) * (mouthBottom - mouthTop)
+	farthest                      = 4 // that it is searched for, pixels each way
+	mostMotion            float32 = .6
+)
+
+// motion is how much the mouth changed since it looked as before, wherever it
+// has moved to with the head: the deviation of the difference, by that of the
+// face's pixels. A mouth that speaks has .1 to .4, one at rest .02 to .06.
+func (h *half) motion(before *half) float32 {
+	least := float32(math.Inf(1))
+	for y := -farthest; y <= farthest; y++ {
+		for x := -farthest; x <= farthest; x++ {
+			least = min(least, h.change(before, y*halfSize+x))
+		}
+	}
+	var sum, squares float32
+	for _, v := range before {
+		sum += v
+		squares += v * v
+	}
+	mean := sum / float32(len(before))
+	variance := max(squares/float32(len(before))-mean*mean, 16) // a face without contrast shows noise alone
+	return min(float32(math.Sqrt(float64(least/variance))), mostMotion)
+}
+
+// change is the variance of the difference to the mouth before, moved by some
+// pixels.
+func (h *half) change(before *half, moved int) float32 {
+	var sum, squares float32
+	for y := mouthTop; y < mouthBottom; y++ {
+		a := before[y*halfSize+mouthLeft : y*halfSize+mouthRight]
+		b := h[y*halfSize+mouthLeft+moved:]
+		for i, v := range a {
+			d := b[i] - v
+			sum += d
+			squares += d * d
+		}
+	}
+	return squares/mouthPixels - sum/mouthPixels*sum/mouthPixels
+}

@@ -1,0 +1,157 @@
+package speaker
+
+import (
+	"slices"
+
+	"lipsync/internal/speech"
+)
+
+// Active returns for each frame the track of who speaks, or -1. People in a
+// shot may speak in turn. It is whose mouth moves, and moves with the source's
+// own sound (nil if it has none); while no one speaks it is who spoke last or
+// speaks next, and if no one ever does, the largest face.
+func (c *Cast) Active(sound *speech.Speech) func(frame int) int {
+	tracks := make([]int32, 0, len(c.frames))
+	for i, from := range c.shots {
+		to := len(c.frames)
+		if i+1 < len(c.shots) {
+			to = c.shots[i+1]
+		}
+		s := newShot(c.fps, c.frames[from:to])
+		s.weigh(newVoice(sound, c.fps, from, to))
+		tracks = append(tracks, s.turns()...)
+	}
+	return func(frame int) int { return int(tracks[frame]) }
+}
+
+// shot is some frames in which the same people are seen.
+type shot struct {
+	fps    float64
+	frames int
+	tracks []*track // in order of appearance
+}
+
+// track is one person in a shot, from the first frame with the face to the last.
+type track struct {
+	number   int32
+	from     int
+	present  []bool
+	size     []float32
+	motion   []float32 // of the mouth
+	evidence []float32 // that it speaks, by frame
+}
+
+func newShot(fps float64, frames [][]sighting) *shot {
+	s := &shot{fps: fps, frames: len(frames)}
+	byNumber := map[int32]*track{}
+	for k, seen := range frames {
+		for _, f := range seen {
+			t := byNumber[f.track]
+			if t == nil {
+				t = &track{number: f.track, from: k}
+				byNumber[f.track] = t
+				s.tracks = append(s.tracks, t)
+			}
+			t.add(k, f)
+		}
+	}
+	return s
+}
+
+// add records the face in frame k, and as it is now in those where it was missed.
+func (t *track) add(k int, f sighting) {
+	for t.to() <= k {
+		t.present = append(t.present, t.to() == k)
+		t.size = append(t.size, f.size)
+		t.motion = append(t.motion, f.motion)
+	}
+}
+
+// to is the frame after the last with the face.
+func (t *track) to() int { return t.from + len(t.present) }
+
+// What is weighed against evidence, which is about 1 for a second of speech.
+const (
+	switchCost = .45 // of a change of speaker: no turn is much shorter than a second of it
+	unseenCost = 1.  // of a second with a speaker who isn't seen
+	patience   = 1.  // seconds after which a speaker who isn't seen is gone
+)
+
+// path is the best way to a track in a frame.
+type path struct {
+	track  *track
+	score  float64
+	before int // index of the path in the frame before, -1 in the first
+}
+
+// turns returns the number of who speaks for each frame, -1 where that person
+// isn't seen. It is the sequence of most evidence less costs (Viterbi 1967).
+func (s *shot) turns() []int32 {
+	steps := make([][]path, s.frames)
+	var near []*track
+	var last []path
+	next, moment := 0, int(patience*s.fps)
+	for k := range steps {
+		for ; next < len(s.tracks) && s.tracks[next].from-moment <= k; next++ {
+			near = append(near, s.tracks[next])
+		}
+		near = slices.DeleteFunc(near, func(t *track) bool { return t.to()+moment <= k })
+		last = s.step(k, near, last)
+		steps[k] = last
+	}
+	return trace(steps)
+}
+
+// step returns the best paths to each track near frame k, given those to the
+// frame before.
+func (s *shot) step(k int, near []*track, last []path) []path {
+	best := -1
+	for i, p := range last {
+		if best < 0 || p.score > last[best].score {
+			best = i
+		}
+	}
+	paths := make([]path, len(near))
+	for i, t := range near {
+		paths[i] = path{track: t, before: best}
+		if best >= 0 {
+			paths[i].score = last[best].score - switchCost
+		}
+		if own := slices.IndexFunc(last, func(p path) bool { return p.track == t }); own >= 0 && last[own].score >= paths[i].score {
+			paths[i].score, paths[i].before = last[own].score, own
+		}
+		if t.seen(k) {
+			paths[i].score += float64(t.evidence[k-t.from])
+		} else {
+			paths[i].score -= unseenCost / s.fps
+		}
+	}
+	return paths
+}
+
+func (t *track) seen(k int) bool { return k >= t.from && k < t.to() && t.present[k-t.from] }
+
+// trace follows the best paths back from where they end.
+func trace(steps [][]path) []int32 {
+	out := make([]int32, len(steps))
+	at := -1
+	for k := len(steps) - 1; k >= 0; k-- {
+		for i, p := range steps[k] {
+			if k+1 == len(steps) || len(steps[k+1]) == 0 {
+				if at < 0 || p.score > steps[k][at].score {
+					at = i
+				}
+			}
+		}
+		out[k] = -1
+		if at < 0 {
+			continue
+		}
+		p := steps[k][at]
+		if p.track.seen(k) {
+			out[k] = p.track.number
+		}
+		at = p.before
+	}
+	return out
+}
