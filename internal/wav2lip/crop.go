@@ -1,0 +1,128 @@
+package wav2lip
+
+import (
+	"image"
+	"math"
+
+	"lipsync/internal/face"
+	"lipsync/internal/render"
+)
+
+// What the network sees of the canonical face: the box of a face detector, as
+// the published code cuts it, and a little below the chin. On talking heads the
+// boxes of a detector that was trained on the same faces as the published one
+// lie from .25, -.70 to 2.13, 2.12.
+const cropLeft, cropTop, cropRight, cropBottom = .25, -.70, 2.13, 2.25
+
+// brush is what painting one face needs. It is used again and again.
+type brush struct {
+	size    int // of the crop, pixels each way
+	faces   []float32
+	sound   window
+	output  []float32
+	done    chan error // of the network
+	ear     *listener
+	seen    [3][]float32 // the crop's levels of Y, Cb and Cr, as the frame has them
+	made    [3][]float32 // as the network paints them
+	agree   []float32    // how much they are alike, 0 to 1
+	scratch []float32
+	mask    []float32 // of the engine
+	ring    []float32
+	picture image.YCbCr
+	alpha   image.Alpha
+	mouth   [1]render.Mouth
+}
+
+func (e *Engine) newBrush() *brush {
+	n := e.model.size * e.model.size
+	b := &brush{
+		size: e.model.size, faces: make([]float32, 6*n), output: make([]float32, 3*n), done: make(chan error, 1),
+		ear: newListener(e.filters), agree: make([]float32, n), scratch: make([]float32, n), mask: e.mask, ring: e.ring,
+	}
+	for k := range b.seen {
+		b.seen[k], b.made[k] = make([]float32, n), make([]float32, n)
+	}
+	b.mouth[0] = render.Mouth{Image: &b.picture, Mask: &b.alpha, Release: func() { e.pool.Put(b) }}
+	return b
+}
+
+// look cuts the face out of the frame, for the network: first with its lower
+// half hidden, then as it is, each as the planes B, G and R.
+func (b *brush) look(frame *image.YCbCr, onto face.Similarity) {
+	g := newGrid(b.size, onto)
+	luma := plane{frame.Y, frame.YStride, frame.Rect.Dx(), frame.Rect.Dy()}
+	b.sample(0, luma, g, 1)
+	b.sample(1, plane{frame.Cb, frame.CStride, (luma.width + 1) / 2, (luma.height + 1) / 2}, g, 2)
+	b.sample(2, plane{frame.Cr, frame.CStride, (luma.width + 1) / 2, (luma.height + 1) / 2}, g, 2)
+
+	n := b.size * b.size
+	hidden := b.size / 2 * b.size
+	blue, green, red := b.faces[3*n:4*n], b.faces[4*n:5*n], b.faces[5*n:]
+	for i, y := range b.seen[0] {
+		blue[i], green[i], red[i] = toBGR(y, b.seen[1][i], b.seen[2][i])
+	}
+	for c := range 3 {
+		half := b.faces[c*n : (c+1)*n]
+		copy(half[:hidden], b.faces[(3+c)*n:])
+		clear(half[hidden:])
+	}
+}
+
+// grid is where the crop's pixels lie in the frame.
+type grid struct {
+	origin        face.Point // the crop's corner
+	right, down   face.Point // from one pixel of the crop to the next
+	width, height float32    // of a pixel of the crop, in pixels of the frame
+}
+
+func newGrid(size int, onto face.Similarity) grid {
+	w, h := float32(cropRight-cropLeft)/float32(size), float32(cropBottom-cropTop)/float32(size)
+	return grid{
+		origin: onto.Apply(face.Point{X: cropLeft, Y: cropTop}),
+		right:  face.Point{X: onto.A * w, Y: onto.B * w},
+		down:   face.Point{X: -onto.B * h, Y: onto.A * h},
+		width:  onto.Scale() * w, height: onto.Scale() * h,
+	}
+}
+
+// at returns the frame's place of a place in the crop, both in pixels from the
+// corner of the first pixel.
+func (g *grid) at(x, y float32) face.Point {
+	return face.Point{
+		X: g.origin.X + .5 + x*g.right.X + y*g.down.X,
+		Y: g.origin.Y + .5 + x*g.right.Y + y*g.down.Y,
+	}
+}
+
+// plane is one channel of a frame.
+type plane struct {
+	pix                   []uint8
+	stride, width, height int
+}
+
+// sample fills one channel of what is seen. Where a pixel of the crop covers
+// several of the plane it gets their mean; beyond the frame its edge goes on.
+func (b *brush) sample(channel int, p plane, g grid, subsampling float32) {
+	across, along := steps(g.width/subsampling), steps(g.height/subsampling)
+	share := 1 / float32(across*along)
+	out := b.seen[channel]
+	for y := range b.size {
+		for x := range b.size {
+			var sum float32
+			for j := range along {
+				v := float32(y) + (float32(j)+.5)/float32(along)
+				for i := range across {
+					q := g.at(float32(x)+(float32(i)+.5)/float32(across), v)
+					sum += face.Bilinear(p.pix, p.width, p.height, p.stride, q.X/subsampling-.5, q.Y/subsampling-.5)
+				}
+			}
+			out[y*b.size+x] = sum * share
+		}
+	}
+}
+
+// steps returns how many places to sample of so many pixels.
+func steps(pixels float32) int {
+	const most = 8 // each way, however large the face
+	return min(int(math.Ceil(float64(pixels))), most)
+}

@@ -1,0 +1,98 @@
+package wav2lip
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"lipsync/internal/onnx"
+)
+
+// model is a network as its inputs and outputs describe it.
+type model struct {
+	faces, sound int  // which inputs
+	size         int  // of the faces, pixels each way
+	batch        int  // faces at once, at most
+	fixed        bool // it takes neither more nor less than a batch
+	bind         func(inputs, outputs [][]int) (binding, error)
+}
+
+// binding is what an onnx.Binding does.
+type binding interface {
+	Input(i int) []float32
+	Output(i int) []float32
+	Run(ctx context.Context) error
+	Close() error
+}
+
+// newModel finds out which input is which by their shapes: faces n×6×N×N, sound
+// n×1×80×16; and the output n×3×N×N.
+func newModel(inputs, outputs []onnx.Info, batch int) (model, error) {
+	m := model{faces: -1, sound: -1, batch: batch}
+	if m.batch <= 0 {
+		m.batch = 16
+	}
+	for i, in := range inputs {
+		switch s := in.Shape; {
+		case len(s) == 4 && s[1] == 6 && s[2] == s[3]:
+			m.faces, m.size = i, s[2]
+		case len(s) == 4 && slices.Equal(s[1:], []int{1, bands, columns}):
+			m.sound = i
+		}
+	}
+	if len(inputs) != 2 || m.faces < 0 || m.sound < 0 || len(outputs) != 1 {
+		return m, misfit("its inputs are %v and its outputs %v", inputs, outputs)
+	}
+	if m.size < 96 || m.size > 512 || m.size%32 != 0 {
+		return m, misfit("its faces are of %d pixels; a size of 96, 128, 256, 288, 384 or the like must be fixed in the model", m.size)
+	}
+	if err := m.fix(inputs); err != nil {
+		return m, err
+	}
+	if !outputs[0].Fits([]int{m.batch, 3, m.size, m.size}) {
+		return m, misfit("its output is %s, not n×3×%d×%[2]d", outputs[0], m.size)
+	}
+	return m, nil
+}
+
+// fix takes the batch from the model if it is fixed there.
+func (m *model) fix(inputs []onnx.Info) error {
+	faces, sound := inputs[m.faces].Shape[0], inputs[m.sound].Shape[0]
+	if faces != sound {
+		return misfit("its batch is of %d faces but of %d sounds", faces, sound)
+	}
+	const most = 1024
+	if faces > most || faces == 0 {
+		return misfit("its batch is of %d faces, not of 1 to %d", faces, most)
+	}
+	if faces > 0 {
+		m.batch, m.fixed = faces, true
+	}
+	return nil
+}
+
+// misfit is the error of a model that isn't of the family.
+func misfit(format string, args ...any) error {
+	return fmt.Errorf("wav2lip: this is no model of the Wav2Lip family: "+format, args...)
+}
+
+// together returns how many of so many waiting faces go through the network
+// together. Sizes are powers of two, so that few bindings are needed.
+func (m *model) together(waiting int) int {
+	if m.fixed || waiting >= m.batch {
+		return min(waiting, m.batch)
+	}
+	n := 1
+	for 2*n <= waiting {
+		n *= 2
+	}
+	return n
+}
+
+// bound makes the buffers for n faces.
+func (m *model) bound(n int) (binding, error) {
+	inputs := make([][]int, 2)
+	inputs[m.faces] = []int{n, 6, m.size, m.size}
+	inputs[m.sound] = []int{n, 1, bands, columns}
+	return m.bind(inputs, [][]int{{n, 3, m.size, m.size}})
+}

@@ -1,0 +1,148 @@
+package wav2lip
+
+import (
+	"image"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"lipsync/internal/face"
+	"lipsync/internal/face/facetest"
+	"lipsync/internal/ffmpeg"
+	"lipsync/internal/ffmpeg/ffmpegtest"
+	"lipsync/internal/render"
+)
+
+// seated is a tracker that sees one face, always at the same place.
+type seated struct{ face face.Face }
+
+func (s seated) Add(*image.YCbCr) ([]face.Face, bool, error) { return []face.Face{s.face}, false, nil }
+
+var sitter = facetest.Head{X: 160, Y: 110, Eyes: 60}
+
+// Of the bits that the network paints on the face: how many, where on the
+// canonical face the first begins, and how wide and tall each is.
+const bits, bitLeft, bitTop, bitWide, bitTall = 8, .75, 1.35, .11, .3
+
+// TestFramesGetTheirSound renders a video with a network that finds out which
+// window of the sound it hears, and paints its number. Each frame of the output
+// must show its own.
+func TestFramesGetTheirSound(t *testing.T) {
+	path, heard := chirp(t, 2.03)
+	e := newTestEngine(t, 96, 4, func(_, sound, out []float32) { paintNumber(out, heard(sound)) })
+	for _, rate := range []ffmpeg.Rate{{Num: 24000, Den: 1001}, {Num: 25, Den: 1}, {Num: 30000, Den: 1001}, {Num: 30, Den: 1}, {Num: 50, Den: 1}, {Num: 60, Den: 1}} {
+		t.Run(rate.String(), func(t *testing.T) {
+			video := ffmpegtest.Make(t, "in.mp4", "-f", "lavfi", "-i", "color=gray:s=320x260:d=1:r="+rate.String())
+			numbers := readNumbers(t, renderTest(t, e, video, path))
+			if want := rate.Frames(int64(2.03*16000), 16000); len(numbers) != int(want) {
+				t.Fatalf("%d frames, want %d", len(numbers), want)
+			}
+			const columns = int(2.03*16000)/200 + 1
+			for i, got := range numbers {
+				// The published rule, in whole numbers.
+				want := min(i*80*int(rate.Den)/int(rate.Num), columns-16)
+				if got != want {
+					t.Errorf("frame %d hears from column %d on, want %d", i, got, want)
+				}
+			}
+		})
+	}
+}
+
+// chirp makes a sound that rises all the time, and tells which of its windows
+// one is.
+func chirp(t *testing.T, seconds float64) (path string, which func(sound []float32) int) {
+	samples := make([]int16, int(seconds*16000))
+	for i := range samples {
+		s := float64(i) / 16000
+		samples[i] = int16(12000 * math.Sin(2*math.Pi*(200*s+1400*s*s)))
+	}
+	sound := pcm(samples)
+	raw, _ := io.ReadAll(sound)
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "chirp.pcm"), raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	path = ffmpegtest.Make(t, "chirp.wav", "-f", "s16le", "-ar", "16000", "-ac", "1", "-i", filepath.Join(dir, "chirp.pcm"))
+	windows := make([]window, columnsOf(int64(len(samples)))-columns+1)
+	l := newListener(newFilterbank())
+	for i := range windows {
+		if err := l.listen(&windows[i], sound, i); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return path, func(sound []float32) (nearest int) {
+		least := float32(math.MaxFloat32)
+		for i := range windows {
+			var d float32
+			for k, v := range sound {
+				d += (v - windows[i][k]) * (v - windows[i][k])
+			}
+			if d < least {
+				nearest, least = i, d
+			}
+		}
+		return nearest
+	}
+}
+
+// paintNumber paints a face of 96 × 96 pixels with a number on it.
+func paintNumber(out []float32, number int) {
+	for i := range out {
+		x := cropLeft + (float64(i%96)+.5)/96*(cropRight-cropLeft)
+		y := cropTop + (float64(i%(96*96)/96)+.5)/96*(cropBottom-cropTop)
+		k := int(math.Floor((x - bitLeft) / bitWide))
+		out[i] = .5
+		if k >= 0 && k < bits && math.Abs(y-bitTop-bitTall/2) < bitTall/2 {
+			out[i] = float32(number >> k & 1)
+		}
+	}
+}
+
+func renderTest(t *testing.T, e *Engine, video, audio string) (output string) {
+	t.Helper()
+	tracker := seated{face.Face{Box: face.Box{X: 160, Y: 150, Size: 160}, Points: landmarks(sitter)}}
+	r := &render.Renderer{
+		Tools: ffmpegtest.Tools(t), Engines: map[string]render.Engine{"wav2lip": e}, Limits: render.DefaultLimits(),
+		NewTracker: func() (render.Tracker, error) { return tracker, nil },
+	}
+	dir := t.TempDir()
+	output = filepath.Join(dir, "out.mp4")
+	job := render.Job{Video: video, Audio: audio, Output: output, Scratch: dir, Engine: "wav2lip", LargestFace: true}
+	if err := r.Render(t.Context(), job); err != nil {
+		t.Fatal(err)
+	}
+	return output
+}
+
+// readNumbers reads what is painted on each frame of a video.
+func readNumbers(t *testing.T, path string) (numbers []int) {
+	t.Helper()
+	tools := ffmpegtest.Tools(t)
+	info, err := tools.Probe(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	frames, err := tools.OpenFrames(t.Context(), info, 10000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer frames.Close()
+	for frame := info.Video.NewFrame(); ; {
+		if err := frames.Read(frame); err == io.EOF {
+			return numbers
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for k := range bits {
+			x, y := sitter.At(bitLeft+(float64(k)+.5)*bitWide-1.2, bitTop+bitTall/2-.45)
+			if frame.YCbCrAt(int(x+.5), int(y+.5)).Y > 126 {
+				n |= 1 << k
+			}
+		}
+		numbers = append(numbers, n)
+	}
+}

@@ -1,0 +1,88 @@
+// Package wav2lip is the engine for those who bring a network of the Wav2Lip
+// family (Prajwal, Mukhopadhyay, Namboodiri and Jawahar, "A Lip Sync Expert Is
+// All You Need", ACM Multimedia 2020) as an ONNX model.
+//
+// The network sees a face with its lower half hidden, the same face as it is,
+// and 0.2 s of sound, and paints the face that says it. export/export.py makes
+// such a model from the published checkpoint.
+package wav2lip
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"lipsync/internal/onnx"
+	"lipsync/internal/render"
+)
+
+// Options are how an Engine uses its network.
+type Options struct {
+	Batch int // faces at once, at most; 0 is 16. A model of a fixed batch has its own
+}
+
+// Engine is a render.Engine. All its sessions share one network, whose batches
+// are filled with the faces of all of them.
+type Engine struct {
+	model   model
+	filters *filterbank
+	mask    []float32 // of each pixel of the crop, 0 to 1
+	ring    []float32 // and how much it counts in the match of colours
+
+	queue chan *brush
+	turn  chan struct{} // holds who runs the network
+	pool  sync.Pool     // of *brush
+
+	ctx     context.Context // of the lanes
+	cancel  context.CancelFunc
+	lanes   [2]lane
+	working sync.WaitGroup
+}
+
+// errClosed is what those get who wait when the engine is closed.
+var errClosed = errors.New("wav2lip: the engine is closed")
+
+// New makes an engine of a loaded model, which must stay open until the engine
+// is closed.
+func New(session *onnx.Session, o Options) (*Engine, error) {
+	m, err := newModel(session.Inputs(), session.Outputs(), o.Batch)
+	if err != nil {
+		return nil, err
+	}
+	m.bind = func(inputs, outputs [][]int) (binding, error) { return session.Bind(inputs, outputs) }
+	return start(m)
+}
+
+// start makes an engine and its lanes.
+func start(m model) (*Engine, error) {
+	e := &Engine{model: m, filters: newFilterbank(), queue: make(chan *brush), turn: make(chan struct{}, 1)}
+	e.mask, e.ring = newMask(m.size)
+	e.pool.New = func() any { return e.newBrush() }
+	e.ctx, e.cancel = context.WithCancel(context.Background())
+	for i := range e.lanes {
+		e.lanes[i] = lane{Engine: e, bindings: map[int]binding{}}
+	}
+	if _, err := e.lanes[0].bind(m.batch); err != nil { // better now than in a job
+		return nil, err
+	}
+	for i := range e.lanes {
+		e.working.Go(e.lanes[i].work)
+	}
+	return e, nil
+}
+
+// Close ends what runs and frees the engine's buffers.
+func (e *Engine) Close() error {
+	e.cancel()
+	e.working.Wait()
+	return errors.Join(e.lanes[0].close(), e.lanes[1].close())
+}
+
+// Workers returns how many calls of Mouths at once keep the network busy: one
+// batch that runs, and one that is made ready meanwhile.
+func (e *Engine) Workers() int { return 2 * e.model.batch }
+
+// Begin starts on one video.
+func (e *Engine) Begin(v render.Video) (render.Session, error) {
+	return &session{engine: e, fps: v.FPS, takes: map[int]*take{}}, nil
+}
