@@ -40,7 +40,7 @@ func TestFilters(t *testing.T) {
 func TestDecodeArgs(t *testing.T) {
 	in := &Info{Path: "/a b/-it's: 1.mkv", Format: "matroska",
 		Video: &Video{index: 2, codec: "vp9", alpha: true, Width: 64, Height: 32, Rate: Rate{25, 1}, start: 3000, timeBase: Rate{1, 1000}}}
-	got := strings.Join(decodeArgs(in, 2, span{from: 100, to: 150, seek: true}), "\n")
+	got := strings.Join(decodeArgs(&Tools{Threads: 2}, in, span{from: 100, to: 150, seek: true}), "\n")
 	for _, want := range []string{
 		"-i\nfile:/a b/-it's: 1.mkv\n", "-f\nmatroska\n", "-protocol_whitelist\nfile\n", "-c:v\nlibvpx-vp9\n",
 		"-seek_timestamp\n1\n-noaccurate_seek\n-ss\n6.000000\n", "-map\n0:2\n", "-frames:v\n50\n", "-nostdin\n",
@@ -49,8 +49,23 @@ func TestDecodeArgs(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
 	}
-	if early := decodeArgs(in, 2, span{from: 5, to: 50, seek: true}); slices.Contains(early, "-ss") {
+	if early := decodeArgs(&Tools{Threads: 2}, in, span{from: 5, to: 50, seek: true}); slices.Contains(early, "-ss") {
 		t.Errorf("seeks within the first second: %s", early)
+	}
+}
+
+// TestNVIDIA holds both sides of a job to the GPU, or to the CPU alone.
+func TestNVIDIA(t *testing.T) {
+	in := &Info{Path: "in", Format: "mov", Video: &Video{codec: "h264", Width: 64, Height: 32, Rate: Rate{25, 1}}}
+	for _, nvidia := range []bool{false, true} {
+		tools := &Tools{Threads: 2, NVIDIA: nvidia}
+		decode, encode := decodeArgs(tools, in, span{to: 9}), encodeArgs(tools, in.Video, "aac", "out")
+		if at := slices.Index(decode, "-hwaccel"); (at >= 0) != nvidia || at > slices.Index(decode, "-i") {
+			t.Errorf("NVIDIA %t: decodes by %s", nvidia, decode)
+		}
+		if slices.Contains(encode, "h264_nvenc") != nvidia || slices.Contains(encode, "libx264") == nvidia {
+			t.Errorf("NVIDIA %t: encodes by %s", nvidia, encode)
+		}
 	}
 }
 

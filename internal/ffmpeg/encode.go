@@ -22,7 +22,7 @@ type Encoder struct {
 // the path output. Nothing is there until Finish.
 func (t *Tools) Encode(ctx context.Context, v *Video, aac, output string) (*Encoder, error) {
 	part := output + ".part"
-	p, err := startWriter(ctx, t.FFmpeg, encodeArgs(v, t.Threads, aac, part))
+	p, err := startWriter(ctx, t.FFmpeg, encodeArgs(t, v, aac, part))
 	if err != nil {
 		return nil, err
 	}
@@ -62,19 +62,29 @@ func (e *Encoder) discard() error {
 	return nil
 }
 
-func encodeArgs(v *Video, threads int, aac, output string) []string {
-	return []string{"-v", "error", "-protocol_whitelist", "file,pipe",
+func encodeArgs(t *Tools, v *Video, aac, output string) []string {
+	args := []string{"-v", "error", "-protocol_whitelist", "file,pipe",
 		"-f", "rawvideo", "-pix_fmt", "yuv420p", "-s", fmt.Sprintf("%dx%d", v.Width, v.Height),
 		"-r", v.Rate.String(), "-thread_queue_size", "2", "-i", "pipe:0",
 		"-protocol_whitelist", "file", "-f", "mov", "-i", "file:" + aac,
 		"-map", "0:v", "-map", "1:a", "-c:a", "copy",
-		"-vf", v.tags(), "-c:v", "libx264", "-profile:v", "high",
+		"-vf", v.tags(), "-profile:v", "high"}
+	args = append(args, t.encoding()...)
+	return append(args, "-map_metadata", "-1", "-movflags", "+faststart", "-f", "mp4", "-y", "file:"+output)
+}
+
+// encoding chooses the encoder of pictures and how near it keeps to them.
+func (t *Tools) encoding() []string {
+	if t.NVIDIA {
+		// About what libx264 makes below.
+		return []string{"-c:v", "h264_nvenc", "-preset", "p5", "-tune", "hq", "-rc", "vbr", "-cq", "16", "-b:v", "0", "-spatial_aq", "1"}
+	}
+	return []string{"-c:v", "libx264",
 		// As near to the source as the default preset comes with crf 16, in half
 		// the time; without the lookahead that takes most of its memory. The
 		// default preset, too, spends that much more on chroma.
 		"-preset", "veryfast", "-crf", "14", "-x264-params", "mbtree=0:sync-lookahead=0:chroma-qp-offset=-4",
-		"-threads", strconv.Itoa(threads),
-		"-map_metadata", "-1", "-movflags", "+faststart", "-f", "mp4", "-y", "file:" + output}
+		"-threads", strconv.Itoa(t.Threads)}
 }
 
 // tags say which colours the frames' numbers mean, where the source says it.

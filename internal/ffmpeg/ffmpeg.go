@@ -7,8 +7,10 @@
 package ffmpeg
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os/exec"
 	"time"
 )
@@ -19,18 +21,21 @@ var ErrUnsupported = errors.New("not a supported format")
 
 // Bounds of every child process, whatever the file says.
 const (
-	probeTime   = time.Minute
-	stallTime   = 2 * time.Minute // without a byte in or out
-	addressSize = 6 << 30         // bytes; 4096 × 4096 HDR needs about 3 GiB
-	fileSize    = 64 << 30        // bytes, of one written file
-	maxPixels   = 1 << 26         // of a decoded picture
-	reportSize  = 1 << 20         // bytes of ffprobe's answer
+	probeTime  = time.Minute
+	stallTime  = 2 * time.Minute // without a byte in or out
+	memorySize = 6 << 30         // bytes, without reserved addresses, of which a GPU takes many; 4096 × 4096 HDR needs about 3 GiB
+	fileSize   = 64 << 30        // bytes, of one written file
+	maxPixels  = 1 << 26         // of a decoded picture
+	reportSize = 1 << 20         // bytes of ffprobe's answer
 )
 
 // Tools are the two programs, and what one of them may use of the machine.
 type Tools struct {
 	FFmpeg, FFprobe string // paths
 	Threads         int    // of each decoder and encoder
+	// NVIDIA has pictures decoded and encoded by an NVIDIA GPU, as far as it
+	// knows their format; see CheckNVIDIA.
+	NVIDIA bool
 }
 
 // Find looks the programs up in PATH.
@@ -44,4 +49,19 @@ func Find(threads int) (*Tools, error) {
 		*path = found
 	}
 	return t, nil
+}
+
+// CheckNVIDIA returns an error in a sentence unless ffmpeg can decode and encode
+// on an NVIDIA GPU here.
+func (t *Tools) CheckNVIDIA(ctx context.Context) error {
+	p, err := startReader(ctx, t.FFmpeg, []string{"-v", "error", "-nostdin", "-init_hw_device", "cuda",
+		"-f", "lavfi", "-i", "color=size=256x256:duration=0.1", "-c:v", "h264_nvenc", "-f", "h264", "pipe:1"})
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(io.Discard, p)
+	if err = errors.Join(err, p.wait()); err != nil {
+		return fmt.Errorf("ffmpeg can't use an NVIDIA GPU on this machine: %w", err)
+	}
+	return nil
 }

@@ -135,7 +135,7 @@ func FuzzProbe(f *testing.F) {
 		if fps := v.Rate.Float(); !(fps >= 1) || math.IsInf(fps, 0) {
 			t.Errorf("rate %s", v.Rate)
 		}
-		decodeArgs(info, 1, span{from: 1e6, to: 2e6, seek: true})
-		encodeArgs(v, 1, "in", "out")
+		decodeArgs(&Tools{}, info, span{from: 1e6, to: 2e6, seek: true})
+		encodeArgs(&Tools{}, v, "in", "out")
 	})
 }

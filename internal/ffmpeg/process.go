@@ -77,7 +77,7 @@ func (p *process) start(theirs *os.File) (*process, error) {
 // moment after the start, before the child can have read much.
 func (p *process) limit() error {
 	for resource, n := range map[int]uint64{
-		unix.RLIMIT_AS: addressSize, unix.RLIMIT_FSIZE: fileSize, unix.RLIMIT_CORE: 0,
+		unix.RLIMIT_DATA: memorySize, unix.RLIMIT_FSIZE: fileSize, unix.RLIMIT_CORE: 0,
 	} {
 		l := unix.Rlimit{Cur: n, Max: n}
 		if err := unix.Prlimit(p.cmd.Process.Pid, resource, &l, nil); err != nil && !errors.Is(err, unix.ESRCH) {

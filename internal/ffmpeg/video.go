@@ -17,7 +17,7 @@ type Frames struct {
 
 // OpenFrames decodes the video from its beginning, at most so many frames.
 func (t *Tools) OpenFrames(ctx context.Context, in *Info, most int) (*Frames, error) {
-	return t.openFrames(ctx, decodeArgs(in, t.Threads, span{to: most}))
+	return t.openFrames(ctx, decodeArgs(t, in, span{to: most}))
 }
 
 // OpenFramesAt decodes the frames numbered from to to-1, as OpenFrames counts
@@ -25,7 +25,7 @@ func (t *Tools) OpenFrames(ctx context.Context, in *Info, most int) (*Frames, er
 // lies about its times, what comes may be other frames, or none. The caller
 // checks.
 func (t *Tools) OpenFramesAt(ctx context.Context, in *Info, from, to int) (*Frames, error) {
-	return t.openFrames(ctx, decodeArgs(in, t.Threads, span{from: from, to: to, seek: true}))
+	return t.openFrames(ctx, decodeArgs(t, in, span{from: from, to: to, seek: true}))
 }
 
 func (t *Tools) openFrames(ctx context.Context, args []string) (*Frames, error) {
@@ -84,9 +84,12 @@ type span struct {
 // indexes count in decoding order.
 const seekMargin = 1.
 
-func decodeArgs(in *Info, threads int, s span) []string {
+func decodeArgs(t *Tools, in *Info, s span) []string {
 	v := in.Video
-	args := inputArgs(in, threads)
+	args := inputArgs(in, t.Threads)
+	if t.NVIDIA { // what it can't decode, ffmpeg decodes itself
+		args = append(args, "-hwaccel", "cuda")
+	}
 	if decoder := v.decoder(); decoder != "" {
 		args = append(args, "-c:v", decoder)
 	}
