@@ -25,6 +25,7 @@ type Binding struct {
 // sizes are those that the model fixes, or else are found by running it once.
 func (s *Session) Bind(inputs, outputs [][]int) (_ *Binding, err error) {
 	b := &Binding{session: s}
+	runtime.SetFinalizer(b, (*Binding).Close) // one that is forgotten must not keep its memory pinned
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, b.Close())
@@ -127,6 +128,7 @@ func (b *Binding) run(ctx context.Context) error {
 
 // Close frees the memory.
 func (b *Binding) Close() error {
+	runtime.SetFinalizer(b, nil)
 	var err error
 	for _, t := range append(b.inputs, b.outputs...) {
 		err = errors.Join(err, t.close())

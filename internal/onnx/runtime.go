@@ -44,8 +44,31 @@ func Open(path string) (*Runtime, error) {
 	if err := ort.InitializeEnvironment(ort.WithLogLevelFatal()); err != nil {
 		return nil, fmt.Errorf("ONNX Runtime does not start: %w", err)
 	}
+	if err := limitMemory(); err != nil {
+		return nil, errors.Join(fmt.Errorf("ONNX Runtime does not start: %w", err), ort.DestroyEnvironment())
+	}
 	loaded.runtime = &Runtime{path: path, version: version}
 	return loaded.runtime, nil
+}
+
+// maxMemory bounds what all networks together take of the computer's memory, in
+// bytes. A network that asks for more fails, and the process goes on.
+const maxMemory = 8 << 30
+
+// limitMemory gives the networks one allocator, with a bound. It asks the system
+// for no more than is needed, and keeps what it has for the next network.
+func limitMemory() error {
+	const sameAsRequested = 1
+	arena, err := ort.NewArenaCfgV2(map[string]int{"max_mem": maxMemory, "arena_extend_strategy": sameAsRequested})
+	if err != nil {
+		return err
+	}
+	defer arena.Destroy()
+	place, err := ort.GetMemoryInfo()
+	if err != nil {
+		return err
+	}
+	return ort.CreateAndRegisterAllocator(place, arena)
 }
 
 // Version of the library, e.g. 1.24.4.

@@ -89,12 +89,30 @@ func (s *Session) build(model []byte, providers []Provider, threads int) (*ort.D
 	if err := options.SetIntraOpNumThreads(threads); err != nil {
 		return nil, err
 	}
+	for key, value := range settings() {
+		if err := options.AddSessionConfigEntry(key, value); err != nil {
+			return nil, err
+		}
+	}
 	for _, p := range providers {
 		if err := p.addTo(options); err != nil {
 			return nil, err
 		}
 	}
 	return ort.NewDynamicAdvancedSessionWithONNXData(model, names(s.inputs), names(s.outputs), options)
+}
+
+// settings are those of onnxruntime_session_options_config_keys.h.
+func settings() map[string]string {
+	return map[string]string{
+		// The memory of all networks together is bounded: see limitMemory.
+		"session.use_env_allocators": "1",
+		// It would compute what depends on no input while a model is loaded, with
+		// memory that nothing bounds. Files of exporters have that done already.
+		"optimization.disable_specified_optimizers": "ConstantFolding",
+		// Waiting threads leave the processor to the others of the pipeline.
+		"session.intra_op.allow_spinning": "0",
+	}
 }
 
 func names(list []Info) []string {

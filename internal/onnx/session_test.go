@@ -39,15 +39,6 @@ func bind(t testing.TB, s *onnx.Session, inputs, outputs [][]int) *onnx.Binding 
 	return binding
 }
 
-// product multiplies two inputs of n rows of 3.
-func product(kind onnx.Type) onnxtest.Graph {
-	return onnxtest.Graph{
-		Inputs:  []onnx.Info{{Name: "a", Type: kind, Shape: []int{-1, 3}}, {Name: "b", Type: kind, Shape: []int{1, 3}}},
-		Outputs: []onnx.Info{{Name: "c", Type: kind, Shape: []int{-1, 3}}},
-		Nodes:   []onnxtest.Node{{Op: "Mul", Inputs: []string{"a", "b"}, Outputs: []string{"c"}}},
-	}
-}
-
 func TestRun(t *testing.T) {
 	for _, kind := range []onnx.Type{onnx.Float32, onnx.Float16} {
 		s := load(t, write(t, product(kind)), onnx.Options{})

@@ -29,13 +29,17 @@ type Node struct {
 	Attributes      map[string]any // of int, []int, float64, string, Tensor or Graph
 }
 
-// Tensor is a constant. It holds Floats or Ints.
+// Tensor is a constant. It holds Floats or Ints, or says that a file holds them.
 type Tensor struct {
 	Name   string
 	Shape  []int
 	Floats []float32
 	Ints   []int64
+	File   string
 }
+
+// Sequence is the type of an input that is a sequence of tensors, and no tensor.
+const Sequence onnx.Type = "sequence"
 
 // elementType is ONNX's number of a type: of more than package onnx takes.
 func elementType(t onnx.Type) uint64 {
@@ -147,6 +151,14 @@ func (t Tensor) message() []byte {
 	}
 	m.varint(2, kind)
 	m.bytes(8, []byte(t.Name))
+	if t.File != "" {
+		var location message
+		location.bytes(1, []byte("location"))
+		location.bytes(2, []byte(t.File))
+		m.bytes(13, location)
+		m.varint(14, 1) // external
+		return m
+	}
 	m.bytes(9, raw)
 	return m
 }
@@ -166,6 +178,12 @@ func info(i onnx.Info) []byte {
 		tensor.bytes(2, shape)
 	}
 	kind.bytes(1, tensor)
+	if i.Type == Sequence {
+		var of message
+		of.bytes(1, kind)
+		kind = nil
+		kind.bytes(4, of)
+	}
 	m.bytes(1, []byte(i.Name))
 	m.bytes(2, kind)
 	return m

@@ -1,0 +1,80 @@
+package onnx
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// Add copies a file into the folder of models, and enters it into models.json in
+// place of the one that had the role. Of the model the role counts, the licence
+// and the input size. A crash leaves both files whole; if it comes between them,
+// Verify tells that they differ, and adding again mends it.
+func Add(dir string, m Model, file string) (Model, error) {
+	c, err := ReadCatalog(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		c, err = new(Catalog), os.MkdirAll(dir, 0o755)
+	}
+	if err != nil {
+		return Model{}, err
+	}
+	m.File, m.dir = filepath.Base(file), dir
+	if err := m.validateNames(); err != nil {
+		return Model{}, err
+	}
+	for _, other := range c.Models {
+		if other.File == m.File && other.Role != m.Role {
+			return Model{}, fmt.Errorf("the model of the role %s has the name %s already: give this file another", other.Role, m.File)
+		}
+	}
+	if m.SHA256, err = copyFile(m.Path(), file); err != nil {
+		return Model{}, err
+	}
+	c.Models = slices.DeleteFunc(c.Models, func(other Model) bool { return other.Role == m.Role })
+	c.Models = append(c.Models, m)
+	return m, c.write(dir)
+}
+
+// copyFile returns the SHA-256 of what it copied.
+func copyFile(to, from string) (string, error) {
+	source, err := os.Open(from)
+	if err != nil {
+		return "", err
+	}
+	defer source.Close()
+	digest := sha256.New()
+	err = replace(to, func(w io.Writer) error {
+		_, err := io.Copy(w, io.TeeReader(source, digest))
+		return err
+	})
+	return hex.EncodeToString(digest.Sum(nil)), err
+}
+
+func (c *Catalog) write(dir string) error {
+	return replace(filepath.Join(dir, catalogName), func(w io.Writer) error {
+		encoder := json.NewEncoder(w)
+		encoder.SetIndent("", "  ")
+		encoder.SetEscapeHTML(false)
+		return encoder.Encode(c)
+	})
+}
+
+// replace puts a file at path, all of it or nothing.
+func replace(path string, write func(io.Writer) error) error {
+	file, err := os.CreateTemp(filepath.Dir(path), ".new-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(file.Name()) // is gone once it is renamed
+	err = errors.Join(write(file), file.Chmod(0o644), file.Sync(), file.Close())
+	if err != nil {
+		return err
+	}
+	return os.Rename(file.Name(), path)
+}

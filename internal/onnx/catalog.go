@@ -1,0 +1,154 @@
+package onnx
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// catalogName is the file in a folder of models that says what they are.
+const catalogName = "models.json"
+
+// maxCatalog bounds models.json, in bytes.
+const maxCatalog = 1 << 20
+
+// Catalog is what a folder of models holds, one at most for each role.
+type Catalog struct {
+	Models []Model `json:"models"`
+}
+
+// Model is a file of the folder.
+type Model struct {
+	Role      Role   `json:"role"`
+	File      string `json:"file"`                 // its name in the folder
+	SHA256    string `json:"sha256"`               // of its content, in hexadecimal
+	Licence   string `json:"licence"`              // what its owner says of it
+	InputSize int    `json:"input_size,omitempty"` // side of the square pictures it takes, in pixels
+
+	dir string
+}
+
+// ReadCatalog reads models.json of the folder. The files themselves are not
+// touched: Verify and Load do that.
+func ReadCatalog(dir string) (*Catalog, error) {
+	file, err := os.Open(filepath.Join(dir, catalogName))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("the folder of models has no %s, which lipsync models add makes: %w", catalogName, os.ErrNotExist)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, maxCatalog+1))
+	if err != nil {
+		return nil, err
+	}
+	c, err := parseCatalog(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", catalogName, err)
+	}
+	for i := range c.Models {
+		c.Models[i].dir = dir
+	}
+	return c, nil
+}
+
+func parseCatalog(text []byte) (*Catalog, error) {
+	if len(text) > maxCatalog {
+		return nil, errors.New("it is too large")
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	c := new(Catalog)
+	if err := decoder.Decode(c); err != nil {
+		return nil, err
+	}
+	if _, err := decoder.Token(); err != io.EOF {
+		return nil, errors.New("something follows the object")
+	}
+	for i, m := range c.Models {
+		if err := m.validate(); err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(c.Models[:i], func(other Model) bool { return other.Role == m.Role }) {
+			return nil, fmt.Errorf("there are two models of the role %s", m.Role)
+		}
+	}
+	return c, nil
+}
+
+// validateNames checks what is known of a model before its content is.
+func (m Model) validateNames() error {
+	if _, err := ParseRole(string(m.Role)); err != nil {
+		return err
+	}
+	if m.File != filepath.Base(m.File) || !filepath.IsLocal(m.File) || m.File == "." || m.File == catalogName {
+		return fmt.Errorf("%q cannot be the name of a model in the folder", m.File)
+	}
+	return nil
+}
+
+func (m Model) validate() error {
+	if err := m.validateNames(); err != nil {
+		return err
+	}
+	if digest, err := hex.DecodeString(m.SHA256); err != nil || len(digest) != sha256.Size {
+		return fmt.Errorf("the sha256 of %s is not 64 hexadecimal digits", m.File)
+	}
+	if m.InputSize < 0 {
+		return fmt.Errorf("the input_size of %s is below 0", m.File)
+	}
+	return nil
+}
+
+// Find returns the model of a role.
+func (c *Catalog) Find(role Role) (Model, bool) {
+	i := slices.IndexFunc(c.Models, func(m Model) bool { return m.Role == role })
+	if i < 0 {
+		return Model{}, false
+	}
+	return c.Models[i], true
+}
+
+// Path is where the model lies.
+func (m Model) Path() string { return filepath.Join(m.dir, m.File) }
+
+// Verify reads the file and fails unless it is the one that models.json names.
+func (m Model) Verify() error {
+	file, err := os.Open(m.Path())
+	if err != nil {
+		return &ModelError{File: m.File, Reason: "it cannot be read", Err: err}
+	}
+	defer file.Close()
+	digest := sha256.New()
+	if _, err := io.Copy(digest, file); err != nil {
+		return &ModelError{File: m.File, Reason: "it cannot be read", Err: err}
+	}
+	want, _ := hex.DecodeString(m.SHA256) // models.json was checked
+	if !bytes.Equal(digest.Sum(nil), want) {
+		return &ModelError{File: m.File, Reason: "it is not the file that " + catalogName + " names: its SHA-256 differs"}
+	}
+	return nil
+}
+
+// Load verifies the model, loads it, and checks that it fits its role.
+func (m Model) Load(r *Runtime, o Options) (*Session, error) {
+	if err := m.Verify(); err != nil {
+		return nil, err
+	}
+	s, err := r.Load(m.Path(), o)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := m.Role.Check(s.Inputs(), s.Outputs()); err != nil {
+		return nil, errors.Join(&ModelError{File: m.File, Reason: err.Error(), Err: err}, s.Close())
+	}
+	return s, nil
+}

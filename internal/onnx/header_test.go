@@ -1,0 +1,104 @@
+package onnx_test
+
+import (
+	"strings"
+	"testing"
+
+	"lipsync/internal/onnx"
+	"lipsync/internal/onnx/onnxtest"
+)
+
+// TestHeader: what is refused before ONNX Runtime sees it, and the rest as it is.
+func TestHeader(t *testing.T) {
+	fits := product(onnx.Float32)
+	listed := product(onnx.Float32) // lists a weight among the inputs, as old files do
+	listed.Initializers = []onnxtest.Tensor{{Name: "b", Shape: []int{1, 3}, Floats: []float32{1, 2, 3}}}
+	for _, c := range []struct {
+		name  string
+		model []byte
+		want  string
+	}{
+		{"fits", fits.Bytes(), "a float32 n×3, b float32 1×3 → c float32 n×3"},
+		{"listed weight", listed.Bytes(), "a float32 n×3 → c float32 n×3"},
+		{"halves", product(onnx.Float16).Bytes(), "a float16 n×3, b float16 1×3 → c float16 n×3"},
+		{"nothing", nil, "it is no ONNX file, or is cut off"},
+		{"text", []byte("a text is no network"), "it is no ONNX file, or is cut off"},
+		{"cut off", fits.Bytes()[:40], "it is no ONNX file, or is cut off"},
+		{"text as input", product("string").Bytes(), "an input or output is neither float32 nor float16"},
+		{"integers", product("int64").Bytes(), "an input or output is neither float32 nor float16"},
+		{"sequence", sequence().Bytes(), "an input or output is no tensor"},
+		{"size 0", sized(0).Bytes(), "an input or output has an impossible shape"},
+		{"size below 0", sized(-5).Bytes(), "an input or output has an impossible shape"},
+		{"huge size", sized(1 << 62).Bytes(), "an input or output has an impossible shape"},
+		{"many dimensions", sized(1, 1, 1, 1, 1, 1, 1, 1, 1).Bytes(), "an input or output has an impossible shape"},
+		{"weights elsewhere", external(0).Bytes(), "its weights lie in other files: export it as one file"},
+		{"weights elsewhere in a branch", external(1).Bytes(), "its weights lie in other files: export it as one file"},
+		{"deep", external(40).Bytes(), "its graphs are nested too deeply"},
+	} {
+		inputs, outputs, err := onnx.ReadHeader(c.model)
+		got := list(inputs) + " → " + list(outputs)
+		if err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%s: got %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+func list(infos []onnx.Info) string {
+	texts := make([]string, len(infos))
+	for i, info := range infos {
+		texts[i] = info.String()
+	}
+	return strings.Join(texts, ", ")
+}
+
+func sized(sizes ...int) onnxtest.Graph {
+	g := product(onnx.Float32)
+	g.Inputs[0].Shape = sizes
+	return g
+}
+
+func sequence() onnxtest.Graph {
+	g := product(onnx.Float32)
+	g.Inputs[0].Type = onnxtest.Sequence
+	return g
+}
+
+// external has a weight in another file, so many graphs deep.
+func external(depth int) onnxtest.Graph {
+	weight := onnxtest.Tensor{Name: "w", Shape: []int{3}, File: "../../etc/passwd"}
+	g := onnxtest.Graph{Initializers: []onnxtest.Tensor{weight}}
+	for range depth {
+		g = onnxtest.Graph{Nodes: []onnxtest.Node{{Op: "If", Attributes: map[string]any{"then_branch": g}}}}
+	}
+	p := product(onnx.Float32)
+	p.Initializers, p.Nodes = g.Initializers, append(p.Nodes, g.Nodes...)
+	return p
+}
+
+func FuzzHeader(f *testing.F) {
+	f.Add(product(onnx.Float16).Bytes())
+	f.Add(external(2).Bytes())
+	f.Add(sequence().Bytes())
+	f.Fuzz(func(t *testing.T, model []byte) {
+		inputs, outputs, _ := onnx.ReadHeader(model)
+		for _, info := range append(inputs, outputs...) {
+			for _, size := range info.Shape {
+				if size < 1 && size != -1 {
+					t.Errorf("the size %d passed", size)
+				}
+			}
+		}
+	})
+}
+
+// product multiplies two inputs of rows of 3.
+func product(kind onnx.Type) onnxtest.Graph {
+	return onnxtest.Graph{
+		Inputs:  []onnx.Info{{Name: "a", Type: kind, Shape: []int{-1, 3}}, {Name: "b", Type: kind, Shape: []int{1, 3}}},
+		Outputs: []onnx.Info{{Name: "c", Type: kind, Shape: []int{-1, 3}}},
+		Nodes:   []onnxtest.Node{{Op: "Mul", Inputs: []string{"a", "b"}, Outputs: []string{"c"}}},
+	}
+}
