@@ -151,7 +151,7 @@ func TestAccessLog(t *testing.T) {
 			t.Errorf("the access log has %s", secret)
 		}
 	}
-	for _, want := range []string{`"request_id":"$context.requestId"`, `"route":"$context.resourcePath"`, `"took_ms":$context.responseLatency,`} {
+	for _, want := range []string{`"request_id":"$context.requestId"`, `"route":"/api$context.resourcePath"`, `"took_ms":$context.responseLatency,`} {
 		if !strings.Contains(format, want) {
 			t.Errorf("the access log is %s, want %s", format, want)
 		}

@@ -39,11 +39,12 @@ func clientFunctions() []string {
 	return slices.Compact(names)
 }
 
-// accessLog is a line for each call. It has the route and not the path, which
-// may hold a reference_id, no query, and no header, which may hold a token. Where
-// API Gateway has no value it writes -, so only what there always is is a number.
+// accessLog is a line for each call. It has the route, as the functions' logs
+// name it, and not the path, which may hold a reference_id, no query, and no
+// header, which may hold a token. Where API Gateway has no value it writes -, so
+// only what there always is is a number.
 const accessLog = `{"time":"$context.requestTime","request_id":"$context.requestId","trace":"$context.xrayTraceId",` +
-	`"ip":"$context.identity.sourceIp","method":"$context.httpMethod","route":"$context.resourcePath",` +
+	`"ip":"$context.identity.sourceIp","method":"$context.httpMethod","route":"/` + stageName + `$context.resourcePath",` +
 	`"status":"$context.status","bytes":"$context.responseLength","took_ms":$context.responseLatency,` +
 	`"integration_ms":"$context.integrationLatency","error":"$context.error.responseType"}`
 
