@@ -1,9 +1,6 @@
 package face
 
-import (
-	"image"
-	"math"
-)
+import "image"
 
 // follow looks for each known face near where it was. A face that seems to be
 // another person's is missed: a track may end, but never goes over.
@@ -38,7 +35,7 @@ type step struct {
 }
 
 const (
-	samePerson = .5 // likeness
+	samePerson = .7 // likeness
 	learnPrint = .2 // of the last frame, in the track's imprint
 )
 
@@ -78,41 +75,4 @@ func (b Box) inside(frame *image.YCbCr) bool {
 	least := .1 * b.Size
 	x, y := b.X-float32(frame.Rect.Min.X), b.Y-float32(frame.Rect.Min.Y)
 	return x > least && y > least && x < float32(frame.Rect.Dx())-least && y < float32(frame.Rect.Dy())-least
-}
-
-// imprint is how a face looks in one frame, coarsely: the luma of the band that
-// alignment compares, around its mean.
-type imprint [imprintWidth * imprintHeight]float32
-
-const (
-	imprintScale                = 12 // pixels a canonical unit
-	imprintWidth, imprintHeight = 18, 12
-)
-
-func imprintOf(frame *image.YCbCr, f Face) (p imprint) {
-	to := Fit([]Point{canonicalLeft, canonicalRight}, []Point{f.Points[LeftPupil], f.Points[RightPupil]})
-	s := newSampler(frame, to.Scale()/imprintScale)
-	var mean float32
-	for y := range imprintHeight {
-		for x := range imprintWidth {
-			q := to.Apply(Point{bandLeft + (float32(x)+.5)/imprintScale, bandTop + (float32(y)+.5)/imprintScale})
-			v := s.luma(q.X, q.Y)
-			p[y*imprintWidth+x] = v
-			mean += v / float32(len(p))
-		}
-	}
-	for i := range p {
-		p[i] -= mean
-	}
-	return p
-}
-
-// likeness is the correlation of two imprints: 1 if they are the same in any
-// light.
-func (p *imprint) likeness(q *imprint) float32 {
-	var pq, pp, qq float32
-	for i, v := range p {
-		pq, pp, qq = pq+v*q[i], pp+v*v, qq+q[i]*q[i]
-	}
-	return pq / float32(math.Sqrt(float64(pp*qq)+1e-9))
 }

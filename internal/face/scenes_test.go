@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"image"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,7 +20,8 @@ type person struct{ clip, head string }
 var (
 	woman = person{"woman.mp4", "crop=340:402:207:53,scale=220:260"}
 	man   = person{"talking_man.mp4", "crop=220:260:145:20"}
-	other = person{"two_people.mp4", "crop=148:175:104:12,scale=220:260"}
+	twin  = person{"two_people.mp4", "crop=148:175:104:12,scale=220:260"} // the man
+	other = person{"two_people.mp4", "crop=180:213:435:54,scale=220:260"}
 )
 
 const (
@@ -34,12 +36,20 @@ const (
 type actor struct {
 	person
 	x, y, dx, dy float64
-	filter       string // of ffmpeg, on the head; may be empty
 	scale        float64
+	filter       string // of ffmpeg, on the head; may be empty
+	from, to     int    // frames on the stage; 0, 0 is all
 }
 
 func (a actor) at(frame int) Point {
 	return Point{float32(a.x + a.dx*float64(frame)), float32(a.y + a.dy*float64(frame))}
+}
+
+func (a actor) last() int {
+	if a.to == 0 {
+		return math.MaxInt32
+	}
+	return a.to - 1
 }
 
 // stage films actors, those named later in front of the earlier ones.
@@ -53,8 +63,8 @@ func stage(t *testing.T, frames int, actors ...actor) []*image.YCbCr {
 		if a.filter != "" {
 			filter += "," + a.filter
 		}
-		graph += fmt.Sprintf(";[%d:v]%s[h%d];[%d][h%d]overlay=x='%g+%g*n':y='%g+%g*n'[%d]", i, filter, i, i, i,
-			a.x-headMiddle*a.scale, a.dx, a.y-headCentre*a.scale, a.dy, i+1)
+		graph += fmt.Sprintf(";[%d:v]%s[h%d];[%d][h%d]overlay=x='%g+%g*n':y='%g+%g*n':enable='between(n,%d,%d)'[%d]",
+			i, filter, i, i, i, a.x-headMiddle*a.scale, a.dx, a.y-headCentre*a.scale, a.dy, a.from, a.last(), i+1)
 	}
 	graph += fmt.Sprintf(";[%d]null", len(actors))
 	return film(t, stageWidth, stageHeight, append(args, "-filter_complex", graph, "-frames:v", fmt.Sprint(frames))...)
@@ -137,18 +147,34 @@ func TestPeople(t *testing.T) {
 			{person: woman, x: 100, y: 180, dx: 4, scale: 1},
 			{person: man, x: 540, y: 180, dx: -4, scale: 1},
 		}, found{[]float64{.9, .95}, []int{2, 1}}, found{}},
-		{"two who look alike", 110, []actor{
+		{"a man passes before another", 110, []actor{
 			{person: other, x: 100, y: 180, dx: 4, scale: 1},
 			{person: man, x: 540, y: 180, dx: -4, scale: 1},
 		}, found{[]float64{.9, .95}, []int{2, 1}}, found{}},
-		{"two who look alike, slowly, the other in front", 120, []actor{
+		{"slowly, and the other before him", 120, []actor{
 			{person: man, x: 220, y: 180, dx: 2, scale: 1},
 			{person: other, x: 420, y: 190, dx: -2, scale: 1.1},
+		}, found{[]float64{.85, .95}, []int{2, 1}}, found{}},
+		{"twins, whom only their pose tells apart", 110, []actor{
+			{person: twin, x: 100, y: 180, dx: 4, scale: 1},
+			{person: man, x: 540, y: 180, dx: -4, scale: 1},
 		}, found{[]float64{.85, .95}, []int{2, 1}}, found{}},
 		{"one steps before another", 100, []actor{
 			{person: other, x: 320, y: 180, scale: .8},
 			{person: man, x: 720, y: 180, dx: -5, scale: .9},
 		}, found{[]float64{.85, .85}, []int{2, 1}}, found{[]float64{.85, .4}, []int{2, 1}}},
+		{"one darts before another", 80, []actor{
+			{person: other, x: 320, y: 180, scale: .9},
+			{person: man, x: 800, y: 180, dx: -16, scale: 1},
+		}, found{[]float64{.85, 0}, []int{2, 1}}, found{}},
+		{"one darts before another, who is larger", 80, []actor{
+			{person: man, x: 320, y: 180, scale: 1},
+			{person: other, x: 800, y: 180, dx: -16, scale: .9},
+		}, found{[]float64{.85, 0}, []int{2, 1}}, found{}},
+		{"another in the same place, too small for a cut", 80, []actor{
+			{person: other, x: 320, y: 180, scale: .5, to: 41},
+			{person: man, x: 320, y: 180, scale: .5, from: 41},
+		}, found{[]float64{.85, .85}, []int{1, 1}}, found{}},
 		{"in and out again", 120, []actor{{person: woman, x: -150, y: 180, dx: 8, scale: 1}}, found{[]float64{.8}, []int{1}}, found{}},
 		{"small", 60, []actor{{person: man, x: 320, y: 180, dx: 1, scale: .35}}, found{[]float64{1}, []int{1}}, found{}},
 		{"a hand before the mouth", 80, []actor{{person: man, x: 320, y: 180, scale: 1,
@@ -219,11 +245,11 @@ func follow(t *testing.T, tracker *Tracker, frames []*image.YCbCr, actors []acto
 
 // alone tells whether an actor is on the stage, with nobody near.
 func alone(actors []actor, k, frame int) bool {
-	p := actors[k].at(frame)
+	p, me := actors[k].at(frame), actors[k]
 	for i, a := range actors {
-		if i != k && Distance(p, a.at(frame)) < headWidth*.9*float32(a.scale+actors[k].scale)/2 {
+		if i != k && frame >= a.from && frame <= a.last() && Distance(p, a.at(frame)) < headWidth*.9*float32(a.scale+actors[k].scale)/2 {
 			return false
 		}
 	}
-	return p.X > headSize/2 && p.X < stageWidth-headSize/2
+	return frame >= me.from && frame <= me.last() && p.X > headSize/2 && p.X < stageWidth-headSize/2
 }
