@@ -23,6 +23,10 @@ type commands struct {
 		List   listKeysCommand  `cmd:"" help:"List the API keys."`
 		Revoke revokeKeyCommand `cmd:"" help:"Revoke an API key. It is refused at once, also by a server that runs."`
 	} `cmd:"" help:"Make, list and revoke the API keys of a data folder, or of a table on AWS."`
+	Models struct {
+		Check checkModelsCommand `cmd:"" help:"Tell which models there are, whether they load, and which shapes they have."`
+		Add   addModelCommand    `cmd:"" help:"Copy a model into the folder of models."`
+	} `cmd:"" help:"Check and add the models of a folder: networks that engines and detectors run."`
 	Sync    syncCommand      `cmd:"" help:"Make one video's lips follow a speech track, without a server."`
 	Demo    demoCommand      `cmd:"" help:"Try the service: draw a sample video, send it through the HTTP API, show the result."`
 	Version kong.VersionFlag `help:"Print the version."`
@@ -56,7 +60,7 @@ func run(ctx context.Context, args []string, s streams) int {
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Writers(s.out, s.err),
 		kong.Exit(func(status int) { exited = status }),
-		kong.Vars{"version": version() + "\n", "data": defaultData()},
+		kong.Vars{"version": version() + "\n", "data": defaultData(), "models": filepath.Join(defaultData(), "models")},
 		kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.Bind(s),
 	)

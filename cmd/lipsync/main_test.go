@@ -41,8 +41,7 @@ func TestMain(m *testing.M) {
 func makeFixtures(dir string) error {
 	f := &fixtures
 	f.program, f.video, f.speech = filepath.Join(dir, "lipsync"), filepath.Join(dir, "video.mp4"), filepath.Join(dir, "speech.wav")
-	build := exec.Command("go", "build", "-trimpath", "-o", f.program, ".")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	build := exec.Command("go", "build", "-trimpath", "-tags", "netgo,osusergo", "-o", f.program, ".")
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("build: %w: %s", err, out)
 	}

@@ -2,6 +2,8 @@ package onnx
 
 import (
 	"errors"
+	"strings"
+	"unicode"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
@@ -22,6 +24,7 @@ var (
 	errNested   = errors.New("its graphs are nested too deeply")
 	errNoTensor = errors.New("an input or output is no tensor")
 	errType     = errors.New("an input or output is neither float32 nor float16")
+	errName     = errors.New("an input or output has a name that cannot be shown")
 	errShape    = errors.New("an input or output has an impossible shape")
 )
 
@@ -93,6 +96,9 @@ func appendInfo(list *[]Info, value []byte, except map[string]bool) error {
 	})
 	if err != nil || except[name] {
 		return err
+	}
+	if strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return errName // it would be written to terminals and logs
 	}
 	info, err := readType(kind)
 	if err != nil {

@@ -27,6 +27,7 @@ func TestHeader(t *testing.T) {
 		{"text as input", product("string").Bytes(), "an input or output is neither float32 nor float16"},
 		{"integers", product("int64").Bytes(), "an input or output is neither float32 nor float16"},
 		{"sequence", sequence().Bytes(), "an input or output is no tensor"},
+		{"name that commands a terminal", named("\x1b[2J").Bytes(), "an input or output has a name that cannot be shown"},
 		{"size 0", sized(0).Bytes(), "an input or output has an impossible shape"},
 		{"size below 0", sized(-5).Bytes(), "an input or output has an impossible shape"},
 		{"huge size", sized(1 << 62).Bytes(), "an input or output has an impossible shape"},
@@ -57,6 +58,12 @@ func list(infos []onnx.Info) string {
 func sized(sizes ...int) onnxtest.Graph {
 	g := product(onnx.Float32)
 	g.Inputs[0].Shape = sizes
+	return g
+}
+
+func named(name string) onnxtest.Graph {
+	g := product(onnx.Float32)
+	g.Outputs[0].Name = name
 	return g
 }
 

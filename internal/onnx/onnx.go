@@ -41,9 +41,9 @@ const (
 
 // Info is an input or output of a network.
 type Info struct {
-	Name  string
-	Type  Type
-	Shape []int // -1: any size. nil: not even the number of dimensions is fixed
+	Name  string `json:"name"`
+	Type  Type   `json:"type"`
+	Shape []int  `json:"shape"` // -1: any size. nil: not even the number of dimensions is fixed
 }
 
 // Fits tells whether a tensor of the shape can be this input or output.

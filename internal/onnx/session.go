@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 
 	ort "github.com/yalue/onnxruntime_go"
@@ -53,7 +54,8 @@ func (r *Runtime) Load(path string, o Options) (*Session, error) {
 			return s, nil
 		}
 	}
-	return nil, &ModelError{File: filepath.Base(path), Reason: "ONNX Runtime refuses it", Err: err}
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	return nil, &ModelError{File: filepath.Base(path), Reason: fmt.Sprintf("ONNX Runtime says %q", line), Err: err}
 }
 
 func readModel(path string) ([]byte, error) {

@@ -10,16 +10,11 @@ import (
 	"lipsync/internal/onnx"
 )
 
-// Runtime opens ONNX Runtime, from where LIPSYNC_ONNXRUNTIME says or from where
-// make onnxruntime puts it. Where it is missing the test is skipped, or fails if
+// Runtime opens ONNX Runtime. Where it is missing the test is skipped, or fails if
 // LIPSYNC_REQUIRE_ONNXRUNTIME is set.
 func Runtime(t testing.TB) *onnx.Runtime {
 	t.Helper()
-	path := os.Getenv("LIPSYNC_ONNXRUNTIME")
-	if installed := filepath.Join(root(t), ".cache", "onnxruntime", "libonnxruntime.so"); path == "" && exists(installed) {
-		path = installed
-	}
-	runtime, err := onnx.Open(path)
+	runtime, err := onnx.Open(Library(t))
 	switch {
 	case err == nil:
 	case os.Getenv("LIPSYNC_REQUIRE_ONNXRUNTIME") != "":
@@ -28,6 +23,19 @@ func Runtime(t testing.TB) *onnx.Runtime {
 		t.Skip(err)
 	}
 	return runtime
+}
+
+// Library is the shared library of ONNX Runtime: the one that LIPSYNC_ONNXRUNTIME
+// names, or that make onnxruntime installed, or empty.
+func Library(t testing.TB) string {
+	t.Helper()
+	if path := os.Getenv("LIPSYNC_ONNXRUNTIME"); path != "" {
+		return path
+	}
+	if path := filepath.Join(root(t), ".cache", "onnxruntime", "libonnxruntime.so"); exists(path) {
+		return path
+	}
+	return ""
 }
 
 // Models returns the folder of networks to try, or skips the test: ../shared/models,

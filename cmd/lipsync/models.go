@@ -1,0 +1,161 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"lipsync/internal/onnx"
+)
+
+// modelFlags say where networks lie, and what runs them.
+type modelFlags struct {
+	Models      string `default:"${models}" env:"LIPSYNC_MODELS" placeholder:"DIR" help:"Folder of models, with models.json (default: ${default})."`
+	ONNXRuntime string `name:"onnxruntime" env:"LIPSYNC_ONNXRUNTIME" placeholder:"FILE" help:"Shared library of ONNX Runtime (default: in the usual places)."`
+}
+
+type addModelCommand struct {
+	modelFlags
+	Role    string `arg:"" help:"What the model is for: wav2lip, face-detector, face-landmarks or active-speaker."`
+	File    string `arg:"" help:"The model, an ONNX file. It is copied."`
+	Licence string `default:"not stated" placeholder:"TEXT" help:"What the model's owner lets others do, for models check to tell."`
+}
+
+func (c *addModelCommand) Run(s streams) error {
+	role, err := onnx.ParseRole(c.Role)
+	if err != nil {
+		return err
+	}
+	runtime, err := onnx.Open(c.ONNXRuntime)
+	if err != nil {
+		return err
+	}
+	session, err := runtime.Load(c.File, onnx.Options{})
+	if err != nil {
+		return err
+	}
+	defer session.Close()
+	size, err := role.Check(session.Inputs(), session.Outputs())
+	if err != nil {
+		return err
+	}
+	model, err := onnx.Add(c.Models, onnx.Model{Role: role, Licence: c.Licence, InputSize: size}, c.File)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(s.out, "The model of the role %s is now %s\n", role, model.Path())
+	return err
+}
+
+type checkModelsCommand struct {
+	modelFlags
+	JSON bool `help:"Print a JSON array."`
+}
+
+func (c *checkModelsCommand) Run(s streams) error {
+	catalog, err := onnx.ReadCatalog(c.Models)
+	if err != nil {
+		return err
+	}
+	runtime, err := onnx.Open(c.ONNXRuntime)
+	found := make([]modelJSON, len(catalog.Models))
+	bad := 0
+	for i, m := range catalog.Models {
+		found[i] = checkModel(runtime, err, m)
+		if found[i].Problem != "" {
+			bad++
+		}
+	}
+	print := printModels
+	if c.JSON {
+		print = printModelsJSON
+	}
+	if err := print(s.out, found); err != nil {
+		return err
+	}
+	if bad > 0 {
+		return fmt.Errorf("of %d models %d cannot be used", len(found), bad)
+	}
+	return nil
+}
+
+// modelJSON is a model as models check --json shows it.
+type modelJSON struct {
+	Role     onnx.Role     `json:"role"`
+	File     string        `json:"file"`
+	Licence  string        `json:"licence"`
+	Digest   bool          `json:"digest"` // the file is the one that models.json names
+	Loads    bool          `json:"loads"`
+	Provider onnx.Provider `json:"provider,omitempty"`
+	Inputs   []onnx.Info   `json:"inputs"` // size -1: any
+	Outputs  []onnx.Info   `json:"outputs"`
+	Problem  string        `json:"problem,omitempty"`
+}
+
+// checkModel tries a model; missing says why there is no runtime, if there is none.
+func checkModel(runtime *onnx.Runtime, missing error, m onnx.Model) modelJSON {
+	found := modelJSON{Role: m.Role, File: m.File, Licence: m.Licence, Inputs: []onnx.Info{}, Outputs: []onnx.Info{}}
+	problem := func(err error) modelJSON {
+		found.Problem = err.Error()
+		return found
+	}
+	if err := m.Verify(); err != nil {
+		return problem(err)
+	}
+	found.Digest = true
+	if missing != nil {
+		return problem(missing)
+	}
+	session, err := runtime.Load(m.Path(), onnx.Options{})
+	if err != nil {
+		return problem(err)
+	}
+	defer session.Close()
+	found.Loads, found.Provider = true, session.Provider()
+	found.Inputs, found.Outputs = session.Inputs(), session.Outputs()
+	if _, err := m.Role.Check(found.Inputs, found.Outputs); err != nil {
+		return problem(err)
+	}
+	return found
+}
+
+func printModelsJSON(w io.Writer, found []modelJSON) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(found)
+}
+
+func printModels(w io.Writer, found []modelJSON) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "ROLE\tFILE\tLICENCE\tDIGEST\tLOADS\tPROVIDER\tINPUTS\tOUTPUTS")
+	for _, m := range found {
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", m.Role, m.File, m.Licence,
+			yes(m.Digest, "ok", "wrong"), yes(m.Loads, "yes", "no"), m.Provider, tensors(m.Inputs), tensors(m.Outputs))
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	for _, m := range found {
+		if m.Problem != "" {
+			fmt.Fprintf(w, "%s: %s\n", m.Role, m.Problem)
+		}
+	}
+	return nil
+}
+
+func yes(is bool, yes, no string) string {
+	if is {
+		return yes
+	}
+	return no
+}
+
+func tensors(infos []onnx.Info) string {
+	texts := make([]string, len(infos))
+	for i, info := range infos {
+		texts[i] = info.String()
+	}
+	return strings.Join(texts, ", ")
+}
