@@ -64,7 +64,7 @@ func newHome(c *serveCommand, d *data, log *slog.Logger) (*home, error) {
 	api := rest.New(d.service, rest.Options{Log: log, PublicURL: c.PublicURL})
 	h.handler = stalling(route(api, d.objects.Handler()), stallTime)
 
-	renderer, err := newRenderer(max(1, runtime.NumCPU()/h.workers))
+	renderer, err := newRenderer(max(1, runtime.GOMAXPROCS(0)/h.workers))
 	if err != nil {
 		return nil, err
 	}

@@ -85,7 +85,7 @@ func (c *serveCommand) workers() int {
 	if c.Workers > 0 {
 		return c.Workers
 	}
-	return max(1, runtime.NumCPU()/4)
+	return max(1, runtime.GOMAXPROCS(0)/4)
 }
 
 // serve serves until ctx ends. It calls ready once it accepts calls.

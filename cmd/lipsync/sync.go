@@ -24,7 +24,7 @@ func (c *syncCommand) Run(ctx context.Context, s streams) (err error) {
 	if err := c.check(); err != nil {
 		return err
 	}
-	renderer, err := newRenderer(runtime.NumCPU())
+	renderer, err := newRenderer(runtime.GOMAXPROCS(0))
 	if err != nil {
 		return err
 	}
