@@ -26,11 +26,11 @@ func (e *Engine) infer(ctx context.Context, b *brush) error {
 	}
 }
 
-// lane gathers faces and has them painted, batch after batch. There are two:
-// while one has the turn, which is the network, the other gathers.
+// lane has faces painted, batch after batch. There are two: while one has the
+// turn, which is the network, the other gathers.
 type lane struct {
 	*Engine
-	waiting  []*brush
+	group    []*brush        // that goes through the network together
 	bindings map[int]binding // by the faces that they hold
 }
 
@@ -40,24 +40,26 @@ func (l *lane) work() {
 		if !ok {
 			return
 		}
-		group := l.waiting[:l.model.together(len(l.waiting))]
-		bound, err := l.load(group)
-		if !turn && !l.take() {
+		bound, err := l.load()
+		if !turn && !l.take(l.turn) {
 			return
 		}
 		if err == nil {
 			err = bound.Run(l.ctx)
 		}
 		<-l.turn
-		l.deliver(group, bound, err)
-		l.waiting = append(l.waiting[:0], l.waiting[len(group):]...)
+		l.deliver(bound, err)
 	}
 }
 
-// gather waits for faces until it has a batch, or some and the turn. It returns
-// false when the engine is closed.
+// gather waits for faces until there is a batch, or some and the turn, and makes
+// them the group. It returns false when the engine is closed.
 func (l *lane) gather() (turn, ok bool) {
-	for len(l.waiting) < l.model.batch {
+	if !l.take(l.asks) {
+		return false, false
+	}
+	defer func() { <-l.asks }()
+	for !turn && len(l.waiting) < l.model.batch {
 		network := l.turn
 		if len(l.waiting) == 0 {
 			network = nil
@@ -66,16 +68,19 @@ func (l *lane) gather() (turn, ok bool) {
 		case b := <-l.queue:
 			l.waiting = append(l.waiting, b)
 		case network <- struct{}{}:
+			turn = true
 			l.drain()
-			return true, true
 		case <-l.ctx.Done():
 			return false, false
 		}
 	}
-	return false, true
+	n := l.model.together(len(l.waiting))
+	l.group = append(l.group[:0], l.waiting[:n]...)
+	l.waiting = append(l.waiting[:0], l.waiting[n:]...)
+	return turn, true
 }
 
-// drain takes what waits already, as much as fits in a batch.
+// drain takes what queues already, as much as fits in a batch.
 func (l *lane) drain() {
 	for len(l.waiting) < l.model.batch {
 		select {
@@ -87,10 +92,10 @@ func (l *lane) drain() {
 	}
 }
 
-// take waits for the turn. It returns false when the engine is closed.
-func (l *lane) take() bool {
+// take waits for a token. It returns false when the engine is closed.
+func (l *lane) take(token chan<- struct{}) bool {
 	select {
-	case l.turn <- struct{}{}:
+	case token <- struct{}{}:
 		return true
 	case <-l.ctx.Done():
 		return false
@@ -99,13 +104,13 @@ func (l *lane) take() bool {
 
 // load fills the network's inputs. In a model of a fixed batch, what is beyond
 // the group is whatever was there.
-func (l *lane) load(group []*brush) (binding, error) {
-	bound, err := l.bind(len(group))
+func (l *lane) load() (binding, error) {
+	bound, err := l.bind(len(l.group))
 	if err != nil {
 		return nil, err
 	}
 	faces, sound := bound.Input(l.model.faces), bound.Input(l.model.sound)
-	for i, b := range group {
+	for i, b := range l.group {
 		copy(faces[i*len(b.faces):], b.faces)
 		copy(sound[i*len(b.sound):], b.sound[:])
 	}
@@ -113,8 +118,8 @@ func (l *lane) load(group []*brush) (binding, error) {
 }
 
 // deliver gives each brush of the group its face, or all of them the error.
-func (l *lane) deliver(group []*brush, bound binding, err error) {
-	for i, b := range group {
+func (l *lane) deliver(bound binding, err error) {
+	for i, b := range l.group {
 		if err == nil {
 			copy(b.output, bound.Output(0)[i*len(b.output):])
 		}

@@ -64,12 +64,13 @@ func TestBatchesFill(t *testing.T) {
 		{true, 20, []int{8, 8, 8, 8}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			g := &gate{answers: make(chan error, 100)}
+			g := &gate{answers: make(chan error)}
 			e := startTest(t, model{sound: 1, size: 96, batch: 8, fixed: c.fixed}, g.run)
 			answered := ask(t.Context(), e, 0, 1)
 			more := ask(t.Context(), e, 1, c.waiting)
 			for range c.want {
 				g.answers <- nil
+				synctest.Wait()
 			}
 			check(t, answered, 1, nil)
 			check(t, more, c.waiting, nil)

@@ -53,3 +53,5 @@ func maskArea(onto face.Similarity) image.Rectangle {
 	}
 	return face.Even(image.Rect(int(lowest[0])-1, int(lowest[1])-1, int(highest[0])+2, int(highest[1])+2))
 }
+
+func power(x, e float32) float32 { return float32(math.Pow(float64(x), float64(e))) }

@@ -28,6 +28,8 @@ func (s *session) Observe(index int, frame *image.YCbCr, faces []face.Face) erro
 		if t == nil {
 			t = &take{}
 			s.takes[f.Track] = t
+		}
+		if !slices.Contains(s.live, t) {
 			s.live = append(s.live, t)
 		}
 		if t.add(index, frame, f) {

@@ -29,9 +29,11 @@ type Engine struct {
 	mask    []float32 // of each pixel of the crop, 0 to 1
 	ring    []float32 // and how much it counts in the match of colours
 
-	queue chan *brush
-	turn  chan struct{} // holds who runs the network
-	pool  sync.Pool     // of *brush
+	queue   chan *brush
+	waiting []*brush      // from the queue: of the lane that has asks
+	asks    chan struct{} // the token of the lane that gathers
+	turn    chan struct{} // the token of the lane that runs the network
+	pool    sync.Pool     // of *brush
 
 	ctx     context.Context // of the lanes
 	cancel  context.CancelFunc
@@ -55,7 +57,10 @@ func New(session *onnx.Session, o Options) (*Engine, error) {
 
 // start makes an engine and its lanes.
 func start(m model) (*Engine, error) {
-	e := &Engine{model: m, filters: newFilterbank(), queue: make(chan *brush), turn: make(chan struct{}, 1)}
+	e := &Engine{
+		model: m, filters: newFilterbank(),
+		queue: make(chan *brush), asks: make(chan struct{}, 1), turn: make(chan struct{}, 1),
+	}
 	e.mask, e.ring = newMask(m.size)
 	e.pool.New = func() any { return e.newBrush() }
 	e.ctx, e.cancel = context.WithCancel(context.Background())

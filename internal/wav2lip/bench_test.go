@@ -1,0 +1,252 @@
+package wav2lip
+
+import (
+	"fmt"
+	"image"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sync/errgroup"
+
+	"lipsync/internal/face"
+	"lipsync/internal/ffmpeg"
+	"lipsync/internal/ffmpeg/ffmpegtest"
+	"lipsync/internal/onnx"
+	"lipsync/internal/onnx/onnxtest"
+	"lipsync/internal/render"
+)
+
+// The benchmarks of make bench-neural: of a full-size network, named by
+// LIPSYNC_WAV2LIP, on a clip of a face of 512 × 512 pixels.
+
+func loadFull(b *testing.B) *onnx.Session {
+	b.Helper()
+	path := os.Getenv("LIPSYNC_WAV2LIP")
+	if path == "" {
+		b.Skip("LIPSYNC_WAV2LIP names no network: run make bench-neural")
+	}
+	s, err := onnxtest.Runtime(b).Load(path, onnx.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { s.Close() })
+	return s
+}
+
+// report tells frames a second and the most memory that the process had.
+func report(b *testing.B, frames int) {
+	b.ReportMetric(float64(frames)/b.Elapsed().Seconds(), "frames/s")
+	b.ReportMetric(0, "ns/op")
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return // not on Linux
+	}
+	var kB float64
+	if _, peak, ok := strings.Cut(string(status), "VmHWM:"); ok {
+		fmt.Sscan(peak, &kB)
+		b.ReportMetric(kB/1024, "peak-MiB")
+	}
+}
+
+// BenchmarkNetwork runs the network alone.
+func BenchmarkNetwork(b *testing.B) {
+	s := loadFull(b)
+	for _, batch := range []int{1, 2, 4, 8, 16} {
+		b.Run(fmt.Sprintf("batch=%d", batch), func(b *testing.B) {
+			m, err := newModel(s.Inputs(), s.Outputs(), batch)
+			if err != nil {
+				b.Fatal(err)
+			}
+			m.bind = func(inputs, outputs [][]int) (binding, error) { return s.Bind(inputs, outputs) }
+			bound, err := m.bound(batch)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer bound.Close()
+			n := 0
+			for b.Loop() {
+				if err := bound.Run(b.Context()); err != nil {
+					b.Fatal(err)
+				}
+				n += batch
+			}
+			report(b, n)
+		})
+	}
+}
+
+// footage is a clip in memory.
+type footage struct {
+	tools  *ffmpeg.Tools
+	path   string
+	info   *ffmpeg.Info
+	frames []*image.YCbCr
+	faces  [][]face.Face
+}
+
+// film reads the clip.
+func film(b *testing.B) *footage {
+	b.Helper()
+	f := &footage{tools: ffmpegtest.Tools(b), path: shared(b, "media", "talking_man.mp4")}
+	var err error
+	if f.info, err = f.tools.Probe(b.Context(), f.path); err != nil {
+		b.Fatal(err)
+	}
+	decoder, err := f.tools.OpenFrames(b.Context(), f.info, 1000)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer decoder.Close()
+	for {
+		frame := f.info.Video.NewFrame()
+		if err := decoder.Read(frame); err == io.EOF {
+			return f
+		} else if err != nil {
+			b.Fatal(err)
+		}
+		f.frames = append(f.frames, frame)
+	}
+}
+
+// track finds the faces.
+func (f *footage) track(b *testing.B) {
+	b.Helper()
+	finder, err := face.NewFinder(nil, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	tracker := face.NewTracker(finder)
+	f.faces = nil
+	for _, frame := range f.frames {
+		faces, _, err := tracker.Add(frame)
+		if err != nil {
+			b.Fatal(err)
+		}
+		f.faces = append(f.faces, faces)
+	}
+}
+
+// observe has the engine look at the clip and say a tone with it.
+func (f *footage) observe(b *testing.B, e *Engine) *session {
+	b.Helper()
+	s, err := e.Begin(render.Video{Width: f.info.Video.Width, Height: f.info.Video.Height, FPS: f.info.Video.Rate.Float()})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for i, frame := range f.frames {
+		if err := s.Observe(i, frame, f.faces[i]); err != nil {
+			b.Fatal(err)
+		}
+	}
+	err = s.Plan(b.Context(), render.Plan{
+		Frames: len(f.frames), Source: func(output int) int { return output },
+		Samples: pcm(tone(len(f.frames) * 16000 / 25)),
+		Speaker: func(source int) int {
+			if len(f.faces[source]) == 0 {
+				return -1
+			}
+			return f.faces[source][0].Track
+		},
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return s.(*session)
+}
+
+// mouths makes all mouths of the clip, as many at once as the engine wants.
+func (f *footage) mouths(b *testing.B, s *session) {
+	b.Helper()
+	var all errgroup.Group
+	all.SetLimit(s.engine.Workers())
+	for i, frame := range f.frames {
+		all.Go(func() error {
+			mouths, err := s.Mouths(b.Context(), i, frame)
+			for _, m := range mouths {
+				m.Release()
+			}
+			return err
+		})
+	}
+	if err := all.Wait(); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// BenchmarkStages runs the stages of a job alone, one after the other, all cores
+// theirs. The mouths without the network are cut, heard and put back.
+func BenchmarkStages(b *testing.B) {
+	f := film(b)
+	f.track(b)
+	bare := newTestEngine(b, 96, 16, asItIs)
+	s := f.observe(b, bare)
+	stage := func(name string, do func(b *testing.B)) {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			n := 0
+			for b.Loop() {
+				do(b)
+				n += len(f.frames)
+			}
+			report(b, n)
+		})
+	}
+	stage("decode", func(b *testing.B) { film(b) })
+	stage("track", f.track)
+	stage("observe", func(b *testing.B) { f.observe(b, bare) })
+	stage("mouths-without-network", func(b *testing.B) { f.mouths(b, s) })
+	stage("encode", func(b *testing.B) {
+		aac := ffmpegtest.Make(b, "a.m4a", "-f", "lavfi", "-i", "sine=d=8")
+		encoder, err := f.tools.Encode(b.Context(), f.info.Video, aac, filepath.Join(b.TempDir(), "o.mp4"))
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, frame := range f.frames {
+			if err := encoder.Write(frame); err != nil {
+				b.Fatal(err)
+			}
+		}
+		if err := encoder.Finish(); err != nil {
+			b.Fatal(err)
+		}
+	})
+	session := loadFull(b)
+	full, err := New(session, Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer full.Close()
+	s = f.observe(b, full)
+	stage("mouths", func(b *testing.B) { f.mouths(b, s) })
+}
+
+// BenchmarkJob runs whole jobs, for several sizes of batch.
+func BenchmarkJob(b *testing.B) {
+	session := loadFull(b)
+	video, audio := shared(b, "media", "talking_man.mp4"), shared(b, "media", "speech.wav")
+	for _, batch := range []int{1, 4, 8, 16} {
+		b.Run(fmt.Sprintf("batch=%d", batch), func(b *testing.B) {
+			e, err := New(session, Options{Batch: batch})
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer e.Close()
+			r := &render.Renderer{Tools: ffmpegtest.Tools(b), Engines: map[string]render.Engine{"wav2lip": e}, Limits: render.DefaultLimits()}
+			frames := 0
+			for b.Loop() {
+				dir := b.TempDir()
+				job := render.Job{Video: video, Audio: audio, Output: filepath.Join(dir, "out.mp4"), Scratch: dir, Engine: "wav2lip",
+					Progress: func(p render.Progress) {
+						frames += map[bool]int{true: p.Total}[p.Stage == "rendering" && p.Done == p.Total]
+					}}
+				if err := r.Render(b.Context(), job); err != nil {
+					b.Fatal(err)
+				}
+			}
+			report(b, frames)
+		})
+	}
+}

@@ -1,0 +1,68 @@
+package wav2lip
+
+import (
+	"path/filepath"
+	"testing"
+
+	"lipsync/internal/face/facetest"
+	"lipsync/internal/onnx"
+	"lipsync/internal/onnx/onnxtest"
+)
+
+// load makes a model whose output is its face as it is, in numbers of a type and
+// for a batch, -1 for any.
+func load(t *testing.T, size, batch int, kind onnx.Type) *onnx.Session {
+	t.Helper()
+	ints := func(name string, values ...int64) onnxtest.Tensor {
+		return onnxtest.Tensor{Name: name, Shape: []int{len(values)}, Ints: values}
+	}
+	g := onnxtest.Graph{
+		Inputs: []onnx.Info{
+			{Name: "mel", Type: kind, Shape: []int{batch, 1, bands, columns}},
+			{Name: "vid", Type: kind, Shape: []int{batch, 6, size, size}},
+		},
+		Outputs:      []onnx.Info{{Name: "gen", Type: kind, Shape: []int{batch, 3, size, size}}},
+		Nodes:        []onnxtest.Node{{Op: "Slice", Inputs: []string{"vid", "from", "to", "axis"}, Outputs: []string{"gen"}}},
+		Initializers: []onnxtest.Tensor{ints("from", 3), ints("to", 6), ints("axis", 1)},
+	}
+	path := filepath.Join(t.TempDir(), "model.onnx")
+	g.Write(t, path)
+	s, err := onnxtest.Runtime(t).Load(path, onnx.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// TestONNX runs models of the kinds that there are.
+func TestONNX(t *testing.T) {
+	for _, c := range []struct {
+		name        string
+		size, batch int
+		kind        onnx.Type
+	}{
+		{"any batch", 96, -1, onnx.Float32}, {"any batch, fp16", 96, -1, onnx.Float16},
+		{"batch of 1", 256, 1, onnx.Float32}, {"batch of 3, fp16", 384, 3, onnx.Float16},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			e, err := New(load(t, c.size, c.batch, c.kind), Options{Batch: 2})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer e.Close()
+			if got, want := e.Workers(), 2*map[int]int{-1: 2, 1: 1, 3: 3}[c.batch]; got != want {
+				t.Errorf("%d workers, want %d", got, want)
+			}
+			s, film := shoot(t, e, 25, 320, 300, 3, func(int) facetest.Head { return still(0) })
+			plan(t, s, 25, 3)
+			for i, f := range film {
+				m := mouth(t, s, i, f)
+				if got := psnr(f, m); got < 45 {
+					t.Errorf("frame %d: %.1f dB, want at least 45", i, got)
+				}
+				m.Release()
+			}
+		})
+	}
+}
