@@ -40,7 +40,7 @@ func newAccount(t *testing.T) *account {
 	}
 	a := &account{environment: map[string]string{
 		"LIPSYNC_TABLE": e.Table(t), "LIPSYNC_BUCKET": e.Bucket(t), "LIPSYNC_QUEUE_URL": e.Queue(t),
-		"LIPSYNC_SCRATCH": t.TempDir(), "LIPSYNC_JOB_TIMEOUT": "1h",
+		"LIPSYNC_SCRATCH": t.TempDir(), "LIPSYNC_MODELS": t.TempDir(), "LIPSYNC_JOB_TIMEOUT": "1h",
 		"LIPSYNC_MAX_VIDEO": "10000000", "LIPSYNC_MAX_AUDIO": "10000000",
 		"LIPSYNC_MAX_DURATION": "1m", "LIPSYNC_MAX_SIDE": "2000", "LIPSYNC_MAX_FPS": "60",
 		"AWS_BATCH_JOB_ID": "the-job", "AWS_BATCH_JOB_ATTEMPT": "2",
@@ -50,6 +50,7 @@ func newAccount(t *testing.T) *account {
 		t.Fatal(err)
 	}
 	a.service = home.Service
+	a.service.Engines = []string{"warp"}
 	_, key, err := a.service.CreateKey(t.Context(), "account", "name", 0)
 	if err != nil {
 		t.Fatal(err)
