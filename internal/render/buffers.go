@@ -40,3 +40,13 @@ func send[T any](ctx context.Context, c chan<- T, v T) error {
 		return ctx.Err()
 	}
 }
+
+// sendAll sends each of the values, unless the context ends first.
+func sendAll[T any](ctx context.Context, c chan<- T, values []T) error {
+	for _, v := range values {
+		if err := send(ctx, c, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -29,9 +29,10 @@ func (w *rendering) observe(ctx context.Context, session Session) (*seen, error)
 	if err != nil {
 		return nil, fmt.Errorf("face tracker: %w", err)
 	}
-	s := &seen{cast: speaker.New(v.Rate.Float())}
+	s := &seen{cast: speaker.New(v.Rate.Float(), w.network())}
 	free := newBuffers(v, 6)
 	decoded, tracked := make(chan *image.YCbCr, 2), make(chan sighting, 2)
+	windows, heard := make(chan *speaker.Window, 2), make(chan *speaker.Cepstra, 1)
 
 	g, ctx := newGroup(ctx)
 	g.Go(func() (err error) {
@@ -39,7 +40,14 @@ func (w *rendering) observe(ctx context.Context, session Session) (*seen, error)
 		return err
 	})
 	g.Go(func() error {
-		s.sound = w.ownSound(ctx)
+		defer close(heard)
+		var cepstra *speaker.Cepstra // of the source's own sound
+		if w.network() != nil {
+			cepstra = speaker.NewCepstra()
+		}
+		if s.sound = w.ownSound(ctx, cepstra); s.sound != nil {
+			heard <- cepstra
+		}
 		return nil
 	})
 	g.Go(func() error {
@@ -48,18 +56,10 @@ func (w *rendering) observe(ctx context.Context, session Session) (*seen, error)
 	})
 	g.Go(func() error {
 		defer close(tracked)
-		for frame := range decoded {
-			faces, cut, err := tracker.Add(frame)
-			if err != nil {
-				return fmt.Errorf("find faces: %w", err)
-			}
-			s.cast.Add(frame, faces, cut)
-			if err := send(ctx, tracked, sighting{frame, faces}); err != nil {
-				return err
-			}
-		}
-		return nil
+		defer close(windows)
+		return follow(ctx, tracker, s.cast, decoded, tracked, windows)
 	})
+	g.Go(func() error { return s.cast.Score(ctx, windows, <-heard) })
 	g.Go(func() error {
 		progress := w.progress("analyzing", w.expected())
 		index := 0
@@ -80,6 +80,32 @@ func (w *rendering) observe(ctx context.Context, session Session) (*seen, error)
 type sighting struct {
 	frame *image.YCbCr
 	faces []face.Face
+}
+
+// follow tracks faces, and sends on what is to be observed and to be scored.
+func follow(ctx context.Context, tracker Tracker, cast *speaker.Cast, decoded <-chan *image.YCbCr,
+	tracked chan<- sighting, windows chan<- *speaker.Window) error {
+	for frame := range decoded {
+		faces, cut, err := tracker.Add(frame)
+		if err != nil {
+			return fmt.Errorf("find faces: %w", err)
+		}
+		if err := sendAll(ctx, windows, cast.Add(frame, faces, cut)); err != nil {
+			return err
+		}
+		if err := send(ctx, tracked, sighting{frame, faces}); err != nil {
+			return err
+		}
+	}
+	return sendAll(ctx, windows, cast.End())
+}
+
+// network is what tells who speaks, nil if there is none or nothing to tell.
+func (w *rendering) network() *speaker.Network {
+	if w.job.LargestFace || w.video.Audio == nil {
+		return nil
+	}
+	return w.Speaker
 }
 
 func (w *rendering) newTracker() (Tracker, error) {
@@ -129,9 +155,10 @@ func (w *rendering) expected() int {
 	return w.frames
 }
 
-// ownSound analyses the source's own sound, as far as the output shows it. A
-// sound that can't be read only makes it harder to say who speaks.
-func (w *rendering) ownSound(ctx context.Context) *speech.Speech {
+// ownSound analyses the source's own sound, as far as the output shows it, and its
+// cepstra if they are wanted (not nil). A sound that can't be read only makes it
+// harder to say who speaks.
+func (w *rendering) ownSound(ctx context.Context, cepstra *speaker.Cepstra) *speech.Speech {
 	if w.job.LargestFace || w.video.Audio == nil {
 		return nil
 	}
@@ -140,7 +167,11 @@ func (w *rendering) ownSound(ctx context.Context) *speech.Speech {
 	if err != nil {
 		return nil
 	}
-	heard, err := speech.Read(reader{ctx, sound})
+	var samples io.Reader = reader{ctx, sound}
+	if cepstra != nil {
+		samples = io.TeeReader(samples, cepstra)
+	}
+	heard, err := speech.Read(samples)
 	if sound.Close() != nil || err != nil {
 		return nil
 	}

@@ -17,6 +17,7 @@ import (
 
 	"lipsync/internal/face"
 	"lipsync/internal/ffmpeg"
+	"lipsync/internal/speaker"
 	"lipsync/internal/speech"
 )
 
@@ -28,6 +29,8 @@ type Renderer struct {
 	// NewTracker makes the tracker of one video; nil is face.NewTracker
 	// with the finder that needs no model.
 	NewTracker func() (Tracker, error)
+	// Speaker helps to tell who of several people speaks; nil: none.
+	Speaker *speaker.Network
 }
 
 // Tracker follows faces; see face.Tracker.

@@ -12,6 +12,8 @@ import (
 	"lipsync/internal/face"
 	"lipsync/internal/ffmpeg"
 	"lipsync/internal/ffmpeg/ffmpegtest"
+	"lipsync/internal/onnx"
+	"lipsync/internal/onnx/onnxtest"
 	"lipsync/internal/speech"
 )
 
@@ -42,7 +44,7 @@ const (
 	manOther    = "[0:v]trim=4:8,setpts=PTS-STARTPTS,hflip[%[1]sa];[0:v]trim=0:4,setpts=PTS-STARTPTS,hflip[%[1]sb];[%[1]sa][%[1]sb]concat"
 	womanSmiles = "[1:v]fps=25,crop=480:480:130:60,split[%[1]sa],reverse[%[1]sb];[%[1]sa][%[1]sb]concat,trim=0:8,setpts=PTS-STARTPTS"
 	womanClose  = "[1:v]fps=25,crop=340:340:200:120,split[%[1]sa],reverse[%[1]sb];[%[1]sa][%[1]sb]concat,trim=0:8,setpts=PTS-STARTPTS"
-	portrait    = "[2:v]crop=352:352:0:0,split[%[1]sa],reverse[%[1]sb];[%[1]sa][%[1]sb]concat,trim=0:8,setpts=PTS-STARTPTS"
+	portrait    = "[2:v]crop=352:352:352:0,split[%[1]sa],reverse[%[1]sb];[%[1]sa][%[1]sb]concat,trim=0:8,setpts=PTS-STARTPTS"
 )
 
 func then(a, b string) string {
@@ -77,6 +79,16 @@ const (
 )
 
 func TestScenes(t *testing.T) {
+	var network *Network
+	if os.Getenv("NET") != "" {
+		session, err := onnxtest.Runtime(t).Load("../../../shared/models/light_asd.onnx", onnx.Options{Threads: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if network, err = NewNetwork(session); err != nil {
+			t.Fatal(err)
+		}
+	}
 	left := func(float64) int { return 0 }
 	right := func(float64) int { return 1 }
 	for _, test := range []struct {
@@ -101,7 +113,7 @@ func TestScenes(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			path := scene(t, test.rate, test.sound, test.panels...)
-			right, all, log := judge(t, path, len(test.panels), test.want)
+			right, all, log := judge(t, network, path, len(test.panels), test.want)
 			t.Logf("%d of %d %s", right, all, log)
 			if float64(right) < .95*float64(all) {
 				t.Errorf("right in %d of %d frames", right, all)
@@ -109,7 +121,7 @@ func TestScenes(t *testing.T) {
 		})
 	}
 	t.Run("two people", func(t *testing.T) {
-		right, all, log := judge(t, media(t, "two_people.mp4"), 2, left)
+		right, all, log := judge(t, network, media(t, "two_people.mp4"), 2, left)
 		t.Logf("%d of %d %s", right, all, log)
 	})
 }
@@ -126,23 +138,24 @@ func turnAt(at float64, a, b int) func(float64) int {
 	}
 }
 
-func judge(t *testing.T, path string, panels int, want func(float64) int) (right, all int, log string) {
+func judge(t *testing.T, network *Network, path string, panels int, want func(float64) int) (right, all int, log string) {
 	tools := ffmpegtest.Tools(t)
 	info, err := tools.Probe(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	fps := info.Video.Rate.Float()
-	cast := New(fps)
-	where := observe(t, tools, info, cast)
 	s, err := tools.OpenSound(t.Context(), info, time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
-	heard, err := speech.Read(s)
+	cepstra := NewCepstra()
+	heard, err := speech.Read(io.TeeReader(s, cepstra))
 	if err != nil {
 		t.Fatal(err)
 	}
+	cast := New(fps, network)
+	where := observe(t, tools, info, cast, cepstra)
 	active := cast.Active(heard)
 	var b strings.Builder
 	for i, places := range where {
@@ -162,7 +175,7 @@ func judge(t *testing.T, path string, panels int, want func(float64) int) (right
 	return right, all, b.String()
 }
 
-func observe(t *testing.T, tools *ffmpeg.Tools, info *ffmpeg.Info, cast *Cast) (where []map[int]float32) {
+func observe(t *testing.T, tools *ffmpeg.Tools, info *ffmpeg.Info, cast *Cast, cepstra *Cepstra) (where []map[int]float32) {
 	frames, err := tools.OpenFrames(t.Context(), info, 10000)
 	if err != nil {
 		t.Fatal(err)
@@ -174,8 +187,21 @@ func observe(t *testing.T, tools *ffmpeg.Tools, info *ffmpeg.Info, cast *Cast) (
 	}
 	tracker := face.NewTracker(finder)
 	frame := info.Video.NewFrame()
+	windows := make(chan *Window)
+	done := make(chan error, 1)
+	go func() { done <- cast.Score(t.Context(), windows, cepstra) }()
+	give := func(complete []*Window) {
+		for _, w := range complete {
+			windows <- w
+		}
+	}
 	for {
 		if err := frames.Read(frame); err == io.EOF {
+			give(cast.End())
+			close(windows)
+			if err := <-done; err != nil {
+				t.Fatal(err)
+			}
 			return where
 		} else if err != nil {
 			t.Fatal(err)
@@ -184,7 +210,7 @@ func observe(t *testing.T, tools *ffmpeg.Tools, info *ffmpeg.Info, cast *Cast) (
 		if err != nil {
 			t.Fatal(err)
 		}
-		cast.Add(frame, faces, cut)
+		give(cast.Add(frame, faces, cut))
 		places := map[int]float32{}
 		for _, f := range faces {
 			places[f.Track] = f.Box.X / float32(info.Video.Width)

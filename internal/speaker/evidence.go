@@ -40,28 +40,42 @@ const (
 	calm   = .06 // motion of a mouth at rest
 	lively = .18 // and of one that surely speaks
 
-	// What counts beside the motion of a mouth, each against a mouth's that is
-	// lively in a clear voice.
+	// The network's scores of faces that don't speak, and that surely do.
+	mute, speaking = -2.5, 1.5
+
+	// What counts, each of 1 at most.
+	motionToo = .3  // where the network tells, too
 	agreement = .7  // of the motion and the voice over a while
 	hushed    = .05 // motion while no one is heard
 	largeness = .02 // being the largest
 	prominent = .3  // the same where there is no sound to go by
 )
 
+// scoring returns the network's score of a track in a frame of the shot; nil
+// without a network.
+type scoring func(track int32, frame int) float32
+
 // weigh finds the evidence that each track speaks in each frame.
-func (s *shot) weigh(v voice) {
+func (s *shot) weigh(v voice, score scoring) {
 	largest := s.largest()
 	for _, t := range s.tracks {
-		t.evidence = make([]float32, len(t.present))
 		lively := t.liveliness(s.fps)
 		with := t.agreement(lively, v, s.fps)
+		t.evidence = make([]float32, len(lively))
 		for i, l := range lively {
-			size := t.size[i] / max(largest[t.from+i], 1e-9)
-			e := l*(1+prominent*size) + largeness*size
-			if v != nil {
-				e = l*(v[t.from+i]+hushed) + agreement*with[i] + largeness*size
+			k := t.from + i
+			size := t.size[i] / max(largest[k], 1e-9)
+			var e float32
+			switch {
+			case v == nil:
+				e = l * (1 + prominent*size)
+			case score == nil:
+				e = l*(v[k]+hushed) + agreement*with[i]
+			default:
+				p := min(max((score(t.number, k)-mute)/(speaking-mute), 0), 1)
+				e = p + motionToo*l*(v[k]+hushed) + agreement*with[i]
 			}
-			t.evidence[i] = e / float32(s.fps)
+			t.evidence[i] = (e + largeness*size) / float32(s.fps)
 		}
 	}
 }

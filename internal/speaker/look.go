@@ -21,10 +21,13 @@ type crop [cropSize * cropSize]uint8
 
 // look follows one face: how it looks, and how its mouth moves.
 type look struct {
+	track  int32
+	frame  int     // the last one with the face
 	scale  float32 // distance of the pupils, smoothed, pixels
 	face   *crop   // nil before the first
 	half   *half   // the same at half the size
 	motion float32 // of the mouth since the look before, see half.motion
+	window *Window // of this look and those before; nil without a network
 }
 
 // at looks at the face in the next frame.

@@ -8,15 +8,18 @@ import (
 	"lipsync/internal/face"
 )
 
-// Cast records the faces of a video, frame by frame: some twenty bytes for each.
+// Cast records the faces of a video, frame by frame: some twenty bytes for each,
+// and as many with a network.
 type Cast struct {
-	fps    float64
-	frames [][]sighting
-	shots  []int // the first frame of each
-	faces  int
-	ticks  int           // how many are past
-	seen   map[int32]int // frame in which each track of the shot was last seen
-	looks  map[int]*look // at each track of the shot
+	fps     float64
+	network *Network // nil: none
+	frames  [][]sighting
+	shots   []int // the first frame of each
+	faces   int
+	seen    map[int32]int // frame in which each track of the shot was last seen
+	ticks   int           // how many are past
+	looks   map[int32]*look
+	scores  map[int32]*scores // the network's, by track
 }
 
 // sighting is a face in a frame.
@@ -34,31 +37,76 @@ const tickRate = 25
 // longestGap is how many frames a face may be missed and still be there.
 const longestGap = 4
 
-// New returns an empty cast of a video with a frame rate.
-func New(fps float64) *Cast {
-	return &Cast{fps: fps, seen: map[int32]int{}, looks: map[int]*look{}}
+// slowest is the least frame rate of a video whose faces a network can judge.
+const slowest = 10
+
+// New returns an empty cast of a video with a frame rate. The network may be
+// nil; with one, what Add and End return is to be given to Score.
+func New(fps float64, network *Network) *Cast {
+	if fps < slowest {
+		network = nil
+	}
+	return &Cast{fps: fps, network: network, seen: map[int32]int{},
+		looks: map[int32]*look{}, scores: map[int32]*scores{}}
 }
 
 // Add records the next frame and its faces; cut tells that a new shot starts
-// with it. The frame is not kept.
-func (c *Cast) Add(frame *image.YCbCr, faces []face.Face, cut bool) {
+// with it. The frame is not kept. It returns windows that are complete.
+func (c *Cast) Add(frame *image.YCbCr, faces []face.Face, cut bool) (complete []*Window) {
 	if cut {
-		clear(c.looks)
+		complete = c.End()
 	}
 	ticks := c.tick()
 	var seen []sighting
 	for _, f := range faces {
-		l := c.looks[f.Track]
-		if l == nil {
-			l = &look{}
-			c.looks[f.Track] = l
-		}
-		if ticks {
+		l := c.look(int32(f.Track))
+		if ticks > 0 {
 			l.at(frame, f)
 		}
-		seen = append(seen, sighting{int32(f.Track), f.Box.Size, l.motion})
+		if c.network != nil {
+			complete = append(complete, l.gather(c.ticks-ticks, c.ticks, len(faces) > 1)...)
+		}
+		seen = append(seen, sighting{l.track, f.Box.Size, l.motion})
 	}
+	complete = append(complete, c.forget(longestGap)...)
 	c.record(seen, cut)
+	return complete
+}
+
+// End returns the windows that are left after the last frame.
+func (c *Cast) End() []*Window { return c.forget(-1) }
+
+// look returns the look at a track, which may be a new one.
+func (c *Cast) look(track int32) *look {
+	l := c.looks[track]
+	if l == nil {
+		l = &look{track: track}
+		c.looks[track] = l
+	}
+	l.frame = len(c.frames)
+	return l
+}
+
+// forget ends the looks at tracks that were missed in more frames, up to the
+// next one, and returns their windows.
+func (c *Cast) forget(missed int) (complete []*Window) {
+	for track, l := range c.looks {
+		if len(c.frames)-l.frame > missed {
+			delete(c.looks, track)
+			complete = l.window.ready(complete)
+		}
+	}
+	return complete
+}
+
+// tick returns how many ticks there are next to the next frame.
+func (c *Cast) tick() (n int) {
+	at := len(c.frames)
+	for int(math.Round(float64(c.ticks)/tickRate*c.fps)) <= at {
+		c.ticks++
+		n++
+	}
+	return n
 }
 
 // record adds what is seen in the next frame, and to frames before it whoever
@@ -81,16 +129,6 @@ func (c *Cast) record(seen []sighting, cut bool) {
 	if len(seen) > 0 {
 		c.faces++
 	}
-}
-
-// tick tells whether the next frame is the one next to a tick.
-func (c *Cast) tick() (is bool) {
-	at := len(c.frames)
-	for int(math.Round(float64(c.ticks)/tickRate*c.fps)) <= at {
-		c.ticks++
-		is = true
-	}
-	return is
 }
 
 // Faces tells in how many frames there is a face.

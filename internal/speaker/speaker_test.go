@@ -23,7 +23,7 @@ type person struct {
 
 // cast plays a scene of some frames; shots start at the cuts.
 func cast(frames int, cuts []int, people ...person) *Cast {
-	c := New(fps)
+	c := New(fps, nil)
 	for i := range frames {
 		var seen []sighting
 		for _, p := range people {
@@ -128,7 +128,7 @@ func TestLargest(t *testing.T) {
 	if got, want := c.Faces(), 26; got != want {
 		t.Errorf("%d frames with a face, want %d", got, want)
 	}
-	if got := New(fps).Faces(); got != 0 {
+	if got := New(fps, nil).Faces(); got != 0 {
 		t.Errorf("no frames: %d with a face", got)
 	}
 }

@@ -18,7 +18,11 @@ func (c *Cast) Active(sound *speech.Speech) func(frame int) int {
 			to = c.shots[i+1]
 		}
 		s := newShot(c.fps, c.frames[from:to])
-		s.weigh(newVoice(sound, c.fps, from, to))
+		var score scoring
+		if c.network != nil {
+			score = func(track int32, k int) float32 { return c.score(track, from+k) }
+		}
+		s.weigh(newVoice(sound, c.fps, from, to), score)
 		tracks = append(tracks, s.turns()...)
 	}
 	return func(frame int) int { return int(tracks[frame]) }

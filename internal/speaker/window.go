@@ -1,0 +1,124 @@
+package speaker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// A window is scored by itself, so that no more looks at a face than a window's
+// are kept, however long it is seen. Each begins two margins before the end of
+// the one before.
+const (
+	windowTicks = 100 // at most
+	margin      = 10  // ticks for which what comes after them is needed
+)
+
+// Window is how the face of a track looks over some ticks.
+type Window struct {
+	track   int32
+	from    int // the first tick
+	crops   []*crop
+	told    int  // ticks at its beginning that the window before tells of
+	more    bool // another one tells of its last margin
+	company bool // another face is seen meanwhile
+}
+
+// gather adds the face at some ticks to its window, as it looked before at ticks
+// that were missed. It returns windows that are complete.
+func (l *look) gather(from, to int, company bool) (complete []*Window) {
+	if l.face == nil {
+		return nil
+	}
+	if l.window == nil {
+		l.window = &Window{track: l.track, from: from}
+	}
+	w := l.window
+	w.company = w.company || company
+	for w.to() < to {
+		w.crops = append(w.crops, l.face)
+		if len(w.crops) == windowTicks {
+			complete = w.ready(complete)
+			w = w.next(company)
+		}
+	}
+	l.window = w
+	return complete
+}
+
+// next returns the window to go on with after a full one.
+func (w *Window) next(company bool) *Window {
+	w.more = true
+	kept := windowTicks - 2*margin
+	return &Window{track: w.track, from: w.from + kept, crops: slices.Clone(w.crops[kept:]), told: margin, company: company}
+}
+
+// to is the tick after the last.
+func (w *Window) to() int { return w.from + len(w.crops) }
+
+// ready adds the window to those that are complete, if it is worth a score: of
+// someone who is alone there is nothing to tell.
+func (w *Window) ready(complete []*Window) []*Window {
+	if w == nil || !w.company {
+		return complete
+	}
+	return append(complete, w)
+}
+
+// scores are a track's, tick by tick.
+type scores struct {
+	from   int // the first tick
+	values []float32
+}
+
+// unscored is the score of a face that was not scored: as if it didn't speak.
+const unscored = -3
+
+// Score scores windows until there are no more, by the cepstra of the source's
+// own sound; with none (nil) it only takes them. Faces are added meanwhile.
+func (c *Cast) Score(ctx context.Context, windows <-chan *Window, sound *Cepstra) (err error) {
+	s := scorer{Network: c.network}
+	defer func() { err = errors.Join(err, s.close()) }()
+	for w := range windows {
+		if sound == nil {
+			continue
+		}
+		values, err := s.score(ctx, w, sound)
+		if err != nil {
+			return fmt.Errorf("tell who speaks: %w", err)
+		}
+		c.keep(w, values)
+	}
+	return nil
+}
+
+// keep keeps the scores of the ticks that the window tells of.
+func (c *Cast) keep(w *Window, values []float32) {
+	s := c.scores[w.track]
+	if s == nil {
+		s = &scores{from: w.from}
+		c.scores[w.track] = s
+	}
+	for s.from+len(s.values) < w.from+w.told {
+		s.values = append(s.values, unscored)
+	}
+	if w.more {
+		values = values[:len(values)-margin]
+	}
+	s.values = append(s.values, values[w.told:]...)
+}
+
+// score returns the network's score of a track in a frame.
+func (c *Cast) score(track int32, frame int) float32 {
+	s := c.scores[track]
+	if s == nil {
+		return unscored
+	}
+	i := int(math.Round(float64(frame)/c.fps*tickRate)) - s.from
+	if i < 0 || i >= len(s.values) {
+		return unscored
+	}
+	return s.values[i]
+}
