@@ -57,7 +57,7 @@ func copyFile(to, from string) (string, error) {
 }
 
 func (c *Catalog) write(dir string) error {
-	return replace(filepath.Join(dir, catalogName), func(w io.Writer) error {
+	return replace(filepath.Join(dir, CatalogName), func(w io.Writer) error {
 		encoder := json.NewEncoder(w)
 		encoder.SetIndent("", "  ")
 		encoder.SetEscapeHTML(false)

@@ -13,8 +13,8 @@ import (
 	"slices"
 )
 
-// catalogName is the file in a folder of models that says what they are.
-const catalogName = "models.json"
+// CatalogName is the name of the file in a folder of models that says what they are.
+const CatalogName = "models.json"
 
 // maxCatalog bounds models.json, in bytes.
 const maxCatalog = 1 << 20
@@ -38,9 +38,9 @@ type Model struct {
 // ReadCatalog reads models.json of the folder. The files themselves are not
 // touched: Verify and Load do that.
 func ReadCatalog(dir string) (*Catalog, error) {
-	file, err := os.Open(filepath.Join(dir, catalogName))
+	file, err := os.Open(filepath.Join(dir, CatalogName))
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("the folder of models has no %s, which lipsync models add makes: %w", catalogName, os.ErrNotExist)
+		return nil, fmt.Errorf("the folder of models has no %s, which lipsync models add makes: %w", CatalogName, os.ErrNotExist)
 	}
 	if err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func ReadCatalog(dir string) (*Catalog, error) {
 	}
 	c, err := parseCatalog(text)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", catalogName, err)
+		return nil, fmt.Errorf("%s: %w", CatalogName, err)
 	}
 	for i := range c.Models {
 		c.Models[i].dir = dir
@@ -89,7 +89,7 @@ func (m Model) validateNames() error {
 	if _, err := ParseRole(string(m.Role)); err != nil {
 		return err
 	}
-	if m.File != filepath.Base(m.File) || !filepath.IsLocal(m.File) || m.File == "." || m.File == catalogName {
+	if m.File != filepath.Base(m.File) || !filepath.IsLocal(m.File) || m.File == "." || m.File == CatalogName {
 		return fmt.Errorf("%q cannot be the name of a model in the folder", m.File)
 	}
 	return nil
@@ -133,7 +133,7 @@ func (m Model) Verify() error {
 	}
 	want, _ := hex.DecodeString(m.SHA256) // models.json was checked
 	if !bytes.Equal(digest.Sum(nil), want) {
-		return &ModelError{File: m.File, Reason: "it is not the file that " + catalogName + " names: its SHA-256 differs"}
+		return &ModelError{File: m.File, Reason: "it is not the file that " + CatalogName + " names: its SHA-256 differs"}
 	}
 	return nil
 }
