@@ -13,6 +13,7 @@ import (
 
 // Binding is the memory of one call of a network: made once, used again and
 // again, by one goroutine at a time. Several bindings of a session run at once.
+// The processor computes in place; to and from a GPU the library copies.
 type Binding struct {
 	session         *Session
 	inputs, outputs []*tensor

@@ -39,7 +39,9 @@ func (p Provider) try() error {
 	return p.addTo(options)
 }
 
-// addTo has a session use the provider, after those that were added before.
+// addTo has a session use the provider, after those that were added before. The
+// settings of those for GPUs are the library's own: for them this code follows the
+// documentation, and was tried only where there is no GPU.
 func (p Provider) addTo(options *ort.SessionOptions) error {
 	switch p {
 	case TensorRT:
