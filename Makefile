@@ -8,9 +8,11 @@ GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.6.0
 CDK         := npx --yes aws-cdk@2.1148.1
 FUZZTIME    ?= 2m
 ARGS        ?=
+NEURAL      := .cache/neural
+EXPORT      := internal/wav2lip/export
 
 .DEFAULT_GOAL := help
-.PHONY: help build bin/lipsync bin/runner onnxruntime sizes demo test run synth deploy aws-local lint bench bench-aws crash-test race fuzz clean
+.PHONY: help build bin/lipsync bin/runner onnxruntime sizes demo test run synth deploy aws-local lint bench bench-neural bench-aws crash-test race fuzz clean
 
 help: ## list what make can do
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -79,6 +81,24 @@ lint: ## formatting, vet, staticcheck, known vulnerabilities, go.mod
 bench: ## measure speed, memory, and the latency of the API (takes some minutes)
 	@.ci/install ffmpeg espeak-ng
 	go test -timeout 60m -run '^$$' -bench . -benchtime 1x ./cmd/lipsync
+
+bench-neural: $(ONNXRUNTIME) $(NEURAL)/random.onnx ## measure a full-size Wav2Lip network of random weights: alone, by stages, in whole jobs; REFERENCE= a copy of the published code, measured too
+	@.ci/install ffmpeg gcc libc6-dev
+	LIPSYNC_WAV2LIP=$(CURDIR)/$(NEURAL)/random.onnx go test -timeout 60m -run '^$$' -bench 'Network|Stages|Job' ./internal/wav2lip
+	$(if $(REFERENCE),@$(MAKE) --no-print-directory $(NEURAL)/random.pth)
+	$(if $(REFERENCE),$(NEURAL)/venv/bin/python $(EXPORT)/reference.py $(REFERENCE) $(NEURAL)/random.pth \
+		$(or $(LIPSYNC_SHARED),../shared)/media/talking_man.mp4 $(or $(LIPSYNC_SHARED),../shared)/media/speech.wav)
+
+# The same weights for both; only the published code needs torch, which is large.
+$(NEURAL)/random.onnx: $(EXPORT)/export.py $(EXPORT)/requirements.txt
+	@python3 -c 'import ensurepip' 2>/dev/null || .ci/install python3-venv
+	python3 -m venv $(NEURAL)/venv
+	$(NEURAL)/venv/bin/pip install --quiet --disable-pip-version-check -r $(EXPORT)/requirements.txt
+	$(NEURAL)/venv/bin/python $(EXPORT)/export.py --random 1 $@
+
+$(NEURAL)/random.pth: $(NEURAL)/random.onnx $(EXPORT)/requirements-reference.txt
+	$(NEURAL)/venv/bin/pip install --quiet --disable-pip-version-check -r $(EXPORT)/requirements-reference.txt
+	$(NEURAL)/venv/bin/python $(EXPORT)/export.py --random 1 --checkpoint $@ $(NEURAL)/random.onnx
 
 bench-aws: $(VENV)/done ## on the emulator: cold and warm calls of each function, and a load of 200 clients, also on lipsync serve
 	@.ci/install ffmpeg espeak-ng

@@ -212,9 +212,9 @@ def main():
     missing = [name for name, layer in layers() if name + ("weight" if layer.kind == "plain" else "0.weight") not in state]
     if missing:
         parser.error(f"the checkpoint is of another network: it has no {missing[0]}")
+    export(state, args.files[-1], args.fp16)
     if args.checkpoint:
         write(args.checkpoint, state)
-    export(state, args.files[-1], args.fp16)
     count = sum(value.size for name, value in state.items() if name.endswith(("weight", "bias")))
     print(f"{args.files[-1]}: {count / 1e6:.1f} million parameters")
 
