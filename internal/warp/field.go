@@ -29,6 +29,7 @@ const (
 	chinShare  = .56  // of an opening, for the chin
 	reach      = 2.1  // half widths of the mouth: nothing moves beyond
 	overlap    = .015 // of closing lips
+	teethGrow  = 1.5  // what is seen of the inside of a mouth is stretched by, at most, before more comes into view
 )
 
 // fieldArea returns the rectangle of canonical coordinates that a mouth can move.
@@ -57,7 +58,8 @@ type column struct {
 	from, to     []float32 // y of the edges between the pieces, before and after
 	upper, lower float32   // edges of the lips after
 	inner, depth float32   // y of the upper lip's edge before, and how far the inside goes
-	opens        bool
+	stretch      float32 // of what is seen of the inside before
+	unseen       float32 // height of the inside below that
 	seam         float32 // how dark the line of closing lips is
 	fade         float32 // 1 near the mouth, 0 at the end of its reach
 }
@@ -90,7 +92,11 @@ func newColumn(m *mouth, from, to, x float32) column {
 	bottom := max(line+(m.bottom-m.line.at(m, m.middle()))*power(round, .7), l+lap+.02)
 	c.from = []float32{m.nose, top, u - lap, l + lap, bottom, chin, chin + neckBelow}
 	c.to = []float32{m.nose, top - .15*change, c.upper, c.lower, bottom + lowerShare*change, chin + sunk, chin + neckBelow}
-	c.opens, c.inner, c.depth = change > 0, u, max(l-.01, u)-u
+	c.inner, c.depth = u, max(l-.01, u)-u
+	if gap := l - u + change; change > 0 {
+		c.stretch = min(gap/max(l-u, 1e-4), teethGrow)
+		c.unseen = gap - c.stretch*(l-u)
+	}
 	c.seam = .6 * closing
 	return c
 }
@@ -101,12 +107,12 @@ func (c *column) at(y float32) (out cell) {
 	if c.lower > c.upper {
 		out.depth = clamp((y - c.upper) / (c.lower - c.upper))
 	}
-	if c.opens && y > c.upper && y < c.lower {
+	if c.unseen > 0 && y > c.upper && y < c.lower {
 		// Teeth stay with the upper lip; what comes into view below is dark.
 		const soft = .02
 		in := y - c.upper
-		out.dy = c.inner + min(in, c.depth) - y
-		out.fill = clamp((in-c.depth+soft)/soft) * clamp((c.lower-y)/soft+.2) * clamp(in*fieldScale)
+		out.dy = c.inner + min(in/c.stretch, c.depth) - y
+		out.fill = clamp((in-c.stretch*c.depth+soft)/soft) * clamp((c.lower-y)/soft+.2) * clamp(in*fieldScale) * clamp(c.unseen/soft)
 	}
 	if c.seam > 0 {
 		out.fill = max(out.fill, c.seam*float32(math.Exp(-float64(sq((y-(c.upper+c.lower)/2)/.011)))))

@@ -79,6 +79,20 @@ func TestFieldOpens(t *testing.T) {
 	}
 }
 
+// TestFieldOpensMore checks that a mouth that is open and opens a little more
+// shows what is seen of its inside, and no dark line where that is taken to end:
+// the lower lip may lie there.
+func TestFieldOpensMore(t *testing.T) {
+	m := someMouth()
+	for _, c := range []struct{ from, to float32 }{{.1, .11}, {.17, .18}, {.17, .2}, {.25, .3}} {
+		for i, cell := range newField(&m, c.from, c.to).cells {
+			if cell.fill > .05 {
+				t.Fatalf("%v: cell %d: fill %.2f", c, i, cell.fill)
+			}
+		}
+	}
+}
+
 // TestFieldCloses checks that the lips of an open mouth meet.
 func TestFieldCloses(t *testing.T) {
 	m := someMouth()
