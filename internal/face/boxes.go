@@ -31,27 +31,28 @@ const (
 	boxLarger = 1.04
 )
 
-func newBoxNetwork(s *onnx.Session) (_ *boxNetwork, err error) {
-	in, out := s.Inputs(), s.Outputs()
-	if len(in) != 1 || !fits(in[0].Shape, 1, 3, -1, -1) || in[0].Shape[2] < 1 || in[0].Shape[3] < 1 {
+func newBoxNetwork(s *onnx.Session) (*boxNetwork, error) {
+	width, height := picture(s)
+	if width*height == 0 {
 		return nil, errors.New("the model's input is not one picture of a fixed size")
 	}
-	n := &boxNetwork{height: in[0].Shape[2], width: in[0].Shape[3], scores: -1, boxes: -1}
-	shapes := make([][]int, len(out))
-	for i, o := range out {
-		shapes[i] = o.Shape
+	inner, err := newNetwork(s, 1, 3, height, width)
+	if err != nil {
+		return nil, err
+	}
+	n := &boxNetwork{network: inner, width: width, height: height, scores: -1, boxes: -1}
+	for i, shape := range inner.outputs {
 		switch {
-		case fits(o.Shape, 1, -1, 2):
+		case len(shape) == 3 && shape[2] == 2:
 			n.scores = i
-		case fits(o.Shape, 1, -1, 4):
+		case len(shape) == 3 && shape[2] == 4:
 			n.boxes = i
 		}
 	}
-	if n.scores < 0 || n.boxes < 0 || shapes[n.scores][1] != shapes[n.boxes][1] {
-		return nil, errors.New("the model's outputs are not a table of scores and one of boxes")
+	if n.scores < 0 || n.boxes < 0 || inner.outputs[n.scores][1] != inner.outputs[n.boxes][1] {
+		return nil, errors.Join(errors.New("the model's outputs are not a table of scores and one of boxes"), inner.close())
 	}
-	n.network, err = newNetwork(s, [][]int{{1, 3, n.height, n.width}}, shapes)
-	return n, err
+	return n, nil
 }
 
 // candidate is a box that the network is fairly sure of, in pixels.
@@ -94,7 +95,9 @@ func (n *boxNetwork) fill(input []float32, frame *image.YCbCr, scale float32) {
 func (n *boxNetwork) candidates(scores, boxes []float32, scale float32) (all []candidate) {
 	w, h := scale*float32(n.width), scale*float32(n.height)
 	for i := 1; i < len(scores) && 2*i+1 < len(boxes); i += 2 {
-		if b := boxes[2*i-2:]; scores[i] > surelyAFace && b[2] > b[0] && b[3] > b[1] {
+		b := boxes[2*i-2:]
+		wide, high := b[2]-b[0], b[3]-b[1]
+		if scores[i] > surelyAFace && wide > 0 && high > 0 && wide < 2 && high < 2 {
 			all = append(all, candidate{w * b[0], h * b[1], w * b[2], h * b[3], scores[i]})
 		}
 	}

@@ -48,7 +48,7 @@ func NewFinder(detector, landmarks *onnx.Session) (Finder, error) {
 	if landmarks != nil {
 		m, err := newMesh(landmarks)
 		if err != nil {
-			return nil, fmt.Errorf("face landmarks: %w", err)
+			return nil, errors.Join(fmt.Errorf("face landmarks: %w", err), f.Close())
 		}
 		f.locator, f.networks = m, append(f.networks, m.network)
 	}

@@ -1,46 +1,55 @@
 package face
 
 import (
+	"errors"
+	"image"
+	"math"
 	"path/filepath"
+	"slices"
 	"testing"
 
+	"lipsync/internal/face/facetest"
 	"lipsync/internal/onnx"
 	"lipsync/internal/onnx/onnxtest"
 )
 
 // eachFinder runs a test on every kind of finder.
 func eachFinder(t *testing.T, test func(t *testing.T, f Finder)) {
-	for _, c := range []struct {
-		name                string
-		detector, landmarks bool // by a network
-	}{{"cascades", false, false}, {"networks", true, true}} {
+	for _, c := range []struct{ name, detector, landmarks string }{
+		{"cascades", "", ""},
+		{"networks", "ultraface_rfb_320.onnx", "facemesh_192.onnx"},
+	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			var detector, landmarks *onnx.Session
-			if c.detector {
-				detector = load(t, "ultraface_rfb_320.onnx")
-			}
-			if c.landmarks {
-				landmarks = load(t, "facemesh_192.onnx")
-			}
-			f, err := NewFinder(detector, landmarks)
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() {
-				if err := f.Close(); err != nil {
-					t.Error(err)
-				}
-			})
-			test(t, f)
+			test(t, newFinder(t, c.detector, c.landmarks))
 		})
 	}
 }
 
-// load loads one of the networks to try.
-func load(t *testing.T, file string) *onnx.Session {
+// newFinder makes a finder of networks to try, or of cascades where a file has
+// no name.
+func newFinder(t testing.TB, detector, landmarks string) Finder {
 	t.Helper()
-	path := filepath.Join(onnxtest.Models(t), file)
+	load := func(file string) *onnx.Session {
+		if file == "" {
+			return nil
+		}
+		return load(t, filepath.Join(onnxtest.Models(t), file))
+	}
+	f, err := NewFinder(load(detector), load(landmarks))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return f
+}
+
+func load(t testing.TB, path string) *onnx.Session {
+	t.Helper()
 	s, err := onnxtest.Runtime(t).Load(path, onnx.Options{Threads: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -51,4 +60,159 @@ func load(t *testing.T, file string) *onnx.Session {
 		}
 	})
 	return s
+}
+
+// TestHalfOfTheNetworks checks that either network goes with the cascades.
+func TestHalfOfTheNetworks(t *testing.T) {
+	frames := stage(t, 30, actor{person: man, x: 320, y: 180, scale: 1})
+	for _, c := range []struct{ name, detector, landmarks string }{
+		{"detector", "ultraface_rfb_320.onnx", ""},
+		{"landmarks", "", "facemesh_192.onnx"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			tracker := NewTracker(newFinder(t, c.detector, c.landmarks))
+			for i, frame := range frames {
+				faces, _, err := tracker.Add(frame)
+				if err != nil || len(faces) != 1 || faces[0].Track != 0 {
+					t.Errorf("frame %d: got %v, %v, want one face", i, faces, err)
+				}
+			}
+		})
+	}
+}
+
+// TestOtherModels checks that models of other shapes are refused when the
+// finder is made.
+func TestOtherModels(t *testing.T) {
+	file := func(name string) string { return filepath.Join(onnxtest.Models(t), name) }
+	for name, c := range map[string]struct{ detector, landmarks, want string }{
+		"a mesh that is to search":    {file("facemesh_192.onnx"), "", "face detector: the model's outputs are not a table of scores and one of boxes"},
+		"a detector that is to place": {"", file("ultraface_rfb_320.onnx"), "face landmarks: the model's input is not one square picture of a fixed size"},
+		"a network that hears":        {file("light_asd.onnx"), "", "face detector: the model's input is not one picture of a fixed size"},
+		"scores without boxes":        {constants(t, of(0, 1, 9, 2)), "", "face detector: the model's outputs are not a table of scores and one of boxes"},
+		"more boxes than scores":      {constants(t, of(0, 1, 9, 2), of(0, 1, 8, 4)), "", "face detector: the model's outputs are not a table of scores and one of boxes"},
+		"fewer points":                {"", constants(t, of(0, 1), of(0, 1, 98, 3)), "face landmarks: the model's outputs are not a flag and 468 points"},
+		"no flag":                     {"", constants(t, of(0, 1, 468, 3)), "face landmarks: the model's outputs are not a flag and 468 points"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var detector, landmarks *onnx.Session
+			if c.detector != "" {
+				detector = load(t, c.detector)
+			}
+			if c.landmarks != "" {
+				landmarks = load(t, c.landmarks)
+			}
+			if _, err := NewFinder(detector, landmarks); err == nil || err.Error() != c.want {
+				t.Errorf("got %v, want %s", err, c.want)
+			}
+		})
+	}
+}
+
+// constants writes a network that sees a picture of 8 × 8 pixels and always says
+// the same, and returns its path.
+func constants(t *testing.T, outputs ...onnxtest.Tensor) string {
+	t.Helper()
+	g := onnxtest.Graph{Inputs: []onnx.Info{{Name: "in", Type: onnx.Float32, Shape: []int{1, 3, 8, 8}}}}
+	for i, value := range outputs {
+		name := string(rune('a' + i))
+		value.Name = name + " of"
+		g.Initializers = append(g.Initializers, value)
+		g.Nodes = append(g.Nodes, onnxtest.Node{Op: "Identity", Inputs: []string{value.Name}, Outputs: []string{name}})
+		g.Outputs = append(g.Outputs, onnx.Info{Name: name, Type: onnx.Float32, Shape: value.Shape})
+	}
+	path := filepath.Join(t.TempDir(), "constants.onnx")
+	g.Write(t, path)
+	return path
+}
+
+// of returns a tensor of one value.
+func of(value float32, shape ...int) onnxtest.Tensor {
+	return onnxtest.Tensor{Shape: shape, Floats: slices.Repeat([]float32{value}, elements(shape))}
+}
+
+// TestUnsoundNetworks checks that numbers without sense are no face.
+func TestUnsoundNetworks(t *testing.T) {
+	inf, nan := float32(math.Inf(1)), float32(math.NaN())
+	for name, c := range map[string]struct {
+		box   []float32
+		point float32
+	}{
+		"boxes that are no numbers":     {[]float32{nan, nan, nan, nan}, .5},
+		"boxes without end":             {[]float32{.2, .2, inf, inf}, .5},
+		"boxes of everything":           {[]float32{-1e30, -1e30, 1e30, 1e30}, .5},
+		"boxes the wrong way round":     {[]float32{.6, .6, .2, .2}, .5},
+		"points that are no numbers":    {[]float32{.2, .2, .6, .6}, nan},
+		"points without end":            {[]float32{.2, .2, .6, .6}, inf},
+		"all points in one":             {[]float32{.2, .2, .6, .6}, .5},
+		"points far away from the face": {[]float32{.2, .2, .6, .6}, -1e9},
+	} {
+		t.Run(name, func(t *testing.T) {
+			detector := constants(t, of(1, 1, 1, 2), onnxtest.Tensor{Shape: []int{1, 1, 4}, Floats: c.box})
+			landmarks := constants(t, of(1, 1), of(c.point, 1, leastVertices, 3))
+			both, err := NewFinder(load(t, detector), load(t, landmarks))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer both.Close()
+			tracker := NewTracker(both)
+			for range 4 {
+				if faces, _, err := tracker.Add(facetest.Wall(width, height)); len(faces) > 0 || err != nil {
+					t.Errorf("got %v, %v, want no face", faces, err)
+				}
+			}
+		})
+	}
+}
+
+// fault is a finder on a machine that fails: at once, or when a face is found.
+type fault struct {
+	boxes []Box
+	err   error
+}
+
+func (f fault) Find(*image.YCbCr) ([]Box, error) {
+	if f.boxes == nil {
+		return nil, f.err
+	}
+	return f.boxes, nil
+}
+
+func (f fault) Locate(*image.YCbCr, Face) (Face, bool, error) { return Face{}, false, f.err }
+func (f fault) Close() error                                  { return nil }
+
+func TestFaultOfAFinder(t *testing.T) {
+	want := errors.New("out of memory")
+	known := &track{Face: Face{Box: Box{100, 100, 60}}}
+	for name, tracker := range map[string]*Tracker{
+		"searching": {finder: fault{nil, want}},
+		"placing":   {finder: fault{[]Box{{100, 100, 60}}, want}},
+		"following": {finder: fault{nil, want}, live: []*track{known}, frames: 1},
+	} {
+		if faces, _, err := tracker.Add(facetest.Wall(width, height)); !errors.Is(err, want) || faces != nil {
+			t.Errorf("%s: got %v, %v, want %v", name, faces, err, want)
+		}
+	}
+}
+
+func TestDistinct(t *testing.T) {
+	a, like, inside, beside := candidate{0, 0, 100, 100, .8}, candidate{10, 0, 110, 100, .9}, candidate{30, 30, 70, 70, .95}, candidate{70, 0, 170, 100, .85}
+	for name, c := range map[string]struct{ all, want []candidate }{
+		"none":                   {nil, nil},
+		"the surer of two":       {[]candidate{a, like}, []candidate{like}},
+		"a small one in a large": {[]candidate{a, inside}, []candidate{inside, a}},
+		"side by side":           {[]candidate{a, beside}, []candidate{beside, a}},
+		"a copy":                 {[]candidate{a, a}, []candidate{a}},
+	} {
+		got := distinct(c.all)
+		if len(got) != len(c.want) {
+			t.Errorf("%s: got %v, want %v", name, got, c.want)
+			continue
+		}
+		for i := range got {
+			if got[i] != c.want[i] {
+				t.Errorf("%s: got %v, want %v", name, got, c.want)
+			}
+		}
+	}
 }

@@ -11,7 +11,7 @@ func (t *Tracker) follow(frame *image.YCbCr) error {
 		if err != nil {
 			return err
 		}
-		if ok && f.continues(k.Box) && f.Box.inside(frame) {
+		if ok && f.Box.inside(frame) {
 			print := imprintOf(frame, f)
 			steps[i] = step{f, print, print.likeness(&k.print)}
 		}
@@ -61,12 +61,6 @@ func (k *track) take(s step, contested bool) {
 	for i, v := range s.print {
 		k.print[i] += learnPrint * (v - k.print[i])
 	}
-}
-
-// continues tells whether the face can be the one of a box shortly before.
-func (f *Face) continues(b Box) bool {
-	const far, grows = .4, 1.4 // of the side; times
-	return Distance(f.Box.centre(), b.centre()) < far*b.Size && f.Box.Size < grows*b.Size && b.Size < grows*f.Box.Size
 }
 
 // inside tells whether so much of the box is within the frame that a face can

@@ -49,26 +49,36 @@ const (
 	cropOfMesh = 1.5 // side of the network's picture, as it was trained
 )
 
-func newMesh(s *onnx.Session) (_ *mesh, err error) {
-	in, out := s.Inputs(), s.Outputs()
-	if len(in) != 1 || !fits(in[0].Shape, -1, 3, -1, -1) || in[0].Shape[2] < 1 || in[0].Shape[2] != in[0].Shape[3] {
+func newMesh(s *onnx.Session) (*mesh, error) {
+	width, height := picture(s)
+	if width != height || width == 0 {
 		return nil, errors.New("the model's input is not one square picture of a fixed size")
 	}
-	m := &mesh{side: in[0].Shape[2], flag: -1, points: -1}
-	shapes := make([][]int, len(out))
-	for i, o := range out {
-		switch {
-		case fits(o.Shape, 1), fits(o.Shape, 1, 1):
-			m.flag, shapes[i] = i, []int{1, 1}[:len(o.Shape)]
-		case fits(o.Shape, 1, leastVertices, 3):
-			m.points, shapes[i] = i, []int{1, leastVertices, 3}
+	inner, err := newNetwork(s, 1, 3, height, width)
+	if err != nil {
+		return nil, err
+	}
+	m := &mesh{network: inner, side: width, flag: -1, points: -1}
+	for i, shape := range inner.outputs {
+		switch size := elements(shape); {
+		case size == 1:
+			m.flag = i
+		case size >= 3*leastVertices && shape[len(shape)-1] == 3:
+			m.points = i
 		}
 	}
-	if len(out) != 2 || m.flag < 0 || m.points < 0 {
-		return nil, errors.New("the model's outputs are not a flag and 468 points")
+	if m.flag < 0 || m.points < 0 {
+		return nil, errors.Join(errors.New("the model's outputs are not a flag and 468 points"), inner.close())
 	}
-	m.network, err = newNetwork(s, [][]int{{1, 3, m.side, m.side}}, shapes)
-	return m, err
+	return m, nil
+}
+
+func elements(shape []int) int {
+	n := 1
+	for _, size := range shape {
+		n *= size
+	}
+	return n
 }
 
 // Locate implements Finder.
@@ -90,8 +100,8 @@ func (m *mesh) Locate(frame *image.YCbCr, near Face) (f Face, ok bool, err error
 func (m *mesh) place(frame *image.YCbCr, near Face) (f Face, ok bool, err error) {
 	to := m.crop(near)
 	err = m.run(func(input []float32) { m.fill(input, frame, to) }, func(b *onnx.Binding) {
-		ok = b.Output(m.flag)[0] > stillAFace
 		f = m.face(b.Output(m.points), to)
+		ok = b.Output(m.flag)[0] > stillAFace && f.continues(near.Box)
 	})
 	return f, ok, err
 }
@@ -138,14 +148,22 @@ func (m *mesh) face(points []float32, to Similarity) (f Face) {
 		low, high = Point{min(low.X, p.X), min(low.Y, p.Y)}, Point{max(high.X, p.X), max(high.Y, p.Y)}
 	}
 	for k, of := range vertices {
-		var all []Point
+		var sum Point
 		for _, i := range of {
-			all = append(all, vertex(i))
+			sum = Point{sum.X + vertex(i).X, sum.Y + vertex(i).Y}
 		}
-		f.Points[k] = to.Apply(centroid(all))
+		n := float32(len(of))
+		f.Points[k] = to.Apply(Point{sum.X / n, sum.Y / n})
 	}
 	extent := max(high.X-low.X, high.Y-low.Y)
 	centre := to.Apply(Point{(low.X + high.X) / 2, (low.Y+high.Y)/2 - boxHigher*extent})
 	f.Box = Box{centre.X, centre.Y, boxOfMesh * extent * to.Scale()}
 	return f
+}
+
+// continues tells whether the face can be the one of a box shortly before. It is
+// not if a network that isn't sound gave it points that are no numbers.
+func (f *Face) continues(b Box) bool {
+	const far, grows = .4, 1.4 // of the side; times
+	return Distance(f.Box.centre(), b.centre()) < far*b.Size && f.Box.Size < grows*b.Size && b.Size < grows*f.Box.Size
 }

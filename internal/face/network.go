@@ -11,25 +11,28 @@ import (
 // network runs a session, each call in buffers of its own. Buffers are kept for
 // later calls: there are as many as there ever were calls at a time.
 type network struct {
-	session         *onnx.Session
-	inputs, outputs [][]int // shapes
-	mu              sync.Mutex
-	idle            []*onnx.Binding
+	session *onnx.Session
+	inputs  [][]int // shapes
+	outputs [][]int // shapes
+	mu      sync.Mutex
+	idle    []*onnx.Binding
 }
 
-// newNetwork makes the first buffers, which tells whether the session takes the
-// shapes.
-func newNetwork(s *onnx.Session, inputs, outputs [][]int) (*network, error) {
-	n := &network{session: s, inputs: inputs, outputs: outputs}
+// newNetwork makes the first buffers, which tells the shapes of the outputs.
+func newNetwork(s *onnx.Session, input ...int) (*network, error) {
+	n := &network{session: s, inputs: [][]int{input}}
 	b, err := n.take()
 	if err != nil {
 		return nil, err
 	}
 	n.give(b)
+	for i := range s.Outputs() {
+		n.outputs = append(n.outputs, b.OutputShape(i))
+	}
 	return n, nil
 }
 
-// run fills the first input, runs the network and reads its outputs.
+// run fills the input, runs the network and reads its outputs.
 func (n *network) run(fill func(input []float32), read func(b *onnx.Binding)) error {
 	b, err := n.take()
 	if err != nil {
@@ -72,18 +75,14 @@ func (n *network) close() error {
 	return errors.Join(errs...)
 }
 
-// fits tells whether a tensor's shape can be the one wanted: -1 is any size,
-// in either of them.
-func fits(shape []int, want ...int) bool {
-	if len(shape) != len(want) {
-		return false
+// picture returns the size of the pictures that a network sees: planes of red,
+// green and blue. It is 0 if that is not what it takes.
+func picture(s *onnx.Session) (width, height int) {
+	in := s.Inputs()
+	if len(in) != 1 || len(in[0].Shape) != 4 || !in[0].Fits([]int{1, 3, in[0].Shape[2], in[0].Shape[3]}) {
+		return 0, 0
 	}
-	for i, n := range shape {
-		if n != want[i] && n >= 0 && want[i] >= 0 {
-			return false
-		}
-	}
-	return true
+	return max(in[0].Shape[3], 0), max(in[0].Shape[2], 0)
 }
 
 // colour returns red, green and blue, 0 to 255, of a pixel of limited range

@@ -71,7 +71,7 @@ func (t *Tracker) search(frame *image.YCbCr) error {
 		if err != nil {
 			return err
 		}
-		if ok && f.continues(b) && f.Box.inside(frame) && !taken(t.live, f.Box) {
+		if ok && f.Box.inside(frame) && !taken(t.live, f.Box) {
 			f.Track = t.next
 			t.next++
 			t.live = append(t.live, &track{Face: f, print: imprintOf(frame, f)})
