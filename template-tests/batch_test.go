@@ -48,8 +48,8 @@ func TestJob(t *testing.T) {
 		{"Runner", "ContainerProperties.User", `"65532:65532"`},
 		{"Runner", "ContainerProperties.Privileged", ""},
 		{"Runner", "ContainerProperties.ReadonlyRootFilesystem", `true`},
-		{"Runner", "ContainerProperties.MountPoints", `[{"ContainerPath":"/scratch","SourceVolume":"scratch"}]`},
-		{"Runner", "ContainerProperties.Volumes", `[{"Host":{},"Name":"scratch"}]`},
+		{"Runner", "ContainerProperties.MountPoints", `[{"ContainerPath":"/scratch","SourceVolume":"scratch"},{"ContainerPath":"/models","SourceVolume":"models"}]`},
+		{"Runner", "ContainerProperties.Volumes", `[{"Host":{},"Name":"scratch"},{"Host":{"SourcePath":"/var/lib/lipsync/models"},"Name":"models"}]`},
 		{"Runner", "ContainerProperties.JobRoleArn", `"RunnerRole.Arn"`},
 		{"Runner", "ContainerProperties.LogConfiguration", `{"LogDriver":"awslogs","Options":{"awslogs-group":"RunnerLog","awslogs-region":"AWS::Region","awslogs-stream-prefix":"runner"}}`},
 	})
@@ -91,13 +91,14 @@ func TestInstance(t *testing.T) {
 	other().check(t, []property{{"Instance", "LaunchTemplateData.BlockDeviceMappings.0.Ebs.VolumeSize", `52`}})
 }
 
-// TestReclaimed wants the ECS agent told to heed the notice to a Spot instance,
-// in the form that Batch takes.
-func TestReclaimed(t *testing.T) {
+// TestUserData wants the ECS agent told to heed the notice to a Spot instance, and
+// a folder that the runner's user may write, in the form that Batch takes.
+func TestUserData(t *testing.T) {
 	data := deployed().get("Instance", "LaunchTemplateData.UserData")
 	for _, want := range []string{
 		"Content-Type: multipart/mixed", "Content-Type: text/x-shellscript",
 		"echo ECS_ENABLE_SPOT_INSTANCE_DRAINING=true >> /etc/ecs/ecs.config",
+		"install -d -o 65532 -g 65532 -m 700 /var/lib/lipsync/models",
 	} {
 		if !strings.Contains(data, want) {
 			t.Errorf("got the user data %s, want %s", data, want)

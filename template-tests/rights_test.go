@@ -42,7 +42,8 @@ var rights = map[string][]string{
 	"RunnerRole": {
 		"dynamodb:GetItem Table", "dynamodb:Query Table/index/open", "dynamodb:UpdateItem Table",
 		"s3:AbortMultipartUpload Media/outputs/*", "s3:DeleteObject Media/inputs/*", "s3:DeleteObject Media/outputs/*",
-		"s3:GetObject Media/inputs/*", "s3:GetObject Media/uploads/*", "s3:ListBucket Media", "s3:PutObject Media/outputs/*",
+		"s3:GetObject Media/inputs/*", "s3:GetObject Media/models/*", "s3:GetObject Media/uploads/*", "s3:ListBucket Media",
+		"s3:PutObject Media/outputs/*",
 	},
 	// What starts the container: it fetches the image and writes the log.
 	"ContainerExecutionRole": {

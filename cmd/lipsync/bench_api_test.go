@@ -36,7 +36,12 @@ func startAPI(b *testing.B) *api {
 	if err != nil {
 		b.Fatal(err)
 	}
-	home, err := newHome(&serveCommand{Workers: 1, GenerateRate: 1e9, ReadRate: 1e9}, folder, log)
+	command := &serveCommand{renderFlags: renderFlags{Engine: "warp"}, Workers: 1, GenerateRate: 1e9, ReadRate: 1e9}
+	renderer, err := command.open(b.Context(), 1, command.limits())
+	if err != nil {
+		b.Fatal(err)
+	}
+	home, err := newHome(command, folder, renderer, log)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -45,7 +50,7 @@ func startAPI(b *testing.B) *api {
 		b.Fatal(err)
 	}
 	server := httptest.NewServer(home.handler)
-	b.Cleanup(func() { server.Close(); _ = folder.close() })
+	b.Cleanup(func() { server.Close(); _ = renderer.Close(); _ = folder.close() })
 	a.url = server.URL
 	return a
 }

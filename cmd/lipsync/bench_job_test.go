@@ -43,7 +43,7 @@ func BenchmarkJob(b *testing.B) {
 	for _, height := range []int{720, 1080} {
 		b.Run(fmt.Sprintf("%dp", height), func(b *testing.B) {
 			video, audio := sampleOf(b, height, sampleSeconds)
-			renderer, err := newRenderer(runtime.NumCPU())
+			renderer, err := renderFlags{}.open(b.Context(), runtime.NumCPU(), render.DefaultLimits())
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -58,7 +58,7 @@ func BenchmarkJob(b *testing.B) {
 				}
 				job, busy = time.Since(started), cpuTime(b)-before
 			}
-			s := measureStages(b, renderer, video, audio)
+			s := measureStages(b, renderer.Renderer, video, audio)
 			b.ReportMetric(0, "ns/op")
 			b.ReportMetric(s.rate(job), "job-frames/s")
 			for name, took := range s.took {

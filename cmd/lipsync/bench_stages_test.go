@@ -59,7 +59,7 @@ func measureStages(b *testing.B, r *render.Renderer, video, audio string) *stage
 	if err != nil {
 		b.Fatal(err)
 	}
-	cast := speaker.New(info.Video.Rate.Float())
+	cast := speaker.New(info.Video.Rate.Float(), nil)
 	s.firstPass(b, r, info, session, cast)
 
 	aac := filepath.Join(b.TempDir(), "audio.m4a")
@@ -125,7 +125,7 @@ func (s *stages) firstPass(b *testing.B, r *render.Renderer, info *ffmpeg.Info, 
 					return err
 				}
 				faces[i] = found
-				cast.Add(faces[i], cut)
+				cast.Add(frame, found, cut)
 			}
 			return nil
 		})

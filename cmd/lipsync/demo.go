@@ -59,7 +59,7 @@ func (f sample) sync(ctx context.Context, s streams) (err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
 	service := serveCommand{
-		dataFlag: dataFlag{folder}, Addr: "127.0.0.1:0", Workers: 1, GenerateRate: 60, ReadRate: 600,
+		dataFlag: dataFlag{folder}, renderFlags: renderFlags{Engine: "warp"}, Addr: "127.0.0.1:0", Workers: 1, GenerateRate: 60, ReadRate: 600,
 		MaxVideo: 1 << 30, MaxAudio: 1 << 30, MaxDuration: time.Minute, MaxSide: 4096, MaxFPS: 120,
 	}
 	ctx, stop := context.WithCancel(ctx)

@@ -4,11 +4,8 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"maps"
 	"net"
 	"net/http"
-	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -17,6 +14,7 @@ import (
 	"lipsync/internal/fetch"
 	"lipsync/internal/lipsync"
 	"lipsync/internal/rest"
+	"lipsync/internal/studio"
 	"lipsync/internal/worker"
 )
 
@@ -56,7 +54,7 @@ func (w wake) Send(context.Context, string) error {
 	return nil
 }
 
-func newHome(c *serveCommand, d *data, log *slog.Logger) (*home, error) {
+func newHome(c *serveCommand, d *data, s *studio.Studio, log *slog.Logger) (*home, error) {
 	h := &home{data: d, log: log, workers: c.workers(), wake: make(wake, c.workers())}
 	d.service.Queue = h.wake
 	d.service.GenerateRate, d.service.ReadRate = c.GenerateRate, c.ReadRate
@@ -64,15 +62,13 @@ func newHome(c *serveCommand, d *data, log *slog.Logger) (*home, error) {
 	api := rest.New(d.service, rest.Options{Log: log, PublicURL: c.PublicURL})
 	h.handler = stalling(route(api, d.objects.Handler()), stallTime)
 
-	renderer, err := newRenderer(max(1, runtime.GOMAXPROCS(0)/h.workers))
-	if err != nil {
+	var err error
+	if d.service.Engines, err = s.Names(c.Engine); err != nil {
 		return nil, err
 	}
-	renderer.Limits = c.limits()
-	d.service.Engines = slices.Sorted(maps.Keys(renderer.Engines))
 	h.worker = &worker.Worker{
 		Service:  d.service,
-		Renderer: renderer,
+		Renderer: s,
 		Fetcher:  fetch.New(fetch.Options{AllowPrivate: c.AllowPrivateNetworks, Total: fetchTime, Stall: stallTime}),
 		Log:      log,
 	}

@@ -60,7 +60,7 @@ func run(ctx context.Context, args []string, s streams) int {
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Writers(s.out, s.err),
 		kong.Exit(func(status int) { exited = status }),
-		kong.Vars{"version": version() + "\n", "data": defaultData(), "models": filepath.Join(defaultData(), "models")},
+		kong.Vars{"version": version() + "\n", "data": defaultData(), "models": defaultModels()},
 		kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.Bind(s),
 	)

@@ -17,6 +17,7 @@ import (
 
 type serveCommand struct {
 	dataFlag
+	renderFlags
 	Addr                 string        `default:"127.0.0.1:8080" env:"LIPSYNC_ADDR" placeholder:"HOST:PORT" help:"Where to listen; port 0 is any free one (default: ${default})."`
 	Workers              int           `env:"LIPSYNC_WORKERS" placeholder:"N" help:"Requests rendered at once (default: one for each 4 cores)."`
 	AllowPrivateNetworks bool          `env:"LIPSYNC_ALLOW_PRIVATE_NETWORKS" help:"Fetch inputs from private networks and this machine too, not from the public Internet alone."`
@@ -100,7 +101,12 @@ func (c *serveCommand) serve(ctx context.Context, log *slog.Logger, ready func(*
 		return err
 	}
 	defer func() { err = errors.Join(err, folder.close()) }()
-	home, err := newHome(c, folder, log)
+	renderer, err := c.open(ctx, max(1, runtime.GOMAXPROCS(0)/c.workers()), c.limits())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, renderer.Close()) }()
+	home, err := newHome(c, folder, renderer, log)
 	if err != nil {
 		return err
 	}

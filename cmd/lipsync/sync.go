@@ -13,10 +13,10 @@ import (
 )
 
 type syncCommand struct {
+	renderFlags
 	Video                         string `arg:"" help:"The video, with a face in it."`
 	Audio                         string `arg:"" help:"The speech track; a video's sound is fine too."`
 	Output                        string `short:"o" required:"" placeholder:"OUT.mp4" help:"The MP4 file to make. It appears once it is complete."`
-	Engine                        string `default:"warp" enum:"warp" help:"What makes the mouths: warp (default: ${default})."`
 	DisableActiveSpeakerDetection bool   `help:"Sync the largest face of each frame, whoever speaks."`
 }
 
@@ -24,8 +24,12 @@ func (c *syncCommand) Run(ctx context.Context, s streams) (err error) {
 	if err := c.check(); err != nil {
 		return err
 	}
-	renderer, err := newRenderer(runtime.GOMAXPROCS(0))
+	renderer, err := c.open(ctx, runtime.GOMAXPROCS(0), render.DefaultLimits())
 	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, renderer.Close()) }()
+	if _, err := renderer.Names(c.Engine); err != nil {
 		return err
 	}
 	// Beside the output, so that the finished file can be moved to its place.

@@ -11,8 +11,9 @@ import (
 	"lipsync/internal/cloud"
 	"lipsync/internal/fetch"
 	"lipsync/internal/ffmpeg"
+	"lipsync/internal/lipsync"
 	"lipsync/internal/render"
-	"lipsync/internal/warp"
+	"lipsync/internal/studio"
 	"lipsync/internal/worker"
 )
 
@@ -32,6 +33,9 @@ type job struct {
 	scratch      string
 	timeout      time.Duration
 	limits       render.Limits
+	models       string // folder of this machine's models
+	library      string // of ONNX Runtime, "" for the usual places
+	nvidia       bool
 	allowPrivate bool
 }
 
@@ -48,6 +52,9 @@ func (j *job) read(h *cloud.Home) {
 			Width:    side, Height: side,
 			FPS: s.Fraction("LIPSYNC_MAX_FPS"),
 		},
+		models:       s.Text("LIPSYNC_MODELS"),
+		library:      s.Optional("LIPSYNC_ONNXRUNTIME"),
+		nvidia:       s.Truth("LIPSYNC_NVIDIA"),
 		allowPrivate: s.Truth("LIPSYNC_ALLOW_PRIVATE_NETWORKS"),
 	}
 }
@@ -61,10 +68,12 @@ func (j *job) do(ctx context.Context, home *cloud.Home) (err error) {
 		return fmt.Errorf("make a folder in LIPSYNC_SCRATCH: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	w, err := j.worker(home, folder)
+	renderer, err := j.open(ctx, home.Service.Objects)
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, renderer.Close()) }()
+	w := j.worker(home, renderer, folder)
 	if j.timeout > lastWords { // else there is no time for any
 		w.End = started.Add(j.timeout - lastWords)
 	}
@@ -76,20 +85,33 @@ func (j *job) do(ctx context.Context, home *cloud.Home) (err error) {
 	return err
 }
 
-// worker returns a worker for one request at a time, on all cores that the
-// process may use.
-func (j *job) worker(home *cloud.Home, scratch string) (*worker.Worker, error) {
+// open makes ready what renders, on all cores that the process may use.
+func (j *job) open(ctx context.Context, objects lipsync.Objects) (*studio.Studio, error) {
 	cores := runtime.GOMAXPROCS(0)
 	tools, err := ffmpeg.Find(cores)
 	if err != nil {
 		return nil, err
 	}
+	if tools.NVIDIA = j.nvidia; j.nvidia {
+		if err := tools.CheckNVIDIA(ctx); err != nil {
+			return nil, err
+		}
+	}
+	models, err := fetchModels(ctx, objects, j.models)
+	if err != nil {
+		return nil, fmt.Errorf("fetch models: %w", err)
+	}
+	return studio.Open(studio.Options{Tools: tools, Limits: j.limits, Cores: cores, Models: models, Library: j.library})
+}
+
+// worker returns a worker for one request at a time.
+func (j *job) worker(home *cloud.Home, renderer worker.Renderer, scratch string) *worker.Worker {
 	return &worker.Worker{
 		Service:  home.Service,
-		Renderer: &render.Renderer{Tools: tools, Engines: map[string]render.Engine{"warp": warp.Engine{Cores: cores}}, Limits: j.limits},
+		Renderer: renderer,
 		Fetcher:  fetch.New(fetch.Options{AllowPrivate: j.allowPrivate, Total: fetchTime, Stall: stallTime}),
 		Scratch:  scratch,
 		Log:      home.Log,
 		Rendered: home.Metrics.Rendered,
-	}, nil
+	}
 }

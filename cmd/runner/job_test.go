@@ -1,29 +1,29 @@
 package main
 
 import (
-	"io"
+	"log/slog"
 	"runtime"
 	"testing"
+	"time"
 
-	"lipsync/internal/cloud"
-	"lipsync/internal/render"
+	"lipsync/internal/disk"
 )
 
 // TestCores has the job definition say how many cores of the machine are the
 // job's, more or fewer than there are.
 func TestCores(t *testing.T) {
-	t.Setenv("AWS_REGION", "us-east-1")
-	home, err := cloud.New(t.Context(), func(string) string { return "" }, io.Discard)
+	objects, err := disk.Open(t.TempDir(), time.Now, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = objects.Close() })
 	all := runtime.NumCPU()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(all + 1))
-	w, err := new(job).worker(home, t.TempDir())
+	r, err := (&job{models: t.TempDir()}).open(t.Context(), objects)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := w.Renderer.(*render.Renderer)
+	defer r.Close()
 	if threads, workers := r.Tools.Threads, r.Engines["warp"].Workers(); threads != all+1 || workers != all+1 {
 		t.Errorf("got %d threads of ffmpeg and %d workers, want %d", threads, workers, all+1)
 	}

@@ -28,7 +28,7 @@ func build(ctx context.Context, root, dir string, s settings) (*built, error) {
 		return nil, err
 	}
 	compile := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", runner, "./cmd/runner")
-	if err := run(compile, root, "CGO_ENABLED=0"); err != nil {
+	if err := run(compile, root); err != nil {
 		return nil, err
 	}
 	b := &built{Assembly: filepath.Join(dir, "cdk.out"), Runner: runner}

@@ -38,7 +38,7 @@ func (h *home) jobEnvironment(names []string) []string {
 	for i, name := range names {
 		env = append(env, name+"="+h.Outputs[fmt.Sprint(outputJobValue, i)])
 	}
-	return append(env, "LIPSYNC_SCRATCH="+h.scratch)
+	return append(env, "LIPSYNC_SCRATCH="+h.scratch, "LIPSYNC_MODELS="+h.scratch)
 }
 
 // newBatch plays Batch for the stack: jobs are processes of the runner, and the

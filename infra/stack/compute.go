@@ -94,7 +94,7 @@ func (s *service) machineImage() awsbatch.EcsMachineImageType {
 func (s *service) launchTemplate() awsec2.LaunchTemplate {
 	return awsec2.NewLaunchTemplate(s.stack, jsii.String("Instance"), &awsec2.LaunchTemplateProps{
 		RequireImdsv2: jsii.Bool(true),
-		UserData:      drainReclaimed(),
+		UserData:      userData(),
 		BlockDevices: &[]*awsec2.BlockDevice{{
 			DeviceName: jsii.String("/dev/xvda"), // the root of Amazon Linux
 			Volume: awsec2.BlockDeviceVolume_Ebs(jsii.Number(systemGiB+mediaFactor*s.MaxVideoMiB/1024), &awsec2.EbsDeviceOptions{
@@ -106,12 +106,19 @@ func (s *service) launchTemplate() awsec2.LaunchTemplate {
 	})
 }
 
-// drainReclaimed has the ECS agent heed the notice that a Spot instance is to be
-// reclaimed, two minutes before: no further job begins there. Batch adds parts of
-// its own to user data, so it takes them as MIME alone.
-func drainReclaimed() awsec2.UserData {
+// machineModels is an instance's folder of models, which all its jobs share.
+const machineModels = "/var/lib/lipsync/models"
+
+// userData has the ECS agent heed the notice that a Spot instance is to be
+// reclaimed, two minutes before: no further job begins there. And it makes a folder
+// that the runner's user may write. Batch adds parts of its own to user data, so it
+// takes them as MIME alone.
+func userData() awsec2.UserData {
 	config := awsec2.UserData_ForLinux(nil)
-	config.AddCommands(jsii.String("echo ECS_ENABLE_SPOT_INSTANCE_DRAINING=true >> /etc/ecs/ecs.config"))
+	config.AddCommands(
+		jsii.String("echo ECS_ENABLE_SPOT_INSTANCE_DRAINING=true >> /etc/ecs/ecs.config"),
+		jsii.String("install -d -o 65532 -g 65532 -m 700 "+machineModels),
+	)
 	parts := awsec2.NewMultipartUserData(nil)
 	parts.AddUserDataPart(config, awsec2.MultipartBody_SHELL_SCRIPT(), jsii.Bool(false))
 	return parts

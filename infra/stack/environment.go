@@ -26,6 +26,8 @@ const (
 	jobDefinition = "LIPSYNC_JOB_DEFINITION"
 	jobTimeout    = "LIPSYNC_JOB_TIMEOUT"
 	scratchFolder = "LIPSYNC_SCRATCH"
+	modelsFolder  = "LIPSYNC_MODELS"
+	nvidia        = "LIPSYNC_NVIDIA"
 	processors    = "GOMAXPROCS" // read by Go itself, too
 )
 
@@ -76,6 +78,10 @@ func (s *service) value(name string) *string {
 		return number(jobVCPUs)
 	case scratchFolder:
 		return jsii.String(scratch)
+	case modelsFolder:
+		return jsii.String(models)
+	case nvidia:
+		return jsii.String(strconv.FormatBool(s.NVIDIAVideo))
 	default:
 		panic("no value for " + name)
 	}

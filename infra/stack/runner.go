@@ -30,6 +30,9 @@ const interrupted = "75"
 
 const scratch = "/scratch"
 
+// models is where a container has the machine's folder of models.
+const models = "/models"
+
 // addRunner adds the job that renders.
 func (s *service) addRunner() {
 	s.jobDefinition = awsbatch.NewEcsJobDefinition(s.stack, jsii.String("Runner"), &awsbatch.EcsJobDefinitionProps{
@@ -47,12 +50,17 @@ func (s *service) addRunner() {
 			ReadonlyRootFilesystem: jsii.Bool(true),
 			// With no path of the host Docker makes one that belongs to whom
 			// the folder in the image does, and removes it with the container.
-			Volumes: &[]awsbatch.EcsVolume{awsbatch.EcsVolume_Host(&awsbatch.HostVolumeOptions{
-				Name: jsii.String("scratch"), ContainerPath: jsii.String(scratch),
-			})},
+			Volumes: &[]awsbatch.EcsVolume{
+				awsbatch.EcsVolume_Host(&awsbatch.HostVolumeOptions{
+					Name: jsii.String("scratch"), ContainerPath: jsii.String(scratch),
+				}),
+				awsbatch.EcsVolume_Host(&awsbatch.HostVolumeOptions{
+					Name: jsii.String("models"), ContainerPath: jsii.String(models), HostPath: jsii.String(machineModels),
+				}),
+			},
 			// vCPUs are shares of the instance's time and no bound: the runner
 			// would see all cores of an instance and start threads for each.
-			Environment: s.values(table, bucket, scratchFolder, processors, jobTimeout, maxVideo, maxAudio, maxDuration, maxSide, maxFPS),
+			Environment: s.values(table, bucket, scratchFolder, modelsFolder, nvidia, processors, jobTimeout, maxVideo, maxAudio, maxDuration, maxSide, maxFPS),
 			JobRole:     s.runnerRole(),
 			Logging: awsecs.LogDriver_AwsLogs(&awsecs.AwsLogDriverProps{
 				LogGroup: s.logGroup("RunnerLog"), StreamPrefix: jsii.String("runner"),
@@ -113,7 +121,8 @@ func (s *service) runnerRole() awsiam.Role {
 	})
 	for _, statement := range []awsiam.PolicyStatement{
 		s.queryOpen(), s.useTable("GetItem", "UpdateItem"),
-		s.useObjects("inputs", "GetObject", "DeleteObject"), s.useObjects("uploads", "GetObject"), s.missObjects(),
+		s.useObjects("inputs", "GetObject", "DeleteObject"), s.useObjects("uploads", "GetObject"),
+		s.useObjects("models", "GetObject"), s.missObjects(),
 		s.useObjects("outputs", "PutObject", "AbortMultipartUpload", "DeleteObject"),
 	} {
 		role.AddToPolicy(statement)

@@ -36,6 +36,9 @@ type Settings struct {
 	// and wav2lip once there is such a model.
 	Engines []string // lipsync:engines
 
+	// NVIDIAVideo has pictures decoded and encoded by the GPU too.
+	NVIDIAVideo bool // lipsync:nvidiaVideo
+
 	// GenerateRate and ReadRate are calls a minute for one API key.
 	GenerateRate, ReadRate int // lipsync:generateRate, lipsync:readRate
 	// RequestRate is how many calls a second the API takes from all clients
@@ -93,6 +96,8 @@ func ParseSettings(context map[string]any) (Settings, error) {
 
 		Engines: r.list("engines", engine, "warp or wav2lip", "warp"),
 
+		NVIDIAVideo: r.flag("nvidiaVideo", false),
+
 		GenerateRate: r.whole("generateRate", 60, 1, 1_000_000),
 		ReadRate:     r.whole("readRate", 600, 1, 1_000_000),
 		RequestRate:  r.whole("requestRate", 500, 1, 10_000),
@@ -112,6 +117,9 @@ func ParseSettings(context map[string]any) (Settings, error) {
 		Architecture: r.oneOf("architecture", "arm64", "x86_64"),
 	}
 	s.InstanceTypes = r.list("instanceTypes", instanceType, "a type such as g5.xlarge", defaultTypes(s.Image)...)
+	if s.NVIDIAVideo && s.Image == "cpu" {
+		r.refuse("lipsync:nvidiaVideo is true, but lipsync:image is cpu")
+	}
 	if s.SpotVCPUs+s.OnDemandVCPUs < jobVCPUs {
 		r.refuse("lipsync:spotVcpus and lipsync:onDemandVcpus are together less than the %d that one job takes", jobVCPUs)
 	}

@@ -82,6 +82,7 @@ func TestRefused(t *testing.T) {
 		{"jobTimeout", "6", `lipsync:jobTimeout is "6", but must be a time in whole seconds from 10m0s to 168h0m0s, such as 90m`},
 		{"jobTimeout", "1m", `lipsync:jobTimeout is "1m", but must be a time in whole seconds from 10m0s to 168h0m0s, such as 90m`},
 		{"engines", "Warp", `lipsync:engines is "Warp", but must be warp or wav2lip, or several between commas`},
+		{"nvidiaVideo", "2", `lipsync:nvidiaVideo is "2", but must be true or false`},
 		{"generateRate", "many", `lipsync:generateRate is "many", but must be a whole number from 1 to 1000000`},
 		{"readRate", 0, `lipsync:readRate is "0", but must be a whole number from 1 to 1000000`},
 		{"requestRate", 20000, `lipsync:requestRate is "20000", but must be a whole number from 1 to 10000`},

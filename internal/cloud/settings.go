@@ -27,6 +27,9 @@ func (s *Settings) Text(name string) string {
 	return value
 }
 
+// Optional returns a variable that may be missing, which is "".
+func (s *Settings) Optional(name string) string { return s.get(name) }
+
 // positive reads a variable that must be set, and more than 0.
 func positive[N int | int64 | float64 | time.Duration](s *Settings, name, want string, parse func(string) (N, error)) N {
 	text := s.Text(name)
