@@ -66,20 +66,24 @@ func TestFaults(t *testing.T) {
 
 // life is what a request leaves at its end.
 type life struct {
-	request lipsync.Request
-	total   int64
-	used    int64
-	uploads int
+	request, canceled lipsync.Request
+	total             int64
+	used              int64
+	uploads           int
 }
 
-// live takes a request, with all that it can have, from its key to its end. Each
-// step must succeed.
+// live takes a request, with all that it can have, from its key to its end, and
+// one beside it until it is canceled. Each step must succeed.
 func live(t *testing.T, s *dynamodb.Store) life {
 	t.Helper()
 	now := time.Unix(1_800_000_000, 0).UTC()
 	r := lipsync.Request{
 		ID: "00000000-0000-4000-8000-000000000001", Account: "a", KeyID: "k", ReferenceID: "r",
 		Status: lipsync.Queued, Video: lipsync.Input{Object: "uploads/u"}, CreatedAt: now,
+	}
+	doomed := lipsync.Request{
+		ID: "00000000-0000-4000-8000-000000000002", Account: "a", KeyID: "k", ReferenceID: "doomed",
+		Status: lipsync.Queued, CreatedAt: now,
 	}
 	idem := &lipsync.Idempotency{Key: "i", ExpiresAt: now.Add(time.Hour)}
 	create := func(again bool) error {
@@ -102,7 +106,7 @@ func live(t *testing.T, s *dynamodb.Store) life {
 	}
 	for i, step := range []func() error{
 		func() error {
-			return s.CreateKey(t.Context(), lipsync.Key{ID: "k", Account: "a", Limit: 1, CreatedAt: now})
+			return s.CreateKey(t.Context(), lipsync.Key{ID: "k", Account: "a", Limit: 2, CreatedAt: now})
 		},
 		func() error { return s.TouchKey(t.Context(), "k", now) },
 		take, take,
@@ -111,8 +115,11 @@ func live(t *testing.T, s *dynamodb.Store) life {
 		},
 		func() error { return create(false) },
 		func() error { return create(true) },
+		func() error { _, _, err := s.Create(t.Context(), doomed, nil, nil); return err },
+		func() error { _, err := s.Cancel(t.Context(), doomed.ID, now, "canceled"); return err },
 		func() error { return claim(r.ID, "w1") },
 		func() error { return s.Renew(t.Context(), r.ID, "w1", now.Add(time.Hour)) },
+		func() error { return s.Report(t.Context(), r.ID, "w1", lipsync.Progress{Percent: 50}) },
 		func() error { return s.Release(t.Context(), r.ID, "w1") },
 		func() error { return claim("", "w2") },
 		func() error { return s.Finish(t.Context(), r.ID, "w2", now, "o", "") },
@@ -133,6 +140,9 @@ func look(t *testing.T, s *dynamodb.Store, now time.Time) (l life) {
 	}
 	l.total = total
 	if l.request, err = s.Get(t.Context(), list[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	if l.canceled, err = s.Latest(t.Context(), "a", "doomed"); err != nil {
 		t.Fatal(err)
 	}
 	keys, err := s.ListKeys(t.Context(), "a")

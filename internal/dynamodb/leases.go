@@ -27,7 +27,7 @@ func (s *Store) Claim(ctx context.Context, id, token string, now time.Time, leas
 			return stored{}, notFound()
 		}
 		r.Status, r.Lease, r.LeaseUntil = lipsync.Processing, token, now.Add(lease)
-		r.Claims, r.Attempts = r.Claims+1, r.Attempts+1
+		r.Claims, r.Attempts, r.Progress = r.Claims+1, r.Attempts+1, lipsync.Progress{}
 		if r.StartedAt.IsZero() {
 			r.StartedAt = now
 		}
@@ -50,10 +50,27 @@ func (s *Store) Claim(ctx context.Context, id, token string, now time.Time, leas
 
 // Renew implements lipsync.Leases.
 func (s *Store) Renew(ctx context.Context, id, token string, until time.Time) error {
-	_, err := s.update(ctx, change{
-		key: requestKey(id), set: item{"leaseUntil": micros(until)}, add: item{"version": number(1)},
-		condition: "#lease = :token", values: item{"token": text(token)}, refused: lost(),
-	})
+	return s.updateHeld(ctx, id, token, change{set: item{"leaseUntil": micros(until)}})
+}
+
+// Report implements lipsync.Leases.
+func (s *Store) Report(ctx context.Context, id, token string, p lipsync.Progress) error {
+	r := stored{Request: lipsync.Request{Progress: p}}
+	c := change{set: encode(r.progress())}
+	for _, f := range r.progress() {
+		if c.set[f.name] == nil {
+			c.remove = append(c.remove, f.name)
+		}
+	}
+	return s.updateHeld(ctx, id, token, c)
+}
+
+// updateHeld makes a change of the request by its id alone, which the lists don't
+// have. The lease goes on.
+func (s *Store) updateHeld(ctx context.Context, id, token string, c change) error {
+	c.key, c.add = requestKey(id), item{"version": number(1)}
+	c.condition, c.values, c.refused = "#lease = :token", item{"token": text(token)}, lost()
+	_, err := s.update(ctx, c)
 	return err
 }
 
@@ -72,13 +89,33 @@ func (s *Store) Finish(ctx context.Context, id, token string, now time.Time, out
 	})
 }
 
+// Cancel implements lipsync.Leases.
+func (s *Store) Cancel(ctx context.Context, id string, now time.Time, failure string) (lipsync.Request, error) {
+	return s.change(ctx, id, nil, func(r stored) (stored, error) {
+		if r.Status.Final() {
+			return stored{}, refusal(lipsync.Conflict, "request is final")
+		}
+		r.letGo()
+		r.Status, r.FinishedAt, r.Error = lipsync.Failed, now, failure
+		if r.StartedAt.IsZero() {
+			r.StartedAt = now
+		}
+		return r, nil
+	})
+}
+
+// letGo ends the lease, if there is one.
+func (r *stored) letGo() {
+	r.Lease, r.LeaseUntil, r.Progress = "", time.Time{}, lipsync.Progress{}
+}
+
 // changeHeld ends the lease that the token is of, and changes the request.
 func (s *Store) changeHeld(ctx context.Context, id, token string, f func(*stored)) error {
 	_, err := s.change(ctx, id, nil, func(r stored) (stored, error) {
 		if token == "" || r.Lease != token {
 			return stored{}, lost()
 		}
-		r.Lease, r.LeaseUntil = "", time.Time{}
+		r.letGo()
 		f(&r)
 		return r, nil
 	})

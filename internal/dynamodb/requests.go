@@ -31,8 +31,14 @@ func (r *stored) listed() []field {
 	}
 }
 
+// progress are the fields that a report sets.
+func (r *stored) progress() []field {
+	p := &r.Progress
+	return []field{{"stage", (*string)(&p.Stage)}, {"percent", &p.Percent}, {"ends", &p.Ends}}
+}
+
 func (r *stored) fields() []field {
-	return append(r.listed(),
+	return append(append(r.listed(), r.progress()...),
 		field{"referenceSeq", &r.referenceSeq}, field{"version", &r.version},
 		field{"claims", &r.Claims}, field{"attempts", &r.Attempts},
 		field{"lease", &r.Lease}, field{"leaseUntil", &r.LeaseUntil})

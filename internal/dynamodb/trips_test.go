@@ -172,6 +172,8 @@ func TestRoundTrips(t *testing.T) {
 		{"claim by id", func() { _, err := h.Claim(t.Context(), id); ok(err) }, []string{get, transact}},
 		{"claim the oldest", func() { var err error; held, err = h.Claim(t.Context(), ""); ok(err) }, []string{query, transact}},
 		{"renew", func() { ok(h.Renew(t.Context(), held)) }, []string{update}},
+		{"report", func() { ok(h.Report(t.Context(), held, lipsync.Progress{Percent: 50})) }, []string{update}},
+		{"look", func() { ok(h.Held(t.Context(), held)) }, []string{get}},
 		{"complete", func() { ok(h.Complete(t.Context(), held, strings.NewReader("o"), 1)) }, []string{get, transact}},
 		{"release", func() { r, _ := h.Claim(t.Context(), ""); h.wire.take(); ok(h.Release(t.Context(), r)) }, []string{get, transact}},
 		{"job-state", func() { ok(h.JobFailed(t.Context(), id, time.Time{})) }, []string{get}},

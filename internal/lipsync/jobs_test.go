@@ -32,6 +32,13 @@ func TestDispatch(t *testing.T) {
 			h.clock.Advance(lipsync.Lease)
 		}, true},
 		{"final", func(id string) { h.complete(t, id) }, false},
+		{"canceled", func(id string) { _, err := h.Cancel(t.Context(), h.caller, id); must(t, err) }, false},
+		{"canceled while held", func(id string) {
+			_, err := h.Claim(t.Context(), id)
+			must(t, err)
+			_, err = h.Cancel(t.Context(), h.caller, id)
+			must(t, err)
+		}, false},
 		{"spent", func(id string) {
 			for range lipsync.MaxAttempts {
 				_, err := h.Claim(t.Context(), id)

@@ -56,6 +56,7 @@ type Request struct {
 	Attempts   int       // claims so far that were not given back
 	Lease      string    // token of the worker that holds it, or ""
 	LeaseUntil time.Time // when the lease ends, if there is one
+	Progress   Progress  // what that worker reported
 }
 
 // Spent reports whether the request has had all the claims that it gets. A

@@ -31,8 +31,8 @@ type Requests interface {
 	Get(ctx context.Context, id string) (Request, error)
 
 	// Latest returns the newest request of the account with the reference id,
-	// strongly consistent. NotFound if there is none. Claims, Attempts and the
-	// lease may be missing, as in List.
+	// strongly consistent. NotFound if there is none. Claims, Attempts, the
+	// lease and Progress may be missing, as in List.
 	Latest(ctx context.Context, account, referenceID string) (Request, error)
 
 	// List returns the account's requests, newest first, skipping offset and at
@@ -49,7 +49,8 @@ type Idempotency struct {
 }
 
 // Leases hands requests out to workers. Every change is a compare-and-swap on
-// the state that it names.
+// the state that it names. Progress is of the lease: all changes but Renew and
+// Report leave none.
 type Leases interface {
 	// Claim leases one request until now+lease: the one with the id, or for ""
 	// the oldest open one. Open means queued, or processing with no lease or
@@ -62,6 +63,10 @@ type Leases interface {
 	// holds the request.
 	Renew(ctx context.Context, id, token string, until time.Time) error
 
+	// Report sets the Progress of a held request. Conflict if the token no
+	// longer holds it.
+	Report(ctx context.Context, id, token string, p Progress) error
+
 	// Release gives a held request back: no lease, Attempts one less, Claims as
 	// they were.
 	// Conflict if the token no longer holds the request.
@@ -70,6 +75,11 @@ type Leases interface {
 	// Finish makes a held request final: completed with output, or failed with
 	// the public sentence failure. Conflict if the token no longer holds it.
 	Finish(ctx context.Context, id, token string, now time.Time, output, failure string) error
+
+	// Cancel makes an open request failed with the public sentence failure,
+	// whoever holds it, and returns it. StartedAt is set to now if it was never
+	// claimed. Conflict if it is final already, NotFound if there is none.
+	Cancel(ctx context.Context, id string, now time.Time, failure string) (Request, error)
 
 	// Open returns up to limit requests that are claimable at now, oldest
 	// first, for the sweep.

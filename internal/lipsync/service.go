@@ -17,6 +17,9 @@ const (
 	// the age that Tidy is called with while others may be writing.
 	OrphanAge = 24 * time.Hour
 
+	// finishTime bounds the last write of a request whose output is there.
+	finishTime = 10 * time.Second
+
 	putURLLife     = time.Hour
 	getURLLife     = 2 * time.Hour
 	idempotentLife = 24 * time.Hour

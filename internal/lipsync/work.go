@@ -35,6 +35,21 @@ func (s *Service) Renew(ctx context.Context, r Request) error {
 	return s.Store.Renew(ctx, r.ID, r.Lease, s.Now().Add(Lease))
 }
 
+// Report tells how far a claimed request is. Conflict if it was lost.
+func (s *Service) Report(ctx context.Context, r Request, p Progress) error {
+	return s.Store.Report(ctx, r.ID, r.Lease, p)
+}
+
+// Held looks whether a claimed request still is the worker's. Conflict if it was
+// lost: to another worker, or to its client, who canceled it.
+func (s *Service) Held(ctx context.Context, r Request) error {
+	stored, err := s.Store.Get(ctx, r.ID)
+	if err == nil && stored.Lease != r.Lease {
+		return newError(Conflict, "lease lost")
+	}
+	return err
+}
+
 // Release gives a claimed request back, and with it the attempt.
 // Conflict if it was lost.
 func (s *Service) Release(ctx context.Context, r Request) error {
@@ -47,11 +62,15 @@ func (s *Service) Release(ctx context.Context, r Request) error {
 // error it may be called again.
 func (s *Service) Complete(ctx context.Context, r Request, output io.Reader, size int64) error {
 	key := outputKey(r.ID, r.Claims)
+	late := context.WithoutCancel(ctx)
 	if err := s.Objects.Put(ctx, key, output, size); err != nil {
+		_ = s.Objects.Delete(late, key) // it may be there all the same
 		return err
 	}
-	err := s.finish(ctx, r, key, "")
-	late := context.WithoutCancel(ctx)
+	// Who watches the lease sees it end by this very call, and must not cut it off.
+	last, cancel := context.WithTimeout(late, finishTime)
+	defer cancel()
+	err := s.finish(last, r, key, "")
 	switch CodeOf(err) {
 	case "":
 		for claim := 1; claim < r.Claims; claim++ {
@@ -90,10 +109,15 @@ func (s *Service) finish(ctx context.Context, r Request, output, failure string)
 		r.Status = Failed
 	}
 	s.watcher().Finished(r)
+	s.dropInputs(ctx, r)
+	return nil
+}
+
+// dropInputs deletes the media that were stored for a request that is final.
+func (s *Service) dropInputs(ctx context.Context, r Request) {
 	if strings.HasPrefix(r.Video.Object, inputs) {
 		_ = s.deleteInputs(context.WithoutCancel(ctx), r.ID) // else Tidy does it
 	}
-	return nil
 }
 
 // OpenMedia opens an input that is one of our objects.

@@ -12,10 +12,11 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// TestCrashes takes two requests from their creation to their output, with a
-// fault at every single call of a port: before it or after it, and with the
-// process going on or ending there. Whatever happens, each request completes
-// once, counts once, and leaves its output alone. open returns empty ports.
+// TestCrashes takes two requests from their creation to their output, and one that
+// is canceled while a worker has it, with a fault at every single call of a port:
+// before it or after it, and with the process going on or ending there. Whatever
+// happens, each request ends once, counts once, and leaves its output alone, or
+// nothing. open returns empty ports.
 func TestCrashes(t *testing.T, open func(t *testing.T) (lipsync.Store, lipsync.Objects)) {
 	calls := crash(t, open, &faults{})
 	if calls < 20 {
@@ -42,6 +43,7 @@ type story struct {
 	service *lipsync.Service
 	caller  lipsync.Caller
 	renders map[string]int // how often each request was made final
+	cancel  error          // what became of the last try to cancel
 }
 
 // crash tells the story with the faults, then a second time without: what a
@@ -55,7 +57,7 @@ func crash(t *testing.T, open func(t *testing.T) (lipsync.Store, lipsync.Objects
 		Now: clock.Now, NewID: uuid.NewString, Random: rand.Reader, GenerateRate: 60, ReadRate: 600,
 		Engines: []string{"warp"},
 	}
-	_, k, err := s.service.CreateKey(t.Context(), "a", "test", 2)
+	_, k, err := s.service.CreateKey(t.Context(), "a", "test", 3)
 	must(t, err)
 	s.caller = lipsync.Caller{Account: "a", KeyID: k.ID, KeyName: k.Name}
 	s.tell()
@@ -72,20 +74,27 @@ func crash(t *testing.T, open func(t *testing.T) (lipsync.Store, lipsync.Objects
 	return calls
 }
 
-// tell makes both requests, again if need be, and works until none is left.
+// tell makes the requests, again if need be, and works until none is left.
 // It goes on where a step fails.
 func (s *story) tell() {
-	_ = s.sendMedia()
+	_ = s.sendMedia("doomed")
+	_ = s.sendMedia("media")
 	_ = s.sendUpload()
-	for range 4 {
+	for range 6 {
 		_ = s.work()
 	}
+	s.cancelDoomed()
+}
+
+// cancelDoomed cancels the one that is to be canceled.
+func (s *story) cancelDoomed() {
+	_, s.cancel = s.service.Cancel(s.t.Context(), s.caller, "doomed")
 }
 
 // sendMedia generates from a multipart form, as a client that tries again.
-func (s *story) sendMedia() error {
+func (s *story) sendMedia(name string) error {
 	id := s.service.NewRequestID()
-	video, err := s.service.StoreMedia(s.t.Context(), id, lipsync.Video, strings.NewReader("video of media"))
+	video, err := s.service.StoreMedia(s.t.Context(), id, lipsync.Video, strings.NewReader("video of "+name))
 	if err != nil {
 		return err
 	}
@@ -94,8 +103,8 @@ func (s *story) sendMedia() error {
 		return err
 	}
 	_, err = s.service.Generate(s.t.Context(), s.caller, lipsync.NewRequest{
-		ID: id, Video: video, Audio: audio, ReferenceID: "media", HasReferenceID: true,
-		IdempotencyKey: "media", HasIdempotency: true,
+		ID: id, Video: video, Audio: audio, ReferenceID: name, HasReferenceID: true,
+		IdempotencyKey: name, HasIdempotency: true,
 	})
 	return err
 }
@@ -143,6 +152,10 @@ func (s *story) render(r lipsync.Request) error {
 	if err := s.service.Renew(s.t.Context(), r); err != nil {
 		return err
 	}
+	_ = s.service.Report(s.t.Context(), r, half()) // never a reason to stop
+	if r.ReferenceID == "doomed" {
+		s.cancelDoomed()
+	}
 	if err := s.service.Complete(s.t.Context(), r, video, size); err != nil {
 		return err
 	}
@@ -155,8 +168,8 @@ func (s *story) check(store lipsync.Store, objects lipsync.Objects) {
 	t := s.t
 	_, total, err := store.List(t.Context(), "a", "", 0, 10)
 	must(t, err)
-	want(t, "requests", total, 2)
-	wantUsed(t, store, "a", 2)
+	want(t, "requests", total, 3)
+	wantUsed(t, store, "a", 3)
 	s.refuse()
 
 	var named []string
@@ -168,6 +181,7 @@ func (s *story) check(store lipsync.Store, objects lipsync.Objects) {
 		wantObject(t, objects, r.Output, "video of "+reference)
 		named = append(named, r.Output)
 	}
+	named = append(named, s.checkDoomed(store, objects)...)
 	// Once the uploads' time is over, the outputs alone remain.
 	s.clock.Advance(lipsync.UploadLife + 2*time.Hour)
 	must(t, s.service.Sweep(t.Context()))
@@ -175,7 +189,23 @@ func (s *story) check(store lipsync.Store, objects lipsync.Objects) {
 	wantSet(t, objects, named)
 }
 
-// refuse sends a third request with a key good for two: it leaves nothing.
+// checkDoomed looks at the request that was to be canceled, and returns the key of
+// its output: it has one if the worker came first, and the client was told.
+func (s *story) checkDoomed(store lipsync.Store, objects lipsync.Objects) []string {
+	r, err := store.Latest(s.t.Context(), "a", "doomed")
+	must(s.t, err)
+	if lipsync.CodeOf(s.cancel) == lipsync.Finished {
+		want(s.t, "doomed status", r.Status, lipsync.Completed)
+		wantObject(s.t, objects, r.Output, "video of doomed")
+		return []string{r.Output}
+	}
+	must(s.t, s.cancel)
+	want(s.t, "doomed error", r.Error, lipsync.Canceled)
+	want(s.t, "doomed completed", s.renders[r.ID], 0)
+	return nil
+}
+
+// refuse sends a fourth request with a key good for three: it leaves nothing.
 func (s *story) refuse() {
 	id := s.service.NewRequestID()
 	video, err := s.service.StoreMedia(s.t.Context(), id, lipsync.Video, strings.NewReader("refused"))
@@ -184,7 +214,7 @@ func (s *story) refuse() {
 	wantCode(s.t, err, lipsync.TokenLimit)
 	_, err = s.service.Objects.Size(s.t.Context(), video.Object)
 	wantCode(s.t, err, lipsync.NotFound)
-	wantUsed(s.t, s.service.Store, "a", 2)
+	wantUsed(s.t, s.service.Store, "a", 3)
 }
 
 // wantSet checks which objects there are, in any order.

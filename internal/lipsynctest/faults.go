@@ -70,6 +70,15 @@ func (s faultyStore) Renew(ctx context.Context, id, token string, until time.Tim
 	return s.do(func() error { return s.Store.Renew(ctx, id, token, until) })
 }
 
+func (s faultyStore) Report(ctx context.Context, id, token string, p lipsync.Progress) error {
+	return s.do(func() error { return s.Store.Report(ctx, id, token, p) })
+}
+
+func (s faultyStore) Cancel(ctx context.Context, id string, now time.Time, failure string) (r lipsync.Request, err error) {
+	err = s.do(func() (err error) { r, err = s.Store.Cancel(ctx, id, now, failure); return err })
+	return r, err
+}
+
 func (s faultyStore) Release(ctx context.Context, id, token string) error {
 	return s.do(func() error { return s.Store.Release(ctx, id, token) })
 }

@@ -11,6 +11,12 @@ import (
 // claimable holds for open requests that nobody holds at the given time.
 const claimable = "status IN ('queued', 'processing') AND lease_until <= ?"
 
+// What a request has that nobody holds.
+const (
+	noProgress = "stage = '', percent = 0, ends = 0"
+	idle       = "lease = '', lease_until = 0, " + noProgress
+)
+
 func lost() error { return refusal(lipsync.Conflict, "lease lost") }
 
 // Claim implements lipsync.Leases.
@@ -24,7 +30,7 @@ func (s *Store) Claim(ctx context.Context, id, token string, now time.Time, leas
 	err := s.update(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
 		r, err = scanRequest(tx.QueryRowContext(ctx, `UPDATE requests SET status = 'processing',
 				claims = claims + 1, attempts = attempts + 1,
-				started_at = iif(started_at = 0, ?, started_at), lease = ?, lease_until = ?
+				started_at = iif(started_at = 0, ?, started_at), lease = ?, lease_until = ?, `+noProgress+`
 			WHERE `+which+" RETURNING "+requestColumns, append(set, args...)...))
 		return err
 	})
@@ -37,9 +43,15 @@ func (s *Store) Renew(ctx context.Context, id, token string, until time.Time) er
 		micros(until), id, token)
 }
 
+// Report implements lipsync.Leases.
+func (s *Store) Report(ctx context.Context, id, token string, p lipsync.Progress) error {
+	return s.changeRow(ctx, lost(), `UPDATE requests SET stage = ?, percent = ?, ends = ?
+		WHERE id = ? AND lease = ? AND lease <> ''`, p.Stage, p.Percent, micros(p.Ends), id, token)
+}
+
 // Release implements lipsync.Leases.
 func (s *Store) Release(ctx context.Context, id, token string) error {
-	return s.changeRow(ctx, lost(), `UPDATE requests SET lease = '', lease_until = 0, attempts = attempts - 1
+	return s.changeRow(ctx, lost(), "UPDATE requests SET "+idle+`, attempts = attempts - 1
 		WHERE id = ? AND lease = ? AND lease <> ''`, id, token)
 }
 
@@ -49,9 +61,26 @@ func (s *Store) Finish(ctx context.Context, id, token string, now time.Time, out
 	if failure != "" {
 		status = lipsync.Failed
 	}
-	return s.changeRow(ctx, lost(), `UPDATE requests SET status = ?, finished_at = ?, output = ?, error = ?,
-			lease = '', lease_until = 0
+	return s.changeRow(ctx, lost(), "UPDATE requests SET "+idle+`, status = ?, finished_at = ?, output = ?, error = ?
 		WHERE id = ? AND lease = ? AND lease <> ''`, status, micros(now), output, failure, id, token)
+}
+
+// Cancel implements lipsync.Leases.
+func (s *Store) Cancel(ctx context.Context, id string, now time.Time, failure string) (r lipsync.Request, err error) {
+	err = s.update(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		r, err = scanRequest(tx.QueryRowContext(ctx, "UPDATE requests SET "+idle+`, status = 'failed', error = ?, finished_at = ?,
+				started_at = iif(started_at = 0, ?, started_at)
+			WHERE id = ? AND status IN ('queued', 'processing') RETURNING `+requestColumns,
+			failure, micros(now), micros(now), id))
+		if lipsync.CodeOf(err) != lipsync.NotFound {
+			return err
+		}
+		if _, err := scanRequest(tx.QueryRowContext(ctx, "SELECT "+requestColumns+" FROM requests WHERE id = ?", id)); err != nil {
+			return err
+		}
+		return refusal(lipsync.Conflict, "request is final")
+	})
+	return r, err
 }
 
 // Open implements lipsync.Leases.

@@ -29,6 +29,11 @@ var schema string
 // addEngine makes version 2: before it there was one engine.
 const addEngine = "ALTER TABLE requests ADD COLUMN engine TEXT NOT NULL DEFAULT 'warp'"
 
+// addProgress makes version 3: before it workers reported none.
+const addProgress = `ALTER TABLE requests ADD COLUMN stage TEXT NOT NULL DEFAULT '';
+	ALTER TABLE requests ADD COLUMN percent INTEGER NOT NULL DEFAULT 0;
+	ALTER TABLE requests ADD COLUMN ends INTEGER NOT NULL DEFAULT 0`
+
 // Store implements lipsync.Store.
 type Store struct {
 	write   *sql.DB // one connection: SQLite has one writer at a time
@@ -116,7 +121,7 @@ func (s *Store) migrate(ctx context.Context) error {
 		}
 		// Each brings a file from the version of its index to the next one. Files
 		// of every version are out there: add at the end, change nothing.
-		migrations := []string{schema, addEngine}
+		migrations := []string{schema, addEngine, addProgress}
 		if version > len(migrations) {
 			return errors.New("the database was made by a newer version of the program")
 		}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -125,28 +126,44 @@ func TestNewerFile(t *testing.T) {
 }
 
 // TestOlderFile: a request of a file from before there was a choice of engines
-// has the one that there was.
+// has the one that there was, and one from before there was progress has none.
 func TestOlderFile(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "lipsync.db")
-	store := open(t, path)
-	if err := store.CreateKey(t.Context(), lipsync.Key{ID: "k", Account: "a"}); err != nil {
-		t.Fatal(err)
+	for version, added := range map[int]string{
+		1: "engine stage percent ends",
+		2: "stage percent ends",
+	} {
+		path := filepath.Join(t.TempDir(), "lipsync.db")
+		store := open(t, path)
+		if err := store.CreateKey(t.Context(), lipsync.Key{ID: "k", Account: "a"}); err != nil {
+			t.Fatal(err)
+		}
+		r := lipsync.Request{ID: "r", Account: "a", KeyID: "k", Status: lipsync.Queued, Engine: "warp"}
+		r, _, err := store.Create(t.Context(), r, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		makeOlder(t, path, version, added)
+		if got, err := open(t, path).Get(t.Context(), "r"); err != nil || got != r {
+			t.Errorf("version %d: got %v (%v), want %v", version, got, err, r)
+		}
 	}
-	r := lipsync.Request{ID: "r", Account: "a", KeyID: "k", Status: lipsync.Queued}
-	if _, _, err := store.Create(t.Context(), r, nil, nil); err != nil {
-		t.Fatal(err)
-	}
+}
+
+// makeOlder brings a file back to the version, before columns were added.
+func makeOlder(t *testing.T, path string, version int, added string) {
+	t.Helper()
 	db, err := sql.Open("sqlite", path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	if _, err := db.Exec("ALTER TABLE requests DROP COLUMN engine; PRAGMA user_version = 1"); err != nil {
-		t.Fatal(err)
+	for column := range strings.FieldsSeq(added) {
+		if _, err := db.Exec("ALTER TABLE requests DROP COLUMN " + column); err != nil {
+			t.Fatal(err)
+		}
 	}
-	got, err := open(t, path).Get(t.Context(), "r")
-	if err != nil || got.Engine != "warp" {
-		t.Errorf("got engine %q (%v), want warp", got.Engine, err)
+	if _, err := db.Exec(fmt.Sprint("PRAGMA user_version = ", version)); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -1,0 +1,102 @@
+package lipsync_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"lipsync/internal/lipsync"
+)
+
+func TestCancel(t *testing.T) {
+	const finished = "lipsync request is already finished"
+	for _, c := range []struct {
+		name    string
+		prepare func(t *testing.T, h *home, id string)
+		code    lipsync.Code
+		message string
+		told    []string
+	}{
+		{"queued", func(*testing.T, *home, string) {}, "", "",
+			[]string{"failed canceled by the client after 3s and 0 attempts"}},
+		{"processing", func(t *testing.T, h *home, id string) { _, err := h.Claim(t.Context(), id); must(t, err) }, "", "",
+			[]string{"started after 3s", "failed canceled by the client after 3s and 1 attempts"}},
+		{"canceled", func(t *testing.T, h *home, id string) { _, err := h.Cancel(t.Context(), h.caller, id); must(t, err) }, "", "",
+			[]string{"failed canceled by the client after 3s and 0 attempts"}},
+		{"completed", func(t *testing.T, h *home, id string) { h.complete(t, id) }, lipsync.Finished, finished,
+			[]string{"started after 3s", "completed  after 3s and 1 attempts"}},
+		{"failed", func(t *testing.T, h *home, id string) {
+			r, err := h.Claim(t.Context(), id)
+			must(t, err)
+			must(t, h.Fail(t.Context(), r, "no face found in the video"))
+		}, lipsync.Finished, finished, []string{"started after 3s", "failed no face found in the video after 3s and 1 attempts"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			h := newHome(t)
+			n := h.media(t, "v", "a")
+			id, err := h.Generate(t.Context(), h.caller, n)
+			must(t, err)
+			var w watcher
+			h.Watcher = &w
+			h.clock.Advance(3 * time.Second)
+			c.prepare(t, h, id)
+			got, err := h.Cancel(t.Context(), h.caller, id)
+			wantError(t, "cancel", err, c.code, c.message)
+			w.want(t, c.told...)
+			h.wantObject(t, n.Video.Object, false)
+			h.wantObject(t, n.Audio.Object, false)
+			if c.code == "" {
+				stored, _, err := h.Request(t.Context(), h.caller, id)
+				must(t, err)
+				want(t, "answer", got, stored)
+				want(t, "error", got.Error, lipsync.Canceled)
+			}
+		})
+	}
+}
+
+// TestCancelByName: as in reads, a reference id stands for the newest request.
+func TestCancelByName(t *testing.T) {
+	h := newHome(t)
+	older, newer := h.generate(t, "x"), h.generate(t, "x")
+	got, err := h.Cancel(t.Context(), h.caller, "x")
+	must(t, err)
+	want(t, "canceled", got.ID, newer)
+	_, other := h.newCaller(t, "b", 0)
+	for _, name := range []string{older, "x", "unknown", ""} {
+		_, err := h.Cancel(t.Context(), other, name)
+		wantError(t, "other account, "+name, err, lipsync.NotFound, "lipsync request not found")
+	}
+	r, _, err := h.Request(t.Context(), h.caller, older)
+	must(t, err)
+	want(t, "status of the older", r.Status, lipsync.Queued)
+}
+
+// TestCanceledWhileStored has a client cancel while the worker stores the output:
+// nothing of it is left.
+func TestCanceledWhileStored(t *testing.T) {
+	h := newHome(t)
+	n := h.media(t, "v", "a")
+	_, err := h.Generate(t.Context(), h.caller, n)
+	must(t, err)
+	r, err := h.Claim(t.Context(), "")
+	must(t, err)
+	must(t, h.Held(t.Context(), r))
+	output := reader(func([]byte) (int, error) {
+		_, err := h.Cancel(t.Context(), h.caller, n.ID)
+		must(t, err)
+		return copy(make([]byte, 6), "output"), errors.New("stopped")
+	})
+	if err := h.Complete(t.Context(), r, output, 6); err == nil {
+		t.Error("a canceled request was completed")
+	}
+	want(t, "code of a look", lipsync.CodeOf(h.Held(t.Context(), r)), lipsync.Conflict)
+	err = h.Complete(t.Context(), r, strings.NewReader("output"), 6)
+	want(t, "code of a complete", lipsync.CodeOf(err), lipsync.Conflict)
+	h.wantEmpty(t)
+}
+
+type reader func([]byte) (int, error)
+
+func (r reader) Read(p []byte) (int, error) { return r(p) }

@@ -1,0 +1,178 @@
+package lipsynctest
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"lipsync/internal/lipsync"
+)
+
+// half returns a progress with all that it can have.
+func half() lipsync.Progress {
+	return lipsync.Progress{Stage: lipsync.Rendering, Percent: 50, Ends: at(90)}
+}
+
+func testReport(t *testing.T, store lipsync.Store) {
+	r := held(t, store)
+	for _, p := range []lipsync.Progress{{Stage: lipsync.Fetching}, half(), {Percent: 99}, {}, half()} {
+		must(t, store.Report(t.Context(), r.ID, "w", p))
+		r.Progress = p
+		wantStored(t, store, r)
+	}
+	for _, token := range []string{"", "other"} {
+		wantCode(t, store.Report(t.Context(), r.ID, token, lipsync.Progress{}), lipsync.Conflict)
+	}
+	wantCode(t, store.Report(t.Context(), uuid.NewString(), "w", half()), lipsync.Conflict)
+	must(t, store.Renew(t.Context(), r.ID, "w", at(100)))
+	r.LeaseUntil = at(100)
+	wantStored(t, store, r)
+}
+
+func testProgressEnds(t *testing.T, store lipsync.Store) {
+	addKey(t, store, "a", 0)
+	for name, end := range map[string]func(id string) error{
+		"release":     func(id string) error { return store.Release(t.Context(), id, "w") },
+		"complete":    func(id string) error { return store.Finish(t.Context(), id, "w", at(9), "o", "") },
+		"fail":        func(id string) error { return store.Finish(t.Context(), id, "w", at(9), "", "no face") },
+		"cancel":      func(id string) error { _, err := store.Cancel(t.Context(), id, at(9), "canceled"); return err },
+		"claim again": func(id string) error { _, err := claim(t, store, id, "w2", 60); return err },
+	} {
+		r, err := claim(t, store, add(t, store, "").ID, "w", 0)
+		must(t, err)
+		must(t, store.Report(t.Context(), r.ID, "w", half()))
+		must(t, end(r.ID))
+		got, err := store.Get(t.Context(), r.ID)
+		must(t, err)
+		want(t, "progress after "+name, got.Progress, lipsync.Progress{})
+		wantCode(t, store.Report(t.Context(), r.ID, "w", half()), lipsync.Conflict)
+		wantStored(t, store, got)
+	}
+}
+
+// wantCanceled cancels the request at second 9, and checks all that is known of it.
+func wantCanceled(t *testing.T, store lipsync.Store, r lipsync.Request) {
+	t.Helper()
+	got, err := store.Cancel(t.Context(), r.ID, at(9), "canceled")
+	must(t, err)
+	r.Status, r.FinishedAt, r.Error = lipsync.Failed, at(9), "canceled"
+	r.Lease, r.LeaseUntil, r.Progress = "", time.Time{}, lipsync.Progress{}
+	if r.StartedAt.IsZero() {
+		r.StartedAt = at(9)
+	}
+	want(t, "canceled", got, r)
+	wantStored(t, store, r)
+	open, err := store.Open(t.Context(), at(1000), 10)
+	must(t, err)
+	want(t, "open requests", len(open), 0)
+	for _, reference := range []string{"", "x"} {
+		page, _, err := store.List(t.Context(), "a", reference, 0, 1)
+		must(t, err)
+		want(t, "listed as", fmt.Sprint(page[0].Status, page[0].StartedAt, page[0].FinishedAt, page[0].Error),
+			fmt.Sprint(r.Status, r.StartedAt, r.FinishedAt, r.Error))
+	}
+	for _, id := range []string{r.ID, ""} {
+		_, err := claim(t, store, id, "late", 1000)
+		wantCode(t, err, lipsync.NotFound)
+	}
+}
+
+func testCancelQueued(t *testing.T, store lipsync.Store) {
+	addKey(t, store, "a", 1)
+	wantCanceled(t, store, add(t, store, "x"))
+	wantUsed(t, store, "a", 1) // what was canceled counts
+}
+
+func testCancelProcessing(t *testing.T, store lipsync.Store) {
+	addKey(t, store, "a", 0)
+	r, err := claim(t, store, add(t, store, "x").ID, "w", 0)
+	must(t, err)
+	must(t, store.Report(t.Context(), r.ID, "w", half()))
+	wantCanceled(t, store, r)
+	final, err := store.Get(t.Context(), r.ID)
+	must(t, err)
+	for name, err := range map[string]error{
+		"renew":   store.Renew(t.Context(), r.ID, "w", at(99)),
+		"report":  store.Report(t.Context(), r.ID, "w", half()),
+		"release": store.Release(t.Context(), r.ID, "w"),
+		"finish":  store.Finish(t.Context(), r.ID, "w", at(10), "late.mp4", ""),
+	} {
+		want(t, name, lipsync.CodeOf(err), lipsync.Conflict)
+	}
+	wantStored(t, store, final)
+}
+
+func testCancelFinal(t *testing.T, store lipsync.Store) {
+	r := held(t, store)
+	must(t, store.Finish(t.Context(), r.ID, "w", at(5), "o.mp4", ""))
+	final, err := store.Get(t.Context(), r.ID)
+	must(t, err)
+	_, err = store.Cancel(t.Context(), r.ID, at(9), "canceled")
+	wantCode(t, err, lipsync.Conflict)
+	wantStored(t, store, final)
+	_, err = store.Cancel(t.Context(), uuid.NewString(), at(9), "canceled")
+	wantCode(t, err, lipsync.NotFound)
+}
+
+func testConcurrentCancels(t *testing.T, store lipsync.Store) {
+	addKey(t, store, "a", 0)
+	id := add(t, store, "").ID
+	codes := together(10, func(i int) error {
+		_, err := store.Cancel(t.Context(), id, at(i), fmt.Sprint("canceled ", i))
+		return err
+	})
+	wantCodes(t, codes, map[lipsync.Code]int{"": 1, lipsync.Conflict: 9})
+	r, err := store.Get(t.Context(), id)
+	must(t, err)
+	want(t, "reason", r.Error, fmt.Sprint("canceled ", int(r.FinishedAt.Sub(Start()).Seconds())))
+}
+
+// testCancelOrFinish has a client and a worker make an end at the same time.
+func testCancelOrFinish(t *testing.T, store lipsync.Store) {
+	addKey(t, store, "a", 0)
+	for range 10 {
+		r, err := claim(t, store, add(t, store, "").ID, "w", 0)
+		must(t, err)
+		var canceled, finished error
+		codes := together(2, func(i int) error {
+			if i == 0 {
+				_, canceled = store.Cancel(t.Context(), r.ID, at(9), "canceled")
+				return canceled
+			}
+			finished = store.Finish(t.Context(), r.ID, "w", at(9), "o.mp4", "")
+			return finished
+		})
+		wantCodes(t, codes, map[lipsync.Code]int{"": 1, lipsync.Conflict: 1})
+		got, err := store.Get(t.Context(), r.ID)
+		must(t, err)
+		want(t, "canceled", got.Status == lipsync.Failed && got.Error == "canceled" && got.Output == "", canceled == nil)
+		want(t, "completed", got.Status == lipsync.Completed && got.Error == "" && got.Output == "o.mp4", finished == nil)
+	}
+}
+
+// testCancelOrClaim has a client cancel what a worker claims at the same time. The
+// worker may be first; but in the end it holds nothing.
+func testCancelOrClaim(t *testing.T, store lipsync.Store) {
+	addKey(t, store, "a", 0)
+	for range 10 {
+		id := add(t, store, "").ID
+		var canceled, claimed error
+		together(2, func(i int) error {
+			if i == 0 {
+				_, canceled = store.Cancel(t.Context(), id, at(9), "canceled")
+			} else {
+				_, claimed = claim(t, store, id, "w", 0)
+			}
+			return nil
+		})
+		must(t, canceled)
+		r, err := store.Get(t.Context(), id)
+		must(t, err)
+		want(t, "status", r.Status, lipsync.Failed)
+		want(t, "lease", r.Lease, "")
+		want(t, "was claimed", r.Claims == 1, claimed == nil)
+		wantCode(t, store.Renew(t.Context(), id, "w", at(99)), lipsync.Conflict)
+	}
+}
