@@ -66,7 +66,7 @@ func TestColourMatch(t *testing.T) {
 	cast := func(face, _, out []float32) {
 		n := len(out) / 3
 		for i := range out {
-			out[i] = .08 + []float32{.8, .85, .88}[i/n]*face[len(out)+i]
+			out[i] = .05 + []float32{.6, .75, .7}[i/n]*face[len(out)+i]
 		}
 	}
 	s, film := shoot(t, newTestEngine(t, 96, 1, cast), 25, 320, 300, 2, still)
