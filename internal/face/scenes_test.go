@@ -181,6 +181,8 @@ func TestPeople(t *testing.T) {
 			filter: "drawbox=x=60:y=160:w=110:h=60:color=0xc09070:t=fill:enable='between(n,30,50)'"}}, found{[]float64{1}, []int{1}}, found{[]float64{.75}, []int{2}}},
 		{"tilts", 100, []actor{{person: woman, x: 320, y: 180, scale: 1,
 			filter: "rotate=a='.3*sin(n/12)':c=gray"}}, found{[]float64{.95}, []int{1}}, found{}},
+		{"lies on one side", 100, []actor{{person: woman, x: 320, y: 180, scale: 1,
+			filter: "rotate=a='.8*sin(n/16)':c=gray"}}, found{[]float64{.95}, []int{1}}, found{[]float64{.5}, []int{3}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			frames := stage(t, c.frames, c.actors...)

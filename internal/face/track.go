@@ -19,7 +19,7 @@ type track struct {
 }
 
 const (
-	searchEvery  = 10  // frames between searches of the whole picture
+	searchEvery  = 10  // frames between searches of the whole picture, when no face is lost
 	lookOutEvery = 3   // the same while there is no face
 	smallestFace = .09 // of the shorter side of the picture: that starts a track
 	missesToLose = 4   // frames
@@ -35,6 +35,7 @@ func (t *Tracker) Add(frame *image.YCbCr) (faces []Face, cut bool, err error) {
 	if cut {
 		t.live = nil
 	}
+	known := len(t.live)
 	if err := t.follow(frame); err != nil {
 		return nil, cut, err
 	}
@@ -42,7 +43,7 @@ func (t *Tracker) Add(frame *image.YCbCr) (faces []Face, cut bool, err error) {
 	if len(t.live) == 0 {
 		every = lookOutEvery
 	}
-	if t.frames%every == 0 || cut {
+	if lost := len(t.live) < known; lost || cut || t.frames%every == 0 {
 		if err := t.search(frame); err != nil {
 			return nil, cut, err
 		}
