@@ -146,3 +146,30 @@ func TestOpenMedia(t *testing.T) {
 	want(t, "media", string(text), "the video")
 	want(t, "size", size, 9)
 }
+
+// TestLastWord has the caller's context end while the request becomes final, as
+// that of a worker does whose watch sees the lease end.
+func TestLastWord(t *testing.T) {
+	h := newHome(t)
+	n := h.media(t, "v", "a")
+	_, err := h.Generate(t.Context(), h.caller, n)
+	must(t, err)
+	r, err := h.Claim(t.Context(), "")
+	must(t, err)
+	ctx, stop := context.WithCancel(t.Context())
+	h.Store = hasty{h.Store, stop}
+	must(t, h.Complete(ctx, r, strings.NewReader("output"), 6))
+	h.wantObject(t, n.Video.Object, false)
+}
+
+// hasty is a store that ends its caller's context at the end of a request.
+type hasty struct {
+	lipsync.Store
+	stop func()
+}
+
+func (s hasty) Finish(ctx context.Context, id, token string, now time.Time, output, failure string) error {
+	err := s.Store.Finish(ctx, id, token, now, output, failure)
+	s.stop()
+	return errors.Join(err, ctx.Err())
+}

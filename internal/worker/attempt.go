@@ -2,7 +2,6 @@ package worker
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -26,9 +25,10 @@ const (
 // do makes one attempt at a claimed request and reports how it ended. It
 // returns an error if nothing could be reported.
 func (w *Worker) do(ctx context.Context, r lipsync.Request, log *slog.Logger) error {
-	held, drop := w.hold(ctx, r, log)
+	m := new(meter)
+	held, drop := w.hold(ctx, r, m, log)
 	bounded, cancel := context.WithTimeoutCause(held, w.attemptTime(), errSlow)
-	err := w.attempt(bounded, r)
+	err := w.attempt(bounded, r, m)
 	cancel()
 	why := context.Cause(held)
 	drop()
@@ -40,11 +40,12 @@ func (w *Worker) do(ctx context.Context, r lipsync.Request, log *slog.Logger) er
 	case err == nil:
 		log.Info("completed")
 		return nil
-	case why == errLost || code == lipsync.Conflict:
-		log.Warn("lost to another worker")
-		return nil
 	case why == errSilent:
 		return why
+	case why == errLost, code == lipsync.Conflict, lipsync.CodeOf(w.Service.Held(report, r)) == lipsync.Conflict:
+		// The last is for an attempt that failed because its inputs went.
+		log.Info("stopped: canceled, or lost to another worker")
+		return nil
 	case ctx.Err() != nil:
 		log.Info("given back", "error", err)
 		return w.Service.Release(report, r)
@@ -60,13 +61,6 @@ func (w *Worker) do(ctx context.Context, r lipsync.Request, log *slog.Logger) er
 	}
 }
 
-// Why an attempt's context ends, other than with the worker.
-var (
-	errLost   = errors.New("lease lost")
-	errSilent = errors.New("lease not renewed: the store doesn't answer")
-	errSlow   = errors.New("not done in time")
-)
-
 // attemptTime is how long an attempt that begins now may take.
 func (w *Worker) attemptTime() time.Duration {
 	if w.End.IsZero() {
@@ -75,42 +69,9 @@ func (w *Worker) attemptTime() time.Duration {
 	return min(maxAttempt, time.Until(w.End))
 }
 
-// hold renews the request's lease until drop is called. The context that it
-// returns ends when the lease is lost.
-func (w *Worker) hold(ctx context.Context, r lipsync.Request, log *slog.Logger) (held context.Context, drop func()) {
-	held, end := context.WithCancelCause(ctx)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		renewed := time.Now()
-		for {
-			select {
-			case <-held.Done():
-				return
-			case <-time.After(lipsync.Lease / 4):
-			}
-			err := w.Service.Renew(held, r)
-			switch {
-			case err == nil:
-				renewed = time.Now()
-			case lipsync.CodeOf(err) == lipsync.Conflict:
-				end(errLost)
-			case time.Since(renewed) > lipsync.Lease*3/4:
-				end(errSilent)
-			default:
-				log.Warn("renew", "error", err)
-			}
-		}
-	}()
-	return held, func() {
-		end(context.Canceled)
-		<-done
-	}
-}
-
 // attempt gets the media, renders them and stores the output, with all files
 // of its own in one folder, which it removes. Invalid is for the user to read.
-func (w *Worker) attempt(ctx context.Context, r lipsync.Request) (err error) {
+func (w *Worker) attempt(ctx context.Context, r lipsync.Request, m *meter) (err error) {
 	folder, err := os.MkdirTemp(w.Scratch, "request-")
 	if err != nil {
 		return err
@@ -129,7 +90,9 @@ func (w *Worker) attempt(ctx context.Context, r lipsync.Request) (err error) {
 		Scratch:     folder,
 		LargestFace: r.LargestFace,
 		Engine:      r.Engine,
+		Progress:    m.rendered,
 	}
+	m.enter(lipsync.Fetching)
 	if err := w.get(ctx, lipsync.Video, r.Video, job.Video); err != nil {
 		return err
 	}
@@ -143,6 +106,7 @@ func (w *Worker) attempt(ctx context.Context, r lipsync.Request) (err error) {
 	if err := w.Renderer.Render(ctx, job); err != nil {
 		return err
 	}
+	m.enter(lipsync.Storing)
 	return w.complete(ctx, r, job.Output)
 }
 

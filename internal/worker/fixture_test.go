@@ -159,3 +159,12 @@ func (f *fixture) output(t *testing.T, id string) string {
 	}
 	return string(b)
 }
+
+func readAll(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Error(err)
+	}
+	return string(b)
+}

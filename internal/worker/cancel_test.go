@@ -1,0 +1,147 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"lipsync/internal/lipsync"
+	"lipsync/internal/render"
+)
+
+// stuck waits for the end of ctx.
+func stuck(ctx context.Context) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// stuckWeb has files that never come.
+type stuckWeb struct{}
+
+func (stuckWeb) Fetch(ctx context.Context, _ string, _ io.Writer, _ int64) error { return stuck(ctx) }
+
+// stuckObjects store the bytes of an output, and then don't say so.
+type stuckObjects struct{ lipsync.Objects }
+
+func (o stuckObjects) Put(ctx context.Context, key string, r io.Reader, size int64) error {
+	return errors.Join(o.Objects.Put(ctx, key, r, size), stuck(ctx))
+}
+
+// TestCancel cancels an attempt wherever it may be: it stops within two seconds,
+// and nothing is left of it.
+func TestCancel(t *testing.T) {
+	rendering := func(ctx context.Context, j render.Job) error {
+		return errors.Join(concatenate(ctx, j), stuck(ctx))
+	}
+	for name, c := range map[string]struct {
+		render  renderFunc
+		prepare func(*fixture)
+	}{
+		"fetching":  {concatenate, func(f *fixture) { f.Fetcher = stuckWeb{} }},
+		"rendering": {rendering, func(*fixture) {}},
+		"storing":   {concatenate, func(f *fixture) { f.Service.Objects = stuckObjects{f.Service.Objects} }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := setup(t, c.render)
+				c.prepare(f)
+				id := f.request(t, "video", "audio")
+				stopped := make(chan error)
+				go func() { _, err := f.Worker.Do(context.Background(), id); stopped <- err }()
+				time.Sleep(90500 * time.Millisecond)
+				if _, err := f.Service.Cancel(t.Context(), f.caller, id); err != nil {
+					t.Fatal(err)
+				}
+				canceled := time.Now()
+				if err := <-stopped; err != nil {
+					t.Errorf("the worker says %v, want nothing: a client may cancel", err)
+				}
+				if took := time.Since(canceled); took > 2*time.Second {
+					t.Errorf("stopped after %v, want 2 s at most", took)
+				}
+				f.want(t, id, lipsync.Failed, lipsync.Canceled, 1)
+				f.wantNoObjects(t)
+			})
+		})
+	}
+}
+
+// wantNoObjects checks that no object is stored.
+func (f *fixture) wantNoObjects(t *testing.T) {
+	t.Helper()
+	err := f.Service.Objects.List(t.Context(), "", func(key string, _ time.Time) error {
+		t.Errorf("object %s is left", key)
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// TestCanceledUnseen cancels just before something goes wrong, so that the worker
+// learns of it by that: its inputs are gone, or a broken video is of no interest
+// any more. It is no failure of the worker.
+func TestCanceledUnseen(t *testing.T) {
+	for name, said := range map[string]error{
+		"media gone":  errors.New("no such object"),
+		"bad media":   &lipsync.Error{Code: lipsync.Invalid, Message: "no face found in the video"},
+		"all is done": nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			var f *fixture
+			f = setup(t, func(ctx context.Context, j render.Job) error {
+				if _, err := f.Service.Cancel(ctx, f.caller, "doomed"); err != nil {
+					return err
+				}
+				return errors.Join(concatenate(ctx, j), said)
+			})
+			n := lipsync.NewRequest{ID: f.Service.NewRequestID(), ReferenceID: "doomed", HasReferenceID: true}
+			for kind, source := range map[lipsync.MediaKind]*lipsync.Source{lipsync.Video: &n.Video, lipsync.Audio: &n.Audio} {
+				var err error
+				if *source, err = f.Service.StoreMedia(t.Context(), n.ID, kind, strings.NewReader("stored")); err != nil {
+					t.Fatal(err)
+				}
+			}
+			id, err := f.Service.Generate(t.Context(), f.caller, n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if found, err := f.Worker.Do(t.Context(), id); !found || err != nil {
+				t.Errorf("got %t and %v, want true and no error", found, err)
+			}
+			f.want(t, id, lipsync.Failed, lipsync.Canceled, 1)
+			f.wantNoObjects(t)
+		})
+	}
+}
+
+// TestNextAfterCanceled: the worker goes on with the next request.
+func TestNextAfterCanceled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := setup(t, func(ctx context.Context, j render.Job) error {
+			if err := concatenate(ctx, j); err != nil || !strings.Contains(readAll(t, j.Video), "endless") {
+				return err
+			}
+			return stuck(ctx)
+		})
+		endless, queued, next := f.request(t, "endless", ""), f.request(t, "queued", ""), f.request(t, "next", "")
+		ctx, stop := context.WithTimeout(context.Background(), 20*time.Second)
+		defer stop()
+		done := make(chan struct{})
+		go func() { defer close(done); f.Run(ctx, 1, nil) }()
+		time.Sleep(3 * time.Second)
+		for _, id := range []string{endless, queued} {
+			if _, err := f.Service.Cancel(t.Context(), f.caller, id); err != nil {
+				t.Fatal(err)
+			}
+		}
+		<-done
+		f.want(t, endless, lipsync.Failed, lipsync.Canceled, 1)
+		f.want(t, queued, lipsync.Failed, lipsync.Canceled, 0)
+		f.want(t, next, lipsync.Completed, "", 1)
+	})
+}
