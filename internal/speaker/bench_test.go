@@ -3,14 +3,13 @@ package speaker
 import (
 	"testing"
 
-	"lipsync/internal/face"
 	"lipsync/internal/face/facetest"
 )
 
 // BenchmarkLook is one look at one face of a large frame.
 func BenchmarkLook(b *testing.B) {
 	frame := facetest.Frame(1280, 720, facetest.Head{X: 400, Y: 300, Eyes: 120})
-	f := faceAt(400, 300, 120)
+	f := faceAt(0, 400, 300, 120)
 	l := &look{}
 	for b.Loop() {
 		l.at(frame, f)
@@ -31,11 +30,4 @@ func BenchmarkScore(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N*windowTicks), "ms/tick")
-}
-
-func faceAt(x, y, eyes float32) (f face.Face) {
-	f.Box = face.Box{X: x, Y: y + eyes/2, Size: 2.4 * eyes}
-	f.Points[face.LeftPupil], f.Points[face.RightPupil] = face.Point{X: x - eyes/2, Y: y}, face.Point{X: x + eyes/2, Y: y}
-	f.Points[face.LeftCorner], f.Points[face.RightCorner] = face.Point{X: x - eyes/3, Y: y + eyes}, face.Point{X: x + eyes/3, Y: y + eyes}
-	return f
 }

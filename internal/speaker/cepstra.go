@@ -33,7 +33,7 @@ type Cepstra struct {
 	pending []float64 // samples from the next window's first on
 	fft     *fourier.FFT
 	bins    []complex128
-	filters [melFilters][fftSize/2 + 1]float64
+	filters [melFilters]filter
 	waves   [coefficients][melFilters]float64 // of the cosine transform, with the lifter's gain
 }
 
@@ -41,11 +41,7 @@ type Cepstra struct {
 func NewCepstra() *Cepstra {
 	c := &Cepstra{fft: fourier.NewFFT(fftSize)}
 	for m := range c.filters {
-		left, centre, right := melEdge(m), melEdge(m+1), melEdge(m+2)
-		for k := range c.filters[m] {
-			f := float64(k)
-			c.filters[m][k] = max(min((f-left)/(centre-left), (right-f)/(right-centre)), 0)
-		}
+		c.filters[m] = newFilter(melEdge(m), melEdge(m+1), melEdge(m+2))
 	}
 	for i := range c.waves {
 		gain := math.Sqrt(2./melFilters) * (1 + lifter/2*math.Sin(math.Pi*float64(i)/lifter))
@@ -54,6 +50,20 @@ func NewCepstra() *Cepstra {
 		}
 	}
 	return c
+}
+
+// filter is a triangle over the bins of a spectrum.
+type filter struct {
+	from    int
+	weights []float64
+}
+
+func newFilter(left, centre, right float64) filter {
+	f := filter{from: int(left)}
+	for k := left; k < right; k++ {
+		f.weights = append(f.weights, min((k-left)/(centre-left), (right-k)/(right-centre)))
+	}
+	return f
 }
 
 // melEdge is the bin of the spectrum where filter i begins.
@@ -96,8 +106,8 @@ func (c *Cepstra) row(window []float64) (row [coefficients]float32) {
 	}
 	var mel [melFilters]float64
 	for m := range mel {
-		for k, w := range c.filters[m] {
-			mel[m] += w * power[k]
+		for k, w := range c.filters[m].weights {
+			mel[m] += w * power[c.filters[m].from+k]
 		}
 		mel[m] = math.Log(max(mel[m], leastEnergy))
 	}

@@ -37,15 +37,15 @@ func newVoice(sound *speech.Speech, fps float64, from, to int) voice {
 }
 
 const (
-	calm   = .06 // motion of a mouth at rest
-	lively = .18 // and of one that surely speaks
+	calm   = .04 // motion of a mouth at rest
+	lively = .13 // and of one that surely speaks
 
 	// The network's scores of faces that don't speak, and that surely do.
 	mute, speaking = -2.5, 1.5
 
 	// What counts, each of 1 at most.
 	motionToo = .3  // where the network tells, too
-	agreement = .7  // of the motion and the voice over a while
+	agreement = .7  // of motion and voice over a while, where the mouth moves
 	hushed    = .05 // motion while no one is heard
 	largeness = .02 // being the largest
 	prominent = .3  // the same where there is no sound to go by
@@ -70,12 +70,14 @@ func (s *shot) weigh(v voice, score scoring) {
 			case v == nil:
 				e = l * (1 + prominent*size)
 			case score == nil:
-				e = l*(v[k]+hushed) + agreement*with[i]
+				e = l*(v[k]+hushed) + agreement*l*with[i]
 			default:
 				p := min(max((score(t.number, k)-mute)/(speaking-mute), 0), 1)
-				e = p + motionToo*l*(v[k]+hushed) + agreement*with[i]
+				e = p + motionToo*l*(v[k]+hushed) + agreement*l*with[i]
 			}
-			t.evidence[i] = (e + largeness*size) / float32(s.fps)
+			if e += largeness * size; e == e { // where the size is not a number, there is none
+				t.evidence[i] = e / float32(s.fps)
+			}
 		}
 	}
 }

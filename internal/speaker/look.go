@@ -43,20 +43,20 @@ func (l *look) at(frame *image.YCbCr, f face.Face) {
 	l.face, l.half = face, half
 }
 
-// crop returns the face upright, nil if there is next to nothing of it.
+// crop returns the face upright, nil if there is next to nothing of it or it is
+// in no place.
 func (l *look) crop(frame *image.YCbCr, f face.Face) *crop {
-	p := f.Points
-	x, y := (p[face.LeftPupil].X+p[face.RightPupil].X)/2, (p[face.LeftPupil].Y+p[face.RightPupil].Y)/2
-	down := (p[face.LeftCorner].Y+p[face.RightCorner].Y)/2 - y
-	// Of a face that is turned aside the pupils are too close.
-	scale := max(face.Distance(p[face.LeftPupil], p[face.RightPupil]), down/mouthPlace)
-	if !(scale >= smallest) || !inside(frame, x, y) { // also where a number is none
+	x, y, scale := measure(f)
+	r := frame.Rect
+	// Also nothing that is not a number is inside.
+	inside := x >= float32(r.Min.X) && x < float32(r.Max.X) && y >= float32(r.Min.Y) && y < float32(r.Max.Y)
+	if !inside || !(scale >= smallest && scale <= float32(max(r.Dx(), r.Dy()))) {
 		return nil
 	}
 	if l.scale == 0 {
 		l.scale = scale
 	}
-	l.scale += .15 * (min(scale, 2*l.scale) - l.scale)
+	l.scale += .15 * (scale - l.scale)
 	side := cropWidth * l.scale
 	left, top := x-side/2, y+cropCentre*l.scale-side/2
 	pixels := face.Cut(frame, image.Rect(int(left)-1, int(top)-1, int(left+side)+2, int(top+side)+2), l.scale)
@@ -71,9 +71,14 @@ func (l *look) crop(frame *image.YCbCr, f face.Face) *crop {
 	return out
 }
 
-func inside(frame *image.YCbCr, x, y float32) bool {
-	r := frame.Rect
-	return x >= float32(r.Min.X) && x < float32(r.Max.X) && y >= float32(r.Min.Y) && y < float32(r.Max.Y)
+// measure returns the place between the pupils and their distance, as it were if
+// the face looked straight ahead.
+func measure(f face.Face) (x, y, scale float32) {
+	left, right := f.Points[face.LeftPupil], f.Points[face.RightPupil]
+	x, y = (left.X+right.X)/2, (left.Y+right.Y)/2
+	lips := (f.Points[face.LeftCorner].Y + f.Points[face.RightCorner].Y) / 2
+	// Of a face that is turned aside the pupils are too close.
+	return x, y, max(face.Distance(left, right), (lips-y)/mouthPlace)
 }
 
 // half is a crop at half the size.
@@ -101,12 +106,14 @@ const (
 
 // motion is how much the mouth changed since it looked as before, wherever it
 // has moved to with the head: the deviation of the difference, by that of the
-// face's pixels. A mouth that speaks has .1 to .4, one at rest .02 to .06.
+// face's pixels. A mouth that speaks has .05 to .3, one at rest .01 to .05.
 func (h *half) motion(before *half) float32 {
-	least := float32(math.Inf(1))
+	least, at := float32(math.Inf(1)), 0
 	for y := -farthest; y <= farthest; y++ {
 		for x := -farthest; x <= farthest; x++ {
-			least = min(least, h.change(before, y*halfSize+x))
+			if c := h.change(before, y*halfSize+x); c < least {
+				least, at = c, y*halfSize+x
+			}
 		}
 	}
 	var sum, squares float32
@@ -116,7 +123,7 @@ func (h *half) motion(before *half) float32 {
 	}
 	mean := sum / float32(len(before))
 	variance := max(squares/float32(len(before))-mean*mean, 16) // a face without contrast shows noise alone
-	return min(float32(math.Sqrt(float64(least/variance))), mostMotion)
+	return min(float32(math.Sqrt(h.rest(before, at)/float64(variance))), mostMotion)
 }
 
 // change is the variance of the difference to the mouth before, moved by some
@@ -133,4 +140,28 @@ func (h *half) change(before *half, moved int) float32 {
 		}
 	}
 	return squares/mouthPixels - sum/mouthPixels*sum/mouthPixels
+}
+
+// rest is what of change a move by less than a pixel doesn't explain: what is
+// left by least squares over the slopes.
+func (h *half) rest(before *half, moved int) float64 {
+	var sums [3]float64 // of the difference and the slopes along x and y
+	var products [3][3]float64
+	for y := mouthTop; y < mouthBottom; y++ {
+		for i := y*halfSize + mouthLeft; i < y*halfSize+mouthRight; i++ {
+			v := [3]float64{float64(h[i+moved] - before[i]), float64(before[i+1]-before[i-1]) / 2,
+				float64(before[i+halfSize]-before[i-halfSize]) / 2}
+			for a := range v {
+				sums[a] += v[a]
+				for b := range a + 1 {
+					products[a][b] += v[a] * v[b]
+				}
+			}
+		}
+	}
+	covariance := func(a, b int) float64 { return (products[a][b] - sums[a]*sums[b]/mouthPixels) / mouthPixels }
+	xx, xy, yy := covariance(1, 1)+1, covariance(2, 1), covariance(2, 2)+1 // not 0 where nothing slopes
+	dx, dy := covariance(1, 0), covariance(2, 0)
+	explained := (yy*dx*dx - 2*xy*dx*dy + xx*dy*dy) / (xx*yy - xy*xy)
+	return max(covariance(0, 0)-explained, 0)
 }

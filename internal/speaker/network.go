@@ -3,7 +3,6 @@ package speaker
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"lipsync/internal/onnx"
 )
@@ -22,29 +21,27 @@ func NewNetwork(session *onnx.Session) (*Network, error) {
 	n := &Network{session: session, sound: -1, faces: -1}
 	inputs, outputs := session.Inputs(), session.Outputs()
 	for i, in := range inputs {
-		switch {
-		case fits(in.Shape, 1, -1, coefficients):
+		if fits(in, soundShape) {
 			n.sound = i
-		case fits(in.Shape, 1, -1, cropSize, cropSize):
+		} else if fits(in, facesShape) {
 			n.faces = i
 		}
 	}
-	if len(inputs) != 2 || n.sound < 0 || n.faces < 0 {
-		return nil, fmt.Errorf("a network that tells who speaks takes 1 × 4T × %d of sound and 1 × T × %d × %[2]d of a face, not %v",
-			coefficients, cropSize, inputs)
-	}
-	if len(outputs) != 1 || !fits(outputs[0].Shape, 1, -1) {
-		return nil, fmt.Errorf("a network that tells who speaks gives 1 × T scores, not %v", outputs)
+	if len(inputs) != 2 || n.sound < 0 || n.faces < 0 || len(outputs) != 1 || !fits(outputs[0], scoresShape) {
+		return nil, fmt.Errorf("a network that tells who speaks makes scores of 1 × T from sound of 1 × 4T × %d and faces of 1 × T × %d × %[2]d, for any T; not %v from %v",
+			coefficients, cropSize, outputs, inputs)
 	}
 	return n, nil
 }
 
-// fits tells whether tensors of the wanted shape can be those of the shape. -1
-// stands for any number, and has to there.
-func fits(shape []int, want ...int) bool {
-	return slices.EqualFunc(shape, want, func(have, want int) bool {
-		return have == -1 || have == want
-	})
+// The shapes of what the network takes and makes for some ticks.
+func soundShape(ticks int) []int  { return []int{1, ticks * hopsPerTick, coefficients} }
+func facesShape(ticks int) []int  { return []int{1, ticks, cropSize, cropSize} }
+func scoresShape(ticks int) []int { return []int{1, ticks} }
+
+// fits tells whether a tensor takes any number of ticks.
+func fits(tensor onnx.Info, shape func(ticks int) []int) bool {
+	return tensor.Shape != nil && tensor.Fits(shape(1)) && tensor.Fits(shape(windowTicks))
 }
 
 // scorer is the use of a network for one video.
@@ -85,9 +82,8 @@ func (s *scorer) bind(length int) error {
 		return err
 	}
 	inputs := make([][]int, 2)
-	inputs[s.sound] = []int{1, length * hopsPerTick, coefficients}
-	inputs[s.faces] = []int{1, length, cropSize, cropSize}
-	binding, err := s.session.Bind(inputs, [][]int{{1, length}})
+	inputs[s.sound], inputs[s.faces] = soundShape(length), facesShape(length)
+	binding, err := s.session.Bind(inputs, [][]int{scoresShape(length)})
 	if err != nil {
 		return err
 	}

@@ -8,8 +8,8 @@ import (
 	"lipsync/internal/face"
 )
 
-// Cast records the faces of a video, frame by frame: some twenty bytes for each,
-// and as many with a network.
+// Cast records the faces of a video, frame by frame: some tens of bytes for
+// each, and four with a network.
 type Cast struct {
 	fps     float64
 	network *Network // nil: none
@@ -100,12 +100,10 @@ func (c *Cast) forget(missed int) (complete []*Window) {
 }
 
 // tick returns how many ticks there are next to the next frame.
-func (c *Cast) tick() (n int) {
-	at := len(c.frames)
-	for int(math.Round(float64(c.ticks)/tickRate*c.fps)) <= at {
-		c.ticks++
-		n++
-	}
+func (c *Cast) tick() int {
+	past := int(math.Ceil((float64(len(c.frames)) + .5) / c.fps * tickRate))
+	n := past - c.ticks
+	c.ticks = past
 	return n
 }
 

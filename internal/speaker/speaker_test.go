@@ -37,7 +37,7 @@ func cast(frames int, cuts []int, people ...person) *Cast {
 }
 
 // loud tells when the sound of the tests is: half of each second.
-func loud(frame int) bool { return frame/12%2 == 1 }
+func loud(frame int) bool { return frame/12%2 == 0 }
 
 func rests(int) float32 { return 0 }
 
@@ -51,6 +51,22 @@ func speaks(frame int) float32 {
 	}
 	return .2 + .1*float32(math.Sin(float64(frame)*1.3))
 }
+
+// from lets someone move the lips from a frame on, up to another.
+func from(first, end int, moves func(int) float32) func(int) float32 {
+	return func(frame int) float32 {
+		if frame < first || frame >= end {
+			return trembles(frame)
+		}
+		return moves(frame)
+	}
+}
+
+// talks moves the lips without a pause.
+func talks(int) float32 { return .2 }
+
+// halts does too, but for a third of a second.
+func halts(frame int) float32 { return .2 - from(46, 54, talks)(frame) }
 
 // chews moves them while there is none.
 func chews(frame int) float32 { return speaks(frame + 12) }
@@ -88,6 +104,15 @@ func TestActive(t *testing.T) {
 			missed: []int{24, 25, 26, 27, 28}}), false, []int{0, -1, 0, 0, 0}},
 		{"missed around a cut", cast(100, []int{25}, person{track: 0, size: 100, to: 100, mouth: speaks,
 			missed: []int{24, 25}}), false, []int{0, -1, 0, 0, 0}},
+		{"in turn", cast(100, nil, one(from(0, 48, speaks)), two(from(48, 100, speaks))), false, []int{0, 0, 1, 1, 1}},
+		{"in turn, without sound", cast(100, nil, one(from(0, 40, talks)), two(from(40, 100, talks))), true, []int{0, 0, 1, 1, 1}},
+		{"in three turns", cast(100, nil, one(from(0, 36, talks)), two(from(36, 64, talks)), person{track: 2, size: 100, to: 100, mouth: from(64, 100, talks)}), true, []int{0, 0, 1, 2, 2}},
+		{"no turn is a third of a second", cast(100, nil, one(halts), two(from(46, 54, talks))), true, []int{0, 0, 0, 0, 0}},
+		{"who spoke last while no one does", cast(100, nil, one(from(0, 20, talks)), two(rests)), true, []int{0, 0, 0, 0, 0}},
+		{"who speaks next while no one does", cast(100, nil, one(from(80, 100, talks)), two(rests)), true, []int{0, 0, 0, 0, 0}},
+		{"the larger of two who move the lips, without sound", cast(100, nil, one(talks), two(talks)), true, []int{1, 1, 1, 1, 1}},
+		{"who comes when the speaker has left", cast(100, nil, person{track: 0, size: 100, to: 40, mouth: talks},
+			person{track: 1, size: 100, from: 60, to: 100, mouth: talks}), true, []int{0, 0, -1, 1, 1}},
 		{"who speaks for the whole shot rather than who passes by", cast(100, nil, one(speaks),
 			person{track: 1, size: 300, from: 40, to: 52, mouth: speaks}), false, []int{0, 0, 0, 0, 0}},
 	} {

@@ -76,9 +76,9 @@ func (t *track) to() int { return t.from + len(t.present) }
 
 // What is weighed against evidence, which is about 1 for a second of speech.
 const (
-	switchCost = .45 // of a change of speaker: no turn is much shorter than a second of it
-	unseenCost = 1.  // of a second with a speaker who isn't seen
-	patience   = 1.  // seconds after which a speaker who isn't seen is gone
+	switchCost = .3 // of a change of speaker: no turn is much shorter than a second of it
+	unseenCost = 1. // of a second with a speaker who isn't seen
+	patience   = 1. // seconds after which a speaker who isn't seen is gone
 )
 
 // path is the best way to a track in a frame.

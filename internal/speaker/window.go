@@ -26,8 +26,8 @@ type Window struct {
 	company bool // another face is seen meanwhile
 }
 
-// gather adds the face at some ticks to its window, as it looked before at ticks
-// that were missed. It returns windows that are complete.
+// gather adds the face to its window, for the ticks from one to another and for
+// any that were missed before. It returns windows that are complete.
 func (l *look) gather(from, to int, company bool) (complete []*Window) {
 	if l.face == nil {
 		return nil
@@ -107,7 +107,12 @@ func (c *Cast) keep(w *Window, values []float32) {
 	if w.more {
 		values = values[:len(values)-margin]
 	}
-	s.values = append(s.values, values[w.told:]...)
+	for _, v := range values[w.told:] {
+		if v != v { // not a number
+			v = unscored
+		}
+		s.values = append(s.values, v)
+	}
 }
 
 // score returns the network's score of a track in a frame.

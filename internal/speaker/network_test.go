@@ -1,0 +1,139 @@
+package speaker
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"lipsync/internal/face"
+	"lipsync/internal/face/facetest"
+	"lipsync/internal/onnx"
+	"lipsync/internal/onnx/onnxtest"
+)
+
+// identity is a network whose scores are its faces or its sound, whichever is
+// its output's shape.
+func identity(t *testing.T, sound, faces, scores []int) *onnx.Session {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "network.onnx")
+	onnxtest.Graph{
+		Inputs:  []onnx.Info{{Name: "faces", Type: onnx.Float32, Shape: faces}, {Name: "sound", Type: onnx.Float32, Shape: sound}},
+		Outputs: []onnx.Info{{Name: "scores", Type: onnx.Float32, Shape: scores}},
+		Nodes: []onnxtest.Node{
+			{Op: "ReduceMean", Inputs: []string{"faces"}, Outputs: []string{"mean"}, Attributes: map[string]any{"axes": []int{2, 3}, "keepdims": 0}},
+			{Op: "Identity", Inputs: []string{"mean"}, Outputs: []string{"scores"}},
+			{Op: "Identity", Inputs: []string{"sound"}, Outputs: []string{"unused"}},
+		},
+	}.Write(t, path)
+	session, err := onnxtest.Runtime(t).Load(path, onnx.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { session.Close() })
+	return session
+}
+
+func TestNewNetwork(t *testing.T) {
+	sound, faces, scores := []int{1, -1, 13}, []int{1, -1, 112, 112}, []int{1, -1}
+	for _, test := range []struct {
+		name                 string
+		sound, faces, scores []int
+		ok                   bool
+	}{
+		{"as published", sound, faces, scores, true},
+		{"any batch", []int{-1, -1, 13}, []int{-1, -1, 112, 112}, []int{-1, -1}, true},
+		{"other sound", []int{1, -1, 80}, faces, scores, false},
+		{"other faces", sound, []int{1, -1, 224, 224}, scores, false},
+		{"colours", sound, []int{1, -1, 3, 112, 112}, scores, false},
+		{"one length", []int{1, 100, 13}, []int{1, 25, 112, 112}, []int{1, 25}, false},
+		{"two classes", sound, faces, []int{1, -1, 2}, false},
+	} {
+		_, err := NewNetwork(identity(t, test.sound, test.faces, test.scores))
+		if (err == nil) != test.ok {
+			t.Errorf("%s: %v", test.name, err)
+		}
+		if err != nil && !strings.HasPrefix(err.Error(), "a network that tells who speaks makes scores") {
+			t.Errorf("%s: %v", test.name, err)
+		}
+	}
+}
+
+// TestScore checks that every tick gets the score of its own picture, over
+// windows and through frames in which the face was missed.
+func TestScore(t *testing.T) {
+	network, err := NewNetwork(identity(t, []int{1, -1, 13}, []int{1, -1, 112, 112}, []int{1, -1}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const frames = 333
+	c := New(25, network)
+	windows := make(chan *Window, 100)
+	brightness := func(frame int) uint8 { return uint8(20 + frame%200) }
+	for i := range frames {
+		frame := facetest.Wall(200, 100)
+		for k := range frame.Y {
+			frame.Y[k] = brightness(i)
+		}
+		faces := []face.Face{faceAt(0, 50, 40, 20), faceAt(1, 150, 40, 20)}
+		if i == 95 { // missed
+			faces = faces[:1]
+		}
+		for _, w := range c.Add(frame, faces, false) {
+			windows <- w
+		}
+	}
+	for _, w := range c.End() {
+		windows <- w
+	}
+	close(windows)
+	if err := c.Score(t.Context(), windows, NewCepstra()); err != nil {
+		t.Fatal(err)
+	}
+	for track := range int32(2) {
+		for i := range frames {
+			want := float32(brightness(i))
+			if track == 1 && i == 95 {
+				want = float32(brightness(96)) // it is gathered when the face is seen again
+			}
+			if got := c.score(track, i); got != want {
+				t.Fatalf("track %d, frame %d: got %g, want %g", track, i, got, want)
+			}
+		}
+		if before, after := c.score(track, -1), c.score(track, frames); before != unscored || after != unscored {
+			t.Errorf("track %d: got %g before and %g after it is seen, want %d", track, before, after, unscored)
+		}
+	}
+}
+
+// TestCompany checks that only faces with another one beside them are scored,
+// and those that leave as soon as they do.
+func TestCompany(t *testing.T) {
+	frame := facetest.Wall(200, 100)
+	one, other := faceAt(0, 50, 40, 20), faceAt(1, 150, 40, 20)
+	c := New(25, &Network{})
+	var got []int // tracks and lengths of windows
+	add := func(n int, faces ...face.Face) {
+		for range n {
+			for _, w := range c.Add(frame, faces, false) {
+				got = append(got, int(w.track), len(w.crops))
+			}
+		}
+	}
+	add(150, one)
+	add(10, one, other)
+	add(10, one)
+	if want := []int{1, 10}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	add(100, one)
+	if want := []int{1, 10, 0, 100}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if left := c.End(); len(left) > 0 {
+		t.Errorf("%d windows of a face that is alone", len(left))
+	}
+	if got := New(25, nil).Add(frame, []face.Face{one, other}, false); got != nil {
+		t.Errorf("%d windows without a network", len(got))
+	}
+}
