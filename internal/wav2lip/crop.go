@@ -33,6 +33,16 @@ type brush struct {
 	mouth   [1]render.Mouth
 }
 
+// brush returns one that was used, if any is free.
+func (e *Engine) brush() *brush {
+	select {
+	case b := <-e.free:
+		return b
+	default:
+		return e.newBrush()
+	}
+}
+
 func (e *Engine) newBrush() *brush {
 	n := e.model.size * e.model.size
 	b := &brush{
@@ -42,7 +52,12 @@ func (e *Engine) newBrush() *brush {
 	for k := range b.seen {
 		b.seen[k], b.made[k] = make([]float32, n), make([]float32, n)
 	}
-	b.mouth[0] = render.Mouth{Image: &b.picture, Mask: &b.alpha, Release: func() { e.pool.Put(b) }}
+	b.mouth[0] = render.Mouth{Image: &b.picture, Mask: &b.alpha, Release: func() {
+		select {
+		case e.free <- b:
+		default: // there are enough
+		}
+	}}
 	return b
 }
 

@@ -62,7 +62,7 @@ func (s *session) Mouths(ctx context.Context, output int, frame *image.YCbCr) ([
 	if !ok {
 		return nil, nil
 	}
-	b := s.engine.pool.Get().(*brush)
+	b := s.engine.brush()
 	samples := s.plan.Samples
 	start := windowStart(output, s.fps, columnsOf(samples.Size()/2))
 	if err := b.ear.listen(&b.sound, samples, start); err != nil {

@@ -33,7 +33,7 @@ type Engine struct {
 	waiting []*brush      // from the queue: of the lane that has asks
 	asks    chan struct{} // the token of the lane that gathers
 	turn    chan struct{} // the token of the lane that runs the network
-	pool    sync.Pool     // of *brush
+	free    chan *brush   // that were used
 
 	ctx     context.Context // of the lanes
 	cancel  context.CancelFunc
@@ -61,8 +61,8 @@ func start(m model) (*Engine, error) {
 		model: m, filters: newFilterbank(),
 		queue: make(chan *brush), asks: make(chan struct{}, 1), turn: make(chan struct{}, 1),
 	}
+	e.free = make(chan *brush, e.Workers())
 	e.mask, e.ring = newMask(m.size)
-	e.pool.New = func() any { return e.newBrush() }
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	for i := range e.lanes {
 		e.lanes[i] = lane{Engine: e, bindings: map[int]binding{}}
