@@ -15,7 +15,7 @@ import (
 )
 
 // shown is a network of the Wav2Lip kind that paints the face as it is.
-func shown(t *testing.T) string {
+func shown(t testing.TB) string {
 	path := filepath.Join(t.TempDir(), "wav2lip.onnx")
 	onnxtest.Graph{
 		Inputs: []onnx.Info{
@@ -32,7 +32,7 @@ func shown(t *testing.T) string {
 	return path
 }
 
-func open(t *testing.T, models string) (*studio.Studio, error) {
+func open(t testing.TB, models string) (*studio.Studio, error) {
 	t.Helper()
 	limits := render.DefaultLimits()
 	s, err := studio.Open(studio.Options{
@@ -48,7 +48,7 @@ func open(t *testing.T, models string) (*studio.Studio, error) {
 	return s, err
 }
 
-func add(t *testing.T, folder string, role onnx.Role, file string) {
+func add(t testing.TB, folder string, role onnx.Role, file string) {
 	t.Helper()
 	if _, err := onnx.Add(folder, onnx.Model{Role: role}, file); err != nil {
 		t.Fatal(err)

@@ -1,0 +1,99 @@
+package studio_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"lipsync/internal/ffmpeg/ffmpegtest"
+	"lipsync/internal/onnx"
+	"lipsync/internal/onnx/onnxtest"
+	"lipsync/internal/render"
+	"lipsync/internal/studio"
+)
+
+// neural sets rendering up with all networks, and a trivial one that paints.
+func neural(b *testing.B) *studio.Studio {
+	b.Helper()
+	models, folder := onnxtest.Models(b), b.TempDir()
+	for role, name := range map[onnx.Role]string{
+		onnx.FaceDetector: "ultraface_rfb_320.onnx", onnx.FaceLandmarks: "facemesh_192.onnx", onnx.ActiveSpeaker: "light_asd.onnx",
+	} {
+		add(b, folder, role, filepath.Join(models, name))
+	}
+	add(b, folder, onnx.Wav2Lip, shown(b))
+	s, err := open(b, folder)
+	if err != nil {
+		b.Fatal(err)
+	}
+	s.Limits.Duration = 3 * time.Hour
+	return s
+}
+
+// resident is the memory of this process, in MiB; the children's is bounded by
+// themselves.
+func resident(b *testing.B) (mib float64) {
+	status, err := os.ReadFile("/proc/self/status")
+	_, rss, ok := strings.Cut(string(status), "VmRSS:")
+	if err != nil || !ok {
+		b.Skip("the system doesn't tell a process's memory in /proc")
+	}
+	_, _ = fmt.Sscan(rss, &mib)
+	return mib / 1024
+}
+
+// BenchmarkTwoHours renders two hours of two people, small and at 10 frames a
+// second, and tells the most memory in the first and in the last tenth of each pass.
+func BenchmarkTwoHours(b *testing.B) {
+	s := neural(b)
+	source := filepath.Join(onnxtest.Models(b), "..", "media", "two_people.mp4")
+	short := ffmpegtest.Make(b, "short.mp4", "-i", source, "-vf", "scale=256:128,fps=10", "-c:a", "aac")
+	long := ffmpegtest.Make(b, "long.mp4", "-stream_loop", "-1", "-i", short, "-t", "7200", "-c", "copy")
+	for b.Loop() {
+		early, late, scratch := map[string]float64{}, map[string]float64{}, b.TempDir()
+		err := s.Render(b.Context(), render.Job{
+			Video: long, Audio: long, Output: filepath.Join(scratch, "out.mp4"), Scratch: scratch, Engine: "wav2lip",
+			Progress: func(p render.Progress) {
+				switch {
+				case p.Done < p.Total/10:
+					early[p.Stage] = max(early[p.Stage], resident(b))
+				case p.Done > p.Total*9/10:
+					late[p.Stage] = max(late[p.Stage], resident(b))
+				}
+			},
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+		for stage := range late {
+			b.ReportMetric(early[stage], "first-"+stage+"-MiB")
+			b.ReportMetric(late[stage], "last-"+stage+"-MiB")
+		}
+	}
+}
+
+// BenchmarkJobs renders 200 videos of a second, and tells the memory after the
+// twentieth and after the last.
+func BenchmarkJobs(b *testing.B) {
+	s := neural(b)
+	source := filepath.Join(onnxtest.Models(b), "..", "media", "two_people.mp4")
+	short := ffmpegtest.Make(b, "short.mp4", "-t", "1", "-i", source, "-vf", "scale=256:128,fps=10", "-c:a", "aac")
+	for b.Loop() {
+		for i := range 200 {
+			scratch := b.TempDir()
+			err := s.Render(b.Context(), render.Job{
+				Video: short, Audio: short, Output: filepath.Join(scratch, "out.mp4"), Scratch: scratch, Engine: []string{"wav2lip", "warp"}[i%2],
+			})
+			if err != nil {
+				b.Fatal(err)
+			}
+			if i == 19 {
+				b.ReportMetric(resident(b), "after-20-MiB")
+			}
+		}
+		b.ReportMetric(resident(b), "after-200-MiB")
+	}
+}
