@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/sys/unix"
 
+	"lipsync/internal/dashboard"
 	"lipsync/internal/disk"
 	"lipsync/internal/lipsync"
 	"lipsync/internal/sqlite"
@@ -29,6 +30,7 @@ type data struct {
 	dir     string
 	store   *sqlite.Store
 	objects *disk.Objects
+	signIn  *dashboard.Folder
 	service *lipsync.Service
 }
 
@@ -45,7 +47,11 @@ func openData(ctx context.Context, dir string, log *slog.Logger) (*data, error) 
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
-	return &data{dir: dir, store: store, objects: objects, service: &lipsync.Service{
+	signIn, err := openSignIn(dir)
+	if err != nil {
+		return nil, errors.Join(err, objects.Close(), store.Close())
+	}
+	return &data{dir: dir, store: store, objects: objects, signIn: signIn, service: &lipsync.Service{
 		Store:   store,
 		Objects: objects,
 		Now:     time.Now,
@@ -54,7 +60,7 @@ func openData(ctx context.Context, dir string, log *slog.Logger) (*data, error) 
 	}}, nil
 }
 
-func (d *data) close() error { return errors.Join(d.objects.Close(), d.store.Close()) }
+func (d *data) close() error { return errors.Join(d.signIn.Close(), d.objects.Close(), d.store.Close()) }
 
 // scratch returns the folder for the files of running work, empty.
 func (d *data) scratch() (string, error) {

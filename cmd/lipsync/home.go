@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"lipsync/internal/dashboard"
 	"lipsync/internal/disk"
 	"lipsync/internal/fetch"
 	"lipsync/internal/lipsync"
@@ -60,9 +61,11 @@ func newHome(c *serveCommand, d *data, s *studio.Studio, log *slog.Logger) (*hom
 	d.service.GenerateRate, d.service.ReadRate = c.GenerateRate, c.ReadRate
 	d.service.MaxVideo, d.service.MaxAudio = int64(c.MaxVideo), int64(c.MaxAudio)
 	api := rest.New(d.service, rest.Options{Log: log, PublicURL: c.PublicURL})
-	h.handler = stalling(route(api, d.objects.Handler()), stallTime)
-
-	var err error
+	pages, err := newDashboard(d.service, d.signIn, c.PublicURL, log)
+	if err != nil {
+		return nil, err
+	}
+	h.handler = stalling(route(api, d.objects.Handler(), pages), stallTime)
 	if d.service.Engines, err = s.Names(c.Engine); err != nil {
 		return nil, err
 	}
@@ -76,12 +79,16 @@ func newHome(c *serveCommand, d *data, s *studio.Studio, log *slog.Logger) (*hom
 	return h, err
 }
 
-// route sends calls of signed URLs to the objects and all others to the API.
-func route(api, objects http.Handler) http.Handler {
+// route sends calls of signed URLs to the objects, those of pages to the
+// dashboard, and all others to the API.
+func route(api, objects, pages http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasPrefix(r.URL.Path, disk.Prefix) {
+		switch path := r.URL.Path; {
+		case strings.HasPrefix(path, disk.Prefix):
 			objects.ServeHTTP(w, r)
-		} else {
+		case path == "/" || path == dashboard.Root || strings.HasPrefix(path, dashboard.Root+"/"):
+			pages.ServeHTTP(w, r)
+		default:
 			api.ServeHTTP(w, r)
 		}
 	})

@@ -15,7 +15,7 @@ import (
 type createKeyCommand struct {
 	homeFlags
 	Name    string `required:"" help:"What the key is for, to tell it from others."`
-	Account string `default:"default" help:"Whose requests the key sees and makes (default: ${default})."`
+	Account string `default:"${account}" help:"Whose requests the key sees and makes (default: ${default})."`
 	Limit   int64  `placeholder:"N" help:"How many requests the key may make (default: any number)."`
 }
 

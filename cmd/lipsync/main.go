@@ -17,8 +17,9 @@ import (
 
 // commands is the command line.
 type commands struct {
-	Serve serveCommand `cmd:"" help:"Serve the HTTP API and do the requests that it takes."`
-	Keys  struct {
+	Serve     serveCommand     `cmd:"" help:"Serve the HTTP API and do the requests that it takes."`
+	Dashboard dashboardCommand `cmd:"" help:"Print a link that signs in to the dashboard of a server that runs. It works once, for 10 minutes."`
+	Keys      struct {
 		Create createKeyCommand `cmd:"" help:"Make an API key and print it. It is shown this once."`
 		List   listKeysCommand  `cmd:"" help:"List the API keys."`
 		Revoke revokeKeyCommand `cmd:"" help:"Revoke an API key. It is refused at once, also by a server that runs."`
@@ -60,7 +61,7 @@ func run(ctx context.Context, args []string, s streams) int {
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Writers(s.out, s.err),
 		kong.Exit(func(status int) { exited = status }),
-		kong.Vars{"version": version() + "\n", "data": defaultData(), "models": defaultModels()},
+		kong.Vars{"version": version() + "\n", "data": defaultData(), "models": defaultModels(), "account": defaultAccount},
 		kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.Bind(s),
 	)

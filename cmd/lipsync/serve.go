@@ -62,8 +62,10 @@ func (c *serveCommand) Run(ctx context.Context, s streams) error {
 		if !hasActive(keys) {
 			fmt.Fprintf(s.err, "There is no API key yet. Make one with: lipsync keys create --data %q --name NAME\n", c.Data)
 		}
-		_, err = fmt.Fprintf(s.err, "listening on http://%s\n", address)
-		return err
+		if _, err := fmt.Fprintf(s.err, "listening on http://%s\n", address); err != nil {
+			return err
+		}
+		return c.announce(s, d.signIn, address)
 	})
 }
 

@@ -111,6 +111,9 @@ func health(w *answer, _ *http.Request) error {
 //go:embed openapi.yaml
 var openapi []byte
 
+// Document returns openapi.yaml, which describes the API.
+func Document() []byte { return slices.Clone(openapi) }
+
 func document(w *answer, _ *http.Request) error {
 	w.Header().Set("Content-Type", "application/yaml")
 	_, err := w.Write(openapi)

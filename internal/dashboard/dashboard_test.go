@@ -1,0 +1,221 @@
+package dashboard
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"log/slog"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"lipsync/internal/disk"
+	"lipsync/internal/lipsync"
+	"lipsync/internal/lipsynctest"
+	"lipsync/internal/sqlite"
+)
+
+// account is whose dashboard the tests see.
+const account = "default"
+
+// lossy is a queue whose messages all get lost: no test here needs a worker.
+type lossy struct{}
+
+func (lossy) Send(context.Context, string) error { return nil }
+
+// home is the dashboard of one machine without a worker, and a browser with
+// cookies but no scripts.
+type home struct {
+	*httptest.Server
+	service *lipsync.Service
+	folder  *Folder
+	clock   *lipsynctest.Clock
+	log     *bytes.Buffer
+	browser *http.Client
+}
+
+func newHome(t testing.TB) *home {
+	t.Helper()
+	dir, clock := t.TempDir(), lipsynctest.NewClock()
+	store, err := sqlite.Open(t.Context(), filepath.Join(dir, "db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	objects, err := disk.Open(filepath.Join(dir, "objects"), clock.Now, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { objects.Close() })
+	folder, err := OpenFolder(filepath.Join(dir, "dashboard"), account, clock.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { folder.Close() })
+	secret, err := folder.Secret()
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &home{folder: folder, clock: clock, log: new(bytes.Buffer)}
+	h.service = &lipsync.Service{
+		Store: store, Objects: objects, Queue: lossy{}, Now: clock.Now, NewID: uuid.NewString, Random: rand.Reader,
+		GenerateRate: 60, ReadRate: 600, Engines: []string{"warp", "wav2lip"},
+	}
+	handler, err := New(h.service, Options{
+		Log: slog.New(slog.NewTextHandler(h.log, nil)), SignIn: folder, Sessions: folder, Secret: secret,
+		Document: document(t),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.Server = httptest.NewServer(handler)
+	t.Cleanup(h.Close)
+	h.browser = h.newBrowser(t)
+	return h
+}
+
+// newBrowser returns one that follows no redirects by itself.
+func (h *home) newBrowser(t testing.TB) *http.Client {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+}
+
+// answer is what came back.
+type answer struct {
+	status int
+	header http.Header
+	body   string
+}
+
+func (h *home) do(t testing.TB, method, path string, form url.Values) answer {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, h.URL+path, strings.NewReader(form.Encode()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if form != nil {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	response, err := h.browser.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	var body bytes.Buffer
+	if _, err := body.ReadFrom(response.Body); err != nil {
+		t.Fatal(err)
+	}
+	return answer{response.StatusCode, response.Header, body.String()}
+}
+
+func (h *home) get(t testing.TB, path string) answer {
+	t.Helper()
+	return h.do(t, http.MethodGet, path, nil)
+}
+
+// send sends a form with the session's token.
+func (h *home) send(t testing.TB, path string, form url.Values) answer {
+	t.Helper()
+	if form == nil {
+		form = url.Values{}
+	}
+	form.Set("csrf", h.csrf(t))
+	return h.do(t, http.MethodPost, path, form)
+}
+
+var csrfInput = regexp.MustCompile(`name="csrf" value="([^"]+)"`)
+
+func (h *home) csrf(t testing.TB) string {
+	t.Helper()
+	found := csrfInput.FindStringSubmatch(h.get(t, "/dashboard").body)
+	if found == nil {
+		t.Fatal("nobody is signed in")
+	}
+	return found[1]
+}
+
+func (h *home) newLink(t testing.TB) string {
+	t.Helper()
+	link, err := h.folder.NewLink()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return link.String()
+}
+
+// signIn signs the browser in.
+func (h *home) signIn(t testing.TB) {
+	t.Helper()
+	if got := h.get(t, h.newLink(t)); got.status != http.StatusSeeOther || got.header.Get("Location") != "/dashboard" {
+		t.Fatalf("sign in: got %d to %q", got.status, got.header.Get("Location"))
+	}
+}
+
+// mustLead checks that an answer is a redirect to the path.
+func (a answer) mustLead(t testing.TB, path string) {
+	t.Helper()
+	if got := a.header.Get("Location"); a.status != http.StatusSeeOther || got != path {
+		t.Errorf("got %d to %q, want it to lead to %s", a.status, got, path)
+	}
+}
+
+// must checks an answer's status, and texts that it has to contain.
+func (a answer) must(t testing.TB, status int, texts ...string) {
+	t.Helper()
+	if a.status != status {
+		t.Errorf("got %d, want %d", a.status, status)
+	}
+	for _, text := range texts {
+		if !strings.Contains(a.body, text) {
+			t.Errorf("%q is not in the page:\n%s", text, a.body)
+		}
+	}
+}
+
+// caller makes a key of an account.
+func (h *home) caller(t testing.TB, account string) lipsync.Caller {
+	t.Helper()
+	_, k, err := h.service.CreateKey(t.Context(), account, "test", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lipsync.Caller{Account: account, KeyID: k.ID, KeyName: k.Name}
+}
+
+// add makes a request of two URLs.
+func (h *home) add(t testing.TB, c lipsync.Caller, reference string) string {
+	t.Helper()
+	id, err := h.service.Generate(t.Context(), c, lipsync.NewRequest{
+		Video: lipsync.Source{URL: "https://example.com/v.mp4"}, Audio: lipsync.Source{URL: "https://example.com/a.wav"},
+		ReferenceID: reference, HasReferenceID: reference != "",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+// fail makes a request failed, as a worker would.
+func (h *home) fail(t testing.TB, id, sentence string) {
+	t.Helper()
+	r, err := h.service.Claim(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.clock.Advance(2 * time.Second)
+	if err := h.service.Fail(t.Context(), r, sentence); err != nil {
+		t.Fatal(err)
+	}
+}

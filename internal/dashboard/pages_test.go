@@ -1,0 +1,162 @@
+package dashboard
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+func document(t testing.TB) []byte {
+	t.Helper()
+	b, err := os.ReadFile("../rest/openapi.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// everyPage are the paths of all pages but a request's.
+var everyPage = []string{"/dashboard", "/dashboard/settings/keys", "/dashboard/settings/sessions"}
+
+// TestEveryPage looks for what all pages have in common.
+func TestEveryPage(t *testing.T) {
+	h := newHome(t)
+	h.signIn(t)
+	loads := regexp.MustCompile(`(?:src|href)="(/dashboard/static/[^"]+)"`)
+	inline := regexp.MustCompile(`(?i)<style|<script>|\sstyle=|\son[a-z]+=|javascript:`)
+	for _, path := range append(everyPage, "/dashboard/sign-in", "/dashboard/nowhere") {
+		got := h.get(t, path)
+		for name, want := range map[string]string{
+			"Content-Security-Policy": policy, "X-Frame-Options": "DENY", "X-Content-Type-Options": "nosniff",
+			"Referrer-Policy": "same-origin", "Cache-Control": "no-store", "Content-Type": "text/html; charset=utf-8",
+		} {
+			if got.header.Get(name) != want {
+				t.Errorf("%s: %s: got %q, want %q", path, name, got.header.Get(name), want)
+			}
+		}
+		if found := inline.FindString(got.body); found != "" {
+			t.Errorf("%s: %q is inline", path, found)
+		}
+		weight, files := len(got.body), map[string]bool{}
+		for _, found := range loads.FindAllStringSubmatch(got.body, -1) {
+			if !files[found[1]] {
+				files[found[1]] = true
+				weight += len(h.get(t, found[1]).body)
+			}
+		}
+		if len(files) != 3 || weight > 60_000 {
+			t.Errorf("%s: %d bytes in %v, want at most 60000 in a page, a style sheet, a script and an icon", path, weight, files)
+		}
+	}
+	h.get(t, "/dashboard/nowhere").must(t, http.StatusNotFound, "Not found")
+}
+
+func TestKeys(t *testing.T) {
+	h := newHome(t)
+	h.signIn(t)
+	h.get(t, "/dashboard/settings/keys").must(t, http.StatusOK, "There is no key yet")
+	made := h.send(t, "/dashboard/settings/keys", url.Values{"name": {"Website"}, "limit": {"3"}})
+	made.must(t, http.StatusOK, "Website", "0 of 3", "never", "curl -H", h.URL+"/api/v1/users/me")
+	token := regexp.MustCompile(`lipsync_[\w-]{43}`).FindString(made.body)
+	caller, err := h.service.Authenticate(t.Context(), token)
+	if err != nil || caller.Account != account || caller.KeyName != "Website" {
+		t.Fatalf("got %+v, %v", caller, err)
+	}
+	list := h.get(t, "/dashboard/settings/keys")
+	if strings.Contains(list.body, token) || strings.Contains(h.log.String(), token) {
+		t.Error("the key is shown a second time")
+	}
+	question := "/dashboard/settings/keys/" + caller.KeyID + "/revoke"
+	list.must(t, http.StatusOK, question)
+	h.get(t, question).must(t, http.StatusOK, "Website")
+	h.send(t, question, nil).mustLead(t, "/dashboard/settings/keys")
+	if _, err := h.service.Authenticate(t.Context(), token); err == nil {
+		t.Error("the key is good after it was revoked")
+	}
+	h.get(t, question).must(t, http.StatusNotFound)
+	h.get(t, "/dashboard/settings/keys").must(t, http.StatusOK, "Revoked")
+}
+
+func TestBadKeys(t *testing.T) {
+	h := newHome(t)
+	h.signIn(t)
+	for _, form := range []url.Values{{}, {"name": {" "}}, {"name": {strings.Repeat("x", 256)}}, {"name": {"x"}, "limit": {"0"}},
+		{"name": {"x"}, "limit": {"-1"}}, {"name": {"x"}, "limit": {"many"}}, {"name": {"x"}, "limit": {"9223372036854775808"}}} {
+		h.send(t, "/dashboard/settings/keys", form).must(t, http.StatusBadRequest, `role="alert"`)
+	}
+	h.send(t, "/dashboard/settings/keys", url.Values{"name": {strings.Repeat("x", maxBody)}}).must(t, http.StatusRequestEntityTooLarge)
+	if keys, _ := h.service.Keys(t.Context(), ""); len(keys) != 0 {
+		t.Errorf("got %d keys, want none", len(keys))
+	}
+}
+
+// TestOthersKeys tries to see and to revoke another account's key.
+func TestOthersKeys(t *testing.T) {
+	h := newHome(t)
+	h.signIn(t)
+	c := h.caller(t, "other")
+	path := "/dashboard/settings/keys/" + c.KeyID + "/revoke"
+	h.get(t, path).must(t, http.StatusNotFound)
+	h.send(t, path, nil).must(t, http.StatusNotFound)
+	if keys, _ := h.service.Keys(t.Context(), "other"); !keys[0].RevokedAt.IsZero() {
+		t.Error("the key was revoked")
+	}
+}
+
+// TestFilters pages through 500 requests, and finds some among them.
+func TestFilters(t *testing.T) {
+	h := newHome(t)
+	h.signIn(t)
+	c, other := h.caller(t, account), h.caller(t, "other")
+	for i := range 500 {
+		id := h.add(t, c, fmt.Sprintf("order-%d", i))
+		if i%100 == 7 {
+			h.fail(t, id, "no face found in the video")
+		}
+	}
+	h.add(t, other, "secret")
+	first := h.get(t, "/dashboard")
+	first.must(t, http.StatusOK, "order-499", "1–25 of 500", `data-live`)
+	for reference, want := range map[string]int{"order-7": 1, "order-": 0, "secret": 0} {
+		page := h.get(t, "/dashboard?reference_id="+reference)
+		if got := strings.Count(page.body, `class="name"`); got != want {
+			t.Errorf("%s: got %d, want %d", reference, got, want)
+		}
+	}
+	failed := h.get(t, "/dashboard?status=failed")
+	failed.must(t, http.StatusOK, "order-407", "order-7", "no face found in the video")
+	if got := strings.Count(failed.body, `class="name"`); got != 5 {
+		t.Errorf("failed: got %d, want 5", got)
+	}
+	if got := len(h.allPages(t, "/dashboard")); got != 500 {
+		t.Errorf("by pages: got %d requests, want 500", got)
+	}
+	if got := len(h.allPages(t, "/dashboard?status=queued")); got != 495 {
+		t.Errorf("queued by pages: got %d requests, want 495", got)
+	}
+	h.get(t, "/dashboard?offset=600").must(t, http.StatusOK, "no older requests")
+	h.get(t, "/dashboard?status=%22%3E&offset=x&reference_id=%00").must(t, http.StatusOK)
+}
+
+// allPages follows a list to its end and returns what is linked in it.
+func (h *home) allPages(t testing.TB, path string) map[string]bool {
+	t.Helper()
+	links := regexp.MustCompile(`href="(/dashboard/requests/[^"]+)"`)
+	next := regexp.MustCompile(`rel="next" href="([^"]+)"`)
+	all := map[string]bool{}
+	for {
+		page := h.get(t, path)
+		for _, found := range links.FindAllStringSubmatch(page.body, -1) {
+			all[found[1]] = true
+		}
+		older := next.FindStringSubmatch(page.body)
+		if older == nil {
+			return all
+		}
+		path = strings.ReplaceAll(older[1], "&amp;", "&")
+	}
+}

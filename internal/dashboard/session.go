@@ -1,0 +1,199 @@
+package dashboard
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"time"
+
+	"lipsync/internal/lipsync"
+)
+
+const (
+	sessionLife = 12 * time.Hour
+	cookieName  = "lipsync_session"
+)
+
+// session is what the cookie of a person who signed in holds.
+type session struct {
+	Person
+	Generation string    // of the account's sessions
+	CSRF       string    // has to come with every change
+	Ends       time.Time // however much it is used
+}
+
+// sealer encrypts and signs cookies.
+type sealer struct{ aead cipher.AEAD }
+
+func newSealer(secret [32]byte) (sealer, error) {
+	block, err := aes.NewCipher(secret[:])
+	if err != nil {
+		return sealer{}, err
+	}
+	aead, err := cipher.NewGCMWithRandomNonce(block)
+	return sealer{aead}, err
+}
+
+func (s sealer) seal(v any) (string, error) {
+	text, err := json.Marshal(v)
+	return base64.RawURLEncoding.EncodeToString(s.aead.Seal(nil, nil, text, []byte(cookieName))), err
+}
+
+func (s sealer) open(sealed string, v any) error {
+	raw, err := base64.RawURLEncoding.DecodeString(sealed)
+	if err != nil {
+		return err
+	}
+	text, err := s.aead.Open(nil, nil, raw, []byte(cookieName))
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, v)
+}
+
+// begin signs a person in.
+func (v *visit) begin(who Person) error {
+	generation, err := v.pages.Sessions.Generation(v.Context(), who.Account)
+	if err != nil {
+		return err
+	}
+	s := session{who, generation, rand.Text(), v.pages.service.Now().Add(sessionLife)}
+	sealed, err := v.pages.sealer.seal(s)
+	if err != nil {
+		return err
+	}
+	v.setCookie(sealed, int(sessionLife.Seconds()))
+	return nil
+}
+
+// setCookie keeps the session in the browser for so many seconds; -1 drops it.
+func (v *visit) setCookie(value string, maxAge int) {
+	http.SetCookie(v, &http.Cookie{
+		Name: cookieName, Value: value, Path: Root, MaxAge: maxAge,
+		HttpOnly: true, Secure: !plainLoopback(v.pages.base(v.Request)), SameSite: http.SameSiteLaxMode,
+	})
+}
+
+// plainLoopback tells whether the address is this machine's own, by http: there
+// alone a cookie may travel unencrypted.
+func plainLoopback(base *url.URL) bool {
+	if base.Scheme != "http" {
+		return false
+	}
+	ip, err := netip.ParseAddr(base.Hostname())
+	return base.Hostname() == "localhost" || err == nil && ip.IsLoopback()
+}
+
+// resume returns the session that the call's cookie holds, nil if none is good.
+func (v *visit) resume() (*session, error) {
+	cookie, err := v.Cookie(cookieName)
+	if err != nil {
+		return nil, nil
+	}
+	var s session
+	if v.pages.sealer.open(cookie.Value, &s) != nil || !v.pages.service.Now().Before(s.Ends) {
+		return nil, nil
+	}
+	generation, err := v.pages.Sessions.Generation(v.Context(), s.Account)
+	if err != nil || generation != s.Generation {
+		return nil, err
+	}
+	return &s, nil
+}
+
+// signedIn lets only people in who are signed in, and changes only that one of our
+// own pages sent.
+func (p *pages) signedIn(h handler) handler {
+	var origin http.CrossOriginProtection
+	return func(v *visit) (err error) {
+		if v.session, err = v.resume(); err != nil {
+			return err
+		}
+		reads := v.Method == http.MethodGet || v.Method == http.MethodHead
+		switch {
+		case v.session == nil && reads:
+			return v.leadTo(Root + "/sign-in")
+		case v.session == nil:
+			return refused("your session has ended: sign in again")
+		case reads:
+			return h(v)
+		}
+		if err := origin.Check(v.Request); err != nil {
+			return &lipsync.Error{Code: lipsync.Unauthorized, Message: "this came from another site", Err: err}
+		}
+		if err := v.checkToken(); err != nil {
+			return err
+		}
+		return h(v)
+	}
+}
+
+// checkToken reads the form, if there is one, and looks for the session's token in
+// it or in the header that scripts send.
+func (v *visit) checkToken() error {
+	if err := v.ParseForm(); err != nil {
+		if e, ok := errors.AsType[*http.MaxBytesError](err); ok {
+			return &lipsync.Error{Code: lipsync.TooLarge, Message: lipsync.LargerThan("form", e.Limit)}
+		}
+		return &lipsync.Error{Code: lipsync.Invalid, Message: "this form can't be read", Err: err}
+	}
+	got := v.Request.Header.Get("X-CSRF-Token")
+	if got == "" {
+		got = v.PostForm.Get("csrf")
+	}
+	if subtle.ConstantTimeCompare([]byte(got), []byte(v.session.CSRF)) != 1 {
+		return refused("this form is out of date: go back, load the page again, and send it once more")
+	}
+	return nil
+}
+
+func refused(message string) error {
+	return &lipsync.Error{Code: lipsync.Unauthorized, Message: message}
+}
+
+// signIn shows how to sign in, or does it.
+func (p *pages) signIn(v *visit) error {
+	who, answered, err := p.SignIn.Identify(v, v.Request)
+	switch {
+	case answered:
+		return nil
+	case lipsync.CodeOf(err) == lipsync.Unauthorized:
+		insecure := p.base(v.Request).Scheme == "http" && !plainLoopback(p.base(v.Request))
+		return v.show(http.StatusForbidden, "sign-in", "Sign in", signInPage{lipsync.MessageOf(err), insecure})
+	case err != nil:
+		return err
+	}
+	if err := v.begin(who); err != nil {
+		return err
+	}
+	return v.leadTo(Root)
+}
+
+// signInPage says how to sign in.
+type signInPage struct {
+	Message  string
+	Insecure bool // no browser keeps a session here
+}
+
+func (p *pages) signOut(v *visit) error {
+	v.setCookie("", -1)
+	return v.leadTo(Root + "/sign-in")
+}
+
+func (p *pages) signOutEverywhere(v *visit) error {
+	if err := p.Sessions.EndAll(v.Context(), v.session.Account); err != nil {
+		return err
+	}
+	return p.signOut(v)
+}
+
+func (p *pages) showSessions(v *visit) error {
+	return v.show(http.StatusOK, "sessions", "Sessions", v.session)
+}

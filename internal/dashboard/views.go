@@ -1,0 +1,155 @@
+package dashboard
+
+import (
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"html/template"
+	"io"
+	"io/fs"
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+	"time"
+)
+
+//go:embed pages
+var pageFiles embed.FS
+
+//go:embed static
+var staticFiles embed.FS
+
+// frame is what every page shows, and around what.
+type frame struct {
+	Title   string
+	Session *session
+	Page    any
+}
+
+// views are the pages by name, and the files that they load.
+type views struct {
+	pages  map[string]*template.Template
+	assets map[string]asset // by the name that a page has for it
+}
+
+// asset is a file that pages load. Its path changes with its content, so that a
+// browser may keep it for good.
+type asset struct {
+	name, mediaType string
+	content         []byte
+}
+
+// parseViews reads the templates: each page with the layout around it. They may
+// call more functions than their own.
+func parseViews(more template.FuncMap) (views, error) {
+	v := views{pages: map[string]*template.Template{}, assets: map[string]asset{}}
+	if err := v.readAssets(); err != nil {
+		return v, err
+	}
+	layout, err := template.New("layout").Funcs(v.functions()).Funcs(more).ParseFS(pageFiles, "pages/layout.html", "pages/parts.html")
+	if err != nil {
+		return v, err
+	}
+	files, err := fs.Glob(pageFiles, "pages/*.html")
+	if err != nil {
+		return v, err
+	}
+	for _, file := range files {
+		page, err := layout.Clone()
+		if err == nil {
+			page, err = page.ParseFS(pageFiles, file)
+		}
+		if err != nil {
+			return v, err
+		}
+		v.pages[strings.TrimSuffix(path.Base(file), ".html")] = page
+	}
+	return v, nil
+}
+
+// readAssets reads the style sheet and the icon, and makes one script of all.
+func (v views) readAssets() error {
+	var script []byte
+	names, err := fs.Glob(staticFiles, "static/*.js")
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		b, err := staticFiles.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		script = slices.Concat(script, []byte("{\n"), b, []byte("}\n"))
+	}
+	style, err := staticFiles.ReadFile("static/style.css")
+	if err != nil {
+		return err
+	}
+	icon, err := staticFiles.ReadFile("static/icon.svg")
+	v.add("script", ".js", "text/javascript; charset=utf-8", script)
+	v.add("style", ".css", "text/css; charset=utf-8", style)
+	v.add("icon", ".svg", "image/svg+xml", icon)
+	return err
+}
+
+func (v views) add(name, extension, mediaType string, content []byte) {
+	sum := sha256.Sum256(content)
+	v.assets[name] = asset{name + "." + hex.EncodeToString(sum[:6]) + extension, mediaType, content}
+}
+
+func (v views) render(w io.Writer, name string, f frame) error {
+	return v.pages[name].ExecuteTemplate(w, "layout", f)
+}
+
+// static serves what pages load.
+func (p *pages) static(v *visit) error {
+	for _, a := range p.views.assets {
+		if a.name == v.PathValue("name") {
+			v.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+			v.Header().Set("Content-Type", a.mediaType)
+			v.WriteHeader(http.StatusOK)
+			_, _ = v.Write(a.content) // to whoever is still there
+			return nil
+		}
+	}
+	return missing()
+}
+
+// functions are what templates may call.
+func (v views) functions() template.FuncMap {
+	return template.FuncMap{
+		"asset":  func(name string) string { return Root + "/static/" + v.assets[name].name },
+		"spell":  spell,
+		"short":  func(id string) string { return id[:min(8, len(id))] },
+		"stamp":  func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+		"moment": func(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04 UTC") },
+		"tab":    newTab,
+	}
+}
+
+// spell writes a length of time as people say it: 0.4 s, 12 s, 3 min 20 s.
+func spell(d time.Duration) string {
+	switch {
+	case d < 10*time.Second:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%.0f s", d.Truncate(time.Second).Seconds())
+	case d < time.Hour:
+		return fmt.Sprintf("%d min %02d s", d/time.Minute, d%time.Minute/time.Second)
+	default:
+		return fmt.Sprintf("%d h %02d min", d/time.Hour, d%time.Hour/time.Minute)
+	}
+}
+
+// tab leads to a page.
+type tab struct {
+	Path, Name string
+	Here       bool // it is the page itself, or the one that pages under it belong to
+}
+
+func newTab(path, name, title string) tab {
+	belongs := map[string]string{"API Keys": "Settings", "Sessions": "Settings", "Revoke a key": "Settings"}
+	return tab{path, name, title == name || belongs[title] == name}
+}
