@@ -138,6 +138,7 @@ func TestRoundTrips(t *testing.T) {
 	h := newHome(t)
 	upload, idem := h.upload(t), http.Header{"Idempotency-Key": {"i"}}
 	h.generate(t, url, "", nil)
+	doomed := h.generate(t, url, "", nil)
 	var id string
 	var held lipsync.Request
 	ok := func(err error) {
@@ -162,6 +163,12 @@ func TestRoundTrips(t *testing.T) {
 		{"POST /lipsync/generate-with-media", func() { h.generateWithMedia(t) }, []string{get, update, batch, transact}},
 		{"GET /lipsync/requests/ID", func() { h.get(t, "/lipsync/requests/"+id) }, []string{get, update, get}},
 		{"GET /lipsync/requests/REFERENCE", func() { h.get(t, "/lipsync/requests/r") }, []string{get, update, query}},
+		{"GET /lipsync/requests/ID/progress", func() { h.get(t, "/lipsync/requests/"+id+"/progress") }, []string{get, update, get}},
+		{"GET /lipsync/requests/REFERENCE/progress", func() { h.get(t, "/lipsync/requests/r/progress") }, []string{get, update, query}},
+		{"DELETE /lipsync/requests/ID", func() { h.call(t, http.MethodDelete, "/lipsync/requests/"+doomed, nil, "", nil) },
+			[]string{get, update, get, get, transact}},
+		{"… the same again", func() { h.call(t, http.MethodDelete, "/lipsync/requests/"+doomed, nil, "", nil) },
+			[]string{get, update, get, get, get}},
 		{"GET /lipsync/requests", func() { h.get(t, "/lipsync/requests") }, []string{get, update, get, query}},
 		{"… ?offset=5", func() { h.get(t, "/lipsync/requests?offset=5&limit=1") }, []string{get, update, get, query}},
 		{"… beyond the last", func() { h.get(t, "/lipsync/requests?offset=1000") }, []string{get, update, get}},

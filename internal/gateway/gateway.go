@@ -40,8 +40,10 @@ func Handler(h http.Handler) func(context.Context, events.APIGatewayProxyRequest
 // API Gateway leaves the path as the client encoded it. Emulators decode it: then
 // what looks like the end of a parameter, a slash, is part of it.
 func pathOf(e events.APIGatewayProxyRequest) string {
-	fixed, _, _ := strings.Cut(e.Resource, "{")
+	fixed, rest, _ := strings.Cut(e.Resource, "{")
+	_, after, _ := strings.Cut(rest, "}")
 	_, parameter, _ := strings.Cut(e.Path, fixed)
+	parameter = strings.TrimSuffix(parameter, after)
 	if decoded, err := url.PathUnescape(parameter); err == nil {
 		parameter = decoded
 	}
@@ -49,5 +51,5 @@ func pathOf(e events.APIGatewayProxyRequest) string {
 	if parameter == "." || parameter == ".." {
 		escaped = strings.ReplaceAll(parameter, ".", "%2E") // else it would be a step up
 	}
-	return stage + fixed + escaped
+	return stage + fixed + escaped + after
 }

@@ -55,7 +55,7 @@ func call(t *testing.T, e events.APIGatewayProxyRequest) (c called, answer event
 // TestPaths has the paths of clients, as API Gateway leaves them in events and
 // as emulators decode them.
 func TestPaths(t *testing.T) {
-	const byID = "/v1/lipsync/requests/{id}"
+	const byID, progress = "/v1/lipsync/requests/{id}", "/v1/lipsync/requests/{id}/progress"
 	for _, c := range []struct{ resource, path, want string }{
 		{"/health", "/health", "/api/health"},
 		{"/v1/lipsync/requests", "/v1/lipsync/requests", "/api/v1/lipsync/requests"},
@@ -71,6 +71,10 @@ func TestPaths(t *testing.T) {
 		{byID, "/v1/lipsync/requests/ü", "/api/v1/lipsync/requests/%C3%BC"},
 		{byID, "/v1/lipsync/requests/%00%0A", "/api/v1/lipsync/requests/%00%0A"},
 		{byID, "/v1/lipsync/requests/%2525", "/api/v1/lipsync/requests/%2525"},
+		{progress, "/v1/lipsync/requests/abc/progress", "/api/v1/lipsync/requests/abc/progress"},
+		{progress, "/v1/lipsync/requests/a%2Fprogress/progress", "/api/v1/lipsync/requests/a%2Fprogress/progress"},
+		{progress, "/v1/lipsync/requests/a/b/progress", "/api/v1/lipsync/requests/a%2Fb/progress"},
+		{progress, "/v1/lipsync/requests/%2E%2E/progress", "/api/v1/lipsync/requests/%2E%2E/progress"},
 		{byID, "/base/v1/lipsync/requests/abc", "/api/v1/lipsync/requests/abc"},
 		{"/v1/users/me", "/base/v1/users/me", "/api/v1/users/me"},
 		{"/v1/users/me", "/v1/users/me/", "/api/v1/users/me%2F"},

@@ -73,6 +73,8 @@ func statusOf(code lipsync.Code) int {
 		return http.StatusUnauthorized
 	case lipsync.NotFound:
 		return http.StatusNotFound
+	case lipsync.Finished:
+		return http.StatusConflict
 	case lipsync.TokenLimit:
 		return http.StatusPreconditionFailed
 	case lipsync.TooLarge:

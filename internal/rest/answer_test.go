@@ -23,6 +23,7 @@ func TestFail(t *testing.T) {
 		{&lipsync.Error{Code: lipsync.Invalid, Message: "m", Err: cause}, 400, "m"},
 		{&lipsync.Error{Code: lipsync.Unauthorized, Message: "m"}, 401, "m"},
 		{&lipsync.Error{Code: lipsync.NotFound, Message: "m"}, 404, "m"},
+		{&lipsync.Error{Code: lipsync.Finished, Message: "m"}, 409, "m"},
 		{&lipsync.Error{Code: lipsync.TokenLimit, Message: "m"}, 412, "m"},
 		{&lipsync.Error{Code: lipsync.TooLarge, Message: "m"}, 413, "m"},
 		{&lipsync.Error{Code: lipsync.Reused, Message: "m"}, 422, "m"},

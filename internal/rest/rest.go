@@ -53,7 +53,7 @@ type route struct {
 }
 
 func (a *api) routes() []route {
-	const get, post = http.MethodGet, http.MethodPost
+	const get, post, del = http.MethodGet, http.MethodPost, http.MethodDelete
 	return []route{
 		{get, "/api/health", health},
 		{get, "/api/openapi.yaml", document},
@@ -62,6 +62,8 @@ func (a *api) routes() []route {
 		{post, "/api/v1/lipsync/generate-with-media", protected(a, lipsync.GenerateCall, a.generateWithMedia)},
 		{get, "/api/v1/lipsync/requests", protected(a, lipsync.ReadCall, a.listRequests)},
 		{get, "/api/v1/lipsync/requests/{id}", protected(a, lipsync.ReadCall, a.getRequest)},
+		{del, "/api/v1/lipsync/requests/{id}", protected(a, lipsync.ReadCall, a.cancelRequest)},
+		{get, "/api/v1/lipsync/requests/{id}/progress", protected(a, lipsync.ReadCall, a.getProgress)},
 		{post, "/api/v1/uploads", protected(a, lipsync.ReadCall, decoded(a.createUpload))},
 	}
 }

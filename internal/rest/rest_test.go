@@ -126,6 +126,7 @@ func TestContract(t *testing.T) {
 	target := h.target(server)
 	target.Client = &http.Client{Transport: checked}
 	resttest.Run(t, target)
+	h.cancelFinished(t, target.Client, server.URL)
 	h.closeStore()
 	checked.provokeFaults(server.URL)
 	checked.compareStatuses()
@@ -204,19 +205,13 @@ func TestStates(t *testing.T) {
 		{"completed", "outputs/x.mp4", "", []string{"started_at", "finished_at", "output_url"}},
 		{"failed", "", "no face found in the video", []string{"started_at", "finished_at", "error_message"}},
 	} {
-		w := h.post(token, "/api/v1/lipsync/generate",
-			`{"inputs":[{"type":"video","url":"http://x.example"},{"type":"audio","url":"http://x.example"}]}`)
-		var made generated
-		json.Unmarshal(w.Body.Bytes(), &made)
-		if _, err := h.store.Claim(t.Context(), made.RequestID, "lease", now, time.Hour); err != nil {
-			t.Fatal(err)
-		}
+		id := h.start(t, token, now)
 		if test.status != "processing" {
-			if err := h.store.Finish(t.Context(), made.RequestID, "lease", now, test.output, test.failure); err != nil {
+			if err := h.store.Finish(t.Context(), id, "lease", now, test.output, test.failure); err != nil {
 				t.Fatal(err)
 			}
 		}
-		w = h.call(httptest.NewRequest(http.MethodGet, "/api/v1/lipsync/requests/"+made.RequestID, nil), token)
+		w := h.call(httptest.NewRequest(http.MethodGet, "/api/v1/lipsync/requests/"+id, nil), token)
 		validate(t, loadDocument(t), "LipsyncRequest", w.Body.Bytes())
 		got := map[string]string{}
 		json.Unmarshal(w.Body.Bytes(), &got)

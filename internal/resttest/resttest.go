@@ -57,6 +57,8 @@ func Run(t *testing.T, target Target) {
 		"token limit": s.tokenLimit,
 		"idempotency": s.idempotency,
 		"request":     s.request,
+		"progress":    s.progress,
+		"cancel":      s.cancel,
 		"list":        s.list,
 		"accounts":    s.accounts,
 		"uploads":     s.uploads,

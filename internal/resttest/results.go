@@ -30,13 +30,28 @@ func (s *suite) results(t *testing.T) {
 			t.Fatalf("got %+v, want it completed", r)
 		}
 		s.output(t, r.OutputURL)
+		s.isFinal(t, token, r)
 	})
 	for id, want := range map[string]string{bad: "video URL is not accessible", junk: "video is not a supported format"} {
 		t.Run(want, func(t *testing.T) {
-			if r := s.final(t, token, id); r.Status != "failed" || r.ErrorMessage != want {
+			r := s.final(t, token, id)
+			if r.Status != "failed" || r.ErrorMessage != want {
 				t.Errorf("got %s with %q, want failed with %q", r.Status, r.ErrorMessage, want)
 			}
+			s.isFinal(t, token, r)
 		})
+	}
+}
+
+// isFinal: what is finished can't be canceled, and says so in its progress.
+func (s *suite) isFinal(t *testing.T, token string, r request) {
+	t.Helper()
+	s.do(t, cancelCall(token, r.ID)).refused(t, http.StatusConflict, "lipsync request is already finished")
+	if p := s.readProgress(t, token, r.ID); p.Status != r.Status || p.ID != r.ID {
+		t.Errorf("got progress %+v of a request that is %s", p, r.Status)
+	}
+	if now := s.read(t, token, r.ID); now.Status != r.Status || now.FinishedAt != r.FinishedAt || now.ErrorMessage != r.ErrorMessage {
+		t.Errorf("it was %+v, and is %+v", r, now)
 	}
 }
 
@@ -46,6 +61,7 @@ func (s *suite) final(t *testing.T, token, id string) request {
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(time.Second) {
 		r := s.read(t, token, id)
 		checkState(t, r)
+		s.readProgress(t, token, id)
 		if r.Status == "completed" || r.Status == "failed" {
 			return r
 		}

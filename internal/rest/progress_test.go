@@ -1,0 +1,79 @@
+package rest
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"lipsync/internal/lipsync"
+)
+
+// start makes a request and has a worker claim it, with the token "lease".
+func (h *home) start(t *testing.T, token string, now time.Time) (id string) {
+	t.Helper()
+	w := h.post(token, "/api/v1/lipsync/generate",
+		`{"inputs":[{"type":"video","url":"http://x.example"},{"type":"audio","url":"http://x.example"}]}`)
+	var made generated
+	if err := json.Unmarshal(w.Body.Bytes(), &made); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.store.Claim(t.Context(), made.RequestID, "lease", now, time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	return made.RequestID
+}
+
+// TestProgress shows what a worker reports.
+func TestProgress(t *testing.T) {
+	h := newHome(t)
+	token, now := h.key(t), time.Unix(1_800_000_000, 0).UTC()
+	h.service.Now = func() time.Time { return now }
+	id := h.start(t, token, now)
+	for _, test := range []struct {
+		reported lipsync.Progress
+		want     string
+	}{
+		{lipsync.Progress{}, `"percent":0`},
+		{lipsync.Progress{Stage: lipsync.Fetching}, `"percent":0,"stage":"fetching"`},
+		{lipsync.Progress{Stage: lipsync.Analyzing, Percent: 7, Ends: now.Add(90 * time.Second)}, `"percent":7,"stage":"analyzing","seconds_left":90`},
+		{lipsync.Progress{Stage: lipsync.Rendering, Percent: 98, Ends: now.Add(time.Millisecond)}, `"percent":98,"stage":"rendering","seconds_left":1`},
+		{lipsync.Progress{Stage: lipsync.Storing, Percent: 99, Ends: now.Add(-time.Second)}, `"percent":99,"stage":"storing"`},
+	} {
+		if err := h.store.Report(t.Context(), id, "lease", test.reported); err != nil {
+			t.Fatal(err)
+		}
+		w := h.call(httptest.NewRequest(http.MethodGet, "/api/v1/lipsync/requests/"+id+"/progress", nil), token)
+		validate(t, loadDocument(t), "Progress", w.Body.Bytes())
+		want := `{"id":"` + id + `","status":"processing",` + test.want + "}"
+		if got := strings.TrimSpace(w.Body.String()); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
+
+// cancelFinished cancels a request that is completed: a worker alone makes one.
+func (h *home) cancelFinished(t *testing.T, c *http.Client, base string) {
+	t.Helper()
+	token, now := h.key(t), time.Now()
+	id := h.start(t, token, now)
+	if err := h.store.Finish(t.Context(), id, "lease", now, "outputs/x.mp4", ""); err != nil {
+		t.Fatal(err)
+	}
+	r, err := http.NewRequest(http.MethodDelete, base+"/api/v1/lipsync/requests/"+id, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("x-api-key", token)
+	resp, err := c.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var got struct{ Error string }
+	if err := json.NewDecoder(resp.Body).Decode(&got); err != nil || resp.StatusCode != 409 || got.Error != "lipsync request is already finished" {
+		t.Errorf("got %d %q (%v), want 409", resp.StatusCode, got.Error, err)
+	}
+}

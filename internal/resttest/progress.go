@@ -1,0 +1,79 @@
+package resttest
+
+import (
+	"crypto/rand"
+	"net/http"
+	"slices"
+	"testing"
+)
+
+// progress is how far a request is, as clients see it.
+type progress struct {
+	ID          string `json:"id"`
+	Status      string `json:"status"`
+	Percent     *int   `json:"percent"`
+	Stage       string `json:"stage"`
+	SecondsLeft *int   `json:"seconds_left"`
+}
+
+func (s *suite) readProgress(t *testing.T, token, id string) (p progress) {
+	t.Helper()
+	s.get(t, token, requestPath(id)+"/progress").into(t, &p)
+	checkProgress(t, p)
+	return p
+}
+
+// checkProgress: what is known says the status.
+func checkProgress(t *testing.T, p progress) {
+	t.Helper()
+	percent := -1
+	if p.Percent != nil {
+		percent = *p.Percent
+	}
+	bounds := map[string][2]int{"queued": {0, 0}, "processing": {0, 99}, "completed": {100, 100}, "failed": {-1, -1}}[p.Status]
+	if percent < bounds[0] || percent > bounds[1] {
+		t.Errorf("%s: got %d percent (-1 is none), want %d to %d", p.Status, percent, bounds[0], bounds[1])
+	}
+	if !slices.Contains([]string{"", "fetching", "analyzing", "rendering", "storing"}, p.Stage) {
+		t.Errorf("got stage %q", p.Stage)
+	}
+	if p.Status != "processing" && (p.Stage != "" || p.SecondsLeft != nil) || p.SecondsLeft != nil && *p.SecondsLeft < 1 {
+		t.Errorf("%s: got stage %q and seconds_left %v", p.Status, p.Stage, p.SecondsLeft)
+	}
+}
+
+func (s *suite) progress(t *testing.T) {
+	t.Run("unknown", func(t *testing.T) {
+		token := s.key(t)
+		for _, id := range []string{"x", "00000000-0000-4000-8000-000000000000", "..", "a/b", "progress"} {
+			s.get(t, token, requestPath(id)+"/progress").refused(t, http.StatusNotFound, "lipsync request not found")
+		}
+	})
+	t.Run("names", func(t *testing.T) {
+		token := s.key(t)
+		for _, name := range []string{"a/b", "progress", "a/progress", "{id}"} {
+			id := s.start(t, token, reference(name))
+			for _, name := range []string{id, name} {
+				if got := s.readProgress(t, token, name).ID; got != id {
+					t.Errorf("%s: got the progress of %s, want %s", name, got, id)
+				}
+			}
+			if got := s.read(t, token, name).ID; got != id {
+				t.Errorf("%s: got request %s, want %s", name, got, id)
+			}
+		}
+	})
+	t.Run("other account", func(t *testing.T) {
+		id := s.start(t, s.key(t), reference("mine"))
+		other := s.key(t)
+		for _, name := range []string{id, "mine"} {
+			s.get(t, other, requestPath(name)+"/progress").refused(t, http.StatusNotFound, "lipsync request not found")
+		}
+	})
+	t.Run("canceled", func(t *testing.T) {
+		token := s.key(t)
+		if got := s.readProgress(t, token, s.doomed(t, token, rand.Text()).ID); got.Status != "failed" {
+			t.Errorf("got %+v, want it failed", got)
+		}
+	})
+}
