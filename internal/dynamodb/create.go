@@ -81,13 +81,13 @@ func (s *Store) look(ctx context.Context, r lipsync.Request, idem *lipsync.Idemp
 
 // creation returns all that a new request consists of.
 func (s *Store) creation(r stored, seen sight, uploads []string, idem *lipsync.Idempotency) []step {
-	steps := []step{
-		s.count(counterKey(r.Account, ""), seen.total),
-		change{
+	steps := []step{s.count(counterKey(r.Account, ""), seen.total)}
+	if r.KeyID != "" {
+		steps = append(steps, change{
 			key: hashKey(seen.hash), add: item{"used": number(1)},
 			condition: "attribute_exists(#pk) AND (attribute_not_exists(#limit) OR attribute_not_exists(#used) OR #used < #limit)",
 			refused:   refusal(lipsync.TokenLimit, "token limit reached"),
-		}.step(s.table),
+		}.step(s.table))
 	}
 	if r.ReferenceID != "" {
 		steps = append(steps, s.count(counterKey(r.Account, r.ReferenceID), seen.referenceTotal))

@@ -43,13 +43,18 @@ func (s *Service) Authenticate(ctx context.Context, token string) (Caller, error
 	return Caller{Account: k.Account, KeyID: k.ID, KeyName: k.Name}, nil
 }
 
-// Allow takes one call of the kind from the key's rate, or returns RateLimited.
+// Allow takes one call of the kind from the key's rate, or from that of all people
+// of the account together, or returns RateLimited.
 func (s *Service) Allow(ctx context.Context, c Caller, kind CallKind) error {
 	limit := s.ReadRate
 	if kind == GenerateCall {
 		limit = s.GenerateRate
 	}
-	wait, err := s.Store.Take(ctx, string(kind)+"/"+c.KeyID, limit, s.Now())
+	who := c.KeyID
+	if who == "" {
+		who = "people of " + c.Account
+	}
+	wait, err := s.Store.Take(ctx, string(kind)+"/"+who, limit, s.Now())
 	if err != nil {
 		return err
 	}

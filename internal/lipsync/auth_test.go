@@ -60,6 +60,12 @@ func TestAllow(t *testing.T) {
 	}
 	_, other := h.newCaller(t, "a", 0)
 	must(t, h.Allow(t.Context(), other, lipsync.GenerateCall))
+	for _, account := range []string{"a", "b"} {
+		person := lipsync.Caller{Account: account}
+		for _, code := range []lipsync.Code{"", "", lipsync.RateLimited} {
+			want(t, "person of "+account, lipsync.CodeOf(h.Allow(t.Context(), person, lipsync.GenerateCall)), code)
+		}
+	}
 	h.clock.Advance(time.Minute)
 	must(t, h.Allow(t.Context(), h.caller, lipsync.GenerateCall))
 }

@@ -34,7 +34,7 @@ type Input struct {
 type Request struct {
 	ID          string // UUID, lower case
 	Account     string
-	KeyID       string // the key that made it
+	KeyID       string // the key that made it, "" if a person did
 	ReferenceID string // the client's own name for it, or ""
 	Seq         int64  // 1, 2, … within the account, in order of creation; set by Create
 	Status      Status
@@ -99,7 +99,8 @@ type Upload struct {
 	RequestID   string    // the newest request that uses it, or ""
 }
 
-// Caller is who makes a call: an active key and its account.
+// Caller is who makes a call: an active key and its account, or with no key a
+// person of the account, who is signed in.
 type Caller struct {
 	Account string
 	KeyID   string

@@ -14,8 +14,9 @@ import (
 
 // Requests is the truth about requests.
 type Requests interface {
-	// Create writes the request, its list entries, one use of the key and the
-	// idempotency record in one transaction, and returns it with Seq set.
+	// Create writes the request, its list entries, one use of the key (if KeyID
+	// is not "") and the idempotency record in one transaction, and returns it
+	// with Seq set.
 	//
 	// If idem is not nil and its key was used in this account before it
 	// expired, nothing is written: with the same fingerprint the earlier

@@ -55,6 +55,22 @@ func (s *Service) RequestPage(ctx context.Context, c Caller, referenceID string,
 	return p, nil
 }
 
+// VideoURL returns where the video that a request was given can be watched: the
+// client's own address, or a new one of what is stored. nil if that is gone.
+func (s *Service) VideoURL(ctx context.Context, r Request) (*url.URL, error) {
+	if r.Video.Object == "" {
+		return url.Parse(r.Video.URL)
+	}
+	switch _, err := s.Objects.Size(ctx, r.Video.Object); CodeOf(err) {
+	case "":
+		return s.Objects.SignGet(ctx, r.Video.Object, "video", s.Now().Add(getURLLife))
+	case NotFound:
+		return nil, nil
+	default:
+		return nil, err
+	}
+}
+
 // outputURL signs a new address of the request's output, nil if it has none or
 // its time is over.
 func (s *Service) outputURL(ctx context.Context, r Request) (*url.URL, error) {

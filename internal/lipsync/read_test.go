@@ -1,6 +1,7 @@
 package lipsync_test
 
 import (
+	"fmt"
 	"net/http/httptest"
 	"net/url"
 	"strings"
@@ -124,4 +125,25 @@ func TestRequestPage(t *testing.T) {
 			want(t, "has an output", page.Outputs[i] != nil, n == 3)
 		}
 	}
+}
+
+// TestVideoURL watches videos that are elsewhere, here, and gone.
+func TestVideoURL(t *testing.T) {
+	h := newHome(t)
+	stored := lipsync.Request{Video: lipsync.Input{Object: "uploads/x"}}
+	for _, c := range []struct {
+		r    lipsync.Request
+		want string
+	}{
+		{lipsync.Request{Video: lipsync.Input{URL: "https://example.com/v.mp4?a=1"}}, "https://example.com/v.mp4?a=1"},
+		{stored, "<nil>"},
+	} {
+		got, err := h.VideoURL(t.Context(), c.r)
+		must(t, err)
+		want(t, "address", fmt.Sprint(got), c.want)
+	}
+	must(t, h.Objects.Put(t.Context(), stored.Video.Object, strings.NewReader("video"), -1))
+	got, err := h.VideoURL(t.Context(), stored)
+	must(t, err)
+	want(t, "path", got.Path, disk.Prefix+stored.Video.Object)
 }

@@ -34,6 +34,22 @@ func testCreate(t *testing.T, store lipsync.Store) {
 	wantCode(t, err, lipsync.NotFound)
 }
 
+// testCreateWithoutKey has a person make a request, beside a key that is used up.
+func testCreateWithoutKey(t *testing.T, store lipsync.Store) {
+	addKey(t, store, "a", 1)
+	add(t, store, "")
+	r := newRequest("a", "x")
+	r.KeyID = ""
+	created, _, err := store.Create(t.Context(), r, nil, nil)
+	must(t, err)
+	r.Seq = 2
+	want(t, "created", created, r)
+	got, err := store.Latest(t.Context(), "a", "x")
+	must(t, err)
+	want(t, "read back", got, r)
+	wantUsed(t, store, "a", 1)
+}
+
 func testConcurrentCreates(t *testing.T, store lipsync.Store) {
 	const n = 100
 	addKey(t, store, "a", 0)

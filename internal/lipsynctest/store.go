@@ -10,6 +10,7 @@ import (
 func TestStore(t *testing.T, open func(t *testing.T) lipsync.Store) {
 	suite[lipsync.Store]{
 		{"create and read back", testCreate},
+		{"create without a key", testCreateWithoutKey},
 		{"100 creates at once", testConcurrentCreates},
 		{"page at any offset", testPages},
 		{"page by reference id", testReferencePages},

@@ -94,6 +94,9 @@ func insert(ctx context.Context, tx *sql.Tx, r *lipsync.Request, uploads []strin
 }
 
 func useKey(ctx context.Context, tx *sql.Tx, id string) error {
+	if id == "" {
+		return nil
+	}
 	var used int64
 	err := tx.QueryRowContext(ctx, `UPDATE keys SET used = used + 1
 		WHERE id = ? AND (max_uses = 0 OR used < max_uses) RETURNING used`, id).Scan(&used)
