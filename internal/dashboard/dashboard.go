@@ -58,7 +58,10 @@ type Sessions interface {
 func New(service *lipsync.Service, o Options) (http.Handler, error) {
 	p := &pages{Options: o, service: service, mux: http.NewServeMux()}
 	var err error
-	if p.views, err = parseViews(template.FuncMap{"waited": p.waited, "took": p.took}); err != nil {
+	if p.views, err = parseViews(template.FuncMap{"waited": p.waited, "took": p.took, "until": p.until}); err != nil {
+		return nil, err
+	}
+	if p.reference, err = parseDocument(o.Document); err != nil {
 		return nil, err
 	}
 	if p.sealer, err = newSealer(o.Secret); err != nil {
@@ -71,10 +74,11 @@ func New(service *lipsync.Service, o Options) (http.Handler, error) {
 // pages holds what every call needs.
 type pages struct {
 	Options
-	service *lipsync.Service
-	views   views
-	sealer  sealer
-	mux     *http.ServeMux
+	service   *lipsync.Service
+	views     views
+	sealer    sealer
+	mux       *http.ServeMux
+	reference reference
 }
 
 func (p *pages) mount() {
@@ -89,6 +93,12 @@ func (p *pages) mount() {
 	private("POST /dashboard/sign-out", p.signOut)
 	private("POST /dashboard/sign-out-everywhere", p.signOutEverywhere)
 	private("GET /dashboard", p.listRequests)
+	private("GET /dashboard/requests/{id}", p.showRequest)
+	private("POST /dashboard/requests/{id}/cancel", p.cancel)
+	private("GET /dashboard/new", p.newRequest)
+	private("POST /dashboard/new", p.startRequest)
+	private("POST /dashboard/uploads", p.createUpload)
+	private("GET /dashboard/api", p.showAPI)
 	private("GET /dashboard/settings/keys", p.listKeys)
 	private("POST /dashboard/settings/keys", p.createKey)
 	private("GET /dashboard/settings/keys/{id}/revoke", p.askRevoke)

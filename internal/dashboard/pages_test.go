@@ -20,7 +20,7 @@ func document(t testing.TB) []byte {
 }
 
 // everyPage are the paths of all pages but a request's.
-var everyPage = []string{"/dashboard", "/dashboard/settings/keys", "/dashboard/settings/sessions"}
+var everyPage = []string{"/dashboard", "/dashboard/new", "/dashboard/api", "/dashboard/settings/keys", "/dashboard/settings/sessions"}
 
 // TestEveryPage looks for what all pages have in common.
 func TestEveryPage(t *testing.T) {

@@ -129,6 +129,9 @@ func (p *pages) waited(r lipsync.Request) time.Duration {
 	return r.StartedAt.Sub(r.CreatedAt)
 }
 
+// until is how far away a time is.
+func (p *pages) until(t time.Time) time.Duration { return max(0, t.Sub(p.service.Now())) }
+
 // took is how long the work on it took, to now if it still goes on.
 func (p *pages) took(r lipsync.Request) time.Duration {
 	switch {

@@ -168,5 +168,6 @@ func TestEveryForm(t *testing.T) {
 
 // changes are the paths of all forms.
 var changes = []string{
-	"/dashboard/sign-out", "/dashboard/sign-out-everywhere", "/dashboard/settings/keys", "/dashboard/settings/keys/x/revoke",
+	"/dashboard/sign-out", "/dashboard/sign-out-everywhere", "/dashboard/new", "/dashboard/uploads",
+	"/dashboard/requests/x/cancel", "/dashboard/settings/keys", "/dashboard/settings/keys/x/revoke",
 }

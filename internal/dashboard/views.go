@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"lipsync/internal/lipsync"
 )
 
 //go:embed pages
@@ -23,9 +25,9 @@ var staticFiles embed.FS
 
 // frame is what every page shows, and around what.
 type frame struct {
-	Title   string
-	Session *session
-	Page    any
+	View, Title string
+	Session     *session
+	Page        any
 }
 
 // views are the pages by name, and the files that they load.
@@ -48,7 +50,7 @@ func parseViews(more template.FuncMap) (views, error) {
 	if err := v.readAssets(); err != nil {
 		return v, err
 	}
-	layout, err := template.New("layout").Funcs(v.functions()).Funcs(more).ParseFS(pageFiles, "pages/layout.html", "pages/parts.html")
+	layout, err := template.New("layout").Funcs(v.functions()).Funcs(more).ParseFS(pageFiles, "pages/layout.html", "pages/parts.html", "pages/samples.html")
 	if err != nil {
 		return v, err
 	}
@@ -126,6 +128,8 @@ func (v views) functions() template.FuncMap {
 		"stamp":  func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"moment": func(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04 UTC") },
 		"tab":    newTab,
+		"bytes":  lipsync.Spell,
+		"prose":  prose,
 	}
 }
 
@@ -146,10 +150,13 @@ func spell(d time.Duration) string {
 // tab leads to a page.
 type tab struct {
 	Path, Name string
-	Here       bool // it is the page itself, or the one that pages under it belong to
+	Here       bool // the view is that page, or belongs to it
 }
 
-func newTab(path, name, title string) tab {
-	belongs := map[string]string{"API Keys": "Settings", "Sessions": "Settings", "Revoke a key": "Settings"}
-	return tab{path, name, title == name || belongs[title] == name}
+func newTab(path, name, view string) tab {
+	belongs := map[string]string{
+		"requests": "Requests", "request": "Requests", "new": "New", "usage": "Usage", "api": "API",
+		"keys": "Settings", "revoke": "Settings", "sessions": "Settings",
+	}
+	return tab{path, name, belongs[view] == name}
 }

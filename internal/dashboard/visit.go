@@ -97,7 +97,7 @@ func (p *pages) log(v *visit, route string, err error, took time.Duration) {
 // show renders a page.
 func (v *visit) show(status int, name, title string, data any) error {
 	var body bytes.Buffer
-	if err := v.pages.views.render(&body, name, frame{Title: title, Session: v.session, Page: data}); err != nil {
+	if err := v.pages.views.render(&body, name, frame{View: name, Title: title, Session: v.session, Page: data}); err != nil {
 		return fmt.Errorf("render: %w", err)
 	}
 	v.Header().Set("Content-Type", "text/html; charset=utf-8")

@@ -33,10 +33,10 @@ func validMediaType(text string) bool {
 
 // LargerThan returns the public sentence for what has more bytes than it may
 // have: video is larger than 5 GiB.
-func LargerThan(what string, limit int64) string { return what + " is larger than " + spell(limit) }
+func LargerThan(what string, limit int64) string { return what + " is larger than " + Spell(limit) }
 
-// spell writes a number of bytes as people say it: 5 GiB, 500 MiB, 7 bytes.
-func spell(n int64) string {
+// Spell writes a number of bytes as people say it: 5 GiB, 500 MiB, 7 bytes.
+func Spell(n int64) string {
 	switch {
 	case n%(1<<30) == 0:
 		return fmt.Sprintf("%d GiB", n>>30)

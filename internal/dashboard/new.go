@@ -1,0 +1,101 @@
+package dashboard
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"lipsync/internal/lipsync"
+)
+
+// newPage is the form for a new request, as it was sent if it could not be used.
+type newPage struct {
+	Video, Audio, Reference, Engine string
+	LargestFace                     bool
+	Engines                         []string
+	MaxVideo, MaxAudio              int64 // bytes
+	Problem, CSRF                   string
+}
+
+func (p *pages) newRequest(v *visit) error { return p.showNew(v, http.StatusOK, newPage{}) }
+
+func (p *pages) showNew(v *visit, status int, n newPage) error {
+	n.Engines, n.CSRF = p.service.Engines, v.session.CSRF
+	n.MaxVideo, n.MaxAudio = p.service.MaxSize(lipsync.Video), p.service.MaxSize(lipsync.Audio)
+	return v.show(status, "new", "New", n)
+}
+
+// startRequest makes a request of two addresses, of which either may be that of an
+// upload, and leads to its page.
+func (p *pages) startRequest(v *visit) error {
+	n := newPage{
+		Video: strings.TrimSpace(v.PostForm.Get("video")), Audio: strings.TrimSpace(v.PostForm.Get("audio")),
+		Reference: strings.TrimSpace(v.PostForm.Get("reference_id")), Engine: v.PostForm.Get("model"),
+		LargestFace: v.PostForm.Has("largest_face"),
+	}
+	id, err := p.generate(v, n)
+	switch lipsync.CodeOf(err) {
+	case "":
+		return v.leadTo(Root + "/requests/" + id)
+	case lipsync.Invalid:
+		n.Problem = lipsync.MessageOf(err)
+		return p.showNew(v, http.StatusBadRequest, n)
+	default:
+		return err
+	}
+}
+
+func (p *pages) generate(v *visit, n newPage) (id string, err error) {
+	if err := p.service.Allow(v.Context(), v.caller(), lipsync.GenerateCall); err != nil {
+		return "", err
+	}
+	return p.service.Generate(v.Context(), v.caller(), lipsync.NewRequest{
+		Video: lipsync.Source{URL: n.Video}, Audio: lipsync.Source{URL: n.Audio},
+		ReferenceID: n.Reference, HasReferenceID: n.Reference != "", LargestFace: n.LargestFace, Engine: n.Engine,
+	})
+}
+
+// upload says where a script may send a file.
+type upload struct {
+	Address string      `json:"address"`
+	Headers http.Header `json:"headers"`
+	Source  string      `json:"source"` // names the file in the form
+}
+
+// createUpload announces a file that the person chose. It answers scripts, in JSON.
+func (p *pages) createUpload(v *visit) error {
+	size, err := strconv.ParseInt(v.PostForm.Get("size"), 10, 64)
+	if err != nil {
+		size = 0 // which the service has words for
+	}
+	made, err := p.announce(v, lipsync.MediaKind(v.PostForm.Get("type")), size)
+	if err != nil {
+		status := statusOf(lipsync.CodeOf(err))
+		return v.json(status, map[string]string{"error": lipsync.MessageOf(err)})
+	}
+	return v.json(http.StatusOK, made)
+}
+
+func (p *pages) announce(v *visit, kind lipsync.MediaKind, size int64) (upload, error) {
+	if err := p.service.Allow(v.Context(), v.caller(), lipsync.ReadCall); err != nil {
+		return upload{}, err
+	}
+	u, err := p.service.CreateUpload(v.Context(), v.caller(), kind, size, "")
+	if err != nil {
+		return upload{}, err
+	}
+	return upload{u.PutURL.String(), u.Headers, u.Source}, nil
+}
+
+// json answers a script.
+func (v *visit) json(status int, body any) error {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	v.Header().Set("Content-Type", "application/json")
+	v.WriteHeader(status)
+	_, _ = v.Write(text) // to whoever is still there
+	return nil
+}

@@ -1,0 +1,55 @@
+package dashboard
+
+import "strings"
+
+// paragraph is a line of text with some of it marked.
+type paragraph []span
+
+// span is text of one kind.
+type span struct {
+	Text         string
+	Code, Strong bool
+}
+
+// prose reads the little Markdown that the API's document has: paragraphs, `code`
+// and **strong** words. A mark that isn't closed is text.
+func prose(text string) []paragraph {
+	var all []paragraph
+	for part := range strings.SplitSeq(text, "\n\n") {
+		if part = strings.Join(strings.Fields(part), " "); part != "" {
+			all = append(all, spans(part))
+		}
+	}
+	return all
+}
+
+func spans(text string) paragraph {
+	var p paragraph
+	for text != "" {
+		start := strings.IndexAny(text, "`*")
+		mark := markAt(text, start)
+		inner, rest, closed := "", "", false
+		if mark != "" {
+			inner, rest, closed = strings.Cut(text[start+len(mark):], mark)
+		}
+		if !closed {
+			return append(p, span{Text: text})
+		}
+		if start > 0 {
+			p = append(p, span{Text: text[:start]})
+		}
+		p = append(p, span{Text: inner, Code: mark == "`", Strong: mark == "**"})
+		text = rest
+	}
+	return p
+}
+
+// markAt returns the mark at the place, "" if there is none.
+func markAt(text string, at int) string {
+	for _, mark := range []string{"`", "**"} {
+		if at >= 0 && strings.HasPrefix(text[at:], mark) {
+			return mark
+		}
+	}
+	return ""
+}

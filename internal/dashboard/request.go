@@ -1,0 +1,83 @@
+package dashboard
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"lipsync/internal/lipsync"
+)
+
+// requestPage is one request.
+type requestPage struct {
+	lipsync.Request
+	Progress       lipsync.Progress
+	Source, Output *url.URL // nil where there is nothing to play
+	Hint           string   // what to do about a failure
+	Live           bool
+	CSRF           string
+}
+
+func (p *pages) showRequest(v *visit) error {
+	// By its id alone: a request that another's reference id names is not meant.
+	r, output, err := p.service.Request(v.Context(), v.caller(), v.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	page := requestPage{Request: r, Output: output, Hint: hint(r.Error), Live: !r.Status.Final(), CSRF: v.session.CSRF}
+	if page.Source, err = p.service.VideoURL(v.Context(), r); err != nil {
+		return err
+	}
+	if page.Live {
+		if _, page.Progress, err = p.service.Progress(v.Context(), v.caller(), r.ID); err != nil {
+			return err
+		}
+	}
+	return v.show(http.StatusOK, "request", page.Name(), page)
+}
+
+// Name is what a person calls the request.
+func (r requestPage) Name() string {
+	if r.ReferenceID != "" {
+		return r.ReferenceID
+	}
+	return "Request " + r.ID[:min(8, len(r.ID))]
+}
+
+// cancel stops a request, and leads back to it. One that finished meanwhile is
+// no failure: the page shows how.
+func (p *pages) cancel(v *visit) error {
+	r, err := p.service.Cancel(v.Context(), v.caller(), v.PathValue("id"))
+	id := r.ID
+	if lipsync.CodeOf(err) == lipsync.Finished {
+		id = v.PathValue("id")
+	} else if err != nil {
+		return err
+	}
+	return v.leadTo(Root + "/requests/" + url.PathEscape(id))
+}
+
+// hint says what to do about a failure. Its sentences are those of the domain, or
+// begin or end as they do.
+func hint(failure string) string {
+	switch {
+	case failure == "":
+		return ""
+	case failure == lipsync.Canceled:
+		return "Start it again from New whenever you like."
+	case failure == lipsync.ProcessingFailed:
+		return "The fault is ours, and it was tried more than once. Try again later; if it stays so, tell whoever runs this service."
+	case strings.HasSuffix(failure, "is not accessible"):
+		return "Open the address in a private window: it has to load there without signing in. Or send the file itself from New."
+	case strings.HasSuffix(failure, "is not a supported format"):
+		return "Videos may be MP4, MOV, WebM, MKV or AVI; audio may be WAV, MP3, M4A, FLAC or OGG, or the sound track of a video."
+	case failure == "no face found in the video":
+		return "The face has to be large enough to see the lips, and look towards the camera for some of the time."
+	case strings.Contains(failure, " has no "):
+		return "It may be that video and audio were exchanged, or that the file is damaged: play it first."
+	case strings.Contains(failure, " than "):
+		return "Cut it, or make it smaller, and send it again."
+	default:
+		return "Play both files first. If they are as they should be, try again."
+	}
+}
