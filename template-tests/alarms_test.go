@@ -47,7 +47,7 @@ func TestAlarms(t *testing.T) {
 // TestFunctionsThrottled wants the sum over each function behind the API.
 func TestFunctionsThrottled(t *testing.T) {
 	metrics := deployed().get("FunctionsThrottled", "Metrics")
-	for _, f := range []string{"Health", "Me", "Generate", "GenerateWithMedia", "GetRequest", "ListRequests", "CreateUpload"} {
+	for _, f := range []string{"Health", "Me", "Generate", "GenerateWithMedia", "GetRequest", "CancelRequest", "GetProgress", "ListRequests", "CreateUpload"} {
 		if !strings.Contains(metrics, `"Value":"`+f+`"`) {
 			t.Errorf("the throttling of %s raises no alarm", f)
 		}
@@ -73,7 +73,7 @@ func TestTableThrottled(t *testing.T) {
 // TestSums wants what has no value in a period to count as 0, since CloudWatch
 // adds up no others.
 func TestSums(t *testing.T) {
-	for alarm, terms := range map[string]int{"FunctionsThrottled": 7, "TableThrottled": 4, "BackgroundFails": 2} {
+	for alarm, terms := range map[string]int{"FunctionsThrottled": 9, "TableThrottled": 4, "BackgroundFails": 2} {
 		metrics := deployed().get(alarm, "Metrics")
 		operands, filled := strings.Count(metrics, `"MetricStat"`), strings.Count(metrics, "FILL(")
 		if operands != terms || filled != terms {

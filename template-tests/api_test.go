@@ -10,31 +10,33 @@ import (
 
 func text(v any) string { return fmt.Sprint(v) }
 
-// TestEndpoints wants each path to call its function, for whatever method: a
-// wrong one is for the function to refuse.
+// TestEndpoints wants each path to call its function, for whatever method has none
+// of its own: a wrong one is for the function to refuse.
 func TestEndpoints(t *testing.T) {
 	want := map[string]string{
-		"/health":                         "Health",
-		"/openapi.yaml":                   "Health",
-		"/v1/users/me":                    "Me",
-		"/v1/lipsync/generate":            "Generate",
-		"/v1/lipsync/generate-with-media": "GenerateWithMedia",
-		"/v1/lipsync/requests":            "ListRequests",
-		"/v1/lipsync/requests/{id}":       "GetRequest",
-		"/v1/uploads":                     "CreateUpload",
-		"":                                "Health", // and what is no path of the API
-		"/{proxy+}":                       "Health",
+		"ANY /health":                            "Health",
+		"ANY /openapi.yaml":                      "Health",
+		"ANY /v1/users/me":                       "Me",
+		"ANY /v1/lipsync/generate":               "Generate",
+		"ANY /v1/lipsync/generate-with-media":    "GenerateWithMedia",
+		"ANY /v1/lipsync/requests":               "ListRequests",
+		"ANY /v1/lipsync/requests/{id}":          "GetRequest",
+		"DELETE /v1/lipsync/requests/{id}":       "CancelRequest",
+		"ANY /v1/lipsync/requests/{id}/progress": "GetProgress",
+		"ANY /v1/uploads":                        "CreateUpload",
+		"ANY ":                                   "Health", // and what is no path of the API
+		"ANY /{proxy+}":                          "Health",
 	}
 	d := deployed()
 	got := map[string]string{}
 	for _, name := range d.all("AWS::ApiGateway::Method") {
 		d.check(t, []property{
-			{name, "HttpMethod", `"ANY"`},
 			{name, "AuthorizationType", `"NONE"`},
 			{name, "Integration.Type", `"AWS_PROXY"`},
 		})
 		_, function, _ := strings.Cut(d.get(name, "Integration.Uri"), ":path/2015-03-31/functions/")
-		got[path(t, strings.Trim(d.get(name, "ResourceId"), `"`))] = strings.TrimSuffix(function, `.Arn/invocations"`)
+		method := strings.Trim(d.get(name, "HttpMethod"), `"`)
+		got[method+" "+path(t, strings.Trim(d.get(name, "ResourceId"), `"`))] = strings.TrimSuffix(function, `.Arn/invocations"`)
 	}
 	if !maps.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
@@ -58,9 +60,11 @@ func path(t *testing.T, resource string) string {
 // rules of EventBridge.
 func TestCallers(t *testing.T) {
 	want := []string{
+		"CancelRequest by apigateway at api/DELETE/v1/lipsync/requests/*",
 		"CreateUpload by apigateway at api/*/v1/uploads",
 		"Generate by apigateway at api/*/v1/lipsync/generate",
 		"GenerateWithMedia by apigateway at api/*/v1/lipsync/generate-with-media",
+		"GetProgress by apigateway at api/*/v1/lipsync/requests/*/progress",
 		"GetRequest by apigateway at api/*/v1/lipsync/requests/*",
 		"Health by apigateway at api/*/",
 		"Health by apigateway at api/*/*",

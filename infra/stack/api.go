@@ -8,24 +8,30 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// endpoints has each path of the API and the function behind it. The function
-// gets every method, so that it answers a wrong one as it does on one machine:
-// with 405 and the methods that there are. (An answer of API Gateway's own would
+// endpoint is a path of the API with the function behind it.
+type endpoint struct{ method, path, function string }
+
+// endpoints has each path of the API. Its function gets every method that no other
+// has, so that it answers a wrong one as it does on one machine: with 405 and the
+// methods that there are. (An answer of API Gateway's own would
 // depend on the request's Content-Type, and be 415 or 500 for some.) Where there is
 // no endpoint, health answers with 404: API Gateway would take the client's token
 // for a bad signature by AWS.
-func endpoints() [][2]string {
-	return [][2]string{
-		{"health", "health"},
-		{"openapi.yaml", "health"},
-		{"v1/users/me", "me"},
-		{"v1/lipsync/generate", "generate"},
-		{"v1/lipsync/generate-with-media", "generate-with-media"},
-		{"v1/lipsync/requests", "list-requests"},
-		{"v1/lipsync/requests/{id}", "get-request"},
-		{"v1/uploads", "create-upload"},
-		{"", "health"},
-		{"{proxy+}", "health"}, // any path that is not above
+func endpoints() []endpoint {
+	const every = "ANY"
+	return []endpoint{
+		{every, "health", "health"},
+		{every, "openapi.yaml", "health"},
+		{every, "v1/users/me", "me"},
+		{every, "v1/lipsync/generate", "generate"},
+		{every, "v1/lipsync/generate-with-media", "generate-with-media"},
+		{every, "v1/lipsync/requests", "list-requests"},
+		{every, "v1/lipsync/requests/{id}", "get-request"},
+		{"DELETE", "v1/lipsync/requests/{id}", "cancel-request"},
+		{every, "v1/lipsync/requests/{id}/progress", "get-progress"},
+		{every, "v1/uploads", "create-upload"},
+		{every, "", "health"},
+		{every, "{proxy+}", "health"}, // any path that is not above
 	}
 }
 
@@ -33,7 +39,7 @@ func endpoints() [][2]string {
 func clientFunctions() []string {
 	var names []string
 	for _, e := range endpoints() {
-		names = append(names, e[1])
+		names = append(names, e.function)
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
@@ -69,9 +75,8 @@ func (s *service) addAPI() {
 		},
 	})
 	for _, e := range endpoints() {
-		path, function := e[0], e[1]
-		s.api.Root().ResourceForPath(jsii.String(path)).AddMethod(jsii.String("ANY"),
-			awsapigateway.NewLambdaIntegration(s.functions[function], &awsapigateway.LambdaIntegrationOptions{
+		s.api.Root().ResourceForPath(jsii.String(e.path)).AddMethod(jsii.String(e.method),
+			awsapigateway.NewLambdaIntegration(s.functions[e.function], &awsapigateway.LambdaIntegrationOptions{
 				AllowTestInvoke: jsii.Bool(false),
 			}), nil)
 	}

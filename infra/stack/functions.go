@@ -57,6 +57,16 @@ func (s *service) lambdas() []lambda {
 			policy:    []awsiam.PolicyStatement{s.authenticate(), s.useTable("Query")},
 		},
 		{
+			name: "cancel-request", timeout: apiTimeout, memory: 512,
+			variables: []string{table, bucket, readRate},
+			policy:    []awsiam.PolicyStatement{s.authenticate(), s.useTable("Query"), s.useObjects("inputs", "DeleteObject")},
+		},
+		{
+			name: "get-progress", timeout: apiTimeout, memory: 512,
+			variables: []string{table, readRate},
+			policy:    []awsiam.PolicyStatement{s.authenticate(), s.useTable("Query")},
+		},
+		{
 			name: "list-requests", timeout: apiTimeout, memory: 512,
 			variables: []string{table, bucket, signerRole, readRate},
 			policy:    []awsiam.PolicyStatement{s.authenticate(), s.useTable("Query")},

@@ -132,6 +132,7 @@ func TestAPIEvents(t *testing.T) {
 	if got.ID != made.ID || got.Reference != "scene/12 a" {
 		t.Errorf("get-request: got %+v, want id %s", got, made.ID)
 	}
+	d.cancel(t, made.ID)
 	var list struct {
 		Data []struct{ ID string }
 	}
@@ -147,6 +148,24 @@ func TestAPIEvents(t *testing.T) {
 		t.Errorf("create-upload: got %q, want an address of the emulator", upload.URL)
 	}
 	d.wantMedia(t, stored.ID)
+}
+
+// cancel reads how far the request is that the events make, and cancels it.
+func (d *deployment) cancel(t *testing.T, id string) {
+	t.Helper()
+	var got struct {
+		ID, Status string
+		Percent    *int
+		Error      string `json:"error_message"`
+	}
+	d.call(t, "get-progress", &got, cloud.Records, cloud.Reading)
+	if got.ID != id || got.Status != "queued" || got.Percent == nil || *got.Percent != 0 {
+		t.Errorf("get-progress: got %+v, want id %s queued at 0 percent", got, id)
+	}
+	d.call(t, "cancel-request", &got, cloud.Records, cloud.Media, cloud.Reading)
+	if got.ID != id || got.Status != "failed" || got.Error != lipsync.Canceled {
+		t.Errorf("cancel-request: got %+v, want id %s canceled", got, id)
+	}
 }
 
 // TestLargeForm has a form that is more than Lambda can be sure to take.
