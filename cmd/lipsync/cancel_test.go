@@ -1,0 +1,130 @@
+package main
+
+import (
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// howFar is what a client sees of a running job.
+type howFar struct {
+	Status  string `json:"status"`
+	Percent int    `json:"percent"`
+	Stage   string `json:"stage"`
+	Left    int    `json:"seconds_left"`
+}
+
+func (c client) progress(t *testing.T, id string) (p howFar) {
+	t.Helper()
+	if err := c.call(t.Context(), http.MethodGet, "/api/v1/lipsync/requests/"+id+"/progress", "", nil, &p); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func (c client) cancel(t *testing.T, id string) (r request) {
+	t.Helper()
+	if err := c.call(t.Context(), http.MethodDelete, "/api/v1/lipsync/requests/"+id, "", nil, &r); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestCancel cancels five minutes of speech in the midst of their rendering, and a
+// request that waits behind them.
+func TestCancel(t *testing.T) {
+	speech := filepath.Join(t.TempDir(), "long.wav")
+	if err := runFFmpeg("-f", "lavfi", "-i", "sine=frequency=200:duration=300", speech); err != nil {
+		t.Fatal(err)
+	}
+	data := t.TempDir()
+	s := startServer(t, data, "--workers", "1")
+	c := client{s.url, newKey(t, data)}
+	var ids []string
+	for _, sound := range []string{speech, fixtures.speech, fixtures.speech} {
+		id, err := c.generate(t.Context(), fixtures.video, sound)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, id)
+	}
+	running, queued, next := ids[0], ids[1], ids[2]
+	c.waitRendering(t, running)
+	if got := c.cancel(t, queued); got.Status != "failed" || got.ErrorMessage != "canceled by the client" {
+		t.Errorf("got %+v of what waited, want it canceled", got)
+	}
+	canceled := time.Now()
+	if got := c.cancel(t, running); got.Status != "failed" || got.ErrorMessage != "canceled by the client" {
+		t.Errorf("got %+v of what ran, want it canceled", got)
+	}
+	// Two seconds are promised. A machine that is busy with tests gets five.
+	s.waitFor(t, `msg="stopped`, 5*time.Second)
+	t.Logf("stopped after %v", time.Since(canceled))
+	if r := c.wait(t, next); r.Status != "completed" {
+		t.Errorf("next: got %+v, want it completed", r)
+	}
+	s.waitFor(t, "msg=completed", 5*time.Second) // with its files removed
+	s.wantNothingOf(t, running, queued)
+}
+
+// waitFor waits until the server has said something, so long at most.
+func (s *server) waitFor(t *testing.T, text string, patience time.Duration) {
+	t.Helper()
+	for start := time.Now(); s.log.with(text) == nil; time.Sleep(20 * time.Millisecond) {
+		if time.Since(start) > patience {
+			t.Errorf("the server has not said %s within %v", text, patience)
+			return
+		}
+	}
+}
+
+// waitRendering waits until a request is rendered, for some seconds already.
+func (c client) waitRendering(t *testing.T, id string) {
+	t.Helper()
+	var p howFar
+	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
+		before := p
+		if p = c.progress(t, id); p.Percent < before.Percent || p.Status == "failed" || p.Status == "completed" {
+			t.Fatalf("got %+v after %+v", p, before)
+		}
+		if p.Stage == "rendering" && p.Left > 0 {
+			return
+		}
+	}
+	t.Fatalf("got %+v after two minutes, want it to be rendered", p)
+}
+
+// wantNothingOf checks that the server has no file of the requests, none for its
+// work, and no child.
+func (s *server) wantNothingOf(t *testing.T, ids ...string) {
+	t.Helper()
+	for _, id := range ids {
+		for _, kind := range []string{"inputs", "outputs"} {
+			err := filepath.WalkDir(filepath.Join(s.data, "objects", "files", kind, id), func(path string, d fs.DirEntry, err error) error {
+				if err == nil && !d.IsDir() {
+					t.Errorf("%s is left", path)
+				}
+				return nil // there need not even be the folder
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if left, err := os.ReadDir(filepath.Join(s.data, "scratch")); err != nil || len(left) > 0 {
+		t.Errorf("scratch holds %v (error %v), want nothing", left, err)
+	}
+	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", s.process.Process.Pid))
+	if err != nil || threads == nil {
+		t.Errorf("got %d threads of the server (%v)", len(threads), err)
+	}
+	for _, thread := range threads {
+		if children, err := os.ReadFile(thread); err == nil && len(children) > 0 {
+			t.Errorf("the server has the children %s", children)
+		}
+	}
+}
