@@ -91,6 +91,7 @@ func (s *Store) Finish(ctx context.Context, id, token string, now time.Time, out
 
 // Cancel implements lipsync.Leases.
 func (s *Store) Cancel(ctx context.Context, id string, now time.Time, failure string) (lipsync.Request, error) {
+	now = now.Truncate(time.Microsecond) // as it is stored
 	return s.change(ctx, id, nil, func(r stored) (stored, error) {
 		if r.Status.Final() {
 			return stored{}, refusal(lipsync.Conflict, "request is final")

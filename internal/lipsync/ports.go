@@ -78,8 +78,9 @@ type Leases interface {
 	Finish(ctx context.Context, id, token string, now time.Time, output, failure string) error
 
 	// Cancel makes an open request failed with the public sentence failure,
-	// whoever holds it, and returns it. StartedAt is set to now if it was never
-	// claimed. Conflict if it is final already, NotFound if there is none.
+	// whoever holds it, and returns it as it is stored. StartedAt is set to now
+	// if it was never claimed. Conflict if it is final already, NotFound if
+	// there is none.
 	Cancel(ctx context.Context, id string, now time.Time, failure string) (Request, error)
 
 	// Open returns up to limit requests that are claimable at now, oldest
