@@ -1,0 +1,72 @@
+package main
+
+import (
+	"errors"
+	"net/http"
+	"path/filepath"
+	"testing"
+	"time"
+
+	batchtypes "github.com/aws/aws-sdk-go-v2/service/batch/types"
+
+	"lipsync/internal/lipsync"
+	"lipsync/internal/s3"
+)
+
+// TestCancel cancels a request that waits in Batch, and the one before it while its
+// runner renders. Both jobs end well, and nothing of either is left.
+func TestCancel(t *testing.T) {
+	h := faulty(t)
+	h.clean(t)
+	speech := filepath.Join(t.TempDir(), "minutes.mp3")
+	if err := ffmpeg("-f", "lavfi", "-i", "sine=frequency=200:duration=180", "-b:a", "32k", speech); err != nil {
+		t.Fatal(err)
+	}
+	running := h.newJobOf(t, speech)
+	await(t, "the output to grow", h.renders)
+	waiting := h.newJob(t)
+	await(t, "a job to wait", func() bool { return waiting.busy(t) })
+	waiting.cancel(t)
+	running.cancel(t)
+	canceled := time.Now()
+	await(t, "the runner to stop", func() bool { return !h.renders() })
+	t.Logf("stopped after %v", time.Since(canceled))
+	for _, j := range []job{running, waiting} {
+		await(t, "the end of its job", func() bool { return !j.busy(t) })
+		j.invoke(t, "Sweep")
+		j.wantCanceled(t)
+	}
+	if left, err := filepath.Glob(filepath.Join(h.scratch, "runner-*")); err != nil || len(left) > 0 {
+		t.Errorf("got %q left (error %v), want nothing", left, err)
+	}
+}
+
+func (j job) cancel(t *testing.T) {
+	t.Helper()
+	var r struct {
+		Error string `json:"error_message"`
+	}
+	if j.call(t, http.MethodDelete, "/v1/lipsync/requests/"+j.id, "", http.NoBody, &r); r.Error != lipsync.Canceled {
+		t.Errorf("got %+v, want it canceled", r)
+	}
+}
+
+// wantCanceled checks what is left of a canceled request: its record alone, and one
+// job that did not fail.
+func (j job) wantCanceled(t *testing.T) {
+	t.Helper()
+	if r := j.record(t); r.Status != lipsync.Failed || r.Error != lipsync.Canceled || r.Lease != "" {
+		t.Errorf("got %+v, want it canceled", r)
+	}
+	objects, found := s3.New(j.config, j.Outputs["BucketName"], ""), errors.New("it is left")
+	for _, prefix := range []string{"inputs/", "outputs/"} {
+		err := objects.List(t.Context(), prefix+j.id+"/", func(string, time.Time) error { return found })
+		if err != nil {
+			t.Errorf("%s%s: %v", prefix, j.id, err)
+		}
+	}
+	jobs := j.jobs(t)
+	if len(jobs) != 1 || jobs[0].Status != batchtypes.JobStatusSucceeded {
+		t.Errorf("got jobs %+v, want one that succeeded", jobs)
+	}
+}
