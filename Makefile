@@ -45,10 +45,10 @@ demo: ## install what is missing, build, and lip sync a sample video through the
 	bin/lipsync demo --output dist/demo $(ARGS)
 
 test: $(VENV)/done $(ONNXRUNTIME) ## install what is missing and run every test
-	@.ci/install ffmpeg espeak-ng gcc libc6-dev
+	@.ci/install ffmpeg espeak-ng gcc libc6-dev chromium
 	@command -v node >/dev/null || .ci/install nodejs
 	go vet ./...
-	LIPSYNC_REQUIRE_ONNXRUNTIME=1 go test -timeout 30m ./...
+	LIPSYNC_REQUIRE_ONNXRUNTIME=1 LIPSYNC_REQUIRE_CHROMIUM=1 go test -timeout 30m ./...
 
 run: bin/lipsync ## build and serve, e.g. make run ARGS='--addr :8080'
 	bin/lipsync serve $(ARGS)
@@ -111,9 +111,9 @@ crash-test: ## kill the service 20 times while 20 jobs run
 	go test -timeout 60m -count 1 -v -run '^TestCrash$$' ./cmd/lipsync -args -kills 20
 
 race: $(VENV)/done $(ONNXRUNTIME) ## install what is missing and run the tests under the race detector
-	@.ci/install ffmpeg espeak-ng gcc libc6-dev
+	@.ci/install ffmpeg espeak-ng gcc libc6-dev chromium
 	@command -v node >/dev/null || .ci/install nodejs
-	LIPSYNC_REQUIRE_ONNXRUNTIME=1 go test -race -timeout 60m ./...
+	LIPSYNC_REQUIRE_ONNXRUNTIME=1 LIPSYNC_REQUIRE_CHROMIUM=1 go test -race -timeout 60m ./...
 
 fuzz: ## run each fuzz target for FUZZTIME (2m)
 	@for package in $$(go list ./...); do \

@@ -76,7 +76,10 @@ func newHome(t testing.TB) *home {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.Server = httptest.NewServer(handler)
+	mux := http.NewServeMux()
+	mux.Handle(disk.Prefix, objects.Handler())
+	mux.Handle("/", handler)
+	h.Server = httptest.NewServer(mux)
 	t.Cleanup(h.Close)
 	h.browser = h.newBrowser(t)
 	return h

@@ -1,0 +1,164 @@
+package main
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"lipsync/internal/dashboard/browsertest"
+)
+
+// link returns the sign-in link that the server printed when it started.
+func (s *server) link(t *testing.T) string {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		if lines := s.log.with("dashboard: "); len(lines) == 1 {
+			return strings.TrimPrefix(lines[0], "dashboard: ")
+		}
+	}
+	t.Fatalf("no link was printed: %q", s.log.with(""))
+	return ""
+}
+
+func status(t *testing.T, address string) int {
+	t.Helper()
+	response, err := http.Get(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response.Body.Close()
+	return response.StatusCode
+}
+
+// TestDashboardCommand prints links while a server runs, and says so if none does.
+func TestDashboardCommand(t *testing.T) {
+	data := t.TempDir()
+	ask := func() (string, string, int) { return command(t, "dashboard", "--data", data) }
+	if _, said, code := ask(); code != failed || !strings.Contains(said, "start one with lipsync serve") {
+		t.Errorf("before: got status %d, %q", code, said)
+	}
+	s := startServer(t, data)
+	out, said, code := ask()
+	link, printed := strings.CutPrefix(strings.TrimSpace(out), "dashboard: ")
+	if code != ok || said != "" || !printed || !strings.HasPrefix(link, s.url+"/dashboard/sign-in?token=") {
+		t.Fatalf("got %q, %q, status %d, want a link", out, said, code)
+	}
+	for _, address := range []string{link, s.link(t)} {
+		if got := status(t, address); got != http.StatusForbidden { // without cookies it leads back
+			t.Errorf("%s: got %d", address, got)
+		}
+	}
+	if err := s.stop(t); err != nil {
+		t.Fatal(err)
+	}
+	if _, said, code := ask(); code != failed || !strings.Contains(said, "start one with lipsync serve") {
+		t.Errorf("after: got status %d, %q", code, said)
+	}
+}
+
+// TestDashboardKeys signs in, makes a key, calls the API with it, and revokes it.
+func TestDashboardKeys(t *testing.T) {
+	s := startServer(t, t.TempDir())
+	b := browsertest.New(t)
+	link := s.link(t)
+	b.Open(link)
+	b.Wait(`document.title === "Requests · Lip Sync" && location.search === ""`)
+	if got := status(t, link); got != http.StatusForbidden {
+		t.Errorf("second use of the link: got %d, want 403", got)
+	}
+	b.Open(s.url + "/dashboard/settings/keys")
+	b.Do(chromedp.SendKeys("input[name=name]", "From the browser\n"))
+	b.Wait(`document.getElementById("token")`)
+	token := browsertest.Eval[string](b, `document.getElementById("token").textContent`)
+	call := browsertest.Eval[string](b, `document.getElementById("curl").textContent`)
+	out, err := exec.Command("sh", "-c", strings.Replace(call, "curl", "curl -s", 1)).Output()
+	if want := `{"name":"From the browser"}`; err != nil || strings.TrimSpace(string(out)) != want {
+		t.Errorf("curl: got %s, %v, want %s", out, err, want)
+	}
+	b.Open(s.url + "/dashboard/settings/keys")
+	b.Wait(`!document.getElementById("token")`)
+	b.Do(chromedp.Click("a.danger"))
+	b.Wait(`location.pathname.endsWith("/revoke")`)
+	b.Do(chromedp.Click("button.danger"))
+	b.Wait(`document.querySelector(".over")`)
+	err = client{s.url, token}.call(t.Context(), http.MethodGet, "/api/v1/users/me", "", nil, new(struct{}))
+	if err == nil || !strings.Contains(err.Error(), "401") {
+		t.Errorf("after it was revoked: got %v, want 401", err)
+	}
+	if said := s.log.with(token); len(said) > 0 {
+		t.Errorf("the key is in the log: %q", said)
+	}
+	b.Do(chromedp.Click(".bar form button"))
+	b.Wait(`location.pathname === "/dashboard/sign-in"`)
+}
+
+// TestDashboardSync sends two files through the browser, and plays the output.
+func TestDashboardSync(t *testing.T) {
+	s := startServer(t, t.TempDir())
+	b := browsertest.New(t)
+	b.Open(s.link(t))
+	b.Open(s.url + "/dashboard/new")
+	b.Do(
+		chromedp.SetUploadFiles("[data-drop=video] [data-file]", []string{fixtures.video}),
+		chromedp.SetUploadFiles("[data-drop=audio] [data-file]", []string{fixtures.speech}),
+		chromedp.Click(".new summary"),
+		chromedp.SendKeys("input[name=reference_id]", "first"),
+		chromedp.Click("[data-start]"))
+	b.Wait(`document.querySelector("[data-output]")?.readyState >= 2 && document.querySelector("[data-source]").readyState >= 2`)
+	played := browsertest.Eval[float64](b, `new Promise((done) => {
+		const output = document.querySelector("[data-output]");
+		output.onended = () => done(output.currentTime);
+		output.muted = true;
+		output.play();
+	})`)
+	if source := browsertest.Eval[float64](b, `document.querySelector("[data-source]").currentTime`); played < 0.5 || source < 0.4 {
+		t.Errorf("played %.2f s of the output and %.2f s of the source, want 0.6 s of both", played, source)
+	}
+	b.Open(s.url + "/dashboard?reference_id=first&status=completed")
+	if rows := browsertest.Eval[int](b, `document.querySelectorAll(".rows tbody tr").length`); rows != 1 {
+		t.Errorf("got %d requests in the list, want 1", rows)
+	}
+}
+
+// TestDashboardCancel cancels a request whose video never comes.
+func TestDashboardCancel(t *testing.T) {
+	stall := make(chan struct{})
+	slow := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Length", "1000000")
+		w.WriteHeader(http.StatusOK)
+		w.(http.Flusher).Flush()
+		select {
+		case <-stall:
+		case <-r.Context().Done():
+		}
+	}))
+	defer slow.Close()
+	defer close(stall)
+	data := t.TempDir()
+	s := startServer(t, data, "--allow-private-networks")
+	b := browsertest.New(t)
+	b.Open(s.link(t))
+	b.Open(s.url + "/dashboard/new")
+	b.Do(
+		chromedp.SendKeys("input[name=video]", slow.URL+"/video.mp4"),
+		chromedp.SetUploadFiles("[data-drop=audio] [data-file]", []string{fixtures.speech}),
+		chromedp.Click("[data-start]"))
+	b.Wait(`document.querySelector(".progress .processing")`)
+	b.Do(chromedp.Click("form[action$=cancel] button"))
+	b.Wait(`document.querySelector("#state .bad")?.textContent.includes("canceled by the client")`)
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		left, err := filepath.Glob(filepath.Join(data, "scratch", "*"))
+		if err == nil && len(left) == 0 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("left behind: %v, %v", left, err)
+		}
+	}
+}

@@ -1,0 +1,136 @@
+// Package browsertest gives tests a real browser.
+package browsertest
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// patience bounds how long a test waits for one thing.
+const patience = 2 * time.Minute
+
+// Browser is a Chromium with nothing in it, for one test.
+type Browser struct {
+	ctx context.Context
+	t   testing.TB
+
+	mu       sync.Mutex
+	problems []string
+}
+
+// New starts one. It skips the test where there is no Chromium, unless
+// LIPSYNC_REQUIRE_CHROMIUM is 1. At its end the test fails if a script did.
+func New(t testing.TB) *Browser {
+	t.Helper()
+	if _, err := exec.LookPath("chromium"); err != nil {
+		if os.Getenv("LIPSYNC_REQUIRE_CHROMIUM") == "1" {
+			t.Fatal(err)
+		}
+		t.Skip("there is no chromium to look at pages with")
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath("chromium"), chromedp.UserDataDir(t.TempDir()), chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.Flag("disable-background-networking", true), chromedp.Flag("mute-audio", true))
+	ctx, stop := chromedp.NewExecAllocator(context.WithoutCancel(t.Context()), options...)
+	t.Cleanup(stop)
+	ctx, stop = chromedp.NewContext(ctx)
+	t.Cleanup(stop)
+	b := &Browser{ctx: ctx, t: t}
+	if err := chromedp.Listen(ctx, b.listen); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = chromedp.Cancel(ctx) // waits for its end, so that its folder can go
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		for _, problem := range b.problems {
+			t.Errorf("in the browser: %s", problem)
+		}
+	})
+	return b
+}
+
+// listen notes the exceptions of scripts.
+func (b *Browser) listen(event any) {
+	if e, ok := event.(*runtime.EventExceptionThrown); ok {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.problems = append(b.problems, e.ExceptionDetails.Text)
+	}
+}
+
+// Do does the actions, one after the other, or ends the test.
+func (b *Browser) Do(actions ...chromedp.Action[chromedp.Void]) {
+	b.t.Helper()
+	ctx, stop := context.WithTimeout(b.ctx, patience)
+	defer stop()
+	if err := chromedp.Do(ctx, actions...); err != nil {
+		b.t.Fatalf("in the browser: %v; the page says: %s", err, b.says())
+	}
+}
+
+// Open loads a page.
+func (b *Browser) Open(address string) {
+	b.t.Helper()
+	b.Do(chromedp.Navigate(address))
+}
+
+// Look makes the window so wide, and the scheme of colours light or dark.
+func (b *Browser) Look(width int64, scheme string) {
+	b.t.Helper()
+	b.Do(chromedp.EmulateViewport(width, 900), chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
+		})
+		return err
+	}))
+}
+
+// Picture returns a PNG of the whole page.
+func (b *Browser) Picture() []byte {
+	b.t.Helper()
+	picture, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return picture
+}
+
+// Eval returns what a JavaScript expression is.
+func Eval[T any](b *Browser, expression string) T {
+	b.t.Helper()
+	v, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	if err != nil {
+		b.t.Fatalf("%s: %v; the page says: %s", expression, err, b.says())
+	}
+	return v
+}
+
+// Wait waits until a JavaScript expression is true, be it on another page.
+func (b *Browser) Wait(expression string) {
+	b.t.Helper()
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		if yes, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool]("Boolean("+expression+")")); err == nil && yes {
+			return
+		}
+	}
+	b.t.Fatalf("never true: %s; the page says: %s", expression, b.says())
+}
+
+// says returns the text of the page.
+func (b *Browser) says() string {
+	text, err := chromedp.Run(b.ctx, chromedp.Evaluate[string]("location.pathname + ': ' + document.body.innerText"))
+	if err != nil {
+		return err.Error()
+	}
+	return text
+}
