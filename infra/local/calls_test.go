@@ -136,7 +136,7 @@ func (h *testHome) finish(b *testing.B) {
 			return
 		}
 		if err == nil {
-			err = store.Finish(b.Context(), r.ID, token, time.Now(), "", lipsync.ProcessingFailed)
+			err = store.Finish(b.Context(), r.ID, token, time.Now(), lipsync.Outcome{Failure: lipsync.ProcessingFailed})
 		}
 		if err != nil {
 			b.Fatal(err)

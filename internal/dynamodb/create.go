@@ -89,6 +89,7 @@ func (s *Store) creation(r stored, seen sight, uploads []string, idem *lipsync.I
 			refused:   refusal(lipsync.TokenLimit, "token limit reached"),
 		}.step(s.table))
 	}
+	steps = append(steps, s.countCreated(r.Request))
 	if r.ReferenceID != "" {
 		steps = append(steps, s.count(counterKey(r.Account, r.ReferenceID), seen.referenceTotal))
 	}

@@ -122,7 +122,7 @@ func live(t *testing.T, s *dynamodb.Store) life {
 		func() error { return s.Report(t.Context(), r.ID, "w1", lipsync.Progress{Percent: 50}) },
 		func() error { return s.Release(t.Context(), r.ID, "w1") },
 		func() error { return claim("", "w2") },
-		func() error { return s.Finish(t.Context(), r.ID, "w2", now, "o", "") },
+		func() error { return s.Finish(t.Context(), r.ID, "w2", now, lipsync.Outcome{Output: "o"}) },
 		func() error { return s.RevokeKey(t.Context(), "a", "k", now) },
 	} {
 		if err := step(); err != nil {

@@ -69,7 +69,7 @@ func TestLateIndex(t *testing.T) {
 			if err := claim(t, s, id, now); err != nil {
 				return err
 			}
-			return s.Finish(t.Context(), id, "other", now, "o", "")
+			return s.Finish(t.Context(), id, "other", now, lipsync.Outcome{Output: "o"})
 		}, lipsync.NotFound, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -57,7 +57,7 @@ func micros(t time.Time) types.AttributeValue { return number(t.UnixMicro()) }
 func expiry(t time.Time) types.AttributeValue { return number(t.Unix() + 1) }
 
 // field is an attribute, and a pointer to where its value is in a record: a
-// string, bool, int, int64, time.Time or [32]byte. The table has no attribute for a
+// string, bool, int, int64, time.Time, time.Duration or [32]byte. The table has no attribute for a
 // zero value.
 type field struct {
 	name  string
@@ -96,6 +96,10 @@ func (f field) encode() types.AttributeValue {
 	case *time.Time:
 		if !v.IsZero() {
 			return micros(*v)
+		}
+	case *time.Duration:
+		if *v != 0 {
+			return number(v.Microseconds())
 		}
 	case *[32]byte:
 		return &types.AttributeValueMemberB{Value: v[:]}
@@ -145,6 +149,8 @@ func (f field) decodeNumber(n int64) (ok bool) {
 		*to = n
 	case *time.Time:
 		*to = time.UnixMicro(n).UTC()
+	case *time.Duration:
+		*to = time.Duration(n) * time.Microsecond
 	default:
 		return false
 	}

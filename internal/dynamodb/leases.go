@@ -80,13 +80,8 @@ func (s *Store) Release(ctx context.Context, id, token string) error {
 }
 
 // Finish implements lipsync.Leases.
-func (s *Store) Finish(ctx context.Context, id, token string, now time.Time, output, failure string) error {
-	return s.changeHeld(ctx, id, token, func(r *stored) {
-		r.Status, r.FinishedAt, r.Output, r.Error = lipsync.Completed, now, output, failure
-		if failure != "" {
-			r.Status = lipsync.Failed
-		}
-	})
+func (s *Store) Finish(ctx context.Context, id, token string, now time.Time, o lipsync.Outcome) error {
+	return s.changeHeld(ctx, id, token, func(r *stored) { r.End(now, o) })
 }
 
 // Cancel implements lipsync.Leases.
@@ -165,6 +160,9 @@ func (s *Store) replacement(old, next stored) []step {
 		if !c.empty() {
 			steps = append(steps, c.step(s.table))
 		}
+	}
+	if !old.Status.Final() && next.Status.Final() {
+		steps = append(steps, s.countFinal(next.Request))
 	}
 	return steps
 }

@@ -27,7 +27,7 @@ func (r *stored) listed() []field {
 		{"videoURL", &r.Video.URL}, {"videoObject", &r.Video.Object},
 		{"audioURL", &r.Audio.URL}, {"audioObject", &r.Audio.Object}, {"largestFace", &r.LargestFace}, {"engine", &r.Engine},
 		{"createdAt", &r.CreatedAt}, {"startedAt", &r.StartedAt}, {"finishedAt", &r.FinishedAt},
-		{"output", &r.Output}, {"error", &r.Error},
+		{"output", &r.Output}, {"length", &r.Length}, {"error", &r.Error},
 	}
 }
 

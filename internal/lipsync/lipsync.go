@@ -47,10 +47,11 @@ type Request struct {
 	Engine string
 
 	CreatedAt  time.Time
-	StartedAt  time.Time // zero until first claimed
-	FinishedAt time.Time // zero until final
-	Output     string    // object key of the result, when completed
-	Error      string    // public sentence, when failed
+	StartedAt  time.Time     // zero until first claimed
+	FinishedAt time.Time     // zero until final
+	Output     string        // object key of the result, when completed
+	Error      string        // public sentence, when failed
+	Length     time.Duration // of the output, when completed; 0 if nobody told
 
 	Claims     int       // so far
 	Attempts   int       // claims so far that were not given back
@@ -62,6 +63,14 @@ type Request struct {
 // Spent reports whether the request has had all the claims that it gets. A
 // worker that holds it then makes the last attempt.
 func (r Request) Spent() bool { return r.Attempts >= MaxAttempts || r.Claims >= MaxClaims }
+
+// End makes the request final.
+func (r *Request) End(now time.Time, o Outcome) {
+	r.Status, r.FinishedAt, r.Output, r.Length, r.Error = Completed, now, o.Output, o.Length, o.Failure
+	if o.Failure != "" {
+		r.Status = Failed
+	}
+}
 
 // Key is an API key. The token itself is never stored.
 type Key struct {

@@ -40,6 +40,24 @@ type Requests interface {
 	// most limit of them, and how many there are; only those with the
 	// reference id, if it is not "". Cost depends on limit alone.
 	List(ctx context.Context, account, referenceID string, offset int64, limit int) ([]Request, int64, error)
+
+	// Usage returns a Day for each of the last days (UTC) up to the one of now,
+	// oldest first. Cost depends on the number of days alone.
+	Usage(ctx context.Context, account string, now time.Time, days int) ([]Day, error)
+}
+
+// Outcome is how a request ended: it completed with Output, or failed.
+type Outcome struct {
+	Output  string        // object key
+	Length  time.Duration // of the output, in microseconds
+	Failure string        // public sentence
+}
+
+// Day is what became of the requests that an account made on one day.
+type Day struct {
+	Requests int64
+	Failed   int64
+	Output   time.Duration // of all outputs together
 }
 
 // Idempotency is what makes a repeated create harmless.
@@ -73,9 +91,9 @@ type Leases interface {
 	// Conflict if the token no longer holds the request.
 	Release(ctx context.Context, id, token string) error
 
-	// Finish makes a held request final: completed with output, or failed with
-	// the public sentence failure. Conflict if the token no longer holds it.
-	Finish(ctx context.Context, id, token string, now time.Time, output, failure string) error
+	// Finish makes a held request final. Conflict if the token no longer holds
+	// it.
+	Finish(ctx context.Context, id, token string, now time.Time, o Outcome) error
 
 	// Cancel makes an open request failed with the public sentence failure,
 	// whoever holds it, and returns it as it is stored. StartedAt is set to now

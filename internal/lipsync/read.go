@@ -71,6 +71,12 @@ func (s *Service) VideoURL(ctx context.Context, r Request) (*url.URL, error) {
 	}
 }
 
+// Usage returns what became of the requests that the caller's account made, for
+// each of the last days (UTC) up to today, oldest first.
+func (s *Service) Usage(ctx context.Context, c Caller, days int) ([]Day, error) {
+	return s.Store.Usage(ctx, c.Account, s.Now(), days)
+}
+
 // outputURL signs a new address of the request's output, nil if it has none or
 // its time is over.
 func (s *Service) outputURL(ctx context.Context, r Request) (*url.URL, error) {

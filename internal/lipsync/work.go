@@ -56,8 +56,8 @@ func (s *Service) Release(ctx context.Context, r Request) error {
 	return s.Store.Release(ctx, r.ID, r.Lease)
 }
 
-// Complete stores the output of a claimed request and makes it completed. What
-// earlier claims may have stored, whose workers died, is deleted.
+// Complete stores the output of a claimed request, whose Length the worker has
+// set, and makes it completed. What earlier claims may have stored, whose workers died, is deleted.
 // Conflict if it was lost; then the output is deleted again. After any other
 // error it may be called again.
 func (s *Service) Complete(ctx context.Context, r Request, output io.Reader, size int64) error {
@@ -70,7 +70,7 @@ func (s *Service) Complete(ctx context.Context, r Request, output io.Reader, siz
 	// Who watches the lease sees it end by this very call, and must not cut it off.
 	last, cancel := context.WithTimeout(late, finishTime)
 	defer cancel()
-	err := s.finish(last, r, key, "")
+	err := s.finish(last, r, Outcome{Output: key, Length: r.Length})
 	switch CodeOf(err) {
 	case "":
 		for claim := 1; claim < r.Claims; claim++ {
@@ -85,29 +85,26 @@ func (s *Service) Complete(ctx context.Context, r Request, output io.Reader, siz
 // Fail makes a claimed request failed, for the reason in the public sentence.
 // Conflict if it was lost.
 func (s *Service) Fail(ctx context.Context, r Request, sentence string) error {
-	return s.finish(ctx, r, "", sentence)
+	return s.finish(ctx, r, Outcome{Failure: sentence})
 }
 
 // finish makes the request final. It is no Conflict if an earlier call did the
 // same, whose answer was lost.
-func (s *Service) finish(ctx context.Context, r Request, output, failure string) error {
+func (s *Service) finish(ctx context.Context, r Request, o Outcome) error {
 	now := s.Now()
-	err := s.Store.Finish(ctx, r.ID, r.Lease, now, output, failure)
+	err := s.Store.Finish(ctx, r.ID, r.Lease, now, o)
 	if CodeOf(err) == Conflict {
 		stored, getErr := s.Store.Get(ctx, r.ID)
 		if getErr != nil {
 			return getErr
 		}
-		if !stored.Status.Final() || stored.Output != output || stored.Error != failure {
+		if !stored.Status.Final() || stored.Output != o.Output || stored.Error != o.Failure {
 			return err
 		}
 	} else if err != nil {
 		return err
 	}
-	r.Status, r.FinishedAt, r.Output, r.Error = Completed, now, output, failure
-	if failure != "" {
-		r.Status = Failed
-	}
+	r.End(now, o)
 	s.watcher().Finished(r)
 	s.dropInputs(ctx, r)
 	return nil

@@ -114,7 +114,7 @@ func TestOneOutput(t *testing.T) {
 // silent is a store that a dying worker doesn't reach any more.
 type silent struct{ lipsync.Store }
 
-func (silent) Finish(context.Context, string, string, time.Time, string, string) error {
+func (silent) Finish(context.Context, string, string, time.Time, lipsync.Outcome) error {
 	return errors.New("no answer")
 }
 
@@ -168,8 +168,8 @@ type hasty struct {
 	stop func()
 }
 
-func (s hasty) Finish(ctx context.Context, id, token string, now time.Time, output, failure string) error {
-	err := s.Store.Finish(ctx, id, token, now, output, failure)
+func (s hasty) Finish(ctx context.Context, id, token string, now time.Time, o lipsync.Outcome) error {
+	err := s.Store.Finish(ctx, id, token, now, o)
 	s.stop()
 	return errors.Join(err, ctx.Err())
 }

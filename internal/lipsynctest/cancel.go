@@ -34,9 +34,11 @@ func testReport(t *testing.T, store lipsync.Store) {
 func testProgressEnds(t *testing.T, store lipsync.Store) {
 	addKey(t, store, "a", 0)
 	for name, end := range map[string]func(id string) error{
-		"release":     func(id string) error { return store.Release(t.Context(), id, "w") },
-		"complete":    func(id string) error { return store.Finish(t.Context(), id, "w", at(9), "o", "") },
-		"fail":        func(id string) error { return store.Finish(t.Context(), id, "w", at(9), "", "no face") },
+		"release":  func(id string) error { return store.Release(t.Context(), id, "w") },
+		"complete": func(id string) error { return store.Finish(t.Context(), id, "w", at(9), lipsync.Outcome{Output: "o"}) },
+		"fail": func(id string) error {
+			return store.Finish(t.Context(), id, "w", at(9), lipsync.Outcome{Failure: "no face"})
+		},
 		"cancel":      func(id string) error { _, err := store.Cancel(t.Context(), id, at(9), "canceled"); return err },
 		"claim again": func(id string) error { _, err := claim(t, store, id, "w2", 60); return err },
 	} {
@@ -97,7 +99,7 @@ func testCancelProcessing(t *testing.T, store lipsync.Store) {
 		"renew":   store.Renew(t.Context(), r.ID, "w", at(99)),
 		"report":  store.Report(t.Context(), r.ID, "w", half()),
 		"release": store.Release(t.Context(), r.ID, "w"),
-		"finish":  store.Finish(t.Context(), r.ID, "w", at(10), "late.mp4", ""),
+		"finish":  store.Finish(t.Context(), r.ID, "w", at(10), lipsync.Outcome{Output: "late.mp4"}),
 	} {
 		want(t, name, lipsync.CodeOf(err), lipsync.Conflict)
 	}
@@ -106,7 +108,7 @@ func testCancelProcessing(t *testing.T, store lipsync.Store) {
 
 func testCancelFinal(t *testing.T, store lipsync.Store) {
 	r := held(t, store)
-	must(t, store.Finish(t.Context(), r.ID, "w", at(5), "o.mp4", ""))
+	must(t, store.Finish(t.Context(), r.ID, "w", at(5), lipsync.Outcome{Output: "o.mp4"}))
 	final, err := store.Get(t.Context(), r.ID)
 	must(t, err)
 	_, err = store.Cancel(t.Context(), r.ID, at(9), "canceled")
@@ -141,7 +143,7 @@ func testCancelOrFinish(t *testing.T, store lipsync.Store) {
 				_, canceled = store.Cancel(t.Context(), r.ID, at(9), "canceled")
 				return canceled
 			}
-			finished = store.Finish(t.Context(), r.ID, "w", at(9), "o.mp4", "")
+			finished = store.Finish(t.Context(), r.ID, "w", at(9), lipsync.Outcome{Output: "o.mp4"})
 			return finished
 		})
 		wantCodes(t, codes, map[lipsync.Code]int{"": 1, lipsync.Conflict: 1})

@@ -83,8 +83,8 @@ func (s faultyStore) Release(ctx context.Context, id, token string) error {
 	return s.do(func() error { return s.Store.Release(ctx, id, token) })
 }
 
-func (s faultyStore) Finish(ctx context.Context, id, token string, now time.Time, output, failure string) error {
-	return s.do(func() error { return s.Store.Finish(ctx, id, token, now, output, failure) })
+func (s faultyStore) Finish(ctx context.Context, id, token string, now time.Time, o lipsync.Outcome) error {
+	return s.do(func() error { return s.Store.Finish(ctx, id, token, now, o) })
 }
 
 func (s faultyStore) CreateUpload(ctx context.Context, u lipsync.Upload) error {

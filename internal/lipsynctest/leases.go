@@ -143,18 +143,19 @@ func testRelease(t *testing.T, store lipsync.Store) {
 func testFinish(t *testing.T, store lipsync.Store) {
 	for _, c := range []struct {
 		output, failure string
+		length          time.Duration
 		status          lipsync.Status
 	}{
-		{"outputs/x.mp4", "", lipsync.Completed},
-		{"", "video URL is not accessible", lipsync.Failed},
+		{"outputs/x.mp4", "", 83*time.Minute + 12345*time.Microsecond, lipsync.Completed},
+		{"", "video URL is not accessible", 0, lipsync.Failed},
 	} {
 		if c.status == lipsync.Completed {
 			addKey(t, store, "a", 0)
 		}
 		r, err := claim(t, store, add(t, store, "").ID, "w", 0)
 		must(t, err)
-		must(t, store.Finish(t.Context(), r.ID, "w", at(9), c.output, c.failure))
-		r.Status, r.FinishedAt, r.Output, r.Error = c.status, at(9), c.output, c.failure
+		must(t, store.Finish(t.Context(), r.ID, "w", at(9), lipsync.Outcome{Output: c.output, Length: c.length, Failure: c.failure}))
+		r.Status, r.FinishedAt, r.Output, r.Length, r.Error = c.status, at(9), c.output, c.length, c.failure
 		r.Lease, r.LeaseUntil = "", time.Time{}
 		wantStored(t, store, r)
 	}
@@ -167,24 +168,24 @@ func testLoser(t *testing.T, store lipsync.Store) {
 	for _, token := range []string{"w", "", "never"} {
 		wantCode(t, store.Renew(t.Context(), r.ID, token, at(500)), lipsync.Conflict)
 		wantCode(t, store.Release(t.Context(), r.ID, token), lipsync.Conflict)
-		wantCode(t, store.Finish(t.Context(), r.ID, token, at(61), "lost.mp4", ""), lipsync.Conflict)
+		wantCode(t, store.Finish(t.Context(), r.ID, token, at(61), lipsync.Outcome{Output: "lost.mp4"}), lipsync.Conflict)
 	}
 	wantStored(t, store, r)
-	wantCode(t, store.Finish(t.Context(), uuid.NewString(), "w", at(61), "lost.mp4", ""), lipsync.Conflict)
+	wantCode(t, store.Finish(t.Context(), uuid.NewString(), "w", at(61), lipsync.Outcome{Output: "lost.mp4"}), lipsync.Conflict)
 	// A lease that ended still holds while nobody else has claimed.
-	must(t, store.Finish(t.Context(), r.ID, "w2", at(999), "won.mp4", ""))
+	must(t, store.Finish(t.Context(), r.ID, "w2", at(999), lipsync.Outcome{Output: "won.mp4"}))
 }
 
 func testFinal(t *testing.T, store lipsync.Store) {
 	r := held(t, store)
 	codes := together(10, func(i int) error {
-		return store.Finish(t.Context(), r.ID, "w", at(1), fmt.Sprint("output ", i), "")
+		return store.Finish(t.Context(), r.ID, "w", at(1), lipsync.Outcome{Output: fmt.Sprint("output ", i)})
 	})
 	wantCodes(t, codes, map[lipsync.Code]int{"": 1, lipsync.Conflict: 9})
 	final, err := store.Get(t.Context(), r.ID)
 	must(t, err)
 	for _, token := range []string{"w", ""} {
-		wantCode(t, store.Finish(t.Context(), r.ID, token, at(2), "", "late"), lipsync.Conflict)
+		wantCode(t, store.Finish(t.Context(), r.ID, token, at(2), lipsync.Outcome{Failure: "late"}), lipsync.Conflict)
 		wantCode(t, store.Release(t.Context(), r.ID, token), lipsync.Conflict)
 		wantCode(t, store.Renew(t.Context(), r.ID, token, at(99)), lipsync.Conflict)
 	}
@@ -209,7 +210,7 @@ func testOpen(t *testing.T, store lipsync.Store) {
 		_, err := claim(t, store, id, fmt.Sprint("w", i), 10)
 		must(t, err)
 	}
-	must(t, store.Finish(t.Context(), all[0], "w0", at(11), "o", ""))
+	must(t, store.Finish(t.Context(), all[0], "w0", at(11), lipsync.Outcome{Output: "o"}))
 	must(t, store.Release(t.Context(), all[1], "w1"))
 	for _, c := range []struct {
 		second, limit int

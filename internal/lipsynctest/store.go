@@ -15,6 +15,8 @@ func TestStore(t *testing.T, open func(t *testing.T) lipsync.Store) {
 		{"page at any offset", testPages},
 		{"page by reference id", testReferencePages},
 		{"latest by reference id", testLatest},
+		{"usage", testUsage},
+		{"usage at once", testConcurrentUsage},
 		{"accounts are apart", testAccounts},
 		{"token limit", testTokenLimit},
 		{"token limit at once", testConcurrentTokenLimit},

@@ -59,7 +59,7 @@ func (h *home) cancelFinished(t *testing.T, c *http.Client, base string) {
 	t.Helper()
 	token, now := h.key(t), time.Now()
 	id := h.start(t, token, now)
-	if err := h.store.Finish(t.Context(), id, "lease", now, "outputs/x.mp4", ""); err != nil {
+	if err := h.store.Finish(t.Context(), id, "lease", now, lipsync.Outcome{Output: "outputs/x.mp4"}); err != nil {
 		t.Fatal(err)
 	}
 	r, err := http.NewRequest(http.MethodDelete, base+"/api/v1/lipsync/requests/"+id, nil)

@@ -207,7 +207,7 @@ func TestStates(t *testing.T) {
 	} {
 		id := h.start(t, token, now)
 		if test.status != "processing" {
-			if err := h.store.Finish(t.Context(), id, "lease", now, test.output, test.failure); err != nil {
+			if err := h.store.Finish(t.Context(), id, "lease", now, lipsync.Outcome{Output: test.output, Failure: test.failure}); err != nil {
 				t.Fatal(err)
 			}
 		}

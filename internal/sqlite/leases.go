@@ -56,13 +56,12 @@ func (s *Store) Release(ctx context.Context, id, token string) error {
 }
 
 // Finish implements lipsync.Leases.
-func (s *Store) Finish(ctx context.Context, id, token string, now time.Time, output, failure string) error {
-	status := lipsync.Completed
-	if failure != "" {
-		status = lipsync.Failed
-	}
-	return s.changeRow(ctx, lost(), "UPDATE requests SET "+idle+`, status = ?, finished_at = ?, output = ?, error = ?
-		WHERE id = ? AND lease = ? AND lease <> ''`, status, micros(now), output, failure, id, token)
+func (s *Store) Finish(ctx context.Context, id, token string, now time.Time, o lipsync.Outcome) error {
+	var r lipsync.Request
+	r.End(now, o)
+	return s.changeRow(ctx, lost(), "UPDATE requests SET "+idle+`, status = ?, finished_at = ?, output = ?, length = ?, error = ?
+		WHERE id = ? AND lease = ? AND lease <> ''`,
+		r.Status, micros(r.FinishedAt), r.Output, r.Length.Microseconds(), r.Error, id, token)
 }
 
 // Cancel implements lipsync.Leases.

@@ -5,13 +5,14 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"time"
 
 	"lipsync/internal/lipsync"
 )
 
 const requestColumns = `id, account, key_id, reference_id, seq, status,
 	video_url, video_object, audio_url, audio_object, largest_face, engine,
-	created_at, started_at, finished_at, output, error, claims, attempts, lease, lease_until,
+	created_at, started_at, finished_at, output, length, error, claims, attempts, lease, lease_until,
 	stage, percent, ends`
 
 // row is a *sql.Row or *sql.Rows.
@@ -21,7 +22,7 @@ func scanRequest(row row) (r lipsync.Request, err error) {
 	err = row.Scan(&r.ID, &r.Account, &r.KeyID, &r.ReferenceID, &r.Seq, &r.Status,
 		&r.Video.URL, &r.Video.Object, &r.Audio.URL, &r.Audio.Object, &r.LargestFace, &r.Engine,
 		instant{&r.CreatedAt}, instant{&r.StartedAt}, instant{&r.FinishedAt},
-		&r.Output, &r.Error, &r.Claims, &r.Attempts, &r.Lease, instant{&r.LeaseUntil},
+		&r.Output, span{&r.Length}, &r.Error, &r.Claims, &r.Attempts, &r.Lease, instant{&r.LeaseUntil},
 		&r.Progress.Stage, &r.Progress.Percent, instant{&r.Progress.Ends})
 	return r, orNotFound(err)
 }
@@ -177,6 +178,29 @@ func (s *Store) List(ctx context.Context, account, referenceID string, offset in
 		ORDER BY reference_seq DESC LIMIT ?`, account, referenceID, last, limit)
 	return list, total, err
 }
+
+// Usage implements lipsync.Requests.
+func (s *Store) Usage(ctx context.Context, account string, now time.Time, days int) ([]lipsync.Day, error) {
+	last := now.Unix() / secondsOfDay
+	first := last - int64(days) + 1
+	rows, err := s.read.QueryContext(ctx, `SELECT day, requests, failed, length FROM days
+		WHERE account = ? AND day BETWEEN ? AND ?`, account, first, last)
+	type dated struct {
+		day int64
+		lipsync.Day
+	}
+	found, err := collect(rows, err, func(columns row) (d dated, err error) {
+		err = columns.Scan(&d.day, &d.Requests, &d.Failed, span{&d.Output})
+		return d, err
+	})
+	all := make([]lipsync.Day, days)
+	for _, d := range found {
+		all[d.day-first] = d.Day
+	}
+	return all, err
+}
+
+const secondsOfDay = 24 * 60 * 60
 
 // requests returns those that the clauses choose.
 func (s *Store) requests(ctx context.Context, clauses string, args ...any) ([]lipsync.Request, error) {

@@ -34,6 +34,11 @@ const addProgress = `ALTER TABLE requests ADD COLUMN stage TEXT NOT NULL DEFAULT
 	ALTER TABLE requests ADD COLUMN percent INTEGER NOT NULL DEFAULT 0;
 	ALTER TABLE requests ADD COLUMN ends INTEGER NOT NULL DEFAULT 0`
 
+// addUsage makes version 4: before it nobody told how long outputs were.
+//
+//go:embed usage.sql
+var addUsage string
+
 // Store implements lipsync.Store.
 type Store struct {
 	write   *sql.DB // one connection: SQLite has one writer at a time
@@ -121,7 +126,7 @@ func (s *Store) migrate(ctx context.Context) error {
 		}
 		// Each brings a file from the version of its index to the next one. Files
 		// of every version are out there: add at the end, change nothing.
-		migrations := []string{schema, addEngine, addProgress}
+		migrations := []string{schema, addEngine, addProgress, addUsage}
 		if version > len(migrations) {
 			return errors.New("the database was made by a newer version of the program")
 		}
@@ -168,5 +173,17 @@ func (i instant) Scan(src any) error {
 	if us != 0 {
 		*i.t = time.UnixMicro(us).UTC()
 	}
+	return nil
+}
+
+// span scans a column of microseconds that is a length of time.
+type span struct{ d *time.Duration }
+
+func (s span) Scan(src any) error {
+	us, ok := src.(int64)
+	if !ok {
+		return fmt.Errorf("column of a length holds %T", src)
+	}
+	*s.d = time.Duration(us) * time.Microsecond
 	return nil
 }

@@ -126,11 +126,13 @@ func TestNewerFile(t *testing.T) {
 }
 
 // TestOlderFile: a request of a file from before there was a choice of engines
-// has the one that there was, and one from before there was progress has none.
+// has the one that there was, one from before there was progress has none, and one
+// from before there was usage is counted.
 func TestOlderFile(t *testing.T) {
 	for version, added := range map[int]string{
-		1: "engine stage percent ends",
-		2: "stage percent ends",
+		1: "engine stage percent ends length",
+		2: "stage percent ends length",
+		3: "length",
 	} {
 		path := filepath.Join(t.TempDir(), "lipsync.db")
 		store := open(t, path)
@@ -143,8 +145,12 @@ func TestOlderFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		makeOlder(t, path, version, added)
-		if got, err := open(t, path).Get(t.Context(), "r"); err != nil || got != r {
+		newer := open(t, path)
+		if got, err := newer.Get(t.Context(), "r"); err != nil || got != r {
 			t.Errorf("version %d: got %v (%v), want %v", version, got, err, r)
+		}
+		if got, err := newer.Usage(t.Context(), "a", time.Unix(0, 0), 1); err != nil || got[0].Requests != 1 {
+			t.Errorf("version %d: got %v (%v), want a day with one request", version, got, err)
 		}
 	}
 }
@@ -157,6 +163,9 @@ func makeOlder(t *testing.T, path string, version int, added string) {
 		t.Fatal(err)
 	}
 	defer db.Close()
+	if _, err := db.Exec("DROP TRIGGER count_created; DROP TRIGGER count_final; DROP TABLE days"); err != nil {
+		t.Fatal(err)
+	}
 	for column := range strings.FieldsSeq(added) {
 		if _, err := db.Exec("ALTER TABLE requests DROP COLUMN " + column); err != nil {
 			t.Fatal(err)

@@ -99,9 +99,12 @@ func (w *Worker) attempt(ctx context.Context, r lipsync.Request, m *meter) (err 
 	if err := w.get(ctx, lipsync.Audio, r.Audio, job.Audio); err != nil {
 		return err
 	}
-	if w.Rendered != nil {
-		started := time.Now()
-		job.Rendered = func(length time.Duration) { w.Rendered(length, time.Since(started)) }
+	started := time.Now()
+	job.Rendered = func(length time.Duration) {
+		r.Length = length.Truncate(time.Microsecond)
+		if w.Rendered != nil {
+			w.Rendered(length, time.Since(started))
+		}
 	}
 	if err := w.Renderer.Render(ctx, job); err != nil {
 		return err
