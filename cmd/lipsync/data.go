@@ -60,7 +60,9 @@ func openData(ctx context.Context, dir string, log *slog.Logger) (*data, error) 
 	}}, nil
 }
 
-func (d *data) close() error { return errors.Join(d.signIn.Close(), d.objects.Close(), d.store.Close()) }
+func (d *data) close() error {
+	return errors.Join(d.signIn.Close(), d.objects.Close(), d.store.Close())
+}
 
 // scratch returns the folder for the files of running work, empty.
 func (d *data) scratch() (string, error) {

@@ -98,6 +98,7 @@ func (p *pages) mount() {
 	private("GET /dashboard/new", p.newRequest)
 	private("POST /dashboard/new", p.startRequest)
 	private("POST /dashboard/uploads", p.createUpload)
+	private("GET /dashboard/usage", p.showUsage)
 	private("GET /dashboard/api", p.showAPI)
 	private("GET /dashboard/settings/keys", p.listKeys)
 	private("POST /dashboard/settings/keys", p.createKey)

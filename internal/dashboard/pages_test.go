@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 )
 
 func document(t testing.TB) []byte {
@@ -20,7 +21,7 @@ func document(t testing.TB) []byte {
 }
 
 // everyPage are the paths of all pages but a request's.
-var everyPage = []string{"/dashboard", "/dashboard/new", "/dashboard/api", "/dashboard/settings/keys", "/dashboard/settings/sessions"}
+var everyPage = []string{"/dashboard", "/dashboard/new", "/dashboard/usage", "/dashboard/api", "/dashboard/settings/keys", "/dashboard/settings/sessions"}
 
 // TestEveryPage looks for what all pages have in common.
 func TestEveryPage(t *testing.T) {
@@ -158,5 +159,45 @@ func (h *home) allPages(t testing.TB, path string) map[string]bool {
 			return all
 		}
 		path = strings.ReplaceAll(older[1], "&amp;", "&")
+	}
+}
+
+// TestUsage adds up what is known to have been done.
+func TestUsage(t *testing.T) {
+	h := newHome(t)
+	h.signIn(t)
+	h.get(t, "/dashboard/usage").must(t, http.StatusOK, "Nothing in the last 30 days")
+	c := h.caller(t, account)
+	for range 3 {
+		h.complete(t, h.add(t, c, "")) // of 12.7, 13.4 and 14.1 s
+	}
+	h.clock.Advance(24 * time.Hour)
+	h.fail(t, h.add(t, c, ""), "no face found in the video")
+	h.add(t, h.caller(t, "other"), "")
+	h.signIn(t)
+	h.get(t, "/dashboard/usage").must(t, http.StatusOK,
+		"<dd>4</dd>", "<dd>0.7</dd>", "<dd>1</dd>", "Mon 2 Mar 2026: 1 requests, 1 failed, 0.0 min", "Sun 1 Mar 2026: 3 requests, 0 failed, 0.7 min")
+	h.clock.Advance(30 * 24 * time.Hour)
+	h.signIn(t)
+	h.get(t, "/dashboard/usage").must(t, http.StatusOK, "Nothing in the last 30 days")
+}
+
+func TestLineStep(t *testing.T) {
+	for most, want := range map[int64]int64{0: 1, 1: 1, 5: 1, 6: 2, 11: 5, 25: 5, 26: 10, 99: 20, 100_000: 20_000} {
+		if got := lineStep(most); got != want {
+			t.Errorf("%d: got %d, want %d", most, got, want)
+		}
+	}
+}
+
+func TestProse(t *testing.T) {
+	for text, want := range map[string]string{
+		"": "[]", "a\nb\n\nc": "[[{a b false false}] [{c false false}]]",
+		"use `x` **now**.": "[[{use  false false} {x true false} {  false false} {now false true} {. false false}]]",
+		"an * and `half":   "[[{an * and `half false false}]]",
+	} {
+		if got := fmt.Sprint(prose(text)); got != want {
+			t.Errorf("%q: got %s, want %s", text, got, want)
+		}
 	}
 }

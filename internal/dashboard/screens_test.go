@@ -56,7 +56,7 @@ func (h *home) seed(t testing.TB) map[string]string {
 	c := h.caller(t, account)
 	pages := map[string]string{"sign-in": "/dashboard/sign-in?token=x", "missing": "/dashboard/x"}
 	for i := range 40 {
-		h.clock.Advance(7 * time.Minute)
+		h.clock.Advance([]time.Duration{7 * time.Minute, 95 * time.Minute, 31 * time.Hour}[i%3])
 		id := h.add(t, c, []string{"", "spring-campaign/hero-de", "order-" + fmt.Sprint(1200+i)}[i%3])
 		switch {
 		case i%9 == 4:
@@ -103,6 +103,7 @@ func (h *home) start(t testing.TB, id string, p lipsync.Progress) lipsync.Reques
 func (h *home) complete(t testing.TB, id string) {
 	t.Helper()
 	r := h.start(t, id, lipsync.Progress{})
+	r.Length = 12*time.Second + time.Duration(r.Seq)*700*time.Millisecond
 	h.clock.Advance(23 * time.Second)
 	if err := h.service.Complete(t.Context(), r, strings.NewReader("no video"), -1); err != nil {
 		t.Fatal(err)

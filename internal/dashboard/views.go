@@ -122,14 +122,16 @@ func (p *pages) static(v *visit) error {
 // functions are what templates may call.
 func (v views) functions() template.FuncMap {
 	return template.FuncMap{
-		"asset":  func(name string) string { return Root + "/static/" + v.assets[name].name },
-		"spell":  spell,
-		"short":  func(id string) string { return id[:min(8, len(id))] },
-		"stamp":  func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
-		"moment": func(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04 UTC") },
-		"tab":    newTab,
-		"bytes":  lipsync.Spell,
-		"prose":  prose,
+		"asset":   func(name string) string { return Root + "/static/" + v.assets[name].name },
+		"spell":   spell,
+		"short":   func(id string) string { return id[:min(8, len(id))] },
+		"stamp":   func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+		"moment":  func(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04 UTC") },
+		"date":    func(t time.Time) string { return t.UTC().Format("Mon 2 Jan 2006") },
+		"minutes": func(d time.Duration) string { return fmt.Sprintf("%.1f", d.Minutes()) },
+		"tab":     newTab,
+		"bytes":   lipsync.Spell,
+		"prose":   prose,
 	}
 }
 

@@ -1,0 +1,41 @@
+package dashboard
+
+import (
+	"net/http"
+	"time"
+
+	"lipsync/internal/lipsync"
+)
+
+// usageDays is how far back the page of usage goes.
+const usageDays = 30
+
+// usagePage is what became of the last days' requests.
+type usagePage struct {
+	Days  []usageDay // newest first
+	Total lipsync.Day
+	Chart chart
+}
+
+// usageDay is one day, UTC.
+type usageDay struct {
+	Date time.Time
+	lipsync.Day
+}
+
+func (p *pages) showUsage(v *visit) error {
+	now := p.service.Now().UTC()
+	days, err := p.service.Usage(v.Context(), v.caller(), usageDays)
+	if err != nil {
+		return err
+	}
+	page := usagePage{Chart: newChart(days, now)}
+	for i := len(days) - 1; i >= 0; i-- {
+		d := days[i]
+		page.Days = append(page.Days, usageDay{now.AddDate(0, 0, i-len(days)+1), d})
+		page.Total.Requests += d.Requests
+		page.Total.Failed += d.Failed
+		page.Total.Output += d.Output
+	}
+	return v.show(http.StatusOK, "usage", "Usage", page)
+}
