@@ -39,8 +39,9 @@ type Sample struct {
 // learns the person's face from the first frames that it sees and goes on with
 // it, so that a later block of frames fits to an earlier one.
 type Aligner struct {
-	shape []Point    // the rigid points of this person, canonical
-	look  *bandImage // the person's band, the median of what was seen
+	shape []Point       // the rigid points of this person, canonical
+	look  *bandImage    // the person's band, the median of what was seen
+	nose  *noseTemplate // of the first look
 }
 
 type bandImage [bandWidth * bandHeight]float32

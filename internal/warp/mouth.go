@@ -40,7 +40,8 @@ func (l *lipLine) at(m *mouth, x float32) float32 {
 type sample struct {
 	frame int
 	face.Sample
-	to face.Similarity
+	to    face.Similarity
+	moved face.Point // in to, of the mouth against the eyes
 }
 
 // mouths measures the mouths of consecutive samples.
@@ -61,7 +62,7 @@ func mouths(samples []sample) []mouth {
 		m.left, m.right = apart(left[i], right[i])
 		m.top, m.bottom = upper[i].Y, max(lower[i].Y, upper[i].Y+.04)
 		m.nose = min(nose[i].Y+.12, m.top-.05)
-		m.pose = [2]float32{nose[i].X - 1.2, nose[i].Y - .45}
+		m.pose = [2]float32{nose[i].X + samples[i].moved.X - 1.2, nose[i].Y + samples[i].moved.Y - .45}
 		m.line = findLine(samples[i], m)
 		m.valley, m.dip = valley(samples[i], m)
 	}

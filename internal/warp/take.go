@@ -54,14 +54,23 @@ func surroundings(f face.Face, eyes float32) image.Rectangle {
 	return image.Rect(int(x-1.2*eyes), int(y-.7*eyes), int(x+1.2*eyes), int(y+2*eyes))
 }
 
-// align finds the canonical face in the pending frames.
+// carry is how many times as far as the nose the mouth moves against the eyes
+// when the head tilts or turns. In a clip of a head that does both, the lips of a
+// face mesh moved 1.16 to 1.25 times as far, up and down as sideways.
+const carry = 1.2
+
+// align finds the canonical face in the pending frames, and moves it so that
+// their mouths lie on each other.
 func (t *take) align() {
 	samples := make([]face.Sample, len(t.pending))
 	for i, s := range t.pending {
 		samples[i] = s.Sample
 	}
-	for i, to := range t.aligner.Align(samples) {
-		t.pending[i].to = to
+	to := t.aligner.Align(samples)
+	for i, nose := range t.aligner.Noses(samples, to) {
+		s := &t.pending[i]
+		s.moved = face.Point{X: carry * nose.X, Y: carry * nose.Y}
+		s.to = face.Similarity{A: 1, X: s.moved.X, Y: s.moved.Y}.Then(to[i])
 	}
 }
 

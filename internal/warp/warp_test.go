@@ -252,3 +252,40 @@ func TestEvenRectangles(t *testing.T) {
 		}
 	}
 }
+
+// TestTiltedHead gives a head that talks, and is tilted with its mouth open at
+// last, closed mouths from before: they lie where the tilted head has its own.
+func TestTiltedHead(t *testing.T) {
+	tilting := func(i int) facetest.Head {
+		h := talking(i)
+		if i >= 75 {
+			h.Open, h.Tilt = .2, .12
+		}
+		return h
+	}
+	s := &scene{}
+	s.shoot(0, 100, tilting)
+	e := s.plan(t, say(t, true, true, false, false))
+	for i := 80; i < 95; i++ {
+		want := tilting(i)
+		want.Open = 0
+		got := unlike(s.show(t, e, i), facetest.Frame(width, height, want), want)
+		if source := unlike(s.frames[i], facetest.Frame(width, height, want), want); got > source/3 {
+			t.Errorf("frame %d: %.1f grey levels from a closed mouth, %.1f in the source", i, got, source)
+		}
+	}
+}
+
+// unlike returns the mean difference of luma around the lips of a head.
+func unlike(a, b *image.YCbCr, h facetest.Head) float64 {
+	var sum, n float64
+	for v := .8; v < 1.5; v += .02 {
+		for u := -.4; u < .4; u += .02 {
+			x, y := h.At(u, v)
+			at := a.YOffset(int(x+.5), int(y+.5))
+			sum += math.Abs(float64(a.Y[at]) - float64(b.Y[at]))
+			n++
+		}
+	}
+	return sum / n
+}

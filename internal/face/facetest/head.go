@@ -24,17 +24,23 @@ const (
 	halfWide = .44  // of the mouth
 )
 
+// Nose and mouth are below this v: a tilt moves all of that, and stretches what
+// is between it and the eyes.
+const eyesEnd, noseStart = .15, .5
+
 // Head is a head in a frame. It looks at the camera.
 type Head struct {
 	X, Y float64 // the place between the pupils, pixels
 	Eyes float64 // distance of the pupils, pixels
 	Turn float64 // clockwise, radians
 	Open float64 // gap between the lips, in distances of the pupils
+	Tilt float64 // how much lower nose and mouth are, in distances of the pupils
 }
 
 // At returns the place in the frame of a place on the face: u to the right and
 // v down from between the pupils, in their distances.
 func (h Head) At(u, v float64) (x, y float64) {
+	v += h.Tilt * min(max((v-eyesEnd)/(noseStart-eyesEnd), 0), 1)
 	sin, cos := math.Sincos(h.Turn)
 	return h.X + h.Eyes*(u*cos-v*sin), h.Y + h.Eyes*(u*sin+v*cos)
 }
@@ -43,7 +49,8 @@ func (h Head) At(u, v float64) (x, y float64) {
 func (h Head) on(x, y float64) (u, v float64) {
 	sin, cos := math.Sincos(h.Turn)
 	dx, dy := (x-h.X)/h.Eyes, (y-h.Y)/h.Eyes
-	return dx*cos + dy*sin, dy*cos - dx*sin
+	u, v = dx*cos+dy*sin, dy*cos-dx*sin
+	return u, v - h.Tilt*min(max((v-eyesEnd)/(noseStart+h.Tilt-eyesEnd), 0), 1)
 }
 
 // Frame draws heads before a wall, the last one in front.
