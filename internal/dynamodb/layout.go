@@ -8,7 +8,8 @@ const (
 	TimeToLive   = "ttl"
 
 	// OpenIndex is a sparse index with every attribute, of what waits for
-	// something: requests that are not final, uploads that expire.
+	// something: requests that are not final, uploads that expire; and of each
+	// account's requests by their status.
 	OpenIndex     = "open"
 	OpenPartition = "open"
 	OpenSort      = "openAt"

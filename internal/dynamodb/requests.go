@@ -2,6 +2,7 @@ package dynamodb
 
 import (
 	"context"
+	"iter"
 	"math"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -60,6 +61,12 @@ func counterKey(account, referenceID string) item { return key(list(account, ref
 // openRequests is the partition of the index that has what is not final.
 const openRequests = "request"
 
+// withStatus is the partition of the index that has an account's requests of one
+// status.
+func withStatus(account string, status lipsync.Status) string {
+	return "account/" + digest(account) + "/" + string(status)
+}
+
 // items returns the request by its id, and then as the lists have it.
 func (r *stored) items() []item {
 	byID := with(encode(r.fields()), requestKey(r.ID))
@@ -67,7 +74,9 @@ func (r *stored) items() []item {
 		byID[OpenPartition] = text(openRequests)
 		byID[OpenSort] = text(padded(r.CreatedAt.UnixMicro()) + "/" + r.ID)
 	}
-	all := []item{byID, with(encode(r.listed()), key(list(r.Account, ""), padded(r.Seq)))}
+	entry := with(encode(r.listed()), key(list(r.Account, ""), padded(r.Seq)))
+	entry[OpenPartition], entry[OpenSort] = text(withStatus(r.Account, r.Status)), text(padded(r.Seq))
+	all := []item{byID, entry}
 	if r.ReferenceID != "" {
 		all = append(all, with(encode(r.listed()), key(list(r.Account, r.ReferenceID), padded(r.referenceSeq))))
 	}
@@ -127,17 +136,44 @@ func (s *Store) List(ctx context.Context, account, referenceID string, offset in
 	return page, total, err
 }
 
+// ByStatus implements lipsync.Requests.
+func (s *Store) ByStatus(ctx context.Context, account string, status lipsync.Status, referenceID string, before int64, limit int) ([]lipsync.Request, error) {
+	if referenceID == "" {
+		return decodeRequests(s.query(ctx, limit, &dynamodb.QueryInput{
+			IndexName:              aws.String(OpenIndex),
+			KeyConditionExpression: aws.String("#open = :list AND #openAt < :before"),
+			ExpressionAttributeValues: item{
+				":list": text(withStatus(account, status)), ":before": text(padded(before)),
+			},
+			ScanIndexForward: aws.Bool(false),
+		}))
+	}
+	return decodeRequests(s.query(ctx, limit, &dynamodb.QueryInput{
+		KeyConditionExpression: aws.String("#pk = :list AND #sk < :end"),
+		FilterExpression:       aws.String("#status = :status AND #seq < :before"),
+		ExpressionAttributeValues: item{
+			":list": text(list(account, referenceID)), ":end": text("a"), // after all numbers, before the total
+			":status": text(string(status)), ":before": number(before),
+		},
+		ConsistentRead: aws.Bool(true), ScanIndexForward: aws.Bool(false),
+	}))
+}
+
 // page returns a list's entries with sequence numbers from first to last, newest
 // first, at most limit of them.
 func (s *Store) page(ctx context.Context, list string, first, last int64, limit int) ([]lipsync.Request, error) {
-	var page []lipsync.Request
-	for i, err := range s.query(ctx, limit, &dynamodb.QueryInput{
+	return decodeRequests(s.query(ctx, limit, &dynamodb.QueryInput{
 		KeyConditionExpression: aws.String("#pk = :list AND #sk BETWEEN :first AND :last"),
 		ExpressionAttributeValues: item{
 			":list": text(list), ":first": text(padded(first)), ":last": text(padded(last)),
 		},
 		ConsistentRead: aws.Bool(true), ScanIndexForward: aws.Bool(false),
-	}) {
+	}))
+}
+
+func decodeRequests(items iter.Seq2[item, error]) ([]lipsync.Request, error) {
+	var all []lipsync.Request
+	for i, err := range items {
 		if err != nil {
 			return nil, err
 		}
@@ -145,7 +181,7 @@ func (s *Store) page(ctx context.Context, list string, first, last int64, limit 
 		if err != nil {
 			return nil, err
 		}
-		page = append(page, r.Request)
+		all = append(all, r.Request)
 	}
-	return page, nil
+	return all, nil
 }

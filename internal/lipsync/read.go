@@ -71,6 +71,13 @@ func (s *Service) VideoURL(ctx context.Context, r Request) (*url.URL, error) {
 	}
 }
 
+// RequestsByStatus returns the caller's requests that have the status, newest
+// first: at most limit of those with a Seq under before. It returns those with the
+// reference id alone, if it is not "".
+func (s *Service) RequestsByStatus(ctx context.Context, c Caller, status Status, referenceID string, before int64, limit int) ([]Request, error) {
+	return s.Store.ByStatus(ctx, c.Account, status, referenceID, before, limit)
+}
+
 // Usage returns what became of the requests that the caller's account made, for
 // each of the last days (UTC) up to today, oldest first.
 func (s *Service) Usage(ctx context.Context, c Caller, days int) ([]Day, error) {

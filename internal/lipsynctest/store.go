@@ -15,6 +15,7 @@ func TestStore(t *testing.T, open func(t *testing.T) lipsync.Store) {
 		{"page at any offset", testPages},
 		{"page by reference id", testReferencePages},
 		{"latest by reference id", testLatest},
+		{"by status", testByStatus},
 		{"usage", testUsage},
 		{"usage at once", testConcurrentUsage},
 		{"accounts are apart", testAccounts},

@@ -2,11 +2,63 @@ package lipsynctest
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"testing"
 	"time"
 
 	"lipsync/internal/lipsync"
 )
+
+// testByStatus has requests of all statuses and two reference ids, and reads them
+// in pages.
+func testByStatus(t *testing.T, store lipsync.Store) {
+	addKey(t, store, "a", 0)
+	all := map[lipsync.Status][]string{} // newest first
+	for i := range 16 {
+		r := add(t, store, []string{"x", "y"}[i/8])
+		status := []lipsync.Status{lipsync.Queued, lipsync.Processing, lipsync.Completed, lipsync.Failed}[i%4]
+		if status != lipsync.Queued {
+			_, err := claim(t, store, r.ID, "w", 0)
+			must(t, err)
+		}
+		switch status {
+		case lipsync.Completed:
+			must(t, store.Finish(t.Context(), r.ID, "w", at(1), lipsync.Outcome{Output: "o"}))
+		case lipsync.Failed:
+			must(t, store.Finish(t.Context(), r.ID, "w", at(1), lipsync.Outcome{Failure: "no face"}))
+		}
+		all[status] = append([]string{r.ID}, all[status]...)
+	}
+	for status, newest := range all {
+		wantByStatus(t, store, status, "", newest)
+		wantByStatus(t, store, status, "x", newest[2:])
+		wantByStatus(t, store, status, "y", newest[:2])
+		wantByStatus(t, store, status, "z", nil)
+		others, err := store.ByStatus(t.Context(), "b", status, "", math.MaxInt64, 1)
+		must(t, err)
+		want(t, "another account's", len(others), 0)
+	}
+}
+
+// wantByStatus reads two at a time.
+func wantByStatus(t *testing.T, store lipsync.Store, status lipsync.Status, reference string, newest []string) {
+	t.Helper()
+	var got []string
+	for before := int64(math.MaxInt64); ; {
+		page, err := store.ByStatus(t.Context(), "a", status, reference, before, 2)
+		must(t, err)
+		got = append(got, ids(page)...)
+		if len(page) == 0 {
+			break
+		}
+		want(t, "status", page[0].Status, status)
+		before = page[len(page)-1].Seq
+	}
+	if !slices.Equal(got, newest) {
+		t.Errorf("%s with reference %q: got %v, want %v", status, reference, got, newest)
+	}
+}
 
 // testUsage makes requests on three days, the last of them at its very end, and
 // ends them on others.

@@ -179,6 +179,15 @@ func (s *Store) List(ctx context.Context, account, referenceID string, offset in
 	return list, total, err
 }
 
+// ByStatus implements lipsync.Requests.
+func (s *Store) ByStatus(ctx context.Context, account string, status lipsync.Status, referenceID string, before int64, limit int) ([]lipsync.Request, error) {
+	if referenceID == "" {
+		return s.requests(ctx, "WHERE account = ? AND status = ? AND seq < ? ORDER BY seq DESC LIMIT ?", account, status, before, limit)
+	}
+	return s.requests(ctx, `INDEXED BY requests_by_reference WHERE account = ? AND reference_id = ? AND reference_id <> ''
+		AND status = ? AND seq < ? ORDER BY reference_seq DESC LIMIT ?`, account, referenceID, status, before, limit)
+}
+
 // Usage implements lipsync.Requests.
 func (s *Store) Usage(ctx context.Context, account string, now time.Time, days int) ([]lipsync.Day, error) {
 	last := now.Unix() / secondsOfDay

@@ -39,6 +39,9 @@ const addProgress = `ALTER TABLE requests ADD COLUMN stage TEXT NOT NULL DEFAULT
 //go:embed usage.sql
 var addUsage string
 
+// addStatuses makes version 5: before it nobody asked for them.
+const addStatuses = "CREATE UNIQUE INDEX requests_by_status ON requests (account, status, seq)"
+
 // Store implements lipsync.Store.
 type Store struct {
 	write   *sql.DB // one connection: SQLite has one writer at a time
@@ -126,7 +129,7 @@ func (s *Store) migrate(ctx context.Context) error {
 		}
 		// Each brings a file from the version of its index to the next one. Files
 		// of every version are out there: add at the end, change nothing.
-		migrations := []string{schema, addEngine, addProgress, addUsage}
+		migrations := []string{schema, addEngine, addProgress, addUsage, addStatuses}
 		if version > len(migrations) {
 			return errors.New("the database was made by a newer version of the program")
 		}

@@ -163,7 +163,7 @@ func makeOlder(t *testing.T, path string, version int, added string) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	if _, err := db.Exec("DROP TRIGGER count_created; DROP TRIGGER count_final; DROP TABLE days"); err != nil {
+	if _, err := db.Exec("DROP INDEX requests_by_status; DROP TRIGGER count_created; DROP TRIGGER count_final; DROP TABLE days"); err != nil {
 		t.Fatal(err)
 	}
 	for column := range strings.FieldsSeq(added) {
