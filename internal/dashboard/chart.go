@@ -34,7 +34,7 @@ type bar struct {
 	Day             lipsync.Day
 	X, Width        float64
 	Done, Lost      part
-	Label           string // under the bar, "" for most
+	Label           string // under the bar and to its left, "" for most
 	LabelX, LabelY  float64
 	HitY, HitHeight float64 // the whole column, which tells the numbers
 }
@@ -66,7 +66,7 @@ func newChart(days []lipsync.Day, now time.Time) chart {
 			HitY: chartTop, HitHeight: ground - chartTop,
 		}
 		if (len(days)-1-i)%7 == 0 {
-			b.Label, b.LabelX, b.LabelY = b.Date.Format("2 Jan"), b.X+b.Width/2, chartHeight-6
+			b.Label, b.LabelX, b.LabelY = b.Date.Format("2 Jan"), b.X+b.Width, chartHeight-6
 		}
 		c.Bars = append(c.Bars, b)
 	}

@@ -35,11 +35,12 @@ func (lossy) Send(context.Context, string) error { return nil }
 // cookies but no scripts.
 type home struct {
 	*httptest.Server
-	service *lipsync.Service
-	folder  *Folder
-	clock   *lipsynctest.Clock
-	log     *bytes.Buffer
-	browser *http.Client
+	service  *lipsync.Service
+	folder   *Folder
+	clock    *lipsynctest.Clock
+	log      *bytes.Buffer
+	database string // its file
+	browser  *http.Client
 }
 
 func newHome(t testing.TB) *home {
@@ -64,7 +65,7 @@ func newHome(t testing.TB) *home {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &home{folder: folder, clock: clock, log: new(bytes.Buffer)}
+	h := &home{folder: folder, clock: clock, log: new(bytes.Buffer), database: filepath.Join(dir, "db")}
 	h.service = &lipsync.Service{
 		Store: store, Objects: objects, Queue: lossy{}, Now: clock.Now, NewID: uuid.NewString, Random: rand.Reader,
 		GenerateRate: 60, ReadRate: 600, Engines: []string{"warp", "wav2lip"},
@@ -83,6 +84,16 @@ func newHome(t testing.TB) *home {
 	t.Cleanup(h.Close)
 	h.browser = h.newBrowser(t)
 	return h
+}
+
+// address is that of a page.
+func (h *home) address(t testing.TB, path string) *url.URL {
+	t.Helper()
+	u, err := url.Parse(h.URL + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
 }
 
 // newBrowser returns one that follows no redirects by itself.

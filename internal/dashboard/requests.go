@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"context"
+	"math"
 	"net/http"
 	"net/url"
 	"slices"
@@ -11,26 +12,27 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-const (
-	pageSize = 25
-	chunk    = 100  // requests read at a time where only some of them are wanted
-	maxLook  = 1000 // requests looked at for one page
-)
+const pageSize = 25
 
-// filter says which requests a list is of.
+// filter says which requests a list is of, and where its page begins: after Offset
+// of them, or for those of one status with a Seq under Before.
 type filter struct {
 	Status    lipsync.Status // "" for all
 	Reference string         // "" for all
 	Offset    int64
+	Before    int64
 }
 
 func readFilter(q url.Values) filter {
-	f := filter{Reference: q.Get("reference_id")}
+	f := filter{Reference: q.Get("reference_id"), Before: math.MaxInt64}
 	if s := lipsync.Status(q.Get("status")); slices.Contains(statuses(), s) {
 		f.Status = s
 	}
 	if n, err := strconv.ParseInt(q.Get("offset"), 10, 64); err == nil && n > 0 {
 		f.Offset = n
+	}
+	if n, err := strconv.ParseInt(q.Get("before"), 10, 64); err == nil && n > 0 {
+		f.Before = n
 	}
 	return f
 }
@@ -43,8 +45,9 @@ func statuses() []lipsync.Status {
 // Any tells whether the filter leaves anything out.
 func (f filter) Any() bool { return f.Status != "" || f.Reference != "" }
 
-// at returns the address of the list from the offset on.
-func (f filter) at(offset int64) string {
+// page returns the address of another page of the list: one that begins at a
+// number of the name, or for "" the newest.
+func (f filter) page(name string, n int64) string {
 	q := url.Values{}
 	if f.Status != "" {
 		q.Set("status", string(f.Status))
@@ -52,8 +55,8 @@ func (f filter) at(offset int64) string {
 	if f.Reference != "" {
 		q.Set("reference_id", f.Reference)
 	}
-	if offset > 0 {
-		q.Set("offset", strconv.FormatInt(offset, 10))
+	if name != "" && n > 0 {
+		q.Set(name, strconv.FormatInt(n, 10))
 	}
 	address := url.URL{Path: Root, RawQuery: q.Encode()}
 	return address.String()
@@ -64,59 +67,61 @@ type listPage struct {
 	Filter       filter
 	Statuses     []lipsync.Status
 	Requests     []lipsync.Request
-	Total        int64 // before the status is looked at
-	Newer, Older string
-	Next         int64 // requests looked at, to the end of this page
-	Live         bool  // something may change by itself
+	Total        int64  // of all pages, unknown for one status
+	Newer, Older string // addresses, "" where there is none
+	Live         bool   // something may change by itself
 }
+
+// From is the number of the page's first request, from 1.
+func (l listPage) From() int64 { return l.Filter.Offset + 1 }
+
+// To is the number of the page's last request.
+func (l listPage) To() int64 { return l.Filter.Offset + int64(len(l.Requests)) }
 
 func (p *pages) listRequests(v *visit) error {
 	l := listPage{Filter: readFilter(v.URL.Query()), Statuses: statuses()}
-	if err := p.find(v.Context(), v.caller(), &l); err != nil {
+	find := p.find
+	if l.Filter.Status != "" {
+		find = p.findByStatus
+	}
+	if err := find(v.Context(), v.caller(), &l); err != nil {
 		return err
-	}
-	if l.Filter.Offset > 0 {
-		l.Newer = l.Filter.at(max(0, l.Filter.Offset-pageSize))
-		if l.Filter.Status != "" {
-			l.Newer = l.Filter.at(0) // pages before this one may be of any length
-		}
-	}
-	if l.Next < l.Total {
-		l.Older = l.Filter.at(l.Next)
 	}
 	l.Live = slices.ContainsFunc(l.Requests, func(r lipsync.Request) bool { return !r.Status.Final() })
 	return v.show(http.StatusOK, "requests", "Requests", l)
 }
 
-// From is the number of the page's first request, from 1.
-func (l listPage) From() int64 { return min(l.Filter.Offset+1, l.Next) }
-
-// find fills the page. For a status it looks through as many requests as it
-// takes, up to maxLook.
+// find fills a page of requests of all statuses.
 func (p *pages) find(ctx context.Context, c lipsync.Caller, l *listPage) error {
-	size := pageSize
-	if l.Filter.Status != "" {
-		size = chunk
+	f := l.Filter
+	found, err := p.service.RequestPage(ctx, c, f.Reference, f.Offset, pageSize)
+	if err != nil {
+		return err
 	}
-	l.Next = l.Filter.Offset
-	for looked := 0; looked < maxLook && len(l.Requests) < pageSize; looked += size {
-		found, err := p.service.RequestPage(ctx, c, l.Filter.Reference, l.Next, size)
-		if err != nil {
-			return err
-		}
-		l.Total = found.Total
-		for _, r := range found.Requests {
-			if len(l.Requests) == pageSize {
-				return nil
-			}
-			l.Next++
-			if l.Filter.Status == "" || l.Filter.Status == r.Status {
-				l.Requests = append(l.Requests, r)
-			}
-		}
-		if l.Next >= l.Total || l.Filter.Status == "" {
-			return nil
-		}
+	l.Requests, l.Total = found.Requests, found.Total
+	if f.Offset > 0 {
+		l.Newer = f.page("offset", f.Offset-pageSize)
+	}
+	if l.To() < l.Total {
+		l.Older = f.page("offset", f.Offset+pageSize)
+	}
+	return nil
+}
+
+// findByStatus fills a page of requests of one status, and looks whether there is
+// another one.
+func (p *pages) findByStatus(ctx context.Context, c lipsync.Caller, l *listPage) (err error) {
+	f := l.Filter
+	l.Requests, err = p.service.RequestsByStatus(ctx, c, f.Status, f.Reference, f.Before, pageSize+1)
+	if err != nil {
+		return err
+	}
+	if f.Before < math.MaxInt64 {
+		l.Newer = f.page("", 0)
+	}
+	if len(l.Requests) > pageSize {
+		l.Requests = l.Requests[:pageSize]
+		l.Older = f.page("before", l.Requests[pageSize-1].Seq)
 	}
 	return nil
 }
