@@ -111,7 +111,7 @@ func (s *stages) eachBatch(b *testing.B, r *render.Renderer, info *ffmpeg.Info, 
 // firstPass measures decoding, tracking and observing.
 func (s *stages) firstPass(b *testing.B, r *render.Renderer, info *ffmpeg.Info, session render.Session, cast *speaker.Cast) {
 	b.Helper()
-	finder, err := face.NewFinder(nil, nil)
+	finder, err := face.NewFinder(b.Context(), nil, nil)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func (s *stages) firstPass(b *testing.B, r *render.Renderer, info *ffmpeg.Info, 
 		faces := make([][]face.Face, len(batch))
 		s.add(b, "track", func() error {
 			for i, frame := range batch {
-				found, cut, err := tracker.Add(frame)
+				found, cut, err := tracker.Add(b.Context(), frame)
 				if err != nil {
 					return err
 				}

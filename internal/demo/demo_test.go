@@ -11,13 +11,13 @@ import (
 
 // TestFaceIsFound holds the drawing against the detector that the service uses.
 func TestFaceIsFound(t *testing.T) {
-	finder, err := face.NewFinder(nil, nil)
+	finder, err := face.NewFinder(t.Context(), nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	tracker := face.NewTracker(finder)
 	for i := range 12 {
-		faces, cut, err := tracker.Add(planes(frame(i)))
+		faces, cut, err := tracker.Add(t.Context(), planes(frame(i)))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,7 +14,7 @@ func BenchmarkTracker(b *testing.B) {
 			for b.Loop() {
 				tracker := NewTracker(f)
 				for _, frame := range frames {
-					if _, _, err := tracker.Add(frame); err != nil {
+					if _, _, err := tracker.Add(b.Context(), frame); err != nil {
 						b.Fatal(err)
 					}
 				}

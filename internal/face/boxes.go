@@ -1,6 +1,7 @@
 package face
 
 import (
+	"context"
 	"errors"
 	"image"
 	"math"
@@ -31,12 +32,12 @@ const (
 	boxLarger = 1.04
 )
 
-func newBoxNetwork(s *onnx.Session) (*boxNetwork, error) {
+func newBoxNetwork(ctx context.Context, s *onnx.Session) (*boxNetwork, error) {
 	width, height := picture(s)
 	if width*height == 0 {
 		return nil, errors.New("the model's input is not one picture of a fixed size")
 	}
-	inner, err := newNetwork(s, 1, 3, height, width)
+	inner, err := newNetwork(ctx, s, 1, 3, height, width)
 	if err != nil {
 		return nil, err
 	}
@@ -61,10 +62,10 @@ type candidate struct {
 }
 
 // Find implements Finder.
-func (n *boxNetwork) Find(frame *image.YCbCr) (found []Box, err error) {
+func (n *boxNetwork) Find(ctx context.Context, frame *image.YCbCr) (found []Box, err error) {
 	scale := max(float32(frame.Rect.Dx())/float32(n.width), float32(frame.Rect.Dy())/float32(n.height))
 	var seen []candidate
-	err = n.run(func(input []float32) { n.fill(input, frame, scale) }, func(b *onnx.Binding) {
+	err = n.run(ctx, func(input []float32) { n.fill(input, frame, scale) }, func(b *onnx.Binding) {
 		seen = n.candidates(b.Output(n.scores), b.Output(n.boxes), scale)
 	})
 	for _, c := range distinct(seen) {

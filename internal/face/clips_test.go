@@ -68,7 +68,7 @@ func followAll(t *testing.T, finder Finder, frames []*image.YCbCr, people int) (
 	t.Helper()
 	tracker, found := NewTracker(finder), 0
 	for _, frame := range frames {
-		faces, _, err := tracker.Add(frame)
+		faces, _, err := tracker.Add(t.Context(), frame)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package face
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"image"
@@ -19,34 +20,34 @@ type Finder interface {
 
 type searcher interface {
 	// Find returns where in a frame faces may be, the surest first.
-	Find(frame *image.YCbCr) ([]Box, error)
+	Find(ctx context.Context, frame *image.YCbCr) ([]Box, error)
 }
 
 type locator interface {
 	// Locate returns the face that is where near is, and whether there is one.
 	// near is from a frame shortly before, or has only a Box that Find returned.
-	Locate(frame *image.YCbCr, near Face) (f Face, ok bool, err error)
+	Locate(ctx context.Context, frame *image.YCbCr, near Face) (f Face, ok bool, err error)
 }
 
 // NewFinder returns a finder that searches with one network (of the UltraFace
 // kind) and places landmarks with another (MediaPipe's face mesh). Either may
 // be nil: then the cascades of pigo do its part. A model of another shape is an
 // error in a sentence.
-func NewFinder(detector, landmarks *onnx.Session) (Finder, error) {
+func NewFinder(ctx context.Context, detector, landmarks *onnx.Session) (Finder, error) {
 	cascades, err := newDetector()
 	if err != nil {
 		return nil, err
 	}
 	f := finder{searcher: cascades, locator: cascades}
 	if detector != nil {
-		s, err := newBoxNetwork(detector)
+		s, err := newBoxNetwork(ctx, detector)
 		if err != nil {
 			return nil, fmt.Errorf("face detector: %w", err)
 		}
 		f.searcher, f.networks = s, append(f.networks, s.network)
 	}
 	if landmarks != nil {
-		m, err := newMesh(landmarks)
+		m, err := newMesh(ctx, landmarks)
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("face landmarks: %w", err), f.Close())
 		}

@@ -1,6 +1,7 @@
 package face
 
 import (
+	"context"
 	"errors"
 	"image"
 	"math"
@@ -36,7 +37,7 @@ func newFinder(t testing.TB, detector, landmarks string) Finder {
 		}
 		return load(t, filepath.Join(onnxtest.Models(t), file))
 	}
-	f, err := NewFinder(load(detector), load(landmarks))
+	f, err := NewFinder(t.Context(), load(detector), load(landmarks))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +73,7 @@ func TestHalfOfTheNetworks(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			tracker := NewTracker(newFinder(t, c.detector, c.landmarks))
 			for i, frame := range frames {
-				faces, _, err := tracker.Add(frame)
+				faces, _, err := tracker.Add(t.Context(), frame)
 				if err != nil || len(faces) != 1 || faces[0].Track != 0 {
 					t.Errorf("frame %d: got %v, %v, want one face", i, faces, err)
 				}
@@ -102,7 +103,7 @@ func TestOtherModels(t *testing.T) {
 			if c.landmarks != "" {
 				landmarks = load(t, c.landmarks)
 			}
-			if _, err := NewFinder(detector, landmarks); err == nil || err.Error() != c.want {
+			if _, err := NewFinder(t.Context(), detector, landmarks); err == nil || err.Error() != c.want {
 				t.Errorf("got %v, want %s", err, c.want)
 			}
 		})
@@ -150,14 +151,14 @@ func TestUnsoundNetworks(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			detector := constants(t, of(1, 1, 1, 2), onnxtest.Tensor{Shape: []int{1, 1, 4}, Floats: c.box})
 			landmarks := constants(t, of(1, 1), of(c.point, 1, leastVertices, 3))
-			both, err := NewFinder(load(t, detector), load(t, landmarks))
+			both, err := NewFinder(t.Context(), load(t, detector), load(t, landmarks))
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer both.Close()
 			tracker := NewTracker(both)
 			for range 4 {
-				if faces, _, err := tracker.Add(facetest.Wall(width, height)); len(faces) > 0 || err != nil {
+				if faces, _, err := tracker.Add(t.Context(), facetest.Wall(width, height)); len(faces) > 0 || err != nil {
 					t.Errorf("got %v, %v, want no face", faces, err)
 				}
 			}
@@ -171,15 +172,17 @@ type fault struct {
 	err   error
 }
 
-func (f fault) Find(*image.YCbCr) ([]Box, error) {
+func (f fault) Find(context.Context, *image.YCbCr) ([]Box, error) {
 	if f.boxes == nil {
 		return nil, f.err
 	}
 	return f.boxes, nil
 }
 
-func (f fault) Locate(*image.YCbCr, Face) (Face, bool, error) { return Face{}, false, f.err }
-func (f fault) Close() error                                  { return nil }
+func (f fault) Locate(context.Context, *image.YCbCr, Face) (Face, bool, error) {
+	return Face{}, false, f.err
+}
+func (f fault) Close() error { return nil }
 
 func TestFaultOfAFinder(t *testing.T) {
 	want := errors.New("out of memory")
@@ -189,7 +192,7 @@ func TestFaultOfAFinder(t *testing.T) {
 		"placing":   {finder: fault{[]Box{{100, 100, 60}}, want}},
 		"following": {finder: fault{nil, want}, live: []*track{known}, frames: 1},
 	} {
-		if faces, _, err := tracker.Add(facetest.Wall(width, height)); !errors.Is(err, want) || faces != nil {
+		if faces, _, err := tracker.Add(t.Context(), facetest.Wall(width, height)); !errors.Is(err, want) || faces != nil {
 			t.Errorf("%s: got %v, %v, want %v", name, faces, err, want)
 		}
 	}

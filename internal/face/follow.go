@@ -1,13 +1,16 @@
 package face
 
-import "image"
+import (
+	"context"
+	"image"
+)
 
 // follow looks for each known face near where it was. A face that seems to be
 // another person's is missed: a track may end, but never goes over.
-func (t *Tracker) follow(frame *image.YCbCr) error {
+func (t *Tracker) follow(ctx context.Context, frame *image.YCbCr) error {
 	steps := make([]step, len(t.live))
 	for i, k := range t.live {
-		f, ok, err := t.finder.Locate(frame, k.Face)
+		f, ok, err := t.finder.Locate(ctx, frame, k.Face)
 		if err != nil {
 			return err
 		}

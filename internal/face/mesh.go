@@ -1,6 +1,7 @@
 package face
 
 import (
+	"context"
 	"errors"
 	"image"
 	"math"
@@ -49,12 +50,12 @@ const (
 	cropOfMesh = 1.5 // side of the network's picture, as it was trained
 )
 
-func newMesh(s *onnx.Session) (*mesh, error) {
+func newMesh(ctx context.Context, s *onnx.Session) (*mesh, error) {
 	width, height := picture(s)
 	if width != height || width == 0 {
 		return nil, errors.New("the model's input is not one square picture of a fixed size")
 	}
-	inner, err := newNetwork(s, 1, 3, height, width)
+	inner, err := newNetwork(ctx, s, 1, 3, height, width)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +83,7 @@ func elements(shape []int) int {
 }
 
 // Locate implements Finder.
-func (m *mesh) Locate(frame *image.YCbCr, near Face) (f Face, ok bool, err error) {
+func (m *mesh) Locate(ctx context.Context, frame *image.YCbCr, near Face) (f Face, ok bool, err error) {
 	rounds := 1
 	if near.Points == (Points{}) { // only a box: once to know the tilt, and once upright
 		rounds = 2
@@ -90,16 +91,16 @@ func (m *mesh) Locate(frame *image.YCbCr, near Face) (f Face, ok bool, err error
 	f, ok = near, true
 	for range rounds {
 		if err == nil && ok {
-			f, ok, err = m.place(frame, f)
+			f, ok, err = m.place(ctx, frame, f)
 		}
 	}
 	return f, ok, err
 }
 
 // place runs the network on the part of the frame around a face.
-func (m *mesh) place(frame *image.YCbCr, near Face) (f Face, ok bool, err error) {
+func (m *mesh) place(ctx context.Context, frame *image.YCbCr, near Face) (f Face, ok bool, err error) {
 	to := m.crop(near)
-	err = m.run(func(input []float32) { m.fill(input, frame, to) }, func(b *onnx.Binding) {
+	err = m.run(ctx, func(input []float32) { m.fill(input, frame, to) }, func(b *onnx.Binding) {
 		f = m.face(b.Output(m.points), to)
 		ok = b.Output(m.flag)[0] > stillAFace && f.continues(near.Box)
 	})

@@ -19,9 +19,9 @@ type network struct {
 }
 
 // newNetwork makes the first buffers, which tells the shapes of the outputs.
-func newNetwork(s *onnx.Session, input ...int) (*network, error) {
+func newNetwork(ctx context.Context, s *onnx.Session, input ...int) (*network, error) {
 	n := &network{session: s, inputs: [][]int{input}}
-	b, err := n.take()
+	b, err := n.take(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -32,22 +32,23 @@ func newNetwork(s *onnx.Session, input ...int) (*network, error) {
 	return n, nil
 }
 
-// run fills the input, runs the network and reads its outputs.
-func (n *network) run(fill func(input []float32), read func(b *onnx.Binding)) error {
-	b, err := n.take()
+// run fills the input, runs the network and reads its outputs. It ends soon after
+// ctx does, with its error.
+func (n *network) run(ctx context.Context, fill func(input []float32), read func(b *onnx.Binding)) error {
+	b, err := n.take(ctx)
 	if err != nil {
 		return err
 	}
 	defer n.give(b)
 	fill(b.Input(0))
-	if err := b.Run(context.Background()); err != nil { // a few milliseconds: nobody needs to end it
+	if err := b.Run(ctx); err != nil {
 		return err
 	}
 	read(b)
 	return nil
 }
 
-func (n *network) take() (*onnx.Binding, error) {
+func (n *network) take(ctx context.Context) (*onnx.Binding, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if last := len(n.idle) - 1; last >= 0 {
@@ -55,7 +56,7 @@ func (n *network) take() (*onnx.Binding, error) {
 		n.idle = n.idle[:last]
 		return b, nil
 	}
-	return n.session.Bind(n.inputs, n.outputs)
+	return n.session.Bind(ctx, n.inputs, n.outputs)
 }
 
 func (n *network) give(b *onnx.Binding) {

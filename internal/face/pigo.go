@@ -1,6 +1,9 @@
 package face
 
-import "image"
+import (
+	"context"
+	"image"
+)
 
 const (
 	searchSide    = 480 // longest side of the picture that is searched, pixels
@@ -10,7 +13,7 @@ const (
 )
 
 // Find implements Finder.
-func (d *detector) Find(frame *image.YCbCr) (found []Box, err error) {
+func (d *detector) Find(_ context.Context, frame *image.YCbCr) (found []Box, err error) {
 	bounds := frame.Bounds()
 	factor := max(1, max(bounds.Dx(), bounds.Dy())/searchSide)
 	p := shrink(frame, bounds, factor)
@@ -24,7 +27,7 @@ func (d *detector) Find(frame *image.YCbCr) (found []Box, err error) {
 }
 
 // Locate implements Finder.
-func (d *detector) Locate(frame *image.YCbCr, near Face) (f Face, ok bool, err error) {
+func (d *detector) Locate(_ context.Context, frame *image.YCbCr, near Face) (f Face, ok bool, err error) {
 	box := near.Box
 	factor := max(1, int(box.Size/landmarkScale+.5))
 	half := int(.8 * box.Size)

@@ -218,7 +218,7 @@ func follow(t *testing.T, tracker *Tracker, frames []*image.YCbCr, actors []acto
 	y := tally{make([]int, n), make([]int, n), make([][]int, n)}
 	of := map[int]int{} // actor, of a track
 	for i, frame := range frames {
-		faces, _, err := tracker.Add(frame)
+		faces, _, err := tracker.Add(t.Context(), frame)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,9 @@
 package face
 
-import "image"
+import (
+	"context"
+	"image"
+)
 
 // Tracker follows the faces of one video.
 type Tracker struct {
@@ -30,13 +33,13 @@ func NewTracker(f Finder) *Tracker { return &Tracker{finder: f} }
 
 // Add sees the video's next frame and returns the faces in it, and whether a
 // new shot starts with it. The frame is not kept.
-func (t *Tracker) Add(frame *image.YCbCr) (faces []Face, cut bool, err error) {
+func (t *Tracker) Add(ctx context.Context, frame *image.YCbCr) (faces []Face, cut bool, err error) {
 	cut = t.cuts.add(frame)
 	if cut {
 		t.live = nil
 	}
 	known := len(t.live)
-	if err := t.follow(frame); err != nil {
+	if err := t.follow(ctx, frame); err != nil {
 		return nil, cut, err
 	}
 	every := searchEvery
@@ -44,7 +47,7 @@ func (t *Tracker) Add(frame *image.YCbCr) (faces []Face, cut bool, err error) {
 		every = lookOutEvery
 	}
 	if lost := len(t.live) < known; lost || cut || t.frames%every == 0 {
-		if err := t.search(frame); err != nil {
+		if err := t.search(ctx, frame); err != nil {
 			return nil, cut, err
 		}
 	}
@@ -58,8 +61,8 @@ func (t *Tracker) Add(frame *image.YCbCr) (faces []Face, cut bool, err error) {
 }
 
 // search looks for new faces in the whole picture.
-func (t *Tracker) search(frame *image.YCbCr) error {
-	boxes, err := t.finder.Find(frame)
+func (t *Tracker) search(ctx context.Context, frame *image.YCbCr) error {
+	boxes, err := t.finder.Find(ctx, frame)
 	if err != nil {
 		return err
 	}
@@ -68,7 +71,7 @@ func (t *Tracker) search(frame *image.YCbCr) error {
 		if b.Size < smallest || !b.inside(frame) || taken(t.live, b) {
 			continue
 		}
-		f, ok, err := t.finder.Locate(frame, Face{Box: b})
+		f, ok, err := t.finder.Locate(ctx, frame, Face{Box: b})
 		if err != nil {
 			return err
 		}

@@ -81,7 +81,7 @@ func testTracks(t *testing.T, finder Finder) {
 			tracker := NewTracker(finder)
 			numbers := slices.Repeat([]int{-1}, len(c.want))
 			for i := range c.frames {
-				faces, _, err := tracker.Add(c.scene(i))
+				faces, _, err := tracker.Add(t.Context(), c.scene(i))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -164,7 +164,7 @@ func TestTrackerIsTheSameEachTime(t *testing.T) {
 			tracker := NewTracker(finder)
 			for i := range 8 {
 				h := facetest.Head{X: 200 + 5*float64(i), Y: 150, Eyes: 45}
-				faces, cut, err := tracker.Add(facetest.Frame(width, height, h, facetest.Head{X: 480, Y: 150, Eyes: 40}))
+				faces, cut, err := tracker.Add(t.Context(), facetest.Frame(width, height, h, facetest.Head{X: 480, Y: 150, Eyes: 40}))
 				said[k] += fmt.Sprintln(faces, cut, err)
 			}
 		}

@@ -23,8 +23,9 @@ type Binding struct {
 }
 
 // Bind makes the memory for one set of shapes. Outputs may be nil: then their
-// sizes are those that the model fixes, or else are found by running it once.
-func (s *Session) Bind(inputs, outputs [][]int) (_ *Binding, err error) {
+// sizes are those that the model fixes, or else are found by running it once,
+// which ends soon after ctx does, with its error.
+func (s *Session) Bind(ctx context.Context, inputs, outputs [][]int) (_ *Binding, err error) {
 	b := &Binding{session: s}
 	runtime.SetFinalizer(b, (*Binding).Close) // one that is forgotten must not keep its memory pinned
 	defer func() {
@@ -40,7 +41,7 @@ func (s *Session) Bind(inputs, outputs [][]int) (_ *Binding, err error) {
 	}
 	b.inputValues = values(b.inputs)
 	if outputs == nil {
-		if outputs, err = b.outputShapes(); err != nil {
+		if outputs, err = b.outputShapes(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -52,7 +53,7 @@ func (s *Session) Bind(inputs, outputs [][]int) (_ *Binding, err error) {
 }
 
 // outputShapes are the shapes of what the network makes of the bound inputs.
-func (b *Binding) outputShapes() ([][]int, error) {
+func (b *Binding) outputShapes(ctx context.Context) ([][]int, error) {
 	shapes := make([][]int, len(b.session.outputs))
 	known := 0
 	for i, info := range b.session.outputs {
@@ -67,7 +68,7 @@ func (b *Binding) outputShapes() ([][]int, error) {
 		return shapes, nil
 	}
 	made := make([]ort.Value, len(shapes))
-	if err := b.session.run(b.inputValues, made, b.options); err != nil {
+	if err := b.run(ctx, made); err != nil {
 		return nil, err
 	}
 	var err error
@@ -92,13 +93,10 @@ func (b *Binding) OutputShape(i int) []int { return b.outputs[i].shape }
 
 // Run runs the network. It ends soon after ctx does, with its error.
 func (b *Binding) Run(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
 	for _, t := range b.inputs {
 		t.pack()
 	}
-	if err := b.run(ctx); err != nil {
+	if err := b.run(ctx, b.outputValues); err != nil {
 		return err
 	}
 	for _, t := range b.outputs {
@@ -107,13 +105,17 @@ func (b *Binding) Run(ctx context.Context) error {
 	return nil
 }
 
-func (b *Binding) run(ctx context.Context) error {
+// run fills the outputs; those that are nil are made.
+func (b *Binding) run(ctx context.Context, outputs []ort.Value) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	told := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(told)
 		_ = b.options.Terminate() // it sets a flag, and fails only on freed options
 	})
-	err := b.session.run(b.inputValues, b.outputValues, b.options)
+	err := b.session.run(b.inputValues, outputs, b.options)
 	if stop() {
 		return err
 	}

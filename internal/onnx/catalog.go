@@ -138,17 +138,10 @@ func (m Model) Verify() error {
 	return nil
 }
 
-// Load verifies the model, loads it, and checks that it fits its role.
+// Load verifies the model and loads it.
 func (m Model) Load(r *Runtime, o Options) (*Session, error) {
 	if err := m.Verify(); err != nil {
 		return nil, err
 	}
-	s, err := r.Load(m.Path(), o)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := m.Role.Check(s.Inputs(), s.Outputs()); err != nil {
-		return nil, errors.Join(&ModelError{File: m.File, Reason: err.Error(), Err: err}, s.Close())
-	}
-	return s, nil
+	return r.Load(m.Path(), o)
 }

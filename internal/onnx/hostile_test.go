@@ -119,7 +119,7 @@ func TestNothingLeaks(t *testing.T) {
 		if err := b.Run(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Bind([][]int{{256, side}}, [][]int{{256}}); err == nil {
+		if _, err := s.Bind(t.Context(), [][]int{{256, side}}, [][]int{{256}}); err == nil {
 			t.Fatal("a shape that does not fit was bound")
 		}
 		if err := errors.Join(b.Close(), b.Close(), s.Close(), s.Close()); err != nil {

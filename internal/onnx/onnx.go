@@ -13,17 +13,28 @@ import (
 // Provider is what computes a network.
 type Provider string
 
-// The providers, in the order in which they are preferred.
+// The providers.
 const (
 	TensorRT Provider = "TensorRT"
 	CUDA     Provider = "CUDA"
 	CPU      Provider = "CPU"
 )
 
+// UnmarshalText reads a provider's name, in any case: cuda.
+func (p *Provider) UnmarshalText(text []byte) error {
+	for _, known := range []Provider{TensorRT, CUDA, CPU} {
+		if strings.EqualFold(string(known), string(text)) {
+			*p = known
+			return nil
+		}
+	}
+	return fmt.Errorf("there is no provider %q: it is tensorrt, cuda or cpu", text)
+}
+
 // Options are how a network is run.
 type Options struct {
-	// Providers in order of preference. What is not available is skipped.
-	// Empty: TensorRT, CUDA, CPU.
+	// Providers in order of preference. What is not available is skipped. Empty:
+	// CUDA, CPU; TensorRT, which takes minutes for each new shape, must be asked for.
 	Providers []Provider
 
 	// Threads of the CPU provider. 0: as many as Go uses.

@@ -13,7 +13,7 @@ import (
 func available(o Options) ([]Provider, error) {
 	wanted := o.Providers
 	if len(wanted) == 0 {
-		wanted = []Provider{TensorRT, CUDA, CPU}
+		wanted = []Provider{CUDA, CPU}
 	}
 	var found []Provider
 	var missing error

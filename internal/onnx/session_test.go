@@ -4,6 +4,7 @@ package onnx_test
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -36,7 +37,7 @@ func load(t testing.TB, path string, o onnx.Options) *onnx.Session {
 
 func bind(t testing.TB, s *onnx.Session, inputs, outputs [][]int) *onnx.Binding {
 	t.Helper()
-	binding, err := s.Bind(inputs, outputs)
+	binding, err := s.Bind(t.Context(), inputs, outputs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +87,7 @@ func TestBindFindsShapes(t *testing.T) {
 		t.Errorf("got %v, want 5×3", got)
 	}
 	halves := load(t, write(t, product(onnx.Float16)), onnx.Options{})
-	if _, err := halves.Bind([][]int{{5, 3}, {1, 3}}, nil); err == nil || !strings.Contains(err.Error(), "has to be given") {
+	if _, err := halves.Bind(t.Context(), [][]int{{5, 3}, {1, 3}}, nil); err == nil || !strings.Contains(err.Error(), "has to be given") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -106,7 +107,7 @@ func TestBindRefuses(t *testing.T) {
 		{[][]int{{-7, 3}, {1, 3}}, nil, "a tensor of -7×3: sizes begin at 1, and all together multiply to at most 268435456"},
 		{[][]int{{1 << 62, 3}, {1, 3}}, nil, "a tensor of 4611686018427387904×3: sizes begin at 1, and all together multiply to at most 268435456"},
 	} {
-		if _, err := s.Bind(c.inputs, c.outputs); err == nil || err.Error() != c.want {
+		if _, err := s.Bind(t.Context(), c.inputs, c.outputs); err == nil || err.Error() != c.want {
 			t.Errorf("%v: got %v, want %s", c.inputs, err, c.want)
 		}
 	}
@@ -115,24 +116,32 @@ func TestBindRefuses(t *testing.T) {
 	}
 }
 
-// TestRunEndsWithContext: a network that would run forever, and the binding is
-// good for a next run.
-func TestRunEndsWithContext(t *testing.T) {
-	row := func(name string) onnx.Info { return onnx.Info{Name: name, Type: onnx.Float32, Shape: []int{1, 3}} }
+// endless is a network that runs as long as its input has a number other than 0,
+// and does not say the shape of its output.
+func endless() onnxtest.Graph {
+	row := func(name string, shape ...int) onnx.Info {
+		return onnx.Info{Name: name, Type: onnx.Float32, Shape: shape}
+	}
 	flag := func(name string) onnx.Info { return onnx.Info{Name: name, Type: "bool", Shape: []int{}} }
 	body := onnxtest.Graph{
-		Inputs:  []onnx.Info{{Name: "i", Type: "int64", Shape: []int{}}, flag("on"), row("v")},
-		Outputs: []onnx.Info{flag("go on"), row("next")},
+		Inputs:  []onnx.Info{{Name: "i", Type: "int64", Shape: []int{}}, flag("on"), row("v", 1, 3)},
+		Outputs: []onnx.Info{flag("go on"), row("next", 1, 3)},
 		Nodes: []onnxtest.Node{
 			{Op: "ReduceMax", Inputs: []string{"v"}, Outputs: []string{"max"}, Attributes: map[string]any{"keepdims": 0}},
 			{Op: "Cast", Inputs: []string{"max"}, Outputs: []string{"go on"}, Attributes: map[string]any{"to": 9}}, // while it is not 0
 			{Op: "Identity", Inputs: []string{"v"}, Outputs: []string{"next"}},
 		},
 	}
-	s := load(t, write(t, onnxtest.Graph{
-		Inputs: []onnx.Info{row("x")}, Outputs: []onnx.Info{row("y")},
+	return onnxtest.Graph{
+		Inputs: []onnx.Info{row("x", 1, 3)}, Outputs: []onnx.Info{row("y", -1, 3)},
 		Nodes: []onnxtest.Node{{Op: "Loop", Inputs: []string{"", "", "x"}, Outputs: []string{"y"}, Attributes: map[string]any{"body": body}}},
-	}), onnx.Options{})
+	}
+}
+
+// TestRunEndsWithContext: a network that would run forever, and the binding is
+// good for a next run.
+func TestRunEndsWithContext(t *testing.T) {
+	s := load(t, write(t, endless()), onnx.Options{})
 	b := bind(t, s, [][]int{{1, 3}}, nil)
 	for range 3 {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
@@ -148,6 +157,20 @@ func TestRunEndsWithContext(t *testing.T) {
 		if err := b.Run(t.Context()); err != nil {
 			t.Errorf("after that: %v", err)
 		}
+	}
+}
+
+// TestBindEndsWithContext: to know the shape of its output, this network has to
+// run, and would do so forever.
+func TestBindEndsWithContext(t *testing.T) {
+	g := endless()
+	g.Initializers = []onnxtest.Tensor{{Name: "one", Shape: []int{1, 3}, Floats: []float32{1, 1, 1}}}
+	g.Nodes[0].Inputs[2] = "one"
+	s := load(t, write(t, g), onnx.Options{})
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if _, err := s.Bind(ctx, [][]int{{1, 3}}, nil); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v, want %v", err, context.DeadlineExceeded)
 	}
 }
 

@@ -25,11 +25,14 @@ func (r *Runtime) Load(string, Options) (*Session, error) { return nil, errors.E
 // Session is a network that is ready to run.
 type Session struct{}
 
-func (s *Session) Inputs() []Info                      { return nil }
-func (s *Session) Outputs() []Info                     { return nil }
-func (s *Session) Provider() Provider                  { return "" }
-func (s *Session) Close() error                        { return nil }
-func (s *Session) Bind(_, _ [][]int) (*Binding, error) { return nil, errors.ErrUnsupported }
+func (s *Session) Inputs() []Info     { return nil }
+func (s *Session) Outputs() []Info    { return nil }
+func (s *Session) Provider() Provider { return "" }
+func (s *Session) Close() error       { return nil }
+
+func (s *Session) Bind(context.Context, [][]int, [][]int) (*Binding, error) {
+	return nil, errors.ErrUnsupported
+}
 
 // Binding is the memory of one call of a network.
 type Binding struct{}

@@ -25,7 +25,7 @@ type seen struct {
 // output shows, each stage in its own goroutine, and analyse the sound beside.
 func (w *rendering) observe(ctx context.Context, session Session) (*seen, error) {
 	v := w.video.Video
-	tracker, err := w.newTracker()
+	tracker, err := w.newTracker(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("face tracker: %w", err)
 	}
@@ -86,7 +86,7 @@ type sighting struct {
 func follow(ctx context.Context, tracker Tracker, cast *speaker.Cast, decoded <-chan *image.YCbCr,
 	tracked chan<- sighting, windows chan<- *speaker.Window) error {
 	for frame := range decoded {
-		faces, cut, err := tracker.Add(frame)
+		faces, cut, err := tracker.Add(ctx, frame)
 		if err != nil {
 			return fmt.Errorf("find faces: %w", err)
 		}
@@ -108,11 +108,11 @@ func (w *rendering) network() *speaker.Network {
 	return w.Speaker
 }
 
-func (w *rendering) newTracker() (Tracker, error) {
+func (w *rendering) newTracker(ctx context.Context) (Tracker, error) {
 	if w.NewTracker != nil {
 		return w.NewTracker()
 	}
-	finder, err := face.NewFinder(nil, nil)
+	finder, err := face.NewFinder(ctx, nil, nil)
 	if err != nil {
 		return nil, err
 	}

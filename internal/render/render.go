@@ -35,7 +35,7 @@ type Renderer struct {
 
 // Tracker follows faces; see face.Tracker.
 type Tracker interface {
-	Add(frame *image.YCbCr) (faces []face.Face, cut bool, err error)
+	Add(ctx context.Context, frame *image.YCbCr) (faces []face.Face, cut bool, err error)
 }
 
 // Job is one video to make. All its files are local.

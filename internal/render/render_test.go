@@ -64,7 +64,7 @@ func (e *numberer) Mouths(_ context.Context, output int, frame *image.YCbCr) ([]
 // fixedTracker sees one face, always at the same place.
 type fixedTracker struct{ frames int }
 
-func (f *fixedTracker) Add(*image.YCbCr) ([]face.Face, bool, error) {
+func (f *fixedTracker) Add(context.Context, *image.YCbCr) ([]face.Face, bool, error) {
 	f.frames++
 	return []face.Face{{Box: face.Box{X: 80, Y: 48, Size: 60}}}, f.frames == 1, nil
 }

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"context"
 	"image"
 	"slices"
 	"testing"
@@ -13,7 +14,7 @@ import (
 // trackFunc is a tracker that answers by the number of the frame.
 type trackFunc func(frame int) (faces []face.Face, cut bool)
 
-func (f trackFunc) Add(frame *image.YCbCr) (faces []face.Face, cut bool, err error) {
+func (f trackFunc) Add(_ context.Context, frame *image.YCbCr) (faces []face.Face, cut bool, err error) {
 	faces, cut = f(ffmpegtest.Number(frame, 0))
 	return faces, cut, nil
 }

@@ -78,7 +78,7 @@ var scenes = []struct {
 const around = .3
 
 func TestScenes(t *testing.T) {
-	finder, err := face.NewFinder(nil, nil)
+	finder, err := face.NewFinder(t.Context(), nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func TestScenes(t *testing.T) {
 }
 
 func TestScenesWithNetworks(t *testing.T) {
-	finder, err := face.NewFinder(load(t, "ultraface_rfb_320.onnx"), load(t, "facemesh_192.onnx"))
+	finder, err := face.NewFinder(t.Context(), load(t, "ultraface_rfb_320.onnx"), load(t, "facemesh_192.onnx"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +191,7 @@ func (w *watched) observe(t *testing.T, finder face.Finder, cast *Cast, windows 
 	}
 	tracker, frame := face.NewTracker(finder), w.info.Video.NewFrame()
 	for frames.Read(frame) == nil {
-		faces, cut, err := tracker.Add(frame)
+		faces, cut, err := tracker.Add(t.Context(), frame)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -54,7 +54,7 @@ type scorer struct {
 // score returns how surely the window's face speaks at each of its ticks: above
 // 0 if it does.
 func (s *scorer) score(ctx context.Context, w *Window, sound *Cepstra) ([]float32, error) {
-	if err := s.bind(len(w.crops)); err != nil {
+	if err := s.bind(ctx, len(w.crops)); err != nil {
 		return nil, err
 	}
 	heard, seen := s.binding.Input(s.sound), s.binding.Input(s.faces)
@@ -74,7 +74,7 @@ func (s *scorer) score(ctx context.Context, w *Window, sound *Cepstra) ([]float3
 }
 
 // bind makes the memory for windows of a length; most are of the same.
-func (s *scorer) bind(length int) error {
+func (s *scorer) bind(ctx context.Context, length int) error {
 	if length == s.length {
 		return nil
 	}
@@ -83,7 +83,7 @@ func (s *scorer) bind(length int) error {
 	}
 	inputs := make([][]int, 2)
 	inputs[s.sound], inputs[s.faces] = soundShape(length), facesShape(length)
-	binding, err := s.session.Bind(inputs, [][]int{scoresShape(length)})
+	binding, err := s.session.Bind(ctx, inputs, [][]int{scoresShape(length)})
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@
 package studio
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -90,7 +91,7 @@ func (s *Studio) addFaces() error {
 	if err != nil {
 		return err
 	}
-	finder, err := face.NewFinder(detector, landmarks)
+	finder, err := face.NewFinder(context.Background(), detector, landmarks)
 	if err != nil {
 		return err
 	}

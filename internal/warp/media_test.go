@@ -68,7 +68,7 @@ func media(t *testing.T, file string) string {
 // film decodes the first frames of a clip and tracks the faces in them.
 func film(t *testing.T, path string, width, height, frames int) *scene {
 	t.Helper()
-	finder, err := face.NewFinder(nil, nil)
+	finder, err := face.NewFinder(t.Context(), nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func film(t *testing.T, path string, width, height, frames int) *scene {
 				t.Fatal(err)
 			}
 		}
-		faces, _, err := tracker.Add(f)
+		faces, _, err := tracker.Add(t.Context(), f)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -60,7 +60,7 @@ func BenchmarkNetwork(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			m.bind = func(inputs, outputs [][]int) (binding, error) { return s.Bind(inputs, outputs) }
+			m.bind = func(inputs, outputs [][]int) (binding, error) { return s.Bind(b.Context(), inputs, outputs) }
 			bound, err := m.bound(batch)
 			if err != nil {
 				b.Fatal(err)
@@ -114,14 +114,14 @@ func film(b *testing.B) *footage {
 // track finds the faces.
 func (f *footage) track(b *testing.B) {
 	b.Helper()
-	finder, err := face.NewFinder(nil, nil)
+	finder, err := face.NewFinder(b.Context(), nil, nil)
 	if err != nil {
 		b.Fatal(err)
 	}
 	tracker := face.NewTracker(finder)
 	f.faces = nil
 	for _, frame := range f.frames {
-		faces, _, err := tracker.Add(frame)
+		faces, _, err := tracker.Add(b.Context(), frame)
 		if err != nil {
 			b.Fatal(err)
 		}

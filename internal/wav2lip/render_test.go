@@ -1,6 +1,7 @@
 package wav2lip
 
 import (
+	"context"
 	"image"
 	"io"
 	"math"
@@ -18,7 +19,9 @@ import (
 // seated is a tracker that sees one face, always at the same place.
 type seated struct{ face face.Face }
 
-func (s seated) Add(*image.YCbCr) ([]face.Face, bool, error) { return []face.Face{s.face}, false, nil }
+func (s seated) Add(context.Context, *image.YCbCr) ([]face.Face, bool, error) {
+	return []face.Face{s.face}, false, nil
+}
 
 var sitter = facetest.Head{X: 160, Y: 110, Eyes: 60}
 

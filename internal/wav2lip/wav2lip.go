@@ -56,7 +56,7 @@ func New(session *onnx.Session, o Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.bind = func(inputs, outputs [][]int) (binding, error) { return session.Bind(inputs, outputs) }
+	m.bind = func(inputs, outputs [][]int) (binding, error) { return session.Bind(context.Background(), inputs, outputs) }
 	return start(m)
 }
 
