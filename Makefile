@@ -8,6 +8,7 @@ GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.6.0
 CDK         := npx --yes aws-cdk@2.1148.1
 FUZZTIME    ?= 2m
 ARGS        ?=
+AXE         := .cache/axe/node_modules/axe-core/axe.min.js
 NEURAL      := .cache/neural
 EXPORT      := internal/wav2lip/export
 
@@ -44,11 +45,11 @@ demo: ## install what is missing, build, and lip sync a sample video through the
 	@$(MAKE) --no-print-directory bin/lipsync
 	bin/lipsync demo --output dist/demo $(ARGS)
 
-test: $(VENV)/done $(ONNXRUNTIME) ## install what is missing and run every test
+test: $(VENV)/done $(ONNXRUNTIME) $(AXE) ## install what is missing and run every test
 	@.ci/install ffmpeg espeak-ng gcc libc6-dev chromium
 	@command -v node >/dev/null || .ci/install nodejs
 	go vet ./...
-	LIPSYNC_REQUIRE_ONNXRUNTIME=1 LIPSYNC_REQUIRE_CHROMIUM=1 go test -timeout 30m ./...
+	LIPSYNC_REQUIRE_ONNXRUNTIME=1 LIPSYNC_REQUIRE_CHROMIUM=1 LIPSYNC_AXE=$(CURDIR)/$(AXE) go test -timeout 30m ./...
 
 run: bin/lipsync ## build and serve, e.g. make run ARGS='--addr :8080'
 	bin/lipsync serve $(ARGS)
@@ -110,10 +111,14 @@ crash-test: ## kill the service 20 times while 20 jobs run
 	@.ci/install ffmpeg espeak-ng
 	go test -timeout 60m -count 1 -v -run '^TestCrash$$' ./cmd/lipsync -args -kills 20
 
-race: $(VENV)/done $(ONNXRUNTIME) ## install what is missing and run the tests under the race detector
+race: $(VENV)/done $(ONNXRUNTIME) $(AXE) ## install what is missing and run the tests under the race detector
 	@.ci/install ffmpeg espeak-ng gcc libc6-dev chromium
 	@command -v node >/dev/null || .ci/install nodejs
-	LIPSYNC_REQUIRE_ONNXRUNTIME=1 LIPSYNC_REQUIRE_CHROMIUM=1 go test -race -timeout 60m ./...
+	LIPSYNC_REQUIRE_ONNXRUNTIME=1 LIPSYNC_REQUIRE_CHROMIUM=1 LIPSYNC_AXE=$(CURDIR)/$(AXE) go test -race -timeout 60m ./...
+
+$(AXE):
+	@command -v npm >/dev/null || .ci/install npm
+	npm install --silent --no-save --prefix .cache/axe axe-core@4.14.1
 
 fuzz: ## run each fuzz target for FUZZTIME (2m)
 	@for package in $$(go list ./...); do \

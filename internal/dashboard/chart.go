@@ -11,7 +11,7 @@ import (
 const (
 	chartWidth, chartHeight = 1000.0, 260.0
 	axisLeft                = 44.0 // for the numbers beside the lines
-	axisBottom              = 26.0 // for the dates under the bars
+	axisBottom              = 34.0 // for the dates under the bars
 	chartTop                = 10.0
 )
 

@@ -16,17 +16,15 @@ import (
 var screens = flag.String("screens", "", "folder to write pictures of all pages to")
 
 // TestScreens takes pictures of all pages, for people to look at, and makes sure
-// that none is wider than its window.
+// that none is wider than its window, or hard to use for some people: by axe-core,
+// if LIPSYNC_AXE is the path of its script.
 func TestScreens(t *testing.T) {
 	h := newHome(t)
 	paths := h.seed(t)
 	b := browsertest.New(t)
 	b.Open(h.URL + h.newLink(t))
-	schemes := []string{"light", "dark"}
-	if *screens == "" {
-		schemes = schemes[:1] // they differ in colours alone
-	}
-	for _, scheme := range schemes {
+	axe := readAxe(t)
+	for _, scheme := range []string{"light", "dark"} {
 		for _, width := range []int64{390, 1280} {
 			b.Look(width, scheme)
 			for name, path := range paths {
@@ -34,12 +32,40 @@ func TestScreens(t *testing.T) {
 				if browsertest.Eval[bool](b, "document.documentElement.scrollWidth > innerWidth") {
 					t.Errorf("%s is wider than %d pixels", path, width)
 				}
+				if axe != "" {
+					for _, problem := range problems(b, axe) {
+						t.Errorf("%s, %d pixels, %s: %s", path, width, scheme, problem)
+					}
+				}
 				if *screens != "" {
 					screen(t, b, filepath.Join(*screens, fmt.Sprintf("%s-%d-%s.png", name, width, scheme)))
 				}
 			}
 		}
 	}
+}
+
+// readAxe returns the script of axe-core, "" if there is none.
+func readAxe(t *testing.T) string {
+	t.Helper()
+	path := os.Getenv("LIPSYNC_AXE")
+	if path == "" {
+		t.Log("LIPSYNC_AXE is not set: nothing is checked by axe-core")
+		return ""
+	}
+	script, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(script)
+}
+
+// problems are what axe-core finds serious or worse in the page.
+func problems(b *browsertest.Browser, axe string) []string {
+	return browsertest.Eval[[]string](b, axe+`;
+		axe.run({ resultTypes: ["violations"] }).then((found) => found.violations
+			.filter((v) => ["serious", "critical"].includes(v.impact))
+			.flatMap((v) => v.nodes.map((n) => v.id + ": " + n.html)))`)
 }
 
 func screen(t *testing.T, b *browsertest.Browser, path string) {
