@@ -1,6 +1,7 @@
 package wav2lip
 
 import (
+	"errors"
 	"image"
 
 	"lipsync/internal/face"
@@ -12,8 +13,11 @@ import (
 // A crop of 96 pixels is softer than most frames. So where the network painted
 // what is there already, it is the frame itself that is seen: what is put back
 // is made − agree·seen, enlarged, on top of agree·frame.
-func (b *brush) paint(frame *image.YCbCr, onto face.Similarity) []render.Mouth {
-	b.unpack()
+func (b *brush) paint(frame *image.YCbCr, onto face.Similarity) ([]render.Mouth, error) {
+	if err := b.unpack(); err != nil {
+		b.mouth[0].Release()
+		return nil, err
+	}
 	b.match()
 	b.compare()
 	g := newGrid(b.size, onto)
@@ -26,21 +30,32 @@ func (b *brush) paint(frame *image.YCbCr, onto face.Similarity) []render.Mouth {
 	area := maskArea(onto).Intersect(face.Even(frame.Rect))
 	if area.Empty() {
 		b.mouth[0].Release()
-		return nil
+		return nil, nil
 	}
 	b.resize(area)
 	b.fillLuma(frame, onto.Inverse())
 	b.fillChroma(frame, onto.Inverse())
-	return b.mouth[:]
+	return b.mouth[:], nil
 }
 
-// unpack reads the network's BGR.
-func (b *brush) unpack() {
+// errNoNumber is for a network that would paint a hole: one infinite value is
+// spread over the whole mouth by the match of colours.
+var errNoNumber = errors.New("wav2lip: the network painted what is not a number")
+
+// unpack reads the network's BGR, which belongs between 0 and 1.
+func (b *brush) unpack() error {
+	for i, v := range b.output {
+		if v-v != 0 { // infinite, or not a number
+			return errNoNumber
+		}
+		b.output[i] = min(max(v, 0), 1)
+	}
 	n := b.size * b.size
 	blue, green, red := b.output[:n], b.output[n:2*n], b.output[2*n:]
 	for i := range n {
 		b.made[0][i], b.made[1][i], b.made[2][i] = fromBGR(blue[i], green[i], red[i])
 	}
+	return nil
 }
 
 // match brings the network's colours to the frame's: a gain and a shift for

@@ -134,6 +134,38 @@ func TestAtTheEdge(t *testing.T) {
 	}
 }
 
+// TestNoNumbers checks that one bad value isn't painted, and that values beyond
+// 0 to 1 are held there.
+func TestNoNumbers(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		x    float64
+		want error
+	}{
+		{"not a number", math.NaN(), errNoNumber}, {"infinite", math.Inf(1), errNoNumber}, {"less", math.Inf(-1), errNoNumber},
+		{"huge", 1e30, nil}, {"negative", -1e30, nil},
+	} {
+		e := newTestEngine(t, 96, 1, func(face, sound, out []float32) {
+			asItIs(face, sound, out)
+			out[3*96*96/2] = float32(c.x)
+		})
+		s, film := shoot(t, e, 25, 320, 300, 2, still)
+		plan(t, s, 25, 2)
+		mouths, err := s.Mouths(t.Context(), 1, film[1])
+		if err != c.want {
+			t.Errorf("%s: got %v, want %v", c.name, err, c.want)
+		}
+		for _, m := range mouths {
+			if got := psnr(film[1], m); got < 30 {
+				t.Errorf("%s: %.1f dB, want at least 30", c.name, got)
+			}
+		}
+		if len(e.free) != 1-len(mouths) {
+			t.Errorf("%s: the brush isn't free", c.name)
+		}
+	}
+}
+
 // TestNoGarbage checks that painting takes no new memory.
 func TestNoGarbage(t *testing.T) {
 	s, film := shoot(t, newTestEngine(t, 96, 1, asItIs), 25, 320, 300, 2, still)

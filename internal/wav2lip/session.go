@@ -72,5 +72,5 @@ func (s *session) Mouths(ctx context.Context, output int, frame *image.YCbCr) ([
 	if err := s.engine.infer(ctx, b); err != nil {
 		return nil, err
 	}
-	return b.paint(frame, onto), nil
+	return b.paint(frame, onto)
 }
