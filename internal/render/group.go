@@ -18,10 +18,10 @@ func newGroup(ctx context.Context) (group, context.Context) {
 }
 
 // Go calls f in a goroutine.
-func (g group) Go(f func() error) { g.Group.Go(func() error { return guard(f) }) }
+func (g group) Go(f func() error) { g.Group.Go(func() error { return Guard(f) }) }
 
-// guard calls f and returns its error, or its panic as one.
-func guard(f func() error) (err error) {
+// Guard calls f and returns its error, or its panic as one.
+func Guard(f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())

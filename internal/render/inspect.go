@@ -36,7 +36,7 @@ func (w *rendering) inspect(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	heard := make(chan error, 1)
-	go func() { heard <- guard(func() error { return w.inspectAudio(ctx) }) }()
+	go func() { heard <- Guard(func() error { return w.inspectAudio(ctx) }) }()
 	if err := w.inspectVideo(ctx); err != nil {
 		stop()
 		<-heard

@@ -78,7 +78,7 @@ func (r *Renderer) Render(ctx context.Context, j Job) error {
 	defer os.RemoveAll(dir)
 	w := &rendering{Renderer: r, job: j, engine: engine, dir: dir,
 		aac: filepath.Join(dir, "speech.m4a"), pcm: filepath.Join(dir, "speech.pcm")}
-	err = guard(func() error { return w.render(ctx) })
+	err = Guard(func() error { return w.render(ctx) })
 	if ctx.Err() != nil {
 		return context.Cause(ctx) // not what broke because of it
 	}

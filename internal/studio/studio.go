@@ -114,7 +114,7 @@ func (s *Studio) addWav2Lip() error {
 	if session == nil {
 		return err
 	}
-	engine, err := wav2lip.New(session, wav2lip.Options{})
+	engine, err := wav2lip.New(context.Background(), session, wav2lip.Options{})
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
+
+	"lipsync/internal/render"
 )
 
 // infer has the network paint what the brush holds. If the context ends before,
@@ -32,34 +35,77 @@ type lane struct {
 	*Engine
 	group    []*brush        // that goes through the network together
 	bindings map[int]binding // by the faces that they hold
+	holds    bool            // the turn
 }
 
+// work paints until the engine is closed. A fault that one group brings to light
+// must not end what comes after it.
 func (l *lane) work() {
-	for {
-		turn, ok := l.gather()
-		if !ok {
-			return
+	for l.gather() {
+		err := render.Guard(l.paint)
+		l.yield()
+		for _, b := range l.group {
+			b.done <- err
 		}
-		bound, err := l.load()
-		if !turn && !l.take(l.turn) {
-			return
-		}
-		if err == nil {
-			err = bound.Run(l.ctx)
-		}
-		<-l.turn
-		l.deliver(bound, err)
 	}
+}
+
+// paint has the network paint the group.
+func (l *lane) paint() error {
+	bound, err := l.load()
+	if err != nil {
+		return err
+	}
+	if l.holds = l.holds || l.take(l.turn); !l.holds {
+		return errClosed
+	}
+	if err := bound.Run(l.ctx); err != nil {
+		return err
+	}
+	l.yield()
+	for i, b := range l.group {
+		copy(b.output, bound.Output(0)[i*len(b.output):])
+	}
+	return nil
+}
+
+// yield leaves the turn to the other lane.
+func (l *lane) yield() {
+	if l.holds {
+		l.holds = false
+		<-l.turn
+	}
+}
+
+// trial is how long the first run may take. TensorRT compiles the network in it.
+const trial = 5 * time.Minute
+
+// try runs the network once: what is wrong with it is better known now than in a
+// job.
+func (l *lane) try(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, trial, fmt.Errorf("wav2lip: the network paints nothing within %v", trial))
+	defer cancel()
+	bound, err := l.bind(ctx, l.model.batch)
+	if err == nil {
+		err = bound.Run(ctx)
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("wav2lip: the network can't be run: %w", err)
+	}
+	return nil
 }
 
 // gather waits for faces until there is a batch, or some and the turn, and makes
 // them the group. It returns false when the engine is closed.
-func (l *lane) gather() (turn, ok bool) {
+func (l *lane) gather() bool {
 	if !l.take(l.asks) {
-		return false, false
+		return false
 	}
 	defer func() { <-l.asks }()
-	for !turn && len(l.waiting) < l.model.batch {
+	for !l.holds && len(l.waiting) < l.model.batch {
 		network := l.turn
 		if len(l.waiting) == 0 {
 			network = nil
@@ -68,16 +114,16 @@ func (l *lane) gather() (turn, ok bool) {
 		case b := <-l.queue:
 			l.waiting = append(l.waiting, b)
 		case network <- struct{}{}:
-			turn = true
+			l.holds = true
 			l.drain()
 		case <-l.ctx.Done():
-			return false, false
+			return false
 		}
 	}
 	n := l.model.together(len(l.waiting))
 	l.group = append(l.group[:0], l.waiting[:n]...)
 	l.waiting = append(l.waiting[:0], l.waiting[n:]...)
-	return turn, true
+	return true
 }
 
 // drain takes what queues already, as much as fits in a batch.
@@ -105,7 +151,7 @@ func (l *lane) take(token chan<- struct{}) bool {
 // load fills the network's inputs. In a model of a fixed batch, what is beyond
 // the group is whatever was there.
 func (l *lane) load() (binding, error) {
-	bound, err := l.bind(len(l.group))
+	bound, err := l.bind(l.ctx, len(l.group))
 	if err != nil {
 		return nil, err
 	}
@@ -117,26 +163,16 @@ func (l *lane) load() (binding, error) {
 	return bound, nil
 }
 
-// deliver gives each brush of the group its face, or all of them the error.
-func (l *lane) deliver(bound binding, err error) {
-	for i, b := range l.group {
-		if err == nil {
-			copy(b.output, bound.Output(0)[i*len(b.output):])
-		}
-		b.done <- err
-	}
-}
-
 // bind returns the buffers for n faces. They are made once.
-func (l *lane) bind(n int) (binding, error) {
+func (l *lane) bind(ctx context.Context, n int) (binding, error) {
 	if l.model.fixed {
 		n = l.model.batch
 	}
 	bound := l.bindings[n]
 	if bound == nil {
 		var err error
-		if bound, err = l.model.bound(n); err != nil {
-			return nil, fmt.Errorf("wav2lip: %w", err)
+		if bound, err = l.model.bound(ctx, n); err != nil {
+			return nil, fmt.Errorf("bind %d faces: %w", n, err)
 		}
 		l.bindings[n] = bound
 	}

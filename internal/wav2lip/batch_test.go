@@ -4,17 +4,23 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 )
 
 // gate is a network that waits at its entry until it is told what to answer.
 type gate struct {
+	open    bool  // once the engine has tried it
 	sizes   []int // faces of each run
 	answers chan error
 }
 
-func (g *gate) run(c *canvas) error {
+func (g *gate) run(_ context.Context, c *canvas) error {
+	if !g.open {
+		g.open = true
+		return nil
+	}
 	g.sizes = append(g.sizes, len(c.inputs[1])/(bands*columns))
 	err := <-g.answers
 	for i := range c.output {
@@ -95,6 +101,30 @@ func TestFailureStaysInBatch(t *testing.T) {
 		third := ask(t.Context(), e, 5, 1)
 		g.answers <- nil
 		check(t, third, 1, nil)
+	})
+}
+
+// TestPanicStaysInBatch checks that a network that panics fails the faces of that
+// run alone.
+func TestPanicStaysInBatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := startTest(t, model{sound: 1, size: 96, batch: 1}, func(_ context.Context, c *canvas) error {
+			if c.inputs[1][0] == 1 {
+				panic("odd")
+			}
+			copy(c.output, c.inputs[0])
+			return nil
+		})
+		for range 3 { // more than there are lanes
+			b := e.newBrush()
+			b.sound[0] = 1
+			if err := e.infer(t.Context(), b); err == nil || !strings.HasPrefix(err.Error(), "panic: odd") {
+				t.Errorf("got %v, want the panic", err)
+			}
+			if err := e.infer(t.Context(), e.newBrush()); err != nil {
+				t.Errorf("the next face: %v", err)
+			}
+		}
 	})
 }
 

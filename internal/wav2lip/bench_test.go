@@ -1,6 +1,7 @@
 package wav2lip
 
 import (
+	"context"
 	"fmt"
 	"image"
 	"io"
@@ -60,8 +61,10 @@ func BenchmarkNetwork(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			m.bind = func(inputs, outputs [][]int) (binding, error) { return s.Bind(b.Context(), inputs, outputs) }
-			bound, err := m.bound(batch)
+			m.bind = func(ctx context.Context, inputs, outputs [][]int) (binding, error) {
+				return s.Bind(ctx, inputs, outputs)
+			}
+			bound, err := m.bound(b.Context(), batch)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -214,7 +217,7 @@ func BenchmarkStages(b *testing.B) {
 		}
 	})
 	session := loadFull(b)
-	full, err := New(session, Options{})
+	full, err := New(b.Context(), session, Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -229,7 +232,7 @@ func BenchmarkJob(b *testing.B) {
 	video, audio := shared(b, "media", "talking_man.mp4"), shared(b, "media", "speech.wav")
 	for _, batch := range []int{1, 4, 8, 16} {
 		b.Run(fmt.Sprintf("batch=%d", batch), func(b *testing.B) {
-			e, err := New(session, Options{Batch: batch})
+			e, err := New(b.Context(), session, Options{Batch: batch})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -14,7 +14,7 @@ type model struct {
 	size         int  // of the faces, pixels each way
 	batch        int  // faces at once, at most
 	fixed        bool // it takes neither more nor less than a batch
-	bind         func(inputs, outputs [][]int) (binding, error)
+	bind         func(ctx context.Context, inputs, outputs [][]int) (binding, error)
 }
 
 // binding is what an onnx.Binding does.
@@ -61,7 +61,7 @@ func (m *model) fix(inputs []onnx.Info) error {
 	if faces != sound {
 		return misfit("its batch is of %d faces but of %d sounds", faces, sound)
 	}
-	const most = 1024
+	const most = 64 // more are no faster, and frames wait in memory for all of them
 	if faces > most || faces == 0 {
 		return misfit("its batch is of %d faces, not of 1 to %d", faces, most)
 	}
@@ -90,9 +90,9 @@ func (m *model) together(waiting int) int {
 }
 
 // bound makes the buffers for n faces.
-func (m *model) bound(n int) (binding, error) {
+func (m *model) bound(ctx context.Context, n int) (binding, error) {
 	inputs := make([][]int, 2)
 	inputs[m.faces] = []int{n, 6, m.size, m.size}
 	inputs[m.sound] = []int{n, 1, bands, columns}
-	return m.bind(inputs, [][]int{{n, 3, m.size, m.size}})
+	return m.bind(ctx, inputs, [][]int{{n, 3, m.size, m.size}})
 }

@@ -55,6 +55,7 @@ func TestHostileModels(t *testing.T) {
 		{"batches differ", []onnx.Info{info("a", 2, 6, 96, 96), sound}, []onnx.Info{out}, "its batch is of 2 faces but of -1 sounds"},
 		{"no batch", []onnx.Info{info("a", 0, 6, 96, 96), info("b", 0, 1, 80, 16)}, []onnx.Info{out}, "its batch is of 0 faces"},
 		{"huge batch", []onnx.Info{info("a", 1<<40, 6, 96, 96), info("b", 1<<40, 1, 80, 16)}, []onnx.Info{out}, "its batch is of 1099511627776 faces"},
+		{"large batch", []onnx.Info{info("a", 65, 6, 96, 96), info("b", 65, 1, 80, 16)}, []onnx.Info{out}, "its batch is of 65 faces, not of 1 to 64"},
 	} {
 		_, err := newModel(c.inputs, c.outputs, 5)
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "%!") {

@@ -13,18 +13,27 @@ import (
 // for a batch, -1 for any.
 func load(t *testing.T, size, batch int, kind onnx.Type) *onnx.Session {
 	t.Helper()
+	return loadGraph(t, slice(kind, batch, size, []int{batch, 3, size, size}, 1))
+}
+
+// slice is a network whose output is its face as it is, of each step-th row.
+func slice(kind onnx.Type, batch, size int, output []int, step int64) onnxtest.Graph {
 	ints := func(name string, values ...int64) onnxtest.Tensor {
 		return onnxtest.Tensor{Name: name, Shape: []int{len(values)}, Ints: values}
 	}
-	g := onnxtest.Graph{
+	return onnxtest.Graph{
 		Inputs: []onnx.Info{
 			{Name: "mel", Type: kind, Shape: []int{batch, 1, bands, columns}},
 			{Name: "vid", Type: kind, Shape: []int{batch, 6, size, size}},
 		},
-		Outputs:      []onnx.Info{{Name: "gen", Type: kind, Shape: []int{batch, 3, size, size}}},
-		Nodes:        []onnxtest.Node{{Op: "Slice", Inputs: []string{"vid", "from", "to", "axis"}, Outputs: []string{"gen"}}},
-		Initializers: []onnxtest.Tensor{ints("from", 3), ints("to", 6), ints("axis", 1)},
+		Outputs:      []onnx.Info{{Name: "gen", Type: kind, Shape: output}},
+		Nodes:        []onnxtest.Node{{Op: "Slice", Inputs: []string{"vid", "from", "to", "axes", "steps"}, Outputs: []string{"gen"}}},
+		Initializers: []onnxtest.Tensor{ints("from", 3, 0), ints("to", 6, int64(size)), ints("axes", 1, 2), ints("steps", 1, step)},
 	}
+}
+
+func loadGraph(t testing.TB, g onnxtest.Graph) *onnx.Session {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "model.onnx")
 	g.Write(t, path)
 	s, err := onnxtest.Runtime(t).Load(path, onnx.Options{})
@@ -46,7 +55,7 @@ func TestONNX(t *testing.T) {
 		{"batch of 1", 256, 1, onnx.Float32}, {"batch of 3, fp16", 384, 3, onnx.Float16},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			e, err := New(load(t, c.size, c.batch, c.kind), Options{Batch: 2})
+			e, err := New(t.Context(), load(t, c.size, c.batch, c.kind), Options{Batch: 2})
 			if err != nil {
 				t.Fatal(err)
 			}

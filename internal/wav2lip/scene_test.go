@@ -22,18 +22,18 @@ func asItIs(face, _, out []float32) { copy(out, face[len(face)/2:]) }
 type canvas struct {
 	inputs [2][]float32
 	output []float32
-	run    func(c *canvas) error
+	run    func(ctx context.Context, c *canvas) error
 }
 
-func (c *canvas) Input(i int) []float32     { return c.inputs[i] }
-func (c *canvas) Output(int) []float32      { return c.output }
-func (c *canvas) Run(context.Context) error { return c.run(c) }
-func (c *canvas) Close() error              { return nil }
+func (c *canvas) Input(i int) []float32         { return c.inputs[i] }
+func (c *canvas) Output(int) []float32          { return c.output }
+func (c *canvas) Run(ctx context.Context) error { return c.run(ctx, c) }
+func (c *canvas) Close() error                  { return nil }
 
 // newTestEngine makes an engine of a painter. It counts the faces of each run.
 func newTestEngine(t testing.TB, size, batch int, p painter) *Engine {
 	t.Helper()
-	return startTest(t, model{faces: 0, sound: 1, size: size, batch: batch}, func(c *canvas) error {
+	return startTest(t, model{faces: 0, sound: 1, size: size, batch: batch}, func(_ context.Context, c *canvas) error {
 		n := len(c.output) / (3 * size * size)
 		for i := range n {
 			p(part(c.inputs[0], i, n), part(c.inputs[1], i, n), part(c.output, i, n))
@@ -42,17 +42,22 @@ func newTestEngine(t testing.TB, size, batch int, p painter) *Engine {
 	})
 }
 
-// startTest makes an engine of a model that runs in Go.
-func startTest(t testing.TB, m model, run func(c *canvas) error) *Engine {
-	t.Helper()
-	m.bind = func(inputs, outputs [][]int) (binding, error) {
+// inGo makes a model one that runs in Go.
+func inGo(m model, run func(ctx context.Context, c *canvas) error) model {
+	m.bind = func(_ context.Context, inputs, outputs [][]int) (binding, error) {
 		c := &canvas{output: make([]float32, volume(outputs[0])), run: run}
 		for i, shape := range inputs {
 			c.inputs[i] = make([]float32, volume(shape))
 		}
 		return c, nil
 	}
-	e, err := start(m)
+	return m
+}
+
+// startTest makes an engine of a model that runs in Go.
+func startTest(t testing.TB, m model, run func(ctx context.Context, c *canvas) error) *Engine {
+	t.Helper()
+	e, err := start(t.Context(), inGo(m, run))
 	if err != nil {
 		t.Fatal(err)
 	}

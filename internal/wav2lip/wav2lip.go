@@ -47,8 +47,8 @@ type Engine struct {
 var errClosed = errors.New("wav2lip: the engine is closed")
 
 // New makes an engine of a loaded model, which must stay open until the engine
-// is closed.
-func New(session *onnx.Session, o Options) (*Engine, error) {
+// is closed. It runs the model once.
+func New(ctx context.Context, session *onnx.Session, o Options) (*Engine, error) {
 	if o.Batch == 0 && session.Provider() == onnx.CPU {
 		o.Batch = 8
 	}
@@ -56,12 +56,14 @@ func New(session *onnx.Session, o Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.bind = func(inputs, outputs [][]int) (binding, error) { return session.Bind(context.Background(), inputs, outputs) }
-	return start(m)
+	m.bind = func(ctx context.Context, inputs, outputs [][]int) (binding, error) {
+		return session.Bind(ctx, inputs, outputs)
+	}
+	return start(ctx, m)
 }
 
 // start makes an engine and its lanes.
-func start(m model) (*Engine, error) {
+func start(ctx context.Context, m model) (*Engine, error) {
 	e := &Engine{
 		model: m, filters: newFilterbank(),
 		queue: make(chan *brush), asks: make(chan struct{}, 1), turn: make(chan struct{}, 1),
@@ -72,8 +74,8 @@ func start(m model) (*Engine, error) {
 	for i := range e.lanes {
 		e.lanes[i] = lane{Engine: e, bindings: map[int]binding{}}
 	}
-	if _, err := e.lanes[0].bind(m.batch); err != nil { // better now than in a job
-		return nil, err
+	if err := e.lanes[0].try(ctx); err != nil {
+		return nil, errors.Join(err, e.Close())
 	}
 	for i := range e.lanes {
 		e.working.Go(e.lanes[i].work)
