@@ -93,8 +93,9 @@ func BenchmarkBlend(b *testing.B) {
 			for i := range m.Mask.Pix {
 				m.Mask.Pix[i] = byte(i)
 			}
+			var painter blender
 			for b.Loop() {
-				blend(frame, m)
+				painter.blend(frame, m)
 			}
 		})
 	}

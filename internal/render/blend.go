@@ -1,10 +1,18 @@
 package render
 
-import "image"
+import (
+	"image"
+	"slices"
+)
+
+// blender paints mouths, one after the other.
+type blender struct {
+	alpha []uint8 // of one row of chroma
+}
 
 // blend paints a mouth on a frame, as far as it is within the frame. Where the
 // mask is 0 not a bit changes.
-func blend(frame *image.YCbCr, m Mouth) {
+func (b *blender) blend(frame *image.YCbCr, m Mouth) {
 	r := m.Mask.Rect.Intersect(m.Image.Rect).Intersect(frame.Rect)
 	if r.Empty() {
 		return
@@ -14,7 +22,8 @@ func blend(frame *image.YCbCr, m Mouth) {
 		d, s, a := frame.YOffset(r.Min.X, y), m.Image.YOffset(r.Min.X, y), m.Mask.PixOffset(r.Min.X, y)
 		mix(frame.Y[d:d+width], m.Image.Y[s:s+width], m.Mask.Pix[a:a+width])
 	}
-	alpha := make([]uint8, width/2)
+	b.alpha = slices.Grow(b.alpha[:0], width/2)
+	alpha := b.alpha[:width/2]
 	for y := r.Min.Y; y < r.Max.Y; y += 2 {
 		a := m.Mask.PixOffset(r.Min.X, y)
 		halve(alpha, m.Mask.Pix[a:a+width], m.Mask.Pix[a+m.Mask.Stride:][:width])

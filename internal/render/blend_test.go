@@ -29,6 +29,7 @@ func clone(p *image.YCbCr) *image.YCbCr {
 // TestBlend compares with the definition, for mouths inside, across each edge
 // and outside the frame.
 func TestBlend(t *testing.T) {
+	var b blender
 	for _, r := range []image.Rectangle{
 		image.Rect(8, 6, 24, 20), image.Rect(-6, -4, 10, 8), image.Rect(30, 20, 60, 50),
 		image.Rect(-10, -10, 60, 60), image.Rect(50, 50, 60, 60), image.Rect(0, 0, 40, 32),
@@ -59,7 +60,7 @@ func TestBlend(t *testing.T) {
 				want.Cr[i] = mixed(want.Cr[i], m.Image.YCbCrAt(x, y).Cr, alpha)
 			}
 		}
-		blend(frame, m)
+		b.blend(frame, m)
 		if !slices.Equal(frame.Y, want.Y) || !slices.Equal(frame.Cb, want.Cb) || !slices.Equal(frame.Cr, want.Cr) {
 			t.Errorf("%v: pixels differ from the definition", r)
 		}

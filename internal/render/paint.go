@@ -12,14 +12,38 @@ import (
 type task struct {
 	output int
 	frame  *image.YCbCr
-	done   chan struct{} // closed when the frame is painted
+	done   chan struct{} // gets one when the frame is painted
+}
+
+// newTasks makes as many tasks as there are frames. More are never on their way,
+// so that each can be used again when its turn comes.
+func newTasks(frames buffers) []task {
+	tasks := make([]task, cap(frames))
+	for i := range tasks {
+		tasks[i].done = make(chan struct{}, 1)
+	}
+	return tasks
+}
+
+const (
+	paintBytes = 256 << 20 // that frames on their way take, at most
+	beside     = 6         // frames on their way that no worker has
+)
+
+// workers is how many frames are painted at once: what the engine wants, or less
+// if they are large.
+func (w *rendering) workers() int {
+	v := w.video.Video
+	room := paintBytes / (v.Width * v.Height * 3 / 2)
+	return min(w.engine.Workers(), max(2, room-beside))
 }
 
 // paint is the second pass: the player decodes, workers make and blend the
 // mouths of several frames at once, and the encoder gets them in order.
 func (w *rendering) paint(ctx context.Context, session Session, p *player) error {
-	workers := w.engine.Workers()
-	free := newBuffers(w.video.Video, workers+6)
+	workers := w.workers()
+	free := newBuffers(w.video.Video, workers+beside)
+	tasks := newTasks(free)
 	// Each task goes both to whoever is free and into the line for the encoder.
 	work, line := make(chan *task), make(chan *task, workers+2)
 
@@ -33,7 +57,8 @@ func (w *rendering) paint(ctx context.Context, session Session, p *player) error
 		defer close(line)
 		output := 0
 		return p.play(ctx, free, func(frame *image.YCbCr) error {
-			t := &task{output, frame, make(chan struct{})}
+			t := &tasks[output%len(tasks)]
+			t.output, t.frame = output, frame
 			output++
 			if err := send(ctx, line, t); err != nil {
 				return err
@@ -43,8 +68,9 @@ func (w *rendering) paint(ctx context.Context, session Session, p *player) error
 	})
 	for range workers {
 		g.Go(func() error {
+			var b blender
 			for t := range work {
-				if err := blendMouths(ctx, session, t); err != nil {
+				if err := b.paint(ctx, session, t); err != nil {
 					return err
 				}
 			}
@@ -59,18 +85,19 @@ func (w *rendering) paint(ctx context.Context, session Session, p *player) error
 	return nil
 }
 
-func blendMouths(ctx context.Context, session Session, t *task) error {
+// paint makes a frame's mouths and blends them.
+func (b *blender) paint(ctx context.Context, session Session, t *task) error {
 	mouths, err := session.Mouths(ctx, t.output, t.frame)
 	if err != nil {
 		return fmt.Errorf("mouths of frame %d: %w", t.output, err)
 	}
 	for _, m := range mouths {
-		blend(t.frame, m)
+		b.blend(t.frame, m)
 		if m.Release != nil {
 			m.Release()
 		}
 	}
-	close(t.done)
+	t.done <- struct{}{}
 	return nil
 }
 
@@ -86,8 +113,9 @@ func (w *rendering) write(ctx context.Context, encoder *ffmpeg.Encoder, line <-c
 		if err := encoder.Write(t.frame); err != nil {
 			return err
 		}
-		free.give(t.frame)
-		progress.done(t.output + 1)
+		output := t.output
+		free.give(t.frame) // and the task with it
+		progress.done(output + 1)
 	}
 	if err := ctx.Err(); err != nil {
 		return err // the line ended early
