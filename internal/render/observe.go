@@ -21,6 +21,10 @@ type seen struct {
 	sound  *speech.Speech // the source's own, nil if it has none
 }
 
+// unheard is how many windows wait for the sound, which is analysed long before a
+// picture as long: each is a face of up to 4 s, of up to 1.3 MB.
+const unheard = 32
+
 // observe is the first pass: decode, track and observe every frame that the
 // output shows, each stage in its own goroutine, and analyse the sound beside.
 func (w *rendering) observe(ctx context.Context, session Session) (*seen, error) {
@@ -32,7 +36,7 @@ func (w *rendering) observe(ctx context.Context, session Session) (*seen, error)
 	s := &seen{cast: speaker.New(v.Rate.Float(), w.network())}
 	free := newBuffers(v, 6)
 	decoded, tracked := make(chan *image.YCbCr, 2), make(chan sighting, 2)
-	windows, heard := make(chan *speaker.Window, 2), make(chan *speaker.Cepstra, 1)
+	windows, heard := make(chan *speaker.Window, unheard), make(chan *speaker.Cepstra, 1)
 
 	g, ctx := newGroup(ctx)
 	g.Go(func() (err error) {
