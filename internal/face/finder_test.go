@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"lipsync/internal/face/facetest"
 	"lipsync/internal/onnx"
@@ -114,6 +115,17 @@ func TestOtherModels(t *testing.T) {
 // the same, and returns its path.
 func constants(t *testing.T, outputs ...onnxtest.Tensor) string {
 	t.Helper()
+	return write(t, saying(outputs...))
+}
+
+func write(t *testing.T, g onnxtest.Graph) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "test.onnx")
+	g.Write(t, path)
+	return path
+}
+
+func saying(outputs ...onnxtest.Tensor) onnxtest.Graph {
 	g := onnxtest.Graph{Inputs: []onnx.Info{{Name: "in", Type: onnx.Float32, Shape: []int{1, 3, 8, 8}}}}
 	for i, value := range outputs {
 		name := string(rune('a' + i))
@@ -122,9 +134,7 @@ func constants(t *testing.T, outputs ...onnxtest.Tensor) string {
 		g.Nodes = append(g.Nodes, onnxtest.Node{Op: "Identity", Inputs: []string{value.Name}, Outputs: []string{name}})
 		g.Outputs = append(g.Outputs, onnx.Info{Name: name, Type: onnx.Float32, Shape: value.Shape})
 	}
-	path := filepath.Join(t.TempDir(), "constants.onnx")
-	g.Write(t, path)
-	return path
+	return g
 }
 
 // of returns a tensor of one value.
@@ -163,6 +173,40 @@ func TestUnsoundNetworks(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestFinderEndsWithContext: networks that compute for ever, at their first run
+// and when they see a frame.
+func TestFinderEndsWithContext(t *testing.T) {
+	soon := func() context.Context {
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+		t.Cleanup(cancel)
+		return ctx
+	}
+	boxes := saying(of(1, 1, 1, 2), onnxtest.Tensor{Shape: []int{1, 1, 4}, Floats: []float32{.2, .2, .6, .6}})
+	points := saying(of(1, 1), of(.5, 1, leastVertices, 3))
+	for name, c := range map[string]struct{ detector, landmarks onnxtest.Graph }{
+		"detector":  {boxes.Endless("a of"), points},
+		"landmarks": {boxes, points.Endless("a of")},
+	} {
+		if _, err := NewFinder(soon(), load(t, write(t, c.detector)), load(t, write(t, c.landmarks))); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%s at first: got %v, want %v", name, err, context.DeadlineExceeded)
+		}
+	}
+	for name, c := range map[string]struct{ detector, landmarks onnxtest.Graph }{
+		"detector":  {boxes.Endless("in"), points},
+		"landmarks": {boxes, points.Endless("in")},
+	} {
+		f, err := NewFinder(t.Context(), load(t, write(t, c.detector)), load(t, write(t, c.landmarks)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		tracker, frame := NewTracker(f), facetest.Wall(width, height)
+		if _, _, err := tracker.Add(soon(), frame); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%s on a frame: got %v, want %v", name, err, context.DeadlineExceeded)
+		}
 	}
 }
 

@@ -18,12 +18,16 @@ type network struct {
 	idle    []*onnx.Binding
 }
 
-// newNetwork makes the first buffers, which tells the shapes of the outputs.
+// newNetwork makes the first buffers, which tell the shapes of the outputs, and
+// runs the network once: better now than in a job.
 func newNetwork(ctx context.Context, s *onnx.Session, input ...int) (*network, error) {
 	n := &network{session: s, inputs: [][]int{input}}
 	b, err := n.take(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if err := b.Run(ctx); err != nil {
+		return nil, errors.Join(err, b.Close())
 	}
 	n.give(b)
 	for i := range s.Outputs() {

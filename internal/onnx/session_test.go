@@ -116,33 +116,11 @@ func TestBindRefuses(t *testing.T) {
 	}
 }
 
-// endless is a network that runs as long as its input has a number other than 0,
-// and does not say the shape of its output.
-func endless() onnxtest.Graph {
-	row := func(name string, shape ...int) onnx.Info {
-		return onnx.Info{Name: name, Type: onnx.Float32, Shape: shape}
-	}
-	flag := func(name string) onnx.Info { return onnx.Info{Name: name, Type: "bool", Shape: []int{}} }
-	body := onnxtest.Graph{
-		Inputs:  []onnx.Info{{Name: "i", Type: "int64", Shape: []int{}}, flag("on"), row("v", 1, 3)},
-		Outputs: []onnx.Info{flag("go on"), row("next", 1, 3)},
-		Nodes: []onnxtest.Node{
-			{Op: "ReduceMax", Inputs: []string{"v"}, Outputs: []string{"max"}, Attributes: map[string]any{"keepdims": 0}},
-			{Op: "Cast", Inputs: []string{"max"}, Outputs: []string{"go on"}, Attributes: map[string]any{"to": 9}}, // while it is not 0
-			{Op: "Identity", Inputs: []string{"v"}, Outputs: []string{"next"}},
-		},
-	}
-	return onnxtest.Graph{
-		Inputs: []onnx.Info{row("x", 1, 3)}, Outputs: []onnx.Info{row("y", -1, 3)},
-		Nodes: []onnxtest.Node{{Op: "Loop", Inputs: []string{"", "", "x"}, Outputs: []string{"y"}, Attributes: map[string]any{"body": body}}},
-	}
-}
-
 // TestRunEndsWithContext: a network that would run forever, and the binding is
 // good for a next run.
 func TestRunEndsWithContext(t *testing.T) {
-	s := load(t, write(t, endless()), onnx.Options{})
-	b := bind(t, s, [][]int{{1, 3}}, nil)
+	s := load(t, write(t, product(onnx.Float32).Endless("a")), onnx.Options{})
+	b := bind(t, s, [][]int{{1, 3}, {1, 3}}, nil)
 	for range 3 {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 		b.Input(0)[0] = 1
@@ -163,13 +141,12 @@ func TestRunEndsWithContext(t *testing.T) {
 // TestBindEndsWithContext: to know the shape of its output, this network has to
 // run, and would do so forever.
 func TestBindEndsWithContext(t *testing.T) {
-	g := endless()
-	g.Initializers = []onnxtest.Tensor{{Name: "one", Shape: []int{1, 3}, Floats: []float32{1, 1, 1}}}
-	g.Nodes[0].Inputs[2] = "one"
-	s := load(t, write(t, g), onnx.Options{})
+	g := product(onnx.Float32)
+	g.Initializers = []onnxtest.Tensor{{Name: "one", Shape: []int{1}, Floats: []float32{1}}}
+	s := load(t, write(t, g.Endless("one")), onnx.Options{})
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	if _, err := s.Bind(ctx, [][]int{{1, 3}}, nil); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := s.Bind(ctx, [][]int{{1, 3}, {1, 3}}, nil); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v, want %v", err, context.DeadlineExceeded)
 	}
 }
