@@ -36,6 +36,7 @@ func (lossy) Send(context.Context, string) error { return nil }
 type home struct {
 	*httptest.Server
 	service  *lipsync.Service
+	public   *url.URL // nil unless a test sets it
 	folder   *Folder
 	clock    *lipsynctest.Clock
 	log      *bytes.Buffer
@@ -61,29 +62,35 @@ func newHome(t testing.TB) *home {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { folder.Close() })
-	secret, err := folder.Secret()
-	if err != nil {
-		t.Fatal(err)
-	}
 	h := &home{folder: folder, clock: clock, log: new(bytes.Buffer), database: filepath.Join(dir, "db")}
 	h.service = &lipsync.Service{
 		Store: store, Objects: objects, Queue: lossy{}, Now: clock.Now, NewID: uuid.NewString, Random: rand.Reader,
 		GenerateRate: 60, ReadRate: 600, Engines: []string{"warp", "wav2lip"},
 	}
-	handler, err := New(h.service, Options{
-		Log: slog.New(slog.NewTextHandler(h.log, nil)), SignIn: folder, Sessions: folder, Secret: secret,
-		Document: document(t),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	mux := http.NewServeMux()
 	mux.Handle(disk.Prefix, objects.Handler())
-	mux.Handle("/", handler)
+	mux.Handle("/", h.handler(t))
 	h.Server = httptest.NewServer(mux)
 	t.Cleanup(h.Close)
 	h.browser = h.newBrowser(t)
 	return h
+}
+
+// handler returns the dashboard's.
+func (h *home) handler(t testing.TB) http.Handler {
+	t.Helper()
+	secret, err := h.folder.Secret()
+	if err != nil {
+		t.Fatal(err)
+	}
+	handler, err := New(h.service, Options{
+		Log: slog.New(slog.NewTextHandler(h.log, nil)), SignIn: h.folder, Sessions: h.folder, Secret: secret,
+		PublicURL: h.public, Document: document(t),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return handler
 }
 
 // address is that of a page.

@@ -122,10 +122,11 @@ func (f *Folder) good(name string) bool {
 }
 
 // Identify implements SignIn: the call names the token of a link. The file of a
-// link can be removed once, whoever tries at the same time.
+// link can be removed once, whoever tries at the same time. A HEAD, which looks
+// what a link leads to, doesn't use it.
 func (f *Folder) Identify(_ http.ResponseWriter, r *http.Request) (Person, bool, error) {
 	token := r.URL.Query().Get("token")
-	if token == "" {
+	if token == "" || r.Method != http.MethodGet {
 		return Person{}, false, refused("")
 	}
 	name := linkFile(token)

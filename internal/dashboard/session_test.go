@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -14,6 +15,7 @@ func TestSignIn(t *testing.T) {
 	h.get(t, "/dashboard").mustLead(t, "/dashboard/sign-in")
 	h.get(t, "/dashboard/sign-in").must(t, http.StatusForbidden, "lipsync dashboard")
 	link := h.newLink(t)
+	h.do(t, http.MethodHead, link, nil).must(t, http.StatusForbidden)
 	h.get(t, link).mustLead(t, "/dashboard")
 	h.get(t, "/dashboard").must(t, http.StatusOK, "No requests yet")
 
@@ -114,29 +116,36 @@ func TestForgedCookie(t *testing.T) {
 	}
 }
 
+// TestCookie looks where a session's cookie may travel unencrypted: on this machine
+// alone.
 func TestCookie(t *testing.T) {
-	for host, want := range map[string]bool{"http://127.0.0.1:8080": false, "http://localhost": false, "http://[::1]:1": false,
-		"http://192.0.2.1": true, "http://example.com": true, "https://localhost": true} {
-		base, err := url.Parse(host)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for address, secure := range map[string]bool{
+		"http://127.0.0.1:8080": false, "http://localhost": false, "http://[::1]:1": false,
+		"http://192.0.2.1": true, "http://example.com": true, "http://localhost.example.com": true,
+		"https://localhost": true, "https://example.com": true,
+	} {
 		h := newHome(t)
-		link := h.newLink(t)
-		r, _ := http.NewRequest(http.MethodGet, h.URL+link, nil)
-		r.Host = base.Host
-		if base.Scheme == "https" {
-			continue // the next test's
-		}
-		response, err := h.browser.Do(r)
-		if err != nil {
+		var err error
+		if h.public, err = url.Parse(address); err != nil {
 			t.Fatal(err)
 		}
-		response.Body.Close()
-		c := response.Cookies()[0]
-		if c.Secure != want || !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.Path != Root || c.MaxAge != 12*60*60 {
-			t.Errorf("%s: got %+v", host, c)
+		w := httptest.NewRecorder()
+		h.handler(t).ServeHTTP(w, httptest.NewRequest(http.MethodGet, h.newLink(t), nil))
+		c := w.Result().Cookies()[0]
+		if c.Secure != secure || !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.Path != Root || c.MaxAge != 12*60*60 {
+			t.Errorf("%s: got %+v", address, c)
 		}
+	}
+}
+
+// TestNoSession says where browsers keep no session why one isn't.
+func TestNoSession(t *testing.T) {
+	h := newHome(t)
+	r := httptest.NewRequest(http.MethodGet, "http://192.0.2.1/dashboard/sign-in", nil)
+	w := httptest.NewRecorder()
+	h.handler(t).ServeHTTP(w, r)
+	if !strings.Contains(w.Body.String(), "only over https") {
+		t.Errorf("got %s", w.Body)
 	}
 }
 

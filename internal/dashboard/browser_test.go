@@ -1,0 +1,108 @@
+package dashboard
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"lipsync/internal/dashboard/browsertest"
+	"lipsync/internal/lipsync"
+)
+
+// TestListInBrowser filters and pages 500 requests by what a person clicks.
+func TestListInBrowser(t *testing.T) {
+	h := newHome(t)
+	c := h.caller(t, account)
+	for i := range 500 {
+		if id := h.add(t, c, fmt.Sprintf("order-%d", i)); i%10 != 0 {
+			h.fail(t, id, "no face found in the video")
+		}
+	}
+	b := browsertest.New(t)
+	b.Open(h.URL + h.newLink(t))
+	b.Wait(`document.querySelector(".pager").textContent.includes("1–25 of 500")`)
+	b.Do(chromedp.Click("a[rel=next]"))
+	b.Wait(`document.querySelector(".pager").textContent.includes("26–50 of 500")`)
+	b.Do(chromedp.SetValue("select[name=status]", "queued"), chromedp.Click(".filter button"))
+	b.Wait(`location.search.includes("queued") && document.querySelectorAll(".rows tbody tr").length === 25`)
+	b.Do(chromedp.Click("a[rel=next]"))
+	b.Wait(`document.querySelector("a[rel=prev]") && !document.querySelector("a[rel=next]")`)
+	if got := browsertest.Eval[string](b, `document.querySelector(".rows tbody tr:last-child .name").innerText`); got != "order-0" {
+		t.Errorf("the last one that is queued: got %q, want order-0", got)
+	}
+	b.Do(chromedp.Click(".clear"))
+	b.Wait(`location.search === ""`)
+	b.Do(chromedp.SendKeys("input[name=reference_id]", "order-77\n"))
+	b.Wait(`document.querySelectorAll(".rows tbody tr").length === 1`)
+}
+
+// TestLiveInBrowser watches a request to its end without touching the page, and
+// then a session's.
+func TestLiveInBrowser(t *testing.T) {
+	h := newHome(t)
+	id := h.add(t, h.caller(t, account), "watched")
+	b := browsertest.New(t)
+	b.Open(h.URL + h.newLink(t))
+	b.Wait(`document.querySelector(".rows .queued")`)
+	r := h.start(t, id, lipsync.Progress{Stage: lipsync.Analyzing, Percent: 12})
+	b.Wait(`document.querySelector(".rows .processing")`)
+	b.Do(chromedp.Click(".rows .name a"))
+	b.Wait(`document.querySelector("progress")?.value === 12`)
+	if err := h.service.Report(t.Context(), r, lipsync.Progress{Stage: lipsync.Rendering, Percent: 60}); err != nil {
+		t.Fatal(err)
+	}
+	b.Wait(`document.querySelector("progress").value === 60 && document.body.innerText.includes("rendering")`)
+	if err := h.service.Fail(t.Context(), r, "no face found in the video"); err != nil {
+		t.Fatal(err)
+	}
+	b.Wait(`document.querySelector("[role=alert]")?.textContent.includes("no face found in the video")`)
+
+	h.add(t, h.caller(t, account), "waiting")
+	b.Open(h.URL + "/dashboard")
+	b.Wait(`document.querySelector("[data-live]")`)
+	h.clock.Advance(sessionLife + time.Second)
+	b.Wait(`location.pathname === "/dashboard/sign-in"`)
+}
+
+// TestUploadInBrowser cancels two uploads that don't get on, of which one has a
+// name that would be a script.
+func TestUploadInBrowser(t *testing.T) {
+	h := newHome(t)
+	handler, stall := h.Config.Handler, make(chan struct{})
+	h.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPut {
+			<-stall
+		}
+		handler.ServeHTTP(w, r)
+	})
+	defer close(stall)
+	const evil = "<img src=x onerror=alert(1)>.mp4"
+	file := filepath.Join(t.TempDir(), evil)
+	if err := os.WriteFile(file, make([]byte, 5_000_000), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b := browsertest.New(t)
+	b.Open(h.URL + h.newLink(t))
+	b.Open(h.URL + "/dashboard/new")
+	b.Do(chromedp.Click("[data-start]"))
+	b.Wait(`document.querySelector("[data-problem]").textContent === "Choose a video, or give its address."`)
+	b.Do(chromedp.SetUploadFiles("[data-drop=video] [data-file]", []string{file}),
+		chromedp.SetUploadFiles("[data-drop=audio] [data-file]", []string{file}))
+	b.Wait(`document.querySelector(".choose span").textContent.startsWith("` + evil + `, 5.0 MB")`)
+	b.Do(chromedp.Click("[data-start]"))
+	b.Wait(`document.querySelectorAll(".sent:not([hidden])").length === 2`)
+	b.Do(chromedp.Click("[data-cancel]"))
+	b.Wait(`document.querySelector("[data-problem]").textContent === "Canceled. Nothing was started." &&
+		!document.querySelector("[data-start]").disabled`)
+	if n := browsertest.Eval[int](b, `document.querySelectorAll("main img").length`); n != 0 {
+		t.Error("the name of a file became a picture")
+	}
+	if page, err := h.service.RequestPage(t.Context(), lipsync.Caller{Account: account}, "", 0, 1); err != nil || page.Total != 0 {
+		t.Errorf("got %d requests (%v), want none", page.Total, err)
+	}
+}

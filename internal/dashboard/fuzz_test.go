@@ -1,0 +1,71 @@
+package dashboard
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+)
+
+// FuzzFilter reads a list's address, makes that of another page of it, and reads
+// that.
+func FuzzFilter(f *testing.F) {
+	for _, query := range []string{"", "status=failed&before=7", "reference_id=%00&offset=25", "status=x&offset=-1&before=99999999999999999999", "%"} {
+		f.Add(query, int64(1))
+	}
+	f.Fuzz(func(t *testing.T, query string, n int64) {
+		values, _ := url.ParseQuery(query)
+		got := readFilter(values)
+		if got.Offset < 0 || got.Before < 1 {
+			t.Fatalf("got %+v", got)
+		}
+		address, err := url.Parse(got.page("offset", n))
+		if err != nil || address.Path != Root || address.Host != "" {
+			t.Fatalf("got %v, %v", address, err)
+		}
+		again := readFilter(address.Query())
+		if again.Status != got.Status || again.Reference != got.Reference || again.Offset != max(0, n) {
+			t.Errorf("got %+v, want another page of %+v", again, got)
+		}
+	})
+}
+
+// FuzzCookie opens cookies that nobody sealed, and one that was.
+func FuzzCookie(f *testing.F) {
+	s, err := newSealer([32]byte{7})
+	if err != nil {
+		f.Fatal(err)
+	}
+	good, err := s.seal(session{Person: Person{Account: account}})
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, value := range []string{"", "x", good, good + "A", strings.ToUpper(good)} {
+		f.Add(value)
+	}
+	f.Fuzz(func(t *testing.T, value string) {
+		var got session
+		if err := s.open(value, &got); err != nil && got != (session{}) || err == nil && got.Account != account {
+			t.Errorf("got %+v, %v", got, err)
+		}
+	})
+}
+
+// FuzzProse marks no text twice and loses none but the marks.
+func FuzzProse(f *testing.F) {
+	for _, text := range []string{"a `b` **c**", "`", "**", "a\n\n\n\nb", "***x***", "`**`"} {
+		f.Add(text)
+	}
+	plain := strings.NewReplacer("`", "", "*", "", " ", "", "\n", "", "\t", "")
+	f.Fuzz(func(t *testing.T, text string) {
+		var shown strings.Builder
+		for _, p := range prose(text) {
+			for _, s := range p {
+				shown.WriteString(s.Text)
+			}
+		}
+		got, want := plain.Replace(shown.String()), plain.Replace(strings.Join(strings.Fields(text), ""))
+		if got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	})
+}
