@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"log/slog"
 	"path/filepath"
 	"runtime"
 	"syscall"
@@ -43,7 +44,7 @@ func BenchmarkJob(b *testing.B) {
 	for _, height := range []int{720, 1080} {
 		b.Run(fmt.Sprintf("%dp", height), func(b *testing.B) {
 			video, audio := sampleOf(b, height, sampleSeconds)
-			renderer, err := renderFlags{}.open(b.Context(), runtime.NumCPU(), render.DefaultLimits())
+			renderer, err := renderFlags{}.open(b.Context(), runtime.NumCPU(), render.DefaultLimits(), slog.New(slog.DiscardHandler))
 			if err != nil {
 				b.Fatal(err)
 			}

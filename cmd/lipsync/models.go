@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -8,12 +9,14 @@ import (
 	"text/tabwriter"
 
 	"lipsync/internal/onnx"
+	"lipsync/internal/studio"
 )
 
 // modelFlags say where networks lie, and what runs them.
 type modelFlags struct {
-	Models      string `default:"${models}" env:"LIPSYNC_MODELS" placeholder:"DIR" help:"Folder of models, with models.json (default: ${default})."`
-	ONNXRuntime string `name:"onnxruntime" env:"LIPSYNC_ONNXRUNTIME" placeholder:"FILE" help:"Shared library of ONNX Runtime (default: in the usual places)."`
+	Models      string          `default:"${models}" env:"LIPSYNC_MODELS" placeholder:"DIR" help:"Folder of models, with models.json (default: ${default})."`
+	Providers   []onnx.Provider `env:"LIPSYNC_PROVIDERS" placeholder:"NAME,…" help:"What computes networks, the first that can: tensorrt, cuda, cpu (default: cuda,cpu)."`
+	ONNXRuntime string          `name:"onnxruntime" env:"LIPSYNC_ONNXRUNTIME" placeholder:"FILE" help:"Shared library of ONNX Runtime (default: in the usual places)."`
 }
 
 type addModelCommand struct {
@@ -23,7 +26,7 @@ type addModelCommand struct {
 	Licence string `default:"not stated" placeholder:"TEXT" help:"What the model's owner lets others do, for models check to tell."`
 }
 
-func (c *addModelCommand) Run(s streams) error {
+func (c *addModelCommand) Run(ctx context.Context, s streams) error {
 	role, err := onnx.ParseRole(c.Role)
 	if err != nil {
 		return err
@@ -32,16 +35,15 @@ func (c *addModelCommand) Run(s streams) error {
 	if err != nil {
 		return err
 	}
-	session, err := runtime.Load(c.File, onnx.Options{})
+	session, err := runtime.Load(c.File, onnx.Options{Providers: c.Providers})
 	if err != nil {
 		return err
 	}
 	defer session.Close()
-	size, err := role.Check(session.Inputs(), session.Outputs())
-	if err != nil {
+	if err := studio.Try(ctx, role, session); err != nil {
 		return err
 	}
-	model, err := onnx.Add(c.Models, onnx.Model{Role: role, Licence: c.Licence, InputSize: size}, c.File)
+	model, err := onnx.Add(c.Models, onnx.Model{Role: role, Licence: c.Licence, InputSize: inputSize(session)}, c.File)
 	if err != nil {
 		return err
 	}
@@ -49,12 +51,23 @@ func (c *addModelCommand) Run(s streams) error {
 	return err
 }
 
+// inputSize is the side of the square pictures that a network takes, in pixels; 0
+// if that is no one size.
+func inputSize(session *onnx.Session) int {
+	for _, in := range session.Inputs() {
+		if s := in.Shape; len(s) == 4 && s[2] == s[3] {
+			return max(s[2], 0)
+		}
+	}
+	return 0
+}
+
 type checkModelsCommand struct {
 	modelFlags
 	JSON bool `help:"Print a JSON array."`
 }
 
-func (c *checkModelsCommand) Run(s streams) error {
+func (c *checkModelsCommand) Run(ctx context.Context, s streams) error {
 	catalog, err := onnx.ReadCatalog(c.Models)
 	if err != nil {
 		return err
@@ -63,7 +76,7 @@ func (c *checkModelsCommand) Run(s streams) error {
 	found := make([]modelJSON, len(catalog.Models))
 	bad := 0
 	for i, m := range catalog.Models {
-		found[i] = checkModel(runtime, err, m)
+		found[i] = c.check(ctx, runtime, err, m)
 		if found[i].Problem != "" {
 			bad++
 		}
@@ -85,6 +98,7 @@ func (c *checkModelsCommand) Run(s streams) error {
 type modelJSON struct {
 	Role     onnx.Role     `json:"role"`
 	File     string        `json:"file"`
+	Size     int           `json:"input_size,omitempty"` // side of the square pictures it takes
 	Licence  string        `json:"licence"`
 	Digest   bool          `json:"digest"` // the file is the one that models.json names
 	Loads    bool          `json:"loads"`
@@ -94,9 +108,9 @@ type modelJSON struct {
 	Problem  string        `json:"problem,omitempty"`
 }
 
-// checkModel tries a model; missing says why there is no runtime, if there is none.
-func checkModel(runtime *onnx.Runtime, missing error, m onnx.Model) modelJSON {
-	found := modelJSON{Role: m.Role, File: m.File, Licence: m.Licence, Inputs: []onnx.Info{}, Outputs: []onnx.Info{}}
+// check tries a model; missing says why there is no runtime, if there is none.
+func (c *checkModelsCommand) check(ctx context.Context, runtime *onnx.Runtime, missing error, m onnx.Model) modelJSON {
+	found := modelJSON{Role: m.Role, File: m.File, Size: m.InputSize, Licence: m.Licence, Inputs: []onnx.Info{}, Outputs: []onnx.Info{}}
 	problem := func(err error) modelJSON {
 		found.Problem = err.Error()
 		return found
@@ -108,14 +122,17 @@ func checkModel(runtime *onnx.Runtime, missing error, m onnx.Model) modelJSON {
 	if missing != nil {
 		return problem(missing)
 	}
-	session, err := runtime.Load(m.Path(), onnx.Options{})
+	session, err := runtime.Load(m.Path(), onnx.Options{Providers: c.Providers})
 	if err != nil {
 		return problem(err)
 	}
 	defer session.Close()
 	found.Loads, found.Provider = true, session.Provider()
 	found.Inputs, found.Outputs = session.Inputs(), session.Outputs()
-	if _, err := m.Role.Check(found.Inputs, found.Outputs); err != nil {
+	if size := inputSize(session); m.InputSize != 0 && m.InputSize != size {
+		return problem(fmt.Errorf("its input_size is %d, and models.json says %d", size, m.InputSize))
+	}
+	if err := studio.Try(ctx, m.Role, session); err != nil {
 		return problem(err)
 	}
 	return found
@@ -129,9 +146,9 @@ func printModelsJSON(w io.Writer, found []modelJSON) error {
 
 func printModels(w io.Writer, found []modelJSON) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "ROLE\tFILE\tLICENCE\tDIGEST\tLOADS\tPROVIDER\tINPUTS\tOUTPUTS")
+	fmt.Fprintln(table, "ROLE\tFILE\tSIZE\tLICENCE\tDIGEST\tLOADS\tPROVIDER\tINPUTS\tOUTPUTS")
 	for _, m := range found {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", m.Role, m.File, m.Licence,
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", m.Role, m.File, pixels(m.Size), m.Licence,
 			yes(m.Digest, "ok", "wrong"), yes(m.Loads, "yes", "no"), m.Provider, tensors(m.Inputs), tensors(m.Outputs))
 	}
 	if err := table.Flush(); err != nil {
@@ -150,6 +167,14 @@ func yes(is bool, yes, no string) string {
 		return yes
 	}
 	return no
+}
+
+// pixels is an input size for people.
+func pixels(size int) string {
+	if size == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%d×%[1]d", size)
 }
 
 func tensors(infos []onnx.Info) string {

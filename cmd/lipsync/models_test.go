@@ -22,12 +22,12 @@ func detector() onnxtest.Graph {
 			{Name: "boxes", Type: onnx.Float32, Shape: []int{1, -1, 4}},
 		},
 		Initializers: []onnxtest.Tensor{
-			{Name: "pairs", Shape: []int{3}, Ints: []int64{1, -1, 2}},
-			{Name: "fours", Shape: []int{3}, Ints: []int64{1, -1, 4}},
+			{Name: "fours", Shape: []int{3}, Ints: []int64{1, -1, 4}}, {Name: "from", Shape: []int{1}, Ints: []int64{0}},
+			{Name: "to", Shape: []int{1}, Ints: []int64{2}}, {Name: "axis", Shape: []int{1}, Ints: []int64{2}},
 		},
 		Nodes: []onnxtest.Node{
-			{Op: "Reshape", Inputs: []string{"picture", "pairs"}, Outputs: []string{"scores"}},
 			{Op: "Reshape", Inputs: []string{"picture", "fours"}, Outputs: []string{"boxes"}},
+			{Op: "Slice", Inputs: []string{"boxes", "from", "to", "axis"}, Outputs: []string{"scores"}},
 		},
 	}
 }
@@ -46,7 +46,7 @@ func TestModels(t *testing.T) {
 	if _, said, status := models("check"); status != failed || !strings.Contains(said, "lipsync models add") {
 		t.Errorf("no folder: got %q, status %d", said, status)
 	}
-	if _, said, status := models("add", "wav2lip", file); status != failed || !strings.Contains(said, "a model of the role wav2lip takes") {
+	if _, said, status := models("add", "wav2lip", file); status != failed || !strings.Contains(said, "this is no model of the Wav2Lip family") {
 		t.Errorf("another role: got %q, status %d", said, status)
 	}
 	if _, err := os.Stat(dir); err == nil {
@@ -92,5 +92,62 @@ func TestModelsWithoutRuntime(t *testing.T) {
 	out, _, status := command(t, "models", "check", "--models", dir, "--onnxruntime", filepath.Join(dir, "none.so"))
 	if status != failed || !strings.Contains(out, "faces.onnx") || !strings.Contains(out, "\nface-detector: ") {
 		t.Errorf("got %q, status %d", out, status)
+	}
+}
+
+// TestModelsThatDontFit: serve would refuse these, and so do add and check.
+func TestModelsThatDontFit(t *testing.T) {
+	onnxtest.Runtime(t)
+	half, odd, any := detector(), onnxtest.AsItIs(), onnxtest.AsItIs()
+	half.Nodes[1] = // 12 scores of 6 boxes
+		onnxtest.Node{Op: "Reshape", Inputs: []string{"picture", "pairs"}, Outputs: []string{"scores"}}
+	half.Initializers = append(half.Initializers, onnxtest.Tensor{Name: "pairs", Shape: []int{3}, Ints: []int64{1, -1, 2}})
+	odd.Inputs[1].Shape, odd.Outputs[0].Shape = []int{-1, 6, 768, 768}, []int{-1, 3, 768, 768}
+	any.Inputs[0].Shape = []int{-1, 1, -1, -1}
+	for _, c := range []struct {
+		role, want string
+		graph      onnxtest.Graph
+	}{
+		{"face-detector", "the model's outputs are not a table of scores and one of boxes", half},
+		{"wav2lip", "its faces are of 768 pixels", odd},
+		{"wav2lip", "its inputs are [mel float32 n×1×n×n", any},
+	} {
+		dir, file := t.TempDir(), filepath.Join(t.TempDir(), "m.onnx")
+		c.graph.Write(t, file)
+		flags := []string{"--models", dir, "--onnxruntime", onnxtest.Library(t)}
+		if _, said, status := command(t, append([]string{"models", "add", c.role, file}, flags...)...); status != failed || !strings.Contains(said, c.want) {
+			t.Errorf("add: got %q, status %d, want %s", said, status, c.want)
+		}
+		if _, err := onnx.Add(dir, onnx.Model{Role: onnx.Role(c.role)}, file); err != nil {
+			t.Fatal(err)
+		}
+		if out, _, status := command(t, append([]string{"models", "check"}, flags...)...); status != failed || !strings.Contains(out, c.want) {
+			t.Errorf("check: got %q, status %d, want %s", out, status, c.want)
+		}
+	}
+}
+
+// TestModelsShowSizes: of pictures, and whether models.json says the same.
+func TestModelsShowSizes(t *testing.T) {
+	onnxtest.Runtime(t)
+	dir, file := t.TempDir(), filepath.Join(t.TempDir(), "m.onnx")
+	onnxtest.AsItIs().Write(t, file)
+	flags := []string{"--models", dir, "--onnxruntime", onnxtest.Library(t)}
+	if _, said, status := command(t, append([]string{"models", "add", "wav2lip", file}, flags...)...); status != ok {
+		t.Fatalf("add: got %q, status %d", said, status)
+	}
+	if out, said, status := command(t, append([]string{"models", "check"}, flags...)...); !strings.Contains(out, "96×96") || status != ok {
+		t.Errorf("check: got %q, %q, status %d", out, said, status)
+	}
+	if _, err := onnx.Add(dir, onnx.Model{Role: onnx.Wav2Lip, InputSize: 128}, file); err != nil {
+		t.Fatal(err)
+	}
+	out, _, status := command(t, append([]string{"models", "check"}, flags...)...)
+	if status != failed || !strings.Contains(out, "its input_size is 96, and models.json says 128") {
+		t.Errorf("another size: got %q, status %d", out, status)
+	}
+	_, said, status := command(t, append([]string{"models", "check", "--providers", "cpu,abacus"}, flags...)...)
+	if status != usage || !strings.Contains(said, `there is no provider "abacus"`) {
+		t.Errorf("a provider that there isn't: got %q, status %d", said, status)
 	}
 }

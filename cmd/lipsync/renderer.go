@@ -3,10 +3,11 @@ package main
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 
-	"lipsync/internal/ffmpeg"
+	"lipsync/internal/onnx"
 	"lipsync/internal/render"
 	"lipsync/internal/studio"
 )
@@ -19,22 +20,16 @@ type renderFlags struct {
 }
 
 // open loads the models for jobs that use a number of cores each.
-func (f renderFlags) open(ctx context.Context, cores int, limits render.Limits) (*studio.Studio, error) {
-	tools, err := ffmpeg.Find(cores)
-	if err != nil {
-		return nil, err
-	}
-	if tools.NVIDIA = f.NVIDIA; f.NVIDIA {
-		if err := tools.CheckNVIDIA(ctx); err != nil {
-			return nil, err
-		}
-	}
-	return studio.Open(studio.Options{Tools: tools, Limits: limits, Cores: cores, Models: f.folder(), Library: f.ONNXRuntime})
+func (f renderFlags) open(ctx context.Context, cores int, limits render.Limits, log *slog.Logger) (*studio.Studio, error) {
+	return studio.Open(ctx, studio.Options{
+		Limits: limits, Cores: cores, NVIDIA: f.NVIDIA,
+		Models: f.folder(), Library: f.ONNXRuntime, Providers: f.Providers, Log: log,
+	})
 }
 
-// folder is where the models are, "" for none: the default folder may be missing.
+// folder is where the models are, "" for none: the default folder may have none.
 func (f modelFlags) folder() string {
-	if _, err := os.Stat(f.Models); f.Models == defaultModels() && errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(filepath.Join(f.Models, onnx.CatalogName)); f.Models == defaultModels() && errors.Is(err, os.ErrNotExist) {
 		return ""
 	}
 	return f.Models

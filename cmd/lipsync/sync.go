@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -24,7 +25,8 @@ func (c *syncCommand) Run(ctx context.Context, s streams) (err error) {
 	if err := c.check(); err != nil {
 		return err
 	}
-	renderer, err := c.open(ctx, runtime.GOMAXPROCS(0), render.DefaultLimits())
+	log := slog.New(slog.NewTextHandler(s.err, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	renderer, err := c.open(ctx, runtime.GOMAXPROCS(0), render.DefaultLimits(), log)
 	if err != nil {
 		return err
 	}

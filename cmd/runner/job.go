@@ -4,14 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"runtime"
+	"strings"
 	"time"
 
 	"lipsync/internal/cloud"
 	"lipsync/internal/fetch"
-	"lipsync/internal/ffmpeg"
 	"lipsync/internal/lipsync"
+	"lipsync/internal/onnx"
 	"lipsync/internal/render"
 	"lipsync/internal/studio"
 	"lipsync/internal/worker"
@@ -35,6 +37,7 @@ type job struct {
 	limits       render.Limits
 	models       string // folder of this machine's models
 	library      string // of ONNX Runtime, "" for the usual places
+	providers    string // of networks, with commas between; "" for the usual ones
 	nvidia       bool
 	allowPrivate bool
 }
@@ -54,6 +57,7 @@ func (j *job) read(h *cloud.Home) {
 		},
 		models:       s.Text("LIPSYNC_MODELS"),
 		library:      s.Optional("LIPSYNC_ONNXRUNTIME"),
+		providers:    s.Optional("LIPSYNC_PROVIDERS"),
 		nvidia:       s.Truth("LIPSYNC_NVIDIA"),
 		allowPrivate: s.Truth("LIPSYNC_ALLOW_PRIVATE_NETWORKS"),
 	}
@@ -68,7 +72,7 @@ func (j *job) do(ctx context.Context, home *cloud.Home) (err error) {
 		return fmt.Errorf("make a folder in LIPSYNC_SCRATCH: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	renderer, err := j.open(ctx, home.Service.Objects)
+	renderer, err := j.open(ctx, home.Service.Objects, home.Log)
 	if err != nil {
 		return err
 	}
@@ -86,22 +90,28 @@ func (j *job) do(ctx context.Context, home *cloud.Home) (err error) {
 }
 
 // open makes ready what renders, on all cores that the process may use.
-func (j *job) open(ctx context.Context, objects lipsync.Objects) (*studio.Studio, error) {
-	cores := runtime.GOMAXPROCS(0)
-	tools, err := ffmpeg.Find(cores)
+func (j *job) open(ctx context.Context, objects lipsync.Objects, log *slog.Logger) (*studio.Studio, error) {
+	providers, err := readProviders(j.providers)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("LIPSYNC_PROVIDERS: %w", err)
 	}
-	if tools.NVIDIA = j.nvidia; j.nvidia {
-		if err := tools.CheckNVIDIA(ctx); err != nil {
-			return nil, err
-		}
-	}
-	models, err := fetchModels(ctx, objects, j.models)
+	models, err := fetchModels(ctx, objects, j.models, log)
 	if err != nil {
 		return nil, fmt.Errorf("fetch models: %w", err)
 	}
-	return studio.Open(studio.Options{Tools: tools, Limits: j.limits, Cores: cores, Models: models, Library: j.library})
+	return studio.Open(ctx, studio.Options{
+		Limits: j.limits, Cores: runtime.GOMAXPROCS(0), NVIDIA: j.nvidia,
+		Models: models, Library: j.library, Providers: providers, Log: log,
+	})
+}
+
+func readProviders(list string) (providers []onnx.Provider, err error) {
+	for name := range strings.FieldsFuncSeq(list, func(r rune) bool { return r == ',' }) {
+		var p onnx.Provider
+		err = errors.Join(err, p.UnmarshalText([]byte(name)))
+		providers = append(providers, p)
+	}
+	return providers, err
 }
 
 // worker returns a worker for one request at a time.

@@ -27,6 +27,8 @@ settings come from the environment:
   LIPSYNC_SCRATCH                 folder for the files of running work
   LIPSYNC_MODELS                  folder for the models of the bucket, kept on the machine
   LIPSYNC_ONNXRUNTIME             shared library of ONNX Runtime, if not in a usual place
+  LIPSYNC_PROVIDERS               what computes networks, the first that can: tensorrt,
+                                  cuda, cpu; else cuda,cpu
   LIPSYNC_NVIDIA                  true to decode and encode on an NVIDIA GPU
   LIPSYNC_JOB_TIMEOUT             what the job is given, e.g. 6h: in its second
                                   half the runner begins no other request

@@ -6,8 +6,13 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
+	"time"
 
 	"lipsync/internal/lipsync"
 	"lipsync/internal/onnx"
@@ -17,11 +22,25 @@ import (
 // models.json and the files that it names.
 const modelsPrefix = "models/"
 
+// maxModel bounds a copy, in bytes, as package onnx does. A longer file is cut off,
+// and is not the one that models.json names.
+const maxModel = 2 << 30
+
+// What a machine keeps: folders that jobs still fill, and those of earlier
+// catalogs, in case that a new one is not whole.
+const (
+	partTime = time.Hour
+	keepTime = 24 * time.Hour // since a job used it
+)
+
+const partPrefix = "part-"
+
 // fetchModels returns a folder with the models of the bucket, "" if it has none.
 // They come once to each machine: folder keeps them, for each models.json that
-// there ever was, by its digest.
-func fetchModels(ctx context.Context, objects lipsync.Objects, folder string) (string, error) {
-	part, err := os.MkdirTemp(folder, "part-")
+// there ever was, by its digest. If the bucket's are not whole, which is logged,
+// it is the folder that was used last.
+func fetchModels(ctx context.Context, objects lipsync.Objects, folder string, log *slog.Logger) (string, error) {
+	part, err := os.MkdirTemp(folder, partPrefix)
 	if err != nil {
 		return "", err
 	}
@@ -34,25 +53,103 @@ func fetchModels(ctx context.Context, objects lipsync.Objects, folder string) (s
 		return "", err
 	}
 	whole := filepath.Join(folder, digest)
-	if _, err := os.Stat(whole); err == nil {
-		return whole, nil
+	if verify(whole) == nil {
+		return whole, used(folder, whole)
 	}
-	catalog, err := onnx.ReadCatalog(part)
-	if err != nil {
+	if err := fetchAll(ctx, objects, part); err != nil {
 		return "", err
+	}
+	if err := verify(part); err != nil {
+		log.Error("the models of the bucket are not whole", "error", err)
+		return lastUsed(folder)
+	}
+	if err := replace(whole, part); err != nil {
+		return "", err
+	}
+	return whole, used(folder, whole)
+}
+
+// fetchAll copies what models.json of the folder names. What is amiss with a
+// model is left to verify.
+func fetchAll(ctx context.Context, objects lipsync.Objects, folder string) error {
+	catalog, err := onnx.ReadCatalog(folder)
+	if err != nil {
+		return nil
 	}
 	for _, m := range catalog.Models {
-		if _, err := fetchModel(ctx, objects, part, m.File); err != nil {
-			return "", err
-		}
-		if err := m.Verify(); err != nil {
-			return "", err
+		if _, err := fetchModel(ctx, objects, folder, m.File); err != nil && lipsync.CodeOf(err) != lipsync.NotFound {
+			return err
 		}
 	}
-	if err := os.Rename(part, whole); err != nil && !errors.Is(err, os.ErrExist) { // by another job, meanwhile
-		return "", err
+	return nil
+}
+
+// verify fails unless a folder has all that its models.json names.
+func verify(folder string) error {
+	catalog, err := onnx.ReadCatalog(folder)
+	if err != nil {
+		return err
 	}
-	return whole, nil
+	for _, m := range catalog.Models {
+		err = errors.Join(err, m.Verify())
+	}
+	return err
+}
+
+// replace puts the folder part in the place of whole, which may be broken or, by
+// another job, whole meanwhile.
+func replace(whole, part string) error {
+	if err := os.RemoveAll(whole); err != nil {
+		return err
+	}
+	if err := os.Rename(part, whole); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return nil
+}
+
+// used notes that a job uses the folder whole, and removes what no job does.
+func used(folder, whole string) error {
+	now := time.Now()
+	if err := os.Chtimes(whole, now, now); err != nil {
+		return err
+	}
+	entries, err := kept(folder)
+	for _, e := range entries {
+		age := keepTime
+		if strings.HasPrefix(e.Name(), partPrefix) {
+			age = partTime
+		}
+		if now.Sub(e.ModTime()) > age {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(folder, e.Name())))
+		}
+	}
+	return err
+}
+
+// lastUsed returns the folder of models that was used last and is whole, or "".
+func lastUsed(folder string) (string, error) {
+	entries, err := kept(folder)
+	slices.SortFunc(entries, func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
+	for _, e := range entries {
+		path := filepath.Join(folder, e.Name())
+		if !strings.HasPrefix(e.Name(), partPrefix) && verify(path) == nil {
+			return path, nil
+		}
+	}
+	return "", err
+}
+
+// kept lists what the machine's folder holds. What another job removes meanwhile
+// is left out.
+func kept(folder string) (list []fs.FileInfo, err error) {
+	entries, err := os.ReadDir(folder)
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil {
+			list = append(list, info)
+		}
+	}
+	return list, err
 }
 
 // fetchModel copies one object to the folder, and returns its SHA-256.
@@ -67,6 +164,6 @@ func fetchModel(ctx context.Context, objects lipsync.Objects, folder, name strin
 		return "", err
 	}
 	sum := sha256.New()
-	_, err = io.Copy(file, io.TeeReader(object, sum))
+	_, err = io.Copy(file, io.TeeReader(io.LimitReader(object, maxModel+1), sum))
 	return hex.EncodeToString(sum.Sum(nil)), errors.Join(err, file.Close())
 }

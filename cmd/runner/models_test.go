@@ -1,9 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -13,57 +13,138 @@ import (
 	"time"
 
 	"lipsync/internal/disk"
-	"lipsync/internal/onnx"
 )
 
-func TestFetchModels(t *testing.T) {
+// models is a bucket, and the folder of a machine.
+type models struct {
+	*testing.T
+	objects *disk.Objects
+	folder  string
+	log     bytes.Buffer
+}
+
+func newModels(t *testing.T) *models {
 	objects, err := disk.Open(t.TempDir(), time.Now, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = objects.Close() })
-	put := func(name, content string) {
-		t.Helper()
-		if err := objects.Put(t.Context(), "models/"+name, strings.NewReader(content), -1); err != nil {
+	return &models{T: t, objects: objects, folder: t.TempDir()}
+}
+
+func (m *models) put(name, content string) {
+	m.Helper()
+	if err := m.objects.Put(m.Context(), "models/"+name, strings.NewReader(content), -1); err != nil {
+		m.Fatal(err)
+	}
+}
+
+// catalog is a models.json of one file of that content.
+func catalog(content string) string {
+	sum := sha256.Sum256([]byte(content))
+	return fmt.Sprintf(`{"models":[{"role":"wav2lip","file":"w.onnx","sha256":%q,"licence":"none"}]}`, hex.EncodeToString(sum[:]))
+}
+
+// fetch fetches the models, and wants that of the content; "" for none. It tells
+// whether something was logged.
+func (m *models) fetch(want string) (folder string, logged bool) {
+	m.Helper()
+	m.log.Reset()
+	folder, err := fetchModels(m.Context(), m.objects, m.folder, slog.New(slog.NewTextHandler(&m.log, nil)))
+	if err != nil {
+		m.Fatal(err)
+	}
+	if want == "" && folder != "" {
+		m.Errorf("got %s, want no models", folder)
+	}
+	if got, _ := os.ReadFile(filepath.Join(folder, "w.onnx")); folder != "" && string(got) != want {
+		m.Errorf("got model %q, want %q", got, want)
+	}
+	return folder, m.log.Len() > 0
+}
+
+func TestFetchModels(t *testing.T) {
+	m := newModels(t)
+	m.fetch("")
+	m.put("models.json", catalog("first"))
+	m.put("w.onnx", "first")
+	first, _ := m.fetch("first")
+	if err := m.objects.Delete(t.Context(), "models/w.onnx"); err != nil {
+		t.Fatal(err)
+	}
+	if again, _ := m.fetch("first"); again != first {
+		t.Errorf("once more on the machine: got %q, want %q", again, first)
+	}
+	m.put("models.json", catalog("second"))
+	m.put("w.onnx", "second")
+	if second, logged := m.fetch("second"); second == first || logged {
+		t.Errorf("a new catalog: got %q, log %s", second, &m.log)
+	}
+	if left, err := os.ReadDir(m.folder); len(left) != 2 || err != nil {
+		t.Errorf("got %v, %v in the folder, want the two catalogs' folders alone", left, err)
+	}
+}
+
+// TestBrokenModels: what is in the bucket is not whole, as while it is copied there.
+func TestBrokenModels(t *testing.T) {
+	m := newModels(t)
+	for _, c := range []struct{ put, content string }{
+		{"models.json", catalog("new")}, // and no model yet
+		{"w.onnx", "old"},
+		{"models.json", "{"},
+	} {
+		m.put(c.put, c.content)
+		if _, logged := m.fetch(""); !logged {
+			t.Errorf("%s is %s: nothing was logged", c.put, c.content)
+		}
+	}
+	m.put("models.json", catalog("good"))
+	m.put("w.onnx", "good")
+	good, _ := m.fetch("good")
+	m.put("models.json", catalog("newer"))
+	if folder, logged := m.fetch("good"); folder != good || !logged {
+		t.Errorf("after good ones: got %q, logged %t, want %q", folder, logged, good)
+	}
+}
+
+// TestRottenModels: the machine's own copy is not whole any more.
+func TestRottenModels(t *testing.T) {
+	m := newModels(t)
+	m.put("models.json", catalog("good"))
+	m.put("w.onnx", "good")
+	folder, _ := m.fetch("good")
+	if err := os.WriteFile(filepath.Join(folder, "w.onnx"), []byte("rotten"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if again, _ := m.fetch("good"); again != folder {
+		t.Errorf("got %q, want %q", again, folder)
+	}
+}
+
+// TestOldModels removes what killed jobs left, and what no job used for a day.
+func TestOldModels(t *testing.T) {
+	m := newModels(t)
+	for name, age := range map[string]time.Duration{
+		"part-killed": 2 * time.Hour, "part-running": time.Minute, "yesterday": 25 * time.Hour, "today": 23 * time.Hour,
+	} {
+		path, then := filepath.Join(m.folder, name), time.Now().Add(-age)
+		if err := os.Mkdir(path, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(path, then, then); err != nil {
 			t.Fatal(err)
 		}
 	}
-	catalog := func(content string) string {
-		sum := sha256.Sum256([]byte(content))
-		return fmt.Sprintf(`{"models":[{"role":"wav2lip","file":"w.onnx","sha256":%q,"licence":"none"}]}`, hex.EncodeToString(sum[:]))
+	m.put("models.json", catalog("good"))
+	m.put("w.onnx", "good")
+	folder, _ := m.fetch("good")
+	var left []string
+	entries, err := os.ReadDir(m.folder)
+	for _, e := range entries {
+		left = append(left, e.Name())
 	}
-	folder := t.TempDir()
-
-	if got, err := fetchModels(t.Context(), objects, folder); got != "" || err != nil {
-		t.Errorf("without models: got %q, %v", got, err)
-	}
-	put("models.json", catalog("first"))
-	put("w.onnx", "first")
-	first, err := fetchModels(t.Context(), objects, folder)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, err := os.ReadFile(filepath.Join(first, "w.onnx")); string(got) != "first" || err != nil {
-		t.Errorf("got model %q, %v", got, err)
-	}
-	if err := objects.Delete(t.Context(), "models/w.onnx"); err != nil {
-		t.Fatal(err)
-	}
-	if again, err := fetchModels(t.Context(), objects, folder); again != first || err != nil {
-		t.Errorf("once more on the machine: got %q, %v, want %q", again, err, first)
-	}
-
-	put("models.json", catalog("second"))
-	put("w.onnx", "not the second")
-	var bad *onnx.ModelError
-	if got, err := fetchModels(t.Context(), objects, folder); !errors.As(err, &bad) {
-		t.Errorf("a file that models.json doesn't name: got %q, %v", got, err)
-	}
-	put("w.onnx", "second")
-	if second, err := fetchModels(t.Context(), objects, folder); second == first || err != nil {
-		t.Errorf("a new catalog: got %q, %v", second, err)
-	}
-	if left, err := os.ReadDir(folder); len(left) != 2 || err != nil {
-		t.Errorf("got %v, %v in the folder, want the two catalogs' folders alone", left, err)
+	want := []string{filepath.Base(folder), "part-running", "today"}
+	if err != nil || strings.Join(left, " ") != strings.Join(want, " ") {
+		t.Errorf("got %v, %v, want %v", left, err, want)
 	}
 }

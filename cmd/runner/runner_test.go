@@ -159,6 +159,22 @@ func TestJob(t *testing.T) {
 	}
 }
 
+// TestJobWithBrokenModels does without them.
+func TestJobWithBrokenModels(t *testing.T) {
+	a := newAccount(t)
+	for name, content := range map[string]string{"models.json": catalog("a model"), "w.onnx": "another"} {
+		if err := a.service.Objects.Put(t.Context(), "models/"+name, strings.NewReader(content), -1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	own := a.request(t, face(t), sound(t))
+	log := a.run(t, t.Context(), own, done, nil)
+	a.want(t, own, lipsync.Completed, "", 1)
+	if want := "the models of the bucket are not whole"; strings.Count(log, want) != 1 {
+		t.Errorf("log has no %s:\n%s", want, log)
+	}
+}
+
 // TestOthersRequest ends at once: whoever has the request does what waits.
 func TestOthersRequest(t *testing.T) {
 	a := newAccount(t)

@@ -18,17 +18,10 @@ import (
 // neural sets rendering up with all networks, and a trivial one that paints.
 func neural(b *testing.B) *studio.Studio {
 	b.Helper()
-	models, folder := onnxtest.Models(b), b.TempDir()
-	for role, name := range map[onnx.Role]string{
-		onnx.FaceDetector: "ultraface_rfb_320.onnx", onnx.FaceLandmarks: "facemesh_192.onnx", onnx.ActiveSpeaker: "light_asd.onnx",
-	} {
-		add(b, folder, role, filepath.Join(models, name))
-	}
-	add(b, folder, onnx.Wav2Lip, shown(b))
-	s, err := open(b, folder)
-	if err != nil {
-		b.Fatal(err)
-	}
+	folder := b.TempDir()
+	addAll(b, folder)
+	add(b, folder, onnx.Wav2Lip, write(b, onnxtest.AsItIs()))
+	s, _ := open(b, folder)
 	s.Limits.Duration = 3 * time.Hour
 	return s
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
 
@@ -14,52 +15,65 @@ import (
 	"lipsync/internal/ffmpeg"
 	"lipsync/internal/onnx"
 	"lipsync/internal/render"
-	"lipsync/internal/speaker"
 	"lipsync/internal/warp"
-	"lipsync/internal/wav2lip"
 )
 
 // Options are what there is to render with.
 type Options struct {
-	Tools   *ffmpeg.Tools
-	Limits  render.Limits
-	Cores   int    // that one job uses, at least 1
-	Models  string // the folder of models; "" for none
-	Library string // ONNX Runtime; "" for the usual places
+	Limits    render.Limits
+	Cores     int             // that one job uses, at least 1
+	NVIDIA    bool            // decode and encode pictures on an NVIDIA GPU
+	Models    string          // the folder of models; "" for none
+	Library   string          // ONNX Runtime; "" for the usual places
+	Providers []onnx.Provider // that were asked for, as in onnx.Options
+	Log       *slog.Logger    // is told which models are used, and why others aren't
 }
 
 // Studio renders any number of jobs at once.
 type Studio struct {
 	*render.Renderer
-	catalog  *onnx.Catalog
-	runtime  *onnx.Runtime
-	closings []func() error // what to close, in the order in which it was opened
+	finder              face.Finder
+	detector, landmarks *onnx.Session  // the finder's; nil: none
+	engines             []func() error // to close those that have networks
+	sessions            []*onnx.Session
 }
 
-// Open loads the models. What is wrong with one is an error in a sentence.
-func Open(o Options) (*Studio, error) {
-	s := &Studio{catalog: &onnx.Catalog{}, Renderer: &render.Renderer{
-		Tools: o.Tools, Limits: o.Limits,
-		Engines: map[string]render.Engine{"warp": warp.Engine{Cores: o.Cores}},
-	}}
-	if err := s.open(o); err != nil {
+// Open makes ready what there is. A model that can't be used is logged, and left
+// out: whatever needs none goes on.
+func Open(ctx context.Context, o Options) (*Studio, error) {
+	tools, err := ffmpeg.Find(o.Cores)
+	if err != nil {
+		return nil, err
+	}
+	if tools.NVIDIA = o.NVIDIA; o.NVIDIA {
+		if err := tools.CheckNVIDIA(ctx); err != nil {
+			return nil, err
+		}
+	}
+	s, err := bare(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.Tools, s.Limits = tools, o.Limits
+	s.Engines["warp"] = warp.Engine{Cores: o.Cores}
+	if o.Models != "" {
+		s.addAll(ctx, o)
+	}
+	if err := ctx.Err(); err != nil { // then models weren't to blame
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
 }
 
-func (s *Studio) open(o Options) (err error) {
-	if o.Models != "" {
-		if s.catalog, err = onnx.ReadCatalog(o.Models); err != nil {
-			return err
-		}
+// bare returns a studio without engines and models.
+func bare(ctx context.Context) (*Studio, error) {
+	finder, err := face.NewFinder(ctx, nil, nil)
+	if err != nil {
+		return nil, err
 	}
-	if len(s.catalog.Models) > 0 {
-		if s.runtime, err = onnx.Open(o.Library); err != nil {
-			return err
-		}
-	}
-	return errors.Join(s.addFaces(), s.addSpeaker(), s.addWav2Lip())
+	s := &Studio{Renderer: &render.Renderer{Engines: map[string]render.Engine{}}, finder: finder}
+	s.NewTracker = func() (render.Tracker, error) { return face.NewTracker(s.finder), nil }
+	return s, nil
 }
 
 // Names are those of the engines, with the one first that is the default; it is
@@ -75,64 +89,12 @@ func (s *Studio) Names(first string) ([]string, error) {
 
 // Close frees the models, once no job runs.
 func (s *Studio) Close() error {
-	var err error
-	for i := len(s.closings) - 1; i >= 0; i-- {
-		err = errors.Join(err, s.closings[i]())
+	err := s.finder.Close()
+	for _, end := range s.engines {
+		err = errors.Join(err, end())
+	}
+	for _, session := range s.sessions {
+		err = errors.Join(err, session.Close())
 	}
 	return err
-}
-
-func (s *Studio) addFaces() error {
-	detector, err := s.load(onnx.FaceDetector)
-	if err != nil {
-		return err
-	}
-	landmarks, err := s.load(onnx.FaceLandmarks)
-	if err != nil {
-		return err
-	}
-	finder, err := face.NewFinder(context.Background(), detector, landmarks)
-	if err != nil {
-		return err
-	}
-	s.closings = append(s.closings, finder.Close)
-	s.NewTracker = func() (render.Tracker, error) { return face.NewTracker(finder), nil }
-	return nil
-}
-
-func (s *Studio) addSpeaker() error {
-	session, err := s.load(onnx.ActiveSpeaker)
-	if session == nil {
-		return err
-	}
-	s.Speaker, err = speaker.NewNetwork(session)
-	return err
-}
-
-func (s *Studio) addWav2Lip() error {
-	session, err := s.load(onnx.Wav2Lip)
-	if session == nil {
-		return err
-	}
-	engine, err := wav2lip.New(context.Background(), session, wav2lip.Options{})
-	if err != nil {
-		return err
-	}
-	s.closings = append(s.closings, engine.Close)
-	s.Engines["wav2lip"] = engine
-	return nil
-}
-
-// load returns the network of a role, nil if there is none.
-func (s *Studio) load(role onnx.Role) (*onnx.Session, error) {
-	model, ok := s.catalog.Find(role)
-	if !ok {
-		return nil, nil
-	}
-	session, err := model.Load(s.runtime, onnx.Options{})
-	if err != nil {
-		return nil, err
-	}
-	s.closings = append(s.closings, session.Close)
-	return session, nil
 }

@@ -1,10 +1,13 @@
 package studio_test
 
 import (
+	"bytes"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"lipsync/internal/ffmpeg/ffmpegtest"
@@ -14,63 +17,62 @@ import (
 	"lipsync/internal/studio"
 )
 
-// shown is a network of the Wav2Lip kind that paints the face as it is.
-func shown(t testing.TB) string {
-	path := filepath.Join(t.TempDir(), "wav2lip.onnx")
-	onnxtest.Graph{
-		Inputs: []onnx.Info{
-			{Name: "mel", Type: onnx.Float32, Shape: []int{-1, 1, 80, 16}},
-			{Name: "faces", Type: onnx.Float32, Shape: []int{-1, 6, 96, 96}},
-		},
-		Outputs: []onnx.Info{{Name: "face", Type: onnx.Float32, Shape: []int{-1, 3, 96, 96}}},
-		Initializers: []onnxtest.Tensor{
-			{Name: "from", Shape: []int{1}, Ints: []int64{3}}, {Name: "to", Shape: []int{1}, Ints: []int64{6}},
-			{Name: "axis", Shape: []int{1}, Ints: []int64{1}},
-		},
-		Nodes: []onnxtest.Node{{Op: "Slice", Inputs: []string{"faces", "from", "to", "axis"}, Outputs: []string{"face"}}},
-	}.Write(t, path)
+// write writes a network to a file and returns its path.
+func write(t testing.TB, g onnxtest.Graph) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "test.onnx")
+	g.Write(t, path)
 	return path
 }
 
-func open(t testing.TB, models string) (*studio.Studio, error) {
+// open opens a studio on a folder of models, and returns what it logs too.
+func open(t testing.TB, models string, providers ...onnx.Provider) (*studio.Studio, *bytes.Buffer) {
 	t.Helper()
-	limits := render.DefaultLimits()
-	s, err := studio.Open(studio.Options{
-		Tools: ffmpegtest.Tools(t), Limits: limits, Cores: 2, Models: models, Library: onnxtest.Library(t),
+	var log bytes.Buffer
+	s, err := studio.Open(t.Context(), studio.Options{
+		Limits: render.DefaultLimits(), Cores: 2, Models: models, Library: onnxtest.Library(t), Providers: providers,
+		Log: slog.New(slog.NewTextHandler(&log, nil)),
 	})
-	if err == nil {
-		t.Cleanup(func() {
-			if err := s.Close(); err != nil {
-				t.Error(err)
-			}
-		})
+	if err != nil {
+		t.Fatal(err)
 	}
-	return s, err
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s, &log
 }
 
 func add(t testing.TB, folder string, role onnx.Role, file string) {
 	t.Helper()
+	onnxtest.Runtime(t)
 	if _, err := onnx.Add(folder, onnx.Model{Role: role}, file); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func TestNames(t *testing.T) {
-	s, err := open(t, "")
-	if err != nil {
-		t.Fatal(err)
+// addAll adds networks to try for all that finds faces and speakers.
+func addAll(t testing.TB, folder string) {
+	t.Helper()
+	for role, name := range map[onnx.Role]string{
+		onnx.FaceDetector: "ultraface_rfb_320.onnx", onnx.FaceLandmarks: "facemesh_192.onnx", onnx.ActiveSpeaker: "light_asd.onnx",
+	} {
+		add(t, folder, role, filepath.Join(onnxtest.Models(t), name))
 	}
-	if got, err := s.Names("warp"); !slices.Equal(got, []string{"warp"}) || err != nil {
-		t.Errorf("without models: got %v, %v", got, err)
+}
+
+func TestNames(t *testing.T) {
+	s, log := open(t, "")
+	if got, err := s.Names("warp"); !slices.Equal(got, []string{"warp"}) || err != nil || log.Len() > 0 {
+		t.Errorf("without models: got %v, %v, log %s", got, err, log)
 	}
 	if got, err := s.Names("wav2lip"); err == nil || !strings.HasPrefix(err.Error(), "there is no engine wav2lip: ") {
 		t.Errorf("an engine without its model: got %v, %v", got, err)
 	}
 	folder := t.TempDir()
-	add(t, folder, onnx.Wav2Lip, shown(t))
-	if s, err = open(t, folder); err != nil {
-		t.Fatal(err)
-	}
+	add(t, folder, onnx.Wav2Lip, write(t, onnxtest.AsItIs()))
+	s, _ = open(t, folder)
 	for first, want := range map[string][]string{"warp": {"warp", "wav2lip"}, "wav2lip": {"wav2lip", "warp"}} {
 		if got, err := s.Names(first); !slices.Equal(got, want) || err != nil {
 			t.Errorf("got %v, %v, want %v", got, err, want)
@@ -78,56 +80,86 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestRender renders two people by networks alone.
-func TestRender(t *testing.T) {
-	models, folder := onnxtest.Models(t), t.TempDir()
-	for role, name := range map[onnx.Role]string{
-		onnx.FaceDetector: "ultraface_rfb_320.onnx", onnx.FaceLandmarks: "facemesh_192.onnx", onnx.ActiveSpeaker: "light_asd.onnx",
+// TestProviders: what computes a model is logged, with a warning where that is
+// not what was asked for first.
+func TestProviders(t *testing.T) {
+	folder := t.TempDir()
+	add(t, folder, onnx.Wav2Lip, write(t, onnxtest.AsItIs()))
+	for _, c := range []struct {
+		asked []onnx.Provider
+		want  string
+	}{
+		{[]onnx.Provider{onnx.CPU}, `level=INFO msg="a model is ready" role=wav2lip file=test.onnx provider=CPU`},
+		{[]onnx.Provider{"abacus", onnx.CPU}, `level=WARN msg="a model runs on another provider than was asked for" role=wav2lip file=test.onnx provider=CPU asked=abacus`},
+		{[]onnx.Provider{"abacus"}, `level=ERROR msg="a model cannot be used" role=wav2lip file=test.onnx error="abacus is not available`},
 	} {
-		add(t, folder, role, filepath.Join(models, name))
-	}
-	add(t, folder, onnx.Wav2Lip, shown(t))
-	s, err := open(t, folder)
-	if err != nil {
-		t.Fatal(err)
-	}
-	media, scratch := filepath.Join(models, "..", "media"), t.TempDir()
-	job := render.Job{
-		Video: filepath.Join(media, "two_people.mp4"),
-		Audio: ffmpegtest.Make(t, "speech.wav", "-t", "1.5", "-i", filepath.Join(media, "speech.wav")),
-		Output: filepath.Join(scratch, "out.mp4"), Scratch: scratch, Engine: "wav2lip",
-	}
-	for range 2 { // the networks serve more than one job
-		if err := s.Render(t.Context(), job); err != nil {
-			t.Fatal(err)
+		if _, log := open(t, folder, c.asked...); strings.Count(log.String(), "\n") != 1 || !strings.Contains(log.String(), c.want) {
+			t.Errorf("%v: got %s, want %s", c.asked, log, c.want)
 		}
-	}
-	if info, err := s.Tools.Probe(t.Context(), job.Output); err != nil || info.Video.Width != 704 {
-		t.Errorf("got %+v, %v", info, err)
 	}
 }
 
-// TestBadModels: a model that can't be used is refused in a sentence.
+// TestRender renders two people by networks alone, in two jobs at once.
+func TestRender(t *testing.T) {
+	folder := t.TempDir()
+	addAll(t, folder)
+	add(t, folder, onnx.Wav2Lip, write(t, onnxtest.AsItIs()))
+	s, _ := open(t, folder)
+	media := filepath.Join(onnxtest.Models(t), "..", "media")
+	speech := ffmpegtest.Make(t, "speech.wav", "-t", "1.5", "-i", filepath.Join(media, "speech.wav"))
+	var jobs sync.WaitGroup
+	defer jobs.Wait()
+	for range 2 {
+		scratch := t.TempDir()
+		job := render.Job{
+			Video: filepath.Join(media, "two_people.mp4"), Audio: speech,
+			Output: filepath.Join(scratch, "out.mp4"), Scratch: scratch, Engine: "wav2lip",
+		}
+		jobs.Go(func() {
+			if err := s.Render(t.Context(), job); err != nil {
+				t.Error(err)
+			}
+			if info, err := s.Tools.Probe(t.Context(), job.Output); err != nil || info.Video.Width != 704 {
+				t.Errorf("got %+v, %v", info, err)
+			}
+		})
+	}
+}
+
+// TestBadModels: a model that can't be used is logged in a sentence, once, and the
+// others are used.
 func TestBadModels(t *testing.T) {
 	bad := filepath.Join(t.TempDir(), "bad.onnx")
 	if err := os.WriteFile(bad, []byte("no model"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	wrong := shown(t)
 	for _, c := range []struct {
 		name, file, want string
 		role             onnx.Role
 	}{
 		{"not a model", bad, "the model bad.onnx cannot be used: ", onnx.FaceDetector},
-		{"of another role", wrong, "a model of the role active-speaker takes ", onnx.ActiveSpeaker},
+		{"of another role", write(t, onnxtest.AsItIs()), "a network that tells who speaks makes ", onnx.ActiveSpeaker},
+		{"of another role", write(t, onnxtest.AsItIs()), "the model's input is not one square picture", onnx.FaceLandmarks},
 	} {
 		folder := t.TempDir()
 		add(t, folder, c.role, c.file)
-		if _, err := open(t, folder); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: got %v, want %s", c.name, err, c.want)
+		add(t, folder, onnx.Wav2Lip, named(t, "good.onnx"))
+		s, log := open(t, folder)
+		if got := log.String(); strings.Count(got, "level=ERROR") != 1 || !strings.Contains(got, "role="+string(c.role)) || !strings.Contains(got, c.want) {
+			t.Errorf("%s: got %s, want %s", c.name, got, c.want)
+		}
+		if got, err := s.Names("warp"); len(got) != 2 || err != nil {
+			t.Errorf("%s: got engines %v, %v", c.name, got, err)
 		}
 	}
-	if _, err := open(t, filepath.Join(t.TempDir(), "none")); err == nil {
-		t.Error("a folder that isn't there was taken")
+	if _, log := open(t, filepath.Join(t.TempDir(), "none")); !strings.Contains(log.String(), "level=ERROR") {
+		t.Errorf("of a folder that isn't there: got %q", log)
 	}
+}
+
+// named is a good network in a file of that name.
+func named(t *testing.T, name string) string {
+	path := filepath.Join(t.TempDir(), name)
+	onnxtest.AsItIs().Write(t, path)
+	return path
 }

@@ -1,0 +1,100 @@
+package studio
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"lipsync/internal/face"
+	"lipsync/internal/onnx"
+	"lipsync/internal/speaker"
+	"lipsync/internal/wav2lip"
+)
+
+// tryTime is what a network has to run for the first time. Most take less than a
+// second, but TensorRT first compiles them.
+const tryTime = 10 * time.Minute
+
+// Try fails unless a network can do what its role asks of it.
+func Try(ctx context.Context, role onnx.Role, session *onnx.Session) error {
+	s, err := bare(ctx)
+	if err != nil {
+		return err
+	}
+	return errors.Join(s.use(ctx, role, session), s.Close())
+}
+
+// addAll adds the folder's models.
+func (s *Studio) addAll(ctx context.Context, o Options) {
+	catalog, err := onnx.ReadCatalog(o.Models)
+	if err != nil {
+		o.Log.Error("no model can be used", "error", err)
+		return
+	}
+	runtime, err := onnx.Open(o.Library)
+	if err != nil && len(catalog.Models) > 0 {
+		o.Log.Error("no model can be used", "error", err)
+		return
+	}
+	for _, m := range catalog.Models {
+		log := o.Log.With("role", m.Role, "file", m.File)
+		provider, err := s.add(ctx, m, runtime, o.Providers)
+		switch {
+		case err != nil:
+			log.Error("a model cannot be used", "error", err)
+		case len(o.Providers) > 0 && provider != o.Providers[0]:
+			log.Warn("a model runs on another provider than was asked for", "provider", provider, "asked", o.Providers[0])
+		default:
+			log.Info("a model is ready", "provider", provider)
+		}
+	}
+}
+
+// add loads a model and uses it, and returns what computes it.
+func (s *Studio) add(ctx context.Context, m onnx.Model, runtime *onnx.Runtime, providers []onnx.Provider) (onnx.Provider, error) {
+	session, err := m.Load(runtime, onnx.Options{Providers: providers})
+	if err != nil {
+		return "", err
+	}
+	if err := s.use(ctx, m.Role, session); err != nil {
+		return "", errors.Join(err, session.Close())
+	}
+	s.sessions = append(s.sessions, session)
+	return session.Provider(), nil
+}
+
+// use has a network do what its role asks, unless it can't.
+func (s *Studio) use(ctx context.Context, role onnx.Role, session *onnx.Session) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, tryTime)
+	defer cancel()
+	switch role {
+	case onnx.FaceDetector:
+		return s.find(ctx, session, s.landmarks)
+	case onnx.FaceLandmarks:
+		return s.find(ctx, s.detector, session)
+	case onnx.ActiveSpeaker:
+		s.Speaker, err = speaker.NewNetwork(session)
+		return err
+	case onnx.Wav2Lip:
+		engine, err := wav2lip.New(ctx, session, wav2lip.Options{})
+		if err != nil {
+			return err
+		}
+		s.Engines["wav2lip"] = engine
+		s.engines = append(s.engines, engine.Close)
+		return nil
+	}
+	return fmt.Errorf("there is no role %q", role)
+}
+
+// find has faces found by these networks.
+func (s *Studio) find(ctx context.Context, detector, landmarks *onnx.Session) error {
+	finder, err := face.NewFinder(ctx, detector, landmarks)
+	if err != nil {
+		return err
+	}
+	former := s.finder
+	s.finder, s.detector, s.landmarks = finder, detector, landmarks
+	return former.Close()
+}
