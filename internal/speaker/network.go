@@ -47,22 +47,23 @@ func fits(tensor onnx.Info, shape func(ticks int) []int) bool {
 // scorer is the use of a network for one video.
 type scorer struct {
 	*Network
-	binding *onnx.Binding // for windows of the last one's length
-	length  int
+	binding *onnx.Binding // for windows as long as the last one, rounded
+	length  int           // ticks
 }
 
 // score returns how surely the window's face speaks at each of its ticks: above
 // 0 if it does.
 func (s *scorer) score(ctx context.Context, w *Window, sound *Cepstra) ([]float32, error) {
-	if err := s.bind(ctx, len(w.crops)); err != nil {
+	if err := s.bind(ctx, rounded(len(w.crops))); err != nil {
 		return nil, err
 	}
 	heard, seen := s.binding.Input(s.sound), s.binding.Input(s.faces)
-	for i := range len(w.crops) * hopsPerTick {
+	for i := range s.length * hopsPerTick {
 		row := sound.at(w.from*hopsPerTick + i)
 		copy(heard[i*coefficients:], row[:])
 	}
-	for i, c := range w.crops {
+	for i := range s.length {
+		c := w.crops[min(i, len(w.crops)-1)] // the face stays as it is at the end
 		for k, v := range c {
 			seen[i*len(c)+k] = float32(v)
 		}
@@ -70,7 +71,19 @@ func (s *scorer) score(ctx context.Context, w *Window, sound *Cepstra) ([]float3
 	if err := s.binding.Run(ctx); err != nil {
 		return nil, err
 	}
-	return s.binding.Output(0), nil
+	return s.binding.Output(0)[:len(w.crops)], nil
+}
+
+// rounded is the length that a window of so many ticks is filled up to. For each
+// length that it meets, ONNX Runtime keeps memory of its own.
+func rounded(ticks int) int {
+	switch {
+	case ticks <= windowTicks/4:
+		return windowTicks / 4
+	case ticks <= windowTicks/2:
+		return windowTicks / 2
+	}
+	return windowTicks
 }
 
 // bind makes the memory for windows of a length; most are of the same.

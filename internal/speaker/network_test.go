@@ -1,6 +1,7 @@
 package speaker
 
 import (
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -103,6 +104,38 @@ func TestScore(t *testing.T) {
 		if before, after := c.score(track, -1), c.score(track, frames); before != unscored || after != unscored {
 			t.Errorf("track %d: got %g before and %g after it is seen, want %d", track, before, after, unscored)
 		}
+	}
+}
+
+// TestLengths checks that windows of any length meet the network in few, and that
+// every tick gets its own score.
+func TestLengths(t *testing.T) {
+	network, err := NewNetwork(identity(t, []int{1, -1, 13}, []int{1, -1, 112, 112}, []int{1, -1}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := scorer{Network: network}
+	defer s.close()
+	w, met := &Window{}, map[int]bool{}
+	for n := 1; n <= windowTicks; n++ {
+		c := new(crop)
+		for i := range c {
+			c[i] = uint8(n)
+		}
+		w.crops = append(w.crops, c)
+		scores, err := s.score(t.Context(), w, NewCepstra())
+		if err != nil || len(scores) != n {
+			t.Fatalf("%d ticks: got %d scores, %v", n, len(scores), err)
+		}
+		for i, got := range scores {
+			if got != float32(i+1) {
+				t.Fatalf("%d ticks: got %g at %d, want %d", n, got, i, i+1)
+			}
+		}
+		met[s.length] = true
+	}
+	if got, want := slices.Sorted(maps.Keys(met)), []int{25, 50, 100}; !slices.Equal(got, want) {
+		t.Errorf("the network met windows of %v ticks, want %v", got, want)
 	}
 }
 
