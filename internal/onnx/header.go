@@ -22,6 +22,8 @@ var (
 	errNoModel  = errors.New("it is no ONNX file, or is cut off")
 	errExternal = errors.New("its weights lie in other files: export it as one file")
 	errNested   = errors.New("its graphs are nested too deeply")
+	errFunction = errors.New("it defines functions of its own: export it with standard operators alone")
+	errSparse   = errors.New("it has sparse tensors: export it with dense ones")
 	errNoTensor = errors.New("an input or output is no tensor")
 	errType     = errors.New("an input or output is neither float32 nor float16")
 	errName     = errors.New("an input or output has a name that cannot be shown")
@@ -37,8 +39,8 @@ func readHeader(model []byte) (header, error) {
 		case 7: // graph
 			graphs++
 			return h.readGraph(f.bytes)
-		case 25: // functions
-			return checkFunction(f.bytes)
+		case 25: // functions, which may call themselves, or each other many times over
+			return errFunction
 		}
 		return nil
 	})
@@ -167,7 +169,8 @@ func readShape(b []byte) ([]int, error) {
 	return shape, err
 }
 
-// checkGraph walks through a GraphProto in search of weights in other files.
+// checkGraph walks through a GraphProto in search of weights in other files, and
+// of sparse ones, which take a few bytes of a file and any amount of memory.
 func checkGraph(graph []byte, depth int) error {
 	if depth > maxDepth {
 		return errNested
@@ -179,17 +182,7 @@ func checkGraph(graph []byte, depth int) error {
 		case 5: // initializer
 			return checkTensor(f.bytes)
 		case 15: // sparse_initializer
-			return checkSparse(f.bytes)
-		}
-		return nil
-	})
-}
-
-// checkFunction checks the nodes of a FunctionProto.
-func checkFunction(function []byte) error {
-	return fields(function, func(f field) error {
-		if f.number == 7 { // node
-			return checkNode(f.bytes, 0)
+			return errSparse
 		}
 		return nil
 	})
@@ -208,20 +201,10 @@ func checkNode(node []byte, depth int) error {
 			case 6, 11: // g, graphs
 				return checkGraph(f.bytes, depth+1)
 			case 22, 23: // sparse_tensor, sparse_tensors
-				return checkSparse(f.bytes)
+				return errSparse
 			}
 			return nil
 		})
-	})
-}
-
-// checkSparse checks the two tensors of a SparseTensorProto.
-func checkSparse(tensor []byte) error {
-	return fields(tensor, func(f field) error {
-		if f.number == 1 || f.number == 2 { // values, indices
-			return checkTensor(f.bytes)
-		}
-		return nil
 	})
 }
 

@@ -1,8 +1,11 @@
 package onnx_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
+
+	"google.golang.org/protobuf/encoding/protowire"
 
 	"lipsync/internal/onnx"
 	"lipsync/internal/onnx/onnxtest"
@@ -35,6 +38,10 @@ func TestHeader(t *testing.T) {
 		{"weights elsewhere", external(0).Bytes(), "its weights lie in other files: export it as one file"},
 		{"weights elsewhere in a branch", external(1).Bytes(), "its weights lie in other files: export it as one file"},
 		{"deep", external(40).Bytes(), "its graphs are nested too deeply"},
+		{"function that calls itself", caller(), "it defines functions of its own: export it with standard operators alone"},
+		{"10 GB of sparse weights", sparseWeights(), "it has sparse tensors: export it with dense ones"},
+		{"a sparse attribute", sparseAttribute(22), "it has sparse tensors: export it with dense ones"},
+		{"sparse attributes", sparseAttribute(23), "it has sparse tensors: export it with dense ones"},
 	} {
 		inputs, outputs, err := onnx.ReadHeader(c.model)
 		got := list(inputs) + " → " + list(outputs)
@@ -85,7 +92,46 @@ func external(depth int) onnxtest.Graph {
 	return p
 }
 
+// caller has a function whose only node calls it again. ONNX Runtime follows it
+// until its stack is full, which ends the process.
+func caller() []byte {
+	g := product(onnx.Float32)
+	g.Nodes = []onnxtest.Node{{Op: "F", Domain: "own", Inputs: []string{"a"}, Outputs: []string{"c"}}}
+	name, domain, input, output := []byte("F"), []byte("own"), []byte("a"), []byte("c")
+	call := slices.Concat(message(1, input), message(2, output), message(4, name), message(7, domain))
+	version := slices.Concat(message(1, domain), varint(2, 1))
+	function := slices.Concat(message(1, name), message(4, input), message(5, output), message(7, call),
+		message(9, version), message(10, domain))
+	return slices.Concat(g.Bytes(), message(8, version), message(25, function))
+}
+
+// sparseWeights has weights that are almost all 0, and would take 10 GB.
+func sparseWeights() []byte {
+	value := slices.Concat(varint(1, 1), varint(2, 1), message(9, make([]byte, 4)))          // a float32
+	index := slices.Concat(varint(1, 1), varint(2, 7), message(9, make([]byte, 8)))          // an int64
+	weights := slices.Concat(message(1, value), message(2, index), varint(3, 2_500_000_000)) // values, indices, dims
+	return message(7, message(15, weights))                                                  // graph, sparse_initializer
+}
+
+// sparseAttribute has a node with an attribute of sparse tensors, whose number
+// in AttributeProto is given.
+func sparseAttribute(number protowire.Number) []byte {
+	return message(7, message(1, message(5, message(number, nil)))) // graph, node, attribute
+}
+
+// message is a field that is a message or text.
+func message(number protowire.Number, content []byte) []byte {
+	return protowire.AppendBytes(protowire.AppendTag(nil, number, protowire.BytesType), content)
+}
+
+func varint(number protowire.Number, value uint64) []byte {
+	return protowire.AppendVarint(protowire.AppendTag(nil, number, protowire.VarintType), value)
+}
+
 func FuzzHeader(f *testing.F) {
+	f.Add(caller())
+	f.Add(sparseWeights())
+	f.Add(sparseAttribute(22))
 	f.Add(product(onnx.Float16).Bytes())
 	f.Add(external(2).Bytes())
 	f.Add(sequence().Bytes())

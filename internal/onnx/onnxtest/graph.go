@@ -25,6 +25,7 @@ type Graph struct {
 // Node is one step of a network.
 type Node struct {
 	Op              string
+	Domain          string // of the operator; "": ONNX's own
 	Inputs, Outputs []string
 	Attributes      map[string]any // of int, []int, float64, string, Tensor or Graph
 }
@@ -93,6 +94,7 @@ func (n Node) message() []byte {
 		m.bytes(2, []byte(name))
 	}
 	m.bytes(4, []byte(n.Op))
+	m.bytes(7, []byte(n.Domain))
 	for _, name := range slices.Sorted(maps.Keys(n.Attributes)) {
 		m.bytes(5, attribute(name, n.Attributes[name]))
 	}
