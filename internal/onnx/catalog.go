@@ -116,32 +116,3 @@ func (c *Catalog) Find(role Role) (Model, bool) {
 	}
 	return c.Models[i], true
 }
-
-// Path is where the model lies.
-func (m Model) Path() string { return filepath.Join(m.dir, m.File) }
-
-// Verify reads the file and fails unless it is the one that models.json names.
-func (m Model) Verify() error {
-	file, err := os.Open(m.Path())
-	if err != nil {
-		return &ModelError{File: m.File, Reason: "it cannot be read", Err: err}
-	}
-	defer file.Close()
-	digest := sha256.New()
-	if _, err := io.Copy(digest, file); err != nil {
-		return &ModelError{File: m.File, Reason: "it cannot be read", Err: err}
-	}
-	want, _ := hex.DecodeString(m.SHA256) // models.json was checked
-	if !bytes.Equal(digest.Sum(nil), want) {
-		return &ModelError{File: m.File, Reason: "it is not the file that " + CatalogName + " names: its SHA-256 differs"}
-	}
-	return nil
-}
-
-// Load verifies the model and loads it.
-func (m Model) Load(r *Runtime, o Options) (*Session, error) {
-	if err := m.Verify(); err != nil {
-		return nil, err
-	}
-	return r.Load(m.Path(), o)
-}

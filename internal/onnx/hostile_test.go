@@ -59,6 +59,25 @@ func TestLoadRefuses(t *testing.T) {
 	}
 }
 
+// TestLoadOfCatalog: of a model in a folder, only the content that models.json
+// names is loaded.
+func TestLoadOfCatalog(t *testing.T) {
+	dir := t.TempDir()
+	m, err := onnx.Add(dir, onnx.Model{Role: onnx.Wav2Lip}, write(t, product(onnx.Float32)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := m.Load(onnxtest.Runtime(t), onnx.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+	product(onnx.Float16).Write(t, m.Path())
+	if s, err := m.Load(onnxtest.Runtime(t), onnx.Options{}); err == nil || !strings.Contains(err.Error(), "SHA-256 differs") {
+		t.Errorf("another content: got %v and %v", s, err)
+	}
+}
+
 // sparse makes a file of the size, which takes no space.
 func sparse(t *testing.T, dir string, size int64) string {
 	t.Helper()

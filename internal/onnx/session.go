@@ -5,8 +5,6 @@ package onnx
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -14,9 +12,6 @@ import (
 
 	ort "github.com/yalue/onnxruntime_go"
 )
-
-// maxModel is the size of the largest model file, in bytes: that of a protobuf message.
-const maxModel = 2 << 30
 
 // Session is a network that is ready to run. It is safe for concurrent use.
 type Session struct {
@@ -27,14 +22,10 @@ type Session struct {
 	network *ort.DynamicAdvancedSession
 }
 
-// Load reads a model. A file that cannot be used is a *ModelError.
-func (r *Runtime) Load(path string, o Options) (*Session, error) {
+// load makes a session of a file's content.
+func (r *Runtime) load(file string, model []byte, o Options) (*Session, error) {
 	bad := func(reason error) error {
-		return &ModelError{File: filepath.Base(path), Reason: reason.Error(), Err: reason}
-	}
-	model, err := readModel(path)
-	if err != nil {
-		return nil, bad(err)
+		return &ModelError{File: file, Reason: reason.Error(), Err: reason}
 	}
 	h, err := readHeader(model)
 	if err != nil {
@@ -55,26 +46,7 @@ func (r *Runtime) Load(path string, o Options) (*Session, error) {
 		}
 	}
 	line, _, _ := strings.Cut(err.Error(), "\n")
-	return nil, &ModelError{File: filepath.Base(path), Reason: fmt.Sprintf("ONNX Runtime says %q", line), Err: err}
-}
-
-func readModel(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	switch {
-	case errors.Is(err, os.ErrNotExist):
-		return nil, errors.New("there is no such file")
-	case err != nil:
-		return nil, errors.New("it cannot be read")
-	case !info.Mode().IsRegular():
-		return nil, errors.New("it is no file")
-	case info.Size() >= maxModel:
-		return nil, errors.New("it is larger than 2 GiB")
-	}
-	model, err := os.ReadFile(path)
-	if err != nil {
-		return nil, errors.New("it cannot be read")
-	}
-	return model, nil
+	return nil, &ModelError{File: file, Reason: fmt.Sprintf("ONNX Runtime says %q", line), Err: err}
 }
 
 // build makes the network on the first of the providers, with the others for

@@ -1,0 +1,84 @@
+package onnx
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// maxModel is the size of the largest model file, in bytes: that of a protobuf message.
+const maxModel = 2 << 30
+
+// Path is where the model lies.
+func (m Model) Path() string { return filepath.Join(m.dir, m.File) }
+
+// Verify reads the file and fails unless it is the one that models.json names.
+func (m Model) Verify() error {
+	file, err := os.Open(m.Path())
+	if err != nil {
+		return &ModelError{File: m.File, Reason: "it cannot be read", Err: err}
+	}
+	defer file.Close()
+	digest := sha256.New()
+	if _, err := io.Copy(digest, file); err != nil {
+		return &ModelError{File: m.File, Reason: "it cannot be read", Err: err}
+	}
+	return m.compare(digest.Sum(nil))
+}
+
+func (m Model) compare(digest []byte) error {
+	want, _ := hex.DecodeString(m.SHA256) // models.json was checked
+	if !bytes.Equal(digest, want) {
+		return &ModelError{File: m.File, Reason: "it is not the file that " + CatalogName + " names: its SHA-256 differs"}
+	}
+	return nil
+}
+
+// Load loads the model if its file is the one that models.json names. It reads it
+// once: what is compared is what is loaded.
+func (m Model) Load(r *Runtime, o Options) (*Session, error) {
+	content, err := readModel(m.Path())
+	if err != nil {
+		return nil, err
+	}
+	digest := sha256.Sum256(content)
+	if err := m.compare(digest[:]); err != nil {
+		return nil, err
+	}
+	return r.load(m.File, content, o)
+}
+
+// Load reads a model. A file that cannot be used is a *ModelError.
+func (r *Runtime) Load(path string, o Options) (*Session, error) {
+	content, err := readModel(path)
+	if err != nil {
+		return nil, err
+	}
+	return r.load(filepath.Base(path), content, o)
+}
+
+func readModel(path string) ([]byte, error) {
+	bad := func(reason string, err error) ([]byte, error) {
+		return nil, &ModelError{File: filepath.Base(path), Reason: reason, Err: err}
+	}
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return bad("there is no such file", err)
+	case err != nil:
+		return bad("it cannot be read", err)
+	case !info.Mode().IsRegular():
+		return bad("it is no file", nil)
+	case info.Size() >= maxModel:
+		return bad("it is larger than 2 GiB", nil)
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return bad("it cannot be read", err)
+	}
+	return content, nil
+}
