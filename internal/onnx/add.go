@@ -13,9 +13,10 @@ import (
 )
 
 // Add copies a file into the folder of models, and enters it into models.json in
-// place of the one that had the role. Of the model the role counts, the licence
-// and the input size. A crash leaves both files whole; if it comes between them,
-// Verify tells that they differ, and adding again mends it.
+// place of the one that had the role, whose file is removed. Of the model the
+// role counts, the licence and the input size. A crash leaves all files whole; if
+// one of the role's own name was replaced and models.json not yet, Verify tells
+// that they differ, and adding again mends it.
 func Add(dir string, m Model, file string) (Model, error) {
 	c, err := ReadCatalog(dir)
 	if errors.Is(err, os.ErrNotExist) {
@@ -36,9 +37,28 @@ func Add(dir string, m Model, file string) (Model, error) {
 	if m.SHA256, err = copyFile(m.Path(), file); err != nil {
 		return Model{}, err
 	}
+	return m, c.enter(dir, m)
+}
+
+// enter writes the catalog with the model in place of the one that had the role,
+// and removes that one's file.
+func (c *Catalog) enter(dir string, m Model) error {
+	former, found := c.Find(m.Role)
 	c.Models = slices.DeleteFunc(c.Models, func(other Model) bool { return other.Role == m.Role })
 	c.Models = append(c.Models, m)
-	return m, c.write(dir)
+	if err := c.write(dir); err != nil || !found || c.names(former.File) {
+		return err
+	}
+	if err := os.Remove(former.Path()); !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// names tells whether a file is one of the catalog's: nothing keeps two roles
+// from having the same one.
+func (c *Catalog) names(file string) bool {
+	return slices.ContainsFunc(c.Models, func(m Model) bool { return m.File == file })
 }
 
 // copyFile returns the SHA-256 of what it copied.

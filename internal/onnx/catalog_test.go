@@ -3,6 +3,7 @@ package onnx
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -105,6 +106,46 @@ func TestAdd(t *testing.T) {
 	}
 	if entries, _ := os.ReadDir(dir); len(entries) != 2 {
 		t.Errorf("got %v, want a.onnx and models.json alone", entries)
+	}
+}
+
+// TestAddRemovesTheFormer: the file of a role that has another one now, unless it
+// is another role's too, as when models.json was written by hand.
+func TestAddRemovesTheFormer(t *testing.T) {
+	dir, from := t.TempDir(), t.TempDir()
+	files := func() (names []string) {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			names = append(names, e.Name())
+		}
+		return names
+	}
+	add := func(role Role, name string) {
+		file := filepath.Join(from, name)
+		if err := os.WriteFile(file, []byte(name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Add(dir, Model{Role: role}, file); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add(Wav2Lip, "a.onnx")
+	add(Wav2Lip, "b.onnx")
+	if got, want := files(), []string{"b.onnx", "models.json"}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	shared := Model{Role: Wav2Lip, File: "b.onnx", SHA256: digest}
+	c := &Catalog{Models: []Model{shared, {Role: FaceDetector, File: "b.onnx", SHA256: digest}}}
+	if err := c.write(dir); err != nil {
+		t.Fatal(err)
+	}
+	add(Wav2Lip, "c.onnx")
+	add(FaceDetector, "d.onnx")
+	if got, want := files(), []string{"c.onnx", "d.onnx", "models.json"}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }
 
