@@ -13,7 +13,11 @@ import (
 
 // Binding is the memory of one call of a network: made once, used again and
 // again, by one goroutine at a time. Several bindings of a session run at once.
-// The processor computes in place; to and from a GPU the library copies.
+//
+// The processor computes in place. For a GPU, which this was not tried on, the
+// library copies all inputs and outputs in each run, from and to ordinary memory:
+// its own I/O binding would keep them there, but the Go wrapper's run with one
+// (RunWithBinding) takes no options, so that no context could end it.
 type Binding struct {
 	session         *Session
 	inputs, outputs []*tensor
@@ -27,7 +31,7 @@ type Binding struct {
 // which ends soon after ctx does, with its error.
 func (s *Session) Bind(ctx context.Context, inputs, outputs [][]int) (_ *Binding, err error) {
 	b := &Binding{session: s}
-	runtime.SetFinalizer(b, (*Binding).Close) // one that is forgotten must not keep its memory pinned
+	runtime.SetFinalizer(b, (*Binding).Close) // one that is forgotten must not keep its memory
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, b.Close())

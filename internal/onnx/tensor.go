@@ -9,8 +9,9 @@ import (
 	ort "github.com/yalue/onnxruntime_go"
 )
 
-// tensor is an input or output. Its memory is Go's, pinned, so that the library
-// reads and writes it in place. Half-precision ones have the halves beside it.
+// tensor is an input or output. Its memory is Go's, which the pinner lets the
+// library hold on to; it is not page-locked, as copies to a GPU would like it.
+// Half-precision ones have the halves beside it.
 type tensor struct {
 	shape   []int
 	numbers []float32
