@@ -62,6 +62,23 @@ func TestDashboardCommand(t *testing.T) {
 	}
 }
 
+// TestDashboardAddress prints links that a browser can open, wherever the server
+// listens.
+func TestDashboardAddress(t *testing.T) {
+	everywhere := startServer(t, t.TempDir(), "--addr", "0.0.0.0:0")
+	_, port, _ := strings.Cut(everywhere.url, "://")
+	port = port[strings.LastIndex(port, ":"):]
+	proxied := startServer(t, t.TempDir(), "--public-url", "https://lips.example.com/")
+	for s, want := range map[*server]string{everywhere: "http://localhost" + port, proxied: "https://lips.example.com"} {
+		if got := s.link(t); !strings.HasPrefix(got, want+"/dashboard/sign-in?token=") {
+			t.Errorf("got %s, want it at %s", got, want)
+		}
+		if out, said, code := command(t, "dashboard", "--data", s.data); code != ok || !strings.HasPrefix(out, "dashboard: "+want+"/") {
+			t.Errorf("dashboard: got %q, %q, status %d, want a link at %s", out, said, code, want)
+		}
+	}
+}
+
 // TestDashboardKeys signs in, makes a key, calls the API with it, and revokes it.
 func TestDashboardKeys(t *testing.T) {
 	s := startServer(t, t.TempDir())

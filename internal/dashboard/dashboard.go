@@ -81,33 +81,52 @@ type pages struct {
 	reference reference
 }
 
-func (p *pages) mount() {
-	open := func(pattern string, h handler) { p.mux.Handle(pattern, p.serve(pattern, h)) }
-	private := func(pattern string, h handler) { open(pattern, p.signedIn(h)) }
-
-	open("GET /{$}", func(v *visit) error { return v.leadTo(Root) })
-	open("GET /dashboard/sign-in", p.signIn)
-	open("GET /dashboard/static/{name}", p.static)
-	open("/dashboard/", func(*visit) error { return missing() })
-
-	private("POST /dashboard/sign-out", p.signOut)
-	private("POST /dashboard/sign-out-everywhere", p.signOutEverywhere)
-	private("GET /dashboard", p.listRequests)
-	private("GET /dashboard/requests/{id}", p.showRequest)
-	private("POST /dashboard/requests/{id}/cancel", p.cancel)
-	private("GET /dashboard/new", p.newRequest)
-	private("POST /dashboard/new", p.startRequest)
-	private("POST /dashboard/uploads", p.createUpload)
-	private("GET /dashboard/usage", p.showUsage)
-	private("GET /dashboard/api", p.showAPI)
-	private("GET /dashboard/settings/keys", p.listKeys)
-	private("POST /dashboard/settings/keys", p.createKey)
-	private("GET /dashboard/settings/keys/{id}/revoke", p.askRevoke)
-	private("POST /dashboard/settings/keys/{id}/revoke", p.revokeKey)
-	private("GET /dashboard/settings/sessions", p.showSessions)
+// route is one row of the dashboard.
+type route struct {
+	pattern string
+	handler handler
 }
 
-func (p *pages) ServeHTTP(w http.ResponseWriter, r *http.Request) { p.mux.ServeHTTP(w, r) }
+// private are the routes for people who are signed in.
+func (p *pages) private() []route {
+	return []route{
+		{"GET /dashboard", p.listRequests},
+		{"GET /dashboard/requests/{id}", p.showRequest},
+		{"POST /dashboard/requests/{id}/cancel", p.cancel},
+		{"GET /dashboard/new", p.newRequest},
+		{"POST /dashboard/new", p.startRequest},
+		{"POST /dashboard/uploads", p.createUpload},
+		{"GET /dashboard/usage", p.showUsage},
+		{"GET /dashboard/api", p.showAPI},
+		{"GET /dashboard/settings/keys", p.listKeys},
+		{"POST /dashboard/settings/keys", p.createKey},
+		{"GET /dashboard/settings/keys/{id}/revoke", p.askRevoke},
+		{"POST /dashboard/settings/keys/{id}/revoke", p.revokeKey},
+		{"GET /dashboard/settings/sessions", p.showSessions},
+		{"POST /dashboard/sign-out", p.signOut},
+		{"POST /dashboard/sign-out-everywhere", p.signOutEverywhere},
+	}
+}
+
+func (p *pages) mount() {
+	for _, r := range []route{
+		{"GET /{$}", func(v *visit) error { return v.leadTo(Root) }},
+		{"GET /dashboard/sign-in", p.signIn},
+		{"GET /dashboard/static/{name}", p.static},
+		{"/", func(*visit) error { return missing() }},
+	} {
+		p.mux.Handle(r.pattern, p.serve(r.pattern, r.handler))
+	}
+	for _, r := range p.private() {
+		p.mux.Handle(r.pattern, p.serve(r.pattern, p.signedIn(r.handler)))
+	}
+}
+
+// ServeHTTP sets the headers of all answers, those of the mux itself among them.
+func (p *pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	setHeaders(w.Header())
+	p.mux.ServeHTTP(w, r)
+}
 
 // base is the address of the service as the person knows it, with no path.
 func (p *pages) base(r *http.Request) *url.URL {

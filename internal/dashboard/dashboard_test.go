@@ -67,10 +67,14 @@ func newHome(t testing.TB) *home {
 		Store: store, Objects: objects, Queue: lossy{}, Now: clock.Now, NewID: uuid.NewString, Random: rand.Reader,
 		GenerateRate: 60, ReadRate: 600, Engines: []string{"warp", "wav2lip"},
 	}
-	mux := http.NewServeMux()
-	mux.Handle(disk.Prefix, objects.Handler())
-	mux.Handle("/", h.handler(t))
-	h.Server = httptest.NewServer(mux)
+	handler := h.handler(t)
+	h.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, disk.Prefix) {
+			objects.Handler().ServeHTTP(w, r)
+		} else {
+			handler.ServeHTTP(w, r)
+		}
+	}))
 	t.Cleanup(h.Close)
 	h.browser = h.newBrowser(t)
 	return h

@@ -29,7 +29,7 @@ func TestEveryPage(t *testing.T) {
 	h.signIn(t)
 	loads := regexp.MustCompile(`(?:src|href)="(/dashboard/static/[^"]+)"`)
 	inline := regexp.MustCompile(`(?i)<style|<script>|\sstyle=|\son[a-z]+=|javascript:`)
-	for _, path := range append(everyPage, "/dashboard/sign-in", "/dashboard/nowhere") {
+	for _, path := range append(everyPage, "/dashboard/sign-in", "/dashboard/nowhere", "/dashboard/requests/unknown") {
 		got := h.get(t, path)
 		for name, want := range map[string]string{
 			"Content-Security-Policy": policy, "X-Frame-Options": "DENY", "X-Content-Type-Options": "nosniff",
@@ -54,6 +54,13 @@ func TestEveryPage(t *testing.T) {
 		}
 	}
 	h.get(t, "/dashboard/nowhere").must(t, http.StatusNotFound, "Not found")
+	for _, got := range []answer{
+		h.do(t, http.MethodPost, "/dashboard", nil), h.do(t, http.MethodDelete, "/dashboard/new", nil), h.get(t, "/dashboard//new"),
+	} {
+		if got.status == http.StatusOK || got.header.Get("Content-Security-Policy") != policy {
+			t.Errorf("got %d with the headers %v", got.status, got.header)
+		}
+	}
 }
 
 func TestKeys(t *testing.T) {

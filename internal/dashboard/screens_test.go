@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/chromedp"
+
 	"lipsync/internal/dashboard/browsertest"
 	"lipsync/internal/lipsync"
 )
@@ -24,23 +26,35 @@ func TestScreens(t *testing.T) {
 	b := browsertest.New(t)
 	b.Open(h.URL + h.newLink(t))
 	axe := readAxe(t)
+	look := func(name string, width int64, scheme string) {
+		t.Helper()
+		if browsertest.Eval[bool](b, "document.documentElement.scrollWidth > innerWidth") {
+			t.Errorf("%s is wider than %d pixels", name, width)
+		}
+		if axe != "" {
+			for _, problem := range problems(b, axe) {
+				t.Errorf("%s, %d pixels, %s: %s", name, width, scheme, problem)
+			}
+		}
+		if *screens != "" {
+			screen(t, b, filepath.Join(*screens, fmt.Sprintf("%s-%d-%s.png", name, width, scheme)))
+		}
+	}
 	for _, scheme := range []string{"light", "dark"} {
 		for _, width := range []int64{390, 1280} {
 			b.Look(width, scheme)
 			for name, path := range paths {
 				b.Open(h.URL + path)
-				if browsertest.Eval[bool](b, "document.documentElement.scrollWidth > innerWidth") {
-					t.Errorf("%s is wider than %d pixels", path, width)
-				}
-				if axe != "" {
-					for _, problem := range problems(b, axe) {
-						t.Errorf("%s, %d pixels, %s: %s", path, width, scheme, problem)
-					}
-				}
-				if *screens != "" {
-					screen(t, b, filepath.Join(*screens, fmt.Sprintf("%s-%d-%s.png", name, width, scheme)))
-				}
+				look(name, width, scheme)
 			}
+			b.Open(h.URL + "/dashboard/settings/keys")
+			b.Do(chromedp.SendKeys("input[name=name]", "new\n"))
+			b.Wait(`document.getElementById("token")`)
+			look("new-key", width, scheme)
+			b.Open(h.URL + "/dashboard/new")
+			b.Do(chromedp.Click(".new summary"), chromedp.Click("[data-start]"))
+			b.Wait(`document.querySelector("[data-problem]").textContent`)
+			look("new-problem", width, scheme)
 		}
 	}
 }

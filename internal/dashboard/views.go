@@ -50,7 +50,7 @@ func parseViews(more template.FuncMap) (views, error) {
 	if err := v.readAssets(); err != nil {
 		return v, err
 	}
-	layout, err := template.New("layout").Funcs(v.functions()).Funcs(more).ParseFS(pageFiles, "pages/layout.html", "pages/parts.html", "pages/samples.html")
+	layout, err := template.New("layout").Funcs(v.functions()).Funcs(more).ParseFS(pageFiles, "pages/shared/*.html")
 	if err != nil {
 		return v, err
 	}

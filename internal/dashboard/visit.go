@@ -52,7 +52,6 @@ func setHeaders(h http.Header) {
 func (p *pages) serve(route string, h handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := p.service.Now()
-		setHeaders(w.Header())
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 		v := &visit{ResponseWriter: w, Request: r, pages: p}
 		err := guard(h, v)
