@@ -4,7 +4,8 @@
 //
 // The network sees a face with its lower half hidden, the same face as it is,
 // and 0.2 s of sound, and paints the face that says it. export/export.py makes
-// such a model from the published checkpoint.
+// such a model from the published checkpoint, and export/verify.py compares the
+// two.
 package wav2lip
 
 import (
