@@ -1,10 +1,12 @@
 package wav2lip
 
 import (
+	"context"
 	"path/filepath"
 	"testing"
 
 	"lipsync/internal/face/facetest"
+	"lipsync/internal/ffmpeg/ffmpegtest"
 	"lipsync/internal/onnx"
 	"lipsync/internal/onnx/onnxtest"
 )
@@ -73,5 +75,48 @@ func TestONNX(t *testing.T) {
 				m.Release()
 			}
 		})
+	}
+}
+
+// announced is a binding that tells when it is run.
+type announced struct {
+	binding
+	runs chan<- struct{}
+}
+
+func (a announced) Run(ctx context.Context) error {
+	a.runs <- struct{}{}
+	return a.binding.Run(ctx)
+}
+
+// TestJobEndsWithContext ends a job while the network runs that never would end,
+// and then the engine.
+func TestJobEndsWithContext(t *testing.T) {
+	session, runs := loadGraph(t, onnxtest.Endless()), make(chan struct{}, 100)
+	m, err := newModel(session.Inputs(), session.Outputs(), 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.bind = func(ctx context.Context, inputs, outputs [][]int) (binding, error) {
+		b, err := session.Bind(ctx, inputs, outputs)
+		return announced{b, runs}, err
+	}
+	e, err := start(t.Context(), m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-runs // it was tried, on black faces
+	video := ffmpegtest.Make(t, "in.mp4", "-f", "lavfi", "-i", "color=gray:s=320x260:d=1:r=25")
+	audio := ffmpegtest.Make(t, "in.wav", "-f", "lavfi", "-i", "sine=d=1")
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- renderTo(ctx, t, e, video, audio, filepath.Join(t.TempDir(), "out.mp4")) }()
+	<-runs
+	cancel()
+	if err := <-done; err != context.Canceled {
+		t.Errorf("got %v, want %v", err, context.Canceled)
+	}
+	if err := e.Close(); err != nil {
+		t.Error(err)
 	}
 }

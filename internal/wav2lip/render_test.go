@@ -29,14 +29,15 @@ var sitter = facetest.Head{X: 160, Y: 110, Eyes: 60}
 // canonical face the first begins, and how wide and tall each is.
 const bits, bitLeft, bitTop, bitWide, bitTall = 8, .75, 1.35, .11, .3
 
-// TestFramesGetTheirSound renders a video with a network that finds out which
+// TestFramesGetTheirSound renders videos with a network that finds out which
 // window of the sound it hears, and paints its number. Each frame of the output
-// must show its own.
+// must show its own, though the jobs run at once and share the network's batches.
 func TestFramesGetTheirSound(t *testing.T) {
 	path, heard := chirp(t, 2.03)
 	e := newTestEngine(t, 96, 4, func(_, sound, out []float32) { paintNumber(out, heard(sound)) })
 	for _, rate := range []ffmpeg.Rate{{Num: 24000, Den: 1001}, {Num: 25, Den: 1}, {Num: 30000, Den: 1001}, {Num: 30, Den: 1}, {Num: 50, Den: 1}, {Num: 60, Den: 1}} {
 		t.Run(rate.String(), func(t *testing.T) {
+			t.Parallel()
 			video := ffmpegtest.Make(t, "in.mp4", "-f", "lavfi", "-i", "color=gray:s=320x260:d=1:r="+rate.String())
 			numbers := readNumbers(t, renderTest(t, e, video, path))
 			if want := rate.Frames(int64(2.03*16000), 16000); len(numbers) != int(want) {
@@ -106,18 +107,22 @@ func paintNumber(out []float32, number int) {
 
 func renderTest(t *testing.T, e *Engine, video, audio string) (output string) {
 	t.Helper()
+	output = filepath.Join(t.TempDir(), "out.mp4")
+	if err := renderTo(t.Context(), t, e, video, audio, output); err != nil {
+		t.Fatal(err)
+	}
+	return output
+}
+
+func renderTo(ctx context.Context, t *testing.T, e *Engine, video, audio, output string) error {
 	tracker := seated{face.Face{Box: face.Box{X: 160, Y: 150, Size: 160}, Points: landmarks(sitter)}}
 	r := &render.Renderer{
 		Tools: ffmpegtest.Tools(t), Engines: map[string]render.Engine{"wav2lip": e}, Limits: render.DefaultLimits(),
 		NewTracker: func() (render.Tracker, error) { return tracker, nil },
 	}
-	dir := t.TempDir()
-	output = filepath.Join(dir, "out.mp4")
-	job := render.Job{Video: video, Audio: audio, Output: output, Scratch: dir, Engine: "wav2lip", LargestFace: true}
-	if err := r.Render(t.Context(), job); err != nil {
-		t.Fatal(err)
-	}
-	return output
+	return r.Render(ctx, render.Job{
+		Video: video, Audio: audio, Output: output, Scratch: filepath.Dir(output), Engine: "wav2lip", LargestFace: true,
+	})
 }
 
 // readNumbers reads what is painted on each frame of a video.
