@@ -4,6 +4,7 @@
 #   image.sh packages      install what the runner calls
 #   image.sh user [ROOT]   make the user that it runs as, and its scratch folder
 #   image.sh check         fail unless ffmpeg here can do all that is asked of it
+#   image.sh check-nvidia  the same of what it does on an NVIDIA GPU
 set -eu
 
 # Debian drops a version from its mirrors when it has a newer one. Then this step
@@ -28,13 +29,13 @@ user() {
 	chown "$id:$id" "$1/scratch"
 }
 
-# has KIND NAME...: ffmpeg -KIND lists each of the names.
+# has KIND NAME...: ffmpeg -KIND lists each of the names, alone or after flags.
 has() {
 	kind=$1
 	shift
 	list=$(ffmpeg -hide_banner "-$kind") || { echo "ffmpeg -$kind failed" >&2; exit 1; }
 	for name; do
-		echo "$list" | awk -v name="$name" '$2 == name { found = 1 } END { exit !found }' ||
+		echo "$list" | awk -v name="$name" '$1 == name || $2 == name { found = 1 } END { exit !found }' ||
 			{ echo "ffmpeg has no $name among its $kind" >&2; exit 1; }
 	done
 }
@@ -48,9 +49,16 @@ check() {
 	has filters fps setpts scale crop format premultiply transpose hflip vflip zscale tonemap setparams aresample asetpts
 }
 
+# The GPU itself is not there while an image is made: the runner tries it.
+check_nvidia() {
+	has hwaccels cuda
+	has encoders h264_nvenc
+}
+
 case "${1-}" in
 packages) packages ;;
 user) user "${2-}" ;;
 check) check ;;
-*) sed -n '2,6s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+check-nvidia) check_nvidia ;;
+*) sed -n '2,7s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac

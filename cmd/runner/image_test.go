@@ -23,21 +23,27 @@ func step(t *testing.T, path string, args ...string) (out string, err error) {
 
 func TestImageCheck(t *testing.T) {
 	path := os.Getenv("PATH")
-	if out, err := step(t, path, "check"); err != nil {
-		t.Errorf("%v: %s", err, out)
-	}
-	poor := t.TempDir()
 	real, err := exec.LookPath("ffmpeg")
 	if err != nil {
 		t.Fatal(err)
 	}
-	script := "#!/bin/sh\n" + real + ` "$@" | grep -v tonemap` + "\n"
-	if err := os.WriteFile(filepath.Join(poor, "ffmpeg"), []byte(script), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	out, err := step(t, poor+":"+path, "check")
-	if want := "ffmpeg has no tonemap among its filters\n"; err == nil || out != want {
-		t.Errorf("with a poor ffmpeg: got %v and %q, want %q", err, out, want)
+	for _, c := range []struct{ check, without, want string }{
+		{"check", "tonemap", "ffmpeg has no tonemap among its filters\n"},
+		{"check-nvidia", "h264_nvenc", "ffmpeg has no h264_nvenc among its encoders\n"},
+		{"check-nvidia", "cuda", "ffmpeg has no cuda among its hwaccels\n"},
+	} {
+		if out, err := step(t, path, c.check); err != nil {
+			t.Errorf("%s: %v: %s", c.check, err, out)
+		}
+		poor := t.TempDir()
+		script := "#!/bin/sh\n" + real + ` "$@" | grep -v ` + c.without + "\n"
+		if err := os.WriteFile(filepath.Join(poor, "ffmpeg"), []byte(script), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		out, err := step(t, poor+":"+path, c.check)
+		if err == nil || out != c.want {
+			t.Errorf("%s with a poor ffmpeg: got %v and %q, want %q", c.check, err, out, c.want)
+		}
 	}
 }
 
@@ -86,7 +92,7 @@ func TestDockerfile(t *testing.T) {
 			t.Errorf("got %d lines %q, want 1", n, line)
 		}
 	}
-	for _, line := range []string{"USER 65532:65532", "RUN sh /image.sh packages && sh /image.sh user && sh /image.sh check"} {
+	for _, line := range []string{"USER 65532:65532", "RUN sh /image.sh packages && sh /image.sh user && sh /image.sh check", "RUN sh /image.sh check-nvidia"} {
 		if !strings.Contains(text, "\n"+line+"\n") {
 			t.Errorf("no line %q", line)
 		}

@@ -54,17 +54,28 @@ func TestDecodeArgs(t *testing.T) {
 	}
 }
 
-// TestNVIDIA holds both sides of a job to the GPU, or to the CPU alone.
+// TestNVIDIA holds both sides of a job to the GPU, or to the CPU alone, which
+// encodes small pictures too: NVIDIA's encoder does not take them.
 func TestNVIDIA(t *testing.T) {
-	in := &Info{Path: "in", Format: "mov", Video: &Video{codec: "h264", Width: 64, Height: 32, Rate: Rate{25, 1}}}
-	for _, nvidia := range []bool{false, true} {
-		tools := &Tools{Threads: 2, NVIDIA: nvidia}
+	for _, test := range []struct {
+		nvidia        bool
+		width, height int
+		encoder       string
+	}{
+		{false, 1280, 720, "libx264"},
+		{true, 1280, 720, "h264_nvenc"},
+		{true, 160, 160, "h264_nvenc"},
+		{true, 158, 720, "libx264"},
+		{true, 1280, 158, "libx264"},
+	} {
+		in := &Info{Path: "in", Format: "mov", Video: &Video{codec: "h264", Width: test.width, Height: test.height, Rate: Rate{25, 1}}}
+		tools := &Tools{Threads: 2, NVIDIA: test.nvidia}
 		decode, encode := decodeArgs(tools, in, span{to: 9}), encodeArgs(tools, in.Video, "aac", "out")
-		if at := slices.Index(decode, "-hwaccel"); (at >= 0) != nvidia || at > slices.Index(decode, "-i") {
-			t.Errorf("NVIDIA %t: decodes by %s", nvidia, decode)
+		if at := slices.Index(decode, "-hwaccel"); (at >= 0) != test.nvidia || at > slices.Index(decode, "-i") {
+			t.Errorf("%+v: decodes by %s", test, decode)
 		}
-		if slices.Contains(encode, "h264_nvenc") != nvidia || slices.Contains(encode, "libx264") == nvidia {
-			t.Errorf("NVIDIA %t: encodes by %s", nvidia, encode)
+		if n := slices.Index(encode, test.encoder); n < 0 || encode[n-1] != "-c:v" || slices.Contains(encode[n:], "-c:v") {
+			t.Errorf("%+v: encodes by %s", test, encode)
 		}
 	}
 }

@@ -69,13 +69,18 @@ func encodeArgs(t *Tools, v *Video, aac, output string) []string {
 		"-protocol_whitelist", "file", "-f", "mov", "-i", "file:" + aac,
 		"-map", "0:v", "-map", "1:a", "-c:a", "copy",
 		"-vf", v.tags(), "-profile:v", "high"}
-	args = append(args, t.encoding()...)
+	args = append(args, t.encoding(v)...)
 	return append(args, "-map_metadata", "-1", "-movflags", "+faststart", "-f", "mp4", "-y", "file:"+output)
 }
 
+// nvidiaSide is the shorter side of the smallest pictures that NVIDIA's encoder
+// gets, in pixels. It refuses small ones: users report below 145 × 49 and below
+// 145 × 145. This was not tried on a GPU.
+const nvidiaSide = 160
+
 // encoding chooses the encoder of pictures and how near it keeps to them.
-func (t *Tools) encoding() []string {
-	if t.NVIDIA {
+func (t *Tools) encoding(v *Video) []string {
+	if t.NVIDIA && min(v.Width, v.Height) >= nvidiaSide {
 		// About what libx264 makes below.
 		return []string{"-c:v", "h264_nvenc", "-preset", "p5", "-tune", "hq", "-rc", "vbr", "-cq", "16", "-b:v", "0", "-spatial_aq", "1"}
 	}

@@ -34,7 +34,7 @@ type Tools struct {
 	FFmpeg, FFprobe string // paths
 	Threads         int    // of each decoder and encoder
 	// NVIDIA has pictures decoded and encoded by an NVIDIA GPU, as far as it
-	// knows their format; see CheckNVIDIA.
+	// knows their format and takes their size; see CheckNVIDIA.
 	NVIDIA bool
 }
 
