@@ -9,7 +9,8 @@ CHECKOUT is a copy of github.com/Rudrabha/Wav2Lip, which is not for commercial
 use and no part of this repository. Its inference.py is run as it is, but that the
 box of the face is given to it, so that it looks for none. What is timed is its
 whole job, from reading the video to the file with sound, without the import of
-its libraries.
+its libraries. It loads its network for each job, and that is timed too, while
+the jobs that bench_test.go times share one that is loaded before.
 """
 
 import argparse
