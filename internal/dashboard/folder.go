@@ -12,6 +12,8 @@ import (
 	"net/url"
 	"os"
 	"path"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -29,7 +31,7 @@ type Folder struct {
 // Where things lie in the folder.
 const (
 	secretFile = "secret"   // seals cookies
-	links      = "links"    // a file for each link, named by its token's SHA-256, with its end in it
+	links      = "links"    // a file for each link: SHA-256 of its token, a dot, and when it ends, in seconds since 1970
 	ended      = "sessions" // a file for each account whose sessions were ended, with their generation
 )
 
@@ -85,14 +87,12 @@ func (f *Folder) NewLink() (*url.URL, error) {
 		return nil, err
 	}
 	token := rand.Text() + rand.Text()
-	end := f.now().Add(LinkLife).UTC().Format(time.RFC3339)
-	if err := f.write(linkFile(token), []byte(end)); err != nil {
+	name := fmt.Sprintf("%s.%d", digest(token), f.now().Add(LinkLife).Unix())
+	if err := f.root.WriteFile(path.Join(links, name), nil, 0o600); err != nil {
 		return nil, err
 	}
 	return &url.URL{Path: Root + "/sign-in", RawQuery: url.Values{"token": {token}}.Encode()}, nil
 }
-
-func linkFile(token string) string { return path.Join(links, digest(token)) }
 
 func digest(text string) string {
 	sum := sha256.Sum256([]byte(text))
@@ -101,11 +101,10 @@ func digest(text string) string {
 
 // dropLinks forgets the links that ended.
 func (f *Folder) dropLinks() error {
-	names, err := fs.ReadDir(f.root.FS(), links)
-	for _, entry := range names {
-		name := path.Join(links, entry.Name())
-		if !f.good(name) {
-			err = errors.Join(err, ignore(f.root.Remove(name), fs.ErrNotExist))
+	entries, err := fs.ReadDir(f.root.FS(), links)
+	for _, entry := range entries {
+		if !f.good(entry.Name()) {
+			err = errors.Join(err, ignore(f.root.Remove(path.Join(links, entry.Name())), fs.ErrNotExist))
 		}
 	}
 	return err
@@ -113,32 +112,39 @@ func (f *Folder) dropLinks() error {
 
 // good tells whether the file is of a link that has not ended.
 func (f *Folder) good(name string) bool {
-	b, err := f.root.ReadFile(name)
-	if err != nil {
-		return false
-	}
-	end, err := time.Parse(time.RFC3339, string(b))
-	return err == nil && f.now().Before(end)
+	_, text, _ := strings.Cut(name, ".")
+	end, err := strconv.ParseInt(text, 10, 64)
+	return err == nil && f.now().Before(time.Unix(end, 0))
 }
 
-// Identify implements SignIn: the call names the token of a link. The file of a
-// link can be removed once, whoever tries at the same time. A HEAD, which looks
-// what a link leads to, doesn't use it.
+// Identify implements SignIn: the call names the token of a link. A HEAD, which
+// looks what a link leads to, doesn't use it.
 func (f *Folder) Identify(_ http.ResponseWriter, r *http.Request) (Person, bool, error) {
 	token := r.URL.Query().Get("token")
 	if token == "" || r.Method != http.MethodGet {
 		return Person{}, false, refused("")
 	}
-	name := linkFile(token)
-	good := f.good(name)
-	err := f.root.Remove(name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist), err == nil && !good:
-		return Person{}, false, refused("This link was used already, or is older than 10 minutes.")
-	case err != nil:
+	used, err := f.useLink(digest(token))
+	if err != nil {
 		return Person{}, false, fmt.Errorf("sign in: %w", err)
 	}
+	if !used {
+		return Person{}, false, refused("This link was used already, or is older than 10 minutes.")
+	}
 	return Person{Account: f.account, Name: f.account}, false, nil
+}
+
+// useLink reports whether there is a good link of the digest, and then ends it: its
+// file can be removed once, whoever tries at the same time.
+func (f *Folder) useLink(digest string) (used bool, err error) {
+	entries, err := fs.ReadDir(f.root.FS(), links)
+	for _, entry := range entries {
+		if strings.HasPrefix(entry.Name(), digest+".") && f.good(entry.Name()) {
+			err := f.root.Remove(path.Join(links, entry.Name()))
+			return err == nil, ignore(err, fs.ErrNotExist)
+		}
+	}
+	return false, err
 }
 
 // Generation implements Sessions.
