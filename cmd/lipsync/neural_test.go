@@ -1,0 +1,126 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"lipsync/internal/onnx"
+	"lipsync/internal/onnx/onnxtest"
+)
+
+// serveWith are the options of a server with a network of the Wav2Lip kind.
+func serveWith(t *testing.T, g onnxtest.Graph) []string {
+	t.Helper()
+	onnxtest.Runtime(t)
+	models, file := t.TempDir(), filepath.Join(t.TempDir(), "test.onnx")
+	g.Write(t, file)
+	if _, err := onnx.Add(models, onnx.Model{Role: onnx.Wav2Lip}, file); err != nil {
+		t.Fatal(err)
+	}
+	return []string{"--workers", "1", "--models", models, "--onnxruntime", onnxtest.Library(t)}
+}
+
+// startWith starts a job of the fixtures with an engine.
+func (c client) startWith(t *testing.T, engine string) string {
+	t.Helper()
+	type input struct {
+		Type string `json:"type"`
+		URL  string `json:"url"`
+	}
+	var made struct {
+		ID string `json:"request_id"`
+	}
+	c.post(t, "/api/v1/lipsync/generate", map[string]any{
+		"model":  engine,
+		"inputs": []input{{"video", c.upload(t, "video", fixtures.video)}, {"audio", c.upload(t, "audio", fixtures.speech)}},
+	}, &made)
+	return made.ID
+}
+
+// TestServeModel renders with a network. The next server has lost it: what was
+// asked of it fails, and all else goes on.
+func TestServeModel(t *testing.T) {
+	data, with := t.TempDir(), serveWith(t, onnxtest.AsItIs())
+	s := startServer(t, data, with...)
+	c := client{s.url, newKey(t, data)}
+	if got := s.log.with(`msg="a model is ready" role=wav2lip file=test.onnx provider=`); len(got) != 1 {
+		t.Errorf("the log tells %d times of the model: %q", len(got), s.log.with(""))
+	}
+	r := c.wait(t, c.startWith(t, "wav2lip"))
+	if r.Status != "completed" {
+		t.Fatalf("got %+v, want it completed", r)
+	}
+	output := filepath.Join(t.TempDir(), "output.mp4")
+	if err := c.download(t.Context(), r.OutputURL, output); err != nil {
+		t.Fatal(err)
+	}
+	wantVideo(t, output, "480,270,25/1,15")
+
+	lost, other := c.startWith(t, "wav2lip"), c.startWith(t, "warp")
+	s.kill()
+	s = startServer(t, data, "--workers", "1")
+	c.base = s.url
+	if r := c.wait(t, lost); r.Status != "failed" || r.ErrorMessage != `model "wav2lip" is not installed` {
+		t.Errorf("without its model: got %+v", r)
+	}
+	if r := c.wait(t, other); r.Status != "completed" {
+		t.Errorf("of warp: got %+v, want it completed", r)
+	}
+}
+
+// TestServeBadModel starts with a model that can't be used. Only where it is the
+// default the server doesn't.
+func TestServeBadModel(t *testing.T) {
+	data, with := t.TempDir(), serveWith(t, onnxtest.Graph{})
+	s := startServer(t, data, with...)
+	c := client{s.url, newKey(t, data)}
+	if got := s.log.with("level=ERROR"); len(got) != 1 || !strings.Contains(got[0], "role=wav2lip file=test.onnx error=") {
+		t.Errorf("logged %q", got)
+	}
+	if r := c.wait(t, c.startWith(t, "warp")); r.Status != "completed" {
+		t.Errorf("got %+v, want it completed", r)
+	}
+	_, said, status := command(t, append([]string{"serve", "--data", t.TempDir(), "--addr=127.0.0.1:0", "--engine=wav2lip"}, with...)...)
+	if status != failed || !strings.Contains(said, "lipsync: there is no engine wav2lip: ") {
+		t.Errorf("as the default: got status %d, %q", status, said)
+	}
+}
+
+// TestCancelNetwork cancels a request while its network computes, which it would
+// do for ever, and stops the server while another one does.
+func TestCancelNetwork(t *testing.T) {
+	data, with := t.TempDir(), serveWith(t, onnxtest.Endless())
+	s := startServer(t, data, with...)
+	c := client{s.url, newKey(t, data)}
+	id := c.startWith(t, "wav2lip")
+	c.waitPainting(t, id)
+	if got := c.cancel(t, id); got.Status != "failed" || got.ErrorMessage != "canceled by the client" {
+		t.Errorf("got %+v, want it canceled", got)
+	}
+	s.waitFor(t, `msg="stopped`, 5*time.Second)
+	if r := c.wait(t, c.startWith(t, "warp")); r.Status != "completed" {
+		t.Errorf("next: got %+v, want it completed", r)
+	}
+	s.waitFor(t, "msg=completed", 5*time.Second)
+	s.wantNothingOf(t, id)
+	c.waitPainting(t, c.startWith(t, "wav2lip"))
+	if err := s.stop(t); err != nil {
+		t.Errorf("stop: %v, log %q", err, s.log.with(""))
+	}
+}
+
+// waitPainting waits until all is seen of a request's video, and no mouth is made yet.
+func (c client) waitPainting(t *testing.T, id string) {
+	t.Helper()
+	const seen = 30 // percent
+	var p howFar
+	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(500 * time.Millisecond) {
+		before := p
+		if p = c.progress(t, id); p.Percent == seen && p == before {
+			return
+		}
+	}
+	t.Fatalf("got %+v after two minutes, want its mouths to be made", p)
+}
