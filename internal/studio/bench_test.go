@@ -68,15 +68,19 @@ func BenchmarkTwoHours(b *testing.B) {
 	}
 }
 
-// BenchmarkJobs renders 200 videos of a second, and tells the memory after the
-// twentieth and after the last.
+// BenchmarkJobs renders 200 videos of 20 lengths up to 4 s, and tells the memory
+// after the twentieth and after the last.
 func BenchmarkJobs(b *testing.B) {
 	s := neural(b)
 	source := filepath.Join(onnxtest.Models(b), "..", "media", "two_people.mp4")
-	short := ffmpegtest.Make(b, "short.mp4", "-t", "1", "-i", source, "-vf", "scale=256:128,fps=10", "-c:a", "aac")
+	var clips [20]string
+	for i := range clips {
+		seconds := fmt.Sprint(.2 * float64(i+1))
+		clips[i] = ffmpegtest.Make(b, "short.mp4", "-t", seconds, "-i", source, "-vf", "scale=256:128,fps=10", "-c:a", "aac")
+	}
 	for b.Loop() {
 		for i := range 200 {
-			scratch := b.TempDir()
+			short, scratch := clips[i%len(clips)], b.TempDir()
 			err := s.Render(b.Context(), render.Job{
 				Video: short, Audio: short, Output: filepath.Join(scratch, "out.mp4"), Scratch: scratch, Engine: []string{"wav2lip", "warp"}[i%2],
 			})
