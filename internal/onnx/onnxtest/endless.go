@@ -6,8 +6,8 @@ import (
 	"lipsync/internal/onnx"
 )
 
-// Endless is the network, but it computes for ever unless the largest number of
-// one of its tensors is 0; then it is as before.
+// Endless is the network, but it computes for ever when a number of that tensor is
+// above 0; else it is as before.
 func (g Graph) Endless(tensor string) Graph {
 	output := g.Outputs[0].Name
 	made := output + " made"
@@ -22,7 +22,8 @@ func (g Graph) Endless(tensor string) Graph {
 	}
 	g.Nodes = append(g.Nodes,
 		Node{Op: "ReduceMax", Inputs: []string{tensor}, Outputs: []string{"largest"}, Attributes: map[string]any{"keepdims": 0}},
-		Node{Op: "Loop", Inputs: []string{"", "", "largest"}, Outputs: []string{"zero"}, Attributes: map[string]any{"body": whileNotZero()}},
+		Node{Op: "Relu", Inputs: []string{"largest"}, Outputs: []string{"above 0"}},
+		Node{Op: "Loop", Inputs: []string{"", "", "above 0"}, Outputs: []string{"zero"}, Attributes: map[string]any{"body": whileNotZero()}},
 		Node{Op: "Add", Inputs: []string{made, "zero"}, Outputs: []string{output}})
 	return g
 }
