@@ -22,7 +22,8 @@ func TestSignIn(t *testing.T) {
 	h.browser = h.newBrowser(t)
 	h.get(t, link).must(t, http.StatusForbidden, "used already")
 	h.get(t, "/dashboard").mustLead(t, "/dashboard/sign-in")
-	if strings.Contains(h.log.String(), "token=") {
+	h.Close() // a call is logged after it was answered
+	if said := h.log.String(); strings.Contains(said, "token=") || strings.Contains(said, strings.TrimPrefix(link, "/dashboard/sign-in?token=")) {
 		t.Error("a token is in the log")
 	}
 }

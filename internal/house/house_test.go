@@ -77,7 +77,7 @@ func TestDomain(t *testing.T) {
 
 // TestAdapters keeps adapters apart: of the house they know the domain alone.
 func TestAdapters(t *testing.T) {
-	adapters := []string{"batch", "disk", "dynamodb", "emf", "fetch", "ffmpeg", "gateway", "rest", "s3", "sqlite", "sqs"}
+	adapters := []string{"batch", "dashboard", "disk", "dynamodb", "emf", "fetch", "ffmpeg", "gateway", "rest", "s3", "sqlite", "sqs"}
 	sources(t, func(path string, file *ast.File) {
 		home, internal := strings.CutPrefix(filepath.ToSlash(filepath.Dir(path)), "internal/")
 		if !internal || !slices.Contains(adapters, home) {
