@@ -2,7 +2,8 @@
 
 SHELL       := /bin/sh
 VENV        := .cache/venv
-ONNXRUNTIME := .cache/onnxruntime/libonnxruntime.so
+VARIANT     ?= onnxruntime
+ONNXRUNTIME := .cache/$(VARIANT)/libonnxruntime.so
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.6.0
 CDK         := npx --yes aws-cdk@2.1148.1
@@ -27,12 +28,12 @@ bin/lipsync bin/runner:
 	@.ci/install gcc libc6-dev
 	CGO_ENABLED=1 go build -trimpath -tags netgo,osusergo -o $@ ./cmd/$(@F)
 
-onnxruntime: $(ONNXRUNTIME) ## install ONNX Runtime, for engines and detectors that are networks
+onnxruntime: $(ONNXRUNTIME) ## install ONNX Runtime, for engines and detectors that are networks; VARIANT=onnxruntime-gpu for NVIDIA's GPUs
 	@mkdir -p bin
-	ln -sf ../$(ONNXRUNTIME) bin/
+	cd bin && ln -sf ../$(dir $(ONNXRUNTIME))libonnxruntime*.so .
 
 $(ONNXRUNTIME): .ci/onnxruntime
-	.ci/onnxruntime onnxruntime "$$(uname -m)" $(@D)
+	.ci/onnxruntime $(VARIANT) "$$(uname -m)" $(@D)
 	@touch $@
 
 sizes: build ## list the sizes of the functions of Lambda, in bytes: as built, and zipped as they are deployed

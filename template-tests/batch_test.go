@@ -1,6 +1,7 @@
 package templatetests
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -78,6 +79,18 @@ func TestCores(t *testing.T) {
 	}
 	if told != booked || told != "4" {
 		t.Errorf("the runner uses %s cores of the %s that Batch gives it, want 4 of 4", told, booked)
+	}
+}
+
+// TestProviders wants a runner with a GPU to be asked for it, so that it logs
+// where it computes without.
+func TestProviders(t *testing.T) {
+	for want, of := range map[string]template{"cuda,cpu": deployed(), "cpu": other()} {
+		var pairs []struct{ Name, Value string }
+		of.read(t, "Runner", "ContainerProperties.Environment", &pairs)
+		if !slices.Contains(pairs, struct{ Name, Value string }{"LIPSYNC_PROVIDERS", want}) {
+			t.Errorf("got %v, want LIPSYNC_PROVIDERS %s", pairs, want)
+		}
 	}
 }
 

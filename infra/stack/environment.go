@@ -28,6 +28,7 @@ const (
 	scratchFolder = "LIPSYNC_SCRATCH"
 	modelsFolder  = "LIPSYNC_MODELS"
 	nvidia        = "LIPSYNC_NVIDIA"
+	providers     = "LIPSYNC_PROVIDERS"
 	processors    = "GOMAXPROCS" // read by Go itself, too
 )
 
@@ -82,6 +83,8 @@ func (s *service) value(name string) *string {
 		return jsii.String(models)
 	case nvidia:
 		return jsii.String(strconv.FormatBool(s.NVIDIAVideo))
+	case providers: // asked for, so that a runner whose GPU is missing says so
+		return jsii.String(map[string]string{"cuda": "cuda,cpu", "cpu": "cpu"}[s.Image])
 	default:
 		panic("no value for " + name)
 	}

@@ -60,7 +60,7 @@ func (s *service) addRunner() {
 			},
 			// vCPUs are shares of the instance's time and no bound: the runner
 			// would see all cores of an instance and start threads for each.
-			Environment: s.values(table, bucket, scratchFolder, modelsFolder, nvidia, processors, jobTimeout, maxVideo, maxAudio, maxDuration, maxSide, maxFPS),
+			Environment: s.values(table, bucket, scratchFolder, modelsFolder, nvidia, providers, processors, jobTimeout, maxVideo, maxAudio, maxDuration, maxSide, maxFPS),
 			JobRole:     s.runnerRole(),
 			Logging: awsecs.LogDriver_AwsLogs(&awsecs.AwsLogDriverProps{
 				LogGroup: s.logGroup("RunnerLog"), StreamPrefix: jsii.String("runner"),
