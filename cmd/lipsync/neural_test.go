@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -123,4 +124,28 @@ func (c client) waitPainting(t *testing.T, id string) {
 		}
 	}
 	t.Fatalf("got %+v after two minutes, want its mouths to be made", p)
+}
+
+// TestFolder: the default folder may be missing or have no models; one that is
+// named may not.
+func TestFolder(t *testing.T) {
+	t.Setenv("XDG_DATA_HOME", t.TempDir())
+	usual := defaultModels()
+	want := func(models, want string) {
+		t.Helper()
+		if got := (modelFlags{Models: models}).folder(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	want(usual, "")
+	if err := os.MkdirAll(usual, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	want(usual, "")
+	if err := os.WriteFile(filepath.Join(usual, onnx.CatalogName), []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	want(usual, usual)
+	empty := t.TempDir()
+	want(empty, empty)
 }
