@@ -23,7 +23,8 @@ const (
 )
 
 // do makes one attempt at a claimed request and reports how it ended. It
-// returns an error if nothing could be reported.
+// returns an error if nothing could be reported: errLost or Conflict if the
+// request is no longer ours.
 func (w *Worker) do(ctx context.Context, r lipsync.Request, log *slog.Logger) error {
 	m := new(meter)
 	held, drop := w.hold(ctx, r, m, log)
@@ -44,8 +45,7 @@ func (w *Worker) do(ctx context.Context, r lipsync.Request, log *slog.Logger) er
 		return why
 	case why == errLost, code == lipsync.Conflict, lipsync.CodeOf(w.Service.Held(report, r)) == lipsync.Conflict:
 		// The last is for an attempt that failed because its inputs went.
-		log.Info("stopped: canceled, or lost to another worker")
-		return nil
+		return errLost
 	case ctx.Err() != nil:
 		log.Info("given back", "error", err)
 		return w.Service.Release(report, r)

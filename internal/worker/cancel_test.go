@@ -145,3 +145,31 @@ func TestNextAfterCanceled(t *testing.T) {
 		f.want(t, next, lipsync.Completed, "", 1)
 	})
 }
+
+// lateCancel has each request canceled just before it is finished.
+type lateCancel struct {
+	lipsync.Store
+	cancel func()
+}
+
+func (s lateCancel) Finish(ctx context.Context, id, token string, now time.Time, o lipsync.Outcome) error {
+	s.cancel()
+	return s.Store.Finish(ctx, id, token, now, o)
+}
+
+// TestCanceledLast cancels between the worker's last look and its report.
+func TestCanceledLast(t *testing.T) {
+	f := setup(t, func(context.Context, render.Job) error {
+		return &lipsync.Error{Code: lipsync.Invalid, Message: "no face found in the video"}
+	})
+	id := f.request(t, "video", "audio")
+	f.Service.Store = lateCancel{f.Service.Store, func() {
+		if _, err := f.Service.Store.(lateCancel).Store.Cancel(t.Context(), id, time.Now(), lipsync.Canceled); err != nil {
+			t.Error(err)
+		}
+	}}
+	if found, err := f.Worker.Do(t.Context(), id); !found || err != nil {
+		t.Errorf("got %t and %v, want true and no error", found, err)
+	}
+	f.want(t, id, lipsync.Failed, lipsync.Canceled, 1)
+}

@@ -84,9 +84,13 @@ func (w *Worker) Do(ctx context.Context, id string) (found bool, err error) {
 	log := w.Log.With("account", r.Account, "request", r.ID, "attempt", r.Attempts)
 	log.Info("started")
 	started := time.Now()
-	if err := w.do(ctx, r, log); err != nil {
+	err = w.do(ctx, r, log)
+	switch {
+	case err == errLost, lipsync.CodeOf(err) == lipsync.Conflict:
+		log.Info("stopped: canceled, or lost to another worker")
+		return true, nil
+	case err != nil:
 		log.Error("not finished", "after", time.Since(started), "error", err)
-		return true, err
 	}
-	return true, nil
+	return true, err
 }
