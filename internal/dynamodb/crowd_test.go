@@ -145,7 +145,7 @@ func TestCrowd(t *testing.T) {
 // time is told to come back, and what was made is counted.
 func TestLastingCrowd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		const clients, length = 200, 30*time.Second
+		const clients, length = 200, 30 * time.Second
 		var c counter
 		took, refused := c.crowd(t, clients, length)
 		if c.total != len(took)-refused {
