@@ -58,10 +58,10 @@ type column struct {
 	from, to     []float32 // y of the edges between the pieces, before and after
 	upper, lower float32   // edges of the lips after
 	inner, depth float32   // y of the upper lip's edge before, and how far the inside goes
-	stretch      float32 // of what is seen of the inside before
-	unseen       float32 // height of the inside below that
-	seam         float32 // how dark the line of closing lips is
-	fade         float32 // 1 near the mouth, 0 at the end of its reach
+	stretch      float32   // of what is seen of the inside before
+	unseen       float32   // height of the inside below that
+	seam         float32   // how dark the line of closing lips is
+	fade         float32   // 1 near the mouth, 0 at the end of its reach
 }
 
 func newColumn(m *mouth, from, to, x float32) column {
