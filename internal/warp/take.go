@@ -2,7 +2,6 @@ package warp
 
 import (
 	"image"
-	"slices"
 
 	"lipsync/internal/face"
 )
@@ -12,8 +11,7 @@ type take struct {
 	person      *person // nil until some frames are aligned
 	first, last int     // frame
 	aligner     face.Aligner
-	pending     []sample  // frames that are not finished, with those before that their smoothing needs
-	done        int       // of pending that are finished
+	pending     face.Block[sample]
 	looks       []look    // by frame, without a gap, from the first on
 	opening     []float32 // of each look, canonical; after Plan
 }
@@ -24,12 +22,6 @@ type look struct {
 	mouth
 }
 
-const (
-	blockFrames = 96       // that are aligned together
-	blockBytes  = 32 << 20 // of their pixels, at most
-	contextual  = 12       // frames before and after that smoothing needs
-)
-
 // add takes the face in the next frame that shows it, and tells whether enough
 // are pending.
 func (t *take) add(index int, frame *image.YCbCr, f face.Face) (full bool) {
@@ -38,12 +30,10 @@ func (t *take) add(index int, frame *image.YCbCr, f face.Face) (full bool) {
 	if p == nil {
 		return false
 	}
-	if t.last = index; len(t.looks)+len(t.pending) == 0 {
+	if t.last = index; len(t.looks)+len(t.pending.Samples) == 0 {
 		t.first = index
 	}
-	t.pending = append(t.pending, sample{frame: index, Sample: face.Sample{Points: f.Points, Pixels: p}})
-	n := len(t.pending) - t.done
-	return n >= blockFrames || n > 2*contextual && n*len(p.Y)*3/2 > blockBytes
+	return t.pending.Add(sample{frame: index, Sample: face.Sample{Points: f.Points, Pixels: p}}, p)
 }
 
 // surroundings returns the part of the frame around a face that the engine
@@ -62,13 +52,14 @@ const carry = 1.2
 // align finds the canonical face in the pending frames, and moves it so that
 // their mouths lie on each other.
 func (t *take) align() {
-	samples := make([]face.Sample, len(t.pending))
-	for i, s := range t.pending {
+	pending := t.pending.Samples
+	samples := make([]face.Sample, len(pending))
+	for i, s := range pending {
 		samples[i] = s.Sample
 	}
 	to := t.aligner.Align(samples)
 	for i, nose := range t.aligner.Noses(samples, to) {
-		s := &t.pending[i]
+		s := &pending[i]
 		s.moved = face.Point{X: carry * nose.X, Y: carry * nose.Y}
 		s.to = face.Similarity{A: 1, X: s.moved.X, Y: s.moved.Y}.Then(to[i])
 	}
@@ -76,15 +67,14 @@ func (t *take) align() {
 
 // measure measures the pending mouths but for the last ones, and keeps them.
 func (t *take) measure(last int) {
-	until := len(t.pending) - last
-	for i, m := range mouths(t.pending) {
-		if i >= t.done && i < until {
-			t.keep(t.pending[i], m)
+	pending := t.pending.Samples
+	until := len(pending) - last
+	for i, m := range mouths(pending) {
+		if i >= t.pending.Done && i < until {
+			t.keep(pending[i], m)
 		}
 	}
-	drop := max(until-contextual, 0)
-	t.pending = slices.Clone(t.pending[drop:])
-	t.done = until - drop
+	t.pending.Finish(until)
 }
 
 // keep adds one finished frame; frames that were missed get what lies between.

@@ -46,11 +46,11 @@ func (s *session) Observe(index int, frame *image.YCbCr, faces []face.Face) erro
 			s.live = append(s.live, t)
 		}
 		if t.add(index, frame, f) {
-			s.process(t, contextual)
+			s.process(t, face.Context)
 		}
 	}
 	s.live = slices.DeleteFunc(s.live, func(t *take) bool {
-		ended := t.last < index-patience
+		ended := t.last < index-face.Patience
 		if ended {
 			s.finish(t)
 		}
@@ -58,9 +58,6 @@ func (s *session) Observe(index int, frame *image.YCbCr, faces []face.Face) erro
 	})
 	return nil
 }
-
-// patience is how many frames without its face end a track.
-const patience = 30
 
 // process finishes a take's pending frames but for the last ones.
 func (s *session) process(t *take, last int) {
@@ -74,10 +71,10 @@ func (s *session) process(t *take, last int) {
 
 // finish finishes all frames of a take that ended.
 func (s *session) finish(t *take) {
-	if t.done < len(t.pending) {
+	if t.pending.Done < len(t.pending.Samples) {
 		s.process(t, 0)
 	}
-	t.pending, t.done, t.aligner = nil, 0, face.Aligner{}
+	t.pending, t.aligner = face.Block[sample]{}, face.Aligner{}
 }
 
 // share keeps all banks together within their budget.

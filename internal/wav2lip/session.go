@@ -18,9 +18,6 @@ type session struct {
 	plan   render.Plan
 }
 
-// patience is how many frames without its face end a track.
-const patience = 30
-
 // Observe finds out where the frame's faces lie.
 func (s *session) Observe(index int, frame *image.YCbCr, faces []face.Face) error {
 	for _, f := range faces {
@@ -33,11 +30,11 @@ func (s *session) Observe(index int, frame *image.YCbCr, faces []face.Face) erro
 			s.live = append(s.live, t)
 		}
 		if t.add(index, frame, f) {
-			t.align(contextual)
+			t.align(face.Context)
 		}
 	}
 	s.live = slices.DeleteFunc(s.live, func(t *take) bool {
-		ended := t.last < index-patience
+		ended := t.last < index-face.Patience
 		if ended {
 			t.finish()
 		}

@@ -2,7 +2,6 @@ package wav2lip
 
 import (
 	"image"
-	"slices"
 
 	"lipsync/internal/face"
 )
@@ -12,8 +11,7 @@ import (
 type take struct {
 	first, last int // frame
 	aligner     face.Aligner
-	pending     []sighting        // frames that are not aligned, with those before that smoothing needs
-	done        int               // of pending that are aligned
+	pending     face.Block[sighting]
 	onto        []face.Similarity // by frame, from the first on; of scale 0 where the face wasn't seen
 }
 
@@ -23,12 +21,6 @@ type sighting struct {
 	face.Sample
 }
 
-const (
-	blockFrames = 96       // that are aligned together
-	blockBytes  = 32 << 20 // of their pixels, at most
-	contextual  = 12       // frames before and after that smoothing needs
-)
-
 // add takes the face in the next frame that shows it, and tells whether enough
 // are pending.
 func (t *take) add(index int, frame *image.YCbCr, f face.Face) (full bool) {
@@ -37,12 +29,10 @@ func (t *take) add(index int, frame *image.YCbCr, f face.Face) (full bool) {
 	if p == nil {
 		return false
 	}
-	if t.last = index; len(t.onto)+len(t.pending) == 0 {
+	if t.last = index; len(t.onto)+len(t.pending.Samples) == 0 {
 		t.first = index
 	}
-	t.pending = append(t.pending, sighting{index, face.Sample{Points: f.Points, Pixels: p}})
-	n := len(t.pending) - t.done
-	return n >= blockFrames || n > 2*contextual && n*len(p.Y)*3/2 > blockBytes
+	return t.pending.Add(sighting{index, face.Sample{Points: f.Points, Pixels: p}}, p)
 }
 
 // surroundings returns the part of the frame that alignment looks at: from the
@@ -55,28 +45,27 @@ func surroundings(f face.Face, eyes float32) image.Rectangle {
 
 // align aligns the pending frames but for the last ones.
 func (t *take) align(last int) {
-	until := len(t.pending) - last
-	samples := make([]face.Sample, len(t.pending))
-	for i, s := range t.pending {
+	pending := t.pending.Samples
+	until := len(pending) - last
+	samples := make([]face.Sample, len(pending))
+	for i, s := range pending {
 		samples[i] = s.Sample
 	}
 	onto := t.aligner.Align(samples)
-	for i := t.done; i < until; i++ {
-		unseen := t.pending[i].frame - t.first - len(t.onto)
+	for i := t.pending.Done; i < until; i++ {
+		unseen := pending[i].frame - t.first - len(t.onto)
 		t.onto = append(t.onto, make([]face.Similarity, unseen)...)
 		t.onto = append(t.onto, onto[i])
 	}
-	drop := max(until-contextual, 0)
-	t.pending = slices.Clone(t.pending[drop:])
-	t.done = until - drop
+	t.pending.Finish(until)
 }
 
 // finish aligns what is left of a take that ended.
 func (t *take) finish() {
-	if t.done < len(t.pending) {
+	if t.pending.Done < len(t.pending.Samples) {
 		t.align(0)
 	}
-	t.pending, t.done, t.aligner = nil, 0, face.Aligner{}
+	t.pending, t.aligner = face.Block[sighting]{}, face.Aligner{}
 }
 
 // at returns where the canonical face lies in a frame, and whether it is there.

@@ -34,8 +34,8 @@ func TestTakes(t *testing.T) {
 		if err := s.Observe(i, facetest.Frame(320, 300, h), faces); err != nil {
 			t.Fatal(err)
 		}
-		if n := len(s.takes[7].pending); n > blockFrames+contextual {
-			t.Fatalf("frame %d: %d frames pend, want at most %d", i, n, blockFrames+contextual)
+		if n := len(s.takes[7].pending.Samples); n > face.BlockFrames+face.Context {
+			t.Fatalf("frame %d: %d frames pend, want at most %d", i, n, face.BlockFrames+face.Context)
 		}
 	}
 	plan(t, s, 25, frames)
