@@ -11,6 +11,8 @@ import (
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 )
@@ -28,7 +30,8 @@ type Browser struct {
 }
 
 // New starts one. It skips the test where there is no Chromium, unless
-// LIPSYNC_REQUIRE_CHROMIUM is 1. At its end the test fails if a script did.
+// LIPSYNC_REQUIRE_CHROMIUM is 1. At its end the test fails if a script did, or
+// tried what a page's policy forbids.
 func New(t testing.TB) *Browser {
 	t.Helper()
 	if _, err := exec.LookPath("chromium"); err != nil {
@@ -59,12 +62,24 @@ func New(t testing.TB) *Browser {
 	return b
 }
 
-// listen notes the exceptions of scripts.
+// listen notes the exceptions of scripts, what was refused by a page's policy, and
+// dialogs: no page of ours opens one.
 func (b *Browser) listen(event any) {
-	if e, ok := event.(*runtime.EventExceptionThrown); ok {
+	var problem string
+	switch e := event.(type) {
+	case *runtime.EventExceptionThrown:
+		problem = e.ExceptionDetails.Text
+	case *log.EventEntryAdded:
+		if e.Entry.Source == log.EntrySourceSecurity {
+			problem = e.Entry.Text
+		}
+	case *page.EventJavascriptDialogOpening:
+		problem = "a dialog says " + e.Message
+	}
+	if problem != "" {
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		b.problems = append(b.problems, e.ExceptionDetails.Text)
+		b.problems = append(b.problems, problem)
 	}
 }
 
@@ -113,6 +128,12 @@ func Eval[T any](b *Browser, expression string) T {
 		b.t.Fatalf("%s: %v; the page says: %s", expression, err, b.says())
 	}
 	return v
+}
+
+// Status returns the status that the page itself was answered with.
+func (b *Browser) Status() int {
+	b.t.Helper()
+	return Eval[int](b, `performance.getEntriesByType("navigation")[0].responseStatus`)
 }
 
 // Wait waits until a JavaScript expression is true, be it on another page.

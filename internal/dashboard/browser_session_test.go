@@ -1,0 +1,193 @@
+package dashboard
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"lipsync/internal/dashboard/browsertest"
+	"lipsync/internal/lipsync"
+)
+
+// signedIn starts a browser and signs it in.
+func (h *home) signedIn(t *testing.T) *browsertest.Browser {
+	t.Helper()
+	b := browsertest.New(t)
+	b.Open(h.URL + h.newLink(t))
+	b.Wait(`location.pathname === "/dashboard"`)
+	return b
+}
+
+// TestLinkInBrowser opens a link in one browser, and then in another.
+func TestLinkInBrowser(t *testing.T) {
+	h := newHome(t)
+	link := h.URL + h.newLink(t)
+	first, second := browsertest.New(t), browsertest.New(t)
+	first.Open(link)
+	first.Wait(`location.pathname === "/dashboard" && location.search === ""`)
+	second.Open(link)
+	second.Wait(`document.querySelector("[role=alert]")?.textContent.includes("used already")`)
+	if got := second.Status(); got != http.StatusForbidden {
+		t.Errorf("second use: got %d, want 403", got)
+	}
+	second.Open(h.URL + "/dashboard")
+	second.Wait(`location.pathname === "/dashboard/sign-in"`)
+}
+
+// TestSignOutInBrowser signs out of one of two browsers, and then of both.
+func TestSignOutInBrowser(t *testing.T) {
+	h := newHome(t)
+	h.add(t, h.caller(t, account), "private")
+	here, there := h.signedIn(t), h.signedIn(t)
+	here.Do(chromedp.Click(".bar form button"))
+	here.Wait(`location.pathname === "/dashboard/sign-in"`)
+	here.Do(chromedp.NavigateBack())
+	here.Wait(`location.pathname === "/dashboard/sign-in" && !document.body.innerText.includes("private")`)
+	there.Do(chromedp.Click(".mark"))
+	there.Wait(`document.querySelector(".rows")?.innerText.includes("private")`)
+
+	here.Open(h.URL + h.newLink(t))
+	here.Wait(`location.pathname === "/dashboard"`)
+	here.Open(h.URL + "/dashboard/settings/sessions")
+	here.Do(chromedp.Click("form[action$=everywhere] button"))
+	for _, b := range []*browsertest.Browser{here, there} {
+		b.Wait(`location.pathname === "/dashboard/sign-in"`)
+	}
+}
+
+// TestExpiredInBrowser comes back after a session's end to pages that are open: by
+// a link, by a form, and by a script.
+func TestExpiredInBrowser(t *testing.T) {
+	h := newHome(t)
+	file := filepath.Join(t.TempDir(), "v.mp4")
+	if err := os.WriteFile(file, []byte("a video"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for path, act := range map[string]func(b *browsertest.Browser){
+		"/dashboard/usage": func(b *browsertest.Browser) {
+			b.Do(chromedp.Click(".bar nav a"))
+			b.Wait(`location.pathname === "/dashboard/sign-in"`)
+		},
+		"/dashboard/settings/keys": func(b *browsertest.Browser) {
+			b.Do(chromedp.SendKeys("input[name=name]", "late\n"))
+			b.Wait(`document.querySelector(".lead")?.textContent.includes("session has ended")`)
+		},
+		"/dashboard/new": func(b *browsertest.Browser) {
+			b.Do(chromedp.SetUploadFiles("[data-drop=video] [data-file]", []string{file}),
+				chromedp.SetUploadFiles("[data-drop=audio] [data-file]", []string{file}), chromedp.Click("[data-start]"))
+			b.Wait(`document.querySelector("[data-problem]").textContent.includes("session has ended")`)
+		},
+	} {
+		b := h.signedIn(t)
+		b.Open(h.URL + path)
+		h.clock.Advance(sessionLife)
+		act(b)
+	}
+	if keys, err := h.service.Keys(t.Context(), account); err != nil || len(keys) != 0 {
+		t.Errorf("got %d keys (%v), want none", len(keys), err)
+	}
+}
+
+// TestOthersInBrowser looks for another account's request and key.
+func TestOthersInBrowser(t *testing.T) {
+	h := newHome(t)
+	other := h.caller(t, "other")
+	id := h.add(t, other, "theirs")
+	h.complete(t, id)
+	b := h.signedIn(t)
+	for _, path := range []string{"/requests/" + id, "/requests/theirs", "/settings/keys/" + other.KeyID + "/revoke"} {
+		b.Open(h.URL + "/dashboard" + path)
+		if got := b.Status(); got != http.StatusNotFound {
+			t.Errorf("%s: got %d, want 404", path, got)
+		}
+		b.Wait(`document.querySelector("h1").innerText === "Not found" && !document.querySelector("video")`)
+	}
+	b.Open(h.URL + "/dashboard")
+	b.Wait(`document.body.innerText.includes("No requests yet")`)
+}
+
+// TestFormsInBrowser sends every form that a page has without its token.
+func TestFormsInBrowser(t *testing.T) {
+	h := newHome(t)
+	h.seed(t)
+	b := h.signedIn(t)
+	forms := h.forms(b)
+	if len(forms) != 6 {
+		t.Errorf("got the forms %v, want 6", slices.Sorted(maps.Keys(forms)))
+	}
+	before := h.state(t)
+	for kind, f := range forms {
+		b.Open(h.URL + f.page)
+		browsertest.Eval[bool](b, `(() => {
+			const form = document.querySelector("form[action='`+f.action+`']");
+			form.elements.csrf.remove();
+			form.submit();
+			return true;
+		})()`)
+		b.Wait(`document.querySelector(".lead")?.textContent.includes("out of date")`)
+		if got := b.Status(); got != http.StatusForbidden {
+			t.Errorf("%s: got %d, want 403", kind, got)
+		}
+	}
+	b.Open(h.URL + "/dashboard/new")
+	if got := browsertest.Eval[int](b, `fetch(document.querySelector("[data-uploads]").dataset.uploads,
+		{ method: "POST", body: new URLSearchParams({ type: "video", size: 5 }) }).then((answer) => answer.status)`); got != http.StatusForbidden {
+		t.Errorf("uploads: got %d, want 403", got)
+	}
+	if after := h.state(t); after != before {
+		t.Errorf("got %s, want %s as before", after, before)
+	}
+}
+
+// form is one that changes something, and a page that has it.
+type form struct{ page, action string }
+
+var ids = regexp.MustCompile(`(requests|keys)/[^/]+/`)
+
+// forms follows all links and returns one form of each kind.
+func (h *home) forms(b *browsertest.Browser) map[string]form {
+	forms, seen, next := map[string]form{}, map[string]bool{}, []string{"/dashboard"}
+	for len(next) > 0 {
+		page := next[0]
+		next = next[1:]
+		if seen[page] {
+			continue
+		}
+		seen[page] = true
+		found := browsertest.Eval[struct{ Forms, Links []string }](b, `fetch("`+page+`").then((answer) => answer.text()).then((text) => {
+			const page = new DOMParser().parseFromString(text, "text/html");
+			const all = (selector, name) => [...page.querySelectorAll(selector)].map((e) => e.getAttribute(name));
+			return { Forms: all("form[method=post]", "action"), Links: all("a[href^='/dashboard']", "href") };
+		})`)
+		for _, action := range found.Forms {
+			forms[ids.ReplaceAllString(action, "$1/ID/")] = form{page, action}
+		}
+		next = append(next, found.Links...)
+	}
+	return forms
+}
+
+// state tells what forms could change.
+func (h *home) state(t *testing.T) string {
+	t.Helper()
+	keys, err := h.service.Keys(t.Context(), account)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := h.service.RequestPage(t.Context(), lipsync.Caller{Account: account}, "", 0, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	generation, err := h.folder.Generation(t.Context(), account)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprint(keys, page, generation)
+}
