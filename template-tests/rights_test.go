@@ -30,6 +30,11 @@ var rights = map[string][]string{
 		"dynamodb:GetItem Table", "dynamodb:Query Table", "dynamodb:UpdateItem Table", "sts:AssumeRole Signer"),
 	"CreateUploadRole": with("CreateUploadLog",
 		"dynamodb:GetItem Table", "dynamodb:PutItem Table", "dynamodb:UpdateItem Table", "sts:AssumeRole Signer"),
+	"DashboardRole": with("DashboardLog",
+		"dynamodb:BatchGetItem Table", "dynamodb:GetItem Table", "dynamodb:PutItem Table", "dynamodb:Query Table",
+		"dynamodb:Query Table/index/open", "dynamodb:UpdateItem Table",
+		"s3:DeleteObject Media/inputs/*", "s3:GetObject Media/uploads/*", "s3:ListBucket Media",
+		"secretsmanager:GetSecretValue SessionSecret", "sqs:SendMessage Queue", "sts:AssumeRole Signer"),
 	"DispatchRole": with("DispatchLog",
 		"batch:ListJobs *", "batch:SubmitJob Jobs.JobQueueArn", "batch:SubmitJob Runner", "dynamodb:GetItem Table",
 		"sqs:ChangeMessageVisibility Queue", "sqs:DeleteMessage Queue", "sqs:GetQueueAttributes Queue",
@@ -107,7 +112,7 @@ func TestTrust(t *testing.T) {
 		want := `{"Service":"lambda.amazonaws.com"}`
 		switch name {
 		case "Signer":
-			want = `{"AWS":["CreateUploadRole.Arn","GetRequestRole.Arn","ListRequestsRole.Arn"]}`
+			want = `{"AWS":["CreateUploadRole.Arn","DashboardRole.Arn","GetRequestRole.Arn","ListRequestsRole.Arn"]}`
 		case "RunnerRole", "ContainerExecutionRole":
 			want = `{"Service":"ecs-tasks.amazonaws.com"}`
 		case "InstanceRole":

@@ -33,10 +33,10 @@ func TestBucket(t *testing.T) {
 			`{"ExpirationInDays":31,"Id":"uploads","Prefix":"uploads/","Status":"Enabled"},` +
 			`{"ExpirationInDays":31,"Id":"outputs","Prefix":"outputs/","Status":"Enabled"},` +
 			`{"AbortIncompleteMultipartUpload":{"DaysAfterInitiation":1},"Id":"parts","Status":"Enabled"}]`},
-		{"Media", "CorsConfiguration.CorsRules", `[{"AllowedHeaders":["*"],"AllowedMethods":["GET","HEAD","PUT"],"AllowedOrigins":["*"],"MaxAge":3600}]`},
+		{"Media", "CorsConfiguration.CorsRules", `[{"AllowedHeaders":["*"],"AllowedMethods":["GET","HEAD","PUT"],"AllowedOrigins":["*","` + host + `"],"MaxAge":3600}]`},
 	})
 	other().check(t, []property{
-		{"Media", "CorsConfiguration.CorsRules.0.AllowedOrigins", `["https://a.example","https://b.example"]`},
+		{"Media", "CorsConfiguration.CorsRules.0.AllowedOrigins", `["https://a.example","https://b.example","` + host + `"]`},
 	})
 }
 
@@ -95,7 +95,7 @@ func TestQueues(t *testing.T) {
 
 // TestRemoval says what outlives the stack: data, and what the account shares.
 func TestRemoval(t *testing.T) {
-	retained := map[string]bool{"Table": true, "Media": true, "ApiAccount": true, "ApiCloudWatchRole": true}
+	retained := map[string]bool{"Table": true, "Media": true, "Users": true, "ApiAccount": true, "ApiCloudWatchRole": true}
 	for name, r := range deployed().Resources {
 		if got := r.DeletionPolicy == "Retain"; got != retained[name] {
 			t.Errorf("%s outlives the stack: got %t, want %t", name, got, retained[name])
@@ -104,7 +104,7 @@ func TestRemoval(t *testing.T) {
 			t.Errorf("%s is kept or not when replaced (%q) as when deleted (%q): want the same", name, r.UpdateReplacePolicy, r.DeletionPolicy)
 		}
 	}
-	for _, name := range []string{"Table", "Media"} {
+	for _, name := range []string{"Table", "Media", "Users"} {
 		if got := other().Resources[name].DeletionPolicy; got != "Delete" {
 			t.Errorf("%s with keepData false: got %s, want Delete", name, got)
 		}

@@ -67,7 +67,7 @@ var other = sync.OnceValue(func() template {
 		"lipsync:name": "Trial", "lipsync:keepData": false, "lipsync:image": "cpu", "lipsync:spotVcpus": 0,
 		"lipsync:maxVideoMiB": 1024, "lipsync:jobTimeout": "1h", "lipsync:logDays": 7,
 		"lipsync:alarmEmail": "operator@example.com", "lipsync:corsOrigins": "https://a.example,https://b.example",
-		"lipsync:architecture": "x86_64", "lipsync:requestRate": 50,
+		"lipsync:architecture": "x86_64", "lipsync:requestRate": 50, "lipsync:selfSignUp": true,
 	})
 })
 
@@ -162,6 +162,14 @@ func call(function string, argument any) (string, bool) {
 		return strings.Join(words, pair[0].(string)), true
 	case "Fn::Base64":
 		text, ok := readable(argument).(string)
+		return text, ok
+	case "Fn::Select":
+		pair := argument.([]any)
+		text, ok := readable(pair[1]).(string)
+		return fmt.Sprintf("%s part %v", text, pair[0]), ok
+	case "Fn::Split":
+		pair := argument.([]any)
+		text, ok := readable(pair[1]).(string)
 		return text, ok
 	case "Fn::Sub":
 		return argument.(string), true

@@ -11,7 +11,7 @@ import (
 // endpoint is a path of the API with the function behind it.
 type endpoint struct{ method, path, function string }
 
-// endpoints has each path of the API. Its function gets every method that no other
+// endpoints has each path of the API and the dashboard. Its function gets every method that no other
 // has, so that it answers a wrong one as it does on one machine: with 405 and the
 // methods that there are. (An answer of API Gateway's own would
 // depend on the request's Content-Type, and be 415 or 500 for some.) Where there is
@@ -30,6 +30,8 @@ func endpoints() []endpoint {
 		{"DELETE", "v1/lipsync/requests/{id}", "cancel-request"},
 		{every, "v1/lipsync/requests/{id}/progress", "get-progress"},
 		{every, "v1/uploads", "create-upload"},
+		{every, "dashboard", "dashboard"},
+		{every, "dashboard/{proxy+}", "dashboard"},
 		{every, "", "health"},
 		{every, "{proxy+}", "health"}, // any path that is not above
 	}
@@ -57,7 +59,8 @@ const accessLog = `{"time":"$context.requestTime","request_id":"$context.request
 // stageName is the first element of every path: the API's base URL ends with it.
 const stageName = "api"
 
-// addAPI adds what clients call.
+// addAPI adds what clients call, without its endpoints: others need its address
+// before there are functions.
 func (s *service) addAPI() {
 	s.api = awsapigateway.NewRestApi(s.stack, jsii.String("Api"), &awsapigateway.RestApiProps{
 		RestApiName:                 jsii.String(s.Name),
@@ -74,13 +77,27 @@ func (s *service) addAPI() {
 			AccessLogFormat:      awsapigateway.AccessLogFormat_Custom(jsii.String(accessLog)),
 		},
 	})
+	for _, a := range answers() {
+		s.api.AddGatewayResponse(jsii.String(a.id), a.options())
+	}
+}
+
+// addEndpoints puts the functions behind the API.
+func (s *service) addEndpoints() {
 	for _, e := range endpoints() {
 		s.api.Root().ResourceForPath(jsii.String(e.path)).AddMethod(jsii.String(e.method),
 			awsapigateway.NewLambdaIntegration(s.functions[e.function], &awsapigateway.LambdaIntegrationOptions{
 				AllowTestInvoke: jsii.Bool(false),
 			}), nil)
 	}
-	for _, a := range answers() {
-		s.api.AddGatewayResponse(jsii.String(a.id), a.options())
-	}
+}
+
+// host is where the API is, as browsers call an origin.
+func (s *service) host() string {
+	return "https://" + *s.api.RestApiId() + ".execute-api." + *s.stack.Region() + "." + *s.stack.UrlSuffix()
+}
+
+// address is that of a path of the API.
+func (s *service) address(path string) *string {
+	return jsii.String(s.host() + "/" + stageName + path)
 }

@@ -35,7 +35,7 @@ func (s *service) addBucket() {
 		},
 		Cors: &[]*awss3.CorsRule{{
 			AllowedMethods: &[]awss3.HttpMethods{awss3.HttpMethods_GET, awss3.HttpMethods_HEAD, awss3.HttpMethods_PUT},
-			AllowedOrigins: jsii.Strings(s.CORSOrigins...),
+			AllowedOrigins: jsii.Strings(append(s.CORSOrigins, s.host())...), // the dashboard sends uploads too
 			AllowedHeaders: jsii.Strings("*"),
 			MaxAge:         jsii.Number(3600), // seconds
 		}},

@@ -16,6 +16,7 @@ func (s *service) addChecks() {
 	excuse(s.child("Container"), "IAM5", "ecr:GetAuthorizationToken knows no resource.", "Resource::*")
 	s.excuseRoles()
 	s.excuseAPI()
+	s.excuseSignIn()
 	awscdk.Aspects_Of(s.stack).Add(cdknag.NewAwsSolutionsChecks(nil), nil)
 }
 
@@ -35,10 +36,16 @@ func (s *service) excuseRoles() {
 func (s *service) excuseAPI() {
 	excuse(s.api, "APIG2", "The functions check what they get, and answer with the messages that clients know.")
 	excuse(s.api, "APIG4", "Each function checks the API key; health and the API's document are public.")
-	excuse(s.api, "COG4", "Clients have API keys, not accounts in Cognito.")
+	excuse(s.api, "COG4", "Clients have API keys, and people a session that the dashboard's function checks.")
 	excuse(s.api, "IAM4", "API Gateway asks for this policy, to write access logs.")
 	excuse(s.api, "APIG3", "A firewall costs the same idle or busy. Rates and throttling bound what calls cost; an operator may attach one.")
 	excuse(s.api, "APIG6", "Logs of executions may have tokens in them. Access logs and the functions' own have what is needed.")
+}
+
+func (s *service) excuseSignIn() {
+	excuse(s.users, "COG2", "Each user decides whether to have a second factor; one who can't would be kept out.")
+	excuse(s.users, "COG3", "Threat protection is a plan of Cognito's that costs for each user.")
+	excuse(s.secret, "SMG4", "A new secret ends all sessions. Nobody but one function ever reads it.")
 }
 
 func (s *service) child(id string) constructs.IConstruct {

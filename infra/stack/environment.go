@@ -29,6 +29,11 @@ const (
 	modelsFolder  = "LIPSYNC_MODELS"
 	nvidia        = "LIPSYNC_NVIDIA"
 	providers     = "LIPSYNC_PROVIDERS"
+	issuer        = "LIPSYNC_ISSUER"
+	clientID      = "LIPSYNC_CLIENT_ID"
+	signOutURL    = "LIPSYNC_SIGN_OUT_URL"
+	secretARN     = "LIPSYNC_SECRET_ARN"
+	publicURL     = "LIPSYNC_PUBLIC_URL"
 	processors    = "GOMAXPROCS" // read by Go itself, too
 )
 
@@ -75,6 +80,16 @@ func (s *service) value(name string) *string {
 		return s.jobDefinition.JobDefinitionArn()
 	case jobTimeout:
 		return duration(s.JobTimeout)
+	case issuer:
+		return jsii.String("https://" + *s.users.UserPoolProviderName())
+	case clientID:
+		return s.client.UserPoolClientId()
+	case signOutURL:
+		return jsii.String(*s.domain.BaseUrl(nil) + "/logout")
+	case secretARN:
+		return s.secret.SecretArn()
+	case publicURL:
+		return jsii.String(s.host())
 	case processors:
 		return number(jobVCPUs)
 	case scratchFolder:

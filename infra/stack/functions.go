@@ -77,6 +77,17 @@ func (s *service) lambdas() []lambda {
 			policy:    []awsiam.PolicyStatement{s.authenticate(), s.useTable("PutItem")},
 		},
 		{
+			name: "dashboard", timeout: apiTimeout, memory: 512,
+			variables: []string{
+				table, bucket, queueURL, signerRole, generateRate, readRate, engines, maxVideo, maxAudio,
+				issuer, clientID, signOutURL, secretARN, publicURL,
+			},
+			policy: []awsiam.PolicyStatement{
+				s.create(), s.useTable("GetItem", "Query"), s.queryOpen(), s.send(), s.readSecret(),
+				s.useObjects("uploads", "GetObject"), s.useObjects("inputs", "DeleteObject"), s.missObjects(),
+			},
+		},
+		{
 			name: "dispatch", timeout: dispatchTimeout, memory: 512,
 			variables: []string{table, jobQueue, jobDefinition},
 			policy:    []awsiam.PolicyStatement{s.useTable("GetItem"), s.submit(), listJobs()},

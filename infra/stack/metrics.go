@@ -72,7 +72,7 @@ func (s *service) tableThrottles() awscloudwatch.IMetric {
 }
 
 // clientSum adds up a metric of the functions behind the API. An alarm takes ten
-// metrics at most.
+// metrics at most, and there are ten.
 func (s *service) clientSum(name string) awscloudwatch.IMetric {
 	return s.functionSum("client"+name, name, clientFunctions())
 }

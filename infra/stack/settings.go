@@ -50,6 +50,9 @@ type Settings struct {
 	MaxDuration              time.Duration // lipsync:maxDuration
 	MaxSide, MaxFPS          int           // lipsync:maxSide, lipsync:maxFps
 
+	// SelfSignUp has strangers make themselves users of the dashboard.
+	SelfSignUp bool // lipsync:selfSignUp
+
 	// CORSOrigins are the web sites whose pages may send uploads and fetch outputs.
 	CORSOrigins []string // lipsync:corsOrigins
 	// LogDays is how long logs are kept.
@@ -107,6 +110,8 @@ func ParseSettings(context map[string]any) (Settings, error) {
 		MaxDuration: r.duration("maxDuration", time.Hour, time.Second, 24*time.Hour),
 		MaxSide:     r.whole("maxSide", 4096, 16, 8192),
 		MaxFPS:      r.whole("maxFps", 120, 1, 240),
+
+		SelfSignUp: r.flag("selfSignUp", false),
 
 		CORSOrigins: r.list("corsOrigins", origin, "* or an origin such as https://example.com", "*"),
 		LogDays:     r.logDays("logDays", 30),

@@ -7,12 +7,14 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigateway"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsbatch"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscognito"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsec2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awss3"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssecretsmanager"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/jsii-runtime-go"
 )
@@ -23,6 +25,7 @@ type service struct {
 	stack awscdk.Stack
 	Settings
 
+	api    awsapigateway.RestApi
 	table  awsdynamodb.Table
 	bucket awss3.Bucket
 	queue  awssqs.Queue
@@ -32,9 +35,13 @@ type service struct {
 	jobQueue      awsbatch.JobQueue
 	jobDefinition awsbatch.EcsJobDefinition
 
+	users  awscognito.UserPool
+	client awscognito.UserPoolClient // the dashboard, as Cognito knows it
+	domain awscognito.UserPoolDomain
+	secret awssecretsmanager.Secret // seals the dashboard's cookies
+
 	signer    awsiam.Role
 	functions map[string]awslambda.Function
-	api       awsapigateway.RestApi
 	raised    []awscloudwatch.Alarm
 }
 
@@ -47,17 +54,19 @@ func New(app awscdk.App, settings Settings) awscdk.Stack {
 			TerminationProtection: jsii.Bool(settings.KeepData),
 		}),
 	}
+	s.addAPI()
 	s.addTable()
 	s.addBucket()
 	s.addQueue()
 	s.addNetwork()
 	s.addCompute()
 	s.addRunner()
+	s.addSignIn()
 	s.addFunctions()
-	s.addAPI()
+	s.addEndpoints()
 	s.addEvents()
 	s.addAlarms()
-	s.addDashboard()
+	s.addGraphs()
 	s.addOutputs()
 	s.addChecks()
 	return s.stack
@@ -81,12 +90,13 @@ func (s *service) logGroup(id string) awslogs.LogGroup {
 // addOutputs names what an operator needs to know.
 func (s *service) addOutputs() {
 	s.api.Node().TryRemoveChild(jsii.String("Endpoint")) // an output that CDK adds
-	url := "https://" + *s.api.RestApiId() + ".execute-api." + *s.stack.Region() + "." + *s.stack.UrlSuffix() + "/" + stageName
 	for _, o := range []struct {
 		id    string
 		value *string
 	}{
-		{"ApiUrl", jsii.String(url)},
+		{"ApiUrl", s.address("")},
+		{"DashboardUrl", s.address(dashboardPath)},
+		{"UserPoolId", s.users.UserPoolId()},
 		{"TableName", s.table.TableName()},
 		{"BucketName", s.bucket.BucketName()},
 		{"QueueUrl", s.queue.QueueUrl()},

@@ -6,14 +6,14 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// addDashboard adds what an operator looks at: whether all is well, what clients
+// addGraphs adds what an operator looks at: whether all is well, what clients
 // see, how work goes on, and what is behind it.
-func (s *service) addDashboard() {
+func (s *service) addGraphs() {
 	var alarms []interfacesawscloudwatch.IAlarmRef
 	for _, a := range s.raised {
 		alarms = append(alarms, a)
 	}
-	awscloudwatch.NewDashboard(s.stack, jsii.String("Dashboard"), &awscloudwatch.DashboardProps{
+	awscloudwatch.NewDashboard(s.stack, jsii.String("Graphs"), &awscloudwatch.DashboardProps{
 		Widgets: &[]*[]awscloudwatch.IWidget{
 			{awscloudwatch.NewAlarmStatusWidget(&awscloudwatch.AlarmStatusWidgetProps{
 				Title: jsii.String("Alarms"), Alarms: &alarms, Width: jsii.Number(24),

@@ -1,0 +1,111 @@
+package stack
+
+import (
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscognito"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssecretsmanager"
+	"github.com/aws/jsii-runtime-go"
+)
+
+// Paths of the dashboard below the stage: see internal/dashboard.
+const (
+	dashboardPath = "/dashboard"
+	signInPath    = dashboardPath + "/sign-in"
+	signedOutPath = dashboardPath + "/signed-out"
+)
+
+// firstPasswordDays is how long the password holds that an invitation brings.
+const firstPasswordDays = 7
+
+// sessionSecretLength is in letters and digits: some 380 bits.
+const sessionSecretLength = 64
+
+// addSignIn adds all that signs people in to the dashboard: who they are, where
+// they say so, and the secret of their sessions.
+func (s *service) addSignIn() {
+	s.addUsers()
+	s.addClient()
+	s.secret = awssecretsmanager.NewSecret(s.stack, jsii.String("SessionSecret"), &awssecretsmanager.SecretProps{
+		Description: jsii.String("Seals the cookies of the dashboard"),
+		GenerateSecretString: &awssecretsmanager.SecretStringGenerator{
+			PasswordLength: jsii.Number(sessionSecretLength), ExcludePunctuation: jsii.Bool(true),
+		},
+		RemovalPolicy: awscdk.RemovalPolicy_DESTROY,
+	})
+}
+
+// addUsers adds the pool of users. Their e-mail address is their name, and they
+// are somebody only once they have shown that it is theirs.
+func (s *service) addUsers() {
+	yes, email := jsii.Bool(true), jsii.Bool(true)
+	s.users = awscognito.NewUserPool(s.stack, jsii.String("Users"), &awscognito.UserPoolProps{
+		SelfSignUpEnabled:   jsii.Bool(s.SelfSignUp),
+		SignInAliases:       &awscognito.SignInAliases{Email: email},
+		SignInCaseSensitive: jsii.Bool(false),
+		AutoVerify:          &awscognito.AutoVerifiedAttrs{Email: email},
+		KeepOriginal:        &awscognito.KeepOriginalAttrs{Email: email},
+		StandardAttributes: &awscognito.StandardAttributes{
+			Email: &awscognito.StandardAttribute{Required: yes, Mutable: yes},
+		},
+		PasswordPolicy: &awscognito.PasswordPolicy{
+			MinLength:     jsii.Number(12),
+			RequireDigits: yes, RequireLowercase: yes, RequireUppercase: yes, RequireSymbols: yes,
+			TempPasswordValidity: awscdk.Duration_Days(jsii.Number(firstPasswordDays)),
+		},
+		Mfa:             awscognito.Mfa_OPTIONAL,
+		MfaSecondFactor: &awscognito.MfaSecondFactor{Otp: yes, Sms: jsii.Bool(false)},
+		AccountRecovery: awscognito.AccountRecovery_EMAIL_ONLY,
+		FeaturePlan:     awscognito.FeaturePlan_ESSENTIALS, // the least that has managed sign-in
+		UserInvitation: &awscognito.UserInvitationConfig{
+			EmailSubject: jsii.String("Your invitation to the lip sync service"),
+			EmailBody: jsii.String("Sign in at " + *s.address(dashboardPath) +
+				" as {username} with the password {####} within seven days."),
+		},
+		DeletionProtection: jsii.Bool(s.KeepData),
+		RemovalPolicy:      s.dataRemoval(),
+	})
+}
+
+// addClient lets the dashboard send people to Cognito's pages, and no other site.
+// It has no secret: what a stranger would need is the browser's, see
+// internal/openid.
+func (s *service) addClient() {
+	s.client = awscognito.NewUserPoolClient(s.stack, jsii.String("DashboardClient"), &awscognito.UserPoolClientProps{
+		UserPool:       s.users,
+		GenerateSecret: jsii.Bool(false),
+		OAuth: &awscognito.OAuthSettings{
+			Flows:        &awscognito.OAuthFlows{AuthorizationCodeGrant: jsii.Bool(true)},
+			Scopes:       &[]awscognito.OAuthScope{awscognito.OAuthScope_OPENID(), awscognito.OAuthScope_EMAIL()},
+			CallbackUrls: &[]*string{s.address(signInPath)},
+			LogoutUrls:   &[]*string{s.address(signedOutPath)},
+		},
+		AuthFlows:                  &awscognito.AuthFlow{UserSrp: jsii.Bool(true)}, // what the pages use
+		SupportedIdentityProviders: &[]awscognito.UserPoolClientIdentityProvider{awscognito.UserPoolClientIdentityProvider_COGNITO()},
+		PreventUserExistenceErrors: jsii.Bool(true),
+		RefreshTokenValidity:       awscdk.Duration_Hours(jsii.Number(1)), // nobody uses it; there is no less
+	})
+	s.domain = awscognito.NewUserPoolDomain(s.stack, jsii.String("SignInDomain"), &awscognito.UserPoolDomainProps{
+		UserPool:            s.users,
+		CognitoDomain:       &awscognito.CognitoDomainOptions{DomainPrefix: s.domainPrefix()},
+		ManagedLoginVersion: awscognito.ManagedLoginVersion_NEWER_MANAGED_LOGIN,
+	})
+	// Without a style there are no pages.
+	awscognito.NewCfnManagedLoginBranding(s.stack, jsii.String("SignInStyle"), &awscognito.CfnManagedLoginBrandingProps{
+		UserPoolId:               s.users.UserPoolId(),
+		ClientId:                 s.client.UserPoolClientId(),
+		UseCognitoProvidedValues: true,
+	})
+}
+
+// domainPrefix is one that no other stack in the world has: the UUID of the
+// stack's ARN is in it.
+func (s *service) domainPrefix() *string {
+	const uuid = 2 // arn:aws:cloudformation:REGION:ACCOUNT:stack/NAME/UUID
+	return jsii.String("lipsync-" + *awscdk.Fn_Select(jsii.Number(uuid), awscdk.Fn_Split(jsii.String("/"), s.stack.StackId(), nil)))
+}
+
+// readSecret allows to read the secret of sessions.
+func (s *service) readSecret() awsiam.PolicyStatement {
+	return allow([]string{"secretsmanager:GetSecretValue"}, s.secret.SecretArn())
+}

@@ -1,0 +1,65 @@
+package templatetests
+
+import "testing"
+
+// host is the address of the API, as the templates have it.
+const host = "https://Api.execute-api.AWS::Region.AWS::URLSuffix"
+
+func TestUsers(t *testing.T) {
+	deployed().check(t, []property{
+		{"Users", "UsernameAttributes", `["email"]`},
+		{"Users", "UsernameConfiguration", `{"CaseSensitive":false}`},
+		{"Users", "Schema", `[{"Mutable":true,"Name":"email","Required":true}]`},
+		{"Users", "AutoVerifiedAttributes", `["email"]`},
+		{"Users", "UserAttributeUpdateSettings", `{"AttributesRequireVerificationBeforeUpdate":["email"]}`},
+		{"Users", "Policies.PasswordPolicy", `{"MinimumLength":12,"RequireLowercase":true,"RequireNumbers":true,` +
+			`"RequireSymbols":true,"RequireUppercase":true,"TemporaryPasswordValidityDays":7}`},
+		{"Users", "MfaConfiguration", `"OPTIONAL"`},
+		{"Users", "EnabledMfas", `["SOFTWARE_TOKEN_MFA"]`},
+		{"Users", "SmsConfiguration", ""},
+		{"Users", "AccountRecoverySetting", `{"RecoveryMechanisms":[{"Name":"verified_email","Priority":1}]}`},
+		{"Users", "UserPoolTier", `"ESSENTIALS"`},
+		{"Users", "DeletionProtection", `"ACTIVE"`},
+		{"Users", "AdminCreateUserConfig.AllowAdminCreateUserOnly", `true`},
+		{"Users", "AdminCreateUserConfig.InviteMessageTemplate.EmailMessage",
+			`"Sign in at ` + host + `/api/dashboard as {username} with the password {####} within seven days."`},
+	})
+	other().check(t, []property{
+		{"Users", "DeletionProtection", `"INACTIVE"`},
+		{"Users", "AdminCreateUserConfig.AllowAdminCreateUserOnly", `false`},
+	})
+}
+
+// TestClient wants the dashboard alone to be where Cognito sends people.
+func TestClient(t *testing.T) {
+	wantNames(t, "clients", deployed().all("AWS::Cognito::UserPoolClient"), []string{"DashboardClient"})
+	deployed().check(t, []property{
+		{"DashboardClient", "UserPoolId", `"Users"`},
+		{"DashboardClient", "GenerateSecret", `false`},
+		{"DashboardClient", "AllowedOAuthFlows", `["code"]`},
+		{"DashboardClient", "AllowedOAuthScopes", `["openid","email"]`},
+		{"DashboardClient", "CallbackURLs", `["` + host + `/api/dashboard/sign-in"]`},
+		{"DashboardClient", "LogoutURLs", `["` + host + `/api/dashboard/signed-out"]`},
+		{"DashboardClient", "SupportedIdentityProviders", `["COGNITO"]`},
+		{"DashboardClient", "PreventUserExistenceErrors", `"ENABLED"`},
+		{"DashboardClient", "ExplicitAuthFlows", `["ALLOW_USER_SRP_AUTH","ALLOW_REFRESH_TOKEN_AUTH"]`},
+		{"SignInDomain", "UserPoolId", `"Users"`},
+		{"SignInDomain", "Domain", `"lipsync-AWS::StackId part 2"`},
+		{"SignInDomain", "ManagedLoginVersion", `2`},
+		{"SignInStyle", "ClientId", `"DashboardClient"`},
+		{"SignInStyle", "UseCognitoProvidedValues", `true`},
+	})
+}
+
+// TestDashboardIsTold has what else the dashboard's function knows by its name
+// alone.
+func TestDashboardIsTold(t *testing.T) {
+	deployed().check(t, []property{
+		{"Dashboard", "Environment.Variables.LIPSYNC_PUBLIC_URL", `"` + host + `"`},
+		{"Dashboard", "Environment.Variables.LIPSYNC_ISSUER", `"https://Users.ProviderName"`},
+		{"Dashboard", "Environment.Variables.LIPSYNC_CLIENT_ID", `"DashboardClient"`},
+		{"Dashboard", "Environment.Variables.LIPSYNC_SIGN_OUT_URL", `"https://SignInDomain.auth.AWS::Region.amazoncognito.com/logout"`},
+		{"Dashboard", "Environment.Variables.LIPSYNC_SECRET_ARN", `"SessionSecret"`},
+		{"SessionSecret", "GenerateSecretString", `{"ExcludePunctuation":true,"PasswordLength":64}`},
+	})
+}
