@@ -1,8 +1,11 @@
 package main
 
 import (
+	"cmp"
+	"math"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -115,19 +118,13 @@ func TestDashboardKeys(t *testing.T) {
 	b.Wait(`location.pathname === "/dashboard/sign-in"`)
 }
 
-// TestDashboardSync sends two files through the browser, and plays the output.
+// TestDashboardSync sends two files through the browser, and plays the output to its
+// end.
 func TestDashboardSync(t *testing.T) {
 	s := startServer(t, t.TempDir())
 	b := browsertest.New(t)
 	b.Open(s.link(t))
-	b.Open(s.url + "/dashboard/new")
-	b.Do(
-		chromedp.SetUploadFiles("[data-drop=video] [data-file]", []string{fixtures.video}),
-		chromedp.SetUploadFiles("[data-drop=audio] [data-file]", []string{fixtures.speech}),
-		chromedp.Click(".new summary"),
-		chromedp.SendKeys("input[name=reference_id]", "first"),
-		chromedp.Click("[data-start]"))
-	b.Wait(`document.querySelector("[data-output]")?.readyState >= 2 && document.querySelector("[data-source]").readyState >= 2`)
+	s.syncInBrowser(b, fixtures.video, fixtures.speech, "first")
 	played := browsertest.Eval[float64](b, `new Promise((done) => {
 		const output = document.querySelector("[data-output]");
 		output.onended = () => done(output.currentTime);
@@ -141,6 +138,51 @@ func TestDashboardSync(t *testing.T) {
 	if rows := browsertest.Eval[int](b, `document.querySelectorAll(".rows tbody tr").length`); rows != 1 {
 		t.Errorf("got %d requests in the list, want 1", rows)
 	}
+}
+
+// TestDashboardPerson syncs a person who speaks to another's words. The clips lie
+// beside the repository, in ../shared or where LIPSYNC_SHARED says.
+func TestDashboardPerson(t *testing.T) {
+	media := filepath.Join(cmp.Or(os.Getenv("LIPSYNC_SHARED"), "../../../shared"), "media")
+	media, err := filepath.Abs(media)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(media); err != nil {
+		t.Skip("there is no ../shared with clips of people")
+	}
+	s := startServer(t, t.TempDir())
+	b := browsertest.New(t)
+	b.Open(s.link(t))
+	s.syncInBrowser(b, filepath.Join(media, "talking_man.mp4"), filepath.Join(media, "speech.wav"), "person")
+	b.Do(chromedp.Click("[data-output]"))
+	b.Wait(`document.querySelector("[data-output]").currentTime > 2`)
+	type player struct {
+		Time, Duration float64
+		Width, Height  int
+		Broken         bool
+	}
+	got := browsertest.Eval[[]player](b, `["[data-output]", "[data-source]"].map((name) => document.querySelector(name)).map((video) => (
+		{ Time: video.currentTime, Duration: video.duration, Width: video.videoWidth, Height: video.videoHeight, Broken: video.error !== null }))`)
+	output, source := got[0], got[1]
+	if output.Broken || source.Broken || math.Abs(output.Time-source.Time) > 0.3 {
+		t.Errorf("got %+v beside %+v, want both to play in step", output, source)
+	}
+	if output.Width != 512 || output.Height != 512 || math.Abs(output.Duration-7.6) > 0.1 {
+		t.Errorf("got %+v, want 512 × 512 pixels for 7.6 s", output)
+	}
+}
+
+// syncInBrowser sends two files, and waits until both players can play.
+func (s *server) syncInBrowser(b *browsertest.Browser, video, audio, reference string) {
+	b.Open(s.url + "/dashboard/new")
+	b.Do(
+		chromedp.SetUploadFiles("[data-drop=video] [data-file]", []string{video}),
+		chromedp.SetUploadFiles("[data-drop=audio] [data-file]", []string{audio}),
+		chromedp.Click(".new summary"),
+		chromedp.SendKeys("input[name=reference_id]", reference),
+		chromedp.Click("[data-start]"))
+	b.Wait(`document.querySelector("[data-output]")?.readyState >= 2 && document.querySelector("[data-source]").readyState >= 2`)
 }
 
 // TestDashboardCancel cancels a request whose video never comes.

@@ -17,46 +17,84 @@ import (
 
 var screens = flag.String("screens", "", "folder to write pictures of all pages to")
 
-// TestScreens takes pictures of all pages, for people to look at, and makes sure
-// that none is wider than its window, or hard to use for some people: by axe-core,
-// if LIPSYNC_AXE is the path of its script.
+// TestScreens opens all pages, of a home where nothing was done yet and of one where
+// much was. It takes pictures of them for people to look at, and makes sure that none
+// is wider than its window, too heavy, or hard to use for some people: by axe-core, if
+// LIPSYNC_AXE is the path of its script.
 func TestScreens(t *testing.T) {
-	h := newHome(t)
-	paths := h.seed(t)
-	b := browsertest.New(t)
-	b.Open(h.URL + h.newLink(t))
-	axe := readAxe(t)
-	look := func(name string, width int64, scheme string) {
-		t.Helper()
-		if browsertest.Eval[bool](b, "document.documentElement.scrollWidth > innerWidth") {
-			t.Errorf("%s is wider than %d pixels", name, width)
-		}
-		if axe != "" {
-			for _, problem := range problems(b, axe) {
-				t.Errorf("%s, %d pixels, %s: %s", name, width, scheme, problem)
+	empty, full := newHome(t), newHome(t)
+	paths := full.seed(t)
+	a := album{t: t, b: browsertest.New(t), axe: readAxe(t)}
+	for _, a.scheme = range []string{"light", "dark"} {
+		for _, a.width = range []int64{390, 1280} {
+			a.b.Look(a.width, a.scheme)
+			a.b.Open(empty.URL + empty.newLink(t))
+			for _, path := range everyPage {
+				a.b.Open(empty.URL + path)
+				a.look("empty-" + filepath.Base(path))
 			}
-		}
-		if *screens != "" {
-			screen(t, b, filepath.Join(*screens, fmt.Sprintf("%s-%d-%s.png", name, width, scheme)))
-		}
-	}
-	for _, scheme := range []string{"light", "dark"} {
-		for _, width := range []int64{390, 1280} {
-			b.Look(width, scheme)
+			a.b.Open(full.URL + full.newLink(t))
 			for name, path := range paths {
-				b.Open(h.URL + path)
-				look(name, width, scheme)
+				a.b.Open(full.URL + path)
+				a.look(name)
 			}
-			b.Open(h.URL + "/dashboard/settings/keys")
-			b.Do(chromedp.SendKeys("input[name=name]", "new\n"))
-			b.Wait(`document.getElementById("token")`)
-			look("new-key", width, scheme)
-			b.Open(h.URL + "/dashboard/new")
-			b.Do(chromedp.Click(".new summary"), chromedp.Click("[data-start]"))
-			b.Wait(`document.querySelector("[data-problem]").textContent`)
-			look("new-problem", width, scheme)
+			a.lookAtForms(full.URL)
 		}
 	}
+}
+
+// album is pictures of pages as some people see them.
+type album struct {
+	t      *testing.T
+	b      *browsertest.Browser
+	axe    string // script, "" if there is none
+	width  int64  // pixels
+	scheme string // of colours
+}
+
+// look looks at the page that is open.
+func (a album) look(name string) {
+	a.t.Helper()
+	name = fmt.Sprintf("%s-%d-%s", name, a.width, a.scheme)
+	if browsertest.Eval[bool](a.b, "document.documentElement.scrollWidth > innerWidth") {
+		a.t.Errorf("%s is wider than its window", name)
+	}
+	if got := weigh(a.b); got.Bytes == 0 || got.Bytes > 60_000 || got.Styles != 1 || got.Scripts != 1 {
+		a.t.Errorf("%s: got %+v, want at most 60,000 bytes, one style sheet and one script", name, got)
+	}
+	if a.axe != "" {
+		for _, problem := range problems(a.b, a.axe) {
+			a.t.Errorf("%s: %s", name, problem)
+		}
+	}
+	if *screens != "" {
+		screen(a.t, a.b, filepath.Join(*screens, name+".png"))
+	}
+}
+
+// lookAtForms looks at what forms are answered with.
+func (a album) lookAtForms(address string) {
+	a.t.Helper()
+	a.b.Open(address + "/dashboard/settings/keys")
+	a.b.Do(chromedp.SendKeys("input[name=name]", "new\n"))
+	a.b.Wait(`document.getElementById("token")`)
+	a.look("new-key")
+	a.b.Open(address + "/dashboard/new")
+	a.b.Do(chromedp.Click(".new summary"), chromedp.Click("[data-start]"))
+	a.b.Wait(`document.querySelector("[data-problem]").textContent`)
+	a.look("new-problem")
+}
+
+// weight is what a page loads but for media, and for what its scripts fetch later.
+type weight struct{ Bytes, Styles, Scripts int }
+
+func weigh(b *browsertest.Browser) weight {
+	return browsertest.Eval[weight](b, `(() => {
+		const page = performance.getEntriesByType("navigation")[0];
+		const loaded = performance.getEntriesByType("resource").filter((r) => !["video", "fetch", "xmlhttprequest"].includes(r.initiatorType));
+		const count = (end) => loaded.filter((r) => r.name.endsWith(end)).length;
+		return { Bytes: [page, ...loaded].reduce((sum, r) => sum + r.decodedBodySize, 0), Styles: count(".css"), Scripts: count(".js") };
+	})()`)
 }
 
 // readAxe returns the script of axe-core, "" if there is none.
