@@ -34,7 +34,9 @@ type Home struct {
 	Metrics  *emf.Metrics
 	Log      *slog.Logger
 
-	aws aws.Config
+	aws     aws.Config
+	records *dynamodb.Store // nil without Records
+	objects *s3.Objects     // nil without Media or SignedMedia
 }
 
 // Part is something that a program needs.
@@ -61,14 +63,21 @@ func New(ctx context.Context, getenv func(string) string, w io.Writer, parts ...
 }
 
 // Records is the store.
-func Records(h *Home) { h.Service.Store = dynamodb.New(h.aws, h.Settings.Text("LIPSYNC_TABLE")) }
+func Records(h *Home) {
+	h.records = dynamodb.New(h.aws, h.Settings.Text("LIPSYNC_TABLE"))
+	h.Service.Store = h.records
+}
 
 // Media is where objects are kept.
-func Media(h *Home) { h.Service.Objects = s3.New(h.aws, h.Settings.Text("LIPSYNC_BUCKET"), "") }
+func Media(h *Home) { h.keep("") }
 
 // SignedMedia is Media, with signed URLs that last as long as they say.
-func SignedMedia(h *Home) {
-	h.Service.Objects = s3.New(h.aws, h.Settings.Text("LIPSYNC_BUCKET"), h.Settings.get("LIPSYNC_SIGNER_ROLE"))
+func SignedMedia(h *Home) { h.keep(h.Settings.get("LIPSYNC_SIGNER_ROLE")) }
+
+// keep keeps objects in the bucket. Their URLs are signed by a session of the role.
+func (h *Home) keep(signer string) {
+	h.objects = s3.New(h.aws, h.Settings.Text("LIPSYNC_BUCKET"), signer)
+	h.Service.Objects = h.objects
 }
 
 // Messages is the queue.

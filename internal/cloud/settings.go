@@ -3,6 +3,7 @@ package cloud
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"strconv"
 	"time"
 )
@@ -47,6 +48,16 @@ func positive[N int | int64 | float64 | time.Duration](s *Settings, name, want s
 // Number reads a variable that must be a whole number above 0.
 func (s *Settings) Number(name string) int {
 	return positive(s, name, "a whole number above 0", strconv.Atoi)
+}
+
+// Address reads a variable that must be an absolute URL.
+func (s *Settings) Address(name string) *url.URL {
+	text := s.Text(name)
+	u, err := url.Parse(text)
+	if text != "" && (err != nil || u.Scheme == "" || u.Host == "") {
+		s.fail(name, text, "an address such as https://example.com")
+	}
+	return u
 }
 
 // Bytes reads a variable that must be a number of bytes above 0.

@@ -11,11 +11,12 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"lipsync/internal/lipsync"
 )
 
-// Root is the path that all pages are under.
+// Root is the path that all pages are under, after the home's own Prefix.
 const Root = "/dashboard"
 
 // maxBody bounds what a form may send, in bytes: two addresses of media and
@@ -31,7 +32,10 @@ type Options struct {
 	// PublicURL is the address that people know the service by. If nil, each page
 	// uses the scheme and host of its call.
 	PublicURL *url.URL
-	Document  []byte // openapi.yaml, as the API serves it
+	// Prefix is the path before Root, as browsers see it: "", or that of a stage.
+	Prefix   string
+	Storage  *url.URL // where files are sent to, if that is another host
+	Document []byte   // openapi.yaml, as the API serves it
 }
 
 // SignIn learns who a person is. A home has one way: links of one use on one
@@ -41,6 +45,9 @@ type SignIn interface {
 	// elsewhere first, to come back later, answered is true. Unauthorized if the
 	// call doesn't say who they are; its message is for them to read.
 	Identify(w http.ResponseWriter, r *http.Request) (who Person, answered bool, err error)
+	// SignOutURL is where who signs out here signs out of the provider, too. It
+	// leads back to the page signed-out. nil if there is no provider.
+	SignOutURL() *url.URL
 }
 
 // Person is who signed in, and the account that they act for.
@@ -56,15 +63,16 @@ type Sessions interface {
 
 // New returns the handler of everything under Root, and of "/", which leads there.
 func New(service *lipsync.Service, o Options) (http.Handler, error) {
-	p := &pages{Options: o, service: service, mux: http.NewServeMux()}
+	p := &pages{Options: o, service: service, mux: http.NewServeMux(), root: o.Prefix + Root}
+	p.policy = newPolicy(o.Storage, o.SignIn.SignOutURL())
 	var err error
-	if p.views, err = parseViews(template.FuncMap{"waited": p.waited, "took": p.took, "until": p.until}); err != nil {
+	if p.views, err = parseViews(p.root, template.FuncMap{"waited": p.waited, "took": p.took, "until": p.until}); err != nil {
 		return nil, err
 	}
 	if p.reference, err = parseDocument(o.Document); err != nil {
 		return nil, err
 	}
-	if p.sealer, err = newSealer(o.Secret); err != nil {
+	if p.sealer, err = NewSealer(o.Secret, cookieName); err != nil {
 		return nil, err
 	}
 	p.mount()
@@ -76,8 +84,10 @@ type pages struct {
 	Options
 	service   *lipsync.Service
 	views     views
-	sealer    sealer
+	sealer    Sealer
 	mux       *http.ServeMux
+	root      string // of the paths of all pages, as browsers see them
+	policy    string // of what pages may load and do
 	reference reference
 }
 
@@ -110,21 +120,28 @@ func (p *pages) private() []route {
 
 func (p *pages) mount() {
 	for _, r := range []route{
-		{"GET /{$}", func(v *visit) error { return v.leadTo(Root) }},
+		{"GET /{$}", func(v *visit) error { return v.leadTo(p.root) }},
 		{"GET /dashboard/sign-in", p.signIn},
+		{"GET /dashboard/signed-out", p.signedOut},
 		{"GET /dashboard/static/{name}", p.static},
 		{"/", func(*visit) error { return missing() }},
 	} {
-		p.mux.Handle(r.pattern, p.serve(r.pattern, r.handler))
+		p.handle(r)
 	}
 	for _, r := range p.private() {
-		p.mux.Handle(r.pattern, p.serve(r.pattern, p.signedIn(r.handler)))
+		p.handle(route{r.pattern, p.signedIn(r.handler)})
 	}
+}
+
+// handle puts a route in its place, after the prefix.
+func (p *pages) handle(r route) {
+	pattern := strings.Replace(r.pattern, Root, p.root, 1)
+	p.mux.Handle(pattern, p.serve(pattern, r.handler))
 }
 
 // ServeHTTP sets the headers of all answers, those of the mux itself among them.
 func (p *pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	setHeaders(w.Header())
+	setHeaders(w.Header(), p.policy)
 	p.mux.ServeHTTP(w, r)
 }
 

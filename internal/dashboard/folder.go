@@ -134,6 +134,9 @@ func (f *Folder) Identify(_ http.ResponseWriter, r *http.Request) (Person, bool,
 	return Person{Account: f.account, Name: f.account}, false, nil
 }
 
+// SignOutURL implements SignIn: a link's sign-in ended when it was used.
+func (f *Folder) SignOutURL() *url.URL { return nil }
+
 // useLink reports whether there is a good link of the digest, and then ends it: its
 // file can be removed once, whoever tries at the same time.
 func (f *Folder) useLink(digest string) (used bool, err error) {

@@ -79,5 +79,5 @@ func (p *pages) revokeKey(v *visit) error {
 	if err := p.service.RevokeKey(v.Context(), v.session.Account, v.PathValue("id")); err != nil {
 		return err
 	}
-	return v.leadTo(Root + "/settings/keys")
+	return v.leadTo(p.root + "/settings/keys")
 }

@@ -37,7 +37,7 @@ func (p *pages) startRequest(v *visit) error {
 	id, err := p.generate(v, n)
 	switch lipsync.CodeOf(err) {
 	case "":
-		return v.leadTo(Root + "/requests/" + id)
+		return v.leadTo(p.root + "/requests/" + id)
 	case lipsync.Invalid:
 		n.Problem = lipsync.MessageOf(err)
 		return p.showNew(v, http.StatusBadRequest, n)

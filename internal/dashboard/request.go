@@ -54,7 +54,7 @@ func (p *pages) cancel(v *visit) error {
 	} else if err != nil {
 		return err
 	}
-	return v.leadTo(Root + "/requests/" + url.PathEscape(id))
+	return v.leadTo(p.root + "/requests/" + url.PathEscape(id))
 }
 
 // hint says what to do about a failure. Its sentences are those of the domain, or

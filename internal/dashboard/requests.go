@@ -45,8 +45,8 @@ func statuses() []lipsync.Status {
 // Any tells whether the filter leaves anything out.
 func (f filter) Any() bool { return f.Status != "" || f.Reference != "" }
 
-// page returns the address of another page of the list: one that begins at a
-// number of the name, or for "" the newest.
+// page returns the address, from any page of the list, of another one: that which
+// begins at a number of the name, or for "" the newest.
 func (f filter) page(name string, n int64) string {
 	q := url.Values{}
 	if f.Status != "" {
@@ -58,8 +58,7 @@ func (f filter) page(name string, n int64) string {
 	if name != "" && n > 0 {
 		q.Set(name, strconv.FormatInt(n, 10))
 	}
-	address := url.URL{Path: Root, RawQuery: q.Encode()}
-	return address.String()
+	return "?" + q.Encode()
 }
 
 // listPage is a page of requests, newest first.

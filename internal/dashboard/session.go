@@ -29,29 +29,35 @@ type session struct {
 	Ends       time.Time // however much it is used
 }
 
-// sealer encrypts and signs cookies.
-type sealer struct{ aead cipher.AEAD }
+// Sealer encrypts and signs the values of cookies of one name.
+type Sealer struct {
+	aead cipher.AEAD
+	name string
+}
 
-func newSealer(secret [32]byte) (sealer, error) {
+// NewSealer returns one for cookies of the name: none of another name opens.
+func NewSealer(secret [32]byte, name string) (Sealer, error) {
 	block, err := aes.NewCipher(secret[:])
 	if err != nil {
-		return sealer{}, err
+		return Sealer{}, err
 	}
 	aead, err := cipher.NewGCMWithRandomNonce(block)
-	return sealer{aead}, err
+	return Sealer{aead, name}, err
 }
 
-func (s sealer) seal(v any) (string, error) {
+// Seal returns v as a cookie's value.
+func (s Sealer) Seal(v any) (string, error) {
 	text, err := json.Marshal(v)
-	return base64.RawURLEncoding.EncodeToString(s.aead.Seal(nil, nil, text, []byte(cookieName))), err
+	return base64.RawURLEncoding.EncodeToString(s.aead.Seal(nil, nil, text, []byte(s.name))), err
 }
 
-func (s sealer) open(sealed string, v any) error {
+// Open sets v to what was sealed.
+func (s Sealer) Open(sealed string, v any) error {
 	raw, err := base64.RawURLEncoding.DecodeString(sealed)
 	if err != nil {
 		return err
 	}
-	text, err := s.aead.Open(nil, nil, raw, []byte(cookieName))
+	text, err := s.aead.Open(nil, nil, raw, []byte(s.name))
 	if err != nil {
 		return err
 	}
@@ -65,7 +71,7 @@ func (v *visit) begin(who Person) error {
 		return err
 	}
 	s := session{who, generation, rand.Text(), v.pages.service.Now().Add(sessionLife)}
-	sealed, err := v.pages.sealer.seal(s)
+	sealed, err := v.pages.sealer.Seal(s)
 	if err != nil {
 		return err
 	}
@@ -76,7 +82,7 @@ func (v *visit) begin(who Person) error {
 // setCookie keeps the session in the browser for so many seconds; -1 drops it.
 func (v *visit) setCookie(value string, maxAge int) {
 	http.SetCookie(v, &http.Cookie{
-		Name: cookieName, Value: value, Path: Root, MaxAge: maxAge,
+		Name: cookieName, Value: value, Path: v.pages.root, MaxAge: maxAge,
 		HttpOnly: true, Secure: !plainLoopback(v.pages.base(v.Request)), SameSite: http.SameSiteLaxMode,
 	})
 }
@@ -98,7 +104,7 @@ func (v *visit) resume() (*session, error) {
 		return nil, nil
 	}
 	var s session
-	if v.pages.sealer.open(cookie.Value, &s) != nil || !v.pages.service.Now().Before(s.Ends) {
+	if v.pages.sealer.Open(cookie.Value, &s) != nil || !v.pages.service.Now().Before(s.Ends) {
 		return nil, nil
 	}
 	generation, err := v.pages.Sessions.Generation(v.Context(), s.Account)
@@ -119,7 +125,7 @@ func (p *pages) signedIn(h handler) handler {
 		reads := v.Method == http.MethodGet || v.Method == http.MethodHead
 		switch {
 		case v.session == nil && reads:
-			return v.leadTo(Root + "/sign-in")
+			return v.leadTo(p.root + "/sign-in")
 		case v.session == nil:
 			return refused("your session has ended: sign in again")
 		case reads:

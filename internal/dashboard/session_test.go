@@ -97,11 +97,11 @@ func TestForgedCookie(t *testing.T) {
 	h.signIn(t)
 	address, _ := url.Parse(h.URL + "/dashboard")
 	good := h.browser.Jar.Cookies(address)[0].Value
-	stranger, err := newSealer([32]byte{1})
+	stranger, err := NewSealer([32]byte{1}, cookieName)
 	if err != nil {
 		t.Fatal(err)
 	}
-	forged, err := stranger.seal(session{Person: Person{Account: account}, Ends: h.clock.Now().Add(time.Hour)})
+	forged, err := stranger.Seal(session{Person: Person{Account: account}, Ends: h.clock.Now().Add(time.Hour)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,38 +1,61 @@
 package dashboard
 
 import (
+	"errors"
 	"net/http"
 
 	"lipsync/internal/lipsync"
 )
 
-// signIn shows how to sign in, or does it.
+// signIn shows how to sign in, or does it. What fails on the way is told on the
+// same page: by itself it leads nowhere, so that nothing goes round in circles.
 func (p *pages) signIn(v *visit) error {
 	who, answered, err := p.SignIn.Identify(v, v.Request)
-	switch {
-	case answered:
+	if answered {
 		return nil
-	case lipsync.CodeOf(err) == lipsync.Unauthorized:
-		insecure := p.base(v.Request).Scheme == "http" && !plainLoopback(p.base(v.Request))
-		return v.show(http.StatusForbidden, "sign-in", "Sign in", signInPage{lipsync.MessageOf(err), insecure})
-	case err != nil:
-		return err
 	}
-	if err := v.begin(who); err != nil {
-		return err
+	if err == nil {
+		err = v.begin(who)
 	}
-	return v.leadTo(Root)
+	switch lipsync.CodeOf(err) {
+	case "":
+		return v.leadTo(p.root)
+	case lipsync.Unauthorized:
+		return errors.Join(err, v.showSignIn(http.StatusForbidden, lipsync.MessageOf(err)))
+	default:
+		const sorry = "Signing in doesn’t work just now. The fault is not yours: try again in a moment."
+		return errors.Join(err, v.showSignIn(http.StatusServiceUnavailable, sorry))
+	}
 }
 
 // signInPage says how to sign in.
 type signInPage struct {
-	Message  string
-	Insecure bool // no browser keeps a session here
+	SignedOut bool   // just now
+	Message   string // why signing in did not work, "" if it was not tried
+	Elsewhere bool   // at a provider
+	Insecure  bool   // no browser keeps a session here
 }
 
+func (v *visit) showSignIn(status int, message string) error {
+	base := v.pages.base(v.Request)
+	return v.show(status, "sign-in", "Sign in", signInPage{
+		Message: message, Elsewhere: v.pages.SignIn.SignOutURL() != nil,
+		Insecure: base.Scheme == "http" && !plainLoopback(base),
+	})
+}
+
+// signOut ends the session, and that with the provider: else the next visit would
+// sign in again without a question.
 func (p *pages) signOut(v *visit) error {
 	v.setCookie("", -1)
-	return v.leadTo(Root + "/sign-in")
+	if provider := p.SignIn.SignOutURL(); provider != nil {
+		return v.leadTo(provider.String())
+	}
+	return v.leadTo(p.root + "/sign-in")
+}
+
+func (p *pages) signedOut(v *visit) error {
+	return v.show(http.StatusOK, "sign-in", "Signed out", signInPage{SignedOut: true, Elsewhere: p.SignIn.SignOutURL() != nil})
 }
 
 func (p *pages) signOutEverywhere(v *visit) error {

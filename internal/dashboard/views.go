@@ -43,14 +43,14 @@ type asset struct {
 	content         []byte
 }
 
-// parseViews reads the templates: each page with the layout around it. They may
-// call more functions than their own.
-func parseViews(more template.FuncMap) (views, error) {
+// parseViews reads the templates: each page with the layout around it. Root is the
+// path that they link to all pages by. They may call more functions than their own.
+func parseViews(root string, more template.FuncMap) (views, error) {
 	v := views{pages: map[string]*template.Template{}, assets: map[string]asset{}}
 	if err := v.readAssets(); err != nil {
 		return v, err
 	}
-	layout, err := template.New("layout").Funcs(v.functions()).Funcs(more).ParseFS(pageFiles, "pages/shared/*.html")
+	layout, err := template.New("layout").Funcs(v.functions(root)).Funcs(more).ParseFS(pageFiles, "pages/shared/*.html")
 	if err != nil {
 		return v, err
 	}
@@ -120,16 +120,17 @@ func (p *pages) static(v *visit) error {
 }
 
 // functions are what templates may call.
-func (v views) functions() template.FuncMap {
+func (v views) functions(root string) template.FuncMap {
 	return template.FuncMap{
-		"asset":   func(name string) string { return Root + "/static/" + v.assets[name].name },
+		"asset":   func(name string) string { return root + "/static/" + v.assets[name].name },
+		"root":    func() string { return root },
 		"spell":   spell,
 		"short":   func(id string) string { return id[:min(8, len(id))] },
 		"stamp":   func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"moment":  func(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04 UTC") },
 		"date":    func(t time.Time) string { return t.UTC().Format("Mon 2 Jan 2006") },
 		"minutes": func(d time.Duration) string { return fmt.Sprintf("%.1f", d.Minutes()) },
-		"tab":     newTab,
+		"tab":     func(path, name, view string) tab { return newTab(root+path, name, view) },
 		"bytes":   lipsync.Spell,
 		"prose":   prose,
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"runtime/debug"
 	"time"
 
@@ -33,12 +34,23 @@ func (v *visit) WriteHeader(status int) {
 	v.ResponseWriter.WriteHeader(status)
 }
 
-// policy lets a page load what is the service's own, and play media of wherever
-// a request takes them from. Nothing inline runs or styles.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
-	"media-src 'self' http: https:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+// newPolicy lets a page load what is the service's own, send files to the storage,
+// and play media of wherever a request takes them from. Its forms lead to pages of
+// ours, but that signing out goes on to the provider. Nothing inline runs or styles.
+func newPolicy(storage, signOut *url.URL) string {
+	return "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'" + origin(storage) +
+		"; media-src 'self' http: https:; form-action 'self'" + origin(signOut) + "; base-uri 'none'; frame-ancestors 'none'"
+}
 
-func setHeaders(h http.Header) {
+// origin is the scheme and host of an address, after a space; "" for nil.
+func origin(address *url.URL) string {
+	if address == nil {
+		return ""
+	}
+	return " " + address.Scheme + "://" + address.Host
+}
+
+func setHeaders(h http.Header, policy string) {
 	h.Set("Content-Security-Policy", policy)
 	h.Set("X-Frame-Options", "DENY")
 	h.Set("X-Content-Type-Options", "nosniff")

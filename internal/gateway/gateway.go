@@ -13,9 +13,9 @@ import (
 	"github.com/awslabs/aws-lambda-go-api-proxy/httpadapter"
 )
 
-// stage is the name of the API's stage. Clients have it in their paths; the
+// Stage is the name of the API's stage. Clients have it in their paths; the
 // paths in events begin after it.
-const stage = "/api"
+const Stage = "/api"
 
 // MaxForm bounds a multipart body, in bytes: Lambda takes 6 MiB, in which the
 // body is written as base64 and the headers come twice.
@@ -38,18 +38,29 @@ func Handler(h http.Handler) func(context.Context, events.APIGatewayProxyRequest
 // comes before the resource, a custom domain's base path, is not ours.
 //
 // API Gateway leaves the path as the client encoded it. Emulators decode it: then
-// what looks like the end of a parameter, a slash, is part of it.
+// what looks like the end of a parameter, a slash, is part of it. One that is
+// written {name+} has slashes of its own.
 func pathOf(e events.APIGatewayProxyRequest) string {
 	fixed, rest, _ := strings.Cut(e.Resource, "{")
-	_, after, _ := strings.Cut(rest, "}")
+	name, after, _ := strings.Cut(rest, "}")
 	_, parameter, _ := strings.Cut(e.Path, fixed)
-	parameter = strings.TrimSuffix(parameter, after)
-	if decoded, err := url.PathUnescape(parameter); err == nil {
-		parameter = decoded
+	segments := []string{strings.TrimSuffix(parameter, after)}
+	if strings.HasSuffix(name, "+") {
+		segments = strings.Split(parameter, "/")
 	}
-	escaped := url.PathEscape(parameter)
-	if parameter == "." || parameter == ".." {
-		escaped = strings.ReplaceAll(parameter, ".", "%2E") // else it would be a step up
+	for i, s := range segments {
+		segments[i] = escape(s)
 	}
-	return stage + fixed + escaped + after
+	return Stage + fixed + strings.Join(segments, "/") + after
+}
+
+// escape writes a segment of a path as net/http reads it, however it came.
+func escape(segment string) string {
+	if decoded, err := url.PathUnescape(segment); err == nil {
+		segment = decoded
+	}
+	if segment == "." || segment == ".." {
+		return strings.ReplaceAll(segment, ".", "%2E") // else it would be a step up
+	}
+	return url.PathEscape(segment)
 }

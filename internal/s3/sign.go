@@ -3,6 +3,7 @@ package s3
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"mime"
 	"net/http"
@@ -37,6 +38,18 @@ func newSigner(cfg aws.Config, role string) *s3.PresignClient {
 		})
 	}
 	return s3.NewPresignClient(newClient(cfg))
+}
+
+// Origin returns the scheme and host that all signed URLs have.
+func (o *Objects) Origin(ctx context.Context) (*url.URL, error) {
+	of := o.client.Options()
+	endpoint, err := of.EndpointResolverV2.ResolveEndpoint(ctx, s3.EndpointParameters{
+		Bucket: &o.bucket, Region: &of.Region, Endpoint: of.BaseEndpoint, ForcePathStyle: &of.UsePathStyle,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find the bucket: %w", err)
+	}
+	return &url.URL{Scheme: endpoint.URI.Scheme, Host: endpoint.URI.Host}, nil
 }
 
 // SignGet implements lipsync.Objects.

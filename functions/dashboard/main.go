@@ -1,0 +1,27 @@
+// Command dashboard is the function behind /dashboard and all that is under it.
+package main
+
+import (
+	"context"
+	"log"
+	"os"
+
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"lipsync/internal/cloud"
+	"lipsync/internal/gateway"
+)
+
+func main() {
+	ctx := context.Background()
+	home, err := cloud.New(ctx, os.Getenv, os.Stdout,
+		cloud.Records, cloud.SignedMedia, cloud.Messages, cloud.Generating, cloud.Reading, cloud.Sizes)
+	if err != nil {
+		log.Fatal(err)
+	}
+	pages, err := home.Dashboard(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	lambda.Start(gateway.Handler(pages))
+}

@@ -1,0 +1,144 @@
+// Package openid signs people in to the dashboard at an OpenID provider, such as
+// Cognito: by an authorization code, which PKCE makes worthless to all but the
+// browser that asked for it. There is no client secret.
+package openid
+
+import (
+	"context"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"golang.org/x/oauth2"
+
+	"lipsync/internal/dashboard"
+	"lipsync/internal/lipsync"
+)
+
+// answerTime is how long the provider may take for each answer.
+const answerTime = 5 * time.Second
+
+// Options say who the provider is, and who we are to it.
+type Options struct {
+	Issuer     string   // the provider's name, in its tokens
+	Discovery  string   // the address that its document is under: Issuer, but on emulators
+	ClientID   string   // our name
+	ReturnURL  *url.URL // of the sign-in page, where it sends people back to
+	SignOutURL *url.URL // where its own sign-in ends
+	Secret     [32]byte // seals the cookies of sign-ins that go on
+	Now        func() time.Time
+}
+
+// SignIn implements dashboard.SignIn.
+type SignIn struct {
+	options Options
+	sealer  dashboard.Sealer
+	client  *http.Client
+
+	mu       sync.Mutex
+	provider *oidc.Provider // nil until it is needed
+}
+
+// New returns the sign-in. It calls the provider when the first person comes.
+func New(o Options) (*SignIn, error) {
+	sealer, err := dashboard.NewSealer(o.Secret, cookieName)
+	return &SignIn{options: o, sealer: sealer, client: &http.Client{Timeout: answerTime}}, err
+}
+
+// SignOutURL implements dashboard.SignIn.
+func (s *SignIn) SignOutURL() *url.URL { return s.options.SignOutURL }
+
+// Identify implements dashboard.SignIn. It sends a person to the provider, who
+// sends them back to the same page with a code, or an error.
+func (s *SignIn) Identify(w http.ResponseWriter, r *http.Request) (who dashboard.Person, answered bool, err error) {
+	ctx := oidc.ClientContext(r.Context(), s.client)
+	provider, err := s.discover(ctx)
+	if err != nil {
+		return dashboard.Person{}, false, fmt.Errorf("find the provider: %w", err)
+	}
+	back := r.URL.Query()
+	if !back.Has("code") && !back.Has("error") {
+		return dashboard.Person{}, true, s.begin(w, provider)
+	}
+	a, err := s.resume(r, back.Get("state"))
+	if err != nil {
+		return dashboard.Person{}, false, err
+	}
+	s.setCookie(w, "", -1)
+	if back.Has("error") {
+		return dashboard.Person{}, false, refused("The sign-in was not completed.", fmt.Errorf("the provider says %q", back.Get("error")))
+	}
+	who, err = s.redeem(ctx, provider, back.Get("code"), a)
+	return who, false, err
+}
+
+// discover reads the provider's document, once.
+func (s *SignIn) discover(ctx context.Context) (*oidc.Provider, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.provider != nil {
+		return s.provider, nil
+	}
+	if s.options.Discovery != s.options.Issuer {
+		ctx = oidc.InsecureIssuerURLContext(ctx, s.options.Issuer)
+	}
+	var err error
+	s.provider, err = oidc.NewProvider(ctx, s.options.Discovery)
+	return s.provider, err
+}
+
+func (s *SignIn) oauth(provider *oidc.Provider) *oauth2.Config {
+	endpoint := provider.Endpoint()
+	endpoint.AuthStyle = oauth2.AuthStyleInParams // else it would try twice, and a code is good for one try
+	return &oauth2.Config{
+		ClientID: s.options.ClientID, Endpoint: endpoint, RedirectURL: s.options.ReturnURL.String(),
+		Scopes: []string{oidc.ScopeOpenID, "email"},
+	}
+}
+
+// redeem exchanges the code for a token that says who the person is.
+func (s *SignIn) redeem(ctx context.Context, provider *oidc.Provider, code string, a attempt) (dashboard.Person, error) {
+	token, err := s.oauth(provider).Exchange(ctx, code, oauth2.VerifierOption(a.Verifier))
+	if e, ok := errors.AsType[*oauth2.RetrieveError](err); ok && e.Response.StatusCode < http.StatusInternalServerError {
+		return dashboard.Person{}, refused("This sign-in was used already, or is too old.", err)
+	}
+	if err != nil {
+		return dashboard.Person{}, fmt.Errorf("exchange the code: %w", err)
+	}
+	raw, _ := token.Extra("id_token").(string)
+	id, err := provider.VerifierContext(ctx, &oidc.Config{ClientID: s.options.ClientID, Now: s.options.Now}).Verify(ctx, raw)
+	if err != nil {
+		return dashboard.Person{}, unproven(err)
+	}
+	if subtle.ConstantTimeCompare([]byte(id.Nonce), []byte(a.Nonce)) != 1 {
+		return dashboard.Person{}, unproven(errors.New("the token has another nonce"))
+	}
+	return person(id)
+}
+
+// person reads who a token is about.
+func person(id *oidc.IDToken) (dashboard.Person, error) {
+	var claims struct {
+		Email string `json:"email"`
+	}
+	if err := id.Claims(&claims); err != nil {
+		return dashboard.Person{}, unproven(err)
+	}
+	if id.Subject == "" || claims.Email == "" {
+		return dashboard.Person{}, unproven(errors.New("the token has no sub or no email"))
+	}
+	return dashboard.Person{Account: id.Subject, Name: claims.Email}, nil
+}
+
+// unproven refuses a token that doesn't prove who the person is.
+func unproven(err error) error { return refused("The sign-in could not be verified.", err) }
+
+// refused is for the person to read; its cause is for the log.
+func refused(message string, cause error) error {
+	return &lipsync.Error{Code: lipsync.Unauthorized, Message: message, Err: cause}
+}
