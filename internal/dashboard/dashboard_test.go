@@ -38,6 +38,7 @@ type home struct {
 	service  *lipsync.Service
 	public   *url.URL // nil unless a test sets it
 	folder   *Folder
+	change   func(*Options) // nil unless a test sets it
 	clock    *lipsynctest.Clock
 	log      *bytes.Buffer
 	database string // its file
@@ -87,10 +88,14 @@ func (h *home) handler(t testing.TB) http.Handler {
 	if err != nil {
 		t.Fatal(err)
 	}
-	handler, err := New(h.service, Options{
+	o := Options{
 		Log: slog.New(slog.NewTextHandler(h.log, nil)), SignIn: h.folder, Sessions: h.folder, Secret: secret,
 		PublicURL: h.public, Document: document(t),
-	})
+	}
+	if h.change != nil {
+		h.change(&o)
+	}
+	handler, err := New(h.service, o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -63,22 +63,7 @@ func TestLinkFiles(t *testing.T) {
 	}
 }
 
-// TestGenerations ends sessions twice, seen by two processes.
-func TestGenerations(t *testing.T) {
-	dir, clock := t.TempDir(), lipsynctest.NewClock()
-	f, other := openFolder(t, dir, clock), openFolder(t, dir, clock)
-	seen := map[string]bool{}
-	for range 3 {
-		g, err := other.Generation(t.Context(), account)
-		if err != nil || seen[g] {
-			t.Fatalf("got generation %q again (%v)", g, err)
-		}
-		seen[g] = true
-		if err := f.EndAll(t.Context(), account); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if g, err := f.Generation(t.Context(), "other"); err != nil || g != "" {
-		t.Errorf("another account's: got %q (%v), want none", g, err)
-	}
+func TestSessions(t *testing.T) {
+	dir := t.TempDir()
+	lipsynctest.TestSessions(t, func() lipsynctest.Sessions { return openFolder(t, dir, lipsynctest.NewClock()) })
 }

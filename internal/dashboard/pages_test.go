@@ -169,7 +169,7 @@ func (h *home) allPages(t testing.TB, path string) map[string]bool {
 		if older == nil {
 			return all
 		}
-		path = strings.ReplaceAll(older[1], "&amp;", "&")
+		path = "/dashboard" + strings.ReplaceAll(older[1], "&amp;", "&")
 	}
 }
 

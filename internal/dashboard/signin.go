@@ -10,6 +10,9 @@ import (
 // signIn shows how to sign in, or does it. What fails on the way is told on the
 // same page: by itself it leads nowhere, so that nothing goes round in circles.
 func (p *pages) signIn(v *visit) error {
+	if v.Method == http.MethodHead { // who only looks doesn't use up what is good once
+		return v.showSignIn(http.StatusForbidden, "")
+	}
 	who, answered, err := p.SignIn.Identify(v, v.Request)
 	if answered {
 		return nil
@@ -21,7 +24,7 @@ func (p *pages) signIn(v *visit) error {
 	case "":
 		return v.leadTo(p.root)
 	case lipsync.Unauthorized:
-		return errors.Join(err, v.showSignIn(http.StatusForbidden, lipsync.MessageOf(err)))
+		return errors.Join(errors.Unwrap(err), v.showSignIn(http.StatusForbidden, lipsync.MessageOf(err))) // the cause is for the log
 	default:
 		const sorry = "Signing in doesn’t work just now. The fault is not yours: try again in a moment."
 		return errors.Join(err, v.showSignIn(http.StatusServiceUnavailable, sorry))

@@ -21,6 +21,12 @@ func TestStore(t *testing.T) {
 	lipsynctest.TestStore(t, func(t *testing.T) lipsync.Store { return open(t) })
 }
 
+func TestSessions(t *testing.T) {
+	e := awstest.Shared(t)
+	table := e.Table(t)
+	lipsynctest.TestSessions(t, func() lipsynctest.Sessions { return dynamodb.New(e.Config(), table) })
+}
+
 func TestCrashes(t *testing.T) {
 	lipsynctest.TestCrashes(t, func(t *testing.T) (lipsync.Store, lipsync.Objects) {
 		objects, err := disk.Open(t.TempDir(), time.Now, nil)

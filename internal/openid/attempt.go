@@ -1,6 +1,7 @@
 package openid
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/subtle"
 	"net/http"
@@ -25,7 +26,11 @@ type attempt struct {
 }
 
 // begin sends a person to the provider.
-func (s *SignIn) begin(w http.ResponseWriter, provider *oidc.Provider) error {
+func (s *SignIn) begin(ctx context.Context, w http.ResponseWriter) error {
+	provider, err := s.discover(ctx)
+	if err != nil {
+		return err
+	}
 	a := attempt{rand.Text(), rand.Text(), oauth2.GenerateVerifier(), s.options.Now().Add(attemptLife)}
 	sealed, err := s.sealer.Seal(a)
 	if err != nil {

@@ -4,6 +4,7 @@
 package openid
 
 import (
+	"cmp"
 	"context"
 	"crypto/subtle"
 	"errors"
@@ -57,13 +58,10 @@ func (s *SignIn) SignOutURL() *url.URL { return s.options.SignOutURL }
 // sends them back to the same page with a code, or an error.
 func (s *SignIn) Identify(w http.ResponseWriter, r *http.Request) (who dashboard.Person, answered bool, err error) {
 	ctx := oidc.ClientContext(r.Context(), s.client)
-	provider, err := s.discover(ctx)
-	if err != nil {
-		return dashboard.Person{}, false, fmt.Errorf("find the provider: %w", err)
-	}
 	back := r.URL.Query()
 	if !back.Has("code") && !back.Has("error") {
-		return dashboard.Person{}, true, s.begin(w, provider)
+		err := s.begin(ctx, w)
+		return dashboard.Person{}, err == nil, err
 	}
 	a, err := s.resume(r, back.Get("state"))
 	if err != nil {
@@ -73,7 +71,7 @@ func (s *SignIn) Identify(w http.ResponseWriter, r *http.Request) (who dashboard
 	if back.Has("error") {
 		return dashboard.Person{}, false, refused("The sign-in was not completed.", fmt.Errorf("the provider says %q", back.Get("error")))
 	}
-	who, err = s.redeem(ctx, provider, back.Get("code"), a)
+	who, err = s.redeem(ctx, back.Get("code"), a)
 	return who, false, err
 }
 
@@ -87,9 +85,12 @@ func (s *SignIn) discover(ctx context.Context) (*oidc.Provider, error) {
 	if s.options.Discovery != s.options.Issuer {
 		ctx = oidc.InsecureIssuerURLContext(ctx, s.options.Issuer)
 	}
-	var err error
-	s.provider, err = oidc.NewProvider(ctx, s.options.Discovery)
-	return s.provider, err
+	found, err := oidc.NewProvider(ctx, s.options.Discovery)
+	if err != nil {
+		return nil, fmt.Errorf("find the provider: %w", err)
+	}
+	s.provider = found
+	return found, nil
 }
 
 func (s *SignIn) oauth(provider *oidc.Provider) *oauth2.Config {
@@ -102,16 +103,20 @@ func (s *SignIn) oauth(provider *oidc.Provider) *oauth2.Config {
 }
 
 // redeem exchanges the code for a token that says who the person is.
-func (s *SignIn) redeem(ctx context.Context, provider *oidc.Provider, code string, a attempt) (dashboard.Person, error) {
+func (s *SignIn) redeem(ctx context.Context, code string, a attempt) (dashboard.Person, error) {
+	provider, err := s.discover(ctx)
+	if err != nil {
+		return dashboard.Person{}, err
+	}
 	token, err := s.oauth(provider).Exchange(ctx, code, oauth2.VerifierOption(a.Verifier))
-	if e, ok := errors.AsType[*oauth2.RetrieveError](err); ok && e.Response.StatusCode < http.StatusInternalServerError {
+	if e, ok := errors.AsType[*oauth2.RetrieveError](err); ok && e.ErrorCode == "invalid_grant" {
 		return dashboard.Person{}, refused("This sign-in was used already, or is too old.", err)
 	}
 	if err != nil {
 		return dashboard.Person{}, fmt.Errorf("exchange the code: %w", err)
 	}
 	raw, _ := token.Extra("id_token").(string)
-	id, err := provider.VerifierContext(ctx, &oidc.Config{ClientID: s.options.ClientID, Now: s.options.Now}).Verify(ctx, raw)
+	id, err := provider.Verifier(&oidc.Config{ClientID: s.options.ClientID, Now: s.options.Now}).Verify(ctx, raw)
 	if err != nil {
 		return dashboard.Person{}, unproven(err)
 	}
@@ -129,10 +134,10 @@ func person(id *oidc.IDToken) (dashboard.Person, error) {
 	if err := id.Claims(&claims); err != nil {
 		return dashboard.Person{}, unproven(err)
 	}
-	if id.Subject == "" || claims.Email == "" {
-		return dashboard.Person{}, unproven(errors.New("the token has no sub or no email"))
+	if id.Subject == "" {
+		return dashboard.Person{}, unproven(errors.New("the token has no subject"))
 	}
-	return dashboard.Person{Account: id.Subject, Name: claims.Email}, nil
+	return dashboard.Person{Account: id.Subject, Name: cmp.Or(claims.Email, id.Subject)}, nil
 }
 
 // unproven refuses a token that doesn't prove who the person is.

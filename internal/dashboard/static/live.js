@@ -3,8 +3,8 @@
 const refresh = async (id) => {
 	const old = document.getElementById(id);
 	try {
-		const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
-		if (answer.redirected || !answer.ok) return location.reload();
+		const answer = await fetch(location.href, { headers: { Accept: "text/html" }, redirect: "manual" });
+		if (!answer.ok) return location.reload(); // a redirect, too: it may lead to another site
 		const page = new DOMParser().parseFromString(await answer.text(), "text/html");
 		const fresh = page.getElementById(id);
 		if (!fresh || (old.dataset.whole !== undefined && !fresh.dataset.live)) return location.reload();

@@ -1,0 +1,117 @@
+package dashboard
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"lipsync/internal/lipsync"
+)
+
+// provider is a SignIn elsewhere, where everybody is who they say.
+type provider struct{ err error }
+
+func (p *provider) Identify(w http.ResponseWriter, r *http.Request) (Person, bool, error) {
+	name := r.FormValue("name")
+	if p.err == nil && name == "" {
+		w.Header().Set("Location", "https://provider.example.com/login")
+		w.WriteHeader(http.StatusSeeOther)
+		return Person{}, true, nil
+	}
+	return Person{Account: "id of " + name, Name: name}, false, p.err
+}
+
+func (p *provider) SignOutURL() *url.URL {
+	return &url.URL{Scheme: "https", Host: "provider.example.com", Path: "/logout"}
+}
+
+// newStage is the dashboard as it is on AWS: under the path of a stage, with
+// storage and sign-in elsewhere.
+func newStage(t *testing.T) (*home, *provider) {
+	t.Helper()
+	h, p := newHome(t), &provider{}
+	h.change = func(o *Options) {
+		o.Prefix, o.SignIn = "/api", p
+		o.Storage = &url.URL{Scheme: "https", Host: "bucket.example.com", Path: "/x"}
+	}
+	h.Server = httptest.NewServer(h.handler(t))
+	t.Cleanup(h.Close)
+	return h, p
+}
+
+func TestProvider(t *testing.T) {
+	h, p := newStage(t)
+	h.get(t, "/api/dashboard").mustLead(t, "/api/dashboard/sign-in")
+	h.get(t, "/api/dashboard/sign-in").mustLead(t, "https://provider.example.com/login")
+	h.do(t, http.MethodHead, "/api/dashboard/sign-in?name=x", nil).must(t, http.StatusForbidden)
+
+	p.err = &lipsync.Error{Code: lipsync.Unauthorized, Message: "Not you.", Err: errors.New("the cause")}
+	h.get(t, "/api/dashboard/sign-in?name=x").must(t, http.StatusForbidden, "Not you.", `href="/api/dashboard/sign-in">Try again`)
+	p.err = errors.New("no route to host")
+	away := h.get(t, "/api/dashboard/sign-in?name=x")
+	away.must(t, http.StatusServiceUnavailable, "Signing in doesn’t work just now", `href="/api/dashboard/sign-in">Try again`)
+	if strings.Contains(away.body, "host") {
+		t.Error("the page tells the cause")
+	}
+	p.err = nil
+	h.get(t, "/api/dashboard/sign-in?name=x").mustLead(t, "/api/dashboard")
+	h.get(t, "/api/dashboard/settings/sessions").must(t, http.StatusOK, "<strong>x</strong>")
+	form := url.Values{"csrf": {csrfInput.FindStringSubmatch(h.get(t, "/api/dashboard/new").body)[1]}}
+	h.do(t, http.MethodPost, "/api/dashboard/sign-out", form).mustLead(t, "https://provider.example.com/logout")
+	h.get(t, "/api/dashboard").mustLead(t, "/api/dashboard/sign-in")
+	h.get(t, "/api/dashboard/signed-out").must(t, http.StatusOK, "Your session has ended", `href="/api/dashboard/sign-in">Sign in`)
+	h.Close()
+	for _, cause := range []string{"the cause", "level=ERROR msg=page route=\"GET /api/dashboard/sign-in\" status=503"} {
+		if !strings.Contains(h.log.String(), cause) {
+			t.Errorf("%s is not in the log", cause)
+		}
+	}
+}
+
+// TestPrefix looks for paths without the prefix in whatever a browser is told.
+func TestPrefix(t *testing.T) {
+	h, _ := newStage(t)
+	in := h.get(t, "/api/dashboard/sign-in?name=x")
+	if cookie := in.header.Get("Set-Cookie"); !strings.Contains(cookie, "; Path=/api/dashboard;") {
+		t.Errorf("got cookie %s", cookie)
+	}
+	c := h.caller(t, "id of x")
+	id := h.add(t, c, "r")
+	paths := regexp.MustCompile(`\b(?:href|src|action|data-uploads)="([^"]*)"`)
+	seen := 0
+	for _, path := range append(everyPage, "/dashboard/sign-in?name=", "/dashboard/signed-out", "/dashboard/nowhere", "/dashboard/requests/"+id,
+		"/dashboard?offset=25", "/dashboard?status=failed&before=3", "/dashboard/settings/keys/"+c.KeyID+"/revoke") {
+		page := h.get(t, "/api"+path)
+		for _, found := range paths.FindAllStringSubmatch(page.body, -1) {
+			seen++
+			if to := found[1]; !strings.HasPrefix(to, "/api/dashboard") && !strings.HasPrefix(to, "http") && !strings.ContainsAny(to[:1], "?#") {
+				t.Errorf("%s: leads to %s", path, to)
+			}
+		}
+		want := "connect-src 'self' https://bucket.example.com; media-src 'self' http: https:; form-action 'self' https://provider.example.com;"
+		if got := page.header.Get("Content-Security-Policy"); !strings.Contains(got, want) {
+			t.Errorf("%s: got policy %s, want %s in it", path, got, want)
+		}
+	}
+	if seen < 100 {
+		t.Errorf("got %d paths in all pages", seen)
+	}
+	style := regexp.MustCompile(`href="([^"]+css)"`).FindStringSubmatch(h.get(t, "/api/dashboard/new").body)
+	h.get(t, style[1]).must(t, http.StatusOK, "@media")
+	form := url.Values{"csrf": {csrfInput.FindStringSubmatch(h.get(t, "/api/dashboard/new").body)[1]}}
+	h.do(t, http.MethodPost, "/api/dashboard/requests/"+id+"/cancel", form).mustLead(t, "/api/dashboard/requests/"+id)
+	h.do(t, http.MethodPost, "/api/dashboard/settings/keys/"+c.KeyID+"/revoke", form).mustLead(t, "/api/dashboard/settings/keys")
+	form.Set("video", "https://example.com/v.mp4")
+	form.Set("audio", "https://example.com/a.wav")
+	if to := h.do(t, http.MethodPost, "/api/dashboard/new", form).header.Get("Location"); !strings.HasPrefix(to, "/api/dashboard/requests/") {
+		t.Errorf("a new request leads to %s", to)
+	}
+	for _, path := range []string{"/dashboard", "/dashboard/new", "/api", "/api/dashboard/"} {
+		h.get(t, path).must(t, http.StatusNotFound)
+	}
+	h.get(t, "/").mustLead(t, "/api/dashboard")
+}

@@ -1,0 +1,309 @@
+package openid_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"lipsync/internal/dashboard"
+	"lipsync/internal/lipsync"
+	"lipsync/internal/openid"
+)
+
+const returnURL = "https://dashboard.example.com/api/dashboard/sign-in"
+
+// home is a sign-in at the provider.
+type home struct {
+	*provider
+	*openid.SignIn
+}
+
+func newHome(t *testing.T) *home {
+	t.Helper()
+	p := newProvider(t)
+	return &home{p, open(t, p, p.URL)}
+}
+
+func open(t *testing.T, p *provider, issuer string) *openid.SignIn {
+	t.Helper()
+	back, err := url.Parse(returnURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := openid.New(openid.Options{
+		Issuer: issuer, Discovery: p.URL, ClientID: clientID, ReturnURL: back, Secret: [32]byte{1}, Now: p.clock.Now,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// visit opens the sign-in page with cookies.
+func visit(s *openid.SignIn, address string, cookies []*http.Cookie) (who dashboard.Person, answer *http.Response, err error) {
+	r := httptest.NewRequest(http.MethodGet, address, nil)
+	for _, c := range cookies {
+		r.AddCookie(c)
+	}
+	w := httptest.NewRecorder()
+	who, _, err = s.Identify(w, r)
+	return who, w.Result(), err
+}
+
+// start goes from the sign-in page to the provider, and returns where that leads
+// back, and the cookies that were set on the way.
+func (h *home) start(t *testing.T) (back string, cookies []*http.Cookie) {
+	t.Helper()
+	_, answer, err := visit(h.SignIn, returnURL, nil)
+	if err != nil || answer.StatusCode != http.StatusSeeOther {
+		t.Fatalf("got %d, %v", answer.StatusCode, err)
+	}
+	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	response, err := client.Get(answer.Header.Get("Location"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	response.Body.Close()
+	return response.Header.Get("Location"), answer.Cookies()
+}
+
+func TestSignIn(t *testing.T) {
+	h := newHome(t)
+	if h.finds.Load() != 0 {
+		t.Error("the provider was called before anybody came")
+	}
+	for range 2 {
+		back, cookies := h.start(t)
+		c := cookies[0]
+		if len(cookies) != 1 || !c.HttpOnly || !c.Secure || c.SameSite != http.SameSiteLaxMode || c.Path != "/api/dashboard/sign-in" || c.MaxAge != 600 {
+			t.Errorf("got cookies %v", cookies)
+		}
+		who, answer, err := visit(h.SignIn, back, cookies)
+		if want := (dashboard.Person{Account: "user-1", Name: "a@example.com"}); err != nil || who != want {
+			t.Fatalf("got %+v, %v, want %+v", who, err, want)
+		}
+		if dropped := answer.Cookies(); len(dropped) != 1 || dropped[0].MaxAge >= 0 || dropped[0].Path != c.Path {
+			t.Errorf("got cookies %v, want that of the sign-in dropped", dropped)
+		}
+	}
+	if got := h.finds.Load(); got != 1 {
+		t.Errorf("the document was read %d times, want once", got)
+	}
+}
+
+// TestNoEmail has a provider that doesn't tell it.
+func TestNoEmail(t *testing.T) {
+	h := newHome(t)
+	h.change = map[string]any{"email": nil}
+	back, cookies := h.start(t)
+	who, _, err := visit(h.SignIn, back, cookies)
+	if want := (dashboard.Person{Account: "user-1", Name: "user-1"}); err != nil || who != want {
+		t.Errorf("got %+v, %v, want %+v", who, err, want)
+	}
+}
+
+// TestBadTokens has a provider whose tokens don't prove who somebody is to us.
+func TestBadTokens(t *testing.T) {
+	h := newHome(t)
+	other := jose.SigningKey{Algorithm: jose.RS256, Key: jose.JSONWebKey{Key: newKey(t), KeyID: "1"}}
+	shared := jose.SigningKey{Algorithm: jose.HS256, Key: h.key.N.Bytes()} // what is public, as if it were a secret
+	for name, spoil := range map[string]func(){
+		"of another client":   func() { h.change = map[string]any{"aud": "another"} },
+		"of another provider": func() { h.change = map[string]any{"iss": "https://example.com"} },
+		"of another sign-in":  func() { h.change = map[string]any{"nonce": "another"} },
+		"without a nonce":     func() { h.change = map[string]any{"nonce": nil} },
+		"expired":             func() { h.change = map[string]any{"exp": h.clock.Now().Unix() - 1} },
+		"without an end":      func() { h.change = map[string]any{"exp": nil} },
+		"not good yet":        func() { h.change = map[string]any{"nbf": h.clock.Now().Unix() + 3600} },
+		"of nobody":           func() { h.change = map[string]any{"sub": nil} },
+		"of a number":         func() { h.change = map[string]any{"email": 1} },
+		"of another key":      func() { h.signer = &other },
+		"of the public key":   func() { h.signer = &shared },
+		"that is none":        func() { h.answer = map[string]any{"access_token": "a", "id_token": "x"} },
+		"that is no text":     func() { h.answer = map[string]any{"access_token": "a", "id_token": 1} },
+		"that is not there":   func() { h.answer = map[string]any{"access_token": "a"} },
+		"without a signature": func() { h.answer = map[string]any{"access_token": "a", "id_token": "eyJhbGciOiJub25lIn0.e30."} },
+	} {
+		h.change, h.signer, h.answer = nil, nil, nil
+		spoil()
+		back, cookies := h.start(t)
+		wantRefused(t, name, h.SignIn, back, cookies, "The sign-in could not be verified.")
+	}
+}
+
+// wantRefused comes back from the provider, and reads why that was for nothing.
+func wantRefused(t *testing.T, name string, s *openid.SignIn, back string, cookies []*http.Cookie, want string) {
+	t.Helper()
+	who, _, err := visit(s, back, cookies)
+	if lipsync.CodeOf(err) != lipsync.Unauthorized || lipsync.MessageOf(err) != want || who != (dashboard.Person{}) {
+		t.Errorf("%s: got %+v, %v, want: %s", name, who, err, want)
+	}
+}
+
+const (
+	elsewhere = "This sign-in ended already, or began in another tab or browser."
+	used      = "This sign-in was used already, or is too old."
+)
+
+// TestReturns comes back from the provider as nobody should.
+func TestReturns(t *testing.T) {
+	h := newHome(t)
+	back, cookies := h.start(t)
+	other, _ := h.start(t)
+	state := url.Values{"state": {valueOf(t, back, "state")}}.Encode()
+	stranger, err := dashboard.NewSealer([32]byte{2}, cookies[0].Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	session, err := dashboard.NewSealer([32]byte{1}, "lipsync_session")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name, back string
+		cookies    []*http.Cookie
+		want       string
+	}{
+		{"another browser", back, nil, elsewhere},
+		{"a state that nobody knows", returnURL + "?code=x&state=y", cookies, elsewhere},
+		{"no state", returnURL + "?code=x", cookies, elsewhere},
+		{"an error without a state", returnURL + "?error=access_denied", cookies, elsewhere},
+		{"another tab", other, cookies, elsewhere},
+		{"no state and an empty cookie", returnURL + "?code=x&state=", sealed(t, cookies[0].Name, stranger), elsewhere},
+		{"a forged cookie", back, sealed(t, cookies[0].Name, stranger), elsewhere},
+		{"a session's cookie", returnURL + "?code=x&state=", sealed(t, cookies[0].Name, session), elsewhere},
+		{"denied", returnURL + "?error=access_denied&error_description=%3Cb%3E&" + state, cookies, "The sign-in was not completed."},
+		{"a code that nobody gave", returnURL + "?code=x&" + state, cookies, used},
+		{"an empty code", returnURL + "?code=&" + state, cookies, used},
+		{"another's code", returnURL + "?code=" + valueOf(t, other, "code") + "&" + state, cookies, used},
+	} {
+		wantRefused(t, c.name, h.SignIn, c.back, c.cookies, c.want)
+	}
+	if _, _, err := visit(h.SignIn, back, cookies); err != nil {
+		t.Errorf("the good one: %v", err)
+	}
+	wantRefused(t, "once more", h.SignIn, back, cookies, used)
+}
+
+func valueOf(t *testing.T, address, name string) string {
+	t.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u.Query().Get(name)
+}
+
+// sealed is a cookie of an attempt without a state.
+func sealed(t *testing.T, name string, s dashboard.Sealer) []*http.Cookie {
+	t.Helper()
+	value, err := s.Seal(map[string]any{"Ends": time.Now().AddDate(10, 0, 0)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []*http.Cookie{{Name: name, Value: value}}
+}
+
+// TestTwoTabs begins in two: the first to come back began first, so it is not
+// known any more, and doesn't spoil the second.
+func TestTwoTabs(t *testing.T) {
+	h := newHome(t)
+	first, _ := h.start(t)
+	second, cookies := h.start(t)
+	_, answer, err := visit(h.SignIn, first, cookies)
+	if lipsync.CodeOf(err) != lipsync.Unauthorized || len(answer.Cookies()) != 0 {
+		t.Errorf("first: got %v with cookies %v", err, answer.Cookies())
+	}
+	if _, _, err := visit(h.SignIn, second, cookies); err != nil {
+		t.Errorf("second: %v", err)
+	}
+}
+
+func TestSlow(t *testing.T) {
+	h := newHome(t)
+	back, cookies := h.start(t)
+	h.clock.Advance(10 * time.Minute)
+	wantRefused(t, "slow", h.SignIn, back, cookies, "This sign-in took longer than 10 minutes.")
+}
+
+// TestDown has a provider that is away when it is needed, and comes back.
+func TestDown(t *testing.T) {
+	h := newHome(t)
+	wantFault := func(name, address string, cookies []*http.Cookie) {
+		t.Helper()
+		if _, answer, err := visit(h.SignIn, address, cookies); lipsync.CodeOf(err) != lipsync.Internal || answer.Header.Get("Location") != "" {
+			t.Errorf("%s: got %v, want a fault", name, err)
+		}
+	}
+	h.down.Store(true)
+	wantFault("no document", returnURL, nil)
+	h.down.Store(false)
+	back, cookies := h.start(t)
+	h.down.Store(true)
+	wantFault("no token", back, cookies)
+	h.down.Store(false)
+	for error, status := range map[string]int{"server_error": 500, "temporarily_unavailable": 503, "invalid_client": 400} {
+		back, cookies = h.start(t)
+		h.answer, h.status = map[string]any{"error": error}, status
+		wantFault(error, back, cookies)
+		h.answer, h.status = nil, 0
+	}
+	back, cookies = h.start(t)
+	if _, _, err := visit(h.SignIn, back, cookies); err != nil {
+		t.Errorf("back again: %v", err)
+	}
+}
+
+// TestIssuer has a document that is another provider's.
+func TestIssuer(t *testing.T) {
+	p := newProvider(t)
+	back, err := url.Parse(returnURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := openid.New(openid.Options{Issuer: p.URL + "/", Discovery: p.URL + "/", ClientID: clientID, ReturnURL: back, Now: p.clock.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := visit(s, returnURL, nil); err == nil || !strings.Contains(err.Error(), "did not match the issuer") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestEmulator finds the document elsewhere than under the issuer's name, which is
+// still that of the tokens.
+func TestEmulator(t *testing.T) {
+	const issuer = "https://issuer.example.com"
+	p := newProvider(t)
+	h := &home{p, open(t, p, issuer)}
+	back, cookies := h.start(t)
+	wantRefused(t, "the emulator's own name", h.SignIn, back, cookies, "The sign-in could not be verified.")
+	h.change = map[string]any{"iss": issuer}
+	back, cookies = h.start(t)
+	if _, _, err := visit(h.SignIn, back, cookies); err != nil {
+		t.Error(err)
+	}
+}
+
+// FuzzReturn: whatever somebody comes back with, they are nobody, unless it is
+// what the provider gave them.
+func FuzzReturn(f *testing.F) {
+	for _, query := range []string{"code=x&state=", "error=x&state=%00", "code&code&state&state", "code=%zz"} {
+		f.Add(query, "x")
+	}
+	f.Fuzz(func(t *testing.T, query, cookie string) {
+		s, err := openid.New(openid.Options{Issuer: "x:", Discovery: "x:", ReturnURL: new(url.URL), Now: time.Now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &http.Request{Method: http.MethodGet, URL: &url.URL{RawQuery: query}, Header: http.Header{"Cookie": {"lipsync_sign_in=" + cookie}}}
+		if who, _, err := s.Identify(httptest.NewRecorder(), r); err == nil || who != (dashboard.Person{}) {
+			t.Errorf("got %+v, %v", who, err)
+		}
+	})
+}
