@@ -1,6 +1,8 @@
 package templatetests
 
 import (
+	"context"
+	"errors"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -79,13 +81,22 @@ func TestEnvironment(t *testing.T) {
 // compare starts the parts of a program with what it is told.
 func compare(t *testing.T, folder string, told map[string]string) {
 	t.Helper()
-	parts, asked := wiring(t, folder)
+	w := wiring(t, folder)
+	asked := w.asked
 	getenv := func(name string) string {
 		asked = append(asked, name)
-		return told[name]
+		return strings.ReplaceAll(told[name], "::", "-") // AWS::Region, which is no part of an URL
 	}
-	if _, err := cloud.New(t.Context(), getenv, io.Discard, parts...); err != nil && parts != nil {
+	home, err := cloud.New(t.Context(), getenv, io.Discard, w.parts...)
+	if err != nil && w.parts != nil {
 		t.Errorf("%s does not start: %v", folder, err)
+	}
+	if w.pages {
+		canceled, cancel := context.WithCancel(t.Context())
+		cancel() // once it has its settings, it calls AWS
+		if _, err := home.Dashboard(canceled); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s does not start: %v", folder, err)
+		}
 	}
 	others := []string{"LIPSYNC_ALLOW_PRIVATE_NETWORKS", "LIPSYNC_ONNXRUNTIME"} // for tests and other machines
 	asked = slices.DeleteFunc(asked, func(name string) bool { return slices.Contains(others, name) })
@@ -93,9 +104,15 @@ func compare(t *testing.T, folder string, told map[string]string) {
 	wantNames(t, "environment of "+folder, slices.Collect(maps.Keys(told)), slices.Compact(asked))
 }
 
-// wiring returns the parts of a home that a program's source names, and the
-// variables that it asks for by itself.
-func wiring(t *testing.T, folder string) (parts []cloud.Part, asked []string) {
+// wired is what a program's source names: the parts of a home, whether the
+// dashboard is on top, and the variables that it asks for by itself.
+type wired struct {
+	parts []cloud.Part
+	pages bool
+	asked []string
+}
+
+func wiring(t *testing.T, folder string) (w wired) {
 	t.Helper()
 	known := map[string]cloud.Part{
 		"Records": cloud.Records, "Media": cloud.Media, "SignedMedia": cloud.SignedMedia, "Messages": cloud.Messages,
@@ -118,15 +135,16 @@ func wiring(t *testing.T, folder string) (parts []cloud.Part, asked []string) {
 			switch n := n.(type) {
 			case *ast.SelectorExpr:
 				if x, ok := n.X.(*ast.Ident); ok && x.Name == "cloud" && known[n.Sel.Name] != nil {
-					parts = append(parts, known[n.Sel.Name])
+					w.parts = append(w.parts, known[n.Sel.Name])
 				}
+				w.pages = w.pages || n.Sel.Name == "Dashboard"
 			case *ast.BasicLit:
 				if text, err := strconv.Unquote(n.Value); err == nil && variable.MatchString(text) {
-					asked = append(asked, text)
+					w.asked = append(w.asked, text)
 				}
 			}
 			return true
 		})
 	}
-	return parts, asked
+	return w
 }

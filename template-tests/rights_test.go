@@ -33,7 +33,7 @@ var rights = map[string][]string{
 	"DashboardRole": with("DashboardLog",
 		"dynamodb:BatchGetItem Table", "dynamodb:GetItem Table", "dynamodb:PutItem Table", "dynamodb:Query Table",
 		"dynamodb:Query Table/index/open", "dynamodb:UpdateItem Table",
-		"s3:DeleteObject Media/inputs/*", "s3:GetObject Media/uploads/*", "s3:ListBucket Media",
+		"s3:DeleteObject Media/inputs/*", "s3:GetObject Media/inputs/*", "s3:GetObject Media/uploads/*", "s3:ListBucket Media",
 		"secretsmanager:GetSecretValue SessionSecret", "sqs:SendMessage Queue", "sts:AssumeRole Signer"),
 	"DispatchRole": with("DispatchLog",
 		"batch:ListJobs *", "batch:SubmitJob Jobs.JobQueueArn", "batch:SubmitJob Runner", "dynamodb:GetItem Table",
@@ -47,7 +47,9 @@ var rights = map[string][]string{
 		"dynamodb:Query Table/index/open", "dynamodb:UpdateItem Table",
 		"s3:DeleteObject Media/inputs/*", "s3:DeleteObject Media/uploads/*", "sqs:SendMessage Queue",
 		"sqs:GetQueueAttributes DeadLetters", "sqs:GetQueueUrl DeadLetters", "sqs:SendMessage DeadLetters"),
-	"Signer": {"s3:GetObject Media/outputs/*", "s3:PutObject Media/uploads/*"},
+	"Signer": {
+		"s3:GetObject Media/inputs/*", "s3:GetObject Media/outputs/*", "s3:GetObject Media/uploads/*", "s3:PutObject Media/uploads/*",
+	},
 	"RunnerRole": {
 		"dynamodb:GetItem Table", "dynamodb:Query Table/index/open", "dynamodb:UpdateItem Table",
 		"s3:AbortMultipartUpload Media/outputs/*", "s3:DeleteObject Media/inputs/*", "s3:DeleteObject Media/outputs/*",

@@ -50,7 +50,7 @@ func TestReadAssemblyRefuses(t *testing.T) {
 func TestAdapt(t *testing.T) {
 	const queue = `{"Fn::Sub":"arn:${AWS::Partition}:batch:${AWS::Region}:${AWS::AccountId}:job-queue/Jobs"}`
 	tmpl := small(t).Template
-	names, err := tmpl.adapt("http://127.0.0.1:1")
+	names, err := tmpl.adapt(places{Batch: "http://127.0.0.1:1", API: "http://127.0.0.1:2", Pages: "http://127.0.0.1:3"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,13 @@ func TestAdapt(t *testing.T) {
 		"TLSAndMore": `{"Type":"AWS::SQS::QueuePolicy","Properties":{"PolicyDocument":{"Statement":[{"Action":"sqs:SendMessage","Effect":"Allow"}]}}}`,
 		"Dispatch": `{"Type":"AWS::Lambda::Function","Properties":{"Environment":{"Variables":{` +
 			`"AWS_ENDPOINT_URL_BATCH":"http://127.0.0.1:1","LIPSYNC_JOB_QUEUE":` + queue + `}}},"DependsOn":["JobRole"]}`,
-		"Other": `{"Type":"AWS::Lambda::Function","Properties":{"Environment":{"Variables":{"LIPSYNC_TABLE":{"Ref":"Table"}}}}}`,
+		"Other":  `{"Type":"AWS::Lambda::Function","Properties":{"Environment":{"Variables":{"LIPSYNC_TABLE":{"Ref":"Table"}}}}}`,
+		"Api":    `{"Type":"AWS::ApiGateway::RestApi"}`,
+		"Domain": `{"Type":"AWS::Cognito::UserPoolDomain"}`,
+		"Secret": `{"Type":"AWS::SecretsManager::Secret"}`,
+		"Pages": `{"Type":"AWS::Lambda::Function","Properties":{"Environment":{"Variables":{` +
+			`"HOME":{"Fn::Join":["",["http://127.0.0.1:2"]]},"OUT":{"Fn::Join":["",["http://127.0.0.1:3","/logout"]]},` +
+			`"SECRET":{"Fn::GetAtt":["Secret","Id"]}}}}}`,
 		"OnFailed": `{"Type":"AWS::Events::Rule","Properties":{"EventPattern":{"detail":{"jobQueue":[` + queue + `]},"source":["aws.batch"]},` +
 			`"Targets":[{"Arn":{"Fn::GetAtt":["Other","Arn"]},"Id":"Target0"}]}}`,
 	} {
@@ -76,6 +82,8 @@ func TestAdapt(t *testing.T) {
 		t.Errorf("got more: %+v", tmpl.Resources)
 	}
 	for name, want := range map[string]string{
+		"ApiUrl":            `{"Value":{"Fn::Join":["",["at http://127.0.0.1:2","/api/",{"Ref":"Table"}]]}}`,
+		"LocalAPI":          `{"Value":{"Ref":"Api"}}`,
 		"TableName":         `{"Value":{"Ref":"Table"}}`,
 		"JobQueue":          `{"Value":{"Fn::Join":["",["queue ",` + queue + `]]}}`,
 		"LocalJobRole":      `{"Value":{"Fn::GetAtt":["JobRole","Arn"]}}`,
@@ -103,10 +111,11 @@ func TestAdaptRefuses(t *testing.T) {
 		"job definition": func(t *template) { delete(t.Resources, "Job") },
 		"job role":       func(t *template) { delete(t.Resources, "JobRole") },
 		"rule":           func(t *template) { delete(t.Resources, "OnFailed") },
+		"API":            func(t *template) { delete(t.Resources, "Api") },
 	} {
 		tmpl := small(t).Template
 		change(&tmpl)
-		if _, err := tmpl.adapt(""); err == nil {
+		if _, err := tmpl.adapt(places{}); err == nil {
 			t.Errorf("no %s: got no error", missing)
 		}
 	}

@@ -28,11 +28,3 @@ func edge(endpoint *url.URL, api string, log *slog.Logger) http.Handler {
 
 // stage is the name of the API's one stage.
 const stage = "api"
-
-// apiID is the id of a REST API, of its URL as AWS has it:
-// https://ID.execute-api.REGION.amazonaws.com/STAGE/.
-func apiID(address string) string {
-	_, host, _ := strings.Cut(address, "://")
-	id, _, _ := strings.Cut(host, ".")
-	return id
-}

@@ -40,9 +40,3 @@ func TestEdge(t *testing.T) {
 		}
 	}
 }
-
-func TestAPIID(t *testing.T) {
-	if got := apiID("https://a1b2.execute-api.us-east-1.amazonaws.com/api/"); got != "a1b2" {
-		t.Errorf("got %q, want a1b2", got)
-	}
-}

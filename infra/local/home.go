@@ -49,6 +49,10 @@ type home struct {
 
 // start deploys what was built and returns once it can be called.
 func start(ctx context.Context, o options) (_ *home, err error) {
+	endpoint, err := url.Parse(*o.Config.BaseEndpoint)
+	if err != nil {
+		return nil, err
+	}
 	a, err := readAssembly(o.Assembly)
 	if err != nil {
 		return nil, err
@@ -58,21 +62,21 @@ func start(ctx context.Context, o options) (_ *home, err error) {
 	if err != nil {
 		return nil, err
 	}
-	jobs, err := net.Listen("tcp", net.JoinHostPort(o.Host, "0"))
+	jobs, clients, err := listen(o.Host)
 	if err != nil {
 		return nil, err
 	}
 	defer func() {
 		if err != nil {
-			_ = jobs.Close()
+			_, _ = jobs.Close(), clients.Close()
 		}
 	}()
-	h.batchAddress = jobs.Addr().String()
+	h.batchAddress, h.URL = jobs.Addr().String(), "http://"+clients.Addr().String()
 	attempts, err := a.Template.jobAttempts() // before the definition is dropped
 	if err != nil {
 		return nil, err
 	}
-	names, err := a.Template.adapt("http://" + h.batchAddress)
+	names, err := a.Template.adapt(places{Batch: "http://" + h.batchAddress, API: h.URL, Pages: *o.Config.BaseEndpoint})
 	if err != nil {
 		return nil, err
 	}
@@ -84,26 +88,20 @@ func start(ctx context.Context, o options) (_ *home, err error) {
 	mux.HandleFunc(credentialsPath, h.serveCredentials)
 	mux.Handle("/", h.Batch)
 	h.serve(jobs, mux)
-	if err := h.open(); err != nil {
-		h.close()
-		return nil, err
-	}
+	h.serve(clients, edge(endpoint, h.Outputs[outputAPI], h.log))
 	return h, nil
 }
 
-// open lets clients in.
-func (h *home) open() error {
-	endpoint, err := url.Parse(*h.config.BaseEndpoint)
-	if err != nil {
-		return err
+// listen opens a port for the emulator's functions, at an address by which they
+// reach this machine, and one for clients.
+func listen(host string) (jobs, clients net.Listener, err error) {
+	if jobs, err = net.Listen("tcp", net.JoinHostPort(host, "0")); err != nil {
+		return nil, nil, err
 	}
-	clients, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return err
+	if clients, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+		_ = jobs.Close()
 	}
-	h.URL = "http://" + clients.Addr().String()
-	h.serve(clients, edge(endpoint, apiID(h.Outputs["ApiUrl"]), h.log))
-	return nil
+	return jobs, clients, err
 }
 
 func (h *home) serve(l net.Listener, handler http.Handler) {

@@ -2,12 +2,14 @@
 // machine: the stack of infra, deployed from a template that is changed as
 // little as the emulator asks for, with this process in place of AWS Batch.
 //
-// It prints API_URL=… and API_KEY=… once clients can call, and goes on until it
-// is interrupted. Then it leaves nothing behind.
+// It prints API_URL=… and API_KEY=… once clients can call, and DASHBOARD_URL=… with
+// whom to sign in as, and goes on until it is interrupted. Then it leaves nothing
+// behind.
 package main
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"flag"
 	"fmt"
@@ -82,14 +84,20 @@ func bringUp(ctx context.Context, arguments []string, out io.Writer, errs *os.Fi
 	return h.greet(ctx, out, errs)
 }
 
-// greet says how to call the service, and waits for the end.
+// greet says how to call the service and how to sign in, and waits for the end.
 func (h *home) greet(ctx context.Context, out, errs io.Writer) error {
 	token, _, err := h.service().CreateKey(ctx, "default", "local", 0)
 	if err != nil {
 		return err
 	}
+	email, password := "you@example.com", "Aa1-"+rand.Text() // of all kinds that the pool wants
+	if err := h.invite(ctx, email, password); err != nil {
+		return err
+	}
 	fmt.Fprintln(errs, "Inputs are fetched from private networks and this machine too. Ctrl-C ends it all.")
-	if _, err := fmt.Fprintf(out, "API_URL=%s/%s\nAPI_KEY=%s\n", h.URL, stage, token); err != nil {
+	_, err = fmt.Fprintf(out, "API_URL=%s\nAPI_KEY=%s\nDASHBOARD_URL=%s\nDASHBOARD_USER=%s\nDASHBOARD_PASSWORD=%s\n",
+		h.Outputs["ApiUrl"], token, h.Outputs["DashboardUrl"], email, password)
+	if err != nil {
 		return err
 	}
 	<-ctx.Done()

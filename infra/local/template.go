@@ -30,10 +30,14 @@ type resource struct {
 // refused returns prefixes of the types of resources that the emulator doesn't
 // know. Of EC2 it knows some, but nothing needs a network where nothing is in
 // Batch; of alarms it refuses those that compute.
-func refused() []string { return []string{"AWS::Batch::", "AWS::EC2::", "AWS::CloudWatch::"} }
+func refused() []string {
+	return []string{"AWS::Batch::", "AWS::EC2::", "AWS::CloudWatch::", "AWS::Cognito::ManagedLoginBranding"}
+}
 
-// What adapt adds to a template's outputs, for those who play Batch.
+// What adapt adds to a template's outputs, for those who play Batch and the host of
+// the API.
 const (
+	outputAPI      = "LocalAPI"         // id of the API
 	outputJobRole  = "LocalJobRole"     // ARN of the role that jobs have
 	outputJobState = "LocalJobState"    // ARN of the function that hears of failed jobs
 	outputJobValue = "LocalJobVariable" // and a number: a value of jobEnvironment
@@ -41,18 +45,23 @@ const (
 
 // adapt makes the template fit for the emulator: resources that it refuses are
 // dropped, and what refers to them gets an ARN that nothing stands behind; so
-// are policies that refuse plain HTTP. Functions that submit jobs send them to
-// batch, an URL. It returns the names of the environment variables that a job
-// gets; their values are among the outputs of the stack.
-func (t *template) adapt(batch string) (jobEnvironment []string, err error) {
+// are policies that refuse plain HTTP. Hosts of AWS become places of here, and
+// functions that submit jobs send them to one. It returns the names of the
+// environment variables that a job gets; their values are among the outputs of the
+// stack.
+func (t *template) adapt(p places) (jobEnvironment []string, err error) {
 	if jobEnvironment, err = t.exportJob(); err != nil {
 		return nil, err
 	}
 	if err := t.exportJobState(); err != nil {
 		return nil, err
 	}
-	t.redirect(batch)
+	if err := t.move(p); err != nil {
+		return nil, err
+	}
+	t.redirect(p.Batch)
 	dropped := t.drop()
+	t.resolveSecrets()
 	for _, r := range t.Resources {
 		r.Properties, _ = resolve(r.Properties, dropped).(map[string]any)
 		r.DependsOn = without(r.DependsOn, dropped)
@@ -163,6 +172,19 @@ func (t *template) redirect(batch string) {
 	}
 }
 
+// resolveSecrets has references to secrets give their ARNs, as they do on AWS.
+func (t *template) resolveSecrets() {
+	arns := map[string]any{}
+	for name, r := range t.Resources {
+		if r.Type == "AWS::SecretsManager::Secret" {
+			arns[name] = map[string]any{"Fn::GetAtt": []any{name, "Id"}}
+		}
+	}
+	for _, r := range t.Resources {
+		r.Properties, _ = resolve(r.Properties, arns).(map[string]any)
+	}
+}
+
 // drop takes out what the emulator refuses, and returns for each name the ARN
 // that others get instead.
 func (t *template) drop() map[string]any {
@@ -211,7 +233,7 @@ func (r *resource) allowPlainHTTP() bool {
 	return len(policy["Statement"].([]any)) > 0
 }
 
-// resolve replaces Ref and Fn::GetAtt to dropped resources in a value.
+// resolve replaces Ref and Fn::GetAtt to dropped resources in a value, and to others.
 func resolve(value any, dropped map[string]any) any {
 	switch v := value.(type) {
 	case []any:

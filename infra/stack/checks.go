@@ -30,7 +30,7 @@ func (s *service) excuseRoles() {
 		excuse(role, "IAM5", objects, s.objects("inputs"), s.objects("uploads"))
 	}
 	excuse(s.child("RunnerRole"), "IAM5", objects, s.objects("inputs"), s.objects("uploads"), s.objects("models"), s.objects("outputs"))
-	excuse(s.signer, "IAM5", objects, s.objects("uploads"), s.objects("outputs"))
+	excuse(s.signer, "IAM5", objects, s.objects("inputs"), s.objects("uploads"), s.objects("outputs"))
 }
 
 func (s *service) excuseAPI() {

@@ -84,7 +84,7 @@ func (s *service) lambdas() []lambda {
 			},
 			policy: []awsiam.PolicyStatement{
 				s.create(), s.useTable("GetItem", "Query"), s.queryOpen(), s.send(), s.readSecret(),
-				s.useObjects("uploads", "GetObject"), s.useObjects("inputs", "DeleteObject"), s.missObjects(),
+				s.useObjects("uploads", "GetObject"), s.useObjects("inputs", "GetObject", "DeleteObject"), s.missObjects(),
 			},
 		},
 		{

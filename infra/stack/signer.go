@@ -18,11 +18,12 @@ func (s *service) addSigner(lambdas []lambda, roles map[string]awsiam.Role) {
 		}
 	}
 	s.signer = awsiam.NewRole(s.stack, jsii.String("Signer"), &awsiam.RoleProps{
-		Description: jsii.String("Signs URLs of uploads and outputs"),
+		Description: jsii.String("Signs URLs of media"),
 		AssumedBy:   awsiam.NewCompositePrincipal(trusted...),
 	})
 	s.signer.AddToPolicy(s.useObjects("outputs", "GetObject"))
-	s.signer.AddToPolicy(s.useObjects("uploads", "PutObject"))
+	s.signer.AddToPolicy(s.useObjects("uploads", "PutObject", "GetObject")) // the dashboard plays sources
+	s.signer.AddToPolicy(s.useObjects("inputs", "GetObject"))
 	for _, l := range lambdas {
 		if l.signs() {
 			roles[l.name].AddToPolicy(allow([]string{"sts:AssumeRole"}, s.signer.RoleArn()))

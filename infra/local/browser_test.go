@@ -1,0 +1,68 @@
+package main
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"lipsync/internal/awstest"
+	"lipsync/internal/dashboard/browsertest"
+)
+
+// TestDashboard is a person's first visit, in a real browser: they come by an
+// invitation and set a password of their own, make a key, sync a video, and sign
+// out, from Cognito too.
+func TestDashboard(t *testing.T) {
+	h := deployed(t, awstest.Enforcing(t))
+	p := h.stranger(t)
+	const first = "From-The-Mail-1"
+	if err := h.invite(t.Context(), p.email, first); err != nil {
+		t.Fatal(err)
+	}
+	b := browsertest.New(t)
+	b.Open(h.Outputs["DashboardUrl"])
+	b.Wait(`location.pathname === "/oauth2/authorize"`)
+	b.Do(chromedp.SendKeys("#username", p.email), chromedp.SendKeys("#password", first+"\n"))
+	b.Wait(`document.querySelector("#new_password")`)
+	b.Do(chromedp.SendKeys("#new_password", password), chromedp.SendKeys("#confirm_password", password+"\n"))
+	b.Wait(`location.pathname === "/api/dashboard" && document.querySelector("nav")`)
+	h.makeKey(t, b)
+	h.syncInBrowser(b)
+	b.Do(chromedp.Click(".bar form button"))
+	b.Wait(`location.pathname === "/api/dashboard/signed-out" && document.body.innerText.includes("Your session has ended.")`)
+	b.Open(h.Outputs["DashboardUrl"])
+	b.Wait(`document.querySelector("#password")`)
+}
+
+// makeKey makes a key, calls the API with it, and revokes it.
+func (h *testHome) makeKey(t *testing.T, b *browsertest.Browser) {
+	t.Helper()
+	b.Open(h.Outputs["DashboardUrl"] + "/settings/keys")
+	b.Do(chromedp.SendKeys("input[name=name]", "laptop\n"))
+	b.Wait(`document.querySelector("#token")`)
+	token := browsertest.Eval[string](b, `document.querySelector("#token").textContent`)
+	if curl := browsertest.Eval[string](b, `document.querySelector("#curl").textContent`); curl != `curl -H "Authorization: Bearer `+token+`" `+h.Outputs["ApiUrl"]+`/v1/users/me` {
+		t.Errorf("got %s, want a call of this API", curl)
+	}
+	me := h.Outputs["ApiUrl"] + "/v1/users/me"
+	if got := statusAt(t, me, token); got != http.StatusOK {
+		t.Errorf("with the key: got %d, want 200", got)
+	}
+	b.Do(chromedp.Click("a.danger"))
+	b.Wait(`location.pathname.endsWith("/revoke")`)
+	b.Do(chromedp.Click("main form button"))
+	b.Wait(`document.querySelector("tr.over")`)
+	if got := statusAt(t, me, token); got != http.StatusUnauthorized {
+		t.Errorf("with the key that was revoked: got %d, want 401", got)
+	}
+}
+
+// syncInBrowser sends two files to storage, and waits until both players can play.
+func (h *testHome) syncInBrowser(b *browsertest.Browser) {
+	b.Open(h.Outputs["DashboardUrl"] + "/new")
+	b.Do(chromedp.SetUploadFiles("[data-drop=video] [data-file]", []string{fixtures.video}),
+		chromedp.SetUploadFiles("[data-drop=audio] [data-file]", []string{fixtures.speech}),
+		chromedp.Click("[data-start]"))
+	b.Wait(`document.querySelector("[data-output]")?.readyState >= 2 && document.querySelector("[data-source]").readyState >= 2`)
+}

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"crypto/rand"
+	"errors"
+	"html"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/cognitoidentityprovider"
+)
+
+// password is one that the user pool takes.
+const password = "Correct-Horse-7"
+
+// person is somebody with a browser of their own, without scripts.
+type person struct {
+	h       *testHome
+	email   string
+	browser *http.Client
+	arrives *url.URL // how they last came back from Cognito
+}
+
+// user invites somebody, who has set a password of their own and is not signed in.
+func (h *testHome) user(t *testing.T) *person {
+	t.Helper()
+	p := h.stranger(t)
+	if err := h.invite(t.Context(), p.email, password); err != nil {
+		t.Fatal(err)
+	}
+	_, err := h.users().AdminSetUserPassword(t.Context(), &cognitoidentityprovider.AdminSetUserPasswordInput{
+		UserPoolId: aws.String(h.Outputs["UserPoolId"]), Username: &p.email, Password: aws.String(password), Permanent: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// stranger is nobody's user yet.
+func (h *testHome) stranger(t *testing.T) *person {
+	t.Helper()
+	p := &person{h: h, email: strings.ToLower(rand.Text()) + "@example.com", browser: new(http.Client)}
+	p.leave(t)
+	p.browser.CheckRedirect = func(r *http.Request, via []*http.Request) error {
+		if r.URL.Query().Has("state") && strings.HasSuffix(r.URL.Path, "/dashboard/sign-in") {
+			p.arrives = r.URL
+		}
+		if len(via) > 10 {
+			return errors.New("the pages lead in a circle")
+		}
+		return nil
+	}
+	return p
+}
+
+// leave has the person go on in a browser that knows nothing.
+func (p *person) leave(t *testing.T) {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.browser.Jar = jar
+}
+
+// visited is a page that a person sees.
+type visited struct {
+	Status int
+	URL    *url.URL
+	Body   string
+}
+
+// open loads a page of the dashboard, wherever that leads.
+func (p *person) open(t *testing.T, path string) visited {
+	t.Helper()
+	return p.do(t, http.MethodGet, p.h.Outputs["DashboardUrl"]+path, nil)
+}
+
+func (p *person) do(t *testing.T, method, address string, form url.Values) visited {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(form.Encode()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if form != nil {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	response, err := p.browser.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return visited{response.StatusCode, response.Request.URL, string(body)}
+}
+
+var (
+	formTag  = regexp.MustCompile(`(?s)<form[^>]* action="([^"]*)".*?</form>`)
+	inputTag = regexp.MustCompile(`<input[^>]*type="hidden"[^>]*>`)
+	nameOf   = regexp.MustCompile(` name="([^"]*)"`)
+	valueOf  = regexp.MustCompile(` value="([^"]*)"`)
+)
+
+// submit sends the form of a page whose address ends with action, with fields beside
+// those that are hidden in it.
+func (p *person) submit(t *testing.T, at visited, action string, fields map[string]string) visited {
+	t.Helper()
+	for _, form := range formTag.FindAllStringSubmatch(at.Body, -1) {
+		if !strings.HasSuffix(form[1], action) {
+			continue
+		}
+		values := url.Values{}
+		for _, input := range inputTag.FindAllString(form[0], -1) {
+			values.Set(first(nameOf, input), html.UnescapeString(first(valueOf, input)))
+		}
+		for name, value := range fields {
+			values.Set(name, value)
+		}
+		address, err := at.URL.Parse(form[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.do(t, http.MethodPost, address.String(), values)
+	}
+	t.Fatalf("%s has no form for %s: %s", at.URL, action, at.Body)
+	return visited{}
+}
+
+// first is what the first group of the pattern found, "" for nothing.
+func first(pattern *regexp.Regexp, text string) string {
+	if found := pattern.FindStringSubmatch(text); found != nil {
+		return found[1]
+	}
+	return ""
+}
+
+// signIn goes the whole way to the dashboard.
+func (p *person) signIn(t *testing.T) visited {
+	t.Helper()
+	at := p.submit(t, p.open(t, ""), "/login", map[string]string{"username": p.email, "password": password})
+	if at.Status != http.StatusOK || !p.isIn(at) {
+		t.Fatalf("got %d at %s, want the dashboard: %s", at.Status, at.URL, at.Body)
+	}
+	return at
+}
+
+// isIn tells whether a page is for those who are signed in.
+func (p *person) isIn(at visited) bool {
+	return strings.HasPrefix(at.URL.String(), p.h.URL) && strings.Contains(at.Body, "/dashboard/sign-out")
+}
