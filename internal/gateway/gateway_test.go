@@ -76,6 +76,11 @@ func TestPaths(t *testing.T) {
 		{progress, "/v1/lipsync/requests/a/b/progress", "/api/v1/lipsync/requests/a%2Fb/progress"},
 		{progress, "/v1/lipsync/requests/%2E%2E/progress", "/api/v1/lipsync/requests/%2E%2E/progress"},
 		{byID, "/base/v1/lipsync/requests/abc", "/api/v1/lipsync/requests/abc"},
+		{"/dashboard/{proxy+}", "/dashboard/settings/keys", "/api/dashboard/settings/keys"},
+		{"/dashboard/{proxy+}", "/dashboard/requests/a%2Fb/cancel", "/api/dashboard/requests/a%2Fb/cancel"},
+		{"/dashboard/{proxy+}", "/dashboard/a b/ü/%C3%BC", "/api/dashboard/a%20b/%C3%BC/%C3%BC"},
+		{"/dashboard/{proxy+}", "/dashboard/../%2e%2E/.", "/api/dashboard/%2E%2E/%2E%2E/%2E"},
+		{"/dashboard/{proxy+}", "/base/dashboard/new/", "/api/dashboard/new/"},
 		{"/v1/users/me", "/base/v1/users/me", "/api/v1/users/me"},
 		{"/v1/users/me", "/v1/users/me/", "/api/v1/users/me%2F"},
 	} {

@@ -112,6 +112,26 @@ func TestListNeedsOneSession(t *testing.T) {
 	})
 }
 
+// TestOrigin compares it with what is signed, on AWS and on an emulator.
+func TestOrigin(t *testing.T) {
+	for endpoint, want := range map[string]string{
+		"": "https://bucket.s3.us-east-1.amazonaws.com", "http://127.0.0.1:4566": "http://127.0.0.1:4566",
+	} {
+		cfg := (&tokens{}).config()
+		if endpoint != "" {
+			cfg.BaseEndpoint = &endpoint
+		}
+		o := s3.New(cfg, "bucket", "")
+		u, _, err := o.SignPut(t.Context(), "uploads/a", 5, "", time.Now().Add(time.Hour))
+		must(t, err)
+		got, err := o.Origin(t.Context())
+		must(t, err)
+		if signed := u.Scheme + "://" + u.Host; got.String() != want || signed != want {
+			t.Errorf("got %s, signed %s, want %s", got, signed, want)
+		}
+	}
+}
+
 func TestOwnCredentialsSign(t *testing.T) {
 	sts := &tokens{}
 	u, err := s3.New(sts.config(), "bucket", "").SignGet(t.Context(), "outputs/a.mp4", "a.mp4", time.Now().Add(time.Hour))
