@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"lipsync/internal/cloud"
+	"lipsync/internal/cloud/pages"
 	"lipsync/internal/gateway"
 )
 
@@ -19,9 +20,9 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	pages, err := home.Dashboard(ctx)
+	handler, err := pages.New(ctx, home)
 	if err != nil {
 		log.Fatal(err)
 	}
-	lambda.Start(gateway.Handler(pages))
+	lambda.Start(gateway.Handler(handler))
 }

@@ -5,7 +5,6 @@ package cloud
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -33,10 +32,9 @@ type Home struct {
 	Settings *Settings
 	Metrics  *emf.Metrics
 	Log      *slog.Logger
-
-	aws     aws.Config
-	records *dynamodb.Store // nil without Records
-	objects *s3.Objects     // nil without Media or SignedMedia
+	Config   aws.Config      // of clients
+	Table    *dynamodb.Store // nil without Records
+	Bucket   *s3.Objects     // nil without Media or SignedMedia
 }
 
 // Part is something that a program needs.
@@ -52,20 +50,20 @@ func New(ctx context.Context, getenv func(string) string, w io.Writer, parts ...
 	h := &Home{
 		Metrics:  emf.New(w, time.Now),
 		Log:      slog.New(slog.NewJSONHandler(w, nil)),
-		aws:      loaded,
+		Config:   loaded,
 		Settings: &Settings{get: getenv},
 	}
 	h.Service = &lipsync.Service{Now: time.Now, NewID: uuid.NewString, Random: rand.Reader, Watcher: h.Metrics}
 	for _, add := range parts {
 		add(h)
 	}
-	return h, errors.Join(h.Settings.errs...)
+	return h, h.Settings.Err()
 }
 
 // Records is the store.
 func Records(h *Home) {
-	h.records = dynamodb.New(h.aws, h.Settings.Text("LIPSYNC_TABLE"))
-	h.Service.Store = h.records
+	h.Table = dynamodb.New(h.Config, h.Settings.Text("LIPSYNC_TABLE"))
+	h.Service.Store = h.Table
 }
 
 // Media is where objects are kept.
@@ -76,16 +74,16 @@ func SignedMedia(h *Home) { h.keep(h.Settings.get("LIPSYNC_SIGNER_ROLE")) }
 
 // keep keeps objects in the bucket. Their URLs are signed by a session of the role.
 func (h *Home) keep(signer string) {
-	h.objects = s3.New(h.aws, h.Settings.Text("LIPSYNC_BUCKET"), signer)
-	h.Service.Objects = h.objects
+	h.Bucket = s3.New(h.Config, h.Settings.Text("LIPSYNC_BUCKET"), signer)
+	h.Service.Objects = h.Bucket
 }
 
 // Messages is the queue.
-func Messages(h *Home) { h.Service.Queue = sqs.New(h.aws, h.Settings.Text("LIPSYNC_QUEUE_URL")) }
+func Messages(h *Home) { h.Service.Queue = sqs.New(h.Config, h.Settings.Text("LIPSYNC_QUEUE_URL")) }
 
 // Jobs starts runners.
 func Jobs(h *Home) {
-	h.Service.Jobs = batch.New(h.aws, h.Settings.Text("LIPSYNC_JOB_QUEUE"), h.Settings.Text("LIPSYNC_JOB_DEFINITION"))
+	h.Service.Jobs = batch.New(h.Config, h.Settings.Text("LIPSYNC_JOB_QUEUE"), h.Settings.Text("LIPSYNC_JOB_DEFINITION"))
 }
 
 // Generating is the rate of generate calls, and the engines that they may name.

@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
 	"lipsync/internal/cloud"
+	"lipsync/internal/cloud/pages"
 	"lipsync/internal/gateway"
 )
 
@@ -26,15 +27,15 @@ const (
 	password  = "Correct-Horse-7"
 )
 
-// pages is the function of the dashboard, and a browser's cookies.
-type pages struct {
+// browser is one with cookies, before the function of the dashboard.
+type browser struct {
 	*deployment
 	handle  func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error)
 	cookies map[string]string
 }
 
-// pages wires the dashboard, with a pool of one user.
-func (d *deployment) pages(t *testing.T) *pages {
+// browse wires the dashboard, with a pool of one user.
+func (d *deployment) browse(t *testing.T) *browser {
 	t.Helper()
 	client := secretsmanager.NewFromConfig(d.Config())
 	secret, err := client.CreateSecret(t.Context(), &secretsmanager.CreateSecretInput{
@@ -51,11 +52,11 @@ func (d *deployment) pages(t *testing.T) *pages {
 		d.environment[name] = value
 	}
 	home := d.open(t, cloud.Records, cloud.SignedMedia, cloud.Messages, cloud.Generating, cloud.Reading, cloud.Sizes)
-	handler, err := home.Dashboard(t.Context())
+	handler, err := pages.New(t.Context(), home)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &pages{d, gateway.Handler(handler), map[string]string{}}
+	return &browser{d, gateway.Handler(handler), map[string]string{}}
 }
 
 // users makes a pool of one user, and the dashboard's client in it.
@@ -109,7 +110,7 @@ type page struct {
 }
 
 // call opens a page, or sends a form to it, as API Gateway hands it on.
-func (p *pages) call(t *testing.T, method, address string, form url.Values) page {
+func (b *browser) call(t *testing.T, method, address string, form url.Values) page {
 	t.Helper()
 	u, err := url.Parse(address)
 	if err != nil {
@@ -127,21 +128,21 @@ func (p *pages) call(t *testing.T, method, address string, form url.Values) page
 	if form != nil {
 		e.MultiValueHeaders["Content-Type"] = []string{"application/x-www-form-urlencoded"}
 	}
-	for name, value := range p.cookies {
+	for name, value := range b.cookies {
 		e.MultiValueHeaders["Cookie"] = append(e.MultiValueHeaders["Cookie"], name+"="+value)
 	}
-	answer, err := p.handle(t.Context(), e)
+	answer, err := b.handle(t.Context(), e)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p.take(t, answer)
+	return b.take(t, answer)
 }
 
 // take keeps the cookies of an answer.
-func (p *pages) take(t *testing.T, answer events.APIGatewayProxyResponse) page {
+func (b *browser) take(t *testing.T, answer events.APIGatewayProxyResponse) page {
 	for _, c := range (&http.Response{Header: answer.MultiValueHeaders}).Cookies() {
-		if p.cookies[c.Name] = c.Value; c.MaxAge < 0 {
-			delete(p.cookies, c.Name)
+		if b.cookies[c.Name] = c.Value; c.MaxAge < 0 {
+			delete(b.cookies, c.Name)
 		}
 	}
 	return page{answer, t}
@@ -202,40 +203,40 @@ func leads(t *testing.T, method, address string, form url.Values) string {
 
 // TestDashboard signs in at the emulator's Cognito, makes a key, and signs out.
 func TestDashboard(t *testing.T) {
-	p := deploy(t).pages(t)
-	p.call(t, "GET", "/api/dashboard", nil).mustLead("/api/dashboard/sign-in")
-	answer, err := invoke(t, "dashboard", p.handle)
+	b := deploy(t).browse(t)
+	b.call(t, "GET", "/api/dashboard", nil).mustLead("/api/dashboard/sign-in")
+	answer, err := invoke(t, "dashboard", b.handle)
 	var began events.APIGatewayProxyResponse
 	if err := errors.Join(err, json.Unmarshal(answer, &began)); err != nil {
 		t.Fatal(err)
 	}
-	back := logIn(t, p.take(t, began).location())
+	back := logIn(t, b.take(t, began).location())
 	if !strings.HasPrefix(back, publicURL+"/api/dashboard/sign-in?code=") {
 		t.Fatalf("got back to %s", back)
 	}
-	attempt := p.cookies["lipsync_sign_in"]
-	in := p.call(t, "GET", back, nil)
+	attempt := b.cookies["lipsync_sign_in"]
+	in := b.call(t, "GET", back, nil)
 	in.mustLead("/api/dashboard")
-	if got := in.MultiValueHeaders["Set-Cookie"]; len(got) != 2 || len(p.cookies) != 1 {
+	if got := in.MultiValueHeaders["Set-Cookie"]; len(got) != 2 || len(b.cookies) != 1 {
 		t.Errorf("got cookies %q, want one dropped and one set", got)
 	}
-	first := p.call(t, "GET", "/api/dashboard", nil)
+	first := b.call(t, "GET", "/api/dashboard", nil)
 	first.must(http.StatusOK, "No requests yet")
-	if policy := first.MultiValueHeaders["Content-Security-Policy"][0]; !strings.Contains(policy, "connect-src 'self' "+p.URL+";") {
+	if policy := first.MultiValueHeaders["Content-Security-Policy"][0]; !strings.Contains(policy, "connect-src 'self' "+b.URL+";") {
 		t.Errorf("got policy %s, want the bucket's host in it", policy)
 	}
 	csrf := regexp.MustCompile(`name="csrf" value="([^"]+)"`).FindStringSubmatch(first.Body)[1]
-	made := p.call(t, "POST", "/api/dashboard/settings/keys", url.Values{"csrf": {csrf}, "name": {"für mich"}})
+	made := b.call(t, "POST", "/api/dashboard/settings/keys", url.Values{"csrf": {csrf}, "name": {"für mich"}})
 	made.must(http.StatusOK, "Your new key", "für mich", publicURL+"/api/v1/users/me")
 	token := regexp.MustCompile(`lipsync_[\w-]{43}`).FindString(made.Body)
-	if c, err := p.service.Authenticate(t.Context(), token); err != nil || c.KeyName != "für mich" || c.Account == "account" {
+	if c, err := b.service.Authenticate(t.Context(), token); err != nil || c.KeyName != "für mich" || c.Account == "account" {
 		t.Errorf("got %+v, %v", c, err)
 	}
-	p.call(t, "POST", "/api/dashboard/uploads", url.Values{"csrf": {csrf}, "type": {"video"}, "size": {"5"}}).must(http.StatusOK, `"address":"`+p.URL)
-	p.cookies = map[string]string{"lipsync_sign_in": attempt} // as nobody's browser would keep it
-	p.call(t, "GET", back, nil).must(http.StatusForbidden, "This sign-in was used already", "Try again")
+	b.call(t, "POST", "/api/dashboard/uploads", url.Values{"csrf": {csrf}, "type": {"video"}, "size": {"5"}}).must(http.StatusOK, `"address":"`+b.URL)
+	b.cookies = map[string]string{"lipsync_sign_in": attempt} // as nobody's browser would keep it
+	b.call(t, "GET", back, nil).must(http.StatusForbidden, "This sign-in was used already", "Try again")
 	for _, secret := range []string{token, strings.TrimPrefix(back, publicURL), csrf} {
-		if strings.Contains(p.log.String(), secret) {
+		if strings.Contains(b.log.String(), secret) {
 			t.Errorf("%s is in the log", secret)
 		}
 	}
@@ -243,15 +244,41 @@ func TestDashboard(t *testing.T) {
 
 // TestSignOutEverywhere signs out where the session is not kept; it ends for all.
 func TestSignOutEverywhere(t *testing.T) {
-	p := deploy(t).pages(t)
-	p.call(t, "GET", logIn(t, p.call(t, "GET", "/api/dashboard/sign-in", nil).location()), nil).mustLead("/api/dashboard")
-	csrf := regexp.MustCompile(`name="csrf" value="([^"]+)"`).FindStringSubmatch(p.call(t, "GET", "/api/dashboard", nil).Body)[1]
-	kept := p.cookies["lipsync_session"]
-	out := p.call(t, "POST", "/api/dashboard/sign-out-everywhere", url.Values{"csrf": {csrf}})
-	if got := leads(t, http.MethodGet, out.location(), nil); got != publicURL+"/api/dashboard/signed-out" || len(p.cookies) != 0 {
-		t.Errorf("got from %s to %s, with cookies %v", out.location(), got, p.cookies)
+	b := deploy(t).browse(t)
+	b.call(t, "GET", logIn(t, b.call(t, "GET", "/api/dashboard/sign-in", nil).location()), nil).mustLead("/api/dashboard")
+	csrf := regexp.MustCompile(`name="csrf" value="([^"]+)"`).FindStringSubmatch(b.call(t, "GET", "/api/dashboard", nil).Body)[1]
+	kept := b.cookies["lipsync_session"]
+	out := b.call(t, "POST", "/api/dashboard/sign-out-everywhere", url.Values{"csrf": {csrf}})
+	if got := leads(t, http.MethodGet, out.location(), nil); got != publicURL+"/api/dashboard/signed-out" || len(b.cookies) != 0 {
+		t.Errorf("got from %s to %s, with cookies %v", out.location(), got, b.cookies)
 	}
-	p.call(t, "GET", publicURL+"/api/dashboard/signed-out", nil).must(http.StatusOK, "Your session has ended")
-	p.cookies["lipsync_session"] = kept
-	p.call(t, "GET", "/api/dashboard", nil).mustLead("/api/dashboard/sign-in")
+	b.call(t, "GET", publicURL+"/api/dashboard/signed-out", nil).must(http.StatusOK, "Your session has ended")
+	b.cookies["lipsync_session"] = kept
+	b.call(t, "GET", "/api/dashboard", nil).mustLead("/api/dashboard/sign-in")
+}
+
+// TestDashboardSettings leaves out each variable in turn, and has a secret that is
+// easily guessed.
+func TestDashboardSettings(t *testing.T) {
+	d := deploy(t).browse(t).deployment
+	parts := []cloud.Part{cloud.Records, cloud.SignedMedia}
+	for _, name := range []string{"LIPSYNC_ISSUER", "LIPSYNC_CLIENT_ID", "LIPSYNC_SIGN_OUT_URL", "LIPSYNC_SECRET_ARN", "LIPSYNC_PUBLIC_URL"} {
+		kept := d.environment[name]
+		d.environment[name] = ""
+		_, err := pages.New(t.Context(), d.open(t, parts...))
+		if want := name + " is not set"; err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+		d.environment[name] = kept
+	}
+	_, err := secretsmanager.NewFromConfig(d.Config()).PutSecretValue(t.Context(), &secretsmanager.PutSecretValueInput{
+		SecretId: aws.String(d.environment["LIPSYNC_SECRET_ARN"]), SecretString: aws.String("secret"),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = pages.New(t.Context(), d.open(t, parts...))
+	if want := "the dashboard's secret has 6 characters, want 32 or more"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
 }

@@ -14,6 +14,9 @@ type Settings struct {
 	errs []error
 }
 
+// Err returns all that is wrong with what was read.
+func (s *Settings) Err() error { return errors.Join(s.errs...) }
+
 // fail notes a value that can't be used.
 func (s *Settings) fail(name, value, want string) {
 	s.errs = append(s.errs, fmt.Errorf("%s is %q, want %s", name, value, want))

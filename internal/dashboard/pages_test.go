@@ -29,7 +29,7 @@ func TestEveryPage(t *testing.T) {
 	h.signIn(t)
 	loads := regexp.MustCompile(`(?:src|href)="(/dashboard/static/[^"]+)"`)
 	inline := regexp.MustCompile(`(?i)<style|<script>|\sstyle=|\son[a-z]+=|javascript:`)
-	for _, path := range append(everyPage, "/dashboard/sign-in", "/dashboard/nowhere", "/dashboard/requests/unknown") {
+	for _, path := range append(everyPage, "/dashboard/sign-in", "/dashboard/signed-out", "/dashboard/nowhere", "/dashboard/requests/unknown") {
 		got := h.get(t, path)
 		for name, want := range map[string]string{
 			"Content-Security-Policy": newPolicy(nil, nil), "X-Frame-Options": "DENY", "X-Content-Type-Options": "nosniff",

@@ -1,9 +1,10 @@
-package cloud
+// Package pages wires the dashboard as its function on AWS uses it. What it needs
+// is no burden to the other functions, which package cloud wires.
+package pages
 
 import (
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -12,51 +13,52 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
+	"lipsync/internal/cloud"
 	"lipsync/internal/dashboard"
 	"lipsync/internal/gateway"
 	"lipsync/internal/openid"
 	"lipsync/internal/rest"
 )
 
-// Dashboard is the pages that people see, to be put behind API Gateway. The home
-// has to have Records and SignedMedia.
-func (h *Home) Dashboard(ctx context.Context) (http.Handler, error) {
+// New returns the pages, to be put behind API Gateway. The home has to have Records
+// and SignedMedia.
+func New(ctx context.Context, h *cloud.Home) (http.Handler, error) {
 	public := h.Settings.Address("LIPSYNC_PUBLIC_URL") // scheme and host
 	signOut := h.Settings.Address("LIPSYNC_SIGN_OUT_URL")
 	issuer, clientID := h.Settings.Address("LIPSYNC_ISSUER"), h.Settings.Text("LIPSYNC_CLIENT_ID")
 	secretID := h.Settings.Text("LIPSYNC_SECRET_ARN")
-	if err := errors.Join(h.Settings.errs...); err != nil {
+	if err := h.Settings.Err(); err != nil {
 		return nil, err
 	}
-	secret, err := h.secret(ctx, secretID)
+	secret, err := readSecret(ctx, h.Config, secretID)
 	if err != nil {
 		return nil, err
 	}
-	storage, err := h.objects.Origin(ctx)
+	storage, err := h.Bucket.Origin(ctx)
 	if err != nil {
 		return nil, err
 	}
-	root := public.JoinPath(gateway.Stage, dashboard.Root)
+	root := public.ResolveReference(&url.URL{Path: gateway.Stage + dashboard.Root})
 	signOut.RawQuery = url.Values{ // as Cognito reads it
 		"client_id": {clientID}, "logout_uri": {root.JoinPath("signed-out").String()},
 	}.Encode()
 	signIn, err := openid.New(openid.Options{
-		Issuer: issuer.String(), Discovery: h.discovery(issuer), ClientID: clientID,
+		Issuer: issuer.String(), Discovery: discovery(h.Config, issuer), ClientID: clientID,
 		ReturnURL: root.JoinPath("sign-in"), SignOutURL: signOut, Secret: secret, Now: h.Service.Now,
 	})
 	if err != nil {
 		return nil, err
 	}
 	return dashboard.New(h.Service, dashboard.Options{
-		Log: h.Log, SignIn: signIn, Sessions: h.records, Secret: secret,
+		Log: h.Log, SignIn: signIn, Sessions: h.Table, Secret: secret,
 		PublicURL: public, Prefix: gateway.Stage, Storage: storage, Document: rest.Document(),
 	})
 }
 
-// secret returns what seals cookies: the digest of a text in Secrets Manager, of
+// readSecret returns what seals cookies: the digest of a text in Secrets Manager, of
 // any length.
-func (h *Home) secret(ctx context.Context, id string) ([32]byte, error) {
-	out, err := secretsmanager.NewFromConfig(h.aws).GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: &id})
+func readSecret(ctx context.Context, cfg aws.Config, id string) ([32]byte, error) {
+	out, err := secretsmanager.NewFromConfig(cfg).GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: &id})
 	if err != nil {
 		return [32]byte{}, fmt.Errorf("read the dashboard's secret: %w", err)
 	}
@@ -69,9 +71,9 @@ func (h *Home) secret(ctx context.Context, id string) ([32]byte, error) {
 
 // discovery is where the issuer's document lies: under its own name, but that an
 // emulator has it under the address of all its services.
-func (h *Home) discovery(issuer *url.URL) string {
-	if h.aws.BaseEndpoint == nil {
+func discovery(cfg aws.Config, issuer *url.URL) string {
+	if cfg.BaseEndpoint == nil {
 		return issuer.String()
 	}
-	return strings.TrimSuffix(*h.aws.BaseEndpoint, "/") + issuer.Path
+	return strings.TrimSuffix(*cfg.BaseEndpoint, "/") + issuer.Path
 }
