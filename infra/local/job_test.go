@@ -46,6 +46,13 @@ func (h *testHome) newJobOf(t *testing.T, speech string) job {
 	if j.token, _, err = h.service().CreateKey(t.Context(), j.account, "job", 1); err != nil {
 		t.Fatal(err)
 	}
+	j.id = j.send(t, speech)
+	return j
+}
+
+// send sends the small video and a speech, and returns the id of the request.
+func (j job) send(t *testing.T, speech string) string {
+	t.Helper()
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
 	for field, path := range map[string]string{"video": fixtures.video, "audio": speech} {
@@ -60,8 +67,7 @@ func (h *testHome) newJobOf(t *testing.T, speech string) job {
 		ID string `json:"request_id"`
 	}
 	j.call(t, http.MethodPost, "/v1/lipsync/generate-with-media", form.FormDataContentType(), &body, &made)
-	j.id = made.ID
-	return j
+	return made.ID
 }
 
 func (j job) call(t *testing.T, method, path, contentType string, body io.Reader, answer any) {

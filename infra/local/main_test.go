@@ -59,6 +59,7 @@ func makeFixtures() (err error) {
 	f.built, err = build(context.Background(), root, filepath.Join(f.dir, "built"), settings{
 		"lipsync:generateRate": generateRate, "lipsync:readRate": readRate,
 		"lipsync:maxVideoMiB": maxVideoMiB, "lipsync:maxAudioMiB": maxAudioMiB,
+		"lipsync:corsOrigins": "https://example.com", // beside the dashboard
 	})
 	if err != nil {
 		return err

@@ -2,10 +2,12 @@ package main
 
 import (
 	"crypto/sha256"
+	"html"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -60,6 +62,41 @@ func TestSignInRefused(t *testing.T) {
 	}
 }
 
+// TestCookies wants each cookie to go no further than it has to.
+func TestCookies(t *testing.T) {
+	h := deployed(t, awstest.Enforcing(t))
+	p := h.user(t)
+	for _, c := range []struct {
+		name string
+		do   func()
+		want map[string]string // paths to the names of cookies
+	}{
+		{"on the way to Cognito", func() { p.open(t, "") }, map[string]string{"/sign-in": "lipsync_sign_in"}},
+		{"signed in", func() { p.signIn(t) }, map[string]string{"": "lipsync_session", "/sign-in": "lipsync_session"}},
+	} {
+		c.do()
+		for _, path := range []string{"/sign-in", "", "/../v1/users/me"} {
+			var got []string
+			for _, cookie := range p.browser.Jar.Cookies(h.page(t, path)) {
+				got = append(got, cookie.Name)
+			}
+			if strings.Join(got, " ") != c.want[path] {
+				t.Errorf("%s: %s gets the cookies %q, want %q", c.name, h.page(t, path), got, c.want[path])
+			}
+		}
+	}
+}
+
+// page is the address of a page of the dashboard.
+func (h *testHome) page(t *testing.T, path string) *url.URL {
+	t.Helper()
+	u, err := url.Parse(h.Outputs["DashboardUrl"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u.JoinPath(path)
+}
+
 // TestWrongPassword stays at Cognito's page.
 func TestWrongPassword(t *testing.T) {
 	p := deployed(t, awstest.Enforcing(t)).user(t)
@@ -105,6 +142,34 @@ func TestAccounts(t *testing.T) {
 		t.Errorf("cancel: got %d, %s", canceled.Status, canceled.Body)
 	}
 }
+
+// TestSource watches the source of a request that came with its files by the API, by
+// a key that the dashboard made, until it is canceled.
+func TestSource(t *testing.T) {
+	h := deployed(t, awstest.Enforcing(t))
+	h.Batch.SetFaults(fakebatch.Faults{NoSubmit: true}) // nothing begins
+	defer h.Batch.SetFaults(fakebatch.Faults{})
+	p := h.user(t)
+	keys := p.submit(t, p.signInTo(t, "/settings/keys"), "/settings/keys", map[string]string{"name": "program"})
+	program := job{testHome: h, token: first(tokenOf, keys.Body)}
+	path := "/requests/" + program.send(t, fixtures.speech)
+	source := html.UnescapeString(first(sourceOf, p.open(t, path).Body))
+	if got := p.do(t, http.MethodGet, source, nil); got.Status != http.StatusOK || got.Body != string(read(t, fixtures.video)) {
+		t.Errorf("got %d and %d bytes, want the video that was sent", got.Status, len(got.Body))
+	}
+	canceled := p.submit(t, p.open(t, path), "/cancel", nil)
+	if canceled.Status != http.StatusOK || !strings.Contains(canceled.Body, lipsync.Canceled) || sourceOf.MatchString(canceled.Body) {
+		t.Errorf("canceled: got %d, %s, want no source", canceled.Status, canceled.Body)
+	}
+	if got := p.do(t, http.MethodGet, source, nil); got.Status != http.StatusNotFound {
+		t.Errorf("the source of what was canceled: got %d, want 404", got.Status)
+	}
+}
+
+var (
+	tokenOf  = regexp.MustCompile(`id="token">([^<]*)<`)
+	sourceOf = regexp.MustCompile(`<video src="([^"]*)"`)
+)
 
 // signInTo signs in and opens a page.
 func (p *person) signInTo(t *testing.T, path string) visited {
