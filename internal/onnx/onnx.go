@@ -37,7 +37,7 @@ type Options struct {
 	// CUDA, CPU; TensorRT, which takes minutes for each new shape, must be asked for.
 	Providers []Provider
 
-	// Threads of the CPU provider. 0: as many as Go uses.
+	// Threads of a run by the CPU provider. 0: as many as Go uses.
 	Threads int
 }
 

@@ -17,6 +17,7 @@ import (
 type Session struct {
 	header
 	provider Provider
+	threads  int
 
 	running sync.RWMutex // read-locked by runs, locked by Close
 	network *ort.DynamicAdvancedSession
@@ -38,9 +39,12 @@ func (r *Runtime) load(file string, model []byte, o Options) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{header: h}
+	s := &Session{header: h, threads: o.Threads}
+	if s.threads == 0 {
+		s.threads = runtime.GOMAXPROCS(0)
+	}
 	for n := range providers { // one that does not take the model is left out
-		if s.network, err = s.build(model, providers[n:], o.Threads); err == nil {
+		if s.network, err = s.build(model, providers[n:]); err == nil {
 			s.provider = providers[n]
 			return s, nil
 		}
@@ -51,16 +55,13 @@ func (r *Runtime) load(file string, model []byte, o Options) (*Session, error) {
 
 // build makes the network on the first of the providers, with the others for
 // what that cannot compute. The library itself adds the CPU as the last.
-func (s *Session) build(model []byte, providers []Provider, threads int) (*ort.DynamicAdvancedSession, error) {
+func (s *Session) build(model []byte, providers []Provider) (*ort.DynamicAdvancedSession, error) {
 	options, err := ort.NewSessionOptions()
 	if err != nil {
 		return nil, err
 	}
 	defer options.Destroy()
-	if threads == 0 {
-		threads = runtime.GOMAXPROCS(0)
-	}
-	if err := options.SetIntraOpNumThreads(threads); err != nil {
+	if err := options.SetIntraOpNumThreads(s.threads); err != nil {
 		return nil, err
 	}
 	for key, value := range settings() {
@@ -105,6 +106,9 @@ func (s *Session) Outputs() []Info { return slices.Clone(s.outputs) }
 
 // Provider is what computes the network: the first that took it.
 func (s *Session) Provider() Provider { return s.provider }
+
+// Threads is how many cores of the computer one run uses, at most.
+func (s *Session) Threads() int { return s.threads }
 
 var errClosed = errors.New("the network is closed")
 

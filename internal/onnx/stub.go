@@ -28,6 +28,7 @@ type Session struct{}
 func (s *Session) Inputs() []Info     { return nil }
 func (s *Session) Outputs() []Info    { return nil }
 func (s *Session) Provider() Provider { return "" }
+func (s *Session) Threads() int       { return 0 }
 func (s *Session) Close() error       { return nil }
 
 func (s *Session) Bind(context.Context, [][]int, [][]int) (*Binding, error) {

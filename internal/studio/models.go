@@ -53,7 +53,11 @@ func (s *Studio) addAll(ctx context.Context, o Options) {
 
 // add loads a model and uses it, and returns what computes it.
 func (s *Studio) add(ctx context.Context, m onnx.Model, runtime *onnx.Runtime, providers []onnx.Provider) (onnx.Provider, error) {
-	session, err := m.Load(runtime, onnx.Options{Providers: providers})
+	options := onnx.Options{Providers: providers}
+	if m.Role == onnx.Wav2Lip {
+		options.Threads = wav2lip.Threads()
+	}
+	session, err := m.Load(runtime, options)
 	if err != nil {
 		return "", err
 	}

@@ -29,8 +29,8 @@ func (e *Engine) infer(ctx context.Context, b *brush) error {
 	}
 }
 
-// lane has faces painted, batch after batch. There are two: while one has the
-// turn, which is the network, the other gathers.
+// lane has faces painted, batch after batch. There is one more than the runs of
+// the network that may be at once: while the others have their turn, it gathers.
 type lane struct {
 	*Engine
 	group    []*brush        // that goes through the network together

@@ -31,7 +31,7 @@ func loadFull(b *testing.B) *onnx.Session {
 	if path == "" {
 		b.Skip("LIPSYNC_WAV2LIP names no network: run make bench-neural")
 	}
-	s, err := onnxtest.Runtime(b).Load(path, onnx.Options{})
+	s, err := onnxtest.Runtime(b).Load(path, onnx.Options{Threads: Threads()})
 	if err != nil {
 		b.Fatal(err)
 	}

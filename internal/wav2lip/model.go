@@ -14,6 +14,7 @@ type model struct {
 	size         int  // of the faces, pixels each way
 	batch        int  // faces at once, at most
 	fixed        bool // it takes neither more nor less than a batch
+	runs         int  // at once
 	bind         func(ctx context.Context, inputs, outputs [][]int) (binding, error)
 }
 
@@ -28,7 +29,7 @@ type binding interface {
 // newModel finds out which input is which by their shapes: faces n×6×N×N, sound
 // n×1×80×16; and the output n×3×N×N.
 func newModel(inputs, outputs []onnx.Info, batch int) (model, error) {
-	m := model{faces: -1, sound: -1, batch: batch}
+	m := model{faces: -1, sound: -1, batch: batch, runs: 1}
 	if m.batch <= 0 {
 		m.batch = 16
 	}

@@ -57,6 +57,7 @@ func inGo(m model, run func(ctx context.Context, c *canvas) error) model {
 // startTest makes an engine of a model that runs in Go.
 func startTest(t testing.TB, m model, run func(ctx context.Context, c *canvas) error) *Engine {
 	t.Helper()
+	m.runs = max(1, m.runs)
 	e, err := start(t.Context(), inGo(m, run))
 	if err != nil {
 		t.Fatal(err)

@@ -9,8 +9,10 @@
 package wav2lip
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"runtime"
 	"sync"
 
 	"lipsync/internal/onnx"
@@ -19,10 +21,19 @@ import (
 
 // Options are how an Engine uses its network.
 type Options struct {
-	// Batch is how many faces at once, at most; 0 is 8 on the CPU, which more
-	// don't make faster, and else 16. A model of a fixed batch has its own.
+	// Batch is how many faces go through the network together, at most; 0 is 4 on
+	// the CPU, which more don't make faster, and else 16. A model of a fixed batch
+	// has its own.
 	Batch int
 }
+
+// mostRuns bounds how often the CPU runs the network at once: each run takes
+// memory of its own.
+const mostRuns = 8
+
+// Threads is what onnx.Options.Threads of the network best are. The CPU is busier
+// with a run of its own on each core than with one whose parts wait for each other.
+func Threads() int { return (runtime.GOMAXPROCS(0) + mostRuns - 1) / mostRuns }
 
 // Engine is a render.Engine. All its sessions share one network, whose batches
 // are filled with the faces of all of them.
@@ -35,12 +46,12 @@ type Engine struct {
 	queue   chan *brush
 	waiting []*brush      // from the queue: of the lane that has asks
 	asks    chan struct{} // the token of the lane that gathers
-	turn    chan struct{} // the token of the lane that runs the network
+	turn    chan struct{} // the tokens of the lanes that run the network
 	free    chan *brush   // that were used
 
 	ctx     context.Context // of the lanes
 	cancel  context.CancelFunc
-	lanes   [2]lane
+	lanes   []lane
 	working sync.WaitGroup
 }
 
@@ -50,12 +61,15 @@ var errClosed = errors.New("wav2lip: the engine is closed")
 // New makes an engine of a loaded model, which must stay open until the engine
 // is closed. It runs the model once.
 func New(ctx context.Context, session *onnx.Session, o Options) (*Engine, error) {
-	if o.Batch == 0 && session.Provider() == onnx.CPU {
-		o.Batch = 8
+	if session.Provider() == onnx.CPU {
+		o.Batch = cmp.Or(o.Batch, 4)
 	}
 	m, err := newModel(session.Inputs(), session.Outputs(), o.Batch)
 	if err != nil {
 		return nil, err
+	}
+	if session.Provider() == onnx.CPU {
+		m.runs = max(1, runtime.GOMAXPROCS(0)/session.Threads())
 	}
 	m.bind = func(ctx context.Context, inputs, outputs [][]int) (binding, error) {
 		return session.Bind(ctx, inputs, outputs)
@@ -66,8 +80,8 @@ func New(ctx context.Context, session *onnx.Session, o Options) (*Engine, error)
 // start makes an engine and its lanes.
 func start(ctx context.Context, m model) (*Engine, error) {
 	e := &Engine{
-		model: m, filters: newFilterbank(),
-		queue: make(chan *brush), asks: make(chan struct{}, 1), turn: make(chan struct{}, 1),
+		model: m, filters: newFilterbank(), lanes: make([]lane, m.runs+1),
+		queue: make(chan *brush), asks: make(chan struct{}, 1), turn: make(chan struct{}, m.runs),
 	}
 	e.free = make(chan *brush, e.Workers())
 	e.mask, e.ring = newMask(m.size)
@@ -85,15 +99,18 @@ func start(ctx context.Context, m model) (*Engine, error) {
 }
 
 // Close ends what runs and frees the engine's buffers.
-func (e *Engine) Close() error {
+func (e *Engine) Close() (err error) {
 	e.cancel()
 	e.working.Wait()
-	return errors.Join(e.lanes[0].close(), e.lanes[1].close())
+	for i := range e.lanes {
+		err = errors.Join(err, e.lanes[i].close())
+	}
+	return err
 }
 
-// Workers returns how many calls of Mouths at once keep the network busy: one
-// batch that runs, and one that is made ready meanwhile.
-func (e *Engine) Workers() int { return 2 * e.model.batch }
+// Workers returns how many calls of Mouths at once keep the network busy: the
+// batches that run, and one that is made ready meanwhile.
+func (e *Engine) Workers() int { return len(e.lanes) * e.model.batch }
 
 // Begin starts on one video.
 func (e *Engine) Begin(v render.Video) (render.Session, error) {
