@@ -160,12 +160,12 @@ func TestDashboardPerson(t *testing.T) {
 	type player struct {
 		Time, Duration float64
 		Width, Height  int
-		Broken         bool
+		Paused, Broken bool
 	}
 	got := browsertest.Eval[[]player](b, `["[data-output]", "[data-source]"].map((name) => document.querySelector(name)).map((video) => (
-		{ Time: video.currentTime, Duration: video.duration, Width: video.videoWidth, Height: video.videoHeight, Broken: video.error !== null }))`)
+		{ Time: video.currentTime, Duration: video.duration, Width: video.videoWidth, Height: video.videoHeight, Paused: video.paused, Broken: video.error !== null }))`)
 	output, source := got[0], got[1]
-	if output.Broken || source.Broken || math.Abs(output.Time-source.Time) > 0.3 {
+	if output.Broken || source.Broken || source.Paused || math.Abs(output.Time-source.Time) > 0.3 {
 		t.Errorf("got %+v beside %+v, want both to play in step", output, source)
 	}
 	if output.Width != 512 || output.Height != 512 || math.Abs(output.Duration-7.6) > 0.1 {

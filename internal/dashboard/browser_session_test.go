@@ -48,7 +48,7 @@ func TestSignOutInBrowser(t *testing.T) {
 	here, there := h.signedIn(t), h.signedIn(t)
 	here.Do(chromedp.Click(".bar form button"))
 	here.Wait(`location.pathname === "/dashboard/sign-in"`)
-	here.Do(chromedp.NavigateBack())
+	browsertest.Eval[bool](here, `(history.back(), true)`)
 	here.Wait(`location.pathname === "/dashboard/sign-in" && !document.body.innerText.includes("private")`)
 	there.Do(chromedp.Click(".mark"))
 	there.Wait(`document.querySelector(".rows")?.innerText.includes("private")`)

@@ -69,40 +69,57 @@ func TestLiveInBrowser(t *testing.T) {
 	b.Wait(`location.pathname === "/dashboard/sign-in"`)
 }
 
-// TestUploadInBrowser cancels two uploads that don't get on, of which one has a
-// name that would be a script.
-func TestUploadInBrowser(t *testing.T) {
+// TestBrokenInBrowser looks at videos that no browser can play.
+func TestBrokenInBrowser(t *testing.T) {
 	h := newHome(t)
-	handler, stall := h.Config.Handler, make(chan struct{})
-	h.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodPut {
-			<-stall
-		}
-		handler.ServeHTTP(w, r)
-	})
-	defer close(stall)
+	id := h.add(t, h.caller(t, account), "")
+	h.complete(t, id)
+	b := h.signedIn(t)
+	b.Open(h.URL + "/dashboard/requests/" + id)
+	b.Wait(`[...document.querySelectorAll("figcaption")].map((c) => c.textContent).join() ===
+		"Source, which can’t be played here,Output, which can’t be played here"`)
+}
+
+// TestUploadInBrowser cancels uploads that don't get on: before it is known where they
+// go, and on their way. Their name would be a picture that runs a script.
+func TestUploadInBrowser(t *testing.T) {
 	const evil = "<img src=x onerror=alert(1)>.mp4"
 	file := filepath.Join(t.TempDir(), evil)
 	if err := os.WriteFile(file, make([]byte, 5_000_000), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	b := browsertest.New(t)
-	b.Open(h.URL + h.newLink(t))
-	b.Open(h.URL + "/dashboard/new")
-	b.Do(chromedp.Click("[data-start]"))
-	b.Wait(`document.querySelector("[data-problem]").textContent === "Choose a video, or give its address."`)
-	b.Do(chromedp.SetUploadFiles("[data-drop=video] [data-file]", []string{file}),
-		chromedp.SetUploadFiles("[data-drop=audio] [data-file]", []string{file}))
-	b.Wait(`document.querySelector(".choose span").textContent.startsWith("` + evil + `, 5.0 MB")`)
-	b.Do(chromedp.Click("[data-start]"))
-	b.Wait(`document.querySelectorAll(".sent:not([hidden])").length === 2`)
-	b.Do(chromedp.Click("[data-cancel]"))
-	b.Wait(`document.querySelector("[data-problem]").textContent === "Canceled. Nothing was started." &&
-		!document.querySelector("[data-start]").disabled`)
-	if n := browsertest.Eval[int](b, `document.querySelectorAll("main img").length`); n != 0 {
-		t.Error("the name of a file became a picture")
+	for _, method := range []string{http.MethodPost, http.MethodPut} {
+		h := newHome(t)
+		defer h.stall(method)()
+		b := h.signedIn(t)
+		b.Open(h.URL + "/dashboard/new")
+		b.Do(chromedp.Click("[data-start]"))
+		b.Wait(`document.querySelector("[data-problem]").textContent === "Choose a video, or give its address."`)
+		b.Do(chromedp.SetUploadFiles("[data-drop=video] [data-file]", []string{file}),
+			chromedp.SetUploadFiles("[data-drop=audio] [data-file]", []string{file}))
+		b.Wait(`document.querySelector(".choose span").textContent.startsWith("` + evil + `, 5.0 MB")`)
+		b.Do(chromedp.Click("[data-start]"))
+		b.Wait(`document.querySelectorAll(".sent:not([hidden])").length === 2`)
+		b.Do(chromedp.Click("[data-cancel]"))
+		b.Wait(`document.querySelector("[data-problem]").textContent === "Canceled. Nothing was started." &&
+			!document.querySelector("[data-start]").disabled`)
+		if n := browsertest.Eval[int](b, `document.querySelectorAll("main img").length`); n != 0 {
+			t.Error("the name of a file became a picture")
+		}
+		if page, err := h.service.RequestPage(t.Context(), lipsync.Caller{Account: account}, "", 0, 1); err != nil || page.Total != 0 {
+			t.Errorf("got %d requests (%v), want none", page.Total, err)
+		}
 	}
-	if page, err := h.service.RequestPage(t.Context(), lipsync.Caller{Account: account}, "", 0, 1); err != nil || page.Total != 0 {
-		t.Errorf("got %d requests (%v), want none", page.Total, err)
-	}
+}
+
+// stall keeps all calls of a method from an answer, until the end.
+func (h *home) stall(method string) (end func()) {
+	handler, over := h.Config.Handler, make(chan struct{})
+	h.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == method {
+			<-over
+		}
+		handler.ServeHTTP(w, r)
+	})
+	return func() { close(over) }
 }

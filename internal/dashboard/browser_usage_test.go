@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"fmt"
 	"math"
 	"testing"
 	"time"
@@ -47,7 +48,7 @@ func TestUsageInBrowser(t *testing.T) {
 		const [date, requests, minutes, failed] = [...row.cells].map((cell) => cell.textContent);
 		return [date, { Requests: Number(requests), Minutes: Number(minutes), Failed: Number(failed) }];
 	}))`)
-	chart := browsertest.Eval[map[string]seen](b, `Object.fromEntries([...document.querySelectorAll(".chart g")].map((bar) => {
+	chart := browsertest.Eval[map[string]seen](b, `Object.fromEntries([...document.querySelector(".chart").querySelectorAll("g")].map((bar) => {
 		const [, date, requests, failed, minutes] = bar.textContent.match(/(.*): (\d+) requests?, (\d+) failed, ([\d.]+) min/);
 		return [date, { Requests: Number(requests), Minutes: Number(minutes), Failed: Number(failed) }];
 	}).filter(([, day]) => day.Requests))`)
@@ -58,7 +59,8 @@ func TestUsageInBrowser(t *testing.T) {
 		wantDay(t, date+" in the table", table[date], d)
 		wantDay(t, date+" in the chart", chart[date], d)
 	}
-	wantBars(t, b)
+	wantBars(t, b, 0, `([0-9]+) requests, ([0-9]+) failed`)
+	wantBars(t, b, 1, `([0-9.]+) min()`)
 }
 
 // make makes a day's requests: so many that complete, and so many that fail.
@@ -88,22 +90,23 @@ func wantDay(t *testing.T, name string, got, want seen) {
 	}
 }
 
-// wantBars checks that the bars are drawn as high as their numbers, by the chart's
-// own lines.
-func wantBars(t *testing.T, b *browsertest.Browser) {
+// wantBars checks that the bars of a chart are as high, by the chart's own lines, as
+// the numbers that they tell: of all, and of the lower part.
+func wantBars(t *testing.T, b *browsertest.Browser, chart int, numbers string) {
 	t.Helper()
-	wrong := browsertest.Eval[[]string](b, `(() => {
+	wrong := browsertest.Eval[[]string](b, fmt.Sprintf(`(() => {
+		const chart = document.querySelectorAll(".chart")[%d];
 		const y = (e) => Number(e.getAttribute("y1"));
-		const lines = [...document.querySelectorAll(".chart line")];
-		const step = Number(lines[1].nextElementSibling.textContent), unit = (y(lines[0]) - y(lines[1])) / step;
+		const lines = [...chart.querySelectorAll("line")];
+		const unit = (y(lines[0]) - y(lines[1])) / Number(lines[1].nextElementSibling.textContent);
 		const height = (bar, kind) => Number(bar.querySelector(kind)?.getAttribute("height") ?? 0) / unit;
-		return [...document.querySelectorAll(".chart g")].flatMap((bar) => {
-			const [, requests, failed] = bar.textContent.match(/(\d+) requests?, (\d+) failed/).map(Number);
-			const lost = height(bar, ".lost"), all = lost + height(bar, ".done");
-			return Math.abs(all - requests) > 0.01 || Math.abs(lost - failed) > 0.01 ? [bar.textContent + " is drawn as " + all + ", " + lost] : [];
+		return [...chart.querySelectorAll("g")].flatMap((bar) => {
+			const [, all, part] = bar.textContent.match(/%s/).map(Number);
+			const lower = height(bar, ".lost"), both = lower + height(bar, ".done");
+			return Math.abs(both - all) > 0.0501 || Math.abs(lower - part) > 0.0501 ? [bar.textContent + " is drawn as " + both + ", " + lower] : [];
 		});
-	})()`)
+	})()`, chart, numbers))
 	for _, bar := range wrong {
-		t.Errorf("chart: %s", bar)
+		t.Errorf("chart %d: %s", chart, bar)
 	}
 }

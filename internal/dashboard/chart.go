@@ -15,8 +15,9 @@ const (
 	chartTop                = 10.0
 )
 
-// chart is bars of a number of requests a day, failed ones at the bottom.
+// chart is a bar a day, of two parts: what was lost lies at the bottom.
 type chart struct {
+	Name, Lost          string // of the bars and of their lower part, "" if they have none
 	Width, Height, Left float64
 	Lines               []line
 	Bars                []bar
@@ -42,12 +43,20 @@ type bar struct {
 // part is the rectangle of one kind of request.
 type part struct{ Y, Height float64 }
 
-// newChart draws the days, of which the last is that of now.
-func newChart(days []lipsync.Day, now time.Time) chart {
+// requests are a day's, and those of them that failed.
+func requests(d lipsync.Day) (all, lost float64) { return float64(d.Requests), float64(d.Failed) }
+
+// minutes are those of a day's output.
+func minutes(d lipsync.Day) (all, lost float64) { return d.Output.Minutes(), 0 }
+
+// newChart draws a measure of the days, of which the last is that of now: a number,
+// and how much of it was lost.
+func newChart(days []lipsync.Day, now time.Time, measure func(lipsync.Day) (all, lost float64)) chart {
 	c := chart{Width: chartWidth, Height: chartHeight, Left: axisLeft}
 	var most int64
 	for _, d := range days {
-		most = max(most, d.Requests)
+		all, _ := measure(d)
+		most = max(most, int64(math.Ceil(all)))
 	}
 	step := lineStep(most)
 	top := max(step, (most+step-1)/step*step)
@@ -58,7 +67,8 @@ func newChart(days []lipsync.Day, now time.Time) chart {
 	}
 	column := (chartWidth - axisLeft) / float64(len(days))
 	for i, d := range days {
-		lost, all := float64(d.Failed)*scale, float64(d.Requests)*scale
+		all, lost := measure(d)
+		all, lost = all*scale, lost*scale
 		b := bar{
 			Date: now.AddDate(0, 0, i-len(days)+1), Day: d,
 			X: axisLeft + float64(i)*column + column*0.15, Width: column * 0.7,

@@ -140,10 +140,10 @@ func (h *home) seed(t testing.TB) map[string]string {
 		case i%9 == 4:
 			h.fail(t, id, "video URL is not accessible")
 			pages["failed"] = "/dashboard/requests/" + id
-		case i == 38:
+		case i == 39:
 			h.start(t, id, lipsync.Progress{Stage: lipsync.Rendering, Percent: 62, Ends: h.clock.Now().Add(41 * time.Second)})
 			pages["processing"] = "/dashboard/requests/" + id
-		case i == 39:
+		case i == 38:
 			pages["queued"] = "/dashboard/requests/" + id
 		default:
 			h.complete(t, id)

@@ -12,9 +12,9 @@ const usageDays = 30
 
 // usagePage is what became of the last days' requests.
 type usagePage struct {
-	Days  []usageDay // newest first
-	Total lipsync.Day
-	Chart chart
+	Days   []usageDay // newest first
+	Total  lipsync.Day
+	Charts []chart
 }
 
 // usageDay is one day, UTC.
@@ -29,7 +29,9 @@ func (p *pages) showUsage(v *visit) error {
 	if err != nil {
 		return err
 	}
-	page := usagePage{Chart: newChart(days, now)}
+	counts, lengths := newChart(days, now, requests), newChart(days, now, minutes)
+	counts.Name, counts.Lost, lengths.Name = "Requests", "Failed among them", "Minutes of output"
+	page := usagePage{Charts: []chart{counts, lengths}}
 	for i := len(days) - 1; i >= 0; i-- {
 		d := days[i]
 		page.Days = append(page.Days, usageDay{now.AddDate(0, 0, i-len(days)+1), d})

@@ -17,3 +17,10 @@ if (source && output) {
 	output.addEventListener("ratechange", () => { source.playbackRate = output.playbackRate; });
 	output.addEventListener("timeupdate", () => { if (!output.paused && !source.seeking) align(0.2); });
 }
+
+// A video that can't be loaded, or is of a kind that this browser doesn't play, says
+// so under it.
+for (const video of document.querySelectorAll("figure video")) {
+	const tell = () => { video.nextElementSibling.append(", which can’t be played here"); };
+	if (video.error) tell(); else video.addEventListener("error", tell);
+}

@@ -1,7 +1,7 @@
 // The form of a new request: files go straight to storage, with their progress,
 // and the form then names them as it names addresses.
 const form = document.querySelector("form[data-uploads]");
-const running = new Set();
+let sending = new AbortController(); // ends what is under way
 
 const say = (problem) => {
 	const place = form.querySelector("[data-problem]");
@@ -25,7 +25,7 @@ const name = (field) => form.elements[field.dataset.drop];
 // announce asks where a file may go.
 const announce = async (kind, file) => {
 	const body = new URLSearchParams({ type: kind, size: file.size, csrf: form.elements.csrf.value });
-	const answer = await fetch(form.dataset.uploads, { method: "POST", body });
+	const answer = await fetch(form.dataset.uploads, { method: "POST", body, signal: sending.signal });
 	if (!answer.headers.get("Content-Type")?.startsWith("application/json")) throw new Error("Your session has ended: sign in again.");
 	const made = await answer.json();
 	if (!answer.ok) throw new Error(`${made.error}.`);
@@ -34,18 +34,18 @@ const announce = async (kind, file) => {
 
 // put sends a file. fetch can't tell how much of it went.
 const put = (made, file, field) => new Promise((done, failed) => {
+	sending.signal.throwIfAborted();
 	const call = new XMLHttpRequest();
-	running.add(call);
+	sending.signal.addEventListener("abort", () => call.abort());
 	call.open("PUT", made.address);
 	for (const [name, values] of Object.entries(made.headers)) call.setRequestHeader(name, values.join(", "));
 	call.upload.onprogress = (e) => {
 		field.querySelector("progress").value = e.loaded / file.size;
 		field.querySelector("[data-amount]").textContent = `${size(e.loaded)} of ${size(file.size)}`;
 	};
-	call.onload = () => call.status === 200 ? done() : failed(new Error(`${file.name} could not be sent: try again.`));
-	call.onerror = () => failed(new Error(`${file.name} could not be sent: the connection broke.`));
+	call.onload = () => call.status === 200 ? done() : failed(new Error(`The file ${file.name} could not be sent: try again.`));
+	call.onerror = () => failed(new Error(`The file ${file.name} could not be sent: the connection broke.`));
 	call.onabort = () => failed(new DOMException("canceled", "AbortError"));
-	call.onloadend = () => running.delete(call);
 	call.send(file);
 });
 
@@ -64,13 +64,14 @@ const start = async (event) => {
 	event.preventDefault();
 	say("");
 	busy(true);
+	sending = new AbortController();
 	try {
 		const fields = [...form.querySelectorAll("[data-drop]")];
 		const sources = await Promise.all(fields.map(send));
 		fields.forEach((field, i) => { name(field).disabled = false; name(field).value = sources[i]; });
 		form.submit();
 	} catch (problem) {
-		for (const call of running) call.abort();
+		sending.abort();
 		busy(false);
 		say(problem.name === "AbortError" ? "Canceled. Nothing was started." : problem.message);
 	}
@@ -82,7 +83,7 @@ const choose = (field) => {
 	field.querySelector(".choose span").textContent = file ? `${file.name}, ${size(file.size)}` : "Choose a file";
 	field.classList.toggle("chosen", Boolean(file));
 	name(field).disabled = Boolean(file);
-	say(file && file.size > Number(field.dataset.max) ? `${file.name} is too large.` : "");
+	say(file && file.size > Number(field.dataset.max) ? `The file ${file.name} is too large.` : "");
 };
 
 const acceptDrops = (field) => {
@@ -102,9 +103,7 @@ const acceptDrops = (field) => {
 
 if (form) {
 	form.addEventListener("submit", start);
-	form.querySelector("[data-cancel]").addEventListener("click", () => {
-		for (const call of running) call.abort();
-	});
+	form.querySelector("[data-cancel]").addEventListener("click", () => sending.abort());
 	for (const field of form.querySelectorAll("[data-drop]")) {
 		field.querySelector("[data-file]").addEventListener("change", () => choose(field));
 		acceptDrops(field);
