@@ -12,8 +12,12 @@ const (
 	blockBytes = 32 << 20 // of their pixels, at most
 )
 
-// Patience is how many frames without its face end a track.
-const Patience = 30
+const (
+	// LongestGap is in how many frames a face may be missed and still be there.
+	LongestGap = 4
+	// Patience is how many frames without its face end a track.
+	Patience = 30
+)
 
 // Block holds the last frames of one track: those that wait to be aligned
 // together, and those before them that their smoothing needs.

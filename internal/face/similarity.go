@@ -17,6 +17,12 @@ func (s Similarity) Then(t Similarity) Similarity {
 	return Similarity{t.A*s.A - t.B*s.B, t.B*s.A + t.A*s.B, o.X, o.Y}
 }
 
+// Towards returns what is f of the way from s to t.
+func (s Similarity) Towards(t Similarity, f float32) Similarity {
+	mix := func(p, q float32) float32 { return p + (q-p)*f }
+	return Similarity{mix(s.A, t.A), mix(s.B, t.B), mix(s.X, t.X), mix(s.Y, t.Y)}
+}
+
 // Scale returns how many times longer the similarity makes things.
 func (s Similarity) Scale() float32 { return float32(math.Hypot(float64(s.A), float64(s.B))) }
 

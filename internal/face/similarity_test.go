@@ -53,6 +53,10 @@ func TestSimilarities(t *testing.T) {
 		if got, want := s.Then(u).Apply(p), u.Apply(s.Apply(p)); Distance(got, want) > .01 {
 			t.Errorf("%+v then %+v brings %v to %v, want %v", s, u, p, got, want)
 		}
+		want := Point{.75*s.Apply(p).X + .25*u.Apply(p).X, .75*s.Apply(p).Y + .25*u.Apply(p).Y}
+		if got := s.Towards(u, .25).Apply(p); Distance(got, want) > .01 {
+			t.Errorf("a quarter of the way from %+v to %+v brings %v to %v, want %v", s, u, p, got, want)
+		}
 		if got := Fit([]Point{{0, 0}, {100, 0}, p}, []Point{s.Apply(Point{}), s.Apply(Point{100, 0}), s.Apply(p)}); !alike(got, s, .01) {
 			t.Errorf("fit finds %+v, want %+v", got, s)
 		}

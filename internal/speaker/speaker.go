@@ -34,9 +34,6 @@ type sighting struct {
 // the frame rate, if that isn't lower.
 const tickRate = 25
 
-// longestGap is how many frames a face may be missed and still be there.
-const longestGap = 4
-
 // slowest is the least frame rate of a video whose faces a network can judge.
 const slowest = 10
 
@@ -68,7 +65,7 @@ func (c *Cast) Add(frame *image.YCbCr, faces []face.Face, cut bool) (complete []
 		}
 		seen = append(seen, sighting{l.track, f.Box.Size, l.motion})
 	}
-	complete = append(complete, c.forget(longestGap)...)
+	complete = append(complete, c.forget(face.LongestGap)...)
 	c.record(seen, cut)
 	return complete
 }
@@ -116,7 +113,7 @@ func (c *Cast) record(seen []sighting, cut bool) {
 		clear(c.seen)
 	}
 	for _, s := range seen {
-		if last, ok := c.seen[s.track]; ok && at-last <= longestGap+1 {
+		if last, ok := c.seen[s.track]; ok && at-last <= face.LongestGap+1 {
 			for k := last + 1; k < at; k++ {
 				c.frames[k] = append(c.frames[k], s)
 			}

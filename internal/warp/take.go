@@ -94,7 +94,7 @@ func (t *take) keep(s sample, m mouth) {
 func between(a, b look, f float32) look {
 	mix := func(p, q float32) float32 { return p + (q-p)*f }
 	out := a
-	out.to = face.Similarity{A: mix(a.to.A, b.to.A), B: mix(a.to.B, b.to.B), X: mix(a.to.X, b.to.X), Y: mix(a.to.Y, b.to.Y)}
+	out.to = a.to.Towards(b.to, f)
 	out.left = face.Point{X: mix(a.left.X, b.left.X), Y: mix(a.left.Y, b.left.Y)}
 	out.right = face.Point{X: mix(a.right.X, b.right.X), Y: mix(a.right.Y, b.right.Y)}
 	out.top, out.bottom, out.nose = mix(a.top, b.top), mix(a.bottom, b.bottom), mix(a.nose, b.nose)

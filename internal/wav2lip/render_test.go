@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"lipsync/internal/face"
@@ -16,11 +17,19 @@ import (
 	"lipsync/internal/render"
 )
 
-// seated is a tracker that sees one face, always at the same place.
-type seated struct{ face face.Face }
+// seated is a tracker that sees one face, always at the same place, but misses it
+// in some frames.
+type seated struct {
+	frame  int // that comes next
+	missed []int
+}
 
-func (s seated) Add(context.Context, *image.YCbCr) ([]face.Face, bool, error) {
-	return []face.Face{s.face}, false, nil
+func (s *seated) Add(context.Context, *image.YCbCr) (faces []face.Face, cut bool, err error) {
+	if !slices.Contains(s.missed, s.frame) {
+		faces = []face.Face{{Box: face.Box{X: 160, Y: 150, Size: 160}, Points: landmarks(sitter)}}
+	}
+	s.frame++
+	return faces, false, nil
 }
 
 var sitter = facetest.Head{X: 160, Y: 110, Eyes: 60}
@@ -105,20 +114,38 @@ func paintNumber(out []float32, number int) {
 	}
 }
 
-func renderTest(t *testing.T, e *Engine, video, audio string) (output string) {
+// TestMissedFace checks that a mouth doesn't flash back to the source's where the
+// face was only missed.
+func TestMissedFace(t *testing.T) {
+	e := newTestEngine(t, 96, 4, func(_, _, out []float32) { paintNumber(out, 1<<bits-1) })
+	video := ffmpegtest.Make(t, "in.mp4", "-f", "lavfi", "-i", "color=0x404040:s=320x260:d=2:r=25")
+	audio := ffmpegtest.Make(t, "in.wav", "-f", "lavfi", "-i", "sine=d=2")
+	numbers := readNumbers(t, renderTest(t, e, video, audio, 10, 11, 12, 30, 31, 32, 33, 34))
+	for i, got := range numbers {
+		want := 1<<bits - 1
+		if i >= 30 && i < 35 { // there it is gone
+			want = 0
+		}
+		if got != want {
+			t.Errorf("frame %d: got %08b, want %08b", i, got, want)
+		}
+	}
+}
+
+func renderTest(t *testing.T, e *Engine, video, audio string, missed ...int) (output string) {
 	t.Helper()
 	output = filepath.Join(t.TempDir(), "out.mp4")
-	if err := renderTo(t.Context(), t, e, video, audio, output); err != nil {
+	if err := renderTo(t.Context(), t, e, video, audio, output, missed...); err != nil {
 		t.Fatal(err)
 	}
 	return output
 }
 
-func renderTo(ctx context.Context, t *testing.T, e *Engine, video, audio, output string) error {
-	tracker := seated{face.Face{Box: face.Box{X: 160, Y: 150, Size: 160}, Points: landmarks(sitter)}}
+// renderTo renders a video of the sitter, who is missed in some frames.
+func renderTo(ctx context.Context, t *testing.T, e *Engine, video, audio, output string, missed ...int) error {
 	r := &render.Renderer{
 		Tools: ffmpegtest.Tools(t), Engines: map[string]render.Engine{"wav2lip": e}, Limits: render.DefaultLimits(),
-		NewTracker: func() (render.Tracker, error) { return tracker, nil },
+		NewTracker: func() (render.Tracker, error) { return &seated{missed: missed}, nil },
 	}
 	return r.Render(ctx, render.Job{
 		Video: video, Audio: audio, Output: output, Scratch: filepath.Dir(output), Engine: "wav2lip", LargestFace: true,

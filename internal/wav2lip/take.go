@@ -12,7 +12,7 @@ type take struct {
 	first, last int // frame
 	aligner     face.Aligner
 	pending     face.Block[sighting]
-	onto        []face.Similarity // by frame, from the first on; of scale 0 where the face wasn't seen
+	onto        []face.Similarity // by frame, from the first on; of scale 0 where the face isn't there
 }
 
 // sighting is a face in one frame.
@@ -53,11 +53,24 @@ func (t *take) align(last int) {
 	}
 	onto := t.aligner.Align(samples)
 	for i := t.pending.Done; i < until; i++ {
-		unseen := pending[i].frame - t.first - len(t.onto)
-		t.onto = append(t.onto, make([]face.Similarity, unseen)...)
-		t.onto = append(t.onto, onto[i])
+		t.keep(pending[i].frame, onto[i])
 	}
 	t.pending.Finish(until)
+}
+
+// keep adds one aligned frame; those in which the face was only missed get what
+// lies between.
+func (t *take) keep(frame int, onto face.Similarity) {
+	gap := frame - t.first - len(t.onto)
+	for i := range gap {
+		var between face.Similarity
+		if gap <= face.LongestGap {
+			before := t.onto[len(t.onto)-1]
+			between = before.Towards(onto, 1/float32(gap-i+1))
+		}
+		t.onto = append(t.onto, between)
+	}
+	t.onto = append(t.onto, onto)
 }
 
 // finish aligns what is left of a take that ended.
