@@ -9,31 +9,39 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/chromedp"
+
+	"lipsync/internal/dashboard/browsertest"
 	"lipsync/internal/lipsync"
 )
 
 // provider is a SignIn elsewhere, where everybody is who they say.
-type provider struct{ err error }
+type provider struct {
+	host string // with its port
+	err  error
+}
+
+func (p *provider) address(path string) *url.URL {
+	return &url.URL{Scheme: "http", Host: p.host, Path: path}
+}
 
 func (p *provider) Identify(w http.ResponseWriter, r *http.Request) (Person, bool, error) {
 	name := r.FormValue("name")
 	if p.err == nil && name == "" {
-		w.Header().Set("Location", "https://provider.example.com/login")
+		w.Header().Set("Location", p.address("/login").String())
 		w.WriteHeader(http.StatusSeeOther)
 		return Person{}, true, nil
 	}
 	return Person{Account: "id of " + name, Name: name}, false, p.err
 }
 
-func (p *provider) SignOutURL() *url.URL {
-	return &url.URL{Scheme: "https", Host: "provider.example.com", Path: "/logout"}
-}
+func (p *provider) SignOutURL() *url.URL { return p.address("/logout") }
 
 // newStage is the dashboard as it is on AWS: under the path of a stage, with
 // storage and sign-in elsewhere.
 func newStage(t *testing.T) (*home, *provider) {
 	t.Helper()
-	h, p := newHome(t), &provider{}
+	h, p := newHome(t), &provider{host: "provider.example.com"}
 	h.change = func(o *Options) {
 		o.Prefix, o.SignIn = "/api", p
 		o.Storage = &url.URL{Scheme: "https", Host: "bucket.example.com", Path: "/x"}
@@ -46,7 +54,7 @@ func newStage(t *testing.T) (*home, *provider) {
 func TestProvider(t *testing.T) {
 	h, p := newStage(t)
 	h.get(t, "/api/dashboard").mustLead(t, "/api/dashboard/sign-in")
-	h.get(t, "/api/dashboard/sign-in").mustLead(t, "https://provider.example.com/login")
+	h.get(t, "/api/dashboard/sign-in").mustLead(t, "http://provider.example.com/login")
 	h.do(t, http.MethodHead, "/api/dashboard/sign-in?name=x", nil).must(t, http.StatusForbidden)
 
 	p.err = &lipsync.Error{Code: lipsync.Unauthorized, Message: "Not you.", Err: errors.New("the cause")}
@@ -61,7 +69,7 @@ func TestProvider(t *testing.T) {
 	h.get(t, "/api/dashboard/sign-in?name=x").mustLead(t, "/api/dashboard")
 	h.get(t, "/api/dashboard/settings/sessions").must(t, http.StatusOK, "<strong>x</strong>")
 	form := url.Values{"csrf": {csrfInput.FindStringSubmatch(h.get(t, "/api/dashboard/new").body)[1]}}
-	h.do(t, http.MethodPost, "/api/dashboard/sign-out", form).mustLead(t, "https://provider.example.com/logout")
+	h.do(t, http.MethodPost, "/api/dashboard/sign-out", form).mustLead(t, "http://provider.example.com/logout")
 	h.get(t, "/api/dashboard").mustLead(t, "/api/dashboard/sign-in")
 	h.get(t, "/api/dashboard/signed-out").must(t, http.StatusOK, "Your session has ended", `href="/api/dashboard/sign-in">Sign in`)
 	h.Close()
@@ -92,7 +100,7 @@ func TestPrefix(t *testing.T) {
 				t.Errorf("%s: leads to %s", path, to)
 			}
 		}
-		want := "connect-src 'self' https://bucket.example.com; media-src 'self' http: https:; form-action 'self' https://provider.example.com;"
+		want := "connect-src 'self' https://bucket.example.com; media-src 'self' http: https:; form-action 'self' http://provider.example.com;"
 		if got := page.header.Get("Content-Security-Policy"); !strings.Contains(got, want) {
 			t.Errorf("%s: got policy %s, want %s in it", path, got, want)
 		}
@@ -114,4 +122,31 @@ func TestPrefix(t *testing.T) {
 		h.get(t, path).must(t, http.StatusNotFound)
 	}
 	h.get(t, "/").mustLead(t, "/api/dashboard")
+}
+
+// TestProviderInBrowser signs out by a form that leads to another site and back,
+// and has a page that is open notice that its session has ended: it can't read what
+// the other site would say.
+func TestProviderInBrowser(t *testing.T) {
+	h, p := newStage(t)
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/logout" {
+			http.Redirect(w, r, h.URL+"/api/dashboard/signed-out", http.StatusFound)
+		}
+	}))
+	t.Cleanup(elsewhere.Close)
+	p.host = strings.TrimPrefix(elsewhere.URL, "http://")
+	h.Config.Handler = h.handler(t) // with a policy that names the provider's host
+	h.add(t, h.caller(t, "id of x"), "")
+	b := browsertest.New(t)
+	signIn := func() {
+		b.Open(h.URL + "/api/dashboard/sign-in?name=x")
+		b.Wait(`location.pathname === "/api/dashboard" && document.querySelector("[data-live]")`)
+	}
+	signIn()
+	b.Do(chromedp.Click(".bar form button"))
+	b.Wait(`location.pathname === "/api/dashboard/signed-out"`)
+	signIn()
+	h.clock.Advance(sessionLife)
+	b.Wait(`location.host === "` + p.host + `" && location.pathname === "/login"`)
 }
