@@ -48,7 +48,6 @@ const (
 	agreement = .7  // of motion and voice over a while, where the mouth moves
 	hushed    = .05 // motion while no one is heard
 	largeness = .02 // being the largest
-	prominent = .3  // the same where there is no sound to go by
 )
 
 // scoring returns the network's score of a track in a frame of the shot; nil
@@ -59,16 +58,18 @@ type scoring func(track int32, frame int) float32
 func (s *shot) weigh(v voice, score scoring) {
 	largest := s.largest()
 	for _, t := range s.tracks {
-		lively := t.liveliness(s.fps)
-		with := t.agreement(lively, v, s.fps)
-		t.evidence = make([]float32, len(lively))
-		for i, l := range lively {
+		t.lively = t.liveliness(s.fps)
+	}
+	for _, t := range s.tracks {
+		with, upstaged := t.agreement(v, s.fps), s.upstaged(t)
+		t.evidence = make([]float32, len(t.lively))
+		for i, l := range t.lively {
 			k := t.from + i
 			size := t.size[i] / max(largest[k], 1e-9)
 			var e float32
 			switch {
 			case v == nil:
-				e = l * (1 + prominent*size)
+				e = l * (1 - upstaged[i])
 			case score == nil:
 				e = l*(v[k]+hushed) + agreement*l*with[i]
 			default:
@@ -93,6 +94,20 @@ func (s *shot) largest() []float32 {
 	return sizes
 }
 
+// upstaged is how lively the mouths of larger faces are in each frame of a track:
+// where that is more than a half, they move and it can't count for more.
+func (s *shot) upstaged(t *track) []float32 {
+	most := make([]float32, len(t.lively))
+	for _, o := range s.tracks {
+		for k := max(t.from, o.from); k < min(t.to(), o.to()); k++ {
+			if i := k - t.from; o.seen(k) && o.size[k-o.from] > t.size[i] {
+				most[i] = max(most[i], o.lively[k-o.from])
+			}
+		}
+	}
+	return most
+}
+
 // liveliness is how much the mouth moves around each frame, 0 for one at rest
 // to 1.
 func (t *track) liveliness(fps float64) []float32 {
@@ -105,15 +120,15 @@ func (t *track) liveliness(fps float64) []float32 {
 
 // agreement is the correlation of the mouth's motion with the voice around each
 // frame.
-func (t *track) agreement(lively []float32, v voice, fps float64) []float32 {
-	out := make([]float32, len(lively))
+func (t *track) agreement(v voice, fps float64) []float32 {
+	out := make([]float32, len(t.lively))
 	if v == nil {
 		return out
 	}
 	around := int(1.25*fps) + 1
 	for i := range out {
 		from, to := max(i-around, 0), min(i+around+1, len(out))
-		out[i] = float32(correlation(lively[from:to], v[t.from+from:t.from+to]))
+		out[i] = float32(correlation(t.lively[from:to], v[t.from+from:t.from+to]))
 	}
 	return out
 }

@@ -65,6 +65,9 @@ func from(first, end int, moves func(int) float32) func(int) float32 {
 // talks moves the lips without a pause.
 func talks(int) float32 { return .2 }
 
+// mumbles moves them less.
+func mumbles(int) float32 { return .1 }
+
 // halts does too, but for a third of a second.
 func halts(frame int) float32 { return .2 - from(46, 54, talks)(frame) }
 
@@ -111,6 +114,10 @@ func TestActive(t *testing.T) {
 		{"who spoke last while no one does", cast(100, nil, one(from(0, 20, talks)), two(rests)), true, []int{0, 0, 0, 0, 0}},
 		{"who speaks next while no one does", cast(100, nil, one(from(80, 100, talks)), two(rests)), true, []int{0, 0, 0, 0, 0}},
 		{"the larger of two who move the lips, without sound", cast(100, nil, one(talks), two(talks)), true, []int{1, 1, 1, 1, 1}},
+		{"the larger, who moves them less, too", cast(100, nil, person{track: 0, size: 60, to: 100, mouth: talks}, two(mumbles)), true, []int{1, 1, 1, 1, 1}},
+		{"however little larger", cast(100, nil, one(talks), person{track: 1, size: 105, to: 100, mouth: mumbles}), true, []int{1, 1, 1, 1, 1}},
+		{"the largest of those who move them", cast(100, nil, person{track: 0, size: 60, to: 100, mouth: talks}, person{track: 2, size: 100, to: 100, mouth: mumbles}, two(trembles)), true, []int{2, 2, 2, 2, 2}},
+		{"the larger while they move them", cast(100, nil, one(talks), two(from(0, 40, mumbles))), true, []int{1, 1, 0, 0, 0}},
 		{"who comes when the speaker has left", cast(100, nil, person{track: 0, size: 100, to: 40, mouth: talks},
 			person{track: 1, size: 100, from: 60, to: 100, mouth: talks}), true, []int{0, 0, -1, 1, 1}},
 		{"who speaks for the whole shot rather than who passes by", cast(100, nil, one(speaks),

@@ -8,8 +8,9 @@ import (
 
 // Active returns for each frame the track of who speaks, or -1. People in a
 // shot may speak in turn. It is whose mouth moves, and moves with the source's
-// own sound (nil if it has none); while no one speaks it is who spoke last or
-// speaks next, and if no one ever does, the largest face.
+// own sound; where that is of no use (nil if there is none), the largest face of
+// those whose mouths move. While no one speaks it is who spoke last or speaks
+// next, and if no one ever does, the largest face.
 func (c *Cast) Active(sound *speech.Speech) func(frame int) int {
 	tracks := make([]int32, 0, len(c.frames))
 	for i, from := range c.shots {
@@ -42,6 +43,7 @@ type track struct {
 	present  []bool
 	size     []float32
 	motion   []float32 // of the mouth
+	lively   []float32 // how much it moves around each frame, 0 to 1
 	evidence []float32 // that it speaks, by frame
 }
 
