@@ -84,7 +84,7 @@ func TestServeBadModel(t *testing.T) {
 		t.Errorf("got %+v, want it completed", r)
 	}
 	_, said, status := command(t, append([]string{"serve", "--data", t.TempDir(), "--addr=127.0.0.1:0", "--engine=wav2lip"}, with...)...)
-	if status != failed || !strings.Contains(said, "lipsync: there is no engine wav2lip: ") {
+	if status != failed || !strings.Contains(said, "lipsync: the engine wav2lip cannot be used: the model test.onnx cannot be used: it has no inputs or no outputs") {
 		t.Errorf("as the default: got status %d, %q", status, said)
 	}
 }

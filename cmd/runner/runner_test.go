@@ -15,6 +15,7 @@ import (
 	"lipsync/internal/demo"
 	"lipsync/internal/ffmpeg/ffmpegtest"
 	"lipsync/internal/lipsync"
+	"lipsync/internal/onnx/onnxtest"
 )
 
 // account is the service on an emulator, with a caller and the environment of a job.
@@ -173,6 +174,25 @@ func TestJobWithBrokenModels(t *testing.T) {
 	if want := "the models of the bucket are not whole"; strings.Count(log, want) != 1 {
 		t.Errorf("log has no %s:\n%s", want, log)
 	}
+}
+
+// TestJobWithBadModel fails at the network's first request, which others may try
+// again, and leaves those that wait alone.
+func TestJobWithBadModel(t *testing.T) {
+	a := newAccount(t)
+	a.environment["LIPSYNC_ONNXRUNTIME"] = onnxtest.Library(t)
+	a.service.Engines = []string{"wav2lip"}
+	for name, content := range map[string]string{"models.json": catalog("no model"), "w.onnx": "no model"} {
+		if err := a.service.Objects.Put(t.Context(), "models/"+name, strings.NewReader(content), -1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	other, own := a.request(t, face(t), sound(t)), a.request(t, face(t), sound(t))
+	a.run(t, t.Context(), own, failed, nil)
+	if r, err := a.service.Store.Get(t.Context(), own); err != nil || r.Status != lipsync.Processing || r.Attempts != 1 || r.Lease == "" {
+		t.Errorf("got %s, %d attempts, lease %q, %v, want it to wait for its next attempt", r.Status, r.Attempts, r.Lease, err)
+	}
+	a.want(t, other, lipsync.Queued, "", 0)
 }
 
 // TestOthersRequest ends at once: whoever has the request does what waits.

@@ -8,6 +8,7 @@ import (
 
 	"lipsync/internal/face"
 	"lipsync/internal/onnx"
+	"lipsync/internal/render"
 	"lipsync/internal/speaker"
 	"lipsync/internal/wav2lip"
 )
@@ -30,19 +31,24 @@ func (s *Studio) addAll(ctx context.Context, o Options) {
 	catalog, err := onnx.ReadCatalog(o.Models)
 	if err != nil {
 		o.Log.Error("no model can be used", "error", err)
+		s.miss(onnx.Wav2Lip, err) // which may be there
 		return
 	}
-	runtime, err := onnx.Open(o.Library)
-	if err != nil && len(catalog.Models) > 0 {
-		o.Log.Error("no model can be used", "error", err)
-		return
+	runtime, missing := onnx.Open(o.Library)
+	if missing != nil && len(catalog.Models) > 0 {
+		o.Log.Error("no model can be used", "error", missing)
 	}
 	for _, m := range catalog.Models {
+		if missing != nil {
+			s.miss(m.Role, missing)
+			continue
+		}
 		log := o.Log.With("role", m.Role, "file", m.File)
 		provider, err := s.add(ctx, m, runtime, o.Providers)
 		switch {
 		case err != nil:
 			log.Error("a model cannot be used", "error", err)
+			s.miss(m.Role, err)
 		case len(o.Providers) > 0 && provider != o.Providers[0]:
 			log.Warn("a model runs on another provider than was asked for", "provider", provider, "asked", o.Providers[0])
 		default:
@@ -50,6 +56,23 @@ func (s *Studio) addAll(ctx context.Context, o Options) {
 		}
 	}
 }
+
+// miss has jobs for an engine fail with why its model can't be used.
+func (s *Studio) miss(role onnx.Role, why error) {
+	if role == onnx.Wav2Lip {
+		s.Engines["wav2lip"] = missing{why}
+	}
+}
+
+// missing is an engine whose model is there but can't be used. That is no fault of
+// the job's: another machine may do it, or this one once it is mended.
+type missing struct{ error }
+
+// Begin implements render.Engine.
+func (m missing) Begin(render.Video) (render.Session, error) { return nil, m.error }
+
+// Workers implements render.Engine.
+func (m missing) Workers() int { return 1 }
 
 // add loads a model and uses it, and returns what computes it.
 func (s *Studio) add(ctx context.Context, m onnx.Model, runtime *onnx.Runtime, providers []onnx.Provider) (onnx.Provider, error) {

@@ -39,7 +39,7 @@ type Studio struct {
 }
 
 // Open makes ready what there is. A model that can't be used is logged, and left
-// out: whatever needs none goes on.
+// out: whatever needs none goes on, and jobs for its engine fail.
 func Open(ctx context.Context, o Options) (*Studio, error) {
 	tools, err := ffmpeg.Find(o.Cores)
 	if err != nil {
@@ -76,10 +76,16 @@ func bare(ctx context.Context) (*Studio, error) {
 	return s, nil
 }
 
-// Names are those of the engines, with the one first that is the default; it is
-// an error if there is no such engine.
+// Names are those of the engines that can be used, with the one first that is the
+// default; it is an error if there is no such engine.
 func (s *Studio) Names(first string) ([]string, error) {
-	names := slices.Sorted(maps.Keys(s.Engines))
+	if m, ok := s.Engines[first].(missing); ok {
+		return nil, fmt.Errorf("the engine %s cannot be used: %w", first, m.error)
+	}
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(s.Engines)), func(name string) bool {
+		_, ok := s.Engines[name].(missing)
+		return ok
+	})
 	i := slices.Index(names, first)
 	if i < 0 {
 		return nil, fmt.Errorf("there is no engine %s: add its model with lipsync models add %[1]s FILE", first)

@@ -2,6 +2,7 @@ package studio_test
 
 import (
 	"bytes"
+	"cmp"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"testing"
 
 	"lipsync/internal/ffmpeg/ffmpegtest"
+	"lipsync/internal/lipsync"
 	"lipsync/internal/onnx"
 	"lipsync/internal/onnx/onnxtest"
 	"lipsync/internal/render"
@@ -28,11 +30,14 @@ func write(t testing.TB, g onnxtest.Graph) string {
 // open opens a studio on a folder of models, and returns what it logs too.
 func open(t testing.TB, models string, providers ...onnx.Provider) (*studio.Studio, *bytes.Buffer) {
 	t.Helper()
+	return openWith(t, studio.Options{Models: models, Library: onnxtest.Library(t), Providers: providers})
+}
+
+func openWith(t testing.TB, o studio.Options) (*studio.Studio, *bytes.Buffer) {
+	t.Helper()
 	var log bytes.Buffer
-	s, err := studio.Open(t.Context(), studio.Options{
-		Limits: render.DefaultLimits(), Cores: 2, Models: models, Library: onnxtest.Library(t), Providers: providers,
-		Log: slog.New(slog.NewTextHandler(&log, nil)),
-	})
+	o.Limits, o.Cores, o.Log = render.DefaultLimits(), 2, slog.New(slog.NewTextHandler(&log, nil))
+	s, err := studio.Open(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,6 +159,44 @@ func TestBadModels(t *testing.T) {
 	}
 	if _, log := open(t, filepath.Join(t.TempDir(), "none")); !strings.Contains(log.String(), "level=ERROR") {
 		t.Errorf("of a folder that isn't there: got %q", log)
+	}
+}
+
+// TestMissing: a job for the engine of a model that is there and can't be used is
+// not at fault, and may be tried again; where there is no such model, it is.
+func TestMissing(t *testing.T) {
+	bad, empty, spoiled := t.TempDir(), t.TempDir(), t.TempDir()
+	add(t, bad, onnx.Wav2Lip, write(t, onnxtest.Graph{}))
+	for dir, content := range map[string]string{empty: "{}", spoiled: "{"} {
+		if err := os.WriteFile(filepath.Join(dir, onnx.CatalogName), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	video := ffmpegtest.Make(t, "in.mp4", "-f", "lavfi", "-i", "color=gray:s=64x64:d=0.2")
+	audio := ffmpegtest.Make(t, "in.wav", "-f", "lavfi", "-i", "sine=d=0.2")
+	for _, c := range []struct {
+		name, models, library, want string
+		code                        lipsync.Code
+	}{
+		{"no models", "", "", `model "wav2lip" is not installed`, lipsync.Invalid},
+		{"none of the role", empty, "", `model "wav2lip" is not installed`, lipsync.Invalid},
+		{"a bad one", bad, "", "begin: the model test.onnx cannot be used: it has no inputs or no outputs", lipsync.Internal},
+		{"no list of them", spoiled, "", "begin: models.json: unexpected EOF", lipsync.Internal},
+		{"no library", bad, "none.so", "begin: another ONNX Runtime is already loaded", lipsync.Internal},
+	} {
+		s, _ := openWith(t, studio.Options{Models: c.models, Library: cmp.Or(c.library, onnxtest.Library(t))})
+		err := s.Render(t.Context(), render.Job{
+			Video: video, Audio: audio, Output: filepath.Join(t.TempDir(), "out.mp4"), Scratch: t.TempDir(), Engine: "wav2lip",
+		})
+		if err == nil || err.Error() != c.want || lipsync.CodeOf(err) != c.code {
+			t.Errorf("%s: got %v, %s, want %s, %s", c.name, err, lipsync.CodeOf(err), c.want, c.code)
+		}
+		if got, err := s.Names("warp"); !slices.Equal(got, []string{"warp"}) || err != nil {
+			t.Errorf("%s: got engines %v, %v, want warp alone", c.name, got, err)
+		}
+		if got, err := s.Names("wav2lip"); err == nil {
+			t.Errorf("%s: got engines %v", c.name, got)
+		}
 	}
 }
 
