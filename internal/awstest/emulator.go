@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 )
 
@@ -211,6 +212,7 @@ func Config(url string) aws.Config {
 	return aws.Config{
 		Region:       region,
 		BaseEndpoint: &url,
+		HTTPClient:   client{awshttp.NewBuildableClient()},
 		Credentials:  credentials.NewStaticCredentialsProvider(accessKey, secretKey, ""),
 		// As config.LoadDefaultConfig has it.
 		RequestChecksumCalculation: aws.RequestChecksumCalculationWhenSupported,

@@ -22,7 +22,8 @@ func (w window) over(now time.Time) bool {
 }
 
 // Take implements lipsync.Rates. Most calls are one update, the first one of a
-// minute two.
+// minute two. A call whose answer was lost on its way is made again, and counts
+// twice then: more than limit never get through in a minute, but fewer may.
 func (s *Store) Take(ctx context.Context, name string, limit int, now time.Time) (wait time.Duration, err error) {
 	key := key("rate/"+digest(name), "rate")
 	err = patiently(ctx, func(int) error {

@@ -1,0 +1,42 @@
+package awstest_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"lipsync/internal/awstest"
+)
+
+// ended is a body that tells its end as the SDK's does once it is closed.
+type ended struct{ io.ReadCloser }
+
+func (ended) WriteTo(io.Writer) (int64, error) { return 0, io.EOF }
+
+// TestAnswerIsWhole makes many calls: who loses, the body's end or the answer, is
+// luck.
+func TestAnswerIsWhole(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(w, r.Body) // the client sees what fails
+	}))
+	defer server.Close()
+	const want = "text"
+	for range 20 {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL, strings.NewReader(want))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Body = ended{r.Body}
+		response, err := awstest.Config(server.URL).HTTPClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(response.Body)
+		if err != nil || string(got) != want {
+			t.Fatalf("got %q, %v, want %q", got, err, want)
+		}
+		response.Body.Close()
+	}
+}
