@@ -14,6 +14,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"lipsync/internal/lipsync"
 	"lipsync/internal/onnx"
 )
@@ -38,7 +40,8 @@ const partPrefix = "part-"
 // fetchModels returns a folder with the models of the bucket, "" if it has none.
 // They come once to each machine: folder keeps them, for each models.json that
 // there ever was, by its digest. If the bucket's are not whole, which is logged,
-// it is the folder that was used last.
+// it is the folder that was used last, or if there is none theirs all the same:
+// only jobs that need what is amiss fail.
 func fetchModels(ctx context.Context, objects lipsync.Objects, folder string, log *slog.Logger) (string, error) {
 	part, err := os.MkdirTemp(folder, partPrefix)
 	if err != nil {
@@ -61,7 +64,9 @@ func fetchModels(ctx context.Context, objects lipsync.Objects, folder string, lo
 	}
 	if err := verify(part); err != nil {
 		log.Error("the models of the bucket are not whole", "error", err)
-		return lastUsed(folder)
+		if last, err := lastUsed(folder); last != "" || err != nil {
+			return last, err
+		}
 	}
 	if err := replace(whole, part); err != nil {
 		return "", err
@@ -96,16 +101,24 @@ func verify(folder string) error {
 	return err
 }
 
-// replace puts the folder part in the place of whole, which may be broken or, by
-// another job, whole meanwhile.
-func replace(whole, part string) error {
+// replace puts the folder part in the place of whole, unless another job has made
+// that whole meanwhile. Jobs do so one after the other, by a lock on their folder.
+func replace(whole, part string) (err error) {
+	folder, err := os.Open(filepath.Dir(whole))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, folder.Close()) }() // and unlock it
+	if err := unix.Flock(int(folder.Fd()), unix.LOCK_EX); err != nil {
+		return err
+	}
+	if verify(whole) == nil {
+		return nil
+	}
 	if err := os.RemoveAll(whole); err != nil {
 		return err
 	}
-	if err := os.Rename(part, whole); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	return nil
+	return os.Rename(part, whole)
 }
 
 // used notes that a job uses the folder whole, and removes what no job does.

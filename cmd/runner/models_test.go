@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -94,9 +95,14 @@ func TestBrokenModels(t *testing.T) {
 		{"models.json", "{"},
 	} {
 		m.put(c.put, c.content)
-		if _, logged := m.fetch(""); !logged {
-			t.Errorf("%s is %s: nothing was logged", c.put, c.content)
+		folder, err := fetchModels(t.Context(), m.objects, m.folder, slog.New(slog.NewTextHandler(&m.log, nil)))
+		if err != nil || m.log.Len() == 0 {
+			t.Errorf("%s is %s: got %v and log %q", c.put, c.content, err, &m.log)
 		}
+		if _, err := os.Stat(filepath.Join(folder, "models.json")); folder == "" || err != nil {
+			t.Errorf("%s is %s: got %q, want the models as they are: %v", c.put, c.content, folder, err)
+		}
+		m.log.Reset()
 	}
 	m.put("models.json", catalog("good"))
 	m.put("w.onnx", "good")
@@ -104,6 +110,33 @@ func TestBrokenModels(t *testing.T) {
 	m.put("models.json", catalog("newer"))
 	if folder, logged := m.fetch("good"); folder != good || !logged {
 		t.Errorf("after good ones: got %q, logged %t, want %q", folder, logged, good)
+	}
+}
+
+// TestFetchAtOnce: jobs that begin together on a new machine get the models, and
+// none takes them away from another.
+func TestFetchAtOnce(t *testing.T) {
+	m := newModels(t)
+	for round := range 20 {
+		content := fmt.Sprint("model ", round)
+		m.put("w.onnx", content)
+		m.put("models.json", catalog(content))
+		var jobs sync.WaitGroup
+		for range 8 {
+			jobs.Go(func() {
+				folder, err := fetchModels(t.Context(), m.objects, m.folder, slog.New(slog.DiscardHandler))
+				if err != nil {
+					t.Error(err)
+				}
+				for range 20 {
+					if got, err := os.ReadFile(filepath.Join(folder, "w.onnx")); string(got) != content || err != nil {
+						t.Errorf("got model %q, %v, want %q", got, err, content)
+						return
+					}
+				}
+			})
+		}
+		jobs.Wait()
 	}
 }
 
