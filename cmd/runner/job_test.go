@@ -4,11 +4,13 @@ import (
 	"log/slog"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"lipsync/internal/disk"
 	"lipsync/internal/onnx"
+	"lipsync/internal/onnx/onnxtest"
 )
 
 // TestCores has the job definition say how many cores of the machine are the
@@ -29,6 +31,28 @@ func TestCores(t *testing.T) {
 	defer r.Close()
 	if threads, workers := r.Tools.Threads, r.Engines["warp"].Workers(); threads != all+1 || workers != all+1 {
 		t.Errorf("got %d threads of ffmpeg and %d workers, want %d", threads, workers, all+1)
+	}
+}
+
+// TestOpenWithModels: the bucket's models are used, on what was asked for first if
+// there is that, else with a warning.
+func TestOpenWithModels(t *testing.T) {
+	onnxtest.Runtime(t)
+	m := newModels(t)
+	network := string(onnxtest.AsItIs().Bytes())
+	m.put("models.json", catalog(network))
+	m.put("w.onnx", network)
+	j := &job{models: m.folder, library: onnxtest.Library(t), providers: "tensorrt,cpu"}
+	s, err := j.open(t.Context(), m.objects, slog.New(slog.NewTextHandler(&m.log, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if names, err := s.Names("wav2lip"); err != nil {
+		t.Errorf("got %v, %v, want the engine of the model", names, err)
+	}
+	if got := m.log.String(); !strings.Contains(got, "role=wav2lip") || !strings.Contains(got, "=TensorRT") {
+		t.Errorf("got %s, want TensorRT tried for the model", got)
 	}
 }
 

@@ -1,6 +1,7 @@
 package worker_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,6 +32,26 @@ func TestDo(t *testing.T) {
 	for _, again := range []string{id, "", uuid.NewString()} {
 		if f.Do(t.Context(), again) {
 			t.Errorf("%q: got something to do, want nothing", again)
+		}
+	}
+}
+
+// TestWishes: what a request asks for besides its media is in its job.
+func TestWishes(t *testing.T) {
+	var got render.Job
+	f := setup(t, func(ctx context.Context, j render.Job) error {
+		got = j
+		return concatenate(ctx, j)
+	})
+	f.Service.Engines = []string{"warp", "wav2lip"}
+	for _, n := range []lipsync.NewRequest{{}, {LargestFace: true}, {Engine: "wav2lip"}} {
+		n.Video, n.Audio = lipsync.Source{URL: "http://web/video"}, lipsync.Source{URL: "http://web/audio"}
+		if _, err := f.Service.Generate(t.Context(), f.caller, n); err != nil {
+			t.Fatal(err)
+		}
+		f.Do(t.Context(), "")
+		if want := cmp.Or(n.Engine, "warp"); got.LargestFace != n.LargestFace || got.Engine != want {
+			t.Errorf("got largest face %t, engine %q, want %t, %q", got.LargestFace, got.Engine, n.LargestFace, want)
 		}
 	}
 }
