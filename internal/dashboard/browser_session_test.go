@@ -48,8 +48,8 @@ func TestSignOutInBrowser(t *testing.T) {
 	here, there := h.signedIn(t), h.signedIn(t)
 	here.Do(chromedp.Click(".bar form button"))
 	here.Wait(`location.pathname === "/dashboard/sign-in"`)
-	browsertest.Eval[bool](here, `(history.back(), true)`)
-	here.Wait(`location.pathname === "/dashboard/sign-in" && !document.body.innerText.includes("private")`)
+	browsertest.Eval[bool](here, `(window.left = true, history.back(), true)`)
+	here.Wait(`!window.left && location.pathname === "/dashboard/sign-in" && !document.body.innerText.includes("private")`)
 	there.Do(chromedp.Click(".mark"))
 	there.Wait(`document.querySelector(".rows")?.innerText.includes("private")`)
 
