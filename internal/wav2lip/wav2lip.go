@@ -35,6 +35,15 @@ const mostRuns = 8
 // with a run of its own on each core than with one whose parts wait for each other.
 func Threads() int { return (runtime.GOMAXPROCS(0) + mostRuns - 1) / mostRuns }
 
+// runs returns how often the network is to run at once: a GPU is kept busy by one
+// batch after the other.
+func runs(session *onnx.Session) int {
+	if session.Provider() != onnx.CPU {
+		return 1
+	}
+	return max(1, runtime.GOMAXPROCS(0)/session.Threads())
+}
+
 // Engine is a render.Engine. All its sessions share one network, whose batches
 // are filled with the faces of all of them.
 type Engine struct {
@@ -68,9 +77,7 @@ func New(ctx context.Context, session *onnx.Session, o Options) (*Engine, error)
 	if err != nil {
 		return nil, err
 	}
-	if session.Provider() == onnx.CPU {
-		m.runs = max(1, runtime.GOMAXPROCS(0)/session.Threads())
-	}
+	m.runs = runs(session)
 	m.bind = func(ctx context.Context, inputs, outputs [][]int) (binding, error) {
 		return session.Bind(ctx, inputs, outputs)
 	}
