@@ -1,0 +1,137 @@
+package render
+
+import (
+	"context"
+	"image"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"lipsync/internal/face"
+	"lipsync/internal/face/facetest"
+	"lipsync/internal/ffmpeg/ffmpegtest"
+	"lipsync/internal/onnx"
+	"lipsync/internal/onnx/onnxtest"
+	"lipsync/internal/speaker"
+)
+
+// Tracks of a company of three: one moves the lips, one is larger, one stands in
+// the light.
+const mover, larger, bright = 0, 1, 2
+
+// company draws the three in a frame of a film.
+func company(frame int) (*image.YCbCr, [3]facetest.Head) {
+	heads := [3]facetest.Head{
+		mover:  {X: 80, Y: 70, Eyes: 34, Open: .15 + .15*math.Sin(2*math.Pi*float64(frame)/5)},
+		larger: {X: 240, Y: 70, Eyes: 44},
+		bright: {X: 400, Y: 70, Eyes: 34},
+	}
+	f := facetest.Frame(480, 180, heads[:]...)
+	for i, v := range f.Y {
+		if i%f.YStride > 320 {
+			f.Y[i] = 128 + v/2
+		}
+	}
+	return f, heads
+}
+
+// filmCompany makes two seconds of them, with a sound.
+func filmCompany(t *testing.T) (path string) {
+	var film []byte
+	for i := range 5 {
+		f, _ := company(i)
+		film = append(append(append(film, f.Y...), f.Cb...), f.Cr...)
+	}
+	raw := filepath.Join(t.TempDir(), "film.yuv")
+	if err := os.WriteFile(raw, film, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return ffmpegtest.Make(t, "company.mp4", "-stream_loop", "9", "-f", "rawvideo", "-pix_fmt", "yuv420p", "-s", "480x180", "-r", "25", "-i", raw,
+		"-f", "lavfi", "-i", "sine=d=2", "-crf", "10")
+}
+
+// companyTracker sees the three where they are drawn.
+type companyTracker struct{ faces []face.Face }
+
+func newCompanyTracker() (Tracker, error) {
+	_, heads := company(0)
+	var c companyTracker
+	for track, h := range heads {
+		f := someone(track, float32(2.4*h.Eyes))
+		for k, at := range map[int][2]float64{
+			face.LeftPupil: {-.5, 0}, face.RightPupil: {.5, 0}, face.LeftCorner: {-.4, facetest.Lips}, face.RightCorner: {.4, facetest.Lips},
+		} {
+			x, y := h.At(at[0], at[1])
+			f.Points[k] = face.Point{X: float32(x), Y: float32(y)}
+		}
+		c.faces = append(c.faces, f)
+	}
+	return c, nil
+}
+
+func (c companyTracker) Add(context.Context, *image.YCbCr) ([]face.Face, bool, error) {
+	return c.faces, false, nil
+}
+
+// likesLight is a network to which faces in the light seem to speak.
+func likesLight(t *testing.T) *speaker.Network {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "network.onnx")
+	onnxtest.Graph{
+		Inputs: []onnx.Info{
+			{Name: "faces", Type: onnx.Float32, Shape: []int{1, -1, 112, 112}}, {Name: "sound", Type: onnx.Float32, Shape: []int{1, -1, 13}},
+		},
+		Outputs:      []onnx.Info{{Name: "scores", Type: onnx.Float32, Shape: []int{1, -1}}},
+		Initializers: []onnxtest.Tensor{{Name: "dim", Shape: []int{1}, Floats: []float32{145}}},
+		Nodes: []onnxtest.Node{
+			{Op: "ReduceMean", Inputs: []string{"faces"}, Outputs: []string{"mean"}, Attributes: map[string]any{"axes": []int{2, 3}, "keepdims": 0}},
+			{Op: "Sub", Inputs: []string{"mean", "dim"}, Outputs: []string{"scores"}},
+			{Op: "Identity", Inputs: []string{"sound"}, Outputs: []string{"unused"}},
+		},
+	}.Write(t, path)
+	session, err := onnxtest.Runtime(t).Load(path, onnx.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { session.Close() })
+	n, err := speaker.NewNetwork(session)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// TestWhoSpeaks checks whose mouth the engine is told to move.
+func TestWhoSpeaks(t *testing.T) {
+	video := filmCompany(t)
+	for _, c := range []struct {
+		name             string
+		network, largest bool
+		want             int
+	}{
+		{"who moves the lips", false, false, mover},
+		{"who a network says", true, false, bright},
+		{"the largest, if the job says so", false, true, larger},
+		{"the largest, whatever a network says", true, true, larger},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			engine := &numberer{}
+			r := newRenderer(t, engine)
+			r.NewTracker = newCompanyTracker
+			if c.network {
+				r.Speaker = likesLight(t)
+			}
+			dir := t.TempDir()
+			job := Job{Video: video, Audio: sound(t, "a.wav", "2"), Output: filepath.Join(dir, "o.mp4"), Scratch: dir, LargestFace: c.largest}
+			if err := r.Render(t.Context(), job); err != nil {
+				t.Fatal(err)
+			}
+			for frame := range 50 {
+				if got := engine.plan.Speaker(frame); got != c.want {
+					t.Fatalf("frame %d: %d speaks, want %d", frame, got, c.want)
+				}
+			}
+		})
+	}
+}
