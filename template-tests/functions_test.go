@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"lipsync/internal/cloud"
+	"lipsync/internal/cloud/pages"
 	"lipsync/internal/lipsync"
 )
 
@@ -94,7 +95,7 @@ func compare(t *testing.T, folder string, told map[string]string) {
 	if w.pages {
 		canceled, cancel := context.WithCancel(t.Context())
 		cancel() // once it has its settings, it calls AWS
-		if _, err := home.Dashboard(canceled); !errors.Is(err, context.Canceled) {
+		if _, err := pages.New(canceled, home); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s does not start: %v", folder, err)
 		}
 	}
@@ -134,10 +135,13 @@ func wiring(t *testing.T, folder string) (w wired) {
 		ast.Inspect(file, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.SelectorExpr:
-				if x, ok := n.X.(*ast.Ident); ok && x.Name == "cloud" && known[n.Sel.Name] != nil {
+				from, ok := n.X.(*ast.Ident)
+				switch {
+				case ok && from.Name == "cloud" && known[n.Sel.Name] != nil:
 					w.parts = append(w.parts, known[n.Sel.Name])
+				case ok && from.Name == "pages":
+					w.pages = true
 				}
-				w.pages = w.pages || n.Sel.Name == "Dashboard"
 			case *ast.BasicLit:
 				if text, err := strconv.Unquote(n.Value); err == nil && variable.MatchString(text) {
 					w.asked = append(w.asked, text)
