@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"cmp"
 	"errors"
 	"strings"
 	"unicode"
@@ -24,6 +25,8 @@ var (
 	errNested   = errors.New("its graphs are nested too deeply")
 	errFunction = errors.New("it defines functions of its own: export it with standard operators alone")
 	errSparse   = errors.New("it has sparse tensors: export it with dense ones")
+	errText     = errors.New("it computes with text: export it with numbers alone")
+	errSequence = errors.New("it splits a tensor into a sequence of any length: export it with Split")
 	errNoTensor = errors.New("an input or output is no tensor")
 	errType     = errors.New("an input or output is neither float32 nor float16")
 	errName     = errors.New("an input or output has a name that cannot be shown")
@@ -170,7 +173,9 @@ func readShape(b []byte) ([]int, error) {
 }
 
 // checkGraph walks through a GraphProto in search of weights in other files, and
-// of sparse ones, which take a few bytes of a file and any amount of memory.
+// of what takes a few bytes of a file and any amount of memory that nothing bounds:
+// sparse weights, sequences, and text, of which a network that sees numbers alone
+// has none if nothing in the graph makes it.
 func checkGraph(graph []byte, depth int) error {
 	if depth > maxDepth {
 		return errNested
@@ -188,31 +193,61 @@ func checkGraph(graph []byte, depth int) error {
 	})
 }
 
-// checkNode checks the attributes of a NodeProto.
+// checkNode checks a NodeProto.
 func checkNode(node []byte, depth int) error {
 	return fields(node, func(f field) error {
-		if f.number != 5 { // attribute
-			return nil
-		}
-		return fields(f.bytes, func(f field) error {
-			switch f.number {
-			case 5, 10: // t, tensors
-				return checkTensor(f.bytes)
-			case 6, 11: // g, graphs
-				return checkGraph(f.bytes, depth+1)
-			case 22, 23: // sparse_tensor, sparse_tensors
-				return errSparse
+		switch f.number {
+		case 5: // attribute
+			return checkAttribute(f.bytes, depth)
+		case 4: // op_type
+			if string(f.bytes) == "SplitToSequence" { // also into any number of empty tensors
+				return errSequence
 			}
-			return nil
-		})
+		case 7: // domain
+			if string(f.bytes) == "ai.onnx.ml" { // whose operators make text of numbers
+				return errText
+			}
+		}
+		return nil
 	})
 }
 
-// checkTensor checks that a TensorProto names no other file.
+// checkAttribute checks an AttributeProto.
+func checkAttribute(attribute []byte, depth int) error {
+	var name string
+	var number uint64
+	err := fields(attribute, func(f field) error {
+		switch f.number {
+		case 1:
+			name = string(f.bytes)
+		case 3: // i
+			number = f.varint
+		case 5, 10: // t, tensors
+			return checkTensor(f.bytes)
+		case 6, 11: // g, graphs
+			return checkGraph(f.bytes, depth+1)
+		case 22, 23: // sparse_tensor, sparse_tensors
+			return errSparse
+		}
+		return nil
+	})
+	if name == "to" && int32(number) == text || name == "value_string" || name == "value_strings" { // of Cast, Constant
+		return cmp.Or(err, errText)
+	}
+	return err
+}
+
+// text is the number of that type of a tensor's elements.
+const text = 8
+
+// checkTensor checks that a TensorProto holds numbers, and names no other file.
 func checkTensor(tensor []byte) error {
 	return fields(tensor, func(f field) error {
-		if f.number == 13 || f.number == 14 && f.varint != 0 { // external_data, data_location
+		switch {
+		case f.number == 13, f.number == 14 && f.varint != 0: // external_data, data_location
 			return errExternal
+		case f.number == 2 && int32(f.varint) == text: // data_type
+			return errText
 		}
 		return nil
 	})

@@ -40,6 +40,16 @@ func TestHeader(t *testing.T) {
 		{"deep", external(40).Bytes(), "its graphs are nested too deeply"},
 		{"function that calls itself", caller(), "it defines functions of its own: export it with standard operators alone"},
 		{"10 GB of sparse weights", sparseWeights(), "it has sparse tensors: export it with dense ones"},
+		{"text of numbers", with(cast), "it computes with text: export it with numbers alone"},
+		{"text of numbers by an odd number", with(onnxtest.Node{Op: "Cast", Attributes: map[string]any{"to": 1<<32 + 8}}), "it computes with text: export it with numbers alone"},
+		{"text of numbers in a branch", with(branch(cast)), "it computes with text: export it with numbers alone"},
+		{"a text", with(onnxtest.Node{Op: "Constant", Attributes: map[string]any{"value_string": "a"}}), "it computes with text: export it with numbers alone"},
+		{"texts", with(onnxtest.Node{Op: "Constant", Attributes: map[string]any{"value_strings": "a"}}), "it computes with text: export it with numbers alone"},
+		{"text by a table", with(onnxtest.Node{Op: "LabelEncoder", Domain: "ai.onnx.ml"}), "it computes with text: export it with numbers alone"},
+		{"text among the weights", message(7, message(5, varint(2, 8))), "it computes with text: export it with numbers alone"},
+		{"text as a constant", message(7, message(1, message(5, message(5, varint(2, 8))))), "it computes with text: export it with numbers alone"},
+		{"a sequence of any length", with(onnxtest.Node{Op: "SplitToSequence"}), "it splits a tensor into a sequence of any length: export it with Split"},
+		{"numbers of another type", with(onnxtest.Node{Op: "Cast", Attributes: map[string]any{"to": 10}}), "a float32 n×3, b float32 1×3 → c float32 n×3"},
 		{"a sparse attribute", sparseAttribute(22), "it has sparse tensors: export it with dense ones"},
 		{"sparse attributes", sparseAttribute(23), "it has sparse tensors: export it with dense ones"},
 	} {
@@ -119,6 +129,21 @@ func sparseAttribute(number protowire.Number) []byte {
 	return message(7, message(1, message(5, message(number, nil)))) // graph, node, attribute
 }
 
+// cast makes text of numbers. Text lies outside of the memory that is bounded, and
+// grows to any length when it is joined to itself again and again.
+var cast = onnxtest.Node{Op: "Cast", Inputs: []string{"a"}, Outputs: []string{"t"}, Attributes: map[string]any{"to": 8}}
+
+func branch(n onnxtest.Node) onnxtest.Node {
+	return onnxtest.Node{Op: "If", Attributes: map[string]any{"then_branch": onnxtest.Graph{Nodes: []onnxtest.Node{n}}}}
+}
+
+// with is product with one more node.
+func with(n onnxtest.Node) []byte {
+	g := product(onnx.Float32)
+	g.Nodes = append(g.Nodes, n)
+	return g.Bytes()
+}
+
 // message is a field that is a message or text.
 func message(number protowire.Number, content []byte) []byte {
 	return protowire.AppendBytes(protowire.AppendTag(nil, number, protowire.BytesType), content)
@@ -132,6 +157,7 @@ func FuzzHeader(f *testing.F) {
 	f.Add(caller())
 	f.Add(sparseWeights())
 	f.Add(sparseAttribute(22))
+	f.Add(with(cast))
 	f.Add(product(onnx.Float16).Bytes())
 	f.Add(external(2).Bytes())
 	f.Add(sequence().Bytes())
