@@ -68,33 +68,56 @@ func (o *Objects) Clean() error {
 
 // Put implements lipsync.Objects. A file appears under its key once its bytes
 // are on the disk.
-func (o *Objects) Put(_ context.Context, key string, r io.Reader, size int64) error {
+func (o *Objects) Put(ctx context.Context, key string, r io.Reader, size int64) error {
 	name, err := fileOf(key)
 	if err != nil {
 		return err
 	}
 	temporary := path.Join(partial, randomName())
-	if err := o.write(temporary, r, size); err != nil {
+	if err := o.write(ctx, temporary, r, size); err != nil {
 		return errors.Join(err, o.root.Remove(temporary))
 	}
 	return o.publish(temporary, name)
 }
 
 // write fills a new file and brings it to the disk.
-func (o *Objects) write(name string, r io.Reader, size int64) (err error) {
+func (o *Objects) write(ctx context.Context, name string, r io.Reader, size int64) (err error) {
 	f, err := o.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	n, err := io.Copy(f, r)
+	n, err := fill(ctx, f, r)
 	if err != nil {
 		return fmt.Errorf("write object: %w", err)
 	}
 	if size >= 0 && n != size {
 		return fmt.Errorf("write object: got %d bytes, want %d", n, size)
 	}
-	return f.Sync()
+	return nil
+}
+
+// part is how many bytes go to the disk between two looks at the context: a slow
+// disk takes a good part of a second for them.
+const part = 32 << 20
+
+// fill copies r to the file and on to the disk, part by part, until ctx ends. One
+// sync of gigabytes at the end would take as long as it likes.
+func fill(ctx context.Context, f *os.File, r io.Reader) (int64, error) {
+	for n := int64(0); ; {
+		copied, err := io.CopyN(f, r, part)
+		n += copied
+		end := err == io.EOF
+		if err == nil || end {
+			err = ctx.Err()
+		}
+		if err == nil {
+			err = f.Sync()
+		}
+		if err != nil || end {
+			return n, err
+		}
+	}
 }
 
 // publish moves a finished file to its place.

@@ -73,6 +73,27 @@ func TestNothingRemains(t *testing.T) {
 	}
 }
 
+// TestPutOfNobody has a client go once its upload is there.
+func TestPutOfNobody(t *testing.T) {
+	var log strings.Builder
+	objects, err := disk.Open(t.TempDir(), time.Now, slog.New(slog.NewTextHandler(&log, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer objects.Close()
+	u, _, err := objects.SignPut(t.Context(), "uploads/u", 5, "", time.Now().Add(time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	w := httptest.NewRecorder()
+	objects.Handler().ServeHTTP(w, httptest.NewRequestWithContext(ctx, "PUT", u.String(), strings.NewReader("video")))
+	if w.Code != http.StatusBadRequest || log.Len() > 0 {
+		t.Errorf("got %d and %q in the log, want 400 and nothing", w.Code, log.String())
+	}
+}
+
 func TestClean(t *testing.T) {
 	dir := t.TempDir()
 	objects := open(t, dir, time.Now)

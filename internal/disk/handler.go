@@ -68,7 +68,7 @@ func (o *Objects) put(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	body := &bodyReader{r: r.Body}
-	if err := o.Put(r.Context(), key, body, size); err != nil && body.err != nil {
+	if err := o.Put(r.Context(), key, body, size); err != nil && (body.err != nil || r.Context().Err() != nil) {
 		refuse(w, http.StatusBadRequest, "the upload ended early")
 	} else if err != nil {
 		o.fail(w, r, err)
@@ -76,7 +76,7 @@ func (o *Objects) put(w http.ResponseWriter, r *http.Request) {
 }
 
 // bodyReader remembers the error that ended a body early: that is the client's
-// fault, and no other failure of Put is.
+// fault, as it is where the client went, and no other failure of Put is.
 type bodyReader struct {
 	r   io.Reader
 	err error

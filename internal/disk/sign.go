@@ -44,7 +44,7 @@ func (o *Objects) makeSecret() error {
 	secret := make([]byte, sha256.Size)
 	rand.Read(secret) // never fails
 	temporary := path.Join(partial, randomName())
-	err := o.write(temporary, bytes.NewReader(secret), sha256.Size)
+	err := o.write(context.Background(), temporary, bytes.NewReader(secret), sha256.Size)
 	if err == nil {
 		err = o.root.Link(temporary, secretFile)
 	}

@@ -35,6 +35,7 @@ func TestObjects(t *testing.T, open func(t *testing.T) ObjectsHome) {
 		{"put replaces", testPutReplaces},
 		{"broken put leaves nothing", testPutBroken},
 		{"broken put keeps the old", testPutBrokenReplace},
+		{"canceled put", testPutCanceled},
 		{"puts at once", testConcurrentPuts},
 		{"missing objects", testMissing},
 		{"delete", testDelete},
@@ -134,6 +135,38 @@ func testPutBrokenReplace(t *testing.T, o ObjectsHome) {
 	put(t, o, "inputs/a/video", "old")
 	brokenPuts(t, o, "inputs/a/video")
 	wantObject(t, o, "inputs/a/video", "old")
+}
+
+// endless reads zeros, and calls first before the first of them.
+type endless struct {
+	first func()
+	n     int64
+}
+
+func (e *endless) Read(p []byte) (int, error) {
+	if e.n == 0 {
+		e.first()
+	}
+	clear(p)
+	e.n += int64(len(p))
+	return len(p), nil
+}
+
+// testPutCanceled cancels puts of a small object and of one too large to be taken
+// whole before anybody looks.
+func testPutCanceled(t *testing.T, o ObjectsHome) {
+	const small, large = 10, 256 << 20 // bytes
+	for _, size := range []int64{small, large} {
+		ctx, cancel := context.WithCancel(t.Context())
+		r := &endless{first: cancel}
+		if err := o.Put(ctx, "outputs/a.mp4", io.LimitReader(r, size), size); !errors.Is(err, context.Canceled) {
+			t.Errorf("%d bytes: got %v, want canceled", size, err)
+		}
+		if r.n == large {
+			t.Errorf("all %d bytes were read", size)
+		}
+		wantKeys(t, o, "")
+	}
 }
 
 func testConcurrentPuts(t *testing.T, o ObjectsHome) {
