@@ -133,6 +133,11 @@ func (h *home) seed(t testing.TB) map[string]string {
 	t.Helper()
 	c := h.caller(t, account)
 	pages := map[string]string{"sign-in": "/dashboard/sign-in?token=x", "missing": "/dashboard/x"}
+	long := strings.Repeat("wide", 60)
+	if _, _, err := h.service.CreateKey(t.Context(), account, long, 0); err != nil {
+		t.Fatal(err)
+	}
+	pages["long"], pages["long-list"] = "/dashboard/requests/"+h.add(t, c, long), "/dashboard?reference_id="+long
 	for i := range 40 {
 		h.clock.Advance([]time.Duration{7 * time.Minute, 95 * time.Minute, 31 * time.Hour}[i%3])
 		id := h.add(t, c, []string{"", "spring-campaign/hero-de", "order-" + fmt.Sprint(1200+i)}[i%3])
