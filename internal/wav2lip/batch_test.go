@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 )
@@ -182,6 +183,36 @@ func TestEndlessRun(t *testing.T) {
 		cancel()
 		if err := e.infer(t.Context(), e.newBrush()); err != nil {
 			t.Errorf("the next face: %v", err)
+		}
+	})
+}
+
+// TestRunsOverlap checks that as many runs as the model allows are at once, and
+// that the next waits for one of them.
+func TestRunsOverlap(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var now, most atomic.Int32
+		answers := make(chan error)
+		e := startTest(t, model{sound: 1, size: 96, batch: 1, runs: 2}, func(_ context.Context, c *canvas) error {
+			if c.inputs[1][0] == 0 { // the engine tries it
+				return nil
+			}
+			most.Store(max(most.Load(), now.Add(1)))
+			defer now.Add(-1)
+			copy(c.output, slices.Repeat(c.inputs[1][:1], len(c.output)))
+			return <-answers
+		})
+		answered := ask(t.Context(), e, 1, 5)
+		for left := 5; left > 0; left-- {
+			if got, want := now.Load(), int32(min(left, 2)); got != want {
+				t.Errorf("%d faces left: %d runs, want %d", left, got, want)
+			}
+			answers <- nil
+			synctest.Wait()
+		}
+		check(t, answered, 5, nil)
+		if most.Load() != 2 {
+			t.Errorf("%d runs at once, want 2", most.Load())
 		}
 	})
 }
