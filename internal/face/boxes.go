@@ -1,8 +1,10 @@
 package face
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"image"
 	"math"
 	"slices"
@@ -23,6 +25,9 @@ type boxNetwork struct {
 const (
 	surelyAFace = .7 // score
 	sameFace    = .3 // share of two boxes' union that is in both
+
+	mostFaces = 50      // in a frame; fewer are large enough to be followed
+	mostBoxes = 100_000 // in the table, which the published networks have 4420 and 17640 of
 )
 
 // What Box means was set by the cascades: beside their boxes, the network's are
@@ -52,6 +57,9 @@ func newBoxNetwork(ctx context.Context, s *onnx.Session) (*boxNetwork, error) {
 	}
 	if n.scores < 0 || n.boxes < 0 || inner.outputs[n.scores][1] != inner.outputs[n.boxes][1] {
 		return nil, errors.Join(errors.New("the model's outputs are not a table of scores and one of boxes"), inner.close())
+	}
+	if rows := inner.outputs[n.boxes][1]; rows > mostBoxes {
+		return nil, errors.Join(fmt.Errorf("the model's tables have %d rows, and at most %d are of use", rows, mostBoxes), inner.close())
 	}
 	return n, nil
 }
@@ -105,18 +113,14 @@ func (n *boxNetwork) candidates(scores, boxes []float32, scale float32) (all []c
 	return all
 }
 
-// distinct returns the surest candidate of each face, the surest face first.
+// distinct returns the surest candidate of each face, the surest face first. It
+// uses all up.
 func distinct(all []candidate) (kept []candidate) {
-	slices.SortStableFunc(all, func(a, b candidate) int {
-		if a.score > b.score {
-			return -1
-		}
-		return 1
-	})
-	for _, c := range all {
-		if !slices.ContainsFunc(kept, func(k candidate) bool { return c.overlap(k) > sameFace }) {
-			kept = append(kept, c)
-		}
+	for len(all) > 0 && len(kept) < mostFaces {
+		best := slices.MaxFunc(all, func(a, b candidate) int { return cmp.Compare(a.score, b.score) })
+		kept = append(kept, best)
+		// The best is deleted too, even if its area is not a number.
+		all = slices.DeleteFunc(all, func(c candidate) bool { return !(c.overlap(best) <= sameFace) })
 	}
 	return kept
 }

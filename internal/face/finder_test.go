@@ -93,6 +93,7 @@ func TestOtherModels(t *testing.T) {
 		"a network that hears":        {file("light_asd.onnx"), "", "face detector: the model's input is not one picture of a fixed size"},
 		"scores without boxes":        {constants(t, of(0, 1, 9, 2)), "", "face detector: the model's outputs are not a table of scores and one of boxes"},
 		"more boxes than scores":      {constants(t, of(0, 1, 9, 2), of(0, 1, 8, 4)), "", "face detector: the model's outputs are not a table of scores and one of boxes"},
+		"too many boxes":              {constants(t, of(0, 1, 100_001, 2), of(0, 1, 100_001, 4)), "", "face detector: the model's tables have 100001 rows, and at most 100000 are of use"},
 		"fewer points":                {"", constants(t, of(0, 1), of(0, 1, 98, 3)), "face landmarks: the model's outputs are not a flag and 468 points"},
 		"no flag":                     {"", constants(t, of(0, 1, 468, 3)), "face landmarks: the model's outputs are not a flag and 468 points"},
 	} {
@@ -210,6 +211,26 @@ func TestFinderEndsWithContext(t *testing.T) {
 	}
 }
 
+// TestManyBoxes: of a network that sees faces everywhere, only some of the surest
+// count. To compare each box with all others would take minutes.
+func TestManyBoxes(t *testing.T) {
+	var all []candidate
+	for i := range mostBoxes {
+		x := float32(2 * i)
+		all = append(all, candidate{x, 0, x + 1, 1, .8 + .1*float32(i)/mostBoxes})
+	}
+	slices.Reverse(all[:mostBoxes/2])
+	got := distinct(all)
+	if len(got) != mostFaces {
+		t.Fatalf("got %d faces, want %d", len(got), mostFaces)
+	}
+	for i, c := range got {
+		if want := float32(2 * (mostBoxes - 1 - i)); c.left != want {
+			t.Errorf("face %d: got the one at %g, want %g", i, c.left, want)
+		}
+	}
+}
+
 // fault is a finder on a machine that fails: at once, or when a face is found.
 type fault struct {
 	boxes []Box
@@ -244,14 +265,17 @@ func TestFaultOfAFinder(t *testing.T) {
 
 func TestDistinct(t *testing.T) {
 	a, like, inside, beside := candidate{0, 0, 100, 100, .8}, candidate{10, 0, 110, 100, .9}, candidate{30, 30, 70, 70, .95}, candidate{70, 0, 170, 100, .85}
+	inf := float32(math.Inf(1))
+	endless := candidate{0, 0, inf, inf, .9}
 	for name, c := range map[string]struct{ all, want []candidate }{
 		"none":                   {nil, nil},
 		"the surer of two":       {[]candidate{a, like}, []candidate{like}},
 		"a small one in a large": {[]candidate{a, inside}, []candidate{inside, a}},
 		"side by side":           {[]candidate{a, beside}, []candidate{beside, a}},
+		"one without end":        {[]candidate{endless, a}, []candidate{endless, a}},
 		"a copy":                 {[]candidate{a, a}, []candidate{a}},
 	} {
-		got := distinct(c.all)
+		got := distinct(slices.Clone(c.all))
 		if len(got) != len(c.want) {
 			t.Errorf("%s: got %v, want %v", name, got, c.want)
 			continue
