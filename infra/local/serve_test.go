@@ -42,6 +42,10 @@ func TestServe(t *testing.T) {
 			t.Errorf("got %d, want %d", got, want)
 		}
 	}
+	pages := value(t, said, "DASHBOARD_URL=")
+	if got := statusAt(t, pages, ""); pages != address+"/dashboard" || got != http.StatusOK {
+		t.Errorf("got %d at %s, want the page to sign in at", got, pages)
+	}
 	interrupt()
 	if err := <-served; err != nil {
 		t.Errorf("after the interrupt: %v", err)

@@ -59,7 +59,10 @@ func (s *service) lambdas() []lambda {
 		{
 			name: "cancel-request", timeout: apiTimeout, memory: 512,
 			variables: []string{table, bucket, readRate},
-			policy:    []awsiam.PolicyStatement{s.authenticate(), s.useTable("Query"), s.useObjects("inputs", "DeleteObject")},
+			policy: []awsiam.PolicyStatement{
+				s.authenticate(), s.useTable("Query"),
+				s.useObjects("inputs", "DeleteObject"), s.useObjects("outputs", "DeleteObject"),
+			},
 		},
 		{
 			name: "get-progress", timeout: apiTimeout, memory: 512,
@@ -84,7 +87,8 @@ func (s *service) lambdas() []lambda {
 			},
 			policy: []awsiam.PolicyStatement{
 				s.create(), s.useTable("GetItem", "Query"), s.queryOpen(), s.send(), s.readSecret(),
-				s.useObjects("uploads", "GetObject"), s.useObjects("inputs", "GetObject", "DeleteObject"), s.missObjects(),
+				s.useObjects("uploads", "GetObject"), s.useObjects("inputs", "GetObject", "DeleteObject"),
+				s.useObjects("outputs", "DeleteObject"), s.missObjects(),
 			},
 		},
 		{
@@ -95,14 +99,17 @@ func (s *service) lambdas() []lambda {
 		{
 			name: "job-state", timeout: stateTimeout, memory: 512,
 			variables: []string{table, bucket},
-			policy:    []awsiam.PolicyStatement{s.useTable("GetItem", "UpdateItem"), s.useObjects("inputs", "DeleteObject")},
+			policy: []awsiam.PolicyStatement{
+				s.useTable("GetItem", "UpdateItem"),
+				s.useObjects("inputs", "DeleteObject"), s.useObjects("outputs", "DeleteObject"),
+			},
 		},
 		{
 			name: "sweep", timeout: sweepTimeout, memory: 512,
 			variables: []string{table, bucket, queueURL},
 			policy: []awsiam.PolicyStatement{
 				s.queryOpen(), s.useTable("GetItem", "BatchGetItem", "UpdateItem", "DeleteItem"), s.send(),
-				s.useObjects("inputs", "DeleteObject"), s.useObjects("uploads", "DeleteObject"),
+				s.useObjects("inputs", "DeleteObject"), s.useObjects("uploads", "DeleteObject"), s.useObjects("outputs", "DeleteObject"),
 			},
 		},
 	}
