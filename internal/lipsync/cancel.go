@@ -25,6 +25,6 @@ func (s *Service) Cancel(ctx context.Context, c Caller, idOrReference string) (R
 	if err != nil {
 		return Request{}, err
 	}
-	s.dropInputs(ctx, r)
+	s.dropMedia(ctx, r)
 	return r, nil
 }

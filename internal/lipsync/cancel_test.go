@@ -97,6 +97,38 @@ func TestCanceledWhileStored(t *testing.T) {
 	h.wantEmpty(t)
 }
 
+// TestNothingOfTheDead: a request that ends without an output leaves none of workers
+// that died before they could say that theirs is there.
+func TestNothingOfTheDead(t *testing.T) {
+	for name, end := range map[string]func(h *home, r lipsync.Request) error{
+		"canceled": func(h *home, r lipsync.Request) error {
+			_, err := h.Cancel(t.Context(), h.caller, r.ID)
+			return err
+		},
+		"failed": func(h *home, r lipsync.Request) error { return h.Fail(t.Context(), r, "no face found in the video") },
+	} {
+		h := newHome(t)
+		id := h.generate(t, "")
+		var r lipsync.Request
+		for range 2 {
+			var err error
+			r, err = h.Claim(t.Context(), id)
+			must(t, err)
+			dying := *h.Service
+			dying.Store = silent{h.Store}
+			if dying.Complete(t.Context(), r, strings.NewReader("output"), 6) == nil {
+				t.Fatal("the end was told")
+			}
+			h.clock.Advance(lipsync.Lease)
+		}
+		h.wantObject(t, "outputs/"+id+"/2.mp4", true)
+		if err := end(h, r); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		h.wantEmpty(t)
+	}
+}
+
 type reader func([]byte) (int, error)
 
 func (r reader) Read(p []byte) (int, error) { return r(p) }

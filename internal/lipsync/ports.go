@@ -162,8 +162,8 @@ type Store interface {
 // Objects keeps media files under slash-separated keys.
 type Objects interface {
 	// Put stores size bytes of r under the key (size -1: all of r), whole or
-	// not at all, replacing what was there. An error of r stays in the chain. Once
-	// ctx ends it stops within a second, with ctx's error in the chain.
+	// not at all, replacing what was there. An error of r stays in the chain, and
+	// so does that of ctx, with which it ends soon whatever the size.
 	Put(ctx context.Context, key string, r io.Reader, size int64) error
 	// Open returns the object's bytes and their number. NotFound if none.
 	Open(ctx context.Context, key string) (io.ReadCloser, int64, error)

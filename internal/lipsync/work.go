@@ -57,9 +57,8 @@ func (s *Service) Release(ctx context.Context, r Request) error {
 }
 
 // Complete stores the output of a claimed request, whose Length the worker has
-// set, and makes it completed. What earlier claims may have stored, whose workers died, is deleted.
-// Conflict if it was lost; then the output is deleted again. After any other
-// error it may be called again.
+// set, and makes it completed. Conflict if it was lost; then the output is deleted
+// again. After any other error it may be called again.
 func (s *Service) Complete(ctx context.Context, r Request, output io.Reader, size int64) error {
 	key := outputKey(r.ID, r.Claims)
 	late := context.WithoutCancel(ctx)
@@ -71,12 +70,7 @@ func (s *Service) Complete(ctx context.Context, r Request, output io.Reader, siz
 	last, cancel := context.WithTimeout(late, finishTime)
 	defer cancel()
 	err := s.finish(last, r, Outcome{Output: key, Length: r.Length})
-	switch CodeOf(err) {
-	case "":
-		for claim := 1; claim < r.Claims; claim++ {
-			_ = s.Objects.Delete(late, outputKey(r.ID, claim)) // else Tidy does it
-		}
-	case Conflict:
+	if CodeOf(err) == Conflict {
 		_ = s.Objects.Delete(late, key) // else Tidy does it
 	}
 	return err
@@ -106,14 +100,21 @@ func (s *Service) finish(ctx context.Context, r Request, o Outcome) error {
 	}
 	r.End(now, o)
 	s.watcher().Finished(r)
-	s.dropInputs(ctx, r)
+	s.dropMedia(ctx, r)
 	return nil
 }
 
-// dropInputs deletes the media that were stored for a request that is final.
-func (s *Service) dropInputs(ctx context.Context, r Request) {
+// dropMedia deletes what a final request has no more use for: the inputs that were
+// stored for it, and outputs of claims whose workers died. What stays is Tidy's.
+func (s *Service) dropMedia(ctx context.Context, r Request) {
+	ctx = context.WithoutCancel(ctx)
 	if strings.HasPrefix(r.Video.Object, inputs) {
-		_ = s.deleteInputs(context.WithoutCancel(ctx), r.ID) // else Tidy does it
+		_ = s.deleteInputs(ctx, r.ID)
+	}
+	for claim := 1; claim <= r.Claims; claim++ {
+		if key := outputKey(r.ID, claim); key != r.Output {
+			_ = s.Objects.Delete(ctx, key)
+		}
 	}
 }
 
