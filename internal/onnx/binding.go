@@ -72,11 +72,11 @@ func (b *Binding) outputShapes(ctx context.Context) ([][]int, error) {
 		return shapes, nil
 	}
 	made := make([]ort.Value, len(shapes))
-	if err := b.run(ctx, made); err != nil {
-		return nil, err
-	}
-	var err error
+	err := b.run(ctx, made)
 	for i, value := range made {
+		if value == nil { // the run failed
+			continue
+		}
 		shapes[i] = nil
 		for _, size := range value.GetShape() {
 			shapes[i] = append(shapes[i], int(size))
@@ -95,7 +95,8 @@ func (b *Binding) Output(i int) []float32 { return b.outputs[i].numbers }
 // OutputShape is the shape of output i.
 func (b *Binding) OutputShape(i int) []int { return b.outputs[i].shape }
 
-// Run runs the network. It ends soon after ctx does, with its error.
+// Run runs the network. It ends soon after ctx does, with its error, and fails if
+// it takes longer than any sound network does.
 func (b *Binding) Run(ctx context.Context) error {
 	for _, t := range b.inputs {
 		t.pack()
@@ -114,8 +115,10 @@ func (b *Binding) run(ctx context.Context, outputs []ort.Value) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	bounded, cancel := context.WithTimeout(ctx, b.session.longest)
+	defer cancel()
 	told := make(chan struct{})
-	stop := context.AfterFunc(ctx, func() {
+	stop := context.AfterFunc(bounded, func() {
 		defer close(told)
 		_ = b.options.Terminate() // it sets a flag, and fails only on freed options
 	})
@@ -126,6 +129,9 @@ func (b *Binding) run(ctx context.Context, outputs []ort.Value) error {
 	<-told
 	if e := b.options.UnsetTerminate(); e != nil {
 		return e
+	}
+	if err != nil && ctx.Err() == nil {
+		return fmt.Errorf("the network did not end within %v", b.session.longest)
 	}
 	if err != nil {
 		return ctx.Err()

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	ort "github.com/yalue/onnxruntime_go"
 )
@@ -18,10 +19,14 @@ type Session struct {
 	header
 	provider Provider
 	threads  int
+	longest  time.Duration // of a run
 
 	running sync.RWMutex // read-locked by runs, locked by Close
 	network *ort.DynamicAdvancedSession
 }
+
+// longest is how long a run may take. TensorRT compiles the network in the first.
+const longest = 5 * time.Minute
 
 // load makes a session of a file's content.
 func (r *Runtime) load(file string, model []byte, o Options) (*Session, error) {
@@ -39,7 +44,7 @@ func (r *Runtime) load(file string, model []byte, o Options) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{header: h, threads: o.Threads}
+	s := &Session{header: h, threads: o.Threads, longest: longest}
 	if s.threads == 0 {
 		s.threads = runtime.GOMAXPROCS(0)
 	}

@@ -138,6 +138,23 @@ func TestRunEndsWithContext(t *testing.T) {
 	}
 }
 
+// TestEndlessRun: a network that would run for ever fails at some time, whoever
+// waits for it, and the binding is good for a next run.
+func TestEndlessRun(t *testing.T) {
+	s := load(t, write(t, product(onnx.Float32).Endless("a")), onnx.Options{})
+	b := bind(t, s, [][]int{{1, 3}, {1, 3}}, nil)
+	s.SetLongest(20 * time.Millisecond)
+	b.Input(0)[0] = 1
+	if err := b.Run(t.Context()); err == nil || err.Error() != "the network did not end within 20ms" {
+		t.Errorf("got %v", err)
+	}
+	s.SetLongest(time.Minute)
+	b.Input(0)[0] = 0
+	if err := b.Run(t.Context()); err != nil {
+		t.Errorf("after that: %v", err)
+	}
+}
+
 // TestBindEndsWithContext: to know the shape of its output, this network has to
 // run, and would do so forever.
 func TestBindEndsWithContext(t *testing.T) {

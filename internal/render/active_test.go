@@ -3,6 +3,7 @@ package render
 import (
 	"context"
 	"image"
+	"log/slog"
 	"math"
 	"os"
 	"path/filepath"
@@ -95,7 +96,7 @@ func likesLight(t *testing.T) *speaker.Network {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { session.Close() })
-	n, err := speaker.NewNetwork(session)
+	n, err := speaker.NewNetwork(t.Context(), session, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package speaker
 import (
 	"fmt"
 	"io"
+	"log/slog"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -106,7 +107,7 @@ func load(t testing.TB, name string) *onnx.Session {
 
 func lightASD(t testing.TB) *Network {
 	t.Helper()
-	n, err := NewNetwork(load(t, "light_asd.onnx"))
+	n, err := NewNetwork(t.Context(), load(t, "light_asd.onnx"), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

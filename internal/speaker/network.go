@@ -2,7 +2,10 @@ package speaker
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"log/slog"
+	"slices"
 
 	"lipsync/internal/onnx"
 )
@@ -13,12 +16,15 @@ import (
 type Network struct {
 	session      *onnx.Session
 	sound, faces int // which inputs
+	log          *slog.Logger
 }
 
 // NewNetwork returns the network of a session, or an error that says what is
-// wrong with its shapes.
-func NewNetwork(session *onnx.Session) (*Network, error) {
-	n := &Network{session: session, sound: -1, faces: -1}
+// wrong with its shapes. It runs the network on windows of each length: what else
+// is wrong with it is better known now than in a job. The log is told what goes
+// wrong in jobs.
+func NewNetwork(ctx context.Context, session *onnx.Session, log *slog.Logger) (*Network, error) {
+	n := &Network{session: session, sound: -1, faces: -1, log: log}
 	inputs, outputs := session.Inputs(), session.Outputs()
 	for i, in := range inputs {
 		if fits(in, soundShape) {
@@ -31,7 +37,25 @@ func NewNetwork(session *onnx.Session) (*Network, error) {
 		return nil, fmt.Errorf("a network that tells who speaks makes scores of 1 × T from sound of 1 × 4T × %d and faces of 1 × T × %d × %[2]d, for any T; not %v from %v",
 			coefficients, cropSize, outputs, inputs)
 	}
+	if err := n.try(ctx); err != nil {
+		return nil, fmt.Errorf("the network that tells who speaks can't be run: %w", err)
+	}
 	return n, nil
+}
+
+// try runs the network on nothing.
+func (n *Network) try(ctx context.Context) (err error) {
+	s := scorer{Network: n}
+	defer func() { err = errors.Join(err, s.close()) }()
+	for _, length := range lengths() {
+		if err := s.bind(ctx, length); err != nil {
+			return err
+		}
+		if err := s.binding.Run(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // The shapes of what the network takes and makes for some ticks.
@@ -49,11 +73,26 @@ type scorer struct {
 	*Network
 	binding *onnx.Binding // for windows as long as the last one, rounded
 	length  int           // ticks
+	failed  bool
 }
 
 // score returns how surely the window's face speaks at each of its ticks: above
-// 0 if it does.
+// 0 if it does. A network that fails, or doesn't end, is not run again for the
+// video, which goes on without. An error is the context's.
 func (s *scorer) score(ctx context.Context, w *Window, sound *Cepstra) ([]float32, error) {
+	if !s.failed {
+		values, err := s.run(ctx, w, sound)
+		if err == nil || ctx.Err() != nil {
+			return values, err
+		}
+		s.failed = true
+		s.log.Error("faces are not scored: the network that tells who speaks failed", "error", err)
+	}
+	return slices.Repeat([]float32{unscored}, len(w.crops)), nil
+}
+
+// run runs the network on a window.
+func (s *scorer) run(ctx context.Context, w *Window, sound *Cepstra) ([]float32, error) {
 	if err := s.bind(ctx, rounded(len(w.crops))); err != nil {
 		return nil, err
 	}
@@ -74,14 +113,16 @@ func (s *scorer) score(ctx context.Context, w *Window, sound *Cepstra) ([]float3
 	return s.binding.Output(0)[:len(w.crops)], nil
 }
 
-// rounded is the length that a window of so many ticks is filled up to. For each
-// length that it meets, ONNX Runtime keeps memory of its own.
+// lengths are those of the windows that the network sees, in ticks: for each,
+// ONNX Runtime keeps memory of its own.
+func lengths() [3]int { return [...]int{windowTicks / 4, windowTicks / 2, windowTicks} }
+
+// rounded is the length that a window of so many ticks is filled up to.
 func rounded(ticks int) int {
-	switch {
-	case ticks <= windowTicks/4:
-		return windowTicks / 4
-	case ticks <= windowTicks/2:
-		return windowTicks / 2
+	for _, length := range lengths() {
+		if ticks <= length {
+			return length
+		}
 	}
 	return windowTicks
 }

@@ -1,11 +1,16 @@
 package speaker
 
 import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
 	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"lipsync/internal/face"
 	"lipsync/internal/face/facetest"
@@ -13,12 +18,9 @@ import (
 	"lipsync/internal/onnx/onnxtest"
 )
 
-// identity is a network whose scores are its faces or its sound, whichever is
-// its output's shape.
-func identity(t *testing.T, sound, faces, scores []int) *onnx.Session {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "network.onnx")
-	onnxtest.Graph{
+// identity is a network whose scores are the mean of its faces.
+func identity(sound, faces, scores []int) onnxtest.Graph {
+	return onnxtest.Graph{
 		Inputs:  []onnx.Info{{Name: "faces", Type: onnx.Float32, Shape: faces}, {Name: "sound", Type: onnx.Float32, Shape: sound}},
 		Outputs: []onnx.Info{{Name: "scores", Type: onnx.Float32, Shape: scores}},
 		Nodes: []onnxtest.Node{
@@ -26,13 +28,48 @@ func identity(t *testing.T, sound, faces, scores []int) *onnx.Session {
 			{Op: "Identity", Inputs: []string{"mean"}, Outputs: []string{"scores"}},
 			{Op: "Identity", Inputs: []string{"sound"}, Outputs: []string{"unused"}},
 		},
-	}.Write(t, path)
+	}
+}
+
+// published is identity with the shapes of the published network.
+func published() onnxtest.Graph {
+	return identity([]int{1, -1, 13}, []int{1, -1, 112, 112}, []int{1, -1})
+}
+
+// failing fails when a number of the input is more than 0: it takes that for the
+// number of an element of a list that has one.
+func failing(input string) onnxtest.Graph {
+	g := published()
+	g.Initializers = []onnxtest.Tensor{{Name: "list", Shape: []int{1}, Floats: []float32{0}}}
+	g.Nodes = append(g.Nodes[:1],
+		onnxtest.Node{Op: "ReduceMax", Inputs: []string{input}, Outputs: []string{"max"}, Attributes: map[string]any{"keepdims": 0}},
+		onnxtest.Node{Op: "Cast", Inputs: []string{"max"}, Outputs: []string{"index"}, Attributes: map[string]any{"to": 7}},
+		onnxtest.Node{Op: "Gather", Inputs: []string{"list", "index"}, Outputs: []string{"zero"}},
+		onnxtest.Node{Op: "Add", Inputs: []string{"mean", "zero"}, Outputs: []string{"scores"}})
+	return g
+}
+
+func session(t *testing.T, g onnxtest.Graph) *onnx.Session {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "network.onnx")
+	g.Write(t, path)
 	session, err := onnxtest.Runtime(t).Load(path, onnx.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { session.Close() })
 	return session
+}
+
+// network is a network to try, and what it logs.
+func network(t *testing.T, g onnxtest.Graph) (*Network, *bytes.Buffer) {
+	t.Helper()
+	log := new(bytes.Buffer)
+	n, err := NewNetwork(t.Context(), session(t, g), slog.New(slog.NewTextHandler(log, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n, log
 }
 
 func TestNewNetwork(t *testing.T) {
@@ -50,7 +87,7 @@ func TestNewNetwork(t *testing.T) {
 		{"one length", []int{1, 100, 13}, []int{1, 25, 112, 112}, []int{1, 25}, false},
 		{"two classes", sound, faces, []int{1, -1, 2}, false},
 	} {
-		_, err := NewNetwork(identity(t, test.sound, test.faces, test.scores))
+		_, err := NewNetwork(t.Context(), session(t, identity(test.sound, test.faces, test.scores)), nil)
 		if (err == nil) != test.ok {
 			t.Errorf("%s: %v", test.name, err)
 		}
@@ -60,13 +97,60 @@ func TestNewNetwork(t *testing.T) {
 	}
 }
 
+// TestTry: a network that would never end, and one that fails, are refused before
+// any job.
+func TestTry(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	endless := published()
+	endless.Initializers = []onnxtest.Tensor{{Name: "one", Shape: []int{1}, Floats: []float32{1}}}
+	if _, err := NewNetwork(ctx, session(t, endless.Endless("one")), nil); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("endless: got %v, want %v", err, context.DeadlineExceeded)
+	}
+	bad := failing("index from")
+	bad.Initializers = append(bad.Initializers, onnxtest.Tensor{Name: "index from", Shape: []int{1}, Floats: []float32{5}})
+	if _, err := NewNetwork(t.Context(), session(t, bad), nil); err == nil || !strings.HasPrefix(err.Error(), "the network that tells who speaks can't be run: ") {
+		t.Errorf("failing: got %v", err)
+	}
+}
+
+// TestFailingNetwork: one that fails in a job leaves the faces unscored, says so
+// once, and fails no job; but that the job ends, it tells.
+func TestFailingNetwork(t *testing.T) {
+	n, log := network(t, failing("faces"))
+	score := func(ctx context.Context) *Cast {
+		c, windows := New(25, n), make(chan *Window, 2)
+		for from := range 2 {
+			w := &Window{from: 3 * from}
+			for range 3 {
+				w.crops = append(w.crops, &crop{100})
+			}
+			windows <- w
+		}
+		close(windows)
+		if err := c.Score(ctx, windows, NewCepstra()); !errors.Is(err, ctx.Err()) {
+			t.Errorf("got %v, want %v", err, ctx.Err())
+		}
+		return c
+	}
+	c := score(t.Context())
+	for i := range 6 {
+		if got := c.score(0, i); got != unscored {
+			t.Errorf("frame %d: got %g, want %d", i, got, unscored)
+		}
+	}
+	if strings.Count(log.String(), "\n") != 1 || !strings.Contains(log.String(), "level=ERROR") {
+		t.Errorf("logged %q, want one error", log)
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	score(ended)
+}
+
 // TestScore checks that every tick gets the score of its own picture, over
 // windows and through frames in which the face was missed.
 func TestScore(t *testing.T) {
-	network, err := NewNetwork(identity(t, []int{1, -1, 13}, []int{1, -1, 112, 112}, []int{1, -1}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	network, _ := network(t, published())
 	const frames = 333
 	c := New(25, network)
 	windows := make(chan *Window, 100)
@@ -110,10 +194,7 @@ func TestScore(t *testing.T) {
 // TestLengths checks that windows of any length meet the network in few, and that
 // every tick gets its own score.
 func TestLengths(t *testing.T) {
-	network, err := NewNetwork(identity(t, []int{1, -1, 13}, []int{1, -1, 112, 112}, []int{1, -1}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	network, _ := network(t, published())
 	s := scorer{Network: network}
 	defer s.close()
 	w, met := &Window{}, map[int]bool{}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"lipsync/internal/face"
@@ -19,7 +20,7 @@ const tryTime = 10 * time.Minute
 
 // Try fails unless a network can do what its role asks of it.
 func Try(ctx context.Context, role onnx.Role, session *onnx.Session) error {
-	s, err := bare(ctx)
+	s, err := bare(ctx, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}
@@ -30,20 +31,20 @@ func Try(ctx context.Context, role onnx.Role, session *onnx.Session) error {
 func (s *Studio) addAll(ctx context.Context, o Options) {
 	catalog, err := onnx.ReadCatalog(o.Models)
 	if err != nil {
-		o.Log.Error("no model can be used", "error", err)
+		s.log.Error("no model can be used", "error", err)
 		s.miss(onnx.Wav2Lip, err) // which may be there
 		return
 	}
 	runtime, missing := onnx.Open(o.Library)
 	if missing != nil && len(catalog.Models) > 0 {
-		o.Log.Error("no model can be used", "error", missing)
+		s.log.Error("no model can be used", "error", missing)
 	}
 	for _, m := range catalog.Models {
 		if missing != nil {
 			s.miss(m.Role, missing)
 			continue
 		}
-		log := o.Log.With("role", m.Role, "file", m.File)
+		log := s.log.With("role", m.Role, "file", m.File)
 		provider, err := s.add(ctx, m, runtime, o.Providers)
 		switch {
 		case err != nil:
@@ -101,7 +102,7 @@ func (s *Studio) use(ctx context.Context, role onnx.Role, session *onnx.Session)
 	case onnx.FaceLandmarks:
 		return s.find(ctx, s.detector, session)
 	case onnx.ActiveSpeaker:
-		s.Speaker, err = speaker.NewNetwork(session)
+		s.Speaker, err = speaker.NewNetwork(ctx, session, s.log)
 		return err
 	case onnx.Wav2Lip:
 		engine, err := wav2lip.New(ctx, session, wav2lip.Options{})

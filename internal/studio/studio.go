@@ -32,6 +32,7 @@ type Options struct {
 // Studio renders any number of jobs at once.
 type Studio struct {
 	*render.Renderer
+	log                 *slog.Logger
 	finder              face.Finder
 	detector, landmarks *onnx.Session  // the finder's; nil: none
 	engines             []func() error // to close those that have networks
@@ -50,7 +51,7 @@ func Open(ctx context.Context, o Options) (*Studio, error) {
 			return nil, err
 		}
 	}
-	s, err := bare(ctx)
+	s, err := bare(ctx, o.Log)
 	if err != nil {
 		return nil, err
 	}
@@ -66,12 +67,12 @@ func Open(ctx context.Context, o Options) (*Studio, error) {
 }
 
 // bare returns a studio without engines and models.
-func bare(ctx context.Context) (*Studio, error) {
+func bare(ctx context.Context, log *slog.Logger) (*Studio, error) {
 	finder, err := face.NewFinder(ctx, nil, nil)
 	if err != nil {
 		return nil, err
 	}
-	s := &Studio{Renderer: &render.Renderer{Engines: map[string]render.Engine{}}, finder: finder}
+	s := &Studio{Renderer: &render.Renderer{Engines: map[string]render.Engine{}}, log: log, finder: finder}
 	s.NewTracker = func() (render.Tracker, error) { return face.NewTracker(s.finder), nil }
 	return s, nil
 }
