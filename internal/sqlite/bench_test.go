@@ -2,6 +2,7 @@ package sqlite_test
 
 import (
 	"fmt"
+	"math"
 	"path/filepath"
 	"sync/atomic"
 	"testing"
@@ -54,6 +55,23 @@ func BenchmarkPage(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// BenchmarkByStatus reads pages of 20 of 100,000 requests that wait, of which none
+// failed.
+func BenchmarkByStatus(b *testing.B) {
+	store := filled(b, many)
+	for _, status := range []lipsync.Status{lipsync.Queued, lipsync.Failed} {
+		for _, reference := range []string{"", "ref"} {
+			b.Run(fmt.Sprintf("status=%s/reference=%s", status, reference), func(b *testing.B) {
+				for b.Loop() {
+					if _, err := store.ByStatus(b.Context(), "a", status, reference, math.MaxInt64, 20); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
 	}
 }
 

@@ -184,9 +184,13 @@ func (s *Store) ByStatus(ctx context.Context, account string, status lipsync.Sta
 	if referenceID == "" {
 		return s.requests(ctx, "WHERE account = ? AND status = ? AND seq < ? ORDER BY seq DESC LIMIT ?", account, status, before, limit)
 	}
-	return s.requests(ctx, `INDEXED BY requests_by_reference WHERE account = ? AND reference_id = ? AND reference_id <> ''
-		AND status = ? AND seq < ? ORDER BY reference_seq DESC LIMIT ?`, account, referenceID, status, before, limit)
+	return s.requests(ctx, withReferenceAndStatus, account, referenceID, status, before, limit)
 }
+
+// withReferenceAndStatus names its index: SQLite would as soon take another, and
+// look at every request of the status.
+const withReferenceAndStatus = `INDEXED BY requests_by_reference_status
+	WHERE account = ? AND reference_id = ? AND reference_id <> '' AND status = ? AND seq < ? ORDER BY seq DESC LIMIT ?`
 
 // Usage implements lipsync.Requests.
 func (s *Store) Usage(ctx context.Context, account string, now time.Time, days int) ([]lipsync.Day, error) {

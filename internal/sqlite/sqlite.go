@@ -42,6 +42,11 @@ var addUsage string
 // addStatuses makes version 5: before it nobody asked for them.
 const addStatuses = "CREATE UNIQUE INDEX requests_by_status ON requests (account, status, seq)"
 
+// addReferenceStatuses makes version 6: before it many requests of one reference
+// id took long.
+const addReferenceStatuses = `CREATE UNIQUE INDEX requests_by_reference_status
+	ON requests (account, reference_id, status, seq) WHERE reference_id <> ''`
+
 // Store implements lipsync.Store.
 type Store struct {
 	write   *sql.DB // one connection: SQLite has one writer at a time
@@ -129,7 +134,7 @@ func (s *Store) migrate(ctx context.Context) error {
 		}
 		// Each brings a file from the version of its index to the next one. Files
 		// of every version are out there: add at the end, change nothing.
-		migrations := []string{schema, addEngine, addProgress, addUsage, addStatuses}
+		migrations := []string{schema, addEngine, addProgress, addUsage, addStatuses, addReferenceStatuses}
 		if version > len(migrations) {
 			return errors.New("the database was made by a newer version of the program")
 		}

@@ -4,10 +4,11 @@ import (
 	"bufio"
 	"database/sql"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -125,49 +126,85 @@ func TestNewerFile(t *testing.T) {
 	}
 }
 
-// TestOlderFile: a request of a file from before there was a choice of engines
-// has the one that there was, one from before there was progress has none, and one
-// from before there was usage is counted.
+// undo brings a file from the version of its index and two to the one before.
+var undo = []string{
+	"ALTER TABLE requests DROP COLUMN engine",
+	"ALTER TABLE requests DROP COLUMN stage; ALTER TABLE requests DROP COLUMN percent; ALTER TABLE requests DROP COLUMN ends",
+	"DROP TRIGGER count_created; DROP TRIGGER count_final; DROP TABLE days; ALTER TABLE requests DROP COLUMN length",
+	"DROP INDEX requests_by_status",
+	"DROP INDEX requests_by_reference_status",
+}
+
+// TestOlderFile brings files of all versions up to date. A request from before there
+// was a choice of engines has the one that there was, one from before there was
+// progress has none, and those from before there was usage are counted, but for the
+// length of their outputs, which nobody knows.
 func TestOlderFile(t *testing.T) {
-	for version, added := range map[int]string{
-		1: "engine stage percent ends length",
-		2: "stage percent ends length",
-		3: "length",
-	} {
-		path := filepath.Join(t.TempDir(), "lipsync.db")
-		store := open(t, path)
-		if err := store.CreateKey(t.Context(), lipsync.Key{ID: "k", Account: "a"}); err != nil {
-			t.Fatal(err)
-		}
-		r := lipsync.Request{ID: "r", Account: "a", KeyID: "k", Status: lipsync.Queued, Engine: "warp"}
-		r, _, err := store.Create(t.Context(), r, nil, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		makeOlder(t, path, version, added)
-		newer := open(t, path)
-		if got, err := newer.Get(t.Context(), "r"); err != nil || got != r {
-			t.Errorf("version %d: got %v (%v), want %v", version, got, err, r)
-		}
-		if got, err := newer.Usage(t.Context(), "a", time.Unix(0, 0), 1); err != nil || got[0].Requests != 1 {
-			t.Errorf("version %d: got %v (%v), want a day with one request", version, got, err)
-		}
+	for version := 1; version <= len(undo); version++ {
+		t.Run(fmt.Sprint("version ", version), func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "lipsync.db")
+			all := createAndEnd(t, open(t, path))
+			makeOlder(t, path, version)
+			day := lipsync.Day{Requests: 3, Failed: 1, Output: all[1].Length}
+			if version < 4 {
+				all[1].Length, day.Output = 0, 0
+			}
+			newer := open(t, path)
+			for _, r := range all {
+				if got, err := newer.Get(t.Context(), r.ID); err != nil || got != r {
+					t.Errorf("got %v (%v), want %v", got, err, r)
+				}
+				for _, reference := range []string{"", r.ReferenceID} {
+					got, err := newer.ByStatus(t.Context(), "a", r.Status, reference, math.MaxInt64, 10)
+					if err != nil || !slices.Equal(got, []lipsync.Request{r}) {
+						t.Errorf("%s with reference %q: got %v (%v), want %v", r.Status, reference, got, err, r)
+					}
+				}
+			}
+			if got, err := newer.Usage(t.Context(), "a", time.Unix(0, 0), 1); err != nil || got[0] != day {
+				t.Errorf("got %v (%v), want %v", got, err, day)
+			}
+		})
 	}
 }
 
-// makeOlder brings a file back to the version, before columns were added.
-func makeOlder(t *testing.T, path string, version int, added string) {
+// createAndEnd returns requests that wait, completed and failed.
+func createAndEnd(t *testing.T, store *sqlite.Store) (all []lipsync.Request) {
+	t.Helper()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	now := time.Unix(9, 0).UTC()
+	must(store.CreateKey(t.Context(), lipsync.Key{ID: "k", Account: "a"}))
+	for _, o := range []lipsync.Outcome{{}, {Output: "o", Length: time.Minute}, {Failure: "no face"}} {
+		r := lipsync.Request{ID: uuid.NewString(), Account: "a", KeyID: "k", ReferenceID: "x", Status: lipsync.Queued, Engine: "warp"}
+		_, _, err := store.Create(t.Context(), r, nil, nil)
+		must(err)
+		if o != (lipsync.Outcome{}) {
+			_, err := store.Claim(t.Context(), r.ID, "w", now, time.Minute)
+			must(err)
+			must(store.Finish(t.Context(), r.ID, "w", now, o))
+		}
+		r, err = store.Get(t.Context(), r.ID)
+		must(err)
+		all = append(all, r)
+	}
+	return all
+}
+
+// makeOlder brings a file back to the version.
+func makeOlder(t *testing.T, path string, version int) {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	if _, err := db.Exec("DROP INDEX requests_by_status; DROP TRIGGER count_created; DROP TRIGGER count_final; DROP TABLE days"); err != nil {
-		t.Fatal(err)
-	}
-	for column := range strings.FieldsSeq(added) {
-		if _, err := db.Exec("ALTER TABLE requests DROP COLUMN " + column); err != nil {
+	for _, change := range slices.Backward(undo[version-1:]) {
+		if _, err := db.Exec(change); err != nil {
 			t.Fatal(err)
 		}
 	}
