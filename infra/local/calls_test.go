@@ -78,7 +78,7 @@ func (h *testHome) functions(b *testing.B) []*function {
 	all := []*function{h.hello(b)}
 	for _, name := range []string{
 		"health", "me", "generate", "generate-with-media", "get-request", "get-progress", "cancel-request", "list-requests", "create-upload",
-		"dispatch", "job-state", "sweep",
+		"dashboard", "dispatch", "job-state", "sweep",
 	} {
 		event := string(read(b, filepath.Join("..", "..", "events", name+".json")))
 		event = strings.ReplaceAll(event, "lipsync_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", token)

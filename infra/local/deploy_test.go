@@ -11,7 +11,9 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
+	"github.com/aws/aws-sdk-go-v2/service/cognitoidentityprovider"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
 
 	"lipsync/internal/awstest"
@@ -101,8 +103,8 @@ func TestOthersStay(t *testing.T) {
 	}
 }
 
-// things are what there is at an emulator: parameters, objects, buckets, roles and
-// stacks.
+// things are what there is at an emulator: parameters, objects, buckets, roles,
+// stacks, user pools and secrets.
 func things(t *testing.T, e *awstest.Emulator) []string {
 	t.Helper()
 	objects := s3.NewFromConfig(e.Config(), func(o *s3.Options) { o.UsePathStyle = true })
@@ -111,7 +113,11 @@ func things(t *testing.T, e *awstest.Emulator) []string {
 	})
 	buckets, err2 := objects.ListBuckets(t.Context(), &s3.ListBucketsInput{})
 	stacks, err3 := cloudformation.NewFromConfig(e.Config()).DescribeStacks(t.Context(), &cloudformation.DescribeStacksInput{})
-	if err := errors.Join(err1, err2, err3); err != nil {
+	pools, err4 := cognitoidentityprovider.NewFromConfig(e.Config()).ListUserPools(t.Context(), &cognitoidentityprovider.ListUserPoolsInput{
+		MaxResults: aws.Int32(60),
+	})
+	secrets, err5 := secretsmanager.NewFromConfig(e.Config()).ListSecrets(t.Context(), &secretsmanager.ListSecretsInput{})
+	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
 		t.Fatal(err)
 	}
 	var all []string
@@ -133,6 +139,12 @@ func things(t *testing.T, e *awstest.Emulator) []string {
 	}
 	for _, s := range stacks.Stacks {
 		all = append(all, "stack "+*s.StackName)
+	}
+	for _, p := range pools.UserPools {
+		all = append(all, "user pool "+*p.Name)
+	}
+	for _, s := range secrets.SecretList {
+		all = append(all, "secret "+*s.Name)
 	}
 	return all
 }
