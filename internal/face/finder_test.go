@@ -91,11 +91,11 @@ func TestOtherModels(t *testing.T) {
 		"a mesh that is to search":    {file("facemesh_192.onnx"), "", "face detector: the model's outputs are not a table of scores and one of boxes"},
 		"a detector that is to place": {"", file("ultraface_rfb_320.onnx"), "face landmarks: the model's input is not one square picture of a fixed size"},
 		"a network that hears":        {file("light_asd.onnx"), "", "face detector: the model's input is not one picture of a fixed size"},
-		"scores without boxes":        {constants(t, of(0, 1, 9, 2)), "", "face detector: the model's outputs are not a table of scores and one of boxes"},
-		"more boxes than scores":      {constants(t, of(0, 1, 9, 2), of(0, 1, 8, 4)), "", "face detector: the model's outputs are not a table of scores and one of boxes"},
-		"too many boxes":              {constants(t, of(0, 1, 100_001, 2), of(0, 1, 100_001, 4)), "", "face detector: the model's tables have 100001 rows, and at most 100000 are of use"},
-		"fewer points":                {"", constants(t, of(0, 1), of(0, 1, 98, 3)), "face landmarks: the model's outputs are not a flag and 468 points"},
-		"no flag":                     {"", constants(t, of(0, 1, 468, 3)), "face landmarks: the model's outputs are not a flag and 468 points"},
+		"scores without boxes":        {constants(t, onnxtest.Full(0, 1, 9, 2)), "", "face detector: the model's outputs are not a table of scores and one of boxes"},
+		"more boxes than scores":      {constants(t, onnxtest.Full(0, 1, 9, 2), onnxtest.Full(0, 1, 8, 4)), "", "face detector: the model's outputs are not a table of scores and one of boxes"},
+		"too many boxes":              {constants(t, onnxtest.Full(0, 1, 100_001, 2), onnxtest.Full(0, 1, 100_001, 4)), "", "face detector: the model's tables have 100001 rows, and at most 100000 are of use"},
+		"fewer points":                {"", constants(t, onnxtest.Full(0, 1), onnxtest.Full(0, 1, 98, 3)), "face landmarks: the model's outputs are not a flag and 468 points"},
+		"no flag":                     {"", constants(t, onnxtest.Full(0, 1, 468, 3)), "face landmarks: the model's outputs are not a flag and 468 points"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var detector, landmarks *onnx.Session
@@ -116,7 +116,7 @@ func TestOtherModels(t *testing.T) {
 // the same, and returns its path.
 func constants(t *testing.T, outputs ...onnxtest.Tensor) string {
 	t.Helper()
-	return write(t, saying(outputs...))
+	return write(t, onnxtest.Saying(outputs...))
 }
 
 func write(t *testing.T, g onnxtest.Graph) string {
@@ -124,23 +124,6 @@ func write(t *testing.T, g onnxtest.Graph) string {
 	path := filepath.Join(t.TempDir(), "test.onnx")
 	g.Write(t, path)
 	return path
-}
-
-func saying(outputs ...onnxtest.Tensor) onnxtest.Graph {
-	g := onnxtest.Graph{Inputs: []onnx.Info{{Name: "in", Type: onnx.Float32, Shape: []int{1, 3, 8, 8}}}}
-	for i, value := range outputs {
-		name := string(rune('a' + i))
-		value.Name = name + " of"
-		g.Initializers = append(g.Initializers, value)
-		g.Nodes = append(g.Nodes, onnxtest.Node{Op: "Identity", Inputs: []string{value.Name}, Outputs: []string{name}})
-		g.Outputs = append(g.Outputs, onnx.Info{Name: name, Type: onnx.Float32, Shape: value.Shape})
-	}
-	return g
-}
-
-// of returns a tensor of one value.
-func of(value float32, shape ...int) onnxtest.Tensor {
-	return onnxtest.Tensor{Shape: shape, Floats: slices.Repeat([]float32{value}, elements(shape))}
 }
 
 // TestUnsoundNetworks checks that numbers without sense are no face.
@@ -160,8 +143,8 @@ func TestUnsoundNetworks(t *testing.T) {
 		"points far away from the face": {[]float32{.2, .2, .6, .6}, -1e9},
 	} {
 		t.Run(name, func(t *testing.T) {
-			detector := constants(t, of(1, 1, 1, 2), onnxtest.Tensor{Shape: []int{1, 1, 4}, Floats: c.box})
-			landmarks := constants(t, of(1, 1), of(c.point, 1, leastVertices, 3))
+			detector := constants(t, onnxtest.Full(1, 1, 1, 2), onnxtest.Tensor{Shape: []int{1, 1, 4}, Floats: c.box})
+			landmarks := constants(t, onnxtest.Full(1, 1), onnxtest.Full(c.point, 1, leastVertices, 3))
 			both, err := NewFinder(t.Context(), load(t, detector), load(t, landmarks))
 			if err != nil {
 				t.Fatal(err)
@@ -185,8 +168,8 @@ func TestFinderEndsWithContext(t *testing.T) {
 		t.Cleanup(cancel)
 		return ctx
 	}
-	boxes := saying(of(1, 1, 1, 2), onnxtest.Tensor{Shape: []int{1, 1, 4}, Floats: []float32{.2, .2, .6, .6}})
-	points := saying(of(1, 1), of(.5, 1, leastVertices, 3))
+	boxes := onnxtest.Saying(onnxtest.Full(1, 1, 1, 2), onnxtest.Tensor{Shape: []int{1, 1, 4}, Floats: []float32{.2, .2, .6, .6}})
+	points := onnxtest.Saying(onnxtest.Full(1, 1), onnxtest.Full(.5, 1, leastVertices, 3))
 	for name, c := range map[string]struct{ detector, landmarks onnxtest.Graph }{
 		"detector":  {boxes.Endless("a of"), points},
 		"landmarks": {boxes, points.Endless("a of")},

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"lipsync/internal/face/facetest"
 	"lipsync/internal/ffmpeg/ffmpegtest"
 	"lipsync/internal/lipsync"
 	"lipsync/internal/onnx"
@@ -81,6 +82,39 @@ func TestNames(t *testing.T) {
 	for first, want := range map[string][]string{"warp": {"warp", "wav2lip"}, "wav2lip": {"wav2lip", "warp"}} {
 		if got, err := s.Names(first); !slices.Equal(got, want) || err != nil {
 			t.Errorf("got %v, %v, want %v", got, err, want)
+		}
+	}
+}
+
+// TestModelsAreUsed: faces are those that networks find, here one on an empty wall,
+// and there is a network that tells who speaks.
+func TestModelsAreUsed(t *testing.T) {
+	mesh := onnxtest.Full(0, 1, 468, 3)
+	for i := range mesh.Floats {
+		mesh.Floats[i] = []float32{1. / 6, 5. / 6}[i/3%2] // as large as the box is in the network's picture
+	}
+	folder := t.TempDir()
+	add(t, folder, onnx.ActiveSpeaker, filepath.Join(onnxtest.Models(t), "light_asd.onnx"))
+	for role, graph := range map[onnx.Role]onnxtest.Graph{
+		onnx.FaceDetector:  onnxtest.Saying(onnxtest.Full(1, 1, 1, 2), onnxtest.Tensor{Shape: []int{1, 1, 4}, Floats: []float32{.3, .3, .7, .7}}),
+		onnx.FaceLandmarks: onnxtest.Saying(onnxtest.Full(1, 1), mesh),
+	} {
+		file := filepath.Join(t.TempDir(), string(role)+".onnx")
+		graph.Write(t, file)
+		add(t, folder, role, file)
+	}
+	s, log := open(t, folder)
+	if s.Speaker == nil {
+		t.Errorf("no network tells who speaks: %s", log)
+	}
+	without, _ := open(t, "")
+	for s, want := range map[*studio.Studio]int{s: 1, without: 0} {
+		tracker, err := s.NewTracker()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if faces, _, err := tracker.Add(t.Context(), facetest.Wall(320, 320)); len(faces) != want || err != nil {
+			t.Errorf("got faces %v, %v, want %d", faces, err, want)
 		}
 	}
 }
