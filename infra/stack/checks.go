@@ -27,7 +27,7 @@ func (s *service) excuseRoles() {
 	for _, l := range s.lambdas() {
 		role := s.child(l.id() + "Role")
 		excuse(role, "IAM5", "X-Ray, and batch:ListJobs of dispatch, know no resources.", "Resource::*")
-		excuse(role, "IAM5", objects, s.objects("inputs"), s.objects("uploads"))
+		excuse(role, "IAM5", objects, s.objects("inputs"), s.objects("uploads"), s.objects("outputs"))
 	}
 	excuse(s.child("RunnerRole"), "IAM5", objects, s.objects("inputs"), s.objects("uploads"), s.objects("models"), s.objects("outputs"))
 	excuse(s.signer, "IAM5", objects, s.objects("inputs"), s.objects("uploads"), s.objects("outputs"))
