@@ -23,7 +23,7 @@ func (s *service) addChecks() {
 // excuseRoles excuses stars in policies; template-tests/ has the whole list of
 // what each role may do.
 func (s *service) excuseRoles() {
-	const objects = "Objects have no fixed names: the star stands for what follows one of three prefixes."
+	const objects = "Objects have no fixed names: the star stands for what follows a prefix."
 	for _, l := range s.lambdas() {
 		role := s.child(l.id() + "Role")
 		excuse(role, "IAM5", "X-Ray, and batch:ListJobs of dispatch, know no resources.", "Resource::*")
