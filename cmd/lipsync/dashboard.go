@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +12,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"lipsync/internal/dashboard"
@@ -23,63 +23,42 @@ import (
 // keys are made unless told otherwise.
 const defaultAccount = "default"
 
-// answerTime is how long a server may take to say that it is there.
-const answerTime = 3 * time.Second
-
 type dashboardCommand struct{ dataFlag }
 
 // Run prints a link to the server that uses the data folder now.
-func (c *dashboardCommand) Run(ctx context.Context, s streams) error {
+func (c *dashboardCommand) Run(_ context.Context, s streams) error {
 	nobody := fmt.Errorf("no server uses the data folder %s: start one with lipsync serve", c.Data)
+	if served, err := locked(c.Data); err != nil || !served {
+		return cmp.Or(err, nobody)
+	}
 	base, err := os.ReadFile(addressFile(c.Data))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nobody
+		return nobody // yet
 	}
 	if err != nil {
 		return err
-	}
-	address, public, _ := strings.Cut(string(base), "\n")
-	if !answers(ctx, address) {
-		return nobody
 	}
 	folder, err := openSignIn(c.Data)
 	if err != nil {
 		return err
 	}
 	defer folder.Close()
-	return printLink(s, folder, public)
+	return printLink(s, folder, string(base))
 }
 
-// answers tells whether a server of ours is at the address.
-func answers(ctx context.Context, address string) bool {
-	ctx, cancel := context.WithTimeout(ctx, answerTime)
-	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address+"/api/health", nil)
-	if err != nil {
-		return false
-	}
-	response, err := http.DefaultClient.Do(r)
-	if err != nil {
-		return false
-	}
-	return response.Body.Close() == nil && response.StatusCode == http.StatusOK
-}
-
-// addressFile says where the folder's server is: how this machine reaches it, then
-// how people do.
+// addressFile says where people reach the folder's server.
 func addressFile(data string) string { return filepath.Join(data, "dashboard", "address") }
 
 // announce notes where the server is, and prints a link to its dashboard.
 func (c *serveCommand) announce(s streams, folder *dashboard.Folder, address net.Addr) error {
-	local := "http://" + reachable(address)
-	public := local
+	base := "http://" + reachable(address)
 	if c.PublicURL != nil {
-		public = (&url.URL{Scheme: c.PublicURL.Scheme, Host: c.PublicURL.Host}).String()
+		base = (&url.URL{Scheme: c.PublicURL.Scheme, Host: c.PublicURL.Host}).String()
 	}
-	if err := os.WriteFile(addressFile(c.Data), []byte(local+"\n"+public), 0o600); err != nil {
+	if err := os.WriteFile(addressFile(c.Data), []byte(base), 0o600); err != nil {
 		return err
 	}
-	return printLink(streams{out: s.err}, folder, public)
+	return printLink(streams{out: s.err}, folder, base)
 }
 
 func printLink(s streams, folder *dashboard.Folder, base string) error {

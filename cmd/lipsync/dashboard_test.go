@@ -65,6 +65,29 @@ func TestDashboardCommand(t *testing.T) {
 	}
 }
 
+// TestDashboardOfAnother asks for a folder's server while another folder's has its
+// port: after it was killed, and while it starts again.
+func TestDashboardOfAnother(t *testing.T) {
+	data := t.TempDir()
+	killed := startServer(t, data)
+	killed.link(t) // it is told then where it is
+	killed.kill()
+	startServer(t, t.TempDir(), "--addr", strings.TrimPrefix(killed.url, "http://"))
+	want := func(when string) {
+		t.Helper()
+		if out, said, code := command(t, "dashboard", "--data", data); code != failed || out != "" || !strings.Contains(said, "no server uses") {
+			t.Errorf("%s: got %q, %q, status %d, want no link", when, out, said, code)
+		}
+	}
+	want("killed")
+	unlock, err := lock(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	want("starting")
+}
+
 // TestDashboardAddress prints links that a browser can open, wherever the server
 // listens.
 func TestDashboardAddress(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -71,7 +72,7 @@ func (d *data) scratch() (string, error) {
 }
 
 // lock makes the caller the folder's only server until it calls unlock, or
-// ends in any way.
+// ends in any way. Where the last one was is forgotten.
 func lock(dir string) (unlock func() error, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -87,5 +88,25 @@ func lock(dir string) (unlock func() error, err error) {
 		}
 		return nil, fmt.Errorf("lock the data folder: %w", err)
 	}
+	if err := os.Remove(addressFile(dir)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, errors.Join(err, file.Close())
+	}
 	return file.Close, nil
+}
+
+// locked tells whether the folder has a server.
+func locked(dir string) (bool, error) {
+	file, err := os.Open(filepath.Join(dir, "lock"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer file.Close()
+	err = unix.Flock(int(file.Fd()), unix.LOCK_SH|unix.LOCK_NB)
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		return true, nil
+	}
+	return false, err
 }
