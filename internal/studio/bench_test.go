@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -38,38 +39,70 @@ func resident(b *testing.B) (mib float64) {
 	return mib / 1024
 }
 
+// How much more memory the last tenth of a benchmark may take than the first, in
+// MiB: some hundred bytes for each of 72 000 frames, and as much again for garbage;
+// and less than 0.1 MiB for each of 180 jobs.
+const moreInTwoHours, moreInJobs = 48, 16
+
+// tenths are the most memory in the first and in the last tenth of something
+// long, in MiB.
+type tenths struct{ first, last float64 }
+
+// add measures when so much of the total is done.
+func (t *tenths) add(b *testing.B, done, total int) {
+	switch {
+	case done <= total/10:
+		t.first = max(t.first, resident(b))
+	case done > total*9/10:
+		t.last = max(t.last, resident(b))
+	}
+}
+
+// report fails the benchmark when memory grew by more.
+func (t *tenths) report(b *testing.B, what string, more float64) {
+	b.ReportMetric(t.first, "first-"+what+"-MiB")
+	b.ReportMetric(t.last, "last-"+what+"-MiB")
+	if t.first == 0 || t.last > t.first+more {
+		b.Errorf("%s: %.0f MiB in the last tenth, %.0f in the first, want at most %.0f more", what, t.last, t.first, more)
+	}
+}
+
+// noMoreGoroutines fails the benchmark when there are more than before.
+func noMoreGoroutines(b *testing.B, before int) {
+	for range 1000 { // for those that are about to end
+		runtime.Gosched()
+	}
+	if after := runtime.NumGoroutine(); after > before {
+		b.Errorf("%d goroutines, %d before", after, before)
+	}
+}
+
 // BenchmarkTwoHours renders two hours of two people, small and at 10 frames a
-// second, and tells the most memory in the first and in the last tenth of each pass.
+// second. It fails when memory grows in either pass.
 func BenchmarkTwoHours(b *testing.B) {
 	s := neural(b)
 	source := filepath.Join(onnxtest.Models(b), "..", "media", "two_people.mp4")
 	short := ffmpegtest.Make(b, "short.mp4", "-i", source, "-vf", "scale=256:128,fps=10", "-c:a", "aac")
 	long := ffmpegtest.Make(b, "long.mp4", "-stream_loop", "-1", "-i", short, "-t", "7200", "-c", "copy")
+	goroutines := runtime.NumGoroutine()
 	for b.Loop() {
-		early, late, scratch := map[string]float64{}, map[string]float64{}, b.TempDir()
+		memory, scratch := map[string]*tenths{"analyzing": {}, "rendering": {}}, b.TempDir()
 		err := s.Render(b.Context(), render.Job{
 			Video: long, Audio: long, Output: filepath.Join(scratch, "out.mp4"), Scratch: scratch, Engine: "wav2lip",
-			Progress: func(p render.Progress) {
-				switch {
-				case p.Done < p.Total/10:
-					early[p.Stage] = max(early[p.Stage], resident(b))
-				case p.Done > p.Total*9/10:
-					late[p.Stage] = max(late[p.Stage], resident(b))
-				}
-			},
+			Progress: func(p render.Progress) { memory[p.Stage].add(b, p.Done, p.Total) },
 		})
 		if err != nil {
 			b.Fatal(err)
 		}
-		for stage := range late {
-			b.ReportMetric(early[stage], "first-"+stage+"-MiB")
-			b.ReportMetric(late[stage], "last-"+stage+"-MiB")
+		for stage, m := range memory {
+			m.report(b, stage, moreInTwoHours)
 		}
 	}
+	noMoreGoroutines(b, goroutines)
 }
 
-// BenchmarkJobs renders 200 videos of 20 lengths up to 4 s, and tells the memory
-// after the twentieth and after the last.
+// BenchmarkJobs renders 200 videos of 20 lengths up to 4 s, by each engine in
+// turn. It fails when memory or goroutines grow.
 func BenchmarkJobs(b *testing.B) {
 	s := neural(b)
 	source := filepath.Join(onnxtest.Models(b), "..", "media", "two_people.mp4")
@@ -78,7 +111,9 @@ func BenchmarkJobs(b *testing.B) {
 		seconds := fmt.Sprint(.2 * float64(i+1))
 		clips[i] = ffmpegtest.Make(b, "short.mp4", "-t", seconds, "-i", source, "-vf", "scale=256:128,fps=10", "-c:a", "aac")
 	}
+	goroutines := runtime.NumGoroutine()
 	for b.Loop() {
+		var memory tenths
 		for i := range 200 {
 			short, scratch := clips[i%len(clips)], b.TempDir()
 			err := s.Render(b.Context(), render.Job{
@@ -87,10 +122,9 @@ func BenchmarkJobs(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			if i == 19 {
-				b.ReportMetric(resident(b), "after-20-MiB")
-			}
+			memory.add(b, i+1, 200)
 		}
-		b.ReportMetric(resident(b), "after-200-MiB")
+		memory.report(b, "jobs", moreInJobs)
 	}
+	noMoreGoroutines(b, goroutines)
 }
