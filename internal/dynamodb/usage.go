@@ -33,7 +33,7 @@ func (s *Store) countFinal(r lipsync.Request) step {
 func (s *Store) Usage(ctx context.Context, account string, now time.Time, days int) ([]lipsync.Day, error) {
 	keys := make([]item, days)
 	for i := range keys {
-		keys[i] = dayKey(account, now.AddDate(0, 0, i-days+1))
+		keys[i] = dayKey(account, now.UTC().AddDate(0, 0, i-days+1))
 	}
 	found, err := s.getAll(ctx, keys)
 	if err != nil {

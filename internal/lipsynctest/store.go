@@ -17,6 +17,7 @@ func TestStore(t *testing.T, open func(t *testing.T) lipsync.Store) {
 		{"latest by reference id", testLatest},
 		{"by status", testByStatus},
 		{"usage", testUsage},
+		{"usage in summer time", testUsageInSummerTime},
 		{"usage at once", testConcurrentUsage},
 		{"accounts are apart", testAccounts},
 		{"token limit", testTokenLimit},

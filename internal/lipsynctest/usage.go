@@ -102,6 +102,23 @@ func testUsage(t *testing.T, store lipsync.Store) {
 	want(t, "another account's", others[0], lipsync.Day{})
 }
 
+// testUsageInSummerTime asks by a clock whose day has 23 hours: it shows half past
+// seven today and did so yesterday, both on the same day of UTC.
+func testUsageInSummerTime(t *testing.T, store lipsync.Store) {
+	addKey(t, store, "a", 0)
+	zone, err := time.LoadLocation("America/New_York")
+	must(t, err)
+	now := time.Date(2026, 3, 8, 19, 30, 0, 0, zone)
+	r := newRequest("a", "")
+	r.CreatedAt = now.UTC()
+	_, _, err = store.Create(t.Context(), r, nil, nil)
+	must(t, err)
+	got, err := store.Usage(t.Context(), "a", now, 2)
+	must(t, err)
+	want(t, "yesterday", got[0], lipsync.Day{})
+	want(t, "today", got[1], lipsync.Day{Requests: 1})
+}
+
 // testConcurrentUsage ends requests of one day at the same time.
 func testConcurrentUsage(t *testing.T, store lipsync.Store) {
 	const n = 10
