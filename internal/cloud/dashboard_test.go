@@ -242,13 +242,13 @@ func TestDashboard(t *testing.T) {
 	}
 }
 
-// TestSignOutEverywhere signs out where the session is not kept; it ends for all.
-func TestSignOutEverywhere(t *testing.T) {
+// TestSignOut keeps a copy of the session, which ends too.
+func TestSignOut(t *testing.T) {
 	b := deploy(t).browse(t)
 	b.call(t, "GET", logIn(t, b.call(t, "GET", "/api/dashboard/sign-in", nil).location()), nil).mustLead("/api/dashboard")
 	csrf := regexp.MustCompile(`name="csrf" value="([^"]+)"`).FindStringSubmatch(b.call(t, "GET", "/api/dashboard", nil).Body)[1]
 	kept := b.cookies["lipsync_session"]
-	out := b.call(t, "POST", "/api/dashboard/sign-out-everywhere", url.Values{"csrf": {csrf}})
+	out := b.call(t, "POST", "/api/dashboard/sign-out", url.Values{"csrf": {csrf}})
 	if got := leads(t, http.MethodGet, out.location(), nil); got != publicURL+"/api/dashboard/signed-out" || len(b.cookies) != 0 {
 		t.Errorf("got from %s to %s, with cookies %v", out.location(), got, b.cookies)
 	}

@@ -41,7 +41,7 @@ func TestLinkInBrowser(t *testing.T) {
 	second.Wait(`location.pathname === "/dashboard/sign-in"`)
 }
 
-// TestSignOutInBrowser signs out of one of two browsers, and then of both.
+// TestSignOutInBrowser signs out in one of two browsers, which ends both sessions.
 func TestSignOutInBrowser(t *testing.T) {
 	h := newHome(t)
 	h.add(t, h.caller(t, account), "private")
@@ -51,15 +51,7 @@ func TestSignOutInBrowser(t *testing.T) {
 	browsertest.Eval[bool](here, `(window.left = true, history.back(), true)`)
 	here.Wait(`!window.left && location.pathname === "/dashboard/sign-in" && !document.body.innerText.includes("private")`)
 	there.Do(chromedp.Click(".mark"))
-	there.Wait(`document.querySelector(".rows")?.innerText.includes("private")`)
-
-	here.Open(h.URL + h.newLink(t))
-	here.Wait(`location.pathname === "/dashboard"`)
-	here.Open(h.URL + "/dashboard/settings/sessions")
-	here.Do(chromedp.Click("form[action$=everywhere] button"))
-	for _, b := range []*browsertest.Browser{here, there} {
-		b.Wait(`location.pathname === "/dashboard/sign-in"`)
-	}
+	there.Wait(`location.pathname === "/dashboard/sign-in"`)
 }
 
 // TestExpiredInBrowser comes back after a session's end to pages that are open: by
@@ -119,8 +111,8 @@ func TestFormsInBrowser(t *testing.T) {
 	h.seed(t)
 	b := h.signedIn(t)
 	forms := h.forms(b)
-	if len(forms) != 6 {
-		t.Errorf("got the forms %v, want 6", slices.Sorted(maps.Keys(forms)))
+	if len(forms) != 5 {
+		t.Errorf("got the forms %v, want 5", slices.Sorted(maps.Keys(forms)))
 	}
 	before := h.state(t)
 	for kind, f := range forms {

@@ -112,9 +112,7 @@ func (p *pages) private() []route {
 		{"POST /dashboard/settings/keys", p.createKey},
 		{"GET /dashboard/settings/keys/{id}/revoke", p.askRevoke},
 		{"POST /dashboard/settings/keys/{id}/revoke", p.revokeKey},
-		{"GET /dashboard/settings/sessions", p.showSessions},
 		{"POST /dashboard/sign-out", p.signOut},
-		{"POST /dashboard/sign-out-everywhere", p.signOutEverywhere},
 	}
 }
 

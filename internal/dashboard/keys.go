@@ -14,6 +14,7 @@ type keysPage struct {
 	Keys          []lipsync.Key
 	Token         string // of the new key, shown this once
 	Base          string
+	Account       string // as people know it
 	Name, Limit   string // as they were sent, if they could not be used
 	Problem, CSRF string
 }
@@ -26,7 +27,7 @@ func (p *pages) showKeys(v *visit, status int, k keysPage) error {
 		return err
 	}
 	slices.Reverse(keys)
-	k.Keys, k.Base, k.CSRF = keys, p.base(v.Request).String(), v.session.CSRF
+	k.Keys, k.Account, k.Base, k.CSRF = keys, v.session.Name, p.base(v.Request).String(), v.session.CSRF
 	return v.show(status, "keys", "API Keys", k)
 }
 

@@ -67,7 +67,7 @@ func TestProvider(t *testing.T) {
 	}
 	p.err = nil
 	h.get(t, "/api/dashboard/sign-in?name=x").mustLead(t, "/api/dashboard")
-	h.get(t, "/api/dashboard/settings/sessions").must(t, http.StatusOK, "<strong>x</strong>")
+	h.get(t, "/api/dashboard/settings/keys").must(t, http.StatusOK, "<strong>x</strong>")
 	form := url.Values{"csrf": {csrfInput.FindStringSubmatch(h.get(t, "/api/dashboard/new").body)[1]}}
 	h.do(t, http.MethodPost, "/api/dashboard/sign-out", form).mustLead(t, "http://provider.example.com/logout")
 	h.get(t, "/api/dashboard").mustLead(t, "/api/dashboard/sign-in")

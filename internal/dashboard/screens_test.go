@@ -161,7 +161,7 @@ func (h *home) seed(t testing.TB) map[string]string {
 	}
 	for name, path := range map[string]string{
 		"requests": "/dashboard", "filtered": "/dashboard?status=failed", "none": "/dashboard?reference_id=nothing", "new": "/dashboard/new",
-		"usage": "/dashboard/usage", "api": "/dashboard/api", "keys": "/dashboard/settings/keys", "sessions": "/dashboard/settings/sessions",
+		"usage": "/dashboard/usage", "api": "/dashboard/api", "keys": "/dashboard/settings/keys",
 		"revoke": "/dashboard/settings/keys/" + k.ID + "/revoke",
 	} {
 		pages[name] = path

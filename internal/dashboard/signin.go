@@ -47,9 +47,13 @@ func (v *visit) showSignIn(status int, message string) error {
 	})
 }
 
-// signOut ends the session, and that with the provider: else the next visit would
-// sign in again without a question.
+// signOut ends all sessions of the account, this one and whatever was copied from
+// it, and that with the provider: else the next visit would sign in again without a
+// question.
 func (p *pages) signOut(v *visit) error {
+	if err := p.Sessions.EndAll(v.Context(), v.session.Account); err != nil {
+		return err
+	}
 	v.setCookie("", -1)
 	if provider := p.SignIn.SignOutURL(); provider != nil {
 		return v.leadTo(provider.String())
@@ -59,15 +63,4 @@ func (p *pages) signOut(v *visit) error {
 
 func (p *pages) signedOut(v *visit) error {
 	return v.show(http.StatusOK, "sign-in", "Signed out", signInPage{SignedOut: true, Elsewhere: p.SignIn.SignOutURL() != nil})
-}
-
-func (p *pages) signOutEverywhere(v *visit) error {
-	if err := p.Sessions.EndAll(v.Context(), v.session.Account); err != nil {
-		return err
-	}
-	return p.signOut(v)
-}
-
-func (p *pages) showSessions(v *visit) error {
-	return v.show(http.StatusOK, "sessions", "Sessions", v.session)
 }
