@@ -141,8 +141,7 @@ func (p *pages) signedIn(h handler) handler {
 	}
 }
 
-// checkToken reads the form, if there is one, and looks for the session's token in
-// it or in the header that scripts send.
+// checkToken reads the form and looks for the session's token in it.
 func (v *visit) checkToken() error {
 	if err := v.ParseForm(); err != nil {
 		if e, ok := errors.AsType[*http.MaxBytesError](err); ok {
@@ -150,11 +149,7 @@ func (v *visit) checkToken() error {
 		}
 		return &lipsync.Error{Code: lipsync.Invalid, Message: "this form can't be read", Err: err}
 	}
-	got := v.Request.Header.Get("X-CSRF-Token")
-	if got == "" {
-		got = v.PostForm.Get("csrf")
-	}
-	if subtle.ConstantTimeCompare([]byte(got), []byte(v.session.CSRF)) != 1 {
+	if subtle.ConstantTimeCompare([]byte(v.PostForm.Get("csrf")), []byte(v.session.CSRF)) != 1 {
 		return refused("this form is out of date: go back, load the page again, and send it once more")
 	}
 	return nil
