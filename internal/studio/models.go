@@ -77,11 +77,7 @@ func (m missing) Workers() int { return 1 }
 
 // add loads a model and uses it, and returns what computes it.
 func (s *Studio) add(ctx context.Context, m onnx.Model, runtime *onnx.Runtime, providers []onnx.Provider) (onnx.Provider, error) {
-	options := onnx.Options{Providers: providers}
-	if m.Role == onnx.Wav2Lip {
-		options.Threads = wav2lip.Threads()
-	}
-	session, err := m.Load(runtime, options)
+	session, err := m.Load(runtime, onnx.Options{Providers: providers, Threads: threads(m.Role)})
 	if err != nil {
 		return "", err
 	}
@@ -90,6 +86,17 @@ func (s *Studio) add(ctx context.Context, m onnx.Model, runtime *onnx.Runtime, p
 	}
 	s.sessions = append(s.sessions, session)
 	return session.Provider(), nil
+}
+
+// threads is what onnx.Options.Threads of a network best are.
+func threads(role onnx.Role) int {
+	switch role {
+	case onnx.Wav2Lip:
+		return wav2lip.Threads()
+	case onnx.FaceLandmarks:
+		return 1 // its layers are small: threads would wait for each other longer than they compute
+	}
+	return 0
 }
 
 // use has a network do what its role asks, unless it can't.
