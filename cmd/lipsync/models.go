@@ -43,23 +43,12 @@ func (c *addModelCommand) Run(ctx context.Context, s streams) error {
 	if err := studio.Try(ctx, role, session); err != nil {
 		return err
 	}
-	model, err := onnx.Add(c.Models, onnx.Model{Role: role, Licence: c.Licence, InputSize: inputSize(session)}, c.File)
+	model, err := onnx.Add(c.Models, onnx.Model{Role: role, Licence: c.Licence, InputSize: onnx.InputSize(session)}, c.File)
 	if err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(s.out, "The model of the role %s is now %s\n", role, model.Path())
 	return err
-}
-
-// inputSize is the side of the square pictures that a network takes, in pixels; 0
-// if that is no one size.
-func inputSize(session *onnx.Session) int {
-	for _, in := range session.Inputs() {
-		if s := in.Shape; len(s) == 4 && s[2] == s[3] {
-			return max(s[2], 0)
-		}
-	}
-	return 0
 }
 
 type checkModelsCommand struct {
@@ -122,16 +111,13 @@ func (c *checkModelsCommand) check(ctx context.Context, runtime *onnx.Runtime, m
 	if missing != nil {
 		return problem(missing)
 	}
-	session, err := runtime.Load(m.Path(), onnx.Options{Providers: c.Providers})
+	session, err := m.Load(runtime, onnx.Options{Providers: c.Providers})
 	if err != nil {
 		return problem(err)
 	}
 	defer session.Close()
 	found.Loads, found.Provider = true, session.Provider()
 	found.Inputs, found.Outputs = session.Inputs(), session.Outputs()
-	if size := inputSize(session); m.InputSize != 0 && m.InputSize != size {
-		return problem(fmt.Errorf("its input_size is %d, and models.json says %d", size, m.InputSize))
-	}
 	if err := studio.Try(ctx, m.Role, session); err != nil {
 		return problem(err)
 	}

@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+	"unicode"
 )
 
 // CatalogName is the name of the file in a folder of models that says what they are.
@@ -92,7 +94,14 @@ func (m Model) validateNames() error {
 	if m.File != filepath.Base(m.File) || !filepath.IsLocal(m.File) || m.File == "." || m.File == CatalogName {
 		return fmt.Errorf("%q cannot be the name of a model in the folder", m.File)
 	}
+	if !printable(m.File) || !printable(m.Licence) { // they are written to terminals and logs
+		return fmt.Errorf("%q or its licence %q has characters that cannot be shown", m.File, m.Licence)
+	}
 	return nil
+}
+
+func printable(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
 func (m Model) validate() error {

@@ -33,6 +33,9 @@ func TestParseCatalog(t *testing.T) {
 		{text: entry("wav2lip", "/etc/passwd", digest), fails: "cannot be the name"},
 		{text: entry("wav2lip", "b/a.onnx", digest), fails: "cannot be the name"},
 		{text: entry("wav2lip", "models.json", digest), fails: "cannot be the name"},
+		{text: entry("wav2lip", "a\\u001b[2J.onnx", digest), fails: "characters that cannot be shown"},
+		{text: strings.Replace(entry("wav2lip", "a.onnx", digest), "MIT", "M\\u001b]0;IT", 1), fails: "characters that cannot be shown"},
+		{text: strings.Replace(entry("wav2lip", "a.onnx", digest), "MIT", "© été", 1)},
 		{text: entry("wav2lip", "a.onnx", digest[2:]), fails: "64 hexadecimal digits"},
 		{text: entry("wav2lip", "a.onnx", strings.Repeat("z", 64)), fails: "64 hexadecimal digits"},
 		{text: strings.Replace(entry("wav2lip", "a.onnx", digest), `}]`, `, "input_size": -1}]`, 1), fails: "below 0"},
@@ -97,6 +100,9 @@ func TestAdd(t *testing.T) {
 	}
 	if _, err := Add(dir, Model{Role: FaceDetector}, file); err == nil || !strings.Contains(err.Error(), "give this file another") {
 		t.Errorf("a name that is taken: got %v", err)
+	}
+	if _, err := Add(dir, Model{Role: Wav2Lip, Licence: "\x1b[2J"}, file); err == nil {
+		t.Error("a licence that commands a terminal was added")
 	}
 	if _, err := Add(dir, Model{Role: "dancer"}, file); err == nil {
 		t.Error("a role that does not exist was added")

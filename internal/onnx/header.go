@@ -3,8 +3,6 @@ package onnx
 import (
 	"cmp"
 	"errors"
-	"strings"
-	"unicode"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
@@ -102,7 +100,7 @@ func appendInfo(list *[]Info, value []byte, except map[string]bool) error {
 	if err != nil || except[name] {
 		return err
 	}
-	if strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
+	if !printable(name) {
 		return errName // it would be written to terminals and logs
 	}
 	info, err := readType(kind)

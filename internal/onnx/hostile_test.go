@@ -60,7 +60,7 @@ func TestLoadRefuses(t *testing.T) {
 }
 
 // TestLoadOfCatalog: of a model in a folder, only the content that models.json
-// names is loaded.
+// names is loaded, and only if its pictures are as large as it says.
 func TestLoadOfCatalog(t *testing.T) {
 	dir := t.TempDir()
 	m, err := onnx.Add(dir, onnx.Model{Role: onnx.Wav2Lip}, write(t, product(onnx.Float32)))
@@ -72,6 +72,21 @@ func TestLoadOfCatalog(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Close()
+	for size, want := range map[int]string{0: "", 96: "", 128: "the model sized.onnx cannot be used: its input_size is 96, and models.json says 128"} {
+		file := filepath.Join(t.TempDir(), "sized.onnx")
+		onnxtest.AsItIs().Write(t, file)
+		sized, err := onnx.Add(t.TempDir(), onnx.Model{Role: onnx.Wav2Lip, InputSize: size}, file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := sized.Load(onnxtest.Runtime(t), onnx.Options{})
+		if err == nil {
+			s.Close()
+		}
+		if want == "" && err != nil || want != "" && (err == nil || err.Error() != want) {
+			t.Errorf("input_size %d: got %v, want %q", size, err, want)
+		}
+	}
 	product(onnx.Float16).Write(t, m.Path())
 	if s, err := m.Load(onnxtest.Runtime(t), onnx.Options{}); err == nil || !strings.Contains(err.Error(), "SHA-256 differs") {
 		t.Errorf("another content: got %v and %v", s, err)

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -38,8 +39,8 @@ func (m Model) compare(digest []byte) error {
 	return nil
 }
 
-// Load loads the model if its file is the one that models.json names. It reads it
-// once: what is compared is what is loaded.
+// Load loads the model if it is the one that models.json tells of. It reads the
+// file once: what is compared is what is loaded.
 func (m Model) Load(r *Runtime, o Options) (*Session, error) {
 	content, err := readModel(m.Path())
 	if err != nil {
@@ -49,7 +50,26 @@ func (m Model) Load(r *Runtime, o Options) (*Session, error) {
 	if err := m.compare(digest[:]); err != nil {
 		return nil, err
 	}
-	return r.load(m.File, content, o)
+	s, err := r.load(m.File, content, o)
+	if err != nil {
+		return nil, err
+	}
+	if size := InputSize(s); m.InputSize != 0 && m.InputSize != size {
+		reason := fmt.Sprintf("its input_size is %d, and %s says %d", size, CatalogName, m.InputSize)
+		return nil, errors.Join(&ModelError{File: m.File, Reason: reason}, s.Close())
+	}
+	return s, nil
+}
+
+// InputSize is the side of the square pictures that a network takes, in pixels; 0
+// if that is no one size.
+func InputSize(s *Session) int {
+	for _, in := range s.Inputs() {
+		if shape := in.Shape; len(shape) == 4 && shape[2] == shape[3] {
+			return max(shape[2], 0)
+		}
+	}
+	return 0
 }
 
 // Load reads a model. A file that cannot be used is a *ModelError.
