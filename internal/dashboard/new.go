@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -71,8 +72,8 @@ func (p *pages) createUpload(v *visit) error {
 	}
 	made, err := p.announce(v, lipsync.MediaKind(v.PostForm.Get("type")), size)
 	if err != nil {
-		status := statusOf(lipsync.CodeOf(err))
-		return v.json(status, map[string]string{"error": lipsync.MessageOf(err)})
+		told := v.problem(err)
+		return errors.Join(err, v.json(told.Status, map[string]string{"error": told.Message}))
 	}
 	return v.json(http.StatusOK, made)
 }

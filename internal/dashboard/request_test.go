@@ -1,7 +1,9 @@
 package dashboard
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"html"
 	"net/http"
 	"net/url"
@@ -185,6 +187,35 @@ func TestRates(t *testing.T) {
 	form := url.Values{"video": {"https://example.com/v"}, "audio": {"https://example.com/a"}}
 	for _, want := range []int{http.StatusSeeOther, http.StatusSeeOther, http.StatusTooManyRequests} {
 		h.send(t, "/dashboard/new", form).must(t, want)
+	}
+	h.service.ReadRate = 1
+	page, script := h.send(t, "/dashboard/new", form), answer{}
+	for range 2 {
+		script = h.send(t, "/dashboard/uploads", url.Values{"type": {"video"}, "size": {"5"}})
+	}
+	for _, late := range []answer{page, script} {
+		if late.must(t, http.StatusTooManyRequests); late.header.Get("Retry-After") != "60" {
+			t.Errorf("got Retry-After %q, want 60", late.header.Get("Retry-After"))
+		}
+	}
+}
+
+// broken is a store that takes no uploads.
+type broken struct{ lipsync.Store }
+
+func (broken) CreateUpload(context.Context, lipsync.Upload) error { return errors.New("the disk is full") }
+
+// TestBrokenUpload tells the log why a file can't be taken, and the person that it
+// can't.
+func TestBrokenUpload(t *testing.T) {
+	h := newHome(t)
+	h.signIn(t)
+	h.service.Store = broken{h.service.Store}
+	got := h.send(t, "/dashboard/uploads", url.Values{"type": {"video"}, "size": {"5"}})
+	got.must(t, http.StatusInternalServerError, `{"error":`)
+	h.Close() // a call is logged after it was answered
+	if said := h.log.String(); strings.Contains(got.body, "disk") || !strings.Contains(said, "level=ERROR") || !strings.Contains(said, "the disk is full") {
+		t.Errorf("answered %s, logged %s", got.body, said)
 	}
 }
 

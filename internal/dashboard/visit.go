@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"net/http"
 	"net/url"
 	"runtime/debug"
+	"strconv"
 	"time"
 
 	"lipsync/internal/lipsync"
@@ -142,8 +144,17 @@ type problem struct {
 
 // fail shows err. Only its public message leaves the house.
 func (v *visit) fail(err error) error {
-	p := problem{statusOf(lipsync.CodeOf(err)), lipsync.MessageOf(err)}
+	p := v.problem(err)
 	return v.show(p.Status, "problem", http.StatusText(p.Status), p)
+}
+
+// problem returns what to answer to err, and sets when to come back after too many
+// calls: in whole seconds, rounded up.
+func (v *visit) problem(err error) problem {
+	if e, ok := errors.AsType[*lipsync.Error](err); ok && e.Code == lipsync.RateLimited {
+		v.Header().Set("Retry-After", strconv.Itoa(max(1, int(math.Ceil(e.RetryAfter.Seconds())))))
+	}
+	return problem{statusOf(lipsync.CodeOf(err)), lipsync.MessageOf(err)}
 }
 
 // statusOf is the table from code to status.
