@@ -19,8 +19,7 @@ type requestPage struct {
 }
 
 func (p *pages) showRequest(v *visit) error {
-	// By its id alone: a request that another's reference id names is not meant.
-	r, output, err := p.service.Request(v.Context(), v.caller(), v.PathValue("id"))
+	r, output, err := p.request(v)
 	if err != nil {
 		return err
 	}
@@ -36,6 +35,16 @@ func (p *pages) showRequest(v *visit) error {
 	return v.show(http.StatusOK, "request", page.Name(), page)
 }
 
+// request returns what the path names, by its id alone: the service would take a
+// reference id, too.
+func (p *pages) request(v *visit) (r lipsync.Request, output *url.URL, err error) {
+	r, output, err = p.service.Request(v.Context(), v.caller(), v.PathValue("id"))
+	if err == nil && r.ID != v.PathValue("id") {
+		err = missing()
+	}
+	return r, output, err
+}
+
 // Name is what a person calls the request.
 func (r requestPage) Name() string {
 	if r.ReferenceID != "" {
@@ -47,14 +56,14 @@ func (r requestPage) Name() string {
 // cancel stops a request, and leads back to it. One that finished meanwhile is
 // no failure: the page shows how.
 func (p *pages) cancel(v *visit) error {
-	r, err := p.service.Cancel(v.Context(), v.caller(), v.PathValue("id"))
-	id := r.ID
-	if lipsync.CodeOf(err) == lipsync.Finished {
-		id = v.PathValue("id")
-	} else if err != nil {
+	r, _, err := p.request(v)
+	if err != nil {
 		return err
 	}
-	return v.leadTo(p.root + "/requests/" + url.PathEscape(id))
+	if _, err := p.service.Cancel(v.Context(), v.caller(), r.ID); err != nil && lipsync.CodeOf(err) != lipsync.Finished {
+		return err
+	}
+	return v.leadTo(p.root + "/requests/" + r.ID)
 }
 
 // hint says what to do about a failure. Its sentences are those of the domain, or

@@ -108,6 +108,24 @@ func TestOthersRequest(t *testing.T) {
 	}
 }
 
+// TestByID finds requests by nothing but their ids, spelled as they are.
+func TestByID(t *testing.T) {
+	h := newHome(t)
+	h.signIn(t)
+	c := h.caller(t, account)
+	const free = "6ba7b810-9dad-11d1-80b4-00c04fd430c8"
+	id := h.add(t, c, "ref one")
+	h.add(t, c, free)
+	for _, name := range []string{"ref%20one", free, strings.ToUpper(id)} {
+		path := "/dashboard/requests/" + name
+		h.get(t, path).must(t, http.StatusNotFound)
+		h.send(t, path+"/cancel", nil).must(t, http.StatusNotFound)
+	}
+	if r, _, err := h.service.Request(t.Context(), c, id); err != nil || r.Status != lipsync.Queued {
+		t.Errorf("got %v, %v, want it queued", r.Status, err)
+	}
+}
+
 // TestNew sends two files as the script does, and the form that names them.
 func TestNew(t *testing.T) {
 	h := newHome(t)
