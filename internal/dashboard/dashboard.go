@@ -118,17 +118,32 @@ func (p *pages) private() []route {
 
 func (p *pages) mount() {
 	for _, r := range []route{
-		{"GET /{$}", func(v *visit) error { return v.leadTo(p.root) }},
+		{"GET /{$}", p.leads("")},
+		{"GET /dashboard/{$}", p.leads("")},
+		{"GET /dashboard/settings", p.leads("/settings/keys")},
 		{"GET /dashboard/sign-in", p.signIn},
 		{"GET /dashboard/signed-out", p.signedOut},
 		{"GET /dashboard/static/{name}", p.static},
-		{"/", func(*visit) error { return missing() }},
+		{"/", p.lost},
 	} {
 		p.handle(r)
 	}
 	for _, r := range p.private() {
 		p.handle(route{r.pattern, p.signedIn(r.handler)})
 	}
+}
+
+// leads returns what leads to the page of the path, after the root.
+func (p *pages) leads(path string) handler {
+	return func(v *visit) error { return v.leadTo(p.root + path) }
+}
+
+// lost says that there is no such page, with the menu for who is signed in.
+func (p *pages) lost(v *visit) (err error) {
+	if v.session, err = v.resume(); err != nil {
+		return err
+	}
+	return missing()
 }
 
 // handle puts a route in its place, after the prefix.

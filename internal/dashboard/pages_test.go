@@ -53,7 +53,9 @@ func TestEveryPage(t *testing.T) {
 			t.Errorf("%s: %d bytes in %v, want at most 60000 in a page, a style sheet, a script and an icon", path, weight, files)
 		}
 	}
-	h.get(t, "/dashboard/nowhere").must(t, http.StatusNotFound, "Not found")
+	h.get(t, "/dashboard/nowhere").must(t, http.StatusNotFound, "Not found", "Sign out", "/dashboard/usage")
+	h.get(t, "/dashboard/").mustLead(t, "/dashboard")
+	h.get(t, "/dashboard/settings").mustLead(t, "/dashboard/settings/keys")
 	for _, got := range []answer{
 		h.do(t, http.MethodPost, "/dashboard", nil), h.do(t, http.MethodDelete, "/dashboard/new", nil), h.get(t, "/dashboard//new"),
 	} {

@@ -118,10 +118,12 @@ func TestPrefix(t *testing.T) {
 	if to := h.do(t, http.MethodPost, "/api/dashboard/new", form).header.Get("Location"); !strings.HasPrefix(to, "/api/dashboard/requests/") {
 		t.Errorf("a new request leads to %s", to)
 	}
-	for _, path := range []string{"/dashboard", "/dashboard/new", "/api", "/api/dashboard/"} {
+	for _, path := range []string{"/dashboard", "/dashboard/new", "/api"} {
 		h.get(t, path).must(t, http.StatusNotFound)
 	}
 	h.get(t, "/").mustLead(t, "/api/dashboard")
+	h.get(t, "/api/dashboard/").mustLead(t, "/api/dashboard")
+	h.get(t, "/api/dashboard/settings").mustLead(t, "/api/dashboard/settings/keys")
 }
 
 // TestProviderInBrowser signs out by a form that leads to another site and back,
