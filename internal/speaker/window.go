@@ -9,11 +9,11 @@ import (
 )
 
 // A window is scored by itself, so that no more looks at a face than a window's
-// are kept, however long it is seen. Each begins two margins before the end of
-// the one before.
+// are kept, however long it is seen. Each begins before the end of the one before:
+// near its ends a network knows little of what comes before or after.
 const (
 	windowTicks = 100 // at most
-	margin      = 10  // ticks for which what comes after them is needed
+	shared      = 20  // by two windows
 )
 
 // Window is how the face of a track looks over some ticks.
@@ -21,8 +21,7 @@ type Window struct {
 	track   int32
 	from    int // the first tick
 	crops   []*crop
-	told    int  // ticks at its beginning that the window before tells of
-	more    bool // another one tells of its last margin
+	known   int  // ticks at its beginning that the window before has, too
 	company bool // another face is seen meanwhile
 }
 
@@ -50,18 +49,17 @@ func (l *look) gather(from, to int, company bool) (complete []*Window) {
 
 // next returns the window to go on with after a full one.
 func (w *Window) next(company bool) *Window {
-	w.more = true
-	kept := windowTicks - 2*margin
-	return &Window{track: w.track, from: w.from + kept, crops: slices.Clone(w.crops[kept:]), told: margin, company: company}
+	kept := windowTicks - shared
+	return &Window{track: w.track, from: w.from + kept, crops: slices.Clone(w.crops[kept:]), known: shared, company: company}
 }
 
 // to is the tick after the last.
 func (w *Window) to() int { return w.from + len(w.crops) }
 
 // ready adds the window to those that are complete, if it is worth a score: of
-// someone who is alone there is nothing to tell.
+// someone who is alone there is nothing to tell, and of what is known nothing new.
 func (w *Window) ready(complete []*Window) []*Window {
-	if w == nil || !w.company {
+	if w == nil || !w.company || len(w.crops) == w.known {
 		return complete
 	}
 	return append(complete, w)
@@ -94,24 +92,27 @@ func (c *Cast) Score(ctx context.Context, windows <-chan *Window, sound *Cepstra
 	return nil
 }
 
-// keep keeps the scores of the ticks that the window tells of.
+// keep keeps the scores of a window. Where the one before has scores, too, they
+// go over to the new ones step by step.
 func (c *Cast) keep(w *Window, values []float32) {
 	s := c.scores[w.track]
 	if s == nil {
 		s = &scores{from: w.from}
 		c.scores[w.track] = s
 	}
-	for s.from+len(s.values) < w.from+w.told {
+	for s.from+len(s.values) < w.from {
 		s.values = append(s.values, unscored)
 	}
-	if w.more {
-		values = values[:len(values)-margin]
-	}
-	for _, v := range values[w.told:] {
+	both := s.values[w.from-s.from:]
+	for i, v := range values {
 		if v != v { // not a number
 			v = unscored
 		}
-		s.values = append(s.values, v)
+		if i < len(both) {
+			both[i] += (v - both[i]) * float32(i+1) / float32(len(both)+1)
+		} else {
+			s.values = append(s.values, v)
+		}
 	}
 }
 

@@ -1,0 +1,45 @@
+package speaker
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"lipsync/internal/face"
+	"lipsync/internal/face/facetest"
+)
+
+// TestKeep checks that scores go over from one window to the next, and that what
+// no window tells of, or what is not a number, is as if no one spoke.
+func TestKeep(t *testing.T) {
+	c, window := New(25, nil), func(score float32) []float32 { return slices.Repeat([]float32{score}, windowTicks) }
+	odd := window(21)
+	odd[50] = float32(math.NaN())
+	c.keep(&Window{from: 10}, window(0))
+	c.keep(&Window{from: 90}, odd)
+	c.keep(&Window{from: 200}, window(5))
+	for tick, want := range map[int]float32{
+		9: unscored, 10: 0, 89: 0, 90: 1, 99: 10, 109: 20, 110: 21, 139: 21, 140: unscored, 189: 21, 190: unscored, 199: unscored, 200: 5, 299: 5, 300: unscored,
+	} {
+		if got := c.score(0, tick); math.Abs(float64(got-want)) > 1e-4 {
+			t.Errorf("tick %d: got %g, want %g", tick, got, want)
+		}
+	}
+}
+
+// TestNothingNew checks that a window that holds only what the one before does is
+// not scored again.
+func TestNothingNew(t *testing.T) {
+	faces := []face.Face{faceAt(0, 50, 40, 20), faceAt(1, 150, 40, 20)}
+	for _, test := range []struct{ frames, complete, left int }{
+		{windowTicks - 1, 0, 2}, {windowTicks, 2, 0}, {windowTicks + 1, 2, 2}, {2*windowTicks - shared, 4, 0},
+	} {
+		c, complete := New(25, &Network{}), 0
+		for range test.frames {
+			complete += len(c.Add(facetest.Wall(200, 100), faces, false))
+		}
+		if left := len(c.End()); complete != test.complete || left != test.left {
+			t.Errorf("%d frames: %d windows and %d at the end, want %d and %d", test.frames, complete, left, test.complete, test.left)
+		}
+	}
+}
