@@ -75,9 +75,6 @@ var scenes = []struct {
 	{"in step", "25", own, []string{man, manAstray}, []int{0}},
 }
 
-// around a change of speaker, in seconds, either is right.
-const around = .3
-
 func TestScenes(t *testing.T) {
 	finder, err := face.NewFinder(t.Context(), nil, nil)
 	if err != nil {
@@ -207,11 +204,12 @@ func (w *watched) observe(t *testing.T, finder face.Finder, cast *Cast, windows 
 	close(windows)
 }
 
-// judge wants who speaks to be in the right panel in 95 of 100 frames.
+// judge wants who speaks to be in the right panel in 95 of 100 frames, all counted:
+// also those of a pause between two turns, where no one is heard nor moves the lips
+// (after the first of the short turns there are ten).
 func judge(t *testing.T, w watched, panels int, want []int) {
 	t.Helper()
-	fps, n := w.info.Video.Rate.Float(), len(w.places)
-	right, all := 0, 0
+	n, right := len(w.places), 0
 	var got strings.Builder
 	for i, places := range w.places {
 		panel := -1
@@ -221,17 +219,12 @@ func judge(t *testing.T, w watched, panels int, want []int) {
 		if i%(n/40) == 0 {
 			fmt.Fprint(&got, panel)
 		}
-		from := want[int(max(float64(i)-around*fps, 0))*len(want)/n]
-		to := want[int(min(float64(i)+around*fps, float64(n-1)))*len(want)/n]
-		if from == to {
-			all++
-			if panel == from {
-				right++
-			}
+		if panel == want[i*len(want)/n] {
+			right++
 		}
 	}
-	t.Logf("right in %d of %d frames: %s", right, all, got.String())
-	if float64(right) < .95*float64(all) || all < n/2 {
-		t.Errorf("right in %d of %d frames, want 95 %%", right, all)
+	t.Logf("right in %d of %d frames: %s", right, n, got.String())
+	if float64(right) < .95*float64(n) {
+		t.Errorf("right in %d of %d frames, want 95 %%", right, n)
 	}
 }

@@ -46,8 +46,10 @@ const (
 	// What counts, each of 1 at most.
 	motionToo = .3  // where the network tells, too
 	agreement = .7  // of motion and voice over a while, where the mouth moves
-	hushed    = .05 // motion while no one is heard
+	hushed    = .05 // motion and what the network tells while no one is heard
 	largeness = .02 // being the largest
+
+	alike = .9 // sizes of faces are, by this: they err by some per cent
 )
 
 // scoring returns the network's score of a track in a frame of the shot; nil
@@ -58,14 +60,14 @@ type scoring func(track int32, frame int) float32
 func (s *shot) weigh(v voice, score scoring) {
 	largest := s.largest()
 	for _, t := range s.tracks {
-		t.lively = t.liveliness(s.fps)
+		t.lively, t.usual = t.liveliness(s.fps), smooth.Quantile(t.size, .5)
 	}
 	for _, t := range s.tracks {
 		with, upstaged := t.agreement(v, s.fps), s.upstaged(t)
 		t.evidence = make([]float32, len(t.lively))
 		for i, l := range t.lively {
 			k := t.from + i
-			size := t.size[i] / max(largest[k], 1e-9)
+			size := min(t.size[i]/max(alike*largest[k], 1e-9), 1)
 			var e float32
 			switch {
 			case v == nil:
@@ -74,7 +76,7 @@ func (s *shot) weigh(v voice, score scoring) {
 				e = l*(v[k]+hushed) + agreement*l*with[i]
 			default:
 				p := min(max((score(t.number, k)-mute)/(speaking-mute), 0), 1)
-				e = p + motionToo*l*(v[k]+hushed) + agreement*l*with[i]
+				e = (p+motionToo*l)*(v[k]+hushed) + agreement*l*with[i]
 			}
 			if e += largeness * size; e == e { // where the size is not a number, there is none
 				t.evidence[i] = e / float32(s.fps)

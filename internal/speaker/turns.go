@@ -1,6 +1,7 @@
 package speaker
 
 import (
+	"cmp"
 	"slices"
 
 	"lipsync/internal/speech"
@@ -42,6 +43,7 @@ type track struct {
 	from     int
 	present  []bool
 	size     []float32
+	usual    float32   // size
 	motion   []float32 // of the mouth
 	lively   []float32 // how much it moves around each frame, 0 to 1
 	evidence []float32 // that it speaks, by frame
@@ -94,7 +96,7 @@ type path struct {
 // isn't seen. It is the sequence of most evidence less costs (Viterbi 1967).
 func (s *shot) turns() []int32 {
 	steps := make([][]path, s.frames)
-	var near []*track
+	var near []*track // the larger first: they win where nothing else decides
 	var last []path
 	next, moment := 0, int(patience*s.fps)
 	for k := range steps {
@@ -102,6 +104,7 @@ func (s *shot) turns() []int32 {
 			near = append(near, s.tracks[next])
 		}
 		near = slices.DeleteFunc(near, func(t *track) bool { return t.to()+moment <= k })
+		slices.SortStableFunc(near, func(a, b *track) int { return cmp.Compare(b.usual, a.usual) })
 		last = s.step(k, near, last)
 		steps[k] = last
 	}
