@@ -8,8 +8,8 @@ const (
 	TimeToLive   = "ttl"
 
 	// OpenIndex is a sparse index with every attribute, of what waits for
-	// something: requests that are not final, uploads that expire; and of each
-	// account's requests by their status.
+	// something: requests that are not final, uploads that expire; and of the
+	// requests of each account and reference id by their status.
 	OpenIndex     = "open"
 	OpenPartition = "open"
 	OpenSort      = "openAt"

@@ -61,10 +61,10 @@ func counterKey(account, referenceID string) item { return key(list(account, ref
 // openRequests is the partition of the index that has what is not final.
 const openRequests = "request"
 
-// withStatus is the partition of the index that has an account's requests of one
-// status.
-func withStatus(account string, status lipsync.Status) string {
-	return "account/" + digest(account) + "/" + string(status)
+// withStatus is the partition of the index that has what is of one status in the
+// list of an account or reference id.
+func withStatus(account, referenceID string, status lipsync.Status) string {
+	return list(account, referenceID) + "/" + string(status)
 }
 
 // items returns the request by its id, and then as the lists have it.
@@ -74,13 +74,18 @@ func (r *stored) items() []item {
 		byID[OpenPartition] = text(openRequests)
 		byID[OpenSort] = text(padded(r.CreatedAt.UnixMicro()) + "/" + r.ID)
 	}
-	entry := with(encode(r.listed()), key(list(r.Account, ""), padded(r.Seq)))
-	entry[OpenPartition], entry[OpenSort] = text(withStatus(r.Account, r.Status)), text(padded(r.Seq))
-	all := []item{byID, entry}
+	all := []item{byID, r.entry("", r.Seq)}
 	if r.ReferenceID != "" {
-		all = append(all, with(encode(r.listed()), key(list(r.Account, r.ReferenceID), padded(r.referenceSeq))))
+		all = append(all, r.entry(r.ReferenceID, r.referenceSeq))
 	}
 	return all
+}
+
+// entry returns the request as it is at the place in a list.
+func (r *stored) entry(referenceID string, place int64) item {
+	i := with(encode(r.listed()), key(list(r.Account, referenceID), padded(place)))
+	i[OpenPartition], i[OpenSort] = text(withStatus(r.Account, referenceID, r.Status)), text(padded(r.Seq))
+	return i
 }
 
 func decodeRequest(i item) (r stored, err error) {
@@ -138,24 +143,13 @@ func (s *Store) List(ctx context.Context, account, referenceID string, offset in
 
 // ByStatus implements lipsync.Requests.
 func (s *Store) ByStatus(ctx context.Context, account string, status lipsync.Status, referenceID string, before int64, limit int) ([]lipsync.Request, error) {
-	if referenceID == "" {
-		return decodeRequests(s.query(ctx, limit, &dynamodb.QueryInput{
-			IndexName:              aws.String(OpenIndex),
-			KeyConditionExpression: aws.String("#open = :list AND #openAt < :before"),
-			ExpressionAttributeValues: item{
-				":list": text(withStatus(account, status)), ":before": text(padded(before)),
-			},
-			ScanIndexForward: aws.Bool(false),
-		}))
-	}
 	return decodeRequests(s.query(ctx, limit, &dynamodb.QueryInput{
-		KeyConditionExpression: aws.String("#pk = :list AND #sk < :end"),
-		FilterExpression:       aws.String("#status = :status AND #seq < :before"),
+		IndexName:              aws.String(OpenIndex),
+		KeyConditionExpression: aws.String("#open = :list AND #openAt < :before"),
 		ExpressionAttributeValues: item{
-			":list": text(list(account, referenceID)), ":end": text("a"), // after all numbers, before the total
-			":status": text(string(status)), ":before": number(before),
+			":list": text(withStatus(account, referenceID, status)), ":before": text(padded(before)),
 		},
-		ConsistentRead: aws.Bool(true), ScanIndexForward: aws.Bool(false),
+		ScanIndexForward: aws.Bool(false),
 	}))
 }
 

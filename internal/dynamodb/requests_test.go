@@ -2,6 +2,7 @@ package dynamodb_test
 
 import (
 	"fmt"
+	"math"
 	"net/http"
 	"strings"
 	"testing"
@@ -41,6 +42,31 @@ func TestLongPage(t *testing.T) {
 		if want := fmt.Sprint(n - i); r.ID != want {
 			t.Fatalf("place %d: got request %s, want %s", i, r.ID, want)
 		}
+	}
+}
+
+// TestByStatusReadsItsPage looks for the oldest of many requests of a reference id,
+// the only one of its status.
+func TestByStatusReadsItsPage(t *testing.T) {
+	now := time.Unix(1_800_000_000, 0)
+	var w wire
+	s := openWire(t, &w)
+	for i := range 20 {
+		r := lipsync.Request{ID: fmt.Sprint(i), Account: "a", ReferenceID: "x", Status: lipsync.Queued, CreatedAt: now}
+		if _, _, err := s.Create(t.Context(), r, nil, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := s.Cancel(t.Context(), "0", now, lipsync.Canceled); err != nil {
+		t.Fatal(err)
+	}
+	w.take()
+	got, err := s.ByStatus(t.Context(), "a", lipsync.Failed, "x", math.MaxInt64, 2)
+	if err != nil || len(got) != 1 || got[0].ID != "0" {
+		t.Errorf("got %v (%v), want request 0", got, err)
+	}
+	if got := fmt.Sprint(w.take()); got != "[Query]" {
+		t.Errorf("got the calls %s, want one", got)
 	}
 }
 

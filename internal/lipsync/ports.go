@@ -44,8 +44,7 @@ type Requests interface {
 	// ByStatus returns the account's requests that have the status, newest first:
 	// those with a Seq under before, at most limit of them, and only those with
 	// the reference id, if it is not "". What changed a moment ago may be missing,
-	// or still be there. Cost depends on limit, and on how many requests have the
-	// reference id.
+	// or still be there. Cost depends on limit alone.
 	ByStatus(ctx context.Context, account string, status Status, referenceID string, before int64, limit int) ([]Request, error)
 
 	// Usage returns a Day for each of the last days (UTC) up to the one of now,
