@@ -23,35 +23,44 @@ func document(t testing.TB) []byte {
 // everyPage are the paths of all pages but a request's.
 var everyPage = []string{"/dashboard", "/dashboard/new", "/dashboard/usage", "/dashboard/api", "/dashboard/settings/keys"}
 
-// TestEveryPage looks for what all pages have in common.
+var (
+	loads  = regexp.MustCompile(`(?:src|href)="(/dashboard/static/[^"]+)"`)
+	inline = regexp.MustCompile(`(?i)<style|<script>|\sstyle=|\son[a-z]+=|javascript:`)
+)
+
+// wantPage looks for what all pages have in common.
+func (h *home) wantPage(t *testing.T, path string) {
+	t.Helper()
+	got := h.get(t, path)
+	for name, want := range map[string]string{
+		"Content-Security-Policy": newPolicy(nil, nil), "X-Frame-Options": "DENY", "X-Content-Type-Options": "nosniff",
+		"Referrer-Policy": "same-origin", "Cache-Control": "no-store", "Content-Type": "text/html; charset=utf-8",
+	} {
+		if got.header.Get(name) != want {
+			t.Errorf("%s: %s: got %q, want %q", path, name, got.header.Get(name), want)
+		}
+	}
+	if found := inline.FindString(got.body); found != "" {
+		t.Errorf("%s: %q is inline", path, found)
+	}
+	weight, files := len(got.body), map[string]bool{}
+	for _, found := range loads.FindAllStringSubmatch(got.body, -1) {
+		if !files[found[1]] {
+			files[found[1]] = true
+			weight += len(h.get(t, found[1]).body)
+		}
+	}
+	if len(files) != 3 || weight > 60_000 {
+		t.Errorf("%s: %d bytes in %v, want at most 60000 in a page, a style sheet, a script and an icon", path, weight, files)
+	}
+}
+
 func TestEveryPage(t *testing.T) {
 	h := newHome(t)
+	h.wantPage(t, "/dashboard/sign-in")
 	h.signIn(t)
-	loads := regexp.MustCompile(`(?:src|href)="(/dashboard/static/[^"]+)"`)
-	inline := regexp.MustCompile(`(?i)<style|<script>|\sstyle=|\son[a-z]+=|javascript:`)
-	for _, path := range append(everyPage, "/dashboard/sign-in", "/dashboard/signed-out", "/dashboard/nowhere", "/dashboard/requests/unknown") {
-		got := h.get(t, path)
-		for name, want := range map[string]string{
-			"Content-Security-Policy": newPolicy(nil, nil), "X-Frame-Options": "DENY", "X-Content-Type-Options": "nosniff",
-			"Referrer-Policy": "same-origin", "Cache-Control": "no-store", "Content-Type": "text/html; charset=utf-8",
-		} {
-			if got.header.Get(name) != want {
-				t.Errorf("%s: %s: got %q, want %q", path, name, got.header.Get(name), want)
-			}
-		}
-		if found := inline.FindString(got.body); found != "" {
-			t.Errorf("%s: %q is inline", path, found)
-		}
-		weight, files := len(got.body), map[string]bool{}
-		for _, found := range loads.FindAllStringSubmatch(got.body, -1) {
-			if !files[found[1]] {
-				files[found[1]] = true
-				weight += len(h.get(t, found[1]).body)
-			}
-		}
-		if len(files) != 3 || weight > 60_000 {
-			t.Errorf("%s: %d bytes in %v, want at most 60000 in a page, a style sheet, a script and an icon", path, weight, files)
-		}
+	for _, path := range append(everyPage, "/dashboard/signed-out", "/dashboard/nowhere", "/dashboard/requests/unknown") {
+		h.wantPage(t, path)
 	}
 	h.get(t, "/dashboard/nowhere").must(t, http.StatusNotFound, "Not found", "Sign out", "/dashboard/usage")
 	h.get(t, "/dashboard/").mustLead(t, "/dashboard")

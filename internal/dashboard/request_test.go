@@ -221,7 +221,9 @@ func TestRates(t *testing.T) {
 // broken is a store that takes no uploads.
 type broken struct{ lipsync.Store }
 
-func (broken) CreateUpload(context.Context, lipsync.Upload) error { return errors.New("the disk is full") }
+func (broken) CreateUpload(context.Context, lipsync.Upload) error {
+	return errors.New("the disk is full")
+}
 
 // TestBrokenUpload tells the log why a file can't be taken, and the person that it
 // can't.

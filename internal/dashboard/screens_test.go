@@ -22,12 +22,14 @@ var screens = flag.String("screens", "", "folder to write pictures of all pages 
 // is wider than its window, too heavy, or hard to use for some people: by axe-core, if
 // LIPSYNC_AXE is the path of its script.
 func TestScreens(t *testing.T) {
-	empty, full := newHome(t), newHome(t)
+	empty, full, strange := newHome(t), newHome(t), newHome(t)
 	paths := full.seed(t)
 	a := album{t: t, b: browsertest.New(t), axe: readAxe(t)}
 	for _, a.scheme = range []string{"light", "dark"} {
 		for _, a.width = range []int64{390, 1280} {
 			a.b.Look(a.width, a.scheme)
+			a.b.Open(strange.URL + "/dashboard/sign-in?token=x")
+			a.look("sign-in")
 			a.b.Open(empty.URL + empty.newLink(t))
 			for _, path := range everyPage {
 				a.b.Open(empty.URL + path)
@@ -132,7 +134,7 @@ func screen(t *testing.T, b *browsertest.Browser, path string) {
 func (h *home) seed(t testing.TB) map[string]string {
 	t.Helper()
 	c := h.caller(t, account)
-	pages := map[string]string{"sign-in": "/dashboard/sign-in?token=x", "missing": "/dashboard/x"}
+	pages := map[string]string{"signed-out": "/dashboard/signed-out", "missing": "/dashboard/x"}
 	long := strings.Repeat("wide", 60)
 	if _, _, err := h.service.CreateKey(t.Context(), account, long, 0); err != nil {
 		t.Fatal(err)

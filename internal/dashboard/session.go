@@ -79,10 +79,20 @@ func (v *visit) begin(who Person) error {
 	return nil
 }
 
+// cookieName is that of the session's cookie. Browsers don't keep the ports of a
+// host apart, and this machine may have several homes.
+func (v *visit) cookieName() string {
+	base := v.pages.base(v.Request)
+	if port := base.Port(); port != "" && plainLoopback(base) {
+		return cookieName + "_" + port
+	}
+	return cookieName
+}
+
 // setCookie keeps the session in the browser for so many seconds; -1 drops it.
 func (v *visit) setCookie(value string, maxAge int) {
 	http.SetCookie(v, &http.Cookie{
-		Name: cookieName, Value: value, Path: v.pages.root, MaxAge: maxAge,
+		Name: v.cookieName(), Value: value, Path: v.pages.root, MaxAge: maxAge,
 		HttpOnly: true, Secure: !plainLoopback(v.pages.base(v.Request)), SameSite: http.SameSiteLaxMode,
 	})
 }
@@ -99,7 +109,7 @@ func plainLoopback(base *url.URL) bool {
 
 // resume returns the session that the call's cookie holds, nil if none is good.
 func (v *visit) resume() (*session, error) {
-	cookie, err := v.Cookie(cookieName)
+	cookie, err := v.Cookie(v.cookieName())
 	if err != nil {
 		return nil, nil
 	}

@@ -18,6 +18,7 @@ func TestSignIn(t *testing.T) {
 	h.do(t, http.MethodHead, link, nil).must(t, http.StatusForbidden)
 	h.get(t, link).mustLead(t, "/dashboard")
 	h.get(t, "/dashboard").must(t, http.StatusOK, "No requests yet")
+	h.get(t, link).mustLead(t, "/dashboard") // who is in needs no link
 
 	h.browser = h.newBrowser(t)
 	h.get(t, link).must(t, http.StatusForbidden, "used already")
@@ -35,6 +36,15 @@ func TestOldLink(t *testing.T) {
 	h.clock.Advance(LinkLife)
 	h.get(t, old).must(t, http.StatusForbidden, "older than 10 minutes")
 	h.signIn(t)
+}
+
+// TestNeighbors signs in to two homes on one machine, by one browser.
+func TestNeighbors(t *testing.T) {
+	here, there := newHome(t), newHome(t)
+	there.browser = here.browser
+	here.signIn(t)
+	there.signIn(t)
+	here.get(t, "/dashboard").must(t, http.StatusOK)
 }
 
 // TestOneWinner has many use one link at once.
@@ -96,7 +106,7 @@ func TestForgedCookie(t *testing.T) {
 	h := newHome(t)
 	h.signIn(t)
 	address, _ := url.Parse(h.URL + "/dashboard")
-	good := h.browser.Jar.Cookies(address)[0].Value
+	good := h.browser.Jar.Cookies(address)[0]
 	stranger, err := NewSealer([32]byte{1}, cookieName)
 	if err != nil {
 		t.Fatal(err)
@@ -110,21 +120,25 @@ func TestForgedCookie(t *testing.T) {
 			return 'B'
 		}
 		return 'A'
-	}, good)
-	for _, value := range []string{"", "x", forged, good[1:], flipped} {
-		h.browser.Jar.SetCookies(address, []*http.Cookie{{Name: cookieName, Value: value, Path: Root}})
+	}, good.Value)
+	for _, value := range []string{"", "x", forged, good.Value[1:], flipped} {
+		h.browser.Jar.SetCookies(address, []*http.Cookie{{Name: good.Name, Value: value, Path: Root}})
 		h.get(t, "/dashboard").mustLead(t, "/dashboard/sign-in")
 	}
 }
 
 // TestCookie looks where a session's cookie may travel unencrypted: on this machine
-// alone.
+// alone, where it has the port in its name.
 func TestCookie(t *testing.T) {
-	for address, secure := range map[string]bool{
-		"http://127.0.0.1:8080": false, "http://localhost": false, "http://[::1]:1": false,
-		"http://192.0.2.1": true, "http://example.com": true, "http://localhost.example.com": true,
-		"https://localhost": true, "https://example.com": true,
+	for address, want := range map[string]string{
+		"http://127.0.0.1:8080": "lipsync_session_8080", "http://localhost": "lipsync_session", "http://[::1]:1": "lipsync_session_1",
+		"http://192.0.2.1:80": "", "http://example.com": "", "http://localhost.example.com": "",
+		"https://localhost": "", "https://example.com": "",
 	} {
+		secure := want == ""
+		if secure {
+			want = "lipsync_session"
+		}
 		h := newHome(t)
 		var err error
 		if h.public, err = url.Parse(address); err != nil {
@@ -133,7 +147,7 @@ func TestCookie(t *testing.T) {
 		w := httptest.NewRecorder()
 		h.handler(t).ServeHTTP(w, httptest.NewRequest(http.MethodGet, h.newLink(t), nil))
 		c := w.Result().Cookies()[0]
-		if c.Secure != secure || !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.Path != Root || c.MaxAge != 12*60*60 {
+		if c.Name != want || c.Secure != secure || !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.Path != Root || c.MaxAge != 12*60*60 {
 			t.Errorf("%s: got %+v", address, c)
 		}
 	}

@@ -24,6 +24,9 @@ func (p *pages) signIn(v *visit) error {
 	case "":
 		return v.leadTo(p.root)
 	case lipsync.Unauthorized:
+		if s, _ := v.resume(); s != nil { // they are in: what was no good is not needed
+			return v.leadTo(p.root)
+		}
 		return errors.Join(errors.Unwrap(err), v.showSignIn(http.StatusForbidden, lipsync.MessageOf(err))) // the cause is for the log
 	default:
 		const sorry = "Signing in doesn’t work just now. The fault is not yours: try again in a moment."
