@@ -72,7 +72,10 @@ func New(service *lipsync.Service, o Options) (http.Handler, error) {
 	if p.reference, err = parseDocument(o.Document); err != nil {
 		return nil, err
 	}
-	if p.sealer, err = NewSealer(o.Secret, cookieName); err != nil {
+	if p.sealer, err = NewSealer(o.Secret, sessionCookie); err != nil {
+		return nil, err
+	}
+	if p.wanted, err = NewSealer(o.Secret, wantedCookie); err != nil {
 		return nil, err
 	}
 	p.mount()
@@ -84,7 +87,8 @@ type pages struct {
 	Options
 	service   *lipsync.Service
 	views     views
-	sealer    Sealer
+	sealer    Sealer // of sessions
+	wanted    Sealer // of pages that nobody was signed in for
 	mux       *http.ServeMux
 	root      string // of the paths of all pages, as browsers see them
 	policy    string // of what pages may load and do

@@ -31,7 +31,7 @@ func FuzzFilter(f *testing.F) {
 
 // FuzzCookie opens cookies that nobody sealed, and one that was.
 func FuzzCookie(f *testing.F) {
-	s, err := NewSealer([32]byte{7}, cookieName)
+	s, err := NewSealer([32]byte{7}, sessionCookie)
 	if err != nil {
 		f.Fatal(err)
 	}

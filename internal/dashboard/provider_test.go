@@ -66,7 +66,9 @@ func TestProvider(t *testing.T) {
 		t.Error("the page tells the cause")
 	}
 	p.err = nil
-	h.get(t, "/api/dashboard/sign-in?name=x").mustLead(t, "/api/dashboard")
+	h.get(t, "/api/dashboard/usage").mustLead(t, "/api/dashboard/sign-in")
+	h.get(t, "/api/dashboard/sign-in").mustLead(t, "http://provider.example.com/login")
+	h.get(t, "/api/dashboard/sign-in?name=x").mustLead(t, "/api/dashboard/usage")
 	h.get(t, "/api/dashboard/settings/keys").must(t, http.StatusOK, "<strong>x</strong>")
 	form := url.Values{"csrf": {csrfInput.FindStringSubmatch(h.get(t, "/api/dashboard/new").body)[1]}}
 	h.do(t, http.MethodPost, "/api/dashboard/sign-out", form).mustLead(t, "http://provider.example.com/logout")

@@ -16,9 +16,12 @@ import (
 	"lipsync/internal/lipsync"
 )
 
+const sessionLife = 12 * time.Hour
+
+// The cookies' names.
 const (
-	sessionLife = 12 * time.Hour
-	cookieName  = "lipsync_session"
+	sessionCookie = "lipsync_session"
+	wantedCookie  = "lipsync_wanted" // the page that nobody was signed in for
 )
 
 // session is what the cookie of a person who signed in holds.
@@ -75,27 +78,30 @@ func (v *visit) begin(who Person) error {
 	if err != nil {
 		return err
 	}
-	v.setCookie(sealed, int(sessionLife.Seconds()))
+	v.setCookie(sessionCookie, v.pages.root, sealed, sessionLife)
 	return nil
 }
 
-// cookieName is that of the session's cookie. Browsers don't keep the ports of a
+// cookieName is what a browser knows a cookie by. It doesn't keep the ports of a
 // host apart, and this machine may have several homes.
-func (v *visit) cookieName() string {
+func (v *visit) cookieName(name string) string {
 	base := v.pages.base(v.Request)
 	if port := base.Port(); port != "" && plainLoopback(base) {
-		return cookieName + "_" + port
+		return name + "_" + port
 	}
-	return cookieName
+	return name
 }
 
-// setCookie keeps the session in the browser for so many seconds; -1 drops it.
-func (v *visit) setCookie(value string, maxAge int) {
+// setCookie keeps a value in the browser, for the pages under a path.
+func (v *visit) setCookie(name, path, value string, life time.Duration) {
 	http.SetCookie(v, &http.Cookie{
-		Name: v.cookieName(), Value: value, Path: v.pages.root, MaxAge: maxAge,
+		Name: v.cookieName(name), Value: value, Path: path, MaxAge: int(life.Seconds()),
 		HttpOnly: true, Secure: !plainLoopback(v.pages.base(v.Request)), SameSite: http.SameSiteLaxMode,
 	})
 }
+
+// dropCookie has the browser forget it.
+func (v *visit) dropCookie(name, path string) { v.setCookie(name, path, "", -time.Second) }
 
 // plainLoopback tells whether the address is this machine's own, by http: there
 // alone a cookie may travel unencrypted.
@@ -109,7 +115,7 @@ func plainLoopback(base *url.URL) bool {
 
 // resume returns the session that the call's cookie holds, nil if none is good.
 func (v *visit) resume() (*session, error) {
-	cookie, err := v.Cookie(v.cookieName())
+	cookie, err := v.Cookie(v.cookieName(sessionCookie))
 	if err != nil {
 		return nil, nil
 	}
@@ -135,7 +141,7 @@ func (p *pages) signedIn(h handler) handler {
 		reads := v.Method == http.MethodGet || v.Method == http.MethodHead
 		switch {
 		case v.session == nil && reads:
-			return v.leadTo(p.root + "/sign-in")
+			return v.askToSignIn()
 		case v.session == nil:
 			return refused("your session has ended: sign in again")
 		case reads:

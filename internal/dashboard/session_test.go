@@ -38,6 +38,30 @@ func TestOldLink(t *testing.T) {
 	h.signIn(t)
 }
 
+// TestWanted signs in after a page was asked for, and lands on it; once, and only if
+// this home remembered it.
+func TestWanted(t *testing.T) {
+	h := newHome(t)
+	const wanted = "/dashboard?status=failed&reference_id=a%20b"
+	h.get(t, wanted).mustLead(t, "/dashboard/sign-in")
+	h.get(t, h.newLink(t)).mustLead(t, wanted)
+	h.get(t, h.newLink(t)).mustLead(t, "/dashboard")
+
+	h.browser = h.newBrowser(t)
+	h.get(t, wanted)
+	h.get(t, "/dashboard").mustLead(t, "/dashboard/sign-in") // what is wanted last counts
+	h.get(t, h.newLink(t)).mustLead(t, "/dashboard")
+
+	signIn := h.address(t, "/dashboard/sign-in")
+	for _, planted := range []string{"", "/dashboard/usage", "https://example.com"} {
+		h.browser = h.newBrowser(t)
+		h.get(t, wanted)
+		kept := h.browser.Jar.Cookies(signIn)[0]
+		h.browser.Jar.SetCookies(signIn, []*http.Cookie{{Name: kept.Name, Value: planted, Path: signIn.Path}})
+		h.get(t, h.newLink(t)).mustLead(t, "/dashboard")
+	}
+}
+
 // TestNeighbors signs in to two homes on one machine, by one browser.
 func TestNeighbors(t *testing.T) {
 	here, there := newHome(t), newHome(t)
@@ -107,7 +131,7 @@ func TestForgedCookie(t *testing.T) {
 	h.signIn(t)
 	address, _ := url.Parse(h.URL + "/dashboard")
 	good := h.browser.Jar.Cookies(address)[0]
-	stranger, err := NewSealer([32]byte{1}, cookieName)
+	stranger, err := NewSealer([32]byte{1}, sessionCookie)
 	if err != nil {
 		t.Fatal(err)
 	}

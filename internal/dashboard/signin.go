@@ -22,7 +22,7 @@ func (p *pages) signIn(v *visit) error {
 	}
 	switch lipsync.CodeOf(err) {
 	case "":
-		return v.leadTo(p.root)
+		return v.leadTo(v.wanted())
 	case lipsync.Unauthorized:
 		if s, _ := v.resume(); s != nil { // they are in: what was no good is not needed
 			return v.leadTo(p.root)
@@ -32,6 +32,35 @@ func (p *pages) signIn(v *visit) error {
 		const sorry = "Signing in doesn’t work just now. The fault is not yours: try again in a moment."
 		return errors.Join(err, v.showSignIn(http.StatusServiceUnavailable, sorry))
 	}
+}
+
+// askToSignIn leads to the page for that. The browser keeps which page was wanted, for
+// as long as signing in may take.
+func (v *visit) askToSignIn() error {
+	root, wanted := v.pages.root, v.URL.RequestURI()
+	if wanted == root {
+		v.dropCookie(wantedCookie, root+"/sign-in")
+		return v.leadTo(root + "/sign-in")
+	}
+	sealed, err := v.pages.wanted.Seal(wanted)
+	if err != nil {
+		return err
+	}
+	v.setCookie(wantedCookie, root+"/sign-in", sealed, LinkLife)
+	return v.leadTo(root + "/sign-in")
+}
+
+// wanted returns the page that the browser kept, once, or else the first one.
+func (v *visit) wanted() (path string) {
+	cookie, err := v.Cookie(v.cookieName(wantedCookie))
+	if err != nil {
+		return v.pages.root
+	}
+	v.dropCookie(wantedCookie, v.pages.root+"/sign-in")
+	if v.pages.wanted.Open(cookie.Value, &path) != nil {
+		return v.pages.root
+	}
+	return path
 }
 
 // signInPage says how to sign in.
@@ -57,7 +86,7 @@ func (p *pages) signOut(v *visit) error {
 	if err := p.Sessions.EndAll(v.Context(), v.session.Account); err != nil {
 		return err
 	}
-	v.setCookie("", -1)
+	v.dropCookie(sessionCookie, p.root)
 	if provider := p.SignIn.SignOutURL(); provider != nil {
 		return v.leadTo(provider.String())
 	}
