@@ -9,9 +9,10 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// keysPage is the account's keys, newest first, and what was just made.
+// keysPage is a page of the account's keys, newest first, and what was just made.
 type keysPage struct {
 	Keys          []lipsync.Key
+	Pager         pager
 	Token         string // of the new key, shown this once
 	Base          string
 	Account       string // as people know it
@@ -27,6 +28,10 @@ func (p *pages) showKeys(v *visit, status int, k keysPage) error {
 		return err
 	}
 	slices.Reverse(keys)
+	total, f := int64(len(keys)), readFilter(v.URL.Query())
+	keys = keys[min(f.Offset, total):]
+	keys = keys[:min(pageSize, len(keys))]
+	k.Pager = newPager(f, len(keys), total)
 	k.Keys, k.Account, k.Base, k.CSRF = keys, v.session.Name, p.base(v.Request).String(), v.session.CSRF
 	return v.show(status, "keys", "API Keys", k)
 }

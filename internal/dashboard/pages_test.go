@@ -117,6 +117,22 @@ func TestBadKeys(t *testing.T) {
 	}
 }
 
+// TestManyKeys pages through them: all on one page would be too heavy for phones.
+func TestManyKeys(t *testing.T) {
+	h := newHome(t)
+	h.signIn(t)
+	for i := range 130 {
+		if _, _, err := h.service.CreateKey(t.Context(), account, fmt.Sprintf("key %03d, %s", i, strings.Repeat("x", 60)), 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const path = "/dashboard/settings/keys"
+	h.wantPage(t, path)
+	h.get(t, path).must(t, http.StatusOK, "key 129", "key 105", "1–25 of 130", "?offset=25")
+	h.get(t, path+"?offset=125").must(t, http.StatusOK, "key 004", "key 000", "126–130 of 130", "?offset=100")
+	h.get(t, path+"?offset=9223372036854775807").must(t, http.StatusOK, ">Newest</a>")
+}
+
 // TestOthersKeys tries to see and to revoke another account's key.
 func TestOthersKeys(t *testing.T) {
 	h := newHome(t)
@@ -161,7 +177,13 @@ func TestFilters(t *testing.T) {
 	if got := len(h.allPages(t, "/dashboard?status=queued")); got != 495 {
 		t.Errorf("queued by pages: got %d requests, want 495", got)
 	}
-	h.get(t, "/dashboard?offset=600").must(t, http.StatusOK, "no older requests")
+	for _, path := range []string{"/dashboard?offset=600", "/dashboard?offset=600&reference_id=x"} {
+		beyond := h.get(t, path)
+		beyond.must(t, http.StatusOK, `class="empty"`, `>Newest</a>`)
+		if strings.Contains(beyond.body, "601") || strings.Contains(beyond.body, "offset=") {
+			t.Errorf("%s: it numbers what isn't there, or leads to it: %s", path, beyond.body)
+		}
+	}
 	h.get(t, "/dashboard?status=%22%3E&offset=x&reference_id=%00").must(t, http.StatusOK)
 }
 

@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"net/http"
 	"net/url"
@@ -63,19 +64,38 @@ func (f filter) page(name string, n int64) string {
 
 // listPage is a page of requests, newest first.
 type listPage struct {
-	Filter       filter
-	Statuses     []lipsync.Status
-	Requests     []lipsync.Request
-	Total        int64  // of all pages, unknown for one status
-	Newer, Older string // addresses, "" where there is none
-	Live         bool   // something may change by itself
+	Filter   filter
+	Statuses []lipsync.Status
+	Requests []lipsync.Request
+	Total    int64 // of all pages, unknown for one status
+	Pager    pager
+	Live     bool // something may change by itself
 }
 
-// From is the number of the page's first request, from 1.
-func (l listPage) From() int64 { return l.Filter.Offset + 1 }
+// pager leads from a page of a list to others.
+type pager struct {
+	Numbers      string // of what is on the page, "" if they are unknown
+	Newer, Older string // addresses, "" where there is none
+}
 
-// To is the number of the page's last request.
-func (l listPage) To() int64 { return l.Filter.Offset + int64(len(l.Requests)) }
+// newPager leads on from a page of so many rows. From where there are none it leads
+// to the newest.
+func newPager(f filter, rows int, total int64) (p pager) {
+	end := f.Offset + int64(rows)
+	if rows > 0 {
+		p.Numbers = fmt.Sprintf("%d–%d of %d", f.Offset+1, end, total)
+	}
+	switch {
+	case f.Offset > 0 && rows > 0:
+		p.Newer = f.page("offset", f.Offset-pageSize)
+	case f.Offset > 0:
+		p.Newer = f.page("", 0)
+	}
+	if end < total {
+		p.Older = f.page("offset", f.Offset+pageSize)
+	}
+	return p
+}
 
 func (p *pages) listRequests(v *visit) error {
 	l := listPage{Filter: readFilter(v.URL.Query()), Statuses: statuses()}
@@ -98,12 +118,7 @@ func (p *pages) find(ctx context.Context, c lipsync.Caller, l *listPage) error {
 		return err
 	}
 	l.Requests, l.Total = found.Requests, found.Total
-	if f.Offset > 0 {
-		l.Newer = f.page("offset", f.Offset-pageSize)
-	}
-	if l.To() < l.Total {
-		l.Older = f.page("offset", f.Offset+pageSize)
-	}
+	l.Pager = newPager(f, len(l.Requests), l.Total)
 	return nil
 }
 
@@ -116,11 +131,11 @@ func (p *pages) findByStatus(ctx context.Context, c lipsync.Caller, l *listPage)
 		return err
 	}
 	if f.Before < math.MaxInt64 {
-		l.Newer = f.page("", 0)
+		l.Pager.Newer = f.page("", 0)
 	}
 	if len(l.Requests) > pageSize {
 		l.Requests = l.Requests[:pageSize]
-		l.Older = f.page("before", l.Requests[pageSize-1].Seq)
+		l.Pager.Older = f.page("before", l.Requests[pageSize-1].Seq)
 	}
 	return nil
 }
