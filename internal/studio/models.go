@@ -35,15 +35,15 @@ func (s *Studio) addAll(ctx context.Context, o Options) {
 		s.miss(onnx.Wav2Lip, err) // which may be there
 		return
 	}
-	runtime, missing := onnx.Open(o.Library)
-	if missing != nil && len(catalog.Models) > 0 {
-		s.log.Error("no model can be used", "error", missing)
+	runtime, err := onnx.Open(o.Library)
+	if err != nil && len(catalog.Models) > 0 {
+		s.log.Error("no model can be used", "error", err)
+		for _, m := range catalog.Models {
+			s.miss(m.Role, err)
+		}
+		return
 	}
 	for _, m := range catalog.Models {
-		if missing != nil {
-			s.miss(m.Role, missing)
-			continue
-		}
 		log := s.log.With("role", m.Role, "file", m.File)
 		provider, err := s.add(ctx, m, runtime, o.Providers)
 		switch {
@@ -61,19 +61,19 @@ func (s *Studio) addAll(ctx context.Context, o Options) {
 // miss has jobs for an engine fail with why its model can't be used.
 func (s *Studio) miss(role onnx.Role, why error) {
 	if role == onnx.Wav2Lip {
-		s.Engines["wav2lip"] = missing{why}
+		s.Engines["wav2lip"] = unusable{why}
 	}
 }
 
-// missing is an engine whose model is there but can't be used. That is no fault of
+// unusable is an engine whose model is there but can't be used. That is no fault of
 // the job's: another machine may do it, or this one once it is mended.
-type missing struct{ error }
+type unusable struct{ error }
 
 // Begin implements render.Engine.
-func (m missing) Begin(render.Video) (render.Session, error) { return nil, m.error }
+func (u unusable) Begin(render.Video) (render.Session, error) { return nil, u.error }
 
 // Workers implements render.Engine.
-func (m missing) Workers() int { return 1 }
+func (u unusable) Workers() int { return 1 }
 
 // add loads a model and uses it, and returns what computes it.
 func (s *Studio) add(ctx context.Context, m onnx.Model, runtime *onnx.Runtime, providers []onnx.Provider) (onnx.Provider, error) {

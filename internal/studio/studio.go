@@ -80,11 +80,11 @@ func bare(ctx context.Context, log *slog.Logger) (*Studio, error) {
 // Names are those of the engines that can be used, with the one first that is the
 // default; it is an error if there is no such engine.
 func (s *Studio) Names(first string) ([]string, error) {
-	if m, ok := s.Engines[first].(missing); ok {
-		return nil, fmt.Errorf("the engine %s cannot be used: %w", first, m.error)
+	if u, ok := s.Engines[first].(unusable); ok {
+		return nil, fmt.Errorf("the engine %s cannot be used: %w", first, u.error)
 	}
 	names := slices.DeleteFunc(slices.Sorted(maps.Keys(s.Engines)), func(name string) bool {
-		_, ok := s.Engines[name].(missing)
+		_, ok := s.Engines[name].(unusable)
 		return ok
 	})
 	i := slices.Index(names, first)

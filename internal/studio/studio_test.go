@@ -196,9 +196,9 @@ func TestBadModels(t *testing.T) {
 	}
 }
 
-// TestMissing: a job for the engine of a model that is there and can't be used is
+// TestUnusable: a job for the engine of a model that is there and can't be used is
 // not at fault, and may be tried again; where there is no such model, it is.
-func TestMissing(t *testing.T) {
+func TestUnusable(t *testing.T) {
 	bad, empty, spoiled := t.TempDir(), t.TempDir(), t.TempDir()
 	add(t, bad, onnx.Wav2Lip, write(t, onnxtest.Graph{}))
 	for dir, content := range map[string]string{empty: "{}", spoiled: "{"} {
