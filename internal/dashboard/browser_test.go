@@ -41,22 +41,31 @@ func TestListInBrowser(t *testing.T) {
 	b.Wait(`document.querySelectorAll(".rows tbody tr").length === 1`)
 }
 
-// TestLiveInBrowser watches a request to its end without touching the page, and
-// then a session's.
+// TestLiveInBrowser watches a request to its end without touching the page but to
+// focus a link, over an answer that fails, and then a session's end.
 func TestLiveInBrowser(t *testing.T) {
 	h := newHome(t)
 	id := h.add(t, h.caller(t, account), "watched")
 	b := browsertest.New(t)
 	b.Open(h.URL + h.newLink(t))
 	b.Wait(`document.querySelector(".rows .queued")`)
+	browsertest.Eval[bool](b, `(document.querySelector(".rows .name a").focus(), true)`)
 	r := h.start(t, id, lipsync.Progress{Stage: lipsync.Analyzing, Percent: 12})
-	b.Wait(`document.querySelector(".rows .processing")`)
+	b.Wait(`document.querySelector(".rows .processing") && document.activeElement.matches(".rows .name a")`)
 	b.Do(chromedp.Click(".rows .name a"))
 	b.Wait(`document.querySelector("progress")?.value === 12`)
+	browsertest.Eval[bool](b, `(() => {
+		window.spoken = document.querySelector("[aria-live]"); // which screen readers follow as long as it stays
+		const real = fetch;
+		window.fetch = () => { window.fetch = real; return Promise.resolve(new Response("", { status: 503 })); };
+		return true;
+	})()`)
+	h.clock.Advance(5 * time.Second)
+	b.Wait(`document.querySelector(".facts").innerText.includes("5.0 s")`)
 	if err := h.service.Report(t.Context(), r, lipsync.Progress{Stage: lipsync.Rendering, Percent: 60}); err != nil {
 		t.Fatal(err)
 	}
-	b.Wait(`document.querySelector("progress").value === 60 && document.body.innerText.includes("rendering")`)
+	b.Wait(`document.querySelector("progress").value === 60 && window.spoken.isConnected && window.spoken.innerText.endsWith("rendering")`)
 	if err := h.service.Fail(t.Context(), r, "no face found in the video"); err != nil {
 		t.Fatal(err)
 	}

@@ -1,26 +1,37 @@
-// Pages that change by themselves: each element with data-live, a number of
-// milliseconds, is fetched again until the server says that it is final.
-const refresh = async (id) => {
-	const old = document.getElementById(id);
+// A page with an element that has data-live, a number of milliseconds, is fetched
+// again until the server says that it is final. What changes is in elements with
+// data-part; where the page as a whole changes at the end, it has data-whole.
+const refresh = async () => {
+	const live = document.querySelector("[data-live]");
 	try {
 		const answer = await fetch(location.href, { headers: { Accept: "text/html" }, redirect: "manual" });
-		if (!answer.ok) return location.reload(); // a redirect, too: it may lead to another site
-		const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-		const fresh = page.getElementById(id);
-		if (!fresh || (old.dataset.whole !== undefined && !fresh.dataset.live)) return location.reload();
-		if (!old.contains(document.activeElement)) {
-			old.replaceWith(fresh);
-			localize(fresh);
+		// A redirect, which is 0 and may lead to another site, or what stays refused.
+		if ([0, 401, 403, 404].includes(answer.status)) return location.reload();
+		if (answer.ok) {
+			const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+			const over = !fresh.querySelector("[data-live]");
+			if (over && live.dataset.whole !== undefined) return location.reload();
+			for (const part of document.querySelectorAll("[data-part]")) update(part, fresh.getElementById(part.id));
+			if (over) return;
 		}
 	} catch {
 		// The network is away for a moment: try again.
 	}
-	watch(id);
+	watch();
 };
 
-const watch = (id) => {
-	const every = Number(document.getElementById(id).dataset.live);
-	if (every) setTimeout(() => document.hidden ? watch(id) : refresh(id), every);
+// update shows what is new in a part. A link in it that has the focus keeps it.
+const update = (part, fresh) => {
+	localize(fresh);
+	if (part.innerHTML === fresh.innerHTML) return;
+	const focus = part.contains(document.activeElement) && document.activeElement.getAttribute("href");
+	part.replaceChildren(...fresh.childNodes);
+	if (focus) [...part.querySelectorAll("a")].find((link) => link.getAttribute("href") === focus)?.focus({ preventScroll: true });
+};
+
+const watch = () => {
+	const every = Number(document.querySelector("[data-live]")?.dataset.live);
+	if (every) setTimeout(() => document.hidden ? watch() : refresh(), every);
 };
 
 // Times are read in the reader's own zone and language.
@@ -32,4 +43,4 @@ const localize = (root) => {
 };
 
 localize(document);
-for (const live of document.querySelectorAll("[data-live]")) watch(live.id);
+watch();
