@@ -46,7 +46,8 @@ const (
 	// What counts, each of 1 at most.
 	motionToo = .3  // where the network tells, too
 	agreement = .7  // of motion and voice over a while, where the mouth moves
-	hushed    = .05 // motion and what the network tells while no one is heard
+	hushed    = .05 // motion while no one is heard
+	unsure    = .3  // the network while no one is heard: it is late by some frames, or the voice is faint
 	largeness = .02 // being the largest
 
 	alike = .9 // sizes of faces are, by this: they err by some per cent
@@ -76,7 +77,7 @@ func (s *shot) weigh(v voice, score scoring) {
 				e = l*(v[k]+hushed) + agreement*l*with[i]
 			default:
 				p := min(max((score(t.number, k)-mute)/(speaking-mute), 0), 1)
-				e = (p+motionToo*l)*(v[k]+hushed) + agreement*l*with[i]
+				e = p*max(v[k], unsure) + motionToo*l*(v[k]+hushed) + agreement*l*with[i]
 			}
 			if e += largeness * size; e == e { // where the size is not a number, there is none
 				t.evidence[i] = e / float32(s.fps)

@@ -141,6 +141,23 @@ func TestActive(t *testing.T) {
 	}
 }
 
+// TestFaintVoice checks that a network can tell who speaks where the voice is too
+// faint to count, but not from a few frames of it.
+func TestFaintVoice(t *testing.T) {
+	for _, c := range []struct{ frames, want int }{{10, 0}, {40, 1}} { // for which the network says that 1 speaks
+		two := cast(100, nil, person{track: 0, size: 100, to: 100, mouth: rests}, person{track: 1, size: 100, to: 100, mouth: rests})
+		two.network = &Network{}
+		score := func(first, then float32) *scores {
+			return &scores{0, slices.Concat(slices.Repeat([]float32{first}, 50), slices.Repeat([]float32{then}, c.frames))}
+		}
+		two.scores = map[int32]*scores{0: score(speaking, mute), 1: score(mute, speaking)}
+		active := two.Active(tone(t, 50))
+		if got := []int{active(25), active(70)}; got[0] != 0 || got[1] != c.want {
+			t.Errorf("%d frames: got %v, want [0 %d]", c.frames, got, c.want)
+		}
+	}
+}
+
 func TestShortSound(t *testing.T) {
 	c := cast(100, nil, person{track: 0, size: 100, to: 100, mouth: speaks}, person{track: 1, size: 120, to: 100, mouth: rests})
 	for _, seconds := range []int{0, 1} {
