@@ -7,6 +7,7 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -224,6 +225,24 @@ func TestUsage(t *testing.T) {
 	h.clock.Advance(30 * 24 * time.Hour)
 	h.signIn(t)
 	h.get(t, "/dashboard/usage").must(t, http.StatusOK, "Nothing in the last 30 days")
+}
+
+// TestUsageAtMidnight has much time pass within each page, midnight in some: each
+// shows the request on the day it was made.
+func TestUsageAtMidnight(t *testing.T) {
+	h := newHome(t)
+	h.add(t, h.caller(t, account), "")
+	var passes atomic.Int64 // at each look at the clock
+	h.service.Now = func() time.Time {
+		h.clock.Advance(time.Duration(passes.Load()))
+		return h.clock.Now()
+	}
+	for range 24 {
+		passes.Store(0)
+		h.signIn(t)
+		passes.Store(int64(170 * time.Minute))
+		h.get(t, "/dashboard/usage").must(t, http.StatusOK, "Sun 1 Mar 2026: 1 requests")
+	}
 }
 
 func TestLineStep(t *testing.T) {

@@ -25,7 +25,7 @@ type usageDay struct {
 
 func (p *pages) showUsage(v *visit) error {
 	now := p.service.Now().UTC()
-	days, err := p.service.Usage(v.Context(), v.caller(), usageDays)
+	days, err := p.service.Usage(v.Context(), v.caller(), now, usageDays)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package lipsync
 import (
 	"context"
 	"net/url"
+	"time"
 
 	"github.com/google/uuid"
 )
@@ -79,9 +80,9 @@ func (s *Service) RequestsByStatus(ctx context.Context, c Caller, status Status,
 }
 
 // Usage returns what became of the requests that the caller's account made, for
-// each of the last days (UTC) up to today, oldest first.
-func (s *Service) Usage(ctx context.Context, c Caller, days int) ([]Day, error) {
-	return s.Store.Usage(ctx, c.Account, s.Now(), days)
+// each of the last days (UTC) up to that of now, oldest first.
+func (s *Service) Usage(ctx context.Context, c Caller, now time.Time, days int) ([]Day, error) {
+	return s.Store.Usage(ctx, c.Account, now, days)
 }
 
 // outputURL signs a new address of the request's output, nil if it has none or
