@@ -3,6 +3,7 @@ package dashboard
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"testing"
@@ -81,10 +82,11 @@ func TestLiveInBrowser(t *testing.T) {
 // TestBrokenInBrowser looks at videos that no browser can play.
 func TestBrokenInBrowser(t *testing.T) {
 	h := newHome(t)
-	id := h.add(t, h.caller(t, account), "")
-	h.complete(t, id)
+	h.signIn(t)
+	made := h.send(t, "/dashboard/new", url.Values{"video": {h.upload(t, "video")}, "audio": {h.upload(t, "audio")}}).header.Get("Location")
+	h.complete(t, filepath.Base(made))
 	b := h.signedIn(t)
-	b.Open(h.URL + "/dashboard/requests/" + id)
+	b.Open(h.URL + made)
 	b.Wait(`[...document.querySelectorAll("figcaption")].map((c) => c.textContent).join() ===
 		"Source, which can’t be played here,Output, which can’t be played here"`)
 }

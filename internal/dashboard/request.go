@@ -53,6 +53,15 @@ func (r requestPage) Name() string {
 	return "Request " + r.ID[:min(8, len(r.ID))]
 }
 
+// Preload is how much of the source a browser loads before it is played: nothing
+// from an address that a client gave, so that nobody calls there by looking.
+func (r requestPage) Preload() string {
+	if r.Video.Object == "" {
+		return "none"
+	}
+	return "metadata"
+}
+
 // cancel stops a request, and leads back to it. One that finished meanwhile is
 // no failure: the page shows how.
 func (p *pages) cancel(v *visit) error {
