@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -17,12 +18,13 @@ type newPage struct {
 	Engines                         []string
 	MaxVideo, MaxAudio              int64 // bytes
 	Problem, CSRF                   string
+	Once                            string // differs in each page, so that one sent twice makes one request
 }
 
 func (p *pages) newRequest(v *visit) error { return p.showNew(v, http.StatusOK, newPage{}) }
 
 func (p *pages) showNew(v *visit, status int, n newPage) error {
-	n.Engines, n.CSRF = p.service.Engines, v.session.CSRF
+	n.Engines, n.CSRF, n.Once = p.service.Engines, v.session.CSRF, rand.Text()
 	n.MaxVideo, n.MaxAudio = p.service.MaxSize(lipsync.Video), p.service.MaxSize(lipsync.Audio)
 	return v.show(status, "new", "New", n)
 }
@@ -54,6 +56,7 @@ func (p *pages) generate(v *visit, n newPage) (id string, err error) {
 	return p.service.Generate(v.Context(), v.caller(), lipsync.NewRequest{
 		Video: lipsync.Source{URL: n.Video}, Audio: lipsync.Source{URL: n.Audio},
 		ReferenceID: n.Reference, HasReferenceID: n.Reference != "", LargestFace: n.LargestFace, Engine: n.Engine,
+		IdempotencyKey: digest(v.PostForm.Encode()), HasIdempotency: v.PostForm.Has("once"),
 	})
 }
 

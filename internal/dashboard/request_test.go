@@ -7,6 +7,7 @@ import (
 	"html"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -31,7 +32,7 @@ func TestRequestPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	done := h.get(t, path)
-	done.must(t, http.StatusOK, "data-source", "data-output", "Download")
+	done.must(t, http.StatusOK, "data-source", "data-output", "Download", `preload="none" aria-label="Source video"`)
 	if strings.Contains(done.body, "data-live") || strings.Contains(done.body, path+"/cancel") {
 		t.Error("a final request is still watched, or can be canceled")
 	}
@@ -141,7 +142,14 @@ func TestNew(t *testing.T) {
 	if err != nil || path != "/dashboard/requests/"+r.ID || r.Engine != "wav2lip" || !r.LargestFace || r.KeyID != "" {
 		t.Errorf("got %s and %+v, %v", path, r, err)
 	}
-	h.get(t, path).must(t, http.StatusOK, "A file that was sent", "/objects/uploads/")
+	h.get(t, path).must(t, http.StatusOK, "A file that was sent", "/objects/uploads/", `preload="metadata" aria-label="Source video"`)
+	h.complete(t, r.ID)
+	h.clock.Advance(lipsync.UploadLife)
+	h.signIn(t)
+	if err := h.service.Objects.Delete(t.Context(), r.Video.Object); err != nil {
+		t.Fatal(err)
+	}
+	h.get(t, path).must(t, http.StatusOK, "The source is no longer kept.")
 }
 
 func (h *home) upload(t testing.TB, kind string) (source string) {
@@ -194,6 +202,31 @@ func TestBadNew(t *testing.T) {
 			t.Fatal(err)
 		}
 		h.send(t, "/dashboard/uploads", values).must(t, want, `{"error":`)
+	}
+}
+
+// TestTwice sends a form two times, as a double click does without scripts, then
+// with something changed, and the form of a page loaded anew.
+func TestTwice(t *testing.T) {
+	h := newHome(t)
+	h.signIn(t)
+	once := regexp.MustCompile(`name="once" value="([^"]+)"`)
+	send := func(mark, reference string) string {
+		made := h.send(t, "/dashboard/new", url.Values{"video": {"https://example.com/v"}, "audio": {"https://example.com/a"}, "once": {mark}, "reference_id": {reference}})
+		made.must(t, http.StatusSeeOther)
+		return made.header.Get("Location")
+	}
+	var marks [2]string
+	for i := range marks {
+		marks[i] = once.FindStringSubmatch(h.get(t, "/dashboard/new").body)[1]
+	}
+	first := send(marks[0], "a")
+	if again := send(marks[0], "a"); again != first {
+		t.Errorf("sent twice, it leads to %s and %s", first, again)
+	}
+	changed, other := send(marks[0], "b"), send(marks[1], "a")
+	if changed == first || other == first || changed == other {
+		t.Errorf("got %s, %s and %s, want three requests", first, changed, other)
 	}
 }
 
