@@ -111,9 +111,17 @@ func TestUploadInBrowser(t *testing.T) {
 		b.Wait(`document.querySelector(".choose span").textContent.startsWith("` + evil + `, 5.0 MB")`)
 		b.Do(chromedp.Click("[data-start]"))
 		b.Wait(`document.querySelectorAll(".sent:not([hidden])").length === 2`)
+		if late := browsertest.Eval[string](b, `(() => {
+			const dataTransfer = new DataTransfer();
+			dataTransfer.items.add(new File(["x"], "late.mp4"));
+			document.querySelector("[data-drop=video]").dispatchEvent(new DragEvent("drop", { dataTransfer, cancelable: true }));
+			return document.querySelectorAll("fieldset:disabled").length + " " + document.querySelector("[data-file]").files[0].name;
+		})()`); late != "2 "+evil {
+			t.Errorf("on the way: got %s fixed, want 2 %s", late, evil)
+		}
 		b.Do(chromedp.Click("[data-cancel]"))
 		b.Wait(`document.querySelector("[data-problem]").textContent === "Canceled. Nothing was started." &&
-			!document.querySelector("[data-start]").disabled`)
+			!document.querySelector("[data-start]").disabled && !document.querySelector("fieldset:disabled")`)
 		if n := browsertest.Eval[int](b, `document.querySelectorAll("main img").length`); n != 0 {
 			t.Error("the name of a file became a picture")
 		}

@@ -1,6 +1,7 @@
 // The form of a new request: files go straight to storage, with their progress,
 // and the form then names them as it names addresses.
 const form = document.querySelector("form[data-uploads]");
+const fields = form ? [...form.querySelectorAll("[data-drop]")] : [];
 let sending = new AbortController(); // ends what is under way
 
 const say = (problem) => {
@@ -9,27 +10,32 @@ const say = (problem) => {
 	place.hidden = !problem;
 };
 
-// busy shows that files are on their way, and lets nothing else be done than to
-// cancel.
+// busy shows that files are on their way, and lets nothing be done to what is sent
+// than to cancel.
 const busy = (yes) => {
+	for (const field of fields) field.disabled = yes;
 	form.querySelector("[data-start]").disabled = yes;
 	form.querySelector("[data-cancel]").hidden = !yes;
-	for (const sent of form.querySelectorAll("[data-sent]")) sent.hidden = !yes || !sent.closest("fieldset").querySelector("[data-file]").files.length;
+	for (const field of fields) field.querySelector("[data-sent]").hidden = !yes || !input(field).files.length;
 };
 
 const size = (bytes) => bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(2)} GB`;
 
-// name is the input that names a field's medium in the form.
-const name = (field) => form.elements[field.dataset.drop];
+// input is where a field's file is chosen, and address where one is typed instead.
+const input = (field) => field.querySelector("[data-file]");
+const address = (field) => form.elements[field.dataset.drop];
 
 // announce asks where a file may go.
 const announce = async (kind, file) => {
 	const body = new URLSearchParams({ type: kind, size: file.size, csrf: form.elements.csrf.value });
-	const answer = await fetch(form.dataset.uploads, { method: "POST", body, signal: sending.signal });
-	if (!answer.headers.get("Content-Type")?.startsWith("application/json")) throw new Error("Your session has ended: sign in again.");
-	const made = await answer.json();
-	if (!answer.ok) throw new Error(`${made.error}.`);
-	return made;
+	const answer = await fetch(form.dataset.uploads, { method: "POST", body, signal: sending.signal }).catch((problem) => {
+		throw sending.signal.aborted ? problem : new Error("The service can’t be reached: try again.");
+	});
+	if (answer.ok) return answer.json();
+	const text = await answer.text();
+	if (answer.headers.get("Content-Type") === "application/json") throw new Error(`${JSON.parse(text).error}.`);
+	const page = new DOMParser().parseFromString(text, "text/html"); // which says why no form was taken
+	throw new Error(page.querySelector(".says")?.textContent ?? "The files could not be sent: try again.");
 };
 
 // put sends a file. fetch can't tell how much of it went.
@@ -49,12 +55,12 @@ const put = (made, file, field) => new Promise((done, failed) => {
 	call.send(file);
 });
 
-// send sends the file of a field, if one is chosen, and returns its name in the form.
+// send sends the file of a field, if one is chosen, and returns what the form calls it.
 const send = async (field) => {
-	const address = name(field).value.trim();
-	const file = field.querySelector("[data-file]").files[0];
-	if (!file && !address) throw new Error(`Choose ${field.dataset.drop === "video" ? "a video" : "an audio"}, or give its address.`);
-	if (!file) return address;
+	const typed = address(field).value.trim();
+	const file = input(field).files[0];
+	if (!file && !typed) throw new Error(`Choose ${field.dataset.drop === "video" ? "a video" : "an audio"}, or give its address.`);
+	if (!file) return typed;
 	const made = await announce(field.dataset.drop, file);
 	await put(made, file, field);
 	return made.source;
@@ -66,9 +72,11 @@ const start = async (event) => {
 	busy(true);
 	sending = new AbortController();
 	try {
-		const fields = [...form.querySelectorAll("[data-drop]")];
 		const sources = await Promise.all(fields.map(send));
-		fields.forEach((field, i) => { name(field).disabled = false; name(field).value = sources[i]; });
+		// Not by the inputs: they stay as they were, for who comes back.
+		form.addEventListener("formdata", ({ formData }) => {
+			fields.forEach((field, i) => formData.set(field.dataset.drop, sources[i]));
+		}, { once: true });
 		form.submit();
 	} catch (problem) {
 		sending.abort();
@@ -77,26 +85,32 @@ const start = async (event) => {
 	}
 };
 
-// choose shows which file is chosen, in place of an address.
-const choose = (field) => {
-	const file = field.querySelector("[data-file]").files[0];
+// show shows which file is chosen, in place of an address.
+const show = (field) => {
+	const file = input(field).files[0];
 	field.querySelector(".choose span").textContent = file ? `${file.name}, ${size(file.size)}` : "Choose a file";
 	field.classList.toggle("chosen", Boolean(file));
-	name(field).disabled = Boolean(file);
+	field.querySelector("[data-remove]").hidden = !file;
+	address(field).disabled = Boolean(file);
+};
+
+const choose = (field) => {
+	const file = input(field).files[0];
+	show(field);
 	say(file && file.size > Number(field.dataset.max) ? `The file ${file.name} is too large.` : "");
 };
 
 const acceptDrops = (field) => {
 	const over = (yes) => (event) => {
 		event.preventDefault();
-		field.classList.toggle("over", yes);
+		field.classList.toggle("over", yes && !field.disabled);
 	};
 	field.addEventListener("dragover", over(true));
 	field.addEventListener("dragleave", over(false));
 	field.addEventListener("drop", (event) => {
 		over(false)(event);
-		if (!event.dataTransfer.files.length) return;
-		field.querySelector("[data-file]").files = event.dataTransfer.files;
+		if (field.disabled || !event.dataTransfer.files.length) return;
+		input(field).files = event.dataTransfer.files;
 		choose(field);
 	});
 };
@@ -104,9 +118,18 @@ const acceptDrops = (field) => {
 if (form) {
 	form.addEventListener("submit", start);
 	form.querySelector("[data-cancel]").addEventListener("click", () => sending.abort());
-	for (const field of form.querySelectorAll("[data-drop]")) {
-		field.querySelector("[data-file]").addEventListener("change", () => choose(field));
+	for (const field of fields) {
+		input(field).addEventListener("change", () => choose(field));
+		field.querySelector("[data-remove]").addEventListener("click", () => {
+			input(field).value = "";
+			choose(field);
+			input(field).focus();
+		});
 		acceptDrops(field);
-		choose(field);
 	}
+	// Also for who comes back: browsers restore files and addresses after scripts ran.
+	addEventListener("pageshow", () => {
+		busy(false);
+		fields.forEach(show);
+	});
 }

@@ -1,0 +1,93 @@
+package dashboard
+
+import (
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"lipsync/internal/dashboard/browsertest"
+)
+
+// newFile makes one of a few bytes.
+func newFile(t *testing.T) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "talk.mp4")
+	if err := os.WriteFile(file, []byte("a video"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// TestBackInBrowser comes back to a form that was sent: what was chosen and typed is
+// there, and shown as it is. A file that is removed makes way for an address.
+func TestBackInBrowser(t *testing.T) {
+	h := newHome(t)
+	b := h.signedIn(t)
+	b.Open(h.URL + "/dashboard/new")
+	const typed = "https://example.com/a.wav"
+	b.Do(chromedp.SetUploadFiles("[data-drop=video] [data-file]", []string{newFile(t)}),
+		chromedp.SendKeys("input[name=audio]", typed), chromedp.Click("[data-start]"))
+	b.Wait(`location.pathname.includes("/requests/") && document.querySelector(".facts").innerText.includes("` + typed + `")`)
+	browsertest.Eval[bool](b, `(history.back(), true)`)
+	b.Wait(`location.pathname === "/dashboard/new" && document.readyState === "complete" && document.querySelector("input[name=audio]").value === "` + typed + `"`)
+	b.Wait(`!document.querySelector("[data-start]").disabled && document.querySelector("[data-file]").files.length === 1 &&
+		document.querySelector(".choose span").textContent.startsWith("talk.mp4") && document.querySelector("input[name=video]").disabled`)
+	b.Do(chromedp.Click("[data-drop=video] [data-remove]"))
+	b.Wait(`document.querySelector("[data-file]").files.length === 0 && document.querySelector(".choose span").textContent === "Choose a file" &&
+		!document.querySelector("input[name=video]").disabled && document.querySelector("[data-remove]").hidden`)
+}
+
+// TestRefusedInBrowser has a form refused, for what is in it and on the way.
+func TestRefusedInBrowser(t *testing.T) {
+	h := newHome(t)
+	b := h.signedIn(t)
+	b.Open(h.URL + "/dashboard/new")
+	b.Do(chromedp.SendKeys("input[name=video]", "ftp://x"), chromedp.SendKeys("input[name=audio]", "ftp://x\n"))
+	b.Wait(`document.querySelector("[data-problem]:not([hidden])")?.textContent.startsWith("video URL must be")`)
+	for change, want := range map[string]string{
+		`document.querySelector(".new [name=csrf]").value = "stale"`:     "this form is out of date: go back, load the page again, and send it once more.",
+		`fetch = () => Promise.reject(new TypeError("Failed to fetch"))`: "The service can’t be reached: try again.",
+	} {
+		b.Open(h.URL + "/dashboard/new")
+		browsertest.Eval[bool](b, "("+change+", true)")
+		file := newFile(t)
+		b.Do(chromedp.SetUploadFiles("[data-drop=video] [data-file]", []string{file}),
+			chromedp.SetUploadFiles("[data-drop=audio] [data-file]", []string{file}), chromedp.Click("[data-start]"))
+		b.Wait(`document.querySelector("[data-problem]").textContent === "` + want + `"`)
+	}
+}
+
+// TestOneRefusedInBrowser refuses one file while the other is on its way, which stops.
+func TestOneRefusedInBrowser(t *testing.T) {
+	h := newHome(t)
+	handler, began, stopped := h.Config.Handler, make(chan struct{}), make(chan struct{})
+	var announced atomic.Int64
+	h.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.Method == http.MethodPut:
+			_, _ = io.Copy(io.Discard, r.Body) // which may stop within
+			close(began)
+			<-r.Context().Done()
+			close(stopped)
+		case r.Method == http.MethodPost && announced.Add(1) == 2:
+			<-began
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusRequestEntityTooLarge)
+			_, _ = io.WriteString(w, `{"error": "audio is too large"}`)
+		default:
+			handler.ServeHTTP(w, r)
+		}
+	})
+	b := h.signedIn(t)
+	b.Open(h.URL + "/dashboard/new")
+	file := newFile(t)
+	b.Do(chromedp.SetUploadFiles("[data-drop=video] [data-file]", []string{file}),
+		chromedp.SetUploadFiles("[data-drop=audio] [data-file]", []string{file}), chromedp.Click("[data-start]"))
+	b.Wait(`document.querySelector("[data-problem]").textContent === "audio is too large."`)
+	<-stopped
+}
