@@ -13,7 +13,7 @@ func TestSignIn(t *testing.T) {
 	h := newHome(t)
 	h.get(t, "/").mustLead(t, "/dashboard")
 	h.get(t, "/dashboard").mustLead(t, "/dashboard/sign-in")
-	h.get(t, "/dashboard/sign-in").must(t, http.StatusForbidden, "lipsync dashboard")
+	h.get(t, "/dashboard/sign-in").must(t, http.StatusForbidden, "lipsync dashboard", "--data")
 	link := h.newLink(t)
 	h.do(t, http.MethodHead, link, nil).must(t, http.StatusForbidden)
 	h.get(t, link).mustLead(t, "/dashboard")

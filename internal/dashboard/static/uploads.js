@@ -13,10 +13,12 @@ const say = (problem) => {
 // busy shows that files are on their way, and lets nothing be done to what is sent
 // than to cancel.
 const busy = (yes) => {
-	for (const field of fields) field.disabled = yes;
 	form.querySelector("[data-start]").disabled = yes;
 	form.querySelector("[data-cancel]").hidden = !yes;
-	for (const field of fields) field.querySelector("[data-sent]").hidden = !yes || !input(field).files.length;
+	for (const field of fields) {
+		field.disabled = yes;
+		field.querySelector("[data-sent]").hidden = !yes || !input(field).files.length;
+	}
 };
 
 const size = (bytes) => bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(2)} GB`;
