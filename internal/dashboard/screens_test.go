@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"bytes"
 	"flag"
 	"fmt"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"lipsync/internal/dashboard/browsertest"
+	"lipsync/internal/ffmpeg/ffmpegtest"
 	"lipsync/internal/lipsync"
 )
 
@@ -23,7 +25,9 @@ var screens = flag.String("screens", "", "folder to write pictures of all pages 
 // LIPSYNC_AXE is the path of its script.
 func TestScreens(t *testing.T) {
 	empty, full, strange := newHome(t), newHome(t), newHome(t)
+	played := full.play(t)
 	paths := full.seed(t)
+	paths["completed"] = played
 	a := album{t: t, b: browsertest.New(t), axe: readAxe(t)}
 	for _, a.scheme = range []string{"light", "dark"} {
 		for _, a.width = range []int64{390, 1280} {
@@ -85,6 +89,9 @@ func (a album) lookAtForms(address string) {
 	a.b.Do(chromedp.Click(".new summary"), chromedp.Click("[data-start]"))
 	a.b.Wait(`document.querySelector("[data-problem]").textContent`)
 	a.look("new-problem")
+	a.b.Do(chromedp.SetUploadFiles("[data-drop=video] [data-file]", []string{newFile(a.t)}))
+	a.b.Wait(`document.querySelector(".chosen")`)
+	a.look("new-chosen")
 }
 
 // weight is what a page loads but for media, and for what its scripts fetch later.
@@ -154,7 +161,6 @@ func (h *home) seed(t testing.TB) map[string]string {
 			pages["queued"] = "/dashboard/requests/" + id
 		default:
 			h.complete(t, id)
-			pages["completed"] = "/dashboard/requests/" + id
 		}
 	}
 	_, k, err := h.service.CreateKey(t.Context(), account, "Website, production", 500)
@@ -169,6 +175,36 @@ func (h *home) seed(t testing.TB) map[string]string {
 		pages[name] = path
 	}
 	return pages
+}
+
+// play makes a completed request of a video that browsers play, and returns its page.
+func (h *home) play(t *testing.T) string {
+	t.Helper()
+	c := h.caller(t, account)
+	clip, err := os.ReadFile(ffmpegtest.Make(t, "clip.mp4", "-f", "lavfi", "-i", "testsrc2=s=320x180:d=1", "-pix_fmt", "yuv420p"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	u, err := h.service.CreateUpload(t.Context(), c, lipsync.Video, int64(len(clip)), "")
+	if err == nil {
+		err = h.service.Objects.Put(t.Context(), u.Object, bytes.NewReader(clip), u.Size)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := h.service.Generate(t.Context(), c, lipsync.NewRequest{
+		Video: lipsync.Source{URL: u.Source}, Audio: lipsync.Source{URL: "https://example.com/a.wav"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := h.start(t, id, lipsync.Progress{})
+	r.Length = time.Second
+	h.clock.Advance(23 * time.Second)
+	if err := h.service.Complete(t.Context(), r, bytes.NewReader(clip), u.Size); err != nil {
+		t.Fatal(err)
+	}
+	return "/dashboard/requests/" + id
 }
 
 // start claims a request and reports how far it is.
