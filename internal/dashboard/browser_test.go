@@ -1,11 +1,14 @@
 package dashboard
 
 import (
+	"bytes"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -89,6 +92,33 @@ func TestBrokenInBrowser(t *testing.T) {
 	b.Open(h.URL + made)
 	b.Wait(`[...document.querySelectorAll("figcaption")].map((c) => c.textContent).join() ===
 		"Source, which can’t be played here,Output, which can’t be played here"`)
+}
+
+// TestAddressInBrowser looks at a source at a client's address: nothing is called
+// there before the output plays, and then both do.
+func TestAddressInBrowser(t *testing.T) {
+	h, clip := newHome(t), newClip(t)
+	var calls atomic.Int64
+	client := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		calls.Add(1)
+		http.ServeContent(w, r, "v.mp4", time.Time{}, bytes.NewReader(clip))
+	}))
+	t.Cleanup(client.Close)
+	id, err := h.service.Generate(t.Context(), h.caller(t, account), lipsync.NewRequest{
+		Video: lipsync.Source{URL: client.URL + "/v.mp4"}, Audio: lipsync.Source{URL: client.URL + "/a.wav"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.output(t, id, clip)
+	b := h.signedIn(t)
+	b.Open(h.URL + "/dashboard/requests/" + id)
+	b.Wait(`document.querySelector("[data-output]").readyState >= 2`)
+	if n := calls.Load(); n != 0 {
+		t.Errorf("got %d calls before anything played, want none", n)
+	}
+	browsertest.Eval[bool](b, `(document.querySelector("[data-output]").muted = true, document.querySelector("[data-output]").play().then(() => true))`)
+	b.Wait(`document.querySelector("[data-output]").ended && document.querySelector("[data-source]").currentTime > 0.5`)
 }
 
 // TestUploadInBrowser cancels uploads that don't get on: before it is known where they

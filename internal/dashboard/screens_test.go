@@ -181,10 +181,7 @@ func (h *home) seed(t testing.TB) map[string]string {
 func (h *home) play(t *testing.T) string {
 	t.Helper()
 	c := h.caller(t, account)
-	clip, err := os.ReadFile(ffmpegtest.Make(t, "clip.mp4", "-f", "lavfi", "-i", "testsrc2=s=320x180:d=1", "-pix_fmt", "yuv420p"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	clip := newClip(t)
 	u, err := h.service.CreateUpload(t.Context(), c, lipsync.Video, int64(len(clip)), "")
 	if err == nil {
 		err = h.service.Objects.Put(t.Context(), u.Object, bytes.NewReader(clip), u.Size)
@@ -198,13 +195,18 @@ func (h *home) play(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := h.start(t, id, lipsync.Progress{})
-	r.Length = time.Second
-	h.clock.Advance(23 * time.Second)
-	if err := h.service.Complete(t.Context(), r, bytes.NewReader(clip), u.Size); err != nil {
+	h.output(t, id, clip)
+	return "/dashboard/requests/" + id
+}
+
+// newClip makes a second of video that browsers play.
+func newClip(t *testing.T) []byte {
+	t.Helper()
+	clip, err := os.ReadFile(ffmpegtest.Make(t, "clip.mp4", "-f", "lavfi", "-i", "testsrc2=s=320x180:d=1", "-pix_fmt", "yuv420p"))
+	if err != nil {
 		t.Fatal(err)
 	}
-	return "/dashboard/requests/" + id
+	return clip
 }
 
 // start claims a request and reports how far it is.
@@ -223,10 +225,16 @@ func (h *home) start(t testing.TB, id string, p lipsync.Progress) lipsync.Reques
 // complete makes a request completed, as a worker would.
 func (h *home) complete(t testing.TB, id string) {
 	t.Helper()
+	h.output(t, id, []byte("no video"))
+}
+
+// output makes a request completed with an output.
+func (h *home) output(t testing.TB, id string, output []byte) {
+	t.Helper()
 	r := h.start(t, id, lipsync.Progress{})
 	r.Length = 12*time.Second + time.Duration(r.Seq)*700*time.Millisecond
 	h.clock.Advance(23 * time.Second)
-	if err := h.service.Complete(t.Context(), r, strings.NewReader("no video"), -1); err != nil {
+	if err := h.service.Complete(t.Context(), r, bytes.NewReader(output), -1); err != nil {
 		t.Fatal(err)
 	}
 }
