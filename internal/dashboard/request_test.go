@@ -1,13 +1,9 @@
 package dashboard
 
 import (
-	"context"
-	"encoding/json"
-	"errors"
 	"html"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -124,151 +120,6 @@ func TestByID(t *testing.T) {
 	}
 	if r, _, err := h.service.Request(t.Context(), c, id); err != nil || r.Status != lipsync.Queued {
 		t.Errorf("got %v, %v, want it queued", r.Status, err)
-	}
-}
-
-// TestNew sends two files as the script does, and the form that names them.
-func TestNew(t *testing.T) {
-	h := newHome(t)
-	h.signIn(t)
-	form := url.Values{"reference_id": {" order 1 "}, "model": {"wav2lip"}, "largest_face": {"on"}}
-	for _, kind := range []string{"video", "audio"} {
-		form.Set(kind, h.upload(t, kind))
-	}
-	made := h.send(t, "/dashboard/new", form)
-	path := made.header.Get("Location")
-	made.mustLead(t, path)
-	r, _, err := h.service.Request(t.Context(), lipsync.Caller{Account: account}, "order 1")
-	if err != nil || path != "/dashboard/requests/"+r.ID || r.Engine != "wav2lip" || !r.LargestFace || r.KeyID != "" {
-		t.Errorf("got %s and %+v, %v", path, r, err)
-	}
-	h.get(t, path).must(t, http.StatusOK, "A file that was sent", "/objects/uploads/", `preload="metadata" aria-label="Source video"`)
-	h.complete(t, r.ID)
-	h.clock.Advance(lipsync.UploadLife)
-	h.signIn(t)
-	if err := h.service.Objects.Delete(t.Context(), r.Video.Object); err != nil {
-		t.Fatal(err)
-	}
-	h.get(t, path).must(t, http.StatusOK, "The source is no longer kept.")
-}
-
-func (h *home) upload(t testing.TB, kind string) (source string) {
-	t.Helper()
-	const content = "bytes"
-	announced := h.send(t, "/dashboard/uploads", url.Values{"type": {kind}, "size": {"5"}})
-	announced.must(t, http.StatusOK)
-	var to upload
-	if err := json.Unmarshal([]byte(announced.body), &to); err != nil {
-		t.Fatal(err)
-	}
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPut, h.URL+to.Address, strings.NewReader(content))
-	if err != nil {
-		t.Fatal(err)
-	}
-	response, err := h.browser.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		t.Fatalf("upload: got %s", response.Status)
-	}
-	return to.Source
-}
-
-func TestBadNew(t *testing.T) {
-	h := newHome(t)
-	h.signIn(t)
-	const address = "https://example.com/x"
-	for _, c := range []struct{ video, audio, more, want string }{
-		{"", address, "", "video URL must be"},
-		{address, "ftp://example.com", "", "audio URL must be"},
-		{address, "upload://x", "", "audio upload does not exist"},
-		{address, address, "model=magic", "model must be one of: warp, wav2lip"},
-		{address, address, "reference_id=" + strings.Repeat("x", 256), "reference_id must be"},
-	} {
-		form, err := url.ParseQuery(c.more)
-		if err != nil {
-			t.Fatal(err)
-		}
-		form.Set("video", c.video)
-		form.Set("audio", c.audio)
-		h.send(t, "/dashboard/new", form).must(t, http.StatusBadRequest, c.want, `value="`+c.video+`"`)
-	}
-	for form, want := range map[string]int{"type=video&size=x": http.StatusBadRequest, "type=film&size=5": http.StatusBadRequest,
-		"type=audio&size=600000000": http.StatusRequestEntityTooLarge} {
-		values, err := url.ParseQuery(form)
-		if err != nil {
-			t.Fatal(err)
-		}
-		h.send(t, "/dashboard/uploads", values).must(t, want, `{"error":`)
-	}
-}
-
-// TestTwice sends a form two times, as a double click does without scripts, then
-// with something changed, and the form of a page loaded anew.
-func TestTwice(t *testing.T) {
-	h := newHome(t)
-	h.signIn(t)
-	once := regexp.MustCompile(`name="once" value="([^"]+)"`)
-	send := func(mark, reference string) string {
-		made := h.send(t, "/dashboard/new", url.Values{"video": {"https://example.com/v"}, "audio": {"https://example.com/a"}, "once": {mark}, "reference_id": {reference}})
-		made.must(t, http.StatusSeeOther)
-		return made.header.Get("Location")
-	}
-	var marks [2]string
-	for i := range marks {
-		marks[i] = once.FindStringSubmatch(h.get(t, "/dashboard/new").body)[1]
-	}
-	first := send(marks[0], "a")
-	if again := send(marks[0], "a"); again != first {
-		t.Errorf("sent twice, it leads to %s and %s", first, again)
-	}
-	changed, other := send(marks[0], "b"), send(marks[1], "a")
-	if changed == first || other == first || changed == other {
-		t.Errorf("got %s, %s and %s, want three requests", first, changed, other)
-	}
-}
-
-// TestRates makes as many requests as a minute allows.
-func TestRates(t *testing.T) {
-	h := newHome(t)
-	h.signIn(t)
-	h.service.GenerateRate = 2
-	form := url.Values{"video": {"https://example.com/v"}, "audio": {"https://example.com/a"}}
-	for _, want := range []int{http.StatusSeeOther, http.StatusSeeOther, http.StatusTooManyRequests} {
-		h.send(t, "/dashboard/new", form).must(t, want)
-	}
-	h.service.ReadRate = 1
-	page, script := h.send(t, "/dashboard/new", form), answer{}
-	for range 2 {
-		script = h.send(t, "/dashboard/uploads", url.Values{"type": {"video"}, "size": {"5"}})
-	}
-	for _, late := range []answer{page, script} {
-		if late.must(t, http.StatusTooManyRequests); late.header.Get("Retry-After") != "60" {
-			t.Errorf("got Retry-After %q, want 60", late.header.Get("Retry-After"))
-		}
-	}
-}
-
-// broken is a store that takes no uploads.
-type broken struct{ lipsync.Store }
-
-func (broken) CreateUpload(context.Context, lipsync.Upload) error {
-	return errors.New("the disk is full")
-}
-
-// TestBrokenUpload tells the log why a file can't be taken, and the person that it
-// can't.
-func TestBrokenUpload(t *testing.T) {
-	h := newHome(t)
-	h.signIn(t)
-	h.service.Store = broken{h.service.Store}
-	got := h.send(t, "/dashboard/uploads", url.Values{"type": {"video"}, "size": {"5"}})
-	got.must(t, http.StatusInternalServerError, `{"error":`)
-	h.Close() // a call is logged after it was answered
-	if said := h.log.String(); strings.Contains(got.body, "disk") || !strings.Contains(said, "level=ERROR") || !strings.Contains(said, "the disk is full") {
-		t.Errorf("answered %s, logged %s", got.body, said)
 	}
 }
 
