@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"lipsync/internal/render"
 )
@@ -36,8 +35,6 @@ type lane struct {
 	group    []*brush        // that goes through the network together
 	bindings map[int]binding // by the faces that they hold
 	holds    bool            // the turn
-	running  context.Context // of runs, which timer ends
-	timer    *time.Timer
 }
 
 // work paints until the engine is closed. A fault that one group brings to light
@@ -61,7 +58,7 @@ func (l *lane) paint() error {
 	if l.holds = l.holds || l.take(l.turn); !l.holds {
 		return errClosed
 	}
-	if err := l.run(bound); err != nil {
+	if err := bound.Run(l.ctx); err != nil {
 		return err
 	}
 	l.yield()
@@ -71,7 +68,7 @@ func (l *lane) paint() error {
 	return nil
 }
 
-// yield leaves the turn to the other lane.
+// yield leaves the turn to another lane.
 func (l *lane) yield() {
 	if l.holds {
 		l.holds = false
@@ -79,38 +76,15 @@ func (l *lane) yield() {
 	}
 }
 
-// longest is how long a run may take. TensorRT compiles the network in the first.
-const longest = 5 * time.Minute
-
-var errEndless = fmt.Errorf("wav2lip: the network paints nothing within %v", longest)
-
-// run runs the network, for so long at most: whoever waits may be gone by then,
-// and others come. The context of one run serves the next.
-func (l *lane) run(bound binding) error {
-	if l.running == nil || l.running.Err() != nil {
-		var end context.CancelCauseFunc
-		l.running, end = context.WithCancelCause(l.ctx)
-		l.timer = time.AfterFunc(longest, func() { end(errEndless) })
-	}
-	l.timer.Reset(longest)
-	defer l.timer.Stop()
-	if err := bound.Run(l.running); err != nil {
-		return errors.Join(context.Cause(l.running), err)
-	}
-	return nil
-}
-
 // try runs the network once: what is wrong with it is better known now than in a
 // job.
 func (l *lane) try(ctx context.Context) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, longest, errEndless)
-	defer cancel()
 	bound, err := l.bind(ctx, l.model.batch)
 	if err == nil {
 		err = bound.Run(ctx)
 	}
 	if ctx.Err() != nil {
-		return context.Cause(ctx)
+		return ctx.Err()
 	}
 	if err != nil {
 		return fmt.Errorf("wav2lip: the network can't be run: %w", err)

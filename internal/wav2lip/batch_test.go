@@ -163,30 +163,6 @@ func TestClose(t *testing.T) {
 	})
 }
 
-// TestEndlessRun checks that a run that never ends, whose job has gone, doesn't
-// keep those that come after it waiting for ever.
-func TestEndlessRun(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		e := startTest(t, model{sound: 1, size: 96, batch: 1}, func(ctx context.Context, c *canvas) error {
-			if c.inputs[1][0] == 1 {
-				return wait(ctx, c)
-			}
-			return nil
-		})
-		gone, cancel := context.WithCancel(t.Context())
-		for range 2 { // as many as there are lanes
-			b := e.newBrush()
-			b.sound[0] = 1
-			go func() { _ = e.infer(gone, b) }()
-		}
-		synctest.Wait()
-		cancel()
-		if err := e.infer(t.Context(), e.newBrush()); err != nil {
-			t.Errorf("the next face: %v", err)
-		}
-	})
-}
-
 // TestRunsOverlap checks that as many runs as the model allows are at once, and
 // that the next waits for one of them.
 func TestRunsOverlap(t *testing.T) {
