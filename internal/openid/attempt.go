@@ -25,7 +25,8 @@ type attempt struct {
 	Ends     time.Time
 }
 
-// begin sends a person to the provider.
+// begin sends a person to the provider, to sign in there anew: else sessions that
+// were ended everywhere would begin again in each browser that the provider knows.
 func (s *SignIn) begin(ctx context.Context, w http.ResponseWriter) error {
 	provider, err := s.discover(ctx)
 	if err != nil {
@@ -37,7 +38,8 @@ func (s *SignIn) begin(ctx context.Context, w http.ResponseWriter) error {
 		return err
 	}
 	s.setCookie(w, sealed, int(attemptLife.Seconds()))
-	w.Header().Set("Location", s.oauth(provider).AuthCodeURL(a.State, oidc.Nonce(a.Nonce), oauth2.S256ChallengeOption(a.Verifier)))
+	w.Header().Set("Location", s.oauth(provider).AuthCodeURL(a.State, oidc.Nonce(a.Nonce),
+		oauth2.S256ChallengeOption(a.Verifier), oauth2.SetAuthURLParam("prompt", "login")))
 	w.WriteHeader(http.StatusSeeOther)
 	return nil
 }

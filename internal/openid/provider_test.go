@@ -88,6 +88,7 @@ func (p *provider) authorize(w http.ResponseWriter, r *http.Request) {
 	asked := r.URL.Query()
 	for name, want := range map[string]string{
 		"response_type": "code", "client_id": clientID, "redirect_uri": returnURL, "scope": "openid email", "code_challenge_method": "S256",
+		"prompt": "login",
 	} {
 		if got := asked.Get(name); got != want {
 			p.t.Errorf("%s: got %q, want %q", name, got, want)
