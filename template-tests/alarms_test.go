@@ -47,7 +47,7 @@ func TestAlarms(t *testing.T) {
 // TestFunctionsThrottled wants the sum over each function behind the API.
 func TestFunctionsThrottled(t *testing.T) {
 	metrics := deployed().get("FunctionsThrottled", "Metrics")
-	for _, f := range []string{"Health", "Me", "Generate", "GenerateWithMedia", "GetRequest", "CancelRequest", "GetProgress", "ListRequests", "CreateUpload", "Dashboard"} {
+	for _, f := range []string{"Health", "Me", "Generate", "GenerateWithMedia", "GetRequest", "CancelRequest", "GetProgress", "ListRequests", "CreateUpload", "DashboardPages"} {
 		if !strings.Contains(metrics, `"Value":"`+f+`"`) {
 			t.Errorf("the throttling of %s raises no alarm", f)
 		}
@@ -100,7 +100,7 @@ func TestAlarmTopic(t *testing.T) {
 }
 
 func TestGraphs(t *testing.T) {
-	body := deployed().get("Graphs", "DashboardBody")
+	body := deployed().get("Dashboard", "DashboardBody")
 	for _, metric := range []string{
 		"RequestsCreated", "RequestsCompleted", "RequestsFailed", "QueueWait", "OldestQueued", "RenderSpeed", "Attempts",
 		"5XXError", "Latency", "ApproximateNumberOfMessagesVisible",

@@ -24,8 +24,8 @@ func TestEndpoints(t *testing.T) {
 		"DELETE /v1/lipsync/requests/{id}":       "CancelRequest",
 		"ANY /v1/lipsync/requests/{id}/progress": "GetProgress",
 		"ANY /v1/uploads":                        "CreateUpload",
-		"ANY /dashboard":                         "Dashboard",
-		"ANY /dashboard/{proxy+}":                "Dashboard",
+		"ANY /dashboard":                         "DashboardPages",
+		"ANY /dashboard/{proxy+}":                "DashboardPages",
 		"ANY ":                                   "Health", // and what is no path of the API
 		"ANY /{proxy+}":                          "Health",
 	}
@@ -64,8 +64,8 @@ func TestCallers(t *testing.T) {
 	want := []string{
 		"CancelRequest by apigateway at api/DELETE/v1/lipsync/requests/*",
 		"CreateUpload by apigateway at api/*/v1/uploads",
-		"Dashboard by apigateway at api/*/dashboard",
-		"Dashboard by apigateway at api/*/dashboard/*",
+		"DashboardPages by apigateway at api/*/dashboard",
+		"DashboardPages by apigateway at api/*/dashboard/*",
 		"Generate by apigateway at api/*/v1/lipsync/generate",
 		"GenerateWithMedia by apigateway at api/*/v1/lipsync/generate-with-media",
 		"GetProgress by apigateway at api/*/v1/lipsync/requests/*/progress",

@@ -30,7 +30,7 @@ var rights = map[string][]string{
 		"dynamodb:GetItem Table", "dynamodb:Query Table", "dynamodb:UpdateItem Table", "sts:AssumeRole Signer"),
 	"CreateUploadRole": with("CreateUploadLog",
 		"dynamodb:GetItem Table", "dynamodb:PutItem Table", "dynamodb:UpdateItem Table", "sts:AssumeRole Signer"),
-	"DashboardRole": with("DashboardLog",
+	"DashboardPagesRole": with("DashboardPagesLog",
 		"dynamodb:BatchGetItem Table", "dynamodb:GetItem Table", "dynamodb:PutItem Table", "dynamodb:Query Table",
 		"dynamodb:Query Table/index/open", "dynamodb:UpdateItem Table",
 		"s3:DeleteObject Media/inputs/*", "s3:DeleteObject Media/outputs/*", "s3:GetObject Media/inputs/*", "s3:GetObject Media/uploads/*", "s3:ListBucket Media",
@@ -114,7 +114,7 @@ func TestTrust(t *testing.T) {
 		want := `{"Service":"lambda.amazonaws.com"}`
 		switch name {
 		case "Signer":
-			want = `{"AWS":["CreateUploadRole.Arn","DashboardRole.Arn","GetRequestRole.Arn","ListRequestsRole.Arn"]}`
+			want = `{"AWS":["CreateUploadRole.Arn","DashboardPagesRole.Arn","GetRequestRole.Arn","ListRequestsRole.Arn"]}`
 		case "RunnerRole", "ContainerExecutionRole":
 			want = `{"Service":"ecs-tasks.amazonaws.com"}`
 		case "InstanceRole":

@@ -55,11 +55,11 @@ func TestClient(t *testing.T) {
 // alone.
 func TestDashboardIsTold(t *testing.T) {
 	deployed().check(t, []property{
-		{"Dashboard", "Environment.Variables.LIPSYNC_PUBLIC_URL", `"` + host + `"`},
-		{"Dashboard", "Environment.Variables.LIPSYNC_ISSUER", `"https://Users.ProviderName"`},
-		{"Dashboard", "Environment.Variables.LIPSYNC_CLIENT_ID", `"DashboardClient"`},
-		{"Dashboard", "Environment.Variables.LIPSYNC_SIGN_OUT_URL", `"https://SignInDomain.auth.AWS::Region.amazoncognito.com/logout"`},
-		{"Dashboard", "Environment.Variables.LIPSYNC_SECRET_ARN", `"SessionSecret"`},
+		{"DashboardPages", "Environment.Variables.LIPSYNC_PUBLIC_URL", `"` + host + `"`},
+		{"DashboardPages", "Environment.Variables.LIPSYNC_ISSUER", `"https://Users.ProviderName"`},
+		{"DashboardPages", "Environment.Variables.LIPSYNC_CLIENT_ID", `"DashboardClient"`},
+		{"DashboardPages", "Environment.Variables.LIPSYNC_SIGN_OUT_URL", `"https://SignInDomain.auth.AWS::Region.amazoncognito.com/logout"`},
+		{"DashboardPages", "Environment.Variables.LIPSYNC_SECRET_ARN", `"SessionSecret"`},
 		{"SessionSecret", "GenerateSecretString", `{"ExcludePunctuation":true,"PasswordLength":64}`},
 	})
 }

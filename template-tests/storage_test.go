@@ -111,6 +111,23 @@ func TestRemoval(t *testing.T) {
 	}
 }
 
+// TestUpgrade wants what stacks have that exist by the name that it has there. By
+// another, the data would stay behind and clients lose the address; and a name
+// that is given to something of another type makes AWS refuse the upgrade.
+func TestUpgrade(t *testing.T) {
+	for id, want := range map[string]string{
+		"TableCD117FA1":     "AWS::DynamoDB::Table",
+		"MediaA721A567":     "AWS::S3::Bucket",
+		"Users0A0EEA89":     "AWS::Cognito::UserPool",
+		"ApiF70053CD":       "AWS::ApiGateway::RestApi",
+		"Dashboard9E4231ED": "AWS::CloudWatch::Dashboard",
+	} {
+		if got := deployed().types[id]; got != want {
+			t.Errorf("%s: got the type %q, want %q", id, got, want)
+		}
+	}
+}
+
 func TestLogs(t *testing.T) {
 	groups := deployed().all("AWS::Logs::LogGroup")
 	want := []string{"AccessLog", "RunnerLog"}

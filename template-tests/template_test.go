@@ -26,7 +26,8 @@ import (
 // references are texts: "Table" is a Ref, "Table.Arn" a GetAtt. What is written
 // as base64 when deployed is plain text.
 type template struct {
-	path      string // of its file, beside that of cdk-nag's report
+	path      string            // of its file, beside that of cdk-nag's report
+	types     map[string]string // of resources, by their names with the hash
 	Resources map[string]resource
 	Outputs   map[string]map[string]any
 }
@@ -105,9 +106,10 @@ func load(path string) template {
 	var tree map[string]any
 	must(json.Unmarshal(text, &tree))
 	resources := tree["Resources"].(map[string]any)
-	named := map[string]any{}
+	named, types := map[string]any{}, map[string]string{}
 	for id, r := range resources {
 		named[plain(id)] = r
+		types[id] = r.(map[string]any)["Type"].(string)
 	}
 	if len(named) != len(resources) {
 		panic("two resources differ in the hash of their names alone")
@@ -115,7 +117,7 @@ func load(path string) template {
 	tree["Resources"] = named
 	text, err = json.Marshal(readable(tree))
 	must(err)
-	t := template{path: path}
+	t := template{path: path, types: types}
 	must(json.Unmarshal(text, &t))
 	return t
 }
@@ -295,6 +297,9 @@ func functionNames() []string {
 
 // logical is a function's name in the template.
 func logical(function string) string {
+	if function == "dashboard" {
+		return "DashboardPages"
+	}
 	var id strings.Builder
 	for word := range strings.SplitSeq(function, "-") {
 		id.WriteString(strings.ToUpper(word[:1]) + word[1:])

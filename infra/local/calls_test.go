@@ -189,6 +189,9 @@ func median(d []time.Duration) time.Duration {
 
 // logicalName is how a function is called in the template: GetRequest.
 func logicalName(name string) string {
+	if name == "dashboard" {
+		return "DashboardPages"
+	}
 	var b strings.Builder
 	for word := range strings.SplitSeq(name, "-") {
 		b.WriteString(strings.ToUpper(word[:1]) + word[1:])

@@ -53,7 +53,7 @@ func TestSessionsEnd(t *testing.T) {
 // that the deployed function has.
 func (h *testHome) session(t *testing.T, age time.Duration) []*http.Cookie {
 	t.Helper()
-	told := h.variables(t, "Dashboard")
+	told := h.variables(t, "DashboardPages")
 	out, err := secretsmanager.NewFromConfig(h.config).GetSecretValue(t.Context(), &secretsmanager.GetSecretValueInput{
 		SecretId: aws.String(told["LIPSYNC_SECRET_ARN"]),
 	})

@@ -122,7 +122,7 @@ func TestSignUp(t *testing.T) {
 	if !pool.UserPool.AdminCreateUserConfig.AllowAdminCreateUserOnly {
 		t.Error("strangers may make themselves users, which nobody asked for")
 	}
-	p, client := h.stranger(t), h.variables(t, "Dashboard")["LIPSYNC_CLIENT_ID"]
+	p, client := h.stranger(t), h.variables(t, "DashboardPages")["LIPSYNC_CLIENT_ID"]
 	signUp(t, h.users(), client, p.email)
 	refused := p.submit(t, p.open(t, ""), "/login", map[string]string{"username": p.email, "password": password})
 	if p.isIn(refused) || p.isIn(p.open(t, "")) {

@@ -156,8 +156,12 @@ func (s *service) addFunctions() {
 	}
 }
 
-// id is the function's name as CloudFormation writes names: GetRequest.
+// id is the function's name as CloudFormation writes names: GetRequest. The name
+// Dashboard is that of the graphs, and a name can't change its type.
 func (l lambda) id() string {
+	if l.name == "dashboard" {
+		return "DashboardPages"
+	}
 	var id strings.Builder
 	for word := range strings.SplitSeq(l.name, "-") {
 		id.WriteString(strings.ToUpper(word[:1]) + word[1:])

@@ -13,7 +13,7 @@ func (s *service) addGraphs() {
 	for _, a := range s.raised {
 		alarms = append(alarms, a)
 	}
-	awscloudwatch.NewDashboard(s.stack, jsii.String("Graphs"), &awscloudwatch.DashboardProps{
+	awscloudwatch.NewDashboard(s.stack, jsii.String("Dashboard"), &awscloudwatch.DashboardProps{
 		Widgets: &[]*[]awscloudwatch.IWidget{
 			{awscloudwatch.NewAlarmStatusWidget(&awscloudwatch.AlarmStatusWidgetProps{
 				Title: jsii.String("Alarms"), Alarms: &alarms, Width: jsii.Number(24),
