@@ -14,8 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"lipsync/internal/lipsync"
 	"lipsync/internal/onnx"
 )
@@ -47,7 +45,7 @@ func fetchModels(ctx context.Context, objects lipsync.Objects, folder string, lo
 	if err != nil {
 		return "", err
 	}
-	defer os.RemoveAll(part) // is gone once it is renamed
+	defer os.RemoveAll(part)
 	digest, err := fetchModel(ctx, objects, part, onnx.CatalogName)
 	if lipsync.CodeOf(err) == lipsync.NotFound {
 		return "", nil
@@ -101,24 +99,22 @@ func verify(folder string) error {
 	return err
 }
 
-// replace puts the folder part in the place of whole, unless another job has made
-// that whole meanwhile. Jobs do so one after the other, by a lock on their folder.
-func replace(whole, part string) (err error) {
-	folder, err := os.Open(filepath.Dir(whole))
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, folder.Close()) }() // and unlock it
-	if err := unix.Flock(int(folder.Fd()), unix.LOCK_EX); err != nil {
-		return err
-	}
+// replace puts the files of the folder part in the place of those of whole, unless
+// another job has made that whole meanwhile. It does so file by file: whole is for
+// one models.json, so that jobs at the same time move files of the same names, and
+// none is ever missing for those that use them.
+func replace(whole, part string) error {
 	if verify(whole) == nil {
 		return nil
 	}
-	if err := os.RemoveAll(whole); err != nil {
+	if err := os.MkdirAll(whole, 0o700); err != nil {
 		return err
 	}
-	return os.Rename(part, whole)
+	files, err := os.ReadDir(part)
+	for _, f := range files {
+		err = errors.Join(err, os.Rename(filepath.Join(part, f.Name()), filepath.Join(whole, f.Name())))
+	}
+	return err
 }
 
 // used notes that a job uses the folder whole, and removes what no job does.

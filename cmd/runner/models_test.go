@@ -114,29 +114,35 @@ func TestBrokenModels(t *testing.T) {
 }
 
 // TestFetchAtOnce: jobs that begin together on a new machine get the models, and
-// none takes them away from another.
+// none takes them away from another, also where the bucket's are not whole.
 func TestFetchAtOnce(t *testing.T) {
-	m := newModels(t)
-	for round := range 20 {
-		content := fmt.Sprint("model ", round)
-		m.put("w.onnx", content)
-		m.put("models.json", catalog(content))
-		var jobs sync.WaitGroup
-		for range 8 {
-			jobs.Go(func() {
-				folder, err := fetchModels(t.Context(), m.objects, m.folder, slog.New(slog.DiscardHandler))
-				if err != nil {
-					t.Error(err)
-				}
-				for range 20 {
-					if got, err := os.ReadFile(filepath.Join(folder, "w.onnx")); string(got) != content || err != nil {
-						t.Errorf("got model %q, %v, want %q", got, err, content)
-						return
-					}
-				}
-			})
+	for _, named := range []string{"model", "another model"} {
+		for range 20 {
+			m := newModels(t)
+			m.put("w.onnx", "model")
+			m.put("models.json", catalog(named))
+			m.fetchAtOnce("model")
 		}
-		jobs.Wait()
+	}
+}
+
+// fetchAtOnce begins jobs that want the model with the content.
+func (m *models) fetchAtOnce(want string) {
+	var jobs sync.WaitGroup
+	defer jobs.Wait()
+	for range 8 {
+		jobs.Go(func() {
+			folder, err := fetchModels(m.Context(), m.objects, m.folder, slog.New(slog.DiscardHandler))
+			if err != nil {
+				m.Error(err)
+			}
+			for range 20 {
+				if got, err := os.ReadFile(filepath.Join(folder, "w.onnx")); string(got) != want || err != nil {
+					m.Errorf("got model %q, %v, want %q", got, err, want)
+					return
+				}
+			}
+		})
 	}
 }
 
