@@ -98,13 +98,16 @@ func (s *shot) largest() []float32 {
 }
 
 // upstaged is how lively the mouths of larger faces are in each frame of a track:
-// where that is more than a half, they move and it can't count for more.
+// where that is more than a half, they move and it can't count for more. Of faces
+// that are alike, the larger is the one that usually is.
 func (s *shot) upstaged(t *track) []float32 {
 	most := make([]float32, len(t.lively))
 	for _, o := range s.tracks {
 		for k := max(t.from, o.from); k < min(t.to(), o.to()); k++ {
-			if i := k - t.from; o.seen(k) && o.size[k-o.from] > t.size[i] {
-				most[i] = max(most[i], o.lively[k-o.from])
+			i, j := k-t.from, k-o.from
+			larger := alike*o.size[j] > t.size[i] || alike*t.size[i] <= o.size[j] && o.usual > t.usual
+			if larger && o.seen(k) {
+				most[i] = max(most[i], o.lively[j])
 			}
 		}
 	}

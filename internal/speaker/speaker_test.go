@@ -16,6 +16,7 @@ const fps = 25
 type person struct {
 	track    int32
 	size     float32
+	errs     float32 // the size, by as much of it at most
 	from, to int
 	missed   []int
 	mouth    func(frame int) float32 // its motion
@@ -28,7 +29,8 @@ func cast(frames int, cuts []int, people ...person) *Cast {
 		var seen []sighting
 		for _, p := range people {
 			if i >= p.from && i < p.to && !slices.Contains(p.missed, i) {
-				seen = append(seen, sighting{p.track, p.size, p.mouth(i)})
+				wave := float32(math.Sin(float64(i) * .1 * float64(p.track+1)))
+				seen = append(seen, sighting{p.track, p.size * (1 + p.errs*wave), p.mouth(i)})
 			}
 		}
 		c.record(seen, slices.Contains(cuts, i))
@@ -119,6 +121,8 @@ func TestActive(t *testing.T) {
 		{"the larger of two who move the lips, without sound", cast(100, nil, one(talks), two(talks)), true, []int{1, 1, 1, 1, 1}},
 		{"the larger, who moves them less, too", cast(100, nil, person{track: 0, size: 60, to: 100, mouth: talks}, two(mumbles)), true, []int{1, 1, 1, 1, 1}},
 		{"however little larger", cast(100, nil, one(talks), person{track: 1, size: 105, to: 100, mouth: mumbles}), true, []int{1, 1, 1, 1, 1}},
+		{"of two alike, whose sizes err, the usually larger", cast(100, nil, person{track: 0, size: 101, errs: .05, to: 100, mouth: talks},
+			person{track: 1, size: 100, errs: .05, to: 100, mouth: talks}), true, []int{0, 0, 0, 0, 0}},
 		{"the largest of those who move them", cast(100, nil, person{track: 0, size: 60, to: 100, mouth: talks}, person{track: 2, size: 100, to: 100, mouth: mumbles}, two(trembles)), true, []int{2, 2, 2, 2, 2}},
 		{"the larger while they move them", cast(100, nil, one(talks), two(from(0, 40, mumbles))), true, []int{1, 1, 0, 0, 0}},
 		{"who comes when the speaker has left", cast(100, nil, person{track: 0, size: 100, to: 40, mouth: talks},
