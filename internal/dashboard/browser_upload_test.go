@@ -42,6 +42,21 @@ func TestBackInBrowser(t *testing.T) {
 		!document.querySelector("input[name=video]").disabled && document.querySelector("[data-remove]").hidden`)
 }
 
+// TestAgainInBrowser comes back to a form of two addresses and sends it again, as it
+// is: that is a second request.
+func TestAgainInBrowser(t *testing.T) {
+	h := newHome(t)
+	b := h.signedIn(t)
+	b.Open(h.URL + "/dashboard/new")
+	b.Do(chromedp.SendKeys("input[name=video]", "https://example.com/v.mp4"),
+		chromedp.SendKeys("input[name=audio]", "https://example.com/a.wav"), chromedp.Click("[data-start]"))
+	b.Wait(`location.pathname.includes("/requests/")`)
+	first := browsertest.Eval[string](b, `(history.back(), location.pathname)`)
+	b.Wait(`location.pathname === "/dashboard/new" && document.querySelector("input[name=video]").value && !document.querySelector("[data-start]").disabled`)
+	browsertest.Eval[bool](b, `(document.querySelector("[data-start]").click(), true)`)
+	b.Wait(`location.pathname.includes("/requests/") && location.pathname !== "` + first + `"`)
+}
+
 // TestRefusedInBrowser has a form refused, for what is in it and on the way.
 func TestRefusedInBrowser(t *testing.T) {
 	h := newHome(t)

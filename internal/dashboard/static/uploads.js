@@ -129,8 +129,10 @@ if (form) {
 		});
 		acceptDrops(field);
 	}
-	// Also for who comes back: browsers restore files and addresses after scripts ran.
+	// Also for who comes back: browsers restore files and addresses after scripts ran,
+	// and what names the request that was made already.
 	addEventListener("pageshow", () => {
+		form.elements.once.value = crypto.getRandomValues(new Uint32Array(4)).join("-");
 		busy(false);
 		fields.forEach(show);
 	});
