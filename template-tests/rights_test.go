@@ -34,7 +34,7 @@ var rights = map[string][]string{
 		"dynamodb:BatchGetItem Table", "dynamodb:GetItem Table", "dynamodb:PutItem Table", "dynamodb:Query Table",
 		"dynamodb:Query Table/index/open", "dynamodb:UpdateItem Table",
 		"s3:DeleteObject Media/inputs/*", "s3:DeleteObject Media/outputs/*", "s3:GetObject Media/inputs/*", "s3:GetObject Media/uploads/*", "s3:ListBucket Media",
-		"secretsmanager:GetSecretValue SessionSecret", "sqs:SendMessage Queue", "sts:AssumeRole Signer"),
+		"secretsmanager:GetSecretValue SessionSecret", "sqs:SendMessage Queue", "sts:AssumeRole DashboardSigner"),
 	"DispatchRole": with("DispatchLog",
 		"batch:ListJobs *", "batch:SubmitJob Jobs.JobQueueArn", "batch:SubmitJob Runner", "dynamodb:GetItem Table",
 		"sqs:ChangeMessageVisibility Queue", "sqs:DeleteMessage Queue", "sqs:GetQueueAttributes Queue",
@@ -47,7 +47,8 @@ var rights = map[string][]string{
 		"dynamodb:Query Table/index/open", "dynamodb:UpdateItem Table",
 		"s3:DeleteObject Media/inputs/*", "s3:DeleteObject Media/outputs/*", "s3:DeleteObject Media/uploads/*", "sqs:SendMessage Queue",
 		"sqs:GetQueueAttributes DeadLetters", "sqs:GetQueueUrl DeadLetters", "sqs:SendMessage DeadLetters"),
-	"Signer": {
+	"Signer": {"s3:GetObject Media/outputs/*", "s3:PutObject Media/uploads/*"},
+	"DashboardSigner": {
 		"s3:GetObject Media/inputs/*", "s3:GetObject Media/outputs/*", "s3:GetObject Media/uploads/*", "s3:PutObject Media/uploads/*",
 	},
 	"RunnerRole": {
@@ -114,7 +115,9 @@ func TestTrust(t *testing.T) {
 		want := `{"Service":"lambda.amazonaws.com"}`
 		switch name {
 		case "Signer":
-			want = `{"AWS":["CreateUploadRole.Arn","DashboardPagesRole.Arn","GetRequestRole.Arn","ListRequestsRole.Arn"]}`
+			want = `{"AWS":["CreateUploadRole.Arn","GetRequestRole.Arn","ListRequestsRole.Arn"]}`
+		case "DashboardSigner":
+			want = `{"AWS":"DashboardPagesRole.Arn"}`
 		case "RunnerRole", "ContainerExecutionRole":
 			want = `{"Service":"ecs-tasks.amazonaws.com"}`
 		case "InstanceRole":

@@ -30,7 +30,9 @@ func (s *service) excuseRoles() {
 		excuse(role, "IAM5", objects, s.objects("inputs"), s.objects("uploads"), s.objects("outputs"))
 	}
 	excuse(s.child("RunnerRole"), "IAM5", objects, s.objects("inputs"), s.objects("uploads"), s.objects("models"), s.objects("outputs"))
-	excuse(s.signer, "IAM5", objects, s.objects("inputs"), s.objects("uploads"), s.objects("outputs"))
+	for _, g := range s.signers() {
+		excuse(s.child(g.id), "IAM5", objects, s.objects("inputs"), s.objects("uploads"), s.objects("outputs"))
+	}
 }
 
 func (s *service) excuseAPI() {

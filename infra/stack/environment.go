@@ -56,8 +56,6 @@ func (s *service) value(name string) *string {
 		return s.bucket.BucketName()
 	case queueURL:
 		return s.queue.QueueUrl()
-	case signerRole:
-		return s.signer.RoleArn()
 	case generateRate:
 		return number(s.GenerateRate)
 	case readRate:

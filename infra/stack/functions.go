@@ -28,7 +28,8 @@ type lambda struct {
 	policy    []awsiam.PolicyStatement
 }
 
-// lambdas has every function, all that it is told and all that it may do.
+// lambdas has every function, all that it is told and all that it may do, but for
+// signing URLs: see signers.
 func (s *service) lambdas() []lambda {
 	return []lambda{
 		{name: "health", timeout: apiTimeout, memory: 256},
@@ -53,7 +54,7 @@ func (s *service) lambdas() []lambda {
 		},
 		{
 			name: "get-request", timeout: apiTimeout, memory: 512,
-			variables: []string{table, bucket, signerRole, readRate},
+			variables: []string{table, bucket, readRate},
 			policy:    []awsiam.PolicyStatement{s.authenticate(), s.useTable("Query")},
 		},
 		{
@@ -71,18 +72,18 @@ func (s *service) lambdas() []lambda {
 		},
 		{
 			name: "list-requests", timeout: apiTimeout, memory: 512,
-			variables: []string{table, bucket, signerRole, readRate},
+			variables: []string{table, bucket, readRate},
 			policy:    []awsiam.PolicyStatement{s.authenticate(), s.useTable("Query")},
 		},
 		{
 			name: "create-upload", timeout: apiTimeout, memory: 512,
-			variables: []string{table, bucket, signerRole, readRate, maxVideo, maxAudio},
+			variables: []string{table, bucket, readRate, maxVideo, maxAudio},
 			policy:    []awsiam.PolicyStatement{s.authenticate(), s.useTable("PutItem")},
 		},
 		{
 			name: "dashboard", timeout: apiTimeout, memory: 512,
 			variables: []string{
-				table, bucket, queueURL, signerRole, generateRate, readRate, engines, maxVideo, maxAudio,
+				table, bucket, queueURL, generateRate, readRate, engines, maxVideo, maxAudio,
 				issuer, clientID, signOutURL, secretARN, publicURL,
 			},
 			policy: []awsiam.PolicyStatement{
@@ -142,14 +143,13 @@ func allow(actions []string, resources ...*string) awsiam.PolicyStatement {
 	})
 }
 
-// addFunctions adds the functions, and the role that signs for some of them.
+// addFunctions adds the functions, and the roles that sign for some of them.
 func (s *service) addFunctions() {
-	lambdas := s.lambdas()
-	roles := map[string]awsiam.Role{}
+	lambdas, roles := s.lambdas(), map[string]awsiam.Role{}
 	for _, l := range lambdas {
 		roles[l.name] = s.functionRole(l)
 	}
-	s.addSigner(lambdas, roles)
+	s.addSigners(roles)
 	s.functions = map[string]awslambda.Function{}
 	for _, l := range lambdas {
 		s.functions[l.name] = s.function(l, roles[l.name])
@@ -182,6 +182,10 @@ func (s *service) functionRole(l lambda) awsiam.Role {
 func (s *service) function(l lambda, role awsiam.Role) awslambda.Function {
 	log := s.logGroup(l.id() + "Log")
 	log.GrantWrite(role)
+	variables := s.values(l.variables...)
+	if signer, ok := s.signerOf[l.name]; ok {
+		(*variables)[signerRole] = signer.RoleArn()
+	}
 	architecture := awslambda.Architecture_ARM_64()
 	if s.Architecture == "x86_64" {
 		architecture = awslambda.Architecture_X86_64()
@@ -194,7 +198,7 @@ func (s *service) function(l lambda, role awsiam.Role) awslambda.Function {
 		Role:          role,
 		Timeout:       awscdk.Duration_Seconds(jsii.Number(l.timeout)),
 		MemorySize:    jsii.Number(l.memory),
-		Environment:   s.values(l.variables...),
+		Environment:   variables,
 		Tracing:       awslambda.Tracing_ACTIVE,
 		LogGroup:      log,
 		LoggingFormat: awslambda.LoggingFormat_JSON,

@@ -40,7 +40,7 @@ type service struct {
 	domain awscognito.UserPoolDomain
 	secret awssecretsmanager.Secret // seals the dashboard's cookies
 
-	signer    awsiam.Role
+	signerOf  map[string]awsiam.Role // by the name of the function whose URLs it signs
 	functions map[string]awslambda.Function
 	raised    []awscloudwatch.Alarm
 }
