@@ -22,7 +22,7 @@ func TestUsers(t *testing.T) {
 		{"Users", "DeletionProtection", `"ACTIVE"`},
 		{"Users", "AdminCreateUserConfig.AllowAdminCreateUserOnly", `true`},
 		{"Users", "AdminCreateUserConfig.InviteMessageTemplate.EmailMessage",
-			`"Sign in at ` + host + `/api/dashboard as {username} with the password {####} within seven days."`},
+			`"Sign in at ` + host + `/api/dashboard as {username} with the password {####} within 7 days."`},
 	})
 	other().check(t, []property{
 		{"Users", "DeletionProtection", `"INACTIVE"`},

@@ -11,12 +11,12 @@ import (
 // endpoint is a path of the API with the function behind it.
 type endpoint struct{ method, path, function string }
 
-// endpoints has each path of the API and the dashboard. Its function gets every method that no other
-// has, so that it answers a wrong one as it does on one machine: with 405 and the
-// methods that there are. (An answer of API Gateway's own would
-// depend on the request's Content-Type, and be 415 or 500 for some.) Where there is
-// no endpoint, health answers with 404: API Gateway would take the client's token
-// for a bad signature by AWS.
+// endpoints has each path of the API and the dashboard. Its function gets every
+// method that no other has, so that it answers a wrong one as it does on one
+// machine: with 405 and the methods that there are. (An answer of API Gateway's own
+// would depend on the request's Content-Type, and be 415 or 500 for some.) Where
+// there is no endpoint, health answers with 404: API Gateway would take the
+// client's token for a bad signature by AWS.
 func endpoints() []endpoint {
 	const every = "ANY"
 	return []endpoint{

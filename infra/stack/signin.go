@@ -1,6 +1,8 @@
 package stack
 
 import (
+	"fmt"
+
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscognito"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
@@ -59,8 +61,8 @@ func (s *service) addUsers() {
 		FeaturePlan:     awscognito.FeaturePlan_ESSENTIALS, // the least that has managed sign-in
 		UserInvitation: &awscognito.UserInvitationConfig{
 			EmailSubject: jsii.String("Your invitation to the lip sync service"),
-			EmailBody: jsii.String("Sign in at " + *s.address(dashboardPath) +
-				" as {username} with the password {####} within seven days."),
+			EmailBody: jsii.String(fmt.Sprintf("Sign in at %s as {username} with the password {####} within %d days.",
+				*s.address(dashboardPath), firstPasswordDays)),
 		},
 		DeletionProtection: jsii.Bool(s.KeepData),
 		RemovalPolicy:      s.dataRemoval(),
