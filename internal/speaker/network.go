@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 
 	"lipsync/internal/onnx"
 )
@@ -77,18 +76,16 @@ type scorer struct {
 }
 
 // score returns how surely the window's face speaks at each of its ticks: above
-// 0 if it does. A network that fails, or doesn't end, is not run again for the
-// video, which goes on without. An error is the context's.
+// 0 if it does. A network that fails, or doesn't end, is not to be run again for
+// the video, which goes on without. An error is the context's.
 func (s *scorer) score(ctx context.Context, w *Window, sound *Cepstra) ([]float32, error) {
-	if !s.failed {
-		values, err := s.run(ctx, w, sound)
-		if err == nil || ctx.Err() != nil {
-			return values, err
-		}
-		s.failed = true
-		s.log.Error("faces are not scored: the network that tells who speaks failed", "error", err)
+	values, err := s.run(ctx, w, sound)
+	if err == nil || ctx.Err() != nil {
+		return values, err
 	}
-	return slices.Repeat([]float32{unscored}, len(w.crops)), nil
+	s.failed = true
+	s.log.Error("faces are not scored: the network that tells who speaks failed", "error", err)
+	return nil, nil
 }
 
 // run runs the network on a window.

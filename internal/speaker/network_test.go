@@ -114,29 +114,29 @@ func TestTry(t *testing.T) {
 	}
 }
 
-// TestFailingNetwork: one that fails in a job leaves the faces unscored, says so
-// once, and fails no job; but that the job ends, it tells.
+// TestFailingNetwork: one that fails in a job, be it after the first window, leaves
+// the video as without a network, says so once, and fails no job; but that the job
+// ends, it tells.
 func TestFailingNetwork(t *testing.T) {
 	n, log := network(t, failing("faces"))
+	whispers := func(frame int) float32 { return speaks(frame) * .3 }
+	people := []person{{track: 0, size: 100, to: 100, mouth: mumbles}, {track: 1, size: 100, to: 100, mouth: whispers}}
 	score := func(ctx context.Context) *Cast {
-		c, windows := New(25, n), make(chan *Window, 2)
-		for from := range 2 {
-			w := &Window{from: 3 * from}
-			for range 3 {
-				w.crops = append(w.crops, &crop{100})
-			}
-			windows <- w
-		}
+		c, windows := cast(100, nil, people...), make(chan *Window, 2)
+		c.network = n
+		windows <- &Window{track: 1, crops: slices.Repeat([]*crop{{0}}, windowTicks)}
+		windows <- &Window{track: 0, crops: slices.Repeat([]*crop{{100}}, windowTicks)} // fails
 		close(windows)
 		if err := c.Score(ctx, windows, NewCepstra()); !errors.Is(err, ctx.Err()) {
 			t.Errorf("got %v, want %v", err, ctx.Err())
 		}
 		return c
 	}
-	c := score(t.Context())
-	for i := range 6 {
-		if got := c.score(0, i); got != unscored {
-			t.Errorf("frame %d: got %g, want %d", i, got, unscored)
+	sound := tone(t, 100)
+	got, want := score(t.Context()).Active(sound), cast(100, nil, people...).Active(sound)
+	for i := range 100 {
+		if got(i) != want(i) {
+			t.Errorf("frame %d: %d speaks, without a network %d", i, got(i), want(i))
 		}
 	}
 	if strings.Count(log.String(), "\n") != 1 || !strings.Contains(log.String(), "level=ERROR") {

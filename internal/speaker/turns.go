@@ -21,7 +21,7 @@ func (c *Cast) Active(sound *speech.Speech) func(frame int) int {
 		}
 		s := newShot(c.fps, c.frames[from:to])
 		var score scoring
-		if c.network != nil {
+		if len(c.scores) > 0 {
 			score = func(track int32, k int) float32 { return c.score(track, from+k) }
 		}
 		s.weigh(newVoice(sound, c.fps, from, to), score)

@@ -75,12 +75,13 @@ type scores struct {
 const unscored = -3
 
 // Score scores windows until there are no more, by the cepstra of the source's
-// own sound; with none (nil) it only takes them. Faces are added meanwhile.
+// own sound; with none (nil) it only takes them. Faces are added meanwhile. If the
+// network fails, no score is left: some alone would make the others seem mute.
 func (c *Cast) Score(ctx context.Context, windows <-chan *Window, sound *Cepstra) (err error) {
 	s := scorer{Network: c.network}
 	defer func() { err = errors.Join(err, s.close()) }()
 	for w := range windows {
-		if sound == nil {
+		if sound == nil || s.failed {
 			continue
 		}
 		values, err := s.score(ctx, w, sound)
@@ -88,6 +89,9 @@ func (c *Cast) Score(ctx context.Context, windows <-chan *Window, sound *Cepstra
 			return fmt.Errorf("tell who speaks: %w", err)
 		}
 		c.keep(w, values)
+	}
+	if s.failed {
+		clear(c.scores)
 	}
 	return nil
 }
