@@ -64,7 +64,12 @@ func (s *shot) weigh(v voice, score scoring) {
 		t.lively, t.usual = t.liveliness(s.fps), smooth.Quantile(t.size, .5)
 	}
 	for _, t := range s.tracks {
-		with, upstaged := t.agreement(v, s.fps), s.upstaged(t)
+		var with, upstaged []float32
+		if v == nil {
+			upstaged = s.upstaged(t)
+		} else {
+			with = t.agreement(v, s.fps)
+		}
 		t.evidence = make([]float32, len(t.lively))
 		for i, l := range t.lively {
 			k := t.from + i
@@ -128,9 +133,6 @@ func (t *track) liveliness(fps float64) []float32 {
 // frame.
 func (t *track) agreement(v voice, fps float64) []float32 {
 	out := make([]float32, len(t.lively))
-	if v == nil {
-		return out
-	}
 	around := int(1.25*fps) + 1
 	for i := range out {
 		from, to := max(i-around, 0), min(i+around+1, len(out))
