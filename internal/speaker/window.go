@@ -96,8 +96,9 @@ func (c *Cast) Score(ctx context.Context, windows <-chan *Window, sound *Cepstra
 	return nil
 }
 
-// keep keeps the scores of a window. Where the one before has scores, too, they
-// go over to the new ones step by step.
+// keep keeps the scores of a window. Where the one before, a full one, has scores,
+// too, they go over to the new ones step by step, and less far the shorter the new
+// window is: it knows less.
 func (c *Cast) keep(w *Window, values []float32) {
 	s := c.scores[w.track]
 	if s == nil {
@@ -108,12 +109,13 @@ func (c *Cast) keep(w *Window, values []float32) {
 		s.values = append(s.values, unscored)
 	}
 	both := s.values[w.from-s.from:]
+	step := float32(len(values)) / windowTicks / float32(len(both)+1)
 	for i, v := range values {
 		if v != v { // not a number
 			v = unscored
 		}
 		if i < len(both) {
-			both[i] += (v - both[i]) * float32(i+1) / float32(len(both)+1)
+			both[i] += (v - both[i]) * float32(i+1) * step
 		} else {
 			s.values = append(s.values, v)
 		}

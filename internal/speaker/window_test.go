@@ -27,6 +27,19 @@ func TestKeep(t *testing.T) {
 	}
 }
 
+// TestKeepShort checks that the scores of a short window, which knows little, count
+// for less.
+func TestKeepShort(t *testing.T) {
+	c := New(25, nil)
+	c.keep(&Window{}, make([]float32, windowTicks))
+	c.keep(&Window{from: 80}, slices.Repeat([]float32{21}, 25))
+	for tick, want := range map[int]float32{79: 0, 80: .25, 89: 2.5, 99: 5, 100: 21, 104: 21, 105: unscored} {
+		if got := c.score(0, tick); math.Abs(float64(got-want)) > 1e-4 {
+			t.Errorf("tick %d: got %g, want %g", tick, got, want)
+		}
+	}
+}
+
 // TestNothingNew checks that a window that holds only what the one before does is
 // not scored again.
 func TestNothingNew(t *testing.T) {
