@@ -19,6 +19,11 @@ type modelFlags struct {
 	ONNXRuntime string          `name:"onnxruntime" env:"LIPSYNC_ONNXRUNTIME" placeholder:"FILE" help:"Shared library of ONNX Runtime (default: in the usual places)."`
 }
 
+// options are those that serve loads a network with, so that a try tells the same.
+func (f *modelFlags) options(role onnx.Role) onnx.Options {
+	return onnx.Options{Providers: f.Providers, Threads: studio.Threads(role)}
+}
+
 type addModelCommand struct {
 	modelFlags
 	Role    string `arg:"" help:"What the model is for: wav2lip, face-detector, face-landmarks or active-speaker."`
@@ -35,7 +40,7 @@ func (c *addModelCommand) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return err
 	}
-	session, err := runtime.Load(c.File, onnx.Options{Providers: c.Providers})
+	session, err := runtime.Load(c.File, c.options(role))
 	if err != nil {
 		return err
 	}
@@ -111,7 +116,7 @@ func (c *checkModelsCommand) check(ctx context.Context, runtime *onnx.Runtime, m
 	if missing != nil {
 		return problem(missing)
 	}
-	session, err := m.Load(runtime, onnx.Options{Providers: c.Providers})
+	session, err := m.Load(runtime, c.options(m.Role))
 	if err != nil {
 		return problem(err)
 	}

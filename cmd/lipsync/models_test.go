@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -123,6 +124,18 @@ func TestModelsThatDontFit(t *testing.T) {
 		}
 		if out, _, status := command(t, append([]string{"models", "check"}, flags...)...); status != failed || !strings.Contains(out, c.want) {
 			t.Errorf("check: got %q, status %d, want %s", out, status, c.want)
+		}
+	}
+}
+
+// TestModelsAreTriedAsServed: with the threads that they have in serve, by which
+// it depends how much memory they take.
+func TestModelsAreTriedAsServed(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
+	for _, role := range []onnx.Role{onnx.Wav2Lip, onnx.FaceLandmarks} {
+		flags := modelFlags{Providers: []onnx.Provider{onnx.CPU}}
+		if got := flags.options(role); got.Threads != 1 || !slices.Equal(got.Providers, flags.Providers) {
+			t.Errorf("%s: got %+v, want 1 thread", role, got)
 		}
 	}
 }

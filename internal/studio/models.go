@@ -77,7 +77,7 @@ func (u unusable) Workers() int { return 1 }
 
 // add loads a model and uses it, and returns what computes it.
 func (s *Studio) add(ctx context.Context, m onnx.Model, runtime *onnx.Runtime, providers []onnx.Provider) (onnx.Provider, error) {
-	session, err := m.Load(runtime, onnx.Options{Providers: providers, Threads: threads(m.Role)})
+	session, err := m.Load(runtime, onnx.Options{Providers: providers, Threads: Threads(m.Role)})
 	if err != nil {
 		return "", err
 	}
@@ -88,8 +88,8 @@ func (s *Studio) add(ctx context.Context, m onnx.Model, runtime *onnx.Runtime, p
 	return session.Provider(), nil
 }
 
-// threads is what onnx.Options.Threads of a network best are.
-func threads(role onnx.Role) int {
+// Threads is what onnx.Options.Threads of a network best are.
+func Threads(role onnx.Role) int {
 	switch role {
 	case onnx.Wav2Lip:
 		return wav2lip.Threads()

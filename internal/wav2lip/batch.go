@@ -76,8 +76,7 @@ func (l *lane) yield() {
 	}
 }
 
-// try runs the network once: what is wrong with it is better known now than in a
-// job.
+// try runs the network once.
 func (l *lane) try(ctx context.Context) error {
 	bound, err := l.bind(ctx, l.model.batch)
 	if err == nil {

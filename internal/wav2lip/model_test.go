@@ -34,6 +34,16 @@ func TestModels(t *testing.T) {
 	}
 }
 
+// TestCPUBatch checks that batches of large faces are smaller, and that a size that
+// no model has, which is refused later on, does no harm.
+func TestCPUBatch(t *testing.T) {
+	for size, want := range map[int]int{0: 4, 96: 4, 128: 4, 192: 1, 256: 1, 288: 1, 384: 1, 512: 1, 1 << 28: 1} {
+		if got := cpuBatch(size); got != want {
+			t.Errorf("%d pixels: got %d, want %d", size, got, want)
+		}
+	}
+}
+
 // TestHostileModels checks that each is refused in a sentence that tells why.
 func TestHostileModels(t *testing.T) {
 	face, sound, out := info("a", -1, 6, 96, 96), info("b", -1, 1, 80, 16), info("c", -1, 3, 96, 96)

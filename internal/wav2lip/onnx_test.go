@@ -78,6 +78,20 @@ func TestONNX(t *testing.T) {
 	}
 }
 
+// TestDefaultBatch checks that of large faces fewer go together.
+func TestDefaultBatch(t *testing.T) {
+	for size, want := range map[int]int{96: 4, 384: 1} {
+		e, err := New(t.Context(), load(t, size, -1, onnx.Float32), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer e.Close()
+		if got := e.model.batch; got != want {
+			t.Errorf("%d pixels: got %d, want %d", size, got, want)
+		}
+	}
+}
+
 // announced is a binding that tells when it is run.
 type announced struct {
 	binding

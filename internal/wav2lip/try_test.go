@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"lipsync/internal/onnx"
 )
@@ -25,12 +27,37 @@ func TestTry(t *testing.T) {
 			{"fails", t.Context(), func(context.Context, *canvas) error { return broken }, "wav2lip: the network can't be run: broken"},
 			{"nobody waits for it", ended, wait, "context canceled"},
 		} {
-			e, err := start(c.ctx, inGo(model{sound: 1, size: 96, batch: 2}, c.run))
+			e, err := start(c.ctx, inGo(model{sound: 1, size: 96, batch: 2, runs: 1}, c.run))
 			if err == nil {
 				e.Close()
 			}
 			if err == nil || err.Error() != c.want {
 				t.Errorf("%s: got %v, want %s", c.name, err, c.want)
+			}
+		}
+	})
+}
+
+// TestTryAsOften checks that a network is tried with as many runs at once as jobs
+// will bring, and refused if they don't fit together.
+func TestTryAsOften(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		full, m := errors.New("no memory"), model{sound: 1, size: 96, batch: 2, runs: 3}
+		for room, want := range map[int32]error{2: full, 3: nil} {
+			var taken atomic.Int32
+			e, err := start(t.Context(), inGo(m, func(ctx context.Context, _ *canvas) error {
+				defer taken.Add(-1)
+				if taken.Add(1) > room {
+					return full
+				}
+				time.Sleep(time.Second) // until the other runs began
+				return nil
+			}))
+			if err == nil {
+				err = e.Close()
+			}
+			if !errors.Is(err, want) {
+				t.Errorf("room for %d of 3 runs: got %v, want %v", room, err, want)
 			}
 		}
 	})

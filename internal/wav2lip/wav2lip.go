@@ -15,6 +15,8 @@ import (
 	"runtime"
 	"sync"
 
+	"golang.org/x/sync/errgroup"
+
 	"lipsync/internal/onnx"
 	"lipsync/internal/render"
 )
@@ -22,14 +24,23 @@ import (
 // Options are how an Engine uses its network.
 type Options struct {
 	// Batch is how many faces go through the network together, at most; 0 is 4 on
-	// the CPU, which more don't make faster, and else 16. A model of a fixed batch
-	// has its own.
+	// the CPU, or fewer that are large, and else 16. A model of a fixed batch has its
+	// own.
 	Batch int
 }
 
 // mostRuns bounds how often the CPU runs the network at once: each run takes
 // memory of its own.
 const mostRuns = 8
+
+// cpuBatch returns how many faces of so many pixels each way go through the network
+// together on the CPU. More than 4 are no faster. The memory of a run grows with
+// their area, and runs of 384 pixels take 0.4 GB a face: mostRuns of them must fit
+// in what onnx leaves all networks.
+func cpuBatch(size int) int {
+	const most, full = 4, 128 // pixels
+	return min(most, max(1, most*full*full/max(1, size*size)))
+}
 
 // Threads is what onnx.Options.Threads of the network best are. The CPU is busier
 // with a run of its own on each core than with one whose parts wait for each other.
@@ -68,10 +79,10 @@ type Engine struct {
 var errClosed = errors.New("wav2lip: the engine is closed")
 
 // New makes an engine of a loaded model, which must stay open until the engine
-// is closed. It runs the model once.
+// is closed. It runs the model once, or as often at once as jobs will.
 func New(ctx context.Context, session *onnx.Session, o Options) (*Engine, error) {
 	if session.Provider() == onnx.CPU {
-		o.Batch = cmp.Or(o.Batch, 4)
+		o.Batch = cmp.Or(o.Batch, cpuBatch(onnx.InputSize(session)))
 	}
 	m, err := newModel(session.Inputs(), session.Outputs(), o.Batch)
 	if err != nil {
@@ -96,13 +107,23 @@ func start(ctx context.Context, m model) (*Engine, error) {
 	for i := range e.lanes {
 		e.lanes[i] = lane{Engine: e, bindings: map[int]binding{}}
 	}
-	if err := e.lanes[0].try(ctx); err != nil {
+	if err := e.try(ctx); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
 	for i := range e.lanes {
 		e.working.Go(e.lanes[i].work)
 	}
 	return e, nil
+}
+
+// try runs the network as often at once as it ever will: what is wrong with it, or
+// that the machine has too little memory for it, is better known now than in a job.
+func (e *Engine) try(ctx context.Context) error {
+	all, ctx := errgroup.WithContext(ctx)
+	for i := range e.model.runs {
+		all.Go(func() error { return e.lanes[i].try(ctx) })
+	}
+	return all.Wait()
 }
 
 // Close ends what runs and frees the engine's buffers.
