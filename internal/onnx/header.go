@@ -25,6 +25,7 @@ var (
 	errSparse   = errors.New("it has sparse tensors: export it with dense ones")
 	errText     = errors.New("it computes with text: export it with numbers alone")
 	errSequence = errors.New("it splits a tensor into a sequence of any length: export it with Split")
+	errScan     = errors.New("it collects what each turn of a loop makes: export it without Scan and scan outputs of Loop")
 	errNoTensor = errors.New("an input or output is no tensor")
 	errType     = errors.New("an input or output is neither float32 nor float16")
 	errName     = errors.New("an input or output has a name that cannot be shown")
@@ -172,8 +173,8 @@ func readShape(b []byte) ([]int, error) {
 
 // checkGraph walks through a GraphProto in search of weights in other files, and
 // of what takes a few bytes of a file and any amount of memory that nothing bounds:
-// sparse weights, sequences, and text, of which a network that sees numbers alone
-// has none if nothing in the graph makes it.
+// sparse weights, sequences, what loops collect, and text, of which a network that
+// sees numbers alone has none if nothing in the graph makes it.
 func checkGraph(graph []byte, depth int) error {
 	if depth > maxDepth {
 		return errNested
@@ -193,13 +194,23 @@ func checkGraph(graph []byte, depth int) error {
 
 // checkNode checks a NodeProto.
 func checkNode(node []byte, depth int) error {
-	return fields(node, func(f field) error {
+	inputs, outputs, loop := 0, 0, false
+	err := fields(node, func(f field) error {
 		switch f.number {
+		case 1: // input
+			inputs++
+		case 2: // output
+			outputs++
 		case 5: // attribute
 			return checkAttribute(f.bytes, depth)
 		case 4: // op_type
-			if string(f.bytes) == "SplitToSequence" { // also into any number of empty tensors
+			switch string(f.bytes) {
+			case "SplitToSequence": // also into any number of empty tensors
 				return errSequence
+			case "Scan":
+				return errScan
+			case "Loop":
+				loop = true
 			}
 		case 7: // domain
 			if string(f.bytes) == "ai.onnx.ml" { // whose operators make text of numbers
@@ -208,6 +219,12 @@ func checkNode(node []byte, depth int) error {
 		}
 		return nil
 	})
+	// The first two inputs of a Loop bound it, the others are its state, which the
+	// first outputs are too. Each output beyond holds a tensor a turn, even if empty.
+	if err == nil && loop && outputs > inputs-2 {
+		err = errScan
+	}
+	return err
 }
 
 // checkAttribute checks an AttributeProto.

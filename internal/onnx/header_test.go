@@ -49,6 +49,10 @@ func TestHeader(t *testing.T) {
 		{"text among the weights", message(7, message(5, varint(2, 8))), "it computes with text: export it with numbers alone"},
 		{"text as a constant", message(7, message(1, message(5, message(5, varint(2, 8))))), "it computes with text: export it with numbers alone"},
 		{"a sequence of any length", with(onnxtest.Node{Op: "SplitToSequence"}), "it splits a tensor into a sequence of any length: export it with Split"},
+		{"a loop that collects", with(collector), "it collects what each turn of a loop makes: export it without Scan and scan outputs of Loop"},
+		{"a loop that collects, in a branch", with(branch(collector)), "it collects what each turn of a loop makes: export it without Scan and scan outputs of Loop"},
+		{"a scan", with(onnxtest.Node{Op: "Scan"}), "it collects what each turn of a loop makes: export it without Scan and scan outputs of Loop"},
+		{"a loop of state alone", product(onnx.Float32).Endless("a").Bytes(), "a float32 n×3, b float32 1×3 → c float32 n×3"},
 		{"numbers of another type", with(onnxtest.Node{Op: "Cast", Attributes: map[string]any{"to": 10}}), "a float32 n×3, b float32 1×3 → c float32 n×3"},
 		{"a sparse attribute", sparseAttribute(22), "it has sparse tensors: export it with dense ones"},
 		{"sparse attributes", sparseAttribute(23), "it has sparse tensors: export it with dense ones"},
@@ -133,6 +137,10 @@ func sparseAttribute(number protowire.Number) []byte {
 // grows to any length when it is joined to itself again and again.
 var cast = onnxtest.Node{Op: "Cast", Inputs: []string{"a"}, Outputs: []string{"t"}, Attributes: map[string]any{"to": 8}}
 
+// collector is a loop with one state and one more output, which grows by a tensor a
+// turn. Empty ones take nothing of the memory that is bounded.
+var collector = onnxtest.Node{Op: "Loop", Inputs: []string{"", "", "state"}, Outputs: []string{"last", "all"}}
+
 func branch(n onnxtest.Node) onnxtest.Node {
 	return onnxtest.Node{Op: "If", Attributes: map[string]any{"then_branch": onnxtest.Graph{Nodes: []onnxtest.Node{n}}}}
 }
@@ -158,6 +166,7 @@ func FuzzHeader(f *testing.F) {
 	f.Add(sparseWeights())
 	f.Add(sparseAttribute(22))
 	f.Add(with(cast))
+	f.Add(with(collector))
 	f.Add(product(onnx.Float16).Bytes())
 	f.Add(external(2).Bytes())
 	f.Add(sequence().Bytes())
