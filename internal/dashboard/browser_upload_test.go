@@ -42,6 +42,20 @@ func TestBackInBrowser(t *testing.T) {
 		!document.querySelector("input[name=video]").disabled && document.querySelector("[data-remove]").hidden`)
 }
 
+// TestSentInBrowser offers to cancel no longer when the form itself is sent.
+func TestSentInBrowser(t *testing.T) {
+	h := newHome(t)
+	b := h.signedIn(t)
+	b.Open(h.URL + "/dashboard/new")
+	browsertest.Eval[bool](b, `(document.querySelector(".new").submit = () => { window.sent = true; }, true)`)
+	b.Do(chromedp.SendKeys("input[name=video]", "https://example.com/v.mp4"),
+		chromedp.SendKeys("input[name=audio]", "https://example.com/a.wav"), chromedp.Click("[data-start]"))
+	b.Wait(`window.sent`)
+	if offered := browsertest.Eval[bool](b, `!document.querySelector("[data-cancel]").hidden`); offered {
+		t.Error("what was sent can be canceled")
+	}
+}
+
 // TestAgainInBrowser comes back to a form of two addresses and sends it again, as it
 // is: that is a second request.
 func TestAgainInBrowser(t *testing.T) {

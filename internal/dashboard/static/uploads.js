@@ -79,6 +79,7 @@ const start = async (event) => {
 		form.addEventListener("formdata", ({ formData }) => {
 			fields.forEach((field, i) => formData.set(field.dataset.drop, sources[i]));
 		}, { once: true });
+		form.querySelector("[data-cancel]").hidden = true; // what is sent can be canceled on its own page
 		form.submit();
 	} catch (problem) {
 		sending.abort();
