@@ -39,11 +39,15 @@ func Handler(h http.Handler) func(context.Context, events.APIGatewayProxyRequest
 //
 // API Gateway leaves the path as the client encoded it. Emulators decode it: then
 // what looks like the end of a parameter, a slash, is part of it. One that is
-// written {name+} has slashes of its own.
+// written {name+} has slashes of its own. A slash after a resource without one
+// comes as the client wrote it.
 func pathOf(e events.APIGatewayProxyRequest) string {
-	fixed, rest, _ := strings.Cut(e.Resource, "{")
+	fixed, rest, parametric := strings.Cut(e.Resource, "{")
 	name, after, _ := strings.Cut(rest, "}")
 	_, parameter, _ := strings.Cut(e.Path, fixed)
+	if !parametric {
+		return Stage + fixed + parameter
+	}
 	segments := []string{strings.TrimSuffix(parameter, after)}
 	if strings.HasSuffix(name, "+") {
 		segments = strings.Split(parameter, "/")

@@ -82,7 +82,9 @@ func TestPaths(t *testing.T) {
 		{"/dashboard/{proxy+}", "/dashboard/../%2e%2E/.", "/api/dashboard/%2E%2E/%2E%2E/%2E"},
 		{"/dashboard/{proxy+}", "/base/dashboard/new/", "/api/dashboard/new/"},
 		{"/v1/users/me", "/base/v1/users/me", "/api/v1/users/me"},
-		{"/v1/users/me", "/v1/users/me/", "/api/v1/users/me%2F"},
+		{"/v1/users/me", "/v1/users/me/", "/api/v1/users/me/"},
+		{"/dashboard", "/dashboard/", "/api/dashboard/"},
+		{"/dashboard", "/base/dashboard", "/api/dashboard"},
 	} {
 		got, _ := call(t, events.APIGatewayProxyRequest{HTTPMethod: "GET", Resource: c.resource, Path: c.path})
 		if got.path != c.want {
