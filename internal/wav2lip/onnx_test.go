@@ -3,6 +3,7 @@ package wav2lip
 import (
 	"context"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"lipsync/internal/face/facetest"
@@ -88,6 +89,25 @@ func TestDefaultBatch(t *testing.T) {
 		defer e.Close()
 		if got := e.model.batch; got != want {
 			t.Errorf("%d pixels: got %d, want %d", size, got, want)
+		}
+	}
+}
+
+// TestLargeBatchesRunSeldom checks that of large batches, which only a model of a
+// fixed batch has, fewer run at once than there are cores.
+func TestLargeBatchesRunSeldom(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for _, c := range []struct{ size, batch, want int }{{96, -1, 8}, {96, 4, 8}, {96, 16, 2}, {96, 64, 1}, {384, 4, 2}} {
+		runtime.GOMAXPROCS(1) // the threads of a run
+		session := load(t, c.size, c.batch, onnx.Float32)
+		runtime.GOMAXPROCS(8)
+		e, err := New(t.Context(), session, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer e.Close()
+		if got := e.model.runs; got != c.want {
+			t.Errorf("%d pixels, batch %d: got %d runs at once, want %d", c.size, c.batch, got, c.want)
 		}
 	}
 }

@@ -79,7 +79,8 @@ type Engine struct {
 var errClosed = errors.New("wav2lip: the engine is closed")
 
 // New makes an engine of a loaded model, which must stay open until the engine
-// is closed. It runs the model once, or as often at once as jobs will.
+// is closed. It runs the model once, or as often at once as jobs will: less often
+// where its batches are large, which else would take turns nearly empty.
 func New(ctx context.Context, session *onnx.Session, o Options) (*Engine, error) {
 	if session.Provider() == onnx.CPU {
 		o.Batch = cmp.Or(o.Batch, cpuBatch(onnx.InputSize(session)))
@@ -88,7 +89,7 @@ func New(ctx context.Context, session *onnx.Session, o Options) (*Engine, error)
 	if err != nil {
 		return nil, err
 	}
-	m.runs = runs(session)
+	m.runs = min(runs(session), max(1, mostRuns*cpuBatch(m.size)/m.batch))
 	m.bind = func(ctx context.Context, inputs, outputs [][]int) (binding, error) {
 		return session.Bind(ctx, inputs, outputs)
 	}
