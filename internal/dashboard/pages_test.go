@@ -1,6 +1,8 @@
 package dashboard
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -10,6 +12,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"lipsync/internal/lipsync"
 )
 
 func document(t testing.TB) []byte {
@@ -186,6 +190,24 @@ func TestFilters(t *testing.T) {
 		}
 	}
 	h.get(t, "/dashboard?status=%22%3E&offset=x&reference_id=%00").must(t, http.StatusOK)
+}
+
+// unsigned are objects that nobody may sign an address of.
+type unsigned struct{ lipsync.Objects }
+
+func (unsigned) SignGet(context.Context, string, string, time.Time) (*url.URL, error) {
+	return nil, errors.New("signed")
+}
+
+// TestUnsigned lists what has outputs, of which no page shows an address.
+func TestUnsigned(t *testing.T) {
+	h := newHome(t)
+	h.signIn(t)
+	h.complete(t, h.add(t, h.caller(t, account), "done"))
+	h.service.Objects = unsigned{h.service.Objects}
+	for _, query := range []string{"", "?reference_id=done", "?status=completed"} {
+		h.get(t, "/dashboard"+query).must(t, http.StatusOK, ">done</a>")
+	}
 }
 
 // allPages follows a list to its end and returns what is linked in it.

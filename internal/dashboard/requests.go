@@ -111,13 +111,12 @@ func (p *pages) listRequests(v *visit) error {
 }
 
 // find fills a page of requests of all statuses.
-func (p *pages) find(ctx context.Context, c lipsync.Caller, l *listPage) error {
+func (p *pages) find(ctx context.Context, c lipsync.Caller, l *listPage) (err error) {
 	f := l.Filter
-	found, err := p.service.RequestPage(ctx, c, f.Reference, f.Offset, pageSize)
+	l.Requests, l.Total, err = p.service.Requests(ctx, c, f.Reference, f.Offset, pageSize)
 	if err != nil {
 		return err
 	}
-	l.Requests, l.Total = found.Requests, found.Total
 	l.Pager = newPager(f, len(l.Requests), l.Total)
 	return nil
 }

@@ -40,10 +40,15 @@ func (s *Service) find(ctx context.Context, account, idOrReference string) (Requ
 	return s.Store.Latest(ctx, account, idOrReference)
 }
 
-// RequestPage returns the caller's requests, newest first; those with the
-// reference id alone, if it is not "".
+// Requests returns the caller's requests, newest first, and how many there are in
+// all; of those with the reference id alone, if it is not "".
+func (s *Service) Requests(ctx context.Context, c Caller, referenceID string, offset int64, limit int) ([]Request, int64, error) {
+	return s.Store.List(ctx, c.Account, referenceID, offset, limit)
+}
+
+// RequestPage returns the same with where the outputs are.
 func (s *Service) RequestPage(ctx context.Context, c Caller, referenceID string, offset int64, limit int) (Page, error) {
-	list, total, err := s.Store.List(ctx, c.Account, referenceID, offset, limit)
+	list, total, err := s.Requests(ctx, c, referenceID, offset, limit)
 	if err != nil {
 		return Page{}, err
 	}
