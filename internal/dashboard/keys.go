@@ -52,12 +52,16 @@ func (p *pages) createKey(v *visit) error {
 	}
 }
 
+// newKey makes a key, which costs a call: it has a rate of its own.
 func (p *pages) newKey(v *visit, k keysPage) (token string, err error) {
 	var limit int64
 	if k.Limit != "" {
 		if limit, err = strconv.ParseInt(k.Limit, 10, 64); err != nil || limit < 1 {
 			return "", &lipsync.Error{Code: lipsync.Invalid, Message: "limit must be a whole number from 1, or nothing for any number of requests"}
 		}
+	}
+	if err := p.service.Allow(v.Context(), v.caller(), lipsync.GenerateCall); err != nil {
+		return "", err
 	}
 	token, _, err = p.service.CreateKey(v.Context(), v.session.Account, k.Name, limit)
 	return token, err

@@ -122,6 +122,19 @@ func TestBadKeys(t *testing.T) {
 	}
 }
 
+// TestKeysRate makes keys until the account has no call left: each has a rate of its own.
+func TestKeysRate(t *testing.T) {
+	h := newHome(t)
+	h.service.GenerateRate = 2
+	h.signIn(t)
+	for _, want := range []int{http.StatusOK, http.StatusOK, http.StatusTooManyRequests} {
+		h.send(t, "/dashboard/settings/keys", url.Values{"name": {"x"}}).must(t, want)
+	}
+	if keys, err := h.service.Keys(t.Context(), account); err != nil || len(keys) != 2 {
+		t.Errorf("got %d keys (%v), want 2", len(keys), err)
+	}
+}
+
 // TestManyKeys pages through them: all on one page would be too heavy for phones.
 func TestManyKeys(t *testing.T) {
 	h := newHome(t)

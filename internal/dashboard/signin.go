@@ -80,8 +80,7 @@ func (v *visit) showSignIn(status int, message string) error {
 }
 
 // signOut ends all sessions of the account, this one and whatever was copied from
-// it, and that with the provider: else the next visit would sign in again without a
-// question.
+// it, and that with the provider.
 func (p *pages) signOut(v *visit) error {
 	if err := p.Sessions.EndAll(v.Context(), v.session.Account); err != nil {
 		return err
