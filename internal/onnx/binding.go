@@ -74,7 +74,7 @@ func (b *Binding) outputShapes(ctx context.Context) ([][]int, error) {
 	made := make([]ort.Value, len(shapes))
 	err := b.run(ctx, made)
 	for i, value := range made {
-		if value == nil { // the run failed
+		if value == nil { // the run failed; the wrapper may have made others before it did
 			continue
 		}
 		shapes[i] = nil
