@@ -10,9 +10,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/chromedp/chromedp"
+	"golang.org/x/sys/unix"
 
 	"lipsync/internal/dashboard/browsertest"
 )
@@ -86,6 +88,29 @@ func TestDashboardOfAnother(t *testing.T) {
 	}
 	defer unlock()
 	want("starting")
+}
+
+// TestLockLookedAt locks a folder while another process looks whether somebody has.
+func TestLockLookedAt(t *testing.T) {
+	dir := t.TempDir()
+	look, err := os.Create(filepath.Join(dir, "lock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer look.Close()
+	if err := unix.Flock(int(look.Fd()), unix.LOCK_SH|unix.LOCK_NB); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		time.AfterFunc(15*time.Millisecond, func() { look.Close() })
+		unlock, err := lock(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := unlock(); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // TestDashboardAddress prints links that a browser can open, wherever the server

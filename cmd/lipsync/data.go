@@ -81,7 +81,7 @@ func lock(dir string) (unlock func() error, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+	if err := hold(file); err != nil {
 		_ = file.Close()
 		if errors.Is(err, unix.EWOULDBLOCK) {
 			return nil, fmt.Errorf("another server uses the data folder %s", dir)
@@ -92,6 +92,18 @@ func lock(dir string) (unlock func() error, err error) {
 		return nil, errors.Join(err, file.Close())
 	}
 	return file.Close, nil
+}
+
+// hold takes the lock. It tries for a moment, in which locked may have it.
+func hold(file *os.File) (err error) {
+	for range 10 {
+		err = unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if !errors.Is(err, unix.EWOULDBLOCK) {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return err
 }
 
 // locked tells whether the folder has a server.
