@@ -25,6 +25,8 @@ var screens = flag.String("screens", "", "folder to write pictures of all pages 
 // LIPSYNC_AXE is the path of its script.
 func TestScreens(t *testing.T) {
 	empty, full, strange := newHome(t), newHome(t), newHome(t)
+	stage, elsewhere := newStage(t)
+	elsewhere.err = &lipsync.Error{Code: lipsync.Unauthorized, Message: "The sign-in was not completed."}
 	played := full.play(t)
 	paths := full.seed(t)
 	paths["completed"] = played
@@ -34,6 +36,10 @@ func TestScreens(t *testing.T) {
 			a.b.Look(a.width, a.scheme)
 			a.b.Open(strange.URL + "/dashboard/sign-in?token=x")
 			a.look("sign-in")
+			a.b.Open(stage.URL + "/api/dashboard/sign-in?name=x")
+			a.look("provider-refused")
+			a.b.Open(stage.URL + "/api/dashboard/signed-out")
+			a.look("provider-signed-out")
 			a.b.Open(empty.URL + empty.newLink(t))
 			for _, path := range everyPage {
 				a.b.Open(empty.URL + path)
