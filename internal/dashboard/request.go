@@ -23,14 +23,12 @@ func (p *pages) showRequest(v *visit) error {
 	if err != nil {
 		return err
 	}
-	page := requestPage{Request: r, Output: output, Hint: hint(r.Error), Live: !r.Status.Final(), CSRF: v.session.CSRF}
+	page := requestPage{
+		Request: r, Progress: r.ProgressAt(p.service.Now()), Output: output,
+		Hint: hint(r.Error), Live: !r.Status.Final(), CSRF: v.session.CSRF,
+	}
 	if page.Source, err = p.service.VideoURL(v.Context(), r); err != nil {
 		return err
-	}
-	if page.Live {
-		if _, page.Progress, err = p.service.Progress(v.Context(), v.caller(), r.ID); err != nil {
-			return err
-		}
 	}
 	return v.show(http.StatusOK, "request", page.Name(), page)
 }

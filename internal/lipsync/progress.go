@@ -23,8 +23,7 @@ type Progress struct {
 	Ends    time.Time // when it is expected to be done; zero if nobody can tell
 }
 
-// Progress returns the caller's request, and how far the work on it is. Where
-// nobody holds it there is no work, whatever an attempt before may have done.
+// Progress returns the caller's request, and how far the work on it is.
 func (s *Service) Progress(ctx context.Context, c Caller, idOrReference string) (Request, Progress, error) {
 	r, err := s.find(ctx, c.Account, idOrReference)
 	if err == nil && r.Status == Processing && r.Lease == "" {
@@ -33,7 +32,13 @@ func (s *Service) Progress(ctx context.Context, c Caller, idOrReference string) 
 	if err != nil {
 		return Request{}, Progress{}, restate(err, NotFound, "lipsync request not found")
 	}
-	now, p := s.Now(), r.Progress
+	return r, r.ProgressAt(s.Now()), nil
+}
+
+// ProgressAt is how far the work on the request is, as far as it is known. Where
+// nobody holds it there is no work, whatever an attempt before may have done.
+func (r Request) ProgressAt(now time.Time) Progress {
+	p := r.Progress
 	switch {
 	case r.Status == Completed:
 		p = Progress{Percent: 100}
@@ -42,5 +47,5 @@ func (s *Service) Progress(ctx context.Context, c Caller, idOrReference string) 
 	case !now.Before(p.Ends):
 		p.Ends = time.Time{} // it takes longer than anybody expected
 	}
-	return r, p, nil
+	return p
 }
