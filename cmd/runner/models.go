@@ -22,10 +22,6 @@ import (
 // models.json and the files that it names.
 const modelsPrefix = "models/"
 
-// maxModel bounds a copy, in bytes, as package onnx does. A longer file is cut off,
-// and is not the one that models.json names.
-const maxModel = 2 << 30
-
 // What a machine keeps: folders that jobs still fill, and those of earlier
 // catalogs, in case that a new one is not whole.
 const (
@@ -173,6 +169,7 @@ func fetchModel(ctx context.Context, objects lipsync.Objects, folder, name strin
 		return "", err
 	}
 	sum := sha256.New()
-	_, err = io.Copy(file, io.TeeReader(io.LimitReader(object, maxModel+1), sum))
+	// What is too long is cut off, and is not the file that models.json names.
+	_, err = io.Copy(file, io.TeeReader(io.LimitReader(object, onnx.MaxModel+1), sum))
 	return hex.EncodeToString(sum.Sum(nil)), errors.Join(err, file.Close())
 }

@@ -11,8 +11,8 @@ import (
 	"path/filepath"
 )
 
-// maxModel is the size of the largest model file, in bytes: that of a protobuf message.
-const maxModel = 2 << 30
+// MaxModel is the size of the largest model file, in bytes: that of a protobuf message.
+const MaxModel = 2 << 30
 
 // Path is where the model lies.
 func (m Model) Path() string { return filepath.Join(m.dir, m.File) }
@@ -93,7 +93,7 @@ func readModel(path string) ([]byte, error) {
 		return bad("it cannot be read", err)
 	case !info.Mode().IsRegular():
 		return bad("it is no file", nil)
-	case info.Size() >= maxModel:
+	case info.Size() >= MaxModel:
 		return bad("it is larger than 2 GiB", nil)
 	}
 	content, err := os.ReadFile(path)
