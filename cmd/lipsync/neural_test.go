@@ -26,18 +26,10 @@ func serveWith(t *testing.T, g onnxtest.Graph) []string {
 // startWith starts a job of the fixtures with an engine.
 func (c client) startWith(t *testing.T, engine string) string {
 	t.Helper()
-	type input struct {
-		Type string `json:"type"`
-		URL  string `json:"url"`
-	}
-	var made struct {
-		ID string `json:"request_id"`
-	}
-	c.post(t, "/api/v1/lipsync/generate", map[string]any{
+	return c.begin(t, map[string]any{
 		"model":  engine,
-		"inputs": []input{{"video", c.upload(t, "video", fixtures.video)}, {"audio", c.upload(t, "audio", fixtures.speech)}},
-	}, &made)
-	return made.ID
+		"inputs": inputs(c.upload(t, "video", fixtures.video), c.upload(t, "audio", fixtures.speech)),
+	})
 }
 
 // TestServeModel renders with a network. The next server has lost it: what was

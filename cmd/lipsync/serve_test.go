@@ -94,14 +94,21 @@ func wantVideo(t *testing.T, path, want string) {
 // start starts a job of two URLs.
 func (c client) start(t *testing.T, video, audio string) string {
 	t.Helper()
-	type input struct {
-		Type string `json:"type"`
-		URL  string `json:"url"`
-	}
+	return c.begin(t, map[string]any{"inputs": inputs(video, audio)})
+}
+
+// inputs are those of a job of two URLs.
+func inputs(video, audio string) []map[string]string {
+	return []map[string]string{{"type": "video", "url": video}, {"type": "audio", "url": audio}}
+}
+
+// begin starts a job, and returns its id.
+func (c client) begin(t *testing.T, body map[string]any) string {
+	t.Helper()
 	var made struct {
 		ID string `json:"request_id"`
 	}
-	c.post(t, "/api/v1/lipsync/generate", map[string][]input{"inputs": {{"video", video}, {"audio", audio}}}, &made)
+	c.post(t, "/api/v1/lipsync/generate", body, &made)
 	return made.ID
 }
 
