@@ -87,7 +87,7 @@ bench: ## measure speed, memory, and the latency of the API (takes some minutes)
 bench-neural: $(ONNXRUNTIME) $(NEURAL)/random.onnx ## measure a full-size Wav2Lip network of random weights: alone, by stages, in whole jobs; memory over 2 h and 200 jobs; REFERENCE= a copy of the published code, measured too
 	@.ci/install ffmpeg gcc libc6-dev
 	LIPSYNC_WAV2LIP=$(CURDIR)/$(NEURAL)/random.onnx go test -timeout 60m -run '^$$' -bench 'Network|Stages|Job' ./internal/wav2lip
-	go test -timeout 60m -run '^$$' -bench . -benchtime 1x ./internal/studio
+	go test -timeout 60m -run '^$$' -bench . -benchtime 1x ./internal/engines
 	$(if $(REFERENCE),@$(MAKE) --no-print-directory $(NEURAL)/random.pth)
 	$(if $(REFERENCE),$(NEURAL)/venv/bin/python $(EXPORT)/reference.py $(REFERENCE) $(NEURAL)/random.pth \
 		$(or $(LIPSYNC_SHARED),../shared)/media/talking_man.mp4 $(or $(LIPSYNC_SHARED),../shared)/media/speech.wav)

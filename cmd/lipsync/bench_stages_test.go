@@ -11,11 +11,13 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"lipsync/internal/face"
+	"lipsync/internal/alignment"
+	"lipsync/internal/detection"
 	"lipsync/internal/ffmpeg"
 	"lipsync/internal/render"
 	"lipsync/internal/speaker"
 	"lipsync/internal/speech"
+	"lipsync/internal/tracking"
 )
 
 // held bounds the frames that are kept while stages are measured on them.
@@ -55,12 +57,12 @@ func measureStages(b *testing.B, r *render.Renderer, video, audio string) *stage
 		b.Fatal(err)
 	}
 	s := &stages{took: map[string]time.Duration{}}
-	session, err := r.Engines["warp"].Begin(render.Video{Width: info.Video.Width, Height: info.Video.Height, FPS: info.Video.Rate.Float()})
+	engine, err := r.Engines["warp"].Analyse(render.Video{Width: info.Video.Width, Height: info.Video.Height, FPS: info.Video.Rate.Float()})
 	if err != nil {
 		b.Fatal(err)
 	}
-	cast := speaker.New(info.Video.Rate.Float(), nil)
-	s.firstPass(b, r, info, session, cast)
+	speakers := speaker.New(info.Video.Rate.Float(), nil)
+	s.firstPass(b, r, info, engine, speakers)
 
 	aac := filepath.Join(b.TempDir(), "audio.m4a")
 	var heard *speech.Speech
@@ -68,12 +70,14 @@ func measureStages(b *testing.B, r *render.Renderer, video, audio string) *stage
 		heard, err = hear(b.Context(), r.Tools, audio, aac)
 		return err
 	})
+	var painter render.Painter
 	s.add(b, "plan", func() error {
-		return session.Plan(b.Context(), render.Plan{
-			Frames: s.frames, Source: func(i int) int { return i }, Speech: heard, Speaker: cast.Largest(),
+		painter, err = engine.Plan(b.Context(), render.Output{
+			Frames: s.frames, Source: func(i int) int { return i }, Speech: heard, Speaker: speakers.Largest(),
 		})
+		return err
 	})
-	s.secondPass(b, r, info, session, aac)
+	s.secondPass(b, r, info, painter, aac)
 	return s
 }
 
@@ -108,36 +112,50 @@ func (s *stages) eachBatch(b *testing.B, r *render.Renderer, info *ffmpeg.Info, 
 	}
 }
 
-// firstPass measures decoding, tracking and observing.
-func (s *stages) firstPass(b *testing.B, r *render.Renderer, info *ffmpeg.Info, session render.Session, cast *speaker.Cast) {
+// firstPass measures decoding, tracking, alignment and analysis.
+func (s *stages) firstPass(b *testing.B, r *render.Renderer, info *ffmpeg.Info, engine render.Analyser, speakers *speaker.Analyser) {
 	b.Helper()
-	finder, err := face.NewFinder(b.Context(), nil, nil)
+	detector, err := detection.New(b.Context(), nil, nil)
 	if err != nil {
 		b.Fatal(err)
 	}
-	tracker := face.NewTracker(finder)
+	tracker, aligner := tracking.NewTracker(detector, info.Video.Rate.Float()), alignment.NewAligner()
+	analyse := func(frames []alignment.Frame) {
+		s.add(b, "analyse", func() error {
+			for _, f := range frames {
+				speakers.Add(f)
+				if err := engine.Add(f); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
 	s.frames = s.eachBatch(b, r, info, "decode", func(first int, batch []*image.YCbCr) {
-		faces := make([][]face.Face, len(batch))
-		s.add(b, "track", func() error {
+		faces, cuts := make([][]tracking.Face, len(batch)), make([]bool, len(batch))
+		s.add(b, "track", func() (err error) {
 			for i, frame := range batch {
-				found, cut, err := tracker.Add(b.Context(), frame)
-				if err != nil {
-					return err
-				}
-				faces[i] = found
-				cast.Add(frame, found, cut)
-			}
-			return nil
-		})
-		s.add(b, "observe", func() error {
-			for i, frame := range batch {
-				if err := session.Observe(first+i, frame, faces[i]); err != nil {
+				if faces[i], cuts[i], err = tracker.Add(b.Context(), frame); err != nil {
 					return err
 				}
 			}
 			return nil
 		})
+		var aligned []alignment.Frame
+		s.add(b, "align", func() error {
+			for i := range batch {
+				aligned = append(aligned, aligner.Add(faces[i], cuts[i])...)
+			}
+			return nil
+		})
+		analyse(aligned)
 	})
+	var last []alignment.Frame
+	s.add(b, "align", func() error {
+		last = aligner.End()
+		return nil
+	})
+	analyse(last)
 }
 
 // hear prepares the sound of a job.
@@ -161,19 +179,19 @@ func hear(ctx context.Context, tools *ffmpeg.Tools, audio, aac string) (*speech.
 }
 
 // secondPass measures making the mouths and encoding.
-func (s *stages) secondPass(b *testing.B, r *render.Renderer, info *ffmpeg.Info, session render.Session, aac string) {
+func (s *stages) secondPass(b *testing.B, r *render.Renderer, info *ffmpeg.Info, painter render.Painter, aac string) {
 	b.Helper()
 	encoder, err := r.Tools.Encode(b.Context(), info.Video, aac, filepath.Join(b.TempDir(), "out.mp4"))
 	if err != nil {
 		b.Fatal(err)
 	}
 	s.eachBatch(b, r, info, "decode-again", func(first int, batch []*image.YCbCr) {
-		s.add(b, "mouths", func() error {
+		s.add(b, "paint", func() error {
 			var all errgroup.Group
 			all.SetLimit(r.Engines["warp"].Workers())
 			for i, frame := range batch {
 				all.Go(func() error {
-					_, err := session.Mouths(b.Context(), first+i, frame)
+					_, err := painter.Paint(b.Context(), first+i, frame)
 					return err
 				})
 			}

@@ -12,10 +12,10 @@ import (
 
 	"lipsync/internal/dashboard"
 	"lipsync/internal/disk"
+	"lipsync/internal/engines"
 	"lipsync/internal/fetch"
 	"lipsync/internal/lipsync"
 	"lipsync/internal/rest"
-	"lipsync/internal/studio"
 	"lipsync/internal/worker"
 )
 
@@ -55,7 +55,7 @@ func (w wake) Send(context.Context, string) error {
 	return nil
 }
 
-func newHome(c *serveCommand, d *data, s *studio.Studio, log *slog.Logger) (*home, error) {
+func newHome(c *serveCommand, d *data, s *engines.Set, log *slog.Logger) (*home, error) {
 	h := &home{data: d, log: log, workers: c.workers(), wake: make(wake, c.workers())}
 	d.service.Queue = h.wake
 	d.service.GenerateRate, d.service.ReadRate = c.GenerateRate, c.ReadRate

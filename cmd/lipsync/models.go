@@ -8,8 +8,8 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"lipsync/internal/engines"
 	"lipsync/internal/onnx"
-	"lipsync/internal/studio"
 )
 
 // modelFlags say where networks lie, and what runs them.
@@ -21,7 +21,7 @@ type modelFlags struct {
 
 // options are those that serve loads a network with, so that a try tells the same.
 func (f *modelFlags) options(role onnx.Role) onnx.Options {
-	return onnx.Options{Providers: f.Providers, Threads: studio.Threads(role)}
+	return onnx.Options{Providers: f.Providers, Threads: engines.Threads(role)}
 }
 
 type addModelCommand struct {
@@ -45,7 +45,7 @@ func (c *addModelCommand) Run(ctx context.Context, s streams) error {
 		return err
 	}
 	defer session.Close()
-	if err := studio.Try(ctx, role, session); err != nil {
+	if err := engines.Try(ctx, role, session); err != nil {
 		return err
 	}
 	model, err := onnx.Add(c.Models, onnx.Model{Role: role, Licence: c.Licence, InputSize: onnx.InputSize(session)}, c.File)
@@ -123,7 +123,7 @@ func (c *checkModelsCommand) check(ctx context.Context, runtime *onnx.Runtime, m
 	defer session.Close()
 	found.Loads, found.Provider = true, session.Provider()
 	found.Inputs, found.Outputs = session.Inputs(), session.Outputs()
-	if err := studio.Try(ctx, m.Role, session); err != nil {
+	if err := engines.Try(ctx, m.Role, session); err != nil {
 		return problem(err)
 	}
 	return found

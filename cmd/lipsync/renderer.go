@@ -7,9 +7,9 @@ import (
 	"os"
 	"path/filepath"
 
+	"lipsync/internal/engines"
 	"lipsync/internal/onnx"
 	"lipsync/internal/render"
-	"lipsync/internal/studio"
 )
 
 // renderFlags are the options of what renders.
@@ -20,8 +20,8 @@ type renderFlags struct {
 }
 
 // open loads the models for jobs that use a number of cores each.
-func (f renderFlags) open(ctx context.Context, cores int, limits render.Limits, log *slog.Logger) (*studio.Studio, error) {
-	return studio.Open(ctx, studio.Options{
+func (f renderFlags) open(ctx context.Context, cores int, limits render.Limits, log *slog.Logger) (*engines.Set, error) {
+	return engines.Open(ctx, engines.Options{
 		Limits: limits, Cores: cores, NVIDIA: f.NVIDIA,
 		Models: f.folder(), Library: f.ONNXRuntime, Providers: f.Providers, Log: log,
 	})

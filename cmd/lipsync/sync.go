@@ -46,7 +46,7 @@ func (c *syncCommand) Run(ctx context.Context, s streams) (err error) {
 	err = renderer.Render(ctx, render.Job{
 		Video: c.Video, Audio: c.Audio, Output: finished, Scratch: scratch, Engine: c.Engine,
 		LargestFace: c.DisableActiveSpeakerDetection,
-		Progress:    func(p render.Progress) { bar.show(p.Stage, p.Done, p.Total) },
+		Progress:    func(p render.Progress) { bar.show(string(p.Stage), p.Done, p.Total) },
 	})
 	bar.end()
 	if lipsync.CodeOf(err) == lipsync.Invalid {

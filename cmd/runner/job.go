@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"lipsync/internal/cloud"
+	"lipsync/internal/engines"
 	"lipsync/internal/fetch"
 	"lipsync/internal/lipsync"
 	"lipsync/internal/onnx"
 	"lipsync/internal/render"
-	"lipsync/internal/studio"
 	"lipsync/internal/worker"
 )
 
@@ -90,7 +90,7 @@ func (j *job) do(ctx context.Context, home *cloud.Home) (err error) {
 }
 
 // open makes ready what renders, on all cores that the process may use.
-func (j *job) open(ctx context.Context, objects lipsync.Objects, log *slog.Logger) (*studio.Studio, error) {
+func (j *job) open(ctx context.Context, objects lipsync.Objects, log *slog.Logger) (*engines.Set, error) {
 	providers, err := readProviders(j.providers)
 	if err != nil {
 		return nil, fmt.Errorf("LIPSYNC_PROVIDERS: %w", err)
@@ -99,7 +99,7 @@ func (j *job) open(ctx context.Context, objects lipsync.Objects, log *slog.Logge
 	if err != nil {
 		return nil, fmt.Errorf("fetch models: %w", err)
 	}
-	return studio.Open(ctx, studio.Options{
+	return engines.Open(ctx, engines.Options{
 		Limits: j.limits, Cores: runtime.GOMAXPROCS(0), NVIDIA: j.nvidia,
 		Models: models, Library: j.library, Providers: providers, Log: log,
 	})

@@ -6,16 +6,17 @@ import (
 	"math"
 	"testing"
 
-	"lipsync/internal/face"
+	"lipsync/internal/detection"
+	"lipsync/internal/tracking"
 )
 
 // TestFaceIsFound holds the drawing against the detector that the service uses.
 func TestFaceIsFound(t *testing.T) {
-	finder, err := face.NewFinder(t.Context(), nil, nil)
+	detector, err := detection.New(t.Context(), nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	tracker := face.NewTracker(finder)
+	tracker := tracking.NewTracker(detector, 25)
 	for i := range 12 {
 		faces, cut, err := tracker.Add(t.Context(), planes(frame(i)))
 		if err != nil {
@@ -27,10 +28,10 @@ func TestFaceIsFound(t *testing.T) {
 		h := at(i)
 		sin, cos := math.Sincos(h.tilt)
 		for landmark, place := range map[int]struct{ u, v float64 }{
-			face.LeftPupil: {-.5, 0}, face.RightPupil: {.5, 0},
-			face.LeftCorner: {-.44, 1.1}, face.RightCorner: {.44, 1.1},
+			detection.LeftPupil: {-.5, 0}, detection.RightPupil: {.5, 0},
+			detection.LeftCorner: {-.44, 1.1}, detection.RightCorner: {.44, 1.1},
 		} {
-			got := faces[0].Points[landmark]
+			got := faces[0].Landmarks[landmark]
 			x, y := h.x+h.size*(place.u*cos-place.v*sin), h.y+h.size*(place.u*sin+place.v*cos)
 			if d := math.Hypot(float64(got.X)-x, float64(got.Y)-y); d > .1*h.size {
 				t.Errorf("frame %d, landmark %d: got %.0f, %.0f, want %.0f, %.0f", i, landmark, got.X, got.Y, x, y)

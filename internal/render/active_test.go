@@ -7,14 +7,18 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
-	"lipsync/internal/face"
-	"lipsync/internal/face/facetest"
+	"lipsync/internal/detection"
+	"lipsync/internal/facetest"
 	"lipsync/internal/ffmpeg/ffmpegtest"
+	"lipsync/internal/geom"
 	"lipsync/internal/onnx"
 	"lipsync/internal/onnx/onnxtest"
+	"lipsync/internal/pixels"
 	"lipsync/internal/speaker"
+	"lipsync/internal/tracking"
 )
 
 // Tracks of a company of three: one moves the lips, one is larger, one stands in
@@ -53,26 +57,43 @@ func filmCompany(t *testing.T) (path string) {
 }
 
 // companyTracker sees the three where they are drawn.
-type companyTracker struct{ faces []face.Face }
+type companyTracker struct{ faces []tracking.Face }
 
-func newCompanyTracker() (Tracker, error) {
+func newCompanyTracker(float64) (Tracker, error) {
 	_, heads := company(0)
 	var c companyTracker
 	for track, h := range heads {
-		f := someone(track, float32(2.4*h.Eyes))
-		for k, at := range map[int][2]float64{
-			face.LeftPupil: {-.5, 0}, face.RightPupil: {.5, 0}, face.LeftCorner: {-.4, facetest.Lips}, face.RightCorner: {.4, facetest.Lips},
-		} {
-			x, y := h.At(at[0], at[1])
-			f.Points[k] = face.Point{X: float32(x), Y: float32(y)}
-		}
+		var f tracking.Face
+		f.Track, f.Box.Size, f.Landmarks = track, float32(2.4*h.Eyes), landmarks(h)
 		c.faces = append(c.faces, f)
 	}
 	return c, nil
 }
 
-func (c companyTracker) Add(context.Context, *image.YCbCr) ([]face.Face, bool, error) {
-	return c.faces, false, nil
+func (c companyTracker) Add(_ context.Context, frame *image.YCbCr) ([]tracking.Face, bool, error) {
+	faces := slices.Clone(c.faces)
+	for i := range faces {
+		f := &faces[i]
+		x, y, eyes := int(f.Landmarks[detection.Nose].X), int(f.Landmarks[detection.LeftPupil].Y), int(f.Eyes())
+		f.Crop = pixels.NewCrop(frame, image.Rect(x-eyes*135/100, y-eyes*8/10, x+eyes*135/100, y+eyes*215/100), f.Eyes())
+	}
+	return faces, false, nil
+}
+
+// landmarks are where a face detector finds those of a drawn head.
+func landmarks(h facetest.Head) (l detection.Landmarks) {
+	for k, at := range [...][2]float64{
+		detection.LeftPupil: {-.5, 0}, detection.RightPupil: {.5, 0},
+		detection.LeftOuterEye: {-.75, .02}, detection.RightOuterEye: {.75, .02},
+		detection.LeftInnerEye: {-.26, .02}, detection.RightInnerEye: {.26, .02},
+		detection.LeftBrow: {-.85, -.35}, detection.RightBrow: {.85, -.35}, detection.Nose: {0, .62},
+		detection.LeftCorner: {-.4, facetest.Lips}, detection.RightCorner: {.4, facetest.Lips},
+		detection.UpperLip: {0, 1.02}, detection.LowerLip: {0, 1.28},
+	} {
+		x, y := h.At(at[0], at[1])
+		l[k] = geom.Point{X: float32(x), Y: float32(y)}
+	}
+	return l
 }
 
 // likesLight is a network to which faces in the light seem to speak.
@@ -129,7 +150,7 @@ func TestWhoSpeaks(t *testing.T) {
 				t.Fatal(err)
 			}
 			for frame := range 50 {
-				if got := engine.plan.Speaker(frame); got != c.want {
+				if got := engine.out.Speaker(frame); got != c.want {
 					t.Fatalf("frame %d: %d speaks, want %d", frame, got, c.want)
 				}
 			}

@@ -5,14 +5,14 @@ import (
 	"image"
 	"io"
 
-	"lipsync/internal/face"
+	"lipsync/internal/alignment"
 	"lipsync/internal/speech"
 )
 
 // Engine makes mouths move. One Engine serves any number of jobs at once.
 type Engine interface {
-	// Begin starts on one video. The Session belongs to one job.
-	Begin(Video) (Session, error)
+	// Analyse starts on one video. The Analyser belongs to one job.
+	Analyse(Video) (Analyser, error)
 	// Workers is how many frames of one job it is to be asked for at once, at
 	// least 1.
 	Workers() int
@@ -24,38 +24,38 @@ type Video struct {
 	FPS           float64 // constant
 }
 
-// Session is an engine's work on one video: it sees all source frames once, in
-// order (Observe), then learns what is to be said by whom (Plan), and then makes
-// the mouths of the output's frames (Mouths).
-//
-// Its memory is bounded whatever the video's length, but for some hundred bytes
-// a frame.
-type Session interface {
-	// Observe sees the source frame of the index with the faces in it. The
-	// frame is only valid during the call.
-	Observe(index int, frame *image.YCbCr, faces []face.Face) error
+// Analyser sees the aligned faces of all source frames, once and in order, and
+// then makes a Painter of what it learned. Neither takes more memory for a longer
+// video, except for some hundred bytes a frame.
+type Analyser interface {
+	// Add sees the next frame.
+	Add(alignment.Frame) error
 
-	// Plan is called once, after the last Observe and before the first Mouths.
-	Plan(ctx context.Context, plan Plan) error
-
-	// Mouths returns what to paint on one output frame, nothing if no one
-	// speaks there. Calls are concurrent, for any frames; frame is the pixels
-	// of Plan.Source[output], which the session must not change or keep. The
-	// masks of what is returned don't overlap.
-	Mouths(ctx context.Context, output int, frame *image.YCbCr) ([]Mouth, error)
+	// Plan decides what becomes of each frame of the output. It is called once,
+	// after the last Add.
+	Plan(ctx context.Context, out Output) (Painter, error)
 }
 
-// Plan tells a session what the output is to be.
-type Plan struct {
-	Frames int                  // output's length
+// Output tells what is to be rendered.
+type Output struct {
+	Frames int                  // its length
 	Source func(output int) int // the source frame under an output frame
 	Speech *speech.Speech
 	// Samples are those of the speech, as speech.Read takes them. They can be
-	// read until the last Mouths ends.
+	// read until the last Paint ends.
 	Samples *io.SectionReader
 	// Speaker tells whose mouth moves in a source frame: the face's track, or
 	// -1 for none.
 	Speaker func(source int) int
+}
+
+// Painter makes the mouths of the output's frames.
+type Painter interface {
+	// Paint returns what to paint on one output frame, nothing if no one speaks
+	// there. Calls are concurrent, for any frames; frame is the pixels of
+	// Output.Source[output], which the painter must not change or keep. The masks
+	// of what is returned don't overlap.
+	Paint(ctx context.Context, output int, frame *image.YCbCr) ([]Mouth, error)
 }
 
 // Mouth is what an engine paints on one frame: pixels, and how much of each is

@@ -6,6 +6,7 @@ import (
 	"image"
 
 	"lipsync/internal/ffmpeg"
+	"lipsync/internal/lipsync"
 )
 
 // task is one output frame on its way.
@@ -38,9 +39,9 @@ func (w *rendering) workers() int {
 	return min(w.engine.Workers(), max(2, room-beside))
 }
 
-// paint is the second pass: the player decodes, workers make and blend the
+// paint is the second pass: the player gives frames, workers make and blend the
 // mouths of several frames at once, and the encoder gets them in order.
-func (w *rendering) paint(ctx context.Context, session Session, p *player) error {
+func (w *rendering) paint(ctx context.Context, painter Painter, p *player) error {
 	workers := w.workers()
 	free := newBuffers(w.video.Video, workers+beside)
 	tasks := newTasks(free)
@@ -70,7 +71,7 @@ func (w *rendering) paint(ctx context.Context, session Session, p *player) error
 		g.Go(func() error {
 			var b blender
 			for t := range work {
-				if err := b.paint(ctx, session, t); err != nil {
+				if err := b.paint(ctx, painter, t); err != nil {
 					return err
 				}
 			}
@@ -86,8 +87,8 @@ func (w *rendering) paint(ctx context.Context, session Session, p *player) error
 }
 
 // paint makes a frame's mouths and blends them.
-func (b *blender) paint(ctx context.Context, session Session, t *task) error {
-	mouths, err := session.Mouths(ctx, t.output, t.frame)
+func (b *blender) paint(ctx context.Context, painter Painter, t *task) error {
+	mouths, err := painter.Paint(ctx, t.output, t.frame)
 	if err != nil {
 		return fmt.Errorf("mouths of frame %d: %w", t.output, err)
 	}
@@ -103,7 +104,7 @@ func (b *blender) paint(ctx context.Context, session Session, t *task) error {
 
 // write encodes painted frames in their order and completes the file.
 func (w *rendering) write(ctx context.Context, encoder *ffmpeg.Encoder, line <-chan *task, free buffers) error {
-	progress := w.progress("rendering", w.frames)
+	progress := w.progress(lipsync.Rendering, w.frames)
 	for t := range line {
 		select {
 		case <-t.done:

@@ -29,19 +29,19 @@ func TestWorkers(t *testing.T) {
 	}
 }
 
-// still is a session whose mouths are always the same.
+// still is a painter whose mouths are always the same.
 type still struct {
-	Session
+	Painter
 	mouths []Mouth
 }
 
-func (s *still) Mouths(context.Context, int, *image.YCbCr) ([]Mouth, error) { return s.mouths, nil }
+func (s *still) Paint(context.Context, int, *image.YCbCr) ([]Mouth, error) { return s.mouths, nil }
 
 // TestNoGarbage checks that a frame on its way takes no new memory, after the
 // first.
 func TestNoGarbage(t *testing.T) {
 	r := image.Rect(8, 8, 40, 32)
-	frame, session := noise(image.Rect(0, 0, 64, 48), 1), &still{mouths: []Mouth{{Image: noise(r, 2), Mask: image.NewAlpha(r)}}}
+	frame, painter := noise(image.Rect(0, 0, 64, 48), 1), &still{mouths: []Mouth{{Image: noise(r, 2), Mask: image.NewAlpha(r)}}}
 	free := make(buffers, 3)
 	tasks := newTasks(free)
 	var b blender
@@ -49,7 +49,7 @@ func TestNoGarbage(t *testing.T) {
 	made := testing.AllocsPerRun(50, func() {
 		next := &tasks[output%len(tasks)]
 		next.output, next.frame = output, frame
-		if err := b.paint(t.Context(), session, next); err != nil {
+		if err := b.paint(t.Context(), painter, next); err != nil {
 			t.Fatal(err)
 		}
 		<-next.done

@@ -8,22 +8,18 @@ import (
 	"lipsync/internal/ffmpeg"
 )
 
-// player decodes the source's frames in the order in which the output shows
-// them. Playing forward it streams; for playing backward it decodes a stretch
-// at a time.
+// player gives the source's frames in the order in which the output shows them.
+// If they aren't kept it decodes them again: playing forward it streams, and for
+// playing backward it decodes a stretch at a time.
 type player struct {
-	tools *ffmpeg.Tools
-	video *ffmpeg.Info
-	line  timeline
-	sums  []uint32 // of the source's frames, as the first pass saw them
-	dir   string   // for stretches
-	most  int      // frames of a stretch
+	*source
+	line timeline
 }
 
 // play calls emit with each output frame's pixels, in a buffer of its own.
 func (p *player) play(ctx context.Context, free buffers, emit func(*image.YCbCr) error) error {
-	if p.line.output > p.line.source && p.line.source <= p.most {
-		return p.playHeld(ctx, free, emit)
+	if p.kept != nil {
+		return p.playKept(ctx, free, emit)
 	}
 	for at := 0; at < p.line.output; {
 		n, play := min(p.line.source, p.line.output-at), p.playForward
@@ -60,18 +56,10 @@ func (p *player) playForward(ctx context.Context, n int, free buffers, emit func
 	return nil
 }
 
-// playHeld plays a source that fits in one stretch.
-func (p *player) playHeld(ctx context.Context, free buffers, emit func(*image.YCbCr) error) error {
-	held, err := newStretch(p.dir)
-	if err != nil {
-		return err
-	}
-	defer held.close()
-	if err := p.decode(ctx, held, 0, p.line.source); err != nil {
-		return err
-	}
+// playKept plays a source whose frames are kept.
+func (p *player) playKept(ctx context.Context, free buffers, emit func(*image.YCbCr) error) error {
 	for o := range p.line.output {
-		if err := emitFrom(ctx, held, p.line.at(o), free, emit); err != nil {
+		if err := emitFrom(ctx, p.kept, p.line.at(o), free, emit); err != nil {
 			return err
 		}
 	}
@@ -98,7 +86,7 @@ func (p *player) playBackward(ctx context.Context, n int, free buffers, emit fun
 		first := p.line.source - 1 - n
 		for i, to := 0, p.line.source-1; to > first; i, to = i+1, to-p.most {
 			s := pair[i%2]
-			if err := p.decode(ctx, s, max(first, to-p.most), to); err != nil {
+			if err := p.decodeStretch(ctx, s, max(first, to-p.most), to); err != nil {
 				return err
 			}
 			if err := send(ctx, full, s); err != nil {
@@ -132,10 +120,10 @@ func emitFrom(ctx context.Context, s *stretch, i int, free buffers, emit func(*i
 	return emit(frame)
 }
 
-// decode fills a stretch with the source frames from to to-1. Where seeking in
+// decodeStretch fills a stretch with the source frames from to to-1. Where seeking in
 // the file brings others than those of the first pass, it decodes from the
 // file's beginning: slow, but right.
-func (p *player) decode(ctx context.Context, s *stretch, from, to int) error {
+func (p *player) decodeStretch(ctx context.Context, s *stretch, from, to int) error {
 	s.n = to - from
 	frames, err := p.tools.OpenFramesAt(ctx, p.video, from, to)
 	if err != nil {

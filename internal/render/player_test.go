@@ -50,12 +50,13 @@ func TestPlay(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w := &rendering{Renderer: &Renderer{Tools: tools}, video: info, frames: 1000}
-			var straight seen
-			if err := decodeAll(t.Context(), w, &straight); err != nil {
+			p := &player{source: &source{tools: tools, video: info, dir: t.TempDir(), most: 17, expected: 1000, frames: 1000}}
+			if err := decodeAll(t.Context(), p.source); err != nil {
 				t.Fatal(err)
 			}
-			p := &player{tools: tools, video: info, sums: straight.sums, dir: t.TempDir(), most: 17}
+			if p.kept != nil {
+				t.Error("more frames are kept than fit in a stretch")
+			}
 			if len(p.sums) < 60 {
 				t.Fatalf("%d frames", len(p.sums))
 			}
@@ -76,9 +77,8 @@ func TestPlayWithoutSeeking(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &rendering{Renderer: &Renderer{Tools: tools}, video: info, frames: 1000}
-	var straight seen
-	if err := decodeAll(t.Context(), w, &straight); err != nil {
+	straight := &source{tools: tools, video: info, dir: t.TempDir(), most: 17, expected: 1000, frames: 1000}
+	if err := decodeAll(t.Context(), straight); err != nil {
 		t.Fatal(err)
 	}
 	for name, seek := range map[string]string{"none": "exit 1", "others": `for a; do shift; case $a in setpts=*) a="negate,$a";; esac; set -- "$@" "$a"; done`} {
@@ -89,7 +89,8 @@ func TestPlayWithoutSeeking(t *testing.T) {
 			if err := os.WriteFile(unseeking.FFmpeg, []byte(script), 0o700); err != nil {
 				t.Fatal(err)
 			}
-			checkPlay(t, &player{&unseeking, info, timeline{60, 150}, straight.sums, t.TempDir(), 17})
+			p := &player{&source{tools: &unseeking, video: info, dir: t.TempDir(), most: 17, frames: 60, sums: straight.sums}, timeline{60, 150}}
+			checkPlay(t, p)
 		})
 	}
 }
@@ -115,6 +116,39 @@ func checkPlay(t *testing.T, p *player) {
 	}
 }
 
+// TestKept plays a clip whose frames are kept, without decoding it again.
+func TestKept(t *testing.T) {
+	tools := ffmpegtest.Tools(t)
+	path := ffmpegtest.Make(t, "a.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 20))
+	info, err := tools.Probe(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name           string
+		most, expected int
+		kept           bool
+	}{
+		{"all fit", 20, 20, true},
+		{"the file says fewer, and they fit", 25, 3, true},
+		{"the file says more than fit", 20, 21, false},
+		{"the file says that they fit, and they don't", 19, 19, false},
+	} {
+		s := &source{tools: tools, video: info, dir: t.TempDir(), most: c.most, expected: c.expected, frames: 1000}
+		if err := decodeAll(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+		if kept := s.kept != nil; kept != c.kept || s.frames != 20 || len(s.sums) != 20 {
+			t.Errorf("%s: kept %t, %d frames, %d sums, want kept %t, 20 frames", c.name, kept, s.frames, len(s.sums), c.kept)
+		}
+		if s.kept != nil {
+			s.tools = nil // nothing is decoded
+		}
+		checkPlay(t, &player{s, timeline{20, 57}})
+		s.close()
+	}
+}
+
 // checkSeek checks that seeking brings the frames from to to-1.
 func checkSeek(t *testing.T, p *player, from, to int) {
 	t.Helper()
@@ -135,8 +169,8 @@ func checkSeek(t *testing.T, p *player, from, to int) {
 }
 
 // decodeAll runs the first pass's decoder alone.
-func decodeAll(ctx context.Context, w *rendering, s *seen) error {
-	free := newBuffers(w.video.Video, 1)
+func decodeAll(ctx context.Context, s *source) error {
+	free := newBuffers(s.video.Video, 1)
 	decoded := make(chan *image.YCbCr)
 	go func() {
 		for frame := range decoded {
@@ -144,5 +178,5 @@ func decodeAll(ctx context.Context, w *rendering, s *seen) error {
 		}
 	}()
 	defer close(decoded)
-	return w.decode(ctx, s, free, decoded)
+	return s.decode(ctx, free, decoded)
 }

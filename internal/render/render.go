@@ -1,9 +1,11 @@
 // Package render is the pipeline from a video and a speech track to a video
 // whose lips follow the speech.
 //
-// It reads the source twice: first every face is found and the engine looks at
-// every frame, then the mouths are made, painted and encoded. Both passes
-// stream, so memory doesn't grow with the video's length.
+// Each source frame goes one way: it is decoded, its faces are detected and
+// tracked, aligned with the canonical face, and seen by the engine and by what
+// tells who speaks. When all frames went that way the engine makes a plan. Then
+// the frames come once more, are painted and encoded. Both passes stream, so
+// memory doesn't grow with the video's length.
 package render
 
 import (
@@ -15,10 +17,11 @@ import (
 	"path/filepath"
 	"time"
 
-	"lipsync/internal/face"
 	"lipsync/internal/ffmpeg"
+	"lipsync/internal/lipsync"
 	"lipsync/internal/speaker"
 	"lipsync/internal/speech"
+	"lipsync/internal/tracking"
 )
 
 // Renderer renders any number of jobs at once. Its fields are set once.
@@ -26,16 +29,16 @@ type Renderer struct {
 	Tools   *ffmpeg.Tools
 	Engines map[string]Engine // by the names that jobs call them
 	Limits  Limits
-	// NewTracker makes the tracker of one video; nil is face.NewTracker
-	// with the finder that needs no model.
-	NewTracker func() (Tracker, error)
+	// NewTracker makes the tracker of one video of a frame rate; nil is
+	// tracking.NewTracker with the detector that needs no model.
+	NewTracker func(fps float64) (Tracker, error)
 	// Speaker helps to tell who of several people speaks; nil: none.
 	Speaker *speaker.Network
 }
 
-// Tracker follows faces; see face.Tracker.
+// Tracker follows faces; see tracking.Tracker.
 type Tracker interface {
-	Add(ctx context.Context, frame *image.YCbCr) (faces []face.Face, cut bool, err error)
+	Add(ctx context.Context, frame *image.YCbCr) (faces []tracking.Face, cut bool, err error)
 }
 
 // Job is one video to make. All its files are local.
@@ -91,35 +94,38 @@ func (w *rendering) render(ctx context.Context) error {
 	}
 	v := w.video.Video
 	w.frames = v.Rate.Frames(w.samples, ffmpeg.PCMRate)
-	session, err := w.engine.Begin(Video{Width: v.Width, Height: v.Height, FPS: v.Rate.Float()})
+	engine, err := w.engine.Analyse(Video{Width: v.Width, Height: v.Height, FPS: v.Rate.Float()})
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
-	seen, err := w.observe(ctx, session)
+	a, err := w.analyse(ctx, engine)
+	if a != nil {
+		defer a.source.close()
+	}
 	if err != nil {
 		return err
 	}
-	if seen.cast.Faces() == 0 {
+	if a.speaker.Faces() == 0 {
 		return invalid("no face found in the video", nil)
 	}
-	line := timeline{source: len(seen.sums), output: w.frames}
 	samples, err := os.Open(w.pcm)
 	if err != nil {
 		return err
 	}
 	defer samples.Close()
-	plan := Plan{
-		Frames: line.output, Source: line.at, Speech: seen.speech,
-		Samples: io.NewSectionReader(samples, 0, 2*w.samples), Speaker: seen.cast.Largest(),
+	line := timeline{source: a.source.frames, output: w.frames}
+	out := Output{
+		Frames: line.output, Source: line.at, Speech: a.speech,
+		Samples: io.NewSectionReader(samples, 0, 2*w.samples), Speaker: a.speaker.Largest(),
 	}
 	if !w.job.LargestFace {
-		plan.Speaker = seen.cast.Active(seen.sound)
+		out.Speaker = a.speaker.Active(a.sound)
 	}
-	if err := session.Plan(ctx, plan); err != nil {
+	painter, err := engine.Plan(ctx, out)
+	if err != nil {
 		return fmt.Errorf("plan: %w", err)
 	}
-	most := max(1, stretchSize/(v.Width*v.Height*3/2))
-	if err := w.paint(ctx, session, &player{w.Tools, w.video, line, seen.sums, w.dir, most}); err != nil {
+	if err := w.paint(ctx, painter, &player{a.source, line}); err != nil {
 		return err
 	}
 	if w.job.Rendered != nil {
@@ -140,20 +146,20 @@ func readSpeech(ctx context.Context, path string) (*speech.Speech, error) {
 
 // Progress tells how far a job is.
 type Progress struct {
-	Stage string // "analyzing" or "rendering"
-	Done  int    // frames
-	Total int    // frames; may be an estimate
+	Stage lipsync.Stage // lipsync.Analyzing or lipsync.Rendering
+	Done  int           // frames
+	Total int           // frames; may be an estimate
 }
 
 // progress passes a stage's progress on, a few times a second.
 type progress struct {
 	f     func(Progress)
-	stage string
+	stage lipsync.Stage
 	total int
 	next  time.Time
 }
 
-func (w *rendering) progress(stage string, total int) *progress {
+func (w *rendering) progress(stage lipsync.Stage, total int) *progress {
 	return &progress{f: w.job.Progress, stage: stage, total: total}
 }
 

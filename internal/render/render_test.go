@@ -10,43 +10,51 @@ import (
 	"testing"
 	"time"
 
-	"lipsync/internal/face"
+	"lipsync/internal/alignment"
+	"lipsync/internal/detection"
+	"lipsync/internal/facetest"
 	"lipsync/internal/ffmpeg"
 	"lipsync/internal/ffmpeg/ffmpegtest"
+	"lipsync/internal/pixels"
+	"lipsync/internal/tracking"
 )
 
 // numberer is an engine that paints each output frame's number below the
 // source's own, and checks that it is called as the port promises.
 type numberer struct {
-	observed []int // numbers in the frames, in order
-	plan     Plan
+	seen []int // numbers in the frames, in order; -1 where no crop showed it
+	out  Output
 }
 
 const paintedAt = 48 // row of the painted number
 
-func (e *numberer) Begin(Video) (Session, error) { return e, nil }
+func (e *numberer) Analyse(Video) (Analyser, error) { return e, nil }
 
 func (e *numberer) Workers() int { return 3 }
 
-func (e *numberer) Observe(index int, frame *image.YCbCr, faces []face.Face) error {
-	if index != len(e.observed) {
-		return fmt.Errorf("observed frame %d after %d frames", index, len(e.observed))
+func (e *numberer) Add(f alignment.Frame) error {
+	if f.Index != len(e.seen) {
+		return fmt.Errorf("saw frame %d after %d frames", f.Index, len(e.seen))
 	}
-	e.observed = append(e.observed, ffmpegtest.Number(frame, 0))
+	number := -1
+	if len(f.Faces) > 0 && image.Rect(0, 0, ffmpegtest.Width, ffmpegtest.Height).In(f.Faces[0].Crop.Rect) {
+		number = ffmpegtest.Number(f.Faces[0].Crop.YCbCr, 0)
+	}
+	e.seen = append(e.seen, number)
 	return nil
 }
 
-func (e *numberer) Plan(_ context.Context, p Plan) error {
-	e.plan = p
-	return nil
+func (e *numberer) Plan(_ context.Context, out Output) (Painter, error) {
+	e.out = out
+	return e, nil
 }
 
-func (e *numberer) Mouths(_ context.Context, output int, frame *image.YCbCr) ([]Mouth, error) {
-	got, want := ffmpegtest.Number(frame, 0), e.observed[e.plan.Source(output)]
-	if got != want {
+func (e *numberer) Paint(_ context.Context, output int, frame *image.YCbCr) ([]Mouth, error) {
+	got, want := ffmpegtest.Number(frame, 0), e.seen[e.out.Source(output)]
+	if got != want && want >= 0 {
 		return nil, fmt.Errorf("output %d shows source frame %d, want %d", output, got, want)
 	}
-	if e.plan.Speaker(e.plan.Source(output)) < 0 {
+	if e.out.Speaker(e.out.Source(output)) < 0 {
 		return nil, nil
 	}
 	r := image.Rect(0, paintedAt, ffmpegtest.Width, paintedAt+16)
@@ -64,15 +72,26 @@ func (e *numberer) Mouths(_ context.Context, output int, frame *image.YCbCr) ([]
 // fixedTracker sees one face, always at the same place.
 type fixedTracker struct{ frames int }
 
-func (f *fixedTracker) Add(context.Context, *image.YCbCr) ([]face.Face, bool, error) {
+func (f *fixedTracker) Add(_ context.Context, frame *image.YCbCr) ([]tracking.Face, bool, error) {
 	f.frames++
-	return []face.Face{{Box: face.Box{X: 80, Y: 48, Size: 60}}}, f.frames == 1, nil
+	face := someone(0, 60)
+	face.Crop = wholeOf(frame)
+	return []tracking.Face{face}, f.frames == 1, nil
 }
+
+// someone is a face of a size in the middle of a numbered frame.
+func someone(track int, size float32) tracking.Face {
+	head := facetest.Head{X: 80, Y: 36, Eyes: float64(size) / 2.4}
+	return tracking.Face{Track: track, Face: detection.Face{Box: detection.Box{X: 80, Y: 48, Size: size}, Landmarks: landmarks(head)}}
+}
+
+// wholeOf copies a frame, from which an engine can then read its number.
+func wholeOf(frame *image.YCbCr) *pixels.Crop { return pixels.NewCrop(frame, frame.Rect, 25) }
 
 func newRenderer(t testing.TB, engine Engine) *Renderer {
 	return &Renderer{
 		Tools: ffmpegtest.Tools(t), Engines: map[string]Engine{"": engine}, Limits: DefaultLimits(),
-		NewTracker: func() (Tracker, error) { return &fixedTracker{}, nil },
+		NewTracker: func(float64) (Tracker, error) { return &fixedTracker{}, nil },
 	}
 }
 

@@ -6,24 +6,23 @@ import (
 	"slices"
 	"testing"
 
-	"lipsync/internal/face"
 	"lipsync/internal/ffmpeg/ffmpegtest"
 	"lipsync/internal/lipsync"
+	"lipsync/internal/tracking"
 )
 
 // trackFunc is a tracker that answers by the number of the frame.
-type trackFunc func(frame int) (faces []face.Face, cut bool)
+type trackFunc func(frame int) (faces []tracking.Face, cut bool)
 
-func (f trackFunc) Add(_ context.Context, frame *image.YCbCr) (faces []face.Face, cut bool, err error) {
+func (f trackFunc) Add(_ context.Context, frame *image.YCbCr) (faces []tracking.Face, cut bool, err error) {
 	faces, cut = f(ffmpegtest.Number(frame, 0))
+	for i := range faces {
+		faces[i].Crop = wholeOf(frame)
+	}
 	return faces, cut, nil
 }
 
-func (f trackFunc) new() (Tracker, error) { return f, nil }
-
-func someone(track int, size float32) face.Face {
-	return face.Face{Track: track, Box: face.Box{X: 80, Y: 48, Size: size}}
-}
+func (f trackFunc) new(float64) (Tracker, error) { return f, nil }
 
 // TestFacesInSomeFrames checks that frames without a face stay as they are.
 func TestFacesInSomeFrames(t *testing.T) {
@@ -31,20 +30,23 @@ func TestFacesInSomeFrames(t *testing.T) {
 	video := ffmpegtest.Make(t, "a.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 40))
 	r := newRenderer(t, &numberer{})
 	shown := func(frame int) bool { return frame >= 10 && frame < 30 }
-	r.NewTracker = trackFunc(func(frame int) ([]face.Face, bool) {
+	r.NewTracker = trackFunc(func(frame int) ([]tracking.Face, bool) {
 		if !shown(frame) {
 			return nil, frame == 0 || frame == 30
 		}
-		return []face.Face{someone(0, 60)}, frame == 10
+		return []tracking.Face{someone(0, 60)}, frame == 10
 	}).new
 	output, err := render(t, r, video, sound(t, "a.wav", "1.6"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, painted, _ := numbers(t, output)
+	source, painted, _ := numbers(t, output)
 	for i, n := range painted {
 		if want := map[bool]int{true: i, false: 0}[shown(i)]; n != want {
 			t.Errorf("frame %d is painted %d, want %d", i, n, want)
+		}
+		if source[i] != i {
+			t.Errorf("frame %d shows source %d, want %d", i, source[i], i)
 		}
 	}
 }
@@ -53,7 +55,7 @@ func TestNoFace(t *testing.T) {
 	t.Parallel()
 	video := ffmpegtest.Make(t, "a.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 20))
 	r := newRenderer(t, &numberer{})
-	r.NewTracker = trackFunc(func(frame int) ([]face.Face, bool) { return nil, false }).new
+	r.NewTracker = trackFunc(func(frame int) ([]tracking.Face, bool) { return nil, false }).new
 	_, err := render(t, r, video, sound(t, "a.wav", "1"))
 	if got, want := lipsync.MessageOf(err), "no face found in the video"; got != want {
 		t.Errorf("got %q, want %q (%v)", got, want, err)
@@ -76,11 +78,11 @@ func TestLargestFace(t *testing.T) {
 	video := ffmpegtest.Make(t, "a.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 20))
 	engine := &numberer{}
 	r := newRenderer(t, engine)
-	r.NewTracker = trackFunc(func(frame int) ([]face.Face, bool) {
-		return []face.Face{someone(0, 60), someone(1, float32(40+4*frame))}, frame == 0
+	r.NewTracker = trackFunc(func(frame int) ([]tracking.Face, bool) {
+		return []tracking.Face{someone(0, 60), someone(1, float32(40+4*frame))}, frame == 0
 	}).new
 	dir := t.TempDir()
-	var stages []string
+	var stages []lipsync.Stage
 	err := r.Render(t.Context(), Job{
 		Video: video, Audio: sound(t, "a.wav", "0.8"), Output: dir + "/o.mp4", Scratch: dir, LargestFace: true,
 		Progress: func(p Progress) {
@@ -92,10 +94,10 @@ func TestLargestFace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := []int{engine.plan.Speaker(0), engine.plan.Speaker(19)}; !slices.Equal(got, []int{0, 1}) {
+	if got := []int{engine.out.Speaker(0), engine.out.Speaker(19)}; !slices.Equal(got, []int{0, 1}) {
 		t.Errorf("first and last frame's speaker: %v, want [0 1]", got)
 	}
-	if want := []string{"analyzing", "rendering"}; !slices.Equal(stages, want) {
+	if want := []lipsync.Stage{lipsync.Analyzing, lipsync.Rendering}; !slices.Equal(stages, want) {
 		t.Errorf("stages that ended: %v, want %v", stages, want)
 	}
 }

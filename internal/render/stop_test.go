@@ -10,31 +10,32 @@ import (
 	"strings"
 	"testing"
 
-	"lipsync/internal/face"
+	"lipsync/internal/alignment"
 	"lipsync/internal/ffmpeg/ffmpegtest"
 )
 
 // hook is an engine that calls a function at one of its steps.
 type hook struct {
 	numberer
-	observe, plan, mouths func() error
+	add, plan, paint func() error
 }
 
-func (h *hook) Begin(Video) (Session, error) { return h, nil }
+func (h *hook) Analyse(Video) (Analyser, error) { return h, nil }
 
 func (h *hook) Workers() int { return 3 }
 
-func (h *hook) Observe(i int, frame *image.YCbCr, faces []face.Face) error {
-	return errors.Join(h.numberer.Observe(i, frame, faces), call(h.observe))
+func (h *hook) Add(f alignment.Frame) error {
+	return errors.Join(h.numberer.Add(f), call(h.add))
 }
 
-func (h *hook) Plan(ctx context.Context, p Plan) error {
-	return errors.Join(h.numberer.Plan(ctx, p), call(h.plan))
+func (h *hook) Plan(ctx context.Context, out Output) (Painter, error) {
+	_, err := h.numberer.Plan(ctx, out)
+	return h, errors.Join(err, call(h.plan))
 }
 
-func (h *hook) Mouths(ctx context.Context, output int, frame *image.YCbCr) ([]Mouth, error) {
-	m, err := h.numberer.Mouths(ctx, output, frame)
-	return m, errors.Join(err, call(h.mouths))
+func (h *hook) Paint(ctx context.Context, output int, frame *image.YCbCr) ([]Mouth, error) {
+	m, err := h.numberer.Paint(ctx, output, frame)
+	return m, errors.Join(err, call(h.paint))
 }
 
 func call(f func() error) error {
@@ -62,9 +63,9 @@ func TestStop(t *testing.T) {
 	video := ffmpegtest.Make(t, "a.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 100), "-f", "lavfi", "-i", "sine=d=4")
 	speech := sound(t, "a.wav", "8")
 	for name, step := range map[string]func(*hook, func() error){
-		"observe": func(h *hook, f func() error) { h.observe = f },
-		"plan":    func(h *hook, f func() error) { h.plan = f },
-		"mouths":  func(h *hook, f func() error) { h.mouths = f },
+		"add":   func(h *hook, f func() error) { h.add = f },
+		"plan":  func(h *hook, f func() error) { h.plan = f },
+		"paint": func(h *hook, f func() error) { h.paint = f },
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := runtime.NumGoroutine()

@@ -3,16 +3,16 @@ package speaker
 import (
 	"testing"
 
-	"lipsync/internal/face/facetest"
+	"lipsync/internal/facetest"
 )
 
-// BenchmarkLook is one look at one face of a large frame.
-func BenchmarkLook(b *testing.B) {
+// BenchmarkSee looks at one face of a large frame.
+func BenchmarkSee(b *testing.B) {
 	frame := facetest.Frame(1280, 720, facetest.Head{X: 400, Y: 300, Eyes: 120})
-	f := faceAt(0, 400, 300, 120)
-	l := &look{}
+	f := upright(frame, 0, 400, 300, 120)
+	o := &observed{}
 	for b.Loop() {
-		l.at(frame, f)
+		o.see(&f)
 	}
 }
 

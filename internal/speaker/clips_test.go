@@ -9,12 +9,14 @@ import (
 	"testing"
 	"time"
 
-	"lipsync/internal/face"
+	"lipsync/internal/alignment"
+	"lipsync/internal/detection"
 	"lipsync/internal/ffmpeg"
 	"lipsync/internal/ffmpeg/ffmpegtest"
 	"lipsync/internal/onnx"
 	"lipsync/internal/onnx/onnxtest"
 	"lipsync/internal/speech"
+	"lipsync/internal/tracking"
 )
 
 // The panels of scenes: filters of ffmpeg that show someone for 8 s, # being
@@ -76,20 +78,20 @@ var scenes = []struct {
 }
 
 func TestScenes(t *testing.T) {
-	finder, err := face.NewFinder(t.Context(), nil, nil)
+	detector, err := detection.New(t.Context(), nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	testScenes(t, finder, nil)
+	testScenes(t, detector, nil)
 }
 
 func TestScenesWithNetworks(t *testing.T) {
-	finder, err := face.NewFinder(t.Context(), load(t, "ultraface_rfb_320.onnx"), load(t, "facemesh_192.onnx"))
+	detector, err := detection.New(t.Context(), load(t, "ultraface_rfb_320.onnx"), load(t, "facemesh_192.onnx"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { finder.Close() })
-	testScenes(t, finder, lightASD(t))
+	t.Cleanup(func() { detector.Close() })
+	testScenes(t, detector, lightASD(t))
 }
 
 func load(t testing.TB, name string) *onnx.Session {
@@ -111,16 +113,16 @@ func lightASD(t testing.TB) *Network {
 	return n
 }
 
-func testScenes(t *testing.T, finder face.Finder, network *Network) {
+func testScenes(t *testing.T, detector detection.Detector, network *Network) {
 	clips := filepath.Join(filepath.Dir(onnxtest.Models(t)), "media")
 	for _, s := range scenes {
 		t.Run(s.name, func(t *testing.T) {
 			path := makeScene(t, clips, s.rate, s.sound, s.panels)
-			judge(t, watch(t, path, finder, network), len(s.panels), s.want)
+			judge(t, watch(t, path, detector, network), len(s.panels), s.want)
 		})
 	}
 	t.Run("two_people.mp4", func(t *testing.T) {
-		judge(t, watch(t, filepath.Join(clips, "two_people.mp4"), finder, network), 2, []int{0})
+		judge(t, watch(t, filepath.Join(clips, "two_people.mp4"), detector, network), 2, []int{0})
 	})
 }
 
@@ -148,7 +150,7 @@ type watched struct {
 	places []map[int]float32 // where each face is in each frame, from 0 left to 1 right
 }
 
-func watch(t *testing.T, path string, finder face.Finder, network *Network) watched {
+func watch(t *testing.T, path string, detector detection.Detector, network *Network) watched {
 	t.Helper()
 	tools := ffmpegtest.Tools(t)
 	info, err := tools.Probe(t.Context(), path)
@@ -165,18 +167,18 @@ func watch(t *testing.T, path string, finder face.Finder, network *Network) watc
 		t.Fatal(err)
 	}
 	w := watched{info: info}
-	cast := New(info.Video.Rate.Float(), network)
+	a := New(info.Video.Rate.Float(), network)
 	windows, done := make(chan *Window), make(chan error)
-	go func() { done <- cast.Score(t.Context(), windows, cepstra) }()
-	w.observe(t, finder, cast, windows)
+	go func() { done <- a.Score(t.Context(), windows, cepstra) }()
+	w.observe(t, detector, a, windows)
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
-	w.active = cast.Active(heard)
+	w.active = a.Active(heard)
 	return w
 }
 
-func (w *watched) observe(t *testing.T, finder face.Finder, cast *Cast, windows chan<- *Window) {
+func (w *watched) observe(t *testing.T, detector detection.Detector, a *Analyser, windows chan<- *Window) {
 	frames, err := ffmpegtest.Tools(t).OpenFrames(t.Context(), w.info, 1000)
 	if err != nil {
 		t.Fatal(err)
@@ -187,20 +189,27 @@ func (w *watched) observe(t *testing.T, finder face.Finder, cast *Cast, windows 
 			windows <- w
 		}
 	}
-	tracker, frame := face.NewTracker(finder), w.info.Video.NewFrame()
+	see := func(aligned []alignment.Frame) {
+		for _, f := range aligned {
+			give(a.Add(f))
+		}
+	}
+	tracker, aligner := tracking.NewTracker(detector, w.info.Video.Rate.Float()), alignment.NewAligner()
+	frame := w.info.Video.NewFrame()
 	for frames.Read(frame) == nil {
 		faces, cut, err := tracker.Add(t.Context(), frame)
 		if err != nil {
 			t.Fatal(err)
 		}
-		give(cast.Add(frame, faces, cut))
+		see(aligner.Add(faces, cut))
 		places := map[int]float32{}
 		for _, f := range faces {
 			places[f.Track] = f.Box.X / float32(w.info.Video.Width)
 		}
 		w.places = append(w.places, places)
 	}
-	give(cast.End())
+	see(aligner.End())
+	give(a.End())
 	close(windows)
 }
 

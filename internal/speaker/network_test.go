@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"lipsync/internal/face"
-	"lipsync/internal/face/facetest"
+	"lipsync/internal/alignment"
+	"lipsync/internal/facetest"
 	"lipsync/internal/onnx"
 	"lipsync/internal/onnx/onnxtest"
 )
@@ -121,8 +121,8 @@ func TestFailingNetwork(t *testing.T) {
 	n, log := network(t, failing("faces"))
 	whispers := func(frame int) float32 { return speaks(frame) * .3 }
 	people := []person{{track: 0, size: 100, to: 100, mouth: mumbles}, {track: 1, size: 100, to: 100, mouth: whispers}}
-	score := func(ctx context.Context) *Cast {
-		c, windows := cast(100, nil, people...), make(chan *Window, 2)
+	score := func(ctx context.Context) *Analyser {
+		c, windows := play(100, nil, people...), make(chan *Window, 2)
 		c.network = n
 		windows <- &Window{track: 1, crops: slices.Repeat([]*crop{{0}}, windowTicks)}
 		windows <- &Window{track: 0, crops: slices.Repeat([]*crop{{100}}, windowTicks)} // fails
@@ -133,7 +133,7 @@ func TestFailingNetwork(t *testing.T) {
 		return c
 	}
 	sound := tone(t, 100)
-	got, want := score(t.Context()).Active(sound), cast(100, nil, people...).Active(sound)
+	got, want := score(t.Context()).Active(sound), play(100, nil, people...).Active(sound)
 	for i := range 100 {
 		if got(i) != want(i) {
 			t.Errorf("frame %d: %d speaks, without a network %d", i, got(i), want(i))
@@ -160,11 +160,14 @@ func TestScore(t *testing.T) {
 		for k := range frame.Y {
 			frame.Y[k] = brightness(i)
 		}
-		faces := []face.Face{faceAt(0, 50, 40, 20), faceAt(1, 150, 40, 20)}
-		if i == 95 { // missed
+		faces := []alignment.Face{upright(frame, 0, 50, 40, 20), upright(frame, 1, 150, 40, 20)}
+		switch i {
+		case 95: // missed
+			faces[1].Crop = nil
+		case 195: // gone
 			faces = faces[:1]
 		}
-		for _, w := range c.Add(frame, faces, false) {
+		for _, w := range c.Add(alignment.Frame{Index: i, Faces: faces}) {
 			windows <- w
 		}
 	}
@@ -178,8 +181,11 @@ func TestScore(t *testing.T) {
 	for track := range int32(2) {
 		for i := range frames {
 			want := float32(brightness(i))
-			if track == 1 && i == 95 {
-				want = float32(brightness(96)) // it is gathered when the face is seen again
+			switch {
+			case track == 1 && i == 95:
+				want = float32(brightness(94)) // as it was seen last
+			case track == 1 && i == 195:
+				want = float32(brightness(196)) // it is gathered when the face is seen again
 			}
 			if got := c.score(track, i); got != want {
 				t.Fatalf("track %d, frame %d: got %g, want %g", track, i, got, want)
@@ -224,12 +230,12 @@ func TestLengths(t *testing.T) {
 // and those that leave as soon as they do.
 func TestCompany(t *testing.T) {
 	frame := facetest.Wall(200, 100)
-	one, other := faceAt(0, 50, 40, 20), faceAt(1, 150, 40, 20)
+	one, other := upright(frame, 0, 50, 40, 20), upright(frame, 1, 150, 40, 20)
 	c := New(25, &Network{})
 	var got []int // tracks and lengths of windows
-	add := func(n int, faces ...face.Face) {
+	add := func(n int, faces ...alignment.Face) {
 		for range n {
-			for _, w := range c.Add(frame, faces, false) {
+			for _, w := range c.Add(alignment.Frame{Faces: faces}) {
 				got = append(got, int(w.track), len(w.crops))
 			}
 		}
@@ -247,7 +253,7 @@ func TestCompany(t *testing.T) {
 	if left := c.End(); len(left) > 0 {
 		t.Errorf("%d windows of a face that is alone", len(left))
 	}
-	if got := New(25, nil).Add(frame, []face.Face{one, other}, false); got != nil {
+	if got := New(25, nil).Add(alignment.Frame{Faces: []alignment.Face{one, other}}); got != nil {
 		t.Errorf("%d windows without a network", len(got))
 	}
 }

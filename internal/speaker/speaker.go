@@ -1,139 +1,127 @@
-// Package speaker tells who of the faces in a video speaks, turn by turn.
+// Package speaker tells who of the faces in a video speaks, turn by turn: active
+// speaker detection.
 package speaker
 
 import (
-	"image"
 	"math"
 
-	"lipsync/internal/face"
+	"lipsync/internal/alignment"
+	"lipsync/internal/tracking"
 )
 
-// Cast records the faces of a video, frame by frame: some tens of bytes for
+// Analyser records the faces of a video, frame by frame: some tens of bytes for
 // each, and four with a network.
-type Cast struct {
-	fps     float64
-	network *Network // nil: none
-	frames  [][]sighting
-	shots   []int // the first frame of each
-	faces   int
-	seen    map[int32]int // frame in which each track of the shot was last seen
-	ticks   int           // how many are past
-	looks   map[int32]*look
-	scores  map[int32]*scores // the network's, by track
+type Analyser struct {
+	fps      float64
+	network  *Network // nil: none
+	frames   [][]observation
+	shots    []int // the first frame of each
+	faces    int   // frames with a face
+	ticks    int   // how many are past
+	observed map[int32]*observed
+	scores   map[int32]*scores // the network's, by track
 }
 
-// sighting is a face in a frame.
-type sighting struct {
+// observation is a face in a frame.
+type observation struct {
 	track  int32
 	size   float32 // pixels
-	motion float32 // of the mouth, see look
+	motion float32 // of the mouth, see observed
 }
 
 // tickRate is how often faces are looked at, a second: in the frames next to
-// these ticks. How much a mouth moves between two looks then doesn't depend on
-// the frame rate, if that isn't lower.
+// these ticks. How much a mouth moves from one tick to the next then doesn't
+// depend on the frame rate, if that isn't lower.
 const tickRate = 25
 
 // slowest is the least frame rate of a video whose faces a network can judge.
 const slowest = 10
 
-// New returns an empty cast of a video with a frame rate. The network may be
-// nil; with one, what Add and End return is to be given to Score.
-func New(fps float64, network *Network) *Cast {
+// New returns the analyser of a video with a frame rate. The network may be nil;
+// with one, what Add and End return is to be given to Score.
+func New(fps float64, network *Network) *Analyser {
 	if fps < slowest {
 		network = nil
 	}
-	return &Cast{fps: fps, network: network, seen: map[int32]int{},
-		looks: map[int32]*look{}, scores: map[int32]*scores{}}
+	return &Analyser{fps: fps, network: network, observed: map[int32]*observed{}, scores: map[int32]*scores{}}
 }
 
-// Add records the next frame and its faces; cut tells that a new shot starts
-// with it. The frame is not kept. It returns windows that are complete.
-func (c *Cast) Add(frame *image.YCbCr, faces []face.Face, cut bool) (complete []*Window) {
-	if cut {
-		complete = c.End()
+// Add records the next frame. It returns windows that are complete.
+func (a *Analyser) Add(f alignment.Frame) (complete []*Window) {
+	if f.Cut {
+		complete = a.End()
 	}
-	ticks := c.tick()
-	var seen []sighting
-	for _, f := range faces {
-		l := c.look(int32(f.Track))
+	ticks := a.tick()
+	var seen []observation
+	for i := range f.Faces {
+		face := &f.Faces[i]
+		o := a.observe(int32(face.Track))
 		if ticks > 0 {
-			l.at(frame, f)
+			o.see(face)
 		}
-		if c.network != nil {
-			complete = append(complete, l.gather(c.ticks-ticks, c.ticks, len(faces) > 1)...)
+		if a.network != nil {
+			complete = append(complete, o.gather(a.ticks-ticks, a.ticks, len(f.Faces) > 1)...)
 		}
-		seen = append(seen, sighting{l.track, f.Box.Size, l.motion})
+		seen = append(seen, observation{o.track, face.Size, o.motion})
 	}
-	complete = append(complete, c.forget(face.LongestGap)...)
-	c.record(seen, cut)
+	complete = append(complete, a.forget(tracking.LongestGap+1)...)
+	a.record(seen, f.Cut)
 	return complete
 }
 
 // End returns the windows that are left after the last frame.
-func (c *Cast) End() []*Window { return c.forget(-1) }
+func (a *Analyser) End() []*Window { return a.forget(-1) }
 
-// look returns the look at a track, which may be a new one.
-func (c *Cast) look(track int32) *look {
-	l := c.looks[track]
-	if l == nil {
-		l = &look{track: track}
-		c.looks[track] = l
+// observe returns what is known of a track, which may be a new one.
+func (a *Analyser) observe(track int32) *observed {
+	o := a.observed[track]
+	if o == nil {
+		o = &observed{track: track}
+		a.observed[track] = o
 	}
-	l.frame = len(c.frames)
-	return l
+	o.frame = len(a.frames)
+	return o
 }
 
-// forget ends the looks at tracks that were missed in more frames, up to the
-// next one, and returns their windows.
-func (c *Cast) forget(missed int) (complete []*Window) {
-	for track, l := range c.looks {
-		if len(c.frames)-l.frame > missed {
-			delete(c.looks, track)
-			complete = l.window.ready(complete)
+// forget ends the tracks that were missed in more frames, up to the next one, and
+// returns their windows.
+func (a *Analyser) forget(missed int) (complete []*Window) {
+	for track, o := range a.observed {
+		if len(a.frames)-o.frame > missed {
+			delete(a.observed, track)
+			complete = o.window.ready(complete)
 		}
 	}
 	return complete
 }
 
 // tick returns how many ticks there are next to the next frame.
-func (c *Cast) tick() int {
-	past := int(math.Ceil((float64(len(c.frames)) + .5) / c.fps * tickRate))
-	n := past - c.ticks
-	c.ticks = past
+func (a *Analyser) tick() int {
+	past := int(math.Ceil((float64(len(a.frames)) + .5) / a.fps * tickRate))
+	n := past - a.ticks
+	a.ticks = past
 	return n
 }
 
-// record adds what is seen in the next frame, and to frames before it whoever
-// was missed there.
-func (c *Cast) record(seen []sighting, cut bool) {
-	at := len(c.frames)
-	if cut || at == 0 {
-		c.shots = append(c.shots, at)
-		clear(c.seen)
+// record adds what is seen in the next frame.
+func (a *Analyser) record(seen []observation, cut bool) {
+	if at := len(a.frames); cut || at == 0 {
+		a.shots = append(a.shots, at)
 	}
-	for _, s := range seen {
-		if last, ok := c.seen[s.track]; ok && at-last <= face.LongestGap+1 {
-			for k := last + 1; k < at; k++ {
-				c.frames[k] = append(c.frames[k], s)
-			}
-		}
-		c.seen[s.track] = at
-	}
-	c.frames = append(c.frames, seen)
+	a.frames = append(a.frames, seen)
 	if len(seen) > 0 {
-		c.faces++
+		a.faces++
 	}
 }
 
 // Faces tells in how many frames there is a face.
-func (c *Cast) Faces() int { return c.faces }
+func (a *Analyser) Faces() int { return a.faces }
 
 // Largest returns the track of each frame's largest face, or -1.
-func (c *Cast) Largest() func(frame int) int {
+func (a *Analyser) Largest() func(frame int) int {
 	return func(frame int) int {
-		best := sighting{track: -1}
-		for _, s := range c.frames[frame] {
+		best := observation{track: -1}
+		for _, s := range a.frames[frame] {
 			if s.size > best.size {
 				best = s
 			}

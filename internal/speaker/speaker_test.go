@@ -18,24 +18,24 @@ type person struct {
 	size     float32
 	errs     float32 // the size, by as much of it at most
 	from, to int
-	missed   []int
+	gone     []int
 	mouth    func(frame int) float32 // its motion
 }
 
-// cast plays a scene of some frames; shots start at the cuts.
-func cast(frames int, cuts []int, people ...person) *Cast {
-	c := New(fps, nil)
+// play plays a scene of some frames; shots start at the cuts.
+func play(frames int, cuts []int, people ...person) *Analyser {
+	a := New(fps, nil)
 	for i := range frames {
-		var seen []sighting
+		var seen []observation
 		for _, p := range people {
-			if i >= p.from && i < p.to && !slices.Contains(p.missed, i) {
+			if i >= p.from && i < p.to && !slices.Contains(p.gone, i) {
 				wave := float32(math.Sin(float64(i) * .1 * float64(p.track+1)))
-				seen = append(seen, sighting{p.track, p.size * (1 + p.errs*wave), p.mouth(i)})
+				seen = append(seen, observation{p.track, p.size * (1 + p.errs*wave), p.mouth(i)})
 			}
 		}
-		c.record(seen, slices.Contains(cuts, i))
+		a.record(seen, slices.Contains(cuts, i))
 	}
-	return c
+	return a
 }
 
 // loud tells when the sound of the tests is: half of each second.
@@ -81,60 +81,58 @@ func TestActive(t *testing.T) {
 	one := func(f func(int) float32) person { return person{track: 0, size: 100, to: 100, mouth: f} }
 	two := func(f func(int) float32) person { return person{track: 1, size: 140, to: 100, mouth: f} }
 	for _, c := range []struct {
-		name string
-		cast *Cast
-		mute bool
-		want []int // in frames 0, 25, 50, 75 and 99
+		name  string
+		scene *Analyser
+		mute  bool
+		want  []int // in frames 0, 25, 50, 75 and 99
 	}{
-		{"no face", cast(100, nil), false, []int{-1, -1, -1, -1, -1}},
-		{"one who is still", cast(100, nil, one(rests)), false, []int{0, 0, 0, 0, 0}},
-		{"one who is still, and no sound", cast(100, nil, one(rests)), true, []int{0, 0, 0, 0, 0}},
-		{"who moves the lips rather than who is large", cast(100, nil, one(speaks), two(rests)), false, []int{0, 0, 0, 0, 0}},
-		{"also without sound", cast(100, nil, one(speaks), two(rests)), true, []int{0, 0, 0, 0, 0}},
-		{"who moves them with the sound", cast(100, nil, one(speaks), two(chews)), false, []int{0, 0, 0, 0, 0}},
-		{"whoever that is", cast(100, nil, one(chews), two(speaks)), false, []int{1, 1, 1, 1, 1}},
-		{"the largest of those who are still", cast(100, nil, one(rests), two(rests)), false, []int{1, 1, 1, 1, 1}},
-		{"landmarks that tremble are still", cast(100, nil, one(trembles), two(rests)), false, []int{1, 1, 1, 1, 1}},
-		{"of those, however little larger", cast(100, nil, one(rests), person{track: 1, size: 102, to: 100, mouth: rests}), false, []int{1, 1, 1, 1, 1}},
-		{"who spoke last doesn't keep the turn for a little size", cast(100, nil, person{track: 0, size: 102, to: 100, mouth: from(0, 40, speaks)},
+		{"no face", play(100, nil), false, []int{-1, -1, -1, -1, -1}},
+		{"one who is still", play(100, nil, one(rests)), false, []int{0, 0, 0, 0, 0}},
+		{"one who is still, and no sound", play(100, nil, one(rests)), true, []int{0, 0, 0, 0, 0}},
+		{"who moves the lips rather than who is large", play(100, nil, one(speaks), two(rests)), false, []int{0, 0, 0, 0, 0}},
+		{"also without sound", play(100, nil, one(speaks), two(rests)), true, []int{0, 0, 0, 0, 0}},
+		{"who moves them with the sound", play(100, nil, one(speaks), two(chews)), false, []int{0, 0, 0, 0, 0}},
+		{"whoever that is", play(100, nil, one(chews), two(speaks)), false, []int{1, 1, 1, 1, 1}},
+		{"the largest of those who are still", play(100, nil, one(rests), two(rests)), false, []int{1, 1, 1, 1, 1}},
+		{"landmarks that tremble are still", play(100, nil, one(trembles), two(rests)), false, []int{1, 1, 1, 1, 1}},
+		{"of those, however little larger", play(100, nil, one(rests), person{track: 1, size: 102, to: 100, mouth: rests}), false, []int{1, 1, 1, 1, 1}},
+		{"who spoke last doesn't keep the turn for a little size", play(100, nil, person{track: 0, size: 102, to: 100, mouth: from(0, 40, speaks)},
 			person{track: 1, size: 100, to: 100, mouth: from(73, 100, speaks)}), false, []int{0, 0, 1, 1, 1}},
-		{"the largest of those who are still, and no sound", cast(100, nil, one(rests), two(rests)), true, []int{1, 1, 1, 1, 1}},
-		{"shot by shot", cast(100, []int{50},
+		{"the largest of those who are still, and no sound", play(100, nil, one(rests), two(rests)), true, []int{1, 1, 1, 1, 1}},
+		{"shot by shot", play(100, []int{50},
 			person{track: 0, size: 100, to: 50, mouth: speaks}, person{track: 1, size: 100, to: 50, mouth: rests},
 			person{track: 2, size: 100, from: 50, to: 100, mouth: rests}, person{track: 3, size: 100, from: 50, to: 100, mouth: speaks},
 		), false, []int{0, 0, 3, 3, 3}},
-		{"a shot with no face", cast(100, []int{40, 60}, person{track: 0, size: 100, to: 40, mouth: speaks},
+		{"a shot with no face", play(100, []int{40, 60}, person{track: 0, size: 100, to: 40, mouth: speaks},
 			person{track: 1, size: 100, from: 60, to: 100, mouth: speaks}), false, []int{0, 0, -1, 1, 1}},
-		{"who leaves is gone", cast(100, nil, person{track: 0, size: 100, to: 60, mouth: speaks}), false, []int{0, 0, 0, -1, -1}},
-		{"missed for four frames", cast(100, nil, person{track: 0, size: 100, to: 100, mouth: speaks,
-			missed: []int{25, 26, 27, 28, 74, 75, 76, 77}}), false, []int{0, 0, 0, 0, 0}},
-		{"missed for five", cast(100, nil, person{track: 0, size: 100, to: 100, mouth: speaks,
-			missed: []int{24, 25, 26, 27, 28}}), false, []int{0, -1, 0, 0, 0}},
-		{"missed around a cut", cast(100, []int{25}, person{track: 0, size: 100, to: 100, mouth: speaks,
-			missed: []int{24, 25}}), false, []int{0, -1, 0, 0, 0}},
-		{"in turn", cast(100, nil, one(from(0, 48, speaks)), two(from(48, 100, speaks))), false, []int{0, 0, 1, 1, 1}},
-		{"in turn, without sound", cast(100, nil, one(from(0, 40, talks)), two(from(40, 100, talks))), true, []int{0, 0, 1, 1, 1}},
-		{"in three turns", cast(100, nil, one(from(0, 36, talks)), two(from(36, 64, talks)), person{track: 2, size: 100, to: 100, mouth: from(64, 100, talks)}), true, []int{0, 0, 1, 2, 2}},
-		{"no turn is a third of a second", cast(100, nil, one(halts), two(from(46, 54, talks))), true, []int{0, 0, 0, 0, 0}},
-		{"who spoke last while no one does", cast(100, nil, one(from(0, 20, talks)), two(rests)), true, []int{0, 0, 0, 0, 0}},
-		{"who speaks next while no one does", cast(100, nil, one(from(80, 100, talks)), two(rests)), true, []int{0, 0, 0, 0, 0}},
-		{"the larger of two who move the lips, without sound", cast(100, nil, one(talks), two(talks)), true, []int{1, 1, 1, 1, 1}},
-		{"the larger, who moves them less, too", cast(100, nil, person{track: 0, size: 60, to: 100, mouth: talks}, two(mumbles)), true, []int{1, 1, 1, 1, 1}},
-		{"however little larger", cast(100, nil, one(talks), person{track: 1, size: 105, to: 100, mouth: mumbles}), true, []int{1, 1, 1, 1, 1}},
-		{"of two alike, whose sizes err, the usually larger", cast(100, nil, person{track: 0, size: 101, errs: .05, to: 100, mouth: talks},
+		{"who leaves is gone", play(100, nil, person{track: 0, size: 100, to: 60, mouth: speaks}), false, []int{0, 0, 0, -1, -1}},
+		{"gone for some frames", play(100, nil, person{track: 0, size: 100, to: 100, mouth: speaks,
+			gone: []int{24, 25, 26, 27, 28}}), false, []int{0, -1, 0, 0, 0}},
+		{"gone around a cut", play(100, []int{25}, person{track: 0, size: 100, to: 100, mouth: speaks,
+			gone: []int{24, 25}}), false, []int{0, -1, 0, 0, 0}},
+		{"in turn", play(100, nil, one(from(0, 48, speaks)), two(from(48, 100, speaks))), false, []int{0, 0, 1, 1, 1}},
+		{"in turn, without sound", play(100, nil, one(from(0, 40, talks)), two(from(40, 100, talks))), true, []int{0, 0, 1, 1, 1}},
+		{"in three turns", play(100, nil, one(from(0, 36, talks)), two(from(36, 64, talks)), person{track: 2, size: 100, to: 100, mouth: from(64, 100, talks)}), true, []int{0, 0, 1, 2, 2}},
+		{"no turn is a third of a second", play(100, nil, one(halts), two(from(46, 54, talks))), true, []int{0, 0, 0, 0, 0}},
+		{"who spoke last while no one does", play(100, nil, one(from(0, 20, talks)), two(rests)), true, []int{0, 0, 0, 0, 0}},
+		{"who speaks next while no one does", play(100, nil, one(from(80, 100, talks)), two(rests)), true, []int{0, 0, 0, 0, 0}},
+		{"the larger of two who move the lips, without sound", play(100, nil, one(talks), two(talks)), true, []int{1, 1, 1, 1, 1}},
+		{"the larger, who moves them less, too", play(100, nil, person{track: 0, size: 60, to: 100, mouth: talks}, two(mumbles)), true, []int{1, 1, 1, 1, 1}},
+		{"however little larger", play(100, nil, one(talks), person{track: 1, size: 105, to: 100, mouth: mumbles}), true, []int{1, 1, 1, 1, 1}},
+		{"of two alike, whose sizes err, the usually larger", play(100, nil, person{track: 0, size: 101, errs: .05, to: 100, mouth: talks},
 			person{track: 1, size: 100, errs: .05, to: 100, mouth: talks}), true, []int{0, 0, 0, 0, 0}},
-		{"the largest of those who move them", cast(100, nil, person{track: 0, size: 60, to: 100, mouth: talks}, person{track: 2, size: 100, to: 100, mouth: mumbles}, two(trembles)), true, []int{2, 2, 2, 2, 2}},
-		{"the larger while they move them", cast(100, nil, one(talks), two(from(0, 40, mumbles))), true, []int{1, 1, 0, 0, 0}},
-		{"who comes when the speaker has left", cast(100, nil, person{track: 0, size: 100, to: 40, mouth: talks},
+		{"the largest of those who move them", play(100, nil, person{track: 0, size: 60, to: 100, mouth: talks}, person{track: 2, size: 100, to: 100, mouth: mumbles}, two(trembles)), true, []int{2, 2, 2, 2, 2}},
+		{"the larger while they move them", play(100, nil, one(talks), two(from(0, 40, mumbles))), true, []int{1, 1, 0, 0, 0}},
+		{"who comes when the speaker has left", play(100, nil, person{track: 0, size: 100, to: 40, mouth: talks},
 			person{track: 1, size: 100, from: 60, to: 100, mouth: talks}), true, []int{0, 0, -1, 1, 1}},
-		{"who speaks for the whole shot rather than who passes by", cast(100, nil, one(speaks),
+		{"who speaks for the whole shot rather than who passes by", play(100, nil, one(speaks),
 			person{track: 1, size: 300, from: 40, to: 52, mouth: speaks}), false, []int{0, 0, 0, 0, 0}},
 	} {
 		heard := sound
 		if c.mute {
 			heard = nil
 		}
-		active := c.cast.Active(heard)
+		active := c.scene.Active(heard)
 		var got []int
 		for _, frame := range []int{0, 25, 50, 75, 99} {
 			got = append(got, active(frame))
@@ -149,7 +147,7 @@ func TestActive(t *testing.T) {
 // faint to count, but not from a few frames of it.
 func TestFaintVoice(t *testing.T) {
 	for _, c := range []struct{ frames, want int }{{10, 0}, {40, 1}} { // for which the network says that 1 speaks
-		two := cast(100, nil, person{track: 0, size: 100, to: 100, mouth: rests}, person{track: 1, size: 100, to: 100, mouth: rests})
+		two := play(100, nil, person{track: 0, size: 100, to: 100, mouth: rests}, person{track: 1, size: 100, to: 100, mouth: rests})
 		two.network = &Network{}
 		score := func(first, then float32) *scores {
 			return &scores{0, slices.Concat(slices.Repeat([]float32{first}, 50), slices.Repeat([]float32{then}, c.frames))}
@@ -163,7 +161,7 @@ func TestFaintVoice(t *testing.T) {
 }
 
 func TestShortSound(t *testing.T) {
-	c := cast(100, nil, person{track: 0, size: 100, to: 100, mouth: speaks}, person{track: 1, size: 120, to: 100, mouth: rests})
+	c := play(100, nil, person{track: 0, size: 100, to: 100, mouth: speaks}, person{track: 1, size: 120, to: 100, mouth: rests})
 	for _, seconds := range []int{0, 1} {
 		if got := c.Active(tone(t, seconds*fps))(50); got != 0 {
 			t.Errorf("%d s of sound: got %d, want 0", seconds, got)
@@ -172,11 +170,11 @@ func TestShortSound(t *testing.T) {
 }
 
 func TestLargest(t *testing.T) {
-	c := cast(30, nil,
-		person{track: 0, size: 100, from: 2, to: 30, mouth: speaks, missed: []int{25, 26}},
+	c := play(30, nil,
+		person{track: 0, size: 100, from: 2, to: 30, mouth: speaks, gone: []int{25, 26}},
 		person{track: 1, size: 140, from: 10, to: 20, mouth: rests})
 	largest := c.Largest()
-	for frame, want := range map[int]int{0: -1, 2: 0, 9: 0, 10: 1, 19: 1, 20: 0, 25: 0, 26: 0, 29: 0} {
+	for frame, want := range map[int]int{0: -1, 2: 0, 9: 0, 10: 1, 19: 1, 20: 0, 25: -1, 26: -1, 29: 0} {
 		if got := largest(frame); got != want {
 			t.Errorf("frame %d: got %d, want %d", frame, got, want)
 		}

@@ -12,19 +12,19 @@ import (
 // own sound; where that is of no use (nil if there is none), the largest face of
 // those whose mouths move. While no one speaks it is who spoke last or speaks
 // next, and if no one ever does, the largest face.
-func (c *Cast) Active(sound *speech.Speech) func(frame int) int {
-	tracks := make([]int32, 0, len(c.frames))
-	for i, from := range c.shots {
-		to := len(c.frames)
-		if i+1 < len(c.shots) {
-			to = c.shots[i+1]
+func (a *Analyser) Active(sound *speech.Speech) func(frame int) int {
+	tracks := make([]int32, 0, len(a.frames))
+	for i, from := range a.shots {
+		to := len(a.frames)
+		if i+1 < len(a.shots) {
+			to = a.shots[i+1]
 		}
-		s := newShot(c.fps, c.frames[from:to])
+		s := newShot(a.fps, a.frames[from:to])
 		var score scoring
-		if len(c.scores) > 0 {
-			score = func(track int32, k int) float32 { return c.score(track, from+k) }
+		if len(a.scores) > 0 {
+			score = func(track int32, k int) float32 { return a.score(track, from+k) }
 		}
-		s.weigh(newVoice(sound, c.fps, from, to), score)
+		s.weigh(newVoice(sound, a.fps, from, to), score)
 		tracks = append(tracks, s.turns()...)
 	}
 	return func(frame int) int { return int(tracks[frame]) }
@@ -49,7 +49,7 @@ type track struct {
 	evidence []float32 // that it speaks, by frame
 }
 
-func newShot(fps float64, frames [][]sighting) *shot {
+func newShot(fps float64, frames [][]observation) *shot {
 	s := &shot{fps: fps, frames: len(frames)}
 	byNumber := map[int32]*track{}
 	for k, seen := range frames {
@@ -67,7 +67,7 @@ func newShot(fps float64, frames [][]sighting) *shot {
 }
 
 // add records the face in frame k, and as it is now in those where it was missed.
-func (t *track) add(k int, f sighting) {
+func (t *track) add(k int, f observation) {
 	for t.to() <= k {
 		t.present = append(t.present, t.to() == k)
 		t.size = append(t.size, f.size)

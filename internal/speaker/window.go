@@ -27,23 +27,23 @@ type Window struct {
 
 // gather adds the face to its window, for the ticks from one to another and for
 // any that were missed before. It returns windows that are complete.
-func (l *look) gather(from, to int, company bool) (complete []*Window) {
-	if l.face == nil {
+func (o *observed) gather(from, to int, company bool) (complete []*Window) {
+	if o.face == nil {
 		return nil
 	}
-	if l.window == nil {
-		l.window = &Window{track: l.track, from: from}
+	if o.window == nil {
+		o.window = &Window{track: o.track, from: from}
 	}
-	w := l.window
+	w := o.window
 	w.company = w.company || company
 	for w.to() < to {
-		w.crops = append(w.crops, l.face)
+		w.crops = append(w.crops, o.face)
 		if len(w.crops) == windowTicks {
 			complete = w.ready(complete)
 			w = w.next(company)
 		}
 	}
-	l.window = w
+	o.window = w
 	return complete
 }
 
@@ -77,8 +77,8 @@ const unscored = -3
 // Score scores windows until there are no more, by the cepstra of the source's
 // own sound; with none (nil) it only takes them. Faces are added meanwhile. If the
 // network fails, no score is left: some alone would make the others seem mute.
-func (c *Cast) Score(ctx context.Context, windows <-chan *Window, sound *Cepstra) (err error) {
-	s := scorer{Network: c.network}
+func (a *Analyser) Score(ctx context.Context, windows <-chan *Window, sound *Cepstra) (err error) {
+	s := scorer{Network: a.network}
 	defer func() { err = errors.Join(err, s.close()) }()
 	for w := range windows {
 		if sound == nil || s.failed {
@@ -88,10 +88,10 @@ func (c *Cast) Score(ctx context.Context, windows <-chan *Window, sound *Cepstra
 		if err != nil {
 			return fmt.Errorf("tell who speaks: %w", err)
 		}
-		c.keep(w, values)
+		a.keep(w, values)
 	}
 	if s.failed {
-		clear(c.scores)
+		clear(a.scores)
 	}
 	return nil
 }
@@ -99,11 +99,11 @@ func (c *Cast) Score(ctx context.Context, windows <-chan *Window, sound *Cepstra
 // keep keeps the scores of a window. Where the one before, a full one, has scores,
 // too, they go over to the new ones step by step, and less far the shorter the new
 // window is: it knows less.
-func (c *Cast) keep(w *Window, values []float32) {
-	s := c.scores[w.track]
+func (a *Analyser) keep(w *Window, values []float32) {
+	s := a.scores[w.track]
 	if s == nil {
 		s = &scores{from: w.from}
-		c.scores[w.track] = s
+		a.scores[w.track] = s
 	}
 	for s.from+len(s.values) < w.from {
 		s.values = append(s.values, unscored)
@@ -123,12 +123,12 @@ func (c *Cast) keep(w *Window, values []float32) {
 }
 
 // score returns the network's score of a track in a frame.
-func (c *Cast) score(track int32, frame int) float32 {
-	s := c.scores[track]
+func (a *Analyser) score(track int32, frame int) float32 {
+	s := a.scores[track]
 	if s == nil {
 		return unscored
 	}
-	i := int(math.Round(float64(frame)/c.fps*tickRate)) - s.from
+	i := int(math.Round(float64(frame)/a.fps*tickRate)) - s.from
 	if i < 0 || i >= len(s.values) {
 		return unscored
 	}

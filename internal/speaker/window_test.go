@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"lipsync/internal/face"
-	"lipsync/internal/face/facetest"
+	"lipsync/internal/alignment"
+	"lipsync/internal/facetest"
 )
 
 // TestKeep checks that scores go over from one window to the next, and that what
@@ -43,13 +43,14 @@ func TestKeepShort(t *testing.T) {
 // TestNothingNew checks that a window that holds only what the one before does is
 // not scored again.
 func TestNothingNew(t *testing.T) {
-	faces := []face.Face{faceAt(0, 50, 40, 20), faceAt(1, 150, 40, 20)}
+	wall := facetest.Wall(200, 100)
+	faces := []alignment.Face{upright(wall, 0, 50, 40, 20), upright(wall, 1, 150, 40, 20)}
 	for _, test := range []struct{ frames, complete, left int }{
 		{windowTicks - 1, 0, 2}, {windowTicks, 2, 0}, {windowTicks + 1, 2, 2}, {2*windowTicks - shared, 4, 0},
 	} {
 		c, complete := New(25, &Network{}), 0
 		for range test.frames {
-			complete += len(c.Add(facetest.Wall(200, 100), faces, false))
+			complete += len(c.Add(alignment.Frame{Faces: faces}))
 		}
 		if left := len(c.End()); complete != test.complete || left != test.left {
 			t.Errorf("%d frames: %d windows and %d at the end, want %d and %d", test.frames, complete, left, test.complete, test.left)

@@ -4,7 +4,8 @@ import (
 	"image"
 	"math"
 
-	"lipsync/internal/face"
+	"lipsync/internal/geom"
+	"lipsync/internal/pixels"
 )
 
 // bank holds examples of one person's mouth: the first frames, and of the later
@@ -12,14 +13,15 @@ import (
 type bank struct {
 	capacity int
 	examples []example
+	bytes    int // of their pixels
 }
 
 const bankSize = 240
 
 // example is a mouth in one frame.
 type example struct {
-	take    *take
-	look    int // of the take
+	track   *track
+	frame   int // of track.frames
 	pixels  *image.YCbCr
 	shape   appearance
 	sharp   float32 // mean step of luma from pixel to pixel
@@ -27,11 +29,14 @@ type example struct {
 	twin    int     // its index
 }
 
-// shown returns the look of the face that the mouth belongs to.
-func (e *example) shown() *look { return &e.take.looks[e.look] }
+// shown returns the observation that the example was taken from.
+func (e *example) shown() *observation { return &e.track.frames[e.frame] }
+
+// size is that of its pixels, in bytes.
+func (e *example) size() int { return len(e.pixels.Y) * 3 / 2 }
 
 // opening is how far it is open, canonical; after Plan.
-func (e *example) opening() float32 { return e.take.opening[e.look] }
+func (e *example) opening() float32 { return e.track.opening[e.frame] }
 
 // appearance is a small picture of the mouth: luma, then redness.
 type appearance [2 * shapeWidth * shapeHeight]float32
@@ -40,19 +45,19 @@ const shapeWidth, shapeHeight = 24, 14
 
 // appearanceOf samples the mouth at a fixed place of the canonical face around
 // the given middle.
-func appearanceOf(p *face.Picture, l look) (a appearance) {
+func appearanceOf(c *pixels.Crop, o *observation) (a appearance) {
 	const half, above, below = .42, .22, .34
-	y0 := (l.left.Y + l.right.Y) / 2
+	y0 := (o.left.Y + o.right.Y) / 2
 	var mean float32
 	for y := range shapeHeight {
 		for x := range shapeWidth {
-			q := l.to.Apply(face.Point{
-				X: l.middle() - half + 2*half*(float32(x)+.5)/shapeWidth,
+			q := o.to.Apply(geom.Point{
+				X: o.middle() - half + 2*half*(float32(x)+.5)/shapeWidth,
 				Y: y0 - above + (above+below)*(float32(y)+.5)/shapeHeight,
 			})
 			i := y*shapeWidth + x
-			a[i] = p.Soft(q)
-			a[len(a)/2+i] = 3 * redness(p, q)
+			a[i] = c.Soft(q)
+			a[len(a)/2+i] = 3 * pixels.CrAt(c.YCbCr, q)
 			mean += a[i] / (shapeWidth * shapeHeight)
 		}
 	}
@@ -71,16 +76,9 @@ func (a *appearance) distance(b *appearance) float32 {
 	return float32(math.Sqrt(float64(sum / float32(len(a)))))
 }
 
-func (b *bank) bytes() (n int) {
-	for _, e := range b.examples {
-		n += len(e.pixels.Y) * 3 / 2
-	}
-	return n
-}
-
 // add offers the bank a frame's mouth.
-func (b *bank) add(t *take, index int, l look, p *face.Picture) {
-	e := example{take: t, look: index, shape: appearanceOf(p, l)}
+func (b *bank) add(t *track, frame int, o *observation, c *pixels.Crop) {
+	e := example{track: t, frame: frame, shape: appearanceOf(c, o)}
 	e.nearest, e.twin = b.closest(&e.shape, -1)
 	if len(b.examples) >= b.capacity {
 		worst := b.commonest()
@@ -90,7 +88,8 @@ func (b *bank) add(t *take, index int, l look, p *face.Picture) {
 		b.remove(worst)
 		e.nearest, e.twin = b.closest(&e.shape, -1)
 	}
-	e.pixels = cutMouth(p, l)
+	e.pixels = cutMouth(c, o)
+	b.bytes += e.size()
 	e.sharp = sharpness(e.pixels)
 	if t := e.twin; t >= 0 && e.nearest < b.examples[t].nearest {
 		b.examples[t].nearest, b.examples[t].twin = e.nearest, len(b.examples)
@@ -119,6 +118,7 @@ func (b *bank) thin() {
 // remove takes example i out; the last one takes its place.
 func (b *bank) remove(i int) {
 	last := len(b.examples) - 1
+	b.bytes -= b.examples[i].size()
 	b.examples[i] = b.examples[last]
 	b.examples[last] = example{}
 	b.examples = b.examples[:last]
@@ -148,22 +148,22 @@ func (b *bank) closest(a *appearance, other int) (nearest float32, twin int) {
 }
 
 // cutMouth copies the pixels of all that a patch with this mouth can need.
-func cutMouth(p *face.Picture, l look) *image.YCbCr {
+func cutMouth(c *pixels.Crop, o *observation) *image.YCbCr {
 	const half, above, below = .95, .15, .75
-	area := bounds(l.to, l.middle()-half, l.nose-above, l.middle()+half, l.bottom+below)
-	return face.Copy(p.YCbCr, area.Intersect(p.Rect))
+	area := bounds(o.to, o.middle()-half, o.nose-above, o.middle()+half, o.bottom+below)
+	return pixels.Copy(c.YCbCr, area.Intersect(c.Rect))
 }
 
 // bounds returns the even rectangle of the frame that holds a canonical one.
-func bounds(to face.Similarity, left, top, right, bottom float32) image.Rectangle {
+func bounds(to geom.Similarity, left, top, right, bottom float32) image.Rectangle {
 	r := image.Rectangle{Min: image.Pt(math.MaxInt32, math.MaxInt32), Max: image.Pt(math.MinInt32, math.MinInt32)}
-	for _, c := range []face.Point{{X: left, Y: top}, {X: right, Y: top}, {X: left, Y: bottom}, {X: right, Y: bottom}} {
+	for _, c := range []geom.Point{{X: left, Y: top}, {X: right, Y: top}, {X: left, Y: bottom}, {X: right, Y: bottom}} {
 		q := to.Apply(c)
 		x, y := int(math.Floor(float64(q.X))), int(math.Floor(float64(q.Y)))
 		r.Min.X, r.Min.Y = min(r.Min.X, x), min(r.Min.Y, y)
 		r.Max.X, r.Max.Y = max(r.Max.X, x+1), max(r.Max.Y, y+1)
 	}
-	return face.Even(r)
+	return pixels.Even(r)
 }
 
 // sharpness returns the mean difference of luma between neighbours.

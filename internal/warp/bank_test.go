@@ -7,11 +7,12 @@ import (
 	"slices"
 	"testing"
 
-	"lipsync/internal/face"
+	"lipsync/internal/geom"
+	"lipsync/internal/pixels"
 )
 
 // flat returns a picture of one grey, with a mouth that looks like it.
-func flat(grey uint8) (*face.Picture, look) {
+func flat(grey uint8) (*pixels.Crop, *observation) {
 	f := image.NewYCbCr(image.Rect(0, 0, 60, 60), image.YCbCrSubsampleRatio420)
 	for i := range f.Y {
 		f.Y[i] = 100
@@ -19,7 +20,7 @@ func flat(grey uint8) (*face.Picture, look) {
 	for i := range f.Cr {
 		f.Cr[i] = grey // appearances leave out the mean of luma, but not redness
 	}
-	return face.Cut(f, f.Rect, 20), look{to: face.Similarity{A: 20, X: 5}, mouth: someMouth()}
+	return pixels.NewCrop(f, f.Rect, 20), &observation{to: geom.Similarity{A: 20, X: 5}, mouth: someMouth()}
 }
 
 // fill offers a bank mouths of given looks.
@@ -45,7 +46,7 @@ func TestBankKeepsTheUnlike(t *testing.T) {
 		fill(&b, c.looks...)
 		var got []int
 		for _, e := range b.examples {
-			got = append(got, e.look)
+			got = append(got, e.frame)
 		}
 		for _, frame := range c.want {
 			if !slices.Contains(got, frame) {
@@ -107,26 +108,27 @@ func checkTwins(t *testing.T, b *bank) {
 
 // TestBudget checks that many people's banks stay within it together.
 func TestBudget(t *testing.T) {
-	s := &session{}
+	s := newAnalyser(25)
 	frame := image.NewYCbCr(image.Rect(0, 0, 2000, 2000), image.YCbCrSubsampleRatio420)
 	_, l := flat(0)
 	for range 3 {
-		s.people = append(s.people, &person{bank: bank{capacity: bankSize}})
+		s.order = append(s.order, &person{bank: bank{capacity: bankSize}})
 	}
 	r := rand.New(rand.NewPCG(3, 4))
 	for i := range 120 {
 		for k := range frame.Cr[:1000*1000/2] {
 			frame.Cr[k] = uint8(r.IntN(4)) + uint8(i)
 		}
-		l.to = face.Similarity{A: 700, X: -100, Y: -100}
-		b := &s.people[i%3].bank
+		l.to = geom.Similarity{A: 700, X: -100, Y: -100}
+		b := &s.order[i%3].bank
 		// Large mouths, without their pixels: only their number counts here.
-		b.examples = append(b.examples, example{look: i, shape: appearance{float32(i)}, twin: -1, nearest: math.MaxFloat32,
+		b.examples = append(b.examples, example{frame: i, shape: appearance{float32(i)}, twin: -1, nearest: math.MaxFloat32,
 			pixels: &image.YCbCr{Y: frame.Y[:1500*1500]}})
+		b.bytes += b.examples[len(b.examples)-1].size()
 		s.share()
 		total := 0
-		for _, p := range s.people {
-			total += p.bank.bytes()
+		for _, p := range s.order {
+			total += p.bank.bytes
 		}
 		if total > 100<<20 {
 			t.Fatalf("%d MiB after %d examples", total>>20, i+1)

@@ -22,19 +22,19 @@ const (
 	lapse       = 3   // frames between examples that follow each other, at most
 )
 
-// act decides a run of output frames in which the take's person speaks.
-func (t *take) act(ctx context.Context, wanted []float32, source func(int) int, out []role) error {
-	first := 0 // of the roles that still want a choice
+// plan decides a run of output frames in which the track's person speaks.
+func (t *track) plan(ctx context.Context, wanted []float32, source func(int) int, out []target) error {
+	first := 0 // of the targets that still want a choice
 	for i := range out {
-		look := source(i) - t.first
-		if look < 0 || look >= len(t.looks) {
+		at := source(i) - t.first
+		if at < 0 || at >= len(t.frames) {
 			if err := t.person.choose(ctx, out[first:i]); err != nil {
 				return err
 			}
 			first = i + 1
 			continue
 		}
-		out[i] = role{take: t, look: look, example: -1, open: t.opening[look], want: wanted[i] * t.person.most}
+		out[i] = target{track: t, frame: at, example: -1, open: t.opening[at], want: wanted[i] * t.person.most}
 	}
 	return t.person.choose(ctx, out[first:])
 }
@@ -42,10 +42,10 @@ func (t *take) act(ctx context.Context, wanted []float32, source func(int) int, 
 // Decisions are made for windows of frames, each seeing some frames of the next.
 const windowFrames, aheadFrames = 1500, 100
 
-// choose picks the example of each role, if the person speaks: openings and
+// choose picks the example of each target, if the person speaks: openings and
 // poses that fit, in as long natural runs as can be had.
-func (p *person) choose(ctx context.Context, roles []role) error {
-	if len(roles) == 0 || !p.speaks {
+func (p *person) choose(ctx context.Context, targets []target) error {
+	if len(targets) == 0 || !p.speaks {
 		return nil
 	}
 	if p.chooser == nil {
@@ -53,20 +53,20 @@ func (p *person) choose(ctx context.Context, roles []role) error {
 	}
 	c := p.chooser
 	before := -1
-	for len(roles) > 0 {
+	for len(targets) > 0 {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		path := c.path(roles[:min(windowFrames+aheadFrames, len(roles))], before)
-		if len(path) < len(roles) {
+		path := c.path(targets[:min(windowFrames+aheadFrames, len(targets))], before)
+		if len(path) < len(targets) {
 			path = path[:windowFrames]
 		}
 		for i, e := range path {
-			roles[i].example = e
-			roles[i].open = p.bank.examples[e].opening()
+			targets[i].example = e
+			targets[i].open = p.bank.examples[e].opening()
 		}
 		before = path[len(path)-1]
-		roles = roles[len(path):]
+		targets = targets[len(path):]
 	}
 	return nil
 }
@@ -78,12 +78,12 @@ type step struct {
 	cost    float32
 }
 
-// path returns the cheapest sequence of examples for the roles, after the
+// path returns the cheapest sequence of examples for the targets, after the
 // example before them (-1 for none), by the Viterbi algorithm.
-func (c *chooser) path(roles []role, before int) []int {
+func (c *chooser) path(targets []target, before int) []int {
 	last := []step{{example: before}}
-	columns := make([][]step, len(roles))
-	for i, r := range roles {
+	columns := make([][]step, len(targets))
+	for i, r := range targets {
 		for _, e := range c.best(r) {
 			s := step{example: e.index, cost: math.MaxFloat32}
 			for k, p := range last {
@@ -101,8 +101,8 @@ func (c *chooser) path(roles []role, before int) []int {
 			at = k
 		}
 	}
-	path := make([]int, len(roles))
-	for i := len(roles) - 1; i >= 0; i-- {
+	path := make([]int, len(targets))
+	for i := len(targets) - 1; i >= 0; i-- {
 		path[i], at = columns[i][at].example, columns[i][at].back
 	}
 	return path
@@ -128,12 +128,12 @@ func (p *person) newChooser() *chooser {
 	n := len(examples)
 	c := &chooser{p: p, blurred: blurred(examples), far: make([]float32, n*n), next: make([]int, n)}
 	type place struct {
-		take *take
-		look int
+		track *track
+		frame int
 	}
 	at := map[place]int{}
 	for i, e := range examples {
-		at[place{e.take, e.look}] = i
+		at[place{e.track, e.frame}] = i
 	}
 	for i, e := range examples {
 		for k := range i {
@@ -142,7 +142,7 @@ func (p *person) newChooser() *chooser {
 		}
 		c.next[i] = -1
 		for later := lapse; later > 0; later-- {
-			if k, ok := at[place{e.take, e.look + later}]; ok {
+			if k, ok := at[place{e.track, e.frame + later}]; ok {
 				c.next[i] = k
 			}
 		}
@@ -151,28 +151,28 @@ func (p *person) newChooser() *chooser {
 	return c
 }
 
-// blurred tells which examples are, by the usual sharpness of their take: that
+// blurred tells which examples are, by the usual sharpness of their track: that
 // of another one, with a larger or a smaller face, says nothing.
 func blurred(examples []example) []bool {
-	sharp := map[*take][]float32{}
+	sharp := map[*track][]float32{}
 	for _, e := range examples {
-		sharp[e.take] = append(sharp[e.take], e.sharp)
+		sharp[e.track] = append(sharp[e.track], e.sharp)
 	}
-	least := map[*take]float32{}
+	least := map[*track]float32{}
 	for t, s := range sharp {
 		least[t] = sharpEnough * smooth.Quantile(s, .5)
 	}
 	out := make([]bool, len(examples))
 	for i, e := range examples {
-		out[i] = e.sharp < least[e.take]
+		out[i] = e.sharp < least[e.track]
 	}
 	return out
 }
 
-// best returns the candidates that fit a role best, by themselves.
-func (c *chooser) best(r role) []candidate {
+// best returns the candidates that fit a target best, by themselves.
+func (c *chooser) best(r target) []candidate {
 	p, all := c.p, c.scratch[:0]
-	own := &r.take.looks[r.look]
+	own := &r.track.frames[r.frame]
 	for i, e := range p.bank.examples {
 		if c.blurred[i] {
 			continue
@@ -190,9 +190,9 @@ func (c *chooser) best(r role) []candidate {
 	return slices.Clone(all[:min(candidates, len(all))])
 }
 
-// unlike is the cost of showing another look's mouth: its head is turned, or it
+// unlike is the cost of showing another frame's mouth: its head is turned, or it
 // is smaller and becomes blurred.
-func (l *look) unlike(shown *look) float32 {
+func (l *observation) unlike(shown *observation) float32 {
 	grown := max(l.to.Scale()/shown.to.Scale()-1.2, 0)
 	return poseCost*(sq(l.pose[0]-shown.pose[0])+sq(l.pose[1]-shown.pose[1])) + growthCost*sq(grown)
 }

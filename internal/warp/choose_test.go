@@ -5,34 +5,34 @@ import (
 	"math"
 	"testing"
 
-	"lipsync/internal/face"
+	"lipsync/internal/geom"
 )
 
-// speaker returns a take of someone who opens and closes the mouth again and
+// speaker returns a track of someone who opens and closes the mouth again and
 // again, a little differently each time.
-func speaker(frames int) *take {
+func speaker(frames int) *track {
 	p := &person{speaks: true, most: .3}
-	t := &take{person: p}
+	t := &track{person: p}
 	for i := range frames {
 		open := .15 - .15*float32(math.Cos(float64(i)*.5))
 		m := someMouth()
-		t.looks = append(t.looks, look{to: face.Similarity{A: 60}, mouth: m})
+		t.frames = append(t.frames, observation{to: geom.Similarity{A: 60}, mouth: m})
 		t.opening = append(t.opening, open)
 		shape := appearance{100 * open, float32(i%7) / 4}
-		p.bank.examples = append(p.bank.examples, example{take: t, look: i, shape: shape, sharp: 5, pixels: &image.YCbCr{}})
+		p.bank.examples = append(p.bank.examples, example{track: t, frame: i, shape: shape, sharp: 5, pixels: &image.YCbCr{}})
 		p.closed = append(p.closed, open/.3)
 	}
 	return t
 }
 
-// ask has a take say openings, in frames from the first on.
-func ask(t *testing.T, by *take, wanted []float32) []role {
+// ask has a track say openings, in frames from the first on.
+func ask(t *testing.T, by *track, wanted []float32) []target {
 	t.Helper()
-	roles := make([]role, len(wanted))
-	if err := by.act(t.Context(), wanted, func(i int) int { return i }, roles); err != nil {
+	targets := make([]target, len(wanted))
+	if err := by.plan(t.Context(), wanted, func(i int) int { return i }, targets); err != nil {
 		t.Fatal(err)
 	}
-	return roles
+	return targets
 }
 
 // TestChooseWhatWasSaid asks for what the person said: the best is that very
@@ -44,12 +44,12 @@ func TestChooseWhatWasSaid(t *testing.T) {
 		wanted = append(wanted, open/by.person.most)
 	}
 	jumps := 0
-	roles := ask(t, by, wanted)
-	for i, r := range roles {
+	targets := ask(t, by, wanted)
+	for i, r := range targets {
 		if off := r.open - r.want; off > .1 || off < -.1 {
 			t.Errorf("frame %d: open by %.2f, want %.2f", i, r.open, r.want)
 		}
-		if i > 0 && abs(float32(r.example-roles[i-1].example)) > 1 {
+		if i > 0 && abs(float32(r.example-targets[i-1].example)) > 1 {
 			jumps++
 		}
 	}
@@ -66,9 +66,9 @@ func TestChooseSteady(t *testing.T) {
 		wanted[i] = 1
 	}
 	jumps := 0
-	roles := ask(t, by, wanted)
-	for i, r := range roles {
-		if i > 0 && abs(float32(r.example-roles[i-1].example)) > 1 {
+	targets := ask(t, by, wanted)
+	for i, r := range targets {
+		if i > 0 && abs(float32(r.example-targets[i-1].example)) > 1 {
 			jumps++
 		}
 		if i < 30 && r.open > .06 || i > 50 && r.open < .2 {
@@ -89,7 +89,7 @@ func TestChooseLeavesOut(t *testing.T) {
 			by.person.bank.examples[i].sharp = 1
 		}
 		if i >= 40 { // the head is turned
-			by.looks[i].pose[0] = .9
+			by.frames[i].pose[0] = .9
 		}
 	}
 	for i, r := range ask(t, by, make([]float32, 40)) {
@@ -102,7 +102,7 @@ func TestChooseLeavesOut(t *testing.T) {
 	}
 	by.person.speaks = false
 	for i, r := range ask(t, by, make([]float32, 100)) {
-		if shown := r.take != nil; shown != (i < 80) || shown && (r.example != -1 || r.look != i) {
+		if shown := r.track != nil; shown != (i < 80) || shown && (r.example != -1 || r.frame != i) {
 			t.Errorf("frame %d: %+v", i, r)
 		}
 	}

@@ -3,7 +3,7 @@ package warp
 import (
 	"math"
 
-	"lipsync/internal/face"
+	"lipsync/internal/geom"
 )
 
 // A field tells for each place of the canonical face around a mouth where its
@@ -121,7 +121,7 @@ func (c *column) at(y float32) (out cell) {
 }
 
 // at returns the field at a canonical place; beyond its border nothing moves.
-func (f *field) at(p face.Point) cell {
+func (f *field) at(p geom.Point) cell {
 	x, y := (p.X-f.left)*fieldScale, (p.Y-f.top)*fieldScale
 	if x < 0 || y < 0 || x >= float32(f.width-1) || y >= float32(f.height-1) {
 		return cell{}

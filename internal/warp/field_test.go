@@ -5,12 +5,12 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"lipsync/internal/face"
+	"lipsync/internal/geom"
 )
 
 // someMouth is a mouth as it lies on the canonical face.
 func someMouth() mouth {
-	m := mouth{left: face.Point{X: .76, Y: 1.56}, right: face.Point{X: 1.64, Y: 1.56}, top: 1.47, bottom: 1.72, nose: 1.2}
+	m := mouth{left: geom.Point{X: .76, Y: 1.56}, right: geom.Point{X: 1.64, Y: 1.56}, top: 1.47, bottom: 1.72, nose: 1.2}
 	for k := range m.line {
 		m.line[k] = 1.57 + .01*float32(math.Sin(float64(k)/5))
 	}
@@ -39,7 +39,7 @@ func TestField(t *testing.T) {
 		for x := m.middle() - 1.2; x < m.middle()+1.2; x += .04 {
 			last := float32(-1)
 			for y := m.nose - .2; y < neck+.2; y += .01 {
-				v := f.at(face.Point{X: x, Y: y})
+				v := f.at(geom.Point{X: x, Y: y})
 				if !(v.fill >= 0 && v.fill <= 1 && v.depth >= 0 && v.depth <= 1) {
 					t.Fatalf("%v: at %.2f, %.2f: fill %g, depth %g", c, x, y, v.fill, v.depth)
 				}
@@ -66,13 +66,13 @@ func TestFieldOpens(t *testing.T) {
 		var gap float32
 		const step = .001
 		for y := m.nose; y < line+1; y += step {
-			gap += f.at(face.Point{X: m.middle(), Y: y}).fill * step
+			gap += f.at(geom.Point{X: m.middle(), Y: y}).fill * step
 		}
 		if abs(gap-want) > .03 {
 			t.Errorf("gap of %.3f, want %.3f", gap, want)
 		}
 		// The chin goes down with it: what is seen there was higher.
-		chin := f.at(face.Point{X: m.middle(), Y: line + chinBelow})
+		chin := f.at(geom.Point{X: m.middle(), Y: line + chinBelow})
 		if got := -chin.dy / want; got < .4 || got > .7 {
 			t.Errorf("the chin moves by %.2f of the opening, want about %.2f", got, chinShare)
 		}
@@ -100,7 +100,7 @@ func TestFieldCloses(t *testing.T) {
 	line := m.line.at(&m, m.middle())
 	const open = .2
 	f := newField(&m, open, 0)
-	from := func(y float32) float32 { return y + f.at(face.Point{X: m.middle(), Y: y}).dy }
+	from := func(y float32) float32 { return y + f.at(geom.Point{X: m.middle(), Y: y}).dy }
 	if got := from(line - .04); got > line-.4*open+.01 {
 		t.Errorf("above the seam: from %.3f, inside the mouth that begins at %.3f", got, line-.4*open)
 	}
@@ -121,18 +121,18 @@ func TestInterpolate(t *testing.T) {
 // TestPatch checks the mask and the chin of a patch.
 func TestPatch(t *testing.T) {
 	p := &patch{middle: 1.2, top: 1.22, bottom: 2, line: 1.57, half: .44, sink: .1}
-	if got := p.mask(face.Point{X: 1.2, Y: 1.61}); got != 1 {
+	if got := p.mask(geom.Point{X: 1.2, Y: 1.61}); got != 1 {
 		t.Errorf("in the middle: mask %g, want 1", got)
 	}
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {
-		c := face.Point{X: 3 * r.Float32(), Y: 3.5 * r.Float32()}
+		c := geom.Point{X: 3 * r.Float32(), Y: 3.5 * r.Float32()}
 		mask, chin := p.mask(c), p.chin(c)
 		outside := abs(c.X-p.middle) >= patchHalf || c.Y <= p.top || c.Y >= p.bottom
 		if !(mask >= 0 && mask <= 1) || outside && mask != 0 {
 			t.Errorf("at %v: mask %g", c, mask)
 		}
-		mirrored := face.Point{X: 2*p.middle - c.X, Y: c.Y}
+		mirrored := geom.Point{X: 2*p.middle - c.X, Y: c.Y}
 		if abs(p.mask(mirrored)-mask) > 1e-3 {
 			t.Errorf("at %v: mask %g, but %g on the other side", c, mask, p.mask(mirrored))
 		}
@@ -140,7 +140,7 @@ func TestPatch(t *testing.T) {
 			t.Errorf("at %v: chin %g", c, chin)
 		}
 	}
-	if got := p.chin(face.Point{X: 1.2, Y: p.line + chinBelow}); abs(got-p.sink) > 1e-4 {
+	if got := p.chin(geom.Point{X: 1.2, Y: p.line + chinBelow}); abs(got-p.sink) > 1e-4 {
 		t.Errorf("at the chin: %g, want %g", got, p.sink)
 	}
 }

@@ -9,7 +9,8 @@ import (
 	"strconv"
 	"testing"
 
-	"lipsync/internal/face"
+	"lipsync/internal/detection"
+	"lipsync/internal/tracking"
 )
 
 // TestRealPeople runs clips of people, that aren't part of the repository,
@@ -22,20 +23,20 @@ func TestRealPeople(t *testing.T) {
 		t.Run(c.file, func(t *testing.T) {
 			t.Parallel()
 			s := film(t, media(t, c.file), c.width, c.height, 60)
-			e := s.plan(t, say(t, true, false, true, true, false))
-			if len(e.takes) != 1 {
-				t.Fatalf("%d people, want one", len(e.takes))
+			a, p := s.plan(t, say(t, true, false, true, true, false))
+			if len(a.tracks) != 1 {
+				t.Fatalf("%d people, want one", len(a.tracks))
 			}
 			painted := 0
 			for i := range s.frames {
-				mouths, err := e.Mouths(t.Context(), i, s.frames[i])
+				mouths, err := p.Paint(t.Context(), i, s.frames[i])
 				if err != nil {
 					t.Fatal(err)
 				}
 				for _, m := range mouths {
 					painted++
 					checkMouth(t, i, s.frames[i], m)
-					eyes := s.faces[i][0].Points[face.LeftPupil]
+					eyes := s.faces[i][0].Landmarks[detection.LeftPupil]
 					if got := m.Image.Rect.Min.Y; got < int(eyes.Y) {
 						t.Errorf("frame %d: paints from %d, above the eyes", i, got)
 					}
@@ -68,11 +69,11 @@ func media(t *testing.T, file string) string {
 // film decodes the first frames of a clip and tracks the faces in them.
 func film(t *testing.T, path string, width, height, frames int) *scene {
 	t.Helper()
-	finder, err := face.NewFinder(t.Context(), nil, nil)
+	detector, err := detection.New(t.Context(), nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	tracker := face.NewTracker(finder)
+	tracker := tracking.NewTracker(detector, fps)
 	decoder := exec.CommandContext(t.Context(), "ffmpeg", "-v", "error", "-nostdin", "-i", path,
 		"-frames:v", strconv.Itoa(frames), "-f", "rawvideo", "-pix_fmt", "yuv420p", "-")
 	pixels, err := decoder.StdoutPipe()

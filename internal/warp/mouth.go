@@ -1,14 +1,16 @@
 package warp
 
 import (
-	"lipsync/internal/face"
+	"lipsync/internal/alignment"
+	"lipsync/internal/detection"
+	"lipsync/internal/geom"
+	"lipsync/internal/pixels"
 	"lipsync/internal/smooth"
 )
 
-// mouth is the geometry of one mouth. All lengths are canonical: in units of the
-// distance of the pupils, y down (see package face).
+// mouth is the geometry of one mouth. All lengths are canonical: see package alignment.
 type mouth struct {
-	left, right face.Point // corners
+	left, right geom.Point // corners
 	top, bottom float32    // outer edges of the lips, in the middle
 	line        lipLine    // where the lips meet
 	nose        float32    // base of the nose
@@ -35,44 +37,27 @@ func (l *lipLine) at(m *mouth, x float32) float32 {
 	return l[i] + (l[i+1]-l[i])*(u-float32(i))
 }
 
-// sample is one frame of a track: its landmarks, its pixels and where the
-// canonical face is in it.
-type sample struct {
-	frame int
-	face.Sample
-	to    face.Similarity
-	moved face.Point // in to, of the mouth against the eyes
-}
-
-// mouths measures the mouths of consecutive samples.
-func mouths(samples []sample) []mouth {
-	points := make([]face.Sample, len(samples)) // landmarks in canonical coordinates
-	for i, s := range samples {
-		back := s.to.Inverse()
-		for k, p := range s.Points {
-			points[i].Points[k] = back.Apply(p)
-		}
+// measure measures the mouth of a face.
+func measure(f *alignment.Face) (m mouth) {
+	at := func(landmark int) geom.Point {
+		p := f.Landmarks[landmark]
+		return geom.Point{X: p.X - f.Shift.X, Y: p.Y - f.Shift.Y}
 	}
-	landmark := func(index int) []face.Point { return face.Smooth(points, index, 2) }
-	left, right := landmark(face.LeftCorner), landmark(face.RightCorner)
-	upper, lower, nose := landmark(face.UpperLip), landmark(face.LowerLip), landmark(face.Nose)
-	out := make([]mouth, len(samples))
-	for i := range out {
-		m := &out[i]
-		m.left, m.right = apart(left[i], right[i])
-		m.top, m.bottom = upper[i].Y, max(lower[i].Y, upper[i].Y+.04)
-		m.nose = min(nose[i].Y+.12, m.top-.05)
-		m.pose = [2]float32{nose[i].X + samples[i].moved.X - 1.2, nose[i].Y + samples[i].moved.Y - .45}
-		m.line = findLine(samples[i], m)
-		m.valley, m.dip = valley(samples[i], m)
-	}
-	smoothLines(out)
-	return out
+	m.left, m.right = apart(at(detection.LeftCorner), at(detection.RightCorner))
+	m.top = at(detection.UpperLip).Y
+	m.bottom = max(at(detection.LowerLip).Y, m.top+.04)
+	m.nose = min(at(detection.Nose).Y+.12, m.top-.05)
+	nose := f.Landmarks[detection.Nose]
+	m.pose = [2]float32{nose.X - alignment.Middle.X, nose.Y - alignment.Middle.Y}
+	to := f.ToMouth()
+	m.line = findLine(f.Crop, to, &m)
+	m.valley, m.dip = valley(f.Crop, to, &m)
+	return m
 }
 
 // apart returns the corners of a mouth at least a quarter unit apart: on what
 // isn't a face, landmarks can be anywhere.
-func apart(left, right face.Point) (face.Point, face.Point) {
+func apart(left, right geom.Point) (geom.Point, geom.Point) {
 	if wider := .25 - (right.X - left.X); wider > 0 {
 		left.X -= wider / 2
 		right.X += wider / 2
@@ -82,20 +67,20 @@ func apart(left, right face.Point) (face.Point, face.Point) {
 
 // findLine returns the darkest path from one corner of the mouth to the other
 // that has lips above and below it, by dynamic programming.
-func findLine(s sample, m *mouth) lipLine {
+func findLine(c *pixels.Crop, to geom.Similarity, m *mouth) lipLine {
 	const rows, away, bend, red, lip = 24, 10, 90, 2.5, .06
 	// Costs in grey levels: of a lip height off the middle, of a lip height up
 	// or down a column, of a level of redness less on the lips beside the line.
 	n := len(lipLine{})
 	height := m.lips() / rows
-	place := func(k, r int) face.Point {
+	place := func(k, r int) geom.Point {
 		x := m.width() * (float32(k)/float32(n-1) - .5)
-		return face.Point{X: m.middle() + x, Y: m.top + m.tilt()*x + (float32(r)+.5)*height}
+		return geom.Point{X: m.middle() + x, Y: m.top + m.tilt()*x + (float32(r)+.5)*height}
 	}
-	price := func(q face.Point, r int) float32 {
-		above := redness(s.Pixels, s.to.Apply(face.Point{X: q.X, Y: q.Y - lip}))
-		below := redness(s.Pixels, s.to.Apply(face.Point{X: q.X, Y: q.Y + lip}))
-		return s.Pixels.Soft(s.to.Apply(q)) - red*min(above, below) + away*abs(float32(r)/rows-.45)
+	price := func(q geom.Point, r int) float32 {
+		above := pixels.CrAt(c.YCbCr, to.Apply(geom.Point{X: q.X, Y: q.Y - lip}))
+		below := pixels.CrAt(c.YCbCr, to.Apply(geom.Point{X: q.X, Y: q.Y + lip}))
+		return c.Soft(to.Apply(q)) - red*min(above, below) + away*abs(float32(r)/rows-.45)
 	}
 	var cost, next [rows]float32
 	var from [len(lipLine{})][rows]int8
@@ -137,35 +122,18 @@ func cheapest(cost []float32, r int, step float32) int {
 	return best
 }
 
-// smoothLines filters the lines over one frame and a fiftieth of a unit.
-func smoothLines(all []mouth) {
-	n := len(lipLine{})
-	column := make([]float32, len(all))
-	for k := range n {
-		for i := range all {
-			column[i] = all[i].line[k]
-		}
-		for i, v := range smooth.Gaussian(column, 1) {
-			all[i].line[k] = v
-		}
-	}
-	for i := range all {
-		copy(all[i].line[:], smooth.Gaussian(all[i].line[:], .8))
-	}
-}
-
 // valley returns the area of the dip in redness down the middle of the mouth,
 // along lines as tilted as the mouth.
-func valley(s sample, m *mouth) (area, deepest float32) {
+func valley(c *pixels.Crop, to geom.Similarity, m *mouth) (area, deepest float32) {
 	const rows, columns, above, below, half = 56, 13, .35, .525, .2
 	const step = (above + below) / rows
 	centre := (m.left.Y + m.right.Y) / 2
 	var profile [rows]float32
 	for r := range rows {
-		for c := range columns {
-			x := half * (2*float32(c)/(columns-1) - 1)
-			q := face.Point{X: m.middle() + x, Y: centre + m.tilt()*x - above + step*float32(r)}
-			profile[r] += redness(s.Pixels, s.to.Apply(q)) / columns
+		for k := range columns {
+			x := half * (2*float32(k)/(columns-1) - 1)
+			q := geom.Point{X: m.middle() + x, Y: centre + m.tilt()*x - above + step*float32(r)}
+			profile[r] += pixels.CrAt(c.YCbCr, to.Apply(q)) / columns
 		}
 	}
 	soft := smooth.Gaussian(profile[:], 1.2)
@@ -181,6 +149,3 @@ func valley(s sample, m *mouth) (area, deepest float32) {
 	}
 	return area, deepest
 }
-
-// redness returns the red difference (Cr) at a place in the frame.
-func redness(p *face.Picture, q face.Point) float32 { return chroma(p.YCbCr, p.Cr, q) }

@@ -4,7 +4,8 @@ import (
 	"image"
 	"math"
 
-	"lipsync/internal/face"
+	"lipsync/internal/geom"
+	"lipsync/internal/pixels"
 	"lipsync/internal/render"
 )
 
@@ -21,12 +22,12 @@ const (
 type brush struct {
 	frame  *image.YCbCr    // that is painted on
 	pixels *image.YCbCr    // that the mouth comes from
-	onto   face.Similarity // from the canonical face to the frame
-	back   face.Similarity // and the other way
-	to     face.Similarity // from the canonical face to pixels
+	onto   geom.Similarity // from the canonical face to the frame
+	to     geom.Similarity // from the canonical face to pixels
 	field  *field
 	dark   [3]float32
 	patch  *patch // nil where the mouth is the frame's own
+	tones  *tones // of the patch
 }
 
 // patch is a mouth from another frame: where it lies on the canonical face.
@@ -35,36 +36,35 @@ type patch struct {
 	line                float32 // between the closed lips
 	half                float32 // half the width of the mouth underneath
 	sink                float32 // of the chin underneath
-	tones               *tones
 }
 
 // paint returns the mouth of one frame, and whether there is anything to paint.
-func paint(frame *image.YCbCr, r role) (render.Mouth, bool) {
-	own := &r.take.looks[r.look]
-	b := &brush{frame: frame, pixels: frame, onto: own.to, back: own.to.Inverse(), to: own.to, dark: r.take.person.dark}
+func paint(frame *image.YCbCr, r target) (render.Mouth, bool) {
+	own := &r.track.frames[r.frame]
+	b := &brush{frame: frame, pixels: frame, onto: own.to, to: own.to, dark: r.track.person.dark}
 	left, top, right, bottom := fieldArea(&own.mouth)
 	if r.example < 0 {
 		b.field = newField(&own.mouth, r.open, r.want)
 	} else {
-		e := &r.take.person.bank.examples[r.example]
+		e := &r.track.person.bank.examples[r.example]
 		shown := e.shown()
 		b.pixels, b.to = e.pixels, shown.to
 		b.field = newField(&shown.mouth, r.open, r.want)
 		b.patch = newPatch(own, r)
 		left, right = min(left, b.patch.middle-patchHalf), max(right, b.patch.middle+patchHalf)
 	}
-	area := bounds(own.to, left, top, right, bottom).Intersect(face.Even(frame.Rect))
+	area := bounds(own.to, left, top, right, bottom).Intersect(pixels.Even(frame.Rect))
 	if area.Empty() {
 		return render.Mouth{}, false
 	}
 	if b.patch != nil {
-		b.patch.tones = b.match()
+		b.tones = b.match()
 	}
-	return b.fill(area), true
+	return b.fill(area, b.plan(left, top, right, bottom)), true
 }
 
-func newPatch(own *look, r role) *patch {
-	line, open := r.take.person.line, r.take.opening[r.look]
+func newPatch(own *observation, r target) *patch {
+	line, open := r.track.person.line, r.track.opening[r.frame]
 	below := patchBelow + patchGrow*max(r.want, open)
 	top := own.nose + .02
 	return &patch{
@@ -74,7 +74,7 @@ func newPatch(own *look, r role) *patch {
 }
 
 // mask tells how much of the patch is seen at a canonical place.
-func (p *patch) mask(c face.Point) float32 {
+func (p *patch) mask(c geom.Point) float32 {
 	x := abs(c.X-p.middle) / patchHalf
 	y := abs(c.Y-(p.top+p.bottom)/2) / ((p.bottom - p.top) / 2)
 	if x >= 1 || y >= 1 {
@@ -88,7 +88,7 @@ func (p *patch) mask(c face.Point) float32 {
 }
 
 // chin tells how far down the skin at a canonical place moves with the chin.
-func (p *patch) chin(c face.Point) float32 {
+func (p *patch) chin(c geom.Point) float32 {
 	chin := p.line + chinBelow
 	down := smoothstep((c.Y - p.line) / chinBelow)
 	if c.Y > chin {
@@ -101,83 +101,146 @@ func (p *patch) chin(c face.Point) float32 {
 	return p.sink * down * float32(math.Exp(-float64(sq(aside/.75))))
 }
 
-// spot is what one pixel becomes.
-type spot struct {
-	from        face.Point // place of the mouth's pixel, in the brush's pixels
-	under       face.Point // place of the skin's pixel under a patch, in the frame
-	mask        float32
-	fill, depth float32
-	tone        [3]float32 // gain of luma, shifts of Cb and Cr
-	changes     bool
+// recipe tells what becomes of a place on the canonical face.
+type recipe struct {
+	cell            // of the field
+	mask float32    // how much of the mouth is seen
+	sink float32    // how far down the skin under a patch moves, canonical
+	tone [3]float32 // gain of the mouth's luma, shifts of its Cb and Cr
 }
 
-// at traces one place of the frame.
-func (b *brush) at(q face.Point) (s spot) {
-	c := b.back.Apply(q)
-	f := b.field.at(c)
-	s.fill, s.depth, s.under, s.mask, s.tone = f.fill, f.depth, q, 1, [3]float32{1}
-	if b.patch == nil {
-		s.changes = abs(f.dy) > 1e-4 || f.fill > 0
+// recipes are those of a grid of places, fieldScale to a canonical unit. What they
+// say changes slowly, so it is worked out for the grid and not for each pixel.
+type recipes struct {
+	left, top     float32
+	width, height int
+	cells         []recipe
+}
+
+// plan works out the recipes of a part of the canonical face.
+func (b *brush) plan(left, top, right, bottom float32) *recipes {
+	const margin = 2 // cells
+	g := &recipes{left: left - margin/fieldScale, top: top - margin/fieldScale,
+		width: int((right-left)*fieldScale) + 2*margin + 2, height: int((bottom-top)*fieldScale) + 2*margin + 2}
+	g.cells = make([]recipe, g.width*g.height)
+	for y := range g.height {
+		for x := range g.width {
+			c := geom.Point{X: g.left + float32(x)/fieldScale, Y: g.top + float32(y)/fieldScale}
+			r := recipe{cell: b.field.at(c), mask: 1, tone: [3]float32{1}}
+			if b.patch != nil {
+				r.sink = b.patch.chin(c)
+				if r.mask = b.patch.mask(c); r.mask > 0 {
+					r.tone = b.tones.at(c)
+				}
+			}
+			g.cells[y*g.width+x] = r
+		}
+	}
+	return g
+}
+
+// at returns the recipe of a canonical place, and whether anything changes there.
+// Nothing does beyond the grid.
+func (g *recipes) at(c geom.Point, out *recipe, own bool) (changes bool) {
+	const still = 1e-4 // canonical
+	x, y := (c.X-g.left)*fieldScale, (c.Y-g.top)*fieldScale
+	if !(x >= 0 && y >= 0) || x >= float32(g.width-1) || y >= float32(g.height-1) {
+		return false
+	}
+	x0, y0 := int(x), int(y)
+	fx, fy := x-float32(x0), y-float32(y0)
+	i := y0*g.width + x0
+	upper, lower := g.cells[i:i+2], g.cells[i+g.width:i+g.width+2]
+	a, b, d, e := &upper[0], &upper[1], &lower[0], &lower[1]
+	wa, wb, wd, we := (1-fx)*(1-fy), fx*(1-fy), (1-fx)*fy, fx*fy
+	out.mask = wa*a.mask + wb*b.mask + wd*d.mask + we*e.mask
+	out.sink = wa*a.sink + wb*b.sink + wd*d.sink + we*e.sink
+	out.dy = wa*a.dy + wb*b.dy + wd*d.dy + we*e.dy
+	out.fill = wa*a.fill + wb*b.fill + wd*d.fill + we*e.fill
+	if own {
+		changes = abs(out.dy) > still || out.fill > 0
 	} else {
-		s.mask = b.patch.mask(c)
-		if sink := b.patch.chin(c); abs(sink) > 1e-4 {
-			s.under = b.onto.Apply(face.Point{X: c.X, Y: c.Y - sink})
-			s.changes = true
-		}
-		s.changes = s.changes || s.mask > 0
+		changes = out.mask > 0 || abs(out.sink) > still
 	}
-	if s.changes && s.mask > 0 {
-		s.from = b.to.Apply(face.Point{X: c.X, Y: c.Y + f.dy})
-		if b.patch != nil {
-			s.tone = b.patch.tones.at(c)
-		}
+	if !changes {
+		return false
 	}
-	return s
+	out.depth = wa*a.depth + wb*b.depth + wd*d.depth + we*e.depth
+	for k := range out.tone {
+		out.tone[k] = wa*a.tone[k] + wb*b.tone[k] + wd*d.tone[k] + we*e.tone[k]
+	}
+	return true
 }
 
 // mix returns the value of one channel: the mouth's, with what is inside it,
 // over the skin's.
-func (s *spot) mix(channel int, mouth, under float32, dark [3]float32) uint8 {
-	inside, v := dark[channel], mouth+s.tone[channel]
+func (r *recipe) mix(channel int, mouth, under float32, dark *[3]float32) uint8 {
+	inside, v := dark[channel], mouth+r.tone[channel]
 	if channel == 0 {
-		inside *= .8 + .45*s.depth*sqrt(s.depth)
-		v = mouth * s.tone[0]
+		inside *= .8 + .45*r.depth*sqrt(r.depth)
+		v = mouth * r.tone[0]
 	}
-	v += (inside - v) * s.fill
-	return uint8(min(max(under+(v-under)*s.mask+.5, 0), 255))
+	v += (inside - v) * r.fill
+	return uint8(min(max(under+(v-under)*r.mask+.5, 0), 255))
 }
 
-// fill paints the area.
-func (b *brush) fill(area image.Rectangle) render.Mouth {
+// fill paints the area by the recipes.
+func (b *brush) fill(area image.Rectangle, g *recipes) render.Mouth {
 	m := render.Mouth{Image: image.NewYCbCr(area, image.YCbCrSubsampleRatio420), Mask: image.NewAlpha(area)}
+	back, own := b.onto.Inverse(), b.patch == nil
+	var r recipe
 	for y := area.Min.Y; y < area.Max.Y; y++ {
+		alpha, out := m.Mask.Pix[m.Mask.PixOffset(area.Min.X, y):], m.Image.Y[m.Image.YOffset(area.Min.X, y):]
 		for x := area.Min.X; x < area.Max.X; x++ {
-			s := b.at(face.Point{X: float32(x), Y: float32(y)})
-			if !s.changes {
+			q := geom.Point{X: float32(x), Y: float32(y)}
+			c := back.Apply(q)
+			if !g.at(c, &r, own) {
 				continue
 			}
-			m.Mask.Pix[m.Mask.PixOffset(x, y)] = 255
-			under, mouth := luma(b.frame, s.under), float32(0)
-			if s.mask > 0 {
-				mouth = sharpLuma(b.pixels, s.from)
+			i := x - area.Min.X
+			alpha[i] = 255
+			under, mouth := float32(0), float32(0)
+			if r.mask < 1 {
+				under = b.lumaUnder(c, q, &r)
 			}
-			m.Image.Y[m.Image.YOffset(x, y)] = s.mix(0, mouth, under, b.dark)
+			if r.mask > 0 {
+				mouth = pixels.SharpLumaAt(b.pixels, b.to.Apply(geom.Point{X: c.X, Y: c.Y + r.dy}))
+			}
+			out[i] = r.mix(0, mouth, under, &b.dark)
 		}
 	}
 	for y := area.Min.Y; y < area.Max.Y; y += 2 {
 		for x := area.Min.X; x < area.Max.X; x += 2 {
-			s := b.at(face.Point{X: float32(x) + .5, Y: float32(y) + .5})
+			q := geom.Point{X: float32(x) + .5, Y: float32(y) + .5}
+			c := back.Apply(q)
 			i := m.Image.COffset(x, y)
-			if !s.changes {
+			if !g.at(c, &r, own) {
 				k := b.frame.COffset(x, y)
 				m.Image.Cb[i], m.Image.Cr[i] = b.frame.Cb[k], b.frame.Cr[k]
 				continue
 			}
-			m.Image.Cb[i] = s.mix(1, chroma(b.pixels, b.pixels.Cb, s.from), chroma(b.frame, b.frame.Cb, s.under), b.dark)
-			m.Image.Cr[i] = s.mix(2, chroma(b.pixels, b.pixels.Cr, s.from), chroma(b.frame, b.frame.Cr, s.under), b.dark)
+			from, under := b.to.Apply(geom.Point{X: c.X, Y: c.Y + r.dy}), b.placeUnder(c, q, &r)
+			m.Image.Cb[i] = r.mix(1, pixels.CbAt(b.pixels, from), pixels.CbAt(b.frame, under), &b.dark)
+			m.Image.Cr[i] = r.mix(2, pixels.CrAt(b.pixels, from), pixels.CrAt(b.frame, under), &b.dark)
 		}
 	}
 	return m
+}
+
+// placeUnder returns the place in the frame of the skin that is seen at a place
+// under the mouth.
+func (b *brush) placeUnder(c, q geom.Point, r *recipe) geom.Point {
+	if r.sink == 0 {
+		return q
+	}
+	return b.onto.Apply(geom.Point{X: c.X, Y: c.Y - r.sink})
+}
+
+func (b *brush) lumaUnder(c, q geom.Point, r *recipe) float32 {
+	if r.sink == 0 {
+		return float32(b.frame.Y[b.frame.YOffset(int(q.X), int(q.Y))])
+	}
+	return pixels.LumaAt(b.frame, b.placeUnder(c, q, r))
 }
 
 func sqrt(x float32) float32 { return float32(math.Sqrt(float64(x))) }

@@ -4,14 +4,15 @@ import (
 	"cmp"
 	"slices"
 
-	"lipsync/internal/face"
+	"lipsync/internal/geom"
+	"lipsync/internal/pixels"
 	"lipsync/internal/smooth"
 )
 
-// person is someone in one or more takes: examples of the mouth, and after Plan
-// what all takes together tell of it.
+// person is someone in one or more tracks: examples of the mouth, and after Plan
+// what all tracks together tell of it.
 type person struct {
-	takes   []*take
+	tracks  []*track
 	bank    bank
 	darks   [][3]float32 // colours of the inside of the mouth
 	most    float32      // opening that a loud vowel gets, canonical
@@ -29,18 +30,18 @@ const (
 	leastToCopy  = .10 // of the opening: a mouth that opens less is only warped
 	fewestToCopy = 40  // examples: with fewer too
 	gapByDip     = 2   // of the gap between the lips, to the area of the dip by its depth
-	sharpEnough  = .6  // of the median sharpness of its take: an example that is more blurred isn't shown
+	sharpEnough  = .6  // of the median sharpness of its track: an example that is more blurred isn't shown
 )
 
-// see offers the person's bank a mouth, that of the take's next look.
-func (p *person) see(t *take, l look, pixels *face.Picture) {
-	p.bank.add(t, len(t.looks), l, pixels)
-	if len(t.looks)%8 == 0 && len(p.darks) < 400 {
-		p.darks = append(p.darks, darkest(pixels, l))
+// see offers the person's bank a mouth, that of the track's next frame.
+func (p *person) see(t *track, o observation, c *pixels.Crop) {
+	p.bank.add(t, len(t.frames), &o, c)
+	if len(t.frames)%8 == 0 && len(p.darks) < 400 {
+		p.darks = append(p.darks, darkest(c, &o))
 	}
 }
 
-// sumUp draws the sums of all takes.
+// sumUp draws the sums of all tracks.
 func (p *person) sumUp() {
 	lips, valley, dips := p.course()
 	opening := openings(lips, valley, dips)
@@ -53,16 +54,16 @@ func (p *person) sumUp() {
 		}
 		p.most = mostAtRest
 	}
-	offset := map[*take]int{}
+	offset := map[*track]int{}
 	at := 0
-	for _, t := range p.takes {
+	for _, t := range p.tracks {
 		offset[t] = at
-		t.opening = opening[at : at+len(t.looks)]
-		at += len(t.looks)
+		t.opening = opening[at : at+len(t.frames)]
+		at += len(t.frames)
 	}
 	h, v := make([]float32, len(p.bank.examples)), make([]float32, len(p.bank.examples))
 	for i, e := range p.bank.examples {
-		h[i], v[i] = lips[offset[e.take]+e.look], valley[offset[e.take]+e.look]
+		h[i], v[i] = lips[offset[e.track]+e.frame], valley[offset[e.track]+e.frame]
 	}
 	p.closed = closedness(p.bank.examples, h, v)
 	p.line = p.closedLine()
@@ -75,11 +76,11 @@ func (p *person) sumUp() {
 	}
 }
 
-// course returns the measures of all looks, take by take.
+// course returns the measures of all frames, track by track.
 func (p *person) course() (lips, valley, dips []float32) {
-	for _, t := range p.takes {
+	for _, t := range p.tracks {
 		var h, v []float32
-		for _, l := range t.looks {
+		for _, l := range t.frames {
 			h, v, dips = append(h, l.lips()), append(v, l.valley), append(dips, l.dip)
 		}
 		lips = append(lips, smooth.Gaussian(smooth.Median(h, 3), .8)...)
@@ -193,17 +194,17 @@ func (p *person) closedLine() float32 {
 
 // darkest returns the colour of the darkest twenty-fifth of the mouth's box,
 // no brighter than the inside of a mouth is.
-func darkest(p *face.Picture, l look) [3]float32 {
+func darkest(c *pixels.Crop, o *observation) [3]float32 {
 	const columns, rows, above, below, bright = 24, 12, .05, .1, 70
 	type dot struct{ y, cb, cr float32 }
 	var dots []dot
-	mid := l.line.at(&l.mouth, l.middle())
+	mid := o.line.at(&o.mouth, o.middle())
 	for r := range rows {
-		for c := range columns {
-			q := l.to.Apply(face.Point{
-				X: l.left.X + l.width()*(float32(c)+.5)/columns,
+		for k := range columns {
+			q := o.to.Apply(geom.Point{
+				X: o.left.X + o.width()*(float32(k)+.5)/columns,
 				Y: mid - above + (above+below)*(float32(r)+.5)/rows})
-			dots = append(dots, dot{luma(p.YCbCr, q), chroma(p.YCbCr, p.Cb, q), chroma(p.YCbCr, p.Cr, q)})
+			dots = append(dots, dot{pixels.LumaAt(c.YCbCr, q), pixels.CbAt(c.YCbCr, q), pixels.CrAt(c.YCbCr, q)})
 		}
 	}
 	slices.SortFunc(dots, func(a, b dot) int { return int(a.y) - int(b.y) })

@@ -7,10 +7,14 @@ import (
 	"math"
 	"testing"
 
-	"lipsync/internal/face"
-	"lipsync/internal/face/facetest"
+	"lipsync/internal/alignment"
+	"lipsync/internal/detection"
+	"lipsync/internal/facetest"
+	"lipsync/internal/geom"
+	"lipsync/internal/pixels"
 	"lipsync/internal/render"
 	"lipsync/internal/speech"
+	"lipsync/internal/tracking"
 )
 
 const fps, width, height = 25, 320, 300
@@ -18,7 +22,7 @@ const fps, width, height = 25, 320, 300
 // scene is a video of drawn heads, one a track.
 type scene struct {
 	frames []*image.YCbCr
-	faces  [][]face.Face
+	faces  [][]tracking.Face // without pixels
 }
 
 // shoot draws frames with one head, of the given track.
@@ -26,39 +30,64 @@ func (s *scene) shoot(track, frames int, head func(i int) facetest.Head) {
 	for i := range frames {
 		h := head(i)
 		s.frames = append(s.frames, facetest.Frame(width, height, h))
-		s.faces = append(s.faces, []face.Face{{Track: track, Points: landmarks(h)}})
+		s.faces = append(s.faces, []tracking.Face{{Track: track, Face: detection.Face{Landmarks: landmarks(h)}}})
 	}
 }
 
+// seen returns the faces of a frame that are large enough, with their pixels.
+func (s *scene) seen(i int) (faces []tracking.Face) {
+	for _, f := range s.faces[i] {
+		c, eyes := geom.Centroid(f.Landmarks[detection.LeftPupil], f.Landmarks[detection.RightPupil]), f.Eyes()
+		f.Crop = pixels.NewCrop(s.frames[i], image.Rect(int(c.X-1.35*eyes), int(c.Y-.8*eyes), int(c.X+1.35*eyes), int(c.Y+2.15*eyes)), eyes)
+		if f.Crop != nil {
+			faces = append(faces, f)
+		}
+	}
+	return faces
+}
+
+// cut tells whether a frame has other tracks than the one before.
+func (s *scene) cut(i int) bool {
+	return i > 0 && len(s.faces[i]) > 0 && len(s.faces[i-1]) > 0 && s.faces[i][0].Track != s.faces[i-1][0].Track
+}
+
 // landmarks are where the face detector finds those of a drawn head.
-func landmarks(h facetest.Head) (p face.Points) {
-	for k, q := range [...]face.Point{
-		face.LeftPupil: {X: -.5, Y: 0}, face.RightPupil: {X: .5, Y: 0},
-		face.LeftOuterEye: {X: -.75, Y: .02}, face.RightOuterEye: {X: .75, Y: .02},
-		face.LeftInnerEye: {X: -.26, Y: .02}, face.RightInnerEye: {X: .26, Y: .02},
-		face.LeftBrow: {X: -.85, Y: -.35}, face.RightBrow: {X: .85, Y: -.35}, face.Nose: {X: 0, Y: .62},
-		face.LeftCorner: {X: -.44, Y: 1.11}, face.RightCorner: {X: .44, Y: 1.11},
-		face.UpperLip: {X: 0, Y: 1.02}, face.LowerLip: {X: 0, Y: 1.28 + float32(h.Open)},
+func landmarks(h facetest.Head) (p detection.Landmarks) {
+	for k, q := range [...]geom.Point{
+		detection.LeftPupil: {X: -.5, Y: 0}, detection.RightPupil: {X: .5, Y: 0},
+		detection.LeftOuterEye: {X: -.75, Y: .02}, detection.RightOuterEye: {X: .75, Y: .02},
+		detection.LeftInnerEye: {X: -.26, Y: .02}, detection.RightInnerEye: {X: .26, Y: .02},
+		detection.LeftBrow: {X: -.85, Y: -.35}, detection.RightBrow: {X: .85, Y: -.35}, detection.Nose: {X: 0, Y: .62},
+		detection.LeftCorner: {X: -.44, Y: 1.11}, detection.RightCorner: {X: .44, Y: 1.11},
+		detection.UpperLip: {X: 0, Y: 1.02}, detection.LowerLip: {X: 0, Y: 1.28 + float32(h.Open)},
 	} {
 		x, y := h.At(float64(q.X), float64(q.Y))
-		p[k] = face.Point{X: float32(x), Y: float32(y)}
+		p[k] = geom.Point{X: float32(x), Y: float32(y)}
 	}
 	return p
 }
 
-// plan has the scene's tracks say a speech, frame by frame.
-func (s *scene) plan(t *testing.T, said *speech.Speech) *session {
+// analyse shows the scene to an analyser.
+func (s *scene) analyse(t *testing.T) *analyser {
 	t.Helper()
-	started, err := Engine{}.Begin(render.Video{Width: width, Height: height, FPS: fps})
-	if err != nil {
-		t.Fatal(err)
+	a, aligner := newAnalyser(fps), alignment.NewAligner()
+	var aligned []alignment.Frame
+	for i := range s.frames {
+		aligned = append(aligned, aligner.Add(s.seen(i), s.cut(i))...)
 	}
-	for i, f := range s.frames {
-		if err := started.Observe(i, f, s.faces[i]); err != nil {
+	for _, f := range append(aligned, aligner.End()...) {
+		if err := a.Add(f); err != nil {
 			t.Fatal(err)
 		}
 	}
-	err = started.Plan(t.Context(), render.Plan{
+	return a
+}
+
+// plan has the scene's tracks say a speech, frame by frame.
+func (s *scene) plan(t *testing.T, said *speech.Speech) (*analyser, painter) {
+	t.Helper()
+	a := s.analyse(t)
+	p, err := a.Plan(t.Context(), render.Output{
 		Frames: len(s.frames), Source: func(i int) int { return i }, Speech: said,
 		Speaker: func(i int) int {
 			if len(s.faces[i]) == 0 {
@@ -70,18 +99,18 @@ func (s *scene) plan(t *testing.T, said *speech.Speech) *session {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return started.(*session)
+	return a, p.(painter)
 }
 
 // show returns frame i with its mouths on it.
-func (s *scene) show(t *testing.T, e render.Session, i int) *image.YCbCr {
+func (s *scene) show(t *testing.T, p render.Painter, i int) *image.YCbCr {
 	t.Helper()
 	frame := s.frames[i]
 	out := image.NewYCbCr(frame.Rect, frame.SubsampleRatio)
 	copy(out.Y, frame.Y)
 	copy(out.Cb, frame.Cb)
 	copy(out.Cr, frame.Cr)
-	mouths, err := e.Mouths(t.Context(), i, frame)
+	mouths, err := p.Paint(t.Context(), i, frame)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +133,7 @@ func (s *scene) show(t *testing.T, e render.Session, i int) *image.YCbCr {
 func checkMouth(t *testing.T, i int, frame *image.YCbCr, m render.Mouth) {
 	t.Helper()
 	r := m.Image.Rect
-	if r.Empty() || r != m.Mask.Rect || r != face.Even(r) || !r.In(frame.Rect) || m.Image.SubsampleRatio != image.YCbCrSubsampleRatio420 {
+	if r.Empty() || r != m.Mask.Rect || r != pixels.Even(r) || !r.In(frame.Rect) || m.Image.SubsampleRatio != image.YCbCrSubsampleRatio420 {
 		t.Errorf("frame %d: image %v of %v, mask %v", i, r, m.Image.SubsampleRatio, m.Mask.Rect)
 	}
 }

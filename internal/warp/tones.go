@@ -1,7 +1,8 @@
 package warp
 
 import (
-	"lipsync/internal/face"
+	"lipsync/internal/geom"
+	"lipsync/internal/pixels"
 	"lipsync/internal/smooth"
 )
 
@@ -19,6 +20,7 @@ const (
 	toneReach = .14 // of the filter, canonical
 	gainMost  = 1.4 // brighter or darker
 	toneMost  = 30  // levels of chroma
+	neutral   = 128 // level of what tells nothing: it is alike in frame and patch
 	alien     = 20  // levels of luma: what differs more is hair or background on one side
 )
 
@@ -34,10 +36,10 @@ func (b *brush) match() *tones {
 		sums[k] = make([]float32, n)
 	}
 	for i := range n {
-		c := face.Point{X: t.left + toneStep*float32(i%t.width), Y: t.top + toneStep*float32(i/t.width)}
-		v := b.compare(c)
-		w := float32(1e-4)
+		c := geom.Point{X: t.left + toneStep*float32(i%t.width), Y: t.top + toneStep*float32(i/t.width)}
+		w, v := float32(1e-4), [6]float32{neutral, neutral, neutral, neutral, neutral, neutral}
 		if m := p.mask(c); m > .02 && m < .6 {
+			v = b.compare(c)
 			w = 1 / (1 + sq((v[0]-v[3])/alien))
 		}
 		sums[0][i] = w
@@ -60,18 +62,18 @@ func (b *brush) match() *tones {
 
 // compare returns the colours of the frame and of the patch around a canonical
 // place.
-func (b *brush) compare(c face.Point) (v [6]float32) {
+func (b *brush) compare(c geom.Point) (v [6]float32) {
 	const quarter = toneStep / 4
 	for i := range 4 {
-		q := face.Point{X: c.X + quarter*float32(2*(i%2)-1), Y: c.Y + quarter*float32(2*(i/2)-1)}
+		q := geom.Point{X: c.X + quarter*float32(2*(i%2)-1), Y: c.Y + quarter*float32(2*(i/2)-1)}
 		f := b.field.at(q)
-		there, here := b.to.Apply(face.Point{X: q.X, Y: q.Y + f.dy}), b.onto.Apply(q)
-		v[0] += luma(b.frame, here) / 4
-		v[1] += chroma(b.frame, b.frame.Cb, here) / 4
-		v[2] += chroma(b.frame, b.frame.Cr, here) / 4
-		v[3] += luma(b.pixels, there) / 4
-		v[4] += chroma(b.pixels, b.pixels.Cb, there) / 4
-		v[5] += chroma(b.pixels, b.pixels.Cr, there) / 4
+		there, here := b.to.Apply(geom.Point{X: q.X, Y: q.Y + f.dy}), b.onto.Apply(q)
+		v[0] += pixels.LumaAt(b.frame, here) / 4
+		v[1] += pixels.CbAt(b.frame, here) / 4
+		v[2] += pixels.CrAt(b.frame, here) / 4
+		v[3] += pixels.LumaAt(b.pixels, there) / 4
+		v[4] += pixels.CbAt(b.pixels, there) / 4
+		v[5] += pixels.CrAt(b.pixels, there) / 4
 	}
 	return v
 }
@@ -95,7 +97,7 @@ func blurGrid(g []float32, width int) {
 }
 
 // at returns the gain of luma and the shifts of chroma at a canonical place.
-func (t *tones) at(c face.Point) (out [3]float32) {
+func (t *tones) at(c geom.Point) (out [3]float32) {
 	x := min(max((c.X-t.left)/toneStep, 0), float32(t.width-1)-.001)
 	y := min(max((c.Y-t.top)/toneStep, 0), float32(t.height-1)-.001)
 	x0, y0 := int(x), int(y)

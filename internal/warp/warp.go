@@ -7,9 +7,8 @@ package warp
 import (
 	"context"
 	"image"
-	"slices"
 
-	"lipsync/internal/face"
+	"lipsync/internal/alignment"
 	"lipsync/internal/render"
 )
 
@@ -21,70 +20,56 @@ type Engine struct {
 // Workers implements render.Engine.
 func (e Engine) Workers() int { return e.Cores }
 
-// Begin starts on one video.
-func (Engine) Begin(v render.Video) (render.Session, error) {
-	return &session{fps: v.FPS, takes: map[int]*take{}}, nil
+// Analyse implements render.Engine.
+func (Engine) Analyse(v render.Video) (render.Analyser, error) { return newAnalyser(v.FPS), nil }
+
+// analyser gathers the mouths of one video.
+type analyser struct {
+	fps     float64
+	tracks  map[int]*track // by number
+	persons map[int]*person
+	order   []*person // as they appeared
 }
 
-// session is the work on one video.
-type session struct {
-	fps    float64
-	takes  map[int]*take // by track
-	live   []*take       // those that may go on, in order of appearance
-	people []*person
-	known  []acquaintance // those who were seen last
-	cast   []role         // by output frame, after Plan
+func newAnalyser(fps float64) *analyser {
+	return &analyser{fps: fps, tracks: map[int]*track{}, persons: map[int]*person{}}
 }
 
-// Observe gathers the mouths of the frame's faces.
-func (s *session) Observe(index int, frame *image.YCbCr, faces []face.Face) error {
-	for _, f := range faces {
-		t := s.takes[f.Track]
-		if t == nil {
-			t = &take{}
-			s.takes[f.Track] = t
-			s.live = append(s.live, t)
-		}
-		if t.add(index, frame, f) {
-			s.process(t, face.Context)
-		}
+// Add implements render.Analyser.
+func (a *analyser) Add(f alignment.Frame) error {
+	for i := range f.Faces {
+		face := &f.Faces[i]
+		a.track(f.Index, face).add(face)
 	}
-	s.live = slices.DeleteFunc(s.live, func(t *take) bool {
-		ended := t.last < index-face.Patience
-		if ended {
-			s.finish(t)
-		}
-		return ended
-	})
+	a.share()
 	return nil
 }
 
-// process finishes a take's pending frames but for the last ones.
-func (s *session) process(t *take, last int) {
-	t.align()
-	if t.person == nil {
-		s.recognise(t)
+// track returns the track of a face, which may be a new one.
+func (a *analyser) track(frame int, f *alignment.Face) *track {
+	t := a.tracks[f.Track]
+	if t == nil {
+		p := a.persons[f.Person]
+		if p == nil {
+			p = &person{bank: bank{capacity: bankSize}}
+			a.persons[f.Person] = p
+			a.order = append(a.order, p)
+		}
+		t = &track{person: p, first: frame}
+		p.tracks = append(p.tracks, t)
+		a.tracks[f.Track] = t
 	}
-	t.measure(last)
-	s.share()
-}
-
-// finish finishes all frames of a take that ended.
-func (s *session) finish(t *take) {
-	if t.pending.Done < len(t.pending.Samples) {
-		s.process(t, 0)
-	}
-	t.pending, t.aligner = face.Block[sample]{}, face.Aligner{}
+	return t
 }
 
 // share keeps all banks together within their budget.
-func (s *session) share() {
+func (a *analyser) share() {
 	const budget = 96 << 20 // bytes
 	total := 0
 	var largest *bank
-	for _, p := range s.people {
-		total += p.bank.bytes()
-		if largest == nil || p.bank.bytes() > largest.bytes() {
+	for _, p := range a.order {
+		total += p.bank.bytes
+		if largest == nil || p.bank.bytes > largest.bytes {
 			largest = &p.bank
 		}
 	}
@@ -94,50 +79,53 @@ func (s *session) share() {
 	}
 }
 
-// Plan decides for each output frame what its mouth becomes.
-func (s *session) Plan(ctx context.Context, p render.Plan) error {
-	for _, t := range s.live {
-		s.finish(t)
+// Plan implements render.Analyser.
+func (a *analyser) Plan(ctx context.Context, out render.Output) (render.Painter, error) {
+	for _, t := range a.tracks {
+		t.smoothLines()
 	}
-	s.live = nil
-	for _, p := range s.people {
+	for _, p := range a.order {
 		p.sumUp()
 	}
-	wanted := p.Speech.Openings(s.fps, p.Frames)
-	s.cast = make([]role, p.Frames)
-	for from := 0; from < p.Frames; {
-		track := p.Speaker(p.Source(from))
+	wanted := out.Speech.Openings(a.fps, out.Frames)
+	targets := make(painter, out.Frames)
+	for from := 0; from < out.Frames; {
+		number := out.Speaker(out.Source(from))
 		to := from + 1
-		for to < p.Frames && p.Speaker(p.Source(to)) == track {
+		for to < out.Frames && out.Speaker(out.Source(to)) == number {
 			to++
 		}
-		if t := s.takes[track]; t != nil {
-			if err := t.act(ctx, wanted[from:to], func(i int) int { return p.Source(from + i) }, s.cast[from:to]); err != nil {
-				return err
+		if t := a.tracks[number]; t != nil {
+			source := func(i int) int { return out.Source(from + i) }
+			if err := t.plan(ctx, wanted[from:to], source, targets[from:to]); err != nil {
+				return nil, err
 			}
 		}
 		from = to
 	}
-	return nil
+	return targets, nil
 }
 
-// Mouths paints the speaker's mouth on an output frame.
-func (s *session) Mouths(_ context.Context, output int, frame *image.YCbCr) ([]render.Mouth, error) {
-	c := s.cast[output]
-	if c.take == nil {
+// painter holds what is to become of the mouth in each output frame.
+type painter []target
+
+// target is what is to become of the mouth in one output frame.
+type target struct {
+	track      *track  // nil: nothing
+	frame      int     // of track.frames: the mouth as it is
+	example    int     // of the person's bank: the mouth that is shown; -1 for the frame's own
+	open, want float32 // how far that mouth is open, and is to be
+}
+
+// Paint implements render.Painter.
+func (p painter) Paint(_ context.Context, output int, frame *image.YCbCr) ([]render.Mouth, error) {
+	t := p[output]
+	if t.track == nil {
 		return nil, nil
 	}
-	m, ok := paint(frame, c)
+	m, ok := paint(frame, t)
 	if !ok {
 		return nil, nil
 	}
 	return []render.Mouth{m}, nil
-}
-
-// role is what is to become of the mouth in one output frame.
-type role struct {
-	take       *take
-	look       int     // of take.looks: the face as it is in the frame
-	example    int     // of the person's bank: the mouth that is shown; -1 for the frame's own
-	open, want float32 // how far that mouth is open, and is to be
 }

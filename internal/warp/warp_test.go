@@ -9,8 +9,9 @@ import (
 	"sync"
 	"testing"
 
-	"lipsync/internal/face"
-	"lipsync/internal/face/facetest"
+	"lipsync/internal/detection"
+	"lipsync/internal/facetest"
+	"lipsync/internal/geom"
 	"lipsync/internal/render"
 )
 
@@ -39,8 +40,8 @@ func TestMouthFollowsSpeech(t *testing.T) {
 			s := &scene{}
 			s.shoot(0, 100, c.head)
 			loud := []bool{false, true, false, false, true, true, false, true}
-			e := s.plan(t, say(t, loud...))
-			if got := e.takes[0].person.speaks; got != c.speaks {
+			a, p := s.plan(t, say(t, loud...))
+			if got := a.tracks[0].person.speaks; got != c.speaks {
 				t.Fatalf("speaks in the source: got %t, want %t", got, c.speaks)
 			}
 			for i := 3; i < 100; i++ {
@@ -48,7 +49,7 @@ func TestMouthFollowsSpeech(t *testing.T) {
 				if inside < .4 || inside > .75 {
 					continue // lips are on their way
 				}
-				got, source := gap(s.show(t, e, i), c.head(i)), gap(s.frames[i], c.head(i))
+				got, source := gap(s.show(t, p, i), c.head(i)), gap(s.frames[i], c.head(i))
 				if loud[half] && got < .09 || !loud[half] && got > .055 {
 					t.Errorf("frame %d, loud %t: a gap of %.3f, in the source %.3f", i, loud[half], got, source)
 				}
@@ -61,9 +62,9 @@ func TestMouthFollowsSpeech(t *testing.T) {
 func TestSilenceLeavesAStillAlone(t *testing.T) {
 	s := &scene{}
 	s.shoot(0, 25, func(int) facetest.Head { return atRest(0) })
-	e := s.plan(t, say(t, false, false))
+	_, p := s.plan(t, say(t, false, false))
 	for _, i := range []int{0, 12, 24} {
-		if got := s.show(t, e, i); !slices.Equal(got.Y, s.frames[i].Y) || !slices.Equal(got.Cr, s.frames[i].Cr) {
+		if got := s.show(t, p, i); !slices.Equal(got.Y, s.frames[i].Y) || !slices.Equal(got.Cr, s.frames[i].Cr) {
 			t.Errorf("frame %d changes", i)
 		}
 	}
@@ -77,7 +78,7 @@ func TestOddFaces(t *testing.T) {
 	for name, c := range map[string]struct {
 		frames int
 		head   func(int) facetest.Head
-		points func(p face.Points) face.Points
+		points func(p detection.Landmarks) detection.Landmarks
 	}{
 		"one frame":               {1, atRest, nil},
 		"two frames":              {2, atRest, nil},
@@ -95,27 +96,27 @@ func TestOddFaces(t *testing.T) {
 		}, nil},
 		"upside down":              {12, here(facetest.Head{X: 160, Y: 150, Eyes: 60, Turn: math.Pi}), nil},
 		"passing through the edge": {60, func(i int) facetest.Head { return facetest.Head{X: 10 * float64(i-10), Y: 100, Eyes: 50} }, nil},
-		"a mouth without width": {12, atRest, func(p face.Points) face.Points {
-			p[face.RightCorner] = p[face.LeftCorner]
+		"a mouth without width": {12, atRest, func(p detection.Landmarks) detection.Landmarks {
+			p[detection.RightCorner] = p[detection.LeftCorner]
 			return p
 		}},
-		"corners the wrong way round": {12, atRest, func(p face.Points) face.Points {
-			p[face.RightCorner], p[face.LeftCorner] = p[face.LeftCorner], p[face.RightCorner]
+		"corners the wrong way round": {12, atRest, func(p detection.Landmarks) detection.Landmarks {
+			p[detection.RightCorner], p[detection.LeftCorner] = p[detection.LeftCorner], p[detection.RightCorner]
 			return p
 		}},
-		"lips the wrong way round": {12, atRest, func(p face.Points) face.Points {
-			p[face.UpperLip], p[face.LowerLip] = p[face.LowerLip], p[face.UpperLip]
+		"lips the wrong way round": {12, atRest, func(p detection.Landmarks) detection.Landmarks {
+			p[detection.UpperLip], p[detection.LowerLip] = p[detection.LowerLip], p[detection.UpperLip]
 			return p
 		}},
-		"all points in one": {12, atRest, func(p face.Points) face.Points {
+		"all points in one": {12, atRest, func(p detection.Landmarks) detection.Landmarks {
 			for k := range p {
 				p[k] = p[0]
 			}
 			return p
 		}},
-		"points anywhere": {60, atRest, func(p face.Points) face.Points {
+		"points anywhere": {60, atRest, func(p detection.Landmarks) detection.Landmarks {
 			for k := range p {
-				p[k] = face.Point{X: width * r.Float32(), Y: height * r.Float32()}
+				p[k] = geom.Point{X: width * r.Float32(), Y: height * r.Float32()}
 			}
 			return p
 		}},
@@ -125,12 +126,12 @@ func TestOddFaces(t *testing.T) {
 			s.shoot(0, c.frames, c.head)
 			if c.points != nil {
 				for i := range s.faces {
-					s.faces[i][0].Points = c.points(s.faces[i][0].Points)
+					s.faces[i][0].Landmarks = c.points(s.faces[i][0].Landmarks)
 				}
 			}
-			e := s.plan(t, say(t, true, false, true, true, true))
+			_, p := s.plan(t, say(t, true, false, true, true, true))
 			for i := range s.frames {
-				s.show(t, e, i)
+				s.show(t, p, i)
 			}
 		})
 	}
@@ -143,9 +144,8 @@ func TestPlans(t *testing.T) {
 	for _, i := range []int{10, 11} {
 		s.faces[i] = nil
 	}
-	e := s.plan(t, say(t, true, true, true, true))
 	speaker := []int{-1, 7, 0}
-	err := e.Plan(t.Context(), render.Plan{
+	p, err := s.analyse(t).Plan(t.Context(), render.Output{
 		Frames: 90, Speech: say(t, true, true, true, true),
 		Source:  func(i int) int { return i % 30 },
 		Speaker: func(source int) int { return speaker[source/5%3] },
@@ -154,7 +154,7 @@ func TestPlans(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range 90 {
-		mouths, err := e.Mouths(t.Context(), i, s.frames[i%30])
+		mouths, err := p.Paint(t.Context(), i, s.frames[i%30])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -170,8 +170,8 @@ func TestPlans(t *testing.T) {
 	cancel()
 	talker := &scene{}
 	talker.shoot(0, 80, talking)
-	e = talker.plan(t, say(t, true))
-	if err := e.takes[0].act(ctx, make([]float32, 80), func(i int) int { return i }, make([]role, 80)); err == nil {
+	a, _ := talker.plan(t, say(t, true))
+	if err := a.tracks[0].plan(ctx, make([]float32, 80), func(i int) int { return i }, make([]target, 80)); err == nil {
 		t.Error("a cancelled plan goes on")
 	}
 }
@@ -184,16 +184,16 @@ func TestNothingCrossesACut(t *testing.T) {
 	right := func(i int) facetest.Head { return facetest.Head{X: 200, Y: 120, Eyes: 60} }
 	s.shoot(0, 20, left)
 	s.shoot(1, 20, right)
-	e := s.plan(t, say(t, false, false, true, true))
+	a, p := s.plan(t, say(t, false, false, true, true))
 	for i := range 40 {
-		if loud := i > 25; (i < 24 || i > 27) && (e.cast[i].want > .08) != loud {
-			t.Errorf("frame %d: is to open by %.2f, loud: %t", i, e.cast[i].want, loud)
+		if loud := i > 25; (i < 24 || i > 27) && (p[i].want > .08) != loud {
+			t.Errorf("frame %d: is to open by %.2f, loud: %t", i, p[i].want, loud)
 		}
-		take, h := e.takes[i/20], left(i)
+		track, h := a.tracks[i/20], left(i)
 		if i >= 20 {
 			h = right(i)
 		}
-		got := take.looks[i-take.first].to.Apply(face.Point{X: 1.2, Y: .45}) // between the pupils
+		got := track.frames[i-track.first].to.Apply(geom.Point{X: 1.2, Y: .45}) // between the pupils
 		if d := math.Hypot(float64(got.X)-h.X, float64(got.Y)-h.Y); d > 1 {
 			t.Errorf("frame %d: the face is %.1f pixels off", i, d)
 		}
@@ -205,12 +205,13 @@ func TestNothingCrossesACut(t *testing.T) {
 func TestConcurrentMouths(t *testing.T) {
 	s := &scene{}
 	s.shoot(0, 60, talking)
-	e, again := s.plan(t, say(t, true, false, true)), s.plan(t, say(t, true, false, true))
+	_, p := s.plan(t, say(t, true, false, true))
+	_, again := s.plan(t, say(t, true, false, true))
 	at := make([]render.Mouth, len(s.frames))
 	var all sync.WaitGroup
 	for i, f := range s.frames {
 		all.Go(func() {
-			if m, err := e.Mouths(t.Context(), i, f); err == nil && len(m) == 1 {
+			if m, err := p.Paint(t.Context(), i, f); err == nil && len(m) == 1 {
 				at[i] = m[0]
 			}
 		})
@@ -218,7 +219,7 @@ func TestConcurrentMouths(t *testing.T) {
 	all.Wait()
 	for i, f := range s.frames {
 		before := slices.Clone(f.Y)
-		m, err := again.Mouths(t.Context(), i, f)
+		m, err := again.Paint(t.Context(), i, f)
 		if err != nil || len(m) != 1 {
 			t.Fatalf("frame %d: %d mouths, %v", i, len(m), err)
 		}
@@ -239,13 +240,13 @@ func same(a, b render.Mouth) bool {
 // TestEvenRectangles checks the rectangle that holds a turned one.
 func TestEvenRectangles(t *testing.T) {
 	for _, c := range []struct {
-		to   face.Similarity
+		to   geom.Similarity
 		want image.Rectangle
 	}{
-		{face.Similarity{A: 10}, image.Rect(0, 0, 12, 22)},
-		{face.Similarity{A: 10, X: .5, Y: 1.5}, image.Rect(0, 0, 12, 22)},
-		{face.Similarity{B: 10}, image.Rect(-20, 0, 2, 12)},
-		{face.Similarity{A: 10, X: -7, Y: -7}, image.Rect(-8, -8, 4, 14)},
+		{geom.Similarity{A: 10}, image.Rect(0, 0, 12, 22)},
+		{geom.Similarity{A: 10, X: .5, Y: 1.5}, image.Rect(0, 0, 12, 22)},
+		{geom.Similarity{B: 10}, image.Rect(-20, 0, 2, 12)},
+		{geom.Similarity{A: 10, X: -7, Y: -7}, image.Rect(-8, -8, 4, 14)},
 	} {
 		if got := bounds(c.to, 0, 0, 1, 2); got != c.want {
 			t.Errorf("%+v: got %v, want %v", c.to, got, c.want)
@@ -265,11 +266,11 @@ func TestTiltedHead(t *testing.T) {
 	}
 	s := &scene{}
 	s.shoot(0, 100, tilting)
-	e := s.plan(t, say(t, true, true, false, false))
+	_, p := s.plan(t, say(t, true, true, false, false))
 	for i := 80; i < 95; i++ {
 		want := tilting(i)
 		want.Open = 0
-		got := unlike(s.show(t, e, i), facetest.Frame(width, height, want), want)
+		got := unlike(s.show(t, p, i), facetest.Frame(width, height, want), want)
 		if source := unlike(s.frames[i], facetest.Frame(width, height, want), want); got > source/3 {
 			t.Errorf("frame %d: %.1f grey levels from a closed mouth, %.1f in the source", i, got, source)
 		}

@@ -14,12 +14,15 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"lipsync/internal/face"
+	"lipsync/internal/alignment"
+	"lipsync/internal/detection"
 	"lipsync/internal/ffmpeg"
 	"lipsync/internal/ffmpeg/ffmpegtest"
+	"lipsync/internal/lipsync"
 	"lipsync/internal/onnx"
 	"lipsync/internal/onnx/onnxtest"
 	"lipsync/internal/render"
+	"lipsync/internal/tracking"
 )
 
 // The benchmarks of make bench-neural: of a full-size network, named by
@@ -107,7 +110,7 @@ type footage struct {
 	path   string
 	info   *ffmpeg.Info
 	frames []*image.YCbCr
-	faces  [][]face.Face
+	faces  []alignment.Frame
 }
 
 // film reads the clip.
@@ -134,60 +137,57 @@ func film(b *testing.B) *footage {
 	}
 }
 
-// track finds the faces.
+// track finds and aligns the faces.
 func (f *footage) track(b *testing.B) {
 	b.Helper()
-	finder, err := face.NewFinder(b.Context(), nil, nil)
+	detector, err := detection.New(b.Context(), nil, nil)
 	if err != nil {
 		b.Fatal(err)
 	}
-	tracker := face.NewTracker(finder)
+	tracker, aligner := tracking.NewTracker(detector, f.info.Video.Rate.Float()), alignment.NewAligner()
 	f.faces = nil
 	for _, frame := range f.frames {
-		faces, _, err := tracker.Add(b.Context(), frame)
+		faces, cut, err := tracker.Add(b.Context(), frame)
 		if err != nil {
 			b.Fatal(err)
 		}
-		f.faces = append(f.faces, faces)
+		f.faces = append(f.faces, aligner.Add(faces, cut)...)
 	}
+	f.faces = append(f.faces, aligner.End()...)
 }
 
-// observe has the engine look at the clip and say a tone with it.
-func (f *footage) observe(b *testing.B, e *Engine) *session {
+// analyse has the engine look at the clip and plan to say a tone with it.
+func (f *footage) analyse(b *testing.B, e *Engine) render.Painter {
 	b.Helper()
-	s, err := e.Begin(render.Video{Width: f.info.Video.Width, Height: f.info.Video.Height, FPS: f.info.Video.Rate.Float()})
+	a, err := e.Analyse(render.Video{Width: f.info.Video.Width, Height: f.info.Video.Height, FPS: f.info.Video.Rate.Float()})
 	if err != nil {
 		b.Fatal(err)
 	}
-	for i, frame := range f.frames {
-		if err := s.Observe(i, frame, f.faces[i]); err != nil {
-			b.Fatal(err)
-		}
-	}
-	err = s.Plan(b.Context(), render.Plan{
+	see(b, a, f.faces)
+	p, err := a.Plan(b.Context(), render.Output{
 		Frames: len(f.frames), Source: func(output int) int { return output },
 		Samples: pcm(tone(len(f.frames) * 16000 / 25)),
 		Speaker: func(source int) int {
-			if len(f.faces[source]) == 0 {
+			if len(f.faces[source].Faces) == 0 {
 				return -1
 			}
-			return f.faces[source][0].Track
+			return f.faces[source].Faces[0].Track
 		},
 	})
 	if err != nil {
 		b.Fatal(err)
 	}
-	return s.(*session)
+	return p
 }
 
 // mouths makes all mouths of the clip, as many at once as the engine wants.
-func (f *footage) mouths(b *testing.B, s *session) {
+func (f *footage) mouths(b *testing.B, e *Engine, p render.Painter) {
 	b.Helper()
 	var all errgroup.Group
-	all.SetLimit(s.engine.Workers())
+	all.SetLimit(e.Workers())
 	for i, frame := range f.frames {
 		all.Go(func() error {
-			mouths, err := s.Mouths(b.Context(), i, frame)
+			mouths, err := p.Paint(b.Context(), i, frame)
 			for _, m := range mouths {
 				m.Release()
 			}
@@ -205,7 +205,7 @@ func BenchmarkStages(b *testing.B) {
 	f := film(b)
 	f.track(b)
 	bare := newTestEngine(b, 96, 16, asItIs)
-	s := f.observe(b, bare)
+	p := f.analyse(b, bare)
 	slowest := math.Inf(1) // frames a second
 	stage := func(name string, do func(b *testing.B)) {
 		b.Run(name, func(b *testing.B) {
@@ -222,8 +222,8 @@ func BenchmarkStages(b *testing.B) {
 	}
 	stage("decode", func(b *testing.B) { film(b) })
 	stage("track", f.track)
-	stage("observe", func(b *testing.B) { f.observe(b, bare) })
-	stage("mouths-without-network", func(b *testing.B) { f.mouths(b, s) })
+	stage("analyse", func(b *testing.B) { f.analyse(b, bare) })
+	stage("mouths-without-network", func(b *testing.B) { f.mouths(b, bare, p) })
 	stage("encode", func(b *testing.B) {
 		aac := ffmpegtest.Make(b, "a.m4a", "-f", "lavfi", "-i", "sine=d=8")
 		encoder, err := f.tools.Encode(b.Context(), f.info.Video, aac, filepath.Join(b.TempDir(), "o.mp4"))
@@ -245,8 +245,8 @@ func BenchmarkStages(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer full.Close()
-	s = f.observe(b, full)
-	stage("mouths", func(b *testing.B) { f.mouths(b, s) })
+	p = f.analyse(b, full)
+	stage("mouths", func(b *testing.B) { f.mouths(b, full, p) })
 	b.Run("job", func(b *testing.B) {
 		frames := jobs(b, full)
 		b.ReportMetric(float64(frames)/b.Elapsed().Seconds()/slowest, "of-slowest-stage")
@@ -277,7 +277,7 @@ func jobs(b *testing.B, e *Engine) (frames int) {
 		dir := b.TempDir()
 		job := render.Job{Video: video, Audio: audio, Output: filepath.Join(dir, "out.mp4"), Scratch: dir, Engine: "wav2lip",
 			Progress: func(p render.Progress) {
-				frames += map[bool]int{true: p.Total}[p.Stage == "rendering" && p.Done == p.Total]
+				frames += map[bool]int{true: p.Total}[p.Stage == lipsync.Rendering && p.Done == p.Total]
 			}}
 		if err := r.Render(b.Context(), job); err != nil {
 			b.Fatal(err)

@@ -4,7 +4,8 @@ import (
 	"image"
 	"math"
 
-	"lipsync/internal/face"
+	"lipsync/internal/geom"
+	"lipsync/internal/pixels"
 	"lipsync/internal/render"
 )
 
@@ -63,18 +64,18 @@ func (e *Engine) newBrush() *brush {
 
 // look cuts the face out of the frame, for the network: first with its lower
 // half hidden, then as it is, each as the planes B, G and R.
-func (b *brush) look(frame *image.YCbCr, onto face.Similarity) {
+func (b *brush) look(frame *image.YCbCr, onto geom.Similarity) {
 	g := newGrid(b.size, onto)
-	luma := plane{frame.Y, frame.YStride, frame.Rect.Dx(), frame.Rect.Dy()}
-	b.sample(0, luma, g, 1)
-	b.sample(1, plane{frame.Cb, frame.CStride, (luma.width + 1) / 2, (luma.height + 1) / 2}, g, 2)
-	b.sample(2, plane{frame.Cr, frame.CStride, (luma.width + 1) / 2, (luma.height + 1) / 2}, g, 2)
+	cb, cr := pixels.Chroma(frame)
+	b.sample(0, pixels.Luma(frame), g, 1)
+	b.sample(1, cb, g, 2)
+	b.sample(2, cr, g, 2)
 
 	n := b.size * b.size
 	hidden := b.size / 2 * b.size
 	blue, green, red := b.faces[3*n:4*n], b.faces[4*n:5*n], b.faces[5*n:]
 	for i, y := range b.seen[0] {
-		blue[i], green[i], red[i] = toBGR(y, b.seen[1][i], b.seen[2][i])
+		red[i], green[i], blue[i] = pixels.ToRGB(y, b.seen[1][i], b.seen[2][i])
 	}
 	for c := range 3 {
 		half := b.faces[c*n : (c+1)*n]
@@ -85,39 +86,33 @@ func (b *brush) look(frame *image.YCbCr, onto face.Similarity) {
 
 // grid is where the crop's pixels lie in the frame.
 type grid struct {
-	origin        face.Point // the crop's corner
-	right, down   face.Point // from one pixel of the crop to the next
+	origin        geom.Point // the crop's corner
+	right, down   geom.Point // from one pixel of the crop to the next
 	width, height float32    // of a pixel of the crop, in pixels of the frame
 }
 
-func newGrid(size int, onto face.Similarity) grid {
+func newGrid(size int, onto geom.Similarity) grid {
 	w, h := float32(cropRight-cropLeft)/float32(size), float32(cropBottom-cropTop)/float32(size)
 	return grid{
-		origin: onto.Apply(face.Point{X: cropLeft, Y: cropTop}),
-		right:  face.Point{X: onto.A * w, Y: onto.B * w},
-		down:   face.Point{X: -onto.B * h, Y: onto.A * h},
+		origin: onto.Apply(geom.Point{X: cropLeft, Y: cropTop}),
+		right:  geom.Point{X: onto.A * w, Y: onto.B * w},
+		down:   geom.Point{X: -onto.B * h, Y: onto.A * h},
 		width:  onto.Scale() * w, height: onto.Scale() * h,
 	}
 }
 
 // at returns the frame's place of a place in the crop, both in pixels from the
 // corner of the first pixel.
-func (g *grid) at(x, y float32) face.Point {
-	return face.Point{
+func (g *grid) at(x, y float32) geom.Point {
+	return geom.Point{
 		X: g.origin.X + .5 + x*g.right.X + y*g.down.X,
 		Y: g.origin.Y + .5 + x*g.right.Y + y*g.down.Y,
 	}
 }
 
-// plane is one channel of a frame.
-type plane struct {
-	pix                   []uint8
-	stride, width, height int
-}
-
 // sample fills one channel of what is seen. Where a pixel of the crop covers
 // several of the plane it gets their mean; beyond the frame its edge goes on.
-func (b *brush) sample(channel int, p plane, g grid, subsampling float32) {
+func (b *brush) sample(channel int, p pixels.Plane[uint8], g grid, subsampling float32) {
 	across, along := steps(g.width/subsampling), steps(g.height/subsampling)
 	share := 1 / float32(across*along)
 	out := b.seen[channel]
@@ -128,7 +123,7 @@ func (b *brush) sample(channel int, p plane, g grid, subsampling float32) {
 				v := float32(y) + (float32(j)+.5)/float32(along)
 				for i := range across {
 					q := g.at(float32(x)+(float32(i)+.5)/float32(across), v)
-					sum += face.Bilinear(p.pix, p.width, p.height, p.stride, q.X/subsampling-.5, q.Y/subsampling-.5)
+					sum += p.Bilinear(q.X/subsampling-.5, q.Y/subsampling-.5)
 				}
 			}
 			out[y*b.size+x] = sum * share

@@ -5,7 +5,8 @@ import (
 	"math"
 	"testing"
 
-	"lipsync/internal/face"
+	"lipsync/internal/geom"
+	"lipsync/internal/pixels"
 )
 
 // places is a frame whose luma tells x, and whose chroma tells y.
@@ -26,7 +27,7 @@ func TestCropGeometry(t *testing.T) {
 	const width, height = 220, 300
 	frame := places(width, height)
 	e := newTestEngine(t, 96, 1, asItIs)
-	for name, onto := range map[string]face.Similarity{
+	for name, onto := range map[string]geom.Similarity{
 		"upright":       {A: 60, B: 0, X: 30, Y: 60},
 		"turned":        {A: 50, B: 20, X: 80, Y: 60},
 		"small":         {A: 12, B: 1, X: 120, Y: 120},
@@ -35,7 +36,7 @@ func TestCropGeometry(t *testing.T) {
 		b := e.newBrush()
 		b.look(frame, onto)
 		for _, p := range []image.Point{{0, 0}, {95, 0}, {0, 95}, {95, 95}, {48, 48}, {20, 70}} {
-			q := onto.Apply(face.Point{
+			q := onto.Apply(geom.Point{
 				X: .25 + (float32(p.X)+.5)/96*(2.13-.25),
 				Y: -.7 + (float32(p.Y)+.5)/96*(2.25+.7),
 			})
@@ -60,7 +61,7 @@ func TestCropIsMean(t *testing.T) {
 		frame.Y[i] = uint8(80 + (i+i/1000)%2*80) // a chess board
 	}
 	b := newTestEngine(t, 96, 1, asItIs).newBrush()
-	b.look(frame, face.Similarity{A: 260, B: 30, X: 150, Y: 250})
+	b.look(frame, geom.Similarity{A: 260, B: 30, X: 150, Y: 250})
 	for i, v := range b.seen[0] {
 		if abs(v-120) > 8 {
 			t.Fatalf("pixel %d is %g, want about 120", i, v)
@@ -80,7 +81,7 @@ func TestChannels(t *testing.T) {
 		frame.Y[i] = 81
 	}
 	b := newTestEngine(t, size, 1, asItIs).newBrush()
-	b.look(frame, face.Similarity{A: 50, B: 0, X: 40, Y: 50})
+	b.look(frame, geom.Similarity{A: 50, B: 0, X: 40, Y: 50})
 	red := [3]float32{0, 0, .9998} // of BT.601: Y 81, Cb 90, Cr 240 is B 0, G 0, R 255
 	for c := range 6 {
 		for i := range n {
@@ -99,11 +100,11 @@ func TestColoursComeBack(t *testing.T) {
 	for y := float32(16); y <= 235; y += 7 {
 		for cb := float32(100); cb <= 150; cb += 5 {
 			for cr := float32(100); cr <= 150; cr += 5 {
-				b, g, r := toBGR(y, cb, cr)
+				r, g, b := pixels.ToRGB(y, cb, cr)
 				if min(b, g, r) == 0 || max(b, g, r) == 1 {
-					continue // out of what BGR can show
+					continue // out of what RGB can show
 				}
-				if y2, cb2, cr2 := fromBGR(b, g, r); max(abs(y-y2), abs(cb-cb2), abs(cr-cr2)) > .01 {
+				if y2, cb2, cr2 := pixels.FromRGB(r, g, b); max(abs(y-y2), abs(cb-cb2), abs(cr-cr2)) > .01 {
 					t.Fatalf("%g %g %g came back as %g %g %g", y, cb, cr, y2, cb2, cr2)
 				}
 			}

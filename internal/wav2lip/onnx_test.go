@@ -6,7 +6,7 @@ import (
 	"runtime"
 	"testing"
 
-	"lipsync/internal/face/facetest"
+	"lipsync/internal/facetest"
 	"lipsync/internal/ffmpeg/ffmpegtest"
 	"lipsync/internal/onnx"
 	"lipsync/internal/onnx/onnxtest"
@@ -66,10 +66,10 @@ func TestONNX(t *testing.T) {
 			if got, want := e.Workers(), 2*map[int]int{-1: 2, 1: 1, 3: 3}[c.batch]; got != want {
 				t.Errorf("%d workers, want %d", got, want)
 			}
-			s, film := shoot(t, e, 25, 320, 300, 3, func(int) facetest.Head { return still(0) })
-			plan(t, s, 25, 3)
+			a, film := shoot(t, e, 25, 320, 300, 3, func(int) facetest.Head { return still(0) })
+			p := plan(t, a, 25, 3)
 			for i, f := range film {
-				m := mouth(t, s, i, f)
+				m := mouth(t, p, i, f)
 				if got := psnr(f, m); got < 45 {
 					t.Errorf("frame %d: %.1f dB, want at least 45", i, got)
 				}

@@ -4,7 +4,8 @@ import (
 	"errors"
 	"image"
 
-	"lipsync/internal/face"
+	"lipsync/internal/geom"
+	"lipsync/internal/pixels"
 	"lipsync/internal/render"
 )
 
@@ -13,7 +14,7 @@ import (
 // A crop of 96 pixels is softer than most frames. So where the network painted
 // what is there already, it is the frame itself that is seen: what is put back
 // is made − agree·seen, enlarged, on top of agree·frame.
-func (b *brush) paint(frame *image.YCbCr, onto face.Similarity) ([]render.Mouth, error) {
+func (b *brush) paint(frame *image.YCbCr, onto geom.Similarity) ([]render.Mouth, error) {
 	if err := b.unpack(); err != nil {
 		b.mouth[0].Release()
 		return nil, err
@@ -27,7 +28,7 @@ func (b *brush) paint(frame *image.YCbCr, onto face.Similarity) ([]render.Mouth,
 		}
 		b.soften(b.made[k], g)
 	}
-	area := maskArea(onto).Intersect(face.Even(frame.Rect))
+	area := maskArea(onto).Intersect(pixels.Even(frame.Rect))
 	if area.Empty() {
 		b.mouth[0].Release()
 		return nil, nil
@@ -53,7 +54,7 @@ func (b *brush) unpack() error {
 	n := b.size * b.size
 	blue, green, red := b.output[:n], b.output[n:2*n], b.output[2*n:]
 	for i := range n {
-		b.made[0][i], b.made[1][i], b.made[2][i] = fromBGR(blue[i], green[i], red[i])
+		b.made[0][i], b.made[1][i], b.made[2][i] = pixels.FromRGB(red[i], green[i], blue[i])
 	}
 	return nil
 }
@@ -62,7 +63,10 @@ func (b *brush) unpack() error {
 // each channel, by least squares along the ring where the mask ends. A ring of
 // one colour says nothing of the gain, which then stays 1.
 func (b *brush) match() {
-	const sure = 16 // levels² of variance against which the gain is held
+	const (
+		sure = 16  // levels² of variance against which the gain is held
+		grey = 128 // a level in the middle, for the sake of precision
+	)
 	for k := range b.made {
 		var weight, sumMade, sumSeen, made2, both float32
 		for i, w := range b.ring {
@@ -93,7 +97,7 @@ func (b *brush) compare() {
 		b.agree[i] = d
 	}
 	radius := max(b.size/48, 1)
-	blur(b.agree, b.scratch, b.size, radius, radius)
+	pixels.BoxBlur(b.square(b.agree), b.scratch, radius, radius)
 	for i, d := range b.agree {
 		d = d / alike
 		b.agree[i] = 1 / (1 + d*d)
@@ -102,7 +106,7 @@ func (b *brush) compare() {
 
 // soften filters a channel of the crop for a frame that shows it smaller.
 func (b *brush) soften(channel []float32, g grid) {
-	blur(channel, b.scratch, b.size, int(.5/g.width), int(.5/g.height))
+	pixels.BoxBlur(b.square(channel), b.scratch, int(.5/g.width), int(.5/g.height))
 }
 
 // resize makes picture and alpha as large as the area; what they hold is old.
@@ -122,25 +126,31 @@ func grow(pix []uint8, n int) []uint8 {
 	return pix[:n]
 }
 
-// spot returns where a pixel of the frame lies in the crop.
-func (b *brush) spot(back face.Similarity, x, y float32) spot {
-	c := back.Apply(face.Point{X: x, Y: y})
+// square returns a channel of the crop as a plane.
+func (b *brush) square(channel []float32) pixels.Plane[float32] {
+	return pixels.Plane[float32]{Pix: channel, Width: b.size, Height: b.size, Stride: b.size}
+}
+
+// spot returns where a pixel of the frame lies in the crop, in pixels from the
+// centre of the first.
+func (b *brush) spot(back geom.Similarity, x, y float32) geom.Point {
+	c := back.Apply(geom.Point{X: x, Y: y})
 	n := float32(b.size)
-	return spot{
-		(c.X-cropLeft)/(cropRight-cropLeft)*n - .5,
-		(c.Y-cropTop)/(cropBottom-cropTop)*n - .5,
+	return geom.Point{
+		X: (c.X-cropLeft)/(cropRight-cropLeft)*n - .5,
+		Y: (c.Y-cropTop)/(cropBottom-cropTop)*n - .5,
 	}
 }
 
 // fillLuma fills the mask, and the luma where it is seen.
-func (b *brush) fillLuma(frame *image.YCbCr, back face.Similarity) {
+func (b *brush) fillLuma(frame *image.YCbCr, back geom.Similarity) {
 	r := b.picture.Rect
 	for y := r.Min.Y; y < r.Max.Y; y++ {
 		row, under := b.picture.Y[b.picture.YOffset(r.Min.X, y):], frame.Y[frame.YOffset(r.Min.X, y):]
 		alpha := b.alpha.Pix[b.alpha.PixOffset(r.Min.X, y):]
 		for i := range r.Dx() {
 			s := b.spot(back, float32(r.Min.X+i), float32(y))
-			alpha[i] = uint8(255*linear(b.mask, b.size, s) + .5)
+			alpha[i] = uint8(255*b.square(b.mask).Bilinear(s.X, s.Y) + .5)
 			if alpha[i] > 0 {
 				row[i] = b.mix(0, under[i], s)
 			}
@@ -149,7 +159,7 @@ func (b *brush) fillLuma(frame *image.YCbCr, back face.Similarity) {
 }
 
 // fillChroma fills the chroma where the mask is seen.
-func (b *brush) fillChroma(frame *image.YCbCr, back face.Similarity) {
+func (b *brush) fillChroma(frame *image.YCbCr, back geom.Similarity) {
 	r := b.picture.Rect
 	for y := r.Min.Y; y < r.Max.Y; y += 2 {
 		at, from := b.picture.COffset(r.Min.X, y), frame.COffset(r.Min.X, y)
@@ -167,8 +177,8 @@ func (b *brush) fillChroma(frame *image.YCbCr, back face.Similarity) {
 
 // mix returns one channel of a pixel of the frame that lies at a place of the
 // crop.
-func (b *brush) mix(channel int, under uint8, s spot) uint8 {
-	v := cubic(b.made[channel], b.size, s) + linear(b.agree, b.size, s)*float32(under)
+func (b *brush) mix(channel int, under uint8, s geom.Point) uint8 {
+	v := b.square(b.made[channel]).CatmullRom(s.X, s.Y) + b.square(b.agree).Bilinear(s.X, s.Y)*float32(under)
 	return uint8(min(max(v+.5, 0), 255))
 }
 

@@ -5,15 +5,15 @@ import (
 	"math"
 	"testing"
 
-	"lipsync/internal/face"
-	"lipsync/internal/face/facetest"
+	"lipsync/internal/facetest"
+	"lipsync/internal/pixels"
 	"lipsync/internal/render"
 )
 
-// mouth has a session paint one frame.
-func mouth(t testing.TB, s render.Session, output int, frame *image.YCbCr) render.Mouth {
+// mouth has a painter paint one frame.
+func mouth(t testing.TB, p render.Painter, output int, frame *image.YCbCr) render.Mouth {
 	t.Helper()
-	mouths, err := s.Mouths(t.Context(), output, frame)
+	mouths, err := p.Paint(t.Context(), output, frame)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,12 +45,12 @@ func TestIdentity(t *testing.T) {
 	for _, size := range []int{96, 128, 256, 384} {
 		for _, eyes := range []float64{14, 60, 200} {
 			e := newTestEngine(t, size, 4, asItIs)
-			s, film := shoot(t, e, 25, 900, 800, 3, func(int) facetest.Head {
+			a, film := shoot(t, e, 25, 900, 800, 3, func(int) facetest.Head {
 				return facetest.Head{X: 450, Y: 300, Eyes: eyes, Turn: .1}
 			})
-			plan(t, s, 25, 3)
+			p := plan(t, a, 25, 3)
 			for i, f := range film {
-				m := mouth(t, s, i, f)
+				m := mouth(t, p, i, f)
 				if got := psnr(f, m); got < 45 {
 					t.Errorf("%d pixels, eyes %g apart: %.1f dB, want at least 45", size, eyes, got)
 				}
@@ -69,9 +69,9 @@ func TestColourMatch(t *testing.T) {
 			out[i] = .05 + []float32{.6, .75, .7}[i/n]*face[len(out)+i]
 		}
 	}
-	s, film := shoot(t, newTestEngine(t, 96, 1, cast), 25, 320, 300, 2, still)
-	plan(t, s, 25, 2)
-	m := mouth(t, s, 1, film[1])
+	a, film := shoot(t, newTestEngine(t, 96, 1, cast), 25, 320, 300, 2, still)
+	p := plan(t, a, 25, 2)
+	m := mouth(t, p, 1, film[1])
 	if got := psnr(film[1], m); got < 35 {
 		t.Errorf("%.1f dB, want at least 35", got)
 	}
@@ -85,14 +85,14 @@ func TestMask(t *testing.T) {
 			out[i] = .5
 		}
 	}
-	s, film := shoot(t, newTestEngine(t, 96, 1, grey), 25, 320, 300, 2, still)
-	plan(t, s, 25, 2)
+	a, film := shoot(t, newTestEngine(t, 96, 1, grey), 25, 320, 300, 2, still)
+	p := plan(t, a, 25, 2)
 	before := clone(film[1])
-	m := mouth(t, s, 1, film[1])
+	m := mouth(t, p, 1, film[1])
 	if string(before.Y) != string(film[1].Y) || string(before.Cb) != string(film[1].Cb) {
 		t.Error("the frame was changed")
 	}
-	if r := m.Mask.Rect; r != m.Image.Rect || r != face.Even(r) {
+	if r := m.Mask.Rect; r != m.Image.Rect || r != pixels.Even(r) {
 		t.Errorf("mask %v, picture %v: want the same, even", r, m.Image.Rect)
 	}
 	h := still(1)
@@ -115,11 +115,11 @@ func TestMask(t *testing.T) {
 func TestAtTheEdge(t *testing.T) {
 	for _, at := range [][2]float64{{20, 120}, {300, 120}, {160, 260}, {160, 20}, {2, 290}} {
 		e := newTestEngine(t, 96, 1, asItIs)
-		s, film := shoot(t, e, 25, 320, 300, 2, func(int) facetest.Head {
+		a, film := shoot(t, e, 25, 320, 300, 2, func(int) facetest.Head {
 			return facetest.Head{X: at[0], Y: at[1], Eyes: 60}
 		})
-		plan(t, s, 25, 2)
-		mouths, err := s.Mouths(t.Context(), 1, film[1])
+		p := plan(t, a, 25, 2)
+		mouths, err := p.Paint(t.Context(), 1, film[1])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -149,9 +149,9 @@ func TestNoNumbers(t *testing.T) {
 			asItIs(face, sound, out)
 			out[3*96*96/2] = float32(c.x)
 		})
-		s, film := shoot(t, e, 25, 320, 300, 2, still)
-		plan(t, s, 25, 2)
-		mouths, err := s.Mouths(t.Context(), 1, film[1])
+		a, film := shoot(t, e, 25, 320, 300, 2, still)
+		p := plan(t, a, 25, 2)
+		mouths, err := p.Paint(t.Context(), 1, film[1])
 		if err != c.want {
 			t.Errorf("%s: got %v, want %v", c.name, err, c.want)
 		}
@@ -168,9 +168,9 @@ func TestNoNumbers(t *testing.T) {
 
 // TestNoGarbage checks that painting takes no new memory.
 func TestNoGarbage(t *testing.T) {
-	s, film := shoot(t, newTestEngine(t, 96, 1, asItIs), 25, 320, 300, 2, still)
-	plan(t, s, 25, 2)
-	made := testing.AllocsPerRun(50, func() { mouth(t, s, 1, film[1]).Release() })
+	a, film := shoot(t, newTestEngine(t, 96, 1, asItIs), 25, 320, 300, 2, still)
+	p := plan(t, a, 25, 2)
+	made := testing.AllocsPerRun(50, func() { mouth(t, p, 1, film[1]).Release() })
 	if made >= 1 {
 		t.Errorf("%g allocations a frame, want none", made)
 	}

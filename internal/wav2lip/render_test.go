@@ -10,23 +10,33 @@ import (
 	"slices"
 	"testing"
 
-	"lipsync/internal/face"
-	"lipsync/internal/face/facetest"
+	"lipsync/internal/detection"
+	"lipsync/internal/facetest"
 	"lipsync/internal/ffmpeg"
 	"lipsync/internal/ffmpeg/ffmpegtest"
 	"lipsync/internal/render"
+	"lipsync/internal/tracking"
 )
 
 // seated is a tracker that sees one face, always at the same place, but misses it
-// in some frames.
+// in some frames. Where it misses it for long, the face starts a new track.
 type seated struct {
 	frame  int // that comes next
 	missed []int
+	track  int
+	misses int // in a row
 }
 
-func (s *seated) Add(context.Context, *image.YCbCr) (faces []face.Face, cut bool, err error) {
-	if !slices.Contains(s.missed, s.frame) {
-		faces = []face.Face{{Box: face.Box{X: 160, Y: 150, Size: 160}, Points: landmarks(sitter)}}
+func (s *seated) Add(_ context.Context, frame *image.YCbCr) (faces []tracking.Face, cut bool, err error) {
+	if slices.Contains(s.missed, s.frame) {
+		s.misses++
+	} else {
+		if s.misses > tracking.LongestGap {
+			s.track++
+		}
+		s.misses = 0
+		face := detection.Face{Box: detection.Box{X: 160, Y: 150, Size: 160}, Landmarks: landmarks(sitter)}
+		faces = []tracking.Face{{Track: s.track, Face: face, Crop: around(frame, sitter)}}
 	}
 	s.frame++
 	return faces, false, nil
@@ -145,7 +155,7 @@ func renderTest(t *testing.T, e *Engine, video, audio string, missed ...int) (ou
 func renderTo(ctx context.Context, t *testing.T, e *Engine, video, audio, output string, missed ...int) error {
 	r := &render.Renderer{
 		Tools: ffmpegtest.Tools(t), Engines: map[string]render.Engine{"wav2lip": e}, Limits: render.DefaultLimits(),
-		NewTracker: func() (render.Tracker, error) { return &seated{missed: missed}, nil },
+		NewTracker: func(float64) (render.Tracker, error) { return &seated{missed: missed}, nil },
 	}
 	return r.Render(ctx, render.Job{
 		Video: video, Audio: audio, Output: output, Scratch: filepath.Dir(output), Engine: "wav2lip", LargestFace: true,

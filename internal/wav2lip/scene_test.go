@@ -7,18 +7,22 @@ import (
 	"slices"
 	"testing"
 
-	"lipsync/internal/face"
-	"lipsync/internal/face/facetest"
+	"lipsync/internal/alignment"
+	"lipsync/internal/detection"
+	"lipsync/internal/facetest"
+	"lipsync/internal/geom"
+	"lipsync/internal/pixels"
 	"lipsync/internal/render"
+	"lipsync/internal/tracking"
 )
 
-// painter is a network in Go: it paints one face at a time.
-type painter func(face, sound, out []float32)
+// network is one in Go: it paints one face at a time.
+type network func(face, sound, out []float32)
 
 // asItIs paints the face that it is shown.
 func asItIs(face, _, out []float32) { copy(out, face[len(face)/2:]) }
 
-// canvas is a binding of a painter.
+// canvas is a binding of a network in Go.
 type canvas struct {
 	inputs [2][]float32
 	output []float32
@@ -30,13 +34,13 @@ func (c *canvas) Output(int) []float32          { return c.output }
 func (c *canvas) Run(ctx context.Context) error { return c.run(ctx, c) }
 func (c *canvas) Close() error                  { return nil }
 
-// newTestEngine makes an engine of a painter. It counts the faces of each run.
-func newTestEngine(t testing.TB, size, batch int, p painter) *Engine {
+// newTestEngine makes an engine of a network in Go. It counts the faces of each run.
+func newTestEngine(t testing.TB, size, batch int, n network) *Engine {
 	t.Helper()
 	return startTest(t, model{faces: 0, sound: 1, size: size, batch: batch}, func(_ context.Context, c *canvas) error {
-		n := len(c.output) / (3 * size * size)
-		for i := range n {
-			p(part(c.inputs[0], i, n), part(c.inputs[1], i, n), part(c.output, i, n))
+		faces := len(c.output) / (3 * size * size)
+		for i := range faces {
+			n(part(c.inputs[0], i, faces), part(c.inputs[1], i, faces), part(c.output, i, faces))
 		}
 		return nil
 	})
@@ -81,35 +85,61 @@ func volume(shape []int) int {
 // part returns the i-th of n equal parts.
 func part(x []float32, i, n int) []float32 { return x[i*len(x)/n : (i+1)*len(x)/n] }
 
-// shoot draws frames with one head, and has a session observe them.
-func shoot(t testing.TB, e *Engine, fps float64, width, height, frames int, head func(i int) facetest.Head) (render.Session, []*image.YCbCr) {
+// shoot draws frames with one head, and has an analyser see them.
+func shoot(t testing.TB, e *Engine, fps float64, width, height, frames int, head func(i int) facetest.Head) (render.Analyser, []*image.YCbCr) {
 	t.Helper()
-	s, err := e.Begin(render.Video{Width: width, Height: height, FPS: fps})
+	a, err := e.Analyse(render.Video{Width: width, Height: height, FPS: fps})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var film []*image.YCbCr
+	aligner, film := alignment.NewAligner(), []*image.YCbCr{}
 	for i := range frames {
 		h := head(i)
 		f := facetest.Frame(width, height, h)
 		film = append(film, f)
-		if err := s.Observe(i, f, []face.Face{{Track: 7, Points: landmarks(h)}}); err != nil {
+		see(t, a, aligner.Add(seen(f, h), false))
+	}
+	see(t, a, aligner.End())
+	return a, film
+}
+
+// see shows aligned frames to an analyser.
+func see(t testing.TB, a render.Analyser, aligned []alignment.Frame) {
+	t.Helper()
+	for _, f := range aligned {
+		if err := a.Add(f); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return s, film
+}
+
+// seen is what a tracker finds of a drawn head: nothing if next to nothing of it is
+// in the frame.
+func seen(frame *image.YCbCr, h facetest.Head) []tracking.Face {
+	crop := around(frame, h)
+	if crop == nil {
+		return nil
+	}
+	return []tracking.Face{{Track: 7, Face: detection.Face{Landmarks: landmarks(h)}, Crop: crop}}
+}
+
+// around copies the surroundings of a drawn head, as much of them as a tracker does.
+func around(frame *image.YCbCr, h facetest.Head) *pixels.Crop {
+	area := image.Rect(int(h.X-1.35*h.Eyes), int(h.Y-.8*h.Eyes), int(h.X+1.35*h.Eyes), int(h.Y+2.15*h.Eyes))
+	return pixels.NewCrop(frame, area, float32(h.Eyes))
 }
 
 // plan has the drawn head say a tone for as long as the film is.
-func plan(t testing.TB, s render.Session, fps float64, frames int) {
+func plan(t testing.TB, a render.Analyser, fps float64, frames int) render.Painter {
 	t.Helper()
-	err := s.Plan(t.Context(), render.Plan{
+	p, err := a.Plan(t.Context(), render.Output{
 		Frames: frames, Source: func(output int) int { return output }, Speaker: func(int) int { return 7 },
 		Samples: pcm(tone(int(float64(frames) / fps * 16000))),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+	return p
 }
 
 func tone(n int) []int16 {
@@ -121,19 +151,19 @@ func tone(n int) []int16 {
 }
 
 // landmarks are where the face detector finds those of a drawn head.
-func landmarks(h facetest.Head) (p face.Points) {
+func landmarks(h facetest.Head) (l detection.Landmarks) {
 	for k, q := range [...][2]float64{
-		face.LeftPupil: {-.5, 0}, face.RightPupil: {.5, 0},
-		face.LeftOuterEye: {-.75, .02}, face.RightOuterEye: {.75, .02},
-		face.LeftInnerEye: {-.26, .02}, face.RightInnerEye: {.26, .02},
-		face.LeftBrow: {-.85, -.35}, face.RightBrow: {.85, -.35}, face.Nose: {0, .62},
-		face.LeftCorner: {-.44, 1.11}, face.RightCorner: {.44, 1.11},
-		face.UpperLip: {0, 1.02}, face.LowerLip: {0, 1.28 + h.Open},
+		detection.LeftPupil: {-.5, 0}, detection.RightPupil: {.5, 0},
+		detection.LeftOuterEye: {-.75, .02}, detection.RightOuterEye: {.75, .02},
+		detection.LeftInnerEye: {-.26, .02}, detection.RightInnerEye: {.26, .02},
+		detection.LeftBrow: {-.85, -.35}, detection.RightBrow: {.85, -.35}, detection.Nose: {0, .62},
+		detection.LeftCorner: {-.44, 1.11}, detection.RightCorner: {.44, 1.11},
+		detection.UpperLip: {0, 1.02}, detection.LowerLip: {0, 1.28 + h.Open},
 	} {
 		x, y := h.At(q[0], q[1])
-		p[k] = face.Point{X: float32(x), Y: float32(y)}
+		l[k] = geom.Point{X: float32(x), Y: float32(y)}
 	}
-	return p
+	return l
 }
 
 // still is a head that hardly moves.

@@ -55,7 +55,7 @@ func runs(session *onnx.Session) int {
 	return max(1, runtime.GOMAXPROCS(0)/session.Threads())
 }
 
-// Engine is a render.Engine. All its sessions share one network, whose batches
+// Engine is a render.Engine. All jobs share one network, whose batches
 // are filled with the faces of all of them.
 type Engine struct {
 	model   model
@@ -137,11 +137,11 @@ func (e *Engine) Close() (err error) {
 	return err
 }
 
-// Workers returns how many calls of Mouths at once keep the network busy: the
+// Workers returns how many calls of Paint at once keep the network busy: the
 // batches that run, and one that is made ready meanwhile.
 func (e *Engine) Workers() int { return len(e.lanes) * e.model.batch }
 
-// Begin starts on one video.
-func (e *Engine) Begin(v render.Video) (render.Session, error) {
-	return &session{engine: e, fps: v.FPS, takes: map[int]*take{}}, nil
+// Analyse implements render.Engine.
+func (e *Engine) Analyse(v render.Video) (render.Analyser, error) {
+	return &analyser{engine: e, fps: v.FPS, tracks: map[int]*track{}}, nil
 }

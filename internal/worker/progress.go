@@ -43,12 +43,8 @@ func (m *meter) enter(stage lipsync.Stage) {
 
 // rendered takes what a renderer tells.
 func (m *meter) rendered(p render.Progress) {
-	stage := lipsync.Stage(p.Stage)
-	if _, known := shares()[stage]; !known {
-		return
-	}
-	if stage != m.read().Stage {
-		m.enter(stage)
+	if p.Stage != m.read().Stage {
+		m.enter(p.Stage)
 	}
 	m.advance(p.Done, p.Total)
 }

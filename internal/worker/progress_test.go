@@ -44,9 +44,9 @@ func TestProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := setup(t, func(ctx context.Context, j render.Job) error {
 			for _, stage := range []struct {
-				name  string
+				name  lipsync.Stage
 				steps int // tenths of a second
-			}{{"analyzing", 250}, {"rendering", 670}} {
+			}{{lipsync.Analyzing, 250}, {lipsync.Rendering, 670}} {
 				for step := range stage.steps + 1 {
 					j.Progress(render.Progress{Stage: stage.name, Done: step, Total: stage.steps})
 					time.Sleep(100 * time.Millisecond)

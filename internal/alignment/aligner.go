@@ -1,0 +1,140 @@
+package alignment
+
+import (
+	"slices"
+
+	"lipsync/internal/geom"
+	"lipsync/internal/tracking"
+)
+
+// Aligner aligns the faces of one video. It works on some seconds of frames at a
+// time, since it smooths over frames before and after each.
+type Aligner struct {
+	index   int            // of the next frame
+	pending []Frame        // that wait for their faces
+	bytes   int            // of the pixels that wait
+	tracks  map[int]*track // those that may go on
+	people  []known        // those who were seen last
+	persons int            // numbered so far
+}
+
+// track is a person in a shot.
+type track struct {
+	number, person int
+	model          *model   // nil until some frames are aligned
+	samples        []sample // from the last frames that are done, which smoothing needs, on
+	first, last    int      // frames
+}
+
+const (
+	context       = 12       // frames before and after one that its smoothing needs
+	mostPending   = 96       // frames
+	pendingPixels = 32 << 20 // bytes of crops that wait, beyond what smoothing needs
+)
+
+// NewAligner returns an aligner of one video.
+func NewAligner() *Aligner { return &Aligner{tracks: map[int]*track{}} }
+
+// Add takes the faces of the video's next frame; cut tells that a new shot starts
+// with it. It returns frames that are aligned, in their order: each frame comes
+// once, some frames late.
+func (a *Aligner) Add(faces []tracking.Face, cut bool) (aligned []Frame) {
+	if cut {
+		aligned = a.End()
+	}
+	for _, f := range faces {
+		t := a.tracks[f.Track]
+		if t == nil {
+			t = &track{number: f.Track, first: a.index}
+			a.tracks[f.Track] = t
+		}
+		t.last = a.index
+		t.samples = append(t.samples, sample{a.index, f.Landmarks, f.Box.Size, f.Crop})
+		a.bytes += len(f.Crop.Y) * 3 / 2
+	}
+	a.pending = append(a.pending, Frame{Index: a.index, Cut: cut})
+	a.index++
+	if n := len(a.pending); n >= mostPending || n > 2*context && a.bytes > pendingPixels {
+		aligned = append(aligned, a.emit(n-context)...)
+	}
+	return aligned
+}
+
+// End returns the frames that are left after the last one of a shot.
+func (a *Aligner) End() []Frame { return a.emit(len(a.pending)) }
+
+// emit aligns the pending frames and returns the first n of them.
+func (a *Aligner) emit(n int) []Frame {
+	if n == 0 {
+		return nil
+	}
+	done := a.pending[:n]
+	until := done[n-1].Index + 1
+	final := n == len(a.pending)
+	for _, number := range a.numbers() {
+		t := a.tracks[number]
+		ended := final || t.last < a.index-tracking.LongestGap-1
+		if t.first >= until {
+			continue // more of it is needed
+		}
+		for _, f := range a.align(t) {
+			if f.frame >= done[0].Index && f.frame < until {
+				f.Track, f.Person = t.number, t.person
+				at := &done[f.frame-done[0].Index]
+				at.Faces = append(at.Faces, f.Face)
+			}
+		}
+		t.forget(until - context)
+		if ended {
+			t.samples = nil
+			delete(a.tracks, number)
+		}
+	}
+	a.pending, a.bytes = slices.Clone(a.pending[n:]), 0
+	return done
+}
+
+// numbers returns those of the tracks in order of appearance.
+func (a *Aligner) numbers() (all []int) {
+	for number := range a.tracks {
+		all = append(all, number)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// forget drops samples before a frame.
+func (t *track) forget(before int) {
+	t.samples = slices.Clone(slices.DeleteFunc(t.samples, func(s sample) bool { return s.frame < before }))
+}
+
+// faceIn is a face with its frame.
+type faceIn struct {
+	Face
+	frame int
+}
+
+// align aligns the samples of a track, and those frames between them in which the
+// face was missed.
+func (a *Aligner) align(t *track) (faces []faceIn) {
+	var to []geom.Similarity
+	if t.model == nil {
+		to = a.recognise(t)
+	} else {
+		to = t.model.align(t.samples)
+	}
+	shifts := t.model.shifts(t.samples, to)
+	marks := canonical(t.samples, to)
+	for i, s := range t.samples {
+		f := faceIn{Face{Size: s.size, To: to[i], Shift: shifts[i], Landmarks: marks[i], Crop: s.crop}, s.frame}
+		if i > 0 {
+			before := faces[len(faces)-1]
+			for k := before.frame + 1; k < s.frame; k++ {
+				part := float32(k-before.frame) / float32(s.frame-before.frame)
+				faces = append(faces, faceIn{lerp(&before.Face, &f.Face, part), k})
+			}
+		}
+		faces = append(faces, f)
+	}
+	return faces
+}

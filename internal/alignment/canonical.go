@@ -1,0 +1,66 @@
+// Package alignment brings the tracked faces of a video onto one canonical face,
+// so that all later stages see each person upright, in one place and at one size.
+//
+// In canonical coordinates the pupils lie at (.7, .45) and (1.7, .45): the unit is
+// their distance, x grows to the right and y down. The mouth lies near (1.2, 1.55).
+package alignment
+
+import (
+	"lipsync/internal/detection"
+	"lipsync/internal/geom"
+	"lipsync/internal/pixels"
+	"lipsync/internal/registration"
+)
+
+// The pupils of the canonical face, and the place between them.
+var (
+	canonicalLeft  = geom.Point{X: .7, Y: .45}
+	canonicalRight = geom.Point{X: 1.7, Y: .45}
+)
+
+// Middle is the canonical place between the pupils.
+var Middle = geom.Point{X: 1.2, Y: .45}
+
+// band is what registration compares: from the brows to the base of the nose.
+var band = registration.Grid{Left: .45, Top: .15, Scale: 48, Width: 72, Height: 48}
+
+// Frame is a frame of the video with the faces in it.
+type Frame struct {
+	Index int
+	Cut   bool // a new shot starts with it
+	Faces []Face
+}
+
+// Face is a face in one frame, aligned with the canonical face.
+type Face struct {
+	Track  int // of one person in one shot
+	Person int // the same in all shots in which a person was recognised
+	Size   float32
+	To     geom.Similarity // from canonical coordinates to the frame's pixels
+	// Shift is by how much the mouth lies off its usual place, canonical: no
+	// similarity can tell where the mouth of a tilted or turned head goes.
+	Shift     geom.Point
+	Landmarks detection.Landmarks // canonical, smoothed over some frames
+	// Crop holds the pixels around the face. It is nil in a frame in which the
+	// tracker missed the face: then all else lies between the frames beside it.
+	Crop *pixels.Crop
+}
+
+// ToMouth returns the similarity from canonical coordinates to the frame's pixels
+// that holds for mouth and chin.
+func (f *Face) ToMouth() geom.Similarity {
+	return geom.Similarity{A: 1, X: f.Shift.X, Y: f.Shift.Y}.Then(f.To)
+}
+
+// lerp returns what lies t of the way from a to b, without pixels.
+func lerp(a, b *Face, t float32) Face {
+	out := *a
+	out.Crop = nil
+	out.Size += (b.Size - a.Size) * t
+	out.To = a.To.Lerp(b.To, t)
+	out.Shift = a.Shift.Lerp(b.Shift, t)
+	for i, p := range a.Landmarks {
+		out.Landmarks[i] = p.Lerp(b.Landmarks[i], t)
+	}
+	return out
+}

@@ -1,0 +1,137 @@
+package detection
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"math"
+	"slices"
+
+	"lipsync/internal/geom"
+	"lipsync/internal/onnx"
+	"lipsync/internal/pixels"
+)
+
+// boxNetwork finds faces by a network of the UltraFace kind (Linzaer,
+// Ultra-Light-Fast-Generic-Face-Detector-1MB): red, green and blue planes, from
+// -1 to 1, to a table of the scores of "no face" and "face" and one of boxes, as
+// shares of the picture: left, top, right, bottom.
+type boxNetwork struct {
+	*network
+	width, height int // of the input
+	scores, boxes int // outputs
+}
+
+const (
+	leastScore = .7 // of a face
+	mostIoU    = .3 // of the boxes of two faces
+
+	mostFaces = 50      // in a frame; fewer are large enough to be tracked
+	mostBoxes = 100_000 // in the table, which the published networks have 4420 and 17640 of
+)
+
+// What Box means was set by the cascades: beside their boxes, the network's are
+// so much taller than wide, lower and larger.
+const (
+	boxLower  = .06 // of a Box's side
+	boxLarger = 1.04
+)
+
+func newBoxNetwork(ctx context.Context, s *onnx.Session) (*boxNetwork, error) {
+	width, height := picture(s)
+	if width*height == 0 {
+		return nil, errors.New("the model's input is not one picture of a fixed size")
+	}
+	inner, err := newNetwork(ctx, s, 1, 3, height, width)
+	if err != nil {
+		return nil, err
+	}
+	n := &boxNetwork{network: inner, width: width, height: height, scores: -1, boxes: -1}
+	for i, shape := range inner.outputs {
+		switch {
+		case len(shape) == 3 && shape[2] == 2:
+			n.scores = i
+		case len(shape) == 3 && shape[2] == 4:
+			n.boxes = i
+		}
+	}
+	if n.scores < 0 || n.boxes < 0 || inner.outputs[n.scores][1] != inner.outputs[n.boxes][1] {
+		return nil, errors.Join(errors.New("the model's outputs are not a table of scores and one of boxes"), inner.close())
+	}
+	if rows := inner.outputs[n.boxes][1]; rows > mostBoxes {
+		return nil, errors.Join(fmt.Errorf("the model's tables have %d rows, and at most %d are of use", rows, mostBoxes), inner.close())
+	}
+	return n, nil
+}
+
+// candidate is a box that the network is fairly sure of, in pixels.
+type candidate struct {
+	left, top, right, bottom, score float32
+}
+
+// Detect implements Detector.
+func (n *boxNetwork) Detect(ctx context.Context, frame *image.YCbCr, _ float64) (found []Box, err error) {
+	scale := max(float32(frame.Rect.Dx())/float32(n.width), float32(frame.Rect.Dy())/float32(n.height))
+	var seen []candidate
+	err = n.run(ctx, func(input []float32) { n.fill(input, frame, scale) }, func(b *onnx.Binding) {
+		seen = n.candidates(b.Output(n.scores), b.Output(n.boxes), scale)
+	})
+	for _, c := range suppress(seen) {
+		side := float32(math.Sqrt(float64(c.area()))) / boxLarger
+		found = append(found, Box{(c.left + c.right) / 2, (c.top+c.bottom)/2 - boxLower*side, side})
+	}
+	return found, err
+}
+
+// fill puts the frame, made smaller by the scale, in the input's upper left
+// corner and leaves the rest grey.
+func (n *boxNetwork) fill(input []float32, frame *image.YCbCr, scale float32) {
+	clear(input)
+	width := min(int(float32(frame.Rect.Dx())/scale+.5), n.width)
+	height := min(int(float32(frame.Rect.Dy())/scale+.5), n.height)
+	s := pixels.NewSampler(frame, scale)
+	plane := n.width * n.height
+	for y := range height {
+		for x := range width {
+			r, g, b := s.RGB(geom.Point{X: (float32(x)+.5)*scale - .5, Y: (float32(y)+.5)*scale - .5})
+			i := y*n.width + x
+			input[i], input[plane+i], input[2*plane+i] = (255*r-127)/128, (255*g-127)/128, (255*b-127)/128
+		}
+	}
+}
+
+// candidates reads the tables.
+func (n *boxNetwork) candidates(scores, boxes []float32, scale float32) (all []candidate) {
+	w, h := scale*float32(n.width), scale*float32(n.height)
+	for i := 1; i < len(scores) && 2*i+1 < len(boxes); i += 2 {
+		b := boxes[2*i-2:]
+		wide, high := b[2]-b[0], b[3]-b[1]
+		if scores[i] > leastScore && wide > 0 && high > 0 && wide < 2 && high < 2 {
+			all = append(all, candidate{w * b[0], h * b[1], w * b[2], h * b[3], scores[i]})
+		}
+	}
+	return all
+}
+
+// suppress returns the surest candidate of each face, the surest face first:
+// non-maximum suppression. It uses all up.
+func suppress(all []candidate) (kept []candidate) {
+	for len(all) > 0 && len(kept) < mostFaces {
+		best := slices.MaxFunc(all, func(a, b candidate) int { return cmp.Compare(a.score, b.score) })
+		kept = append(kept, best)
+		// The best is deleted too, even if its area is not a number.
+		all = slices.DeleteFunc(all, func(c candidate) bool { return !(c.iou(best) <= mostIoU) })
+	}
+	return kept
+}
+
+// iou returns the intersection over union of two boxes.
+func (c candidate) iou(k candidate) float32 {
+	w, h := min(c.right, k.right)-max(c.left, k.left), min(c.bottom, k.bottom)-max(c.top, k.top)
+	both := max(w, 0) * max(h, 0)
+	return both / (c.area() + k.area() - both)
+}
+
+func (c candidate) area() float32 { return (c.right - c.left) * (c.bottom - c.top) }

@@ -1,0 +1,68 @@
+// Package detection finds faces and their landmarks in single frames.
+package detection
+
+import (
+	"image"
+
+	"lipsync/internal/geom"
+)
+
+// Box is a square around a face.
+type Box struct{ X, Y, Size float32 } // centre and side, pixels
+
+// Centre returns the middle of the box.
+func (b Box) Centre() geom.Point { return geom.Point{X: b.X, Y: b.Y} }
+
+// Same tells whether two boxes of a frame are of one face.
+func (b Box) Same(c Box) bool {
+	return geom.Distance(b.Centre(), c.Centre()) < .5*max(b.Size, c.Size)
+}
+
+// Inside tells whether so much of the box is within the frame that a face can
+// be seen.
+func (b Box) Inside(frame image.Rectangle) bool {
+	least := .1 * b.Size
+	x, y := b.X-float32(frame.Min.X), b.Y-float32(frame.Min.Y)
+	return x > least && y > least && x < float32(frame.Dx())-least && y < float32(frame.Dy())-least
+}
+
+// Face is one face in one frame.
+type Face struct {
+	Box       Box
+	Landmarks Landmarks
+}
+
+// Eyes returns the distance of the pupils, pixels.
+func (f *Face) Eyes() float32 {
+	return geom.Distance(f.Landmarks[LeftPupil], f.Landmarks[RightPupil])
+}
+
+// Landmarks are points of a face, by the constants below. Left and right are as
+// seen in the picture.
+type Landmarks [13]geom.Point
+
+// The landmarks, with the names of pigo's cascades.
+const (
+	LeftPupil = iota
+	RightPupil
+	LeftOuterEye  // lp312: the corner of the eye at the temple
+	RightOuterEye // lp312 mirrored
+	LeftInnerEye  // lp38: the corner of the eye at the nose
+	RightInnerEye // lp38 mirrored
+	LeftBrow      // lp46: the outer end of the brow
+	RightBrow     // lp46 mirrored
+	Nose          // lp93: its tip
+	LeftCorner    // lp84: of the mouth
+	RightCorner   // lp84 mirrored
+	UpperLip      // lp81: its top
+	LowerLip      // lp82: its bottom
+)
+
+// Rigid returns the landmarks that don't move against each other when a face
+// speaks.
+func Rigid() []int {
+	return []int{LeftPupil, RightPupil, LeftOuterEye, RightOuterEye, LeftInnerEye, RightInnerEye, Nose, LeftBrow, RightBrow}
+}
+
+// Mobile returns the landmarks that move when a face speaks.
+func Mobile() []int { return []int{LeftCorner, RightCorner, UpperLip, LowerLip} }

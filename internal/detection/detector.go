@@ -1,0 +1,77 @@
+package detection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"image"
+
+	"lipsync/internal/onnx"
+)
+
+// Detector finds faces in single frames. It serves any number of videos at
+// once. Its errors are faults of the machine, such as memory that is short.
+type Detector interface {
+	boxDetector
+	landmarkDetector
+	// Close frees what the detector holds, but not the sessions it was made with.
+	Close() error
+}
+
+type boxDetector interface {
+	// Detect returns where in a frame faces may be, the surest first. Those whose
+	// side is a smaller share of the frame's shorter side than smallest may be
+	// left out, which saves time.
+	Detect(ctx context.Context, frame *image.YCbCr, smallest float64) ([]Box, error)
+}
+
+type landmarkDetector interface {
+	// Locate returns the face that is where near is, and whether there is one.
+	// near is from a frame shortly before, or has only a Box that Detect returned.
+	Locate(ctx context.Context, frame *image.YCbCr, near Face) (f Face, ok bool, err error)
+
+	// LocateMouth places the mobile landmarks of a face whose box and rigid
+	// landmarks are right.
+	LocateMouth(ctx context.Context, frame *image.YCbCr, f *Face) error
+}
+
+// New returns a detector that finds boxes with one network (of the UltraFace
+// kind) and landmarks with another (MediaPipe's face mesh). Either may be nil:
+// then the cascades of pigo do its part. A model of another shape is an error in
+// a sentence.
+func New(ctx context.Context, boxes, landmarks *onnx.Session) (Detector, error) {
+	cascades, err := newCascades()
+	if err != nil {
+		return nil, err
+	}
+	d := detector{boxDetector: cascades, landmarkDetector: cascades}
+	if boxes != nil {
+		s, err := newBoxNetwork(ctx, boxes)
+		if err != nil {
+			return nil, fmt.Errorf("face detector: %w", err)
+		}
+		d.boxDetector, d.networks = s, append(d.networks, s.network)
+	}
+	if landmarks != nil {
+		m, err := newMesh(ctx, landmarks)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("face landmarks: %w", err), d.Close())
+		}
+		d.landmarkDetector, d.networks = m, append(d.networks, m.network)
+	}
+	return d, nil
+}
+
+type detector struct {
+	boxDetector
+	landmarkDetector
+	networks []*network
+}
+
+func (d detector) Close() error {
+	var errs []error
+	for _, n := range d.networks {
+		errs = append(errs, n.close())
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,123 @@
+package detection
+
+import (
+	"embed"
+	"fmt"
+	"slices"
+
+	pigo "github.com/esimov/pigo/core"
+
+	"lipsync/internal/geom"
+	"lipsync/internal/pixels"
+)
+
+// The cascades of esimov/pigo, under the MIT licence beside them.
+//
+//go:embed pigo/facefinder pigo/puploc pigo/lp*
+var cascadeFiles embed.FS
+
+// cascades find faces and their landmarks in grey pictures. They are a Detector
+// that needs no model.
+type cascades struct {
+	faces  *pigo.Pigo
+	pupil  *pointCascade
+	points []pointDetector
+}
+
+// pointDetector finds a landmark from the places of both pupils.
+type pointDetector struct {
+	index    int
+	cascade  *pointCascade
+	mirrored bool
+}
+
+func newCascades() (*cascades, error) {
+	file, err := cascadeFiles.ReadFile("pigo/facefinder")
+	if err != nil {
+		return nil, err
+	}
+	d := &cascades{}
+	if d.faces, err = pigo.NewPigo().Unpack(file); err != nil {
+		return nil, fmt.Errorf("face cascade: %w", err)
+	}
+	if d.pupil, err = loadPointCascade("puploc"); err != nil {
+		return nil, err
+	}
+	for _, l := range []struct {
+		name        string
+		left, right int // -1: only once, in the middle
+	}{
+		{"lp312", LeftOuterEye, RightOuterEye}, {"lp38", LeftInnerEye, RightInnerEye}, {"lp46", LeftBrow, RightBrow},
+		{"lp93", Nose, -1}, {"lp84", LeftCorner, RightCorner}, {"lp81", UpperLip, -1}, {"lp82", LowerLip, -1},
+	} {
+		c, err := loadPointCascade(l.name)
+		if err != nil {
+			return nil, err
+		}
+		d.points = append(d.points, pointDetector{l.left, c, false})
+		if l.right >= 0 {
+			d.points = append(d.points, pointDetector{l.right, c, true})
+		}
+	}
+	return d, nil
+}
+
+func loadPointCascade(name string) (*pointCascade, error) {
+	b, err := cascadeFiles.ReadFile("pigo/" + name)
+	if err != nil {
+		return nil, err
+	}
+	c, err := readPointCascade(b)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return c, nil
+}
+
+// detection is where the face cascade says a face is, and how sure it is.
+type detection struct {
+	box     Box
+	quality float32
+}
+
+// detect returns the faces of a picture whose sides are from smallest to largest
+// pixels, searched with a step of the share of the side.
+func (d *cascades) detect(p pixels.Plane[uint8], smallest, largest int, step float64) []detection {
+	all := d.faces.RunCascade(pigo.CascadeParams{
+		MinSize: max(smallest, smallestWindow), MaxSize: min(largest, p.Width, p.Height), ShiftFactor: step, ScaleFactor: 1.1,
+		ImageParams: pigo.ImageParams{Pixels: p.Pix, Rows: p.Height, Cols: p.Width, Dim: p.Stride},
+	}, 0)
+	var found []detection
+	for _, f := range d.faces.ClusterDetections(all, .2) {
+		found = append(found, detection{Box{float32(f.Col), float32(f.Row), float32(f.Scale)}, f.Q})
+	}
+	return found
+}
+
+// landmarks returns the points of the face in the box, and whether the pupils
+// are where those of a face can be.
+func (d *cascades) landmarks(p pixels.Plane[uint8], b Box) (Landmarks, bool) {
+	var q Landmarks
+	q[LeftPupil] = d.pupil.find(p, geom.Point{X: b.X - .18*b.Size, Y: b.Y - .075*b.Size}, .25*b.Size, false)
+	q[RightPupil] = d.pupil.find(p, geom.Point{X: b.X + .18*b.Size, Y: b.Y - .075*b.Size}, .25*b.Size, false)
+	eyes := geom.Distance(q[LeftPupil], q[RightPupil])
+	rise := q[RightPupil].Y - q[LeftPupil].Y
+	if eyes < .2*b.Size || eyes > .6*b.Size || rise > .6*eyes || rise < -.6*eyes {
+		return q, false
+	}
+	d.place(p, &q, nil)
+	return q, true
+}
+
+// place finds landmarks from the pupils: those listed, or all if none are.
+func (d *cascades) place(p pixels.Plane[uint8], q *Landmarks, only []int) {
+	left, right := q[LeftPupil], q[RightPupil]
+	eyes := geom.Distance(left, right)
+	start := geom.Point{X: (left.X + right.X) / 2, Y: (left.Y+right.Y)/2 + .25*eyes}
+	start.X += .15 * eyes // as the cascades were trained, also where mirrored
+	for _, l := range d.points {
+		if only == nil || slices.Contains(only, l.index) {
+			q[l.index] = l.cascade.find(p, start, 3*eyes, l.mirrored)
+		}
+	}
+}

@@ -1,0 +1,108 @@
+// Package engines sets rendering up on one machine: the engines, and what detects
+// faces and tells who speaks. Each network is loaded once, for all jobs; what has
+// no model is done without one.
+package engines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+
+	"lipsync/internal/detection"
+	"lipsync/internal/ffmpeg"
+	"lipsync/internal/onnx"
+	"lipsync/internal/render"
+	"lipsync/internal/tracking"
+	"lipsync/internal/warp"
+)
+
+// Options are what there is to render with.
+type Options struct {
+	Limits    render.Limits
+	Cores     int             // that one job uses, at least 1
+	NVIDIA    bool            // decode and encode pictures on an NVIDIA GPU
+	Models    string          // the folder of models; "" for none
+	Library   string          // ONNX Runtime; "" for the usual places
+	Providers []onnx.Provider // that were asked for, as in onnx.Options
+	Log       *slog.Logger    // is told which models are used, and why others aren't
+}
+
+// Set is the engines of one machine. It renders any number of jobs at once.
+type Set struct {
+	*render.Renderer
+	log                 *slog.Logger
+	faces               detection.Detector
+	detector, landmarks *onnx.Session  // of faces; nil: none
+	engines             []func() error // to close those that have networks
+	sessions            []*onnx.Session
+}
+
+// Open makes ready what there is. A model that can't be used is logged, and left
+// out: whatever needs none goes on, and jobs for its engine fail.
+func Open(ctx context.Context, o Options) (*Set, error) {
+	tools, err := ffmpeg.Find(o.Cores)
+	if err != nil {
+		return nil, err
+	}
+	if tools.NVIDIA = o.NVIDIA; o.NVIDIA {
+		if err := tools.CheckNVIDIA(ctx); err != nil {
+			return nil, err
+		}
+	}
+	s, err := bare(ctx, o.Log)
+	if err != nil {
+		return nil, err
+	}
+	s.Tools, s.Limits = tools, o.Limits
+	s.Engines["warp"] = warp.Engine{Cores: o.Cores}
+	if o.Models != "" {
+		s.addAll(ctx, o)
+	}
+	if err := ctx.Err(); err != nil { // then models weren't to blame
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// bare returns a set without engines and models.
+func bare(ctx context.Context, log *slog.Logger) (*Set, error) {
+	faces, err := detection.New(ctx, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	s := &Set{Renderer: &render.Renderer{Engines: map[string]render.Engine{}}, log: log, faces: faces}
+	s.NewTracker = func(fps float64) (render.Tracker, error) { return tracking.NewTracker(s.faces, fps), nil }
+	return s, nil
+}
+
+// Names are those of the engines that can be used, with the one first that is the
+// default; it is an error if there is no such engine.
+func (s *Set) Names(first string) ([]string, error) {
+	if u, ok := s.Engines[first].(unusable); ok {
+		return nil, fmt.Errorf("the engine %s cannot be used: %w", first, u.error)
+	}
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(s.Engines)), func(name string) bool {
+		_, ok := s.Engines[name].(unusable)
+		return ok
+	})
+	i := slices.Index(names, first)
+	if i < 0 {
+		return nil, fmt.Errorf("there is no engine %s: add its model with lipsync models add %[1]s FILE", first)
+	}
+	return append([]string{first}, slices.Delete(names, i, i+1)...), nil
+}
+
+// Close frees the models, once no job runs.
+func (s *Set) Close() error {
+	err := s.faces.Close()
+	for _, end := range s.engines {
+		err = errors.Join(err, end())
+	}
+	for _, session := range s.sessions {
+		err = errors.Join(err, session.Close())
+	}
+	return err
+}

@@ -1,0 +1,135 @@
+package engines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"lipsync/internal/detection"
+	"lipsync/internal/onnx"
+	"lipsync/internal/render"
+	"lipsync/internal/speaker"
+	"lipsync/internal/wav2lip"
+)
+
+// tryTime is what a network has to run for the first time. Most take less than a
+// second, but TensorRT first compiles them.
+const tryTime = 10 * time.Minute
+
+// Try fails unless a network can do what its role asks of it.
+func Try(ctx context.Context, role onnx.Role, session *onnx.Session) error {
+	s, err := bare(ctx, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	return errors.Join(s.use(ctx, role, session), s.Close())
+}
+
+// addAll adds the folder's models.
+func (s *Set) addAll(ctx context.Context, o Options) {
+	catalog, err := onnx.ReadCatalog(o.Models)
+	if err != nil {
+		s.log.Error("no model can be used", "error", err)
+		s.miss(onnx.Wav2Lip, err) // which may be there
+		return
+	}
+	runtime, err := onnx.Open(o.Library)
+	if err != nil && len(catalog.Models) > 0 {
+		s.log.Error("no model can be used", "error", err)
+		for _, m := range catalog.Models {
+			s.miss(m.Role, err)
+		}
+		return
+	}
+	for _, m := range catalog.Models {
+		log := s.log.With("role", m.Role, "file", m.File)
+		provider, err := s.add(ctx, m, runtime, o.Providers)
+		switch {
+		case err != nil:
+			log.Error("a model cannot be used", "error", err)
+			s.miss(m.Role, err)
+		case len(o.Providers) > 0 && provider != o.Providers[0]:
+			log.Warn("a model runs on another provider than was asked for", "provider", provider, "asked", o.Providers[0])
+		default:
+			log.Info("a model is ready", "provider", provider)
+		}
+	}
+}
+
+// miss has jobs for an engine fail with why its model can't be used.
+func (s *Set) miss(role onnx.Role, why error) {
+	if role == onnx.Wav2Lip {
+		s.Engines["wav2lip"] = unusable{why}
+	}
+}
+
+// unusable is an engine whose model is there but can't be used. That is no fault of
+// the job's: another machine may do it, or this one once it is mended.
+type unusable struct{ error }
+
+// Analyse implements render.Engine.
+func (u unusable) Analyse(render.Video) (render.Analyser, error) { return nil, u.error }
+
+// Workers implements render.Engine.
+func (u unusable) Workers() int { return 1 }
+
+// add loads a model and uses it, and returns what computes it.
+func (s *Set) add(ctx context.Context, m onnx.Model, runtime *onnx.Runtime, providers []onnx.Provider) (onnx.Provider, error) {
+	session, err := m.Load(runtime, onnx.Options{Providers: providers, Threads: Threads(m.Role)})
+	if err != nil {
+		return "", err
+	}
+	if err := s.use(ctx, m.Role, session); err != nil {
+		return "", errors.Join(err, session.Close())
+	}
+	s.sessions = append(s.sessions, session)
+	return session.Provider(), nil
+}
+
+// Threads is what onnx.Options.Threads of a network best are.
+func Threads(role onnx.Role) int {
+	switch role {
+	case onnx.Wav2Lip:
+		return wav2lip.Threads()
+	case onnx.FaceLandmarks:
+		return 1 // its layers are small: threads would wait for each other longer than they compute
+	}
+	return 0
+}
+
+// use has a network do what its role asks, unless it can't.
+func (s *Set) use(ctx context.Context, role onnx.Role, session *onnx.Session) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, tryTime)
+	defer cancel()
+	switch role {
+	case onnx.FaceDetector:
+		return s.detect(ctx, session, s.landmarks)
+	case onnx.FaceLandmarks:
+		return s.detect(ctx, s.detector, session)
+	case onnx.ActiveSpeaker:
+		s.Speaker, err = speaker.NewNetwork(ctx, session, s.log)
+		return err
+	case onnx.Wav2Lip:
+		engine, err := wav2lip.New(ctx, session, wav2lip.Options{})
+		if err != nil {
+			return err
+		}
+		s.Engines["wav2lip"] = engine
+		s.engines = append(s.engines, engine.Close)
+		return nil
+	}
+	return fmt.Errorf("there is no role %q", role)
+}
+
+// detect has faces detected by these networks.
+func (s *Set) detect(ctx context.Context, boxes, landmarks *onnx.Session) error {
+	faces, err := detection.New(ctx, boxes, landmarks)
+	if err != nil {
+		return err
+	}
+	former := s.faces
+	s.faces, s.detector, s.landmarks = faces, boxes, landmarks
+	return former.Close()
+}

@@ -1,0 +1,25 @@
+package pixels
+
+// The matrix of BT.601, and limited range: luma of 16 to 235, chroma of 16 to 240
+// around 128. Networks were trained on what OpenCV decodes, by this matrix
+// whatever the video says.
+const (
+	redByCr, greenByCb, greenByCr, blueByCb = 1.402, -.344136, -.714136, 1.772
+	redInY, greenInY, blueInY               = .299, .587, .114
+	black, lumaRange, neutral, chromaRange  = 16, 219, 128, 224
+)
+
+// ToRGB returns red, green and blue of a pixel, each from 0 to 1.
+func ToRGB(y, cb, cr float32) (r, g, b float32) {
+	y = (y - black) / lumaRange
+	cb, cr = (cb-neutral)/chromaRange, (cr-neutral)/chromaRange
+	return unit(y + redByCr*cr), unit(y + greenByCb*cb + greenByCr*cr), unit(y + blueByCb*cb)
+}
+
+// FromRGB returns luma and chroma of a colour, whose parts are from 0 to 1.
+func FromRGB(r, g, b float32) (y, cb, cr float32) {
+	y = redInY*r + greenInY*g + blueInY*b
+	return black + lumaRange*y, neutral + chromaRange*(b-y)/blueByCb, neutral + chromaRange*(r-y)/redByCr
+}
+
+func unit(x float32) float32 { return min(max(x, 0), 1) }

@@ -1,0 +1,55 @@
+package pixels
+
+import (
+	"image"
+
+	"lipsync/internal/geom"
+)
+
+// Crop is a copy of a part of a frame, with a soft copy of its luma for
+// registration and for measures of the face.
+type Crop struct {
+	*image.YCbCr // 4:2:0, Rect in the frame's coordinates, its edges even
+	soft         Plane[uint8]
+	factor       float32 // pixels of the frame to one of soft, each way
+}
+
+// softScale is about how many soft pixels there are between the pupils.
+const softScale = 64
+
+// NewCrop copies the part of the frame inside the rectangle, in which the pupils
+// are eyes pixels apart. It returns nil if next to nothing of it is in the frame.
+func NewCrop(frame *image.YCbCr, area image.Rectangle, eyes float32) *Crop {
+	area = Even(area).Intersect(Even(frame.Rect))
+	factor := max(1, int(eyes/softScale+.5))
+	if least := max(16, factor); area.Dx() < least || area.Dy() < least {
+		return nil
+	}
+	c := &Crop{YCbCr: Copy(frame, area), factor: float32(factor)}
+	c.soft = Blur(Shrink(c.YCbCr, area, factor))
+	return c
+}
+
+// Soft returns the soft luma at a place in the frame.
+func (c *Crop) Soft(q geom.Point) float32 {
+	return c.soft.Bilinear((q.X-float32(c.Rect.Min.X)+.5)/c.factor-.5, (q.Y-float32(c.Rect.Min.Y)+.5)/c.factor-.5)
+}
+
+// SoftGrid fills out with the soft luma of a grid: width values a row, whose
+// first lies at origin and whose neighbours are right and down apart, all in
+// canonical coordinates that to brings to the frame. It costs less than as many
+// calls of Soft.
+func (c *Crop) SoftGrid(out []float32, width int, to geom.Similarity, origin geom.Point, step float32) {
+	// From grid to soft pixels in one similarity.
+	toSoft := geom.Similarity{A: to.A * step / c.factor, B: to.B * step / c.factor}
+	first := to.Apply(origin)
+	x0 := (first.X-float32(c.Rect.Min.X)+.5)/c.factor - .5
+	y0 := (first.Y-float32(c.Rect.Min.Y)+.5)/c.factor - .5
+	for i := range len(out) / width {
+		x, y := x0-toSoft.B*float32(i), y0+toSoft.A*float32(i)
+		row := out[i*width:][:width]
+		for k := range row {
+			row[k] = c.soft.Bilinear(x+toSoft.A*float32(k), y+toSoft.B*float32(k))
+		}
+	}
+}

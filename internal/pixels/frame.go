@@ -1,0 +1,54 @@
+package pixels
+
+import (
+	"image"
+
+	"lipsync/internal/geom"
+)
+
+// LumaAt returns the luma at a place in the frame, linear between pixels.
+func LumaAt(f *image.YCbCr, q geom.Point) float32 {
+	return Luma(f).Bilinear(q.X-float32(f.Rect.Min.X), q.Y-float32(f.Rect.Min.Y))
+}
+
+// SharpLumaAt returns the luma at a place in the frame by Catmull–Rom splines.
+func SharpLumaAt(f *image.YCbCr, q geom.Point) float32 {
+	return Luma(f).CatmullRom(q.X-float32(f.Rect.Min.X), q.Y-float32(f.Rect.Min.Y))
+}
+
+// CbAt returns Cb at a place in the frame, linear between pixels.
+func CbAt(f *image.YCbCr, q geom.Point) float32 {
+	cb, _ := Chroma(f)
+	return cb.Bilinear(chromaPlace(f, q))
+}
+
+// CrAt returns Cr, the red difference, at a place in the frame.
+func CrAt(f *image.YCbCr, q geom.Point) float32 {
+	_, cr := Chroma(f)
+	return cr.Bilinear(chromaPlace(f, q))
+}
+
+// chromaPlace returns where the chroma of a place lies: each of its pixels is in
+// the middle of four of luma.
+func chromaPlace(f *image.YCbCr, q geom.Point) (x, y float32) {
+	return (q.X-float32(f.Rect.Min.X))/2 - .25, (q.Y-float32(f.Rect.Min.Y))/2 - .25
+}
+
+// Copy returns the pixels of an area of a 4:2:0 frame; its edges are even.
+func Copy(frame *image.YCbCr, area image.Rectangle) *image.YCbCr {
+	out := image.NewYCbCr(area, image.YCbCrSubsampleRatio420)
+	for y := area.Min.Y; y < area.Max.Y; y++ {
+		copy(out.Y[out.YOffset(area.Min.X, y):][:area.Dx()], frame.Y[frame.YOffset(area.Min.X, y):])
+		if y%2 == 0 {
+			from, to := frame.COffset(area.Min.X, y), out.COffset(area.Min.X, y)
+			copy(out.Cb[to:][:area.Dx()/2], frame.Cb[from:])
+			copy(out.Cr[to:][:area.Dx()/2], frame.Cr[from:])
+		}
+	}
+	return out
+}
+
+// Even returns the rectangle with its edges moved outwards to even coordinates.
+func Even(r image.Rectangle) image.Rectangle {
+	return image.Rect(r.Min.X&^1, r.Min.Y&^1, (r.Max.X+1)&^1, (r.Max.Y+1)&^1)
+}

@@ -1,0 +1,87 @@
+// Package pixels reads pictures between and across their pixels: interpolation,
+// reduction, filters and colour matrices. Pictures are 4:2:0 as decoders give
+// them, in BT.601's or BT.709's limited range.
+package pixels
+
+import "image"
+
+// Plane is one channel of a picture, row by row.
+type Plane[T uint8 | float32] struct {
+	Pix                   []T
+	Width, Height, Stride int
+}
+
+// NewPlane returns a plane of zeros.
+func NewPlane[T uint8 | float32](width, height int) Plane[T] {
+	return Plane[T]{Pix: make([]T, width*height), Width: width, Height: height, Stride: width}
+}
+
+// Luma returns the luma of a frame.
+func Luma(f *image.YCbCr) Plane[uint8] {
+	return Plane[uint8]{f.Y, f.Rect.Dx(), f.Rect.Dy(), f.YStride}
+}
+
+// Chroma returns the planes Cb and Cr of a 4:2:0 frame.
+func Chroma(f *image.YCbCr) (cb, cr Plane[uint8]) {
+	w, h := (f.Rect.Dx()+1)/2, (f.Rect.Dy()+1)/2
+	return Plane[uint8]{f.Cb, w, h, f.CStride}, Plane[uint8]{f.Cr, w, h, f.CStride}
+}
+
+// Row returns a row of pixels, the nearest one if y is outside.
+func (p Plane[T]) Row(y int) []T {
+	return p.Pix[min(max(y, 0), p.Height-1)*p.Stride:][:p.Width]
+}
+
+// At returns the pixel, or the nearest one inside.
+func (p Plane[T]) At(x, y int) T {
+	return p.Pix[min(max(y, 0), p.Height-1)*p.Stride+min(max(x, 0), p.Width-1)]
+}
+
+// Bilinear returns the value between four pixels. x and y are in pixels from the
+// centre of the first; beyond the border it goes on with the border's pixels.
+func (p Plane[T]) Bilinear(x, y float32) float32 {
+	x = min(max(x, 0), float32(p.Width-1))
+	y = min(max(y, 0), float32(p.Height-1))
+	x0, y0 := int(x), int(y)
+	fx, fy := x-float32(x0), y-float32(y0)
+	right, below := 1, p.Stride
+	if x0+1 >= p.Width {
+		right = 0
+	}
+	if y0+1 >= p.Height {
+		below = 0
+	}
+	i := y0*p.Stride + x0
+	a, b := float32(p.Pix[i]), float32(p.Pix[i+right])
+	c, d := float32(p.Pix[i+below]), float32(p.Pix[i+below+right])
+	top := a + (b-a)*fx
+	return top + (c+(d-c)*fx-top)*fy
+}
+
+// CatmullRom returns the value between sixteen pixels by Catmull–Rom splines,
+// which keep the grain that Bilinear blurs; near the border it is Bilinear's. It
+// can lie outside the pixels' range.
+func (p Plane[T]) CatmullRom(x, y float32) float32 {
+	x0, y0 := int(x), int(y)
+	if !(x >= 1 && y >= 1) || x0+2 >= p.Width || y0+2 >= p.Height {
+		return p.Bilinear(x, y)
+	}
+	wx, wy := catmullRom(x-float32(x0)), catmullRom(y-float32(y0))
+	var sum float32
+	for k, w := range wy {
+		row := p.Pix[(y0-1+k)*p.Stride+x0-1:][:4]
+		sum += w * (wx[0]*float32(row[0]) + wx[1]*float32(row[1]) + wx[2]*float32(row[2]) + wx[3]*float32(row[3]))
+	}
+	return sum
+}
+
+// catmullRom returns the weights of the four values around f, 0 to 1 of the way
+// between the second and the third.
+func catmullRom(f float32) [4]float32 {
+	return [4]float32{
+		((-.5*f+1)*f - .5) * f,
+		(1.5*f-2.5)*f*f + 1,
+		((-1.5*f+2)*f + .5) * f,
+		(.5*f - .5) * f * f,
+	}
+}

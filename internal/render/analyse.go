@@ -1,0 +1,155 @@
+package render
+
+import (
+	"context"
+	"fmt"
+	"image"
+	"io"
+	"time"
+
+	"lipsync/internal/alignment"
+	"lipsync/internal/detection"
+	"lipsync/internal/lipsync"
+	"lipsync/internal/speaker"
+	"lipsync/internal/speech"
+	"lipsync/internal/tracking"
+)
+
+// analysis is what the first pass learns.
+type analysis struct {
+	source  *source
+	speaker *speaker.Analyser
+	speech  *speech.Speech
+	sound   *speech.Speech // the source's own, nil if it has none
+}
+
+// unheard is how many windows wait for the sound, which is analysed long before a
+// picture as long: each is a face of up to 4 s, of up to 1.3 MB.
+const unheard = 32
+
+// analyse is the first pass: decode, track and align every frame that the output
+// shows, each in its own goroutine, and analyse faces and sound.
+func (w *rendering) analyse(ctx context.Context, engine Analyser) (*analysis, error) {
+	v := w.video.Video
+	tracker, err := w.newTracker(ctx, v.Rate.Float())
+	if err != nil {
+		return nil, fmt.Errorf("face tracker: %w", err)
+	}
+	a := &analysis{source: newSource(w), speaker: speaker.New(v.Rate.Float(), w.network())}
+	free := newBuffers(v, 4)
+	decoded, aligned := make(chan *image.YCbCr, 3), make(chan alignment.Frame)
+	windows, heard := make(chan *speaker.Window, unheard), make(chan *speaker.Cepstra, 1)
+
+	g, ctx := newGroup(ctx)
+	g.Go(func() (err error) {
+		a.speech, err = readSpeech(ctx, w.pcm)
+		return err
+	})
+	g.Go(func() error {
+		defer close(heard)
+		var cepstra *speaker.Cepstra // of the source's own sound
+		if w.network() != nil {
+			cepstra = speaker.NewCepstra()
+		}
+		if a.sound = w.ownSound(ctx, cepstra); a.sound != nil {
+			heard <- cepstra
+		}
+		return nil
+	})
+	g.Go(func() error {
+		defer close(decoded)
+		return a.source.decode(ctx, free, decoded)
+	})
+	g.Go(func() error {
+		defer close(aligned)
+		return align(ctx, tracker, decoded, free, aligned)
+	})
+	g.Go(func() error {
+		defer close(windows)
+		return w.see(ctx, a, engine, aligned, windows)
+	})
+	g.Go(func() error { return a.speaker.Score(ctx, windows, <-heard) })
+	return a, g.Wait()
+}
+
+// align tracks and aligns the faces of frames, which it gives back to be filled
+// again.
+func align(ctx context.Context, tracker Tracker, decoded <-chan *image.YCbCr, free buffers, aligned chan<- alignment.Frame) error {
+	aligner := alignment.NewAligner()
+	for frame := range decoded {
+		faces, cut, err := tracker.Add(ctx, frame)
+		free.give(frame)
+		if err != nil {
+			return fmt.Errorf("find faces: %w", err)
+		}
+		if err := sendAll(ctx, aligned, aligner.Add(faces, cut)); err != nil {
+			return err
+		}
+	}
+	return sendAll(ctx, aligned, aligner.End())
+}
+
+// see shows aligned frames to the engine and to what tells who speaks.
+func (w *rendering) see(ctx context.Context, a *analysis, engine Analyser, aligned <-chan alignment.Frame, windows chan<- *speaker.Window) error {
+	progress := w.progress(lipsync.Analyzing, w.expected())
+	for f := range aligned {
+		if err := engine.Add(f); err != nil {
+			return fmt.Errorf("analyse frame %d: %w", f.Index, err)
+		}
+		if err := sendAll(ctx, windows, a.speaker.Add(f)); err != nil {
+			return err
+		}
+		progress.done(f.Index + 1)
+	}
+	return sendAll(ctx, windows, a.speaker.End())
+}
+
+// network is what tells who speaks, nil if there is none or nothing to tell.
+func (w *rendering) network() *speaker.Network {
+	if w.job.LargestFace || w.video.Audio == nil {
+		return nil
+	}
+	return w.Speaker
+}
+
+func (w *rendering) newTracker(ctx context.Context, fps float64) (Tracker, error) {
+	if w.NewTracker != nil {
+		return w.NewTracker(fps)
+	}
+	detector, err := detection.New(ctx, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	return tracking.NewTracker(detector, fps), nil
+}
+
+// expected estimates how many frames the first pass sees.
+func (w *rendering) expected() int {
+	if n := int(w.video.Duration.Seconds() * w.video.Video.Rate.Float()); n > 0 {
+		return min(n, w.frames)
+	}
+	return w.frames
+}
+
+// ownSound analyses the source's own sound, as far as the output shows it, and its
+// cepstra if they are wanted (not nil). A sound that can't be read only makes it
+// harder to say who speaks.
+func (w *rendering) ownSound(ctx context.Context, cepstra *speaker.Cepstra) *speech.Speech {
+	if w.job.LargestFace || w.video.Audio == nil {
+		return nil
+	}
+	length := time.Duration(float64(w.frames) / w.video.Video.Rate.Float() * float64(time.Second))
+	sound, err := w.Tools.OpenSound(ctx, w.video, length)
+	if err != nil {
+		return nil
+	}
+	var samples io.Reader = reader{ctx, sound}
+	if cepstra != nil {
+		samples = io.TeeReader(samples, cepstra)
+	}
+	heard, err := speech.Read(samples)
+	if sound.Close() != nil || err != nil {
+		return nil
+	}
+	return heard
+}

@@ -1,0 +1,100 @@
+package render
+
+import (
+	"context"
+	"fmt"
+	"hash/crc32"
+	"image"
+	"io"
+
+	"lipsync/internal/ffmpeg"
+)
+
+// source is the frames of the video that the output shows: decoded for the first
+// pass, and for the second once more, unless they are so few that they are kept.
+type source struct {
+	tools *ffmpeg.Tools
+	video *ffmpeg.Info
+	dir   string // for stretches
+	most  int    // frames of a stretch
+
+	expected int      // frames, by what the file says
+	frames   int      // as many as the output shows; after decode, as many as there are
+	kept     *stretch // all of them, nil if they are too many
+	sums     []uint32 // of each of them, if they are too many
+}
+
+func newSource(w *rendering) *source {
+	v := w.video.Video
+	return &source{tools: w.Tools, video: w.video, dir: w.dir, expected: w.expected(), frames: w.frames,
+		most: max(1, stretchSize/(v.Width*v.Height*3/2))}
+}
+
+// decode sends the frames, once.
+func (s *source) decode(ctx context.Context, free buffers, decoded chan<- *image.YCbCr) (err error) {
+	frames, err := s.tools.OpenFrames(ctx, s.video, s.frames)
+	if err != nil {
+		return err
+	}
+	defer frames.Close()
+	if s.expected <= s.most {
+		if s.kept, err = newStretch(s.dir); err != nil {
+			return err
+		}
+	}
+	for n := 0; ; n++ {
+		frame, err := free.take(ctx)
+		if err != nil {
+			return err
+		}
+		err = frames.Read(frame)
+		switch {
+		case err == io.EOF && n > 0:
+			s.frames = n
+			return nil
+		case err != nil && n == 0 && ctx.Err() == nil:
+			return invalid("video is not a supported format", err)
+		case err != nil:
+			return fmt.Errorf("decode video: %w", err)
+		}
+		if err := s.keep(n, frame); err != nil {
+			return err
+		}
+		if err := send(ctx, decoded, frame); err != nil {
+			return err
+		}
+	}
+}
+
+// keep keeps a frame while all fit in a stretch, and its sum in any case.
+func (s *source) keep(n int, frame *image.YCbCr) error {
+	s.sums = append(s.sums, sum(frame))
+	if s.kept == nil {
+		return nil
+	}
+	if n == s.most {
+		s.close()
+		return nil
+	}
+	s.kept.n = n + 1
+	return s.kept.write(n, frame)
+}
+
+// close frees the frames that are kept.
+func (s *source) close() {
+	if s.kept != nil {
+		s.kept.close()
+		s.kept = nil
+	}
+}
+
+// sum is a check of a frame: of some of its rows, which tell any two pictures of a
+// video apart that differ by more than noise.
+func sum(frame *image.YCbCr) (s uint32) {
+	const apart = 8 // rows
+	table := crc32.MakeTable(crc32.Castagnoli)
+	for y := 0; y < len(frame.Y); y += apart * frame.YStride {
+		s = crc32.Update(s, table, frame.Y[y:y+frame.YStride])
+	}
+	return s
+}

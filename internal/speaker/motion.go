@@ -1,0 +1,146 @@
+package speaker
+
+import (
+	"math"
+
+	"lipsync/internal/alignment"
+	"lipsync/internal/registration"
+)
+
+// crop is the luma of an upright face: a square from the brows to below the chin.
+type crop [cropSize * cropSize]uint8
+
+const (
+	cropSize   = 112 // pixels
+	cropWidth  = 2.5 // canonical
+	cropCentre = .6  // below the pupils, canonical
+	smallest   = 6   // distance of pupils that can be looked at, pixels
+)
+
+// cropGrid is where the crop's pixels lie on the canonical face.
+var cropGrid = registration.Grid{
+	Left: alignment.Middle.X - cropWidth/2, Top: alignment.Middle.Y + cropCentre - cropWidth/2,
+	Scale: cropSize / cropWidth, Width: cropSize, Height: cropSize,
+}
+
+// observed follows one face: how it looks, and how its mouth moves.
+type observed struct {
+	track  int32
+	frame  int     // the last one with the face
+	face   *crop   // nil before the first
+	half   *half   // the same at half the size
+	motion float32 // of the mouth since the crop before, see half.motion
+	window *Window // of this crop and those before; nil without a network
+}
+
+// see looks at the face in the next frame.
+func (o *observed) see(f *alignment.Face) {
+	face := cropOf(f)
+	if face == nil {
+		return
+	}
+	half := face.half()
+	if o.half != nil {
+		o.motion = half.motion(o.half)
+	}
+	o.face, o.half = face, half
+}
+
+// cropOf returns the face upright; nil if the tracker missed it or it is too small.
+func cropOf(f *alignment.Face) *crop {
+	if f.Crop == nil || !(f.To.Scale() >= smallest) {
+		return nil
+	}
+	var soft [cropSize * cropSize]float32
+	cropGrid.Sample(soft[:], f.Crop, f.To)
+	out := new(crop)
+	for i, v := range soft {
+		out[i] = uint8(v + .5)
+	}
+	return out
+}
+
+// half is a crop at half the size.
+type half [halfSize * halfSize]float32
+
+const halfSize = cropSize / 2
+
+func (c *crop) half() *half {
+	h := new(half)
+	for i := range h {
+		a := c[i/halfSize*2*cropSize+i%halfSize*2:]
+		h[i] = (float32(a[0]) + float32(a[1]) + float32(a[cropSize]) + float32(a[cropSize+1])) / 4
+	}
+	return h
+}
+
+// The mouth in a half crop.
+const (
+	mouthLeft, mouthRight         = halfSize/2 - 13, halfSize/2 + 13
+	mouthTop, mouthBottom         = 29, 47
+	mouthPixels                   = (mouthRight - mouthLeft) * (mouthBottom - mouthTop)
+	farthest                      = 4 // that it is searched for, pixels each way
+	mostMotion            float32 = .6
+)
+
+// motion is how much the mouth changed since it looked as before, wherever it
+// has moved to with the head: the deviation of the difference, by that of the
+// face's pixels. A mouth that speaks has .05 to .3, one at rest .01 to .05.
+func (h *half) motion(before *half) float32 {
+	least, at := float32(math.Inf(1)), 0
+	for y := -farthest; y <= farthest; y++ {
+		for x := -farthest; x <= farthest; x++ {
+			if c := h.change(before, y*halfSize+x); c < least {
+				least, at = c, y*halfSize+x
+			}
+		}
+	}
+	var sum, squares float32
+	for _, v := range before {
+		sum += v
+		squares += v * v
+	}
+	mean := sum / float32(len(before))
+	variance := max(squares/float32(len(before))-mean*mean, 16) // a face without contrast shows noise alone
+	return min(float32(math.Sqrt(h.rest(before, at)/float64(variance))), mostMotion)
+}
+
+// change is the variance of the difference to the mouth before, moved by some
+// pixels.
+func (h *half) change(before *half, moved int) float32 {
+	var sum, squares float32
+	for y := mouthTop; y < mouthBottom; y++ {
+		a := before[y*halfSize+mouthLeft : y*halfSize+mouthRight]
+		b := h[y*halfSize+mouthLeft+moved:]
+		for i, v := range a {
+			d := b[i] - v
+			sum += d
+			squares += d * d
+		}
+	}
+	return squares/mouthPixels - sum/mouthPixels*sum/mouthPixels
+}
+
+// rest is what of change a move by less than a pixel doesn't explain: what is
+// left by least squares over the slopes.
+func (h *half) rest(before *half, moved int) float64 {
+	var sums [3]float64 // of the difference and the slopes along x and y
+	var products [3][3]float64
+	for y := mouthTop; y < mouthBottom; y++ {
+		for i := y*halfSize + mouthLeft; i < y*halfSize+mouthRight; i++ {
+			v := [3]float64{float64(h[i+moved] - before[i]), float64(before[i+1]-before[i-1]) / 2,
+				float64(before[i+halfSize]-before[i-halfSize]) / 2}
+			for a := range v {
+				sums[a] += v[a]
+				for b := range a + 1 {
+					products[a][b] += v[a] * v[b]
+				}
+			}
+		}
+	}
+	covariance := func(a, b int) float64 { return (products[a][b] - sums[a]*sums[b]/mouthPixels) / mouthPixels }
+	xx, xy, yy := covariance(1, 1)+1, covariance(2, 1), covariance(2, 2)+1 // not 0 where nothing slopes
+	dx, dy := covariance(1, 0), covariance(2, 0)
+	explained := (yy*dx*dx - 2*xy*dx*dy + xx*dy*dy) / (xx*yy - xy*xy)
+	return max(covariance(0, 0)-explained, 0)
+}

@@ -1,0 +1,129 @@
+package tracking
+
+import (
+	"context"
+	"image"
+
+	"lipsync/internal/detection"
+	"lipsync/internal/geom"
+	"lipsync/internal/registration"
+)
+
+// step is where a track's face may be in the next frame.
+type step struct {
+	Face
+	to         geom.Similarity // as in track; the zero value if it is not known
+	appearance appearance
+	match      float32 // NCC of the appearance with the track's; 0: there is no face
+	confirmed  bool    // by detection
+}
+
+const (
+	samePerson = .7 // least match
+	learning   = .2 // share of the last frame in the track's appearance
+	trust      = .5 // share of detected landmarks, which err by 1 to 2 pixels, in those of a track that registration has followed
+)
+
+// follow looks for each known face near where it was. A face that seems to be
+// another person's is missed: a track may end, but it never changes over to
+// somebody else.
+func (t *Tracker) follow(ctx context.Context, frame *image.YCbCr) error {
+	steps := make([]step, len(t.live))
+	for i, k := range t.live {
+		s, err := t.step(ctx, frame, k)
+		if err != nil {
+			return err
+		}
+		if s.Crop != nil && s.Box.Inside(frame.Rect) {
+			s.appearance = appearanceOf(s.Crop, s.Landmarks)
+			s.match = registration.NCC(s.appearance[:], k.appearance[:])
+			steps[i] = s
+		}
+	}
+	live := t.live[:0]
+	for i, k := range t.live {
+		k.take(steps[i], contested(steps, i))
+		if k.misses < missesToLose {
+			live = append(live, k)
+		}
+	}
+	t.live = live
+	return nil
+}
+
+// step finds a track's face in the next frame: by registration, and by detection
+// where that fails or is due to be confirmed. Without a face it has no crop.
+func (t *Tracker) step(ctx context.Context, frame *image.YCbCr, k *track) (s step, err error) {
+	crop := cropOf(frame, k.Face.Face, k.velocity)
+	if crop == nil {
+		return step{}, nil
+	}
+	near := k.Face.Face
+	to, registered := k.register(crop)
+	if registered {
+		near = k.carried(to)
+	}
+	if registered && k.unsure+1 < t.confirm {
+		s.Face, s.to = Face{Face: near, Crop: crop}, to
+		return s, t.detector.LocateMouth(ctx, frame, &s.Face.Face)
+	}
+	found, ok, err := t.detector.Locate(ctx, frame, near)
+	if err != nil || !ok {
+		return step{}, err
+	}
+	s.confirmed = true
+	if !registered {
+		s.Face = Face{Face: found, Crop: cropOf(frame, found, geom.Point{})}
+		return s, nil
+	}
+	s.Face, s.to = Face{Face: blend(near, found), Crop: crop}, to
+	return s, nil
+}
+
+// blend returns what detection says of a face that registration has followed,
+// except that its rigid landmarks are between what both say.
+func blend(followed, found detection.Face) detection.Face {
+	out := found
+	for _, i := range detection.Rigid() {
+		out.Landmarks[i] = followed.Landmarks[i].Lerp(found.Landmarks[i], trust)
+	}
+	return out
+}
+
+// contested tells whether the face of a step is one that another track has
+// reached as well and matches better.
+func contested(steps []step, i int) bool {
+	for k, s := range steps {
+		if k != i && s.match > steps[i].match && s.Box.Same(steps[i].Box) {
+			return true
+		}
+	}
+	return false
+}
+
+// take goes on with the step unless it leads to another person.
+func (k *track) take(s step, contested bool) {
+	k.unsure++
+	if contested || s.match < samePerson {
+		k.misses++
+		k.velocity = geom.Point{}
+		return
+	}
+	if k.misses == 0 {
+		before, after := centreOfEyes(k.Landmarks), centreOfEyes(s.Landmarks)
+		k.velocity = geom.Point{X: after.X - before.X, Y: after.Y - before.Y}
+	}
+	s.Track = k.Track
+	k.Face, k.misses = s.Face, 0
+	for i, v := range s.appearance {
+		k.appearance[i] += learning * (v - k.appearance[i])
+	}
+	if k.to = s.to; s.confirmed {
+		k.unsure = 0
+		k.learn()
+	}
+}
+
+func centreOfEyes(l detection.Landmarks) geom.Point {
+	return geom.Centroid(l[detection.LeftPupil], l[detection.RightPupil])
+}

@@ -1,0 +1,98 @@
+package tracking
+
+import (
+	"image"
+
+	"lipsync/internal/detection"
+	"lipsync/internal/geom"
+	"lipsync/internal/pixels"
+	"lipsync/internal/registration"
+)
+
+// track is one person in the current shot.
+type track struct {
+	Face
+	appearance appearance             // of the last frames
+	template   *registration.Template // of eyes and nose, when the face was last confirmed
+	to         geom.Similarity        // from the template's coordinates to the last frame
+	velocity   geom.Point             // of the face, pixels a frame
+	unsure     int                    // frames since the face was last confirmed by detection
+	misses     int                    // frames since the face was last seen
+}
+
+// templateGrid is from the brows to the base of the nose. Its unit is the distance
+// of the eyes, and its origin lies between them.
+var templateGrid = registration.Grid{Left: -.75, Top: -.3, Scale: 24, Width: 36, Height: 24}
+
+// newTrack starts a track with its first face. It returns nil if next to nothing
+// of the face is in the frame.
+func newTrack(number int, frame *image.YCbCr, f detection.Face) *track {
+	crop := cropOf(frame, f, geom.Point{})
+	if crop == nil {
+		return nil
+	}
+	k := &track{Face: Face{Track: number, Face: f, Crop: crop}, appearance: appearanceOf(crop, f.Landmarks)}
+	k.learn()
+	return k
+}
+
+// cropOf copies the surroundings of a face, which may have moved since it was
+// found: all that registration, speaker detection and engines look at, which
+// reaches from above the brows to below the chin.
+func cropOf(frame *image.YCbCr, f detection.Face, moved geom.Point) *pixels.Crop {
+	const aside, above, below = 1.35, .8, 2.15 // of the pupils, in their distances
+	eyes := f.Eyes()
+	c := geom.Centroid(f.Landmarks[detection.LeftPupil], f.Landmarks[detection.RightPupil])
+	c.X, c.Y = c.X+moved.X, c.Y+moved.Y
+	if r := frame.Rect; !(c.X > float32(r.Min.X)-eyes && c.X < float32(r.Max.X)+eyes && eyes < float32(r.Dx()+r.Dy())) {
+		return nil // also what isn't a number
+	}
+	return pixels.NewCrop(frame, image.Rect(int(c.X-aside*eyes), int(c.Y-above*eyes), int(c.X+aside*eyes), int(c.Y+below*eyes)), eyes)
+}
+
+// learn takes the template from the face as it is now.
+func (k *track) learn() {
+	k.to = eyesOf(k.Landmarks)
+	pix := make([]float32, templateGrid.Width*templateGrid.Height)
+	templateGrid.Sample(pix, k.Crop, k.to)
+	k.template = registration.NewTemplate(templateGrid, pix)
+}
+
+// eyesOf returns the similarity from coordinates whose unit is the distance of the
+// eyes, with the origin between them, to the frame. The corners of an eye stay
+// where they are when it looks aside or blinks.
+func eyesOf(l detection.Landmarks) geom.Similarity {
+	left := geom.Centroid(l[detection.LeftOuterEye], l[detection.LeftInnerEye])
+	right := geom.Centroid(l[detection.RightInnerEye], l[detection.RightOuterEye])
+	return geom.Fit([]geom.Point{{X: -.5}, {X: .5}}, []geom.Point{left, right})
+}
+
+// leastMatch is the NCC of a face with its template that is a match: with less it
+// is turned or hidden, and detection decides.
+const leastMatch = .8
+
+// register finds where the track's face has moved to in a crop of the next frame,
+// and whether it is there.
+func (k *track) register(crop *pixels.Crop) (moved geom.Similarity, ok bool) {
+	start := k.to
+	start.X, start.Y = start.X+k.velocity.X, start.Y+k.velocity.Y
+	seen := make([]float32, len(k.template.Pix))
+	motion, ok := k.template.Register(crop, start, seen)
+	if !ok || registration.NCC(seen, k.template.Pix) < leastMatch {
+		return k.to, false
+	}
+	return templateGrid.Similarity(motion).Then(start), true
+}
+
+// carried returns the track's face moved as its template has. The box keeps its
+// size: a head that turns away doesn't become smaller.
+func (k *track) carried(to geom.Similarity) detection.Face {
+	move := k.to.Inverse().Then(to)
+	f := k.Face.Face
+	for i, p := range f.Landmarks {
+		f.Landmarks[i] = move.Apply(p)
+	}
+	c := move.Apply(f.Box.Centre())
+	f.Box.X, f.Box.Y = c.X, c.Y
+	return f
+}

@@ -1,0 +1,178 @@
+package tracking
+
+import (
+	"fmt"
+	"image"
+	"math"
+	"slices"
+	"testing"
+
+	"lipsync/internal/detection"
+	"lipsync/internal/facetest"
+)
+
+const width, height = 640, 360
+
+// TestTracks checks who is where in drawn scenes.
+func TestTracks(t *testing.T) {
+	eachDetector(t, testTracks)
+}
+
+func testTracks(t *testing.T, d detection.Detector) {
+	alone := func(i int) facetest.Head {
+		return facetest.Head{X: 200 + 4*float64(i), Y: 150 + float64(i), Eyes: 45 + .3*float64(i), Turn: .08 * math.Sin(float64(i)/4)}
+	}
+	still := facetest.Head{X: 160, Y: 150, Eyes: 48}
+	beside := facetest.Head{X: 460, Y: 160, Eyes: 42}
+	for _, c := range []struct {
+		name   string
+		frames int
+		scene  func(i int) *image.YCbCr
+		want   []run
+	}{
+		{"no face", 6, func(int) *image.YCbCr { return facetest.Wall(width, height) }, nil},
+		{"one that moves, grows and turns", 30, func(i int) *image.YCbCr { return facetest.Frame(width, height, alone(i)) },
+			[]run{{0, 30, alone, nil}}},
+		{"two that come closer and part", 24, func(i int) *image.YCbCr {
+			return facetest.Frame(width, height, sway(still, 40, i), sway(beside, -40, i))
+		}, []run{{0, 24, swaying(still, 40), nil}, {0, 24, swaying(beside, -40), nil}}},
+		{"one who comes after the other, seen at the next search", 14, func(i int) *image.YCbCr {
+			if i < 6 {
+				return facetest.Frame(width, height, still)
+			}
+			return facetest.Frame(width, height, still, beside)
+		}, []run{{0, 14, at(still), nil}, {10, 14, at(beside), nil}}},
+		{"one who comes into an empty room, seen at the next look", 9, func(i int) *image.YCbCr {
+			if i < 4 {
+				return facetest.Wall(width, height)
+			}
+			return facetest.Frame(width, height, still)
+		}, []run{{6, 9, at(still), nil}}},
+		{"one who leaves and comes back is a new track", 16, func(i int) *image.YCbCr {
+			if i >= 5 && i < 10 {
+				return facetest.Frame(width, height, beside)
+			}
+			return facetest.Frame(width, height, still, beside)
+		}, []run{{0, 5, at(still), nil}, {0, 16, at(beside), nil}, {10, 16, at(still), nil}}},
+		{"one who is hidden for three frames is not", 12, func(i int) *image.YCbCr {
+			if i >= 5 && i < 8 {
+				return facetest.Wall(width, height)
+			}
+			return facetest.Frame(width, height, still)
+		}, []run{{0, 12, at(still), []int{5, 6, 7}}}},
+		{"a cut ends the track", 12, func(i int) *image.YCbCr {
+			f := facetest.Frame(width, height, still)
+			for k := range f.Y {
+				if i >= 6 && k%f.YStride > width/2 { // another room, the face in the same place
+					f.Y[k] /= 2
+				}
+			}
+			return f
+		}, []run{{0, 6, at(still), nil}, {6, 12, at(still), nil}}},
+		{"too small", 3, func(int) *image.YCbCr {
+			return facetest.Frame(width, height, facetest.Head{X: 300, Y: 200, Eyes: 8})
+		}, nil},
+		{"half out of the frame", 3, func(int) *image.YCbCr {
+			return facetest.Frame(width, height, facetest.Head{X: 0, Y: 200, Eyes: 50})
+		}, nil},
+		{"a frame of two pixels", 3, func(int) *image.YCbCr { return facetest.Wall(2, 2) }, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			tracker := NewTracker(d, 25)
+			numbers := slices.Repeat([]int{-1}, len(c.want))
+			for i := range c.frames {
+				faces, _, err := tracker.Add(t.Context(), c.scene(i))
+				if err != nil {
+					t.Fatal(err)
+				}
+				check(t, i, faces, c.want, numbers)
+			}
+		})
+	}
+}
+
+// run is where a track is: from one frame up to another.
+type run struct {
+	from, to int
+	head     func(i int) facetest.Head
+	hidden   []int // frames
+}
+
+func at(h facetest.Head) func(int) facetest.Head {
+	return func(int) facetest.Head { return h }
+}
+
+// sway moves a head to the side and back.
+func sway(h facetest.Head, by float64, i int) facetest.Head {
+	h.X += by * math.Sin(float64(i)/8)
+	return h
+}
+
+func swaying(h facetest.Head, by float64) func(int) facetest.Head {
+	return func(i int) facetest.Head { return sway(h, by, i) }
+}
+
+// check holds the faces of a frame against those that are to be there. numbers
+// are those of the tracks, -1 before their first frame.
+func check(t *testing.T, i int, faces []Face, want []run, numbers []int) {
+	t.Helper()
+	for k, r := range want {
+		if i == r.from && numbers[k] < 0 {
+			numbers[k] = nearest(faces, r.head(i))
+		}
+		at := slices.IndexFunc(faces, func(f Face) bool { return f.Track == numbers[k] })
+		inside := i >= r.from && i < r.to && !slices.Contains(r.hidden, i)
+		if (at >= 0) != inside {
+			t.Errorf("frame %d: person %d is seen: %t, want %t", i, k, at >= 0, inside)
+		}
+		if at < 0 || !inside {
+			continue
+		}
+		h := r.head(i)
+		for landmark, place := range map[int][2]float64{
+			detection.LeftPupil: {-.5, 0}, detection.RightPupil: {.5, 0}, detection.LeftCorner: {-.44, 1.1}, detection.RightCorner: {.44, 1.1},
+		} {
+			x, y := h.At(place[0], place[1])
+			got := faces[at].Landmarks[landmark]
+			if d := math.Hypot(float64(got.X)-x, float64(got.Y)-y); d > .12*h.Eyes {
+				t.Errorf("frame %d, person %d, landmark %d: got %.1f, %.1f, want %.1f, %.1f", i, k, landmark, got.X, got.Y, x, y)
+			}
+		}
+	}
+	for _, f := range faces {
+		if !slices.Contains(numbers, f.Track) {
+			t.Errorf("frame %d: an unknown track %d at %.0f, %.0f", i, f.Track, f.Box.X, f.Box.Y)
+		}
+	}
+}
+
+// nearest returns the track of the face that is the head, -1 if none is.
+func nearest(faces []Face, h facetest.Head) int {
+	for _, f := range faces {
+		if math.Hypot(float64(f.Box.X)-h.X, float64(f.Box.Y)-h.Y) < h.Eyes {
+			return f.Track
+		}
+	}
+	return -1
+}
+
+// TestTrackerIsTheSameEachTime runs one video twice.
+func TestTrackerIsTheSameEachTime(t *testing.T) {
+	eachDetector(t, func(t *testing.T, d detection.Detector) {
+		var said [2]string
+		for k := range said {
+			tracker := NewTracker(d, 25)
+			for i := range 8 {
+				h := facetest.Head{X: 200 + 5*float64(i), Y: 150, Eyes: 45}
+				faces, cut, err := tracker.Add(t.Context(), facetest.Frame(width, height, h, facetest.Head{X: 480, Y: 150, Eyes: 40}))
+				for _, f := range faces {
+					said[k] += fmt.Sprintln(f.Track, f.Face, cut, err)
+				}
+			}
+		}
+		if said[0] != said[1] {
+			t.Errorf("first %s\nthen %s", said[0], said[1])
+		}
+	})
+}

@@ -1,0 +1,151 @@
+// Package tracking follows the faces of a video through its shots.
+package tracking
+
+import (
+	"context"
+	"image"
+	"math"
+	"slices"
+
+	"lipsync/internal/detection"
+	"lipsync/internal/pixels"
+)
+
+// Face is a face in a frame, as far as the frames up to it tell.
+type Face struct {
+	Track int // of one person in one shot; tracks are numbered from 0 in order of appearance
+	detection.Face
+	Crop *pixels.Crop // the pixels around it, enough for all later stages
+}
+
+// Tracker follows the faces of one video. Detection is dear, so it is done now
+// and then: from frame to frame a face is registered to how it looked before,
+// and only the landmarks of its mouth are found anew.
+type Tracker struct {
+	detector detection.Detector
+	rhythm
+	frames   int
+	searched int       // the frame of the last search
+	view     thumbnail // at the last search or glance
+	next     int       // track number
+	live     []*track
+	cuts     cutDetector
+}
+
+// rhythm is how many frames pass between detections.
+type rhythm struct {
+	search  int // of the whole picture for all faces
+	glance  int // of the whole picture for large faces, where it changes much
+	lookout int // the same for all faces, while there is none
+	confirm int // of a face that is tracked
+}
+
+func newRhythm(fps float64) rhythm {
+	frames := func(seconds float64) int { return max(1, int(math.Round(seconds*fps))) }
+	return rhythm{search: frames(2), glance: frames(.4), lookout: frames(.12), confirm: frames(.2)}
+}
+
+// missesToLose is in how many frames in a row a face is missed when its track
+// ends.
+const missesToLose = 4
+
+// LongestGap is the most frames in a row in which the face of a track is missed.
+const LongestGap = missesToLose - 1
+
+// NewTracker returns a tracker for one video of a frame rate.
+func NewTracker(d detection.Detector, fps float64) *Tracker {
+	return &Tracker{detector: d, rhythm: newRhythm(fps)}
+}
+
+// Add sees the video's next frame and returns the faces in it, and whether a
+// new shot starts with it. The frame is not kept.
+func (t *Tracker) Add(ctx context.Context, frame *image.YCbCr) (faces []Face, cut bool, err error) {
+	view := thumbnailOf(frame)
+	cut = t.cuts.add(&view)
+	if cut {
+		t.live = nil
+	}
+	known := len(t.live)
+	if err := t.follow(ctx, frame); err != nil {
+		return nil, cut, err
+	}
+	lost := len(t.live) < known
+	if smallest := t.due(&view, frame.Rect, lost || cut); smallest > 0 {
+		t.view = view
+		if err := t.search(ctx, frame, smallest); err != nil {
+			return nil, cut, err
+		}
+	}
+	t.frames++
+	for _, k := range t.live {
+		if k.misses == 0 {
+			faces = append(faces, k.Face)
+		}
+	}
+	return faces, cut, nil
+}
+
+// The sides of the smallest faces that a search and a glance find, as shares of
+// the shorter side of the picture.
+const (
+	smallestFace = .09
+	largeFace    = .15
+)
+
+// due returns how small the faces are that are to be looked for now in the whole
+// picture, 0 for none. Who comes into a picture changes it much.
+func (t *Tracker) due(view *thumbnail, frame image.Rectangle, surely bool) (smallest float64) {
+	since := t.frames - t.searched
+	switch {
+	case surely || t.frames == 0 || since >= t.rhythm.search || len(t.live) == 0 && since >= t.lookout:
+		t.searched = t.frames
+		return smallestFace
+	case t.frames%t.glance == 0 && view.changed(&t.view, func(x, y float32) bool { return t.covers(x*float32(frame.Dx()), y*float32(frame.Dy())) }):
+		return largeFace
+	}
+	return 0
+}
+
+// covers tells whether a place of the frame is part of a head that is tracked or
+// next to it, so that it changes when the head moves.
+func (t *Tracker) covers(x, y float32) bool {
+	const reach = .9 // of the side, from the centre
+	return slices.ContainsFunc(t.live, func(k *track) bool {
+		return max(x-k.Box.X, k.Box.X-x, y-k.Box.Y, k.Box.Y-y) < reach*k.Box.Size
+	})
+}
+
+// search looks for new faces of a size in the whole picture.
+func (t *Tracker) search(ctx context.Context, frame *image.YCbCr, smallest float64) error {
+	boxes, err := t.detector.Detect(ctx, frame, smallest)
+	if err != nil {
+		return err
+	}
+	least := float32(smallestFace) * float32(min(frame.Rect.Dx(), frame.Rect.Dy()))
+	for _, b := range boxes {
+		if b.Size < least || !b.Inside(frame.Rect) || taken(t.live, b) {
+			continue
+		}
+		f, ok, err := t.detector.Locate(ctx, frame, detection.Face{Box: b})
+		if err != nil {
+			return err
+		}
+		if ok && f.Box.Inside(frame.Rect) && !taken(t.live, f.Box) {
+			if k := newTrack(t.next, frame, f); k != nil {
+				t.live = append(t.live, k)
+				t.next++
+			}
+		}
+	}
+	return nil
+}
+
+// taken tells whether one of the tracks is where the box is.
+func taken(by []*track, b detection.Box) bool {
+	for _, k := range by {
+		if k.Box.Same(b) {
+			return true
+		}
+	}
+	return false
+}

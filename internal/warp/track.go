@@ -1,0 +1,72 @@
+package warp
+
+import (
+	"lipsync/internal/alignment"
+	"lipsync/internal/geom"
+	"lipsync/internal/smooth"
+)
+
+// track is a person in a shot: what is known of each of its frames.
+type track struct {
+	person  *person
+	first   int           // frame of the video
+	missed  int           // frames since the last one with pixels
+	frames  []observation // without a gap, from the first on
+	opening []float32     // of each frame, canonical; after Plan
+}
+
+// observation is the mouth in one frame.
+type observation struct {
+	to geom.Similarity // from the canonical face to the frame, right for the mouth
+	mouth
+}
+
+// add takes the face in the next frame. What is between frames in which the face
+// was missed follows with the next one in which it is seen.
+func (t *track) add(f *alignment.Face) {
+	if f.Crop == nil {
+		t.missed++
+		return
+	}
+	o := observation{to: f.ToMouth(), mouth: measure(f)}
+	if len(t.frames) > 0 {
+		last := t.frames[len(t.frames)-1]
+		for k := range t.missed {
+			t.frames = append(t.frames, lerp(last, o, float32(k+1)/float32(t.missed+1)))
+		}
+	}
+	t.missed = 0
+	t.person.see(t, o, f.Crop)
+	t.frames = append(t.frames, o)
+}
+
+// lerp returns the observation at f of the way from a to b.
+func lerp(a, b observation, f float32) observation {
+	mix := func(p, q float32) float32 { return p + (q-p)*f }
+	out := a
+	out.to = a.to.Lerp(b.to, f)
+	out.left, out.right = a.left.Lerp(b.left, f), a.right.Lerp(b.right, f)
+	out.top, out.bottom, out.nose = mix(a.top, b.top), mix(a.bottom, b.bottom), mix(a.nose, b.nose)
+	out.valley, out.dip = mix(a.valley, b.valley), mix(a.dip, b.dip)
+	for k := range out.line {
+		out.line[k] = mix(a.line[k], b.line[k])
+	}
+	return out
+}
+
+// smoothLines filters the lines between the lips over one frame and a fiftieth of
+// a unit.
+func (t *track) smoothLines() {
+	column := make([]float32, len(t.frames))
+	for k := range (lipLine{}) {
+		for i := range t.frames {
+			column[i] = t.frames[i].line[k]
+		}
+		for i, v := range smooth.Gaussian(column, 1) {
+			t.frames[i].line[k] = v
+		}
+	}
+	for i := range t.frames {
+		copy(t.frames[i].line[:], smooth.Gaussian(t.frames[i].line[:], .8))
+	}
+}

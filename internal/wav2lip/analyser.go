@@ -1,0 +1,76 @@
+package wav2lip
+
+import (
+	"context"
+	"image"
+
+	"lipsync/internal/alignment"
+	"lipsync/internal/geom"
+	"lipsync/internal/render"
+)
+
+// analyser notes where the faces of one video lie.
+type analyser struct {
+	engine *Engine
+	fps    float64
+	tracks map[int]*track // by number
+}
+
+// track is where the canonical face of a person in a shot lies in each frame.
+type track struct {
+	first int               // frame
+	to    []geom.Similarity // by frame, from the first on
+}
+
+// Add implements render.Analyser.
+func (a *analyser) Add(f alignment.Frame) error {
+	for _, face := range f.Faces {
+		t := a.tracks[face.Track]
+		if t == nil {
+			t = &track{first: f.Index}
+			a.tracks[face.Track] = t
+		}
+		t.to = append(t.to, face.To)
+	}
+	return nil
+}
+
+// Plan implements render.Analyser.
+func (a *analyser) Plan(_ context.Context, out render.Output) (render.Painter, error) {
+	return &painter{a, out}, nil
+}
+
+// painter has the network paint one video.
+type painter struct {
+	*analyser
+	out render.Output
+}
+
+// at returns where the speaker's face lies in a source frame, and whether it is
+// there.
+func (p *painter) at(source int) (geom.Similarity, bool) {
+	t := p.tracks[p.out.Speaker(source)]
+	if t == nil || source < t.first || source >= t.first+len(t.to) {
+		return geom.Similarity{}, false
+	}
+	return t.to[source-t.first], true
+}
+
+// Paint implements render.Painter.
+func (p *painter) Paint(ctx context.Context, output int, frame *image.YCbCr) ([]render.Mouth, error) {
+	onto, ok := p.at(p.out.Source(output))
+	if !ok {
+		return nil, nil
+	}
+	b := p.engine.brush()
+	samples := p.out.Samples
+	start := windowStart(output, p.fps, columnsOf(samples.Size()/2))
+	if err := b.ear.listen(&b.sound, samples, start); err != nil {
+		return nil, err
+	}
+	b.look(frame, onto)
+	if err := p.engine.infer(ctx, b); err != nil {
+		return nil, err
+	}
+	return b.paint(frame, onto)
+}
