@@ -7,7 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"lipsync/internal/smooth"
+	"lipsync/internal/dsp"
 )
 
 // The canonical face has its pupils here, one unit apart; all canonical
@@ -109,7 +109,7 @@ func filter(x []float32, cuts []int, n int, sigma float64) {
 		filter(x[from:cut], nil, n, sigma)
 		from = cut
 	}
-	copy(x[from:], smooth.Gaussian(smooth.Median(x[from:], n), sigma))
+	copy(x[from:], dsp.Gaussian(dsp.Median(x[from:], n), sigma))
 }
 
 // jumps returns the samples whose face is not where it was in the one before:
@@ -127,7 +127,7 @@ func jumps(samples []Sample) (at []int) {
 	for i := 1; i < len(samples); i++ {
 		steps[i] = Distance(centre(i-1), centre(i))
 	}
-	usual := smooth.Quantile(steps, .5)
+	usual := dsp.Quantile(steps, .5)
 	for i, step := range steps {
 		eyes := Distance(samples[i].Points[LeftPupil], samples[i].Points[RightPupil])
 		if step > far*eyes && step > sudden*usual {

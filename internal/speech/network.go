@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 	"math"
 
-	"lipsync/internal/smooth"
+	"lipsync/internal/dsp"
 )
 
 // The network sees the features of nine hops, 20 ms apart.
@@ -59,7 +59,7 @@ func (s *Speech) fitted() []float32 {
 	for i := range out {
 		out[i] = min(max(n.at(x, i), 0), 1)
 	}
-	out = smooth.Gaussian(out, 1)
+	out = dsp.Gaussian(out, 1)
 	const rest = .05 // what it says of silence
 	for i, v := range out {
 		out[i] = max(v-rest, 0)
@@ -88,7 +88,7 @@ func (n *network) at(x [][inputs]float32, i int) float32 {
 // inputs returns the features as the network was fitted to them: each band
 // against its mean while someone speaks, and the level against the loudest.
 func (s *Speech) inputs() [][inputs]float32 {
-	loud := smooth.Quantile(s.Loudness(), .95)
+	loud := dsp.Quantile(s.Loudness(), .95)
 	var mean [bands]float64
 	count := 0
 	for _, h := range s.hops {

@@ -13,7 +13,7 @@ import (
 	"fmt"
 	"io"
 
-	"lipsync/internal/smooth"
+	"lipsync/internal/dsp"
 )
 
 const (
@@ -112,14 +112,14 @@ func (s *Speech) curve() []float32 {
 	for _, i := range places {
 		said.hops = append(said.hops, s.hops[i])
 	}
-	if loud := smooth.Quantile(said.Loudness(), .95); loud < silent {
+	if loud := dsp.Quantile(said.Loudness(), .95); loud < silent {
 		return out
 	}
 	acoustic, fitted := said.acoustic(), said.fitted()
 	for k, i := range places {
 		out[i] = power((1-fittedShare)*acoustic[k]+fittedShare*fitted[k], .8) // lips part early
 	}
-	return smooth.Gaussian(out, 3.05) // and have weight
+	return dsp.Gaussian(out, 3.05) // and have weight
 }
 
 // spoken returns the hops within a second of a sound. What is taken as loud and
@@ -140,8 +140,8 @@ func (s *Speech) spoken() (hops []int) {
 // acoustic reads the opening from the level and the first formant.
 func (s *Speech) acoustic() []float32 {
 	level := s.Loudness()
-	loud := smooth.Quantile(level, .95)
-	quiet := max(smooth.Quantile(level, .05), loud-30)
+	loud := dsp.Quantile(level, .95)
+	quiet := max(dsp.Quantile(level, .05), loud-30)
 	energy := make([]float32, len(level))
 	var formants []float32
 	for i, v := range level {
@@ -150,18 +150,18 @@ func (s *Speech) acoustic() []float32 {
 			formants = append(formants, s.hops[i].formant)
 		}
 	}
-	low, high := smooth.Quantile(formants, .1), smooth.Quantile(formants, .9)
+	low, high := dsp.Quantile(formants, .1), dsp.Quantile(formants, .9)
 	out := make([]float32, len(level))
 	for i, e := range energy {
 		f := min(max((s.hops[i].formant-low)/(high-low+1e-6), 0), 1)
 		out[i] = power(e, 1.3) * (.3 + .7*f)
 	}
-	return toUnit(smooth.Gaussian(out, 2))
+	return toUnit(dsp.Gaussian(out, 2))
 }
 
 // toUnit scales x so that its 97th percentile is 1, and cuts at 1.1.
 func toUnit(x []float32) []float32 {
-	top := max(smooth.Quantile(x, .97), 1e-6)
+	top := max(dsp.Quantile(x, .97), 1e-6)
 	for i, v := range x {
 		x[i] = min(max(v/top, 0), 1.1)
 	}
@@ -172,7 +172,7 @@ func toUnit(x []float32) []float32 {
 // over a quarter second; far below speech where there is no sound.
 func (s *Speech) LevelsAt(fps float64, frames []int) []float32 {
 	const nothing = -70 // what digital silence reads
-	level := smooth.Gaussian(s.Loudness(), HopRate/8)
+	level := dsp.Gaussian(s.Loudness(), HopRate/8)
 	out := make([]float32, len(frames))
 	for i, f := range frames {
 		out[i] = nothing

@@ -1,8 +1,8 @@
 package warp
 
 import (
+	"lipsync/internal/dsp"
 	"lipsync/internal/face"
-	"lipsync/internal/smooth"
 )
 
 // mouth is the geometry of one mouth. All lengths are canonical: in units of the
@@ -145,12 +145,12 @@ func smoothLines(all []mouth) {
 		for i := range all {
 			column[i] = all[i].line[k]
 		}
-		for i, v := range smooth.Gaussian(column, 1) {
+		for i, v := range dsp.Gaussian(column, 1) {
 			all[i].line[k] = v
 		}
 	}
 	for i := range all {
-		copy(all[i].line[:], smooth.Gaussian(all[i].line[:], .8))
+		copy(all[i].line[:], dsp.Gaussian(all[i].line[:], .8))
 	}
 }
 
@@ -168,7 +168,7 @@ func valley(s sample, m *mouth) (area, deepest float32) {
 			profile[r] += redness(s.Pixels, s.to.Apply(q)) / columns
 		}
 	}
-	soft := smooth.Gaussian(profile[:], 1.2)
+	soft := dsp.Gaussian(profile[:], 1.2)
 	var right [rows + 1]float32
 	for r := rows - 1; r >= 0; r-- {
 		right[r] = max(right[r+1], soft[r])
