@@ -1,5 +1,3 @@
-// Package dsp is signal processing: filters of sequences of numbers, one value a
-// frame or a hop.
 package dsp
 
 import (
