@@ -10,11 +10,11 @@ import (
 
 // The network sees the features of nine hops, 20 ms apart.
 const (
-	inputs  = bands + 1
-	around  = 8 // hops to either side
-	apart   = 2 // hops
-	context = 2*around/apart + 1
-	hidden  = 16
+	inputs = bands + 1
+	around = 8                  // hops to either side
+	apart  = 2                  // hops
+	taps   = 2*around/apart + 1 // hops that it sees
+	hidden = 16
 )
 
 //go:embed opening.bin
@@ -23,7 +23,7 @@ var openingWeights []byte
 // network is a perceptron with one layer of rectifiers. fit/fit.py writes its
 // weights.
 type network struct {
-	first  [context * inputs][hidden]float32
+	first  [taps * inputs][hidden]float32
 	biases [hidden]float32
 	second [hidden]float32
 	bias   float32
@@ -70,7 +70,7 @@ func (s *Speech) fitted() []float32 {
 // at returns the network's output for hop i; beyond the ends they repeat.
 func (n *network) at(x [][inputs]float32, i int) float32 {
 	h := n.biases
-	for c := range context {
+	for c := range taps {
 		row := &x[min(max(i-around+c*apart, 0), len(x)-1)]
 		for k, v := range row {
 			for j, w := range &n.first[c*inputs+k] {

@@ -9,9 +9,9 @@ package speech
 
 import (
 	"bufio"
-	"encoding/binary"
 	"fmt"
 	"io"
+	"math"
 
 	"lipsync/internal/dsp"
 )
@@ -36,33 +36,22 @@ type Speech struct {
 func Read(r io.Reader) (*Speech, error) {
 	s, a := &Speech{}, newAnalyser()
 	in := bufio.NewReaderSize(r, 1<<16)
+	buf := make([]byte, 2*window)
 	frame := make([]float64, window) // the first half of a window is before the first sample
 	for start := window / 2; ; start = window - hop {
-		n, err := readSamples(in, frame[start:])
-		if err != nil {
+		n, err := io.ReadFull(in, buf[:2*(window-start)])
+		if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
 			return nil, fmt.Errorf("speech: %w", err)
 		}
+		n /= 2
 		if n == 0 {
 			return s, nil
 		}
+		dsp.Decode(frame[start:start+n], buf)
 		clear(frame[start+n:])
 		s.hops = append(s.hops, a.features(frame))
 		copy(frame, frame[hop:])
 	}
-}
-
-// readSamples fills x with samples of -1 to 1 as far as there are any.
-func readSamples(r io.Reader, x []float64) (int, error) {
-	buf := make([]byte, 2*len(x))
-	n, err := io.ReadFull(r, buf)
-	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-		return 0, err
-	}
-	n /= 2
-	for i := range n {
-		x[i] = float64(int16(binary.LittleEndian.Uint16(buf[2*i:]))) / (1 << 15)
-	}
-	return n, nil
 }
 
 // Seconds returns the length of the track, to a hop.
@@ -83,19 +72,9 @@ func (s *Speech) Openings(fps float64, n int) []float32 {
 	out := make([]float32, n)
 	curve := s.curve()
 	for i := range out {
-		out[i] = at(curve, (float64(i)+.5)/fps*HopRate)
+		out[i] = dsp.At(curve, (float64(i)+.5)/fps*HopRate)
 	}
 	return out
-}
-
-// at returns the value between hops; after the end it is 0.
-func at(x []float32, hop float64) float32 {
-	i := int(hop)
-	if i+1 >= len(x) {
-		return 0
-	}
-	f := float32(hop - float64(i))
-	return x[i] + (x[i+1]-x[i])*f
 }
 
 // fittedShare is how much the network's reading counts.
@@ -117,7 +96,8 @@ func (s *Speech) curve() []float32 {
 	}
 	acoustic, fitted := said.acoustic(), said.fitted()
 	for k, i := range places {
-		out[i] = power((1-fittedShare)*acoustic[k]+fittedShare*fitted[k], .8) // lips part early
+		both := (1-fittedShare)*acoustic[k] + fittedShare*fitted[k]
+		out[i] = float32(math.Pow(float64(both), .8)) // lips part early
 	}
 	return dsp.Gaussian(out, 3.05) // and have weight
 }
@@ -154,7 +134,7 @@ func (s *Speech) acoustic() []float32 {
 	out := make([]float32, len(level))
 	for i, e := range energy {
 		f := min(max((s.hops[i].formant-low)/(high-low+1e-6), 0), 1)
-		out[i] = power(e, 1.3) * (.3 + .7*f)
+		out[i] = float32(math.Pow(float64(e), 1.3)) * (.3 + .7*f)
 	}
 	return toUnit(dsp.Gaussian(out, 2))
 }
