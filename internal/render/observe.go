@@ -36,7 +36,7 @@ func (w *rendering) observe(ctx context.Context, session Session) (*seen, error)
 	s := &seen{cast: speaker.New(v.Rate.Float(), w.network())}
 	free := newBuffers(v, 6)
 	decoded, tracked := make(chan *image.YCbCr, 2), make(chan sighting, 2)
-	windows, heard := make(chan *speaker.Window, unheard), make(chan *speaker.Cepstra, 1)
+	windows, heard := make(chan *speaker.Window, unheard), make(chan *speaker.MFCC, 1)
 
 	g, ctx := newGroup(ctx)
 	g.Go(func() (err error) {
@@ -45,12 +45,12 @@ func (w *rendering) observe(ctx context.Context, session Session) (*seen, error)
 	})
 	g.Go(func() error {
 		defer close(heard)
-		var cepstra *speaker.Cepstra // of the source's own sound
+		var mfcc *speaker.MFCC // of the source's own sound
 		if w.network() != nil {
-			cepstra = speaker.NewCepstra()
+			mfcc = speaker.NewMFCC()
 		}
-		if s.sound = w.ownSound(ctx, cepstra); s.sound != nil {
-			heard <- cepstra
+		if s.sound = w.ownSound(ctx, mfcc); s.sound != nil {
+			heard <- mfcc
 		}
 		return nil
 	})
@@ -160,9 +160,9 @@ func (w *rendering) expected() int {
 }
 
 // ownSound analyses the source's own sound, as far as the output shows it, and its
-// cepstra if they are wanted (not nil). A sound that can't be read only makes it
+// MFCC if they are wanted (not nil). A sound that can't be read only makes it
 // harder to say who speaks.
-func (w *rendering) ownSound(ctx context.Context, cepstra *speaker.Cepstra) *speech.Speech {
+func (w *rendering) ownSound(ctx context.Context, mfcc *speaker.MFCC) *speech.Speech {
 	if w.job.LargestFace || w.video.Audio == nil {
 		return nil
 	}
@@ -172,8 +172,8 @@ func (w *rendering) ownSound(ctx context.Context, cepstra *speaker.Cepstra) *spe
 		return nil
 	}
 	var samples io.Reader = reader{ctx, sound}
-	if cepstra != nil {
-		samples = io.TeeReader(samples, cepstra)
+	if mfcc != nil {
+		samples = io.TeeReader(samples, mfcc)
 	}
 	heard, err := speech.Read(samples)
 	if sound.Close() != nil || err != nil {

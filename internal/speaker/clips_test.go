@@ -159,15 +159,15 @@ func watch(t *testing.T, path string, finder face.Finder, network *Network) watc
 	if err != nil {
 		t.Fatal(err)
 	}
-	cepstra := NewCepstra()
-	heard, err := speech.Read(io.TeeReader(sound, cepstra))
+	mfcc := NewMFCC()
+	heard, err := speech.Read(io.TeeReader(sound, mfcc))
 	if err != nil {
 		t.Fatal(err)
 	}
 	w := watched{info: info}
 	cast := New(info.Video.Rate.Float(), network)
 	windows, done := make(chan *Window), make(chan error)
-	go func() { done <- cast.Score(t.Context(), windows, cepstra) }()
+	go func() { done <- cast.Score(t.Context(), windows, mfcc) }()
 	w.observe(t, finder, cast, windows)
 	if err := <-done; err != nil {
 		t.Fatal(err)
