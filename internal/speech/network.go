@@ -67,20 +67,26 @@ func (s *Speech) fitted() []float32 {
 	return toUnit(out)
 }
 
-// at returns the network's output for hop i; beyond the ends they repeat.
+// at returns the network's output for hop i; beyond the ends they repeat. It
+// computes four hidden units at a time, whose sums stay in registers.
 func (n *network) at(x [][inputs]float32, i int) float32 {
-	h := n.biases
-	for c := range taps {
-		row := &x[min(max(i-around+c*apart, 0), len(x)-1)]
-		for k, v := range row {
-			for j, w := range &n.first[c*inputs+k] {
-				h[j] += v * w
+	sum := n.bias
+	for j := 0; j < hidden; j += 4 {
+		h0, h1, h2, h3 := n.biases[j], n.biases[j+1], n.biases[j+2], n.biases[j+3]
+		for c := range taps {
+			row := &x[min(max(i-around+c*apart, 0), len(x)-1)]
+			weights := n.first[c*inputs : (c+1)*inputs]
+			for k, v := range row {
+				w := (*[4]float32)(weights[k][j:])
+				h0 += v * w[0]
+				h1 += v * w[1]
+				h2 += v * w[2]
+				h3 += v * w[3]
 			}
 		}
-	}
-	sum := n.bias
-	for j, v := range h {
-		sum += max(v, 0) * n.second[j]
+		for k, h := range [4]float32{h0, h1, h2, h3} {
+			sum += max(h, 0) * n.second[j+k]
+		}
 	}
 	return sum
 }
