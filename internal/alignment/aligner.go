@@ -73,7 +73,7 @@ func (a *Aligner) emit(n int) []Frame {
 	final := n == len(a.pending)
 	for _, number := range a.numbers() {
 		t := a.tracks[number]
-		ended := final || t.last < a.index-tracking.LongestGap-1
+		ended := final || t.last < until // and was missed in as many frames as smoothing needs
 		if t.first >= until {
 			continue // more of it is needed
 		}

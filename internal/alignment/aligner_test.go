@@ -37,6 +37,7 @@ func TestFramesComeOnce(t *testing.T) {
 		{"two, one of whom comes and goes", 220, nil, []run{{0, 0, 220}, {1, 90, 130}}, nil},
 		{"one who comes just before frames go out", 130, nil, []run{{0, 94, 130}}, nil},
 		{"one frame of a face at the end of what goes out", 130, nil, []run{{0, 83, 84}}, nil},
+		{"one who leaves just before frames go out", 130, nil, []run{{0, 0, 86}}, nil},
 		{"cuts", 100, []int{30, 31, 97}, []run{{0, 0, 30}, {1, 30, 31}, {2, 31, 97}, {3, 97, 100}}, nil},
 		{"missed faces", 150, nil, []run{{0, 0, 150}}, []int{5, 40, 41, 42, 82, 83, 84, 96, 148}},
 	} {

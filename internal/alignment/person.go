@@ -8,10 +8,10 @@ import (
 	"sync/atomic"
 
 	"lipsync/internal/detection"
+	"lipsync/internal/dsp"
 	"lipsync/internal/geom"
 	"lipsync/internal/pixels"
 	"lipsync/internal/registration"
-	"lipsync/internal/smooth"
 )
 
 // sample is the face of one track in one frame, in the frame's coordinates.
@@ -163,7 +163,7 @@ func filter(x []float32, cuts []int, n int, sigma float64) {
 		filter(x[from:cut], nil, n, sigma)
 		from = cut
 	}
-	copy(x[from:], smooth.Gaussian(smooth.Median(x[from:], n), sigma))
+	copy(x[from:], dsp.Gaussian(dsp.Median(x[from:], n), sigma))
 }
 
 // jumps returns the samples whose face is not where it was in the one before:
@@ -182,7 +182,7 @@ func jumps(samples []sample) (at []int) {
 	for i := 1; i < len(samples); i++ {
 		steps[i] = geom.Distance(centre(i-1), centre(i))
 	}
-	usual := smooth.Quantile(steps, .5)
+	usual := dsp.Quantile(steps, .5)
 	for i, step := range steps {
 		l := &samples[i].landmarks
 		eyes := geom.Distance(l[detection.LeftPupil], l[detection.RightPupil])

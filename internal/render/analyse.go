@@ -38,7 +38,7 @@ func (w *rendering) analyse(ctx context.Context, engine Analyser) (*analysis, er
 	a := &analysis{source: newSource(w), speaker: speaker.New(v.Rate.Float(), w.network())}
 	free := newBuffers(v, 4)
 	decoded, aligned := make(chan *image.YCbCr, 3), make(chan alignment.Frame)
-	windows, heard := make(chan *speaker.Window, unheard), make(chan *speaker.Cepstra, 1)
+	windows, heard := make(chan *speaker.Window, unheard), make(chan *speaker.MFCC, 1)
 
 	g, ctx := newGroup(ctx)
 	g.Go(func() (err error) {
@@ -47,12 +47,12 @@ func (w *rendering) analyse(ctx context.Context, engine Analyser) (*analysis, er
 	})
 	g.Go(func() error {
 		defer close(heard)
-		var cepstra *speaker.Cepstra // of the source's own sound
+		var mfcc *speaker.MFCC // of the source's own sound
 		if w.network() != nil {
-			cepstra = speaker.NewCepstra()
+			mfcc = speaker.NewMFCC()
 		}
-		if a.sound = w.ownSound(ctx, cepstra); a.sound != nil {
-			heard <- cepstra
+		if a.sound = w.ownSound(ctx, mfcc); a.sound != nil {
+			heard <- mfcc
 		}
 		return nil
 	})
@@ -132,9 +132,9 @@ func (w *rendering) expected() int {
 }
 
 // ownSound analyses the source's own sound, as far as the output shows it, and its
-// cepstra if they are wanted (not nil). A sound that can't be read only makes it
+// MFCC if they are wanted (not nil). A sound that can't be read only makes it
 // harder to say who speaks.
-func (w *rendering) ownSound(ctx context.Context, cepstra *speaker.Cepstra) *speech.Speech {
+func (w *rendering) ownSound(ctx context.Context, mfcc *speaker.MFCC) *speech.Speech {
 	if w.job.LargestFace || w.video.Audio == nil {
 		return nil
 	}
@@ -144,8 +144,8 @@ func (w *rendering) ownSound(ctx context.Context, cepstra *speaker.Cepstra) *spe
 		return nil
 	}
 	var samples io.Reader = reader{ctx, sound}
-	if cepstra != nil {
-		samples = io.TeeReader(samples, cepstra)
+	if mfcc != nil {
+		samples = io.TeeReader(samples, mfcc)
 	}
 	heard, err := speech.Read(samples)
 	if sound.Close() != nil || err != nil {

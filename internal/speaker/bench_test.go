@@ -25,7 +25,7 @@ func BenchmarkScore(b *testing.B) {
 		w.crops = append(w.crops, new(crop))
 	}
 	for b.Loop() {
-		if _, err := s.score(b.Context(), w, NewCepstra()); err != nil {
+		if _, err := s.score(b.Context(), w, NewMFCC()); err != nil {
 			b.Fatal(err)
 		}
 	}

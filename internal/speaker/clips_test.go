@@ -161,15 +161,15 @@ func watch(t *testing.T, path string, detector detection.Detector, network *Netw
 	if err != nil {
 		t.Fatal(err)
 	}
-	cepstra := NewCepstra()
-	heard, err := speech.Read(io.TeeReader(sound, cepstra))
+	mfcc := NewMFCC()
+	heard, err := speech.Read(io.TeeReader(sound, mfcc))
 	if err != nil {
 		t.Fatal(err)
 	}
 	w := watched{info: info}
 	a := New(info.Video.Rate.Float(), network)
 	windows, done := make(chan *Window), make(chan error)
-	go func() { done <- a.Score(t.Context(), windows, cepstra) }()
+	go func() { done <- a.Score(t.Context(), windows, mfcc) }()
 	w.observe(t, detector, a, windows)
 	if err := <-done; err != nil {
 		t.Fatal(err)

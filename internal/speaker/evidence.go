@@ -3,7 +3,7 @@ package speaker
 import (
 	"math"
 
-	"lipsync/internal/smooth"
+	"lipsync/internal/dsp"
 	"lipsync/internal/speech"
 )
 
@@ -26,7 +26,7 @@ func newVoice(sound *speech.Speech, fps float64, from, to int) voice {
 		frames[i] = from + i
 	}
 	levels := sound.LevelsAt(fps, frames)
-	loud := smooth.Quantile(levels, .95)
+	loud := dsp.Quantile(levels, .95)
 	if loud < inaudible {
 		return nil
 	}
@@ -61,7 +61,7 @@ type scoring func(track int32, frame int) float32
 func (s *shot) weigh(v voice, score scoring) {
 	largest := s.largest()
 	for _, t := range s.tracks {
-		t.lively, t.usual = t.liveliness(s.fps), smooth.Quantile(t.size, .5)
+		t.lively, t.usual = t.liveliness(s.fps), dsp.Quantile(t.size, .5)
 	}
 	for _, t := range s.tracks {
 		var with, upstaged []float32
@@ -122,7 +122,7 @@ func (s *shot) upstaged(t *track) []float32 {
 // liveliness is how much the mouth moves around each frame, 0 for one at rest
 // to 1.
 func (t *track) liveliness(fps float64) []float32 {
-	out := smooth.Gaussian(smooth.Median(t.motion, 3), .12*fps)
+	out := dsp.Gaussian(dsp.Median(t.motion, 3), .12*fps)
 	for i, m := range out {
 		out[i] = float32(math.Log(float64(min(max(m, calm), lively)/calm)) / math.Log(lively/calm))
 	}

@@ -78,7 +78,7 @@ type scorer struct {
 // score returns how surely the window's face speaks at each of its ticks: above
 // 0 if it does. A network that fails, or doesn't end, is not to be run again for
 // the video, which goes on without. An error is the context's.
-func (s *scorer) score(ctx context.Context, w *Window, sound *Cepstra) ([]float32, error) {
+func (s *scorer) score(ctx context.Context, w *Window, sound *MFCC) ([]float32, error) {
 	values, err := s.run(ctx, w, sound)
 	if err == nil || ctx.Err() != nil {
 		return values, err
@@ -89,7 +89,7 @@ func (s *scorer) score(ctx context.Context, w *Window, sound *Cepstra) ([]float3
 }
 
 // run runs the network on a window.
-func (s *scorer) run(ctx context.Context, w *Window, sound *Cepstra) ([]float32, error) {
+func (s *scorer) run(ctx context.Context, w *Window, sound *MFCC) ([]float32, error) {
 	if err := s.bind(ctx, rounded(len(w.crops))); err != nil {
 		return nil, err
 	}

@@ -127,7 +127,7 @@ func TestFailingNetwork(t *testing.T) {
 		windows <- &Window{track: 1, crops: slices.Repeat([]*crop{{0}}, windowTicks)}
 		windows <- &Window{track: 0, crops: slices.Repeat([]*crop{{100}}, windowTicks)} // fails
 		close(windows)
-		if err := c.Score(ctx, windows, NewCepstra()); !errors.Is(err, ctx.Err()) {
+		if err := c.Score(ctx, windows, NewMFCC()); !errors.Is(err, ctx.Err()) {
 			t.Errorf("got %v, want %v", err, ctx.Err())
 		}
 		return c
@@ -175,7 +175,7 @@ func TestScore(t *testing.T) {
 		windows <- w
 	}
 	close(windows)
-	if err := c.Score(t.Context(), windows, NewCepstra()); err != nil {
+	if err := c.Score(t.Context(), windows, NewMFCC()); err != nil {
 		t.Fatal(err)
 	}
 	for track := range int32(2) {
@@ -210,7 +210,7 @@ func TestLengths(t *testing.T) {
 			c[i] = uint8(n)
 		}
 		w.crops = append(w.crops, c)
-		scores, err := s.score(t.Context(), w, NewCepstra())
+		scores, err := s.score(t.Context(), w, NewMFCC())
 		if err != nil || len(scores) != n {
 			t.Fatalf("%d ticks: got %d scores, %v", n, len(scores), err)
 		}

@@ -74,10 +74,10 @@ type scores struct {
 // unscored is the score of a face that was not scored: as if it didn't speak.
 const unscored = -3
 
-// Score scores windows until there are no more, by the cepstra of the source's
+// Score scores windows until there are no more, by the MFCC of the source's
 // own sound; with none (nil) it only takes them. Faces are added meanwhile. If the
 // network fails, no score is left: some alone would make the others seem mute.
-func (a *Analyser) Score(ctx context.Context, windows <-chan *Window, sound *Cepstra) (err error) {
+func (a *Analyser) Score(ctx context.Context, windows <-chan *Window, sound *MFCC) (err error) {
 	s := scorer{Network: a.network}
 	defer func() { err = errors.Join(err, s.close()) }()
 	for w := range windows {

@@ -5,16 +5,16 @@ import (
 	"encoding/binary"
 	"math"
 
-	"lipsync/internal/smooth"
+	"lipsync/internal/dsp"
 )
 
 // The network sees the features of nine hops, 20 ms apart.
 const (
-	inputs  = bands + 1
-	around  = 8 // hops to either side
-	apart   = 2 // hops
-	context = 2*around/apart + 1
-	hidden  = 16
+	inputs = bands + 1
+	around = 8                  // hops to either side
+	apart  = 2                  // hops
+	taps   = 2*around/apart + 1 // hops that it sees
+	hidden = 16
 )
 
 //go:embed opening.bin
@@ -23,7 +23,7 @@ var openingWeights []byte
 // network is a perceptron with one layer of rectifiers. fit/fit.py writes its
 // weights.
 type network struct {
-	first  [context * inputs][hidden]float32
+	first  [taps * inputs][hidden]float32
 	biases [hidden]float32
 	second [hidden]float32
 	bias   float32
@@ -59,7 +59,7 @@ func (s *Speech) fitted() []float32 {
 	for i := range out {
 		out[i] = min(max(n.at(x, i), 0), 1)
 	}
-	out = smooth.Gaussian(out, 1)
+	out = dsp.Gaussian(out, 1)
 	const rest = .05 // what it says of silence
 	for i, v := range out {
 		out[i] = max(v-rest, 0)
@@ -67,20 +67,26 @@ func (s *Speech) fitted() []float32 {
 	return toUnit(out)
 }
 
-// at returns the network's output for hop i; beyond the ends they repeat.
+// at returns the network's output for hop i; beyond the ends they repeat. It
+// computes four hidden units at a time, whose sums stay in registers.
 func (n *network) at(x [][inputs]float32, i int) float32 {
-	h := n.biases
-	for c := range context {
-		row := &x[min(max(i-around+c*apart, 0), len(x)-1)]
-		for k, v := range row {
-			for j, w := range &n.first[c*inputs+k] {
-				h[j] += v * w
+	sum := n.bias
+	for j := 0; j < hidden; j += 4 {
+		h0, h1, h2, h3 := n.biases[j], n.biases[j+1], n.biases[j+2], n.biases[j+3]
+		for c := range taps {
+			row := &x[min(max(i-around+c*apart, 0), len(x)-1)]
+			weights := n.first[c*inputs : (c+1)*inputs]
+			for k, v := range row {
+				w := (*[4]float32)(weights[k][j:])
+				h0 += v * w[0]
+				h1 += v * w[1]
+				h2 += v * w[2]
+				h3 += v * w[3]
 			}
 		}
-	}
-	sum := n.bias
-	for j, v := range h {
-		sum += max(v, 0) * n.second[j]
+		for k, h := range [4]float32{h0, h1, h2, h3} {
+			sum += max(h, 0) * n.second[j+k]
+		}
 	}
 	return sum
 }
@@ -88,7 +94,7 @@ func (n *network) at(x [][inputs]float32, i int) float32 {
 // inputs returns the features as the network was fitted to them: each band
 // against its mean while someone speaks, and the level against the loudest.
 func (s *Speech) inputs() [][inputs]float32 {
-	loud := smooth.Quantile(s.Loudness(), .95)
+	loud := dsp.Quantile(s.Loudness(), .95)
 	var mean [bands]float64
 	count := 0
 	for _, h := range s.hops {

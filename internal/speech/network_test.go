@@ -9,7 +9,7 @@ import (
 // TestWeights checks that the file holds what the network reads, no more and no
 // less, and nothing but plain numbers.
 func TestWeights(t *testing.T) {
-	if got, want := len(openingWeights), 4*(context*inputs*hidden+hidden+hidden+1); got != want {
+	if got, want := len(openingWeights), 4*(taps*inputs*hidden+hidden+hidden+1); got != want {
 		t.Fatalf("got %d bytes, want %d", got, want)
 	}
 	for at := 0; at < len(openingWeights); at += 4 {

@@ -9,11 +9,11 @@ package speech
 
 import (
 	"bufio"
-	"encoding/binary"
 	"fmt"
 	"io"
+	"math"
 
-	"lipsync/internal/smooth"
+	"lipsync/internal/dsp"
 )
 
 const (
@@ -36,33 +36,22 @@ type Speech struct {
 func Read(r io.Reader) (*Speech, error) {
 	s, a := &Speech{}, newAnalyser()
 	in := bufio.NewReaderSize(r, 1<<16)
+	buf := make([]byte, 2*window)
 	frame := make([]float64, window) // the first half of a window is before the first sample
 	for start := window / 2; ; start = window - hop {
-		n, err := readSamples(in, frame[start:])
-		if err != nil {
+		n, err := io.ReadFull(in, buf[:2*(window-start)])
+		if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
 			return nil, fmt.Errorf("speech: %w", err)
 		}
+		n /= 2
 		if n == 0 {
 			return s, nil
 		}
+		dsp.Decode(frame[start:start+n], buf)
 		clear(frame[start+n:])
 		s.hops = append(s.hops, a.features(frame))
 		copy(frame, frame[hop:])
 	}
-}
-
-// readSamples fills x with samples of -1 to 1 as far as there are any.
-func readSamples(r io.Reader, x []float64) (int, error) {
-	buf := make([]byte, 2*len(x))
-	n, err := io.ReadFull(r, buf)
-	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-		return 0, err
-	}
-	n /= 2
-	for i := range n {
-		x[i] = float64(int16(binary.LittleEndian.Uint16(buf[2*i:]))) / (1 << 15)
-	}
-	return n, nil
 }
 
 // Seconds returns the length of the track, to a hop.
@@ -83,19 +72,9 @@ func (s *Speech) Openings(fps float64, n int) []float32 {
 	out := make([]float32, n)
 	curve := s.curve()
 	for i := range out {
-		out[i] = at(curve, (float64(i)+.5)/fps*HopRate)
+		out[i] = dsp.At(curve, (float64(i)+.5)/fps*HopRate)
 	}
 	return out
-}
-
-// at returns the value between hops; after the end it is 0.
-func at(x []float32, hop float64) float32 {
-	i := int(hop)
-	if i+1 >= len(x) {
-		return 0
-	}
-	f := float32(hop - float64(i))
-	return x[i] + (x[i+1]-x[i])*f
 }
 
 // fittedShare is how much the network's reading counts.
@@ -112,14 +91,15 @@ func (s *Speech) curve() []float32 {
 	for _, i := range places {
 		said.hops = append(said.hops, s.hops[i])
 	}
-	if loud := smooth.Quantile(said.Loudness(), .95); loud < silent {
+	if loud := dsp.Quantile(said.Loudness(), .95); loud < silent {
 		return out
 	}
 	acoustic, fitted := said.acoustic(), said.fitted()
 	for k, i := range places {
-		out[i] = power((1-fittedShare)*acoustic[k]+fittedShare*fitted[k], .8) // lips part early
+		both := (1-fittedShare)*acoustic[k] + fittedShare*fitted[k]
+		out[i] = float32(math.Pow(float64(both), .8)) // lips part early
 	}
-	return smooth.Gaussian(out, 3.05) // and have weight
+	return dsp.Gaussian(out, 3.05) // and have weight
 }
 
 // spoken returns the hops within a second of a sound. What is taken as loud and
@@ -140,8 +120,8 @@ func (s *Speech) spoken() (hops []int) {
 // acoustic reads the opening from the level and the first formant.
 func (s *Speech) acoustic() []float32 {
 	level := s.Loudness()
-	loud := smooth.Quantile(level, .95)
-	quiet := max(smooth.Quantile(level, .05), loud-30)
+	loud := dsp.Quantile(level, .95)
+	quiet := max(dsp.Quantile(level, .05), loud-30)
 	energy := make([]float32, len(level))
 	var formants []float32
 	for i, v := range level {
@@ -150,18 +130,18 @@ func (s *Speech) acoustic() []float32 {
 			formants = append(formants, s.hops[i].formant)
 		}
 	}
-	low, high := smooth.Quantile(formants, .1), smooth.Quantile(formants, .9)
+	low, high := dsp.Quantile(formants, .1), dsp.Quantile(formants, .9)
 	out := make([]float32, len(level))
 	for i, e := range energy {
 		f := min(max((s.hops[i].formant-low)/(high-low+1e-6), 0), 1)
-		out[i] = power(e, 1.3) * (.3 + .7*f)
+		out[i] = float32(math.Pow(float64(e), 1.3)) * (.3 + .7*f)
 	}
-	return toUnit(smooth.Gaussian(out, 2))
+	return toUnit(dsp.Gaussian(out, 2))
 }
 
 // toUnit scales x so that its 97th percentile is 1, and cuts at 1.1.
 func toUnit(x []float32) []float32 {
-	top := max(smooth.Quantile(x, .97), 1e-6)
+	top := max(dsp.Quantile(x, .97), 1e-6)
 	for i, v := range x {
 		x[i] = min(max(v/top, 0), 1.1)
 	}
@@ -172,7 +152,7 @@ func toUnit(x []float32) []float32 {
 // over a quarter second; far below speech where there is no sound.
 func (s *Speech) LevelsAt(fps float64, frames []int) []float32 {
 	const nothing = -70 // what digital silence reads
-	level := smooth.Gaussian(s.Loudness(), HopRate/8)
+	level := dsp.Gaussian(s.Loudness(), HopRate/8)
 	out := make([]float32, len(frames))
 	for i, f := range frames {
 		out[i] = nothing

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"lipsync/internal/smooth"
+	"lipsync/internal/dsp"
 )
 
 // Costs of showing an example. A jump is dear: runs that the person really spoke
@@ -147,7 +147,7 @@ func (p *person) newChooser() *chooser {
 			}
 		}
 	}
-	c.usual = max(smooth.Quantile(c.far, .5), 1e-3)
+	c.usual = max(dsp.Quantile(c.far, .5), 1e-3)
 	return c
 }
 
@@ -160,7 +160,7 @@ func blurred(examples []example) []bool {
 	}
 	least := map[*track]float32{}
 	for t, s := range sharp {
-		least[t] = sharpEnough * smooth.Quantile(s, .5)
+		least[t] = sharpEnough * dsp.Quantile(s, .5)
 	}
 	out := make([]bool, len(examples))
 	for i, e := range examples {

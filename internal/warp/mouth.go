@@ -3,9 +3,9 @@ package warp
 import (
 	"lipsync/internal/alignment"
 	"lipsync/internal/detection"
+	"lipsync/internal/dsp"
 	"lipsync/internal/geom"
 	"lipsync/internal/pixels"
-	"lipsync/internal/smooth"
 )
 
 // mouth is the geometry of one mouth. All lengths are canonical: see package alignment.
@@ -136,7 +136,7 @@ func valley(c *pixels.Crop, to geom.Similarity, m *mouth) (area, deepest float32
 			profile[r] += pixels.CrAt(c.YCbCr, to.Apply(q)) / columns
 		}
 	}
-	soft := smooth.Gaussian(profile[:], 1.2)
+	soft := dsp.Gaussian(profile[:], 1.2)
 	var right [rows + 1]float32
 	for r := rows - 1; r >= 0; r-- {
 		right[r] = max(right[r+1], soft[r])

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"slices"
 
+	"lipsync/internal/dsp"
 	"lipsync/internal/geom"
 	"lipsync/internal/pixels"
-	"lipsync/internal/smooth"
 )
 
 // person is someone in one or more tracks: examples of the mouth, and after Plan
@@ -45,10 +45,10 @@ func (p *person) see(t *track, o observation, c *pixels.Crop) {
 func (p *person) sumUp() {
 	lips, valley, dips := p.course()
 	opening := openings(lips, valley, dips)
-	p.most = min(smooth.Quantile(opening, .96), mostEver)
+	p.most = min(dsp.Quantile(opening, .96), mostEver)
 	p.speaks = p.most > leastToCopy && len(p.bank.examples) >= fewestToCopy
 	if !p.speaks {
-		rest := smooth.Quantile(lips, .05)
+		rest := dsp.Quantile(lips, .05)
 		for i, h := range lips {
 			opening[i] = .45 * max(h-rest, 0)
 		}
@@ -72,7 +72,7 @@ func (p *person) sumUp() {
 		for _, d := range p.darks {
 			all = append(all, d[k])
 		}
-		p.dark[k] = smooth.Quantile(all, .5)
+		p.dark[k] = dsp.Quantile(all, .5)
 	}
 }
 
@@ -83,8 +83,8 @@ func (p *person) course() (lips, valley, dips []float32) {
 		for _, l := range t.frames {
 			h, v, dips = append(h, l.lips()), append(v, l.valley), append(dips, l.dip)
 		}
-		lips = append(lips, smooth.Gaussian(smooth.Median(h, 3), .8)...)
-		valley = append(valley, smooth.Gaussian(smooth.Median(v, 3), .5)...)
+		lips = append(lips, dsp.Gaussian(dsp.Median(h, 3), .8)...)
+		valley = append(valley, dsp.Gaussian(dsp.Median(v, 3), .5)...)
 	}
 	return lips, valley, dips
 }
@@ -98,7 +98,7 @@ func openings(lips, valley, dips []float32) []float32 {
 	for i := range out {
 		out[i] = .4*h[i] + .6*v[i]
 	}
-	gap := (smooth.Quantile(valley, .97) - smooth.Quantile(valley, .06)) / max(smooth.Quantile(dips, .97), 1)
+	gap := (dsp.Quantile(valley, .97) - dsp.Quantile(valley, .06)) / max(dsp.Quantile(dips, .97), 1)
 	for i, z := range normalised(out, .05) {
 		out[i] = min(max(z, 0), 1.3) * gap * gapByDip
 	}
@@ -107,7 +107,7 @@ func openings(lips, valley, dips []float32) []float32 {
 
 // normalised scales x so that its quantile low becomes 0 and that at .97 1.
 func normalised(x []float32, low float64) []float32 {
-	a, b := smooth.Quantile(x, low), smooth.Quantile(x, .97)
+	a, b := dsp.Quantile(x, low), dsp.Quantile(x, .97)
 	out := make([]float32, len(x))
 	for i, v := range x {
 		out[i] = (v - a) / max(b-a, 1e-6)
@@ -189,7 +189,7 @@ func (p *person) closedLine() float32 {
 			ys = append(ys, l.line.at(&l.mouth, l.middle()))
 		}
 	}
-	return smooth.Quantile(ys, .5)
+	return dsp.Quantile(ys, .5)
 }
 
 // darkest returns the colour of the darkest twenty-fifth of the mouth's box,

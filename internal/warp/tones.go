@@ -1,9 +1,9 @@
 package warp
 
 import (
+	"lipsync/internal/dsp"
 	"lipsync/internal/geom"
 	"lipsync/internal/pixels"
-	"lipsync/internal/smooth"
 )
 
 // tones is how much brighter and redder than its patch a face is: the slow part
@@ -83,14 +83,14 @@ func blurGrid(g []float32, width int) {
 	const sigma = toneReach / toneStep
 	height := len(g) / width
 	for y := range height {
-		copy(g[y*width:], smooth.Gaussian(g[y*width:(y+1)*width], sigma))
+		copy(g[y*width:], dsp.Gaussian(g[y*width:(y+1)*width], sigma))
 	}
 	column := make([]float32, height)
 	for x := range width {
 		for y := range column {
 			column[y] = g[y*width+x]
 		}
-		for y, v := range smooth.Gaussian(column, sigma) {
+		for y, v := range dsp.Gaussian(column, sigma) {
 			g[y*width+x] = v
 		}
 	}

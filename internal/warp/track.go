@@ -2,8 +2,8 @@ package warp
 
 import (
 	"lipsync/internal/alignment"
+	"lipsync/internal/dsp"
 	"lipsync/internal/geom"
-	"lipsync/internal/smooth"
 )
 
 // track is a person in a shot: what is known of each of its frames.
@@ -62,11 +62,11 @@ func (t *track) smoothLines() {
 		for i := range t.frames {
 			column[i] = t.frames[i].line[k]
 		}
-		for i, v := range smooth.Gaussian(column, 1) {
+		for i, v := range dsp.Gaussian(column, 1) {
 			t.frames[i].line[k] = v
 		}
 	}
 	for i := range t.frames {
-		copy(t.frames[i].line[:], smooth.Gaussian(t.frames[i].line[:], .8))
+		copy(t.frames[i].line[:], dsp.Gaussian(t.frames[i].line[:], .8))
 	}
 }

@@ -1,14 +1,12 @@
 package wav2lip
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 
-	"gonum.org/v1/gonum/dsp/fourier"
-
+	"lipsync/internal/dsp"
 	"lipsync/internal/speech"
 )
 
@@ -41,73 +39,26 @@ func columnsOf(samples int64) int { return int(samples/hop) + 1 }
 
 // filterbank is what all columns are made with.
 type filterbank struct {
-	hann    [span]float64
-	filters [bands]filter
-}
-
-// filter is a triangle over the bins of the transform.
-type filter struct {
-	first   int
-	weights []float64
+	hann []float64
+	mel  dsp.MelBank
 }
 
 func newFilterbank() *filterbank {
-	b := &filterbank{}
-	for i := range b.hann {
-		b.hann[i] = .5 - .5*math.Cos(2*math.Pi*float64(i)/span)
-	}
-	low, high := toMel(lowest), toMel(highest)
-	edge := func(i int) float64 { return fromMel(low + (high-low)*float64(i)/(bands+1)) }
-	for i := range b.filters {
-		b.filters[i] = newFilter(edge(i), edge(i+1), edge(i+2))
-	}
-	return b
-}
-
-// newFilter makes a triangle between frequencies in Hz whose area is one.
-func newFilter(left, centre, right float64) (f filter) {
-	const binWidth = float64(speech.SampleRate) / span
-	f.first = int(left/binWidth) + 1
-	for k := f.first; float64(k)*binWidth < right; k++ {
-		hz := float64(k) * binWidth
-		slope := min((hz-left)/(centre-left), (right-hz)/(right-centre))
-		f.weights = append(f.weights, slope*2/(right-left))
-	}
-	return f
-}
-
-// The mel scale of Slaney's "Auditory Toolbox" (1998): linear up to 1 kHz, 27
-// steps to each factor of 6.4 above.
-const melStep, melKnee = 200. / 3, 15
-
-func toMel(hz float64) float64 {
-	if hz < melKnee*melStep {
-		return hz / melStep
-	}
-	return melKnee + 27*math.Log(hz/(melKnee*melStep))/math.Log(6.4)
-}
-
-func fromMel(mel float64) float64 {
-	if mel < melKnee {
-		return mel * melStep
-	}
-	return melKnee * melStep * math.Pow(6.4, (mel-melKnee)/27)
+	edges := dsp.Slaney.Edges(lowest, highest, bands)
+	return &filterbank{hann: dsp.PeriodicHann(span), mel: dsp.NewUnitAreaMelBank(edges, float64(speech.SampleRate)/span)}
 }
 
 // listener computes windows straight from the samples: a window costs less than
 // a hundredth of what the network does with it, and so none is kept.
 type listener struct {
-	*filterbank
-	fft        *fourier.FFT
-	bytes      [2 * (1 + span + (columns-1)*hop)]byte
-	sound      [span + (columns-1)*hop]float64 // with emphasis
-	part       [span]float64
-	bins       []complex128
-	amplitudes [span/2 + 1]float64
+	mel      dsp.MelBank
+	spectrum *dsp.Spectrum
+	bytes    [2 * (span + (columns-1)*hop)]byte
+	sound    [span + (columns-1)*hop]float64 // with emphasis
 }
 
 func newListener(b *filterbank) *listener {
-	return &listener{filterbank: b, fft: fourier.NewFFT(span), bins: make([]complex128, span/2+1)}
+	return &listener{mel: b.mel, spectrum: dsp.NewSpectrum(b.hann, span)}
 }
 
 // listen fills the window that starts at a column. Of a sound that is shorter
@@ -130,23 +81,27 @@ func (l *listener) listen(w *window, samples *io.SectionReader, start int) error
 }
 
 // read fills sound with n samples from one on. Beyond its ends the sound is
-// reflected, as the reference does it: after the emphasis.
+// reflected, as the reference does it: after the emphasis. The emphasis of the
+// first sample needs none before it: either there is none, or the sample is the
+// first of a window, and weighs nothing.
 func (l *listener) read(samples *io.SectionReader, from, n int) error {
-	total := int(samples.Size() / 2)
-	first, end := max(from-1, 0), min(from+n, total)
+	sound, total := l.sound[:n], int(samples.Size()/2)
+	if total == 0 {
+		clear(sound)
+		return nil
+	}
+	first, end := max(from, 0), min(from+n, total)
 	data := l.bytes[:2*(end-first)]
 	if _, err := samples.ReadAt(data, int64(2*first)); err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("read speech: %w", err)
 	}
-	at := func(i int) float64 {
-		if i < 0 || i >= total {
-			return 0
+	inside := sound[first-from : end-from]
+	dsp.Decode(inside, data)
+	dsp.Emphasize(inside, emphasis, 0)
+	for k := range sound {
+		if i := from + k; i < first || i >= end {
+			sound[k] = sound[reflect(i, total)-from]
 		}
-		return float64(int16(binary.LittleEndian.Uint16(data[2*(i-first):]))) / (1 << 15)
-	}
-	for k := range l.sound[:n] {
-		i := reflect(from+k, total)
-		l.sound[k] = at(i) - emphasis*at(i-1)
 	}
 	return nil
 }
@@ -163,24 +118,20 @@ func reflect(i, n int) int {
 
 // column computes one column of the window.
 func (l *listener) column(w *window, c int) {
-	for i, h := range l.hann {
-		l.part[i] = l.sound[c*hop+i] * h
+	amplitudes := l.spectrum.Power(l.sound[c*hop : c*hop+span])
+	for k, power := range amplitudes {
+		amplitudes[k] = math.Sqrt(power)
 	}
-	for k, v := range l.fft.Coefficients(l.bins, l.part[:]) {
-		l.amplitudes[k] = math.Sqrt(real(v)*real(v) + imag(v)*imag(v))
-	}
-	for b, f := range l.filters {
-		var sum float64
-		for k, weight := range f.weights {
-			sum += weight * l.amplitudes[f.first+k]
-		}
-		w[b*columns+c] = scale(sum)
+	var mel [bands]float64
+	l.mel.Apply(mel[:], amplitudes)
+	for b, amplitude := range mel {
+		w[b*columns+c] = scale(amplitude)
 	}
 }
 
 // scale brings -100 dB to 0 dB, of an amplitude that is 20 dB too loud, to -4
 // to 4.
 func scale(amplitude float64) float32 {
-	dB := 20*math.Log10(max(amplitude, 1e-5)) - 20
+	dB := 2*dsp.Decibels(max(amplitude, 1e-5)) - 20
 	return float32(min(max(8*(dB+100)/100-4, -4), 4))
 }

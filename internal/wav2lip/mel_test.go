@@ -158,6 +158,29 @@ func TestReflect(t *testing.T) {
 	}
 }
 
+// FuzzListen listens to any sound, at a frame and a rate.
+func FuzzListen(f *testing.F) {
+	f.Add([]byte{}, 0, 25.)
+	f.Add([]byte{1}, 3, 25.)
+	f.Add(bytes.Repeat([]byte{255, 127, 0, 128}, 3000), 5, 23.976)
+	f.Add(make([]byte, 9999), 1000, 60.)
+	f.Fuzz(func(t *testing.T, data []byte, frame int, fps float64) {
+		if !(fps >= 1 && fps <= 120) || frame < 0 || frame > 1<<40 {
+			return
+		}
+		sound, w := io.NewSectionReader(bytes.NewReader(data), 0, int64(len(data))), new(window)
+		start := windowStart(frame, fps, columnsOf(sound.Size()/2))
+		if err := newListener(newFilterbank()).listen(w, sound, start); err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range w {
+			if !(v >= -4 && v <= 4) {
+				t.Errorf("band %d, column %d: %g", i/columns, i%columns, v)
+			}
+		}
+	})
+}
+
 func BenchmarkListen(b *testing.B) {
 	samples, l, w := voice(b), newListener(newFilterbank()), new(window)
 	b.ReportAllocs()

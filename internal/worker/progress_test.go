@@ -93,13 +93,13 @@ func wantReports(t *testing.T, all []report, ended time.Time) {
 }
 
 // TestOddProgress has a renderer whose estimates are wrong: the figures of an
-// attempt never go back, nor to its end. A stage that nobody knows says nothing.
+// attempt never go back, nor to its end.
 func TestOddProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := setup(t, func(ctx context.Context, j render.Job) error {
 			for _, p := range []render.Progress{
 				{Stage: "analyzing"}, {Stage: "analyzing", Done: 90, Total: 100}, {Stage: "analyzing", Done: 90, Total: 1000},
-				{Stage: "analyzing", Done: 500, Total: 100}, {Stage: "rendering", Done: 5}, {Stage: "tidying", Done: 1, Total: 2},
+				{Stage: "analyzing", Done: 500, Total: 100}, {Stage: "rendering", Done: 5},
 			} {
 				j.Progress(p)
 				time.Sleep(2 * time.Second)

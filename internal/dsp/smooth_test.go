@@ -1,4 +1,4 @@
-package smooth_test
+package dsp_test
 
 import (
 	"math"
@@ -6,14 +6,14 @@ import (
 	"slices"
 	"testing"
 
-	"lipsync/internal/smooth"
+	"lipsync/internal/dsp"
 )
 
 func TestGaussian(t *testing.T) {
 	// Of an impulse in the middle: the normal distribution.
 	impulse := make([]float32, 41)
 	impulse[20] = 1
-	out := smooth.Gaussian(impulse, 2.5)
+	out := dsp.Gaussian(impulse, 2.5)
 	for i, got := range out {
 		d := float64(i-20) / 2.5
 		if want := math.Exp(-d*d/2) / (2.5 * math.Sqrt(2*math.Pi)); math.Abs(float64(got)-want) > 1e-3 {
@@ -33,7 +33,7 @@ func TestGaussian(t *testing.T) {
 		{"a negative width", []float32{1, 9, 2}, -1, []float32{1, 9, 2}},
 		{"so narrow that it is none", []float32{1, 9, 2}, .1, []float32{1, 9, 2}},
 	} {
-		if got := smooth.Gaussian(c.x, c.sigma); !near(got, c.want, 1e-5) || got == nil {
+		if got := dsp.Gaussian(c.x, c.sigma); !near(got, c.want, 1e-5) || got == nil {
 			t.Errorf("%s: got %v, want %v", c.name, got, c.want)
 		}
 	}
@@ -46,7 +46,7 @@ func TestGaussianOfNoise(t *testing.T) {
 		padded := make([]float32, 160) // zeros around, so that nothing is lost at the ends
 		copy(padded[40:], x)
 		sigma := .3 + float64(seed)*.4
-		out := smooth.Gaussian(padded, sigma)
+		out := dsp.Gaussian(padded, sigma)
 		if got, want := sum(out), sum(padded); math.Abs(got-want) > 1e-3 {
 			t.Errorf("seed %d: sum is %g, want %g", seed, got, want)
 		}
@@ -55,9 +55,9 @@ func TestGaussianOfNoise(t *testing.T) {
 		}
 		reversed := slices.Clone(x)
 		slices.Reverse(reversed)
-		mirrored := smooth.Gaussian(reversed, sigma)
+		mirrored := dsp.Gaussian(reversed, sigma)
 		slices.Reverse(mirrored)
-		if !near(smooth.Gaussian(x, sigma), mirrored, 1e-5) {
+		if !near(dsp.Gaussian(x, sigma), mirrored, 1e-5) {
 			t.Errorf("seed %d: isn't symmetric", seed)
 		}
 		if again := noise(seed, 80); !slices.Equal(x, again) {
@@ -82,7 +82,7 @@ func TestMedian(t *testing.T) {
 		{"a step stays", []float32{0, 0, 0, 1, 1, 1}, 5, []float32{0, 0, 0, 1, 1, 1}},
 		{"the ends repeat", []float32{5, 1, 2}, 3, []float32{5, 2, 2}},
 	} {
-		if got := smooth.Median(c.x, c.n); !slices.Equal(got, c.want) {
+		if got := dsp.Median(c.x, c.n); !slices.Equal(got, c.want) {
 			t.Errorf("%s: got %v, want %v", c.name, got, c.want)
 		}
 	}
@@ -104,7 +104,7 @@ func TestQuantile(t *testing.T) {
 		{[]float32{10, 0}, .03, .3},
 	} {
 		x := slices.Clone(c.x)
-		if got := smooth.Quantile(x, c.q); math.Abs(float64(got-c.want)) > 1e-6 {
+		if got := dsp.Quantile(x, c.q); math.Abs(float64(got-c.want)) > 1e-6 {
 			t.Errorf("quantile %g of %v: got %g, want %g", c.q, c.x, got, c.want)
 		}
 		if !slices.Equal(x, c.x) {
@@ -114,7 +114,7 @@ func TestQuantile(t *testing.T) {
 	x := noise(1, 101)
 	last := float32(math.Inf(-1))
 	for q := 0.; q <= 1; q += 1. / 64 {
-		v := smooth.Quantile(x, q)
+		v := dsp.Quantile(x, q)
 		below := 0
 		for _, y := range x {
 			if y < v {

@@ -1,5 +1,4 @@
-// Package smooth filters sequences of numbers: one value a frame, or a hop.
-package smooth
+package dsp
 
 import (
 	"math"
@@ -29,12 +28,16 @@ func Gaussian(x []float32, sigma float64) []float32 {
 func gaussian(sigma float64) []float32 {
 	r := int(4*sigma + .5)
 	kernel := make([]float32, 2*r+1)
+	bell := func(k int) float64 {
+		d := float64(k-r) / sigma
+		return math.Exp(-.5 * d * d)
+	}
 	var sum float64
 	for k := range kernel {
-		sum += math.Exp(-.5 * sq(float64(k-r)/sigma))
+		sum += bell(k)
 	}
 	for k := range kernel {
-		kernel[k] = float32(math.Exp(-.5*sq(float64(k-r)/sigma)) / sum)
+		kernel[k] = float32(bell(k) / sum)
 	}
 	return kernel
 }
@@ -68,5 +71,3 @@ func Quantile(x []float32, q float64) float32 {
 	f := float32(at - float64(i))
 	return s[i]*(1-f) + s[i+1]*f
 }
-
-func sq(x float64) float64 { return x * x }
