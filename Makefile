@@ -80,7 +80,7 @@ lint: ## formatting, vet, staticcheck, known vulnerabilities, go.mod
 	then go run $(GOVULNCHECK) ./...; \
 	else echo "vuln.go.dev is out of reach: known vulnerabilities were not looked up"; fi
 
-bench: ## measure speed, memory, and the latency of the API (takes some minutes)
+bench: ## measure speed, also against a plain transcode, memory, and the latency of the API (takes some minutes)
 	@.ci/install ffmpeg espeak-ng
 	go test -timeout 60m -run '^$$' -bench . -benchtime 1x ./cmd/lipsync
 

@@ -80,7 +80,7 @@ func TestNVIDIA(t *testing.T) {
 	}
 }
 
-func TestEncoding(t *testing.T) {
+func TestAudioEncoderArgs(t *testing.T) {
 	for _, test := range []struct {
 		audio Audio
 		want  string
@@ -90,7 +90,7 @@ func TestEncoding(t *testing.T) {
 		{Audio{SampleRate: 192000, Channels: 6}, "-c:a aac -b:a 384k -ac 6 -ar 48000"},
 		{Audio{SampleRate: 48000, Channels: 8}, "-c:a aac -b:a 192k -ac 2 -ar 48000"},
 	} {
-		if got := strings.Join(test.audio.encoding(), " "); got != test.want {
+		if got := strings.Join(test.audio.EncoderArgs(), " "); got != test.want {
 			t.Errorf("%+v: got %s, want %s", test.audio, got, test.want)
 		}
 	}

@@ -35,15 +35,16 @@ func transcodeArgs(in *Info, aac string, most time.Duration) []string {
 	const filter = "asetpts=PTS-STARTPTS,aresample=async=1:first_pts=0"
 	args := append(inputArgs(in, 1), "-i", "file:"+in.Path,
 		"-map", stream, "-af", filter, "-t", seconds)
-	args = append(args, in.Audio.encoding()...)
+	args = append(args, in.Audio.EncoderArgs()...)
 	args = append(args, "-map_metadata", "-1", "-f", "mp4", "-y", "file:"+aac)
 	return append(args, "-map", stream, "-af", filter, "-t", seconds,
 		"-ac", "1", "-ar", strconv.Itoa(PCMRate), "-c:a", "pcm_s16le", "-f", "s16le", "pipe:1")
 }
 
-// encoding keeps mono, stereo and 5.1 as they are, and rates that every player
-// takes; others become stereo and 48 kHz.
-func (a *Audio) encoding() []string {
+// EncoderArgs returns ffmpeg's arguments that encode the sound of a. They keep
+// mono, stereo and 5.1 as they are, and rates that every player takes; others
+// become stereo and 48 kHz.
+func (a *Audio) EncoderArgs() []string {
 	channels, bits := 2, "192k"
 	switch a.Channels {
 	case 1:

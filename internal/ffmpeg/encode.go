@@ -68,8 +68,8 @@ func encodeArgs(t *Tools, v *Video, aac, output string) []string {
 		"-r", v.Rate.String(), "-thread_queue_size", "2", "-i", "pipe:0",
 		"-protocol_whitelist", "file", "-f", "mov", "-i", "file:" + aac,
 		"-map", "0:v", "-map", "1:a", "-c:a", "copy",
-		"-vf", v.tags(), "-profile:v", "high"}
-	args = append(args, t.encoding(v)...)
+		"-vf", v.tags()}
+	args = append(args, t.EncoderArgs(v)...)
 	return append(args, "-map_metadata", "-1", "-movflags", "+faststart", "-f", "mp4", "-y", "file:"+output)
 }
 
@@ -78,13 +78,14 @@ func encodeArgs(t *Tools, v *Video, aac, output string) []string {
 // 145 × 145. This was not tried on a GPU.
 const nvidiaSide = 160
 
-// encoding chooses the encoder of pictures and how near it keeps to them.
-func (t *Tools) encoding(v *Video) []string {
+// EncoderArgs returns ffmpeg's arguments that choose the encoder of the pictures
+// of v and how near it keeps to them.
+func (t *Tools) EncoderArgs(v *Video) []string {
 	if t.NVIDIA && min(v.Width, v.Height) >= nvidiaSide {
 		// About what libx264 makes below.
-		return []string{"-c:v", "h264_nvenc", "-preset", "p5", "-tune", "hq", "-rc", "vbr", "-cq", "16", "-b:v", "0", "-spatial_aq", "1"}
+		return []string{"-c:v", "h264_nvenc", "-profile:v", "high", "-preset", "p5", "-tune", "hq", "-rc", "vbr", "-cq", "16", "-b:v", "0", "-spatial_aq", "1"}
 	}
-	return []string{"-c:v", "libx264",
+	return []string{"-c:v", "libx264", "-profile:v", "high",
 		// As near to the source as the default preset comes with crf 16, in half
 		// the time; without the lookahead that takes most of its memory. The
 		// default preset, too, spends that much more on chroma.

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"lipsync/internal/demo"
+)
+
+// footage is a short video of people, which clips are made from.
+type footage struct{ name, path string }
+
+// footages returns footage of one face and of two, and speech. They are filmed
+// where the folder that LIPSYNC_SHARED names has media, otherwise drawn.
+func footages(b *testing.B) (pictures []footage, speech string) {
+	b.Helper()
+	media := filepath.Join(cmp.Or(os.Getenv("LIPSYNC_SHARED"), "../../../shared"), "media")
+	if _, err := os.Stat(media); err != nil {
+		return drawnFootages(b)
+	}
+	for _, f := range []struct{ name, file string }{
+		{"one-face-of-talking_man.mp4", "talking_man.mp4"},
+		{"two-faces-of-two_people.mp4", "two_people.mp4"},
+	} {
+		pictures = append(pictures, footage{f.name, filepath.Join(media, f.file)})
+	}
+	return pictures, filepath.Join(media, "speech.wav")
+}
+
+// drawnFootages draws the head of the demo, and two of it side by side.
+func drawnFootages(b *testing.B) (pictures []footage, speech string) {
+	b.Helper()
+	dir := b.TempDir()
+	one, two, speech := filepath.Join(dir, "one.mp4"), filepath.Join(dir, "two.mp4"), filepath.Join(dir, "speech.wav")
+	if err := demo.Video(b.Context(), one, demo.Frames, func(int) {}); err != nil {
+		b.Fatal(err)
+	}
+	if err := demo.Speech(b.Context(), speech); err != nil {
+		b.Fatal(err)
+	}
+	const pair = "crop=iw/2:ih,split[left][right];[right]hflip[mirrored];[left][mirrored]hstack"
+	if err := runFFmpeg("-i", one, "-vf", pair, "-preset", "veryfast", "-crf", "14", two); err != nil {
+		b.Fatal(err)
+	}
+	return []footage{{"one-face-drawn", one}, {"two-faces-drawn", two}}, speech
+}
+
+// clipFrames is how many frames a clip has: whole seconds at 25 and at 60
+// frames/s, so that the job, which is as long as the speech, has as many.
+const clipFrames = 300
+
+// clip is the video and the speech of a job. Both have the same length.
+type clip struct{ video, audio string }
+
+// newClip makes a clip with a height in pixels and an aspect ratio of 16:9. It
+// repeats the footage and the speech as often as needed. The pictures fit into
+// the frame, over a blurred background of the same colours; frames between two
+// pictures of the footage are blends of these.
+func newClip(b *testing.B, height, fps int, pictures, speech string) *clip {
+	b.Helper()
+	dir := b.TempDir()
+	c := &clip{filepath.Join(dir, "video.mp4"), filepath.Join(dir, "audio.wav")}
+	filter := fmt.Sprintf("minterpolate=fps=%[3]d:mi_mode=blend,split[fore][back];"+
+		"[fore]scale=%[1]d:%[2]d:force_original_aspect_ratio=decrease[sharp];"+
+		"[back]scale=16:9,scale=%[1]d:%[2]d,setsar=1[blurred];"+
+		"[blurred][sharp]overlay=(W-w)/2:(H-h)/2", height*16/9, height, fps)
+	if err := runFFmpeg("-stream_loop", "-1", "-i", pictures, "-an", "-vf", filter,
+		"-frames:v", strconv.Itoa(clipFrames), "-preset", "veryfast", "-crf", "18", c.video); err != nil {
+		b.Fatal(err)
+	}
+	if err := runFFmpeg("-stream_loop", "-1", "-i", speech, "-t", strconv.Itoa(clipFrames/fps), c.audio); err != nil {
+		b.Fatal(err)
+	}
+	return c
+}

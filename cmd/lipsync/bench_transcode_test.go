@@ -1,0 +1,111 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"lipsync/internal/ffmpeg"
+)
+
+// rounds is how often a transcode and a job are measured, in turns.
+const rounds = 3
+
+// BenchmarkJobOverTranscode measures whole jobs, and plain transcodes of the
+// same video and speech with the same encoder settings. All figures are medians.
+func BenchmarkJobOverTranscode(b *testing.B) {
+	pictures, speech := footages(b)
+	for _, height := range []int{720, 1080} {
+		for _, fps := range []int{25, 60} {
+			for _, f := range pictures {
+				b.Run(fmt.Sprintf("%dp%d/%s", height, fps, f.name), func(b *testing.B) {
+					newClip(b, height, fps, f.path, speech).compare(b)
+				})
+			}
+		}
+	}
+}
+
+// compare transcodes and syncs the clip in turns, and reports what both took.
+func (c *clip) compare(b *testing.B) {
+	b.Helper()
+	dir := b.TempDir()
+	transcoded, synced := filepath.Join(dir, "transcoded.mp4"), filepath.Join(dir, "synced.mp4")
+	transcodeArgs := c.transcodeArgs(b, transcoded)
+	var transcode, job costs
+	for b.Loop() {
+		for range rounds {
+			transcode.add(b, "ffmpeg", transcodeArgs...)
+			job.add(b, fixtures.program, "sync", c.video, c.audio, "-o", synced)
+		}
+	}
+	if got, want := settings(b, synced), settings(b, transcoded); got != want {
+		b.Fatalf("the job's encoder has the settings\n%s\nthe transcode's\n%s", got, want)
+	}
+	perFrame := func(d time.Duration) float64 { return d.Seconds() * 1000 / clipFrames }
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(float64(median(job.cpu))/float64(median(transcode.cpu)), "cpu-job/transcode")
+	b.ReportMetric(float64(median(job.wall))/float64(median(transcode.wall)), "wall-job/transcode")
+	b.ReportMetric(perFrame(median(job.cpu)), "job-cpu-ms/frame")
+	b.ReportMetric(perFrame(median(transcode.cpu)), "transcode-cpu-ms/frame")
+}
+
+// transcodeArgs are the arguments of an ffmpeg that decodes and encodes the clip
+// with as many threads and the same settings as a job does.
+func (c *clip) transcodeArgs(b *testing.B, output string) []string {
+	b.Helper()
+	tools, err := ffmpeg.Find(runtime.GOMAXPROCS(0))
+	if err != nil {
+		b.Fatal(err)
+	}
+	video, err := tools.Probe(b.Context(), c.video)
+	if err != nil {
+		b.Fatal(err)
+	}
+	audio, err := tools.Probe(b.Context(), c.audio)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return slices.Concat(
+		[]string{"-v", "error", "-nostdin", "-y", "-threads", strconv.Itoa(tools.Threads), "-i", c.video, "-i", c.audio, "-map", "0:v", "-map", "1:a"},
+		tools.EncoderArgs(video.Video), audio.Audio.EncoderArgs(), []string{"-movflags", "+faststart", output})
+}
+
+// costs are the times that runs of a program took: of all processors together,
+// with its child processes, and from start to end.
+type costs struct{ cpu, wall []time.Duration }
+
+// add runs a program to its end.
+func (c *costs) add(b *testing.B, program string, args ...string) {
+	b.Helper()
+	p := exec.CommandContext(b.Context(), program, args...)
+	started := time.Now()
+	if out, err := p.CombinedOutput(); err != nil {
+		b.Fatalf("%s: %v: %s", program, err, out)
+	}
+	c.wall = append(c.wall, time.Since(started))
+	// The kernel adds the children that the program waited for.
+	c.cpu = append(c.cpu, p.ProcessState.UserTime()+p.ProcessState.SystemTime())
+}
+
+// settings returns the settings that libx264 writes into the file that it makes.
+func settings(b *testing.B, path string) string {
+	b.Helper()
+	file, err := os.ReadFile(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	_, rest, found := bytes.Cut(file, []byte("x264 - core"))
+	text, _, ended := bytes.Cut(rest, []byte{0})
+	if !found || !ended {
+		b.Fatalf("%s does not say how it was encoded", path)
+	}
+	return string(text)
+}
