@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -56,6 +57,26 @@ func TestLoadRefuses(t *testing.T) {
 		if _, err := runtime.Load(path, onnx.Options{}); !errors.As(err, &bad) || bad.Reason != want {
 			t.Errorf("%s: got %v, want %s", path, err, want)
 		}
+	}
+}
+
+// TestLoadsOnlyONNX loads a file that ONNX Runtime can take for one of its own
+// format, ORT, by the identifier at bytes 4 to 7. The vetting reads such a file as
+// ONNX, so the runtime must too.
+func TestLoadsOnlyONNX(t *testing.T) {
+	producer := message(2, []byte("..ORTM")) // the first field of the ModelProto: its tag and its length come before the text
+	path := filepath.Join(t.TempDir(), "both.onnx")
+	if err := os.WriteFile(path, append(producer, product(onnx.Float32).Bytes()...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b := bind(t, load(t, path, onnx.Options{}), [][]int{{1, 3}, {1, 3}}, nil)
+	copy(b.Input(0), []float32{1, 2, 3})
+	copy(b.Input(1), []float32{4, 5, 6})
+	if err := b.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := b.Output(0), []float32{4, 10, 18}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }
 

@@ -85,6 +85,9 @@ func (s *Session) build(model []byte, providers []Provider) (*ort.DynamicAdvance
 // settings are those of onnxruntime_session_options_config_keys.h.
 func settings() map[string]string {
 	return map[string]string{
+		// Files of ONNX Runtime's own format, ORT, are not vetted. It would tell them
+		// by an identifier that an ONNX file can have as well.
+		"session.load_model_format": "ONNX",
 		// The memory of all networks together is bounded: see limitMemory.
 		"session.use_env_allocators": "1",
 		// It would compute what depends on no input while a model is loaded, with
