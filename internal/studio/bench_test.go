@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"lipsync/internal/ffmpeg/ffmpegtest"
-	"lipsync/internal/onnx"
+	"lipsync/internal/onnx/catalog"
 	"lipsync/internal/onnx/onnxtest"
 	"lipsync/internal/render"
 	"lipsync/internal/studio"
@@ -21,7 +21,7 @@ func neural(b *testing.B) *studio.Studio {
 	b.Helper()
 	folder := b.TempDir()
 	addAll(b, folder)
-	add(b, folder, onnx.Wav2Lip, write(b, onnxtest.AsItIs()))
+	add(b, folder, catalog.Wav2Lip, write(b, onnxtest.AsItIs()))
 	s, _ := open(b, folder)
 	s.Limits.Duration = 3 * time.Hour
 	return s
