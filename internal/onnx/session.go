@@ -140,7 +140,7 @@ func (s *Session) run(inputs, outputs []ort.Value, options *ort.RunOptions) erro
 		return errClosed
 	}
 	if err := s.network.RunWithOptions(inputs, outputs, options); err != nil {
-		return fmt.Errorf("the network failed: %w", err)
+		return fmt.Errorf("the network failed: %w", explain(err))
 	}
 	return nil
 }

@@ -126,7 +126,7 @@ func (s *scorer) run(ctx context.Context, w *Window, sound *Cepstra) ([]float32,
 
 // lengths are those of the windows that the network sees, in ticks: for each,
 // ONNX Runtime keeps memory of its own.
-func lengths() [3]int { return [...]int{windowTicks / 4, windowTicks / 2, windowTicks} }
+func lengths() []int { return []int{windowTicks / 4, windowTicks / 2, windowTicks} }
 
 // rounded is the length that a window of so many ticks is filled up to.
 func rounded(ticks int) int {

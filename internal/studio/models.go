@@ -113,7 +113,7 @@ func (s *Studio) use(ctx context.Context, role catalog.Role, session *onnx.Sessi
 		s.Speaker, err = speaker.NewNetwork(ctx, session, s.log)
 		return err
 	case catalog.Wav2Lip:
-		engine, err := wav2lip.New(ctx, session, wav2lip.Options{})
+		engine, err := wav2lip.New(ctx, session, wav2lip.Options{Log: s.log})
 		if err != nil {
 			return err
 		}
