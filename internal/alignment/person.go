@@ -105,9 +105,8 @@ func (m *model) refine(samples []sample, to []geom.Similarity) []geom.Similarity
 		motions[i] = make([]float32, len(samples))
 	}
 	each(len(samples), func(i int) {
-		scratch := make([]float32, len(m.band.Pix))
-		// Where that leads nowhere the landmarks alone are better.
-		motion, _ := m.band.Register(samples[i].crop, to[i], scratch)
+		// Where that leads nowhere the landmarks are better without it.
+		motion, _, _ := m.band.Register(samples[i].crop, to[i])
 		for k, v := range motion {
 			motions[k][i] = v
 		}

@@ -54,26 +54,29 @@ func readPointCascade(b []byte) (*pointCascade, error) {
 	return c, nil
 }
 
-// perturbations is how many starting places a point is the median of.
-const perturbations = 15
+// A point is the trimmed mean of where walks from several starting places lead.
+const (
+	rigidWalks  = 9  // for landmarks that registration follows, too
+	mobileWalks = 15 // for those that decide how far a mouth is open
+)
 
-// find returns the point that the cascade leads to from a start, for a face of
-// the scale, in pixels of the plane. mirrored looks for the point of the other
+// find returns the point that the cascade leads to from around a start, for a face
+// of the scale, in pixels of the plane. mirrored looks for the point of the other
 // half of the face.
-func (c *pointCascade) find(p pixels.Plane[uint8], start geom.Point, scale float32, mirrored bool) geom.Point {
-	var walks [perturbations]walk
+func (c *pointCascade) find(p pixels.Plane[uint8], start geom.Point, scale float32, mirrored bool, n int) geom.Point {
+	walks := make([]walk, n)
 	for i := range walks {
 		// Two low-discrepancy sequences around the start, and one of scales.
 		u, v, w := fraction(i, .7548777), fraction(i, .5698403), fraction(i, .6180340)
 		walks[i].at = geom.Point{X: start.X + .15*scale*(u-.5), Y: start.Y + .15*scale*(v-.5)}
 		walks[i].scale = scale * (.925 + .15*w)
 	}
-	c.descend(p, walks[:], mirrored)
-	var xs, ys [perturbations]float32
+	c.descend(p, walks, mirrored)
+	xs, ys := make([]float32, n), make([]float32, n)
 	for i, w := range walks {
 		xs[i], ys[i] = w.at.X, w.at.Y
 	}
-	return geom.Point{X: trimmedMean(xs[:]), Y: trimmedMean(ys[:])}
+	return geom.Point{X: trimmedMean(xs), Y: trimmedMean(ys)}
 }
 
 func fraction(i int, step float64) float32 {
@@ -111,12 +114,14 @@ func (c *pointCascade) descend(p pixels.Plane[uint8], walks []walk, mirrored boo
 	}
 	codes, values := c.codes, c.leaves
 	for range c.stages {
+		inside := true
 		for i := range walks {
 			w := &walks[i]
 			w.row, w.col, w.size, w.step = int(256*w.at.Y), int(256*w.at.X), int(w.scale+.5), geom.Point{}
+			inside = inside && w.inside(p)
 		}
 		for range c.trees {
-			c.descendTree(p, walks, codes, sign)
+			c.descendTree(p, walks, codes, sign, inside)
 			for i := range walks {
 				w := &walks[i]
 				leaf := 2 * (w.node - nodes)
@@ -134,8 +139,9 @@ func (c *pointCascade) descend(p pixels.Plane[uint8], walks []walk, mirrored boo
 	}
 }
 
-// descendTree takes all walks from a tree's root to its leaves.
-func (c *pointCascade) descendTree(p pixels.Plane[uint8], walks []walk, codes []int8, sign int) {
+// descendTree takes all walks from a tree's root to its leaves. inside tells that
+// all pixels that it can ask for are in the plane.
+func (c *pointCascade) descendTree(p pixels.Plane[uint8], walks []walk, codes []int8, sign int, inside bool) {
 	for i := range walks {
 		walks[i].node = 0
 	}
@@ -143,9 +149,23 @@ func (c *pointCascade) descendTree(p pixels.Plane[uint8], walks []walk, codes []
 		for i := range walks {
 			w := &walks[i]
 			n := codes[4*w.node : 4*w.node+4]
-			a := p.At((w.col+sign*int(n[1])*w.size)>>8, (w.row+int(n[0])*w.size)>>8)
-			b := p.At((w.col+sign*int(n[3])*w.size)>>8, (w.row+int(n[2])*w.size)>>8)
+			ya, xa := (w.row+int(n[0])*w.size)>>8, (w.col+sign*int(n[1])*w.size)>>8
+			yb, xb := (w.row+int(n[2])*w.size)>>8, (w.col+sign*int(n[3])*w.size)>>8
+			var a, b uint8
+			if inside {
+				a, b = p.Pix[ya*p.Stride+xa], p.Pix[yb*p.Stride+xb]
+			} else {
+				a, b = p.At(xa, ya), p.At(xb, yb)
+			}
 			w.node = 2*w.node + 1 + int(uint(int(b)-int(a))>>63) // the second one if a is brighter
 		}
 	}
+}
+
+// inside tells whether all pixels that a walk can ask for are in the plane: they
+// are at most half its size away.
+func (w *walk) inside(p pixels.Plane[uint8]) bool {
+	half := w.size/2 + 1
+	y, x := w.row>>8, w.col>>8
+	return y >= half && x >= half && y+half < p.Height && x+half < p.Width
 }

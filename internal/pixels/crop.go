@@ -35,21 +35,27 @@ func (c *Crop) Soft(q geom.Point) float32 {
 	return c.soft.Bilinear((q.X-float32(c.Rect.Min.X)+.5)/c.factor-.5, (q.Y-float32(c.Rect.Min.Y)+.5)/c.factor-.5)
 }
 
+// SoftLuma returns the soft luma, and the similarity from the frame's coordinates
+// to its own.
+func (c *Crop) SoftLuma() (Plane[uint8], geom.Similarity) {
+	return c.soft, geom.Similarity{A: 1 / c.factor,
+		X: (.5-float32(c.Rect.Min.X))/c.factor - .5, Y: (.5-float32(c.Rect.Min.Y))/c.factor - .5}
+}
+
 // SoftGrid fills out with the soft luma of a grid: width values a row, whose
 // first lies at origin and whose neighbours are right and down apart, all in
 // canonical coordinates that to brings to the frame. It costs less than as many
 // calls of Soft.
 func (c *Crop) SoftGrid(out []float32, width int, to geom.Similarity, origin geom.Point, step float32) {
-	// From grid to soft pixels in one similarity.
-	toSoft := geom.Similarity{A: to.A * step / c.factor, B: to.B * step / c.factor}
-	first := to.Apply(origin)
-	x0 := (first.X-float32(c.Rect.Min.X)+.5)/c.factor - .5
-	y0 := (first.Y-float32(c.Rect.Min.Y)+.5)/c.factor - .5
+	soft, fromFrame := c.SoftLuma()
+	toSoft := to.Then(fromFrame)
+	first := toSoft.Apply(origin)
+	right := geom.Point{X: toSoft.A * step, Y: toSoft.B * step}
 	for i := range len(out) / width {
-		x, y := x0-toSoft.B*float32(i), y0+toSoft.A*float32(i)
+		x, y := first.X-right.Y*float32(i), first.Y+right.X*float32(i)
 		row := out[i*width:][:width]
 		for k := range row {
-			row[k] = c.soft.Bilinear(x+toSoft.A*float32(k), y+toSoft.B*float32(k))
+			row[k] = soft.Bilinear(x+right.X*float32(k), y+right.Y*float32(k))
 		}
 	}
 }

@@ -16,10 +16,12 @@ func SharpLumaAt(f *image.YCbCr, q geom.Point) float32 {
 	return Luma(f).CatmullRom(q.X-float32(f.Rect.Min.X), q.Y-float32(f.Rect.Min.Y))
 }
 
-// CbAt returns Cb at a place in the frame, linear between pixels.
-func CbAt(f *image.YCbCr, q geom.Point) float32 {
-	cb, _ := Chroma(f)
-	return cb.Bilinear(chromaPlace(f, q))
+// ChromaAt returns Cb and Cr at a place in the frame, linear between pixels.
+func ChromaAt(f *image.YCbCr, q geom.Point) (cb, cr float32) {
+	b, r := Chroma(f)
+	x, y := chromaPlace(f, q)
+	i, right, below, fx, fy := b.cell(x, y)
+	return b.within(i, right, below, fx, fy), r.within(i, right, below, fx, fy)
 }
 
 // CrAt returns Cr, the red difference, at a place in the frame.

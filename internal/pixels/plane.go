@@ -40,18 +40,28 @@ func (p Plane[T]) At(x, y int) T {
 // Bilinear returns the value between four pixels. x and y are in pixels from the
 // centre of the first; beyond the border it goes on with the border's pixels.
 func (p Plane[T]) Bilinear(x, y float32) float32 {
+	i, right, below, fx, fy := p.cell(x, y)
+	return p.within(i, right, below, fx, fy)
+}
+
+// cell returns the first of the four pixels around a place, how far from it the
+// next ones to the right and below are stored, and the place between them.
+func (p Plane[T]) cell(x, y float32) (i, right, below int, fx, fy float32) {
 	x = min(max(x, 0), float32(p.Width-1))
 	y = min(max(y, 0), float32(p.Height-1))
 	x0, y0 := int(x), int(y)
-	fx, fy := x-float32(x0), y-float32(y0)
-	right, below := 1, p.Stride
+	right, below = 1, p.Stride
 	if x0+1 >= p.Width {
 		right = 0
 	}
 	if y0+1 >= p.Height {
 		below = 0
 	}
-	i := y0*p.Stride + x0
+	return y0*p.Stride + x0, right, below, x - float32(x0), y - float32(y0)
+}
+
+// within interpolates between the pixels of a cell.
+func (p Plane[T]) within(i, right, below int, fx, fy float32) float32 {
 	a, b := float32(p.Pix[i]), float32(p.Pix[i+right])
 	c, d := float32(p.Pix[i+below]), float32(p.Pix[i+below+right])
 	top := a + (b-a)*fx

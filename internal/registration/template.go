@@ -1,6 +1,9 @@
 package registration
 
 import (
+	"slices"
+
+	"lipsync/internal/dsp"
 	"lipsync/internal/geom"
 	"lipsync/internal/pixels"
 )
@@ -46,8 +49,17 @@ func (g Grid) Similarity(m Motion) geom.Similarity {
 // (1981) need of it, made once.
 type Template struct {
 	Grid
-	Pix    []float32
-	slopes [][parameters]float32 // of each pixel inside the border
+	Pix  []float32
+	used []pixel
+}
+
+// pixel is a pixel of a template that registration compares. The half with the
+// steepest slopes is enough: the others say little of motion (Dellaert and
+// Collins, "Fast Image-Based Tracking by Selective Pixel Integration", 1999).
+type pixel struct {
+	at     geom.Point // canonical
+	value  float32
+	slopes [parameters]float32
 }
 
 // parameters are those of a Motion, a bias and a gain of the luma.
@@ -55,8 +67,9 @@ const parameters = 6
 
 // NewTemplate returns the template of Width × Height values.
 func NewTemplate(g Grid, pix []float32) *Template {
-	t := &Template{Grid: g, Pix: pix, slopes: make([][parameters]float32, len(pix))}
+	t := &Template{Grid: g, Pix: pix}
 	centre := g.Centre()
+	var steep []float32
 	for y := 1; y < g.Height-1; y++ {
 		for x := 1; x < g.Width-1; x++ {
 			k := y*g.Width + x
@@ -64,22 +77,32 @@ func NewTemplate(g Grid, pix []float32) *Template {
 			gy := (pix[k+g.Width] - pix[k-g.Width]) / 2 * g.Scale
 			p := g.Place(x, y)
 			u, v := p.X-centre.X, p.Y-centre.Y
-			t.slopes[k] = [parameters]float32{gx, gy, gx*u + gy*v, gy*u - gx*v, 1, pix[k]}
+			t.used = append(t.used, pixel{p, pix[k], [parameters]float32{gx, gy, gx*u + gy*v, gy*u - gx*v, 1, pix[k]}})
+			steep = append(steep, gx*gx+gy*gy)
 		}
 	}
+	least := dsp.Quantile(steep, .5)
+	t.used = slices.DeleteFunc(t.used, func(p pixel) bool { return p.slopes[0]*p.slopes[0]+p.slopes[1]*p.slopes[1] < least })
 	return t
 }
 
 // Register returns the motion after which the crop looks most like the template,
-// from a start near it. Gain and bias are free, and outliers (a hand, a blink) are
-// weighed down. It returns false if that leads nowhere near.
-func (t *Template) Register(c *pixels.Crop, to geom.Similarity, scratch []float32) (m Motion, ok bool) {
+// from a start near it, and the NCC of the two. Gain and bias are free, and
+// outliers (a hand, a blink) are weighed down. It returns false if that leads
+// nowhere near.
+func (t *Template) Register(c *pixels.Crop, to geom.Similarity) (m Motion, match float32, ok bool) {
 	const rounds, converged, farthest = 6, .0004, .12 // the last two canonical
+	soft, fromFrame := c.SoftLuma()
+	seen := make([]float32, len(t.used))
 	for range rounds {
-		t.Sample(scratch, c, t.Similarity(m).Then(to))
-		step, ok := t.step(scratch)
+		toSoft := t.Similarity(m).Then(to).Then(fromFrame)
+		for i := range t.used {
+			p := toSoft.Apply(t.used[i].at)
+			seen[i] = soft.Bilinear(p.X, p.Y)
+		}
+		step, ok := t.step(seen)
 		if !ok {
-			return Motion{}, false
+			return Motion{}, 0, false
 		}
 		var most float32
 		for i := range m {
@@ -92,33 +115,38 @@ func (t *Template) Register(c *pixels.Crop, to geom.Similarity, scratch []float3
 	}
 	for _, v := range m {
 		if !(v <= farthest && v >= -farthest) {
-			return Motion{}, false
+			return Motion{}, 0, false
 		}
 	}
-	return m, true
+	values := make([]float32, len(t.used))
+	for i := range values {
+		values[i] = t.used[i].value
+	}
+	return m, NCC(seen, values), true
 }
 
 // step returns by how much the parameters are to change, by one round of weighted
 // least squares over what is seen.
 func (t *Template) step(seen []float32) (x [parameters]float32, ok bool) {
-	const noise = 12 // grey levels
+	const noise = 12     // grey levels
+	const together = 128 // pixels that are summed up with less precision
 	var system [parameters][parameters + 1]float64
-	for y := 1; y < t.Height-1; y++ {
-		var row [parameters][parameters + 1]float32
-		for k := y*t.Width + 1; k < (y+1)*t.Width-1; k++ {
-			j := &t.slopes[k]
-			e := seen[k] - t.Pix[k]
+	for from := 0; from < len(seen); from += together {
+		var part [parameters][parameters + 1]float32
+		for k := from; k < min(from+together, len(seen)); k++ {
+			j := &t.used[k].slopes
+			e := seen[k] - t.used[k].value
 			w := 1 / (1 + e*e/(noise*noise))
 			for a := range parameters {
 				wj := w * j[a]
 				for b := a; b < parameters; b++ {
-					row[a][b] += wj * j[b]
+					part[a][b] += wj * j[b]
 				}
-				row[a][parameters] -= wj * e
+				part[a][parameters] -= wj * e
 			}
 		}
-		for a := range row {
-			for b, v := range row[a] {
+		for a := range part {
+			for b, v := range part[a] {
 				system[a][b] += float64(v)
 			}
 		}

@@ -60,7 +60,7 @@ func thumbnailOf(frame *image.YCbCr) (thumb thumbnail) {
 // changed tells whether the picture differs much from one before in a cell whose
 // place, as shares of width and height, isn't covered.
 func (v *thumbnail) changed(before *thumbnail, covered func(x, y float32) bool) bool {
-	const much = 16 // grey levels
+	const much = 24 // grey levels
 	for i, a := range v {
 		if d := a - before[i]; d < much && d > -much {
 			continue

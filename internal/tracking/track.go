@@ -76,9 +76,8 @@ const leastMatch = .8
 func (k *track) register(crop *pixels.Crop) (moved geom.Similarity, ok bool) {
 	start := k.to
 	start.X, start.Y = start.X+k.velocity.X, start.Y+k.velocity.Y
-	seen := make([]float32, len(k.template.Pix))
-	motion, ok := k.template.Register(crop, start, seen)
-	if !ok || registration.NCC(seen, k.template.Pix) < leastMatch {
+	motion, match, ok := k.template.Register(crop, start)
+	if !ok || match < leastMatch {
 		return k.to, false
 	}
 	return templateGrid.Similarity(motion).Then(start), true

@@ -106,12 +106,13 @@ func (t *Tracker) due(view *thumbnail, frame image.Rectangle, surely bool) (smal
 	return 0
 }
 
-// covers tells whether a place of the frame is part of a head that is tracked or
-// next to it, so that it changes when the head moves.
+// covers tells whether a place of the frame is part of somebody who is tracked or
+// next to it, so that it changes when that person moves.
 func (t *Tracker) covers(x, y float32) bool {
-	const reach = .9 // of the side, from the centre
+	const head, shoulders = .9, 1.6 // of the side of the face's box, from its centre
 	return slices.ContainsFunc(t.live, func(k *track) bool {
-		return max(x-k.Box.X, k.Box.X-x, y-k.Box.Y, k.Box.Y-y) < reach*k.Box.Size
+		aside, above := max(x-k.Box.X, k.Box.X-x), k.Box.Y-y
+		return aside < head*k.Box.Size && above < head*k.Box.Size && above > 0 || aside < shoulders*k.Box.Size && above <= 0
 	})
 }
 

@@ -88,17 +88,24 @@ func (p *patch) mask(c geom.Point) float32 {
 }
 
 // chin tells how far down the skin at a canonical place moves with the chin.
-func (p *patch) chin(c geom.Point) float32 {
+func (p *patch) chin(c geom.Point) float32 { return p.aside(c.X) * p.down(c.Y) }
+
+// down is chin below the middle of the mouth.
+func (p *patch) down(y float32) float32 {
 	chin := p.line + chinBelow
-	down := smoothstep((c.Y - p.line) / chinBelow)
-	if c.Y > chin {
-		down = clamp((chin + neckBelow - c.Y) / neckBelow)
+	if y > chin {
+		return p.sink * clamp((chin+neckBelow-y)/neckBelow)
 	}
-	aside := abs(c.X-p.middle)/p.half - .55
-	if down == 0 || aside <= 0 {
-		return p.sink * down
+	return p.sink * smoothstep((y-p.line)/chinBelow)
+}
+
+// aside is how much of that is left to the side.
+func (p *patch) aside(x float32) float32 {
+	beyond := abs(x-p.middle)/p.half - .55
+	if beyond <= 0 {
+		return 1
 	}
-	return p.sink * down * float32(math.Exp(-float64(sq(aside/.75))))
+	return float32(math.Exp(-float64(sq(beyond / .75))))
 }
 
 // recipe tells what becomes of a place on the canonical face.
@@ -107,6 +114,7 @@ type recipe struct {
 	mask float32    // how much of the mouth is seen
 	sink float32    // how far down the skin under a patch moves, canonical
 	tone [3]float32 // gain of the mouth's luma, shifts of its Cb and Cr
+	live bool       // anything changes here or in the next places to the right and below
 }
 
 // recipes are those of a grid of places, fieldScale to a canonical unit. What they
@@ -123,12 +131,17 @@ func (b *brush) plan(left, top, right, bottom float32) *recipes {
 	g := &recipes{left: left - margin/fieldScale, top: top - margin/fieldScale,
 		width: int((right-left)*fieldScale) + 2*margin + 2, height: int((bottom-top)*fieldScale) + 2*margin + 2}
 	g.cells = make([]recipe, g.width*g.height)
-	for y := range g.height {
-		for x := range g.width {
-			c := geom.Point{X: g.left + float32(x)/fieldScale, Y: g.top + float32(y)/fieldScale}
+	for x := range g.width {
+		c := geom.Point{X: g.left + float32(x)/fieldScale}
+		var aside float32
+		if b.patch != nil {
+			aside = b.patch.aside(c.X)
+		}
+		for y := range g.height {
+			c.Y = g.top + float32(y)/fieldScale
 			r := recipe{cell: b.field.at(c), mask: 1, tone: [3]float32{1}}
 			if b.patch != nil {
-				r.sink = b.patch.chin(c)
+				r.sink = aside * b.patch.down(c.Y)
 				if r.mask = b.patch.mask(c); r.mask > 0 {
 					r.tone = b.tones.at(c)
 				}
@@ -136,13 +149,28 @@ func (b *brush) plan(left, top, right, bottom float32) *recipes {
 			g.cells[y*g.width+x] = r
 		}
 	}
+	g.mark(b.patch == nil)
 	return g
+}
+
+// mark notes where anything changes; own tells that there is no patch.
+func (g *recipes) mark(own bool) {
+	const still = 1e-4 // canonical
+	for i := len(g.cells) - g.width - 2; i >= 0; i-- {
+		for _, k := range [4]int{i, i + 1, i + g.width, i + g.width + 1} {
+			r := &g.cells[k]
+			if own {
+				g.cells[i].live = g.cells[i].live || abs(r.dy) > still || r.fill > 0
+			} else {
+				g.cells[i].live = g.cells[i].live || r.mask > 0 || abs(r.sink) > still
+			}
+		}
+	}
 }
 
 // at returns the recipe of a canonical place, and whether anything changes there.
 // Nothing does beyond the grid.
-func (g *recipes) at(c geom.Point, out *recipe, own bool) (changes bool) {
-	const still = 1e-4 // canonical
+func (g *recipes) at(c geom.Point, out *recipe) (changes bool) {
 	x, y := (c.X-g.left)*fieldScale, (c.Y-g.top)*fieldScale
 	if !(x >= 0 && y >= 0) || x >= float32(g.width-1) || y >= float32(g.height-1) {
 		return false
@@ -150,6 +178,9 @@ func (g *recipes) at(c geom.Point, out *recipe, own bool) (changes bool) {
 	x0, y0 := int(x), int(y)
 	fx, fy := x-float32(x0), y-float32(y0)
 	i := y0*g.width + x0
+	if !g.cells[i].live {
+		return false
+	}
 	upper, lower := g.cells[i:i+2], g.cells[i+g.width:i+g.width+2]
 	a, b, d, e := &upper[0], &upper[1], &lower[0], &lower[1]
 	wa, wb, wd, we := (1-fx)*(1-fy), fx*(1-fy), (1-fx)*fy, fx*fy
@@ -157,14 +188,6 @@ func (g *recipes) at(c geom.Point, out *recipe, own bool) (changes bool) {
 	out.sink = wa*a.sink + wb*b.sink + wd*d.sink + we*e.sink
 	out.dy = wa*a.dy + wb*b.dy + wd*d.dy + we*e.dy
 	out.fill = wa*a.fill + wb*b.fill + wd*d.fill + we*e.fill
-	if own {
-		changes = abs(out.dy) > still || out.fill > 0
-	} else {
-		changes = out.mask > 0 || abs(out.sink) > still
-	}
-	if !changes {
-		return false
-	}
 	out.depth = wa*a.depth + wb*b.depth + wd*d.depth + we*e.depth
 	for k := range out.tone {
 		out.tone[k] = wa*a.tone[k] + wb*b.tone[k] + wd*d.tone[k] + we*e.tone[k]
@@ -187,14 +210,14 @@ func (r *recipe) mix(channel int, mouth, under float32, dark *[3]float32) uint8 
 // fill paints the area by the recipes.
 func (b *brush) fill(area image.Rectangle, g *recipes) render.Mouth {
 	m := render.Mouth{Image: image.NewYCbCr(area, image.YCbCrSubsampleRatio420), Mask: image.NewAlpha(area)}
-	back, own := b.onto.Inverse(), b.patch == nil
+	back := b.onto.Inverse()
 	var r recipe
 	for y := area.Min.Y; y < area.Max.Y; y++ {
 		alpha, out := m.Mask.Pix[m.Mask.PixOffset(area.Min.X, y):], m.Image.Y[m.Image.YOffset(area.Min.X, y):]
 		for x := area.Min.X; x < area.Max.X; x++ {
 			q := geom.Point{X: float32(x), Y: float32(y)}
 			c := back.Apply(q)
-			if !g.at(c, &r, own) {
+			if !g.at(c, &r) {
 				continue
 			}
 			i := x - area.Min.X
@@ -214,14 +237,20 @@ func (b *brush) fill(area image.Rectangle, g *recipes) render.Mouth {
 			q := geom.Point{X: float32(x) + .5, Y: float32(y) + .5}
 			c := back.Apply(q)
 			i := m.Image.COffset(x, y)
-			if !g.at(c, &r, own) {
+			if !g.at(c, &r) {
 				k := b.frame.COffset(x, y)
 				m.Image.Cb[i], m.Image.Cr[i] = b.frame.Cb[k], b.frame.Cr[k]
 				continue
 			}
-			from, under := b.to.Apply(geom.Point{X: c.X, Y: c.Y + r.dy}), b.placeUnder(c, q, &r)
-			m.Image.Cb[i] = r.mix(1, pixels.CbAt(b.pixels, from), pixels.CbAt(b.frame, under), &b.dark)
-			m.Image.Cr[i] = r.mix(2, pixels.CrAt(b.pixels, from), pixels.CrAt(b.frame, under), &b.dark)
+			var cb, cr, cbUnder, crUnder float32
+			if r.mask > 0 {
+				cb, cr = pixels.ChromaAt(b.pixels, b.to.Apply(geom.Point{X: c.X, Y: c.Y + r.dy}))
+			}
+			if r.mask < 1 {
+				cbUnder, crUnder = pixels.ChromaAt(b.frame, b.placeUnder(c, q, &r))
+			}
+			m.Image.Cb[i] = r.mix(1, cb, cbUnder, &b.dark)
+			m.Image.Cr[i] = r.mix(2, cr, crUnder, &b.dark)
 		}
 	}
 	return m

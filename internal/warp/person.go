@@ -204,7 +204,8 @@ func darkest(c *pixels.Crop, o *observation) [3]float32 {
 			q := o.to.Apply(geom.Point{
 				X: o.left.X + o.width()*(float32(k)+.5)/columns,
 				Y: mid - above + (above+below)*(float32(r)+.5)/rows})
-			dots = append(dots, dot{pixels.LumaAt(c.YCbCr, q), pixels.CbAt(c.YCbCr, q), pixels.CrAt(c.YCbCr, q)})
+			cb, cr := pixels.ChromaAt(c.YCbCr, q)
+			dots = append(dots, dot{pixels.LumaAt(c.YCbCr, q), cb, cr})
 		}
 	}
 	slices.SortFunc(dots, func(a, b dot) int { return int(a.y) - int(b.y) })

@@ -1,7 +1,8 @@
 package warp
 
 import (
-	"lipsync/internal/dsp"
+	"image"
+
 	"lipsync/internal/geom"
 	"lipsync/internal/pixels"
 )
@@ -17,7 +18,7 @@ type tones struct {
 
 const (
 	toneStep  = .04 // canonical
-	toneReach = .14 // of the filter, canonical
+	toneReach = 3   // cells to each side of each of the filters: together they have a deviation of 3.5
 	gainMost  = 1.4 // brighter or darker
 	toneMost  = 30  // levels of chroma
 	neutral   = 128 // level of what tells nothing: it is alike in frame and patch
@@ -47,8 +48,12 @@ func (b *brush) match() *tones {
 			sums[1+k][i] = w * v
 		}
 	}
+	scratch := make([]float32, max(t.width, t.height))
 	for k := range sums {
-		blurGrid(sums[k], t.width)
+		p := pixels.Plane[float32]{Pix: sums[k], Width: t.width, Height: t.height, Stride: t.width}
+		for range 3 { // which is as good as a Gaussian
+			pixels.BoxBlur(p, scratch, toneReach, toneReach)
+		}
 	}
 	t.cells = make([][3]float32, n)
 	for i := range t.cells {
@@ -68,32 +73,17 @@ func (b *brush) compare(c geom.Point) (v [6]float32) {
 		q := geom.Point{X: c.X + quarter*float32(2*(i%2)-1), Y: c.Y + quarter*float32(2*(i/2)-1)}
 		f := b.field.at(q)
 		there, here := b.to.Apply(geom.Point{X: q.X, Y: q.Y + f.dy}), b.onto.Apply(q)
-		v[0] += pixels.LumaAt(b.frame, here) / 4
-		v[1] += pixels.CbAt(b.frame, here) / 4
-		v[2] += pixels.CrAt(b.frame, here) / 4
-		v[3] += pixels.LumaAt(b.pixels, there) / 4
-		v[4] += pixels.CbAt(b.pixels, there) / 4
-		v[5] += pixels.CrAt(b.pixels, there) / 4
+		for k, s := range [2]struct {
+			pixels *image.YCbCr
+			at     geom.Point
+		}{{b.frame, here}, {b.pixels, there}} {
+			cb, cr := pixels.ChromaAt(s.pixels, s.at)
+			v[3*k] += pixels.LumaAt(s.pixels, s.at) / 4
+			v[3*k+1] += cb / 4
+			v[3*k+2] += cr / 4
+		}
 	}
 	return v
-}
-
-// blurGrid filters a grid in place, rows then columns.
-func blurGrid(g []float32, width int) {
-	const sigma = toneReach / toneStep
-	height := len(g) / width
-	for y := range height {
-		copy(g[y*width:], dsp.Gaussian(g[y*width:(y+1)*width], sigma))
-	}
-	column := make([]float32, height)
-	for x := range width {
-		for y := range column {
-			column[y] = g[y*width+x]
-		}
-		for y, v := range dsp.Gaussian(column, sigma) {
-			g[y*width+x] = v
-		}
-	}
 }
 
 // at returns the gain of luma and the shifts of chroma at a canonical place.
