@@ -15,7 +15,7 @@ import (
 type footage struct{ name, path string }
 
 // footages returns footage of one face and of two, and speech. They are filmed
-// where the folder that LIPSYNC_SHARED names has media, otherwise drawn.
+// where the folder that LIPSYNC_SHARED names (see docs/testing.md) has media, otherwise drawn.
 func footages(b *testing.B) (pictures []footage, speech string) {
 	b.Helper()
 	media := filepath.Join(cmp.Or(os.Getenv("LIPSYNC_SHARED"), "../../../shared"), "media")

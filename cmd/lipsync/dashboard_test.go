@@ -188,8 +188,8 @@ func TestDashboardSync(t *testing.T) {
 	}
 }
 
-// TestDashboardPerson syncs a person who speaks to another's words. The clips lie
-// beside the repository, in ../shared or where LIPSYNC_SHARED says.
+// TestDashboardPerson syncs a person who speaks to another's words. The clips are in
+// the folder that LIPSYNC_SHARED names, see docs/testing.md.
 func TestDashboardPerson(t *testing.T) {
 	media := filepath.Join(cmp.Or(os.Getenv("LIPSYNC_SHARED"), "../../../shared"), "media")
 	media, err := filepath.Abs(media)
@@ -197,7 +197,7 @@ func TestDashboardPerson(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(media); err != nil {
-		t.Skip("there is no ../shared with clips of people")
+		t.Skip("there are no clips of people: set LIPSYNC_SHARED to the folder that holds media")
 	}
 	s := startServer(t, t.TempDir())
 	b := browsertest.New(t)

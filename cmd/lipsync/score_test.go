@@ -9,8 +9,8 @@ import (
 )
 
 // TestScore syncs people who rest and who speak to a text, and measures how well
-// the lips follow its phonemes. Clips and measure lie beside the repository, in
-// ../shared or where LIPSYNC_SHARED says.
+// the lips follow its phonemes. Clips and measure are in the folder that
+// LIPSYNC_SHARED names, see docs/testing.md.
 func TestScore(t *testing.T) {
 	shared := os.Getenv("LIPSYNC_SHARED")
 	if shared == "" {
@@ -25,7 +25,7 @@ func TestScore(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Join(shared, "tools", "syncscore")); err != nil {
-		t.Skip("there is no ../shared with clips and a measure of lip sync")
+		t.Skip("there are no clips and no measure of lip sync: set LIPSYNC_SHARED to the folder that holds tools")
 	}
 	if _, err := os.Stat(python); err != nil {
 		t.Skip("there is no Python environment: make test makes one")

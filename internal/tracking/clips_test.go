@@ -9,7 +9,7 @@ import (
 	"lipsync/internal/geom"
 )
 
-// clips are all that ../shared/media shows.
+// clips are all clips of people that docs/testing.md lists.
 var clips = []struct {
 	file                  string
 	width, height, people int

@@ -16,8 +16,8 @@ import (
 	"lipsync/internal/geom"
 )
 
-// person is someone filmed, whose head scenes are made of: a clip of
-// ../shared/media, and ffmpeg's filters to a head of 220 × 260 pixels.
+// person is someone filmed, whose head scenes are made of: a clip, and ffmpeg's
+// filters to a head of 220 × 260 pixels.
 type person struct{ clip, head string }
 
 var (
@@ -107,7 +107,8 @@ func film(t testing.TB, width, height int, args ...string) (frames []*image.YCbC
 	return frames
 }
 
-// clip returns the path of a clip of ../shared/media, or skips the test.
+// clip returns the path of a clip in the folder that LIPSYNC_SHARED names (see
+// docs/testing.md), or skips the test.
 func clip(t testing.TB, name string) string {
 	t.Helper()
 	shared := os.Getenv("LIPSYNC_SHARED")

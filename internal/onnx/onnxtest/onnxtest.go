@@ -38,8 +38,8 @@ func Library(t testing.TB) string {
 	return ""
 }
 
-// Models returns the folder of networks to try, or skips the test: ../shared/models,
-// or models in the folder that LIPSYNC_SHARED names.
+// Models returns the folder of networks to try, or skips the test: models in the
+// folder that LIPSYNC_SHARED names, see docs/testing.md.
 func Models(t testing.TB) string {
 	t.Helper()
 	shared := os.Getenv("LIPSYNC_SHARED")
