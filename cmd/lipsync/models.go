@@ -10,6 +10,7 @@ import (
 
 	"lipsync/internal/engines"
 	"lipsync/internal/onnx"
+	"lipsync/internal/onnx/catalog"
 )
 
 // modelFlags say where networks lie, and what runs them.
@@ -20,7 +21,7 @@ type modelFlags struct {
 }
 
 // options are those that serve loads a network with, so that a try tells the same.
-func (f *modelFlags) options(role onnx.Role) onnx.Options {
+func (f *modelFlags) options(role catalog.Role) onnx.Options {
 	return onnx.Options{Providers: f.Providers, Threads: engines.Threads(role)}
 }
 
@@ -32,7 +33,7 @@ type addModelCommand struct {
 }
 
 func (c *addModelCommand) Run(ctx context.Context, s streams) error {
-	role, err := onnx.ParseRole(c.Role)
+	role, err := catalog.ParseRole(c.Role)
 	if err != nil {
 		return err
 	}
@@ -48,7 +49,7 @@ func (c *addModelCommand) Run(ctx context.Context, s streams) error {
 	if err := engines.Try(ctx, role, session); err != nil {
 		return err
 	}
-	model, err := onnx.Add(c.Models, onnx.Model{Role: role, Licence: c.Licence, InputSize: onnx.InputSize(session)}, c.File)
+	model, err := catalog.Add(c.Models, catalog.Model{Role: role, Licence: c.Licence, InputSize: onnx.InputSize(session)}, c.File)
 	if err != nil {
 		return err
 	}
@@ -62,14 +63,14 @@ type checkModelsCommand struct {
 }
 
 func (c *checkModelsCommand) Run(ctx context.Context, s streams) error {
-	catalog, err := onnx.ReadCatalog(c.Models)
+	models, err := catalog.Read(c.Models)
 	if err != nil {
 		return err
 	}
 	runtime, err := onnx.Open(c.ONNXRuntime)
-	found := make([]modelJSON, len(catalog.Models))
+	found := make([]modelJSON, len(models.Models))
 	bad := 0
-	for i, m := range catalog.Models {
+	for i, m := range models.Models {
 		found[i] = c.check(ctx, runtime, err, m)
 		if found[i].Problem != "" {
 			bad++
@@ -90,7 +91,7 @@ func (c *checkModelsCommand) Run(ctx context.Context, s streams) error {
 
 // modelJSON is a model as models check --json shows it.
 type modelJSON struct {
-	Role     onnx.Role     `json:"role"`
+	Role     catalog.Role  `json:"role"`
 	File     string        `json:"file"`
 	Size     int           `json:"input_size,omitempty"` // side of the square pictures it takes
 	Licence  string        `json:"licence"`
@@ -103,7 +104,7 @@ type modelJSON struct {
 }
 
 // check tries a model; missing says why there is no runtime, if there is none.
-func (c *checkModelsCommand) check(ctx context.Context, runtime *onnx.Runtime, missing error, m onnx.Model) modelJSON {
+func (c *checkModelsCommand) check(ctx context.Context, runtime *onnx.Runtime, missing error, m catalog.Model) modelJSON {
 	found := modelJSON{Role: m.Role, File: m.File, Size: m.InputSize, Licence: m.Licence, Inputs: []onnx.Info{}, Outputs: []onnx.Info{}}
 	problem := func(err error) modelJSON {
 		found.Problem = err.Error()

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"lipsync/internal/onnx"
+	"lipsync/internal/onnx/catalog"
 	"lipsync/internal/onnx/onnxtest"
 )
 
@@ -77,7 +78,7 @@ func TestModels(t *testing.T) {
 	if m := list[0]; m.Digest || m.Loads || !strings.Contains(m.Problem, "SHA-256 differs") || status != failed || said != "lipsync: of 1 models 1 cannot be used\n" {
 		t.Errorf("spoiled: got %+v, %q, status %d", m, said, status)
 	}
-	if _, said, status = models("add", "face-detector", filepath.Join(dir, "faces.onnx")); status != failed || !strings.Contains(said, "it is no ONNX file, or is cut off") {
+	if _, said, status = models("add", "face-detector", filepath.Join(dir, "faces.onnx")); status != failed || !strings.Contains(said, "it is not an ONNX file, or it is incomplete") {
 		t.Errorf("add of what is no model: got %q, status %d", said, status)
 	}
 }
@@ -87,7 +88,7 @@ func TestModelsWithoutRuntime(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(t.TempDir(), "faces.onnx")
 	detector().Write(t, file)
-	if _, err := onnx.Add(dir, onnx.Model{Role: onnx.FaceDetector}, file); err != nil {
+	if _, err := catalog.Add(dir, catalog.Model{Role: catalog.FaceDetector}, file); err != nil {
 		t.Fatal(err)
 	}
 	out, _, status := command(t, "models", "check", "--models", dir, "--onnxruntime", filepath.Join(dir, "none.so"))
@@ -119,7 +120,7 @@ func TestModelsThatDontFit(t *testing.T) {
 		if _, said, status := command(t, append([]string{"models", "add", c.role, file}, flags...)...); status != failed || !strings.Contains(said, c.want) {
 			t.Errorf("add: got %q, status %d, want %s", said, status, c.want)
 		}
-		if _, err := onnx.Add(dir, onnx.Model{Role: onnx.Role(c.role)}, file); err != nil {
+		if _, err := catalog.Add(dir, catalog.Model{Role: catalog.Role(c.role)}, file); err != nil {
 			t.Fatal(err)
 		}
 		if out, _, status := command(t, append([]string{"models", "check"}, flags...)...); status != failed || !strings.Contains(out, c.want) {
@@ -132,7 +133,7 @@ func TestModelsThatDontFit(t *testing.T) {
 // it depends how much memory they take.
 func TestModelsAreTriedAsServed(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
-	for _, role := range []onnx.Role{onnx.Wav2Lip, onnx.FaceLandmarks} {
+	for _, role := range []catalog.Role{catalog.Wav2Lip, catalog.FaceLandmarks} {
 		flags := modelFlags{Providers: []onnx.Provider{onnx.CPU}}
 		if got := flags.options(role); got.Threads != 1 || !slices.Equal(got.Providers, flags.Providers) {
 			t.Errorf("%s: got %+v, want 1 thread", role, got)
@@ -152,7 +153,7 @@ func TestModelsShowSizes(t *testing.T) {
 	if out, said, status := command(t, append([]string{"models", "check"}, flags...)...); !strings.Contains(out, "96×96") || status != ok {
 		t.Errorf("check: got %q, %q, status %d", out, said, status)
 	}
-	if _, err := onnx.Add(dir, onnx.Model{Role: onnx.Wav2Lip, InputSize: 128}, file); err != nil {
+	if _, err := catalog.Add(dir, catalog.Model{Role: catalog.Wav2Lip, InputSize: 128}, file); err != nil {
 		t.Fatal(err)
 	}
 	out, _, status := command(t, append([]string{"models", "check"}, flags...)...)

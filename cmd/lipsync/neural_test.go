@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"lipsync/internal/onnx"
+	"lipsync/internal/onnx/catalog"
 	"lipsync/internal/onnx/onnxtest"
 )
 
@@ -17,7 +17,7 @@ func serveWith(t *testing.T, g onnxtest.Graph) []string {
 	onnxtest.Runtime(t)
 	models, file := t.TempDir(), filepath.Join(t.TempDir(), "test.onnx")
 	g.Write(t, file)
-	if _, err := onnx.Add(models, onnx.Model{Role: onnx.Wav2Lip}, file); err != nil {
+	if _, err := catalog.Add(models, catalog.Model{Role: catalog.Wav2Lip}, file); err != nil {
 		t.Fatal(err)
 	}
 	return []string{"--workers", "1", "--models", models, "--onnxruntime", onnxtest.Library(t)}
@@ -134,7 +134,7 @@ func TestFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	want(usual, "")
-	if err := os.WriteFile(filepath.Join(usual, onnx.CatalogName), []byte("{}"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(usual, catalog.FileName), []byte("{}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	want(usual, usual)

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 
 	"lipsync/internal/engines"
-	"lipsync/internal/onnx"
+	"lipsync/internal/onnx/catalog"
 	"lipsync/internal/render"
 )
 
@@ -29,7 +29,7 @@ func (f renderFlags) open(ctx context.Context, cores int, limits render.Limits, 
 
 // folder is where the models are, "" for none: the default folder may have none.
 func (f modelFlags) folder() string {
-	if _, err := os.Stat(filepath.Join(f.Models, onnx.CatalogName)); f.Models == defaultModels() && errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(filepath.Join(f.Models, catalog.FileName)); f.Models == defaultModels() && errors.Is(err, os.ErrNotExist) {
 		return ""
 	}
 	return f.Models

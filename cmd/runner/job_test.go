@@ -40,7 +40,7 @@ func TestOpenWithModels(t *testing.T) {
 	onnxtest.Runtime(t)
 	m := newModels(t)
 	network := string(onnxtest.AsItIs().Bytes())
-	m.put("models.json", catalog(network))
+	m.put("models.json", catalogOf(network))
 	m.put("w.onnx", network)
 	j := &job{models: m.folder, library: onnxtest.Library(t), providers: "tensorrt,cpu"}
 	s, err := j.open(t.Context(), m.objects, slog.New(slog.NewTextHandler(&m.log, nil)))

@@ -16,6 +16,7 @@ import (
 
 	"lipsync/internal/lipsync"
 	"lipsync/internal/onnx"
+	"lipsync/internal/onnx/catalog"
 )
 
 // modelsPrefix is where the bucket has the models that the operator put there:
@@ -42,7 +43,7 @@ func fetchModels(ctx context.Context, objects lipsync.Objects, folder string, lo
 		return "", err
 	}
 	defer os.RemoveAll(part)
-	digest, err := fetchModel(ctx, objects, part, onnx.CatalogName)
+	digest, err := fetchModel(ctx, objects, part, catalog.FileName)
 	if lipsync.CodeOf(err) == lipsync.NotFound {
 		return "", nil
 	}
@@ -71,11 +72,11 @@ func fetchModels(ctx context.Context, objects lipsync.Objects, folder string, lo
 // fetchAll copies what models.json of the folder names. What is amiss with a
 // model is left to verify.
 func fetchAll(ctx context.Context, objects lipsync.Objects, folder string) error {
-	catalog, err := onnx.ReadCatalog(folder)
+	models, err := catalog.Read(folder)
 	if err != nil {
 		return nil
 	}
-	for _, m := range catalog.Models {
+	for _, m := range models.Models {
 		if _, err := fetchModel(ctx, objects, folder, m.File); err != nil && lipsync.CodeOf(err) != lipsync.NotFound {
 			return err
 		}
@@ -85,11 +86,11 @@ func fetchAll(ctx context.Context, objects lipsync.Objects, folder string) error
 
 // verify fails unless a folder has all that its models.json names.
 func verify(folder string) error {
-	catalog, err := onnx.ReadCatalog(folder)
+	models, err := catalog.Read(folder)
 	if err != nil {
 		return err
 	}
-	for _, m := range catalog.Models {
+	for _, m := range models.Models {
 		err = errors.Join(err, m.Verify())
 	}
 	return err

@@ -40,8 +40,8 @@ func (m *models) put(name, content string) {
 	}
 }
 
-// catalog is a models.json of one file of that content.
-func catalog(content string) string {
+// catalogOf returns a models.json of one file of the content.
+func catalogOf(content string) string {
 	sum := sha256.Sum256([]byte(content))
 	return fmt.Sprintf(`{"models":[{"role":"wav2lip","file":"w.onnx","sha256":%q,"licence":"none"}]}`, hex.EncodeToString(sum[:]))
 }
@@ -67,7 +67,7 @@ func (m *models) fetch(want string) (folder string, logged bool) {
 func TestFetchModels(t *testing.T) {
 	m := newModels(t)
 	m.fetch("")
-	m.put("models.json", catalog("first"))
+	m.put("models.json", catalogOf("first"))
 	m.put("w.onnx", "first")
 	first, _ := m.fetch("first")
 	if err := m.objects.Delete(t.Context(), "models/w.onnx"); err != nil {
@@ -76,7 +76,7 @@ func TestFetchModels(t *testing.T) {
 	if again, _ := m.fetch("first"); again != first {
 		t.Errorf("once more on the machine: got %q, want %q", again, first)
 	}
-	m.put("models.json", catalog("second"))
+	m.put("models.json", catalogOf("second"))
 	m.put("w.onnx", "second")
 	if second, logged := m.fetch("second"); second == first || logged {
 		t.Errorf("a new catalog: got %q, log %s", second, &m.log)
@@ -90,7 +90,7 @@ func TestFetchModels(t *testing.T) {
 func TestBrokenModels(t *testing.T) {
 	m := newModels(t)
 	for _, c := range []struct{ put, content string }{
-		{"models.json", catalog("new")}, // and no model yet
+		{"models.json", catalogOf("new")}, // and no model yet
 		{"w.onnx", "old"},
 		{"models.json", "{"},
 	} {
@@ -104,10 +104,10 @@ func TestBrokenModels(t *testing.T) {
 		}
 		m.log.Reset()
 	}
-	m.put("models.json", catalog("good"))
+	m.put("models.json", catalogOf("good"))
 	m.put("w.onnx", "good")
 	good, _ := m.fetch("good")
-	m.put("models.json", catalog("newer"))
+	m.put("models.json", catalogOf("newer"))
 	if folder, logged := m.fetch("good"); folder != good || !logged {
 		t.Errorf("after good ones: got %q, logged %t, want %q", folder, logged, good)
 	}
@@ -120,7 +120,7 @@ func TestFetchAtOnce(t *testing.T) {
 		for range 20 {
 			m := newModels(t)
 			m.put("w.onnx", "model")
-			m.put("models.json", catalog(named))
+			m.put("models.json", catalogOf(named))
 			m.fetchAtOnce("model")
 		}
 	}
@@ -149,7 +149,7 @@ func (m *models) fetchAtOnce(want string) {
 // TestRottenModels: the machine's own copy is not whole any more.
 func TestRottenModels(t *testing.T) {
 	m := newModels(t)
-	m.put("models.json", catalog("good"))
+	m.put("models.json", catalogOf("good"))
 	m.put("w.onnx", "good")
 	folder, _ := m.fetch("good")
 	if err := os.WriteFile(filepath.Join(folder, "w.onnx"), []byte("rotten"), 0o600); err != nil {
@@ -174,7 +174,7 @@ func TestOldModels(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	m.put("models.json", catalog("good"))
+	m.put("models.json", catalogOf("good"))
 	m.put("w.onnx", "good")
 	folder, _ := m.fetch("good")
 	var left []string

@@ -163,7 +163,7 @@ func TestJob(t *testing.T) {
 // TestJobWithBrokenModels does without them.
 func TestJobWithBrokenModels(t *testing.T) {
 	a := newAccount(t)
-	for name, content := range map[string]string{"models.json": catalog("a model"), "w.onnx": "another"} {
+	for name, content := range map[string]string{"models.json": catalogOf("a model"), "w.onnx": "another"} {
 		if err := a.service.Objects.Put(t.Context(), "models/"+name, strings.NewReader(content), -1); err != nil {
 			t.Fatal(err)
 		}
@@ -182,7 +182,7 @@ func TestJobWithBadModel(t *testing.T) {
 	a := newAccount(t)
 	a.environment["LIPSYNC_ONNXRUNTIME"] = onnxtest.Library(t)
 	a.service.Engines = []string{"wav2lip"}
-	for name, content := range map[string]string{"models.json": catalog("no model"), "w.onnx": "no model"} {
+	for name, content := range map[string]string{"models.json": catalogOf("no model"), "w.onnx": "no model"} {
 		if err := a.service.Objects.Put(t.Context(), "models/"+name, strings.NewReader(content), -1); err != nil {
 			t.Fatal(err)
 		}

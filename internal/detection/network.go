@@ -3,35 +3,35 @@ package detection
 import (
 	"context"
 	"errors"
-	"sync"
+	"runtime"
 
 	"lipsync/internal/onnx"
 )
 
-// network runs a session, each call in buffers of its own. Buffers are kept for
-// later calls: there are as many as there ever were calls at a time.
+// network is a network with one input of a fixed shape, which any number of calls use
+// at once.
 type network struct {
-	session *onnx.Session
-	inputs  [][]int // shapes
-	outputs [][]int // shapes
-	mu      sync.Mutex
-	idle    []*onnx.Binding
+	bindings *onnx.Pool[*onnx.Binding]
+	outputs  [][]int // shapes
 }
 
-// newNetwork makes the first buffers, which tell the shapes of the outputs, and
-// runs the network once: better now than in a job.
+// batch is how many pictures a network sees in one call.
+const batch = 1
+
+// newNetwork finds out the shapes of the outputs and runs the network once, so that a
+// fault shows now and not in a job.
 func newNetwork(ctx context.Context, s *onnx.Session, input ...int) (*network, error) {
-	n := &network{session: s, inputs: [][]int{input}}
-	b, err := n.take(ctx)
+	n := &network{}
+	n.bindings = onnx.NewPool(runtime.GOMAXPROCS(0), func(ctx context.Context, _ int) (*onnx.Binding, error) {
+		return s.Bind(ctx, [][]int{input}, n.outputs)
+	})
+	err := n.run(ctx, func([]float32) {}, func(b *onnx.Binding) {
+		for i := range s.Outputs() {
+			n.outputs = append(n.outputs, b.OutputShape(i))
+		}
+	})
 	if err != nil {
-		return nil, err
-	}
-	if err := b.Run(ctx); err != nil {
-		return nil, errors.Join(err, b.Close())
-	}
-	n.give(b)
-	for i := range s.Outputs() {
-		n.outputs = append(n.outputs, b.OutputShape(i))
+		return nil, errors.Join(err, n.close())
 	}
 	return n, nil
 }
@@ -39,11 +39,11 @@ func newNetwork(ctx context.Context, s *onnx.Session, input ...int) (*network, e
 // run fills the input, runs the network and reads its outputs. It ends soon after
 // ctx does, with its error.
 func (n *network) run(ctx context.Context, fill func(input []float32), read func(b *onnx.Binding)) error {
-	b, err := n.take(ctx)
+	b, err := n.bindings.Take(ctx, batch)
 	if err != nil {
 		return err
 	}
-	defer n.give(b)
+	defer n.bindings.Give(batch, b)
 	fill(b.Input(0))
 	if err := b.Run(ctx); err != nil {
 		return err
@@ -52,33 +52,7 @@ func (n *network) run(ctx context.Context, fill func(input []float32), read func
 	return nil
 }
 
-func (n *network) take(ctx context.Context) (*onnx.Binding, error) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if last := len(n.idle) - 1; last >= 0 {
-		b := n.idle[last]
-		n.idle = n.idle[:last]
-		return b, nil
-	}
-	return n.session.Bind(ctx, n.inputs, n.outputs)
-}
-
-func (n *network) give(b *onnx.Binding) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.idle = append(n.idle, b)
-}
-
-func (n *network) close() error {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	var errs []error
-	for _, b := range n.idle {
-		errs = append(errs, b.Close())
-	}
-	n.idle = nil
-	return errors.Join(errs...)
-}
+func (n *network) close() error { return n.bindings.Close() }
 
 // picture returns the size of the pictures that a network sees: planes of red,
 // green and blue. It is 0 if that is not what it takes.

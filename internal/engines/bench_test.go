@@ -12,7 +12,7 @@ import (
 	"lipsync/internal/engines"
 	"lipsync/internal/ffmpeg/ffmpegtest"
 	"lipsync/internal/lipsync"
-	"lipsync/internal/onnx"
+	"lipsync/internal/onnx/catalog"
 	"lipsync/internal/onnx/onnxtest"
 	"lipsync/internal/render"
 )
@@ -22,7 +22,7 @@ func neural(b *testing.B) *engines.Set {
 	b.Helper()
 	folder := b.TempDir()
 	addAll(b, folder)
-	add(b, folder, onnx.Wav2Lip, write(b, onnxtest.AsItIs()))
+	add(b, folder, catalog.Wav2Lip, write(b, onnxtest.AsItIs()))
 	s, _ := open(b, folder)
 	s.Limits.Duration = 3 * time.Hour
 	return s

@@ -16,6 +16,7 @@ import (
 	"lipsync/internal/ffmpeg/ffmpegtest"
 	"lipsync/internal/lipsync"
 	"lipsync/internal/onnx"
+	"lipsync/internal/onnx/catalog"
 	"lipsync/internal/onnx/onnxtest"
 	"lipsync/internal/render"
 )
@@ -50,10 +51,10 @@ func openWith(t testing.TB, o engines.Options) (*engines.Set, *bytes.Buffer) {
 	return s, &log
 }
 
-func add(t testing.TB, folder string, role onnx.Role, file string) {
+func add(t testing.TB, folder string, role catalog.Role, file string) {
 	t.Helper()
 	onnxtest.Runtime(t)
-	if _, err := onnx.Add(folder, onnx.Model{Role: role}, file); err != nil {
+	if _, err := catalog.Add(folder, catalog.Model{Role: role}, file); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -61,8 +62,8 @@ func add(t testing.TB, folder string, role onnx.Role, file string) {
 // addAll adds networks to try for all that finds faces and speakers.
 func addAll(t testing.TB, folder string) {
 	t.Helper()
-	for role, name := range map[onnx.Role]string{
-		onnx.FaceDetector: "ultraface_rfb_320.onnx", onnx.FaceLandmarks: "facemesh_192.onnx", onnx.ActiveSpeaker: "light_asd.onnx",
+	for role, name := range map[catalog.Role]string{
+		catalog.FaceDetector: "ultraface_rfb_320.onnx", catalog.FaceLandmarks: "facemesh_192.onnx", catalog.ActiveSpeaker: "light_asd.onnx",
 	} {
 		add(t, folder, role, filepath.Join(onnxtest.Models(t), name))
 	}
@@ -77,7 +78,7 @@ func TestNames(t *testing.T) {
 		t.Errorf("an engine without its model: got %v, %v", got, err)
 	}
 	folder := t.TempDir()
-	add(t, folder, onnx.Wav2Lip, write(t, onnxtest.AsItIs()))
+	add(t, folder, catalog.Wav2Lip, write(t, onnxtest.AsItIs()))
 	s, _ = open(t, folder)
 	for first, want := range map[string][]string{"warp": {"warp", "wav2lip"}, "wav2lip": {"wav2lip", "warp"}} {
 		if got, err := s.Names(first); !slices.Equal(got, want) || err != nil {
@@ -94,10 +95,10 @@ func TestModelsAreUsed(t *testing.T) {
 		mesh.Floats[i] = []float32{1. / 6, 5. / 6}[i/3%2] // as large as the box is in the network's picture
 	}
 	folder := t.TempDir()
-	add(t, folder, onnx.ActiveSpeaker, filepath.Join(onnxtest.Models(t), "light_asd.onnx"))
-	for role, graph := range map[onnx.Role]onnxtest.Graph{
-		onnx.FaceDetector:  onnxtest.Saying(onnxtest.Full(1, 1, 1, 2), onnxtest.Tensor{Shape: []int{1, 1, 4}, Floats: []float32{.3, .3, .7, .7}}),
-		onnx.FaceLandmarks: onnxtest.Saying(onnxtest.Full(1, 1), mesh),
+	add(t, folder, catalog.ActiveSpeaker, filepath.Join(onnxtest.Models(t), "light_asd.onnx"))
+	for role, graph := range map[catalog.Role]onnxtest.Graph{
+		catalog.FaceDetector:  onnxtest.Saying(onnxtest.Full(1, 1, 1, 2), onnxtest.Tensor{Shape: []int{1, 1, 4}, Floats: []float32{.3, .3, .7, .7}}),
+		catalog.FaceLandmarks: onnxtest.Saying(onnxtest.Full(1, 1), mesh),
 	} {
 		file := filepath.Join(t.TempDir(), string(role)+".onnx")
 		graph.Write(t, file)
@@ -123,7 +124,7 @@ func TestModelsAreUsed(t *testing.T) {
 // not what was asked for first.
 func TestProviders(t *testing.T) {
 	folder := t.TempDir()
-	add(t, folder, onnx.Wav2Lip, write(t, onnxtest.AsItIs()))
+	add(t, folder, catalog.Wav2Lip, write(t, onnxtest.AsItIs()))
 	for _, c := range []struct {
 		asked []onnx.Provider
 		want  string
@@ -142,7 +143,7 @@ func TestProviders(t *testing.T) {
 func TestRender(t *testing.T) {
 	folder := t.TempDir()
 	addAll(t, folder)
-	add(t, folder, onnx.Wav2Lip, write(t, onnxtest.AsItIs()))
+	add(t, folder, catalog.Wav2Lip, write(t, onnxtest.AsItIs()))
 	s, _ := open(t, folder)
 	media := filepath.Join(onnxtest.Models(t), "..", "media")
 	speech := ffmpegtest.Make(t, "speech.wav", "-t", "1.5", "-i", filepath.Join(media, "speech.wav"))
@@ -174,15 +175,15 @@ func TestBadModels(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name, file, want string
-		role             onnx.Role
+		role             catalog.Role
 	}{
-		{"not a model", bad, "the model bad.onnx cannot be used: ", onnx.FaceDetector},
-		{"of another role", write(t, onnxtest.AsItIs()), "a network that tells who speaks makes ", onnx.ActiveSpeaker},
-		{"of another role", write(t, onnxtest.AsItIs()), "the model's input is not one square picture", onnx.FaceLandmarks},
+		{"not a model", bad, "the model bad.onnx cannot be used: ", catalog.FaceDetector},
+		{"of another role", write(t, onnxtest.AsItIs()), "a network that tells who speaks makes ", catalog.ActiveSpeaker},
+		{"of another role", write(t, onnxtest.AsItIs()), "the model's input is not one square picture", catalog.FaceLandmarks},
 	} {
 		folder := t.TempDir()
 		add(t, folder, c.role, c.file)
-		add(t, folder, onnx.Wav2Lip, named(t, "good.onnx"))
+		add(t, folder, catalog.Wav2Lip, named(t, "good.onnx"))
 		s, log := open(t, folder)
 		if got := log.String(); strings.Count(got, "level=ERROR") != 1 || !strings.Contains(got, "role="+string(c.role)) || !strings.Contains(got, c.want) {
 			t.Errorf("%s: got %s, want %s", c.name, got, c.want)
@@ -200,9 +201,9 @@ func TestBadModels(t *testing.T) {
 // not at fault, and may be tried again; where there is no such model, it is.
 func TestUnusable(t *testing.T) {
 	bad, empty, spoiled := t.TempDir(), t.TempDir(), t.TempDir()
-	add(t, bad, onnx.Wav2Lip, write(t, onnxtest.Graph{}))
+	add(t, bad, catalog.Wav2Lip, write(t, onnxtest.Graph{}))
 	for dir, content := range map[string]string{empty: "{}", spoiled: "{"} {
-		if err := os.WriteFile(filepath.Join(dir, onnx.CatalogName), []byte(content), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, catalog.FileName), []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

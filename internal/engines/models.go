@@ -9,6 +9,7 @@ import (
 
 	"lipsync/internal/detection"
 	"lipsync/internal/onnx"
+	"lipsync/internal/onnx/catalog"
 	"lipsync/internal/render"
 	"lipsync/internal/speaker"
 	"lipsync/internal/wav2lip"
@@ -19,7 +20,7 @@ import (
 const tryTime = 10 * time.Minute
 
 // Try fails unless a network can do what its role asks of it.
-func Try(ctx context.Context, role onnx.Role, session *onnx.Session) error {
+func Try(ctx context.Context, role catalog.Role, session *onnx.Session) error {
 	s, err := bare(ctx, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
@@ -29,21 +30,21 @@ func Try(ctx context.Context, role onnx.Role, session *onnx.Session) error {
 
 // addAll adds the folder's models.
 func (s *Set) addAll(ctx context.Context, o Options) {
-	catalog, err := onnx.ReadCatalog(o.Models)
+	models, err := catalog.Read(o.Models)
 	if err != nil {
 		s.log.Error("no model can be used", "error", err)
-		s.miss(onnx.Wav2Lip, err) // which may be there
+		s.miss(catalog.Wav2Lip, err) // which may be there
 		return
 	}
 	runtime, err := onnx.Open(o.Library)
-	if err != nil && len(catalog.Models) > 0 {
+	if err != nil && len(models.Models) > 0 {
 		s.log.Error("no model can be used", "error", err)
-		for _, m := range catalog.Models {
+		for _, m := range models.Models {
 			s.miss(m.Role, err)
 		}
 		return
 	}
-	for _, m := range catalog.Models {
+	for _, m := range models.Models {
 		log := s.log.With("role", m.Role, "file", m.File)
 		provider, err := s.add(ctx, m, runtime, o.Providers)
 		switch {
@@ -59,8 +60,8 @@ func (s *Set) addAll(ctx context.Context, o Options) {
 }
 
 // miss has jobs for an engine fail with why its model can't be used.
-func (s *Set) miss(role onnx.Role, why error) {
-	if role == onnx.Wav2Lip {
+func (s *Set) miss(role catalog.Role, why error) {
+	if role == catalog.Wav2Lip {
 		s.Engines["wav2lip"] = unusable{why}
 	}
 }
@@ -76,7 +77,7 @@ func (u unusable) Analyse(render.Video) (render.Analyser, error) { return nil, u
 func (u unusable) Workers() int { return 1 }
 
 // add loads a model and uses it, and returns what computes it.
-func (s *Set) add(ctx context.Context, m onnx.Model, runtime *onnx.Runtime, providers []onnx.Provider) (onnx.Provider, error) {
+func (s *Set) add(ctx context.Context, m catalog.Model, runtime *onnx.Runtime, providers []onnx.Provider) (onnx.Provider, error) {
 	session, err := m.Load(runtime, onnx.Options{Providers: providers, Threads: Threads(m.Role)})
 	if err != nil {
 		return "", err
@@ -89,30 +90,30 @@ func (s *Set) add(ctx context.Context, m onnx.Model, runtime *onnx.Runtime, prov
 }
 
 // Threads is what onnx.Options.Threads of a network best are.
-func Threads(role onnx.Role) int {
+func Threads(role catalog.Role) int {
 	switch role {
-	case onnx.Wav2Lip:
+	case catalog.Wav2Lip:
 		return wav2lip.Threads()
-	case onnx.FaceLandmarks:
+	case catalog.FaceLandmarks:
 		return 1 // its layers are small: threads would wait for each other longer than they compute
 	}
 	return 0
 }
 
 // use has a network do what its role asks, unless it can't.
-func (s *Set) use(ctx context.Context, role onnx.Role, session *onnx.Session) (err error) {
+func (s *Set) use(ctx context.Context, role catalog.Role, session *onnx.Session) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, tryTime)
 	defer cancel()
 	switch role {
-	case onnx.FaceDetector:
+	case catalog.FaceDetector:
 		return s.detect(ctx, session, s.landmarks)
-	case onnx.FaceLandmarks:
+	case catalog.FaceLandmarks:
 		return s.detect(ctx, s.detector, session)
-	case onnx.ActiveSpeaker:
+	case catalog.ActiveSpeaker:
 		s.Speaker, err = speaker.NewNetwork(ctx, session, s.log)
 		return err
-	case onnx.Wav2Lip:
-		engine, err := wav2lip.New(ctx, session, wav2lip.Options{})
+	case catalog.Wav2Lip:
+		engine, err := wav2lip.New(ctx, session, wav2lip.Options{Log: s.log})
 		if err != nil {
 			return err
 		}

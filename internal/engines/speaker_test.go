@@ -7,7 +7,7 @@ import (
 
 	"lipsync/internal/engines"
 	"lipsync/internal/ffmpeg/ffmpegtest"
-	"lipsync/internal/onnx"
+	"lipsync/internal/onnx/catalog"
 	"lipsync/internal/onnx/onnxtest"
 	"lipsync/internal/render"
 )
@@ -45,7 +45,7 @@ func TestWhoIsPainted(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			folder := t.TempDir()
-			add(t, folder, onnx.Wav2Lip, write(t, grey()))
+			add(t, folder, catalog.Wav2Lip, write(t, grey()))
 			if c.networks {
 				addAll(t, folder)
 			}

@@ -40,7 +40,7 @@ func (s *Session) Bind(ctx context.Context, inputs, outputs [][]int) (_ *Binding
 	if b.options, err = ort.NewRunOptions(); err != nil {
 		return nil, err
 	}
-	if b.inputs, err = newTensors("inputs", s.inputs, inputs); err != nil {
+	if b.inputs, err = newTensors("inputs", s.header.Inputs, inputs); err != nil {
 		return nil, err
 	}
 	b.inputValues = values(b.inputs)
@@ -49,7 +49,7 @@ func (s *Session) Bind(ctx context.Context, inputs, outputs [][]int) (_ *Binding
 			return nil, err
 		}
 	}
-	if b.outputs, err = newTensors("outputs", s.outputs, outputs); err != nil {
+	if b.outputs, err = newTensors("outputs", s.header.Outputs, outputs); err != nil {
 		return nil, err
 	}
 	b.outputValues = values(b.outputs)
@@ -58,10 +58,10 @@ func (s *Session) Bind(ctx context.Context, inputs, outputs [][]int) (_ *Binding
 
 // outputShapes are the shapes of what the network makes of the bound inputs.
 func (b *Binding) outputShapes(ctx context.Context) ([][]int, error) {
-	shapes := make([][]int, len(b.session.outputs))
+	shapes := make([][]int, len(b.session.header.Outputs))
 	known := 0
-	for i, info := range b.session.outputs {
-		if _, err := elements(info.Shape); err == nil && info.Shape != nil {
+	for i, info := range b.session.header.Outputs {
+		if _, err := info.Shape.Elements(); err == nil && info.Shape != nil {
 			known++
 		} else if info.Type == Float16 { // the wrapper cannot return such an output
 			return nil, fmt.Errorf("the shape of the output %s has to be given", info)

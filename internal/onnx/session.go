@@ -12,11 +12,13 @@ import (
 	"time"
 
 	ort "github.com/yalue/onnxruntime_go"
+
+	"lipsync/internal/onnx/vet"
 )
 
 // Session is a network that is ready to run. It is safe for concurrent use.
 type Session struct {
-	header
+	header   vet.Header
 	provider Provider
 	threads  int
 	longest  time.Duration // of a run
@@ -28,17 +30,15 @@ type Session struct {
 // longest is how long a run may take. TensorRT compiles the network in the first.
 const longest = 5 * time.Minute
 
-// load makes a session of a file's content.
-func (r *Runtime) load(file string, model []byte, o Options) (*Session, error) {
+// LoadContent makes a session of the content of a file of the given name. Content that
+// cannot be used is a *ModelError.
+func (r *Runtime) LoadContent(file string, model []byte, o Options) (*Session, error) {
 	bad := func(reason error) error {
 		return &ModelError{File: file, Reason: reason.Error(), Err: reason}
 	}
-	h, err := readHeader(model)
+	h, err := vet.Read(model)
 	if err != nil {
 		return nil, bad(err)
-	}
-	if len(h.inputs) == 0 || len(h.outputs) == 0 {
-		return nil, bad(errors.New("it has no inputs or no outputs"))
 	}
 	providers, err := available(o)
 	if err != nil {
@@ -79,12 +79,15 @@ func (s *Session) build(model []byte, providers []Provider) (*ort.DynamicAdvance
 			return nil, err
 		}
 	}
-	return ort.NewDynamicAdvancedSessionWithONNXData(model, names(s.inputs), names(s.outputs), options)
+	return ort.NewDynamicAdvancedSessionWithONNXData(model, names(s.header.Inputs), names(s.header.Outputs), options)
 }
 
 // settings are those of onnxruntime_session_options_config_keys.h.
 func settings() map[string]string {
 	return map[string]string{
+		// Files of ONNX Runtime's own format, ORT, are not vetted. It would tell them
+		// by an identifier that an ONNX file can have as well.
+		"session.load_model_format": "ONNX",
 		// The memory of all networks together is bounded: see limitMemory.
 		"session.use_env_allocators": "1",
 		// It would compute what depends on no input while a model is loaded, with
@@ -104,10 +107,10 @@ func names(list []Info) []string {
 }
 
 // Inputs are the network's inputs, in the model's order.
-func (s *Session) Inputs() []Info { return slices.Clone(s.inputs) }
+func (s *Session) Inputs() []Info { return slices.Clone(s.header.Inputs) }
 
 // Outputs are the network's outputs, in the model's order.
-func (s *Session) Outputs() []Info { return slices.Clone(s.outputs) }
+func (s *Session) Outputs() []Info { return slices.Clone(s.header.Outputs) }
 
 // Provider is what computes the network: the first that took it.
 func (s *Session) Provider() Provider { return s.provider }
@@ -137,7 +140,7 @@ func (s *Session) run(inputs, outputs []ort.Value, options *ort.RunOptions) erro
 		return errClosed
 	}
 	if err := s.network.RunWithOptions(inputs, outputs, options); err != nil {
-		return fmt.Errorf("the network failed: %w", err)
+		return fmt.Errorf("the network failed: %w", explain(err))
 	}
 	return nil
 }

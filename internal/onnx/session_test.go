@@ -103,9 +103,9 @@ func TestBindRefuses(t *testing.T) {
 		{good, [][]int{{2, 3}, {2, 3}}, "got shapes of 2 outputs, and the network has 1"},
 		{[][]int{{2, 4}, {1, 3}}, nil, "a float32 n×3 does not take the shape 2×4"},
 		{[][]int{{6}, {1, 3}}, nil, "a float32 n×3 does not take the shape 6"},
-		{[][]int{{0, 3}, {1, 3}}, nil, "a tensor of 0×3: sizes begin at 1, and all together multiply to at most 268435456"},
-		{[][]int{{-7, 3}, {1, 3}}, nil, "a tensor of -7×3: sizes begin at 1, and all together multiply to at most 268435456"},
-		{[][]int{{1 << 62, 3}, {1, 3}}, nil, "a tensor of 4611686018427387904×3: sizes begin at 1, and all together multiply to at most 268435456"},
+		{[][]int{{0, 3}, {1, 3}}, nil, "a tensor of 0×3: each size must be at least 1, and their product at most 268435456"},
+		{[][]int{{-7, 3}, {1, 3}}, nil, "a tensor of -7×3: each size must be at least 1, and their product at most 268435456"},
+		{[][]int{{1 << 62, 3}, {1, 3}}, nil, "a tensor of 4611686018427387904×3: each size must be at least 1, and their product at most 268435456"},
 	} {
 		if _, err := s.Bind(t.Context(), c.inputs, c.outputs); err == nil || err.Error() != c.want {
 			t.Errorf("%v: got %v, want %s", c.inputs, err, c.want)
@@ -215,5 +215,14 @@ func TestRunAllocates(t *testing.T) {
 	})
 	if bytes := result.AllocedBytesPerOp(); bytes > 1024 {
 		t.Errorf("a run allocates %d bytes in %d pieces, want at most 1024", bytes, result.AllocsPerOp())
+	}
+}
+
+// product multiplies two inputs of rows of 3.
+func product(kind onnx.Type) onnxtest.Graph {
+	return onnxtest.Graph{
+		Inputs:  []onnx.Info{{Name: "a", Type: kind, Shape: []int{-1, 3}}, {Name: "b", Type: kind, Shape: []int{1, 3}}},
+		Outputs: []onnx.Info{{Name: "c", Type: kind, Shape: []int{-1, 3}}},
+		Nodes:   []onnxtest.Node{{Op: "Mul", Inputs: []string{"a", "b"}, Outputs: []string{"c"}}},
 	}
 }

@@ -20,7 +20,9 @@ func Open(string) (*Runtime, error) {
 
 func (r *Runtime) Version() string { return "" }
 
-func (r *Runtime) load(string, []byte, Options) (*Session, error) { return nil, errors.ErrUnsupported }
+func (r *Runtime) LoadContent(string, []byte, Options) (*Session, error) {
+	return nil, errors.ErrUnsupported
+}
 
 // Session is a network that is ready to run.
 type Session struct{}

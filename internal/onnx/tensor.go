@@ -7,6 +7,8 @@ import (
 	"runtime"
 
 	ort "github.com/yalue/onnxruntime_go"
+
+	"lipsync/internal/onnx/vet"
 )
 
 // tensor is an input or output. Its memory is Go's, which the pinner lets the
@@ -37,9 +39,9 @@ func newTensors(kind string, infos []Info, shapes [][]int) ([]*tensor, error) {
 
 func newTensor(info Info, shape []int) (*tensor, error) {
 	if !info.Fits(shape) {
-		return nil, fmt.Errorf("%s does not take the shape %s", info, shapeText(shape))
+		return nil, fmt.Errorf("%s does not take the shape %s", info, vet.Shape(shape))
 	}
-	n, err := elements(shape)
+	n, err := vet.Shape(shape).Elements()
 	if err != nil {
 		return nil, err
 	}

@@ -18,8 +18,8 @@ func BenchmarkSee(b *testing.B) {
 
 // BenchmarkScore is one second of one face.
 func BenchmarkScore(b *testing.B) {
-	s := scorer{Network: lightASD(b)}
-	defer s.close()
+	s := newScorer(lightASD(b))
+	defer s.bindings.Close()
 	w := &Window{}
 	for range windowTicks {
 		w.crops = append(w.crops, new(crop))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 
 	"lipsync/internal/onnx"
 )
@@ -43,18 +44,24 @@ func NewNetwork(ctx context.Context, session *onnx.Session, log *slog.Logger) (*
 }
 
 // try runs the network on nothing.
-func (n *Network) try(ctx context.Context) (err error) {
-	s := scorer{Network: n}
-	defer func() { err = errors.Join(err, s.close()) }()
+func (n *Network) try(ctx context.Context) error {
 	for _, length := range lengths() {
-		if err := s.bind(ctx, length); err != nil {
+		b, err := n.bind(ctx, length)
+		if err != nil {
 			return err
 		}
-		if err := s.binding.Run(ctx); err != nil {
+		if err := errors.Join(b.Run(ctx), b.Close()); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// bind makes the memory for windows of a length, in ticks.
+func (n *Network) bind(ctx context.Context, length int) (*onnx.Binding, error) {
+	inputs := make([][]int, 2)
+	inputs[n.sound], inputs[n.faces] = soundShape(length), facesShape(length)
+	return n.session.Bind(ctx, inputs, [][]int{scoresShape(length)})
 }
 
 // The shapes of what the network takes and makes for some ticks.
@@ -70,9 +77,13 @@ func fits(tensor onnx.Info, shape func(ticks int) []int) bool {
 // scorer is the use of a network for one video.
 type scorer struct {
 	*Network
-	binding *onnx.Binding // for windows as long as the last one, rounded
-	length  int           // ticks
-	failed  bool
+	bindings *onnx.Pool[*onnx.Binding] // by the length of windows, in ticks
+	failed   bool
+}
+
+// newScorer returns a scorer, whose bindings must be closed.
+func newScorer(n *Network) *scorer {
+	return &scorer{Network: n, bindings: onnx.NewPool(len(lengths()), n.bind)}
 }
 
 // score returns how surely the window's face speaks at each of its ticks: above
@@ -90,29 +101,32 @@ func (s *scorer) score(ctx context.Context, w *Window, sound *MFCC) ([]float32, 
 
 // run runs the network on a window.
 func (s *scorer) run(ctx context.Context, w *Window, sound *MFCC) ([]float32, error) {
-	if err := s.bind(ctx, rounded(len(w.crops))); err != nil {
+	length := rounded(len(w.crops))
+	b, err := s.bindings.Take(ctx, length)
+	if err != nil {
 		return nil, err
 	}
-	heard, seen := s.binding.Input(s.sound), s.binding.Input(s.faces)
-	for i := range s.length * hopsPerTick {
+	defer s.bindings.Give(length, b)
+	heard, seen := b.Input(s.sound), b.Input(s.faces)
+	for i := range length * hopsPerTick {
 		row := sound.at(w.from*hopsPerTick + i)
 		copy(heard[i*coefficients:], row[:])
 	}
-	for i := range s.length {
+	for i := range length {
 		c := w.crops[min(i, len(w.crops)-1)] // the face stays as it is at the end
 		for k, v := range c {
 			seen[i*len(c)+k] = float32(v)
 		}
 	}
-	if err := s.binding.Run(ctx); err != nil {
+	if err := b.Run(ctx); err != nil {
 		return nil, err
 	}
-	return s.binding.Output(0)[:len(w.crops)], nil
+	return slices.Clone(b.Output(0)[:len(w.crops)]), nil
 }
 
 // lengths are those of the windows that the network sees, in ticks: for each,
 // ONNX Runtime keeps memory of its own.
-func lengths() [3]int { return [...]int{windowTicks / 4, windowTicks / 2, windowTicks} }
+func lengths() []int { return []int{windowTicks / 4, windowTicks / 2, windowTicks} }
 
 // rounded is the length that a window of so many ticks is filled up to.
 func rounded(ticks int) int {
@@ -122,31 +136,4 @@ func rounded(ticks int) int {
 		}
 	}
 	return windowTicks
-}
-
-// bind makes the memory for windows of a length; most are of the same.
-func (s *scorer) bind(ctx context.Context, length int) error {
-	if length == s.length {
-		return nil
-	}
-	if err := s.close(); err != nil {
-		return err
-	}
-	inputs := make([][]int, 2)
-	inputs[s.sound], inputs[s.faces] = soundShape(length), facesShape(length)
-	binding, err := s.session.Bind(ctx, inputs, [][]int{scoresShape(length)})
-	if err != nil {
-		return err
-	}
-	s.binding, s.length = binding, length
-	return nil
-}
-
-func (s *scorer) close() error {
-	if s.binding == nil {
-		return nil
-	}
-	binding := s.binding
-	s.binding, s.length = nil, 0
-	return binding.Close()
 }

@@ -201,9 +201,12 @@ func TestScore(t *testing.T) {
 // every tick gets its own score.
 func TestLengths(t *testing.T) {
 	network, _ := network(t, published())
-	s := scorer{Network: network}
-	defer s.close()
 	w, met := &Window{}, map[int]bool{}
+	s := &scorer{Network: network, bindings: onnx.NewPool(1, func(ctx context.Context, length int) (*onnx.Binding, error) {
+		met[length] = true
+		return network.bind(ctx, length)
+	})}
+	defer s.bindings.Close()
 	for n := 1; n <= windowTicks; n++ {
 		c := new(crop)
 		for i := range c {
@@ -219,7 +222,6 @@ func TestLengths(t *testing.T) {
 				t.Fatalf("%d ticks: got %g at %d, want %d", n, got, i, i+1)
 			}
 		}
-		met[s.length] = true
 	}
 	if got, want := slices.Sorted(maps.Keys(met)), []int{25, 50, 100}; !slices.Equal(got, want) {
 		t.Errorf("the network met windows of %v ticks, want %v", got, want)

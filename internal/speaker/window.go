@@ -78,8 +78,8 @@ const unscored = -3
 // own sound; with none (nil) it only takes them. Faces are added meanwhile. If the
 // network fails, no score is left: some alone would make the others seem mute.
 func (a *Analyser) Score(ctx context.Context, windows <-chan *Window, sound *MFCC) (err error) {
-	s := scorer{Network: a.network}
-	defer func() { err = errors.Join(err, s.close()) }()
+	s := newScorer(a.network)
+	defer func() { err = errors.Join(err, s.bindings.Close()) }()
 	for w := range windows {
 		if sound == nil || s.failed {
 			continue

@@ -5,82 +5,163 @@ import (
 	"errors"
 	"fmt"
 
+	"golang.org/x/sync/errgroup"
+
+	"lipsync/internal/onnx"
 	"lipsync/internal/render"
 )
 
-// infer has the network paint what the brush holds. If the context ends before,
-// the brush still belongs to a lane and must not be used again.
-func (e *Engine) infer(ctx context.Context, b *brush) error {
+// batch is some faces that go through the network together.
+type batch struct {
+	faces   []*brush
+	size    int     // how many faces the binding is for: more than faces if the model fixes it
+	binding binding // nil until the batch is loaded
+	err     error   // of loading or running it
+}
+
+// newBatch returns a batch of the faces, of which it keeps a copy.
+func (e *Engine) newBatch(faces []*brush) *batch {
+	var b *batch
 	select {
-	case e.queue <- b:
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-e.ctx.Done():
-		return errClosed
+	case b = <-e.spare:
+	default:
+		b = new(batch)
 	}
+	b.faces = append(b.faces, faces...)
+	return b
+}
+
+// recycle keeps a batch for newBatch.
+func (e *Engine) recycle(b *batch) {
+	clear(b.faces)
+	*b = batch{faces: b.faces[:0]}
 	select {
-	case err := <-b.done:
-		return err
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-e.ctx.Done():
-		return errClosed
+	case e.spare <- b:
+	default: // there are enough
 	}
 }
 
-// lane has faces painted, batch after batch. There is one more than the runs of
-// the network that may be at once: while the others have their turn, it gathers.
-type lane struct {
-	*Engine
-	group    []*brush        // that goes through the network together
-	bindings map[int]binding // by the faces that they hold
-	holds    bool            // the turn
-}
-
-// work paints until the engine is closed. A fault that one group brings to light
-// must not end what comes after it.
-func (l *lane) work() {
-	for l.gather() {
-		err := render.Guard(l.paint)
-		l.yield()
-		for _, b := range l.group {
-			b.done <- err
-		}
+// load takes a binding for the batch and fills the network's inputs. In a model of a
+// fixed batch, the inputs beyond the faces keep the numbers of an earlier batch.
+func (e *Engine) load(b *batch) error {
+	if b.size = len(b.faces); e.model.fixed {
+		b.size = e.model.batch
 	}
-}
-
-// paint has the network paint the group.
-func (l *lane) paint() error {
-	bound, err := l.load()
+	bound, err := e.bindings.Take(e.ctx, b.size)
 	if err != nil {
-		return err
+		return fmt.Errorf("bind %d faces: %w", b.size, err)
 	}
-	if l.holds = l.holds || l.take(l.turn); !l.holds {
-		return errClosed
-	}
-	if err := bound.Run(l.ctx); err != nil {
-		return err
-	}
-	l.yield()
-	for i, b := range l.group {
-		copy(b.output, bound.Output(0)[i*len(b.output):])
+	b.binding = bound
+	faces, sound := bound.Input(e.model.faces), bound.Input(e.model.sound)
+	for i, f := range b.faces {
+		copy(faces[i*len(f.faces):], f.faces)
+		copy(sound[i*len(f.sound):], f.sound[:])
 	}
 	return nil
 }
 
-// yield leaves the turn to another lane.
-func (l *lane) yield() {
-	if l.holds {
-		l.holds = false
-		<-l.turn
+// run runs the network on one batch after the other until the engine is closed.
+func (e *Engine) run() {
+	for {
+		select {
+		case b := <-e.batches:
+			b.err = render.Guard(func() error { return e.paint(b) })
+			select {
+			case e.painted <- b:
+			case <-e.ctx.Done():
+				e.release(b)
+			}
+		case <-e.ctx.Done():
+			return
+		}
 	}
 }
 
-// try runs the network once.
-func (l *lane) try(ctx context.Context) error {
-	bound, err := l.bind(ctx, l.model.batch)
+// finishAll finishes the batches that ran, while the next ones run. It ends when the
+// engine is closed.
+func (e *Engine) finishAll() {
+	for {
+		select {
+		case b := <-e.painted:
+			e.finish(b)
+		case <-e.ctx.Done():
+			return
+		}
+	}
+}
+
+// paint runs the network on a batch, which it loads if the dispatcher has not.
+func (e *Engine) paint(b *batch) error {
+	if b.binding == nil {
+		if err := e.load(b); err != nil {
+			return err
+		}
+	}
+	return b.binding.Run(e.ctx)
+}
+
+// finish copies the outputs of a batch and tells those who wait for its faces, or has
+// the dispatcher split the batch.
+func (e *Engine) finish(b *batch) {
+	again := e.model.splits(b)
+	for i, f := range b.faces {
+		if b.err == nil {
+			copy(f.output, b.binding.Output(0)[i*len(f.output):])
+		}
+		if !again {
+			f.done <- b.err
+		}
+	}
+	e.release(b)
+	if !again {
+		e.recycle(b)
+		return
+	}
+	select {
+	case e.failed <- b:
+	case <-e.ctx.Done():
+	}
+}
+
+// release gives the batch's binding back, if it has one.
+func (e *Engine) release(b *batch) {
+	if b.binding != nil {
+		e.bindings.Give(b.size, b.binding)
+	}
+}
+
+// splits tells whether the batch failed for want of memory and can be painted in
+// smaller ones.
+func (m *model) splits(b *batch) bool {
+	return errors.Is(b.err, onnx.ErrMemory) && len(b.faces) > 1 && !m.fixed
+}
+
+// try runs the network as often at once as it ever will, on full batches, so that a
+// fault or too little memory shows now and not in a job. As in jobs, batches that have
+// too little memory are halved.
+func (e *Engine) try(ctx context.Context) error {
+	for {
+		all, ctx := errgroup.WithContext(ctx)
+		for range e.model.runs {
+			all.Go(func() error { return e.tryOnce(ctx) })
+		}
+		err := all.Wait()
+		if half := e.model.batch / 2; half > 0 && !e.model.fixed && errors.Is(err, onnx.ErrMemory) {
+			e.model.batch = half
+			e.warn(half, err)
+			continue
+		}
+		return err
+	}
+}
+
+// tryOnce runs the network on one full batch.
+func (e *Engine) tryOnce(ctx context.Context) error {
+	n := e.model.batch
+	b, err := e.bindings.Take(ctx, n)
 	if err == nil {
-		err = bound.Run(ctx)
+		err = b.Run(ctx)
+		e.bindings.Give(n, b)
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -91,90 +172,7 @@ func (l *lane) try(ctx context.Context) error {
 	return nil
 }
 
-// gather waits for faces until there is a batch, or some and the turn, and makes
-// them the group. It returns false when the engine is closed.
-func (l *lane) gather() bool {
-	if !l.take(l.asks) {
-		return false
-	}
-	defer func() { <-l.asks }()
-	for !l.holds && len(l.waiting) < l.model.batch {
-		network := l.turn
-		if len(l.waiting) == 0 {
-			network = nil
-		}
-		select {
-		case b := <-l.queue:
-			l.waiting = append(l.waiting, b)
-		case network <- struct{}{}:
-			l.holds = true
-			l.drain()
-		case <-l.ctx.Done():
-			return false
-		}
-	}
-	n := l.model.together(len(l.waiting))
-	l.group = append(l.group[:0], l.waiting[:n]...)
-	l.waiting = append(l.waiting[:0], l.waiting[n:]...)
-	return true
-}
-
-// drain takes what queues already, as much as fits in a batch.
-func (l *lane) drain() {
-	for len(l.waiting) < l.model.batch {
-		select {
-		case b := <-l.queue:
-			l.waiting = append(l.waiting, b)
-		default:
-			return
-		}
-	}
-}
-
-// take waits for a token. It returns false when the engine is closed.
-func (l *lane) take(token chan<- struct{}) bool {
-	select {
-	case token <- struct{}{}:
-		return true
-	case <-l.ctx.Done():
-		return false
-	}
-}
-
-// load fills the network's inputs. In a model of a fixed batch, what is beyond
-// the group is whatever was there.
-func (l *lane) load() (binding, error) {
-	bound, err := l.bind(l.ctx, len(l.group))
-	if err != nil {
-		return nil, err
-	}
-	faces, sound := bound.Input(l.model.faces), bound.Input(l.model.sound)
-	for i, b := range l.group {
-		copy(faces[i*len(b.faces):], b.faces)
-		copy(sound[i*len(b.sound):], b.sound[:])
-	}
-	return bound, nil
-}
-
-// bind returns the buffers for n faces. They are made once.
-func (l *lane) bind(ctx context.Context, n int) (binding, error) {
-	if l.model.fixed {
-		n = l.model.batch
-	}
-	bound := l.bindings[n]
-	if bound == nil {
-		var err error
-		if bound, err = l.model.bound(ctx, n); err != nil {
-			return nil, fmt.Errorf("bind %d faces: %w", n, err)
-		}
-		l.bindings[n] = bound
-	}
-	return bound, nil
-}
-
-func (l *lane) close() (err error) {
-	for _, b := range l.bindings {
-		err = errors.Join(err, b.Close())
-	}
-	return err
+// warn logs that batches have fewer faces from now on.
+func (e *Engine) warn(faces int, err error) {
+	e.log.Warn("batches of wav2lip are smaller from now on: one had too little memory", "faces", faces, "error", err)
 }

@@ -3,6 +3,7 @@ package wav2lip
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -187,5 +188,100 @@ func TestRunsOverlap(t *testing.T) {
 			synctest.Wait()
 		}
 		check(t, answered, 5, nil)
+	})
+}
+
+// staged is a binding that counts what is done with it, and whose outputs can't be read
+// before copying is closed.
+type staged struct {
+	canvas
+	loaded, begun *atomic.Int32
+	running       <-chan struct{}
+	copying       <-chan struct{}
+}
+
+func (s *staged) Input(i int) []float32 {
+	s.loaded.Add(1)
+	return s.canvas.Input(i)
+}
+
+func (s *staged) Run(context.Context) error {
+	s.begun.Add(1)
+	<-s.running
+	return nil
+}
+
+func (s *staged) Output(i int) []float32 {
+	<-s.copying
+	return s.canvas.Output(i)
+}
+
+// TestCopiesOverlapRuns checks that a batch is loaded while the one before it runs, and
+// that the outputs of a batch are copied while the next one runs.
+func TestCopiesOverlapRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var loaded, begun atomic.Int32
+		running, copying := make(chan struct{}), make(chan struct{})
+		m := inGo(model{sound: 1, size: 96, batch: 1, runs: 1}, nil)
+		bind := m.bind
+		m.bind = func(ctx context.Context, inputs, outputs [][]int) (binding, error) {
+			b, err := bind(ctx, inputs, outputs)
+			return &staged{*b.(*canvas), &loaded, &begun, running, copying}, err
+		}
+		go func() { running <- struct{}{} }() // the engine tries it
+		e, err := start(t.Context(), m, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer e.Close()
+		answered := ask(t.Context(), e, 0, 2)
+		if loads, runs := loaded.Load()/2, begun.Load()-1; loads != 2 || runs != 1 {
+			t.Errorf("while the first batch runs: %d are loaded and %d begun, want 2 and 1", loads, runs)
+		}
+		running <- struct{}{}
+		synctest.Wait()
+		if runs := begun.Load() - 1; runs != 2 {
+			t.Errorf("while the outputs of the first batch are copied: %d are begun, want 2", runs)
+		}
+		close(copying)
+		running <- struct{}{}
+		for range 2 {
+			<-answered
+		}
+	})
+}
+
+// TestBindingFails checks that only the faces of a batch for which there is no binding
+// fail, whether it would have run at once or waits to run.
+func TestBindingFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var fails atomic.Bool
+		broken := errors.New("broken")
+		g := &gate{answers: make(chan error)}
+		m := inGo(model{sound: 1, size: 96, batch: 2, runs: 1}, g.run)
+		bind := m.bind
+		m.bind = func(ctx context.Context, inputs, outputs [][]int) (binding, error) {
+			if fails.Load() {
+				return (*canvas)(nil), broken // as a *onnx.Binding that is nil
+			}
+			return bind(ctx, inputs, outputs)
+		}
+		e, err := start(t.Context(), m, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer e.Close()
+		fails.Store(true)
+		check(t, ask(t.Context(), e, 0, 1), 1, broken)
+		fails.Store(false)
+		first := ask(t.Context(), e, 0, 1)
+		second := ask(t.Context(), e, 1, 2) // with the binding of the try
+		third := ask(t.Context(), e, 3, 2)
+		fails.Store(true)
+		g.answers <- nil
+		check(t, first, 1, nil)
+		check(t, third, 2, broken)
+		g.answers <- nil
+		check(t, second, 2, nil)
 	})
 }

@@ -11,14 +11,14 @@ import (
 // model is a network as its inputs and outputs describe it.
 type model struct {
 	faces, sound int  // which inputs
-	size         int  // of the faces, pixels each way
-	batch        int  // faces at once, at most
-	fixed        bool // it takes neither more nor less than a batch
-	runs         int  // at once
+	size         int  // width and height of a face, pixels
+	batch        int  // most faces in a run
+	fixed        bool // every run takes exactly a batch
+	runs         int  // most runs at once
 	bind         func(ctx context.Context, inputs, outputs [][]int) (binding, error)
 }
 
-// binding is what an onnx.Binding does.
+// binding is the part of onnx.Binding that the engine uses. Tests have networks in Go.
 type binding interface {
 	Input(i int) []float32
 	Output(i int) []float32
@@ -56,7 +56,7 @@ func newModel(inputs, outputs []onnx.Info, batch int) (model, error) {
 	return m, nil
 }
 
-// fix takes the batch from the model if it is fixed there.
+// fix takes the batch from the inputs' shapes if they fix it.
 func (m *model) fix(inputs []onnx.Info) error {
 	faces, sound := inputs[m.faces].Shape[0], inputs[m.sound].Shape[0]
 	if faces != sound {
@@ -72,13 +72,14 @@ func (m *model) fix(inputs []onnx.Info) error {
 	return nil
 }
 
-// misfit is the error of a model that isn't of the family.
+// misfit returns the error of a model that isn't of the family.
 func misfit(format string, args ...any) error {
 	return fmt.Errorf("wav2lip: this is no model of the Wav2Lip family: "+format, args...)
 }
 
-// together returns how many of so many waiting faces go through the network
-// together. Sizes are powers of two, so that few bindings are needed.
+// together returns how many of the waiting faces go through the network together.
+// Batches that are not full have a power of two of faces, so that few bindings are
+// needed.
 func (m *model) together(waiting int) int {
 	if m.fixed || waiting >= m.batch {
 		return min(waiting, m.batch)
@@ -90,7 +91,7 @@ func (m *model) together(waiting int) int {
 	return n
 }
 
-// bound makes the buffers for n faces.
+// bound makes a binding for n faces.
 func (m *model) bound(ctx context.Context, n int) (binding, error) {
 	inputs := make([][]int, 2)
 	inputs[m.faces] = []int{n, 6, m.size, m.size}

@@ -2,6 +2,7 @@ package wav2lip
 
 import (
 	"context"
+	"log/slog"
 	"path/filepath"
 	"runtime"
 	"testing"
@@ -135,7 +136,7 @@ func TestJobEndsWithContext(t *testing.T) {
 		b, err := session.Bind(ctx, inputs, outputs)
 		return announced{b, runs}, err
 	}
-	e, err := start(t.Context(), m)
+	e, err := start(t.Context(), m, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

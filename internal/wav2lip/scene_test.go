@@ -3,6 +3,7 @@ package wav2lip
 import (
 	"context"
 	"image"
+	"log/slog"
 	"math"
 	"slices"
 	"testing"
@@ -62,7 +63,7 @@ func inGo(m model, run func(ctx context.Context, c *canvas) error) model {
 func startTest(t testing.TB, m model, run func(ctx context.Context, c *canvas) error) *Engine {
 	t.Helper()
 	m.runs = max(1, m.runs)
-	e, err := start(t.Context(), inGo(m, run))
+	e, err := start(t.Context(), inGo(m, run), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

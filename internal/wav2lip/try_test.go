@@ -3,6 +3,7 @@ package wav2lip
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -27,7 +28,7 @@ func TestTry(t *testing.T) {
 			{"fails", t.Context(), func(context.Context, *canvas) error { return broken }, "wav2lip: the network can't be run: broken"},
 			{"nobody waits for it", ended, wait, "context canceled"},
 		} {
-			e, err := start(c.ctx, inGo(model{sound: 1, size: 96, batch: 2, runs: 1}, c.run))
+			e, err := start(c.ctx, inGo(model{sound: 1, size: 96, batch: 2, runs: 1}, c.run), slog.New(slog.DiscardHandler))
 			if err == nil {
 				e.Close()
 			}
@@ -52,7 +53,7 @@ func TestTryAsOften(t *testing.T) {
 				}
 				time.Sleep(time.Second) // until the other runs began
 				return nil
-			}))
+			}), slog.New(slog.DiscardHandler))
 			if err == nil {
 				err = e.Close()
 			}

@@ -12,42 +12,45 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"log/slog"
 	"runtime"
 	"sync"
-
-	"golang.org/x/sync/errgroup"
 
 	"lipsync/internal/onnx"
 	"lipsync/internal/render"
 )
 
-// Options are how an Engine uses its network.
+// Options say how an Engine uses its network.
 type Options struct {
-	// Batch is how many faces go through the network together, at most; 0 is 4 on
-	// the CPU, or fewer that are large, and else 16. A model of a fixed batch has its
-	// own.
+	// Batch is the largest number of faces that go through the network together. 0 is
+	// 16 on a GPU, and 4 on the CPU, or fewer if the faces are large. A model that fixes
+	// its batch ignores it.
 	Batch int
+
+	// Log gets a warning when batches are made smaller for want of memory. It may be
+	// nil.
+	Log *slog.Logger
 }
 
-// mostRuns bounds how often the CPU runs the network at once: each run takes
-// memory of its own.
+// mostRuns bounds how many runs of the network the CPU computes at once. Each run
+// takes memory of its own.
 const mostRuns = 8
 
-// cpuBatch returns how many faces of so many pixels each way go through the network
-// together on the CPU. More than 4 are no faster. The memory of a run grows with
-// their area, and runs of 384 pixels take 0.4 GB a face: mostRuns of them must fit
-// in what onnx leaves all networks.
+// cpuBatch returns how many faces go through the network together on the CPU, for
+// faces of size × size pixels. More than 4 are no faster. The memory of a run grows
+// with the area of a face, and is 0.4 GB for each face of 384 pixels: mostRuns of them
+// must fit in the memory that package onnx allows all networks.
 func cpuBatch(size int) int {
 	const most, full = 4, 128 // pixels
 	return min(most, max(1, most*full*full/max(1, size*size)))
 }
 
-// Threads is what onnx.Options.Threads of the network best are. The CPU is busier
-// with a run of its own on each core than with one whose parts wait for each other.
+// Threads returns the best onnx.Options.Threads for the network. The CPU is used better
+// by many runs with few threads than by one run whose threads wait for each other.
 func Threads() int { return (runtime.GOMAXPROCS(0) + mostRuns - 1) / mostRuns }
 
-// runs returns how often the network is to run at once: a GPU is kept busy by one
-// batch after the other.
+// runs returns how many runs of the network there are at once. One after the other
+// keeps a GPU busy.
 func runs(session *onnx.Session) int {
 	if session.Provider() != onnx.CPU {
 		return 1
@@ -55,32 +58,34 @@ func runs(session *onnx.Session) int {
 	return max(1, runtime.GOMAXPROCS(0)/session.Threads())
 }
 
-// Engine is a render.Engine. All jobs share one network, whose batches
-// are filled with the faces of all of them.
+// Engine is a render.Engine. All jobs share one network: a batch can have faces
+// of several of them.
 type Engine struct {
 	model   model
 	filters *filterbank
 	mask    []float32 // of each pixel of the crop, 0 to 1
-	ring    []float32 // and how much it counts in the match of colours
+	ring    []float32 // of each pixel of the crop: its weight in the match of colours
+	log     *slog.Logger
 
-	queue   chan *brush
-	waiting []*brush      // from the queue: of the lane that has asks
-	asks    chan struct{} // the token of the lane that gathers
-	turn    chan struct{} // the tokens of the lanes that run the network
-	free    chan *brush   // that were used
+	bindings *onnx.Pool[binding] // by how many faces they are for
+	queue    chan *brush         // to the dispatcher
+	batches  chan *batch         // from the dispatcher to the runners
+	painted  chan *batch         // from the runners to finishAll
+	failed   chan *batch         // for want of memory, to the dispatcher
+	spare    chan *batch         // that can be used again
+	free     chan *brush         // that can be used again
 
-	ctx     context.Context // of the lanes
+	ctx     context.Context // of the dispatcher, the runners and finishAll
 	cancel  context.CancelFunc
-	lanes   []lane
-	working sync.WaitGroup
+	working sync.WaitGroup // the same
 }
 
-// errClosed is what those get who wait when the engine is closed.
+// errClosed is the error of calls that wait when the engine is closed.
 var errClosed = errors.New("wav2lip: the engine is closed")
 
-// New makes an engine of a loaded model, which must stay open until the engine
-// is closed. It runs the model once, or as often at once as jobs will: less often
-// where its batches are large, which else would take turns nearly empty.
+// New makes an engine of a loaded model, which must stay open until the engine is
+// closed. There are fewer runs at once if batches are large, which would otherwise run
+// nearly empty. New tries the model with as many runs at once as there will be in jobs.
 func New(ctx context.Context, session *onnx.Session, o Options) (*Engine, error) {
 	if session.Provider() == onnx.CPU {
 		o.Batch = cmp.Or(o.Batch, cpuBatch(onnx.InputSize(session)))
@@ -93,53 +98,44 @@ func New(ctx context.Context, session *onnx.Session, o Options) (*Engine, error)
 	m.bind = func(ctx context.Context, inputs, outputs [][]int) (binding, error) {
 		return session.Bind(ctx, inputs, outputs)
 	}
-	return start(ctx, m)
+	return start(ctx, m, cmp.Or(o.Log, slog.New(slog.DiscardHandler)))
 }
 
-// start makes an engine and its lanes.
-func start(ctx context.Context, m model) (*Engine, error) {
+// start makes an engine of a model, and tries it.
+func start(ctx context.Context, m model, log *slog.Logger) (*Engine, error) {
 	e := &Engine{
-		model: m, filters: newFilterbank(), lanes: make([]lane, m.runs+1),
-		queue: make(chan *brush), asks: make(chan struct{}, 1), turn: make(chan struct{}, m.runs),
+		model: m, filters: newFilterbank(), log: log,
+		bindings: onnx.NewPool(2*(m.runs+1), m.bound), // full batches, and some that are not
+		queue:    make(chan *brush), batches: make(chan *batch),
+		painted: make(chan *batch, m.runs), failed: make(chan *batch), spare: make(chan *batch, 2*(m.runs+1)),
 	}
-	e.free = make(chan *brush, e.Workers())
 	e.mask, e.ring = newMask(m.size)
 	e.ctx, e.cancel = context.WithCancel(context.Background())
-	for i := range e.lanes {
-		e.lanes[i] = lane{Engine: e, bindings: map[int]binding{}}
-	}
 	if err := e.try(ctx); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
-	for i := range e.lanes {
-		e.working.Go(e.lanes[i].work)
+	e.free = make(chan *brush, e.Workers())
+	e.working.Go(e.dispatch)
+	e.working.Go(e.finishAll)
+	for range m.runs {
+		e.working.Go(e.run)
 	}
 	return e, nil
 }
 
-// try runs the network as often at once as it ever will: what is wrong with it, or
-// that the machine has too little memory for it, is better known now than in a job.
-func (e *Engine) try(ctx context.Context) error {
-	all, ctx := errgroup.WithContext(ctx)
-	for i := range e.model.runs {
-		all.Go(func() error { return e.lanes[i].try(ctx) })
-	}
-	return all.Wait()
-}
-
-// Close ends what runs and frees the engine's buffers.
-func (e *Engine) Close() (err error) {
+// Close ends all runs and waits, and frees the engine's buffers.
+func (e *Engine) Close() error {
 	e.cancel()
 	e.working.Wait()
-	for i := range e.lanes {
-		err = errors.Join(err, e.lanes[i].close())
+	for len(e.painted) > 0 {
+		e.release(<-e.painted)
 	}
-	return err
+	return e.bindings.Close()
 }
 
-// Workers returns how many calls of Paint at once keep the network busy: the
-// batches that run, and one that is made ready meanwhile.
-func (e *Engine) Workers() int { return len(e.lanes) * e.model.batch }
+// Workers returns how many calls of Paint at once keep the network busy: enough for
+// the batches that run, and for one that is loaded meanwhile.
+func (e *Engine) Workers() int { return (e.model.runs + 1) * e.model.batch }
 
 // Analyse implements render.Engine.
 func (e *Engine) Analyse(v render.Video) (render.Analyser, error) {

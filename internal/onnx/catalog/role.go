@@ -1,11 +1,11 @@
-package onnx
+package catalog
 
 import (
 	"fmt"
 	"slices"
 )
 
-// Role is what a model does in the service.
+// Role is the purpose of a model in the service.
 type Role string
 
 // The roles.
@@ -16,7 +16,7 @@ const (
 	ActiveSpeaker Role = "active-speaker"
 )
 
-// Roles lists the roles.
+// Roles returns all roles.
 func Roles() []Role { return []Role{Wav2Lip, FaceDetector, FaceLandmarks, ActiveSpeaker} }
 
 // ParseRole reads a role's name.

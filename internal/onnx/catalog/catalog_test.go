@@ -1,4 +1,4 @@
-package onnx
+package catalog
 
 import (
 	"os"
@@ -15,7 +15,7 @@ func entry(role, file, digest string) string {
 	return `{"models": [{"role": "` + role + `", "file": "` + file + `", "sha256": "` + digest + `", "licence": "MIT"}]}`
 }
 
-func TestParseCatalog(t *testing.T) {
+func TestParse(t *testing.T) {
 	for _, c := range []struct {
 		text, fails string // fails: part of the error
 	}{
@@ -40,9 +40,9 @@ func TestParseCatalog(t *testing.T) {
 		{text: entry("wav2lip", "a.onnx", strings.Repeat("z", 64)), fails: "64 hexadecimal digits"},
 		{text: strings.Replace(entry("wav2lip", "a.onnx", digest), `}]`, `, "input_size": -1}]`, 1), fails: "below 0"},
 		{text: strings.Replace(entry("wav2lip", "a.onnx", digest), `]`, `,{"role": "wav2lip", "file": "b", "sha256": "`+digest+`"}]`, 1), fails: "two models"},
-		{text: strings.Repeat(" ", maxCatalog) + "{}", fails: "too large"},
+		{text: strings.Repeat(" ", maxSize) + "{}", fails: "too large"},
 	} {
-		_, err := parseCatalog([]byte(c.text))
+		_, err := parse([]byte(c.text))
 		if c.fails == "" && err != nil || c.fails != "" && (err == nil || !strings.Contains(err.Error(), c.fails)) {
 			t.Errorf("%.200s: got %v, want %q", c.text, err, c.fails)
 		}
@@ -53,7 +53,7 @@ func FuzzCatalog(f *testing.F) {
 	f.Add([]byte(entry("wav2lip", "a.onnx", digest)))
 	f.Add([]byte(entry("face-detector", "../a.onnx", digest)))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		c, err := parseCatalog(text)
+		c, err := parse(text)
 		if err != nil {
 			return
 		}
@@ -69,7 +69,7 @@ func FuzzCatalog(f *testing.F) {
 
 func TestAdd(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "models")
-	if _, err := ReadCatalog(dir); err == nil || !strings.Contains(err.Error(), "lipsync models add") {
+	if _, err := Read(dir); err == nil || !strings.Contains(err.Error(), "lipsync models add") {
 		t.Errorf("no folder: got %v", err)
 	}
 	file := filepath.Join(t.TempDir(), "a.onnx")
@@ -80,7 +80,7 @@ func TestAdd(t *testing.T) {
 		if _, err := Add(dir, Model{Role: Wav2Lip, Licence: "mine & <yours>", InputSize: 96}, file); err != nil {
 			t.Fatal(err)
 		}
-		c, err := ReadCatalog(dir)
+		c, err := Read(dir)
 		if err != nil {
 			t.Fatal(err)
 		}

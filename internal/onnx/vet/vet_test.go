@@ -1,4 +1,4 @@
-package onnx_test
+package vet_test
 
 import (
 	"slices"
@@ -7,15 +7,18 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"lipsync/internal/onnx"
 	"lipsync/internal/onnx/onnxtest"
+	"lipsync/internal/onnx/vet"
 )
 
-// TestHeader: what is refused before ONNX Runtime sees it, and the rest as it is.
-func TestHeader(t *testing.T) {
-	fits := product(onnx.Float32)
-	listed := product(onnx.Float32) // lists a weight among the inputs, as old files do
+// TestRead checks what is refused before ONNX Runtime sees it, and what is read of the
+// rest.
+func TestRead(t *testing.T) {
+	fits := product(vet.Float32)
+	listed := product(vet.Float32) // lists a weight among the inputs, as old files do
 	listed.Initializers = []onnxtest.Tensor{{Name: "b", Shape: []int{1, 3}, Floats: []float32{1, 2, 3}}}
+	noInput, noOutput := product(vet.Float32), product(vet.Float32)
+	noInput.Inputs, noOutput.Outputs = nil, nil
 	for _, c := range []struct {
 		name  string
 		model []byte
@@ -23,42 +26,44 @@ func TestHeader(t *testing.T) {
 	}{
 		{"fits", fits.Bytes(), "a float32 n×3, b float32 1×3 → c float32 n×3"},
 		{"listed weight", listed.Bytes(), "a float32 n×3 → c float32 n×3"},
-		{"halves", product(onnx.Float16).Bytes(), "a float16 n×3, b float16 1×3 → c float16 n×3"},
-		{"nothing", nil, "it is no ONNX file, or is cut off"},
-		{"text", []byte("a text is no network"), "it is no ONNX file, or is cut off"},
-		{"cut off", fits.Bytes()[:40], "it is no ONNX file, or is cut off"},
+		{"halves", product(vet.Float16).Bytes(), "a float16 n×3, b float16 1×3 → c float16 n×3"},
+		{"nothing", nil, "it is not an ONNX file, or it is incomplete"},
+		{"text", []byte("a text is no network"), "it is not an ONNX file, or it is incomplete"},
+		{"cut off", fits.Bytes()[:40], "it is not an ONNX file, or it is incomplete"},
 		{"text as input", product("string").Bytes(), "an input or output is neither float32 nor float16"},
 		{"integers", product("int64").Bytes(), "an input or output is neither float32 nor float16"},
-		{"sequence", sequence().Bytes(), "an input or output is no tensor"},
+		{"sequence", sequence().Bytes(), "an input or output is not a tensor"},
 		{"name that commands a terminal", named("\x1b[2J").Bytes(), "an input or output has a name that cannot be shown"},
 		{"size 0", sized(0).Bytes(), "an input or output has an impossible shape"},
 		{"size below 0", sized(-5).Bytes(), "an input or output has an impossible shape"},
 		{"huge size", sized(1 << 62).Bytes(), "an input or output has an impossible shape"},
 		{"many dimensions", sized(1, 1, 1, 1, 1, 1, 1, 1, 1).Bytes(), "an input or output has an impossible shape"},
-		{"weights elsewhere", external(0).Bytes(), "its weights lie in other files: export it as one file"},
-		{"weights elsewhere in a branch", external(1).Bytes(), "its weights lie in other files: export it as one file"},
+		{"weights elsewhere", external(0).Bytes(), "its weights are in other files: export it as one file"},
+		{"weights elsewhere in a branch", external(1).Bytes(), "its weights are in other files: export it as one file"},
+		{"no input", noInput.Bytes(), "it has no inputs or no outputs"},
+		{"no output", noOutput.Bytes(), "it has no inputs or no outputs"},
 		{"deep", external(40).Bytes(), "its graphs are nested too deeply"},
-		{"function that calls itself", caller(), "it defines functions of its own: export it with standard operators alone"},
+		{"function that calls itself", caller(), "it defines functions of its own: export it with standard operators only"},
 		{"10 GB of sparse weights", sparseWeights(), "it has sparse tensors: export it with dense ones"},
-		{"text of numbers", with(cast), "it computes with text: export it with numbers alone"},
-		{"text of numbers by an odd number", with(onnxtest.Node{Op: "Cast", Attributes: map[string]any{"to": 1<<32 + 8}}), "it computes with text: export it with numbers alone"},
-		{"text of numbers in a branch", with(branch(cast)), "it computes with text: export it with numbers alone"},
-		{"a text", with(onnxtest.Node{Op: "Constant", Attributes: map[string]any{"value_string": "a"}}), "it computes with text: export it with numbers alone"},
-		{"texts", with(onnxtest.Node{Op: "Constant", Attributes: map[string]any{"value_strings": "a"}}), "it computes with text: export it with numbers alone"},
-		{"text by a table", with(onnxtest.Node{Op: "LabelEncoder", Domain: "ai.onnx.ml"}), "it computes with text: export it with numbers alone"},
-		{"text among the weights", message(7, message(5, varint(2, 8))), "it computes with text: export it with numbers alone"},
-		{"text as a constant", message(7, message(1, message(5, message(5, varint(2, 8))))), "it computes with text: export it with numbers alone"},
+		{"text of numbers", with(cast), "it processes text: export it with numbers only"},
+		{"text of numbers by an odd number", with(onnxtest.Node{Op: "Cast", Attributes: map[string]any{"to": 1<<32 + 8}}), "it processes text: export it with numbers only"},
+		{"text of numbers in a branch", with(branch(cast)), "it processes text: export it with numbers only"},
+		{"a text", with(onnxtest.Node{Op: "Constant", Attributes: map[string]any{"value_string": "a"}}), "it processes text: export it with numbers only"},
+		{"texts", with(onnxtest.Node{Op: "Constant", Attributes: map[string]any{"value_strings": "a"}}), "it processes text: export it with numbers only"},
+		{"text by a table", with(onnxtest.Node{Op: "LabelEncoder", Domain: "ai.onnx.ml"}), "it processes text: export it with numbers only"},
+		{"text among the weights", message(7, message(5, varint(2, 8))), "it processes text: export it with numbers only"},
+		{"text as a constant", message(7, message(1, message(5, message(5, varint(2, 8))))), "it processes text: export it with numbers only"},
 		{"a sequence of any length", with(onnxtest.Node{Op: "SplitToSequence"}), "it splits a tensor into a sequence of any length: export it with Split"},
-		{"a loop that collects", with(collector), "it collects what each turn of a loop makes: export it without Scan and scan outputs of Loop"},
-		{"a loop that collects, in a branch", with(branch(collector)), "it collects what each turn of a loop makes: export it without Scan and scan outputs of Loop"},
-		{"a scan", with(onnxtest.Node{Op: "Scan"}), "it collects what each turn of a loop makes: export it without Scan and scan outputs of Loop"},
-		{"a loop of state alone", product(onnx.Float32).Endless("a").Bytes(), "a float32 n×3, b float32 1×3 → c float32 n×3"},
+		{"a loop that collects", with(collector), "it collects a tensor in each iteration of a loop: export it without Scan and without scan outputs of Loop"},
+		{"a loop that collects, in a branch", with(branch(collector)), "it collects a tensor in each iteration of a loop: export it without Scan and without scan outputs of Loop"},
+		{"a scan", with(onnxtest.Node{Op: "Scan"}), "it collects a tensor in each iteration of a loop: export it without Scan and without scan outputs of Loop"},
+		{"a loop of state alone", product(vet.Float32).Endless("a").Bytes(), "a float32 n×3, b float32 1×3 → c float32 n×3"},
 		{"numbers of another type", with(onnxtest.Node{Op: "Cast", Attributes: map[string]any{"to": 10}}), "a float32 n×3, b float32 1×3 → c float32 n×3"},
 		{"a sparse attribute", sparseAttribute(22), "it has sparse tensors: export it with dense ones"},
 		{"sparse attributes", sparseAttribute(23), "it has sparse tensors: export it with dense ones"},
 	} {
-		inputs, outputs, err := onnx.ReadHeader(c.model)
-		got := list(inputs) + " → " + list(outputs)
+		h, err := vet.Read(c.model)
+		got := list(h.Inputs) + " → " + list(h.Outputs)
 		if err != nil {
 			got = err.Error()
 		}
@@ -68,7 +73,7 @@ func TestHeader(t *testing.T) {
 	}
 }
 
-func list(infos []onnx.Info) string {
+func list(infos []vet.Info) string {
 	texts := make([]string, len(infos))
 	for i, info := range infos {
 		texts[i] = info.String()
@@ -77,19 +82,19 @@ func list(infos []onnx.Info) string {
 }
 
 func sized(sizes ...int) onnxtest.Graph {
-	g := product(onnx.Float32)
+	g := product(vet.Float32)
 	g.Inputs[0].Shape = sizes
 	return g
 }
 
 func named(name string) onnxtest.Graph {
-	g := product(onnx.Float32)
+	g := product(vet.Float32)
 	g.Outputs[0].Name = name
 	return g
 }
 
 func sequence() onnxtest.Graph {
-	g := product(onnx.Float32)
+	g := product(vet.Float32)
 	g.Inputs[0].Type = onnxtest.Sequence
 	return g
 }
@@ -101,7 +106,7 @@ func external(depth int) onnxtest.Graph {
 	for range depth {
 		g = onnxtest.Graph{Nodes: []onnxtest.Node{{Op: "If", Attributes: map[string]any{"then_branch": g}}}}
 	}
-	p := product(onnx.Float32)
+	p := product(vet.Float32)
 	p.Initializers, p.Nodes = g.Initializers, append(p.Nodes, g.Nodes...)
 	return p
 }
@@ -109,7 +114,7 @@ func external(depth int) onnxtest.Graph {
 // caller has a function whose only node calls it again. ONNX Runtime follows it
 // until its stack is full, which ends the process.
 func caller() []byte {
-	g := product(onnx.Float32)
+	g := product(vet.Float32)
 	g.Nodes = []onnxtest.Node{{Op: "F", Domain: "own", Inputs: []string{"a"}, Outputs: []string{"c"}}}
 	name, domain, input, output := []byte("F"), []byte("own"), []byte("a"), []byte("c")
 	call := slices.Concat(message(1, input), message(2, output), message(4, name), message(7, domain))
@@ -147,7 +152,7 @@ func branch(n onnxtest.Node) onnxtest.Node {
 
 // with is product with one more node.
 func with(n onnxtest.Node) []byte {
-	g := product(onnx.Float32)
+	g := product(vet.Float32)
 	g.Nodes = append(g.Nodes, n)
 	return g.Bytes()
 }
@@ -161,18 +166,18 @@ func varint(number protowire.Number, value uint64) []byte {
 	return protowire.AppendVarint(protowire.AppendTag(nil, number, protowire.VarintType), value)
 }
 
-func FuzzHeader(f *testing.F) {
+func FuzzRead(f *testing.F) {
 	f.Add(caller())
 	f.Add(sparseWeights())
 	f.Add(sparseAttribute(22))
 	f.Add(with(cast))
 	f.Add(with(collector))
-	f.Add(product(onnx.Float16).Bytes())
+	f.Add(product(vet.Float16).Bytes())
 	f.Add(external(2).Bytes())
 	f.Add(sequence().Bytes())
 	f.Fuzz(func(t *testing.T, model []byte) {
-		inputs, outputs, _ := onnx.ReadHeader(model)
-		for _, info := range append(inputs, outputs...) {
+		h, _ := vet.Read(model)
+		for _, info := range append(h.Inputs, h.Outputs...) {
 			for _, size := range info.Shape {
 				if size < 1 && size != -1 {
 					t.Errorf("the size %d passed", size)
@@ -183,10 +188,10 @@ func FuzzHeader(f *testing.F) {
 }
 
 // product multiplies two inputs of rows of 3.
-func product(kind onnx.Type) onnxtest.Graph {
+func product(kind vet.Type) onnxtest.Graph {
 	return onnxtest.Graph{
-		Inputs:  []onnx.Info{{Name: "a", Type: kind, Shape: []int{-1, 3}}, {Name: "b", Type: kind, Shape: []int{1, 3}}},
-		Outputs: []onnx.Info{{Name: "c", Type: kind, Shape: []int{-1, 3}}},
+		Inputs:  []vet.Info{{Name: "a", Type: kind, Shape: []int{-1, 3}}, {Name: "b", Type: kind, Shape: []int{1, 3}}},
+		Outputs: []vet.Info{{Name: "c", Type: kind, Shape: []int{-1, 3}}},
 		Nodes:   []onnxtest.Node{{Op: "Mul", Inputs: []string{"a", "b"}, Outputs: []string{"c"}}},
 	}
 }

@@ -1,4 +1,4 @@
-package onnx
+package catalog
 
 import (
 	"crypto/sha256"
@@ -12,13 +12,14 @@ import (
 	"slices"
 )
 
-// Add copies a file into the folder of models, and enters it into models.json in
-// place of the one that had the role, whose file is removed. Of the model the
-// role counts, the licence and the input size. A crash leaves all files whole; if
-// one of the role's own name was replaced and models.json not yet, Verify tells
-// that they differ, and adding again mends it.
+// Add copies a file into the folder of models and enters it into models.json. It
+// replaces the former model of the role, and removes that one's file. It uses the
+// Role, the Licence and the InputSize of m, and returns m with its other fields set.
+//
+// A crash leaves all files whole. If it comes after a file of the same name was
+// replaced, and before models.json was, Verify fails until the model is added again.
 func Add(dir string, m Model, file string) (Model, error) {
-	c, err := ReadCatalog(dir)
+	c, err := Read(dir)
 	if errors.Is(err, os.ErrNotExist) {
 		c, err = new(Catalog), os.MkdirAll(dir, 0o755)
 	}
@@ -31,7 +32,7 @@ func Add(dir string, m Model, file string) (Model, error) {
 	}
 	for _, other := range c.Models {
 		if other.File == m.File && other.Role != m.Role {
-			return Model{}, fmt.Errorf("the model of the role %s has the name %s already: give this file another", other.Role, m.File)
+			return Model{}, fmt.Errorf("the model of the role %s has the name %s already: give this file another name", other.Role, m.File)
 		}
 	}
 	if m.SHA256, err = copyFile(m.Path(), file); err != nil {
@@ -40,8 +41,8 @@ func Add(dir string, m Model, file string) (Model, error) {
 	return m, c.enter(dir, m)
 }
 
-// enter writes the catalog with the model in place of the one that had the role,
-// and removes that one's file.
+// enter writes the catalog with m in place of the former model of its role, and
+// removes that one's file.
 func (c *Catalog) enter(dir string, m Model) error {
 	former, found := c.Find(m.Role)
 	c.Models = slices.DeleteFunc(c.Models, func(other Model) bool { return other.Role == m.Role })
@@ -55,13 +56,13 @@ func (c *Catalog) enter(dir string, m Model) error {
 	return nil
 }
 
-// names tells whether a file is one of the catalog's: nothing keeps two roles
-// from having the same one.
+// names tells whether the catalog has a model with a file of the name. Two roles can
+// share a file if models.json was written by hand.
 func (c *Catalog) names(file string) bool {
 	return slices.ContainsFunc(c.Models, func(m Model) bool { return m.File == file })
 }
 
-// copyFile returns the SHA-256 of what it copied.
+// copyFile copies a file, and returns its SHA-256 in hexadecimal.
 func copyFile(to, from string) (string, error) {
 	source, err := os.Open(from)
 	if err != nil {
@@ -77,7 +78,7 @@ func copyFile(to, from string) (string, error) {
 }
 
 func (c *Catalog) write(dir string) error {
-	return replace(filepath.Join(dir, CatalogName), func(w io.Writer) error {
+	return replace(filepath.Join(dir, FileName), func(w io.Writer) error {
 		encoder := json.NewEncoder(w)
 		encoder.SetIndent("", "  ")
 		encoder.SetEscapeHTML(false)
@@ -85,7 +86,7 @@ func (c *Catalog) write(dir string) error {
 	})
 }
 
-// replace puts a file at path, all of it or nothing.
+// replace writes a file at path. If it fails, the former file stays as it was.
 func replace(path string, write func(io.Writer) error) error {
 	file, err := os.CreateTemp(filepath.Dir(path), ".new-*")
 	if err != nil {

@@ -1,4 +1,6 @@
-package onnx
+// Package catalog keeps the folder of models: the ONNX files of networks, and
+// models.json, which says what each of them is for.
+package catalog
 
 import (
 	"bytes"
@@ -15,46 +17,46 @@ import (
 	"unicode"
 )
 
-// CatalogName is the name of the file in a folder of models that says what they are.
-const CatalogName = "models.json"
+// FileName is the name of the file in the folder that lists the models.
+const FileName = "models.json"
 
-// maxCatalog bounds models.json, in bytes.
-const maxCatalog = 1 << 20
+// maxSize is the size of the largest models.json, in bytes.
+const maxSize = 1 << 20
 
-// Catalog is what a folder of models holds, one at most for each role.
+// Catalog lists the models of a folder. Each role has one model at most.
 type Catalog struct {
 	Models []Model `json:"models"`
 }
 
-// Model is a file of the folder.
+// Model is a file of the folder, and what models.json says of it.
 type Model struct {
 	Role      Role   `json:"role"`
 	File      string `json:"file"`                 // its name in the folder
 	SHA256    string `json:"sha256"`               // of its content, in hexadecimal
-	Licence   string `json:"licence"`              // what its owner says of it
+	Licence   string `json:"licence"`              // as stated by whoever added it
 	InputSize int    `json:"input_size,omitempty"` // side of the square pictures it takes, in pixels
 
 	dir string
 }
 
-// ReadCatalog reads models.json of the folder. The files themselves are not
-// touched: Verify and Load do that.
-func ReadCatalog(dir string) (*Catalog, error) {
-	file, err := os.Open(filepath.Join(dir, CatalogName))
+// Read reads models.json of the folder. It does not read the models: Verify and Load
+// do.
+func Read(dir string) (*Catalog, error) {
+	file, err := os.Open(filepath.Join(dir, FileName))
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("the folder of models has no %s, which lipsync models add makes: %w", CatalogName, os.ErrNotExist)
+		return nil, fmt.Errorf("the folder of models has no %s, which lipsync models add makes: %w", FileName, os.ErrNotExist)
 	}
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, maxCatalog+1))
+	text, err := io.ReadAll(io.LimitReader(file, maxSize+1))
 	if err != nil {
 		return nil, err
 	}
-	c, err := parseCatalog(text)
+	c, err := parse(text)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", CatalogName, err)
+		return nil, fmt.Errorf("%s: %w", FileName, err)
 	}
 	for i := range c.Models {
 		c.Models[i].dir = dir
@@ -62,8 +64,8 @@ func ReadCatalog(dir string) (*Catalog, error) {
 	return c, nil
 }
 
-func parseCatalog(text []byte) (*Catalog, error) {
-	if len(text) > maxCatalog {
+func parse(text []byte) (*Catalog, error) {
+	if len(text) > maxSize {
 		return nil, errors.New("it is too large")
 	}
 	decoder := json.NewDecoder(bytes.NewReader(text))
@@ -86,12 +88,12 @@ func parseCatalog(text []byte) (*Catalog, error) {
 	return c, nil
 }
 
-// validateNames checks what is known of a model before its content is.
+// validateNames checks what is known of a model before its file is read.
 func (m Model) validateNames() error {
 	if _, err := ParseRole(string(m.Role)); err != nil {
 		return err
 	}
-	if m.File != filepath.Base(m.File) || !filepath.IsLocal(m.File) || m.File == "." || m.File == CatalogName {
+	if m.File != filepath.Base(m.File) || !filepath.IsLocal(m.File) || m.File == "." || m.File == FileName {
 		return fmt.Errorf("%q cannot be the name of a model in the folder", m.File)
 	}
 	if !printable(m.File) || !printable(m.Licence) { // they are written to terminals and logs
@@ -117,7 +119,7 @@ func (m Model) validate() error {
 	return nil
 }
 
-// Find returns the model of a role.
+// Find returns the model of a role, and whether there is one.
 func (c *Catalog) Find(role Role) (Model, bool) {
 	i := slices.IndexFunc(c.Models, func(m Model) bool { return m.Role == role })
 	if i < 0 {

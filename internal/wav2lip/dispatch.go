@@ -1,0 +1,113 @@
+package wav2lip
+
+import (
+	"context"
+	"slices"
+
+	"lipsync/internal/render"
+)
+
+// infer has the network paint the face that the brush holds. If the context ends
+// before, the brush still belongs to the dispatcher and must not be used again.
+func (e *Engine) infer(ctx context.Context, b *brush) error {
+	select {
+	case e.queue <- b:
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-e.ctx.Done():
+		return errClosed
+	}
+	select {
+	case err := <-b.done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-e.ctx.Done():
+		return errClosed
+	}
+}
+
+// dispatcher makes batches of the faces in the engine's queue and hands them to the
+// runners. Only its own goroutine uses its fields.
+type dispatcher struct {
+	*Engine
+	model   model    // a copy, whose batch is made smaller if memory is short
+	waiting []*brush // from the queue, in its order
+	next    *batch   // is full and loaded, and waits for a runner
+}
+
+// dispatch works until the engine is closed.
+func (e *Engine) dispatch() {
+	d := dispatcher{Engine: e, model: e.model}
+	for d.step() {
+	}
+	if d.next != nil {
+		d.release(d.next)
+	}
+}
+
+// step waits for a face, for a runner that takes a batch, or for one whose batch had too
+// little memory. It returns false when the engine is closed.
+func (d *dispatcher) step() bool {
+	d.drain()
+	d.prepare()
+	b, n, batches := d.next, 0, d.batches
+	if b == nil && len(d.waiting) > 0 { // a batch that is not full, for a runner that is free
+		n = d.model.together(len(d.waiting))
+		b = d.newBatch(d.waiting[:n])
+	}
+	if b == nil {
+		batches = nil
+	}
+	select {
+	case batches <- b:
+		d.next, d.waiting = nil, slices.Delete(d.waiting, 0, n)
+		return true
+	case f := <-d.queue:
+		d.waiting = append(d.waiting, f)
+	case failed := <-d.failed:
+		d.split(failed)
+	case <-d.ctx.Done():
+		return false
+	}
+	if n > 0 {
+		d.recycle(b)
+	}
+	return true
+}
+
+// drain takes the faces that are in the queue already.
+func (d *dispatcher) drain() {
+	for {
+		select {
+		case f := <-d.queue:
+			d.waiting = append(d.waiting, f)
+		default:
+			return
+		}
+	}
+}
+
+// prepare loads the next batch if enough faces wait to fill it. The callers for a batch
+// that can't be loaded get the error.
+func (d *dispatcher) prepare() {
+	for n := d.model.batch; d.next == nil && len(d.waiting) >= n; d.waiting = slices.Delete(d.waiting, 0, n) {
+		b := d.newBatch(d.waiting[:n])
+		if b.err = render.Guard(func() error { return d.load(b) }); b.err != nil {
+			d.finish(b)
+		} else {
+			d.next = b
+		}
+	}
+}
+
+// split has the faces of a batch that had too little memory painted first, in batches
+// of half its size. No later batch is larger.
+func (d *dispatcher) split(b *batch) {
+	d.waiting = slices.Concat(b.faces, d.waiting)
+	if half := len(b.faces) / 2; half < d.model.batch {
+		d.model.batch = half
+		d.warn(half, b.err)
+	}
+	d.recycle(b)
+}
