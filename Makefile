@@ -11,10 +11,11 @@ FUZZTIME    ?= 2m
 ARGS        ?=
 AXE         := .cache/axe/node_modules/axe-core/axe.min.js
 NEURAL      := .cache/neural
+NETWORKS     = $(or $(LIPSYNC_SHARED),../shared)/models
 EXPORT      := internal/wav2lip/export
 
 .DEFAULT_GOAL := help
-.PHONY: help build bin/lipsync bin/runner onnxruntime sizes demo test run synth deploy aws-local lint bench bench-neural bench-aws crash-test race fuzz clean
+.PHONY: help build bin/lipsync bin/runner onnxruntime sizes demo test run synth deploy aws-local lint bench bench-neural gpu-check gpu-libraries bench-aws crash-test race fuzz clean
 
 help: ## list what make can do
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -91,6 +92,18 @@ bench-neural: $(ONNXRUNTIME) $(NEURAL)/random.onnx ## measure a full-size Wav2Li
 	$(if $(REFERENCE),@$(MAKE) --no-print-directory $(NEURAL)/random.pth)
 	$(if $(REFERENCE),$(NEURAL)/venv/bin/python $(EXPORT)/reference.py $(REFERENCE) $(NEURAL)/random.pth \
 		$(or $(LIPSYNC_SHARED),../shared)/media/talking_man.mp4 $(or $(LIPSYNC_SHARED),../shared)/media/speech.wav)
+
+# Without a GPU it needs nothing, and tells what it would check.
+gpu-check: ## on a machine with an NVIDIA GPU: check that networks, decoders and encoders do there what they do on the CPU, and measure; figures in dist/gpu-check.md
+	@if command -v nvidia-smi >/dev/null; then $(MAKE) --no-print-directory VARIANT=onnxruntime-gpu gpu-libraries; fi
+	@go build -o bin/gpu-check ./cmd/gpu-check
+	LD_LIBRARY_PATH=$(CURDIR)/.cache/cuda:$$LD_LIBRARY_PATH bin/gpu-check --onnxruntime .cache/onnxruntime-gpu/libonnxruntime.so $(ARGS) \
+		wav2lip=$(NEURAL)/random.onnx face-detector=$(NETWORKS)/ultraface_rfb_320.onnx \
+		face-landmarks=$(NETWORKS)/facemesh_192.onnx active-speaker=$(NETWORKS)/light_asd.onnx
+
+gpu-libraries: $(ONNXRUNTIME) $(NEURAL)/random.onnx
+	@.ci/install ffmpeg espeak-ng gcc libc6-dev
+	@if [ ! -e .cache/cuda ] && ldd $(dir $(ONNXRUNTIME))*.so | grep -q 'not found'; then .ci/cuda .cache/cuda; fi
 
 # The same weights for both; only the published code needs torch, which is large.
 $(NEURAL)/random.onnx: $(EXPORT)/export.py $(EXPORT)/requirements.txt

@@ -9,28 +9,15 @@ import (
 	"testing"
 	"time"
 
-	"lipsync/internal/demo"
+	"lipsync/internal/measure"
 	"lipsync/internal/render"
 )
 
 // sampleOf makes a sample video of a height, and speech, both of a length.
 func sampleOf(b *testing.B, height, seconds int) (video, audio string) {
 	b.Helper()
-	dir := b.TempDir()
-	drawn, spoken := filepath.Join(dir, "drawn.mp4"), filepath.Join(dir, "spoken.wav")
-	video, audio = filepath.Join(dir, "video.mp4"), filepath.Join(dir, "audio.wav")
-	if err := demo.Video(b.Context(), drawn, demo.Frames, func(int) {}); err != nil {
-		b.Fatal(err)
-	}
-	if err := demo.Speech(b.Context(), spoken); err != nil {
-		b.Fatal(err)
-	}
-	length := fmt.Sprint(seconds)
-	if err := runFFmpeg("-stream_loop", "-1", "-i", drawn, "-t", length, "-preset", "veryfast", "-crf", "18",
-		"-vf", fmt.Sprintf("scale=-2:%d", height), video); err != nil {
-		b.Fatal(err)
-	}
-	if err := runFFmpeg("-stream_loop", "-1", "-i", spoken, "-t", length, audio); err != nil {
+	video, audio, err := measure.Sample(b.Context(), b.TempDir(), height, seconds)
+	if err != nil {
 		b.Fatal(err)
 	}
 	return video, audio
@@ -59,13 +46,16 @@ func BenchmarkJob(b *testing.B) {
 				}
 				job, busy = time.Since(started), cpuTime(b)-before
 			}
-			s := measureStages(b, renderer.Renderer, video, audio)
-			b.ReportMetric(0, "ns/op")
-			b.ReportMetric(s.rate(job), "job-frames/s")
-			for name, took := range s.took {
-				b.ReportMetric(s.rate(took), name+"-frames/s")
+			times, err := measure.Stages(b.Context(), renderer.Renderer, "warp", video, audio, b.TempDir())
+			if err != nil {
+				b.Fatal(err)
 			}
-			b.ReportMetric(job.Seconds()/s.slowest().Seconds(), "job/slowest-stage")
+			b.ReportMetric(0, "ns/op")
+			b.ReportMetric(times.Rate(job), "job-frames/s")
+			for name, took := range times.Took {
+				b.ReportMetric(times.Rate(took), name+"-frames/s")
+			}
+			b.ReportMetric(job.Seconds()/times.Slowest().Seconds(), "job/slowest-stage")
 			// At 100 no overlap of stages can make the job faster, only less work.
 			b.ReportMetric(100*busy.Seconds()/job.Seconds()/float64(runtime.NumCPU()), "job-%-of-cores")
 		})

@@ -2,13 +2,12 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"testing"
 	"time"
+
+	"lipsync/internal/measure"
 )
 
 // BenchmarkMemory syncs a short and a long video, and reports the most memory
@@ -38,34 +37,11 @@ func BenchmarkMemory(b *testing.B) {
 // returns the most that it saw, in bytes.
 func watch(pid int, done <-chan error) (peak int64, err error) {
 	for {
-		peak = max(peak, memory(pid))
+		peak = max(peak, measure.Memory(pid))
 		select {
 		case err := <-done:
 			return peak, err
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
-}
-
-// memory is the proportional set size of a process and its descendants: what
-// they share counts once. A process that is gone counts as nothing.
-func memory(pid int) int64 {
-	rollup, _ := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
-	var total int64
-	for line := range strings.Lines(string(rollup)) {
-		if fields := strings.Fields(line); len(fields) == 3 && fields[0] == "Pss:" {
-			kilobytes, _ := strconv.ParseInt(fields[1], 10, 64)
-			total = kilobytes << 10
-		}
-	}
-	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
-	for _, task := range tasks {
-		children, _ := os.ReadFile(task)
-		for _, child := range strings.Fields(string(children)) {
-			if n, err := strconv.Atoi(child); err == nil {
-				total += memory(n)
-			}
-		}
-	}
-	return total
 }

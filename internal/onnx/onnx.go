@@ -43,6 +43,10 @@ type Options struct {
 	// Threads is the number of threads of one run by the CPU provider. 0 is as many as
 	// Go uses.
 	Threads int
+
+	// GPUMemory is the most memory, in bytes, that the network takes of a GPU with
+	// CUDA. 0 is no limit. A network that needs more fails with ErrMemory.
+	GPUMemory int64
 }
 
 // Info is an input or an output of a network. Callers of this package see its

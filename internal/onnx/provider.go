@@ -4,6 +4,7 @@ package onnx
 
 import (
 	"fmt"
+	"strconv"
 
 	ort "github.com/yalue/onnxruntime_go"
 )
@@ -18,7 +19,7 @@ func available(o Options) ([]Provider, error) {
 	var found []Provider
 	var missing error
 	for _, p := range wanted {
-		if err := p.try(); err != nil {
+		if err := p.try(o); err != nil {
 			missing = fmt.Errorf("%s is not available: %w", p, err)
 			continue
 		}
@@ -30,19 +31,19 @@ func available(o Options) ([]Provider, error) {
 	return found, nil
 }
 
-func (p Provider) try() error {
+func (p Provider) try(o Options) error {
 	options, err := ort.NewSessionOptions()
 	if err != nil {
 		return err
 	}
 	defer options.Destroy()
-	return p.addTo(options)
+	return p.addTo(options, o)
 }
 
 // addTo has a session use the provider, after those that were added before. The
-// settings of those for GPUs are the library's own: for them this code follows the
-// documentation, and was tried only where there is no GPU.
-func (p Provider) addTo(options *ort.SessionOptions) error {
+// settings of those for GPUs are the library's own, except for a limit of memory: for
+// them this code follows the documentation, and was tried only where there is no GPU.
+func (p Provider) addTo(options *ort.SessionOptions, o Options) error {
 	switch p {
 	case TensorRT:
 		settings, err := ort.NewTensorRTProviderOptions()
@@ -57,6 +58,11 @@ func (p Provider) addTo(options *ort.SessionOptions) error {
 			return err
 		}
 		defer settings.Destroy()
+		if o.GPUMemory > 0 {
+			if err := settings.Update(map[string]string{"gpu_mem_limit": strconv.FormatInt(o.GPUMemory, 10)}); err != nil {
+				return err
+			}
+		}
 		return options.AppendExecutionProviderCUDA(settings)
 	case CPU:
 		return nil // is always there

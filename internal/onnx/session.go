@@ -49,7 +49,7 @@ func (r *Runtime) LoadContent(file string, model []byte, o Options) (*Session, e
 		s.threads = runtime.GOMAXPROCS(0)
 	}
 	for n := range providers { // one that does not take the model is left out
-		if s.network, err = s.build(model, providers[n:]); err == nil {
+		if s.network, err = s.build(model, providers[n:], o); err == nil {
 			s.provider = providers[n]
 			return s, nil
 		}
@@ -60,7 +60,7 @@ func (r *Runtime) LoadContent(file string, model []byte, o Options) (*Session, e
 
 // build makes the network on the first of the providers, with the others for
 // what that cannot compute. The library itself adds the CPU as the last.
-func (s *Session) build(model []byte, providers []Provider) (*ort.DynamicAdvancedSession, error) {
+func (s *Session) build(model []byte, providers []Provider, o Options) (*ort.DynamicAdvancedSession, error) {
 	options, err := ort.NewSessionOptions()
 	if err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func (s *Session) build(model []byte, providers []Provider) (*ort.DynamicAdvance
 		}
 	}
 	for _, p := range providers {
-		if err := p.addTo(options); err != nil {
+		if err := p.addTo(options, o); err != nil {
 			return nil, err
 		}
 	}

@@ -1,0 +1,114 @@
+// Command gpu-check checks on a machine with an NVIDIA GPU that the service does there
+// what it does without one, and measures how fast. Its exit status is 1 if a check fails.
+// Without a GPU it tells what it would check.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"lipsync/internal/ffmpeg"
+	"lipsync/internal/gpucheck"
+	"lipsync/internal/measure"
+	"lipsync/internal/onnx"
+	"lipsync/internal/onnx/catalog"
+)
+
+// flags are the command line.
+type flags struct {
+	Report      string          `default:"dist/gpu-check.md" placeholder:"FILE" help:"Where the figures are written (default: ${default})."`
+	ONNXRuntime string          `name:"onnxruntime" placeholder:"FILE" help:"The shared library of ONNX Runtime."`
+	Providers   []onnx.Provider `default:"cuda,tensorrt" help:"What to compare with the CPU; the first is used in jobs (default: ${default})."`
+	Seconds     int             `default:"12" help:"Length of the sample video (default: ${default})."`
+	Networks    []string        `arg:"" optional:"" placeholder:"ROLE=FILE" help:"Networks, for example wav2lip=random.onnx. Files that are not there are left out."`
+}
+
+func main() {
+	var f flags
+	kong.Parse(&f, kong.Name("gpu-check"), kong.Description("Check the use of an NVIDIA GPU against the CPU."))
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := f.run(ctx, os.Stdout); err != nil {
+		fmt.Fprintf(os.Stderr, "gpu-check: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+func (f *flags) run(ctx context.Context, out io.Writer) error {
+	gpus, err := gpucheck.GPUs(ctx)
+	if errors.Is(err, gpucheck.ErrNoGPU) {
+		fmt.Fprintf(out, "Nothing is checked: %v.\nOn a machine with one, this would be:\n\n", err)
+		gpucheck.Plan(out, new(gpucheck.Machine).Checks())
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	scratch, err := os.MkdirTemp("", "gpu-check-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(scratch)
+	m, err := f.machine(ctx, scratch)
+	if err != nil {
+		return err
+	}
+	results, err := gpucheck.Run(ctx, m.Checks(), func(c gpucheck.Check) { fmt.Fprintf(os.Stderr, "%s …\n", c.Name) })
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(f.Report), 0o755); err != nil {
+		return err
+	}
+	file, err := os.Create(f.Report)
+	if err != nil {
+		return err
+	}
+	failed := gpucheck.Report(io.MultiWriter(file, out), m.Notes(ctx, gpus), results)
+	return errors.Join(file.Close(), failed)
+}
+
+// machine prepares what the checks use in the folder scratch.
+func (f *flags) machine(ctx context.Context, scratch string) (*gpucheck.Machine, error) {
+	tools, err := ffmpeg.Find(runtime.NumCPU())
+	if err != nil {
+		return nil, err
+	}
+	m := &gpucheck.Machine{
+		Tools: tools, NVIDIA: true, Library: f.ONNXRuntime, Models: filepath.Join(scratch, "models"), Providers: f.Providers, Scratch: scratch,
+	}
+	if err := errors.Join(os.Mkdir(m.Models, 0o755), os.WriteFile(filepath.Join(m.Models, catalog.FileName), []byte("{}"), 0o600)); err != nil {
+		return nil, err
+	}
+	for _, network := range f.Networks {
+		if err := addNetwork(m.Models, network); err != nil {
+			return nil, err
+		}
+	}
+	const height = 720
+	m.Video, m.Speech, err = measure.Sample(ctx, scratch, height, f.Seconds)
+	return m, err
+}
+
+// addNetwork adds a network, ROLE=FILE, to the folder of models.
+func addNetwork(models, network string) error {
+	name, path, _ := strings.Cut(network, "=")
+	role, err := catalog.ParseRole(name)
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	_, err = catalog.Add(models, catalog.Model{Role: role}, path)
+	return err
+}

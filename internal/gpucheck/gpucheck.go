@@ -1,0 +1,131 @@
+// Package gpucheck checks on a machine with an NVIDIA GPU that the service does there
+// what it does without one, and measures how fast. Its checks also run on the CPU, which
+// is then compared with itself.
+package gpucheck
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+
+	"lipsync/internal/engines"
+	"lipsync/internal/ffmpeg"
+	"lipsync/internal/onnx"
+	"lipsync/internal/render"
+)
+
+// Machine is what the checks use.
+type Machine struct {
+	Tools     *ffmpeg.Tools   // of the CPU
+	NVIDIA    bool            // whether there is a GPU, for pictures too
+	Library   string          // ONNX Runtime, as in engines.Options
+	Models    string          // the folder of models
+	Providers []onnx.Provider // to compare with the CPU; the first is used in jobs
+	Video     string          // path of a video of a face
+	Speech    string          // path of speech, as long as the video
+	Scratch   string          // an existing folder for temporary files
+}
+
+// Check is one thing that is checked.
+type Check struct {
+	Name string
+	What string   // it does, in a sentence
+	Head []string // of its table
+	// Run returns the rows of its table, also when it fails.
+	Run func(context.Context) (rows [][]string, err error)
+}
+
+// Checks returns all checks, in their order.
+func (m *Machine) Checks() []Check {
+	return []Check{
+		{"Networks", networksWhat, []string{"Network", "Provider", "Largest difference", "Of the largest number", "ms a run", "ms on the CPU"}, m.networks},
+		{"Decoding", decodingWhat, []string{"Codec", "Frames", "PSNR, dB", "Largest difference"}, m.decoding},
+		{"Encoding", encodingWhat, []string{"Encoder", "Size", "PSNR, dB", "SSIM, dB", "kbit a frame"}, m.encoding},
+		{"Stages", stagesWhat, []string{"Stage", "Frames/s on the CPU", "Frames/s on the GPU"}, m.stages},
+		{"Jobs at once", jobsWhat, []string{"Jobs", "Frames/s of all", "GPU memory, MiB", "Memory, MiB"}, m.jobs},
+		{"Too little GPU memory", shortageWhat, []string{"Limit, MiB", "What happened"}, m.shortage},
+	}
+}
+
+// Result is what came of a check.
+type Result struct {
+	Check
+	Rows [][]string
+	Err  error // nil if it passed
+}
+
+// Run runs checks one after the other. It ends before the next when ctx does.
+func Run(ctx context.Context, checks []Check, began func(Check)) (results []Result, err error) {
+	for _, c := range checks {
+		began(c)
+		rows, err := c.Run(ctx)
+		if ctx.Err() != nil {
+			return results, ctx.Err()
+		}
+		results = append(results, Result{c, rows, err})
+	}
+	return results, nil
+}
+
+// cores is how many cores of the computer a job uses.
+func (m *Machine) cores() int { return m.Tools.Threads }
+
+// tools returns the tools with pictures decoded and encoded by the CPU, or by the GPU.
+func (m *Machine) tools(gpu bool) *ffmpeg.Tools {
+	t := *m.Tools
+	t.NVIDIA = gpu && m.NVIDIA
+	return &t
+}
+
+// open makes rendering ready with all models on one provider. A model that can't be
+// used, or only on another provider, is an error.
+func (m *Machine) open(ctx context.Context, p onnx.Provider, gpu bool) (*engines.Set, error) {
+	var log bytes.Buffer
+	o := engines.Options{
+		Limits: render.DefaultLimits(), Cores: m.cores(), Models: m.Models, Library: m.Library, Providers: []onnx.Provider{p},
+		Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn})),
+	}
+	s, err := engines.Open(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	s.Tools = m.tools(gpu && m.encodes(ctx))
+	if log.Len() > 0 {
+		return nil, errors.Join(fmt.Errorf("with %s: %s", p, bytes.TrimSpace(log.Bytes())), s.Close())
+	}
+	return s, nil
+}
+
+// encodes tells whether the GPU takes pictures. Those for data centers decode, and some
+// of them don't encode; the service then uses neither.
+func (m *Machine) encodes(ctx context.Context) bool {
+	return m.NVIDIA && m.Tools.CheckNVIDIA(ctx) == nil
+}
+
+// Notes returns sentences about the machine.
+func (m *Machine) Notes(ctx context.Context, gpus []GPU) (notes []string) {
+	for _, g := range gpus {
+		notes = append(notes, fmt.Sprintf("%s with %d MiB, driver %s", g.Name, g.Total, g.Driver))
+	}
+	if r, err := onnx.Open(m.Library); err == nil {
+		notes = append(notes, "ONNX Runtime "+r.Version())
+	}
+	if !m.encodes(ctx) {
+		notes = append(notes, "The GPU does not encode pictures: in stages and jobs the CPU decodes and encodes them.")
+	}
+	return notes
+}
+
+// engine is the name of the engine of jobs: wav2lip, if there is its network.
+func engine(s *engines.Set) string {
+	if names, err := s.Names("wav2lip"); err == nil {
+		return names[0]
+	}
+	return "warp"
+}
+
+// folder makes a new folder for temporary files.
+func (m *Machine) folder() (string, error) { return os.MkdirTemp(m.Scratch, "check-") }

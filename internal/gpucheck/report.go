@@ -1,0 +1,60 @@
+package gpucheck
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Plan writes what would be checked on a machine with a GPU.
+func Plan(w io.Writer, checks []Check) {
+	for i, c := range checks {
+		fmt.Fprintf(w, "%d. %s: %s\n", i+1, c.Name, c.What)
+	}
+}
+
+// Report writes results as Markdown, and returns the joined errors of the checks that
+// failed. The notes are sentences about all of it.
+func Report(w io.Writer, notes []string, results []Result) error {
+	fmt.Fprint(w, "# GPU check\n\n")
+	for _, note := range notes {
+		fmt.Fprintf(w, "- %s\n", note)
+	}
+	var failed []error
+	summary := [][]string{}
+	for _, r := range results {
+		outcome := "passed"
+		if r.Err != nil {
+			outcome = "failed: " + r.Err.Error()
+			failed = append(failed, fmt.Errorf("%s: %w", r.Name, r.Err))
+		}
+		summary = append(summary, []string{r.Name, outcome})
+	}
+	fmt.Fprintln(w)
+	table(w, []string{"Check", "Result"}, summary)
+	for _, r := range results {
+		fmt.Fprintf(w, "\n## %s\n\n%s\n\n", r.Name, r.What)
+		table(w, r.Head, r.Rows)
+	}
+	return errors.Join(failed...)
+}
+
+// table writes a table in Markdown. Cells of a row that are missing are empty.
+func table(w io.Writer, head []string, rows [][]string) {
+	line := func(cells []string) {
+		for i := range head {
+			cell := ""
+			if i < len(cells) {
+				cell = strings.ReplaceAll(strings.Join(strings.Fields(cells[i]), " "), "|", `\|`)
+			}
+			fmt.Fprintf(w, "| %s ", cell)
+		}
+		fmt.Fprintln(w, "|")
+	}
+	line(head)
+	fmt.Fprintln(w, strings.Repeat("|---", len(head))+"|")
+	for _, row := range rows {
+		line(row)
+	}
+}

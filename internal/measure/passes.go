@@ -1,0 +1,152 @@
+package measure
+
+import (
+	"context"
+	"errors"
+	"image"
+	"io"
+	"path/filepath"
+
+	"golang.org/x/sync/errgroup"
+
+	"lipsync/internal/alignment"
+	"lipsync/internal/render"
+	"lipsync/internal/speaker"
+	"lipsync/internal/tracking"
+)
+
+// held is how many frames are kept while stages are measured on them.
+const held = 100
+
+// eachBatch decodes the video and calls f with up to held frames at a time, the first
+// of which has the given index. It returns the number of all frames.
+func (m *measurement) eachBatch(ctx context.Context, stage string, f func(first int, batch []*image.YCbCr) error) (frames int, err error) {
+	decoder, err := m.renderer.Tools.OpenFrames(ctx, m.info, 1<<30)
+	if err != nil {
+		return 0, err
+	}
+	defer decoder.Close()
+	buffers := make([]*image.YCbCr, held)
+	for i := range buffers {
+		buffers[i] = m.info.Video.NewFrame()
+	}
+	for n := held; n == held; frames += n {
+		n = 0
+		err := m.add(stage, func() error {
+			for ; n < held; n++ {
+				if err := decoder.Read(buffers[n]); err == io.EOF {
+					return nil
+				} else if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return 0, err
+		}
+		if err := f(frames, buffers[:n]); err != nil {
+			return 0, err
+		}
+	}
+	return frames, nil
+}
+
+// firstPass measures decoding, tracking, alignment and analysis.
+func (m *measurement) firstPass(ctx context.Context, engine render.Analyser, speakers *speaker.Analyser) (err error) {
+	tracker, err := m.renderer.NewTracker(m.info.Video.Rate.Float())
+	if err != nil {
+		return err
+	}
+	aligner := alignment.NewAligner()
+	analyse := func(frames []alignment.Frame) error {
+		return m.add("analyse", func() error {
+			for _, f := range frames {
+				speakers.Add(f)
+				if err := engine.Add(f); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	m.Frames, err = m.eachBatch(ctx, "decode", func(_ int, batch []*image.YCbCr) error {
+		faces, cuts := make([][]tracking.Face, len(batch)), make([]bool, len(batch))
+		err := m.add("track", func() (err error) {
+			for i, frame := range batch {
+				if faces[i], cuts[i], err = tracker.Add(ctx, frame); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		var aligned []alignment.Frame
+		err = m.add("align", func() error {
+			for i := range batch {
+				aligned = append(aligned, aligner.Add(faces[i], cuts[i])...)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		return analyse(aligned)
+	})
+	if err != nil {
+		return err
+	}
+	var last []alignment.Frame
+	err = m.add("align", func() error {
+		last = aligner.End()
+		return nil
+	})
+	return errors.Join(err, analyse(last))
+}
+
+// secondPass measures painting and encoding, and decoding again.
+func (m *measurement) secondPass(ctx context.Context, painter render.Painter, aac string) error {
+	encoder, err := m.renderer.Tools.Encode(ctx, m.info.Video, aac, filepath.Join(m.scratch, "out.mp4"))
+	if err != nil {
+		return err
+	}
+	_, err = m.eachBatch(ctx, "decode-again", func(first int, batch []*image.YCbCr) error {
+		if err := m.add("paint", func() error { return m.paint(ctx, painter, first, batch) }); err != nil {
+			return err
+		}
+		return m.add("encode", func() error {
+			for _, frame := range batch {
+				if err := encoder.Write(frame); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		encoder.Abort()
+		return err
+	}
+	return m.add("encode", encoder.Finish)
+}
+
+// paint makes the mouths of frames, as many at once as the engine wants. They are not
+// put into the frames, which is quick.
+func (m *measurement) paint(ctx context.Context, painter render.Painter, first int, batch []*image.YCbCr) error {
+	all, ctx := errgroup.WithContext(ctx)
+	all.SetLimit(m.engine.Workers())
+	for i, frame := range batch {
+		all.Go(func() error {
+			mouths, err := painter.Paint(ctx, first+i, frame)
+			for _, mouth := range mouths {
+				if mouth.Release != nil {
+					mouth.Release()
+				}
+			}
+			return err
+		})
+	}
+	return all.Wait()
+}

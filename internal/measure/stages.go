@@ -1,0 +1,123 @@
+// Package measure measures what jobs cost: the time of their stages, and memory.
+package measure
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"lipsync/internal/ffmpeg"
+	"lipsync/internal/render"
+	"lipsync/internal/speaker"
+	"lipsync/internal/speech"
+)
+
+// StageNames returns the names of the stages, in the order of a job.
+func StageNames() []string {
+	return []string{"decode", "track", "align", "analyse", "sound", "plan", "decode-again", "paint", "encode"}
+}
+
+// Times are the times that the stages of a job take alone, each for all frames.
+type Times struct {
+	Frames int
+	Took   map[string]time.Duration // by the name of the stage
+}
+
+// Rate returns the frames per second of what took a time for all frames.
+func (t *Times) Rate(took time.Duration) float64 { return float64(t.Frames) / took.Seconds() }
+
+// Slowest returns the longest time of a stage.
+func (t *Times) Slowest() (most time.Duration) {
+	for _, took := range t.Took {
+		most = max(most, took)
+	}
+	return most
+}
+
+// add adds the time that f takes to a stage.
+func (t *Times) add(name string, f func() error) error {
+	started := time.Now()
+	err := f()
+	t.Took[name] += time.Since(started)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+// measurement is the measuring of one job.
+type measurement struct {
+	*Times
+	renderer *render.Renderer
+	engine   render.Engine
+	info     *ffmpeg.Info // of the video
+	scratch  string       // folder
+}
+
+// Stages does the stages of a job one after the other, each for some frames that it
+// keeps in memory, and then for the next frames. The output is as long as the video.
+// The renderer's NewTracker must be set. Files are written to the folder scratch.
+func Stages(ctx context.Context, r *render.Renderer, engine, video, audio, scratch string) (*Times, error) {
+	info, err := r.Tools.Probe(ctx, video)
+	if err != nil {
+		return nil, err
+	}
+	m := &measurement{&Times{Took: map[string]time.Duration{}}, r, r.Engines[engine], info, scratch}
+	if m.engine == nil {
+		return nil, fmt.Errorf("there is no engine %s", engine)
+	}
+	v := info.Video
+	analyser, err := m.engine.Analyse(render.Video{Width: v.Width, Height: v.Height, FPS: v.Rate.Float()})
+	if err != nil {
+		return nil, err
+	}
+	speakers := speaker.New(v.Rate.Float(), nil)
+	if err := m.firstPass(ctx, analyser, speakers); err != nil {
+		return nil, err
+	}
+	pcm, err := os.Create(filepath.Join(scratch, "audio.pcm"))
+	if err != nil {
+		return nil, err
+	}
+	defer pcm.Close()
+	aac := filepath.Join(scratch, "audio.m4a")
+	var heard *speech.Speech
+	var samples int64
+	err = m.add("sound", func() (err error) {
+		heard, samples, err = hear(ctx, r.Tools, audio, aac, pcm)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	var painter render.Painter
+	err = m.add("plan", func() (err error) {
+		painter, err = analyser.Plan(ctx, render.Output{
+			Frames: m.Frames, Source: func(i int) int { return i },
+			Speech: heard, Samples: io.NewSectionReader(pcm, 0, 2*samples), Speaker: speakers.Largest(),
+		})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return m.Times, m.secondPass(ctx, painter, aac)
+}
+
+// hear prepares the sound of a job: it writes aac for the output, and the samples to
+// pcm, and analyses them. It returns how many samples there are.
+func hear(ctx context.Context, tools *ffmpeg.Tools, audio, aac string, pcm *os.File) (*speech.Speech, int64, error) {
+	info, err := tools.Probe(ctx, audio)
+	if err != nil {
+		return nil, 0, err
+	}
+	samples, err := tools.Transcode(ctx, info, aac, pcm, time.Hour)
+	if err != nil {
+		return nil, 0, err
+	}
+	heard, err := speech.Read(io.NewSectionReader(pcm, 0, 2*samples))
+	return heard, samples, err
+}
