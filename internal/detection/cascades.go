@@ -74,9 +74,6 @@ func (d *cascades) LocateMouth(_ context.Context, frame *image.YCbCr, f *Face) e
 	return nil
 }
 
-// Close implements Detector.
-func (d *cascades) Close() error { return nil }
-
 // surroundings are the pixels around a face, small enough for its landmarks.
 type surroundings struct {
 	plane  pixels.Plane[uint8]

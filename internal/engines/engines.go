@@ -74,7 +74,7 @@ func bare(ctx context.Context, log *slog.Logger) (*Set, error) {
 		return nil, err
 	}
 	s := &Set{Renderer: &render.Renderer{Engines: map[string]render.Engine{}}, log: log, faces: faces}
-	s.NewTracker = func(fps float64) (render.Tracker, error) { return tracking.NewTracker(s.faces, fps), nil }
+	s.NewTracker = func(fps float64) render.Tracker { return tracking.NewTracker(s.faces, fps) }
 	return s, nil
 }
 

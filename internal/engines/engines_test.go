@@ -110,11 +110,7 @@ func TestModelsAreUsed(t *testing.T) {
 	}
 	without, _ := open(t, "")
 	for s, want := range map[*engines.Set]int{s: 1, without: 0} {
-		tracker, err := s.NewTracker(25)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if faces, _, err := tracker.Add(t.Context(), facetest.Wall(320, 320)); len(faces) != want || err != nil {
+		if faces, _, err := s.NewTracker(25).Add(t.Context(), facetest.Wall(320, 320)); len(faces) != want || err != nil {
 			t.Errorf("got faces %v, %v, want %d", faces, err, want)
 		}
 	}

@@ -86,7 +86,9 @@ const seekMargin = 1.
 
 func decodeArgs(t *Tools, in *Info, s span) []string {
 	v := in.Video
-	args := inputArgs(in, t.Threads)
+	// Encoding, which runs beside it, takes five times as long, and one thread less
+	// is less work.
+	args := inputArgs(in, max(1, t.Threads/2))
 	if t.NVIDIA { // what it can't decode, ffmpeg decodes itself
 		args = append(args, "-hwaccel", "cuda")
 	}

@@ -54,10 +54,7 @@ func (m *measurement) eachBatch(ctx context.Context, stage string, f func(first 
 
 // firstPass measures decoding, tracking, alignment and analysis.
 func (m *measurement) firstPass(ctx context.Context, engine render.Analyser, speakers *speaker.Analyser) (err error) {
-	tracker, err := m.renderer.NewTracker(m.info.Video.Rate.Float())
-	if err != nil {
-		return err
-	}
+	tracker := m.renderer.NewTracker(m.info.Video.Rate.Float())
 	aligner := alignment.NewAligner()
 	analyse := func(frames []alignment.Frame) error {
 		return m.add("analyse", func() error {

@@ -59,7 +59,7 @@ func filmCompany(t *testing.T) (path string) {
 // companyTracker sees the three where they are drawn.
 type companyTracker struct{ faces []tracking.Face }
 
-func newCompanyTracker(float64) (Tracker, error) {
+func newCompanyTracker(float64) Tracker {
 	_, heads := company(0)
 	var c companyTracker
 	for track, h := range heads {
@@ -67,7 +67,7 @@ func newCompanyTracker(float64) (Tracker, error) {
 		f.Track, f.Box.Size, f.Landmarks = track, float32(2.4*h.Eyes), landmarks(h)
 		c.faces = append(c.faces, f)
 	}
-	return c, nil
+	return c
 }
 
 func (c companyTracker) Add(_ context.Context, frame *image.YCbCr) ([]tracking.Face, bool, error) {

@@ -8,11 +8,9 @@ import (
 	"time"
 
 	"lipsync/internal/alignment"
-	"lipsync/internal/detection"
 	"lipsync/internal/lipsync"
 	"lipsync/internal/speaker"
 	"lipsync/internal/speech"
-	"lipsync/internal/tracking"
 )
 
 // analysis is what the first pass learns.
@@ -31,10 +29,6 @@ const unheard = 32
 // shows, each in its own goroutine, and analyse faces and sound.
 func (w *rendering) analyse(ctx context.Context, engine Analyser) (*analysis, error) {
 	v := w.video.Video
-	tracker, err := w.newTracker(ctx, v.Rate.Float())
-	if err != nil {
-		return nil, fmt.Errorf("face tracker: %w", err)
-	}
 	a := &analysis{source: newSource(w), speaker: speaker.New(v.Rate.Float(), w.network())}
 	free := newBuffers(v, 4)
 	decoded, aligned := make(chan *image.YCbCr, 3), make(chan alignment.Frame)
@@ -62,7 +56,7 @@ func (w *rendering) analyse(ctx context.Context, engine Analyser) (*analysis, er
 	})
 	g.Go(func() error {
 		defer close(aligned)
-		return align(ctx, tracker, decoded, free, aligned)
+		return align(ctx, w.NewTracker(v.Rate.Float()), decoded, free, aligned)
 	})
 	g.Go(func() error {
 		defer close(windows)
@@ -89,7 +83,7 @@ func align(ctx context.Context, tracker Tracker, decoded <-chan *image.YCbCr, fr
 	return sendAll(ctx, aligned, aligner.End())
 }
 
-// see shows aligned frames to the engine and to what tells who speaks.
+// see shows aligned frames to the engine and to the analyser of speakers.
 func (w *rendering) see(ctx context.Context, a *analysis, engine Analyser, aligned <-chan alignment.Frame, windows chan<- *speaker.Window) error {
 	progress := w.progress(lipsync.Analyzing, w.expected())
 	for f := range aligned {
@@ -104,23 +98,13 @@ func (w *rendering) see(ctx context.Context, a *analysis, engine Analyser, align
 	return sendAll(ctx, windows, a.speaker.End())
 }
 
-// network is what tells who speaks, nil if there is none or nothing to tell.
+// network returns the network that tells who speaks, nil if there is none or
+// nothing to tell.
 func (w *rendering) network() *speaker.Network {
 	if w.job.LargestFace || w.video.Audio == nil {
 		return nil
 	}
 	return w.Speaker
-}
-
-func (w *rendering) newTracker(ctx context.Context, fps float64) (Tracker, error) {
-	if w.NewTracker != nil {
-		return w.NewTracker(fps)
-	}
-	detector, err := detection.New(ctx, nil, nil)
-	if err != nil {
-		return nil, err
-	}
-	return tracking.NewTracker(detector, fps), nil
 }
 
 // expected estimates how many frames the first pass sees.

@@ -37,7 +37,11 @@ func (b *blender) blend(frame *image.YCbCr, m Mouth) {
 func mix(dst, src, alpha []uint8) {
 	src, alpha = src[:len(dst)], alpha[:len(dst)]
 	for i, a := range alpha {
-		if a == 0 {
+		switch a {
+		case 0:
+			continue
+		case 255:
+			dst[i] = src[i]
 			continue
 		}
 		// v ÷ 255, rounded: exact for all v below 1 << 16.

@@ -13,8 +13,7 @@ import (
 type Engine interface {
 	// Analyse starts on one video. The Analyser belongs to one job.
 	Analyse(Video) (Analyser, error)
-	// Workers is how many frames of one job it is to be asked for at once, at
-	// least 1.
+	// Workers is how many frames of one job are to be painted at once, at least 1.
 	Workers() int
 }
 
@@ -53,7 +52,7 @@ type Output struct {
 type Painter interface {
 	// Paint returns what to paint on one output frame, nothing if no one speaks
 	// there. Calls are concurrent, for any frames; frame is the pixels of
-	// Output.Source[output], which the painter must not change or keep. The masks
+	// Output.Source(output), which the painter must not change or keep. The masks
 	// of what is returned don't overlap.
 	Paint(ctx context.Context, output int, frame *image.YCbCr) ([]Mouth, error)
 }

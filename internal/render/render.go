@@ -29,9 +29,8 @@ type Renderer struct {
 	Tools   *ffmpeg.Tools
 	Engines map[string]Engine // by the names that jobs call them
 	Limits  Limits
-	// NewTracker makes the tracker of one video of a frame rate; nil is
-	// tracking.NewTracker with the detector that needs no model.
-	NewTracker func(fps float64) (Tracker, error)
+	// NewTracker makes the tracker of one video of a frame rate.
+	NewTracker func(fps float64) Tracker
 	// Speaker helps to tell who of several people speaks; nil: none.
 	Speaker *speaker.Network
 }
@@ -96,7 +95,7 @@ func (w *rendering) render(ctx context.Context) error {
 	w.frames = v.Rate.Frames(w.samples, ffmpeg.PCMRate)
 	engine, err := w.engine.Analyse(Video{Width: v.Width, Height: v.Height, FPS: v.Rate.Float()})
 	if err != nil {
-		return fmt.Errorf("begin: %w", err)
+		return fmt.Errorf("start the engine: %w", err)
 	}
 	a, err := w.analyse(ctx, engine)
 	if a != nil {

@@ -22,7 +22,7 @@ func (f trackFunc) Add(_ context.Context, frame *image.YCbCr) (faces []tracking.
 	return faces, cut, nil
 }
 
-func (f trackFunc) new(float64) (Tracker, error) { return f, nil }
+func (f trackFunc) new(float64) Tracker { return f }
 
 // TestFacesInSomeFrames checks that frames without a face stay as they are.
 func TestFacesInSomeFrames(t *testing.T) {

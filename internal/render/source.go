@@ -38,9 +38,7 @@ func (s *source) decode(ctx context.Context, free buffers, decoded chan<- *image
 	}
 	defer frames.Close()
 	if s.expected <= s.most {
-		if s.kept, err = newStretch(s.dir); err != nil {
-			return err
-		}
+		s.kept, _ = newStretch(s.dir) // without one they are decoded once more
 	}
 	for n := 0; ; n++ {
 		frame, err := free.take(ctx)
@@ -57,27 +55,25 @@ func (s *source) decode(ctx context.Context, free buffers, decoded chan<- *image
 		case err != nil:
 			return fmt.Errorf("decode video: %w", err)
 		}
-		if err := s.keep(n, frame); err != nil {
-			return err
-		}
+		s.keep(n, frame)
 		if err := send(ctx, decoded, frame); err != nil {
 			return err
 		}
 	}
 }
 
-// keep keeps a frame while all fit in a stretch, and its sum in any case.
-func (s *source) keep(n int, frame *image.YCbCr) error {
+// keep keeps a frame while all fit in a stretch and on the disk; else they are
+// decoded once more. Its sum is kept in any case, for the case that the next one doesn't fit.
+func (s *source) keep(n int, frame *image.YCbCr) {
 	s.sums = append(s.sums, sum(frame))
 	if s.kept == nil {
-		return nil
+		return
 	}
-	if n == s.most {
+	if n == s.most || s.kept.write(n, frame) != nil {
 		s.close()
-		return nil
+		return
 	}
 	s.kept.n = n + 1
-	return s.kept.write(n, frame)
 }
 
 // close frees the frames that are kept.

@@ -57,17 +57,18 @@ func thumbnailOf(frame *image.YCbCr) (thumb thumbnail) {
 	return thumb
 }
 
-// changed tells whether the picture differs much from one before in a cell whose
-// place, as shares of width and height, isn't covered.
+// changed tells whether the picture differs much from one before in some cells whose
+// places, as shares of width and height, aren't covered.
 func (v *thumbnail) changed(before *thumbnail, covered func(x, y float32) bool) bool {
-	const much = 24 // grey levels
+	const much, least = 24, 4 // grey levels; cells, fewer than a large face covers
+	n := 0
 	for i, a := range v {
 		if d := a - before[i]; d < much && d > -much {
 			continue
 		}
 		if !covered((float32(i%thumbWidth)+.5)/thumbWidth, (float32(i/thumbWidth)+.5)/thumbHeight) {
-			return true
+			n++
 		}
 	}
-	return false
+	return n >= least
 }

@@ -127,7 +127,7 @@ func TestPatch(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {
 		c := geom.Point{X: 3 * r.Float32(), Y: 3.5 * r.Float32()}
-		mask, chin := p.mask(c), p.chin(c)
+		mask, chin := p.mask(c), p.aside(c.X)*p.down(c.Y)
 		outside := abs(c.X-p.middle) >= patchHalf || c.Y <= p.top || c.Y >= p.bottom
 		if !(mask >= 0 && mask <= 1) || outside && mask != 0 {
 			t.Errorf("at %v: mask %g", c, mask)
@@ -140,7 +140,7 @@ func TestPatch(t *testing.T) {
 			t.Errorf("at %v: chin %g", c, chin)
 		}
 	}
-	if got := p.chin(geom.Point{X: 1.2, Y: p.line + chinBelow}); abs(got-p.sink) > 1e-4 {
+	if got := p.down(p.line + chinBelow); abs(got-p.sink) > 1e-4 {
 		t.Errorf("at the chin: %g, want %g", got, p.sink)
 	}
 }

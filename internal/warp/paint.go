@@ -87,10 +87,8 @@ func (p *patch) mask(c geom.Point) float32 {
 	return smoothstep((1 - power(d, 1/bulge)) / patchSoft)
 }
 
-// chin tells how far down the skin at a canonical place moves with the chin.
-func (p *patch) chin(c geom.Point) float32 { return p.aside(c.X) * p.down(c.Y) }
-
-// down is chin below the middle of the mouth.
+// down returns how far the skin at a height y of the canonical face moves down with
+// the chin, below the middle of the mouth.
 func (p *patch) down(y float32) float32 {
 	chin := p.line + chinBelow
 	if y > chin {
@@ -99,7 +97,7 @@ func (p *patch) down(y float32) float32 {
 	return p.sink * smoothstep((y-p.line)/chinBelow)
 }
 
-// aside is how much of that is left to the side.
+// aside returns how much of that movement is left at x, 1 in the middle.
 func (p *patch) aside(x float32) float32 {
 	beyond := abs(x-p.middle)/p.half - .55
 	if beyond <= 0 {
@@ -168,10 +166,15 @@ func (g *recipes) mark(own bool) {
 	}
 }
 
-// at returns the recipe of a canonical place, and whether anything changes there.
-// Nothing does beyond the grid.
-func (g *recipes) at(c geom.Point, out *recipe) (changes bool) {
-	x, y := (c.X-g.left)*fieldScale, (c.Y-g.top)*fieldScale
+// fromFrame returns the similarity from the frame's pixels to the grid's places.
+func (g *recipes) fromFrame(onto geom.Similarity) geom.Similarity {
+	return onto.Inverse().Then(geom.Similarity{A: fieldScale, X: -fieldScale * g.left, Y: -fieldScale * g.top})
+}
+
+// at returns the recipe between the grid's places, and whether anything changes
+// there. Nothing does beyond the grid.
+func (g *recipes) at(p geom.Point, out *recipe) (changes bool) {
+	x, y := p.X, p.Y
 	if !(x >= 0 && y >= 0) || x >= float32(g.width-1) || y >= float32(g.height-1) {
 		return false
 	}
@@ -210,44 +213,45 @@ func (r *recipe) mix(channel int, mouth, under float32, dark *[3]float32) uint8 
 // fill paints the area by the recipes.
 func (b *brush) fill(area image.Rectangle, g *recipes) render.Mouth {
 	m := render.Mouth{Image: image.NewYCbCr(area, image.YCbCrSubsampleRatio420), Mask: image.NewAlpha(area)}
-	back := b.onto.Inverse()
+	toGrid, toMouth := g.fromFrame(b.onto), b.onto.Inverse().Then(b.to)
 	var r recipe
 	for y := area.Min.Y; y < area.Max.Y; y++ {
 		alpha, out := m.Mask.Pix[m.Mask.PixOffset(area.Min.X, y):], m.Image.Y[m.Image.YOffset(area.Min.X, y):]
 		for x := area.Min.X; x < area.Max.X; x++ {
 			q := geom.Point{X: float32(x), Y: float32(y)}
-			c := back.Apply(q)
-			if !g.at(c, &r) {
+			if !g.at(toGrid.Apply(q), &r) {
 				continue
 			}
-			i := x - area.Min.X
-			alpha[i] = 255
-			under, mouth := float32(0), float32(0)
-			if r.mask < 1 {
-				under = b.lumaUnder(c, q, &r)
+			var under, mouth float32
+			switch {
+			case r.mask == 1:
+			case r.sink == 0:
+				under = float32(b.frame.Y[b.frame.YOffset(x, y)])
+			default:
+				under = pixels.LumaAt(b.frame, down(q, &b.onto, -r.sink))
 			}
 			if r.mask > 0 {
-				mouth = pixels.SharpLumaAt(b.pixels, b.to.Apply(geom.Point{X: c.X, Y: c.Y + r.dy}))
+				mouth = pixels.SharpLumaAt(b.pixels, down(toMouth.Apply(q), &b.to, r.dy))
 			}
-			out[i] = r.mix(0, mouth, under, &b.dark)
+			i := x - area.Min.X
+			alpha[i], out[i] = 255, r.mix(0, mouth, under, &b.dark)
 		}
 	}
 	for y := area.Min.Y; y < area.Max.Y; y += 2 {
 		for x := area.Min.X; x < area.Max.X; x += 2 {
 			q := geom.Point{X: float32(x) + .5, Y: float32(y) + .5}
-			c := back.Apply(q)
 			i := m.Image.COffset(x, y)
-			if !g.at(c, &r) {
+			if !g.at(toGrid.Apply(q), &r) {
 				k := b.frame.COffset(x, y)
 				m.Image.Cb[i], m.Image.Cr[i] = b.frame.Cb[k], b.frame.Cr[k]
 				continue
 			}
 			var cb, cr, cbUnder, crUnder float32
 			if r.mask > 0 {
-				cb, cr = pixels.ChromaAt(b.pixels, b.to.Apply(geom.Point{X: c.X, Y: c.Y + r.dy}))
+				cb, cr = pixels.ChromaAt(b.pixels, down(toMouth.Apply(q), &b.to, r.dy))
 			}
 			if r.mask < 1 {
-				cbUnder, crUnder = pixels.ChromaAt(b.frame, b.placeUnder(c, q, &r))
+				cbUnder, crUnder = pixels.ChromaAt(b.frame, down(q, &b.onto, -r.sink))
 			}
 			m.Image.Cb[i] = r.mix(1, cb, cbUnder, &b.dark)
 			m.Image.Cr[i] = r.mix(2, cr, crUnder, &b.dark)
@@ -256,20 +260,10 @@ func (b *brush) fill(area image.Rectangle, g *recipes) render.Mouth {
 	return m
 }
 
-// placeUnder returns the place in the frame of the skin that is seen at a place
-// under the mouth.
-func (b *brush) placeUnder(c, q geom.Point, r *recipe) geom.Point {
-	if r.sink == 0 {
-		return q
-	}
-	return b.onto.Apply(geom.Point{X: c.X, Y: c.Y - r.sink})
-}
-
-func (b *brush) lumaUnder(c, q geom.Point, r *recipe) float32 {
-	if r.sink == 0 {
-		return float32(b.frame.Y[b.frame.YOffset(int(q.X), int(q.Y))])
-	}
-	return pixels.LumaAt(b.frame, b.placeUnder(c, q, r))
+// down moves a place of a picture by a canonical distance, down on the face that
+// lies in it.
+func down(q geom.Point, to *geom.Similarity, by float32) geom.Point {
+	return geom.Point{X: q.X - to.B*by, Y: q.Y + to.A*by}
 }
 
 func sqrt(x float32) float32 { return float32(math.Sqrt(float64(x))) }

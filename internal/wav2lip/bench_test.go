@@ -270,7 +270,12 @@ func BenchmarkJob(b *testing.B) {
 
 // jobs runs whole jobs, reports and returns how many frames they made.
 func jobs(b *testing.B, e *Engine) (frames int) {
-	r := &render.Renderer{Tools: ffmpegtest.Tools(b), Engines: map[string]render.Engine{"wav2lip": e}, Limits: render.DefaultLimits()}
+	detector, err := detection.New(b.Context(), nil, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	r := &render.Renderer{Tools: ffmpegtest.Tools(b), Engines: map[string]render.Engine{"wav2lip": e}, Limits: render.DefaultLimits(),
+		NewTracker: func(fps float64) render.Tracker { return tracking.NewTracker(detector, fps) }}
 	video, audio := shared(b, "media", "talking_man.mp4"), shared(b, "media", "speech.wav")
 	rest()
 	for b.Loop() {

@@ -155,7 +155,7 @@ func renderTest(t *testing.T, e *Engine, video, audio string, missed ...int) (ou
 func renderTo(ctx context.Context, t *testing.T, e *Engine, video, audio, output string, missed ...int) error {
 	r := &render.Renderer{
 		Tools: ffmpegtest.Tools(t), Engines: map[string]render.Engine{"wav2lip": e}, Limits: render.DefaultLimits(),
-		NewTracker: func(float64) (render.Tracker, error) { return &seated{missed: missed}, nil },
+		NewTracker: func(float64) render.Tracker { return &seated{missed: missed} },
 	}
 	return r.Render(ctx, render.Job{
 		Video: video, Audio: audio, Output: output, Scratch: filepath.Dir(output), Engine: "wav2lip", LargestFace: true,
