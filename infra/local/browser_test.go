@@ -22,15 +22,15 @@ func TestDashboard(t *testing.T) {
 	}
 	b := browsertest.New(t)
 	b.Open(h.Outputs["DashboardUrl"])
-	b.Wait(`location.pathname === "/oauth2/authorize"`)
+	b.Wait(`document.querySelector("#username")`)
 	b.Do(chromedp.SendKeys("#username", p.email), chromedp.SendKeys("#password", first+"\n"))
 	b.Wait(`document.querySelector("#new_password")`)
 	b.Do(chromedp.SendKeys("#new_password", password), chromedp.SendKeys("#confirm_password", password+"\n"))
-	b.Wait(`location.pathname === "/api/dashboard" && document.querySelector("nav")`)
+	b.Wait(`document.querySelector("nav[aria-label=Pages]")`)
 	h.makeKey(t, b)
 	h.syncInBrowser(b)
 	b.Do(chromedp.Click(".bar form button"))
-	b.Wait(`location.pathname === "/api/dashboard/signed-out" && document.body.innerText.includes("Your session has ended.")`)
+	b.WaitText(".lead", "Your session has ended.")
 	b.Open(h.Outputs["DashboardUrl"])
 	b.Wait(`document.querySelector("#password")`)
 }
@@ -50,7 +50,7 @@ func (h *testHome) makeKey(t *testing.T, b *browsertest.Browser) {
 		t.Errorf("with the key: got %d, want 200", got)
 	}
 	b.Do(chromedp.Click("a.danger"))
-	b.Wait(`location.pathname.endsWith("/revoke")`)
+	b.WaitText(".lead", "laptop")
 	b.Do(chromedp.Click("main form button"))
 	b.Wait(`document.querySelector("tr.over")`)
 	if got := statusAt(t, me, token); got != http.StatusUnauthorized {

@@ -23,10 +23,9 @@ func TestTextInBrowser(t *testing.T) {
 		h.fail(t, h.add(t, c, evil), evil)
 		b.Open(h.URL + "/dashboard")
 		b.Do(chromedp.SendKeys("input[name=reference_id]", evil+"\n"))
-		b.Wait(`location.search.includes("reference_id=")`)
+		b.Wait(`document.querySelector(".clear")`)
 		wantText(t, b, evil, ".rows .name a", ".rows .error")
 		b.Do(chromedp.Click(".rows .name a"))
-		b.Wait(`location.pathname.includes("/requests/")`)
 		wantText(t, b, evil, "h1", "#state h2", ".facts")
 		if got := browsertest.Eval[string](b, "document.title"); !strings.HasPrefix(got, evil) {
 			t.Errorf("title: got %s, want %s", got, evil)
@@ -36,19 +35,16 @@ func TestTextInBrowser(t *testing.T) {
 		b.Wait(`document.getElementById("token")`)
 		wantText(t, b, evil, ".rows .name")
 		b.Do(chromedp.Click("a.danger"))
-		b.Wait(`location.pathname.endsWith("/revoke")`)
 		wantText(t, b, evil, ".lead")
 	}
 }
 
-// wantText checks that the first of each selector has the text, and that the page
-// has no element that its own templates don't.
+// wantText waits until the first of each selector has the text, and checks that the
+// page has no element that its own templates don't.
 func wantText(t *testing.T, b *browsertest.Browser, text string, selectors ...string) {
 	t.Helper()
 	for _, selector := range selectors {
-		if got := browsertest.Eval[string](b, `document.querySelector("`+selector+`").textContent`); !strings.Contains(got, text) {
-			t.Errorf("%s: got %s, want %s in it", selector, got, text)
-		}
+		b.WaitText(selector, text)
 	}
 	if got := browsertest.Eval[string](b, `[...document.querySelectorAll("main :is(script, img, svg), a[href^=javascript]")].map((e) => e.outerHTML).join()`); got != "" {
 		t.Errorf("%s made %s", text, got)

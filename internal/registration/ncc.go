@@ -8,12 +8,12 @@ import "math"
 // they differ only in brightness and contrast, around 0 if they have nothing in
 // common or one of them shows nothing.
 func NCC(a, b []float32) float32 {
-	n := float32(len(a))
-	var sa, sb, aa, ab, bb float32
-	for i, x := range a {
-		y := b[i]
+	n := float64(len(a))
+	var sa, sb, aa, ab, bb float64 // as sums of float32 a flat picture would show their errors
+	for i := range a {
+		x, y := float64(a[i]), float64(b[i])
 		sa, sb = sa+x, sb+y
 		aa, ab, bb = aa+x*x, ab+x*y, bb+y*y
 	}
-	return (ab - sa*sb/n) / float32(math.Sqrt(float64(max(aa-sa*sa/n, 1e-9))*float64(max(bb-sb*sb/n, 1e-9))))
+	return float32((ab - sa*sb/n) / math.Sqrt(max(aa-sa*sa/n, 1e-9)*max(bb-sb*sb/n, 1e-9)))
 }

@@ -3,6 +3,7 @@ package browsertest
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"sync"
@@ -136,15 +137,26 @@ func (b *Browser) Status() int {
 	return Eval[int](b, `performance.getEntriesByType("navigation")[0].responseStatus`)
 }
 
-// Wait waits until a JavaScript expression is true, be it on another page.
+// ready is true of a page that was read to its end, and whose scripts have run.
+const ready = `performance.getEntriesByType("navigation")[0].domContentLoadedEventEnd > 0`
+
+// Wait waits until a JavaScript expression is true of a page that was read to its
+// end, be it another page. After an action that leads to another page, the expression
+// has to be false on the page before: an address of the new one isn't needed.
 func (b *Browser) Wait(expression string) {
 	b.t.Helper()
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
-		if yes, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool]("Boolean("+expression+")")); err == nil && yes {
+		if yes, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](ready+" && Boolean("+expression+")")); err == nil && yes {
 			return
 		}
 	}
 	b.t.Fatalf("never true: %s; the page says: %s", expression, b.says())
+}
+
+// WaitText waits until the first element of a CSS selector has the text in it.
+func (b *Browser) WaitText(selector, text string) {
+	b.t.Helper()
+	b.Wait(fmt.Sprintf("document.querySelector(%q)?.textContent.includes(%q)", selector, text))
 }
 
 // says returns the text of the page.
