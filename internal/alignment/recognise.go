@@ -28,10 +28,10 @@ type known struct {
 func (a *Aligner) recognise(t *track) []geom.Similarity {
 	t.model = &model{}
 	to := t.model.align(t.samples)
-	look, most := t.model.descriptor(), float32(leastAlike)
+	seen, most := t.model.descriptor(), float32(leastAlike)
 	var best *track
 	for _, k := range a.people {
-		if s := look.similarity(k.descriptor); s > most && !a.isSeen(k.person, t) {
+		if s := seen.similarity(k.descriptor); s > most && !a.isSeen(k.person, t) {
 			best, most = k.track, s
 		}
 	}
@@ -42,12 +42,12 @@ func (a *Aligner) recognise(t *track) []geom.Similarity {
 		copied := *best.model
 		t.person, t.model = best.person, &copied
 		to = t.model.align(t.samples)
-		look = t.model.descriptor()
+		seen = t.model.descriptor()
 	}
 	if len(a.people) == memory {
 		a.people = a.people[1:]
 	}
-	a.people = append(a.people, known{t, look})
+	a.people = append(a.people, known{t, seen})
 	return to
 }
 

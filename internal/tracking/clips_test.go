@@ -40,7 +40,7 @@ func TestClips(t *testing.T) {
 	}
 }
 
-// meanDifference sums where faces are that two finders found.
+// meanDifference sums where faces are that two detectors found.
 type meanDifference struct {
 	landmarks detection.Landmarks // in distances of the pupils, as is box
 	box       geom.Point

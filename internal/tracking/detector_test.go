@@ -27,7 +27,7 @@ func eachDetector(t *testing.T, test func(t *testing.T, d detection.Detector)) {
 	}
 }
 
-// newFinder makes a finder of networks to try, or of cascades where a file has
+// newDetector makes a detector of networks to try, or of cascades where a file has
 // no name.
 func newDetector(t testing.TB, detector, landmarks string) detection.Detector {
 	t.Helper()
@@ -157,7 +157,7 @@ func TestFaultOfADetector(t *testing.T) {
 	for name, tracker := range map[string]*Tracker{
 		"searching": {detector: fault{nil, want}},
 		"placing":   {detector: fault{[]detection.Box{{X: 100, Y: 100, Size: 60}}, want}},
-		"following": {detector: fault{nil, want}, live: []*track{known}, frames: 1, rhythm: newRhythm(25)},
+		"following": {detector: fault{nil, want}, live: []*track{known}, frames: 1, every: newIntervals(25)},
 	} {
 		if faces, _, err := tracker.Add(t.Context(), frame); !errors.Is(err, want) || faces != nil {
 			t.Errorf("%s: got %v, %v, want %v", name, faces, err, want)

@@ -63,7 +63,7 @@ func (t *Tracker) step(ctx context.Context, frame *image.YCbCr, k *track) (s ste
 	if registered {
 		near = k.carried(to)
 	}
-	if registered && k.unsure+1 < t.confirm {
+	if registered && k.unsure+1 < t.every.confirm {
 		s.Face, s.to = Face{Face: near, Crop: crop}, to
 		return s, t.detector.LocateMouth(ctx, frame, &s.Face.Face)
 	}

@@ -23,26 +23,26 @@ type Face struct {
 // and only the landmarks of its mouth are found anew.
 type Tracker struct {
 	detector detection.Detector
-	rhythm
+	every    intervals
 	frames   int
 	searched int       // the frame of the last search
-	view     thumbnail // at the last search or glance
+	view     thumbnail // at the last search of either kind
 	next     int       // track number
 	live     []*track
 	cuts     cutDetector
 }
 
-// rhythm is how many frames pass between detections.
-type rhythm struct {
-	search  int // of the whole picture for all faces
-	glance  int // of the whole picture for large faces, where it changes much
-	lookout int // the same for all faces, while there is none
+// intervals are how many frames pass between detections.
+type intervals struct {
+	search  int // of the whole picture, for all faces
+	large   int // of the whole picture, for large faces where it changes much
+	empty   int // of the whole picture, for all faces while there is none
 	confirm int // of a face that is tracked
 }
 
-func newRhythm(fps float64) rhythm {
+func newIntervals(fps float64) intervals {
 	frames := func(seconds float64) int { return max(1, int(math.Round(seconds*fps))) }
-	return rhythm{search: frames(2), glance: frames(.4), lookout: frames(.12), confirm: frames(.2)}
+	return intervals{search: frames(2), large: frames(.4), empty: frames(.12), confirm: frames(.2)}
 }
 
 // missesToLose is in how many frames in a row a face is missed when its track
@@ -54,7 +54,7 @@ const LongestGap = missesToLose - 1
 
 // NewTracker returns a tracker for one video of a frame rate.
 func NewTracker(d detection.Detector, fps float64) *Tracker {
-	return &Tracker{detector: d, rhythm: newRhythm(fps)}
+	return &Tracker{detector: d, every: newIntervals(fps)}
 }
 
 // Add sees the video's next frame and returns the faces in it, and whether a
@@ -85,8 +85,8 @@ func (t *Tracker) Add(ctx context.Context, frame *image.YCbCr) (faces []Face, cu
 	return faces, cut, nil
 }
 
-// The sides of the smallest faces that a search and a glance find, as shares of
-// the shorter side of the picture.
+// The sides of the smallest faces that are searched for, and of the smallest large
+// ones, as shares of the shorter side of the picture.
 const (
 	smallestFace = .09
 	largeFace    = .15
@@ -97,10 +97,10 @@ const (
 func (t *Tracker) due(view *thumbnail, frame image.Rectangle, surely bool) (smallest float64) {
 	since := t.frames - t.searched
 	switch {
-	case surely || t.frames == 0 || since >= t.rhythm.search || len(t.live) == 0 && since >= t.lookout:
+	case surely || t.frames == 0 || since >= t.every.search || len(t.live) == 0 && since >= t.every.empty:
 		t.searched = t.frames
 		return smallestFace
-	case t.frames%t.glance == 0 && view.changed(&t.view, func(x, y float32) bool { return t.covers(x*float32(frame.Dx()), y*float32(frame.Dy())) }):
+	case t.frames%t.every.large == 0 && view.changed(&t.view, func(x, y float32) bool { return t.covers(x*float32(frame.Dx()), y*float32(frame.Dy())) }):
 		return largeFace
 	}
 	return 0

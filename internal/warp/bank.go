@@ -32,10 +32,10 @@ type example struct {
 // shown returns the observation that the example was taken from.
 func (e *example) shown() *observation { return &e.track.frames[e.frame] }
 
-// size is that of its pixels, in bytes.
+// size returns how many bytes the example's pixels take.
 func (e *example) size() int { return len(e.pixels.Y) * 3 / 2 }
 
-// opening is how far it is open, canonical; after Plan.
+// opening returns how far the mouth is open, canonical. It is known after Plan.
 func (e *example) opening() float32 { return e.track.opening[e.frame] }
 
 // appearance is a small picture of the mouth: luma, then redness.

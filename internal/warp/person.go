@@ -24,13 +24,13 @@ type person struct {
 }
 
 const (
-	mostAtRest   = .17 // opening of a mouth that doesn't speak by itself
-	mostEver     = .30
-	closedLooks  = 24  // of the examples are taken for closed
-	leastToCopy  = .10 // of the opening: a mouth that opens less is only warped
-	fewestToCopy = 40  // examples: with fewer too
-	gapByDip     = 2   // of the gap between the lips, to the area of the dip by its depth
-	sharpEnough  = .6  // of the median sharpness of its track: an example that is more blurred isn't shown
+	mostAtRest     = .17 // opening of a mouth that doesn't speak by itself
+	mostEver       = .30
+	closedExamples = 24  // of the examples are taken for closed
+	leastToCopy    = .10 // of the opening: a mouth that opens less is only warped
+	fewestToCopy   = 40  // examples: with fewer too
+	gapByDip       = 2   // of the gap between the lips, to the area of the dip by its depth
+	sharpEnough    = .6  // of the median sharpness of its track: an example that is more blurred isn't shown
 )
 
 // see offers the person's bank a mouth, that of the track's next frame.
@@ -41,7 +41,7 @@ func (p *person) see(t *track, o observation, c *pixels.Crop) {
 	}
 }
 
-// sumUp draws the sums of all tracks.
+// sumUp works out what all tracks together tell of the person.
 func (p *person) sumUp() {
 	lips, valley, dips := p.course()
 	opening := openings(lips, valley, dips)
@@ -184,7 +184,7 @@ func ranks(x []float32) []float32 {
 func (p *person) closedLine() float32 {
 	var ys []float32
 	for i, e := range p.bank.examples {
-		if p.closed[i]*float32(len(p.bank.examples)) <= closedLooks {
+		if p.closed[i]*float32(len(p.bank.examples)) <= closedExamples {
 			l := e.shown()
 			ys = append(ys, l.line.at(&l.mouth, l.middle()))
 		}

@@ -68,7 +68,7 @@ func (p *painter) Paint(ctx context.Context, output int, frame *image.YCbCr) ([]
 	if err := b.ear.listen(&b.sound, samples, start); err != nil {
 		return nil, err
 	}
-	b.look(frame, onto)
+	b.cut(frame, onto)
 	if err := p.engine.infer(ctx, b); err != nil {
 		return nil, err
 	}

@@ -117,7 +117,7 @@ func TestPanicStaysInBatch(t *testing.T) {
 			copy(c.output, c.inputs[0])
 			return nil
 		})
-		for range 3 { // more than there are lanes
+		for range 3 { // more than there are runners
 			b := e.newBrush()
 			b.sound[0] = 1
 			if err := e.infer(t.Context(), b); err == nil || !strings.HasPrefix(err.Error(), "panic: odd") {

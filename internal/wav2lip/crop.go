@@ -62,9 +62,9 @@ func (e *Engine) newBrush() *brush {
 	return b
 }
 
-// look cuts the face out of the frame, for the network: first with its lower
+// cut cuts the face out of the frame, for the network: first with its lower
 // half hidden, then as it is, each as the planes B, G and R.
-func (b *brush) look(frame *image.YCbCr, onto geom.Similarity) {
+func (b *brush) cut(frame *image.YCbCr, onto geom.Similarity) {
 	g := newGrid(b.size, onto)
 	cb, cr := pixels.Chroma(frame)
 	b.sample(0, pixels.Luma(frame), g, 1)

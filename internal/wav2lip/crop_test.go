@@ -33,7 +33,7 @@ func TestCropGeometry(t *testing.T) {
 		"at the corner": {A: 60, B: 0, X: -60, Y: -30},
 	} {
 		b := e.newBrush()
-		b.look(frame, onto)
+		b.cut(frame, onto)
 		for _, p := range []image.Point{{0, 0}, {95, 0}, {0, 95}, {95, 95}, {48, 48}, {20, 70}} {
 			q := onto.Apply(geom.Point{
 				X: .25 + (float32(p.X)+.5)/96*(2.13-.25),
@@ -60,7 +60,7 @@ func TestCropIsMean(t *testing.T) {
 		frame.Y[i] = uint8(80 + (i+i/1000)%2*80) // a chess board
 	}
 	b := newTestEngine(t, 96, 1, asItIs).newBrush()
-	b.look(frame, geom.Similarity{A: 260, B: 30, X: 150, Y: 250})
+	b.cut(frame, geom.Similarity{A: 260, B: 30, X: 150, Y: 250})
 	for i, v := range b.seen[0] {
 		if abs(v-120) > 8 {
 			t.Fatalf("pixel %d is %g, want about 120", i, v)
@@ -80,7 +80,7 @@ func TestChannels(t *testing.T) {
 		frame.Y[i] = 81
 	}
 	b := newTestEngine(t, size, 1, asItIs).newBrush()
-	b.look(frame, geom.Similarity{A: 50, B: 0, X: 40, Y: 50})
+	b.cut(frame, geom.Similarity{A: 50, B: 0, X: 40, Y: 50})
 	red := [3]float32{0, 0, .9998} // of BT.601: Y 81, Cb 90, Cr 240 is B 0, G 0, R 255
 	for c := range 6 {
 		for i := range n {
