@@ -157,7 +157,8 @@ func values(role catalog.Role, in onnx.Info) (from, to float32) {
 // of the output.
 type difference struct{ absolute, relative float64 }
 
-// compare returns the largest difference of outputs, and an error if it is too large.
+// compare returns the largest difference of outputs, and an error if it is too large or
+// if a number on either side is NaN or infinite.
 func compare(got, want [][]float32) (d difference, err error) {
 	for i := range want {
 		if len(got) != len(want) || len(got[i]) != len(want[i]) {
@@ -165,19 +166,21 @@ func compare(got, want [][]float32) (d difference, err error) {
 		}
 		var off, largest float64
 		for k, w := range want[i] {
-			g := float64(got[i][k])
-			if math.IsNaN(g) {
-				return d, fmt.Errorf("output %d is not a number", i)
+			g, w := float64(got[i][k]), float64(w)
+			if !finite(g) || !finite(w) {
+				return d, fmt.Errorf("output %d has %v, and %v on the CPU", i, g, w)
 			}
-			off, largest = max(off, math.Abs(g-float64(w))), max(largest, math.Abs(float64(w)))
+			off, largest = max(off, math.Abs(g-w)), max(largest, math.Abs(w))
 		}
 		d.absolute = max(d.absolute, off)
 		if off > 0 {
 			d.relative = max(d.relative, off/largest)
 		}
 	}
-	if d.relative > bound {
+	if !(d.relative <= bound) {
 		return d, fmt.Errorf("the largest difference is %.2g of the largest number, more than %.2g", d.relative, bound)
 	}
 	return d, nil
 }
+
+func finite(n float64) bool { return !math.IsNaN(n) && !math.IsInf(n, 0) }

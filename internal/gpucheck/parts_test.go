@@ -33,7 +33,7 @@ func TestParseGPUs(t *testing.T) {
 }
 
 func TestCompare(t *testing.T) {
-	nan := float32(math.NaN())
+	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	for _, c := range []struct {
 		name      string
 		got, want [][]float32
@@ -44,7 +44,12 @@ func TestCompare(t *testing.T) {
 		{"near", [][]float32{{0, 255}, {.5}}, [][]float32{{1, 256}, {.5}}, difference{1, 1. / 256}, true},
 		{"the largest of all outputs", [][]float32{{100}, {2}}, [][]float32{{101}, {1}}, difference{1, 1}, false},
 		{"of nothing", [][]float32{{1}}, [][]float32{{0}}, difference{1, math.Inf(1)}, false},
-		{"no number", [][]float32{{nan}}, [][]float32{{1}}, difference{}, false},
+		{"NaN", [][]float32{{nan}}, [][]float32{{1}}, difference{}, false},
+		{"NaN on the CPU", [][]float32{{1}}, [][]float32{{nan}}, difference{}, false},
+		{"NaN on both", [][]float32{{nan}}, [][]float32{{nan}}, difference{}, false},
+		{"infinite", [][]float32{{inf}}, [][]float32{{1}}, difference{}, false},
+		{"infinite on the CPU", [][]float32{{1}}, [][]float32{{-inf}}, difference{}, false},
+		{"infinite on both", [][]float32{{inf}}, [][]float32{{inf}}, difference{}, false},
 		{"another size", [][]float32{{1}}, [][]float32{{1, 1}}, difference{}, false},
 		{"fewer", [][]float32{{1}}, [][]float32{{1}, {1}}, difference{}, false},
 	} {
