@@ -107,6 +107,29 @@ func TestLikeness(t *testing.T) {
 	}
 }
 
+// TestKeepsTo: the GPU's encoder may lose a dB and take a quarter more bits, not more.
+func TestKeepsTo(t *testing.T) {
+	of := func(psnr, ssim float64, bytes int64) *encoded {
+		squares := 255 * 255 / math.Pow(10, psnr/10)
+		return &encoded{likeness{frames: 2, squares: 2 * squares, ssim: 2 * (1 - math.Pow(10, -ssim/10))}, bytes}
+	}
+	cpu := of(40, 20, 1000)
+	for _, c := range []struct {
+		gpu  *encoded
+		want string
+	}{
+		{cpu, ""},
+		{of(39.1, 19.1, 1250), ""},
+		{of(38.9, 20, 1000), "PSNR is 38.9 dB"},
+		{of(40, 18.9, 1000), "PSNR is 40.0 dB and SSIM 18.9 dB"},
+		{of(45, 25, 1251), "a frame takes 5.0 kbit, and on the CPU 4.0 kbit"},
+	} {
+		if err := c.gpu.keepsTo(cpu); (err == nil) != (c.want == "") || err != nil && !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("got %v, want %q", err, c.want)
+		}
+	}
+}
+
 // TestSqueeze: limits fall until batches are smaller or the network fails.
 func TestSqueeze(t *testing.T) {
 	for _, c := range []struct {
