@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"lipsync/internal/engines"
@@ -30,10 +31,18 @@ func (m *Machine) networks(ctx context.Context) (rows [][]string, err error) {
 	if err != nil {
 		return nil, err
 	}
+	providers := slices.Clone(m.Providers)
+	for _, p := range m.Optional {
+		if err := runtime.Available(p); err != nil {
+			rows = append(rows, []string{"all", string(p), notChecked + err.Error()})
+			continue
+		}
+		providers = append(providers, p)
+	}
 	for _, role := range catalog.Roles() {
 		model, found := models.Find(role)
 		if !found {
-			rows = append(rows, []string{string(role), "not checked: there is no such network"})
+			rows = append(rows, []string{string(role), "", notChecked + "there is no such network"})
 			continue
 		}
 		want, e := outputs(ctx, runtime, model, onnx.CPU)
@@ -41,7 +50,7 @@ func (m *Machine) networks(ctx context.Context) (rows [][]string, err error) {
 			err = errors.Join(err, fmt.Errorf("%s on the CPU: %w", role, e))
 			continue
 		}
-		for _, p := range m.Providers {
+		for _, p := range providers {
 			row, e := []string{string(role), string(p)}, error(nil)
 			got, e := outputs(ctx, runtime, model, p)
 			if e == nil {

@@ -25,7 +25,7 @@ func (m *Machine) decoding(ctx context.Context) (rows [][]string, err error) {
 	for _, codec := range []string{"libx264", "libx265", "libvpx-vp9"} {
 		path := filepath.Join(dir, codec+".mkv")
 		if err := m.ffmpeg(ctx, "-i", m.Video, "-an", "-frames:v", "100", "-c:v", codec, path); err != nil {
-			rows = append(rows, []string{codec, "not checked: " + err.Error()})
+			rows = append(rows, []string{codec, notChecked + err.Error()})
 			continue
 		}
 		row, e := m.decode(ctx, path)
