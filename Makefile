@@ -1,4 +1,4 @@
-# Everything that is done with this repository. Run make alone for a list.
+# Everything that is done with this repository. Run make without a target for a list.
 
 SHELL       := /bin/sh
 VENV        := .cache/venv
@@ -24,7 +24,7 @@ build: bin/lipsync bin/runner ## build all programs: bin/lipsync, bin/runner, an
 	GOARCH=arm64 .ci/functions dist/functions
 	.ci/functions dist/host/functions
 
-# With cgo, which ONNX Runtime is called by, but for names and users by Go alone.
+# With cgo, which ONNX Runtime is called by, except for names and users, which only Go looks up.
 bin/lipsync bin/runner:
 	@.ci/install gcc libc6-dev
 	CGO_ENABLED=1 go build -trimpath -tags netgo,osusergo -o $@ ./cmd/$(@F)
@@ -85,7 +85,7 @@ bench: ## measure speed, also against a plain transcode, memory, and the latency
 	@.ci/install ffmpeg espeak-ng
 	go test -timeout 60m -run '^$$' -bench . -benchtime 1x ./cmd/lipsync
 
-bench-neural: $(ONNXRUNTIME) $(NEURAL)/random.onnx ## measure a full-size Wav2Lip network of random weights: alone, by stages, in whole jobs; memory over 2 h and 200 jobs; REFERENCE= a copy of the published code, measured too
+bench-neural: $(ONNXRUNTIME) $(NEURAL)/random.onnx ## measure a full-size Wav2Lip network of random weights: by itself, by stages, in whole jobs; memory over 2 h and 200 jobs; REFERENCE= a copy of the published code, measured too
 	@.ci/install ffmpeg gcc libc6-dev
 	LIPSYNC_WAV2LIP=$(CURDIR)/$(NEURAL)/random.onnx go test -timeout 60m -run '^$$' -bench 'Network|Stages|Job' ./internal/wav2lip
 	go test -timeout 60m -run '^$$' -bench . -benchtime 1x ./internal/engines
@@ -97,13 +97,13 @@ bench-neural: $(ONNXRUNTIME) $(NEURAL)/random.onnx ## measure a full-size Wav2Li
 gpu-check: ## on a machine with an NVIDIA GPU: check that networks, decoders and encoders do there what they do on the CPU, and measure; figures in dist/gpu-check.md
 	@if command -v nvidia-smi >/dev/null; then $(MAKE) --no-print-directory VARIANT=onnxruntime-gpu gpu-libraries; fi
 	@go build -o bin/gpu-check ./cmd/gpu-check
-	LD_LIBRARY_PATH=$(CURDIR)/.cache/cuda:$$LD_LIBRARY_PATH bin/gpu-check --onnxruntime .cache/onnxruntime-gpu/libonnxruntime.so $(ARGS) \
+	LD_LIBRARY_PATH=$(CURDIR)/.cache/cuda$${LD_LIBRARY_PATH:+:$$LD_LIBRARY_PATH} bin/gpu-check --onnxruntime .cache/onnxruntime-gpu/libonnxruntime.so $(ARGS) \
 		wav2lip=$(NEURAL)/random.onnx face-detector=$(NETWORKS)/ultraface_rfb_320.onnx \
 		face-landmarks=$(NETWORKS)/facemesh_192.onnx active-speaker=$(NETWORKS)/light_asd.onnx
 
 gpu-libraries: $(ONNXRUNTIME) $(NEURAL)/random.onnx
 	@.ci/install ffmpeg espeak-ng gcc libc6-dev
-	@if [ ! -e .cache/cuda ] && ldd $(dir $(ONNXRUNTIME))*.so | grep -q 'not found'; then .ci/cuda .cache/cuda; fi
+	@if [ ! -e .cache/cuda ] && ldd $(dir $(ONNXRUNTIME))libonnxruntime_providers_cuda.so | grep -q 'not found'; then .ci/cuda .cache/cuda; fi
 
 # The same weights for both; only the published code needs torch, which is large.
 $(NEURAL)/random.onnx: $(EXPORT)/export.py $(EXPORT)/requirements.txt

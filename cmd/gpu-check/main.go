@@ -27,7 +27,7 @@ import (
 type flags struct {
 	Report      string          `default:"dist/gpu-check.md" placeholder:"FILE" help:"Where the figures are written (default: ${default})."`
 	ONNXRuntime string          `name:"onnxruntime" placeholder:"FILE" help:"The shared library of ONNX Runtime."`
-	Providers   []onnx.Provider `default:"cuda,tensorrt" help:"What to compare with the CPU; the first is used in jobs (default: ${default})."`
+	Providers   []onnx.Provider `placeholder:"NAME,…" help:"What to compare with the CPU; the first is used in jobs (default: cuda, and tensorrt if the machine has it)."`
 	Seconds     int             `default:"12" help:"Length of the sample video (default: ${default})."`
 	Networks    []string        `arg:"" optional:"" placeholder:"ROLE=FILE" help:"Networks, for example wav2lip=random.onnx. Files that are not there are left out."`
 }
@@ -85,6 +85,9 @@ func (f *flags) machine(ctx context.Context, scratch string) (*gpucheck.Machine,
 	}
 	m := &gpucheck.Machine{
 		Tools: tools, NVIDIA: true, Library: f.ONNXRuntime, Models: filepath.Join(scratch, "models"), Providers: f.Providers, Scratch: scratch,
+	}
+	if len(m.Providers) == 0 {
+		m.Providers, m.Optional = []onnx.Provider{onnx.CUDA}, []onnx.Provider{onnx.TensorRT}
 	}
 	if err := errors.Join(os.Mkdir(m.Models, 0o755), os.WriteFile(filepath.Join(m.Models, catalog.FileName), []byte("{}"), 0o600)); err != nil {
 		return nil, err

@@ -49,7 +49,7 @@ func (c *addModelCommand) Run(ctx context.Context, s streams) error {
 	if err := engines.Try(ctx, role, session); err != nil {
 		return err
 	}
-	model, err := catalog.Add(c.Models, catalog.Model{Role: role, Licence: c.Licence, InputSize: onnx.InputSize(session)}, c.File)
+	model, err := catalog.Add(c.Models, catalog.Model{Role: role, Licence: c.Licence, InputSize: session.InputSize()}, c.File)
 	if err != nil {
 		return err
 	}

@@ -24,6 +24,7 @@ type Machine struct {
 	Library   string          // ONNX Runtime, as in engines.Options
 	Models    string          // the folder of models
 	Providers []onnx.Provider // to compare with the CPU; the first is used in jobs
+	Optional  []onnx.Provider // to compare with the CPU too, if the machine has them
 	Video     string          // path of a video of a face
 	Speech    string          // path of speech, as long as the video
 	Scratch   string          // an existing folder for temporary files

@@ -76,7 +76,7 @@ func (m *Machine) atOnce(ctx context.Context, s *engines.Set, n int) ([]string, 
 	go func() { memory <- m.watch(watched) }()
 	started := time.Now()
 	all, ctx := errgroup.WithContext(ctx)
-	var frames [4]float64
+	frames := make([]float64, n)
 	for i := range n {
 		all.Go(func() (err error) {
 			frames[i], err = m.job(ctx, s.Renderer, engine(s), "")
@@ -90,11 +90,15 @@ func (m *Machine) atOnce(ctx context.Context, s *engines.Set, n int) ([]string, 
 	if err != nil {
 		return nil, err
 	}
+	var sum float64
+	for _, f := range frames {
+		sum += f
+	}
 	gpu := "none"
 	if m.NVIDIA {
 		gpu = fmt.Sprint(most.gpu)
 	}
-	return []string{fmt.Sprint(n), fmt.Sprintf("%.0f", (frames[0]+frames[1]+frames[2]+frames[3])/took.Seconds()), gpu, fmt.Sprint(most.host >> 20)}, nil
+	return []string{fmt.Sprint(n), fmt.Sprintf("%.0f", sum/took.Seconds()), gpu, fmt.Sprint(most.host >> 20)}, nil
 }
 
 // job runs a job and returns how many frames it made. It keeps the output if that has

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"lipsync/internal/engines"
@@ -30,10 +31,18 @@ func (m *Machine) networks(ctx context.Context) (rows [][]string, err error) {
 	if err != nil {
 		return nil, err
 	}
+	providers := slices.Clone(m.Providers)
+	for _, p := range m.Optional {
+		if err := runtime.Available(p); err != nil {
+			rows = append(rows, []string{"all", string(p), notChecked + err.Error()})
+			continue
+		}
+		providers = append(providers, p)
+	}
 	for _, role := range catalog.Roles() {
 		model, found := models.Find(role)
 		if !found {
-			rows = append(rows, []string{string(role), "not checked: there is no such network"})
+			rows = append(rows, []string{string(role), "", notChecked + "there is no such network"})
 			continue
 		}
 		want, e := outputs(ctx, runtime, model, onnx.CPU)
@@ -41,7 +50,7 @@ func (m *Machine) networks(ctx context.Context) (rows [][]string, err error) {
 			err = errors.Join(err, fmt.Errorf("%s on the CPU: %w", role, e))
 			continue
 		}
-		for _, p := range m.Providers {
+		for _, p := range providers {
 			row, e := []string{string(role), string(p)}, error(nil)
 			got, e := outputs(ctx, runtime, model, p)
 			if e == nil {
@@ -157,7 +166,8 @@ func values(role catalog.Role, in onnx.Info) (from, to float32) {
 // of the output.
 type difference struct{ absolute, relative float64 }
 
-// compare returns the largest difference of outputs, and an error if it is too large.
+// compare returns the largest difference of outputs, and an error if it is too large or
+// if a number on either side is NaN or infinite.
 func compare(got, want [][]float32) (d difference, err error) {
 	for i := range want {
 		if len(got) != len(want) || len(got[i]) != len(want[i]) {
@@ -165,19 +175,21 @@ func compare(got, want [][]float32) (d difference, err error) {
 		}
 		var off, largest float64
 		for k, w := range want[i] {
-			g := float64(got[i][k])
-			if math.IsNaN(g) {
-				return d, fmt.Errorf("output %d is not a number", i)
+			g, w := float64(got[i][k]), float64(w)
+			if !finite(g) || !finite(w) {
+				return d, fmt.Errorf("output %d has %v, and %v on the CPU", i, g, w)
 			}
-			off, largest = max(off, math.Abs(g-float64(w))), max(largest, math.Abs(float64(w)))
+			off, largest = max(off, math.Abs(g-w)), max(largest, math.Abs(w))
 		}
 		d.absolute = max(d.absolute, off)
 		if off > 0 {
 			d.relative = max(d.relative, off/largest)
 		}
 	}
-	if d.relative > bound {
+	if !(d.relative <= bound) {
 		return d, fmt.Errorf("the largest difference is %.2g of the largest number, more than %.2g", d.relative, bound)
 	}
 	return d, nil
 }
+
+func finite(n float64) bool { return !math.IsNaN(n) && !math.IsInf(n, 0) }

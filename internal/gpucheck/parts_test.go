@@ -33,7 +33,7 @@ func TestParseGPUs(t *testing.T) {
 }
 
 func TestCompare(t *testing.T) {
-	nan := float32(math.NaN())
+	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	for _, c := range []struct {
 		name      string
 		got, want [][]float32
@@ -44,7 +44,12 @@ func TestCompare(t *testing.T) {
 		{"near", [][]float32{{0, 255}, {.5}}, [][]float32{{1, 256}, {.5}}, difference{1, 1. / 256}, true},
 		{"the largest of all outputs", [][]float32{{100}, {2}}, [][]float32{{101}, {1}}, difference{1, 1}, false},
 		{"of nothing", [][]float32{{1}}, [][]float32{{0}}, difference{1, math.Inf(1)}, false},
-		{"no number", [][]float32{{nan}}, [][]float32{{1}}, difference{}, false},
+		{"NaN", [][]float32{{nan}}, [][]float32{{1}}, difference{}, false},
+		{"NaN on the CPU", [][]float32{{1}}, [][]float32{{nan}}, difference{}, false},
+		{"NaN on both", [][]float32{{nan}}, [][]float32{{nan}}, difference{}, false},
+		{"infinite", [][]float32{{inf}}, [][]float32{{1}}, difference{}, false},
+		{"infinite on the CPU", [][]float32{{1}}, [][]float32{{-inf}}, difference{}, false},
+		{"infinite on both", [][]float32{{inf}}, [][]float32{{inf}}, difference{}, false},
 		{"another size", [][]float32{{1}}, [][]float32{{1, 1}}, difference{}, false},
 		{"fewer", [][]float32{{1}}, [][]float32{{1}, {1}}, difference{}, false},
 	} {
@@ -98,6 +103,29 @@ func TestLikeness(t *testing.T) {
 		}
 		if got := l.ssim / 2; math.Abs(got-c.ssim) > .02 || l.largest != c.largest {
 			t.Errorf("%s: SSIM %.3f, largest %d, want %.3f, %d", c.name, got, l.largest, c.ssim, c.largest)
+		}
+	}
+}
+
+// TestKeepsTo: the GPU's encoder may lose a dB and take a quarter more bits, not more.
+func TestKeepsTo(t *testing.T) {
+	of := func(psnr, ssim float64, bytes int64) *encoded {
+		squares := 255 * 255 / math.Pow(10, psnr/10)
+		return &encoded{likeness{frames: 2, squares: 2 * squares, ssim: 2 * (1 - math.Pow(10, -ssim/10))}, bytes}
+	}
+	cpu := of(40, 20, 1000)
+	for _, c := range []struct {
+		gpu  *encoded
+		want string
+	}{
+		{cpu, ""},
+		{of(39.1, 19.1, 1250), ""},
+		{of(38.9, 20, 1000), "PSNR is 38.9 dB"},
+		{of(40, 18.9, 1000), "PSNR is 40.0 dB and SSIM 18.9 dB"},
+		{of(45, 25, 1251), "a frame takes 5.0 kbit, and on the CPU 4.0 kbit"},
+	} {
+		if err := c.gpu.keepsTo(cpu); (err == nil) != (c.want == "") || err != nil && !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("got %v, want %q", err, c.want)
 		}
 	}
 }

@@ -35,7 +35,7 @@ func (m *Machine) shortage(ctx context.Context) (rows [][]string, err error) {
 	}
 	model, found := models.Find(catalog.Wav2Lip)
 	if !found || !m.NVIDIA {
-		return [][]string{{"", "not checked: it takes the network of wav2lip and a GPU"}}, nil
+		return [][]string{{"", notChecked + "it takes the network of wav2lip and a GPU"}}, nil
 	}
 	runtime, err := onnx.Open(m.Library)
 	if err != nil {

@@ -14,10 +14,10 @@ import (
 // Binding is the memory of one call of a network: made once, used again and
 // again, by one goroutine at a time. Several bindings of a session run at once.
 //
-// The processor computes in place. For a GPU, which this was not tried on, the
-// library copies all inputs and outputs in each run, from and to ordinary memory:
-// its own I/O binding would keep them there, but the Go wrapper's run with one
-// (RunWithBinding) takes no options, so that no context could end it.
+// The processor computes in place. For a GPU, which make gpu-check checks, the library
+// copies all inputs and outputs in each run, from and to ordinary memory: its own I/O
+// binding would keep them there, but the Go wrapper's run with one (RunWithBinding) takes
+// no options, so that no context could end it.
 type Binding struct {
 	session         *Session
 	inputs, outputs []*tensor

@@ -45,7 +45,7 @@ func (r *Runtime) Load(path string, o Options) (*Session, error) {
 
 // InputSize returns the side of the square pictures that a network takes, in pixels,
 // or 0 if no one size is fixed in the model.
-func InputSize(s *Session) int {
+func (s *Session) InputSize() int {
 	for _, in := range s.Inputs() {
 		if shape := in.Shape; len(shape) == 4 && shape[2] == shape[3] {
 			return max(shape[2], 0)

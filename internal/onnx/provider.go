@@ -31,6 +31,12 @@ func available(o Options) ([]Provider, error) {
 	return found, nil
 }
 
+// Available returns an error if this machine or this library does not have a provider.
+func (r *Runtime) Available(p Provider) error {
+	_, err := available(Options{Providers: []Provider{p}})
+	return err
+}
+
 func (p Provider) try(o Options) error {
 	options, err := ort.NewSessionOptions()
 	if err != nil {
@@ -41,8 +47,8 @@ func (p Provider) try(o Options) error {
 }
 
 // addTo has a session use the provider, after those that were added before. The
-// settings of those for GPUs are the library's own, except for a limit of memory: for
-// them this code follows the documentation, and was tried only where there is no GPU.
+// settings of those for GPUs are the library's own, except for a limit of memory. make
+// gpu-check checks them.
 func (p Provider) addTo(options *ort.SessionOptions, o Options) error {
 	switch p {
 	case TensorRT:

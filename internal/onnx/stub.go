@@ -20,6 +20,8 @@ func Open(string) (*Runtime, error) {
 
 func (r *Runtime) Version() string { return "" }
 
+func (r *Runtime) Available(Provider) error { return errors.ErrUnsupported }
+
 func (r *Runtime) LoadContent(string, []byte, Options) (*Session, error) {
 	return nil, errors.ErrUnsupported
 }

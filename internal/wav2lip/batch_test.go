@@ -89,7 +89,7 @@ func TestBatchesFill(t *testing.T) {
 	}
 }
 
-// TestFailureStaysInBatch checks that a run that fails fails its own faces alone.
+// TestFailureStaysInBatch checks that a run that fails fails only its own faces.
 func TestFailureStaysInBatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, broken := &gate{answers: make(chan error)}, errors.New("broken")
@@ -106,8 +106,8 @@ func TestFailureStaysInBatch(t *testing.T) {
 	})
 }
 
-// TestPanicStaysInBatch checks that a network that panics fails the faces of that
-// run alone.
+// TestPanicStaysInBatch checks that a network that panics fails only the faces of that
+// run.
 func TestPanicStaysInBatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := startTest(t, model{sound: 1, size: 96, batch: 1}, func(_ context.Context, c *canvas) error {

@@ -46,13 +46,13 @@ func loadFull(b *testing.B) *onnx.Session {
 // peak from now on. What other benchmarks left in use still counts.
 func rest() {
 	debug.FreeOSMemory()
-	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) // there on Linux alone
+	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) // only on Linux
 }
 
 // peak is the most memory that the process had since rest, in MiB; 0 where it can't
 // be known.
 func peak() float64 {
-	status, _ := os.ReadFile("/proc/self/status") // there on Linux alone
+	status, _ := os.ReadFile("/proc/self/status") // only on Linux
 	var kB float64
 	if _, value, ok := strings.Cut(string(status), "VmHWM:"); ok {
 		fmt.Sscan(value, &kB)

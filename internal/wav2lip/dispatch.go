@@ -32,6 +32,7 @@ func (e *Engine) infer(ctx context.Context, b *brush) error {
 type dispatcher struct {
 	*Engine
 	model   model    // a copy, whose batch is made smaller if memory is short
+	halves  []*batch // of batches that had too little memory; they are painted first
 	waiting []*brush // from the queue, in its order
 	next    *batch   // is full and loaded, and waits for a runner
 }
@@ -51,17 +52,22 @@ func (e *Engine) dispatch() {
 func (d *dispatcher) step() bool {
 	d.drain()
 	d.prepare()
-	b, n, batches := d.next, 0, d.batches
-	if b == nil && len(d.waiting) > 0 { // a batch that is not full, for a runner that is free
+	var b *batch
+	batches, n := d.batches, 0
+	switch {
+	case len(d.halves) > 0:
+		b = d.halves[0]
+	case d.next != nil:
+		b = d.next
+	case len(d.waiting) > 0: // a batch that is not full, for a runner that is free
 		n = d.model.together(len(d.waiting))
 		b = d.newBatch(d.waiting[:n])
-	}
-	if b == nil {
+	default:
 		batches = nil
 	}
 	select {
 	case batches <- b:
-		d.next, d.waiting = nil, slices.Delete(d.waiting, 0, n)
+		d.sent(b, n)
 		return true
 	case f := <-d.queue:
 		d.waiting = append(d.waiting, f)
@@ -76,6 +82,19 @@ func (d *dispatcher) step() bool {
 	return true
 }
 
+// sent forgets a batch that a runner took: of halves, the next one, or one of the first n
+// that wait.
+func (d *dispatcher) sent(b *batch, n int) {
+	switch {
+	case n > 0:
+		d.waiting = slices.Delete(d.waiting, 0, n)
+	case b == d.next:
+		d.next = nil
+	default:
+		d.halves = slices.Delete(d.halves, 0, 1)
+	}
+}
+
 // drain takes the faces that are in the queue already.
 func (d *dispatcher) drain() {
 	for {
@@ -88,24 +107,33 @@ func (d *dispatcher) drain() {
 	}
 }
 
-// prepare loads the next batch if enough faces wait to fill it. The callers for a batch
-// that can't be loaded get the error.
+// prepare loads the next batch if enough faces wait to fill it. It splits a batch for
+// which there is too little memory. The callers for another that can't be loaded get the
+// error.
 func (d *dispatcher) prepare() {
-	for n := d.model.batch; d.next == nil && len(d.waiting) >= n; d.waiting = slices.Delete(d.waiting, 0, n) {
+	for n := d.model.batch; d.next == nil && len(d.waiting) >= n; n = d.model.batch {
 		b := d.newBatch(d.waiting[:n])
-		if b.err = render.Guard(func() error { return d.load(b) }); b.err != nil {
-			d.finish(b)
-		} else {
+		d.waiting = slices.Delete(d.waiting, 0, n)
+		b.err = render.Guard(func() error { return d.load(b) })
+		switch {
+		case b.err == nil:
 			d.next = b
+		case d.model.splits(b):
+			d.split(b)
+		default:
+			d.finish(b)
 		}
 	}
 }
 
-// split has the faces of a batch that had too little memory painted first, in batches
-// of half its size. No later batch is larger.
+// split halves a batch that had too little memory. If the batch was full, no later one is
+// made larger than its half.
 func (d *dispatcher) split(b *batch) {
-	d.waiting = slices.Concat(b.faces, d.waiting)
-	if half := len(b.faces) / 2; half < d.model.batch {
+	half := len(b.faces) / 2
+	for faces := range slices.Chunk(b.faces, half) {
+		d.halves = append(d.halves, d.newBatch(faces))
+	}
+	if len(b.faces) == d.model.batch {
 		d.model.batch = half
 		d.warn(half, b.err)
 	}

@@ -18,8 +18,8 @@ import (
 var errFull = fmt.Errorf("the network failed: %w", onnx.ErrMemory)
 
 // TestBatchesSplit checks that faces whose batch has too little memory are painted in
-// smaller ones, which stay small, and that of one face, or of a batch that the model
-// fixes, the error stands.
+// smaller ones, with a warning for each full batch that is made smaller, and that of one
+// face, or of a batch that the model fixes, the error stands.
 func TestBatchesSplit(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -31,7 +31,7 @@ func TestBatchesSplit(t *testing.T) {
 		warned  int   // times
 	}{
 		{name: "twice", waiting: 8, answers: []error{errFull, errFull, errFull, nil, nil, nil, nil}, sizes: []int{8, 4, 4, 2, 2, 2, 2}, warned: 2},
-		{name: "to one face", waiting: 2, answers: []error{errFull, errFull, nil}, sizes: []int{2, 1, 1}, failed: 1, warned: 1},
+		{name: "to one face", waiting: 2, answers: []error{errFull, errFull, nil}, sizes: []int{2, 1, 1}, failed: 1},
 		{name: "one face", waiting: 1, answers: []error{errFull}, sizes: []int{1}, failed: 1},
 		{name: "fixed", fixed: true, waiting: 8, answers: []error{errFull}, sizes: []int{8}, failed: 8},
 		{name: "another error", waiting: 8, answers: []error{errors.New("broken")}, sizes: []int{8}, failed: 8},
@@ -67,8 +67,8 @@ func TestBatchesSplit(t *testing.T) {
 	}
 }
 
-// TestSplitBatchesStaySmall checks that a batch that had too little memory is the last
-// of its size.
+// TestSplitBatchesStaySmall checks that a full batch that had too little memory is the
+// last of its size.
 func TestSplitBatchesStaySmall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := &gate{answers: make(chan error)}
@@ -115,4 +115,65 @@ func TestTrySplits(t *testing.T) {
 			t.Errorf("room for %d: got batches of %d and %v, want %d", c.room, got, err, c.want)
 		}
 	}
+}
+
+// TestBindingSplits checks that a full batch for whose binding there is too little memory
+// is painted in halves, also when it waits to run.
+func TestBindingSplits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := &gate{answers: make(chan error)}
+		m := inGo(model{sound: 1, size: 96, batch: 4, runs: 1}, g.run)
+		bind, bound := m.bind, 0
+		m.bind = func(ctx context.Context, inputs, outputs [][]int) (binding, error) {
+			if inputs[0][0] == 4 {
+				if bound++; bound > 1 { // after the one of the try
+					return (*canvas)(nil), errFull
+				}
+			}
+			return bind(ctx, inputs, outputs)
+		}
+		e, err := start(t.Context(), m, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer e.Close()
+		first := ask(t.Context(), e, 0, 1)
+		rest := ask(t.Context(), e, 1, 8) // the binding of the try is for the first 4 of them
+		for range 4 {
+			g.answers <- nil
+			synctest.Wait()
+		}
+		check(t, first, 1, nil)
+		check(t, rest, 8, nil)
+		if want := []int{1, 4, 2, 2}; !slices.Equal(g.sizes, want) {
+			t.Errorf("runs of %v, want %v", g.sizes, want)
+		}
+	})
+}
+
+// TestPartialBatchesSplit checks that a batch that is not full and has too little memory
+// is painted in halves, and that later batches are as large as before.
+func TestPartialBatchesSplit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		g := &gate{answers: make(chan error)}
+		e := startTest(t, model{sound: 1, size: 96, batch: 8}, g.run)
+		e.log = slog.New(slog.NewTextHandler(&log, nil))
+		for i, c := range []struct {
+			faces   int
+			answers []error
+		}{{4, []error{nil, errFull, nil, errFull, nil, nil}}, {8, []error{nil, nil}}} {
+			first := ask(t.Context(), e, 10*i, 1)
+			rest := ask(t.Context(), e, 10*i+1, c.faces)
+			for _, answer := range c.answers {
+				g.answers <- answer
+				synctest.Wait()
+			}
+			check(t, first, 1, nil)
+			check(t, rest, c.faces, nil)
+		}
+		if want := []int{1, 4, 2, 2, 1, 1, 1, 8}; !slices.Equal(g.sizes, want) || log.Len() > 0 {
+			t.Errorf("runs of %v, want %v; log %q", g.sizes, want, &log)
+		}
+	})
 }

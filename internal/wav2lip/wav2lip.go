@@ -88,7 +88,7 @@ var errClosed = errors.New("wav2lip: the engine is closed")
 // nearly empty. New tries the model with as many runs at once as there will be in jobs.
 func New(ctx context.Context, session *onnx.Session, o Options) (*Engine, error) {
 	if session.Provider() == onnx.CPU {
-		o.Batch = cmp.Or(o.Batch, cpuBatch(onnx.InputSize(session)))
+		o.Batch = cmp.Or(o.Batch, cpuBatch(session.InputSize()))
 	}
 	m, err := newModel(session.Inputs(), session.Outputs(), o.Batch)
 	if err != nil {

@@ -53,7 +53,7 @@ func (m Model) Load(r *onnx.Runtime, o onnx.Options) (*onnx.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	if size := onnx.InputSize(s); m.InputSize != 0 && m.InputSize != size {
+	if size := s.InputSize(); m.InputSize != 0 && m.InputSize != size {
 		reason := fmt.Sprintf("its input_size is %d, and %s says %d", size, FileName, m.InputSize)
 		return nil, errors.Join(&onnx.ModelError{File: m.File, Reason: reason}, s.Close())
 	}
