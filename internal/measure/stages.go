@@ -20,7 +20,7 @@ func StageNames() []string {
 	return []string{"decode", "track", "align", "analyse", "sound", "plan", "decode-again", "paint", "encode"}
 }
 
-// Times are the times that the stages of a job take alone, each for all frames.
+// Times are how long each stage of a job takes by itself, for all frames.
 type Times struct {
 	Frames int
 	Took   map[string]time.Duration // by the name of the stage

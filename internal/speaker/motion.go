@@ -101,7 +101,7 @@ func (h *half) motion(before *half) float32 {
 		squares += v * v
 	}
 	mean := sum / float32(len(before))
-	variance := max(squares/float32(len(before))-mean*mean, 16) // a face without contrast shows noise alone
+	variance := max(squares/float32(len(before))-mean*mean, 16) // a face without contrast shows only noise
 	return min(float32(math.Sqrt(h.rest(before, at)/float64(variance))), mostMotion)
 }
 

@@ -76,7 +76,7 @@ const unscored = -3
 
 // Score scores windows until there are no more, by the MFCC of the source's
 // own sound; with none (nil) it only takes them. Faces are added meanwhile. If the
-// network fails, no score is left: some alone would make the others seem mute.
+// network fails, no score is left: a few would make the other faces seem mute.
 func (a *Analyser) Score(ctx context.Context, windows <-chan *Window, sound *MFCC) (err error) {
 	s := newScorer(a.network)
 	defer func() { err = errors.Join(err, s.bindings.Close()) }()
