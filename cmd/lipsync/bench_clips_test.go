@@ -49,30 +49,37 @@ func drawnFootages(b *testing.B) (pictures []footage, speech string) {
 	return []footage{{"one-face-drawn", one}, {"two-faces-drawn", two}}, speech
 }
 
-// clipFrames is how many frames a clip has: whole seconds at 25 and at 60
-// frames/s, so that the job, which is as long as the speech, has as many.
-const clipFrames = 300
+// How many frames a clip has: whole seconds at 25 and at 60 frames/s, so that the
+// job, which is as long as the speech, has as many. A job keeps the frames of short
+// videos, and decodes those of long ones twice.
+const (
+	shortClip = 300
+	longClip  = 600
+)
 
 // clip is the video and the speech of a job. Both have the same length.
-type clip struct{ video, audio string }
+type clip struct {
+	video, audio string
+	frames       int
+}
 
 // newClip makes a clip with a height in pixels and an aspect ratio of 16:9. It
 // repeats the footage and the speech as often as needed. The pictures fit into
 // the frame, over a blurred background of the same colours; frames between two
 // pictures of the footage are blends of these.
-func newClip(b *testing.B, height, fps int, pictures, speech string) *clip {
+func newClip(b *testing.B, height, fps, frames int, pictures, speech string) *clip {
 	b.Helper()
 	dir := b.TempDir()
-	c := &clip{filepath.Join(dir, "video.mp4"), filepath.Join(dir, "audio.wav")}
+	c := &clip{filepath.Join(dir, "video.mp4"), filepath.Join(dir, "audio.wav"), frames}
 	filter := fmt.Sprintf("minterpolate=fps=%[3]d:mi_mode=blend,split[fore][back];"+
 		"[fore]scale=%[1]d:%[2]d:force_original_aspect_ratio=decrease[sharp];"+
 		"[back]scale=16:9,scale=%[1]d:%[2]d,setsar=1[blurred];"+
 		"[blurred][sharp]overlay=(W-w)/2:(H-h)/2", height*16/9, height, fps)
 	if err := runFFmpeg("-stream_loop", "-1", "-i", pictures, "-an", "-vf", filter,
-		"-frames:v", strconv.Itoa(clipFrames), "-preset", "veryfast", "-crf", "18", c.video); err != nil {
+		"-frames:v", strconv.Itoa(frames), "-preset", "veryfast", "-crf", "18", c.video); err != nil {
 		b.Fatal(err)
 	}
-	if err := runFFmpeg("-stream_loop", "-1", "-i", speech, "-t", strconv.Itoa(clipFrames/fps), c.audio); err != nil {
+	if err := runFFmpeg("-stream_loop", "-1", "-i", speech, "-t", strconv.Itoa(frames/fps), c.audio); err != nil {
 		b.Fatal(err)
 	}
 	return c

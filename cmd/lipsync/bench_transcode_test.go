@@ -26,11 +26,14 @@ func BenchmarkJobOverTranscode(b *testing.B) {
 		for _, fps := range []int{25, 60} {
 			for _, f := range pictures {
 				b.Run(fmt.Sprintf("%dp%d/%s", height, fps, f.name), func(b *testing.B) {
-					newClip(b, height, fps, f.path, speech).compare(b)
+					newClip(b, height, fps, shortClip, f.path, speech).compare(b)
 				})
 			}
 		}
 	}
+	b.Run("720p25-long/"+pictures[0].name, func(b *testing.B) {
+		newClip(b, 720, 25, longClip, pictures[0].path, speech).compare(b)
+	})
 }
 
 // compare transcodes and syncs the clip in turns, and reports what both took.
@@ -49,7 +52,7 @@ func (c *clip) compare(b *testing.B) {
 	if got, want := settings(b, synced), settings(b, transcoded); got != want {
 		b.Fatalf("the job's encoder has the settings\n%s\nthe transcode's\n%s", got, want)
 	}
-	perFrame := func(d time.Duration) float64 { return d.Seconds() * 1000 / clipFrames }
+	perFrame := func(d time.Duration) float64 { return d.Seconds() * 1000 / float64(c.frames) }
 	b.ReportMetric(0, "ns/op")
 	b.ReportMetric(float64(median(job.cpu))/float64(median(transcode.cpu)), "cpu-job/transcode")
 	b.ReportMetric(float64(median(job.wall))/float64(median(transcode.wall)), "wall-job/transcode")
