@@ -211,9 +211,9 @@ func TestUnusable(t *testing.T) {
 	}{
 		{"no models", "", "", `model "wav2lip" is not installed`, lipsync.Invalid},
 		{"none of the role", empty, "", `model "wav2lip" is not installed`, lipsync.Invalid},
-		{"a bad one", bad, "", "begin: the model test.onnx cannot be used: it has no inputs or no outputs", lipsync.Internal},
-		{"no list of them", spoiled, "", "begin: models.json: unexpected EOF", lipsync.Internal},
-		{"no library", bad, "none.so", "begin: another ONNX Runtime is already loaded", lipsync.Internal},
+		{"a bad one", bad, "", "start the engine: the model test.onnx cannot be used: it has no inputs or no outputs", lipsync.Internal},
+		{"no list of them", spoiled, "", "start the engine: models.json: unexpected EOF", lipsync.Internal},
+		{"no library", bad, "none.so", "start the engine: another ONNX Runtime is already loaded", lipsync.Internal},
 	} {
 		s, _ := openWith(t, engines.Options{Models: c.models, Library: cmp.Or(c.library, onnxtest.Library(t))})
 		err := s.Render(t.Context(), render.Job{
