@@ -14,20 +14,6 @@ import (
 	"lipsync/internal/onnx/onnxtest"
 )
 
-func load(t testing.TB, path string) *onnx.Session {
-	t.Helper()
-	s, err := onnxtest.Runtime(t).Load(path, onnx.Options{Threads: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return s
-}
-
 // TestOtherModels checks that models of other shapes are refused when the
 // detector is made.
 func TestOtherModels(t *testing.T) {
@@ -36,39 +22,25 @@ func TestOtherModels(t *testing.T) {
 		"a mesh that is to search":    {file("facemesh_192.onnx"), "", "face detector: the model's outputs are not a table of scores and one of boxes"},
 		"a detector that is to place": {"", file("ultraface_rfb_320.onnx"), "face landmarks: the model's input is not one square picture of a fixed size"},
 		"a network that hears":        {file("light_asd.onnx"), "", "face detector: the model's input is not one picture of a fixed size"},
-		"scores without boxes":        {constants(t, onnxtest.Full(0, 1, 9, 2)), "", "face detector: the model's outputs are not a table of scores and one of boxes"},
-		"more boxes than scores":      {constants(t, onnxtest.Full(0, 1, 9, 2), onnxtest.Full(0, 1, 8, 4)), "", "face detector: the model's outputs are not a table of scores and one of boxes"},
-		"too many boxes":              {constants(t, onnxtest.Full(0, 1, 100_001, 2), onnxtest.Full(0, 1, 100_001, 4)), "", "face detector: the model's tables have 100001 rows, and at most 100000 are of use"},
-		"fewer points":                {"", constants(t, onnxtest.Full(0, 1), onnxtest.Full(0, 1, 98, 3)), "face landmarks: the model's outputs are not a flag and 468 points"},
-		"no flag":                     {"", constants(t, onnxtest.Full(0, 1, 468, 3)), "face landmarks: the model's outputs are not a flag and 468 points"},
+		"scores without boxes":        {onnxtest.Saying(onnxtest.Full(0, 1, 9, 2)).File(t), "", "face detector: the model's outputs are not a table of scores and one of boxes"},
+		"more boxes than scores":      {onnxtest.Saying(onnxtest.Full(0, 1, 9, 2), onnxtest.Full(0, 1, 8, 4)).File(t), "", "face detector: the model's outputs are not a table of scores and one of boxes"},
+		"too many boxes":              {onnxtest.Saying(onnxtest.Full(0, 1, 100_001, 2), onnxtest.Full(0, 1, 100_001, 4)).File(t), "", "face detector: the model's tables have 100001 rows, and at most 100000 are of use"},
+		"fewer points":                {"", onnxtest.Saying(onnxtest.Full(0, 1), onnxtest.Full(0, 1, 98, 3)).File(t), "face landmarks: the model's outputs are not a flag and 468 points"},
+		"no flag":                     {"", onnxtest.Saying(onnxtest.Full(0, 1, 468, 3)).File(t), "face landmarks: the model's outputs are not a flag and 468 points"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var detector, landmarks *onnx.Session
 			if c.detector != "" {
-				detector = load(t, c.detector)
+				detector = onnxtest.Load(t, c.detector)
 			}
 			if c.landmarks != "" {
-				landmarks = load(t, c.landmarks)
+				landmarks = onnxtest.Load(t, c.landmarks)
 			}
 			if _, err := New(t.Context(), detector, landmarks); err == nil || err.Error() != c.want {
 				t.Errorf("got %v, want %s", err, c.want)
 			}
 		})
 	}
-}
-
-// constants writes a network that sees a picture of 8 × 8 pixels and always says
-// the same, and returns its path.
-func constants(t *testing.T, outputs ...onnxtest.Tensor) string {
-	t.Helper()
-	return write(t, onnxtest.Saying(outputs...))
-}
-
-func write(t *testing.T, g onnxtest.Graph) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "test.onnx")
-	g.Write(t, path)
-	return path
 }
 
 // TestEndsWithContext: networks that compute for ever, at their first run
@@ -85,7 +57,7 @@ func TestEndsWithContext(t *testing.T) {
 		"detector":  {boxes.Endless("a of"), points},
 		"landmarks": {boxes, points.Endless("a of")},
 	} {
-		if _, err := New(soon(), load(t, write(t, c.detector)), load(t, write(t, c.landmarks))); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := New(soon(), onnxtest.Load(t, c.detector.File(t)), onnxtest.Load(t, c.landmarks.File(t))); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%s at first: got %v, want %v", name, err, context.DeadlineExceeded)
 		}
 	}
@@ -93,7 +65,7 @@ func TestEndsWithContext(t *testing.T) {
 		"detector":  {boxes.Endless("in"), points},
 		"landmarks": {boxes, points.Endless("in")},
 	} {
-		f, err := New(t.Context(), load(t, write(t, c.detector)), load(t, write(t, c.landmarks)))
+		f, err := New(t.Context(), onnxtest.Load(t, c.detector.File(t)), onnxtest.Load(t, c.landmarks.File(t)))
 		if err != nil {
 			t.Fatal(err)
 		}

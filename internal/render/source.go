@@ -63,7 +63,7 @@ func (s *source) decode(ctx context.Context, free buffers, decoded chan<- *image
 }
 
 // keep keeps a frame while all fit in a stretch and on the disk; else they are
-// decoded once more. Its sum is kept in any case, for the case that the next one doesn't fit.
+// decoded once more. Its sum is always kept: a later frame may not fit.
 func (s *source) keep(n int, frame *image.YCbCr) {
 	s.sums = append(s.sums, sum(frame))
 	if s.kept == nil {

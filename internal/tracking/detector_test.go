@@ -35,7 +35,7 @@ func newDetector(t testing.TB, detector, landmarks string) detection.Detector {
 		if file == "" {
 			return nil
 		}
-		return load(t, filepath.Join(onnxtest.Models(t), file))
+		return onnxtest.Load(t, filepath.Join(onnxtest.Models(t), file))
 	}
 	f, err := detection.New(t.Context(), load(detector), load(landmarks))
 	if err != nil {
@@ -47,20 +47,6 @@ func newDetector(t testing.TB, detector, landmarks string) detection.Detector {
 		}
 	})
 	return f
-}
-
-func load(t testing.TB, path string) *onnx.Session {
-	t.Helper()
-	s, err := onnxtest.Runtime(t).Load(path, onnx.Options{Threads: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return s
 }
 
 // TestHalfOfTheNetworks checks that either network goes with the cascades.
@@ -82,20 +68,6 @@ func TestHalfOfTheNetworks(t *testing.T) {
 	}
 }
 
-// constants writes a network that sees a picture of 8 × 8 pixels and always says
-// the same, and returns its path.
-func constants(t *testing.T, outputs ...onnxtest.Tensor) string {
-	t.Helper()
-	return write(t, onnxtest.Saying(outputs...))
-}
-
-func write(t *testing.T, g onnxtest.Graph) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "test.onnx")
-	g.Write(t, path)
-	return path
-}
-
 // TestUnsoundNetworks checks that numbers without sense are no face.
 func TestUnsoundNetworks(t *testing.T) {
 	inf, nan := float32(math.Inf(1)), float32(math.NaN())
@@ -113,9 +85,9 @@ func TestUnsoundNetworks(t *testing.T) {
 		"points far away from the face": {[]float32{.2, .2, .6, .6}, -1e9},
 	} {
 		t.Run(name, func(t *testing.T) {
-			detector := constants(t, onnxtest.Full(1, 1, 1, 2), onnxtest.Tensor{Shape: []int{1, 1, 4}, Floats: c.box})
-			landmarks := constants(t, onnxtest.Full(1, 1), onnxtest.Full(c.point, 1, 468, 3))
-			both, err := detection.New(t.Context(), load(t, detector), load(t, landmarks))
+			detector := onnxtest.Saying(onnxtest.Full(1, 1, 1, 2), onnxtest.Tensor{Shape: []int{1, 1, 4}, Floats: c.box}).File(t)
+			landmarks := onnxtest.Saying(onnxtest.Full(1, 1), onnxtest.Full(c.point, 1, 468, 3)).File(t)
+			both, err := detection.New(t.Context(), onnxtest.Load(t, detector), onnxtest.Load(t, landmarks))
 			if err != nil {
 				t.Fatal(err)
 			}

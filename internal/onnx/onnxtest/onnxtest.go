@@ -25,6 +25,29 @@ func Runtime(t testing.TB) *onnx.Runtime {
 	return runtime
 }
 
+// Load loads a model, one run of which uses one thread, until the test ends.
+func Load(t testing.TB, path string) *onnx.Session {
+	t.Helper()
+	s, err := Runtime(t).Load(path, onnx.Options{Threads: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// File writes the graph to a file of the test and returns its path.
+func (g Graph) File(t testing.TB) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "test.onnx")
+	g.Write(t, path)
+	return path
+}
+
 // Library is the shared library of ONNX Runtime: the one that LIPSYNC_ONNXRUNTIME
 // names, or that make onnxruntime installed, or empty.
 func Library(t testing.TB) string {
