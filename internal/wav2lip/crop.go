@@ -48,7 +48,7 @@ func (e *Engine) newBrush() *brush {
 	n := e.model.size * e.model.size
 	b := &brush{
 		size: e.model.size, faces: make([]float32, 6*n), output: make([]float32, 3*n), done: make(chan error, 1),
-		ear: newListener(e.filters), agree: make([]float32, n), scratch: make([]float32, n), mask: e.mask, ring: e.ring,
+		ear: newListener(), agree: make([]float32, n), scratch: make([]float32, n), mask: e.mask, ring: e.ring,
 	}
 	for k := range b.seen {
 		b.seen[k], b.made[k] = make([]float32, n), make([]float32, n)
@@ -65,11 +65,10 @@ func (e *Engine) newBrush() *brush {
 // cut cuts the face out of the frame, for the network: first with its lower
 // half hidden, then as it is, each as the planes B, G and R.
 func (b *brush) cut(frame *image.YCbCr, onto geom.Similarity) {
-	g := newGrid(b.size, onto)
 	cb, cr := pixels.Chroma(frame)
-	b.sample(0, pixels.Luma(frame), g, 1)
-	b.sample(1, cb, g, 2)
-	b.sample(2, cr, g, 2)
+	b.sample(0, pixels.Luma(frame), onto, 1)
+	b.sample(1, cb, onto, 2)
+	b.sample(2, cr, onto, 2)
 
 	n := b.size * b.size
 	hidden := b.size / 2 * b.size
@@ -84,36 +83,25 @@ func (b *brush) cut(frame *image.YCbCr, onto geom.Similarity) {
 	}
 }
 
-// grid is where the crop's pixels lie in the frame.
-type grid struct {
-	origin        geom.Point // the crop's corner
-	right, down   geom.Point // from one pixel of the crop to the next
-	width, height float32    // of a pixel of the crop, in pixels of the frame
+// place returns the canonical place of one in a crop of size × size pixels. x and y are
+// in pixels from the corner of the first.
+func place(size int, x, y float32) geom.Point {
+	n := float32(size)
+	return geom.Point{X: cropLeft + x*((cropRight-cropLeft)/n), Y: cropTop + y*((cropBottom-cropTop)/n)}
 }
 
-func newGrid(size int, onto geom.Similarity) grid {
-	w, h := float32(cropRight-cropLeft)/float32(size), float32(cropBottom-cropTop)/float32(size)
-	return grid{
-		origin: onto.Apply(geom.Point{X: cropLeft, Y: cropTop}),
-		right:  geom.Point{X: onto.A * w, Y: onto.B * w},
-		down:   geom.Point{X: -onto.B * h, Y: onto.A * h},
-		width:  onto.Scale() * w, height: onto.Scale() * h,
-	}
-}
-
-// at returns the frame's place of a place in the crop, both in pixels from the
-// corner of the first pixel.
-func (g *grid) at(x, y float32) geom.Point {
-	return geom.Point{
-		X: g.origin.X + .5 + x*g.right.X + y*g.down.X,
-		Y: g.origin.Y + .5 + x*g.right.Y + y*g.down.Y,
-	}
+// covered returns the width and height of the part of the frame that a pixel of the crop
+// covers, in pixels.
+func (b *brush) covered(onto geom.Similarity) (width, height float32) {
+	n := onto.Scale() / float32(b.size)
+	return n * (cropRight - cropLeft), n * (cropBottom - cropTop)
 }
 
 // sample fills one channel of what is seen. Where a pixel of the crop covers
 // several of the plane it gets their mean; beyond the frame its edge goes on.
-func (b *brush) sample(channel int, p pixels.Plane[uint8], g grid, subsampling float32) {
-	across, along := steps(g.width/subsampling), steps(g.height/subsampling)
+func (b *brush) sample(channel int, p pixels.Plane[uint8], onto geom.Similarity, subsampling float32) {
+	width, height := b.covered(onto)
+	across, along := steps(width/subsampling), steps(height/subsampling)
 	share := 1 / float32(across*along)
 	out := b.seen[channel]
 	for y := range b.size {
@@ -122,8 +110,8 @@ func (b *brush) sample(channel int, p pixels.Plane[uint8], g grid, subsampling f
 			for j := range along {
 				v := float32(y) + (float32(j)+.5)/float32(along)
 				for i := range across {
-					q := g.at(float32(x)+(float32(i)+.5)/float32(across), v)
-					sum += p.Bilinear(q.X/subsampling-.5, q.Y/subsampling-.5)
+					q := onto.Apply(place(b.size, float32(x)+(float32(i)+.5)/float32(across), v))
+					sum += p.Bilinear((q.X+.5)/subsampling-.5, (q.Y+.5)/subsampling-.5)
 				}
 			}
 			out[y*b.size+x] = sum * share

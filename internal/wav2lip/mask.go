@@ -31,10 +31,7 @@ func newMask(size int) (mask, ring []float32) {
 	const lips = 1.5
 	mask, ring = make([]float32, size*size), make([]float32, size*size)
 	for i := range mask {
-		c := geom.Point{
-			X: cropLeft + (float32(i%size)+.5)/float32(size)*(cropRight-cropLeft),
-			Y: cropTop + (float32(i/size)+.5)/float32(size)*(cropBottom-cropTop),
-		}
+		c := place(size, float32(i%size)+.5, float32(i/size)+.5)
 		mask[i] = maskAt(c)
 		if c.Y < lips {
 			ring[i] = 4 * mask[i] * (1 - mask[i])
@@ -45,14 +42,10 @@ func newMask(size int) (mask, ring []float32) {
 
 // maskArea returns the pixels of the frame that the mask may touch.
 func maskArea(onto geom.Similarity) image.Rectangle {
-	lowest, highest := [2]float32{math.MaxFloat32, math.MaxFloat32}, [2]float32{-math.MaxFloat32, -math.MaxFloat32}
-	for _, c := range []geom.Point{{X: -1, Y: -1}, {X: 1, Y: -1}, {X: -1, Y: 1}, {X: 1, Y: 1}} {
-		q := onto.Apply(geom.Point{X: maskX + c.X*maskHalf, Y: maskY + c.Y*maskTall})
-		for k, v := range [2]float32{q.X, q.Y} {
-			lowest[k], highest[k] = min(lowest[k], v), max(highest[k], v)
-		}
-	}
-	return pixels.Even(image.Rect(int(lowest[0])-1, int(lowest[1])-1, int(highest[0])+2, int(highest[1])+2))
+	c := onto.Apply(geom.Point{X: maskX, Y: maskY})
+	aside := abs(onto.A)*maskHalf + abs(onto.B)*maskTall // of the turned rectangle around the mask
+	above := abs(onto.B)*maskHalf + abs(onto.A)*maskTall
+	return pixels.Even(image.Rect(int(c.X-aside)-1, int(c.Y-above)-1, int(c.X+aside)+2, int(c.Y+above)+2))
 }
 
 func power(x, e float32) float32 { return float32(math.Pow(float64(x), float64(e))) }

@@ -37,17 +37,6 @@ func windowStart(frame int, fps float64, columnsInAll int) int {
 // columnsOf returns how many columns so many samples make.
 func columnsOf(samples int64) int { return int(samples/hop) + 1 }
 
-// filterbank is what all columns are made with.
-type filterbank struct {
-	hann []float64
-	mel  dsp.MelBank
-}
-
-func newFilterbank() *filterbank {
-	edges := dsp.Slaney.Edges(lowest, highest, bands)
-	return &filterbank{hann: dsp.PeriodicHann(span), mel: dsp.NewUnitAreaMelBank(edges, float64(speech.SampleRate)/span)}
-}
-
 // listener computes windows straight from the samples: a window costs less than
 // a hundredth of what the network does with it, and so none is kept.
 type listener struct {
@@ -57,8 +46,12 @@ type listener struct {
 	sound    [span + (columns-1)*hop]float64 // with emphasis
 }
 
-func newListener(b *filterbank) *listener {
-	return &listener{mel: b.mel, spectrum: dsp.NewSpectrum(b.hann, span)}
+func newListener() *listener {
+	edges := dsp.Slaney.Edges(lowest, highest, bands)
+	return &listener{
+		mel:      dsp.NewUnitAreaMelBank(edges, float64(speech.SampleRate)/span),
+		spectrum: dsp.NewSpectrum(dsp.PeriodicHann(span), span),
+	}
 }
 
 // listen fills the window that starts at a column. Of a sound that is shorter

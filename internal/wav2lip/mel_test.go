@@ -66,7 +66,7 @@ func TestMelEqualsReference(t *testing.T) {
 	if got := columnsOf(samples.Size() / 2); got != width {
 		t.Fatalf("%d columns, want %d", got, width)
 	}
-	l, w := newListener(newFilterbank()), new(window)
+	l, w := newListener(), new(window)
 	worst := 0.
 	for start := 0; start <= width-columns; start++ {
 		if err := l.listen(w, samples, start); err != nil {
@@ -131,7 +131,7 @@ func TestShortSounds(t *testing.T) {
 			}
 			w := new(window)
 			start := windowStart(3, 25, columnsOf(int64(n)))
-			if err := newListener(newFilterbank()).listen(w, pcm(sound), start); err != nil {
+			if err := newListener().listen(w, pcm(sound), start); err != nil {
 				t.Fatal(err)
 			}
 			loudest := float32(-4)
@@ -170,7 +170,7 @@ func FuzzListen(f *testing.F) {
 		}
 		sound, w := io.NewSectionReader(bytes.NewReader(data), 0, int64(len(data))), new(window)
 		start := windowStart(frame, fps, columnsOf(sound.Size()/2))
-		if err := newListener(newFilterbank()).listen(w, sound, start); err != nil {
+		if err := newListener().listen(w, sound, start); err != nil {
 			t.Fatal(err)
 		}
 		for i, v := range w {
@@ -182,7 +182,7 @@ func FuzzListen(f *testing.F) {
 }
 
 func BenchmarkListen(b *testing.B) {
-	samples, l, w := voice(b), newListener(newFilterbank()), new(window)
+	samples, l, w := voice(b), newListener(), new(window)
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		if err := l.listen(w, samples, i%500); err != nil {

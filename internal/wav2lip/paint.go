@@ -3,6 +3,7 @@ package wav2lip
 import (
 	"errors"
 	"image"
+	"slices"
 
 	"lipsync/internal/geom"
 	"lipsync/internal/pixels"
@@ -21,12 +22,11 @@ func (b *brush) paint(frame *image.YCbCr, onto geom.Similarity) ([]render.Mouth,
 	}
 	b.match()
 	b.compare()
-	g := newGrid(b.size, onto)
 	for k := range b.made {
 		for i, a := range b.agree {
 			b.made[k][i] -= a * b.seen[k][i]
 		}
-		b.soften(b.made[k], g)
+		b.soften(b.made[k], onto)
 	}
 	area := maskArea(onto).Intersect(pixels.Even(frame.Rect))
 	if area.Empty() {
@@ -105,8 +105,9 @@ func (b *brush) compare() {
 }
 
 // soften filters a channel of the crop for a frame that shows it smaller.
-func (b *brush) soften(channel []float32, g grid) {
-	pixels.BoxBlur(b.square(channel), b.scratch, int(.5/g.width), int(.5/g.height))
+func (b *brush) soften(channel []float32, onto geom.Similarity) {
+	width, height := b.covered(onto)
+	pixels.BoxBlur(b.square(channel), b.scratch, int(.5/width), int(.5/height))
 }
 
 // resize makes picture and alpha as large as the area; what they hold is old.
@@ -119,12 +120,7 @@ func (b *brush) resize(area image.Rectangle) {
 	}
 }
 
-func grow(pix []uint8, n int) []uint8 {
-	if cap(pix) < n {
-		return make([]uint8, n)
-	}
-	return pix[:n]
-}
+func grow(pix []uint8, n int) []uint8 { return slices.Grow(pix[:0], n)[:n] }
 
 // square returns a channel of the crop as a plane.
 func (b *brush) square(channel []float32) pixels.Plane[float32] {

@@ -90,7 +90,7 @@ func chirp(t *testing.T, seconds float64) (path string, which func(sound []float
 	}
 	path = ffmpegtest.Make(t, "chirp.wav", "-f", "s16le", "-ar", "16000", "-ac", "1", "-i", filepath.Join(dir, "chirp.pcm"))
 	windows := make([]window, columnsOf(int64(len(samples)))-columns+1)
-	l := newListener(newFilterbank())
+	l := newListener()
 	for i := range windows {
 		if err := l.listen(&windows[i], sound, i); err != nil {
 			t.Fatal(err)

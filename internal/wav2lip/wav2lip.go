@@ -61,11 +61,10 @@ func runs(session *onnx.Session) int {
 // Engine is a render.Engine. All jobs share one network: a batch can have faces
 // of several of them.
 type Engine struct {
-	model   model
-	filters *filterbank
-	mask    []float32 // of each pixel of the crop, 0 to 1
-	ring    []float32 // of each pixel of the crop: its weight in the match of colours
-	log     *slog.Logger
+	model model
+	mask  []float32 // of each pixel of the crop, 0 to 1
+	ring  []float32 // of each pixel of the crop: its weight in the match of colours
+	log   *slog.Logger
 
 	bindings *onnx.Pool[binding] // by how many faces they are for
 	queue    chan *brush         // to the dispatcher
@@ -104,7 +103,7 @@ func New(ctx context.Context, session *onnx.Session, o Options) (*Engine, error)
 // start makes an engine of a model, and tries it.
 func start(ctx context.Context, m model, log *slog.Logger) (*Engine, error) {
 	e := &Engine{
-		model: m, filters: newFilterbank(), log: log,
+		model: m, log: log,
 		bindings: onnx.NewPool(2*(m.runs+1), m.bound), // full batches, and some that are not
 		queue:    make(chan *brush), batches: make(chan *batch),
 		painted: make(chan *batch, m.runs), failed: make(chan *batch), spare: make(chan *batch, 2*(m.runs+1)),
