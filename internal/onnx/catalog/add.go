@@ -1,15 +1,15 @@
 package catalog
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
+
+	"lipsync/internal/onnx"
 )
 
 // Add copies a file into the folder of models and enters it into models.json. It
@@ -35,7 +35,12 @@ func Add(dir string, m Model, file string) (Model, error) {
 			return Model{}, fmt.Errorf("the model of the role %s has the name %s already: give this file another name", other.Role, m.File)
 		}
 	}
-	if m.SHA256, err = copyFile(m.Path(), file); err != nil {
+	content, err := onnx.ReadModel(file)
+	if err != nil {
+		return Model{}, err
+	}
+	m.SHA256 = hexSHA256(content)
+	if err := replace(m.Path(), content); err != nil {
 		return Model{}, err
 	}
 	return m, c.enter(dir, m)
@@ -62,39 +67,26 @@ func (c *Catalog) names(file string) bool {
 	return slices.ContainsFunc(c.Models, func(m Model) bool { return m.File == file })
 }
 
-// copyFile copies a file, and returns its SHA-256 in hexadecimal.
-func copyFile(to, from string) (string, error) {
-	source, err := os.Open(from)
-	if err != nil {
-		return "", err
-	}
-	defer source.Close()
-	digest := sha256.New()
-	err = replace(to, func(w io.Writer) error {
-		_, err := io.Copy(w, io.TeeReader(source, digest))
-		return err
-	})
-	return hex.EncodeToString(digest.Sum(nil)), err
-}
-
 func (c *Catalog) write(dir string) error {
-	return replace(filepath.Join(dir, FileName), func(w io.Writer) error {
-		encoder := json.NewEncoder(w)
-		encoder.SetIndent("", "  ")
-		encoder.SetEscapeHTML(false)
-		return encoder.Encode(c)
-	})
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetIndent("", "  ")
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(c); err != nil {
+		return err
+	}
+	return replace(filepath.Join(dir, FileName), text.Bytes())
 }
 
-// replace writes a file at path. If it fails, the former file stays as it was.
-func replace(path string, write func(io.Writer) error) error {
+// replace writes a file. If it fails, the former file stays as it was.
+func replace(path string, content []byte) error {
 	file, err := os.CreateTemp(filepath.Dir(path), ".new-*")
 	if err != nil {
 		return err
 	}
 	defer os.Remove(file.Name()) // is gone once it is renamed
-	err = errors.Join(write(file), file.Chmod(0o644), file.Sync(), file.Close())
-	if err != nil {
+	_, err = file.Write(content)
+	if err := errors.Join(err, file.Chmod(0o644), file.Sync(), file.Close()); err != nil {
 		return err
 	}
 	return os.Rename(file.Name(), path)

@@ -157,7 +157,7 @@ func TestAddRemovesTheFormer(t *testing.T) {
 
 func TestVerify(t *testing.T) {
 	m := Model{Role: Wav2Lip, File: "a.onnx", SHA256: digest, dir: t.TempDir()}
-	if err := m.Verify(); err == nil || err.Error() != "the model a.onnx cannot be used: it cannot be read" {
+	if err := m.Verify(); err == nil || err.Error() != "the model a.onnx cannot be used: there is no such file" {
 		t.Errorf("no file: got %v", err)
 	}
 	if err := os.WriteFile(m.Path(), nil, 0o600); err != nil {

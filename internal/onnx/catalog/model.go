@@ -1,14 +1,12 @@
 package catalog
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
+	"strings"
 
 	"lipsync/internal/onnx"
 )
@@ -18,35 +16,33 @@ func (m Model) Path() string { return filepath.Join(m.dir, m.File) }
 
 // Verify reads the model's file, and fails unless its SHA-256 is the one in models.json.
 func (m Model) Verify() error {
-	file, err := os.Open(m.Path())
-	if err != nil {
-		return &onnx.ModelError{File: m.File, Reason: "it cannot be read", Err: err}
-	}
-	defer file.Close()
-	digest := sha256.New()
-	if _, err := io.Copy(digest, file); err != nil {
-		return &onnx.ModelError{File: m.File, Reason: "it cannot be read", Err: err}
-	}
-	return m.compare(digest.Sum(nil))
+	_, err := m.read()
+	return err
 }
 
-func (m Model) compare(digest []byte) error {
-	want, _ := hex.DecodeString(m.SHA256) // models.json was checked
-	if !bytes.Equal(digest, want) {
-		return &onnx.ModelError{File: m.File, Reason: "it is not the file that " + FileName + " names: its SHA-256 differs"}
+// read returns the content of the model's file, whose SHA-256 is the one in models.json.
+func (m Model) read() ([]byte, error) {
+	content, err := onnx.ReadModel(m.Path())
+	if err != nil {
+		return nil, err
 	}
-	return nil
+	if !strings.EqualFold(hexSHA256(content), m.SHA256) {
+		return nil, &onnx.ModelError{File: m.File, Reason: "it is not the file that " + FileName + " names: its SHA-256 differs"}
+	}
+	return content, nil
+}
+
+// hexSHA256 returns the SHA-256 of content in hexadecimal.
+func hexSHA256(content []byte) string {
+	digest := sha256.Sum256(content)
+	return hex.EncodeToString(digest[:])
 }
 
 // Load loads the model, and fails unless its file is the one that models.json names. It
 // reads the file once, so that nobody can replace it after the check.
 func (m Model) Load(r *onnx.Runtime, o onnx.Options) (*onnx.Session, error) {
-	content, err := onnx.ReadModel(m.Path())
+	content, err := m.read()
 	if err != nil {
-		return nil, err
-	}
-	digest := sha256.Sum256(content)
-	if err := m.compare(digest[:]); err != nil {
 		return nil, err
 	}
 	s, err := r.LoadContent(m.File, content, o)
