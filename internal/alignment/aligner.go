@@ -1,6 +1,7 @@
 package alignment
 
 import (
+	"maps"
 	"slices"
 
 	"lipsync/internal/geom"
@@ -71,7 +72,7 @@ func (a *Aligner) emit(n int) []Frame {
 	done := a.pending[:n]
 	until := done[n-1].Index + 1
 	final := n == len(a.pending)
-	for _, number := range a.numbers() {
+	for _, number := range slices.Sorted(maps.Keys(a.tracks)) { // in order of appearance
 		t := a.tracks[number]
 		ended := final || t.last < until // and was missed in as many frames as smoothing needs
 		if t.first >= until {
@@ -92,15 +93,6 @@ func (a *Aligner) emit(n int) []Frame {
 	}
 	a.pending, a.bytes = slices.Clone(a.pending[n:]), 0
 	return done
-}
-
-// numbers returns those of the tracks in order of appearance.
-func (a *Aligner) numbers() (all []int) {
-	for number := range a.tracks {
-		all = append(all, number)
-	}
-	slices.Sort(all)
-	return all
 }
 
 // forget drops samples before a frame.

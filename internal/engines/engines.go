@@ -36,8 +36,7 @@ type Set struct {
 	log                 *slog.Logger
 	faces               detection.Detector
 	detector, landmarks *onnx.Session  // of faces; nil: none
-	engines             []func() error // to close those that have networks
-	sessions            []*onnx.Session
+	networks            []func() error // to close engines, and then their sessions
 }
 
 // Open makes ready what there is. A model that can't be used is logged, and left
@@ -98,11 +97,8 @@ func (s *Set) Names(first string) ([]string, error) {
 // Close frees the models, once no job runs.
 func (s *Set) Close() error {
 	err := s.faces.Close()
-	for _, end := range s.engines {
+	for _, end := range s.networks {
 		err = errors.Join(err, end())
-	}
-	for _, session := range s.sessions {
-		err = errors.Join(err, session.Close())
 	}
 	return err
 }

@@ -85,7 +85,7 @@ func (s *Set) add(ctx context.Context, m catalog.Model, runtime *onnx.Runtime, p
 	if err := s.use(ctx, m.Role, session); err != nil {
 		return "", errors.Join(err, session.Close())
 	}
-	s.sessions = append(s.sessions, session)
+	s.networks = append(s.networks, session.Close)
 	return session.Provider(), nil
 }
 
@@ -118,7 +118,7 @@ func (s *Set) use(ctx context.Context, role catalog.Role, session *onnx.Session)
 			return err
 		}
 		s.Engines["wav2lip"] = engine
-		s.engines = append(s.engines, engine.Close)
+		s.networks = append(s.networks, engine.Close)
 		return nil
 	}
 	return fmt.Errorf("there is no role %q", role)

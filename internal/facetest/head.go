@@ -7,6 +7,9 @@ import (
 	"image"
 	"image/jpeg"
 	"math"
+
+	"lipsync/internal/geom"
+	"lipsync/internal/pixels"
 )
 
 // The first frame that internal/demo draws, cut around the head.
@@ -125,21 +128,7 @@ func (h Head) spot(x, y float64, from *image.YCbCr) spot {
 		return spot{}
 	}
 	const soft = 30 // edge of the picture, pixels
-	return spot{[3]float64{
-		between(from.Y, from.YStride, px, py),
-		between(from.Cb, from.CStride, max((px-.5)/2, 0), max((py-.5)/2, 0)),
-		between(from.Cr, from.CStride, max((px-.5)/2, 0), max((py-.5)/2, 0)),
-	}, min(inside/soft, 1)}
-}
-
-// between returns a plane's value between four pixels, all of them inside.
-func between(plane []uint8, stride int, x, y float64) float64 {
-	x0, y0 := int(x), int(y)
-	fx, fy := x-float64(x0), y-float64(y0)
-	a := plane[y0*stride+x0:]
-	top := float64(a[0])*(1-fx) + float64(a[1])*fx
-	if len(a) <= stride+1 {
-		return top
-	}
-	return top*(1-fy) + fy*(float64(a[stride])*(1-fx)+float64(a[stride+1])*fx)
+	q := geom.Point{X: float32(px), Y: float32(py)}
+	cb, cr := pixels.ChromaAt(from, q)
+	return spot{[3]float64{float64(pixels.LumaAt(from, q)), float64(cb), float64(cr)}, min(inside/soft, 1)}
 }

@@ -4,9 +4,9 @@ package registration
 
 import "math"
 
-// NCC returns the normalised cross-correlation of two pictures of one size: 1 if
-// they differ only in brightness and contrast, around 0 if they have nothing in
-// common or one of them shows nothing.
+// NCC returns the normalised cross-correlation of two pictures of one size, or of two
+// other series of numbers: 1 if they differ only in brightness and contrast, around 0
+// if they have nothing in common or one of them shows nothing.
 func NCC(a, b []float32) float32 {
 	n := float64(len(a))
 	var sa, sb, aa, ab, bb float64 // as sums of float32 a flat picture would show their errors

@@ -24,6 +24,8 @@ func TestNCC(t *testing.T) {
 		want, off float32
 	}{
 		{"known values", []float32{1, 2, 3, 4}, []float32{1, 3, 2, 4}, .8, 1e-5},
+		{"falling", []float32{1, 2, 3}, []float32{5, 3, 1}, -1, 1e-5},
+		{"uncorrelated", []float32{1, 2, 1, 2}, []float32{1, 1, 2, 2}, 0, 1e-5},
 		{"the same", picture, picture, 1, 1e-3},
 		{"inverted", picture, change(-1, 255, 0), -1, 1e-3},
 		{"brighter", picture, change(1, 60, 0), 1, 1e-3},

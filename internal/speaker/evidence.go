@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"lipsync/internal/dsp"
+	"lipsync/internal/registration"
 	"lipsync/internal/speech"
 )
 
@@ -129,31 +130,14 @@ func (t *track) liveliness(fps float64) []float32 {
 	return out
 }
 
-// agreement is the correlation of the mouth's motion with the voice around each
-// frame.
+// agreement returns the correlation of the mouth's motion with the voice around each
+// frame: 0 where either doesn't change.
 func (t *track) agreement(v voice, fps float64) []float32 {
 	out := make([]float32, len(t.lively))
 	around := int(1.25*fps) + 1
 	for i := range out {
 		from, to := max(i-around, 0), min(i+around+1, len(out))
-		out[i] = float32(correlation(t.lively[from:to], v[t.from+from:t.from+to]))
+		out[i] = registration.NCC(t.lively[from:to], v[t.from+from:t.from+to])
 	}
 	return out
-}
-
-// correlation is Pearson's, 0 where either doesn't change.
-func correlation(a, b []float32) float64 {
-	var ma, mb, ab, aa, bb float64
-	for i := range a {
-		ma += float64(a[i]) / float64(len(a))
-		mb += float64(b[i]) / float64(len(a))
-	}
-	for i := range a {
-		x, y := float64(a[i])-ma, float64(b[i])-mb
-		ab, aa, bb = ab+x*y, aa+x*x, bb+y*y
-	}
-	if aa < 1e-12 || bb < 1e-12 {
-		return 0
-	}
-	return ab / math.Sqrt(aa*bb)
 }

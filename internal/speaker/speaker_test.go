@@ -187,24 +187,6 @@ func TestLargest(t *testing.T) {
 	}
 }
 
-func TestCorrelation(t *testing.T) {
-	for _, c := range []struct {
-		a, b []float32
-		want float64
-	}{
-		{nil, nil, 0},
-		{[]float32{1, 2, 3}, []float32{10, 20, 30}, 1},
-		{[]float32{1, 2, 3}, []float32{5, 3, 1}, -1},
-		{[]float32{1, 2, 1, 2}, []float32{1, 1, 2, 2}, 0},
-		{[]float32{1, 2, 3}, []float32{4, 4, 4}, 0},
-		{[]float32{0, 1, 2, 3}, []float32{0, 1, 3, 2}, .8},
-	} {
-		if got := correlation(c.a, c.b); math.Abs(got-c.want) > 1e-9 {
-			t.Errorf("%v and %v: got %g, want %g", c.a, c.b, got, c.want)
-		}
-	}
-}
-
 // tone returns the sound of the tests for some frames.
 func tone(t *testing.T, frames int) *speech.Speech {
 	t.Helper()

@@ -114,12 +114,7 @@ func (s *shot) turns() []int32 {
 // step returns the best paths to each track near frame k, given those to the
 // frame before.
 func (s *shot) step(k int, near []*track, last []path) []path {
-	best := -1
-	for i, p := range last {
-		if best < 0 || p.score > last[best].score {
-			best = i
-		}
-	}
+	best := best(last)
 	paths := make([]path, len(near))
 	for i, t := range near {
 		paths[i] = path{track: t, before: best}
@@ -138,6 +133,18 @@ func (s *shot) step(k int, near []*track, last []path) []path {
 	return paths
 }
 
+// best returns the index of the first of the paths with the highest score, -1 if there
+// are none.
+func best(paths []path) int {
+	at := -1
+	for i, p := range paths {
+		if at < 0 || p.score > paths[at].score {
+			at = i
+		}
+	}
+	return at
+}
+
 func (t *track) seen(k int) bool { return k >= t.from && k < t.to() && t.present[k-t.from] }
 
 // trace follows the best paths back from where they end.
@@ -145,12 +152,8 @@ func trace(steps [][]path) []int32 {
 	out := make([]int32, len(steps))
 	at := -1
 	for k := len(steps) - 1; k >= 0; k-- {
-		for i, p := range steps[k] {
-			if k+1 == len(steps) || len(steps[k+1]) == 0 {
-				if at < 0 || p.score > steps[k][at].score {
-					at = i
-				}
-			}
+		if at < 0 {
+			at = best(steps[k])
 		}
 		out[k] = -1
 		if at < 0 {

@@ -143,10 +143,5 @@ func (t *Tracker) search(ctx context.Context, frame *image.YCbCr, smallest float
 
 // taken tells whether one of the tracks is where the box is.
 func taken(by []*track, b detection.Box) bool {
-	for _, k := range by {
-		if k.Box.Same(b) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(by, func(k *track) bool { return k.Box.Same(b) })
 }
