@@ -113,7 +113,7 @@ func (s *Set) use(ctx context.Context, role catalog.Role, session *onnx.Session)
 		s.Speaker, err = speaker.NewNetwork(ctx, session, s.log)
 		return err
 	case catalog.Wav2Lip:
-		engine, err := wav2lip.New(ctx, session, wav2lip.Options{Log: s.log})
+		engine, err := wav2lip.New(ctx, session, s.log)
 		if err != nil {
 			return err
 		}

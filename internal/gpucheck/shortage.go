@@ -78,7 +78,7 @@ func (m *Machine) squeezed(ctx context.Context, s *engines.Set, load func() (*on
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
 	var log bytes.Buffer
-	engine, err := wav2lip.New(ctx, session, wav2lip.Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
+	engine, err := wav2lip.New(ctx, session, slog.New(slog.NewTextHandler(&log, nil)))
 	if err != nil {
 		return false, err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"image"
 	"io"
+	"log/slog"
 	"math"
 	"os"
 	"path/filepath"
@@ -240,7 +241,7 @@ func BenchmarkStages(b *testing.B) {
 		}
 	})
 	session := loadFull(b)
-	full, err := New(b.Context(), session, Options{})
+	full, err := New(b.Context(), session, slog.New(slog.DiscardHandler))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -258,7 +259,7 @@ func BenchmarkJob(b *testing.B) {
 	session := loadFull(b)
 	for _, batch := range []int{1, 4, 8, 16} {
 		b.Run(fmt.Sprintf("batch=%d", batch), func(b *testing.B) {
-			e, err := New(b.Context(), session, Options{Batch: batch})
+			e, err := newEngine(b.Context(), session, batch, slog.New(slog.DiscardHandler))
 			if err != nil {
 				b.Fatal(err)
 			}

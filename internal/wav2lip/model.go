@@ -30,9 +30,6 @@ type binding interface {
 // n×1×80×16; and the output n×3×N×N.
 func newModel(inputs, outputs []onnx.Info, batch int) (model, error) {
 	m := model{faces: -1, sound: -1, batch: batch, runs: 1}
-	if m.batch <= 0 {
-		m.batch = 16
-	}
 	for i, in := range inputs {
 		switch s := in.Shape; {
 		case len(s) == 4 && s[1] == 6 && s[2] == s[3]:

@@ -59,7 +59,7 @@ func TestONNX(t *testing.T) {
 		{"batch of 1", 256, 1, onnx.Float32}, {"batch of 3, fp16", 384, 3, onnx.Float16},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			e, err := New(t.Context(), load(t, c.size, c.batch, c.kind), Options{Batch: 2})
+			e, err := newEngine(t.Context(), load(t, c.size, c.batch, c.kind), 2, slog.New(slog.DiscardHandler))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -83,7 +83,7 @@ func TestONNX(t *testing.T) {
 // TestDefaultBatch checks that of large faces fewer go together.
 func TestDefaultBatch(t *testing.T) {
 	for size, want := range map[int]int{96: 4, 384: 1} {
-		e, err := New(t.Context(), load(t, size, -1, onnx.Float32), Options{})
+		e, err := New(t.Context(), load(t, size, -1, onnx.Float32), slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +102,7 @@ func TestLargeBatchesRunSeldom(t *testing.T) {
 		runtime.GOMAXPROCS(1) // the threads of a run
 		session := load(t, c.size, c.batch, onnx.Float32)
 		runtime.GOMAXPROCS(8)
-		e, err := New(t.Context(), session, Options{})
+		e, err := New(t.Context(), session, slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -72,7 +72,7 @@ func wait(ctx context.Context, _ *canvas) error {
 // TestOtherOutput tries a model that doesn't say that its faces are of another
 // size than those it takes.
 func TestOtherOutput(t *testing.T) {
-	e, err := New(t.Context(), loadGraph(t, slice(onnx.Float32, -1, 96, []int{-1, -1, -1, -1}, 2)), Options{})
+	e, err := New(t.Context(), loadGraph(t, slice(onnx.Float32, -1, 96, []int{-1, -1, -1, -1}, 2)), slog.New(slog.DiscardHandler))
 	if err == nil {
 		e.Close()
 	}

@@ -9,7 +9,6 @@
 package wav2lip
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -19,18 +18,6 @@ import (
 	"lipsync/internal/onnx"
 	"lipsync/internal/render"
 )
-
-// Options say how an Engine uses its network.
-type Options struct {
-	// Batch is the largest number of faces that go through the network together. 0 is
-	// 16 on a GPU, and 4 on the CPU, or fewer if the faces are large. A model that fixes
-	// its batch ignores it.
-	Batch int
-
-	// Log gets a warning when batches are made smaller for want of memory. It may be
-	// nil.
-	Log *slog.Logger
-}
 
 // mostRuns bounds how many runs of the network the CPU computes at once. Each run
 // takes memory of its own.
@@ -83,13 +70,22 @@ type Engine struct {
 var errClosed = errors.New("wav2lip: the engine is closed")
 
 // New makes an engine of a loaded model, which must stay open until the engine is
-// closed. There are fewer runs at once if batches are large, which would otherwise run
-// nearly empty. New tries the model with as many runs at once as there will be in jobs.
-func New(ctx context.Context, session *onnx.Session, o Options) (*Engine, error) {
+// closed. Batches on a GPU are of 16 faces. New tries the model with as many runs at once
+// as there will be in jobs. The log gets a warning when batches are made smaller because
+// there is too little memory.
+func New(ctx context.Context, session *onnx.Session, log *slog.Logger) (*Engine, error) {
+	batch := 16
 	if session.Provider() == onnx.CPU {
-		o.Batch = cmp.Or(o.Batch, cpuBatch(session.InputSize()))
+		batch = cpuBatch(session.InputSize())
 	}
-	m, err := newModel(session.Inputs(), session.Outputs(), o.Batch)
+	return newEngine(ctx, session, batch, log)
+}
+
+// newEngine makes an engine with batches of a number of faces, unless the model fixes it.
+// There are fewer runs at once if batches are large, which would otherwise run nearly
+// empty.
+func newEngine(ctx context.Context, session *onnx.Session, batch int, log *slog.Logger) (*Engine, error) {
+	m, err := newModel(session.Inputs(), session.Outputs(), batch)
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +93,7 @@ func New(ctx context.Context, session *onnx.Session, o Options) (*Engine, error)
 	m.bind = func(ctx context.Context, inputs, outputs [][]int) (binding, error) {
 		return session.Bind(ctx, inputs, outputs)
 	}
-	return start(ctx, m, cmp.Or(o.Log, slog.New(slog.DiscardHandler)))
+	return start(ctx, m, log)
 }
 
 // start makes an engine of a model, and tries it.
