@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"lipsync/internal/detection"
 	"lipsync/internal/facetest"
 	"lipsync/internal/geom"
 	"lipsync/internal/pixels"
@@ -78,14 +77,7 @@ func TestAlignOddSamples(t *testing.T) {
 // sampleOf draws a head and gives it landmarks that are about right.
 func sampleOf(h facetest.Head, noise *rand.Rand) (s sample) {
 	frame := facetest.Frame(320, 260, h)
-	for k, p := range map[int]geom.Point{
-		detection.LeftPupil: {X: -.5, Y: 0}, detection.RightPupil: {X: .5, Y: 0}, detection.LeftOuterEye: {X: -.75, Y: .02}, detection.RightOuterEye: {X: .75, Y: .02},
-		detection.LeftInnerEye: {X: -.26, Y: .02}, detection.RightInnerEye: {X: .26, Y: .02}, detection.LeftBrow: {X: -.85, Y: -.35}, detection.RightBrow: {X: .85, Y: -.35},
-		detection.Nose: {X: 0, Y: .62}, detection.LeftCorner: {X: -.44, Y: 1.11}, detection.RightCorner: {X: .44, Y: 1.11}, detection.UpperLip: {X: 0, Y: 1.02}, detection.LowerLip: {X: 0, Y: 1.28},
-	} {
-		x, y := h.At(float64(p.X), float64(p.Y))
-		s.landmarks[k] = geom.Point{X: float32(x), Y: float32(y)}
-	}
+	s.landmarks = h.Landmarks()
 	for k := range s.landmarks { // in order, so that each run has the same noise
 		s.landmarks[k].X += float32(1.2 * noise.NormFloat64())
 		s.landmarks[k].Y += float32(1.2 * noise.NormFloat64())

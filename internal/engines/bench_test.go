@@ -22,7 +22,7 @@ func neural(b *testing.B) *engines.Set {
 	b.Helper()
 	folder := b.TempDir()
 	addAll(b, folder)
-	add(b, folder, catalog.Wav2Lip, write(b, onnxtest.AsItIs()))
+	add(b, folder, catalog.Wav2Lip, onnxtest.AsItIs().File(b))
 	s, _ := open(b, folder)
 	s.Limits.Duration = 3 * time.Hour
 	return s

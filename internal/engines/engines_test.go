@@ -21,14 +21,6 @@ import (
 	"lipsync/internal/render"
 )
 
-// write writes a network to a file and returns its path.
-func write(t testing.TB, g onnxtest.Graph) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "test.onnx")
-	g.Write(t, path)
-	return path
-}
-
 // open opens a set on a folder of models, and returns what it logs too.
 func open(t testing.TB, models string, providers ...onnx.Provider) (*engines.Set, *bytes.Buffer) {
 	t.Helper()
@@ -78,7 +70,7 @@ func TestNames(t *testing.T) {
 		t.Errorf("an engine without its model: got %v, %v", got, err)
 	}
 	folder := t.TempDir()
-	add(t, folder, catalog.Wav2Lip, write(t, onnxtest.AsItIs()))
+	add(t, folder, catalog.Wav2Lip, onnxtest.AsItIs().File(t))
 	s, _ = open(t, folder)
 	for first, want := range map[string][]string{"warp": {"warp", "wav2lip"}, "wav2lip": {"wav2lip", "warp"}} {
 		if got, err := s.Names(first); !slices.Equal(got, want) || err != nil {
@@ -120,7 +112,7 @@ func TestModelsAreUsed(t *testing.T) {
 // not what was asked for first.
 func TestProviders(t *testing.T) {
 	folder := t.TempDir()
-	add(t, folder, catalog.Wav2Lip, write(t, onnxtest.AsItIs()))
+	add(t, folder, catalog.Wav2Lip, onnxtest.AsItIs().File(t))
 	for _, c := range []struct {
 		asked []onnx.Provider
 		want  string
@@ -139,7 +131,7 @@ func TestProviders(t *testing.T) {
 func TestRender(t *testing.T) {
 	folder := t.TempDir()
 	addAll(t, folder)
-	add(t, folder, catalog.Wav2Lip, write(t, onnxtest.AsItIs()))
+	add(t, folder, catalog.Wav2Lip, onnxtest.AsItIs().File(t))
 	s, _ := open(t, folder)
 	media := filepath.Join(onnxtest.Models(t), "..", "media")
 	speech := ffmpegtest.Make(t, "speech.wav", "-t", "1.5", "-i", filepath.Join(media, "speech.wav"))
@@ -174,8 +166,8 @@ func TestBadModels(t *testing.T) {
 		role             catalog.Role
 	}{
 		{"not a model", bad, "the model bad.onnx cannot be used: ", catalog.FaceDetector},
-		{"of another role", write(t, onnxtest.AsItIs()), "a network that tells who speaks makes ", catalog.ActiveSpeaker},
-		{"of another role", write(t, onnxtest.AsItIs()), "the model's input is not one square picture", catalog.FaceLandmarks},
+		{"of another role", onnxtest.AsItIs().File(t), "a network that tells who speaks makes ", catalog.ActiveSpeaker},
+		{"of another role", onnxtest.AsItIs().File(t), "the model's input is not one square picture", catalog.FaceLandmarks},
 	} {
 		folder := t.TempDir()
 		add(t, folder, c.role, c.file)
@@ -197,7 +189,7 @@ func TestBadModels(t *testing.T) {
 // not at fault, and may be tried again; where there is no such model, it is.
 func TestUnusable(t *testing.T) {
 	bad, empty, spoiled := t.TempDir(), t.TempDir(), t.TempDir()
-	add(t, bad, catalog.Wav2Lip, write(t, onnxtest.Graph{}))
+	add(t, bad, catalog.Wav2Lip, onnxtest.Graph{}.File(t))
 	for dir, content := range map[string]string{empty: "{}", spoiled: "{"} {
 		if err := os.WriteFile(filepath.Join(dir, catalog.FileName), []byte(content), 0o600); err != nil {
 			t.Fatal(err)

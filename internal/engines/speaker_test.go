@@ -45,7 +45,7 @@ func TestWhoIsPainted(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			folder := t.TempDir()
-			add(t, folder, catalog.Wav2Lip, write(t, grey()))
+			add(t, folder, catalog.Wav2Lip, grey().File(t))
 			if c.networks {
 				addAll(t, folder)
 			}

@@ -48,6 +48,31 @@ func (h Head) At(u, v float64) (x, y float64) {
 	return h.X + h.Eyes*(u*cos-v*sin), h.Y + h.Eyes*(u*sin+v*cos)
 }
 
+// Landmarks returns about where a detector finds the landmarks of the head in the frame,
+// in the order of detection.Landmarks. Tests of that package use this one, so it cannot
+// be imported here.
+func (h Head) Landmarks() (places [13]geom.Point) {
+	for k, p := range [len(places)][2]float64{
+		{-.5, 0}, {.5, 0}, // pupils
+		{-.75, .02}, {.75, .02}, {-.26, .02}, {.26, .02}, // outer and inner corners of the eyes
+		{-.85, -.35}, {.85, -.35}, // brows
+		{0, .62},                  // nose
+		{-.44, 1.11}, {.44, 1.11}, // corners of the mouth
+		{0, 1.02}, {0, 1.28 + h.Open}, // lips
+	} {
+		x, y := h.At(p[0], p[1])
+		places[k] = geom.Point{X: float32(x), Y: float32(y)}
+	}
+	return places
+}
+
+// Crop copies the surroundings of the head, as much of them as a tracker does. It returns
+// nil if next to nothing of them is in the frame.
+func (h Head) Crop(frame *image.YCbCr) *pixels.Crop {
+	area := image.Rect(int(h.X-1.35*h.Eyes), int(h.Y-.8*h.Eyes), int(h.X+1.35*h.Eyes), int(h.Y+2.15*h.Eyes))
+	return pixels.NewCrop(frame, area, float32(h.Eyes))
+}
+
 // on is the inverse of At.
 func (h Head) on(x, y float64) (u, v float64) {
 	sin, cos := math.Sincos(h.Turn)

@@ -24,9 +24,7 @@ func machine(t *testing.T) *Machine {
 		Tools: ffmpegtest.Tools(t), Library: onnxtest.Library(t), Models: filepath.Join(t.TempDir(), "models"),
 		Providers: []onnx.Provider{onnx.CPU}, Scratch: t.TempDir(),
 	}
-	file := filepath.Join(t.TempDir(), "as-it-is.onnx")
-	onnxtest.AsItIs().Write(t, file)
-	if _, err := catalog.Add(m.Models, catalog.Model{Role: catalog.Wav2Lip}, file); err != nil {
+	if _, err := catalog.Add(m.Models, catalog.Model{Role: catalog.Wav2Lip}, onnxtest.AsItIs().File(t)); err != nil {
 		t.Fatal(err)
 	}
 	m.Video = ffmpegtest.Make(t, "video.mp4", "-loop", "1", "-i", "../facetest/head.jpg", "-t", "0.4", "-r", "25", "-vf", "scale=-2:240,format=yuv420p")

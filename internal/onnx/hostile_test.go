@@ -21,11 +21,11 @@ func TestLoadRefuses(t *testing.T) {
 	runtime := onnxtest.Runtime(t)
 	weighed := func(w onnxtest.Tensor) onnxtest.Graph {
 		w.Name = "b"
-		g := product(onnx.Float32)
+		g := onnxtest.Product(onnx.Float32)
 		g.Inputs, g.Initializers = g.Inputs[:1], []onnxtest.Tensor{w}
 		return g
 	}
-	noInput, noNode, unknown := product(onnx.Float32), product(onnx.Float32), product(onnx.Float32)
+	noInput, noNode, unknown := onnxtest.Product(onnx.Float32), onnxtest.Product(onnx.Float32), onnxtest.Product(onnx.Float32)
 	noInput.Inputs = nil
 	noInput.Initializers = []onnxtest.Tensor{{Name: "a", Shape: []int{1}, Floats: []float32{1}}, {Name: "b", Shape: []int{1}, Floats: []float32{1}}}
 	noNode.Nodes = nil
@@ -41,7 +41,7 @@ func TestLoadRefuses(t *testing.T) {
 		"unknown operator":   unknown,
 	} {
 		var bad *onnx.ModelError
-		if s, err := runtime.Load(write(t, g), onnx.Options{}); !errors.As(err, &bad) {
+		if s, err := runtime.Load(g.File(t), onnx.Options{}); !errors.As(err, &bad) {
 			t.Errorf("%s: got %v and %v, want a *ModelError", name, s, err)
 		}
 	}
@@ -67,10 +67,10 @@ func TestLoadsOnlyONNX(t *testing.T) {
 	// The first field of the ModelProto: its tag and its length are bytes 0 and 1.
 	const producer = "\x12\x06..ORTM"
 	path := filepath.Join(t.TempDir(), "both.onnx")
-	if err := os.WriteFile(path, append([]byte(producer), product(onnx.Float32).Bytes()...), 0o600); err != nil {
+	if err := os.WriteFile(path, append([]byte(producer), onnxtest.Product(onnx.Float32).Bytes()...), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	b := bind(t, load(t, path, onnx.Options{}), [][]int{{1, 3}, {1, 3}}, nil)
+	b := bind(t, onnxtest.LoadWith(t, path, onnx.Options{}), [][]int{{1, 3}, {1, 3}}, nil)
 	copy(b.Input(0), []float32{1, 2, 3})
 	copy(b.Input(1), []float32{4, 5, 6})
 	if err := b.Run(t.Context()); err != nil {
@@ -99,7 +99,7 @@ func sparse(t *testing.T, dir string, size int64) string {
 func TestMemoryIsBounded(t *testing.T) {
 	row := []onnx.Info{{Name: "x", Type: onnx.Float32, Shape: []int{1, 1}}}
 	for _, from := range []string{"x", "one"} {
-		s := load(t, write(t, onnxtest.Graph{
+		s := onnxtest.LoadWith(t, onnxtest.Graph{
 			Inputs: row, Outputs: []onnx.Info{{Name: "y", Type: onnx.Float32, Shape: []int{1, 1}}},
 			Initializers: []onnxtest.Tensor{
 				{Name: "one", Shape: []int{1, 1}, Floats: []float32{1}},
@@ -110,12 +110,12 @@ func TestMemoryIsBounded(t *testing.T) {
 				{Op: "ReduceMax", Inputs: []string{"large"}, Outputs: []string{"max"}},
 				{Op: "Add", Inputs: []string{"max", "x"}, Outputs: []string{"y"}},
 			},
-		}), onnx.Options{})
+		}.File(t), onnx.Options{})
 		if err := bind(t, s, [][]int{{1, 1}}, nil).Run(t.Context()); !errors.Is(err, onnx.ErrMemory) {
 			t.Errorf("10 GB made of %s: got %v, want %v", from, err, onnx.ErrMemory)
 		}
 	}
-	s := load(t, write(t, product(onnx.Float32)), onnx.Options{})
+	s := onnxtest.LoadWith(t, onnxtest.Product(onnx.Float32).File(t), onnx.Options{})
 	if err := bind(t, s, [][]int{{1, 3}, {1, 3}}, nil).Run(t.Context()); err != nil {
 		t.Errorf("after that: %v", err)
 	}
@@ -129,14 +129,14 @@ func TestMemoryIsBounded(t *testing.T) {
 // 200 that were lost would be far more.
 func TestNothingLeaks(t *testing.T) {
 	const side = 1024
-	path := write(t, onnxtest.Graph{
+	path := onnxtest.Graph{
 		Inputs:       []onnx.Info{{Name: "x", Type: onnx.Float32, Shape: []int{-1, side}}},
 		Outputs:      []onnx.Info{{Name: "y", Type: onnx.Float32, Shape: []int{-1, side}}},
 		Initializers: []onnxtest.Tensor{{Name: "w", Shape: []int{side, side}, Floats: make([]float32, side*side)}},
 		Nodes:        []onnxtest.Node{{Op: "MatMul", Inputs: []string{"x", "w"}, Outputs: []string{"y"}}},
-	})
+	}.File(t)
 	cycle := func() {
-		s := load(t, path, onnx.Options{})
+		s := onnxtest.LoadWith(t, path, onnx.Options{})
 		b := bind(t, s, [][]int{{256, side}}, nil)
 		if err := b.Run(t.Context()); err != nil {
 			t.Fatal(err)

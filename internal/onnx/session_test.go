@@ -5,7 +5,6 @@ package onnx_test
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -16,24 +15,6 @@ import (
 	"lipsync/internal/onnx"
 	"lipsync/internal/onnx/onnxtest"
 )
-
-// write writes a network to a file of its own and returns its path.
-func write(t testing.TB, g onnxtest.Graph) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "test.onnx")
-	g.Write(t, path)
-	return path
-}
-
-func load(t testing.TB, path string, o onnx.Options) *onnx.Session {
-	t.Helper()
-	session, err := onnxtest.Runtime(t).Load(path, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { session.Close() })
-	return session
-}
 
 func bind(t testing.TB, s *onnx.Session, inputs, outputs [][]int) *onnx.Binding {
 	t.Helper()
@@ -47,7 +28,7 @@ func bind(t testing.TB, s *onnx.Session, inputs, outputs [][]int) *onnx.Binding 
 
 func TestRun(t *testing.T) {
 	for _, kind := range []onnx.Type{onnx.Float32, onnx.Float16} {
-		s := load(t, write(t, product(kind)), onnx.Options{})
+		s := onnxtest.LoadWith(t, onnxtest.Product(kind).File(t), onnx.Options{})
 		b := bind(t, s, [][]int{{2, 3}, {1, 3}}, [][]int{{2, 3}})
 		for i := range 3 { // the same memory each time
 			x := float32(i)
@@ -65,8 +46,8 @@ func TestRun(t *testing.T) {
 }
 
 func TestProvider(t *testing.T) {
-	path := write(t, product(onnx.Float32))
-	s := load(t, path, onnx.Options{Providers: []onnx.Provider{onnx.CPU}})
+	path := onnxtest.Product(onnx.Float32).File(t)
+	s := onnxtest.LoadWith(t, path, onnx.Options{Providers: []onnx.Provider{onnx.CPU}})
 	if got := s.Provider(); got != onnx.CPU {
 		t.Errorf("got %s, want CPU", got)
 	}
@@ -75,25 +56,25 @@ func TestProvider(t *testing.T) {
 		t.Errorf("got %v, want %s", err, want)
 	}
 	// Where there is a GPU, it is taken; where there is none, that is no failure.
-	if s := load(t, path, onnx.Options{Providers: []onnx.Provider{"abacus", onnx.CUDA, onnx.CPU}}); s.Provider() == "abacus" {
+	if s := onnxtest.LoadWith(t, path, onnx.Options{Providers: []onnx.Provider{"abacus", onnx.CUDA, onnx.CPU}}); s.Provider() == "abacus" {
 		t.Errorf("got %s", s.Provider())
 	}
 }
 
 // TestBindFindsShapes: the sizes of outputs that neither model nor caller know.
 func TestBindFindsShapes(t *testing.T) {
-	s := load(t, write(t, product(onnx.Float32)), onnx.Options{})
+	s := onnxtest.LoadWith(t, onnxtest.Product(onnx.Float32).File(t), onnx.Options{})
 	if got := bind(t, s, [][]int{{5, 3}, {1, 3}}, nil).OutputShape(0); !slices.Equal(got, []int{5, 3}) {
 		t.Errorf("got %v, want 5×3", got)
 	}
-	halves := load(t, write(t, product(onnx.Float16)), onnx.Options{})
+	halves := onnxtest.LoadWith(t, onnxtest.Product(onnx.Float16).File(t), onnx.Options{})
 	if _, err := halves.Bind(t.Context(), [][]int{{5, 3}, {1, 3}}, nil); err == nil || !strings.Contains(err.Error(), "has to be given") {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestBindRefuses(t *testing.T) {
-	s := load(t, write(t, product(onnx.Float32)), onnx.Options{})
+	s := onnxtest.LoadWith(t, onnxtest.Product(onnx.Float32).File(t), onnx.Options{})
 	good := [][]int{{2, 3}, {1, 3}}
 	for _, c := range []struct {
 		inputs, outputs [][]int
@@ -119,7 +100,7 @@ func TestBindRefuses(t *testing.T) {
 // TestRunEndsWithContext: a network that would run forever, and the binding is
 // good for a next run.
 func TestRunEndsWithContext(t *testing.T) {
-	s := load(t, write(t, product(onnx.Float32).Endless("a")), onnx.Options{})
+	s := onnxtest.LoadWith(t, onnxtest.Product(onnx.Float32).Endless("a").File(t), onnx.Options{})
 	b := bind(t, s, [][]int{{1, 3}, {1, 3}}, nil)
 	for range 3 {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
@@ -141,7 +122,7 @@ func TestRunEndsWithContext(t *testing.T) {
 // TestEndlessRun: a network that would run for ever fails at some time, whoever
 // waits for it, and the binding is good for a next run.
 func TestEndlessRun(t *testing.T) {
-	s := load(t, write(t, product(onnx.Float32).Endless("a")), onnx.Options{})
+	s := onnxtest.LoadWith(t, onnxtest.Product(onnx.Float32).Endless("a").File(t), onnx.Options{})
 	b := bind(t, s, [][]int{{1, 3}, {1, 3}}, nil)
 	s.SetLongest(20 * time.Millisecond)
 	b.Input(0)[0] = 1
@@ -158,9 +139,9 @@ func TestEndlessRun(t *testing.T) {
 // TestBindEndsWithContext: to know the shape of its output, this network has to
 // run, and would do so forever.
 func TestBindEndsWithContext(t *testing.T) {
-	g := product(onnx.Float32)
+	g := onnxtest.Product(onnx.Float32)
 	g.Initializers = []onnxtest.Tensor{{Name: "one", Shape: []int{1}, Floats: []float32{1}}}
-	s := load(t, write(t, g.Endless("one")), onnx.Options{})
+	s := onnxtest.LoadWith(t, g.Endless("one").File(t), onnx.Options{})
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	if _, err := s.Bind(ctx, [][]int{{1, 3}, {1, 3}}, nil); !errors.Is(err, context.DeadlineExceeded) {
@@ -170,7 +151,7 @@ func TestBindEndsWithContext(t *testing.T) {
 
 // TestConcurrent runs several bindings of one network at once, and closes it meanwhile.
 func TestConcurrent(t *testing.T) {
-	s := load(t, write(t, product(onnx.Float32)), onnx.Options{})
+	s := onnxtest.LoadWith(t, onnxtest.Product(onnx.Float32).File(t), onnx.Options{})
 	var group sync.WaitGroup
 	var runs atomic.Int32
 	for i := range 4 {
@@ -204,7 +185,7 @@ func TestConcurrent(t *testing.T) {
 // TestRunAllocates bounds what a run allocates, whatever the size of its tensors:
 // the call's lists in the wrapper, and the watch on the context.
 func TestRunAllocates(t *testing.T) {
-	s := load(t, write(t, product(onnx.Float16)), onnx.Options{})
+	s := onnxtest.LoadWith(t, onnxtest.Product(onnx.Float16).File(t), onnx.Options{})
 	b := bind(t, s, [][]int{{100_000, 3}, {1, 3}}, [][]int{{100_000, 3}})
 	result := testing.Benchmark(func(tb *testing.B) {
 		for tb.Loop() {
@@ -215,14 +196,5 @@ func TestRunAllocates(t *testing.T) {
 	})
 	if bytes := result.AllocedBytesPerOp(); bytes > 1024 {
 		t.Errorf("a run allocates %d bytes in %d pieces, want at most 1024", bytes, result.AllocsPerOp())
-	}
-}
-
-// product multiplies two inputs of rows of 3.
-func product(kind onnx.Type) onnxtest.Graph {
-	return onnxtest.Graph{
-		Inputs:  []onnx.Info{{Name: "a", Type: kind, Shape: []int{-1, 3}}, {Name: "b", Type: kind, Shape: []int{1, 3}}},
-		Outputs: []onnx.Info{{Name: "c", Type: kind, Shape: []int{-1, 3}}},
-		Nodes:   []onnxtest.Node{{Op: "Mul", Inputs: []string{"a", "b"}, Outputs: []string{"c"}}},
 	}
 }

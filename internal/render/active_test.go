@@ -13,7 +13,6 @@ import (
 	"lipsync/internal/detection"
 	"lipsync/internal/facetest"
 	"lipsync/internal/ffmpeg/ffmpegtest"
-	"lipsync/internal/geom"
 	"lipsync/internal/onnx"
 	"lipsync/internal/onnx/onnxtest"
 	"lipsync/internal/pixels"
@@ -64,7 +63,7 @@ func newCompanyTracker(float64) Tracker {
 	var c companyTracker
 	for track, h := range heads {
 		var f tracking.Face
-		f.Track, f.Box.Size, f.Landmarks = track, float32(2.4*h.Eyes), landmarks(h)
+		f.Track, f.Box.Size, f.Landmarks = track, float32(2.4*h.Eyes), h.Landmarks()
 		c.faces = append(c.faces, f)
 	}
 	return c
@@ -78,22 +77,6 @@ func (c companyTracker) Add(_ context.Context, frame *image.YCbCr) ([]tracking.F
 		f.Crop = pixels.NewCrop(frame, image.Rect(x-eyes*135/100, y-eyes*8/10, x+eyes*135/100, y+eyes*215/100), f.Eyes())
 	}
 	return faces, false, nil
-}
-
-// landmarks are where a face detector finds those of a drawn head.
-func landmarks(h facetest.Head) (l detection.Landmarks) {
-	for k, at := range [...][2]float64{
-		detection.LeftPupil: {-.5, 0}, detection.RightPupil: {.5, 0},
-		detection.LeftOuterEye: {-.75, .02}, detection.RightOuterEye: {.75, .02},
-		detection.LeftInnerEye: {-.26, .02}, detection.RightInnerEye: {.26, .02},
-		detection.LeftBrow: {-.85, -.35}, detection.RightBrow: {.85, -.35}, detection.Nose: {0, .62},
-		detection.LeftCorner: {-.4, facetest.Lips}, detection.RightCorner: {.4, facetest.Lips},
-		detection.UpperLip: {0, 1.02}, detection.LowerLip: {0, 1.28},
-	} {
-		x, y := h.At(at[0], at[1])
-		l[k] = geom.Point{X: float32(x), Y: float32(y)}
-	}
-	return l
 }
 
 // likesLight is a network to which faces in the light seem to speak.

@@ -86,7 +86,7 @@ func TestScenes(t *testing.T) {
 }
 
 func TestScenesWithNetworks(t *testing.T) {
-	detector, err := detection.New(t.Context(), load(t, "ultraface_rfb_320.onnx"), load(t, "facemesh_192.onnx"))
+	detector, err := detection.New(t.Context(), onnxtest.LoadWith(t, filepath.Join(onnxtest.Models(t), "ultraface_rfb_320.onnx"), onnx.Options{}), onnxtest.LoadWith(t, filepath.Join(onnxtest.Models(t), "facemesh_192.onnx"), onnx.Options{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,19 +94,9 @@ func TestScenesWithNetworks(t *testing.T) {
 	testScenes(t, detector, lightASD(t))
 }
 
-func load(t testing.TB, name string) *onnx.Session {
-	t.Helper()
-	session, err := onnxtest.Runtime(t).Load(filepath.Join(onnxtest.Models(t), name), onnx.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { session.Close() })
-	return session
-}
-
 func lightASD(t testing.TB) *Network {
 	t.Helper()
-	n, err := NewNetwork(t.Context(), load(t, "light_asd.onnx"), slog.New(slog.DiscardHandler))
+	n, err := NewNetwork(t.Context(), onnxtest.LoadWith(t, filepath.Join(onnxtest.Models(t), "light_asd.onnx"), onnx.Options{}), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,17 +26,7 @@ func upright(frame *image.YCbCr, track int, x, y, eyes float32) alignment.Face {
 // tracked is a face as a tracker finds it.
 func tracked(frame *image.YCbCr, track int, h facetest.Head) (f tracking.Face) {
 	f.Track, f.Box = track, detection.Box{X: float32(h.X), Y: float32(h.Y + h.Eyes/2), Size: float32(2.4 * h.Eyes)}
-	for k, at := range [...][2]float64{
-		detection.LeftPupil: {-.5, 0}, detection.RightPupil: {.5, 0},
-		detection.LeftOuterEye: {-.75, .02}, detection.RightOuterEye: {.75, .02},
-		detection.LeftInnerEye: {-.26, .02}, detection.RightInnerEye: {.26, .02},
-		detection.LeftBrow: {-.85, -.35}, detection.RightBrow: {.85, -.35}, detection.Nose: {0, .62},
-		detection.LeftCorner: {-.44, 1.11}, detection.RightCorner: {.44, 1.11},
-		detection.UpperLip: {0, 1.02}, detection.LowerLip: {0, 1.28 + h.Open},
-	} {
-		x, y := h.At(at[0], at[1])
-		f.Landmarks[k] = geom.Point{X: float32(x), Y: float32(y)}
-	}
+	f.Landmarks = h.Landmarks()
 	f.Crop = around(frame, float32(h.X), float32(h.Y), float32(h.Eyes))
 	return f
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"log/slog"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -51,14 +50,7 @@ func failing(input string) onnxtest.Graph {
 
 func session(t *testing.T, g onnxtest.Graph) *onnx.Session {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "network.onnx")
-	g.Write(t, path)
-	session, err := onnxtest.Runtime(t).Load(path, onnx.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { session.Close() })
-	return session
+	return onnxtest.LoadWith(t, g.File(t), onnx.Options{})
 }
 
 // network is a network to try, and what it logs.

@@ -35,12 +35,7 @@ func loadFull(b *testing.B) *onnx.Session {
 	if path == "" {
 		b.Skip("LIPSYNC_WAV2LIP names no network: run make bench-neural")
 	}
-	s, err := onnxtest.Runtime(b).Load(path, onnx.Options{Threads: Threads()})
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() { s.Close() })
-	return s
+	return onnxtest.LoadWith(b, path, onnx.Options{Threads: Threads()})
 }
 
 // rest has the process give back what memory it can, and the system measure its

@@ -38,14 +38,7 @@ func slice(kind onnx.Type, batch, size int, output []int, step int64) onnxtest.G
 
 func loadGraph(t testing.TB, g onnxtest.Graph) *onnx.Session {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "model.onnx")
-	g.Write(t, path)
-	s, err := onnxtest.Runtime(t).Load(path, onnx.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
-	return s
+	return onnxtest.LoadWith(t, g.File(t), onnx.Options{})
 }
 
 // TestONNX runs models of the kinds that there are.

@@ -35,8 +35,8 @@ func (s *seated) Add(_ context.Context, frame *image.YCbCr) (faces []tracking.Fa
 			s.track++
 		}
 		s.misses = 0
-		face := detection.Face{Box: detection.Box{X: 160, Y: 150, Size: 160}, Landmarks: landmarks(sitter)}
-		faces = []tracking.Face{{Track: s.track, Face: face, Crop: around(frame, sitter)}}
+		face := detection.Face{Box: detection.Box{X: 160, Y: 150, Size: 160}, Landmarks: sitter.Landmarks()}
+		faces = []tracking.Face{{Track: s.track, Face: face, Crop: sitter.Crop(frame)}}
 	}
 	s.frame++
 	return faces, false, nil

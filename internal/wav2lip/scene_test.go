@@ -11,8 +11,6 @@ import (
 	"lipsync/internal/alignment"
 	"lipsync/internal/detection"
 	"lipsync/internal/facetest"
-	"lipsync/internal/geom"
-	"lipsync/internal/pixels"
 	"lipsync/internal/render"
 	"lipsync/internal/tracking"
 )
@@ -117,17 +115,11 @@ func see(t testing.TB, a render.Analyser, aligned []alignment.Frame) {
 // seen is what a tracker finds of a drawn head: nothing if next to nothing of it is
 // in the frame.
 func seen(frame *image.YCbCr, h facetest.Head) []tracking.Face {
-	crop := around(frame, h)
+	crop := h.Crop(frame)
 	if crop == nil {
 		return nil
 	}
-	return []tracking.Face{{Track: 7, Face: detection.Face{Landmarks: landmarks(h)}, Crop: crop}}
-}
-
-// around copies the surroundings of a drawn head, as much of them as a tracker does.
-func around(frame *image.YCbCr, h facetest.Head) *pixels.Crop {
-	area := image.Rect(int(h.X-1.35*h.Eyes), int(h.Y-.8*h.Eyes), int(h.X+1.35*h.Eyes), int(h.Y+2.15*h.Eyes))
-	return pixels.NewCrop(frame, area, float32(h.Eyes))
+	return []tracking.Face{{Track: 7, Face: detection.Face{Landmarks: h.Landmarks()}, Crop: crop}}
 }
 
 // plan has the drawn head say a tone for as long as the film is.
@@ -149,22 +141,6 @@ func tone(n int) []int16 {
 		samples[i] = int16(8000 * math.Sin(float64(i)/10))
 	}
 	return samples
-}
-
-// landmarks are where the face detector finds those of a drawn head.
-func landmarks(h facetest.Head) (l detection.Landmarks) {
-	for k, q := range [...][2]float64{
-		detection.LeftPupil: {-.5, 0}, detection.RightPupil: {.5, 0},
-		detection.LeftOuterEye: {-.75, .02}, detection.RightOuterEye: {.75, .02},
-		detection.LeftInnerEye: {-.26, .02}, detection.RightInnerEye: {.26, .02},
-		detection.LeftBrow: {-.85, -.35}, detection.RightBrow: {.85, -.35}, detection.Nose: {0, .62},
-		detection.LeftCorner: {-.44, 1.11}, detection.RightCorner: {.44, 1.11},
-		detection.UpperLip: {0, 1.02}, detection.LowerLip: {0, 1.28 + h.Open},
-	} {
-		x, y := h.At(q[0], q[1])
-		l[k] = geom.Point{X: float32(x), Y: float32(y)}
-	}
-	return l
 }
 
 // still is a head that hardly moves.

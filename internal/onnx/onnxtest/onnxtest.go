@@ -28,7 +28,13 @@ func Runtime(t testing.TB) *onnx.Runtime {
 // Load loads a model, one run of which uses one thread, until the test ends.
 func Load(t testing.TB, path string) *onnx.Session {
 	t.Helper()
-	s, err := Runtime(t).Load(path, onnx.Options{Threads: 1})
+	return LoadWith(t, path, onnx.Options{Threads: 1})
+}
+
+// LoadWith loads a model until the test ends.
+func LoadWith(t testing.TB, path string, o onnx.Options) *onnx.Session {
+	t.Helper()
+	s, err := Runtime(t).Load(path, o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,6 +20,15 @@ func Saying(outputs ...Tensor) Graph {
 	return g
 }
 
+// Product multiplies its inputs, a of any number of rows of 3 and b of one, to c.
+func Product(kind onnx.Type) Graph {
+	return Graph{
+		Inputs:  []onnx.Info{{Name: "a", Type: kind, Shape: []int{-1, 3}}, {Name: "b", Type: kind, Shape: []int{1, 3}}},
+		Outputs: []onnx.Info{{Name: "c", Type: kind, Shape: []int{-1, 3}}},
+		Nodes:   []Node{{Op: "Mul", Inputs: []string{"a", "b"}, Outputs: []string{"c"}}},
+	}
+}
+
 // Full is a tensor of one value.
 func Full(value float32, shape ...int) Tensor {
 	n := 1

@@ -14,10 +14,10 @@ import (
 // TestRead checks what is refused before ONNX Runtime sees it, and what is read of the
 // rest.
 func TestRead(t *testing.T) {
-	fits := product(vet.Float32)
-	listed := product(vet.Float32) // lists a weight among the inputs, as old files do
+	fits := onnxtest.Product(vet.Float32)
+	listed := onnxtest.Product(vet.Float32) // lists a weight among the inputs, as old files do
 	listed.Initializers = []onnxtest.Tensor{{Name: "b", Shape: []int{1, 3}, Floats: []float32{1, 2, 3}}}
-	noInput, noOutput := product(vet.Float32), product(vet.Float32)
+	noInput, noOutput := onnxtest.Product(vet.Float32), onnxtest.Product(vet.Float32)
 	noInput.Inputs, noOutput.Outputs = nil, nil
 	for _, c := range []struct {
 		name  string
@@ -26,12 +26,12 @@ func TestRead(t *testing.T) {
 	}{
 		{"fits", fits.Bytes(), "a float32 n×3, b float32 1×3 → c float32 n×3"},
 		{"listed weight", listed.Bytes(), "a float32 n×3 → c float32 n×3"},
-		{"halves", product(vet.Float16).Bytes(), "a float16 n×3, b float16 1×3 → c float16 n×3"},
+		{"halves", onnxtest.Product(vet.Float16).Bytes(), "a float16 n×3, b float16 1×3 → c float16 n×3"},
 		{"nothing", nil, "it is not an ONNX file, or it is incomplete"},
 		{"text", []byte("a text is no network"), "it is not an ONNX file, or it is incomplete"},
 		{"cut off", fits.Bytes()[:40], "it is not an ONNX file, or it is incomplete"},
-		{"text as input", product("string").Bytes(), "an input or output is neither float32 nor float16"},
-		{"integers", product("int64").Bytes(), "an input or output is neither float32 nor float16"},
+		{"text as input", onnxtest.Product("string").Bytes(), "an input or output is neither float32 nor float16"},
+		{"integers", onnxtest.Product("int64").Bytes(), "an input or output is neither float32 nor float16"},
 		{"sequence", sequence().Bytes(), "an input or output is not a tensor"},
 		{"name that commands a terminal", named("\x1b[2J").Bytes(), "an input or output has a name that cannot be shown"},
 		{"size 0", sized(0).Bytes(), "an input or output has an impossible shape"},
@@ -57,7 +57,7 @@ func TestRead(t *testing.T) {
 		{"a loop that collects", with(collector), "it collects a tensor in each iteration of a loop: export it without Scan and without scan outputs of Loop"},
 		{"a loop that collects, in a branch", with(branch(collector)), "it collects a tensor in each iteration of a loop: export it without Scan and without scan outputs of Loop"},
 		{"a scan", with(onnxtest.Node{Op: "Scan"}), "it collects a tensor in each iteration of a loop: export it without Scan and without scan outputs of Loop"},
-		{"a loop of state alone", product(vet.Float32).Endless("a").Bytes(), "a float32 n×3, b float32 1×3 → c float32 n×3"},
+		{"a loop of state alone", onnxtest.Product(vet.Float32).Endless("a").Bytes(), "a float32 n×3, b float32 1×3 → c float32 n×3"},
 		{"numbers of another type", with(onnxtest.Node{Op: "Cast", Attributes: map[string]any{"to": 10}}), "a float32 n×3, b float32 1×3 → c float32 n×3"},
 		{"a sparse attribute", sparseAttribute(22), "it has sparse tensors: export it with dense ones"},
 		{"sparse attributes", sparseAttribute(23), "it has sparse tensors: export it with dense ones"},
@@ -82,19 +82,19 @@ func list(infos []vet.Info) string {
 }
 
 func sized(sizes ...int) onnxtest.Graph {
-	g := product(vet.Float32)
+	g := onnxtest.Product(vet.Float32)
 	g.Inputs[0].Shape = sizes
 	return g
 }
 
 func named(name string) onnxtest.Graph {
-	g := product(vet.Float32)
+	g := onnxtest.Product(vet.Float32)
 	g.Outputs[0].Name = name
 	return g
 }
 
 func sequence() onnxtest.Graph {
-	g := product(vet.Float32)
+	g := onnxtest.Product(vet.Float32)
 	g.Inputs[0].Type = onnxtest.Sequence
 	return g
 }
@@ -106,7 +106,7 @@ func external(depth int) onnxtest.Graph {
 	for range depth {
 		g = onnxtest.Graph{Nodes: []onnxtest.Node{{Op: "If", Attributes: map[string]any{"then_branch": g}}}}
 	}
-	p := product(vet.Float32)
+	p := onnxtest.Product(vet.Float32)
 	p.Initializers, p.Nodes = g.Initializers, append(p.Nodes, g.Nodes...)
 	return p
 }
@@ -114,7 +114,7 @@ func external(depth int) onnxtest.Graph {
 // caller has a function whose only node calls it again. ONNX Runtime follows it
 // until its stack is full, which ends the process.
 func caller() []byte {
-	g := product(vet.Float32)
+	g := onnxtest.Product(vet.Float32)
 	g.Nodes = []onnxtest.Node{{Op: "F", Domain: "own", Inputs: []string{"a"}, Outputs: []string{"c"}}}
 	name, domain, input, output := []byte("F"), []byte("own"), []byte("a"), []byte("c")
 	call := slices.Concat(message(1, input), message(2, output), message(4, name), message(7, domain))
@@ -152,7 +152,7 @@ func branch(n onnxtest.Node) onnxtest.Node {
 
 // with is product with one more node.
 func with(n onnxtest.Node) []byte {
-	g := product(vet.Float32)
+	g := onnxtest.Product(vet.Float32)
 	g.Nodes = append(g.Nodes, n)
 	return g.Bytes()
 }
@@ -172,7 +172,7 @@ func FuzzRead(f *testing.F) {
 	f.Add(sparseAttribute(22))
 	f.Add(with(cast))
 	f.Add(with(collector))
-	f.Add(product(vet.Float16).Bytes())
+	f.Add(onnxtest.Product(vet.Float16).Bytes())
 	f.Add(external(2).Bytes())
 	f.Add(sequence().Bytes())
 	f.Fuzz(func(t *testing.T, model []byte) {
@@ -185,13 +185,4 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 	})
-}
-
-// product multiplies two inputs of rows of 3.
-func product(kind vet.Type) onnxtest.Graph {
-	return onnxtest.Graph{
-		Inputs:  []vet.Info{{Name: "a", Type: kind, Shape: []int{-1, 3}}, {Name: "b", Type: kind, Shape: []int{1, 3}}},
-		Outputs: []vet.Info{{Name: "c", Type: kind, Shape: []int{-1, 3}}},
-		Nodes:   []onnxtest.Node{{Op: "Mul", Inputs: []string{"a", "b"}, Outputs: []string{"c"}}},
-	}
 }
