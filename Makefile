@@ -64,7 +64,7 @@ deploy: build ## deploy on AWS, see infra/README.md, e.g. make deploy ARGS='-c l
 	@command -v npx >/dev/null || .ci/install npm
 	cd infra && $(CDK) deploy $(ARGS)
 
-aws-local: $(VENV)/done ## bring the AWS home up on an emulator, till Ctrl-C; GENERATE_RATE= and READ_RATE= a minute, ENDPOINT= of one that runs
+aws-local: $(VENV)/done ## deploy the service on an emulator of AWS, until Ctrl-C; GENERATE_RATE= and READ_RATE= a minute, ENDPOINT= of one that runs
 	@.ci/install ffmpeg
 	@command -v node >/dev/null || .ci/install nodejs
 	@go build -o bin/local ./infra/local

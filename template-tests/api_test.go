@@ -121,7 +121,7 @@ func TestAnswers(t *testing.T) {
 			}
 		}
 		if len(templates) != 1 {
-			t.Errorf("%s answers in %d forms, want JSON alone", name, len(templates))
+			t.Errorf("%s answers in %d forms, want JSON only", name, len(templates))
 		}
 		got[text(p["ResponseType"])] = strings.Join(words, " ")
 	}

@@ -94,7 +94,7 @@ func TestProviders(t *testing.T) {
 	}
 }
 
-// TestInstance wants room for the largest media, and metadata for sessions alone.
+// TestInstance wants room for the largest media, and metadata only for sessions.
 func TestInstance(t *testing.T) {
 	deployed().check(t, []property{
 		{"Instance", "LaunchTemplateData.BlockDeviceMappings", `[{"DeviceName":"/dev/xvda","Ebs":` +

@@ -30,7 +30,7 @@ func TestUsers(t *testing.T) {
 	})
 }
 
-// TestClient wants the dashboard alone to be where Cognito sends people.
+// TestClient wants only the dashboard to be where Cognito sends people.
 func TestClient(t *testing.T) {
 	wantNames(t, "clients", deployed().all("AWS::Cognito::UserPoolClient"), []string{"DashboardClient"})
 	deployed().check(t, []property{
@@ -51,8 +51,8 @@ func TestClient(t *testing.T) {
 	})
 }
 
-// TestDashboardIsTold has what else the dashboard's function knows by its name
-// alone.
+// TestDashboardIsTold has what else the dashboard's function knows only by its
+// name.
 func TestDashboardIsTold(t *testing.T) {
 	deployed().check(t, []property{
 		{"DashboardPages", "Environment.Variables.LIPSYNC_PUBLIC_URL", `"` + host + `"`},

@@ -112,7 +112,7 @@ func load(path string) template {
 		types[id] = r.(map[string]any)["Type"].(string)
 	}
 	if len(named) != len(resources) {
-		panic("two resources differ in the hash of their names alone")
+		panic("two resources differ only in the hash of their names")
 	}
 	tree["Resources"] = named
 	text, err = json.Marshal(readable(tree))

@@ -26,7 +26,7 @@ func sampleOf(b *testing.B, height, seconds int) (video, audio string) {
 // sampleSeconds is the length of the jobs whose speed is measured.
 const sampleSeconds = 12
 
-// BenchmarkJob measures whole jobs, and each of their stages alone on all cores.
+// BenchmarkJob measures whole jobs, and each of their stages by itself on all cores.
 func BenchmarkJob(b *testing.B) {
 	for _, height := range []int{720, 1080} {
 		b.Run(fmt.Sprintf("%dp", height), func(b *testing.B) {

@@ -54,7 +54,7 @@ func testKeys(t *testing.T, home ...string) {
 	}
 	out, said, status := keys("create", "--name", "a name", "--account", "acme", "--limit", "3")
 	if status != ok || said != "" || !regexp.MustCompile(`^\S{40,}\n$`).MatchString(out) {
-		t.Fatalf("create: got %q, %q, status %d, want the key alone", out, said, status)
+		t.Fatalf("create: got %q, %q, status %d, want only the key", out, said, status)
 	}
 	token := strings.TrimSpace(out)
 	list := keyList(t, home...)

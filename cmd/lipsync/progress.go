@@ -25,7 +25,7 @@ func newProgress(w io.Writer) *progress {
 	return &progress{w: w, terminal: ok && term.IsTerminal(int(file.Fd()))}
 }
 
-// show tells that so many steps of a stage are done.
+// show tells how many steps of a stage are done.
 func (p *progress) show(stage string, done, total int) {
 	total = max(total, done, 1)
 	if stage != p.stage {

@@ -20,7 +20,7 @@ type serveCommand struct {
 	renderFlags
 	Addr                 string        `default:"127.0.0.1:8080" env:"LIPSYNC_ADDR" placeholder:"HOST:PORT" help:"Where to listen; port 0 is any free one (default: ${default})."`
 	Workers              int           `env:"LIPSYNC_WORKERS" placeholder:"N" help:"Requests rendered at once (default: one for each 4 cores)."`
-	AllowPrivateNetworks bool          `env:"LIPSYNC_ALLOW_PRIVATE_NETWORKS" help:"Fetch inputs from private networks and this machine too, not from the public Internet alone."`
+	AllowPrivateNetworks bool          `env:"LIPSYNC_ALLOW_PRIVATE_NETWORKS" help:"Fetch inputs from private networks and this machine too, not only from the public Internet."`
 	GenerateRate         int           `default:"60" env:"LIPSYNC_GENERATE_RATE" placeholder:"N" help:"Generate calls a minute for a key (default: ${default})."`
 	ReadRate             int           `default:"600" env:"LIPSYNC_READ_RATE" placeholder:"N" help:"Other calls a minute for a key (default: ${default})."`
 	PublicURL            *url.URL      `env:"LIPSYNC_PUBLIC_URL" placeholder:"URL" help:"How clients reach the service, e.g. through a proxy, for the links in answers (default: as each call came)."`
@@ -46,7 +46,7 @@ func (c *serveCommand) Validate() error {
 	return nil
 }
 
-// isOrigin reports whether u is a scheme and a host alone: the service is at
+// isOrigin reports whether u is only a scheme and a host: the service is at
 // the root of its host.
 func isOrigin(u *url.URL) bool {
 	origin := url.URL{Scheme: u.Scheme, Host: u.Host}

@@ -33,7 +33,7 @@ func (h homeFlags) AfterApply(k *kong.Context) error {
 	return nil
 }
 
-// with calls f with the service, which can do keys alone if it is on AWS.
+// with calls f with the service, which can only do keys if it is on AWS.
 func (h homeFlags) with(ctx context.Context, f func(*lipsync.Service) error) error {
 	if h.Table != nil {
 		service, err := openTable(ctx, *h.Table)

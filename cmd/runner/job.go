@@ -42,7 +42,7 @@ type job struct {
 	allowPrivate bool
 }
 
-// read reads the settings that are the runner's alone.
+// read reads the settings that only the runner has.
 func (j *job) read(h *cloud.Home) {
 	s := h.Settings
 	side := s.Number("LIPSYNC_MAX_SIDE")

@@ -82,7 +82,7 @@ func TestFetchModels(t *testing.T) {
 		t.Errorf("a new catalog: got %q, log %s", second, &m.log)
 	}
 	if left, err := os.ReadDir(m.folder); len(left) != 2 || err != nil {
-		t.Errorf("got %v, %v in the folder, want the two catalogs' folders alone", left, err)
+		t.Errorf("got %v, %v in the folder, want only the two catalogs' folders", left, err)
 	}
 }
 

@@ -36,7 +36,7 @@ func TestReadAssembly(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(archive.File) != 1 || archive.File[0].Name != "bootstrap" || archive.File[0].Mode().Perm() != 0o755 {
-		t.Errorf("got %+v, want bootstrap alone, for all to run", archive.File)
+		t.Errorf("got %+v, want only bootstrap, for all to run", archive.File)
 	}
 }
 

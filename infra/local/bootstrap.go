@@ -53,8 +53,8 @@ func (d *deployer) put(ctx context.Context, bucket, key string, content []byte) 
 	return err
 }
 
-// makeBucket makes a bucket, unless it is there. (To make it twice is an error in
-// some regions alone.)
+// makeBucket makes a bucket, unless it is there. (To make it twice is an error
+// only in some regions.)
 func (d *deployer) makeBucket(ctx context.Context, bucket string) error {
 	_, err := d.objects.HeadBucket(ctx, &s3.HeadBucketInput{Bucket: &bucket})
 	if missing := (*s3types.NotFound)(nil); !errors.As(err, &missing) {

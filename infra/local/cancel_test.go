@@ -51,7 +51,7 @@ func (j job) cancel(t *testing.T) {
 	}
 }
 
-// wantCanceled checks what is left of a canceled request: its record alone, and one
+// wantCanceled checks what is left of a canceled request: only its record, and one
 // job that did not fail.
 func (j job) wantCanceled(t *testing.T) {
 	t.Helper()

@@ -147,7 +147,7 @@ func (j job) want(t *testing.T) {
 		return nil
 	})
 	if err != nil || len(outputs) != 1 || outputs[0] != r.Output {
-		t.Errorf("got outputs %q (error %v), want %q alone", outputs, err, r.Output)
+		t.Errorf("got outputs %q (error %v), want only %q", outputs, err, r.Output)
 	}
 	keys, err := j.service().Keys(t.Context(), j.account)
 	if err != nil || len(keys) != 1 || keys[0].Used != 1 {

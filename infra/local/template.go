@@ -197,7 +197,7 @@ func (t *template) drop() map[string]any {
 			delete(t.Resources, name)
 		}
 		if !r.allowPlainHTTP() {
-			dropped[name] = nil // nothing refers to a policy, but for its order
+			dropped[name] = nil // nothing refers to a policy, except for its order
 			delete(t.Resources, name)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 // what it takes to start an instance and pull the image.
 const longestWait = 30 * 60
 
-// alarm is raised when a metric is at least the limit for so many periods of five
+// alarm is raised when a metric is at least the limit for a number of periods of five
 // minutes, or with silence, when it is less or there is none.
 type alarm struct {
 	id, description string

@@ -59,8 +59,8 @@ func (s *service) useObjects(prefix string, actions ...string) awsiam.PolicyStat
 	return allow(actions, s.bucket.ArnForObjects(jsii.String(prefix+"/*")))
 }
 
-// missObjects allows to learn that an object isn't there. S3 tells that to those
-// alone who may list the bucket, and a condition on the prefix doesn't help: to
+// missObjects allows to learn that an object isn't there. S3 tells that only
+// to those who may list the bucket, and a condition on the prefix doesn't help: to
 // read an object names none.
 func (s *service) missObjects() awsiam.PolicyStatement {
 	return allow([]string{"s3:ListBucket"}, s.bucket.BucketArn())

@@ -12,7 +12,7 @@ import (
 )
 
 // systemGiB is what an instance's disk needs beside media: the system, and the
-// runner's image, of which CUDA and cuDNN alone are some GiB.
+// runner's image, of which CUDA and cuDNN are some GiB.
 const systemGiB = 40
 
 // mediaFactor is how many times the largest video the scratch space holds: the
@@ -112,7 +112,7 @@ const machineModels = "/var/lib/lipsync/models"
 // userData has the ECS agent heed the notice that a Spot instance is to be
 // reclaimed, two minutes before: no further job begins there. And it makes a folder
 // that the runner's user may write. Batch adds parts of its own to user data, so it
-// takes them as MIME alone.
+// takes them only as MIME.
 func userData() awsec2.UserData {
 	config := awsec2.UserData_ForLinux(nil)
 	config.AddCommands(

@@ -123,8 +123,8 @@ func (r *reader) list(key, pattern, want string, unset ...string) []string {
 	return strings.Split(text, ",")
 }
 
-// logDays reads how many days CloudWatch is to keep logs, which it does for
-// certain numbers of days alone.
+// logDays reads how many days CloudWatch is to keep logs, which it does only
+// for certain numbers of days.
 func (r *reader) logDays(key string, unset int) int {
 	choices := []string{"1", "3", "5", "7", "14", "30", "60", "90", "120", "150", "180", "365", "400", "545", "731", "1827", "3653"}
 	days := r.match(key, strconv.Itoa(unset), strings.Join(choices, "|"), "one of "+strings.Join(choices, ", "))

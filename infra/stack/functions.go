@@ -28,8 +28,8 @@ type lambda struct {
 	policy    []awsiam.PolicyStatement
 }
 
-// lambdas has every function, all that it is told and all that it may do, but for
-// signing URLs: see signers.
+// lambdas has every function, all that it is told and all that it may do, except
+// to sign URLs: see signers.
 func (s *service) lambdas() []lambda {
 	return []lambda{
 		{name: "health", timeout: apiTimeout, memory: 256},

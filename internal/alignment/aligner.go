@@ -74,7 +74,7 @@ func (a *Aligner) emit(n int) []Frame {
 	final := n == len(a.pending)
 	for _, number := range slices.Sorted(maps.Keys(a.tracks)) { // in order of appearance
 		t := a.tracks[number]
-		ended := final || t.last < until // and was missed in as many frames as smoothing needs
+		ended := final || t.last < until // and was missed in all frames that its smoothing needs
 		if t.first >= until {
 			continue // more of it is needed
 		}

@@ -34,7 +34,7 @@ func Enforcing(t testing.TB) *Emulator {
 	return started(t, enforcing)
 }
 
-// Own is like Shared, with an emulator of this test alone, which ends with it.
+// Own is like Shared, with an emulator that only this test uses, which ends with it.
 func Own(t testing.TB) *Emulator {
 	t.Helper()
 	e := started(t, func() (*Emulator, error) { return Start(t.Context(), Options{}) })

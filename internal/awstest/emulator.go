@@ -97,7 +97,7 @@ func launch(ctx context.Context, program string, port int, env []string) (*Emula
 	}
 	e.process.Dir = dir
 	e.process.Env = append(e.environment(port), env...)
-	// A group of its own, so that a terminal's interrupt reaches us alone.
+	// A group of its own, so that a terminal's interrupt reaches only us.
 	e.process.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := e.start(); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))

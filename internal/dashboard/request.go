@@ -33,7 +33,7 @@ func (p *pages) showRequest(v *visit) error {
 	return v.show(http.StatusOK, "request", page.Name(), page)
 }
 
-// request returns what the path names, by its id alone: the service would take a
+// request returns the request that the path names, only by its id: the service would take a
 // reference id, too.
 func (p *pages) request(v *visit) (r lipsync.Request, output *url.URL, err error) {
 	r, output, err = p.service.Request(v.Context(), v.caller(), v.PathValue("id"))

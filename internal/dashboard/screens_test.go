@@ -100,7 +100,7 @@ func (a album) lookAtForms(address string) {
 	a.look("new-chosen")
 }
 
-// weight is what a page loads but for media, and for what its scripts fetch later.
+// weight is what a page loads, except for media and what its scripts fetch later.
 type weight struct{ Bytes, Styles, Scripts int }
 
 func weigh(b *browsertest.Browser) weight {

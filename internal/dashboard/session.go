@@ -103,8 +103,8 @@ func (v *visit) setCookie(name, path, value string, life time.Duration) {
 // dropCookie has the browser forget it.
 func (v *visit) dropCookie(name, path string) { v.setCookie(name, path, "", -time.Second) }
 
-// plainLoopback tells whether the address is this machine's own, by http: there
-// alone a cookie may travel unencrypted.
+// plainLoopback tells whether the address is this machine's own, by http: only
+// there a cookie may travel unencrypted.
 func plainLoopback(base *url.URL) bool {
 	if base.Scheme != "http" {
 		return false

@@ -151,8 +151,8 @@ func TestForgedCookie(t *testing.T) {
 	}
 }
 
-// TestCookie looks where a session's cookie may travel unencrypted: on this machine
-// alone, where it has the port in its name.
+// TestCookie looks where a session's cookie may travel unencrypted: only on this
+// machine, where it has the port in its name.
 func TestCookie(t *testing.T) {
 	for address, want := range map[string]string{
 		"http://127.0.0.1:8080": "lipsync_session_8080", "http://localhost": "lipsync_session", "http://[::1]:1": "lipsync_session_1",

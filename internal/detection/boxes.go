@@ -32,8 +32,8 @@ const (
 	mostBoxes = 100_000 // in the table, which the published networks have 4420 and 17640 of
 )
 
-// What Box means was set by the cascades: beside their boxes, the network's are
-// so much taller than wide, lower and larger.
+// A Box is placed as the cascades place it. The network's boxes lie lower, and the root
+// of their area is larger.
 const (
 	boxLower  = .06 // of a Box's side
 	boxLarger = 1.04

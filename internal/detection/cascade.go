@@ -16,8 +16,8 @@ import (
 // ensemble of randomized trees" (Pattern Recognition 47, 2014).
 //
 // The files are those of esimov/pigo. Its own evaluator rounds every result to a
-// whole pixel and draws from the global random source; an eye's place to a
-// quarter pixel, the same in every run, is what the alignment lives on.
+// whole pixel and draws from the global random source. The alignment needs an eye's
+// place to a quarter pixel, and the same one in every run.
 type pointCascade struct {
 	stages, trees, depth int
 	shrink               float32 // of the scale, after each stage

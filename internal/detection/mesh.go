@@ -26,8 +26,8 @@ const (
 	stillAFace    = .5 // flag that goes on with a face
 )
 
-// vertices are those of the mesh whose mean is each landmark, where the
-// cascades, which the engines were made with, have theirs on the same faces.
+// vertices are for each landmark the vertices of the mesh whose mean it is. They lie where
+// the cascades, which the engines were made with, place it on the same faces.
 var vertices = [len(Landmarks{})][]int{
 	LeftPupil:     {33, 7, 163, 144, 145, 153, 154, 155, 133, 173, 157, 158, 159, 160, 161, 246}, // the eye's outline
 	RightPupil:    {263, 249, 390, 373, 374, 380, 381, 382, 362, 398, 384, 385, 386, 387, 388, 466},

@@ -32,8 +32,8 @@ var Slaney = MelScale{
 	},
 }
 
-// Edges returns the frequencies in Hz that lie evenly on the scale from low to
-// high Hz, both included. A MelBank of so many bands has two edges more.
+// Edges returns the edges of a MelBank with a number of bands: two more frequencies than
+// bands, in Hz, which lie evenly on the scale from low to high Hz, both included.
 func (s MelScale) Edges(low, high float64, bands int) []float64 {
 	edges := make([]float64, bands+2)
 	for i := range edges {

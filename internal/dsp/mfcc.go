@@ -18,8 +18,8 @@ type MFCC struct {
 	bands    []float64
 }
 
-// NewMFCC returns an MFCC of so many coefficients. The lifter raises
-// coefficient i to 1 + lifter/2·sin(π·i/lifter) times its value.
+// NewMFCC returns an MFCC with a number of coefficients. The lifter raises coefficient i
+// to 1 + lifter/2·sin(π·i/lifter) times its value.
 func NewMFCC(spectrum *Spectrum, bank MelBank, coefficients int, lifter float64) *MFCC {
 	m := &MFCC{spectrum: spectrum, bank: bank, waves: dct(coefficients, len(bank)), bands: make([]float64, len(bank))}
 	for i, wave := range m.waves {

@@ -65,8 +65,8 @@ func (s *Store) Report(ctx context.Context, id, token string, p lipsync.Progress
 	return s.updateHeld(ctx, id, token, c)
 }
 
-// updateHeld makes a change of the request by its id alone, which the lists don't
-// have. The lease goes on.
+// updateHeld makes a change of a part of the request that the lists don't have, so
+// that its id is enough. The lease goes on.
 func (s *Store) updateHeld(ctx context.Context, id, token string, c change) error {
 	c.key, c.add = requestKey(id), item{"version": number(1)}
 	c.condition, c.values, c.refused = "#lease = :token", item{"token": text(token)}, lost()

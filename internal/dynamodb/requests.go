@@ -13,7 +13,7 @@ import (
 
 // stored is a request as the table keeps it: once by its id, and in the list of
 // its account, and of its account and reference id if it has one, without the
-// lease. So a list takes a Query alone, and a renewed lease one write.
+// lease. So a list takes only a Query, and a renewed lease one write.
 type stored struct {
 	lipsync.Request
 	referenceSeq int64 // 1, 2, … within account and reference id; 0 without one

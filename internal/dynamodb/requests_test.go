@@ -71,8 +71,8 @@ func TestByStatusReadsItsPage(t *testing.T) {
 }
 
 // TestReplayOfWinner creates twice at once with one idempotency key and a key
-// that is good for one request. DynamoDB tells the later one of its used-up key
-// alone; it is a replay all the same.
+// that is good for one request. DynamoDB tells the later one only of its used-up
+// key; it is a replay all the same.
 func TestReplayOfWinner(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	idem := &lipsync.Idempotency{Key: "i", ExpiresAt: now.Add(time.Hour)}

@@ -57,7 +57,7 @@ func (s *Store) GetUpload(ctx context.Context, id string) (u lipsync.Upload, err
 }
 
 // ExpiredUploads implements lipsync.Uploads. The index may not know yet that an
-// upload got more time, so it is asked for the ids alone.
+// upload got more time, so it is asked only for the ids.
 func (s *Store) ExpiredUploads(ctx context.Context, now time.Time, limit int) ([]lipsync.Upload, error) {
 	var keys []item
 	for i, err := range s.query(ctx, limit, &dynamodb.QueryInput{

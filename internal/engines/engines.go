@@ -1,6 +1,6 @@
-// Package engines sets rendering up on one machine: the engines, and what detects
-// faces and tells who speaks. Each network is loaded once, for all jobs; what has
-// no model is done without one.
+// Package engines prepares rendering on one machine: it opens the engines, a detector of
+// faces, and a network that tells who speaks. Each network is loaded once, for all jobs.
+// Without models, cascades detect faces, and there is only the engine warp.
 package engines
 
 import (
@@ -19,7 +19,7 @@ import (
 	"lipsync/internal/warp"
 )
 
-// Options are what there is to render with.
+// Options say how a machine renders.
 type Options struct {
 	Limits    render.Limits
 	Cores     int             // that one job uses, at least 1
@@ -39,8 +39,8 @@ type Set struct {
 	networks            []func() error // to close engines, and then their sessions
 }
 
-// Open makes ready what there is. A model that can't be used is logged, and left
-// out: whatever needs none goes on, and jobs for its engine fail.
+// Open opens the engines and loads the models. A model that can't be used is logged and
+// left out: jobs that don't need it go on, and jobs for its engine fail.
 func Open(ctx context.Context, o Options) (*Set, error) {
 	tools, err := ffmpeg.Find(o.Cores)
 	if err != nil {
@@ -77,8 +77,8 @@ func bare(ctx context.Context, log *slog.Logger) (*Set, error) {
 	return s, nil
 }
 
-// Names are those of the engines that can be used, with the one first that is the
-// default; it is an error if there is no such engine.
+// Names returns the names of the engines that can be used, the given one first. It is an
+// error if that one can't be used.
 func (s *Set) Names(first string) ([]string, error) {
 	if u, ok := s.Engines[first].(unusable); ok {
 		return nil, fmt.Errorf("the engine %s cannot be used: %w", first, u.error)

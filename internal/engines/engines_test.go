@@ -127,7 +127,7 @@ func TestProviders(t *testing.T) {
 	}
 }
 
-// TestRender renders two people by networks alone, in two jobs at once.
+// TestRender renders two people by networks only, in two jobs at once.
 func TestRender(t *testing.T) {
 	folder := t.TempDir()
 	addAll(t, folder)
@@ -215,7 +215,7 @@ func TestUnusable(t *testing.T) {
 			t.Errorf("%s: got %v, %s, want %s, %s", c.name, err, lipsync.CodeOf(err), c.want, c.code)
 		}
 		if got, err := s.Names("warp"); !slices.Equal(got, []string{"warp"}) || err != nil {
-			t.Errorf("%s: got engines %v, %v, want warp alone", c.name, got, err)
+			t.Errorf("%s: got engines %v, %v, want only warp", c.name, got, err)
 		}
 		if got, err := s.Names("wav2lip"); err == nil {
 			t.Errorf("%s: got engines %v", c.name, got)

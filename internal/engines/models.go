@@ -15,11 +15,11 @@ import (
 	"lipsync/internal/wav2lip"
 )
 
-// tryTime is what a network has to run for the first time. Most take less than a
-// second, but TensorRT first compiles them.
+// tryTime is how long the first run of a network may take. Most take less than a
+// second, but TensorRT first compiles the network.
 const tryTime = 10 * time.Minute
 
-// Try fails unless a network can do what its role asks of it.
+// Try returns an error unless a network can be used in a role.
 func Try(ctx context.Context, role catalog.Role, session *onnx.Session) error {
 	s, err := bare(ctx, slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -59,15 +59,16 @@ func (s *Set) addAll(ctx context.Context, o Options) {
 	}
 }
 
-// miss has jobs for an engine fail with why its model can't be used.
+// miss makes jobs for the engine of a role fail with the reason why its model can't be
+// used.
 func (s *Set) miss(role catalog.Role, why error) {
 	if role == catalog.Wav2Lip {
 		s.Engines["wav2lip"] = unusable{why}
 	}
 }
 
-// unusable is an engine whose model is there but can't be used. That is no fault of
-// the job's: another machine may do it, or this one once it is mended.
+// unusable is an engine whose model is there but can't be used. The job is not at fault:
+// another machine may do it, or this one with a right model.
 type unusable struct{ error }
 
 // Analyse implements render.Engine.
@@ -76,7 +77,7 @@ func (u unusable) Analyse(render.Video) (render.Analyser, error) { return nil, u
 // Workers implements render.Engine.
 func (u unusable) Workers() int { return 1 }
 
-// add loads a model and uses it, and returns what computes it.
+// add loads a model and uses it. It returns the provider that computes it.
 func (s *Set) add(ctx context.Context, m catalog.Model, runtime *onnx.Runtime, providers []onnx.Provider) (onnx.Provider, error) {
 	session, err := m.Load(runtime, onnx.Options{Providers: providers, Threads: Threads(m.Role)})
 	if err != nil {
@@ -89,7 +90,7 @@ func (s *Set) add(ctx context.Context, m catalog.Model, runtime *onnx.Runtime, p
 	return session.Provider(), nil
 }
 
-// Threads is what onnx.Options.Threads of a network best are.
+// Threads returns the best onnx.Options.Threads for the network of a role.
 func Threads(role catalog.Role) int {
 	switch role {
 	case catalog.Wav2Lip:
@@ -100,7 +101,7 @@ func Threads(role catalog.Role) int {
 	return 0
 }
 
-// use has a network do what its role asks, unless it can't.
+// use makes the set use a network in a role. It is an error if the network can't do that.
 func (s *Set) use(ctx context.Context, role catalog.Role, session *onnx.Session) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, tryTime)
 	defer cancel()
@@ -124,7 +125,7 @@ func (s *Set) use(ctx context.Context, role catalog.Role, session *onnx.Session)
 	return fmt.Errorf("there is no role %q", role)
 }
 
-// detect has faces detected by these networks.
+// detect makes the set detect faces by these networks, either of which may be nil.
 func (s *Set) detect(ctx context.Context, boxes, landmarks *onnx.Session) error {
 	faces, err := detection.New(ctx, boxes, landmarks)
 	if err != nil {

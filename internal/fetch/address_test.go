@@ -72,7 +72,7 @@ func TestPolicy(t *testing.T) {
 		{"5f00::1", false, false},                // segment routing
 		{"fe80::1", false, false},                // link-local
 		{"fe80::1%eth0", false, false},           //
-		{"2606:4700:4700::1111%1", false, false}, // public, but for its zone
+		{"2606:4700:4700::1111%1", false, false}, // public, except for its zone
 		{"fec0::1", false, false},                // site-local
 		{"ff02::1", false, false},                // multicast
 		{"ffff:ffff:ffff:ffff::1", false, false}, //

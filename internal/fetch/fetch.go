@@ -33,7 +33,7 @@ type Options struct {
 
 // Client fetches over http and https, on any port of a public address. It
 // follows no proxy of the environment and keeps no cookies; credentials in an
-// URL go to its own host alone.
+// URL go only to its own host.
 type Client struct {
 	http    *http.Client
 	options Options

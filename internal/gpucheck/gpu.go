@@ -28,7 +28,7 @@ func GPUs(ctx context.Context) ([]GPU, error) {
 	return parseGPUs(string(out))
 }
 
-// parseGPUs reads what nvidia-smi says, a line for each GPU. The name is last, since it
+// parseGPUs reads the output of nvidia-smi, a line for each GPU. The name is last, since it
 // may have commas.
 func parseGPUs(text string) (gpus []GPU, err error) {
 	for line := range strings.Lines(text) {

@@ -17,7 +17,7 @@ import (
 	"lipsync/internal/render"
 )
 
-// Machine is what the checks use.
+// Machine has all that the checks use.
 type Machine struct {
 	Tools     *ffmpeg.Tools   // of the CPU
 	NVIDIA    bool            // whether there is a GPU, for pictures too
@@ -33,7 +33,7 @@ type Machine struct {
 // Check is one thing that is checked.
 type Check struct {
 	Name string
-	What string   // it does, in a sentence
+	What string   // what it does, in sentences
 	Head []string // of its table
 	// Run returns the rows of its table, also when it fails.
 	Run func(context.Context) (rows [][]string, err error)
@@ -51,7 +51,7 @@ func (m *Machine) Checks() []Check {
 	}
 }
 
-// Result is what came of a check.
+// Result is the outcome of a check.
 type Result struct {
 	Check
 	Rows [][]string
@@ -100,8 +100,8 @@ func (m *Machine) open(ctx context.Context, p onnx.Provider, gpu bool) (*engines
 	return s, nil
 }
 
-// encodes tells whether the GPU takes pictures. Those for data centers decode, and some
-// of them don't encode; the service then uses neither.
+// encodes tells whether the GPU encodes. Some GPUs for data centers only decode, and the
+// service then doesn't use them for pictures.
 func (m *Machine) encodes(ctx context.Context) bool {
 	return m.NVIDIA && m.Tools.CheckNVIDIA(ctx) == nil
 }

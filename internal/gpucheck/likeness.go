@@ -27,7 +27,7 @@ func (l *likeness) psnr() float64 {
 // decibels returns the SSIM of luma as ffmpeg tells it too: 10 dB is 0.9, 20 dB 0.99.
 func (l *likeness) decibels() float64 { return -10 * math.Log10(1-l.ssim/float64(l.frames)) }
 
-// reading is a video, and what decodes it.
+// reading is a video and the tools that decode it.
 type reading struct {
 	tools *ffmpeg.Tools
 	path  string

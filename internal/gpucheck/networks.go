@@ -69,7 +69,7 @@ func (m *Machine) networks(ctx context.Context) (rows [][]string, err error) {
 
 func ms(d time.Duration) string { return fmt.Sprintf("%.1f", d.Seconds()*1000) }
 
-// made is what a network made.
+// made is the output of a network.
 type made struct {
 	numbers [][]float32   // of each output
 	took    time.Duration // a run, after the first

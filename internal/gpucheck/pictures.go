@@ -15,7 +15,7 @@ import (
 
 const decodingWhat = "The GPU decodes the same frames as the CPU, to the last bit, which the standards of these codecs demand."
 
-// decoding compares what the GPU decodes with what the CPU does.
+// decoding compares the frames that the GPU decodes with those of the CPU.
 func (m *Machine) decoding(ctx context.Context) (rows [][]string, err error) {
 	dir, err := m.folder()
 	if err != nil {
@@ -62,7 +62,7 @@ func decibels(n float64) string {
 	return fmt.Sprintf("%.1f", n)
 }
 
-// ffmpeg runs ffmpeg itself, to make what is checked.
+// ffmpeg runs the program ffmpeg.
 func (m *Machine) ffmpeg(ctx context.Context, args ...string) error {
 	out, err := exec.CommandContext(ctx, m.Tools.FFmpeg, append([]string{"-v", "error", "-nostdin", "-y"}, args...)...).CombinedOutput()
 	if err != nil {
@@ -76,14 +76,13 @@ const encodingWhat = "With the settings of the service the GPU's encoder keeps a
 	"PSNR and SSIM are at most 1 dB lower, which is one step of the quantiser, with at most 1.25 times its bits. " +
 	"The last size is the smallest that the GPU gets."
 
-// The encoder of the GPU may be lower by so many dB of PSNR and of SSIM, and take so many
-// times the bits of libx264.
+// How far the GPU's encoder may be behind libx264.
 const (
-	lower  = 1.
-	larger = 1.25
+	lower  = 1.   // dB of PSNR and of SSIM
+	larger = 1.25 // times the bits
 )
 
-// encoded is what an encoder made of a video.
+// encoded is the file that an encoder made of a video.
 type encoded struct {
 	likeness       // to the video
 	bytes    int64 // of the file, with little else in it
@@ -92,8 +91,8 @@ type encoded struct {
 // kbit returns the kilobits of a frame.
 func (e *encoded) kbit() float64 { return float64(8*e.bytes) / 1000 / float64(e.frames) }
 
-// keepsTo returns an error if what the GPU made is farther from the source than what the
-// CPU made, or takes more bits.
+// keepsTo returns an error if the file of the GPU is farther from the source than that of
+// the CPU, or takes more bits.
 func (e *encoded) keepsTo(cpu *encoded) error {
 	if !(e.psnr() >= cpu.psnr()-lower && e.decibels() >= cpu.decibels()-lower) {
 		return fmt.Errorf("PSNR is %.1f dB and SSIM %.1f dB, and on the CPU %.1f dB and %.1f dB", e.psnr(), e.decibels(), cpu.psnr(), cpu.decibels())
@@ -104,7 +103,7 @@ func (e *encoded) keepsTo(cpu *encoded) error {
 	return nil
 }
 
-// encoding compares what both encoders make of the video.
+// encoding compares the files that both encoders make of the video.
 func (m *Machine) encoding(ctx context.Context) (rows [][]string, err error) {
 	dir, err := m.folder()
 	if err != nil {

@@ -75,8 +75,8 @@ func TestDomain(t *testing.T) {
 	})
 }
 
-// TestAdapters keeps adapters apart: of the house they know the domain alone, but
-// that openid implements a port of the dashboard.
+// TestAdapters keeps adapters apart: of the repository they import only the domain,
+// except that openid implements a port of the dashboard.
 func TestAdapters(t *testing.T) {
 	adapters := []string{"batch", "dashboard", "disk", "dynamodb", "emf", "fetch", "ffmpeg", "gateway", "openid", "rest", "s3", "sqlite", "sqs"}
 	sources(t, func(path string, file *ast.File) {

@@ -25,7 +25,7 @@ const (
 
 // Error is the one error type of the service. Message is public: it may reach
 // any client, so it holds no path, address or tool output. Err is the cause,
-// for logs alone.
+// only for logs.
 type Error struct {
 	Code       Code
 	Message    string
@@ -46,7 +46,7 @@ func (e *Error) Unwrap() error { return e.Err }
 func newError(code Code, message string) *Error { return &Error{Code: code, Message: message} }
 
 // restate gives an error of that code, as a port returned it, the sentence that
-// a client is to read. It leaves any other alone.
+// a client is to read. It leaves any other as it is.
 func restate(err error, code Code, message string) error {
 	if CodeOf(err) != code {
 		return err

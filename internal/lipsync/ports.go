@@ -38,17 +38,17 @@ type Requests interface {
 
 	// List returns the account's requests, newest first, skipping offset and at
 	// most limit of them, and how many there are; only those with the
-	// reference id, if it is not "". Cost depends on limit alone.
+	// reference id, if it is not "". Cost depends only on limit.
 	List(ctx context.Context, account, referenceID string, offset int64, limit int) ([]Request, int64, error)
 
 	// ByStatus returns the account's requests that have the status, newest first:
 	// those with a Seq under before, at most limit of them, and only those with
 	// the reference id, if it is not "". What changed a moment ago may be missing,
-	// or still be there. Cost depends on limit alone.
+	// or still be there. Cost depends only on limit.
 	ByStatus(ctx context.Context, account string, status Status, referenceID string, before int64, limit int) ([]Request, error)
 
 	// Usage returns a Day for each of the last days (UTC) up to the one of now,
-	// oldest first. Cost depends on the number of days alone.
+	// oldest first. Cost depends only on the number of days.
 	Usage(ctx context.Context, account string, now time.Time, days int) ([]Day, error)
 }
 

@@ -41,7 +41,7 @@ func (s *Service) find(ctx context.Context, account, idOrReference string) (Requ
 }
 
 // Requests returns the caller's requests, newest first, and how many there are in
-// all; of those with the reference id alone, if it is not "".
+// all; only of those with the reference id, if it is not "".
 func (s *Service) Requests(ctx context.Context, c Caller, referenceID string, offset int64, limit int) ([]Request, int64, error) {
 	return s.Store.List(ctx, c.Account, referenceID, offset, limit)
 }
@@ -78,8 +78,8 @@ func (s *Service) VideoURL(ctx context.Context, r Request) (*url.URL, error) {
 }
 
 // RequestsByStatus returns the caller's requests that have the status, newest
-// first: at most limit of those with a Seq under before. It returns those with the
-// reference id alone, if it is not "".
+// first: at most limit of those with a Seq under before. It returns only those with
+// the reference id, if it is not "".
 func (s *Service) RequestsByStatus(ctx context.Context, c Caller, status Status, referenceID string, before int64, limit int) ([]Request, error) {
 	return s.Store.ByStatus(ctx, c.Account, status, referenceID, before, limit)
 }

@@ -46,7 +46,7 @@ type Service struct {
 	Store   Store
 	Objects Objects
 	Queue   Queue
-	Jobs    Jobs    // for Dispatch alone
+	Jobs    Jobs    // only for Dispatch
 	Watcher Watcher // nil if nobody watches
 	Now     func() time.Time
 	NewID   func() string // a new UUID

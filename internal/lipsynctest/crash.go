@@ -15,7 +15,7 @@ import (
 // TestCrashes takes two requests from their creation to their output, and one that
 // is canceled while a worker has it, with a fault at every single call of a port:
 // before it or after it, and with the process going on or ending there. Whatever
-// happens, each request ends once, counts once, and leaves its output alone, or
+// happens, each request ends once, counts once, and leaves only its output, or
 // nothing. open returns empty ports.
 func TestCrashes(t *testing.T, open func(t *testing.T) (lipsync.Store, lipsync.Objects)) {
 	calls := crash(t, open, &faults{})
@@ -182,7 +182,7 @@ func (s *story) check(store lipsync.Store, objects lipsync.Objects) {
 		named = append(named, r.Output)
 	}
 	named = append(named, s.checkDoomed(store, objects)...)
-	// Once the uploads' time is over, the outputs alone remain.
+	// Once the uploads' time is over, only the outputs remain.
 	s.clock.Advance(lipsync.UploadLife + 2*time.Hour)
 	must(t, s.service.Sweep(t.Context()))
 	must(t, s.service.Tidy(t.Context(), 0))

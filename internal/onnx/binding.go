@@ -26,9 +26,9 @@ type Binding struct {
 	options         *ort.RunOptions
 }
 
-// Bind makes the memory for one set of shapes. Outputs may be nil: then their
-// sizes are those that the model fixes, or else are found by running it once,
-// which ends soon after ctx does, with its error.
+// Bind makes the memory for one set of shapes. outputs may be nil: then the shapes are
+// those that the model fixes, or they are found by running it once. That run ends soon
+// after ctx does, with its error.
 func (s *Session) Bind(ctx context.Context, inputs, outputs [][]int) (_ *Binding, err error) {
 	b := &Binding{session: s}
 	runtime.SetFinalizer(b, (*Binding).Close) // one that is forgotten must not keep its memory
@@ -56,7 +56,7 @@ func (s *Session) Bind(ctx context.Context, inputs, outputs [][]int) (_ *Binding
 	return b, nil
 }
 
-// outputShapes are the shapes of what the network makes of the bound inputs.
+// outputShapes returns the shapes of the outputs for the bound inputs.
 func (b *Binding) outputShapes(ctx context.Context) ([][]int, error) {
 	shapes := make([][]int, len(b.session.header.Outputs))
 	known := 0

@@ -40,8 +40,7 @@ type Options struct {
 	// minutes for each new shape.
 	Providers []Provider
 
-	// Threads is the number of threads of one run by the CPU provider. 0 is as many as
-	// Go uses.
+	// Threads is the number of threads of one run by the CPU provider. 0 is GOMAXPROCS.
 	Threads int
 
 	// GPUMemory is the most memory, in bytes, that the network takes of a GPU with

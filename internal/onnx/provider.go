@@ -71,7 +71,7 @@ func (p Provider) addTo(options *ort.SessionOptions, o Options) error {
 		}
 		return options.AppendExecutionProviderCUDA(settings)
 	case CPU:
-		return nil // is always there
+		return nil // which is always there
 	}
 	return fmt.Errorf("there is no provider %q", string(p))
 }

@@ -85,8 +85,8 @@ func (s *Session) build(model []byte, providers []Provider, o Options) (*ort.Dyn
 // settings are those of onnxruntime_session_options_config_keys.h.
 func settings() map[string]string {
 	return map[string]string{
-		// Files of ONNX Runtime's own format, ORT, are not vetted. It would tell them
-		// by an identifier that an ONNX file can have as well.
+		// Files of ONNX Runtime's own format, ORT, are not vetted. It would recognise
+		// them by an identifier that an ONNX file can have as well.
 		"session.load_model_format": "ONNX",
 		// The memory of all networks together is bounded: see limitMemory.
 		"session.use_env_allocators": "1",
@@ -112,7 +112,7 @@ func (s *Session) Inputs() []Info { return slices.Clone(s.header.Inputs) }
 // Outputs are the network's outputs, in the model's order.
 func (s *Session) Outputs() []Info { return slices.Clone(s.header.Outputs) }
 
-// Provider is what computes the network: the first that took it.
+// Provider returns the provider that computes the network: the first that accepted it.
 func (s *Session) Provider() Provider { return s.provider }
 
 // Threads is how many cores of the computer one run uses, at most.

@@ -1,8 +1,8 @@
 package pixels
 
 // The matrix of BT.601, and limited range: luma of 16 to 235, chroma of 16 to 240
-// around 128. Networks were trained on what OpenCV decodes, by this matrix
-// whatever the video says.
+// around 128. Networks were trained on frames that OpenCV decoded, by this
+// matrix whatever the video says.
 const (
 	redByCr, greenByCb, greenByCr, blueByCb = 1.402, -.344136, -.714136, 1.772
 	redInY, greenInY, blueInY               = .299, .587, .114

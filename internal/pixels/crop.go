@@ -44,8 +44,8 @@ func (c *Crop) SoftLuma() (Plane[uint8], geom.Similarity) {
 
 // SoftGrid fills out with the soft luma of a grid: width values a row, whose
 // first lies at origin and whose neighbours are right and down apart, all in
-// canonical coordinates that to brings to the frame. It costs less than as many
-// calls of Soft.
+// canonical coordinates, which to maps to the frame. It is faster than
+// a call of Soft for each value.
 func (c *Crop) SoftGrid(out []float32, width int, to geom.Similarity, origin geom.Point, step float32) {
 	soft, fromFrame := c.SoftLuma()
 	toSoft := to.Then(fromFrame)

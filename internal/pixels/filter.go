@@ -79,8 +79,8 @@ func BoxBlur(p Plane[float32], scratch []float32, across, along int) {
 	}
 }
 
-// boxMean replaces each of as many values as there is scratch, a step apart, by
-// the mean of those up to radius away.
+// boxMean replaces each of len(scratch) values, which are a step apart, by the mean of
+// those up to radius away.
 func boxMean(x, scratch []float32, step, radius int) {
 	n := len(scratch)
 	for i := range scratch {

@@ -38,7 +38,7 @@ func (p Plane[T]) At(x, y int) T {
 }
 
 // Bilinear returns the value between four pixels. x and y are in pixels from the
-// centre of the first; beyond the border it goes on with the border's pixels.
+// centre of the first; outside, the pixels of the border repeat.
 func (p Plane[T]) Bilinear(x, y float32) float32 {
 	i, right, below, fx, fy := p.cell(x, y)
 	return p.within(i, right, below, fx, fy)

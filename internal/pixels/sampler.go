@@ -6,8 +6,8 @@ import (
 	"lipsync/internal/geom"
 )
 
-// Sampler reads a frame as a picture with larger or smaller pixels shows it.
-// Beyond the border it goes on with the border's pixels.
+// Sampler reads a frame as a picture with larger or smaller pixels shows it. Outside, the
+// pixels of the border repeat.
 type Sampler struct {
 	frame         *image.YCbCr
 	taps          int     // of luma for a pixel, each way

@@ -13,14 +13,14 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// Limits are what a job's media may be.
+// Limits bound the media of a job.
 type Limits struct {
 	Duration      time.Duration // of the video and of the audio
 	Width, Height int           // of the video as displayed, pixels
 	FPS           float64
 }
 
-// DefaultLimits are those that the service documents.
+// DefaultLimits returns the limits that the service documents.
 func DefaultLimits() Limits {
 	return Limits{Duration: time.Hour, Width: 4096, Height: 4096, FPS: 120}
 }
@@ -77,8 +77,8 @@ func (w *rendering) probe(ctx context.Context, kind, path string) (*ffmpeg.Info,
 	return info, nil
 }
 
-// check says whether the picture is within the limits. Its length is what the
-// file says: a file that says less is only shown as far as the sound goes.
+// check returns an error if the video exceeds the limits. Its length is the one that the
+// file states: of a longer video the output shows only as much as the speech is long.
 func (l Limits) check(in *ffmpeg.Info) error {
 	v := in.Video
 	switch {
@@ -94,8 +94,8 @@ func (l Limits) check(in *ffmpeg.Info) error {
 	return nil
 }
 
-// tooLong names a length over the limit. The value is what the file says of
-// itself, and is left out where the file says less than the limit.
+// tooLong returns the error of a file that is longer than the limit. claimed is the length
+// that the file states. The message has it only if it is over the limit, too.
 func (l Limits) tooLong(kind string, claimed time.Duration) error {
 	message := kind + " is longer than " + minutes(l.Duration)
 	if claimed > l.Duration {

@@ -16,8 +16,8 @@ type task struct {
 	done   chan struct{} // gets one when the frame is painted
 }
 
-// newTasks makes as many tasks as there are frames. More are never on their way,
-// so that each can be used again when its turn comes.
+// newTasks makes a task for each frame. No more are ever on their way, so that each can
+// be used again when its turn comes.
 func newTasks(frames buffers) []task {
 	tasks := make([]task, cap(frames))
 	for i := range tasks {

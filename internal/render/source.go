@@ -19,7 +19,7 @@ type source struct {
 	most  int    // frames of a stretch
 
 	expected int      // frames, by what the file says
-	frames   int      // as many as the output shows; after decode, as many as there are
+	frames   int      // at most as the output is long; after decode, how many there are
 	kept     *stretch // all of them, nil if they are too many
 	sums     []uint32 // of each of them, if they are too many
 }

@@ -141,7 +141,7 @@ func TestLogNamesRequest(t *testing.T) {
 	}
 }
 
-// TestCauseIsLogged: what went wrong inside is for the log alone.
+// TestCauseIsLogged: what went wrong inside is only for the log.
 func TestCauseIsLogged(t *testing.T) {
 	h := newHome(t)
 	h.closeStore()

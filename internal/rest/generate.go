@@ -75,7 +75,7 @@ func idempotencyKey(h http.Header) (key string, sent bool, err error) {
 	return values[0], true, nil
 }
 
-// printable tells whether s is of printable ASCII characters alone.
+// printable tells whether s has only printable ASCII characters.
 func printable(s string) bool {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' {

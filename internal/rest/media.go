@@ -70,7 +70,7 @@ func (a *api) newForm(r *http.Request) (*form, error) {
 }
 
 // bodyOf makes the end of a body an error, which a whole form never meets: its
-// last line says that it is the last. The reader of parts alone takes a form
+// last line says that it is the last. The reader of parts by itself takes a form
 // that breaks off in a header for a whole one. Some clients leave out the break
 // after the last line.
 func bodyOf(r io.Reader) io.Reader {

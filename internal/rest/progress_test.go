@@ -54,7 +54,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// cancelFinished cancels a request that is completed: a worker alone makes one.
+// cancelFinished cancels a request that is completed: only a worker makes one.
 func (h *home) cancelFinished(t *testing.T, c *http.Client, base string) {
 	t.Helper()
 	token, now := h.key(t), time.Now()

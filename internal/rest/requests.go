@@ -122,7 +122,7 @@ func parseListQuery(raw string) (listQuery, error) {
 	return q, nil
 }
 
-// wholeNumber reads the one value of a parameter: digits alone, and no number
+// wholeNumber reads the one value of a parameter: only digits, and no number
 // over 2^53-1, the last that every JSON client can hold.
 func wholeNumber(values []string) (int64, bool) {
 	if len(values) != 1 {

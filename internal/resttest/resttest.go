@@ -1,5 +1,5 @@
 // Package resttest is the contract of the HTTP API as tests that see a service
-// from outside alone: they need its address and a way to make keys.
+// only from outside: they need its address and a way to make keys.
 //
 // Every home of the service passes Run unchanged.
 package resttest

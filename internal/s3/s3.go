@@ -46,7 +46,7 @@ func New(cfg aws.Config, bucket, signerRole string) *Objects {
 func newClient(cfg aws.Config) *s3.Client {
 	return s3.NewFromConfig(cfg, func(o *s3.Options) {
 		o.UsePathStyle = o.BaseEndpoint != nil // an emulator has no host for each bucket
-		// What went in parts has sums of its parts alone, which is no news.
+		// What went in parts has only the sums of its parts, which is no news.
 		o.DisableLogOutputChecksumValidationSkipped = true
 	})
 }

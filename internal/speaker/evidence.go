@@ -44,7 +44,7 @@ const (
 	// The network's scores of faces that don't speak, and that surely do.
 	mute, speaking = -2.5, 1.5
 
-	// What counts, each of 1 at most.
+	// The weights of the evidence.
 	motionToo = .3  // where the network tells, too
 	agreement = .7  // of motion and voice over a while, where the mouth moves
 	hushed    = .05 // motion while no one is heard
@@ -103,9 +103,8 @@ func (s *shot) largest() []float32 {
 	return sizes
 }
 
-// upstaged is how lively the mouths of larger faces are in each frame of a track:
-// where that is more than a half, they move and it can't count for more. Of faces
-// that are alike, the larger is the one that usually is.
+// upstaged returns how lively the liveliest mouth of a larger face is in each frame of a
+// track. Of two faces of about one size, the larger is the one that usually is.
 func (s *shot) upstaged(t *track) []float32 {
 	most := make([]float32, len(t.lively))
 	for _, o := range s.tracks {
@@ -120,7 +119,7 @@ func (s *shot) upstaged(t *track) []float32 {
 	return most
 }
 
-// liveliness is how much the mouth moves around each frame, 0 for one at rest
+// liveliness returns how much the mouth moves around each frame, from 0 for one at rest
 // to 1.
 func (t *track) liveliness(fps float64) []float32 {
 	out := dsp.Gaussian(dsp.Median(t.motion, 3), .12*fps)

@@ -21,8 +21,8 @@ const (
 	fullScale     = 1 << 15 // of int16 values
 )
 
-// MFCC are the MFCC of a sound, every 10 ms. What is written to it are 16-bit
-// little-endian mono samples at speech.SampleRate, as speech.Read takes them.
+// MFCC computes the MFCC of a sound, every 10 ms. It is written 16-bit little-endian mono
+// samples at speech.SampleRate, as speech.Read takes them.
 type MFCC struct {
 	rows    [][coefficients]float32
 	silence [coefficients]float32

@@ -14,7 +14,7 @@ const (
 	cropSize   = 112 // pixels
 	cropWidth  = 2.5 // canonical
 	cropCentre = .6  // below the pupils, canonical
-	smallest   = 6   // distance of pupils that can be looked at, pixels
+	smallest   = 6   // least distance of the pupils, pixels
 )
 
 // cropGrid is where the crop's pixels lie on the canonical face.
@@ -33,7 +33,7 @@ type observed struct {
 	window *Window // of this crop and those before; nil without a network
 }
 
-// see looks at the face in the next frame.
+// see compares the face in the next frame with the last one.
 func (o *observed) see(f *alignment.Face) {
 	face := cropOf(f)
 	if face == nil {
@@ -79,13 +79,13 @@ const (
 	mouthLeft, mouthRight         = halfSize/2 - 13, halfSize/2 + 13
 	mouthTop, mouthBottom         = 29, 47
 	mouthPixels                   = (mouthRight - mouthLeft) * (mouthBottom - mouthTop)
-	farthest                      = 4 // that it is searched for, pixels each way
+	farthest                      = 4 // how far away it is searched, pixels each way
 	mostMotion            float32 = .6
 )
 
-// motion is how much the mouth changed since it looked as before, wherever it
-// has moved to with the head: the deviation of the difference, by that of the
-// face's pixels. A mouth that speaks has .05 to .3, one at rest .01 to .05.
+// motion returns how much the mouth changed since before, wherever it has moved to with
+// the head: the deviation of the difference, divided by that of the face's pixels. It is
+// .05 to .3 for a mouth that speaks, and .01 to .05 for one at rest.
 func (h *half) motion(before *half) float32 {
 	least, at := float32(math.Inf(1)), 0
 	for y := -farthest; y <= farthest; y++ {
@@ -105,8 +105,8 @@ func (h *half) motion(before *half) float32 {
 	return min(float32(math.Sqrt(h.rest(before, at)/float64(variance))), mostMotion)
 }
 
-// change is the variance of the difference to the mouth before, moved by some
-// pixels.
+// change returns the variance of the difference to the mouth before. moved is how far the
+// mouth has moved since, as a difference of indices.
 func (h *half) change(before *half, moved int) float32 {
 	var sum, squares float32
 	for y := mouthTop; y < mouthBottom; y++ {
@@ -121,8 +121,8 @@ func (h *half) change(before *half, moved int) float32 {
 	return squares/mouthPixels - sum/mouthPixels*sum/mouthPixels
 }
 
-// rest is what of change a move by less than a pixel doesn't explain: what is
-// left by least squares over the slopes.
+// rest returns the part of change that a move by less than a pixel doesn't explain: the
+// residual of least squares over the slopes.
 func (h *half) rest(before *half, moved int) float64 {
 	var sums [3]float64 // of the difference and the slopes along x and y
 	var products [3][3]float64

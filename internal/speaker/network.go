@@ -11,18 +11,17 @@ import (
 )
 
 // Network tells by sound and picture whether a face speaks: Light-ASD (Liao and
-// others, "A Light Weight Model for Active Speaker Detection", 2023). It tells
-// who speaks from who doesn't, but not who of two who move their mouths is heard.
+// others, "A Light Weight Model for Active Speaker Detection", 2023). It tells a person
+// who speaks from one who doesn't, but not which of two who move their mouths is heard.
 type Network struct {
 	session      *onnx.Session
 	sound, faces int // which inputs
 	log          *slog.Logger
 }
 
-// NewNetwork returns the network of a session, or an error that says what is
-// wrong with its shapes. It runs the network on windows of each length: what else
-// is wrong with it is better known now than in a job. The log is told what goes
-// wrong in jobs.
+// NewNetwork returns the network of a session, or an error that says how its shapes are
+// wrong. It runs the network on a window of each length, so that other faults show now
+// and not in a job. The log gets the faults that show in jobs.
 func NewNetwork(ctx context.Context, session *onnx.Session, log *slog.Logger) (*Network, error) {
 	n := &Network{session: session, sound: -1, faces: -1, log: log}
 	inputs, outputs := session.Inputs(), session.Outputs()
@@ -43,7 +42,7 @@ func NewNetwork(ctx context.Context, session *onnx.Session, log *slog.Logger) (*
 	return n, nil
 }
 
-// try runs the network on nothing.
+// try runs the network on a window of zeros of each length.
 func (n *Network) try(ctx context.Context) error {
 	for _, length := range lengths() {
 		b, err := n.bind(ctx, length)
@@ -64,7 +63,7 @@ func (n *Network) bind(ctx context.Context, length int) (*onnx.Binding, error) {
 	return n.session.Bind(ctx, inputs, [][]int{scoresShape(length)})
 }
 
-// The shapes of what the network takes and makes for some ticks.
+// The shapes of the network's inputs and of its output for a number of ticks.
 func soundShape(ticks int) []int  { return []int{1, ticks * hopsPerTick, coefficients} }
 func facesShape(ticks int) []int  { return []int{1, ticks, cropSize, cropSize} }
 func scoresShape(ticks int) []int { return []int{1, ticks} }
@@ -86,9 +85,9 @@ func newScorer(n *Network) *scorer {
 	return &scorer{Network: n, bindings: onnx.NewPool(len(lengths()), n.bind)}
 }
 
-// score returns how surely the window's face speaks at each of its ticks: above
-// 0 if it does. A network that fails, or doesn't end, is not to be run again for
-// the video, which goes on without. An error is the context's.
+// score returns how surely the window's face speaks at each of its ticks: above 0 if it
+// does. A network that fails, or doesn't end, is not to be run again for the video, and
+// there are no scores. The only errors are those of the context.
 func (s *scorer) score(ctx context.Context, w *Window, sound *MFCC) ([]float32, error) {
 	values, err := s.run(ctx, w, sound)
 	if err == nil || ctx.Err() != nil {
@@ -128,7 +127,7 @@ func (s *scorer) run(ctx context.Context, w *Window, sound *MFCC) ([]float32, er
 // ONNX Runtime keeps memory of its own.
 func lengths() []int { return []int{windowTicks / 4, windowTicks / 2, windowTicks} }
 
-// rounded is the length that a window of so many ticks is filled up to.
+// rounded returns the length that a window of a number of ticks is filled up to.
 func rounded(ticks int) int {
 	for _, length := range lengths() {
 		if ticks <= length {

@@ -10,7 +10,7 @@ import (
 )
 
 // Analyser records the faces of a video, frame by frame: some tens of bytes for
-// each, and four with a network.
+// each, and four more with a network.
 type Analyser struct {
 	fps      float64
 	network  *Network // nil: none
@@ -29,16 +29,16 @@ type observation struct {
 	motion float32 // of the mouth, see observed
 }
 
-// tickRate is how often faces are looked at, a second: in the frames next to
-// these ticks. How much a mouth moves from one tick to the next then doesn't
-// depend on the frame rate, if that isn't lower.
+// tickRate is the number of ticks a second. Faces are looked at in the frames next to
+// the ticks. So the motion of a mouth from one tick to the next doesn't depend on the
+// frame rate, if that is at least as high.
 const tickRate = 25
 
 // slowest is the least frame rate of a video whose faces a network can judge.
 const slowest = 10
 
 // New returns the analyser of a video with a frame rate. The network may be nil;
-// with one, what Add and End return is to be given to Score.
+// with one, the windows that Add and End return are to be given to Score.
 func New(fps float64, network *Network) *Analyser {
 	if fps < slowest {
 		network = nil

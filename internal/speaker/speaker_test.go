@@ -70,7 +70,7 @@ func talks(int) float32 { return .2 }
 // mumbles moves them less.
 func mumbles(int) float32 { return .1 }
 
-// halts does too, but for a third of a second.
+// halts moves them too, except for a third of a second.
 func halts(frame int) float32 { return .2 - from(46, 54, talks)(frame) }
 
 // chews moves them while there is none.

@@ -78,7 +78,7 @@ func (t *track) add(k int, f observation) {
 // to is the frame after the last with the face.
 func (t *track) to() int { return t.from + len(t.present) }
 
-// What is weighed against evidence, which is about 1 for a second of speech.
+// The costs that are weighed against evidence, which is about 1 for a second of speech.
 const (
 	switchCost = .3 // of a change of speaker: no turn is much shorter than a second of it
 	unseenCost = 1. // of a second with a speaker who isn't seen
@@ -93,7 +93,7 @@ type path struct {
 }
 
 // turns returns the number of who speaks for each frame, -1 where that person
-// isn't seen. It is the sequence of most evidence less costs (Viterbi 1967).
+// isn't seen. It is the sequence with the most evidence after costs (Viterbi 1967).
 func (s *shot) turns() []int32 {
 	steps := make([][]path, s.frames)
 	var near []*track // the larger first: they win where nothing else decides

@@ -8,9 +8,9 @@ import (
 	"slices"
 )
 
-// A window is scored by itself, so that no more looks at a face than a window's
-// are kept, however long it is seen. Each begins before the end of the one before:
-// near its ends a network knows little of what comes before or after.
+// Each window is scored by itself, so that no more crops of a face are kept than those
+// of a window, however long the face is seen. Windows overlap, since the network knows
+// little of the sound and the pictures around the ends of a window.
 const (
 	windowTicks = 100 // at most
 	shared      = 20  // by two windows
@@ -56,8 +56,8 @@ func (w *Window) next(company bool) *Window {
 // to is the tick after the last.
 func (w *Window) to() int { return w.from + len(w.crops) }
 
-// ready adds the window to those that are complete, if it is worth a score: of
-// someone who is alone there is nothing to tell, and of what is known nothing new.
+// ready adds the window to those that are complete if it needs a score: not if there was
+// no other face, nor if the window before has all of its ticks.
 func (w *Window) ready(complete []*Window) []*Window {
 	if w == nil || !w.company || len(w.crops) == w.known {
 		return complete
@@ -74,9 +74,9 @@ type scores struct {
 // unscored is the score of a face that was not scored: as if it didn't speak.
 const unscored = -3
 
-// Score scores windows until there are no more, by the MFCC of the source's
-// own sound; with none (nil) it only takes them. Faces are added meanwhile. If the
-// network fails, no score is left: a few would make the other faces seem mute.
+// Score scores windows until there are no more, by the MFCC of the source's own sound.
+// Without a sound (nil) it only receives them. Add may be called meanwhile. If the network
+// fails, no scores are kept: with a few of them the other faces would seem mute.
 func (a *Analyser) Score(ctx context.Context, windows <-chan *Window, sound *MFCC) (err error) {
 	s := newScorer(a.network)
 	defer func() { err = errors.Join(err, s.bindings.Close()) }()
@@ -96,9 +96,9 @@ func (a *Analyser) Score(ctx context.Context, windows <-chan *Window, sound *MFC
 	return nil
 }
 
-// keep keeps the scores of a window. Where the one before, a full one, has scores,
-// too, they go over to the new ones step by step, and less far the shorter the new
-// window is: it knows less.
+// keep keeps the scores of a window. Over the ticks that the window before has too, its
+// scores change step by step to the new ones. The shorter the new window is, the less
+// they change, since it tells less.
 func (a *Analyser) keep(w *Window, values []float32) {
 	s := a.scores[w.track]
 	if s == nil {

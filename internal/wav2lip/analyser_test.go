@@ -17,7 +17,7 @@ func swaying(i int) facetest.Head {
 	return facetest.Head{X: 160 + 20*s, Y: 120 + 8*c, Eyes: 50 + 4*s, Turn: .1 * c}
 }
 
-// TestTracks follows one face through so many frames that they are aligned in
+// TestTracks follows one face through enough frames that they are aligned in
 // several parts. In some the tracker misses it, in others it is gone, and a new
 // track starts when it comes back.
 func TestTracks(t *testing.T) {

@@ -50,7 +50,7 @@ func ask(ctx context.Context, e *Engine, first, n int) chan error {
 	return answered
 }
 
-// check takes so many errors and compares them.
+// check takes a number of errors and compares them.
 func check(t *testing.T, answered chan error, n int, want error) {
 	t.Helper()
 	for range n {

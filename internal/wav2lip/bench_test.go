@@ -64,7 +64,7 @@ func report(b *testing.B, frames int) {
 	b.ReportMetric(peak(), "peak-MiB")
 }
 
-// BenchmarkNetwork runs the network alone, as often at once as an engine does.
+// BenchmarkNetwork runs the network by itself, as often at once as an engine does.
 func BenchmarkNetwork(b *testing.B) {
 	s := loadFull(b)
 	for _, batch := range []int{1, 2, 4, 8, 16} {
@@ -195,7 +195,7 @@ func (f *footage) mouths(b *testing.B, e *Engine, p render.Painter) {
 	}
 }
 
-// BenchmarkStages runs the stages of a job alone, one after the other, all cores
+// BenchmarkStages runs the stages of a job one after the other, each on all cores
 // theirs, and then a job: how near it comes to the slowest of them. The mouths without the network are cut, heard and put back.
 func BenchmarkStages(b *testing.B) {
 	f := film(b)

@@ -9,13 +9,13 @@ import (
 	"lipsync/internal/render"
 )
 
-// What the network sees of the canonical face: the box of a face detector, as
+// The part of the canonical face that the network sees: the box of a face detector, as
 // the published code cuts it, and a little below the chin. On talking heads the
 // boxes of a detector that was trained on the same faces as the published one
 // lie from .25, -.70 to 2.13, 2.12.
 const cropLeft, cropTop, cropRight, cropBottom = .25, -.70, 2.13, 2.25
 
-// brush is what painting one face needs. It is used again and again.
+// brush is the memory for painting one face. It is used again and again.
 type brush struct {
 	size    int // of the crop, pixels each way
 	faces   []float32
@@ -97,8 +97,8 @@ func (b *brush) covered(onto geom.Similarity) (width, height float32) {
 	return n * (cropRight - cropLeft), n * (cropBottom - cropTop)
 }
 
-// sample fills one channel of what is seen. Where a pixel of the crop covers
-// several of the plane it gets their mean; beyond the frame its edge goes on.
+// sample fills one channel of seen. A pixel of the crop that covers several of the plane
+// gets their mean. Outside the frame the pixels of its edge repeat.
 func (b *brush) sample(channel int, p pixels.Plane[uint8], onto geom.Similarity, subsampling float32) {
 	width, height := b.covered(onto)
 	across, along := steps(width/subsampling), steps(height/subsampling)
@@ -119,7 +119,7 @@ func (b *brush) sample(channel int, p pixels.Plane[uint8], onto geom.Similarity,
 	}
 }
 
-// steps returns how many places to sample of so many pixels.
+// steps returns how many places to sample along a number of pixels.
 func steps(pixels float32) int {
 	const most = 8 // each way, however large the face
 	return min(int(math.Ceil(float64(pixels))), most)

@@ -82,8 +82,8 @@ func (d *dispatcher) step() bool {
 	return true
 }
 
-// sent forgets a batch that a runner took: of halves, the next one, or one of the first n
-// that wait.
+// sent forgets a batch that a runner took: the first of halves, next, or one of the first
+// n faces that wait.
 func (d *dispatcher) sent(b *batch, n int) {
 	switch {
 	case n > 0:

@@ -23,22 +23,22 @@ const (
 	highest    = 7600 // Hz
 )
 
-// window is what the network hears for one frame: for each band, low to high,
-// its values in the columns, -4 for silence to 4.
+// window is the sound of one frame, as the network takes it: for each band, from low to
+// high, its values in the columns, from -4 for silence to 4.
 type window [bands * columns]float32
 
-// windowStart returns the first column of a frame's window, of so many columns
-// in all. Frames at the end and after it share the last window.
+// windowStart returns the first column of a frame's window. Frames at the end of the
+// sound, and after it, share the last window.
 func windowStart(frame int, fps float64, columnsInAll int) int {
 	start := int(float64(frame) * (columnRate / fps)) // rounds as the reference does
 	return max(min(start, columnsInAll-columns), 0)
 }
 
-// columnsOf returns how many columns so many samples make.
+// columnsOf returns how many columns a number of samples makes.
 func columnsOf(samples int64) int { return int(samples/hop) + 1 }
 
-// listener computes windows straight from the samples: a window costs less than
-// a hundredth of what the network does with it, and so none is kept.
+// listener computes windows straight from the samples. That takes less than a hundredth
+// of the network's time, so windows are not kept.
 type listener struct {
 	mel      dsp.MelBank
 	spectrum *dsp.Spectrum
@@ -122,8 +122,8 @@ func (l *listener) column(w *window, c int) {
 	}
 }
 
-// scale brings -100 dB to 0 dB, of an amplitude that is 20 dB too loud, to -4
-// to 4.
+// scale maps an amplitude to the network's values: -80 dB and less to -4, and 20 dB and
+// more to 4.
 func scale(amplitude float64) float32 {
 	dB := 2*dsp.Decibels(max(amplitude, 1e-5)) - 20
 	return float32(min(max(8*(dB+100)/100-4, -4), 4))

@@ -44,7 +44,7 @@ func voice(t testing.TB) *io.SectionReader {
 	return io.NewSectionReader(bytes.NewReader(data), int64(at), int64(len(data)-at))
 }
 
-// goldenMel reads the reference's own numbers: 80 rows of so many columns.
+// goldenMel reads the reference's own numbers: 80 rows of columns.
 func goldenMel(t testing.TB) (values []float32, width int) {
 	t.Helper()
 	data, err := os.ReadFile(shared(t, "golden", "mel.npy"))

@@ -12,9 +12,9 @@ import (
 
 // paint puts the network's face back into the frame.
 //
-// A crop of 96 pixels is softer than most frames. So where the network painted
-// what is there already, it is the frame itself that is seen: what is put back
-// is made − agree·seen, enlarged, on top of agree·frame.
+// A crop of 96 pixels is softer than most frames. So where the network painted the
+// same as the frame shows, the frame itself is kept: the result is agree·frame plus
+// the enlarged made − agree·seen.
 func (b *brush) paint(frame *image.YCbCr, onto geom.Similarity) ([]render.Mouth, error) {
 	if err := b.unpack(); err != nil {
 		b.mouth[0].Release()
@@ -41,7 +41,7 @@ func (b *brush) paint(frame *image.YCbCr, onto geom.Similarity) ([]render.Mouth,
 
 // errNoNumber is for a network that would paint a hole: one infinite value is
 // spread over the whole mouth by the match of colours.
-var errNoNumber = errors.New("wav2lip: the network painted what is not a number")
+var errNoNumber = errors.New("wav2lip: the network painted a value that is not a number")
 
 // unpack reads the network's BGR, which belongs between 0 and 1.
 func (b *brush) unpack() error {
@@ -86,7 +86,7 @@ func (b *brush) match() {
 	}
 }
 
-// compare finds where the network painted what is there already.
+// compare finds where the network painted the same as the frame shows.
 func (b *brush) compare() {
 	const alike = 7 // levels of all channels together
 	for i := range b.agree {
@@ -110,7 +110,8 @@ func (b *brush) soften(channel []float32, onto geom.Similarity) {
 	pixels.BoxBlur(b.square(channel), b.scratch, int(.5/width), int(.5/height))
 }
 
-// resize makes picture and alpha as large as the area; what they hold is old.
+// resize makes picture and alpha as large as the area. They keep pixels of earlier
+// frames.
 func (b *brush) resize(area image.Rectangle) {
 	w, h := area.Dx(), area.Dy()
 	b.alpha = image.Alpha{Pix: grow(b.alpha.Pix, w*h), Stride: w, Rect: area}
@@ -138,7 +139,7 @@ func (b *brush) spot(back geom.Similarity, x, y float32) geom.Point {
 	}
 }
 
-// fillLuma fills the mask, and the luma where it is seen.
+// fillLuma fills the mask, and the luma where the mask is not 0.
 func (b *brush) fillLuma(frame *image.YCbCr, back geom.Similarity) {
 	r := b.picture.Rect
 	for y := r.Min.Y; y < r.Max.Y; y++ {
@@ -154,7 +155,7 @@ func (b *brush) fillLuma(frame *image.YCbCr, back geom.Similarity) {
 	}
 }
 
-// fillChroma fills the chroma where the mask is seen.
+// fillChroma fills the chroma where the mask is not 0.
 func (b *brush) fillChroma(frame *image.YCbCr, back geom.Similarity) {
 	r := b.picture.Rect
 	for y := r.Min.Y; y < r.Max.Y; y += 2 {

@@ -94,7 +94,7 @@ func concatenate(_ context.Context, j render.Job) error {
 	return os.WriteFile(j.Output, append(video, audio...), 0o600)
 }
 
-// web is a Fetcher: an URL's file holds its path, but for some.
+// web is a Fetcher: an URL's file holds its path, except for some.
 type web struct{}
 
 func (web) Fetch(_ context.Context, url string, w io.Writer, limit int64) error {

@@ -36,7 +36,7 @@ type Options struct {
 
 // Faults are what goes wrong from now on.
 type Faults struct {
-	Throttled  int  // so many calls are refused as too many
+	Throttled  int  // how many calls are refused as too many
 	NoSubmit   bool // SubmitJob fails
 	LoseEvents bool // nobody hears of failed jobs
 }

@@ -111,7 +111,7 @@ func TestAdd(t *testing.T) {
 		t.Error("a file that does not exist was added")
 	}
 	if entries, _ := os.ReadDir(dir); len(entries) != 2 {
-		t.Errorf("got %v, want a.onnx and models.json alone", entries)
+		t.Errorf("got %v, want only a.onnx and models.json", entries)
 	}
 }
 

@@ -57,7 +57,7 @@ func TestRead(t *testing.T) {
 		{"a loop that collects", with(collector), "it collects a tensor in each iteration of a loop: export it without Scan and without scan outputs of Loop"},
 		{"a loop that collects, in a branch", with(branch(collector)), "it collects a tensor in each iteration of a loop: export it without Scan and without scan outputs of Loop"},
 		{"a scan", with(onnxtest.Node{Op: "Scan"}), "it collects a tensor in each iteration of a loop: export it without Scan and without scan outputs of Loop"},
-		{"a loop of state alone", onnxtest.Product(vet.Float32).Endless("a").Bytes(), "a float32 n×3, b float32 1×3 → c float32 n×3"},
+		{"a loop that collects nothing", onnxtest.Product(vet.Float32).Endless("a").Bytes(), "a float32 n×3, b float32 1×3 → c float32 n×3"},
 		{"numbers of another type", with(onnxtest.Node{Op: "Cast", Attributes: map[string]any{"to": 10}}), "a float32 n×3, b float32 1×3 → c float32 n×3"},
 		{"a sparse attribute", sparseAttribute(22), "it has sparse tensors: export it with dense ones"},
 		{"sparse attributes", sparseAttribute(23), "it has sparse tensors: export it with dense ones"},

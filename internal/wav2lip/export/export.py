@@ -6,7 +6,7 @@
     export.py --random 1 wav2lip.onnx                the same layers, random weights
     export.py --random 1 --checkpoint a.pth a.onnx   and a checkpoint of them beside
 
-Random weights alone need only requirements.txt. --fp16 halves the file and suits
+Random weights need only requirements.txt. --fp16 halves the file and suits
 a GPU.
 
 The network is the one of Prajwal, Mukhopadhyay, Namboodiri and Jawahar, "A Lip
