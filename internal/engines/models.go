@@ -102,7 +102,7 @@ func Threads(role catalog.Role) int {
 }
 
 // use makes the set use a network in a role. It is an error if the network can't do that.
-func (s *Set) use(ctx context.Context, role catalog.Role, session *onnx.Session) (err error) {
+func (s *Set) use(ctx context.Context, role catalog.Role, session *onnx.Session) error {
 	ctx, cancel := context.WithTimeout(ctx, tryTime)
 	defer cancel()
 	switch role {
@@ -111,8 +111,12 @@ func (s *Set) use(ctx context.Context, role catalog.Role, session *onnx.Session)
 	case catalog.FaceLandmarks:
 		return s.detect(ctx, s.detector, session)
 	case catalog.ActiveSpeaker:
-		s.Speaker, err = speaker.NewNetwork(ctx, session, s.log)
-		return err
+		network, err := speaker.NewNetwork(ctx, session, s.log)
+		if err != nil {
+			return err
+		}
+		s.Speaker, s.networks = network, append(s.networks, network.Close)
+		return nil
 	case catalog.Wav2Lip:
 		engine, err := wav2lip.New(ctx, session, s.log)
 		if err != nil {

@@ -18,14 +18,13 @@ func BenchmarkSee(b *testing.B) {
 
 // BenchmarkScore is one second of one face.
 func BenchmarkScore(b *testing.B) {
-	s := newScorer(lightASD(b))
-	defer s.bindings.Close()
+	n := lightASD(b)
 	w := &Window{}
 	for range windowTicks {
 		w.crops = append(w.crops, new(crop))
 	}
 	for b.Loop() {
-		if _, err := s.score(b.Context(), w, NewMFCC()); err != nil {
+		if _, err := n.score(b.Context(), w, NewMFCC()); err != nil {
 			b.Fatal(err)
 		}
 	}

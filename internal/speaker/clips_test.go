@@ -100,6 +100,7 @@ func lightASD(t testing.TB) *Network {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { n.Close() })
 	return n
 }
 

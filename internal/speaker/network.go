@@ -15,7 +15,8 @@ import (
 // who speaks from one who doesn't, but not which of two who move their mouths is heard.
 type Network struct {
 	session      *onnx.Session
-	sound, faces int // which inputs
+	sound, faces int                       // which inputs
+	bindings     *onnx.Pool[*onnx.Binding] // by the length of windows, in ticks
 	log          *slog.Logger
 }
 
@@ -36,20 +37,21 @@ func NewNetwork(ctx context.Context, session *onnx.Session, log *slog.Logger) (*
 		return nil, fmt.Errorf("a network that tells who speaks makes scores of 1 × T from sound of 1 × 4T × %d and faces of 1 × T × %d × %[2]d, for any T; not %v from %v",
 			coefficients, cropSize, outputs, inputs)
 	}
+	n.bindings = onnx.NewPool(len(lengths()), n.bind)
 	if err := n.try(ctx); err != nil {
-		return nil, fmt.Errorf("the network that tells who speaks can't be run: %w", err)
+		return nil, errors.Join(fmt.Errorf("the network that tells who speaks can't be run: %w", err), n.Close())
 	}
 	return n, nil
 }
 
+// Close frees the memory of the network, but not its session.
+func (n *Network) Close() error { return n.bindings.Close() }
+
 // try runs the network on a window of zeros of each length.
 func (n *Network) try(ctx context.Context) error {
 	for _, length := range lengths() {
-		b, err := n.bind(ctx, length)
-		if err != nil {
-			return err
-		}
-		if err := errors.Join(b.Run(ctx), b.Close()); err != nil {
+		w := &Window{crops: slices.Repeat([]*crop{new(crop)}, length)}
+		if _, err := n.score(ctx, w, new(MFCC)); err != nil {
 			return err
 		}
 	}
@@ -73,40 +75,16 @@ func fits(tensor onnx.Info, shape func(ticks int) []int) bool {
 	return tensor.Shape != nil && tensor.Fits(shape(1)) && tensor.Fits(shape(windowTicks))
 }
 
-// scorer is the use of a network for one video.
-type scorer struct {
-	*Network
-	bindings *onnx.Pool[*onnx.Binding] // by the length of windows, in ticks
-	failed   bool
-}
-
-// newScorer returns a scorer, whose bindings must be closed.
-func newScorer(n *Network) *scorer {
-	return &scorer{Network: n, bindings: onnx.NewPool(len(lengths()), n.bind)}
-}
-
 // score returns how surely the window's face speaks at each of its ticks: above 0 if it
-// does. A network that fails, or doesn't end, is not to be run again for the video, and
-// there are no scores. The only errors are those of the context.
-func (s *scorer) score(ctx context.Context, w *Window, sound *MFCC) ([]float32, error) {
-	values, err := s.run(ctx, w, sound)
-	if err == nil || ctx.Err() != nil {
-		return values, err
-	}
-	s.failed = true
-	s.log.Error("faces are not scored: the network that tells who speaks failed", "error", err)
-	return nil, nil
-}
-
-// run runs the network on a window.
-func (s *scorer) run(ctx context.Context, w *Window, sound *MFCC) ([]float32, error) {
+// does.
+func (n *Network) score(ctx context.Context, w *Window, sound *MFCC) ([]float32, error) {
 	length := rounded(len(w.crops))
-	b, err := s.bindings.Take(ctx, length)
+	b, err := n.bindings.Take(ctx, length)
 	if err != nil {
 		return nil, err
 	}
-	defer s.bindings.Give(length, b)
-	heard, seen := b.Input(s.sound), b.Input(s.faces)
+	defer n.bindings.Give(length, b)
+	heard, seen := b.Input(n.sound), b.Input(n.faces)
 	for i := range length * hopsPerTick {
 		row := sound.at(w.from*hopsPerTick + i)
 		copy(heard[i*coefficients:], row[:])

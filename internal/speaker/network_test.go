@@ -61,6 +61,7 @@ func network(t *testing.T, g onnxtest.Graph) (*Network, *bytes.Buffer) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { n.Close() })
 	return n, log
 }
 
@@ -194,18 +195,17 @@ func TestScore(t *testing.T) {
 func TestLengths(t *testing.T) {
 	network, _ := network(t, published())
 	w, met := &Window{}, map[int]bool{}
-	s := &scorer{Network: network, bindings: onnx.NewPool(1, func(ctx context.Context, length int) (*onnx.Binding, error) {
+	network.bindings = onnx.NewPool(1, func(ctx context.Context, length int) (*onnx.Binding, error) {
 		met[length] = true
 		return network.bind(ctx, length)
-	})}
-	defer s.bindings.Close()
+	})
 	for n := 1; n <= windowTicks; n++ {
 		c := new(crop)
 		for i := range c {
 			c[i] = uint8(n)
 		}
 		w.crops = append(w.crops, c)
-		scores, err := s.score(t.Context(), w, NewMFCC())
+		scores, err := network.score(t.Context(), w, NewMFCC())
 		if err != nil || len(scores) != n {
 			t.Fatalf("%d ticks: got %d scores, %v", n, len(scores), err)
 		}

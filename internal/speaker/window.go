@@ -2,7 +2,6 @@ package speaker
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -75,22 +74,27 @@ type scores struct {
 const unscored = -3
 
 // Score scores windows until there are no more, by the MFCC of the source's own sound.
-// Without a sound (nil) it only receives them. Add may be called meanwhile. If the network
-// fails, no scores are kept: with a few of them the other faces would seem mute.
-func (a *Analyser) Score(ctx context.Context, windows <-chan *Window, sound *MFCC) (err error) {
-	s := newScorer(a.network)
-	defer func() { err = errors.Join(err, s.bindings.Close()) }()
+// Without a sound (nil) it only receives them. Add may be called meanwhile. A network that
+// fails, or doesn't end, is not run again for the video, and no scores are kept: with a few
+// of them the other faces would seem mute. The only errors are those of the context.
+func (a *Analyser) Score(ctx context.Context, windows <-chan *Window, sound *MFCC) error {
+	failed := false
 	for w := range windows {
-		if sound == nil || s.failed {
+		if sound == nil || failed {
 			continue
 		}
-		values, err := s.score(ctx, w, sound)
-		if err != nil {
+		values, err := a.network.score(ctx, w, sound)
+		switch {
+		case err == nil:
+			a.keep(w, values)
+		case ctx.Err() != nil:
 			return fmt.Errorf("tell who speaks: %w", err)
+		default:
+			failed = true
+			a.network.log.Error("faces are not scored: the network that tells who speaks failed", "error", err)
 		}
-		a.keep(w, values)
 	}
-	if s.failed {
+	if failed {
 		clear(a.scores)
 	}
 	return nil
