@@ -1,6 +1,6 @@
-// Command gpu-check checks on a machine with an NVIDIA GPU that the service does there
-// what it does without one, and measures how fast. Its exit status is 1 if a check fails.
-// Without a GPU it tells what it would check.
+// Command gpu-check checks on a machine with an NVIDIA GPU that the service does there the
+// same as without one, and measures how fast. Its exit status is 1 if a check fails.
+// Without a GPU it lists the checks that it would run.
 package main
 
 import (
@@ -77,7 +77,7 @@ func (f *flags) run(ctx context.Context, out io.Writer) error {
 	return errors.Join(file.Close(), failed)
 }
 
-// machine prepares what the checks use in the folder scratch.
+// machine prepares the networks and media of the checks in the folder scratch.
 func (f *flags) machine(ctx context.Context, scratch string) (*gpucheck.Machine, error) {
 	tools, err := ffmpeg.Find(runtime.NumCPU())
 	if err != nil {
@@ -109,9 +109,8 @@ func addNetwork(models, network string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
-		return nil
+	if _, err := catalog.Add(models, catalog.Model{Role: role}, path); !errors.Is(err, os.ErrNotExist) {
+		return err
 	}
-	_, err = catalog.Add(models, catalog.Model{Role: role}, path)
-	return err
+	return nil
 }

@@ -14,7 +14,7 @@ import (
 type Detector interface {
 	boxDetector
 	landmarkDetector
-	// Close frees what the detector holds, but not the sessions it was made with.
+	// Close frees the memory of the detector, but not the sessions it was made with.
 	Close() error
 }
 

@@ -55,7 +55,7 @@ func (n *network) run(ctx context.Context, fill func(input []float32), read func
 func (n *network) close() error { return n.bindings.Close() }
 
 // picture returns the size of the pictures that a network sees: planes of red,
-// green and blue. It is 0 if that is not what it takes.
+// green and blue. It is 0 if its input is something else.
 func picture(s *onnx.Session) (width, height int) {
 	in := s.Inputs()
 	if len(in) != 1 || len(in[0].Shape) != 4 || !in[0].Fits([]int{1, 3, in[0].Shape[2], in[0].Shape[3]}) {

@@ -27,8 +27,8 @@ const (
 	halfWide = .44  // of the mouth
 )
 
-// Nose and mouth are below this v: a tilt moves all of that, and stretches what
-// is between it and the eyes.
+// Nose and mouth are below this v: a tilt moves all of that, and stretches the
+// part between it and the eyes.
 const eyesEnd, noseStart = .15, .5
 
 // Head is a head in a frame. It looks at the camera.
@@ -125,7 +125,7 @@ func (h Head) draw(f, from *image.YCbCr) {
 	}
 }
 
-// spot is what a place of the frame shows of a head.
+// spot is the colour of a head at a place of the frame, and how much of it is seen.
 type spot struct {
 	colour [3]float64
 	seen   float64

@@ -1,5 +1,5 @@
-// Package gpucheck checks on a machine with an NVIDIA GPU that the service does there
-// what it does without one, and measures how fast. Its checks also run on the CPU, which
+// Package gpucheck checks on a machine with an NVIDIA GPU that the service does there the
+// same as without one, and measures how fast. Its checks also run on the CPU, which
 // is then compared with itself.
 package gpucheck
 

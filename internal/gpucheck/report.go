@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Plan writes what would be checked on a machine with a GPU.
+// Plan lists the checks that would run on a machine with a GPU.
 func Plan(w io.Writer, checks []Check) {
 	for i, c := range checks {
 		fmt.Fprintf(w, "%d. %s: %s\n", i+1, c.Name, c.What)

@@ -69,8 +69,8 @@ func squeeze(try func(limit int64) (smaller bool, err error)) (rows [][]string, 
 	return rows, errors.New("full batches fit at every limit")
 }
 
-// squeezed opens the engine on a network that load loads. If its batches are smaller for
-// want of memory, it compares the output of a job with that of the set's engine.
+// squeezed opens the engine on a network that load loads. If its batches are smaller
+// because memory is short, it compares the output of a job with that of the set's engine.
 func (m *Machine) squeezed(ctx context.Context, s *engines.Set, load func() (*onnx.Session, error)) (smaller bool, err error) {
 	session, err := load()
 	if err != nil {

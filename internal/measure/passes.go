@@ -2,7 +2,6 @@ package measure
 
 import (
 	"context"
-	"errors"
 	"image"
 	"io"
 	"path/filepath"
@@ -56,9 +55,13 @@ func (m *measurement) eachBatch(ctx context.Context, stage string, f func(first 
 func (m *measurement) firstPass(ctx context.Context, engine render.Analyser, speakers *speaker.Analyser) (err error) {
 	tracker := m.renderer.NewTracker(m.info.Video.Rate.Float())
 	aligner := alignment.NewAligner()
-	analyse := func(frames []alignment.Frame) error {
+	analyse := func(align func() []alignment.Frame) error {
+		var aligned []alignment.Frame
+		if err := m.add("align", func() error { aligned = align(); return nil }); err != nil {
+			return err
+		}
 		return m.add("analyse", func() error {
-			for _, f := range frames {
+			for _, f := range aligned {
 				speakers.Add(f)
 				if err := engine.Add(f); err != nil {
 					return err
@@ -80,27 +83,17 @@ func (m *measurement) firstPass(ctx context.Context, engine render.Analyser, spe
 		if err != nil {
 			return err
 		}
-		var aligned []alignment.Frame
-		err = m.add("align", func() error {
+		return analyse(func() (aligned []alignment.Frame) {
 			for i := range batch {
 				aligned = append(aligned, aligner.Add(faces[i], cuts[i])...)
 			}
-			return nil
+			return aligned
 		})
-		if err != nil {
-			return err
-		}
-		return analyse(aligned)
 	})
 	if err != nil {
 		return err
 	}
-	var last []alignment.Frame
-	err = m.add("align", func() error {
-		last = aligner.End()
-		return nil
-	})
-	return errors.Join(err, analyse(last))
+	return analyse(aligner.End)
 }
 
 // secondPass measures painting and encoding, and decoding again.
@@ -129,7 +122,7 @@ func (m *measurement) secondPass(ctx context.Context, painter render.Painter, aa
 	return m.add("encode", encoder.Finish)
 }
 
-// paint makes the mouths of frames, as many at once as the engine wants. They are not
+// paint makes the mouths of frames, as many at once as the engine asks for. They are not
 // put into the frames, which is quick.
 func (m *measurement) paint(ctx context.Context, painter render.Painter, first int, batch []*image.YCbCr) error {
 	all, ctx := errgroup.WithContext(ctx)

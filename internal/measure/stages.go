@@ -1,4 +1,4 @@
-// Package measure measures what jobs cost: the time of their stages, and memory.
+// Package measure measures the cost of jobs: the time of their stages, and memory.
 package measure
 
 import (
@@ -26,7 +26,7 @@ type Times struct {
 	Took   map[string]time.Duration // by the name of the stage
 }
 
-// Rate returns the frames per second of what took a time for all frames.
+// Rate returns the frames per second of a stage that took a time for all frames.
 func (t *Times) Rate(took time.Duration) float64 { return float64(t.Frames) / took.Seconds() }
 
 // Slowest returns the longest time of a stage.

@@ -51,12 +51,12 @@ func Open(path string) (*Runtime, error) {
 	return loaded.runtime, nil
 }
 
-// maxMemory bounds what all networks together take of the computer's memory, in
+// maxMemory bounds the memory of the computer that all networks together take, in
 // bytes. A network that asks for more fails, and the process goes on.
 const maxMemory = 8 << 30
 
 // limitMemory gives the networks one allocator, with a bound. It asks the system
-// for no more than is needed, and keeps what it has for the next network.
+// for no more than is needed, and keeps its memory for the next network.
 func limitMemory() error {
 	const sameAsRequested = 1
 	arena, err := ort.NewArenaCfgV2(map[string]int{"max_mem": maxMemory, "arena_extend_strategy": sameAsRequested})

@@ -59,7 +59,7 @@ func (r *Runtime) LoadContent(file string, model []byte, o Options) (*Session, e
 }
 
 // build makes the network on the first of the providers, with the others for
-// what that cannot compute. The library itself adds the CPU as the last.
+// the operators that it cannot compute. The library itself adds the CPU as the last.
 func (s *Session) build(model []byte, providers []Provider, o Options) (*ort.DynamicAdvancedSession, error) {
 	options, err := ort.NewSessionOptions()
 	if err != nil {
@@ -90,8 +90,8 @@ func settings() map[string]string {
 		"session.load_model_format": "ONNX",
 		// The memory of all networks together is bounded: see limitMemory.
 		"session.use_env_allocators": "1",
-		// It would compute what depends on no input while a model is loaded, with
-		// memory that nothing bounds. Files of exporters have that done already.
+		// It would compute constants while a model is loaded, with memory that
+		// nothing bounds. Files of exporters have that done already.
 		"optimization.disable_specified_optimizers": "ConstantFolding",
 		// Waiting threads leave the processor to the others of the pipeline.
 		"session.intra_op.allow_spinning": "0",

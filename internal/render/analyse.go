@@ -13,7 +13,7 @@ import (
 	"lipsync/internal/speech"
 )
 
-// analysis is what the first pass learns.
+// analysis is the result of the first pass.
 type analysis struct {
 	source  *source
 	speaker *speaker.Analyser

@@ -17,7 +17,7 @@ type Engine interface {
 	Workers() int
 }
 
-// Video is what is known of a video before its first frame.
+// Video is the format of a video.
 type Video struct {
 	Width, Height int     // as displayed, both even
 	FPS           float64 // constant
@@ -30,12 +30,12 @@ type Analyser interface {
 	// Add sees the next frame.
 	Add(alignment.Frame) error
 
-	// Plan decides what becomes of each frame of the output. It is called once,
+	// Plan decides how each frame of the output is painted. It is called once,
 	// after the last Add.
 	Plan(ctx context.Context, out Output) (Painter, error)
 }
 
-// Output tells what is to be rendered.
+// Output describes the video that is to be rendered.
 type Output struct {
 	Frames int                  // its length
 	Source func(output int) int // the source frame under an output frame
@@ -50,14 +50,14 @@ type Output struct {
 
 // Painter makes the mouths of the output's frames.
 type Painter interface {
-	// Paint returns what to paint on one output frame, nothing if no one speaks
+	// Paint returns the mouths to paint on one output frame, none if no one speaks
 	// there. Calls are concurrent, for any frames; frame is the pixels of
 	// Output.Source(output), which the painter must not change or keep. The masks
-	// of what is returned don't overlap.
+	// of the mouths don't overlap.
 	Paint(ctx context.Context, output int, frame *image.YCbCr) ([]Mouth, error)
 }
 
-// Mouth is what an engine paints on one frame: pixels, and how much of each is
+// Mouth is the paint of an engine on one frame: pixels, and how much of each is
 // seen. Nothing outside the mask changes.
 type Mouth struct {
 	Image *image.YCbCr // 4:2:0; Rect in the frame's coordinates, its edges even

@@ -31,8 +31,8 @@ const (
 	beside     = 6         // frames on their way that no worker has
 )
 
-// workers is how many frames are painted at once: what the engine wants, or less
-// if they are large.
+// workers returns how many frames are painted at once: as many as the engine asks for, or
+// fewer if they are large.
 func (w *rendering) workers() int {
 	v := w.video.Video
 	room := paintBytes / (v.Width * v.Height * 3 / 2)

@@ -2,8 +2,8 @@
 // whose lips follow the speech.
 //
 // Each source frame goes one way: it is decoded, its faces are detected and
-// tracked, aligned with the canonical face, and seen by the engine and by what
-// tells who speaks. When all frames went that way the engine makes a plan. Then
+// tracked, aligned with the canonical face, and seen by the engine and by the
+// analyser of speakers. When all frames went that way the engine makes a plan. Then
 // the frames come once more, are painted and encoded. Both passes stream, so
 // memory doesn't grow with the video's length.
 package render
@@ -82,7 +82,7 @@ func (r *Renderer) Render(ctx context.Context, j Job) error {
 		aac: filepath.Join(dir, "speech.m4a"), pcm: filepath.Join(dir, "speech.pcm")}
 	err = Guard(func() error { return w.render(ctx) })
 	if ctx.Err() != nil {
-		return context.Cause(ctx) // not what broke because of it
+		return context.Cause(ctx) // not an error that follows from it
 	}
 	return err
 }

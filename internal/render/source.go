@@ -18,7 +18,7 @@ type source struct {
 	dir   string // for stretches
 	most  int    // frames of a stretch
 
-	expected int      // frames, by what the file says
+	expected int      // frames, as the file states
 	frames   int      // at most as the output is long; after decode, how many there are
 	kept     *stretch // all of them, nil if they are too many
 	sums     []uint32 // of each of them, if they are too many

@@ -72,7 +72,7 @@ func (a *Analyser) Add(f alignment.Frame) (complete []*Window) {
 // End returns the windows that are left after the last frame.
 func (a *Analyser) End() []*Window { return a.forget(-1) }
 
-// observe returns what is known of a track, which may be a new one.
+// observe returns the record of a track, which may be a new one.
 func (a *Analyser) observe(track int32) *observed {
 	o := a.observed[track]
 	if o == nil {
@@ -103,7 +103,7 @@ func (a *Analyser) tick() int {
 	return n
 }
 
-// record adds what is seen in the next frame.
+// record adds the faces of the next frame.
 func (a *Analyser) record(seen []observation, cut bool) {
 	if at := len(a.frames); cut || at == 0 {
 		a.shots = append(a.shots, at)

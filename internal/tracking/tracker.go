@@ -18,7 +18,7 @@ type Face struct {
 	Crop *pixels.Crop // the pixels around it, enough for all later stages
 }
 
-// Tracker follows the faces of one video. Detection is dear, so it is done now
+// Tracker follows the faces of one video. Detection is slow, so it is done now
 // and then: from frame to frame a face is registered to how it looked before,
 // and only the landmarks of its mouth are found anew.
 type Tracker struct {

@@ -130,7 +130,7 @@ func (e *Engine) release(b *batch) {
 	}
 }
 
-// splits tells whether the batch failed for want of memory and can be painted in
+// splits tells whether the batch failed because memory was short and can be painted in
 // smaller ones.
 func (m *model) splits(b *batch) bool {
 	return errors.Is(b.err, onnx.ErrMemory) && len(b.faces) > 1 && !m.fixed

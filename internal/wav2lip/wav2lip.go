@@ -57,7 +57,7 @@ type Engine struct {
 	queue    chan *brush         // to the dispatcher
 	batches  chan *batch         // from the dispatcher to the runners
 	painted  chan *batch         // from the runners to finishAll
-	failed   chan *batch         // for want of memory, to the dispatcher
+	failed   chan *batch         // because memory was short, to the dispatcher
 	spare    chan *batch         // that can be used again
 	free     chan *brush         // that can be used again
 

@@ -1,5 +1,5 @@
 // Package catalog keeps the folder of models: the ONNX files of networks, and
-// models.json, which says what each of them is for.
+// models.json, which states the role of each.
 package catalog
 
 import (
@@ -28,7 +28,7 @@ type Catalog struct {
 	Models []Model `json:"models"`
 }
 
-// Model is a file of the folder, and what models.json says of it.
+// Model is a file of the folder, as models.json lists it.
 type Model struct {
 	Role      Role   `json:"role"`
 	File      string `json:"file"`                 // its name in the folder
@@ -88,7 +88,7 @@ func parse(text []byte) (*Catalog, error) {
 	return c, nil
 }
 
-// validateNames checks what is known of a model before its file is read.
+// validateNames checks the fields that are known before the model's file is read.
 func (m Model) validateNames() error {
 	if _, err := ParseRole(string(m.Role)); err != nil {
 		return err

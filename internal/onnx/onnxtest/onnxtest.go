@@ -1,4 +1,4 @@
-// Package onnxtest has what tests of neural networks need: ONNX Runtime, networks
+// Package onnxtest is for tests of neural networks. It has ONNX Runtime, networks
 // to try, and a writer of small ones.
 package onnxtest
 

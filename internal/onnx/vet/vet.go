@@ -8,7 +8,7 @@ package vet
 
 import "errors"
 
-// Header is what a file says of its network.
+// Header has the inputs and outputs of the network of a file.
 type Header struct {
 	Inputs, Outputs []Info // in the file's order
 }
