@@ -15,18 +15,19 @@ type column struct {
 }
 
 var columns = []column{
-	{"closed", "m b p closed", "≥ .88", 2, average},
-	{"held_open", "vowels closed", "≤ .05", 2, average},
-	{"rounded", "rounded ratio", "≤ .97", 3, average},
-	{"rounded_d", "rounded d'", "", 2, average},
-	{"teeth", "f v teeth", "≥ .80", 2, average},
-	{"articulation", "articulation", "≥ .77", 2, average},
-	{"envelope", "envelope", "", 2, average},
+	{"closed", "closed", "≥ .88", 2, average},
+	{"held_open", "held", "≤ .05", 2, average},
+	{"rounded", "ratio", "≤ .97", 3, average},
+	{"rounded_d", "d'", "", 2, average},
+	{"teeth", "teeth", "≥ .80", 2, average},
+	{"articulation", "artic.", "≥ .77", 2, average},
+	{"envelope", "env.", "", 2, average},
 	{"far", "far", "< .25", 2, average},
+	{"wrong", "wrong", "< .20", 2, average},
 	{"step", "step", "≤ .78", 2, average},
 	{"lag", "lag", "±1", 0, farthest},
-	{"untouched", "untouched dB", "≥ −.5", 1, average},
-	{"silence", "silence sd", "≤ .30", 2, average},
+	{"untouched", "kept", "≥ -.5", 1, average},
+	{"silence", "silence", "≤ .30", 2, average},
 }
 
 func average(values []float64) float64 {
@@ -94,10 +95,4 @@ func measured(s score, v visemes) figures {
 		}
 	}
 	return f
-}
-
-// silent returns the figures of a take with a track without sound: the standard
-// deviation of the opening over that of the source.
-func silent(output, source score) figures {
-	return figures{"silence": output.Opening.SD / source.Opening.SD}
 }

@@ -62,7 +62,7 @@ func (s *session) take(t take, of int, keep func(program string, r row)) error {
 		if err := s.render(t, p); err != nil {
 			return err
 		}
-		r, err := s.figures(t, p)
+		r, err := s.row(t, p)
 		if err != nil {
 			return err
 		}

@@ -69,6 +69,9 @@ var speeches = []speech{
 	{"reader 2", sonnet, recorded, false},
 }
 
+// otherSpeech is the wrong speech for the first take of each video.
+var otherSpeech = speeches[1]
+
 // silence is a track without sound. It shows how still a mouth is held.
 var silence = speech{"", text{"silence", ""}, quiet, true}
 
@@ -76,7 +79,7 @@ var silence = speech{"", text{"silence", ""}, quiet, true}
 type take struct {
 	video  video
 	speech speech
-	whole  bool // measure the pixels outside the mouth too, once for a video
+	first  bool // of its video: the pixels outside the mouth and the wrong speech are measured too
 }
 
 // takes returns what a set renders: all, or the quick ones.
@@ -86,11 +89,11 @@ func takes(quick bool) []take {
 		if quick && !v.quick {
 			continue
 		}
-		whole := true
+		first := true
 		for _, s := range speeches {
 			if !quick || s.quick {
-				all = append(all, take{v, s, whole})
-				whole = false
+				all = append(all, take{v, s, first})
+				first = false
 			}
 		}
 		if !v.still {

@@ -13,9 +13,9 @@ import cv2
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
-CELL = 150, 120  # width and height of a frame, pixels
-COLUMNS, PAGE = 10, 1500  # frames in a strip; height of a page in pixels
-CAPTION, MARGIN, LABEL = 18, 6, 56
+CELL = 140, 112  # width and height of a frame, pixels
+COLUMNS, PAGE = 8, 1020  # frames in a strip; height of a page in pixels
+CAPTION, MARGIN, LABEL = 18, 4, 56
 NEAR = 0.07  # seconds before and after a phoneme that belong to its passage
 FONT, INK, RED = cv2.FONT_HERSHEY_SIMPLEX, (40, 40, 40), (30, 30, 220)
 
@@ -38,13 +38,10 @@ def source_landmarks(job, score, frames):
 
 
 def crops(frames, P):
-    """The lower half of the face in each frame, from the nose to below the chin and from cheek to cheek."""
-    nose, chin, left, right = P[:, 4], P[:, 152], P[:, 234], P[:, 454]
-    high = np.median(np.linalg.norm(chin - nose, axis=1)) * 1.2
-    wide = max(np.median(np.linalg.norm(right - left, axis=1)), high * CELL[0] / CELL[1])
-    high = wide * CELL[1] / CELL[0]
-    mouth = P[:, [61, 291]].mean(1)
-    centre = gaussian_filter1d(np.stack([mouth[:, 0], nose[:, 1] * 0.45 + chin[:, 1] * 0.55], 1), 3, axis=0, mode="nearest")
+    """The lower half of the face in each frame, from the tip of the nose to below the chin."""
+    nose, chin, mouth = P[:, 4], P[:, 152], P[:, [61, 291]].mean(1)
+    wide = 1.15 * np.median(np.linalg.norm(chin - nose, axis=1)) * CELL[0] / CELL[1]
+    centre = gaussian_filter1d(np.stack([mouth[:, 0], (nose[:, 1] + chin[:, 1]) / 2], 1), 3, axis=0, mode="nearest")
     scale = CELL[0] / wide
     for frame, (x, y) in zip(frames, centre):
         M = np.float32([[scale, 0, CELL[0] / 2 - scale * x], [0, scale, CELL[1] / 2 - scale * y]])

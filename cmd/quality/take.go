@@ -27,33 +27,50 @@ func (l *lab) render(t take, p program) error {
 	return err
 }
 
-// figures measures what a program made of the take.
-func (l *lab) figures(t take, p program) (row, error) {
+// row measures what a program made of the take.
+func (l *lab) row(t take, p program) (row, error) {
 	r := row{Video: t.video.name, Voice: t.speech.voice, Text: t.speech.text.name}
-	out, track := t.output(l, p), t.speech.track(l)
+	measure := l.speaking
 	if t.silent() {
-		var output, source score
-		if err := l.measure(&output, "syncscore", out, track); err != nil {
-			return row{}, err
-		}
-		if err := l.measure(&source, "syncscore", l.video(t.video), track); err != nil {
-			return row{}, err
-		}
-		r.Figures = silent(output, source)
-		return r, nil
+		measure = l.silent
 	}
-	arguments := []string{out, track, "--events", t.speech.events(l)}
-	if t.whole {
+	var err error
+	r.Figures, err = measure(t, t.output(l, p))
+	return r, err
+}
+
+// silent measures the output of a take without sound.
+func (l *lab) silent(t take, output string) (figures, error) {
+	var made, source score
+	if err := l.measure(&made, "syncscore", output, t.speech.track(l)); err != nil {
+		return nil, err
+	}
+	if err := l.measure(&source, "syncscore", l.video(t.video), t.speech.track(l)); err != nil {
+		return nil, err
+	}
+	return figures{"silence": made.Opening.SD / source.Opening.SD}, nil
+}
+
+// speaking measures the output of a take that speaks.
+func (l *lab) speaking(t take, output string) (figures, error) {
+	arguments := []string{output, t.speech.track(l), "--events", t.speech.events(l)}
+	if t.first {
 		arguments = append(arguments, "--source", l.video(t.video))
 	}
 	var s score
 	if err := l.measure(&s, "syncscore", arguments...); err != nil {
-		return row{}, err
+		return nil, err
 	}
 	var v visemes
-	if err := l.measure(&v, "visemes", out, t.speech.events(l)); err != nil {
-		return row{}, err
+	if err := l.measure(&v, "visemes", output, t.speech.events(l)); err != nil {
+		return nil, err
 	}
-	r.Figures = measured(s, v)
-	return r, nil
+	f := measured(s, v)
+	if !t.first {
+		return f, nil
+	}
+	var wrong score
+	err := l.measure(&wrong, "syncscore", output, otherSpeech.track(l), "--events", otherSpeech.events(l))
+	f["wrong"] = max(wrong.Articulation.At0, wrong.Envelope.At0)
+	return f, err
 }
