@@ -21,7 +21,6 @@ var sheetScript string
 
 // lab is where takes are rendered and measured.
 type lab struct {
-	ctx        context.Context
 	Shared     string // folder of the clips and the measuring tools
 	Python     string // an interpreter that has the libraries of requirements.txt
 	Recordings string // folder of recordings
@@ -55,8 +54,8 @@ func (l *lab) file(folder, name, kind string) string { return filepath.Join(l.Ou
 
 // output runs a command and returns what it printed. An error holds what the
 // command wrote to standard error.
-func (l *lab) output(name string, args ...string) ([]byte, error) {
-	c := exec.CommandContext(l.ctx, name, args...)
+func (l *lab) output(ctx context.Context, name string, args ...string) ([]byte, error) {
+	c := exec.CommandContext(ctx, name, args...)
 	var said strings.Builder
 	c.Stderr = &said
 	out, err := c.Output()
@@ -67,14 +66,14 @@ func (l *lab) output(name string, args ...string) ([]byte, error) {
 }
 
 // script runs a script in Python.
-func (l *lab) script(source string, args ...string) ([]byte, error) {
-	return l.output(l.Python, append([]string{"-c", source}, args...)...)
+func (l *lab) script(ctx context.Context, source string, args ...string) ([]byte, error) {
+	return l.output(ctx, l.Python, append([]string{"-c", source}, args...)...)
 }
 
 // measure runs a measuring tool that prints JSON, and reads that into result. The
 // tools print NaN and Infinity where too few sounds were measured.
-func (l *lab) measure(result any, tool string, args ...string) error {
-	printed, err := l.output(l.Python, append([]string{l.tool(tool)}, append(args, "--json")...)...)
+func (l *lab) measure(ctx context.Context, result any, tool string, args ...string) error {
+	printed, err := l.output(ctx, l.Python, append([]string{l.tool(tool)}, append(args, "--json")...)...)
 	if err != nil {
 		return err
 	}

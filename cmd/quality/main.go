@@ -45,7 +45,7 @@ func main() {
 const kept = "docs/quality"
 
 func (f *flags) run(ctx context.Context, out, progress io.Writer) error {
-	l := &lab{ctx: ctx, Shared: f.Shared, Python: f.Python, Recordings: f.Recordings, Out: f.Out}
+	l := &lab{Shared: f.Shared, Python: f.Python, Recordings: f.Recordings, Out: f.Out}
 	if err := l.check(); err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func (f *flags) run(ctx context.Context, out, progress io.Writer) error {
 		}
 	}
 	all := takes(f.Set == "quick")
-	if err := l.prepare(all); err != nil {
+	if err := l.prepare(ctx, all); err != nil {
 		return err
 	}
 	programs := []program{{"after", f.Lipsync}}
@@ -63,7 +63,7 @@ func (f *flags) run(ctx context.Context, out, progress io.Writer) error {
 		programs = append(programs, program{"before", f.Before})
 	}
 	run := &session{lab: l, programs: programs, passages: f.passages(), progress: progress}
-	tables, err := run.do(all, f.Jobs)
+	tables, err := run.do(ctx, all, f.Jobs)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -20,28 +21,30 @@ func (l *lab) video(v video) string {
 }
 
 // makeVideo writes a video that is not one of the shared clips.
-func (l *lab) makeVideo(v video) error {
+func (l *lab) makeVideo(ctx context.Context, v video) error {
 	if v.make == nil {
 		return nil
 	}
-	return v.make(l, l.video(v))
+	return v.make(ctx, l, l.video(v))
 }
 
 // draw draws the head of package demo, which is at rest.
-func draw(l *lab, path string) error { return demo.Video(l.ctx, path, demo.Frames, func(int) {}) }
+func draw(ctx context.Context, l *lab, path string) error {
+	return demo.Video(ctx, path, demo.Frames, func(int) {})
+}
 
 // repeatFrame repeats the first frame of the woman for 4 s.
-func repeatFrame(l *lab, path string) error {
-	_, err := l.output("ffmpeg", "-v", "error", "-nostdin", "-y", "-i", l.shared("woman"),
+func repeatFrame(ctx context.Context, l *lab, path string) error {
+	_, err := l.output(ctx, "ffmpeg", "-v", "error", "-nostdin", "-y", "-i", l.shared("woman"),
 		"-vf", "trim=end_frame=1,loop=99:1,setpts=N/25/TB", "-r", "25", "-an", "-c:v", "libx264", "-crf", "12", path)
 	return err
 }
 
 // speak returns what speaks a text with a voice of espeak-ng.
-func speak(voice string) func(*lab, speech) error {
-	return func(l *lab, s speech) error {
+func speak(voice string) func(context.Context, *lab, speech) error {
+	return func(ctx context.Context, l *lab, s speech) error {
 		raw := l.file("media", s.name(), ".espeak.json")
-		if _, err := l.output(l.Python, l.tool("speak"), s.text.words, s.track(l), raw, "--voice", voice); err != nil {
+		if _, err := l.output(ctx, l.Python, l.tool("speak"), s.text.words, s.track(l), raw, "--voice", voice); err != nil {
 			return err
 		}
 		printed, err := os.ReadFile(raw)
@@ -53,9 +56,9 @@ func speak(voice string) func(*lab, speech) error {
 }
 
 // flite returns what speaks a text with a voice of flite.
-func flite(voice string) func(*lab, speech) error {
-	return func(l *lab, s speech) error {
-		printed, err := l.output("flite", "-voice", voice, "-psdur", "-t", s.text.words, "-o", s.track(l))
+func flite(voice string) func(context.Context, *lab, speech) error {
+	return func(ctx context.Context, l *lab, s speech) error {
+		printed, err := l.output(ctx, "flite", "-voice", voice, "-psdur", "-t", s.text.words, "-o", s.track(l))
 		if err != nil {
 			return err
 		}
@@ -68,7 +71,7 @@ func flite(voice string) func(*lab, speech) error {
 }
 
 // recorded copies the recording of a text, and aligns the words with it.
-func recorded(l *lab, s speech) error {
+func recorded(ctx context.Context, l *lab, s speech) error {
 	sound, err := os.ReadFile(filepath.Join(l.Recordings, s.text.name+".wav"))
 	if err != nil {
 		return err
@@ -76,7 +79,7 @@ func recorded(l *lab, s speech) error {
 	if err := os.WriteFile(s.track(l), sound, 0o600); err != nil {
 		return err
 	}
-	printed, err := l.script(alignScript, s.track(l), s.text.words)
+	printed, err := l.script(ctx, alignScript, s.track(l), s.text.words)
 	if err != nil {
 		return err
 	}
@@ -96,8 +99,8 @@ func (s speech) write(l *lab, printed []byte, rename func(string) string) error 
 }
 
 // quiet writes 5 s without sound.
-func quiet(l *lab, s speech) error {
-	_, err := l.output("ffmpeg", "-v", "error", "-nostdin", "-y", "-f", "lavfi", "-i", "anullsrc=r=16000:cl=mono", "-t", "5", s.track(l))
+func quiet(ctx context.Context, l *lab, s speech) error {
+	_, err := l.output(ctx, "ffmpeg", "-v", "error", "-nostdin", "-y", "-f", "lavfi", "-i", "anullsrc=r=16000:cl=mono", "-t", "5", s.track(l))
 	if err != nil {
 		return err
 	}

@@ -2,11 +2,12 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // session renders and measures takes.
@@ -23,46 +24,33 @@ type session struct {
 
 // do renders and measures takes, some of them at once. It returns the rows of each
 // program in the order of the takes.
-func (s *session) do(all []take, jobs int) (map[string][]row, error) {
-	interrupted := s.ctx
-	ctx, cancel := context.WithCancel(interrupted)
-	defer cancel()
-	s.ctx, s.blind = ctx, map[string]string{}
+func (s *session) do(ctx context.Context, all []take, jobs int) (map[string][]row, error) {
+	s.blind = map[string]string{}
 	tables := map[string][]row{}
 	for _, p := range s.programs {
 		tables[p.name] = make([]row, len(all))
 	}
-	indices := make(chan int)
-	failed := make([]error, jobs)
-	var workers sync.WaitGroup
-	for w := range jobs {
-		workers.Go(func() {
-			for i := range indices {
-				if err := s.take(all[i], len(all), func(name string, r row) { tables[name][i] = r }); err != nil {
-					failed[w] = fmt.Errorf("%s: %w", all[i].name(), err)
-					cancel()
-				}
+	workers, ctx := errgroup.WithContext(ctx)
+	workers.SetLimit(jobs)
+	for i, t := range all {
+		workers.Go(func() error {
+			if err := s.take(ctx, t, len(all), func(name string, r row) { tables[name][i] = r }); err != nil {
+				return fmt.Errorf("%s: %w", t.name(), err)
 			}
+			return nil
 		})
 	}
-	for i := range all {
-		if ctx.Err() == nil {
-			indices <- i
-		}
-	}
-	close(indices)
-	workers.Wait()
-	return tables, errors.Join(append(failed, interrupted.Err())...)
+	return tables, workers.Wait()
 }
 
 // take renders and measures one take with each program, and draws its sheets.
-func (s *session) take(t take, of int, keep func(program string, r row)) error {
+func (s *session) take(ctx context.Context, t take, of int, keep func(program string, r row)) error {
 	start := time.Now()
 	for _, p := range s.programs {
-		if err := s.render(t, p); err != nil {
+		if err := s.render(ctx, t, p); err != nil {
 			return err
 		}
-		r, err := s.row(t, p)
+		r, err := s.row(ctx, t, p)
 		if err != nil {
 			return err
 		}
@@ -71,7 +59,7 @@ func (s *session) take(t take, of int, keep func(program string, r row)) error {
 	key := map[string]string{}
 	if !t.silent() && len(s.passages) > 0 {
 		var err error
-		if key, err = s.drawSheets(t, s.programs, s.passages); err != nil {
+		if key, err = s.drawSheets(ctx, t, s.programs, s.passages); err != nil {
 			return err
 		}
 	}

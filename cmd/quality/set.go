@@ -1,15 +1,19 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"strings"
 )
 
 // video is a source of the set.
 type video struct {
-	name  string
-	make  func(l *lab, path string) error // nil: it is one of the shared clips
-	still bool                            // it repeats one frame, so that silence ends no movement
+	name string
+	// make writes the file. It is nil for a shared clip.
+	make func(ctx context.Context, l *lab, path string) error
+	// still: it repeats one frame, so that silence ends no movement.
+	still bool
+	// quick: it is part of the quick set.
 	quick bool
 }
 
@@ -22,7 +26,9 @@ type text struct {
 type speech struct {
 	voice string
 	text  text
-	make  func(l *lab, s speech) error // writes the track and its events
+	// make writes the track and its events.
+	make func(ctx context.Context, l *lab, s speech) error
+	// quick: it is part of the quick set.
 	quick bool
 }
 
@@ -104,7 +110,7 @@ func takes(quick bool) []take {
 }
 
 // prepare makes the speech tracks and videos of takes.
-func (l *lab) prepare(all []take) error {
+func (l *lab) prepare(ctx context.Context, all []take) error {
 	made := map[string]bool{}
 	once := func(path string, make func() error) error {
 		if made[path] {
@@ -115,8 +121,8 @@ func (l *lab) prepare(all []take) error {
 	}
 	for _, t := range all {
 		if err := errors.Join(
-			once(l.video(t.video), func() error { return l.makeVideo(t.video) }),
-			once(t.speech.track(l), func() error { return t.speech.make(l, t.speech) }),
+			once(l.video(t.video), func() error { return l.makeVideo(ctx, t.video) }),
+			once(t.speech.track(l), func() error { return t.speech.make(ctx, l, t.speech) }),
 		); err != nil {
 			return err
 		}

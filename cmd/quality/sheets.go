@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"math/rand/v2"
 )
@@ -35,7 +36,7 @@ type sheetRow struct {
 // drawSheets draws the sheets of a take, of what each program made of it. Two
 // programs are shown as X and Y, in random order for each passage; it returns by
 // prefixes of sheets which program X is.
-func (l *lab) drawSheets(t take, programs []program, passages []string) (key map[string]string, err error) {
+func (l *lab) drawSheets(ctx context.Context, t take, programs []program, passages []string) (key map[string]string, err error) {
 	job := sheetJob{
 		Tools: l.tool(""), Title: t.name(), Source: l.video(t.video), Landmarks: l.file("media", t.video.name, ".npy"), Events: t.speech.events(l),
 	}
@@ -57,6 +58,6 @@ func (l *lab) drawSheets(t take, programs []program, passages []string) (key map
 	if err != nil {
 		return nil, err
 	}
-	_, err = l.script(sheetScript, string(encoded))
+	_, err = l.script(ctx, sheetScript, string(encoded))
 	return key, err
 }
