@@ -143,7 +143,7 @@ fuzz: ## run each fuzz target for FUZZTIME (2m)
 		done; \
 	done
 
-quality: bin/lipsync $(QUALITY)/done ## measure how well lips follow speech, with the change since the last table, and draw contact sheets, in dist/quality; SET=quick for some of it, ARGS=--help for more
+quality: bin/lipsync $(QUALITY)/done ## measure how well lips follow speech, with the change since the last table, and draw contact sheets; SET=quick for a part; figures and sheets in dist/quality
 	@.ci/install ffmpeg espeak-ng flite
 	@go build -o bin/quality ./cmd/quality
 	LIPSYNC_SHARED=$(or $(LIPSYNC_SHARED),../shared) bin/quality --set $(SET) $(ARGS)
