@@ -63,6 +63,30 @@ func TestMeasured(t *testing.T) {
 	}
 }
 
+// TestBlind looks for both orders of two programs, and compares the key with what
+// is shown.
+func TestBlind(t *testing.T) {
+	l := &lab{Out: "out"}
+	one := takes(true)[0]
+	programs := []program{{"after", "a"}, {"before", "b"}}
+	seen := map[string]bool{}
+	for range 100 { // one order 100 times in a row: 1 in 2^99
+		job, key := l.sheetJob(one, programs, []string{"run"})
+		x, rows := key[one.name()+"-run"], job.Sheets[0].Rows
+		seen[x] = true
+		if got, want := rows[0].Path, one.output(l, program{name: x}); len(rows) != 2 || got != want || rows[1].Path == want {
+			t.Fatalf("X is %s: got %v", x, rows)
+		}
+	}
+	if len(seen) != 2 {
+		t.Errorf("X was only %v", seen)
+	}
+	job, key := l.sheetJob(one, programs[:1], []string{"run"})
+	if rows := job.Sheets[0].Rows; len(key) != 0 || len(rows) != 1 || rows[0].Path != one.output(l, programs[0]) {
+		t.Errorf("one program: got %v, %v", rows, key)
+	}
+}
+
 // TestNotShared says what is missing where there are no clips.
 func TestNotShared(t *testing.T) {
 	l := &lab{Shared: t.TempDir(), Python: os.Args[0], Recordings: t.TempDir()}

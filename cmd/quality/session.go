@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"sync"
 	"time"
 
@@ -16,7 +17,7 @@ type session struct {
 	programs []program
 	passages []string
 	progress io.Writer
-	blind    map[string]string // by prefixes of sheets, the program that X is
+	blind    map[string]string // by names of sheets, the program that X is
 
 	mu   sync.Mutex
 	done int
@@ -65,9 +66,7 @@ func (s *session) take(ctx context.Context, t take, of int, keep func(program st
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for prefix, name := range key {
-		s.blind[prefix] = name
-	}
+	maps.Copy(s.blind, key)
 	s.done++
 	fmt.Fprintf(s.progress, "%d/%d %s: %.0f s\n", s.done, of, t.name(), time.Since(start).Seconds())
 	return nil

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
 CELL = 140, 112  # width and height of a frame, pixels
-COLUMNS, PAGE = 8, 1020  # frames in a strip; height of a page in pixels
+COLUMNS, PAGE = 8, 1100  # frames in a strip; height of a page in pixels
 CAPTION, MARGIN, LABEL = 18, 4, 56
 NEAR = 0.07  # seconds before and after a phoneme that belong to its passage
 FONT, INK, RED = cv2.FONT_HERSHEY_SIMPLEX, (40, 40, 40), (30, 30, 220)

@@ -33,31 +33,35 @@ type sheetRow struct {
 	Path string `json:"path"`
 }
 
-// drawSheets draws the sheets of a take, of what each program made of it. Two
-// programs are shown as X and Y, in random order for each passage; it returns by
-// prefixes of sheets which program X is.
+// drawSheets draws the sheets of a take, of what each program made of it. It returns
+// what sheetJob does.
 func (l *lab) drawSheets(ctx context.Context, t take, programs []program, passages []string) (key map[string]string, err error) {
-	job := sheetJob{
-		Tools: l.tool(""), Title: t.name(), Source: l.video(t.video), Landmarks: l.file("media", t.video.name, ".npy"), Events: t.speech.events(l),
-	}
-	key = map[string]string{}
-	for _, passage := range passages {
-		prefix := fileName(t.name(), passage)
-		s := sheet{Passage: passage, Prefix: l.file("sheets", prefix, "")}
-		for _, p := range programs {
-			s.Rows = append(s.Rows, sheetRow{"output", t.output(l, p)})
-		}
-		if len(programs) == 2 {
-			x := rand.IntN(2)
-			key[prefix] = programs[x].name
-			s.Rows = []sheetRow{{"X", s.Rows[x].Path}, {"Y", s.Rows[1-x].Path}}
-		}
-		job.Sheets = append(job.Sheets, s)
-	}
+	job, key := l.sheetJob(t, programs, passages)
 	encoded, err := json.Marshal(job)
 	if err != nil {
 		return nil, err
 	}
 	_, err = l.script(ctx, sheetScript, string(encoded))
 	return key, err
+}
+
+// sheetJob describes the sheets of a take. Two programs are shown as X and Y, in
+// random order for each passage: then it returns, by names of sheets, the program
+// that X is.
+func (l *lab) sheetJob(t take, programs []program, passages []string) (job sheetJob, key map[string]string) {
+	job = sheetJob{
+		Tools: l.tool(""), Title: t.name(), Source: l.video(t.video), Landmarks: l.file("media", t.video.name, ".npy"), Events: t.speech.events(l),
+	}
+	key = map[string]string{}
+	for _, passage := range passages {
+		name := fileName(t.name(), passage)
+		s := sheet{Passage: passage, Prefix: l.file("sheets", name, ""), Rows: []sheetRow{{"output", t.output(l, programs[0])}}}
+		if len(programs) == 2 {
+			x := rand.IntN(2)
+			key[name] = programs[x].name
+			s.Rows = []sheetRow{{"X", t.output(l, programs[x])}, {"Y", t.output(l, programs[1-x])}}
+		}
+		job.Sheets = append(job.Sheets, s)
+	}
+	return job, key
 }
