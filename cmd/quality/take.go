@@ -39,6 +39,9 @@ func (l *lab) row(ctx context.Context, t take, p program) (row, error) {
 	}
 	var err error
 	r.Figures, err = measure(ctx, t, t.output(l, p))
+	for key, value := range r.Figures {
+		r.Figures[key] = round(value, 3)
+	}
 	return r, err
 }
 
