@@ -11,8 +11,8 @@ type video struct {
 	name string
 	// make writes the file. It is nil for a shared clip.
 	make func(ctx context.Context, l *lab, path string) error
-	// still: it repeats one frame, so that silence ends no movement.
-	still bool
+	// rests: its mouth does not move, so that there is nothing to end in silence.
+	rests bool
 	// quick: it is part of the quick set.
 	quick bool
 }
@@ -49,8 +49,8 @@ func fileName(words ...string) string {
 var videos = []video{
 	{name: "woman", quick: true},
 	{name: "talking_man", quick: true},
-	{name: "still", make: repeatFrame, still: true},
-	{name: "drawn", make: draw},
+	{name: "still", make: repeatFrame, rests: true},
+	{name: "drawn", make: draw, rests: true},
 }
 
 // Texts have many sounds of the lips. Those of readers are theirs.
@@ -102,7 +102,7 @@ func takes(quick bool) []take {
 				first = false
 			}
 		}
-		if !v.still {
+		if !v.rests {
 			all = append(all, take{video: v, speech: silence})
 		}
 	}
