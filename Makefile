@@ -11,11 +11,13 @@ FUZZTIME    ?= 2m
 ARGS        ?=
 AXE         := .cache/axe/node_modules/axe-core/axe.min.js
 NEURAL      := .cache/neural
+QUALITY     := .cache/quality
+SET         ?= full
 NETWORKS     = $(or $(LIPSYNC_SHARED),../shared)/models
 EXPORT      := internal/wav2lip/export
 
 .DEFAULT_GOAL := help
-.PHONY: help build bin/lipsync bin/runner onnxruntime sizes demo test run synth deploy aws-local lint bench bench-neural gpu-check gpu-libraries bench-aws crash-test race fuzz clean
+.PHONY: help build bin/lipsync bin/runner onnxruntime sizes demo test run synth deploy aws-local lint bench bench-neural gpu-check gpu-libraries bench-aws crash-test race fuzz quality clean
 
 help: ## list what make can do
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -140,6 +142,20 @@ fuzz: ## run each fuzz target for FUZZTIME (2m)
 			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$package || exit 1; \
 		done; \
 	done
+
+quality: bin/lipsync $(QUALITY)/done ## measure how well lips follow speech, with the change since the last table, and draw contact sheets; SET=quick for a part; figures and sheets in dist/quality
+	@.ci/install ffmpeg espeak-ng flite
+	@go build -o bin/quality ./cmd/quality
+	LIPSYNC_SHARED=$(or $(LIPSYNC_SHARED),../shared) bin/quality --set $(SET) $(ARGS)
+
+$(QUALITY)/done: cmd/quality/requirements.txt .ci/recordings
+	@.ci/install ffmpeg
+	@python3 -c 'import ensurepip' 2>/dev/null || .ci/install python3-venv
+	rm -rf $(QUALITY)
+	python3 -m venv $(QUALITY)/venv
+	$(QUALITY)/venv/bin/pip install --quiet --disable-pip-version-check -r cmd/quality/requirements.txt
+	.ci/recordings $(QUALITY)/venv/bin/pip $(QUALITY)/recordings
+	@touch $@
 
 clean: ## remove what was built
 	rm -rf bin dist .cache

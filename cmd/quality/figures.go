@@ -1,0 +1,98 @@
+package main
+
+import "math"
+
+// figures are what was measured of a take, by the keys of columns. What could not
+// be measured is not there.
+type figures map[string]float64
+
+// column is a kind of figure.
+type column struct {
+	key, title string
+	mark       string // what the engine has to reach
+	decimals   int
+	mean       func([]float64) float64
+}
+
+var columns = []column{
+	{"closed", "closed", "≥ .88", 2, average},
+	{"held_open", "held", "≤ .05", 2, average},
+	{"rounded", "ratio", "≤ .97", 3, average},
+	{"rounded_d", "d'", "", 2, average},
+	{"teeth", "teeth", "≥ .80", 2, average},
+	{"articulation", "artic.", "≥ .77", 2, average},
+	{"envelope", "env.", "", 2, average},
+	{"far", "far", "< .25", 2, average},
+	{"wrong", "wrong", "< .20", 2, average},
+	{"step", "step", "≤ .78", 2, average},
+	{"lag", "lag", "±1", 0, farthest},
+	{"untouched", "kept", "≥ -.5", 1, average},
+	{"silence", "silence", "≤ .30", 2, average},
+}
+
+func average(values []float64) float64 {
+	sum := 0.
+	for _, v := range values {
+		sum += v
+	}
+	return sum / float64(len(values))
+}
+
+// farthest returns the value farthest from 0.
+func farthest(values []float64) float64 {
+	most := 0.
+	for _, v := range values {
+		if math.Abs(v) > math.Abs(most) {
+			most = v
+		}
+	}
+	return most
+}
+
+// score is what syncscore prints.
+type score struct {
+	Opening struct{ SD, Step float64 }
+	// Curves of correlation over the lag, in frames of 40 ms.
+	Envelope, Articulation struct {
+		At0 float64 `json:"at_0"`
+		Far float64
+		Lag int
+	}
+	Untouched *struct {
+		Output float64 `json:"output_db"`
+		Once   float64 `json:"encoded_once_db"`
+	}
+}
+
+// visemes is what visemes prints.
+type visemes struct {
+	Closed struct {
+		Under15 *float64 `json:"under_15"`
+	}
+	HeldOpen struct {
+		Closed *float64 `json:"closed_throughout"`
+	} `json:"held_open"`
+	Rounded struct{ Ratio, D *float64 }
+	Teeth   struct {
+		Under35 *float64 `json:"under_35"`
+	}
+}
+
+// measured returns the figures of a take that speaks.
+func measured(s score, v visemes) figures {
+	f := figures{
+		"articulation": s.Articulation.At0, "envelope": s.Envelope.At0, "step": s.Opening.Step,
+		"far": max(s.Articulation.Far, s.Envelope.Far), "lag": float64(s.Articulation.Lag),
+	}
+	if s.Untouched != nil {
+		f["untouched"] = s.Untouched.Output - s.Untouched.Once
+	}
+	for key, value := range map[string]*float64{
+		"closed": v.Closed.Under15, "held_open": v.HeldOpen.Closed, "rounded": v.Rounded.Ratio, "rounded_d": v.Rounded.D, "teeth": v.Teeth.Under35,
+	} {
+		if value != nil {
+			f[key] = *value
+		}
+	}
+	return f
+}

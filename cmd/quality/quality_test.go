@@ -1,0 +1,108 @@
+package main
+
+import (
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestTakes(t *testing.T) {
+	for _, test := range []struct {
+		quick                   bool
+		videos, speak, silences int
+	}{
+		{true, 2, 4, 2},
+		{false, 4, 32, 2},
+	} {
+		all := takes(test.quick)
+		names, first, silences := map[string]bool{}, map[string]int{}, 0
+		for _, t := range all {
+			names[t.name()] = true
+			if t.first {
+				first[t.video.name]++
+			}
+			if t.silent() {
+				silences++
+			}
+		}
+		if len(names) != len(all) || len(all)-silences != test.speak || silences != test.silences || len(first) != test.videos {
+			t.Errorf("quick %t: got %d takes of %d names, %d silent, of %d videos, want %+v", test.quick, len(all), len(names), silences, len(first), test)
+		}
+		for video, n := range first {
+			if n != 1 {
+				t.Errorf("quick %t: %s has %d first takes, want 1", test.quick, video, n)
+			}
+		}
+	}
+}
+
+func TestMeasured(t *testing.T) {
+	l := &lab{Python: "sh", Shared: t.TempDir()}
+	print := func(tool, json string) {
+		t.Helper()
+		if err := errors.Join(os.MkdirAll(filepath.Join(l.Shared, "tools"), 0o755), os.WriteFile(l.tool(tool), []byte("echo '"+json+"'"), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	print("syncscore", `{"opening": {"mean": 38.78, "sd": 14.29, "step": 0.69}, "envelope": {"at_0": 0.775, "peak": 0.775, "lag": 1, "far": 0.167},
+		"articulation": {"at_0": 0.661, "peak": 0.661, "lag": -1, "far": 0.233}, "untouched": {"output_db": 45.25, "encoded_once_db": 45.0}}`)
+	print("visemes", `{"closed": {"n": 11, "under_15": 0.091}, "held_open": {"n": 0, "closed_throughout": null},
+		"rounded": {"n": [5, 13], "ratio": 1.044, "d": NaN}, "teeth": {"n": 3, "under_35": 0.667}}`)
+	var s score
+	var v visemes
+	if err := errors.Join(l.measure(t.Context(), &s, "syncscore"), l.measure(t.Context(), &v, "visemes")); err != nil {
+		t.Fatal(err)
+	}
+	want := figures{
+		"articulation": .661, "envelope": .775, "far": .233, "step": .69, "lag": -1, "untouched": .25, "closed": .091, "rounded": 1.044, "teeth": .667,
+	}
+	if got := measured(s, v); !maps.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// TestBlind looks for both orders of two programs, and compares the key with what
+// is shown.
+func TestBlind(t *testing.T) {
+	l := &lab{Out: "out"}
+	one := takes(true)[0]
+	programs := []program{{"after", "a"}, {"before", "b"}}
+	seen := map[string]bool{}
+	for range 100 { // one order 100 times in a row: 1 in 2^99
+		job, key := l.sheetJob(one, programs, []string{"run"})
+		x, rows := key[one.name()+"-run"], job.Sheets[0].Rows
+		seen[x] = true
+		if got, want := rows[0].Path, one.output(l, program{name: x}); len(rows) != 2 || got != want || rows[1].Path == want {
+			t.Fatalf("X is %s: got %v", x, rows)
+		}
+	}
+	if len(seen) != 2 {
+		t.Errorf("X was only %v", seen)
+	}
+	job, key := l.sheetJob(one, programs[:1], []string{"run"})
+	if rows := job.Sheets[0].Rows; len(key) != 0 || len(rows) != 1 || rows[0].Path != one.output(l, programs[0]) {
+		t.Errorf("one program: got %v, %v", rows, key)
+	}
+}
+
+// TestNotShared says what is missing where there are no clips.
+func TestNotShared(t *testing.T) {
+	l := &lab{Shared: t.TempDir(), Python: os.Args[0], Recordings: t.TempDir()}
+	if err := l.check(); !errors.Is(err, errNoShared) {
+		t.Errorf("got %v, want %v", err, errNoShared)
+	}
+	for _, path := range []string{l.shared("woman"), l.shared("talking_man"), l.tool("syncscore"), l.tool("visemes"), l.tool("speak")} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, nil, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := l.check(); err != nil {
+		t.Errorf("with all files: got %v", err)
+	}
+	l.Recordings = filepath.Join(l.Recordings, "none")
+	if err := l.check(); err == nil {
+		t.Error("without recordings: got no error")
+	}
+}

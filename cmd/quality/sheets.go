@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"math/rand/v2"
+)
+
+// Passages that sheets can show: frames around each m, b and p; each f and v; each
+// rounded sound; and 48 consecutive frames.
+const passages = "closed,teeth,rounded,run"
+
+// sheetJob is what sheet.py draws: the sheets of one take.
+type sheetJob struct {
+	Tools     string  `json:"tools"`     // folder of the measuring tools
+	Title     string  `json:"title"`     // of each sheet
+	Source    string  `json:"source"`    // video
+	Landmarks string  `json:"landmarks"` // file where those of the source are kept
+	Events    string  `json:"events"`    // of the speech
+	Sheets    []sheet `json:"sheets"`
+}
+
+// sheet shows a passage. Its pages are named PREFIX-1.png and so on.
+type sheet struct {
+	Passage string     `json:"passage"`
+	Prefix  string     `json:"prefix"`
+	Rows    []sheetRow `json:"rows"` // below the source
+}
+
+// sheetRow is a video that a sheet shows, under a name.
+type sheetRow struct {
+	Name string `json:"name"`
+	Path string `json:"path"`
+}
+
+// drawSheets draws the sheets of a take, of what each program made of it. It returns
+// what sheetJob does.
+func (l *lab) drawSheets(ctx context.Context, t take, programs []program, passages []string) (key map[string]string, err error) {
+	job, key := l.sheetJob(t, programs, passages)
+	encoded, err := json.Marshal(job)
+	if err != nil {
+		return nil, err
+	}
+	_, err = l.script(ctx, sheetScript, string(encoded))
+	return key, err
+}
+
+// sheetJob describes the sheets of a take. Two programs are shown as X and Y, in
+// random order for each passage: then it returns, by names of sheets, the program
+// that X is.
+func (l *lab) sheetJob(t take, programs []program, passages []string) (job sheetJob, key map[string]string) {
+	job = sheetJob{
+		Tools: l.tool(""), Title: t.name(), Source: l.video(t.video), Landmarks: l.file("media", t.video.name, ".npy"), Events: t.speech.events(l),
+	}
+	key = map[string]string{}
+	for _, passage := range passages {
+		name := fileName(t.name(), passage)
+		s := sheet{Passage: passage, Prefix: l.file("sheets", name, ""), Rows: []sheetRow{{"output", t.output(l, programs[0])}}}
+		if len(programs) == 2 {
+			x := rand.IntN(2)
+			key[name] = programs[x].name
+			s.Rows = []sheetRow{{"X", t.output(l, programs[x])}, {"Y", t.output(l, programs[1-x])}}
+		}
+		job.Sheets = append(job.Sheets, s)
+	}
+	return job, key
+}

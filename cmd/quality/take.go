@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"os"
+)
+
+// program is a build of lipsync.
+type program struct {
+	name string // "before" or "after"
+	path string
+}
+
+// name returns the name of the take in files and titles.
+func (t take) name() string { return fileName(t.video.name, t.speech.name()) }
+
+// output returns the file that a program makes of the take.
+func (t take) output(l *lab, p program) string { return l.file(p.name, t.name(), ".mp4") }
+
+// silent tells whether nothing is said.
+func (t take) silent() bool { return t.speech.text.words == "" }
+
+// render has a program sync the take.
+func (l *lab) render(ctx context.Context, t take, p program) error {
+	out := t.output(l, p)
+	if err := os.MkdirAll(l.file(p.name, "", ""), 0o755); err != nil {
+		return err
+	}
+	_, err := l.output(ctx, p.path, "sync", l.video(t.video), t.speech.track(l), "--output", out)
+	return err
+}
+
+// row measures what a program made of the take.
+func (l *lab) row(ctx context.Context, t take, p program) (row, error) {
+	r := row{Video: t.video.name, Voice: t.speech.voice, Text: t.speech.text.name}
+	measure := l.speaking
+	if t.silent() {
+		measure = l.silent
+	}
+	var err error
+	r.Figures, err = measure(ctx, t, t.output(l, p))
+	for key, value := range r.Figures {
+		r.Figures[key] = round(value, 3)
+	}
+	return r, err
+}
+
+// silent measures the output of a take without sound.
+func (l *lab) silent(ctx context.Context, t take, output string) (figures, error) {
+	var made, source score
+	if err := l.measure(ctx, &made, "syncscore", output, t.speech.track(l)); err != nil {
+		return nil, err
+	}
+	if err := l.measure(ctx, &source, "syncscore", l.video(t.video), t.speech.track(l)); err != nil {
+		return nil, err
+	}
+	return figures{"silence": made.Opening.SD / source.Opening.SD}, nil
+}
+
+// speaking measures the output of a take that speaks.
+func (l *lab) speaking(ctx context.Context, t take, output string) (figures, error) {
+	arguments := []string{output, t.speech.track(l), "--events", t.speech.events(l)}
+	if t.first {
+		arguments = append(arguments, "--source", l.video(t.video))
+	}
+	var s score
+	if err := l.measure(ctx, &s, "syncscore", arguments...); err != nil {
+		return nil, err
+	}
+	var v visemes
+	if err := l.measure(ctx, &v, "visemes", output, t.speech.events(l)); err != nil {
+		return nil, err
+	}
+	f := measured(s, v)
+	if !t.first {
+		return f, nil
+	}
+	var wrong score
+	err := l.measure(ctx, &wrong, "syncscore", output, otherSpeech.track(l), "--events", otherSpeech.events(l))
+	f["wrong"] = max(wrong.Articulation.At0, wrong.Envelope.At0)
+	return f, err
+}
