@@ -56,7 +56,7 @@ func (w *rendering) analyse(ctx context.Context, engine Analyser) (*analysis, er
 	})
 	g.Go(func() error {
 		defer close(aligned)
-		return align(ctx, w.NewTracker(v.Rate.Float()), decoded, free, aligned)
+		return align(ctx, w.NewTracker(v.Rate.Float()), alignment.NewAligner(v.Rate.Float()), decoded, free, aligned)
 	})
 	g.Go(func() error {
 		defer close(windows)
@@ -68,8 +68,7 @@ func (w *rendering) analyse(ctx context.Context, engine Analyser) (*analysis, er
 
 // align tracks and aligns the faces of frames, which it gives back to be filled
 // again.
-func align(ctx context.Context, tracker Tracker, decoded <-chan *image.YCbCr, free buffers, aligned chan<- alignment.Frame) error {
-	aligner := alignment.NewAligner()
+func align(ctx context.Context, tracker Tracker, aligner *alignment.Aligner, decoded <-chan *image.YCbCr, free buffers, aligned chan<- alignment.Frame) error {
 	for frame := range decoded {
 		faces, cut, err := tracker.Add(ctx, frame)
 		free.give(frame)

@@ -194,7 +194,8 @@ func (w *watched) observe(t *testing.T, detector detection.Detector, a *Analyser
 			give(a.Add(f))
 		}
 	}
-	tracker, aligner := tracking.NewTracker(detector, w.info.Video.Rate.Float()), alignment.NewAligner()
+	fps := w.info.Video.Rate.Float()
+	tracker, aligner := tracking.NewTracker(detector, fps), alignment.NewAligner(fps)
 	frame := w.info.Video.NewFrame()
 	for frames.Read(frame) == nil {
 		faces, cut, err := tracker.Add(t.Context(), frame)

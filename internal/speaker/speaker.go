@@ -30,7 +30,7 @@ type observation struct {
 }
 
 // tickRate is how often faces are looked at, a second: in the frames next to
-// these ticks. How much a mouth moves from one tick to the next then doesn't
+// these ticks, or in the next one that has their pixels. How much a mouth moves from one tick to the next then doesn't
 // depend on the frame rate, if that isn't lower.
 const tickRate = 25
 
@@ -56,7 +56,7 @@ func (a *Analyser) Add(f alignment.Frame) (complete []*Window) {
 	for i := range f.Faces {
 		face := &f.Faces[i]
 		o := a.observe(int32(face.Track))
-		if ticks > 0 {
+		if o.due = o.due || ticks > 0; o.due {
 			o.see(face)
 		}
 		if a.network != nil {
