@@ -11,6 +11,7 @@ import (
 // Aligner aligns the faces of one video. It works on some seconds of frames at a
 // time, since it smooths over frames before and after each.
 type Aligner struct {
+	stride  int            // one frame of so many is tracked
 	index   int            // of the next frame
 	pending []Frame        // that wait for their faces
 	bytes   int            // of the pixels that wait
@@ -28,13 +29,15 @@ type track struct {
 }
 
 const (
-	context       = 12       // frames before and after one that its smoothing needs
-	mostPending   = 96       // frames
+	context       = 12       // tracked frames before and after one that its smoothing needs
+	mostPending   = 96       // tracked frames
 	pendingPixels = 32 << 20 // bytes of crops that wait, beyond what smoothing needs
 )
 
-// NewAligner returns an aligner of one video.
-func NewAligner() *Aligner { return &Aligner{tracks: map[int]*track{}} }
+// NewAligner returns an aligner of one video of a frame rate.
+func NewAligner(fps float64) *Aligner {
+	return &Aligner{stride: tracking.Stride(fps), tracks: map[int]*track{}}
+}
 
 // Add takes the faces of the video's next frame; cut tells that a new shot starts
 // with it. It returns frames that are aligned, in their order: each frame comes
@@ -55,7 +58,8 @@ func (a *Aligner) Add(faces []tracking.Face, cut bool) (aligned []Frame) {
 	}
 	a.pending = append(a.pending, Frame{Index: a.index, Cut: cut})
 	a.index++
-	if n := len(a.pending); n >= mostPending || n > 2*context && a.bytes > pendingPixels {
+	context := context * a.stride
+	if n := len(a.pending); n >= mostPending*a.stride || n > 2*context && a.bytes > pendingPixels {
 		aligned = append(aligned, a.emit(n-context)...)
 	}
 	return aligned
@@ -85,7 +89,7 @@ func (a *Aligner) emit(n int) []Frame {
 				at.Faces = append(at.Faces, f.Face)
 			}
 		}
-		t.forget(until - context)
+		t.forget(until - context*a.stride)
 		if ended {
 			t.samples = nil
 			delete(a.tracks, number)
@@ -107,7 +111,8 @@ type faceIn struct {
 }
 
 // align aligns the samples of a track, and those frames between them in which the
-// face was missed.
+// face was missed or not looked for. Where the last frames of a shot are not
+// tracked, the face stays as it was.
 func (a *Aligner) align(t *track) (faces []faceIn) {
 	var to []geom.Similarity
 	if t.model == nil {
@@ -127,6 +132,12 @@ func (a *Aligner) align(t *track) (faces []faceIn) {
 			}
 		}
 		faces = append(faces, f)
+	}
+	last := faces[len(faces)-1]
+	last.Crop = nil
+	for range min(a.stride, a.index-last.frame) - 1 {
+		last.frame++
+		faces = append(faces, last)
 	}
 	return faces
 }

@@ -56,7 +56,7 @@ func TestFramesComeOnce(t *testing.T) {
 				}
 				return false
 			}
-			a := NewAligner()
+			a := NewAligner(25)
 			var got []Frame
 			for i := range c.frames {
 				var faces []tracking.Face
@@ -101,12 +101,42 @@ func TestFramesComeOnce(t *testing.T) {
 	}
 }
 
+// TestFramesBetweenTrackedOnes checks that a face of a fast video, whose every second
+// frame is tracked, is in the others too: also in the last of a shot.
+func TestFramesBetweenTrackedOnes(t *testing.T) {
+	noise := rand.New(rand.NewPCG(3, 4))
+	head := func(i int) facetest.Head { return facetest.Head{X: 100 + .3*float64(i), Y: 90, Eyes: 30} }
+	const frames, cut = 240, 100
+	a := NewAligner(60)
+	var got []Frame
+	for i := range frames {
+		track, since := 0, i
+		if i >= cut {
+			track, since = 1, i-cut
+		}
+		var faces []tracking.Face
+		if since%2 == 0 {
+			faces = append(faces, tracked(track, head(i), noise))
+		}
+		got = append(got, a.Add(faces, i == cut)...)
+	}
+	for i, f := range append(got, a.End()...) {
+		if len(f.Faces) != 1 {
+			t.Fatalf("frame %d: got %d faces, want 1", i, len(f.Faces))
+		}
+		h, to := head(i), f.Faces[0].To
+		if d := geom.Distance(to.Apply(Middle), geom.Point{X: float32(h.X), Y: float32(h.Y)}); d > 1.5 {
+			t.Errorf("frame %d: %.1f pixels off", i, d)
+		}
+	}
+}
+
 // TestPendingPixels checks that large faces don't wait for as many frames.
 func TestPendingPixels(t *testing.T) {
 	frame := facetest.Frame(1600, 1600, facetest.Head{X: 800, Y: 600, Eyes: 500})
 	noise := rand.New(rand.NewPCG(1, 2))
 	s := sampleOf(facetest.Head{X: 160, Y: 130, Eyes: 60}, noise)
-	a := NewAligner()
+	a := NewAligner(25)
 	for i := range 60 {
 		f := tracking.Face{Face: detection.Face{Landmarks: s.landmarks}, Crop: pixels.NewCrop(frame, image.Rect(0, 0, 1600, 1600), 500)}
 		a.Add([]tracking.Face{f}, false)

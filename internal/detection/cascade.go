@@ -20,8 +20,8 @@ import (
 // place to a quarter pixel, and the same one in every run.
 type pointCascade struct {
 	stages, trees, depth int
-	shrink               float32 // of the scale, after each stage
-	codes                []int8  // 4 a node: row and column of both pixels, in 1/256 of the scale
+	shrink               float32   // of the scale, after each stage
+	codes                [][4]int8 // of each node: row and column of both pixels, in 1/256 of the scale
 	leaves               []float32
 }
 
@@ -42,8 +42,8 @@ func readPointCascade(b []byte) (*pointCascade, error) {
 	}
 	at := 16
 	for range c.stages * c.trees {
-		for _, v := range b[at : at+nodes] {
-			c.codes = append(c.codes, int8(v))
+		for i := at; i < at+nodes; i += 4 {
+			c.codes = append(c.codes, [4]int8{int8(b[i]), int8(b[i+1]), int8(b[i+2]), int8(b[i+3])})
 		}
 		at += nodes
 		for range leaves {
@@ -100,6 +100,7 @@ type walk struct {
 	at             geom.Point
 	scale          float32
 	row, col, size int // of at, in 1/256 pixel, and of the scale, in pixels
+	across         int // size, negative where mirrored
 	node           int // of the tree
 	step           geom.Point
 }
@@ -118,17 +119,18 @@ func (c *pointCascade) descend(p pixels.Plane[uint8], walks []walk, mirrored boo
 		for i := range walks {
 			w := &walks[i]
 			w.row, w.col, w.size, w.step = int(256*w.at.Y), int(256*w.at.X), int(w.scale+.5), geom.Point{}
+			w.across = sign * w.size
 			inside = inside && w.inside(p)
 		}
 		for range c.trees {
-			c.descendTree(p, walks, codes, sign, inside)
+			c.descendTree(p, walks, codes, inside)
 			for i := range walks {
 				w := &walks[i]
 				leaf := 2 * (w.node - nodes)
 				w.step.Y += values[leaf]
 				w.step.X += values[leaf+1]
 			}
-			codes, values = codes[4*nodes:], values[2*leaves:]
+			codes, values = codes[nodes:], values[2*leaves:]
 		}
 		for i := range walks {
 			w := &walks[i]
@@ -141,16 +143,16 @@ func (c *pointCascade) descend(p pixels.Plane[uint8], walks []walk, mirrored boo
 
 // descendTree takes all walks from a tree's root to its leaves. inside tells that
 // all pixels that it can ask for are in the plane.
-func (c *pointCascade) descendTree(p pixels.Plane[uint8], walks []walk, codes []int8, sign int, inside bool) {
+func (c *pointCascade) descendTree(p pixels.Plane[uint8], walks []walk, codes [][4]int8, inside bool) {
 	for i := range walks {
 		walks[i].node = 0
 	}
 	for range c.depth {
 		for i := range walks {
 			w := &walks[i]
-			n := codes[4*w.node : 4*w.node+4]
-			ya, xa := (w.row+int(n[0])*w.size)>>8, (w.col+sign*int(n[1])*w.size)>>8
-			yb, xb := (w.row+int(n[2])*w.size)>>8, (w.col+sign*int(n[3])*w.size)>>8
+			n := &codes[w.node]
+			ya, xa := (w.row+int(n[0])*w.size)>>8, (w.col+int(n[1])*w.across)>>8
+			yb, xb := (w.row+int(n[2])*w.size)>>8, (w.col+int(n[3])*w.across)>>8
 			var a, b uint8
 			if inside {
 				a, b = p.Pix[ya*p.Stride+xa], p.Pix[yb*p.Stride+xb]

@@ -22,7 +22,7 @@ func TestPointCascadeIsReadWhole(t *testing.T) {
 			continue
 		}
 		trees := c.stages * c.trees
-		if got, want := len(c.codes), trees*4*(1<<c.depth-1); got != want || got == 0 {
+		if got, want := len(c.codes), trees*(1<<c.depth-1); got != want || got == 0 {
 			t.Errorf("%s: %d codes, want %d", name, got, want)
 		}
 		if got, want := len(c.leaves), trees*2<<c.depth; got != want {
@@ -71,7 +71,7 @@ func TestPointCascadeSizes(t *testing.T) {
 func TestPointCascadeDescends(t *testing.T) {
 	// The pixel at the place against the one .25 of the scale to its right.
 	c := &pointCascade{stages: 1, trees: 1, depth: 1, shrink: .5,
-		codes:  []int8{0, 0, 0, 64},
+		codes:  [][4]int8{{0, 0, 0, 64}},
 		leaves: []float32{.1, -.5, 0, .5}} // y and x if the first isn't brighter; if it is
 	p := pixels.NewPlane[uint8](100, 100)
 	for i := range p.Pix {

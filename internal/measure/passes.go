@@ -53,8 +53,8 @@ func (m *measurement) eachBatch(ctx context.Context, stage string, f func(first 
 
 // firstPass measures decoding, tracking, alignment and analysis.
 func (m *measurement) firstPass(ctx context.Context, engine render.Analyser, speakers *speaker.Analyser) (err error) {
-	tracker := m.renderer.NewTracker(m.info.Video.Rate.Float())
-	aligner := alignment.NewAligner()
+	fps := m.info.Video.Rate.Float()
+	tracker, aligner := m.renderer.NewTracker(fps), alignment.NewAligner(fps)
 	analyse := func(align func() []alignment.Frame) error {
 		var aligned []alignment.Frame
 		if err := m.add("align", func() error { aligned = align(); return nil }); err != nil {

@@ -20,8 +20,7 @@ func SharpLumaAt(f *image.YCbCr, q geom.Point) float32 {
 func ChromaAt(f *image.YCbCr, q geom.Point) (cb, cr float32) {
 	b, r := Chroma(f)
 	x, y := chromaPlace(f, q)
-	i, right, below, fx, fy := b.cell(x, y)
-	return b.within(i, right, below, fx, fy), r.within(i, right, below, fx, fy)
+	return b.Bilinear(x, y), r.Bilinear(x, y)
 }
 
 // CrAt returns Cr, the red difference, at a place in the frame.

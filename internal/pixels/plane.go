@@ -40,32 +40,28 @@ func (p Plane[T]) At(x, y int) T {
 // Bilinear returns the value between four pixels. x and y are in pixels from the
 // centre of the first; outside, the pixels of the border repeat.
 func (p Plane[T]) Bilinear(x, y float32) float32 {
-	i, right, below, fx, fy := p.cell(x, y)
-	return p.within(i, right, below, fx, fy)
+	x0, y0 := int(x), int(y)
+	if !(x >= 0 && y >= 0 && x0+1 < p.Width && y0+1 < p.Height) {
+		return p.bilinearAtBorder(x, y)
+	}
+	i := y0*p.Stride + x0
+	upper, lower := p.Pix[i:i+2], p.Pix[i+p.Stride:][:2]
+	return between(upper[0], upper[1], lower[0], lower[1], x-float32(x0), y-float32(y0))
 }
 
-// cell returns the first of the four pixels around a place, how far from it the
-// next ones to the right and below are stored, and the place between them.
-func (p Plane[T]) cell(x, y float32) (i, right, below int, fx, fy float32) {
+// bilinearAtBorder is Bilinear for places some of whose pixels are missing.
+func (p Plane[T]) bilinearAtBorder(x, y float32) float32 {
 	x = min(max(x, 0), float32(p.Width-1))
 	y = min(max(y, 0), float32(p.Height-1))
 	x0, y0 := int(x), int(y)
-	right, below = 1, p.Stride
-	if x0+1 >= p.Width {
-		right = 0
-	}
-	if y0+1 >= p.Height {
-		below = 0
-	}
-	return y0*p.Stride + x0, right, below, x - float32(x0), y - float32(y0)
+	return between(p.At(x0, y0), p.At(x0+1, y0), p.At(x0, y0+1), p.At(x0+1, y0+1), x-float32(x0), y-float32(y0))
 }
 
-// within interpolates between the pixels of a cell.
-func (p Plane[T]) within(i, right, below int, fx, fy float32) float32 {
-	a, b := float32(p.Pix[i]), float32(p.Pix[i+right])
-	c, d := float32(p.Pix[i+below]), float32(p.Pix[i+below+right])
-	top := a + (b-a)*fx
-	return top + (c+(d-c)*fx-top)*fy
+// between returns the value that lies fx of the way from a to b, in the row above,
+// and from c to d, in the row below, and fy of the way from the one row to the other.
+func between[T uint8 | float32](a, b, c, d T, fx, fy float32) float32 {
+	top, bottom := float32(a)+(float32(b)-float32(a))*fx, float32(c)+(float32(d)-float32(c))*fx
+	return top + (bottom-top)*fy
 }
 
 // CatmullRom returns the value between sixteen pixels by Catmull–Rom splines,

@@ -18,7 +18,7 @@ type analysis struct {
 	source  *source
 	speaker *speaker.Analyser
 	speech  *speech.Speech
-	sound   *speech.Speech // the source's own, nil if it has none
+	sound   *speech.Speech // the source's own, nil if it has none or no two faces are seen at once
 }
 
 // unheard is how many windows wait for the sound, which is analysed long before a
@@ -33,6 +33,7 @@ func (w *rendering) analyse(ctx context.Context, engine Analyser) (*analysis, er
 	free := newBuffers(v, 4)
 	decoded, aligned := make(chan *image.YCbCr, 3), make(chan alignment.Frame)
 	windows, heard := make(chan *speaker.Window, unheard), make(chan *speaker.MFCC, 1)
+	company := make(chan struct{}, 1) // gets one when two faces are in one frame
 
 	g, ctx := newGroup(ctx)
 	g.Go(func() (err error) {
@@ -41,6 +42,9 @@ func (w *rendering) analyse(ctx context.Context, engine Analyser) (*analysis, er
 	})
 	g.Go(func() error {
 		defer close(heard)
+		if _, two := <-company; !two {
+			return nil
+		}
 		var mfcc *speaker.MFCC // of the source's own sound
 		if w.network() != nil {
 			mfcc = speaker.NewMFCC()
@@ -56,11 +60,12 @@ func (w *rendering) analyse(ctx context.Context, engine Analyser) (*analysis, er
 	})
 	g.Go(func() error {
 		defer close(aligned)
-		return align(ctx, w.NewTracker(v.Rate.Float()), decoded, free, aligned)
+		return align(ctx, w.NewTracker(v.Rate.Float()), alignment.NewAligner(v.Rate.Float()), decoded, free, aligned)
 	})
 	g.Go(func() error {
 		defer close(windows)
-		return w.see(ctx, a, engine, aligned, windows)
+		defer close(company)
+		return w.see(ctx, a, engine, aligned, windows, company)
 	})
 	g.Go(func() error { return a.speaker.Score(ctx, windows, <-heard) })
 	return a, g.Wait()
@@ -68,8 +73,7 @@ func (w *rendering) analyse(ctx context.Context, engine Analyser) (*analysis, er
 
 // align tracks and aligns the faces of frames, which it gives back to be filled
 // again.
-func align(ctx context.Context, tracker Tracker, decoded <-chan *image.YCbCr, free buffers, aligned chan<- alignment.Frame) error {
-	aligner := alignment.NewAligner()
+func align(ctx context.Context, tracker Tracker, aligner *alignment.Aligner, decoded <-chan *image.YCbCr, free buffers, aligned chan<- alignment.Frame) error {
 	for frame := range decoded {
 		faces, cut, err := tracker.Add(ctx, frame)
 		free.give(frame)
@@ -83,10 +87,17 @@ func align(ctx context.Context, tracker Tracker, decoded <-chan *image.YCbCr, fr
 	return sendAll(ctx, aligned, aligner.End())
 }
 
-// see shows aligned frames to the engine and to the analyser of speakers.
-func (w *rendering) see(ctx context.Context, a *analysis, engine Analyser, aligned <-chan alignment.Frame, windows chan<- *speaker.Window) error {
+// see shows aligned frames to the engine and to the analyser of speakers. The sound
+// of the video matters only in company: of one face there is nothing to tell.
+func (w *rendering) see(ctx context.Context, a *analysis, engine Analyser, aligned <-chan alignment.Frame, windows chan<- *speaker.Window, company chan<- struct{}) error {
 	progress := w.progress(lipsync.Analyzing, w.expected())
 	for f := range aligned {
+		if len(f.Faces) > 1 {
+			select {
+			case company <- struct{}{}:
+			default:
+			}
+		}
 		if err := engine.Add(f); err != nil {
 			return fmt.Errorf("analyse frame %d: %w", f.Index, err)
 		}

@@ -183,9 +183,15 @@ func (w *watched) observe(t *testing.T, detector detection.Detector, a *Analyser
 	see := func(aligned []alignment.Frame) {
 		for _, f := range aligned {
 			give(a.Add(f))
+			places := map[int]float32{}
+			for _, face := range f.Faces {
+				places[face.Track] = face.To.Apply(alignment.Middle).X / float32(w.info.Video.Width)
+			}
+			w.places = append(w.places, places)
 		}
 	}
-	tracker, aligner := tracking.NewTracker(detector, w.info.Video.Rate.Float()), alignment.NewAligner()
+	fps := w.info.Video.Rate.Float()
+	tracker, aligner := tracking.NewTracker(detector, fps), alignment.NewAligner(fps)
 	frame := w.info.Video.NewFrame()
 	for frames.Read(frame) == nil {
 		faces, cut, err := tracker.Add(t.Context(), frame)
@@ -193,11 +199,6 @@ func (w *watched) observe(t *testing.T, detector detection.Detector, a *Analyser
 			t.Fatal(err)
 		}
 		see(aligner.Add(faces, cut))
-		places := map[int]float32{}
-		for _, f := range faces {
-			places[f.Track] = f.Box.X / float32(w.info.Video.Width)
-		}
-		w.places = append(w.places, places)
 	}
 	see(aligner.End())
 	give(a.End())

@@ -27,6 +27,7 @@ var cropGrid = registration.Grid{
 type observed struct {
 	track  int32
 	frame  int     // the last one with the face
+	due    bool    // a tick has passed since the face was looked at
 	face   *crop   // nil before the first
 	half   *half   // the same at half the size
 	motion float32 // of the mouth since the crop before, see half.motion
@@ -43,7 +44,7 @@ func (o *observed) see(f *alignment.Face) {
 	if o.half != nil {
 		o.motion = half.motion(o.half)
 	}
-	o.face, o.half = face, half
+	o.face, o.half, o.due = face, half, false
 }
 
 // cropOf returns the face upright; nil if the tracker missed it or it is too small.

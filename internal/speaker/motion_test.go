@@ -59,7 +59,7 @@ func TestMotion(t *testing.T) {
 		{"nods", func(i int) facetest.Head { return facetest.Head{X: 160, Y: 110 + 10*wave(i, .4), Eyes: 50} }, 0, lively / 2},
 		{"comes closer", func(i int) facetest.Head { return facetest.Head{X: 160, Y: 110, Eyes: 50 + float64(i)/4} }, 0, lively / 2},
 	} {
-		aligner, o, sum := alignment.NewAligner(), &observed{}, float32(0)
+		aligner, o, sum := alignment.NewAligner(25), &observed{}, float32(0)
 		see := func(aligned []alignment.Frame) {
 			for _, f := range aligned {
 				o.see(&f.Faces[0])
@@ -85,7 +85,7 @@ func TestMotion(t *testing.T) {
 func TestMissed(t *testing.T) {
 	frame := facetest.Frame(320, 240, facetest.Head{X: 160, Y: 110, Eyes: 50})
 	face := tracked(frame, 7, facetest.Head{X: 160, Y: 110, Eyes: 50})
-	aligner, a := alignment.NewAligner(), New(25, nil)
+	aligner, a := alignment.NewAligner(25), New(25, nil)
 	see := func(aligned []alignment.Frame) {
 		for _, f := range aligned {
 			a.Add(f)
@@ -143,7 +143,7 @@ func FuzzAnalyser(f *testing.F) {
 // tracks are aligned in any place, the others by their landmarks.
 func fuzz(t *testing.T, a *Analyser, frame *image.YCbCr, bytes []byte) {
 	float := func(i int) float32 { return math.Float32frombits(binary.LittleEndian.Uint32(bytes[i:])) }
-	aligner := alignment.NewAligner()
+	aligner := alignment.NewAligner(25)
 	var given []tracking.Face
 	var placed [][]alignment.Face // by frame
 	var at []alignment.Face

@@ -30,8 +30,8 @@ type observation struct {
 }
 
 // tickRate is the number of ticks a second. Faces are looked at in the frames next to
-// the ticks. So the motion of a mouth from one tick to the next doesn't depend on the
-// frame rate, if that is at least as high.
+// the ticks, or in the next one that has their pixels. So the motion of a mouth from
+// one tick to the next doesn't depend on the frame rate, if that is at least as high.
 const tickRate = 25
 
 // slowest is the least frame rate of a video whose faces a network can judge.
@@ -56,7 +56,7 @@ func (a *Analyser) Add(f alignment.Frame) (complete []*Window) {
 	for i := range f.Faces {
 		face := &f.Faces[i]
 		o := a.observe(int32(face.Track))
-		if ticks > 0 {
+		if o.due = o.due || ticks > 0; o.due {
 			o.see(face)
 		}
 		if a.network != nil {

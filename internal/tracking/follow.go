@@ -76,10 +76,8 @@ func (t *Tracker) step(ctx context.Context, frame *image.YCbCr, k *track) (s ste
 		s.Face = Face{Face: found, Crop: cropOf(frame, found, geom.Point{})}
 		return s, nil
 	}
-	// The mouth is found from the same pupils as in the frames between: else it would
-	// jump each time that the face is confirmed.
 	s.Face, s.to = Face{Face: blend(near, found), Crop: crop}, to
-	return s, t.detector.LocateMouth(ctx, frame, &s.Face.Face)
+	return s, nil
 }
 
 // blend returns what detection says of a face that registration has followed,

@@ -70,7 +70,7 @@ func landmarks(h facetest.Head) (p detection.Landmarks) {
 // analyse shows the scene to an analyser.
 func (s *scene) analyse(t *testing.T) *analyser {
 	t.Helper()
-	a, aligner := newAnalyser(fps), alignment.NewAligner()
+	a, aligner := newAnalyser(fps), alignment.NewAligner(fps)
 	var aligned []alignment.Frame
 	for i := range s.frames {
 		aligned = append(aligned, aligner.Add(s.seen(i), s.cut(i))...)

@@ -34,7 +34,7 @@ func TestTracks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	aligner := alignment.NewAligner()
+	aligner := alignment.NewAligner(25)
 	for i := range frames {
 		h := swaying(i)
 		faces := seen(facetest.Frame(320, 300, h), h)

@@ -140,7 +140,8 @@ func (f *footage) track(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	tracker, aligner := tracking.NewTracker(detector, f.info.Video.Rate.Float()), alignment.NewAligner()
+	fps := f.info.Video.Rate.Float()
+	tracker, aligner := tracking.NewTracker(detector, fps), alignment.NewAligner(fps)
 	f.faces = nil
 	for _, frame := range f.frames {
 		faces, cut, err := tracker.Add(b.Context(), frame)

@@ -91,7 +91,7 @@ func shoot(t testing.TB, e *Engine, fps float64, width, height, frames int, head
 	if err != nil {
 		t.Fatal(err)
 	}
-	aligner, film := alignment.NewAligner(), []*image.YCbCr{}
+	aligner, film := alignment.NewAligner(25), []*image.YCbCr{}
 	for i := range frames {
 		h := head(i)
 		f := facetest.Frame(width, height, h)
