@@ -139,7 +139,7 @@ $(AXE):
 fuzz: ## run each fuzz target for FUZZTIME (2m)
 	@for package in $$(go list ./...); do \
 		for target in $$(go test -list '^Fuzz' $$package | grep '^Fuzz'); do \
-			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$package || exit 1; \
+			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 100x $$package || exit 1; \
 		done; \
 	done
 

@@ -97,7 +97,7 @@ func Stages(ctx context.Context, r *render.Renderer, engine, video, audio, scrat
 	err = m.add("plan", func() (err error) {
 		painter, err = analyser.Plan(ctx, render.Output{
 			Frames: m.Frames, Source: func(i int) int { return i },
-			Speech: heard, Samples: io.NewSectionReader(pcm, 0, 2*samples), Speaker: speakers.Largest(),
+			Spoken: heard.ArticulationAt(v.Rate.Float(), m.Frames), Samples: io.NewSectionReader(pcm, 0, 2*samples), Speaker: speakers.Largest(),
 		})
 		return err
 	})

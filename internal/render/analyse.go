@@ -18,7 +18,7 @@ type analysis struct {
 	source  *source
 	speaker *speaker.Analyser
 	speech  *speech.Speech
-	sound   *speech.Speech // the source's own, nil if it has none or no two faces are seen at once
+	sound   *speech.Speech // the source's own, nil if it has none
 }
 
 // unheard is how many windows wait for the sound, which is analysed long before a
@@ -33,7 +33,6 @@ func (w *rendering) analyse(ctx context.Context, engine Analyser) (*analysis, er
 	free := newBuffers(v, 4)
 	decoded, aligned := make(chan *image.YCbCr, 3), make(chan alignment.Frame)
 	windows, heard := make(chan *speaker.Window, unheard), make(chan *speaker.MFCC, 1)
-	company := make(chan struct{}, 1) // gets one when two faces are in one frame
 
 	g, ctx := newGroup(ctx)
 	g.Go(func() (err error) {
@@ -42,9 +41,6 @@ func (w *rendering) analyse(ctx context.Context, engine Analyser) (*analysis, er
 	})
 	g.Go(func() error {
 		defer close(heard)
-		if _, two := <-company; !two {
-			return nil
-		}
 		var mfcc *speaker.MFCC // of the source's own sound
 		if w.network() != nil {
 			mfcc = speaker.NewMFCC()
@@ -64,8 +60,7 @@ func (w *rendering) analyse(ctx context.Context, engine Analyser) (*analysis, er
 	})
 	g.Go(func() error {
 		defer close(windows)
-		defer close(company)
-		return w.see(ctx, a, engine, aligned, windows, company)
+		return w.see(ctx, a, engine, aligned, windows)
 	})
 	g.Go(func() error { return a.speaker.Score(ctx, windows, <-heard) })
 	return a, g.Wait()
@@ -87,17 +82,10 @@ func align(ctx context.Context, tracker Tracker, aligner *alignment.Aligner, dec
 	return sendAll(ctx, aligned, aligner.End())
 }
 
-// see shows aligned frames to the engine and to the analyser of speakers. The sound
-// of the video matters only in company: of one face there is nothing to tell.
-func (w *rendering) see(ctx context.Context, a *analysis, engine Analyser, aligned <-chan alignment.Frame, windows chan<- *speaker.Window, company chan<- struct{}) error {
+// see shows aligned frames to the engine and to the analyser of speakers.
+func (w *rendering) see(ctx context.Context, a *analysis, engine Analyser, aligned <-chan alignment.Frame, windows chan<- *speaker.Window) error {
 	progress := w.progress(lipsync.Analyzing, w.expected())
 	for f := range aligned {
-		if len(f.Faces) > 1 {
-			select {
-			case company <- struct{}{}:
-			default:
-			}
-		}
 		if err := engine.Add(f); err != nil {
 			return fmt.Errorf("analyse frame %d: %w", f.Index, err)
 		}
@@ -128,9 +116,9 @@ func (w *rendering) expected() int {
 
 // ownSound analyses the source's own sound, as far as the output shows it, and its
 // MFCC if they are wanted (not nil). A sound that can't be read only makes it
-// harder to say who speaks.
+// harder to say who speaks and what.
 func (w *rendering) ownSound(ctx context.Context, mfcc *speaker.MFCC) *speech.Speech {
-	if w.job.LargestFace || w.video.Audio == nil {
+	if w.video.Audio == nil {
 		return nil
 	}
 	length := time.Duration(float64(w.frames) / w.video.Video.Rate.Float() * float64(time.Second))

@@ -39,7 +39,11 @@ type Analyser interface {
 type Output struct {
 	Frames int                  // its length
 	Source func(output int) int // the source frame under an output frame
-	Speech *speech.Speech
+	// Spoken is what the speech asks of a mouth in each frame of the output.
+	Spoken []speech.Articulation
+	// Heard is what the source's own sound says in each frame of the source, nil if
+	// it has none.
+	Heard []speech.Articulation
 	// Samples are those of the speech, as speech.Read takes them. They can be
 	// read until the last Paint ends.
 	Samples *io.SectionReader

@@ -114,8 +114,11 @@ func (w *rendering) render(ctx context.Context) error {
 	defer samples.Close()
 	line := timeline{source: a.source.frames, output: w.frames}
 	out := Output{
-		Frames: line.output, Source: line.at, Speech: a.speech,
+		Frames: line.output, Source: line.at, Spoken: a.speech.ArticulationAt(w.video.Video.Rate.Float(), line.output),
 		Samples: io.NewSectionReader(samples, 0, 2*w.samples), Speaker: a.speaker.Largest(),
+	}
+	if a.sound != nil {
+		out.Heard = a.sound.ArticulationAt(w.video.Video.Rate.Float(), a.source.frames)
 	}
 	if !w.job.LargestFace {
 		out.Speaker = a.speaker.Active(a.sound)

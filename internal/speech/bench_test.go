@@ -20,13 +20,14 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// BenchmarkOpenings reads the mouth of ten seconds of sound.
-func BenchmarkOpenings(b *testing.B) {
+// BenchmarkArticulation hears the articulation of ten seconds of sound.
+func BenchmarkArticulation(b *testing.B) {
 	s, err := Read(samples(babble(10)))
 	if err != nil {
 		b.Fatal(err)
 	}
+	b.ReportAllocs()
 	for b.Loop() {
-		s.Openings(25, 250)
+		s.Articulation()
 	}
 }

@@ -1,26 +1,23 @@
 package speech
 
-import (
-	"math"
-
-	"gonum.org/v1/gonum/floats"
-
-	"lipsync/internal/dsp"
-)
+import "lipsync/internal/dsp"
 
 const (
-	fftSize  = 512
-	binWidth = float64(SampleRate) / fftSize // Hz
-	bands    = 20                            // triangular mel filters from lowest to highest Hz
-	lowest   = 80
-	highest  = 7600
+	fftSize = 512
+	bands   = 40 // triangular mel filters from lowest to highest Hz
+	lowest  = 80
+	highest = 7600
+	voiced  = 26 // the first bands, those centred below 3000 Hz, make the level
+
+	// What digital silence reads, in dB, as a band and as a level.
+	floor   = -90
+	nothing = -70
 )
 
 // hopFeatures is what is kept of one window.
 type hopFeatures struct {
-	mel     [bands]float32 // dB
-	level   float32        // 80–3000 Hz, dB
-	formant float32        // 480–1150 Hz over 100–420 Hz, dB: high for an open vowel
+	mel   [bands]float32 // dB
+	level float32        // up to 3000 Hz, dB
 }
 
 // analyser computes the features of windows.
@@ -30,6 +27,7 @@ type analyser struct {
 }
 
 func newAnalyser() *analyser {
+	const binWidth = float64(SampleRate) / fftSize // Hz
 	return &analyser{
 		spectrum: dsp.NewSpectrum(dsp.Hann(window), fftSize),
 		filters:  dsp.NewMelBank(dsp.HTK.Edges(lowest, highest, bands), binWidth),
@@ -38,20 +36,17 @@ func newAnalyser() *analyser {
 
 // features analyses one window of samples.
 func (a *analyser) features(samples []float64) (h hopFeatures) {
-	power := a.spectrum.Power(samples)
-	var mel [bands]float64
-	a.filters.Apply(mel[:], power)
-	for b, p := range mel {
-		h.mel[b] = decibels(p + 1e-7)
+	var power [bands]float64
+	a.filters.Apply(power[:], a.spectrum.Power(samples))
+	var level float64
+	for b, p := range power {
+		h.mel[b] = max(decibels(p), floor)
+		if b < voiced {
+			level += p
+		}
 	}
-	h.level = decibels(between(power, 80, 3000) + 1e-7)
-	h.formant = decibels(between(power, 480, 1150)+1e-9) - decibels(between(power, 100, 420)+1e-9)
+	h.level = max(decibels(level), nothing)
 	return h
-}
-
-// between returns the power from low up to high Hz.
-func between(power []float64, low, high float64) float64 {
-	return floats.Sum(power[int(math.Ceil(low/binWidth)):int(math.Ceil(high/binWidth))])
 }
 
 func decibels(power float64) float32 { return float32(dsp.Decibels(power)) }

@@ -4,113 +4,125 @@ import (
 	_ "embed"
 	"encoding/binary"
 	"math"
+	"sync"
 
-	"lipsync/internal/dsp"
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// The network sees the features of nine hops, 20 ms apart.
+// The network is a convolution over five hops, then residual ones over three
+// that lie apart by the dilations, then one for the outputs. Rectifiers follow
+// all but the last.
 const (
-	inputs = bands + 1
-	around = 8                  // hops to either side
-	apart  = 2                  // hops
-	taps   = 2*around/apart + 1 // hops that it sees
-	hidden = 16
+	inputs   = bands + 1
+	channels = 80
+	outputs  = 6
+	reach    = 2 + 1 + 2 + 4 + 8 + 2 + 1 // hops to either side that an output depends on
+	piece    = 512                       // hops that are computed at a time
 )
 
-//go:embed opening.bin
-var openingWeights []byte
+var dilations = [...]int{1, 2, 4, 8, 2, 1}
 
-// network is a perceptron with one layer of rectifiers. fit/fit.py writes its
-// weights.
-type network struct {
-	first  [taps * inputs][hidden]float32
-	biases [hidden]float32
-	second [hidden]float32
-	bias   float32
+// articulationWeights holds half-precision floats, little-endian: of each layer
+// the weights by tap, input and output, then the biases. training/train.py
+// writes them.
+//
+//go:embed articulation.bin
+var articulationWeights []byte
+
+var articulationNetwork = sync.OnceValue(func() []layer { return newNetwork(articulationWeights) })
+
+// layer is a convolution along time.
+type layer struct {
+	taps     []blas32.General // inputs by outputs
+	biases   []float32
+	dilation int // hops from one tap to the next
 }
 
-func newNetwork(weights []byte) *network {
-	at := 0
-	next := func() float32 {
-		at += 4
-		return math.Float32frombits(binary.LittleEndian.Uint32(weights[at-4:]))
+// newNetwork reads the layers from weights.
+func newNetwork(weights []byte) []layer {
+	next := func(n int) []float32 {
+		out := make([]float32, n)
+		for i := range out {
+			out[i] = half(binary.LittleEndian.Uint16(weights[2*i:]))
+		}
+		weights = weights[2*n:]
+		return out
 	}
-	n := &network{}
-	for i := range n.first {
-		for k := range n.first[i] {
-			n.first[i][k] = next()
+	newLayer := func(taps, in, out, dilation int) layer {
+		l := layer{dilation: dilation}
+		for range taps {
+			l.taps = append(l.taps, blas32.General{Rows: in, Cols: out, Stride: out, Data: next(in * out)})
+		}
+		l.biases = next(out)
+		return l
+	}
+	layers := []layer{newLayer(5, inputs, channels, 1)}
+	for _, d := range dilations {
+		layers = append(layers, newLayer(3, channels, channels, d))
+	}
+	return append(layers, newLayer(1, channels, outputs, 1))
+}
+
+// half returns the value of a half-precision float that is finite.
+func half(bits uint16) float32 {
+	sign, exponent, fraction := uint32(bits>>15), uint32(bits>>10&31), uint32(bits&1023)
+	if exponent == 0 {
+		v := float32(fraction) / (1 << 24)
+		return math.Float32frombits(math.Float32bits(v) | sign<<31)
+	}
+	return math.Float32frombits(sign<<31 | (exponent+127-15)<<23 | fraction<<13)
+}
+
+// apply fills y with the convolution of x. Both hold one row a hop; what is
+// beyond the first and last is zero.
+func (l *layer) apply(y, x blas32.General) {
+	for i := range y.Rows {
+		copy(y.Data[i*y.Stride:], l.biases)
+	}
+	for k, weights := range l.taps {
+		shift := (k - len(l.taps)/2) * l.dilation // from a row of y to its row of x
+		if n := y.Rows - max(shift, -shift); n > 0 {
+			blas32.Gemm(blas.NoTrans, blas.NoTrans, 1, rows(x, max(shift, 0), n), weights, 1, rows(y, max(-shift, 0), n))
 		}
 	}
-	for k := range n.biases {
-		n.biases[k] = next()
-	}
-	for k := range n.second {
-		n.second[k] = next()
-	}
-	n.bias = next()
-	return n
 }
 
-// fitted reads the opening by the network.
-func (s *Speech) fitted() []float32 {
-	n := newNetwork(openingWeights)
-	x := s.inputs()
-	out := make([]float32, len(x))
-	for i := range out {
-		out[i] = min(max(n.at(x, i), 0), 1)
-	}
-	out = dsp.Gaussian(out, 1)
-	const rest = .05 // what it says of silence
-	for i, v := range out {
-		out[i] = max(v-rest, 0)
-	}
-	return toUnit(out)
+// rows returns n rows of m.
+func rows(m blas32.General, from, n int) blas32.General {
+	return blas32.General{Rows: n, Cols: m.Cols, Stride: m.Stride, Data: m.Data[from*m.Stride : (from+n)*m.Stride]}
 }
 
-// at returns the network's output for hop i; beyond the ends they repeat. It
-// computes four hidden units at a time, whose sums stay in registers.
-func (n *network) at(x [][inputs]float32, i int) float32 {
-	sum := n.bias
-	for j := 0; j < hidden; j += 4 {
-		h0, h1, h2, h3 := n.biases[j], n.biases[j+1], n.biases[j+2], n.biases[j+3]
-		for c := range taps {
-			row := &x[min(max(i-around+c*apart, 0), len(x)-1)]
-			weights := n.first[c*inputs : (c+1)*inputs]
-			for k, v := range row {
-				w := (*[4]float32)(weights[k][j:])
-				h0 += v * w[0]
-				h1 += v * w[1]
-				h2 += v * w[2]
-				h3 += v * w[3]
+// run computes the outputs of n hops, before the logistic function. It calls
+// input to fill the inputs of a hop, and output with each hop's outputs.
+func run(layers []layer, n int, input func(hop int, x *[inputs]float32), output func(hop int, y *[outputs]float32)) {
+	most := min(n, piece+2*reach)
+	x, h, y := newMatrix(most, inputs), newMatrix(most, channels), newMatrix(most, channels)
+	z := newMatrix(most, outputs)
+	for start := 0; start < n; start += piece {
+		end := min(start+piece, n)
+		from, to := max(start-reach, 0), min(end+reach, n)
+		x, h, y, z := rows(x, 0, to-from), rows(h, 0, to-from), rows(y, 0, to-from), rows(z, 0, to-from)
+		for i := from; i < to; i++ {
+			input(i, (*[inputs]float32)(x.Data[(i-from)*inputs:]))
+		}
+		layers[0].apply(h, x)
+		for i, v := range h.Data {
+			h.Data[i] = max(v, 0)
+		}
+		for _, l := range layers[1 : len(layers)-1] {
+			l.apply(y, h)
+			for i, v := range y.Data {
+				h.Data[i] += max(v, 0)
 			}
 		}
-		for k, h := range [4]float32{h0, h1, h2, h3} {
-			sum += max(h, 0) * n.second[j+k]
+		layers[len(layers)-1].apply(z, h)
+		for i := start; i < end; i++ {
+			output(i, (*[outputs]float32)(z.Data[(i-from)*outputs:]))
 		}
 	}
-	return sum
 }
 
-// inputs returns the features as the network was fitted to them: each band
-// against its mean while someone speaks, and the level against the loudest.
-func (s *Speech) inputs() [][inputs]float32 {
-	loud := dsp.Quantile(s.Loudness(), .95)
-	var mean [bands]float64
-	count := 0
-	for _, h := range s.hops {
-		if h.level > loud-25 {
-			count++
-			for b, v := range h.mel {
-				mean[b] += float64(v)
-			}
-		}
-	}
-	out := make([][inputs]float32, len(s.hops))
-	for i, h := range s.hops {
-		for b, v := range h.mel {
-			out[i][b] = min(max(v-float32(mean[b]/float64(count)), -35), 15) / 10
-		}
-		out[i][bands] = min(max((h.level-loud)/30, -1.3), .1)
-	}
-	return out
+func newMatrix(rows, columns int) blas32.General {
+	return blas32.General{Rows: rows, Cols: columns, Stride: columns, Data: make([]float32, rows*columns)}
 }

@@ -37,22 +37,29 @@ func TestLength(t *testing.T) {
 // TestFrames checks that the openings follow the sound at each rate, to the
 // end, and stop with it.
 func TestFrames(t *testing.T) {
-	sound := join(silence(.5), vowel(.5, .3), silence(.5), vowel(.5, .3))
+	word := recording(t, "human-librivox")
+	word = word[SampleRate/5 : 7*SampleRate/10]
+	sound := join(silence(.5), word, silence(.5), word)
 	for _, fps := range []float64{24000. / 1001, 25, 30000. / 1001, 50} {
 		n := int(2.5 * fps)
-		got := read(t, samples(sound)).Openings(fps, n)
+		got := openings(read(t, samples(sound)), fps, n)
 		if len(got) != n {
 			t.Fatalf("%g fps: got %d frames, want %d", fps, len(got), n)
 		}
+		var said, after, pauses float32
 		for i, v := range got {
 			at := (float64(i) + .5) / fps
-			inside := math.Mod(at, 1) - .5 // from the vowel's start
-			switch {
-			case at < 2 && inside > .08 && inside < .42 && v < .5:
-				t.Errorf("%g fps: at %.2f s, in a vowel: got %.2f, want .5 or more", fps, at, v)
-			case (at > 2.01 || inside > -.4 && inside < -.1) && v > .05:
-				t.Errorf("%g fps: at %.2f s, in silence: got %.2f, want .05 or less", fps, at, v)
+			switch inside := math.Mod(at, 1) - .5; { // from the word's start
+			case at >= 2.02:
+				after = max(after, v)
+			case inside > 0:
+				said = max(said, v)
+			case inside > -.4 && inside < -.1:
+				pauses = max(pauses, v)
 			}
+		}
+		if said < .5 || pauses > .05 || after > 0 {
+			t.Errorf("%g fps: opens by %.2f in words, %.2f in pauses, %.2f after the end", fps, said, pauses, after)
 		}
 	}
 }
@@ -64,7 +71,7 @@ func TestSilence(t *testing.T) {
 		"a fifth of a second":  silence(.2),
 		"hum and hiss, -70 dB": hiss(1, 3e-4),
 	} {
-		for i, v := range read(t, samples(sound)).Openings(25, 30) {
+		for i, v := range openings(read(t, samples(sound)), 25, 30) {
 			if v != 0 {
 				t.Errorf("%s: frame %d: got %g, want 0", name, i, v)
 			}
@@ -72,35 +79,30 @@ func TestSilence(t *testing.T) {
 	}
 }
 
-// TestSounds compares the mouths of sounds of the same level.
-func TestSounds(t *testing.T) {
-	sound := join(silence(.3), vowel(.4, .3), silence(.3), hum(.4, .3), silence(.3), hiss(.4, .15), silence(.3))
-	s := read(t, samples(sound)).Openings(100, 240)
-	vowel, hum, hiss, pause := mean(s[40:60]), mean(s[110:130]), mean(s[180:200]), mean(s[85:88])
-	if vowel < .6 || hum > .6*vowel || hiss > .6*vowel || pause > .05 {
-		t.Errorf("vowel %.2f, hum %.2f, hiss %.2f, pause %.2f", vowel, hum, hiss, pause)
-	}
-}
-
-func TestShort(t *testing.T) {
-	got := read(t, samples(vowel(.2, .3))).Openings(25, 5)
-	if m := mean(got[1:4]); m < .3 {
-		t.Errorf("a vowel of 0.2 s: got %v, want an open mouth", got)
-	}
-}
-
 // TestRareSpeech checks that a word does the same in a long silence as in a
 // short one.
 func TestRareSpeech(t *testing.T) {
-	word := join(silence(1.5), babble(.45))
-	want := read(t, samples(join(word, silence(1)))).Openings(25, 70)
-	if top := slices.Max(want); top < .8 {
+	word := join(silence(1.5), recording(t, "human-librivox"), silence(1.5))
+	want := openings(read(t, samples(join(word, word))), 25, 100)
+	if top := slices.Max(want); top < .5 {
 		t.Fatalf("in a short silence: opens by %.2f at most", top)
 	}
-	got := read(t, samples(join(word, silence(60), word, silence(30)))).Openings(25, 70)
+	got := openings(read(t, samples(join(word, silence(60), word, silence(30)))), 25, 100)
 	for i := range want {
 		if math.Abs(float64(got[i]-want[i])) > .1 {
 			t.Errorf("frame %d: got %.2f, want %.2f", i, got[i], want[i])
+		}
+	}
+}
+
+// TestStart checks that a sound does the same at any time.
+func TestStart(t *testing.T) {
+	sound := join(silence(1), recording(t, "festival-lj"), silence(1))
+	later := join(silence(.2), sound)
+	a, b := openings(read(t, samples(sound)), 50, 200), openings(read(t, samples(later)), 50, 210)
+	for i := range a {
+		if math.Abs(float64(a[i]-b[i+10])) > .05 {
+			t.Errorf("frame %d: %.3f, but %.3f ten frames later", i, a[i], b[i+10])
 		}
 	}
 }
@@ -116,8 +118,7 @@ func TestEnd(t *testing.T) {
 	}
 }
 
-// TestBounds checks odd sounds: whatever they are, openings are within 0 and a
-// little over 1.
+// TestBounds checks odd sounds: whatever they are, openings are from 0 to 1.
 func TestBounds(t *testing.T) {
 	square := make([]float64, SampleRate)
 	for i := range square {
@@ -132,37 +133,10 @@ func TestBounds(t *testing.T) {
 	for name, sound := range map[string][]float64{
 		"square wave": square, "click": click, "steady current": steady, "noise": hiss(1, 1), "one sample": {1}, "loud vowel": vowel(1, 3),
 	} {
-		for i, v := range read(t, samples(sound)).Openings(25, 30) {
-			if !(v >= 0 && v <= 1.1) {
+		for i, v := range openings(read(t, samples(sound)), 25, 30) {
+			if !(v >= 0 && v <= 1) {
 				t.Errorf("%s: frame %d: got %g", name, i, v)
 			}
-		}
-	}
-}
-
-// TestLevelDoesNotMatter plays the same, 20 dB quieter.
-func TestLevelDoesNotMatter(t *testing.T) {
-	sound := babble(4)
-	quieter := make([]float64, len(sound))
-	for i, v := range sound {
-		quieter[i] = v / 10
-	}
-	loud, quiet := read(t, samples(sound)).Openings(25, 100), read(t, samples(quieter)).Openings(25, 100)
-	for i, want := range loud {
-		if got := quiet[i]; math.Abs(float64(got-want)) > .05 {
-			t.Errorf("frame %d: got %.3f, want %.3f", i, got, want)
-		}
-	}
-}
-
-// TestStart checks that a sound does the same at any time.
-func TestStart(t *testing.T) {
-	sound := join(silence(1), babble(3), silence(1))
-	later := join(silence(.2), sound[:len(sound)-SampleRate/5])
-	a, b := read(t, samples(sound)).Openings(50, 250), read(t, samples(later)).Openings(50, 250)
-	for i := range a[:230] {
-		if math.Abs(float64(a[i]-b[i+10])) > .01 {
-			t.Errorf("frame %d: %.3f, but %.3f ten frames later", i, a[i], b[i+10])
 		}
 	}
 }
@@ -209,7 +183,7 @@ func FuzzRead(f *testing.F) {
 	f.Add(bytes.Repeat([]byte{255, 127, 0, 128}, 1000), 60.)
 	f.Add(make([]byte, 9999), 29.97)
 	f.Fuzz(func(t *testing.T, data []byte, fps float64) {
-		if !(fps >= 1 && fps <= 120) {
+		if !(fps >= 1 && fps <= 120) || len(data) > 1<<16 {
 			return
 		}
 		s, err := Read(bytes.NewReader(data))
@@ -219,9 +193,11 @@ func FuzzRead(f *testing.F) {
 		if got, want := s.Seconds(), float64(len(data)/2)/SampleRate; math.Abs(got-want) > .02 {
 			t.Errorf("got %g s, want %g s", got, want)
 		}
-		for i, v := range s.Openings(fps, int(s.Seconds()*fps)+2) {
-			if !(v >= 0 && v <= 1.1) {
-				t.Errorf("frame %d: got %g", i, v)
+		for i, a := range s.ArticulationAt(fps, int(s.Seconds()*fps)+2) {
+			for _, v := range []float32{a.Opening, a.Closure, a.Labiodental, a.Rounding, a.Spread, a.Silence} {
+				if !(v >= 0 && v <= 1) {
+					t.Errorf("frame %d: got %+v", i, a)
+				}
 			}
 		}
 	})
@@ -256,11 +232,11 @@ func silence(seconds float64) []float64 { return make([]float64, int(seconds*Sam
 
 // vowel is a voice of 120 Hz with the formants of an open a; hum is one with
 // the mouth closed.
-func vowel(seconds, level float64) []float64 { return voice(seconds, level, 750, 1200) }
-func hum(seconds, level float64) []float64   { return voice(seconds, level, 240, 1000) }
+func vowel(seconds, level float64) []float64 { return voiceOf(seconds, level, 750, 1200) }
+func hum(seconds, level float64) []float64   { return voiceOf(seconds, level, 240, 1000) }
 
-// voice adds the harmonics of a voice, strong around the formants.
-func voice(seconds, level, first, second float64) []float64 {
+// voiceOf adds the harmonics of a voice, strong around the formants.
+func voiceOf(seconds, level, first, second float64) []float64 {
 	x := silence(seconds)
 	var power float64
 	for hz := 120.; hz < 4000; hz += 120 {
@@ -302,4 +278,13 @@ func mean(x []float32) (m float32) {
 		m += v / float32(len(x))
 	}
 	return m
+}
+
+// openings returns the opening in each of n frames.
+func openings(s *Speech, fps float64, n int) []float32 {
+	out := make([]float32, n)
+	for i, a := range s.ArticulationAt(fps, n) {
+		out[i] = a.Opening
+	}
+	return out
 }

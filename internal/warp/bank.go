@@ -6,6 +6,7 @@ import (
 
 	"lipsync/internal/geom"
 	"lipsync/internal/pixels"
+	"lipsync/internal/speech"
 )
 
 // bank holds examples of one person's mouth: the first frames, and of the later
@@ -24,9 +25,10 @@ type example struct {
 	frame   int // of track.frames
 	pixels  *image.YCbCr
 	shape   appearance
-	sharp   float32 // mean step of luma from pixel to pixel
-	nearest float32 // distance to the example most like it
-	twin    int     // its index
+	heard   *speech.Articulation // in that frame; nil where nothing is known
+	sharp   float32              // mean step of luma from pixel to pixel
+	nearest float32              // distance to the example most like it
+	twin    int                  // its index
 }
 
 // shown returns the observation that the example was taken from.
@@ -34,9 +36,6 @@ func (e *example) shown() *observation { return &e.track.frames[e.frame] }
 
 // size returns how many bytes the example's pixels take.
 func (e *example) size() int { return len(e.pixels.Y) * 3 / 2 }
-
-// opening returns how far the mouth is open, canonical. It is known after Plan.
-func (e *example) opening() float32 { return e.track.opening[e.frame] }
 
 // appearance is a small picture of the mouth: luma, then redness.
 type appearance [2 * shapeWidth * shapeHeight]float32

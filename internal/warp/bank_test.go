@@ -20,7 +20,7 @@ func flat(grey uint8) (*pixels.Crop, *observation) {
 	for i := range f.Cr {
 		f.Cr[i] = grey // appearances leave out the mean of luma, but not redness
 	}
-	return pixels.NewCrop(f, f.Rect, 20), &observation{to: geom.Similarity{A: 20, X: 5}, mouth: someMouth()}
+	return pixels.NewCrop(f, f.Rect, 20), &observation{to: geom.Similarity{A: 20, X: 5}, mouth: someMouth(0)}
 }
 
 // fill offers a bank mouths of given looks.

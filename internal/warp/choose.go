@@ -7,47 +7,104 @@ import (
 	"slices"
 
 	"lipsync/internal/dsp"
+	"lipsync/internal/geom"
+	"lipsync/internal/speech"
 )
 
 // Costs of showing an example. A jump is dear: runs that the person really spoke
-// look alive, and what is left of the opening is done by warping.
+// look alive, and what is left of the shape is done by warping.
 const (
-	openingCost = .5  // of a squared opening off by half of the most
-	poseCost    = 20  // of a squared turn of the head, canonical
-	growthCost  = 4   // of a squared enlargement beyond a fifth, 1 for more by its size
-	jumpCost    = 10  // of a jump to an example that is not a neighbour in time
-	unlikeCost  = .05 // more, if it looks as different as two examples usually do
-	backCost    = .02 // of playing on backward; forward and holding cost nothing
-	candidates  = 48  // examples that are weighed for each frame
-	lapse       = 3   // frames between examples that follow each other, at most
+	gapCost    = .5  // of a squared gap off by half of the most
+	openCost   = 3   // of lips that are to touch and don't
+	farOpen    = .08 // gap that costs all of that, canonical
+	widthCost  = .5  // of a squared width off by a tenth
+	poseCost   = 20  // of a squared turn of the head, canonical
+	growthCost = 4   // of a squared enlargement beyond a fifth, 1 for more by its size
+	soundCost  = .5  // of what was heard, by unlikeSound
+	jumpCost   = 6   // of a jump to an example that is not a neighbour in time
+	unlikeCost = .05 // more, if it looks as different as two examples usually do
+	backCost   = .02 // of playing on backward; forward and holding cost nothing
+	candidates = 48  // examples that are weighed for each frame
+	lapse      = 3   // frames between examples that follow each other, at most
+	expression = .4  // seconds over which the width of a mouth says how it smiles, not what it says
 )
 
 // plan decides a run of output frames in which the track's person speaks.
-func (t *track) plan(ctx context.Context, wanted []float32, source func(int) int, out []target) error {
+func (t *track) plan(ctx context.Context, fps float64, spoken []speech.Articulation, source func(int) int, out []target) error {
+	p := t.person
+	width := make([]float32, len(t.frames))
+	for i := range t.frames {
+		width[i] = t.frames[i].width()
+	}
+	if p.speaks {
+		width = dsp.Gaussian(width, expression*fps)
+	}
 	first := 0 // of the targets that still want a choice
 	for i := range out {
 		at := source(i) - t.first
 		if at < 0 || at >= len(t.frames) {
-			if err := t.person.choose(ctx, out[first:i]); err != nil {
+			if err := p.show(ctx, out[first:i]); err != nil {
 				return err
 			}
 			first = i + 1
 			continue
 		}
-		out[i] = target{track: t, frame: at, example: -1, open: t.opening[at], want: wanted[i] * t.person.most}
+		out[i] = target{track: t, frame: at, example: -1, shape: p.shape(spoken[i], width[at], &t.frames[at].mouth), spoken: spoken[i]}
 	}
-	return t.person.choose(ctx, out[first:])
+	return p.show(ctx, out[first:])
+}
+
+// show decides which mouths are shown and where, if the person speaks: then those
+// of examples, which flow into each other.
+func (p *person) show(ctx context.Context, targets []target) error {
+	if len(targets) == 0 || !p.speaks {
+		return nil
+	}
+	if err := p.choose(ctx, targets); err != nil {
+		return err
+	}
+	p.flow(targets)
+	return nil
+}
+
+const (
+	flowFrames = 1.5     // standard deviation of the filter of places
+	flowShare  = 1. / 3. // of the other example, in the frames before and after a jump
+)
+
+// flow keeps mouths from jumping where the example does: their places are
+// smoothed, and the frames on both sides of a jump show both examples.
+func (p *person) flow(targets []target) {
+	var x, y []float32
+	for i := range targets {
+		m := p.bank.examples[targets[i].example].shown()
+		x, y = append(x, m.middle()), append(y, m.level())
+	}
+	sx, sy := dsp.Gaussian(x, flowFrames), dsp.Gaussian(y, flowFrames)
+	place := func(i, example int) shape {
+		m, s := p.bank.examples[example].shown(), targets[i].shape
+		s.shift = geom.Point{X: sx[i] - m.middle(), Y: sy[i] - m.level()}
+		return s
+	}
+	for i := range targets {
+		targets[i].shape = place(i, targets[i].example)
+	}
+	for i := 1; i < len(targets); i++ {
+		a, b := targets[i-1].example, targets[i].example
+		if !p.chooser.jumps(a, b) {
+			continue
+		}
+		targets[i-1].share, targets[i-1].other, targets[i-1].otherShape = flowShare, b, place(i-1, b)
+		targets[i].share, targets[i].other, targets[i].otherShape = flowShare, a, place(i, a)
+	}
 }
 
 // Decisions are made for windows of frames, each seeing some frames of the next.
 const windowFrames, aheadFrames = 1500, 100
 
-// choose picks the example of each target, if the person speaks: openings and
-// poses that fit, in as long natural runs as can be had.
+// choose picks the example of each target: shapes and poses that fit, in as long
+// natural runs as can be had.
 func (p *person) choose(ctx context.Context, targets []target) error {
-	if len(targets) == 0 || !p.speaks {
-		return nil
-	}
 	if p.chooser == nil {
 		p.chooser = p.newChooser()
 	}
@@ -63,7 +120,6 @@ func (p *person) choose(ctx context.Context, targets []target) error {
 		}
 		for i, e := range path {
 			targets[i].example = e
-			targets[i].open = p.bank.examples[e].opening()
 		}
 		before = path[len(path)-1]
 		targets = targets[len(path):]
@@ -170,18 +226,17 @@ func blurred(examples []example) []bool {
 }
 
 // best returns the candidates that fit a target best, by themselves.
-func (c *chooser) best(r target) []candidate {
+func (c *chooser) best(t target) []candidate {
 	p, all := c.p, c.scratch[:0]
-	own := &r.track.frames[r.frame]
+	own := &t.track.frames[t.frame]
 	for i, e := range p.bank.examples {
-		if c.blurred[i] {
-			continue
+		if !c.blurred[i] {
+			cost := p.misfit(t.shape, e.shown()) + own.unlike(e.shown())
+			if e.heard != nil {
+				cost += soundCost * unlikeSound(e.heard, &t.spoken)
+			}
+			all = append(all, candidate{i, cost})
 		}
-		cost := openingCost*sq((r.want-e.opening())/(.5*p.most)) + own.unlike(e.shown())
-		if low := .15 * p.most; r.want < low {
-			cost += p.closed[i] * (1 - r.want/low)
-		}
-		all = append(all, candidate{i, cost})
 	}
 	c.scratch = all
 	slices.SortFunc(all, func(a, b candidate) int {
@@ -190,12 +245,24 @@ func (c *chooser) best(r target) []candidate {
 	return slices.Clone(all[:min(candidates, len(all))])
 }
 
+// misfit is the cost of giving a mouth a shape.
+func (p *person) misfit(to shape, shown *observation) float32 {
+	cost := gapCost*sq((to.gap-shown.gap())/(.5*p.most)) + widthCost*sq((shown.width()/to.width-1)/.1)
+	if low := .15 * p.most; to.gap < low {
+		cost += openCost * (1 - to.gap/low) * min(shown.gap()/farOpen, 1)
+	}
+	return cost
+}
+
 // unlike is the cost of showing another frame's mouth: its head is turned, or it
 // is smaller and becomes blurred.
 func (l *observation) unlike(shown *observation) float32 {
 	grown := max(l.to.Scale()/shown.to.Scale()-1.2, 0)
 	return poseCost*(sq(l.pose[0]-shown.pose[0])+sq(l.pose[1]-shown.pose[1])) + growthCost*sq(grown)
 }
+
+// jumps tells whether b isn't beside a in time.
+func (c *chooser) jumps(a, b int) bool { return a != b && c.next[a] != b && c.next[b] != a }
 
 // transition is the cost of showing b after a; a is -1 at the start.
 func (c *chooser) transition(a, b int) float32 {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"lipsync/internal/geom"
+	"lipsync/internal/speech"
 )
 
 // speaker returns a track of someone who opens and closes the mouth again and
@@ -15,12 +16,9 @@ func speaker(frames int) *track {
 	t := &track{person: p}
 	for i := range frames {
 		open := .15 - .15*float32(math.Cos(float64(i)*.5))
-		m := someMouth()
-		t.frames = append(t.frames, observation{to: geom.Similarity{A: 60}, mouth: m})
-		t.opening = append(t.opening, open)
+		t.frames = append(t.frames, observation{to: geom.Similarity{A: 60}, mouth: someMouth(open)})
 		shape := appearance{100 * open, float32(i%7) / 4}
 		p.bank.examples = append(p.bank.examples, example{track: t, frame: i, shape: shape, sharp: 5, pixels: &image.YCbCr{}})
-		p.closed = append(p.closed, open/.3)
 	}
 	return t
 }
@@ -28,26 +26,33 @@ func speaker(frames int) *track {
 // ask has a track say openings, in frames from the first on.
 func ask(t *testing.T, by *track, wanted []float32) []target {
 	t.Helper()
+	spoken := make([]speech.Articulation, len(wanted))
+	for i, open := range wanted {
+		spoken[i].Opening = open
+	}
 	targets := make([]target, len(wanted))
-	if err := by.plan(t.Context(), wanted, func(i int) int { return i }, targets); err != nil {
+	if err := by.plan(t.Context(), fps, spoken, func(i int) int { return i }, targets); err != nil {
 		t.Fatal(err)
 	}
 	return targets
 }
+
+// shownGap returns the gap of the mouth that a target shows, before it is warped.
+func (t *target) shownGap() float32 { return t.track.person.bank.examples[t.example].shown().gap() }
 
 // TestChooseWhatWasSaid asks for what the person said: the best is that very
 // run, without a jump.
 func TestChooseWhatWasSaid(t *testing.T) {
 	by := speaker(80)
 	var wanted []float32
-	for _, open := range by.opening[20:60] {
-		wanted = append(wanted, open/by.person.most)
+	for _, o := range by.frames[20:60] {
+		wanted = append(wanted, o.gap()/by.person.most)
 	}
 	jumps := 0
 	targets := ask(t, by, wanted)
 	for i, r := range targets {
-		if off := r.open - r.want; off > .1 || off < -.1 {
-			t.Errorf("frame %d: open by %.2f, want %.2f", i, r.open, r.want)
+		if off := r.shownGap() - r.shape.gap; off > .1 || off < -.1 {
+			t.Errorf("frame %d: open by %.2f, want %.2f", i, r.shownGap(), r.shape.gap)
 		}
 		if i > 0 && abs(float32(r.example-targets[i-1].example)) > 1 {
 			jumps++
@@ -71,8 +76,8 @@ func TestChooseSteady(t *testing.T) {
 		if i > 0 && abs(float32(r.example-targets[i-1].example)) > 1 {
 			jumps++
 		}
-		if i < 30 && r.open > .06 || i > 50 && r.open < .2 {
-			t.Errorf("frame %d: open by %.2f, want %.2f", i, r.open, r.want)
+		if i < 30 && r.shownGap() > .06 || i > 50 && r.shownGap() < .2 {
+			t.Errorf("frame %d: open by %.2f, want %.2f", i, r.shownGap(), r.shape.gap)
 		}
 	}
 	if jumps > 1 {
@@ -104,50 +109,6 @@ func TestChooseLeavesOut(t *testing.T) {
 	for i, r := range ask(t, by, make([]float32, 100)) {
 		if shown := r.track != nil; shown != (i < 80) || shown && (r.example != -1 || r.frame != i) {
 			t.Errorf("frame %d: %+v", i, r)
-		}
-	}
-}
-
-// TestOpenings checks the scale and the course of a source's openings.
-func TestOpenings(t *testing.T) {
-	const n = 200
-	lips, valley, dips := make([]float32, n), make([]float32, n), make([]float32, n)
-	for i := range n {
-		open := .1 - .1*float32(math.Cos(float64(i)*.3)) // 0 to .2
-		lips[i], valley[i], dips[i] = .2+open, 10*open, 20
-	}
-	// An area of 2 by a depth of 20: a gap of .1, twice.
-	got := openings(lips, valley, dips)
-	for i, v := range got {
-		if want := .1 - .1*float32(math.Cos(float64(i)*.3)); abs(v-want) > .02 {
-			t.Errorf("frame %d: got %.3f, want %.3f", i, v, want)
-		}
-	}
-	for name, x := range map[string]float32{"nothing": 0, "a constant": 3} {
-		for i := range n {
-			lips[i], valley[i], dips[i] = x, x, x
-		}
-		for i, v := range openings(lips, valley, dips) {
-			if v != 0 {
-				t.Fatalf("%s: frame %d opens by %g", name, i, v)
-			}
-		}
-	}
-}
-
-func TestRanks(t *testing.T) {
-	for _, c := range []struct{ x, want []float32 }{
-		{nil, nil},
-		{[]float32{5}, []float32{0}},
-		{[]float32{3, 1, 2}, []float32{1, 0, .5}},
-		{[]float32{1, 1, 0}, []float32{.5, 1, 0}}, // the first of two that are the same is lower
-	} {
-		got := ranks(c.x)
-		for i, want := range c.want {
-			if got[i] != want {
-				t.Errorf("of %v: got %v, want %v", c.x, got, c.want)
-				break
-			}
 		}
 	}
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // A field tells for each place of the canonical face around a mouth where its
-// pixel comes from when the mouth opens or closes, and how much of it is the
+// pixel comes from when the mouth changes its shape, and how much of it is the
 // inside of the mouth that was not seen before.
 type field struct {
 	left, top     float32 // canonical place of the first cell
@@ -16,36 +16,50 @@ type field struct {
 }
 
 type cell struct {
-	dy    float32 // to the source, canonical
-	fill  float32 // 0 the source's pixel, 1 the inside of the mouth
-	depth float32 // 0 at the upper lip, 1 at the lower: shades the inside
+	dx, dy float32 // to the source, canonical
+	fill   float32 // 0 the source's pixel, 1 the inside of the mouth
+	depth  float32 // 0 at the upper lip, 1 at the lower: shades the inside
 }
 
 const (
 	fieldScale = 64   // cells a canonical unit
 	chinBelow  = .62  // of the middle of the mouth
 	neckBelow  = .45  // of the chin: nothing moves from here on
-	lowerShare = .8   // of an opening is done by the lower lip, the rest by the upper
+	upperShare = .25  // of an opening is done by the upper lip, the rest by the lower
 	chinShare  = .56  // of an opening, for the chin
 	reach      = 2.1  // half widths of the mouth: nothing moves beyond
+	asideReach = .4   // of the corners: nothing moves sideways beyond
 	overlap    = .015 // of closing lips
 	teethGrow  = 1.5  // what is seen of the inside of a mouth is stretched by, at most, before more comes into view
 )
 
-// fieldArea returns the rectangle of canonical coordinates that a mouth can move.
-func fieldArea(m *mouth) (left, top, right, bottom float32) {
-	half := reach * m.width() / 2
-	return m.middle() - half, m.nose, m.middle() + half, m.line.at(m, m.middle()) + chinBelow + neckBelow
+// shape is what a mouth is to look like, canonical.
+type shape struct {
+	gap   float32    // between the lips, in the middle
+	width float32    // from corner to corner
+	shift geom.Point // of the mouth as a whole
+	thick float32    // height of the lips, as a multiple of their own
+	tuck  float32    // how much of the lower lip is hidden behind the upper teeth, 0 to 1
 }
 
-// newField returns the field that takes a mouth from being open by from to to.
-func newField(m *mouth, from, to float32) *field {
-	left, top, right, bottom := fieldArea(m)
+// own returns the shape that a mouth has.
+func (m *mouth) own() shape { return shape{gap: m.gap(), width: m.width(), thick: 1} }
+
+// fieldArea returns the rectangle of canonical coordinates that a mouth can move
+// which becomes a shape.
+func fieldArea(m *mouth, to shape) (left, top, right, bottom float32) {
+	half := reach * max(m.width(), to.width) / 2
+	return m.middle() + to.shift.X - half, m.nose, m.middle() + to.shift.X + half, m.level() + chinBelow + neckBelow
+}
+
+// newField returns the field that gives a mouth a shape.
+func newField(m *mouth, to shape) *field {
+	left, top, right, bottom := fieldArea(m, to)
 	f := &field{left: left, top: top,
 		width: int((right-left)*fieldScale) + 2, height: int((bottom-top)*fieldScale) + 2}
 	f.cells = make([]cell, f.width*f.height)
 	for x := range f.width {
-		c := newColumn(m, from, to, left+float32(x)/fieldScale)
+		c := newColumn(m, to, left+float32(x)/fieldScale)
 		for y := range f.height {
 			f.cells[y*f.width+x] = c.at(top + float32(y)/fieldScale)
 		}
@@ -56,44 +70,45 @@ func newField(m *mouth, from, to float32) *field {
 // column is the field along one x: pieces of the face and where each goes.
 type column struct {
 	from, to     []float32 // y of the edges between the pieces, before and after
-	upper, lower float32   // edges of the lips after
-	inner, depth float32   // y of the upper lip's edge before, and how far the inside goes
+	upper, lower float32   // inner edges of the lips after
+	inner, depth float32   // y of the upper lip's inner edge before, and how far the inside goes
 	stretch      float32   // of what is seen of the inside before
 	unseen       float32   // height of the inside below that
-	seam         float32   // how dark the line of closing lips is
+	seam         float32   // how dark the line of closed lips is
 	fade         float32   // 1 near the mouth, 0 at the end of its reach
+	aside        float32   // to the source, x
+	above, below float32   // y between which all of that movement is made
+	nose, chin   float32   // y beyond which none of it is
 }
 
-func newColumn(m *mouth, from, to, x float32) column {
-	half := m.width() / 2
-	s := (x - m.middle()) / half
-	line := m.line.at(m, x)
-	chin := m.line.at(m, m.middle()) + chinBelow
+func newColumn(m *mouth, w shape, x float32) column {
+	half := w.width / 2
+	s := (x - m.middle() - w.shift.X) / half
+	c := column{fade: smoothstep((reach - abs(s)) / .5), aside: aside(m, w, s, x)}
+	line := m.line.at(m, x+c.aside)
+	chin := m.level() + chinBelow
 	jaw := float32(math.Exp(-float64(sq(max(abs(s)-.55, 0) / .75))))
-	sunk := chinShare * (to - from) * jaw
-	c := column{fade: smoothstep((reach - abs(s)) / .5)}
+	sunk := w.shift.Y + chinShare*(w.gap-m.gap())*jaw
+	c.nose, c.above, c.below, c.chin = m.nose, m.top, m.bottom, chin
 	if abs(s) >= 1 {
 		c.from = []float32{m.nose, line, chin, chin + neckBelow}
-		c.to = []float32{m.nose, line, chin + sunk, chin + neckBelow}
+		c.to = []float32{m.nose, line + w.shift.Y, chin + sunk, chin + neckBelow}
 		return c
 	}
-	round := 1 - s*s
-	profile := power(max(1-sq(s/.93), 0), 1.15)
-	open := from * round
-	u, l := line-.4*open, line+.6*open
-	change := (to - from) * profile
-	if to < from {
-		change = open * (to/max(from, 1e-4) - 1)
-	}
-	c.upper, c.lower = u-(1-lowerShare)*change, l+lowerShare*change
-	closing := clamp(1-to/max(from, 1e-4)) * clamp(open/.02) * power(profile, .3)
+	u, l := m.inner(x + c.aside)
+	meet := u + upperShare*(l-u) + w.shift.Y
+	gap := w.gap * arch(s)
+	c.upper, c.lower = meet-upperShare*gap, meet+(1-upperShare)*gap
+	closing := smoothstep(1-gap/.03) * clamp((l-u-gap-.002)/.02)
 	lap := overlap * closing
-	top := min(line-(m.line.at(m, m.middle())-m.top)*power(round, .7), u-lap-.02)
-	bottom := max(line+(m.bottom-m.line.at(m, m.middle()))*power(round, .7), l+lap+.02)
+	top, bottom := m.outer(x + c.aside)
+	top, bottom = min(top, u-lap-.02), max(bottom, l+lap+.02)
+	above, below := c.upper-(u-top)*w.thick, c.lower+(bottom-l)*w.thick*(1-.5*w.tuck)
 	c.from = []float32{m.nose, top, u - lap, l + lap, bottom, chin, chin + neckBelow}
-	c.to = []float32{m.nose, top - .15*change, c.upper, c.lower, bottom + lowerShare*change, chin + sunk, chin + neckBelow}
-	c.inner, c.depth = u, max(l-.01, u)-u
-	if gap := l - u + change; change > 0 {
+	c.to = []float32{m.nose, max(above, m.nose+.02), c.upper, c.lower, min(below, chin+sunk-.05), chin + sunk, chin + neckBelow}
+	c.inner, c.depth, c.stretch = u, l-u, 1
+	if gap > l-u+.001 {
+		c.depth = max(l-u-.01, 0) // what lies at the edge may be lip
 		c.stretch = min(gap/max(l-u, 1e-4), teethGrow)
 		c.unseen = gap - c.stretch*(l-u)
 	}
@@ -101,22 +116,34 @@ func newColumn(m *mouth, from, to, x float32) column {
 	return c
 }
 
+// aside returns how far from x the source of a mouth's pixel is that lies s half
+// widths from the middle after.
+func aside(m *mouth, w shape, s, x float32) float32 {
+	if abs(s) < 1 {
+		return m.middle() + s*m.width()/2 - x
+	}
+	corner := max(min(s, 1), -1)
+	most := corner*(m.width()-w.width)/2 - w.shift.X
+	return most * smoothstep(1-(abs(s)-1)*w.width/2/asideReach)
+}
+
 // at returns the cell at y.
 func (c *column) at(y float32) (out cell) {
+	out.dx = c.aside * smoothstep((y-c.nose)/(c.above-c.nose)) * smoothstep((c.chin-y)/(c.chin-c.below))
 	out.dy = (interpolate(y, c.to, c.from) - y) * c.fade
-	if c.lower > c.upper {
-		out.depth = clamp((y - c.upper) / (c.lower - c.upper))
+	if y <= c.upper || y >= c.lower {
+		out.fill = c.seam * float32(math.Exp(-float64(sq((y-(c.upper+c.lower)/2)/.011))))
+		return out
 	}
-	if c.unseen > 0 && y > c.upper && y < c.lower {
-		// Teeth stay with the upper lip; what comes into view below is dark.
-		const soft = .02
-		in := y - c.upper
-		out.dy = c.inner + min(in/c.stretch, c.depth) - y
+	// Teeth stay with the upper lip; what comes into view below is dark.
+	const soft = .02
+	in := y - c.upper
+	out.depth = clamp(in / (c.lower - c.upper))
+	out.dy = c.inner + min(in/c.stretch, c.depth) - y
+	if c.unseen > 0 {
 		out.fill = clamp((in-c.stretch*c.depth+soft)/soft) * clamp((c.lower-y)/soft+.2) * clamp(in*fieldScale) * clamp(c.unseen/soft)
 	}
-	if c.seam > 0 {
-		out.fill = max(out.fill, c.seam*float32(math.Exp(-float64(sq((y-(c.upper+c.lower)/2)/.011)))))
-	}
+	out.fill = max(out.fill, c.seam)
 	return out
 }
 
@@ -132,6 +159,7 @@ func (f *field) at(p geom.Point) cell {
 	b := f.cells[(y0+1)*f.width+x0:]
 	wa, wb, wc, wd := (1-fx)*(1-fy), fx*(1-fy), (1-fx)*fy, fx*fy
 	return cell{
+		dx:    wa*a[0].dx + wb*a[1].dx + wc*b[0].dx + wd*b[1].dx,
 		dy:    wa*a[0].dy + wb*a[1].dy + wc*b[0].dy + wd*b[1].dy,
 		fill:  wa*a[0].fill + wb*a[1].fill + wc*b[0].fill + wd*b[1].fill,
 		depth: wa*a[0].depth + wb*a[1].depth + wc*b[0].depth + wd*b[1].depth,
@@ -152,16 +180,3 @@ func interpolate(x float32, xs, ys []float32) float32 {
 	}
 	return x + ys[last] - xs[last]
 }
-
-func clamp(x float32) float32 { return min(max(x, 0), 1) }
-
-func smoothstep(x float32) float32 {
-	x = clamp(x)
-	return x * x * (3 - 2*x)
-}
-
-func power(x, e float32) float32 { return float32(math.Pow(float64(x), float64(e))) }
-
-func sq(x float32) float32 { return x * x }
-
-func abs(x float32) float32 { return max(x, -x) }

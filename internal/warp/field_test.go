@@ -8,9 +8,11 @@ import (
 	"lipsync/internal/geom"
 )
 
-// someMouth is a mouth as it lies on the canonical face.
-func someMouth() mouth {
-	m := mouth{left: geom.Point{X: .76, Y: 1.56}, right: geom.Point{X: 1.64, Y: 1.56}, top: 1.47, bottom: 1.72, nose: 1.2}
+// someMouth is a mouth as it lies on the canonical face, with its lips apart.
+func someMouth(gap float32) mouth {
+	m := mouth{left: geom.Point{X: .76, Y: 1.56}, right: geom.Point{X: 1.64, Y: 1.56}, nose: 1.2}
+	m.upper, m.lower = 1.57-upperShare*gap, 1.57+(1-upperShare)*gap
+	m.top, m.bottom = m.upper-.1, m.lower+.15
 	for k := range m.line {
 		m.line[k] = 1.57 + .01*float32(math.Sin(float64(k)/5))
 	}
@@ -19,10 +21,10 @@ func someMouth() mouth {
 
 // TestFieldAtRest checks that a mouth that stays as it is isn't touched.
 func TestFieldAtRest(t *testing.T) {
-	m := someMouth()
 	for _, open := range []float32{0, .1, .3} {
-		for i, c := range newField(&m, open, open).cells {
-			if abs(c.dy) > 1e-5 || c.fill != 0 {
+		m := someMouth(open)
+		for i, c := range newField(&m, m.own()).cells {
+			if abs(c.dx) > 1e-5 || abs(c.dy) > 1e-5 || c.fill != 0 {
 				t.Fatalf("open by %g, cell %d: %+v", open, i, c)
 			}
 		}
@@ -31,11 +33,14 @@ func TestFieldAtRest(t *testing.T) {
 
 // TestField checks what holds of all movements.
 func TestField(t *testing.T) {
-	m := someMouth()
 	const edge = 1. / fieldScale // between cells
-	neck := m.line.at(&m, m.middle()) + chinBelow + neckBelow
-	for _, c := range []struct{ from, to float32 }{{0, .05}, {0, .17}, {0, .3}, {.2, 0}, {.2, .1}, {.1, .3}, {.3, .02}} {
-		f := newField(&m, c.from, c.to)
+	for _, c := range []struct{ from, to, width, tuck float32 }{
+		{0, .05, 1, 0}, {0, .17, 1, 0}, {0, .3, 1, 0}, {.2, 0, 1, 0}, {.2, .1, 1, 0}, {.1, .3, 1, 0}, {.3, .02, 1, 0},
+		{0, .1, .78, 0}, {.2, .1, .78, 0}, {.1, .1, 1.06, 0}, {.2, .04, 1, 1}, {0, .04, 1, 1},
+	} {
+		m := someMouth(c.from)
+		neck := m.level() + chinBelow + neckBelow
+		f := newField(&m, shape{gap: c.to, width: c.width * m.width(), thick: 1, tuck: c.tuck})
 		for x := m.middle() - 1.2; x < m.middle()+1.2; x += .04 {
 			last := float32(-1)
 			for y := m.nose - .2; y < neck+.2; y += .01 {
@@ -44,7 +49,7 @@ func TestField(t *testing.T) {
 					t.Fatalf("%v: at %.2f, %.2f: fill %g, depth %g", c, x, y, v.fill, v.depth)
 				}
 				still := y < m.nose-edge || y > neck+edge || abs(x-m.middle()) > reach*m.width()/2+edge
-				if still && (abs(v.dy) > 1e-5 || v.fill != 0) {
+				if still && (abs(v.dx) > 1e-5 || abs(v.dy) > 1e-5 || v.fill != 0) {
 					t.Fatalf("%v: at %.2f, %.2f, where nothing moves: %+v", c, x, y, v)
 				}
 				from := y + v.dy
@@ -59,10 +64,10 @@ func TestField(t *testing.T) {
 
 // TestFieldOpens measures the gap in the middle of a mouth that opens.
 func TestFieldOpens(t *testing.T) {
-	m := someMouth()
-	line := m.line.at(&m, m.middle())
+	m := someMouth(0)
+	line := m.level()
 	for _, want := range []float32{.05, .1, .2, .3} {
-		f := newField(&m, 0, want)
+		f := newField(&m, shape{gap: want, width: m.width(), thick: 1})
 		var gap float32
 		const step = .001
 		for y := m.nose; y < line+1; y += step {
@@ -83,9 +88,9 @@ func TestFieldOpens(t *testing.T) {
 // shows what is seen of its inside, and no dark line where that is taken to end:
 // the lower lip may lie there.
 func TestFieldOpensMore(t *testing.T) {
-	m := someMouth()
 	for _, c := range []struct{ from, to float32 }{{.1, .11}, {.17, .18}, {.17, .2}, {.25, .3}} {
-		for i, cell := range newField(&m, c.from, c.to).cells {
+		m := someMouth(c.from)
+		for i, cell := range newField(&m, shape{gap: c.to, width: m.width(), thick: 1}).cells {
 			if cell.fill > .05 {
 				t.Fatalf("%v: cell %d: fill %.2f", c, i, cell.fill)
 			}
@@ -93,19 +98,44 @@ func TestFieldOpensMore(t *testing.T) {
 	}
 }
 
-// TestFieldCloses checks that the lips of an open mouth meet.
+// TestFieldCloses checks that the lips of an open mouth meet, and that those of a
+// mouth that closes in part hide what is below its upper teeth.
 func TestFieldCloses(t *testing.T) {
-	m := someMouth()
-	m.top, m.bottom = 1.42, 1.85
-	line := m.line.at(&m, m.middle())
-	const open = .2
-	f := newField(&m, open, 0)
-	from := func(y float32) float32 { return y + f.at(geom.Point{X: m.middle(), Y: y}).dy }
-	if got := from(line - .04); got > line-.4*open+.01 {
-		t.Errorf("above the seam: from %.3f, inside the mouth that begins at %.3f", got, line-.4*open)
+	m := someMouth(.2)
+	for _, gap := range []float32{0, .1} {
+		f := newField(&m, shape{gap: gap, width: m.width(), thick: 1})
+		from := func(y float32) float32 { return y + f.at(geom.Point{X: m.middle(), Y: y}).dy }
+		upper, lower := m.level()-upperShare*gap, m.level()+(1-upperShare)*gap
+		if got := from(upper - .02); got > m.upper {
+			t.Errorf("gap %.1f: above it from %.3f, inside the mouth that begins at %.3f", gap, got, m.upper)
+		}
+		if got := from(lower + .02); got < m.lower {
+			t.Errorf("gap %.1f: below it from %.3f, inside the mouth that ends at %.3f", gap, got, m.lower)
+		}
+		if got, want := from(upper+.05), m.upper+.05; gap > 0 && abs(got-want) > .01 {
+			t.Errorf("gap %.1f: in it from %.3f, want %.3f: teeth are squeezed", gap, got, want)
+		}
 	}
-	if got := from(line + .04); got < line+.6*open-.02 {
-		t.Errorf("below the seam: from %.3f, inside the mouth that ends at %.3f", got, line+.6*open)
+}
+
+// TestFieldNarrows checks the width and the sides of a mouth that is rounded, and
+// of one that spreads: its corners come from where they were, and the cheeks
+// stay.
+func TestFieldNarrows(t *testing.T) {
+	m := someMouth(0)
+	for _, by := range []float32{.78, 1.06} {
+		width := by * m.width()
+		f := newField(&m, shape{width: width, thick: 1})
+		for _, side := range []float32{-1, 1} {
+			corner := m.middle() + side*width/2
+			if got, want := corner+f.at(geom.Point{X: corner, Y: 1.57}).dx, m.middle()+side*m.width()/2; abs(got-want) > .01 {
+				t.Errorf("width × %.2f: the corner comes from %.3f, want %.3f", by, got, want)
+			}
+			beyond := corner + side*(asideReach+.02)
+			if got := f.at(geom.Point{X: beyond, Y: 1.57}).dx; got != 0 {
+				t.Errorf("width × %.2f: the cheek at %.2f comes from %.3f beside", by, beyond, got)
+			}
+		}
 	}
 }
 

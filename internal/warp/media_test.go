@@ -23,7 +23,7 @@ func TestRealPeople(t *testing.T) {
 		t.Run(c.file, func(t *testing.T) {
 			t.Parallel()
 			s := film(t, media(t, c.file), c.width, c.height, 60)
-			a, p := s.plan(t, say(t, true, false, true, true, false))
+			a, p := s.plan(t, say(60, true, false, true, true, false))
 			if len(a.tracks) != 1 {
 				t.Fatalf("%d people, want one", len(a.tracks))
 			}

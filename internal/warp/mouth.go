@@ -1,22 +1,22 @@
 package warp
 
 import (
+	"math"
+
 	"lipsync/internal/alignment"
 	"lipsync/internal/detection"
-	"lipsync/internal/dsp"
 	"lipsync/internal/geom"
 	"lipsync/internal/pixels"
 )
 
-// mouth is the geometry of one mouth. All lengths are canonical: see package alignment.
+// mouth is the shape of one mouth. All lengths are canonical: see package alignment.
 type mouth struct {
-	left, right geom.Point // corners
-	top, bottom float32    // outer edges of the lips, in the middle
-	line        lipLine    // where the lips meet
-	nose        float32    // base of the nose
-	pose        [2]float32 // of the nose's tip against the eyes: how the head is turned
-	valley      float32    // how much less red than the lips it is between them: grows as the mouth opens
-	dip         float32    // how deep that is at most, in levels of redness
+	left, right  geom.Point // corners
+	top, bottom  float32    // y of the outer edges of the lips, in the middle
+	upper, lower float32    // y of their inner edges, in the middle; equal where the lips touch
+	line         lipLine    // where closed lips meet
+	nose         float32    // y of the base of the nose
+	pose         [2]float32 // of the nose's tip against the eyes: how the head is turned
 }
 
 // lipLine holds the y of the line between the lips at even steps from corner to
@@ -26,9 +26,16 @@ type lipLine [33]float32
 func (m *mouth) middle() float32 { return (m.left.X + m.right.X) / 2 }
 func (m *mouth) width() float32  { return m.right.X - m.left.X }
 func (m *mouth) lips() float32   { return m.bottom - m.top }
+func (m *mouth) gap() float32    { return m.lower - m.upper }
 
 // tilt is how steeply the corners rise or fall, y by x.
 func (m *mouth) tilt() float32 { return (m.right.Y - m.left.Y) / m.width() }
+
+// axis returns the y at x of the straight line through the corners.
+func (m *mouth) axis(x float32) float32 { return m.left.Y + m.tilt()*(x-m.left.X) }
+
+// level is the y of the middle of the mouth if its lips were closed.
+func (m *mouth) level() float32 { return m.upper + upperShare*m.gap() }
 
 // at returns the line's y at x; beyond the corners it goes on level.
 func (l *lipLine) at(m *mouth, x float32) float32 {
@@ -37,8 +44,38 @@ func (l *lipLine) at(m *mouth, x float32) float32 {
 	return l[i] + (l[i+1]-l[i])*(u-float32(i))
 }
 
-// measure measures the mouth of a face.
-func measure(f *alignment.Face) (m mouth) {
+// arch is the height at s of a lip's inner edge over the axis, 1 in the middle. s
+// is 0 in the middle and 1 at a corner.
+func arch(s float32) float32 { return max(1-sq(s/.95), 0) }
+
+// inner returns the y of the inner edges of the lips at x. Lips that hardly part
+// do so along the line between them; an open mouth has two arches over its axis.
+func (m *mouth) inner(x float32) (upper, lower float32) {
+	const parted = .06
+	s := (x - m.middle()) / (m.width() / 2)
+	over := m.axis(m.middle())
+	a := m.axis(x) + (m.upper-over)*arch(s)
+	b := m.axis(x) + (m.lower-over)*arch(s)
+	if open := smoothstep(m.gap() / parted); open < 1 {
+		line, middle := m.line.at(m, x), m.line.at(m, m.middle())
+		level := line + m.level() - middle
+		half := m.gap() * arch(s)
+		a += (level - upperShare*half - a) * (1 - open)
+		b += (level + (1-upperShare)*half - b) * (1 - open)
+	}
+	return a, max(a, b)
+}
+
+// outer returns the y of the outer edges of the lips at x.
+func (m *mouth) outer(x float32) (top, bottom float32) {
+	s := (x - m.middle()) / (m.width() / 2)
+	axis, over := m.axis(x), m.axis(m.middle())
+	bulge := power(max(1-sq(s), 0), .7)
+	return axis + (m.top-over)*bulge, axis + (m.bottom-over)*bulge
+}
+
+// measure measures the mouth of a face, given the colours of its lips so far.
+func measure(f *alignment.Face, colours *colours) (m mouth) {
 	at := func(landmark int) geom.Point {
 		p := f.Landmarks[landmark]
 		return geom.Point{X: p.X - f.Shift.X, Y: p.Y - f.Shift.Y}
@@ -51,7 +88,7 @@ func measure(f *alignment.Face) (m mouth) {
 	m.pose = [2]float32{nose.X - alignment.Middle.X, nose.Y - alignment.Middle.Y}
 	to := f.ToMouth()
 	m.line = findLine(f.Crop, to, &m)
-	m.valley, m.dip = valley(f.Crop, to, &m)
+	m.upper, m.lower = colours.edges(f.Crop, to, &m)
 	return m
 }
 
@@ -122,30 +159,15 @@ func cheapest(cost []float32, r int, step float32) int {
 	return best
 }
 
-// valley returns the area of the dip in redness down the middle of the mouth,
-// along lines as tilted as the mouth.
-func valley(c *pixels.Crop, to geom.Similarity, m *mouth) (area, deepest float32) {
-	const rows, columns, above, below, half = 56, 13, .35, .525, .2
-	const step = (above + below) / rows
-	centre := (m.left.Y + m.right.Y) / 2
-	var profile [rows]float32
-	for r := range rows {
-		for k := range columns {
-			x := half * (2*float32(k)/(columns-1) - 1)
-			q := geom.Point{X: m.middle() + x, Y: centre + m.tilt()*x - above + step*float32(r)}
-			profile[r] += pixels.CrAt(c.YCbCr, to.Apply(q)) / columns
-		}
-	}
-	soft := dsp.Gaussian(profile[:], 1.2)
-	var right [rows + 1]float32
-	for r := rows - 1; r >= 0; r-- {
-		right[r] = max(right[r+1], soft[r])
-	}
-	var left float32
-	for r, v := range soft {
-		left = max(left, v)
-		area += (min(left, right[r]) - v) * step
-		deepest = max(deepest, min(left, right[r])-v)
-	}
-	return area, deepest
+func clamp(x float32) float32 { return min(max(x, 0), 1) }
+
+func smoothstep(x float32) float32 {
+	x = clamp(x)
+	return x * x * (3 - 2*x)
 }
+
+func power(x, e float32) float32 { return float32(math.Pow(float64(x), float64(e))) }
+
+func sq(x float32) float32 { return x * x }
+
+func abs(x float32) float32 { return max(x, -x) }

@@ -20,14 +20,15 @@ const (
 
 // brush is what painting one frame needs.
 type brush struct {
-	frame  *image.YCbCr    // that is painted on
-	pixels *image.YCbCr    // that the mouth comes from
-	onto   geom.Similarity // from the canonical face to the frame
-	to     geom.Similarity // from the canonical face to pixels
-	field  *field
-	dark   [3]float32
-	patch  *patch // nil where the mouth is the frame's own
-	tones  *tones // of the patch
+	frame                    *image.YCbCr    // that is painted on
+	pixels                   *image.YCbCr    // that the mouth comes from
+	onto                     geom.Similarity // from the canonical face to the frame
+	to                       geom.Similarity // from the canonical face to pixels
+	field                    *field
+	dark                     [3]float32
+	patch                    *patch  // nil where the mouth is the frame's own
+	tones                    *tones  // of the patch
+	left, top, right, bottom float32 // canonical, of all that changes
 }
 
 // patch is a mouth from another frame: where it lies on the canonical face.
@@ -39,37 +40,79 @@ type patch struct {
 }
 
 // paint returns the mouth of one frame, and whether there is anything to paint.
-func paint(frame *image.YCbCr, r target) (render.Mouth, bool) {
-	own := &r.track.frames[r.frame]
-	b := &brush{frame: frame, pixels: frame, onto: own.to, to: own.to, dark: r.track.person.dark}
-	left, top, right, bottom := fieldArea(&own.mouth)
-	if r.example < 0 {
-		b.field = newField(&own.mouth, r.open, r.want)
-	} else {
-		e := &r.track.person.bank.examples[r.example]
-		shown := e.shown()
-		b.pixels, b.to = e.pixels, shown.to
-		b.field = newField(&shown.mouth, r.open, r.want)
-		b.patch = newPatch(own, r)
-		left, right = min(left, b.patch.middle-patchHalf), max(right, b.patch.middle+patchHalf)
+func paint(frame *image.YCbCr, t target) (render.Mouth, bool) {
+	own := &t.track.frames[t.frame]
+	brushes := []*brush{newBrush(frame, t, t.example, t.shape)}
+	if t.share > 0 {
+		brushes = append(brushes, newBrush(frame, t, t.other, t.otherShape))
 	}
-	area := bounds(own.to, left, top, right, bottom).Intersect(pixels.Even(frame.Rect))
+	var area image.Rectangle
+	for _, b := range brushes {
+		area = area.Union(bounds(own.to, b.left, b.top, b.right, b.bottom))
+	}
+	area = area.Intersect(pixels.Even(frame.Rect))
 	if area.Empty() {
 		return render.Mouth{}, false
 	}
-	if b.patch != nil {
-		b.tones = b.match()
+	m := brushes[0].fill(area)
+	if t.share > 0 {
+		blend(&m, brushes[1].fill(area), frame, t.share)
 	}
-	return b.fill(area, b.plan(left, top, right, bottom)), true
+	return m, true
 }
 
-func newPatch(own *observation, r target) *patch {
-	line, open := r.track.person.line, r.track.opening[r.frame]
-	below := patchBelow + patchGrow*max(r.want, open)
+// newBrush returns what paints an example (-1: the frame's own mouth) in a shape.
+func newBrush(frame *image.YCbCr, t target, example int, to shape) *brush {
+	p, own := t.track.person, &t.track.frames[t.frame]
+	b := &brush{frame: frame, pixels: frame, onto: own.to, to: own.to, dark: p.dark}
+	shown := own
+	if example >= 0 {
+		e := &p.bank.examples[example]
+		shown = e.shown()
+		b.pixels, b.to = e.pixels, shown.to
+		b.patch = newPatch(p, own, to)
+	}
+	b.field = newField(&shown.mouth, to)
+	b.left, b.top, b.right, b.bottom = fieldArea(&shown.mouth, to)
+	if b.patch != nil {
+		b.left, b.right = min(b.left, b.patch.middle-patchHalf), max(b.right, b.patch.middle+patchHalf)
+		b.top, b.bottom = min(b.top, b.patch.top), max(b.bottom, b.patch.bottom, p.line+chinBelow+neckBelow)
+		b.tones = b.match()
+	}
+	return b
+}
+
+// blend mixes a share of what the other mouth paints into m. Both have the same
+// shape; where only one of them paints, the other shows the frame.
+func blend(m *render.Mouth, other render.Mouth, frame *image.YCbCr, share float32) {
+	mix := func(a *uint8, b uint8) { *a = uint8(float32(*a) + (float32(b)-float32(*a))*share + .5) }
+	for y := m.Image.Rect.Min.Y; y < m.Image.Rect.Max.Y; y++ {
+		for x := m.Image.Rect.Min.X; x < m.Image.Rect.Max.X; x++ {
+			k, i := m.Mask.PixOffset(x, y), m.Image.YOffset(x, y)
+			mine, theirs := m.Mask.Pix[k] > 0, other.Mask.Pix[k] > 0
+			under := frame.Y[frame.YOffset(x, y)]
+			if !mine {
+				m.Image.Y[i] = under
+			}
+			if theirs {
+				under = other.Image.Y[i]
+			}
+			mix(&m.Image.Y[i], under)
+			m.Mask.Pix[k] |= other.Mask.Pix[k]
+		}
+	}
+	for i, v := range other.Image.Cb {
+		mix(&m.Image.Cb[i], v)
+		mix(&m.Image.Cr[i], other.Image.Cr[i])
+	}
+}
+
+func newPatch(p *person, own *observation, to shape) *patch {
+	below := patchBelow + patchGrow*max(to.gap, own.gap())
 	top := own.nose + .02
 	return &patch{
-		middle: own.middle(), top: top, bottom: max(line+min(below, chinBelow+.3), top+.4),
-		line: line, half: own.width() / 2, sink: chinShare * (r.want - open),
+		middle: own.middle(), top: top, bottom: max(p.line+min(below, chinBelow+.3), top+.4),
+		line: p.line, half: own.width() / 2, sink: chinShare * (to.gap - own.gap()),
 	}
 }
 
@@ -123,11 +166,11 @@ type recipes struct {
 	cells         []recipe
 }
 
-// plan works out the recipes of a part of the canonical face.
-func (b *brush) plan(left, top, right, bottom float32) *recipes {
+// plan works out the recipes of all that changes.
+func (b *brush) plan() *recipes {
 	const margin = 2 // cells
-	g := &recipes{left: left - margin/fieldScale, top: top - margin/fieldScale,
-		width: int((right-left)*fieldScale) + 2*margin + 2, height: int((bottom-top)*fieldScale) + 2*margin + 2}
+	g := &recipes{left: b.left - margin/fieldScale, top: b.top - margin/fieldScale,
+		width: int((b.right-b.left)*fieldScale) + 2*margin + 2, height: int((b.bottom-b.top)*fieldScale) + 2*margin + 2}
 	g.cells = make([]recipe, g.width*g.height)
 	for x := range g.width {
 		c := geom.Point{X: g.left + float32(x)/fieldScale}
@@ -158,7 +201,7 @@ func (g *recipes) mark(own bool) {
 		for _, k := range [4]int{i, i + 1, i + g.width, i + g.width + 1} {
 			r := &g.cells[k]
 			if own {
-				g.cells[i].live = g.cells[i].live || abs(r.dy) > still || r.fill > 0
+				g.cells[i].live = g.cells[i].live || abs(r.dx) > still || abs(r.dy) > still || r.fill > 0
 			} else {
 				g.cells[i].live = g.cells[i].live || r.mask > 0 || abs(r.sink) > still
 			}
@@ -189,6 +232,7 @@ func (g *recipes) at(p geom.Point, out *recipe) (changes bool) {
 	wa, wb, wd, we := (1-fx)*(1-fy), fx*(1-fy), (1-fx)*fy, fx*fy
 	out.mask = wa*a.mask + wb*b.mask + wd*d.mask + we*e.mask
 	out.sink = wa*a.sink + wb*b.sink + wd*d.sink + we*e.sink
+	out.dx = wa*a.dx + wb*b.dx + wd*d.dx + we*e.dx
 	out.dy = wa*a.dy + wb*b.dy + wd*d.dy + we*e.dy
 	out.fill = wa*a.fill + wb*b.fill + wd*d.fill + we*e.fill
 	out.depth = wa*a.depth + wb*b.depth + wd*d.depth + we*e.depth
@@ -210,8 +254,9 @@ func (r *recipe) mix(channel int, mouth, under float32, dark *[3]float32) uint8 
 	return uint8(min(max(under+(v-under)*r.mask+.5, 0), 255))
 }
 
-// fill paints the area by the recipes.
-func (b *brush) fill(area image.Rectangle, g *recipes) render.Mouth {
+// fill paints an area.
+func (b *brush) fill(area image.Rectangle) render.Mouth {
+	g := b.plan()
 	m := render.Mouth{Image: image.NewYCbCr(area, image.YCbCrSubsampleRatio420), Mask: image.NewAlpha(area)}
 	toGrid, toMouth := g.fromFrame(b.onto), b.onto.Inverse().Then(b.to)
 	var r recipe
@@ -228,10 +273,10 @@ func (b *brush) fill(area image.Rectangle, g *recipes) render.Mouth {
 			case r.sink == 0:
 				under = float32(b.frame.Y[b.frame.YOffset(x, y)])
 			default:
-				under = pixels.LumaAt(b.frame, down(q, &b.onto, -r.sink))
+				under = pixels.LumaAt(b.frame, move(q, &b.onto, 0, -r.sink))
 			}
 			if r.mask > 0 {
-				mouth = pixels.SharpLumaAt(b.pixels, down(toMouth.Apply(q), &b.to, r.dy))
+				mouth = pixels.SharpLumaAt(b.pixels, move(toMouth.Apply(q), &b.to, r.dx, r.dy))
 			}
 			i := x - area.Min.X
 			alpha[i], out[i] = 255, r.mix(0, mouth, under, &b.dark)
@@ -248,10 +293,10 @@ func (b *brush) fill(area image.Rectangle, g *recipes) render.Mouth {
 			}
 			var cb, cr, cbUnder, crUnder float32
 			if r.mask > 0 {
-				cb, cr = pixels.ChromaAt(b.pixels, down(toMouth.Apply(q), &b.to, r.dy))
+				cb, cr = pixels.ChromaAt(b.pixels, move(toMouth.Apply(q), &b.to, r.dx, r.dy))
 			}
 			if r.mask < 1 {
-				cbUnder, crUnder = pixels.ChromaAt(b.frame, down(q, &b.onto, -r.sink))
+				cbUnder, crUnder = pixels.ChromaAt(b.frame, move(q, &b.onto, 0, -r.sink))
 			}
 			m.Image.Cb[i] = r.mix(1, cb, cbUnder, &b.dark)
 			m.Image.Cr[i] = r.mix(2, cr, crUnder, &b.dark)
@@ -260,10 +305,10 @@ func (b *brush) fill(area image.Rectangle, g *recipes) render.Mouth {
 	return m
 }
 
-// down moves a place of a picture by a canonical distance, down on the face that
-// lies in it.
-func down(q geom.Point, to *geom.Similarity, by float32) geom.Point {
-	return geom.Point{X: q.X - to.B*by, Y: q.Y + to.A*by}
+// move moves a place of a picture by canonical distances, to the right and down on
+// the face that lies in it.
+func move(q geom.Point, to *geom.Similarity, right, down float32) geom.Point {
+	return geom.Point{X: q.X + to.A*right - to.B*down, Y: q.Y + to.B*right + to.A*down}
 }
 
 func sqrt(x float32) float32 { return float32(math.Sqrt(float64(x))) }

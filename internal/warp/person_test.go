@@ -75,7 +75,7 @@ func TestShortShots(t *testing.T) {
 	for track, head := range heads {
 		s.shoot(track, 25, head)
 	}
-	_, p := s.plan(t, say(t, false, false, false, false, true, true, false, false))
+	_, p := s.plan(t, say(100, false, false, false, false, true, true, false, false))
 	foreign := 0
 	for i := 3; i < 100; i++ {
 		r := p[i]

@@ -1,8 +1,6 @@
 package warp
 
 import (
-	"bytes"
-	"encoding/binary"
 	"image"
 	"math"
 	"testing"
@@ -84,11 +82,11 @@ func (s *scene) analyse(t *testing.T) *analyser {
 }
 
 // plan has the scene's tracks say a speech, frame by frame.
-func (s *scene) plan(t *testing.T, said *speech.Speech) (*analyser, painter) {
+func (s *scene) plan(t *testing.T, said []speech.Articulation) (*analyser, painter) {
 	t.Helper()
 	a := s.analyse(t)
 	p, err := a.Plan(t.Context(), render.Output{
-		Frames: len(s.frames), Source: func(i int) int { return i }, Speech: said,
+		Frames: len(s.frames), Source: func(i int) int { return i }, Spoken: said,
 		Speaker: func(i int) int {
 			if len(s.faces[i]) == 0 {
 				return -1
@@ -152,20 +150,16 @@ func gap(f *image.YCbCr, h facetest.Head) float64 {
 	return sum
 }
 
-// say returns a speech that is loud in the given half seconds.
-func say(t *testing.T, loud ...bool) *speech.Speech {
-	t.Helper()
-	var b []byte
-	for i := range len(loud) * speech.SampleRate / 2 {
-		v := 0.
-		if loud[i*2/speech.SampleRate] {
-			v = 8000 * math.Sin(2*math.Pi*600*float64(i)/speech.SampleRate)
+// say returns what a speech asks of a mouth in each frame, which is loud in the
+// given half seconds, and silent after them.
+func say(frames int, loud ...bool) []speech.Articulation {
+	said := make([]speech.Articulation, frames)
+	for i := range said {
+		if half := 2 * i / fps; half < len(loud) && loud[half] {
+			said[i].Opening = 1
+		} else {
+			said[i].Silence = 1
 		}
-		b = binary.LittleEndian.AppendUint16(b, uint16(int16(v)))
 	}
-	s, err := speech.Read(bytes.NewReader(b))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return said
 }

@@ -72,7 +72,7 @@ func (b *brush) compare(c geom.Point) (v [6]float32) {
 	for i := range 4 {
 		q := geom.Point{X: c.X + quarter*float32(2*(i%2)-1), Y: c.Y + quarter*float32(2*(i/2)-1)}
 		f := b.field.at(q)
-		there, here := b.to.Apply(geom.Point{X: q.X, Y: q.Y + f.dy}), b.onto.Apply(q)
+		there, here := b.to.Apply(geom.Point{X: q.X + f.dx, Y: q.Y + f.dy}), b.onto.Apply(q)
 		for k, s := range [2]struct {
 			pixels *image.YCbCr
 			at     geom.Point

@@ -8,11 +8,10 @@ import (
 
 // track is a person in a shot: what is known of each of its frames.
 type track struct {
-	person  *person
-	first   int           // frame of the video
-	missed  int           // frames since the last one with pixels
-	frames  []observation // without a gap, from the first on
-	opening []float32     // of each frame, canonical; after Plan
+	person *person
+	first  int           // frame of the video
+	missed int           // frames since the last one with pixels
+	frames []observation // without a gap, from the first on
 }
 
 // observation is the mouth in one frame.
@@ -28,7 +27,7 @@ func (t *track) add(f *alignment.Face) {
 		t.missed++
 		return
 	}
-	o := observation{to: f.ToMouth(), mouth: measure(f)}
+	o := observation{to: f.ToMouth(), mouth: measure(f, &t.person.colours)}
 	if len(t.frames) > 0 {
 		last := t.frames[len(t.frames)-1]
 		for k := range t.missed {
@@ -47,24 +46,31 @@ func lerp(a, b observation, f float32) observation {
 	out.to = a.to.Lerp(b.to, f)
 	out.left, out.right = a.left.Lerp(b.left, f), a.right.Lerp(b.right, f)
 	out.top, out.bottom, out.nose = mix(a.top, b.top), mix(a.bottom, b.bottom), mix(a.nose, b.nose)
-	out.valley, out.dip = mix(a.valley, b.valley), mix(a.dip, b.dip)
+	out.upper, out.lower = mix(a.upper, b.upper), mix(a.lower, b.lower)
 	for k := range out.line {
 		out.line[k] = mix(a.line[k], b.line[k])
 	}
 	return out
 }
 
-// smoothLines filters the lines between the lips over one frame and a fiftieth of
-// a unit.
-func (t *track) smoothLines() {
+// smooth filters what was measured in each frame by itself: the lines between the
+// lips over one frame and a fiftieth of a unit, the inner edges of the lips
+// against single frames that are wrong.
+func (t *track) smooth() {
 	column := make([]float32, len(t.frames))
-	for k := range (lipLine{}) {
+	each := func(value func(*observation) *float32, filter func([]float32) []float32) {
 		for i := range t.frames {
-			column[i] = t.frames[i].line[k]
+			column[i] = *value(&t.frames[i])
 		}
-		for i, v := range dsp.Gaussian(column, 1) {
-			t.frames[i].line[k] = v
+		for i, v := range filter(column) {
+			*value(&t.frames[i]) = v
 		}
+	}
+	steady := func(x []float32) []float32 { return dsp.Gaussian(dsp.Median(x, 3), .5) }
+	each(func(o *observation) *float32 { return &o.upper }, steady)
+	each(func(o *observation) *float32 { return &o.lower }, steady)
+	for k := range (lipLine{}) {
+		each(func(o *observation) *float32 { return &o.line[k] }, func(x []float32) []float32 { return dsp.Gaussian(x, 1) })
 	}
 	for i := range t.frames {
 		copy(t.frames[i].line[:], dsp.Gaussian(t.frames[i].line[:], .8))

@@ -10,6 +10,7 @@ import (
 
 	"lipsync/internal/alignment"
 	"lipsync/internal/render"
+	"lipsync/internal/speech"
 )
 
 // Engine is a render.Engine.
@@ -82,12 +83,12 @@ func (a *analyser) share() {
 // Plan implements render.Analyser.
 func (a *analyser) Plan(ctx context.Context, out render.Output) (render.Painter, error) {
 	for _, t := range a.tracks {
-		t.smoothLines()
+		t.smooth()
 	}
 	for _, p := range a.order {
 		p.sumUp()
+		p.hear(out.Heard)
 	}
-	wanted := out.Speech.Openings(a.fps, out.Frames)
 	targets := make(painter, out.Frames)
 	for from := 0; from < out.Frames; {
 		number := out.Speaker(out.Source(from))
@@ -97,7 +98,7 @@ func (a *analyser) Plan(ctx context.Context, out render.Output) (render.Painter,
 		}
 		if t := a.tracks[number]; t != nil {
 			source := func(i int) int { return out.Source(from + i) }
-			if err := t.plan(ctx, wanted[from:to], source, targets[from:to]); err != nil {
+			if err := t.plan(ctx, a.fps, out.Spoken[from:to], source, targets[from:to]); err != nil {
 				return nil, err
 			}
 		}
@@ -111,10 +112,16 @@ type painter []target
 
 // target is what is to become of the mouth in one output frame.
 type target struct {
-	track      *track  // nil: nothing
-	frame      int     // of track.frames: the mouth as it is
-	example    int     // of the person's bank: the mouth that is shown; -1 for the frame's own
-	open, want float32 // how far that mouth is open, and is to be
+	track   *track // nil: nothing
+	frame   int    // of track.frames: the mouth as it is
+	example int    // of the person's bank: the mouth that is shown; -1 for the frame's own
+	shape   shape  // that it gets
+	spoken  speech.Articulation
+
+	// Around a jump from one example to another, the other one is shown too.
+	share      float32 // of the other one, 0 to 1
+	other      int
+	otherShape shape
 }
 
 // Paint implements render.Painter.

@@ -13,6 +13,7 @@ import (
 	"lipsync/internal/facetest"
 	"lipsync/internal/geom"
 	"lipsync/internal/render"
+	"lipsync/internal/speech"
 )
 
 // atRest is a head whose mouth stays closed.
@@ -40,7 +41,7 @@ func TestMouthFollowsSpeech(t *testing.T) {
 			s := &scene{}
 			s.shoot(0, 100, c.head)
 			loud := []bool{false, true, false, false, true, true, false, true}
-			a, p := s.plan(t, say(t, loud...))
+			a, p := s.plan(t, say(100, loud...))
 			if got := a.tracks[0].person.speaks; got != c.speaks {
 				t.Fatalf("speaks in the source: got %t, want %t", got, c.speaks)
 			}
@@ -62,7 +63,7 @@ func TestMouthFollowsSpeech(t *testing.T) {
 func TestSilenceLeavesAStillAlone(t *testing.T) {
 	s := &scene{}
 	s.shoot(0, 25, func(int) facetest.Head { return atRest(0) })
-	_, p := s.plan(t, say(t, false, false))
+	_, p := s.plan(t, say(25, false, false))
 	for _, i := range []int{0, 12, 24} {
 		if got := s.show(t, p, i); !slices.Equal(got.Y, s.frames[i].Y) || !slices.Equal(got.Cr, s.frames[i].Cr) {
 			t.Errorf("frame %d changes", i)
@@ -129,7 +130,7 @@ func TestOddFaces(t *testing.T) {
 					s.faces[i][0].Landmarks = c.points(s.faces[i][0].Landmarks)
 				}
 			}
-			_, p := s.plan(t, say(t, true, false, true, true, true))
+			_, p := s.plan(t, say(c.frames, true, false, true, true, true))
 			for i := range s.frames {
 				s.show(t, p, i)
 			}
@@ -146,7 +147,7 @@ func TestPlans(t *testing.T) {
 	}
 	speaker := []int{-1, 7, 0}
 	p, err := s.analyse(t).Plan(t.Context(), render.Output{
-		Frames: 90, Speech: say(t, true, true, true, true),
+		Frames: 90, Spoken: say(90, true, true, true, true),
 		Source:  func(i int) int { return i % 30 },
 		Speaker: func(source int) int { return speaker[source/5%3] },
 	})
@@ -170,8 +171,8 @@ func TestPlans(t *testing.T) {
 	cancel()
 	talker := &scene{}
 	talker.shoot(0, 80, talking)
-	a, _ := talker.plan(t, say(t, true))
-	if err := a.tracks[0].plan(ctx, make([]float32, 80), func(i int) int { return i }, make([]target, 80)); err == nil {
+	a, _ := talker.plan(t, say(80, true))
+	if err := a.tracks[0].plan(ctx, fps, make([]speech.Articulation, 80), func(i int) int { return i }, make([]target, 80)); err == nil {
 		t.Error("a cancelled plan goes on")
 	}
 }
@@ -184,10 +185,10 @@ func TestNothingCrossesACut(t *testing.T) {
 	right := func(i int) facetest.Head { return facetest.Head{X: 200, Y: 120, Eyes: 60} }
 	s.shoot(0, 20, left)
 	s.shoot(1, 20, right)
-	a, p := s.plan(t, say(t, false, false, true, true))
+	a, p := s.plan(t, say(40, false, false, true, true))
 	for i := range 40 {
-		if loud := i > 25; (i < 24 || i > 27) && (p[i].want > .08) != loud {
-			t.Errorf("frame %d: is to open by %.2f, loud: %t", i, p[i].want, loud)
+		if loud := i > 25; (i < 24 || i > 27) && (p[i].shape.gap > .08) != loud {
+			t.Errorf("frame %d: is to open by %.2f, loud: %t", i, p[i].shape.gap, loud)
 		}
 		track, h := a.tracks[i/20], left(i)
 		if i >= 20 {
@@ -205,8 +206,8 @@ func TestNothingCrossesACut(t *testing.T) {
 func TestConcurrentMouths(t *testing.T) {
 	s := &scene{}
 	s.shoot(0, 60, talking)
-	_, p := s.plan(t, say(t, true, false, true))
-	_, again := s.plan(t, say(t, true, false, true))
+	_, p := s.plan(t, say(60, true, false, true))
+	_, again := s.plan(t, say(60, true, false, true))
 	at := make([]render.Mouth, len(s.frames))
 	var all sync.WaitGroup
 	for i, f := range s.frames {
@@ -266,7 +267,7 @@ func TestTiltedHead(t *testing.T) {
 	}
 	s := &scene{}
 	s.shoot(0, 100, tilting)
-	_, p := s.plan(t, say(t, true, true, false, false))
+	_, p := s.plan(t, say(100, true, true, false, false))
 	for i := 80; i < 95; i++ {
 		want := tilting(i)
 		want.Open = 0

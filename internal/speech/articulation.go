@@ -1,0 +1,124 @@
+package speech
+
+import (
+	"math"
+
+	"lipsync/internal/dsp"
+)
+
+// Articulation is what a speaker's mouth does at one moment. Each number is from
+// 0 to 1.
+type Articulation struct {
+	Opening     float32 // of the lips and the jaw, as a closed one to that of a wide "a"
+	Closure     float32 // the lips touch, as in m, b and p
+	Labiodental float32 // the lower lip is at the upper teeth, as in f and v
+	Rounding    float32 // the lips are narrow and protrude, as in "oo" and "sh"
+	Spread      float32 // the mouth is wide, as in "ee" and s
+	Silence     float32 // no one speaks
+}
+
+// Rest is the articulation of someone who doesn't speak.
+var Rest = Articulation{Silence: 1}
+
+// A run of hops whose Closure is over touching is a closure that is heard if it
+// is over heard somewhere.
+const (
+	touching = .25
+	heard    = .5
+)
+
+// Articulation returns the articulation at each hop.
+func (s *Speech) Articulation() []Articulation {
+	out := make([]Articulation, len(s.hops))
+	for i := range out {
+		out[i] = Rest
+	}
+	places := s.spoken()
+	if len(places) == 0 {
+		return out
+	}
+	v := s.newVoice(places)
+	if v.loud < silent {
+		return out
+	}
+	input := func(k int, x *[inputs]float32) { v.input(x, &s.hops[places[k]]) }
+	run(articulationNetwork(), len(places), input, func(k int, y *[outputs]float32) { out[places[k]] = compose(y) })
+	openings := make([]float32, len(out))
+	for i, a := range out {
+		openings[i] = a.Opening
+	}
+	for i, o := range dsp.Gaussian(openings, inertia) {
+		out[i].Opening = o
+	}
+	return out
+}
+
+// inertia is the standard deviation in hops of the filter of openings. The network
+// knows sounds to a hop, but lips and jaw have mass: they open and close at most
+// some 5 times a second.
+const inertia = 3.5
+
+// compose returns the articulation of the network's outputs. The network says
+// how far a mouth opens if it opens; closed lips and silence close it.
+func compose(y *[outputs]float32) Articulation {
+	a := Articulation{logistic(y[0]), logistic(y[1]), logistic(y[2]), logistic(y[3]), logistic(y[4]), logistic(y[5])}
+	a.Opening *= (1 - a.Closure) * (1 - a.Silence)
+	return a
+}
+
+func logistic(x float32) float32 { return float32(1 / (1 + math.Exp(-float64(x)))) }
+
+// ArticulationAt returns the articulation in the middle of each of n frames. Of
+// each closure that is heard at least one frame is closed: its Closure is 1 and
+// its Opening 0.
+func (s *Speech) ArticulationAt(fps float64, n int) []Articulation {
+	hops, out := s.Articulation(), make([]Articulation, n)
+	for i := range out {
+		out[i] = at(hops, (float64(i)+.5)/fps*HopRate)
+	}
+	for _, peak := range closures(hops) {
+		if i := int(float64(peak) / HopRate * fps); i < n { // the frame whose middle is nearest
+			out[i].Closure, out[i].Opening, out[i].Labiodental = 1, 0, 0
+		}
+	}
+	return out
+}
+
+// at returns the articulation at a time in hops, between those of its
+// neighbours, and Rest beyond the last.
+func at(hops []Articulation, time float64) Articulation {
+	i := int(time)
+	if i >= len(hops) {
+		return Rest
+	}
+	a, b, t := hops[i], hops[min(i+1, len(hops)-1)], float32(time-float64(i))
+	between := func(a, b float32) float32 { return a + (b-a)*t }
+	return Articulation{
+		Opening:     between(a.Opening, b.Opening),
+		Closure:     between(a.Closure, b.Closure),
+		Labiodental: between(a.Labiodental, b.Labiodental),
+		Rounding:    between(a.Rounding, b.Rounding),
+		Spread:      between(a.Spread, b.Spread),
+		Silence:     between(a.Silence, b.Silence),
+	}
+}
+
+// closures returns the hop of each closure at which it is surest.
+func closures(hops []Articulation) (peaks []int) {
+	peak := -1 // of the run that hop i is in
+	for i, a := range hops {
+		switch {
+		case a.Closure <= touching:
+			if peak >= 0 && hops[peak].Closure > heard {
+				peaks = append(peaks, peak)
+			}
+			peak = -1
+		case peak < 0 || a.Closure > hops[peak].Closure:
+			peak = i
+		}
+	}
+	if peak >= 0 && hops[peak].Closure > heard {
+		peaks = append(peaks, peak)
+	}
+	return peaks
+}

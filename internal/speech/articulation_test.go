@@ -1,0 +1,275 @@
+package speech
+
+import (
+	"bytes"
+	"embed"
+	"encoding/json"
+	"math"
+	"slices"
+	"testing"
+)
+
+// testdata holds speech with known sounds, of voices that didn't train the
+// network; training/testdata.py writes it.
+//
+//go:embed testdata
+var testdata embed.FS
+
+var recordings = []string{"human-librivox", "human-cards", "festival-lj"}
+
+// sound is a sound of speech, in seconds and the names of training/phones.py.
+type sound struct {
+	Start, End float64
+	Sound      string
+}
+
+// recording returns a recording of testdata.
+func recording(t *testing.T, name string) []float64 {
+	t.Helper()
+	wav, err := testdata.ReadFile("testdata/" + name + ".wav")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const header = 44
+	x := make([]float64, (len(wav)-header)/2)
+	for i := range x {
+		x[i] = float64(int16(uint16(wav[header+2*i])|uint16(wav[header+2*i+1])<<8)) / (1 << 15)
+	}
+	return x
+}
+
+func sounds(t *testing.T, name string) []sound {
+	t.Helper()
+	file, err := testdata.ReadFile("testdata/sounds.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all map[string][]sound
+	if err := json.Unmarshal(file, &all); err != nil {
+		t.Fatal(err)
+	}
+	return all[name]
+}
+
+// marks counts what is heard of known sounds.
+type marks struct{ closures, closed, vowels, shut, teeth, bitten int }
+
+func (m *marks) add(a []Articulation, sounds []sound) {
+	for _, s := range sounds {
+		from, to := int(math.Round(s.Start*HopRate)), int(math.Round(s.End*HopRate))
+		during := a[min(from, len(a)):min(to, len(a))]
+		if len(during) == 0 {
+			continue
+		}
+		low, high := float32(1), float32(0)
+		bitten := false
+		for _, v := range during {
+			low, high = min(low, v.Opening), max(high, v.Opening)
+			bitten = bitten || v.Labiodental > max(.5, v.Closure)
+		}
+		switch s.Sound {
+		case "m", "b", "p":
+			m.closures++
+			m.closed += count(low < .15)
+		case "a", "A", "&", "0", "V", "O", "E", "e":
+			m.vowels++
+			m.shut += count(high < .15)
+		case "f", "v":
+			m.teeth++
+			m.bitten += count(bitten)
+		}
+	}
+}
+
+func count(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// TestMarks listens to people, clean and with noise 15 dB below the voice.
+func TestMarks(t *testing.T) {
+	for _, c := range []struct {
+		name           string
+		noise          float64
+		closed, bitten float64
+	}{{"clean", 0, .9, .75}, {"noise", .178, .85, 0}} {
+		var m marks
+		for _, name := range recordings {
+			x := recording(t, name)
+			for i, v := range hiss(float64(len(x))/SampleRate, c.noise*rms(x)*math.Sqrt(3)) {
+				x[i] += v
+			}
+			m.add(read(t, samples(x)).Articulation(), sounds(t, name))
+		}
+		t.Logf("%s: %+v", c.name, m)
+		if m.closures < 12 || m.vowels < 15 || m.teeth < 6 {
+			t.Fatalf("%s: too few sounds: %+v", c.name, m)
+		}
+		if got := float64(m.closed) / float64(m.closures); got < c.closed {
+			t.Errorf("%s: lips close in %.2f of m, b and p, want %.2f", c.name, got, c.closed)
+		}
+		if m.shut > 0 {
+			t.Errorf("%s: %d of %d open vowels stay closed", c.name, m.shut, m.vowels)
+		}
+		if got := float64(m.bitten) / float64(m.teeth); got < c.bitten {
+			t.Errorf("%s: %.2f of f and v at the teeth, want %.2f", c.name, got, c.bitten)
+		}
+	}
+}
+
+// rms returns the root of the mean square where x is loud.
+func rms(x []float64) float64 {
+	var sum, n float64
+	for i := 0; i+400 <= len(x); i += 400 {
+		var square float64
+		for _, v := range x[i : i+400] {
+			square += v * v
+		}
+		if square/400 > 1e-4 {
+			sum, n = sum+square, n+400
+		}
+	}
+	return math.Sqrt(sum / n)
+}
+
+// TestGain plays the same, louder and quieter.
+func TestGain(t *testing.T) {
+	for _, name := range recordings {
+		x := recording(t, name)
+		top := 0.
+		for _, v := range x {
+			top = max(top, math.Abs(v))
+		}
+		want := read(t, samples(x)).Articulation()
+		for _, gain := range []float64{.99 / top, .3, .1, .03} {
+			y := slices.Clone(x)
+			for i := range y {
+				y[i] *= gain
+			}
+			for i, got := range read(t, samples(y)).Articulation() {
+				if d := difference(got, want[i]); d > .1 {
+					t.Errorf("%s, gain %.2f, hop %d: got %.2v, want %.2v", name, gain, i, got, want[i])
+					break
+				}
+			}
+		}
+	}
+}
+
+func difference(a, b Articulation) float64 {
+	d := 0.
+	for _, v := range []float32{a.Opening - b.Opening, a.Closure - b.Closure, a.Labiodental - b.Labiodental, a.Rounding - b.Rounding, a.Spread - b.Spread, a.Silence - b.Silence} {
+		d = max(d, math.Abs(float64(v)))
+	}
+	return d
+}
+
+// TestNoSpeech plays what no mouth says.
+func TestNoSpeech(t *testing.T) {
+	tones := func(seconds float64, hz ...float64) []float64 {
+		x := silence(seconds)
+		for i := range x {
+			for _, f := range hz {
+				for k := 1.; k <= 4; k++ {
+					x[i] += .08 / k * math.Sin(2*math.Pi*f*k*float64(i)/SampleRate)
+				}
+			}
+		}
+		return x
+	}
+	tone := silence(3)
+	for i := range tone {
+		tone[i] = .3 * math.Sin(2*math.Pi*1000*float64(i)/SampleRate)
+	}
+	chords := join(tones(.5, 262, 330, 392), tones(.5, 220, 262, 330), tones(.5, 175, 220, 262), tones(.5, 196, 247, 294))
+	for name, x := range map[string][]float64{"noise": hiss(3, .3), "quiet noise": hiss(3, .02), "tone": tone, "chords": join(chords, chords)} {
+		var open, silent []float32
+		for _, a := range read(t, samples(x)).Articulation() {
+			open, silent = append(open, a.Opening), append(silent, a.Silence)
+		}
+		if got := mean(silent); got < .9 {
+			t.Errorf("%s: Silence is %.2f on average, want .9", name, got)
+		}
+		if got := mean(open); got > .03 {
+			t.Errorf("%s: Opening is %.2f on average, want .03", name, got)
+		}
+	}
+}
+
+// TestPauseWithNoise plays noise between two sentences.
+func TestPauseWithNoise(t *testing.T) {
+	x := recording(t, "human-librivox")
+	a := read(t, samples(join(x, hiss(1, .03), x))).Articulation()
+	from := len(x) * HopRate / SampleRate
+	var open []float32
+	for _, v := range a[from+10 : from+90] {
+		open = append(open, v.Opening)
+	}
+	if got := mean(open); got > .05 {
+		t.Errorf("between two sentences: Opening is %.2f on average, want .05", got)
+	}
+}
+
+// TestClosuresReachFrames checks that each closure that is heard closes a frame.
+func TestClosuresReachFrames(t *testing.T) {
+	for _, name := range recordings {
+		s := read(t, samples(recording(t, name)))
+		hops := s.Articulation()
+		peaks := closures(hops)
+		if len(peaks) < 2 {
+			t.Fatalf("%s: %d closures", name, len(peaks))
+		}
+		for _, fps := range []float64{24000. / 1001, 24, 25, 30, 50, 60} {
+			n := int(s.Seconds() * fps)
+			frames := s.ArticulationAt(fps, n)
+			if len(frames) != n {
+				t.Fatalf("%s, %g fps: got %d frames, want %d", name, fps, len(frames), n)
+			}
+			for _, p := range peaks {
+				i := int(math.Round(float64(p)/HopRate*fps - .5))
+				if i < n && (frames[i].Closure != 1 || frames[i].Opening != 0) {
+					t.Errorf("%s, %g fps: frame %d, with the closure at %d ms: got %+v", name, fps, i, p*10, frames[i])
+				}
+			}
+		}
+	}
+}
+
+func TestClosures(t *testing.T) {
+	hops := make([]Articulation, 40)
+	for i, v := range map[int]float32{3: .3, 4: .6, 5: .9, 6: .7, 7: .3, 8: .2, 12: .4, 13: .45, 20: .51, 38: .4, 39: .8} {
+		hops[i].Closure = v
+	}
+	if got, want := closures(hops), []int{5, 20, 39}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// TestAt checks the curve between hops and beyond the last.
+func TestAt(t *testing.T) {
+	hops := []Articulation{{Opening: 1, Rounding: .5}, {Opening: 0, Closure: 1}}
+	for _, c := range []struct {
+		time float64
+		want Articulation
+	}{
+		{0, hops[0]},
+		{.25, Articulation{Opening: .75, Closure: .25, Rounding: .375}},
+		{1, hops[1]}, {1.9, hops[1]},
+		{2, Rest}, {1e9, Rest},
+	} {
+		if got := at(hops, c.time); got != c.want {
+			t.Errorf("at %g: got %+v, want %+v", c.time, got, c.want)
+		}
+	}
+}
+
+// TestEmpty asks for frames where there is no sound.
+func TestEmpty(t *testing.T) {
+	for i, a := range read(t, bytes.NewReader(nil)).ArticulationAt(25, 3) {
+		if a != Rest {
+			t.Errorf("frame %d: got %+v, want rest", i, a)
+		}
+	}
+}

@@ -1,0 +1,142 @@
+package warp
+
+import (
+	"lipsync/internal/geom"
+	"lipsync/internal/pixels"
+)
+
+// colours are those of one person's lips, as far as frames were seen: how often
+// each level of redness (Cr) occurs between the outer edges of the lips, and each
+// level of luma among the reddest quarter.
+type colours struct{ red, luma histogram }
+
+// histogram counts levels.
+type histogram struct {
+	counts [256]int
+	total  int
+}
+
+func (h *histogram) add(level uint8) {
+	h.counts[level]++
+	h.total++
+}
+
+// quantile returns the level under which a share q of what was counted lies.
+func (h *histogram) quantile(q float32) float32 {
+	left := int(q * float32(h.total))
+	for level, n := range h.counts {
+		if left -= n; left < 0 {
+			return float32(level)
+		}
+	}
+	return 255
+}
+
+// The grid in which the inner edges of the lips are looked for.
+const (
+	gridColumns, gridRows = 13, 48
+	gridHalf              = .55 // of half the width of the mouth
+	gridMargin            = .06 // above and below the lips, canonical
+)
+
+// Levels that tell the inside of a mouth from lips. Teeth and tongue are less
+// red, the rest is darker.
+const (
+	paleShare  = .8  // of a person's range of redness: less red than the lips by that is the inside for certain
+	palest     = 4   // levels of redness: the least that tells anything
+	darkShare  = .65 // of the luma of the lips: darker may be the inside
+	darkRange  = .25 // of the luma of the lips: darker still by that is the inside for certain
+	doubt      = .6  // of certainty, where lips and inside are as likely
+	besideLip  = .05 // canonical: just beyond an edge there must be lip
+	lipShare   = .5  // what a place there counts against one inside
+	offMiddle  = .15 // cost of a mouth that lies off the middle of the lips
+	lineHeight = .45 // of the height of the lips: where they usually meet
+	touching   = .03 // canonical: a gap as small is the dark line between lips that touch
+)
+
+// edges returns the y of the inner edges of the lips, in the middle of the mouth:
+// those between which it looks most like the inside of a mouth, and beyond which
+// it looks like lips. They are equal where the lips touch. The more frames of a
+// person it has seen, the better it knows the colours.
+func (c *colours) edges(crop *pixels.Crop, to geom.Similarity, m *mouth) (upper, lower float32) {
+	g := c.sample(crop, to, m)
+	top, step := m.top-gridMargin, (m.lips()+2*gridMargin)/(gridRows-1)
+	margin := int(gridMargin/step) + 2
+	axis := (m.axis(m.middle()) - top) / step // in rows
+	usual := ((m.bottom-m.top)*lineHeight + gridMargin) / step
+	best, from, until := float32(0), usual, usual
+	for u := margin; u < gridRows-margin; u++ {
+		for l := u + 1; l < gridRows-margin; l++ {
+			middle := float32(u) + upperShare*float32(l-u)
+			score := g.score(axis, float32(u), float32(l), besideLip/step)*step - offMiddle*step*abs(middle-usual)
+			if score > best {
+				best, from, until = score, float32(u), float32(l)
+			}
+		}
+	}
+	if (until-from)*step < touching {
+		y := m.line.at(m, m.middle())
+		return y, y
+	}
+	return top + from*step, top + until*step
+}
+
+// grid holds for each column of a mouth the sums, row by row, of how much a place
+// looks like the inside of the mouth (up to 1) or like lips (down to -1).
+type grid [gridColumns][gridRows + 1]float32
+
+// sample reads the mouth into a grid that is as tilted as the mouth, and learns
+// its colours.
+func (c *colours) sample(crop *pixels.Crop, to geom.Similarity, m *mouth) *grid {
+	var luma, red [gridColumns][gridRows]float32
+	var own histogram
+	step := (m.lips() + 2*gridMargin) / (gridRows - 1)
+	for k := range gridColumns {
+		x := gridHalf * m.width() / 2 * (2*float32(k)/(gridColumns-1) - 1)
+		for r := range gridRows {
+			q := to.Apply(geom.Point{X: m.middle() + x, Y: m.top - gridMargin + m.tilt()*x + step*float32(r)})
+			luma[k][r], red[k][r] = pixels.LumaAt(crop.YCbCr, q), pixels.CrAt(crop.YCbCr, q)
+			own.add(uint8(red[k][r]))
+			c.red.add(uint8(red[k][r]))
+		}
+	}
+	reddest := own.quantile(.75)
+	for k := range gridColumns {
+		for r := range gridRows {
+			if red[k][r] >= reddest {
+				c.luma.add(uint8(luma[k][r]))
+			}
+		}
+	}
+	lipRed := (own.quantile(.85) + c.red.quantile(.85)) / 2
+	pale := max(paleShare*(c.red.quantile(.85)-c.red.quantile(.05)), palest)
+	lipLuma := max(c.luma.quantile(.5), 1)
+	g := new(grid)
+	for k := range gridColumns {
+		for r := range gridRows {
+			inside := max((lipRed-red[k][r])/pale, (darkShare-luma[k][r]/lipLuma)/darkRange)
+			g[k][r+1] = g[k][r] + min(max(inside-doubt, -1), 1)
+		}
+	}
+	return g
+}
+
+// score tells how well the rows u and l in the middle of the mouth fit as edges,
+// in rows that look like the inside: what lies between them, less some of what
+// lies just beyond.
+func (g *grid) score(axis, u, l, beside float32) (sum float32) {
+	for k := range gridColumns {
+		a := arch(gridHalf * (2*float32(k)/(gridColumns-1) - 1))
+		from, until := axis+(u-axis)*a, axis+(l-axis)*a
+		f, t := g.at(k, from), g.at(k, until)
+		sum += t - f - lipShare*(f-g.at(k, from-beside)+g.at(k, until+beside)-t)
+	}
+	return sum / gridColumns
+}
+
+// at returns the sum of a column up to a row, which may lie between two.
+func (g *grid) at(column int, row float32) float32 {
+	row = min(max(row, 0), gridRows)
+	i := min(int(row), gridRows-1)
+	return g[column][i] + (g[column][i+1]-g[column][i])*(row-float32(i))
+}

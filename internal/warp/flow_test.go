@@ -1,0 +1,120 @@
+package warp
+
+import (
+	"image"
+	"slices"
+	"testing"
+
+	"lipsync/internal/facetest"
+	"lipsync/internal/render"
+	"lipsync/internal/speech"
+)
+
+// TestFlow checks the frames around a jump from one example to another whose
+// mouth lies elsewhere: places change little by little, and both examples are
+// shown on both sides.
+func TestFlow(t *testing.T) {
+	by := speaker(80)
+	for i := 40; i < 80; i++ {
+		m := &by.frames[i].mouth
+		m.left.X, m.right.X = m.left.X+.04, m.right.X+.04
+	}
+	p := by.person
+	p.chooser = p.newChooser()
+	targets := make([]target, 40)
+	for i := range targets {
+		targets[i] = target{track: by, example: i}
+		if i >= 20 {
+			targets[i].example = i + 30
+		}
+	}
+	p.flow(targets)
+	last := float32(0)
+	for i, r := range targets {
+		x := p.bank.examples[r.example].shown().middle() + r.shape.shift.X
+		if i > 0 && abs(x-last) > .015 {
+			t.Errorf("frame %d: the mouth jumps by %.3f", i, x-last)
+		}
+		last = x
+		if got, want := r.share > 0, i == 19 || i == 20; got != want {
+			t.Errorf("frame %d: shows two examples: %t, want %t", i, got, want)
+		}
+	}
+	if targets[19].other != targets[20].example || targets[20].other != targets[19].example {
+		t.Errorf("around the jump from %d to %d: also %d and %d", targets[19].example, targets[20].example, targets[19].other, targets[20].other)
+	}
+}
+
+// TestBlend mixes two mouths that cover different places.
+func TestBlend(t *testing.T) {
+	area := image.Rect(0, 0, 4, 2)
+	frame := image.NewYCbCr(area, image.YCbCrSubsampleRatio420)
+	fill := func(luma uint8, alpha ...uint8) render.Mouth {
+		m := render.Mouth{Image: image.NewYCbCr(area, image.YCbCrSubsampleRatio420), Mask: image.NewAlpha(area)}
+		for i := range m.Image.Y {
+			m.Image.Y[i], frame.Y[i] = luma, 40
+		}
+		copy(m.Mask.Pix, alpha)
+		return m
+	}
+	m, other := fill(100, 255, 255, 0, 0), fill(200, 255, 0, 255, 0)
+	blend(&m, other, frame, .25)
+	if got, want := m.Image.Y[:3], []uint8{125, 85, 80}; !slices.Equal(got, want) {
+		t.Errorf("got %d, want %d: both, the first, the second", got, want)
+	}
+	if got, want := m.Mask.Pix[:4], []uint8{255, 255, 255, 0}; !slices.Equal(got, want) {
+		t.Errorf("mask %d, want %d", got, want)
+	}
+}
+
+// TestShapes checks what articulations ask of a mouth.
+func TestShapes(t *testing.T) {
+	m := someMouth(0)
+	p := &person{most: .2, speaks: true}
+	of := func(a speech.Articulation) shape { return p.shape(a, m.width(), &m) }
+	rest, vowel := of(speech.Rest), of(speech.Articulation{Opening: 1})
+	closed := of(speech.Articulation{Opening: .8, Closure: 1})
+	teeth := of(speech.Articulation{Opening: .8, Labiodental: 1})
+	round, spread := of(speech.Articulation{Opening: .5, Rounding: 1}), of(speech.Articulation{Opening: .5, Spread: 1})
+	for name, ok := range map[string]bool{
+		"a vowel opens all the way":                vowel.gap == p.most,
+		"silence closes a mouth that speaks":       rest.gap == 0,
+		"closed lips touch":                        closed.gap == 0,
+		"closed lips are pressed together":         closed.thick < 1,
+		"the lower lip is at the teeth":            teeth.gap < .15*p.most && teeth.gap > 0 && teeth.tuck == 1,
+		"a rounded mouth is narrower than at rest": round.width < rest.width && round.thick > 1,
+		"a spread one is wider":                    spread.width > rest.width,
+	} {
+		if !ok {
+			t.Error(name, "doesn't hold")
+		}
+	}
+	p.speaks = false
+	m = someMouth(.1)
+	if got := p.shape(speech.Rest, m.width(), &m); abs(got.gap-.1) > 1e-5 {
+		t.Errorf("silence gives a mouth at rest a gap of %.3f, it has .1", got.gap)
+	}
+}
+
+// TestClosures has a head talk, whose mouth is to close for single frames: its
+// lips touch in them.
+func TestClosures(t *testing.T) {
+	for name, head := range map[string]func(int) facetest.Head{"at rest": atRest, "talking": talking} {
+		s := &scene{}
+		s.shoot(0, 60, head)
+		said := make([]speech.Articulation, 60)
+		for i := range said {
+			said[i] = speech.Articulation{Opening: .8}
+			if i%10 == 5 {
+				said[i] = speech.Articulation{Closure: 1}
+			}
+		}
+		_, p := s.plan(t, said)
+		for i := 5; i < 55; i++ {
+			got := gap(s.show(t, p, i), head(i))
+			if closed := i%10 == 5; closed && got > .055 || i%10 == 0 && got < .09 {
+				t.Errorf("%s, frame %d: a gap of %.3f", name, i, got)
+			}
+		}
+	}
+}
