@@ -150,7 +150,7 @@ func TestInterpolate(t *testing.T) {
 
 // TestPatch checks the mask and the chin of a patch.
 func TestPatch(t *testing.T) {
-	p := &patch{middle: 1.2, top: 1.22, bottom: 2, line: 1.57, half: .44, sink: .1}
+	p := &patch{middle: 1.2, side: patchHalf, top: 1.22, bottom: 2, line: 1.57, half: .44, sink: .1}
 	if got := p.mask(geom.Point{X: 1.2, Y: 1.61}); got != 1 {
 		t.Errorf("in the middle: mask %g, want 1", got)
 	}
@@ -158,7 +158,7 @@ func TestPatch(t *testing.T) {
 	for range 2000 {
 		c := geom.Point{X: 3 * r.Float32(), Y: 3.5 * r.Float32()}
 		mask, chin := p.mask(c), p.aside(c.X)*p.down(c.Y)
-		outside := abs(c.X-p.middle) >= patchHalf || c.Y <= p.top || c.Y >= p.bottom
+		outside := abs(c.X-p.middle) >= p.side || c.Y <= p.top || c.Y >= p.bottom
 		if !(mask >= 0 && mask <= 1) || outside && mask != 0 {
 			t.Errorf("at %v: mask %g", c, mask)
 		}

@@ -9,7 +9,7 @@ import (
 	"lipsync/internal/render"
 )
 
-// Of a patch, canonical: its half width, how far below the closed lips it
+// Of a patch, canonical: its least half width, how far below the closed lips it
 // reaches, and by how much of the opening more; the width of its soft edge as a
 // share of it.
 const (
@@ -34,6 +34,7 @@ type brush struct {
 // patch is a mouth from another frame: where it lies on the canonical face.
 type patch struct {
 	middle, top, bottom float32
+	side                float32 // from the middle to its edges
 	line                float32 // between the closed lips
 	half                float32 // half the width of the mouth underneath
 	sink                float32 // of the chin underneath
@@ -75,7 +76,7 @@ func newBrush(frame *image.YCbCr, t target, example int, to shape) *brush {
 	b.field = newField(&shown.mouth, to)
 	b.left, b.top, b.right, b.bottom = fieldArea(&shown.mouth, to)
 	if b.patch != nil {
-		b.left, b.right = min(b.left, b.patch.middle-patchHalf), max(b.right, b.patch.middle+patchHalf)
+		b.left, b.right = min(b.left, b.patch.middle-b.patch.side), max(b.right, b.patch.middle+b.patch.side)
 		b.top, b.bottom = min(b.top, b.patch.top), max(b.bottom, b.patch.bottom, p.line+chinBelow+neckBelow)
 		b.tones = b.match()
 	}
@@ -112,13 +113,14 @@ func newPatch(p *person, own *observation, to shape) *patch {
 	top := own.nose + .02
 	return &patch{
 		middle: own.middle(), top: top, bottom: max(p.line+min(below, chinBelow+.3), top+.4),
+		side: max(patchHalf, own.width()/2/(1-patchSoft)), // the corners are not where its edge is soft
 		line: p.line, half: own.width() / 2, sink: chinShare * (to.gap - own.gap()),
 	}
 }
 
 // mask tells how much of the patch is seen at a canonical place.
 func (p *patch) mask(c geom.Point) float32 {
-	x := abs(c.X-p.middle) / patchHalf
+	x := abs(c.X-p.middle) / p.side
 	y := abs(c.Y-(p.top+p.bottom)/2) / ((p.bottom - p.top) / 2)
 	if x >= 1 || y >= 1 {
 		return 0

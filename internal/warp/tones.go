@@ -19,7 +19,7 @@ type tones struct {
 const (
 	toneStep  = .04 // canonical
 	toneReach = 3   // cells to each side of each of the filters: together they have a deviation of 3.5
-	gainMost  = 1.4 // brighter or darker
+	gainMost  = 1.25 // brighter or darker
 	toneMost  = 30  // levels of chroma
 	neutral   = 128 // level of what tells nothing: it is alike in frame and patch
 	alien     = 20  // levels of luma: what differs more is hair or background on one side
@@ -28,8 +28,8 @@ const (
 // match compares the frame and the patch where both are seen.
 func (b *brush) match() *tones {
 	p := b.patch
-	t := &tones{left: p.middle - patchHalf, top: p.top}
-	t.width, t.height = int(2*patchHalf/toneStep)+2, int((p.bottom-p.top)/toneStep)+2
+	t := &tones{left: p.middle - p.side, top: p.top}
+	t.width, t.height = int(2*p.side/toneStep)+2, int((p.bottom-p.top)/toneStep)+2
 	n := t.width * t.height
 	// Of each cell: its weight, then luma, Cb and Cr of the frame and the patch.
 	var sums [7][]float32
