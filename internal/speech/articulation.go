@@ -48,7 +48,7 @@ func (s *Speech) Articulation() []Articulation {
 		openings[i] = a.Opening
 	}
 	for i, o := range dsp.Gaussian(openings, inertia) {
-		out[i].Opening = o
+		out[i].Opening = o * (1 - sq(out[i].Closure)) // lips stay closed while a closure is certain
 	}
 	return out
 }
@@ -122,3 +122,5 @@ func closures(hops []Articulation) (peaks []int) {
 	}
 	return peaks
 }
+
+func sq(x float32) float32 { return x * x }

@@ -11,8 +11,8 @@ import (
 	"lipsync/internal/speech"
 )
 
-// Costs of showing an example. A jump is dear: runs that the person really spoke
-// look alive, and what is left of the shape is done by warping.
+// Costs of showing an example. A jump costs much, because natural sequences look
+// best; warping does the rest.
 const (
 	gapCost    = .5  // of a squared gap off by half of the most
 	openCost   = 3   // of lips that are to touch and don't
@@ -26,61 +26,53 @@ const (
 	backCost   = .02 // of playing on backward; forward and holding cost nothing
 	candidates = 48  // examples that are weighed for each frame
 	lapse      = 3   // frames between examples that follow each other, at most
-	expression = .4  // seconds over which the width of a mouth says how it smiles, not what it says
 )
 
 // plan decides a run of output frames in which the track's person speaks.
 func (t *track) plan(ctx context.Context, fps float64, spoken []speech.Articulation, source func(int) int, out []target) error {
 	p := t.person
-	width := make([]float32, len(t.frames))
-	for i := range t.frames {
-		width[i] = t.frames[i].width()
-	}
-	if p.speaks {
-		width = dsp.Gaussian(width, expression*fps)
-	}
 	first := 0 // of the targets that still want a choice
 	for i := range out {
 		at := source(i) - t.first
 		if at < 0 || at >= len(t.frames) {
-			if err := p.show(ctx, out[first:i]); err != nil {
+			if err := p.show(ctx, fps, out[first:i]); err != nil {
 				return err
 			}
 			first = i + 1
 			continue
 		}
-		out[i] = target{track: t, frame: at, example: -1, shape: p.shape(spoken[i], width[at], &t.frames[at].mouth), spoken: spoken[i]}
+		out[i] = target{track: t, frame: at, example: -1, shape: p.shape(spoken[i], t.widths[at], &t.frames[at].mouth), spoken: spoken[i]}
 	}
-	return p.show(ctx, out[first:])
+	return p.show(ctx, fps, out[first:])
 }
 
 // show decides which mouths are shown and where, if the person speaks: then those
 // of examples, which flow into each other.
-func (p *person) show(ctx context.Context, targets []target) error {
+func (p *person) show(ctx context.Context, fps float64, targets []target) error {
 	if len(targets) == 0 || !p.speaks {
 		return nil
 	}
 	if err := p.choose(ctx, targets); err != nil {
 		return err
 	}
-	p.flow(targets)
+	p.flow(fps, targets)
 	return nil
 }
 
 const (
-	flowFrames = 1.5     // standard deviation of the filter of places
-	flowShare  = 1. / 3. // of the other example, in the frames before and after a jump
+	flowSeconds = .06     // standard deviation of the filter of places
+	flowShare   = 1. / 3. // of the other example, in the frames before and after a jump
 )
 
 // flow keeps mouths from jumping where the example does: their places are
 // smoothed, and the frames on both sides of a jump show both examples.
-func (p *person) flow(targets []target) {
+func (p *person) flow(fps float64, targets []target) {
 	var x, y []float32
 	for i := range targets {
 		m := p.bank.examples[targets[i].example].shown()
 		x, y = append(x, m.middle()), append(y, m.level())
 	}
-	sx, sy := dsp.Gaussian(x, flowFrames), dsp.Gaussian(y, flowFrames)
+	sx, sy := dsp.Gaussian(x, flowSeconds*fps), dsp.Gaussian(y, flowSeconds*fps)
 	place := func(i, example int) shape {
 		m, s := p.bank.examples[example].shown(), targets[i].shape
 		s.shift = geom.Point{X: sx[i] - m.middle(), Y: sy[i] - m.level()}
@@ -91,8 +83,8 @@ func (p *person) flow(targets []target) {
 	}
 	for i := 1; i < len(targets); i++ {
 		a, b := targets[i-1].example, targets[i].example
-		if !p.chooser.jumps(a, b) {
-			continue
+		if !p.chooser.jumps(a, b) || targets[i-1].share > 0 {
+			continue // of two jumps in a row the first one flows
 		}
 		targets[i-1].share, targets[i-1].other, targets[i-1].otherShape = flowShare, b, place(i-1, b)
 		targets[i].share, targets[i].other, targets[i].otherShape = flowShare, a, place(i, a)

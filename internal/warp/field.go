@@ -39,11 +39,8 @@ type shape struct {
 	width float32    // from corner to corner
 	shift geom.Point // of the mouth as a whole
 	thick float32    // height of the lips, as a multiple of their own
-	tuck  float32    // how much of the lower lip is hidden behind the upper teeth, 0 to 1
+	tuck  float32    // how far the lower lip goes behind the upper teeth, 0 to 1: then half of its height is seen
 }
-
-// own returns the shape that a mouth has.
-func (m *mouth) own() shape { return shape{gap: m.gap(), width: m.width(), thick: 1} }
 
 // fieldArea returns the rectangle of canonical coordinates that a mouth can move
 // which becomes a shape.

@@ -23,7 +23,7 @@ func someMouth(gap float32) mouth {
 func TestFieldAtRest(t *testing.T) {
 	for _, open := range []float32{0, .1, .3} {
 		m := someMouth(open)
-		for i, c := range newField(&m, m.own()).cells {
+		for i, c := range newField(&m, shape{gap: m.gap(), width: m.width(), thick: 1}).cells {
 			if abs(c.dx) > 1e-5 || abs(c.dy) > 1e-5 || c.fill != 0 {
 				t.Fatalf("open by %g, cell %d: %+v", open, i, c)
 			}

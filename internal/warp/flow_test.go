@@ -28,7 +28,7 @@ func TestFlow(t *testing.T) {
 			targets[i].example = i + 30
 		}
 	}
-	p.flow(targets)
+	p.flow(fps, targets)
 	last := float32(0)
 	for i, r := range targets {
 		x := p.bank.examples[r.example].shown().middle() + r.shape.shift.X
@@ -93,6 +93,13 @@ func TestShapes(t *testing.T) {
 	m = someMouth(.1)
 	if got := p.shape(speech.Rest, m.width(), &m); abs(got.gap-.1) > 1e-5 {
 		t.Errorf("silence gives a mouth at rest a gap of %.3f, it has .1", got.gap)
+	}
+	noise := speech.Articulation{Silence: 1, Spread: .2, Closure: .9, Rounding: .1}
+	if got := p.shape(noise, m.width(), &m); got.width != m.width() || got.thick != 1 || got.tuck != 0 || abs(got.gap-.1) > 1e-5 {
+		t.Errorf("noise gives a mouth at rest the shape %+v", got)
+	}
+	if got := p.shape(speech.Articulation{Silence: .7, Closure: 1}, m.width(), &m); got.gap != 0 {
+		t.Errorf("a closure after a pause leaves a gap of %.3f", got.gap)
 	}
 }
 

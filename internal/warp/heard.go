@@ -6,41 +6,49 @@ import (
 	"lipsync/internal/speech"
 )
 
-// The source's own sound tells what a person says in each frame, if it is the
-// person's voice: then mouth and sound go together, at most two frames apart.
+// The source's own sound tells what a person says in each frame, if mouth and sound
+// go together.
 const (
-	inStep  = .3 // correlation of gap and heard opening
-	lagMost = 2  // frames
+	lagMost = .08 // seconds between them, at most: more is seen as out of step (ITU-R BT.1359)
+	// By chance, the correlation of n independent pairs has a standard deviation of
+	// 1/√n. It has to be three times that. Mouths make some 8 independent movements
+	// a second (Chandrasekaran and others, "The natural statistics of audiovisual
+	// speech", 2009).
+	deviations = 3
+	movements  = 8
 )
 
 // hear labels the person's examples with what the source's own sound says in their
-// frames (of the video, one each), if it is in step with the mouth.
-func (p *person) hear(heard []speech.Articulation) {
+// frames (of the video, one each), if it is in step with the mouth. Only frames in
+// which the person speaks count.
+func (p *person) hear(heard []speech.Articulation, fps float64, speaks func(frame int) bool) {
 	best, lag := float32(0), 0
-	for l := -lagMost; l <= lagMost; l++ {
-		if r := p.agreement(heard, l); r > best {
+	most := int(lagMost * fps)
+	for l := -most; l <= most; l++ {
+		if r := p.agreement(heard, fps, l, speaks); r > best {
 			best, lag = r, l
 		}
 	}
-	if best < inStep {
+	if best < deviations {
 		return
 	}
 	for i := range p.bank.examples {
 		e := &p.bank.examples[i]
-		if at := e.track.first + e.frame + lag; at >= 0 && at < len(heard) {
+		frame := e.track.first + e.frame
+		if at := frame + lag; at >= 0 && at < len(heard) && speaks(frame) {
 			e.heard = &heard[at]
 		}
 	}
 }
 
 // agreement returns the correlation of the gap between the person's lips with the
-// opening heard a lag of frames later.
-func (p *person) agreement(heard []speech.Articulation, lag int) float32 {
+// opening heard a lag of frames later, as a multiple of what chance makes of it.
+func (p *person) agreement(heard []speech.Articulation, fps float64, lag int, speaks func(frame int) bool) float32 {
 	var n, x, y, xx, yy, xy float64
 	for _, t := range p.tracks {
 		for i := range t.frames {
 			at := t.first + i + lag
-			if at < 0 || at >= len(heard) {
+			if at < 0 || at >= len(heard) || !speaks(t.first+i) {
 				continue
 			}
 			a, b := float64(t.frames[i].gap()), float64(heard[at].Opening)
@@ -48,7 +56,7 @@ func (p *person) agreement(heard []speech.Articulation, lag int) float32 {
 		}
 	}
 	if scale := math.Sqrt((n*xx - x*x) * (n*yy - y*y)); scale > 0 {
-		return float32((n*xy - x*y) / scale)
+		return float32((n*xy - x*y) / scale * math.Sqrt(n/fps*movements))
 	}
 	return 0
 }

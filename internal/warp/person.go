@@ -18,7 +18,6 @@ type person struct {
 	darks   [][3]float32 // colours of the inside of the mouth
 	most    float32      // gap between the lips that a loud vowel gets, canonical
 	speaks  bool         // in the source: then its own movement must go
-	low     float32      // height of both lips together, canonical
 	line    float32      // y of the middle of the mouth
 	dark    [3]float32   // median of darks
 	chooser *chooser     // nil until it is needed
@@ -40,14 +39,14 @@ func (p *person) see(t *track, o observation, c *pixels.Crop) {
 	}
 }
 
-// sumUp works out what all tracks together tell of the person.
-func (p *person) sumUp() {
-	p.low = p.lipHeight()
+// sumUp works out what the tracks tell about the person together.
+func (p *person) sumUp(fps float64) {
+	height := p.lipHeight()
 	var gaps, levels []float32
 	for _, t := range p.tracks {
 		for i := range t.frames {
 			o := &t.frames[i]
-			o.reconcile(p.low)
+			o.reconcile(height)
 			gaps, levels = append(gaps, o.gap()), append(levels, o.level())
 		}
 	}
@@ -55,6 +54,9 @@ func (p *person) sumUp() {
 	p.speaks = widest-dsp.Quantile(gaps, .1) > leastToCopy && len(p.bank.examples) >= fewestToCopy
 	p.most = min(max(widest, mostAtRest), mostEver)
 	p.line = dsp.Quantile(levels, .5)
+	for _, t := range p.tracks {
+		t.measureWidths(fps, p.speaks)
+	}
 	for k := range p.dark {
 		var all []float32
 		for _, d := range p.darks {
@@ -96,15 +98,19 @@ const (
 )
 
 // shape returns the shape that an articulation asks of a mouth of a given width
-// at rest. In silence a mouth that doesn't speak by itself stays as it is.
+// at rest. In silence a mouth that doesn't speak by itself stays as it is; but a
+// closure that is heard always closes it.
 func (p *person) shape(a speech.Articulation, width float32, own *mouth) shape {
-	gap := a.Opening + (min(a.Opening, bite)-a.Opening)*a.Labiodental
-	if a.Closure == 1 {
-		gap = 0
+	if !p.speaks && a.Closure < 1 {
+		voice := 1 - a.Silence
+		a.Closure, a.Labiodental, a.Rounding, a.Spread = voice*a.Closure, voice*a.Labiodental, voice*a.Rounding, voice*a.Spread
 	}
-	gap *= p.most
+	gap := p.most * (a.Opening + (min(a.Opening, bite)-a.Opening)*a.Labiodental)
 	if !p.speaks {
 		gap += (own.gap() - gap) * a.Silence
+	}
+	if a.Closure == 1 {
+		gap = 0
 	}
 	return shape{
 		gap:   gap,

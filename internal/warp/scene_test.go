@@ -65,15 +65,20 @@ func landmarks(h facetest.Head) (p detection.Landmarks) {
 	return p
 }
 
-// analyse shows the scene to an analyser.
-func (s *scene) analyse(t *testing.T) *analyser {
-	t.Helper()
-	a, aligner := newAnalyser(fps), alignment.NewAligner(fps)
-	var aligned []alignment.Frame
+// align aligns the faces of the scene.
+func (s *scene) align() (aligned []alignment.Frame) {
+	aligner := alignment.NewAligner(fps)
 	for i := range s.frames {
 		aligned = append(aligned, aligner.Add(s.seen(i), s.cut(i))...)
 	}
-	for _, f := range append(aligned, aligner.End()...) {
+	return append(aligned, aligner.End()...)
+}
+
+// analyse shows the scene to an analyser.
+func (s *scene) analyse(t *testing.T) *analyser {
+	t.Helper()
+	a := newAnalyser(fps)
+	for _, f := range s.align() {
 		if err := a.Add(f); err != nil {
 			t.Fatal(err)
 		}
@@ -84,7 +89,12 @@ func (s *scene) analyse(t *testing.T) *analyser {
 // plan has the scene's tracks say a speech, frame by frame.
 func (s *scene) plan(t *testing.T, said []speech.Articulation) (*analyser, painter) {
 	t.Helper()
-	a := s.analyse(t)
+	return s.planOf(t, s.analyse(t), said)
+}
+
+// planOf has the tracks of an analyser, which saw the scene, say a speech.
+func (s *scene) planOf(t *testing.T, a *analyser, said []speech.Articulation) (*analyser, painter) {
+	t.Helper()
 	p, err := a.Plan(t.Context(), render.Output{
 		Frames: len(s.frames), Source: func(i int) int { return i }, Spoken: said,
 		Speaker: func(i int) int {

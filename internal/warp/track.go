@@ -1,6 +1,8 @@
 package warp
 
 import (
+	"slices"
+
 	"lipsync/internal/alignment"
 	"lipsync/internal/dsp"
 	"lipsync/internal/geom"
@@ -12,6 +14,7 @@ type track struct {
 	first  int           // frame of the video
 	missed int           // frames since the last one with pixels
 	frames []observation // without a gap, from the first on
+	widths []float32     // of the mouth in each frame, without what it says; after Plan
 }
 
 // observation is the mouth in one frame.
@@ -45,6 +48,7 @@ func lerp(a, b observation, f float32) observation {
 	out := a
 	out.to = a.to.Lerp(b.to, f)
 	out.left, out.right = a.left.Lerp(b.left, f), a.right.Lerp(b.right, f)
+	out.pose = [2]float32{mix(a.pose[0], b.pose[0]), mix(a.pose[1], b.pose[1])}
 	out.top, out.bottom, out.nose = mix(a.top, b.top), mix(a.bottom, b.bottom), mix(a.nose, b.nose)
 	out.upper, out.lower = mix(a.upper, b.upper), mix(a.lower, b.lower)
 	for k := range out.line {
@@ -57,6 +61,10 @@ func lerp(a, b observation, f float32) observation {
 // lips over one frame and a fiftieth of a unit, the inner edges of the lips
 // against single frames that are wrong.
 func (t *track) smooth() {
+	if n := len(t.frames); n > 0 { // frames that end a track without pixels are like the last one
+		t.frames = append(t.frames, slices.Repeat(t.frames[n-1:], t.missed)...)
+		t.missed = 0
+	}
 	column := make([]float32, len(t.frames))
 	each := func(value func(*observation) *float32, filter func([]float32) []float32) {
 		for i := range t.frames {
@@ -74,5 +82,20 @@ func (t *track) smooth() {
 	}
 	for i := range t.frames {
 		copy(t.frames[i].line[:], dsp.Gaussian(t.frames[i].line[:], .8))
+	}
+}
+
+// expression is the standard deviation in seconds of the filter of widths, which
+// keeps the smile of someone who speaks and drops what the mouth says.
+const expression = .4
+
+// measureWidths sets the widths of the mouth without what it says.
+func (t *track) measureWidths(fps float64, speaks bool) {
+	t.widths = make([]float32, len(t.frames))
+	for i := range t.frames {
+		t.widths[i] = t.frames[i].width()
+	}
+	if speaks {
+		t.widths = dsp.Gaussian(t.widths, expression*fps)
 	}
 }

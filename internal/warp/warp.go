@@ -86,8 +86,11 @@ func (a *analyser) Plan(ctx context.Context, out render.Output) (render.Painter,
 		t.smooth()
 	}
 	for _, p := range a.order {
-		p.sumUp()
-		p.hear(out.Heard)
+		p.sumUp(a.fps)
+		p.hear(out.Heard, a.fps, func(frame int) bool {
+			t := a.tracks[out.Speaker(frame)]
+			return t != nil && t.person == p
+		})
 	}
 	targets := make(painter, out.Frames)
 	for from := 0; from < out.Frames; {
