@@ -14,18 +14,18 @@ import (
 // Costs of showing an example. A jump costs much, because natural sequences look
 // best; warping does the rest.
 const (
-	gapCost    = .5  // of a squared gap off by half of the most
-	openCost   = 3   // of lips that are to touch and don't
-	farOpen    = .08 // gap that costs all of that, canonical
-	widthCost  = .5  // of a squared width off by a tenth
-	poseCost   = 20  // of a squared turn of the head, canonical
-	growthCost = 4   // of a squared enlargement beyond a fifth, 1 for more by its size
-	soundCost  = .5  // of what was heard, by unlikeSound
-	jumpCost   = 6   // of a jump to an example that is not a neighbour in time
-	unlikeCost = .05 // more, if it looks as different as two examples usually do
-	backCost   = .02 // of playing on backward; forward and holding cost nothing
-	candidates = 48  // examples that are weighed for each frame
-	lapse      = 3   // frames between examples that follow each other, at most
+	gapCost    = .5  // × (difference of the gaps ÷ half of the largest gap)²
+	openCost   = 3   // where lips have to touch: × gap ÷ farOpen, at most 1
+	farOpen    = .08 // canonical
+	widthCost  = .5  // × ((width ÷ width that is wanted − 1) ÷ .1)²
+	poseCost   = 20  // × squared distance of the tips of the noses, canonical
+	growthCost = 4   // × (enlargement − 1.2)²: it blurs
+	soundCost  = .5  // × unlikeSound
+	jumpCost   = 6   // for a jump to an example that isn't next to it in time
+	unlikeCost = .05 // more × (difference of their looks ÷ the usual one)²
+	backCost   = .02 // for playing backward; forward and holding cost nothing
+	candidates = 48  // examples that are compared for each frame
+	lapse      = 3   // frames between examples that count as next to each other, at most
 )
 
 // plan decides a run of output frames in which the track's person speaks.

@@ -23,14 +23,14 @@ type cell struct {
 
 const (
 	fieldScale = 64   // cells a canonical unit
-	chinBelow  = .62  // of the middle of the mouth
-	neckBelow  = .45  // of the chin: nothing moves from here on
+	chinBelow  = .62  // below the middle of the mouth
+	neckBelow  = .45  // below the chin: nothing moves from there on
 	upperShare = .25  // of an opening is done by the upper lip, the rest by the lower
 	chinShare  = .56  // of an opening, for the chin
 	reach      = 2.1  // half widths of the mouth: nothing moves beyond
-	asideReach = .4   // of the corners: nothing moves sideways beyond
+	asideReach = .4   // from a corner outwards: nothing moves sideways beyond
 	overlap    = .015 // of closing lips
-	teethGrow  = 1.5  // what is seen of the inside of a mouth is stretched by, at most, before more comes into view
+	teethGrow  = 1.5  // the largest vertical stretch of the inside of a mouth that is seen; beyond it the rest is filled
 )
 
 // shape is what a mouth is to look like, canonical.
@@ -42,8 +42,7 @@ type shape struct {
 	tuck  float32    // how far the lower lip goes behind the upper teeth, 0 to 1: then half of its height is seen
 }
 
-// fieldArea returns the rectangle of canonical coordinates that a mouth can move
-// which becomes a shape.
+// fieldArea returns the canonical rectangle that changes when a mouth takes a shape.
 func fieldArea(m *mouth, to shape) (left, top, right, bottom float32) {
 	half := reach * max(m.width(), to.width) / 2
 	return m.middle() + to.shift.X - half, m.nose, m.middle() + to.shift.X + half, m.level() + chinBelow + neckBelow
@@ -113,8 +112,8 @@ func newColumn(m *mouth, w shape, x float32) column {
 	return c
 }
 
-// aside returns how far from x the source of a mouth's pixel is that lies s half
-// widths from the middle after.
+// aside returns the distance in x from a place to the source of its pixel. The
+// place is at x, s half widths from the middle of the new shape.
 func aside(m *mouth, w shape, s, x float32) float32 {
 	if abs(s) < 1 {
 		return m.middle() + s*m.width()/2 - x

@@ -10,7 +10,7 @@ import (
 )
 
 // person is someone in one or more tracks: examples of the mouth, and after Plan
-// what all tracks together tell of it.
+// measures that are taken from all tracks together.
 type person struct {
 	tracks  []*track
 	colours colours

@@ -21,7 +21,7 @@ const (
 	toneReach = 3    // cells to each side of each of the filters: together they have a deviation of 3.5
 	gainMost  = 1.25 // brighter or darker
 	toneMost  = 30   // levels of chroma
-	neutral   = 128  // level of what tells nothing: it is alike in frame and patch
+	neutral   = 128  // value of cells without a comparison, the same for frame and patch
 	alien     = 20   // levels of luma: what differs more is hair or background on one side
 )
 

@@ -110,10 +110,10 @@ func (a *analyser) Plan(ctx context.Context, out render.Output) (render.Painter,
 	return targets, nil
 }
 
-// painter holds what is to become of the mouth in each output frame.
+// painter holds a target for each output frame.
 type painter []target
 
-// target is what is to become of the mouth in one output frame.
+// target says which mouth one output frame shows, and in which shape.
 type target struct {
 	track   *track // nil: nothing
 	frame   int    // of track.frames: the mouth as it is
