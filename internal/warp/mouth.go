@@ -44,6 +44,16 @@ func (l *lipLine) at(m *mouth, x float32) float32 {
 	return l[i] + (l[i+1]-l[i])*(u-float32(i))
 }
 
+// parted is the gap from which on lips are seen to part, canonical. In a mouth that
+// never moves a smaller one is the dark line between closed lips.
+const parted = .06
+
+// close lets the lips touch along the line between them.
+func (m *mouth) close() {
+	m.upper = m.line.at(m, m.middle())
+	m.lower = m.upper
+}
+
 // arch is the height at s of a lip's inner edge over the axis, 1 in the middle. s
 // is 0 in the middle and 1 at a corner.
 func arch(s float32) float32 { return max(1-sq(s/.95), 0) }
@@ -51,7 +61,6 @@ func arch(s float32) float32 { return max(1-sq(s/.95), 0) }
 // inner returns the y of the inner edges of the lips at x. Lips that hardly part
 // do so along the line between them; an open mouth has two arches over its axis.
 func (m *mouth) inner(x float32) (upper, lower float32) {
-	const parted = .06
 	s := (x - m.middle()) / (m.width() / 2)
 	over := m.axis(m.middle())
 	a := m.axis(x) + (m.upper-over)*arch(s)

@@ -56,6 +56,11 @@ func (p *person) sumUp(fps float64) {
 	p.line = dsp.Quantile(levels, .5)
 	for _, t := range p.tracks {
 		t.measureWidths(fps, p.speaks)
+		for i := range t.frames {
+			if !p.speaks && t.frames[i].gap() < parted {
+				t.frames[i].close()
+			}
+		}
 	}
 	for k := range p.dark {
 		var all []float32
@@ -83,7 +88,8 @@ func (p *person) lipHeight() float32 {
 func (m *mouth) reconcile(height float32) {
 	gap, level := (m.gap()+max(m.lips()-height, 0))/2, m.level()
 	if gap < touching {
-		gap, level = 0, m.line.at(m, m.middle())
+		m.close()
+		return
 	}
 	m.upper, m.lower = level-upperShare*gap, level+(1-upperShare)*gap
 }

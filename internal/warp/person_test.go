@@ -96,3 +96,16 @@ func TestShortShots(t *testing.T) {
 		t.Error("no shot shows a mouth of another one")
 	}
 }
+
+// TestLineIsNoGap checks that the dark line between the lips of a mouth that never
+// opens isn't taken for its inside.
+func TestLineIsNoGap(t *testing.T) {
+	s := &scene{}
+	s.shoot(0, 10, atRest)
+	a, _ := s.plan(t, say(10))
+	for i, o := range a.tracks[0].frames {
+		if o.gap() != 0 {
+			t.Errorf("frame %d: a gap of %.3f", i, o.gap())
+		}
+	}
+}
