@@ -11,7 +11,7 @@ import (
 // Aligner aligns the faces of one video. It works on some seconds of frames at a
 // time, since it smooths over frames before and after each.
 type Aligner struct {
-	stride  int            // one frame of so many is tracked
+	stride  int            // frames from one that is tracked to the next
 	index   int            // of the next frame
 	pending []Frame        // that wait for their faces
 	bytes   int            // of the pixels that wait

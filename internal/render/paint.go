@@ -31,7 +31,7 @@ const (
 	beside     = 6         // frames on their way that no worker has
 )
 
-// workers returns how many frames are painted at once: as many as the engine asks for, or
+// workers returns the number of frames that are painted at once: what the engine asks for, or
 // fewer if they are large.
 func (w *rendering) workers() int {
 	v := w.video.Video

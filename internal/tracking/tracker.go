@@ -23,7 +23,7 @@ type Face struct {
 // and only the landmarks of its mouth are found anew.
 type Tracker struct {
 	detector detection.Detector
-	stride   int // one frame of so many is tracked
+	stride   int // frames from one that is tracked to the next
 	skipped  int // frames since the last one that was tracked
 	every    intervals
 	frames   int       // that were tracked

@@ -21,14 +21,14 @@ const bankSize = 240
 
 // example is a mouth in one frame.
 type example struct {
-	track   *track
-	frame   int // of track.frames
-	pixels  *image.YCbCr
-	shape   appearance
-	heard   *speech.Articulation // in that frame; nil where nothing is known
-	sharp   float32              // mean step of luma from pixel to pixel
-	nearest float32              // distance to the example most like it
-	twin    int                  // its index
+	track      *track
+	frame      int // of track.frames
+	pixels     *image.YCbCr
+	appearance appearance
+	heard      *speech.Articulation // in that frame; nil where nothing is known
+	sharp      float32              // mean step of luma from pixel to pixel
+	nearest    float32              // distance to the example most like it
+	twin       int                  // its index
 }
 
 // shown returns the observation that the example was taken from.
@@ -38,9 +38,9 @@ func (e *example) shown() *observation { return &e.track.frames[e.frame] }
 func (e *example) size() int { return len(e.pixels.Y) * 3 / 2 }
 
 // appearance is a small picture of the mouth: luma, then redness.
-type appearance [2 * shapeWidth * shapeHeight]float32
+type appearance [2 * appearanceWidth * appearanceHeight]float32
 
-const shapeWidth, shapeHeight = 24, 14
+const appearanceWidth, appearanceHeight = 24, 14
 
 // appearanceOf samples the mouth at a fixed place of the canonical face around
 // the given middle.
@@ -48,16 +48,16 @@ func appearanceOf(c *pixels.Crop, o *observation) (a appearance) {
 	const half, above, below = .42, .22, .34
 	y0 := (o.left.Y + o.right.Y) / 2
 	var mean float32
-	for y := range shapeHeight {
-		for x := range shapeWidth {
+	for y := range appearanceHeight {
+		for x := range appearanceWidth {
 			q := o.to.Apply(geom.Point{
-				X: o.middle() - half + 2*half*(float32(x)+.5)/shapeWidth,
-				Y: y0 - above + (above+below)*(float32(y)+.5)/shapeHeight,
+				X: o.middle() - half + 2*half*(float32(x)+.5)/appearanceWidth,
+				Y: y0 - above + (above+below)*(float32(y)+.5)/appearanceHeight,
 			})
-			i := y*shapeWidth + x
+			i := y*appearanceWidth + x
 			a[i] = c.Soft(q)
 			a[len(a)/2+i] = 3 * pixels.CrAt(c.YCbCr, q)
-			mean += a[i] / (shapeWidth * shapeHeight)
+			mean += a[i] / (appearanceWidth * appearanceHeight)
 		}
 	}
 	for i := range a[:len(a)/2] {
@@ -77,15 +77,15 @@ func (a *appearance) distance(b *appearance) float32 {
 
 // add offers the bank a frame's mouth.
 func (b *bank) add(t *track, frame int, o *observation, c *pixels.Crop) {
-	e := example{track: t, frame: frame, shape: appearanceOf(c, o)}
-	e.nearest, e.twin = b.closest(&e.shape, -1)
+	e := example{track: t, frame: frame, appearance: appearanceOf(c, o)}
+	e.nearest, e.twin = b.closest(&e.appearance, -1)
 	if len(b.examples) >= b.capacity {
 		worst := b.commonest()
 		if e.nearest <= b.examples[worst].nearest {
 			return
 		}
 		b.remove(worst)
-		e.nearest, e.twin = b.closest(&e.shape, -1)
+		e.nearest, e.twin = b.closest(&e.appearance, -1)
 	}
 	e.pixels = cutMouth(c, o)
 	b.bytes += e.size()
@@ -124,7 +124,7 @@ func (b *bank) remove(i int) {
 	for k := range b.examples {
 		switch e := &b.examples[k]; e.twin {
 		case i:
-			e.nearest, e.twin = b.closest(&e.shape, k)
+			e.nearest, e.twin = b.closest(&e.appearance, k)
 		case last:
 			e.twin = i
 		}
@@ -139,7 +139,7 @@ func (b *bank) closest(a *appearance, other int) (nearest float32, twin int) {
 		if i == other {
 			continue
 		}
-		if d := a.distance(&b.examples[i].shape); d < nearest {
+		if d := a.distance(&b.examples[i].appearance); d < nearest {
 			nearest, twin = d, i
 		}
 	}

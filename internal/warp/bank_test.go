@@ -87,7 +87,7 @@ func checkTwins(t *testing.T, b *bank) {
 			t.Fatalf("example %d has no pixels", i)
 		}
 		for k := range i {
-			closest = min(closest, e.shape.distance(&b.examples[k].shape))
+			closest = min(closest, e.appearance.distance(&b.examples[k].appearance))
 		}
 		if e.twin < 0 {
 			continue
@@ -95,7 +95,7 @@ func checkTwins(t *testing.T, b *bank) {
 		if e.twin == i || e.twin >= len(b.examples) {
 			t.Fatalf("example %d of %d has the twin %d", i, len(b.examples), e.twin)
 		}
-		if d := e.shape.distance(&b.examples[e.twin].shape); d != e.nearest {
+		if d := e.appearance.distance(&b.examples[e.twin].appearance); d != e.nearest {
 			t.Fatalf("example %d: twin %d at %g, but it is at %g", i, e.twin, e.nearest, d)
 		}
 	}
@@ -122,7 +122,7 @@ func TestBudget(t *testing.T) {
 		l.to = geom.Similarity{A: 700, X: -100, Y: -100}
 		b := &s.order[i%3].bank
 		// Large mouths, without their pixels: only their number counts here.
-		b.examples = append(b.examples, example{frame: i, shape: appearance{float32(i)}, twin: -1, nearest: math.MaxFloat32,
+		b.examples = append(b.examples, example{frame: i, appearance: appearance{float32(i)}, twin: -1, nearest: math.MaxFloat32,
 			pixels: &image.YCbCr{Y: frame.Y[:1500*1500]}})
 		b.bytes += b.examples[len(b.examples)-1].size()
 		s.share()

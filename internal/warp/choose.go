@@ -185,7 +185,7 @@ func (p *person) newChooser() *chooser {
 	}
 	for i, e := range examples {
 		for k := range i {
-			d := e.shape.distance(&examples[k].shape)
+			d := e.appearance.distance(&examples[k].appearance)
 			c.far[i*n+k], c.far[k*n+i] = d, d
 		}
 		c.next[i] = -1

@@ -17,9 +17,9 @@ func speaker(frames int) *track {
 	for i := range frames {
 		open := .15 - .15*float32(math.Cos(float64(i)*.5))
 		t.frames = append(t.frames, observation{to: geom.Similarity{A: 60}, mouth: someMouth(open)})
-		shape := appearance{100 * open, float32(i%7) / 4}
+		seen := appearance{100 * open, float32(i%7) / 4}
 		t.widths = append(t.widths, t.frames[i].width())
-		p.bank.examples = append(p.bank.examples, example{track: t, frame: i, shape: shape, sharp: 5, pixels: &image.YCbCr{}})
+		p.bank.examples = append(p.bank.examples, example{track: t, frame: i, appearance: seen, sharp: 5, pixels: &image.YCbCr{}})
 	}
 	return t
 }

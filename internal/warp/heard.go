@@ -1,8 +1,7 @@
 package warp
 
 import (
-	"math"
-
+	"lipsync/internal/registration"
 	"lipsync/internal/speech"
 )
 
@@ -44,21 +43,18 @@ func (p *person) hear(heard []speech.Articulation, fps float64, speaks func(fram
 // agreement returns the correlation of the gap between the person's lips with the
 // opening heard a lag of frames later, as a multiple of what chance makes of it.
 func (p *person) agreement(heard []speech.Articulation, fps float64, lag int, speaks func(frame int) bool) float32 {
-	var n, x, y, xx, yy, xy float64
+	var gaps, openings []float32
 	for _, t := range p.tracks {
 		for i := range t.frames {
-			at := t.first + i + lag
-			if at < 0 || at >= len(heard) || !speaks(t.first+i) {
-				continue
+			if at := t.first + i + lag; at >= 0 && at < len(heard) && speaks(t.first+i) {
+				gaps, openings = append(gaps, t.frames[i].gap()), append(openings, heard[at].Opening)
 			}
-			a, b := float64(t.frames[i].gap()), float64(heard[at].Opening)
-			n, x, y, xx, yy, xy = n+1, x+a, y+b, xx+a*a, yy+b*b, xy+a*b
 		}
 	}
-	if scale := math.Sqrt((n*xx - x*x) * (n*yy - y*y)); scale > 0 {
-		return float32((n*xy - x*y) / scale * math.Sqrt(n/fps*movements))
+	if len(gaps) == 0 {
+		return 0
 	}
-	return 0
+	return registration.NCC(gaps, openings) * sqrt(float32(len(gaps))/float32(fps)*movements)
 }
 
 // unlikeSound is the cost of showing a mouth that said something else: the squared
