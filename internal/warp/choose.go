@@ -41,7 +41,7 @@ func (t *track) plan(ctx context.Context, fps float64, spoken []speech.Articulat
 			first = i + 1
 			continue
 		}
-		out[i] = target{track: t, frame: at, example: -1, shape: p.shape(spoken[i], t.widths[at], &t.frames[at].mouth), spoken: spoken[i]}
+		out[i] = target{track: t, frame: at, example: -1, shape: p.shape(spoken[i], t.widths[at]), spoken: spoken[i]}
 	}
 	return p.show(ctx, fps, out[first:])
 }
@@ -64,13 +64,14 @@ const (
 	flowShare   = 1. / 3. // of the other example, in the frames before and after a jump
 )
 
-// flow keeps mouths from jumping where the example does: their places are
-// smoothed, and the frames on both sides of a jump show both examples.
+// flow keeps mouths from jumping where the example does: they lie where the frames'
+// own mouths do, smoothed, and the frames on both sides of a jump show both
+// examples.
 func (p *person) flow(fps float64, targets []target) {
 	var x, y []float32
 	for i := range targets {
-		m := p.bank.examples[targets[i].example].shown()
-		x, y = append(x, m.middle()), append(y, m.level())
+		own := &targets[i].track.frames[targets[i].frame]
+		x, y = append(x, own.middle()), append(y, own.level())
 	}
 	sx, sy := dsp.Gaussian(x, flowSeconds*fps), dsp.Gaussian(y, flowSeconds*fps)
 	place := func(i, example int) shape {

@@ -25,7 +25,7 @@ const (
 	fieldScale = 64   // cells a canonical unit
 	chinBelow  = .62  // below the middle of the mouth
 	neckBelow  = .45  // below the chin: nothing moves from there on
-	upperShare = .25  // of an opening is done by the upper lip, the rest by the lower
+	upperShare = .25  // of an opening is done by the upper lip, the rest by the lower: .22 was measured on nine people
 	chinShare  = .56  // of an opening, for the chin
 	reach      = 2.1  // half widths of the mouth: nothing moves beyond
 	asideReach = .4   // from a corner outwards: nothing moves sideways beyond
@@ -92,9 +92,10 @@ func newColumn(m *mouth, w shape, x float32) column {
 		return c
 	}
 	u, l := m.inner(x + c.aside)
-	meet := u + upperShare*(l-u) + w.shift.Y
 	gap := w.gap * arch(s)
-	c.upper, c.lower = meet-upperShare*gap, meet+(1-upperShare)*gap
+	shut, more := min(gap-(l-u), 0), max(gap-(l-u), 0) // by which the lips close, negative, or open
+	c.upper = u + w.shift.Y - m.above()*shut - upperShare*more
+	c.lower = l + w.shift.Y + (1-m.above())*shut + (1-upperShare)*more
 	closing := smoothstep(1-gap/.03) * clamp((l-u-gap-.002)/.02)
 	lap := overlap * closing
 	top, bottom := m.outer(x + c.aside)

@@ -62,6 +62,28 @@ func TestField(t *testing.T) {
 	}
 }
 
+// TestFieldMeets checks where the lips of an open mouth meet: the upper lip of one
+// whose lower lip lies straight between the corners comes down to it more than
+// that of a mouth whose upper lip does.
+func TestFieldMeets(t *testing.T) {
+	straight := func(up float32) float32 {
+		m := someMouth(.1)
+		m.upper, m.lower = m.left.Y-up, m.left.Y-up+.1
+		c := newColumn(&m, shape{width: m.width(), thick: 1}, m.middle())
+		if got := c.lower - c.upper; got > 1e-5 {
+			t.Errorf("closed lips are %.3f apart", got)
+		}
+		if c.upper < m.upper || c.upper > m.lower {
+			t.Errorf("lips from %.3f to %.3f meet at %.3f", m.upper, m.lower, c.upper)
+		}
+		return c.upper - m.left.Y
+	}
+	lower, upper := straight(.1), straight(0)
+	if abs(lower) > .04 || abs(upper) > .02 {
+		t.Errorf("lips meet %.3f and %.3f below the corners, want hardly", lower, upper)
+	}
+}
+
 // TestFieldOpens measures the gap in the middle of a mouth that opens.
 func TestFieldOpens(t *testing.T) {
 	m := someMouth(0)

@@ -34,8 +34,15 @@ func (m *mouth) tilt() float32 { return (m.right.Y - m.left.Y) / m.width() }
 // axis returns the y at x of the straight line through the corners.
 func (m *mouth) axis(x float32) float32 { return m.left.Y + m.tilt()*(x-m.left.X) }
 
-// level is the y of the middle of the mouth if its lips were closed.
-func (m *mouth) level() float32 { return m.upper + upperShare*m.gap() }
+// level is the y of the middle of the mouth if its lips were closed. A lower lip
+// rises more than the upper one comes down, and closed lips lie on the axis: the
+// mean of what these two rules say, which lies between the lips.
+func (m *mouth) level() float32 {
+	return min(max((m.upper+upperShare*m.gap()+m.axis(m.middle()))/2, m.upper), m.lower)
+}
+
+// above is the share of the gap between the lips that is over the level.
+func (m *mouth) above() float32 { return (m.level() - m.upper) / max(m.gap(), 1e-4) }
 
 // at returns the line's y at x; beyond the corners it goes on level.
 func (l *lipLine) at(m *mouth, x float32) float32 {
@@ -69,8 +76,8 @@ func (m *mouth) inner(x float32) (upper, lower float32) {
 		line, middle := m.line.at(m, x), m.line.at(m, m.middle())
 		level := line + m.level() - middle
 		half := m.gap() * arch(s)
-		a += (level - upperShare*half - a) * (1 - open)
-		b += (level + (1-upperShare)*half - b) * (1 - open)
+		a += (level - m.above()*half - a) * (1 - open)
+		b += (level + (1-m.above())*half - b) * (1 - open)
 	}
 	return a, max(a, b)
 }

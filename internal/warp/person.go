@@ -86,7 +86,7 @@ func (p *person) lipHeight() float32 {
 // inner edges, which a shine on a lip can mislead, and that of the outer edges, of
 // which the height of the lips is taken away.
 func (m *mouth) reconcile(height float32) {
-	gap, level := (m.gap()+max(m.lips()-height, 0))/2, m.level()
+	gap, level := (m.gap()+max(m.lips()-height, 0))/2, m.upper+upperShare*m.gap()
 	if gap < touching {
 		m.close()
 		return
@@ -104,17 +104,13 @@ const (
 )
 
 // shape returns the shape that an articulation asks of a mouth of a given width
-// at rest. In silence a mouth that doesn't speak by itself stays as it is; but a
-// closure that is heard always closes it.
-func (p *person) shape(a speech.Articulation, width float32, own *mouth) shape {
-	if !p.speaks && a.Closure < 1 {
+// at rest. In silence the lips touch lightly.
+func (p *person) shape(a speech.Articulation, width float32) shape {
+	if a.Closure < 1 { // a closure that is heard is made in any case
 		voice := 1 - a.Silence
 		a.Closure, a.Labiodental, a.Rounding, a.Spread = voice*a.Closure, voice*a.Labiodental, voice*a.Rounding, voice*a.Spread
 	}
 	gap := p.most * (a.Opening + (min(a.Opening, bite)-a.Opening)*a.Labiodental)
-	if !p.speaks {
-		gap += (own.gap() - gap) * a.Silence
-	}
 	if a.Closure == 1 {
 		gap = 0
 	}
