@@ -47,16 +47,20 @@ func (s *Speech) Articulation() []Articulation {
 	for i, a := range out {
 		openings[i] = a.Opening
 	}
+	openings = dsp.Gaussian(openings, inertia)
+	for i, a := range out {
+		openings[i] *= 1 - sq(a.Closure) // lips stay closed while a closure is certain
+	}
 	for i, o := range dsp.Gaussian(openings, inertia) {
-		out[i].Opening = o * (1 - sq(out[i].Closure)) // lips stay closed while a closure is certain
+		out[i].Opening = o
 	}
 	return out
 }
 
-// inertia is the standard deviation in hops of the filter of openings. The network
-// knows sounds to a hop, but lips and jaw have mass: they open and close at most
-// some 5 times a second.
-const inertia = 3.5
+// inertia is the standard deviation in hops of two filters of openings: before and
+// after closures are cut out. The network knows sounds to a hop, but lips and jaw
+// have mass: they open and close at most some 5 times a second.
+const inertia = 2.5
 
 // compose returns the articulation of the network's outputs. The network says
 // how far a mouth opens if it opens; closed lips and silence close it.
