@@ -13,6 +13,8 @@ import (
 	"syscall"
 
 	"github.com/alecthomas/kong"
+
+	"lipsync/internal/sandbox"
 )
 
 // commands is the command line.
@@ -44,6 +46,10 @@ const (
 )
 
 func main() {
+	if err := sandbox.Hide(); err != nil {
+		fmt.Fprintf(os.Stderr, "lipsync: %v\n", err)
+		os.Exit(failed)
+	}
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(50) // pictures fill the heap: collecting earlier costs little time and saves a tenth of the memory
 	}

@@ -108,6 +108,7 @@ func (c *serveCommand) serve(ctx context.Context, log *slog.Logger, ready func(*
 		return err
 	}
 	defer func() { err = errors.Join(err, renderer.Close()) }()
+	log.Info("sandbox of ffmpeg", "layers", renderer.Tools.Sandbox)
 	home, err := newHome(c, folder, renderer, log)
 	if err != nil {
 		return err

@@ -77,6 +77,7 @@ func (j *job) do(ctx context.Context, home *cloud.Home) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, renderer.Close()) }()
+	home.Log.Info("sandbox of ffmpeg", "layers", renderer.Tools.Sandbox)
 	w := j.worker(home, renderer, folder)
 	if j.timeout > lastWords { // else there is no time for any
 		w.End = started.Add(j.timeout - lastWords)

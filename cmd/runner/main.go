@@ -15,6 +15,7 @@ import (
 	"syscall"
 
 	"lipsync/internal/cloud"
+	"lipsync/internal/sandbox"
 )
 
 const help = `usage: runner
@@ -52,6 +53,10 @@ const (
 )
 
 func main() {
+	if err := sandbox.Hide(); err != nil {
+		fmt.Fprintf(os.Stderr, "runner: %v\n", err)
+		os.Exit(failed)
+	}
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(50) // as in cmd/lipsync: pictures fill the heap
 	}

@@ -6,6 +6,8 @@ import (
 	"io"
 	"strconv"
 	"time"
+
+	"lipsync/internal/sandbox"
 )
 
 // PCMRate is the rate of the samples that the functions here return, in Hz:
@@ -17,7 +19,7 @@ const PCMRate = 16000
 // the file gives it, and gaps in time are filled with silence. It stops after
 // the time most; it returns how many samples at PCMRate there were.
 func (t *Tools) Transcode(ctx context.Context, in *Info, aac string, pcm io.Writer, most time.Duration) (int64, error) {
-	p, err := startReader(ctx, t.FFmpeg, transcodeArgs(in, aac, most))
+	p, err := t.startReader(ctx, t.FFmpeg, transcodeArgs(in, aac, most), sandbox.Files{Read: []string{in.Path}, Write: []string{aac}})
 	if err != nil {
 		return 0, err
 	}
@@ -65,7 +67,7 @@ type Sound struct{ p *process }
 
 // OpenSound decodes the sound of a video, at most for so long.
 func (t *Tools) OpenSound(ctx context.Context, in *Info, most time.Duration) (*Sound, error) {
-	p, err := startReader(ctx, t.FFmpeg, soundArgs(in, most))
+	p, err := t.startReader(ctx, t.FFmpeg, soundArgs(in, most), sandbox.Files{Read: []string{in.Path}})
 	if err != nil {
 		return nil, err
 	}

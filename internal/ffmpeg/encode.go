@@ -9,24 +9,26 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"lipsync/internal/sandbox"
 )
 
 // Encoder writes frames and sound as MP4.
 type Encoder struct {
-	p             *process
-	part, output  string
-	width, height int
+	p            *process
+	part, output string
 }
 
 // Encode starts to write a video like v, whose sound is the MP4 file aac, to
 // the path output. Nothing is there until Finish.
 func (t *Tools) Encode(ctx context.Context, v *Video, aac, output string) (*Encoder, error) {
-	part := output + ".part"
-	p, err := startWriter(ctx, t.FFmpeg, encodeArgs(t, v, aac, part))
+	e := &Encoder{part: output + ".part", output: output}
+	var err error
+	e.p, err = t.startWriter(ctx, t.FFmpeg, encodeArgs(t, v, aac, e.part), sandbox.Files{Read: []string{aac}, Write: []string{e.part}})
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, e.discard())
 	}
-	return &Encoder{p, part, output, v.Width, v.Height}, nil
+	return e, nil
 }
 
 // Write adds a frame, whose stride is its width.

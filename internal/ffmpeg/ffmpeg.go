@@ -1,9 +1,9 @@
 // Package ffmpeg brings media in and out, as streams, by the programs ffmpeg and
 // ffprobe.
 //
-// They read what strangers send, so they run as child processes that see local
-// files alone: fixed demuxers, no network, an empty environment, bounded memory
-// and output, and an end when they stop making progress.
+// They read what strangers send, so they run as child processes in a sandbox that holds
+// them to the files of one step: fixed demuxers, no network, an empty environment, bounded
+// memory and output, and an end when they stop making progress.
 package ffmpeg
 
 import (
@@ -13,6 +13,8 @@ import (
 	"io"
 	"os/exec"
 	"time"
+
+	"lipsync/internal/sandbox"
 )
 
 // ErrUnsupported means that a file is of no format that the service takes, or
@@ -36,9 +38,13 @@ type Tools struct {
 	// NVIDIA has pictures decoded and encoded by an NVIDIA GPU, as far as it
 	// knows their format and takes their size; see CheckNVIDIA.
 	NVIDIA bool
+	// Sandbox holds each child to the files of its step.
+	Sandbox sandbox.Sandbox
+
+	needs sandbox.Files // libraries of the programs
 }
 
-// Find looks the programs up in PATH.
+// Find looks the programs up in PATH, and finds out in which sandbox they run here.
 func Find(threads int) (*Tools, error) {
 	t := &Tools{Threads: threads}
 	for name, path := range map[string]*string{"ffmpeg": &t.FFmpeg, "ffprobe": &t.FFprobe} {
@@ -48,20 +54,28 @@ func Find(threads int) (*Tools, error) {
 		}
 		*path = found
 	}
+	ctx, cancel := context.WithTimeout(context.Background(), probeTime)
+	defer cancel()
+	t.needs = sandbox.Needs(ctx, t.FFmpeg).And(sandbox.Needs(ctx, t.FFprobe))
+	t.Sandbox = sandbox.Available().Largest(func(s sandbox.Sandbox) error {
+		return t.in(s).run(ctx, t.FFprobe, "-v", "error", "-version")
+	})
 	return t, nil
 }
 
-// CheckNVIDIA returns an error in a sentence unless ffmpeg can decode and encode
-// on an NVIDIA GPU here.
-func (t *Tools) CheckNVIDIA(ctx context.Context) error {
-	p, err := startReader(ctx, t.FFmpeg, []string{"-v", "error", "-nostdin", "-init_hw_device", "cuda",
-		"-f", "lavfi", "-i", "color=size=256x256:duration=0.1", "-c:v", "h264_nvenc", "-f", "h264", "pipe:1"})
+// in returns the same tools in another sandbox.
+func (t *Tools) in(s sandbox.Sandbox) *Tools {
+	other := *t
+	other.Sandbox = s
+	return &other
+}
+
+// run runs a program that needs no media, and forgets its output.
+func (t *Tools) run(ctx context.Context, path string, args ...string) error {
+	p, err := t.startReader(ctx, path, args, sandbox.Files{})
 	if err != nil {
 		return err
 	}
 	_, err = io.Copy(io.Discard, p)
-	if err = errors.Join(err, p.wait()); err != nil {
-		return fmt.Errorf("ffmpeg can't use an NVIDIA GPU on this machine: %w", err)
-	}
-	return nil
+	return errors.Join(err, p.wait())
 }

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"lipsync/internal/sandbox"
 )
 
 // formats are the demuxers whose files the service takes, by ffmpeg's names.
@@ -66,7 +68,7 @@ func (t *Tools) Probe(ctx context.Context, path string) (*Info, error) {
 	}
 	limited, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
-	p, err := startReader(limited, t.FFprobe, probeArgs(path))
+	p, err := t.startReader(limited, t.FFprobe, probeArgs(path), sandbox.Files{Read: []string{path}})
 	if err != nil {
 		return nil, err
 	}

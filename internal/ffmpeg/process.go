@@ -8,10 +8,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"lipsync/internal/sandbox"
 )
 
 // process is a running child. Exactly one of in and out is set: our end of the
@@ -21,56 +22,80 @@ type process struct {
 	name    string
 	in, out *os.File
 	stderr  tail
+	ended   func() error // waits for its end
 }
 
 // startReader starts a program whose standard output is read.
-func startReader(ctx context.Context, path string, args []string) (*process, error) {
+func (t *Tools) startReader(ctx context.Context, path string, args []string, media sandbox.Files) (*process, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
 	p := newProcess(ctx, path, args)
 	p.out, p.cmd.Stdout = r, w
-	return p.start(w)
+	return p.start(t, media, w)
 }
 
 // startWriter starts a program whose standard input is written.
-func startWriter(ctx context.Context, path string, args []string) (*process, error) {
+func (t *Tools) startWriter(ctx context.Context, path string, args []string, media sandbox.Files) (*process, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
 	p := newProcess(ctx, path, args)
 	p.in, p.cmd.Stdin = w, r
-	return p.start(r)
+	return p.start(t, media, r)
 }
 
 func newProcess(ctx context.Context, path string, args []string) *process {
 	p := &process{cmd: exec.CommandContext(ctx, path, args...), name: filepath.Base(path)}
 	p.cmd.Env = []string{"LC_ALL=C", "AV_LOG_FORCE_NOCOLOR=1"}
 	p.cmd.Stderr = &p.stderr
-	// A group of its own, so that a terminal's interrupt reaches us alone; and
-	// no child outlives us, even if we are killed ourselves.
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	p.cmd.WaitDelay = time.Second
 	return p
 }
 
-// start starts the child and closes our copy of its end of the pipe.
-func (p *process) start(theirs *os.File) (*process, error) {
+// start starts the child and closes our copy of its end of the pipe. Files that the child
+// will write are made here, so that it needs no right to make any.
+func (p *process) start(t *Tools, media sandbox.Files, theirs *os.File) (*process, error) {
 	defer theirs.Close()
 	// As large as an ordinary user may make it: fewer switches for a frame.
 	_, _ = unix.FcntlInt(theirs.Fd(), unix.F_SETPIPE_SZ, 1<<20)
-	if err := p.cmd.Start(); err != nil {
+	err := create(media.Write)
+	if err == nil {
+		p.ended, err = t.Sandbox.Start(p.cmd, t.files(p.cmd.Path).And(media))
+	}
+	if err != nil {
 		p.closePipe()
 		return nil, fmt.Errorf("start %s: %w", p.name, err)
 	}
 	if err := p.limit(); err != nil {
-		_ = p.cmd.Process.Kill()
-		_ = p.wait()
+		p.stop()
 		return nil, err
 	}
 	return p, nil
+}
+
+// files returns what a program needs whatever it does.
+func (t *Tools) files(path string) sandbox.Files {
+	files := t.needs.And(sandbox.Files{Run: []string{path}})
+	if t.NVIDIA {
+		files = files.And(nvidia())
+	}
+	return files
+}
+
+func create(paths []string) error {
+	for _, path := range paths {
+		f, err := os.Create(path)
+		if err != nil {
+			return err
+		}
+		if err := f.Close(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // limit bounds the child's memory and the size of what it writes. It comes a
@@ -120,7 +145,7 @@ func (p *process) Write(b []byte) (int, error) {
 // lines that the child wrote to standard error: they are for logs alone.
 func (p *process) wait() error {
 	p.closePipe()
-	if err := p.cmd.Wait(); err != nil {
+	if err := p.ended(); err != nil {
 		return fmt.Errorf("%s: %w: %s", p.name, err, p.stderr.String())
 	}
 	return nil

@@ -7,6 +7,8 @@ import (
 	"io"
 	"strconv"
 	"strings"
+
+	"lipsync/internal/sandbox"
 )
 
 // Frames are the pictures of a video, decoded one after the other.
@@ -17,7 +19,7 @@ type Frames struct {
 
 // OpenFrames decodes the video from its beginning, at most so many frames.
 func (t *Tools) OpenFrames(ctx context.Context, in *Info, most int) (*Frames, error) {
-	return t.openFrames(ctx, decodeArgs(t, in, span{to: most}))
+	return t.openFrames(ctx, in, span{to: most})
 }
 
 // OpenFramesAt decodes the frames numbered from to to-1, as OpenFrames counts
@@ -25,11 +27,11 @@ func (t *Tools) OpenFrames(ctx context.Context, in *Info, most int) (*Frames, er
 // lies about its times, what comes may be other frames, or none. The caller
 // checks.
 func (t *Tools) OpenFramesAt(ctx context.Context, in *Info, from, to int) (*Frames, error) {
-	return t.openFrames(ctx, decodeArgs(t, in, span{from: from, to: to, seek: true}))
+	return t.openFrames(ctx, in, span{from: from, to: to, seek: true})
 }
 
-func (t *Tools) openFrames(ctx context.Context, args []string) (*Frames, error) {
-	p, err := startReader(ctx, t.FFmpeg, args)
+func (t *Tools) openFrames(ctx context.Context, in *Info, s span) (*Frames, error) {
+	p, err := t.startReader(ctx, t.FFmpeg, decodeArgs(t, in, s), sandbox.Files{Read: []string{in.Path}})
 	if err != nil {
 		return nil, err
 	}

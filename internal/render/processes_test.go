@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"lipsync/internal/sandbox"
 )
 
 // TestProcesses counts the programs that a job starts: one for each file that it
@@ -16,6 +18,7 @@ func TestProcesses(t *testing.T) {
 			r, dir := newRenderer(t, &numberer{}), t.TempDir()
 			r.NewTracker = newCompanyTracker
 			tools := *r.Tools
+			tools.Sandbox = sandbox.Sandbox{} // the scripts run other programs
 			tools.FFmpeg, tools.FFprobe = counted(t, dir, tools.FFmpeg), counted(t, dir, tools.FFprobe)
 			r.Tools = &tools
 			job := Job{Video: video, Audio: sound(t, "a.wav", "2"), Output: filepath.Join(dir, "o.mp4"), Scratch: dir, LargestFace: largest}

@@ -1,0 +1,56 @@
+package sandbox
+
+import (
+	"context"
+	"debug/elf"
+	"maps"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// library is a line of what the loader says: its path is the one after the arrow.
+var library = regexp.MustCompile(`(?m)=> (/.+) \(0x[0-9a-f]+\)$`)
+
+// Needs returns the files that a program needs whatever it does: itself, the loader, and
+// the folders of the libraries that the loader finds for it. What can't be found out is
+// missing; a trial shows whether the program runs without.
+func Needs(ctx context.Context, program string) Files {
+	files := Files{Run: []string{program}}
+	loader := interpreter(program)
+	if loader == "" {
+		return files
+	}
+	// The loader lists the libraries instead of running the program.
+	list := exec.CommandContext(ctx, program)
+	list.Env = []string{"LD_TRACE_LOADED_OBJECTS=1"}
+	out, _ := list.Output()
+	folders := map[string]bool{}
+	for _, match := range library.FindAllStringSubmatch(string(out), -1) {
+		if path, err := filepath.EvalSymlinks(match[1]); err == nil {
+			folders[filepath.Dir(path)] = true
+		}
+	}
+	files.Run = append(files.Run, loader)
+	files.Read = append(slices.Sorted(maps.Keys(folders)), "/etc/ld.so.cache")
+	return files
+}
+
+// interpreter returns the loader that a program names, "" if it names none.
+func interpreter(program string) string {
+	f, err := elf.Open(program)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	for _, segment := range f.Progs {
+		if segment.Type == elf.PT_INTERP {
+			path := make([]byte, segment.Filesz)
+			_, _ = segment.ReadAt(path, 0)
+			return strings.TrimRight(string(path), "\x00")
+		}
+	}
+	return ""
+}

@@ -1,0 +1,129 @@
+package sandbox
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// denied are the system calls that fail with EPERM. A list of allowed ones would have to
+// follow each version of ffmpeg, of its libraries and of NVIDIA's driver; files and
+// processes have other layers.
+func denied() []uint32 {
+	return []uint32{
+		// networks, also past the first of them
+		unix.SYS_SOCKET, unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER,
+		// other processes
+		unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PROCESS_MADVISE, unix.SYS_KCMP,
+		unix.SYS_PIDFD_GETFD, unix.SYS_PIDFD_SEND_SIGNAL, unix.SYS_MIGRATE_PAGES, unix.SYS_MOVE_PAGES,
+		unix.SYS_SHMGET, unix.SYS_MSGGET, unix.SYS_SEMGET, unix.SYS_MQ_OPEN,
+		unix.SYS_KEYCTL, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY,
+		// namespaces and mounts
+		unix.SYS_UNSHARE, unix.SYS_SETNS, unix.SYS_CHROOT, unix.SYS_PIVOT_ROOT, unix.SYS_MOUNT, unix.SYS_UMOUNT2,
+		unix.SYS_OPEN_TREE, unix.SYS_MOVE_MOUNT, unix.SYS_FSOPEN, unix.SYS_FSCONFIG, unix.SYS_FSMOUNT, unix.SYS_FSPICK,
+		unix.SYS_MOUNT_SETATTR, unix.SYS_OPEN_BY_HANDLE_AT, unix.SYS_NAME_TO_HANDLE_AT,
+		// the kernel's own affairs
+		unix.SYS_BPF, unix.SYS_PERF_EVENT_OPEN, unix.SYS_USERFAULTFD, unix.SYS_FANOTIFY_INIT, unix.SYS_SYSLOG, unix.SYS_ACCT,
+		unix.SYS_INIT_MODULE, unix.SYS_FINIT_MODULE, unix.SYS_DELETE_MODULE, unix.SYS_KEXEC_LOAD, unix.SYS_KEXEC_FILE_LOAD,
+		unix.SYS_REBOOT, unix.SYS_SWAPON, unix.SYS_SWAPOFF, unix.SYS_QUOTACTL, unix.SYS_SETTIMEOFDAY, unix.SYS_CLOCK_SETTIME,
+		unix.SYS_ADJTIMEX, unix.SYS_CLOCK_ADJTIME, unix.SYS_SETHOSTNAME, unix.SYS_SETDOMAINNAME, unix.SYS_VHANGUP,
+	}
+}
+
+// signals send signals. In a namespace of processes nobody else is reached, and Go's way
+// to start a process there asks for kill.
+func signals() []uint32 {
+	return []uint32{unix.SYS_KILL, unix.SYS_TKILL, unix.SYS_RT_SIGQUEUEINFO, unix.SYS_RT_TGSIGQUEUEINFO}
+}
+
+// judged are the calls whose argument decides: the one that is allowed.
+func judged() []judgement {
+	return []judgement{
+		{unix.SYS_PRLIMIT64, 0, 0},                // limits of the caller itself
+		{unix.SYS_TGKILL, 2, uint32(unix.SIGURG)}, // between threads of Go, of which the caller is one before the program starts
+	}
+}
+
+type judgement struct {
+	call            uint32
+	argument, value uint32
+}
+
+// Offsets in what a filter sees, struct seccomp_data: the number of the call, the kind of
+// processor, and arguments of 8 bytes, the low half first.
+const (
+	dataCall = 0
+	dataArch = 4
+	dataArgs = 16
+)
+
+// x32Call is the bit that x86-64 adds to the number of calls of its third kind, x32.
+const x32Call = 0x40000000
+
+// filter returns the program that judges a system call by its number. Calls of other kinds
+// of processors, which one may be asked to run too, are refused.
+func filter(arch uint32, namespaces bool) []unix.SockFilter {
+	refused := denied()
+	if !namespaces {
+		refused = append(refused, signals()...)
+	}
+	const load, equal, least, end = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, unix.BPF_JMP | unix.BPF_JGE | unix.BPF_K, unix.BPF_RET | unix.BPF_K
+	f := []unix.SockFilter{
+		{Code: load, K: dataArch},
+		{Code: equal, Jt: 1, K: arch},
+		{Code: end, K: refuse},
+		{Code: load, K: dataCall},
+	}
+	for _, j := range judged() {
+		f = append(f, []unix.SockFilter{
+			{Code: equal, Jf: 4, K: j.call},
+			{Code: load, K: dataArgs + 8*j.argument},
+			{Code: equal, Jf: 1, K: j.value},
+			{Code: end, K: unix.SECCOMP_RET_ALLOW},
+			{Code: end, K: refuse},
+		}...)
+	}
+	f = append(f, unix.SockFilter{Code: least, Jt: uint8(len(refused) + 1), K: x32Call})
+	for i, call := range refused {
+		f = append(f, unix.SockFilter{Code: equal, Jt: uint8(len(refused) - i), K: call})
+	}
+	return append(f, unix.SockFilter{Code: end, K: unix.SECCOMP_RET_ALLOW}, unix.SockFilter{Code: end, K: refuse})
+}
+
+const refuse = unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)
+
+// arch returns the kernel's number for the processor, 0 for one whose calls are not known here.
+func arch() uint32 {
+	switch runtime.GOARCH {
+	case "amd64":
+		return unix.AUDIT_ARCH_X86_64
+	case "arm64":
+		return unix.AUDIT_ARCH_AARCH64
+	}
+	return 0
+}
+
+func hasSeccomp() bool {
+	action := uint32(unix.SECCOMP_RET_ERRNO)
+	_, _, err := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_GET_ACTION_AVAIL, 0, uintptr(unsafe.Pointer(&action)))
+	return err == 0 && arch() != 0
+}
+
+// seccomp puts the calling thread and its children behind the filter. It turns on none of the
+// defences against speculation that would slow them down: they run nobody else's programs.
+func seccomp(namespaces bool) error {
+	// Go tries once in a process whether it may signal by file descriptors. It has to do that
+	// before the filter is here.
+	if self, err := os.FindProcess(os.Getpid()); err == nil {
+		_ = self.Release()
+	}
+	f := filter(arch(), namespaces)
+	program := unix.SockFprog{Len: uint16(len(f)), Filter: &f[0]}
+	if _, _, err := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_SPEC_ALLOW, uintptr(unsafe.Pointer(&program))); err != 0 {
+		return fmt.Errorf("seccomp: %w", err)
+	}
+	return nil
+}

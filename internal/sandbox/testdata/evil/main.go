@@ -1,0 +1,121 @@
+// Command evil is what a broken ffmpeg could become. In tests it takes the place of the
+// program. It reads what to try, one attempt a line, from the file of its last argument -i, else
+// from standard input, and writes to standard error how each attempt went: "did" or "failed",
+// the line, and the reason.
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+func main() {
+	if len(os.Args) == 2 && os.Args[1] == "sleep" {
+		time.Sleep(time.Minute)
+		return
+	}
+	script := io.Reader(os.Stdin)
+	for i, argument := range os.Args {
+		if argument != "-i" {
+			continue
+		}
+		f, err := os.Open(strings.TrimPrefix(os.Args[i+1], "file:"))
+		if err == nil {
+			script = f
+		}
+	}
+	for lines := bufio.NewScanner(script); lines.Scan(); {
+		fields := strings.Fields(lines.Text())
+		if err := attempt(fields[0], fields[1:]); err != nil {
+			fmt.Fprintf(os.Stderr, "failed %s: %v\n", lines.Text(), err)
+		} else {
+			fmt.Fprintf(os.Stderr, "did %s\n", lines.Text())
+		}
+	}
+	os.Exit(1)
+}
+
+func attempt(verb string, objects []string) error {
+	switch object := objects[0]; verb {
+	case "read":
+		_, err := os.ReadFile(object)
+		return err
+	case "list":
+		_, err := os.ReadDir(object)
+		return err
+	case "write":
+		return os.WriteFile(object, []byte("evil"), 0o600)
+	case "run":
+		p, err := os.StartProcess(object, []string{object, "-c", "true"}, &os.ProcAttr{})
+		if err == nil {
+			_, err = p.Wait()
+		}
+		return err
+	case "descend": // leave a process behind, in a session of its own or not
+		_, err := os.StartProcess("/proc/self/exe", []string{"evil", "sleep"}, &os.ProcAttr{
+			Files: []*os.File{nil, os.Stdout}, Sys: &syscall.SysProcAttr{Setsid: object == "session"},
+		})
+		return err
+	case "tcp", "udp", "unix":
+		return dial(verb, object)
+	case "descriptor":
+		fd, _ := strconv.Atoi(object)
+		_, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0)
+		return err
+	case "limit":
+		pid, _ := strconv.Atoi(object)
+		return unix.Prlimit(pid, unix.RLIMIT_CORE, nil, &unix.Rlimit{})
+	case "memory", "trace", "signal":
+		return reach(verb, objects)
+	}
+	return fmt.Errorf("no attempt %q", verb)
+}
+
+// dial wants one byte as an answer.
+func dial(network, address string) error {
+	c, err := net.DialTimeout(network, address, time.Second)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	_ = c.SetDeadline(time.Now().Add(time.Second))
+	if _, err := c.Write([]byte("?")); err != nil {
+		return err
+	}
+	_, err = c.Read(make([]byte, 1))
+	return err
+}
+
+// reach tries the threads of a process, which is named first, until one is reached.
+func reach(verb string, ids []string) (err error) {
+	process, _ := strconv.Atoi(ids[0])
+	for _, id := range ids {
+		thread, _ := strconv.Atoi(id)
+		switch verb {
+		case "memory":
+			b := make([]byte, 1)
+			// Where the linker lays the text of programs in Go.
+			_, err = unix.ProcessVMReadv(thread, []unix.Iovec{{Base: &b[0], Len: 1}}, []unix.RemoteIovec{{Base: 0x401000, Len: 1}}, 0)
+		case "trace":
+			_, _, errno := unix.Syscall6(unix.SYS_PTRACE, unix.PTRACE_SEIZE, uintptr(thread), 0, 0, 0, 0)
+			if err = nil; errno != 0 {
+				err = errno
+			}
+		case "signal": // which does nothing
+			err = unix.Tgkill(process, thread, unix.SIGCONT)
+		}
+		if err == nil {
+			return nil
+		}
+	}
+	return err
+}
