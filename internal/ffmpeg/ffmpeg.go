@@ -41,7 +41,7 @@ type Tools struct {
 	// Sandbox holds each child to the files of its step.
 	Sandbox sandbox.Sandbox
 
-	needs sandbox.Files // libraries of the programs
+	needs sandbox.Files // libraries of both programs
 }
 
 // Find looks the programs up in PATH, and finds out in which sandbox they run here.
@@ -56,7 +56,7 @@ func Find(threads int) (*Tools, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), probeTime)
 	defer cancel()
-	t.needs = sandbox.Needs(ctx, t.FFmpeg).And(sandbox.Needs(ctx, t.FFprobe))
+	t.needs = sandbox.Needs(ctx, t.FFmpeg) // and ffprobe uses the same: else the trial fails
 	t.Sandbox = sandbox.Available().Largest(func(s sandbox.Sandbox) error {
 		return t.in(s).run(ctx, t.FFprobe, "-v", "error", "-version")
 	})

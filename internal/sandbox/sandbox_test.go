@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -65,7 +66,7 @@ func attempts(t *testing.T, descriptor int) []attempt {
 		{try: "udp " + answering(t, "udp", "127.0.0.1:0"), landlock: 10, seccomp: true, namespaces: true},
 		{try: "unix " + answering(t, "unix", filepath.Join(dir, "socket")), landlock: 9, seccomp: true},
 		{try: "unix " + answering(t, "unix", fmt.Sprintf("@lipsync-%d-%s", pid, filepath.Base(dir))), landlock: 6, seccomp: true, namespaces: true},
-		{try: "memory " + threads, seccomp: true, namespaces: true, always: root},
+		{try: fmt.Sprintf("memory %d %s", uintptr(unsafe.Pointer(&os.Args)), threads), seccomp: true, namespaces: true, always: root},
 		{try: "trace " + threads, seccomp: true, namespaces: true, always: root},
 		{try: "signal " + threads, seccomp: true, namespaces: true},
 		{try: fmt.Sprint("limit ", pid), seccomp: true, namespaces: true},
@@ -154,6 +155,9 @@ func TestLayers(t *testing.T) {
 		Sandbox
 	}{
 		{"landlock", Sandbox{Landlock: here.Landlock}},
+		{"landlock of Linux 5.13", Sandbox{Landlock: min(1, here.Landlock)}},
+		{"landlock of Linux 6.1", Sandbox{Landlock: min(2, here.Landlock)}},
+		{"landlock of Linux 6.7", Sandbox{Landlock: min(4, here.Landlock)}},
 		{"seccomp", Sandbox{Seccomp: here.Seccomp}},
 		{"namespaces", Sandbox{Namespaces: here.Namespaces}},
 		{"none", Sandbox{}},

@@ -74,8 +74,11 @@ func attempt(verb string, objects []string) error {
 	case "limit":
 		pid, _ := strconv.Atoi(object)
 		return unix.Prlimit(pid, unix.RLIMIT_CORE, nil, &unix.Rlimit{})
-	case "memory", "trace", "signal":
-		return reach(verb, objects)
+	case "memory": // at an address
+		address, _ := strconv.ParseUint(object, 10, 64)
+		return reach(verb, uintptr(address), objects[1:])
+	case "trace", "signal":
+		return reach(verb, 0, objects)
 	}
 	return fmt.Errorf("no attempt %q", verb)
 }
@@ -96,15 +99,14 @@ func dial(network, address string) error {
 }
 
 // reach tries the threads of a process, which is named first, until one is reached.
-func reach(verb string, ids []string) (err error) {
+func reach(verb string, address uintptr, ids []string) (err error) {
 	process, _ := strconv.Atoi(ids[0])
 	for _, id := range ids {
 		thread, _ := strconv.Atoi(id)
 		switch verb {
 		case "memory":
 			b := make([]byte, 1)
-			// Where the linker lays the text of programs in Go.
-			_, err = unix.ProcessVMReadv(thread, []unix.Iovec{{Base: &b[0], Len: 1}}, []unix.RemoteIovec{{Base: 0x401000, Len: 1}}, 0)
+			_, err = unix.ProcessVMReadv(thread, []unix.Iovec{{Base: &b[0], Len: 1}}, []unix.RemoteIovec{{Base: address, Len: 1}}, 0)
 		case "trace":
 			_, _, errno := unix.Syscall6(unix.SYS_PTRACE, unix.PTRACE_SEIZE, uintptr(thread), 0, 0, 0, 0)
 			if err = nil; errno != 0 {
