@@ -10,6 +10,7 @@ func TestAlarms(t *testing.T) {
 		"DeadLettersWait":     {`1`, `1`, `"notBreaching"`, "ApproximateNumberOfMessagesVisible"},
 		"RequestsWaitTooLong": {`1800`, `2`, `"notBreaching"`, "OldestQueued"},
 		"RequestsFail":        {`3`, `1`, `"notBreaching"`, "RequestsFailed"},
+		"AttemptsPutOff":      {`5`, `3`, `"notBreaching"`, "AttemptsPutOff"},
 		"ServerErrors":        {`5`, `1`, `"notBreaching"`, "5XXError"},
 		"FunctionsThrottled":  {`1`, `1`, `"notBreaching"`, "Throttles"},
 		"TableThrottled":      {`10`, `1`, `"notBreaching"`, "ReadThrottleEvents WriteThrottleEvents"},
@@ -37,11 +38,20 @@ func TestAlarms(t *testing.T) {
 		}
 	}
 	deployed().check(t, []property{
-		{"RequestsFail", "Dimensions", `[{"Name":"Reason","Value":"processing failed"}]`},
 		{"DeadLettersWait", "Dimensions", `[{"Name":"QueueName","Value":"DeadLetters.QueueName"}]`},
 		{"ServerErrors", "Dimensions", `[{"Name":"ApiName","Value":"Lipsync"},{"Name":"Stage","Value":"api"}]`},
 		{"SweepIsSilent", "ComparisonOperator", `"LessThanThreshold"`},
 	})
+}
+
+// TestRequestsFail wants the sum over each code of a failure that is not the client's.
+func TestRequestsFail(t *testing.T) {
+	metrics := deployed().get("RequestsFail", "Metrics")
+	for _, code := range []string{"internal", "host_failing"} {
+		if !strings.Contains(metrics, `"Dimensions":[{"Name":"Code","Value":"`+code+`"}]`) {
+			t.Errorf("got %s, want failures of code %s in it", metrics, code)
+		}
+	}
 }
 
 // TestFunctionsThrottled wants the sum over each function behind the API.

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"lipsync/internal/awstest"
 	"lipsync/internal/cloud"
@@ -120,9 +121,9 @@ func (f writerFunc) Write(p []byte) (int, error) {
 func (a *account) want(t *testing.T, id string, status lipsync.Status, sentence string, attempts int) {
 	t.Helper()
 	r, err := a.service.Store.Get(t.Context(), id)
-	if err != nil || r.Status != status || r.Error != sentence || r.Attempts != attempts || r.Lease != "" {
+	if err != nil || r.Status != status || r.Failure.Sentence() != sentence || r.Attempts != attempts || r.Lease != "" {
 		t.Errorf("got %s %q after %d attempts, lease %q (%v), want %s %q after %d",
-			r.Status, r.Error, r.Attempts, r.Lease, err, status, sentence, attempts)
+			r.Status, r.Failure.Sentence(), r.Attempts, r.Lease, err, status, sentence, attempts)
 	}
 }
 
@@ -152,7 +153,7 @@ func TestJob(t *testing.T) {
 	a.want(t, other, lipsync.Failed, "no face found in the video", 1)
 	for _, part := range []string{
 		`"job":"the-job"`, `"job_attempt":"2"`, `"account":"account","request":"` + own, `"RenderSpeed":`, `"RequestsCompleted":1`,
-		`"Reason":"no face found in the video"`, `"QueueWait":`,
+		`"Code":"no_face"`, `"QueueWait":`,
 	} {
 		if !strings.Contains(log, part) {
 			t.Errorf("log has no %s:\n%s", part, log)
@@ -189,8 +190,8 @@ func TestJobWithBadModel(t *testing.T) {
 	}
 	other, own := a.request(t, face(t), sound(t)), a.request(t, face(t), sound(t))
 	a.run(t, t.Context(), own, failed, nil)
-	if r, err := a.service.Store.Get(t.Context(), own); err != nil || r.Status != lipsync.Processing || r.Attempts != 1 || r.Lease == "" {
-		t.Errorf("got %s, %d attempts, lease %q, %v, want it to wait for its next attempt", r.Status, r.Attempts, r.Lease, err)
+	if r, err := a.service.Store.Get(t.Context(), own); err != nil || r.Status != lipsync.Processing || r.Attempts != 1 || !r.LeaseUntil.After(time.Now()) {
+		t.Errorf("got %s, %d attempts, not before %s, %v, want it to wait for its next attempt", r.Status, r.Attempts, r.LeaseUntil, err)
 	}
 	a.want(t, other, lipsync.Queued, "", 0)
 }

@@ -9,7 +9,6 @@ import (
 
 	"lipsync/internal/awstest"
 	"lipsync/internal/awstest/fakebatch"
-	"lipsync/internal/lipsync"
 )
 
 // TestAccounts has two users, of whom neither finds what the other's is.
@@ -44,7 +43,7 @@ func TestAccounts(t *testing.T) {
 		t.Errorf("usage: got %d", got.Status)
 	}
 	canceled := owner.submit(t, owner.open(t, path), "/cancel", nil)
-	if canceled.Status != http.StatusOK || !strings.Contains(canceled.Body, lipsync.Canceled) {
+	if canceled.Status != http.StatusOK || !strings.Contains(canceled.Body, "canceled by the client") {
 		t.Errorf("cancel: got %d, %s", canceled.Status, canceled.Body)
 	}
 }
@@ -64,7 +63,7 @@ func TestSource(t *testing.T) {
 		t.Errorf("got %d and %d bytes, want the video that was sent", got.Status, len(got.Body))
 	}
 	canceled := p.submit(t, p.open(t, path), "/cancel", nil)
-	if canceled.Status != http.StatusOK || !strings.Contains(canceled.Body, lipsync.Canceled) || sourceOf.MatchString(canceled.Body) {
+	if canceled.Status != http.StatusOK || !strings.Contains(canceled.Body, "canceled by the client") || sourceOf.MatchString(canceled.Body) {
 		t.Errorf("canceled: got %d, %s, want no source", canceled.Status, canceled.Body)
 	}
 	if got := p.do(t, http.MethodGet, source, nil); got.Status != http.StatusNotFound {

@@ -136,7 +136,7 @@ func (h *testHome) finish(b *testing.B) {
 			return
 		}
 		if err == nil {
-			err = store.Finish(b.Context(), r.ID, token, time.Now(), lipsync.Outcome{Failure: lipsync.ProcessingFailed})
+			err = store.Finish(b.Context(), r.ID, token, time.Now(), lipsync.Outcome{Failure: lipsync.Failure{Code: lipsync.InternalFault}})
 		}
 		if err != nil {
 			b.Fatal(err)

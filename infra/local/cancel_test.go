@@ -46,7 +46,7 @@ func (j job) cancel(t *testing.T) {
 	var r struct {
 		Error string `json:"error_message"`
 	}
-	if j.call(t, http.MethodDelete, "/v1/lipsync/requests/"+j.id, "", http.NoBody, &r); r.Error != lipsync.Canceled {
+	if j.call(t, http.MethodDelete, "/v1/lipsync/requests/"+j.id, "", http.NoBody, &r); r.Error != "canceled by the client" {
 		t.Errorf("got %+v, want it canceled", r)
 	}
 }
@@ -55,7 +55,7 @@ func (j job) cancel(t *testing.T) {
 // job that did not fail.
 func (j job) wantCanceled(t *testing.T) {
 	t.Helper()
-	if r := j.record(t); r.Status != lipsync.Failed || r.Error != lipsync.Canceled || r.Lease != "" {
+	if r := j.record(t); r.Status != lipsync.Failed || r.Failure.Code != lipsync.Canceled || r.Lease != "" {
 		t.Errorf("got %+v, want it canceled", r)
 	}
 	objects, found := s3.New(j.config, j.Outputs["BucketName"], ""), errors.New("it is left")

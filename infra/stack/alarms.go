@@ -33,6 +33,8 @@ func (s *service) alarms() []alarm {
 			metric: ours("OldestQueued", "Maximum"), limit: longestWait, periods: 2},
 		{id: "RequestsFail", description: "Requests fail by our own fault: see the log of the runner",
 			metric: ownFaults(), limit: 3, periods: 1},
+		{id: "AttemptsPutOff", description: "Attempts fail and are put off: the network, S3, the disks or many servers of media fail: see the log of the runner",
+			metric: ours("AttemptsPutOff", "Sum"), limit: 5, periods: 3},
 		{id: "ServerErrors", description: "The API answers with 5xx: see the logs of the access and the functions",
 			metric: s.apiMetric("5XXError", "Sum"), limit: 5, periods: 1},
 		{id: "FunctionsThrottled", description: "Lambda has no more room for calls: see the quota of concurrent executions",

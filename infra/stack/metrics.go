@@ -31,9 +31,14 @@ func ours(name, statistic string) awscloudwatch.Metric {
 	return metric("Lipsync", name, statistic, nil)
 }
 
-// ownFaults counts the requests that failed, and not by what clients sent.
-func ownFaults() awscloudwatch.Metric {
-	return metric("Lipsync", "RequestsFailed", "Sum", map[string]*string{"Reason": jsii.String(lipsync.ProcessingFailed)})
+// ownFaults counts the requests that failed by a fault of ours, or of the machines
+// that we run on.
+func ownFaults() awscloudwatch.IMetric {
+	var metrics []awscloudwatch.IMetric
+	for _, code := range []lipsync.FailureCode{lipsync.InternalFault, lipsync.HostFailing} {
+		metrics = append(metrics, metric("Lipsync", "RequestsFailed", "Sum", map[string]*string{"Code": jsii.String(string(code))}))
+	}
+	return sum("ownFaults", metrics...)
 }
 
 func (s *service) apiMetric(name, statistic string) awscloudwatch.Metric {

@@ -163,7 +163,7 @@ func (d *deployment) cancel(t *testing.T, id string) {
 		t.Errorf("get-progress: got %+v, want id %s queued at 0 percent", got, id)
 	}
 	d.call(t, "cancel-request", &got, cloud.Records, cloud.Media, cloud.Reading)
-	if got.ID != id || got.Status != "failed" || got.Error != lipsync.Canceled {
+	if got.ID != id || got.Status != "failed" || got.Error != "canceled by the client" {
 		t.Errorf("cancel-request: got %+v, want id %s canceled", got, id)
 	}
 }

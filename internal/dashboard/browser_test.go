@@ -70,7 +70,7 @@ func TestLiveInBrowser(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.Wait(`document.querySelector("progress").value === 60 && window.spoken.isConnected && window.spoken.innerText.endsWith("rendering")`)
-	if err := h.service.Fail(t.Context(), r, "no face found in the video"); err != nil {
+	if err := h.service.Fail(t.Context(), r, lipsync.Failure{Code: lipsync.NoFace}); err != nil {
 		t.Fatal(err)
 	}
 	b.Wait(`document.querySelector("[role=alert]")?.textContent.includes("no face found in the video")`)

@@ -245,7 +245,7 @@ func (h *home) fail(t testing.TB, id, sentence string) {
 		t.Fatal(err)
 	}
 	h.clock.Advance(2 * time.Second)
-	if err := h.service.Fail(t.Context(), r, sentence); err != nil {
+	if err := h.service.Fail(t.Context(), r, lipsync.ParseFailure(sentence)); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -3,7 +3,6 @@ package dashboard
 import (
 	"net/http"
 	"net/url"
-	"strings"
 
 	"lipsync/internal/lipsync"
 )
@@ -25,7 +24,7 @@ func (p *pages) showRequest(v *visit) error {
 	}
 	page := requestPage{
 		Request: r, Progress: r.ProgressAt(p.service.Now()), Output: output,
-		Hint: hint(r.Error), Live: !r.Status.Final(), CSRF: v.session.CSRF,
+		Hint: hint(r.Failure.Code), Live: !r.Status.Final(), CSRF: v.session.CSRF,
 	}
 	if page.Source, err = p.service.VideoURL(v.Context(), r); err != nil {
 		return err
@@ -73,25 +72,30 @@ func (p *pages) cancel(v *visit) error {
 	return v.leadTo(p.root + "/requests/" + r.ID)
 }
 
-// hint says what to do about a failure. Its sentences are those of the domain, or
-// begin or end as they do.
-func hint(failure string) string {
-	switch {
-	case failure == "":
+// hint says what to do about a failure, "" for none.
+func hint(code lipsync.FailureCode) string {
+	switch code {
+	case "":
 		return ""
-	case failure == lipsync.Canceled:
+	case lipsync.Canceled:
 		return "Start it again from New whenever you like."
-	case failure == lipsync.ProcessingFailed:
+	case lipsync.InternalFault:
 		return "The fault is ours, and it was tried more than once. Try again later; if it stays so, tell whoever runs this service."
-	case strings.HasSuffix(failure, "is not accessible"):
+	case lipsync.HostFailing:
+		return "This service had no room or no network, and tried for hours. Try again later; if it stays so, tell whoever runs it."
+	case lipsync.MediaNotAccessible:
 		return "Open the address in a private window: it has to load there without signing in. Or send the file itself from New."
-	case strings.HasSuffix(failure, "is not a supported format"):
+	case lipsync.MediaHostMissing:
+		return "There is no such host, or it takes no connections. Check the address, or send the file itself from New."
+	case lipsync.MediaUnreachable:
+		return "The server did not answer as it should, and was tried for hours. Try again once it does, or send the file itself from New."
+	case lipsync.MediaUnsupported:
 		return "Videos may be MP4, MOV, WebM, MKV or AVI; audio may be WAV, MP3, M4A, FLAC or OGG, or the sound track of a video."
-	case failure == "no face found in the video":
+	case lipsync.NoFace:
 		return "The face has to be large enough to see the lips, and look towards the camera for some of the time."
-	case strings.Contains(failure, " has no "):
+	case lipsync.NoPicture, lipsync.NoSoundTrack:
 		return "It may be that video and audio were exchanged, or that the file is damaged: play it first."
-	case strings.Contains(failure, " than "):
+	case lipsync.MediaLargerThan, lipsync.MediaLongerThan, lipsync.PictureLargerThan, lipsync.FrameRateAbove:
 		return "Cut it, or make it smaller, and send it again."
 	default:
 		return "Play both files first. If they are as they should be, try again."

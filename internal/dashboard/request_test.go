@@ -47,25 +47,34 @@ func between(text, start, end string) string {
 	return text
 }
 
-// TestFailures finds something to do about each failure that the domain names.
+// TestFailures finds something to do about each failure, and shows it.
 func TestFailures(t *testing.T) {
 	h := newHome(t)
 	h.signIn(t)
 	c := h.caller(t, account)
-	hints := map[string]bool{}
-	for _, sentence := range []string{
-		"video URL is not accessible", "audio is not a supported format", "video has no picture", "no face found in the video",
-		"video is longer than 60 minutes", "processing failed", "something new",
+	other := map[string]bool{hint(lipsync.UnknownFailure): true} // what is said of any failure
+	for _, code := range []lipsync.FailureCode{
+		lipsync.MediaNotAccessible, lipsync.MediaHostMissing, lipsync.MediaUnreachable, lipsync.MediaUnsupported,
+		lipsync.MediaLongerThan, lipsync.NoPicture, lipsync.NoFace, lipsync.InternalFault, lipsync.HostFailing, lipsync.Canceled,
 	} {
 		id := h.add(t, c, "")
-		h.fail(t, id, sentence)
-		page := h.get(t, "/dashboard/requests/"+id)
-		page.must(t, http.StatusOK, sentence, `role="alert"`)
-		hints[hint(sentence)] = true
+		r, err := h.service.Claim(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := lipsync.Failure{Code: code, Details: lipsync.Details{Kind: lipsync.Video}}
+		if err := h.service.Fail(t.Context(), r, f); err != nil {
+			t.Fatal(err)
+		}
+		h.get(t, "/dashboard/requests/"+id).must(t, http.StatusOK, f.Sentence(), html.EscapeString(hint(code)), `role="alert"`)
+		if other[hint(code)] {
+			t.Errorf("%s: got the hint of another failure", code)
+		}
+		other[hint(code)] = true
 	}
-	if len(hints) != 7 || hints[""] {
-		t.Errorf("got the hints %v, want 7", hints)
-	}
+	id := h.add(t, c, "")
+	h.fail(t, id, "something new")
+	h.get(t, "/dashboard/requests/"+id).must(t, http.StatusOK, "something new", hint(lipsync.UnknownFailure), `role="alert"`)
 }
 
 func TestCancel(t *testing.T) {
@@ -74,7 +83,7 @@ func TestCancel(t *testing.T) {
 	c := h.caller(t, account)
 	waits, done := h.add(t, c, ""), h.add(t, c, "")
 	h.complete(t, done)
-	for id, want := range map[string]string{waits: lipsync.Canceled, done: "Download"} {
+	for id, want := range map[string]string{waits: "canceled by the client", done: "Download"} {
 		path := "/dashboard/requests/" + id
 		for range 2 {
 			h.send(t, path+"/cancel", nil).mustLead(t, path)

@@ -116,7 +116,10 @@ func live(t *testing.T, s *dynamodb.Store) life {
 		func() error { return create(false) },
 		func() error { return create(true) },
 		func() error { _, _, err := s.Create(t.Context(), doomed, nil, nil); return err },
-		func() error { _, err := s.Cancel(t.Context(), doomed.ID, now, "canceled"); return err },
+		func() error {
+			_, err := s.Cancel(t.Context(), doomed.ID, now, lipsync.Failure{Code: lipsync.Canceled})
+			return err
+		},
 		func() error { return claim(r.ID, "w1") },
 		func() error { return s.Renew(t.Context(), r.ID, "w1", now.Add(time.Hour)) },
 		func() error { return s.Report(t.Context(), r.ID, "w1", lipsync.Progress{Percent: 50}) },

@@ -79,20 +79,27 @@ func (s *Store) Release(ctx context.Context, id, token string) error {
 	return s.changeHeld(ctx, id, token, func(r *stored) { r.Attempts-- })
 }
 
+// Postpone implements lipsync.Leases.
+func (s *Store) Postpone(ctx context.Context, r lipsync.Request, until time.Time) error {
+	return s.changeHeld(ctx, r.ID, r.Lease, func(now *stored) {
+		now.LeaseUntil, now.Attempts, now.Delays, now.DelayedSince = until, r.Attempts, r.Delays, r.DelayedSince
+	})
+}
+
 // Finish implements lipsync.Leases.
 func (s *Store) Finish(ctx context.Context, id, token string, now time.Time, o lipsync.Outcome) error {
 	return s.changeHeld(ctx, id, token, func(r *stored) { r.End(now, o) })
 }
 
 // Cancel implements lipsync.Leases.
-func (s *Store) Cancel(ctx context.Context, id string, now time.Time, failure string) (lipsync.Request, error) {
+func (s *Store) Cancel(ctx context.Context, id string, now time.Time, f lipsync.Failure) (lipsync.Request, error) {
 	now = now.Truncate(time.Microsecond) // as it is stored
 	return s.change(ctx, id, nil, func(r stored) (stored, error) {
 		if r.Status.Final() {
 			return stored{}, refusal(lipsync.Conflict, "request is final")
 		}
 		r.letGo()
-		r.Status, r.FinishedAt, r.Error = lipsync.Failed, now, failure
+		r.Status, r.FinishedAt, r.Failure = lipsync.Failed, now, f
 		if r.StartedAt.IsZero() {
 			r.StartedAt = now
 		}

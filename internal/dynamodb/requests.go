@@ -16,8 +16,10 @@ import (
 // lease. So a list takes only a Query, and a renewed lease one write.
 type stored struct {
 	lipsync.Request
-	referenceSeq int64 // 1, 2, … within account and reference id; 0 without one
-	version      int64 // grows with every change
+	referenceSeq int64  // 1, 2, … within account and reference id; 0 without one
+	version      int64  // grows with every change
+	details      string // of Failure, as encode and decode have them
+	sentence     string // of Failure, for versions of the service that know no codes
 }
 
 // listed are the fields that the lists have too.
@@ -28,7 +30,8 @@ func (r *stored) listed() []field {
 		{"videoURL", &r.Video.URL}, {"videoObject", &r.Video.Object},
 		{"audioURL", &r.Audio.URL}, {"audioObject", &r.Audio.Object}, {"largestFace", &r.LargestFace}, {"engine", &r.Engine},
 		{"createdAt", &r.CreatedAt}, {"startedAt", &r.StartedAt}, {"finishedAt", &r.FinishedAt},
-		{"output", &r.Output}, {"length", &r.Length}, {"error", &r.Error},
+		{"output", &r.Output}, {"length", &r.Length},
+		{"failure", (*string)(&r.Failure.Code)}, {"failureDetails", &r.details}, {"error", &r.sentence},
 	}
 }
 
@@ -42,6 +45,7 @@ func (r *stored) fields() []field {
 	return append(append(r.listed(), r.progress()...),
 		field{"referenceSeq", &r.referenceSeq}, field{"version", &r.version},
 		field{"claims", &r.Claims}, field{"attempts", &r.Attempts},
+		field{"delays", &r.Delays}, field{"delayedSince", &r.DelayedSince},
 		field{"lease", &r.Lease}, field{"leaseUntil", &r.LeaseUntil})
 }
 
@@ -68,7 +72,8 @@ func withStatus(account, referenceID string, status lipsync.Status) string {
 }
 
 // items returns the request by its id, and then as the lists have it.
-func (r *stored) items() []item {
+func (r stored) items() []item {
+	r.details, r.sentence = r.Failure.Text(), r.Failure.Sentence()
 	byID := with(encode(r.fields()), requestKey(r.ID))
 	if !r.Status.Final() {
 		byID[OpenPartition] = text(openRequests)
@@ -89,7 +94,13 @@ func (r *stored) entry(referenceID string, place int64) item {
 }
 
 func decodeRequest(i item) (r stored, err error) {
-	err = decode(i, r.fields())
+	if err := decode(i, r.fields()); err != nil {
+		return stored{}, err
+	}
+	r.Failure.Details, err = lipsync.ParseDetails(r.details)
+	if r.Failure.Code == "" && r.sentence != "" { // from before there were codes
+		r.Failure = lipsync.ParseFailure(r.sentence)
+	}
 	return r, err
 }
 

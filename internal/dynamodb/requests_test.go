@@ -57,7 +57,7 @@ func TestByStatusReadsItsPage(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := s.Cancel(t.Context(), "0", now, lipsync.Canceled); err != nil {
+	if _, err := s.Cancel(t.Context(), "0", now, lipsync.Failure{Code: lipsync.Canceled}); err != nil {
 		t.Fatal(err)
 	}
 	w.take()

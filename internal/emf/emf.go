@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"io"
 	"math"
-	"strings"
 	"sync"
 	"time"
 
@@ -44,9 +43,8 @@ func (m *Metrics) Started(r lipsync.Request) {
 	m.write(about(r), "", metric{"QueueWait", seconds, r.StartedAt.Sub(r.CreatedAt).Seconds()})
 }
 
-// Finished implements lipsync.Watcher. A failure has a reason as dimension: the
-// sentence that the user reads, less the value that was too large, of which each
-// would be a metric of its own.
+// Finished implements lipsync.Watcher. A failure has its code as dimension, and its
+// details beside it.
 func (m *Metrics) Finished(r lipsync.Request) {
 	attempts := metric{"Attempts", count, float64(r.Attempts)}
 	if r.Status == lipsync.Completed {
@@ -54,9 +52,16 @@ func (m *Metrics) Finished(r lipsync.Request) {
 		return
 	}
 	members := about(r)
-	members["Reason"], _, _ = strings.Cut(r.Error, ": ")
-	m.write(members, "Reason", metric{"RequestsFailed", count, 1})
+	members["Code"], members["details"] = r.Failure.Code, r.Failure.Details
+	m.write(members, "Code", metric{"RequestsFailed", count, 1})
 	m.write(about(r), "", attempts)
+}
+
+// PutOff implements lipsync.Watcher.
+func (m *Metrics) PutOff(r lipsync.Request, f lipsync.Failure) {
+	members := about(r)
+	members["Code"], members["details"] = f.Code, f.Details
+	m.write(members, "Code", metric{"AttemptsPutOff", count, 1})
 }
 
 // Waiting implements lipsync.Watcher.

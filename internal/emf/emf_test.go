@@ -17,7 +17,10 @@ func TestLines(t *testing.T) {
 	}
 	completed, failed := r, r
 	completed.Status = lipsync.Completed
-	failed.Status, failed.Error = lipsync.Failed, "video is longer than 60 minutes: 61 minutes"
+	failed.Status, failed.Failure = lipsync.Failed, lipsync.Failure{Code: lipsync.MediaLongerThan, Details: lipsync.Details{
+		Kind: lipsync.Video, Limit: lipsync.Quantity{Seconds: 3600}, Value: lipsync.Quantity{Seconds: 3660},
+	}}
+	unreachable := lipsync.Failure{Code: lipsync.MediaUnreachable, Details: lipsync.Details{Kind: lipsync.Audio}}
 	var _ lipsync.Watcher = (*emf.Metrics)(nil)
 	for name, c := range map[string]struct {
 		tell func(*emf.Metrics)
@@ -33,8 +36,11 @@ func TestLines(t *testing.T) {
 			`{"Attempts":2,"RequestsCompleted":1,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync","Dimensions":[[]],"Metrics":[{"Name":"RequestsCompleted","Unit":"Count"},{"Name":"Attempts","Unit":"Count"}]}],"Timestamp":1790000000123},"account":"a","request":"id"}`,
 		}},
 		"failed": {func(m *emf.Metrics) { m.Finished(failed) }, []string{
-			`{"Reason":"video is longer than 60 minutes","RequestsFailed":1,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync","Dimensions":[[],["Reason"]],"Metrics":[{"Name":"RequestsFailed","Unit":"Count"}]}],"Timestamp":1790000000123},"account":"a","request":"id"}`,
+			`{"Code":"media_longer_than","RequestsFailed":1,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync","Dimensions":[[],["Code"]],"Metrics":[{"Name":"RequestsFailed","Unit":"Count"}]}],"Timestamp":1790000000123},"account":"a","details":{"kind":"video","limit":{"seconds":3600},"value":{"seconds":3660}},"request":"id"}`,
 			`{"Attempts":2,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync","Dimensions":[[]],"Metrics":[{"Name":"Attempts","Unit":"Count"}]}],"Timestamp":1790000000123},"account":"a","request":"id"}`,
+		}},
+		"put off": {func(m *emf.Metrics) { m.PutOff(r, unreachable) }, []string{
+			`{"AttemptsPutOff":1,"Code":"media_unreachable","_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync","Dimensions":[[],["Code"]],"Metrics":[{"Name":"AttemptsPutOff","Unit":"Count"}]}],"Timestamp":1790000000123},"account":"a","details":{"kind":"audio"},"request":"id"}`,
 		}},
 		"waiting": {func(m *emf.Metrics) { m.Waiting(90 * time.Second) }, []string{
 			`{"OldestQueued":90,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync","Dimensions":[[]],"Metrics":[{"Name":"OldestQueued","Unit":"Seconds"}]}],"Timestamp":1790000000123}}`,

@@ -11,24 +11,15 @@ import (
 // body is a response's body that fails when its source stalls.
 type body struct {
 	io.ReadCloser
-	length  int64 // as announced, or -1
-	ctx     context.Context
 	stop    context.CancelFunc
 	stall   time.Duration
 	stalled *time.Timer
+	failed  bool // it ended before its end
 }
 
-// newBody wraps the response's body. stop ends the fetch; ctx is the caller's,
-// to tell its end from the source's faults.
-func newBody(ctx context.Context, response *http.Response, stall time.Duration, stop context.CancelFunc) *body {
-	return &body{
-		ReadCloser: response.Body,
-		length:     response.ContentLength,
-		ctx:        ctx,
-		stop:       stop,
-		stall:      stall,
-		stalled:    time.AfterFunc(stall, stop),
-	}
+// newBody wraps the response's body. stop ends the connection.
+func newBody(response *http.Response, stall time.Duration, stop context.CancelFunc) *body {
+	return &body{ReadCloser: response.Body, stop: stop, stall: stall, stalled: time.AfterFunc(stall, stop)}
 }
 
 func (b *body) Read(p []byte) (int, error) {
@@ -38,7 +29,8 @@ func (b *body) Read(p []byte) (int, error) {
 		err = fmt.Errorf("nothing came for %s", b.stall)
 	}
 	if err != nil && err != io.EOF {
-		err = sourceError(b.ctx, err)
+		b.failed = true
+		err = fmt.Errorf("cut off: %w", err)
 	}
 	return n, err
 }

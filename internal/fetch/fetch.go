@@ -4,22 +4,21 @@ package fetch
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
+	"strings"
 	"syscall"
 	"time"
-
-	"lipsync/internal/lipsync"
 )
 
 // Limits of one fetch that is not the caller's to choose.
 const (
 	maxRedirects   = 5
+	maxCuts        = 5 // after which a fetch is continued
 	maxHeaderBytes = 64 << 10
 	connectTimeout = 10 * time.Second
 )
@@ -31,12 +30,17 @@ type Options struct {
 	Stall        time.Duration // without a byte
 }
 
+// firstPause comes before a fetch that was cut off is continued; each next pause is
+// twice as long.
+const firstPause = time.Second
+
 // Client fetches over http and https, on any port of a public address. It
 // follows no proxy of the environment and keeps no cookies; credentials in an
 // URL go only to its own host.
 type Client struct {
 	http    *http.Client
 	options Options
+	pause   time.Duration // before a fetch is continued the first time
 }
 
 // New returns a client.
@@ -55,12 +59,12 @@ func newClient(o Options, resolver *net.Resolver) *Client {
 		Control: func(_, address string, _ syscall.RawConn) error {
 			a, err := netip.ParseAddrPort(address)
 			if err != nil || !allowed.allows(a.Addr()) {
-				return fmt.Errorf("address %q is not public", address)
+				return refused(fmt.Sprintf("address %q is not public", address))
 			}
 			return nil
 		},
 	}
-	return &Client{options: o, http: &http.Client{
+	return &Client{options: o, pause: firstPause, http: &http.Client{
 		CheckRedirect: checkRedirect,
 		Transport: &http.Transport{
 			DialContext:            dialer.DialContext,
@@ -79,86 +83,50 @@ func newClient(o Options, resolver *net.Resolver) *Client {
 func checkRedirect(next *http.Request, via []*http.Request) error {
 	next.Header.Del("Referer")
 	if len(via) > maxRedirects {
-		return fmt.Errorf("more than %d redirects", maxRedirects)
+		return refused(fmt.Sprintf("more than %d redirects", maxRedirects))
 	}
 	return checkURL(next.URL)
 }
 
 func checkURL(u *url.URL) error {
 	if (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" {
-		return fmt.Errorf("not an absolute http or https URL")
+		return refused("not an absolute http or https URL")
+	}
+	if strings.HasSuffix("."+strings.TrimSuffix(strings.ToLower(u.Hostname()), "."), ".invalid") {
+		return refused("no host has a name that ends with .invalid (RFC 6761)")
 	}
 	return nil
 }
 
 // Fetch copies what is behind the URL to w, at most limit bytes. It returns
-// NotFound if there is nothing to get, TooLarge if there are more bytes, and
-// any other error if it could not write or ctx ended.
+// NotFound if it can't be had, NoHost if its host doesn't exist or refuses
+// connections, Unavailable if its server or the network fails, TooLarge if there
+// are more bytes, and any other error if this machine fails or ctx ended.
+//
+// A fetch that was cut off goes on where it ended, if the server can tell that the
+// file is still the same. A fetch that didn't begin is for the caller to repeat.
 func (c *Client) Fetch(ctx context.Context, rawURL string, w io.Writer, limit int64) error {
-	body, err := c.open(ctx, rawURL)
-	if err != nil {
-		return err
-	}
-	defer body.Close()
-	if body.length > limit {
-		return tooLarge()
-	}
-	n, err := io.Copy(w, io.LimitReader(body, limit+1))
-	if err != nil {
-		return err
-	}
-	if n > limit {
-		return tooLarge()
-	}
-	return nil
-}
-
-// open starts a fetch. The body must be closed.
-func (c *Client) open(parent context.Context, rawURL string) (_ *body, err error) {
-	ctx, stop := context.WithTimeout(parent, c.options.Total)
-	defer func() {
-		if err != nil {
-			stop()
-			err = sourceError(parent, err)
+	bounded, stop := context.WithTimeout(ctx, c.options.Total)
+	defer stop()
+	d := &download{client: c, url: rawURL, w: w, limit: limit}
+	for cut := range maxCuts + 1 {
+		err := d.get(bounded)
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return ctx.Err()
+		case err == nil || !d.cut || cut == maxCuts || !wait(bounded, c.pause<<cut):
+			return explain(err)
 		}
-	}()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, rawURL, nil)
-	if err != nil {
-		return nil, err
 	}
-	if err := checkURL(request.URL); err != nil {
-		return nil, err
-	}
-	request.Header.Set("User-Agent", "lipsync")
-	request.Header.Set("Accept-Encoding", "identity")
-	response, err := c.http.Do(request)
-	if err != nil {
-		return nil, err
-	}
-	if response.StatusCode != http.StatusOK {
-		response.Body.Close()
-		return nil, fmt.Errorf("status %d", response.StatusCode)
-	}
-	return newBody(parent, response, c.options.Stall, stop), nil
+	panic("unreachable")
 }
 
-// sourceError says that the source is at fault, unless ctx ended.
-func sourceError(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return ctx.Err()
+// wait waits, and reports whether ctx goes on.
+func wait(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
 	}
-	return &lipsync.Error{Code: lipsync.NotFound, Message: "URL is not accessible", Err: withoutURL(err)}
-}
-
-// withoutURL takes off the URL that net/http puts before an error: it may hold
-// a secret, and logs are no place for one.
-func withoutURL(err error) error {
-	if wrapped, ok := errors.AsType[*url.Error](err); ok {
-		return wrapped.Err
-	}
-	return err
-}
-
-func tooLarge() error {
-	return &lipsync.Error{Code: lipsync.TooLarge, Message: "file is too large"}
 }

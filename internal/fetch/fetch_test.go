@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"net/url"
 	"strings"
 	"testing"
@@ -91,9 +92,9 @@ func TestFetch(t *testing.T) {
 		{origin + "/chunked", 10, ""},
 		{origin + "/chunked", 9, lipsync.TooLarge},
 		{origin + "/endless", 1 << 20, lipsync.TooLarge},
-		{origin + "/short", 100, lipsync.NotFound},
+		{origin + "/short", 100, lipsync.Unavailable},
 		{origin + "/gzip", 1 << 20, "gzip"}, // as it is: not unpacked
-		{origin + "/headers", 10, lipsync.NotFound},
+		{origin + "/headers", 10, lipsync.Unavailable},
 		{origin + "/partial", 10, lipsync.NotFound},
 		{origin + "/missing", 10, lipsync.NotFound},
 		{origin + "/redirect/5", 10, ""},
@@ -103,8 +104,10 @@ func TestFetch(t *testing.T) {
 		{origin + "/local", 10, lipsync.NotFound},
 		{strings.Replace(origin, "//", "//a:b@", 1) + "/auth", 10, ""},
 		{origin + "/auth", 10, lipsync.NotFound},
-		{"http://127.0.0.1:1/refused", 10, lipsync.NotFound},
+		{"http://127.0.0.1:1/refused", 10, lipsync.NoHost},
+		{strings.Replace(origin, "http:", "https:", 1) + "/file", 10, lipsync.NotFound},
 		{"http://name.invalid/", 10, lipsync.NotFound},
+		{"http://INVALID./", 10, lipsync.NotFound},
 		{"http:///file", 10, lipsync.NotFound},
 		{"http://:80/file", 10, lipsync.NotFound},
 		{"/file", 10, lipsync.NotFound},
@@ -146,8 +149,9 @@ func TestPrivate(t *testing.T) {
 		"[::ffff:7f00:1]", "[0:0:0:0:0:ffff:127.0.0.1]", "[::1%25lo]", "%31%32%37.0.0.1", "①②⑦.0.0.1", "127。0。0。1",
 	} {
 		err := client.Fetch(t.Context(), "http://"+host+":"+u.Port()+"/", io.Discard, 1)
-		if code := lipsync.CodeOf(err); code != lipsync.NotFound {
-			t.Errorf("%s: got %v, want code %q", host, err, lipsync.NotFound)
+		_, isAddress := netip.ParseAddr(strings.Trim(host, "[]"))
+		if code := lipsync.CodeOf(err); err == nil || isAddress == nil && code != lipsync.NotFound {
+			t.Errorf("%s: got %v, want an error, of an address with code %q", host, err, lipsync.NotFound)
 		}
 	}
 	if asked {
@@ -216,8 +220,8 @@ func TestSlowSources(t *testing.T) {
 	for _, test := range tests {
 		client := New(Options{AllowPrivate: true, Total: test.total, Stall: test.stall})
 		err := client.Fetch(t.Context(), test.url, io.Discard, 1<<30)
-		if code := lipsync.CodeOf(err); code != lipsync.NotFound {
-			t.Errorf("%s: got %v, want code %q", test.name, err, lipsync.NotFound)
+		if code := lipsync.CodeOf(err); code != lipsync.Unavailable {
+			t.Errorf("%s: got %v, want code %q", test.name, err, lipsync.Unavailable)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"syscall"
 	"testing"
 	"time"
 
@@ -42,8 +43,41 @@ func TestNameOfThisMachine(t *testing.T) {
 	}
 }
 
+// TestNames has names that are not found, and resolvers that fail.
+func TestNames(t *testing.T) {
+	failing := func(err error) *net.Resolver {
+		return &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) { return nil, err }}
+	}
+	for name, c := range map[string]struct {
+		resolver *net.Resolver
+		want     lipsync.Code
+	}{
+		"no such name":   {saying(t, func(query []byte) []byte { return fail(query, 3) }), lipsync.NoHost},
+		"server fails":   {saying(t, func(query []byte) []byte { return fail(query, 2) }), lipsync.Unavailable},
+		"no network":     {failing(&net.OpError{Op: "dial", Err: syscall.ENETUNREACH}), lipsync.Unavailable},
+	} {
+		err := newClient(Options{Total: time.Minute, Stall: time.Minute}, c.resolver).Fetch(t.Context(), "http://video.example./", io.Discard, 1)
+		if code := lipsync.CodeOf(err); code != c.want {
+			t.Errorf("%s: got %v, want code %q", name, err, c.want)
+		}
+	}
+}
+
 // answering returns a resolver that gives the one answer to every question.
 func answering(t *testing.T, answer netip.Addr) *net.Resolver {
+	t.Helper()
+	return saying(t, func(query []byte) []byte { return reply(query, answer) })
+}
+
+// fail answers a DNS query with no record and a response code.
+func fail(query []byte, code byte) []byte {
+	r := reply(query, netip.Addr{})
+	r[3] |= code
+	return r
+}
+
+// saying returns a resolver that answers by f.
+func saying(t *testing.T, f func(query []byte) []byte) *net.Resolver {
 	t.Helper()
 	server, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {
@@ -57,7 +91,7 @@ func answering(t *testing.T, answer netip.Addr) *net.Resolver {
 			if err != nil {
 				return
 			}
-			server.WriteTo(reply(query[:n], answer), client)
+			server.WriteTo(f(query[:n]), client)
 		}
 	}()
 	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -83,7 +117,7 @@ func reply(query []byte, answer netip.Addr) []byte {
 	r := append([]byte{}, query[:2]...) // the query's id
 	r = append(r, 0x81, 0x80, 0, 1, 0, 0, 0, 0, 0, 0)
 	r = append(r, question...)
-	if asked == kind {
+	if answer.IsValid() && asked == kind {
 		r[7] = 1                                         // one answer
 		r = append(r, 0xc0, header, 0, byte(kind), 0, 1) // of the question's name
 		r = append(r, 0, 0, 0, 0, 0, byte(len(answer.AsSlice())))

@@ -1,6 +1,7 @@
 package ffmpeg
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -146,7 +147,7 @@ func (p *process) Write(b []byte) (int, error) {
 func (p *process) wait() error {
 	p.closePipe()
 	if err := p.ended(); err != nil {
-		return fmt.Errorf("%s: %w: %s", p.name, err, p.stderr.String())
+		return fmt.Errorf("%s: %w: %s", p.name, p.stderr.because(err), p.stderr.String())
 	}
 	return nil
 }
@@ -178,3 +179,12 @@ func (t *tail) Write(b []byte) (int, error) {
 }
 
 func (t *tail) String() string { return string(t.b) }
+
+// because adds to the error of a child that failed what it says of the disk, as the
+// error of a program of our own would: it is no fault of the file that it read.
+func (t *tail) because(err error) error {
+	if bytes.Contains(t.b, []byte("No space left on device")) {
+		return fmt.Errorf("%w: %w", err, unix.ENOSPC)
+	}
+	return err
+}

@@ -2,9 +2,6 @@ package lipsync
 
 import "context"
 
-// Canceled is the public sentence for requests that their clients canceled.
-const Canceled = "canceled by the client"
-
 // Cancel makes the caller's request failed, whether it waits or is processed. The
 // worker that holds it soon sees that it lost it, and stops. Finished if there is
 // nothing to cancel any more; but a request that was canceled is returned again,
@@ -14,9 +11,9 @@ func (s *Service) Cancel(ctx context.Context, c Caller, idOrReference string) (R
 	if err != nil {
 		return Request{}, restate(err, NotFound, "lipsync request not found")
 	}
-	r, err := s.Store.Cancel(ctx, found.ID, s.Now(), Canceled)
+	r, err := s.Store.Cancel(ctx, found.ID, s.Now(), Failure{Code: Canceled})
 	if CodeOf(err) == Conflict {
-		if r, err = s.Store.Get(ctx, found.ID); err == nil && r.Error != Canceled {
+		if r, err = s.Store.Get(ctx, found.ID); err == nil && r.Failure.Code != Canceled {
 			err = newError(Finished, "lipsync request is already finished")
 		}
 	} else if err == nil {

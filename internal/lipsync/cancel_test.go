@@ -19,18 +19,18 @@ func TestCancel(t *testing.T) {
 		told    []string
 	}{
 		{"queued", func(*testing.T, *home, string) {}, "", "",
-			[]string{"failed canceled by the client after 3s and 0 attempts"}},
+			[]string{"failed canceled after 3s and 0 attempts"}},
 		{"processing", func(t *testing.T, h *home, id string) { _, err := h.Claim(t.Context(), id); must(t, err) }, "", "",
-			[]string{"started after 3s", "failed canceled by the client after 3s and 1 attempts"}},
+			[]string{"started after 3s", "failed canceled after 3s and 1 attempts"}},
 		{"canceled", func(t *testing.T, h *home, id string) { _, err := h.Cancel(t.Context(), h.caller, id); must(t, err) }, "", "",
-			[]string{"failed canceled by the client after 3s and 0 attempts"}},
+			[]string{"failed canceled after 3s and 0 attempts"}},
 		{"completed", func(t *testing.T, h *home, id string) { h.complete(t, id) }, lipsync.Finished, finished,
 			[]string{"started after 3s", "completed  after 3s and 1 attempts"}},
 		{"failed", func(t *testing.T, h *home, id string) {
 			r, err := h.Claim(t.Context(), id)
 			must(t, err)
-			must(t, h.Fail(t.Context(), r, "no face found in the video"))
-		}, lipsync.Finished, finished, []string{"started after 3s", "failed no face found in the video after 3s and 1 attempts"}},
+			must(t, h.Fail(t.Context(), r, lipsync.Failure{Code: lipsync.NoFace}))
+		}, lipsync.Finished, finished, []string{"started after 3s", "failed no_face after 3s and 1 attempts"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h := newHome(t)
@@ -50,7 +50,7 @@ func TestCancel(t *testing.T) {
 				stored, _, err := h.Request(t.Context(), h.caller, id)
 				must(t, err)
 				want(t, "answer", got, stored)
-				want(t, "error", got.Error, lipsync.Canceled)
+				want(t, "failure", got.Failure, lipsync.Failure{Code: lipsync.Canceled})
 			}
 		})
 	}
@@ -105,7 +105,9 @@ func TestNothingOfTheDead(t *testing.T) {
 			_, err := h.Cancel(t.Context(), h.caller, r.ID)
 			return err
 		},
-		"failed": func(h *home, r lipsync.Request) error { return h.Fail(t.Context(), r, "no face found in the video") },
+		"failed": func(h *home, r lipsync.Request) error {
+			return h.Fail(t.Context(), r, lipsync.Failure{Code: lipsync.NoFace})
+		},
 	} {
 		h := newHome(t)
 		id := h.generate(t, "")

@@ -20,6 +20,8 @@ const (
 	TokenLimit   Code = "token_limit"  // the key may make no more requests
 	TooLarge     Code = "too_large"    // over a size limit
 	RateLimited  Code = "rate_limited" // too many calls; see Error.RetryAfter
+	Unavailable  Code = "unavailable"  // another's server or the network fails, and may work later; see Error.RetryAfter
+	NoHost       Code = "no_host"      // a host that doesn't exist, or refuses connections
 	Internal     Code = "internal"     // our fault
 )
 
@@ -30,7 +32,8 @@ type Error struct {
 	Code       Code
 	Message    string
 	Err        error
-	RetryAfter time.Duration // for RateLimited: when a call may succeed again
+	RetryAfter time.Duration // for RateLimited and Unavailable: when a call may succeed again; 0 if nobody said
+	Failure    Failure       // of a request, where the error ends one
 }
 
 func (e *Error) Error() string {

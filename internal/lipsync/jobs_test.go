@@ -74,7 +74,7 @@ func TestJobFailed(t *testing.T) {
 	r, err := h.Store.Get(t.Context(), id)
 	must(t, err)
 	want(t, "status", r.Status, lipsync.Failed)
-	want(t, "error", r.Error, lipsync.ProcessingFailed)
+	want(t, "failure", r.Failure, lipsync.Failure{Code: lipsync.InternalFault})
 	must(t, h.JobFailed(t.Context(), id, time.Time{}))
 	must(t, h.JobFailed(t.Context(), "unknown", time.Time{}))
 }

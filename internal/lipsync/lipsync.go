@@ -50,24 +50,29 @@ type Request struct {
 	StartedAt  time.Time     // zero until first claimed
 	FinishedAt time.Time     // zero until final
 	Output     string        // object key of the result, when completed
-	Error      string        // public sentence, when failed
+	Failure    Failure       // when failed
 	Length     time.Duration // of the output, when completed; 0 if nobody told
 
-	Claims     int       // so far
-	Attempts   int       // claims so far that were not given back
-	Lease      string    // token of the worker that holds it, or ""
-	LeaseUntil time.Time // when the lease ends, if there is one
-	Progress   Progress  // what that worker reported
+	Claims       int       // so far
+	Attempts     int       // claims so far that were not given back
+	Delays       int       // claims so far that faults of the weather ended; they are no Attempts
+	DelayedSince time.Time // the first of those in a row; zero if the last attempt ended otherwise
+	Lease        string    // token of the worker that holds it, or ""
+	LeaseUntil   time.Time // nobody else claims it before: the end of the lease, or of a pause between attempts
+	Progress     Progress  // what that worker reported
 }
 
 // Spent reports whether the request has had all the claims that it gets. A
 // worker that holds it then makes the last attempt.
-func (r Request) Spent() bool { return r.Attempts >= MaxAttempts || r.Claims >= MaxClaims }
+func (r Request) Spent() bool { return r.Attempts >= MaxAttempts || r.Claims-r.Delays >= MaxClaims }
+
+// overspent reports whether the request has been claimed once too often.
+func (r Request) overspent() bool { return r.Attempts > MaxAttempts || r.Claims-r.Delays > MaxClaims }
 
 // End makes the request final.
 func (r *Request) End(now time.Time, o Outcome) {
-	r.Status, r.FinishedAt, r.Output, r.Length, r.Error = Completed, now, o.Output, o.Length, o.Failure
-	if o.Failure != "" {
+	r.Status, r.FinishedAt, r.Output, r.Length, r.Failure = Completed, now, o.Output, o.Length, o.Failure
+	if o.Failure.Code != "" {
 		r.Status = Failed
 	}
 }

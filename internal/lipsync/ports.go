@@ -56,7 +56,7 @@ type Requests interface {
 type Outcome struct {
 	Output  string        // object key
 	Length  time.Duration // of the output, in microseconds
-	Failure string        // public sentence
+	Failure Failure       // zero if it completed
 }
 
 // Day is what became of the requests that an account made on one day.
@@ -78,8 +78,8 @@ type Idempotency struct {
 // Report leave none.
 type Leases interface {
 	// Claim leases one request until now+lease: the one with the id, or for ""
-	// the oldest open one. Open means queued, or processing with no lease or
-	// one that ended by now. It becomes processing, StartedAt is set the first
+	// the oldest open one. Open means queued or processing, and with a LeaseUntil
+	// that is not after now. It becomes processing, StartedAt is set the first
 	// time, Claims and Attempts grow by one, Lease is the token. NotFound if there is
 	// nothing to claim (for an id: unknown, final or leased).
 	Claim(ctx context.Context, id, token string, now time.Time, lease time.Duration) (Request, error)
@@ -92,20 +92,24 @@ type Leases interface {
 	// longer holds it.
 	Report(ctx context.Context, id, token string, p Progress) error
 
-	// Release gives a held request back: no lease, Attempts one less, Claims as
-	// they were.
+	// Release gives a held request back, to be claimed at once: no lease, Attempts
+	// one less, Claims as they were.
 	// Conflict if the token no longer holds the request.
 	Release(ctx context.Context, id, token string) error
+
+	// Postpone gives a held request back, and nobody may claim it before until. It
+	// takes Attempts, Delays and DelayedSince from r, which also names the request
+	// and its lease. Conflict if that no longer holds the request.
+	Postpone(ctx context.Context, r Request, until time.Time) error
 
 	// Finish makes a held request final. Conflict if the token no longer holds
 	// it.
 	Finish(ctx context.Context, id, token string, now time.Time, o Outcome) error
 
-	// Cancel makes an open request failed with the public sentence failure,
-	// whoever holds it, and returns it as it is stored. StartedAt is set to now
+	// Cancel makes an open request failed with the failure f, whoever holds it, and returns it as it is stored. StartedAt is set to now
 	// if it was never claimed. Conflict if it is final already, NotFound if
 	// there is none.
-	Cancel(ctx context.Context, id string, now time.Time, failure string) (Request, error)
+	Cancel(ctx context.Context, id string, now time.Time, f Failure) (Request, error)
 
 	// Open returns up to limit requests that are claimable at now, oldest
 	// first, for the sweep.

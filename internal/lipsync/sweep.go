@@ -29,8 +29,8 @@ func (s *Service) sweepRequests(ctx context.Context) error {
 		return err
 	}
 	var oldest time.Duration
-	if len(open) > 0 {
-		oldest = now.Sub(open[0].CreatedAt)
+	for _, r := range open {
+		oldest = max(oldest, r.waited(now))
 	}
 	s.watcher().Waiting(oldest)
 	var errs []error
@@ -42,6 +42,15 @@ func (s *Service) sweepRequests(ctx context.Context) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// waited is for how long an open request that nobody holds has waited for a worker.
+func (r Request) waited(now time.Time) time.Duration {
+	since := r.CreatedAt
+	if !r.DelayedSince.IsZero() && r.LeaseUntil.After(since) {
+		since = r.LeaseUntil // before, it waited for the weather
+	}
+	return now.Sub(since)
 }
 
 // closeSpent lets Claim make the request failed. Where an attempt was given

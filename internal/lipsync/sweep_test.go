@@ -42,7 +42,7 @@ func TestSweepCloses(t *testing.T) {
 	r, _, err := h.Request(t.Context(), h.caller, id)
 	must(t, err)
 	want(t, "status", r.Status, lipsync.Failed)
-	want(t, "error", r.Error, "processing failed")
+	want(t, "error", r.Failure.Sentence(), "processing failed")
 }
 
 func TestSweepUploads(t *testing.T) {
@@ -129,5 +129,5 @@ func TestPoison(t *testing.T) {
 	r, _, err := h.Request(t.Context(), h.caller, id)
 	must(t, err)
 	want(t, "status", r.Status, lipsync.Failed)
-	want(t, "error", r.Error, lipsync.ProcessingFailed)
+	want(t, "failure", r.Failure, lipsync.Failure{Code: lipsync.InternalFault})
 }

@@ -11,8 +11,12 @@ type Watcher interface {
 	Started(r Request)
 	// Finished tells of a request that became final.
 	Finished(r Request)
-	// Waiting tells, once a sweep, how long ago the oldest request was created
-	// that waits for a worker; 0 if none waits.
+	// PutOff tells of an attempt that the failure ended, and after which the
+	// request is tried again.
+	PutOff(r Request, f Failure)
+	// Waiting tells, once a sweep, how long the request has waited for a worker
+	// that has waited longest, since its creation or the end of a delay; 0 if none
+	// waits.
 	Waiting(oldest time.Duration)
 }
 
@@ -27,7 +31,8 @@ func (s *Service) watcher() Watcher {
 // nobody is a Watcher that doesn't listen.
 type nobody struct{}
 
-func (nobody) Created(Request)       {}
-func (nobody) Started(Request)       {}
-func (nobody) Finished(Request)      {}
-func (nobody) Waiting(time.Duration) {}
+func (nobody) Created(Request)         {}
+func (nobody) Started(Request)         {}
+func (nobody) Finished(Request)        {}
+func (nobody) PutOff(Request, Failure) {}
+func (nobody) Waiting(time.Duration)   {}

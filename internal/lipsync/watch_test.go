@@ -17,7 +17,10 @@ func (w *watcher) Started(r lipsync.Request) {
 	w.note("started after", r.StartedAt.Sub(r.CreatedAt))
 }
 func (w *watcher) Finished(r lipsync.Request) {
-	w.note(r.Status, r.Error, "after", r.FinishedAt.Sub(r.CreatedAt), "and", r.Attempts, "attempts")
+	w.note(r.Status, r.Failure.Code, "after", r.FinishedAt.Sub(r.CreatedAt), "and", r.Attempts, "attempts")
+}
+func (w *watcher) PutOff(r lipsync.Request, f lipsync.Failure) {
+	w.note("put off by", f.Code, "with", r.Attempts, "attempts and", r.Delays, "delays")
 }
 func (w *watcher) Waiting(oldest time.Duration) { w.note("oldest", oldest) }
 
@@ -59,8 +62,8 @@ func TestWatcher(t *testing.T) {
 	r, err = h.Claim(t.Context(), "")
 	must(t, err)
 	h.clock.Advance(3 * time.Second)
-	must(t, h.Fail(t.Context(), r, "no face found in the video"))
-	w.want(t, "failed no face found in the video after 10s and 1 attempts")
+	must(t, h.Fail(t.Context(), r, lipsync.Failure{Code: lipsync.NoFace}))
+	w.want(t, "failed no_face after 10s and 1 attempts")
 }
 
 // TestWatcherOfSpent has a request that no worker reports on.
@@ -74,5 +77,5 @@ func TestWatcherOfSpent(t *testing.T) {
 	var w watcher
 	h.Watcher = &w
 	must(t, h.Sweep(t.Context()))
-	w.want(t, "oldest 3m0s", "failed processing failed after 3m0s and 4 attempts")
+	w.want(t, "oldest 3m0s", "failed internal after 3m0s and 4 attempts")
 }

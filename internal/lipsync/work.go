@@ -6,9 +6,6 @@ import (
 	"strings"
 )
 
-// ProcessingFailed is the public sentence for faults of our own.
-const ProcessingFailed = "processing failed"
-
 // Claim leases the request with the id to the caller, or for "" the oldest open
 // one. A request that is Spent is made failed instead, and for "" the next one is
 // tried. NotFound if there is nothing to claim.
@@ -21,10 +18,10 @@ func (s *Service) Claim(ctx context.Context, id string) (Request, error) {
 		if r.Claims == 1 {
 			s.watcher().Started(r)
 		}
-		if r.Attempts <= MaxAttempts && r.Claims <= MaxClaims {
+		if !r.overspent() {
 			return r, nil
 		}
-		if err := s.Fail(ctx, r, ProcessingFailed); err != nil && CodeOf(err) != Conflict {
+		if err := s.Fail(ctx, r, Failure{Code: InternalFault}); err != nil && CodeOf(err) != Conflict {
 			return Request{}, err
 		}
 	}
@@ -76,10 +73,9 @@ func (s *Service) Complete(ctx context.Context, r Request, output io.Reader, siz
 	return err
 }
 
-// Fail makes a claimed request failed, for the reason in the public sentence.
-// Conflict if it was lost.
-func (s *Service) Fail(ctx context.Context, r Request, sentence string) error {
-	return s.finish(ctx, r, Outcome{Failure: sentence})
+// Fail makes a claimed request failed. Conflict if it was lost.
+func (s *Service) Fail(ctx context.Context, r Request, f Failure) error {
+	return s.finish(ctx, r, Outcome{Failure: f})
 }
 
 // finish makes the request final. It is no Conflict if an earlier call did the
@@ -92,7 +88,7 @@ func (s *Service) finish(ctx context.Context, r Request, o Outcome) error {
 		if getErr != nil {
 			return getErr
 		}
-		if !stored.Status.Final() || stored.Output != o.Output || stored.Error != o.Failure {
+		if !stored.Status.Final() || stored.Output != o.Output || stored.Failure != o.Failure {
 			return err
 		}
 	} else if err != nil {

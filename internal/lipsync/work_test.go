@@ -35,7 +35,7 @@ func TestAttempts(t *testing.T) {
 	r, _, err = h.Request(t.Context(), h.caller, spent)
 	must(t, err)
 	want(t, "status", r.Status, lipsync.Failed)
-	want(t, "error", r.Error, "processing failed")
+	want(t, "error", r.Failure.Sentence(), "processing failed")
 	for _, id := range []string{spent, other, ""} {
 		_, err := h.Claim(t.Context(), id)
 		want(t, "code", lipsync.CodeOf(err), lipsync.NotFound)
@@ -66,7 +66,7 @@ func TestLostLease(t *testing.T) {
 	for name, err := range map[string]error{
 		"renew":    h.Renew(t.Context(), slow),
 		"release":  h.Release(t.Context(), slow),
-		"fail":     h.Fail(t.Context(), slow, "no face found in the video"),
+		"fail":     h.Fail(t.Context(), slow, lipsync.Failure{Code: lipsync.NoFace}),
 		"complete": h.Complete(t.Context(), slow, strings.NewReader("slow"), 4),
 	} {
 		want(t, name, lipsync.CodeOf(err), lipsync.Conflict)
@@ -125,11 +125,11 @@ func TestFail(t *testing.T) {
 	must(t, err)
 	r, err := h.Claim(t.Context(), "")
 	must(t, err)
-	must(t, h.Fail(t.Context(), r, "no face found in the video"))
+	must(t, h.Fail(t.Context(), r, lipsync.Failure{Code: lipsync.NoFace}))
 	r, output, err := h.Request(t.Context(), h.caller, n.ID)
 	must(t, err)
 	want(t, "status", r.Status, lipsync.Failed)
-	want(t, "error", r.Error, "no face found in the video")
+	want(t, "failure", r.Failure, lipsync.Failure{Code: lipsync.NoFace})
 	want(t, "finished", r.FinishedAt, h.clock.Now())
 	want(t, "has an output", output != nil, false)
 	h.wantEmpty(t)

@@ -37,9 +37,9 @@ func testProgressEnds(t *testing.T, store lipsync.Store) {
 		"release":  func(id string) error { return store.Release(t.Context(), id, "w") },
 		"complete": func(id string) error { return store.Finish(t.Context(), id, "w", at(9), lipsync.Outcome{Output: "o"}) },
 		"fail": func(id string) error {
-			return store.Finish(t.Context(), id, "w", at(9), lipsync.Outcome{Failure: "no face"})
+			return store.Finish(t.Context(), id, "w", at(9), lipsync.Outcome{Failure: noFace()})
 		},
-		"cancel":      func(id string) error { _, err := store.Cancel(t.Context(), id, at(9), "canceled"); return err },
+		"cancel":      func(id string) error { _, err := store.Cancel(t.Context(), id, at(9), canceledFailure()); return err },
 		"claim again": func(id string) error { _, err := claim(t, store, id, "w2", 60); return err },
 	} {
 		r, err := claim(t, store, add(t, store, "").ID, "w", 0)
@@ -57,9 +57,9 @@ func testProgressEnds(t *testing.T, store lipsync.Store) {
 // wantCanceled cancels the request at second 9, and checks all that is known of it.
 func wantCanceled(t *testing.T, store lipsync.Store, r lipsync.Request) {
 	t.Helper()
-	got, err := store.Cancel(t.Context(), r.ID, at(9).Add(999), "canceled") // no store keeps nanoseconds
+	got, err := store.Cancel(t.Context(), r.ID, at(9).Add(999), canceledFailure()) // no store keeps nanoseconds
 	must(t, err)
-	r.Status, r.FinishedAt, r.Error = lipsync.Failed, at(9), "canceled"
+	r.Status, r.FinishedAt, r.Failure = lipsync.Failed, at(9), canceledFailure()
 	r.Lease, r.LeaseUntil, r.Progress = "", time.Time{}, lipsync.Progress{}
 	if r.StartedAt.IsZero() {
 		r.StartedAt = at(9)
@@ -72,8 +72,8 @@ func wantCanceled(t *testing.T, store lipsync.Store, r lipsync.Request) {
 	for _, reference := range []string{"", "x"} {
 		page, _, err := store.List(t.Context(), "a", reference, 0, 1)
 		must(t, err)
-		want(t, "listed as", fmt.Sprint(page[0].Status, page[0].StartedAt, page[0].FinishedAt, page[0].Error),
-			fmt.Sprint(r.Status, r.StartedAt, r.FinishedAt, r.Error))
+		want(t, "listed as", fmt.Sprint(page[0].Status, page[0].StartedAt, page[0].FinishedAt, page[0].Failure),
+			fmt.Sprint(r.Status, r.StartedAt, r.FinishedAt, r.Failure))
 	}
 	for _, id := range []string{r.ID, ""} {
 		_, err := claim(t, store, id, "late", 1000)
@@ -111,10 +111,10 @@ func testCancelFinal(t *testing.T, store lipsync.Store) {
 	must(t, store.Finish(t.Context(), r.ID, "w", at(5), lipsync.Outcome{Output: "o.mp4"}))
 	final, err := store.Get(t.Context(), r.ID)
 	must(t, err)
-	_, err = store.Cancel(t.Context(), r.ID, at(9), "canceled")
+	_, err = store.Cancel(t.Context(), r.ID, at(9), canceledFailure())
 	wantCode(t, err, lipsync.Conflict)
 	wantStored(t, store, final)
-	_, err = store.Cancel(t.Context(), uuid.NewString(), at(9), "canceled")
+	_, err = store.Cancel(t.Context(), uuid.NewString(), at(9), canceledFailure())
 	wantCode(t, err, lipsync.NotFound)
 }
 
@@ -122,13 +122,13 @@ func testConcurrentCancels(t *testing.T, store lipsync.Store) {
 	addKey(t, store, "a", 0)
 	id := add(t, store, "").ID
 	codes := together(10, func(i int) error {
-		_, err := store.Cancel(t.Context(), id, at(i), fmt.Sprint("canceled ", i))
+		_, err := store.Cancel(t.Context(), id, at(i), verbatim("canceled ", i))
 		return err
 	})
 	wantCodes(t, codes, map[lipsync.Code]int{"": 1, lipsync.Conflict: 9})
 	r, err := store.Get(t.Context(), id)
 	must(t, err)
-	want(t, "reason", r.Error, fmt.Sprint("canceled ", int(r.FinishedAt.Sub(Start()).Seconds())))
+	want(t, "reason", r.Failure, verbatim("canceled ", int(r.FinishedAt.Sub(Start()).Seconds())))
 }
 
 // testCancelOrFinish has a client and a worker make an end at the same time.
@@ -140,7 +140,7 @@ func testCancelOrFinish(t *testing.T, store lipsync.Store) {
 		var canceled, finished error
 		codes := together(2, func(i int) error {
 			if i == 0 {
-				_, canceled = store.Cancel(t.Context(), r.ID, at(9), "canceled")
+				_, canceled = store.Cancel(t.Context(), r.ID, at(9), canceledFailure())
 				return canceled
 			}
 			finished = store.Finish(t.Context(), r.ID, "w", at(9), lipsync.Outcome{Output: "o.mp4"})
@@ -149,8 +149,8 @@ func testCancelOrFinish(t *testing.T, store lipsync.Store) {
 		wantCodes(t, codes, map[lipsync.Code]int{"": 1, lipsync.Conflict: 1})
 		got, err := store.Get(t.Context(), r.ID)
 		must(t, err)
-		want(t, "canceled", got.Status == lipsync.Failed && got.Error == "canceled" && got.Output == "", canceled == nil)
-		want(t, "completed", got.Status == lipsync.Completed && got.Error == "" && got.Output == "o.mp4", finished == nil)
+		want(t, "canceled", got.Status == lipsync.Failed && got.Failure == canceledFailure() && got.Output == "", canceled == nil)
+		want(t, "completed", got.Status == lipsync.Completed && got.Failure == lipsync.Failure{} && got.Output == "o.mp4", finished == nil)
 	}
 }
 
@@ -163,7 +163,7 @@ func testCancelOrClaim(t *testing.T, store lipsync.Store) {
 		var canceled, claimed error
 		together(2, func(i int) error {
 			if i == 0 {
-				_, canceled = store.Cancel(t.Context(), id, at(9), "canceled")
+				_, canceled = store.Cancel(t.Context(), id, at(9), canceledFailure())
 			} else {
 				_, claimed = claim(t, store, id, "w", 0)
 			}

@@ -200,7 +200,7 @@ func (s *story) checkDoomed(store lipsync.Store, objects lipsync.Objects) []stri
 		return []string{r.Output}
 	}
 	must(s.t, s.cancel)
-	want(s.t, "doomed error", r.Error, lipsync.Canceled)
+	want(s.t, "doomed failure", r.Failure, canceledFailure())
 	want(s.t, "doomed completed", s.renders[r.ID], 0)
 	return nil
 }

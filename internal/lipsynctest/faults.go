@@ -74,8 +74,8 @@ func (s faultyStore) Report(ctx context.Context, id, token string, p lipsync.Pro
 	return s.do(func() error { return s.Store.Report(ctx, id, token, p) })
 }
 
-func (s faultyStore) Cancel(ctx context.Context, id string, now time.Time, failure string) (r lipsync.Request, err error) {
-	err = s.do(func() (err error) { r, err = s.Store.Cancel(ctx, id, now, failure); return err })
+func (s faultyStore) Cancel(ctx context.Context, id string, now time.Time, f lipsync.Failure) (r lipsync.Request, err error) {
+	err = s.do(func() (err error) { r, err = s.Store.Cancel(ctx, id, now, f); return err })
 	return r, err
 }
 

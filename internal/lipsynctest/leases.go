@@ -141,23 +141,23 @@ func testRelease(t *testing.T, store lipsync.Store) {
 }
 
 func testFinish(t *testing.T, store lipsync.Store) {
-	for _, c := range []struct {
-		output, failure string
-		length          time.Duration
-		status          lipsync.Status
-	}{
-		{"outputs/x.mp4", "", 83*time.Minute + 12345*time.Microsecond, lipsync.Completed},
-		{"", "video URL is not accessible", 0, lipsync.Failed},
-	} {
-		if c.status == lipsync.Completed {
-			addKey(t, store, "a", 0)
-		}
-		r, err := claim(t, store, add(t, store, "").ID, "w", 0)
+	addKey(t, store, "a", 0)
+	outcomes := []lipsync.Outcome{{Output: "outputs/x.mp4", Length: 83*time.Minute + 12345*time.Microsecond}}
+	for _, f := range failures() {
+		outcomes = append(outcomes, lipsync.Outcome{Failure: f})
+	}
+	for _, o := range outcomes {
+		r, err := claim(t, store, add(t, store, "x").ID, "w", 0)
 		must(t, err)
-		must(t, store.Finish(t.Context(), r.ID, "w", at(9), lipsync.Outcome{Output: c.output, Length: c.length, Failure: c.failure}))
-		r.Status, r.FinishedAt, r.Output, r.Length, r.Error = c.status, at(9), c.output, c.length, c.failure
+		must(t, store.Finish(t.Context(), r.ID, "w", at(9), o))
+		r.End(at(9), o)
 		r.Lease, r.LeaseUntil = "", time.Time{}
 		wantStored(t, store, r)
+		for _, reference := range []string{"", "x"} {
+			page, _, err := store.List(t.Context(), "a", reference, 0, 1)
+			must(t, err)
+			want(t, "listed failure", page[0].Failure, o.Failure)
+		}
 	}
 }
 
@@ -185,7 +185,7 @@ func testFinal(t *testing.T, store lipsync.Store) {
 	final, err := store.Get(t.Context(), r.ID)
 	must(t, err)
 	for _, token := range []string{"w", ""} {
-		wantCode(t, store.Finish(t.Context(), r.ID, token, at(2), lipsync.Outcome{Failure: "late"}), lipsync.Conflict)
+		wantCode(t, store.Finish(t.Context(), r.ID, token, at(2), lipsync.Outcome{Failure: verbatim("late")}), lipsync.Conflict)
 		wantCode(t, store.Release(t.Context(), r.ID, token), lipsync.Conflict)
 		wantCode(t, store.Renew(t.Context(), r.ID, token, at(99)), lipsync.Conflict)
 	}

@@ -26,7 +26,7 @@ func testByStatus(t *testing.T, store lipsync.Store) {
 		case lipsync.Completed:
 			must(t, store.Finish(t.Context(), r.ID, "w", at(1), lipsync.Outcome{Output: "o"}))
 		case lipsync.Failed:
-			must(t, store.Finish(t.Context(), r.ID, "w", at(1), lipsync.Outcome{Failure: "no face"}))
+			must(t, store.Finish(t.Context(), r.ID, "w", at(1), lipsync.Outcome{Failure: noFace()}))
 		}
 		all[status] = append([]string{r.ID}, all[status]...)
 	}
@@ -66,7 +66,7 @@ func testUsage(t *testing.T, store lipsync.Store) {
 	addKey(t, store, "a", 0)
 	midnight := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
 	completed := lipsync.Outcome{Output: "o", Length: 90 * time.Second}
-	failed := lipsync.Outcome{Failure: "no face found in the video"}
+	failed := lipsync.Outcome{Failure: noFace()}
 	for i, c := range []struct {
 		created time.Time
 		outcome lipsync.Outcome
@@ -86,7 +86,7 @@ func testUsage(t *testing.T, store lipsync.Store) {
 			must(t, store.Finish(t.Context(), r.ID, token, late, c.outcome))
 			wantCode(t, store.Finish(t.Context(), r.ID, token, late, c.outcome), lipsync.Conflict)
 		} else if i == 3 {
-			_, err := store.Cancel(t.Context(), r.ID, c.created, lipsync.Canceled)
+			_, err := store.Cancel(t.Context(), r.ID, c.created, canceledFailure())
 			must(t, err)
 		}
 	}

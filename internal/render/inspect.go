@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strconv"
 	"time"
 
 	"lipsync/internal/ffmpeg"
@@ -25,9 +24,18 @@ func DefaultLimits() Limits {
 	return Limits{Duration: time.Hour, Width: 4096, Height: 4096, FPS: 120}
 }
 
-// invalid is an error that the job's media are at fault for.
-func invalid(message string, cause error) error {
-	return &lipsync.Error{Code: lipsync.Invalid, Message: message, Err: cause}
+// refuse is an error that the job's media are at fault for, as far as its cause
+// tells: a program that found no space for its output says little about them.
+func refuse(f lipsync.Failure, cause error) error {
+	if lipsync.IsHostFault(cause) {
+		return cause
+	}
+	return f.Because(cause)
+}
+
+// unsupported is the error of a file of the kind that can't be decoded.
+func unsupported(kind lipsync.MediaKind, cause error) error {
+	return refuse(lipsync.Failure{Code: lipsync.MediaUnsupported, Details: lipsync.Details{Kind: kind}}, cause)
 }
 
 // inspect looks at both files at once. Where both are at fault, it is the video
@@ -46,7 +54,7 @@ func (w *rendering) inspect(ctx context.Context) error {
 }
 
 func (w *rendering) inspectVideo(ctx context.Context) (err error) {
-	if w.video, err = w.probe(ctx, "video", w.job.Video); err != nil {
+	if w.video, err = w.probe(ctx, lipsync.Video, w.job.Video); err != nil {
 		return err
 	}
 	return w.Limits.check(w.video)
@@ -54,22 +62,22 @@ func (w *rendering) inspectVideo(ctx context.Context) (err error) {
 
 // inspectAudio also makes the speech track ready.
 func (w *rendering) inspectAudio(ctx context.Context) error {
-	audio, err := w.probe(ctx, "audio", w.job.Audio)
+	audio, err := w.probe(ctx, lipsync.Audio, w.job.Audio)
 	if err != nil {
 		return err
 	}
 	if audio.Audio == nil {
-		return invalid("audio has no sound track", nil)
+		return lipsync.Failure{Code: lipsync.NoSoundTrack}.Because(nil)
 	}
 	w.samples, err = w.transcode(ctx, audio)
 	return err
 }
 
-// probe looks at the file of one kind, "video" or "audio".
-func (w *rendering) probe(ctx context.Context, kind, path string) (*ffmpeg.Info, error) {
+// probe looks at the file of one kind.
+func (w *rendering) probe(ctx context.Context, kind lipsync.MediaKind, path string) (*ffmpeg.Info, error) {
 	info, err := w.Tools.Probe(ctx, path)
 	if errors.Is(err, ffmpeg.ErrUnsupported) {
-		return nil, invalid(kind+" is not a supported format", err)
+		return nil, unsupported(kind, err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("probe %s: %w", kind, err)
@@ -83,25 +91,32 @@ func (l Limits) check(in *ffmpeg.Info) error {
 	v := in.Video
 	switch {
 	case v == nil:
-		return invalid("video has no picture", nil)
+		return lipsync.Failure{Code: lipsync.NoPicture}.Because(nil)
 	case in.Duration > l.Duration:
-		return l.tooLong("video", in.Duration)
+		return l.tooLong(lipsync.Video, in.Duration)
 	case v.Width > l.Width || v.Height > l.Height:
-		return invalid(fmt.Sprintf("video is larger than %d × %d pixels: %d × %d pixels", l.Width, l.Height, v.Width, v.Height), nil)
+		return over(lipsync.PictureLargerThan,
+			lipsync.Quantity{Width: l.Width, Height: l.Height}, lipsync.Quantity{Width: v.Width, Height: v.Height})
 	case v.Rate.Float() > l.FPS:
-		return invalid(fmt.Sprintf("video has more than %.4g frames per second: %.4g", l.FPS, v.Rate.Float()), nil)
+		return over(lipsync.FrameRateAbove, lipsync.Quantity{FPS: l.FPS}, lipsync.Quantity{FPS: v.Rate.Float()})
 	}
 	return nil
 }
 
+// over is the error of a video that has more of something than it may have.
+func over(code lipsync.FailureCode, limit, value lipsync.Quantity) error {
+	return lipsync.Failure{Code: code, Details: lipsync.Details{Kind: lipsync.Video, Limit: limit, Value: value}}.Because(nil)
+}
+
 // tooLong returns the error of a file that is longer than the limit. claimed is the length
-// that the file states. The message has it only if it is over the limit, too.
-func (l Limits) tooLong(kind string, claimed time.Duration) error {
-	message := kind + " is longer than " + minutes(l.Duration)
+// that the file states. The failure has it only if it is over the limit, too.
+func (l Limits) tooLong(kind lipsync.MediaKind, claimed time.Duration) error {
+	f := lipsync.Failure{Code: lipsync.MediaLongerThan}
+	f.Kind, f.Limit.Seconds = kind, l.Duration.Seconds()
 	if claimed > l.Duration {
-		message += ": " + minutes(claimed)
+		f.Value.Seconds = claimed.Seconds()
 	}
-	return invalid(message, nil)
+	return f.Because(nil)
 }
 
 // transcode writes the speech track's two files and returns its length in
@@ -116,19 +131,15 @@ func (w *rendering) transcode(ctx context.Context, audio *ffmpeg.Info) (int64, e
 	samples, err := w.Tools.Transcode(ctx, audio, w.aac, pcm, most)
 	switch {
 	case samples == 0 && err != nil && ctx.Err() == nil:
-		return 0, invalid("audio is not a supported format", err)
+		return 0, unsupported(lipsync.Audio, err)
 	case err != nil:
 		return 0, fmt.Errorf("decode audio: %w", err)
 	case samples == 0:
-		return 0, invalid("audio has no sound track", nil)
+		return 0, lipsync.Failure{Code: lipsync.NoSoundTrack}.Because(nil)
 	case samples > int64(w.Limits.Duration.Seconds()*ffmpeg.PCMRate):
-		return 0, w.Limits.tooLong("audio", audio.Duration)
+		return 0, w.Limits.tooLong(lipsync.Audio, audio.Duration)
 	}
 	return samples, pcm.Close()
-}
-
-func minutes(d time.Duration) string {
-	return strconv.FormatFloat(d.Round(6*time.Second).Minutes(), 'f', -1, 64) + " minutes"
 }
 
 // reader reads until the context ends.

@@ -71,7 +71,7 @@ type rendering struct {
 func (r *Renderer) Render(ctx context.Context, j Job) error {
 	engine := r.Engines[j.Engine]
 	if engine == nil {
-		return invalid(fmt.Sprintf("model %q is not installed", j.Engine), nil)
+		return lipsync.Failure{Code: lipsync.ModelNotInstalled, Details: lipsync.Details{Model: j.Engine}}.Because(nil)
 	}
 	dir, err := os.MkdirTemp(j.Scratch, "render-")
 	if err != nil {
@@ -105,7 +105,7 @@ func (w *rendering) render(ctx context.Context) error {
 		return err
 	}
 	if a.speaker.Faces() == 0 {
-		return invalid("no face found in the video", nil)
+		return lipsync.Failure{Code: lipsync.NoFace}.Because(nil)
 	}
 	samples, err := os.Open(w.pcm)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"lipsync/internal/ffmpeg"
+	"lipsync/internal/lipsync"
 )
 
 // source is the frames of the video that the output shows: decoded for the first
@@ -51,7 +52,7 @@ func (s *source) decode(ctx context.Context, free buffers, decoded chan<- *image
 			s.frames = n
 			return nil
 		case err != nil && n == 0 && ctx.Err() == nil:
-			return invalid("video is not a supported format", err)
+			return unsupported(lipsync.Video, err)
 		case err != nil:
 			return fmt.Errorf("decode video: %w", err)
 		}

@@ -30,7 +30,7 @@ func (a *api) view(r *http.Request, q lipsync.Request, output *url.URL) request 
 		ID:           q.ID,
 		CreatedAt:    q.CreatedAt.UTC(),
 		Status:       q.Status,
-		ErrorMessage: q.Error,
+		ErrorMessage: q.Failure.Sentence(),
 		FinishedAt:   q.FinishedAt.UTC(),
 		ReferenceID:  q.ReferenceID,
 		StartedAt:    q.StartedAt.UTC(),

@@ -198,12 +198,13 @@ func TestStates(t *testing.T) {
 	token := h.key(t)
 	now := time.Now()
 	for _, test := range []struct {
-		status, output, failure string
-		want                    []string // fields besides id, created_at and status
+		status, output string
+		failure        lipsync.Failure
+		want           []string // fields besides id, created_at and status
 	}{
-		{"processing", "", "", []string{"started_at"}},
-		{"completed", "outputs/x.mp4", "", []string{"started_at", "finished_at", "output_url"}},
-		{"failed", "", "no face found in the video", []string{"started_at", "finished_at", "error_message"}},
+		{"processing", "", lipsync.Failure{}, []string{"started_at"}},
+		{"completed", "outputs/x.mp4", lipsync.Failure{}, []string{"started_at", "finished_at", "output_url"}},
+		{"failed", "", lipsync.Failure{Code: lipsync.NoFace}, []string{"started_at", "finished_at", "error_message"}},
 	} {
 		id := h.start(t, token, now)
 		if test.status != "processing" {

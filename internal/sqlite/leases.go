@@ -14,7 +14,8 @@ const claimable = "status IN ('queued', 'processing') AND lease_until <= ?"
 // What a request has that nobody holds.
 const (
 	noProgress = "stage = '', percent = 0, ends = 0"
-	idle       = "lease = '', lease_until = 0, " + noProgress
+	unheld     = "lease = '', " + noProgress
+	idle       = "lease_until = 0, " + unheld
 )
 
 func lost() error { return refusal(lipsync.Conflict, "lease lost") }
@@ -55,22 +56,30 @@ func (s *Store) Release(ctx context.Context, id, token string) error {
 		WHERE id = ? AND lease = ? AND lease <> ''`, id, token)
 }
 
+// Postpone implements lipsync.Leases.
+func (s *Store) Postpone(ctx context.Context, r lipsync.Request, until time.Time) error {
+	return s.changeRow(ctx, lost(), "UPDATE requests SET "+unheld+`, lease_until = ?, attempts = ?, delays = ?, delayed_since = ?
+		WHERE id = ? AND lease = ? AND lease <> ''`,
+		micros(until), r.Attempts, r.Delays, micros(r.DelayedSince), r.ID, r.Lease)
+}
+
 // Finish implements lipsync.Leases.
 func (s *Store) Finish(ctx context.Context, id, token string, now time.Time, o lipsync.Outcome) error {
 	var r lipsync.Request
 	r.End(now, o)
-	return s.changeRow(ctx, lost(), "UPDATE requests SET "+idle+`, status = ?, finished_at = ?, output = ?, length = ?, error = ?
+	return s.changeRow(ctx, lost(), "UPDATE requests SET "+idle+`, status = ?, finished_at = ?, output = ?, length = ?,
+			failure = ?, failure_details = ?
 		WHERE id = ? AND lease = ? AND lease <> ''`,
-		r.Status, micros(r.FinishedAt), r.Output, r.Length.Microseconds(), r.Error, id, token)
+		r.Status, micros(r.FinishedAt), r.Output, r.Length.Microseconds(), r.Failure.Code, r.Failure.Text(), id, token)
 }
 
 // Cancel implements lipsync.Leases.
-func (s *Store) Cancel(ctx context.Context, id string, now time.Time, failure string) (r lipsync.Request, err error) {
+func (s *Store) Cancel(ctx context.Context, id string, now time.Time, f lipsync.Failure) (r lipsync.Request, err error) {
 	err = s.update(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		r, err = scanRequest(tx.QueryRowContext(ctx, "UPDATE requests SET "+idle+`, status = 'failed', error = ?, finished_at = ?,
+		r, err = scanRequest(tx.QueryRowContext(ctx, "UPDATE requests SET "+idle+`, status = 'failed', failure = ?, failure_details = ?, finished_at = ?,
 				started_at = iif(started_at = 0, ?, started_at)
 			WHERE id = ? AND status IN ('queued', 'processing') RETURNING `+requestColumns,
-			failure, micros(now), micros(now), id))
+			f.Code, f.Text(), micros(now), micros(now), id))
 		if lipsync.CodeOf(err) != lipsync.NotFound {
 			return err
 		}

@@ -12,8 +12,8 @@ import (
 
 const requestColumns = `id, account, key_id, reference_id, seq, status,
 	video_url, video_object, audio_url, audio_object, largest_face, engine,
-	created_at, started_at, finished_at, output, length, error, claims, attempts, lease, lease_until,
-	stage, percent, ends`
+	created_at, started_at, finished_at, output, length, failure, failure_details,
+	claims, attempts, delays, delayed_since, lease, lease_until, stage, percent, ends`
 
 // row is a *sql.Row or *sql.Rows.
 type row interface{ Scan(dest ...any) error }
@@ -22,8 +22,8 @@ func scanRequest(row row) (r lipsync.Request, err error) {
 	err = row.Scan(&r.ID, &r.Account, &r.KeyID, &r.ReferenceID, &r.Seq, &r.Status,
 		&r.Video.URL, &r.Video.Object, &r.Audio.URL, &r.Audio.Object, &r.LargestFace, &r.Engine,
 		instant{&r.CreatedAt}, instant{&r.StartedAt}, instant{&r.FinishedAt},
-		&r.Output, span{&r.Length}, &r.Error, &r.Claims, &r.Attempts, &r.Lease, instant{&r.LeaseUntil},
-		&r.Progress.Stage, &r.Progress.Percent, instant{&r.Progress.Ends})
+		&r.Output, span{&r.Length}, &r.Failure.Code, details{&r.Failure.Details},
+		&r.Claims, &r.Attempts, &r.Delays, instant{&r.DelayedSince}, &r.Lease, instant{&r.LeaseUntil}, &r.Progress.Stage, &r.Progress.Percent, instant{&r.Progress.Ends})
 	return r, orNotFound(err)
 }
 

@@ -134,18 +134,32 @@ func (s *Store) migrate(ctx context.Context) error {
 		}
 		// Each brings a file from the version of its index to the next one. Files
 		// of every version are out there: add at the end, change nothing.
-		migrations := []string{schema, addEngine, addProgress, addUsage, addStatuses, addReferenceStatuses}
+		migrations := []migration{
+			statements(schema), statements(addEngine), statements(addProgress), statements(addUsage),
+			statements(addStatuses), statements(addReferenceStatuses), codeFailures,
+		}
 		if version > len(migrations) {
 			return errors.New("the database was made by a newer version of the program")
 		}
 		for _, migration := range migrations[version:] {
-			if _, err := tx.ExecContext(ctx, migration); err != nil {
+			if err := migration(ctx, tx); err != nil {
 				return err
 			}
 		}
 		_, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", len(migrations)))
 		return err
 	})
+}
+
+// migration brings a file to the next version.
+type migration func(context.Context, *sql.Tx) error
+
+// statements is a migration by statements of SQL.
+func statements(text string) migration {
+	return func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, text)
+		return err
+	}
 }
 
 // refusal is an error that a port's comment names. The domain knows the words

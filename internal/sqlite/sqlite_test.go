@@ -133,6 +133,10 @@ var undo = []string{
 	"DROP TRIGGER count_created; DROP TRIGGER count_final; DROP TABLE days; ALTER TABLE requests DROP COLUMN length",
 	"DROP INDEX requests_by_status",
 	"DROP INDEX requests_by_reference_status",
+	`ALTER TABLE requests ADD COLUMN error TEXT NOT NULL DEFAULT '';
+		UPDATE requests SET error = 'no face found in the video' WHERE failure = 'no_face';
+		ALTER TABLE requests DROP COLUMN failure; ALTER TABLE requests DROP COLUMN failure_details;
+		ALTER TABLE requests DROP COLUMN delays; ALTER TABLE requests DROP COLUMN delayed_since`,
 }
 
 // TestOlderFile brings files of all versions up to date. A request from before there
@@ -168,6 +172,27 @@ func TestOlderFile(t *testing.T) {
 	}
 }
 
+// TestSentences brings failures up to date that were sentences before version 7.
+func TestSentences(t *testing.T) {
+	for sentence, want := range map[string]lipsync.Failure{
+		"canceled by the client": {Code: lipsync.Canceled},
+		"processing failed":      {Code: lipsync.InternalFault},
+		"video is longer than 60 minutes: 90.5 minutes": {Code: lipsync.MediaLongerThan, Details: lipsync.Details{
+			Kind: lipsync.Video, Limit: lipsync.Quantity{Seconds: 3600}, Value: lipsync.Quantity{Seconds: 5430},
+		}},
+		"a sentence of nobody": {Code: lipsync.UnknownFailure, Details: lipsync.Details{Verbatim: "a sentence of nobody"}},
+	} {
+		path := filepath.Join(t.TempDir(), "lipsync.db")
+		failed := createAndEnd(t, open(t, path))[2]
+		makeOlder(t, path, 6)
+		execute(t, path, "UPDATE requests SET error = '"+sentence+"' WHERE status = 'failed'")
+		got, err := open(t, path).Get(t.Context(), failed.ID)
+		if failed.Failure = want; err != nil || got != failed || got.Failure.Sentence() != sentence {
+			t.Errorf("%s: got %v (%v), want %v", sentence, got, err, failed)
+		}
+	}
+}
+
 // createAndEnd returns requests that wait, completed and failed.
 func createAndEnd(t *testing.T, store *sqlite.Store) (all []lipsync.Request) {
 	t.Helper()
@@ -179,7 +204,7 @@ func createAndEnd(t *testing.T, store *sqlite.Store) (all []lipsync.Request) {
 	}
 	now := time.Unix(9, 0).UTC()
 	must(store.CreateKey(t.Context(), lipsync.Key{ID: "k", Account: "a"}))
-	for _, o := range []lipsync.Outcome{{}, {Output: "o", Length: time.Minute}, {Failure: "no face"}} {
+	for _, o := range []lipsync.Outcome{{}, {Output: "o", Length: time.Minute}, {Failure: lipsync.Failure{Code: lipsync.NoFace}}} {
 		r := lipsync.Request{ID: uuid.NewString(), Account: "a", KeyID: "k", ReferenceID: "x", Status: lipsync.Queued, Engine: "warp"}
 		_, _, err := store.Create(t.Context(), r, nil, nil)
 		must(err)
@@ -198,17 +223,21 @@ func createAndEnd(t *testing.T, store *sqlite.Store) (all []lipsync.Request) {
 // makeOlder brings a file back to the version.
 func makeOlder(t *testing.T, path string, version int) {
 	t.Helper()
+	for _, change := range slices.Backward(undo[version-1:]) {
+		execute(t, path, change)
+	}
+	execute(t, path, fmt.Sprint("PRAGMA user_version = ", version))
+}
+
+// execute changes a file behind the store's back.
+func execute(t *testing.T, path, change string) {
+	t.Helper()
 	db, err := sql.Open("sqlite", path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	for _, change := range slices.Backward(undo[version-1:]) {
-		if _, err := db.Exec(change); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if _, err := db.Exec(fmt.Sprint("PRAGMA user_version = ", version)); err != nil {
+	if _, err := db.Exec(change); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -36,29 +37,42 @@ func (w *Worker) do(ctx context.Context, r lipsync.Request, log *slog.Logger) er
 
 	report, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportTime)
 	defer cancel()
-	code := lipsync.CodeOf(err)
 	switch {
 	case err == nil:
 		log.Info("completed")
 		return nil
 	case why == errSilent:
 		return why
-	case why == errLost, code == lipsync.Conflict, lipsync.CodeOf(w.Service.Held(report, r)) == lipsync.Conflict:
+	case why == errLost, lipsync.CodeOf(err) == lipsync.Conflict, lipsync.CodeOf(w.Service.Held(report, r)) == lipsync.Conflict:
 		// The last is for an attempt that failed because its inputs went.
 		return errLost
 	case ctx.Err() != nil:
 		log.Info("given back", "error", err)
 		return w.Service.Release(report, r)
-	case code == lipsync.Invalid:
-		log.Info("failed", "reason", err)
-		return w.Service.Fail(report, r, lipsync.MessageOf(err))
-	case r.Spent():
-		log.Error("failed", "error", err)
-		return w.Service.Fail(report, r, lipsync.ProcessingFailed)
 	default:
-		// The lease is left to run out: a pause before the next attempt.
-		return err
+		return w.fault(report, r, err, log)
 	}
+}
+
+// fault reports an attempt that err ended. It returns an error if that is a fault of
+// ours, and tried again.
+func (w *Worker) fault(ctx context.Context, r lipsync.Request, err error, log *slog.Logger) error {
+	f, again, reported := w.Service.Fault(ctx, r, err)
+	log = log.With("code", f.Code, "class", f.Code.Class(), "error", err)
+	switch {
+	case reported != nil:
+		return errors.Join(reported, err)
+	case !again.IsZero():
+		log.Warn("put off", "until", again)
+		if f.Code.Class() == lipsync.OfOurs {
+			return err
+		}
+	case f.Code.Class() == lipsync.OfInput:
+		log.Info("failed")
+	default:
+		log.Error("failed")
+	}
+	return nil
 }
 
 // attemptTime is how long an attempt that begins now may take.
@@ -70,7 +84,7 @@ func (w *Worker) attemptTime() time.Duration {
 }
 
 // attempt gets the media, renders them and stores the output, with all files
-// of its own in one folder, which it removes. Invalid is for the user to read.
+// of its own in one folder, which it removes.
 func (w *Worker) attempt(ctx context.Context, r lipsync.Request, m *meter) (err error) {
 	folder, err := os.MkdirTemp(w.Scratch, "request-")
 	if err != nil {

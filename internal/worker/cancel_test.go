@@ -63,7 +63,7 @@ func TestCancel(t *testing.T) {
 				if took := time.Since(canceled); took > 2*time.Second {
 					t.Errorf("stopped after %v, want 2 s at most", took)
 				}
-				f.want(t, id, lipsync.Failed, lipsync.Canceled, 1)
+				f.want(t, id, lipsync.Failed, "canceled by the client", 1)
 				f.wantNoObjects(t)
 			})
 		})
@@ -88,7 +88,7 @@ func (f *fixture) wantNoObjects(t *testing.T) {
 func TestCanceledUnseen(t *testing.T) {
 	for name, said := range map[string]error{
 		"media gone":  errors.New("no such object"),
-		"bad media":   &lipsync.Error{Code: lipsync.Invalid, Message: "no face found in the video"},
+		"bad media":   lipsync.Failure{Code: lipsync.NoFace}.Because(nil),
 		"all is done": nil,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -113,7 +113,7 @@ func TestCanceledUnseen(t *testing.T) {
 			if found, err := f.Worker.Do(t.Context(), id); !found || err != nil {
 				t.Errorf("got %t and %v, want true and no error", found, err)
 			}
-			f.want(t, id, lipsync.Failed, lipsync.Canceled, 1)
+			f.want(t, id, lipsync.Failed, "canceled by the client", 1)
 			f.wantNoObjects(t)
 		})
 	}
@@ -140,8 +140,8 @@ func TestNextAfterCanceled(t *testing.T) {
 			}
 		}
 		<-done
-		f.want(t, endless, lipsync.Failed, lipsync.Canceled, 1)
-		f.want(t, queued, lipsync.Failed, lipsync.Canceled, 0)
+		f.want(t, endless, lipsync.Failed, "canceled by the client", 1)
+		f.want(t, queued, lipsync.Failed, "canceled by the client", 0)
 		f.want(t, next, lipsync.Completed, "", 1)
 	})
 }
@@ -160,16 +160,16 @@ func (s lateCancel) Finish(ctx context.Context, id, token string, now time.Time,
 // TestCanceledLast cancels between the worker's last look and its report.
 func TestCanceledLast(t *testing.T) {
 	f := setup(t, func(context.Context, render.Job) error {
-		return &lipsync.Error{Code: lipsync.Invalid, Message: "no face found in the video"}
+		return lipsync.Failure{Code: lipsync.NoFace}.Because(nil)
 	})
 	id := f.request(t, "video", "audio")
 	f.Service.Store = lateCancel{f.Service.Store, func() {
-		if _, err := f.Service.Store.(lateCancel).Store.Cancel(t.Context(), id, time.Now(), lipsync.Canceled); err != nil {
+		if _, err := f.Service.Store.(lateCancel).Store.Cancel(t.Context(), id, time.Now(), lipsync.Failure{Code: lipsync.Canceled}); err != nil {
 			t.Error(err)
 		}
 	}}
 	if found, err := f.Worker.Do(t.Context(), id); !found || err != nil {
 		t.Errorf("got %t and %v, want true and no error", found, err)
 	}
-	f.want(t, id, lipsync.Failed, lipsync.Canceled, 1)
+	f.want(t, id, lipsync.Failed, "canceled by the client", 1)
 }

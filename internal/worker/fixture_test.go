@@ -136,8 +136,8 @@ func (f *fixture) get(t *testing.T, id string) lipsync.Request {
 func (f *fixture) want(t *testing.T, id string, status lipsync.Status, sentence string, attempts int) {
 	t.Helper()
 	r := f.get(t, id)
-	if r.Status != status || r.Error != sentence || r.Attempts != attempts {
-		t.Errorf("got %s %q after %d attempts, want %s %q after %d", r.Status, r.Error, r.Attempts, status, sentence, attempts)
+	if r.Status != status || r.Failure.Sentence() != sentence || r.Attempts != attempts {
+		t.Errorf("got %s %q after %d attempts, want %s %q after %d", r.Status, r.Failure.Sentence(), r.Attempts, status, sentence, attempts)
 	}
 	left, err := os.ReadDir(f.Scratch)
 	if err != nil || len(left) > 0 {

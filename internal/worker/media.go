@@ -3,7 +3,6 @@ package worker
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 
@@ -22,14 +21,20 @@ func (w *Worker) get(ctx context.Context, kind lipsync.MediaKind, in lipsync.Inp
 	}
 	limit := w.Service.MaxSize(kind)
 	err = w.Fetcher.Fetch(ctx, in.URL, file, limit)
+	f := lipsync.Failure{Details: lipsync.Details{Kind: kind}}
 	switch lipsync.CodeOf(err) {
 	case lipsync.NotFound:
-		return &lipsync.Error{Code: lipsync.Invalid, Message: fmt.Sprintf("%s URL is not accessible", kind), Err: err}
+		f.Code = lipsync.MediaNotAccessible
+	case lipsync.NoHost:
+		f.Code = lipsync.MediaHostMissing
+	case lipsync.Unavailable:
+		f.Code = lipsync.MediaUnreachable
 	case lipsync.TooLarge:
-		return &lipsync.Error{Code: lipsync.Invalid, Message: lipsync.LargerThan(string(kind), limit)}
+		f.Code, f.Limit.Bytes = lipsync.MediaLargerThan, limit
 	default:
 		return err
 	}
+	return f.Because(err)
 }
 
 // chunk is how much of an object is copied between two looks at the context.

@@ -77,7 +77,7 @@ func TestDoStoredMedia(t *testing.T) {
 }
 
 func TestFailures(t *testing.T) {
-	invalid := &lipsync.Error{Code: lipsync.Invalid, Message: "no face found in the video", Err: errors.New("detail")}
+	invalid := lipsync.Failure{Code: lipsync.NoFace}.Because(errors.New("detail"))
 	tests := []struct {
 		video, audio string
 		render       error
@@ -104,8 +104,8 @@ func TestLimits(t *testing.T) {
 	for video, want := range map[string]lipsync.Status{"video": lipsync.Completed, "videos": lipsync.Failed} {
 		id := f.request(t, video, "audio")
 		f.Do(t.Context(), id)
-		if got := f.get(t, id); got.Status != want || want == lipsync.Failed && got.Error != "video is larger than 5 bytes" {
-			t.Errorf("%s: got %s %q, want %s", video, got.Status, got.Error, want)
+		if got := f.get(t, id); got.Status != want || want == lipsync.Failed && got.Failure.Sentence() != "video is larger than 5 bytes" {
+			t.Errorf("%s: got %s %q, want %s", video, got.Status, got.Failure.Code, want)
 		}
 	}
 }
@@ -180,8 +180,8 @@ func TestCrashes(t *testing.T) {
 		if f.Do(t.Context(), id) {
 			t.Error("got a fourth attempt")
 		}
-		if r := f.get(t, id); r.Status != lipsync.Failed || r.Error != "processing failed" {
-			t.Errorf("got %s %q, want failed", r.Status, r.Error)
+		if r := f.get(t, id); r.Status != lipsync.Failed || r.Failure.Code != lipsync.InternalFault {
+			t.Errorf("got %s %q, want failed", r.Status, r.Failure.Code)
 		}
 	})
 }
@@ -315,7 +315,7 @@ func (s stopping) Claim(ctx context.Context, id, token string, now time.Time, le
 func TestShutdown(t *testing.T) {
 	for name, said := range map[string]error{
 		"interrupted": context.Canceled,
-		"misled":      &lipsync.Error{Code: lipsync.Invalid, Message: "video is not a supported format"},
+		"misled":      lipsync.Failure{Code: lipsync.NoPicture}.Because(nil),
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

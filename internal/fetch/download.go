@@ -1,0 +1,101 @@
+package fetch
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// download is one fetch, over as many connections as it takes.
+type download struct {
+	client *Client
+	url    string
+	w      io.Writer
+	limit  int64
+
+	done    int64  // bytes that are written
+	version string // what tells whether the file is still the same, "" for nothing
+	cut     bool   // the last connection ended in the middle, and another can go on there
+}
+
+// get asks for what is not there yet, and writes it.
+func (d *download) get(parent context.Context) error {
+	d.cut = false
+	ctx, stop := context.WithCancel(parent)
+	defer stop()
+	response, err := d.ask(ctx)
+	if err != nil {
+		return err
+	}
+	body := newBody(response, d.client.options.Stall, stop)
+	defer body.Close()
+	if err := d.accept(response); err != nil {
+		return err
+	}
+	if response.ContentLength > d.limit-d.done {
+		return errTooLarge
+	}
+	n, err := io.Copy(d.w, io.LimitReader(body, d.limit-d.done+1))
+	d.done += n
+	if d.done > d.limit {
+		return errTooLarge
+	}
+	if err != nil && !body.failed {
+		return &writeError{err}
+	}
+	d.cut = err != nil && d.done > 0 && d.version != ""
+	return err
+}
+
+// ask sends a request for what is not there yet.
+func (d *download) ask(ctx context.Context) (*http.Response, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, d.url, nil)
+	if err != nil {
+		return nil, refused(withoutURL(err).Error())
+	}
+	if err := checkURL(request.URL); err != nil {
+		return nil, err
+	}
+	request.Header.Set("User-Agent", "lipsync")
+	request.Header.Set("Accept-Encoding", "identity")
+	if d.done > 0 {
+		request.Header.Set("Range", fmt.Sprintf("bytes=%d-", d.done))
+		request.Header.Set("If-Range", d.version)
+	}
+	return d.client.http.Do(request)
+}
+
+// accept checks that the answer is the file, or the rest of it.
+func (d *download) accept(r *http.Response) error {
+	switch {
+	case d.done == 0 && r.StatusCode == http.StatusOK:
+		d.version = versionOf(r.Header)
+		return nil
+	case d.done > 0 && r.StatusCode == http.StatusPartialContent &&
+		strings.HasPrefix(r.Header.Get("Content-Range"), fmt.Sprintf("bytes %d-", d.done)):
+		return nil
+	case d.done > 0 && r.StatusCode/100 == 2:
+		return errChanged
+	}
+	return &statusError{r.StatusCode, retryAfter(r.Header)}
+}
+
+// versionOf returns what a file's If-Range may be (RFC 9110, 13.1.5): an entity tag
+// that is not weak, or a time of its last change at least a second before the answer.
+func versionOf(h http.Header) string {
+	if tag := h.Get("ETag"); strings.HasPrefix(tag, `"`) {
+		return tag
+	}
+	changed, err := http.ParseTime(h.Get("Last-Modified"))
+	if err != nil || h.Get("ETag") != "" {
+		return ""
+	}
+	sent, err := http.ParseTime(h.Get("Date"))
+	if err != nil || sent.Sub(changed) < time.Second {
+		return ""
+	}
+	return h.Get("Last-Modified")
+}

@@ -1,0 +1,119 @@
+package fetch
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"syscall"
+	"time"
+
+	"lipsync/internal/lipsync"
+)
+
+// refused says why an URL is not fetched, or a redirect not followed.
+type refused string
+
+func (r refused) Error() string { return string(r) }
+
+// statusError is an answer that is no file.
+type statusError struct {
+	status     int
+	retryAfter time.Duration // as the server asks for; 0 if it doesn't
+}
+
+func (s *statusError) Error() string { return fmt.Sprintf("status %d", s.status) }
+
+// busy reports whether the status speaks of the server and not of the file.
+func (s *statusError) busy() bool {
+	switch s.status {
+	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests:
+		return true
+	default:
+		return s.status >= 500
+	}
+}
+
+// writeError is an error of whom the file is copied to.
+type writeError struct{ error }
+
+var (
+	errChanged  = errors.New("the file changed while it was fetched, or can't be continued")
+	errTooLarge = errors.New("more bytes than the limit")
+)
+
+// explain returns the error with a code that says whose fault it is. Only what is
+// surely the URL's is NotFound.
+func explain(err error) error {
+	if written, ok := err.(*writeError); ok {
+		return written.error
+	}
+	err = withoutURL(err)
+	if err == nil || lipsync.IsHostFault(err) {
+		return err
+	}
+	answer, answered := errors.AsType[*statusError](err)
+	switch {
+	case err == errTooLarge:
+		return &lipsync.Error{Code: lipsync.TooLarge, Message: "file is too large", Err: err}
+	case answered && answer.busy():
+		return &lipsync.Error{Code: lipsync.Unavailable, Message: "server is not available", Err: err, RetryAfter: answer.retryAfter}
+	case answered, isRefused(err):
+		return &lipsync.Error{Code: lipsync.NotFound, Message: "URL is not accessible", Err: err}
+	case isMissing(err):
+		return &lipsync.Error{Code: lipsync.NoHost, Message: "host is not there", Err: err}
+	default:
+		return &lipsync.Error{Code: lipsync.Unavailable, Message: "server is not reachable", Err: err}
+	}
+}
+
+// isRefused reports whether it was us who refused, or the two sides speak
+// different protocols.
+func isRefused(err error) bool {
+	_, ours := errors.AsType[refused](err)
+	_, noTLS := errors.AsType[tls.RecordHeaderError](err)
+	return ours || noTLS || errors.Is(err, http.ErrSchemeMismatch)
+}
+
+// isMissing reports whether nothing that can be trusted listens under the name. It
+// may be there again in a minute.
+func isMissing(err error) bool {
+	name, ok := errors.AsType[*net.DNSError](err)
+	if ok && name.IsNotFound || errors.Is(err, syscall.ECONNREFUSED) {
+		return true
+	}
+	_, distrusted := errors.AsType[*tls.CertificateVerificationError](err)
+	_, noRoots := errors.AsType[x509.SystemRootsError](err) // this machine can trust nobody
+	return distrusted && !noRoots
+}
+
+// withoutURL takes off the URL that net/http puts before an error: it may hold
+// a secret, and logs are no place for one.
+func withoutURL(err error) error {
+	if wrapped, ok := errors.AsType[*url.Error](err); ok {
+		return wrapped.Err
+	}
+	return err
+}
+
+// retryAfter reads how long the server asks to wait (RFC 9110, 10.2.3); 0 if it
+// doesn't, or nobody understands it.
+func retryAfter(h http.Header) time.Duration {
+	text := h.Get("Retry-After")
+	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
+		return time.Duration(seconds) * time.Second
+	}
+	until, err := http.ParseTime(text)
+	if err != nil {
+		return 0
+	}
+	now, err := http.ParseTime(h.Get("Date")) // by the server's clock
+	if err != nil {
+		now = time.Now()
+	}
+	return max(0, until.Sub(now))
+}

@@ -1,0 +1,140 @@
+package lipsync
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// FailureCode says why a request failed. Codes are stored, and are dimensions of
+// metrics: they never change.
+type FailureCode string
+
+// The codes of failures. What each one's Details hold stands beside it.
+const (
+	MediaNotAccessible FailureCode = "media_not_accessible" // Kind: the URL's server refuses the file, or the URL can't be fetched
+	MediaHostMissing   FailureCode = "media_host_missing"   // Kind: the URL's host doesn't exist, or nothing there takes connections
+	MediaUnreachable   FailureCode = "media_unreachable"    // Kind: no connection, or a server with troubles of its own
+	MediaLargerThan    FailureCode = "media_larger_than"    // Kind, Limit in bytes
+	MediaLongerThan    FailureCode = "media_longer_than"    // Kind, Limit and, if the file states it, Value in seconds
+	MediaUnsupported   FailureCode = "media_unsupported"    // Kind
+	PictureLargerThan  FailureCode = "picture_larger_than"  // Limit, Value in pixels
+	FrameRateAbove     FailureCode = "frame_rate_above"     // Limit, Value in frames/s
+	NoPicture          FailureCode = "no_picture"           // the video has none
+	NoSoundTrack       FailureCode = "no_sound_track"       // the audio has none
+	NoFace             FailureCode = "no_face"              // in any frame
+	ModelNotInstalled  FailureCode = "model_not_installed"  // Model
+	Canceled           FailureCode = "canceled"             // by the client
+	HostFailing        FailureCode = "host_failing"         // our machine has no disk space, memory, open files or network left
+	InternalFault      FailureCode = "internal"             // any other fault of ours
+	UnknownFailure     FailureCode = "unknown"              // Verbatim: from before there were codes
+)
+
+// Class is who or what a failure is due to.
+type Class string
+
+// The classes of failures.
+const (
+	OfInput   Class = "input"   // what the client sent or did: it is final
+	OfOurs    Class = "ours"    // our programs: it is tried MaxAttempts times
+	OfWeather Class = "weather" // network, disk, others' servers: it is tried for a time
+)
+
+// Class returns the class of the code.
+func (c FailureCode) Class() Class {
+	switch c {
+	case InternalFault:
+		return OfOurs
+	case MediaUnreachable, HostFailing:
+		return OfWeather
+	default:
+		return OfInput
+	}
+}
+
+// patience is for how long a request is tried again after a failure of the code,
+// counted from the first one in a row. A host that is missing may be one that
+// starts again, or a name that a resolver lost for a moment.
+func (c FailureCode) patience() time.Duration {
+	switch c {
+	case MediaHostMissing:
+		return time.Minute
+	case MediaUnreachable, HostFailing:
+		return 6 * time.Hour
+	default:
+		return 0
+	}
+}
+
+// Failure is why a request failed. The zero value is none.
+type Failure struct {
+	Code FailureCode
+	Details
+}
+
+// Details are what the sentence of a failure names; what it doesn't name is zero.
+type Details struct {
+	Kind     MediaKind `json:"kind,omitempty"`     // of the medium at fault
+	Limit    Quantity  `json:"limit,omitzero"`     // how much it may have
+	Value    Quantity  `json:"value,omitzero"`     // how much it has
+	Model    string    `json:"model,omitempty"`    // the engine that was asked for
+	Verbatim string    `json:"sentence,omitempty"` // the sentence, as an older version kept it
+}
+
+// Quantity is how much a medium has of what is limited. One of the units is set.
+type Quantity struct {
+	Bytes   int64   `json:"bytes,omitempty"`
+	Seconds float64 `json:"seconds,omitempty"`
+	FPS     float64 `json:"fps,omitempty"`    // frames/s
+	Width   int     `json:"width,omitempty"`  // pixels
+	Height  int     `json:"height,omitempty"` // pixels
+}
+
+// Sentence returns what clients read of the failure, "" of none. These sentences
+// are a part of the API: each stays as it is.
+func (f Failure) Sentence() string {
+	switch f.Code {
+	case "":
+		return ""
+	case MediaNotAccessible, MediaHostMissing, MediaUnreachable:
+		return fmt.Sprintf("%s URL is not accessible", f.Kind)
+	case MediaLargerThan:
+		return LargerThan(string(f.Kind), f.Limit.Bytes)
+	case MediaLongerThan:
+		return fmt.Sprintf("%s is longer than %s", f.Kind, minutes(f.Limit.Seconds)) + f.value(minutes(f.Value.Seconds))
+	case MediaUnsupported:
+		return fmt.Sprintf("%s is not a supported format", f.Kind)
+	case PictureLargerThan:
+		return fmt.Sprintf("video is larger than %d × %d pixels: %d × %d pixels", f.Limit.Width, f.Limit.Height, f.Value.Width, f.Value.Height)
+	case FrameRateAbove:
+		return fmt.Sprintf("video has more than %.4g frames per second: %.4g", f.Limit.FPS, f.Value.FPS)
+	case NoPicture:
+		return "video has no picture"
+	case NoSoundTrack:
+		return "audio has no sound track"
+	case NoFace:
+		return "no face found in the video"
+	case ModelNotInstalled:
+		return fmt.Sprintf("model %q is not installed", f.Model)
+	case Canceled:
+		return "canceled by the client"
+	case UnknownFailure:
+		return f.Verbatim
+	default: // also what a newer version knows
+		return "processing failed"
+	}
+}
+
+// value returns the end of a sentence that names the value, if it is known.
+func (f Failure) value(text string) string {
+	if f.Value == (Quantity{}) {
+		return ""
+	}
+	return ": " + text
+}
+
+// minutes writes a length as people read it, to a tenth of a minute.
+func minutes(seconds float64) string {
+	d := time.Duration(seconds * float64(time.Second)).Round(6 * time.Second)
+	return strconv.FormatFloat(d.Minutes(), 'f', -1, 64) + " minutes"
+}

@@ -1,0 +1,117 @@
+package lipsynctest
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"lipsync/internal/lipsync"
+)
+
+func noFace() lipsync.Failure { return lipsync.Failure{Code: lipsync.NoFace} }
+
+func canceledFailure() lipsync.Failure { return lipsync.Failure{Code: lipsync.Canceled} }
+
+// verbatim returns a failure with a sentence of its own.
+func verbatim(words ...any) lipsync.Failure {
+	return lipsync.Failure{Code: lipsync.UnknownFailure, Details: lipsync.Details{Verbatim: fmt.Sprint(words...)}}
+}
+
+// failures returns some with all details that there are.
+func failures() []lipsync.Failure {
+	details := func(code lipsync.FailureCode, d lipsync.Details) lipsync.Failure {
+		return lipsync.Failure{Code: code, Details: d}
+	}
+	return []lipsync.Failure{
+		noFace(),
+		details(lipsync.MediaUnreachable, lipsync.Details{Kind: lipsync.Video}),
+		details(lipsync.MediaLargerThan, lipsync.Details{Kind: lipsync.Audio, Limit: lipsync.Quantity{Bytes: 1<<62 + 1}}),
+		details(lipsync.MediaLongerThan, lipsync.Details{
+			Kind: lipsync.Audio, Limit: lipsync.Quantity{Seconds: 3600}, Value: lipsync.Quantity{Seconds: 3600.000001},
+		}),
+		details(lipsync.PictureLargerThan, lipsync.Details{
+			Kind: lipsync.Video, Limit: lipsync.Quantity{Width: 4096, Height: 2160}, Value: lipsync.Quantity{Width: 5000, Height: 64},
+		}),
+		details(lipsync.FrameRateAbove, lipsync.Details{
+			Kind: lipsync.Video, Limit: lipsync.Quantity{FPS: 120}, Value: lipsync.Quantity{FPS: 240000. / 1001},
+		}),
+		details(lipsync.ModelNotInstalled, lipsync.Details{Model: "Größe \x00 '\"; --<"}),
+		verbatim("of an older version"),
+	}
+}
+
+func testPostpone(t *testing.T, store lipsync.Store) {
+	r := held(t, store)
+	must(t, store.Report(t.Context(), r.ID, "w", half()))
+	r.Attempts, r.Delays, r.DelayedSince = 0, 1, at(7)
+	other := r
+	for _, token := range []string{"", "other"} {
+		other.Lease = token
+		wantCode(t, store.Postpone(t.Context(), other, at(100)), lipsync.Conflict)
+	}
+	must(t, store.Postpone(t.Context(), r, at(100).Add(999))) // no store keeps nanoseconds
+	wantCode(t, store.Postpone(t.Context(), r, at(100)), lipsync.Conflict)
+	for name, err := range map[string]error{
+		"renew":   store.Renew(t.Context(), r.ID, "w", at(200)),
+		"release": store.Release(t.Context(), r.ID, "w"),
+		"finish":  store.Finish(t.Context(), r.ID, "w", at(10), lipsync.Outcome{Output: "late.mp4"}),
+	} {
+		want(t, name, lipsync.CodeOf(err), lipsync.Conflict)
+	}
+	r.Lease, r.LeaseUntil = "", at(100)
+	wantStored(t, store, r)
+	for _, id := range []string{r.ID, ""} {
+		_, err := claim(t, store, id, "w2", 99)
+		wantCode(t, err, lipsync.NotFound)
+	}
+	wantOpen(t, store, 99, 0)
+	wantOpen(t, store, 100, 1)
+	again, err := claim(t, store, "", "w2", 100)
+	must(t, err)
+	r.Claims, r.Attempts, r.Lease, r.LeaseUntil = 2, 1, "w2", at(160)
+	want(t, "claimed again", again, r)
+	again.DelayedSince = time.Time{}
+	must(t, store.Postpone(t.Context(), again, at(200)))
+	r.Lease, r.LeaseUntil, r.DelayedSince = "", at(200), time.Time{}
+	wantStored(t, store, r)
+}
+
+// testPostponeOne has others claimed meanwhile, older and newer ones.
+func testPostponeOne(t *testing.T, store lipsync.Store) {
+	addKey(t, store, "a", 0)
+	var all []lipsync.Request
+	for i := range 3 {
+		r := newRequest("a", "")
+		r.CreatedAt = at(i)
+		_, _, err := store.Create(t.Context(), r, nil, nil)
+		must(t, err)
+		all = append(all, r)
+	}
+	r, err := claim(t, store, all[1].ID, "w", 10)
+	must(t, err)
+	must(t, store.Postpone(t.Context(), r, at(50)))
+	for _, c := range []struct{ second, want int }{{20, 0}, {49, 2}, {50, 1}} {
+		r, err := claim(t, store, "", fmt.Sprint("w", c.want), c.second)
+		must(t, err)
+		want(t, "claimed", r.ID, all[c.want].ID)
+	}
+}
+
+// testPostponeOrCancel has a client cancel what waits for its next attempt.
+func testPostponeOrCancel(t *testing.T, store lipsync.Store) {
+	r := held(t, store)
+	must(t, store.Postpone(t.Context(), r, at(100)))
+	canceled, err := store.Cancel(t.Context(), r.ID, at(50), canceledFailure())
+	must(t, err)
+	want(t, "free from", canceled.LeaseUntil, time.Time{})
+	_, err = claim(t, store, "", "w2", 100)
+	wantCode(t, err, lipsync.NotFound)
+}
+
+// wantOpen checks how many requests may be claimed at the second.
+func wantOpen(t *testing.T, store lipsync.Store, second, n int) {
+	t.Helper()
+	open, err := store.Open(t.Context(), at(second), 10)
+	must(t, err)
+	want(t, "open requests", len(open), n)
+}
