@@ -3,8 +3,10 @@ package ffmpeg_test
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"io"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
@@ -65,5 +67,18 @@ func TestTranscode(t *testing.T) {
 				t.Errorf("%d samples, said to be %d, want %d", pcm.Len()/2, n, test.want)
 			}
 		})
+	}
+}
+
+// TestDiskFull has ffmpeg find no space for the sound: its error says so as one of
+// ours would.
+func TestDiskFull(t *testing.T) {
+	tools := ffmpegtest.Tools(t)
+	info, err := tools.Probe(t.Context(), ffmpegtest.Make(t, "a.wav", "-f", "lavfi", "-i", "sine=d=1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tools.Transcode(t.Context(), info, "/dev/full", io.Discard, time.Minute); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("got %v, want %v", err, syscall.ENOSPC)
 	}
 }

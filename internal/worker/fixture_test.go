@@ -102,6 +102,10 @@ func (web) Fetch(_ context.Context, url string, w io.Writer, limit int64) error 
 	switch {
 	case path == "missing":
 		return &lipsync.Error{Code: lipsync.NotFound, Message: "URL is not accessible"}
+	case path == "nohost":
+		return &lipsync.Error{Code: lipsync.NoHost, Message: "host is not there"}
+	case path == "unreachable":
+		return &lipsync.Error{Code: lipsync.Unavailable, Message: "server is not reachable"}
 	case path == "huge", int64(len(path)) > limit:
 		return &lipsync.Error{Code: lipsync.TooLarge, Message: "file is too large"}
 	}

@@ -5,9 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"os"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -95,6 +98,32 @@ func TestFailures(t *testing.T) {
 		id := f.request(t, test.video, test.audio)
 		f.Do(t.Context(), id)
 		f.want(t, id, lipsync.Failed, test.want, 1)
+	}
+}
+
+// TestPutOff has attempts end by faults that say nothing about the media: none is
+// counted, and the worker goes on.
+func TestPutOff(t *testing.T) {
+	for name, c := range map[string]struct {
+		video, audio string
+		render       error
+	}{
+		"video unreachable": {"unreachable", "audio", nil},
+		"audio unreachable": {"video", "unreachable", nil},
+		"no host":           {"nohost", "audio", nil},
+		"no open files":     {"video", "audio", fmt.Errorf("start ffmpeg: %w", syscall.EMFILE)},
+		"disk full":         {"video", "audio", &os.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}},
+		"storage":           {"video", "audio", &net.OpError{Op: "dial", Err: syscall.ENETUNREACH}},
+	} {
+		f := setup(t, func(context.Context, render.Job) error { return c.render })
+		id := f.request(t, c.video, c.audio)
+		if found, err := f.Worker.Do(t.Context(), id); !found || err != nil {
+			t.Errorf("%s: got %t and %v, want true and no error", name, found, err)
+		}
+		f.want(t, id, lipsync.Processing, "", 0)
+		if r := f.get(t, id); r.Delays != 1 || !r.LeaseUntil.After(time.Now()) {
+			t.Errorf("%s: got %d delays and %s, want 1 and a pause", name, r.Delays, r.LeaseUntil)
+		}
 	}
 }
 

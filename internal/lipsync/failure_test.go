@@ -1,0 +1,140 @@
+package lipsync_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"syscall"
+	"testing"
+	"time"
+
+	"lipsync/internal/lipsync"
+)
+
+// failure returns a failure about a medium of the kind.
+func failure(code lipsync.FailureCode, kind lipsync.MediaKind, limit, value lipsync.Quantity) lipsync.Failure {
+	return lipsync.Failure{Code: code, Details: lipsync.Details{Kind: kind, Limit: limit, Value: value}}
+}
+
+// TestSentences has every sentence that a client may read: they are promises. It reads
+// those back that older versions kept in place of a code.
+func TestSentences(t *testing.T) {
+	type quantity = lipsync.Quantity
+	none := quantity{}
+	for sentence, c := range map[string]struct {
+		failure lipsync.Failure
+		class   lipsync.Class
+	}{
+		"":                                {lipsync.Failure{}, lipsync.OfInput},
+		"video URL is not accessible":     {failure(lipsync.MediaNotAccessible, lipsync.Video, none, none), lipsync.OfInput},
+		"audio URL is not accessible":     {failure(lipsync.MediaNotAccessible, lipsync.Audio, none, none), lipsync.OfInput},
+		"video is not a supported format": {failure(lipsync.MediaUnsupported, lipsync.Video, none, none), lipsync.OfInput},
+		"audio is not a supported format": {failure(lipsync.MediaUnsupported, lipsync.Audio, none, none), lipsync.OfInput},
+		"video is larger than 5 GiB":      {failure(lipsync.MediaLargerThan, lipsync.Video, quantity{Bytes: 5 << 30}, none), lipsync.OfInput},
+		"audio is larger than 500 MiB":    {failure(lipsync.MediaLargerThan, lipsync.Audio, quantity{Bytes: 500 << 20}, none), lipsync.OfInput},
+		"audio is larger than 7 bytes":    {failure(lipsync.MediaLargerThan, lipsync.Audio, quantity{Bytes: 7}, none), lipsync.OfInput},
+		"audio is longer than 60 minutes": {failure(lipsync.MediaLongerThan, lipsync.Audio, quantity{Seconds: 3600}, none), lipsync.OfInput},
+		"video is longer than 0.1 minutes: 61.3 minutes": {
+			failure(lipsync.MediaLongerThan, lipsync.Video, quantity{Seconds: 6}, quantity{Seconds: 3678}), lipsync.OfInput},
+		"video is larger than 4096 × 2160 pixels: 5000 × 64 pixels": {
+			failure(lipsync.PictureLargerThan, "", quantity{Width: 4096, Height: 2160}, quantity{Width: 5000, Height: 64}), lipsync.OfInput},
+		"video has more than 120 frames per second: 239.8": {
+			failure(lipsync.FrameRateAbove, "", quantity{FPS: 120}, quantity{FPS: 239.8}), lipsync.OfInput},
+		"video has no picture":       {lipsync.Failure{Code: lipsync.NoPicture}, lipsync.OfInput},
+		"audio has no sound track":   {lipsync.Failure{Code: lipsync.NoSoundTrack}, lipsync.OfInput},
+		"no face found in the video": {lipsync.Failure{Code: lipsync.NoFace}, lipsync.OfInput},
+		`model "a \"b\" ü" is not installed`: {
+			lipsync.Failure{Code: lipsync.ModelNotInstalled, Details: lipsync.Details{Model: `a "b" ü`}}, lipsync.OfInput},
+		"canceled by the client": {lipsync.Failure{Code: lipsync.Canceled}, lipsync.OfInput},
+		"processing failed":      {lipsync.Failure{Code: lipsync.InternalFault}, lipsync.OfOurs},
+	} {
+		if got := c.failure.Sentence(); got != sentence {
+			t.Errorf("%+v: got %q, want %q", c.failure, got, sentence)
+		}
+		if got := lipsync.ParseFailure(sentence); got != c.failure {
+			t.Errorf("%q: got %+v, want %+v", sentence, got, c.failure)
+		}
+		want(t, "class of "+string(c.failure.Code), c.failure.Code.Class(), c.class)
+	}
+	for code, sentence := range map[lipsync.FailureCode]string{
+		lipsync.MediaHostMissing: "audio URL is not accessible", lipsync.MediaUnreachable: "audio URL is not accessible",
+		lipsync.HostFailing: "processing failed", "of a newer version": "processing failed",
+	} {
+		want(t, string(code), failure(code, lipsync.Audio, none, none).Sentence(), sentence)
+	}
+}
+
+// TestOtherSentences keeps as it is what no code stands for.
+func TestOtherSentences(t *testing.T) {
+	for _, sentence := range []string{
+		"something else", "video is larger than", "video is larger than 5 TiB", "video is longer than 60 minutes: 61 minutes!",
+		"video is longer than 01 minutes", "model \"x is not installed", "Video has no picture", "no face found in the video\n", "\x00",
+	} {
+		f := lipsync.ParseFailure(sentence)
+		want(t, "code", f.Code, lipsync.UnknownFailure)
+		want(t, "sentence", f.Sentence(), sentence)
+	}
+}
+
+func FuzzParseFailure(f *testing.F) {
+	f.Add("video is longer than 60 minutes: 61.3 minutes")
+	f.Add(`model "x" is not installed`)
+	f.Add("video is larger than 4096 × 2160 pixels: 5000 × 64 pixels")
+	f.Fuzz(func(t *testing.T, sentence string) {
+		got := lipsync.ParseFailure(sentence)
+		if got.Sentence() != sentence {
+			t.Errorf("got %+v with %q, want %q", got, got.Sentence(), sentence)
+		}
+		if _, err := lipsync.ParseDetails(got.Text()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestDetails(t *testing.T) {
+	want(t, "text of none", lipsync.Details{}.Text(), "")
+	full := failure(lipsync.PictureLargerThan, lipsync.Video, lipsync.Quantity{Width: 1, Height: 2}, lipsync.Quantity{Bytes: 1 << 62}).Details
+	for _, text := range []string{full.Text(), full.Text()[:len(full.Text())-1] + `,"newer":[1]}`} {
+		got, err := lipsync.ParseDetails(text)
+		must(t, err)
+		want(t, "details", got, full)
+	}
+	if _, err := lipsync.ParseDetails("{"); err == nil {
+		t.Error("half a text was read")
+	}
+}
+
+// TestFailureOf finds out what an attempt ended by.
+func TestFailureOf(t *testing.T) {
+	noFace := lipsync.Failure{Code: lipsync.NoFace}
+	for _, c := range []struct {
+		err  error
+		want lipsync.Failure
+	}{
+		{noFace.Because(nil), noFace},
+		{fmt.Errorf("render: %w", noFace.Because(syscall.ENOSPC)), noFace},
+		{&os.PathError{Op: "write", Path: "/secret", Err: syscall.ENOSPC}, lipsync.Failure{Code: lipsync.HostFailing}},
+		{errors.Join(syscall.EPIPE, fmt.Errorf("ffmpeg: %w", syscall.ENOSPC)), lipsync.Failure{Code: lipsync.HostFailing}},
+		{&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, lipsync.Failure{Code: lipsync.HostFailing}},
+		{&lipsync.Error{Code: lipsync.Unavailable}, lipsync.Failure{Code: lipsync.HostFailing}},
+		{&lipsync.Error{Code: lipsync.RateLimited}, lipsync.Failure{Code: lipsync.HostFailing}},
+		{&lipsync.Error{Code: lipsync.NotFound}, lipsync.Failure{Code: lipsync.InternalFault}},
+		{io.ErrUnexpectedEOF, lipsync.Failure{Code: lipsync.InternalFault}},
+		{os.ErrDeadlineExceeded, lipsync.Failure{Code: lipsync.InternalFault}},
+	} {
+		want(t, c.err.Error(), lipsync.FailureOf(c.err), c.want)
+	}
+}
+
+// TestBecause keeps what the cause asks to wait, and says nothing of it to clients.
+func TestBecause(t *testing.T) {
+	cause := &lipsync.Error{Code: lipsync.Unavailable, Message: "secret", RetryAfter: 9 * time.Second}
+	err := failure(lipsync.MediaUnreachable, lipsync.Video, lipsync.Quantity{}, lipsync.Quantity{}).Because(cause)
+	wantError(t, "weather", err, lipsync.Unavailable, "video URL is not accessible")
+	e, _ := errors.AsType[*lipsync.Error](err)
+	want(t, "wait", e.RetryAfter, 9*time.Second)
+	wantError(t, "input", lipsync.Failure{Code: lipsync.NoFace}.Because(cause), lipsync.Invalid, "no face found in the video")
+	wantError(t, "ours", lipsync.Failure{Code: lipsync.InternalFault}.Because(cause), lipsync.Internal, "internal error")
+}

@@ -1,0 +1,27 @@
+package render
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+	"testing"
+
+	"lipsync/internal/lipsync"
+)
+
+// TestRefuse blames no file for a disk that was full while it was decoded.
+func TestRefuse(t *testing.T) {
+	full := fmt.Errorf("ffmpeg: exit status 228: %w", syscall.ENOSPC)
+	for _, c := range []struct {
+		cause error
+		want  lipsync.FailureCode
+	}{
+		{nil, lipsync.MediaUnsupported},
+		{errors.New("ffmpeg: exit status 1: invalid data"), lipsync.MediaUnsupported},
+		{full, lipsync.HostFailing},
+	} {
+		if got := lipsync.FailureOf(unsupported(lipsync.Audio, c.cause)).Code; got != c.want {
+			t.Errorf("%v: got %s, want %s", c.cause, got, c.want)
+		}
+	}
+}

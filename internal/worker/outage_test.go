@@ -1,0 +1,177 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"lipsync/internal/fetch"
+	"lipsync/internal/lipsync"
+	"lipsync/internal/render"
+)
+
+// outage is the web with no network for a time.
+type outage struct {
+	web
+	from, to time.Time
+}
+
+func (o outage) Fetch(ctx context.Context, url string, w io.Writer, limit int64) error {
+	if now := time.Now(); now.Before(o.from) || !now.Before(o.to) {
+		return o.web.Fetch(ctx, url, w, limit)
+	}
+	return &lipsync.Error{Code: lipsync.Unavailable, Message: "server is not reachable", Err: syscall.ENETUNREACH}
+}
+
+// TestOutage has no network in the middle of a queue of URLs: all of it completes
+// soon after, and nothing is counted as an attempt.
+func TestOutage(t *testing.T) {
+	for _, length := range []time.Duration{30 * time.Second, 30 * time.Minute, 5 * time.Hour} {
+		t.Run(length.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				const n, workers = 10, 2
+				f := setup(t, func(ctx context.Context, j render.Job) error {
+					time.Sleep(10 * time.Second)
+					return concatenate(ctx, j)
+				})
+				ends := time.Now().Add(20*time.Second + length)
+				f.Fetcher = outage{from: time.Now().Add(20 * time.Second), to: ends}
+				var ids []string
+				for i := range n {
+					ids = append(ids, f.request(t, fmt.Sprint("video ", i), " audio"))
+				}
+				// The longest pause, and what is left to do.
+				ctx, stop := context.WithDeadline(context.Background(), ends.Add(min(length, 10*time.Minute)+2*time.Minute))
+				defer stop()
+				f.Run(ctx, workers, nil)
+				for i, id := range ids {
+					f.want(t, id, lipsync.Completed, "", 1)
+					if r := f.get(t, id); (i < 2*workers) != (r.Delays == 0) {
+						t.Errorf("request %d was put off %d times", i, r.Delays)
+					}
+				}
+			})
+		})
+	}
+}
+
+// TestUnshared cuts the network of a process off for 20 s in the middle of a queue
+// of URLs, with the true client and a namespace of its own, where the host allows one.
+func TestUnshared(t *testing.T) {
+	const inside = "WORKER_TEST_UNSHARED"
+	if os.Getenv(inside) != "" {
+		testCutOff(t)
+		return
+	}
+	t.Parallel()
+	child := exec.Command(os.Args[0], "-test.run=^TestUnshared$", "-test.v")
+	child.Env = append(os.Environ(), inside+"=1")
+	child.SysProcAttr = &syscall.SysProcAttr{
+		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNET,
+		UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}},
+		GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}},
+	}
+	out, err := child.CombinedOutput()
+	if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EINVAL) {
+		t.Skipf("this host allows no namespaces (%v): TestOutage has the same with a simulated network", err)
+	}
+	if err != nil {
+		t.Errorf("%v:\n%s", err, out)
+	}
+	for line := range strings.Lines(string(out)) {
+		if strings.Contains(line, "outage") {
+			t.Log(line)
+		}
+	}
+}
+
+// testCutOff runs in a namespace whose only network is the loopback, which is down.
+func testCutOff(t *testing.T) {
+	const n, length = 12, 20 * time.Second
+	if err := setLoopback(true); err != nil {
+		t.Skipf("no outage here: the host allows no change of a namespace: %v", err)
+	}
+	files := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, strings.TrimPrefix(r.URL.Path, "/"))
+	}))
+	defer files.Close()
+	f := setup(t, func(ctx context.Context, j render.Job) error {
+		time.Sleep(200 * time.Millisecond)
+		return concatenate(ctx, j)
+	})
+	f.Fetcher = fetch.New(fetch.Options{AllowPrivate: true, Total: time.Minute, Stall: 10 * time.Second})
+	var ids []string
+	for i := range n {
+		id, err := f.Service.Generate(t.Context(), f.caller, lipsync.NewRequest{
+			Video: lipsync.Source{URL: fmt.Sprintf("%s/video%d", files.URL, i)}, Audio: lipsync.Source{URL: files.URL + "/audio"},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, id)
+	}
+	ctx, stop := context.WithTimeout(context.Background(), 2*time.Minute)
+	done := make(chan struct{})
+	go func() { defer close(done); f.Run(ctx, 1, nil) }()
+	time.Sleep(time.Second)
+	if err := setLoopback(false); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(length)
+	before := f.count(t, ids, lipsync.Completed)
+	if err := setLoopback(true); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	for f.count(t, ids, lipsync.Completed) < n && ctx.Err() == nil {
+		time.Sleep(100 * time.Millisecond)
+	}
+	t.Logf("%d of %d completed before the outage ended, all completed after %.0f s more", before, n, time.Since(began).Seconds())
+	stop()
+	<-done
+	if before == 0 || before == n {
+		t.Errorf("%d of %d requests completed before the outage ended, want some of them", before, n)
+	}
+	for _, id := range ids {
+		f.want(t, id, lipsync.Completed, "", 1)
+	}
+}
+
+// count returns how many of the requests have the status.
+func (f *fixture) count(t *testing.T, ids []string, status lipsync.Status) (n int) {
+	for _, id := range ids {
+		if f.get(t, id).Status == status {
+			n++
+		}
+	}
+	return n
+}
+
+// setLoopback brings the loopback of this network namespace up or down.
+func setLoopback(up bool) error {
+	s, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(s)
+	lo, err := unix.NewIfreq("lo")
+	if err != nil {
+		return err
+	}
+	if up {
+		lo.SetUint16(unix.IFF_UP)
+	}
+	return unix.IoctlIfreq(s, unix.SIOCSIFFLAGS, lo)
+}
