@@ -124,6 +124,10 @@ func live(t *testing.T, s *dynamodb.Store) life {
 		func() error { return s.Renew(t.Context(), r.ID, "w1", now.Add(time.Hour)) },
 		func() error { return s.Report(t.Context(), r.ID, "w1", lipsync.Progress{Percent: 50}) },
 		func() error { return s.Release(t.Context(), r.ID, "w1") },
+		func() error { return claim("", "w3") },
+		func() error {
+			return s.Postpone(t.Context(), lipsync.Request{ID: r.ID, Lease: "w3", Attempts: 1, Delays: 1, DelayedSince: now}, now)
+		},
 		func() error { return claim("", "w2") },
 		func() error { return s.Finish(t.Context(), r.ID, "w2", now, lipsync.Outcome{Output: "o"}) },
 		func() error { return s.RevokeKey(t.Context(), "a", "k", now) },

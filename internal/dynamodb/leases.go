@@ -146,7 +146,11 @@ func (s *Store) change(ctx context.Context, id string, seen *stored, next func(s
 		}
 		to.version++
 		changed = to.Request
-		return s.transact(ctx, s.replacement(*seen, to))
+		steps, err := s.replacement(ctx, *seen, to)
+		if err != nil {
+			return err
+		}
+		return s.transact(ctx, steps)
 	})
 	if err != nil {
 		return lipsync.Request{}, err
@@ -156,8 +160,7 @@ func (s *Store) change(ctx context.Context, id string, seen *stored, next func(s
 
 // replacement returns what to write where the request differs from before. The
 // first of its items has the condition for all.
-func (s *Store) replacement(old, next stored) []step {
-	var steps []step
+func (s *Store) replacement(ctx context.Context, old, next stored) (steps []step, err error) {
 	was := old.items()
 	for i, now := range next.items() {
 		c := diff(was[i], now)
@@ -170,8 +173,26 @@ func (s *Store) replacement(old, next stored) []step {
 	}
 	if !old.Status.Final() && next.Status.Final() {
 		steps = append(steps, s.countFinal(next.Request))
+		free, err := s.free(ctx, next.Request)
+		return append(steps, free...), err
 	}
-	return steps
+	return steps, nil
+}
+
+// free gives a key back the use that a request was which failed by no fault of its
+// client.
+func (s *Store) free(ctx context.Context, r lipsync.Request) ([]step, error) {
+	if r.KeyID == "" || !(lipsync.Outcome{Failure: r.Failure}).Free() {
+		return nil, nil
+	}
+	_, key, err := s.pointer(ctx, r.KeyID)
+	if lipsync.CodeOf(err) == lipsync.NotFound {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return []step{change{key: key, add: item{"used": number(-1)}}.step(s.table)}, nil
 }
 
 // Open implements lipsync.Leases.

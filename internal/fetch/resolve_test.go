@@ -52,9 +52,9 @@ func TestNames(t *testing.T) {
 		resolver *net.Resolver
 		want     lipsync.Code
 	}{
-		"no such name":   {saying(t, func(query []byte) []byte { return fail(query, 3) }), lipsync.NoHost},
-		"server fails":   {saying(t, func(query []byte) []byte { return fail(query, 2) }), lipsync.Unavailable},
-		"no network":     {failing(&net.OpError{Op: "dial", Err: syscall.ENETUNREACH}), lipsync.Unavailable},
+		"no such name": {saying(t, func(query []byte) []byte { return fail(query, 3) }), lipsync.NoHost},
+		"server fails": {saying(t, func(query []byte) []byte { return fail(query, 2) }), lipsync.Unavailable},
+		"no network":   {failing(&net.OpError{Op: "dial", Err: syscall.ENETUNREACH}), lipsync.Unavailable},
 	} {
 		err := newClient(Options{Total: time.Minute, Stall: time.Minute}, c.resolver).Fetch(t.Context(), "http://video.example./", io.Discard, 1)
 		if code := lipsync.CodeOf(err); code != c.want {

@@ -87,7 +87,7 @@ type Key struct {
 	LastUsed  time.Time // zero if never
 	RevokedAt time.Time // zero while active
 	Limit     int64     // generate requests it may make; 0 is unlimited
-	Used      int64     // generate requests it made
+	Used      int64     // generate requests it made, except those that failed by no fault of the client
 }
 
 // MediaKind is what an input or an upload holds.

@@ -59,6 +59,10 @@ type Outcome struct {
 	Failure Failure       // zero if it completed
 }
 
+// Free reports whether the request failed by no fault of its client: it then is no
+// use of the key.
+func (o Outcome) Free() bool { return o.Failure.Code != "" && o.Failure.Code.Class() != OfInput }
+
 // Day is what became of the requests that an account made on one day.
 type Day struct {
 	Requests int64
@@ -102,8 +106,8 @@ type Leases interface {
 	// and its lease. Conflict if that no longer holds the request.
 	Postpone(ctx context.Context, r Request, until time.Time) error
 
-	// Finish makes a held request final. Conflict if the token no longer holds
-	// it.
+	// Finish makes a held request final, and gives its key back the use if the
+	// outcome is Free. Conflict if the token no longer holds it.
 	Finish(ctx context.Context, id, token string, now time.Time, o Outcome) error
 
 	// Cancel makes an open request failed with the failure f, whoever holds it, and returns it as it is stored. StartedAt is set to now

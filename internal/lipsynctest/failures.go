@@ -115,3 +115,70 @@ func wantOpen(t *testing.T, store lipsync.Store, second, n int) {
 	must(t, err)
 	want(t, "open requests", len(open), n)
 }
+
+// testFreeFailures ends requests of a key that is good for three in all ways. Only those
+// that failed by no fault of the client give their use back, once.
+func testFreeFailures(t *testing.T, store lipsync.Store) {
+	addKey(t, store, "a", 3)
+	used := int64(0)
+	for i, c := range []struct {
+		outcome lipsync.Outcome
+		free    bool
+	}{
+		{lipsync.Outcome{Failure: lipsync.Failure{Code: lipsync.InternalFault}}, true},
+		{lipsync.Outcome{Failure: lipsync.Failure{Code: lipsync.HostFailing}}, true},
+		{lipsync.Outcome{Failure: failures()[1]}, true},
+		{lipsync.Outcome{Output: "o"}, false},
+		{lipsync.Outcome{Failure: noFace()}, false},
+		{lipsync.Outcome{}, false}, // canceled
+	} {
+		token := fmt.Sprint("w", i)
+		r, err := claim(t, store, add(t, store, "").ID, token, 0)
+		must(t, err)
+		used++
+		wantUsed(t, store, "a", used)
+		if c.outcome == (lipsync.Outcome{}) {
+			_, err := store.Cancel(t.Context(), r.ID, at(9), canceledFailure())
+			must(t, err)
+		} else {
+			must(t, store.Finish(t.Context(), r.ID, token, at(9), c.outcome))
+			wantCode(t, store.Finish(t.Context(), r.ID, token, at(9), c.outcome), lipsync.Conflict)
+		}
+		if c.free {
+			used--
+		}
+		wantUsed(t, store, "a", used)
+	}
+	_, _, err := store.Create(t.Context(), newRequest("a", ""), nil, nil)
+	wantCode(t, err, lipsync.TokenLimit)
+
+	r := newRequest("a", "") // made by a person
+	r.KeyID = ""
+	_, _, err = store.Create(t.Context(), r, nil, nil)
+	must(t, err)
+	_, err = claim(t, store, r.ID, "w", 0)
+	must(t, err)
+	must(t, store.Finish(t.Context(), r.ID, "w", at(9), lipsync.Outcome{Failure: lipsync.Failure{Code: lipsync.InternalFault}}))
+	wantUsed(t, store, "a", used)
+}
+
+// testConcurrentFree fails requests of a key while others are made.
+func testConcurrentFree(t *testing.T, store lipsync.Store) {
+	const n = 8
+	addKey(t, store, "a", 0)
+	var all []string
+	for i := range n {
+		r, err := claim(t, store, add(t, store, "").ID, fmt.Sprint("w", i), 0)
+		must(t, err)
+		all = append(all, r.ID)
+	}
+	codes := together(2*n, func(i int) error {
+		if i >= n {
+			_, _, err := store.Create(t.Context(), newRequest("a", ""), nil, nil)
+			return err
+		}
+		return store.Finish(t.Context(), all[i], fmt.Sprint("w", i), at(1), lipsync.Outcome{Failure: lipsync.Failure{Code: lipsync.InternalFault}})
+	})
+	wantCodes(t, codes, map[lipsync.Code]int{"": 2 * n})
+	wantUsed(t, store, "a", n)
+}

@@ -39,6 +39,8 @@ func TestStore(t *testing.T, open func(t *testing.T) lipsync.Store) {
 		{"postpone one of many", testPostponeOne},
 		{"cancel what is postponed", testPostponeOrCancel},
 		{"finish", testFinish},
+		{"free failures", testFreeFailures},
+		{"free failures at once", testConcurrentFree},
 		{"loser can't change anything", testLoser},
 		{"final never changes", testFinal},
 		{"open requests", testOpen},

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"time"
 
 	"lipsync/internal/lipsync"
@@ -67,10 +68,19 @@ func (s *Store) Postpone(ctx context.Context, r lipsync.Request, until time.Time
 func (s *Store) Finish(ctx context.Context, id, token string, now time.Time, o lipsync.Outcome) error {
 	var r lipsync.Request
 	r.End(now, o)
-	return s.changeRow(ctx, lost(), "UPDATE requests SET "+idle+`, status = ?, finished_at = ?, output = ?, length = ?,
-			failure = ?, failure_details = ?
-		WHERE id = ? AND lease = ? AND lease <> ''`,
-		r.Status, micros(r.FinishedAt), r.Output, r.Length.Microseconds(), r.Failure.Code, r.Failure.Text(), id, token)
+	return s.update(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		err := tx.QueryRowContext(ctx, "UPDATE requests SET "+idle+`, status = ?, finished_at = ?, output = ?, length = ?,
+				failure = ?, failure_details = ?
+			WHERE id = ? AND lease = ? AND lease <> '' RETURNING key_id`,
+			r.Status, micros(r.FinishedAt), r.Output, r.Length.Microseconds(), r.Failure.Code, r.Failure.Text(), id, token).Scan(&r.KeyID)
+		if errors.Is(err, sql.ErrNoRows) {
+			return lost()
+		}
+		if err == nil && o.Free() {
+			_, err = tx.ExecContext(ctx, "UPDATE keys SET used = used - 1 WHERE id = ?", r.KeyID)
+		}
+		return err
+	})
 }
 
 // Cancel implements lipsync.Leases.
