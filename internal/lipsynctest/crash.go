@@ -80,7 +80,7 @@ func (s *story) tell() {
 	_ = s.sendMedia("doomed")
 	_ = s.sendMedia("media")
 	_ = s.sendUpload()
-	for range 6 {
+	for range 7 {
 		_ = s.work()
 	}
 	s.cancelDoomed()
@@ -129,11 +129,17 @@ func (s *story) sendUpload() error {
 	return err
 }
 
-// work claims one request and completes it: its output is its video.
+// work claims one request and completes it: its output is its video. One request is
+// put off first.
 func (s *story) work() error {
 	ctx := s.t.Context()
 	r, err := s.service.Claim(ctx, "")
 	if err != nil {
+		return err
+	}
+	if r.ReferenceID == "upload" && r.Delays == 0 {
+		_, _, err := s.service.Fault(ctx, r, &lipsync.Error{Code: lipsync.Unavailable}) // there is no network
+		s.clock.Advance(time.Minute)
 		return err
 	}
 	if err := s.render(r); err != nil {

@@ -83,6 +83,10 @@ func (s faultyStore) Release(ctx context.Context, id, token string) error {
 	return s.do(func() error { return s.Store.Release(ctx, id, token) })
 }
 
+func (s faultyStore) Postpone(ctx context.Context, r lipsync.Request, until time.Time) error {
+	return s.do(func() error { return s.Store.Postpone(ctx, r, until) })
+}
+
 func (s faultyStore) Finish(ctx context.Context, id, token string, now time.Time, o lipsync.Outcome) error {
 	return s.do(func() error { return s.Store.Finish(ctx, id, token, now, o) })
 }
