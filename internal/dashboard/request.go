@@ -89,6 +89,8 @@ func hint(code lipsync.FailureCode) string {
 		return "There is no such host, or it takes no connections. Check the address, or send the file itself from New."
 	case lipsync.MediaUnreachable:
 		return "The server did not answer as it should, and was tried for hours. Try again once it does, or send the file itself from New."
+	case lipsync.MediaTooSlow:
+		return "The server sends the file too slowly. Send it itself from New."
 	case lipsync.MediaUnsupported:
 		return "Videos may be MP4, MOV, WebM, MKV or AVI; audio may be WAV, MP3, M4A, FLAC or OGG, or the sound track of a video."
 	case lipsync.NoFace:

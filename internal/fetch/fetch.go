@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"lipsync/internal/lipsync"
 )
 
 // Limits of one fetch that is not the caller's to choose.
@@ -101,7 +103,7 @@ func checkURL(u *url.URL) error {
 // Fetch copies what is behind the URL to w, at most limit bytes. It returns
 // NotFound if it can't be had, NoHost if its host doesn't exist or refuses
 // connections, Unavailable if its server or the network fails, TooLarge if there
-// are more bytes, and any other error if this machine fails or ctx ended.
+// are more bytes, TooSlow if they don't all come in time, and any other error if this machine fails or ctx ended.
 //
 // A fetch that was cut off goes on where it ended, if the server can tell that the
 // file is still the same. A fetch that didn't begin is for the caller to repeat.
@@ -109,24 +111,24 @@ func (c *Client) Fetch(ctx context.Context, rawURL string, w io.Writer, limit in
 	bounded, stop := context.WithTimeout(ctx, c.options.Total)
 	defer stop()
 	d := &download{client: c, url: rawURL, w: w, limit: limit}
-	for cut := range maxCuts + 1 {
+	for cut := 0; ; cut++ {
 		err := d.get(bounded)
 		switch {
 		case err != nil && ctx.Err() != nil:
 			return ctx.Err()
-		case err == nil || !d.cut || cut == maxCuts || !wait(bounded, c.pause<<cut):
+		case err != nil && bounded.Err() != nil && d.done > 0:
+			return &lipsync.Error{Code: lipsync.TooSlow, Message: "file comes too slowly", Err: err}
+		case err == nil || !d.cut || cut == maxCuts:
 			return explain(err)
 		}
+		wait(bounded, c.pause<<cut)
 	}
-	panic("unreachable")
 }
 
-// wait waits, and reports whether ctx goes on.
-func wait(ctx context.Context, d time.Duration) bool {
+// wait waits, or for the end of ctx.
+func wait(ctx context.Context, d time.Duration) {
 	select {
 	case <-ctx.Done():
-		return false
 	case <-time.After(d):
-		return true
 	}
 }

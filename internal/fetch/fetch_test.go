@@ -210,18 +210,19 @@ func TestSlowSources(t *testing.T) {
 	tests := []struct {
 		name, url    string
 		total, stall time.Duration
+		want         lipsync.Code
 	}{
-		{"no header, stall", silent, long, short},
-		{"no header, total", silent, short, long},
-		{"body stops, stall", stalling, long, short},
-		{"body stops, total", stalling, short, long},
-		{"body drips, total", dripping, short, long},
+		{"no header, stall", silent, long, short, lipsync.Unavailable},
+		{"no header, total", silent, short, long, lipsync.Unavailable},
+		{"body stops, stall", stalling, long, short, lipsync.Unavailable},
+		{"body stops, total", stalling, short, long, lipsync.TooSlow},
+		{"body drips, total", dripping, short, long, lipsync.TooSlow},
 	}
 	for _, test := range tests {
 		client := New(Options{AllowPrivate: true, Total: test.total, Stall: test.stall})
 		err := client.Fetch(t.Context(), test.url, io.Discard, 1<<30)
-		if code := lipsync.CodeOf(err); code != lipsync.Unavailable {
-			t.Errorf("%s: got %v, want code %q", test.name, err, lipsync.Unavailable)
+		if code := lipsync.CodeOf(err); code != test.want {
+			t.Errorf("%s: got %v, want code %q", test.name, err, test.want)
 		}
 	}
 }

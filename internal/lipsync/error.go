@@ -21,6 +21,7 @@ const (
 	TooLarge     Code = "too_large"    // over a size limit
 	RateLimited  Code = "rate_limited" // too many calls; see Error.RetryAfter
 	Unavailable  Code = "unavailable"  // another's server or the network fails, and may work later; see Error.RetryAfter
+	TooSlow      Code = "too_slow"     // a file that doesn't come within its time
 	NoHost       Code = "no_host"      // a host that doesn't exist, or refuses connections
 	Internal     Code = "internal"     // our fault
 )

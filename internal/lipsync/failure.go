@@ -15,6 +15,7 @@ const (
 	MediaNotAccessible FailureCode = "media_not_accessible" // Kind: the URL's server refuses the file, or the URL can't be fetched
 	MediaHostMissing   FailureCode = "media_host_missing"   // Kind: the URL's host doesn't exist, or nothing there takes connections
 	MediaUnreachable   FailureCode = "media_unreachable"    // Kind: no connection, or a server with troubles of its own
+	MediaTooSlow       FailureCode = "media_too_slow"       // Kind: it doesn't come within its time
 	MediaLargerThan    FailureCode = "media_larger_than"    // Kind, Limit in bytes
 	MediaLongerThan    FailureCode = "media_longer_than"    // Kind, Limit and, if the file states it, Value in seconds
 	MediaUnsupported   FailureCode = "media_unsupported"    // Kind
@@ -45,7 +46,7 @@ func (c FailureCode) Class() Class {
 	switch c {
 	case InternalFault:
 		return OfOurs
-	case MediaUnreachable, HostFailing:
+	case MediaUnreachable, MediaTooSlow, HostFailing:
 		return OfWeather
 	default:
 		return OfInput
@@ -54,10 +55,11 @@ func (c FailureCode) Class() Class {
 
 // patience is for how long a request is tried again after a failure of the code,
 // counted from the first one in a row. A host that is missing may be one that
-// starts again, or a name that a resolver lost for a moment.
+// starts again, or a name that a resolver lost for a moment. A file that is too slow
+// holds a worker for all of its time, and so is tried once more only.
 func (c FailureCode) patience() time.Duration {
 	switch c {
-	case MediaHostMissing:
+	case MediaHostMissing, MediaTooSlow:
 		return time.Minute
 	case MediaUnreachable, HostFailing:
 		return 6 * time.Hour
@@ -96,7 +98,7 @@ func (f Failure) Sentence() string {
 	switch f.Code {
 	case "":
 		return ""
-	case MediaNotAccessible, MediaHostMissing, MediaUnreachable:
+	case MediaNotAccessible, MediaHostMissing, MediaUnreachable, MediaTooSlow:
 		return fmt.Sprintf("%s URL is not accessible", f.Kind)
 	case MediaLargerThan:
 		return LargerThan(string(f.Kind), f.Limit.Bytes)

@@ -60,7 +60,7 @@ func TestSentences(t *testing.T) {
 	}
 	for code, sentence := range map[lipsync.FailureCode]string{
 		lipsync.MediaHostMissing: "audio URL is not accessible", lipsync.MediaUnreachable: "audio URL is not accessible",
-		lipsync.HostFailing: "processing failed", "of a newer version": "processing failed",
+		lipsync.MediaTooSlow: "audio URL is not accessible", lipsync.HostFailing: "processing failed", "of a newer version": "processing failed",
 	} {
 		want(t, string(code), failure(code, lipsync.Audio, none, none).Sentence(), sentence)
 	}

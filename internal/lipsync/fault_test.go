@@ -49,6 +49,7 @@ func TestWeather(t *testing.T) {
 		atLeast  int // tries
 	}{
 		"no network": {unreachable(0), lipsync.MediaUnreachable, 6 * time.Hour, 36},
+		"too slow":   {lipsync.Failure{Code: lipsync.MediaTooSlow}.Because(nil), lipsync.MediaTooSlow, time.Minute, 4},
 		"disk full":  {syscall.ENOSPC, lipsync.HostFailing, 6 * time.Hour, 36},
 		"no host":    {lipsync.Failure{Code: lipsync.MediaHostMissing}.Because(nil), lipsync.MediaHostMissing, time.Minute, 4},
 	} {

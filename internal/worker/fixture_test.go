@@ -104,6 +104,8 @@ func (web) Fetch(_ context.Context, url string, w io.Writer, limit int64) error 
 		return &lipsync.Error{Code: lipsync.NotFound, Message: "URL is not accessible"}
 	case path == "nohost":
 		return &lipsync.Error{Code: lipsync.NoHost, Message: "host is not there"}
+	case path == "slow":
+		return &lipsync.Error{Code: lipsync.TooSlow, Message: "file comes too slowly"}
 	case path == "unreachable":
 		return &lipsync.Error{Code: lipsync.Unavailable, Message: "server is not reachable"}
 	case path == "huge", int64(len(path)) > limit:

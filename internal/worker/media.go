@@ -27,6 +27,8 @@ func (w *Worker) get(ctx context.Context, kind lipsync.MediaKind, in lipsync.Inp
 		f.Code = lipsync.MediaNotAccessible
 	case lipsync.NoHost:
 		f.Code = lipsync.MediaHostMissing
+	case lipsync.TooSlow:
+		f.Code = lipsync.MediaTooSlow
 	case lipsync.Unavailable:
 		f.Code = lipsync.MediaUnreachable
 	case lipsync.TooLarge:

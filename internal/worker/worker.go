@@ -24,7 +24,7 @@ type Renderer interface {
 }
 
 // Fetcher gets what is behind a user's URL. NotFound and TooLarge are the URL's
-// faults, NoHost may be, and Unavailable is another server's or the network's.
+// faults, NoHost may be, and Unavailable or TooSlow is another server's or the network's.
 type Fetcher interface {
 	Fetch(ctx context.Context, url string, w io.Writer, limit int64) error
 }

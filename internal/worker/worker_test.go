@@ -111,6 +111,7 @@ func TestPutOff(t *testing.T) {
 		"video unreachable": {"unreachable", "audio", nil},
 		"audio unreachable": {"video", "unreachable", nil},
 		"no host":           {"nohost", "audio", nil},
+		"too slow":          {"video", "slow", nil},
 		"no open files":     {"video", "audio", fmt.Errorf("start ffmpeg: %w", syscall.EMFILE)},
 		"disk full":         {"video", "audio", &os.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}},
 		"storage":           {"video", "audio", &net.OpError{Op: "dial", Err: syscall.ENETUNREACH}},
