@@ -120,6 +120,8 @@ func TestFailureOf(t *testing.T) {
 		{&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, lipsync.Failure{Code: lipsync.HostFailing}},
 		{&lipsync.Error{Code: lipsync.Unavailable}, lipsync.Failure{Code: lipsync.HostFailing}},
 		{&lipsync.Error{Code: lipsync.RateLimited}, lipsync.Failure{Code: lipsync.HostFailing}},
+		{fmt.Errorf("put object: %w", status(503)), lipsync.Failure{Code: lipsync.HostFailing}},
+		{status(403), lipsync.Failure{Code: lipsync.InternalFault}},
 		{&lipsync.Error{Code: lipsync.NotFound}, lipsync.Failure{Code: lipsync.InternalFault}},
 		{io.ErrUnexpectedEOF, lipsync.Failure{Code: lipsync.InternalFault}},
 		{os.ErrDeadlineExceeded, lipsync.Failure{Code: lipsync.InternalFault}},
@@ -127,6 +129,12 @@ func TestFailureOf(t *testing.T) {
 		want(t, c.err.Error(), lipsync.FailureOf(c.err), c.want)
 	}
 }
+
+// status is the error of a library for an answer of another server.
+type status int
+
+func (s status) Error() string       { return fmt.Sprint("status ", int(s)) }
+func (s status) HTTPStatusCode() int { return int(s) }
 
 // TestBecause keeps what the cause asks to wait, and says nothing of it to clients.
 func TestBecause(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"net/http"
 	"slices"
 	"syscall"
 	"time"
@@ -33,7 +34,7 @@ func FailureOf(err error) Failure {
 	switch {
 	case ok && e.Failure.Code != "":
 		return e.Failure
-	case ok && (e.Code == Unavailable || e.Code == RateLimited), IsHostFault(err), isNetworkFault(err):
+	case ok && (e.Code == Unavailable || e.Code == RateLimited), IsHostFault(err), isNetworkFault(err), isBusy(err):
 		return Failure{Code: HostFailing}
 	default:
 		return Failure{Code: InternalFault}
@@ -52,6 +53,16 @@ func IsHostFault(err error) bool {
 func isNetworkFault(err error) bool {
 	_, ok := errors.AsType[*net.OpError](err)
 	return ok
+}
+
+// isBusy reports whether err is the answer of a server that can't do its work now,
+// as the libraries that speak HTTP for an adapter tell it.
+func isBusy(err error) bool {
+	answer, ok := errors.AsType[interface {
+		error
+		HTTPStatusCode() int
+	}](err)
+	return ok && (answer.HTTPStatusCode() >= 500 || answer.HTTPStatusCode() == http.StatusTooManyRequests)
 }
 
 // Pauses between attempts.
