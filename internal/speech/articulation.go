@@ -43,24 +43,37 @@ func (s *Speech) Articulation() []Articulation {
 	}
 	input := func(k int, x *[inputs]float32) { v.input(x, &s.hops[places[k]]) }
 	run(articulationNetwork(), len(places), input, func(k int, y *[outputs]float32) { out[places[k]] = compose(y) })
-	openings := make([]float32, len(out))
-	for i, a := range out {
-		openings[i] = a.Opening
+	filter(out, inertia, func(a *Articulation) *float32 { return &a.Opening })
+	for i := range out {
+		out[i].Opening *= 1 - sq(out[i].Closure) // lips stay closed while a closure is certain
 	}
-	openings = dsp.Gaussian(openings, inertia)
-	for i, a := range out {
-		openings[i] *= 1 - sq(a.Closure) // lips stay closed while a closure is certain
-	}
-	for i, o := range dsp.Gaussian(openings, inertia) {
-		out[i].Opening = o
-	}
+	filter(out, inertia, func(a *Articulation) *float32 { return &a.Opening })
+	filter(out, protrusion, func(a *Articulation) *float32 { return &a.Rounding })
+	filter(out, protrusion, func(a *Articulation) *float32 { return &a.Spread })
 	return out
+}
+
+// filter applies a Gaussian of a standard deviation in hops to one of the numbers.
+func filter(hops []Articulation, deviation float64, of func(*Articulation) *float32) {
+	values := make([]float32, len(hops))
+	for i := range hops {
+		values[i] = *of(&hops[i])
+	}
+	for i, v := range dsp.Gaussian(values, deviation) {
+		*of(&hops[i]) = v
+	}
 }
 
 // inertia is the standard deviation in hops of two filters of openings: before and
 // after closures are cut out. The network knows sounds to a hop, but lips and jaw
 // have mass: they open and close at most some 5 times a second.
 const inertia = 2.5
+
+// protrusion is the standard deviation in hops of the filter of rounding and
+// spread. Lips protrude more slowly than they open, and begin before the sound: in
+// 100 to 300 ms (Perkell and Matthies, "Temporal measures of anticipatory labial
+// coarticulation", 1992).
+const protrusion = 3
 
 // compose returns the articulation of the network's outputs. The network says
 // how far a mouth opens if it opens; closed lips and silence close it.
