@@ -1,21 +1,28 @@
 package fetch
 
-import "net/netip"
+import (
+	"net/netip"
+	"slices"
+)
 
 // policy tells which addresses may be connected to.
 type policy struct {
-	unicast netip.Prefix   // the IPv6 addresses that can be public
-	refused []netip.Prefix // of those and of IPv4
-	private bool           // also allow private networks and this machine
+	unicast  netip.Prefix   // the IPv6 addresses that can be public
+	refused  []netip.Prefix // of those and of IPv4
+	metadata []netip.Prefix // of private networks, always refused
+	private  bool           // also allow private networks and this machine
 }
 
 // newPolicy allows the public Internet: unicast addresses that IANA has not set
 // aside. Sources, as of 2025-10:
 // https://www.iana.org/assignments/iana-ipv4-special-registry
 // https://www.iana.org/assignments/iana-ipv6-special-registry
+//
+// The metadata services of clouds, which hand out the machine's credentials, are
+// refused in private networks too. Those with IPv4 addresses are link-local or
+// shared by carriers. Sources of the IPv6 ones: the clouds' own documents.
 func newPolicy(private bool) policy {
-	var refused []netip.Prefix
-	for _, prefix := range []string{
+	refused := prefixes(
 		"0.0.0.0/8",        // this network: Linux connects to itself
 		"10.0.0.0/8",       // private
 		"100.64.0.0/10",    // shared by carriers (CGNAT)
@@ -39,10 +46,22 @@ func newPolicy(private bool) policy {
 		"2001:db8::/32", // documentation
 		"2002::/16",     // 6to4: wraps IPv4 addresses of any kind
 		"3fff::/20",     // documentation
-	} {
-		refused = append(refused, netip.MustParsePrefix(prefix))
+	)
+	metadata := prefixes(
+		"fd00:ec2::/32",          // AWS: fd00:ec2::254, and ::23 for the roles of EKS
+		"fd20:ce::254/128",       // Google
+		"fd00:c1::a9fe:a9fe/128", // Oracle
+		"fd00:42::42/128",        // Scaleway
+	)
+	return policy{unicast: netip.MustParsePrefix("2000::/3"), refused: refused, metadata: metadata, private: private}
+}
+
+func prefixes(texts ...string) []netip.Prefix {
+	list := make([]netip.Prefix, len(texts))
+	for i, text := range texts {
+		list[i] = netip.MustParsePrefix(text)
 	}
-	return policy{unicast: netip.MustParsePrefix("2000::/3"), refused: refused, private: private}
+	return list
 }
 
 // allows reports whether the address may be connected to.
@@ -52,15 +71,14 @@ func (p policy) allows(a netip.Addr) bool {
 	}
 	a = a.Unmap() // ::ffff:127.0.0.1 connects to 127.0.0.1
 	if p.private && (a.IsLoopback() || a.IsPrivate()) {
-		return true
+		return !within(p.metadata, a)
 	}
 	if !a.Is4() && !p.unicast.Contains(a) {
 		return false
 	}
-	for _, prefix := range p.refused {
-		if prefix.Contains(a) {
-			return false
-		}
-	}
-	return true
+	return !within(p.refused, a)
+}
+
+func within(list []netip.Prefix, a netip.Addr) bool {
+	return slices.ContainsFunc(list, func(prefix netip.Prefix) bool { return prefix.Contains(a) })
 }

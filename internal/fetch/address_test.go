@@ -46,6 +46,13 @@ func TestPolicy(t *testing.T) {
 		{"169.254.169.254", false, false}, // most clouds' metadata
 		{"192.0.0.192", false, false},     // a cloud's metadata
 		{"192.0.2.1", false, false},
+		{"fd00:ec2::254", false, false},      // AWS's metadata
+		{"fd00:ec2::23", false, false},       // AWS's credentials in EKS
+		{"fd00:ec3::1", false, true},         // none
+		{"fd20:ce::254", false, false},       // Google's metadata
+		{"fd20:ce::255", false, true},        // none
+		{"fd00:c1::a9fe:a9fe", false, false}, // Oracle's metadata
+		{"fd00:42::42", false, false},        // Scaleway's metadata
 		{"192.88.99.1", false, false},
 		{"198.18.0.1", false, false},
 		{"198.19.255.255", false, false},
