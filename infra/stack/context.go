@@ -47,10 +47,14 @@ func (r *reader) refuse(format string, args ...any) {
 }
 
 // take returns the setting's value as text, since the command line gives no
-// other. The context has it no more after that.
+// other. A number is written in full: 1000000, not 1e+06. The context has it no
+// more after that.
 func (r *reader) take(key string) (string, bool) {
 	value, found := r.values[prefix+key]
 	delete(r.values, prefix+key)
+	if number, ok := value.(float64); ok { // as JSON's numbers are
+		return strconv.FormatFloat(number, 'f', -1, 64), found
+	}
 	return fmt.Sprint(value), found
 }
 

@@ -40,6 +40,10 @@ func TestSettings(t *testing.T) {
 				s.KeepData, s.SpotVCPUs, s.InstanceTypes = false, 8, []string{"g5.2xlarge", "g6e.xlarge"}
 			}),
 		},
+		"large numbers of a file": {
+			map[string]any{"lipsync:generateRate": 1e6, "lipsync:readRate": 1_000_000.0},
+			set(func(s *stack.Settings) { s.GenerateRate, s.ReadRate = 1_000_000, 1_000_000 }),
+		},
 		"of the command line": {
 			map[string]any{
 				"lipsync:keepData": "false", "lipsync:spotVcpus": "8", "lipsync:instanceTypes": "g5.2xlarge,g6e.xlarge",
@@ -85,6 +89,8 @@ func TestRefused(t *testing.T) {
 		{"nvidiaVideo", "2", `lipsync:nvidiaVideo is "2", but must be true or false`},
 		{"generateRate", "many", `lipsync:generateRate is "many", but must be a whole number from 1 to 1000000`},
 		{"readRate", 0, `lipsync:readRate is "0", but must be a whole number from 1 to 1000000`},
+		{"readRate", 2e6, `lipsync:readRate is "2000000", but must be a whole number from 1 to 1000000`},
+		{"readRate", 1.5, `lipsync:readRate is "1.5", but must be a whole number from 1 to 1000000`},
 		{"requestRate", 20000, `lipsync:requestRate is "20000", but must be a whole number from 1 to 10000`},
 		{"maxVideoMiB", 5121, `lipsync:maxVideoMiB is "5121", but must be a whole number from 1 to 5120`},
 		{"maxAudioMiB", "500MiB", `lipsync:maxAudioMiB is "500MiB", but must be a whole number from 1 to 5120`},
