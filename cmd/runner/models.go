@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"log/slog"
@@ -51,7 +52,7 @@ func fetchModels(ctx context.Context, objects lipsync.Objects, folder string, lo
 		return "", err
 	}
 	whole := filepath.Join(folder, digest)
-	if verify(whole) == nil {
+	if verifyKept(whole) == nil {
 		return whole, used(folder, whole)
 	}
 	if err := fetchAll(ctx, objects, part); err != nil {
@@ -84,6 +85,20 @@ func fetchAll(ctx context.Context, objects lipsync.Objects, folder string) error
 	return nil
 }
 
+// verifyKept fails unless a folder that the machine keeps is whole and of the
+// models.json that its name is the digest of. A job could have changed both the
+// models and their digests in models.json.
+func verifyKept(folder string) error {
+	text, err := os.ReadFile(filepath.Join(folder, catalog.FileName))
+	if err != nil {
+		return err
+	}
+	if sum := sha256.Sum256(text); hex.EncodeToString(sum[:]) != filepath.Base(folder) {
+		return fmt.Errorf("the models.json of %s has another digest", folder)
+	}
+	return verify(folder)
+}
+
 // verify fails unless a folder has all that its models.json names.
 func verify(folder string) error {
 	models, err := catalog.Read(folder)
@@ -101,7 +116,7 @@ func verify(folder string) error {
 // one models.json, so that jobs at the same time move files of the same names, and
 // none is ever missing for those that use them.
 func replace(whole, part string) error {
-	if verify(whole) == nil {
+	if verifyKept(whole) == nil {
 		return nil
 	}
 	if err := os.MkdirAll(whole, 0o700); err != nil {
@@ -139,7 +154,7 @@ func lastUsed(folder string) (string, error) {
 	slices.SortFunc(entries, func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
 	for _, e := range entries {
 		path := filepath.Join(folder, e.Name())
-		if !strings.HasPrefix(e.Name(), partPrefix) && verify(path) == nil {
+		if !strings.HasPrefix(e.Name(), partPrefix) && verifyKept(path) == nil {
 			return path, nil
 		}
 	}

@@ -152,11 +152,38 @@ func TestRottenModels(t *testing.T) {
 	m.put("models.json", catalogOf("good"))
 	m.put("w.onnx", "good")
 	folder, _ := m.fetch("good")
-	if err := os.WriteFile(filepath.Join(folder, "w.onnx"), []byte("rotten"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	m.write(filepath.Join(folder, "w.onnx"), "rotten")
 	if again, _ := m.fetch("good"); again != folder {
 		t.Errorf("got %q, want %q", again, folder)
+	}
+}
+
+// TestForeignModels: a job has put models of its own in the machine's folder, with
+// a models.json that names them.
+func TestForeignModels(t *testing.T) {
+	m := newModels(t)
+	m.put("models.json", catalogOf("good"))
+	m.put("w.onnx", "good")
+	folder, _ := m.fetch("good")
+	m.write(filepath.Join(folder, "models.json"), catalogOf("evil"))
+	m.write(filepath.Join(folder, "w.onnx"), "evil")
+	if again, _ := m.fetch("good"); again != folder {
+		t.Errorf("got %q, want %q", again, folder)
+	}
+
+	// The bucket's are not whole, and so the folder that was used last is asked for.
+	m.write(filepath.Join(folder, "models.json"), catalogOf("evil"))
+	m.write(filepath.Join(folder, "w.onnx"), "evil")
+	m.put("models.json", catalogOf("newer"))
+	if foreign, logged := m.fetch("good"); foreign == folder || !logged {
+		t.Errorf("got %q, logged %t, want the bucket's as they are", foreign, logged)
+	}
+}
+
+func (m *models) write(path, content string) {
+	m.Helper()
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		m.Fatal(err)
 	}
 }
 
