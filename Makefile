@@ -6,10 +6,13 @@ VARIANT     ?= onnxruntime
 ONNXRUNTIME := .cache/$(VARIANT)/libonnxruntime.so
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.6.0
-CDK         := npx --yes aws-cdk@2.1148.1
+NODE        := .cache/node
+CDK         := ../$(NODE)/node_modules/.bin/cdk
+PIP         := pip install --quiet --disable-pip-version-check --require-hashes
+TOOLS       := .cache/tools
 FUZZTIME    ?= 2m
 ARGS        ?=
-AXE         := .cache/axe/node_modules/axe-core/axe.min.js
+AXE         := $(NODE)/node_modules/axe-core/axe.min.js
 NEURAL      := .cache/neural
 QUALITY     := .cache/quality
 SET         ?= full
@@ -17,7 +20,7 @@ NETWORKS     = $(or $(LIPSYNC_SHARED),../shared)/models
 EXPORT      := internal/wav2lip/export
 
 .DEFAULT_GOAL := help
-.PHONY: help build bin/lipsync bin/runner onnxruntime sizes demo test run synth deploy aws-local lint bench bench-neural gpu-check gpu-libraries bench-aws crash-test race fuzz quality clean
+.PHONY: help build bin/lipsync bin/runner onnxruntime sizes demo test run synth deploy cdk aws-local lint pins bench bench-neural gpu-check gpu-libraries bench-aws crash-test race fuzz quality clean
 
 help: ## list what make can do
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -49,7 +52,7 @@ demo: ## install what is missing, build, and lip sync a sample video through the
 	@$(MAKE) --no-print-directory bin/lipsync
 	bin/lipsync demo --output dist/demo $(ARGS)
 
-test: $(VENV)/done $(ONNXRUNTIME) $(AXE) ## install what is missing and run every test
+test: $(VENV)/done $(ONNXRUNTIME) $(NODE)/done ## install what is missing and run every test
 	@.ci/install ffmpeg espeak-ng gcc libc6-dev chromium
 	@command -v node >/dev/null || .ci/install nodejs
 	go vet ./...
@@ -58,13 +61,14 @@ test: $(VENV)/done $(ONNXRUNTIME) $(AXE) ## install what is missing and run ever
 run: bin/lipsync ## build and serve, e.g. make run ARGS='--addr :8080'
 	bin/lipsync serve $(ARGS)
 
-synth: build ## write what would be deployed on AWS to dist/cdk
-	@command -v npx >/dev/null || .ci/install npm
+synth: build $(NODE)/done ## write what would be deployed on AWS to dist/cdk
 	cd infra && $(CDK) synth --quiet $(ARGS)
 
-deploy: build ## deploy on AWS, see infra/README.md, e.g. make deploy ARGS='-c lipsync:image=cpu'
-	@command -v npx >/dev/null || .ci/install npm
+deploy: build $(NODE)/done ## deploy on AWS, see infra/README.md, e.g. make deploy ARGS='-c lipsync:image=cpu'
 	cd infra && $(CDK) deploy $(ARGS)
+
+cdk: build $(NODE)/done ## any other command of the CDK, e.g. make cdk ARGS=diff
+	cd infra && $(CDK) $(ARGS)
 
 aws-local: $(VENV)/done ## deploy the service on an emulator of AWS, until Ctrl-C; GENERATE_RATE= and READ_RATE= a minute, ENDPOINT= of one that runs
 	@.ci/install ffmpeg
@@ -73,15 +77,12 @@ aws-local: $(VENV)/done ## deploy the service on an emulator of AWS, until Ctrl-
 	@exec bin/local $(if $(GENERATE_RATE),--generate-rate $(GENERATE_RATE)) $(if $(READ_RATE),--read-rate $(READ_RATE)) \
 		$(if $(ENDPOINT),--endpoint $(ENDPOINT)) $(if $(BATCH_HOST),--host $(BATCH_HOST))
 
-lint: ## formatting, vet, staticcheck, known vulnerabilities, go.mod
-	@files=$$(gofmt -l $$(git ls-files '*.go')); \
-	if [ -n "$$files" ]; then echo "not formatted:" $$files; exit 1; fi
-	go vet ./...
-	go run $(STATICCHECK) ./...
-	go mod tidy -e -diff # -e: tests of modules that we use may need what is not to be had
-	@if curl -sfo /dev/null --max-time 10 https://vuln.go.dev/index/db.json; \
-	then go run $(GOVULNCHECK) ./...; \
-	else echo "vuln.go.dev is out of reach: known vulnerabilities were not looked up"; fi
+lint: ## look for what is wrong: formatting, go vet, staticcheck, go.mod, known vulnerabilities
+	.ci/lint $(TOOLS) $(STATICCHECK) $(GOVULNCHECK)
+
+pins: $(VENV)/done ## write again the packages of Python and npm with their digests, from requirements*.in and .ci/node/package.json
+	.ci/pins $(VENV)/bin/uv
+	cd .ci/node && npm install --silent --package-lock-only --omit-lockfile-registry-resolved
 
 bench: ## measure speed, also against a plain transcode, memory, and the latency of the API (takes some minutes)
 	@.ci/install ffmpeg espeak-ng
@@ -111,11 +112,11 @@ gpu-libraries: $(ONNXRUNTIME) $(NEURAL)/random.onnx
 $(NEURAL)/random.onnx: $(EXPORT)/export.py $(EXPORT)/requirements.txt
 	@python3 -c 'import ensurepip' 2>/dev/null || .ci/install python3-venv
 	python3 -m venv $(NEURAL)/venv
-	$(NEURAL)/venv/bin/pip install --quiet --disable-pip-version-check -r $(EXPORT)/requirements.txt
+	$(NEURAL)/venv/bin/$(PIP) -r $(EXPORT)/requirements.txt
 	$(NEURAL)/venv/bin/python $(EXPORT)/export.py --random 1 $@
 
 $(NEURAL)/random.pth: $(NEURAL)/random.onnx $(EXPORT)/requirements-reference.txt
-	$(NEURAL)/venv/bin/pip install --quiet --disable-pip-version-check -r $(EXPORT)/requirements-reference.txt
+	$(NEURAL)/venv/bin/$(PIP) -r $(EXPORT)/requirements-reference.txt
 	$(NEURAL)/venv/bin/python $(EXPORT)/export.py --random 1 --checkpoint $@ $(NEURAL)/random.onnx
 
 bench-aws: $(VENV)/done ## on the emulator: cold and warm calls of each function, and a load of 200 clients, also on lipsync serve
@@ -127,14 +128,18 @@ crash-test: ## kill the service 20 times while 20 jobs run
 	@.ci/install ffmpeg espeak-ng
 	go test -timeout 60m -count 1 -v -run '^TestCrash$$' ./cmd/lipsync -args -kills 20
 
-race: $(VENV)/done $(ONNXRUNTIME) $(AXE) ## install what is missing and run the tests under the race detector
+race: $(VENV)/done $(ONNXRUNTIME) $(NODE)/done ## install what is missing and run the tests under the race detector
 	@.ci/install ffmpeg espeak-ng gcc libc6-dev chromium
 	@command -v node >/dev/null || .ci/install nodejs
 	LIPSYNC_REQUIRE_ONNXRUNTIME=1 LIPSYNC_REQUIRE_CHROMIUM=1 LIPSYNC_AXE=$(CURDIR)/$(AXE) go test -race -timeout 60m ./...
 
-$(AXE):
+# The CDK's command line and axe-core, their content checked.
+$(NODE)/done: .ci/node/package.json .ci/node/package-lock.json
 	@command -v npm >/dev/null || .ci/install npm
-	npm install --silent --no-save --prefix .cache/axe axe-core@4.14.1
+	mkdir -p $(@D)
+	cp .ci/node/package.json .ci/node/package-lock.json $(@D)
+	npm ci --silent --ignore-scripts --prefix $(@D)
+	@touch $@
 
 fuzz: ## run each fuzz target for FUZZTIME (2m)
 	@for package in $$(go list ./...); do \
@@ -153,7 +158,7 @@ $(QUALITY)/done: cmd/quality/requirements.txt .ci/recordings
 	@python3 -c 'import ensurepip' 2>/dev/null || .ci/install python3-venv
 	rm -rf $(QUALITY)
 	python3 -m venv $(QUALITY)/venv
-	$(QUALITY)/venv/bin/pip install --quiet --disable-pip-version-check -r cmd/quality/requirements.txt
+	$(QUALITY)/venv/bin/$(PIP) -r cmd/quality/requirements.txt
 	.ci/recordings $(QUALITY)/venv/bin/pip $(QUALITY)/recordings
 	@touch $@
 
@@ -165,5 +170,5 @@ $(VENV)/done: .ci/requirements.txt
 	@python3 -c 'import ensurepip' 2>/dev/null || .ci/install python3-venv
 	rm -rf $(VENV)
 	python3 -m venv $(VENV)
-	$(VENV)/bin/pip install --quiet --disable-pip-version-check -r .ci/requirements.txt
+	$(VENV)/bin/$(PIP) -r .ci/requirements.txt
 	@touch $@

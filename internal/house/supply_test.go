@@ -1,0 +1,147 @@
+package house
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// tracked returns the paths of the repository's files that git knows by the pattern,
+// from its root, and fails if there is none.
+func tracked(t *testing.T, patterns ...string) []string {
+	t.Helper()
+	c := exec.Command("git", append([]string{"ls-files", "--"}, patterns...)...)
+	c.Dir = root
+	out, err := c.Output()
+	paths := strings.Fields(string(out))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("%v: got %v, %v, want files", patterns, paths, err)
+	}
+	return paths
+}
+
+var root = filepath.Join("..", "..")
+
+func text(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(root, path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+var (
+	comments    = regexp.MustCompile(`(?m)^\s*(#.*)?\n`)
+	requirement = regexp.MustCompile(`^([\w.-]+)==\S+( ; .*)?( --hash=sha256:[0-9a-f]{64})+$`)
+	installs    = regexp.MustCompile(`\bpip[3"']? (install|download)\b`)
+)
+
+// TestPythonPackages holds each package that is installed to its digests: those
+// that are asked for, and those that they need.
+func TestPythonPackages(t *testing.T) {
+	for _, path := range tracked(t, "*requirements*.txt") {
+		pinned := strings.ReplaceAll(comments.ReplaceAllString(text(t, path), ""), " \\\n    ", " ")
+		for line := range strings.Lines(pinned) {
+			if !requirement.MatchString(strings.TrimSpace(line)) {
+				t.Errorf("%s: got %.80q, want a version and its digests", path, line)
+			}
+		}
+		wanted := strings.TrimSuffix(path, ".txt") + ".in"
+		for line := range strings.Lines(comments.ReplaceAllString(text(t, wanted), "")) {
+			if line = strings.TrimSpace(line); strings.Contains(line, "==") && !strings.Contains(pinned, line+" ") {
+				t.Errorf("%s has no %s, which %s asks for: run make pins", path, line, wanted)
+			}
+		}
+	}
+	for _, path := range tracked(t, "Makefile", ".ci/*") {
+		commands := strings.ReplaceAll(text(t, path), "\\\n", "")
+		for line := range strings.Lines(commands) {
+			if installs.MatchString(line) && !strings.Contains(line, "--require-hashes") {
+				t.Errorf("%s: got %q, want it to require digests", path, strings.TrimSpace(line))
+			}
+		}
+	}
+}
+
+// TestNodePackages holds the packages of npm to their digests.
+func TestNodePackages(t *testing.T) {
+	var lock struct {
+		Packages map[string]struct{ Version, Integrity string }
+	}
+	if err := json.Unmarshal([]byte(text(t, ".ci/node/package-lock.json")), &lock); err != nil {
+		t.Fatal(err)
+	}
+	if len(lock.Packages) < 3 {
+		t.Errorf("got packages %v", lock.Packages)
+	}
+	for name, p := range lock.Packages {
+		if name != "" && !strings.HasPrefix(p.Integrity, "sha512-") {
+			t.Errorf("%s: got digest %q, want one", name, p.Integrity)
+		}
+	}
+	for line := range strings.Lines(text(t, "Makefile")) {
+		if regexp.MustCompile(`\bnpx\b|npm install (--|\w)`).MatchString(line) && !strings.Contains(line, "--package-lock-only") {
+			t.Errorf("Makefile: got %q, want npm ci, which checks digests", strings.TrimSpace(line))
+		}
+	}
+}
+
+// TestTorch wants the exporter to read a stranger's checkpoint by a PyTorch that
+// runs no code of it: 2.5 does in spite of weights_only (CVE-2025-32434), and
+// what is older than 2.10 too (CVE-2026-24747).
+func TestTorch(t *testing.T) {
+	for _, path := range tracked(t, "*requirements*.in", "*requirements*.txt") {
+		for _, version := range regexp.MustCompile(`(?m)^torch==(\d+)\.(\d+)\.`).FindAllStringSubmatch(text(t, path), -1) {
+			if version[1] != "2" || len(version[2]) < 2 {
+				t.Errorf("%s: got %s, want 2.10 or later", path, version[0])
+			}
+		}
+	}
+}
+
+// TestVulnerabilities tells known vulnerabilities from a database that nobody can
+// reach, in the words and with the exit statuses of govulncheck.
+func TestVulnerabilities(t *testing.T) {
+	for name, c := range map[string]struct {
+		govulncheck, says string
+		status            int
+	}{
+		"none":         {"echo 'No vulnerabilities found.'", "No vulnerabilities found.", 0},
+		"found":        {"echo 'Vulnerability #1: GO-2026-0001'; exit 3", "vulnerabilities were found", 1},
+		"out of reach": {`echo 'govulncheck: fetching vulnerabilities: Get "https://…": dial tcp: no such host' >&2; exit 1`, "out of reach", 0},
+		"broken code":  {"echo 'govulncheck: loading packages: ' >&2; exit 1", "failed with status 1", 2},
+	} {
+		program := filepath.Join(t.TempDir(), "govulncheck")
+		if err := os.WriteFile(program, []byte("#!/bin/sh\n"+c.govulncheck+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		out, err := exec.Command(filepath.Join(root, ".ci", "vulnerabilities"), program).CombinedOutput()
+		status := 0
+		if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+			status = exit.ExitCode()
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if status != c.status || !strings.Contains(string(out), c.says) {
+			t.Errorf("%s: got status %d and %q, want %d and %q", name, status, out, c.status, c.says)
+		}
+	}
+}
+
+// TestLinted wants continuous integration to lint.
+func TestLinted(t *testing.T) {
+	if got := text(t, ".ci/run"); !strings.Contains(got, "\nmake lint\n") || !strings.Contains(got, "make test") {
+		t.Errorf("got %s, want make lint and make test", got)
+	}
+	for _, check := range []string{"gofmt -l", "go vet ./...", "staticcheck\" ./...", "go mod tidy", "/vulnerabilities"} {
+		if !strings.Contains(text(t, ".ci/lint"), check) {
+			t.Errorf(".ci/lint does not run %s", check)
+		}
+	}
+}
