@@ -49,7 +49,8 @@ func (c *dashboardCommand) Run(_ context.Context, s streams) error {
 // addressFile says where people reach the folder's server.
 func addressFile(data string) string { return filepath.Join(data, "dashboard", "address") }
 
-// announce notes where the server is, and prints a link to its dashboard.
+// announce notes where the server is, and prints how to sign in to its dashboard:
+// the link on a terminal, but not into a log, which others may read.
 func (c *serveCommand) announce(s streams, folder *dashboard.Folder, address net.Addr) error {
 	base := "http://" + reachable(address)
 	if c.PublicURL != nil {
@@ -58,7 +59,11 @@ func (c *serveCommand) announce(s streams, folder *dashboard.Folder, address net
 	if err := os.WriteFile(addressFile(c.Data), []byte(base), 0o600); err != nil {
 		return err
 	}
-	return printLink(streams{out: s.err}, folder, base)
+	if isTerminal(s.err) {
+		return printLink(streams{out: s.err}, folder, base)
+	}
+	_, err := fmt.Fprintf(s.err, "dashboard: %s%s (to sign in: lipsync dashboard --data %q)\n", base, dashboard.Root, c.Data)
+	return err
 }
 
 func printLink(s streams, folder *dashboard.Folder, base string) error {

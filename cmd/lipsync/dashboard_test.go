@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bufio"
 	"cmp"
+	"fmt"
 	"math"
 	"net/http"
 	"net/http/httptest"
@@ -19,16 +21,66 @@ import (
 	"lipsync/internal/dashboard/browsertest"
 )
 
-// link returns the sign-in link that the server printed when it started.
+// link returns a link that signs in to the server's dashboard.
 func (s *server) link(t *testing.T) string {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		if lines := s.log.with("dashboard: "); len(lines) == 1 {
-			return strings.TrimPrefix(lines[0], "dashboard: ")
+		if out, _, code := command(t, "dashboard", "--data", s.data); code == ok {
+			return strings.TrimPrefix(strings.TrimSpace(out), "dashboard: ")
 		}
 	}
 	t.Fatalf("no link was printed: %q", s.log.with(""))
 	return ""
+}
+
+// TestLinkOnlyOnTerminal starts servers that speak to a terminal and to a log. Who
+// reads the log must not be able to sign in.
+func TestLinkOnlyOnTerminal(t *testing.T) {
+	s := startServer(t, t.TempDir())
+	s.link(t)
+	hint := "dashboard: " + s.url + "/dashboard (to sign in: lipsync dashboard --data "
+	if said, hints := s.log.with("token"), s.log.with(hint); len(said) > 0 || len(hints) != 1 {
+		t.Errorf("log: got %q, want no link and a line %q", s.log.with(""), hint)
+	}
+
+	terminal, program := openTerminal(t)
+	serve := exec.Command(fixtures.program, "serve", "--data", t.TempDir(), "--addr", "127.0.0.1:0")
+	serve.Stderr = program
+	if err := serve.Start(); err != nil {
+		t.Fatal(err)
+	}
+	program.Close()
+	defer func() { _ = serve.Process.Kill(); _ = serve.Wait() }()
+	for lines := bufio.NewScanner(terminal); lines.Scan(); {
+		if strings.Contains(lines.Text(), "/dashboard/sign-in?token=") {
+			return
+		}
+	}
+	t.Error("terminal: no link was printed")
+}
+
+// openTerminal returns both ends of a new terminal: that of the person, who has a
+// minute to read, and that of the program.
+func openTerminal(t *testing.T) (person, program *os.File) {
+	t.Helper()
+	person, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { person.Close() })
+	fd := int(person.Fd())
+	number, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
+	if err == nil {
+		err = unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0)
+	}
+	if err == nil {
+		program, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.AfterFunc(time.Minute, func() { person.Close() })
+	return person, program
 }
 
 func status(t *testing.T, address string) int {

@@ -21,8 +21,13 @@ type progress struct {
 }
 
 func newProgress(w io.Writer) *progress {
+	return &progress{w: w, terminal: isTerminal(w)}
+}
+
+// isTerminal reports whether a person reads on a screen what is written to w.
+func isTerminal(w io.Writer) bool {
 	file, ok := w.(*os.File)
-	return &progress{w: w, terminal: ok && term.IsTerminal(int(file.Fd()))}
+	return ok && term.IsTerminal(int(file.Fd()))
 }
 
 // show tells how many steps of a stage are done.
