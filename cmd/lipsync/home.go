@@ -37,6 +37,7 @@ type home struct {
 	data    *data
 	log     *slog.Logger
 	handler http.Handler
+	monitor http.Handler // nil: nobody looks
 	worker  *worker.Worker
 	workers int
 	wake    wake
@@ -100,17 +101,11 @@ func (h *home) recover(ctx context.Context) error {
 }
 
 // run serves, works and sweeps until ctx ends. Then it finishes the calls, as
-// far as they do within closeTime, and gives unfinished requests back.
-func (h *home) run(ctx context.Context, listener net.Listener) error {
+// far as they do within closeTime, and gives unfinished requests back. The monitor
+// is served to metrics, if that is not nil.
+func (h *home) run(ctx context.Context, listener, metrics net.Listener) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	server := &http.Server{
-		Handler:           h.handler,
-		ReadHeaderTimeout: headerTime,
-		IdleTimeout:       idleTime,
-		MaxHeaderBytes:    headerBytes,
-		ErrorLog:          slog.NewLogLogger(h.log.Handler(), slog.LevelWarn),
-	}
 	var all sync.WaitGroup
 	all.Go(func() { h.worker.Run(ctx, h.workers, h.wake) })
 	all.Go(func() { h.every(ctx, sweepEvery, "sweep", h.data.service.Sweep) })
@@ -122,6 +117,33 @@ func (h *home) run(ctx context.Context, listener net.Listener) error {
 	all.Go(func() {
 		<-ctx.Done()
 		h.log.Info("stopping")
+	})
+	if metrics != nil {
+		all.Go(func() {
+			if err := h.listen(ctx, metrics, h.monitor); err != nil {
+				h.log.Error("serve metrics", "error", err)
+			}
+		})
+	}
+	err := h.listen(ctx, listener, h.handler)
+	stop()
+	all.Wait()
+	return err
+}
+
+// listen serves the handler until ctx ends, and then until its calls are finished,
+// at most for closeTime.
+func (h *home) listen(ctx context.Context, listener net.Listener, handler http.Handler) error {
+	server := &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: headerTime,
+		IdleTimeout:       idleTime,
+		MaxHeaderBytes:    headerBytes,
+		ErrorLog:          slog.NewLogLogger(h.log.Handler(), slog.LevelWarn),
+	}
+	ended := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(ended)
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
 		defer cancel()
 		if server.Shutdown(last) != nil {
@@ -129,8 +151,9 @@ func (h *home) run(ctx context.Context, listener net.Listener) error {
 		}
 	})
 	err := server.Serve(listener)
-	stop()
-	all.Wait()
+	if !stop() {
+		<-ended
+	}
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}

@@ -19,8 +19,9 @@ type serveCommand struct {
 	dataFlag
 	renderFlags
 	Addr                 string        `default:"127.0.0.1:8080" env:"LIPSYNC_ADDR" placeholder:"HOST:PORT" help:"Where to listen; port 0 is any free one (default: ${default})."`
+	MetricsAddr          string        `env:"LIPSYNC_METRICS_ADDR" placeholder:"HOST:PORT" help:"Where to serve GET /metrics for Prometheus, and GET /readyz, to whoever asks there (default: nowhere)."`
 	Workers              int           `env:"LIPSYNC_WORKERS" placeholder:"N" help:"Requests rendered at once (default: one for each 4 cores)."`
-	AllowPrivateNetworks bool          `env:"LIPSYNC_ALLOW_PRIVATE_NETWORKS" help:"Fetch inputs from private networks and this machine too, not only from the public Internet."`
+	AllowPrivateNetworks bool          `env:"LIPSYNC_ALLOW_PRIVATE_NETWORKS" help:"Fetch inputs from private networks and this machine too, not only from the public Internet; never from metadata services of clouds."`
 	GenerateRate         int           `default:"60" env:"LIPSYNC_GENERATE_RATE" placeholder:"N" help:"Generate calls a minute for a key (default: ${default})."`
 	ReadRate             int           `default:"600" env:"LIPSYNC_READ_RATE" placeholder:"N" help:"Other calls a minute for a key (default: ${default})."`
 	PublicURL            *url.URL      `env:"LIPSYNC_PUBLIC_URL" placeholder:"URL" help:"How clients reach the service, e.g. through a proxy, for the links in answers (default: as each call came)."`
@@ -118,11 +119,20 @@ func (c *serveCommand) serve(ctx context.Context, log *slog.Logger, ready func(*
 		return err
 	}
 	defer listener.Close()
+	metrics, err := c.listenMetrics()
+	if err != nil {
+		return err
+	}
+	if metrics != nil {
+		defer metrics.Close()
+		home.monitored(renderer)
+		log.Info("serving metrics", "address", metrics.Addr().String())
+	}
 	if err := home.recover(ctx); err != nil {
 		return err
 	}
 	if err := ready(folder, listener.Addr()); err != nil {
 		return err
 	}
-	return home.run(ctx, listener)
+	return home.run(ctx, listener, metrics)
 }

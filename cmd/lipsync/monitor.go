@@ -1,0 +1,80 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"time"
+
+	"lipsync/internal/engines"
+	"lipsync/internal/lipsync"
+	"lipsync/internal/monitor"
+)
+
+// monitored has a monitor watch the home, for --metrics-addr. It is to be called
+// once everything else is set.
+func (h *home) monitored(s *engines.Set) {
+	m := monitor.New(monitor.Options{
+		Backlog: h.data.store.Backlog,
+		Folder:  h.data.dir,
+		Checks: []monitor.Check{
+			{Name: "store", Run: h.data.checkStore},
+			{Name: "disk", Run: func(context.Context) error { return checkDisk(h.worker.Scratch) }},
+			{Name: "ffmpeg", Run: func(ctx context.Context) error { return s.Tools.Check(ctx, h.worker.Scratch) }},
+		},
+		Now: time.Now,
+		Log: h.log,
+	})
+	h.data.service.Watcher, h.data.service.Store = m, m.Store(h.data.service.Store)
+	h.worker.Rendered, h.worker.Fetcher = m.Rendered, m.Fetcher(h.worker.Fetcher)
+	h.monitor = stalling(m.Handler(), stallTime)
+}
+
+// listenMetrics returns where the monitor is to be served, nil for nowhere.
+func (c *serveCommand) listenMetrics() (net.Listener, error) {
+	if c.MetricsAddr == "" {
+		return nil, nil
+	}
+	return net.Listen("tcp", c.MetricsAddr)
+}
+
+// checkStore reads a record that isn't there, and changes another: that writes
+// nothing, but has to take its turn at the database.
+func (d *data) checkStore(ctx context.Context) error {
+	if _, err := d.store.Get(ctx, ""); lipsync.CodeOf(err) != lipsync.NotFound {
+		return fmt.Errorf("read: %w", err)
+	}
+	if err := d.store.TouchKey(ctx, "", time.Now()); err != nil {
+		return fmt.Errorf("write: %w", err)
+	}
+	return nil
+}
+
+// checkDisk writes a file to the folder, brings it to the disk, reads it and
+// removes it.
+func checkDisk(dir string) (err error) {
+	f, err := os.CreateTemp(dir, "check-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close(), os.Remove(f.Name())) }()
+	want := bytes.Repeat([]byte("lipsync\n"), 8<<10)
+	if _, err := f.Write(want); err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	got := make([]byte, len(want))
+	if _, err := io.ReadFull(io.NewSectionReader(f, 0, int64(len(want))), got); err != nil {
+		return err
+	}
+	if !bytes.Equal(got, want) {
+		return errors.New("what was written to the disk is not what is read")
+	}
+	return nil
+}

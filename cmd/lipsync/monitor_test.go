@@ -1,0 +1,126 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// metricsURL returns where the server said that it serves metrics.
+func (s *server) metricsURL(t *testing.T) string {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		if lines := s.log.with("serving metrics"); len(lines) == 1 {
+			return "http://" + regexp.MustCompile(`address=(\S+)`).FindStringSubmatch(lines[0])[1]
+		}
+	}
+	t.Fatalf("no address of metrics: %q", s.log.with(""))
+	return ""
+}
+
+func body(t *testing.T, address string) (status int, text string) {
+	t.Helper()
+	response, err := http.Get(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	b, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, string(b)
+}
+
+// TestMetrics does a job and one that fails, and finds them in the metrics.
+func TestMetrics(t *testing.T) {
+	data := t.TempDir()
+	s := startServer(t, data, "--metrics-addr", "127.0.0.1:0", "--allow-private-networks")
+	c := client{s.url, newKey(t, data)}
+	id, err := c.generate(t.Context(), fixtures.video, fixtures.speech)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := c.wait(t, id); r.Status != "completed" {
+		t.Fatalf("got %+v, want it completed", r)
+	}
+	c.wait(t, c.start(t, s.url+"/missing.mp4", s.url+"/missing.wav"))
+	_, text := body(t, s.metricsURL(t)+"/metrics")
+	lines := strings.Split(text, "\n")
+	for _, want := range []string{
+		"lipsync_requests_created_total 2",
+		`lipsync_requests_finished_total{code="",status="completed"} 1`,
+		`lipsync_requests_finished_total{code="media_not_accessible",status="failed"} 1`,
+		`lipsync_requests_open{status="queued"} 0`,
+		"lipsync_queue_age_seconds 0",
+		"lipsync_rendered_media_seconds_total 0.6",
+		`lipsync_fetch_duration_seconds_count{result="not_found"} 1`,
+		`lipsync_store_operation_duration_seconds_count{operation="create"} 2`,
+	} {
+		if !slices.Contains(lines, want) {
+			name, _, _ := strings.Cut(want, "{")
+			t.Errorf("there is no %s, but %q", want, regexp.MustCompile(`(?m)^`+name+`[{ ].*`).FindAllString(text, -1))
+		}
+	}
+	for _, private := range []string{"default", "missing.mp4", id} {
+		if strings.Contains(text, private) {
+			t.Errorf("%q is in the metrics", private)
+		}
+	}
+	if got, _ := body(t, s.url+"/metrics"); got != http.StatusNotFound {
+		t.Errorf("metrics at the address of the API: got %d, want 404", got)
+	}
+	if err := s.stop(t); err != nil {
+		t.Errorf("stop: %v", err)
+	}
+}
+
+// TestReadyz takes away the folder that work needs.
+func TestReadyz(t *testing.T) {
+	data := t.TempDir()
+	s := startServer(t, data, "--metrics-addr", "127.0.0.1:0")
+	ready := func() (status int, found map[string]bool) {
+		var answer struct{ Checks map[string]struct{ OK bool } }
+		status, text := body(t, s.metricsURL(t)+"/readyz")
+		if err := json.Unmarshal([]byte(text), &answer); err != nil {
+			t.Fatalf("got %q: %v", text, err)
+		}
+		found = make(map[string]bool)
+		for name, check := range answer.Checks {
+			found[name] = check.OK
+		}
+		return status, found
+	}
+	if status, got := ready(); status != http.StatusOK || len(got) != 3 || !got["store"] || !got["disk"] || !got["ffmpeg"] {
+		t.Errorf("got %d, %v, want all well", status, got)
+	}
+	if err := os.RemoveAll(filepath.Join(data, "scratch")); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(6 * time.Second) // a result holds for 5 s
+	if status, got := ready(); status != http.StatusServiceUnavailable || !got["store"] || got["disk"] || got["ffmpeg"] {
+		t.Errorf("without the folder: got %d, %v, want only the store to work", status, got)
+	}
+	if status, text := body(t, s.url+"/api/health"); status != http.StatusOK || text != `{"status":"ok"}`+"\n" {
+		t.Errorf("health: got %d, %q", status, text)
+	}
+}
+
+// TestNoMetrics serves them nowhere unless told where.
+func TestNoMetrics(t *testing.T) {
+	s := startServer(t, t.TempDir())
+	s.link(t) // everything has begun
+	if lines := s.log.with("metrics"); len(lines) > 0 {
+		t.Errorf("got %q, want nothing of metrics", lines)
+	}
+	if _, said, status := command(t, "serve", "--data", t.TempDir(), "--addr=127.0.0.1:0", "--metrics-addr=nowhere"); status != failed || !strings.Contains(said, "nowhere") {
+		t.Errorf("nowhere: got status %d, %q", status, said)
+	}
+}

@@ -1,0 +1,35 @@
+package monitor
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"time"
+
+	"lipsync/internal/lipsync"
+)
+
+// Fetcher gets what is behind a user's URL, as worker.Fetcher says.
+type Fetcher interface {
+	Fetch(ctx context.Context, url string, w io.Writer, limit int64) error
+}
+
+// Fetcher returns a fetcher that measures what f does.
+func (m *Monitor) Fetcher(f Fetcher) Fetcher { return fetcher{f, m} }
+
+type fetcher struct {
+	Fetcher
+	m *Monitor
+}
+
+// Fetch implements Fetcher. The result is a code of lipsync.Error, ok, or canceled.
+func (f fetcher) Fetch(ctx context.Context, url string, w io.Writer, limit int64) error {
+	started := time.Now()
+	err := f.Fetcher.Fetch(ctx, url, w, limit)
+	result := cmp.Or(lipsync.CodeOf(err), "ok")
+	if err != nil && ctx.Err() != nil {
+		result = "canceled" // or given back, or out of time
+	}
+	f.m.fetches.WithLabelValues(string(result)).Observe(time.Since(started).Seconds())
+	return err
+}

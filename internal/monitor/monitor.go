@@ -1,0 +1,126 @@
+// Package monitor lets an operator see what the service on one machine does: by
+// metrics in Prometheus' format, and by a check whether all that it needs works.
+//
+// No label names an account, a request or an address: each has few values.
+package monitor
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"lipsync/internal/lipsync"
+)
+
+// Options say what is watched.
+type Options struct {
+	// Backlog returns the open requests at now.
+	Backlog func(ctx context.Context, now time.Time) (lipsync.Backlog, error)
+	Folder  string  // of the data: its disk is watched
+	Checks  []Check // that GET /readyz makes
+	Now     func() time.Time
+	Log     *slog.Logger // is told which metrics can't be read
+}
+
+// Monitor holds the metrics of one process. It implements lipsync.Watcher.
+type Monitor struct {
+	options  Options
+	registry *prometheus.Registry
+
+	created           prometheus.Counter
+	finished          *prometheus.CounterVec // by status and code
+	queued            prometheus.Histogram
+	attempts          prometheus.Histogram
+	rendered, renders prometheus.Counter // seconds
+	operations        *prometheus.HistogramVec
+	failures          *prometheus.CounterVec // by operation
+	fetches           *prometheus.HistogramVec
+}
+
+// New returns a monitor whose counters are 0.
+func New(o Options) *Monitor {
+	m := &Monitor{
+		options:  o,
+		registry: prometheus.NewRegistry(),
+		created: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "lipsync_requests_created_total", Help: "Requests that clients made.",
+		}),
+		finished: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "lipsync_requests_finished_total", Help: "Requests that completed or failed, by the code of the failure.",
+		}, []string{"status", "code"}),
+		queued: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "lipsync_request_queue_seconds", Help: "Time from a request's creation to its first claim by a worker.",
+			Buckets: []float64{1, 5, 15, 60, 300, 900, 3600, 4 * 3600, 24 * 3600},
+		}),
+		attempts: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "lipsync_request_attempts", Help: "Attempts that a request took until it completed or failed; 0 if it was canceled before.",
+			Buckets: []float64{0, 1, 2, lipsync.MaxAttempts},
+		}),
+		rendered: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "lipsync_rendered_media_seconds_total", Help: "Length of all rendered outputs.",
+		}),
+		renders: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "lipsync_render_seconds_total", Help: "Time that the rendering of those outputs took.",
+		}),
+		operations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "lipsync_store_operation_duration_seconds", Help: "Time that an operation of the database took.",
+			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
+		}, []string{"operation"}),
+		failures: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "lipsync_store_operation_failures_total", Help: "Operations of the database that failed by a fault of its own.",
+		}, []string{"operation"}),
+		fetches: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "lipsync_fetch_duration_seconds", Help: "Time that the fetch of an input from a user's URL took, by its result.",
+			Buckets: []float64{.1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1200},
+		}, []string{"result"}),
+	}
+	m.registry.MustRegister(m.created, m.finished, m.queued, m.attempts, m.rendered, m.renders, m.operations, m.failures, m.fetches,
+		state{m}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	// A counter that is not there before it is 1 shows no increase then.
+	m.finished.WithLabelValues(string(lipsync.Completed), "")
+	for _, code := range ours() {
+		m.finished.WithLabelValues(string(lipsync.Failed), code)
+	}
+	return m
+}
+
+// Handler serves GET /metrics and GET /readyz.
+func (m *Monitor) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
+		// What can't be read is left out, and all else served.
+		ErrorHandling: promhttp.ContinueOnError,
+		ErrorLog:      slog.NewLogLogger(m.options.Log.Handler(), slog.LevelError),
+	}))
+	mux.Handle("GET /readyz", newReadiness(m.options.Checks))
+	return mux
+}
+
+// Created implements lipsync.Watcher.
+func (m *Monitor) Created(lipsync.Request) { m.created.Inc() }
+
+// Started implements lipsync.Watcher.
+func (m *Monitor) Started(r lipsync.Request) {
+	m.queued.Observe(r.StartedAt.Sub(r.CreatedAt).Seconds())
+}
+
+// Finished implements lipsync.Watcher.
+func (m *Monitor) Finished(r lipsync.Request) {
+	m.finished.WithLabelValues(string(r.Status), failureCode(r)).Inc()
+	m.attempts.Observe(float64(r.Attempts))
+}
+
+// Waiting implements lipsync.Watcher. The store tells how old the queue is
+// whenever somebody asks: see state.
+func (m *Monitor) Waiting(time.Duration) {}
+
+// Rendered tells how long an output is, and how long its rendering took.
+func (m *Monitor) Rendered(length, took time.Duration) {
+	m.rendered.Add(length.Seconds())
+	m.renders.Add(took.Seconds())
+}

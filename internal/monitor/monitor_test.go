@@ -1,0 +1,278 @@
+package monitor
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	dto "github.com/prometheus/client_model/go"
+
+	"lipsync/internal/lipsync"
+)
+
+var now = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+
+// newMonitor returns a monitor of a service with a backlog.
+func newMonitor(t *testing.T) *Monitor {
+	return New(Options{
+		Backlog: func(context.Context, time.Time) (lipsync.Backlog, error) {
+			return lipsync.Backlog{Queued: 3, Processing: 2, WaitingSince: now.Add(-90 * time.Second)}, nil
+		},
+		Folder: t.TempDir(),
+		Now:    func() time.Time { return now },
+		Log:    slog.New(slog.DiscardHandler),
+	})
+}
+
+// busy tells a monitor something of each kind.
+func busy(t *testing.T) *Monitor {
+	m := newMonitor(t)
+	r := lipsync.Request{
+		ID: "0a1b", Account: "acme", ReferenceID: "their-film", KeyID: "key-7", Video: lipsync.Input{URL: "https://films.example/secret.mp4"},
+		CreatedAt: now, StartedAt: now.Add(20 * time.Second), FinishedAt: now.Add(time.Minute), Attempts: 2,
+	}
+	m.Created(r)
+	m.Created(r)
+	m.Created(r)
+	m.Started(r)
+	m.Waiting(time.Hour)
+	completed, failed, broken := r, r, r
+	completed.Status = lipsync.Completed
+	failed.Status, failed.Error = lipsync.Failed, "video is longer than 60 minutes: 61.5 minutes"
+	broken.Status, broken.Error = lipsync.Failed, lipsync.ProcessingFailed
+	for _, r := range []lipsync.Request{completed, failed, broken} {
+		m.Finished(r)
+	}
+	m.Rendered(10*time.Second, 4*time.Second)
+	m.Rendered(2*time.Second, 2*time.Second)
+	for _, err := range []error{nil, context.Canceled, &lipsync.Error{Code: lipsync.NotFound}} {
+		_ = m.Fetcher(fetches{err}).Fetch(t.Context(), r.Video.URL, io.Discard, 1)
+	}
+	callAll(m)
+	return m
+}
+
+// fetches is a Fetcher that ends with the error.
+type fetches struct{ err error }
+
+func (f fetches) Fetch(context.Context, string, io.Writer, int64) error { return f.err }
+
+// callAll calls each method of a store that can't do anything.
+func callAll(m *Monitor) {
+	s := reflect.ValueOf(m.Store(nil))
+	for method := range reflect.TypeFor[lipsync.Store]().Methods() {
+		call(s.MethodByName(method.Name))
+	}
+}
+
+func call(method reflect.Value) {
+	defer func() { _ = recover() }() // there is no store
+	var in []reflect.Value
+	for t := range method.Type().Ins() {
+		if t == reflect.TypeFor[context.Context]() {
+			in = append(in, reflect.ValueOf(context.Background()))
+		} else {
+			in = append(in, reflect.Zero(t))
+		}
+	}
+	method.Call(in)
+}
+
+func TestMetrics(t *testing.T) {
+	m := busy(t)
+	err := testutil.GatherAndCompare(m.registry, strings.NewReader(`
+# HELP lipsync_queue_age_seconds Time that the request has waited for a worker that has waited longest; 0 if none waits.
+# TYPE lipsync_queue_age_seconds gauge
+lipsync_queue_age_seconds 90
+# HELP lipsync_render_seconds_total Time that the rendering of those outputs took.
+# TYPE lipsync_render_seconds_total counter
+lipsync_render_seconds_total 6
+# HELP lipsync_rendered_media_seconds_total Length of all rendered outputs.
+# TYPE lipsync_rendered_media_seconds_total counter
+lipsync_rendered_media_seconds_total 12
+# HELP lipsync_request_attempts Attempts that a request took until it completed or failed; 0 if it was canceled before.
+# TYPE lipsync_request_attempts histogram
+lipsync_request_attempts_bucket{le="0"} 0
+lipsync_request_attempts_bucket{le="1"} 0
+lipsync_request_attempts_bucket{le="2"} 3
+lipsync_request_attempts_bucket{le="3"} 3
+lipsync_request_attempts_bucket{le="+Inf"} 3
+lipsync_request_attempts_sum 6
+lipsync_request_attempts_count 3
+# HELP lipsync_requests_created_total Requests that clients made.
+# TYPE lipsync_requests_created_total counter
+lipsync_requests_created_total 3
+# HELP lipsync_requests_finished_total Requests that completed or failed, by the code of the failure.
+# TYPE lipsync_requests_finished_total counter
+lipsync_requests_finished_total{code="",status="completed"} 1
+lipsync_requests_finished_total{code="internal",status="failed"} 1
+lipsync_requests_finished_total{code="media_longer_than",status="failed"} 1
+# HELP lipsync_requests_open Requests that are neither completed nor failed.
+# TYPE lipsync_requests_open gauge
+lipsync_requests_open{status="processing"} 2
+lipsync_requests_open{status="queued"} 3
+`), "lipsync_queue_age_seconds", "lipsync_render_seconds_total", "lipsync_rendered_media_seconds_total", "lipsync_request_attempts",
+		"lipsync_requests_created_total", "lipsync_requests_finished_total", "lipsync_requests_open")
+	if err != nil {
+		t.Error(err)
+	}
+	for result, want := range map[string]uint64{"ok": 1, "internal": 1, "not_found": 1} {
+		if got := count(t, m.fetches.WithLabelValues(result)); got != want {
+			t.Errorf("fetches, %s: got %d, want %d", result, got, want)
+		}
+	}
+	free, size := gauge(t, m, "lipsync_disk_free_bytes"), gauge(t, m, "lipsync_disk_size_bytes")
+	if free < 1 || free > size {
+		t.Errorf("got %g bytes free of %g", free, size)
+	}
+}
+
+// TestNames holds names, units and texts to the conventions of Prometheus.
+func TestNames(t *testing.T) {
+	problems, err := testutil.GatherAndLint(busy(t).registry)
+	if err != nil || len(problems) > 0 {
+		t.Errorf("got %v, %v, want no problems", problems, err)
+	}
+}
+
+// TestNothingPrivate wants no account, no reference, no address and no key in what
+// whoever reaches the address may read, and few series.
+func TestNothingPrivate(t *testing.T) {
+	text := get(t, busy(t), "/metrics")
+	for _, private := range []string{"acme", "films.example", "their-film", "key-7", "0a1b", "61.5"} {
+		if strings.Contains(text, private) {
+			t.Errorf("%q is in the metrics", private)
+		}
+	}
+	if lines := strings.Count(text, "\nlipsync_"); lines > 600 {
+		t.Errorf("got %d series, want few", lines)
+	}
+}
+
+// TestStore wants each operation measured by its name, and its failures counted.
+func TestStore(t *testing.T) {
+	m := newMonitor(t)
+	s := reflect.ValueOf(m.Store(nil))
+	for method := range reflect.TypeFor[lipsync.Store]().Methods() {
+		before := testutil.CollectAndCount(m.operations)
+		call(s.MethodByName(method.Name))
+		if got := testutil.CollectAndCount(m.operations); got != before+1 {
+			t.Errorf("%s is not measured, or by another's name", method.Name)
+		}
+	}
+	canceled, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, c := range []struct {
+		ctx  context.Context
+		err  error
+		want float64
+	}{
+		{t.Context(), nil, 0},
+		{t.Context(), &lipsync.Error{Code: lipsync.NotFound}, 0},
+		{t.Context(), errors.New("disk I/O error"), 1},
+		{canceled, context.Canceled, 1},
+	} {
+		_, _ = m.Store(gets{err: c.err}).Get(c.ctx, "")
+		if got := testutil.ToFloat64(m.failures.WithLabelValues("get")); got != c.want {
+			t.Errorf("after %v: got %g failures, want %g", c.err, got, c.want)
+		}
+	}
+}
+
+// gets is a store whose Get ends with the error.
+type gets struct {
+	lipsync.Store
+	err error
+}
+
+func (g gets) Get(context.Context, string) (lipsync.Request, error) { return lipsync.Request{}, g.err }
+
+// TestUnreadable has a database that does not answer: all else is served.
+func TestUnreadable(t *testing.T) {
+	m := newMonitor(t)
+	m.options.Backlog = func(context.Context, time.Time) (lipsync.Backlog, error) {
+		return lipsync.Backlog{}, errors.New("disk I/O error")
+	}
+	text := get(t, m, "/metrics")
+	for name, want := range map[string]bool{
+		"\nlipsync_requests_open": false, "\nlipsync_queue_age_seconds": false,
+		"\nlipsync_disk_free_bytes ": true, "\nlipsync_requests_created_total 0": true, "\ngo_goroutines ": true, "\nprocess_open_fds ": true,
+	} {
+		if got := strings.Contains(text, name); got != want {
+			t.Errorf("%q: got %t, want %t", name, got, want)
+		}
+	}
+}
+
+func TestFailureCode(t *testing.T) {
+	for sentence, want := range map[string]string{
+		"":                                "unknown",
+		"processing failed":               "internal",
+		"canceled by the client":          "canceled",
+		"video URL is not accessible":     "media_not_accessible",
+		"audio URL is not accessible":     "media_not_accessible",
+		"audio is not a supported format": "media_unsupported",
+		"video is larger than 400 × 400 pixels: 480 × 270 pixels": "picture_larger_than",
+		"video is larger than 5 GiB":                              "media_larger_than",
+		"audio is longer than 60 minutes":                         "media_longer_than",
+		"video is longer than 60 minutes: 61.5 minutes":           "media_longer_than",
+		"video has more than 120 frames per second: 240":          "frame_rate_above",
+		"video has no picture":                                    "no_picture",
+		"audio has no sound track":                                "no_sound_track",
+		"no face found in the video":                              "no_face",
+		`model "of mine" is not installed`:                        "model_not_installed",
+		"a sentence of an older version":                          "unknown",
+	} {
+		if got := failureCode(lipsync.Request{Status: lipsync.Failed, Error: sentence}); got != want {
+			t.Errorf("%q: got %s, want %s", sentence, got, want)
+		}
+	}
+	if got := failureCode(lipsync.Request{Status: lipsync.Completed}); got != "" {
+		t.Errorf("completed: got %q, want none", got)
+	}
+}
+
+func get(t *testing.T, m *Monitor, path string) string {
+	t.Helper()
+	w := httptest.NewRecorder()
+	m.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+	if w.Code != http.StatusOK {
+		t.Fatalf("%s: got %d: %s", path, w.Code, w.Body)
+	}
+	return w.Body.String()
+}
+
+// count returns how many values a histogram has.
+func count(t *testing.T, o prometheus.Observer) uint64 {
+	t.Helper()
+	metric := new(dto.Metric)
+	if err := o.(prometheus.Metric).Write(metric); err != nil {
+		t.Fatal(err)
+	}
+	return metric.GetHistogram().GetSampleCount()
+}
+
+// gauge returns the value of a metric without labels.
+func gauge(t *testing.T, m *Monitor, name string) float64 {
+	t.Helper()
+	families, err := m.registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		if f.GetName() == name {
+			return f.GetMetric()[0].GetGauge().GetValue()
+		}
+	}
+	t.Fatalf("there is no %s", name)
+	return 0
+}

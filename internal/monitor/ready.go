@@ -1,0 +1,147 @@
+package monitor
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+)
+
+const (
+	// checkTime bounds how long a check may take before it has failed.
+	checkTime = 5 * time.Second
+	// holdTime is how long a result holds: who asks all the time costs little.
+	holdTime = 5 * time.Second
+)
+
+// Check finds out whether something works that the service needs.
+type Check struct {
+	Name string
+	// Run returns an error if it does not, for operators to read. A run that
+	// doesn't end when ctx does is waited for no longer, and there is no second
+	// one beside it.
+	Run func(ctx context.Context) error
+}
+
+// readiness serves what the checks find: 200 if all is well, else 503.
+type readiness []*probe
+
+func newReadiness(checks []Check) readiness {
+	r := make(readiness, len(checks))
+	for i, c := range checks {
+		r[i] = &probe{Check: c}
+	}
+	return r
+}
+
+// report is the answer.
+type report struct {
+	Ready  bool              `json:"ready"`
+	Checks map[string]result `json:"checks"`
+}
+
+// result is what a check found.
+type result struct {
+	OK      bool    `json:"ok"`
+	Seconds float64 `json:"seconds"` // that it took
+	Error   string  `json:"error,omitempty"`
+}
+
+// ServeHTTP implements http.Handler.
+func (r readiness) ServeHTTP(w http.ResponseWriter, request *http.Request) {
+	answer := report{Ready: true, Checks: make(map[string]result, len(r))}
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	for _, p := range r {
+		all.Go(func() {
+			found := p.result(request.Context())
+			mu.Lock()
+			defer mu.Unlock()
+			answer.Checks[p.Name] = found
+			answer.Ready = answer.Ready && found.OK
+		})
+	}
+	all.Wait()
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	if !answer.Ready {
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}
+	_ = json.NewEncoder(w).Encode(answer) // the caller went
+}
+
+// probe makes one check for all who ask.
+type probe struct {
+	Check
+	mu   sync.Mutex
+	last *outcome // nil before the first
+}
+
+// outcome is one run of a check. Its other fields are set when done is closed.
+type outcome struct {
+	done         chan struct{}
+	began, ended time.Time
+	err          error
+}
+
+// result returns what the check found: the run that goes on, the last one if it
+// holds, else a new one.
+func (p *probe) result(ctx context.Context) result {
+	o := p.latest()
+	limit := time.NewTimer(time.Until(o.began.Add(checkTime)))
+	defer limit.Stop()
+	select {
+	case <-o.done:
+	case <-limit.C:
+	case <-ctx.Done():
+	}
+	select {
+	case <-o.done:
+		return o.result()
+	default:
+		took := time.Since(o.began)
+		return result{Seconds: took.Seconds(), Error: fmt.Sprintf("no result after %s", took.Round(time.Second))}
+	}
+}
+
+// result returns what a run found that has ended.
+func (o *outcome) result() result {
+	r := result{OK: o.err == nil, Seconds: o.ended.Sub(o.began).Seconds()}
+	if o.err != nil {
+		r.Error = o.err.Error()
+	}
+	return r
+}
+
+// latest returns the run to wait for.
+func (p *probe) latest() *outcome {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if o := p.last; o != nil {
+		select {
+		case <-o.done:
+			if time.Since(o.ended) < holdTime {
+				return o
+			}
+		default:
+			return o
+		}
+	}
+	o := &outcome{done: make(chan struct{}), began: time.Now()}
+	p.last = o
+	go p.run(o)
+	return o
+}
+
+// run makes the check. It is nobody's who asks: more may wait for it.
+func (p *probe) run(o *outcome) {
+	defer close(o.done)
+	ctx, cancel := context.WithTimeout(context.Background(), checkTime)
+	defer cancel()
+	o.err = errors.New("the check panicked")
+	defer func() { o.ended = time.Now(); _ = recover() }()
+	o.err = p.Run(ctx)
+}
