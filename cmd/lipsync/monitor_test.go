@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -74,6 +75,10 @@ func TestMetrics(t *testing.T) {
 			t.Errorf("%q is in the metrics", private)
 		}
 	}
+	well := map[string]bool{"store": true, "disk": true, "ffmpeg": true}
+	if status, got := s.ready(t); status != http.StatusOK || !maps.Equal(got, well) {
+		t.Errorf("ready: got %d, %v, want 200, %v", status, got, well)
+	}
 	if got, _ := body(t, s.url+"/metrics"); got != http.StatusNotFound {
 		t.Errorf("metrics at the address of the API: got %d, want 404", got)
 	}
@@ -82,31 +87,31 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
+// ready asks which checks of the server are well.
+func (s *server) ready(t *testing.T) (status int, well map[string]bool) {
+	t.Helper()
+	var answer struct{ Checks map[string]struct{ OK bool } }
+	status, text := body(t, s.metricsURL(t)+"/readyz")
+	if err := json.Unmarshal([]byte(text), &answer); err != nil {
+		t.Fatalf("got %q: %v", text, err)
+	}
+	well = make(map[string]bool)
+	for name, check := range answer.Checks {
+		well[name] = check.OK
+	}
+	return status, well
+}
+
 // TestReadyz takes away the folder that work needs.
 func TestReadyz(t *testing.T) {
 	data := t.TempDir()
 	s := startServer(t, data, "--metrics-addr", "127.0.0.1:0")
-	ready := func() (status int, found map[string]bool) {
-		var answer struct{ Checks map[string]struct{ OK bool } }
-		status, text := body(t, s.metricsURL(t)+"/readyz")
-		if err := json.Unmarshal([]byte(text), &answer); err != nil {
-			t.Fatalf("got %q: %v", text, err)
-		}
-		found = make(map[string]bool)
-		for name, check := range answer.Checks {
-			found[name] = check.OK
-		}
-		return status, found
-	}
-	if status, got := ready(); status != http.StatusOK || len(got) != 3 || !got["store"] || !got["disk"] || !got["ffmpeg"] {
-		t.Errorf("got %d, %v, want all well", status, got)
-	}
 	if err := os.RemoveAll(filepath.Join(data, "scratch")); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(6 * time.Second) // a result holds for 5 s
-	if status, got := ready(); status != http.StatusServiceUnavailable || !got["store"] || got["disk"] || got["ffmpeg"] {
-		t.Errorf("without the folder: got %d, %v, want only the store to work", status, got)
+	want := map[string]bool{"store": true, "disk": false, "ffmpeg": false}
+	if status, got := s.ready(t); status != http.StatusServiceUnavailable || !maps.Equal(got, want) {
+		t.Errorf("got %d, %v, want 503, %v", status, got, want)
 	}
 	if status, text := body(t, s.url+"/api/health"); status != http.StatusOK || text != `{"status":"ok"}`+"\n" {
 		t.Errorf("health: got %d, %q", status, text)
