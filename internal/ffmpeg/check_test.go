@@ -16,7 +16,7 @@ func TestCheck(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir, broken := t.TempDir(), filepath.Join(t.TempDir(), "broken")
-	if err := os.WriteFile(broken, []byte("#!/bin/sh\necho it is broken >&2\nexit 1\n"), 0o755); err != nil {
+	if err := os.WriteFile(broken, []byte("#!/bin/sh\nexit 1\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	if err := works.Check(t.Context(), dir); err != nil {
@@ -25,7 +25,7 @@ func TestCheck(t *testing.T) {
 	noEncoder, noProbe := *works, *works
 	noEncoder.FFmpeg, noProbe.FFprobe = broken, broken
 	for step, tools := range map[string]*ffmpeg.Tools{"transcode sound: ": &noEncoder, "probe: ": &noProbe} {
-		if err := tools.Check(t.Context(), dir); err == nil || !strings.HasPrefix(err.Error(), step) || !strings.Contains(err.Error(), "it is broken") {
+		if err := tools.Check(t.Context(), dir); err == nil || !strings.HasPrefix(err.Error(), step) {
 			t.Errorf("got %v, want an error of %q", err, step)
 		}
 	}
