@@ -34,6 +34,7 @@ type Monitor struct {
 
 	created           prometheus.Counter
 	finished          *prometheus.CounterVec // by status and code
+	putOff            *prometheus.CounterVec // by code
 	queued            prometheus.Histogram
 	attempts          prometheus.Histogram
 	rendered, renders prometheus.Counter // seconds
@@ -53,6 +54,9 @@ func New(o Options) *Monitor {
 		finished: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "lipsync_requests_finished_total", Help: "Requests that completed or failed, by the code of the failure.",
 		}, []string{"status", "code"}),
+		putOff: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "lipsync_attempts_put_off_total", Help: "Attempts that failed and after which the request is tried again, by the code of the failure.",
+		}, []string{"code"}),
 		queued: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "lipsync_request_queue_seconds", Help: "Time from a request's creation to its first claim by a worker.",
 			Buckets: []float64{1, 5, 15, 60, 300, 900, 3600, 4 * 3600, 24 * 3600},
@@ -79,12 +83,13 @@ func New(o Options) *Monitor {
 			Buckets: []float64{.1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1200},
 		}, []string{"result"}),
 	}
-	m.registry.MustRegister(m.created, m.finished, m.queued, m.attempts, m.rendered, m.renders, m.operations, m.failures, m.fetches,
+	m.registry.MustRegister(m.created, m.finished, m.putOff, m.queued, m.attempts, m.rendered, m.renders, m.operations, m.failures, m.fetches,
 		state{m}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	// A counter that is not there before it is 1 shows no increase then.
 	m.finished.WithLabelValues(string(lipsync.Completed), "")
-	for _, code := range ours() {
-		m.finished.WithLabelValues(string(lipsync.Failed), code)
+	for _, code := range []lipsync.FailureCode{lipsync.InternalFault, lipsync.HostFailing, lipsync.MediaUnreachable} {
+		m.finished.WithLabelValues(string(lipsync.Failed), string(code))
+		m.putOff.WithLabelValues(string(code))
 	}
 	return m
 }
@@ -111,8 +116,13 @@ func (m *Monitor) Started(r lipsync.Request) {
 
 // Finished implements lipsync.Watcher.
 func (m *Monitor) Finished(r lipsync.Request) {
-	m.finished.WithLabelValues(string(r.Status), failureCode(r)).Inc()
+	m.finished.WithLabelValues(string(r.Status), string(r.Failure.Code)).Inc()
 	m.attempts.Observe(float64(r.Attempts))
+}
+
+// PutOff implements lipsync.Watcher.
+func (m *Monitor) PutOff(_ lipsync.Request, f lipsync.Failure) {
+	m.putOff.WithLabelValues(string(f.Code)).Inc()
 }
 
 // Waiting implements lipsync.Watcher. The store tells how old the queue is

@@ -47,11 +47,14 @@ func busy(t *testing.T) *Monitor {
 	m.Waiting(time.Hour)
 	completed, failed, broken := r, r, r
 	completed.Status = lipsync.Completed
-	failed.Status, failed.Error = lipsync.Failed, "video is longer than 60 minutes: 61.5 minutes"
-	broken.Status, broken.Error = lipsync.Failed, lipsync.ProcessingFailed
+	failed.Status, failed.Failure = lipsync.Failed, lipsync.Failure{Code: lipsync.MediaLongerThan, Details: lipsync.Details{
+		Kind: lipsync.Video, Limit: lipsync.Quantity{Seconds: 3600}, Value: lipsync.Quantity{Seconds: 3690},
+	}}
+	broken.Status, broken.Failure = lipsync.Failed, lipsync.Failure{Code: lipsync.InternalFault}
 	for _, r := range []lipsync.Request{completed, failed, broken} {
 		m.Finished(r)
 	}
+	m.PutOff(r, lipsync.Failure{Code: lipsync.HostFailing})
 	m.Rendered(10*time.Second, 4*time.Second)
 	m.Rendered(2*time.Second, 2*time.Second)
 	for _, err := range []error{nil, context.Canceled, &lipsync.Error{Code: lipsync.NotFound}} {
@@ -90,6 +93,11 @@ func call(method reflect.Value) {
 func TestMetrics(t *testing.T) {
 	m := busy(t)
 	err := testutil.GatherAndCompare(m.registry, strings.NewReader(`
+# HELP lipsync_attempts_put_off_total Attempts that failed and after which the request is tried again, by the code of the failure.
+# TYPE lipsync_attempts_put_off_total counter
+lipsync_attempts_put_off_total{code="host_failing"} 1
+lipsync_attempts_put_off_total{code="internal"} 0
+lipsync_attempts_put_off_total{code="media_unreachable"} 0
 # HELP lipsync_queue_age_seconds Time that the request has waited for a worker that has waited longest; 0 if none waits.
 # TYPE lipsync_queue_age_seconds gauge
 lipsync_queue_age_seconds 90
@@ -114,13 +122,15 @@ lipsync_requests_created_total 3
 # HELP lipsync_requests_finished_total Requests that completed or failed, by the code of the failure.
 # TYPE lipsync_requests_finished_total counter
 lipsync_requests_finished_total{code="",status="completed"} 1
+lipsync_requests_finished_total{code="host_failing",status="failed"} 0
 lipsync_requests_finished_total{code="internal",status="failed"} 1
 lipsync_requests_finished_total{code="media_longer_than",status="failed"} 1
+lipsync_requests_finished_total{code="media_unreachable",status="failed"} 0
 # HELP lipsync_requests_open Requests that are neither completed nor failed.
 # TYPE lipsync_requests_open gauge
 lipsync_requests_open{status="processing"} 2
 lipsync_requests_open{status="queued"} 3
-`), "lipsync_queue_age_seconds", "lipsync_render_seconds_total", "lipsync_rendered_media_seconds_total", "lipsync_request_attempts",
+`), "lipsync_attempts_put_off_total", "lipsync_queue_age_seconds", "lipsync_render_seconds_total", "lipsync_rendered_media_seconds_total", "lipsync_request_attempts",
 		"lipsync_requests_created_total", "lipsync_requests_finished_total", "lipsync_requests_open")
 	if err != nil {
 		t.Error(err)
@@ -210,34 +220,6 @@ func TestUnreadable(t *testing.T) {
 		if got := strings.Contains(text, name); got != want {
 			t.Errorf("%q: got %t, want %t", name, got, want)
 		}
-	}
-}
-
-func TestFailureCode(t *testing.T) {
-	for sentence, want := range map[string]string{
-		"":                                "unknown",
-		"processing failed":               "internal",
-		"canceled by the client":          "canceled",
-		"video URL is not accessible":     "media_not_accessible",
-		"audio URL is not accessible":     "media_not_accessible",
-		"audio is not a supported format": "media_unsupported",
-		"video is larger than 400 × 400 pixels: 480 × 270 pixels": "picture_larger_than",
-		"video is larger than 5 GiB":                              "media_larger_than",
-		"audio is longer than 60 minutes":                         "media_longer_than",
-		"video is longer than 60 minutes: 61.5 minutes":           "media_longer_than",
-		"video has more than 120 frames per second: 240":          "frame_rate_above",
-		"video has no picture":                                    "no_picture",
-		"audio has no sound track":                                "no_sound_track",
-		"no face found in the video":                              "no_face",
-		`model "of mine" is not installed`:                        "model_not_installed",
-		"a sentence of an older version":                          "unknown",
-	} {
-		if got := failureCode(lipsync.Request{Status: lipsync.Failed, Error: sentence}); got != want {
-			t.Errorf("%q: got %s, want %s", sentence, got, want)
-		}
-	}
-	if got := failureCode(lipsync.Request{Status: lipsync.Completed}); got != "" {
-		t.Errorf("completed: got %q, want none", got)
 	}
 }
 

@@ -86,6 +86,12 @@ func (s store) Release(ctx context.Context, id, token string) (err error) {
 	return s.Store.Release(ctx, id, token)
 }
 
+// Postpone implements lipsync.Store.
+func (s store) Postpone(ctx context.Context, r lipsync.Request, until time.Time) (err error) {
+	defer s.observe(ctx, "postpone", time.Now(), &err)
+	return s.Store.Postpone(ctx, r, until)
+}
+
 // Finish implements lipsync.Store.
 func (s store) Finish(ctx context.Context, id, token string, now time.Time, o lipsync.Outcome) (err error) {
 	defer s.observe(ctx, "finish", time.Now(), &err)
@@ -93,9 +99,9 @@ func (s store) Finish(ctx context.Context, id, token string, now time.Time, o li
 }
 
 // Cancel implements lipsync.Store.
-func (s store) Cancel(ctx context.Context, id string, now time.Time, failure string) (_ lipsync.Request, err error) {
+func (s store) Cancel(ctx context.Context, id string, now time.Time, f lipsync.Failure) (_ lipsync.Request, err error) {
 	defer s.observe(ctx, "cancel", time.Now(), &err)
-	return s.Store.Cancel(ctx, id, now, failure)
+	return s.Store.Cancel(ctx, id, now, f)
 }
 
 // Open implements lipsync.Store.
