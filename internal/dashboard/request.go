@@ -99,6 +99,8 @@ func hint(code lipsync.FailureCode) string {
 		return "It may be that video and audio were exchanged, or that the file is damaged: play it first."
 	case lipsync.MediaLargerThan, lipsync.MediaLongerThan, lipsync.PictureLargerThan, lipsync.FrameRateAbove:
 		return "Cut it, or make it smaller, and send it again."
+	case lipsync.ProcessingTooLong:
+		return "Convert the video to H.264, with a smaller picture or fewer frames per second, and send it again."
 	default:
 		return "Play both files first. If they are as they should be, try again."
 	}

@@ -24,6 +24,7 @@ const (
 	NoPicture          FailureCode = "no_picture"           // the video has none
 	NoSoundTrack       FailureCode = "no_sound_track"       // the audio has none
 	NoFace             FailureCode = "no_face"              // in any frame
+	ProcessingTooLong  FailureCode = "processing_too_long"  // for the length of the media
 	ModelNotInstalled  FailureCode = "model_not_installed"  // Model
 	Canceled           FailureCode = "canceled"             // by the client
 	HostFailing        FailureCode = "host_failing"         // our machine has no disk space, memory, open files or network left
@@ -116,6 +117,8 @@ func (f Failure) Sentence() string {
 		return "audio has no sound track"
 	case NoFace:
 		return "no face found in the video"
+	case ProcessingTooLong:
+		return "media take too long to process"
 	case ModelNotInstalled:
 		return fmt.Sprintf("model %q is not installed", f.Model)
 	case Canceled:

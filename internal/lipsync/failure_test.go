@@ -42,9 +42,10 @@ func TestSentences(t *testing.T) {
 			failure(lipsync.PictureLargerThan, "", quantity{Width: 4096, Height: 2160}, quantity{Width: 5000, Height: 64}), lipsync.OfInput},
 		"video has more than 120 frames per second: 239.8": {
 			failure(lipsync.FrameRateAbove, "", quantity{FPS: 120}, quantity{FPS: 239.8}), lipsync.OfInput},
-		"video has no picture":       {lipsync.Failure{Code: lipsync.NoPicture}, lipsync.OfInput},
-		"audio has no sound track":   {lipsync.Failure{Code: lipsync.NoSoundTrack}, lipsync.OfInput},
-		"no face found in the video": {lipsync.Failure{Code: lipsync.NoFace}, lipsync.OfInput},
+		"video has no picture":           {lipsync.Failure{Code: lipsync.NoPicture}, lipsync.OfInput},
+		"audio has no sound track":       {lipsync.Failure{Code: lipsync.NoSoundTrack}, lipsync.OfInput},
+		"no face found in the video":     {lipsync.Failure{Code: lipsync.NoFace}, lipsync.OfInput},
+		"media take too long to process": {lipsync.Failure{Code: lipsync.ProcessingTooLong}, lipsync.OfInput},
 		`model "a \"b\" ü" is not installed`: {
 			lipsync.Failure{Code: lipsync.ModelNotInstalled, Details: lipsync.Details{Model: `a "b" ü`}}, lipsync.OfInput},
 		"canceled by the client": {lipsync.Failure{Code: lipsync.Canceled}, lipsync.OfInput},

@@ -49,7 +49,7 @@ func ParseFailure(sentence string) Failure {
 // the same sentence the first is the one that older versions meant.
 func fixedFailures() []Failure {
 	all := []Failure{{}}
-	for _, code := range []FailureCode{NoFace, NoPicture, NoSoundTrack, Canceled, InternalFault} {
+	for _, code := range []FailureCode{NoFace, NoPicture, NoSoundTrack, ProcessingTooLong, Canceled, InternalFault} {
 		all = append(all, Failure{Code: code})
 	}
 	for _, kind := range []MediaKind{Video, Audio} {

@@ -49,6 +49,9 @@ type Job struct {
 	// LargestFace syncs the largest face of each frame, whoever speaks.
 	LargestFace bool
 	Progress    func(Progress) // may be nil; never called concurrently
+	// Measured is told how long the media are, the longer of the two, before any frame is
+	// decoded; may be nil.
+	Measured func(length time.Duration)
 	// Rendered is told how long the output is, once it is there; may be nil.
 	Rendered func(length time.Duration)
 }
@@ -93,6 +96,10 @@ func (w *rendering) render(ctx context.Context) error {
 	}
 	v := w.video.Video
 	w.frames = v.Rate.Frames(w.samples, ffmpeg.PCMRate)
+	if w.job.Measured != nil {
+		speech := time.Duration(w.samples) * time.Second / ffmpeg.PCMRate
+		w.job.Measured(max(speech, w.video.Duration))
+	}
 	engine, err := w.engine.Analyse(Video{Width: v.Width, Height: v.Height, FPS: v.Rate.Float()})
 	if err != nil {
 		return fmt.Errorf("start the engine: %w", err)

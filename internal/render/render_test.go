@@ -105,11 +105,15 @@ func render(t testing.TB, r *Renderer, video, audio string) (string, error) {
 	t.Helper()
 	dir := t.TempDir()
 	output := filepath.Join(dir, "out put.mp4")
-	told := time.Duration(-1)
+	told, measured := time.Duration(-1), time.Duration(0)
 	err := r.Render(t.Context(), Job{Video: video, Audio: audio, Output: output, Scratch: dir,
+		Measured: func(length time.Duration) { measured = length },
 		Rendered: func(length time.Duration) { told = length }})
 	if (told > 0) != (err == nil) {
 		t.Errorf("told of an output of %v, with error %v", told, err)
+	}
+	if frame := 100 * time.Millisecond; err == nil && measured < told-frame {
+		t.Errorf("measured media of %v for an output of %v", measured, told)
 	}
 	left, _ := os.ReadDir(dir)
 	if want := map[bool]int{true: 1, false: 0}[err == nil]; len(left) != want {

@@ -14,14 +14,8 @@ import (
 	"lipsync/internal/render"
 )
 
-const (
-	// maxAttempt bounds one attempt. In that time the longest video that the
-	// service takes, 60 minutes of 120 frames a second, goes at 5 a second: what
-	// is slower was made to be.
-	maxAttempt = 24 * time.Hour
-	// reportTime bounds a last word to the store when the worker itself is to stop.
-	reportTime = 5 * time.Second
-)
+// reportTime bounds a last word to the store when the worker itself is to stop.
+const reportTime = 5 * time.Second
 
 // do makes one attempt at a claimed request and reports how it ended. It
 // returns an error if nothing could be reported: errLost or Conflict if the
@@ -29,9 +23,12 @@ const (
 func (w *Worker) do(ctx context.Context, r lipsync.Request, log *slog.Logger) error {
 	m := new(meter)
 	held, drop := w.hold(ctx, r, m, log)
-	bounded, cancel := context.WithTimeoutCause(held, w.attemptTime(), errSlow)
-	err := w.attempt(bounded, r, m)
-	cancel()
+	bounded, b := w.bound(held)
+	err := w.attempt(bounded, r, m, b)
+	if err != nil && context.Cause(bounded) == errTooSlow {
+		err = errTooSlow
+	}
+	b.close()
 	why := context.Cause(held)
 	drop()
 
@@ -75,17 +72,9 @@ func (w *Worker) fault(ctx context.Context, r lipsync.Request, err error, log *s
 	return nil
 }
 
-// attemptTime is how long an attempt that begins now may take.
-func (w *Worker) attemptTime() time.Duration {
-	if w.End.IsZero() {
-		return maxAttempt
-	}
-	return min(maxAttempt, time.Until(w.End))
-}
-
 // attempt gets the media, renders them and stores the output, with all files
 // of its own in one folder, which it removes.
-func (w *Worker) attempt(ctx context.Context, r lipsync.Request, m *meter) (err error) {
+func (w *Worker) attempt(ctx context.Context, r lipsync.Request, m *meter, b *bound) (err error) {
 	folder, err := os.MkdirTemp(w.Scratch, "request-")
 	if err != nil {
 		return err
@@ -105,6 +94,7 @@ func (w *Worker) attempt(ctx context.Context, r lipsync.Request, m *meter) (err 
 		LargestFace: r.LargestFace,
 		Engine:      r.Engine,
 		Progress:    m.rendered,
+		Measured:    func(length time.Duration) { b.set(renderTime(length), errTooSlow) },
 	}
 	m.enter(lipsync.Fetching)
 	if err := w.get(ctx, lipsync.Video, r.Video, job.Video); err != nil {
@@ -123,6 +113,7 @@ func (w *Worker) attempt(ctx context.Context, r lipsync.Request, m *meter) (err 
 	if err := w.Renderer.Render(ctx, job); err != nil {
 		return err
 	}
+	b.set(transferTime, errSlow)
 	m.enter(lipsync.Storing)
 	return w.complete(ctx, r, job.Output)
 }

@@ -22,7 +22,6 @@ const (
 var (
 	errLost   = errors.New("lease lost")
 	errSilent = errors.New("lease not renewed: the store doesn't answer")
-	errSlow   = errors.New("not done in time")
 )
 
 // hold keeps the request, and tells how far it is by m, until drop is called. The

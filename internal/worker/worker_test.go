@@ -164,23 +164,38 @@ func TestAttempts(t *testing.T) {
 	}
 }
 
-// TestSlow renders without an end: the attempt is cut off after a day.
+// TestSlow renders without an end. Once the length of the media is known, a request that
+// takes too long for it has failed, at the first attempt. Before, it is tried again.
 func TestSlow(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := setup(t, func(ctx context.Context, _ render.Job) error {
-			<-ctx.Done()
-			return context.Cause(ctx)
+	for _, c := range []struct {
+		length  time.Duration // 0 if it never is known
+		bound   time.Duration
+		status  lipsync.Status
+		failure string
+	}{
+		{0, time.Hour, lipsync.Processing, ""},
+		{2 * time.Second, 15*time.Minute + 48*time.Second, lipsync.Failed, "media take too long to process"},
+		{time.Hour, 24*time.Hour + 15*time.Minute, lipsync.Failed, "media take too long to process"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			f := setup(t, func(ctx context.Context, j render.Job) error {
+				if c.length > 0 {
+					j.Measured(c.length)
+				}
+				<-ctx.Done()
+				return fmt.Errorf("decode: %w", ctx.Err()) // an error that only follows from it
+			})
+			id, started := f.request(t, "video", "audio"), time.Now()
+			store := f.Service.Store
+			f.Service.Store = &still{Store: store}
+			f.Do(t.Context(), id)
+			f.Service.Store = store
+			if got := time.Since(started); got != c.bound {
+				t.Errorf("%s of media: cut off after %s, want %s", c.length, got, c.bound)
+			}
+			f.want(t, id, c.status, c.failure, 1)
 		})
-		id, started := f.request(t, "video", "audio"), time.Now()
-		store := f.Service.Store
-		f.Service.Store = &still{Store: store}
-		f.Do(t.Context(), id)
-		f.Service.Store = store
-		if got, want := time.Since(started), 24*time.Hour; got != want {
-			t.Errorf("cut off after %s, want %s", got, want)
-		}
-		f.want(t, id, lipsync.Processing, "", 1)
-	})
+	}
 }
 
 // still is a store that reads one request, once: a day has many looks.
