@@ -126,7 +126,7 @@ func (a *api) fill(b *testing.B, n int) {
 				_, _, err := a.data.store.Create(b.Context(), domain.Request{
 					ID: uuid.NewString(), Account: a.key.Account, KeyID: a.key.ID, Status: domain.Queued, CreatedAt: time.Now(),
 					Video: domain.Input{URL: "https://example.com/v.mp4"}, Audio: domain.Input{URL: "https://example.com/a.wav"},
-				}, nil, nil)
+				}, nil, nil, domain.Limits{})
 				if err != nil {
 					return err
 				}

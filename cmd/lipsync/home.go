@@ -61,6 +61,7 @@ func newHome(c *serveCommand, d *data, s *engines.Set, log *slog.Logger) (*home,
 	d.service.Queue = h.wake
 	d.service.GenerateRate, d.service.ReadRate = c.GenerateRate, c.ReadRate
 	d.service.MaxVideo, d.service.MaxAudio = int64(c.MaxVideo), int64(c.MaxAudio)
+	d.service.Limits = c.accountLimits()
 	api := rest.New(d.service, rest.Options{Log: log, PublicURL: c.PublicURL})
 	pages, err := newDashboard(d.service, d.signIn, c.PublicURL, log)
 	if err != nil {

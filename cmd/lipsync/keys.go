@@ -16,11 +16,13 @@ type createKeyCommand struct {
 	homeFlags
 	Name    string `required:"" help:"What the key is for, to tell it from others."`
 	Account string `default:"${account}" help:"Whose requests the key sees and makes (default: ${default})."`
+	MaxKeys int    `default:"1000" env:"LIPSYNC_MAX_KEYS" placeholder:"N" help:"Most active API keys of an account (default: ${default})."`
 	Limit   int64  `placeholder:"N" help:"How many requests the key may make (default: any number)."`
 }
 
 func (c *createKeyCommand) Run(ctx context.Context, s streams) error {
 	return c.with(ctx, func(service *lipsync.Service) error {
+		service.Limits.Keys = c.MaxKeys
 		token, _, err := service.CreateKey(ctx, c.Account, c.Name, c.Limit)
 		if err != nil {
 			return sentence(err)

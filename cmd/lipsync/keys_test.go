@@ -57,6 +57,9 @@ func testKeys(t *testing.T, home ...string) {
 		t.Fatalf("create: got %q, %q, status %d, want only the key", out, said, status)
 	}
 	token := strings.TrimSpace(out)
+	if _, said, status := keys("create", "--name", "second", "--account", "acme", "--max-keys", "1"); status != failed || !strings.Contains(said, "active keys as it may have, 1") {
+		t.Errorf("one too many: got %q, status %d, want it refused", said, status)
+	}
 	list := keyList(t, home...)
 	if len(list) != 1 {
 		t.Fatalf("list: got %+v, want one key", list)

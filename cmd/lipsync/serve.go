@@ -24,6 +24,9 @@ type serveCommand struct {
 	AllowPrivateNetworks bool          `env:"LIPSYNC_ALLOW_PRIVATE_NETWORKS" help:"Fetch inputs from private networks and this machine too, not only from the public Internet; never from metadata services of clouds."`
 	GenerateRate         int           `default:"60" env:"LIPSYNC_GENERATE_RATE" placeholder:"N" help:"Generate calls a minute for a key (default: ${default})."`
 	ReadRate             int           `default:"600" env:"LIPSYNC_READ_RATE" placeholder:"N" help:"Other calls a minute for a key (default: ${default})."`
+	MaxOpenRequests      int           `default:"1000" env:"LIPSYNC_MAX_OPEN_REQUESTS" placeholder:"N" help:"Most requests of an account that wait or are processed (default: ${default})."`
+	MaxStored            size          `default:"1024GiB" env:"LIPSYNC_MAX_STORED" placeholder:"SIZE" help:"Most bytes of an account's uploads and outputs (default: ${default})."`
+	MaxKeys              int           `default:"1000" env:"LIPSYNC_MAX_KEYS" placeholder:"N" help:"Most active API keys of an account, for the dashboard (default: ${default})."`
 	PublicURL            *url.URL      `env:"LIPSYNC_PUBLIC_URL" placeholder:"URL" help:"How clients reach the service, e.g. through a proxy, for the links in answers (default: as each call came)."`
 	MaxVideo             size          `default:"5GiB" env:"LIPSYNC_MAX_VIDEO" placeholder:"SIZE" help:"Largest video (default: ${default})."`
 	MaxAudio             size          `default:"500MiB" env:"LIPSYNC_MAX_AUDIO" placeholder:"SIZE" help:"Largest audio (default: ${default})."`
@@ -39,6 +42,8 @@ func (c *serveCommand) Validate() error {
 		return errors.New("--workers must be 1 or more")
 	case c.GenerateRate < 1 || c.ReadRate < 1:
 		return errors.New("--generate-rate and --read-rate must be 1 or more")
+	case c.MaxOpenRequests < 1 || c.MaxStored < 1 || c.MaxKeys < 1:
+		return errors.New("--max-open-requests, --max-stored and --max-keys must be more than 0")
 	case c.MaxVideo < 1 || c.MaxAudio < 1 || c.MaxDuration <= 0 || c.MaxSide < 1 || c.MaxFPS <= 0:
 		return errors.New("--max-video, --max-audio, --max-duration, --max-side and --max-fps must be more than 0")
 	case c.PublicURL != nil && !isOrigin(c.PublicURL):
@@ -82,6 +87,11 @@ func hasActive(keys []lipsync.Key) bool {
 // limits are what the media of a request may be, besides their sizes.
 func (c *serveCommand) limits() render.Limits {
 	return render.Limits{Duration: c.MaxDuration, Width: c.MaxSide, Height: c.MaxSide, FPS: c.MaxFPS}
+}
+
+// accountLimits are what an account may have.
+func (c *serveCommand) accountLimits() lipsync.Limits {
+	return lipsync.Limits{Open: c.MaxOpenRequests, Stored: int64(c.MaxStored), Keys: c.MaxKeys}
 }
 
 // workers is how many requests to render at once.

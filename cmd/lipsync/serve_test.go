@@ -223,6 +223,7 @@ func TestServeUsage(t *testing.T) {
 		"--workers=-1":                           "--workers must be 1 or more",
 		"--read-rate=0":                          "--read-rate must be 1 or more",
 		"--max-side=0":                           "must be more than 0",
+		"--max-keys=0":                           "must be more than 0",
 		"--max-video=5GB":                        "is not a size",
 		"--public-url=example.com":               "--public-url must be",
 		"--public-url=ftp://example.com":         "--public-url must be",
@@ -316,6 +317,27 @@ func TestLimits(t *testing.T) {
 		}
 		if r := c.wait(t, id); r.Status != "failed" || !strings.HasPrefix(r.ErrorMessage, want) {
 			t.Errorf("%s: got %+v, want %q", option, r, want)
+		}
+	}
+}
+
+func TestAccountLimits(t *testing.T) {
+	for option, want := range map[string]string{
+		"--max-open-requests=1": "429 Too Many Requests",
+		"--max-stored=1":        "507 Insufficient Storage",
+	} {
+		data := t.TempDir()
+		s := startServer(t, data, option)
+		c := client{s.url, newKey(t, data)}
+		id, err := c.generate(t.Context(), fixtures.video, fixtures.speech)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if option == "--max-stored=1" {
+			c.wait(t, id) // its output counts
+		}
+		if _, err := c.generate(t.Context(), fixtures.video, fixtures.speech); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %q", option, err, want)
 		}
 	}
 }

@@ -17,6 +17,9 @@ const (
 	generateRate  = "LIPSYNC_GENERATE_RATE"
 	readRate      = "LIPSYNC_READ_RATE"
 	engines       = "LIPSYNC_ENGINES"
+	maxOpen       = "LIPSYNC_MAX_OPEN_REQUESTS"
+	maxStored     = "LIPSYNC_MAX_STORED"
+	maxKeys       = "LIPSYNC_MAX_KEYS"
 	maxVideo      = "LIPSYNC_MAX_VIDEO"
 	maxAudio      = "LIPSYNC_MAX_AUDIO"
 	maxDuration   = "LIPSYNC_MAX_DURATION"
@@ -62,6 +65,12 @@ func (s *service) value(name string) *string {
 		return number(s.ReadRate)
 	case engines:
 		return jsii.String(strings.Join(s.Engines, ","))
+	case maxOpen:
+		return number(s.MaxOpenRequests)
+	case maxStored:
+		return number(s.MaxStoredGiB << 30)
+	case maxKeys:
+		return number(s.MaxKeys)
 	case maxVideo:
 		return number(s.MaxVideoMiB << 20)
 	case maxAudio:

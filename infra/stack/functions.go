@@ -40,16 +40,16 @@ func (s *service) lambdas() []lambda {
 		},
 		{
 			name: "generate", timeout: apiTimeout, memory: 512,
-			variables: []string{table, bucket, queueURL, generateRate, engines, maxVideo, maxAudio},
+			variables: []string{table, bucket, queueURL, generateRate, engines, maxVideo, maxAudio, maxOpen, maxStored, maxKeys},
 			policy: []awsiam.PolicyStatement{
-				s.authenticate(), s.create(), s.send(), s.useObjects("uploads", "GetObject"), s.missObjects(),
+				s.authenticate(), s.create(), s.queryOpen(), s.send(), s.useObjects("uploads", "GetObject"), s.missObjects(),
 			},
 		},
 		{
 			name: "generate-with-media", timeout: apiTimeout, memory: 1024,
-			variables: []string{table, bucket, queueURL, generateRate, engines, maxVideo, maxAudio},
+			variables: []string{table, bucket, queueURL, generateRate, engines, maxVideo, maxAudio, maxOpen, maxStored, maxKeys},
 			policy: []awsiam.PolicyStatement{
-				s.authenticate(), s.create(), s.send(), s.useObjects("inputs", "PutObject", "AbortMultipartUpload", "DeleteObject"),
+				s.authenticate(), s.create(), s.queryOpen(), s.send(), s.useObjects("inputs", "PutObject", "AbortMultipartUpload", "DeleteObject"),
 			},
 		},
 		{
@@ -77,17 +77,17 @@ func (s *service) lambdas() []lambda {
 		},
 		{
 			name: "create-upload", timeout: apiTimeout, memory: 512,
-			variables: []string{table, bucket, readRate, maxVideo, maxAudio},
-			policy:    []awsiam.PolicyStatement{s.authenticate(), s.useTable("PutItem")},
+			variables: []string{table, bucket, readRate, maxVideo, maxAudio, maxOpen, maxStored, maxKeys},
+			policy:    []awsiam.PolicyStatement{s.authenticate(), s.useTable("PutItem", "Query")},
 		},
 		{
 			name: "dashboard", timeout: apiTimeout, memory: 512,
 			variables: []string{
-				table, bucket, queueURL, generateRate, readRate, engines, maxVideo, maxAudio,
+				table, bucket, queueURL, generateRate, readRate, engines, maxVideo, maxAudio, maxOpen, maxStored, maxKeys,
 				issuer, clientID, signOutURL, secretARN, publicURL,
 			},
 			policy: []awsiam.PolicyStatement{
-				s.create(), s.useTable("GetItem", "Query"), s.queryOpen(), s.send(), s.readSecret(),
+				s.create(), s.useTable("GetItem"), s.queryOpen(), s.send(), s.readSecret(),
 				s.useObjects("uploads", "GetObject"), s.useObjects("inputs", "GetObject", "DeleteObject"),
 				s.useObjects("outputs", "DeleteObject"), s.missObjects(),
 			},
@@ -121,9 +121,10 @@ func (s *service) authenticate() awsiam.PolicyStatement {
 	return s.useTable("GetItem", "UpdateItem")
 }
 
-// create allows to write a new request and all that comes with it.
+// create allows to write a new request and all that comes with it, and to see what the
+// account has; what of that is open, queryOpen allows to see.
 func (s *service) create() awsiam.PolicyStatement {
-	return s.useTable("BatchGetItem", "PutItem", "UpdateItem")
+	return s.useTable("BatchGetItem", "PutItem", "Query", "UpdateItem")
 }
 
 // submit allows to start the runner.

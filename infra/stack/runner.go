@@ -120,7 +120,7 @@ func (s *service) runnerRole() awsiam.Role {
 		AssumedBy: awsiam.NewServicePrincipal(jsii.String("ecs-tasks.amazonaws.com"), nil),
 	})
 	for _, statement := range []awsiam.PolicyStatement{
-		s.queryOpen(), s.useTable("GetItem", "UpdateItem"),
+		s.queryOpen(), s.useTable("GetItem", "BatchGetItem", "UpdateItem"),
 		s.useObjects("inputs", "GetObject", "DeleteObject"), s.useObjects("uploads", "GetObject"),
 		s.useObjects("models", "GetObject"), s.missObjects(),
 		s.useObjects("outputs", "PutObject", "AbortMultipartUpload", "DeleteObject"),

@@ -45,6 +45,10 @@ type Settings struct {
 	// together, and twice as many in a burst.
 	RequestRate int // lipsync:requestRate
 
+	// Limits of an account: requests that are not final, GiB of uploads and outputs,
+	// active API keys.
+	MaxOpenRequests, MaxStoredGiB, MaxKeys int // lipsync:maxOpenRequests, lipsync:maxStoredGiB, lipsync:maxKeys
+
 	// Limits of a medium: MiB, time, pixels of a side, frames a second.
 	MaxVideoMiB, MaxAudioMiB int           // lipsync:maxVideoMiB, lipsync:maxAudioMiB
 	MaxDuration              time.Duration // lipsync:maxDuration
@@ -104,6 +108,10 @@ func ParseSettings(context map[string]any) (Settings, error) {
 		GenerateRate: r.whole("generateRate", 60, 1, 1_000_000),
 		ReadRate:     r.whole("readRate", 600, 1, 1_000_000),
 		RequestRate:  r.whole("requestRate", 500, 1, 10_000),
+
+		MaxOpenRequests: r.whole("maxOpenRequests", 1000, 1, 1_000_000),
+		MaxStoredGiB:    r.whole("maxStoredGiB", 1024, 1, 1_000_000),
+		MaxKeys:         r.whole("maxKeys", 1000, 1, 100_000),
 
 		MaxVideoMiB: r.whole("maxVideoMiB", 5*1024, 1, 5*1024),
 		MaxAudioMiB: r.whole("maxAudioMiB", 500, 1, 5*1024),

@@ -17,6 +17,7 @@ func TestSettings(t *testing.T) {
 		Image: "cuda", InstanceTypes: []string{"g4dn.xlarge", "g5.xlarge", "g6.xlarge"},
 		SpotVCPUs: 64, OnDemandVCPUs: 16, JobTimeout: 6 * time.Hour, Engines: []string{"warp"},
 		GenerateRate: 60, ReadRate: 600, RequestRate: 500,
+		MaxOpenRequests: 1000, MaxStoredGiB: 1024, MaxKeys: 1000,
 		MaxVideoMiB: 5120, MaxAudioMiB: 500, MaxDuration: time.Hour, MaxSide: 4096, MaxFPS: 120,
 		CORSOrigins: []string{"*"}, LogDays: 30,
 		Repository: "..", Functions: "../dist/functions", Architecture: "arm64",

@@ -100,6 +100,15 @@ func Sizes(h *Home) {
 	h.Service.MaxVideo, h.Service.MaxAudio = h.Settings.Bytes("LIPSYNC_MAX_VIDEO"), h.Settings.Bytes("LIPSYNC_MAX_AUDIO")
 }
 
+// Limits are what an account may have.
+func Limits(h *Home) {
+	h.Service.Limits = lipsync.Limits{
+		Open:   h.Settings.Number("LIPSYNC_MAX_OPEN_REQUESTS"),
+		Stored: h.Settings.Bytes("LIPSYNC_MAX_STORED"),
+		Keys:   h.Settings.Number("LIPSYNC_MAX_KEYS"),
+	}
+}
+
 // API is the HTTP API, to be put behind API Gateway.
 func (h *Home) API() http.Handler {
 	return rest.New(h.Service, rest.Options{Log: h.Log, MaxForm: gateway.MaxForm})

@@ -51,7 +51,7 @@ func (d *deployment) browse(t *testing.T) *browser {
 	} {
 		d.environment[name] = value
 	}
-	home := d.open(t, cloud.Records, cloud.SignedMedia, cloud.Messages, cloud.Generating, cloud.Reading, cloud.Sizes)
+	home := d.open(t, cloud.Records, cloud.SignedMedia, cloud.Messages, cloud.Generating, cloud.Reading, cloud.Sizes, cloud.Limits)
 	handler, err := pages.New(t.Context(), home)
 	if err != nil {
 		t.Fatal(err)

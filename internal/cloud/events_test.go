@@ -57,6 +57,7 @@ func deploy(t *testing.T) *deployment {
 		"LIPSYNC_TABLE": e.Table(t), "LIPSYNC_BUCKET": e.Bucket(t), "LIPSYNC_QUEUE_URL": e.Queue(t),
 		"LIPSYNC_JOB_QUEUE": "queue", "LIPSYNC_JOB_DEFINITION": "definition",
 		"LIPSYNC_ENGINES": "warp", "LIPSYNC_GENERATE_RATE": "60", "LIPSYNC_READ_RATE": "600", "LIPSYNC_MAX_VIDEO": "10000000", "LIPSYNC_MAX_AUDIO": "10000000",
+		"LIPSYNC_MAX_OPEN_REQUESTS": "1000", "LIPSYNC_MAX_STORED": "1000000000", "LIPSYNC_MAX_KEYS": "1000",
 	}}
 	d.service = d.open(t, cloud.Records, cloud.Media, cloud.Messages, cloud.Generating, cloud.Sizes).Service
 	d.service.Random = bytes.NewReader(make([]byte, 32)) // the token that the events present
@@ -120,7 +121,7 @@ func TestAPIEvents(t *testing.T) {
 	var made, stored struct {
 		ID string `json:"request_id"`
 	}
-	generating := []cloud.Part{cloud.Records, cloud.Media, cloud.Messages, cloud.Generating, cloud.Sizes}
+	generating := []cloud.Part{cloud.Records, cloud.Media, cloud.Messages, cloud.Generating, cloud.Sizes, cloud.Limits}
 	d.call(t, "generate", &made, generating...)
 	d.call(t, "generate-with-media", &stored, generating...)
 	reading := []cloud.Part{cloud.Records, cloud.SignedMedia, cloud.Reading}
@@ -143,7 +144,7 @@ func TestAPIEvents(t *testing.T) {
 	var upload struct {
 		URL string `json:"upload_url"`
 	}
-	d.call(t, "create-upload", &upload, append(reading, cloud.Sizes)...)
+	d.call(t, "create-upload", &upload, append(reading, cloud.Sizes, cloud.Limits)...)
 	if !strings.HasPrefix(upload.URL, d.URL) {
 		t.Errorf("create-upload: got %q, want an address of the emulator", upload.URL)
 	}

@@ -47,6 +47,9 @@ func (p *pages) createKey(v *visit) error {
 	case lipsync.Invalid:
 		k.Problem = lipsync.MessageOf(err)
 		return p.showKeys(v, http.StatusBadRequest, k)
+	case lipsync.KeyLimit:
+		k.Problem = lipsync.MessageOf(err)
+		return p.showKeys(v, http.StatusTooManyRequests, k)
 	default:
 		return err
 	}

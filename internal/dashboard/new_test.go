@@ -140,7 +140,7 @@ func TestRates(t *testing.T) {
 // broken is a store that takes no uploads.
 type broken struct{ lipsync.Store }
 
-func (broken) CreateUpload(context.Context, lipsync.Upload) error {
+func (broken) CreateUpload(context.Context, lipsync.Upload, lipsync.Limits) error {
 	return errors.New("the disk is full")
 }
 

@@ -90,6 +90,8 @@ func TestKeys(t *testing.T) {
 	if err != nil || caller.Account != account || caller.KeyName != "Website" {
 		t.Fatalf("got %+v, %v", caller, err)
 	}
+	h.service.Limits.Keys = 1
+	h.send(t, "/dashboard/settings/keys", url.Values{"name": {"Second"}}).must(t, http.StatusTooManyRequests, "account has as many active keys as it may have, 1", "Second")
 	list := h.get(t, "/dashboard/settings/keys")
 	if strings.Contains(list.body, token) {
 		t.Error("the key is shown a second time")

@@ -151,7 +151,7 @@ func (v *visit) fail(err error) error {
 // problem returns what to answer to err, and sets when to come back after too many
 // calls: in whole seconds, rounded up.
 func (v *visit) problem(err error) problem {
-	if e, ok := errors.AsType[*lipsync.Error](err); ok && e.Code == lipsync.RateLimited {
+	if e, ok := errors.AsType[*lipsync.Error](err); ok && (e.Code == lipsync.RateLimited || e.Code == lipsync.OpenLimit) {
 		v.Header().Set("Retry-After", strconv.Itoa(max(1, int(math.Ceil(e.RetryAfter.Seconds())))))
 	}
 	return problem{statusOf(lipsync.CodeOf(err)), lipsync.MessageOf(err)}
@@ -170,8 +170,10 @@ func statusOf(code lipsync.Code) int {
 		return http.StatusConflict
 	case lipsync.TooLarge:
 		return http.StatusRequestEntityTooLarge
-	case lipsync.RateLimited:
+	case lipsync.RateLimited, lipsync.OpenLimit, lipsync.KeyLimit:
 		return http.StatusTooManyRequests
+	case lipsync.StorageLimit:
+		return http.StatusInsufficientStorage
 	default:
 		return http.StatusInternalServerError
 	}

@@ -47,6 +47,9 @@ func (c change) expression() (string, item) {
 	if c.remove != nil {
 		clauses = append(clauses, "REMOVE #"+strings.Join(c.remove, ", #"))
 	}
+	if len(values) == 0 {
+		values = nil // DynamoDB takes no empty ones
+	}
 	return strings.Join(clauses, " "), values
 }
 

@@ -14,7 +14,15 @@ import (
 
 // Create implements lipsync.Requests. It looks, then writes on the condition that
 // nothing of what it saw has changed.
-func (s *Store) Create(ctx context.Context, r lipsync.Request, uploads []string, idem *lipsync.Idempotency) (created lipsync.Request, replayed bool, err error) {
+func (s *Store) Create(ctx context.Context, r lipsync.Request, uploads []string, idem *lipsync.Idempotency, limits lipsync.Limits) (created lipsync.Request, replayed bool, err error) {
+	var full bool // at the beginning: uploads and outputs take more time than a create
+	if limits.Stored > 0 {
+		all, _, err := s.stored(ctx, r.Account, r.CreatedAt)
+		if err != nil {
+			return lipsync.Request{}, false, err
+		}
+		full = all >= limits.Stored
+	}
 	var refused error
 	err = patiently(ctx, func(int) error {
 		seen, err := s.look(ctx, r, idem)
@@ -27,6 +35,8 @@ func (s *Store) Create(ctx context.Context, r lipsync.Request, uploads []string,
 			return err
 		case refused != nil:
 			return refused
+		case full:
+			return refusal(lipsync.StorageLimit, "too many bytes stored")
 		}
 		next := stored{Request: r, version: 1}
 		next.Seq = seen.total + 1
@@ -34,9 +44,11 @@ func (s *Store) Create(ctx context.Context, r lipsync.Request, uploads []string,
 			next.referenceSeq = seen.referenceTotal + 1
 		}
 		created = next.Request
-		err = s.transact(ctx, s.creation(next, seen, uploads, idem))
+		if err = s.checkOpen(ctx, r.Account, &seen, limits.Open); err == nil {
+			err = s.transact(ctx, s.creation(next, seen, uploads, idem))
+		}
 		if _, ok := errors.AsType[*lipsync.Error](err); ok && idem != nil {
-			// The same create may have come first just now, and used up the key:
+			// The same create may have come first just now, and used up a limit:
 			// then this one is its replay.
 			refused, err = err, moved{}
 		}
@@ -52,11 +64,13 @@ func (s *Store) Create(ctx context.Context, r lipsync.Request, uploads []string,
 type sight struct {
 	hash                  [32]byte // of the key that makes the request
 	total, referenceTotal int64
+	opened                int64  // as many requests are open, or fewer
+	known                 bool   // whether opened is
 	earlier               string // the request that the idempotency key made, or ""
 }
 
 func (s *Store) look(ctx context.Context, r lipsync.Request, idem *lipsync.Idempotency) (seen sight, err error) {
-	keys := []item{keyPointer(r.KeyID), counterKey(r.Account, "")}
+	keys := []item{counterKey(r.Account, ""), keyPointer(r.KeyID), oldKeyPointer(r.KeyID)}
 	if r.ReferenceID != "" {
 		keys = append(keys, counterKey(r.Account, r.ReferenceID))
 	}
@@ -72,16 +86,24 @@ func (s *Store) look(ctx context.Context, r lipsync.Request, idem *lipsync.Idemp
 			return sight{}, err
 		}
 	}
-	err = errors.Join(decode(found[0], []field{{"hash", &seen.hash}}), decode(found[1], []field{{"total", &seen.total}}))
+	err = errors.Join(
+		decode(found[0], []field{{"total", &seen.total}, {"opened", &seen.opened}}),
+		decode(found[1], []field{{"hash", &seen.hash}}), decode(found[2], []field{{"hash", &seen.hash}}))
+	// The counter is that of an older version if it has no more than a total.
+	seen.known = seen.opened > 0 || seen.total == 0
 	if r.ReferenceID != "" {
-		err = errors.Join(err, decode(found[2], []field{{"total", &seen.referenceTotal}}))
+		err = errors.Join(err, decode(found[3], []field{{"total", &seen.referenceTotal}}))
 	}
 	return seen, err
 }
 
 // creation returns all that a new request consists of.
 func (s *Store) creation(r stored, seen sight, uploads []string, idem *lipsync.Idempotency) []step {
-	steps := []step{s.count(counterKey(r.Account, ""), seen.total)}
+	total := count(counterKey(r.Account, ""), seen.total)
+	if seen.known {
+		total.set["opened"] = number(seen.opened + 1)
+	}
+	steps := []step{total.step(s.table)}
 	if r.KeyID != "" {
 		steps = append(steps, change{
 			key: hashKey(seen.hash), add: item{"used": number(1)},
@@ -91,12 +113,14 @@ func (s *Store) creation(r stored, seen sight, uploads []string, idem *lipsync.I
 	}
 	steps = append(steps, s.countCreated(r.Request))
 	if r.ReferenceID != "" {
-		steps = append(steps, s.count(counterKey(r.Account, r.ReferenceID), seen.referenceTotal))
+		steps = append(steps, count(counterKey(r.Account, r.ReferenceID), seen.referenceTotal).step(s.table))
 	}
-	taken := errors.New("the request exists already")
-	for _, i := range r.items() {
-		steps = append(steps, s.put(i, "attribute_not_exists(#pk)", nil, taken))
-		taken = moved{} // the others are places in lists, which the counters give
+	var refused error = errors.New("the request exists already")
+	for n, i := range r.items() {
+		if n == 2 {
+			refused = moved{} // the others are places in lists, which the counters give
+		}
+		steps = append(steps, s.put(i, "attribute_not_exists(#pk)", nil, refused))
 	}
 	if idem != nil {
 		steps = append(steps, s.put(newIdempotency(r.Request, *idem), "attribute_not_exists(#pk) OR #expiresAt <= :now",
@@ -109,12 +133,12 @@ func (s *Store) creation(r stored, seen sight, uploads []string, idem *lipsync.I
 }
 
 // count adds one to a counter that still is as it was seen.
-func (s *Store) count(key item, seen int64) step {
+func count(key item, seen int64) change {
 	return change{
 		key: key, set: item{"total": number(seen + 1)},
 		condition: "attribute_not_exists(#total) OR #total = :seen", values: item{"seen": number(seen)},
 		refused: moved{},
-	}.step(s.table)
+	}
 }
 
 // put writes a whole item.

@@ -30,10 +30,15 @@ type counter struct {
 }
 
 func (c *counter) Do(r *http.Request) (*http.Response, error) {
-	if r.Header.Get("X-Amz-Target") == "DynamoDB_20120810.BatchGetItem" {
+	switch r.Header.Get("X-Amz-Target") {
+	case "DynamoDB_20120810.BatchGetItem":
 		return c.get(r)
+	case "DynamoDB_20120810.Query": // of what is stored: nothing
+		time.Sleep(7 * time.Millisecond)
+		return response(http.StatusOK, map[string]any{"Items": []any{}})
+	default:
+		return c.transact(r)
 	}
-	return c.transact(r)
 }
 
 func (c *counter) get(r *http.Request) (*http.Response, error) {
@@ -48,8 +53,8 @@ func (c *counter) get(r *http.Request) (*http.Response, error) {
 	total := c.total
 	c.mu.Unlock()
 	time.Sleep(3 * time.Millisecond)
-	found := asked.RequestItems["t"].Keys[1] // the first is the key's
-	found["total"] = map[string]string{"N": fmt.Sprint(total)}
+	found := asked.RequestItems["t"].Keys[0] // the others are the key's
+	found["total"], found["opened"] = map[string]string{"N": fmt.Sprint(total)}, map[string]string{"N": fmt.Sprint(total)}
 	return response(http.StatusOK, map[string]any{"Responses": map[string]any{"t": []any{found}}})
 }
 
@@ -108,7 +113,7 @@ func (c *counter) crowd(t *testing.T, clients int, length time.Duration) (took [
 		all.Go(func() {
 			for first := true; first || time.Now().Before(end); first = false {
 				start := time.Now()
-				_, _, err := s.Create(t.Context(), lipsync.Request{ID: uuid.NewString(), Account: "a", KeyID: "k"}, nil, nil)
+				_, _, err := s.Create(t.Context(), lipsync.Request{ID: uuid.NewString(), Account: "a", KeyID: "k"}, nil, nil, lipsync.Limits{})
 				c.mu.Lock()
 				if lipsync.CodeOf(err) == lipsync.RateLimited {
 					refused++

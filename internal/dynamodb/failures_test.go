@@ -40,7 +40,7 @@ func TestSentences(t *testing.T) {
 		},
 	} {
 		r := lipsync.Request{ID: id, Account: "a", KeyID: "k", ReferenceID: id, Status: lipsync.Queued, CreatedAt: now}
-		if _, _, err := s.Create(t.Context(), r, nil, nil); err != nil {
+		if _, _, err := s.Create(t.Context(), r, nil, nil, lipsync.Limits{}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := s.Cancel(t.Context(), id, now, c.written); err != nil {

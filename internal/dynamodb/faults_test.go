@@ -87,7 +87,7 @@ func live(t *testing.T, s *dynamodb.Store) life {
 	}
 	idem := &lipsync.Idempotency{Key: "i", ExpiresAt: now.Add(time.Hour)}
 	create := func(again bool) error {
-		_, replayed, err := s.Create(t.Context(), r, []string{"u"}, idem)
+		_, replayed, err := s.Create(t.Context(), r, []string{"u"}, idem, lipsync.Limits{})
 		if err == nil && replayed != again {
 			return fmt.Errorf("got replayed %t", replayed)
 		}
@@ -111,11 +111,11 @@ func live(t *testing.T, s *dynamodb.Store) life {
 		func() error { return s.TouchKey(t.Context(), "k", now) },
 		take, take,
 		func() error {
-			return s.CreateUpload(t.Context(), lipsync.Upload{ID: "u", Account: "a", ExpiresAt: now})
+			return s.CreateUpload(t.Context(), lipsync.Upload{ID: "u", Account: "a", ExpiresAt: now}, lipsync.Limits{})
 		},
 		func() error { return create(false) },
 		func() error { return create(true) },
-		func() error { _, _, err := s.Create(t.Context(), doomed, nil, nil); return err },
+		func() error { _, _, err := s.Create(t.Context(), doomed, nil, nil, lipsync.Limits{}); return err },
 		func() error {
 			_, err := s.Cancel(t.Context(), doomed.ID, now, lipsync.Failure{Code: lipsync.Canceled})
 			return err
@@ -157,7 +157,7 @@ func look(t *testing.T, s *dynamodb.Store, now time.Time) (l life) {
 		t.Fatalf("got %v (%v), want one key", keys, err)
 	}
 	l.used = keys[0].Used
-	uploads, err := s.ExpiredUploads(t.Context(), now.Add(2*lipsync.UploadLife), 10)
+	uploads, err := s.ExpiredUploads(t.Context(), now.Add(2*lipsync.UploadLife), lipsync.Upload{}, 10)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +206,7 @@ func createAll(t testing.TB, s *dynamodb.Store, n int) {
 			r := lipsync.Request{
 				ID: uuid.NewString(), Account: "a", KeyID: "k", Status: lipsync.Queued, CreatedAt: time.Unix(1_800_000_000, 0),
 			}
-			if _, _, err := s.Create(t.Context(), r, nil, nil); err != nil {
+			if _, _, err := s.Create(t.Context(), r, nil, nil, lipsync.Limits{}); err != nil {
 				t.Error(err)
 			}
 		})

@@ -104,24 +104,24 @@ func TestLateUploads(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0).UTC()
 	s, l := openLate(t)
 	for _, id := range []string{"expired", "used", "deleted"} {
-		if err := s.CreateUpload(t.Context(), lipsync.Upload{ID: id, ExpiresAt: now.Add(-time.Second)}); err != nil {
+		if err := s.CreateUpload(t.Context(), lipsync.Upload{ID: id, ExpiresAt: now.Add(-time.Second)}, lipsync.Limits{}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if all, err := s.ExpiredUploads(t.Context(), now, 10); err != nil || len(all) != 3 || l.frozen == nil {
+	if all, err := s.ExpiredUploads(t.Context(), now, lipsync.Upload{}, 10); err != nil || len(all) != 3 || l.frozen == nil {
 		t.Fatalf("got %v (%v), want all three", all, err)
 	}
 	if err := s.CreateKey(t.Context(), lipsync.Key{ID: "k", Account: "a"}); err != nil {
 		t.Fatal(err)
 	}
 	r := lipsync.Request{ID: "r", Account: "a", KeyID: "k", CreatedAt: now}
-	if _, _, err := s.Create(t.Context(), r, []string{"used"}, nil); err != nil {
+	if _, _, err := s.Create(t.Context(), r, []string{"used"}, nil, lipsync.Limits{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.DeleteUpload(t.Context(), "deleted"); err != nil {
+	if err := s.DeleteUpload(t.Context(), lipsync.Upload{ID: "deleted", Account: "a"}); err != nil {
 		t.Fatal(err)
 	}
-	got, err := s.ExpiredUploads(t.Context(), now, 10)
+	got, err := s.ExpiredUploads(t.Context(), now, lipsync.Upload{}, 10)
 	if err != nil || len(got) != 1 || got[0].ID != "expired" {
 		t.Errorf("got %v (%v), want the one that expired", got, err)
 	}

@@ -28,20 +28,31 @@ func hashKey(hash [32]byte) item {
 	return key("key/"+base64.RawURLEncoding.EncodeToString(hash[:]), "key")
 }
 
-// allKeys is a partition of pointers, by id, to all keys.
+// keyPointer is where the key's account and hash are kept, which never change.
+func keyPointer(id string) item { return key("keyid/"+digest(id), "key") }
+
+// allKeys is the partition of the index that has a pointer to each key. In the table it is
+// where older versions kept all pointers, by id; those are there still.
 const allKeys = "keys"
 
-// keyPointer is where the key's account and hash are kept, which never change.
-func keyPointer(id string) item { return key(allKeys, "key/"+id) }
+func oldKeyPointer(id string) item { return key(allKeys, "key/"+id) }
+
+// listedKey is the pointer to the key in the partition of its account.
+func listedKey(account, id string) item { return key(allKeys+"/"+digest(account), "key/"+id) }
 
 // CreateKey implements lipsync.Keys.
 func (s *Store) CreateKey(ctx context.Context, k lipsync.Key) error {
 	exists := errors.New("the key exists already")
-	pointer := encode([]field{{"account", &k.Account}, {"hash", &k.Hash}})
+	pointer := func(key item) item {
+		return with(encode([]field{{"account", &k.Account}, {"hash", &k.Hash}}), key)
+	}
+	listed := pointer(listedKey(k.Account, k.ID))
+	listed[OpenPartition], listed[OpenSort] = text(allKeys), text(k.ID)
 	return patiently(ctx, func(int) error {
 		return s.transact(ctx, []step{
 			s.put(with(encode(keyFields(&k)), hashKey(k.Hash)), "attribute_not_exists(#pk)", nil, exists),
-			s.put(with(pointer, keyPointer(k.ID)), "attribute_not_exists(#pk)", nil, exists),
+			s.put(pointer(keyPointer(k.ID)), "attribute_not_exists(#pk)", nil, exists),
+			s.put(listed, "attribute_not_exists(#pk)", nil, exists),
 		})
 	})
 }
@@ -59,6 +70,9 @@ func (s *Store) KeyByHash(ctx context.Context, hash [32]byte) (k lipsync.Key, er
 // pointer says where the key with the id is, and whose it is.
 func (s *Store) pointer(ctx context.Context, id string) (account string, key item, err error) {
 	i, err := s.get(ctx, keyPointer(id))
+	if lipsync.CodeOf(err) == lipsync.NotFound {
+		i, err = s.get(ctx, oldKeyPointer(id))
+	}
 	if err != nil {
 		return "", nil, err
 	}
@@ -98,19 +112,36 @@ func (s *Store) RevokeKey(ctx context.Context, account, id string, at time.Time)
 	return err
 }
 
-// ListKeys implements lipsync.Keys.
+// ListKeys implements lipsync.Keys. Of all accounts a key that was just made may be
+// missing.
 func (s *Store) ListKeys(ctx context.Context, account string) ([]lipsync.Key, error) {
-	var where []item
-	for i, err := range s.query(ctx, math.MaxInt, &dynamodb.QueryInput{
+	made := &dynamodb.QueryInput{
 		KeyConditionExpression:    aws.String("#pk = :keys"),
-		ExpressionAttributeValues: item{":keys": text(allKeys)},
+		ExpressionAttributeValues: item{":keys": listedKey(account, "")[PartitionKey]},
 		ConsistentRead:            aws.Bool(true),
-	}) {
-		var k lipsync.Key
-		if err = errors.Join(err, decode(i, keyFields(&k))); err != nil {
-			return nil, err
+	}
+	older := &dynamodb.QueryInput{
+		KeyConditionExpression:    aws.String("#pk = :keys"),
+		FilterExpression:          aws.String("#account = :account"),
+		ExpressionAttributeValues: item{":keys": text(allKeys), ":account": text(account)},
+		ConsistentRead:            aws.Bool(true),
+	}
+	if account == "" {
+		made = &dynamodb.QueryInput{
+			IndexName:                 aws.String(OpenIndex),
+			KeyConditionExpression:    aws.String("#open = :keys"),
+			ExpressionAttributeValues: item{":keys": text(allKeys)},
 		}
-		if account == "" || account == k.Account {
+		older.FilterExpression = nil
+		delete(older.ExpressionAttributeValues, ":account")
+	}
+	var where []item
+	for _, in := range []*dynamodb.QueryInput{made, older} {
+		for i, err := range s.query(ctx, math.MaxInt, in) {
+			var k lipsync.Key
+			if err = errors.Join(err, decode(i, keyFields(&k))); err != nil {
+				return nil, err
+			}
 			where = append(where, hashKey(k.Hash))
 		}
 	}

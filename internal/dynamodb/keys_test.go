@@ -31,3 +31,31 @@ func TestManyKeys(t *testing.T) {
 		}
 	}
 }
+
+// TestKeysOfManyAccounts has no partition that the keys of all accounts are in: those of
+// one would slow down the calls of all.
+func TestKeysOfManyAccounts(t *testing.T) {
+	t.Parallel()
+	b := openTable(t)
+	const accounts = 5
+	for i := range accounts {
+		k := lipsync.Key{ID: fmt.Sprint("k", i), Account: fmt.Sprint("a", i), Hash: [32]byte{byte(i)}}
+		if err := b.CreateKey(t.Context(), k); err != nil {
+			t.Fatal(err)
+		}
+	}
+	partitions := make(map[string]int)
+	b.rewrite(t, func(i item) []item {
+		partitions[textOf(i["pk"])]++
+		return []item{i}
+	})
+	for partition, items := range partitions {
+		if items > 1 {
+			t.Errorf("%d items in partition %s, want one", items, partition)
+		}
+	}
+	keys, err := b.ListKeys(t.Context(), "a3")
+	if err != nil || len(keys) != 1 || keys[0].ID != "k3" {
+		t.Errorf("got %v (%v), want k3", keys, err)
+	}
+}

@@ -1,9 +1,9 @@
 package dynamodb
 
 import (
+	"cmp"
 	"context"
-	"iter"
-	"math"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -16,37 +16,6 @@ func lost() error { return refusal(lipsync.Conflict, "lease lost") }
 
 // claimable reports whether the request is open and nobody holds it.
 func (r stored) claimable(now time.Time) bool { return !r.Status.Final() && !r.LeaseUntil.After(now) }
-
-// Claim implements lipsync.Leases.
-func (s *Store) Claim(ctx context.Context, id, token string, now time.Time, lease time.Duration) (lipsync.Request, error) {
-	claim := func(r stored) (stored, error) {
-		if r.Lease == token {
-			return r, nil // a try whose answer was lost
-		}
-		if !r.claimable(now) {
-			return stored{}, notFound()
-		}
-		r.Status, r.Lease, r.LeaseUntil = lipsync.Processing, token, now.Add(lease)
-		r.Claims, r.Attempts, r.Progress = r.Claims+1, r.Attempts+1, lipsync.Progress{}
-		if r.StartedAt.IsZero() {
-			r.StartedAt = now
-		}
-		return r, nil
-	}
-	if id != "" {
-		return s.change(ctx, id, nil, claim)
-	}
-	for r, err := range s.open(ctx, now, math.MaxInt) {
-		if err != nil {
-			return lipsync.Request{}, err
-		}
-		claimed, err := s.change(ctx, r.ID, &r, claim)
-		if lipsync.CodeOf(err) != lipsync.NotFound {
-			return claimed, err
-		}
-	}
-	return lipsync.Request{}, notFound()
-}
 
 // Renew implements lipsync.Leases.
 func (s *Store) Renew(ctx context.Context, id, token string, until time.Time) error {
@@ -198,33 +167,22 @@ func (s *Store) free(ctx context.Context, r lipsync.Request) ([]step, error) {
 // Open implements lipsync.Leases.
 func (s *Store) Open(ctx context.Context, now time.Time, limit int) ([]lipsync.Request, error) {
 	var all []lipsync.Request
-	for r, err := range s.open(ctx, now, limit) {
+	for _, partition := range []string{openRequests, heldRequests} {
+		open, err := decodeRequests(s.query(ctx, limit, &dynamodb.QueryInput{
+			IndexName:                 aws.String(OpenIndex),
+			KeyConditionExpression:    aws.String("#open = :open"),
+			FilterExpression:          aws.String("attribute_not_exists(#leaseUntil) OR #leaseUntil <= :now"),
+			ExpressionAttributeValues: item{":open": text(partition), ":now": micros(now)},
+		}))
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, r.Request)
+		all = append(all, open...)
 	}
-	return all, nil
-}
-
-// open returns up to limit requests that were claimable a moment ago, oldest
-// first. It reads over those that are held: no more than there are workers.
-func (s *Store) open(ctx context.Context, now time.Time, limit int) iter.Seq2[stored, error] {
-	items := s.query(ctx, limit, &dynamodb.QueryInput{
-		IndexName:                 aws.String(OpenIndex),
-		KeyConditionExpression:    aws.String("#open = :open"),
-		FilterExpression:          aws.String("attribute_not_exists(#leaseUntil) OR #leaseUntil <= :now"),
-		ExpressionAttributeValues: item{":open": text(openRequests), ":now": micros(now)},
+	slices.SortFunc(all, func(a, b lipsync.Request) int {
+		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
 	})
-	return func(yield func(stored, error) bool) {
-		for i, err := range items {
-			var r stored
-			if err == nil {
-				r, err = decodeRequest(i)
-			}
-			if !yield(r, err) {
-				return
-			}
-		}
-	}
+	// One that was claimed or given back between the two queries may be in both.
+	all = slices.CompactFunc(all, func(a, b lipsync.Request) bool { return a.ID == b.ID })
+	return all[:min(len(all), limit)], nil
 }

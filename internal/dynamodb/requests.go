@@ -13,7 +13,7 @@ import (
 
 // stored is a request as the table keeps it: once by its id, and in the list of
 // its account, and of its account and reference id if it has one, without the
-// lease. So a list takes only a Query, and a renewed lease one write.
+// lease. Beside it is its turn. So a list takes only a Query, and a renewed lease one write.
 type stored struct {
 	lipsync.Request
 	referenceSeq int64  // 1, 2, … within account and reference id; 0 without one
@@ -30,7 +30,7 @@ func (r *stored) listed() []field {
 		{"videoURL", &r.Video.URL}, {"videoObject", &r.Video.Object},
 		{"audioURL", &r.Audio.URL}, {"audioObject", &r.Audio.Object}, {"largestFace", &r.LargestFace}, {"engine", &r.Engine},
 		{"createdAt", &r.CreatedAt}, {"startedAt", &r.StartedAt}, {"finishedAt", &r.FinishedAt},
-		{"output", &r.Output}, {"length", &r.Length},
+		{"output", &r.Output}, {"length", &r.Length}, {"size", &r.Size},
 		{"failure", (*string)(&r.Failure.Code)}, {"failureDetails", &r.details}, {"error", &r.sentence},
 	}
 }
@@ -62,8 +62,13 @@ func list(account, referenceID string) string {
 
 func counterKey(account, referenceID string) item { return key(list(account, referenceID), "total") }
 
-// openRequests is the partition of the index that has what is not final.
-const openRequests = "request"
+// The partitions of the index that have what is not final, by time of creation: what may
+// be claimed at once, and what has a LeaseUntil, since somebody holds or held it or it was
+// put off. Older versions kept both in the first one.
+const (
+	openRequests = "request"
+	heldRequests = "held"
+)
 
 // withStatus is the partition of the index that has what is of one status in the
 // list of an account or reference id.
@@ -71,15 +76,18 @@ func withStatus(account, referenceID string, status lipsync.Status) string {
 	return list(account, referenceID) + "/" + string(status)
 }
 
-// items returns the request by its id, and then as the lists have it.
+// items returns the request by its id, its turn, and then the request as the lists have it.
 func (r stored) items() []item {
 	r.details, r.sentence = r.Failure.Text(), r.Failure.Sentence()
 	byID := with(encode(r.fields()), requestKey(r.ID))
 	if !r.Status.Final() {
 		byID[OpenPartition] = text(openRequests)
+		if !r.LeaseUntil.IsZero() {
+			byID[OpenPartition] = text(heldRequests)
+		}
 		byID[OpenSort] = text(padded(r.CreatedAt.UnixMicro()) + "/" + r.ID)
 	}
-	all := []item{byID, r.entry("", r.Seq)}
+	all := []item{byID, r.turn(), r.entry("", r.Seq)}
 	if r.ReferenceID != "" {
 		all = append(all, r.entry(r.ReferenceID, r.referenceSeq))
 	}

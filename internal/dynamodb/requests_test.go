@@ -26,7 +26,7 @@ func TestLongPage(t *testing.T) {
 			ID: fmt.Sprint(i + 1), Account: "a", KeyID: "k", CreatedAt: time.Unix(1_800_000_000, 0),
 			Video: lipsync.Input{URL: url}, Audio: lipsync.Input{URL: url},
 		}
-		if _, _, err := s.Create(t.Context(), r, nil, nil); err != nil {
+		if _, _, err := s.Create(t.Context(), r, nil, nil, lipsync.Limits{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -53,7 +53,7 @@ func TestByStatusReadsItsPage(t *testing.T) {
 	s := openWire(t, &w)
 	for i := range 20 {
 		r := lipsync.Request{ID: fmt.Sprint(i), Account: "a", ReferenceID: "x", Status: lipsync.Queued, CreatedAt: now}
-		if _, _, err := s.Create(t.Context(), r, nil, nil); err != nil {
+		if _, _, err := s.Create(t.Context(), r, nil, nil, lipsync.Limits{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -77,7 +77,7 @@ func TestReplayOfWinner(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	idem := &lipsync.Idempotency{Key: "i", ExpiresAt: now.Add(time.Hour)}
 	create := func(s lipsync.Store, id string) (lipsync.Request, bool, error) {
-		return s.Create(t.Context(), lipsync.Request{ID: id, Account: "a", KeyID: "k", CreatedAt: now}, nil, idem)
+		return s.Create(t.Context(), lipsync.Request{ID: id, Account: "a", KeyID: "k", CreatedAt: now}, nil, idem, lipsync.Limits{})
 	}
 	var w wire
 	s := openWire(t, &w)
@@ -137,7 +137,7 @@ func TestSameID(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := s.Create(t.Context(), list[0], nil, nil); lipsync.CodeOf(err) != lipsync.Internal {
+	if _, _, err := s.Create(t.Context(), list[0], nil, nil, lipsync.Limits{}); lipsync.CodeOf(err) != lipsync.Internal {
 		t.Errorf("got %v, want an error of our own", err)
 	}
 	if keys, err := s.ListKeys(t.Context(), "a"); err != nil || keys[0].Used != 1 {

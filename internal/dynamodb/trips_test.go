@@ -133,8 +133,8 @@ func (h *home) generateWithMedia(t *testing.T) {
 // TestRoundTrips counts what each endpoint, and each step of a worker, calls.
 // The key and the rate cost two calls, three more in the first of a minute.
 func TestRoundTrips(t *testing.T) {
-	const url, get, update, query, batch, transact, put = "https://example.com/v.mp4",
-		"GetItem", "UpdateItem", "Query", "BatchGetItem", "TransactWriteItems", "PutItem"
+	const url, get, update, query, batch, transact = "https://example.com/v.mp4",
+		"GetItem", "UpdateItem", "Query", "BatchGetItem", "TransactWriteItems"
 	h := newHome(t)
 	upload, idem := h.upload(t), http.Header{"Idempotency-Key": {"i"}}
 	h.generate(t, url, "", nil)
@@ -155,12 +155,12 @@ func TestRoundTrips(t *testing.T) {
 		want []string
 	}{
 		{"GET /users/me", func() { h.get(t, "/users/me") }, []string{get, update}},
-		{"POST /lipsync/generate", func() { id = h.generate(t, url, "", nil) }, []string{get, update, batch, transact}},
-		{"… with a reference id", func() { h.generate(t, url, `"reference_id":"r",`, nil) }, []string{get, update, batch, transact}},
-		{"… with an idempotency key", func() { h.generate(t, url, "", idem) }, []string{get, update, batch, transact}},
-		{"… the same again", func() { h.generate(t, url, "", idem) }, []string{get, update, batch, get}},
-		{"… of an upload", func() { h.generate(t, upload, "", nil) }, []string{get, update, get, batch, transact}},
-		{"POST /lipsync/generate-with-media", func() { h.generateWithMedia(t) }, []string{get, update, batch, transact}},
+		{"POST /lipsync/generate", func() { id = h.generate(t, url, "", nil) }, []string{get, update, query, batch, transact}},
+		{"… with a reference id", func() { h.generate(t, url, `"reference_id":"r",`, nil) }, []string{get, update, query, batch, transact}},
+		{"… with an idempotency key", func() { h.generate(t, url, "", idem) }, []string{get, update, query, batch, transact}},
+		{"… the same again", func() { h.generate(t, url, "", idem) }, []string{get, update, query, batch, get}},
+		{"… of an upload", func() { h.generate(t, upload, "", nil) }, []string{get, update, get, query, batch, transact}},
+		{"POST /lipsync/generate-with-media", func() { h.generateWithMedia(t) }, []string{get, update, query, batch, transact}},
 		{"GET /lipsync/requests/ID", func() { h.get(t, "/lipsync/requests/"+id) }, []string{get, update, get}},
 		{"GET /lipsync/requests/REFERENCE", func() { h.get(t, "/lipsync/requests/r") }, []string{get, update, query}},
 		{"GET /lipsync/requests/ID/progress", func() { h.get(t, "/lipsync/requests/"+id+"/progress") }, []string{get, update, get}},
@@ -172,19 +172,19 @@ func TestRoundTrips(t *testing.T) {
 		{"GET /lipsync/requests", func() { h.get(t, "/lipsync/requests") }, []string{get, update, get, query}},
 		{"… ?offset=5", func() { h.get(t, "/lipsync/requests?offset=5&limit=1") }, []string{get, update, get, query}},
 		{"… beyond the last", func() { h.get(t, "/lipsync/requests?offset=1000") }, []string{get, update, get}},
-		{"POST /uploads", func() { h.announce(t) }, []string{get, update, put}},
+		{"POST /uploads", func() { h.announce(t) }, []string{get, update, query, transact}},
 		{"first call in a minute", func() { h.clock.Advance(time.Minute); h.get(t, "/users/me") },
 			[]string{get, get, update, update, update}},
 		{"dispatch", func() { ok(h.Dispatch(t.Context(), id)) }, []string{get}},
-		{"claim by id", func() { _, err := h.Claim(t.Context(), id); ok(err) }, []string{get, transact}},
-		{"claim the oldest", func() { var err error; held, err = h.Claim(t.Context(), ""); ok(err) }, []string{query, transact}},
+		{"claim by id", func() { _, err := h.Claim(t.Context(), id); ok(err) }, []string{get, transact, update}},
+		{"claim the oldest", func() { var err error; held, err = h.Claim(t.Context(), ""); ok(err) }, []string{query, query, transact, update}},
 		{"renew", func() { ok(h.Renew(t.Context(), held)) }, []string{update}},
 		{"report", func() { ok(h.Report(t.Context(), held, lipsync.Progress{Percent: 50})) }, []string{update}},
 		{"look", func() { ok(h.Held(t.Context(), held)) }, []string{get}},
 		{"complete", func() { ok(h.Complete(t.Context(), held, strings.NewReader("o"), 1)) }, []string{get, transact}},
 		{"release", func() { r, _ := h.Claim(t.Context(), ""); h.wire.take(); ok(h.Release(t.Context(), r)) }, []string{get, transact}},
 		{"job-state", func() { ok(h.JobFailed(t.Context(), id, time.Time{})) }, []string{get}},
-		{"sweep", func() { ok(h.Sweep(t.Context())) }, []string{query, query}},
+		{"sweep", func() { ok(h.Sweep(t.Context())) }, []string{query, query, query}},
 	} {
 		h.wire.take()
 		c.do()

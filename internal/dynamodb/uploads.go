@@ -7,6 +7,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"lipsync/internal/lipsync"
 )
@@ -28,11 +29,26 @@ const openUploads = "upload"
 func endSort(id string, expires time.Time) string { return padded(expires.UnixMicro()) + "/" + id }
 
 // CreateUpload implements lipsync.Uploads.
-func (s *Store) CreateUpload(ctx context.Context, u lipsync.Upload) error {
+func (s *Store) CreateUpload(ctx context.Context, u lipsync.Upload, limits lipsync.Limits) error {
 	i := with(encode(uploadFields(&u)), uploadKey(u.ID))
 	i[OpenPartition], i[OpenSort] = text(openUploads), text(endSort(u.ID, u.ExpiresAt))
-	_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: &s.table, Item: i})
-	return s.explain(err)
+	i["counted"] = &types.AttributeValueMemberBOOL{Value: true}
+	taken := errors.New("the upload exists already")
+	return patiently(ctx, func(int) error {
+		count := change{key: uploadedKey(u.Account), add: item{"size": number(u.Size)}, refused: moved{}}
+		if limits.Stored > 0 {
+			all, outputs, err := s.stored(ctx, u.Account, u.CreatedAt)
+			if err != nil {
+				return err
+			}
+			if all+u.Size > limits.Stored {
+				return refusal(lipsync.StorageLimit, "too many bytes stored")
+			}
+			count.condition = "attribute_not_exists(#size) OR #size <= :most"
+			count.values = item{"most": number(limits.Stored - outputs - u.Size)}
+		}
+		return s.transact(ctx, []step{s.put(i, "attribute_not_exists(#pk)", nil, taken), count.step(s.table)})
+	})
 }
 
 // useUpload gives the upload to the request, and a new end.
@@ -58,20 +74,36 @@ func (s *Store) GetUpload(ctx context.Context, id string) (u lipsync.Upload, err
 
 // ExpiredUploads implements lipsync.Uploads. The index may not know yet that an
 // upload got more time, so it is asked only for the ids.
-func (s *Store) ExpiredUploads(ctx context.Context, now time.Time, limit int) ([]lipsync.Upload, error) {
-	var keys []item
-	for i, err := range s.query(ctx, limit, &dynamodb.QueryInput{
-		IndexName:                 aws.String(OpenIndex),
-		KeyConditionExpression:    aws.String("#open = :uploads AND #openAt < :now"),
-		ExpressionAttributeValues: item{":uploads": text(openUploads), ":now": text(padded(now.UnixMicro()))},
-	}) {
-		if err != nil {
-			return nil, err
+func (s *Store) ExpiredUploads(ctx context.Context, now time.Time, after lipsync.Upload, limit int) ([]lipsync.Upload, error) {
+	from := endSort(after.ID, time.UnixMicro(max(0, after.ExpiresAt.UnixMicro())))
+	for {
+		var keys []item
+		for i, err := range s.query(ctx, limit, &dynamodb.QueryInput{
+			IndexName:              aws.String(OpenIndex),
+			KeyConditionExpression: aws.String("#open = :uploads AND #openAt BETWEEN :from AND :now"),
+			ExpressionAttributeValues: item{
+				":uploads": text(openUploads), ":from": text(from + " "), ":now": text(padded(now.UnixMicro())),
+			},
+		}) {
+			if err != nil {
+				return nil, err
+			}
+			keys = append(keys, keyOf(i))
+			err = decode(i, []field{{OpenSort, &from}})
+			if err != nil {
+				return nil, err
+			}
 		}
-		keys = append(keys, keyOf(i))
+		expired, err := s.expired(ctx, keys, now)
+		if err != nil || len(expired) > 0 || len(keys) < limit {
+			return expired, err
+		}
 	}
+}
+
+// expired returns the uploads with the keys that expired.
+func (s *Store) expired(ctx context.Context, keys []item, now time.Time) (expired []lipsync.Upload, err error) {
 	found, err := s.getAll(ctx, keys)
-	var expired []lipsync.Upload
 	for _, i := range found {
 		var u lipsync.Upload
 		err = errors.Join(err, decode(i, uploadFields(&u)))
@@ -83,7 +115,26 @@ func (s *Store) ExpiredUploads(ctx context.Context, now time.Time, limit int) ([
 }
 
 // DeleteUpload implements lipsync.Uploads.
-func (s *Store) DeleteUpload(ctx context.Context, id string) error {
-	_, err := s.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &s.table, Key: uploadKey(id)})
+func (s *Store) DeleteUpload(ctx context.Context, u lipsync.Upload) error {
+	uncounted := errors.New("the upload was not counted, or is gone")
+	err := patiently(ctx, func(int) error {
+		return s.transact(ctx, []step{
+			s.remove(uploadKey(u.ID), "attribute_exists(#counted)", uncounted),
+			change{key: uploadedKey(u.Account), add: item{"size": number(-u.Size)}}.step(s.table),
+		})
+	})
+	if err != uncounted {
+		return err
+	}
+	// An older version announced it, if anybody did.
+	_, err = s.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &s.table, Key: uploadKey(u.ID)})
 	return s.explain(err)
+}
+
+// remove deletes an item.
+func (s *Store) remove(key item, condition string, refused error) step {
+	return step{types.TransactWriteItem{Delete: &types.Delete{
+		TableName: &s.table, Key: key,
+		ConditionExpression: aws.String(condition), ExpressionAttributeNames: names(condition),
+	}}, refused}
 }

@@ -9,10 +9,13 @@ import (
 
 const secondsOfDay = 24 * 60 * 60
 
+// usage is the partition of what an account used.
+func usage(account string) string { return "usage/" + digest(account) }
+
 // dayKey is the item that counts the requests of an account that were made on the
 // day of the time.
 func dayKey(account string, t time.Time) item {
-	return key("usage/"+digest(account), padded(t.Unix()/secondsOfDay))
+	return key(usage(account), padded(t.Unix()/secondsOfDay))
 }
 
 // countCreated counts a new request.
@@ -22,7 +25,7 @@ func (s *Store) countCreated(r lipsync.Request) step {
 
 // countFinal counts what became of a request.
 func (s *Store) countFinal(r lipsync.Request) step {
-	c := change{key: dayKey(r.Account, r.CreatedAt), add: item{"length": number(r.Length.Microseconds())}}
+	c := change{key: dayKey(r.Account, r.CreatedAt), add: item{"length": number(r.Length.Microseconds()), "size": number(r.Size)}}
 	if r.Status == lipsync.Failed {
 		c.add = item{"failed": number(1)}
 	}

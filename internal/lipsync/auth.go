@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
+	"fmt"
 	"io"
 	"strings"
 	"time"
@@ -75,6 +76,9 @@ func (s *Service) CreateKey(ctx context.Context, account, name string, limit int
 	case limit < 0:
 		return "", Key{}, newError(Invalid, "limit must be 0 or more")
 	}
+	if err := s.roomForKey(ctx, account); err != nil {
+		return "", Key{}, err
+	}
 	var secret [32]byte
 	if _, err := io.ReadFull(s.Random, secret[:]); err != nil {
 		return "", Key{}, err
@@ -88,6 +92,25 @@ func (s *Service) CreateKey(ctx context.Context, account, name string, limit int
 		return "", Key{}, err
 	}
 	return token, k, nil
+}
+
+// roomForKey returns KeyLimit if the account has as many active keys as it may have.
+// Keys that are made at the same time may exceed that by as many as there are of them.
+func (s *Service) roomForKey(ctx context.Context, account string) error {
+	keys, err := s.Store.ListKeys(ctx, account)
+	if err != nil {
+		return err
+	}
+	limit, active := s.limits().Keys, 0
+	for _, k := range keys {
+		if k.RevokedAt.IsZero() {
+			active++
+		}
+	}
+	if active >= limit {
+		return newError(KeyLimit, fmt.Sprintf("account has as many active keys as it may have, %d; revoke one first", limit))
+	}
+	return nil
 }
 
 // Keys returns the account's keys, oldest first; those of all accounts for "".

@@ -11,19 +11,22 @@ type Code string
 
 // The codes. HTTP statuses for them live in one table in package rest.
 const (
-	Invalid      Code = "invalid"      // the caller's input can't be accepted
-	Unauthorized Code = "unauthorized" // who calls is not known
-	NotFound     Code = "not_found"    // no such thing for this caller
-	Conflict     Code = "conflict"     // lost a compare-and-swap: a lease, a state
-	Finished     Code = "finished"     // the request is final, and stays so
-	Reused       Code = "reused"       // an idempotency key came with another request
-	TokenLimit   Code = "token_limit"  // the key may make no more requests
-	TooLarge     Code = "too_large"    // over a size limit
-	RateLimited  Code = "rate_limited" // too many calls; see Error.RetryAfter
-	Unavailable  Code = "unavailable"  // another's server or the network fails, and may work later; see Error.RetryAfter
-	TooSlow      Code = "too_slow"     // a file that doesn't come within its time
-	NoHost       Code = "no_host"      // a host that doesn't exist, or refuses connections
-	Internal     Code = "internal"     // our fault
+	Invalid      Code = "invalid"       // the caller's input can't be accepted
+	Unauthorized Code = "unauthorized"  // who calls is not known
+	NotFound     Code = "not_found"     // no such thing for this caller
+	Conflict     Code = "conflict"      // lost a compare-and-swap: a lease, a state
+	Finished     Code = "finished"      // the request is final, and stays so
+	Reused       Code = "reused"        // an idempotency key came with another request
+	TokenLimit   Code = "token_limit"   // the key may make no more requests
+	TooLarge     Code = "too_large"     // over a size limit
+	RateLimited  Code = "rate_limited"  // too many calls; see Error.RetryAfter
+	OpenLimit    Code = "open_limit"    // the account may have no more open requests; see Error.RetryAfter
+	StorageLimit Code = "storage_limit" // the account may store no more bytes
+	KeyLimit     Code = "key_limit"     // the account may have no more active keys
+	Unavailable  Code = "unavailable"   // another's server or the network fails, and may work later; see Error.RetryAfter
+	TooSlow      Code = "too_slow"      // a file that doesn't come within its time
+	NoHost       Code = "no_host"       // a host that doesn't exist, or refuses connections
+	Internal     Code = "internal"      // our fault
 )
 
 // Error is the one error type of the service. Message is public: it may reach
@@ -33,7 +36,7 @@ type Error struct {
 	Code       Code
 	Message    string
 	Err        error
-	RetryAfter time.Duration // for RateLimited and Unavailable: when a call may succeed again; 0 if nobody said
+	RetryAfter time.Duration // for RateLimited, OpenLimit and Unavailable: when a call may succeed again; 0 if nobody said
 	Failure    Failure       // of a request, where the error ends one
 }
 

@@ -64,7 +64,8 @@ func (s *Service) create(ctx context.Context, r Request, n NewRequest) (string, 
 	if n.HasIdempotency {
 		idem = &Idempotency{Key: n.IdempotencyKey, Fingerprint: n.fingerprint(), ExpiresAt: r.CreatedAt.Add(idempotentLife)}
 	}
-	created, replayed, err := s.Store.Create(ctx, r, n.uploads(), idem)
+	limits := s.limits()
+	created, replayed, err := s.Store.Create(ctx, r, n.uploads(), idem, limits)
 	switch CodeOf(err) {
 	case "":
 	case TokenLimit:
@@ -74,7 +75,7 @@ func (s *Service) create(ctx context.Context, r Request, n NewRequest) (string, 
 	case Invalid:
 		return "", restate(err, Invalid, "upload does not exist")
 	default:
-		return "", err
+		return "", limits.explain(err)
 	}
 	if !replayed {
 		s.watcher().Created(created)

@@ -52,6 +52,7 @@ type Request struct {
 	Output     string        // object key of the result, when completed
 	Failure    Failure       // when failed
 	Length     time.Duration // of the output, when completed; 0 if nobody told
+	Size       int64         // of the output in bytes, when completed; 0 if nobody told
 
 	Claims       int       // so far
 	Attempts     int       // claims so far that were not given back
@@ -71,7 +72,7 @@ func (r Request) overspent() bool { return r.Attempts > MaxAttempts || r.Claims-
 
 // End makes the request final.
 func (r *Request) End(now time.Time, o Outcome) {
-	r.Status, r.FinishedAt, r.Output, r.Length, r.Failure = Completed, now, o.Output, o.Length, o.Failure
+	r.Status, r.FinishedAt, r.Output, r.Length, r.Size, r.Failure = Completed, now, o.Output, o.Length, o.Size, o.Failure
 	if o.Failure.Code != "" {
 		r.Status = Failed
 	}

@@ -23,9 +23,15 @@ type Requests interface {
 	// request is returned with replayed true; with another one, Reused. The
 	// idempotency record is looked at before the limit, so that a replay
 	// succeeds on a spent key. A key whose Limit is used up: TokenLimit.
+	//
+	// If the account has as many open requests as limits allow: OpenLimit. If its
+	// stored bytes are as many: StorageLimit. Stored bytes are the Size of each upload
+	// until it is deleted, announced ones too, and that of each output for OutputDays from
+	// the day of CreatedAt.
+	//
 	// An upload that the request names (uploads) and that is gone: Invalid;
 	// the others get its id as RequestID, and UploadLife more from CreatedAt.
-	Create(ctx context.Context, r Request, uploads []string, idem *Idempotency) (created Request, replayed bool, err error)
+	Create(ctx context.Context, r Request, uploads []string, idem *Idempotency, limits Limits) (created Request, replayed bool, err error)
 
 	// Get returns a request of any account by its id, strongly consistent.
 	// NotFound if there is none.
@@ -56,6 +62,7 @@ type Requests interface {
 type Outcome struct {
 	Output  string        // object key
 	Length  time.Duration // of the output, in microseconds
+	Size    int64         // of the output, in bytes
 	Failure Failure       // zero if it completed
 }
 
@@ -82,8 +89,10 @@ type Idempotency struct {
 // Report leave none.
 type Leases interface {
 	// Claim leases one request until now+lease: the one with the id, or for ""
-	// the oldest open one. Open means queued or processing, and with a LeaseUntil
-	// that is not after now. It becomes processing, StartedAt is set the first
+	// the next open one. Open means queued or processing, and with a LeaseUntil
+	// that is not after now. Next is the oldest of the account with the fewest
+	// requests that have a Lease at now; of several such accounts it is the one whose last
+	// claim is the longest ago, as far as it is known, and else the oldest request of all. It becomes processing, StartedAt is set the first
 	// time, Claims and Attempts grow by one, Lease is the token. NotFound if there is
 	// nothing to claim (for an id: unknown, final or leased).
 	Claim(ctx context.Context, id, token string, now time.Time, lease time.Duration) (Request, error)
@@ -136,14 +145,17 @@ type Keys interface {
 
 // Uploads keeps what clients announced to send.
 type Uploads interface {
-	CreateUpload(ctx context.Context, u Upload) error
+	// CreateUpload writes the upload. If with it the account's stored bytes were
+	// more than limits allow: StorageLimit; see Requests.Create.
+	CreateUpload(ctx context.Context, u Upload, limits Limits) error
 	// GetUpload returns the upload of any account. NotFound if there is none.
 	GetUpload(ctx context.Context, id string) (Upload, error)
 	// ExpiredUploads returns up to limit uploads with ExpiresAt before now,
-	// used or not, those that expired first at first.
-	ExpiredUploads(ctx context.Context, now time.Time, limit int) ([]Upload, error)
-	// DeleteUpload forgets the upload; an unknown id is no error.
-	DeleteUpload(ctx context.Context, id string) error
+	// used or not, ordered by ExpiresAt and then by ID. It begins behind the upload
+	// after, whether that is still there or not; the zero Upload is the beginning.
+	ExpiredUploads(ctx context.Context, now time.Time, after Upload, limit int) ([]Upload, error)
+	// DeleteUpload forgets the upload; one that is gone is no error.
+	DeleteUpload(ctx context.Context, u Upload) error
 }
 
 // Rates counts calls against a limit for each name (a key and kind of call).

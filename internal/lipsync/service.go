@@ -58,6 +58,9 @@ type Service struct {
 
 	GenerateRate, ReadRate int   // calls a minute for a key
 	MaxVideo, MaxAudio     int64 // bytes of one medium; 0 is 5 GiB and 500 MiB
+
+	// Limits bound what an account may have; a 0 in them is that of DefaultLimits.
+	Limits Limits
 }
 
 // MaxSize returns how many bytes a medium of the kind may have.

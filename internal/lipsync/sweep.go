@@ -9,8 +9,12 @@ import (
 )
 
 const (
-	// sweepBatch bounds what one Sweep looks at; the next one goes on.
+	// sweepBatch is how many requests one Sweep looks at; the next one goes on. It is
+	// also how many uploads it looks at in one call of the store.
 	sweepBatch = 200
+	// sweepTime is how long a Sweep goes on with uploads: less than the minute after
+	// which the next one begins.
+	sweepTime = 40 * time.Second
 	// uploadGrace keeps an expired upload for a Generate that found it in time.
 	uploadGrace = time.Hour
 )
@@ -67,20 +71,37 @@ func (s *Service) closeSpent(ctx context.Context, id string) error {
 	}
 }
 
+// sweepUploads deletes the uploads that expired, page after page: those that open
+// requests use, and those that can't be deleted, keep no other from its turn.
 func (s *Service) sweepUploads(ctx context.Context) error {
-	expired, err := s.Store.ExpiredUploads(ctx, s.Now().Add(-uploadGrace), sweepBatch)
-	errs := []error{err}
-	for _, u := range expired {
-		used, err := s.isOpen(ctx, u.RequestID)
-		if err == nil && !used {
-			// The record goes first: an object with no record is Tidy's.
-			if err = s.Store.DeleteUpload(ctx, u.ID); err == nil {
-				err = s.Objects.Delete(ctx, u.Object)
-			}
-		}
+	began := s.Now()
+	var last Upload
+	var errs []error
+	for s.Now().Sub(began) < sweepTime {
+		expired, err := s.Store.ExpiredUploads(ctx, began.Add(-uploadGrace), last, sweepBatch)
 		errs = append(errs, err)
+		if len(expired) == 0 {
+			break
+		}
+		for _, u := range expired {
+			errs = append(errs, s.sweepUpload(ctx, u))
+		}
+		last = expired[len(expired)-1]
 	}
 	return errors.Join(errs...)
+}
+
+// sweepUpload deletes an upload that expired, unless an open request uses it.
+func (s *Service) sweepUpload(ctx context.Context, u Upload) error {
+	used, err := s.isOpen(ctx, u.RequestID)
+	if err != nil || used {
+		return err
+	}
+	// The record goes first: an object with no record is Tidy's.
+	if err := s.Store.DeleteUpload(ctx, u); err != nil {
+		return err
+	}
+	return s.Objects.Delete(ctx, u.Object)
 }
 
 func (s *Service) isOpen(ctx context.Context, requestID string) (bool, error) {
@@ -165,8 +186,9 @@ func (s *Service) judgeMedia(r Request, key string) verdict {
 // MaxClaims), and objects that no record names are deleted. It is to be called at the start of
 // the one process that serves the store, before anything else runs.
 func (s *Service) Recover(ctx context.Context) error {
-	// By then the lease of each held request has ended, so that Open has it too.
-	open, err := s.Store.Open(ctx, s.Now().Add(Lease), math.MaxInt)
+	// By then every lease has ended, also one that was given before a clock was set
+	// back, so that Open has all that is held.
+	open, err := s.Store.Open(ctx, s.Now().AddDate(100, 0, 0), math.MaxInt)
 	errs := []error{err}
 	for _, r := range open {
 		if r.Lease != "" {

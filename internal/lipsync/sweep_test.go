@@ -70,6 +70,31 @@ func TestSweepUploads(t *testing.T) {
 	want(t, "record", lipsync.CodeOf(err), lipsync.NotFound)
 }
 
+// TestSweepManyUploads has more uploads than one call of the store returns, of which the
+// first that expired are in use: one sweep frees all the others.
+func TestSweepManyUploads(t *testing.T) {
+	h := newHome(t)
+	const used, unused = 200, 500
+	for i := range used / 2 {
+		n := urls()
+		n.Video.URL = h.upload(t, lipsync.Video, "fives").Source
+		n.Audio.URL = h.upload(t, lipsync.Audio, "fives").Source
+		n.ReferenceID, n.HasReferenceID = fmt.Sprint(i), true
+		_, err := h.Generate(t.Context(), h.caller, n)
+		must(t, err)
+	}
+	h.clock.Advance(time.Second)
+	for range unused {
+		_, err := h.CreateUpload(t.Context(), h.caller, lipsync.Video, 5, "")
+		must(t, err)
+	}
+	h.clock.Advance(lipsync.UploadLife + 2*time.Hour)
+	must(t, h.Sweep(t.Context()))
+	left, err := h.Store.ExpiredUploads(t.Context(), h.clock.Now(), lipsync.Upload{}, 1000)
+	must(t, err)
+	want(t, "uploads that are left", len(left), used)
+}
+
 // TestTidyAge has orphans that may yet get a record.
 func TestTidyAge(t *testing.T) {
 	h := newHome(t)
@@ -113,6 +138,20 @@ func TestRecover(t *testing.T) {
 		h.wantEmpty(t)
 	}
 	h.complete(t, id)
+}
+
+// TestRecoverClockSetBack restarts after a crash, on a machine whose clock was set back by
+// an hour meanwhile.
+func TestRecoverClockSetBack(t *testing.T) {
+	h := newHome(t)
+	id := h.generate(t, "")
+	_, err := h.Claim(t.Context(), "")
+	must(t, err)
+	h.clock.Advance(-time.Hour)
+	must(t, h.Recover(t.Context()))
+	r, err := h.Claim(t.Context(), "")
+	must(t, err)
+	want(t, "claimed at once", r.ID, id)
 }
 
 // TestPoison has a request that brings the process down at each attempt: no

@@ -27,8 +27,9 @@ func (s *Service) CreateUpload(ctx context.Context, c Caller, kind MediaKind, si
 		CreatedAt: now, ExpiresAt: now.Add(UploadLife),
 	}
 	u.Object = uploadKey(u.ID)
-	if err := s.Store.CreateUpload(ctx, u); err != nil {
-		return SignedUpload{}, err
+	limits := s.limits()
+	if err := s.Store.CreateUpload(ctx, u, limits); err != nil {
+		return SignedUpload{}, limits.explain(err)
 	}
 	put, headers, err := s.Objects.SignPut(ctx, u.Object, size, contentType, now.Add(putURLLife))
 	if err != nil {

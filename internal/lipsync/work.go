@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Claim leases the request with the id to the caller, or for "" the oldest open
-// one. A request that is Spent is made failed instead, and for "" the next one is
+// Claim leases the request with the id to the caller, or for "" the next one: see
+// Leases.Claim. A request that is Spent is made failed instead, and for "" the next one is
 // tried. NotFound if there is nothing to claim.
 func (s *Service) Claim(ctx context.Context, id string) (Request, error) {
 	for {
@@ -66,7 +66,7 @@ func (s *Service) Complete(ctx context.Context, r Request, output io.Reader, siz
 	// Who watches the lease sees it end by this very call, and must not cut it off.
 	last, cancel := context.WithTimeout(late, finishTime)
 	defer cancel()
-	err := s.finish(last, r, Outcome{Output: key, Length: r.Length})
+	err := s.finish(last, r, Outcome{Output: key, Length: r.Length, Size: size})
 	if CodeOf(err) == Conflict {
 		_ = s.Objects.Delete(late, key) // else Tidy does it
 	}

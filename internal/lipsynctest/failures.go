@@ -83,7 +83,7 @@ func testPostponeOne(t *testing.T, store lipsync.Store) {
 	for i := range 3 {
 		r := newRequest("a", "")
 		r.CreatedAt = at(i)
-		_, _, err := store.Create(t.Context(), r, nil, nil)
+		_, _, err := store.Create(t.Context(), r, nil, nil, lipsync.Limits{})
 		must(t, err)
 		all = append(all, r)
 	}
@@ -149,12 +149,12 @@ func testFreeFailures(t *testing.T, store lipsync.Store) {
 		}
 		wantUsed(t, store, "a", used)
 	}
-	_, _, err := store.Create(t.Context(), newRequest("a", ""), nil, nil)
+	_, _, err := store.Create(t.Context(), newRequest("a", ""), nil, nil, lipsync.Limits{})
 	wantCode(t, err, lipsync.TokenLimit)
 
 	r := newRequest("a", "") // made by a person
 	r.KeyID = ""
-	_, _, err = store.Create(t.Context(), r, nil, nil)
+	_, _, err = store.Create(t.Context(), r, nil, nil, lipsync.Limits{})
 	must(t, err)
 	_, err = claim(t, store, r.ID, "w", 0)
 	must(t, err)
@@ -174,7 +174,7 @@ func testConcurrentFree(t *testing.T, store lipsync.Store) {
 	}
 	codes := together(2*n, func(i int) error {
 		if i >= n {
-			_, _, err := store.Create(t.Context(), newRequest("a", ""), nil, nil)
+			_, _, err := store.Create(t.Context(), newRequest("a", ""), nil, nil, lipsync.Limits{})
 			return err
 		}
 		return store.Finish(t.Context(), all[i], fmt.Sprint("w", i), at(1), lipsync.Outcome{Failure: lipsync.Failure{Code: lipsync.InternalFault}})

@@ -48,9 +48,9 @@ type faultyStore struct {
 	*faults
 }
 
-func (s faultyStore) Create(ctx context.Context, r lipsync.Request, uploads []string, idem *lipsync.Idempotency) (created lipsync.Request, replayed bool, err error) {
+func (s faultyStore) Create(ctx context.Context, r lipsync.Request, uploads []string, idem *lipsync.Idempotency, limits lipsync.Limits) (created lipsync.Request, replayed bool, err error) {
 	err = s.do(func() (err error) {
-		created, replayed, err = s.Store.Create(ctx, r, uploads, idem)
+		created, replayed, err = s.Store.Create(ctx, r, uploads, idem, limits)
 		return err
 	})
 	return created, replayed, err
@@ -91,8 +91,8 @@ func (s faultyStore) Finish(ctx context.Context, id, token string, now time.Time
 	return s.do(func() error { return s.Store.Finish(ctx, id, token, now, o) })
 }
 
-func (s faultyStore) CreateUpload(ctx context.Context, u lipsync.Upload) error {
-	return s.do(func() error { return s.Store.CreateUpload(ctx, u) })
+func (s faultyStore) CreateUpload(ctx context.Context, u lipsync.Upload, limits lipsync.Limits) error {
+	return s.do(func() error { return s.Store.CreateUpload(ctx, u, limits) })
 }
 
 func (s faultyStore) GetUpload(ctx context.Context, id string) (u lipsync.Upload, err error) {

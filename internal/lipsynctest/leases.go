@@ -60,7 +60,7 @@ func testClaimOldest(t *testing.T, store lipsync.Store) {
 	for i, account := range []string{"b", "a", "a", "b", "a"} {
 		r := newRequest(account, "")
 		r.CreatedAt = at(i)
-		_, _, err := store.Create(t.Context(), r, nil, nil)
+		_, _, err := store.Create(t.Context(), r, nil, nil, lipsync.Limits{})
 		must(t, err)
 		oldest = append(oldest, r.ID)
 	}
@@ -202,7 +202,7 @@ func testOpen(t *testing.T, store lipsync.Store) {
 	for i := range 6 {
 		r := newRequest("a", "")
 		r.CreatedAt = at(i)
-		_, _, err := store.Create(t.Context(), r, nil, nil)
+		_, _, err := store.Create(t.Context(), r, nil, nil, lipsync.Limits{})
 		must(t, err)
 		all = append(all, r.ID)
 	}

@@ -81,7 +81,7 @@ func addKey(t *testing.T, store lipsync.Store, account string, limit int64) {
 // add creates a request of the account "a".
 func add(t *testing.T, store lipsync.Store, referenceID string) lipsync.Request {
 	t.Helper()
-	r, replayed, err := store.Create(t.Context(), newRequest("a", referenceID), nil, nil)
+	r, replayed, err := store.Create(t.Context(), newRequest("a", referenceID), nil, nil, lipsync.Limits{})
 	must(t, err)
 	if replayed {
 		t.Fatal("a create with no idempotency key was replayed")

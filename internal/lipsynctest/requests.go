@@ -22,7 +22,7 @@ func testCreate(t *testing.T, store lipsync.Store) {
 	} {
 		r := newRequest("a", "")
 		change(&r)
-		created, _, err := store.Create(t.Context(), r, nil, nil)
+		created, _, err := store.Create(t.Context(), r, nil, nil, lipsync.Limits{})
 		must(t, err)
 		r.Seq = created.Seq
 		want(t, "created", created, r)
@@ -40,7 +40,7 @@ func testCreateWithoutKey(t *testing.T, store lipsync.Store) {
 	add(t, store, "")
 	r := newRequest("a", "x")
 	r.KeyID = ""
-	created, _, err := store.Create(t.Context(), r, nil, nil)
+	created, _, err := store.Create(t.Context(), r, nil, nil, lipsync.Limits{})
 	must(t, err)
 	r.Seq = 2
 	want(t, "created", created, r)
@@ -54,7 +54,7 @@ func testConcurrentCreates(t *testing.T, store lipsync.Store) {
 	const n = 100
 	addKey(t, store, "a", 0)
 	codes := together(n, func(int) error {
-		_, _, err := store.Create(t.Context(), newRequest("a", "same"), nil, nil)
+		_, _, err := store.Create(t.Context(), newRequest("a", "same"), nil, nil, lipsync.Limits{})
 		return err
 	})
 	wantCodes(t, codes, map[lipsync.Code]int{"": n})
@@ -143,7 +143,7 @@ func testAccounts(t *testing.T, store lipsync.Store) {
 	addKey(t, store, "a", 0)
 	addKey(t, store, "b", 0)
 	add(t, store, "x")
-	r, _, err := store.Create(t.Context(), newRequest("b", "x"), nil, nil)
+	r, _, err := store.Create(t.Context(), newRequest("b", "x"), nil, nil, lipsync.Limits{})
 	must(t, err)
 	want(t, "first seq of an account", r.Seq, 1)
 	page, total, err := store.List(t.Context(), "b", "", 0, 10)
@@ -170,7 +170,7 @@ func testTokenLimit(t *testing.T, store lipsync.Store) {
 	add(t, store, "")
 	add(t, store, "")
 	r := newRequest("a", "")
-	_, _, err := store.Create(t.Context(), r, nil, nil)
+	_, _, err := store.Create(t.Context(), r, nil, nil, lipsync.Limits{})
 	wantCode(t, err, lipsync.TokenLimit)
 	_, err = store.Get(t.Context(), r.ID)
 	wantCode(t, err, lipsync.NotFound)
@@ -180,7 +180,7 @@ func testTokenLimit(t *testing.T, store lipsync.Store) {
 func testConcurrentTokenLimit(t *testing.T, store lipsync.Store) {
 	addKey(t, store, "a", 7)
 	codes := together(30, func(int) error {
-		_, _, err := store.Create(t.Context(), newRequest("a", ""), nil, nil)
+		_, _, err := store.Create(t.Context(), newRequest("a", ""), nil, nil, lipsync.Limits{})
 		return err
 	})
 	wantCodes(t, codes, map[lipsync.Code]int{"": 7, lipsync.TokenLimit: 23})
@@ -200,16 +200,16 @@ func idempotency(key string, fingerprint byte) *lipsync.Idempotency {
 
 func testReplay(t *testing.T, store lipsync.Store) {
 	addKey(t, store, "a", 0)
-	first, replayed, err := store.Create(t.Context(), newRequest("a", "x"), nil, idempotency("k", 1))
+	first, replayed, err := store.Create(t.Context(), newRequest("a", "x"), nil, idempotency("k", 1), lipsync.Limits{})
 	must(t, err)
 	want(t, "first replayed", replayed, false)
-	again, replayed, err := store.Create(t.Context(), newRequest("a", "x"), nil, idempotency("k", 1))
+	again, replayed, err := store.Create(t.Context(), newRequest("a", "x"), nil, idempotency("k", 1), lipsync.Limits{})
 	must(t, err)
 	want(t, "again replayed", replayed, true)
 	want(t, "again", again, first)
-	_, _, err = store.Create(t.Context(), newRequest("a", "x"), nil, idempotency("k", 2))
+	_, _, err = store.Create(t.Context(), newRequest("a", "x"), nil, idempotency("k", 2), lipsync.Limits{})
 	wantCode(t, err, lipsync.Reused)
-	_, replayed, err = store.Create(t.Context(), newRequest("a", "x"), nil, idempotency("other", 1))
+	_, replayed, err = store.Create(t.Context(), newRequest("a", "x"), nil, idempotency("other", 1), lipsync.Limits{})
 	must(t, err)
 	want(t, "other key replayed", replayed, false)
 	wantUsed(t, store, "a", 2)
@@ -217,14 +217,14 @@ func testReplay(t *testing.T, store lipsync.Store) {
 
 func testReplaySpent(t *testing.T, store lipsync.Store) {
 	addKey(t, store, "a", 1)
-	first, _, err := store.Create(t.Context(), newRequest("a", ""), nil, idempotency("k", 1))
+	first, _, err := store.Create(t.Context(), newRequest("a", ""), nil, idempotency("k", 1), lipsync.Limits{})
 	must(t, err)
-	again, _, err := store.Create(t.Context(), newRequest("a", ""), nil, idempotency("k", 1))
+	again, _, err := store.Create(t.Context(), newRequest("a", ""), nil, idempotency("k", 1), lipsync.Limits{})
 	must(t, err)
 	want(t, "id", again.ID, first.ID)
-	_, _, err = store.Create(t.Context(), newRequest("a", ""), nil, idempotency("k", 2))
+	_, _, err = store.Create(t.Context(), newRequest("a", ""), nil, idempotency("k", 2), lipsync.Limits{})
 	wantCode(t, err, lipsync.Reused)
-	_, _, err = store.Create(t.Context(), newRequest("a", ""), nil, idempotency("new", 1))
+	_, _, err = store.Create(t.Context(), newRequest("a", ""), nil, idempotency("new", 1), lipsync.Limits{})
 	wantCode(t, err, lipsync.TokenLimit)
 }
 
@@ -233,7 +233,7 @@ func testConcurrentReplay(t *testing.T, store lipsync.Store) {
 	addKey(t, store, "a", 0)
 	got := make([]string, n)
 	codes := together(n, func(i int) error {
-		r, _, err := store.Create(t.Context(), newRequest("a", ""), nil, idempotency("k", 1))
+		r, _, err := store.Create(t.Context(), newRequest("a", ""), nil, idempotency("k", 1), lipsync.Limits{})
 		got[i] = r.ID
 		return err
 	})
@@ -245,10 +245,10 @@ func testConcurrentReplay(t *testing.T, store lipsync.Store) {
 func testIdempotencyExpires(t *testing.T, store lipsync.Store) {
 	addKey(t, store, "a", 0)
 	for i := range 20 { // others that expire as well
-		_, _, err := store.Create(t.Context(), newRequest("a", ""), nil, idempotency(fmt.Sprint("before k ", i), 1))
+		_, _, err := store.Create(t.Context(), newRequest("a", ""), nil, idempotency(fmt.Sprint("before k ", i), 1), lipsync.Limits{})
 		must(t, err)
 	}
-	first, _, err := store.Create(t.Context(), newRequest("a", ""), nil, idempotency("k", 1))
+	first, _, err := store.Create(t.Context(), newRequest("a", ""), nil, idempotency("k", 1), lipsync.Limits{})
 	must(t, err)
 	create := func(after time.Duration, fingerprint byte) (lipsync.Request, bool) {
 		t.Helper()
@@ -256,7 +256,7 @@ func testIdempotencyExpires(t *testing.T, store lipsync.Store) {
 		r.CreatedAt = Start().Add(after)
 		idem := idempotency("k", fingerprint)
 		idem.ExpiresAt = r.CreatedAt.Add(24 * time.Hour)
-		created, replayed, err := store.Create(t.Context(), r, nil, idem)
+		created, replayed, err := store.Create(t.Context(), r, nil, idem, lipsync.Limits{})
 		must(t, err)
 		return created, replayed
 	}
@@ -274,7 +274,7 @@ func testIdempotencyAccounts(t *testing.T, store lipsync.Store) {
 	addKey(t, store, "a", 0)
 	addKey(t, store, "b", 0)
 	for _, account := range []string{"a", "b"} {
-		_, replayed, err := store.Create(t.Context(), newRequest(account, ""), nil, idempotency("k", account[0]))
+		_, replayed, err := store.Create(t.Context(), newRequest(account, ""), nil, idempotency("k", account[0]), lipsync.Limits{})
 		must(t, err)
 		want(t, "replayed", replayed, false)
 	}
@@ -282,14 +282,14 @@ func testIdempotencyAccounts(t *testing.T, store lipsync.Store) {
 
 func testRefusedCreate(t *testing.T, store lipsync.Store) {
 	addKey(t, store, "a", 1)
-	_, _, err := store.Create(t.Context(), newRequest("a", "x"), []string{uuid.NewString()}, idempotency("k", 1))
+	_, _, err := store.Create(t.Context(), newRequest("a", "x"), []string{uuid.NewString()}, idempotency("k", 1), lipsync.Limits{})
 	wantCode(t, err, lipsync.Invalid)
 	wantUsed(t, store, "a", 0)
 	_, total, err := store.List(t.Context(), "a", "x", 0, 1)
 	must(t, err)
 	want(t, "total", total, 0)
 	// The idempotency key is free as well.
-	_, replayed, err := store.Create(t.Context(), newRequest("a", ""), nil, idempotency("k", 2))
+	_, replayed, err := store.Create(t.Context(), newRequest("a", ""), nil, idempotency("k", 2), lipsync.Limits{})
 	must(t, err)
 	want(t, "replayed", replayed, false)
 }

@@ -17,28 +17,33 @@ func newUpload(id string, second int) lipsync.Upload {
 
 func testUploads(t *testing.T, store lipsync.Store) {
 	u := newUpload("u", 9)
-	must(t, store.CreateUpload(t.Context(), u))
+	must(t, store.CreateUpload(t.Context(), u, lipsync.Limits{}))
 	got, err := store.GetUpload(t.Context(), "u")
 	must(t, err)
 	want(t, "upload", got, u)
 	for range 2 {
-		must(t, store.DeleteUpload(t.Context(), "u"))
+		must(t, store.DeleteUpload(t.Context(), u))
 		_, err = store.GetUpload(t.Context(), "u")
 		wantCode(t, err, lipsync.NotFound)
 	}
 }
 
 func testExpiredUploads(t *testing.T, store lipsync.Store) {
-	for i, id := range []string{"c", "a", "b"} {
-		must(t, store.CreateUpload(t.Context(), newUpload(id, 10+i)))
+	all := make(map[string]lipsync.Upload)
+	for id, second := range map[string]int{"c": 10, "a": 11, "d": 11, "b": 12} {
+		all[id] = newUpload(id, second)
+		must(t, store.CreateUpload(t.Context(), all[id], lipsync.Limits{}))
 	}
 	for _, c := range []struct {
-		second, limit int
-		want          string
+		second int
+		after  string
+		limit  int
+		want   string
 	}{
-		{10, 9, "[]"}, {11, 9, "[c]"}, {12, 9, "[c a]"}, {99, 9, "[c a b]"}, {99, 2, "[c a]"},
+		{10, "", 9, "[]"}, {11, "", 9, "[c]"}, {12, "", 9, "[c a d]"}, {99, "", 9, "[c a d b]"},
+		{99, "", 2, "[c a]"}, {99, "a", 2, "[d b]"}, {99, "b", 2, "[]"},
 	} {
-		expired, err := store.ExpiredUploads(t.Context(), at(c.second), c.limit)
+		expired, err := store.ExpiredUploads(t.Context(), at(c.second), all[c.after], c.limit)
 		must(t, err)
 		got := []string{}
 		for _, u := range expired {
@@ -53,12 +58,12 @@ func testCreateUsesUploads(t *testing.T, store lipsync.Store) {
 	var uploads []lipsync.Upload
 	for _, id := range []string{"u", "v", "w"} {
 		uploads = append(uploads, newUpload(id, 10))
-		must(t, store.CreateUpload(t.Context(), newUpload(id, 10)))
+		must(t, store.CreateUpload(t.Context(), newUpload(id, 10), lipsync.Limits{}))
 	}
 	for second := range 2 { // a second request takes them over
 		r := newRequest("a", "")
 		r.CreatedAt = at(second)
-		_, _, err := store.Create(t.Context(), r, []string{"u", "v"}, nil)
+		_, _, err := store.Create(t.Context(), r, []string{"u", "v"}, nil, lipsync.Limits{})
 		must(t, err)
 		for i := range 2 {
 			uploads[i].RequestID, uploads[i].ExpiresAt = r.ID, r.CreatedAt.Add(lipsync.UploadLife)

@@ -77,7 +77,7 @@ func testUsage(t *testing.T, store lipsync.Store) {
 	} {
 		r := newRequest("a", "")
 		r.CreatedAt = c.created
-		_, _, err := store.Create(t.Context(), r, nil, nil)
+		_, _, err := store.Create(t.Context(), r, nil, nil, lipsync.Limits{})
 		must(t, err)
 		if c.outcome != (lipsync.Outcome{}) {
 			token, late := fmt.Sprint("w", i), c.created.AddDate(0, 0, 1)
@@ -111,7 +111,7 @@ func testUsageInSummerTime(t *testing.T, store lipsync.Store) {
 	now := time.Date(2026, 3, 8, 19, 30, 0, 0, zone)
 	r := newRequest("a", "")
 	r.CreatedAt = now.UTC()
-	_, _, err = store.Create(t.Context(), r, nil, nil)
+	_, _, err = store.Create(t.Context(), r, nil, nil, lipsync.Limits{})
 	must(t, err)
 	got, err := store.Usage(t.Context(), "a", now, 2)
 	must(t, err)

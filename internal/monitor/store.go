@@ -27,9 +27,9 @@ func (s store) observe(ctx context.Context, operation string, began time.Time, e
 }
 
 // Create implements lipsync.Store.
-func (s store) Create(ctx context.Context, r lipsync.Request, uploads []string, idem *lipsync.Idempotency) (created lipsync.Request, replayed bool, err error) {
+func (s store) Create(ctx context.Context, r lipsync.Request, uploads []string, idem *lipsync.Idempotency, limits lipsync.Limits) (created lipsync.Request, replayed bool, err error) {
 	defer s.observe(ctx, "create", time.Now(), &err)
-	return s.Store.Create(ctx, r, uploads, idem)
+	return s.Store.Create(ctx, r, uploads, idem, limits)
 }
 
 // Get implements lipsync.Store.
@@ -141,9 +141,9 @@ func (s store) RevokeKey(ctx context.Context, account, id string, at time.Time) 
 }
 
 // CreateUpload implements lipsync.Store.
-func (s store) CreateUpload(ctx context.Context, u lipsync.Upload) (err error) {
+func (s store) CreateUpload(ctx context.Context, u lipsync.Upload, limits lipsync.Limits) (err error) {
 	defer s.observe(ctx, "create_upload", time.Now(), &err)
-	return s.Store.CreateUpload(ctx, u)
+	return s.Store.CreateUpload(ctx, u, limits)
 }
 
 // GetUpload implements lipsync.Store.
@@ -153,15 +153,15 @@ func (s store) GetUpload(ctx context.Context, id string) (_ lipsync.Upload, err 
 }
 
 // ExpiredUploads implements lipsync.Store.
-func (s store) ExpiredUploads(ctx context.Context, now time.Time, limit int) (_ []lipsync.Upload, err error) {
+func (s store) ExpiredUploads(ctx context.Context, now time.Time, after lipsync.Upload, limit int) (_ []lipsync.Upload, err error) {
 	defer s.observe(ctx, "expired_uploads", time.Now(), &err)
-	return s.Store.ExpiredUploads(ctx, now, limit)
+	return s.Store.ExpiredUploads(ctx, now, after, limit)
 }
 
 // DeleteUpload implements lipsync.Store.
-func (s store) DeleteUpload(ctx context.Context, id string) (err error) {
+func (s store) DeleteUpload(ctx context.Context, u lipsync.Upload) (err error) {
 	defer s.observe(ctx, "delete_upload", time.Now(), &err)
-	return s.Store.DeleteUpload(ctx, id)
+	return s.Store.DeleteUpload(ctx, u)
 }
 
 // Take implements lipsync.Store.

@@ -81,8 +81,10 @@ func statusOf(code lipsync.Code) int {
 		return http.StatusRequestEntityTooLarge
 	case lipsync.Reused:
 		return http.StatusUnprocessableEntity
-	case lipsync.RateLimited:
+	case lipsync.RateLimited, lipsync.OpenLimit:
 		return http.StatusTooManyRequests
+	case lipsync.StorageLimit:
+		return http.StatusInsufficientStorage
 	default:
 		return http.StatusInternalServerError
 	}

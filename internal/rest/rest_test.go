@@ -127,6 +127,7 @@ func TestContract(t *testing.T) {
 	target.Client = &http.Client{Transport: checked}
 	resttest.Run(t, target)
 	h.cancelFinished(t, target.Client, server.URL)
+	h.reachLimits(t, target.Client, server.URL)
 	h.closeStore()
 	checked.provokeFaults(server.URL)
 	checked.compareStatuses()

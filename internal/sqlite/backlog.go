@@ -11,7 +11,7 @@ import (
 func (s *Store) Backlog(ctx context.Context, now time.Time) (b lipsync.Backlog, err error) {
 	err = s.read.QueryRowContext(ctx, `SELECT count(*) FILTER (WHERE status = 'queued'), count(*) FILTER (WHERE status = 'processing'),
 			coalesce(min(max(created_at, lease_until)) FILTER (WHERE lease_until <= ?), 0)
-		FROM requests WHERE status IN ('queued', 'processing')`, micros(now)).
+		FROM requests WHERE `+isOpen, micros(now)).
 		Scan(&b.Queued, &b.Processing, instant{&b.WaitingSince})
 	return b, err
 }

@@ -31,7 +31,7 @@ func TestBacklog(t *testing.T) {
 	}
 	want("empty", at(0), lipsync.Backlog{})
 	for i, id := range []string{"a", "b"} {
-		_, _, err := s.Create(t.Context(), lipsync.Request{ID: id, Account: "of " + id, Status: lipsync.Queued, Engine: "warp", CreatedAt: at(i)}, nil, nil)
+		_, _, err := s.Create(t.Context(), lipsync.Request{ID: id, Account: "of " + id, Status: lipsync.Queued, Engine: "warp", CreatedAt: at(i)}, nil, nil, lipsync.Limits{})
 		must(err)
 	}
 	want("both wait", at(5), lipsync.Backlog{Queued: 2, WaitingSince: at(0)})

@@ -37,7 +37,7 @@ func create(b *testing.B, store *sqlite.Store, referenceID string) error {
 		ID: uuid.NewString(), Account: "a", KeyID: "k", ReferenceID: referenceID, Status: lipsync.Queued,
 		Video: lipsync.Input{URL: "https://example.com/video.mp4"}, Audio: lipsync.Input{URL: "https://example.com/audio.wav"},
 		CreatedAt: time.Unix(1_800_000_000, 0),
-	}, nil, nil)
+	}, nil, nil, lipsync.Limits{})
 	return err
 }
 
@@ -100,4 +100,30 @@ func BenchmarkCreate(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "creates/s")
+}
+
+// BenchmarkClaim claims and gives back while one account has 100,000 requests that wait,
+// and each of some others has one.
+func BenchmarkClaim(b *testing.B) {
+	store := filled(b, many)
+	others := 0
+	for _, accounts := range []int{1, 10, 100, 1000} {
+		for ; others < accounts-1; others++ {
+			r := lipsync.Request{ID: uuid.NewString(), Account: fmt.Sprint("b", others), Status: lipsync.Queued, CreatedAt: time.Unix(1_800_000_000, 0)}
+			if _, _, err := store.Create(b.Context(), r, nil, nil, lipsync.Limits{}); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.Run(fmt.Sprint("accounts=", accounts), func(b *testing.B) {
+			for b.Loop() {
+				r, err := store.Claim(b.Context(), "", "w", time.Unix(1_800_000_001, 0), time.Minute)
+				if err == nil {
+					err = store.Release(b.Context(), r.ID, "w")
+				}
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
 }

@@ -35,8 +35,11 @@ func (s *Store) TouchKey(ctx context.Context, id string, at time.Time) error {
 
 // ListKeys implements lipsync.Keys.
 func (s *Store) ListKeys(ctx context.Context, account string) ([]lipsync.Key, error) {
-	rows, err := s.read.QueryContext(ctx, "SELECT "+keyColumns+` FROM keys
-		WHERE ?1 IN (account, '') ORDER BY created_at, rowid`, account)
+	which := "WHERE account = ?1"
+	if account == "" {
+		which = ""
+	}
+	rows, err := s.read.QueryContext(ctx, "SELECT "+keyColumns+" FROM keys "+which+" ORDER BY created_at, rowid", account)
 	return collect(rows, err, scanKey)
 }
 

@@ -9,8 +9,37 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// claimable holds for open requests that nobody holds at the given time.
-const claimable = "status IN ('queued', 'processing') AND lease_until <= ?"
+// isOpen holds for requests that are not final. claimable holds for those of them that
+// nobody holds at the time ?1.
+const (
+	isOpen    = "status IN ('queued', 'processing')"
+	claimable = isOpen + " AND lease_until <= ?1"
+)
+
+// next is the n of the request to claim at the time ?1, or NULL. It goes from one account
+// with open requests to the next: its cost grows with the number of these and of the
+// leases, and not with the number of requests that wait.
+const next = `WITH RECURSIVE waiting (account) AS (
+		SELECT (SELECT account FROM requests INDEXED BY requests_open_of_account WHERE ` + isOpen + `
+			ORDER BY account LIMIT 1)
+		UNION ALL
+		SELECT (SELECT account FROM requests INDEXED BY requests_open_of_account WHERE ` + isOpen + `
+			AND account > waiting.account ORDER BY account LIMIT 1)
+		FROM waiting WHERE account IS NOT NULL
+	)
+	SELECT (SELECT n FROM requests INDEXED BY requests_open_of_account
+			WHERE account = waiting.account AND ` + claimable + ` ORDER BY n LIMIT 1) AS oldest
+	FROM waiting ORDER BY oldest IS NULL, (SELECT count(*) FROM requests INDEXED BY requests_held_of_account
+			WHERE account = waiting.account AND lease <> '' AND lease_until > ?1),
+		(SELECT at FROM claimed WHERE account = waiting.account AND at <= ?1), oldest -- NULL comes first
+	LIMIT 1`
+
+// noteClaim notes when a request of the account was claimed.
+func noteClaim(ctx context.Context, tx *sql.Tx, account string, now time.Time) error {
+	_, err := tx.ExecContext(ctx, `INSERT INTO claimed (account, at) VALUES (?1, ?2)
+		ON CONFLICT DO UPDATE SET at = ?2`, account, micros(now))
+	return err
+}
 
 // What a request has that nobody holds.
 const (
@@ -23,18 +52,20 @@ func lost() error { return refusal(lipsync.Conflict, "lease lost") }
 
 // Claim implements lipsync.Leases.
 func (s *Store) Claim(ctx context.Context, id, token string, now time.Time, lease time.Duration) (lipsync.Request, error) {
-	which, args := "n = (SELECT n FROM requests WHERE "+claimable+" ORDER BY n LIMIT 1)", []any{micros(now)}
+	which, args := "n = ("+next+")", []any{micros(now), token, micros(now.Add(lease))}
 	if id != "" {
-		which, args = "id = ? AND "+claimable, []any{id, micros(now)}
+		which, args = claimable+" AND id = ?4", append(args, id)
 	}
-	set := []any{micros(now), token, micros(now.Add(lease))}
 	var r lipsync.Request
 	err := s.update(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
 		r, err = scanRequest(tx.QueryRowContext(ctx, `UPDATE requests SET status = 'processing',
 				claims = claims + 1, attempts = attempts + 1,
-				started_at = iif(started_at = 0, ?, started_at), lease = ?, lease_until = ?, `+noProgress+`
-			WHERE `+which+" RETURNING "+requestColumns, append(set, args...)...))
-		return err
+				started_at = iif(started_at = 0, ?1, started_at), lease = ?2, lease_until = ?3, `+noProgress+`
+			WHERE `+which+" RETURNING "+requestColumns, args...))
+		if err != nil {
+			return err
+		}
+		return noteClaim(ctx, tx, r.Account, now)
 	})
 	return r, err
 }
@@ -69,10 +100,10 @@ func (s *Store) Finish(ctx context.Context, id, token string, now time.Time, o l
 	var r lipsync.Request
 	r.End(now, o)
 	return s.update(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		err := tx.QueryRowContext(ctx, "UPDATE requests SET "+idle+`, status = ?, finished_at = ?, output = ?, length = ?,
+		err := tx.QueryRowContext(ctx, "UPDATE requests SET "+idle+`, status = ?, finished_at = ?, output = ?, length = ?, size = ?,
 				failure = ?, failure_details = ?
 			WHERE id = ? AND lease = ? AND lease <> '' RETURNING key_id`,
-			r.Status, micros(r.FinishedAt), r.Output, r.Length.Microseconds(), r.Failure.Code, r.Failure.Text(), id, token).Scan(&r.KeyID)
+			r.Status, micros(r.FinishedAt), r.Output, r.Length.Microseconds(), r.Size, r.Failure.Code, r.Failure.Text(), id, token).Scan(&r.KeyID)
 		if errors.Is(err, sql.ErrNoRows) {
 			return lost()
 		}
@@ -88,7 +119,7 @@ func (s *Store) Cancel(ctx context.Context, id string, now time.Time, f lipsync.
 	err = s.update(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		r, err = scanRequest(tx.QueryRowContext(ctx, "UPDATE requests SET "+idle+`, status = 'failed', failure = ?, failure_details = ?, finished_at = ?,
 				started_at = iif(started_at = 0, ?, started_at)
-			WHERE id = ? AND status IN ('queued', 'processing') RETURNING `+requestColumns,
+			WHERE id = ? AND `+isOpen+` RETURNING `+requestColumns,
 			f.Code, f.Text(), micros(now), micros(now), id))
 		if lipsync.CodeOf(err) != lipsync.NotFound {
 			return err
@@ -103,5 +134,5 @@ func (s *Store) Cancel(ctx context.Context, id string, now time.Time, f lipsync.
 
 // Open implements lipsync.Leases.
 func (s *Store) Open(ctx context.Context, now time.Time, limit int) ([]lipsync.Request, error) {
-	return s.requests(ctx, "WHERE "+claimable+" ORDER BY n LIMIT ?", micros(now), limit)
+	return s.requests(ctx, "WHERE "+claimable+" ORDER BY n LIMIT ?2", micros(now), limit)
 }

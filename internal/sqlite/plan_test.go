@@ -2,26 +2,57 @@ package sqlite
 
 import (
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 )
 
-// TestByStatusReadsItsPage asks SQLite how it finds the requests of a status and a
-// reference id: by one index to its end, and with nothing to sort.
-func TestByStatusReadsItsPage(t *testing.T) {
+// TestPlans asks SQLite how it finds what must not take longer with the number of
+// records: each table by an index to its end, and no records sorted.
+func TestPlans(t *testing.T) {
 	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "lipsync.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	rows, err := s.read.QueryContext(t.Context(), "EXPLAIN QUERY PLAN SELECT "+requestColumns+" FROM requests "+withReferenceAndStatus,
-		"a", "x", "failed", 100, 20)
-	steps, err := collect(rows, err, func(columns row) (step string, err error) {
-		var id, parent, unused int
-		err = columns.Scan(&id, &parent, &unused, &step)
-		return step, err
-	})
-	const want = "SEARCH requests USING INDEX requests_by_reference_status (account=? AND reference_id=? AND status=? AND seq<?)"
-	if err != nil || len(steps) != 1 || steps[0] != want {
-		t.Errorf("got %q (%v), want %q", steps, err, want)
+	for _, c := range []struct {
+		name, query string
+		args        []any
+		want        []string // steps that look into a table of records, or sort
+	}{
+		{
+			"requests of a status and a reference id", "SELECT " + requestColumns + " FROM requests " + withReferenceAndStatus,
+			[]any{"a", "x", "failed", 100, 20},
+			[]string{"SEARCH requests USING INDEX requests_by_reference_status (account=? AND reference_id=? AND status=? AND seq<?)"},
+		}, {
+			"next request to claim", next, []any{1},
+			[]string{
+				"SCAN requests USING INDEX requests_open_of_account",               // only the first of them
+				"SEARCH requests USING INDEX requests_open_of_account (account>?)", // of the next account, each time
+				"SEARCH requests USING INDEX requests_open_of_account (account=?)",
+				"SEARCH requests USING INDEX requests_held_of_account (account=?)",
+				"SEARCH requests USING INDEX requests_open_of_account (account=?)",
+				"USE TEMP B-TREE FOR ORDER BY", // of accounts
+			},
+		}, {
+			"open requests of an account", openOfAccount, []any{"a", 10},
+			[]string{"SEARCH requests USING INDEX requests_open_of_account (account=?)"},
+		}, {
+			"uploads that expired", "SELECT " + uploadColumns + " FROM uploads " + expired, []any{3, 2, "u", 10},
+			[]string{"SEARCH uploads USING INDEX uploads_by_expiry ((expires_at,id)>(?,?) AND expires_at<?)"},
+		},
+	} {
+		rows, err := s.read.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+c.query, c.args...)
+		steps, err := collect(rows, err, func(columns row) (step string, err error) {
+			var id, parent, unused int
+			err = columns.Scan(&id, &parent, &unused, &step)
+			return step, err
+		})
+		got := slices.DeleteFunc(steps, func(step string) bool {
+			return !strings.Contains(step, " requests") && !strings.Contains(step, " uploads") && !strings.Contains(step, "B-TREE")
+		})
+		if err != nil || !slices.Equal(got, c.want) {
+			t.Errorf("%s: got\n%s\n(%v), want\n%s", c.name, strings.Join(got, "\n"), err, strings.Join(c.want, "\n"))
+		}
 	}
 }

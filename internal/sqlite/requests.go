@@ -12,7 +12,7 @@ import (
 
 const requestColumns = `id, account, key_id, reference_id, seq, status,
 	video_url, video_object, audio_url, audio_object, largest_face, engine,
-	created_at, started_at, finished_at, output, length, failure, failure_details,
+	created_at, started_at, finished_at, output, length, size, failure, failure_details,
 	claims, attempts, delays, delayed_since, lease, lease_until, stage, percent, ends`
 
 // row is a *sql.Row or *sql.Rows.
@@ -22,13 +22,13 @@ func scanRequest(row row) (r lipsync.Request, err error) {
 	err = row.Scan(&r.ID, &r.Account, &r.KeyID, &r.ReferenceID, &r.Seq, &r.Status,
 		&r.Video.URL, &r.Video.Object, &r.Audio.URL, &r.Audio.Object, &r.LargestFace, &r.Engine,
 		instant{&r.CreatedAt}, instant{&r.StartedAt}, instant{&r.FinishedAt},
-		&r.Output, span{&r.Length}, &r.Failure.Code, details{&r.Failure.Details},
+		&r.Output, span{&r.Length}, &r.Size, &r.Failure.Code, details{&r.Failure.Details},
 		&r.Claims, &r.Attempts, &r.Delays, instant{&r.DelayedSince}, &r.Lease, instant{&r.LeaseUntil}, &r.Progress.Stage, &r.Progress.Percent, instant{&r.Progress.Ends})
 	return r, orNotFound(err)
 }
 
 // Create implements lipsync.Requests.
-func (s *Store) Create(ctx context.Context, r lipsync.Request, uploads []string, idem *lipsync.Idempotency) (created lipsync.Request, replayed bool, err error) {
+func (s *Store) Create(ctx context.Context, r lipsync.Request, uploads []string, idem *lipsync.Idempotency, limits lipsync.Limits) (created lipsync.Request, replayed bool, err error) {
 	err = s.update(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if idem != nil {
 			earlier, err := replay(ctx, tx, r, idem)
@@ -36,6 +36,9 @@ func (s *Store) Create(ctx context.Context, r lipsync.Request, uploads []string,
 				r.ID, replayed = earlier, true
 				return err
 			}
+		}
+		if err := checkLimits(ctx, tx, r.Account, r.CreatedAt, limits); err != nil {
+			return err
 		}
 		return insert(ctx, tx, &r, uploads, idem)
 	})

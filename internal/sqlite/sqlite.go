@@ -47,6 +47,12 @@ const addStatuses = "CREATE UNIQUE INDEX requests_by_status ON requests (account
 const addReferenceStatuses = `CREATE UNIQUE INDEX requests_by_reference_status
 	ON requests (account, reference_id, status, seq) WHERE reference_id <> ''`
 
+// addLimits makes version 8: before it accounts had no limits, and requests were
+// claimed in the order of their creation.
+//
+//go:embed limits.sql
+var addLimits string
+
 // Store implements lipsync.Store.
 type Store struct {
 	write   *sql.DB // one connection: SQLite has one writer at a time
@@ -136,7 +142,7 @@ func (s *Store) migrate(ctx context.Context) error {
 		// of every version are out there: add at the end, change nothing.
 		migrations := []migration{
 			statements(schema), statements(addEngine), statements(addProgress), statements(addUsage),
-			statements(addStatuses), statements(addReferenceStatuses), codeFailures,
+			statements(addStatuses), statements(addReferenceStatuses), codeFailures, statements(addLimits),
 		}
 		if version > len(migrations) {
 			return errors.New("the database was made by a newer version of the program")

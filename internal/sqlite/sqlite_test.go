@@ -137,6 +137,10 @@ var undo = []string{
 		UPDATE requests SET error = 'no face found in the video' WHERE failure = 'no_face';
 		ALTER TABLE requests DROP COLUMN failure; ALTER TABLE requests DROP COLUMN failure_details;
 		ALTER TABLE requests DROP COLUMN delays; ALTER TABLE requests DROP COLUMN delayed_since`,
+	`DROP TRIGGER count_size; DROP TRIGGER count_upload; DROP TRIGGER count_upload_gone; DROP TABLE uploaded; DROP TABLE claimed;
+	DROP INDEX requests_open_of_account; DROP INDEX requests_held_of_account; DROP INDEX keys_by_account;
+	DROP INDEX uploads_by_expiry; CREATE INDEX uploads_by_expiry ON uploads (expires_at);
+	ALTER TABLE requests DROP COLUMN size; ALTER TABLE days DROP COLUMN size`,
 }
 
 // TestOlderFile brings files of all versions up to date. A request from before there
@@ -164,6 +168,10 @@ func TestOlderFile(t *testing.T) {
 						t.Errorf("%s with reference %q: got %v (%v), want %v", r.Status, reference, got, err, r)
 					}
 				}
+			}
+			upload := lipsync.Upload{ID: "new", Account: "a", Size: 500}
+			if err := newer.CreateUpload(t.Context(), upload, lipsync.Limits{Stored: 1000}); lipsync.CodeOf(err) != lipsync.StorageLimit {
+				t.Errorf("got %v, want that the upload from before counts", err)
 			}
 			if got, err := newer.Usage(t.Context(), "a", time.Unix(0, 0), 1); err != nil || got[0] != day {
 				t.Errorf("got %v (%v), want %v", got, err, day)
@@ -204,9 +212,10 @@ func createAndEnd(t *testing.T, store *sqlite.Store) (all []lipsync.Request) {
 	}
 	now := time.Unix(9, 0).UTC()
 	must(store.CreateKey(t.Context(), lipsync.Key{ID: "k", Account: "a"}))
+	must(store.CreateUpload(t.Context(), lipsync.Upload{ID: "u", Account: "a", Size: 600}, lipsync.Limits{}))
 	for _, o := range []lipsync.Outcome{{}, {Output: "o", Length: time.Minute}, {Failure: lipsync.Failure{Code: lipsync.NoFace}}} {
 		r := lipsync.Request{ID: uuid.NewString(), Account: "a", KeyID: "k", ReferenceID: "x", Status: lipsync.Queued, Engine: "warp"}
-		_, _, err := store.Create(t.Context(), r, nil, nil)
+		_, _, err := store.Create(t.Context(), r, nil, nil, lipsync.Limits{})
 		must(err)
 		if o != (lipsync.Outcome{}) {
 			_, err := store.Claim(t.Context(), r.ID, "w", now, time.Minute)
@@ -294,7 +303,7 @@ func createUntilKilled(t *testing.T, store *sqlite.Store) {
 			for {
 				id := uuid.NewString()
 				r := lipsync.Request{ID: id, Account: "a", KeyID: "k", Status: lipsync.Queued, CreatedAt: time.Now()}
-				if _, _, err := store.Create(t.Context(), r, nil, nil); err != nil {
+				if _, _, err := store.Create(t.Context(), r, nil, nil, lipsync.Limits{}); err != nil {
 					t.Error(err)
 					return
 				}

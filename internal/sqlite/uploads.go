@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"time"
 
 	"lipsync/internal/lipsync"
@@ -16,9 +17,15 @@ func scanUpload(row row) (u lipsync.Upload, err error) {
 }
 
 // CreateUpload implements lipsync.Uploads.
-func (s *Store) CreateUpload(ctx context.Context, u lipsync.Upload) error {
-	return s.changeRow(ctx, nil, "INSERT INTO uploads ("+uploadColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-		u.ID, u.Account, u.Kind, u.Size, u.ContentType, u.Object, micros(u.CreatedAt), micros(u.ExpiresAt), u.RequestID)
+func (s *Store) CreateUpload(ctx context.Context, u lipsync.Upload, limits lipsync.Limits) error {
+	return s.update(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		if err := checkStored(ctx, tx, u.Account, u.CreatedAt, u.Size, limits); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, "INSERT INTO uploads ("+uploadColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+			u.ID, u.Account, u.Kind, u.Size, u.ContentType, u.Object, micros(u.CreatedAt), micros(u.ExpiresAt), u.RequestID)
+		return err
+	})
 }
 
 // GetUpload implements lipsync.Uploads.
@@ -26,14 +33,16 @@ func (s *Store) GetUpload(ctx context.Context, id string) (lipsync.Upload, error
 	return scanUpload(s.read.QueryRowContext(ctx, "SELECT "+uploadColumns+" FROM uploads WHERE id = ?", id))
 }
 
+// expired chooses a page of the uploads that expired.
+const expired = "WHERE expires_at < ? AND (expires_at, id) > (?, ?) ORDER BY expires_at, id LIMIT ?"
+
 // ExpiredUploads implements lipsync.Uploads.
-func (s *Store) ExpiredUploads(ctx context.Context, now time.Time, limit int) ([]lipsync.Upload, error) {
-	rows, err := s.read.QueryContext(ctx, "SELECT "+uploadColumns+` FROM uploads
-		WHERE expires_at < ? ORDER BY expires_at LIMIT ?`, micros(now), limit)
+func (s *Store) ExpiredUploads(ctx context.Context, now time.Time, after lipsync.Upload, limit int) ([]lipsync.Upload, error) {
+	rows, err := s.read.QueryContext(ctx, "SELECT "+uploadColumns+" FROM uploads "+expired, micros(now), micros(after.ExpiresAt), after.ID, limit)
 	return collect(rows, err, scanUpload)
 }
 
 // DeleteUpload implements lipsync.Uploads.
-func (s *Store) DeleteUpload(ctx context.Context, id string) error {
-	return s.changeRow(ctx, nil, "DELETE FROM uploads WHERE id = ?", id)
+func (s *Store) DeleteUpload(ctx context.Context, u lipsync.Upload) error {
+	return s.changeRow(ctx, nil, "DELETE FROM uploads WHERE id = ?", u.ID)
 }

@@ -65,7 +65,7 @@ func (w *Worker) Run(ctx context.Context, n int, wake <-chan struct{}) {
 	all.Wait()
 }
 
-// Do does the request with the id, or for "" the oldest that waits. It reports
+// Do does the request with the id, or for "" the next that waits. It reports
 // whether there was one to do, and what kept it from being done or given back;
 // that is logged already.
 func (w *Worker) Do(ctx context.Context, id string) (found bool, err error) {

@@ -198,6 +198,40 @@ func TestSlow(t *testing.T) {
 	}
 }
 
+// TestFairWorker has one worker and 30 long jobs of one account: a job of another account
+// starts as soon as the first of them is done.
+func TestFairWorker(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var done []string
+		f := setup(t, func(ctx context.Context, j render.Job) error {
+			time.Sleep(10 * time.Minute)
+			video, err := os.ReadFile(j.Video)
+			done = append(done, string(video))
+			return errors.Join(err, os.WriteFile(j.Output, nil, 0o600))
+		})
+		other := *f
+		_, key, err := f.Service.CreateKey(context.Background(), "other", "name", 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		other.caller = lipsync.Caller{Account: "other", KeyID: key.ID}
+		for range 30 {
+			f.request(t, "long", "audio")
+		}
+		ctx, stop := context.WithCancel(context.Background())
+		var running sync.WaitGroup
+		running.Go(func() { f.Run(ctx, 1, nil) })
+		time.Sleep(time.Minute)
+		other.request(t, "quick", "audio")
+		time.Sleep(25 * time.Minute)
+		stop()
+		running.Wait()
+		if got, want := fmt.Sprint(done[:2]), "[long quick]"; got != want {
+			t.Errorf("got %s done first, want %s", got, want)
+		}
+	})
+}
+
 // still is a store that reads one request, once: a day has many looks.
 type still struct {
 	lipsync.Store

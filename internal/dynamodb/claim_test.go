@@ -1,0 +1,109 @@
+package dynamodb_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"lipsync/internal/dynamodb"
+	"lipsync/internal/lipsync"
+)
+
+// createWaiting creates n requests of an account that has no key, a second apart.
+func createWaiting(t *testing.T, s *dynamodb.Store, account string, n int, from time.Time) (ids []string) {
+	t.Helper()
+	for i := range n {
+		r := lipsync.Request{
+			ID: fmt.Sprintf("%s-%04d", account, i), Account: account, Status: lipsync.Queued,
+			CreatedAt: from.Add(time.Duration(i) * time.Second),
+		}
+		if _, _, err := s.Create(t.Context(), r, nil, nil, lipsync.Limits{}); err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, r.ID)
+	}
+	return ids
+}
+
+// TestClaimBehindManyWaiting has more requests of one account than a claim reads, and
+// younger ones of two others. A claim takes a few calls, however many wait.
+func TestClaimBehindManyWaiting(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1_800_000_000, 0).UTC()
+	var w wire
+	s := openWire(t, &w)
+	many := createWaiting(t, s, "a", 210, now.Add(-time.Hour))
+	few := append(createWaiting(t, s, "b", 1, now.Add(-2*time.Minute)), createWaiting(t, s, "c", 2, now.Add(-time.Minute))...)
+	for i, want := range []string{many[0], few[0], few[1], many[1], few[2], many[2]} {
+		w.take()
+		r, err := s.Claim(t.Context(), "", fmt.Sprint("w", i), now, time.Minute)
+		if err != nil || r.ID != want {
+			t.Fatalf("claim %d: got %s (%v), want %s", i, r.ID, err, want)
+		}
+		if calls := w.take(); len(calls) > 8 || slices.Contains(calls, "Scan") {
+			t.Errorf("claim %d: got %d calls %v, want at most 8", i, len(calls), calls)
+		}
+	}
+}
+
+// TestClaimBehindManyPutOff has more requests that were put off than a claim reads of what
+// waits, and younger ones that wait.
+func TestClaimBehindManyPutOff(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1_800_000_000, 0).UTC()
+	var w wire
+	s := openWire(t, &w)
+	all := createWaiting(t, s, "a", 103, now.Add(-time.Hour))
+	for _, id := range all[:101] {
+		r, err := s.Claim(t.Context(), id, "w", now, time.Minute)
+		if err == nil {
+			err = s.Postpone(t.Context(), r, now.Add(time.Hour))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	b := createWaiting(t, s, "b", 1, now)[0]
+	for i, c := range []struct {
+		at   time.Time
+		want string
+	}{{now, b}, {now, all[101]}, {now, all[102]}, {now.Add(time.Hour), all[0]}} {
+		w.take()
+		r, err := s.Claim(t.Context(), "", fmt.Sprint("next ", i), c.at, 2*time.Hour)
+		if err != nil || r.ID != c.want {
+			t.Errorf("claim %d: got %s (%v), want %s", i, r.ID, err, c.want)
+		}
+		if calls := w.take(); len(calls) > 8 {
+			t.Errorf("claim %d: got %d calls %v, want at most 8", i, len(calls), calls)
+		}
+	}
+}
+
+// TestLateTurn has a request that is final, and whose turn an older version left.
+func TestLateTurn(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1_800_000_000, 0).UTC()
+	table := openTable(t)
+	ids := createWaiting(t, table.Store, "a", 102, now.Add(-time.Hour))
+	if _, err := table.Cancel(t.Context(), ids[0], now, lipsync.Failure{Code: lipsync.Canceled}); err != nil {
+		t.Fatal(err)
+	}
+	table.rewrite(t, func(i item) []item {
+		if textOf(i["pk"]) == "request/"+ids[0] && textOf(i["sk"]) == "turn" {
+			waiting := table.get(t, "request/"+ids[1], "turn")
+			i["account"], i["createdAt"] = waiting["account"], waiting["createdAt"]
+			i["id"] = text(ids[0])
+			i["open"], i["openAt"] = waiting["open"], text(textOf(waiting["openAt"])[:43]+"/0")
+		}
+		return []item{i}
+	})
+	for n, want := range ids[1:4] {
+		if r, err := table.Claim(t.Context(), "", fmt.Sprint("w", n), now, time.Minute); err != nil || r.ID != want {
+			t.Errorf("got %s (%v), want %s", r.ID, err, want)
+		}
+	}
+	if left := table.get(t, "request/"+ids[0], "turn"); left["open"] != nil {
+		t.Errorf("got %v, want a turn that is over", left)
+	}
+}

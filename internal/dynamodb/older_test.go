@@ -1,0 +1,181 @@
+package dynamodb_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	sdk "github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"lipsync/internal/awstest"
+	"lipsync/internal/dynamodb"
+	"lipsync/internal/lipsync"
+)
+
+type item = map[string]types.AttributeValue
+
+func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
+
+// textOf returns the value of a text, "" of none.
+func textOf(v types.AttributeValue) string {
+	s, _ := v.(*types.AttributeValueMemberS)
+	if s == nil {
+		return ""
+	}
+	return s.Value
+}
+
+// table is a store and the items that it keeps.
+type table struct {
+	*dynamodb.Store
+	client *sdk.Client
+	name   string
+}
+
+func openTable(t *testing.T) *table {
+	t.Helper()
+	e := awstest.Shared(t)
+	name := e.Table(t)
+	return &table{dynamodb.New(e.Config(), name), sdk.NewFromConfig(e.Config()), name}
+}
+
+func (b *table) get(t *testing.T, partition, sort string) item {
+	t.Helper()
+	out, err := b.client.GetItem(t.Context(), &sdk.GetItemInput{
+		TableName: &b.name, ConsistentRead: aws.Bool(true), Key: item{"pk": text(partition), "sk": text(sort)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.Item
+}
+
+// rewrite puts what f makes of each item in its place.
+func (b *table) rewrite(t *testing.T, f func(item) []item) {
+	t.Helper()
+	for pages := sdk.NewScanPaginator(b.client, &sdk.ScanInput{TableName: &b.name}); pages.HasMorePages(); {
+		page, err := pages.NextPage(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, i := range page.Items {
+			_, err := b.client.DeleteItem(t.Context(), &sdk.DeleteItemInput{TableName: &b.name, Key: item{"pk": i["pk"], "sk": i["sk"]}})
+			for _, next := range f(i) {
+				_, putErr := b.client.PutItem(t.Context(), &sdk.PutItemInput{TableName: &b.name, Item: next})
+				err = errors.Join(err, putErr)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// older makes of an item what versions wrote that had no turns and no limits: what is
+// held was among what waits, and the pointers to all keys were in one partition.
+func older(i item) []item {
+	partition := textOf(i["pk"])
+	switch {
+	case textOf(i["sk"]) == "turn", textOf(i["sk"]) == "uploads", strings.HasPrefix(partition, "keyid/"):
+		return nil
+	case strings.HasPrefix(partition, "keys/"):
+		i["pk"] = text("keys")
+		delete(i, "open")
+		delete(i, "openAt")
+	case textOf(i["open"]) == "held":
+		i["open"] = text("request")
+	}
+	delete(i, "opened")
+	delete(i, "counted")
+	if strings.HasPrefix(partition, "usage/") {
+		delete(i, "size")
+	}
+	return []item{i}
+}
+
+// TestOlderItems goes on with what an older version wrote.
+func TestOlderItems(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1_800_000_000, 0).UTC()
+	b := openTable(t)
+	ok := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	key := lipsync.Key{ID: "k", Account: "a", Name: "n", Hash: [32]byte{1}, CreatedAt: now, Limit: 5}
+	other := lipsync.Key{ID: "l", Account: "b", Name: "n", Hash: [32]byte{2}, CreatedAt: now.Add(time.Second)}
+	ok(b.CreateKey(t.Context(), key))
+	ok(b.CreateKey(t.Context(), other))
+	create := func(id string, second int, limits lipsync.Limits) error {
+		r := lipsync.Request{ID: id, Account: "a", KeyID: "k", Status: lipsync.Queued, CreatedAt: now.Add(time.Duration(second) * time.Second)}
+		_, _, err := b.Create(t.Context(), r, nil, nil, limits)
+		return err
+	}
+	for i, id := range []string{"held", "given back", "waiting"} {
+		ok(create(id, i, lipsync.Limits{}))
+	}
+	for _, id := range []string{"held", "given back"} {
+		_, err := b.Claim(t.Context(), id, "old", now, time.Minute)
+		ok(err)
+	}
+	ok(b.Release(t.Context(), "given back", "old"))
+	upload := lipsync.Upload{ID: "u", Account: "a", Size: 7, ExpiresAt: now}
+	ok(b.CreateUpload(t.Context(), upload, lipsync.Limits{}))
+	b.rewrite(t, older)
+
+	for _, account := range []string{"a", "b", ""} {
+		want := map[string]string{"a": "[k]", "b": "[l]", "": "[k l]"}[account]
+		keys, err := b.ListKeys(t.Context(), account)
+		var ids []string
+		for _, k := range keys {
+			ids = append(ids, k.ID)
+		}
+		if err != nil || fmt.Sprint(ids) != want {
+			t.Errorf("keys of %q: got %v (%v), want %s", account, ids, err, want)
+		}
+	}
+	ok(b.TouchKey(t.Context(), "k", now))
+	ok(b.RevokeKey(t.Context(), "b", "l", now))
+	if code := lipsync.CodeOf(create("one too many", 3, lipsync.Limits{Open: 3})); code != lipsync.OpenLimit {
+		t.Errorf("got code %q, want that three are open", code)
+	}
+	ok(create("new", 4, lipsync.Limits{Open: 4}))
+	if k, err := b.KeyByHash(t.Context(), key.Hash); err != nil || k.Used != 4 || !k.LastUsed.Equal(now) {
+		t.Errorf("got %+v (%v), want a key used 4 times, last now", k, err)
+	}
+	if k, err := b.KeyByHash(t.Context(), other.Hash); err != nil || k.RevokedAt.IsZero() {
+		t.Errorf("got %+v (%v), want a revoked key", k, err)
+	}
+
+	ok(b.Renew(t.Context(), "held", "old", now.Add(time.Hour)))
+	for _, want := range []string{"given back", "waiting", "new"} {
+		r, err := b.Claim(t.Context(), "", "new "+want, now, time.Minute)
+		if err != nil || r.ID != want {
+			t.Errorf("got %s (%v), want %s", r.ID, err, want)
+		}
+	}
+	ok(b.Finish(t.Context(), "new", "new new", now, lipsync.Outcome{Failure: lipsync.Failure{Code: lipsync.InternalFault}}))
+	if k, err := b.KeyByHash(t.Context(), key.Hash); err != nil || k.Used != 3 {
+		t.Errorf("got a key used %d times (%v), want 3, since one is given back", k.Used, err)
+	}
+	if open, err := b.Open(t.Context(), now.Add(2*time.Hour), 10); err != nil || len(open) != 3 {
+		t.Errorf("got %d open requests (%v), want 3", len(open), err)
+	}
+	ok(b.Finish(t.Context(), "held", "old", now, lipsync.Outcome{Output: "o", Length: time.Second, Size: 9}))
+	ok(b.DeleteUpload(t.Context(), upload))
+	if _, err := b.GetUpload(t.Context(), "u"); lipsync.CodeOf(err) != lipsync.NotFound {
+		t.Errorf("got %v, want no upload", err)
+	}
+	// What was not counted took nothing off: of 20 bytes 9 are the output's.
+	ok(b.CreateUpload(t.Context(), lipsync.Upload{ID: "v", Account: "a", Size: 11, CreatedAt: now}, lipsync.Limits{Stored: 20}))
+	err := b.CreateUpload(t.Context(), lipsync.Upload{ID: "w", Account: "a", Size: 1, CreatedAt: now}, lipsync.Limits{Stored: 20})
+	if lipsync.CodeOf(err) != lipsync.StorageLimit {
+		t.Errorf("got %v, want that the limit is reached", err)
+	}
+}
