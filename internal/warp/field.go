@@ -39,6 +39,7 @@ type shape struct {
 	width float32    // from corner to corner
 	shift geom.Point // of the mouth as a whole
 	thick float32    // height of the lips, as a multiple of their own
+	roll  float32    // share of that height that rolls inwards where they are pressed together
 	tuck  float32    // how far the lower lip goes behind the upper teeth, 0 to 1: then half of its height is seen
 }
 
@@ -96,12 +97,14 @@ func newColumn(m *mouth, w shape, x float32) column {
 	shut, more := min(gap-(l-u), 0), max(gap-(l-u), 0) // by which the lips close, negative, or open
 	c.upper = u + w.shift.Y - m.above()*shut - upperShare*more
 	c.lower = l + w.shift.Y + (1-m.above())*shut + (1-upperShare)*more
-	closing := smoothstep(1-gap/.03) * clamp((l-u-gap-.002)/.02)
-	lap := overlap * closing
+	closed := smoothstep(1 - gap/.03)
+	lap := overlap * closed * clamp((l-u-gap-.002)/.02)
 	top, bottom := m.outer(x + c.aside)
 	top, bottom = min(top, u-lap-.02), max(bottom, l+lap+.02)
-	above, below := c.upper-(u-top)*w.thick, c.lower+(bottom-l)*w.thick*(1-.5*w.tuck)
-	c.from = []float32{m.nose, top, u - lap, l + lap, bottom, chin, chin + neckBelow}
+	above, below := c.upper-(u-top)*w.thick*(1-w.roll), c.lower+(bottom-l)*w.thick*(1-w.roll)*(1-.5*w.tuck)
+	edge, under := u-lap-(u-lap-top)*w.roll, l+lap+(bottom-l-lap)*w.roll // of what is seen of the lips
+	c.seam = .6 * closed * clamp((under-edge-gap-.002)/.02)
+	c.from = []float32{m.nose, top, edge, under, bottom, chin, chin + neckBelow}
 	c.to = []float32{m.nose, max(above, m.nose+.02), c.upper, c.lower, min(below, chin+sunk-.05), chin + sunk, chin + neckBelow}
 	c.inner, c.depth, c.stretch = u, l-u, 1
 	if gap > l-u+.001 {
@@ -109,7 +112,6 @@ func newColumn(m *mouth, w shape, x float32) column {
 		c.stretch = min(gap/max(l-u, 1e-4), teethGrow)
 		c.unseen = gap - c.stretch*(l-u)
 	}
-	c.seam = .6 * closing
 	return c
 }
 

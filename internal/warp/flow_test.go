@@ -80,7 +80,7 @@ func TestShapes(t *testing.T) {
 		"a vowel opens all the way":                vowel.gap == p.most,
 		"silence closes a mouth":                   rest.gap == 0,
 		"closed lips touch":                        closed.gap == 0,
-		"closed lips are pressed together":         closed.thick < 1,
+		"closed lips are pressed together":         closed.roll > 0,
 		"the lower lip is at the teeth":            teeth.gap < .15*p.most && teeth.gap > 0 && teeth.tuck == 1,
 		"a rounded mouth is narrower than at rest": round.width < rest.width && round.thick > 1,
 		"a spread one is wider":                    spread.width > rest.width,

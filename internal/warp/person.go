@@ -99,7 +99,7 @@ const (
 	narrowest = .22 // of the width of the mouth that full rounding takes away (Abry and Boë, "Laws for lips", 1986)
 	broadest  = .06 // of it that full spread adds
 	pout      = .12 // of the height of the lips that full rounding adds
-	press     = .30 // of the height of the lips that goes where they are pressed together
+	press     = .30 // of the height of the lips that rolls inwards where they are pressed together
 	bite      = .12 // of the gap of a loud vowel that is left where the lower lip is at the teeth
 )
 
@@ -117,7 +117,8 @@ func (p *person) shape(a speech.Articulation, width float32) shape {
 	return shape{
 		gap:   gap,
 		width: width * (1 - narrowest*a.Rounding + broadest*a.Spread),
-		thick: 1 + pout*a.Rounding - press*a.Closure,
+		thick: 1 + pout*a.Rounding,
+		roll:  press * a.Closure,
 		tuck:  a.Labiodental * (1 - a.Closure),
 	}
 }
