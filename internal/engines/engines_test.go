@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"lipsync/internal/engines"
 	"lipsync/internal/facetest"
@@ -182,6 +183,19 @@ func TestBadModels(t *testing.T) {
 	}
 	if _, log := open(t, filepath.Join(t.TempDir(), "none")); !strings.Contains(log.String(), "level=ERROR") {
 		t.Errorf("of a folder that isn't there: got %q", log)
+	}
+}
+
+// TestTryEnds: a network that computes for ever is refused, in a sentence.
+func TestTryEnds(t *testing.T) {
+	g := onnxtest.AsItIs()
+	g.Initializers = append(g.Initializers, onnxtest.Tensor{Name: "always", Shape: []int{1}, Floats: []float32{1}})
+	session := onnxtest.LoadWith(t, g.Endless("always").File(t), onnx.Options{Providers: []onnx.Provider{onnx.CPU}, Threads: 1})
+	before := engines.SetTryCPU(time.Second)
+	defer engines.SetTryCPU(before)
+	err := engines.Try(t.Context(), catalog.Wav2Lip, session)
+	if want := "the network did not end within 1s"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
 	}
 }
 

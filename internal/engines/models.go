@@ -19,13 +19,26 @@ import (
 // second, but TensorRT first compiles the network.
 const tryTime = 10 * time.Minute
 
+// tryCPU is how long the first runs of a network may take on the CPU where somebody
+// waits for the answer. In jobs a network that slow would take hours.
+var tryCPU = 15 * time.Second
+
 // Try returns an error unless a network can be used in a role.
 func Try(ctx context.Context, role catalog.Role, session *onnx.Session) error {
 	s, err := bare(ctx, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}
-	return errors.Join(s.use(ctx, role, session), s.Close())
+	if session.Provider() != onnx.CPU {
+		return errors.Join(s.use(ctx, role, session), s.Close())
+	}
+	bounded, cancel := context.WithTimeout(ctx, tryCPU)
+	defer cancel()
+	err = s.use(bounded, role, session)
+	if bounded.Err() != nil && ctx.Err() == nil && err != nil {
+		err = fmt.Errorf("the network did not end within %v", tryCPU)
+	}
+	return errors.Join(err, s.Close())
 }
 
 // addAll adds the folder's models.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"time"
 
 	"lipsync/internal/sandbox"
@@ -16,7 +17,8 @@ const PCMRate = 16000
 
 // Transcode writes the file's sound as AAC in MP4 to the path aac, and its
 // samples at PCMRate to pcm. Both start with the first sample, whatever time
-// the file gives it, and gaps in time are filled with silence. It stops after
+// the file gives it, and gaps in time are filled with silence; those that take too
+// much memory are an error, and then it returns 0 samples. It stops after
 // the time most; it returns how many samples at PCMRate there were.
 func (t *Tools) Transcode(ctx context.Context, in *Info, aac string, pcm io.Writer, most time.Duration) (int64, error) {
 	p, err := t.startReader(ctx, t.FFmpeg, transcodeArgs(in, aac, most), sandbox.Files{Read: []string{in.Path}, Write: []string{aac}})
@@ -28,19 +30,55 @@ func (t *Tools) Transcode(ctx context.Context, in *Info, aac string, pcm io.Writ
 		p.stop()
 		return 0, fmt.Errorf("read samples: %w", err)
 	}
-	return n / 2, p.wait()
+	err = p.wait()
+	if strings.Contains(p.stderr.String(), unfilledGap) {
+		return 0, fmt.Errorf("%s: %s", p.name, p.stderr.String())
+	}
+	return n / 2, err
 }
 
+// unfilledGap is in what ffmpeg says of a gap for whose silence there was too little
+// memory. It goes on without the silence.
+const unfilledGap = "Failed to compensate for timestamp delta"
+
+// soundSize bounds each piece of memory of a process that decodes sound, in bytes. ffmpeg
+// keeps the silence of a whole gap in memory: some minutes of stereo.
+const soundSize = 128 << 20
+
 func transcodeArgs(in *Info, aac string, most time.Duration) []string {
-	stream := "0:" + strconv.Itoa(in.Audio.index)
-	seconds := strconv.FormatFloat(most.Seconds(), 'f', -1, 64)
-	const filter = "asetpts=PTS-STARTPTS,aresample=async=1:first_pts=0"
-	args := append(inputArgs(in, 1), "-i", "file:"+in.Path,
-		"-map", stream, "-af", filter, "-t", seconds)
+	args := append(soundInput(in), trackArgs(in, most)...)
 	args = append(args, in.Audio.EncoderArgs()...)
 	args = append(args, "-map_metadata", "-1", "-f", "mp4", "-y", "file:"+aac)
-	return append(args, "-map", stream, "-af", filter, "-t", seconds,
-		"-ac", "1", "-ar", strconv.Itoa(PCMRate), "-c:a", "pcm_s16le", "-f", "s16le", "pipe:1")
+	return append(append(args, trackArgs(in, most)...), pcmArgs()...)
+}
+
+// CountSamples returns how many samples Transcode would, in a tenth of the time. It counts
+// as far as the file can be read.
+func (t *Tools) CountSamples(ctx context.Context, in *Info, most time.Duration) (int64, error) {
+	args := append(append(soundInput(in), trackArgs(in, most)...), pcmArgs()...)
+	p, err := t.startReader(ctx, t.FFmpeg, args, sandbox.Files{Read: []string{in.Path}})
+	if err != nil {
+		return 0, err
+	}
+	n, err := io.Copy(io.Discard, p)
+	p.stop()
+	return n / 2, err
+}
+
+// trackArgs choose the sound, from its first sample on, without gaps.
+func trackArgs(in *Info, most time.Duration) []string {
+	return []string{"-map", "0:" + strconv.Itoa(in.Audio.index), "-af", "asetpts=PTS-STARTPTS,aresample=async=1:first_pts=0",
+		"-t", strconv.FormatFloat(most.Seconds(), 'f', -1, 64)}
+}
+
+// pcmArgs write samples at PCMRate to the pipe.
+func pcmArgs() []string {
+	return []string{"-ac", "1", "-ar", strconv.Itoa(PCMRate), "-c:a", "pcm_s16le", "-f", "s16le", "pipe:1"}
+}
+
+// soundInput are ffmpeg's arguments that read a file whose sound is decoded.
+func soundInput(in *Info) []string {
+	return append(append([]string{"-max_alloc", strconv.Itoa(soundSize)}, inputArgs(in, 1)...), "-i", "file:"+in.Path)
 }
 
 // EncoderArgs returns ffmpeg's arguments that encode the sound of a. They keep
@@ -82,8 +120,7 @@ func (s *Sound) Close() error { return s.p.wait() }
 func soundArgs(in *Info, most time.Duration) []string {
 	start := float64(in.Video.start) * in.Video.timeBase.Float()
 	filter := fmt.Sprintf("asetpts=PTS-(%f)/TB,aresample=async=1:first_pts=0", start)
-	return append(inputArgs(in, 1), "-i", "file:"+in.Path,
-		"-map", "0:"+strconv.Itoa(in.Audio.index), "-af", filter,
-		"-t", strconv.FormatFloat(most.Seconds(), 'f', -1, 64),
-		"-ac", "1", "-ar", strconv.Itoa(PCMRate), "-c:a", "pcm_s16le", "-f", "s16le", "pipe:1")
+	args := append(soundInput(in), "-map", "0:"+strconv.Itoa(in.Audio.index), "-af", filter,
+		"-t", strconv.FormatFloat(most.Seconds(), 'f', -1, 64))
+	return append(args, pcmArgs()...)
 }

@@ -66,6 +66,9 @@ func TestTranscode(t *testing.T) {
 			if n != int64(pcm.Len()/2) || n < test.want-20 || n > test.want+20 {
 				t.Errorf("%d samples, said to be %d, want %d", pcm.Len()/2, n, test.want)
 			}
+			if counted, err := tools.CountSamples(t.Context(), info, test.most); err != nil || counted != n {
+				t.Errorf("%d samples counted (%v), want %d", counted, err, n)
+			}
 		})
 	}
 }

@@ -27,7 +27,8 @@ const (
 	stallTime  = 2 * time.Minute // without a byte in or out
 	memorySize = 6 << 30         // bytes, without reserved addresses, of which a GPU takes many; 4096 × 4096 HDR needs about 3 GiB
 	fileSize   = 64 << 30        // bytes, of one written file
-	maxPixels  = 1 << 26         // of a decoded picture
+	maxPixels  = 1 << 25         // of a decoded picture: 7680 × 4320, of which users are told that it is too large
+	maxExtra   = 48 << 20        // bytes, of a file's attachments, of which each process keeps copies
 	reportSize = 1 << 20         // bytes of ffprobe's answer
 )
 

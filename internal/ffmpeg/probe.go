@@ -50,6 +50,10 @@ type Video struct {
 	matrix     string
 }
 
+// minSampleRate is the least that sound can have, in Hz. Below it there is no speech, and
+// a decoded piece would become minutes at other rates, all in memory.
+const minSampleRate = 1000
+
 // Audio is a stream of sound.
 type Audio struct {
 	SampleRate, Channels int
@@ -96,7 +100,7 @@ func probeArgs(path string) []string {
 	const wanted = "format=format_name,duration:" +
 		"stream=index,codec_type,codec_name,width,height,pix_fmt,sample_aspect_ratio,field_order," +
 		"color_range,color_space,color_transfer,color_primaries,avg_frame_rate,time_base," +
-		"start_pts,channels,sample_rate:" +
+		"start_pts,channels,sample_rate,extradata_size:" +
 		"stream_disposition=attached_pic:stream_tags=alpha_mode:stream_side_data=rotation:" +
 		"frame=stream_index,best_effort_timestamp"
 	return []string{"-v", "error", "-print_format", "json", "-show_entries", wanted,
@@ -136,6 +140,7 @@ type stream struct {
 	Start       int64  `json:"start_pts"`
 	Channels    int    `json:"channels"`
 	SampleRate  string `json:"sample_rate"`
+	Extra       int    `json:"extradata_size"` // bytes; of an attachment, its content
 	Disposition struct {
 		AttachedPic int `json:"attached_pic"`
 	} `json:"disposition"`
@@ -159,7 +164,11 @@ func parseProbe(b []byte) (*Info, error) {
 	}
 	info := &Info{Duration: parseSeconds(r.Format.Duration)}
 	info.Format, _, _ = strings.Cut(r.Format.Name, ",")
+	extra := 0
 	for _, s := range r.Streams {
+		if extra += min(max(s.Extra, 0), maxExtra); extra >= maxExtra {
+			return nil, fmt.Errorf("%w: attachments of %d bytes or more", ErrUnsupported, maxExtra)
+		}
 		switch {
 		case s.Type == "video" && info.Video == nil && s.Disposition.AttachedPic == 0:
 			v, err := s.video()
@@ -171,6 +180,9 @@ func parseProbe(b []byte) (*Info, error) {
 			info.Video = v
 		case s.Type == "audio" && info.Audio == nil && s.Codec != "" && s.Channels > 0:
 			rate, _ := strconv.Atoi(s.SampleRate)
+			if rate < minSampleRate {
+				continue
+			}
 			info.Audio = &Audio{SampleRate: rate, Channels: s.Channels, index: s.Index}
 		}
 	}

@@ -102,6 +102,34 @@ func TestRateOfTheFirstPictures(t *testing.T) {
 	}
 }
 
+// TestAttachments refuses files whose attachments would fill the memory.
+func TestAttachments(t *testing.T) {
+	const small, large = `"index": 0}, {"codec_type": "attachment", "extradata_size": 40000000`, `, {"codec_type": "attachment", "extradata_size": 20000000`
+	for _, test := range []struct {
+		streams string
+		fits    bool
+	}{
+		{small, true},
+		{small + "}" + large, false},
+		{`"extradata_size": 9223372036854775807}, {"extradata_size": 9223372036854775807`, false},
+		{`"extradata_size": -9223372036854775808`, true},
+	} {
+		if _, err := parseProbe(answer(test.streams)); (err == nil) != test.fits || err != nil && !errors.Is(err, ErrUnsupported) {
+			t.Errorf("%s: got %v, want it to be taken: %t", test.streams, err, test.fits)
+		}
+	}
+}
+
+// TestMinSampleRate takes sound for none whose rate is too low for speech.
+func TestMinSampleRate(t *testing.T) {
+	for rate, want := range map[string]bool{"8000": true, "1000": true, "999": false, "1": false, "0": false, "x": false} {
+		info, err := parseProbe(fmt.Appendf(nil, `{"format": {"format_name": "wav"}, "streams": [{"codec_type": "audio", "codec_name": "aac", "channels": 2, "sample_rate": "%s"}]}`, rate))
+		if err != nil || (info.Audio != nil) != want {
+			t.Errorf("%s Hz: got %+v (%v), want sound: %t", rate, info, err, want)
+		}
+	}
+}
+
 func TestCoverPictureIsNoVideo(t *testing.T) {
 	info, err := parseProbe(answer(`"disposition": {"attached_pic": 1}`))
 	if err != nil || info.Video != nil {

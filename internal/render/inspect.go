@@ -128,6 +128,12 @@ func (w *rendering) transcode(ctx context.Context, audio *ffmpeg.Info) (int64, e
 	}
 	defer pcm.Close()
 	most := w.Limits.Duration + time.Second
+	limit := int64(w.Limits.Duration.Seconds() * ffmpeg.PCMRate)
+	if audio.Duration > w.Limits.Duration { // it may lie, but to encode an hour first takes long
+		if n, err := w.Tools.CountSamples(ctx, audio, most); err == nil && n > limit {
+			return 0, w.Limits.tooLong(lipsync.Audio, audio.Duration)
+		}
+	}
 	samples, err := w.Tools.Transcode(ctx, audio, w.aac, pcm, most)
 	switch {
 	case samples == 0 && err != nil && ctx.Err() == nil:
@@ -136,7 +142,7 @@ func (w *rendering) transcode(ctx context.Context, audio *ffmpeg.Info) (int64, e
 		return 0, fmt.Errorf("decode audio: %w", err)
 	case samples == 0:
 		return 0, lipsync.Failure{Code: lipsync.NoSoundTrack}.Because(nil)
-	case samples > int64(w.Limits.Duration.Seconds()*ffmpeg.PCMRate):
+	case samples > limit:
 		return 0, w.Limits.tooLong(lipsync.Audio, audio.Duration)
 	}
 	return samples, pcm.Close()

@@ -57,6 +57,14 @@ func cutPNG(b []byte) []byte {
 	}
 }
 
+// rate makes a WAV say that it has so many samples a second.
+func rate(hertz uint32) func([]byte) []byte {
+	return func(b []byte) []byte {
+		binary.LittleEndian.PutUint32(b[bytes.Index(b, []byte("fmt "))+12:], hertz)
+		return b
+	}
+}
+
 func TestRefusedMedia(t *testing.T) {
 	good := ffmpegtest.Make(t, "good.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 20))
 	speech := sound(t, "good.wav", "0.5")
@@ -94,6 +102,8 @@ func TestRefusedMedia(t *testing.T) {
 		{"audio: nothing", good, write(t, "a.wav", nil), badAudio},
 		{"audio: playlist", good, write(t, "a.mp3", []byte(playlist)), badAudio},
 		{"audio: picture alone", good, good, noSound},
+		{"audio: 1 Hz", good, edit(t, speech, rate(1)), noSound},
+		{"audio: a break of days", good, sound(t, "gap.mkv", "1", "-c:a", "pcm_s16le", "-af", "asetpts='PTS+gt(N,3)*500000/TB'"), badAudio},
 		{"audio: no samples", good, edit(t, speech, func(b []byte) []byte { return b[:bytes.Index(b, []byte("data"))+8] }), noSound},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -2,18 +2,28 @@ package vet
 
 import "cmp"
 
+// checker checks the graphs of one file.
+type checker struct{ nodes int }
+
+// maxNodes bounds the nodes of all graphs: ONNX Runtime takes 10 s to load a chain of as many
+// on one core, and the time grows with their square. The networks of this service have some hundreds.
+const maxNodes = 4096
+
 // checkGraph searches a GraphProto for weights in other files, and for all that can
 // take any amount of memory by a few bytes of a file: sparse weights, sequences,
 // tensors that loops collect, and text. ONNX Runtime bounds none of that memory. A
 // network whose inputs are numbers has no text unless its graph makes some.
-func checkGraph(graph []byte, depth int) error {
+func (c *checker) checkGraph(graph []byte, depth int) error {
 	if depth > maxDepth {
 		return errNested
 	}
 	return fields(graph, func(f field) error {
 		switch f.number {
 		case 1: // node
-			return checkNode(f.bytes, depth)
+			if c.nodes++; c.nodes > maxNodes {
+				return errNodes
+			}
+			return c.checkNode(f.bytes, depth)
 		case 5: // initializer
 			return checkTensor(f.bytes)
 		case 15: // sparse_initializer
@@ -24,7 +34,7 @@ func checkGraph(graph []byte, depth int) error {
 }
 
 // checkNode checks a NodeProto.
-func checkNode(node []byte, depth int) error {
+func (c *checker) checkNode(node []byte, depth int) error {
 	inputs, outputs, loop := 0, 0, false
 	err := fields(node, func(f field) error {
 		switch f.number {
@@ -33,7 +43,7 @@ func checkNode(node []byte, depth int) error {
 		case 2: // output
 			outputs++
 		case 5: // attribute
-			return checkAttribute(f.bytes, depth)
+			return c.checkAttribute(f.bytes, depth)
 		case 4: // op_type
 			switch string(f.bytes) {
 			case "SplitToSequence": // also into any number of empty tensors
@@ -60,7 +70,7 @@ func checkNode(node []byte, depth int) error {
 }
 
 // checkAttribute checks an AttributeProto.
-func checkAttribute(attribute []byte, depth int) error {
+func (c *checker) checkAttribute(attribute []byte, depth int) error {
 	var name string
 	var number uint64
 	err := fields(attribute, func(f field) error {
@@ -72,7 +82,7 @@ func checkAttribute(attribute []byte, depth int) error {
 		case 5, 10: // t, tensors
 			return checkTensor(f.bytes)
 		case 6, 11: // g, graphs
-			return checkGraph(f.bytes, depth+1)
+			return c.checkGraph(f.bytes, depth+1)
 		case 22, 23: // sparse_tensor, sparse_tensors
 			return errSparse
 		}

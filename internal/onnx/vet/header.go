@@ -35,7 +35,7 @@ func (h *Header) readGraph(graph []byte) error {
 	if err != nil {
 		return err
 	}
-	return checkGraph(graph, 0)
+	return new(checker).checkGraph(graph, 0)
 }
 
 // appendInfo appends a ValueInfoProto to the list, unless its name is excepted.

@@ -20,6 +20,7 @@ var (
 	errNoModel  = errors.New("it is not an ONNX file, or it is incomplete")
 	errExternal = errors.New("its weights are in other files: export it as one file")
 	errNested   = errors.New("its graphs are nested too deeply")
+	errNodes    = errors.New("it has more than 4096 nodes: simplify it")
 	errFunction = errors.New("it defines functions of its own: export it with standard operators only")
 	errSparse   = errors.New("it has sparse tensors: export it with dense ones")
 	errText     = errors.New("it processes text: export it with numbers only")

@@ -59,6 +59,8 @@ func TestRead(t *testing.T) {
 		{"a scan", with(onnxtest.Node{Op: "Scan"}), "it collects a tensor in each iteration of a loop: export it without Scan and without scan outputs of Loop"},
 		{"a loop that collects nothing", onnxtest.Product(vet.Float32).Endless("a").Bytes(), "a float32 n×3, b float32 1×3 → c float32 n×3"},
 		{"numbers of another type", with(onnxtest.Node{Op: "Cast", Attributes: map[string]any{"to": 10}}), "a float32 n×3, b float32 1×3 → c float32 n×3"},
+		{"4096 nodes", with(slices.Repeat([]onnxtest.Node{{Op: "Relu"}}, 4095)...), "a float32 n×3, b float32 1×3 → c float32 n×3"},
+		{"more nodes", with(branch(slices.Repeat([]onnxtest.Node{{Op: "Relu"}}, 4095)...)), "it has more than 4096 nodes: simplify it"},
 		{"a sparse attribute", sparseAttribute(22), "it has sparse tensors: export it with dense ones"},
 		{"sparse attributes", sparseAttribute(23), "it has sparse tensors: export it with dense ones"},
 	} {
@@ -146,14 +148,14 @@ var cast = onnxtest.Node{Op: "Cast", Inputs: []string{"a"}, Outputs: []string{"t
 // turn. Empty ones take nothing of the memory that is bounded.
 var collector = onnxtest.Node{Op: "Loop", Inputs: []string{"", "", "state"}, Outputs: []string{"last", "all"}}
 
-func branch(n onnxtest.Node) onnxtest.Node {
-	return onnxtest.Node{Op: "If", Attributes: map[string]any{"then_branch": onnxtest.Graph{Nodes: []onnxtest.Node{n}}}}
+func branch(nodes ...onnxtest.Node) onnxtest.Node {
+	return onnxtest.Node{Op: "If", Attributes: map[string]any{"then_branch": onnxtest.Graph{Nodes: nodes}}}
 }
 
-// with is product with one more node.
-func with(n onnxtest.Node) []byte {
+// with is product with more nodes.
+func with(nodes ...onnxtest.Node) []byte {
 	g := onnxtest.Product(vet.Float32)
-	g.Nodes = append(g.Nodes, n)
+	g.Nodes = append(g.Nodes, nodes...)
 	return g.Bytes()
 }
 
