@@ -1,0 +1,40 @@
+package dashboard
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+)
+
+// FuzzForms: of a person who is signed in, any form gets a page or an answer for scripts,
+// and none is a fault of ours. What the form says is in no page unescaped.
+func FuzzForms(f *testing.F) {
+	for _, form := range []string{
+		"video=http://a.example/v&audio=http://a.example/a&reference_id=r&model=warp&largest_face=on", "video=<script>x</script>&audio=%00", "name=n&limit=1",
+		"name=%3Cscript%3Ex&limit=-1", "type=video&size=9223372036854775808", "type=%ff&size=1e3", "once&video=http://%zz&audio=upload://x", "%zz", "&&=;",
+	} {
+		f.Add(form)
+	}
+	h := newHome(f)
+	h.service.GenerateRate, h.service.ReadRate = 1<<30, 1<<30
+	h.signIn(f)
+	csrf, cookies, handler := h.csrf(f), h.browser.Jar.Cookies(h.address(f, "/dashboard")), h.handler(f)
+	f.Fuzz(func(t *testing.T, form string) {
+		for _, path := range []string{"/dashboard/new", "/dashboard/settings/keys", "/dashboard/uploads"} {
+			r := httptest.NewRequest(http.MethodPost, h.URL+path, strings.NewReader("csrf="+url.QueryEscape(csrf)+"&"+form))
+			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+			for _, c := range cookies {
+				r.AddCookie(c)
+			}
+			w := httptest.NewRecorder()
+			handler.ServeHTTP(w, r)
+			log := h.log.String()
+			h.log.Reset()
+			if w.Code < 200 || w.Code >= 500 || strings.Contains(w.Body.String(), "<script>x") {
+				t.Errorf("%s %q: got %d %.200s, log %s", path, form, w.Code, w.Body, log)
+			}
+		}
+	})
+}

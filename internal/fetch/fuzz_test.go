@@ -1,0 +1,50 @@
+package fetch
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"lipsync/internal/lipsync"
+)
+
+// FuzzResponse: whatever a server answers, a fetch ends in the body, or in an error that
+// says that the source is at fault, and never writes more than the limit and a byte.
+func FuzzResponse(f *testing.F) {
+	for _, seed := range []string{
+		"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", "HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\nhello", "HTTP/1.0 200 OK\r\n\r\nhello",
+		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\nx",
+		"HTTP/1.1 302 Found\r\nLocation: file:///etc/passwd\r\n\r\n", "HTTP/1.1 301 Moved\r\nLocation: //\x00\r\n\r\n", "HTTP/1.1 302 Found\r\nLocation: ftp://a/\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 9223372036854775807\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n\x1f\x8b",
+		"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 206 Partial\r\nContent-Range: bytes 0-0/9\r\n\r\nx", "SSH-2.0-x\r\n", "",
+	} {
+		f.Add([]byte(seed))
+	}
+	client := New(Options{Total: 5 * time.Second, Stall: 5 * time.Second})
+	f.Fuzz(func(t *testing.T, answer []byte) {
+		client.http.Transport.(*http.Transport).DialContext = func(context.Context, string, string) (net.Conn, error) {
+			ours, theirs := net.Pipe()
+			go func() { _, _ = io.Copy(io.Discard, theirs) }()
+			go func() {
+				_, _ = theirs.Write(answer)
+				theirs.Close()
+			}()
+			return ours, nil
+		}
+		const limit = 64
+		var got bytes.Buffer
+		err := client.Fetch(t.Context(), "http://a.example/", &got, limit)
+		theirs := []lipsync.Code{"", lipsync.NotFound, lipsync.TooLarge, lipsync.Unavailable, lipsync.TooSlow, lipsync.NoHost}
+		if !slices.Contains(theirs, lipsync.CodeOf(err)) {
+			t.Errorf("%q: got %v", answer, err)
+		}
+		if err == nil && got.Len() > limit || got.Len() > limit+1 {
+			t.Errorf("%q: got %d bytes (%v), want at most %d", answer, got.Len(), err, limit)
+		}
+	})
+}
