@@ -1,0 +1,169 @@
+// Package hostile_test renders media and loads networks that were made to do harm: each
+// ends in a sentence for the user or in a right output, in bounded time and memory.
+package hostile_test
+
+import (
+	"flag"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"lipsync/internal/engines"
+	"lipsync/internal/lipsync"
+	"lipsync/internal/render"
+	"lipsync/internal/sandbox"
+)
+
+// How many are made: a sample for every day, and many by make hostile.
+var (
+	seed   = flag.Uint64("seed", 1, "seed of the generators")
+	media  = flag.Int("media", 30, "how many hostile media TestMedia makes")
+	models = flag.Int("models", 19, "how many hostile networks TestModels makes")
+)
+
+// What one job may take, of this process and its children.
+const (
+	maxTime   = 20 * time.Second // of processors
+	maxMemory = 600 << 20        // bytes
+	// maxWait is more than maxTime, since tests run beside each other.
+	maxWait = time.Minute
+)
+
+// TestMedia renders media of all classes in turn, each with a good file of the other kind.
+func TestMedia(t *testing.T) {
+	m := newMaker(t)
+	r := newRenderer(t)
+	w := newWatch(t, m.secret)
+	m.address = w.address
+	var sum table
+	for i := range *media {
+		class := classes[i%len(classes)]
+		n := i / len(classes)
+		t.Run(fmt.Sprintf("%s/%d", class.name, n), func(t *testing.T) {
+			sum.add(class.name, r.job(t, w, class, m.make(t, class, n)))
+		})
+	}
+	t.Log(sum.String())
+}
+
+// medium is a hostile file.
+type medium struct {
+	kind lipsync.MediaKind // which input of a job it is
+	path string
+	how  string // how it was made, for messages
+}
+
+// renderer renders as the service does.
+type renderer struct {
+	sandboxed, bare *render.Renderer
+	video, speech   string // good files
+}
+
+func newRenderer(t *testing.T) *renderer {
+	t.Helper()
+	s, err := engines.Open(t.Context(), engines.Options{Limits: render.DefaultLimits(), Cores: 2, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	bare, tools := *s.Renderer, *s.Tools
+	tools.Sandbox = sandbox.Sandbox{}
+	bare.Tools = &tools
+	return &renderer{sandboxed: s.Renderer, bare: &bare, video: talker(t), speech: voice(t)}
+}
+
+// job renders one medium and checks how that ends.
+func (r *renderer) job(t *testing.T, w *watch, class class, m medium) result {
+	t.Helper()
+	dir := t.TempDir()
+	j := render.Job{Video: r.video, Audio: r.speech, Output: filepath.Join(dir, "output.mp4"), Scratch: dir, Engine: "warp"}
+	if m.kind == lipsync.Video {
+		j.Video = m.path
+	} else {
+		j.Audio = m.path
+	}
+	var length time.Duration
+	j.Rendered = func(d time.Duration) { length = d }
+	renderer := r.sandboxed
+	if class.refers { // what refuses references must do without the sandbox too
+		renderer = r.bare
+	}
+	s := startSampling()
+	err := renderer.Render(t.Context(), j)
+	got := s.stop(t.Name() + " " + m.how)
+	switch code := lipsync.CodeOf(err); {
+	case err == nil && class.refused:
+		t.Errorf("%s: it was rendered", m.how)
+	case err == nil:
+		got.sentence = "rendered"
+		checkOutput(t, r.sandboxed.Tools, j.Output, length)
+		if err := os.Remove(j.Output); err != nil {
+			t.Error(err)
+		}
+	case code != lipsync.Invalid:
+		t.Errorf("%s: got the error %v, want one of code %s", m.how, err, lipsync.Invalid)
+		got.sentence = "an error of another code"
+	default:
+		got.sentence = lipsync.MessageOf(err)
+	}
+	got.check(t)
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("%s: it left %v (%v)", m.how, left, err)
+	}
+	w.check(t, m.how)
+	return got
+}
+
+// result is how a job or a network ended, and what that took.
+type result struct {
+	name, sentence  string
+	took, processor time.Duration // of the clock; of processors
+	memory          int64         // bytes
+}
+
+// check holds the result to the bounds.
+func (r result) check(t *testing.T) {
+	t.Helper()
+	if r.processor > maxTime || r.took > maxWait || r.memory > maxMemory {
+		t.Errorf("%s: it took %v, %v of processors and %d MiB (%s), want at most %v, %v and %d MiB",
+			r.name, r.took, r.processor, r.memory>>20, r.sentence, maxWait, maxTime, maxMemory>>20)
+	}
+}
+
+// table counts results by class and by sentence.
+type table struct {
+	classes, sentences counts
+	slowest, largest   result
+}
+
+func (s *table) add(class string, r result) {
+	how := "refused"
+	if r.sentence == "rendered" || r.sentence == "used" {
+		how = r.sentence
+	}
+	s.classes.add(class + ": " + how)
+	s.sentences.add(digits.ReplaceAllString(r.sentence, "N"))
+	if r.took > s.slowest.took {
+		s.slowest = r
+	}
+	if r.memory > s.largest.memory {
+		s.largest = r
+	}
+}
+
+func (s *table) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d made\n\n%s\n%s\n", s.sentences.total(), &s.classes, &s.sentences)
+	round := func(d time.Duration) time.Duration { return d.Round(10 * time.Millisecond) }
+	fmt.Fprintf(&b, "slowest: %v, %v of processors (%s)\n", round(s.slowest.took), round(s.slowest.processor), s.slowest.name)
+	fmt.Fprintf(&b, "largest: %d MiB (%s)\n", s.largest.memory>>20, s.largest.name)
+	return b.String()
+}
