@@ -91,7 +91,7 @@ func TestLeftovers(t *testing.T) {
 func wantOnlyNamedFiles(t *testing.T, data string, outputs int) {
 	t.Helper()
 	named := map[string]bool{
-		"lipsync.db": true, "lipsync.db-wal": true, "lipsync.db-shm": true, "lock": true, "objects/secret": true,
+		"lipsync.db": true, "lipsync.db-wal": true, "lipsync.db-shm": true, "lipsync.db-reserve": true, "lock": true, "objects/secret": true,
 		"dashboard/secret": true, "dashboard/address": true,
 	}
 	folder, err := openData(context.Background(), data, slog.New(slog.DiscardHandler))

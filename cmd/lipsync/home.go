@@ -62,6 +62,8 @@ func newHome(c *serveCommand, d *data, s *engines.Set, log *slog.Logger) (*home,
 	d.service.GenerateRate, d.service.ReadRate = c.GenerateRate, c.ReadRate
 	d.service.MaxVideo, d.service.MaxAudio = int64(c.MaxVideo), int64(c.MaxAudio)
 	d.service.Limits = c.accountLimits()
+	d.objects.Reserve = int64(c.DiskReserve)
+	d.service.Room, d.service.Log = d.objects.Room, log
 	api := rest.New(d.service, rest.Options{Log: log, PublicURL: c.PublicURL})
 	pages, err := newDashboard(d.service, d.signIn, c.PublicURL, log)
 	if err != nil {

@@ -111,8 +111,17 @@ func (r *record) with(text string) []string {
 // startServer starts a server on a data folder and waits until it listens.
 func startServer(t *testing.T, data string, args ...string) *server {
 	t.Helper()
-	s := &server{data: data, log: new(record), done: make(chan error, 1)}
-	s.process = exec.Command(fixtures.program, append([]string{"serve", "--data", data, "--addr", "127.0.0.1:0"}, args...)...)
+	return start(t, data, exec.Command(fixtures.program, serveArgs(data, args)...))
+}
+
+func serveArgs(data string, args []string) []string {
+	return append([]string{"serve", "--data", data, "--addr", "127.0.0.1:0"}, args...)
+}
+
+// start starts a server by a command and waits until it listens.
+func start(t *testing.T, data string, process *exec.Cmd) *server {
+	t.Helper()
+	s := &server{data: data, process: process, log: new(record), done: make(chan error, 1)}
 	stderr, err := s.process.StderrPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -32,6 +32,7 @@ type serveCommand struct {
 	MaxAudio             size          `default:"500MiB" env:"LIPSYNC_MAX_AUDIO" placeholder:"SIZE" help:"Largest audio (default: ${default})."`
 	MaxDuration          time.Duration `default:"60m" env:"LIPSYNC_MAX_DURATION" placeholder:"TIME" help:"Longest video and audio (default: ${default})."`
 	MaxSide              int           `default:"4096" env:"LIPSYNC_MAX_SIDE" placeholder:"N" help:"Most pixels of a video's width and height (default: ${default})."`
+	DiskReserve          size          `default:"1GiB" env:"LIPSYNC_DISK_RESERVE" placeholder:"SIZE" help:"Free space of the data folder's disk that new media must leave; 0 for none (default: ${default})."`
 	MaxFPS               float64       `name:"max-fps" default:"120" env:"LIPSYNC_MAX_FPS" placeholder:"N" help:"Most frames a second of a video (default: ${default})."`
 }
 
@@ -138,7 +139,10 @@ func (c *serveCommand) serve(ctx context.Context, log *slog.Logger, ready func(*
 		home.monitored(renderer)
 		log.Info("serving metrics", "address", metrics.Addr().String())
 	}
-	if err := home.recover(ctx); err != nil {
+	switch err := home.recover(ctx); {
+	case lipsync.DiskFull(err):
+		log.Error("recover", "error", err) // leases that are left end by themselves
+	case err != nil:
 		return err
 	}
 	if err := ready(folder, listener.Addr()); err != nil {

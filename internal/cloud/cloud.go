@@ -53,7 +53,7 @@ func New(ctx context.Context, getenv func(string) string, w io.Writer, parts ...
 		Config:   loaded,
 		Settings: &Settings{get: getenv},
 	}
-	h.Service = &lipsync.Service{Now: time.Now, NewID: uuid.NewString, Random: rand.Reader, Watcher: h.Metrics}
+	h.Service = &lipsync.Service{Now: time.Now, NewID: uuid.NewString, Random: rand.Reader, Watcher: h.Metrics, Log: h.Log}
 	for _, add := range parts {
 		add(h)
 	}

@@ -172,7 +172,7 @@ func statusOf(code lipsync.Code) int {
 		return http.StatusRequestEntityTooLarge
 	case lipsync.RateLimited, lipsync.OpenLimit, lipsync.KeyLimit:
 		return http.StatusTooManyRequests
-	case lipsync.StorageLimit:
+	case lipsync.StorageLimit, lipsync.NoSpace:
 		return http.StatusInsufficientStorage
 	default:
 		return http.StatusInternalServerError

@@ -31,6 +31,9 @@ type Objects struct {
 	secret []byte
 	now    func() time.Time
 	log    *slog.Logger
+	// Reserve is how many bytes of the disk stay free of new media; see Room. It is
+	// set before use.
+	Reserve int64
 	// dirs is held while folders come and go, so that none is removed between
 	// its making and the first file in it.
 	dirs sync.Mutex
@@ -61,9 +64,13 @@ func Open(dir string, now func() time.Time, log *slog.Logger) (*Objects, error) 
 func (o *Objects) Close() error { return o.root.Close() }
 
 // Clean deletes what a killed process left half-written. No other process may
-// use the folder meanwhile.
+// write objects meanwhile, but one may open the folder.
 func (o *Objects) Clean() error {
-	return errors.Join(o.root.RemoveAll(partial), o.root.Mkdir(partial, 0o700))
+	entries, err := fs.ReadDir(o.root.FS(), partial)
+	for _, entry := range entries {
+		err = errors.Join(err, o.root.RemoveAll(path.Join(partial, entry.Name())))
+	}
+	return err
 }
 
 // Put implements lipsync.Objects. A file appears under its key once its bytes
@@ -88,6 +95,9 @@ func (o *Objects) write(ctx context.Context, name string, r io.Reader, size int6
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	n, err := fill(ctx, f, r)
+	if lipsync.DiskFull(err) {
+		return lipsync.ErrNoSpace(err)
+	}
 	if err != nil {
 		return fmt.Errorf("write object: %w", err)
 	}

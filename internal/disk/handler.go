@@ -67,8 +67,13 @@ func (o *Objects) put(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, "the upload must have the Content-Type "+want)
 		return
 	}
+	if err := o.Room(size); err != nil {
+		o.fail(w, r, err)
+		return
+	}
 	body := &bodyReader{r: r.Body}
-	if err := o.Put(r.Context(), key, body, size); err != nil && (body.err != nil || r.Context().Err() != nil) {
+	media := &lipsync.RoomReader{R: body, Room: o.Room}
+	if err := o.Put(r.Context(), key, media, size); err != nil && (body.err != nil || r.Context().Err() != nil) {
 		refuse(w, http.StatusBadRequest, "the upload ended early")
 	} else if err != nil {
 		o.fail(w, r, err)
@@ -92,8 +97,12 @@ func (b *bodyReader) Read(p []byte) (int, error) {
 
 // fail answers for an error that the client can't help, or for no object.
 func (o *Objects) fail(w http.ResponseWriter, r *http.Request, err error) {
-	if lipsync.CodeOf(err) == lipsync.NotFound {
+	switch {
+	case lipsync.CodeOf(err) == lipsync.NotFound:
 		refuse(w, http.StatusNotFound, "not found")
+		return
+	case lipsync.DiskFull(err):
+		refuse(w, http.StatusInsufficientStorage, lipsync.MessageOf(lipsync.ErrNoSpace(err)))
 		return
 	}
 	o.log.ErrorContext(r.Context(), "object", "method", r.Method, "key", r.PathValue("key"), "err", err)

@@ -27,10 +27,11 @@ const secretFile = "secret"
 func (o *Objects) openSecret() ([]byte, error) {
 	secret, err := o.root.ReadFile(secretFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		if err := o.makeSecret(); err != nil && !errors.Is(err, fs.ErrExist) {
-			return nil, err
+		// Another process may have been first, and even have cleaned up after us.
+		made := o.makeSecret()
+		if secret, err = o.root.ReadFile(secretFile); err != nil {
+			return nil, errors.Join(made, err)
 		}
-		secret, err = o.root.ReadFile(secretFile)
 	}
 	if err == nil && len(secret) < sha256.Size {
 		err = errors.New("the file of the signing secret is damaged: delete it to get a new one")
@@ -38,8 +39,8 @@ func (o *Objects) openSecret() ([]byte, error) {
 	return secret, err
 }
 
-// makeSecret makes the secret, whole or not at all. ErrExist if another process
-// was first.
+// makeSecret makes the secret, whole or not at all. It fails if another process was
+// first.
 func (o *Objects) makeSecret() error {
 	secret := make([]byte, sha256.Size)
 	rand.Read(secret) // never fails

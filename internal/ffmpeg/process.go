@@ -181,9 +181,10 @@ func (t *tail) Write(b []byte) (int, error) {
 func (t *tail) String() string { return string(t.b) }
 
 // because adds to the error of a child that failed what it says of the disk, as the
-// error of a program of our own would: it is no fault of the file that it read.
+// error of a program of our own would: it is no fault of the file that it read. Only the
+// end of a line counts: a file's own texts may hold the same words.
 func (t *tail) because(err error) error {
-	if bytes.Contains(t.b, []byte("No space left on device")) {
+	if bytes.Contains(append(t.b, '\n'), []byte(": No space left on device\n")) {
 		return fmt.Errorf("%w: %w", err, unix.ENOSPC)
 	}
 	return err

@@ -23,6 +23,7 @@ const (
 	OpenLimit    Code = "open_limit"    // the account may have no more open requests; see Error.RetryAfter
 	StorageLimit Code = "storage_limit" // the account may store no more bytes
 	KeyLimit     Code = "key_limit"     // the account may have no more active keys
+	NoSpace      Code = "no_space"      // the disk is full, or new media would take its reserve
 	Unavailable  Code = "unavailable"   // another's server or the network fails, and may work later; see Error.RetryAfter
 	TooSlow      Code = "too_slow"      // a file that doesn't come within its time
 	NoHost       Code = "no_host"       // a host that doesn't exist, or refuses connections

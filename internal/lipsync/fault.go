@@ -34,7 +34,7 @@ func FailureOf(err error) Failure {
 	switch {
 	case ok && e.Failure.Code != "":
 		return e.Failure
-	case ok && (e.Code == Unavailable || e.Code == RateLimited), IsHostFault(err), isNetworkFault(err), isBusy(err):
+	case ok && (e.Code == Unavailable || e.Code == RateLimited || e.Code == NoSpace), IsHostFault(err), isNetworkFault(err), isBusy(err):
 		return Failure{Code: HostFailing}
 	default:
 		return Failure{Code: InternalFault}

@@ -22,7 +22,8 @@ type NewRequest struct {
 
 // Generate accepts a request and returns its id. Of a repeated call with the
 // same idempotency key it returns the first one's. Media that were stored for
-// the request are discarded if it is refused or a repetition.
+// the request are discarded if it is refused or a repetition. NoSpace if there is no
+// room for what the request would make.
 func (s *Service) Generate(ctx context.Context, c Caller, n NewRequest) (id string, err error) {
 	id, err = s.generate(ctx, c, n)
 	if n.ID != "" && id != n.ID {
@@ -47,6 +48,11 @@ func (s *Service) generate(ctx context.Context, c Caller, n NewRequest) (string,
 	audio, err := s.input(ctx, c, Audio, n.Audio)
 	if err != nil {
 		return "", err
+	}
+	if n.ID == "" { // else there was room for media, and they are stored
+		if err := s.room(0); err != nil {
+			return "", err
+		}
 	}
 	r := Request{
 		ID: n.ID, Account: c.Account, KeyID: c.KeyID, ReferenceID: n.ReferenceID, Status: Queued,

@@ -32,13 +32,15 @@ func outputKey(requestID string, claim int) string {
 func (s *Service) NewRequestID() string { return s.NewID() }
 
 // StoreMedia stores one medium of a request to come. TooLarge if there is more
-// of it than its kind may have; then and after any error nothing is kept.
+// of it than its kind may have, NoSpace if there is no room for it; then and after
+// any error nothing is kept.
 func (s *Service) StoreMedia(ctx context.Context, requestID string, kind MediaKind, r io.Reader) (Source, error) {
 	sum := sha256.New()
 	limit := s.MaxSize(kind)
 	limited := &limitReader{r: r, left: limit, err: newError(TooLarge, LargerThan(string(kind), limit))}
 	src := Source{Object: inputKey(requestID, kind)}
-	if err := s.Objects.Put(ctx, src.Object, io.TeeReader(limited, sum), -1); err != nil {
+	media := io.TeeReader(&RoomReader{R: limited, Room: s.room}, sum)
+	if err := s.Objects.Put(ctx, src.Object, media, -1); err != nil {
 		return Source{}, err
 	}
 	sum.Sum(src.SHA256[:0])

@@ -2,6 +2,7 @@ package lipsync
 
 import (
 	"io"
+	"log/slog"
 	"time"
 )
 
@@ -48,9 +49,14 @@ type Service struct {
 	Queue   Queue
 	Jobs    Jobs    // only for Dispatch
 	Watcher Watcher // nil if nobody watches
-	Now     func() time.Time
-	NewID   func() string // a new UUID
-	Random  io.Reader     // cryptographic randomness
+	// Log hears of failures that no caller is told of; nil: nobody does.
+	Log *slog.Logger
+	// Room returns NoSpace if there is no room for so many bytes of new media. What
+	// was accepted goes on all the same. nil: there always is room.
+	Room   func(size int64) error
+	Now    func() time.Time
+	NewID  func() string // a new UUID
+	Random io.Reader     // cryptographic randomness
 
 	// Engines are the names of those that requests may ask for, the default
 	// first. There is at least one where requests are taken.
@@ -75,4 +81,12 @@ func (s *Service) MaxSize(kind MediaKind) int64 {
 	default:
 		return defaultMaxAudio
 	}
+}
+
+// log returns where failures are told.
+func (s *Service) log() *slog.Logger {
+	if s.Log == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return s.Log
 }

@@ -97,11 +97,12 @@ func (s *Service) sweepUpload(ctx context.Context, u Upload) error {
 	if err != nil || used {
 		return err
 	}
-	// The record goes first: an object with no record is Tidy's.
-	if err := s.Store.DeleteUpload(ctx, u); err != nil {
+	// The object goes first: that works on a full disk too, and the record brings the
+	// next sweep here again.
+	if err := s.Objects.Delete(ctx, u.Object); err != nil {
 		return err
 	}
-	return s.Objects.Delete(ctx, u.Object)
+	return s.Store.DeleteUpload(ctx, u)
 }
 
 func (s *Service) isOpen(ctx context.Context, requestID string) (bool, error) {

@@ -21,6 +21,9 @@ func (s *Service) CreateUpload(ctx context.Context, c Caller, kind MediaKind, si
 	if err := s.validUpload(kind, size, contentType); err != nil {
 		return SignedUpload{}, err
 	}
+	if err := s.room(size); err != nil {
+		return SignedUpload{}, err
+	}
 	now := s.Now()
 	u := Upload{
 		ID: s.NewID(), Account: c.Account, Kind: kind, Size: size, ContentType: contentType,

@@ -83,7 +83,7 @@ func statusOf(code lipsync.Code) int {
 		return http.StatusUnprocessableEntity
 	case lipsync.RateLimited, lipsync.OpenLimit:
 		return http.StatusTooManyRequests
-	case lipsync.StorageLimit:
+	case lipsync.StorageLimit, lipsync.NoSpace:
 		return http.StatusInsufficientStorage
 	default:
 		return http.StatusInternalServerError

@@ -128,6 +128,7 @@ func TestContract(t *testing.T) {
 	resttest.Run(t, target)
 	h.cancelFinished(t, target.Client, server.URL)
 	h.reachLimits(t, target.Client, server.URL)
+	h.callFullDisk(t, target.Client, server.URL)
 	h.closeStore()
 	checked.provokeFaults(server.URL)
 	checked.compareStatuses()

@@ -61,6 +61,7 @@ type Store struct {
 	written chan struct{} // closed when all that began are done
 	read    *sql.DB
 	rates   rates
+	reserve reserve // of writeAll
 }
 
 // Open opens the file at path, and makes it or brings it up to date first.
@@ -74,7 +75,8 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	}
 	s := &Store{
 		writes: make(chan write), closed: make(chan struct{}), written: make(chan struct{}),
-		rates: rates{windows: make(map[string]window)},
+		rates:   rates{windows: make(map[string]window)},
+		reserve: reserve{database: path},
 	}
 	if s.write, err = open(path, "immediate"); err != nil {
 		return nil, err
@@ -146,6 +148,9 @@ func (s *Store) migrate(ctx context.Context) error {
 		}
 		if version > len(migrations) {
 			return errors.New("the database was made by a newer version of the program")
+		}
+		if version == len(migrations) {
+			return nil // and write nothing: the disk may be full
 		}
 		for _, migration := range migrations[version:] {
 			if err := migration(ctx, tx); err != nil {

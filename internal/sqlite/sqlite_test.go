@@ -68,8 +68,8 @@ func TestPrivate(t *testing.T) {
 	dir := t.TempDir()
 	open(t, filepath.Join(dir, "lipsync.db"))
 	entries, err := os.ReadDir(dir)
-	if err != nil || len(entries) != 3 { // with -wal and -shm
-		t.Fatalf("got %v (%v), want 3 files", entries, err)
+	if err != nil || len(entries) != 4 { // with -wal, -shm and -reserve
+		t.Fatalf("got %v (%v), want 4 files", entries, err)
 	}
 	for _, e := range entries {
 		info, err := e.Info()

@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+
+	"lipsync/internal/lipsync"
 )
 
 // maxBatch bounds how many writes share a transaction, and so how long the first
@@ -62,23 +64,43 @@ func (s *Store) batch(first write) []write {
 	return batch
 }
 
-// commit makes one transaction of the batch. A write that fails is undone
-// alone; if the transaction fails, then every write in it.
+// commit makes one transaction of the batch, on a full disk with what the reserve
+// gives. A write that fails is undone by itself; if the transaction fails, then every
+// write in it.
 func (s *Store) commit(ctx context.Context, batch []write) {
-	outcomes := make([]error, len(batch))
-	tx, err := s.write.BeginTx(ctx, nil)
+	outcomes, err := s.transact(ctx, batch)
+	if diskFull(err) && s.reserve.give() {
+		outcomes, err = s.transact(ctx, batch)
+	}
+	if diskFull(err) {
+		err = lipsync.ErrNoSpace(err)
+	}
 	if err == nil {
-		for i, w := range batch {
-			outcomes[i] = inSavepoint(ctx, tx, w.change)
-		}
-		err = tx.Commit()
+		s.reserve.keep()
 	}
 	for i, w := range batch {
-		if outcomes[i] == nil {
+		if outcomes[i] == nil || diskFull(outcomes[i]) {
 			outcomes[i] = err
 		}
 		w.done <- outcomes[i]
 	}
+}
+
+// transact makes one transaction of the batch, unless it returns an error. The
+// outcomes are those of the writes in it.
+func (s *Store) transact(ctx context.Context, batch []write) (outcomes []error, err error) {
+	outcomes = make([]error, len(batch))
+	tx, err := s.write.BeginTx(ctx, nil)
+	if err != nil {
+		return outcomes, err
+	}
+	for i, w := range batch {
+		outcomes[i] = inSavepoint(ctx, tx, w.change)
+		if diskFull(outcomes[i]) {
+			return outcomes, errors.Join(outcomes[i], tx.Rollback())
+		}
+	}
+	return outcomes, tx.Commit()
 }
 
 func inSavepoint(ctx context.Context, tx *sql.Tx, change func(context.Context, *sql.Tx) error) error {

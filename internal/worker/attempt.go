@@ -38,7 +38,9 @@ func (w *Worker) do(ctx context.Context, r lipsync.Request, log *slog.Logger) er
 	case err == nil:
 		log.Info("completed")
 		return nil
-	case why == errSilent:
+	case errors.Is(why, errSilent) && lipsync.DiskFull(why):
+		return w.giveBack(ctx, r, log, why)
+	case errors.Is(why, errSilent):
 		return why
 	case why == errLost, lipsync.CodeOf(err) == lipsync.Conflict, lipsync.CodeOf(w.Service.Held(report, r)) == lipsync.Conflict:
 		// The last is for an attempt that failed because its inputs went.
@@ -46,6 +48,8 @@ func (w *Worker) do(ctx context.Context, r lipsync.Request, log *slog.Logger) er
 	case ctx.Err() != nil:
 		log.Info("given back", "error", err)
 		return w.Service.Release(report, r)
+	case lipsync.DiskFull(err) && lipsync.FailureOf(err).Code == lipsync.HostFailing:
+		return w.giveBack(ctx, r, log, err)
 	default:
 		return w.fault(report, r, err, log)
 	}

@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -48,7 +49,7 @@ func (w *Worker) renew(ctx context.Context, end context.CancelCauseFunc, r lipsy
 		case lipsync.CodeOf(err) == lipsync.Conflict:
 			end(errLost)
 		case time.Since(renewed) > lipsync.Lease*3/4:
-			end(errSilent)
+			end(fmt.Errorf("%w: %w", errSilent, err))
 		default:
 			log.Warn("renew", "error", err)
 		}

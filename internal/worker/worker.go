@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"lipsync/internal/lipsync"
@@ -42,6 +43,8 @@ type Worker struct {
 	// End is when this process will be killed for taking too long; zero if never.
 	// An attempt that is not done by then has failed, and is not given back.
 	End time.Time
+
+	full atomic.Pointer[shortage] // nil while nobody found the disk full
 }
 
 // Run does requests, n at once, until ctx ends. A receive from wake, which may
@@ -50,7 +53,7 @@ func (w *Worker) Run(ctx context.Context, n int, wake <-chan struct{}) {
 	var all sync.WaitGroup
 	for range n {
 		all.Go(func() {
-			for ctx.Err() == nil {
+			for w.awaitSpace(ctx) {
 				if found, _ := w.Do(ctx, ""); found {
 					continue
 				}
@@ -67,7 +70,8 @@ func (w *Worker) Run(ctx context.Context, n int, wake <-chan struct{}) {
 
 // Do does the request with the id, or for "" the next that waits. It reports
 // whether there was one to do, and what kept it from being done or given back;
-// that is logged already.
+// that is logged already. A request that found the disk full is given back, and
+// then there is nothing to do here.
 func (w *Worker) Do(ctx context.Context, id string) (found bool, err error) {
 	r, err := w.Service.Claim(ctx, id)
 	switch {
@@ -86,6 +90,8 @@ func (w *Worker) Do(ctx context.Context, id string) (found bool, err error) {
 	started := time.Now()
 	err = w.do(ctx, r, log)
 	switch {
+	case err == errFull:
+		return false, nil
 	case err == errLost, lipsync.CodeOf(err) == lipsync.Conflict:
 		log.Info("stopped: canceled, or lost to another worker")
 		return true, nil

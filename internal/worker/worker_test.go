@@ -113,7 +113,6 @@ func TestPutOff(t *testing.T) {
 		"no host":           {"nohost", "audio", nil},
 		"too slow":          {"video", "slow", nil},
 		"no open files":     {"video", "audio", fmt.Errorf("start ffmpeg: %w", syscall.EMFILE)},
-		"disk full":         {"video", "audio", &os.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}},
 		"storage":           {"video", "audio", &net.OpError{Op: "dial", Err: syscall.ENETUNREACH}},
 	} {
 		f := setup(t, func(context.Context, render.Job) error { return c.render })

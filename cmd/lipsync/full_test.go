@@ -1,0 +1,146 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestFullDisk serves from a disk of 64 MiB that another program fills while requests
+// wait. Reads and cancels go on, new media are refused, and once there is space again
+// all that waits completes, with no attempt spent.
+func TestFullDisk(t *testing.T) {
+	s := startOnSmallDisk(t, "64m", "--workers", "1", "--disk-reserve", "4MiB")
+	c := client{s.url, s.newKey(t)}
+	generate := func() (string, error) { return c.generate(t.Context(), fixtures.video, fixtures.speech) }
+	var ids []string
+	for range 6 {
+		id, err := generate()
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, id)
+	}
+	filler := filepath.Join(s.data, "filler")
+	fill(t, filler)
+	s.waitFor(t, "given back: the disk is full", time.Minute)
+	fill(t, filler) // what the attempt left, and what the database gave
+
+	for _, call := range []struct {
+		method, path, body string
+		status             int
+	}{
+		{http.MethodGet, "/users/me", "", 200},
+		{http.MethodGet, "/lipsync/requests", "", 200},
+		{http.MethodGet, "/lipsync/requests/" + ids[0], "", 200},
+		{http.MethodGet, "/lipsync/requests/" + ids[5] + "/progress", "", 200},
+		{http.MethodPost, "/uploads", `{"type":"video","size":5}`, 507},
+		{http.MethodPost, "/lipsync/generate", `{"inputs":[{"type":"video","url":"http://127.0.0.1/v"},{"type":"audio","url":"http://127.0.0.1/a"}]}`, 507},
+		{http.MethodDelete, "/lipsync/requests/" + ids[5], "", 200},
+		{http.MethodDelete, "/lipsync/requests/" + ids[4], "", 200},
+	} {
+		if got := c.status(t, call.method, call.path, call.body); got != call.status {
+			t.Errorf("%s %s: got %d, want %d", call.method, call.path, got, call.status)
+		}
+	}
+	if _, err := generate(); err == nil || !strings.Contains(err.Error(), "507") {
+		t.Errorf("new media on a full disk: got %v, want 507", err)
+	}
+	s.wantNothingOf(t, ids[4], ids[5])
+
+	if err := os.Remove(filler); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range ids[:4] {
+		if r := c.wait(t, id); r.Status != "completed" {
+			t.Errorf("got %+v, want it completed", r)
+		}
+	}
+	if id, err := generate(); err != nil {
+		t.Error(err)
+	} else {
+		c.wait(t, id)
+	}
+	if again := s.log.with("attempt=2"); again != nil {
+		t.Errorf("an attempt was spent: %q", again)
+	}
+}
+
+// startOnSmallDisk starts a server whose data lie on a disk of the size, or skips the
+// test where none can be mounted. The data's path is one from outside, through the
+// server's own view of the file system.
+func startOnSmallDisk(t *testing.T, size string, args ...string) *server {
+	t.Helper()
+	dir := t.TempDir()
+	const mount = `mount -t tmpfs -o size="$1" tmpfs "$2" && shift 2 && exec "$@"`
+	within := func(command ...string) *exec.Cmd {
+		return exec.Command("unshare", append([]string{"-rm", "sh", "-c", mount, "sh", size, dir}, command...)...)
+	}
+	if out, err := within("true").CombinedOutput(); err != nil {
+		t.Skipf("no small disk can be mounted here: %v: %s", err, out)
+	}
+	s := start(t, "", within(append([]string{fixtures.program}, serveArgs(filepath.Join(dir, "data"), args)...)...))
+	s.data = fmt.Sprintf("/proc/%d/root%s/data", s.process.Process.Pid, dir)
+	return s
+}
+
+// newKey makes a key where the server sees its disk.
+func (s *server) newKey(t *testing.T) string {
+	t.Helper()
+	pid := strconv.Itoa(s.process.Process.Pid)
+	_, data, _ := strings.Cut(s.data, "/root")
+	out, err := exec.Command("nsenter", "-t", pid, "-U", "-m", "--preserve-credentials",
+		fixtures.program, "keys", "create", "--data", data, "--name", "test").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// fill writes to a file until the disk is full.
+func fill(t *testing.T, path string) {
+	t.Helper()
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for _, n := range []int{1 << 20, 4 << 10} {
+		for err == nil {
+			_, err = f.Write(make([]byte, n))
+		}
+		if !errors.Is(err, syscall.ENOSPC) {
+			t.Fatal(err)
+		}
+		err = nil
+	}
+}
+
+// status makes a call and returns the status of its answer.
+func (c client) status(t *testing.T, method, path, body string) int {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, c.base+"/api/v1"+path, bytes.NewBufferString(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+c.token)
+	r.Header.Set("Content-Type", "application/json")
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	answer, err := io.ReadAll(response.Body)
+	t.Logf("%s %s: %s %s (%v)", method, path, response.Status, answer, err)
+	return response.StatusCode
+}

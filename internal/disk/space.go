@@ -1,0 +1,34 @@
+package disk
+
+import (
+	"fmt"
+
+	"golang.org/x/sys/unix"
+
+	"lipsync/internal/lipsync"
+)
+
+// Room returns NoSpace if so many bytes more would take of the Reserve.
+func (o *Objects) Room(size int64) error {
+	if o.Reserve == 0 {
+		return nil
+	}
+	free, err := Free(o.root.Name())
+	if err != nil {
+		return err
+	}
+	if size > free-o.Reserve {
+		return lipsync.ErrNoSpace(fmt.Errorf("%d bytes are free, %d are to be", free, o.Reserve+size))
+	}
+	return nil
+}
+
+// Free returns how many bytes an ordinary user may still write to the disk on which
+// the folder lies.
+func Free(dir string) (int64, error) {
+	var s unix.Statfs_t
+	if err := unix.Statfs(dir, &s); err != nil {
+		return 0, fmt.Errorf("look for free space: %w", err)
+	}
+	return int64(s.Bavail) * s.Bsize, nil
+}

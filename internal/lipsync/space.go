@@ -1,0 +1,51 @@
+package lipsync
+
+import (
+	"errors"
+	"io"
+	"syscall"
+)
+
+// ErrNoSpace returns the error of code NoSpace, which tells a client to come back
+// later. The cause, for logs, may be nil.
+func ErrNoSpace(cause error) error {
+	return &Error{Code: NoSpace, Message: "the service has too little disk space; try again later", Err: cause}
+}
+
+// DiskFull reports whether err comes of a full disk, or of a quota on it.
+func DiskFull(err error) bool {
+	return CodeOf(err) == NoSpace || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}
+
+// room returns NoSpace if there is no room for so many bytes of new media.
+func (s *Service) room(size int64) error {
+	if s.Room == nil {
+		return nil
+	}
+	return s.Room(size)
+}
+
+// roomEvery is how many bytes of new media are taken between two looks whether
+// there is room for more.
+const roomEvery = 16 << 20
+
+// RoomReader reads new media from R for as long as there is room for them: the size
+// of a stream is not known before its end.
+type RoomReader struct {
+	R    io.Reader
+	Room func(size int64) error // see Service.Room
+	left int64                  // bytes until the next look
+}
+
+// Read implements io.Reader.
+func (r *RoomReader) Read(p []byte) (int, error) {
+	if r.left <= 0 {
+		if err := r.Room(0); err != nil {
+			return 0, err
+		}
+		r.left = roomEvery
+	}
+	n, err := r.R.Read(p)
+	r.left -= int64(n)
+	return n, err
+}

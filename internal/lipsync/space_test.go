@@ -1,0 +1,128 @@
+package lipsync_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"log/slog"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"lipsync/internal/lipsync"
+)
+
+const noSpace = "the service has too little disk space; try again later"
+
+// fullStore is a database on a full disk: it reads.
+type fullStore struct{ lipsync.Store }
+
+func (fullStore) TouchKey(context.Context, string, time.Time) error {
+	return lipsync.ErrNoSpace(syscall.ENOSPC)
+}
+
+func (fullStore) DeleteUpload(context.Context, lipsync.Upload) error {
+	return lipsync.ErrNoSpace(syscall.ENOSPC)
+}
+
+// TestTouchFails has a key's last use fail to be noted, which is no reason to refuse
+// the call.
+func TestTouchFails(t *testing.T) {
+	h := newHome(t)
+	var log strings.Builder
+	h.Log = slog.New(slog.NewTextHandler(&log, nil))
+	h.Store = fullStore{h.Store}
+	h.clock.Advance(time.Hour)
+	got, err := h.Authenticate(t.Context(), h.token)
+	must(t, err)
+	want(t, "caller", got, h.caller)
+	want(t, "logged", strings.Contains(log.String(), "no space left on device"), true)
+}
+
+// TestSweepOfFull deletes an expired upload of a database that can't be written: the
+// file goes at once, and the record as soon as that can be.
+func TestSweepOfFull(t *testing.T) {
+	h := newHome(t)
+	u := h.upload(t, lipsync.Video, "fives")
+	h.clock.Advance(26 * time.Hour)
+	store := h.Store
+	h.Store = fullStore{store}
+	want(t, "code", lipsync.CodeOf(h.Sweep(t.Context())), lipsync.NoSpace)
+	h.wantObject(t, u.Object, false)
+	h.Store = store
+	must(t, h.Sweep(t.Context()))
+	_, err := store.GetUpload(t.Context(), u.ID)
+	want(t, "record", lipsync.CodeOf(err), lipsync.NotFound)
+}
+
+// TestRoom has no room for new media: they are refused, and all else goes on.
+func TestRoom(t *testing.T) {
+	h := newHome(t)
+	n := h.media(t, "v", "a")
+	stored := h.upload(t, lipsync.Video, "fives")
+	running := h.generate(t, "")
+	left := int64(4)
+	h.Room = func(size int64) error {
+		if size > left {
+			return lipsync.ErrNoSpace(nil)
+		}
+		return nil
+	}
+	_, err := h.CreateUpload(t.Context(), h.caller, lipsync.Video, 5, "")
+	wantError(t, "upload that is too large", err, lipsync.NoSpace, noSpace)
+	_, err = h.CreateUpload(t.Context(), h.caller, lipsync.Video, 4, "")
+	must(t, err)
+
+	left = -1
+	_, err = h.StoreMedia(t.Context(), "id", lipsync.Video, strings.NewReader("video"))
+	wantError(t, "form", err, lipsync.NoSpace, noSpace)
+	_, err = h.Generate(t.Context(), h.caller, urls())
+	wantError(t, "URLs", err, lipsync.NoSpace, noSpace)
+	_, err = h.Generate(t.Context(), h.caller, lipsync.NewRequest{
+		Video: lipsync.Source{URL: stored.Source}, Audio: lipsync.Source{URL: "https://example.com/a.wav"},
+	})
+	wantError(t, "upload that is there", err, lipsync.NoSpace, noSpace)
+	used := func() int64 {
+		keys, err := h.Keys(t.Context(), "a")
+		must(t, err)
+		return keys[0].Used
+	}
+	want(t, "uses of the key", used(), 1)
+	_, err = h.Generate(t.Context(), h.caller, n)
+	must(t, err) // its media were taken while there was room
+	h.complete(t, running)
+	_, err = h.Cancel(t.Context(), h.caller, n.ID)
+	must(t, err)
+}
+
+// TestRoomWithinMedia has the room end within a medium of unknown size: nothing of it
+// is kept.
+func TestRoomWithinMedia(t *testing.T) {
+	h := newHome(t)
+	read := &counter{r: bytes.NewReader(make([]byte, 64<<20))}
+	h.Room = func(int64) error {
+		if read.n >= 20<<20 {
+			return lipsync.ErrNoSpace(nil)
+		}
+		return nil
+	}
+	_, err := h.StoreMedia(t.Context(), "id", lipsync.Video, read)
+	wantError(t, "store", err, lipsync.NoSpace, noSpace)
+	if read.n > 40<<20 {
+		t.Errorf("took %d bytes, want no more than a part after the room ended", read.n)
+	}
+	h.wantEmpty(t)
+}
+
+// counter counts the bytes that are read of r.
+type counter struct {
+	r io.Reader
+	n int64
+}
+
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	return n, err
+}

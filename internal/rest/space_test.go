@@ -1,0 +1,74 @@
+package rest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"syscall"
+	"testing"
+	"time"
+
+	"lipsync/internal/lipsync"
+)
+
+// fullStore is a store on a disk that is full.
+type fullStore struct{ lipsync.Store }
+
+func (fullStore) Cancel(context.Context, string, time.Time, lipsync.Failure) (lipsync.Request, error) {
+	return lipsync.Request{}, lipsync.ErrNoSpace(syscall.ENOSPC)
+}
+
+// callFullDisk makes the calls that a service whose disk is full refuses, and one that
+// it answers.
+func (h *home) callFullDisk(t *testing.T, c *http.Client, base string) {
+	t.Helper()
+	token := h.key(t)
+	id := h.start(t, token, time.Now())
+	h.service.Room = func(int64) error { return lipsync.ErrNoSpace(nil) }
+	h.service.Store = fullStore{h.store}
+	defer func() { h.service.Room, h.service.Store = nil, h.store }()
+	var form bytes.Buffer
+	parts := multipart.NewWriter(&form)
+	for _, kind := range []string{"video", "audio"} {
+		if w, err := parts.CreateFormFile(kind, kind); err != nil {
+			t.Fatal(err)
+		} else if _, err := io.WriteString(w, kind); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := parts.Close(); err != nil {
+		t.Fatal(err)
+	}
+	const generate = `{"inputs":[{"type":"video","url":"https://example.com/v"},{"type":"audio","url":"https://example.com/a"}]}`
+	for _, call := range []struct {
+		method, path, contentType, body string
+		status                          int
+	}{
+		{http.MethodPost, "/lipsync/generate", "application/json", generate, http.StatusInsufficientStorage},
+		{http.MethodPost, "/lipsync/generate-with-media", parts.FormDataContentType(), form.String(), http.StatusInsufficientStorage},
+		{http.MethodPost, "/uploads", "application/json", `{"type":"video","size":5}`, http.StatusInsufficientStorage},
+		{http.MethodDelete, "/lipsync/requests/" + id, "", "", http.StatusInsufficientStorage},
+		{http.MethodGet, "/lipsync/requests/" + id, "", "", http.StatusOK},
+	} {
+		r, err := http.NewRequest(call.method, base+"/api/v1"+call.path, bytes.NewBufferString(call.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("x-api-key", token)
+		r.Header.Set("Content-Type", call.contentType)
+		resp, err := c.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		var got struct{ Error string }
+		err = json.NewDecoder(resp.Body).Decode(&got)
+		refused := got.Error == "the service has too little disk space; try again later"
+		if err != nil || resp.StatusCode != call.status || refused != (call.status == http.StatusInsufficientStorage) {
+			t.Errorf("%s %s: got %d %q (%v), want %d", call.method, call.path, resp.StatusCode, got.Error, err, call.status)
+		}
+	}
+}
