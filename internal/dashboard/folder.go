@@ -67,7 +67,8 @@ func (f *Folder) Secret() (secret [32]byte, err error) {
 	return secret, err
 }
 
-// write replaces a file, whole or not at all.
+// write replaces a file, whole or not at all. Once it returns, a power cut doesn't bring
+// the old one back.
 func (f *Folder) write(name string, content []byte) error {
 	temporary := rand.Text()
 	file, err := f.root.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -78,7 +79,19 @@ func (f *Folder) write(name string, content []byte) error {
 	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
 		return errors.Join(err, f.root.Remove(temporary))
 	}
-	return f.root.Rename(temporary, name)
+	if err := f.root.Rename(temporary, name); err != nil {
+		return errors.Join(err, f.root.Remove(temporary))
+	}
+	return f.sync(path.Dir(name))
+}
+
+// sync brings the names in a folder to the disk.
+func (f *Folder) sync(dir string) error {
+	d, err := f.root.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
 }
 
 // NewLink returns an address, relative to the service, that signs in once.
@@ -142,8 +155,10 @@ func (f *Folder) useLink(digest string) (used bool, err error) {
 	entries, err := fs.ReadDir(f.root.FS(), links)
 	for _, entry := range entries {
 		if strings.HasPrefix(entry.Name(), digest+".") && f.good(entry.Name()) {
-			err := f.root.Remove(path.Join(links, entry.Name()))
-			return err == nil, ignore(err, fs.ErrNotExist)
+			if err := f.root.Remove(path.Join(links, entry.Name())); err != nil {
+				return false, ignore(err, fs.ErrNotExist)
+			}
+			return true, f.sync(links) // or it could be used again after a power cut
 		}
 	}
 	return false, err
