@@ -47,7 +47,7 @@ func (c *dashboardCommand) Run(_ context.Context, s streams) error {
 }
 
 // addressFile says where people reach the folder's server.
-func addressFile(data string) string { return filepath.Join(data, "dashboard", "address") }
+func addressFile(data string) string { return filepath.Join(data, dashboardFolder, "address") }
 
 // announce notes where the server is, and prints how to sign in to its dashboard:
 // the link on a terminal, but not into a log, which others may read.
@@ -85,7 +85,7 @@ func reachable(address net.Addr) string {
 }
 
 func openSignIn(data string) (*dashboard.Folder, error) {
-	return dashboard.OpenFolder(filepath.Join(data, "dashboard"), defaultAccount, time.Now)
+	return dashboard.OpenFolder(filepath.Join(data, dashboardFolder), defaultAccount, time.Now)
 }
 
 // newDashboard returns the pages of one machine.

@@ -35,16 +35,23 @@ type data struct {
 	service *lipsync.Service
 }
 
+// Where things lie in a data folder.
+const (
+	databaseFile    = "lipsync.db"
+	objectsFolder   = "objects"
+	dashboardFolder = "dashboard"
+)
+
 // openData opens the folder. Any number of processes may, but see lock.
 func openData(ctx context.Context, dir string, log *slog.Logger) (*data, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	store, err := sqlite.Open(ctx, filepath.Join(dir, "lipsync.db"))
+	store, err := sqlite.Open(ctx, filepath.Join(dir, databaseFile))
 	if err != nil {
 		return nil, err
 	}
-	objects, err := disk.Open(filepath.Join(dir, "objects"), time.Now, log)
+	objects, err := disk.Open(filepath.Join(dir, objectsFolder), time.Now, log)
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
 	}

@@ -26,7 +26,9 @@ type commands struct {
 		List   listKeysCommand  `cmd:"" help:"List the API keys."`
 		Revoke revokeKeyCommand `cmd:"" help:"Revoke an API key. It is refused at once, also by a server that runs."`
 	} `cmd:"" help:"Make, list and revoke the API keys of a data folder, or of a table on AWS."`
-	Models struct {
+	Backup  backupCommand  `cmd:"" help:"Copy a data folder into one file, also while a server uses it."`
+	Restore restoreCommand `cmd:"" help:"Make a data folder of such a file."`
+	Models  struct {
 		Check checkModelsCommand `cmd:"" help:"Tell which models there are, whether they load, and which shapes they have."`
 		Add   addModelCommand    `cmd:"" help:"Copy a model into the folder of models."`
 	} `cmd:"" help:"Check and add the models of a folder: networks that engines and detectors run."`

@@ -135,6 +135,12 @@ func (s *Service) Tidy(ctx context.Context, age time.Duration) error {
 	return errors.Join(errs...)
 }
 
+// Needs reports whether a record still has use for the object.
+func (s *Service) Needs(ctx context.Context, key string) (bool, error) {
+	v, err := s.judge(ctx, key)
+	return v == needed && err == nil, err
+}
+
 // verdict is what becomes of an object.
 type verdict int
 

@@ -140,30 +140,34 @@ func (s *Store) migrate(ctx context.Context) error {
 		if err := tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
 			return err
 		}
-		// Each brings a file from the version of its index to the next one. Files
-		// of every version are out there: add at the end, change nothing.
-		migrations := []migration{
-			statements(schema), statements(addEngine), statements(addProgress), statements(addUsage),
-			statements(addStatuses), statements(addReferenceStatuses), codeFailures, statements(addLimits),
-		}
-		if version > len(migrations) {
-			return errors.New("the database was made by a newer version of the program")
-		}
-		if version == len(migrations) {
+		all := migrations()
+		switch {
+		case version > len(all):
+			return errNewer
+		case version == len(all):
 			return nil // and write nothing: the disk may be full
 		}
-		for _, migration := range migrations[version:] {
+		for _, migration := range all[version:] {
 			if err := migration(ctx, tx); err != nil {
 				return err
 			}
 		}
-		_, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", len(migrations)))
+		_, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", len(all)))
 		return err
 	})
 }
 
 // migration brings a file to the next version.
 type migration func(context.Context, *sql.Tx) error
+
+// migrations each bring a file from the version of their index to the next one. Files
+// of every version are out there: add at the end, change nothing.
+func migrations() []migration {
+	return []migration{
+		statements(schema), statements(addEngine), statements(addProgress), statements(addUsage),
+		statements(addStatuses), statements(addReferenceStatuses), codeFailures, statements(addLimits),
+	}
+}
 
 // statements is a migration by statements of SQL.
 func statements(text string) migration {
@@ -172,6 +176,8 @@ func statements(text string) migration {
 		return err
 	}
 }
+
+var errNewer = errors.New("the database was made by a newer version of the program")
 
 // refusal is an error that a port's comment names. The domain knows the words
 // for it.

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"math"
+	"os"
+	"path/filepath"
+	"time"
+
+	"lipsync/internal/disk"
+	"lipsync/internal/lipsync"
+	"lipsync/internal/sqlite"
+)
+
+type backupCommand struct {
+	dataFlag
+	File string `arg:"" help:"The file to make. It holds secrets: only its owner may read it. It appears once it is complete and was read again."`
+}
+
+func (c *backupCommand) Run(ctx context.Context, s streams) (err error) {
+	if err := absent(c.File); err != nil {
+		return err
+	}
+	if _, err := os.Stat(filepath.Join(c.Data, databaseFile)); err != nil {
+		return fmt.Errorf("no data of the service: %w", err)
+	}
+	// Beside the file, so that it can be moved to its place.
+	scratch, err := os.MkdirTemp(filepath.Dir(c.File), ".lipsync-backup-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
+	b := backup{data: c.Data, scratch: scratch}
+	made, err := b.make(ctx)
+	if err != nil {
+		return err
+	}
+	for _, key := range b.lost {
+		fmt.Fprintf(s.err, "lipsync: warning: a request waits for %s, which is gone\n", key)
+	}
+	if err := absent(c.File); err != nil {
+		return err
+	}
+	if err := errors.Join(os.Rename(made, c.File), syncFolder(filepath.Dir(c.File))); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(s.out, "backup of %s: %d files, %d bytes\n", c.Data, b.files, b.bytes)
+	return err
+}
+
+func absent(path string) error {
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		return errors.Join(err, fmt.Errorf("%s exists: it is not overwritten", path))
+	}
+	return nil
+}
+
+// backup is the making of one.
+type backup struct {
+	data, scratch string
+	files         int
+	bytes         int64    // of the files
+	lost          []string // keys of objects that open requests name, and that are not there
+}
+
+// make makes the archive in the scratch folder, reads it again and returns its path.
+func (b *backup) make(ctx context.Context) (made string, err error) {
+	objects, err := disk.Open(filepath.Join(b.data, objectsFolder), time.Now, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, objects.Close()) }()
+	held, err := objects.Hold()
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, held.Close()) }()
+	snapshot, err := b.freeze(ctx, held)
+	if err != nil {
+		return "", err
+	}
+	made = filepath.Join(b.scratch, "backup.tar")
+	if err := b.write(ctx, made, snapshot, held); err != nil {
+		return "", err
+	}
+	return made, b.check(ctx, made)
+}
+
+// freezes is how often freeze tries at most.
+const freezes = 3
+
+// freeze copies the database, and holds the objects that are there at that moment. One
+// that comes and goes between two looks at the objects is missed, and then all is done
+// again: what is missing each time is lost.
+func (b *backup) freeze(ctx context.Context, held *disk.Held) (snapshot string, err error) {
+	for round := range freezes {
+		if err := held.Add(ctx); err != nil {
+			return "", err
+		}
+		snapshot = filepath.Join(b.scratch, fmt.Sprintf("%d.db", round))
+		if err := sqlite.Snapshot(ctx, filepath.Join(b.data, databaseFile), snapshot); err != nil {
+			return "", fmt.Errorf("copy the database: %w", err)
+		}
+		if err := held.Add(ctx); err != nil {
+			return "", err
+		}
+		if b.lost, err = missing(ctx, snapshot, held); err != nil || len(b.lost) == 0 {
+			break
+		}
+	}
+	return snapshot, err
+}
+
+// missing returns the keys of objects that open requests name, and that are not held.
+func missing(ctx context.Context, snapshot string, held *disk.Held) (keys []string, err error) {
+	store, err := sqlite.Open(ctx, snapshot)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	open, err := store.Open(ctx, time.Unix(1<<40, 0), math.MaxInt) // whoever holds them
+	if err != nil {
+		return nil, err
+	}
+	objects, err := held.FS()
+	for _, r := range open {
+		for _, in := range []lipsync.Input{r.Video, r.Audio} {
+			if in.Object == "" || err != nil {
+				continue
+			}
+			_, statErr := fs.Stat(objects, in.Object)
+			if errors.Is(statErr, fs.ErrNotExist) {
+				keys = append(keys, in.Object)
+			} else {
+				err = statErr
+			}
+		}
+	}
+	return keys, err
+}

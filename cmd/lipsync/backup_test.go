@@ -1,0 +1,259 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"log/slog"
+	"math"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"lipsync/internal/lipsync"
+)
+
+// TestBackup backs a server's data up while requests wait, and restores them: keys,
+// links and outputs are as they were, and what waited goes on.
+func TestBackup(t *testing.T) {
+	data, dir := t.TempDir(), t.TempDir()
+	s := startServer(t, data, "--workers", "1")
+	c := client{s.url, newKey(t, data)}
+	var ids []string
+	for range 4 {
+		id, err := c.generate(t.Context(), fixtures.video, fixtures.speech)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, id)
+		if len(ids) == 1 {
+			c.wait(t, id)
+		}
+	}
+	done, err := c.request(t.Context(), ids[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	output := get(t, done.OutputURL)
+	file := filepath.Join(dir, "backup.tar")
+	if _, said, status := command(t, "backup", "--data", data, file); status != ok || said != "" {
+		t.Fatalf("backup: status %d: %s", status, said)
+	}
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("got %v (%v), want mode 0600", info.Mode(), err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
+		t.Errorf("got %v (%v) beside the backup, want nothing", left, err)
+	}
+	for _, id := range ids[1:] {
+		c.wait(t, id)
+	}
+	if err := s.stop(t); err != nil {
+		t.Error(err)
+	}
+	wantOnlyNamedFiles(t, data, len(ids))
+
+	restored := filepath.Join(dir, "restored")
+	if _, said, status := command(t, "restore", "--data", restored, file); status != ok || said != "" {
+		t.Fatalf("restore: status %d: %s", status, said)
+	}
+	s2 := startServer(t, restored)
+	c.base = s2.url
+	link := s2.url + strings.TrimPrefix(done.OutputURL, s.url)
+	if got := get(t, link); got != output {
+		t.Errorf("the output at its old link has %d bytes, want the same %d", len(got), len(output))
+	}
+	for _, id := range ids {
+		if r := c.wait(t, id); r.Status != "completed" {
+			t.Errorf("got %+v, want it completed", r)
+		}
+	}
+	if err := s2.stop(t); err != nil {
+		t.Error(err)
+	}
+	wantOnlyNamedFiles(t, restored, len(ids))
+}
+
+// get returns what is at an address.
+func get(t *testing.T, url string) string {
+	t.Helper()
+	response, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != http.StatusOK {
+		t.Fatalf("%s: got %s (%v)", url, response.Status, err)
+	}
+	return string(body)
+}
+
+// TestBackupIsConsistent backs up again and again while requests come, complete and are
+// canceled. Each backup has the media that its records name.
+func TestBackupIsConsistent(t *testing.T) {
+	data := t.TempDir()
+	folder, err := openData(t.Context(), data, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder.service.Engines, folder.service.Queue = []string{"warp"}, make(wake)
+	ctx, stop := context.WithCancel(t.Context())
+	var clients sync.WaitGroup
+	defer func() { // also where the test ends early
+		stop()
+		clients.Wait()
+	}()
+	if err := comeAndGo(t.Context(), folder.service); err != nil {
+		t.Fatal(err)
+	}
+	for range 4 {
+		clients.Go(func() {
+			for ctx.Err() == nil {
+				if err := comeAndGo(context.WithoutCancel(ctx), folder.service); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	for range 5 {
+		dir := t.TempDir()
+		file, restored := filepath.Join(dir, "backup.tar"), filepath.Join(dir, "restored")
+		var out, said strings.Builder
+		quiet := streams{&out, &said}
+		if err := (&backupCommand{dataFlag{data}, file}).Run(t.Context(), quiet); err != nil || said.Len() > 0 {
+			t.Fatalf("%v: %s", err, said.String())
+		}
+		if err := (&restoreCommand{dataFlag{restored}, file}).Run(t.Context(), quiet); err != nil {
+			t.Fatal(err)
+		}
+		t.Log(strings.TrimSpace(out.String()))
+		wantMedia(t, restored)
+	}
+	stop()
+	clients.Wait()
+	if err := folder.close(); err != nil {
+		t.Error(err)
+	}
+	if left, err := os.ReadDir(filepath.Join(data, "objects", "partial")); err != nil || len(left) > 0 {
+		t.Errorf("got %v (%v) half-written, want nothing", left, err)
+	}
+}
+
+// comeAndGo makes two requests, completes one and cancels one, and leaves another.
+func comeAndGo(ctx context.Context, s *lipsync.Service) error {
+	c := lipsync.Caller{Account: "a"}
+	for n := range 3 {
+		id := s.NewRequestID()
+		video, err := s.StoreMedia(ctx, id, lipsync.Video, strings.NewReader("video"))
+		if err != nil {
+			return err
+		}
+		audio, err := s.StoreMedia(ctx, id, lipsync.Audio, strings.NewReader("audio"))
+		if err != nil {
+			return err
+		}
+		if _, err := s.Generate(ctx, c, lipsync.NewRequest{ID: id, Video: video, Audio: audio}); err != nil {
+			return err
+		}
+		switch n {
+		case 0:
+			_, err = s.Cancel(ctx, c, id)
+		case 1:
+			var r lipsync.Request
+			if r, err = s.Claim(ctx, id); err == nil {
+				err = s.Complete(ctx, r, strings.NewReader("output"), 6)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wantMedia checks that each request's media are there: the inputs of one that is open,
+// the output of one that completed.
+func wantMedia(t *testing.T, data string) {
+	t.Helper()
+	folder, err := openData(t.Context(), data, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folder.close()
+	list, total, err := folder.store.List(t.Context(), "a", "", 0, math.MaxInt32)
+	if err != nil || total == 0 {
+		t.Fatalf("got %d requests (%v)", total, err)
+	}
+	for _, r := range list {
+		keys := []string{r.Video.Object, r.Audio.Object}
+		if r.Status.Final() {
+			keys = []string{r.Output}
+		}
+		for _, key := range keys {
+			if key == "" {
+				continue
+			}
+			if _, err := folder.objects.Size(t.Context(), key); err != nil {
+				t.Errorf("%s request: %s: %v", r.Status, key, err)
+			}
+		}
+	}
+	if err := folder.service.Tidy(t.Context(), 0); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestRestoreRefuses gives restore what it must not take: it leaves the data folder as
+// it was.
+func TestRestoreRefuses(t *testing.T) {
+	dir := t.TempDir()
+	data, file := filepath.Join(dir, "data"), filepath.Join(dir, "backup.tar")
+	newKey(t, data)
+	if _, said, status := command(t, "backup", "--data", data, file); status != ok {
+		t.Fatal(said)
+	}
+	whole, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	damaged := append([]byte(nil), whole...)
+	damaged[len(damaged)/2] ^= 1
+	for name, content := range map[string][]byte{"damaged": damaged, "short": whole[:len(whole)/2], "empty": nil} {
+		path, fresh := filepath.Join(dir, name), filepath.Join(dir, "of "+name)
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, said, status := command(t, "restore", "--data", fresh, path)
+		if status != failed || !strings.Contains(said, "the archive is") {
+			t.Errorf("%s: got status %d, %q", name, status, said)
+		}
+		if left, err := os.ReadDir(fresh); err != nil || len(left) != 1 || left[0].Name() != "lock" {
+			t.Errorf("%s: got %v (%v) in the data folder, want only the lock", name, left, err)
+		}
+	}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"restore", "--data", data, file}, data + " is not empty: it holds dashboard; nothing is overwritten"},
+		{[]string{"backup", "--data", data, file}, file + " exists: it is not overwritten"},
+		{[]string{"backup", "--data", filepath.Join(dir, "none"), filepath.Join(dir, "x")}, "no data of the service: "},
+		{[]string{"restore", "--data", filepath.Join(dir, "fresh"), filepath.Join(dir, "none")}, "no such file"},
+	} {
+		if _, said, status := command(t, c.args...); status != failed || !strings.Contains(said, c.want) {
+			t.Errorf("%v: got status %d, %q, want %q", c.args, status, said, c.want)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "none")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("backup made a data folder (%v)", err)
+	}
+	if got, err := os.ReadFile(file); err != nil || string(got) != string(whole) {
+		t.Errorf("the backup has changed (%v)", err)
+	}
+}

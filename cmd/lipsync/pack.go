@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"time"
+
+	"lipsync/internal/archive"
+	"lipsync/internal/disk"
+	"lipsync/internal/lipsync"
+	"lipsync/internal/sqlite"
+)
+
+// write writes the archive, and brings it to the disk.
+func (b *backup) write(ctx context.Context, made, snapshot string, held *disk.Held) (err error) {
+	f, err := os.OpenFile(made, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	w := archive.NewWriter(f)
+	if err := b.add(w, os.DirFS(b.scratch), filepath.Base(snapshot), databaseFile); err != nil {
+		return err
+	}
+	if err := b.addOwn(w); err != nil {
+		return err
+	}
+	if err := b.addObjects(ctx, w, snapshot, held); err != nil {
+		return err
+	}
+	return errors.Join(w.Close(), f.Sync())
+}
+
+// addOwn adds what links and sessions are made with, as far as it is there.
+func (b *backup) addOwn(w *archive.Writer) error {
+	data := os.DirFS(b.data)
+	names := []string{path.Join(objectsFolder, "secret"), path.Join(dashboardFolder, "secret")}
+	sessions, err := fs.Glob(data, path.Join(dashboardFolder, "sessions", "*"))
+	if err != nil {
+		return err
+	}
+	for _, name := range append(names, sessions...) {
+		if err := b.add(w, data, name, name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// addObjects adds the objects that the snapshot has use for.
+func (b *backup) addObjects(ctx context.Context, w *archive.Writer, snapshot string, held *disk.Held) (err error) {
+	store, err := sqlite.Open(ctx, snapshot)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	service := &lipsync.Service{Store: store, Now: time.Now}
+	objects, err := held.FS()
+	if err != nil {
+		return err
+	}
+	return fs.WalkDir(objects, ".", func(key string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || ctx.Err() != nil {
+			return errors.Join(err, ctx.Err())
+		}
+		needed, err := service.Needs(ctx, key)
+		if err != nil || !needed {
+			return err
+		}
+		return b.add(w, objects, key, path.Join(objectsFolder, "files", key))
+	})
+}
+
+// add adds one file.
+func (b *backup) add(w *archive.Writer, from fs.FS, file, name string) error {
+	f, err := from.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	b.files++
+	b.bytes += info.Size()
+	return w.Add(name, f, info.Size())
+}
+
+// check reads the archive as restore does, and opens the database in it.
+func (b *backup) check(ctx context.Context, made string) error {
+	f, err := os.Open(made)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	database := filepath.Join(b.scratch, "check.db")
+	err = archive.Read(f, func(name string, content io.Reader) error {
+		if name != databaseFile {
+			return ctx.Err()
+		}
+		return writeFile(database, content)
+	})
+	if err != nil {
+		return fmt.Errorf("the backup can't be read again: %w", err)
+	}
+	return sqlite.Check(ctx, database)
+}
+
+// writeFile writes a new file.
+func writeFile(path string, content io.Reader) (err error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	_, err = io.Copy(f, content)
+	return err
+}
+
+// syncFolder brings the names in a folder to the disk.
+func syncFolder(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"lipsync/internal/archive"
+	"lipsync/internal/sqlite"
+)
+
+type restoreCommand struct {
+	dataFlag
+	File string `arg:"" help:"A file that lipsync backup made. The data folder must be empty, or not there."`
+}
+
+// restoring is where files lie in the data folder until all are there and whole.
+const restoring = "restoring"
+
+func (c *restoreCommand) Run(ctx context.Context, s streams) (err error) {
+	if err := empty(c.Data); err != nil {
+		return err
+	}
+	from, err := os.Open(c.File)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	unlock, err := lock(c.Data)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	if err := empty(c.Data); err != nil { // still, now that no server can start
+		return err
+	}
+	scratch := filepath.Join(c.Data, restoring)
+	if err := os.Mkdir(scratch, 0o700); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
+	if err := extract(ctx, from, scratch); err != nil {
+		return err
+	}
+	if err := sqlite.Check(ctx, filepath.Join(scratch, databaseFile)); err != nil {
+		return err
+	}
+	if err := publish(scratch, c.Data); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(s.out, "restored %s\n", c.Data)
+	return err
+}
+
+// empty returns an error if a data folder holds anything, besides what a new disk and a
+// lock leave there.
+func empty(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, entry := range entries {
+		if name := entry.Name(); name != "lost+found" && name != "lock" {
+			return fmt.Errorf("%s is not empty: it holds %s; nothing is overwritten", dir, name)
+		}
+	}
+	return nil
+}
+
+// extract writes the files of an archive to a folder, and to the disk.
+func extract(ctx context.Context, from io.Reader, dir string) (err error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
+	err = archive.Read(from, func(name string, content io.Reader) error {
+		top, _, below := strings.Cut(name, "/")
+		if name != databaseFile && !(below && (top == objectsFolder || top == dashboardFolder)) {
+			return fmt.Errorf("the archive has the file %q, which no backup has", name)
+		}
+		return errors.Join(ctx.Err(), extractFile(root, name, content))
+	})
+	if err != nil {
+		return err
+	}
+	d, err := root.Open(".")
+	if err != nil {
+		return err
+	}
+	return errors.Join(unix.Syncfs(int(d.Fd())), d.Close())
+}
+
+func extractFile(root *os.Root, name string, content io.Reader) (err error) {
+	if err := root.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return err
+	}
+	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	_, err = io.Copy(f, content)
+	return err
+}
+
+// publish moves what was extracted to its place, the database last: without it the
+// folder has no records that name files.
+func publish(scratch, data string) error {
+	for _, name := range []string{objectsFolder, dashboardFolder, databaseFile} {
+		err := os.Rename(filepath.Join(scratch, name), filepath.Join(data, name))
+		if err != nil && !(name == dashboardFolder && errors.Is(err, fs.ErrNotExist)) {
+			return err
+		}
+	}
+	return syncFolder(data)
+}

@@ -1,0 +1,142 @@
+// Package archive keeps files in one tar file, whose last entry, SHA256SUMS, has the
+// sum of each: what is cut off or damaged is told from what is whole. The tar file is
+// as tar and sha256sum know it.
+package archive
+
+import (
+	"archive/tar"
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// sumsName is the last entry. It has a line for each other entry, as sha256sum prints
+// them.
+const sumsName = "SHA256SUMS"
+
+// Writer writes an archive.
+type Writer struct {
+	tar  *tar.Writer
+	sums map[string]string // hexadecimal, by name
+}
+
+// NewWriter begins an archive. Close completes it.
+func NewWriter(w io.Writer) *Writer { return &Writer{tar.NewWriter(w), make(map[string]string)} }
+
+// Add adds a file of size bytes under a clean relative path that is new.
+func (w *Writer) Add(name string, r io.Reader, size int64) error {
+	if !valid(name) || name == sumsName || w.sums[name] != "" || strings.Contains(name, "\n") {
+		return fmt.Errorf("%q can't be the name of a file in an archive", name)
+	}
+	if err := w.header(name, size); err != nil {
+		return err
+	}
+	sum := sha256.New()
+	n, err := io.Copy(io.MultiWriter(w.tar, sum), io.LimitReader(r, size))
+	if err == nil && n < size {
+		err = io.ErrUnexpectedEOF
+	}
+	if err != nil {
+		return fmt.Errorf("add %s: %w", name, err)
+	}
+	w.sums[name] = hex.EncodeToString(sum.Sum(nil))
+	return nil
+}
+
+func (w *Writer) header(name string, size int64) error {
+	return w.tar.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Size: size, Mode: 0o600, Format: tar.FormatPAX})
+}
+
+// Close writes the sums and ends the archive.
+func (w *Writer) Close() error {
+	var text bytes.Buffer
+	for _, name := range slices.Sorted(maps.Keys(w.sums)) {
+		fmt.Fprintf(&text, "%s  %s\n", w.sums[name], name)
+	}
+	if err := w.header(sumsName, int64(text.Len())); err != nil {
+		return err
+	}
+	_, err := w.tar.Write(text.Bytes())
+	return errors.Join(err, w.tar.Close())
+}
+
+// Read calls f with each file of an archive. Only once it has returned nil are the
+// files what was written: f must not rely on them before.
+func Read(r io.Reader, f func(name string, content io.Reader) error) error {
+	entries, sums := tar.NewReader(bufio.NewReaderSize(r, 1<<20)), make(map[string]string)
+	for {
+		entry, err := entries.Next()
+		switch {
+		case err == io.EOF:
+			return errors.New("the archive is not complete: it has no sums")
+		case err != nil:
+			return damaged(err)
+		case entry.Name == sumsName:
+			return compare(entries, sums)
+		case entry.Typeflag != tar.TypeReg || !valid(entry.Name) || sums[entry.Name] != "":
+			return fmt.Errorf("the archive has the entry %q, which no backup has", entry.Name)
+		}
+		sum := sha256.New()
+		content := &content{io.TeeReader(entries, sum), nil}
+		err = f(entry.Name, content)
+		if err == nil {
+			_, err = io.Copy(io.Discard, content) // what f left
+		}
+		if content.err != nil {
+			return damaged(content.err)
+		}
+		if err != nil {
+			return err
+		}
+		sums[entry.Name] = hex.EncodeToString(sum.Sum(nil))
+	}
+}
+
+// content is a file of an archive. It keeps the error that its reading ended with.
+type content struct {
+	r   io.Reader
+	err error
+}
+
+func (c *content) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	if err != nil && err != io.EOF {
+		c.err = err
+	}
+	return n, err
+}
+
+func damaged(err error) error {
+	return fmt.Errorf("the archive is not complete or damaged: %w", err)
+}
+
+// compare holds what was read against the sums that were written.
+func compare(r io.Reader, read map[string]string) error {
+	written := make(map[string]string)
+	lines := bufio.NewScanner(r)
+	for lines.Scan() {
+		sum, name, _ := strings.Cut(lines.Text(), "  ")
+		written[name] = sum
+	}
+	if err := lines.Err(); err != nil {
+		return damaged(err)
+	}
+	for _, names := range []map[string]string{read, written} {
+		for name := range names {
+			if read[name] != written[name] {
+				return fmt.Errorf("the archive is damaged: %s is not as it was written", name)
+			}
+		}
+	}
+	return nil
+}
+
+func valid(name string) bool { return fs.ValidPath(name) && name != "." }

@@ -1,0 +1,67 @@
+package disk
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path"
+	"time"
+)
+
+// Held is a set of objects. They stay in it when they are deleted: it has links of
+// their files.
+type Held struct {
+	objects *Objects
+	dir     string // below the root
+}
+
+// Where things lie in the folder of a set.
+const (
+	heldFiles = "files"
+	heldMark  = "mark" // is gone if another process cleaned the folder
+)
+
+// Hold returns an empty set, to be closed. A start of the folder's server ends it.
+func (o *Objects) Hold() (*Held, error) {
+	h := &Held{o, path.Join(partial, randomName())}
+	err := o.root.MkdirAll(path.Join(h.dir, heldFiles), 0o700)
+	if err == nil {
+		err = o.root.WriteFile(path.Join(h.dir, heldMark), nil, 0o600)
+	}
+	if err != nil {
+		return nil, errors.Join(err, h.Close())
+	}
+	return h, nil
+}
+
+// Add adds the objects that there are now.
+func (h *Held) Add(ctx context.Context) error {
+	err := h.objects.List(ctx, "", func(key string, _ time.Time) error {
+		err := h.link(key)
+		if errors.Is(err, fs.ErrExist) || missing(err) { // added before, or deleted meanwhile
+			return nil
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if _, err := h.objects.root.Stat(path.Join(h.dir, heldMark)); err != nil {
+		return errors.New("a server was started on the data folder meanwhile")
+	}
+	return nil
+}
+
+func (h *Held) link(key string) error {
+	held := path.Join(h.dir, heldFiles, key)
+	if err := h.objects.root.MkdirAll(path.Dir(held), 0o700); err != nil {
+		return err
+	}
+	return h.objects.root.Link(path.Join(files, key), held)
+}
+
+// FS returns the objects as files, whose paths are their keys.
+func (h *Held) FS() (fs.FS, error) { return fs.Sub(h.objects.root.FS(), path.Join(h.dir, heldFiles)) }
+
+// Close forgets the set.
+func (h *Held) Close() error { return h.objects.root.RemoveAll(h.dir) }
