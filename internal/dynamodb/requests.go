@@ -109,8 +109,14 @@ func decodeRequest(i item) (r stored, err error) {
 	if r.Failure.Code == "" && r.sentence != "" { // from before there were codes
 		r.Failure = lipsync.ParseFailure(r.sentence)
 	}
+	if r.Engine == "" {
+		r.Engine = onlyEngine
+	}
 	return r, err
 }
+
+// onlyEngine is the engine of requests from before there was a choice.
+const onlyEngine = "warp"
 
 func (s *Store) request(ctx context.Context, id string) (stored, error) {
 	i, err := s.get(ctx, requestKey(id))

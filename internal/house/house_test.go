@@ -78,7 +78,7 @@ func TestDomain(t *testing.T) {
 // TestAdapters keeps adapters apart: of the repository they import only the domain,
 // except that openid implements a port of the dashboard, and ffmpeg starts programs in a sandbox.
 func TestAdapters(t *testing.T) {
-	adapters := []string{"batch", "dashboard", "disk", "dynamodb", "emf", "fetch", "ffmpeg", "gateway", "monitor", "openid", "rest", "s3", "sqlite", "sqs"}
+	adapters := []string{"archive", "batch", "dashboard", "disk", "dynamodb", "emf", "fetch", "ffmpeg", "gateway", "monitor", "openid", "rest", "s3", "sqlite", "sqs"}
 	sources(t, func(path string, file *ast.File) {
 		home, internal := strings.CutPrefix(filepath.ToSlash(filepath.Dir(path)), "internal/")
 		if !internal || !slices.Contains(adapters, home) {

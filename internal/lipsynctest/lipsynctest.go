@@ -64,6 +64,7 @@ func newRequest(account, referenceID string) lipsync.Request {
 	return lipsync.Request{
 		ID: uuid.NewString(), Account: account, KeyID: "key of " + account, ReferenceID: referenceID,
 		Status:    lipsync.Queued,
+		Engine:    "warp",
 		Video:     lipsync.Input{URL: "https://example.com/v.mp4?a=1&b=ü"},
 		Audio:     lipsync.Input{Object: "uploads/a"},
 		CreatedAt: Start(),

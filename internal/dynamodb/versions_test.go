@@ -1,0 +1,159 @@
+package dynamodb_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	sdk "github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"lipsync/internal/awstest"
+	"lipsync/internal/disk"
+	"lipsync/internal/dynamodb"
+	"lipsync/internal/lipsynctest"
+)
+
+var keep = flag.Bool("keep", false, "TestItemsOfVersions keeps the items that this version writes in testdata, if none are like them")
+
+// value is an attribute as testdata has it, in DynamoDB's own JSON.
+type value struct {
+	S    *string `json:",omitempty"`
+	N    *string `json:",omitempty"`
+	B    []byte  `json:",omitempty"`
+	BOOL *bool   `json:",omitempty"`
+}
+
+// TestItemsOfVersions goes on with tables that each version of the program wrote. Items
+// are not rewritten at an upgrade.
+func TestItemsOfVersions(t *testing.T) {
+	e := awstest.Shared(t)
+	client := sdk.NewFromConfig(e.Config())
+	made, err := filepath.Glob("testdata/items-*.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects := func() *disk.Objects {
+		o, err := disk.Open(t.TempDir(), time.Now, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { o.Close() })
+		return o
+	}
+	current := e.Table(t)
+	if err := lipsynctest.NewPast(dynamodb.New(e.Config(), current), objects()).Live(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if written := scan(t, client, current); !slices.ContainsFunc(made, func(file string) bool { return read(t, file) == written }) {
+		file := fmt.Sprintf("testdata/items-%d.jsonl", len(made)+1)
+		if !*keep {
+			t.Errorf("no items in testdata are as this version writes them: make %s with go test ./internal/dynamodb -run TestItemsOfVersions -keep", file)
+		} else if err := os.WriteFile(file, []byte(written), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, file := range made {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			table, o := e.Table(t), objects()
+			load(t, client, table, file)
+			for key, text := range lipsynctest.PastObjects() {
+				if err := o.Put(t.Context(), key, strings.NewReader(text), int64(len(text))); err != nil {
+					t.Fatal(err)
+				}
+			}
+			lipsynctest.NewPast(dynamodb.New(e.Config(), table), o).GoOn(t, since(file))
+		})
+	}
+}
+
+// since returns what the first versions didn't write: usage is counted, and statuses are
+// indexed, from the upgrade on.
+func since(file string) lipsynctest.Since {
+	switch filepath.Base(file) {
+	case "items-1.jsonl", "items-2.jsonl":
+		return lipsynctest.Since{}
+	case "items-3.jsonl":
+		return lipsynctest.Since{Usage: true}
+	}
+	return lipsynctest.Since{Statuses: true, Usage: true}
+}
+
+func read(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// scan returns all items of a table, one a line, sorted.
+func scan(t *testing.T, client *sdk.Client, table string) string {
+	t.Helper()
+	out, err := client.Scan(t.Context(), &sdk.ScanInput{TableName: &table})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for _, item := range out.Items {
+		typed := make(map[string]value)
+		for name, attribute := range item {
+			switch a := attribute.(type) {
+			case *types.AttributeValueMemberS:
+				typed[name] = value{S: &a.Value}
+			case *types.AttributeValueMemberN:
+				typed[name] = value{N: &a.Value}
+			case *types.AttributeValueMemberB:
+				typed[name] = value{B: a.Value}
+			case *types.AttributeValueMemberBOOL:
+				typed[name] = value{BOOL: &a.Value}
+			default:
+				t.Fatalf("attribute %s is a %T", name, a)
+			}
+		}
+		line, err := json.Marshal(typed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, string(line)+"\n")
+	}
+	slices.Sort(lines)
+	return strings.Join(lines, "")
+}
+
+// load puts the items of a file into a table.
+func load(t *testing.T, client *sdk.Client, table, file string) {
+	t.Helper()
+	lines := bufio.NewScanner(strings.NewReader(read(t, file)))
+	for lines.Scan() {
+		var typed map[string]value
+		if err := json.Unmarshal(lines.Bytes(), &typed); err != nil {
+			t.Fatal(err)
+		}
+		item := make(map[string]types.AttributeValue)
+		for name, v := range typed {
+			switch {
+			case v.S != nil:
+				item[name] = &types.AttributeValueMemberS{Value: *v.S}
+			case v.N != nil:
+				item[name] = &types.AttributeValueMemberN{Value: *v.N}
+			case v.BOOL != nil:
+				item[name] = &types.AttributeValueMemberBOOL{Value: *v.BOOL}
+			default:
+				item[name] = &types.AttributeValueMemberB{Value: v.B}
+			}
+		}
+		if _, err := client.PutItem(t.Context(), &sdk.PutItemInput{TableName: &table, Item: item}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

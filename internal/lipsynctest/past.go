@@ -1,0 +1,144 @@
+package lipsynctest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"lipsync/internal/lipsync"
+)
+
+// PastAccount is the account of a Past.
+const PastAccount = "default"
+
+// Past is a service at the time when the stored data in folders named testdata were
+// made, each by the program of its version. Ids count, and keys are made of the same
+// bytes.
+type Past struct {
+	*lipsync.Service
+	now time.Time
+	ids int
+}
+
+// NewPast returns a service on ports in which nothing happened yet.
+func NewPast(store lipsync.Store, objects lipsync.Objects) *Past {
+	p := &Past{now: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)}
+	p.Service = &lipsync.Service{
+		Store: store, Objects: objects, Queue: faultyQueue{&faults{}},
+		Now:     func() time.Time { return p.now },
+		NewID:   func() string { p.ids++; return pastID(p.ids) },
+		Random:  bytes.NewReader(slices.Concat(bytes.Repeat([]byte{7}, 32), bytes.Repeat([]byte{8}, 32))),
+		Engines: []string{"warp"},
+	}
+	return p
+}
+
+// Ids of what is in the data, in the order of creation.
+const (
+	laptopKey = 1 + iota
+	revokedKey
+	completedID
+	_ // lease
+	failedID
+	_
+	processingID
+	_
+	uploadID
+	queuedID
+	unusedUploadID
+	lastPastID = unusedUploadID
+)
+
+func pastID(n int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", n) }
+
+// PastToken is the token of the key that is good: of 32 bytes of 7. That of the other
+// one is of 8.
+const (
+	PastToken    = "lipsync_BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc"
+	revokedToken = "lipsync_CAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAg"
+)
+
+func (p *Past) caller() lipsync.Caller {
+	return lipsync.Caller{Account: PastAccount, KeyID: pastID(laptopKey), KeyName: "laptop"}
+}
+
+// film is the request that came as a form, with an idempotency key.
+func (p *Past) film(ctx context.Context, id string) (lipsync.NewRequest, error) {
+	video, err := p.StoreMedia(ctx, id, lipsync.Video, strings.NewReader("video"))
+	if err != nil {
+		return lipsync.NewRequest{}, err
+	}
+	audio, err := p.StoreMedia(ctx, id, lipsync.Audio, strings.NewReader("audio"))
+	return lipsync.NewRequest{ID: id, Video: video, Audio: audio, ReferenceID: "film", HasReferenceID: true,
+		IdempotencyKey: "once", HasIdempotency: true}, err
+}
+
+// Live makes what the data hold: two keys, of which one is revoked; a request that
+// completed, one that failed, one whose worker was killed, one that waits; an upload
+// that the last one uses, and one that never came.
+func (p *Past) Live(ctx context.Context) error {
+	for _, name := range []string{"laptop", "lost"} {
+		if _, _, err := p.CreateKey(ctx, PastAccount, name, 10); err != nil {
+			return err
+		}
+	}
+	if err := p.RevokeKey(ctx, "", pastID(revokedKey)); err != nil {
+		return err
+	}
+	n, err := p.film(ctx, p.NewRequestID())
+	if err != nil {
+		return err
+	}
+	if _, err := p.Generate(ctx, p.caller(), n); err != nil {
+		return err
+	}
+	r, err := p.Claim(ctx, "")
+	if err != nil {
+		return err
+	}
+	if err := p.Complete(ctx, r, strings.NewReader("output"), 6); err != nil {
+		return err
+	}
+	p.now = p.now.Add(time.Hour)
+	web := lipsync.NewRequest{Video: lipsync.Source{URL: "https://video.invalid/"}, Audio: lipsync.Source{URL: "https://audio.invalid/"},
+		LargestFace: true, ReferenceID: "film", HasReferenceID: true}
+	for _, fail := range []bool{true, false} {
+		if _, err := p.Generate(ctx, p.caller(), web); err != nil {
+			return err
+		}
+		r, err := p.Claim(ctx, "")
+		if err != nil {
+			return err
+		}
+		if fail {
+			err = p.Fail(ctx, r, lipsync.Failure{Code: lipsync.NoFace})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	u, err := p.CreateUpload(ctx, p.caller(), lipsync.Video, 5, "video/mp4")
+	if err != nil {
+		return err
+	}
+	if err := p.Objects.Put(ctx, u.Object, strings.NewReader("video"), 5); err != nil {
+		return err
+	}
+	web.Video.URL, web.HasReferenceID, web.ReferenceID = u.Source, false, ""
+	if _, err := p.Generate(ctx, p.caller(), web); err != nil {
+		return err
+	}
+	_, err = p.CreateUpload(ctx, p.caller(), lipsync.Audio, 5, "")
+	return err
+}
+
+// PastObjects returns the objects that the data name, by their keys.
+func PastObjects() map[string]string {
+	return map[string]string{
+		"outputs/" + pastID(completedID) + "/1.mp4": "output",
+		"uploads/" + pastID(uploadID):               "video",
+	}
+}

@@ -1,0 +1,23 @@
+package render
+
+import (
+	"path/filepath"
+	"testing"
+
+	"lipsync/internal/ffmpeg/ffmpegtest"
+	"lipsync/internal/lipsync"
+)
+
+// TestFullDisk finds no space for the speech track: the audio is not at fault.
+func TestFullDisk(t *testing.T) {
+	tools := ffmpegtest.Tools(t)
+	audio, err := tools.Probe(t.Context(), ffmpegtest.Make(t, "a.wav", "-f", "lavfi", "-i", "sine=d=1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &rendering{Renderer: &Renderer{Tools: tools, Limits: DefaultLimits()},
+		aac: filepath.Join(t.TempDir(), "speech.m4a"), pcm: "/dev/full"}
+	if _, err := w.transcode(t.Context(), audio); lipsync.CodeOf(err) == lipsync.Invalid || !lipsync.DiskFull(err) {
+		t.Errorf("got %v, want a full disk", err)
+	}
+}
