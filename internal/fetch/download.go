@@ -77,7 +77,7 @@ func (d *download) accept(r *http.Response) error {
 	case d.done > 0 && r.StatusCode == http.StatusPartialContent &&
 		strings.HasPrefix(r.Header.Get("Content-Range"), fmt.Sprintf("bytes %d-", d.done)):
 		return nil
-	case d.done > 0 && r.StatusCode/100 == 2:
+	case d.done > 0 && (r.StatusCode/100 == 2 || r.StatusCode == http.StatusRequestedRangeNotSatisfiable):
 		return errChanged
 	}
 	return &statusError{r.StatusCode, retryAfter(r.Header)}
