@@ -61,6 +61,9 @@ func (s *Store) claim(ctx context.Context, id, token string, now time.Time, leas
 			if c.seen == nil && final {
 				s.endTurn(ctx, c.id)
 			}
+			if !final { // another worker was faster
+				v.running[c.account]++
+			}
 		}
 		if v.whole {
 			break
