@@ -117,7 +117,7 @@ func (m *Monitor) Started(r lipsync.Request) {
 // Finished implements lipsync.Watcher.
 func (m *Monitor) Finished(r lipsync.Request) {
 	m.finished.WithLabelValues(string(r.Status), string(r.Failure.Code)).Inc()
-	m.attempts.Observe(float64(r.Attempts))
+	m.attempts.Observe(float64(min(r.Attempts, lipsync.MaxAttempts)))
 }
 
 // PutOff implements lipsync.Watcher.
