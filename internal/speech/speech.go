@@ -1,7 +1,7 @@
 // Package speech turns a speech track into what a mouth has to do.
 //
-// A small network hears the articulation. It was trained on synthetic speech,
-// whose phones are known, by the programs in training.
+// A small network hears the articulation. The programs in training trained it
+// on synthetic speech and on people who read aloud, whose phones are known.
 package speech
 
 import (

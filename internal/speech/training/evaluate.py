@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""How well the network hears voices that neither trained nor stopped it.
+"""How well the network hears voices that didn't train it; flite's rms and LibriSpeech's stopped it.
 
 usage: evaluate.py FOLDER... [--network ../articulation.bin] [--each]
 
-FOLDERs hold what data.py and readers.py made. A line for each group of voices, or with --each for each voice, and each condition:
+FOLDERs hold what data.py, people.py and readers.py made. The articulation is that of ../articulation.go, inertia and all. A line for each group of voices, or with --each for each voice, and each condition:
 
 n         how many m, b and p
 closed    the share of them during which the opening falls under .15
@@ -23,8 +23,9 @@ from scipy.signal import butter, fftconvolve, resample_poly, sosfilt
 
 import features, network, phones
 
+COLUMNS = ["n", "closed", "opened", "r", "rounded", "found", "right", "heard", "nasals"]
 HERE = Path(__file__).resolve().parent.parent
-GROUPS = {"readers": "human-", "English": "festival-ked", "Finnish": ("festival-lj", "festival-mv"), "Hindi, Telugu": "festival-nsk", "rms": "flite-rms"}
+GROUPS = {"readers": "human-", "English": "festival-ked", "Finnish": ("festival-lj", "festival-mv"), "Hindi, Telugu": "festival-nsk", "rms": "flite-rms", "LibriSpeech": "stops"}
 OPENING, CLOSURE, LABIODENTAL, ROUNDING, SPREAD, SILENCE = range(6)
 
 
@@ -63,11 +64,14 @@ CONDITIONS = {"clean": clean, "15 dB noise": noisy, "telephone": telephone, "hea
 
 
 def hear(layers, samples):
-    """-> articulation (hops, 6), as ../articulation.go composes it"""
+    """-> what the network says (hops, 6)"""
     with torch.no_grad():
-        y = network.run(layers, features.normalise(torch.from_numpy(features.features(samples))[None]))[0].numpy()
-    y[:, OPENING] *= (1 - y[:, CLOSURE]) * (1 - y[:, SILENCE])
-    return y
+        return network.run(layers, features.normalise(torch.from_numpy(features.features(samples))[None]))[0].numpy()
+
+
+def compose(y):
+    """-> articulation (hops, 6)"""
+    return features.compose(torch.from_numpy(y)[None])[0].numpy()
 
 
 def runs(on):
@@ -131,7 +135,7 @@ def main():
         for condition, harm in CONDITIONS.items():
             tally, rng = Tally(), np.random.default_rng(1)
             for u in (u for v, us in voices.items() if v.startswith(prefix) for u in us):
-                tally.add(hear(layers, harm(u["samples"] / 32768, rng)), u["sounds"])
+                tally.add(compose(hear(layers, harm(u["samples"] / 32768, rng))), u["sounds"])
             if tally.pairs:
                 n, *rest = tally.line()
                 print(f"| {group} | {condition} | {n} | " + " | ".join(f"{v:.2f}" for v in rest) + " |", flush=True)

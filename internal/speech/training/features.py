@@ -25,6 +25,8 @@ BANK, CENTRES = _bank()
 WIDTHS = torch.tensor(BANK.sum(1), dtype=torch.float32)  # of the bands, in bins
 VOICE = torch.tensor(CENTRES < 3000, dtype=torch.float32)  # the bands of a voice's loudness
 HANN = np.hanning(WINDOW)
+INERTIA = torch.exp(-.5 * (torch.arange(-14, 15) / 3.5) ** 2)  # of lips and jaw, over hops
+INERTIA /= INERTIA.sum()
 
 
 def features(samples):
@@ -55,6 +57,23 @@ def targets(sounds, hops, stretch=1.0):
     smooth = [gaussian_filter1d(y[:, i], s) for i, s in enumerate((10, 4, 8, 13, 13, 5, 3))]
     smooth[0] *= 1 - smooth[1]
     return np.stack(smooth, 1)[2:2 + hops * 5:5].astype(np.float32)
+
+
+def phones_at(sounds, hops, stretch=1.0):
+    """-> which of phones.CLASSES sounds at each hop"""
+    y = np.full(hops, phones.CLASSES.index(phones.SILENCE))
+    for start, end, name in sounds:
+        y[round(start * stretch * 100):round(end * stretch * 100)] = phones.CLASSES.index(name)
+    return y
+
+
+def compose(said):
+    """what the network says (items, hops, OUTPUTS) -> articulation, as ../articulation.go composes it"""
+    opening, closure, silence = said[..., 0], said[..., 1], said[..., 5]
+    opening = (opening * (1 - closure) * (1 - silence))[:, None]
+    reach = len(INERTIA) // 2
+    opening = F.conv1d(F.pad(opening, (reach, reach), mode="replicate"), INERTIA[None, None])[:, 0]
+    return torch.cat([(opening * (1 - closure ** 2))[..., None], said[..., 1:]], -1)
 
 
 def harm(power, negatives, g):
@@ -107,7 +126,7 @@ def _microphone(items, rand):
 def _noise(power, rand, g):
     items, hops, _ = power.shape
     loud = power.sum(-1).quantile(.95, dim=1)
-    ratio = torch.where(rand(items) < .75, 8 + 42 * rand(items), torch.full((items,), 60.0))
+    ratio = torch.where(rand(items) < .75, 6 + 40 * rand(items), torch.full((items,), 60.0))
     colour = 10 ** (F.interpolate((rand(items, 1, 5) - .5) * 24, size=BANDS, mode="linear", align_corners=True)[:, 0] / 10) * WIDTHS
     colour = colour / colour.sum(-1, keepdim=True) * (loud * 10 ** (-ratio / 10))[:, None]
     freedom = WIDTHS.clamp(min=1).expand(items, hops, BANDS)

@@ -5,6 +5,7 @@ import torch.nn as nn
 import torch.nn.functional as F
 
 from features import INPUTS, OUTPUTS
+from phones import CLASSES
 
 CHANNELS, FIRST, DILATIONS = 80, 5, (1, 2, 4, 8, 2, 1)
 
@@ -17,14 +18,14 @@ class Network(nn.Module):
         convolution = lambda inputs, taps, dilation: nn.Conv1d(inputs, CHANNELS, taps, padding=taps // 2 * dilation, dilation=dilation)
         self.convolutions = nn.ModuleList([convolution(INPUTS, FIRST, 1)] + [convolution(CHANNELS, 3, d) for d in DILATIONS])
         self.norms = nn.ModuleList([nn.BatchNorm1d(CHANNELS) for _ in self.convolutions])
-        self.last, self.drop = nn.Conv1d(CHANNELS, OUTPUTS, 1), nn.Dropout1d(.1)
+        self.last, self.names, self.drop = nn.Conv1d(CHANNELS, OUTPUTS, 1), nn.Conv1d(CHANNELS, len(CLASSES), 1), nn.Dropout1d(.1)
 
     def forward(self, x):
-        """(items, hops, INPUTS) -> logits (items, hops, OUTPUTS)"""
+        """(items, hops, INPUTS) -> logits of the articulation (items, hops, OUTPUTS) and of the phones (items, CLASSES, hops), which only teach"""
         h = F.relu(self.norms[0](self.convolutions[0](x.transpose(1, 2))))
         for convolution, norm in zip(self.convolutions[1:], self.norms[1:]):
             h = h + F.relu(norm(convolution(self.drop(h))))
-        return self.last(h).transpose(1, 2)
+        return self.last(h).transpose(1, 2), self.names(h)
 
     def fold(self):
         """-> [(weights (taps, inputs, outputs), biases)] with the norms in them, rounded to 16 bits"""

@@ -40,6 +40,7 @@ DIPHTHONGS = {
     "e@": ("E", "@"), "i@": ("I", "@"), "U@": ("U", "@"),
 }
 
+CLASSES = sorted(ARTICULATION)
 CLOSED = {"m", "b", "p"}
 TEETH = {"f", "v"}  # P is the approximant of Finnish and Hindi: neither teeth nor not
 NASALS = {"n", "n^", "N"}  # sound like m, with open lips
