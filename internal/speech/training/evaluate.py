@@ -3,7 +3,7 @@
 
 usage: evaluate.py FOLDER... [--network ../articulation.bin] [--each]
 
-FOLDERs hold what data.py, people.py and readers.py made. The articulation is that of ../articulation.go, inertia and all. A line for each group of voices, or with --each for each voice, and each condition:
+FOLDERs hold what data.py, people.py and readers.py made. The opening has the inertia that the loss has: see README.md. A line for each group of voices, or with --each for each voice, and each condition:
 
 n         how many m, b and p
 closed    the share of them during which the opening falls under .15
