@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"lipsync/internal/disk"
@@ -91,11 +92,11 @@ func (b *backup) make(ctx context.Context) (made string, err error) {
 }
 
 // freezes is how often freeze tries at most.
-const freezes = 3
+const freezes = 20
 
 // freeze copies the database, and holds the objects that are there at that moment. One
 // that comes and goes between two looks at the objects is missed, and then all is done
-// again: what is missing each time is lost.
+// again: what is missing twice in a row is lost.
 func (b *backup) freeze(ctx context.Context, held *disk.Held) (snapshot string, err error) {
 	for round := range freezes {
 		if err := held.Add(ctx); err != nil {
@@ -108,7 +109,10 @@ func (b *backup) freeze(ctx context.Context, held *disk.Held) (snapshot string, 
 		if err := held.Add(ctx); err != nil {
 			return "", err
 		}
-		if b.lost, err = missing(ctx, snapshot, held); err != nil || len(b.lost) == 0 {
+		before := b.lost
+		b.lost, err = missing(ctx, snapshot, held)
+		known := func(key string) bool { return slices.Contains(before, key) }
+		if err != nil || !slices.ContainsFunc(b.lost, func(key string) bool { return !known(key) }) {
 			break
 		}
 	}
