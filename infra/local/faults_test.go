@@ -234,16 +234,17 @@ func TestOutputFails(t *testing.T) {
 	}
 }
 
-// TestThrottled refuses two of three calls of DynamoDB, of functions and of the
+// TestThrottled refuses each call of DynamoDB twice, of functions and of the
 // runner.
 func TestThrottled(t *testing.T) {
 	h := faulty(t)
 	for _, name := range []string{"GenerateWithMedia", "Dispatch", "JobState", "Sweep"} {
 		h.setVariable(t, name, "AWS_ENDPOINT_URL_DYNAMODB", h.between.URL)
 	}
-	var calls, refused atomic.Int32
-	h.between.set(func(operation string, w http.ResponseWriter, _ *http.Request, pass func(http.ResponseWriter)) {
-		if strings.Contains(operation, " ") || calls.Add(1)%3 == 0 {
+	var refused atomic.Int32
+	h.between.set(func(operation string, w http.ResponseWriter, r *http.Request, pass func(http.ResponseWriter)) {
+		try, _, _ := strings.Cut(r.Header.Get("Amz-Sdk-Request"), ";")
+		if strings.Contains(operation, " ") || try != "attempt=1" && try != "attempt=2" {
 			pass(w)
 			return
 		}

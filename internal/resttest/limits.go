@@ -116,7 +116,7 @@ func (s *suite) rates(t *testing.T) {
 }
 
 // spend uses up the rate that the calls share and returns the key that it used.
-// A slow service has three goes at it: a rate holds for a minute.
+// A service has three goes at it, since a rate holds for a minute only.
 func (s *suite) spend(t *testing.T, calls []call, rate int) (token string) {
 	t.Helper()
 	for range 3 {
@@ -125,19 +125,22 @@ func (s *suite) spend(t *testing.T, calls []call, rate int) (token string) {
 			return token
 		}
 	}
-	t.Fatalf("%d calls took more than a minute, three times: nobody can use up that rate here", rate)
+	t.Fatalf("three times, %d calls took more than a minute or were too many", rate)
 	return ""
 }
 
 // spent makes calls in turn until their rate is used up, and sees all of them
 // refused. They have no content type: even those that are refused for it count.
-// It reports false if a new minute began meanwhile.
+// It reports false if a new minute began meanwhile, or if fewer calls went through:
+// on AWS a call whose answer is lost between the service and its database counts
+// twice.
 func (s *suite) spent(t *testing.T, token string, calls []call, rate int) bool {
 	t.Helper()
 	start := time.Now()
 	for n := range rate {
 		if got := s.do(t, calls[n%len(calls)].with(token)); got.status == http.StatusTooManyRequests {
-			t.Fatalf("got %d after %d calls, want %d to go through", got.status, n, rate)
+			t.Logf("got %d after %d calls, want %d to go through", got.status, n, rate)
+			return false
 		}
 	}
 	for _, c := range calls {
