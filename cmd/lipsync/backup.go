@@ -111,8 +111,8 @@ func (b *backup) freeze(ctx context.Context, held *disk.Held) (snapshot string, 
 		}
 		before := b.lost
 		b.lost, err = missing(ctx, snapshot, held)
-		known := func(key string) bool { return slices.Contains(before, key) }
-		if err != nil || !slices.ContainsFunc(b.lost, func(key string) bool { return !known(key) }) {
+		missed := slices.ContainsFunc(b.lost, func(key string) bool { return !slices.Contains(before, key) })
+		if err != nil || !missed {
 			break
 		}
 	}

@@ -114,14 +114,18 @@ func (b *backup) check(ctx context.Context, made string) error {
 }
 
 // writeFile writes a new file.
-func writeFile(path string, content io.Reader) (err error) {
+func writeFile(path string, content io.Reader) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	_, err = io.Copy(f, content)
-	return err
+	return writeAll(f, content)
+}
+
+// writeAll writes the content to a new file, and closes it.
+func writeAll(f *os.File, content io.Reader) error {
+	_, err := io.Copy(f, content)
+	return errors.Join(err, f.Close())
 }
 
 // syncFolder brings the names in a folder to the disk.

@@ -98,7 +98,7 @@ func extract(ctx context.Context, from io.Reader, dir string) (err error) {
 	return errors.Join(unix.Syncfs(int(d.Fd())), d.Close())
 }
 
-func extractFile(root *os.Root, name string, content io.Reader) (err error) {
+func extractFile(root *os.Root, name string, content io.Reader) error {
 	if err := root.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return err
 	}
@@ -106,9 +106,7 @@ func extractFile(root *os.Root, name string, content io.Reader) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	_, err = io.Copy(f, content)
-	return err
+	return writeAll(f, content)
 }
 
 // publish moves what was extracted to its place, the database last: without it the

@@ -8,7 +8,7 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// Room returns NoSpace if so many bytes more would take of the Reserve.
+// Room returns NoSpace if that many more bytes would leave less than the Reserve.
 func (o *Objects) Room(size int64) error {
 	if o.Reserve == 0 {
 		return nil

@@ -58,11 +58,11 @@ func (s *Store) claim(ctx context.Context, id, token string, now time.Time, leas
 			if lipsync.CodeOf(err) != lipsync.NotFound {
 				return claimed, err
 			}
-			if c.seen == nil && final {
-				s.endTurn(ctx, c.id)
-			}
-			if !final { // another worker was faster
+			switch {
+			case !final: // another worker was faster
 				v.running[c.account]++
+			case c.seen == nil:
+				s.endTurn(ctx, c.id)
 			}
 		}
 		if v.whole {

@@ -17,7 +17,7 @@ const turns = "turn"
 // turnLife is how long the item of a turn stays that is over.
 const turnLife = 24 * time.Hour
 
-// What a claim reads of turns: so many in a call, in so many calls.
+// How much a claim reads of turns: turnPage of them in each call, and at most maxTurnPages calls.
 const (
 	turnPage     = 100
 	maxTurnPages = 8

@@ -51,8 +51,7 @@ func (t *Tools) encodeBlack(ctx context.Context, aac, output string) error {
 	return e.Finish()
 }
 
-// silence is a WAV file of so many samples at PCMRate, each 0, of 16 bits and one
-// channel.
+// silence returns a WAV file of one channel: samples of 16 bits at PCMRate, each 0.
 func silence(samples uint32) []byte {
 	b := append([]byte(nil), "RIFF"...)
 	b = binary.LittleEndian.AppendUint32(b, 36+2*samples)

@@ -28,8 +28,8 @@ func (t *Tools) CheckNVIDIA(ctx context.Context) error {
 }
 
 // nvidia returns the files of NVIDIA's driver: its devices, and what the kernel tells about them,
-// the machine and the process. Nobody may write the latter, and of other processes the kernel
-// hides what is theirs alone.
+// the machine and the process. Nobody may write the latter, and the kernel hides the private parts
+// of other processes.
 func nvidia() sandbox.Files {
 	devices, _ := filepath.Glob("/dev/nvidia*") // the pattern is right
 	return sandbox.Files{Devices: devices, Read: []string{"/proc", "/sys", "/etc/nvidia", "/usr/share/nvidia"}}

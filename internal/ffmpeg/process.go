@@ -180,9 +180,9 @@ func (t *tail) Write(b []byte) (int, error) {
 
 func (t *tail) String() string { return string(t.b) }
 
-// because adds to the error of a child that failed what it says of the disk, as the
-// error of a program of our own would: it is no fault of the file that it read. Only the
-// end of a line counts: a file's own texts may hold the same words.
+// because adds ENOSPC to the error of a child that failed, if the child says that the
+// disk is full: the file that it read is not at fault then. The words count only at the end
+// of a line, since texts of the file may hold them too.
 func (t *tail) because(err error) error {
 	if bytes.Contains(append(t.b, '\n'), []byte(": No space left on device\n")) {
 		return fmt.Errorf("%w: %w", err, unix.ENOSPC)

@@ -12,7 +12,7 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// deflate compresses so many zeros.
+// deflate returns zero bytes, compressed; zeros is their number.
 func deflate(t *testing.T, zeros int) []byte {
 	t.Helper()
 	var b bytes.Buffer

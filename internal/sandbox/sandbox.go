@@ -60,7 +60,7 @@ func (s Sandbox) LogValue() slog.Value {
 // working folder, environment and standard files are those of cmd. The function wait is
 // cmd.Wait, and may be called more than once; it must be called.
 func (s Sandbox) Start(cmd *exec.Cmd, files Files) (wait func() error, err error) {
-	// A group of its own, so that a terminal's interrupt reaches us alone.
+	// A group of its own, so that a terminal's interrupt reaches only this process.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	if s.Namespaces {
 		cmd.SysProcAttr.Cloneflags = namespaces()

@@ -29,7 +29,7 @@ func checkLimits(ctx context.Context, tx *sql.Tx, account string, now time.Time,
 	return checkStored(ctx, tx, account, now, 1, limits)
 }
 
-// checkStored returns StorageLimit if the account may not store so many bytes more.
+// checkStored returns StorageLimit if the account may not store that many more bytes.
 func checkStored(ctx context.Context, tx *sql.Tx, account string, now time.Time, more int64, limits lipsync.Limits) error {
 	if limits.Stored == 0 {
 		return nil
