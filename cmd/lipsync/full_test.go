@@ -33,7 +33,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	filler := filepath.Join(s.data, "filler")
 	fill(t, filler)
-	s.waitFor(t, "given back: the disk is full", time.Minute)
+	s.waitFor(t, "put off: the disk is full or fails", time.Minute)
 	fill(t, filler) // what the attempt left, and what the database gave
 
 	for _, call := range []struct {

@@ -38,6 +38,9 @@ func (s *Store) claim(ctx context.Context, id, token string, now time.Time, leas
 		if !r.claimable(now) {
 			return stored{}, notFound()
 		}
+		if r.Lease != "" {
+			r.EndDelays()
+		}
 		r.Status, r.Lease, r.LeaseUntil = lipsync.Processing, token, now.Add(lease)
 		r.Claims, r.Attempts, r.Progress = r.Claims+1, r.Attempts+1, lipsync.Progress{}
 		if r.StartedAt.IsZero() {

@@ -126,7 +126,7 @@ func live(t *testing.T, s *dynamodb.Store) life {
 		func() error { return s.Release(t.Context(), r.ID, "w1") },
 		func() error { return claim("", "w3") },
 		func() error {
-			return s.Postpone(t.Context(), lipsync.Request{ID: r.ID, Lease: "w3", Attempts: 1, Delays: 1, DelayedSince: now}, now)
+			return s.Postpone(t.Context(), lipsync.Request{ID: r.ID, Lease: "w3", Attempts: 1, Delays: 1, UnreachableSince: now}, now)
 		},
 		func() error { return claim("", "w2") },
 		func() error { return s.Finish(t.Context(), r.ID, "w2", now, lipsync.Outcome{Output: "o"}) },

@@ -45,13 +45,17 @@ func (s *Store) updateHeld(ctx context.Context, id, token string, c change) erro
 
 // Release implements lipsync.Leases.
 func (s *Store) Release(ctx context.Context, id, token string) error {
-	return s.changeHeld(ctx, id, token, func(r *stored) { r.Attempts-- })
+	return s.changeHeld(ctx, id, token, func(r *stored) {
+		r.Attempts--
+		r.EndDelays()
+	})
 }
 
 // Postpone implements lipsync.Leases.
 func (s *Store) Postpone(ctx context.Context, r lipsync.Request, until time.Time) error {
 	return s.changeHeld(ctx, r.ID, r.Lease, func(now *stored) {
-		now.LeaseUntil, now.Attempts, now.Delays, now.DelayedSince = until, r.Attempts, r.Delays, r.DelayedSince
+		now.LeaseUntil, now.Attempts, now.Delays, now.Fetching = until, r.Attempts, r.Delays, r.Fetching
+		now.MissingSince, now.UnreachableSince, now.FailingSince = r.MissingSince, r.UnreachableSince, r.FailingSince
 	})
 }
 

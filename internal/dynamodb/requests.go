@@ -45,7 +45,9 @@ func (r *stored) fields() []field {
 	return append(append(r.listed(), r.progress()...),
 		field{"referenceSeq", &r.referenceSeq}, field{"version", &r.version},
 		field{"claims", &r.Claims}, field{"attempts", &r.Attempts},
-		field{"delays", &r.Delays}, field{"delayedSince", &r.DelayedSince},
+		field{"delays", &r.Delays}, field{"missingSince", &r.MissingSince},
+		field{"delayedSince", &r.UnreachableSince}, // by this name older versions kept the first delay of any kind
+		field{"failingSince", &r.FailingSince}, field{"fetching", &r.Fetching},
 		field{"lease", &r.Lease}, field{"leaseUntil", &r.LeaseUntil})
 }
 

@@ -37,9 +37,9 @@ type Class string
 
 // The classes of failures.
 const (
-	OfInput   Class = "input"   // what the client sent or did: it is final
-	OfOurs    Class = "ours"    // our programs: it is tried MaxAttempts times
-	OfWeather Class = "weather" // network, disk, others' servers: it is tried for a time
+	OfInput   Class = "input"     // what the client sent or did: it is final
+	OfOurs    Class = "ours"      // our programs: it is tried MaxAttempts times
+	Transient Class = "transient" // network, disk, others' servers: it is tried for a time
 )
 
 // Class returns the class of the code.
@@ -48,25 +48,15 @@ func (c FailureCode) Class() Class {
 	case InternalFault:
 		return OfOurs
 	case MediaUnreachable, MediaTooSlow, HostFailing:
-		return OfWeather
+		return Transient
 	default:
 		return OfInput
 	}
 }
 
-// patience is for how long a request is tried again after a failure of the code,
-// counted from the first one in a row. A host that is missing may be one that
-// starts again, or a name that a resolver lost for a moment. A file that is too slow
-// holds a worker for all of its time, and so is tried once more only.
-func (c FailureCode) patience() time.Duration {
-	switch c {
-	case MediaHostMissing, MediaTooSlow:
-		return time.Minute
-	case MediaUnreachable, HostFailing:
-		return 6 * time.Hour
-	default:
-		return 0
-	}
+// ofFetch reports whether the failure is of getting a medium from its URL.
+func (c FailureCode) ofFetch() bool {
+	return c == MediaHostMissing || c == MediaUnreachable || c == MediaTooSlow
 }
 
 // Failure is why a request failed. The zero value is none.

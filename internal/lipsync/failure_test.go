@@ -118,6 +118,8 @@ func TestFailureOf(t *testing.T) {
 		{fmt.Errorf("render: %w", noFace.Because(syscall.ENOSPC)), noFace},
 		{&os.PathError{Op: "write", Path: "/secret", Err: syscall.ENOSPC}, lipsync.Failure{Code: lipsync.HostFailing}},
 		{errors.Join(syscall.EPIPE, fmt.Errorf("ffmpeg: %w", syscall.ENOSPC)), lipsync.Failure{Code: lipsync.HostFailing}},
+		{&os.PathError{Op: "read", Path: "/secret", Err: syscall.EIO}, lipsync.Failure{Code: lipsync.HostFailing}},
+		{&os.PathError{Op: "open", Path: "/secret", Err: syscall.EROFS}, lipsync.Failure{Code: lipsync.HostFailing}},
 		{&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, lipsync.Failure{Code: lipsync.HostFailing}},
 		{&lipsync.Error{Code: lipsync.Unavailable}, lipsync.Failure{Code: lipsync.HostFailing}},
 		{&lipsync.Error{Code: lipsync.RateLimited}, lipsync.Failure{Code: lipsync.HostFailing}},
@@ -141,7 +143,7 @@ func (s status) HTTPStatusCode() int { return int(s) }
 func TestBecause(t *testing.T) {
 	cause := &lipsync.Error{Code: lipsync.Unavailable, Message: "secret", RetryAfter: 9 * time.Second}
 	err := failure(lipsync.MediaUnreachable, lipsync.Video, lipsync.Quantity{}, lipsync.Quantity{}).Because(cause)
-	wantError(t, "weather", err, lipsync.Unavailable, "video URL is not accessible")
+	wantError(t, "transient", err, lipsync.Unavailable, "video URL is not accessible")
 	e, _ := errors.AsType[*lipsync.Error](err)
 	want(t, "wait", e.RetryAfter, 9*time.Second)
 	wantError(t, "input", lipsync.Failure{Code: lipsync.NoFace}.Because(cause), lipsync.Invalid, "no face found in the video")

@@ -3,6 +3,7 @@ package lipsync_test
 import (
 	"errors"
 	"fmt"
+	"os"
 	"syscall"
 	"testing"
 	"time"
@@ -10,19 +11,26 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// unreachable is a fault of the weather.
+// unreachable is a transient fault.
 func unreachable(retryAfter time.Duration) error {
 	f := lipsync.Failure{Code: lipsync.MediaUnreachable, Details: lipsync.Details{Kind: lipsync.Video}}
 	return f.Because(&lipsync.Error{Code: lipsync.Unavailable, RetryAfter: retryAfter})
 }
 
-// attempt claims the request, has the attempt end by err, and returns how long the
-// request then waits; 0 if it is final.
+// attempt claims the request, has the attempt end by err at once, and returns how long
+// the request then waits; 0 if it is final.
 func (h *home) attempt(t *testing.T, id string, err error) time.Duration {
+	t.Helper()
+	return h.longAttempt(t, id, err, 0)
+}
+
+// longAttempt is attempt with one that takes so long.
+func (h *home) longAttempt(t *testing.T, id string, err error, took time.Duration) time.Duration {
 	t.Helper()
 	r, claimErr := h.Claim(t.Context(), id)
 	must(t, claimErr)
-	_, again, reported := h.Fault(t.Context(), r, err)
+	h.clock.Advance(took)
+	_, again, reported := h.Fault(t.Context(), r, err, took)
 	must(t, reported)
 	if again.IsZero() {
 		return 0
@@ -39,19 +47,24 @@ func (h *home) failureOf(t *testing.T, id string) lipsync.FailureCode {
 	return r.Failure.Code
 }
 
-// TestWeather has a fault of the weather again and again: pauses grow, no attempt is
+// noHost is the fault of a host that is missing.
+func noHost() error {
+	return lipsync.Failure{Code: lipsync.MediaHostMissing, Details: lipsync.Details{Kind: lipsync.Audio}}.Because(nil)
+}
+
+// TestTransient has a transient fault again and again: pauses grow, no attempt is
 // counted, and the request fails only after hours.
-func TestWeather(t *testing.T) {
+func TestTransient(t *testing.T) {
 	for name, c := range map[string]struct {
-		err      error
-		code     lipsync.FailureCode
-		patience time.Duration
-		atLeast  int // tries
+		err               error
+		code              lipsync.FailureCode
+		patience, longest time.Duration
+		atLeast           int // tries
 	}{
-		"no network": {unreachable(0), lipsync.MediaUnreachable, 6 * time.Hour, 36},
-		"too slow":   {lipsync.Failure{Code: lipsync.MediaTooSlow}.Because(nil), lipsync.MediaTooSlow, time.Minute, 4},
-		"disk full":  {syscall.ENOSPC, lipsync.HostFailing, 6 * time.Hour, 36},
-		"no host":    {lipsync.Failure{Code: lipsync.MediaHostMissing}.Because(nil), lipsync.MediaHostMissing, time.Minute, 4},
+		"no network": {unreachable(0), lipsync.MediaUnreachable, 6 * time.Hour, 10 * time.Minute, 36},
+		"disk full":  {syscall.ENOSPC, lipsync.HostFailing, 72 * time.Hour, time.Hour, 72},
+		"disk fails": {&os.PathError{Op: "write", Err: syscall.EIO}, lipsync.HostFailing, 72 * time.Hour, time.Hour, 72},
+		"no host":    {noHost(), lipsync.MediaHostMissing, time.Minute, time.Minute, 4},
 	} {
 		h := newHome(t)
 		id, began, tries := h.generate(t, ""), h.clock.Now(), 0
@@ -62,7 +75,7 @@ func TestWeather(t *testing.T) {
 			if pause == 0 {
 				break
 			}
-			longest := min(max(since, 5*time.Second), 10*time.Minute)
+			longest := min(max(since, 5*time.Second), c.longest)
 			if pause < longest/2 || pause > longest {
 				t.Errorf("%s: %s after the first fault, the pause is %s, want %s to %s", name, since, pause, longest/2, longest)
 			}
@@ -70,10 +83,125 @@ func TestWeather(t *testing.T) {
 			h.clock.Advance(pause)
 		}
 		took := h.clock.Now().Sub(began)
-		if took < c.patience || took > c.patience+10*time.Minute || tries < c.atLeast {
+		if took < c.patience || took > c.patience+c.longest || tries < c.atLeast {
 			t.Errorf("%s: given up after %s and %d tries, want %s and %d or more", name, took, tries, c.patience, c.atLeast)
 		}
 		want(t, name, h.failureOf(t, id), c.code)
+	}
+}
+
+// TestKindsOfFaults has a fault of one kind for long, and then one of another for the
+// first time: that one is tried for all of its own time.
+func TestKindsOfFaults(t *testing.T) {
+	for name, c := range map[string]struct {
+		first    error
+		lasts    time.Duration
+		then     error
+		code     lipsync.FailureCode
+		patience time.Duration
+	}{
+		"no network, then no host":   {unreachable(0), 5 * time.Hour, noHost(), lipsync.MediaHostMissing, time.Minute},
+		"disk full, then no host":    {syscall.ENOSPC, 60 * time.Hour, noHost(), lipsync.MediaHostMissing, time.Minute},
+		"disk full, then no network": {syscall.ENOSPC, 60 * time.Hour, unreachable(0), lipsync.MediaUnreachable, 6 * time.Hour},
+		"no host, then no network":   {noHost(), 50 * time.Second, unreachable(0), lipsync.MediaUnreachable, 6 * time.Hour},
+	} {
+		h := newHome(t)
+		id := h.generate(t, "")
+		for began := h.clock.Now(); h.clock.Now().Sub(began) < c.lasts; {
+			h.clock.Advance(max(time.Millisecond, h.attempt(t, id, c.first)))
+		}
+		began := h.clock.Now()
+		for pause := h.attempt(t, id, c.then); pause > 0; pause = h.attempt(t, id, c.then) {
+			h.clock.Advance(pause)
+		}
+		if took := h.clock.Now().Sub(began); took < c.patience || took > 2*c.patience {
+			t.Errorf("%s: given up after %s, want %s", name, took, c.patience)
+		}
+		want(t, name, h.failureOf(t, id), c.code)
+	}
+}
+
+// TestAlternatingFaults ends a request whose faults take turns, so that none comes twice
+// in a row.
+func TestAlternatingFaults(t *testing.T) {
+	for name, c := range map[string]struct {
+		faults []error
+		most   time.Duration
+	}{
+		"no host and no network":   {[]error{noHost(), unreachable(0)}, 7 * time.Hour},
+		"no network and disk full": {[]error{unreachable(0), syscall.ENOSPC}, 74 * time.Hour},
+		"all":                      {[]error{noHost(), syscall.ENOSPC, unreachable(0)}, 74 * time.Hour},
+	} {
+		h := newHome(t)
+		id, began, pause := h.generate(t, ""), h.clock.Now(), time.Duration(1)
+		for n := 0; pause > 0; n++ {
+			pause = h.attempt(t, id, c.faults[n%len(c.faults)])
+			h.clock.Advance(pause)
+		}
+		if took := h.clock.Now().Sub(began); took > c.most {
+			t.Errorf("%s: given up after %s, want at most %s", name, took, c.most)
+		}
+	}
+}
+
+// TestHeldWorkers has servers that hold a worker at each attempt, as long as they may:
+// by an hour of it in all the request ends, and is no use of its key.
+func TestHeldWorkers(t *testing.T) {
+	for name, c := range map[string]struct {
+		fault []lipsync.FailureCode
+		took  time.Duration
+		tries int
+	}{
+		"drips and resets":          {[]lipsync.FailureCode{lipsync.MediaUnreachable}, 19 * time.Minute, 4},
+		"too slow":                  {[]lipsync.FailureCode{lipsync.MediaTooSlow}, 20 * time.Minute, 3},
+		"in turn":                   {[]lipsync.FailureCode{lipsync.MediaTooSlow, lipsync.MediaUnreachable}, 20 * time.Minute, 3},
+		"slow video, missing audio": {[]lipsync.FailureCode{lipsync.MediaHostMissing, lipsync.MediaUnreachable}, 19 * time.Minute, 4},
+		"two media":                 {[]lipsync.FailureCode{lipsync.MediaTooSlow}, 39 * time.Minute, 2},
+	} {
+		h := newHome(t)
+		_, h.caller = h.newCaller(t, "b", 1)
+		id, tries, pause := h.generate(t, ""), 0, time.Duration(1)
+		for pause > 0 {
+			f := lipsync.Failure{Code: c.fault[tries%len(c.fault)], Details: lipsync.Details{Kind: lipsync.Video}}
+			pause = h.longAttempt(t, id, f.Because(nil), c.took)
+			h.clock.Advance(pause)
+			tries++
+		}
+		want(t, name+": tries", tries, c.tries)
+		want(t, name, h.failureOf(t, id), lipsync.MediaTooSlow)
+		h.generate(t, "") // the key is good for one
+	}
+}
+
+// TestHeldByOthers counts nothing that a server is not at fault for.
+func TestHeldByOthers(t *testing.T) {
+	h := newHome(t)
+	id := h.generate(t, "")
+	for range 5 {
+		h.clock.Advance(h.longAttempt(t, id, syscall.ENOSPC, 59*time.Minute))
+	}
+	h.clock.Advance(h.longAttempt(t, id, errors.New("index out of range"), 59*time.Minute))
+	h.clock.Advance(h.longAttempt(t, id, unreachable(0), 59*time.Minute))
+	h.complete(t, id)
+}
+
+// TestDelaysEnd gives a request back, and lets its lease run out, after hours without a
+// network: the next fault is the first one again.
+func TestDelaysEnd(t *testing.T) {
+	for name, end := range map[string]func(h *home, r lipsync.Request) error{
+		"given back":    func(h *home, r lipsync.Request) error { return h.Release(t.Context(), r) },
+		"lease ran out": func(h *home, r lipsync.Request) error { h.clock.Advance(lipsync.Lease); return nil },
+	} {
+		h := newHome(t)
+		id := h.generate(t, "")
+		h.attempt(t, id, unreachable(0))
+		h.clock.Advance(7 * time.Hour)
+		r, err := h.Claim(t.Context(), id)
+		must(t, err)
+		must(t, end(h, r))
+		if pause := h.attempt(t, id, unreachable(0)); pause == 0 || pause > 5*time.Second {
+			t.Errorf("%s: got a pause of %s, want the shortest", name, pause)
+		}
 	}
 }
 
@@ -108,9 +236,9 @@ func TestOurFault(t *testing.T) {
 	want(t, "failure", h.failureOf(t, id), lipsync.InternalFault)
 }
 
-// TestWeatherBeforeFault counts faults of ours and of the weather apart. The
-// patience with the weather begins anew after another end.
-func TestWeatherBeforeFault(t *testing.T) {
+// TestTransientBeforeFault counts faults of ours and transient ones apart. The patience
+// with these begins anew after another end.
+func TestTransientBeforeFault(t *testing.T) {
 	h := newHome(t)
 	id := h.generate(t, "")
 	for range 2 {
@@ -144,7 +272,7 @@ func TestFaultOfLost(t *testing.T) {
 	_, err = h.Claim(t.Context(), id)
 	must(t, err)
 	for _, fault := range []error{errors.New("ours"), unreachable(0), lipsync.Failure{Code: lipsync.NoFace}.Because(nil)} {
-		_, _, err := h.Fault(t.Context(), slow, fault)
+		_, _, err := h.Fault(t.Context(), slow, fault, 0)
 		want(t, "code", lipsync.CodeOf(err), lipsync.Conflict)
 	}
 }

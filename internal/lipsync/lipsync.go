@@ -54,13 +54,19 @@ type Request struct {
 	Length     time.Duration // of the output, when completed; 0 if nobody told
 	Size       int64         // of the output in bytes, when completed; 0 if nobody told
 
-	Claims       int       // so far
-	Attempts     int       // claims so far that were not given back
-	Delays       int       // claims so far that faults of the weather ended; they are no Attempts
-	DelayedSince time.Time // the first of those in a row; zero if the last attempt ended otherwise
-	Lease        string    // token of the worker that holds it, or ""
-	LeaseUntil   time.Time // nobody else claims it before: the end of the lease, or of a pause between attempts
-	Progress     Progress  // what that worker reported
+	Claims   int // so far
+	Attempts int // claims so far that were not given back
+	Delays   int // claims so far that transient faults ended, or missing hosts; they are no Attempts
+
+	// When the first of these in a row was, by kind: MediaHostMissing, MediaUnreachable
+	// and MediaTooSlow, HostFailing. All are zero if the last attempt ended otherwise.
+	MissingSince, UnreachableSince, FailingSince time.Time
+	// Fetching is what attempts took so far that ended since a medium couldn't be fetched.
+	Fetching time.Duration
+
+	Lease      string    // token of the worker that holds it, or ""
+	LeaseUntil time.Time // nobody else claims it before: the end of the lease, or of a pause between attempts
+	Progress   Progress  // what that worker reported
 }
 
 // Spent reports whether the request has had all the claims that it gets. A
@@ -69,6 +75,11 @@ func (r Request) Spent() bool { return r.Attempts >= MaxAttempts || r.Claims-r.D
 
 // overspent reports whether the request has been claimed once too often.
 func (r Request) overspent() bool { return r.Attempts > MaxAttempts || r.Claims-r.Delays > MaxClaims }
+
+// EndDelays notes that an attempt ended otherwise than Delays have it.
+func (r *Request) EndDelays() {
+	r.MissingSince, r.UnreachableSince, r.FailingSince = time.Time{}, time.Time{}, time.Time{}
+}
 
 // End makes the request final.
 func (r *Request) End(now time.Time, o Outcome) {

@@ -92,9 +92,10 @@ type Leases interface {
 	// the next open one. Open means queued or processing, and with a LeaseUntil
 	// that is not after now. Next is the oldest of the account with the fewest
 	// requests that have a Lease at now; of several such accounts it is the one whose last
-	// claim is the longest ago, as far as it is known, and else the oldest request of all. It becomes processing, StartedAt is set the first
-	// time, Claims and Attempts grow by one, Lease is the token. NotFound if there is
-	// nothing to claim (for an id: unknown, final or leased).
+	// claim is the longest ago, as far as it is known, and else the oldest request of all.
+	// It becomes processing, StartedAt is set the first time, Claims and Attempts grow by
+	// one, Lease is the token. One that had a Lease, which ran out, has its delays ended.
+	// NotFound if there is nothing to claim (for an id: unknown, final or leased).
 	Claim(ctx context.Context, id, token string, now time.Time, lease time.Duration) (Request, error)
 
 	// Renew moves the end of a held lease. Conflict if the token no longer
@@ -106,13 +107,13 @@ type Leases interface {
 	Report(ctx context.Context, id, token string, p Progress) error
 
 	// Release gives a held request back, to be claimed at once: no lease, Attempts
-	// one less, Claims as they were.
+	// one less, Claims as they were, and its delays ended.
 	// Conflict if the token no longer holds the request.
 	Release(ctx context.Context, id, token string) error
 
 	// Postpone gives a held request back, and nobody may claim it before until. It
-	// takes Attempts, Delays and DelayedSince from r, which also names the request
-	// and its lease. Conflict if that no longer holds the request.
+	// takes Attempts, Delays, the times of these and Fetching from r, which also names
+	// the request and its lease. Conflict if that no longer holds the request.
 	Postpone(ctx context.Context, r Request, until time.Time) error
 
 	// Finish makes a held request final, and gives its key back the use if the

@@ -30,8 +30,8 @@ const (
 const (
 	// MaxAttempts counts the claims that were not given back.
 	MaxAttempts = 3
-	// MaxClaims counts all of them, except those that the weather ended. It is far more than restarts and kills do to
-	// a request that is not their cause, and ends one that each time brings down
+	// MaxClaims counts all of them, except Delays. It is far more than restarts and kills
+	// do to a request that is not their cause, and ends one that each time brings down
 	// the whole process, whose end gives it back.
 	MaxClaims = 30
 )

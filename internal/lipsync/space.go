@@ -1,7 +1,6 @@
 package lipsync
 
 import (
-	"errors"
 	"io"
 	"syscall"
 )
@@ -14,7 +13,13 @@ func ErrNoSpace(cause error) error {
 
 // DiskFull reports whether err comes of a full disk, or of a quota on it.
 func DiskFull(err error) bool {
-	return CodeOf(err) == NoSpace || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+	return CodeOf(err) == NoSpace || is(err, syscall.ENOSPC, syscall.EDQUOT)
+}
+
+// DiskFails reports whether err comes of a disk that is full, can't be read or written, or
+// that the system lets nobody write any more since it had errors.
+func DiskFails(err error) bool {
+	return DiskFull(err) || is(err, syscall.EIO, syscall.EROFS)
 }
 
 // room returns NoSpace if there is no room for so many bytes of new media.

@@ -51,8 +51,8 @@ func (s *Service) sweepRequests(ctx context.Context) error {
 // waited is for how long an open request that nobody holds has waited for a worker.
 func (r Request) waited(now time.Time) time.Duration {
 	since := r.CreatedAt
-	if !r.DelayedSince.IsZero() && r.LeaseUntil.After(since) {
-		since = r.LeaseUntil // before, it waited for the weather
+	if r.delayed() && r.LeaseUntil.After(since) {
+		since = r.LeaseUntil // before, it waited for what was out of order
 	}
 	return now.Sub(since)
 }

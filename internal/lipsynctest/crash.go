@@ -138,7 +138,7 @@ func (s *story) work() error {
 		return err
 	}
 	if r.ReferenceID == "upload" && r.Delays == 0 {
-		_, _, err := s.service.Fault(ctx, r, &lipsync.Error{Code: lipsync.Unavailable}) // there is no network
+		_, _, err := s.service.Fault(ctx, r, &lipsync.Error{Code: lipsync.Unavailable}, 0) // there is no network
 		s.clock.Advance(time.Minute)
 		return err
 	}

@@ -43,7 +43,8 @@ func failures() []lipsync.Failure {
 func testPostpone(t *testing.T, store lipsync.Store) {
 	r := held(t, store)
 	must(t, store.Report(t.Context(), r.ID, "w", half()))
-	r.Attempts, r.Delays, r.DelayedSince = 0, 1, at(7)
+	r.Attempts, r.Delays, r.Fetching = 0, 1, 20*time.Minute+time.Microsecond
+	r.MissingSince, r.UnreachableSince, r.FailingSince = at(7), at(8), at(9)
 	other := r
 	for _, token := range []string{"", "other"} {
 		other.Lease = token
@@ -70,10 +71,36 @@ func testPostpone(t *testing.T, store lipsync.Store) {
 	must(t, err)
 	r.Claims, r.Attempts, r.Lease, r.LeaseUntil = 2, 1, "w2", at(160)
 	want(t, "claimed again", again, r)
-	again.DelayedSince = time.Time{}
+	again.EndDelays()
 	must(t, store.Postpone(t.Context(), again, at(200)))
-	r.Lease, r.LeaseUntil, r.DelayedSince = "", at(200), time.Time{}
+	r.EndDelays()
+	r.Lease, r.LeaseUntil = "", at(200)
 	wantStored(t, store, r)
+}
+
+// testDelaysEnd gives a request back that was put off before, and then has its lease run
+// out: neither says that what it was put off for goes on.
+func testDelaysEnd(t *testing.T, store lipsync.Store) {
+	r := held(t, store)
+	for _, second := range []int{100, 300} {
+		r.MissingSince, r.UnreachableSince, r.FailingSince, r.Fetching = at(7), at(8), at(9), time.Minute
+		r.Delays++
+		must(t, store.Postpone(t.Context(), r, at(second)))
+		delayed, err := claim(t, store, r.ID, fmt.Sprint("w", second), second)
+		must(t, err)
+		want(t, "beginning", delayed.UnreachableSince, at(8))
+		if second == 100 {
+			must(t, store.Release(t.Context(), r.ID, delayed.Lease))
+		}
+		r, err = claim(t, store, r.ID, fmt.Sprint("w", second, "b"), second+60)
+		must(t, err)
+		ended := r
+		ended.EndDelays()
+		want(t, "after another end", r, ended)
+		want(t, "what fetches took", r.Fetching, time.Minute)
+		want(t, "delays", r.Delays, delayed.Delays)
+		wantStored(t, store, r)
+	}
 }
 
 // testPostponeOne has others claimed meanwhile, older and newer ones.

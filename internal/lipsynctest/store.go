@@ -42,6 +42,7 @@ func TestStore(t *testing.T, open func(t *testing.T) lipsync.Store) {
 		{"postpone", testPostpone},
 		{"postpone one of many", testPostponeOne},
 		{"cancel what is postponed", testPostponeOrCancel},
+		{"another end ends delays", testDelaysEnd},
 		{"finish", testFinish},
 		{"free failures", testFreeFailures},
 		{"free failures at once", testConcurrentFree},

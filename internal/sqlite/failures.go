@@ -14,6 +14,12 @@ const addFailures = `ALTER TABLE requests ADD COLUMN failure TEXT NOT NULL DEFAU
 	ALTER TABLE requests ADD COLUMN delays INTEGER NOT NULL DEFAULT 0;
 	ALTER TABLE requests ADD COLUMN delayed_since INTEGER NOT NULL DEFAULT 0`
 
+// splitDelays makes version 9: before it all kinds of delays had one beginning.
+const splitDelays = `ALTER TABLE requests RENAME COLUMN delayed_since TO unreachable_since;
+	ALTER TABLE requests ADD COLUMN missing_since INTEGER NOT NULL DEFAULT 0;
+	ALTER TABLE requests ADD COLUMN failing_since INTEGER NOT NULL DEFAULT 0;
+	ALTER TABLE requests ADD COLUMN fetching INTEGER NOT NULL DEFAULT 0`
+
 // codeFailures makes version 7: before it there were only sentences, and no delays.
 func codeFailures(ctx context.Context, tx *sql.Tx) error {
 	if _, err := tx.ExecContext(ctx, addFailures); err != nil {

@@ -14,7 +14,7 @@ func scanKey(row row) (k lipsync.Key, err error) {
 	err = row.Scan(&k.ID, &k.Account, &k.Name, &hash,
 		instant{&k.CreatedAt}, instant{&k.LastUsed}, instant{&k.RevokedAt}, &k.Limit, &k.Used)
 	copy(k.Hash[:], hash)
-	return k, orNotFound(err)
+	return k, explain(err)
 }
 
 // CreateKey implements lipsync.Keys.

@@ -46,7 +46,12 @@ const (
 	noProgress = "stage = '', percent = 0, ends = 0"
 	unheld     = "lease = '', " + noProgress
 	idle       = "lease_until = 0, " + unheld
+	noDelays   = "missing_since = 0, unreachable_since = 0, failing_since = 0"
 )
+
+// endedDelays ends the delays of a request whose lease ran out.
+const endedDelays = `missing_since = iif(lease = '', missing_since, 0), unreachable_since = iif(lease = '', unreachable_since, 0),
+	failing_since = iif(lease = '', failing_since, 0)`
 
 func lost() error { return refusal(lipsync.Conflict, "lease lost") }
 
@@ -60,7 +65,7 @@ func (s *Store) Claim(ctx context.Context, id, token string, now time.Time, leas
 	err := s.update(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
 		r, err = scanRequest(tx.QueryRowContext(ctx, `UPDATE requests SET status = 'processing',
 				claims = claims + 1, attempts = attempts + 1,
-				started_at = iif(started_at = 0, ?1, started_at), lease = ?2, lease_until = ?3, `+noProgress+`
+				started_at = iif(started_at = 0, ?1, started_at), lease = ?2, lease_until = ?3, `+noProgress+", "+endedDelays+`
 			WHERE `+which+" RETURNING "+requestColumns, args...))
 		if err != nil {
 			return err
@@ -84,15 +89,17 @@ func (s *Store) Report(ctx context.Context, id, token string, p lipsync.Progress
 
 // Release implements lipsync.Leases.
 func (s *Store) Release(ctx context.Context, id, token string) error {
-	return s.changeRow(ctx, lost(), "UPDATE requests SET "+idle+`, attempts = attempts - 1
+	return s.changeRow(ctx, lost(), "UPDATE requests SET "+idle+", "+noDelays+`, attempts = attempts - 1
 		WHERE id = ? AND lease = ? AND lease <> ''`, id, token)
 }
 
 // Postpone implements lipsync.Leases.
 func (s *Store) Postpone(ctx context.Context, r lipsync.Request, until time.Time) error {
-	return s.changeRow(ctx, lost(), "UPDATE requests SET "+unheld+`, lease_until = ?, attempts = ?, delays = ?, delayed_since = ?
+	return s.changeRow(ctx, lost(), "UPDATE requests SET "+unheld+`, lease_until = ?, attempts = ?, delays = ?,
+			missing_since = ?, unreachable_since = ?, failing_since = ?, fetching = ?
 		WHERE id = ? AND lease = ? AND lease <> ''`,
-		micros(until), r.Attempts, r.Delays, micros(r.DelayedSince), r.ID, r.Lease)
+		micros(until), r.Attempts, r.Delays, micros(r.MissingSince), micros(r.UnreachableSince), micros(r.FailingSince),
+		r.Fetching.Microseconds(), r.ID, r.Lease)
 }
 
 // Finish implements lipsync.Leases.

@@ -13,7 +13,7 @@ import (
 const requestColumns = `id, account, key_id, reference_id, seq, status,
 	video_url, video_object, audio_url, audio_object, largest_face, engine,
 	created_at, started_at, finished_at, output, length, size, failure, failure_details,
-	claims, attempts, delays, delayed_since, lease, lease_until, stage, percent, ends`
+	claims, attempts, delays, missing_since, unreachable_since, failing_since, fetching, lease, lease_until, stage, percent, ends`
 
 // row is a *sql.Row or *sql.Rows.
 type row interface{ Scan(dest ...any) error }
@@ -23,8 +23,9 @@ func scanRequest(row row) (r lipsync.Request, err error) {
 		&r.Video.URL, &r.Video.Object, &r.Audio.URL, &r.Audio.Object, &r.LargestFace, &r.Engine,
 		instant{&r.CreatedAt}, instant{&r.StartedAt}, instant{&r.FinishedAt},
 		&r.Output, span{&r.Length}, &r.Size, &r.Failure.Code, details{&r.Failure.Details},
-		&r.Claims, &r.Attempts, &r.Delays, instant{&r.DelayedSince}, &r.Lease, instant{&r.LeaseUntil}, &r.Progress.Stage, &r.Progress.Percent, instant{&r.Progress.Ends})
-	return r, orNotFound(err)
+		&r.Claims, &r.Attempts, &r.Delays, instant{&r.MissingSince}, instant{&r.UnreachableSince}, instant{&r.FailingSince}, span{&r.Fetching},
+		&r.Lease, instant{&r.LeaseUntil}, &r.Progress.Stage, &r.Progress.Percent, instant{&r.Progress.Ends})
+	return r, explain(err)
 }
 
 // Create implements lipsync.Requests.
@@ -167,7 +168,7 @@ func (s *Store) List(ctx context.Context, account, referenceID string, offset in
 	err := s.read.QueryRowContext(ctx, "SELECT total FROM counters WHERE account = ? AND reference_id = ?",
 		account, referenceID).Scan(&total)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return nil, 0, err
+		return nil, 0, explain(err)
 	}
 	if offset >= total {
 		return nil, total, nil
@@ -227,7 +228,7 @@ func (s *Store) requests(ctx context.Context, clauses string, args ...any) ([]li
 // collect scans all rows of a query.
 func collect[T any](rows *sql.Rows, err error, scan func(row) (T, error)) ([]T, error) {
 	if err != nil {
-		return nil, err
+		return nil, explain(err)
 	}
 	defer rows.Close()
 	var all []T
@@ -238,5 +239,5 @@ func collect[T any](rows *sql.Rows, err error, scan func(row) (T, error)) ([]T, 
 		}
 		all = append(all, t)
 	}
-	return all, rows.Err()
+	return all, explain(rows.Err())
 }

@@ -6,8 +6,6 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-	driver "modernc.org/sqlite"
-	sqlite3 "modernc.org/sqlite/lib"
 )
 
 const (
@@ -57,10 +55,4 @@ func setAside(path string, flags int, mode uint32, size int64) error {
 		return err
 	}
 	return errors.Join(unix.Fallocate(int(f.Fd()), mode, 0, size), f.Close())
-}
-
-// diskFull reports whether the driver found no space to write to.
-func diskFull(err error) bool {
-	e, ok := errors.AsType[*driver.Error](err)
-	return ok && (e.Code() == sqlite3.SQLITE_FULL || e.Code() == sqlite3.SQLITE_IOERR_SHMSIZE)
 }

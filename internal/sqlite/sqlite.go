@@ -166,6 +166,7 @@ func migrations() []migration {
 	return []migration{
 		statements(schema), statements(addEngine), statements(addProgress), statements(addUsage),
 		statements(addStatuses), statements(addReferenceStatuses), codeFailures, statements(addLimits),
+		statements(splitDelays),
 	}
 }
 
@@ -183,14 +184,6 @@ var errNewer = errors.New("the database was made by a newer version of the progr
 // for it.
 func refusal(code lipsync.Code, message string) error {
 	return &lipsync.Error{Code: code, Message: message}
-}
-
-// orNotFound turns the driver's word for no row into the domain's.
-func orNotFound(err error) error {
-	if errors.Is(err, sql.ErrNoRows) {
-		return refusal(lipsync.NotFound, "not found")
-	}
-	return err
 }
 
 func micros(t time.Time) int64 {

@@ -141,6 +141,8 @@ var undo = []string{
 	DROP INDEX requests_open_of_account; DROP INDEX requests_held_of_account; DROP INDEX keys_by_account;
 	DROP INDEX uploads_by_expiry; CREATE INDEX uploads_by_expiry ON uploads (expires_at);
 	ALTER TABLE requests DROP COLUMN size; ALTER TABLE days DROP COLUMN size`,
+	`ALTER TABLE requests RENAME COLUMN unreachable_since TO delayed_since; ALTER TABLE requests DROP COLUMN missing_since;
+		ALTER TABLE requests DROP COLUMN failing_since; ALTER TABLE requests DROP COLUMN fetching`,
 }
 
 // TestOlderFile brings files of all versions up to date. A request from before there

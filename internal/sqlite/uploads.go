@@ -13,7 +13,7 @@ const uploadColumns = "id, account, kind, size, content_type, object, created_at
 func scanUpload(row row) (u lipsync.Upload, err error) {
 	err = row.Scan(&u.ID, &u.Account, &u.Kind, &u.Size, &u.ContentType, &u.Object,
 		instant{&u.CreatedAt}, instant{&u.ExpiresAt}, &u.RequestID)
-	return u, orNotFound(err)
+	return u, explain(err)
 }
 
 // CreateUpload implements lipsync.Uploads.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-
-	"lipsync/internal/lipsync"
 )
 
 // maxBatch bounds how many writes share a transaction, and so how long the first
@@ -72,15 +70,12 @@ func (s *Store) commit(ctx context.Context, batch []write) {
 	if diskFull(err) && s.reserve.give() {
 		outcomes, err = s.transact(ctx, batch)
 	}
-	if diskFull(err) {
-		err = lipsync.ErrNoSpace(err)
-	}
 	if err == nil {
 		s.reserve.keep()
 	}
 	for i, w := range batch {
-		if outcomes[i] == nil || diskFull(outcomes[i]) {
-			outcomes[i] = err
+		if outcomes[i] == nil || diskFails(outcomes[i]) {
+			outcomes[i] = explain(err)
 		}
 		w.done <- outcomes[i]
 	}
@@ -96,7 +91,7 @@ func (s *Store) transact(ctx context.Context, batch []write) (outcomes []error, 
 	}
 	for i, w := range batch {
 		outcomes[i] = inSavepoint(ctx, tx, w.change)
-		if diskFull(outcomes[i]) {
+		if diskFails(outcomes[i]) {
 			return outcomes, errors.Join(outcomes[i], tx.Rollback())
 		}
 	}

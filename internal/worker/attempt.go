@@ -21,7 +21,7 @@ const reportTime = 5 * time.Second
 // returns an error if nothing could be reported: errLost or Conflict if the
 // request is no longer ours.
 func (w *Worker) do(ctx context.Context, r lipsync.Request, log *slog.Logger) error {
-	m := new(meter)
+	m, started := new(meter), time.Now()
 	held, drop := w.hold(ctx, r, m, log)
 	bounded, b := w.bound(held)
 	err := w.attempt(bounded, r, m, b)
@@ -38,8 +38,8 @@ func (w *Worker) do(ctx context.Context, r lipsync.Request, log *slog.Logger) er
 	case err == nil:
 		log.Info("completed")
 		return nil
-	case errors.Is(why, errSilent) && lipsync.DiskFull(why):
-		return w.giveBack(ctx, r, log, why)
+	case errors.Is(why, errSilent) && lipsync.DiskFails(why):
+		return w.fault(ctx, r, why, time.Since(started), log)
 	case errors.Is(why, errSilent):
 		return why
 	case why == errLost, lipsync.CodeOf(err) == lipsync.Conflict, lipsync.CodeOf(w.Service.Held(report, r)) == lipsync.Conflict:
@@ -48,30 +48,36 @@ func (w *Worker) do(ctx context.Context, r lipsync.Request, log *slog.Logger) er
 	case ctx.Err() != nil:
 		log.Info("given back", "error", err)
 		return w.Service.Release(report, r)
-	case lipsync.DiskFull(err) && lipsync.FailureOf(err).Code == lipsync.HostFailing:
-		return w.giveBack(ctx, r, log, err)
 	default:
-		return w.fault(report, r, err, log)
+		return w.fault(ctx, r, err, time.Since(started), log)
 	}
 }
 
-// fault reports an attempt that err ended. It returns an error if that is a fault of
-// ours, and tried again.
-func (w *Worker) fault(ctx context.Context, r lipsync.Request, err error, log *slog.Logger) error {
-	f, again, reported := w.Service.Fault(ctx, r, err)
+// fault reports an attempt of that length, which err ended. It returns an error if that is
+// a fault of ours, and tried again: errDisk if the disk fails.
+func (w *Worker) fault(ctx context.Context, r lipsync.Request, err error, took time.Duration, log *slog.Logger) error {
+	disk := lipsync.DiskFails(err) && lipsync.FailureOf(err).Code == lipsync.HostFailing
+	if disk {
+		w.failing.Store(w.lack())
+	}
+	f, again, reported := w.report(ctx, r, err, took)
 	log = log.With("code", f.Code, "class", f.Code.Class(), "error", err)
 	switch {
 	case reported != nil:
 		return errors.Join(reported, err)
-	case !again.IsZero():
+	case again.IsZero() && f.Code.Class() == lipsync.OfInput:
+		log.Info("failed")
+	case again.IsZero():
+		log.Error("failed")
+	case disk:
+		w.failing.Store(w.lack()) // the record may have been written to a reserve
+		log.Error("put off: the disk is full or fails", "until", again)
+		return errDisk
+	default:
 		log.Warn("put off", "until", again)
 		if f.Code.Class() == lipsync.OfOurs {
 			return err
 		}
-	case f.Code.Class() == lipsync.OfInput:
-		log.Info("failed")
-	default:
-		log.Error("failed")
 	}
 	return nil
 }

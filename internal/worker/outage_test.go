@@ -67,6 +67,36 @@ func TestOutage(t *testing.T) {
 	}
 }
 
+// dripping is a server that sends a byte now and then, and resets the connection just
+// before the time of a fetch is over.
+type dripping struct{}
+
+func (dripping) Fetch(context.Context, string, io.Writer, int64) error {
+	time.Sleep(19 * time.Minute)
+	return &lipsync.Error{Code: lipsync.Unavailable, Message: "server is not reachable", Err: syscall.ECONNRESET}
+}
+
+// TestDrippingServer holds a worker at each attempt: that comes to an end after an hour
+// of it, and before hours have passed.
+func TestDrippingServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := setup(t, concatenate)
+		f.Fetcher = dripping{}
+		id, began := f.request(t, "video", "audio"), time.Now()
+		held := time.Duration(0)
+		for !f.get(t, id).Status.Final() && time.Since(began) < 24*time.Hour {
+			started := time.Now()
+			f.Do(t.Context(), "")
+			held += time.Since(started)
+			time.Sleep(time.Minute)
+		}
+		f.want(t, id, lipsync.Failed, "video URL is not accessible", 1)
+		if held > 80*time.Minute || f.get(t, id).Failure.Code != lipsync.MediaTooSlow {
+			t.Errorf("held a worker for %s, and then got %q", held, f.get(t, id).Failure.Code)
+		}
+	})
+}
+
 // TestUnshared cuts the network of a process off for 20 s in the middle of a queue
 // of URLs, with the true client and a namespace of its own, where the host allows one.
 func TestUnshared(t *testing.T) {

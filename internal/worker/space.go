@@ -3,44 +3,47 @@ package worker
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"time"
 
 	"lipsync/internal/disk"
 	"lipsync/internal/lipsync"
 )
 
-// shortagePause is how long a worker waits at most after it found the disk full. Then
-// it tries again even if there is no more space: with lipsync.MaxClaims tries a request
-// that fits no disk ends in a day or so.
-const shortagePause = time.Hour
+const (
+	// shortagePause is how long the workers of a process wait at most after one of them
+	// found that the disk fails. Then they try another request: it may be that only the last
+	// one is too large for the disk.
+	shortagePause = time.Minute
+	// reportPause is how long a worker waits before it tells a database on a disk that fails
+	// once more how an attempt ended: less than Poll, so that another worker that has waited
+	// too doesn't take the request before.
+	reportPause = time.Second
+)
 
-// shortage is what a worker knows of a full disk.
+// shortage is what a worker knows of a disk that fails.
 type shortage struct {
 	since time.Time
 	free  int64 // bytes, once the attempt's files were gone: too few for it
 }
 
-// errFull ends an attempt whose request was given back since the disk was full.
-var errFull = errors.New("the disk is full")
+// errDisk ends an attempt whose request was put off since the disk failed.
+var errDisk = errors.New("the disk fails")
 
-// giveBack releases a request that found the disk full, and has all workers of the
-// process wait for space. On a full disk the record may not be written at once. It
-// returns errFull once the request is released.
-func (w *Worker) giveBack(ctx context.Context, r lipsync.Request, log *slog.Logger, cause error) error {
-	w.full.Store(w.lack())
-	log.Error("given back: the disk is full", "code", lipsync.HostFailing, "error", cause)
+// report tells the service how an attempt ended, as lipsync.Service.Fault does. On a disk
+// that fails, the record can't be written at once: meanwhile all workers of the process wait,
+// so that none takes the request for one whose worker died.
+func (w *Worker) report(ctx context.Context, r lipsync.Request, err error, took time.Duration) (lipsync.Failure, time.Time, error) {
 	for {
-		report, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportTime)
-		err := w.Service.Release(report, r)
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportTime)
+		f, again, reported := w.Service.Fault(last, r, err, took)
 		cancel()
-		switch {
-		case err == nil:
-			w.full.Store(w.lack()) // the record may have been written to a reserve
-			return errFull
-		case !lipsync.DiskFull(err) || !pause(ctx, Poll):
-			return err
+		if lipsync.DiskFails(reported) {
+			w.failing.Store(w.lack())
+			if pause(ctx, reportPause) {
+				continue
+			}
 		}
+		return f, again, reported
 	}
 }
 
@@ -53,16 +56,16 @@ func (w *Worker) lack() *shortage {
 	return &shortage{time.Now(), free}
 }
 
-// awaitSpace waits until the disk has clearly more space than when it was found full,
+// awaitDisk waits after the disk failed until it has clearly more space, or for a while,
 // and reports whether ctx goes on.
-func (w *Worker) awaitSpace(ctx context.Context) bool {
+func (w *Worker) awaitDisk(ctx context.Context) bool {
 	for {
-		s := w.full.Load()
+		s := w.failing.Load()
 		if s == nil {
 			return ctx.Err() == nil
 		}
 		if free, err := disk.Free(w.Scratch); err == nil && s.over(free) {
-			w.full.CompareAndSwap(s, nil)
+			w.failing.CompareAndSwap(s, nil)
 			w.Log.Info("work goes on", "free", free)
 		} else if !pause(ctx, Poll) {
 			return false

@@ -2,7 +2,9 @@ package worker_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -33,35 +35,99 @@ func TestDiskFull(t *testing.T) {
 		stop()
 		<-done
 		f.want(t, id, lipsync.Completed, "", 1)
-		if took, least := time.Since(began), 2*lipsync.MaxAttempts*time.Hour; took < least {
+		if took, least := time.Since(began), 2*lipsync.MaxAttempts*time.Minute; took < least {
 			t.Errorf("took %v, want pauses of %v", took, least)
 		}
 	})
 }
 
-// TestReleaseOnFullDisk has the record of the release fail at first.
-func TestReleaseOnFullDisk(t *testing.T) {
+// TestFailingDisk has the disk fail in ways that say nothing of the request: no attempt is
+// spent, and another request than the one that met it isn't held up for long.
+func TestFailingDisk(t *testing.T) {
+	for _, fault := range []error{syscall.ENOSPC, syscall.EIO, syscall.EROFS, lipsync.ErrNoSpace(nil)} {
+		synctest.Test(t, func(t *testing.T) {
+			f := setup(t, func(ctx context.Context, j render.Job) error {
+				if readAll(t, j.Video) == "large" {
+					return &os.PathError{Op: "write", Path: j.Output, Err: fault}
+				}
+				return concatenate(ctx, j)
+			})
+			large := f.request(t, "large", "audio")
+			var others []string
+			for range 5 {
+				others = append(others, f.request(t, "video", "audio"))
+			}
+			ctx, stop := context.WithTimeout(t.Context(), 6*time.Minute)
+			defer stop()
+			f.Run(ctx, 1, nil)
+			for _, id := range others {
+				f.want(t, id, lipsync.Completed, "", 1)
+			}
+			f.want(t, large, lipsync.Processing, "", 0)
+		})
+	}
+}
+
+// TestReportOnFailingDisk has the database fail for longer than a lease when an attempt is
+// to be reported, whatever it ended by: the attempt is not taken for one whose worker died.
+func TestReportOnFailingDisk(t *testing.T) {
+	for name, c := range map[string]struct {
+		ended, disk error
+		attempts    int
+	}{
+		"full":        {syscall.ENOSPC, lipsync.ErrNoSpace(syscall.ENOSPC), 0},
+		"fails":       {syscall.EIO, syscall.EIO, 0},
+		"other fault": {errors.New("index out of range"), syscall.EIO, 1},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			f := setup(t, func(context.Context, render.Job) error { return c.ended })
+			id := f.request(t, "video", "audio")
+			f.Service.Store = &broken{f.Service.Store, time.Now().Add(10 * time.Minute), c.disk}
+			ctx, stop := context.WithTimeout(t.Context(), 10*time.Minute+3*time.Second)
+			defer stop()
+			f.Run(ctx, 3, nil)
+			f.want(t, id, lipsync.Processing, "", c.attempts)
+			if r := f.get(t, id); r.Lease != "" || r.Claims != 1 {
+				t.Errorf("%s: got lease %q after %d claims, want it put off after one", name, r.Lease, r.Claims)
+			}
+		})
+	}
+}
+
+// broken is a store that can't be written for a time, once a request was claimed.
+type broken struct {
+	lipsync.Store
+	until time.Time
+	fault error
+}
+
+func (s *broken) Postpone(ctx context.Context, r lipsync.Request, until time.Time) error {
+	if time.Now().Before(s.until) {
+		return s.fault
+	}
+	return s.Store.Postpone(ctx, r, until)
+}
+
+// TestSilentDisk has the disk fail while a request is held, so that the lease can't be
+// renewed.
+func TestSilentDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := setup(t, func(context.Context, render.Job) error { return syscall.ENOSPC })
+		f := setup(t, func(ctx context.Context, j render.Job) error { <-ctx.Done(); return ctx.Err() })
 		id := f.request(t, "video", "audio")
-		f.Service.Store = &fullOnce{Store: f.Service.Store}
+		f.Service.Store = &unrenewed{broken{f.Service.Store, time.Now().Add(5 * time.Minute), syscall.EIO}}
 		if f.Do(t.Context(), "") {
-			t.Error("got a request done, want nothing to do on a full disk")
+			t.Error("got a request done, want nothing to do on a disk that fails")
 		}
 		f.want(t, id, lipsync.Processing, "", 0)
 	})
 }
 
-// fullOnce is a store that finds the disk full at the first release.
-type fullOnce struct {
-	lipsync.Store
-	called bool
-}
+// unrenewed is broken for leases too.
+type unrenewed struct{ broken }
 
-func (s *fullOnce) Release(ctx context.Context, id, token string) error {
-	if !s.called {
-		s.called = true
-		return lipsync.ErrNoSpace(syscall.ENOSPC)
+func (s *unrenewed) Renew(ctx context.Context, id, token string, until time.Time) error {
+	if time.Now().Before(s.until) {
+		return s.fault
 	}
-	return s.Store.Release(ctx, id, token)
+	return s.Store.Renew(ctx, id, token, until)
 }

@@ -44,7 +44,7 @@ type Worker struct {
 	// An attempt that is not done by then has failed, and is not given back.
 	End time.Time
 
-	full atomic.Pointer[shortage] // nil while nobody found the disk full
+	failing atomic.Pointer[shortage] // nil while nobody found that the disk fails
 }
 
 // Run does requests, n at once, until ctx ends. A receive from wake, which may
@@ -53,7 +53,7 @@ func (w *Worker) Run(ctx context.Context, n int, wake <-chan struct{}) {
 	var all sync.WaitGroup
 	for range n {
 		all.Go(func() {
-			for w.awaitSpace(ctx) {
+			for w.awaitDisk(ctx) {
 				if found, _ := w.Do(ctx, ""); found {
 					continue
 				}
@@ -70,7 +70,7 @@ func (w *Worker) Run(ctx context.Context, n int, wake <-chan struct{}) {
 
 // Do does the request with the id, or for "" the next that waits. It reports
 // whether there was one to do, and what kept it from being done or given back;
-// that is logged already. A request that found the disk full is given back, and
+// that is logged already. A request that found the disk full or failing is put off, and
 // then there is nothing to do here.
 func (w *Worker) Do(ctx context.Context, id string) (found bool, err error) {
 	r, err := w.Service.Claim(ctx, id)
@@ -90,7 +90,7 @@ func (w *Worker) Do(ctx context.Context, id string) (found bool, err error) {
 	started := time.Now()
 	err = w.do(ctx, r, log)
 	switch {
-	case err == errFull:
+	case err == errDisk:
 		return false, nil
 	case err == errLost, lipsync.CodeOf(err) == lipsync.Conflict:
 		log.Info("stopped: canceled, or lost to another worker")

@@ -1,0 +1,49 @@
+package sqlite
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"syscall"
+
+	driver "modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"lipsync/internal/lipsync"
+)
+
+// codeOf returns the driver's code of an error, SQLITE_OK if it has none.
+func codeOf(err error) int {
+	if e, ok := errors.AsType[*driver.Error](err); ok {
+		return e.Code()
+	}
+	return sqlite3.SQLITE_OK
+}
+
+// diskFull reports whether the driver found no space to write to.
+func diskFull(err error) bool {
+	code := codeOf(err)
+	return code == sqlite3.SQLITE_FULL || code == sqlite3.SQLITE_IOERR_SHMSIZE
+}
+
+// diskFails reports whether the driver couldn't read or write its files, also for want of
+// space. SQLite may have undone the whole transaction then.
+func diskFails(err error) bool {
+	primary := codeOf(err) & 0xff
+	return diskFull(err) || primary == sqlite3.SQLITE_IOERR || primary == sqlite3.SQLITE_CANTOPEN
+}
+
+// explain turns the driver's words for no row and for a disk that fails into the
+// domain's, and leaves any other error as it is.
+func explain(err error) error {
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return refusal(lipsync.NotFound, "not found")
+	case diskFull(err):
+		return lipsync.ErrNoSpace(err)
+	case diskFails(err):
+		return fmt.Errorf("%w: %w", syscall.EIO, err)
+	default:
+		return err
+	}
+}
