@@ -21,6 +21,10 @@ import (
 // is too damaged to be read.
 var ErrUnsupported = errors.New("not a supported format")
 
+// ErrKilled means that the system ended a program, most likely since the machine had no more
+// memory: that says little about the file that it read.
+var ErrKilled = errors.New("killed by the system")
+
 // Bounds of every child process, whatever the file says.
 const (
 	probeTime  = time.Minute

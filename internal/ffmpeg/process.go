@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -19,6 +20,7 @@ import (
 // process is a running child. Exactly one of in and out is set: our end of the
 // pipe to its standard input, or from its standard output.
 type process struct {
+	ctx     context.Context // at whose end it is killed
 	cmd     *exec.Cmd
 	name    string
 	in, out *os.File
@@ -49,7 +51,7 @@ func (t *Tools) startWriter(ctx context.Context, path string, args []string, med
 }
 
 func newProcess(ctx context.Context, path string, args []string) *process {
-	p := &process{cmd: exec.CommandContext(ctx, path, args...), name: filepath.Base(path)}
+	p := &process{ctx: ctx, cmd: exec.CommandContext(ctx, path, args...), name: filepath.Base(path)}
 	p.cmd.Env = []string{"LC_ALL=C", "AV_LOG_FORCE_NOCOLOR=1"}
 	p.cmd.Stderr = &p.stderr
 	p.cmd.WaitDelay = time.Second
@@ -147,9 +149,21 @@ func (p *process) Write(b []byte) (int, error) {
 func (p *process) wait() error {
 	p.closePipe()
 	if err := p.ended(); err != nil {
-		return fmt.Errorf("%s: %w: %s", p.name, p.stderr.because(err), p.stderr.String())
+		return fmt.Errorf("%s: %w: %s", p.name, p.stderr.because(p.killed(err)), p.stderr.String())
 	}
 	return nil
+}
+
+// killed adds ErrKilled to the error of a child that was killed, unless we did it.
+func (p *process) killed(err error) error {
+	exit, ok := errors.AsType[*exec.ExitError](err)
+	if !ok || p.ctx.Err() != nil {
+		return err
+	}
+	if status, ok := exit.Sys().(syscall.WaitStatus); !ok || status.Signal() != unix.SIGKILL {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrKilled, err)
 }
 
 // stop ends the child at once; how it ends doesn't matter.

@@ -2,6 +2,7 @@ package ffmpeg
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"image"
 	"io"
@@ -55,6 +56,10 @@ func (f *Frames) Read(frame *image.YCbCr) error {
 				err = io.ErrUnexpectedEOF
 			}
 		}
+	}
+	if err == io.ErrUnexpectedEOF { // how the decoder ended tells why
+		f.done = true
+		err = errors.Join(err, f.p.wait())
 	}
 	if err != nil {
 		return fmt.Errorf("read frame: %w", err)

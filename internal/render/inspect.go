@@ -25,9 +25,10 @@ func DefaultLimits() Limits {
 }
 
 // refuse is an error that the job's media are at fault for, as far as its cause
-// tells: a program that found no space for its output says little about them.
+// tells: a program that found no space for its output, or that the system killed, says
+// little about them.
 func refuse(f lipsync.Failure, cause error) error {
-	if lipsync.IsHostFault(cause) {
+	if lipsync.IsHostFault(cause) || errors.Is(cause, ffmpeg.ErrKilled) {
 		return cause
 	}
 	return f.Because(cause)

@@ -6,10 +6,12 @@ import (
 	"syscall"
 	"testing"
 
+	"lipsync/internal/ffmpeg"
 	"lipsync/internal/lipsync"
 )
 
-// TestRefuse blames no file for a disk that was full while it was decoded.
+// TestRefuse blames no file for a disk that was full while it was decoded, nor for a
+// program that the system killed.
 func TestRefuse(t *testing.T) {
 	full := fmt.Errorf("ffmpeg: exit status 228: %w", syscall.ENOSPC)
 	for _, c := range []struct {
@@ -19,6 +21,7 @@ func TestRefuse(t *testing.T) {
 		{nil, lipsync.MediaUnsupported},
 		{errors.New("ffmpeg: exit status 1: invalid data"), lipsync.MediaUnsupported},
 		{full, lipsync.HostFailing},
+		{fmt.Errorf("ffmpeg: %w: signal: killed", ffmpeg.ErrKilled), lipsync.InternalFault},
 	} {
 		if got := lipsync.FailureOf(unsupported(lipsync.Audio, c.cause)).Code; got != c.want {
 			t.Errorf("%v: got %s, want %s", c.cause, got, c.want)

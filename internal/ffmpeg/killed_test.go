@@ -1,0 +1,82 @@
+package ffmpeg_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"lipsync/internal/ffmpeg"
+)
+
+// TestKilled has programs killed by the system, as it does for want of memory, before and
+// after they wrote something: that is no fault of the file. What we kill ourselves, since it
+// takes too long, is.
+func TestKilled(t *testing.T) {
+	for what, script := range map[string]string{
+		"at once":       "kill -9 $$",
+		"in the middle": "printf 0123456; kill -9 $$",
+	} {
+		tools, in := fake(t, script), &ffmpeg.Info{
+			Path: "/dev/null", Format: "wav", Audio: &ffmpeg.Audio{}, Video: &ffmpeg.Video{Width: 4, Height: 4, Rate: ffmpeg.Rate{Num: 25, Den: 1}},
+		}
+		for step, run := range map[string]func() error{
+			"probe": func() error {
+				_, err := tools.Probe(t.Context(), in.Path)
+				return err
+			},
+			"transcode": func() error {
+				_, err := tools.Transcode(t.Context(), in, filepath.Join(t.TempDir(), "aac"), io.Discard, time.Second)
+				return err
+			},
+			"frames": func() error {
+				frames, err := tools.OpenFrames(t.Context(), in, 10)
+				if err != nil {
+					return err
+				}
+				defer frames.Close()
+				return frames.Read(in.Video.NewFrame())
+			},
+			"sound": func() error {
+				sound, err := tools.OpenSound(t.Context(), in, time.Second)
+				if err != nil {
+					return err
+				}
+				_, err = io.Copy(io.Discard, sound)
+				return errors.Join(err, sound.Close())
+			},
+		} {
+			if err := run(); !errors.Is(err, ffmpeg.ErrKilled) || errors.Is(err, ffmpeg.ErrUnsupported) {
+				t.Errorf("%s, killed %s: got %v, want ErrKilled", step, what, err)
+			}
+		}
+	}
+	for _, script := range []string{"kill -11 $$", "exit 1", "head -c 2000000 /dev/zero; sleep 100"} {
+		if _, err := fake(t, script).Probe(t.Context(), "/dev/null"); errors.Is(err, ffmpeg.ErrKilled) || !errors.Is(err, ffmpeg.ErrUnsupported) {
+			t.Errorf("%s: got %v, want ErrUnsupported", script, err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	sound, err := fake(t, "exec sleep 100").OpenSound(ctx, &ffmpeg.Info{Path: "/dev/null", Audio: &ffmpeg.Audio{}, Video: &ffmpeg.Video{}}, time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = io.Copy(io.Discard, sound)
+	if err := sound.Close(); err == nil || errors.Is(err, ffmpeg.ErrKilled) {
+		t.Errorf("stopped by us: got %v, want an error that is not ErrKilled", err)
+	}
+}
+
+// fake returns tools that run a script of the shell, in no sandbox.
+func fake(t *testing.T, script string) *ffmpeg.Tools {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "program")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return &ffmpeg.Tools{FFmpeg: path, FFprobe: path, Threads: 1}
+}
