@@ -59,10 +59,12 @@ func openData(ctx context.Context, dir string, log *slog.Logger) (*data, error) 
 	if err != nil {
 		return nil, errors.Join(err, objects.Close(), store.Close())
 	}
+	started := time.Now()
 	return &data{dir: dir, store: store, objects: objects, signIn: signIn, service: &lipsync.Service{
 		Store:   store,
 		Objects: objects,
 		Now:     time.Now,
+		Clock:   &lipsync.ClockWatch{Now: time.Now, Elapsed: func() time.Duration { return time.Since(started) }},
 		NewID:   uuid.NewString,
 		Random:  rand.Reader,
 	}}, nil

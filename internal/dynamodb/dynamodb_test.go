@@ -28,11 +28,18 @@ func TestSessions(t *testing.T) {
 }
 
 func TestCrashes(t *testing.T) {
-	lipsynctest.TestCrashes(t, func(t *testing.T) (lipsync.Store, lipsync.Objects) {
-		objects, err := disk.Open(t.TempDir(), time.Now, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return open(t), objects
-	})
+	lipsynctest.TestCrashes(t, ports)
+}
+
+func TestClocks(t *testing.T) {
+	lipsynctest.TestClocks(t, ports)
+}
+
+// ports are the store, and objects beside it.
+func ports(t *testing.T) (lipsync.Store, lipsync.Objects) {
+	objects, err := disk.Open(t.TempDir(), time.Now, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return open(t), objects
 }

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// TestClocks takes from a rate of two by clocks that differ.
-func TestClocks(t *testing.T) {
+// TestRateClocks takes from a rate of two by clocks that differ.
+func TestRateClocks(t *testing.T) {
 	s, now := open(t), time.Unix(1_800_000_000, 0)
 	for i, c := range []struct {
 		after time.Duration

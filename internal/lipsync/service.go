@@ -53,8 +53,10 @@ type Service struct {
 	Log *slog.Logger
 	// Room returns NoSpace if there is no room for so many bytes of new media. What
 	// was accepted goes on all the same. nil: there always is room.
-	Room   func(size int64) error
-	Now    func() time.Time
+	Room func(size int64) error
+	Now  func() time.Time
+	// Clock watches Now in a home in which one process does everything. It is nil elsewhere.
+	Clock  *ClockWatch
 	NewID  func() string // a new UUID
 	Random io.Reader     // cryptographic randomness
 

@@ -129,3 +129,9 @@ func TestCrashes(t *testing.T) {
 		return ports(t, lipsynctest.NewClock())
 	})
 }
+
+func TestClocks(t *testing.T) {
+	lipsynctest.TestClocks(t, func(t *testing.T) (lipsync.Store, lipsync.Objects) {
+		return ports(t, lipsynctest.NewClock())
+	})
+}

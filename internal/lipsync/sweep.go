@@ -12,6 +12,8 @@ const (
 	// sweepBatch is how many requests one Sweep looks at; the next one goes on. It is
 	// also how many uploads it looks at in one call of the store.
 	sweepBatch = 200
+	// pausesBatch is how many open requests one Sweep looks at for pauses that are too long.
+	pausesBatch = 1000
 	// sweepTime is how long a Sweep goes on with uploads: less than the minute after
 	// which the next one begins.
 	sweepTime = 40 * time.Second
@@ -23,7 +25,7 @@ const (
 // the queue again, and deletes expired uploads. It is to run once a minute, and
 // harms nothing when it runs twice at a time.
 func (s *Service) Sweep(ctx context.Context) error {
-	return errors.Join(s.sweepRequests(ctx), s.sweepUploads(ctx))
+	return errors.Join(s.sweepRequests(ctx), s.sweepPauses(ctx), s.sweepUploads(ctx))
 }
 
 func (s *Service) sweepRequests(ctx context.Context) error {
@@ -46,6 +48,39 @@ func (s *Service) sweepRequests(ctx context.Context) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// sweepPauses ends pauses that end later than any that began now: the clock was set back
+// since.
+func (s *Service) sweepPauses(ctx context.Context) error {
+	open, err := s.Store.Open(ctx, s.ever(), pausesBatch)
+	errs := []error{err}
+	for _, r := range open {
+		errs = append(errs, s.endPause(ctx, r))
+	}
+	return errors.Join(errs...)
+}
+
+// ever is later than the end of any lease or pause, also of one that was given before the
+// clock was set back.
+func (s *Service) ever() time.Time { return s.Now().AddDate(100, 0, 0) }
+
+// endPause ends the pause of a request, if it is in one that is too long.
+func (s *Service) endPause(ctx context.Context, r Request) error {
+	now := s.Now()
+	if r.Lease != "" || r.LeaseUntil.Sub(now) <= longestRetryAfter {
+		return nil
+	}
+	// Nobody may claim it before its time but who says that this has come.
+	r, err := s.Store.Claim(ctx, r.ID, s.NewID(), r.LeaseUntil, now.Add(Lease).Sub(r.LeaseUntil))
+	if err == nil {
+		r.Attempts, r.Delays = r.Attempts-1, r.Delays+1
+		err = s.Store.Postpone(ctx, r, now)
+	}
+	if code := CodeOf(err); code == NotFound || code == Conflict { // it goes on by itself
+		return nil
+	}
+	return err
 }
 
 // waited is for how long an open request that nobody holds has waited for a worker.
@@ -193,13 +228,13 @@ func (s *Service) judgeMedia(r Request, key string) verdict {
 // MaxClaims), and objects that no record names are deleted. It is to be called at the start of
 // the one process that serves the store, before anything else runs.
 func (s *Service) Recover(ctx context.Context) error {
-	// By then every lease has ended, also one that was given before a clock was set
-	// back, so that Open has all that is held.
-	open, err := s.Store.Open(ctx, s.Now().AddDate(100, 0, 0), math.MaxInt)
+	open, err := s.Store.Open(ctx, s.ever(), math.MaxInt)
 	errs := []error{err}
 	for _, r := range open {
 		if r.Lease != "" {
 			errs = append(errs, s.Release(ctx, r))
+		} else {
+			errs = append(errs, s.endPause(ctx, r))
 		}
 	}
 	return errors.Join(append(errs, s.Tidy(ctx, 0))...)

@@ -8,8 +8,12 @@ import (
 
 // Claim leases the request with the id to the caller, or for "" the next one: see
 // Leases.Claim. A request that is Spent is made failed instead, and for "" the next one is
-// tried. NotFound if there is nothing to claim.
+// tried. NotFound if there is nothing to claim, as there is for a Lease after the clock was
+// set forward.
 func (s *Service) Claim(ctx context.Context, id string) (Request, error) {
+	if s.Clock != nil && !s.Clock.Settled() {
+		return Request{}, newError(NotFound, "the clock was set forward")
+	}
 	for {
 		r, err := s.Store.Claim(ctx, id, s.NewID(), s.Now(), Lease)
 		if err != nil {

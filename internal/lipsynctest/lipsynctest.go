@@ -38,8 +38,9 @@ func Start() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 123456000, time.
 
 // Clock is a clock that stands still until it is moved.
 type Clock struct {
-	mu  sync.Mutex
-	now time.Time
+	mu      sync.Mutex
+	now     time.Time
+	elapsed time.Duration
 }
 
 // NewClock returns a clock that shows Start.
@@ -52,11 +53,25 @@ func (c *Clock) Now() time.Time {
 	return c.now
 }
 
-// Advance moves the clock.
+// Advance has time pass.
 func (c *Clock) Advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.now, c.elapsed = c.now.Add(d), c.elapsed+d
+}
+
+// Set sets the clock forward by d, or back, with no time passing.
+func (c *Clock) Set(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.now = c.now.Add(d)
+}
+
+// Elapsed returns how much time has passed, whatever the clock was set to.
+func (c *Clock) Elapsed() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.elapsed
 }
 
 // newRequest returns a queued request of the account, made by its key.
