@@ -47,13 +47,15 @@ func New(ctx context.Context, getenv func(string) string, w io.Writer, parts ...
 	if err != nil {
 		return nil, fmt.Errorf("configure AWS: %w", err)
 	}
+	c := &clock{machine: time.Now}
+	loaded.APIOptions = append(loaded.APIOptions, c.listen)
 	h := &Home{
-		Metrics:  emf.New(w, time.Now),
+		Metrics:  emf.New(w, c.Now),
 		Log:      slog.New(slog.NewJSONHandler(w, nil)),
 		Config:   loaded,
 		Settings: &Settings{get: getenv},
 	}
-	h.Service = &lipsync.Service{Now: time.Now, NewID: uuid.NewString, Random: rand.Reader, Watcher: h.Metrics, Log: h.Log}
+	h.Service = &lipsync.Service{Now: c.Now, NewID: uuid.NewString, Random: rand.Reader, Watcher: h.Metrics, Log: h.Log}
 	for _, add := range parts {
 		add(h)
 	}
