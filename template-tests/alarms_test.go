@@ -11,6 +11,7 @@ func TestAlarms(t *testing.T) {
 		"RequestsWaitTooLong": {`1800`, `2`, `"notBreaching"`, "OldestQueued"},
 		"RequestsFail":        {`3`, `1`, `"notBreaching"`, "RequestsFailed"},
 		"AttemptsPutOff":      {`5`, `3`, `"notBreaching"`, "AttemptsPutOff"},
+		"NetworkFails":        {`3`, `3`, `"notBreaching"`, "UnreachableHosts MediaFetched"},
 		"ServerErrors":        {`5`, `1`, `"notBreaching"`, "5XXError"},
 		"FunctionsThrottled":  {`1`, `1`, `"notBreaching"`, "Throttles"},
 		"TableThrottled":      {`10`, `1`, `"notBreaching"`, "ReadThrottleEvents WriteThrottleEvents"},
@@ -39,6 +40,7 @@ func TestAlarms(t *testing.T) {
 	}
 	deployed().check(t, []property{
 		{"DeadLettersWait", "Dimensions", `[{"Name":"QueueName","Value":"DeadLetters.QueueName"}]`},
+		{"AttemptsPutOff", "Dimensions", `[{"Name":"Code","Value":"host_failing"}]`},
 		{"ServerErrors", "Dimensions", `[{"Name":"ApiName","Value":"Lipsync"},{"Name":"Stage","Value":"api"}]`},
 		{"SweepIsSilent", "ComparisonOperator", `"LessThanThreshold"`},
 	})

@@ -120,7 +120,7 @@ func (j *job) worker(home *cloud.Home, renderer worker.Renderer, scratch string)
 	return &worker.Worker{
 		Service:  home.Service,
 		Renderer: renderer,
-		Fetcher:  fetch.New(fetch.Options{AllowPrivate: j.allowPrivate, Total: fetchTime, Stall: stallTime}),
+		Fetcher:  home.Metrics.Fetcher(fetch.New(fetch.Options{AllowPrivate: j.allowPrivate, Total: fetchTime, Stall: stallTime})),
 		Scratch:  scratch,
 		Log:      home.Log,
 		Rendered: home.Metrics.Rendered,

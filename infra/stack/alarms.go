@@ -9,6 +9,8 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssnssubscriptions"
 	"github.com/aws/jsii-runtime-go"
+
+	"lipsync/internal/lipsync"
 )
 
 // longestWait is when a request has waited too long, in seconds: several times
@@ -33,8 +35,10 @@ func (s *service) alarms() []alarm {
 			metric: ours("OldestQueued", "Maximum"), limit: longestWait, periods: 2},
 		{id: "RequestsFail", description: "Requests fail by our own fault: see the log of the runner",
 			metric: ownFaults(), limit: 3, periods: 1},
-		{id: "AttemptsPutOff", description: "Attempts fail and are put off: the network, S3, the disks or many servers of media fail: see the log of the runner",
-			metric: ours("AttemptsPutOff", "Sum"), limit: 5, periods: 3},
+		{id: "AttemptsPutOff", description: "Attempts fail and are put off: S3, DynamoDB or the runners' machines fail: see the log of the runner",
+			metric: ofCode("AttemptsPutOff", lipsync.HostFailing), limit: 5, periods: 3},
+		{id: "NetworkFails", description: "No media are fetched, and several hosts can't be reached: see the runners' network",
+			metric: unreachableHosts(), limit: 3, periods: 3},
 		{id: "ServerErrors", description: "The API answers with 5xx: see the logs of the access and the functions",
 			metric: s.apiMetric("5XXError", "Sum"), limit: 5, periods: 1},
 		{id: "FunctionsThrottled", description: "Lambda has no more room for calls: see the quota of concurrent executions",

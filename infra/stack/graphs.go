@@ -23,7 +23,7 @@ func (s *service) addGraphs() {
 				graph("Time of a call, ms", s.apiMetric("Latency", "p50"), s.apiMetric("Latency", "p99")),
 			},
 			{
-				graph("Requests", ours("RequestsCreated", "Sum"), ours("RequestsCompleted", "Sum"), ours("RequestsFailed", "Sum"), ours("AttemptsPutOff", "Sum"), ownFaults()),
+				graph("Requests", ours("RequestsCreated", "Sum"), ours("RequestsCompleted", "Sum"), ours("RequestsFailed", "Sum"), ours("AttemptsPutOff", "Sum"), ours("UnreachableHosts", "Maximum"), ownFaults()),
 				graph("Waiting, seconds", ours("OldestQueued", "Maximum"), ours("QueueWait", "p50"), ours("QueueWait", "p99")),
 			},
 			{

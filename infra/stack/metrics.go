@@ -31,12 +31,26 @@ func ours(name, statistic string) awscloudwatch.Metric {
 	return metric("Lipsync", name, statistic, nil)
 }
 
+// ofCode counts what the programs wrote of one code of failures.
+func ofCode(name string, code lipsync.FailureCode) awscloudwatch.Metric {
+	return metric("Lipsync", name, "Sum", map[string]*string{"Code": jsii.String(string(code))})
+}
+
+// unreachableHosts is how many different hosts of media can't be reached, and 0 while any
+// is: then it is the hosts, and not our network.
+func unreachableHosts() awscloudwatch.IMetric {
+	return expression("unreachable", "IF(FILL(fetched, 0) > 0, 0, hosts)", map[string]awscloudwatch.IMetric{
+		"fetched": ours("MediaFetched", "Sum"),
+		"hosts":   ours("UnreachableHosts", "Maximum"),
+	})
+}
+
 // ownFaults counts the requests that failed by a fault of ours, or of the machines
 // that we run on.
 func ownFaults() awscloudwatch.IMetric {
 	var metrics []awscloudwatch.IMetric
 	for _, code := range []lipsync.FailureCode{lipsync.InternalFault, lipsync.HostFailing} {
-		metrics = append(metrics, metric("Lipsync", "RequestsFailed", "Sum", map[string]*string{"Code": jsii.String(string(code))}))
+		metrics = append(metrics, ofCode("RequestsFailed", code))
 	}
 	return sum("ownFaults", metrics...)
 }

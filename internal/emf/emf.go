@@ -69,6 +69,11 @@ func (m *Metrics) Waiting(oldest time.Duration) {
 	m.write(map[string]any{}, "", metric{"OldestQueued", seconds, oldest.Seconds()})
 }
 
+// Unreachable implements lipsync.Watcher.
+func (m *Metrics) Unreachable(hosts int) {
+	m.write(map[string]any{}, "", metric{"UnreachableHosts", count, float64(hosts)})
+}
+
 // Rendered tells how many seconds of output a second of rendering made.
 func (m *Metrics) Rendered(length, took time.Duration) {
 	m.write(map[string]any{}, "", metric{"RenderSpeed", ratio, length.Seconds() / took.Seconds()})

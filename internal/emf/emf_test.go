@@ -1,6 +1,8 @@
 package emf_test
 
 import (
+	"context"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -8,6 +10,11 @@ import (
 	"lipsync/internal/emf"
 	"lipsync/internal/lipsync"
 )
+
+// fetches is a Fetcher that ends with the error.
+type fetches struct{ err error }
+
+func (f fetches) Fetch(context.Context, string, io.Writer, int64) error { return f.err }
 
 func TestLines(t *testing.T) {
 	now := time.UnixMilli(1_790_000_000_123)
@@ -45,6 +52,19 @@ func TestLines(t *testing.T) {
 		"waiting": {func(m *emf.Metrics) { m.Waiting(90 * time.Second) }, []string{
 			`{"OldestQueued":90,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync","Dimensions":[[]],"Metrics":[{"Name":"OldestQueued","Unit":"Seconds"}]}],"Timestamp":1790000000123}}`,
 		}},
+		"unreachable": {func(m *emf.Metrics) { m.Unreachable(3) }, []string{
+			`{"UnreachableHosts":3,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync","Dimensions":[[]],"Metrics":[{"Name":"UnreachableHosts","Unit":"Count"}]}],"Timestamp":1790000000123}}`,
+		}},
+		"fetched": {func(m *emf.Metrics) {
+			_ = m.Fetcher(fetches{}).Fetch(t.Context(), "https://secret.example/v", io.Discard, 1)
+		}, []string{
+			`{"MediaFetched":1,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync","Dimensions":[[]],"Metrics":[{"Name":"MediaFetched","Unit":"Count"}]}],"Timestamp":1790000000123}}`,
+		}},
+		"not fetched": {func(m *emf.Metrics) {
+			if err := m.Fetcher(fetches{io.EOF}).Fetch(t.Context(), "https://secret.example/v", io.Discard, 1); err != io.EOF {
+				t.Errorf("got %v, want the error", err)
+			}
+		}, nil},
 		"rendered": {func(m *emf.Metrics) { m.Rendered(2*time.Second, 3*time.Second) }, []string{
 			`{"RenderSpeed":0.667,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync","Dimensions":[[]],"Metrics":[{"Name":"RenderSpeed","Unit":"None"}]}],"Timestamp":1790000000123}}`,
 		}},

@@ -289,7 +289,7 @@ func TestPutOff(t *testing.T) {
 	w.want(t, "started after 1h0m0s", "put off by media_unreachable with 0 attempts and 1 delays")
 	must(t, h.Dispatch(t.Context(), id))
 	must(t, h.Sweep(t.Context()))
-	w.want(t, "oldest 0s")
+	w.want(t, "oldest 0s", "unreachable 1")
 	want(t, "jobs and messages in the pause", len(j.submitted)+len(h.queue.sent), 0)
 	must(t, h.JobFailed(t.Context(), id, h.clock.Now()))
 	h.wantAttempts(t, id, 0)
@@ -297,6 +297,6 @@ func TestPutOff(t *testing.T) {
 	h.clock.Advance(pause + 3*time.Second)
 	must(t, h.Dispatch(t.Context(), id))
 	must(t, h.Sweep(t.Context()))
-	w.want(t, "oldest 3s") // and not 1 h: it waits for a worker only now
+	w.want(t, "oldest 3s", "unreachable 1") // and not 1 h: it waits for a worker only now
 	want(t, "jobs and messages after it", fmt.Sprint(j.submitted, h.queue.sent), fmt.Sprint([]string{id}, []string{id}))
 }

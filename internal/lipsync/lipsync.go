@@ -6,7 +6,11 @@
 // randomness come from outside, and the caller is an explicit argument.
 package lipsync
 
-import "time"
+import (
+	"net/url"
+	"strings"
+	"time"
+)
 
 // Status is where a request stands. A request goes queued → processing →
 // completed or failed, and never leaves the last two.
@@ -28,6 +32,15 @@ func (s Status) Final() bool { return s == Completed || s == Failed }
 type Input struct {
 	URL    string `json:"url,omitempty"`
 	Object string `json:"object,omitempty"`
+}
+
+// host returns the host of a URL, without its port; "" for an object.
+func (i Input) host() string {
+	u, err := url.Parse(i.URL)
+	if err != nil {
+		return ""
+	}
+	return strings.ToLower(u.Hostname())
 }
 
 // Request is one lip sync job, as the store keeps it.

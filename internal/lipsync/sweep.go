@@ -50,15 +50,35 @@ func (s *Service) sweepRequests(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// sweepPauses ends pauses that end later than any that began now: the clock was set back
-// since.
+// sweepPauses looks at what was put off. It ends pauses that end later than any that began
+// now: the clock was set back since.
 func (s *Service) sweepPauses(ctx context.Context) error {
 	open, err := s.Store.Open(ctx, s.ever(), pausesBatch)
+	if err == nil {
+		s.watcher().Unreachable(unreachable(open))
+	}
 	errs := []error{err}
 	for _, r := range open {
 		errs = append(errs, s.endPause(ctx, r))
 	}
 	return errors.Join(errs...)
+}
+
+// unreachable returns how many of the requests that couldn't reach a host of their media have
+// none in common. It takes no account of which of its two hosts a request couldn't reach.
+func unreachable(open []Request) (n int) {
+	known := make(map[string]bool)
+	for _, r := range open {
+		video, audio := r.Video.host(), r.Audio.host()
+		if r.UnreachableSince.IsZero() && r.MissingSince.IsZero() || known[video] || known[audio] {
+			continue
+		}
+		n++
+		for _, host := range []string{video, audio} {
+			known[host] = host != ""
+		}
+	}
+	return n
 }
 
 // ever is later than the end of any lease or pause, also of one that was given before the

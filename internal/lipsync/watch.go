@@ -18,6 +18,10 @@ type Watcher interface {
 	// that has waited longest, since its creation or the end of a delay; 0 if none
 	// waits.
 	Waiting(oldest time.Duration)
+	// Unreachable tells, once a sweep, at how many hosts of media the requests wait that
+	// couldn't reach one, at least: so many have no host in common. One host that doesn't
+	// answer is 1, however many requests name it.
+	Unreachable(hosts int)
 }
 
 // watcher returns who is told.
@@ -36,3 +40,4 @@ func (nobody) Started(Request)         {}
 func (nobody) Finished(Request)        {}
 func (nobody) PutOff(Request, Failure) {}
 func (nobody) Waiting(time.Duration)   {}
+func (nobody) Unreachable(int)         {}

@@ -1,8 +1,10 @@
 package lipsync_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"syscall"
 	"testing"
 	"time"
 
@@ -23,6 +25,12 @@ func (w *watcher) PutOff(r lipsync.Request, f lipsync.Failure) {
 	w.note("put off by", f.Code, "with", r.Attempts, "attempts and", r.Delays, "delays")
 }
 func (w *watcher) Waiting(oldest time.Duration) { w.note("oldest", oldest) }
+
+func (w *watcher) Unreachable(hosts int) {
+	if hosts > 0 {
+		w.note("unreachable", hosts)
+	}
+}
 
 func (w *watcher) note(words ...any) { w.lines = append(w.lines, fmt.Sprintln(words...)) }
 
@@ -78,4 +86,38 @@ func TestWatcherOfSpent(t *testing.T) {
 	h.Watcher = &w
 	must(t, h.Sweep(t.Context()))
 	w.want(t, "oldest 3m0s", "failed internal after 3m0s and 4 attempts")
+}
+
+// TestUnreachable tells one host that doesn't answer from a network that fails: by how many
+// different hosts requests wait for.
+func TestUnreachable(t *testing.T) {
+	for name, c := range map[string]struct {
+		inputs [][2]string // video, audio
+		err    error
+		want   []string
+	}{
+		"one host":                      {[][2]string{{"a", "b"}, {"a", "c"}, {"A:81", "d"}, {"e", "a"}}, unreachable(0), []string{"oldest 0s", "unreachable 1"}},
+		"all hosts":                     {[][2]string{{"a", "b"}, {"c", "d"}, {"e", "e"}}, unreachable(0), []string{"oldest 0s", "unreachable 3"}},
+		"names that aren't found":       {[][2]string{{"a", "b"}, {"c", "d"}}, noHost(), []string{"oldest 0s", "unreachable 2"}},
+		"the machine fails":             {[][2]string{{"a", "b"}, {"c", "d"}, {"e", "e"}}, syscall.ENOSPC, []string{"oldest 0s"}},
+		"a fault of our own":            {[][2]string{{"a", "b"}, {"c", "d"}, {"e", "e"}}, errors.New("ours"), []string{"oldest 0s"}},
+		"what waits for the first time": {[][2]string{{"a", "b"}, {"c", "d"}}, nil, []string{"oldest 0s"}},
+	} {
+		h := newHome(t)
+		h.GenerateRate = 100
+		for _, in := range c.inputs {
+			id, err := h.Generate(t.Context(), h.caller, lipsync.NewRequest{
+				Video: lipsync.Source{URL: "https://" + in[0] + "/v"}, Audio: lipsync.Source{URL: "https://" + in[1] + "/a"},
+			})
+			must(t, err)
+			if c.err != nil {
+				h.attempt(t, id, c.err)
+			}
+		}
+		var w watcher
+		h.Watcher = &w
+		must(t, h.Sweep(t.Context()))
+		t.Log(name)
+		w.want(t, c.want...)
+	}
 }

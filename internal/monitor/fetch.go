@@ -17,6 +17,9 @@ type Fetcher interface {
 // Fetcher returns a fetcher that measures what f does.
 func (m *Monitor) Fetcher(f Fetcher) Fetcher { return fetcher{f, m} }
 
+// fetched is the result of a fetch that ended well.
+const fetched = "ok"
+
 type fetcher struct {
 	Fetcher
 	m *Monitor
@@ -26,7 +29,7 @@ type fetcher struct {
 func (f fetcher) Fetch(ctx context.Context, url string, w io.Writer, limit int64) error {
 	started := time.Now()
 	err := f.Fetcher.Fetch(ctx, url, w, limit)
-	result := cmp.Or(lipsync.CodeOf(err), "ok")
+	result := cmp.Or(lipsync.CodeOf(err), fetched)
 	if err != nil && ctx.Err() != nil {
 		result = "canceled" // or given back, or out of time
 	}

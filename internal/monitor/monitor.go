@@ -35,6 +35,7 @@ type Monitor struct {
 	created           prometheus.Counter
 	finished          *prometheus.CounterVec // by status and code
 	putOff            *prometheus.CounterVec // by code
+	unreachable       prometheus.Gauge
 	queued            prometheus.Histogram
 	attempts          prometheus.Histogram
 	rendered, renders prometheus.Counter // seconds
@@ -57,6 +58,9 @@ func New(o Options) *Monitor {
 		putOff: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "lipsync_attempts_put_off_total", Help: "Attempts that failed and after which the request is tried again, by the code of the failure.",
 		}, []string{"code"}),
+		unreachable: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "lipsync_unreachable_hosts", Help: "Different hosts of media, at least, that waiting requests could not reach; 1 if one host does not answer.",
+		}),
 		queued: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "lipsync_request_queue_seconds", Help: "Time from a request's creation to its first claim by a worker.",
 			Buckets: []float64{1, 5, 15, 60, 300, 900, 3600, 4 * 3600, 24 * 3600},
@@ -83,7 +87,7 @@ func New(o Options) *Monitor {
 			Buckets: []float64{.1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1200},
 		}, []string{"result"}),
 	}
-	m.registry.MustRegister(m.created, m.finished, m.putOff, m.queued, m.attempts, m.rendered, m.renders, m.operations, m.failures, m.fetches,
+	m.registry.MustRegister(m.created, m.finished, m.putOff, m.unreachable, m.queued, m.attempts, m.rendered, m.renders, m.operations, m.failures, m.fetches,
 		state{m}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	// A counter that is not there before it is 1 shows no increase then.
 	m.finished.WithLabelValues(string(lipsync.Completed), "")
@@ -91,6 +95,7 @@ func New(o Options) *Monitor {
 		m.finished.WithLabelValues(string(lipsync.Failed), string(code))
 		m.putOff.WithLabelValues(string(code))
 	}
+	m.fetches.WithLabelValues(fetched)
 	return m
 }
 
@@ -128,6 +133,9 @@ func (m *Monitor) PutOff(_ lipsync.Request, f lipsync.Failure) {
 // Waiting implements lipsync.Watcher. The store tells how old the queue is
 // whenever somebody asks: see state.
 func (m *Monitor) Waiting(time.Duration) {}
+
+// Unreachable implements lipsync.Watcher.
+func (m *Monitor) Unreachable(hosts int) { m.unreachable.Set(float64(hosts)) }
 
 // Rendered tells how long an output is, and how long its rendering took.
 func (m *Monitor) Rendered(length, took time.Duration) {

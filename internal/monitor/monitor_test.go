@@ -45,6 +45,7 @@ func busy(t *testing.T) *Monitor {
 	m.Created(r)
 	m.Started(r)
 	m.Waiting(time.Hour)
+	m.Unreachable(4)
 	completed, failed, broken := r, r, r
 	completed.Status = lipsync.Completed
 	failed.Status, failed.Failure = lipsync.Failed, lipsync.Failure{Code: lipsync.MediaLongerThan, Details: lipsync.Details{
@@ -130,8 +131,11 @@ lipsync_requests_finished_total{code="media_unreachable",status="failed"} 0
 # TYPE lipsync_requests_open gauge
 lipsync_requests_open{status="processing"} 2
 lipsync_requests_open{status="queued"} 3
+# HELP lipsync_unreachable_hosts Different hosts of media, at least, that waiting requests could not reach; 1 if one host does not answer.
+# TYPE lipsync_unreachable_hosts gauge
+lipsync_unreachable_hosts 4
 `), "lipsync_attempts_put_off_total", "lipsync_queue_age_seconds", "lipsync_render_seconds_total", "lipsync_rendered_media_seconds_total", "lipsync_request_attempts",
-		"lipsync_requests_created_total", "lipsync_requests_finished_total", "lipsync_requests_open")
+		"lipsync_requests_created_total", "lipsync_requests_finished_total", "lipsync_requests_open", "lipsync_unreachable_hosts")
 	if err != nil {
 		t.Error(err)
 	}
