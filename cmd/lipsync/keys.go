@@ -20,6 +20,14 @@ type createKeyCommand struct {
 	Limit   int64  `placeholder:"N" help:"How many requests the key may make (default: any number)."`
 }
 
+// Validate implements kong's check of a command's options.
+func (c *createKeyCommand) Validate() error {
+	if c.MaxKeys < 1 {
+		return errors.New("--max-keys must be more than 0")
+	}
+	return nil
+}
+
 func (c *createKeyCommand) Run(ctx context.Context, s streams) error {
 	return c.with(ctx, func(service *lipsync.Service) error {
 		service.Limits.Keys = c.MaxKeys

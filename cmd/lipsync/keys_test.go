@@ -60,6 +60,11 @@ func testKeys(t *testing.T, home ...string) {
 	if _, said, status := keys("create", "--name", "second", "--account", "acme", "--max-keys", "1"); status != failed || !strings.Contains(said, "active keys as it may have, 1") {
 		t.Errorf("one too many: got %q, status %d, want it refused", said, status)
 	}
+	for _, n := range []string{"0", "-1"} {
+		if _, said, status := keys("create", "--name", "second", "--max-keys="+n); status != usage || !strings.Contains(said, "--max-keys must be more than 0") {
+			t.Errorf("--max-keys=%s: got %q, status %d, want it refused", n, said, status)
+		}
+	}
 	list := keyList(t, home...)
 	if len(list) != 1 {
 		t.Fatalf("list: got %+v, want one key", list)

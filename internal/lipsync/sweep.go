@@ -14,8 +14,8 @@ const (
 	sweepBatch = 200
 	// pausesBatch is how many open requests one Sweep looks at for pauses that are too long.
 	pausesBatch = 1000
-	// sweepTime is how long a Sweep goes on with uploads: less than the minute after
-	// which the next one begins.
+	// sweepTime is for how long a Sweep begins anything: less than the minute after which
+	// the next one begins, and than the 55 s that the function of AWS has.
 	sweepTime = 40 * time.Second
 	// uploadGrace keeps an expired upload for a Generate that found it in time.
 	uploadGrace = time.Hour
@@ -25,10 +25,14 @@ const (
 // the queue again, and deletes expired uploads. It is to run once a minute, and
 // harms nothing when it runs twice at a time.
 func (s *Service) Sweep(ctx context.Context) error {
-	return errors.Join(s.sweepRequests(ctx), s.sweepPauses(ctx), s.sweepUploads(ctx))
+	end := s.Now().Add(sweepTime)
+	return errors.Join(s.sweepRequests(ctx, end), s.sweepPauses(ctx, end), s.sweepUploads(ctx, end))
 }
 
-func (s *Service) sweepRequests(ctx context.Context) error {
+// ended reports whether a Sweep is to begin nothing more.
+func (s *Service) ended(end time.Time) bool { return !s.Now().Before(end) }
+
+func (s *Service) sweepRequests(ctx context.Context, end time.Time) error {
 	now := s.Now()
 	open, err := s.Store.Open(ctx, now, sweepBatch)
 	if err != nil {
@@ -41,6 +45,9 @@ func (s *Service) sweepRequests(ctx context.Context) error {
 	s.watcher().Waiting(oldest)
 	var errs []error
 	for _, r := range open {
+		if s.ended(end) {
+			break
+		}
 		if r.Spent() {
 			errs = append(errs, s.closeSpent(ctx, r.ID))
 		} else {
@@ -52,13 +59,16 @@ func (s *Service) sweepRequests(ctx context.Context) error {
 
 // sweepPauses looks at what was put off. It ends pauses that end later than any that began
 // now: the clock was set back since.
-func (s *Service) sweepPauses(ctx context.Context) error {
+func (s *Service) sweepPauses(ctx context.Context, end time.Time) error {
 	open, err := s.Store.Open(ctx, s.ever(), pausesBatch)
 	if err == nil {
 		s.watcher().Unreachable(unreachable(open))
 	}
 	errs := []error{err}
 	for _, r := range open {
+		if s.ended(end) {
+			break
+		}
 		errs = append(errs, s.endPause(ctx, r))
 	}
 	return errors.Join(errs...)
@@ -128,17 +138,20 @@ func (s *Service) closeSpent(ctx context.Context, id string) error {
 
 // sweepUploads deletes the uploads that expired, page after page: those that open
 // requests use, and those that can't be deleted, keep no other from its turn.
-func (s *Service) sweepUploads(ctx context.Context) error {
-	began := s.Now()
+func (s *Service) sweepUploads(ctx context.Context, end time.Time) error {
+	before := s.Now().Add(-uploadGrace)
 	var last Upload
 	var errs []error
-	for s.Now().Sub(began) < sweepTime {
-		expired, err := s.Store.ExpiredUploads(ctx, began.Add(-uploadGrace), last, sweepBatch)
+	for !s.ended(end) {
+		expired, err := s.Store.ExpiredUploads(ctx, before, last, sweepBatch)
 		errs = append(errs, err)
 		if len(expired) == 0 {
 			break
 		}
 		for _, u := range expired {
+			if s.ended(end) {
+				break
+			}
 			errs = append(errs, s.sweepUpload(ctx, u))
 		}
 		last = expired[len(expired)-1]

@@ -1,12 +1,14 @@
 package lipsync_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"lipsync/internal/lipsync"
+	"lipsync/internal/lipsynctest"
 )
 
 func TestSweepSends(t *testing.T) {
@@ -169,4 +171,57 @@ func TestPoison(t *testing.T) {
 	must(t, err)
 	want(t, "status", r.Status, lipsync.Failed)
 	want(t, "failure", r.Failure, lipsync.Failure{Code: lipsync.InternalFault})
+}
+
+// TestSweepEnds has each call of another service take long: the sweep comes to its end in
+// time, and later ones do the rest.
+func TestSweepEnds(t *testing.T) {
+	h := newHome(t)
+	const n = 30
+	for range n {
+		h.upload(t, lipsync.Video, "fives")
+	}
+	h.clock.Advance(lipsync.UploadLife + 2*time.Hour)
+	h.GenerateRate = 100
+	for range n {
+		h.generate(t, "")
+	}
+	h.Queue, h.Objects = slowQueue{h.queue, h.clock}, slowObjects{h.Objects, h.clock}
+	for sweep := 1; ; sweep++ {
+		began := h.clock.Now()
+		must(t, h.Sweep(t.Context()))
+		if took := h.clock.Now().Sub(began); took > 45*time.Second {
+			t.Errorf("took %s, want less than the 55 s that it has", took)
+		}
+		left, err := h.Store.ExpiredUploads(t.Context(), h.clock.Now(), lipsync.Upload{}, 1000)
+		must(t, err)
+		if len(left) == 0 {
+			break
+		}
+		if sweep > n {
+			t.Fatalf("%d uploads are left after %d sweeps", len(left), sweep)
+		}
+	}
+}
+
+// slowQueue takes a second for each message.
+type slowQueue struct {
+	lipsync.Queue
+	clock *lipsynctest.Clock
+}
+
+func (q slowQueue) Send(ctx context.Context, id string) error {
+	q.clock.Advance(time.Second)
+	return q.Queue.Send(ctx, id)
+}
+
+// slowObjects takes 3 s to delete an object.
+type slowObjects struct {
+	lipsync.Objects
+	clock *lipsynctest.Clock
+}
+
+func (o slowObjects) Delete(ctx context.Context, key string) error {
+	o.clock.Advance(3 * time.Second)
+	return o.Objects.Delete(ctx, key)
 }

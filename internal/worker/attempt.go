@@ -25,8 +25,8 @@ func (w *Worker) do(ctx context.Context, r lipsync.Request, log *slog.Logger) er
 	held, drop := w.hold(ctx, r, m, log)
 	bounded, b := w.bound(held)
 	err := w.attempt(bounded, r, m, b)
-	if err != nil && context.Cause(bounded) == errTooSlow {
-		err = errTooSlow
+	if cause := context.Cause(bounded); err != nil && (cause == errSlow || cause == errTooSlow) {
+		err = fmt.Errorf("%w: %w", cause, err)
 	}
 	b.close()
 	why := context.Cause(held)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"os"
 	"slices"
@@ -184,6 +185,8 @@ func TestSlow(t *testing.T) {
 				<-ctx.Done()
 				return fmt.Errorf("decode: %w", ctx.Err()) // an error that only follows from it
 			})
+			var log strings.Builder
+			f.Log = slog.New(slog.NewTextHandler(&log, nil))
 			id, started := f.request(t, "video", "audio"), time.Now()
 			store := f.Service.Store
 			f.Service.Store = &still{Store: store}
@@ -193,6 +196,9 @@ func TestSlow(t *testing.T) {
 				t.Errorf("%s of media: cut off after %s, want %s", c.length, got, c.bound)
 			}
 			f.want(t, id, c.status, c.failure, 1)
+			if said := log.String(); !strings.Contains(said, cmp.Or(c.failure, "not done in time")+": decode: context canceled") {
+				t.Errorf("got the log %s, want why it ended and where", said)
+			}
 		})
 	}
 }
