@@ -40,6 +40,15 @@ func (s *Service) limits() Limits {
 	return l
 }
 
+// CheckArriving returns StorageLimit if an account may not store as many bytes as arrive for
+// it just now.
+func (s *Service) CheckArriving(bytes int64) error {
+	if l := s.limits(); bytes > l.Stored {
+		return l.explain(newError(StorageLimit, "more bytes arrive"))
+	}
+	return nil
+}
+
 // explain gives an error of a store, which says that one of the limits is reached, the
 // sentence that a client is to read. It leaves any other as it is.
 func (l Limits) explain(err error) error {

@@ -20,10 +20,11 @@ const (
 // generateWithMedia stores the files of a form as they arrive and makes a
 // request of them. What was stored of a form that is refused goes away again.
 func (a *api) generateWithMedia(r *http.Request, c lipsync.Caller) (generated, error) {
-	f, err := a.newForm(r)
+	f, err := a.newForm(r, c.Account)
 	if err != nil {
 		return generated{}, err
 	}
+	defer f.answered()
 	if err := f.read(); err != nil {
 		// The client may be gone, and with it the context of its call.
 		return generated{}, errors.Join(err, a.service.DiscardMedia(context.WithoutCancel(r.Context()), f.request.ID))
@@ -34,15 +35,18 @@ func (a *api) generateWithMedia(r *http.Request, c lipsync.Caller) (generated, e
 
 // form reads a multipart body, part by part, into a request.
 type form struct {
-	service *lipsync.Service
-	ctx     context.Context
-	parts   *multipart.Reader
-	request lipsync.NewRequest
-	seen    map[string]bool
-	text    int64 // bytes of text still allowed
+	service  *lipsync.Service
+	ctx      context.Context
+	account  string
+	arrivals *arrivals
+	arrived  int64 // bytes of files
+	parts    *multipart.Reader
+	request  lipsync.NewRequest
+	seen     map[string]bool
+	text     int64 // bytes of text still allowed
 }
 
-func (a *api) newForm(r *http.Request) (*form, error) {
+func (a *api) newForm(r *http.Request, account string) (*form, error) {
 	if !hasType(r, "multipart/form-data") {
 		return nil, invalid("content-type must be multipart/form-data")
 	}
@@ -64,7 +68,7 @@ func (a *api) newForm(r *http.Request) (*form, error) {
 		return nil, invalid("invalid request body")
 	}
 	return &form{
-		service: a.service, ctx: r.Context(), parts: parts, seen: map[string]bool{}, text: maxText,
+		service: a.service, ctx: r.Context(), account: account, arrivals: a.arrivals, parts: parts, seen: map[string]bool{}, text: maxText,
 		request: lipsync.NewRequest{ID: a.service.NewRequestID(), IdempotencyKey: key, HasIdempotency: sent},
 	}, nil
 }
@@ -192,7 +196,7 @@ func (f *form) value(part *multipart.Part) (string, error) {
 
 // store sends a file to where media are kept, as it arrives.
 func (f *form) store(part *multipart.Part, kind lipsync.MediaKind) (lipsync.Source, error) {
-	file := &arrival{r: part}
+	file := &arrival{form: f, r: part}
 	source, err := f.service.StoreMedia(f.ctx, f.request.ID, kind, file)
 	switch {
 	case file.err != nil: // what broke off is the client, not our storage
@@ -201,21 +205,4 @@ func (f *form) store(part *multipart.Part, kind lipsync.MediaKind) (lipsync.Sour
 		return source, invalid(string(kind) + " file is empty")
 	}
 	return source, err
-}
-
-// arrival counts the bytes that a client sends, and keeps the error that it
-// broke off with.
-type arrival struct {
-	r   io.Reader
-	n   int64
-	err error
-}
-
-func (a *arrival) Read(p []byte) (int, error) {
-	n, err := a.r.Read(p)
-	a.n += int64(n)
-	if err != nil && err != io.EOF {
-		a.err = err
-	}
-	return n, err
 }

@@ -211,3 +211,64 @@ func FuzzMultipart(f *testing.F) {
 		}
 	})
 }
+
+// TestFormsArrive has an account send forms whose files together are more than it may store:
+// those that take it over its limit end, other accounts' don't, and none counts once it is
+// answered.
+func TestFormsArrive(t *testing.T) {
+	h := newHome(t)
+	h.service.Limits.Stored = 3000
+	server := httptest.NewServer(New(h.service, Options{Log: slog.New(slog.DiscardHandler)}))
+	defer server.Close()
+	token, other := h.key(t), h.key(t) // of two accounts
+	send := func(token string, body io.Reader) (status int) {
+		r, err := http.NewRequest(http.MethodPost, server.URL+"/api/v1/lipsync/generate-with-media", body)
+		if err != nil {
+			t.Error(err)
+			return 0
+		}
+		r.Header.Set("x-api-key", token)
+		r.Header.Set("Content-Type", "multipart/form-data; boundary="+boundary)
+		resp, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Error(err)
+			return 0
+		}
+		resp.Body.Close()
+		return resp.StatusCode
+	}
+	half := func() string {
+		return file("video", strings.Repeat("v", 1000)) + file("audio", strings.Repeat("a", 500))
+	}
+	slow, more := io.Pipe()
+	first := make(chan int)
+	go func() { first <- send(token, slow) }()
+	if _, err := io.WriteString(more, half()); err != nil {
+		t.Fatal(err)
+	}
+	for h.stored(t) == 0 { // the video
+		time.Sleep(time.Millisecond)
+	}
+	for _, c := range []struct {
+		what, token string
+		want        int
+	}{
+		{"over the limit", token, http.StatusInsufficientStorage},
+		{"another account's", other, http.StatusOK},
+	} {
+		body := file("video", strings.Repeat("v", 1000)) + file("audio", strings.Repeat("a", 1500)) + last
+		if got := send(c.token, strings.NewReader(body)); got != c.want {
+			t.Errorf("%s: got %d, want %d", c.what, got, c.want)
+		}
+	}
+	if _, err := io.WriteString(more, last); err != nil {
+		t.Fatal(err)
+	}
+	more.Close()
+	if got := <-first; got != http.StatusOK {
+		t.Errorf("the first one: got %d, want 200", got)
+	}
+	if got := send(token, strings.NewReader(file("video", strings.Repeat("v", 2000))+file("audio", "a")+last)); got != http.StatusOK {
+		t.Errorf("after all: got %d, want 200", got)
+	}
+}

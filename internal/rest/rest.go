@@ -34,7 +34,7 @@ type Options struct {
 // Mount it in front of any http.ServeMux, not in one: a mux answers a path such
 // as /api/../x with a redirect, where the API says 404 in JSON.
 func New(service *lipsync.Service, o Options) http.Handler {
-	a := &api{service: service, Options: o, mux: http.NewServeMux()}
+	a := &api{service: service, Options: o, mux: http.NewServeMux(), arrivals: &arrivals{bytes: make(map[string]int64)}}
 	a.mount()
 	return a
 }
@@ -42,8 +42,9 @@ func New(service *lipsync.Service, o Options) http.Handler {
 // api holds what every call needs.
 type api struct {
 	Options
-	service *lipsync.Service
-	mux     *http.ServeMux
+	service  *lipsync.Service
+	mux      *http.ServeMux
+	arrivals *arrivals
 }
 
 // route is one row of the API.
