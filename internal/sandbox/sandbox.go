@@ -63,7 +63,7 @@ func (s Sandbox) Start(cmd *exec.Cmd, files Files) (wait func() error, err error
 	// A group of its own, so that a terminal's interrupt reaches only this process.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	if s.Namespaces {
-		cmd.SysProcAttr.Cloneflags = namespaces()
+		cmd.SysProcAttr.Cloneflags = ownNamespaces()
 	}
 	started, ended := make(chan error), make(chan struct{})
 	onThread(func() {

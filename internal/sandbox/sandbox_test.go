@@ -43,7 +43,7 @@ type attempt struct {
 // descriptor is one that programs inherit if nobody keeps them from it.
 func attempts(t *testing.T, descriptor int) []attempt {
 	t.Helper()
-	dir, pid, root := t.TempDir(), os.Getpid(), os.Geteuid() == 0
+	dir, pid, root, users := t.TempDir(), os.Getpid(), os.Geteuid() == 0, allowsUsers(t)
 	secret := filepath.Join(dir, "lipsync.db")
 	if err := os.WriteFile(secret, []byte("secret"), 0o600); err != nil {
 		t.Fatal(err)
@@ -70,8 +70,29 @@ func attempts(t *testing.T, descriptor int) []attempt {
 		{try: "trace " + threads, seccomp: true, namespaces: true, always: root},
 		{try: "signal " + threads, seccomp: true, namespaces: true},
 		{try: fmt.Sprint("limit ", pid), seccomp: true, namespaces: true},
+		{try: fmt.Sprint("own fcntl ", pid), seccomp: true, namespaces: true},
+		{try: fmt.Sprint("own fcntl-ex ", pid), seccomp: true, namespaces: true},
+		{try: fmt.Sprint("own ioctl ", pid), seccomp: true, namespaces: true},
+		{try: fmt.Sprint("own ioctl-group ", pid), seccomp: true, namespaces: true},
+		{try: "choose-signal KILL", seccomp: true},
+		{try: fmt.Sprint("namespace clone ", unix.CLONE_NEWUSER), seccomp: true, namespaces: !root, always: !users},
+		{try: fmt.Sprint("namespace clone ", usersAndMore), seccomp: true, namespaces: !root, always: !users},
+		{try: fmt.Sprint("namespace clone3 ", unix.CLONE_NEWUSER), seccomp: true, namespaces: !root, always: !users},
+		{try: fmt.Sprint("namespace unshare ", unix.CLONE_NEWUSER), seccomp: true, namespaces: !root, always: !users},
+		{try: fmt.Sprint("namespace setns ", unix.CLONE_NEWNET), seccomp: true},
 		{try: fmt.Sprint("descriptor ", descriptor), always: true},
 	}
+}
+
+// usersAndMore are the namespaces that users who are not root start a program in.
+const usersAndMore = unix.CLONE_NEWUSER | unix.CLONE_NEWNET | unix.CLONE_NEWPID | unix.CLONE_NEWIPC
+
+// allowsUsers tells whether this host lets this process make a namespace of users.
+func allowsUsers(t *testing.T) bool {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "true")
+	cmd.SysProcAttr = &unix.SysProcAttr{Cloneflags: usersAndMore}
+	return cmd.Run() == nil
 }
 
 // answering returns the address of a server that answers each byte.

@@ -39,18 +39,65 @@ func signals() []uint32 {
 	return []uint32{unix.SYS_KILL, unix.SYS_TKILL, unix.SYS_RT_SIGQUEUEINFO, unix.SYS_RT_TGSIGQUEUEINFO}
 }
 
-// judged are the calls whose argument decides: the one that is allowed.
-func judged() []judgement {
+// judged are the calls that an argument decides about.
+func judged(namespaces bool) []judgement {
+	const apart = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET
+	clones := []uint32{0}
+	if namespaces { // The kernel denies the program what it allows to the thread that starts it.
+		clones = append(clones, uint32(ownNamespaces()))
+	}
 	return []judgement{
-		{unix.SYS_PRLIMIT64, 0, 0},                // limits of the caller itself
-		{unix.SYS_TGKILL, 2, uint32(unix.SIGURG)}, // between threads of Go, of which the caller is one before the program starts
+		{call: unix.SYS_PRLIMIT64, argument: 0, values: []uint32{0}}, // limits of the caller itself
+		// between threads of Go, of which the caller is one before the program starts
+		{call: unix.SYS_TGKILL, argument: 2, values: []uint32{uint32(unix.SIGURG)}},
+		{call: unix.SYS_CLONE, argument: 0, mask: apart, values: clones},
+		// who gets the signals that files and sockets send, and which ones
+		{call: unix.SYS_FCNTL, argument: 1, values: []uint32{unix.F_SETOWN, unix.F_SETOWN_EX, unix.F_SETSIG}, refused: true},
+		{call: unix.SYS_IOCTL, argument: 1, values: []uint32{fioSetOwn, unix.SIOCSPGRP}, refused: true},
 	}
 }
 
+// fioSetOwn is FIOSETOWN of Linux's asm-generic/sockios.h.
+const fioSetOwn = 0x8901
+
+// judgement allows a call with the listed values of an argument only, or refuses it with
+// them only.
 type judgement struct {
-	call            uint32
-	argument, value uint32
+	call, argument uint32
+	mask           uint32 // which bits of the argument count; 0: all 32
+	values         []uint32
+	refused        bool
 }
+
+// instructions are the part of a filter that judges the call, and passes over all others.
+func (j judgement) instructions() []unix.SockFilter {
+	listed, other := uint32(unix.SECCOMP_RET_ALLOW), uint32(refuse)
+	if j.refused {
+		listed, other = other, listed
+	}
+	mask := j.mask
+	if mask == 0 {
+		mask = 1<<32 - 1
+	}
+	f := []unix.SockFilter{
+		{Code: equal, Jf: uint8(len(j.values) + 4), K: j.call},
+		{Code: load, K: dataArgs + 8*j.argument},
+		{Code: and, K: mask},
+	}
+	for i, value := range j.values {
+		f = append(f, unix.SockFilter{Code: equal, Jt: uint8(len(j.values) - i), K: value})
+	}
+	return append(f, unix.SockFilter{Code: end, K: other}, unix.SockFilter{Code: end, K: listed})
+}
+
+// Instructions of filters.
+const (
+	load  = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS
+	and   = unix.BPF_ALU | unix.BPF_AND | unix.BPF_K
+	equal = unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K
+	least = unix.BPF_JMP | unix.BPF_JGE | unix.BPF_K
+	end   = unix.BPF_RET | unix.BPF_K
+)
 
 // Offsets in what a filter sees, struct seccomp_data: the number of the call, the kind of
 // processor, and arguments of 8 bytes, the low half first.
@@ -63,30 +110,28 @@ const (
 // x32Call is the bit that x86-64 adds to the number of calls of its third kind, x32.
 const x32Call = 0x40000000
 
-// filter returns the program that judges a system call by its number. Calls of other kinds
-// of processors, which one may be asked to run too, are refused.
+// filter returns the program that judges a system call by its number and arguments. Calls of
+// other kinds of processors, which one may be asked to run too, are refused.
 func filter(arch uint32, namespaces bool) []unix.SockFilter {
 	refused := denied()
 	if !namespaces {
 		refused = append(refused, signals()...)
 	}
-	const load, equal, least, end = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, unix.BPF_JMP | unix.BPF_JGE | unix.BPF_K, unix.BPF_RET | unix.BPF_K
 	f := []unix.SockFilter{
 		{Code: load, K: dataArch},
 		{Code: equal, Jt: 1, K: arch},
 		{Code: end, K: refuse},
 		{Code: load, K: dataCall},
 	}
-	for _, j := range judged() {
-		f = append(f, []unix.SockFilter{
-			{Code: equal, Jf: 4, K: j.call},
-			{Code: load, K: dataArgs + 8*j.argument},
-			{Code: equal, Jf: 1, K: j.value},
-			{Code: end, K: unix.SECCOMP_RET_ALLOW},
-			{Code: end, K: refuse},
-		}...)
+	for _, j := range judged(namespaces) {
+		f = append(f, j.instructions()...)
 	}
-	f = append(f, unix.SockFilter{Code: least, Jt: uint8(len(refused) + 1), K: x32Call})
+	f = append(f, []unix.SockFilter{
+		// Its flags lie in memory, which no filter reads. C libraries call clone instead.
+		{Code: equal, Jf: 1, K: unix.SYS_CLONE3},
+		{Code: end, K: unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)},
+		{Code: least, Jt: uint8(len(refused) + 1), K: x32Call},
+	}...)
 	for i, call := range refused {
 		f = append(f, unix.SockFilter{Code: equal, Jt: uint8(len(refused) - i), K: call})
 	}

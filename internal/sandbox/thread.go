@@ -67,9 +67,9 @@ func dropPrivileges() error {
 	return nil
 }
 
-// namespaces returns which namespaces a program gets. Who is not root needs one of users
+// ownNamespaces returns which namespaces a program gets. Who is not root needs one of users
 // to be allowed the others. Root doesn't, and would lose the right to files of others.
-func namespaces() uintptr {
+func ownNamespaces() uintptr {
 	const own = unix.CLONE_NEWNET | unix.CLONE_NEWPID | unix.CLONE_NEWIPC
 	if os.Geteuid() == 0 {
 		return own

@@ -79,6 +79,12 @@ func attempt(verb string, objects []string) error {
 		return reach(verb, uintptr(address), objects[1:])
 	case "trace", "signal":
 		return reach(verb, 0, objects)
+	case "own":
+		return own(object, objects[1])
+	case "choose-signal":
+		return chooseSignal()
+	case "namespace":
+		return namespace(object, objects[1])
 	}
 	return fmt.Errorf("no attempt %q", verb)
 }
