@@ -26,6 +26,8 @@ import (
 type cutting struct {
 	header http.Header // of each answer
 	whole  bool        // it knows no ranges
+	parts  bool        // it sends only a part of the rest that is asked for
+	blind  bool        // it sends a range of any version
 	later  http.Header // of answers after the first, if not nil
 	asked  []string
 }
@@ -42,17 +44,21 @@ func (c *cutting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header()[name] = values
 	}
 	from := 0
-	if version := r.Header.Get("If-Range"); !c.whole && version != "" && (version == header.Get("ETag") || version == header.Get("Last-Modified")) {
+	if version := r.Header.Get("If-Range"); !c.whole && version != "" && (c.blind || version == header.Get("ETag") || version == header.Get("Last-Modified")) {
 		from, _ = strconv.Atoi(strings.Trim(r.Header.Get("Range"), "bytes=-"))
 	}
-	w.Header().Set("Content-Length", strconv.Itoa(len(cutFile)-from))
+	to, next := len(cutFile), min(from+4, len(cutFile))
+	if c.parts && from > 0 {
+		to = next
+	}
+	w.Header().Set("Content-Length", strconv.Itoa(to-from))
 	if from > 0 {
-		w.Header().Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", from, len(cutFile)-1, len(cutFile)))
+		w.Header().Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", from, to-1, len(cutFile)))
 		w.WriteHeader(http.StatusPartialContent)
 	}
-	io.WriteString(w, cutFile[from:min(from+4, len(cutFile))])
+	io.WriteString(w, cutFile[from:next])
 	w.(http.Flusher).Flush()
-	if from+4 < len(cutFile) {
+	if next < to {
 		panic(http.ErrAbortHandler)
 	}
 }
@@ -68,12 +74,15 @@ func TestCutOff(t *testing.T) {
 		code   lipsync.Code
 		asked  []string
 	}{
-		"by tag":      {cutting{header: tagged}, "", all},
-		"by time":     {cutting{header: dated}, "", all},
-		"weak tag":    {cutting{header: http.Header{"Etag": {`W/"v1"`}}}, lipsync.Unavailable, all[:1]},
-		"no version":  {cutting{}, lipsync.Unavailable, all[:1]},
-		"no ranges":   {cutting{header: tagged, whole: true}, lipsync.Unavailable, all[:2]},
-		"new version": {cutting{header: tagged, later: http.Header{"Etag": {`"v2"`}}}, lipsync.Unavailable, all[:2]},
+		"by tag":                  {cutting{header: tagged}, "", all},
+		"by time":                 {cutting{header: dated}, "", all},
+		"weak tag":                {cutting{header: http.Header{"Etag": {`W/"v1"`}}}, lipsync.Unavailable, all[:1]},
+		"no version":              {cutting{}, lipsync.Unavailable, all[:1]},
+		"no ranges":               {cutting{header: tagged, whole: true}, lipsync.Unavailable, all[:2]},
+		"new version":             {cutting{header: tagged, later: http.Header{"Etag": {`"v2"`}}}, lipsync.Unavailable, all[:2]},
+		"in parts":                {cutting{header: tagged, parts: true}, "", all},
+		"rest of another version": {cutting{header: tagged, later: http.Header{"Etag": {`"v2"`}}, blind: true}, lipsync.Unavailable, all[:2]},
+		"rest of another time":    {cutting{header: dated, later: http.Header{"Last-Modified": {"Sun, 06 Nov 1994 08:49:38 GMT"}}, blind: true}, lipsync.Unavailable, all[:2]},
 	} {
 		server := httptest.NewServer(&c.server)
 		client := open()

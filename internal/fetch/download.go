@@ -17,6 +17,7 @@ type download struct {
 	limit  int64
 
 	done    int64  // bytes that are written
+	size    int64  // of the file, as the first answer says; -1 if it doesn't
 	version string // what tells whether the file is still the same, "" for nothing
 	cut     bool   // the last connection ended in the middle, and another can go on there
 }
@@ -46,6 +47,9 @@ func (d *download) get(parent context.Context) error {
 	if err != nil && !body.failed {
 		return &writeError{err}
 	}
+	if err == nil && d.size >= 0 && d.done != d.size {
+		err = fmt.Errorf("%d bytes of %d", d.done, d.size) // a part of the rest is a right answer too
+	}
 	d.cut = err != nil && d.done > 0 && d.version != ""
 	return err
 }
@@ -72,15 +76,25 @@ func (d *download) ask(ctx context.Context) (*http.Response, error) {
 func (d *download) accept(r *http.Response) error {
 	switch {
 	case d.done == 0 && r.StatusCode == http.StatusOK:
-		d.version = versionOf(r.Header)
+		d.size, d.version = r.ContentLength, versionOf(r.Header)
 		return nil
-	case d.done > 0 && r.StatusCode == http.StatusPartialContent &&
-		strings.HasPrefix(r.Header.Get("Content-Range"), fmt.Sprintf("bytes %d-", d.done)):
+	case d.done > 0 && r.StatusCode == http.StatusPartialContent && d.isRest(r.Header):
 		return nil
 	case d.done > 0 && (r.StatusCode/100 == 2 || r.StatusCode == http.StatusRequestedRangeNotSatisfiable):
 		return errChanged
 	}
 	return &statusError{r.StatusCode, retryAfter(r.Header)}
+}
+
+// isRest tells whether an answer goes on where the last one ended. It need not name the
+// version, but some servers send a range of whatever version they have.
+func (d *download) isRest(h http.Header) bool {
+	name := "Last-Modified"
+	if strings.HasPrefix(d.version, `"`) {
+		name = "ETag"
+	}
+	version := h.Get(name)
+	return (version == "" || version == d.version) && strings.HasPrefix(h.Get("Content-Range"), fmt.Sprintf("bytes %d-", d.done))
 }
 
 // versionOf returns what a file's If-Range may be (RFC 9110, 13.1.5): an entity tag

@@ -3,15 +3,29 @@ package fetch
 import (
 	"bytes"
 	"context"
-	"io"
 	"net"
 	"net/http"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
 	"lipsync/internal/lipsync"
 )
+
+// scripted is a connection to a server that sends its answer once it was asked, and ends.
+type scripted struct {
+	net.Conn
+	answer *bytes.Reader
+	asked  chan struct{} // closed with the first write
+	once   sync.Once
+}
+
+func (s *scripted) ask() { s.once.Do(func() { close(s.asked) }) }
+
+func (s *scripted) Write(b []byte) (int, error) { s.ask(); return len(b), nil }
+func (s *scripted) Read(b []byte) (int, error)  { <-s.asked; return s.answer.Read(b) }
+func (s *scripted) Close() error                { s.ask(); return nil }
 
 // FuzzResponse: whatever a server answers, a fetch ends in the body, or in an error that
 // says that the source is at fault, and never writes more than the limit and a byte.
@@ -28,13 +42,7 @@ func FuzzResponse(f *testing.F) {
 	client := New(Options{Total: 5 * time.Second, Stall: 5 * time.Second})
 	f.Fuzz(func(t *testing.T, answer []byte) {
 		client.http.Transport.(*http.Transport).DialContext = func(context.Context, string, string) (net.Conn, error) {
-			ours, theirs := net.Pipe()
-			go func() { _, _ = io.Copy(io.Discard, theirs) }()
-			go func() {
-				_, _ = theirs.Write(answer)
-				theirs.Close()
-			}()
-			return ours, nil
+			return &scripted{answer: bytes.NewReader(answer), asked: make(chan struct{})}, nil
 		}
 		const limit = 64
 		var got bytes.Buffer
