@@ -18,20 +18,13 @@ func FuzzForms(f *testing.F) {
 		f.Add(form)
 	}
 	h := newHome(f)
-	h.service.GenerateRate, h.service.ReadRate = 1<<30, 1<<30
-	h.signIn(f)
-	csrf, cookies, handler := h.csrf(f), h.browser.Jar.Cookies(h.address(f, "/dashboard")), h.handler(f)
+	call := h.fuzzCaller(f)
+	csrf := h.csrf(f)
 	f.Fuzz(func(t *testing.T, form string) {
 		for _, path := range []string{"/dashboard/new", "/dashboard/settings/keys", "/dashboard/uploads"} {
 			r := httptest.NewRequest(http.MethodPost, h.URL+path, strings.NewReader("csrf="+url.QueryEscape(csrf)+"&"+form))
 			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-			for _, c := range cookies {
-				r.AddCookie(c)
-			}
-			w := httptest.NewRecorder()
-			handler.ServeHTTP(w, r)
-			log := h.log.String()
-			h.log.Reset()
+			w, log := call(r)
 			if w.Code < 200 || w.Code >= 500 || strings.Contains(w.Body.String(), "<script>x") {
 				t.Errorf("%s %q: got %d %.200s, log %s", path, form, w.Code, w.Body, log)
 			}

@@ -72,17 +72,23 @@ type candidate struct {
 }
 
 // Detect implements Detector.
-func (n *boxNetwork) Detect(ctx context.Context, frame *image.YCbCr, _ float64) (found []Box, err error) {
+func (n *boxNetwork) Detect(ctx context.Context, frame *image.YCbCr, _ float64) ([]Box, error) {
 	scale := max(float32(frame.Rect.Dx())/float32(n.width), float32(frame.Rect.Dy())/float32(n.height))
 	var seen []candidate
-	err = n.run(ctx, func(input []float32) { n.fill(input, frame, scale) }, func(b *onnx.Binding) {
+	err := n.run(ctx, func(input []float32) { n.fill(input, frame, scale) }, func(b *onnx.Binding) {
 		seen = n.candidates(b.Output(n.scores), b.Output(n.boxes), scale)
 	})
-	for _, c := range suppress(seen) {
+	return found(seen), err
+}
+
+// found returns the boxes of the faces that candidates are of, the surest first. It uses
+// all candidates up.
+func found(all []candidate) (boxes []Box) {
+	for _, c := range suppress(all) {
 		side := float32(math.Sqrt(float64(c.area()))) / boxLarger
-		found = append(found, Box{(c.left + c.right) / 2, (c.top+c.bottom)/2 - boxLower*side, side})
+		boxes = append(boxes, Box{(c.left + c.right) / 2, (c.top+c.bottom)/2 - boxLower*side, side})
 	}
-	return found, err
+	return boxes
 }
 
 // fill puts the frame, made smaller by the scale, in the input's upper left

@@ -1,0 +1,97 @@
+package dashboard
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+)
+
+// fuzzCaller returns what calls the dashboard without a connection, as the browser that is
+// signed in, and what the log said.
+func (h *home) fuzzCaller(f *testing.F) func(r *http.Request) (w *httptest.ResponseRecorder, log string) {
+	h.service.GenerateRate, h.service.ReadRate = 1<<30, 1<<30
+	h.signIn(f)
+	cookies, handler := h.browser.Jar.Cookies(h.address(f, "/dashboard")), h.handler(f)
+	return func(r *http.Request) (*httptest.ResponseRecorder, string) {
+		for _, c := range cookies {
+			r.AddCookie(c)
+		}
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, r)
+		log := h.log.String()
+		h.log.Reset()
+		return w, log
+	}
+}
+
+// FuzzPages: any path and query of somebody who is signed in leads to a page or away from
+// it, and what they hold runs nowhere.
+func FuzzPages(f *testing.F) {
+	for _, seed := range [][2]string{
+		{"", "status=failed&reference_id=<script>x&before=7"}, {"/requests/<script>x", ""}, {"/settings/keys/../../x/revoke", "a=%zz"},
+		{"/requests/%3Cscript%3Ex", ""}, {"/static/%00", ""}, {"/usage", "offset=-1"}, {"/api/", ""}, {"//x.example/", ""}, {"/sign-in", "token=a"},
+	} {
+		f.Add(seed[0], seed[1])
+	}
+	h := newHome(f)
+	call := h.fuzzCaller(f)
+	f.Fuzz(func(t *testing.T, path, query string) {
+		address, err := url.ParseRequestURI("/dashboard" + path + "?" + query)
+		if err != nil {
+			t.Skip("no address that net/http hands on")
+		}
+		r := httptest.NewRequest(http.MethodGet, h.URL, nil)
+		r.URL, r.RequestURI = address, address.RequestURI()
+		w, log := call(r)
+		if w.Code < 200 || w.Code >= 500 || strings.Contains(w.Body.String(), "<script>x") {
+			t.Errorf("%q ? %q: got %d %.200s, log %s", path, query, w.Code, w.Body, log)
+		}
+		if to := w.Header().Get("Location"); to != "" && (to[0] != '/' || strings.HasPrefix(to, "//")) {
+			t.Errorf("%q ? %q: leads to %q", path, query, to)
+		}
+	})
+}
+
+// FuzzChange: nothing changes by a form without the session's token, wherever it says that
+// it comes from.
+func FuzzChange(f *testing.F) {
+	for _, seed := range [][4]string{
+		{"", "https://evil.example", "cross-site", "application/x-www-form-urlencoded"}, {"&csrf=x&csrf=y", "", "same-origin", "text/plain"},
+		{"%zz", "null", "none", "multipart/form-data; boundary=a"}, {"csrf", "x", "", "application/x-www-form-urlencoded; charset=\xff"},
+	} {
+		f.Add(seed[0], seed[1], seed[2], seed[3])
+	}
+	h := newHome(f)
+	call := h.fuzzCaller(f)
+	f.Fuzz(func(t *testing.T, form, origin, site, contentType string) {
+		r := httptest.NewRequest(http.MethodPost, h.URL+"/dashboard/settings/keys", strings.NewReader("name=evil&"+form))
+		for name, value := range map[string]string{"Origin": origin, "Sec-Fetch-Site": site, "Content-Type": contentType} {
+			r.Header.Set(name, value)
+		}
+		if w, log := call(r); w.Code < 400 || w.Code >= 500 {
+			t.Errorf("%q from %q, %q: got %d %.200s, log %s", form, origin, site, w.Code, w.Body, log)
+		}
+	})
+}
+
+// FuzzToken: only the token of a link signs in.
+func FuzzToken(f *testing.F) {
+	for _, query := range []string{"token=", "token=../x", "token=%00", "token=a&token=b", "%zz", ";"} {
+		f.Add(query)
+	}
+	h := newHome(f)
+	h.newLink(f)
+	handler := h.handler(f)
+	f.Fuzz(func(t *testing.T, query string) {
+		r := httptest.NewRequest(http.MethodGet, h.URL+"/dashboard/sign-in", nil)
+		r.URL.RawQuery = query
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, r)
+		h.log.Reset()
+		if w.Code != http.StatusForbidden || w.Header().Get("Set-Cookie") != "" {
+			t.Errorf("%q: got %d and the cookie %q", query, w.Code, w.Header().Get("Set-Cookie"))
+		}
+	})
+}
