@@ -21,7 +21,7 @@ const PCMRate = 16000
 // much memory are an error, and then it returns 0 samples. It stops after
 // the time most; it returns how many samples at PCMRate there were.
 func (t *Tools) Transcode(ctx context.Context, in *Info, aac string, pcm io.Writer, most time.Duration) (int64, error) {
-	p, err := t.startReader(ctx, t.FFmpeg, transcodeArgs(in, aac, most), sandbox.Files{Read: []string{in.Path}, Write: []string{aac}})
+	p, err := t.startReader(ctx, t.FFmpeg, transcodeArgs(in, aac, most), sandbox.Files{Read: []string{in.Path}, Write: []string{aac}}, soundMemory)
 	if err != nil {
 		return 0, err
 	}
@@ -41,9 +41,12 @@ func (t *Tools) Transcode(ctx context.Context, in *Info, aac string, pcm io.Writ
 // memory. It goes on without the silence.
 const unfilledGap = "Failed to compensate for timestamp delta"
 
-// soundSize bounds each piece of memory of a process that decodes sound, in bytes. ffmpeg
-// keeps the silence of a whole gap in memory: some minutes of stereo.
-const soundSize = 128 << 20
+// Bounds of the memory of a process that decodes sound, in bytes: of each piece, and of all
+// with the libraries. ffmpeg keeps the silence of a whole gap in memory: some minutes of stereo.
+const (
+	soundSize   = 128 << 20
+	soundMemory = 6 * soundSize
+)
 
 func transcodeArgs(in *Info, aac string, most time.Duration) []string {
 	args := append(soundInput(in), trackArgs(in, most)...)
@@ -56,7 +59,7 @@ func transcodeArgs(in *Info, aac string, most time.Duration) []string {
 // as far as the file can be read.
 func (t *Tools) CountSamples(ctx context.Context, in *Info, most time.Duration) (int64, error) {
 	args := append(append(soundInput(in), trackArgs(in, most)...), pcmArgs()...)
-	p, err := t.startReader(ctx, t.FFmpeg, args, sandbox.Files{Read: []string{in.Path}})
+	p, err := t.startReader(ctx, t.FFmpeg, args, sandbox.Files{Read: []string{in.Path}}, soundMemory)
 	if err != nil {
 		return 0, err
 	}
@@ -105,7 +108,7 @@ type Sound struct{ p *process }
 
 // OpenSound decodes the sound of a video, at most for so long.
 func (t *Tools) OpenSound(ctx context.Context, in *Info, most time.Duration) (*Sound, error) {
-	p, err := t.startReader(ctx, t.FFmpeg, soundArgs(in, most), sandbox.Files{Read: []string{in.Path}})
+	p, err := t.startReader(ctx, t.FFmpeg, soundArgs(in, most), sandbox.Files{Read: []string{in.Path}}, soundMemory)
 	if err != nil {
 		return nil, err
 	}

@@ -27,13 +27,14 @@ var ErrKilled = errors.New("killed by the system")
 
 // Bounds of every child process, whatever the file says.
 const (
-	probeTime  = time.Minute
-	stallTime  = 2 * time.Minute // without a byte in or out
-	memorySize = 6 << 30         // bytes, without reserved addresses, of which a GPU takes many; 4096 × 4096 HDR needs about 3 GiB
-	fileSize   = 64 << 30        // bytes, of one written file
-	maxPixels  = 1 << 25         // of a decoded picture: 7680 × 4320, of which users are told that it is too large
-	maxExtra   = 48 << 20        // bytes, of a file's attachments, of which each process keeps copies
-	reportSize = 1 << 20         // bytes of ffprobe's answer
+	probeTime   = time.Minute
+	stallTime   = 2 * time.Minute // without a byte in or out
+	memorySize  = 6 << 30         // bytes, without reserved addresses, of which a GPU takes many; 4096 × 4096 HDR needs about 3 GiB
+	probeMemory = 1 << 30         // bytes; 16 pictures of 4096 × 4096 in 10 bits, which a decoder may keep, are 800 MiB
+	fileSize    = 64 << 30        // bytes, of one written file
+	maxPixels   = 1 << 25         // of a decoded picture: 7680 × 4320, of which users are told that it is too large
+	maxExtra    = 48 << 20        // bytes, of a file's attachments, of which each process keeps copies
+	reportSize  = 1 << 20         // bytes of ffprobe's answer
 )
 
 // Tools are the two programs, and what one of them may use of the machine.
@@ -77,7 +78,7 @@ func (t *Tools) in(s sandbox.Sandbox) *Tools {
 
 // run runs a program that needs no media, and forgets its output.
 func (t *Tools) run(ctx context.Context, path string, args ...string) error {
-	p, err := t.startReader(ctx, path, args, sandbox.Files{})
+	p, err := t.startReader(ctx, path, args, sandbox.Files{}, memorySize)
 	if err != nil {
 		return err
 	}

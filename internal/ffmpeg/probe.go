@@ -39,6 +39,7 @@ type Video struct {
 	Rate          Rate
 
 	index      int
+	pixels     int // of a picture as it is decoded
 	codec      string
 	start      int64 // of the first picture, in ticks of timeBase
 	timeBase   Rate  // seconds a tick
@@ -73,7 +74,7 @@ func (t *Tools) Probe(ctx context.Context, path string) (*Info, error) {
 	}
 	limited, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
-	p, err := t.startReader(limited, t.FFprobe, probeArgs(path), sandbox.Files{Read: []string{path}})
+	p, err := t.startReader(limited, t.FFprobe, probeArgs(path), sandbox.Files{Read: []string{path}}, probeMemory)
 	if err != nil {
 		return nil, err
 	}
@@ -227,7 +228,7 @@ func (s stream) rate(times []int64) Rate {
 
 func (s stream) video() (*Video, error) {
 	v := &Video{
-		index: s.Index, codec: s.Codec,
+		index: s.Index, pixels: s.Width * s.Height, codec: s.Codec,
 		interlaced: slices.Contains([]string{"tt", "bb", "tb", "bt"}, s.FieldOrder),
 		alpha:      hasAlpha(s.PixFmt) || s.Tags.AlphaMode == "1",
 		rgb:        isRGB(s.PixFmt),

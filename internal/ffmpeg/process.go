@@ -28,15 +28,16 @@ type process struct {
 	ended   func() error // waits for its end
 }
 
-// startReader starts a program whose standard output is read.
-func (t *Tools) startReader(ctx context.Context, path string, args []string, media sandbox.Files) (*process, error) {
+// startReader starts a program whose standard output is read, with at most so many bytes
+// of memory.
+func (t *Tools) startReader(ctx context.Context, path string, args []string, media sandbox.Files, memory uint64) (*process, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
 	p := newProcess(ctx, path, args)
 	p.out, p.cmd.Stdout = r, w
-	return p.start(t, media, w)
+	return p.start(t, media, w, memory)
 }
 
 // startWriter starts a program whose standard input is written.
@@ -47,7 +48,7 @@ func (t *Tools) startWriter(ctx context.Context, path string, args []string, med
 	}
 	p := newProcess(ctx, path, args)
 	p.in, p.cmd.Stdin = w, r
-	return p.start(t, media, r)
+	return p.start(t, media, r, memorySize)
 }
 
 func newProcess(ctx context.Context, path string, args []string) *process {
@@ -60,7 +61,7 @@ func newProcess(ctx context.Context, path string, args []string) *process {
 
 // start starts the child and closes our copy of its end of the pipe. Files that the child
 // will write are made here, so that it needs no right to make any.
-func (p *process) start(t *Tools, media sandbox.Files, theirs *os.File) (*process, error) {
+func (p *process) start(t *Tools, media sandbox.Files, theirs *os.File, memory uint64) (*process, error) {
 	defer theirs.Close()
 	// As large as an ordinary user may make it: fewer switches for a frame.
 	_, _ = unix.FcntlInt(theirs.Fd(), unix.F_SETPIPE_SZ, 1<<20)
@@ -72,7 +73,7 @@ func (p *process) start(t *Tools, media sandbox.Files, theirs *os.File) (*proces
 		p.closePipe()
 		return nil, fmt.Errorf("start %s: %w", p.name, err)
 	}
-	if err := p.limit(); err != nil {
+	if err := p.limit(memory); err != nil {
 		p.stop()
 		return nil, err
 	}
@@ -103,9 +104,9 @@ func create(paths []string) error {
 
 // limit bounds the child's memory and the size of what it writes. It comes a
 // moment after the start, before the child can have read much.
-func (p *process) limit() error {
+func (p *process) limit(memory uint64) error {
 	for resource, n := range map[int]uint64{
-		unix.RLIMIT_DATA: memorySize, unix.RLIMIT_FSIZE: fileSize, unix.RLIMIT_CORE: 0,
+		unix.RLIMIT_DATA: memory, unix.RLIMIT_FSIZE: fileSize, unix.RLIMIT_CORE: 0,
 	} {
 		l := unix.Rlimit{Cur: n, Max: n}
 		if err := unix.Prlimit(p.cmd.Process.Pid, resource, &l, nil); err != nil && !errors.Is(err, unix.ESRCH) {

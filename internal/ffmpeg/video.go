@@ -32,11 +32,21 @@ func (t *Tools) OpenFramesAt(ctx context.Context, in *Info, from, to int) (*Fram
 }
 
 func (t *Tools) openFrames(ctx context.Context, in *Info, s span) (*Frames, error) {
-	p, err := t.startReader(ctx, t.FFmpeg, decodeArgs(t, in, s), sandbox.Files{Read: []string{in.Path}})
+	p, err := t.startReader(ctx, t.FFmpeg, decodeArgs(t, in, s), sandbox.Files{Read: []string{in.Path}}, t.pictureMemory(in.Video))
 	if err != nil {
 		return nil, err
 	}
 	return &Frames{p: p}, nil
+}
+
+// pictureMemory bounds the memory of a process that decodes pictures, in bytes. It takes the
+// most for HDR: 190 a pixel. The rest is for threads, and for tables of the file.
+func (t *Tools) pictureMemory(v *Video) uint64 {
+	const file, thread, pixel = 1 << 30, 24 << 20, 320
+	if t.NVIDIA { // whose driver takes what it wants
+		return memorySize
+	}
+	return min(memorySize, file+thread*uint64(t.Threads)+pixel*uint64(v.pixels))
 }
 
 // Read fills the frame, which is 4:2:0 and of the video's size, with the next

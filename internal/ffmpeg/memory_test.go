@@ -1,0 +1,57 @@
+package ffmpeg
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+	"time"
+)
+
+// TestMemory reads which memory the kernel lets each kind of process have, in MiB. A file can
+// fill that with covers and tables, so what small media need not is less than 6 GiB.
+func TestMemory(t *testing.T) {
+	sleeper := filepath.Join(t.TempDir(), "ffmpeg")
+	if err := os.WriteFile(sleeper, []byte("#!/bin/sh\nexec sleep 60\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		nvidia bool
+		pixels int // 0 for the sound
+		want   int
+	}{
+		"sound":            {want: 768},
+		"64 × 64":          {pixels: 64 * 64, want: 1024 + 2*24 + 1},
+		"1920 × 1080":      {pixels: 1920 * 1080, want: 1024 + 2*24 + 632},
+		"4096 × 4096":      {pixels: 4096 * 4096, want: 6144},
+		"by an NVIDIA GPU": {nvidia: true, pixels: 64 * 64, want: 6144},
+	} {
+		tools := Tools{FFmpeg: sleeper, Threads: 2, NVIDIA: test.nvidia}
+		video := &Video{Width: 64, Height: 64, Rate: Rate{25, 1}, timeBase: Rate{1, 25}, pixels: test.pixels}
+		info := &Info{Video: video, Audio: &Audio{SampleRate: 16000, Channels: 1}}
+		var p *process
+		if test.pixels == 0 {
+			sound, err := tools.OpenSound(t.Context(), info, time.Second)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p = sound.p
+		} else {
+			frames, err := tools.OpenFrames(t.Context(), info, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p = frames.p
+		}
+		limits, err := os.ReadFile(fmt.Sprintf("/proc/%d/limits", p.cmd.Process.Pid))
+		p.stop()
+		var got int
+		if found := regexp.MustCompile(`Max data size +(\d+) `).FindSubmatch(limits); found != nil {
+			_, err = fmt.Sscan(string(found[1]), &got)
+		}
+		if err != nil || got>>20 != test.want {
+			t.Errorf("%s: got %d MiB (%v), want %d", name, got>>20, err, test.want)
+		}
+	}
+}
