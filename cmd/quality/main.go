@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/alecthomas/kong"
 )
@@ -22,7 +23,7 @@ type flags struct {
 	Before     string   `placeholder:"FILE" help:"Another build of it. The table then shows the change against that one, and sheets show both, as X and Y in random order; blind.json tells which is which."`
 	Set        string   `default:"full" enum:"full,quick" help:"What to render: full, or quick (default: ${default})."`
 	Sheets     []string `default:"${passages}" enum:"${passages},none" placeholder:"NAME,…" help:"Passages to draw: closed (m b p), teeth (f v), rounded (w u sh and others), run (48 consecutive frames), or none (default: ${default})."`
-	Keep       bool     `help:"Keep the table of the full set, in docs/quality.json and docs/quality.md, for later runs to compare with."`
+	Keep       bool     `help:"Keep the table of the full set, in docs/quality.json and docs/quality.md, for later runs to compare with, and the pictures of docs/engine.md."`
 	Jobs       int      `default:"2" help:"Takes rendered and measured at once (default: ${default})."`
 	Shared     string   `env:"LIPSYNC_SHARED" default:"../shared" placeholder:"DIR" help:"The folder of clips and measuring tools (default: $$LIPSYNC_SHARED, or ${default})."`
 	Python     string   `default:".cache/quality/venv/bin/python" placeholder:"FILE" help:"Python with the libraries of cmd/quality/requirements.txt (default: ${default})."`
@@ -45,8 +46,8 @@ func main() {
 const kept = "docs/quality"
 
 func (f *flags) run(ctx context.Context, out, progress io.Writer) error {
-	if f.Keep && f.Set != "full" {
-		return errors.New("only the table of the full set is kept")
+	if f.Keep && (f.Set != "full" || !slices.Equal(f.Sheets, strings.Split(passages, ","))) {
+		return errors.New("only the table and the sheets of the full set are kept")
 	}
 	l := &lab{Shared: f.Shared, Python: f.Python, Recordings: f.Recordings, Out: f.Out}
 	if err := l.check(); err != nil {
@@ -81,7 +82,13 @@ func (f *flags) run(ctx context.Context, out, progress io.Writer) error {
 	if err := write(out, tables["after"], last); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "Contact sheets: %s\n", filepath.Join(f.Out, "sheets"))
+	sheets := l.file("sheets", "", "")
+	fmt.Fprintf(out, "Contact sheets: %s\n", sheets)
+	if f.Keep {
+		if err := keepPictures(sheets, "docs/pictures"); err != nil {
+			return err
+		}
+	}
 	return f.save(tables["after"], last)
 }
 
