@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"lipsync/internal/dsp"
-	"lipsync/internal/geom"
 	"lipsync/internal/speech"
 )
 
@@ -60,33 +59,34 @@ func (p *person) show(ctx context.Context, fps float64, targets []target) error 
 }
 
 const (
-	flowSeconds = .06     // standard deviation of the filter of places
+	flowSeconds = .06     // standard deviation of the filter of outlines
 	flowShare   = 1. / 3. // of the other example, in the frames before and after a jump
 )
 
-// flow keeps mouths from jumping where the example does: they lie where the frames'
-// own mouths do, smoothed, and the frames on both sides of a jump show both
-// examples.
+// flow keeps mouths from jumping where the example does: their outlines are
+// filtered, and the frames on both sides of a jump show both examples in the same
+// outline.
 func (p *person) flow(fps float64, targets []target) {
-	var x, y []float32
+	outlines := make([]outline, len(targets))
 	for i := range targets {
-		own := &targets[i].track.frames[targets[i].frame]
-		x, y = append(x, own.middle()), append(y, own.level())
+		t := &targets[i]
+		outlines[i] = outlineOf(&t.track.frames[t.frame].mouth, &p.bank.examples[t.example].shown().mouth, t.shape.gap)
 	}
-	sx, sy := dsp.Gaussian(x, flowSeconds*fps), dsp.Gaussian(y, flowSeconds*fps)
+	jumps := func(i int) bool { return p.chooser.jumps(targets[i-1].example, targets[i].example) }
+	flowOutlines(outlines, flowSeconds*fps, jumps)
+	said := make([]shape, len(targets))
 	place := func(i, example int) shape {
-		m, s := p.bank.examples[example].shown(), targets[i].shape
-		s.shift = geom.Point{X: sx[i] - m.middle(), Y: sy[i] - m.level()}
-		return s
+		return outlines[i].give(&p.bank.examples[example].shown().mouth, said[i])
 	}
 	for i := range targets {
+		said[i] = targets[i].shape
 		targets[i].shape = place(i, targets[i].example)
 	}
 	for i := 1; i < len(targets); i++ {
-		a, b := targets[i-1].example, targets[i].example
-		if !p.chooser.jumps(a, b) || targets[i-1].share > 0 {
+		if !jumps(i) || targets[i-1].share > 0 {
 			continue // of two jumps in a row the first one flows
 		}
+		a, b := targets[i-1].example, targets[i].example
 		targets[i-1].share, targets[i-1].other, targets[i-1].otherShape = flowShare, b, place(i-1, b)
 		targets[i].share, targets[i].other, targets[i].otherShape = flowShare, a, place(i, a)
 	}

@@ -38,7 +38,10 @@ type shape struct {
 	gap   float32    // between the lips, in the middle
 	width float32    // from corner to corner
 	shift geom.Point // of the mouth as a whole
-	thick float32    // height of the lips, as a multiple of their own
+	left  float32    // by how much the left corner goes down besides
+	right float32    // by how much the right corner does
+	upper float32    // height of the upper lip, as a multiple of its own
+	lower float32    // height of the lower lip, as a multiple of its own
 	roll  float32    // share of that height that rolls inwards where they are pressed together
 	tuck  float32    // how far the lower lip goes behind the upper teeth, 0 to 1: then half of its height is seen
 }
@@ -86,22 +89,23 @@ func newColumn(m *mouth, w shape, x float32) column {
 	chin := m.level() + chinBelow
 	jaw := float32(math.Exp(-float64(sq(max(abs(s)-.55, 0) / .75))))
 	sunk := w.shift.Y + chinShare*(w.gap-m.gap())*jaw
+	shift := w.shift.Y + (1-arch(s))*(w.right*clamp(.5+s/2)+w.left*clamp(.5-s/2)) // of what is at the height of the lips
 	c.nose, c.above, c.below, c.chin = m.nose, m.top, m.bottom, chin
 	if abs(s) >= 1 {
 		c.from = []float32{m.nose, line, chin, chin + neckBelow}
-		c.to = []float32{m.nose, line + w.shift.Y, chin + sunk, chin + neckBelow}
+		c.to = []float32{m.nose, line + shift, chin + sunk, chin + neckBelow}
 		return c
 	}
 	u, l := m.inner(x + c.aside)
 	gap := w.gap * arch(s)
 	shut, more := min(gap-(l-u), 0), max(gap-(l-u), 0) // by which the lips close, negative, or open
-	c.upper = u + w.shift.Y - m.above()*shut - upperShare*more
-	c.lower = l + w.shift.Y + (1-m.above())*shut + (1-upperShare)*more
+	c.upper = u + shift - m.above()*shut - upperShare*more
+	c.lower = l + shift + (1-m.above())*shut + (1-upperShare)*more
 	closed := smoothstep(1 - gap/.03)
 	lap := overlap * closed * clamp((l-u-gap-.002)/.02)
 	top, bottom := m.outer(x + c.aside)
 	top, bottom = min(top, u-lap-.02), max(bottom, l+lap+.02)
-	above, below := c.upper-(u-top)*w.thick*(1-w.roll), c.lower+(bottom-l)*w.thick*(1-w.roll)*(1-.5*w.tuck)
+	above, below := c.upper-(u-top)*w.upper*(1-w.roll), c.lower+(bottom-l)*w.lower*(1-w.roll)*(1-.5*w.tuck)
 	edge, under := u-lap-(u-lap-top)*w.roll, l+lap+(bottom-l-lap)*w.roll // of what is seen of the lips
 	c.seam = .6 * closed * clamp((under-edge-gap-.002)/.02)
 	c.from = []float32{m.nose, top, edge, under, bottom, chin, chin + neckBelow}

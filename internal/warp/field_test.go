@@ -23,7 +23,7 @@ func someMouth(gap float32) mouth {
 func TestFieldAtRest(t *testing.T) {
 	for _, open := range []float32{0, .1, .3} {
 		m := someMouth(open)
-		for i, c := range newField(&m, shape{gap: m.gap(), width: m.width(), thick: 1}).cells {
+		for i, c := range newField(&m, shape{gap: m.gap(), width: m.width(), upper: 1, lower: 1}).cells {
 			if abs(c.dx) > 1e-5 || abs(c.dy) > 1e-5 || c.fill != 0 {
 				t.Fatalf("open by %g, cell %d: %+v", open, i, c)
 			}
@@ -40,7 +40,7 @@ func TestField(t *testing.T) {
 	} {
 		m := someMouth(c.from)
 		neck := m.level() + chinBelow + neckBelow
-		f := newField(&m, shape{gap: c.to, width: c.width * m.width(), thick: 1, tuck: c.tuck})
+		f := newField(&m, shape{gap: c.to, width: c.width * m.width(), upper: 1, lower: 1, tuck: c.tuck})
 		for x := m.middle() - 1.2; x < m.middle()+1.2; x += .04 {
 			last := float32(-1)
 			for y := m.nose - .2; y < neck+.2; y += .01 {
@@ -69,7 +69,7 @@ func TestFieldMeets(t *testing.T) {
 	straight := func(up float32) float32 {
 		m := someMouth(.1)
 		m.upper, m.lower = m.left.Y-up, m.left.Y-up+.1
-		c := newColumn(&m, shape{width: m.width(), thick: 1}, m.middle())
+		c := newColumn(&m, shape{width: m.width(), upper: 1, lower: 1}, m.middle())
 		if got := c.lower - c.upper; got > 1e-5 {
 			t.Errorf("closed lips are %.3f apart", got)
 		}
@@ -89,7 +89,7 @@ func TestFieldOpens(t *testing.T) {
 	m := someMouth(0)
 	line := m.level()
 	for _, want := range []float32{.05, .1, .2, .3} {
-		f := newField(&m, shape{gap: want, width: m.width(), thick: 1})
+		f := newField(&m, shape{gap: want, width: m.width(), upper: 1, lower: 1})
 		var gap float32
 		const step = .001
 		for y := m.nose; y < line+1; y += step {
@@ -112,7 +112,7 @@ func TestFieldOpens(t *testing.T) {
 func TestFieldOpensMore(t *testing.T) {
 	for _, c := range []struct{ from, to float32 }{{.1, .11}, {.17, .18}, {.17, .2}, {.25, .3}} {
 		m := someMouth(c.from)
-		for i, cell := range newField(&m, shape{gap: c.to, width: m.width(), thick: 1}).cells {
+		for i, cell := range newField(&m, shape{gap: c.to, width: m.width(), upper: 1, lower: 1}).cells {
 			if cell.fill > .05 {
 				t.Fatalf("%v: cell %d: fill %.2f", c, i, cell.fill)
 			}
@@ -125,7 +125,7 @@ func TestFieldOpensMore(t *testing.T) {
 func TestFieldCloses(t *testing.T) {
 	m := someMouth(.2)
 	for _, gap := range []float32{0, .1} {
-		f := newField(&m, shape{gap: gap, width: m.width(), thick: 1})
+		f := newField(&m, shape{gap: gap, width: m.width(), upper: 1, lower: 1})
 		from := func(y float32) float32 { return y + f.at(geom.Point{X: m.middle(), Y: y}).dy }
 		upper, lower := m.level()-upperShare*gap, m.level()+(1-upperShare)*gap
 		if got := from(upper - .02); got > m.upper {
@@ -147,7 +147,7 @@ func TestFieldNarrows(t *testing.T) {
 	m := someMouth(0)
 	for _, by := range []float32{.78, 1.06} {
 		width := by * m.width()
-		f := newField(&m, shape{width: width, thick: 1})
+		f := newField(&m, shape{width: width, upper: 1, lower: 1})
 		for _, side := range []float32{-1, 1} {
 			corner := m.middle() + side*width/2
 			if got, want := corner+f.at(geom.Point{X: corner, Y: 1.57}).dx, m.middle()+side*m.width()/2; abs(got-want) > .01 {

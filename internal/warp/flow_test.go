@@ -11,30 +11,48 @@ import (
 )
 
 // TestFlow checks the frames around a jump from one example to another whose
-// mouth lies elsewhere: the mouth stays where the frame's own is, and both examples
-// are shown on both sides.
+// mouth lies elsewhere and has other lips: the mouth stays where the frame's own is,
+// and both examples are shown on both sides, in one outline.
 func TestFlow(t *testing.T) {
 	by := speaker(80)
 	for i := 40; i < 80; i++ {
 		m := &by.frames[i].mouth
 		m.left.X, m.right.X = m.left.X+.04, m.right.X+.04
+		m.left.Y, m.right.Y = m.left.Y-.05, m.right.Y+.02
+		m.top, m.bottom = m.top+.03, m.bottom+.06
+		m.lower = m.upper + max(m.gap(), .1)
+	}
+	for i := range by.frames {
+		m := &by.frames[i].mouth
+		m.line[0], m.line[len(m.line)-1] = m.left.Y, m.right.Y
 	}
 	p := by.person
 	p.chooser = p.newChooser()
 	targets := make([]target, 40)
 	for i := range targets {
-		targets[i] = target{track: by, example: i}
+		targets[i] = target{track: by, example: i, shape: shape{width: .8, upper: 1, lower: 1}}
 		if i >= 20 {
 			targets[i].example = i + 30
 		}
 	}
+	targets[19].shape.gap, targets[20].shape.gap = .1, .2
 	p.flow(fps, targets)
 	want := by.frames[0].mouth
 	for i, r := range targets {
 		m := p.bank.examples[r.example].shown()
-		x, y := m.middle()+r.shape.shift.X, m.level()+r.shape.shift.Y
-		if abs(x-want.middle()) > 1e-3 || abs(y-want.level()) > 1e-3 {
-			t.Errorf("frame %d: the mouth lies at %.3f, %.3f, the frame's own at %.3f, %.3f", i, x, y, want.middle(), want.level())
+		if x := m.middle() + r.shape.shift.X; abs(x-want.middle()) > 1e-3 {
+			t.Errorf("frame %d: the mouth lies at %.3f, the frame's own at %.3f", i, x, want.middle())
+		}
+		if lips := edgesAfter(r, r.example, r.shape); r.shape.gap == 0 && abs(lips[2]-want.level()) > 1e-3 {
+			t.Errorf("frame %d: lips meet at %.3f, the frame's own at %.3f", i, lips[2], want.level())
+		}
+		if s := r.shape; (i < 10 || i >= 30) && max(abs(s.upper-1), abs(s.lower-1), abs(s.left), abs(s.right)) > 1e-3 {
+			t.Errorf("frame %d, far from the jump: %+v", i, s)
+		}
+		if r.share > 0 {
+			if got, want := edgesAfter(r, r.other, r.otherShape), edgesAfter(r, r.example, r.shape); !close(got, want, .004) {
+				t.Errorf("frame %d: the edges of the lips lie at\n%.3f in one example,\n%.3f in the other", i, want, got)
+			}
 		}
 		if got, want := r.share > 0, i == 19 || i == 20; got != want {
 			t.Errorf("frame %d: shows two examples: %t, want %t", i, got, want)
@@ -43,6 +61,21 @@ func TestFlow(t *testing.T) {
 	if targets[19].other != targets[20].example || targets[20].other != targets[19].example {
 		t.Errorf("around the jump from %d to %d: also %d and %d", targets[19].example, targets[20].example, targets[19].other, targets[20].other)
 	}
+}
+
+// edgesAfter returns the y of the edges of the lips of an example in a shape: the
+// two outer and the two inner ones in the middle, then those beside the corners.
+func edgesAfter(t target, example int, s shape) (y []float32) {
+	m := &t.track.person.bank.examples[example].shown().mouth
+	y = append(y, newColumn(m, s, m.middle()+s.shift.X).to[1:5]...)
+	for _, side := range []float32{-1.001, 1.001} {
+		y = append(y, newColumn(m, s, m.middle()+s.shift.X+side*s.width/2).to[1])
+	}
+	return y
+}
+
+func close(a, b []float32, most float32) bool {
+	return slices.EqualFunc(a, b, func(a, b float32) bool { return abs(a-b) <= most })
 }
 
 // TestBlend mixes two mouths that cover different places.
@@ -82,7 +115,7 @@ func TestShapes(t *testing.T) {
 		"closed lips touch":                        closed.gap == 0,
 		"closed lips are pressed together":         closed.roll > 0,
 		"the lower lip is at the teeth":            teeth.gap < .15*p.most && teeth.gap > 0 && teeth.tuck == 1,
-		"a rounded mouth is narrower than at rest": round.width < rest.width && round.thick > 1,
+		"a rounded mouth is narrower than at rest": round.width < rest.width && round.upper > 1 && round.lower > 1,
 		"a spread one is wider":                    spread.width > rest.width,
 	} {
 		if !ok {

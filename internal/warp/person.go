@@ -117,7 +117,8 @@ func (p *person) shape(a speech.Articulation, width float32) shape {
 	return shape{
 		gap:   gap,
 		width: width * (1 - narrowest*a.Rounding + broadest*a.Spread),
-		thick: 1 + pout*a.Rounding,
+		upper: 1 + pout*a.Rounding,
+		lower: 1 + pout*a.Rounding,
 		roll:  press * a.Closure,
 		tuck:  a.Labiodental * (1 - a.Closure),
 	}

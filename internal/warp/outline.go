@@ -1,0 +1,76 @@
+package warp
+
+import "lipsync/internal/dsp"
+
+// outline is how a mouth lies and how its lips are formed, apart from its gap and
+// its width. All lengths are canonical.
+type outline [outlineSize]float32
+
+const (
+	middleX    = iota // of the mouth
+	levelY            // y at which its lips meet
+	over              // share of the gap that is over the level
+	upperLip          // height of the upper lip
+	lowerLip          // height of the lower lip
+	leftLower         // by how much the left corner lies below the level
+	rightLower        // by how much the right one does
+	outlineSize
+)
+
+const thinnest = .03 // lip; what is measured as less is wrong
+
+// outlineOf returns the outline of what is shown where the frame's own mouth is,
+// once it is given a gap.
+func outlineOf(own, shown *mouth, gap float32) outline {
+	return outline{
+		middleX: own.middle(), levelY: own.level(), over: shown.over(gap),
+		upperLip: max(shown.upper-shown.top, thinnest), lowerLip: max(shown.bottom-shown.lower, thinnest),
+		leftLower: shown.left.Y - shown.level(), rightLower: shown.right.Y - shown.level(),
+	}
+}
+
+// over returns the share of the gap that is over the level once the mouth's gap
+// has become another one.
+func (m *mouth) over(gap float32) float32 {
+	if gap <= 0 {
+		return upperShare
+	}
+	return (m.above()*min(gap, m.gap()) + upperShare*max(gap-m.gap(), 0)) / gap
+}
+
+// give returns a shape that also gives a mouth this outline.
+func (o *outline) give(m *mouth, s shape) shape {
+	own := outlineOf(m, m, s.gap)
+	s.shift.X = o[middleX] - own[middleX]
+	s.shift.Y = (o[levelY] - o[over]*s.gap) - (own[levelY] - own[over]*s.gap) // of the upper lip's inner edge
+	down := o[levelY] - own[levelY] - s.shift.Y
+	s.left, s.right = down+o[leftLower]-own[leftLower], down+o[rightLower]-own[rightLower]
+	s.upper *= max(o[upperLip], thinnest) / own[upperLip]
+	s.lower *= max(o[lowerLip], thinnest) / own[lowerLip]
+	return s
+}
+
+// flowOutlines filters a run of outlines by a Gaussian of sigma frames: where the
+// mouth lies, and of its form the steps that it makes at jumps.
+func flowOutlines(run []outline, sigma float64, jumps func(i int) bool) {
+	steps, rest := make([]float32, len(run)), make([]float32, len(run))
+	for k := range (outline{}) {
+		for i := range run {
+			switch v := run[i][k]; {
+			case k == middleX || k == levelY:
+				steps[i] = v
+			case i == 0:
+				steps[i], rest[i] = 0, v
+			case jumps(i):
+				rest[i] = rest[i-1]
+				steps[i] = v - rest[i]
+			default:
+				steps[i] = steps[i-1]
+				rest[i] = v - steps[i]
+			}
+		}
+		for i, v := range dsp.Gaussian(steps, sigma) {
+			run[i][k] = v + rest[i]
+		}
+	}
+}
