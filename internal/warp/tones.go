@@ -23,6 +23,7 @@ const (
 	toneMost  = 30   // levels of chroma
 	neutral   = 128  // value of cells without a comparison, the same for frame and patch
 	alien     = 20   // levels of luma: what differs more is hair or background on one side
+	alienTone = 10   // levels of chroma: what differs more is a lip on one side
 )
 
 // match compares the frame and the patch where both are seen.
@@ -41,7 +42,7 @@ func (b *brush) match() *tones {
 		w, v := float32(1e-4), [6]float32{neutral, neutral, neutral, neutral, neutral, neutral}
 		if m := p.mask(c); m > .02 && m < .6 {
 			v = b.compare(c)
-			w = 1 / (1 + sq((v[0]-v[3])/alien))
+			w = 1 / (1 + sq((v[0]-v[3])/alien) + sq((v[1]-v[4])/alienTone) + sq((v[2]-v[5])/alienTone))
 		}
 		sums[0][i] = w
 		for k, v := range v {
@@ -72,7 +73,8 @@ func (b *brush) compare(c geom.Point) (v [6]float32) {
 	for i := range 4 {
 		q := geom.Point{X: c.X + quarter*float32(2*(i%2)-1), Y: c.Y + quarter*float32(2*(i/2)-1)}
 		f := b.field.at(q)
-		there, here := b.to.Apply(geom.Point{X: q.X + f.dx, Y: q.Y + f.dy}), b.onto.Apply(q)
+		sink := b.patch.aside(q.X) * b.patch.down(q.Y)
+		there, here := b.to.Apply(geom.Point{X: q.X + f.dx, Y: q.Y + f.dy}), b.onto.Apply(geom.Point{X: q.X, Y: q.Y - sink})
 		for k, s := range [2]struct {
 			pixels *image.YCbCr
 			at     geom.Point
