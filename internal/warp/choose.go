@@ -45,10 +45,18 @@ func (t *track) plan(ctx context.Context, fps float64, spoken []speech.Articulat
 	return p.show(ctx, fps, out[first:])
 }
 
-// show decides which mouths are shown and where, if the person speaks: then those
-// of examples, which flow into each other.
+// show decides which mouths are shown and where. If the person speaks, these are
+// those of examples, which flow into each other; else each frame's own.
 func (p *person) show(ctx context.Context, fps float64, targets []target) error {
-	if len(targets) == 0 || !p.speaks {
+	if len(targets) == 0 {
+		return nil
+	}
+	if !p.speaks {
+		for i := range targets {
+			m, s := &targets[i].track.frames[targets[i].frame].mouth, &targets[i].shape
+			o := outlineOf(m, m, s.gap)
+			*s = o.give(m, *s)
+		}
 		return nil
 	}
 	if err := p.choose(ctx, targets); err != nil {

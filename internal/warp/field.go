@@ -38,6 +38,7 @@ type shape struct {
 	gap   float32    // between the lips, in the middle
 	width float32    // from corner to corner
 	shift geom.Point // of the mouth as a whole
+	flat  float32    // how far raised corners come down to the level of the lips, 0 to 1; an outline turns it into left and right
 	left  float32    // by how much the left corner goes down besides
 	right float32    // by how much the right corner does
 	upper float32    // height of the upper lip, as a multiple of its own

@@ -131,6 +131,35 @@ func TestShapes(t *testing.T) {
 	}
 }
 
+// TestSmileRounds checks that a smile becomes as narrow as another mouth where it
+// rounds, that its corners come down then, and that it is kept elsewhere.
+func TestSmileRounds(t *testing.T) {
+	p := &person{most: .2}
+	round, open := speech.Articulation{Opening: .5, Rounding: 1}, speech.Articulation{Opening: .5}
+	neutral, smile := p.shape(round, unsmiling), p.shape(round, 1.05)
+	if smile.width != neutral.width {
+		t.Errorf("a rounded smile is %.2f wide, another mouth %.2f", smile.width, neutral.width)
+	}
+	if got := p.shape(open, 1.05).width; got != 1.05 {
+		t.Errorf("a smile that doesn't round is %.2f wide, want 1.05", got)
+	}
+	m := someMouth(.1)
+	m.left.Y, m.right.Y = m.left.Y-.1, m.right.Y-.1
+	m.line[0], m.line[len(m.line)-1] = m.left.Y, m.right.Y
+	for _, c := range []struct {
+		shape shape
+		want  float32
+	}{{p.shape(open, m.width()), m.left.Y}, {p.shape(round, m.width()), m.level()}} {
+		o := outlineOf(&m, &m, c.shape.gap)
+		s := o.give(&m, c.shape)
+		for _, side := range []float32{-1.001, 1.001} {
+			if got := newColumn(&m, s, m.middle()+side*s.width/2).to[1]; abs(got-c.want) > .002 {
+				t.Errorf("rounded by %g: a corner lies at %.3f, want %.3f", s.flat, got, c.want)
+			}
+		}
+	}
+}
+
 // TestClosures has a head talk, whose mouth is to close for single frames: its
 // lips touch in them.
 func TestClosures(t *testing.T) {

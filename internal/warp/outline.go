@@ -44,7 +44,8 @@ func (o *outline) give(m *mouth, s shape) shape {
 	s.shift.X = o[middleX] - own[middleX]
 	s.shift.Y = (o[levelY] - o[over]*s.gap) - (own[levelY] - own[over]*s.gap) // of the upper lip's inner edge
 	down := o[levelY] - own[levelY] - s.shift.Y
-	s.left, s.right = down+o[leftLower]-own[leftLower], down+o[rightLower]-own[rightLower]
+	fallen := func(corner int) float32 { return down + max(o[corner], o[corner]*(1-s.flat)) - own[corner] }
+	s.left, s.right = fallen(leftLower), fallen(rightLower)
 	s.upper *= max(o[upperLip], thinnest) / own[upperLip]
 	s.lower *= max(o[lowerLip], thinnest) / own[lowerLip]
 	return s

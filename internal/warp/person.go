@@ -97,6 +97,7 @@ func (m *mouth) reconcile(height float32) {
 // What a mouth does with its articulation.
 const (
 	narrowest = .22 // of the width of the mouth that full rounding takes away (Abry and Boë, "Laws for lips", 1986)
+	unsmiling = .83 // width from which it does so in a smile, canonical: mouths are 54.5 and 50.2 mm wide (Farkas, "Anthropometry of the head and face", 1994, men and women), pupils 64.0 and 61.7 mm apart (Dodgson, 2004)
 	broadest  = .06 // of it that full spread adds
 	pout      = .12 // of the height of the lips that full rounding adds
 	press     = .30 // of the height of the lips that rolls inwards where they are pressed together
@@ -104,7 +105,7 @@ const (
 )
 
 // shape returns the shape that an articulation asks of a mouth of a given width
-// at rest. In silence the lips touch lightly.
+// at rest. In silence the lips touch lightly. A smile ends where it rounds.
 func (p *person) shape(a speech.Articulation, width float32) shape {
 	if a.Closure < 1 { // a closure that is heard is made in any case
 		voice := 1 - a.Silence
@@ -114,9 +115,11 @@ func (p *person) shape(a speech.Articulation, width float32) shape {
 	if a.Closure == 1 {
 		gap = 0
 	}
+	round := (1 - narrowest) * min(width, unsmiling)
 	return shape{
 		gap:   gap,
-		width: width * (1 - narrowest*a.Rounding + broadest*a.Spread),
+		width: width + (round-width)*a.Rounding + broadest*width*a.Spread,
+		flat:  a.Rounding,
 		upper: 1 + pout*a.Rounding,
 		lower: 1 + pout*a.Rounding,
 		roll:  press * a.Closure,
