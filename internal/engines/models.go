@@ -90,6 +90,9 @@ func (u unusable) Analyse(render.Video) (render.Analyser, error) { return nil, u
 // Workers implements render.Engine.
 func (u unusable) Workers() int { return 1 }
 
+// Articulates implements render.Engine.
+func (u unusable) Articulates() bool { return false }
+
 // add loads a model and uses it. It returns the provider that computes it.
 func (s *Set) add(ctx context.Context, m catalog.Model, runtime *onnx.Runtime, providers []onnx.Provider) (onnx.Provider, error) {
 	session, err := m.Load(runtime, onnx.Options{Providers: providers, Threads: Threads(m.Role)})

@@ -98,6 +98,7 @@ type dark struct{}
 
 func (dark) Analyse(render.Video) (render.Analyser, error) { return dark{}, nil }
 func (dark) Workers() int                                  { return 1 }
+func (dark) Articulates() bool                             { return false }
 func (dark) Add(alignment.Frame) error                     { return nil }
 
 func (dark) Plan(context.Context, render.Output) (render.Painter, error) { return dark{}, nil }

@@ -84,11 +84,18 @@ func Stages(ctx context.Context, r *render.Renderer, engine, video, audio, scrat
 	}
 	defer pcm.Close()
 	aac := filepath.Join(scratch, "audio.m4a")
-	var heard *speech.Speech
+	var spoken []speech.Articulation
 	var samples int64
 	err = m.add("sound", func() (err error) {
-		heard, samples, err = hear(ctx, r.Tools, audio, aac, pcm)
-		return err
+		if samples, err = transcode(ctx, r.Tools, audio, aac, pcm); err != nil || !m.engine.Articulates() {
+			return err
+		}
+		heard, err := speech.Read(io.NewSectionReader(pcm, 0, 2*samples))
+		if err != nil {
+			return err
+		}
+		spoken = heard.ArticulationAt(v.Rate.Float(), m.Frames)
+		return nil
 	})
 	if err != nil {
 		return nil, err
@@ -97,7 +104,7 @@ func Stages(ctx context.Context, r *render.Renderer, engine, video, audio, scrat
 	err = m.add("plan", func() (err error) {
 		painter, err = analyser.Plan(ctx, render.Output{
 			Frames: m.Frames, Source: func(i int) int { return i },
-			Spoken: heard.ArticulationAt(v.Rate.Float(), m.Frames), Samples: io.NewSectionReader(pcm, 0, 2*samples), Speaker: speakers.Largest(),
+			Spoken: spoken, Samples: io.NewSectionReader(pcm, 0, 2*samples), Speaker: speakers.Largest(),
 		})
 		return err
 	})
@@ -107,17 +114,12 @@ func Stages(ctx context.Context, r *render.Renderer, engine, video, audio, scrat
 	return m.Times, m.secondPass(ctx, painter, aac)
 }
 
-// hear prepares the sound of a job: it writes aac for the output, and the samples to
-// pcm, and analyses them. It returns how many samples there are.
-func hear(ctx context.Context, tools *ffmpeg.Tools, audio, aac string, pcm *os.File) (*speech.Speech, int64, error) {
+// transcode prepares the sound of a job: it writes aac for the output, and the samples to
+// pcm. It returns how many samples there are.
+func transcode(ctx context.Context, tools *ffmpeg.Tools, audio, aac string, pcm *os.File) (int64, error) {
 	info, err := tools.Probe(ctx, audio)
 	if err != nil {
-		return nil, 0, err
+		return 0, err
 	}
-	samples, err := tools.Transcode(ctx, info, aac, pcm, time.Hour)
-	if err != nil {
-		return nil, 0, err
-	}
-	heard, err := speech.Read(io.NewSectionReader(pcm, 0, 2*samples))
-	return heard, samples, err
+	return tools.Transcode(ctx, info, aac, pcm, time.Hour)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"image"
 	"io"
+	"os"
 	"time"
 
 	"lipsync/internal/alignment"
@@ -17,8 +18,10 @@ import (
 type analysis struct {
 	source  *source
 	speaker *speaker.Analyser
-	speech  *speech.Speech
 	sound   *speech.Speech // the source's own, nil if it has none
+	// Of each frame: what the speech asks of a mouth, and what the sound says. Both are
+	// nil if the engine doesn't articulate.
+	spoken, heard []speech.Articulation
 }
 
 // unheard is how many windows wait for the sound, which is analysed long before a
@@ -35,18 +38,24 @@ func (w *rendering) analyse(ctx context.Context, engine Analyser) (*analysis, er
 	windows, heard := make(chan *speaker.Window, unheard), make(chan *speaker.MFCC, 1)
 
 	g, ctx := newGroup(ctx)
-	g.Go(func() (err error) {
-		a.speech, err = readSpeech(ctx, w.pcm)
-		return err
-	})
+	if w.engine.Articulates() {
+		g.Go(func() (err error) {
+			a.spoken, err = w.spoken(ctx)
+			return err
+		})
+	}
 	g.Go(func() error {
 		defer close(heard)
 		var mfcc *speaker.MFCC // of the source's own sound
 		if w.network() != nil {
 			mfcc = speaker.NewMFCC()
 		}
-		if a.sound = w.ownSound(ctx, mfcc); a.sound != nil {
-			heard <- mfcc
+		if a.sound = w.ownSound(ctx, mfcc); a.sound == nil {
+			return nil
+		}
+		heard <- mfcc
+		if w.engine.Articulates() {
+			a.heard = w.articulation(a.sound)
 		}
 		return nil
 	})
@@ -63,7 +72,11 @@ func (w *rendering) analyse(ctx context.Context, engine Analyser) (*analysis, er
 		return w.see(ctx, a, engine, aligned, windows)
 	})
 	g.Go(func() error { return a.speaker.Score(ctx, windows, <-heard) })
-	return a, g.Wait()
+	if err := g.Wait(); err != nil || a.heard == nil {
+		return a, err
+	}
+	a.heard = a.heard[:a.source.frames]
+	return a, nil
 }
 
 // align tracks and aligns the faces of frames, which it gives back to be filled
@@ -95,6 +108,25 @@ func (w *rendering) see(ctx context.Context, a *analysis, engine Analyser, align
 		progress.done(f.Index + 1)
 	}
 	return sendAll(ctx, windows, a.speaker.End())
+}
+
+// spoken returns what the speech asks of a mouth in each frame of the output.
+func (w *rendering) spoken(ctx context.Context) ([]speech.Articulation, error) {
+	f, err := os.Open(w.pcm)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	s, err := speech.Read(reader{ctx, f})
+	if err != nil {
+		return nil, err
+	}
+	return w.articulation(s), nil
+}
+
+// articulation returns the articulation of a sound in each of as many frames as the output has.
+func (w *rendering) articulation(s *speech.Speech) []speech.Articulation {
+	return s.ArticulationAt(w.video.Video.Rate.Float(), w.frames)
 }
 
 // network returns the network that tells who speaks, nil if there is none or

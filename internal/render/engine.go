@@ -15,6 +15,8 @@ type Engine interface {
 	Analyse(Video) (Analyser, error)
 	// Workers is how many frames of one job are to be painted at once, at least 1.
 	Workers() int
+	// Articulates tells whether its Analysers need the articulation that is in an Output.
+	Articulates() bool
 }
 
 // Video is the format of a video.
@@ -39,10 +41,11 @@ type Analyser interface {
 type Output struct {
 	Frames int                  // its length
 	Source func(output int) int // the source frame under an output frame
-	// Spoken is what the speech asks of a mouth in each frame of the output.
+	// Spoken is what the speech asks of a mouth in each frame of the output. It is nil
+	// if the engine doesn't articulate.
 	Spoken []speech.Articulation
-	// Heard is what the source's own sound says in each frame of the source, nil if
-	// it has none.
+	// Heard is what the source's own sound says in each frame of the source. It is nil
+	// if there is none, or if the engine doesn't articulate.
 	Heard []speech.Articulation
 	// Samples are those of the speech, as speech.Read takes them. They can be
 	// read until the last Paint ends.

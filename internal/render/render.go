@@ -20,7 +20,6 @@ import (
 	"lipsync/internal/ffmpeg"
 	"lipsync/internal/lipsync"
 	"lipsync/internal/speaker"
-	"lipsync/internal/speech"
 	"lipsync/internal/tracking"
 )
 
@@ -121,11 +120,8 @@ func (w *rendering) render(ctx context.Context) error {
 	defer samples.Close()
 	line := timeline{source: a.source.frames, output: w.frames}
 	out := Output{
-		Frames: line.output, Source: line.at, Spoken: a.speech.ArticulationAt(w.video.Video.Rate.Float(), line.output),
+		Frames: line.output, Source: line.at, Spoken: a.spoken, Heard: a.heard,
 		Samples: io.NewSectionReader(samples, 0, 2*w.samples), Speaker: a.speaker.Largest(),
-	}
-	if a.sound != nil {
-		out.Heard = a.sound.ArticulationAt(w.video.Video.Rate.Float(), a.source.frames)
 	}
 	if !w.job.LargestFace {
 		out.Speaker = a.speaker.Active(a.sound)
@@ -141,16 +137,6 @@ func (w *rendering) render(ctx context.Context) error {
 		w.job.Rendered(time.Duration(float64(w.frames) / v.Rate.Float() * float64(time.Second)))
 	}
 	return nil
-}
-
-// readSpeech analyses samples until their end or the context's.
-func readSpeech(ctx context.Context, path string) (*speech.Speech, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return speech.Read(reader{ctx, f})
 }
 
 // Progress tells how far a job is.

@@ -32,6 +32,8 @@ func (e *numberer) Analyse(Video) (Analyser, error) { return e, nil }
 
 func (e *numberer) Workers() int { return 3 }
 
+func (e *numberer) Articulates() bool { return true }
+
 func (e *numberer) Add(f alignment.Frame) error {
 	if f.Index != len(e.seen) {
 		return fmt.Errorf("saw frame %d after %d frames", f.Index, len(e.seen))

@@ -21,6 +21,9 @@ type Engine struct {
 // Workers implements render.Engine.
 func (e Engine) Workers() int { return e.Cores }
 
+// Articulates implements render.Engine.
+func (Engine) Articulates() bool { return true }
+
 // Analyse implements render.Engine.
 func (Engine) Analyse(v render.Video) (render.Analyser, error) { return newAnalyser(v.FPS), nil }
 

@@ -132,6 +132,9 @@ func (e *Engine) Close() error {
 // the batches that run, and for one that is loaded meanwhile.
 func (e *Engine) Workers() int { return (e.model.runs + 1) * e.model.batch }
 
+// Articulates implements render.Engine. The network hears the samples themselves.
+func (e *Engine) Articulates() bool { return false }
+
 // Analyse implements render.Engine.
 func (e *Engine) Analyse(v render.Video) (render.Analyser, error) {
 	return &analyser{engine: e, fps: v.FPS, tracks: map[int]*track{}}, nil

@@ -1,0 +1,47 @@
+package render
+
+import (
+	"fmt"
+	"testing"
+
+	"lipsync/internal/ffmpeg/ffmpegtest"
+)
+
+// mute is an engine that needs no articulation.
+type mute struct{ numberer }
+
+func (m *mute) Analyse(Video) (Analyser, error) { return m, nil }
+
+func (m *mute) Articulates() bool { return false }
+
+// TestArticulation: an engine gets the articulation of each frame of the output and of
+// the source, whichever is longer, or none if it needs none.
+func TestArticulation(t *testing.T) {
+	for _, c := range []struct {
+		name          string
+		audio         string // seconds
+		source        int    // frames, of .04 s
+		mute          bool
+		spoken, heard int
+	}{
+		{"a longer speech", "2", 25, false, 50, 25},
+		{"a longer video", "0.4", 25, false, 10, 10},
+		{"not needed", "2", 25, true, 0, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m := &mute{}
+			var engine Engine = &m.numberer
+			if c.mute {
+				engine = m
+			}
+			video := ffmpegtest.Make(t, "a.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", c.source),
+				"-f", "lavfi", "-i", fmt.Sprintf("sine=f=300:d=%g", float64(c.source)/25))
+			if _, err := render(t, newRenderer(t, engine), video, sound(t, "a.wav", c.audio)); err != nil {
+				t.Fatal(err)
+			}
+			if s, h := len(m.out.Spoken), len(m.out.Heard); s != c.spoken || h != c.heard {
+				t.Errorf("got the articulation of %d frames of the output and %d of the source, want %d and %d", s, h, c.spoken, c.heard)
+			}
+		})
+	}
+}
