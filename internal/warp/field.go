@@ -136,7 +136,7 @@ func (c *column) at(y float32) (out cell) {
 	out.dx = c.aside * smoothstep((y-c.nose)/(c.above-c.nose)) * smoothstep((c.chin-y)/(c.chin-c.below))
 	out.dy = (interpolate(y, c.to, c.from) - y) * c.fade
 	if y <= c.upper || y >= c.lower {
-		out.fill = c.seam * float32(math.Exp(-float64(sq((y-(c.upper+c.lower)/2)/.011))))
+		out.fill = c.seamAt(y)
 		return out
 	}
 	// Teeth stay with the upper lip; what comes into view below is dark.
@@ -149,6 +149,15 @@ func (c *column) at(y float32) (out cell) {
 	}
 	out.fill = max(out.fill, c.seam)
 	return out
+}
+
+// seamAt returns how dark the line of closed lips makes the place at y.
+func (c *column) seamAt(y float32) float32 {
+	const width, none = .011, 104 // canonical; exp(-104) is 0 as a float32
+	if d := sq((y - (c.upper+c.lower)/2) / width); c.seam > 0 && d < none {
+		return c.seam * float32(math.Exp(-float64(d)))
+	}
+	return 0
 }
 
 // at returns the field at a canonical place; beyond its border nothing moves.

@@ -126,8 +126,11 @@ func (p *patch) mask(c geom.Point) float32 {
 		return 0
 	}
 	d := x*x*sqrt(x) + y*y*sqrt(y)
-	if d <= solid {
+	switch {
+	case d <= solid:
 		return 1
+	case d >= 1:
+		return 0
 	}
 	return smoothstep((1 - power(d, 1/bulge)) / patchSoft)
 }
@@ -157,7 +160,9 @@ type recipe struct {
 	mask float32    // how much of the mouth is seen
 	sink float32    // how far down the skin under a patch moves, canonical
 	tone [3]float32 // gain of the mouth's luma, shifts of its Cb and Cr
-	live bool       // anything changes here or in the next places to the right and below
+	// Whether here or in the next places to the right and below anything changes, and
+	// whether any of the inside is filled or any skin sinks.
+	live, filled, sinks bool
 }
 
 // recipes are those of a grid of places, fieldScale to a canonical unit. What they
@@ -174,39 +179,49 @@ func (b *brush) plan() *recipes {
 	g := &recipes{left: b.left - margin/fieldScale, top: b.top - margin/fieldScale,
 		width: int((b.right-b.left)*fieldScale) + 2*margin + 2, height: int((b.bottom-b.top)*fieldScale) + 2*margin + 2}
 	g.cells = make([]recipe, g.width*g.height)
-	for x := range g.width {
-		c := geom.Point{X: g.left + float32(x)/fieldScale}
-		var aside float32
+	asides := make([]float32, g.width)
+	for x := range asides {
 		if b.patch != nil {
-			aside = b.patch.aside(c.X)
-		}
-		for y := range g.height {
-			c.Y = g.top + float32(y)/fieldScale
-			r := recipe{cell: b.field.at(c), mask: 1, tone: [3]float32{1}}
-			if b.patch != nil {
-				r.sink = aside * b.patch.down(c.Y)
-				if r.mask = b.patch.mask(c); r.mask > 0 {
-					r.tone = b.tones.at(c)
-				}
-			}
-			g.cells[y*g.width+x] = r
+			asides[x] = b.patch.aside(g.left + float32(x)/fieldScale)
 		}
 	}
-	g.mark(b.patch == nil)
+	for y := range g.height {
+		c := geom.Point{Y: g.top + float32(y)/fieldScale}
+		var down float32
+		if b.patch != nil {
+			down = b.patch.down(c.Y)
+		}
+		row := g.cells[y*g.width:][:g.width]
+		for x := range row {
+			c.X = g.left + float32(x)/fieldScale
+			r := &row[x]
+			r.cell, r.mask, r.tone[0] = b.field.at(c), 1, 1
+			if b.patch == nil {
+				r.live = abs(r.dx) > still || abs(r.dy) > still || r.fill > 0
+				continue
+			}
+			r.sink = asides[x] * down
+			if r.mask = b.patch.mask(c); r.mask > 0 {
+				r.tone = b.tones.at(c)
+			}
+			r.live = r.mask > 0 || abs(r.sink) > still
+		}
+	}
+	g.spread()
 	return g
 }
 
-// mark notes where anything changes; own tells that there is no patch.
-func (g *recipes) mark(own bool) {
-	const still = 1e-4 // canonical
-	for i := len(g.cells) - g.width - 2; i >= 0; i-- {
-		for _, k := range [4]int{i, i + 1, i + g.width, i + g.width + 1} {
-			r := &g.cells[k]
-			if own {
-				g.cells[i].live = g.cells[i].live || abs(r.dx) > still || abs(r.dy) > still || r.fill > 0
-			} else {
-				g.cells[i].live = g.cells[i].live || r.mask > 0 || abs(r.sink) > still
-			}
+const still = 1e-4 // canonical: what moves less stays
+
+// spread marks each place by what is there and in the next ones to the right and below.
+func (g *recipes) spread() {
+	for y := range g.height - 1 {
+		here, below := g.cells[y*g.width:][:g.width], g.cells[(y+1)*g.width:][:g.width]
+		for x := range here[:g.width-1] {
+			a, b, d, e := &here[x], &here[x+1], &below[x], &below[x+1]
+			a.live = a.live || b.live || d.live || e.live
+			a.filled = a.fill > 0 || b.fill > 0 || d.fill > 0 || e.fill > 0
+			a.sinks = a.sink != 0 || b.sink != 0 || d.sink != 0 || e.sink != 0
 		}
 	}
 }
@@ -217,8 +232,9 @@ func (g *recipes) fromFrame(onto geom.Similarity) geom.Similarity {
 }
 
 // at returns the recipe between the grid's places, and whether anything changes
-// there. Nothing does beyond the grid.
-func (g *recipes) at(p geom.Point, out *recipe) (changes bool) {
+// there. Nothing does beyond the grid. Of the tones it returns those of luma, or else
+// those of chroma; of what is not filled it returns no depth.
+func (g *recipes) at(p geom.Point, out *recipe, luma bool) (changes bool) {
 	x, y := p.X, p.Y
 	if !(x >= 0 && y >= 0) || x >= float32(g.width-1) || y >= float32(g.height-1) {
 		return false
@@ -233,26 +249,39 @@ func (g *recipes) at(p geom.Point, out *recipe) (changes bool) {
 	a, b, d, e := &upper[0], &upper[1], &lower[0], &lower[1]
 	wa, wb, wd, we := (1-fx)*(1-fy), fx*(1-fy), (1-fx)*fy, fx*fy
 	out.mask = wa*a.mask + wb*b.mask + wd*d.mask + we*e.mask
-	out.sink = wa*a.sink + wb*b.sink + wd*d.sink + we*e.sink
 	out.dx = wa*a.dx + wb*b.dx + wd*d.dx + we*e.dx
 	out.dy = wa*a.dy + wb*b.dy + wd*d.dy + we*e.dy
-	out.fill = wa*a.fill + wb*b.fill + wd*d.fill + we*e.fill
-	out.depth = wa*a.depth + wb*b.depth + wd*d.depth + we*e.depth
-	for k := range out.tone {
-		out.tone[k] = wa*a.tone[k] + wb*b.tone[k] + wd*d.tone[k] + we*e.tone[k]
+	out.sink, out.fill = 0, 0
+	if a.sinks {
+		out.sink = wa*a.sink + wb*b.sink + wd*d.sink + we*e.sink
 	}
+	if a.filled {
+		out.fill = wa*a.fill + wb*b.fill + wd*d.fill + we*e.fill
+		out.depth = wa*a.depth + wb*b.depth + wd*d.depth + we*e.depth
+	}
+	if luma {
+		out.tone[0] = wa*a.tone[0] + wb*b.tone[0] + wd*d.tone[0] + we*e.tone[0]
+		return true
+	}
+	out.tone[1] = wa*a.tone[1] + wb*b.tone[1] + wd*d.tone[1] + we*e.tone[1]
+	out.tone[2] = wa*a.tone[2] + wb*b.tone[2] + wd*d.tone[2] + we*e.tone[2]
 	return true
 }
 
 // mix returns the value of one channel: the mouth's, with what is inside it,
 // over the skin's.
 func (r *recipe) mix(channel int, mouth, under float32, dark *[3]float32) uint8 {
-	inside, v := dark[channel], mouth+r.tone[channel]
+	v := mouth + r.tone[channel]
 	if channel == 0 {
-		inside *= .8 + .45*r.depth*sqrt(r.depth)
 		v = mouth * r.tone[0]
 	}
-	v += (inside - v) * r.fill
+	if r.fill > 0 {
+		inside := dark[channel]
+		if channel == 0 {
+			inside *= .8 + .45*r.depth*sqrt(r.depth)
+		}
+		v += (inside - v) * r.fill
+	}
 	return uint8(min(max(under+(v-under)*r.mask+.5, 0), 255))
 }
 
@@ -261,26 +290,28 @@ func (b *brush) fill(area image.Rectangle) render.Mouth {
 	g := b.plan()
 	m := render.Mouth{Image: image.NewYCbCr(area, image.YCbCrSubsampleRatio420), Mask: image.NewAlpha(area)}
 	toGrid, toMouth := g.fromFrame(b.onto), b.onto.Inverse().Then(b.to)
+	shown, left, top := pixels.Luma(b.pixels), float32(b.pixels.Rect.Min.X), float32(b.pixels.Rect.Min.Y)
 	var r recipe
 	for y := area.Min.Y; y < area.Max.Y; y++ {
-		alpha, out := m.Mask.Pix[m.Mask.PixOffset(area.Min.X, y):], m.Image.Y[m.Image.YOffset(area.Min.X, y):]
-		for x := area.Min.X; x < area.Max.X; x++ {
-			q := geom.Point{X: float32(x), Y: float32(y)}
-			if !g.at(toGrid.Apply(q), &r) {
+		alpha := m.Mask.Pix[m.Mask.PixOffset(area.Min.X, y):][:area.Dx()]
+		out, own := m.Image.Y[m.Image.YOffset(area.Min.X, y):][:area.Dx()], b.frame.Y[b.frame.YOffset(area.Min.X, y):][:area.Dx()]
+		for i := range alpha {
+			q := geom.Point{X: float32(area.Min.X + i), Y: float32(y)}
+			if !g.at(toGrid.Apply(q), &r, true) {
 				continue
 			}
 			var under, mouth float32
 			switch {
 			case r.mask == 1:
 			case r.sink == 0:
-				under = float32(b.frame.Y[b.frame.YOffset(x, y)])
+				under = float32(own[i])
 			default:
 				under = pixels.LumaAt(b.frame, move(q, &b.onto, 0, -r.sink))
 			}
 			if r.mask > 0 {
-				mouth = pixels.SharpLumaAt(b.pixels, move(toMouth.Apply(q), &b.to, r.dx, r.dy))
+				q := move(toMouth.Apply(q), &b.to, r.dx, r.dy)
+				mouth = shown.CatmullRom(q.X-left, q.Y-top)
 			}
-			i := x - area.Min.X
 			alpha[i], out[i] = 255, r.mix(0, mouth, under, &b.dark)
 		}
 	}
@@ -288,7 +319,7 @@ func (b *brush) fill(area image.Rectangle) render.Mouth {
 		for x := area.Min.X; x < area.Max.X; x += 2 {
 			q := geom.Point{X: float32(x) + .5, Y: float32(y) + .5}
 			i := m.Image.COffset(x, y)
-			if !g.at(toGrid.Apply(q), &r) {
+			if !g.at(toGrid.Apply(q), &r, false) {
 				k := b.frame.COffset(x, y)
 				m.Image.Cb[i], m.Image.Cr[i] = b.frame.Cb[k], b.frame.Cr[k]
 				continue
