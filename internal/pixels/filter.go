@@ -83,15 +83,25 @@ func BoxBlur(p Plane[float32], scratch []float32, across, along int) {
 // those up to radius away.
 func boxMean(x, scratch []float32, step, radius int) {
 	n := len(scratch)
+	var sum float64 // of the values around i: in float32, the errors of a running sum would add up
 	for i := range scratch {
-		var sum float32
-		from, to := max(i-radius, 0), min(i+radius, n-1)
-		for k := from; k <= to; k++ {
-			sum += x[k*step]
+		scratch[i] = x[i*step]
+		if i < radius {
+			sum += float64(scratch[i])
 		}
-		scratch[i] = sum / float32(to-from+1)
 	}
-	for i, v := range scratch {
-		x[i*step] = v
+	for i := range scratch {
+		var enters, leaves float32
+		from, to := 0, n-1
+		if i+radius < n {
+			to = i + radius
+			enters = scratch[to]
+		}
+		if i > radius {
+			from = i - radius
+			leaves = scratch[from-1]
+		}
+		sum += float64(enters) - float64(leaves)
+		x[i*step] = float32(sum / float64(to-from+1))
 	}
 }
