@@ -68,11 +68,24 @@ func appearanceOf(c *pixels.Crop, o *observation) (a appearance) {
 
 // distance is the root of the mean squared difference.
 func (a *appearance) distance(b *appearance) float32 {
-	var sum float32
-	for i, v := range a {
-		sum += sq(v - b[i])
+	return rootMean(a.squares(b, math.MaxFloat32))
+}
+
+// squares returns the sum of the squared differences, or some number over most if it
+// is more than that.
+func (a *appearance) squares(b *appearance, most float32) (sum float32) {
+	for i := 0; i < len(a) && sum <= most; i += appearanceWidth {
+		here, there := a[i:i+appearanceWidth], b[i:i+appearanceWidth]
+		for k, v := range here {
+			sum += sq(v - there[k])
+		}
 	}
-	return float32(math.Sqrt(float64(sum / float32(len(a)))))
+	return sum
+}
+
+// rootMean returns the distance of appearances from the sum of their squared differences.
+func rootMean(squares float32) float32 {
+	return sqrt(squares / float32(len(appearance{})))
 }
 
 // add offers the bank a frame's mouth.
@@ -99,8 +112,8 @@ func (b *bank) add(t *track, frame int, o *observation, c *pixels.Crop) {
 // commonest returns the example that is most like another one.
 func (b *bank) commonest() int {
 	worst := 0
-	for i, e := range b.examples {
-		if e.nearest < b.examples[worst].nearest {
+	for i := range b.examples { // which are large to copy
+		if b.examples[i].nearest < b.examples[worst].nearest {
 			worst = i
 		}
 	}
@@ -134,16 +147,20 @@ func (b *bank) remove(i int) {
 // closest returns which example is most like an appearance, other than one of
 // them, and its distance; -1 if there is no other.
 func (b *bank) closest(a *appearance, other int) (nearest float32, twin int) {
-	nearest, twin = math.MaxFloat32, -1
+	least := float32(math.MaxFloat32) // sum of squares
+	twin = -1
 	for i := range b.examples {
 		if i == other {
 			continue
 		}
-		if d := a.distance(&b.examples[i].appearance); d < nearest {
-			nearest, twin = d, i
+		if s := a.squares(&b.examples[i].appearance, least); s < least {
+			least, twin = s, i
 		}
 	}
-	return nearest, twin
+	if twin < 0 {
+		return math.MaxFloat32, twin
+	}
+	return rootMean(least), twin
 }
 
 // cutMouth copies the pixels of all that a patch with this mouth can need.

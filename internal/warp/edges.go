@@ -70,10 +70,11 @@ func (c *colours) edges(crop *pixels.Crop, to geom.Similarity, m *mouth) (upper,
 	axis := (m.axis(m.middle()) - top) / step // in rows
 	usual := ((m.bottom-m.top)*lineHeight + gridMargin) / step
 	best, from, until := float32(0), usual, usual
+	upperEdges, lowerEdges := g.edges(axis, -besideLip/step), g.edges(axis, besideLip/step)
 	for u := margin; u < gridRows-margin; u++ {
 		for l := u + 1; l < gridRows-margin; l++ {
 			middle := float32(u) + upperShare*float32(l-u)
-			score := g.score(axis, float32(u), float32(l), besideLip/step)*step - offMiddle*step*abs(middle-usual)
+			score := score(&upperEdges[u], &lowerEdges[l])*step - offMiddle*step*abs(middle-usual)
 			if score > best {
 				best, from, until = score, float32(u), float32(l)
 			}
@@ -126,15 +127,29 @@ func (c *colours) sample(crop *pixels.Crop, to geom.Similarity, m *mouth) *grid 
 	return g
 }
 
-// score tells how well the rows u and l in the middle of the mouth fit as edges,
-// in rows that look like the inside: what lies between them, less some of what
-// lies just beyond.
-func (g *grid) score(axis, u, l, beside float32) (sum float32) {
+// edge holds the sums of a grid's columns along the inner edge of a lip, and beside it
+// on the lip.
+type edge [gridColumns]struct{ at, beside float32 }
+
+// edges returns for each row the edge that is there in the middle of the mouth. beside
+// is how many rows farther down the lip is.
+func (g *grid) edges(axis, beside float32) (edges [gridRows]edge) {
 	for k := range gridColumns {
 		a := arch(gridHalf * (2*float32(k)/(gridColumns-1) - 1))
-		from, until := axis+(u-axis)*a, axis+(l-axis)*a
-		f, t := g.at(k, from), g.at(k, until)
-		sum += t - f - lipShare*(f-g.at(k, from-beside)+g.at(k, until+beside)-t)
+		for r := range edges {
+			row := axis + (float32(r)-axis)*a
+			edges[r][k].at, edges[r][k].beside = g.at(k, row), g.at(k, row+beside)
+		}
+	}
+	return edges
+}
+
+// score tells how well the edges of both lips fit, in rows that look like the inside:
+// what lies between them, less some of what lies just beyond.
+func score(upper, lower *edge) (sum float32) {
+	for k := range gridColumns {
+		u, l := &upper[k], &lower[k]
+		sum += l.at - u.at - lipShare*(u.at-u.beside+l.beside-l.at)
 	}
 	return sum / gridColumns
 }
