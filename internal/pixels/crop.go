@@ -42,6 +42,25 @@ func (c *Crop) SoftLuma() (Plane[uint8], geom.Similarity) {
 		X: (.5-float32(c.Rect.Min.X))/c.factor - .5, Y: (.5-float32(c.Rect.Min.Y))/c.factor - .5}
 }
 
+// SoftPoints fills out with the soft luma at places, in coordinates that to maps to the frame.
+func (c *Crop) SoftPoints(out []float32, places []geom.Point, to geom.Similarity) {
+	soft, fromFrame := c.SoftLuma()
+	toSoft := to.Then(fromFrame)
+	right, bottom := float32(soft.Width-1), float32(soft.Height-1)
+	out = out[:len(places)]
+	for i, p := range places {
+		q := toSoft.Apply(p)
+		if !(q.X >= 0 && q.Y >= 0 && q.X < right && q.Y < bottom) {
+			out[i] = soft.bilinearAtBorder(q.X, q.Y)
+			continue
+		}
+		x, y := int(q.X), int(q.Y)
+		upper := soft.Pix[y*soft.Stride+x:]
+		lower := upper[soft.Stride:]
+		out[i] = between(upper[0], upper[1], lower[0], lower[1], q.X-float32(x), q.Y-float32(y))
+	}
+}
+
 // SoftGrid fills out with the soft luma of a grid: width values a row, whose
 // first lies at origin and whose neighbours are right and down apart, all in
 // canonical coordinates, which to maps to the frame. It is faster than

@@ -1,7 +1,7 @@
 package registration
 
 import (
-	"slices"
+	"gonum.org/v1/gonum/blas/blas32"
 
 	"lipsync/internal/dsp"
 	"lipsync/internal/geom"
@@ -49,17 +49,14 @@ func (g Grid) Similarity(m Motion) geom.Similarity {
 // (1981) need of it, made once.
 type Template struct {
 	Grid
-	Pix  []float32
-	used []pixel
-}
+	Pix []float32
 
-// pixel is a pixel of a template that registration compares. The half with the
-// steepest slopes is enough: the others say little of motion (Dellaert and
-// Collins, "Fast Image-Based Tracking by Selective Pixel Integration", 1999).
-type pixel struct {
-	at     geom.Point // canonical
-	value  float32
-	slopes [parameters]float32
+	// Of the pixels that registration compares: where they lie, canonical, and by how much
+	// each parameter changes them. The half with the steepest slopes is enough: the others
+	// say little of motion (Dellaert and Collins, "Fast Image-Based Tracking by Selective
+	// Pixel Integration", 1999).
+	at     []geom.Point
+	slopes [parameters][]float32 // the last one is the pixels' own values
 }
 
 // parameters are those of a Motion, a bias and a gain of the luma.
@@ -68,23 +65,45 @@ const parameters = 6
 // NewTemplate returns the template of Width × Height values.
 func NewTemplate(g Grid, pix []float32) *Template {
 	t := &Template{Grid: g, Pix: pix}
-	centre := g.Centre()
-	var steep []float32
+	steep := make([]float32, 0, len(pix))
 	for y := 1; y < g.Height-1; y++ {
 		for x := 1; x < g.Width-1; x++ {
-			k := y*g.Width + x
-			gx := (pix[k+1] - pix[k-1]) / 2 * g.Scale // a canonical unit
-			gy := (pix[k+g.Width] - pix[k-g.Width]) / 2 * g.Scale
-			p := g.Place(x, y)
-			u, v := p.X-centre.X, p.Y-centre.Y
-			t.used = append(t.used, pixel{p, pix[k], [parameters]float32{gx, gy, gx*u + gy*v, gy*u - gx*v, 1, pix[k]}})
+			gx, gy := t.gradient(x, y)
 			steep = append(steep, gx*gx+gy*gy)
 		}
 	}
 	least := dsp.Quantile(steep, .5)
-	t.used = slices.DeleteFunc(t.used, func(p pixel) bool { return p.slopes[0]*p.slopes[0]+p.slopes[1]*p.slopes[1] < least })
+	centre := g.Centre()
+	t.at = make([]geom.Point, 0, len(steep)/2+1)
+	for a := range t.slopes {
+		t.slopes[a] = make([]float32, 0, len(steep)/2+1)
+	}
+	for y := 1; y < g.Height-1; y++ {
+		for x := 1; x < g.Width-1; x++ {
+			gx, gy := t.gradient(x, y)
+			if gx*gx+gy*gy < least {
+				continue
+			}
+			p := g.Place(x, y)
+			u, v := p.X-centre.X, p.Y-centre.Y
+			t.at = append(t.at, p)
+			for a, slope := range [parameters]float32{gx, gy, gx*u + gy*v, gy*u - gx*v, 1, pix[y*g.Width+x]} {
+				t.slopes[a] = append(t.slopes[a], slope)
+			}
+		}
+	}
 	return t
 }
+
+// gradient returns by how much the luma grows around a pixel, to the right and down, by
+// canonical unit.
+func (t *Template) gradient(x, y int) (right, down float32) {
+	k := y*t.Width + x
+	return (t.Pix[k+1] - t.Pix[k-1]) / 2 * t.Scale, (t.Pix[k+t.Width] - t.Pix[k-t.Width]) / 2 * t.Scale
+}
+
+// values returns the luma of the pixels that registration compares.
+func (t *Template) values() []float32 { return t.slopes[parameters-1] }
 
 // Register returns the motion after which the crop looks most like the template,
 // from a start near it, and the NCC of the two. Gain and bias are free, and
@@ -92,15 +111,10 @@ func NewTemplate(g Grid, pix []float32) *Template {
 // nowhere near.
 func (t *Template) Register(c *pixels.Crop, to geom.Similarity) (m Motion, match float32, ok bool) {
 	const rounds, converged, farthest = 6, .0004, .12 // the last two canonical
-	soft, fromFrame := c.SoftLuma()
-	seen := make([]float32, len(t.used))
+	seen, scratch := make([]float32, len(t.at)), make([]float32, 3*len(t.at))
 	for range rounds {
-		toSoft := t.Similarity(m).Then(to).Then(fromFrame)
-		for i := range t.used {
-			p := toSoft.Apply(t.used[i].at)
-			seen[i] = soft.Bilinear(p.X, p.Y)
-		}
-		step, ok := t.step(seen)
+		c.SoftPoints(seen, t.at, t.Similarity(m).Then(to))
+		step, ok := t.step(seen, scratch)
 		if !ok {
 			return Motion{}, 0, false
 		}
@@ -118,40 +132,34 @@ func (t *Template) Register(c *pixels.Crop, to geom.Similarity) (m Motion, match
 			return Motion{}, 0, false
 		}
 	}
-	values := make([]float32, len(t.used))
-	for i := range values {
-		values[i] = t.used[i].value
-	}
-	return m, NCC(seen, values), true
+	return m, NCC(seen, t.values()), true
 }
 
 // step returns by how much the parameters are to change, by one round of weighted
-// least squares over what is seen.
-func (t *Template) step(seen []float32) (x [parameters]float32, ok bool) {
-	const noise = 12     // grey levels
-	const together = 128 // pixels that are summed up with less precision
+// least squares over what is seen. scratch holds three values for each of these.
+func (t *Template) step(seen, scratch []float32) (x [parameters]float32, ok bool) {
+	const noise = 12 // grey levels
+	n := len(seen)
+	errors, weights, weighted := scratch[:n], scratch[n:2*n], scratch[2*n:][:n]
+	for k, v := range t.values() {
+		e := seen[k] - v
+		errors[k], weights[k] = e, noise*noise/(noise*noise+e*e)
+	}
 	var system [parameters][parameters + 1]float64
-	for from := 0; from < len(seen); from += together {
-		var part [parameters][parameters + 1]float32
-		for k := from; k < min(from+together, len(seen)); k++ {
-			j := &t.used[k].slopes
-			e := seen[k] - t.used[k].value
-			w := 1 / (1 + e*e/(noise*noise))
-			for a := range parameters {
-				wj := w * j[a]
-				for b := a; b < parameters; b++ {
-					part[a][b] += wj * j[b]
-				}
-				part[a][parameters] -= wj * e
-			}
+	for a, slopes := range t.slopes {
+		for k, w := range weights {
+			weighted[k] = w * slopes[k]
 		}
-		for a := range part {
-			for b, v := range part[a] {
-				system[a][b] += float64(v)
-			}
+		for b := a; b < parameters; b++ {
+			system[a][b] = dot(weighted, t.slopes[b])
 		}
+		system[a][parameters] = -dot(weighted, errors)
 	}
 	return solve(&system)
+}
+
+func dot(a, b []float32) float64 {
+	return float64(blas32.Dot(blas32.Vector{N: len(a), Data: a, Inc: 1}, blas32.Vector{N: len(b), Data: b, Inc: 1}))
 }
 
 // solve solves the symmetric system whose upper half and right side m holds, by
