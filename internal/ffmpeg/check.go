@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"image"
 	"io"
 	"os"
 	"path/filepath"
@@ -44,7 +43,7 @@ func (t *Tools) encodeBlack(ctx context.Context, aac, output string) error {
 	if err != nil {
 		return err
 	}
-	if err := e.Write(image.NewYCbCr(image.Rect(0, 0, v.Width, v.Height), image.YCbCrSubsampleRatio420)); err != nil {
+	if err := e.Write(v.NewFrame()); err != nil {
 		e.Abort()
 		return err
 	}

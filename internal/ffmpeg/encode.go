@@ -31,13 +31,11 @@ func (t *Tools) Encode(ctx context.Context, v *Video, aac, output string) (*Enco
 	return e, nil
 }
 
-// Write adds a frame, whose stride is its width.
+// Write adds a frame, as NewFrame makes it.
 func (e *Encoder) Write(frame *image.YCbCr) error {
-	for _, plane := range [][]byte{frame.Y, frame.Cb, frame.Cr} {
-		if _, err := e.p.Write(plane); err != nil {
-			// What the encoder says of its end tells more.
-			return fmt.Errorf("write frame: %w", errors.Join(err, e.p.wait()))
-		}
+	if _, err := e.p.Write(Bytes(frame)); err != nil {
+		// What the encoder says of its end tells more.
+		return fmt.Errorf("write frame: %w", errors.Join(err, e.p.wait()))
 	}
 	return nil
 }

@@ -49,23 +49,16 @@ func (t *Tools) pictureMemory(v *Video) uint64 {
 	return min(memorySize, file+thread*uint64(t.Threads)+pixel*uint64(v.pixels))
 }
 
-// Read fills the frame, which is 4:2:0 and of the video's size, with the next
-// picture. After the last it returns io.EOF.
+// Read fills a frame of the video, as NewFrame makes it, with the next picture. After the
+// last it returns io.EOF.
 func (f *Frames) Read(frame *image.YCbCr) error {
-	err := f.p.read(frame.Y)
+	err := f.p.read(Bytes(frame))
 	if err == io.EOF {
 		f.done = true
 		if err := f.p.wait(); err != nil {
 			return err
 		}
 		return io.EOF
-	}
-	for _, plane := range [][]byte{frame.Cb, frame.Cr} {
-		if err == nil {
-			if err = f.p.read(plane); err == io.EOF {
-				err = io.ErrUnexpectedEOF
-			}
-		}
 	}
 	if err == io.ErrUnexpectedEOF { // how the decoder ended tells why
 		f.done = true
@@ -85,9 +78,21 @@ func (f *Frames) Close() {
 	f.done = true
 }
 
-// NewFrame returns a picture that Read can fill.
+// NewFrame returns a picture of the video, 4:2:0, whose planes lie behind each other as
+// they do in a stream.
 func (v *Video) NewFrame() *image.YCbCr {
-	return image.NewYCbCr(image.Rect(0, 0, v.Width, v.Height), image.YCbCrSubsampleRatio420)
+	luma := v.Width * v.Height
+	b := make([]byte, luma+luma/2)
+	return &image.YCbCr{
+		Y: b[:luma], Cb: b[luma : luma+luma/4], Cr: b[luma+luma/4:],
+		YStride: v.Width, CStride: v.Width / 2, SubsampleRatio: image.YCbCrSubsampleRatio420,
+		Rect: image.Rect(0, 0, v.Width, v.Height),
+	}
+}
+
+// Bytes returns all planes of a frame that NewFrame made.
+func Bytes(frame *image.YCbCr) []byte {
+	return frame.Y[:len(frame.Y)+len(frame.Cb)+len(frame.Cr)]
 }
 
 // span is which frames to decode: from to to-1.

@@ -3,6 +3,8 @@ package render
 import (
 	"image"
 	"os"
+
+	"lipsync/internal/ffmpeg"
 )
 
 // stretchSize bounds the file of a stretch, in bytes: some seconds, so that
@@ -26,24 +28,16 @@ func newStretch(dir string) (*stretch, error) {
 
 // write makes the frame the stretch's i-th.
 func (s *stretch) write(i int, frame *image.YCbCr) error {
-	return eachPlane(i, frame, s.file.WriteAt)
+	b := ffmpeg.Bytes(frame)
+	_, err := s.file.WriteAt(b, int64(i)*int64(len(b)))
+	return err
 }
 
 // read fills the frame with the stretch's i-th.
 func (s *stretch) read(i int, frame *image.YCbCr) error {
-	return eachPlane(i, frame, s.file.ReadAt)
-}
-
-// eachPlane moves a frame's planes by f, which gets the place in the file.
-func eachPlane(i int, frame *image.YCbCr, f func([]byte, int64) (int, error)) error {
-	at := int64(i) * int64(len(frame.Y)+len(frame.Cb)+len(frame.Cr))
-	for _, plane := range [][]byte{frame.Y, frame.Cb, frame.Cr} {
-		if _, err := f(plane, at); err != nil {
-			return err
-		}
-		at += int64(len(plane))
-	}
-	return nil
+	b := ffmpeg.Bytes(frame)
+	_, err := s.file.ReadAt(b, int64(i)*int64(len(b)))
+	return err
 }
 
 func (s *stretch) close() { _ = s.file.Close() }
