@@ -16,9 +16,20 @@ type field struct {
 }
 
 type cell struct {
-	dx, dy float32 // to the source, canonical
+	dx, dy float32 // to the source, canonical, as above the inner edge of the lower lip
+	jump   float32 // more dy below that edge: what is between the lips and their rolled parts is skipped there
+	below  float32 // how far below that edge the place is, negative above it
 	fill   float32 // 0 the source's pixel, 1 the inside of the mouth
 	depth  float32 // 0 at the upper lip, 1 at the lower: shades the inside
+}
+
+// down returns dy to the source. It jumps at the edge of the lower lip: cells are
+// interpolated before, so that the edge is sharp and follows the lip.
+func (c *cell) down() float32 {
+	if c.below >= 0 {
+		return c.dy + c.jump
+	}
+	return c.dy
 }
 
 const (
@@ -75,6 +86,7 @@ type column struct {
 	inner, depth float32   // y of the upper lip's inner edge before, and how far the inside goes
 	stretch      float32   // of what is seen of the inside before
 	unseen       float32   // height of the inside below that
+	jump         float32   // of dy at the inner edge of the lower lip
 	seam         float32   // how dark the line of closed lips is
 	fade         float32   // 1 near the mouth, 0 at the end of its reach
 	aside        float32   // to the source, x
@@ -93,6 +105,7 @@ func newColumn(m *mouth, w shape, x float32) column {
 	shift := w.shift.Y + (1-arch(s))*(w.right*clamp(.5+s/2)+w.left*clamp(.5-s/2)) // of what is at the height of the lips
 	c.nose, c.above, c.below, c.chin = m.nose, m.top, m.bottom, chin
 	if abs(s) >= 1 {
+		c.upper, c.lower = line+shift, line+shift
 		c.from = []float32{m.nose, line, chin, chin + neckBelow}
 		c.to = []float32{m.nose, line + shift, chin + sunk, chin + neckBelow}
 		return c
@@ -117,7 +130,17 @@ func newColumn(m *mouth, w shape, x float32) column {
 		c.stretch = min(gap/max(l-u, 1e-4), teethGrow)
 		c.unseen = gap - c.stretch*(l-u)
 	}
+	c.jump = (under-c.lower)*c.fade - c.atEdge(edge)
 	return c
+}
+
+// atEdge returns dy just above the inner edge of the lower lip: that of the inside, or
+// of closed lips that of the upper one, which is seen down to edge.
+func (c *column) atEdge(edge float32) float32 {
+	if c.lower > c.upper {
+		return c.inner + min((c.lower-c.upper)/c.stretch, c.depth) - c.lower
+	}
+	return (edge - c.upper) * c.fade
 }
 
 // aside returns the distance in x from a place to the source of its pixel. The
@@ -134,9 +157,12 @@ func aside(m *mouth, w shape, s, x float32) float32 {
 // at returns the cell at y.
 func (c *column) at(y float32) (out cell) {
 	out.dx = c.aside * smoothstep((y-c.nose)/(c.above-c.nose)) * smoothstep((c.chin-y)/(c.chin-c.below))
-	out.dy = (interpolate(y, c.to, c.from) - y) * c.fade
+	out.dy, out.jump, out.below = (interpolate(y, c.to, c.from)-y)*c.fade, c.jump, y-c.lower
 	if y <= c.upper || y >= c.lower {
 		out.fill = c.seamAt(y)
+		if y >= c.lower {
+			out.dy -= c.jump
+		}
 		return out
 	}
 	// Teeth stay with the upper lip; what comes into view below is dark.
@@ -174,6 +200,8 @@ func (f *field) at(p geom.Point) cell {
 	return cell{
 		dx:    wa*a[0].dx + wb*a[1].dx + wc*b[0].dx + wd*b[1].dx,
 		dy:    wa*a[0].dy + wb*a[1].dy + wc*b[0].dy + wd*b[1].dy,
+		jump:  wa*a[0].jump + wb*a[1].jump + wc*b[0].jump + wd*b[1].jump,
+		below: wa*a[0].below + wb*a[1].below + wc*b[0].below + wd*b[1].below,
 		fill:  wa*a[0].fill + wb*a[1].fill + wc*b[0].fill + wd*b[1].fill,
 		depth: wa*a[0].depth + wb*a[1].depth + wc*b[0].depth + wd*b[1].depth,
 	}

@@ -24,7 +24,7 @@ func TestFieldAtRest(t *testing.T) {
 	for _, open := range []float32{0, .1, .3} {
 		m := someMouth(open)
 		for i, c := range newField(&m, shape{gap: m.gap(), width: m.width(), upper: 1, lower: 1}).cells {
-			if abs(c.dx) > 1e-5 || abs(c.dy) > 1e-5 || c.fill != 0 {
+			if abs(c.dx) > 1e-5 || abs(c.down()) > 1e-5 || c.fill != 0 {
 				t.Fatalf("open by %g, cell %d: %+v", open, i, c)
 			}
 		}
@@ -49,10 +49,10 @@ func TestField(t *testing.T) {
 					t.Fatalf("%v: at %.2f, %.2f: fill %g, depth %g", c, x, y, v.fill, v.depth)
 				}
 				still := y < m.nose-edge || y > neck+edge || abs(x-m.middle()) > reach*m.width()/2+edge
-				if still && (abs(v.dx) > 1e-5 || abs(v.dy) > 1e-5 || v.fill != 0) {
+				if still && (abs(v.dx) > 1e-5 || abs(v.down()) > 1e-5 || v.fill != 0) {
 					t.Fatalf("%v: at %.2f, %.2f, where nothing moves: %+v", c, x, y, v)
 				}
-				from := y + v.dy
+				from := y + v.down()
 				if v.fill == 0 && from < last-.004 { // a cell is .016
 					t.Fatalf("%v: at %.2f, %.2f: from %.3f, above that from %.3f", c, x, y, from, last)
 				}
@@ -100,7 +100,7 @@ func TestFieldOpens(t *testing.T) {
 		}
 		// The chin goes down with it: what is seen there was higher.
 		chin := f.at(geom.Point{X: m.middle(), Y: line + chinBelow})
-		if got := -chin.dy / want; got < .4 || got > .7 {
+		if got := -chin.down() / want; got < .4 || got > .7 {
 			t.Errorf("the chin moves by %.2f of the opening, want about %.2f", got, chinShare)
 		}
 	}
@@ -126,7 +126,10 @@ func TestFieldCloses(t *testing.T) {
 	m := someMouth(.2)
 	for _, gap := range []float32{0, .1} {
 		f := newField(&m, shape{gap: gap, width: m.width(), upper: 1, lower: 1})
-		from := func(y float32) float32 { return y + f.at(geom.Point{X: m.middle(), Y: y}).dy }
+		from := func(y float32) float32 {
+			v := f.at(geom.Point{X: m.middle(), Y: y})
+			return y + v.down()
+		}
 		upper, lower := m.level()-upperShare*gap, m.level()+(1-upperShare)*gap
 		if got := from(upper - .02); got > m.upper {
 			t.Errorf("gap %.1f: above it from %.3f, inside the mouth that begins at %.3f", gap, got, m.upper)
@@ -194,5 +197,28 @@ func TestPatch(t *testing.T) {
 	}
 	if got := p.down(p.line + chinBelow); abs(got-p.sink) > 1e-4 {
 		t.Errorf("at the chin: %g, want %g", got, p.sink)
+	}
+}
+
+// TestFieldSkipsInside checks that nothing of the inside of a mouth is seen between
+// lips that close, however fine the pixels and however tilted the mouth.
+func TestFieldSkipsInside(t *testing.T) {
+	for _, c := range []struct{ gap, roll, tilt float32 }{{.05, 0, 0}, {.2, 0, .1}, {.05, .3, .1}, {.2, .3, -.1}} {
+		m := someMouth(c.gap)
+		m.left.Y -= c.tilt * m.width() / 2
+		m.right.Y += c.tilt * m.width() / 2
+		for i := range m.line {
+			m.line[i] = m.axis(m.left.X + m.width()*float32(i)/float32(len(m.line)-1))
+		}
+		f := newField(&m, shape{width: m.width(), upper: 1, lower: 1, roll: c.roll})
+		for x := m.left.X + .1; x < m.right.X-.1; x += .003 {
+			u, l := m.inner(x)
+			for y := u - .2; y < l+.2; y += .001 {
+				v := f.at(geom.Point{X: x, Y: y})
+				if from := y + v.down(); from > u+.002 && from < l-.002 {
+					t.Fatalf("%v: at %.3f, %.3f: from %.3f, between the lips at %.3f and %.3f", c, x, y, from, u, l)
+				}
+			}
+		}
 	}
 }

@@ -74,7 +74,7 @@ func (b *brush) compare(c geom.Point) (v [6]float32) {
 		q := geom.Point{X: c.X + quarter*float32(2*(i%2)-1), Y: c.Y + quarter*float32(2*(i/2)-1)}
 		f := b.field.at(q)
 		sink := b.patch.aside(q.X) * b.patch.down(q.Y)
-		there, here := b.to.Apply(geom.Point{X: q.X + f.dx, Y: q.Y + f.dy}), b.onto.Apply(geom.Point{X: q.X, Y: q.Y - sink})
+		there, here := b.to.Apply(geom.Point{X: q.X + f.dx, Y: q.Y + f.down()}), b.onto.Apply(geom.Point{X: q.X, Y: q.Y - sink})
 		for k, s := range [2]struct {
 			pixels *image.YCbCr
 			at     geom.Point
