@@ -19,7 +19,9 @@ type cell struct {
 	dx, dy float32 // to the source, canonical, as above the inner edge of the lower lip
 	jump   float32 // more dy below that edge: what is between the lips and their rolled parts is skipped there
 	below  float32 // how far below that edge the place is, negative above it
-	fill   float32 // 0 the source's pixel, 1 the inside of the mouth
+	open   float32 // how far the lips are apart here
+	fill   float32 // of the inside, if it were seen: 0 the source's pixel, 1 what was not seen before
+	seam   float32 // how dark the line of closed lips is
 	depth  float32 // 0 at the upper lip, 1 at the lower: shades the inside
 }
 
@@ -32,6 +34,15 @@ func (c *cell) down() float32 {
 	return c.dy
 }
 
+// filled returns how much of the inside is seen: 0 the source's pixel, 1 what was not
+// seen before. It ends at the edges of the lips, which are sharp for the same reason.
+func (c *cell) filled() float32 {
+	if c.fill == 0 || c.below >= 0 {
+		return c.seam
+	}
+	return max(c.fill*clamp(-c.below/softFill+.2)*clamp((c.below+c.open)*fieldScale), c.seam)
+}
+
 const (
 	fieldScale = 64   // cells a canonical unit
 	chinBelow  = .62  // below the middle of the mouth
@@ -41,6 +52,7 @@ const (
 	reach      = 2.1  // half widths of the mouth: nothing moves beyond
 	asideReach = .4   // from a corner outwards: nothing moves sideways beyond
 	overlap    = .015 // of closing lips
+	softFill   = .02  // over which the inside that was not seen before comes into view
 	teethGrow  = 1.5  // the largest vertical stretch of the inside of a mouth that is seen; beyond it the rest is filled
 )
 
@@ -116,11 +128,12 @@ func newColumn(m *mouth, w shape, x float32) column {
 	c.upper = u + shift - m.above()*shut - upperShare*more
 	c.lower = l + shift + (1-m.above())*shut + (1-upperShare)*more
 	closed := smoothstep(1 - gap/.03)
+	roll := w.roll * closed // lips roll inwards only where they touch
 	lap := overlap * closed * clamp((l-u-gap-.002)/.02)
 	top, bottom := m.outer(x + c.aside)
 	top, bottom = min(top, u-lap-.02), max(bottom, l+lap+.02)
-	above, below := c.upper-(u-top)*w.upper*(1-w.roll), c.lower+(bottom-l)*w.lower*(1-w.roll)*(1-.5*w.tuck)
-	edge, under := u-lap-(u-lap-top)*w.roll, l+lap+(bottom-l-lap)*w.roll // of what is seen of the lips
+	above, below := c.upper-(u-top)*w.upper*(1-roll), c.lower+(bottom-l)*w.lower*(1-roll)*(1-.5*w.tuck)
+	edge, under := u-lap-(u-lap-top)*roll, l+lap+(bottom-l-lap)*roll // of what is seen of the lips
 	c.seam = .6 * closed * clamp((under-edge-gap-.002)/.02)
 	c.from = []float32{m.nose, top, edge, under, bottom, chin, chin + neckBelow}
 	c.to = []float32{m.nose, max(above, m.nose+.02), c.upper, c.lower, min(below, chin+sunk-.05), chin + sunk, chin + neckBelow}
@@ -157,23 +170,21 @@ func aside(m *mouth, w shape, s, x float32) float32 {
 // at returns the cell at y.
 func (c *column) at(y float32) (out cell) {
 	out.dx = c.aside * smoothstep((y-c.nose)/(c.above-c.nose)) * smoothstep((c.chin-y)/(c.chin-c.below))
-	out.dy, out.jump, out.below = (interpolate(y, c.to, c.from)-y)*c.fade, c.jump, y-c.lower
-	if y <= c.upper || y >= c.lower {
-		out.fill = c.seamAt(y)
-		if y >= c.lower {
-			out.dy -= c.jump
-		}
-		return out
-	}
-	// Teeth stay with the upper lip; what comes into view below is dark.
-	const soft = .02
-	in := y - c.upper
-	out.depth = clamp(in / (c.lower - c.upper))
-	out.dy = c.inner + min(in/c.stretch, c.depth) - y
+	out.dy, out.jump, out.below, out.open = (interpolate(y, c.to, c.from)-y)*c.fade, c.jump, y-c.lower, c.lower-c.upper
+	out.seam = c.seamAt(y)
+	in := min(y, c.lower) - c.upper
 	if c.unseen > 0 {
-		out.fill = clamp((in-c.stretch*c.depth+soft)/soft) * clamp((c.lower-y)/soft+.2) * clamp(in*fieldScale) * clamp(c.unseen/soft)
+		out.fill = clamp((in-c.stretch*c.depth+softFill)/softFill) * clamp(c.unseen/softFill)
 	}
-	out.fill = max(out.fill, c.seam)
+	if out.open > 0 {
+		out.depth = clamp(in / out.open)
+	}
+	switch {
+	case y >= c.lower:
+		out.dy -= c.jump
+	case y > c.upper: // teeth stay with the upper lip; what comes into view below is dark
+		out.dy, out.seam = c.inner+min(in/c.stretch, c.depth)-y, c.seam
+	}
 	return out
 }
 
@@ -202,7 +213,9 @@ func (f *field) at(p geom.Point) cell {
 		dy:    wa*a[0].dy + wb*a[1].dy + wc*b[0].dy + wd*b[1].dy,
 		jump:  wa*a[0].jump + wb*a[1].jump + wc*b[0].jump + wd*b[1].jump,
 		below: wa*a[0].below + wb*a[1].below + wc*b[0].below + wd*b[1].below,
+		open:  wa*a[0].open + wb*a[1].open + wc*b[0].open + wd*b[1].open,
 		fill:  wa*a[0].fill + wb*a[1].fill + wc*b[0].fill + wd*b[1].fill,
+		seam:  wa*a[0].seam + wb*a[1].seam + wc*b[0].seam + wd*b[1].seam,
 		depth: wa*a[0].depth + wb*a[1].depth + wc*b[0].depth + wd*b[1].depth,
 	}
 }

@@ -24,7 +24,7 @@ func TestFieldAtRest(t *testing.T) {
 	for _, open := range []float32{0, .1, .3} {
 		m := someMouth(open)
 		for i, c := range newField(&m, shape{gap: m.gap(), width: m.width(), upper: 1, lower: 1}).cells {
-			if abs(c.dx) > 1e-5 || abs(c.down()) > 1e-5 || c.fill != 0 {
+			if abs(c.dx) > 1e-5 || abs(c.down()) > 1e-5 || c.filled() != 0 {
 				t.Fatalf("open by %g, cell %d: %+v", open, i, c)
 			}
 		}
@@ -45,15 +45,15 @@ func TestField(t *testing.T) {
 			last := float32(-1)
 			for y := m.nose - .2; y < neck+.2; y += .01 {
 				v := f.at(geom.Point{X: x, Y: y})
-				if !(v.fill >= 0 && v.fill <= 1 && v.depth >= 0 && v.depth <= 1) {
-					t.Fatalf("%v: at %.2f, %.2f: fill %g, depth %g", c, x, y, v.fill, v.depth)
+				if !(v.filled() >= 0 && v.filled() <= 1 && v.depth >= 0 && v.depth <= 1) {
+					t.Fatalf("%v: at %.2f, %.2f: fill %g, depth %g", c, x, y, v.filled(), v.depth)
 				}
 				still := y < m.nose-edge || y > neck+edge || abs(x-m.middle()) > reach*m.width()/2+edge
 				if still && (abs(v.dx) > 1e-5 || abs(v.down()) > 1e-5 || v.fill != 0) {
 					t.Fatalf("%v: at %.2f, %.2f, where nothing moves: %+v", c, x, y, v)
 				}
 				from := y + v.down()
-				if v.fill == 0 && from < last-.004 { // a cell is .016
+				if v.filled() == 0 && from < last-.004 { // a cell is .016
 					t.Fatalf("%v: at %.2f, %.2f: from %.3f, above that from %.3f", c, x, y, from, last)
 				}
 				last = max(from, last)
@@ -93,7 +93,8 @@ func TestFieldOpens(t *testing.T) {
 		var gap float32
 		const step = .001
 		for y := m.nose; y < line+1; y += step {
-			gap += f.at(geom.Point{X: m.middle(), Y: y}).fill * step
+			v := f.at(geom.Point{X: m.middle(), Y: y})
+			gap += v.filled() * step
 		}
 		if abs(gap-want) > .03 {
 			t.Errorf("gap of %.3f, want %.3f", gap, want)
@@ -113,8 +114,8 @@ func TestFieldOpensMore(t *testing.T) {
 	for _, c := range []struct{ from, to float32 }{{.1, .11}, {.17, .18}, {.17, .2}, {.25, .3}} {
 		m := someMouth(c.from)
 		for i, cell := range newField(&m, shape{gap: c.to, width: m.width(), upper: 1, lower: 1}).cells {
-			if cell.fill > .05 {
-				t.Fatalf("%v: cell %d: fill %.2f", c, i, cell.fill)
+			if cell.filled() > .05 {
+				t.Fatalf("%v: cell %d: fill %.2f", c, i, cell.filled())
 			}
 		}
 	}

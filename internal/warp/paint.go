@@ -162,7 +162,7 @@ type recipe struct {
 	tone [3]float32 // gain of the mouth's luma, shifts of its Cb and Cr
 	// Whether here or in the next places to the right and below anything changes, and
 	// whether any of the inside is filled, any skin sinks or dy jumps.
-	live, filled, sinks, jumps bool
+	live, fills, sinks, jumps bool
 }
 
 // recipes are those of a grid of places, fieldScale to a canonical unit. What they
@@ -197,7 +197,7 @@ func (b *brush) plan() *recipes {
 			r := &row[x]
 			r.cell, r.mask, r.tone[0] = b.field.at(c), 1, 1
 			if b.patch == nil {
-				r.live = abs(r.dx) > still || abs(r.down()) > still || r.fill > 0
+				r.live = abs(r.dx) > still || abs(r.down()) > still || r.filled() > 0
 				continue
 			}
 			r.sink = asides[x] * down
@@ -220,7 +220,7 @@ func (g *recipes) spread() {
 		for x := range here[:g.width-1] {
 			a, b, d, e := &here[x], &here[x+1], &below[x], &below[x+1]
 			a.live = a.live || b.live || d.live || e.live
-			a.filled = a.fill > 0 || b.fill > 0 || d.fill > 0 || e.fill > 0
+			a.fills = a.fill > 0 || b.fill > 0 || d.fill > 0 || e.fill > 0 || a.seam > 0 || b.seam > 0 || d.seam > 0 || e.seam > 0
 			a.jumps = a.jump != 0 || b.jump != 0 || d.jump != 0 || e.jump != 0
 			a.sinks = a.sink != 0 || b.sink != 0 || d.sink != 0 || e.sink != 0
 		}
@@ -233,7 +233,8 @@ func (g *recipes) fromFrame(onto geom.Similarity) geom.Similarity {
 }
 
 // at returns the recipe between the grid's places, and whether anything changes
-// there. Nothing does beyond the grid. Its dy is down to the source. Of the tones it returns those of luma, or else
+// there. Nothing does beyond the grid. Its dy is down to the
+// source, its fill what is filled. Of the tones it returns those of luma, or else
 // those of chroma; of what is not filled it returns no depth.
 func (g *recipes) at(p geom.Point, out *recipe, luma bool) (changes bool) {
 	x, y := p.X, p.Y
@@ -252,15 +253,22 @@ func (g *recipes) at(p geom.Point, out *recipe, luma bool) (changes bool) {
 	out.mask = wa*a.mask + wb*b.mask + wd*d.mask + we*e.mask
 	out.dx = wa*a.dx + wb*b.dx + wd*d.dx + we*e.dx
 	out.dy = wa*a.dy + wb*b.dy + wd*d.dy + we*e.dy
-	if a.jumps && wa*a.below+wb*b.below+wd*d.below+we*e.below >= 0 {
-		out.dy += wa*a.jump + wb*b.jump + wd*d.jump + we*e.jump
+	if a.jumps || a.fills {
+		out.below = wa*a.below + wb*b.below + wd*d.below + we*e.below
+	}
+	if a.jumps {
+		out.jump = wa*a.jump + wb*b.jump + wd*d.jump + we*e.jump
+		out.dy = out.down()
 	}
 	out.sink, out.fill = 0, 0
 	if a.sinks {
 		out.sink = wa*a.sink + wb*b.sink + wd*d.sink + we*e.sink
 	}
-	if a.filled {
+	if a.fills {
+		out.open = wa*a.open + wb*b.open + wd*d.open + we*e.open
 		out.fill = wa*a.fill + wb*b.fill + wd*d.fill + we*e.fill
+		out.seam = wa*a.seam + wb*b.seam + wd*d.seam + we*e.seam
+		out.fill = out.filled()
 		out.depth = wa*a.depth + wb*b.depth + wd*d.depth + we*e.depth
 	}
 	if luma {
