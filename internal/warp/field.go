@@ -52,6 +52,9 @@ const (
 	reach      = 2.1  // half widths of the mouth: nothing moves beyond
 	asideReach = .4   // from a corner outwards: nothing moves sideways beyond
 	overlap    = .015 // of closing lips
+	seamDark   = .5   // of the colour of the inside in the line between lips that close: the line is then a third darker than the lips, as it was in eight people whose lips touch
+	seamHalf   = .026 // height above and below that line at which 1/e of it is left: half as dark is .044 of it, the median of the same
+	thinGap    = .03  // between lips: in one of half of it no teeth are seen but lips, with a darker line between them
 	softFill   = .02  // over which the inside that was not seen before comes into view
 	teethGrow  = 1.5  // the largest vertical stretch of the inside of a mouth that is seen; beyond it the rest is filled
 )
@@ -100,6 +103,8 @@ type column struct {
 	unseen       float32   // height of the inside below that
 	jump         float32   // of dy at the inner edge of the lower lip
 	seam         float32   // how dark the line of closed lips is
+	closes       float32   // 1 where lips come to touch, 0 where what is between them is seen
+	edge         float32   // y of the part of the upper lip before that touches the lower one then
 	fade         float32   // 1 near the mouth, 0 at the end of its reach
 	aside        float32   // to the source, x
 	above, below float32   // y between which all of that movement is made
@@ -127,33 +132,36 @@ func newColumn(m *mouth, w shape, x float32) column {
 	shut, more := min(gap-(l-u), 0), max(gap-(l-u), 0) // by which the lips close, negative, or open
 	c.upper = u + shift - m.above()*shut - upperShare*more
 	c.lower = l + shift + (1-m.above())*shut + (1-upperShare)*more
-	closed := smoothstep(1 - gap/.03)
+	closed := smoothstep(2 - 2*gap/thinGap)
+	closes := closed * clamp((l-u-gap-.002)/.02)
 	roll := w.roll * closed // lips roll inwards only where they touch
-	lap := overlap * closed * clamp((l-u-gap-.002)/.02)
+	lap := overlap * closes
 	top, bottom := m.outer(x + c.aside)
 	top, bottom = min(top, u-lap-.02), max(bottom, l+lap+.02)
 	above, below := c.upper-(u-top)*w.upper*(1-roll), c.lower+(bottom-l)*w.lower*(1-roll)*(1-.5*w.tuck)
 	edge, under := u-lap-(u-lap-top)*roll, l+lap+(bottom-l-lap)*roll // of what is seen of the lips
-	c.seam = .6 * closed * clamp((under-edge-gap-.002)/.02)
+	c.seam = seamDark * closed * clamp((under-edge-gap-.002)/.02)
 	c.from = []float32{m.nose, top, edge, under, bottom, chin, chin + neckBelow}
 	c.to = []float32{m.nose, max(above, m.nose+.02), c.upper, c.lower, min(below, chin+sunk-.05), chin + sunk, chin + neckBelow}
-	c.inner, c.depth, c.stretch = u, l-u, 1
+	c.inner, c.depth, c.stretch, c.closes, c.edge = u, l-u, 1, closes, u-lap
 	if gap > l-u+.001 {
 		c.depth = max(l-u-.01, 0) // what lies at the edge may be lip
 		c.stretch = min(gap/max(l-u, 1e-4), teethGrow)
-		c.unseen = gap - c.stretch*(l-u)
+		c.unseen = (gap - c.stretch*(l-u)) * (1 - closed)
 	}
-	c.jump = (under-c.lower)*c.fade - c.atEdge(edge)
+	if c.jump = (under - c.lower) * c.fade; c.lower > c.upper {
+		c.jump -= c.inside(c.lower)
+	} else {
+		c.jump -= (edge - c.upper) * c.fade
+	}
 	return c
 }
 
-// atEdge returns dy just above the inner edge of the lower lip: that of the inside, or
-// of closed lips that of the upper one, which is seen down to edge.
-func (c *column) atEdge(edge float32) float32 {
-	if c.lower > c.upper {
-		return c.inner + min((c.lower-c.upper)/c.stretch, c.depth) - c.lower
-	}
-	return (edge - c.upper) * c.fade
+// inside returns dy between the lips, at y. Teeth stay with the upper lip; lips that
+// come to touch hide them.
+func (c *column) inside(y float32) float32 {
+	from := c.inner + min((y-c.upper)/c.stretch, c.depth)
+	return from + (c.edge-from)*c.closes - y
 }
 
 // aside returns the distance in x from a place to the source of its pixel. The
@@ -182,16 +190,16 @@ func (c *column) at(y float32) (out cell) {
 	switch {
 	case y >= c.lower:
 		out.dy -= c.jump
-	case y > c.upper: // teeth stay with the upper lip; what comes into view below is dark
-		out.dy, out.seam = c.inner+min(in/c.stretch, c.depth)-y, c.seam
+	case y > c.upper:
+		out.dy, out.seam = c.inside(y), c.seam
 	}
 	return out
 }
 
 // seamAt returns how dark the line of closed lips makes the place at y.
 func (c *column) seamAt(y float32) float32 {
-	const width, none = .011, 104 // canonical; exp(-104) is 0 as a float32
-	if d := sq((y - (c.upper+c.lower)/2) / width); c.seam > 0 && d < none {
+	const none = 104 // exp(-104) is 0 as a float32
+	if d := sq((y - (c.upper+c.lower)/2) / seamHalf); c.seam > 0 && d < none {
 		return c.seam * float32(math.Exp(-float64(d)))
 	}
 	return 0

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"lipsync/internal/geom"
+	"lipsync/internal/pixels"
 )
 
 // someMouth is a mouth as it lies on the canonical face, with its lips apart.
@@ -140,6 +141,34 @@ func TestFieldCloses(t *testing.T) {
 		}
 		if got, want := from(upper+.05), m.upper+.05; gap > 0 && abs(got-want) > .01 {
 			t.Errorf("gap %.1f: in it from %.3f, want %.3f: teeth are squeezed", gap, got, want)
+		}
+	}
+}
+
+// TestClosedLipsHideTeeth paints a mouth full of teeth closed: no line of them is
+// left between the lips, and that line is darker than they are.
+func TestClosedLipsHideTeeth(t *testing.T) {
+	m := someMouth(.2)
+	m.left.Y, m.right.Y = m.left.Y-.06, m.right.Y-.03 // so that the line crosses the cells
+	frame := drawMouth(&m, teethColour).YCbCr
+	to := geom.Similarity{A: canonicalPixels}
+	tr := &track{person: &person{dark: [3]float32{30, neutral, neutral}}, frames: []observation{{to: to, mouth: m}}}
+	for _, gap := range []float32{0, .01} {
+		s := shape{gap: gap, width: m.width(), upper: 1, lower: 1}
+		painted, _ := paint(frame, target{track: tr, example: -1, shape: s})
+		for x := m.middle() - .5*m.width()/2; x < m.middle()+.5*m.width()/2; x += .005 {
+			c := newColumn(&m, s, x)
+			line := float32(255)
+			for y := c.upper - .05; y < c.lower+.05; y += .005 {
+				luma := pixels.LumaAt(painted.Image, to.Apply(geom.Point{X: x, Y: y}))
+				if luma > float32(lipColour[0])+3 {
+					t.Fatalf("gap %g: teeth at %.3f, %.3f: luma %.0f, of the lips %d", gap, x, y, luma, lipColour[0])
+				}
+				line = min(line, luma)
+			}
+			if dark := 1 - line/float32(lipColour[0]); dark < .15 || dark > .6 {
+				t.Fatalf("gap %g: at %.3f the line is %.0f %% darker than the lips", gap, x, 100*dark)
+			}
 		}
 	}
 }
