@@ -20,7 +20,7 @@ NETWORKS     = $(or $(LIPSYNC_SHARED),../shared)/models
 EXPORT      := internal/wav2lip/export
 
 .DEFAULT_GOAL := help
-.PHONY: help build bin/lipsync bin/runner onnxruntime sizes demo test run synth deploy cdk aws-local lint pins bench bench-neural gpu-check gpu-libraries bench-aws crash-test race fuzz hostile quality clean
+.PHONY: help build bin/lipsync bin/runner onnxruntime sizes demo test run synth deploy cdk aws-local lint pins bench bench-neural gpu-check gpu-libraries bench-aws crash-test race fuzz hostile outage quality clean
 
 help: ## list what make can do
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -151,6 +151,9 @@ fuzz: ## run each fuzz target for FUZZTIME (2m)
 hostile: $(ONNXRUNTIME) ## render 322 hostile media and try 100 hostile networks; prints how they end, and what the worst of them take (takes 10 minutes)
 	@.ci/install ffmpeg gcc libc6-dev
 	LIPSYNC_REQUIRE_ONNXRUNTIME=1 go test -timeout 60m -count 1 -v -run '^(TestMedia|TestModels)$$' ./internal/hostile -args -media 322 -models 100
+
+outage: $(VENV)/done ## cut the network of a runner for 30 s in the middle of each step of an attempt (takes 3 minutes)
+	go test -timeout 20m -count 1 -parallel 14 -run '^TestCutSteps$$' -v ./internal/worker -args -outage 30s -silent
 
 quality: bin/lipsync $(QUALITY)/done ## measure how well lips follow speech, with the change since the last table, and draw contact sheets; SET=quick for a part; figures and sheets in dist/quality
 	@.ci/install ffmpeg espeak-ng flite

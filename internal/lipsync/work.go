@@ -74,6 +74,9 @@ func (s *Service) Complete(ctx context.Context, r Request, output io.Reader, siz
 	if CodeOf(err) == Conflict {
 		_ = s.Objects.Delete(late, key) // else Tidy does it
 	}
+	if err != nil && last.Err() != nil {
+		return &Error{Code: Unavailable, Message: "the store doesn't answer", Err: err}
+	}
 	return err
 }
 

@@ -38,10 +38,8 @@ func (w *Worker) do(ctx context.Context, r lipsync.Request, log *slog.Logger) er
 	case err == nil:
 		log.Info("completed")
 		return nil
-	case errors.Is(why, errSilent) && lipsync.DiskFails(why):
-		return w.fault(ctx, r, why, time.Since(started), log)
 	case errors.Is(why, errSilent):
-		return why
+		return w.fault(ctx, r, why, time.Since(started), log)
 	case why == errLost, lipsync.CodeOf(err) == lipsync.Conflict, lipsync.CodeOf(w.Service.Held(report, r)) == lipsync.Conflict:
 		// The last is for an attempt that failed because its inputs went.
 		return errLost

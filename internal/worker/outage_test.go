@@ -205,3 +205,31 @@ func setLoopback(up bool) error {
 	}
 	return unix.IoctlIfreq(s, unix.SIOCSIFFLAGS, lo)
 }
+
+// hanging is a store that doesn't answer for a time when a request is to be made final.
+type hanging struct {
+	lipsync.Store
+	until time.Time
+}
+
+func (s *hanging) Finish(ctx context.Context, id, token string, now time.Time, o lipsync.Outcome) error {
+	if time.Now().Before(s.until) {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	return s.Store.Finish(ctx, id, token, now, o)
+}
+
+// TestHangingStore has the last write of a request hang for longer than it may take: that is
+// no attempt.
+func TestHangingStore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := setup(t, concatenate)
+		id := f.request(t, "video", "audio")
+		f.Service.Store = &hanging{f.Service.Store, time.Now().Add(30 * time.Second)}
+		ctx, stop := context.WithTimeout(t.Context(), 3*time.Minute)
+		defer stop()
+		f.Run(ctx, 1, nil)
+		f.want(t, id, lipsync.Completed, "", 1)
+	})
+}

@@ -14,9 +14,9 @@ const (
 	// found that the disk fails. Then they try another request: it may be that only the last
 	// one is too large for the disk.
 	shortagePause = time.Minute
-	// reportPause is how long a worker waits before it tells a database on a disk that fails
-	// once more how an attempt ended: less than Poll, so that another worker that has waited
-	// too doesn't take the request before.
+	// reportPause is how long a worker waits before it tells a store that can't be reached or
+	// written once more how an attempt ended: less than Poll, so that another worker that has
+	// waited too doesn't take the request before.
 	reportPause = time.Second
 )
 
@@ -29,21 +29,22 @@ type shortage struct {
 // errDisk ends an attempt whose request was put off since the disk failed.
 var errDisk = errors.New("the disk fails")
 
-// report tells the service how an attempt ended, as lipsync.Service.Fault does. On a disk
-// that fails, the record can't be written at once: meanwhile all workers of the process wait,
-// so that none takes the request for one whose worker died.
+// report tells the service how an attempt ended, as lipsync.Service.Fault does, for as long
+// as it takes until the store can be reached and written: else the request would count as
+// one whose worker died. While the disk fails, all workers of the process wait, so that none
+// takes it before.
 func (w *Worker) report(ctx context.Context, r lipsync.Request, err error, took time.Duration) (lipsync.Failure, time.Time, error) {
 	for {
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportTime)
 		f, again, reported := w.Service.Fault(last, r, err, took)
+		unreached := reported != nil && last.Err() != nil || lipsync.FailureOf(reported).Code == lipsync.HostFailing
 		cancel()
 		if lipsync.DiskFails(reported) {
 			w.failing.Store(w.lack())
-			if pause(ctx, reportPause) {
-				continue
-			}
 		}
-		return f, again, reported
+		if !unreached || !pause(ctx, reportPause) {
+			return f, again, reported
+		}
 	}
 }
 
