@@ -51,47 +51,64 @@ const (
 	music   = "aevalsrc='.2*sin(2*PI*t*(220+110*floor(mod(t*3\\,4))))*(1+sin(2*PI*t*3)):d=8'"
 )
 
-// scenes are what people may look like who speak or don't.
+// ownVoice is the sound that most scenes have.
+var ownVoice = map[string]string{"voice": own}
+
+// scenes are what people may look like who speak or don't, each with some sounds.
 var scenes = []struct {
-	name, rate, sound string
-	panels            []string
-	want              []int // the panel of who speaks, in each of as many parts
+	name, rate string
+	sounds     map[string]string
+	panels     []string
+	want       []int // the panel of who speaks, in each of as many parts
 }{
-	{"turns", "25", own, []string{silent("gte(t,4)"), silent("lt(t,4)") + ",hflip"}, []int{0, 1}},
-	{"30 frames/s", "30", own, []string{silent("gte(t,4)"), silent("lt(t,4)") + ",hflip"}, []int{0, 1}},
-	{"50 frames/s", "50", own, []string{silent("gte(t,4)"), silent("lt(t,4)") + ",hflip"}, []int{0, 1}},
-	{"12 frames/s", "12", own, []string{silent("gte(t,4)"), silent("lt(t,4)") + ",hflip"}, []int{0, 1}},
-	{"no sound", "25", nothing, []string{silent("gte(t,4)"), silent("lt(t,4)") + ",hflip"}, []int{0, 1}},
-	{"noise", "25", noise, []string{silent("gte(t,4)"), silent("lt(t,4)") + ",hflip"}, []int{0, 1}},
-	{"music", "25", music, []string{silent("gte(t,4)"), silent("lt(t,4)") + ",hflip"}, []int{0, 1}},
-	{"noise with the voice", "25", noisy, []string{silent("gte(t,4)"), silent("lt(t,4)") + ",hflip"}, []int{0, 1}},
-	{"poor pictures", "25", own, []string{silent("gte(t,4)") + faint, silent("lt(t,4)") + ",hflip" + faint}, []int{0, 1}},
-	{"short turns", "25", own, []string{silent("mod(floor(t/2),2)"), silent("not(mod(floor(t/2),2))") + ",hflip"}, []int{0, 1, 0, 1}},
-	{"three people", "25", own, []string{silent("gte(t,4)"), portrait, silent("lt(t,4)") + ",hflip"}, []int{0, 2}},
-	{"a woman between", "25", own, []string{silent("gte(t,4)"), womanFar, silent("lt(t,4)") + ",hflip"}, []int{0, 2}},
-	{"a woman who smiles", "25", own, []string{man, womanFar}, []int{0}},
-	{"close", "25", own, []string{womanClose, man}, []int{1}},
-	{"close, no sound", "25", nothing, []string{womanClose, man}, []int{1}},
-	{"who nods", "25", own, []string{nods, man}, []int{1}},
-	{"out of step", "25", own, []string{manAstray, man}, []int{1}},
-	{"in step", "25", own, []string{man, manAstray}, []int{0}},
+	{"turns", "25", map[string]string{"voice": own, "no sound": nothing, "noise": noise, "music": music, "noise with the voice": noisy},
+		[]string{silent("gte(t,4)"), silent("lt(t,4)") + ",hflip"}, []int{0, 1}},
+	{"30 frames/s", "30", ownVoice, []string{silent("gte(t,4)"), silent("lt(t,4)") + ",hflip"}, []int{0, 1}},
+	{"50 frames/s", "50", ownVoice, []string{silent("gte(t,4)"), silent("lt(t,4)") + ",hflip"}, []int{0, 1}},
+	{"12 frames/s", "12", ownVoice, []string{silent("gte(t,4)"), silent("lt(t,4)") + ",hflip"}, []int{0, 1}},
+	{"poor pictures", "25", ownVoice, []string{silent("gte(t,4)") + faint, silent("lt(t,4)") + ",hflip" + faint}, []int{0, 1}},
+	{"short turns", "25", ownVoice, []string{silent("mod(floor(t/2),2)"), silent("not(mod(floor(t/2),2))") + ",hflip"}, []int{0, 1, 0, 1}},
+	{"three people", "25", ownVoice, []string{silent("gte(t,4)"), portrait, silent("lt(t,4)") + ",hflip"}, []int{0, 2}},
+	{"a woman between", "25", ownVoice, []string{silent("gte(t,4)"), womanFar, silent("lt(t,4)") + ",hflip"}, []int{0, 2}},
+	{"a woman who smiles", "25", ownVoice, []string{man, womanFar}, []int{0}},
+	{"close", "25", map[string]string{"voice": own, "no sound": nothing}, []string{womanClose, man}, []int{1}},
+	{"who nods", "25", ownVoice, []string{nods, man}, []int{1}},
+	{"out of step", "25", ownVoice, []string{manAstray, man}, []int{1}},
+	{"in step", "25", ownVoice, []string{man, manAstray}, []int{0}},
 }
 
+// TestScenes watches each scene with the cascades and with networks.
 func TestScenes(t *testing.T) {
-	detector, err := detection.New(t.Context(), nil, nil)
-	if err != nil {
-		t.Fatal(err)
+	media := filepath.Join(filepath.Dir(onnxtest.Models(t)), "media")
+	clips := map[string]map[string]string{} // of scenes that were made
+	test := func(inner *testing.T, detector detection.Detector, network *Network) {
+		for _, s := range scenes {
+			inner.Run(s.name, func(inner *testing.T) {
+				if clips[s.name] == nil {
+					clips[s.name] = makeScene(t, media, s.rate, s.sounds, s.panels) // in the folder of both
+				}
+				watch(inner, clips[s.name], detector, network).judge(inner, len(s.panels), s.want)
+			})
+		}
+		inner.Run("two_people.mp4", func(t *testing.T) {
+			watch(t, map[string]string{"voice": filepath.Join(media, "two_people.mp4")}, detector, network).judge(t, 2, []int{0})
+		})
 	}
-	testScenes(t, detector, nil)
-}
-
-func TestScenesWithNetworks(t *testing.T) {
-	detector, err := detection.New(t.Context(), onnxtest.LoadWith(t, filepath.Join(onnxtest.Models(t), "ultraface_rfb_320.onnx"), onnx.Options{}), onnxtest.LoadWith(t, filepath.Join(onnxtest.Models(t), "facemesh_192.onnx"), onnx.Options{}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { detector.Close() })
-	testScenes(t, detector, lightASD(t))
+	t.Run("cascades", func(t *testing.T) {
+		detector, err := detection.New(t.Context(), nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		test(t, detector, nil)
+	})
+	t.Run("networks", func(t *testing.T) {
+		detector, err := detection.New(t.Context(), onnxtest.LoadWith(t, filepath.Join(onnxtest.Models(t), "ultraface_rfb_320.onnx"), onnx.Options{}), onnxtest.LoadWith(t, filepath.Join(onnxtest.Models(t), "facemesh_192.onnx"), onnx.Options{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { detector.Close() })
+		test(t, detector, lightASD(t))
+	})
 }
 
 func lightASD(t testing.TB) *Network {
@@ -104,51 +121,49 @@ func lightASD(t testing.TB) *Network {
 	return n
 }
 
-func testScenes(t *testing.T, detector detection.Detector, network *Network) {
-	clips := filepath.Join(filepath.Dir(onnxtest.Models(t)), "media")
-	for _, s := range scenes {
-		t.Run(s.name, func(t *testing.T) {
-			path := makeScene(t, clips, s.rate, s.sound, s.panels)
-			judge(t, watch(t, path, detector, network), len(s.panels), s.want)
-		})
-	}
-	t.Run("two_people.mp4", func(t *testing.T) {
-		judge(t, watch(t, filepath.Join(clips, "two_people.mp4"), detector, network), 2, []int{0})
-	})
-}
-
-// makeScene makes a clip of panels side by side and returns its path.
-func makeScene(t *testing.T, clips, rate, sound string, panels []string) string {
+// makeScene makes clips of panels side by side, with the same pictures and one sound each, and
+// returns their paths by the name of the sound.
+func makeScene(t *testing.T, media, rate string, sounds map[string]string, panels []string) map[string]string {
+	t.Helper()
 	var graph, row strings.Builder
 	for i, p := range panels {
 		name := fmt.Sprint("p", i)
 		fmt.Fprint(&graph, strings.ReplaceAll(p, "#", name), ",scale=320:320,setsar=1[", name, "];")
 		fmt.Fprint(&row, "[", name, "]")
 	}
-	fmt.Fprintf(&graph, "%shstack=%d,fps=%s[v];%s[a]", row.String(), len(panels), rate, sound)
+	fmt.Fprintf(&graph, "%shstack=%d,fps=%s[v]", row.String(), len(panels), rate)
 	var args []string
 	for _, name := range []string{"talking_man.mp4", "woman.mp4", "two_people.mp4"} {
-		args = append(args, "-i", filepath.Join(clips, name))
+		args = append(args, "-i", filepath.Join(media, name))
 	}
-	return ffmpegtest.Make(t, "clip.mp4", append(args, "-filter_complex", graph.String(),
-		"-map", "[v]", "-map", "[a]", "-t", "8", "-crf", "20", "-preset", "veryfast")...)
+	pictures := ffmpegtest.Make(t, "pictures.mp4", append(args, "-filter_complex", graph.String(),
+		"-map", "[v]", "-t", "8", "-crf", "20", "-preset", "veryfast")...)
+	clips := map[string]string{}
+	for name, sound := range sounds {
+		clips[name] = ffmpegtest.Make(t, "clip.mp4", "-i", filepath.Join(media, "talking_man.mp4"), "-i", pictures,
+			"-filter_complex", sound+"[a]", "-map", "1:v", "-map", "[a]", "-t", "8", "-c:v", "copy")
+	}
+	return clips
 }
 
 // watched is a video of which is known who speaks.
 type watched struct {
-	info   *ffmpeg.Info
-	active func(frame int) int
-	places []map[int]float32 // where each face is in each frame, from 0 left to 1 right
+	active map[string]func(frame int) int // by the name of the sound
+	places []map[int]float32              // where each face is in each frame, from 0 left to 1 right
 }
 
-func watch(t *testing.T, path string, detector detection.Detector, network *Network) watched {
+// listener finds out who speaks by one sound.
+type listener struct {
+	*Analyser
+	heard   *speech.Speech
+	windows chan *Window
+	done    chan error
+}
+
+// listen begins with a clip's sound.
+func listen(t *testing.T, info *ffmpeg.Info, network *Network) *listener {
 	t.Helper()
-	tools := ffmpegtest.Tools(t)
-	info, err := tools.Probe(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sound, err := tools.OpenSound(t.Context(), info, time.Minute)
+	sound, err := ffmpegtest.Tools(t).OpenSound(t.Context(), info, time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,75 +172,100 @@ func watch(t *testing.T, path string, detector detection.Detector, network *Netw
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := watched{info: info}
-	a := New(info.Video.Rate.Float(), network)
-	windows, done := make(chan *Window), make(chan error)
-	go func() { done <- a.Score(t.Context(), windows, mfcc) }()
-	w.observe(t, detector, a, windows)
-	if err := <-done; err != nil {
-		t.Fatal(err)
+	l := &listener{New(info.Video.Rate.Float(), network), heard, make(chan *Window), make(chan error)}
+	go func() { l.done <- l.Score(t.Context(), l.windows, mfcc) }()
+	return l
+}
+
+func (l *listener) give(complete []*Window) {
+	for _, w := range complete {
+		l.windows <- w
 	}
-	w.active = a.Active(heard)
+}
+
+// watch watches clips of the same pictures once, and listens to the sound of each.
+func watch(t *testing.T, clips map[string]string, detector detection.Detector, network *Network) watched {
+	t.Helper()
+	w := watched{active: map[string]func(int) int{}}
+	all := map[string]*listener{}
+	var info *ffmpeg.Info
+	for name, path := range clips {
+		var err error
+		if info, err = ffmpegtest.Tools(t).Probe(t.Context(), path); err != nil {
+			t.Fatal(err)
+		}
+		all[name] = listen(t, info, network)
+	}
+	observe(t, info, detector, func(f alignment.Frame) {
+		places := map[int]float32{}
+		for _, face := range f.Faces {
+			places[face.Track] = face.To.Apply(alignment.Middle).X / float32(info.Video.Width)
+		}
+		w.places = append(w.places, places)
+		for _, l := range all {
+			l.give(l.Add(f))
+		}
+	})
+	for name, l := range all {
+		l.give(l.End())
+		close(l.windows)
+		if err := <-l.done; err != nil {
+			t.Fatal(err)
+		}
+		w.active[name] = l.Active(l.heard)
+	}
 	return w
 }
 
-func (w *watched) observe(t *testing.T, detector detection.Detector, a *Analyser, windows chan<- *Window) {
-	frames, err := ffmpegtest.Tools(t).OpenFrames(t.Context(), w.info, 1000)
+// observe tracks and aligns the faces in each frame.
+func observe(t *testing.T, info *ffmpeg.Info, detector detection.Detector, see func(alignment.Frame)) {
+	t.Helper()
+	frames, err := ffmpegtest.Tools(t).OpenFrames(t.Context(), info, 1000)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer frames.Close()
-	give := func(complete []*Window) {
-		for _, w := range complete {
-			windows <- w
-		}
-	}
-	see := func(aligned []alignment.Frame) {
+	seeAll := func(aligned []alignment.Frame) {
 		for _, f := range aligned {
-			give(a.Add(f))
-			places := map[int]float32{}
-			for _, face := range f.Faces {
-				places[face.Track] = face.To.Apply(alignment.Middle).X / float32(w.info.Video.Width)
-			}
-			w.places = append(w.places, places)
+			see(f)
 		}
 	}
-	fps := w.info.Video.Rate.Float()
+	fps := info.Video.Rate.Float()
 	tracker, aligner := tracking.NewTracker(detector, fps), alignment.NewAligner(fps)
-	frame := w.info.Video.NewFrame()
+	frame := info.Video.NewFrame()
 	for frames.Read(frame) == nil {
 		faces, cut, err := tracker.Add(t.Context(), frame)
 		if err != nil {
 			t.Fatal(err)
 		}
-		see(aligner.Add(faces, cut))
+		seeAll(aligner.Add(faces, cut))
 	}
-	see(aligner.End())
-	give(a.End())
-	close(windows)
+	seeAll(aligner.End())
 }
 
-// judge wants who speaks to be in the right panel in 95 of 100 frames, all counted:
+// judge wants who speaks to be in the right panel in 95 of 100 frames by each sound, all counted:
 // also those of a pause between two turns, where no one is heard nor moves the lips
 // (after the first of the short turns there are ten).
-func judge(t *testing.T, w watched, panels int, want []int) {
+func (w watched) judge(t *testing.T, panels int, want []int) {
 	t.Helper()
-	n, right := len(w.places), 0
-	var got strings.Builder
-	for i, places := range w.places {
-		panel := -1
-		if x, ok := places[w.active(i)]; ok {
-			panel = int(x * float32(panels))
+	for name, active := range w.active {
+		n, right := len(w.places), 0
+		var got strings.Builder
+		for i, places := range w.places {
+			panel := -1
+			if x, ok := places[active(i)]; ok {
+				panel = int(x * float32(panels))
+			}
+			if i%(n/40) == 0 {
+				fmt.Fprint(&got, panel)
+			}
+			if panel == want[i*len(want)/n] {
+				right++
+			}
 		}
-		if i%(n/40) == 0 {
-			fmt.Fprint(&got, panel)
+		t.Logf("%s: right in %d of %d frames: %s", name, right, n, got.String())
+		if float64(right) < .95*float64(n) {
+			t.Errorf("%s: right in %d of %d frames, want 95 %%", name, right, n)
 		}
-		if panel == want[i*len(want)/n] {
-			right++
-		}
-	}
-	t.Logf("right in %d of %d frames: %s", right, n, got.String())
-	if float64(right) < .95*float64(n) {
-		t.Errorf("right in %d of %d frames, want 95 %%", right, n)
 	}
 }
