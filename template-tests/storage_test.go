@@ -32,7 +32,8 @@ func TestBucket(t *testing.T) {
 			`{"ExpirationInDays":7,"Id":"inputs","Prefix":"inputs/","Status":"Enabled"},` +
 			`{"ExpirationInDays":31,"Id":"uploads","Prefix":"uploads/","Status":"Enabled"},` +
 			`{"ExpirationInDays":31,"Id":"outputs","Prefix":"outputs/","Status":"Enabled"},` +
-			`{"AbortIncompleteMultipartUpload":{"DaysAfterInitiation":1},"Id":"parts","Status":"Enabled"}]`},
+			`{"AbortIncompleteMultipartUpload":{"DaysAfterInitiation":1},"Id":"parts","Status":"Enabled"},` +
+			`{"ExpiredObjectDeleteMarker":true,"Id":"versions","NoncurrentVersionExpiration":{"NoncurrentDays":1},"Status":"Enabled"}]`},
 		{"Media", "CorsConfiguration.CorsRules", `[{"AllowedHeaders":["*"],"AllowedMethods":["GET","HEAD","PUT"],"AllowedOrigins":["*","` + host + `"],"MaxAge":3600}]`},
 	})
 	other().check(t, []property{

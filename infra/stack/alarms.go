@@ -1,6 +1,9 @@
 package stack
 
 import (
+	"slices"
+	"strconv"
+
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatchactions"
@@ -28,7 +31,7 @@ type alarm struct {
 
 // alarms has what an operator must know of at once.
 func (s *service) alarms() []alarm {
-	return []alarm{
+	return append(s.throttled(), []alarm{
 		{id: "DeadLettersWait", description: "A message or event could not be handled: see the dead-letter queue",
 			metric: s.deadLetters(), limit: 1, periods: 1},
 		{id: "RequestsWaitTooLong", description: "The oldest queued request waits for half an hour: see Batch, and the quota of vCPUs",
@@ -41,15 +44,26 @@ func (s *service) alarms() []alarm {
 			metric: unreachableHosts(), limit: 3, periods: 3},
 		{id: "ServerErrors", description: "The API answers with 5xx: see the logs of the access and the functions",
 			metric: s.apiMetric("5XXError", "Sum"), limit: 5, periods: 1},
-		{id: "FunctionsThrottled", description: "Lambda has no more room for calls: see the quota of concurrent executions",
-			metric: s.clientSum("Throttles"), limit: 1, periods: 1},
 		{id: "TableThrottled", description: "DynamoDB throttles the table",
 			metric: s.tableThrottles(), limit: 10, periods: 1},
 		{id: "BackgroundFails", description: "dispatch or job-state fail again and again: see their logs",
 			metric: s.backgroundSum("Errors"), limit: 1, periods: 3},
 		{id: "SweepIsSilent", description: "No sweep has come to its end for ten minutes: lost requests stay lost",
 			metric: s.sweeps(), limit: 1, periods: 2, silence: true},
+	}...)
+}
+
+// throttled has alarms for the functions behind the API. One adds up ten metrics at most.
+func (s *service) throttled() (all []alarm) {
+	for functions := range slices.Chunk(clientFunctions(), 10) {
+		id := "FunctionsThrottled"
+		if len(all) > 0 {
+			id += strconv.Itoa(len(all) + 1)
+		}
+		all = append(all, alarm{id: id, description: "Lambda has no more room for calls: see the quota of concurrent executions",
+			metric: s.functionSum("throttles", "Throttles", functions), limit: 1, periods: 1})
 	}
+	return all
 }
 
 // addAlarms adds the alarms and the topic that they go to.

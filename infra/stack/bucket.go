@@ -17,6 +17,8 @@ const (
 	uploadDays = outputDays
 	outputDays = 31
 	partDays   = 1 // of an upload in parts that nobody finished
+
+	versionDays = 1 // of an object that was deleted or replaced
 )
 
 // addBucket adds the one bucket, for media.
@@ -32,6 +34,11 @@ func (s *service) addBucket() {
 			expire("uploads", uploadDays),
 			expire("outputs", outputDays),
 			{Id: jsii.String("parts"), AbortIncompleteMultipartUploadAfter: awscdk.Duration_Days(jsii.Number(partDays))},
+			// The bucket has no versions. Where an operator turns them on, what was deleted is to go all the same.
+			{
+				Id: jsii.String("versions"), ExpiredObjectDeleteMarker: jsii.Bool(true),
+				NoncurrentVersionExpiration: awscdk.Duration_Days(jsii.Number(versionDays)),
+			},
 		},
 		Cors: &[]*awss3.CorsRule{{
 			AllowedMethods: &[]awss3.HttpMethods{awss3.HttpMethods_GET, awss3.HttpMethods_HEAD, awss3.HttpMethods_PUT},
@@ -57,6 +64,11 @@ func (s *service) useObjects(prefix string, actions ...string) awsiam.PolicyStat
 		actions[i] = "s3:" + action
 	}
 	return allow(actions, s.bucket.ArnForObjects(jsii.String(prefix+"/*")))
+}
+
+// listParts allows to learn which uploads in parts nobody finished.
+func (s *service) listParts() awsiam.PolicyStatement {
+	return allow([]string{"s3:ListBucketMultipartUploads"}, s.bucket.BucketArn())
 }
 
 // missObjects allows to learn that an object isn't there. S3 tells that only

@@ -71,6 +71,11 @@ func (s *service) lambdas() []lambda {
 			policy:    []awsiam.PolicyStatement{s.authenticate(), s.useTable("Query")},
 		},
 		{
+			name: "delete-media", timeout: apiTimeout, memory: 512,
+			variables: []string{table, bucket, readRate},
+			policy:    append(s.deleteMedia(), s.authenticate()),
+		},
+		{
 			name: "list-requests", timeout: apiTimeout, memory: 512,
 			variables: []string{table, bucket, readRate},
 			policy:    []awsiam.PolicyStatement{s.authenticate(), s.useTable("Query")},
@@ -86,11 +91,9 @@ func (s *service) lambdas() []lambda {
 				table, bucket, queueURL, generateRate, readRate, engines, maxVideo, maxAudio, maxOpen, maxStored, maxKeys,
 				issuer, clientID, signOutURL, secretARN, publicURL,
 			},
-			policy: []awsiam.PolicyStatement{
-				s.create(), s.useTable("GetItem"), s.queryOpen(), s.send(), s.readSecret(),
-				s.useObjects("uploads", "GetObject"), s.useObjects("inputs", "GetObject", "DeleteObject"),
-				s.useObjects("outputs", "DeleteObject"), s.missObjects(),
-			},
+			policy: append(s.deleteMedia(),
+				s.create(), s.useTable("GetItem"), s.send(), s.readSecret(),
+				s.useObjects("uploads", "GetObject"), s.useObjects("inputs", "GetObject")),
 		},
 		{
 			name: "dispatch", timeout: dispatchTimeout, memory: 512,
@@ -125,6 +128,16 @@ func (s *service) authenticate() awsiam.PolicyStatement {
 // account has; what of that is open, queryOpen allows to see.
 func (s *service) create() awsiam.PolicyStatement {
 	return s.useTable("BatchGetItem", "PutItem", "Query", "UpdateItem")
+}
+
+// deleteMedia allows to delete all media of a request, parts among them that nobody put
+// together, and to note that. Who authenticates may also read and update items.
+func (s *service) deleteMedia() []awsiam.PolicyStatement {
+	return []awsiam.PolicyStatement{
+		s.useTable("Query", "DeleteItem"), s.queryOpen(), s.missObjects(), s.listParts(),
+		s.useObjects("inputs", "DeleteObject", "AbortMultipartUpload"), s.useObjects("outputs", "DeleteObject", "AbortMultipartUpload"),
+		s.useObjects("uploads", "DeleteObject"),
+	}
 }
 
 // submit allows to start the runner.

@@ -90,8 +90,7 @@ func (s *service) tableThrottles() awscloudwatch.IMetric {
 	return sum("throttled", s.tableMetric(read), s.tableMetric(write), s.indexMetric(read), s.indexMetric(write))
 }
 
-// clientSum adds up a metric of the functions behind the API. An alarm takes ten
-// metrics at most, and there are ten.
+// clientSum adds up a metric of the functions behind the API.
 func (s *service) clientSum(name string) awscloudwatch.IMetric {
 	return s.functionSum("client"+name, name, clientFunctions())
 }

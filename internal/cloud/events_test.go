@@ -134,6 +134,7 @@ func TestAPIEvents(t *testing.T) {
 		t.Errorf("get-request: got %+v, want id %s", got, made.ID)
 	}
 	d.cancel(t, made.ID)
+	d.deleteMedia(t, made.ID)
 	var list struct {
 		Data []struct{ ID string }
 	}
@@ -166,6 +167,19 @@ func (d *deployment) cancel(t *testing.T, id string) {
 	d.call(t, "cancel-request", &got, cloud.Records, cloud.Media, cloud.Reading)
 	if got.ID != id || got.Status != "failed" || got.Error != "canceled by the client" {
 		t.Errorf("cancel-request: got %+v, want id %s canceled", got, id)
+	}
+}
+
+// deleteMedia deletes the media of the request that was canceled.
+func (d *deployment) deleteMedia(t *testing.T, id string) {
+	t.Helper()
+	var got struct{ ID, Status string }
+	d.call(t, "delete-media", &got, cloud.Records, cloud.Media, cloud.Reading)
+	if got.ID != id || got.Status != "failed" {
+		t.Errorf("delete-media: got %+v, want id %s", got, id)
+	}
+	if r, err := d.service.Store.Get(t.Context(), id); err != nil || r.MediaDeletedAt.IsZero() {
+		t.Errorf("got %+v (%v), want its media deleted", r, err)
 	}
 }
 

@@ -107,6 +107,8 @@ func (p *pages) private() []route {
 		{"GET /dashboard", p.listRequests},
 		{"GET /dashboard/requests/{id}", p.showRequest},
 		{"POST /dashboard/requests/{id}/cancel", p.cancel},
+		{"GET /dashboard/requests/{id}/delete", p.askDelete},
+		{"POST /dashboard/requests/{id}/delete", p.deleteMedia},
 		{"GET /dashboard/new", p.newRequest},
 		{"POST /dashboard/new", p.startRequest},
 		{"POST /dashboard/uploads", p.createUpload},

@@ -115,6 +115,7 @@ func TestPrefix(t *testing.T) {
 	h.get(t, style[1]).must(t, http.StatusOK, "@media")
 	form := url.Values{"csrf": {csrfInput.FindStringSubmatch(h.get(t, "/api/dashboard/new").body)[1]}}
 	h.do(t, http.MethodPost, "/api/dashboard/requests/"+id+"/cancel", form).mustLead(t, "/api/dashboard/requests/"+id)
+	h.do(t, http.MethodPost, "/api/dashboard/requests/"+id+"/delete", form).mustLead(t, "/api/dashboard/requests/"+id)
 	h.do(t, http.MethodPost, "/api/dashboard/settings/keys/"+c.KeyID+"/revoke", form).mustLead(t, "/api/dashboard/settings/keys")
 	form.Set("video", "https://example.com/v.mp4")
 	form.Set("audio", "https://example.com/a.wav")

@@ -26,8 +26,10 @@ func (p *pages) showRequest(v *visit) error {
 		Request: r, Progress: r.ProgressAt(p.service.Now()), Output: output,
 		Hint: hint(r.Failure.Code), Live: !r.Status.Final(), CSRF: v.session.CSRF,
 	}
-	if page.Source, err = p.service.VideoURL(v.Context(), r); err != nil {
-		return err
+	if r.MediaDeletedAt.IsZero() {
+		if page.Source, err = p.service.VideoURL(v.Context(), r); err != nil {
+			return err
+		}
 	}
 	return v.show(http.StatusOK, "request", page.Name(), page)
 }
@@ -67,6 +69,30 @@ func (p *pages) cancel(v *visit) error {
 		return err
 	}
 	if _, err := p.service.Cancel(v.Context(), v.caller(), r.ID); err != nil && lipsync.CodeOf(err) != lipsync.Finished {
+		return err
+	}
+	return v.leadTo(p.root + "/requests/" + r.ID)
+}
+
+// askDelete asks before the media of a request are deleted.
+func (p *pages) askDelete(v *visit) error {
+	r, _, err := p.request(v)
+	switch {
+	case err != nil:
+		return err
+	case !r.Status.Final() || !r.MediaDeletedAt.IsZero():
+		return v.leadTo(p.root + "/requests/" + r.ID)
+	}
+	return v.show(http.StatusOK, "delete", "Delete media", requestPage{Request: r, CSRF: v.session.CSRF})
+}
+
+// deleteMedia deletes the media of a request, and leads back to it.
+func (p *pages) deleteMedia(v *visit) error {
+	r, _, err := p.request(v)
+	if err != nil {
+		return err
+	}
+	if _, err := p.service.DeleteMedia(v.Context(), v.caller(), r.ID); err != nil {
 		return err
 	}
 	return v.leadTo(p.root + "/requests/" + r.ID)

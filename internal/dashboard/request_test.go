@@ -92,7 +92,34 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestOthersRequest tries to see, to cancel and to use what is another account's.
+// TestDeleteMedia asks, deletes, and says so. It refuses what another request still needs.
+func TestDeleteMedia(t *testing.T) {
+	h := newHome(t)
+	h.signIn(t)
+	c := h.caller(t, account)
+	id := h.add(t, c, "film")
+	path := "/dashboard/requests/" + id
+	h.get(t, path+"/delete").mustLead(t, path)
+	h.send(t, path+"/delete", nil).must(t, http.StatusConflict, "lipsync request is not finished")
+	h.complete(t, id)
+	h.get(t, path).must(t, http.StatusOK, "data-output", path+"/delete")
+	h.get(t, path+"/delete").must(t, http.StatusOK, "Delete the media?", "film", "Keep them")
+	h.get(t, path).must(t, http.StatusOK, "data-output") // to ask deletes nothing
+	for range 2 {
+		h.send(t, path+"/delete", nil).mustLead(t, path)
+	}
+	gone := h.get(t, path)
+	gone.must(t, http.StatusOK, "Its media were deleted", "https://example.com/v.mp4")
+	for _, text := range []string{"<video", "Download", path + "/delete", "30 days"} {
+		if strings.Contains(gone.body, text) {
+			t.Errorf("the page still has %s", text)
+		}
+	}
+	h.get(t, path+"/delete").mustLead(t, path)
+	h.do(t, http.MethodPost, path+"/delete", nil).must(t, http.StatusForbidden)
+}
+
+// TestOthersRequest tries to see, to cancel, to delete and to use what is another account's.
 func TestOthersRequest(t *testing.T) {
 	h := newHome(t)
 	h.signIn(t)
@@ -102,6 +129,8 @@ func TestOthersRequest(t *testing.T) {
 		path := "/dashboard/requests/" + name
 		h.get(t, path).must(t, http.StatusNotFound)
 		h.send(t, path+"/cancel", nil).must(t, http.StatusNotFound)
+		h.get(t, path+"/delete").must(t, http.StatusNotFound)
+		h.send(t, path+"/delete", nil).must(t, http.StatusNotFound)
 	}
 	u, err := h.service.CreateUpload(t.Context(), other, lipsync.Video, 5, "")
 	if err != nil {
@@ -126,6 +155,8 @@ func TestByID(t *testing.T) {
 		path := "/dashboard/requests/" + name
 		h.get(t, path).must(t, http.StatusNotFound)
 		h.send(t, path+"/cancel", nil).must(t, http.StatusNotFound)
+		h.get(t, path+"/delete").must(t, http.StatusNotFound)
+		h.send(t, path+"/delete", nil).must(t, http.StatusNotFound)
 	}
 	if r, _, err := h.service.Request(t.Context(), c, id); err != nil || r.Status != lipsync.Queued {
 		t.Errorf("got %v, %v, want it queued", r.Status, err)

@@ -160,6 +160,15 @@ func (h *home) seed(t testing.TB) map[string]string {
 		case i%9 == 4:
 			h.fail(t, id, "video URL is not accessible")
 			pages["failed"] = "/dashboard/requests/" + id
+		case i == 35:
+			h.complete(t, id)
+			pages["delete"] = "/dashboard/requests/" + id + "/delete"
+		case i == 36:
+			h.complete(t, id)
+			if _, err := h.service.DeleteMedia(t.Context(), c, id); err != nil {
+				t.Fatal(err)
+			}
+			pages["deleted"] = "/dashboard/requests/" + id
 		case i == 39:
 			h.start(t, id, lipsync.Progress{Stage: lipsync.Rendering, Percent: 62, Ends: h.clock.Now().Add(41 * time.Second)})
 			pages["processing"] = "/dashboard/requests/" + id

@@ -158,7 +158,7 @@ type tab struct {
 
 func newTab(path, name, view string) tab {
 	belongs := map[string]string{
-		"requests": "Requests", "request": "Requests", "new": "New", "usage": "Usage", "api": "API",
+		"requests": "Requests", "request": "Requests", "delete": "Requests", "new": "New", "usage": "Usage", "api": "API",
 		"keys": "Settings", "revoke": "Settings",
 	}
 	return tab{path, name, belongs[view] == name}

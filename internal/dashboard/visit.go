@@ -166,7 +166,7 @@ func statusOf(code lipsync.Code) int {
 		return http.StatusForbidden
 	case lipsync.NotFound:
 		return http.StatusNotFound
-	case lipsync.Finished:
+	case lipsync.Finished, lipsync.Unfinished:
 		return http.StatusConflict
 	case lipsync.TooLarge:
 		return http.StatusRequestEntityTooLarge

@@ -222,11 +222,35 @@ func (o *Objects) Delete(_ context.Context, key string) error {
 		}
 		return err
 	}
-	for dir := path.Dir(name); dir != files; dir = path.Dir(dir) {
+	o.removeEmpty(path.Dir(name))
+	return nil
+}
+
+// removeEmpty removes the folder and those above it, as far as they are empty.
+func (o *Objects) removeEmpty(dir string) {
+	for ; dir != files; dir = path.Dir(dir) {
 		if o.root.Remove(dir) != nil {
 			break // it holds something else
 		}
 	}
+}
+
+// DeleteAll implements lipsync.Objects. What is still being written is in partial, and
+// is removed by its writer or by Clean.
+func (o *Objects) DeleteAll(_ context.Context, prefix string) error {
+	name, err := fileOf(strings.TrimSuffix(prefix, "/"))
+	if err != nil {
+		return err
+	}
+	o.dirs.Lock()
+	defer o.dirs.Unlock()
+	if info, err := o.root.Stat(name); missing(err) || err == nil && !info.IsDir() {
+		return nil
+	}
+	if err := o.root.RemoveAll(name); err != nil {
+		return err
+	}
+	o.removeEmpty(path.Dir(name))
 	return nil
 }
 

@@ -171,6 +171,19 @@ func newIdempotency(r lipsync.Request, idem lipsync.Idempotency) item {
 	return with(i, idempotencyKey(r.Account, idem.Key))
 }
 
+// Replayed implements lipsync.Requests.
+func (s *Store) Replayed(ctx context.Context, account string, idem lipsync.Idempotency, now time.Time) (string, error) {
+	i, err := s.get(ctx, idempotencyKey(account, idem.Key))
+	if err != nil {
+		return "", err
+	}
+	id, err := replay(i, idem, now)
+	if err == nil && id == "" {
+		err = notFound()
+	}
+	return id, err
+}
+
 // replay returns the id of the request that the idempotency key made, or "".
 func replay(i item, idem lipsync.Idempotency, now time.Time) (id string, err error) {
 	var earlier record

@@ -149,6 +149,9 @@ func (s *Store) replacement(ctx context.Context, old, next stored) (steps []step
 		free, err := s.free(ctx, next.Request)
 		return append(steps, free...), err
 	}
+	if old.MediaDeletedAt.IsZero() && !next.MediaDeletedAt.IsZero() && next.Size > 0 {
+		steps = append(steps, s.uncountSize(next.Request))
+	}
 	return steps, nil
 }
 

@@ -30,7 +30,7 @@ func (r *stored) listed() []field {
 		{"videoURL", &r.Video.URL}, {"videoObject", &r.Video.Object},
 		{"audioURL", &r.Audio.URL}, {"audioObject", &r.Audio.Object}, {"largestFace", &r.LargestFace}, {"engine", &r.Engine},
 		{"createdAt", &r.CreatedAt}, {"startedAt", &r.StartedAt}, {"finishedAt", &r.FinishedAt},
-		{"output", &r.Output}, {"length", &r.Length}, {"size", &r.Size},
+		{"output", &r.Output}, {"length", &r.Length}, {"size", &r.Size}, {"mediaDeletedAt", &r.MediaDeletedAt},
 		{"failure", (*string)(&r.Failure.Code)}, {"failureDetails", &r.details}, {"error", &r.sentence},
 	}
 }

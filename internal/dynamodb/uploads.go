@@ -16,7 +16,7 @@ func uploadFields(u *lipsync.Upload) []field {
 	return []field{
 		{"id", &u.ID}, {"account", &u.Account}, {"kind", (*string)(&u.Kind)}, {"size", &u.Size},
 		{"contentType", &u.ContentType}, {"object", &u.Object},
-		{"createdAt", &u.CreatedAt}, {"expiresAt", &u.ExpiresAt}, {"requestID", &u.RequestID},
+		{"createdAt", &u.CreatedAt}, {"expiresAt", &u.ExpiresAt}, {"requestID", &u.RequestID}, {"dropped", &u.Dropped},
 	}
 }
 
@@ -58,7 +58,7 @@ func useUpload(id string, r lipsync.Request) change {
 		key: uploadKey(id),
 		set: item{"requestID": text(r.ID), "expiresAt": micros(end), OpenSort: text(endSort(id, end))},
 		// An upload that was deleted is not to come back as half of one.
-		condition: "attribute_exists(#pk)", refused: refusal(lipsync.Invalid, "upload is gone"),
+		condition: "attribute_exists(#pk) AND attribute_not_exists(#dropped)", refused: refusal(lipsync.Invalid, "upload is gone"),
 	}
 }
 
@@ -112,6 +112,22 @@ func (s *Store) expired(ctx context.Context, keys []item, now time.Time) (expire
 		}
 	}
 	return expired, err
+}
+
+// DropUpload implements lipsync.Uploads.
+func (s *Store) DropUpload(ctx context.Context, u lipsync.Upload, expires time.Time) error {
+	now, err := s.update(ctx, change{
+		key: uploadKey(u.ID),
+		set: item{
+			"dropped": &types.AttributeValueMemberBOOL{Value: true}, "expiresAt": micros(expires), OpenSort: text(endSort(u.ID, expires)),
+		},
+		condition: "#requestID = :seen", values: item{"seen": text(u.RequestID)},
+		refused: refusal(lipsync.Conflict, "another request uses the upload"),
+	})
+	if lipsync.CodeOf(err) == lipsync.Conflict && now == nil {
+		return nil // it is gone
+	}
+	return err
 }
 
 // DeleteUpload implements lipsync.Uploads.

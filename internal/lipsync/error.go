@@ -16,6 +16,7 @@ const (
 	NotFound     Code = "not_found"     // no such thing for this caller
 	Conflict     Code = "conflict"      // lost a compare-and-swap: a lease, a state
 	Finished     Code = "finished"      // the request is final, and stays so
+	Unfinished   Code = "unfinished"    // the request, or another one that shares its media, is not final
 	Reused       Code = "reused"        // an idempotency key came with another request
 	TokenLimit   Code = "token_limit"   // the key may make no more requests
 	TooLarge     Code = "too_large"     // over a size limit

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"time"
 )
 
 // NewRequest is what a client asks for.
@@ -41,11 +42,13 @@ func (s *Service) generate(ctx context.Context, c Caller, n NewRequest) (string,
 	if err != nil {
 		return "", err
 	}
-	video, err := s.input(ctx, c, Video, n.Video)
-	if err != nil {
-		return "", err
+	video, audio, err := s.inputs(ctx, c, n)
+	if CodeOf(err) == Invalid && n.HasIdempotency {
+		// A repetition is answered as the first call was, whatever became of its uploads.
+		if id, replayed := s.Store.Replayed(ctx, c.Account, *n.idempotency(s.Now()), s.Now()); CodeOf(replayed) != NotFound {
+			return id, explainReplay(replayed)
+		}
 	}
-	audio, err := s.input(ctx, c, Audio, n.Audio)
 	if err != nil {
 		return "", err
 	}
@@ -66,18 +69,14 @@ func (s *Service) generate(ctx context.Context, c Caller, n NewRequest) (string,
 
 // create writes the request, then tells the queue.
 func (s *Service) create(ctx context.Context, r Request, n NewRequest) (string, error) {
-	var idem *Idempotency
-	if n.HasIdempotency {
-		idem = &Idempotency{Key: n.IdempotencyKey, Fingerprint: n.fingerprint(), ExpiresAt: r.CreatedAt.Add(idempotentLife)}
-	}
 	limits := s.limits()
-	created, replayed, err := s.Store.Create(ctx, r, n.uploads(), idem, limits)
+	created, replayed, err := s.Store.Create(ctx, r, n.uploads(), n.idempotency(r.CreatedAt), limits)
 	switch CodeOf(err) {
 	case "":
 	case TokenLimit:
 		return "", restate(err, TokenLimit, "token limit reached")
 	case Reused:
-		return "", restate(err, Reused, "idempotency key was used with a different request")
+		return "", explainReplay(err)
 	case Invalid:
 		return "", restate(err, Invalid, "upload does not exist")
 	default:
@@ -89,6 +88,28 @@ func (s *Service) create(ctx context.Context, r Request, n NewRequest) (string, 
 		_ = s.Queue.Send(ctx, created.ID)
 	}
 	return created.ID, nil
+}
+
+// explainReplay gives an error Reused the sentence that a client is to read. It leaves any
+// other as it is.
+func explainReplay(err error) error {
+	return restate(err, Reused, "idempotency key was used with a different request")
+}
+
+// inputs checks that the caller may use both sources, and says where they lie.
+func (s *Service) inputs(ctx context.Context, c Caller, n NewRequest) (video, audio Input, err error) {
+	if video, err = s.input(ctx, c, Video, n.Video); err == nil {
+		audio, err = s.input(ctx, c, Audio, n.Audio)
+	}
+	return video, audio, err
+}
+
+// idempotency returns what is kept of the request's idempotency key, nil if it has none.
+func (n NewRequest) idempotency(now time.Time) *Idempotency {
+	if !n.HasIdempotency {
+		return nil
+	}
+	return &Idempotency{Key: n.IdempotencyKey, Fingerprint: n.fingerprint(), ExpiresAt: now.Add(idempotentLife)}
 }
 
 func (n NewRequest) validate() error {

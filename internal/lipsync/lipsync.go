@@ -62,10 +62,12 @@ type Request struct {
 	CreatedAt  time.Time
 	StartedAt  time.Time     // zero until first claimed
 	FinishedAt time.Time     // zero until final
-	Output     string        // object key of the result, when completed
+	Output     string        // object key of the result, when completed; "" once it was deleted with the media
 	Failure    Failure       // when failed
 	Length     time.Duration // of the output, when completed; 0 if nobody told
 	Size       int64         // of the output in bytes, when completed; 0 if nobody told
+
+	MediaDeletedAt time.Time // when its client had its media deleted; zero if never
 
 	Claims   int // so far
 	Attempts int // claims so far that were not given back
@@ -136,6 +138,7 @@ type Upload struct {
 	CreatedAt   time.Time
 	ExpiresAt   time.Time // it disappears then, or when no open request uses it any more
 	RequestID   string    // the newest request that uses it, or ""
+	Dropped     bool      // no other request may use it
 }
 
 // Caller is who makes a call: an active key and its account, or with no key a

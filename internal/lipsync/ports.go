@@ -29,7 +29,7 @@ type Requests interface {
 	// until it is deleted, announced ones too, and that of each output for OutputDays from
 	// the day of CreatedAt.
 	//
-	// An upload that the request names (uploads) and that is gone: Invalid;
+	// An upload that the request names (uploads) and that is gone or Dropped: Invalid;
 	// the others get its id as RequestID, and UploadLife more from CreatedAt.
 	Create(ctx context.Context, r Request, uploads []string, idem *Idempotency, limits Limits) (created Request, replayed bool, err error)
 
@@ -52,6 +52,20 @@ type Requests interface {
 	// the reference id, if it is not "". What changed a moment ago may be missing,
 	// or still be there. Cost depends only on limit.
 	ByStatus(ctx context.Context, account string, status Status, referenceID string, before int64, limit int) ([]Request, error)
+
+	// Replayed returns the id of the request that the idempotency key made in the account,
+	// as Create would at now. NotFound if it was not used before; Reused.
+	Replayed(ctx context.Context, account string, idem Idempotency, now time.Time) (id string, err error)
+
+	// Uses reports whether an open request of the account has the object as an input.
+	// What changed a moment ago may be missing.
+	Uses(ctx context.Context, account, object string) (bool, error)
+
+	// ForgetMedia notes that the media of a final request were deleted: MediaDeletedAt
+	// is now, there is no Output, and its Size no longer counts as stored. It returns the
+	// request as it is stored. One that was noted before stays as it is. Conflict if it is
+	// not final, NotFound if there is none.
+	ForgetMedia(ctx context.Context, id string, now time.Time) (Request, error)
 
 	// Usage returns a Day for each of the last days (UTC) up to the one of now,
 	// oldest first. Cost depends only on the number of days.
@@ -155,6 +169,10 @@ type Uploads interface {
 	// used or not, ordered by ExpiresAt and then by ID. It begins behind the upload
 	// after, whether that is still there or not; the zero Upload is the beginning.
 	ExpiredUploads(ctx context.Context, now time.Time, after Upload, limit int) ([]Upload, error)
+	// DropUpload makes the upload Dropped, to expire at the given time. Conflict if
+	// another request than u.RequestID, which is not "", is the newest that uses it. One
+	// that is gone is no error.
+	DropUpload(ctx context.Context, u Upload, expires time.Time) error
 	// DeleteUpload forgets the upload; one that is gone is no error.
 	DeleteUpload(ctx context.Context, u Upload) error
 }
@@ -191,6 +209,9 @@ type Objects interface {
 	Size(ctx context.Context, key string) (int64, error)
 	// Delete removes the object; a missing one is no error.
 	Delete(ctx context.Context, key string) error
+	// DeleteAll removes the objects whose keys start with prefix, which ends with a
+	// slash, and what was stored of others there that never became whole.
+	DeleteAll(ctx context.Context, prefix string) error
 	// List calls f for each object whose key starts with prefix, in no order,
 	// until f returns an error, which it then returns. f may delete the object.
 	List(ctx context.Context, prefix string, f func(key string, modified time.Time) error) error

@@ -53,7 +53,7 @@ func (s *Service) uploadedInput(ctx context.Context, c Caller, kind MediaKind, i
 		return Input{}, err
 	}
 	switch {
-	case err != nil || u.Account != c.Account:
+	case err != nil || u.Account != c.Account || u.Dropped:
 		return Input{}, newError(Invalid, fmt.Sprintf("%s upload does not exist", kind))
 	case !s.Now().Before(u.ExpiresAt):
 		return Input{}, newError(Invalid, fmt.Sprintf("%s upload has expired", kind))

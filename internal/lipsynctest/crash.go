@@ -12,8 +12,8 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// TestCrashes takes two requests from their creation to their output, and one that
-// is canceled while a worker has it, with a fault at every single call of a port:
+// TestCrashes takes two requests from their creation to their output, of which one then has
+// its media deleted, and one that is canceled while a worker has it, with a fault at every single call of a port:
 // before it or after it, and with the process going on or ending there. Whatever
 // happens, each request ends once, counts once, and leaves only its output, or
 // nothing. open returns empty ports.
@@ -44,6 +44,7 @@ type story struct {
 	caller  lipsync.Caller
 	renders map[string]int // how often each request was made final
 	cancel  error          // what became of the last try to cancel
+	forget  error          // what became of the last try to delete media
 }
 
 // crash tells the story with the faults, then a second time without: what a
@@ -84,6 +85,7 @@ func (s *story) tell() {
 		_ = s.work()
 	}
 	s.cancelDoomed()
+	_, s.forget = s.service.DeleteMedia(s.t.Context(), s.caller, "upload")
 }
 
 // cancelDoomed cancels the one that is to be canceled.
@@ -184,8 +186,12 @@ func (s *story) check(store lipsync.Store, objects lipsync.Objects) {
 		must(t, err)
 		want(t, reference+" status", r.Status, lipsync.Completed)
 		want(t, reference+" completed more than once", s.renders[r.ID] > 1, false)
-		wantObject(t, objects, r.Output, "video of "+reference)
-		named = append(named, r.Output)
+		if reference == "media" {
+			wantObject(t, objects, r.Output, "video of media")
+			named = append(named, r.Output)
+		} else {
+			s.checkForgotten(objects, r)
+		}
 	}
 	named = append(named, s.checkDoomed(store, objects)...)
 	// Once the uploads' time is over, only the outputs remain.
@@ -193,6 +199,16 @@ func (s *story) check(store lipsync.Store, objects lipsync.Objects) {
 	must(t, s.service.Sweep(t.Context()))
 	must(t, s.service.Tidy(t.Context(), 0))
 	wantSet(t, objects, named)
+}
+
+// checkForgotten looks at what is left of the request whose media were deleted.
+func (s *story) checkForgotten(objects lipsync.Objects, r lipsync.Request) {
+	must(s.t, s.forget)
+	want(s.t, "its output", r.Output, "")
+	want(s.t, "its media are deleted", r.MediaDeletedAt.IsZero(), false)
+	wantKeys(s.t, objects, "outputs/"+r.ID+"/")
+	_, err := objects.Size(s.t.Context(), r.Video.Object)
+	wantCode(s.t, err, lipsync.NotFound)
 }
 
 // checkDoomed looks at the request that was to be canceled, and returns the key of

@@ -100,6 +100,24 @@ func (s faultyStore) GetUpload(ctx context.Context, id string) (u lipsync.Upload
 	return u, err
 }
 
+func (s faultyStore) Uses(ctx context.Context, account, object string) (used bool, err error) {
+	err = s.do(func() (err error) { used, err = s.Store.Uses(ctx, account, object); return err })
+	return used, err
+}
+
+func (s faultyStore) DropUpload(ctx context.Context, u lipsync.Upload, expires time.Time) error {
+	return s.do(func() error { return s.Store.DropUpload(ctx, u, expires) })
+}
+
+func (s faultyStore) DeleteUpload(ctx context.Context, u lipsync.Upload) error {
+	return s.do(func() error { return s.Store.DeleteUpload(ctx, u) })
+}
+
+func (s faultyStore) ForgetMedia(ctx context.Context, id string, now time.Time) (r lipsync.Request, err error) {
+	err = s.do(func() (err error) { r, err = s.Store.ForgetMedia(ctx, id, now); return err })
+	return r, err
+}
+
 type faultyObjects struct {
 	lipsync.Objects
 	*faults
@@ -121,6 +139,10 @@ func (o faultyObjects) Size(ctx context.Context, key string) (size int64, err er
 
 func (o faultyObjects) Delete(ctx context.Context, key string) error {
 	return o.do(func() error { return o.Objects.Delete(ctx, key) })
+}
+
+func (o faultyObjects) DeleteAll(ctx context.Context, prefix string) error {
+	return o.do(func() error { return o.Objects.DeleteAll(ctx, prefix) })
 }
 
 // faultyQueue loses every message: the store is the truth.

@@ -39,6 +39,7 @@ func TestObjects(t *testing.T, open func(t *testing.T) ObjectsHome) {
 		{"puts at once", testConcurrentPuts},
 		{"missing objects", testMissing},
 		{"delete", testDelete},
+		{"delete all", testDeleteAll},
 		{"puts and deletes at once", testPutDelete},
 		{"list", testList},
 		{"list and delete", testListDelete},
@@ -206,6 +207,21 @@ func testDelete(t *testing.T, o ObjectsHome) {
 	wantKeys(t, o, "")
 	put(t, o, "inputs/a/video", "again")
 	wantObject(t, o, "inputs/a/video", "again")
+}
+
+func testDeleteAll(t *testing.T, o ObjectsHome) {
+	for _, key := range []string{"outputs/a/1.mp4", "outputs/a/2.mp4", "outputs/ab/1.mp4", "outputs/a.mp4", "inputs/a/video"} {
+		put(t, o, key, "x")
+	}
+	for range 2 {
+		must(t, o.DeleteAll(t.Context(), "outputs/a/"))
+		wantKeys(t, o, "", "inputs/a/video", "outputs/a.mp4", "outputs/ab/1.mp4")
+	}
+	must(t, o.DeleteAll(t.Context(), "outputs/never/"))
+	must(t, o.DeleteAll(t.Context(), "outputs/a.mp4/")) // an object, and no folder of some
+	wantKeys(t, o, "", "inputs/a/video", "outputs/a.mp4", "outputs/ab/1.mp4")
+	put(t, o, "outputs/a/3.mp4", "again")
+	wantObject(t, o, "outputs/a/3.mp4", "again")
 }
 
 // testPutDelete has deletes of the last neighbour meet puts.

@@ -58,6 +58,15 @@ func (p *Past) GoOn(t *testing.T, has Since) {
 	if err != nil || len(keys) != 2 || keys[0].Used != 5 || keys[0].Limit != 10 {
 		t.Errorf("got %+v (%v), want two keys, the first used five times", keys, err)
 	}
+	for _, id := range []int{completedID, queuedID} { // of files and of an upload
+		r, err := p.DeleteMedia(t.Context(), p.caller(), pastID(id))
+		if err != nil || r.Output != "" || r.MediaDeletedAt != p.now {
+			t.Errorf("got %+v (%v), want its media deleted", r, err)
+		}
+		if err := p.Objects.List(t.Context(), "outputs/"+pastID(id)+"/", func(key string, _ time.Time) error { return errors.New(key) }); err != nil {
+			t.Errorf("object %v is left", err)
+		}
+	}
 	p.now = p.now.Add(26 * time.Hour)
 	if err := errors.Join(p.Sweep(t.Context()), p.Tidy(t.Context(), 0)); err != nil {
 		t.Error(err)

@@ -62,6 +62,24 @@ func (s store) Usage(ctx context.Context, account string, now time.Time, days in
 	return s.Store.Usage(ctx, account, now, days)
 }
 
+// Replayed implements lipsync.Store.
+func (s store) Replayed(ctx context.Context, account string, idem lipsync.Idempotency, now time.Time) (_ string, err error) {
+	defer s.observe(ctx, "replayed", time.Now(), &err)
+	return s.Store.Replayed(ctx, account, idem, now)
+}
+
+// Uses implements lipsync.Store.
+func (s store) Uses(ctx context.Context, account, object string) (_ bool, err error) {
+	defer s.observe(ctx, "uses", time.Now(), &err)
+	return s.Store.Uses(ctx, account, object)
+}
+
+// ForgetMedia implements lipsync.Store.
+func (s store) ForgetMedia(ctx context.Context, id string, now time.Time) (_ lipsync.Request, err error) {
+	defer s.observe(ctx, "forget_media", time.Now(), &err)
+	return s.Store.ForgetMedia(ctx, id, now)
+}
+
 // Claim implements lipsync.Store.
 func (s store) Claim(ctx context.Context, id, token string, now time.Time, lease time.Duration) (_ lipsync.Request, err error) {
 	defer s.observe(ctx, "claim", time.Now(), &err)
@@ -156,6 +174,12 @@ func (s store) GetUpload(ctx context.Context, id string) (_ lipsync.Upload, err 
 func (s store) ExpiredUploads(ctx context.Context, now time.Time, after lipsync.Upload, limit int) (_ []lipsync.Upload, err error) {
 	defer s.observe(ctx, "expired_uploads", time.Now(), &err)
 	return s.Store.ExpiredUploads(ctx, now, after, limit)
+}
+
+// DropUpload implements lipsync.Store.
+func (s store) DropUpload(ctx context.Context, u lipsync.Upload, expires time.Time) (err error) {
+	defer s.observe(ctx, "drop_upload", time.Now(), &err)
+	return s.Store.DropUpload(ctx, u, expires)
 }
 
 // DeleteUpload implements lipsync.Store.

@@ -73,7 +73,7 @@ func statusOf(code lipsync.Code) int {
 		return http.StatusUnauthorized
 	case lipsync.NotFound:
 		return http.StatusNotFound
-	case lipsync.Finished:
+	case lipsync.Finished, lipsync.Unfinished:
 		return http.StatusConflict
 	case lipsync.TokenLimit:
 		return http.StatusPreconditionFailed

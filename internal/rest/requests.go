@@ -58,6 +58,14 @@ func (a *api) cancelRequest(r *http.Request, c lipsync.Caller) (request, error) 
 	return a.view(r, q, nil), nil
 }
 
+func (a *api) deleteMedia(r *http.Request, c lipsync.Caller) (request, error) {
+	q, err := a.service.DeleteMedia(r.Context(), c, r.PathValue("id"))
+	if err != nil {
+		return request{}, err
+	}
+	return a.view(r, q, nil), nil
+}
+
 // page is one page of the account's requests, newest first.
 type page struct {
 	Data       []request  `json:"data"`

@@ -21,12 +21,19 @@ func (fullStore) Cancel(context.Context, string, time.Time, lipsync.Failure) (li
 	return lipsync.Request{}, lipsync.ErrNoSpace(syscall.ENOSPC)
 }
 
+func (fullStore) ForgetMedia(context.Context, string, time.Time) (lipsync.Request, error) {
+	return lipsync.Request{}, lipsync.ErrNoSpace(syscall.ENOSPC)
+}
+
 // callFullDisk makes the calls that a service whose disk is full refuses, and one that
 // it answers.
 func (h *home) callFullDisk(t *testing.T, c *http.Client, base string) {
 	t.Helper()
 	token := h.key(t)
-	id := h.start(t, token, time.Now())
+	id, canceled := h.start(t, token, time.Now()), h.start(t, token, time.Now())
+	if _, err := h.store.Cancel(t.Context(), canceled, time.Now(), lipsync.Failure{Code: lipsync.Canceled}); err != nil {
+		t.Fatal(err)
+	}
 	h.service.Room = func(int64) error { return lipsync.ErrNoSpace(nil) }
 	h.service.Store = fullStore{h.store}
 	defer func() { h.service.Room, h.service.Store = nil, h.store }()
@@ -51,6 +58,7 @@ func (h *home) callFullDisk(t *testing.T, c *http.Client, base string) {
 		{http.MethodPost, "/lipsync/generate-with-media", parts.FormDataContentType(), form.String(), http.StatusInsufficientStorage},
 		{http.MethodPost, "/uploads", "application/json", `{"type":"video","size":5}`, http.StatusInsufficientStorage},
 		{http.MethodDelete, "/lipsync/requests/" + id, "", "", http.StatusInsufficientStorage},
+		{http.MethodDelete, "/lipsync/requests/" + canceled + "/media", "", "", http.StatusInsufficientStorage},
 		{http.MethodGet, "/lipsync/requests/" + id, "", "", http.StatusOK},
 	} {
 		r, err := http.NewRequest(call.method, base+"/api/v1"+call.path, bytes.NewBufferString(call.body))

@@ -31,6 +31,7 @@ func (s *suite) results(t *testing.T) {
 		}
 		s.output(t, r.OutputURL)
 		s.isFinal(t, token, r)
+		s.isDeleted(t, token, r)
 	})
 	for id, want := range map[string]string{bad: "video URL is not accessible", junk: "video is not a supported format"} {
 		t.Run(want, func(t *testing.T) {

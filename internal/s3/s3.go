@@ -106,6 +106,29 @@ func (o *Objects) Delete(ctx context.Context, key string) error {
 	return err
 }
 
+// DeleteAll implements lipsync.Objects. Parts of an upload that nobody finished are
+// deleted by aborting it.
+func (o *Objects) DeleteAll(ctx context.Context, prefix string) error {
+	err := o.List(ctx, prefix, func(key string, _ time.Time) error { return o.Delete(ctx, key) })
+	if err != nil {
+		return err
+	}
+	pages := s3.NewListMultipartUploadsPaginator(o.client, &s3.ListMultipartUploadsInput{Bucket: &o.bucket, Prefix: &prefix})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return err
+		}
+		for _, u := range page.Uploads {
+			_, err := o.client.AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{Bucket: &o.bucket, Key: u.Key, UploadId: u.UploadId})
+			if _, gone := errors.AsType[*types.NoSuchUpload](err); err != nil && !gone {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // List implements lipsync.Objects.
 func (o *Objects) List(ctx context.Context, prefix string, f func(key string, modified time.Time) error) error {
 	pages := s3.NewListObjectsV2Paginator(o.client, &s3.ListObjectsV2Input{Bucket: &o.bucket, Prefix: &prefix})

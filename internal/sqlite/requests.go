@@ -12,7 +12,7 @@ import (
 
 const requestColumns = `id, account, key_id, reference_id, seq, status,
 	video_url, video_object, audio_url, audio_object, largest_face, engine,
-	created_at, started_at, finished_at, output, length, size, failure, failure_details,
+	created_at, started_at, finished_at, output, length, size, media_deleted_at, failure, failure_details,
 	claims, attempts, delays, missing_since, unreachable_since, failing_since, fetching, lease, lease_until, stage, percent, ends`
 
 // row is a *sql.Row or *sql.Rows.
@@ -22,7 +22,7 @@ func scanRequest(row row) (r lipsync.Request, err error) {
 	err = row.Scan(&r.ID, &r.Account, &r.KeyID, &r.ReferenceID, &r.Seq, &r.Status,
 		&r.Video.URL, &r.Video.Object, &r.Audio.URL, &r.Audio.Object, &r.LargestFace, &r.Engine,
 		instant{&r.CreatedAt}, instant{&r.StartedAt}, instant{&r.FinishedAt},
-		&r.Output, span{&r.Length}, &r.Size, &r.Failure.Code, details{&r.Failure.Details},
+		&r.Output, span{&r.Length}, &r.Size, instant{&r.MediaDeletedAt}, &r.Failure.Code, details{&r.Failure.Details},
 		&r.Claims, &r.Attempts, &r.Delays, instant{&r.MissingSince}, instant{&r.UnreachableSince}, instant{&r.FailingSince}, span{&r.Fetching},
 		&r.Lease, instant{&r.LeaseUntil}, &r.Progress.Stage, &r.Progress.Percent, instant{&r.Progress.Ends})
 	return r, explain(err)
@@ -32,7 +32,7 @@ func scanRequest(row row) (r lipsync.Request, err error) {
 func (s *Store) Create(ctx context.Context, r lipsync.Request, uploads []string, idem *lipsync.Idempotency, limits lipsync.Limits) (created lipsync.Request, replayed bool, err error) {
 	err = s.update(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if idem != nil {
-			earlier, err := replay(ctx, tx, r, idem)
+			earlier, err := replay(ctx, tx, r.Account, *idem, r.CreatedAt)
 			if err != nil || earlier != "" {
 				r.ID, replayed = earlier, true
 				return err
@@ -52,12 +52,26 @@ func (s *Store) Create(ctx context.Context, r lipsync.Request, uploads []string,
 	return r, replayed, err
 }
 
+// Replayed implements lipsync.Requests.
+func (s *Store) Replayed(ctx context.Context, account string, idem lipsync.Idempotency, now time.Time) (string, error) {
+	id, err := replay(ctx, s.read, account, idem, now)
+	if err == nil && id == "" {
+		err = refusal(lipsync.NotFound, "not found")
+	}
+	return id, err
+}
+
+// querier is a *sql.DB or *sql.Tx.
+type querier interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
 // replay returns the id of the request that the idempotency key made, or "".
-func replay(ctx context.Context, tx *sql.Tx, r lipsync.Request, idem *lipsync.Idempotency) (id string, err error) {
+func replay(ctx context.Context, db querier, account string, idem lipsync.Idempotency, now time.Time) (id string, err error) {
 	var fingerprint []byte
-	err = tx.QueryRowContext(ctx, `SELECT request_id, fingerprint FROM idempotency
+	err = db.QueryRowContext(ctx, `SELECT request_id, fingerprint FROM idempotency
 		WHERE account = ? AND key = ? AND expires_at > ?`,
-		r.Account, idem.Key, micros(r.CreatedAt)).Scan(&id, &fingerprint)
+		account, idem.Key, micros(now)).Scan(&id, &fingerprint)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return "", nil
@@ -114,7 +128,7 @@ func useKey(ctx context.Context, tx *sql.Tx, id string) error {
 func useUploads(ctx context.Context, tx *sql.Tx, r lipsync.Request, ids []string) error {
 	for _, id := range ids {
 		var got string
-		err := tx.QueryRowContext(ctx, `UPDATE uploads SET request_id = ?, expires_at = ? WHERE id = ? RETURNING id`,
+		err := tx.QueryRowContext(ctx, `UPDATE uploads SET request_id = ?, expires_at = ? WHERE id = ? AND NOT dropped RETURNING id`,
 			r.ID, micros(r.CreatedAt.Add(lipsync.UploadLife)), id).Scan(&got)
 		if errors.Is(err, sql.ErrNoRows) {
 			return refusal(lipsync.Invalid, "upload is gone")

@@ -53,6 +53,11 @@ const addReferenceStatuses = `CREATE UNIQUE INDEX requests_by_reference_status
 //go:embed limits.sql
 var addLimits string
 
+// addMedia makes version 10: before it clients could not have media deleted.
+//
+//go:embed media.sql
+var addMedia string
+
 // Store implements lipsync.Store.
 type Store struct {
 	write   *sql.DB // one connection: SQLite has one writer at a time
@@ -166,7 +171,7 @@ func migrations() []migration {
 	return []migration{
 		statements(schema), statements(addEngine), statements(addProgress), statements(addUsage),
 		statements(addStatuses), statements(addReferenceStatuses), codeFailures, statements(addLimits),
-		statements(splitDelays),
+		statements(splitDelays), statements(addMedia),
 	}
 }
 

@@ -143,6 +143,7 @@ var undo = []string{
 	ALTER TABLE requests DROP COLUMN size; ALTER TABLE days DROP COLUMN size`,
 	`ALTER TABLE requests RENAME COLUMN unreachable_since TO delayed_since; ALTER TABLE requests DROP COLUMN missing_since;
 		ALTER TABLE requests DROP COLUMN failing_since; ALTER TABLE requests DROP COLUMN fetching`,
+	`DROP TRIGGER count_size_gone; ALTER TABLE requests DROP COLUMN media_deleted_at; ALTER TABLE uploads DROP COLUMN dropped`,
 }
 
 // TestOlderFile brings files of all versions up to date. A request from before there

@@ -3,16 +3,17 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"time"
 
 	"lipsync/internal/lipsync"
 )
 
-const uploadColumns = "id, account, kind, size, content_type, object, created_at, expires_at, request_id"
+const uploadColumns = "id, account, kind, size, content_type, object, created_at, expires_at, request_id, dropped"
 
 func scanUpload(row row) (u lipsync.Upload, err error) {
 	err = row.Scan(&u.ID, &u.Account, &u.Kind, &u.Size, &u.ContentType, &u.Object,
-		instant{&u.CreatedAt}, instant{&u.ExpiresAt}, &u.RequestID)
+		instant{&u.CreatedAt}, instant{&u.ExpiresAt}, &u.RequestID, &u.Dropped)
 	return u, explain(err)
 }
 
@@ -22,8 +23,8 @@ func (s *Store) CreateUpload(ctx context.Context, u lipsync.Upload, limits lipsy
 		if err := checkStored(ctx, tx, u.Account, u.CreatedAt, u.Size, limits); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, "INSERT INTO uploads ("+uploadColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-			u.ID, u.Account, u.Kind, u.Size, u.ContentType, u.Object, micros(u.CreatedAt), micros(u.ExpiresAt), u.RequestID)
+		_, err := tx.ExecContext(ctx, "INSERT INTO uploads ("+uploadColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+			u.ID, u.Account, u.Kind, u.Size, u.ContentType, u.Object, micros(u.CreatedAt), micros(u.ExpiresAt), u.RequestID, u.Dropped)
 		return err
 	})
 }
@@ -40,6 +41,24 @@ const expired = "WHERE expires_at < ? AND (expires_at, id) > (?, ?) ORDER BY exp
 func (s *Store) ExpiredUploads(ctx context.Context, now time.Time, after lipsync.Upload, limit int) ([]lipsync.Upload, error) {
 	rows, err := s.read.QueryContext(ctx, "SELECT "+uploadColumns+" FROM uploads "+expired, micros(now), micros(after.ExpiresAt), after.ID, limit)
 	return collect(rows, err, scanUpload)
+}
+
+// DropUpload implements lipsync.Uploads.
+func (s *Store) DropUpload(ctx context.Context, u lipsync.Upload, expires time.Time) error {
+	return s.update(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		var newest string
+		err := tx.QueryRowContext(ctx, "SELECT request_id FROM uploads WHERE id = ?", u.ID).Scan(&newest)
+		switch {
+		case errors.Is(err, sql.ErrNoRows):
+			return nil
+		case err != nil:
+			return err
+		case newest != u.RequestID:
+			return refusal(lipsync.Conflict, "another request uses the upload")
+		}
+		_, err = tx.ExecContext(ctx, "UPDATE uploads SET dropped = 1, expires_at = ? WHERE id = ?", micros(expires), u.ID)
+		return err
+	})
 }
 
 // DeleteUpload implements lipsync.Uploads.

@@ -1,0 +1,97 @@
+package lipsync
+
+import (
+	"context"
+	"errors"
+	"strings"
+)
+
+// DeleteMedia deletes all that is stored of the media of the caller's request: inputs,
+// output, and what was begun of it. The record stays. Unfinished if the request is not
+// final, or if another one that is not final uses an upload of it; then nothing is deleted.
+// It may be repeated: after an error it goes on, and after success the answer is the same.
+func (s *Service) DeleteMedia(ctx context.Context, c Caller, idOrReference string) (Request, error) {
+	r, err := s.find(ctx, c.Account, idOrReference)
+	if err != nil {
+		return Request{}, restate(err, NotFound, "lipsync request not found")
+	}
+	if !r.Status.Final() {
+		return Request{}, newError(Unfinished, "lipsync request is not finished; cancel it first, or wait for its end")
+	}
+	uploaded, err := s.ownUploads(ctx, r)
+	if err != nil {
+		return Request{}, err
+	}
+	// The objects go first, so that no record ever says that they are gone while they are
+	// there. A client that hangs up stops nothing.
+	ctx = context.WithoutCancel(ctx)
+	for _, u := range uploaded {
+		if err := s.deleteUpload(ctx, u); err != nil {
+			return Request{}, err
+		}
+	}
+	err = errors.Join(s.Objects.DeleteAll(ctx, inputs+r.ID+"/"), s.Objects.DeleteAll(ctx, outputs+r.ID+"/"))
+	if err != nil {
+		return Request{}, err
+	}
+	return s.Store.ForgetMedia(ctx, r.ID, s.Now())
+}
+
+// ownUploads returns the uploads that the final request was given, with no more than their
+// objects where the records are gone. Unfinished if another request that is open uses one.
+func (s *Service) ownUploads(ctx context.Context, r Request) (all []Upload, err error) {
+	for _, object := range []string{r.Video.Object, r.Audio.Object} {
+		id, ok := strings.CutPrefix(object, uploads)
+		if !ok {
+			continue
+		}
+		u, err := s.Store.GetUpload(ctx, id)
+		switch CodeOf(err) {
+		case "":
+			err = s.unused(ctx, u)
+		case NotFound:
+			u, err = Upload{Object: object}, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, u)
+	}
+	return all, nil
+}
+
+// unused returns Unfinished if an open request uses the upload.
+func (s *Service) unused(ctx context.Context, u Upload) error {
+	used, err := s.isOpen(ctx, u.RequestID)
+	if err == nil && !used {
+		used, err = s.Store.Uses(ctx, u.Account, u.Object)
+	}
+	if err == nil && used {
+		err = errShared()
+	}
+	return err
+}
+
+func errShared() error {
+	return newError(Unfinished, "another lipsync request that is not finished uses the same upload; cancel it first, or wait for its end")
+}
+
+// deleteUpload deletes the upload, and its record unless somebody may still send the file
+// again: then the bytes still count, and Sweep deletes what came once the address for it
+// has expired.
+func (s *Service) deleteUpload(ctx context.Context, u Upload) error {
+	sendable := u.CreatedAt.Add(putURLLife)
+	if u.ID != "" {
+		err := s.Store.DropUpload(ctx, u, sendable)
+		if CodeOf(err) == Conflict {
+			err = errShared() // by a request that was made just now
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := s.Objects.Delete(ctx, u.Object); err != nil || u.ID == "" || s.Now().Before(sendable) {
+		return err
+	}
+	return s.Store.DeleteUpload(ctx, u)
+}

@@ -1,0 +1,156 @@
+package lipsync_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"lipsync/internal/lipsync"
+)
+
+const unfinished = "lipsync request is not finished; cancel it first, or wait for its end"
+
+// TestDeleteMedia deletes the media of requests in each state, twice.
+func TestDeleteMedia(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		prepare func(t *testing.T, h *home, id string)
+		code    lipsync.Code
+		message string
+	}{
+		{"queued", func(*testing.T, *home, string) {}, lipsync.Unfinished, unfinished},
+		{"processing", func(t *testing.T, h *home, id string) { _, err := h.Claim(t.Context(), id); must(t, err) }, lipsync.Unfinished, unfinished},
+		{"canceled", func(t *testing.T, h *home, id string) { _, err := h.Cancel(t.Context(), h.caller, id); must(t, err) }, "", ""},
+		{"completed", func(t *testing.T, h *home, id string) { h.complete(t, id) }, "", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			h := newHome(t)
+			n := h.media(t, "v", "a")
+			id, err := h.Generate(t.Context(), h.caller, n)
+			must(t, err)
+			c.prepare(t, h, id)
+			// What a worker leaves that dies while it stores its output.
+			orphan := "outputs/" + id + "/7.mp4"
+			must(t, h.Objects.Put(t.Context(), orphan, strings.NewReader("x"), 1))
+			before, _, err := h.Request(t.Context(), h.caller, id)
+			must(t, err)
+			now := h.clock.Now()
+			for range 2 {
+				got, err := h.DeleteMedia(t.Context(), h.caller, id)
+				wantError(t, "delete", err, c.code, c.message)
+				if c.code != "" {
+					h.wantObject(t, n.Video.Object, true)
+					h.wantObject(t, orphan, true)
+					return
+				}
+				before.Output, before.MediaDeletedAt = "", now
+				want(t, "answer", got, before)
+				stored, output, err := h.Request(t.Context(), h.caller, id)
+				must(t, err)
+				want(t, "stored", stored, before)
+				want(t, "has an output", output != nil, false)
+				h.wantEmpty(t)
+				h.clock.Advance(time.Hour)
+			}
+		})
+	}
+}
+
+// TestDeleteByName: as in reads, a reference id stands for the newest request.
+func TestDeleteByName(t *testing.T) {
+	h := newHome(t)
+	older, newer := h.generate(t, "x"), h.generate(t, "x")
+	h.complete(t, older)
+	h.complete(t, newer)
+	got, err := h.DeleteMedia(t.Context(), h.caller, "x")
+	must(t, err)
+	want(t, "deleted", got.ID, newer)
+	_, other := h.newCaller(t, "b", 0)
+	for _, name := range []string{older, "x", "unknown", ""} {
+		_, err := h.DeleteMedia(t.Context(), other, name)
+		wantError(t, "other account, "+name, err, lipsync.NotFound, "lipsync request not found")
+	}
+	r, output, err := h.Request(t.Context(), h.caller, older)
+	must(t, err)
+	want(t, "the older has an output", output != nil && r.MediaDeletedAt.IsZero(), true)
+}
+
+// TestDeleteUpload deletes the media of a request of an upload that others use too.
+func TestDeleteUpload(t *testing.T) {
+	const shared = "another lipsync request that is not finished uses the same upload; cancel it first, or wait for its end"
+	h := newHome(t)
+	u := h.upload(t, lipsync.Video, "fives")
+	n := urls()
+	n.Video.URL = u.Source
+	var ids []string
+	for range 3 {
+		id, err := h.Generate(t.Context(), h.caller, n)
+		must(t, err)
+		ids = append(ids, id)
+	}
+	refused := func(id string) {
+		t.Helper()
+		_, err := h.DeleteMedia(t.Context(), h.caller, id)
+		wantError(t, "delete", err, lipsync.Unfinished, shared)
+		h.wantObject(t, u.Object, true)
+	}
+	for _, id := range ids[1:] {
+		_, err := h.Cancel(t.Context(), h.caller, id)
+		must(t, err)
+	}
+	refused(ids[2]) // an older one than the newest user waits
+	h.complete(t, ids[0])
+	n.IdempotencyKey, n.HasIdempotency = "k", true
+	last, err := h.Generate(t.Context(), h.caller, n)
+	must(t, err)
+	refused(ids[2])
+	h.complete(t, last)
+
+	_, err = h.DeleteMedia(t.Context(), h.caller, ids[2])
+	must(t, err)
+	h.wantObject(t, u.Object, false)
+	again, err := h.Generate(t.Context(), h.caller, n)
+	must(t, err)
+	want(t, "replay", again, last)
+	n.LargestFace = true
+	_, err = h.Generate(t.Context(), h.caller, n)
+	wantError(t, "other body", err, lipsync.Reused, "idempotency key was used with a different request")
+	n.IdempotencyKey = "new"
+	_, err = h.Generate(t.Context(), h.caller, n)
+	wantError(t, "use after the delete", err, lipsync.Invalid, "video upload does not exist")
+
+	// The address for the file is still good: what comes by it counts, and goes too.
+	must(t, h.Objects.Put(t.Context(), u.Object, strings.NewReader("again"), 5))
+	h.Limits.Stored = 5 + 3*6 // with the outputs
+	_, err = h.CreateUpload(t.Context(), h.caller, lipsync.Video, 10, "")
+	want(t, "code", lipsync.CodeOf(err), lipsync.StorageLimit)
+	h.clock.Advance(2*time.Hour + time.Second)
+	must(t, h.Sweep(t.Context()))
+	h.wantObject(t, u.Object, false)
+	_, err = h.Store.GetUpload(t.Context(), u.ID)
+	want(t, "record", lipsync.CodeOf(err), lipsync.NotFound)
+	for _, id := range ids { // also where the record of the upload is gone
+		_, err = h.DeleteMedia(t.Context(), h.caller, id)
+		must(t, err)
+	}
+}
+
+// TestDeleteOldUpload deletes an upload whose address has expired: its bytes no longer
+// count at once.
+func TestDeleteOldUpload(t *testing.T) {
+	h := newHome(t)
+	u := h.upload(t, lipsync.Video, "fives")
+	n := urls()
+	n.Video.URL = u.Source
+	id, err := h.Generate(t.Context(), h.caller, n)
+	must(t, err)
+	h.complete(t, id)
+	h.clock.Advance(time.Hour)
+	_, err = h.DeleteMedia(t.Context(), h.caller, id)
+	must(t, err)
+	_, err = h.Store.GetUpload(t.Context(), u.ID)
+	want(t, "record", lipsync.CodeOf(err), lipsync.NotFound)
+	h.Limits.Stored = 100
+	_, err = h.CreateUpload(t.Context(), h.caller, lipsync.Video, 100, "")
+	must(t, err)
+}

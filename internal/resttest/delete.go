@@ -1,0 +1,115 @@
+package resttest
+
+import (
+	"crypto/rand"
+	"net/http"
+	"testing"
+)
+
+func deleteCall(token, id string) call {
+	return call{method: http.MethodDelete, path: requestPath(id) + "/media", token: token}
+}
+
+const (
+	unfinished = "lipsync request is not finished; cancel it first, or wait for its end"
+	shared     = "another lipsync request that is not finished uses the same upload; cancel it first, or wait for its end"
+)
+
+// deleteMedia has requests that failed; see isDeleted for one that completed.
+func (s *suite) deleteMedia(t *testing.T) {
+	t.Run("unknown", func(t *testing.T) {
+		token := s.key(t)
+		for _, id := range []string{"x", "00000000-0000-4000-8000-000000000000", "..", "a/b", "media"} {
+			s.do(t, deleteCall(token, id)).refused(t, http.StatusNotFound, "lipsync request not found")
+		}
+	})
+	t.Run("other account", func(t *testing.T) {
+		token := s.key(t)
+		r := s.doomed(t, token, "mine")
+		other := s.key(t)
+		for _, name := range []string{r.ID, "mine"} {
+			s.do(t, deleteCall(other, name)).refused(t, http.StatusNotFound, "lipsync request not found")
+		}
+	})
+	t.Run("not finished", func(t *testing.T) {
+		token := s.key(t)
+		for range tries {
+			got := s.do(t, deleteCall(token, s.start(t, token)))
+			if got.status != http.StatusOK { // else it has failed already
+				got.refused(t, http.StatusConflict, unfinished)
+				return
+			}
+		}
+		t.Errorf("%d requests were finished before their media could be deleted", tries)
+	})
+	t.Run("by reference", func(t *testing.T) {
+		token := s.key(t)
+		r := s.doomed(t, token, "a/media")
+		for range 2 {
+			var got request
+			s.do(t, deleteCall(token, "a/media")).into(t, &got)
+			if now := s.read(t, token, r.ID); got != r || now != r {
+				t.Errorf("it was %+v, got %+v, then read %+v: want the same", r, got, now)
+			}
+		}
+	})
+	t.Run("uploads", s.deleteUploads)
+}
+
+// deleteUploads has two requests of the same upload.
+func (s *suite) deleteUploads(t *testing.T) {
+	token := s.key(t)
+	content := "no video"
+	u := s.announce(t, token, "video", len(content))
+	if got := s.put(t, u, content); got.status != http.StatusOK {
+		t.Fatalf("got %d %s, want 200", got.status, got.body)
+	}
+	body := inputs([]string{"video " + u.URL, "audio https://example.com/a.wav"})
+	header := http.Header{"Idempotency-Key": {rand.Text()}}
+	generate := call{method: http.MethodPost, path: "/v1/lipsync/generate", token: token, contentType: "application/json", body: body, header: header}
+	first := s.do(t, generate).requestID(t)
+	s.do(t, cancelCall(token, first))
+	for range tries {
+		second := s.postJSON(t, token, "/v1/lipsync/generate", body).requestID(t)
+		got := s.do(t, deleteCall(token, first))
+		s.do(t, cancelCall(token, second))
+		if got.status != http.StatusOK { // else the second has failed already
+			got.refused(t, http.StatusConflict, shared)
+			got = s.do(t, deleteCall(token, first))
+		}
+		if got.status != http.StatusOK {
+			t.Fatalf("got %d %s, want 200", got.status, got.body)
+		}
+		break
+	}
+	s.postJSON(t, token, "/v1/lipsync/generate", body).refused(t, http.StatusBadRequest, "video upload does not exist")
+	if again := s.do(t, generate).requestID(t); again != first {
+		t.Errorf("the idempotency key made %s, and now answers with %s", first, again)
+	}
+}
+
+// isDeleted deletes the media of a request that completed.
+func (s *suite) isDeleted(t *testing.T, token string, r request) {
+	t.Helper()
+	link := r.OutputURL
+	r.OutputURL = ""
+	for range 2 {
+		var got request
+		s.do(t, deleteCall(token, r.ID)).into(t, &got)
+		if now := s.read(t, token, r.ID); got != r || now != r {
+			t.Errorf("it was %+v, got %+v, then read %+v: want the same with no output", r, got, now)
+		}
+	}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, link, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := s.send(t, req); got.status != http.StatusNotFound {
+		t.Errorf("got %d from the output's URL, want 404", got.status)
+	}
+	for _, listed := range s.page(t, token, "").Data {
+		if listed.ID == r.ID && listed != r {
+			t.Errorf("listed as %+v, want %+v", listed, r)
+		}
+	}
+}
