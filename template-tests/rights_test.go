@@ -28,6 +28,8 @@ var rights = map[string][]string{
 		"dynamodb:GetItem Table", "dynamodb:Query Table", "dynamodb:UpdateItem Table", "s3:DeleteObject Media/inputs/*", "s3:DeleteObject Media/outputs/*"),
 	"GetProgressRole": with("GetProgressLog",
 		"dynamodb:GetItem Table", "dynamodb:Query Table", "dynamodb:UpdateItem Table"),
+	"GetDetailsRole": with("GetDetailsLog",
+		"dynamodb:GetItem Table", "dynamodb:Query Table", "dynamodb:UpdateItem Table"),
 	"DeleteMediaRole": with("DeleteMediaLog",
 		"dynamodb:DeleteItem Table", "dynamodb:GetItem Table", "dynamodb:Query Table", "dynamodb:Query Table/index/open", "dynamodb:UpdateItem Table",
 		"s3:AbortMultipartUpload Media/inputs/*", "s3:AbortMultipartUpload Media/outputs/*",

@@ -29,6 +29,7 @@ func endpoints() []endpoint {
 		{every, "v1/lipsync/requests/{id}", "get-request"},
 		{"DELETE", "v1/lipsync/requests/{id}", "cancel-request"},
 		{every, "v1/lipsync/requests/{id}/progress", "get-progress"},
+		{every, "v1/lipsync/requests/{id}/details", "get-details"},
 		{every, "v1/lipsync/requests/{id}/media", "delete-media"},
 		{every, "v1/uploads", "create-upload"},
 		{every, "dashboard", "dashboard"},

@@ -71,6 +71,11 @@ func (s *service) lambdas() []lambda {
 			policy:    []awsiam.PolicyStatement{s.authenticate(), s.useTable("Query")},
 		},
 		{
+			name: "get-details", timeout: apiTimeout, memory: 512,
+			variables: []string{table, readRate},
+			policy:    []awsiam.PolicyStatement{s.authenticate(), s.useTable("Query")},
+		},
+		{
 			name: "delete-media", timeout: apiTimeout, memory: 512,
 			variables: []string{table, bucket, readRate},
 			policy:    append(s.deleteMedia(), s.authenticate()),

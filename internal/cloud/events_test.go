@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
@@ -178,8 +179,14 @@ func (d *deployment) deleteMedia(t *testing.T, id string) {
 	if got.ID != id || got.Status != "failed" {
 		t.Errorf("delete-media: got %+v, want id %s", got, id)
 	}
-	if r, err := d.service.Store.Get(t.Context(), id); err != nil || r.MediaDeletedAt.IsZero() {
-		t.Errorf("got %+v (%v), want its media deleted", r, err)
+	var more struct {
+		ID      string
+		Code    string    `json:"failure_code"`
+		Deleted time.Time `json:"media_deleted_at"`
+	}
+	d.call(t, "get-details", &more, cloud.Records, cloud.Reading)
+	if more.ID != id || more.Code != "canceled" || more.Deleted.IsZero() {
+		t.Errorf("get-details: got %+v, want id %s canceled, with its media deleted", more, id)
 	}
 }
 

@@ -48,6 +48,7 @@ func (r *stored) fields() []field {
 		field{"delays", &r.Delays}, field{"missingSince", &r.MissingSince},
 		field{"delayedSince", &r.UnreachableSince}, // by this name older versions kept the first delay of any kind
 		field{"failingSince", &r.FailingSince}, field{"fetching", &r.Fetching},
+		field{"videoLength", &r.VideoLength}, field{"audioLength", &r.AudioLength},
 		field{"lease", &r.Lease}, field{"leaseUntil", &r.LeaseUntil})
 }
 

@@ -67,6 +67,8 @@ type Request struct {
 	Length     time.Duration // of the output, when completed; 0 if nobody told
 	Size       int64         // of the output in bytes, when completed; 0 if nobody told
 
+	VideoLength, AudioLength time.Duration // of the inputs, as the last attempt measured them; 0 if none did
+
 	MediaDeletedAt time.Time // when its client had its media deleted; zero if never
 
 	Claims   int // so far
@@ -99,6 +101,7 @@ func (r *Request) EndDelays() {
 // End makes the request final.
 func (r *Request) End(now time.Time, o Outcome) {
 	r.Status, r.FinishedAt, r.Output, r.Length, r.Size, r.Failure = Completed, now, o.Output, o.Length, o.Size, o.Failure
+	r.VideoLength, r.AudioLength = o.VideoLength, o.AudioLength
 	if o.Failure.Code != "" {
 		r.Status = Failed
 	}

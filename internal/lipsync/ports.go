@@ -39,7 +39,7 @@ type Requests interface {
 
 	// Latest returns the newest request of the account with the reference id,
 	// strongly consistent. NotFound if there is none. Claims, Attempts, the
-	// lease and Progress may be missing, as in List.
+	// lease, Progress and the lengths of the inputs may be missing, as in List.
 	Latest(ctx context.Context, account, referenceID string) (Request, error)
 
 	// List returns the account's requests, newest first, skipping offset and at
@@ -78,6 +78,8 @@ type Outcome struct {
 	Length  time.Duration // of the output, in microseconds
 	Size    int64         // of the output, in bytes
 	Failure Failure       // zero if it completed
+
+	VideoLength, AudioLength time.Duration // of the inputs, in microseconds; 0 if nobody measured them
 }
 
 // Free reports whether the request failed by no fault of its client: it then is no

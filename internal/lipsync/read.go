@@ -3,6 +3,7 @@ package lipsync
 import (
 	"context"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -25,6 +26,24 @@ func (s *Service) Request(ctx context.Context, c Caller, idOrReference string) (
 	}
 	output, err := s.outputURL(ctx, r)
 	return r, output, err
+}
+
+// Details returns the caller's request with all that is known of it.
+func (s *Service) Details(ctx context.Context, c Caller, idOrReference string) (Request, error) {
+	r, err := s.find(ctx, c.Account, idOrReference)
+	if err == nil && !strings.EqualFold(r.ID, idOrReference) {
+		r, err = s.Store.Get(ctx, r.ID) // Latest leaves some of it out
+	}
+	return r, restate(err, NotFound, "lipsync request not found")
+}
+
+// OutputExpires returns until when the request's output can be had, the zero time if it
+// has none.
+func (r Request) OutputExpires() time.Time {
+	if r.Output == "" {
+		return time.Time{}
+	}
+	return r.FinishedAt.Add(OutputLife)
 }
 
 func (s *Service) find(ctx context.Context, account, idOrReference string) (Request, error) {
@@ -94,7 +113,7 @@ func (s *Service) Usage(ctx context.Context, c Caller, now time.Time, days int) 
 // its time is over.
 func (s *Service) outputURL(ctx context.Context, r Request) (*url.URL, error) {
 	now := s.Now()
-	if r.Output == "" || !now.Before(r.FinishedAt.Add(OutputLife)) {
+	if !now.Before(r.OutputExpires()) {
 		return nil, nil
 	}
 	return s.Objects.SignGet(ctx, r.Output, r.ID+".mp4", now.Add(getURLLife))

@@ -147,3 +147,25 @@ func TestVideoURL(t *testing.T) {
 	must(t, err)
 	want(t, "path", got.Path, disk.Prefix+stored.Video.Object)
 }
+
+// TestRequestDetails has what the end of a request tells, and until when its output can be had.
+func TestRequestDetails(t *testing.T) {
+	h := newHome(t)
+	id := h.generate(t, "x")
+	r, err := h.Claim(t.Context(), id)
+	must(t, err)
+	r.VideoLength, r.AudioLength, r.Length = 3*time.Second, 2*time.Second, 2*time.Second
+	must(t, h.Complete(t.Context(), r, strings.NewReader("output"), 6))
+	for _, name := range []string{id, strings.ToUpper(id), "x"} {
+		got, err := h.Details(t.Context(), h.caller, name)
+		must(t, err)
+		want(t, name, fmt.Sprintln(got.ID, got.Attempts, got.Engine, got.VideoLength, got.AudioLength, got.Length), id+" 1 warp 3s 2s 2s\n")
+		want(t, "expires", got.OutputExpires(), h.clock.Now().Add(30*24*time.Hour))
+	}
+	got, err := h.DeleteMedia(t.Context(), h.caller, id)
+	must(t, err)
+	want(t, "expires without an output", got.OutputExpires(), time.Time{})
+	_, other := h.newCaller(t, "b", 0)
+	_, err = h.Details(t.Context(), other, id)
+	wantError(t, "other account", err, lipsync.NotFound, "lipsync request not found")
+}

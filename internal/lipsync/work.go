@@ -57,7 +57,7 @@ func (s *Service) Release(ctx context.Context, r Request) error {
 	return s.Store.Release(ctx, r.ID, r.Lease)
 }
 
-// Complete stores the output of a claimed request, whose Length the worker has
+// Complete stores the output of a claimed request, whose lengths the worker has
 // set, and makes it completed. Conflict if it was lost; then the output is deleted
 // again. After any other error it may be called again.
 func (s *Service) Complete(ctx context.Context, r Request, output io.Reader, size int64) error {
@@ -89,6 +89,7 @@ func (s *Service) Fail(ctx context.Context, r Request, f Failure) error {
 // same, whose answer was lost.
 func (s *Service) finish(ctx context.Context, r Request, o Outcome) error {
 	now := s.Now()
+	o.VideoLength, o.AudioLength = r.VideoLength, r.AudioLength
 	err := s.Store.Finish(ctx, r.ID, r.Lease, now, o)
 	if CodeOf(err) == Conflict {
 		stored, getErr := s.Store.Get(ctx, r.ID)

@@ -48,9 +48,9 @@ type Job struct {
 	// LargestFace syncs the largest face of each frame, whoever speaks.
 	LargestFace bool
 	Progress    func(Progress) // may be nil; never called concurrently
-	// Measured is told how long the media are, the longer of the two, before any frame is
-	// decoded; may be nil.
-	Measured func(length time.Duration)
+	// Measured is told how long the media are, before any frame is decoded; may be nil. The
+	// length of the video is what its file states, 0 if it doesn't.
+	Measured func(video, audio time.Duration)
 	// Rendered is told how long the output is, once it is there; may be nil.
 	Rendered func(length time.Duration)
 }
@@ -96,8 +96,7 @@ func (w *rendering) render(ctx context.Context) error {
 	v := w.video.Video
 	w.frames = v.Rate.Frames(w.samples, ffmpeg.PCMRate)
 	if w.job.Measured != nil {
-		speech := time.Duration(w.samples) * time.Second / ffmpeg.PCMRate
-		w.job.Measured(max(speech, w.video.Duration))
+		w.job.Measured(w.video.Duration, time.Duration(w.samples)*time.Second/ffmpeg.PCMRate)
 	}
 	engine, err := w.engine.Analyse(Video{Width: v.Width, Height: v.Height, FPS: v.Rate.Float()})
 	if err != nil {

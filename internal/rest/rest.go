@@ -65,6 +65,7 @@ func (a *api) routes() []route {
 		{get, "/api/v1/lipsync/requests/{id}", protected(a, lipsync.ReadCall, a.getRequest)},
 		{del, "/api/v1/lipsync/requests/{id}", protected(a, lipsync.ReadCall, a.cancelRequest)},
 		{get, "/api/v1/lipsync/requests/{id}/progress", protected(a, lipsync.ReadCall, a.getProgress)},
+		{get, "/api/v1/lipsync/requests/{id}/details", protected(a, lipsync.ReadCall, a.getDetails)},
 		{del, "/api/v1/lipsync/requests/{id}/media", protected(a, lipsync.ReadCall, a.deleteMedia)},
 		{post, "/api/v1/uploads", protected(a, lipsync.ReadCall, decoded(a.createUpload))},
 	}

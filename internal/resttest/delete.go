@@ -93,9 +93,18 @@ func (s *suite) isDeleted(t *testing.T, token string, r request) {
 	t.Helper()
 	link := r.OutputURL
 	r.OutputURL = ""
+	before := s.readDetails(t, token, r.ID)
+	before.OutputExpiresAt = ""
 	for range 2 {
 		var got request
 		s.do(t, deleteCall(token, r.ID)).into(t, &got)
+		d := s.readDetails(t, token, r.ID)
+		if before.MediaDeletedAt == "" {
+			before.MediaDeletedAt = d.MediaDeletedAt
+		}
+		if d != before || d.MediaDeletedAt == "" {
+			t.Errorf("got details %+v, want %+v and a time", d, before)
+		}
 		if now := s.read(t, token, r.ID); got != r || now != r {
 			t.Errorf("it was %+v, got %+v, then read %+v: want the same with no output", r, got, now)
 		}

@@ -59,6 +59,7 @@ func Run(t *testing.T, target Target) {
 		"request":     s.request,
 		"progress":    s.progress,
 		"cancel":      s.cancel,
+		"details":     s.details,
 		"delete":      s.deleteMedia,
 		"list":        s.list,
 		"accounts":    s.accounts,

@@ -3,6 +3,7 @@ package resttest
 import (
 	"bytes"
 	"net/http"
+	"slices"
 	"testing"
 	"time"
 )
@@ -31,13 +32,18 @@ func (s *suite) results(t *testing.T) {
 		}
 		s.output(t, r.OutputURL)
 		s.isFinal(t, token, r)
+		s.isCompleted(t, token, r)
 		s.isDeleted(t, token, r)
 	})
 	for id, want := range map[string]string{bad: "video URL is not accessible", junk: "video is not a supported format"} {
 		t.Run(want, func(t *testing.T) {
+			codes := map[string][]string{bad: {"media_not_accessible", "media_host_missing"}, junk: {"media_unsupported"}}[id]
 			r := s.final(t, token, id)
 			if r.Status != "failed" || r.ErrorMessage != want {
 				t.Errorf("got %s with %q, want failed with %q", r.Status, r.ErrorMessage, want)
+			}
+			if d := s.readDetails(t, token, id); !slices.Contains(codes, d.FailureCode) {
+				t.Errorf("got details %+v, want one of the codes %s", d, codes)
 			}
 			s.isFinal(t, token, r)
 		})

@@ -58,6 +58,10 @@ var addLimits string
 //go:embed media.sql
 var addMedia string
 
+// addLengths makes version 11: before it nobody told how long inputs were.
+const addLengths = `ALTER TABLE requests ADD COLUMN video_length INTEGER NOT NULL DEFAULT 0; -- in microseconds
+	ALTER TABLE requests ADD COLUMN audio_length INTEGER NOT NULL DEFAULT 0`
+
 // Store implements lipsync.Store.
 type Store struct {
 	write   *sql.DB // one connection: SQLite has one writer at a time
@@ -171,7 +175,7 @@ func migrations() []migration {
 	return []migration{
 		statements(schema), statements(addEngine), statements(addProgress), statements(addUsage),
 		statements(addStatuses), statements(addReferenceStatuses), codeFailures, statements(addLimits),
-		statements(splitDelays), statements(addMedia),
+		statements(splitDelays), statements(addMedia), statements(addLengths),
 	}
 }
 

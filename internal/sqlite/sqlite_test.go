@@ -144,6 +144,7 @@ var undo = []string{
 	`ALTER TABLE requests RENAME COLUMN unreachable_since TO delayed_since; ALTER TABLE requests DROP COLUMN missing_since;
 		ALTER TABLE requests DROP COLUMN failing_since; ALTER TABLE requests DROP COLUMN fetching`,
 	`DROP TRIGGER count_size_gone; ALTER TABLE requests DROP COLUMN media_deleted_at; ALTER TABLE uploads DROP COLUMN dropped`,
+	"ALTER TABLE requests DROP COLUMN video_length; ALTER TABLE requests DROP COLUMN audio_length",
 }
 
 // TestOlderFile brings files of all versions up to date. A request from before there

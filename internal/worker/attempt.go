@@ -24,7 +24,7 @@ func (w *Worker) do(ctx context.Context, r lipsync.Request, log *slog.Logger) er
 	m, started := new(meter), time.Now()
 	held, drop := w.hold(ctx, r, m, log)
 	bounded, b := w.bound(held)
-	err := w.attempt(bounded, r, m, b)
+	err := w.attempt(bounded, &r, m, b)
 	if cause := context.Cause(bounded); err != nil && (cause == errSlow || cause == errTooSlow) {
 		err = fmt.Errorf("%w: %w", cause, err)
 	}
@@ -81,8 +81,8 @@ func (w *Worker) fault(ctx context.Context, r lipsync.Request, err error, took t
 }
 
 // attempt gets the media, renders them and stores the output, with all files
-// of its own in one folder, which it removes.
-func (w *Worker) attempt(ctx context.Context, r lipsync.Request, m *meter, b *bound) (err error) {
+// of its own in one folder, which it removes. It sets the lengths of the request.
+func (w *Worker) attempt(ctx context.Context, r *lipsync.Request, m *meter, b *bound) (err error) {
 	folder, err := os.MkdirTemp(w.Scratch, "request-")
 	if err != nil {
 		return err
@@ -102,7 +102,10 @@ func (w *Worker) attempt(ctx context.Context, r lipsync.Request, m *meter, b *bo
 		LargestFace: r.LargestFace,
 		Engine:      r.Engine,
 		Progress:    m.rendered,
-		Measured:    func(length time.Duration) { b.set(renderTime(length), errTooSlow) },
+		Measured: func(video, audio time.Duration) {
+			r.VideoLength, r.AudioLength = video.Truncate(time.Microsecond), audio.Truncate(time.Microsecond)
+			b.set(renderTime(max(video, audio)), errTooSlow)
+		},
 	}
 	m.enter(lipsync.Fetching)
 	if err := w.get(ctx, lipsync.Video, r.Video, job.Video); err != nil {
@@ -123,7 +126,7 @@ func (w *Worker) attempt(ctx context.Context, r lipsync.Request, m *meter, b *bo
 	}
 	b.set(transferTime, errSlow)
 	m.enter(lipsync.Storing)
-	return w.complete(ctx, r, job.Output)
+	return w.complete(ctx, *r, job.Output)
 }
 
 func (w *Worker) complete(ctx context.Context, r lipsync.Request, path string) error {

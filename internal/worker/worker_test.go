@@ -180,7 +180,7 @@ func TestSlow(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			f := setup(t, func(ctx context.Context, j render.Job) error {
 				if c.length > 0 {
-					j.Measured(c.length)
+					j.Measured(c.length, time.Second)
 				}
 				<-ctx.Done()
 				return fmt.Errorf("decode: %w", ctx.Err()) // an error that only follows from it
@@ -478,6 +478,25 @@ func TestWake(t *testing.T) {
 			stop()
 			<-done
 		})
+	}
+}
+
+// TestMeasured has a renderer that tells how long the media are, and then fails or not.
+func TestMeasured(t *testing.T) {
+	for _, fails := range []bool{false, true} {
+		f := setup(t, func(ctx context.Context, j render.Job) error {
+			j.Measured(1234567890*time.Nanosecond, 3*time.Second)
+			if fails {
+				return lipsync.Failure{Code: lipsync.NoFace}.Because(nil)
+			}
+			return concatenate(ctx, j)
+		})
+		id := f.request(t, "video", "audio")
+		f.Do(t.Context(), id)
+		r, err := f.Service.Store.Get(t.Context(), id)
+		if err != nil || !r.Status.Final() || r.VideoLength != 1234567*time.Microsecond || r.AudioLength != 3*time.Second {
+			t.Errorf("fails %t: got %s of %v and %v (%v), want 1.234567 s and 3 s", fails, r.Status, r.VideoLength, r.AudioLength, err)
+		}
 	}
 }
 

@@ -1,0 +1,21 @@
+// Command get-details is the function behind GET /v1/lipsync/requests/{id}/details.
+package main
+
+import (
+	"context"
+	"log"
+	"os"
+
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"lipsync/internal/cloud"
+	"lipsync/internal/gateway"
+)
+
+func main() {
+	home, err := cloud.New(context.Background(), os.Getenv, os.Stdout, cloud.Records, cloud.Reading)
+	if err != nil {
+		log.Fatal(err)
+	}
+	lambda.Start(gateway.Handler(home.API()))
+}

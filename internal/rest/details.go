@@ -1,0 +1,37 @@
+package rest
+
+import (
+	"net/http"
+	"time"
+
+	"lipsync/internal/lipsync"
+)
+
+// details is what clients may know of a request beside its fields. What has no value is
+// absent.
+type details struct {
+	ID              string              `json:"id"`
+	Status          lipsync.Status      `json:"status"`
+	FailureCode     lipsync.FailureCode `json:"failure_code,omitempty"`
+	Attempts        int                 `json:"attempts"`
+	Engine          string              `json:"engine"`
+	VideoSeconds    float64             `json:"video_seconds,omitzero"`
+	AudioSeconds    float64             `json:"audio_seconds,omitzero"`
+	OutputSeconds   float64             `json:"output_seconds,omitzero"`
+	OutputExpiresAt time.Time           `json:"output_expires_at,omitzero"`
+	MediaDeletedAt  time.Time           `json:"media_deleted_at,omitzero"`
+}
+
+func (d details) requestID() string { return d.ID }
+
+func (a *api) getDetails(r *http.Request, c lipsync.Caller) (details, error) {
+	q, err := a.service.Details(r.Context(), c, r.PathValue("id"))
+	if err != nil {
+		return details{}, err
+	}
+	return details{
+		ID: q.ID, Status: q.Status, FailureCode: q.Failure.Code, Attempts: q.Attempts, Engine: q.Engine,
+		VideoSeconds: q.VideoLength.Seconds(), AudioSeconds: q.AudioLength.Seconds(), OutputSeconds: q.Length.Seconds(),
+		OutputExpiresAt: q.OutputExpires().UTC(), MediaDeletedAt: q.MediaDeletedAt.UTC(),
+	}, nil
+}

@@ -1,0 +1,82 @@
+package resttest
+
+import (
+	"crypto/rand"
+	"math"
+	"net/http"
+	"testing"
+	"time"
+)
+
+// details is what clients may know of a request beside its fields.
+type details struct {
+	ID              string  `json:"id"`
+	Status          string  `json:"status"`
+	FailureCode     string  `json:"failure_code"`
+	Attempts        int     `json:"attempts"`
+	Engine          string  `json:"engine"`
+	VideoSeconds    float64 `json:"video_seconds"`
+	AudioSeconds    float64 `json:"audio_seconds"`
+	OutputSeconds   float64 `json:"output_seconds"`
+	OutputExpiresAt string  `json:"output_expires_at"`
+	MediaDeletedAt  string  `json:"media_deleted_at"`
+}
+
+func (s *suite) readDetails(t *testing.T, token, id string) (d details) {
+	t.Helper()
+	s.get(t, token, requestPath(id)+"/details").into(t, &d)
+	if (d.FailureCode != "") != (d.Status == "failed") || d.Attempts < 0 || d.Engine == "" {
+		t.Errorf("got details %+v", d)
+	}
+	return d
+}
+
+func (s *suite) details(t *testing.T) {
+	t.Run("unknown", func(t *testing.T) {
+		token := s.key(t)
+		for _, id := range []string{"x", "00000000-0000-4000-8000-000000000000", "..", "a/b", "details"} {
+			s.get(t, token, requestPath(id)+"/details").refused(t, http.StatusNotFound, "lipsync request not found")
+		}
+	})
+	t.Run("names", func(t *testing.T) {
+		token := s.key(t)
+		for _, name := range []string{"a/b", "details", "{id}"} {
+			id := s.start(t, token, reference(name))
+			for _, name := range []string{id, name} {
+				if got := s.readDetails(t, token, name); got.ID != id || got.OutputExpiresAt != "" || got.MediaDeletedAt != "" {
+					t.Errorf("%s: got %+v, want those of %s, with no output", name, got, id)
+				}
+			}
+		}
+	})
+	t.Run("other account", func(t *testing.T) {
+		id := s.start(t, s.key(t), reference("mine"))
+		other := s.key(t)
+		for _, name := range []string{id, "mine"} {
+			s.get(t, other, requestPath(name)+"/details").refused(t, http.StatusNotFound, "lipsync request not found")
+		}
+	})
+	t.Run("canceled", func(t *testing.T) {
+		token := s.key(t)
+		if got := s.readDetails(t, token, s.doomed(t, token, rand.Text()).ID); got.FailureCode != "canceled" {
+			t.Errorf("got %+v, want it canceled", got)
+		}
+	})
+}
+
+// isCompleted reads the details of a request that completed, also by its reference id.
+func (s *suite) isCompleted(t *testing.T, token string, r request) {
+	t.Helper()
+	d := s.readDetails(t, token, r.ID)
+	if d.Attempts != 1 || d.VideoSeconds <= 0 || d.AudioSeconds <= 0 || math.Abs(d.OutputSeconds-d.AudioSeconds) > .1 || d.MediaDeletedAt != "" {
+		t.Errorf("got %+v, want one attempt, and an output as long as the audio", d)
+	}
+	finished, err := time.Parse(time.RFC3339, r.FinishedAt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	expires, err := time.Parse(time.RFC3339, d.OutputExpiresAt)
+	if err != nil || expires.Sub(finished) != 30*24*time.Hour {
+		t.Errorf("got output_expires_at %q (%v), want 30 days after %v", d.OutputExpiresAt, err, finished)
+	}
+}
