@@ -117,7 +117,7 @@ func wiring(t *testing.T, folder string) (w wired) {
 	t.Helper()
 	known := map[string]cloud.Part{
 		"Records": cloud.Records, "Media": cloud.Media, "SignedMedia": cloud.SignedMedia, "Messages": cloud.Messages,
-		"Jobs": cloud.Jobs, "Generating": cloud.Generating, "Reading": cloud.Reading, "Sizes": cloud.Sizes, "Limits": cloud.Limits,
+		"Jobs": cloud.Jobs, "Generating": cloud.Generating, "Reading": cloud.Reading, "Sizes": cloud.Sizes, "Limits": cloud.Limits, "Retention": cloud.Retention,
 	}
 	variable := regexp.MustCompile(`^LIPSYNC_[A-Z_]+$`)
 	files, err := filepath.Glob(filepath.Join(folder, "*.go"))

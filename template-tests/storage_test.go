@@ -37,6 +37,8 @@ func TestBucket(t *testing.T) {
 		{"Media", "CorsConfiguration.CorsRules", `[{"AllowedHeaders":["*"],"AllowedMethods":["GET","HEAD","PUT"],"AllowedOrigins":["*","` + host + `"],"MaxAge":3600}]`},
 	})
 	other().check(t, []property{
+		{"Media", "LifecycleConfiguration.Rules.1.ExpirationInDays", `33`}, // 30 days of use, and 49 h
+		{"Media", "LifecycleConfiguration.Rules.2.ExpirationInDays", `3`},  // 48 h, and a day for the last link
 		{"Media", "CorsConfiguration.CorsRules.0.AllowedOrigins", `["https://a.example","https://b.example","` + host + `"]`},
 	})
 }

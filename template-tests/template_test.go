@@ -69,6 +69,7 @@ var other = sync.OnceValue(func() template {
 		"lipsync:maxVideoMiB": 1024, "lipsync:jobTimeout": "1h", "lipsync:logDays": 7,
 		"lipsync:alarmEmail": "operator@example.com", "lipsync:corsOrigins": "https://a.example,https://b.example",
 		"lipsync:architecture": "x86_64", "lipsync:requestRate": 50, "lipsync:selfSignUp": true,
+		"lipsync:keepInputs": "49h", "lipsync:keepOutputs": "48h",
 	})
 })
 

@@ -27,6 +27,8 @@ type serveCommand struct {
 	MaxOpenRequests      int           `default:"1000" env:"LIPSYNC_MAX_OPEN_REQUESTS" placeholder:"N" help:"Most requests of an account that wait or are processed (default: ${default})."`
 	MaxStored            size          `default:"1024GiB" env:"LIPSYNC_MAX_STORED" placeholder:"SIZE" help:"Most bytes of an account's uploads and outputs (default: ${default})."`
 	MaxKeys              int           `default:"1000" env:"LIPSYNC_MAX_KEYS" placeholder:"N" help:"Most active API keys of an account, for the dashboard (default: ${default})."`
+	KeepInputs           time.Duration `default:"24h" env:"LIPSYNC_KEEP_INPUTS" placeholder:"TIME" help:"How long an upload stays after it was announced or last used (default: ${default})."`
+	KeepOutputs          time.Duration `default:"720h" env:"LIPSYNC_KEEP_OUTPUTS" placeholder:"TIME" help:"How long an output stays after its request completed (default: ${default}, 30 days)."`
 	PublicURL            *url.URL      `env:"LIPSYNC_PUBLIC_URL" placeholder:"URL" help:"How clients reach the service, e.g. through a proxy, for the links in answers (default: as each call came)."`
 	MaxVideo             size          `default:"5GiB" env:"LIPSYNC_MAX_VIDEO" placeholder:"SIZE" help:"Largest video (default: ${default})."`
 	MaxAudio             size          `default:"500MiB" env:"LIPSYNC_MAX_AUDIO" placeholder:"SIZE" help:"Largest audio (default: ${default})."`
@@ -45,6 +47,8 @@ func (c *serveCommand) Validate() error {
 		return errors.New("--generate-rate and --read-rate must be 1 or more")
 	case c.MaxOpenRequests < 1 || c.MaxStored < 1 || c.MaxKeys < 1:
 		return errors.New("--max-open-requests, --max-stored and --max-keys must be more than 0")
+	case c.KeepInputs < time.Hour || c.KeepOutputs < time.Hour:
+		return errors.New("--keep-inputs and --keep-outputs must be 1h or more")
 	case c.MaxVideo < 1 || c.MaxAudio < 1 || c.MaxDuration <= 0 || c.MaxSide < 1 || c.MaxFPS <= 0:
 		return errors.New("--max-video, --max-audio, --max-duration, --max-side and --max-fps must be more than 0")
 	case c.PublicURL != nil && !isOrigin(c.PublicURL):
@@ -90,9 +94,12 @@ func (c *serveCommand) limits() render.Limits {
 	return render.Limits{Duration: c.MaxDuration, Width: c.MaxSide, Height: c.MaxSide, FPS: c.MaxFPS}
 }
 
-// accountLimits are what an account may have.
+// accountLimits are what an account may have, and for how long.
 func (c *serveCommand) accountLimits() lipsync.Limits {
-	return lipsync.Limits{Open: c.MaxOpenRequests, Stored: int64(c.MaxStored), Keys: c.MaxKeys}
+	return lipsync.Limits{
+		Open: c.MaxOpenRequests, Stored: int64(c.MaxStored), Keys: c.MaxKeys,
+		Keep: lipsync.Retention{Inputs: c.KeepInputs, Outputs: c.KeepOutputs},
+	}
 }
 
 // workers is how many requests to render at once.

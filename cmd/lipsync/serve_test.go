@@ -224,6 +224,8 @@ func TestServeUsage(t *testing.T) {
 		"--read-rate=0":                          "--read-rate must be 1 or more",
 		"--max-side=0":                           "must be more than 0",
 		"--max-keys=0":                           "must be more than 0",
+		"--keep-inputs=59m":                      "--keep-inputs and --keep-outputs must be 1h or more",
+		"--keep-outputs=0":                       "--keep-inputs and --keep-outputs must be 1h or more",
 		"--max-video=5GB":                        "is not a size",
 		"--public-url=example.com":               "--public-url must be",
 		"--public-url=ftp://example.com":         "--public-url must be",

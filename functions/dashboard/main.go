@@ -16,7 +16,7 @@ import (
 func main() {
 	ctx := context.Background()
 	home, err := cloud.New(ctx, os.Getenv, os.Stdout,
-		cloud.Records, cloud.SignedMedia, cloud.Messages, cloud.Generating, cloud.Reading, cloud.Sizes, cloud.Limits)
+		cloud.Records, cloud.SignedMedia, cloud.Messages, cloud.Generating, cloud.Reading, cloud.Sizes, cloud.Limits, cloud.Retention)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 func main() {
-	home, err := cloud.New(context.Background(), os.Getenv, os.Stdout, cloud.Records, cloud.SignedMedia, cloud.Reading)
+	home, err := cloud.New(context.Background(), os.Getenv, os.Stdout, cloud.Records, cloud.SignedMedia, cloud.Reading, cloud.Retention)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -1,6 +1,8 @@
 package stack
 
 import (
+	"time"
+
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awss3"
@@ -9,15 +11,12 @@ import (
 
 // How many days objects stay. Inputs and uploads are deleted once they have no
 // more use, so theirs is for what was left behind. For an input it only has to be
-// longer than a request can wait; an upload lives on each time that it is used,
-// but no longer than this. An output is shown for 30 days, and its last URL holds
-// for an hour after.
+// longer than a request can wait; an upload lives on each time that it is used, for
+// 30 days at most.
 const (
-	inputDays  = 7
-	uploadDays = outputDays
-	outputDays = 31
-	partDays   = 1 // of an upload in parts that nobody finished
-
+	inputDays   = 7
+	usedDays    = 30
+	partDays    = 1 // of an upload in parts that nobody finished
 	versionDays = 1 // of an object that was deleted or replaced
 )
 
@@ -31,8 +30,8 @@ func (s *service) addBucket() {
 		MinimumTLSVersion: jsii.Number(1.2),
 		LifecycleRules: &[]*awss3.LifecycleRule{
 			expire("inputs", inputDays),
-			expire("uploads", uploadDays),
-			expire("outputs", outputDays),
+			expire("uploads", usedDays+days(s.KeepInputs)),
+			expire("outputs", days(s.KeepOutputs)+1), // its last URL holds for an hour more
 			{Id: jsii.String("parts"), AbortIncompleteMultipartUploadAfter: awscdk.Duration_Days(jsii.Number(partDays))},
 			// The bucket has no versions. Where an operator turns them on, what was deleted is to go all the same.
 			{
@@ -48,6 +47,12 @@ func (s *service) addBucket() {
 		}},
 		RemovalPolicy: s.dataRemoval(),
 	})
+}
+
+// days are whole ones, rounded up.
+func days(d time.Duration) int {
+	const day = 24 * time.Hour
+	return int((d + day - 1) / day)
 }
 
 func expire(prefix string, days int) *awss3.LifecycleRule {

@@ -20,6 +20,8 @@ const (
 	maxOpen       = "LIPSYNC_MAX_OPEN_REQUESTS"
 	maxStored     = "LIPSYNC_MAX_STORED"
 	maxKeys       = "LIPSYNC_MAX_KEYS"
+	keepInputs    = "LIPSYNC_KEEP_INPUTS"
+	keepOutputs   = "LIPSYNC_KEEP_OUTPUTS"
 	maxVideo      = "LIPSYNC_MAX_VIDEO"
 	maxAudio      = "LIPSYNC_MAX_AUDIO"
 	maxDuration   = "LIPSYNC_MAX_DURATION"
@@ -71,6 +73,10 @@ func (s *service) value(name string) *string {
 		return number(s.MaxStoredGiB << 30)
 	case maxKeys:
 		return number(s.MaxKeys)
+	case keepInputs:
+		return duration(s.KeepInputs)
+	case keepOutputs:
+		return duration(s.KeepOutputs)
 	case maxVideo:
 		return number(s.MaxVideoMiB << 20)
 	case maxAudio:

@@ -40,21 +40,21 @@ func (s *service) lambdas() []lambda {
 		},
 		{
 			name: "generate", timeout: apiTimeout, memory: 512,
-			variables: []string{table, bucket, queueURL, generateRate, engines, maxVideo, maxAudio, maxOpen, maxStored, maxKeys},
+			variables: []string{table, bucket, queueURL, generateRate, engines, maxVideo, maxAudio, maxOpen, maxStored, maxKeys, keepInputs, keepOutputs},
 			policy: []awsiam.PolicyStatement{
 				s.authenticate(), s.create(), s.queryOpen(), s.send(), s.useObjects("uploads", "GetObject"), s.missObjects(),
 			},
 		},
 		{
 			name: "generate-with-media", timeout: apiTimeout, memory: 1024,
-			variables: []string{table, bucket, queueURL, generateRate, engines, maxVideo, maxAudio, maxOpen, maxStored, maxKeys},
+			variables: []string{table, bucket, queueURL, generateRate, engines, maxVideo, maxAudio, maxOpen, maxStored, maxKeys, keepInputs, keepOutputs},
 			policy: []awsiam.PolicyStatement{
 				s.authenticate(), s.create(), s.queryOpen(), s.send(), s.useObjects("inputs", "PutObject", "AbortMultipartUpload", "DeleteObject"),
 			},
 		},
 		{
 			name: "get-request", timeout: apiTimeout, memory: 512,
-			variables: []string{table, bucket, readRate},
+			variables: []string{table, bucket, readRate, keepInputs, keepOutputs},
 			policy:    []awsiam.PolicyStatement{s.authenticate(), s.useTable("Query")},
 		},
 		{
@@ -72,7 +72,7 @@ func (s *service) lambdas() []lambda {
 		},
 		{
 			name: "get-details", timeout: apiTimeout, memory: 512,
-			variables: []string{table, readRate},
+			variables: []string{table, readRate, keepInputs, keepOutputs},
 			policy:    []awsiam.PolicyStatement{s.authenticate(), s.useTable("Query")},
 		},
 		{
@@ -82,18 +82,18 @@ func (s *service) lambdas() []lambda {
 		},
 		{
 			name: "list-requests", timeout: apiTimeout, memory: 512,
-			variables: []string{table, bucket, readRate},
+			variables: []string{table, bucket, readRate, keepInputs, keepOutputs},
 			policy:    []awsiam.PolicyStatement{s.authenticate(), s.useTable("Query")},
 		},
 		{
 			name: "create-upload", timeout: apiTimeout, memory: 512,
-			variables: []string{table, bucket, readRate, maxVideo, maxAudio, maxOpen, maxStored, maxKeys},
+			variables: []string{table, bucket, readRate, maxVideo, maxAudio, maxOpen, maxStored, maxKeys, keepInputs, keepOutputs},
 			policy:    []awsiam.PolicyStatement{s.authenticate(), s.useTable("PutItem", "Query")},
 		},
 		{
 			name: "dashboard", timeout: apiTimeout, memory: 512,
 			variables: []string{
-				table, bucket, queueURL, generateRate, readRate, engines, maxVideo, maxAudio, maxOpen, maxStored, maxKeys,
+				table, bucket, queueURL, generateRate, readRate, engines, maxVideo, maxAudio, maxOpen, maxStored, maxKeys, keepInputs, keepOutputs,
 				issuer, clientID, signOutURL, secretARN, publicURL,
 			},
 			policy: append(s.deleteMedia(),

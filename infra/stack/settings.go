@@ -49,6 +49,10 @@ type Settings struct {
 	// active API keys.
 	MaxOpenRequests, MaxStoredGiB, MaxKeys int // lipsync:maxOpenRequests, lipsync:maxStoredGiB, lipsync:maxKeys
 
+	// KeepInputs is how long an upload stays after it was announced or last used, and
+	// KeepOutputs how long an output does after its request completed.
+	KeepInputs, KeepOutputs time.Duration // lipsync:keepInputs, lipsync:keepOutputs
+
 	// Limits of a medium: MiB, time, pixels of a side, frames a second.
 	MaxVideoMiB, MaxAudioMiB int           // lipsync:maxVideoMiB, lipsync:maxAudioMiB
 	MaxDuration              time.Duration // lipsync:maxDuration
@@ -112,6 +116,9 @@ func ParseSettings(context map[string]any) (Settings, error) {
 		MaxOpenRequests: r.whole("maxOpenRequests", 1000, 1, 1_000_000),
 		MaxStoredGiB:    r.whole("maxStoredGiB", 1024, 1, 1_000_000),
 		MaxKeys:         r.whole("maxKeys", 1000, 1, 100_000),
+
+		KeepInputs:  r.duration("keepInputs", 24*time.Hour, time.Hour, 365*24*time.Hour),
+		KeepOutputs: r.duration("keepOutputs", 30*24*time.Hour, time.Hour, 10*365*24*time.Hour),
 
 		MaxVideoMiB: r.whole("maxVideoMiB", 5*1024, 1, 5*1024),
 		MaxAudioMiB: r.whole("maxAudioMiB", 500, 1, 5*1024),

@@ -17,7 +17,7 @@ func TestSettings(t *testing.T) {
 		Image: "cuda", InstanceTypes: []string{"g4dn.xlarge", "g5.xlarge", "g6.xlarge"},
 		SpotVCPUs: 64, OnDemandVCPUs: 16, JobTimeout: 6 * time.Hour, Engines: []string{"warp"},
 		GenerateRate: 60, ReadRate: 600, RequestRate: 500,
-		MaxOpenRequests: 1000, MaxStoredGiB: 1024, MaxKeys: 1000,
+		MaxOpenRequests: 1000, MaxStoredGiB: 1024, MaxKeys: 1000, KeepInputs: 24 * time.Hour, KeepOutputs: 720 * time.Hour,
 		MaxVideoMiB: 5120, MaxAudioMiB: 500, MaxDuration: time.Hour, MaxSide: 4096, MaxFPS: 120,
 		CORSOrigins: []string{"*"}, LogDays: 30,
 		Repository: "..", Functions: "../dist/functions", Architecture: "arm64",
@@ -49,12 +49,13 @@ func TestSettings(t *testing.T) {
 			map[string]any{
 				"lipsync:keepData": "false", "lipsync:spotVcpus": "8", "lipsync:instanceTypes": "g5.2xlarge,g6e.xlarge",
 				"lipsync:maxDuration": "90m", "lipsync:logDays": "365", "lipsync:corsOrigins": "https://a.example",
-				"lipsync:engines": "wav2lip,warp",
+				"lipsync:engines": "wav2lip,warp", "lipsync:keepInputs": "2h", "lipsync:keepOutputs": "100h",
 			},
 			set(func(s *stack.Settings) {
 				s.KeepData, s.SpotVCPUs, s.InstanceTypes = false, 8, []string{"g5.2xlarge", "g6e.xlarge"}
 				s.MaxDuration, s.LogDays, s.CORSOrigins = 90*time.Minute, 365, []string{"https://a.example"}
 				s.Engines = []string{"wav2lip", "warp"}
+				s.KeepInputs, s.KeepOutputs = 2*time.Hour, 100*time.Hour
 			}),
 		},
 		"no GPU": {

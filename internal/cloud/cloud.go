@@ -104,10 +104,15 @@ func Sizes(h *Home) {
 
 // Limits are what an account may have.
 func Limits(h *Home) {
-	h.Service.Limits = lipsync.Limits{
-		Open:   h.Settings.Number("LIPSYNC_MAX_OPEN_REQUESTS"),
-		Stored: h.Settings.Bytes("LIPSYNC_MAX_STORED"),
-		Keys:   h.Settings.Number("LIPSYNC_MAX_KEYS"),
+	l := &h.Service.Limits
+	l.Open, l.Stored = h.Settings.Number("LIPSYNC_MAX_OPEN_REQUESTS"), h.Settings.Bytes("LIPSYNC_MAX_STORED")
+	l.Keys = h.Settings.Number("LIPSYNC_MAX_KEYS")
+}
+
+// Retention is how long media are kept.
+func Retention(h *Home) {
+	h.Service.Limits.Keep = lipsync.Retention{
+		Inputs: h.Settings.Duration("LIPSYNC_KEEP_INPUTS"), Outputs: h.Settings.Duration("LIPSYNC_KEEP_OUTPUTS"),
 	}
 }
 

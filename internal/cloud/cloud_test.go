@@ -4,8 +4,10 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"lipsync/internal/cloud"
+	"lipsync/internal/lipsync"
 )
 
 // environment is one of a program, as getenv.
@@ -15,12 +17,13 @@ func (e environment) get(name string) string { return e[name] }
 
 func TestSettings(t *testing.T) {
 	everything := []cloud.Part{
-		cloud.Records, cloud.SignedMedia, cloud.Messages, cloud.Jobs, cloud.Generating, cloud.Reading, cloud.Sizes,
+		cloud.Records, cloud.SignedMedia, cloud.Messages, cloud.Jobs, cloud.Generating, cloud.Reading, cloud.Sizes, cloud.Retention,
 	}
 	good := environment{
 		"LIPSYNC_TABLE": "t", "LIPSYNC_BUCKET": "b", "LIPSYNC_QUEUE_URL": "https://q", "LIPSYNC_JOB_QUEUE": "q",
 		"LIPSYNC_JOB_DEFINITION": "d", "LIPSYNC_GENERATE_RATE": "60", "LIPSYNC_READ_RATE": "600",
 		"LIPSYNC_MAX_VIDEO": "5368709120", "LIPSYNC_MAX_AUDIO": "524288000", "LIPSYNC_ENGINES": "wav2lip,warp",
+		"LIPSYNC_KEEP_INPUTS": "2h", "LIPSYNC_KEEP_OUTPUTS": "48h",
 	}
 	t.Setenv("AWS_REGION", "us-east-1")
 	home, err := cloud.New(t.Context(), good.get, io.Discard, everything...)
@@ -30,6 +33,9 @@ func TestSettings(t *testing.T) {
 	s := home.Service
 	if s.GenerateRate != 60 || s.ReadRate != 600 || s.MaxVideo != 5<<30 || s.MaxAudio != 500<<20 {
 		t.Errorf("got rates %d and %d, sizes %d and %d", s.GenerateRate, s.ReadRate, s.MaxVideo, s.MaxAudio)
+	}
+	if got, want := s.Limits.Keep, (lipsync.Retention{Inputs: 2 * time.Hour, Outputs: 48 * time.Hour}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
 	}
 	if got, want := strings.Join(s.Engines, " "), "wav2lip warp"; got != want {
 		t.Errorf("got engines %s, want %s", got, want)

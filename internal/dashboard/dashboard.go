@@ -66,7 +66,7 @@ func New(service *lipsync.Service, o Options) (http.Handler, error) {
 	p := &pages{Options: o, service: service, mux: http.NewServeMux(), root: o.Prefix + Root}
 	p.policy = newPolicy(o.Storage, o.SignIn.SignOutURL())
 	var err error
-	if p.views, err = parseViews(p.root, template.FuncMap{"waited": p.waited, "took": p.took, "until": p.until}); err != nil {
+	if p.views, err = parseViews(p.root, template.FuncMap{"waited": p.waited, "took": p.took, "until": p.until, "expires": p.service.OutputExpires}); err != nil {
 		return nil, err
 	}
 	if p.reference, err = parseDocument(o.Document); err != nil {

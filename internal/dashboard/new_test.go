@@ -30,7 +30,7 @@ func TestNew(t *testing.T) {
 	}
 	h.get(t, path).must(t, http.StatusOK, "A file that was sent", "/objects/uploads/", `preload="metadata" aria-label="Source video"`)
 	h.complete(t, r.ID)
-	h.clock.Advance(lipsync.UploadLife)
+	h.clock.Advance(lipsync.Retention{}.InputLife())
 	h.signIn(t)
 	if err := h.service.Objects.Delete(t.Context(), r.Video.Object); err != nil {
 		t.Fatal(err)

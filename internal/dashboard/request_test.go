@@ -35,9 +35,9 @@ func TestRequestPage(t *testing.T) {
 	output := html.UnescapeString(between(done.body, `class="button primary" href="`, `"`))
 	h.get(t, output).must(t, http.StatusOK, "video")
 
-	h.clock.Advance(lipsync.OutputLife)
+	h.clock.Advance(lipsync.Retention{}.OutputLife())
 	h.signIn(t)
-	h.get(t, path).must(t, http.StatusOK, "kept for 30 days and is gone")
+	h.get(t, path).must(t, http.StatusOK, "The output expired", "Output expires")
 }
 
 // between returns the text between the first two marks.

@@ -17,7 +17,7 @@ import (
 func (s *Store) Create(ctx context.Context, r lipsync.Request, uploads []string, idem *lipsync.Idempotency, limits lipsync.Limits) (created lipsync.Request, replayed bool, err error) {
 	var full bool // at the beginning: uploads and outputs take more time than a create
 	if limits.Stored > 0 {
-		all, _, err := s.stored(ctx, r.Account, r.CreatedAt)
+		all, _, err := s.stored(ctx, r.Account, r.CreatedAt, limits)
 		if err != nil {
 			return lipsync.Request{}, false, err
 		}
@@ -45,7 +45,7 @@ func (s *Store) Create(ctx context.Context, r lipsync.Request, uploads []string,
 		}
 		created = next.Request
 		if err = s.checkOpen(ctx, r.Account, &seen, limits.Open); err == nil {
-			err = s.transact(ctx, s.creation(next, seen, uploads, idem))
+			err = s.transact(ctx, s.creation(next, seen, uploads, idem, limits.Keep))
 		}
 		if _, ok := errors.AsType[*lipsync.Error](err); ok && idem != nil {
 			// The same create may have come first just now, and used up a limit:
@@ -98,7 +98,7 @@ func (s *Store) look(ctx context.Context, r lipsync.Request, idem *lipsync.Idemp
 }
 
 // creation returns all that a new request consists of.
-func (s *Store) creation(r stored, seen sight, uploads []string, idem *lipsync.Idempotency) []step {
+func (s *Store) creation(r stored, seen sight, uploads []string, idem *lipsync.Idempotency, keep lipsync.Retention) []step {
 	total := count(counterKey(r.Account, ""), seen.total)
 	if seen.known {
 		total.set["opened"] = number(seen.opened + 1)
@@ -127,7 +127,7 @@ func (s *Store) creation(r stored, seen sight, uploads []string, idem *lipsync.I
 			item{":now": micros(r.CreatedAt)}, moved{}))
 	}
 	for _, id := range slices.Compact(uploads) {
-		steps = append(steps, useUpload(id, r.Request).step(s.table))
+		steps = append(steps, useUpload(id, r.Request, keep.InputLife()).step(s.table))
 	}
 	return steps
 }

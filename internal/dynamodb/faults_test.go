@@ -157,7 +157,7 @@ func look(t *testing.T, s *dynamodb.Store, now time.Time) (l life) {
 		t.Fatalf("got %v (%v), want one key", keys, err)
 	}
 	l.used = keys[0].Used
-	uploads, err := s.ExpiredUploads(t.Context(), now.Add(2*lipsync.UploadLife), lipsync.Upload{}, 10)
+	uploads, err := s.ExpiredUploads(t.Context(), now.Add(2*lipsync.Retention{}.InputLife()), lipsync.Upload{}, 10)
 	if err != nil {
 		t.Fatal(err)
 	}

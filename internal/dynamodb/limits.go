@@ -60,8 +60,8 @@ func uploadedKey(account string) item { return key(usage(account), uploaded) }
 const uploaded = "uploads"
 
 // stored returns how many bytes the account stores, and how many of them are outputs.
-func (s *Store) stored(ctx context.Context, account string, now time.Time) (all, outputs int64, err error) {
-	first := now.UTC().AddDate(0, 0, 1-lipsync.OutputDays)
+func (s *Store) stored(ctx context.Context, account string, now time.Time, limits lipsync.Limits) (all, outputs int64, err error) {
+	first := now.UTC().AddDate(0, 0, 1-limits.Keep.OutputDays())
 	for i, err := range s.query(ctx, maxBatch, &dynamodb.QueryInput{
 		KeyConditionExpression: aws.String("#pk = :usage AND #sk BETWEEN :first AND :uploads"),
 		ExpressionAttributeValues: item{

@@ -37,7 +37,7 @@ func (s *Store) CreateUpload(ctx context.Context, u lipsync.Upload, limits lipsy
 	return patiently(ctx, func(int) error {
 		count := change{key: uploadedKey(u.Account), add: item{"size": number(u.Size)}, refused: moved{}}
 		if limits.Stored > 0 {
-			all, outputs, err := s.stored(ctx, u.Account, u.CreatedAt)
+			all, outputs, err := s.stored(ctx, u.Account, u.CreatedAt, limits)
 			if err != nil {
 				return err
 			}
@@ -52,8 +52,8 @@ func (s *Store) CreateUpload(ctx context.Context, u lipsync.Upload, limits lipsy
 }
 
 // useUpload gives the upload to the request, and a new end.
-func useUpload(id string, r lipsync.Request) change {
-	end := r.CreatedAt.Add(lipsync.UploadLife)
+func useUpload(id string, r lipsync.Request, life time.Duration) change {
+	end := r.CreatedAt.Add(life)
 	return change{
 		key: uploadKey(id),
 		set: item{"requestID": text(r.ID), "expiresAt": micros(end), OpenSort: text(endSort(id, end))},

@@ -5,21 +5,48 @@ import (
 	"time"
 )
 
-// Limits bound what one account may have, so that none takes what all share. In a
-// call of a store a limit of 0 is none.
+// Limits bound what one account may have, and for how long, so that none takes what all
+// share. In a call of a store a limit of 0 is none.
 type Limits struct {
 	Open   int   // requests that are not final
 	Stored int64 // bytes of its uploads and outputs; see Requests.Create
 	Keys   int   // API keys that are not revoked
+	Keep   Retention
+}
+
+// Retention is how long media are kept. Files that come with a request in a form are
+// kept until its end, whatever is set.
+type Retention struct {
+	Inputs  time.Duration // of an upload since it was announced or last used; 0 is 24 hours
+	Outputs time.Duration // of an output since its request completed; 0 is 30 days
+}
+
+// InputLife returns how long an upload stays after it was announced or last used.
+func (r Retention) InputLife() time.Duration {
+	if r.Inputs == 0 {
+		return 24 * time.Hour
+	}
+	return r.Inputs
+}
+
+// OutputLife returns how long an output stays after its request completed.
+func (r Retention) OutputLife() time.Duration {
+	if r.Outputs == 0 {
+		return 30 * 24 * time.Hour
+	}
+	return r.Outputs
+}
+
+// OutputDays returns for how many days (UTC) the bytes of an output count: from the day on
+// which its request was made to the last one that can see it. It is up to a day more than
+// OutputLife, which begins when the request completes.
+func (r Retention) OutputDays() int {
+	const day = 24 * time.Hour
+	return int((r.OutputLife()+day-1)/day) + 1
 }
 
 // DefaultLimits returns the limits where the Service says no others.
 func DefaultLimits() Limits { return Limits{Open: 1000, Stored: 1 << 40, Keys: 1000} }
-
-// OutputDays is for how many days (UTC) the bytes of an output count: from the day
-// on which its request was made to the last one that can see it. It is a day more than
-// OutputLife, which begins when the request completes.
-const OutputDays = int(OutputLife/(24*time.Hour)) + 1
 
 // openRetry is when a client may try again that has too many open requests. How soon
 // one of them ends, nobody can tell; many last about as long.

@@ -2,6 +2,7 @@ package lipsync_test
 
 import (
 	"testing"
+	"time"
 
 	"lipsync/internal/lipsync"
 )
@@ -37,7 +38,7 @@ func TestStorageLimit(t *testing.T) {
 	h.upload(t, lipsync.Video, "fives")
 	_, err = h.Generate(t.Context(), h.caller, urls())
 	wantError(t, "request", err, lipsync.StorageLimit, message)
-	h.clock.Advance(lipsync.UploadLife * 2)
+	h.clock.Advance(2 * lipsync.Retention{}.InputLife())
 	must(t, h.Sweep(t.Context()))
 	h.complete(t, h.generate(t, "")) // its output counts too
 	_, err = h.CreateUpload(t.Context(), h.caller, lipsync.Video, 10, "")
@@ -54,4 +55,38 @@ func TestKeyLimit(t *testing.T) {
 	h.newCaller(t, "b", 0)
 	must(t, h.RevokeKey(t.Context(), "a", k.ID))
 	h.newCaller(t, "a", 0)
+}
+
+// TestRetention keeps uploads and outputs for other times than the usual ones.
+func TestRetention(t *testing.T) {
+	h := newHome(t)
+	h.Limits.Keep = lipsync.Retention{Inputs: 3 * time.Hour, Outputs: 5 * time.Hour}
+	u := h.upload(t, lipsync.Video, "fives")
+	want(t, "upload expires", u.ExpiresAt, h.clock.Now().Add(3*time.Hour))
+	h.clock.Advance(time.Hour)
+	n := urls()
+	n.Video.URL = u.Source
+	id, err := h.Generate(t.Context(), h.caller, n)
+	must(t, err)
+	used, err := h.Store.GetUpload(t.Context(), u.ID)
+	must(t, err)
+	want(t, "used upload expires", used.ExpiresAt, h.clock.Now().Add(3*time.Hour))
+	h.complete(t, id)
+	r, output, err := h.Request(t.Context(), h.caller, id)
+	must(t, err)
+	want(t, "output expires", h.OutputExpires(r), r.FinishedAt.Add(5*time.Hour))
+	want(t, "has an output", output != nil, true)
+
+	h.clock.Advance(4*time.Hour + time.Second)
+	must(t, h.Sweep(t.Context()))
+	h.wantObject(t, u.Object, false)
+	h.clock.Advance(time.Hour)
+	_, output, err = h.Request(t.Context(), h.caller, id)
+	must(t, err)
+	want(t, "has an output after its time", output != nil, false)
+	must(t, h.Tidy(t.Context(), lipsync.OrphanAge))
+	h.wantObject(t, r.Output, true) // its last link is good for two hours
+	h.clock.Advance(2 * time.Hour)
+	must(t, h.Tidy(t.Context(), lipsync.OrphanAge))
+	h.wantObject(t, r.Output, false)
 }

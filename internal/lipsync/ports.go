@@ -26,11 +26,11 @@ type Requests interface {
 	//
 	// If the account has as many open requests as limits allow: OpenLimit. If its
 	// stored bytes are as many: StorageLimit. Stored bytes are the Size of each upload
-	// until it is deleted, announced ones too, and that of each output for OutputDays from
+	// until it is deleted, announced ones too, and that of each output for limits.Keep.OutputDays from
 	// the day of CreatedAt.
 	//
 	// An upload that the request names (uploads) and that is gone or Dropped: Invalid;
-	// the others get its id as RequestID, and UploadLife more from CreatedAt.
+	// the others get its id as RequestID, and expire limits.Keep.InputLife after CreatedAt.
 	Create(ctx context.Context, r Request, uploads []string, idem *Idempotency, limits Limits) (created Request, replayed bool, err error)
 
 	// Get returns a request of any account by its id, strongly consistent.

@@ -39,11 +39,11 @@ func (s *Service) Details(ctx context.Context, c Caller, idOrReference string) (
 
 // OutputExpires returns until when the request's output can be had, the zero time if it
 // has none.
-func (r Request) OutputExpires() time.Time {
+func (s *Service) OutputExpires(r Request) time.Time {
 	if r.Output == "" {
 		return time.Time{}
 	}
-	return r.FinishedAt.Add(OutputLife)
+	return r.FinishedAt.Add(s.Limits.Keep.OutputLife())
 }
 
 func (s *Service) find(ctx context.Context, account, idOrReference string) (Request, error) {
@@ -113,7 +113,7 @@ func (s *Service) Usage(ctx context.Context, c Caller, now time.Time, days int) 
 // its time is over.
 func (s *Service) outputURL(ctx context.Context, r Request) (*url.URL, error) {
 	now := s.Now()
-	if !now.Before(r.OutputExpires()) {
+	if !now.Before(s.OutputExpires(r)) {
 		return nil, nil
 	}
 	return s.Objects.SignGet(ctx, r.Output, r.ID+".mp4", now.Add(getURLLife))

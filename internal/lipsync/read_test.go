@@ -160,11 +160,11 @@ func TestRequestDetails(t *testing.T) {
 		got, err := h.Details(t.Context(), h.caller, name)
 		must(t, err)
 		want(t, name, fmt.Sprintln(got.ID, got.Attempts, got.Engine, got.VideoLength, got.AudioLength, got.Length), id+" 1 warp 3s 2s 2s\n")
-		want(t, "expires", got.OutputExpires(), h.clock.Now().Add(30*24*time.Hour))
+		want(t, "expires", h.OutputExpires(got), h.clock.Now().Add(30*24*time.Hour))
 	}
 	got, err := h.DeleteMedia(t.Context(), h.caller, id)
 	must(t, err)
-	want(t, "expires without an output", got.OutputExpires(), time.Time{})
+	want(t, "expires without an output", h.OutputExpires(got), time.Time{})
 	_, other := h.newCaller(t, "b", 0)
 	_, err = h.Details(t.Context(), other, id)
 	wantError(t, "other account", err, lipsync.NotFound, "lipsync request not found")

@@ -10,10 +10,6 @@ import (
 const (
 	// Lease is how long a worker holds a request before it must renew.
 	Lease = time.Minute
-	// UploadLife is how long an upload stays after it was announced or last used.
-	UploadLife = 24 * time.Hour
-	// OutputLife is how long an output stays after its request completed.
-	OutputLife = 30 * 24 * time.Hour
 	// OrphanAge is older than any object can be whose record is still to come:
 	// the age that Tidy is called with while others may be writing.
 	OrphanAge = 24 * time.Hour

@@ -247,7 +247,7 @@ func (s *Service) judgeMedia(r Request, key string) verdict {
 		}
 		return needed
 	case r.Output:
-		if s.Now().After(r.FinishedAt.Add(OutputLife + getURLLife)) {
+		if s.Now().After(s.OutputExpires(r).Add(getURLLife)) {
 			return spent
 		}
 		return needed

@@ -90,7 +90,7 @@ func TestSweepManyUploads(t *testing.T) {
 		_, err := h.CreateUpload(t.Context(), h.caller, lipsync.Video, 5, "")
 		must(t, err)
 	}
-	h.clock.Advance(lipsync.UploadLife + 2*time.Hour)
+	h.clock.Advance(lipsync.Retention{}.InputLife() + 2*time.Hour)
 	must(t, h.Sweep(t.Context()))
 	left, err := h.Store.ExpiredUploads(t.Context(), h.clock.Now(), lipsync.Upload{}, 1000)
 	must(t, err)
@@ -181,7 +181,7 @@ func TestSweepEnds(t *testing.T) {
 	for range n {
 		h.upload(t, lipsync.Video, "fives")
 	}
-	h.clock.Advance(lipsync.UploadLife + 2*time.Hour)
+	h.clock.Advance(lipsync.Retention{}.InputLife() + 2*time.Hour)
 	h.GenerateRate = 100
 	for range n {
 		h.generate(t, "")

@@ -27,7 +27,7 @@ func (s *Service) CreateUpload(ctx context.Context, c Caller, kind MediaKind, si
 	now := s.Now()
 	u := Upload{
 		ID: s.NewID(), Account: c.Account, Kind: kind, Size: size, ContentType: contentType,
-		CreatedAt: now, ExpiresAt: now.Add(UploadLife),
+		CreatedAt: now, ExpiresAt: now.Add(s.Limits.Keep.InputLife()),
 	}
 	u.Object = uploadKey(u.ID)
 	limits := s.limits()

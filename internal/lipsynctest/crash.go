@@ -195,7 +195,7 @@ func (s *story) check(store lipsync.Store, objects lipsync.Objects) {
 	}
 	named = append(named, s.checkDoomed(store, objects)...)
 	// Once the uploads' time is over, only the outputs remain.
-	s.clock.Advance(lipsync.UploadLife + 2*time.Hour)
+	s.clock.Advance(lipsync.Retention{}.InputLife() + 2*time.Hour)
 	must(t, s.service.Sweep(t.Context()))
 	must(t, s.service.Tidy(t.Context(), 0))
 	wantSet(t, objects, named)

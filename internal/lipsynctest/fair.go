@@ -167,9 +167,19 @@ func testConcurrentOpenLimit(t *testing.T, store lipsync.Store) {
 // testStorageLimit has uploads and an output that together are as large as the account's
 // bytes may be, and lets them go one after the other.
 func testStorageLimit(t *testing.T, store lipsync.Store) {
+	wantOutputDays(t, store, lipsync.Retention{}, 31)
+}
+
+// testRetention has outputs that stay for less than two days.
+func testRetention(t *testing.T, store lipsync.Store) {
+	wantOutputDays(t, store, lipsync.Retention{Outputs: 36 * time.Hour}, 3)
+}
+
+// wantOutputDays fills an account's store, and checks for how many days its output counts.
+func wantOutputDays(t *testing.T, store lipsync.Store, keep lipsync.Retention, days int) {
 	addKey(t, store, "a", 0)
 	addKey(t, store, "b", 0)
-	limits := lipsync.Limits{Stored: 1000}
+	limits := lipsync.Limits{Stored: 1000, Keep: keep}
 	upload := func(id, account string, size int64, day int) (lipsync.Upload, error) {
 		u := newUpload(id, 10)
 		u.Account, u.Size, u.CreatedAt = account, size, Start().AddDate(0, 0, day)
@@ -216,10 +226,10 @@ func testStorageLimit(t *testing.T, store lipsync.Store) {
 	full("after one was deleted", err)
 	_, err = upload("w", "a", 500, 0)
 	must(t, err)
-	_, err = upload("x", "a", 1, lipsync.OutputDays-1)
+	_, err = upload("x", "a", 1, days-1)
 	full("on the output's last day", err)
-	_, err = upload("x", "a", 400, lipsync.OutputDays)
+	_, err = upload("x", "a", 400, days)
 	must(t, err)
-	_, err = upload("y", "a", 1, lipsync.OutputDays)
+	_, err = upload("y", "a", 1, days)
 	full("after the output's time", err)
 }

@@ -52,6 +52,7 @@ func TestStore(t *testing.T, open func(t *testing.T) lipsync.Store) {
 		{"limit on open requests", testOpenLimit},
 		{"limit on open requests at once", testConcurrentOpenLimit},
 		{"limit on stored bytes", testStorageLimit},
+		{"limit on stored bytes that stay for less", testRetention},
 		{"report", testReport},
 		{"progress ends with its lease", testProgressEnds},
 		{"cancel what waits", testCancelQueued},

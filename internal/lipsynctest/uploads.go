@@ -3,6 +3,7 @@ package lipsynctest
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"lipsync/internal/lipsync"
 )
@@ -60,13 +61,14 @@ func testCreateUsesUploads(t *testing.T, store lipsync.Store) {
 		uploads = append(uploads, newUpload(id, 10))
 		must(t, store.CreateUpload(t.Context(), newUpload(id, 10), lipsync.Limits{}))
 	}
-	for second := range 2 { // a second request takes them over
+	for second, life := range []time.Duration{24 * time.Hour, 90 * time.Minute} { // a second request takes them over
 		r := newRequest("a", "")
 		r.CreatedAt = at(second)
-		_, _, err := store.Create(t.Context(), r, []string{"u", "v"}, nil, lipsync.Limits{})
+		limits := lipsync.Limits{Keep: lipsync.Retention{Inputs: life % (24 * time.Hour)}} // 0 is a day
+		_, _, err := store.Create(t.Context(), r, []string{"u", "v"}, nil, limits)
 		must(t, err)
 		for i := range 2 {
-			uploads[i].RequestID, uploads[i].ExpiresAt = r.ID, r.CreatedAt.Add(lipsync.UploadLife)
+			uploads[i].RequestID, uploads[i].ExpiresAt = r.ID, r.CreatedAt.Add(life)
 		}
 		for _, u := range uploads {
 			got, err := store.GetUpload(t.Context(), u.ID)

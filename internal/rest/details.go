@@ -32,6 +32,6 @@ func (a *api) getDetails(r *http.Request, c lipsync.Caller) (details, error) {
 	return details{
 		ID: q.ID, Status: q.Status, FailureCode: q.Failure.Code, Attempts: q.Attempts, Engine: q.Engine,
 		VideoSeconds: q.VideoLength.Seconds(), AudioSeconds: q.AudioLength.Seconds(), OutputSeconds: q.Length.Seconds(),
-		OutputExpiresAt: q.OutputExpires().UTC(), MediaDeletedAt: q.MediaDeletedAt.UTC(),
+		OutputExpiresAt: a.service.OutputExpires(q).UTC(), MediaDeletedAt: q.MediaDeletedAt.UTC(),
 	}, nil
 }

@@ -40,7 +40,7 @@ func checkStored(ctx context.Context, tx *sql.Tx, account string, now time.Time,
 		return err
 	}
 	err = tx.QueryRowContext(ctx, "SELECT ifnull(sum(size), 0) FROM days WHERE account = ? AND day > ?",
-		account, now.Unix()/secondsOfDay-int64(lipsync.OutputDays)).Scan(&outputs)
+		account, now.Unix()/secondsOfDay-int64(limits.Keep.OutputDays())).Scan(&outputs)
 	if err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ func (s *Store) Create(ctx context.Context, r lipsync.Request, uploads []string,
 		if err := checkLimits(ctx, tx, r.Account, r.CreatedAt, limits); err != nil {
 			return err
 		}
-		return insert(ctx, tx, &r, uploads, idem)
+		return insert(ctx, tx, &r, uploads, idem, limits.Keep)
 	})
 	if err != nil {
 		return lipsync.Request{}, false, err
@@ -84,11 +84,11 @@ func replay(ctx context.Context, db querier, account string, idem lipsync.Idempo
 }
 
 // insert writes all that a new request consists of, and sets its Seq.
-func insert(ctx context.Context, tx *sql.Tx, r *lipsync.Request, uploads []string, idem *lipsync.Idempotency) error {
+func insert(ctx context.Context, tx *sql.Tx, r *lipsync.Request, uploads []string, idem *lipsync.Idempotency, keep lipsync.Retention) error {
 	if err := useKey(ctx, tx, r.KeyID); err != nil {
 		return err
 	}
-	if err := useUploads(ctx, tx, *r, uploads); err != nil {
+	if err := useUploads(ctx, tx, *r, uploads, keep.InputLife()); err != nil {
 		return err
 	}
 	if err := insertIdempotency(ctx, tx, *r, idem); err != nil {
@@ -125,11 +125,11 @@ func useKey(ctx context.Context, tx *sql.Tx, id string) error {
 	return err
 }
 
-func useUploads(ctx context.Context, tx *sql.Tx, r lipsync.Request, ids []string) error {
+func useUploads(ctx context.Context, tx *sql.Tx, r lipsync.Request, ids []string, life time.Duration) error {
 	for _, id := range ids {
 		var got string
 		err := tx.QueryRowContext(ctx, `UPDATE uploads SET request_id = ?, expires_at = ? WHERE id = ? AND NOT dropped RETURNING id`,
-			r.ID, micros(r.CreatedAt.Add(lipsync.UploadLife)), id).Scan(&got)
+			r.ID, micros(r.CreatedAt.Add(life)), id).Scan(&got)
 		if errors.Is(err, sql.ErrNoRows) {
 			return refusal(lipsync.Invalid, "upload is gone")
 		}
