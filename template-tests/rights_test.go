@@ -63,7 +63,9 @@ var rights = map[string][]string{
 		"s3:GetObject Media/inputs/*", "s3:GetObject Media/outputs/*", "s3:GetObject Media/uploads/*", "s3:PutObject Media/uploads/*",
 	},
 	"RunnerRole": {
-		"dynamodb:BatchGetItem Table", "dynamodb:GetItem Table", "dynamodb:Query Table/index/open", "dynamodb:UpdateItem Table",
+		"dynamodb:BatchGetItem Table on request/* claimed/*", "dynamodb:GetItem Table on request/* claimed/*",
+		"dynamodb:Query Table/index/open on request held turn",
+		"dynamodb:UpdateItem Table on request/* account/* usage/* claimed/* freed/*",
 		"s3:AbortMultipartUpload Media/outputs/*", "s3:DeleteObject Media/inputs/*", "s3:DeleteObject Media/outputs/*",
 		"s3:GetObject Media/inputs/*", "s3:GetObject Media/models/*", "s3:GetObject Media/uploads/*", "s3:ListBucket Media",
 		"s3:PutObject Media/outputs/*",
@@ -164,17 +166,32 @@ func allowed(t *testing.T, policy string) []string {
 	t.Helper()
 	var all []string
 	for _, s := range statements(t, policy) {
-		if s.Effect != "Allow" || s.Condition != nil || s.NotAction != nil || s.NotResource != nil {
+		if s.Effect != "Allow" || s.NotAction != nil || s.NotResource != nil {
 			t.Errorf("%s is more than actions and resources: %+v", policy, s)
 		}
 		for _, action := range list(s.Action) {
 			for _, resource := range list(s.Resource) {
-				all = append(all, action+" "+short(resource))
+				all = append(all, action+" "+short(resource)+on(t, policy, s.Condition))
 			}
 		}
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
+}
+
+// on returns the keys that a condition restricts rights to, after " on ". It is the only kind
+// of condition.
+func on(t *testing.T, policy string, condition any) string {
+	t.Helper()
+	if condition == nil {
+		return ""
+	}
+	const before, after = "map[ForAllValues:StringLike:map[dynamodb:LeadingKeys:[", "]]]"
+	keys, ok := strings.CutPrefix(text(condition), before)
+	if keys, ok = strings.CutSuffix(keys, after); !ok {
+		t.Errorf("%s has the condition %v", policy, condition)
+	}
+	return " on " + keys
 }
 
 // short leaves out that an ARN is one.

@@ -12,6 +12,8 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsecs"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/jsii-runtime-go"
+
+	"lipsync/internal/dynamodb"
 )
 
 // What one job takes: an instance of 4 vCPUs and 16 GiB, less what its system
@@ -114,13 +116,14 @@ func readIgnored(repository string) ([]string, error) {
 }
 
 // runnerRole may claim and finish requests, read what they were given, and
-// write what came of it.
+// write what came of it. It may neither read nor change API keys and uploads.
 func (s *service) runnerRole() awsiam.Role {
 	role := awsiam.NewRole(s.stack, jsii.String("RunnerRole"), &awsiam.RoleProps{
 		AssumedBy: awsiam.NewServicePrincipal(jsii.String("ecs-tasks.amazonaws.com"), nil),
 	})
 	for _, statement := range []awsiam.PolicyStatement{
-		s.queryOpen(), s.useTable("GetItem", "BatchGetItem", "UpdateItem"),
+		onKeys(s.queryOpen(), dynamodb.RunnerQueries()),
+		onKeys(s.useTable("GetItem", "BatchGetItem"), dynamodb.RunnerReads()), onKeys(s.useTable("UpdateItem"), dynamodb.RunnerWrites()),
 		s.useObjects("inputs", "GetObject", "DeleteObject"), s.useObjects("uploads", "GetObject"),
 		s.useObjects("models", "GetObject"), s.missObjects(),
 		s.useObjects("outputs", "PutObject", "AbortMultipartUpload", "DeleteObject"),

@@ -42,6 +42,12 @@ func (s *service) useTable(actions ...string) awsiam.PolicyStatement {
 	return allow(actions, s.table.TableArn())
 }
 
+// onKeys allows the same only on items with these partition keys, which are patterns.
+func onKeys(p awsiam.PolicyStatement, patterns []string) awsiam.PolicyStatement {
+	p.AddCondition(jsii.String("ForAllValues:StringLike"), map[string]any{"dynamodb:LeadingKeys": patterns})
+	return p
+}
+
 // queryOpen allows to ask what waits.
 func (s *service) queryOpen() awsiam.PolicyStatement {
 	return allow([]string{"dynamodb:Query"}, jsii.String(*s.table.TableArn()+"/index/"+dynamodb.OpenIndex))

@@ -47,6 +47,9 @@ func (s *Store) Create(ctx context.Context, r lipsync.Request, uploads []string,
 		if err = s.checkOpen(ctx, r.Account, &seen, limits.Open); err == nil {
 			err = s.transact(ctx, s.creation(next, seen, uploads, idem, limits.Keep))
 		}
+		if lipsync.CodeOf(err) == lipsync.TokenLimit && seen.freed > 0 {
+			err = s.settle(ctx, r.KeyID, seen)
+		}
 		if _, ok := errors.AsType[*lipsync.Error](err); ok && idem != nil {
 			// The same create may have come first just now, and used up a limit:
 			// then this one is its replay.
@@ -66,11 +69,12 @@ type sight struct {
 	total, referenceTotal int64
 	opened                int64  // as many requests are open, or fewer
 	known                 bool   // whether opened is
+	freed                 int64  // uses that were given back to the key
 	earlier               string // the request that the idempotency key made, or ""
 }
 
 func (s *Store) look(ctx context.Context, r lipsync.Request, idem *lipsync.Idempotency) (seen sight, err error) {
-	keys := []item{counterKey(r.Account, ""), keyPointer(r.KeyID), oldKeyPointer(r.KeyID)}
+	keys := []item{counterKey(r.Account, ""), keyPointer(r.KeyID), oldKeyPointer(r.KeyID), freedKey(r.KeyID)}
 	if r.ReferenceID != "" {
 		keys = append(keys, counterKey(r.Account, r.ReferenceID))
 	}
@@ -88,11 +92,12 @@ func (s *Store) look(ctx context.Context, r lipsync.Request, idem *lipsync.Idemp
 	}
 	err = errors.Join(
 		decode(found[0], []field{{"total", &seen.total}, {"opened", &seen.opened}}),
-		decode(found[1], []field{{"hash", &seen.hash}}), decode(found[2], []field{{"hash", &seen.hash}}))
+		decode(found[1], []field{{"hash", &seen.hash}}), decode(found[2], []field{{"hash", &seen.hash}}),
+		decode(found[3], []field{{"freed", &seen.freed}}))
 	// The counter is that of an older version if it has no more than a total.
 	seen.known = seen.opened > 0 || seen.total == 0
 	if r.ReferenceID != "" {
-		err = errors.Join(err, decode(found[3], []field{{"total", &seen.referenceTotal}}))
+		err = errors.Join(err, decode(found[4], []field{{"total", &seen.referenceTotal}}))
 	}
 	return seen, err
 }

@@ -157,6 +157,9 @@ func (s *Store) ListKeys(ctx context.Context, account string) ([]lipsync.Key, er
 		}
 		keys = append(keys, k)
 	}
+	if err := s.subtractFreed(ctx, keys); err != nil {
+		return nil, err
+	}
 	slices.SortStableFunc(keys, func(a, b lipsync.Key) int {
 		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
 	})

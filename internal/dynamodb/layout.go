@@ -14,3 +14,16 @@ const (
 	OpenPartition = "open"
 	OpenSort      = "openAt"
 )
+
+// RunnerReads, RunnerWrites and RunnerQueries return the partition keys that a runner reads,
+// changes, and asks the index for, as patterns of IAM: it claims, holds and ends requests.
+// API keys and uploads are not among them, whatever becomes of a runner.
+func RunnerReads() []string { return []string{"request/*", "claimed/*"} }
+
+// RunnerWrites: see RunnerReads.
+func RunnerWrites() []string {
+	return []string{"request/*", "account/*", "usage/*", "claimed/*", "freed/*"}
+}
+
+// RunnerQueries: see RunnerReads.
+func RunnerQueries() []string { return []string{openRequests, heldRequests, turns} }

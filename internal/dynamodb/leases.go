@@ -119,11 +119,7 @@ func (s *Store) change(ctx context.Context, id string, seen *stored, next func(s
 		}
 		to.version++
 		changed = to.Request
-		steps, err := s.replacement(ctx, *seen, to)
-		if err != nil {
-			return err
-		}
-		return s.transact(ctx, steps)
+		return s.transact(ctx, s.replacement(*seen, to))
 	})
 	if err != nil {
 		return lipsync.Request{}, err
@@ -133,7 +129,7 @@ func (s *Store) change(ctx context.Context, id string, seen *stored, next func(s
 
 // replacement returns what to write where the request differs from before. The
 // first of its items has the condition for all.
-func (s *Store) replacement(ctx context.Context, old, next stored) (steps []step, err error) {
+func (s *Store) replacement(old, next stored) (steps []step) {
 	was := old.items()
 	for i, now := range next.items() {
 		c := diff(was[i], now)
@@ -146,29 +142,14 @@ func (s *Store) replacement(ctx context.Context, old, next stored) (steps []step
 	}
 	if !old.Status.Final() && next.Status.Final() {
 		steps = append(steps, s.countFinal(next.Request))
-		free, err := s.free(ctx, next.Request)
-		return append(steps, free...), err
+		if (lipsync.Outcome{Failure: next.Failure}).Free() && next.KeyID != "" {
+			steps = append(steps, s.free(next.KeyID))
+		}
 	}
 	if old.MediaDeletedAt.IsZero() && !next.MediaDeletedAt.IsZero() && next.Size > 0 {
 		steps = append(steps, s.uncountSize(next.Request))
 	}
-	return steps, nil
-}
-
-// free gives a key back the use that a request was which failed by no fault of its
-// client.
-func (s *Store) free(ctx context.Context, r lipsync.Request) ([]step, error) {
-	if r.KeyID == "" || !(lipsync.Outcome{Failure: r.Failure}).Free() {
-		return nil, nil
-	}
-	_, key, err := s.pointer(ctx, r.KeyID)
-	if lipsync.CodeOf(err) == lipsync.NotFound {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return []step{change{key: key, add: item{"used": number(-1)}}.step(s.table)}, nil
+	return steps
 }
 
 // Open implements lipsync.Leases.

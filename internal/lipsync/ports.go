@@ -149,7 +149,8 @@ type Leases interface {
 // Keys keeps API keys.
 type Keys interface {
 	CreateKey(ctx context.Context, k Key) error
-	// KeyByHash returns the key, revoked or not. NotFound if there is none.
+	// KeyByHash returns the key, revoked or not. NotFound if there is none. Used may have
+	// uses that were given back.
 	KeyByHash(ctx context.Context, hash [32]byte) (Key, error)
 	// TouchKey sets LastUsed if at is later; an unknown id is no error.
 	TouchKey(ctx context.Context, id string, at time.Time) error

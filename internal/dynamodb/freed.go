@@ -1,0 +1,52 @@
+package dynamodb
+
+import (
+	"context"
+
+	"lipsync/internal/lipsync"
+)
+
+// freedKey is the item that counts the uses which were given back to a key and are not
+// taken off its own counter yet. Runners write it, who must not be able to write a key.
+func freedKey(id string) item { return key("freed/"+digest(id), "freed") }
+
+// free gives a key back the use that a request was which failed by no fault of its
+// client.
+func (s *Store) free(keyID string) step {
+	return change{key: freedKey(keyID), add: item{"freed": number(1)}}.step(s.table)
+}
+
+// settle takes the uses that were given back off the key's counter, and returns moved.
+func (s *Store) settle(ctx context.Context, keyID string, seen sight) error {
+	err := s.transact(ctx, []step{
+		change{key: hashKey(seen.hash), add: item{"used": number(-seen.freed)}}.step(s.table),
+		change{
+			key: freedKey(keyID), add: item{"freed": number(-seen.freed)},
+			condition: "#freed = :seen", values: item{"seen": number(seen.freed)}, refused: moved{},
+		}.step(s.table),
+	})
+	if err == nil {
+		err = moved{}
+	}
+	return err
+}
+
+// subtractFreed takes the uses that were given back off Used of the keys.
+func (s *Store) subtractFreed(ctx context.Context, keys []lipsync.Key) error {
+	var where []item
+	for _, k := range keys {
+		where = append(where, freedKey(k.ID))
+	}
+	found, err := s.getAll(ctx, where)
+	if err != nil {
+		return err
+	}
+	for i := range keys {
+		var freed int64
+		if err := decode(found[i], []field{{"freed", &freed}}); err != nil {
+			return err
+		}
+		keys[i].Used -= freed
+	}
+	return nil
+}

@@ -1,0 +1,144 @@
+package dynamodb_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"lipsync/internal/dynamodb"
+	"lipsync/internal/lipsync"
+)
+
+// leading notes the partition keys that calls name, each behind its operation.
+type leading struct {
+	mu   sync.Mutex
+	keys []string
+}
+
+func (l *leading) note(operation string, r *http.Request) error {
+	body, err := io.ReadAll(r.Body)
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	var asked any
+	if err == nil {
+		err = json.Unmarshal(body, &asked)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.walk(operation, asked)
+	return err
+}
+
+// walk looks for partition keys of items and of queries.
+func (l *leading) walk(operation string, v any) {
+	switch v := v.(type) {
+	case []any:
+		for _, each := range v {
+			l.walk(operation, each)
+		}
+	case map[string]any:
+		for name, each := range v {
+			value, _ := each.(map[string]any)
+			if name == dynamodb.PartitionKey || operation == "Query" && (name == ":open" || name == ":turns") {
+				l.keys = append(l.keys, fmt.Sprint(operation, " ", value["S"]))
+				continue
+			}
+			l.walk(operation, each)
+		}
+	}
+}
+
+// TestRunnerKeys does all that a runner does, and holds it to the partition keys that it has
+// rights for. Each of these rights is needed.
+func TestRunnerKeys(t *testing.T) {
+	var w wire
+	var l leading
+	s := openWire(t, &w)
+	now := time.Unix(1_800_000_000, 0).UTC()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, account := range []string{"a", "b"} {
+		must(s.CreateKey(t.Context(), lipsync.Key{ID: "key of " + account, Account: account, Hash: [32]byte{account[0]}}))
+		for i := range 60 { // more than a claim reads, so that it reads turns
+			r := lipsync.Request{
+				ID: fmt.Sprint(account, i), Account: account, KeyID: "key of " + account, ReferenceID: "x", Status: lipsync.Queued, CreatedAt: now,
+			}
+			_, _, err := s.Create(t.Context(), r, nil, nil, lipsync.Limits{})
+			must(err)
+		}
+	}
+	w.spoil = func(_ int, operation string) fault {
+		return func(r *http.Request) (*http.Response, error) {
+			if err := l.note(operation, r); err != nil {
+				return nil, err
+			}
+			return send(r)
+		}
+	}
+	for i, end := range []func(r lipsync.Request) error{
+		func(r lipsync.Request) error { return s.Release(t.Context(), r.ID, r.Lease) },
+		func(r lipsync.Request) error { return s.Postpone(t.Context(), r, now.Add(time.Hour)) },
+		func(r lipsync.Request) error {
+			return s.Finish(t.Context(), r.ID, r.Lease, now, lipsync.Outcome{Output: "o", Length: time.Second, Size: 5})
+		},
+		func(r lipsync.Request) error {
+			return s.Finish(t.Context(), r.ID, r.Lease, now, lipsync.Outcome{Failure: lipsync.Failure{Code: lipsync.InternalFault}})
+		},
+	} {
+		r, err := s.Claim(t.Context(), []string{"", "a50"}[i%2], fmt.Sprint("w", i), now, time.Minute)
+		must(err)
+		must(s.Renew(t.Context(), r.ID, r.Lease, now.Add(time.Minute)))
+		must(s.Report(t.Context(), r.ID, r.Lease, lipsync.Progress{Percent: 5}))
+		_, err = s.Get(t.Context(), r.ID)
+		must(err)
+		must(end(r))
+		now = now.Add(2 * time.Hour)
+	}
+	rights := map[string][]string{
+		"GetItem": dynamodb.RunnerReads(), "BatchGetItem": dynamodb.RunnerReads(), "Query": dynamodb.RunnerQueries(),
+		"UpdateItem": dynamodb.RunnerWrites(), "TransactWriteItems": dynamodb.RunnerWrites(),
+	}
+	needed := make(map[string]bool)
+	for _, named := range l.keys {
+		operation, key, _ := strings.Cut(named, " ")
+		i := slices.IndexFunc(rights[operation], func(pattern string) bool { return matches(pattern, key) })
+		if i < 0 {
+			t.Errorf("%s of %s is beyond the runner's rights", operation, key)
+			continue
+		}
+		needed[kind(operation)+rights[operation][i]] = true
+	}
+	for operation, patterns := range rights {
+		for _, pattern := range patterns {
+			if !needed[kind(operation)+pattern] {
+				t.Errorf("%s: nobody needs the right to %s", operation, pattern)
+			}
+			if matches(pattern, "key/x") || matches(pattern, "keys/x") || matches(pattern, "keyid/x") || matches(pattern, "upload/x") {
+				t.Errorf("%s: %s has API keys or uploads", operation, pattern)
+			}
+		}
+	}
+}
+
+// kind is what operations have one list of rights for.
+func kind(operation string) string {
+	return map[string]string{"GetItem": "read ", "BatchGetItem": "read ", "Query": "query ", "UpdateItem": "write ", "TransactWriteItems": "write "}[operation]
+}
+
+// matches reports whether a pattern of IAM has the key: there a * stands for slashes, too.
+func matches(pattern, key string) bool {
+	if prefix, star := strings.CutSuffix(pattern, "*"); star {
+		return strings.HasPrefix(key, prefix)
+	}
+	return pattern == key
+}
