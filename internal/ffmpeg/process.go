@@ -133,6 +133,17 @@ func (p *process) read(b []byte) error {
 	return nil
 }
 
+// skipLine reads a line of at most so many bytes.
+func (p *process) skipLine(most int) error {
+	var b [1]byte
+	for range most {
+		if err := p.read(b[:]); err != nil || b[0] == '\n' {
+			return err
+		}
+	}
+	return fmt.Errorf("no line ends in %d bytes", most)
+}
+
 // Read is read for streams of any length.
 func (p *process) Read(b []byte) (int, error) {
 	_ = p.out.SetReadDeadline(time.Now().Add(stallTime))

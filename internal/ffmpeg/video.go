@@ -14,8 +14,9 @@ import (
 
 // Frames are the pictures of a video, decoded one after the other.
 type Frames struct {
-	p    *process
-	done bool
+	p     *process
+	begun bool // what comes before the first picture was read
+	done  bool
 }
 
 // OpenFrames decodes the video from its beginning, at most so many frames.
@@ -52,7 +53,7 @@ func (t *Tools) pictureMemory(v *Video) uint64 {
 // Read fills a frame of the video, as NewFrame makes it, with the next picture. After the
 // last it returns io.EOF.
 func (f *Frames) Read(frame *image.YCbCr) error {
-	err := f.p.read(Bytes(frame))
+	err := f.next()
 	if err == io.EOF {
 		f.done = true
 		if err := f.p.wait(); err != nil {
@@ -60,12 +61,37 @@ func (f *Frames) Read(frame *image.YCbCr) error {
 		}
 		return io.EOF
 	}
+	if err == nil {
+		if err = f.p.read(Bytes(frame)); err == io.EOF {
+			err = io.ErrUnexpectedEOF
+		}
+	}
 	if err == io.ErrUnexpectedEOF { // how the decoder ended tells why
 		f.done = true
 		err = errors.Join(err, f.p.wait())
 	}
 	if err != nil {
 		return fmt.Errorf("read frame: %w", err)
+	}
+	return nil
+}
+
+// next reads what the stream, which is YUV4MPEG2, has before a picture: a line, and before
+// the first one another, which tells what Probe knows.
+func (f *Frames) next() error {
+	const before = "FRAME\n"
+	if !f.begun {
+		if err := f.p.skipLine(256); err != nil {
+			return err
+		}
+		f.begun = true
+	}
+	var line [len(before)]byte
+	if err := f.p.read(line[:]); err != nil {
+		return err
+	}
+	if string(line[:]) != before {
+		return fmt.Errorf("%q instead of %q", line, before)
 	}
 	return nil
 }
@@ -123,7 +149,8 @@ func decodeArgs(t *Tools, in *Info, s span) []string {
 	}
 	return append(args, "-i", "file:"+in.Path, "-map", "0:"+strconv.Itoa(v.index), "-an", "-sn", "-dn",
 		"-vf", v.filters(s), "-fps_mode", "passthrough", "-frames:v", strconv.Itoa(s.to-s.from),
-		"-pix_fmt", "yuv420p", "-f", "rawvideo", "pipe:1")
+		// Not rawvideo, for which ffmpeg makes another copy of each picture.
+		"-pix_fmt", "yuv420p", "-f", "yuv4mpegpipe", "pipe:1")
 }
 
 // inputArgs are what every decoder of a stranger's file gets before its -i.
