@@ -1,7 +1,6 @@
 package ffmpeg
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -157,11 +158,12 @@ func (p *process) Write(b []byte) (int, error) {
 }
 
 // wait closes the pipe and waits for the child's end. Its error holds the last
-// lines that the child wrote to standard error: they are for logs alone.
+// lines that the child wrote to standard error: they are for logs alone. Some versions of
+// ffmpeg end with status 0 where the end of a file could not be written, but say so.
 func (p *process) wait() error {
 	p.closePipe()
-	if err := p.ended(); err != nil {
-		return fmt.Errorf("%s: %w: %s", p.name, p.stderr.because(p.killed(err)), p.stderr.String())
+	if err := errors.Join(p.killed(p.ended()), p.stderr.unwritten()); err != nil {
+		return fmt.Errorf("%s: %w: %s", p.name, err, p.stderr.String())
 	}
 	return nil
 }
@@ -206,12 +208,30 @@ func (t *tail) Write(b []byte) (int, error) {
 
 func (t *tail) String() string { return string(t.b) }
 
-// because adds ENOSPC to the error of a child that failed, if the child says that the
-// disk is full: the file that it read is not at fault then. The words count only at the end
-// of a line, since texts of the file may hold them too.
-func (t *tail) because(err error) error {
-	if bytes.Contains(append(t.b, '\n'), []byte(": No space left on device\n")) {
-		return fmt.Errorf("%w: %w", err, unix.ENOSPC)
+// unwritten returns why the child could not write a file, if it says so: the file that it
+// read is not at fault then. The words count only at the end of a line, since texts of the
+// file may hold them too. Damaged files give errors of input and output, too: those count
+// only where the line tells of the output.
+func (t *tail) unwritten() error {
+	for line := range strings.Lines(t.String()) {
+		line = strings.TrimRight(line, "\n")
+		for _, number := range []unix.Errno{unix.ENOSPC, unix.EDQUOT, unix.EIO} {
+			if strings.HasSuffix(strings.ToLower(line), ": "+number.Error()) && (number != unix.EIO || tellsOfOutput(line)) {
+				return number
+			}
+		}
 	}
-	return err
+	return nil
+}
+
+// tellsOfOutput reports whether a line of ffmpeg is about a file that it writes, behind
+// the name of what says it.
+func tellsOfOutput(line string) bool {
+	if _, said, named := strings.Cut(line, " @ 0x"); named && line[0] == '[' {
+		_, line, _ = strings.Cut(said, "] ")
+	}
+	return slices.ContainsFunc([]string{
+		"Could not write header", "av_interleaved_write_frame()", "Error submitting a packet to the muxer", "Error muxing a packet",
+		"Error writing trailer", "Error closing file",
+	}, func(start string) bool { return strings.HasPrefix(line, start) })
 }
