@@ -27,8 +27,7 @@ func (t *Tools) Transcode(ctx context.Context, in *Info, aac string, pcm io.Writ
 	}
 	n, err := io.Copy(pcm, p)
 	if err != nil {
-		p.stop()
-		return 0, fmt.Errorf("read samples: %w", err)
+		return 0, fmt.Errorf("read samples: %w", p.late(err))
 	}
 	err = p.wait()
 	if strings.Contains(p.stderr.String(), unfilledGap) {

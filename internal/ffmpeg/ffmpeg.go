@@ -25,6 +25,10 @@ var ErrUnsupported = errors.New("not a supported format")
 // memory: that says little about the file that it read.
 var ErrKilled = errors.New("killed by the system")
 
+// ErrStarved means that a program took too long on a machine that gave it hardly any time,
+// since it was busy or stood still: that says little about the file, either.
+var ErrStarved = errors.New("the machine is too busy")
+
 // Bounds of every child process, whatever the file says.
 const (
 	probeTime   = time.Minute

@@ -87,7 +87,10 @@ func (t *Tools) Probe(ctx context.Context, path string) (*Info, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	if errors.Is(err, ErrKilled) {
+	if err != nil && limited.Err() != nil {
+		err = p.late(err)
+	}
+	if errors.Is(err, ErrKilled) || errors.Is(err, ErrStarved) {
 		return nil, err
 	}
 	if err != nil {

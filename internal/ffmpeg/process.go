@@ -24,6 +24,7 @@ type process struct {
 	ctx     context.Context // at whose end it is killed
 	cmd     *exec.Cmd
 	name    string
+	began   time.Time
 	in, out *os.File
 	stderr  tail
 	ended   func() error // waits for its end
@@ -53,7 +54,7 @@ func (t *Tools) startWriter(ctx context.Context, path string, args []string, med
 }
 
 func newProcess(ctx context.Context, path string, args []string) *process {
-	p := &process{ctx: ctx, cmd: exec.CommandContext(ctx, path, args...), name: filepath.Base(path)}
+	p := &process{ctx: ctx, cmd: exec.CommandContext(ctx, path, args...), name: filepath.Base(path), began: time.Now()}
 	p.cmd.Env = []string{"LC_ALL=C", "AV_LOG_FORCE_NOCOLOR=1"}
 	p.cmd.Stderr = &p.stderr
 	p.cmd.WaitDelay = time.Second
@@ -178,6 +179,16 @@ func (p *process) killed(err error) error {
 		return err
 	}
 	return fmt.Errorf("%w: %w", ErrKilled, err)
+}
+
+// late stops a child that took too long, by err. It adds ErrStarved if the child has had less
+// than half of a processor.
+func (p *process) late(err error) error {
+	p.stop()
+	if used := p.cmd.ProcessState; used.UserTime()+used.SystemTime() < time.Since(p.began)/2 {
+		return fmt.Errorf("%w: %w", ErrStarved, err)
+	}
+	return err
 }
 
 // stop ends the child at once; how it ends doesn't matter.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"image"
 	"io"
+	"os"
 	"strconv"
 	"strings"
 
@@ -65,6 +66,10 @@ func (f *Frames) Read(frame *image.YCbCr) error {
 		if err = f.p.read(Bytes(frame)); err == io.EOF {
 			err = io.ErrUnexpectedEOF
 		}
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		f.done = true
+		err = f.p.late(err)
 	}
 	if err == io.ErrUnexpectedEOF { // how the decoder ended tells why
 		f.done = true
