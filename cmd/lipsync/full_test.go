@@ -20,8 +20,10 @@ import (
 // wait. Reads and cancels go on, new media are refused, and once there is space again
 // all that waits completes, with no attempt spent.
 func TestFullDisk(t *testing.T) {
-	s := startOnSmallDisk(t, "64m", "--workers", "1", "--disk-reserve", "4MiB")
-	c := client{s.url, s.newKey(t)}
+	disk := newSmallDisk(t, "64m")
+	args := serveArgs(disk.data(), []string{"--workers", "1", "--disk-reserve", "4MiB"})
+	s := start(t, disk.path("data"), disk.within(append([]string{fixtures.program}, args...)...))
+	c := client{s.url, disk.newKey(t)}
 	generate := func() (string, error) { return c.generate(t.Context(), fixtures.video, fixtures.speech) }
 	var ids []string
 	for range 6 {
@@ -31,7 +33,7 @@ func TestFullDisk(t *testing.T) {
 		}
 		ids = append(ids, id)
 	}
-	filler := filepath.Join(s.data, "filler")
+	filler := disk.path("filler")
 	fill(t, filler)
 	s.waitFor(t, "put off: the disk is full or fails", time.Minute)
 	fill(t, filler) // what the attempt left, and what the database gave
@@ -76,31 +78,58 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// startOnSmallDisk starts a server whose data lie on a disk of the size, or skips the
-// test where none can be mounted. The data's path is one from outside, through the
-// server's own view of the file system.
-func startOnSmallDisk(t *testing.T, size string, args ...string) *server {
-	t.Helper()
-	dir := t.TempDir()
-	const mount = `mount -t tmpfs -o size="$1" tmpfs "$2" && shift 2 && exec "$@"`
-	within := func(command ...string) *exec.Cmd {
-		return exec.Command("unshare", append([]string{"-rm", "sh", "-c", mount, "sh", size, dir}, command...)...)
-	}
-	if out, err := within("true").CombinedOutput(); err != nil {
-		t.Skipf("no small disk can be mounted here: %v: %s", err, out)
-	}
-	s := start(t, "", within(append([]string{fixtures.program}, serveArgs(filepath.Join(dir, "data"), args)...)...))
-	s.data = fmt.Sprintf("/proc/%d/root%s/data", s.process.Process.Pid, dir)
-	return s
+// smallDisk is a disk of a few megabytes, in a mount namespace of its own, which a
+// process holds.
+type smallDisk struct {
+	holder *exec.Cmd
+	dir    string // where it is mounted, as processes within see it
 }
 
-// newKey makes a key where the server sees its disk.
-func (s *server) newKey(t *testing.T) string {
+// newSmallDisk mounts a disk of the size, or skips the test where that is not allowed.
+func newSmallDisk(t *testing.T, size string) smallDisk {
 	t.Helper()
-	pid := strconv.Itoa(s.process.Process.Pid)
-	_, data, _ := strings.Cut(s.data, "/root")
-	out, err := exec.Command("nsenter", "-t", pid, "-U", "-m", "--preserve-credentials",
-		fixtures.program, "keys", "create", "--data", data, "--name", "test").Output()
+	const mount = `mount -t tmpfs -o size="$0" tmpfs "$1" && echo mounted && exec cat`
+	d := smallDisk{dir: t.TempDir()}
+	d.holder = exec.Command("unshare", "-rm", "sh", "-c", mount, size, d.dir)
+	stdin, err := d.holder.StdinPipe() // which ends with us, and with it the holder
+	if err != nil {
+		t.Fatal(err)
+	}
+	said, err := d.holder.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.holder.Start(); err != nil {
+		t.Skipf("no small disk can be mounted here: %v", err)
+	}
+	t.Cleanup(func() {
+		_ = stdin.Close()
+		_ = d.holder.Wait()
+	})
+	if n, err := said.Read(make([]byte, 8)); n == 0 {
+		t.Skipf("no small disk can be mounted here: %v", err)
+	}
+	return d
+}
+
+// within returns a command that sees the disk.
+func (d smallDisk) within(command ...string) *exec.Cmd {
+	pid := strconv.Itoa(d.holder.Process.Pid)
+	return exec.Command("nsenter", append([]string{"-t", pid, "-U", "-m", "--preserve-credentials"}, command...)...)
+}
+
+// path returns where a file of the disk is for those who don't see it.
+func (d smallDisk) path(name string) string {
+	return filepath.Join(fmt.Sprintf("/proc/%d/root", d.holder.Process.Pid), d.dir, name)
+}
+
+// data is the data folder on the disk, for those who see it.
+func (d smallDisk) data() string { return filepath.Join(d.dir, "data") }
+
+// newKey makes a key where the server sees its disk.
+func (d smallDisk) newKey(t *testing.T, args ...string) string {
+	t.Helper()
+	out, err := d.within(append([]string{fixtures.program, "keys", "create", "--data", d.data(), "--name", "test"}, args...)...).Output()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,6 +24,10 @@ import (
 var fixtures struct{ program, video, speech string }
 
 func TestMain(m *testing.M) {
+	if len(os.Args) > 2 && os.Args[1] == supervised {
+		fmt.Fprintln(os.Stderr, execSupervised(os.Args[2:]))
+		os.Exit(1)
+	}
 	dir, err := os.MkdirTemp("", "lipsync-test-")
 	if err == nil {
 		err = makeFixtures(dir)
@@ -132,10 +136,16 @@ func start(t *testing.T, data string, process *exec.Cmd) *server {
 	t.Cleanup(func() { s.kill() })
 	listening := make(chan string, 1)
 	go func() { s.done <- s.follow(stderr, listening) }()
-	select {
-	case s.url = <-listening:
-	case <-time.After(time.Minute):
-		t.Fatalf("the server does not listen: %q", s.log.with(""))
+	// A number of looks, and no point in time: a machine may be paused.
+	for looks, waits := 0, true; waits; looks++ {
+		select {
+		case s.url = <-listening:
+			waits = false
+		case <-time.After(100 * time.Millisecond):
+			if looks == 600 {
+				t.Fatalf("the server does not listen: %q", s.log.with(""))
+			}
+		}
 	}
 	if s.url == "" {
 		t.Fatalf("the server ended: %q", s.log.with(""))

@@ -39,6 +39,8 @@ type Faults struct {
 	Throttled  int  // how many calls are refused as too many
 	NoSubmit   bool // SubmitJob fails
 	LoseEvents bool // nobody hears of failed jobs
+	// AgainAfter are the times after which each event of a failed job comes once more.
+	AgainAfter []time.Duration
 }
 
 // Fake is the http.Handler of the API. It is safe for concurrent use.
@@ -74,6 +76,14 @@ func (f *Fake) SetFaults(faults Faults) {
 	f.faults = faults
 }
 
+// SetLimit replaces Options.Limit, for jobs that start from now on.
+func (f *Fake) SetLimit(processes int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.options.Limit = processes
+	f.schedule()
+}
+
 // Refused counts the calls of SubmitJob that failed as Faults has it.
 func (f *Fake) Refused() int {
 	f.mu.Lock()
@@ -101,6 +111,19 @@ func (f *Fake) Signal(jobName string, s syscall.Signal) error {
 		}
 	}
 	return fmt.Errorf("no job %s runs", jobName)
+}
+
+// Running returns the names of the jobs that have a process, oldest first.
+func (f *Fake) Running() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var names []string
+	for _, j := range f.jobs {
+		if j.process != nil {
+			names = append(names, j.name)
+		}
+	}
+	return names
 }
 
 // Close kills all jobs and starts no more. Nobody is told.
@@ -136,7 +159,7 @@ func (f *Fake) submit(name, queue, definition string, env []variable) (*job, err
 // schedule starts the oldest jobs that wait, while there is room. It needs mu.
 func (f *Fake) schedule() {
 	for _, j := range f.jobs {
-		if f.closed || f.running == f.options.Limit {
+		if f.closed || f.running >= f.options.Limit {
 			return
 		}
 		if j.status == types.JobStatusRunnable {
@@ -183,9 +206,24 @@ func (f *Fake) fail(j *job) {
 		return
 	}
 	event := j.event(f.options)
-	f.ended.Go(func() {
-		f.telling.Lock()
-		defer f.telling.Unlock()
-		f.options.Failed(event)
-	})
+	f.ended.Go(func() { f.tell(event) })
+	for _, pause := range f.faults.AgainAfter {
+		time.AfterFunc(pause, func() {
+			if !f.isClosed() {
+				f.tell(event)
+			}
+		})
+	}
+}
+
+func (f *Fake) isClosed() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.closed
+}
+
+func (f *Fake) tell(event []byte) {
+	f.telling.Lock()
+	defer f.telling.Unlock()
+	f.options.Failed(event)
 }

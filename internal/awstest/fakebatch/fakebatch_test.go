@@ -1,6 +1,7 @@
 package fakebatch_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"net/http/httptest"
@@ -172,6 +173,11 @@ func TestLimit(t *testing.T) {
 	if h.Idle() {
 		t.Error("it is idle while jobs run")
 	}
+	if got, want := h.Running(), []string{"a", "b"}; !slices.Equal(got, want) {
+		t.Errorf("got %q running, want %q", got, want)
+	}
+	h.SetLimit(3)
+	await(t, "the third runs", h.exists(c))
 	h.touch(t, "go")
 	for _, id := range []string{a, b, c} {
 		h.await(t, id, types.JobStatusSucceeded)
@@ -285,6 +291,14 @@ func TestFaults(t *testing.T) {
 	}, func(o *batch.Options) { o.RetryMaxAttempts = 1 })
 	if err == nil || h.Refused() != 1 {
 		t.Errorf("got error %v and %d submits refused, want one", err, h.Refused())
+	}
+	h.SetFaults(fakebatch.Faults{AgainAfter: []time.Duration{time.Millisecond, 2 * time.Millisecond}})
+	h.submit(t, "again")
+	first := <-h.failed
+	for range 2 {
+		if again := <-h.failed; !bytes.Equal(again, first) {
+			t.Errorf("got %s, want %s again", again, first)
+		}
 	}
 	h.SetFaults(fakebatch.Faults{LoseEvents: true})
 	h.await(t, h.submit(t, "c"), types.JobStatusFailed)

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
+
+	"lipsync/internal/lipsync"
+	"lipsync/internal/s3"
+	"lipsync/internal/soak"
+)
+
+// What make soak sets; the test by itself is a small sample.
+var (
+	soakJobs  = flag.Int("jobs", 6, "how many requests TestSoak makes")
+	soakKills = flag.Int("kills", 1, "how many runners TestSoak kills")
+	soakSeed  = flag.Uint64("seed", 0, "of what TestSoak does by chance; 0: any")
+)
+
+const (
+	soakClients = 16
+	soakRunners = 2
+	// copies is how often a message comes at most, and latest how late, in seconds.
+	copies, latest = 10, 20
+	// throttled is the part of calls that DynamoDB and S3 refuse.
+	throttled = .02
+	// sweeps is how often the sweep runs; on AWS each minute.
+	sweeps = 10 * time.Second
+)
+
+// soaked is a home under load, in which all goes wrong that may.
+type soaked struct {
+	*testHome
+	load *soak.Load
+
+	mu     sync.Mutex
+	random *rand.Rand
+	sent   int // messages
+	came   int // and their copies
+	slowed int // calls that were throttled
+}
+
+func newSoaked(t *testing.T) *soaked {
+	t.Helper()
+	s := &soaked{testHome: faulty(t)}
+	seed := *soakSeed
+	if seed == 0 {
+		seed = rand.Uint64()
+	}
+	t.Logf("-seed %d", seed)
+	s.random = rand.New(rand.NewPCG(seed, 0))
+	s.load = &soak.Load{
+		Base: func() string { return s.URL }, Jobs: *soakJobs, Clients: min(soakClients, *soakJobs), Poll: 2 * time.Second, Seed: seed,
+	}
+	for n := range 1 + *soakJobs/(generateRate/4) { // keys whose rates bear it
+		token, _, err := s.service().CreateKey(t.Context(), fmt.Sprintf("soak-%d-%d", seed, n), "soak", 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.load.Tokens = append(s.load.Tokens, token)
+	}
+	s.load.Video, s.load.Audio = soak.Media(t, fixtures.video)
+	return s
+}
+
+// number returns one from 0 to n-1.
+func (s *soaked) number(n int) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.random.IntN(n)
+}
+
+// sweep calls the sweep as the schedule does, until ctx ends. Where no job runs, no lease
+// has a worker: they are ended, as if their minute were over.
+func (s *soaked) sweep(ctx context.Context, function string) {
+	client := lambda.NewFromConfig(s.config)
+	for ctx.Err() == nil {
+		if s.Batch.Idle() {
+			s.endLeases(ctx)
+		}
+		_, _ = client.Invoke(ctx, &lambda.InvokeInput{FunctionName: &function, Payload: []byte("{}")}) // the next one makes good
+		select {
+		case <-ctx.Done():
+		case <-time.After(sweeps):
+		}
+	}
+}
+
+func (s *soaked) endLeases(ctx context.Context) {
+	store := s.service().Store
+	open, _ := store.Open(ctx, time.Now().Add(2*lipsync.Lease), *soakJobs) // the next one makes good
+	for _, r := range open {
+		if r.Lease != "" {
+			_ = store.Renew(ctx, r.ID, r.Lease, time.Now().Add(-time.Second)) // it may have been lost meanwhile
+		}
+	}
+}
+
+// completions counts how often runners say that they completed each request.
+func (s *soaked) completions(t *testing.T) map[string]int {
+	t.Helper()
+	n := make(map[string]int)
+	for line := range strings.Lines(string(read(t, s.log))) {
+		var said struct{ Msg, Request string }
+		if json.Unmarshal([]byte(line), &said) == nil && said.Msg == "completed" {
+			n[said.Request]++
+		}
+	}
+	return n
+}
+
+// TestSoak has many requests, whose messages come up to ten times, late and out of order,
+// while runners are killed and calls are throttled.
+func TestSoak(t *testing.T) {
+	s, began := newSoaked(t), time.Now()
+	s.disturb(t)
+	s.Batch.SetLimit(soakRunners)
+	t.Cleanup(func() { s.Batch.SetLimit(1) })
+	sweeping, stop := context.WithCancel(t.Context())
+	var all sync.WaitGroup
+	sweep := s.function(t, "Sweep")
+	all.Go(func() { s.sweep(sweeping, sweep) })
+	done, killed := make(chan struct{}), 0
+	all.Go(func() { killed = s.killSome(t, done) })
+	err := s.load.Run(t.Context())
+	close(done)
+	stop()
+	all.Wait()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.between.set(nil)
+	s.quiet(t)
+	took := time.Since(began)
+	service := s.service()
+	service.Objects = s3.New(s.config, s.Outputs["BucketName"], "")
+	completed := s.completions(t)
+	report, err := s.load.Check(t.Context(), service, func(id string) int { return completed[id] })
+	if err != nil {
+		t.Fatal(err)
+	}
+	report.Print(t, fmt.Sprintf("%d messages came %d times, %d runners killed, %d calls throttled", s.sent, s.came, killed, s.slowed), took)
+	if s.came == s.sent || killed == 0 || len(completed) == 0 {
+		t.Error("too little went wrong")
+	}
+}
