@@ -11,6 +11,8 @@ CDK         := ../$(NODE)/node_modules/.bin/cdk
 PIP         := pip install --quiet --disable-pip-version-check --require-hashes
 TOOLS       := .cache/tools
 FUZZTIME    ?= 2m
+RUNS        ?= 10
+PACKAGES    ?= ./...
 ARGS        ?=
 AXE         := $(NODE)/node_modules/axe-core/axe.min.js
 NEURAL      := .cache/neural
@@ -20,7 +22,7 @@ NETWORKS     = $(or $(LIPSYNC_SHARED),../shared)/models
 EXPORT      := internal/wav2lip/export
 
 .DEFAULT_GOAL := help
-.PHONY: help build bin/lipsync bin/runner onnxruntime sizes demo test run synth deploy cdk aws-local lint pins bench bench-neural gpu-check gpu-libraries bench-aws soak race fuzz hostile outage quality clean
+.PHONY: help build bin/lipsync bin/runner onnxruntime sizes demo test run synth deploy cdk aws-local lint pins bench bench-neural gpu-check gpu-libraries bench-aws soak flake race fuzz hostile outage quality clean
 
 help: ## list what make can do
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -128,6 +130,11 @@ soak: $(VENV)/done ## load the service with small jobs while it is killed, its d
 	@.ci/install ffmpeg espeak-ng
 	go test -timeout 5h -count 1 -v -run '^TestSoak' ./cmd/lipsync -args -jobs 1000 -faults 100 $(if $(SEED),-seed $(SEED))
 	go test -timeout 5h -count 1 -v -run '^TestSoak$$' ./infra/local -args -jobs 300 -kills 40 $(if $(SEED),-seed $(SEED))
+
+flake: $(VENV)/done $(ONNXRUNTIME) $(NODE)/done ## run the tests of each package RUNS (10) times while each core is busy; ends with how often each failed; PACKAGES= for some (takes hours)
+	@.ci/install ffmpeg espeak-ng gcc libc6-dev chromium
+	@command -v node >/dev/null || .ci/install nodejs
+	LIPSYNC_REQUIRE_ONNXRUNTIME=1 LIPSYNC_REQUIRE_CHROMIUM=1 LIPSYNC_AXE=$(CURDIR)/$(AXE) .ci/flake $(RUNS) dist/flake $(PACKAGES)
 
 race: $(VENV)/done $(ONNXRUNTIME) $(NODE)/done ## install what is missing and run the tests under the race detector
 	@.ci/install ffmpeg espeak-ng gcc libc6-dev chromium

@@ -234,9 +234,10 @@ func TestDashboardSync(t *testing.T) {
 		output.muted = true;
 		output.play();
 	})`)
-	if source := browsertest.Eval[float64](b, `document.querySelector("[data-source]").currentTime`); played < 0.5 || source < 0.4 {
-		t.Errorf("played %.2f s of the output and %.2f s of the source, want 0.6 s of both", played, source)
+	if played < 0.5 {
+		t.Errorf("played %.2f s of the output, want 0.6 s", played)
 	}
+	b.Wait(`document.querySelector("[data-source]").currentTime >= 0.4`) // on a busy machine it comes after
 	b.Open(s.url + "/dashboard?reference_id=first&status=completed")
 	if rows := browsertest.Eval[int](b, `document.querySelectorAll(".rows tbody tr").length`); rows != 1 {
 		t.Errorf("got %d requests in the list, want 1", rows)
@@ -259,17 +260,18 @@ func TestDashboardPerson(t *testing.T) {
 	b.Open(s.link(t))
 	s.syncInBrowser(b, filepath.Join(media, "talking_man.mp4"), filepath.Join(media, "speech.wav"), "person")
 	b.Do(chromedp.Click("[data-output]"))
-	b.Wait(`document.querySelector("[data-output]").currentTime > 2`)
+	b.Wait(`document.querySelector("[data-output]").currentTime > 2 &&
+		Math.abs(document.querySelector("[data-output]").currentTime - document.querySelector("[data-source]").currentTime) <= 0.3`)
 	type player struct {
-		Time, Duration float64
+		Duration       float64
 		Width, Height  int
 		Paused, Broken bool
 	}
 	got := browsertest.Eval[[]player](b, `["[data-output]", "[data-source]"].map((name) => document.querySelector(name)).map((video) => (
-		{ Time: video.currentTime, Duration: video.duration, Width: video.videoWidth, Height: video.videoHeight, Paused: video.paused, Broken: video.error !== null }))`)
+		{ Duration: video.duration, Width: video.videoWidth, Height: video.videoHeight, Paused: video.paused, Broken: video.error !== null }))`)
 	output, source := got[0], got[1]
-	if output.Broken || source.Broken || source.Paused || math.Abs(output.Time-source.Time) > 0.3 {
-		t.Errorf("got %+v beside %+v, want both to play in step", output, source)
+	if output.Broken || source.Broken || source.Paused {
+		t.Errorf("got %+v beside %+v, want both to play", output, source)
 	}
 	if output.Width != 512 || output.Height != 512 || math.Abs(output.Duration-7.6) > 0.1 {
 		t.Errorf("got %+v, want 512 × 512 pixels for 7.6 s", output)
