@@ -16,6 +16,10 @@ import (
 // more, it has seen them all.
 const claimPage = 99
 
+// maxPutOff is how many requests a claim looks at that were put off and may be claimed again,
+// those first that may be for the longest time.
+const maxPutOff = 800
+
 // maxSurveys is how often a claim looks anew after others took all that it saw.
 const maxSurveys = 3
 
@@ -91,15 +95,16 @@ type survey struct {
 	whole   bool                   // whether nothing that waits is missing
 }
 
-// survey looks at all that is held or was put off and at the oldest that waits; and at the
-// turns of all accounts, if more waits than that.
+// survey looks at all that is held, at what was put off until now or before, and at the oldest
+// that waits; and at the turns of all accounts, if more waits than that.
 func (s *Store) survey(ctx context.Context, now time.Time) (*survey, error) {
 	v := &survey{running: make(map[string]int), waiting: make(map[string][]candidate), known: make(map[string]bool)}
-	if _, err := s.read(ctx, v, heldRequests, math.MaxInt, now); err != nil {
+	all, err := s.readHeld(ctx, v, now)
+	if err != nil {
 		return nil, err
 	}
-	n, err := s.read(ctx, v, openRequests, claimPage+1, now)
-	if v.whole = n <= claimPage; err == nil && !v.whole {
+	n, err := s.readOpen(ctx, v, now)
+	if v.whole = all && n <= claimPage; err == nil && n > claimPage {
 		err = s.addTurns(ctx, v)
 	}
 	if err == nil {
@@ -122,14 +127,49 @@ func (v *survey) fewest() (accounts []string) {
 	return accounts
 }
 
-// read adds up to limit requests of a partition to the survey, oldest first, and returns
-// how many there were.
-func (s *Store) read(ctx context.Context, v *survey, partition string, limit int, now time.Time) (n int, err error) {
-	for i, err := range s.query(ctx, limit, &dynamodb.QueryInput{
+// inPartition asks for all of a partition of the index.
+func inPartition(partition string) *dynamodb.QueryInput {
+	return &dynamodb.QueryInput{
 		IndexName:                 aws.String(OpenIndex),
 		KeyConditionExpression:    aws.String("#open = :open"),
 		ExpressionAttributeValues: item{":open": text(partition)},
-	}) {
+	}
+}
+
+// heldAt asks for what is held, and what was put off and may be claimed again at now.
+func heldAt(now time.Time) *dynamodb.QueryInput {
+	in := inPartition(heldRequests)
+	in.KeyConditionExpression = aws.String("#open = :open AND #openAt < :later")
+	in.ExpressionAttributeValues[":later"] = text(putOff + padded(now.UnixMicro()+1))
+	return in
+}
+
+// readHeld adds what is held to the survey, and up to maxPutOff of what may be claimed again.
+// It reports whether that was all.
+func (s *Store) readHeld(ctx context.Context, v *survey, now time.Time) (all bool, err error) {
+	left := maxPutOff
+	for i, err := range s.query(ctx, math.MaxInt, heldAt(now)) {
+		if err != nil {
+			return false, err
+		}
+		r, err := decodeRequest(i)
+		if err != nil {
+			return false, err
+		}
+		if v.see(r, now); r.claimable(now) {
+			left--
+		}
+		if left == 0 {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// readOpen adds the oldest of what may be claimed at once to the survey, and returns how many
+// there were: one more than claimPage at most.
+func (s *Store) readOpen(ctx context.Context, v *survey, now time.Time) (n int, err error) {
+	for i, err := range s.query(ctx, claimPage+1, inPartition(openRequests)) {
 		if err != nil {
 			return n, err
 		}
@@ -137,16 +177,21 @@ func (s *Store) read(ctx context.Context, v *survey, partition string, limit int
 		if err != nil {
 			return n, err
 		}
+		v.see(r, now)
 		n++
-		switch {
-		case r.claimable(now):
-			v.add(candidate{r.ID, r.Account, r.CreatedAt, &r})
-		case r.Lease != "" && !v.known[r.ID]:
-			v.known[r.ID] = true
-			v.running[r.Account]++
-		}
 	}
 	return n, nil
+}
+
+// see adds a request that may be claimed, or counts the lease of one that is held.
+func (v *survey) see(r stored, now time.Time) {
+	switch {
+	case r.claimable(now):
+		v.add(candidate{r.ID, r.Account, r.CreatedAt, &r})
+	case r.Lease != "" && !v.known[r.ID]:
+		v.known[r.ID] = true
+		v.running[r.Account]++
+	}
 }
 
 // add adds a request, unless it is there already. Of each account the oldest comes first.

@@ -107,3 +107,39 @@ func TestLateTurn(t *testing.T) {
 		t.Errorf("got %v, want a turn that is over", left)
 	}
 }
+
+// TestClaimBesidesMuchPutOff has more requests put off than one answer holds: a claim doesn't
+// read them before their time, and finds each when it has come.
+func TestClaimBesidesMuchPutOff(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1_800_000_000, 0).UTC()
+	var w wire
+	s := openWire(t, &w)
+	for i, id := range createWaiting(t, s, "a", 101, now.Add(-time.Hour)) {
+		r, err := s.Claim(t.Context(), id, "w", now, time.Minute)
+		if err == nil {
+			err = s.Postpone(t.Context(), r, now.Add(time.Duration(200-i)*time.Minute)) // the oldest comes last
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	young := createWaiting(t, s, "b", 1, now)
+	w.take()
+	r, err := s.Claim(t.Context(), "", "w", now, time.Minute)
+	if calls := w.take(); err != nil || r.ID != young[0] || len(calls) != 4 {
+		t.Errorf("got %s (%v) by %v, want %s by two queries and two writes", r.ID, err, calls, young[0])
+	}
+	if err := s.Finish(t.Context(), r.ID, "w", now, lipsync.Outcome{Output: "o"}); err != nil {
+		t.Fatal(err)
+	}
+	for i, id := range []string{"a-0100", "a-0099"} {
+		at := now.Add(time.Duration(100+i) * time.Minute)
+		if r, err := s.Claim(t.Context(), "", "w", at.Add(-time.Microsecond), time.Minute); lipsync.CodeOf(err) != lipsync.NotFound {
+			t.Errorf("before its time: got %s (%v)", r.ID, err)
+		}
+		if r, err := s.Claim(t.Context(), "", fmt.Sprint("w", i), at, 24*time.Hour); err != nil || r.ID != id {
+			t.Errorf("got %s (%v), want %s", r.ID, err, id)
+		}
+	}
+}

@@ -155,13 +155,10 @@ func (s *Store) replacement(old, next stored) (steps []step) {
 // Open implements lipsync.Leases.
 func (s *Store) Open(ctx context.Context, now time.Time, limit int) ([]lipsync.Request, error) {
 	var all []lipsync.Request
-	for _, partition := range []string{openRequests, heldRequests} {
-		open, err := decodeRequests(s.query(ctx, limit, &dynamodb.QueryInput{
-			IndexName:                 aws.String(OpenIndex),
-			KeyConditionExpression:    aws.String("#open = :open"),
-			FilterExpression:          aws.String("attribute_not_exists(#leaseUntil) OR #leaseUntil <= :now"),
-			ExpressionAttributeValues: item{":open": text(partition), ":now": micros(now)},
-		}))
+	for _, in := range []*dynamodb.QueryInput{inPartition(openRequests), heldAt(now)} {
+		in.FilterExpression = aws.String("attribute_not_exists(#leaseUntil) OR #leaseUntil <= :now")
+		in.ExpressionAttributeValues[":now"] = micros(now)
+		open, err := decodeRequests(s.query(ctx, limit, in))
 		if err != nil {
 			return nil, err
 		}

@@ -65,12 +65,14 @@ func list(account, referenceID string) string {
 
 func counterKey(account, referenceID string) item { return key(list(account, referenceID), "total") }
 
-// The partitions of the index that have what is not final, by time of creation: what may
-// be claimed at once, and what has a LeaseUntil, since somebody holds or held it or it was
-// put off. Older versions kept both in the first one.
+// The partitions of the index that have what is not final: what may be claimed at once, by
+// time of creation; and what has a LeaseUntil. There what somebody holds or held comes first,
+// by time of creation, and then what was put off, by the time from which it may be claimed.
+// Older versions kept all in the first one, and later put no such time.
 const (
 	openRequests = "request"
 	heldRequests = "held"
+	putOff       = "until/" // is before the time; what is held begins with a digit
 )
 
 // withStatus is the partition of the index that has what is of one status in the
@@ -84,11 +86,14 @@ func (r stored) items() []item {
 	r.details, r.sentence = r.Failure.Text(), r.Failure.Sentence()
 	byID := with(encode(r.fields()), requestKey(r.ID))
 	if !r.Status.Final() {
-		byID[OpenPartition] = text(openRequests)
-		if !r.LeaseUntil.IsZero() {
-			byID[OpenPartition] = text(heldRequests)
+		partition, sort := openRequests, padded(r.CreatedAt.UnixMicro())
+		switch {
+		case r.Lease != "":
+			partition = heldRequests
+		case !r.LeaseUntil.IsZero():
+			partition, sort = heldRequests, putOff+padded(r.LeaseUntil.UnixMicro())
 		}
-		byID[OpenSort] = text(padded(r.CreatedAt.UnixMicro()) + "/" + r.ID)
+		byID[OpenPartition], byID[OpenSort] = text(partition), text(sort+"/"+r.ID)
 	}
 	all := []item{byID, r.turn(), r.entry("", r.Seq)}
 	if r.ReferenceID != "" {
