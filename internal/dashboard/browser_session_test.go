@@ -114,8 +114,8 @@ func TestFormsInBrowser(t *testing.T) {
 	h.seed(t)
 	b := h.signedIn(t)
 	forms := h.forms(b)
-	if len(forms) != 5 {
-		t.Errorf("got the forms %v, want 5", slices.Sorted(maps.Keys(forms)))
+	if len(forms) != 6 {
+		t.Errorf("got the forms %v, want 6", slices.Sorted(maps.Keys(forms)))
 	}
 	before := h.state(t)
 	for kind, f := range forms {
