@@ -10,8 +10,8 @@ import (
 // taken off its own counter yet. Runners write it, who must not be able to write a key.
 func freedKey(id string) item { return key("freed/"+digest(id), "freed") }
 
-// free gives a key back the use that a request was which failed by no fault of its
-// client.
+// free takes a request that failed through no fault of its client off the uses of its
+// key.
 func (s *Store) free(keyID string) step {
 	return change{key: freedKey(keyID), add: item{"freed": number(1)}}.step(s.table)
 }

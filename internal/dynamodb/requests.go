@@ -68,7 +68,8 @@ func counterKey(account, referenceID string) item { return key(list(account, ref
 // The partitions of the index that have what is not final: what may be claimed at once, by
 // time of creation; and what has a LeaseUntil. There what somebody holds or held comes first,
 // by time of creation, and then what was put off, by the time from which it may be claimed.
-// Older versions kept all in the first one, and later put no such time.
+// The oldest versions kept all in the first one; later ones had no such time for what was
+// put off.
 const (
 	openRequests = "request"
 	heldRequests = "held"

@@ -62,10 +62,7 @@ func (s *Service) ownUploads(ctx context.Context, r Request) (all []Upload, err 
 
 // unused returns Unfinished if an open request uses the upload.
 func (s *Service) unused(ctx context.Context, u Upload) error {
-	used, err := s.isOpen(ctx, u.RequestID)
-	if err == nil && !used {
-		used, err = s.Store.Uses(ctx, u.Account, u.Object)
-	}
+	used, err := s.inUse(ctx, u)
 	if err == nil && used {
 		err = errShared()
 	}

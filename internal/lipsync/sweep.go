@@ -19,6 +19,8 @@ const (
 	sweepTime = 40 * time.Second
 	// uploadGrace keeps an expired upload for a Generate that found it in time.
 	uploadGrace = time.Hour
+	// clockSpread is more than the clocks of two hosts differ by.
+	clockSpread = time.Minute
 )
 
 // Sweep closes requests that are Spent, sends those that still wait to
@@ -98,10 +100,10 @@ func (s *Service) ever() time.Time { return s.Now().AddDate(100, 0, 0) }
 // endPause ends the pause of a request, if it is in one that is too long.
 func (s *Service) endPause(ctx context.Context, r Request) error {
 	now := s.Now()
-	if r.Lease != "" || r.LeaseUntil.Sub(now) <= longestRetryAfter {
+	if r.Lease != "" || r.LeaseUntil.Sub(now) <= longestRetryAfter+clockSpread {
 		return nil
 	}
-	// Nobody may claim it before its time but who says that this has come.
+	// The claim names the end of the pause as its time: the store takes the pause for over.
 	r, err := s.Store.Claim(ctx, r.ID, s.NewID(), r.LeaseUntil, now.Add(Lease).Sub(r.LeaseUntil))
 	if err == nil {
 		r.Attempts, r.Delays = r.Attempts-1, r.Delays+1
@@ -161,7 +163,7 @@ func (s *Service) sweepUploads(ctx context.Context, end time.Time) error {
 
 // sweepUpload deletes an upload that expired, unless an open request uses it.
 func (s *Service) sweepUpload(ctx context.Context, u Upload) error {
-	used, err := s.isOpen(ctx, u.RequestID)
+	used, err := s.inUse(ctx, u)
 	if err != nil || used {
 		return err
 	}
@@ -171,6 +173,16 @@ func (s *Service) sweepUpload(ctx context.Context, u Upload) error {
 		return err
 	}
 	return s.Store.DeleteUpload(ctx, u)
+}
+
+// inUse tells whether an open request uses an upload: the last one that named it, or an
+// earlier one.
+func (s *Service) inUse(ctx context.Context, u Upload) (bool, error) {
+	open, err := s.isOpen(ctx, u.RequestID)
+	if err != nil || open {
+		return open, err
+	}
+	return s.Store.Uses(ctx, u.Account, u.Object)
 }
 
 func (s *Service) isOpen(ctx context.Context, requestID string) (bool, error) {

@@ -72,6 +72,28 @@ func TestSweepUploads(t *testing.T) {
 	want(t, "record", lipsync.CodeOf(err), lipsync.NotFound)
 }
 
+// TestSweepSharedUpload has two requests with one upload, of which the later one ends
+// first: the earlier one still needs the file.
+func TestSweepSharedUpload(t *testing.T) {
+	h := newHome(t)
+	shared := h.upload(t, lipsync.Video, "fives")
+	var ids []string
+	for range 2 {
+		n := urls()
+		n.Video.URL = shared.Source
+		id, err := h.Generate(t.Context(), h.caller, n)
+		must(t, err)
+		ids = append(ids, id)
+	}
+	h.complete(t, ids[1])
+	h.clock.Advance(lipsync.Retention{}.InputLife() + 2*time.Hour)
+	must(t, h.Sweep(t.Context()))
+	h.wantObject(t, shared.Object, true)
+	h.complete(t, ids[0])
+	must(t, h.Sweep(t.Context()))
+	h.wantObject(t, shared.Object, false)
+}
+
 // TestSweepManyUploads has more uploads than one call of the store returns, of which the
 // first that expired are in use: one sweep frees all the others.
 func TestSweepManyUploads(t *testing.T) {

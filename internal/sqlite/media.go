@@ -15,7 +15,7 @@ const usesObject = `SELECT EXISTS (SELECT 1 FROM requests INDEXED BY requests_op
 // Uses implements lipsync.Requests.
 func (s *Store) Uses(ctx context.Context, account, object string) (used bool, err error) {
 	err = s.read.QueryRowContext(ctx, usesObject, account, object).Scan(&used)
-	return used, err
+	return used, explain(err)
 }
 
 // ForgetMedia implements lipsync.Requests.

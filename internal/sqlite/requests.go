@@ -58,7 +58,7 @@ func (s *Store) Replayed(ctx context.Context, account string, idem lipsync.Idemp
 	if err == nil && id == "" {
 		err = refusal(lipsync.NotFound, "not found")
 	}
-	return id, err
+	return id, explain(err)
 }
 
 // querier is a *sql.DB or *sql.Tx.
