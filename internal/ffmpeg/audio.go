@@ -27,7 +27,7 @@ func (t *Tools) Transcode(ctx context.Context, in *Info, aac string, pcm io.Writ
 	}
 	n, err := io.Copy(pcm, p)
 	if err != nil {
-		return 0, fmt.Errorf("read samples: %w", p.late(err))
+		return 0, fmt.Errorf("read samples: %w", p.late(err, stallTime))
 	}
 	err = p.wait()
 	if strings.Contains(p.stderr.String(), unfilledGap) {

@@ -88,7 +88,7 @@ func (t *Tools) Probe(ctx context.Context, path string) (*Info, error) {
 		return nil, ctx.Err()
 	}
 	if err != nil && limited.Err() != nil {
-		err = p.late(err)
+		err = p.late(err, probeTime)
 	}
 	if errors.Is(err, ErrKilled) || errors.Is(err, ErrStarved) {
 		return nil, err

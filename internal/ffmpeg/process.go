@@ -24,7 +24,6 @@ type process struct {
 	ctx     context.Context // at whose end it is killed
 	cmd     *exec.Cmd
 	name    string
-	began   time.Time
 	in, out *os.File
 	stderr  tail
 	ended   func() error // waits for its end
@@ -54,7 +53,7 @@ func (t *Tools) startWriter(ctx context.Context, path string, args []string, med
 }
 
 func newProcess(ctx context.Context, path string, args []string) *process {
-	p := &process{ctx: ctx, cmd: exec.CommandContext(ctx, path, args...), name: filepath.Base(path), began: time.Now()}
+	p := &process{ctx: ctx, cmd: exec.CommandContext(ctx, path, args...), name: filepath.Base(path)}
 	p.cmd.Env = []string{"LC_ALL=C", "AV_LOG_FORCE_NOCOLOR=1"}
 	p.cmd.Stderr = &p.stderr
 	p.cmd.WaitDelay = time.Second
@@ -181,11 +180,12 @@ func (p *process) killed(err error) error {
 	return fmt.Errorf("%w: %w", ErrKilled, err)
 }
 
-// late stops a child that took too long, by err. It adds ErrStarved if the child has had less
-// than half of a processor.
-func (p *process) late(err error) error {
+// late stops a child that was waited for in vain for so long, by err. It adds ErrStarved if
+// the child has had a processor for less than half as long, in all its life: before, it may
+// have slept because nobody read what it made.
+func (p *process) late(err error, waited time.Duration) error {
 	p.stop()
-	if used := p.cmd.ProcessState; used.UserTime()+used.SystemTime() < time.Since(p.began)/2 {
+	if used := p.cmd.ProcessState; used.UserTime()+used.SystemTime() < waited/2 {
 		return fmt.Errorf("%w: %w", ErrStarved, err)
 	}
 	return err

@@ -14,12 +14,20 @@ import (
 // used it for nothing good.
 func TestStarved(t *testing.T) {
 	late := errors.New("late")
-	for script, want := range map[string]bool{
-		"exec sleep 100": true,
-		"i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done": false,
+	const busy = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done"
+	for _, c := range []struct {
+		script string
+		idle   time.Duration // before it is waited for
+		waited time.Duration
+		want   bool
+	}{
+		{"exec sleep 100", 0, 200 * time.Millisecond, true},
+		{busy + "; exec sleep 100", 0, time.Hour, true},
+		{busy, 0, time.Millisecond, false},
+		{busy, 3 * time.Second, time.Millisecond, false}, // what it slept before doesn't count
 	} {
 		path := filepath.Join(t.TempDir(), "program")
-		if err := os.WriteFile(path, []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
+		if err := os.WriteFile(path, []byte("#!/bin/sh\n"+c.script+"\n"), 0o700); err != nil {
 			t.Fatal(err)
 		}
 		tools := &Tools{FFmpeg: path, Threads: 1}
@@ -27,14 +35,12 @@ func TestStarved(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want {
-			time.Sleep(200 * time.Millisecond)
-		} else {
+		time.Sleep(c.idle)
+		if !c.want {
 			_ = p.wait()
-			p.began = time.Now() // however long its work took on this machine
 		}
-		if err := p.late(late); errors.Is(err, ErrStarved) != want || !errors.Is(err, late) {
-			t.Errorf("%s: got %v, want ErrStarved: %t", script, err, want)
+		if err := p.late(late, c.waited); errors.Is(err, ErrStarved) != c.want || !errors.Is(err, late) {
+			t.Errorf("%s: got %v, want ErrStarved: %t", c.script, err, c.want)
 		}
 	}
 }

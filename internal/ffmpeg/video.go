@@ -69,7 +69,7 @@ func (f *Frames) Read(frame *image.YCbCr) error {
 	}
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		f.done = true
-		err = f.p.late(err)
+		err = f.p.late(err, stallTime)
 	}
 	if err == io.ErrUnexpectedEOF { // how the decoder ended tells why
 		f.done = true
