@@ -187,8 +187,9 @@ func on(t *testing.T, policy string, condition any) string {
 		return ""
 	}
 	const before, after = "map[ForAllValues:StringLike:map[dynamodb:LeadingKeys:[", "]]]"
-	keys, ok := strings.CutPrefix(text(condition), before)
-	if keys, ok = strings.CutSuffix(keys, after); !ok {
+	keys, begins := strings.CutPrefix(text(condition), before)
+	keys, ends := strings.CutSuffix(keys, after)
+	if !begins || !ends {
 		t.Errorf("%s has the condition %v", policy, condition)
 	}
 	return " on " + keys
