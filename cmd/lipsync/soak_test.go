@@ -45,14 +45,9 @@ type soaked struct {
 	done      chan error // gets how the load ended
 }
 
-// newSoaked prints its seed: with it, a soak makes the same faults in the same order.
 func newSoaked(t *testing.T) *soaked {
 	t.Helper()
-	seed := *soakSeed
-	if seed == 0 {
-		seed = rand.Uint64()
-	}
-	t.Logf("-seed %d", seed)
+	seed := soak.Seed(t, *soakSeed)
 	s := &soaked{random: rand.New(rand.NewPCG(seed, 0)), completed: make(map[string]int), began: time.Now(), done: make(chan error, 1)}
 	s.load = &soak.Load{
 		Base: func() string { return s.url.Load().(string) },
@@ -87,7 +82,7 @@ func (s *soaked) moments() []int {
 	return n
 }
 
-// await waits until so many requests have ended, and then for a part of a rendering.
+// await waits until a number of requests have ended, and then for a part of a rendering.
 func (s *soaked) await(t *testing.T, ended int) {
 	t.Helper()
 	for looks := 0; s.load.Ended() < ended; looks++ {

@@ -51,11 +51,7 @@ type soaked struct {
 func newSoaked(t *testing.T) *soaked {
 	t.Helper()
 	s := &soaked{testHome: faulty(t)}
-	seed := *soakSeed
-	if seed == 0 {
-		seed = rand.Uint64()
-	}
-	t.Logf("-seed %d", seed)
+	seed := soak.Seed(t, *soakSeed)
 	s.random = rand.New(rand.NewPCG(seed, 0))
 	s.load = &soak.Load{
 		Base: func() string { return s.URL }, Jobs: *soakJobs, Clients: min(soakClients, *soakJobs), Poll: 2 * time.Second, Seed: seed,

@@ -29,8 +29,8 @@ type process struct {
 	ended   func() error // waits for its end
 }
 
-// startReader starts a program whose standard output is read, with at most so many bytes
-// of memory.
+// startReader starts a program whose standard output is read. memory is the most that it
+// may have, in bytes.
 func (t *Tools) startReader(ctx context.Context, path string, args []string, media sandbox.Files, memory uint64) (*process, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -134,7 +134,7 @@ func (p *process) read(b []byte) error {
 	return nil
 }
 
-// skipLine reads a line of at most so many bytes.
+// skipLine reads a line, of which it takes most bytes at the most.
 func (p *process) skipLine(most int) error {
 	var b [1]byte
 	for range most {
@@ -158,7 +158,7 @@ func (p *process) Write(b []byte) (int, error) {
 }
 
 // wait closes the pipe and waits for the child's end. Its error holds the last
-// lines that the child wrote to standard error: they are for logs alone. Some versions of
+// lines that the child wrote to standard error: they are only for logs. Some versions of
 // ffmpeg end with status 0 where the end of a file could not be written, but say so.
 func (p *process) wait() error {
 	p.closePipe()

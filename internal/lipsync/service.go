@@ -47,7 +47,7 @@ type Service struct {
 	Watcher Watcher // nil if nobody watches
 	// Log hears of failures that no caller is told of; nil: nobody does.
 	Log *slog.Logger
-	// Room returns NoSpace if there is no room for so many bytes of new media. What
+	// Room returns NoSpace if new media of that many bytes have no room. What
 	// was accepted goes on all the same. nil: there always is room.
 	Room func(size int64) error
 	Now  func() time.Time

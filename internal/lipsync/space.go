@@ -22,7 +22,7 @@ func DiskFails(err error) bool {
 	return DiskFull(err) || is(err, syscall.EIO, syscall.EROFS)
 }
 
-// room returns NoSpace if there is no room for so many bytes of new media.
+// room returns NoSpace if new media of that many bytes have no room.
 func (s *Service) room(size int64) error {
 	if s.Room == nil {
 		return nil

@@ -39,10 +39,7 @@ func (s *suite) doomed(t *testing.T, token, name string) request {
 
 func (s *suite) cancel(t *testing.T) {
 	t.Run("unknown", func(t *testing.T) {
-		token := s.key(t)
-		for _, id := range []string{"x", "00000000-0000-4000-8000-000000000000", "..", "a/b", "\x00"} {
-			s.do(t, cancelCall(token, id)).refused(t, http.StatusNotFound, "lipsync request not found")
-		}
+		s.notFound(t, cancelCall, s.key(t), "x", "00000000-0000-4000-8000-000000000000", "..", "a/b", "\x00")
 	})
 	t.Run("by reference", func(t *testing.T) {
 		token := s.key(t)
@@ -67,10 +64,7 @@ func (s *suite) cancel(t *testing.T) {
 	t.Run("other account", func(t *testing.T) {
 		token := s.key(t)
 		id := s.start(t, token, reference("mine"))
-		other := s.key(t)
-		for _, name := range []string{id, "mine"} {
-			s.do(t, cancelCall(other, name)).refused(t, http.StatusNotFound, "lipsync request not found")
-		}
+		s.notFound(t, cancelCall, s.key(t), id, "mine")
 		if r := s.read(t, token, id); r.ErrorMessage == canceled {
 			t.Errorf("another account canceled %+v", r)
 		}

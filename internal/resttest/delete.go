@@ -18,18 +18,12 @@ const (
 // deleteMedia has requests that failed; see isDeleted for one that completed.
 func (s *suite) deleteMedia(t *testing.T) {
 	t.Run("unknown", func(t *testing.T) {
-		token := s.key(t)
-		for _, id := range []string{"x", "00000000-0000-4000-8000-000000000000", "..", "a/b", "media"} {
-			s.do(t, deleteCall(token, id)).refused(t, http.StatusNotFound, "lipsync request not found")
-		}
+		s.notFound(t, deleteCall, s.key(t), "x", "00000000-0000-4000-8000-000000000000", "..", "a/b", "media")
 	})
 	t.Run("other account", func(t *testing.T) {
 		token := s.key(t)
 		r := s.doomed(t, token, "mine")
-		other := s.key(t)
-		for _, name := range []string{r.ID, "mine"} {
-			s.do(t, deleteCall(other, name)).refused(t, http.StatusNotFound, "lipsync request not found")
-		}
+		s.notFound(t, deleteCall, s.key(t), r.ID, "mine")
 	})
 	t.Run("not finished", func(t *testing.T) {
 		token := s.key(t)

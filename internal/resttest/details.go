@@ -22,9 +22,13 @@ type details struct {
 	MediaDeletedAt  string  `json:"media_deleted_at"`
 }
 
+func detailsCall(token, id string) call {
+	return call{method: http.MethodGet, path: requestPath(id) + "/details", token: token}
+}
+
 func (s *suite) readDetails(t *testing.T, token, id string) (d details) {
 	t.Helper()
-	s.get(t, token, requestPath(id)+"/details").into(t, &d)
+	s.do(t, detailsCall(token, id)).into(t, &d)
 	if (d.FailureCode != "") != (d.Status == "failed") || d.Attempts < 0 || d.Engine == "" {
 		t.Errorf("got details %+v", d)
 	}
@@ -33,10 +37,7 @@ func (s *suite) readDetails(t *testing.T, token, id string) (d details) {
 
 func (s *suite) details(t *testing.T) {
 	t.Run("unknown", func(t *testing.T) {
-		token := s.key(t)
-		for _, id := range []string{"x", "00000000-0000-4000-8000-000000000000", "..", "a/b", "details"} {
-			s.get(t, token, requestPath(id)+"/details").refused(t, http.StatusNotFound, "lipsync request not found")
-		}
+		s.notFound(t, detailsCall, s.key(t), "x", "00000000-0000-4000-8000-000000000000", "..", "a/b", "details")
 	})
 	t.Run("names", func(t *testing.T) {
 		token := s.key(t)
@@ -51,10 +52,7 @@ func (s *suite) details(t *testing.T) {
 	})
 	t.Run("other account", func(t *testing.T) {
 		id := s.start(t, s.key(t), reference("mine"))
-		other := s.key(t)
-		for _, name := range []string{id, "mine"} {
-			s.get(t, other, requestPath(name)+"/details").refused(t, http.StatusNotFound, "lipsync request not found")
-		}
+		s.notFound(t, detailsCall, s.key(t), id, "mine")
 	})
 	t.Run("canceled", func(t *testing.T) {
 		token := s.key(t)

@@ -16,9 +16,13 @@ type progress struct {
 	SecondsLeft *int   `json:"seconds_left"`
 }
 
+func progressCall(token, id string) call {
+	return call{method: http.MethodGet, path: requestPath(id) + "/progress", token: token}
+}
+
 func (s *suite) readProgress(t *testing.T, token, id string) (p progress) {
 	t.Helper()
-	s.get(t, token, requestPath(id)+"/progress").into(t, &p)
+	s.do(t, progressCall(token, id)).into(t, &p)
 	checkProgress(t, p)
 	return p
 }
@@ -44,10 +48,7 @@ func checkProgress(t *testing.T, p progress) {
 
 func (s *suite) progress(t *testing.T) {
 	t.Run("unknown", func(t *testing.T) {
-		token := s.key(t)
-		for _, id := range []string{"x", "00000000-0000-4000-8000-000000000000", "..", "a/b", "progress"} {
-			s.get(t, token, requestPath(id)+"/progress").refused(t, http.StatusNotFound, "lipsync request not found")
-		}
+		s.notFound(t, progressCall, s.key(t), "x", "00000000-0000-4000-8000-000000000000", "..", "a/b", "progress")
 	})
 	t.Run("names", func(t *testing.T) {
 		token := s.key(t)
@@ -65,10 +66,7 @@ func (s *suite) progress(t *testing.T) {
 	})
 	t.Run("other account", func(t *testing.T) {
 		id := s.start(t, s.key(t), reference("mine"))
-		other := s.key(t)
-		for _, name := range []string{id, "mine"} {
-			s.get(t, other, requestPath(name)+"/progress").refused(t, http.StatusNotFound, "lipsync request not found")
-		}
+		s.notFound(t, progressCall, s.key(t), id, "mine")
 	})
 	t.Run("canceled", func(t *testing.T) {
 		token := s.key(t)

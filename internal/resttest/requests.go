@@ -215,6 +215,14 @@ func (s *suite) listBounds(t *testing.T) {
 	s.table(t, rows)
 }
 
+// notFound makes a call about requests that a token's account doesn't have.
+func (s *suite) notFound(t *testing.T, about func(token, name string) call, token string, names ...string) {
+	t.Helper()
+	for _, name := range names {
+		s.do(t, about(token, name)).refused(t, http.StatusNotFound, "lipsync request not found")
+	}
+}
+
 // accounts: what is another account's does not exist.
 func (s *suite) accounts(t *testing.T) {
 	account := rand.Text()

@@ -11,6 +11,7 @@ import (
 	"mime/multipart"
 	"sync"
 	"sync/atomic"
+	"testing"
 	"time"
 )
 
@@ -145,6 +146,17 @@ func (l *Load) look(ctx context.Context, j *job) bool {
 	defer l.mu.Unlock()
 	j.end = s
 	return false
+}
+
+// Seed returns the seed of a soak, a random one if it is asked for 0, and prints it: with
+// it, a soak makes the same faults in the same order.
+func Seed(t *testing.T, asked uint64) uint64 {
+	t.Helper()
+	if asked == 0 {
+		asked = rand.Uint64()
+	}
+	t.Logf("-seed %d", asked)
+	return asked
 }
 
 // wrong notes what went wrong.
