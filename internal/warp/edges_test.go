@@ -79,7 +79,8 @@ func TestReconcile(t *testing.T) {
 		{.2, .2, .2},
 		{.2, .1, .15}, // a shine on a lip was taken for teeth
 		{0, .1, .05},
-		{.02, .02, 0}, // the dark line between lips that touch
+		{.02, .02, .02}, // small, but it has to close
+		{0, 0, 0},
 	} {
 		m := someMouth(c.inner)
 		m.bottom = m.top + .25 + c.outer

@@ -69,7 +69,7 @@ type shape struct {
 	right float32    // by how much the right corner does
 	upper float32    // height of the upper lip, as a multiple of its own
 	lower float32    // height of the lower lip, as a multiple of its own
-	roll  float32    // share of that height that rolls inwards where they are pressed together
+	roll  float32    // share of that height that rolls inwards where they were apart and are pressed together
 	tuck  float32    // how far the lower lip goes behind the upper teeth, 0 to 1: then half of its height is seen
 }
 
@@ -134,7 +134,7 @@ func newColumn(m *mouth, w shape, x float32) column {
 	c.lower = l + shift + (1-m.above())*shut + (1-upperShare)*more
 	closed := smoothstep(2 - 2*gap/thinGap)
 	closes := closed * clamp((l-u-gap-.002)/.02)
-	roll := w.roll * closed // lips roll inwards only where they touch
+	roll := w.roll * closes // lips that were apart roll inwards as they meet
 	lap := overlap * closes
 	top, bottom := m.outer(x + c.aside)
 	top, bottom = min(top, u-lap-.02), max(bottom, l+lap+.02)

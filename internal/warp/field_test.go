@@ -252,3 +252,22 @@ func TestFieldSkipsInside(t *testing.T) {
 		}
 	}
 }
+
+// TestFieldPresses checks that lips which were apart become thinner where they are
+// pressed together, and that lips which touch already stay as they are.
+func TestFieldPresses(t *testing.T) {
+	for _, c := range []struct{ gap, thinner float32 }{{.1, .3}, {0, 0}} {
+		m := someMouth(c.gap)
+		f := newField(&m, shape{width: m.width(), upper: 1, lower: 1, roll: .3})
+		x, want := m.middle(), (m.bottom-m.lower)*(1-c.thinner)
+		top := m.level() // of the lower lip once it is closed
+		for y := top; y < top+.5; y += .001 {
+			if v := f.at(geom.Point{X: x, Y: y}); y+v.down() >= m.bottom {
+				if got := y - top; abs(got-want) > .015 {
+					t.Errorf("gap %.2f: the lower lip is %.3f high, want %.3f", c.gap, got, want)
+				}
+				break
+			}
+		}
+	}
+}

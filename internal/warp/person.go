@@ -87,7 +87,7 @@ func (p *person) lipHeight() float32 {
 // which the height of the lips is taken away.
 func (m *mouth) reconcile(height float32) {
 	gap, level := (m.gap()+max(m.lips()-height, 0))/2, m.upper+upperShare*m.gap()
-	if gap < touching {
+	if gap == 0 {
 		m.close()
 		return
 	}
@@ -100,7 +100,7 @@ const (
 	unsmiling = .83 // width from which it does so in a smile, canonical: mouths are 54.5 and 50.2 mm wide (Farkas, "Anthropometry of the head and face", 1994, men and women), pupils 64.0 and 61.7 mm apart (Dodgson, 2004)
 	broadest  = .06 // of it that full spread adds
 	pout      = .12 // of the height of the lips that full rounding adds
-	press     = .30 // of the height of the lips that rolls inwards where they are pressed together
+	press     = .30 // of the height of the lips that rolls inwards where they were apart and are pressed together
 	bite      = .12 // of the gap of a loud vowel that is left where the lower lip is at the teeth
 )
 
