@@ -172,16 +172,21 @@ func (i *injector) fails(q question) bool {
 	return true
 }
 
-// fail makes n of the next writes fail, and returns a function that reports how many
-// have failed, and ends it.
-func (i *injector) fail(n int) (end func() int) {
+// fail makes n of the next writes fail, and returns a function that ends it.
+func (i *injector) fail(n int) (end func()) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.left, i.failed = n, 0
-	return func() int {
+	i.left = n
+	return func() {
 		i.mu.Lock()
 		defer i.mu.Unlock()
 		i.left = 0
-		return i.failed
 	}
+}
+
+// broke returns how many writes have failed.
+func (i *injector) broke() int {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.failed
 }

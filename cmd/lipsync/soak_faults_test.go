@@ -15,8 +15,18 @@ type faultyServer struct {
 	*soaked
 	disk     smallDisk
 	injector *injector
-	broke    int // writes so far
 }
+
+// fault is a kind of fault that a soak makes.
+type fault struct {
+	name  string
+	begin func(*testing.T) (end func())
+	met   func() int // how often the server, since it was started, met faults of the kind
+	seen  int        // of those that were made, how many the server met
+}
+
+// faultPatience is how many looks a fault lasts at most until the server meets it: a minute.
+const faultPatience = 600
 
 func newFaultyServer(t *testing.T) *faultyServer {
 	t.Helper()
@@ -50,8 +60,7 @@ func (f *faultyServer) full(t *testing.T) (end func()) {
 // broken makes a few writes of files fail with EIO.
 func (f *faultyServer) broken(t *testing.T) (end func()) {
 	t.Helper()
-	stop := f.injector.fail(1 + f.random.IntN(3))
-	return func() { f.broke += stop() }
+	return f.injector.fail(1 + f.random.IntN(3))
 }
 
 // crowded leaves the server a few open files more than it has.
@@ -74,8 +83,36 @@ func (f *faultyServer) crowded(t *testing.T) (end func()) {
 	return func() { _ = unix.Prlimit(pid, unix.RLIMIT_NOFILE, &before, nil) } // it may have been killed
 }
 
-// TestSoakFaults fills the server's disk, makes its writes fail, and leaves it no open
-// files, each for a moment again and again. It kills the server in one of four such moments.
+// said returns how often the server has said the text.
+func (f *faultyServer) said(text string) func() int {
+	return func() int { return len(f.log.with(text)) }
+}
+
+// make makes a fault of the kind, which lasts until the server has met it, and then up to
+// 3 s more. It kills the server in one of four of them.
+func (f *faultyServer) make(t *testing.T, kind *fault) {
+	t.Helper()
+	before := kind.met()
+	end := kind.begin(t)
+	for looks := 0; kind.met() == before && looks < faultPatience; looks++ {
+		time.Sleep(lookEvery)
+	}
+	if kind.met() > before {
+		kind.seen++
+	}
+	time.Sleep(time.Duration(f.random.Int64N(int64(3 * time.Second))))
+	killed := f.random.IntN(4) == 0
+	if killed {
+		f.die()
+	}
+	end()
+	if killed {
+		f.run(t)
+	}
+}
+
+// TestSoakFaults leaves the server no open files, makes its writes fail, and fills its disk,
+// each for a moment again and again.
 func TestSoakFaults(t *testing.T) {
 	t.Parallel()
 	f := newFaultyServer(t)
@@ -84,19 +121,14 @@ func TestSoakFaults(t *testing.T) {
 		f.load.Tokens = append(f.load.Tokens, f.disk.newKey(t, "--account", fmt.Sprint("account-", n)))
 	}
 	f.start(t)
-	kinds := []func(*testing.T) func(){f.crowded, f.broken, f.full}
+	kinds := []*fault{
+		{name: "EMFILE", begin: f.crowded, met: f.said("too many open files")},
+		{name: "EIO", begin: f.broken, met: f.injector.broke},
+		{name: "full disk", begin: f.full, met: f.said("no space left on device")},
+	}
 	for n, ended := range f.moments() {
 		f.await(t, ended)
-		end := kinds[n%len(kinds)](t)
-		time.Sleep(time.Duration(f.random.Int64N(int64(3 * time.Second))))
-		killed := f.random.IntN(4) == 0
-		if killed {
-			f.die()
-		}
-		end()
-		if killed {
-			f.run(t)
-		}
+		f.make(t, kinds[n%len(kinds)])
 	}
 	f.finish(t)
 	f.run(t) // which cleans up
@@ -107,5 +139,14 @@ func TestSoakFaults(t *testing.T) {
 	if err := os.CopyFS(data, os.DirFS(f.disk.path("data"))); err != nil {
 		t.Fatal(err)
 	}
-	f.check(t, data, fmt.Sprintf("%d: full disk, EIO (%d writes), EMFILE", *soakFaults, f.broke))
+	faults := fmt.Sprintf("%d (%d writes)", *soakFaults, f.injector.broke())
+	for _, kind := range kinds[:min(len(kinds), *soakFaults)] {
+		faults += fmt.Sprintf(", %s met %d times", kind.name, kind.seen)
+		if kind.seen == 0 {
+			t.Errorf("the server met no fault of kind %s", kind.name)
+		}
+	}
+	if report := f.check(t, data, faults); report.Failed > 0 {
+		t.Error("requests failed, though these faults cost them no attempt")
+	}
 }
