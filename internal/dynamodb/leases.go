@@ -59,6 +59,30 @@ func (s *Store) Postpone(ctx context.Context, r lipsync.Request, until time.Time
 	})
 }
 
+// PutOff implements lipsync.Leases.
+func (s *Store) PutOff(ctx context.Context, after time.Time, limit int) ([]lipsync.Request, error) {
+	in := inPartition(heldRequests)
+	in.KeyConditionExpression = aws.String("#open = :open AND #openAt > :after")
+	in.ExpressionAttributeValues[":after"] = text(putOff + padded(max(0, after.UnixMicro())+1))
+	return decodeRequests(s.query(ctx, limit, in))
+}
+
+// EndPause implements lipsync.Leases.
+func (s *Store) EndPause(ctx context.Context, r lipsync.Request, now time.Time) error {
+	over := refusal(lipsync.Conflict, "pause is over")
+	_, err := s.change(ctx, r.ID, nil, func(current stored) (stored, error) {
+		if current.Lease != "" || current.LeaseUntil.IsZero() || !current.LeaseUntil.Equal(r.LeaseUntil) {
+			return stored{}, over
+		}
+		current.LeaseUntil = now
+		return current, nil
+	})
+	if lipsync.CodeOf(err) == lipsync.NotFound {
+		return over
+	}
+	return err
+}
+
 // Finish implements lipsync.Leases.
 func (s *Store) Finish(ctx context.Context, id, token string, now time.Time, o lipsync.Outcome) error {
 	return s.changeHeld(ctx, id, token, func(r *stored) { r.End(now, o) })

@@ -132,6 +132,14 @@ type Leases interface {
 	// the request and its lease. Conflict if that no longer holds the request.
 	Postpone(ctx context.Context, r Request, until time.Time) error
 
+	// PutOff returns up to limit requests that nobody holds and that were put off until a
+	// time later than after, those first that may be claimed soonest.
+	PutOff(ctx context.Context, after time.Time, limit int) ([]Request, error)
+
+	// EndPause lets a request be claimed from now on that was put off until r.LeaseUntil.
+	// Conflict if that is no longer so.
+	EndPause(ctx context.Context, r Request, now time.Time) error
+
 	// Finish makes a held request final, and gives its key back the use if the
 	// outcome is Free. Conflict if the token no longer holds it.
 	Finish(ctx context.Context, id, token string, now time.Time, o Outcome) error

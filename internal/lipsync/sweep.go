@@ -12,8 +12,11 @@ const (
 	// sweepBatch is how many requests one Sweep looks at; the next one goes on. It is
 	// also how many uploads it looks at in one call of the store.
 	sweepBatch = 200
-	// pausesBatch is how many open requests one Sweep looks at for pauses that are too long.
+	// pausesBatch is how many requests one Sweep ends the pauses of.
 	pausesBatch = 1000
+	// delayedBatch is of how many requests that were put off one Sweep looks at the hosts:
+	// more than an account may have open by default, so that one does not hide the others.
+	delayedBatch = 2000
 	// sweepTime is for how long a Sweep begins anything: less than the minute after which
 	// the next one begins, and than the 55 s that the function of AWS has.
 	sweepTime = 40 * time.Second
@@ -21,6 +24,8 @@ const (
 	uploadGrace = time.Hour
 	// clockSpread is more than the clocks of two hosts differ by.
 	clockSpread = time.Minute
+	// longestPutOff is longer than any pause of a request that began now.
+	longestPutOff = longestRetryAfter + clockSpread
 )
 
 // Sweep closes requests that are Spent, sends those that still wait to
@@ -59,15 +64,16 @@ func (s *Service) sweepRequests(ctx context.Context, end time.Time) error {
 	return errors.Join(errs...)
 }
 
-// sweepPauses looks at what was put off. It ends pauses that end later than any that began
-// now: the clock was set back since.
+// sweepPauses tells what requests were put off for. It ends pauses that end later than any
+// that began now: the clock was set back since.
 func (s *Service) sweepPauses(ctx context.Context, end time.Time) error {
-	open, err := s.Store.Open(ctx, s.ever(), pausesBatch)
+	delayed, err := s.Store.PutOff(ctx, time.Time{}, delayedBatch)
 	if err == nil {
-		s.watcher().Unreachable(unreachable(open))
+		s.watcher().Unreachable(unreachable(delayed))
 	}
-	errs := []error{err}
-	for _, r := range open {
+	long, longErr := s.Store.PutOff(ctx, s.Now().Add(longestPutOff), pausesBatch)
+	errs := []error{err, longErr}
+	for _, r := range long {
 		if s.ended(end) {
 			break
 		}
@@ -78,9 +84,9 @@ func (s *Service) sweepPauses(ctx context.Context, end time.Time) error {
 
 // unreachable returns how many of the requests that couldn't reach a host of their media have
 // none in common. It takes no account of which of its two hosts a request couldn't reach.
-func unreachable(open []Request) (n int) {
+func unreachable(delayed []Request) (n int) {
 	known := make(map[string]bool)
-	for _, r := range open {
+	for _, r := range delayed {
 		video, audio := r.Video.host(), r.Audio.host()
 		if r.UnreachableSince.IsZero() && r.MissingSince.IsZero() || known[video] || known[audio] {
 			continue
@@ -93,23 +99,10 @@ func unreachable(open []Request) (n int) {
 	return n
 }
 
-// ever is later than the end of any lease or pause, also of one that was given before the
-// clock was set back.
-func (s *Service) ever() time.Time { return s.Now().AddDate(100, 0, 0) }
-
-// endPause ends the pause of a request, if it is in one that is too long.
+// endPause ends the pause of a request, unless that goes on by itself meanwhile.
 func (s *Service) endPause(ctx context.Context, r Request) error {
-	now := s.Now()
-	if r.Lease != "" || r.LeaseUntil.Sub(now) <= longestRetryAfter+clockSpread {
-		return nil
-	}
-	// The claim names the end of the pause as its time: the store takes the pause for over.
-	r, err := s.Store.Claim(ctx, r.ID, s.NewID(), r.LeaseUntil, now.Add(Lease).Sub(r.LeaseUntil))
-	if err == nil {
-		r.Attempts, r.Delays = r.Attempts-1, r.Delays+1
-		err = s.Store.Postpone(ctx, r, now)
-	}
-	if code := CodeOf(err); code == NotFound || code == Conflict { // it goes on by itself
+	err := s.Store.EndPause(ctx, r, s.Now())
+	if CodeOf(err) == Conflict {
 		return nil
 	}
 	return err
@@ -268,6 +261,10 @@ func (s *Service) judgeMedia(r Request, key string) verdict {
 	}
 }
 
+// ever is later than the end of any lease or pause, also of one that was given before the
+// clock was set back.
+func (s *Service) ever() time.Time { return s.Now().AddDate(100, 0, 0) }
+
 // Recover makes good what a killed process left: requests that it held are free
 // at once and keep their attempts, since its end says little about them (see
 // MaxClaims), and objects that no record names are deleted. It is to be called at the start of
@@ -276,9 +273,10 @@ func (s *Service) Recover(ctx context.Context) error {
 	open, err := s.Store.Open(ctx, s.ever(), math.MaxInt)
 	errs := []error{err}
 	for _, r := range open {
-		if r.Lease != "" {
+		switch {
+		case r.Lease != "":
 			errs = append(errs, s.Release(ctx, r))
-		} else {
+		case r.LeaseUntil.Sub(s.Now()) > longestPutOff:
 			errs = append(errs, s.endPause(ctx, r))
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -176,6 +177,49 @@ func TestRecoverClockSetBack(t *testing.T) {
 	r, err := h.Claim(t.Context(), "")
 	must(t, err)
 	want(t, "claimed at once", r.ID, id)
+}
+
+// TestSweepPauses has a request in a pause that ends too late, behind more open ones than a
+// sweep looks at. That its pause ends is no claim, so its account has its turn as before.
+func TestSweepPauses(t *testing.T) {
+	h := newHome(t)
+	_, other := h.newCaller(t, "other", 0)
+	for i := range 2 {
+		h.clock.Advance(time.Second)
+		_, err := h.Claim(t.Context(), h.create(t, []string{other.Account, h.caller.Account}[i]))
+		must(t, err)
+	}
+	var all sync.WaitGroup
+	for range 1000 {
+		all.Go(func() { h.create(t, other.Account) }) // SQLite writes together what waits
+	}
+	all.Wait()
+	h.clock.Advance(time.Second)
+	id := h.create(t, h.caller.Account)
+	pause := h.attempt(t, id, unreachable(0))
+	before, err := h.Store.Get(t.Context(), id)
+	must(t, err)
+	h.clock.Advance(-2 * time.Hour)
+	must(t, h.Sweep(t.Context()))
+	after, err := h.Store.Get(t.Context(), id)
+	must(t, err)
+	want(t, "end of the pause", after.LeaseUntil, h.clock.Now())
+	after.LeaseUntil = before.LeaseUntil
+	want(t, "request", after, before)
+	h.clock.Advance(2*time.Hour + pause)
+	r, err := h.Claim(t.Context(), "")
+	must(t, err)
+	want(t, "account whose turn it is", r.Account, other.Account)
+}
+
+// create makes a request of the account in the store.
+func (h *home) create(t *testing.T, account string) string {
+	t.Helper()
+	r := lipsync.Request{ID: h.NewID(), Account: account, Status: lipsync.Queued, CreatedAt: h.clock.Now(), Engine: "warp"}
+	if _, _, err := h.Store.Create(t.Context(), r, nil, nil, lipsync.Limits{}); err != nil {
+		t.Error(err)
+	}
+	return r.ID
 }
 
 // TestPoison has a request that brings the process down at each attempt: no

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"lipsync/internal/lipsync"
 )
 
@@ -133,6 +135,70 @@ func testPostponeOrCancel(t *testing.T, store lipsync.Store) {
 	want(t, "free from", canceled.LeaseUntil, time.Time{})
 	_, err = claim(t, store, "", "w2", 100)
 	wantCode(t, err, lipsync.NotFound)
+}
+
+// testPutOff has requests that were put off, and others that are held, wait, were given back
+// or have ended since.
+func testPutOff(t *testing.T, store lipsync.Store) {
+	addKey(t, store, "a", 0)
+	var all []string
+	for i, until := range []int{300, 100, 200, 200, 0, 0, 400} {
+		id := add(t, store, "").ID
+		all = append(all, id)
+		r, err := claim(t, store, id, fmt.Sprint("w", i), 0)
+		must(t, err)
+		if until > 0 {
+			must(t, store.Postpone(t.Context(), r, at(until)))
+		}
+	}
+	add(t, store, "")
+	must(t, store.Release(t.Context(), all[4], "w4"))
+	_, err := store.Cancel(t.Context(), all[6], at(50), canceledFailure())
+	must(t, err)
+	_, err = claim(t, store, all[3], "again", 200)
+	must(t, err)
+	for _, c := range []struct {
+		after time.Time
+		limit int
+		want  []int
+	}{
+		{time.Time{}, 10, []int{1, 2, 0}},
+		{time.Time{}, 2, []int{1, 2}},
+		{at(100), 10, []int{2, 0}},
+		{at(200).Add(-time.Microsecond), 10, []int{2, 0}},
+		{at(300), 10, nil},
+	} {
+		got, err := store.PutOff(t.Context(), c.after, c.limit)
+		must(t, err)
+		var ids, wanted []string
+		for _, r := range got {
+			ids = append(ids, r.ID)
+		}
+		for _, i := range c.want {
+			wanted = append(wanted, all[i])
+		}
+		want(t, fmt.Sprint("put off until after ", c.after), fmt.Sprint(ids), fmt.Sprint(wanted))
+	}
+}
+
+// testEndPause ends a pause as long as it is the one that was seen. It is no claim.
+func testEndPause(t *testing.T, store lipsync.Store) {
+	r := held(t, store)
+	wantCode(t, store.EndPause(t.Context(), r, at(10)), lipsync.Conflict)
+	must(t, store.Postpone(t.Context(), r, at(100)))
+	r.Lease, r.LeaseUntil = "", at(99)
+	wantCode(t, store.EndPause(t.Context(), r, at(10)), lipsync.Conflict)
+	r.LeaseUntil = at(100)
+	must(t, store.EndPause(t.Context(), r, at(10)))
+	wantCode(t, store.EndPause(t.Context(), r, at(10)), lipsync.Conflict)
+	wantCode(t, store.EndPause(t.Context(), lipsync.Request{ID: uuid.NewString(), LeaseUntil: at(100)}, at(10)), lipsync.Conflict)
+	r.LeaseUntil = at(10)
+	wantStored(t, store, r)
+	again, err := claim(t, store, "", "w2", 10)
+	must(t, err)
+	want(t, "claimed", again.ID, r.ID)
+	r.LeaseUntil = time.Time{} // as of one that was never put off
+	wantCode(t, store.EndPause(t.Context(), r, at(20)), lipsync.Conflict)
 }
 
 // wantOpen checks how many requests may be claimed at the second.

@@ -42,6 +42,8 @@ func TestStore(t *testing.T, open func(t *testing.T) lipsync.Store) {
 		{"postpone", testPostpone},
 		{"postpone one of many", testPostponeOne},
 		{"cancel what is postponed", testPostponeOrCancel},
+		{"put off", testPutOff},
+		{"end a pause", testEndPause},
 		{"another end ends delays", testDelaysEnd},
 		{"finish", testFinish},
 		{"free failures", testFreeFailures},

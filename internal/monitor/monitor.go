@@ -77,7 +77,7 @@ func New(o Options) *Monitor {
 		}),
 		operations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "lipsync_store_operation_duration_seconds", Help: "Time that an operation of the database took.",
-			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
+			Buckets: []float64{.001, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
 		}, []string{"operation"}),
 		failures: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "lipsync_store_operation_failures_total", Help: "Operations of the database that failed by a fault of its own.",

@@ -110,6 +110,18 @@ func (s store) Postpone(ctx context.Context, r lipsync.Request, until time.Time)
 	return s.Store.Postpone(ctx, r, until)
 }
 
+// PutOff implements lipsync.Store.
+func (s store) PutOff(ctx context.Context, after time.Time, limit int) (_ []lipsync.Request, err error) {
+	defer s.observe(ctx, "put_off", time.Now(), &err)
+	return s.Store.PutOff(ctx, after, limit)
+}
+
+// EndPause implements lipsync.Store.
+func (s store) EndPause(ctx context.Context, r lipsync.Request, now time.Time) (err error) {
+	defer s.observe(ctx, "end_pause", time.Now(), &err)
+	return s.Store.EndPause(ctx, r, now)
+}
+
 // Finish implements lipsync.Store.
 func (s store) Finish(ctx context.Context, id, token string, now time.Time, o lipsync.Outcome) (err error) {
 	defer s.observe(ctx, "finish", time.Now(), &err)

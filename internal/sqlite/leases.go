@@ -102,6 +102,21 @@ func (s *Store) Postpone(ctx context.Context, r lipsync.Request, until time.Time
 		r.Fetching.Microseconds(), r.ID, r.Lease)
 }
 
+// putOff is what was put off until later than the time ?1.
+const putOff = "WHERE lease = '' AND lease_until > 0 AND lease_until > ?1 ORDER BY lease_until, n LIMIT ?2"
+
+// PutOff implements lipsync.Leases.
+func (s *Store) PutOff(ctx context.Context, after time.Time, limit int) ([]lipsync.Request, error) {
+	return s.requests(ctx, putOff, micros(after), limit)
+}
+
+// EndPause implements lipsync.Leases.
+func (s *Store) EndPause(ctx context.Context, r lipsync.Request, now time.Time) error {
+	return s.changeRow(ctx, refusal(lipsync.Conflict, "pause is over"),
+		"UPDATE requests SET lease_until = ? WHERE id = ? AND lease = '' AND lease_until > 0 AND lease_until = ?",
+		micros(now), r.ID, micros(r.LeaseUntil))
+}
+
 // Finish implements lipsync.Leases.
 func (s *Store) Finish(ctx context.Context, id, token string, now time.Time, o lipsync.Outcome) error {
 	var r lipsync.Request

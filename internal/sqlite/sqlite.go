@@ -62,6 +62,9 @@ var addMedia string
 const addLengths = `ALTER TABLE requests ADD COLUMN video_length INTEGER NOT NULL DEFAULT 0; -- in microseconds
 	ALTER TABLE requests ADD COLUMN audio_length INTEGER NOT NULL DEFAULT 0`
 
+// addPutOff makes version 12: before it a sweep looked at the oldest open requests only.
+const addPutOff = "CREATE INDEX requests_put_off ON requests (lease_until) WHERE lease = '' AND lease_until > 0"
+
 // Store implements lipsync.Store.
 type Store struct {
 	write   *sql.DB // one connection: SQLite has one writer at a time
@@ -175,7 +178,7 @@ func migrations() []migration {
 	return []migration{
 		statements(schema), statements(addEngine), statements(addProgress), statements(addUsage),
 		statements(addStatuses), statements(addReferenceStatuses), codeFailures, statements(addLimits),
-		statements(splitDelays), statements(addMedia), statements(addLengths),
+		statements(splitDelays), statements(addMedia), statements(addLengths), statements(addPutOff),
 	}
 }
 

@@ -145,6 +145,7 @@ var undo = []string{
 		ALTER TABLE requests DROP COLUMN failing_since; ALTER TABLE requests DROP COLUMN fetching`,
 	`DROP TRIGGER count_size_gone; ALTER TABLE requests DROP COLUMN media_deleted_at; ALTER TABLE uploads DROP COLUMN dropped`,
 	"ALTER TABLE requests DROP COLUMN video_length; ALTER TABLE requests DROP COLUMN audio_length",
+	"DROP INDEX requests_put_off",
 }
 
 // TestOlderFile brings files of all versions up to date. A request from before there
