@@ -139,7 +139,7 @@ func (s *service) create() awsiam.PolicyStatement {
 // together, and to note that. Who authenticates may also read and update items.
 func (s *service) deleteMedia() []awsiam.PolicyStatement {
 	return []awsiam.PolicyStatement{
-		s.useTable("Query", "DeleteItem"), s.queryOpen(), s.missObjects(), s.listParts(),
+		s.useTable("Query", "PutItem", "DeleteItem"), s.queryOpen(), s.missObjects(), s.listParts(),
 		s.useObjects("inputs", "DeleteObject", "AbortMultipartUpload"), s.useObjects("outputs", "DeleteObject", "AbortMultipartUpload"),
 		s.useObjects("uploads", "DeleteObject"),
 	}

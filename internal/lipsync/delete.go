@@ -30,11 +30,28 @@ func (s *Service) DeleteMedia(ctx context.Context, c Caller, idOrReference strin
 			return Request{}, err
 		}
 	}
-	err = errors.Join(s.Objects.DeleteAll(ctx, inputs+r.ID+"/"), s.Objects.DeleteAll(ctx, outputs+r.ID+"/"))
+	err = errors.Join(s.Objects.DeleteAll(ctx, inputs+r.ID+"/"), s.Objects.DeleteAll(ctx, outputs+r.ID+"/"), s.dropLate(ctx, r))
 	if err != nil {
 		return Request{}, err
 	}
 	return s.Store.ForgetMedia(ctx, r.ID, s.Now())
+}
+
+// dropLate has Sweep delete the outputs of the last claims once more, as uploads that were
+// dropped: a worker that lost the request may store its output yet, and be killed before it
+// learns that it has to delete it.
+func (s *Service) dropLate(ctx context.Context, r Request) (err error) {
+	if !r.MediaDeletedAt.IsZero() {
+		return nil // it was done with the first call
+	}
+	now := s.Now()
+	for claim := max(1, r.Claims-MaxAttempts+1); claim <= r.Claims; claim++ {
+		err = errors.Join(err, s.Store.CreateUpload(ctx, Upload{
+			ID: s.NewID(), Account: r.Account, Kind: Video, Object: outputKey(r.ID, claim),
+			CreatedAt: now, ExpiresAt: now, Dropped: true,
+		}, Limits{}))
+	}
+	return err
 }
 
 // ownUploads returns the uploads that the final request was given, with no more than their

@@ -1,6 +1,7 @@
 package lipsync_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -54,6 +55,34 @@ func TestDeleteMedia(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestDeleteLate deletes the media of a canceled request whose worker stores its output only
+// then, and is killed before it learns that it lost the request.
+func TestDeleteLate(t *testing.T) {
+	h := newHome(t)
+	id := h.generate(t, "")
+	r, err := h.Claim(t.Context(), id)
+	must(t, err)
+	_, err = h.Cancel(t.Context(), h.caller, id)
+	must(t, err)
+	for range 2 {
+		_, err = h.DeleteMedia(t.Context(), h.caller, id)
+		must(t, err)
+	}
+	late := fmt.Sprintf("outputs/%s/%d.mp4", id, r.Claims)
+	must(t, h.Objects.Put(t.Context(), late, strings.NewReader("x"), 1))
+	h.clock.Advance(time.Hour + time.Second)
+	left, err := h.Store.ExpiredUploads(t.Context(), h.clock.Now(), lipsync.Upload{}, 10)
+	must(t, err)
+	want(t, "outputs to delete", len(left), 1)
+	_, err = h.Generate(t.Context(), h.caller, lipsync.NewRequest{Video: lipsync.Source{URL: "upload://" + left[0].ID}, Audio: urls().Audio})
+	wantError(t, "use of it", err, lipsync.Invalid, "video upload does not exist")
+	must(t, h.Sweep(t.Context()))
+	h.wantObject(t, late, false)
+	left, err = h.Store.ExpiredUploads(t.Context(), h.clock.Now(), lipsync.Upload{}, 10)
+	must(t, err)
+	want(t, "records that are left", len(left), 0)
 }
 
 // TestDeleteByName: as in reads, a reference id stands for the newest request.
