@@ -79,6 +79,26 @@ func TestEnvironment(t *testing.T) {
 	compare(t, "../cmd/runner", told)
 }
 
+// TestRetention wants each function that sets, tells or ends the time of media to be told the
+// operator's settings: without them it has the defaults. A function that is new has to say
+// here whether it does.
+func TestRetention(t *testing.T) {
+	told := map[string]bool{
+		"create-upload": true, "dashboard": true, "generate": true, "generate-with-media": true, "get-details": true,
+		"get-request": true, "list-requests": true, "sweep": true,
+		"cancel-request": false, "delete-media": false, "dispatch": false, "get-progress": false, "health": false, "job-state": false, "me": false,
+	}
+	for _, f := range functionNames() {
+		var got map[string]string
+		other().read(t, logical(f), "Environment.Variables", &got)
+		keeps, known := told[f]
+		want := map[bool]string{true: "49h0m0s 48h0m0s", false: " "}[keeps]
+		if got := got["LIPSYNC_KEEP_INPUTS"] + " " + got["LIPSYNC_KEEP_OUTPUTS"]; !known || got != want {
+			t.Errorf("%s: got %q, want %q", f, got, want)
+		}
+	}
+}
+
 // compare starts the parts of a program with what it is told.
 func compare(t *testing.T, folder string, told map[string]string) {
 	t.Helper()

@@ -13,7 +13,7 @@ import (
 )
 
 func main() {
-	home, err := cloud.New(context.Background(), os.Getenv, os.Stdout, cloud.Records, cloud.Media, cloud.Messages)
+	home, err := cloud.New(context.Background(), os.Getenv, os.Stdout, cloud.Records, cloud.Media, cloud.Messages, cloud.Retention)
 	if err != nil {
 		log.Fatal(err)
 	}

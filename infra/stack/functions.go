@@ -115,7 +115,7 @@ func (s *service) lambdas() []lambda {
 		},
 		{
 			name: "sweep", timeout: sweepTimeout, memory: 512,
-			variables: []string{table, bucket, queueURL},
+			variables: []string{table, bucket, queueURL, keepInputs, keepOutputs},
 			policy: []awsiam.PolicyStatement{
 				s.queryOpen(), s.useTable("GetItem", "BatchGetItem", "UpdateItem", "DeleteItem"), s.send(),
 				s.useObjects("inputs", "DeleteObject"), s.useObjects("uploads", "DeleteObject"), s.useObjects("outputs", "DeleteObject"),
