@@ -34,7 +34,7 @@ const (
 	probeTime   = time.Minute
 	stallTime   = 2 * time.Minute // without a byte in or out
 	memorySize  = 6 << 30         // bytes, without reserved addresses, of which a GPU takes many; 4096 × 4096 HDR needs about 3 GiB
-	probeMemory = 1 << 30         // bytes; 16 pictures of 4096 × 4096 in 10 bits, which a decoder may keep, are 800 MiB
+	probeMemory = 480 << 20       // bytes; a picture of 4096 × 4096 in 48 bits has 96 MiB, and the times of the first few are enough
 	fileSize    = 64 << 30        // bytes, of one written file
 	maxPixels   = 1 << 25         // of a decoded picture: 7680 × 4320, of which users are told that it is too large
 	maxExtra    = 48 << 20        // bytes, of a file's attachments, of which each process keeps copies

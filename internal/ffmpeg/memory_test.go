@@ -5,9 +5,22 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 	"time"
 )
+
+// TestProbeMemory has a shell in place of ffprobe tell how much memory it may have, in KiB.
+func TestProbeMemory(t *testing.T) {
+	shell := filepath.Join(t.TempDir(), "ffprobe")
+	if err := os.WriteFile(shell, []byte("#!/bin/sh\nsleep 1\nulimit -d >&2\nexit 1\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	tools := Tools{FFprobe: shell}
+	if _, err := tools.Probe(t.Context(), shell); err == nil || !strings.HasSuffix(strings.TrimSpace(err.Error()), fmt.Sprint(" ", 480<<10)) {
+		t.Errorf("got %v, want 480 MiB", err)
+	}
+}
 
 // TestMemory reads which memory the kernel lets each kind of process have, in MiB. A file can
 // fill that with covers and tables, so what small media need not is less than 6 GiB.

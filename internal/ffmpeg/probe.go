@@ -174,7 +174,9 @@ func parseProbe(b []byte) (*Info, error) {
 	info.Format, _, _ = strings.Cut(r.Format.Name, ",")
 	extra := 0
 	for _, s := range r.Streams {
-		if extra += min(max(s.Extra, 0), maxExtra); extra >= maxExtra {
+		// ffprobe tells no size of an attachment that it had no memory for.
+		extra += min(max(s.Extra, 0), maxExtra)
+		if extra >= maxExtra || s.Type == "attachment" && s.Extra == 0 {
 			return nil, fmt.Errorf("%w: attachments of %d bytes or more", ErrUnsupported, maxExtra)
 		}
 		switch {

@@ -113,6 +113,7 @@ func TestAttachments(t *testing.T) {
 		{small + "}" + large, false},
 		{`"extradata_size": 9223372036854775807}, {"extradata_size": 9223372036854775807`, false},
 		{`"extradata_size": -9223372036854775808`, true},
+		{`"index": 0}, {"codec_type": "attachment"`, false},
 	} {
 		if _, err := parseProbe(answer(test.streams)); (err == nil) != test.fits || err != nil && !errors.Is(err, ErrUnsupported) {
 			t.Errorf("%s: got %v, want it to be taken: %t", test.streams, err, test.fits)
