@@ -20,13 +20,23 @@ import (
 // place to a quarter pixel, and the same one in every run.
 type pointCascade struct {
 	stages, trees, depth int
-	shrink               float32   // of the scale, after each stage
-	codes                [][4]int8 // of each node: row and column of both pixels, in 1/256 of the scale
-	leaves               []float32
+	shrink               float32 // of the scale, after each stage
+	nodes                []node
+	steps                []geom.Point // of each leaf, in shares of the scale
 }
 
+// node is where the two pixels are that a node of a tree compares, one in each half of the
+// word: the row in the lowest byte, the column in the next one, in 1/256 of the scale, and 128
+// more. So both are worked out at once: as long as no half is negative, a sum of pairs is the
+// pair of the sums.
+type node uint64
+
+// pair returns a word with x in each half.
+func pair(x int) uint64 { return uint64(x) + uint64(x)<<32 }
+
 // readPointCascade reads pigo's puploc and lp* files: stages, scale factor,
-// trees a stage and depth, then each tree's nodes and leaves, little endian.
+// trees a stage and depth, then each tree's nodes (row and column of both pixels as signed
+// bytes) and leaves (y and x), little endian.
 func readPointCascade(b []byte) (*pointCascade, error) {
 	if len(b) < 16 {
 		return nil, errors.New("point cascade: too short")
@@ -36,19 +46,21 @@ func readPointCascade(b []byte) (*pointCascade, error) {
 	if max(c.stages, c.trees) > 1000 || c.depth > 16 {
 		return nil, errors.New("point cascade: too large")
 	}
-	nodes, leaves := 4*(1<<c.depth-1), 2<<c.depth
-	if want := 16 + c.stages*c.trees*(nodes+4*leaves); len(b) != want {
+	nodes, leaves, trees := 1<<c.depth-1, 1<<c.depth, c.stages*c.trees
+	if want := 16 + trees*(4*nodes+8*leaves); len(b) != want {
 		return nil, fmt.Errorf("point cascade: %d bytes, want %d", len(b), want)
 	}
+	c.nodes, c.steps = make([]node, 0, trees*nodes), make([]geom.Point, 0, trees*leaves)
 	at := 16
-	for range c.stages * c.trees {
-		for i := at; i < at+nodes; i += 4 {
-			c.codes = append(c.codes, [4]int8{int8(b[i]), int8(b[i+1]), int8(b[i+2]), int8(b[i+3])})
-		}
-		at += nodes
-		for range leaves {
-			c.leaves = append(c.leaves, math.Float32frombits(word(at)))
+	for range trees {
+		for range nodes {
+			code := word(at) ^ 0x80808080 // 128 more in each byte
+			c.nodes = append(c.nodes, node(code&0xffff)|node(code>>16)<<32)
 			at += 4
+		}
+		for range leaves {
+			c.steps = append(c.steps, geom.Point{X: math.Float32frombits(word(at + 4)), Y: math.Float32frombits(word(at))})
+			at += 8
 		}
 	}
 	return c, nil
@@ -99,38 +111,46 @@ func trimmedMean(x []float32) float32 {
 type walk struct {
 	at             geom.Point
 	scale          float32
-	row, col, size int // of at, in 1/256 pixel, and of the scale, in pixels
-	across         int // size, negative where mirrored
-	node           int // of the tree
+	row, col, size int    // of at, in 1/256 pixel, and of the scale, in pixels
+	across         int    // size, negative where mirrored
+	rows, cols     uint64 // of at, less what the 128 in a node add to it
+	node           uint   // of the tree
 	step           geom.Point
 }
 
 // descend takes all walks through all stages. They go side by side, node by
 // node, without a branch: a processor then does several at a time.
 func (c *pointCascade) descend(p pixels.Plane[uint8], walks []walk, mirrored bool) {
-	nodes, leaves := 1<<c.depth-1, 1<<c.depth
 	sign := 1
 	if mirrored {
 		sign = -1
 	}
-	codes, values := c.codes, c.leaves
+	perTree, leaves := 1<<c.depth-1, 1<<c.depth
+	nodes, steps := c.nodes, c.steps
 	for range c.stages {
 		inside := true
 		for i := range walks {
 			w := &walks[i]
-			w.row, w.col, w.size, w.step = int(256*w.at.Y), int(256*w.at.X), int(w.scale+.5), geom.Point{}
-			w.across = sign * w.size
+			w.begin(sign)
 			inside = inside && w.inside(p)
 		}
 		for range c.trees {
-			c.descendTree(p, walks, codes, inside)
+			for i := range walks {
+				walks[i].node = 0
+			}
+			for range c.depth {
+				if inside {
+					goOn(walks, nodes[:perTree], p.Pix, uint64(p.Stride))
+				} else {
+					goOnAtBorder(walks, nodes[:perTree], p)
+				}
+			}
 			for i := range walks {
 				w := &walks[i]
-				leaf := 2 * (w.node - nodes)
-				w.step.Y += values[leaf]
-				w.step.X += values[leaf+1]
+				step := steps[int(w.node)-perTree]
+				w.step.X, w.step.Y = w.step.X+step.X, w.step.Y+step.Y
 			}
-			codes, values = codes[nodes:], values[2*leaves:]
+			nodes, steps = nodes[perTree:], steps[leaves:]
 		}
 		for i := range walks {
 			w := &walks[i]
@@ -141,27 +161,11 @@ func (c *pointCascade) descend(p pixels.Plane[uint8], walks []walk, mirrored boo
 	}
 }
 
-// descendTree takes all walks from a tree's root to its leaves. inside tells that
-// all pixels that it can ask for are in the plane.
-func (c *pointCascade) descendTree(p pixels.Plane[uint8], walks []walk, codes [][4]int8, inside bool) {
-	for i := range walks {
-		walks[i].node = 0
-	}
-	for range c.depth {
-		for i := range walks {
-			w := &walks[i]
-			n := &codes[w.node]
-			ya, xa := (w.row+int(n[0])*w.size)>>8, (w.col+int(n[1])*w.across)>>8
-			yb, xb := (w.row+int(n[2])*w.size)>>8, (w.col+int(n[3])*w.across)>>8
-			var a, b uint8
-			if inside {
-				a, b = p.Pix[ya*p.Stride+xa], p.Pix[yb*p.Stride+xb]
-			} else {
-				a, b = p.At(xa, ya), p.At(xb, yb)
-			}
-			w.node = 2*w.node + 1 + int(uint(int(b)-int(a))>>63) // the second one if a is brighter
-		}
-	}
+// begin begins a stage.
+func (w *walk) begin(sign int) {
+	w.row, w.col, w.size, w.step = int(256*w.at.Y), int(256*w.at.X), int(w.scale+.5), geom.Point{}
+	w.across = sign * w.size
+	w.rows, w.cols = pair(w.row-128*w.size), pair(w.col-128*w.across)
 }
 
 // inside tells whether all pixels that a walk can ask for are in the plane: they
@@ -171,3 +175,35 @@ func (w *walk) inside(p pixels.Plane[uint8]) bool {
 	y, x := w.row>>8, w.col>>8
 	return y >= half && x >= half && y+half < p.Height && x+half < p.Width
 }
+
+// goOn takes all walks one node down a tree. All pixels that they can ask for are in the plane.
+func goOn(walks []walk, tree []node, pix []uint8, stride uint64) {
+	const (
+		low   = 0xff<<32 | 0xff             // the lowest byte of each half
+		whole = (1<<24-1)<<32 | (1<<24 - 1) // of halves shifted by 8 bits, what was not in the other one
+	)
+	for i := range walks {
+		w := &walks[i]
+		n := uint64(tree[w.node])
+		rows, cols := w.rows+n&low*uint64(w.size), w.cols+n>>8&low*uint64(w.across)
+		at := rows>>8&whole*stride + cols>>8&whole
+		w.node = 2*w.node + 1 + brighter(pix[uint32(at)], pix[at>>32])
+	}
+}
+
+// goOnAtBorder is goOn for walks that can ask for pixels beyond the plane, where those of the
+// border repeat.
+func goOnAtBorder(walks []walk, tree []node, p pixels.Plane[uint8]) {
+	for i := range walks {
+		w := &walks[i]
+		pixel := func(n node) uint8 {
+			row, col := w.row+(int(n&0xff)-128)*w.size, w.col+(int(n>>8&0xff)-128)*w.across
+			return p.At(col>>8, row>>8)
+		}
+		n := tree[w.node]
+		w.node = 2*w.node + 1 + brighter(pixel(n), pixel(n>>32))
+	}
+}
+
+// brighter returns 1 if a is brighter than b, otherwise 0.
+func brighter(a, b uint8) uint { return uint(int(b)-int(a)) >> 63 }

@@ -22,11 +22,11 @@ func TestPointCascadeIsReadWhole(t *testing.T) {
 			continue
 		}
 		trees := c.stages * c.trees
-		if got, want := len(c.codes), trees*(1<<c.depth-1); got != want || got == 0 {
-			t.Errorf("%s: %d codes, want %d", name, got, want)
+		if got, want := len(c.nodes), trees*(1<<c.depth-1); got != want || got == 0 {
+			t.Errorf("%s: %d nodes, want %d", name, got, want)
 		}
-		if got, want := len(c.leaves), trees*2<<c.depth; got != want {
-			t.Errorf("%s: %d leaves, want %d", name, got, want)
+		if got, want := len(c.steps), trees<<c.depth; got != want {
+			t.Errorf("%s: %d steps, want %d", name, got, want)
 		}
 	}
 	whole, _ := cascadeFiles.ReadFile("pigo/lp38")
@@ -70,9 +70,11 @@ func TestPointCascadeSizes(t *testing.T) {
 // the edge it goes left, and left of it right.
 func TestPointCascadeDescends(t *testing.T) {
 	// The pixel at the place against the one .25 of the scale to its right.
-	c := &pointCascade{stages: 1, trees: 1, depth: 1, shrink: .5,
-		codes:  [][4]int8{{0, 0, 0, 64}},
-		leaves: []float32{.1, -.5, 0, .5}} // y and x if the first isn't brighter; if it is
+	file := []byte{1, 0, 0, 0, 0, 0, 0, 0x3f, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 64}
+	c, err := readPointCascade(append(file, bytesOf(.1, -.5, 0, .5)...)) // y and x if the first isn't brighter; if it is
+	if err != nil {
+		t.Fatal(err)
+	}
 	p := pixels.NewPlane[uint8](100, 100)
 	for i := range p.Pix {
 		if i%100 < 50 {

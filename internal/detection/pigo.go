@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	pigo "github.com/esimov/pigo/core"
-
 	"lipsync/internal/geom"
 	"lipsync/internal/pixels"
 )
@@ -19,7 +17,7 @@ var cascadeFiles embed.FS
 // cascades find faces and their landmarks in grey pictures. They are a Detector
 // that needs no model.
 type cascades struct {
-	faces  *pigo.Pigo
+	faces  *faceCascade
 	pupil  *pointCascade
 	points []pointDetector
 }
@@ -37,8 +35,8 @@ func newCascades() (*cascades, error) {
 		return nil, err
 	}
 	d := &cascades{}
-	if d.faces, err = pigo.NewPigo().Unpack(file); err != nil {
-		return nil, fmt.Errorf("face cascade: %w", err)
+	if d.faces, err = readFaceCascade(file); err != nil {
+		return nil, err
 	}
 	if d.pupil, err = loadPointCascade("puploc"); err != nil {
 		return nil, err
@@ -83,13 +81,9 @@ type detection struct {
 // detect returns the faces of a picture whose sides are from smallest to largest
 // pixels, searched with a step of the share of the side.
 func (d *cascades) detect(p pixels.Plane[uint8], smallest, largest int, step float64) []detection {
-	all := d.faces.RunCascade(pigo.CascadeParams{
-		MinSize: max(smallest, smallestWindow), MaxSize: min(largest, p.Width, p.Height), ShiftFactor: step, ScaleFactor: 1.1,
-		ImageParams: pigo.ImageParams{Pixels: p.Pix, Rows: p.Height, Cols: p.Width, Dim: p.Stride},
-	}, 0)
 	var found []detection
-	for _, f := range d.faces.ClusterDetections(all, .2) {
-		found = append(found, detection{Box{float32(f.Col), float32(f.Row), float32(f.Scale)}, f.Q})
+	for _, f := range merge(d.faces.find(p, max(smallest, smallestWindow), min(largest, p.Width, p.Height), step)) {
+		found = append(found, detection{Box{float32(f.col), float32(f.row), float32(f.side)}, f.score})
 	}
 	return found
 }
