@@ -20,7 +20,14 @@ func SharpLumaAt(f *image.YCbCr, q geom.Point) float32 {
 func ChromaAt(f *image.YCbCr, q geom.Point) (cb, cr float32) {
 	b, r := Chroma(f)
 	x, y := chromaPlace(f, q)
-	return b.Bilinear(x, y), r.Bilinear(x, y)
+	x0, y0 := int(x), int(y)
+	if !(x >= 0 && y >= 0 && x0+1 < b.Width && y0+1 < b.Height) {
+		return b.bilinearAtBorder(x, y), r.bilinearAtBorder(x, y)
+	}
+	upper, lower := y0*b.Stride+x0, (y0+1)*b.Stride+x0
+	fx, fy := x-float32(x0), y-float32(y0)
+	cb = between(b.Pix[upper], b.Pix[upper+1], b.Pix[lower], b.Pix[lower+1], fx, fy)
+	return cb, between(r.Pix[upper], r.Pix[upper+1], r.Pix[lower], r.Pix[lower+1], fx, fy)
 }
 
 // CrAt returns Cr, the red difference, at a place in the frame.

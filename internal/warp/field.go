@@ -15,6 +15,8 @@ type field struct {
 	cells         []cell
 }
 
+var spareCells spare[cell]
+
 type cell struct {
 	dx, dy float32 // to the source, canonical, as above the inner edge of the lower lip
 	jump   float32 // more dy below that edge: what is between the lips and their rolled parts is skipped there
@@ -84,7 +86,7 @@ func newField(m *mouth, to shape) *field {
 	left, top, right, bottom := fieldArea(m, to)
 	f := &field{left: left, top: top,
 		width: int((right-left)*fieldScale) + 2, height: int((bottom-top)*fieldScale) + 2}
-	f.cells = make([]cell, f.width*f.height)
+	f.cells = spareCells.take(f.width * f.height)
 	for x := range f.width {
 		c := newColumn(m, to, left+float32(x)/fieldScale)
 		for y := range f.height {

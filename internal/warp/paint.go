@@ -59,6 +59,9 @@ func paint(frame *image.YCbCr, t target) (render.Mouth, bool) {
 	if t.share > 0 {
 		blend(&m, brushes[1].fill(area), frame, t.share)
 	}
+	for _, b := range brushes {
+		spareCells.give(b.field.cells)
+	}
 	return m, true
 }
 
@@ -173,12 +176,14 @@ type recipes struct {
 	cells         []recipe
 }
 
+var spareRecipes spare[recipe]
+
 // plan works out the recipes of all that changes.
 func (b *brush) plan() *recipes {
 	const margin = 2 // cells
 	g := &recipes{left: b.left - margin/fieldScale, top: b.top - margin/fieldScale,
 		width: int((b.right-b.left)*fieldScale) + 2*margin + 2, height: int((b.bottom-b.top)*fieldScale) + 2*margin + 2}
-	g.cells = make([]recipe, g.width*g.height)
+	g.cells = spareRecipes.take(g.width * g.height)
 	asides := make([]float32, g.width)
 	for x := range asides {
 		if b.patch != nil {
@@ -195,7 +200,7 @@ func (b *brush) plan() *recipes {
 		for x := range row {
 			c.X = g.left + float32(x)/fieldScale
 			r := &row[x]
-			r.cell, r.mask, r.tone[0] = b.field.at(c), 1, 1
+			*r = recipe{cell: b.field.at(c), mask: 1, tone: [3]float32{1}}
 			if b.patch == nil {
 				r.live = abs(r.dx) > still || abs(r.down()) > still || r.filled() > 0
 				continue
@@ -294,12 +299,13 @@ func (r *recipe) mix(channel int, mouth, under float32, dark *[3]float32) uint8 
 		}
 		v += (inside - v) * r.fill
 	}
-	return uint8(min(max(under+(v-under)*r.mask+.5, 0), 255))
+	return uint8(min(max(int32(under+(v-under)*r.mask+.5), 0), 255))
 }
 
 // fill paints an area.
 func (b *brush) fill(area image.Rectangle) render.Mouth {
 	g := b.plan()
+	defer spareRecipes.give(g.cells)
 	m := render.Mouth{Image: image.NewYCbCr(area, image.YCbCrSubsampleRatio420), Mask: image.NewAlpha(area)}
 	toGrid, toMouth := g.fromFrame(b.onto), b.onto.Inverse().Then(b.to)
 	shown, left, top := pixels.Luma(b.pixels), float32(b.pixels.Rect.Min.X), float32(b.pixels.Rect.Min.Y)
