@@ -66,8 +66,8 @@ run: bin/lipsync ## build and serve, e.g. make run ARGS='--addr :8080'
 synth: build $(NODE)/done ## write what would be deployed on AWS to dist/cdk
 	cd infra && $(CDK) synth --quiet $(ARGS)
 
-deploy: build $(NODE)/done ## deploy on AWS, see infra/README.md, e.g. make deploy ARGS='-c lipsync:image=cpu'
-	cd infra && $(CDK) deploy $(ARGS)
+deploy: build $(NODE)/done ## deploy on AWS, see infra/README.md, e.g. make deploy ARGS='-c lipsync:image=cuda'
+	cd infra && go run ./deploy $(CDK) $(ARGS)
 
 cdk: build $(NODE)/done ## any other command of the CDK, e.g. make cdk ARGS=diff
 	cd infra && $(CDK) $(ARGS)

@@ -100,16 +100,16 @@ func TestCallers(t *testing.T) {
 // TestAnswers has what API Gateway says by itself.
 func TestAnswers(t *testing.T) {
 	want := map[string]string{
-		"MISSING_AUTHENTICATION_TOKEN": `404 {"error":"not found"}`,
-		"INVALID_SIGNATURE":            `404 {"error":"not found"}`,
-		"EXPIRED_TOKEN":                `404 {"error":"not found"}`,
-		"ACCESS_DENIED":                `404 {"error":"not found"}`,
-		"RESOURCE_NOT_FOUND":           `404 {"error":"not found"}`,
-		"REQUEST_TOO_LARGE":            `413 {"error":"request body is too large: send files by POST /v1/uploads"}`,
-		"THROTTLED":                    `429 {"error":"rate limit exceeded"} gatewayresponse.header.Retry-After: '1'`,
-		"QUOTA_EXCEEDED":               `429 {"error":"rate limit exceeded"} gatewayresponse.header.Retry-After: '1'`,
-		"DEFAULT_4XX":                  `{"error":"bad request"}`,
-		"DEFAULT_5XX":                  `500 {"error":"internal error"}`,
+		"MISSING_AUTHENTICATION_TOKEN": `404 {"error":"not found"} gatewayresponse.header.Access-Control-Allow-Origin: '*'`,
+		"INVALID_SIGNATURE":            `404 {"error":"not found"} gatewayresponse.header.Access-Control-Allow-Origin: '*'`,
+		"EXPIRED_TOKEN":                `404 {"error":"not found"} gatewayresponse.header.Access-Control-Allow-Origin: '*'`,
+		"ACCESS_DENIED":                `404 {"error":"not found"} gatewayresponse.header.Access-Control-Allow-Origin: '*'`,
+		"RESOURCE_NOT_FOUND":           `404 {"error":"not found"} gatewayresponse.header.Access-Control-Allow-Origin: '*'`,
+		"REQUEST_TOO_LARGE":            `413 {"error":"request body is too large: send files by POST /v1/uploads"} gatewayresponse.header.Access-Control-Allow-Origin: '*'`,
+		"THROTTLED":                    `429 {"error":"rate limit exceeded"} gatewayresponse.header.Access-Control-Allow-Origin: '*' gatewayresponse.header.Retry-After: '1'`,
+		"QUOTA_EXCEEDED":               `429 {"error":"rate limit exceeded"} gatewayresponse.header.Access-Control-Allow-Origin: '*' gatewayresponse.header.Retry-After: '1'`,
+		"DEFAULT_4XX":                  `{"error":"bad request"} gatewayresponse.header.Access-Control-Allow-Origin: '*'`,
+		"DEFAULT_5XX":                  `500 {"error":"internal error"} gatewayresponse.header.Access-Control-Allow-Origin: '*'`,
 	}
 	got := map[string]string{}
 	for _, name := range deployed().all("AWS::ApiGateway::GatewayResponse") {
@@ -189,4 +189,9 @@ func TestOutputs(t *testing.T) {
 	if len(deployed().Outputs) != len(want) {
 		t.Errorf("got the outputs %v, want %d", deployed().Outputs, len(want))
 	}
+}
+
+// TestAccount wants the stack to leave alone what all APIs of the account share.
+func TestAccount(t *testing.T) {
+	wantNames(t, "settings of the account", deployed().all("AWS::ApiGateway::Account"), nil)
 }

@@ -1,6 +1,8 @@
 package templatetests
 
 import (
+	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -23,8 +25,9 @@ func TestCompute(t *testing.T) {
 			{name, "ReplaceComputeEnvironment", `false`},
 			{name, "UpdatePolicy", `{"JobExecutionTimeoutMinutes":360}`},
 			{name, "ComputeResources.MinvCpus", `0`},
-			{name, "ComputeResources.InstanceTypes", `["g4dn.xlarge","g5.xlarge","g6.xlarge"]`},
-			{name, "ComputeResources.Ec2Configuration", `[{"ImageType":"ECS_AL2023_NVIDIA"}]`},
+			{name, "ComputeResources.InstanceTypes", `["m6i.xlarge","m7i.xlarge","m6a.xlarge","m7a.xlarge"]`},
+			{name, "ComputeResources.Ec2Configuration.0.ImageType", `"ECS_AL2023"`},
+			{name, "ComputeResources.Subnets.#", `3`},
 			{name, "ComputeResources.LaunchTemplate", `{"LaunchTemplateId":"Instance","Version":"Instance.LatestVersionNumber"}`},
 			{name, "ComputeResources.SecurityGroupIds", `["RunnerGroup.GroupId"]`},
 		})
@@ -32,8 +35,9 @@ func TestCompute(t *testing.T) {
 	wantNames(t, "compute without Spot", other().all("AWS::Batch::ComputeEnvironment"), []string{"OnDemand"})
 	other().check(t, []property{
 		{"Jobs", "ComputeEnvironmentOrder", `[{"ComputeEnvironment":"OnDemand.ComputeEnvironmentArn","Order":1}]`},
-		{"OnDemand", "ComputeResources.InstanceTypes", `["m6i.xlarge","m7i.xlarge","m6a.xlarge","m7a.xlarge"]`},
-		{"OnDemand", "ComputeResources.Ec2Configuration", `[{"ImageType":"ECS_AL2023"}]`},
+		{"OnDemand", "ComputeResources.InstanceTypes", `["g4dn.xlarge","g5.xlarge","g6.xlarge"]`},
+		{"OnDemand", "ComputeResources.Ec2Configuration.0.ImageType", `"ECS_AL2023_NVIDIA"`},
+		{"OnDemand", "ComputeResources.Subnets.#", `2`},
 		{"OnDemand", "UpdatePolicy", `{"JobExecutionTimeoutMinutes":60}`},
 	})
 }
@@ -41,11 +45,10 @@ func TestCompute(t *testing.T) {
 func TestJob(t *testing.T) {
 	deployed().check(t, []property{
 		{"Runner", "PlatformCapabilities", `["EC2"]`},
-		{"Runner", "RetryStrategy", `{"Attempts":10,"EvaluateOnExit":[{"Action":"RETRY","OnExitCode":"75"},` +
-			`{"Action":"RETRY","OnStatusReason":"Host EC2*"},{"Action":"EXIT","OnReason":"*"}]}`},
+		{"Runner", "RetryStrategy.Attempts", `10`},
 		{"Runner", "ResourceRetentionPolicy", `{"SkipDeregisterOnUpdate":true}`},
 		{"Runner", "Timeout.AttemptDurationSeconds", `21600`},
-		{"Runner", "ContainerProperties.ResourceRequirements", `[{"Type":"MEMORY","Value":"12288"},{"Type":"VCPU","Value":"4"},{"Type":"GPU","Value":"1"}]`},
+		{"Runner", "ContainerProperties.ResourceRequirements", `[{"Type":"MEMORY","Value":"12288"},{"Type":"VCPU","Value":"4"}]`},
 		{"Runner", "ContainerProperties.User", `"65532:65532"`},
 		{"Runner", "ContainerProperties.Privileged", ""},
 		{"Runner", "ContainerProperties.ReadonlyRootFilesystem", `true`},
@@ -56,7 +59,7 @@ func TestJob(t *testing.T) {
 	})
 	other().check(t, []property{
 		{"Runner", "Timeout.AttemptDurationSeconds", `3600`},
-		{"Runner", "ContainerProperties.ResourceRequirements", `[{"Type":"MEMORY","Value":"12288"},{"Type":"VCPU","Value":"4"}]`},
+		{"Runner", "ContainerProperties.ResourceRequirements", `[{"Type":"MEMORY","Value":"12288"},{"Type":"VCPU","Value":"4"},{"Type":"GPU","Value":"1"}]`},
 	})
 }
 
@@ -85,7 +88,7 @@ func TestCores(t *testing.T) {
 // TestProviders wants a runner with a GPU to be asked for it, so that it logs
 // where it computes without.
 func TestProviders(t *testing.T) {
-	for want, of := range map[string]template{"cuda,cpu": deployed(), "cpu": other()} {
+	for want, of := range map[string]template{"cpu": deployed(), "cuda,cpu": other()} {
 		var pairs []struct{ Name, Value string }
 		of.read(t, "Runner", "ContainerProperties.Environment", &pairs)
 		if !slices.Contains(pairs, struct{ Name, Value string }{"LIPSYNC_PROVIDERS", want}) {
@@ -98,19 +101,20 @@ func TestProviders(t *testing.T) {
 func TestInstance(t *testing.T) {
 	deployed().check(t, []property{
 		{"Instance", "LaunchTemplateData.BlockDeviceMappings", `[{"DeviceName":"/dev/xvda","Ebs":` +
-			`{"DeleteOnTermination":true,"Encrypted":true,"VolumeSize":100,"VolumeType":"gp3"}}]`},
+			`{"DeleteOnTermination":true,"Encrypted":true,"Throughput":250,"VolumeSize":100,"VolumeType":"gp3"}}]`},
 		{"Instance", "LaunchTemplateData.MetadataOptions.HttpTokens", `"required"`},
 	})
 	other().check(t, []property{{"Instance", "LaunchTemplateData.BlockDeviceMappings.0.Ebs.VolumeSize", `52`}})
 }
 
-// TestUserData wants the ECS agent told to heed the notice to a Spot instance, and
-// a folder that the runner's user may write, in the form that Batch takes.
+// TestUserData wants the ECS agent told to heed the notice to a Spot instance and to
+// remove what a killed job left, and a folder that the runner's user may write, in the form that Batch takes.
 func TestUserData(t *testing.T) {
 	data := deployed().get("Instance", "LaunchTemplateData.UserData")
 	for _, want := range []string{
 		"Content-Type: multipart/mixed", "Content-Type: text/x-shellscript",
 		"echo ECS_ENABLE_SPOT_INSTANCE_DRAINING=true >> /etc/ecs/ecs.config",
+		"echo ECS_ENGINE_TASK_CLEANUP_WAIT_DURATION=1m >> /etc/ecs/ecs.config",
 		"install -d -o 65532 -g 65532 -m 700 /var/lib/lipsync/models",
 	} {
 		if !strings.Contains(data, want) {
@@ -134,4 +138,95 @@ func TestNetwork(t *testing.T) {
 		{"NetworkS3", "ServiceName", `"com.amazonaws.AWS::Region.s3"`},
 		{"NetworkDynamoDB", "ServiceName", `"com.amazonaws.AWS::Region.dynamodb"`},
 	})
+}
+
+// TestRetries has jobs end in each way that Batch knows of: by Batch's rules, of which
+// it takes five.
+func TestRetries(t *testing.T) {
+	const ended = "Essential container in task exited"
+	for _, c := range []struct{ exit, statusReason, reason, want string }{
+		{"75", ended, "", "RETRY"}, // given back
+		{"0", ended, "", "RETRY"},  // Batch asks only about attempts that failed
+		{"1", ended, "", "EXIT"},
+		{"2", ended, "", "EXIT"},   // a panic of Go
+		{"127", ended, "", "EXIT"}, // no such program
+		{"137", ended, "OutOfMemoryError: Container killed due to memory usage", "EXIT"},
+		{"139", ended, "", "EXIT"},
+		{"143", ended, "", "EXIT"},
+		{"137", "Host EC2 (instance i-0123456789abcdef0) terminated.", "", "RETRY"},
+		{"", "Host EC2 (instance i-0123456789abcdef0) terminated.", "", "RETRY"},
+		{"", "Task failed to start", "CannotPullContainerError: pull image manifest has been retried 5 time(s)", "RETRY"},
+		{"", "Task failed to start", "DockerTimeoutError: Could not transition to created; timed out after waiting 4m0s", "RETRY"},
+		{"", "", "DockerTimeoutError: Could not transition to started; timed out after waiting 3m0s", "RETRY"},
+		{"", "", "CannotCreateContainerError: API error (400): devices", "RETRY"},
+		{"128", "Task failed to start", "CannotStartContainerError: Error response from daemon: failed to create task: nvidia-container-cli", "RETRY"},
+		{"", "", "", "RETRY"},
+	} {
+		if got := action(t, map[string]string{"OnExitCode": c.exit, "OnStatusReason": c.statusReason, "OnReason": c.reason}); got != c.want {
+			t.Errorf("exit code %q, status %q, container %q: got %s, want %s", c.exit, c.statusReason, c.reason, got, c.want)
+		}
+	}
+}
+
+// action is what the job definition says of an attempt that failed. The first rule
+// decides of which all conditions hold; a star at the end stands for anything.
+func action(t *testing.T, attempt map[string]string) string {
+	t.Helper()
+	var rules []map[string]string
+	deployed().read(t, "Runner", "RetryStrategy.EvaluateOnExit", &rules)
+	if len(rules) > 5 {
+		t.Fatalf("got %d rules, of which Batch takes 5", len(rules))
+	}
+	for _, rule := range rules {
+		holds := true
+		for condition, pattern := range rule {
+			if condition == "Action" {
+				continue
+			}
+			start, open := strings.CutSuffix(pattern, "*")
+			value := attempt[condition]
+			holds = holds && value != "" && (value == pattern || open && strings.HasPrefix(value, start))
+		}
+		if holds {
+			return rule["Action"]
+		}
+	}
+	return "RETRY"
+}
+
+// TestMachineImage wants the machine's image looked up when the stack is deployed.
+func TestMachineImage(t *testing.T) {
+	for kind, of := range map[string]template{"": deployed(), "gpu/": other()} {
+		parameter := strings.Trim(of.get("OnDemand", "ComputeResources.Ec2Configuration.0.ImageIdOverride"), `"`)
+		got := of.Parameters[parameter]
+		want := map[string]any{
+			"Type": "AWS::SSM::Parameter::Value<AWS::EC2::Image::Id>", "Default": "/aws/service/ecs/optimized-ami/amazon-linux-2023/" + kind + "recommended/image_id",
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("got %v for %q, want %v", got, parameter, want)
+		}
+	}
+}
+
+// TestZones wants subnets that stay what they are where there are more zones later, and of
+// two zones those that older stacks have.
+func TestZones(t *testing.T) {
+	for _, c := range []struct {
+		of     template
+		blocks []string
+	}{
+		{deployed(), []string{"10.0.0.0/20", "10.0.16.0/20", "10.0.32.0/20"}},
+		{other(), []string{"10.0.0.0/17", "10.0.128.0/17"}},
+	} {
+		subnets := c.of.all("AWS::EC2::Subnet")
+		if len(subnets) != len(c.blocks) {
+			t.Fatalf("got the subnets %q, want %d", subnets, len(c.blocks))
+		}
+		for i, name := range subnets {
+			c.of.check(t, []property{
+				{name, "CidrBlock", `"` + c.blocks[i] + `"`},
+				{name, "AvailabilityZone", fmt.Sprintf(`" part %d"`, i)},
+			})
+		}
+	}
 }

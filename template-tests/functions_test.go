@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+
 	"lipsync/internal/cloud"
 	"lipsync/internal/cloud/pages"
 	"lipsync/internal/lipsync"
@@ -108,7 +110,7 @@ func compare(t *testing.T, folder string, told map[string]string) {
 		asked = append(asked, name)
 		return strings.ReplaceAll(told[name], "::", "-") // AWS::Region, which is no part of an URL
 	}
-	home, err := cloud.New(t.Context(), getenv, io.Discard, w.parts...)
+	home, err := cloud.New(aws.Config{}, getenv, io.Discard, w.parts...)
 	if err != nil && w.parts != nil {
 		t.Errorf("%s does not start: %v", folder, err)
 	}
@@ -137,7 +139,7 @@ func wiring(t *testing.T, folder string) (w wired) {
 	t.Helper()
 	known := map[string]cloud.Part{
 		"Records": cloud.Records, "Media": cloud.Media, "SignedMedia": cloud.SignedMedia, "Messages": cloud.Messages,
-		"Jobs": cloud.Jobs, "Generating": cloud.Generating, "Reading": cloud.Reading, "Sizes": cloud.Sizes, "Limits": cloud.Limits, "Retention": cloud.Retention,
+		"Jobs": cloud.Jobs, "Generating": cloud.Generating, "Reading": cloud.Reading, "Sizes": cloud.Sizes, "Limits": cloud.Limits, "Retention": cloud.Retention, "Origins": cloud.Origins,
 	}
 	variable := regexp.MustCompile(`^LIPSYNC_[A-Z_]+$`)
 	files, err := filepath.Glob(filepath.Join(folder, "*.go"))

@@ -48,7 +48,9 @@ var rights = map[string][]string{
 		"s3:GetObject Media/inputs/*", "s3:GetObject Media/uploads/*", "s3:ListBucket Media", "s3:ListBucketMultipartUploads Media",
 		"secretsmanager:GetSecretValue SessionSecret", "sqs:SendMessage Queue", "sts:AssumeRole DashboardSigner"),
 	"DispatchRole": with("DispatchLog",
-		"batch:ListJobs *", "batch:SubmitJob Jobs.JobQueueArn", "batch:SubmitJob Runner", "dynamodb:GetItem Table",
+		"batch:ListJobs *", "batch:SubmitJob Jobs.JobQueueArn",
+		"batch:SubmitJob arn:AWS::Partition:batch:AWS::Region:AWS::AccountId:Runner part 5:*", // any revision
+		"dynamodb:GetItem Table",
 		"sqs:ChangeMessageVisibility Queue", "sqs:DeleteMessage Queue", "sqs:GetQueueAttributes Queue",
 		"sqs:GetQueueUrl Queue", "sqs:ReceiveMessage Queue"),
 	"JobStateRole": with("JobStateLog",
@@ -80,8 +82,7 @@ var rights = map[string][]string{
 
 // managed has the roles with policies of AWS's own.
 var managed = map[string]string{
-	"InstanceRole":      "AmazonEC2ContainerServiceforEC2Role",
-	"ApiCloudWatchRole": "AmazonAPIGatewayPushToCloudWatchLogs",
+	"InstanceRole": "AmazonEC2ContainerServiceforEC2Role",
 }
 
 // with adds what every function may do.
@@ -136,8 +137,6 @@ func TestTrust(t *testing.T) {
 			want = `{"Service":"ecs-tasks.amazonaws.com"}`
 		case "InstanceRole":
 			want = `{"Service":"ec2.amazonaws.com"}`
-		case "ApiCloudWatchRole":
-			want = `{"Service":"apigateway.amazonaws.com"}`
 		}
 		if got := deployed().get(name, "AssumeRolePolicyDocument.Statement.0.Principal"); got != want {
 			t.Errorf("%s: got %s, want %s", name, got, want)

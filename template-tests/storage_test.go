@@ -17,6 +17,7 @@ func TestTable(t *testing.T) {
 		{"Table", "DeletionProtectionEnabled", `true`},
 	})
 	other().check(t, []property{{"Table", "DeletionProtectionEnabled", `false`}})
+	unmade().check(t, []property{{"Table", "DeletionProtectionEnabled", `false`}, {"Users", "DeletionProtection", `"INACTIVE"`}})
 }
 
 func TestBucket(t *testing.T) {
@@ -96,15 +97,16 @@ func TestQueues(t *testing.T) {
 	}
 }
 
-// TestRemoval says what outlives the stack: data, and what the account shares.
+// TestRemoval says what outlives the stack: data, except where it could not be made.
 func TestRemoval(t *testing.T) {
-	retained := map[string]bool{"Table": true, "Media": true, "Users": true, "ApiAccount": true, "ApiCloudWatchRole": true}
+	retained := map[string]bool{"Table": true, "Media": true, "Users": true}
 	for name, r := range deployed().Resources {
-		if got := r.DeletionPolicy == "Retain"; got != retained[name] {
-			t.Errorf("%s outlives the stack: got %t, want %t", name, got, retained[name])
+		want := [2]string{r.UpdateReplacePolicy, r.UpdateReplacePolicy} // as when it is replaced
+		if retained[name] {
+			want = [2]string{"RetainExceptOnCreate", "Retain"}
 		}
-		if r.DeletionPolicy != r.UpdateReplacePolicy {
-			t.Errorf("%s is kept or not when replaced (%q) as when deleted (%q): want the same", name, r.UpdateReplacePolicy, r.DeletionPolicy)
+		if got := [2]string{r.DeletionPolicy, r.UpdateReplacePolicy}; got != want || !retained[name] && got[0] != "" && got[0] != "Delete" {
+			t.Errorf("%s: got the policies %q of deletion and replacement, want %q", name, got, want)
 		}
 	}
 	for _, name := range []string{"Table", "Media", "Users"} {

@@ -30,6 +30,9 @@ type template struct {
 	types     map[string]string // of resources, by their names with the hash
 	Resources map[string]resource
 	Outputs   map[string]map[string]any
+	Metadata  map[string]any
+
+	Parameters map[string]map[string]any
 }
 
 type resource struct {
@@ -55,6 +58,7 @@ func TestMain(m *testing.M) {
 		defer jsii.Close()
 		deployed() // here, since only here what was deferred is done after a panic
 		other()
+		unmade()
 		return m.Run()
 	}())
 }
@@ -65,13 +69,16 @@ var deployed = sync.OnceValue(func() template { return synth("deployed", nil) })
 // other is that of settings which differ where the template does.
 var other = sync.OnceValue(func() template {
 	return synth("other", map[string]any{
-		"lipsync:name": "Trial", "lipsync:keepData": false, "lipsync:image": "cpu", "lipsync:spotVcpus": 0,
+		"lipsync:name": "Trial", "lipsync:keepData": false, "lipsync:image": "cuda", "lipsync:spotVcpus": 0, "lipsync:zones": 2,
 		"lipsync:maxVideoMiB": 1024, "lipsync:jobTimeout": "1h", "lipsync:logDays": 7,
 		"lipsync:alarmEmail": "operator@example.com", "lipsync:corsOrigins": "https://a.example,https://b.example",
 		"lipsync:architecture": "x86_64", "lipsync:requestRate": 50, "lipsync:selfSignUp": true,
 		"lipsync:keepInputs": "49h", "lipsync:keepOutputs": "48h",
 	})
 })
+
+// unmade is that of a stack which does not exist yet, as make deploy makes it.
+var unmade = sync.OnceValue(func() template { return synth("unmade", map[string]any{"lipsync:firstDeploy": true}) })
 
 // synth synthesises with empty functions: what they do is not in the template.
 func synth(name string, settings map[string]any) template {
@@ -174,6 +181,9 @@ func call(function string, argument any) (string, bool) {
 		pair := argument.([]any)
 		text, ok := readable(pair[1]).(string)
 		return text, ok
+	case "Fn::GetAZs":
+		text, ok := argument.(string)
+		return text, ok
 	case "Fn::Sub":
 		return argument.(string), true
 	default:
@@ -194,7 +204,7 @@ func (t template) all(kind string) []string {
 }
 
 // get returns a property by its path, as JSON: "ContainerProperties.User",
-// "Rules.0.Id". What isn't there is "".
+// "Rules.0.Id", and "Rules.#" for how many there are. What isn't there is "".
 func (t template) get(name, path string) string {
 	r, ok := t.Resources[name]
 	if !ok {
@@ -218,6 +228,9 @@ func within(v any, step string) any {
 	case map[string]any:
 		return v[step]
 	case []any:
+		if step == "#" {
+			return len(v)
+		}
 		if i, err := strconv.Atoi(step); err == nil && i >= 0 && i < len(v) {
 			return v[i]
 		}
@@ -252,7 +265,7 @@ func TestGet(t *testing.T) {
 		"List": []any{map[string]any{"Size": 5.0}}, "Text": "a<b",
 	}}}}
 	for path, want := range map[string]string{
-		"List.0.Size": "5", "Text": `"a<b"`, "List": `[{"Size":5}]`,
+		"List.0.Size": "5", "List.#": "1", "Text": `"a<b"`, "List": `[{"Size":5}]`,
 		"None": "", "None.Size": "", "List.1": "", "List.-1": "", "List.Size": "", "List.0.Size.More": "", "Text.0": "",
 	} {
 		if got := tmpl.get("It", path); got != want {

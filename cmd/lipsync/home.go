@@ -69,7 +69,8 @@ func newHome(c *serveCommand, d *data, s *engines.Set, log *slog.Logger) (*home,
 	if err != nil {
 		return nil, err
 	}
-	h.handler = stalling(route(api, d.objects.Handler(), pages), stallTime)
+	open := func(h http.Handler) http.Handler { return rest.AllowOrigins(c.CORSOrigins, h) }
+	h.handler = stalling(route(open(api), open(d.objects.Handler()), pages), stallTime)
 	if d.service.Engines, err = s.Names(c.Engine); err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/url"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,6 +31,7 @@ type serveCommand struct {
 	KeepInputs           time.Duration `default:"24h" env:"LIPSYNC_KEEP_INPUTS" placeholder:"TIME" help:"How long an upload stays after it was announced or last used (default: ${default})."`
 	KeepOutputs          time.Duration `default:"720h" env:"LIPSYNC_KEEP_OUTPUTS" placeholder:"TIME" help:"How long an output stays after its request completed (default: ${default}, 30 days)."`
 	PublicURL            *url.URL      `env:"LIPSYNC_PUBLIC_URL" placeholder:"URL" help:"How clients reach the service, e.g. through a proxy, for the links in answers (default: as each call came)."`
+	CORSOrigins          []string      `name:"cors-origins" default:"*" env:"LIPSYNC_CORS_ORIGINS" placeholder:"ORIGIN,..." help:"Web sites whose pages may call the API, send uploads and fetch outputs; * for any (default: ${default})."`
 	MaxVideo             size          `default:"5GiB" env:"LIPSYNC_MAX_VIDEO" placeholder:"SIZE" help:"Largest video (default: ${default})."`
 	MaxAudio             size          `default:"500MiB" env:"LIPSYNC_MAX_AUDIO" placeholder:"SIZE" help:"Largest audio (default: ${default})."`
 	MaxDuration          time.Duration `default:"60m" env:"LIPSYNC_MAX_DURATION" placeholder:"TIME" help:"Longest video and audio (default: ${default})."`
@@ -51,6 +53,8 @@ func (c *serveCommand) Validate() error {
 		return errors.New("--keep-inputs and --keep-outputs must be 1h or more")
 	case c.MaxVideo < 1 || c.MaxAudio < 1 || c.MaxDuration <= 0 || c.MaxSide < 1 || c.MaxFPS <= 0:
 		return errors.New("--max-video, --max-audio, --max-duration, --max-side and --max-fps must be more than 0")
+	case slices.ContainsFunc(c.CORSOrigins, notOrigin):
+		return errors.New("--cors-origins must be * or http://HOST or https://HOST, with a port or none, and no path")
 	case c.PublicURL != nil && !isOrigin(c.PublicURL):
 		return errors.New("--public-url must be http://HOST or https://HOST, with a port or none, and no path")
 	}
@@ -62,6 +66,11 @@ func (c *serveCommand) Validate() error {
 func isOrigin(u *url.URL) bool {
 	origin := url.URL{Scheme: u.Scheme, Host: u.Host}
 	return (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && strings.TrimSuffix(u.String(), "/") == origin.String()
+}
+
+func notOrigin(text string) bool {
+	u, err := url.Parse(text)
+	return text != "*" && (err != nil || !isOrigin(u) || strings.HasSuffix(text, "/"))
 }
 
 func (c *serveCommand) Run(ctx context.Context, s streams) error {

@@ -14,6 +14,8 @@ import (
 	"runtime/debug"
 	"syscall"
 
+	"github.com/aws/aws-sdk-go-v2/config"
+
 	"lipsync/internal/cloud"
 	"lipsync/internal/sandbox"
 )
@@ -77,7 +79,12 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		return failed
 	}
 	var j job
-	home, err := cloud.New(ctx, getenv, stdout, cloud.Records, cloud.Media, cloud.Sizes, j.read)
+	configured, err := config.LoadDefaultConfig(ctx)
+	if err != nil {
+		fmt.Fprintf(stderr, "runner: configure AWS: %v\n", err)
+		return failed
+	}
+	home, err := cloud.New(configured, getenv, stdout, cloud.Records, cloud.Media, cloud.Sizes, j.read)
 	if err != nil {
 		fmt.Fprintf(stderr, "runner: %v\n", err)
 		return failed

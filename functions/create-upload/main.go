@@ -2,7 +2,6 @@
 package main
 
 import (
-	"context"
 	"log"
 	"os"
 
@@ -13,7 +12,7 @@ import (
 )
 
 func main() {
-	home, err := cloud.New(context.Background(), os.Getenv, os.Stdout, cloud.Records, cloud.SignedMedia, cloud.Reading, cloud.Sizes, cloud.Limits, cloud.Retention)
+	home, err := cloud.New(cloud.Config(os.Getenv), os.Getenv, os.Stdout, cloud.Records, cloud.SignedMedia, cloud.Reading, cloud.Sizes, cloud.Limits, cloud.Retention, cloud.Origins)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -14,13 +14,12 @@ import (
 )
 
 func main() {
-	ctx := context.Background()
-	home, err := cloud.New(ctx, os.Getenv, os.Stdout,
+	home, err := cloud.New(cloud.Config(os.Getenv), os.Getenv, os.Stdout,
 		cloud.Records, cloud.SignedMedia, cloud.Messages, cloud.Generating, cloud.Reading, cloud.Sizes, cloud.Limits, cloud.Retention)
 	if err != nil {
 		log.Fatal(err)
 	}
-	handler, err := pages.New(ctx, home)
+	handler, err := pages.New(context.Background(), home)
 	if err != nil {
 		log.Fatal(err)
 	}

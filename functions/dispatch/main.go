@@ -2,7 +2,6 @@
 package main
 
 import (
-	"context"
 	"log"
 	"os"
 
@@ -13,9 +12,9 @@ import (
 )
 
 func main() {
-	home, err := cloud.New(context.Background(), os.Getenv, os.Stdout, cloud.Records, cloud.Jobs)
+	home, err := cloud.New(cloud.Config(os.Getenv), os.Getenv, os.Stdout, cloud.Records, cloud.Jobs)
 	if err != nil {
 		log.Fatal(err)
 	}
-	lambda.Start(sqs.Handler(home.Service.Dispatch, home.Log))
+	lambda.Start(sqs.Handler(home.Service.Dispatch, home.Metrics.MessagesFailed, home.Log))
 }

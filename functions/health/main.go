@@ -5,6 +5,7 @@ package main
 import (
 	"log/slog"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
@@ -17,6 +18,7 @@ import (
 
 func main() {
 	service := &lipsync.Service{Now: time.Now, NewID: uuid.NewString}
+	origins := strings.Split(os.Getenv("LIPSYNC_CORS_ORIGINS"), ",")
 	log := slog.New(slog.NewJSONHandler(os.Stdout, nil))
-	lambda.Start(gateway.Handler(rest.New(service, rest.Options{Log: log})))
+	lambda.Start(gateway.Handler(rest.AllowOrigins(origins, rest.New(service, rest.Options{Log: log}))))
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -37,6 +39,39 @@ func TestEdge(t *testing.T) {
 		response.Body.Close()
 		if got != want {
 			t.Errorf("%s: got %s, want %s", path, got, want)
+		}
+	}
+}
+
+// TestEdgeAsAWS wants what API Gateway does to calls by itself.
+func TestEdgeAsAWS(t *testing.T) {
+	emulator := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("WWW-Authenticate", "Bearer")
+		w.WriteHeader(http.StatusUnauthorized)
+	}))
+	defer emulator.Close()
+	endpoint, err := url.Parse(emulator.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(edge(endpoint, "abc", slog.New(slog.DiscardHandler)))
+	defer server.Close()
+	for size, want := range map[int]string{
+		4_400_000: "", // the largest form that the API takes
+		5 << 20:   `{"message":"Request Too Long"}`,
+		11 << 20:  `{"message":"HTTP content length exceeded 10485760 bytes."}`,
+	} {
+		response, err := http.Post(server.URL+"/api/x", "text/plain", bytes.NewReader(make([]byte, size)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(response.Body)
+		response.Body.Close()
+		if err != nil || string(body) != want || (response.StatusCode == http.StatusRequestEntityTooLarge) != (want != "") {
+			t.Errorf("%d bytes: got %d %s (%v), want %q", size, response.StatusCode, body, err, want)
+		}
+		if h := response.Header; want == "" && (h.Get("WWW-Authenticate") != "" || h.Get("x-amzn-Remapped-WWW-Authenticate") != "Bearer") {
+			t.Errorf("got the headers %v", h)
 		}
 	}
 }

@@ -68,6 +68,7 @@ func (t *template) adapt(p places) (jobEnvironment []string, err error) {
 		r.DeletionPolicy, r.UpdateReplacePolicy = "", "" // nothing outlives the stack here
 	}
 	t.Outputs, _ = resolve(t.Outputs, dropped).(map[string]any)
+	t.dropMachineImages()
 	return jobEnvironment, nil
 }
 
@@ -202,6 +203,17 @@ func (t *template) drop() map[string]any {
 		}
 	}
 	return dropped
+}
+
+// dropMachineImages takes out the parameters that look up images of machines, which the
+// emulator doesn't have: what they are for was dropped.
+func (t *template) dropMachineImages() {
+	for name, parameter := range t.Parameters {
+		p, _ := parameter.(map[string]any)
+		if p["Type"] == "AWS::SSM::Parameter::Value<AWS::EC2::Image::Id>" {
+			delete(t.Parameters, name)
+		}
+	}
 }
 
 // kebab writes JobQueue as job-queue.

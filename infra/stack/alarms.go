@@ -47,7 +47,7 @@ func (s *service) alarms() []alarm {
 		{id: "TableThrottled", description: "DynamoDB throttles the table",
 			metric: s.tableThrottles(), limit: 10, periods: 1},
 		{id: "BackgroundFails", description: "dispatch or job-state fail again and again: see their logs",
-			metric: s.backgroundSum("Errors"), limit: 1, periods: 3},
+			metric: s.backgroundFailures(), limit: 1, periods: 3},
 		{id: "SweepIsSilent", description: "No sweep has come to its end for ten minutes: lost requests stay lost",
 			metric: s.sweeps(), limit: 1, periods: 2, silence: true},
 	}...)

@@ -2,6 +2,7 @@ package stack
 
 import (
 	"encoding/json"
+	"maps"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigateway"
 	"github.com/aws/jsii-runtime-go"
@@ -29,6 +30,7 @@ func answers() []answer {
 		{"NoSession", awsapigateway.ResponseType_EXPIRED_TOKEN(), "404", unknown, nil},
 		{"NoAccess", awsapigateway.ResponseType_ACCESS_DENIED(), "404", unknown, nil},
 		{"NoResource", awsapigateway.ResponseType_RESOURCE_NOT_FOUND(), "404", unknown, nil},
+		// API Gateway is said to ignore this one: see infra/README.md, Limits.
 		{"TooLarge", awsapigateway.ResponseType_REQUEST_TOO_LARGE(), "413",
 			"request body is too large: send files by POST /v1/uploads", nil},
 		{"Throttled", awsapigateway.ResponseType_THROTTLED(), "429", limited, soon},
@@ -38,20 +40,22 @@ func answers() []answer {
 	}
 }
 
+// options has pages of any site read the answer, which tells nothing: API Gateway can't
+// choose by the page's origin.
 func (a answer) options() *awsapigateway.GatewayResponseOptions {
+	headers := map[string]*string{"Access-Control-Allow-Origin": jsii.String("'*'")}
+	maps.Copy(headers, a.headers)
 	body, err := json.Marshal(map[string]string{"error": a.message})
 	if err != nil {
 		panic(err) // text always encodes
 	}
 	options := &awsapigateway.GatewayResponseOptions{
-		Type:      a.kind,
-		Templates: &map[string]*string{"application/json": jsii.String(string(body))},
+		Type:            a.kind,
+		ResponseHeaders: &headers,
+		Templates:       &map[string]*string{"application/json": jsii.String(string(body))},
 	}
 	if a.status != "" {
 		options.StatusCode = jsii.String(a.status)
-	}
-	if a.headers != nil {
-		options.ResponseHeaders = &a.headers
 	}
 	return options
 }

@@ -3,7 +3,6 @@ package stack
 import (
 	"slices"
 
-	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigateway"
 	"github.com/aws/jsii-runtime-go"
 )
@@ -65,11 +64,10 @@ const stageName = "api"
 // before there are functions.
 func (s *service) addAPI() {
 	s.api = awsapigateway.NewRestApi(s.stack, jsii.String("Api"), &awsapigateway.RestApiProps{
-		RestApiName:                 jsii.String(s.Name),
-		EndpointTypes:               &[]awsapigateway.EndpointType{awsapigateway.EndpointType_REGIONAL},
-		BinaryMediaTypes:            jsii.Strings("*/*"),         // else what is no UTF-8 is changed on its way
-		CloudWatchRole:              jsii.Bool(true),             // access logs need it
-		CloudWatchRoleRemovalPolicy: awscdk.RemovalPolicy_RETAIN, // it is the account's
+		RestApiName:      jsii.String(s.Name),
+		EndpointTypes:    &[]awsapigateway.EndpointType{awsapigateway.EndpointType_REGIONAL},
+		BinaryMediaTypes: jsii.Strings("*/*"), // else what is no UTF-8 is changed on its way
+		CloudWatchRole:   jsii.Bool(false),    // it is the account's: see infra/deploy
 		DeployOptions: &awsapigateway.StageOptions{
 			StageName:            jsii.String(stageName),
 			ThrottlingRateLimit:  jsii.Number(s.RequestRate),

@@ -7,6 +7,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsbatch"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsec2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsecs"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/jsii-runtime-go"
 )
@@ -18,6 +19,11 @@ const systemGiB = 40
 // mediaFactor is how many times the largest video the scratch space holds: the
 // input, its sound, and an output that may be several times as large.
 const mediaFactor = 12
+
+// diskMiBs is how many MiB a second an instance's disk reads and writes. The runner's
+// image is unpacked there before the first job: at the 125 of a disk for which nothing
+// is said, that takes twice as long.
+const diskMiBs = 250
 
 // maxUpdate is how long Batch lets jobs go on, at most, on instances that an
 // update of the stack replaces.
@@ -46,7 +52,7 @@ func (s *service) addCompute() {
 				SecurityGroups:            &[]awsec2.ISecurityGroup{group},
 				LaunchTemplate:            template,
 				InstanceRole:              role,
-				Images:                    &[]*awsbatch.EcsMachineImage{{ImageType: s.machineImage()}},
+				Images:                    &[]*awsbatch.EcsMachineImage{s.machineImage()},
 				InstanceTypes:             s.instanceTypes(),
 				UseOptimalInstanceClasses: jsii.Bool(false),
 				Spot:                      jsii.Bool(kind.spot),
@@ -82,11 +88,15 @@ func (s *service) instanceTypes() *[]awsec2.InstanceType {
 	return &types
 }
 
-func (s *service) machineImage() awsbatch.EcsMachineImageType {
-	if s.Image == "cpu" {
-		return awsbatch.EcsMachineImageType_ECS_AL2023
+// machineImage is Amazon's latest for ECS. CloudFormation looks it up at each
+// deployment: if Batch chose it, instances would start from the image of the day on
+// which the stack was made, for ever.
+func (s *service) machineImage() *awsbatch.EcsMachineImage {
+	hardware, kind := awsecs.AmiHardwareType_STANDARD, awsbatch.EcsMachineImageType_ECS_AL2023
+	if s.Image == "cuda" {
+		hardware, kind = awsecs.AmiHardwareType_GPU, awsbatch.EcsMachineImageType_ECS_AL2023_NVIDIA
 	}
-	return awsbatch.EcsMachineImageType_ECS_AL2023_NVIDIA
+	return &awsbatch.EcsMachineImage{Image: awsecs.EcsOptimizedImage_AmazonLinux2023(hardware, nil), ImageType: kind}
 }
 
 // launchTemplate gives instances a disk that the media of one job fit on, and
@@ -99,6 +109,7 @@ func (s *service) launchTemplate() awsec2.LaunchTemplate {
 			DeviceName: jsii.String("/dev/xvda"), // the root of Amazon Linux
 			Volume: awsec2.BlockDeviceVolume_Ebs(jsii.Number(systemGiB+mediaFactor*s.MaxVideoMiB/1024), &awsec2.EbsDeviceOptions{
 				VolumeType:          awsec2.EbsDeviceVolumeType_GP3,
+				Throughput:          jsii.Number(diskMiBs),
 				Encrypted:           jsii.Bool(true),
 				DeleteOnTermination: jsii.Bool(true),
 			}),
@@ -110,13 +121,16 @@ func (s *service) launchTemplate() awsec2.LaunchTemplate {
 const machineModels = "/var/lib/lipsync/models"
 
 // userData has the ECS agent heed the notice that a Spot instance is to be
-// reclaimed, two minutes before: no further job begins there. And it makes a folder
+// reclaimed, two minutes before: no further job begins there. It has the agent remove
+// an ended job's container, and with it the scratch files that a killed runner left,
+// after a minute: left to itself, the agent waits for three hours. And it makes a folder
 // that the runner's user may write. Batch adds parts of its own to user data, so it
 // takes them only as MIME.
 func userData() awsec2.UserData {
 	config := awsec2.UserData_ForLinux(nil)
 	config.AddCommands(
 		jsii.String("echo ECS_ENABLE_SPOT_INSTANCE_DRAINING=true >> /etc/ecs/ecs.config"),
+		jsii.String("echo ECS_ENGINE_TASK_CLEANUP_WAIT_DURATION=1m >> /etc/ecs/ecs.config"),
 		jsii.String("install -d -o 65532 -g 65532 -m 700 "+machineModels),
 	)
 	parts := awsec2.NewMultipartUserData(nil)

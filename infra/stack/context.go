@@ -26,8 +26,9 @@ const (
 
 // reader takes settings out of a context, and keeps the first error.
 type reader struct {
-	values map[string]any
-	err    error
+	values   map[string]any
+	inEffect map[string]string // what was read, by the keys of the context
+	err      error
 }
 
 // finish returns the first error, or that there is a setting which nothing took.
@@ -60,14 +61,14 @@ func (r *reader) take(key string) (string, bool) {
 
 // parsed returns what parse makes of the setting. Its error says what is wanted.
 func parsed[T any](r *reader, key string, unset T, parse func(string) (T, error)) T {
-	text, found := r.take(key)
-	if !found {
-		return unset
+	value := unset
+	if text, found := r.take(key); found {
+		var err error
+		if value, err = parse(text); err != nil {
+			r.refuse("%s%s is %q, but must be %w", prefix, key, text, err)
+		}
 	}
-	value, err := parse(text)
-	if err != nil {
-		r.refuse("%s%s is %q, but must be %w", prefix, key, text, err)
-	}
+	r.inEffect[prefix+key] = fmt.Sprint(value)
 	return value
 }
 

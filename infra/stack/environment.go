@@ -27,6 +27,7 @@ const (
 	maxDuration   = "LIPSYNC_MAX_DURATION"
 	maxSide       = "LIPSYNC_MAX_SIDE"
 	maxFPS        = "LIPSYNC_MAX_FPS"
+	corsOrigins   = "LIPSYNC_CORS_ORIGINS"
 	jobQueue      = "LIPSYNC_JOB_QUEUE"
 	jobDefinition = "LIPSYNC_JOB_DEFINITION"
 	jobTimeout    = "LIPSYNC_JOB_TIMEOUT"
@@ -87,6 +88,8 @@ func (s *service) value(name string) *string {
 		return number(s.MaxSide)
 	case maxFPS:
 		return number(s.MaxFPS)
+	case corsOrigins:
+		return jsii.String(strings.Join(s.CORSOrigins, ","))
 	case jobQueue:
 		return s.jobQueue.JobQueueArn()
 	case jobDefinition:
@@ -104,7 +107,7 @@ func (s *service) value(name string) *string {
 	case publicURL:
 		return jsii.String(s.host())
 	case processors:
-		return number(jobVCPUs)
+		return number(JobVCPUs)
 	case scratchFolder:
 		return jsii.String(scratch)
 	case modelsFolder:

@@ -20,7 +20,7 @@ func (s *service) addEvents() {
 		}))
 	// A failed job is told for hours if need be. What is lost even so is found
 	// by the sweep, once the lease has ended.
-	s.call("job-state", "JobFailed", retry{times: 2, hours: 6}, &awsevents.RuleProps{
+	s.call("job-state", "JobFailed", again{times: 2, hours: 6}, &awsevents.RuleProps{
 		Description: jsii.String("Jobs that failed"),
 		EventPattern: &awsevents.EventPattern{
 			Source:     jsii.Strings("aws.batch"),
@@ -29,20 +29,20 @@ func (s *service) addEvents() {
 		},
 	})
 	// A sweep that failed is not tried again: the next minute's is near.
-	s.call("sweep", "EachMinute", retry{times: 0, hours: 1}, &awsevents.RuleProps{
+	s.call("sweep", "EachMinute", again{times: 0, hours: 1}, &awsevents.RuleProps{
 		Description: jsii.String("The sweep"),
 		Schedule:    awsevents.Schedule_Rate(awscdk.Duration_Minutes(jsii.Number(1))),
 	})
 }
 
-// retry is how often an event is told again, and until what age.
-type retry struct{ times, hours int }
+// again is how often an event is told again, and until what age.
+type again struct{ times, hours int }
 
 // call has a rule call a function, and puts aside the events that come to
 // nothing, whether they don't reach the function or it fails on them.
-func (s *service) call(function, id string, again retry, rule *awsevents.RuleProps) {
+func (s *service) call(function, id string, a again, rule *awsevents.RuleProps) {
 	f := s.functions[function]
-	times, age := jsii.Number(again.times), awscdk.Duration_Hours(jsii.Number(again.hours))
+	times, age := jsii.Number(a.times), awscdk.Duration_Hours(jsii.Number(a.hours))
 	f.ConfigureAsyncInvoke(&awslambda.EventInvokeConfigOptions{
 		RetryAttempts: times,
 		MaxEventAge:   age,

@@ -32,34 +32,34 @@ type lambda struct {
 // to sign URLs: see signers.
 func (s *service) lambdas() []lambda {
 	return []lambda{
-		{name: "health", timeout: apiTimeout, memory: 256},
+		{name: "health", timeout: apiTimeout, memory: 256, variables: []string{corsOrigins}},
 		{
 			name: "me", timeout: apiTimeout, memory: 512,
-			variables: []string{table, readRate},
+			variables: []string{table, readRate, corsOrigins},
 			policy:    []awsiam.PolicyStatement{s.authenticate()},
 		},
 		{
 			name: "generate", timeout: apiTimeout, memory: 512,
-			variables: []string{table, bucket, queueURL, generateRate, engines, maxVideo, maxAudio, maxOpen, maxStored, maxKeys, keepInputs, keepOutputs},
+			variables: []string{table, bucket, queueURL, generateRate, engines, maxVideo, maxAudio, maxOpen, maxStored, maxKeys, keepInputs, keepOutputs, corsOrigins},
 			policy: []awsiam.PolicyStatement{
 				s.authenticate(), s.create(), s.queryOpen(), s.send(), s.useObjects("uploads", "GetObject"), s.missObjects(),
 			},
 		},
 		{
 			name: "generate-with-media", timeout: apiTimeout, memory: 1024,
-			variables: []string{table, bucket, queueURL, generateRate, engines, maxVideo, maxAudio, maxOpen, maxStored, maxKeys, keepInputs, keepOutputs},
+			variables: []string{table, bucket, queueURL, generateRate, engines, maxVideo, maxAudio, maxOpen, maxStored, maxKeys, keepInputs, keepOutputs, corsOrigins},
 			policy: []awsiam.PolicyStatement{
 				s.authenticate(), s.create(), s.queryOpen(), s.send(), s.useObjects("inputs", "PutObject", "AbortMultipartUpload", "DeleteObject"),
 			},
 		},
 		{
 			name: "get-request", timeout: apiTimeout, memory: 512,
-			variables: []string{table, bucket, readRate, keepInputs, keepOutputs},
+			variables: []string{table, bucket, readRate, keepInputs, keepOutputs, corsOrigins},
 			policy:    []awsiam.PolicyStatement{s.authenticate(), s.useTable("Query")},
 		},
 		{
 			name: "cancel-request", timeout: apiTimeout, memory: 512,
-			variables: []string{table, bucket, readRate},
+			variables: []string{table, bucket, readRate, corsOrigins},
 			policy: []awsiam.PolicyStatement{
 				s.authenticate(), s.useTable("Query"),
 				s.useObjects("inputs", "DeleteObject"), s.useObjects("outputs", "DeleteObject"),
@@ -67,27 +67,27 @@ func (s *service) lambdas() []lambda {
 		},
 		{
 			name: "get-progress", timeout: apiTimeout, memory: 512,
-			variables: []string{table, readRate},
+			variables: []string{table, readRate, corsOrigins},
 			policy:    []awsiam.PolicyStatement{s.authenticate(), s.useTable("Query")},
 		},
 		{
 			name: "get-details", timeout: apiTimeout, memory: 512,
-			variables: []string{table, readRate, keepInputs, keepOutputs},
+			variables: []string{table, readRate, keepInputs, keepOutputs, corsOrigins},
 			policy:    []awsiam.PolicyStatement{s.authenticate(), s.useTable("Query")},
 		},
 		{
 			name: "delete-media", timeout: apiTimeout, memory: 512,
-			variables: []string{table, bucket, readRate},
+			variables: []string{table, bucket, readRate, corsOrigins},
 			policy:    append(s.deleteMedia(), s.authenticate()),
 		},
 		{
 			name: "list-requests", timeout: apiTimeout, memory: 512,
-			variables: []string{table, bucket, readRate, keepInputs, keepOutputs},
+			variables: []string{table, bucket, readRate, keepInputs, keepOutputs, corsOrigins},
 			policy:    []awsiam.PolicyStatement{s.authenticate(), s.useTable("Query")},
 		},
 		{
 			name: "create-upload", timeout: apiTimeout, memory: 512,
-			variables: []string{table, bucket, readRate, maxVideo, maxAudio, maxOpen, maxStored, maxKeys, keepInputs, keepOutputs},
+			variables: []string{table, bucket, readRate, maxVideo, maxAudio, maxOpen, maxStored, maxKeys, keepInputs, keepOutputs, corsOrigins},
 			policy:    []awsiam.PolicyStatement{s.authenticate(), s.useTable("PutItem", "Query")},
 		},
 		{
@@ -145,9 +145,13 @@ func (s *service) deleteMedia() []awsiam.PolicyStatement {
 	}
 }
 
-// submit allows to start the runner.
+// submit allows to start the runner, by any revision of its job definition: while the
+// stack is updated, dispatch still submits by the last one.
 func (s *service) submit() awsiam.PolicyStatement {
-	return allow([]string{"batch:SubmitJob"}, s.jobQueue.JobQueueArn(), s.jobDefinition.JobDefinitionArn())
+	const name = 5 // arn:aws:batch:REGION:ACCOUNT:job-definition/NAME:REVISION
+	definition := awscdk.Fn_Select(jsii.Number(name), awscdk.Fn_Split(jsii.String(":"), s.jobDefinition.JobDefinitionArn(), nil))
+	return allow([]string{"batch:SubmitJob"}, s.jobQueue.JobQueueArn(),
+		jsii.String("arn:"+*s.stack.Partition()+":batch:"+*s.stack.Region()+":"+*s.stack.Account()+":"+*definition+":*"))
 }
 
 // listJobs allows to see which jobs there are; AWS knows no narrower right.

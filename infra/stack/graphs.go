@@ -32,7 +32,7 @@ func (s *service) addGraphs() {
 			},
 			{
 				graph("Messages", s.queueMetric("ApproximateNumberOfMessagesVisible", "Maximum"), s.deadLetters()),
-				graph("Functions", s.clientSum("Errors"), s.clientSum("Throttles"), s.backgroundSum("Errors"), s.sweeps()),
+				graph("Functions", s.clientSum("Errors"), s.clientSum("Throttles"), s.backgroundFailures(), s.sweeps()),
 			},
 			{
 				graph("Units of the table", s.tableMetric("ConsumedReadCapacityUnits"), s.tableMetric("ConsumedWriteCapacityUnits")),

@@ -95,9 +95,11 @@ func (s *service) clientSum(name string) awscloudwatch.IMetric {
 	return s.functionSum("client"+name, name, clientFunctions())
 }
 
-// backgroundSum adds up a metric of those that events call.
-func (s *service) backgroundSum(name string) awscloudwatch.IMetric {
-	return s.functionSum("background"+name, name, []string{"dispatch", "job-state"})
+// backgroundFailures adds up how often the functions failed that events call, and the
+// messages that dispatch could not handle: those are no errors of the function's.
+func (s *service) backgroundFailures() awscloudwatch.IMetric {
+	return sum("backgroundFailures", s.functionMetric("dispatch", "Errors", "Sum"), s.functionMetric("job-state", "Errors", "Sum"),
+		ours("MessagesFailed", "Sum"))
 }
 
 func (s *service) functionSum(id, name string, functions []string) awscloudwatch.IMetric {

@@ -19,7 +19,7 @@ import (
 // What one job takes: an instance of 4 vCPUs and 16 GiB, less what its system
 // and ECS agent need.
 const (
-	jobVCPUs     = 4
+	JobVCPUs     = 4
 	jobMemoryGiB = 12
 )
 
@@ -45,7 +45,7 @@ func (s *service) addRunner() {
 		SkipDeregisterOnUpdate: jsii.Bool(true),
 		Container: awsbatch.NewEcsEc2ContainerDefinition(s.stack, jsii.String("Container"), &awsbatch.EcsEc2ContainerDefinitionProps{
 			Image:                  awsecs.ContainerImage_FromDockerImageAsset(s.image()),
-			Cpu:                    jsii.Number(jobVCPUs),
+			Cpu:                    jsii.Number(JobVCPUs),
 			Memory:                 awscdk.Size_Gibibytes(jsii.Number(jobMemoryGiB)),
 			Gpu:                    s.gpus(),
 			User:                   jsii.String("65532:65532"),
@@ -71,15 +71,25 @@ func (s *service) addRunner() {
 	})
 }
 
-// retries tells what is tried again: what the runner gave back, and what went
-// with its Spot instance. For all else the sweep starts a new job, as long as the
-// request has attempts left.
+// retries tells what Batch tries again: what the runner gave back, what went with
+// its instance, and what never ran. The first rule that fits decides, and Batch takes
+// five at most. What fits none is tried again: so a container that could not be
+// pulled or made, or that Docker took too long for, since it has no exit code. A
+// runner that ended by itself is not tried again: the sweep starts a new job, as long
+// as the request has attempts left. Its exit codes, and those of signals, begin
+// with 1 or 2.
 func retries() *[]awsbatch.RetryStrategy {
 	return &[]awsbatch.RetryStrategy{
-		awsbatch.RetryStrategy_Of(awsbatch.Action_RETRY, awsbatch.Reason_Custom(&awsbatch.CustomReason{OnExitCode: jsii.String(interrupted)})),
-		awsbatch.RetryStrategy_Of(awsbatch.Action_RETRY, awsbatch.Reason_SPOT_INSTANCE_RECLAIMED()),
-		awsbatch.RetryStrategy_Of(awsbatch.Action_EXIT, awsbatch.Reason_Custom(&awsbatch.CustomReason{OnReason: jsii.String("*")})),
+		retry(awsbatch.CustomReason{OnExitCode: jsii.String(interrupted)}),
+		retry(awsbatch.CustomReason{OnStatusReason: jsii.String("Host EC2*")}),
+		retry(awsbatch.CustomReason{OnStatusReason: jsii.String("Task failed to start*")}),
+		awsbatch.RetryStrategy_Of(awsbatch.Action_EXIT, awsbatch.Reason_Custom(&awsbatch.CustomReason{OnExitCode: jsii.String("1*")})),
+		awsbatch.RetryStrategy_Of(awsbatch.Action_EXIT, awsbatch.Reason_Custom(&awsbatch.CustomReason{OnExitCode: jsii.String("2*")})),
 	}
+}
+
+func retry(on awsbatch.CustomReason) awsbatch.RetryStrategy {
+	return awsbatch.RetryStrategy_Of(awsbatch.Action_RETRY, awsbatch.Reason_Custom(&on))
 }
 
 func (s *service) gpus() *float64 {

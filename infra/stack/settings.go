@@ -19,9 +19,14 @@ type Settings struct {
 	// KeepData has the table and the bucket outlive the stack, and the stack
 	// refuse to be deleted.
 	KeepData bool // lipsync:keepData
+	// FirstDeploy leaves the data unprotected, so that AWS can take away again a stack that
+	// it could not make. make deploy sets it, and then deploys once more without.
+	FirstDeploy bool // lipsync:firstDeploy
 
-	// Image is which runner renders: "cuda" on instances with a GPU, or "cpu".
+	// Image is which runner renders: "cpu", or "cuda" on instances with a GPU.
 	Image string // lipsync:image
+	// Zones is how many availability zones of the region the instances are in.
+	Zones int // lipsync:zones
 	// InstanceTypes are what Batch may start, of 4 vCPUs and at least 16 GiB. Use
 	// types of one job each: of more vCPUs Batch runs several jobs on one instance,
 	// and the disk is made for one.
@@ -61,7 +66,7 @@ type Settings struct {
 	// SelfSignUp has strangers make themselves users of the dashboard.
 	SelfSignUp bool // lipsync:selfSignUp
 
-	// CORSOrigins are the web sites whose pages may send uploads and fetch outputs.
+	// CORSOrigins are the web sites whose pages may call the API, send uploads and fetch outputs.
 	CORSOrigins []string // lipsync:corsOrigins
 	// LogDays is how long logs are kept.
 	LogDays int // lipsync:logDays
@@ -71,6 +76,9 @@ type Settings struct {
 	// Repository is the path of this repository's root, and Functions that of
 	// the built Lambdas, of the architecture arm64 or x86_64. They are for tests.
 	Repository, Functions, Architecture string // lipsync:repository, lipsync:functions, lipsync:architecture
+
+	// InEffect has all settings that outlive a deployment, as text, by their names.
+	InEffect map[string]string
 
 	ignored []string // paths of the repository that the image is not built of
 }
@@ -95,12 +103,13 @@ func ReadSettings(app awscdk.App) (Settings, error) {
 // ParseSettings takes the settings from a context. An unknown or bad one is an
 // error.
 func ParseSettings(context map[string]any) (Settings, error) {
-	r := reader{values: maps.Clone(context)}
+	r := reader{values: maps.Clone(context), inEffect: map[string]string{}}
 	s := Settings{
 		Name:     r.match("name", "Lipsync", stackName, "letters, digits and dashes, a letter first, at most 40"),
-		KeepData: r.flag("keepData", true),
+		KeepData: r.flag("keepData", true), FirstDeploy: r.flag("firstDeploy", false),
 
-		Image:         r.oneOf("image", "cuda", "cpu"),
+		Image:         r.oneOf("image", "cpu", "cuda"),
+		Zones:         r.whole("zones", 3, 1, 6),
 		SpotVCPUs:     r.whole("spotVcpus", 64, 0, 10_000),
 		OnDemandVCPUs: r.whole("onDemandVcpus", 16, 0, 10_000),
 		JobTimeout:    r.duration("jobTimeout", 6*time.Hour, 10*time.Minute, 7*24*time.Hour),
@@ -130,21 +139,28 @@ func ParseSettings(context map[string]any) (Settings, error) {
 
 		CORSOrigins: r.list("corsOrigins", origin, "* or an origin such as https://example.com", "*"),
 		LogDays:     r.logDays("logDays", 30),
-		AlarmEmail:  r.match("alarmEmail", "", email, "an e-mail address"),
+		AlarmEmail:  r.match("alarmEmail", "", "|"+email, "an e-mail address"),
 
 		Repository:   r.match("repository", "..", anything, "a path"),
 		Functions:    r.match("functions", "../dist/functions", anything, "a path"),
 		Architecture: r.oneOf("architecture", "arm64", "x86_64"),
 	}
 	s.InstanceTypes = r.list("instanceTypes", instanceType, "a type such as g5.xlarge", defaultTypes(s.Image)...)
+	s.InEffect = r.inEffect
+	for _, passing := range []string{"firstDeploy", "repository", "functions", "architecture"} {
+		delete(s.InEffect, prefix+passing)
+	}
 	if s.NVIDIAVideo && s.Image == "cpu" {
 		r.refuse("lipsync:nvidiaVideo is true, but lipsync:image is cpu")
 	}
-	if s.SpotVCPUs+s.OnDemandVCPUs < jobVCPUs {
-		r.refuse("lipsync:spotVcpus and lipsync:onDemandVcpus are together less than the %d that one job takes", jobVCPUs)
+	if s.SpotVCPUs+s.OnDemandVCPUs < JobVCPUs {
+		r.refuse("lipsync:spotVcpus and lipsync:onDemandVcpus are together less than the %d that one job takes", JobVCPUs)
 	}
 	return s, r.finish()
 }
+
+// protected tells whether AWS refuses to delete what keeps data.
+func (s Settings) protected() bool { return s.KeepData && !s.FirstDeploy }
 
 // defaultTypes are the smallest instances with a GPU, or without, that the job
 // fits, of some generations, so that Spot has a choice.

@@ -14,7 +14,7 @@ import (
 func TestSettings(t *testing.T) {
 	defaults := stack.Settings{
 		Name: "Lipsync", KeepData: true,
-		Image: "cuda", InstanceTypes: []string{"g4dn.xlarge", "g5.xlarge", "g6.xlarge"},
+		Image: "cpu", Zones: 3, InstanceTypes: []string{"m6i.xlarge", "m7i.xlarge", "m6a.xlarge", "m7a.xlarge"},
 		SpotVCPUs: 64, OnDemandVCPUs: 16, JobTimeout: 6 * time.Hour, Engines: []string{"warp"},
 		GenerateRate: 60, ReadRate: 600, RequestRate: 500,
 		MaxOpenRequests: 1000, MaxStoredGiB: 1024, MaxKeys: 1000, KeepInputs: 24 * time.Hour, KeepOutputs: 720 * time.Hour,
@@ -58,14 +58,16 @@ func TestSettings(t *testing.T) {
 				s.KeepInputs, s.KeepOutputs = 2*time.Hour, 100*time.Hour
 			}),
 		},
-		"no GPU": {
-			map[string]any{"lipsync:image": "cpu"},
+		"a GPU": {
+			map[string]any{"lipsync:image": "cuda"},
 			set(func(s *stack.Settings) {
-				s.Image, s.InstanceTypes = "cpu", []string{"m6i.xlarge", "m7i.xlarge", "m6a.xlarge", "m7a.xlarge"}
+				s.Image, s.InstanceTypes = "cuda", []string{"g4dn.xlarge", "g5.xlarge", "g6.xlarge"}
 			}),
 		},
 	} {
-		if got, err := stack.ParseSettings(c.context); err != nil || !reflect.DeepEqual(got, c.want) {
+		got, err := stack.ParseSettings(c.context)
+		got.InEffect = nil // see TestInEffect
+		if err != nil || !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: got %+v, %v, want %+v", name, got, err, c.want)
 		}
 	}
@@ -80,7 +82,8 @@ func TestRefused(t *testing.T) {
 		{"spotVCPUs", 8, "lipsync:spotVCPUs is not a setting of this service"},
 		{"name", "-x", `lipsync:name is "-x", but must be letters, digits and dashes, a letter first, at most 40`},
 		{"keepData", "no", `lipsync:keepData is "no", but must be true or false`},
-		{"image", "tpu", `lipsync:image is "tpu", but must be cuda or cpu`},
+		{"image", "tpu", `lipsync:image is "tpu", but must be cpu or cuda`},
+		{"zones", 7, `lipsync:zones is "7", but must be a whole number from 1 to 6`},
 		{"instanceTypes", "g5", `lipsync:instanceTypes is "g5", but must be a type such as g5.xlarge, or several between commas`},
 		{"instanceTypes", []any{}, `lipsync:instanceTypes is "", but must be a type such as g5.xlarge, or several between commas`},
 		{"spotVcpus", -1, `lipsync:spotVcpus is "-1", but must be a whole number from 0 to 10000`},
@@ -138,6 +141,30 @@ func TestDocumented(t *testing.T) {
 	for _, s := range settings {
 		if key := strings.TrimPrefix(s, "lipsync:"); !strings.Contains(string(readme), "`"+key+"`") {
 			t.Errorf("README.md does not explain %s", s)
+		}
+	}
+}
+
+// TestInEffect wants all settings as text that outlive a deployment, however they were given.
+func TestInEffect(t *testing.T) {
+	got, err := stack.ParseSettings(map[string]any{
+		"lipsync:jobTimeout": "60m", "lipsync:instanceTypes": []any{"m5.xlarge", "m6i.xlarge"}, "lipsync:alarmEmail": "",
+		"lipsync:spotVcpus": 8.0, "lipsync:architecture": "x86_64", "lipsync:firstDeploy": "true",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"lipsync:jobTimeout": "1h0m0s", "lipsync:instanceTypes": "m5.xlarge,m6i.xlarge", "lipsync:alarmEmail": "",
+		"lipsync:spotVcpus": "8", "lipsync:readRate": "600", "lipsync:keepData": "true", "lipsync:image": "cpu",
+	} {
+		if value, ok := got.InEffect[name]; value != want || !ok {
+			t.Errorf("%s: got %q, %t, want %q", name, value, ok, want)
+		}
+	}
+	for _, passing := range []string{"lipsync:firstDeploy", "lipsync:repository", "lipsync:functions", "lipsync:architecture"} {
+		if value, ok := got.InEffect[passing]; ok {
+			t.Errorf("%s is %q, which is for one deployment", passing, value)
 		}
 	}
 }

@@ -64,7 +64,7 @@ func (s *service) addUsers() {
 			EmailBody: jsii.String(fmt.Sprintf("Sign in at %s as {username} with the password {####} within %d days.",
 				*s.address(dashboardPath), firstPasswordDays)),
 		},
-		DeletionProtection: jsii.Bool(s.KeepData),
+		DeletionProtection: jsii.Bool(s.protected()),
 		RemovalPolicy:      s.dataRemoval(),
 	})
 }

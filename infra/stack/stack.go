@@ -51,9 +51,10 @@ func New(app awscdk.App, settings Settings) awscdk.Stack {
 		Settings: settings,
 		stack: awscdk.NewStack(app, jsii.String(settings.Name), &awscdk.StackProps{
 			Description:           jsii.String("Lip sync service"),
-			TerminationProtection: jsii.Bool(settings.KeepData),
+			TerminationProtection: jsii.Bool(settings.protected()),
 		}),
 	}
+	s.stack.AddMetadata(jsii.String(SettingsMetadata), settings.InEffect)
 	s.addAPI()
 	s.addTable()
 	s.addBucket()
@@ -72,10 +73,15 @@ func New(app awscdk.App, settings Settings) awscdk.Stack {
 	return s.stack
 }
 
-// dataRemoval is what becomes of data with the stack.
+// SettingsMetadata is the key of the template's metadata under which the settings in
+// effect are, by their names, so that the next deployment can tell what it would change.
+const SettingsMetadata = "Lipsync::Settings"
+
+// dataRemoval is what becomes of data with the stack: they stay, except where the stack
+// could not be made, which leaves nothing in them.
 func (s *service) dataRemoval() awscdk.RemovalPolicy {
 	if s.KeepData {
-		return awscdk.RemovalPolicy_RETAIN
+		return awscdk.RemovalPolicy_RETAIN_ON_UPDATE_OR_DELETE
 	}
 	return awscdk.RemovalPolicy_DESTROY
 }

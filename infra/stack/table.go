@@ -18,7 +18,7 @@ func (s *service) addTable() {
 		PointInTimeRecoverySpecification: &awsdynamodb.PointInTimeRecoverySpecification{
 			PointInTimeRecoveryEnabled: jsii.Bool(true),
 		},
-		DeletionProtection: jsii.Bool(s.KeepData),
+		DeletionProtection: jsii.Bool(s.protected()),
 		RemovalPolicy:      s.dataRemoval(),
 	})
 	s.table.AddGlobalSecondaryIndex(&awsdynamodb.GlobalSecondaryIndexProps{

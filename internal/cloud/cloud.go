@@ -3,17 +3,15 @@
 package cloud
 
 import (
-	"context"
 	"crypto/rand"
-	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/google/uuid"
 
 	"lipsync/internal/batch"
@@ -35,24 +33,22 @@ type Home struct {
 	Config   aws.Config      // of clients
 	Table    *dynamodb.Store // nil without Records
 	Bucket   *s3.Objects     // nil without Media or SignedMedia
+
+	origins []string
 }
 
 // Part is something that a program needs.
 type Part func(*Home)
 
-// New returns a home with the parts. Its settings come from getenv, and its log
-// and metrics go to w, as lines of JSON.
-func New(ctx context.Context, getenv func(string) string, w io.Writer, parts ...Part) (*Home, error) {
-	loaded, err := config.LoadDefaultConfig(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("configure AWS: %w", err)
-	}
+// New returns a home with the parts, whose clients of AWS have the configuration. Its
+// settings come from getenv, and its log and metrics go to w, as lines of JSON.
+func New(config aws.Config, getenv func(string) string, w io.Writer, parts ...Part) (*Home, error) {
 	c := &clock{machine: time.Now}
-	loaded.APIOptions = append(loaded.APIOptions, c.listen)
+	config.APIOptions = append(slices.Clone(config.APIOptions), c.listen)
 	h := &Home{
 		Metrics:  emf.New(w, c.Now),
 		Log:      slog.New(slog.NewJSONHandler(w, nil)),
-		Config:   loaded,
+		Config:   config,
 		Settings: &Settings{get: getenv},
 	}
 	h.Service = &lipsync.Service{Now: c.Now, NewID: uuid.NewString, Random: rand.Reader, Watcher: h.Metrics, Log: h.Log}
@@ -116,7 +112,10 @@ func Retention(h *Home) {
 	}
 }
 
-// API is the HTTP API, to be put behind API Gateway.
+// Origins are the web sites whose pages may call the API.
+func Origins(h *Home) { h.origins = strings.Split(h.Settings.Text("LIPSYNC_CORS_ORIGINS"), ",") }
+
+// API is the HTTP API, to be put behind API Gateway. The home has to have Origins.
 func (h *Home) API() http.Handler {
-	return rest.New(h.Service, rest.Options{Log: h.Log, MaxForm: gateway.MaxForm})
+	return rest.AllowOrigins(h.origins, rest.New(h.Service, rest.Options{Log: h.Log, MaxForm: gateway.MaxForm}))
 }

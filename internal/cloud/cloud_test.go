@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+
 	"lipsync/internal/cloud"
 	"lipsync/internal/lipsync"
 )
@@ -17,16 +19,16 @@ func (e environment) get(name string) string { return e[name] }
 
 func TestSettings(t *testing.T) {
 	everything := []cloud.Part{
-		cloud.Records, cloud.SignedMedia, cloud.Messages, cloud.Jobs, cloud.Generating, cloud.Reading, cloud.Sizes, cloud.Retention,
+		cloud.Records, cloud.SignedMedia, cloud.Messages, cloud.Jobs, cloud.Generating, cloud.Reading, cloud.Sizes, cloud.Retention, cloud.Origins,
 	}
 	good := environment{
 		"LIPSYNC_TABLE": "t", "LIPSYNC_BUCKET": "b", "LIPSYNC_QUEUE_URL": "https://q", "LIPSYNC_JOB_QUEUE": "q",
 		"LIPSYNC_JOB_DEFINITION": "d", "LIPSYNC_GENERATE_RATE": "60", "LIPSYNC_READ_RATE": "600",
 		"LIPSYNC_MAX_VIDEO": "5368709120", "LIPSYNC_MAX_AUDIO": "524288000", "LIPSYNC_ENGINES": "wav2lip,warp",
-		"LIPSYNC_KEEP_INPUTS": "2h", "LIPSYNC_KEEP_OUTPUTS": "48h",
+		"LIPSYNC_CORS_ORIGINS": "*", "LIPSYNC_KEEP_INPUTS": "2h", "LIPSYNC_KEEP_OUTPUTS": "48h",
 	}
-	t.Setenv("AWS_REGION", "us-east-1")
-	home, err := cloud.New(t.Context(), good.get, io.Discard, everything...)
+	config := cloud.Config(environment{"AWS_REGION": "us-east-1"}.get)
+	home, err := cloud.New(config, good.get, io.Discard, everything...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +43,7 @@ func TestSettings(t *testing.T) {
 		t.Errorf("got engines %s, want %s", got, want)
 	}
 	for name := range good {
-		_, err := cloud.New(t.Context(), func(n string) string { return map[bool]string{false: good[n]}[n == name] }, io.Discard, everything...)
+		_, err := cloud.New(config, func(n string) string { return map[bool]string{false: good[n]}[n == name] }, io.Discard, everything...)
 		if want := name + " is not set"; err == nil || err.Error() != want {
 			t.Errorf("without %s: got %v, want %s", name, err, want)
 		}
@@ -54,7 +56,7 @@ func TestBadSettings(t *testing.T) {
 		s := h.Settings
 		got = []any{s.Number("A"), s.Bytes("B"), s.Fraction("C"), s.Duration("D"), s.Truth("E"), s.Truth("F"), s.Address("G").Host, s.Address("H").Host}
 	}
-	_, err := cloud.New(t.Context(), environment{"A": "7.5", "B": "0", "C": "NaN", "D": "90", "E": "maybe", "G": "example.com/x", "H": "https://example.com"}.get, io.Discard, read)
+	_, err := cloud.New(aws.Config{}, environment{"A": "7.5", "B": "0", "C": "NaN", "D": "90", "E": "maybe", "G": "example.com/x", "H": "https://example.com"}.get, io.Discard, read)
 	want := []string{
 		`A is "7.5", want a whole number above 0`,
 		`B is "0", want a whole number above 0`,

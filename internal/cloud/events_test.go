@@ -48,13 +48,9 @@ func deploy(t *testing.T) *deployment {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, value := range map[string]string{
+	d := &deployment{Emulator: e, environment: environment{
 		"AWS_REGION": cfg.Region, "AWS_ENDPOINT_URL": e.URL, "AWS_ENDPOINT_URL_BATCH": server.URL,
 		"AWS_ACCESS_KEY_ID": credentials.AccessKeyID, "AWS_SECRET_ACCESS_KEY": credentials.SecretAccessKey,
-	} {
-		t.Setenv(name, value)
-	}
-	d := &deployment{Emulator: e, environment: environment{
 		"LIPSYNC_TABLE": e.Table(t), "LIPSYNC_BUCKET": e.Bucket(t), "LIPSYNC_QUEUE_URL": e.Queue(t),
 		"LIPSYNC_JOB_QUEUE": "queue", "LIPSYNC_JOB_DEFINITION": "definition",
 		"LIPSYNC_ENGINES": "warp", "LIPSYNC_GENERATE_RATE": "60", "LIPSYNC_READ_RATE": "600", "LIPSYNC_MAX_VIDEO": "10000000", "LIPSYNC_MAX_AUDIO": "10000000",
@@ -73,7 +69,7 @@ func deploy(t *testing.T) *deployment {
 // open wires a program's parts, as its main does.
 func (d *deployment) open(t *testing.T, parts ...cloud.Part) *cloud.Home {
 	t.Helper()
-	home, err := cloud.New(t.Context(), d.environment.get, &d.log, parts...)
+	home, err := cloud.New(cloud.Config(d.environment.get), d.environment.get, &d.log, parts...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,7 +241,7 @@ func TestDispatch(t *testing.T) {
 	var submitted []string
 	home.Service.Jobs = submitter{home.Service.Jobs, &submitted}
 	for range 2 {
-		answer, err := invoke(t, "dispatch", sqs.Handler(home.Service.Dispatch, home.Log))
+		answer, err := invoke(t, "dispatch", sqs.Handler(home.Service.Dispatch, home.Metrics.MessagesFailed, home.Log))
 		if want := `{"batchItemFailures":[{"itemIdentifier":"059f36b4-87a3-44ab-83d2-661975830a7d"}]}`; err != nil || string(answer) != want {
 			t.Errorf("got %s (%v), want %s", answer, err, want)
 		}

@@ -189,7 +189,7 @@ func TestRoundTrips(t *testing.T) {
 		{"look", func() { ok(h.Held(t.Context(), held)) }, []string{get}},
 		{"complete", func() { ok(h.Complete(t.Context(), held, strings.NewReader("o"), 1)) }, []string{get, transact}},
 		{"release", func() { r, _ := h.Claim(t.Context(), ""); h.wire.take(); ok(h.Release(t.Context(), r)) }, []string{get, transact}},
-		{"job-state", func() { ok(h.JobFailed(t.Context(), id, time.Time{})) }, []string{get}},
+		{"job-state", func() { ok(h.JobFailed(t.Context(), id, h.clock.Now())) }, []string{get}},
 		{"sweep", func() { ok(h.Sweep(t.Context())) }, []string{query, query, query, query, query}},
 	} {
 		h.wire.take()

@@ -74,6 +74,12 @@ func (m *Metrics) Unreachable(hosts int) {
 	m.write(map[string]any{}, "", metric{"UnreachableHosts", count, float64(hosts)})
 }
 
+// MessagesFailed tells how many messages of a batch could not be handled and will come
+// again. AWS counts no error for a function that names them.
+func (m *Metrics) MessagesFailed(n int) {
+	m.write(map[string]any{}, "", metric{"MessagesFailed", count, float64(n)})
+}
+
 // Rendered tells how many seconds of output a second of rendering made.
 func (m *Metrics) Rendered(length, took time.Duration) {
 	m.write(map[string]any{}, "", metric{"RenderSpeed", ratio, length.Seconds() / took.Seconds()})

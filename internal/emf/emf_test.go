@@ -55,6 +55,9 @@ func TestLines(t *testing.T) {
 		"unreachable": {func(m *emf.Metrics) { m.Unreachable(3) }, []string{
 			`{"UnreachableHosts":3,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync","Dimensions":[[]],"Metrics":[{"Name":"UnreachableHosts","Unit":"Count"}]}],"Timestamp":1790000000123}}`,
 		}},
+		"messages": {func(m *emf.Metrics) { m.MessagesFailed(2) }, []string{
+			`{"MessagesFailed":2,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync","Dimensions":[[]],"Metrics":[{"Name":"MessagesFailed","Unit":"Count"}]}],"Timestamp":1790000000123}}`,
+		}},
 		"fetched": {func(m *emf.Metrics) {
 			_ = m.Fetcher(fetches{}).Fetch(t.Context(), "https://secret.example/v", io.Discard, 1)
 		}, []string{

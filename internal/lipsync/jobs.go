@@ -22,9 +22,13 @@ func (s *Service) Dispatch(ctx context.Context, id string) error {
 // JobFailed takes note that a job, which ran since started (zero if it never
 // did), ended without doing its request. It counts as an attempt, whose lease then
 // runs out: a pause, after which Sweep sends the request again. It does nothing
-// for a request that is final, or that was held since then or waits for its next
-// attempt: that claim is counted already.
+// for a job that never ran, since the request is not what kept it from running: Sweep
+// sends that again too. Nor does it for a request that is final, or that was held since
+// then or waits for its next attempt: that claim is counted already.
 func (s *Service) JobFailed(ctx context.Context, id string, started time.Time) error {
+	if started.IsZero() {
+		return nil
+	}
 	err := s.countJob(ctx, id, started)
 	if CodeOf(err) == NotFound {
 		return nil
@@ -33,12 +37,10 @@ func (s *Service) JobFailed(ctx context.Context, id string, started time.Time) e
 }
 
 func (s *Service) countJob(ctx context.Context, id string, started time.Time) error {
-	if !started.IsZero() {
-		r, err := s.Store.Get(ctx, id)
-		if err != nil || r.LeaseUntil.After(started) {
-			return err
-		}
+	r, err := s.Store.Get(ctx, id)
+	if err != nil || r.LeaseUntil.After(started) {
+		return err
 	}
-	_, err := s.Claim(ctx, id)
+	_, err = s.Claim(ctx, id)
 	return err
 }

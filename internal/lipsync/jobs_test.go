@@ -63,20 +63,36 @@ func TestJobFailed(t *testing.T) {
 	h := newHome(t)
 	id := h.generate(t, "")
 	for attempt := 1; attempt <= lipsync.MaxAttempts; attempt++ {
-		must(t, h.JobFailed(t.Context(), id, time.Time{}))
-		must(t, h.JobFailed(t.Context(), id, time.Time{})) // told twice
+		started := h.clock.Now()
+		must(t, h.JobFailed(t.Context(), id, started))
+		must(t, h.JobFailed(t.Context(), id, started)) // told twice
 		r, err := h.Store.Get(t.Context(), id)
 		must(t, err)
 		want(t, "attempts", r.Attempts, attempt)
 		h.clock.Advance(lipsync.Lease)
 	}
-	must(t, h.JobFailed(t.Context(), id, time.Time{}))
+	must(t, h.JobFailed(t.Context(), id, h.clock.Now()))
 	r, err := h.Store.Get(t.Context(), id)
 	must(t, err)
 	want(t, "status", r.Status, lipsync.Failed)
 	want(t, "failure", r.Failure, lipsync.Failure{Code: lipsync.InternalFault})
-	must(t, h.JobFailed(t.Context(), id, time.Time{}))
-	must(t, h.JobFailed(t.Context(), "unknown", time.Time{}))
+	must(t, h.JobFailed(t.Context(), id, h.clock.Now()))
+	must(t, h.JobFailed(t.Context(), "unknown", h.clock.Now()))
+}
+
+// TestJobNeverRan has jobs whose container could not be started, more often than a
+// request has attempts.
+func TestJobNeverRan(t *testing.T) {
+	h := newHome(t)
+	id := h.generate(t, "")
+	for range 2 * lipsync.MaxAttempts {
+		must(t, h.JobFailed(t.Context(), id, time.Time{}))
+		h.clock.Advance(lipsync.Lease)
+	}
+	h.wantAttempts(t, id, 0)
+	r, err := h.Claim(t.Context(), id)
+	must(t, err)
+	want(t, "claims", r.Claims, 1)
 }
 
 // TestJobFailedLate is told of a job whose claim has run out meanwhile: it counts

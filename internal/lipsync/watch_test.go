@@ -79,7 +79,7 @@ func TestWatcherOfSpent(t *testing.T) {
 	h := newHome(t)
 	id := h.generate(t, "")
 	for range lipsync.MaxAttempts {
-		must(t, h.JobFailed(t.Context(), id, time.Time{}))
+		must(t, h.JobFailed(t.Context(), id, h.clock.Now()))
 		h.clock.Advance(lipsync.Lease)
 	}
 	var w watcher

@@ -45,18 +45,32 @@ func (w *answer) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// json renders v. A client that is gone is no error: nobody reads the rest.
+// json renders v.
 func (w *answer) json(status int, v any) error {
+	body, err := encode(v)
+	if err != nil {
+		return err
+	}
+	w.send(status, body)
+	return nil
+}
+
+// encode returns v as JSON.
+func encode(v any) ([]byte, error) {
 	var body bytes.Buffer
 	enc := json.NewEncoder(&body)
 	enc.SetEscapeHTML(false) // signed URLs are full of &
 	if err := enc.Encode(v); err != nil {
-		return fmt.Errorf("render: %w", err)
+		return nil, fmt.Errorf("render: %w", err)
 	}
+	return body.Bytes(), nil
+}
+
+// send answers with JSON. A client that is gone is no error: nobody reads the rest.
+func (w *answer) send(status int, body []byte) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	w.Write(body.Bytes())
-	return nil
+	w.Write(body)
 }
 
 func (w *answer) error(status int, message string) error {

@@ -36,6 +36,9 @@ func protected[Out any](a *api, kind lipsync.CallKind, call endpoint[Out]) handl
 		if about, ok := any(out).(aboutRequest); ok {
 			w.request = about.requestID()
 		}
+		if open, ok := any(out).(pollable); ok && !open.openSince().IsZero() {
+			return w.poll(r, out, a.service.Now().Sub(open.openSince()))
+		}
 		return w.json(http.StatusOK, out)
 	}
 }

@@ -16,16 +16,20 @@ type progress struct {
 	Percent     *int           `json:"percent,omitempty"` // nil once it failed
 	Stage       lipsync.Stage  `json:"stage,omitempty"`
 	SecondsLeft int            `json:"seconds_left,omitempty"`
+
+	since time.Time
 }
 
 func (p progress) requestID() string { return p.ID }
+
+func (p progress) openSince() time.Time { return p.since }
 
 func (a *api) getProgress(r *http.Request, c lipsync.Caller) (progress, error) {
 	q, p, err := a.service.Progress(r.Context(), c, r.PathValue("id"))
 	if err != nil {
 		return progress{}, err
 	}
-	v := progress{ID: q.ID, Status: q.Status, Stage: p.Stage}
+	v := progress{ID: q.ID, Status: q.Status, Stage: p.Stage, since: openSince(q.Status, q.CreatedAt, q.StartedAt)}
 	if q.Status != lipsync.Failed {
 		v.Percent = &p.Percent
 	}

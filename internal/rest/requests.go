@@ -24,6 +24,20 @@ type request struct {
 
 func (q request) requestID() string { return q.ID }
 
+func (q request) openSince() time.Time { return openSince(q.Status, q.CreatedAt, q.StartedAt) }
+
+// openSince implements pollable for a request of the status.
+func openSince(s lipsync.Status, created, started time.Time) time.Time {
+	switch {
+	case s.Final():
+		return time.Time{}
+	case started.IsZero():
+		return created
+	default:
+		return started
+	}
+}
+
 // view shows a request and the link to its output, if it has one.
 func (a *api) view(r *http.Request, q lipsync.Request, output *url.URL) request {
 	v := request{

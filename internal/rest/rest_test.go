@@ -59,7 +59,7 @@ func newHome(t testing.TB) *home {
 		GenerateRate: 60, ReadRate: 600, MaxVideo: 2 << 20, MaxAudio: 1 << 20,
 		Engines: []string{"warp", "wav2lip"},
 	}
-	h.api = New(h.service, Options{Log: slog.New(slog.NewJSONHandler(h.log, nil))})
+	h.api = AllowOrigins([]string{"*"}, New(h.service, Options{Log: slog.New(slog.NewJSONHandler(h.log, nil))}))
 	return h
 }
 

@@ -64,6 +64,8 @@ func Run(t *testing.T, target Target) {
 		"list":        s.list,
 		"accounts":    s.accounts,
 		"uploads":     s.uploads,
+		"polling":     s.polling,
+		"browsers":    s.browsers,
 		"rates":       s.rates,
 		"results":     s.results,
 	} {

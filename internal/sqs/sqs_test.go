@@ -8,7 +8,9 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 	sdk "github.com/aws/aws-sdk-go-v2/service/sqs"
@@ -43,22 +45,26 @@ func TestSendFails(t *testing.T) {
 	}
 }
 
-// run hands the bodies to a handler, and returns the ids that it saw and the
-// answer as Lambda gets it. Requests in failing fail.
-func run(t *testing.T, failing string, bodies ...string) (seen []string, answer, log string) {
+// run hands the bodies to a handler, and returns the ids that it saw, sorted, how many
+// messages it said to have failed, and the answer as Lambda gets it. Requests in failing
+// fail.
+func run(t *testing.T, failing string, bodies ...string) (seen []string, failed int, answer, log string) {
 	t.Helper()
 	var e events.SQSEvent
+	var mu sync.Mutex
 	for i, body := range bodies {
 		e.Records = append(e.Records, events.SQSMessage{MessageId: string(rune('a' + i)), Body: body})
 	}
 	var text bytes.Buffer
 	handler := sqs.Handler(func(_ context.Context, id string) error {
+		mu.Lock()
+		defer mu.Unlock()
 		seen = append(seen, id)
 		if strings.Contains(failing, id) {
 			return errors.New("out of order")
 		}
 		return nil
-	}, slog.New(slog.NewJSONHandler(&text, nil)))
+	}, func(n int) { failed += n }, slog.New(slog.NewJSONHandler(&text, nil)))
 	out, err := handler(t.Context(), e)
 	if err != nil {
 		t.Fatal(err)
@@ -67,7 +73,8 @@ func run(t *testing.T, failing string, bodies ...string) (seen []string, answer,
 	if err != nil {
 		t.Fatal(err)
 	}
-	return seen, string(raw), text.String()
+	slices.Sort(seen)
+	return seen, failed, string(raw), text.String()
 }
 
 const (
@@ -90,11 +97,16 @@ func TestHandler(t *testing.T) {
 			`{"batchItemFailures":[{"itemIdentifier":"a"},{"itemIdentifier":"b"}]}`},
 		"poison between": {[]string{one, "poison", two}, "", one + two, `{"batchItemFailures":[{"itemIdentifier":"b"}]}`},
 		"three times and in reverse": {[]string{three, two, one, two, three, one, one, two, three}, "",
-			three + two + one + two + three + one + one + two + three, `{"batchItemFailures":[]}`},
+			one + two + three, `{"batchItemFailures":[]}`},
+		"one fails that came twice": {[]string{one, two, one}, one, one + two,
+			`{"batchItemFailures":[{"itemIdentifier":"a"},{"itemIdentifier":"c"}]}`},
 	} {
-		seen, answer, _ := run(t, c.failing, c.bodies...)
+		seen, failed, answer, _ := run(t, c.failing, c.bodies...)
 		if got := strings.Join(seen, ""); got != c.seen || answer != c.answer {
 			t.Errorf("%s: got %s and %s, want %s and %s", name, got, answer, c.seen, c.answer)
+		}
+		if want := strings.Count(c.answer, "itemIdentifier"); failed != want {
+			t.Errorf("%s: got %d messages told to have failed, want %d", name, failed, want)
 		}
 	}
 }
@@ -104,7 +116,7 @@ func TestPoison(t *testing.T) {
 		"", "x", `"` + one + `"`, one + "\n", strings.ToUpper(one), "{" + one + "}", "urn:uuid:" + one,
 		strings.ReplaceAll(one, "-", ""), `{"id":"` + one + `"}`,
 	} {
-		seen, answer, log := run(t, "", body)
+		seen, _, answer, log := run(t, "", body)
 		if seen != nil || answer != `{"batchItemFailures":[{"itemIdentifier":"a"}]}` {
 			t.Errorf("%q: got ids %q and %s", body, seen, answer)
 		}
@@ -120,7 +132,7 @@ func FuzzHandler(f *testing.F) {
 		f.Add(body)
 	}
 	f.Fuzz(func(t *testing.T, body string) {
-		seen, answer, _ := run(t, "", body)
+		seen, _, answer, _ := run(t, "", body)
 		id, err := uuid.Parse(body)
 		if err == nil && id.String() == body {
 			if !slices.Equal(seen, []string{body}) || strings.Contains(answer, "itemIdentifier") {
@@ -130,4 +142,26 @@ func FuzzHandler(f *testing.F) {
 			t.Errorf("got ids %q and %s for no id", seen, answer)
 		}
 	})
+}
+
+// TestTogether has messages that all wait for each other.
+func TestTogether(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	var waiting sync.WaitGroup
+	waiting.Add(2)
+	handler := sqs.Handler(func(context.Context, string) error {
+		waiting.Done()
+		both := make(chan struct{})
+		go func() { waiting.Wait(); close(both) }()
+		select {
+		case <-both:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}, func(n int) { t.Errorf("%d messages failed", n) }, slog.New(slog.DiscardHandler))
+	if _, err := handler(ctx, events.SQSEvent{Records: []events.SQSMessage{{Body: one}, {Body: two}}}); err != nil {
+		t.Error(err)
+	}
 }

@@ -18,7 +18,8 @@ import (
 )
 
 // retryCode is the exit status after which the job definition has Batch try again.
-// After any other the job failed.
+// It does so too where a container could not be started. After any other status the
+// job failed.
 const retryCode = 75
 
 // Options are what a job queue, its compute environment and a job definition say.

@@ -316,7 +316,8 @@ func TestCannotStart(t *testing.T) {
 	defer f.Close()
 	r := httptest.NewRequest("POST", "/v1/submitjob", strings.NewReader(`{"jobName":"a","jobQueue":"q","jobDefinition":"d"}`))
 	f.ServeHTTP(httptest.NewRecorder(), r)
-	if got := string(<-failed); !strings.Contains(got, "CannotStartContainerError") || strings.Contains(got, "exitCode") {
-		t.Errorf("got %s", got)
+	got := string(<-failed)
+	if strings.Count(got, "CannotStartContainerError") != 4 || strings.Contains(got, "exitCode") || strings.Contains(got, "startedAt") {
+		t.Errorf("got %s, want three attempts that never ran, and the last one's container", got)
 	}
 }

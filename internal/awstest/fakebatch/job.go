@@ -30,6 +30,14 @@ type attempt struct {
 	reason           string // why it didn't start
 }
 
+// startedAt is in Unix milliseconds, or 0 for an attempt that didn't start.
+func (a attempt) startedAt() int64 {
+	if a.reason != "" {
+		return 0
+	}
+	return a.started.UnixMilli()
+}
+
 // start starts one attempt of a job. It needs mu.
 func (f *Fake) start(j *job) {
 	j.status = types.JobStatusRunning
@@ -77,13 +85,13 @@ func (f *Fake) settle(j *job, a attempt) {
 	case j.terminated != "":
 		j.reason = j.terminated
 		f.fail(j)
+	case (a.reason != "" || a.exit == retryCode) && len(j.attempts) < f.options.Attempts:
+		j.status = types.JobStatusRunnable
 	case a.reason != "":
 		j.reason = "Task failed to start"
 		f.fail(j)
 	case a.exit == 0:
 		j.status, j.reason = types.JobStatusSucceeded, "Essential container in task exited"
-	case a.exit == retryCode && len(j.attempts) < f.options.Attempts:
-		j.status = types.JobStatusRunnable
 	default:
 		j.reason = "Essential container in task exited"
 		f.fail(j)

@@ -40,7 +40,7 @@ type detail struct {
 
 type detailAttempt struct {
 	Container    container `json:"container"`
-	StartedAt    int64     `json:"startedAt"`
+	StartedAt    int64     `json:"startedAt,omitempty"`
 	StoppedAt    int64     `json:"stoppedAt"`
 	StatusReason string    `json:"statusReason"`
 }
@@ -62,7 +62,7 @@ func (j *job) summary() summary {
 		Status: j.status, StatusReason: j.reason, CreatedAt: j.created.UnixMilli(),
 	}
 	if n := len(j.attempts); n > 0 {
-		s.StartedAt, s.StoppedAt = j.attempts[n-1].started.UnixMilli(), j.attempts[n-1].stopped.UnixMilli()
+		s.StartedAt, s.StoppedAt = j.attempts[n-1].startedAt(), j.attempts[n-1].stopped.UnixMilli()
 	}
 	return s
 }
@@ -77,7 +77,7 @@ func (j *job) detail(o Options) detail {
 		if a.reason != "" {
 			c = container{Reason: a.reason}
 		}
-		d.Attempts = append(d.Attempts, detailAttempt{c, a.started.UnixMilli(), a.stopped.UnixMilli(), j.reason})
+		d.Attempts = append(d.Attempts, detailAttempt{c, a.startedAt(), a.stopped.UnixMilli(), j.reason})
 		d.Container = c
 	}
 	d.Container.Command, d.Container.Environment = o.Command, j.env

@@ -1,0 +1,37 @@
+package account_test
+
+import (
+	"errors"
+	"testing"
+
+	"lipsync/infra/account"
+	"lipsync/internal/awstest"
+)
+
+// TestRoles makes what an account lacks, and leaves it alone when it is there.
+func TestRoles(t *testing.T) {
+	a := account.Account{Config: awstest.Own(t).Config()}
+	for range 2 {
+		if err := a.MakeServiceRoles(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, want := range []bool{true, false} {
+		if made, err := a.MakeLogRole(t.Context()); err != nil || made != want {
+			t.Errorf("made a role of logs: got %t (%v), want %t", made, err, want)
+		}
+	}
+}
+
+// TestError tells the service's own code and words.
+func TestError(t *testing.T) {
+	a := account.Account{Config: awstest.Shared(t).Config()}
+	_, err := a.Terminate(t.Context(), "sg-none") // the emulator has no instances
+	if err != nil {
+		t.Errorf("no instances: got %v", err)
+	}
+	_, err = a.Offered(t.Context(), []string{"m6i.xlarge"}) // which the emulator doesn't know
+	if e, ok := errors.AsType[*account.Error](err); !ok || e.Code != "InvalidAction" {
+		t.Errorf("got %v, want an action that is not known", err)
+	}
+}

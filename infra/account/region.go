@@ -1,0 +1,78 @@
+package account
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+)
+
+const ec2Version = "2016-11-15"
+
+// Offered returns those of the types of instances that the region has.
+func (a *Account) Offered(ctx context.Context, types []string) ([]string, error) {
+	parameters := url.Values{"LocationType": {"region"}, "Filter.1.Name": {"instance-type"}}
+	for i, name := range types {
+		parameters.Set(fmt.Sprint("Filter.1.Value.", i+1), name)
+	}
+	var answer struct {
+		Types []string `xml:"instanceTypeOfferingSet>item>instanceType"`
+	}
+	if err := a.query(ctx, "ec2", ec2Version, "DescribeInstanceTypeOfferings", parameters, &answer); err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(slices.Clone(types), func(name string) bool { return !slices.Contains(answer.Types, name) }), nil
+}
+
+// Zones returns the names of the availability zones that the account may use.
+func (a *Account) Zones(ctx context.Context) ([]string, error) {
+	var answer struct {
+		Zones []string `xml:"availabilityZoneInfo>item>zoneName"`
+	}
+	err := a.query(ctx, "ec2", ec2Version, "DescribeAvailabilityZones", url.Values{
+		"Filter.1.Name": {"zone-type"}, "Filter.1.Value.1": {"availability-zone"},
+		"Filter.2.Name": {"state"}, "Filter.2.Value.1": {"available"},
+	}, &answer)
+	return answer.Zones, err
+}
+
+// Quota is a limit on vCPUs that run at a time.
+type Quota string
+
+// Quotas of EC2, by their codes.
+const (
+	StandardSpot     Quota = "L-34B43A08"
+	StandardOnDemand Quota = "L-1216C47A"
+	GPUSpot          Quota = "L-3819A6DF" // of the families G and VT
+	GPUOnDemand      Quota = "L-DB2E81BA"
+)
+
+// VCPUs returns how many vCPUs a quota allows.
+func (a *Account) VCPUs(ctx context.Context, q Quota) (float64, error) {
+	var answer struct{ Quota struct{ Value float64 } }
+	err := a.json(ctx, "servicequotas", http.MethodPost, "/", http.Header{
+		"Content-Type": {"application/x-amz-json-1.1"}, "X-Amz-Target": {"ServiceQuotasV20190624.GetServiceQuota"},
+	}, map[string]string{"ServiceCode": "ec2", "QuotaCode": string(q)}, &answer)
+	return answer.Quota.Value, err
+}
+
+// Terminate terminates all instances of a security group, as AWS does that wants Spot
+// instances back, and returns their ids.
+func (a *Account) Terminate(ctx context.Context, group string) (ids []string, err error) {
+	var answer struct {
+		IDs []string `xml:"reservationSet>item>instancesSet>item>instanceId"`
+	}
+	err = a.query(ctx, "ec2", ec2Version, "DescribeInstances", url.Values{
+		"Filter.1.Name": {"instance.group-id"}, "Filter.1.Value.1": {group},
+		"Filter.2.Name": {"instance-state-name"}, "Filter.2.Value.1": {"running"},
+	}, &answer)
+	if err != nil || len(answer.IDs) == 0 {
+		return nil, err
+	}
+	parameters := url.Values{}
+	for i, id := range answer.IDs {
+		parameters.Set(fmt.Sprint("InstanceId.", i+1), id)
+	}
+	return answer.IDs, a.query(ctx, "ec2", ec2Version, "TerminateInstances", parameters, nil)
+}

@@ -1,0 +1,183 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+
+	"lipsync/infra/account"
+)
+
+func TestReadContext(t *testing.T) {
+	got, err := readContext([]byte(`{"app":"x","context":{"lipsync:readRate":5,"lipsync:image":"cpu"}}`),
+		[]string{"Lipsync", "-c", "lipsync:image=cuda", "--context", "lipsync:alarmEmail=a=b@example.com", "-c=lipsync:zones=2", "--context=lipsync:logDays=7", "-c"})
+	want := map[string]any{
+		"lipsync:readRate": 5.0, "lipsync:image": "cuda", "lipsync:alarmEmail": "a=b@example.com", "lipsync:zones": "2", "lipsync:logDays": "7",
+	}
+	if err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("got %v (%v), want %v", got, err, want)
+	}
+	if _, err := readContext([]byte("{"), nil); err == nil {
+		t.Error("a broken cdk.json was read")
+	}
+}
+
+func TestUnasked(t *testing.T) {
+	deployed := map[string]string{"lipsync:image": "cuda", "lipsync:readRate": "5", "lipsync:gone": "x", "lipsync:logDays": "30"}
+	now := map[string]string{"lipsync:image": "cpu", "lipsync:readRate": "600", "lipsync:logDays": "30", "lipsync:new": "1"}
+	err := unasked(deployed, now, map[string]any{"lipsync:readRate": "600"})
+	want := `lipsync:image is "cuda" in the deployed stack and would become "cpu".` + "\n" +
+		"Say which is meant, in cdk.json under context or by -c. To keep what is deployed: -c lipsync:image=cuda"
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	if err := unasked(deployed, now, map[string]any{"lipsync:readRate": 600.0, "lipsync:image": "cpu"}); err != nil {
+		t.Errorf("changes that were asked for: %v", err)
+	}
+	if err := unasked(nil, now, nil); err != nil {
+		t.Errorf("a stack that told nothing: %v", err)
+	}
+}
+
+// cloud answers as AWS does, by "service action", and notes the calls that change
+// something. Answers that begin with a status are errors.
+type cloud struct {
+	answers map[string]string
+	changes []string
+}
+
+func (c *cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	form, _ := url.ParseQuery(string(body))
+	scope := strings.Split(r.Header.Get("Authorization"), "/")
+	call := scope[3] + " " + form.Get("Action") + form.Get("AWSServiceName")
+	switch scope[3] {
+	case "servicequotas":
+		_, code, _ := strings.Cut(string(body), `"QuotaCode":"`)
+		call = "quota " + code[:10]
+	case "apigateway":
+		call = r.Method + " " + r.URL.Path
+	}
+	if strings.Contains(call, "Create") || strings.Contains(call, "Attach") || strings.HasPrefix(call, "PATCH") {
+		c.changes = append(c.changes, call)
+	}
+	answer := c.answers[call]
+	if status, rest, ok := strings.Cut(answer, " "); ok && len(status) == 3 {
+		w.WriteHeader(400)
+		answer = rest
+	}
+	_, _ = io.WriteString(w, answer)
+}
+
+// fresh is an account in which nothing was made yet.
+func fresh() *cloud {
+	offerings, zones := "<x><instanceTypeOfferingSet>", "<x><availabilityZoneInfo>"
+	for _, name := range []string{"m6i.xlarge", "m7i.xlarge", "g5.xlarge"} {
+		offerings += "<item><instanceType>" + name + "</instanceType></item>"
+	}
+	for _, name := range []string{"a", "b", "c"} {
+		zones += "<item><zoneName>us-east-1" + name + "</zoneName></item>"
+	}
+	return &cloud{answers: map[string]string{
+		"ec2 DescribeInstanceTypeOfferings": offerings + "</instanceTypeOfferingSet></x>",
+		"ec2 DescribeAvailabilityZones":     zones + "</availabilityZoneInfo></x>",
+		"quota L-34B43A08":                  `{"Quota":{"Value":5.0}}`, "quota L-1216C47A": `{"Quota":{"Value":64.0}}`,
+		"quota L-3819A6DF": `{"Quota":{"Value":0.0}}`, "quota L-DB2E81BA": `{"Quota":{"Value":0.0}}`,
+		"cloudformation DescribeStacks": "400 <ErrorResponse><Error><Code>ValidationError</Code><Message>Stack with id Lipsync does not exist</Message></Error></ErrorResponse>",
+		"GET /account":                  `{"throttleSettings":{}}`, "PATCH /account": `{}`,
+		"iam GetRole": "<GetRoleResponse><GetRoleResult><Role><Arn>arn:role</Arn></Role></GetRoleResult></GetRoleResponse>",
+	}}
+}
+
+// prepare prepares a deployment to the account.
+func (c *cloud) prepare(t *testing.T, given map[string]any) (added, said string, err error) {
+	t.Helper()
+	server := httptest.NewServer(c)
+	t.Cleanup(server.Close)
+	var out strings.Builder
+	d := deployment{
+		account: account.Account{Config: aws.Config{
+			Region: "us-east-1", BaseEndpoint: &server.URL, Credentials: credentials.NewStaticCredentialsProvider("id", "secret", ""),
+			RetryMaxAttempts: 1,
+		}},
+		given: given, out: &out,
+	}
+	all, err := d.prepare(context.Background())
+	return fmt.Sprint(all), out.String(), err
+}
+
+// TestFirst makes ready an account without anything, and deploys twice: the data of a
+// stack that can't be made must not be protected.
+func TestFirst(t *testing.T) {
+	c := fresh()
+	added, said, err := c.prepare(t, map[string]any{})
+	want := "[[-c lipsync:instanceTypes=m6i.xlarge,m7i.xlarge -c lipsync:firstDeploy=true] [-c lipsync:instanceTypes=m6i.xlarge,m7i.xlarge]]"
+	if err != nil || added != want {
+		t.Errorf("got %s (%v), want %s", added, err, want)
+	}
+	wantChanges := []string{
+		"iam CreateServiceLinkedRolebatch.amazonaws.com", "iam CreateServiceLinkedRolespot.amazonaws.com",
+		"iam CreateRole", "iam AttachRolePolicy", "PATCH /account",
+	}
+	if !slices.Equal(c.changes, wantChanges) {
+		t.Errorf("got the changes %q, want %q", c.changes, wantChanges)
+	}
+	if want := "lipsync:spotVcpus is 64, but the account's quota L-34B43A08 of EC2 is 5 vCPUs.\n"; !strings.Contains(said, want) {
+		t.Errorf("got %q, want %q in it", said, want)
+	}
+}
+
+// made is an account with a stack of the status and the metadata, and all roles.
+func made(status, metadata string) *cloud {
+	const taken = "400 <ErrorResponse><Error><Code>InvalidInput</Code><Message>Service role name has been taken in this account</Message></Error></ErrorResponse>"
+	c := fresh()
+	c.answers["GET /account"] = `{"cloudwatchRoleArn":"arn:another"}`
+	c.answers["iam CreateServiceLinkedRolebatch.amazonaws.com"], c.answers["iam CreateServiceLinkedRolespot.amazonaws.com"] = taken, taken
+	c.answers["cloudformation DescribeStacks"] = "<DescribeStacksResponse><DescribeStacksResult><Stacks><member><StackName>Lipsync</StackName><StackStatus>" + status +
+		"</StackStatus><CreationTime>2026-11-22T00:00:00Z</CreationTime></member></Stacks></DescribeStacksResult></DescribeStacksResponse>"
+	c.answers["cloudformation GetTemplateSummary"] = "<GetTemplateSummaryResponse><GetTemplateSummaryResult><Metadata>" + metadata + "</Metadata></GetTemplateSummaryResult></GetTemplateSummaryResponse>"
+	return c
+}
+
+func TestAgain(t *testing.T) {
+	const usual = "[[-c lipsync:instanceTypes=m6i.xlarge,m7i.xlarge]]"
+	settings := `{"Lipsync::Settings":{"lipsync:image":"cpu","lipsync:alarmEmail":"me@example.com","lipsync:instanceTypes":"m5.xlarge"}}`
+	for name, c := range map[string]struct {
+		cloud *cloud
+		given map[string]any
+		want  string
+		err   string
+	}{
+		"the same":      {made("UPDATE_COMPLETE", settings), map[string]any{"lipsync:alarmEmail": "me@example.com"}, usual, ""},
+		"one forgotten": {made("UPDATE_COMPLETE", settings), map[string]any{}, "", "-c lipsync:alarmEmail=me@example.com"},
+		"one changed":   {made("UPDATE_COMPLETE", settings), map[string]any{"lipsync:alarmEmail": ""}, usual, ""},
+		"of before":     {made("UPDATE_COMPLETE", "{}"), map[string]any{}, usual, ""},
+		"could not be made": {made("ROLLBACK_COMPLETE", settings), map[string]any{},
+			"[[-c lipsync:instanceTypes=m6i.xlarge,m7i.xlarge -c lipsync:firstDeploy=true] [-c lipsync:instanceTypes=m6i.xlarge,m7i.xlarge]]", ""},
+		"named types":      {made("UPDATE_COMPLETE", "{}"), map[string]any{"lipsync:instanceTypes": "m7i.xlarge"}, "[[]]", ""},
+		"types of another": {made("UPDATE_COMPLETE", "{}"), map[string]any{"lipsync:instanceTypes": "m7i.xlarge,m8z.xlarge"}, "", "us-east-1 has no instances of the types m8z.xlarge:"},
+		"too many zones":   {made("UPDATE_COMPLETE", "{}"), map[string]any{"lipsync:zones": "4"}, "", "lipsync:zones is 4, but in us-east-1 the account has only us-east-1a, us-east-1b, us-east-1c"},
+		"no GPU":           {made("UPDATE_COMPLETE", "{}"), map[string]any{"lipsync:image": "cuda"}, "", "no job could run: one takes 4 vCPUs."},
+	} {
+		added, _, err := c.cloud.prepare(t, c.given)
+		if c.err == "" && (err != nil || added != c.want) {
+			t.Errorf("%s: got %s (%v), want %s", name, added, err, c.want)
+		}
+		if c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) {
+			t.Errorf("%s: got %v, want %s", name, err, c.err)
+		}
+		wantChanges := []string{"iam CreateServiceLinkedRolebatch.amazonaws.com", "iam CreateServiceLinkedRolespot.amazonaws.com"}
+		if c.err == "" && !slices.Equal(c.cloud.changes, wantChanges) {
+			t.Errorf("%s: got the changes %q, want only %q, which do nothing here", name, c.cloud.changes, wantChanges)
+		}
+	}
+}

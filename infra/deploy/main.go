@@ -1,0 +1,149 @@
+// Command deploy deploys the stack by the CDK's command line. Before, it makes what the
+// account lacks that all stacks share, and refuses what AWS would refuse half-way, or
+// what would change a setting of the deployed stack that nobody asked to change.
+//
+// It is run in the folder infra, as make deploy does: deploy CDK [ARGUMENT...].
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"slices"
+	"syscall"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
+	"github.com/aws/aws-sdk-go-v2/service/cloudformation/types"
+	"github.com/aws/smithy-go"
+
+	"lipsync/infra/account"
+	"lipsync/infra/stack"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if len(os.Args) < 2 {
+		fmt.Fprintln(os.Stderr, "usage: deploy CDK [ARGUMENT...]")
+		os.Exit(2)
+	}
+	if err := run(ctx, os.Args[1], os.Args[2:]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, cdk string, arguments []string) error {
+	written, err := os.ReadFile("cdk.json")
+	if err != nil {
+		return err
+	}
+	given, err := readContext(written, arguments)
+	if err != nil {
+		return err
+	}
+	configured, err := config.LoadDefaultConfig(ctx, config.WithSharedConfigProfile(option(arguments, "--profile")))
+	if err != nil {
+		return err
+	}
+	if configured.Region == "" {
+		return errors.New("AWS_REGION is not set, and the profile has no region")
+	}
+	d := deployment{account: account.Account{Config: configured}, given: given, out: os.Stderr}
+	added, err := d.prepare(ctx)
+	if err != nil {
+		return err
+	}
+	for _, more := range added {
+		c := exec.CommandContext(ctx, cdk, append(append([]string{"deploy"}, arguments...), more...)...)
+		c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
+		c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
+		if err := c.Run(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// deployment is one to an account.
+type deployment struct {
+	account account.Account
+	given   map[string]any // settings of cdk.json and of the command line
+	out     io.Writer      // what an operator should know
+}
+
+// prepare makes the account ready. It returns what is to be added to the arguments of
+// each call of cdk deploy: a stack that is made is deployed once without protection of its
+// data, so that AWS can take it away again if it can't make it, and then with.
+func (d *deployment) prepare(ctx context.Context) (added [][]string, err error) {
+	settings, err := stack.ParseSettings(d.given)
+	if err != nil {
+		return nil, err
+	}
+	deployed, exists, err := d.deployed(ctx, settings.Name)
+	if err != nil {
+		return nil, err
+	}
+	offered, err := d.look(ctx, settings)
+	if err != nil {
+		return nil, err
+	}
+	var usual []string
+	if offered != "" { // as if an operator had named them
+		d.given["lipsync:instanceTypes"] = offered
+		usual = []string{"-c", "lipsync:instanceTypes=" + offered}
+	}
+	if err := unasked(deployed, settings.InEffect, d.given); err != nil {
+		return nil, err
+	}
+	if err := d.account.MakeServiceRoles(ctx); err != nil {
+		return nil, err
+	}
+	made, err := d.account.MakeLogRole(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if made {
+		fmt.Fprintln(d.out, "API Gateway has got a role to write logs by, for all APIs of this account and region.")
+	}
+	if !exists && settings.KeepData {
+		added = append(added, slices.Concat(usual, []string{"-c", "lipsync:firstDeploy=true"}))
+	}
+	return append(added, usual), nil
+}
+
+// deployed returns the settings in effect of the stack, none for one that is from before
+// stacks told, and whether there is a stack. One that could not be made is none.
+func (d *deployment) deployed(ctx context.Context, name string) (settings map[string]string, exists bool, err error) {
+	client := cloudformation.NewFromConfig(d.account.Config)
+	found, err := client.DescribeStacks(ctx, &cloudformation.DescribeStacksInput{StackName: &name})
+	if e, ok := errors.AsType[smithy.APIError](err); ok && e.ErrorCode() == "ValidationError" {
+		return nil, false, nil // what AWS says of a stack that does not exist
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	switch found.Stacks[0].StackStatus {
+	case types.StackStatusReviewInProgress, types.StackStatusRollbackComplete, types.StackStatusRollbackFailed:
+		return nil, false, nil
+	}
+	out, err := client.GetTemplateSummary(ctx, &cloudformation.GetTemplateSummaryInput{StackName: &name})
+	if err != nil || out.Metadata == nil {
+		return nil, true, err
+	}
+	var metadata map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(aws.ToString(out.Metadata)), &metadata); err != nil {
+		return nil, true, fmt.Errorf("metadata of the deployed stack: %w", err)
+	}
+	if told := metadata[stack.SettingsMetadata]; told != nil {
+		err = json.Unmarshal(told, &settings)
+	}
+	return settings, true, err
+}

@@ -1,0 +1,44 @@
+package rest
+
+import (
+	"net/http"
+	"slices"
+)
+
+// What pages of other sites may send and read, beside what each browser lets them.
+const (
+	corsMethods = "GET, POST, PUT, DELETE"
+	corsHeaders = "Authorization, X-Api-Key, Content-Type, Idempotency-Key, If-None-Match, Range"
+	corsExposed = "ETag, Retry-After, X-Request-Id, Content-Range"
+)
+
+// AllowOrigins lets pages of the origins call a handler, such as https://example.com; *
+// stands for any. It is for what asks for a key or a signed URL, which no browser sends by
+// itself: never for what knows a person by a cookie.
+func AllowOrigins(origins []string, next http.Handler) http.Handler {
+	any := slices.Contains(origins, "*")
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		origin := r.Header.Get("Origin")
+		if !any {
+			w.Header().Add("Vary", "Origin")
+		}
+		if origin == "" || !any && !slices.Contains(origins, origin) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		if any {
+			origin = "*"
+		}
+		h := w.Header()
+		h.Set("Access-Control-Allow-Origin", origin)
+		if r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != "" {
+			h.Set("Access-Control-Allow-Methods", corsMethods)
+			h.Set("Access-Control-Allow-Headers", corsHeaders)
+			h.Set("Access-Control-Max-Age", "3600") // seconds
+			w.WriteHeader(http.StatusNoContent)
+			return
+		}
+		h.Set("Access-Control-Expose-Headers", corsExposed)
+		next.ServeHTTP(w, r)
+	})
+}
