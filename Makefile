@@ -22,7 +22,7 @@ NETWORKS     = $(or $(LIPSYNC_SHARED),../shared)/models
 EXPORT      := internal/wav2lip/export
 
 .DEFAULT_GOAL := help
-.PHONY: help build bin/lipsync bin/runner onnxruntime sizes demo test run synth deploy cdk aws-local lint pins bench bench-neural gpu-check gpu-libraries bench-aws soak flake race fuzz hostile outage quality clean
+.PHONY: help build bin/lipsync bin/runner onnxruntime sizes demo test run synth deploy cdk aws-local aws-smoke aws-smoke-run lint pins bench bench-neural gpu-check gpu-libraries bench-aws soak flake race fuzz hostile outage quality clean
 
 help: ## list what make can do
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -78,6 +78,13 @@ aws-local: $(VENV)/done ## deploy the service on an emulator of AWS, until Ctrl-
 	@go build -o bin/local ./infra/local
 	@exec bin/local $(if $(GENERATE_RATE),--generate-rate $(GENERATE_RATE)) $(if $(READ_RATE),--read-rate $(READ_RATE)) \
 		$(if $(ENDPOINT),--endpoint $(ENDPOINT)) $(if $(BATCH_HOST),--host $(BATCH_HOST))
+
+aws-smoke: ## deploy a stack of its own on AWS, try what only AWS can tell, and remove it: takes an hour and a few dollars; GPU=1 tries a GPU too; without credentials it prints its plan
+	@if [ -z "$$AWS_PROFILE$$AWS_ACCESS_KEY_ID" ]; then go test -count 1 -v -run '^TestPlan$$' ./infra/smoke -args $(if $(GPU),-gpu); else $(MAKE) --no-print-directory aws-smoke-run; fi
+
+aws-smoke-run: build $(NODE)/done
+	@.ci/install ffmpeg espeak-ng chromium
+	go test -count 1 -v -timeout 4h -run '^(TestPlan|TestAWS)$$' ./infra/smoke -args -cdk $(CDK) $(if $(GPU),-gpu)
 
 lint: ## look for what is wrong: formatting, go vet, staticcheck, go.mod, known vulnerabilities
 	.ci/lint $(TOOLS) $(STATICCHECK) $(GOVULNCHECK)

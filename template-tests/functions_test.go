@@ -18,6 +18,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"lipsync/internal/cloud"
+	"lipsync/internal/cloud/jobs"
+	"lipsync/internal/cloud/media"
+	"lipsync/internal/cloud/messages"
 	"lipsync/internal/cloud/pages"
 	"lipsync/internal/lipsync"
 )
@@ -138,8 +141,9 @@ type wired struct {
 func wiring(t *testing.T, folder string) (w wired) {
 	t.Helper()
 	known := map[string]cloud.Part{
-		"Records": cloud.Records, "Media": cloud.Media, "SignedMedia": cloud.SignedMedia, "Messages": cloud.Messages,
-		"Jobs": cloud.Jobs, "Generating": cloud.Generating, "Reading": cloud.Reading, "Sizes": cloud.Sizes, "Limits": cloud.Limits, "Retention": cloud.Retention, "Origins": cloud.Origins,
+		"cloud.Records": cloud.Records, "media.Kept": media.Kept, "media.Signed": media.Signed, "messages.Queue": messages.Queue,
+		"jobs.Queue": jobs.Queue, "cloud.Generating": cloud.Generating, "cloud.Reading": cloud.Reading, "cloud.Sizes": cloud.Sizes,
+		"cloud.Limits": cloud.Limits, "cloud.Retention": cloud.Retention, "cloud.Origins": cloud.Origins,
 	}
 	variable := regexp.MustCompile(`^LIPSYNC_[A-Z_]+$`)
 	files, err := filepath.Glob(filepath.Join(folder, "*.go"))
@@ -159,8 +163,8 @@ func wiring(t *testing.T, folder string) (w wired) {
 			case *ast.SelectorExpr:
 				from, ok := n.X.(*ast.Ident)
 				switch {
-				case ok && from.Name == "cloud" && known[n.Sel.Name] != nil:
-					w.parts = append(w.parts, known[n.Sel.Name])
+				case ok && known[from.Name+"."+n.Sel.Name] != nil:
+					w.parts = append(w.parts, known[from.Name+"."+n.Sel.Name])
 				case ok && from.Name == "pages":
 					w.pages = true
 				}

@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/config"
 
 	"lipsync/internal/cloud"
+	"lipsync/internal/cloud/media"
 	"lipsync/internal/sandbox"
 )
 
@@ -84,7 +85,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		fmt.Fprintf(stderr, "runner: configure AWS: %v\n", err)
 		return failed
 	}
-	home, err := cloud.New(configured, getenv, stdout, cloud.Records, cloud.Media, cloud.Sizes, j.read)
+	home, err := cloud.New(configured, getenv, stdout, cloud.Records, media.Kept, cloud.Sizes, j.read)
 	if err != nil {
 		fmt.Fprintf(stderr, "runner: %v\n", err)
 		return failed

@@ -13,6 +13,8 @@ import (
 
 	"lipsync/internal/awstest"
 	"lipsync/internal/cloud"
+	"lipsync/internal/cloud/media"
+	"lipsync/internal/cloud/messages"
 	"lipsync/internal/demo"
 	"lipsync/internal/ffmpeg/ffmpegtest"
 	"lipsync/internal/lipsync"
@@ -47,7 +49,7 @@ func newAccount(t *testing.T) *account {
 		"LIPSYNC_MAX_DURATION": "1m", "LIPSYNC_MAX_SIDE": "2000", "LIPSYNC_MAX_FPS": "60",
 		"AWS_BATCH_JOB_ID": "the-job", "AWS_BATCH_JOB_ATTEMPT": "2",
 	}}
-	home, err := cloud.New(cfg, a.getenv, io.Discard, cloud.Records, cloud.Media, cloud.Messages)
+	home, err := cloud.New(cfg, a.getenv, io.Discard, cloud.Records, media.Kept, messages.Queue)
 	if err != nil {
 		t.Fatal(err)
 	}

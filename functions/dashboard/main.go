@@ -9,13 +9,15 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"lipsync/internal/cloud"
+	"lipsync/internal/cloud/media"
+	"lipsync/internal/cloud/messages"
 	"lipsync/internal/cloud/pages"
 	"lipsync/internal/gateway"
 )
 
 func main() {
 	home, err := cloud.New(cloud.Config(os.Getenv), os.Getenv, os.Stdout,
-		cloud.Records, cloud.SignedMedia, cloud.Messages, cloud.Generating, cloud.Reading, cloud.Sizes, cloud.Limits, cloud.Retention)
+		cloud.Records, media.Signed, messages.Queue, cloud.Generating, cloud.Reading, cloud.Sizes, cloud.Limits, cloud.Retention)
 	if err != nil {
 		log.Fatal(err)
 	}

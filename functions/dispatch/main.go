@@ -8,11 +8,12 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"lipsync/internal/cloud"
+	"lipsync/internal/cloud/jobs"
 	"lipsync/internal/sqs"
 )
 
 func main() {
-	home, err := cloud.New(cloud.Config(os.Getenv), os.Getenv, os.Stdout, cloud.Records, cloud.Jobs)
+	home, err := cloud.New(cloud.Config(os.Getenv), os.Getenv, os.Stdout, cloud.Records, jobs.Queue)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -8,11 +8,12 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"lipsync/internal/cloud"
+	"lipsync/internal/cloud/media"
 	"lipsync/internal/gateway"
 )
 
 func main() {
-	home, err := cloud.New(cloud.Config(os.Getenv), os.Getenv, os.Stdout, cloud.Records, cloud.SignedMedia, cloud.Reading, cloud.Retention, cloud.Origins)
+	home, err := cloud.New(cloud.Config(os.Getenv), os.Getenv, os.Stdout, cloud.Records, media.Signed, cloud.Reading, cloud.Retention, cloud.Origins)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -9,10 +9,11 @@ import (
 
 	"lipsync/internal/batch"
 	"lipsync/internal/cloud"
+	"lipsync/internal/cloud/media"
 )
 
 func main() {
-	home, err := cloud.New(cloud.Config(os.Getenv), os.Getenv, os.Stdout, cloud.Records, cloud.Media)
+	home, err := cloud.New(cloud.Config(os.Getenv), os.Getenv, os.Stdout, cloud.Records, media.Kept)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -1,5 +1,7 @@
 // Package cloud wires the service as its programs on AWS use it: each says which
-// parts it needs, and then has the settings of these, and no others, read.
+// parts it needs, and then has the settings of these, and no others, read. Parts whose
+// clients not all programs need are packages of their own, since what a program links
+// is part of its cold start.
 package cloud
 
 import (
@@ -14,14 +16,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/google/uuid"
 
-	"lipsync/internal/batch"
 	"lipsync/internal/dynamodb"
 	"lipsync/internal/emf"
 	"lipsync/internal/gateway"
 	"lipsync/internal/lipsync"
 	"lipsync/internal/rest"
-	"lipsync/internal/s3"
-	"lipsync/internal/sqs"
 )
 
 // Home is the service in one program. Clients of AWS are made once, with it.
@@ -32,7 +31,6 @@ type Home struct {
 	Log      *slog.Logger
 	Config   aws.Config      // of clients
 	Table    *dynamodb.Store // nil without Records
-	Bucket   *s3.Objects     // nil without Media or SignedMedia
 
 	origins []string
 }
@@ -62,26 +60,6 @@ func New(config aws.Config, getenv func(string) string, w io.Writer, parts ...Pa
 func Records(h *Home) {
 	h.Table = dynamodb.New(h.Config, h.Settings.Text("LIPSYNC_TABLE"))
 	h.Service.Store = h.Table
-}
-
-// Media is where objects are kept.
-func Media(h *Home) { h.keep("") }
-
-// SignedMedia is Media, with signed URLs that last as long as they say.
-func SignedMedia(h *Home) { h.keep(h.Settings.get("LIPSYNC_SIGNER_ROLE")) }
-
-// keep keeps objects in the bucket. Their URLs are signed by a session of the role.
-func (h *Home) keep(signer string) {
-	h.Bucket = s3.New(h.Config, h.Settings.Text("LIPSYNC_BUCKET"), signer)
-	h.Service.Objects = h.Bucket
-}
-
-// Messages is the queue.
-func Messages(h *Home) { h.Service.Queue = sqs.New(h.Config, h.Settings.Text("LIPSYNC_QUEUE_URL")) }
-
-// Jobs starts runners.
-func Jobs(h *Home) {
-	h.Service.Jobs = batch.New(h.Config, h.Settings.Text("LIPSYNC_JOB_QUEUE"), h.Settings.Text("LIPSYNC_JOB_DEFINITION"))
 }
 
 // Generating is the rate of generate calls, and the engines that they may name.

@@ -9,6 +9,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"lipsync/internal/cloud"
+	"lipsync/internal/cloud/jobs"
+	"lipsync/internal/cloud/media"
+	"lipsync/internal/cloud/messages"
 	"lipsync/internal/lipsync"
 )
 
@@ -19,7 +22,7 @@ func (e environment) get(name string) string { return e[name] }
 
 func TestSettings(t *testing.T) {
 	everything := []cloud.Part{
-		cloud.Records, cloud.SignedMedia, cloud.Messages, cloud.Jobs, cloud.Generating, cloud.Reading, cloud.Sizes, cloud.Retention, cloud.Origins,
+		cloud.Records, media.Signed, messages.Queue, jobs.Queue, cloud.Generating, cloud.Reading, cloud.Sizes, cloud.Retention, cloud.Origins,
 	}
 	good := environment{
 		"LIPSYNC_TABLE": "t", "LIPSYNC_BUCKET": "b", "LIPSYNC_QUEUE_URL": "https://q", "LIPSYNC_JOB_QUEUE": "q",

@@ -17,6 +17,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
 	"lipsync/internal/cloud"
+	"lipsync/internal/cloud/media"
+	"lipsync/internal/cloud/messages"
 	"lipsync/internal/cloud/pages"
 	"lipsync/internal/gateway"
 )
@@ -51,7 +53,7 @@ func (d *deployment) browse(t *testing.T) *browser {
 	} {
 		d.environment[name] = value
 	}
-	home := d.open(t, cloud.Records, cloud.SignedMedia, cloud.Messages, cloud.Generating, cloud.Reading, cloud.Sizes, cloud.Limits)
+	home := d.open(t, cloud.Records, media.Signed, messages.Queue, cloud.Generating, cloud.Reading, cloud.Sizes, cloud.Limits)
 	handler, err := pages.New(t.Context(), home)
 	if err != nil {
 		t.Fatal(err)
@@ -261,7 +263,7 @@ func TestSignOut(t *testing.T) {
 // easily guessed.
 func TestDashboardSettings(t *testing.T) {
 	d := deploy(t).browse(t).deployment
-	parts := []cloud.Part{cloud.Records, cloud.SignedMedia}
+	parts := []cloud.Part{cloud.Records, media.Signed}
 	for _, name := range []string{"LIPSYNC_ISSUER", "LIPSYNC_CLIENT_ID", "LIPSYNC_SIGN_OUT_URL", "LIPSYNC_SECRET_ARN", "LIPSYNC_PUBLIC_URL"} {
 		kept := d.environment[name]
 		d.environment[name] = ""

@@ -21,6 +21,9 @@ import (
 	"lipsync/internal/awstest/fakebatch"
 	"lipsync/internal/batch"
 	"lipsync/internal/cloud"
+	"lipsync/internal/cloud/jobs"
+	"lipsync/internal/cloud/media"
+	"lipsync/internal/cloud/messages"
 	"lipsync/internal/gateway"
 	"lipsync/internal/lipsync"
 	"lipsync/internal/sqs"
@@ -56,7 +59,7 @@ func deploy(t *testing.T) *deployment {
 		"LIPSYNC_ENGINES": "warp", "LIPSYNC_GENERATE_RATE": "60", "LIPSYNC_READ_RATE": "600", "LIPSYNC_MAX_VIDEO": "10000000", "LIPSYNC_MAX_AUDIO": "10000000",
 		"LIPSYNC_MAX_OPEN_REQUESTS": "1000", "LIPSYNC_MAX_STORED": "1000000000", "LIPSYNC_MAX_KEYS": "1000",
 	}}
-	d.service = d.open(t, cloud.Records, cloud.Media, cloud.Messages, cloud.Generating, cloud.Sizes).Service
+	d.service = d.open(t, cloud.Records, media.Kept, messages.Queue, cloud.Generating, cloud.Sizes).Service
 	d.service.Random = bytes.NewReader(make([]byte, 32)) // the token that the events present
 	_, key, err := d.service.CreateKey(t.Context(), "account", "name", 0)
 	if err != nil {
@@ -118,10 +121,10 @@ func TestAPIEvents(t *testing.T) {
 	var made, stored struct {
 		ID string `json:"request_id"`
 	}
-	generating := []cloud.Part{cloud.Records, cloud.Media, cloud.Messages, cloud.Generating, cloud.Sizes, cloud.Limits}
+	generating := []cloud.Part{cloud.Records, media.Kept, messages.Queue, cloud.Generating, cloud.Sizes, cloud.Limits}
 	d.call(t, "generate", &made, generating...)
 	d.call(t, "generate-with-media", &stored, generating...)
-	reading := []cloud.Part{cloud.Records, cloud.SignedMedia, cloud.Reading}
+	reading := []cloud.Part{cloud.Records, media.Signed, cloud.Reading}
 	var got struct {
 		ID        string
 		Reference string `json:"reference_id"`
@@ -161,7 +164,7 @@ func (d *deployment) cancel(t *testing.T, id string) {
 	if got.ID != id || got.Status != "queued" || got.Percent == nil || *got.Percent != 0 {
 		t.Errorf("get-progress: got %+v, want id %s queued at 0 percent", got, id)
 	}
-	d.call(t, "cancel-request", &got, cloud.Records, cloud.Media, cloud.Reading)
+	d.call(t, "cancel-request", &got, cloud.Records, media.Kept, cloud.Reading)
 	if got.ID != id || got.Status != "failed" || got.Error != "canceled by the client" {
 		t.Errorf("cancel-request: got %+v, want id %s canceled", got, id)
 	}
@@ -171,7 +174,7 @@ func (d *deployment) cancel(t *testing.T, id string) {
 func (d *deployment) deleteMedia(t *testing.T, id string) {
 	t.Helper()
 	var got struct{ ID, Status string }
-	d.call(t, "delete-media", &got, cloud.Records, cloud.Media, cloud.Reading)
+	d.call(t, "delete-media", &got, cloud.Records, media.Kept, cloud.Reading)
 	if got.ID != id || got.Status != "failed" {
 		t.Errorf("delete-media: got %+v, want id %s", got, id)
 	}
@@ -196,7 +199,7 @@ func TestLargeForm(t *testing.T) {
 		},
 		Body: strings.Repeat("x", gateway.MaxForm+1),
 	}
-	handler := gateway.Handler(d.open(t, cloud.Records, cloud.Media, cloud.Generating, cloud.Sizes).API())
+	handler := gateway.Handler(d.open(t, cloud.Records, media.Kept, cloud.Generating, cloud.Sizes).API())
 	answer, err := handler(t.Context(), form)
 	want := `{"error":"request body is larger than 4400000 bytes; send larger files by POST /v1/uploads"}` + "\n"
 	if err != nil || answer.StatusCode != 413 || answer.Body != want {
@@ -237,7 +240,7 @@ func (d *deployment) generate(t *testing.T) {
 func TestDispatch(t *testing.T) {
 	d := deploy(t)
 	d.generate(t)
-	home := d.open(t, cloud.Records, cloud.Jobs)
+	home := d.open(t, cloud.Records, jobs.Queue)
 	var submitted []string
 	home.Service.Jobs = submitter{home.Service.Jobs, &submitted}
 	for range 2 {
@@ -265,7 +268,7 @@ func (s submitter) Submit(ctx context.Context, id string) error {
 func TestJobState(t *testing.T) {
 	d := deploy(t)
 	d.generate(t)
-	home := d.open(t, cloud.Records, cloud.Media)
+	home := d.open(t, cloud.Records, media.Kept)
 	if _, err := invoke(t, "job-state", batch.Handler(home.Service.JobFailed, home.Log)); err != nil {
 		t.Fatal(err)
 	}
@@ -282,7 +285,7 @@ func TestSweep(t *testing.T) {
 	if _, err := client.PurgeQueue(t.Context(), &sdk.PurgeQueueInput{QueueUrl: &url}); err != nil {
 		t.Fatal(err)
 	}
-	home := d.open(t, cloud.Records, cloud.Media, cloud.Messages)
+	home := d.open(t, cloud.Records, media.Kept, messages.Queue)
 	if _, err := invoke(t, "sweep", home.Service.Sweep); err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ package pages
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -18,11 +19,16 @@ import (
 	"lipsync/internal/gateway"
 	"lipsync/internal/openid"
 	"lipsync/internal/rest"
+	"lipsync/internal/s3"
 )
 
 // New returns the pages, to be put behind API Gateway. The home has to have Records
-// and SignedMedia.
+// and signed media.
 func New(ctx context.Context, h *cloud.Home) (http.Handler, error) {
+	bucket, ok := h.Service.Objects.(*s3.Objects)
+	if !ok {
+		return nil, errors.New("the dashboard needs media in a bucket")
+	}
 	public := h.Settings.Address("LIPSYNC_PUBLIC_URL") // scheme and host
 	signOut := h.Settings.Address("LIPSYNC_SIGN_OUT_URL")
 	issuer, clientID := h.Settings.Address("LIPSYNC_ISSUER"), h.Settings.Text("LIPSYNC_CLIENT_ID")
@@ -34,7 +40,7 @@ func New(ctx context.Context, h *cloud.Home) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	storage, err := h.Bucket.Origin(ctx)
+	storage, err := bucket.Origin(ctx)
 	if err != nil {
 		return nil, err
 	}

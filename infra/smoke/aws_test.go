@@ -1,0 +1,235 @@
+package smoke
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"lipsync/infra/account"
+	"lipsync/internal/demo"
+)
+
+// What make aws-smoke says.
+var (
+	cdk = flag.String("cdk", "", "the CDK's command line, from the folder infra; without it only the plan is printed")
+	gpu = flag.Bool("gpu", false, "then deploy image=cuda too, and do a job there")
+)
+
+// What the suite can use up within a minute, and files that are both together a little less
+// than a form may be.
+const (
+	generateRate, readRate   = 30, 100
+	maxVideoMiB, maxAudioMiB = 3, 1
+)
+
+// settings are those of the stack: no more than one instance of each kind.
+func settings(name, image string) []string {
+	var words []string
+	for _, pair := range []string{
+		"name=" + name, "keepData=false", "image=" + image, "spotVcpus=4", "onDemandVcpus=4", "maxVideoMiB=3", "maxAudioMiB=1",
+		"generateRate=30", "readRate=100", "logDays=1",
+	} {
+		words = append(words, "-c", "lipsync:"+pair)
+	}
+	return words
+}
+
+// plan is what TestAWS does.
+func plan(name string, gpu bool) string {
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	line("deploy     make deploy ARGS='%s'", strings.Join(settings(name, "cpu"), " "))
+	for _, s := range Steps() {
+		line("%-10s %s", s.Name, s.What)
+	}
+	if gpu {
+		line("gpu        make deploy with image=cuda, then a job as above: an instance with a GPU")
+	}
+	line("remove     empties the bucket, deletes the stack, and looks whether it is gone")
+	return b.String()
+}
+
+// TestPlan wants the steps that issue and docs name, in an order that ends with nothing
+// left, and prints them.
+func TestPlan(t *testing.T) {
+	got := plan("LipsyncSmoke", true)
+	at := 0
+	for _, want := range []string{"deploy ", "contract ", "large ", "job ", "cancel ", "reclaim ", "sign-in ", "gpu ", "remove "} {
+		i := strings.Index(got[at:], "\n"+want)
+		if at == 0 {
+			i = strings.Index(got, want)
+		}
+		if i < 0 {
+			t.Fatalf("got the plan\n%s\nwithout %s in its place", got, want)
+		}
+		at += i
+	}
+	if *cdk == "" {
+		fmt.Print("Without credentials this is only the plan.\n\n" + plan("LipsyncSmoke-…", *gpu))
+	}
+}
+
+// TestAWS deploys to the account of the environment's credentials, tries all steps, and
+// takes everything away again.
+func TestAWS(t *testing.T) {
+	if *cdk == "" {
+		t.Skip("needs an account: see make aws-smoke")
+	}
+	configured, err := config.LoadDefaultConfig(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := "LipsyncSmoke-" + strings.ToLower(rand.Text()[:8])
+	t.Cleanup(func() { remove(t, configured, name) })
+	s := &Stack{
+		Config: configured, Outputs: deploy(t, name, "cpu"), Patience: 30 * time.Minute,
+		GenerateRate: generateRate, ReadRate: readRate, MaxVideo: maxVideoMiB << 20, MaxAudio: maxAudioMiB << 20,
+		Differs: map[string]string{
+			"list/bounds/limit=%zz":        "API Gateway reads the query itself",
+			"list/bounds/a;b":              "API Gateway reads the query itself",
+			"list/bounds/reference_id=%FF": "API Gateway reads the query itself",
+		},
+	}
+	s.Reclaim = func(t *testing.T, _ string) {
+		a := account.Account{Config: configured}
+		ids, err := a.Terminate(t.Context(), physical(t, configured, name, "AWS::EC2::SecurityGroup"))
+		if err != nil || len(ids) == 0 {
+			t.Fatalf("terminated %q (%v), want the instance", ids, err)
+		}
+		t.Logf("terminated %q", ids)
+	}
+	s.media(t)
+	for _, step := range Steps() {
+		t.Run(step.Name, func(t *testing.T) { step.Try(t, s) })
+	}
+	if *gpu {
+		s.Outputs = deploy(t, name, "cuda")
+		t.Run("gpu", func(t *testing.T) { whole(t, s) })
+	}
+}
+
+// deploy calls make deploy's program and returns the stack's outputs.
+func deploy(t *testing.T, name, image string) map[string]string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "outputs.json")
+	command := append([]string{"run", "./deploy", *cdk}, settings(name, image)...)
+	run(t, t.Context(), "go", append(command, "--require-approval", "never", "--outputs-file", file)...)
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stacks map[string]map[string]string
+	if err := json.Unmarshal(text, &stacks); err != nil {
+		t.Fatal(err)
+	}
+	return stacks[name]
+}
+
+// run runs a program in the folder infra, and shows what it says.
+func run(t *testing.T, ctx context.Context, program string, arguments ...string) {
+	t.Helper()
+	c := exec.CommandContext(ctx, program, arguments...)
+	c.Dir, c.Stdout, c.Stderr = "..", os.Stdout, os.Stderr
+	if err := c.Run(); err != nil {
+		t.Errorf("%s: %v", c, err)
+	}
+}
+
+// physical is the id of the stack's one resource of a type.
+func physical(t *testing.T, configured aws.Config, stack, kind string) string {
+	t.Helper()
+	out, err := cloudformation.NewFromConfig(configured).DescribeStackResources(t.Context(), &cloudformation.DescribeStackResourcesInput{StackName: &stack})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range out.StackResources {
+		if aws.ToString(r.ResourceType) == kind {
+			return aws.ToString(r.PhysicalResourceId)
+		}
+	}
+	t.Fatalf("%s has no %s", stack, kind)
+	return ""
+}
+
+// remove takes the stack away, and looks whether it is gone.
+func remove(t *testing.T, configured aws.Config, name string) {
+	ctx := context.WithoutCancel(t.Context())
+	stacks := cloudformation.NewFromConfig(configured)
+	found, err := stacks.DescribeStacks(ctx, &cloudformation.DescribeStacksInput{StackName: &name})
+	if err != nil {
+		return // there is none
+	}
+	for _, o := range found.Stacks[0].Outputs {
+		if *o.OutputKey == "BucketName" {
+			empty(t, ctx, configured, *o.OutputValue)
+		}
+	}
+	run(t, ctx, *cdk, append([]string{"destroy", "--force"}, settings(name, "cpu")...)...)
+	if _, err := stacks.DescribeStacks(ctx, &cloudformation.DescribeStacksInput{StackName: &name}); err == nil {
+		t.Errorf("the stack %s is still there: delete it by hand", name)
+	}
+}
+
+func empty(t *testing.T, ctx context.Context, configured aws.Config, bucket string) {
+	client := s3.NewFromConfig(configured)
+	pages := s3.NewListObjectsV2Paginator(client, &s3.ListObjectsV2Input{Bucket: &bucket})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		for _, o := range page.Contents {
+			if _, err := client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &bucket, Key: o.Key}); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// media draws a video and makes two audios.
+func (s *Stack) media(t *testing.T) {
+	t.Helper()
+	dir := t.TempDir()
+	large, video := filepath.Join(dir, "large.mp4"), filepath.Join(dir, "video.mp4")
+	if err := demo.Video(t.Context(), large, 15, func(int) {}); err != nil {
+		t.Fatal(err)
+	}
+	ffmpeg(t, "-i", large, "-vf", "scale=480:270", video)
+	s.Video = read(t, video)
+	for name, into := range map[string]*[]byte{"0.6": &s.Audio, "600": &s.Long} {
+		path := filepath.Join(dir, name+".mp3")
+		ffmpeg(t, "-f", "lavfi", "-i", "sine=frequency=200:duration="+name, "-b:a", "8k", path)
+		*into = read(t, path)
+	}
+}
+
+func ffmpeg(t *testing.T, arguments ...string) {
+	t.Helper()
+	c := exec.CommandContext(t.Context(), "ffmpeg", append([]string{"-v", "error", "-nostdin", "-y"}, arguments...)...)
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v: %s", c, err, out)
+	}
+}
+
+func read(t *testing.T, path string) []byte {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}

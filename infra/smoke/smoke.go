@@ -1,0 +1,83 @@
+// Package smoke tries the deployed service from outside, step by step, where only AWS
+// itself can tell. Its own test deploys a stack for that and takes it away again; the
+// steps are tried on an emulator too, as far as that goes.
+package smoke
+
+import (
+	"crypto/rand"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/google/uuid"
+
+	"lipsync/internal/dynamodb"
+	"lipsync/internal/lipsync"
+	"lipsync/internal/resttest"
+)
+
+// Stack is the deployed service.
+type Stack struct {
+	Config  aws.Config        // of who may do everything with it
+	Outputs map[string]string // of the stack
+	// Reclaim takes away what runs the job of a request, as AWS does with Spot instances.
+	Reclaim func(t *testing.T, request string)
+	// Patience is how long a small job may take, with the start of an instance.
+	Patience time.Duration
+
+	// Settings of the stack, and media that a runner can sync: see resttest.Target.
+	GenerateRate, ReadRate int
+	MaxVideo, MaxAudio     int64
+	Video, Audio, Long     []byte // Long is an audio that takes some minutes to render
+	Differs                map[string]string
+}
+
+// Step is one thing that is tried.
+type Step struct {
+	Name string
+	// What says what the step does and what it costs.
+	What string
+	Try  func(t *testing.T, s *Stack)
+}
+
+// Steps are in their order. Each uses keys and users of its own.
+func Steps() []Step {
+	return []Step{
+		{"contract", "the suite of the HTTP API, with small jobs: some minutes of an instance", contract},
+		{"large", "bodies of 5, 7 and 11 MB, and a call without a key: what API Gateway answers by itself", large},
+		{"job", "uploads a video and an audio, waits as Retry-After asks, fetches the output", whole},
+		{"cancel", "cancels a request while it renders", cancel},
+		{"reclaim", "terminates the instance (TerminateInstances) that renders a request, which completes all the same", reclaim},
+		{"sign-in", "invites a user, who signs in at the dashboard with a browser", signIn},
+	}
+}
+
+func contract(t *testing.T, s *Stack) {
+	service := s.service()
+	resttest.Run(t, resttest.Target{
+		URL: s.host(), GenerateRate: s.GenerateRate, ReadRate: s.ReadRate,
+		MaxVideo: s.MaxVideo, MaxAudio: s.MaxAudio, MaxForm: 4_400_000,
+		Video: s.Video, Audio: s.Audio, Differs: s.Differs,
+		NewKey: func(t testing.TB, account, name string, limit int64) (id, token string) {
+			t.Helper()
+			token, k, err := service.CreateKey(t.Context(), account, name, limit)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return k.ID, token
+		},
+		RevokeKey: func(t testing.TB, id string) {
+			if err := service.RevokeKey(t.Context(), "", id); err != nil {
+				t.Fatal(err)
+			}
+		},
+	})
+}
+
+// service is the domain on the stack's table.
+func (s *Stack) service() *lipsync.Service {
+	return &lipsync.Service{
+		Store: dynamodb.New(s.Config, s.Outputs["TableName"]),
+		Now:   time.Now, NewID: uuid.NewString, Random: rand.Reader,
+	}
+}

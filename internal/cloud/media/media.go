@@ -1,0 +1,19 @@
+// Package media gives programs on AWS the bucket. Only those link the SDK's client of S3
+// that import it.
+package media
+
+import (
+	"lipsync/internal/cloud"
+	"lipsync/internal/s3"
+)
+
+// Kept is where objects are kept, for programs that hand out no URL of theirs.
+func Kept(h *cloud.Home) { keep(h, "") }
+
+// Signed is Kept, with signed URLs that last as long as they say.
+func Signed(h *cloud.Home) { keep(h, h.Settings.Optional("LIPSYNC_SIGNER_ROLE")) }
+
+// keep keeps objects in the bucket. Their URLs are signed by a session of the role.
+func keep(h *cloud.Home, signer string) {
+	h.Service.Objects = s3.New(h.Config, h.Settings.Text("LIPSYNC_BUCKET"), signer)
+}

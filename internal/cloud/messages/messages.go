@@ -1,0 +1,13 @@
+// Package messages gives programs on AWS the queue. Only those link the SDK's client of SQS
+// that import it.
+package messages
+
+import (
+	"lipsync/internal/cloud"
+	"lipsync/internal/sqs"
+)
+
+// Queue tells of requests that wait.
+func Queue(h *cloud.Home) {
+	h.Service.Queue = sqs.New(h.Config, h.Settings.Text("LIPSYNC_QUEUE_URL"))
+}
