@@ -22,7 +22,7 @@ const (
 	soundCost  = .5  // × unlikeSound
 	jumpCost   = 6   // for a jump to an example that isn't next to it in time
 	unlikeCost = .05 // more × (difference of their looks ÷ the usual one)²
-	backCost   = .02 // for playing backward; forward and holding cost nothing
+	backCost   = .3  // for playing backward; forward and holding cost nothing
 	candidates = 48  // examples that are compared for each frame
 	lapse      = 3   // frames between examples that count as next to each other, at most
 )
