@@ -126,7 +126,7 @@ def _microphone(items, rand):
 def _noise(power, rand, g):
     items, hops, _ = power.shape
     loud = power.sum(-1).quantile(.95, dim=1)
-    ratio = torch.where(rand(items) < .75, 6 + 40 * rand(items), torch.full((items,), 60.0))
+    ratio = torch.where(rand(items) < .75, 6 + 40 * rand(items), 46 + 24 * rand(items))
     colour = 10 ** (F.interpolate((rand(items, 1, 5) - .5) * 24, size=BANDS, mode="linear", align_corners=True)[:, 0] / 10) * WIDTHS
     colour = colour / colour.sum(-1, keepdim=True) * (loud * 10 ** (-ratio / 10))[:, None]
     freedom = WIDTHS.clamp(min=1).expand(items, hops, BANDS)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Train the network that hears articulation.
 
-usage: train.py FOLDER [--steps 3000] [--threads 2]      (FOLDER is what data.py and people.py made; at most an hour on 2 cores)
+usage: train.py FOLDER [--steps 8000] [--threads 2]      (FOLDER is what data.py and people.py made; at most an hour on 2 cores)
 
 Writes ../articulation.bin, and ../testdata/network.bin, which holds inputs and outputs that Go's inference must reproduce.
 """
@@ -100,7 +100,7 @@ def golden(layers, path):
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("folder", type=Path)
-    p.add_argument("--steps", type=int, default=3000)
+    p.add_argument("--steps", type=int, default=8000)
     p.add_argument("--threads", type=int, default=2)
     p.add_argument("--seed", type=int, default=0)
     p.add_argument("--out", default=HERE / "articulation.bin")
