@@ -118,8 +118,8 @@ type walk struct {
 	step           geom.Point
 }
 
-// descend takes all walks through all stages. They go side by side, node by
-// node, without a branch: a processor then does several at a time.
+// descend takes all walks through all stages, and may change their order. They go side by side,
+// node by node, without a branch: a processor then does several at a time.
 func (c *pointCascade) descend(p pixels.Plane[uint8], walks []walk, mirrored bool) {
 	sign := 1
 	if mirrored {
@@ -128,22 +128,20 @@ func (c *pointCascade) descend(p pixels.Plane[uint8], walks []walk, mirrored boo
 	perTree, leaves := 1<<c.depth-1, 1<<c.depth
 	nodes, steps := c.nodes, c.steps
 	for range c.stages {
-		inside := true
+		inside := 0 // so many walks: they come first
 		for i := range walks {
-			w := &walks[i]
-			w.begin(sign)
-			inside = inside && w.inside(p)
+			if walks[i].begin(sign); walks[i].inside(p) {
+				walks[i], walks[inside] = walks[inside], walks[i]
+				inside++
+			}
 		}
 		for range c.trees {
 			for i := range walks {
 				walks[i].node = 0
 			}
 			for range c.depth {
-				if inside {
-					goOn(walks, nodes[:perTree], p.Pix, uint64(p.Stride))
-				} else {
-					goOnAtBorder(walks, nodes[:perTree], p)
-				}
+				goOn(walks[:inside], nodes[:perTree], p.Pix, uint64(p.Stride))
+				goOnAtBorder(walks[inside:], nodes[:perTree], p)
 			}
 			for i := range walks {
 				w := &walks[i]
