@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/lipsync"
 	"lipsync/internal/soak"
 )
 
@@ -41,6 +42,7 @@ type soaked struct {
 	random    *rand.Rand
 	url       atomic.Value // string
 	completed map[string]int
+	ours      []string // lines of faults that count as attempts
 	began     time.Time
 	done      chan error // gets how the load ended
 }
@@ -110,8 +112,9 @@ func (s *soaked) die() {
 	s.note()
 }
 
-// note notes what the server, which has ended, completed.
+// note notes what the server, which has ended, completed, and which attempts it lost.
 func (s *soaked) note() {
+	s.ours = append(s.ours, s.log.with("class="+string(lipsync.OfOurs))...)
 	for _, line := range s.log.with("msg=completed") {
 		_, id, _ := strings.Cut(line, "request=")
 		id, _, _ = strings.Cut(id, " ")
@@ -159,6 +162,9 @@ func (s *soaked) check(t *testing.T, data, faults string) soak.Report {
 		t.Fatal(err)
 	}
 	report.Print(t, faults, took)
+	if n := len(s.ours); n > 0 {
+		t.Logf("%d attempts were lost to faults of ours, as the server says:\n%s", n, strings.Join(s.ours[:min(n, 5)], "\n"))
+	}
 	return report
 }
 
