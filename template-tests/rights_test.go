@@ -23,7 +23,7 @@ var rights = map[string][]string{
 		"s3:AbortMultipartUpload Media/inputs/*", "s3:DeleteObject Media/inputs/*", "s3:PutObject Media/inputs/*",
 		"sqs:SendMessage Queue"),
 	"GetRequestRole": with("GetRequestLog",
-		"dynamodb:GetItem Table", "dynamodb:Query Table", "dynamodb:UpdateItem Table", "sts:AssumeRole Signer"),
+		"dynamodb:GetItem Table", "dynamodb:Query Table", "dynamodb:UpdateItem Table", "sts:AssumeRole Signer", "cognito-identity:GetOpenIdTokenForDeveloperIdentity arn:AWS::Partition:cognito-identity:AWS::Region:AWS::AccountId:identitypool/SignerPool"),
 	"CancelRequestRole": with("CancelRequestLog",
 		"dynamodb:GetItem Table", "dynamodb:Query Table", "dynamodb:UpdateItem Table", "s3:DeleteObject Media/inputs/*", "s3:DeleteObject Media/outputs/*"),
 	"GetProgressRole": with("GetProgressLog",
@@ -37,16 +37,17 @@ var rights = map[string][]string{
 		"s3:DeleteObject Media/inputs/*", "s3:DeleteObject Media/outputs/*", "s3:DeleteObject Media/uploads/*",
 		"s3:ListBucket Media", "s3:ListBucketMultipartUploads Media"),
 	"ListRequestsRole": with("ListRequestsLog",
-		"dynamodb:GetItem Table", "dynamodb:Query Table", "dynamodb:UpdateItem Table", "sts:AssumeRole Signer"),
+		"dynamodb:GetItem Table", "dynamodb:Query Table", "dynamodb:UpdateItem Table", "sts:AssumeRole Signer", "cognito-identity:GetOpenIdTokenForDeveloperIdentity arn:AWS::Partition:cognito-identity:AWS::Region:AWS::AccountId:identitypool/SignerPool"),
 	"CreateUploadRole": with("CreateUploadLog",
-		"dynamodb:GetItem Table", "dynamodb:PutItem Table", "dynamodb:Query Table", "dynamodb:UpdateItem Table", "sts:AssumeRole Signer"),
+		"dynamodb:GetItem Table", "dynamodb:PutItem Table", "dynamodb:Query Table", "dynamodb:UpdateItem Table", "sts:AssumeRole Signer", "cognito-identity:GetOpenIdTokenForDeveloperIdentity arn:AWS::Partition:cognito-identity:AWS::Region:AWS::AccountId:identitypool/SignerPool"),
 	"DashboardPagesRole": with("DashboardPagesLog",
 		"dynamodb:BatchGetItem Table", "dynamodb:DeleteItem Table", "dynamodb:GetItem Table", "dynamodb:PutItem Table", "dynamodb:Query Table",
 		"dynamodb:Query Table/index/open", "dynamodb:UpdateItem Table",
 		"s3:AbortMultipartUpload Media/inputs/*", "s3:AbortMultipartUpload Media/outputs/*",
 		"s3:DeleteObject Media/inputs/*", "s3:DeleteObject Media/outputs/*", "s3:DeleteObject Media/uploads/*",
 		"s3:GetObject Media/inputs/*", "s3:GetObject Media/uploads/*", "s3:ListBucket Media", "s3:ListBucketMultipartUploads Media",
-		"secretsmanager:GetSecretValue SessionSecret", "sqs:SendMessage Queue", "sts:AssumeRole DashboardSigner"),
+		"secretsmanager:GetSecretValue SessionSecret", "sqs:SendMessage Queue", "sts:AssumeRole DashboardSigner",
+		"cognito-identity:GetOpenIdTokenForDeveloperIdentity arn:AWS::Partition:cognito-identity:AWS::Region:AWS::AccountId:identitypool/DashboardSignerPool"),
 	"DispatchRole": with("DispatchLog",
 		"batch:ListJobs *", "batch:SubmitJob Jobs.JobQueueArn",
 		"batch:SubmitJob arn:AWS::Partition:batch:AWS::Region:AWS::AccountId:Runner part 5:*", // any revision
@@ -141,7 +142,15 @@ func TestTrust(t *testing.T) {
 		if got := deployed().get(name, "AssumeRolePolicyDocument.Statement.0.Principal"); got != want {
 			t.Errorf("%s: got %s, want %s", name, got, want)
 		}
-		if got := deployed().get(name, "AssumeRolePolicyDocument.Statement.1"); got != "" {
+		also := ""
+		if strings.HasSuffix(name, "Signer") { // those for whom Cognito vouches by the signer's own pool
+			also = `{"Action":"sts:AssumeRoleWithWebIdentity","Condition":{"ForAnyValue:StringLike":{"cognito-identity.amazonaws.com:amr":"authenticated"},` +
+				`"StringEquals":{"cognito-identity.amazonaws.com:aud":"` + name + `Pool"}},"Effect":"Allow","Principal":{"Federated":"cognito-identity.amazonaws.com"}}`
+		}
+		if got := deployed().get(name, "AssumeRolePolicyDocument.Statement.1"); got != also {
+			t.Errorf("%s may also be %s, want %q", name, got, also)
+		}
+		if got := deployed().get(name, "AssumeRolePolicyDocument.Statement.2"); got != "" {
 			t.Errorf("%s may also be %s", name, got)
 		}
 	}
@@ -217,4 +226,19 @@ func list(v any) []string {
 	default:
 		return []string{fmt.Sprint(v)}
 	}
+}
+
+// TestSigners wants sessions of half a day, and that nobody but the functions gets them.
+func TestSigners(t *testing.T) {
+	for _, name := range []string{"Signer", "DashboardSigner"} {
+		deployed().check(t, []property{
+			{name, "MaxSessionDuration", "43200"},
+			{name + "Pool", "AllowUnauthenticatedIdentities", "false"},
+			{name + "Pool", "DeveloperProviderName", `"lipsync"`},
+			{name + "Pool", "CognitoIdentityProviders", ""},
+			{name + "Pool", "SupportedLoginProviders", ""},
+		})
+	}
+	wantNames(t, "pools of identities", deployed().all("AWS::Cognito::IdentityPool"), []string{"SignerPool", "DashboardSignerPool"})
+	wantNames(t, "rights of identities", deployed().all("AWS::Cognito::IdentityPoolRoleAttachment"), nil)
 }

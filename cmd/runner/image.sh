@@ -7,18 +7,33 @@
 #   image.sh check-nvidia  the same of what it does on an NVIDIA GPU
 set -eu
 
-# Debian drops a version from its mirrors when it has a newer one. Then this step
-# fails, and the new one is to be tried and named here.
+# Debian drops a version from its mirrors when it has a newer one. Then these come from
+# its archive, as of the day when they were tried.
+archive=20261115T000000Z
 packages='ffmpeg=7:5.1.9-0+deb12u1 ca-certificates=20230311+deb12u1'
 
 # The user's id, which infra/stack and volumes for scratch name too.
 id=65532
 
 packages() {
-	apt-get update -q
-	# shellcheck disable=SC2086 # a list of words
-	DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $packages
+	install_packages || { use_archive; install_packages; }
 	rm -rf /var/lib/apt/lists/*
+}
+
+install_packages() {
+	apt-get update -q &&
+		# shellcheck disable=SC2086 # a list of words
+		DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $packages
+}
+
+# What is signed there is checked as ever, but is older than it says it may be.
+use_archive() {
+	rm -f /etc/apt/sources.list.d/*
+	for part in "debian $archive bookworm" "debian $archive bookworm-updates" "debian-security $archive bookworm-security"; do
+		# shellcheck disable=SC2086 # three words
+		set -- $part
+		echo "deb [check-valid-until=no] http://snapshot.debian.org/archive/$1/$2 $3 main"
+	done > /etc/apt/sources.list
 }
 
 # The user has no password, no shell and nothing of its own but /scratch.

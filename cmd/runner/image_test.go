@@ -78,7 +78,7 @@ func TestDockerfile(t *testing.T) {
 		t.Errorf("got bases %q, want 3 with exact tags and digests", bases)
 	}
 	stages := make(map[string]bool)
-	for _, from := range regexp.MustCompile(`(?m)^FROM (\S+) AS (\S+)$`).FindAllStringSubmatch(text, -1) {
+	for _, from := range regexp.MustCompile(`(?m)^FROM (?:--platform=\$BUILDPLATFORM )?(\S+) AS (\S+)$`).FindAllStringSubmatch(text, -1) {
 		if !strings.HasPrefix(from[1], "${") && !stages[from[1]] {
 			t.Errorf("stage %s from %s, want one of the bases or a stage before", from[2], from[1])
 		}
@@ -92,9 +92,41 @@ func TestDockerfile(t *testing.T) {
 			t.Errorf("got %d lines %q, want 1", n, line)
 		}
 	}
-	for _, line := range []string{"USER 65532:65532", "RUN sh /image.sh packages && sh /image.sh user && sh /image.sh check", "RUN sh /image.sh check-nvidia"} {
+	for _, line := range []string{"FROM --platform=$BUILDPLATFORM ${GO} AS build", "USER 65532:65532", "RUN sh /image.sh packages && sh /image.sh user && sh /image.sh check", "RUN sh /image.sh check-nvidia"} {
 		if !strings.Contains(text, "\n"+line+"\n") {
 			t.Errorf("no line %q", line)
+		}
+	}
+}
+
+// TestImageArchive has an apt that finds the packages in Debian's archive only.
+func TestImageArchive(t *testing.T) {
+	script, err := os.ReadFile("image.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := t.TempDir()
+	for _, dir := range []string{"bin", "etc/apt/sources.list.d", "var/lib/apt/lists"} {
+		if err := os.MkdirAll(filepath.Join(root, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	apt := "#!/bin/sh\n[ \"$1\" = update ] || grep -q snapshot.debian.org " + root + "/etc/apt/sources.list\n"
+	here := strings.NewReplacer("/etc/apt", root+"/etc/apt", "/var/lib/apt", root+"/var/lib/apt").Replace(string(script))
+	for name, content := range map[string]string{"bin/apt-get": apt, "image.sh": here, "etc/apt/sources.list": "deb http://deb.debian.org/debian bookworm main\n"} {
+		if err := os.WriteFile(filepath.Join(root, name), []byte(content), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := exec.Command("sh", filepath.Join(root, "image.sh"), "packages")
+	c.Env = []string{"PATH=" + filepath.Join(root, "bin") + ":" + os.Getenv("PATH")}
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	sources, err := os.ReadFile(filepath.Join(root, "etc/apt/sources.list"))
+	for _, want := range []string{"/debian/20", "/debian-security/20", " bookworm-security main\n"} {
+		if err != nil || !strings.Contains(string(sources), want) {
+			t.Errorf("got the sources %s (%v), want %q in them", sources, err, want)
 		}
 	}
 }

@@ -58,7 +58,7 @@ func (j job) wantCanceled(t *testing.T) {
 	if r := j.record(t); r.Status != lipsync.Failed || r.Failure.Code != lipsync.Canceled || r.Lease != "" {
 		t.Errorf("got %+v, want it canceled", r)
 	}
-	objects, found := s3.New(j.config, j.Outputs["BucketName"], ""), errors.New("it is left")
+	objects, found := s3.New(j.config, j.Outputs["BucketName"], s3.Signer{}), errors.New("it is left")
 	for _, prefix := range []string{"inputs/", "outputs/"} {
 		err := objects.List(t.Context(), prefix+j.id+"/", func(string, time.Time) error { return found })
 		if err != nil {

@@ -141,7 +141,7 @@ func (j job) want(t *testing.T) {
 		t.Errorf("got %+v, want it completed", r)
 	}
 	var outputs []string
-	objects := s3.New(j.config, j.Outputs["BucketName"], "")
+	objects := s3.New(j.config, j.Outputs["BucketName"], s3.Signer{})
 	err := objects.List(t.Context(), "outputs/"+j.id+"/", func(key string, _ time.Time) error {
 		outputs = append(outputs, key)
 		return nil

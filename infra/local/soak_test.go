@@ -137,7 +137,7 @@ func TestSoak(t *testing.T) {
 	s.quiet(t)
 	took := time.Since(began)
 	service := s.service()
-	service.Objects = s3.New(s.config, s.Outputs["BucketName"], "")
+	service.Objects = s3.New(s.config, s.Outputs["BucketName"], s3.Signer{})
 	completed := s.completions(t)
 	report, err := s.load.Check(t.Context(), service, func(id string) int { return completed[id] })
 	if err != nil {

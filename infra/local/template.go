@@ -60,6 +60,7 @@ func (t *template) adapt(p places) (jobEnvironment []string, err error) {
 		return nil, err
 	}
 	t.redirect(p.Batch)
+	t.dropPools()
 	dropped := t.drop()
 	t.resolveSecrets()
 	for _, r := range t.Resources {
@@ -169,6 +170,34 @@ func (t *template) redirect(batch string) {
 		variables, _ := environment["Variables"].(map[string]any)
 		if _, submits := variables["LIPSYNC_JOB_QUEUE"]; submits && r.Type == "AWS::Lambda::Function" {
 			variables["AWS_ENDPOINT_URL_BATCH"] = batch
+		}
+	}
+}
+
+// dropPools takes out the pools of identities by which functions get long sessions: the
+// emulator does not vouch for anybody. Functions then take on their signer by themselves.
+func (t *template) dropPools() {
+	for name, r := range t.Resources {
+		if r.Type == "AWS::Cognito::IdentityPool" {
+			delete(t.Resources, name)
+		}
+		environment, _ := r.Properties["Environment"].(map[string]any)
+		variables, _ := environment["Variables"].(map[string]any)
+		delete(variables, "LIPSYNC_SIGNER_POOL")
+		r.dropStatements("sts:AssumeRoleWithWebIdentity", "cognito-identity:GetOpenIdTokenForDeveloperIdentity")
+	}
+}
+
+// dropStatements takes out of a role's trust or a policy the statements that allow an action.
+func (r *resource) dropStatements(actions ...string) {
+	for _, name := range []string{"AssumeRolePolicyDocument", "PolicyDocument"} {
+		document, _ := r.Properties[name].(map[string]any)
+		if statements, ok := document["Statement"].([]any); ok {
+			document["Statement"] = slices.DeleteFunc(statements, func(s any) bool {
+				statement, _ := s.(map[string]any)
+				action, _ := statement["Action"].(string)
+				return slices.Contains(actions, action)
+			})
 		}
 	}
 }

@@ -14,6 +14,7 @@ const (
 	bucket        = "LIPSYNC_BUCKET"
 	queueURL      = "LIPSYNC_QUEUE_URL"
 	signerRole    = "LIPSYNC_SIGNER_ROLE"
+	signerPool    = "LIPSYNC_SIGNER_POOL"
 	generateRate  = "LIPSYNC_GENERATE_RATE"
 	readRate      = "LIPSYNC_READ_RATE"
 	engines       = "LIPSYNC_ENGINES"

@@ -207,7 +207,7 @@ func (s *service) function(l lambda, role awsiam.Role) awslambda.Function {
 	log.GrantWrite(role)
 	variables := s.values(l.variables...)
 	if signer, ok := s.signerOf[l.name]; ok {
-		(*variables)[signerRole] = signer.RoleArn()
+		(*variables)[signerRole], (*variables)[signerPool] = signer.role.RoleArn(), signer.pool.Ref()
 	}
 	architecture := awslambda.Architecture_ARM_64()
 	if s.Architecture == "x86_64" {

@@ -10,7 +10,6 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscognito"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsec2"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awss3"
@@ -40,7 +39,7 @@ type service struct {
 	domain awscognito.UserPoolDomain
 	secret awssecretsmanager.Secret // seals the dashboard's cookies
 
-	signerOf  map[string]awsiam.Role // by the name of the function whose URLs it signs
+	signerOf  map[string]signing // by the name of the function whose URLs it signs
 	functions map[string]awslambda.Function
 	raised    []awscloudwatch.Alarm
 }

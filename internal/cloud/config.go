@@ -20,6 +20,10 @@ func Config(getenv func(string) string) aws.Config {
 			getenv("AWS_ACCESS_KEY_ID"), getenv("AWS_SECRET_ACCESS_KEY"), getenv("AWS_SESSION_TOKEN")),
 		HTTPClient:    awshttp.NewBuildableClient(), // one for all clients
 		ConfigSources: []any{endpoints{getenv}},
+
+		// As package config has it: objects go and come with checksums.
+		RequestChecksumCalculation: aws.RequestChecksumCalculationWhenSupported,
+		ResponseChecksumValidation: aws.ResponseChecksumValidationWhenSupported,
 	}
 	if emulator := getenv("AWS_ENDPOINT_URL"); emulator != "" {
 		c.BaseEndpoint = &emulator

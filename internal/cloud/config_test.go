@@ -3,8 +3,10 @@ package cloud_test
 import (
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/batch"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"lipsync/internal/cloud"
 )
@@ -22,6 +24,9 @@ func TestConfig(t *testing.T) {
 	client := dynamodb.NewFromConfig(config)
 	if o := client.Options(); o.Region != "eu-west-1" || o.BaseEndpoint != nil {
 		t.Errorf("got region %q and endpoint %v, want eu-west-1 and AWS's own", o.Region, o.BaseEndpoint)
+	}
+	if o := s3.NewFromConfig(config).Options(); o.RequestChecksumCalculation != aws.RequestChecksumCalculationWhenSupported || o.ResponseChecksumValidation != aws.ResponseChecksumValidationWhenSupported {
+		t.Errorf("objects go and come with checksums %d and %d", o.RequestChecksumCalculation, o.ResponseChecksumValidation)
 	}
 	emulated := environment{"AWS_REGION": "eu-west-1", "AWS_ENDPOINT_URL": "http://emulator", "AWS_ENDPOINT_URL_BATCH": "http://batch"}
 	config = cloud.Config(emulated.get)

@@ -163,7 +163,7 @@ func TestPutMemory(t *testing.T) {
 		peak = max(peak, held()-before)
 		return len(p), nil
 	})
-	must(t, s3.New(cfg, "bucket", "").Put(t.Context(), key, io.LimitReader(zeros, size), -1))
+	must(t, s3.New(cfg, "bucket", s3.Signer{}).Put(t.Context(), key, io.LimitReader(zeros, size), -1))
 	t.Logf("%d MiB were put with at most %d MiB held", size>>20, peak>>20)
 	if peak > limit {
 		t.Errorf("got %d bytes held, want at most %d", peak, limit)

@@ -29,16 +29,15 @@ type Objects struct {
 	bucket    string
 }
 
-// New uses the bucket. URLs are signed by a session of the role, or for "" by
-// the configuration's own credentials: a URL dies with what signed it.
-func New(cfg aws.Config, bucket, signerRole string) *Objects {
+// New uses the bucket. URLs are signed by sessions of the signer.
+func New(cfg aws.Config, bucket string, signer Signer) *Objects {
 	client := newClient(cfg)
 	return &Objects{
 		client: client,
 		transfers: transfermanager.New(client, func(o *transfermanager.Options) {
 			o.FailTimeout = abortTime
 		}),
-		signer: newSigner(cfg, signerRole),
+		signer: newSigner(cfg, signer),
 		bucket: bucket,
 	}
 }

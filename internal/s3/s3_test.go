@@ -23,7 +23,7 @@ func TestObjects(t *testing.T) {
 	e := awstest.Enforcing(t)
 	lipsynctest.TestObjects(t, func(t *testing.T) lipsynctest.ObjectsHome {
 		return lipsynctest.ObjectsHome{
-			Objects: s3.New(e.Config(), e.Bucket(t), ""), Now: time.Now, Sleep: time.Sleep, Lax: unsigned,
+			Objects: s3.New(e.Config(), e.Bucket(t), s3.Signer{}), Now: time.Now, Sleep: time.Sleep, Lax: unsigned,
 		}
 	})
 }
@@ -104,7 +104,7 @@ func newHome(t *testing.T) *home {
 	cfg := e.Config()
 	h.client = sdk.NewFromConfig(cfg, func(o *sdk.Options) { o.UsePathStyle = true })
 	cfg.HTTPClient = h.wire
-	h.Objects = s3.New(cfg, h.bucket, "")
+	h.Objects = s3.New(cfg, h.bucket, s3.Signer{})
 	return h
 }
 

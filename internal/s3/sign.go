@@ -12,33 +12,8 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials/stscreds"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
-	"github.com/aws/aws-sdk-go-v2/service/sts"
 )
-
-const (
-	// sessionLife is what STS gives to a role that takes on another, at most.
-	sessionLife = time.Hour
-	// sessionUse is how long a session signs, so that a URL that it signs last is
-	// still good for an hour, less this. A page of a list needs one session.
-	sessionUse = 2 * time.Second
-)
-
-// newSigner returns what signs URLs. Credentials that a function has of its own
-// last as long as their giver likes, minutes maybe, and nobody says how long:
-// hence the role, if there is one.
-func newSigner(cfg aws.Config, role string) *s3.PresignClient {
-	if role != "" {
-		assume := stscreds.NewAssumeRoleProvider(sts.NewFromConfig(cfg), role, func(o *stscreds.AssumeRoleOptions) {
-			o.RoleSessionName, o.Duration = "lipsync-urls", sessionLife
-		})
-		cfg.Credentials = aws.NewCredentialsCache(assume, func(o *aws.CredentialsCacheOptions) {
-			o.ExpiryWindow = sessionLife - sessionUse
-		})
-	}
-	return s3.NewPresignClient(newClient(cfg))
-}
 
 // Origin returns the scheme and host that all signed URLs have.
 func (o *Objects) Origin(ctx context.Context) (*url.URL, error) {

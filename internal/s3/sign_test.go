@@ -24,16 +24,18 @@ import (
 )
 
 // tokens is an STS whose session tokens tell when they end: an hour from the
-// full second, as a role that takes on another gets it.
+// full second, as a role that takes on another gets it, and 12 hours for one whom
+// Cognito vouches for.
 type tokens struct {
-	mu    sync.Mutex
-	calls int
+	mu      sync.Mutex
+	calls   int
+	refuses string // actions that fail
 }
 
-const assumed = `<AssumeRoleResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><AssumeRoleResult><Credentials>
+const assumed = `<%[2]sResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><%[2]sResult><Credentials>
 <AccessKeyId>ASIA</AccessKeyId><SecretAccessKey>secret</SecretAccessKey>
 <SessionToken>%[1]s</SessionToken><Expiration>%[1]s</Expiration>
-</Credentials></AssumeRoleResult></AssumeRoleResponse>`
+</Credentials></%[2]sResult></%[2]sResponse>`
 
 func (s *tokens) Do(r *http.Request) (*http.Response, error) {
 	body, err := io.ReadAll(r.Body)
@@ -41,15 +43,30 @@ func (s *tokens) Do(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	form, err := url.ParseQuery(string(body))
-	if err != nil || form.Get("Action") != "AssumeRole" || form.Get("DurationSeconds") != "3600" {
-		return nil, fmt.Errorf("not for us: %s %s (%v)", r.URL, body, err)
+	if err != nil {
+		return nil, err
 	}
+	call := r.Header.Get("X-Amz-Target") + form.Get("Action") + form.Get("DurationSeconds")
 	s.mu.Lock()
 	s.calls++
 	s.mu.Unlock()
 	time.Sleep(20 * time.Millisecond) // of the clock of the test, as an answer takes
 	w := httptest.NewRecorder()
-	fmt.Fprintf(w, assumed, time.Now().UTC().Truncate(time.Second).Add(time.Hour).Format(time.RFC3339))
+	ends := func(life time.Duration) string {
+		return time.Now().UTC().Truncate(time.Second).Add(life).Format(time.RFC3339)
+	}
+	switch {
+	case s.refuses != "" && strings.Contains(call, s.refuses):
+		w.WriteHeader(http.StatusForbidden)
+	case call == "AssumeRole3600":
+		fmt.Fprintf(w, assumed, ends(time.Hour), "AssumeRole")
+	case call == "AWSCognitoIdentityService.GetOpenIdTokenForDeveloperIdentity" && string(body) == `{"IdentityPoolId":"pool","Logins":{"lipsync":"signer"}}`:
+		fmt.Fprint(w, `{"IdentityId":"it","Token":"vouched"}`)
+	case call == "AssumeRoleWithWebIdentity43200" && form.Get("WebIdentityToken") == "vouched":
+		fmt.Fprintf(w, assumed, ends(12*time.Hour), "AssumeRoleWithWebIdentity")
+	default:
+		return nil, fmt.Errorf("not for us: %s %s", r.URL, body)
+	}
 	return w.Result(), nil
 }
 
@@ -80,7 +97,7 @@ func end(t *testing.T, u *url.URL) time.Time {
 func TestURLHoldsItsHour(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sts := &tokens{}
-		o := s3.New(sts.config(), "bucket", role)
+		o := s3.New(sts.config(), "bucket", s3.Signer{Role: role})
 		for _, wait := range []time.Duration{
 			0, time.Millisecond, 999 * time.Millisecond, time.Second, 1999 * time.Millisecond, 2 * time.Second,
 			10 * time.Minute, 59*time.Minute + 59*time.Second, time.Hour, 12 * time.Hour, 20 * 24 * time.Hour,
@@ -95,10 +112,44 @@ func TestURLHoldsItsHour(t *testing.T) {
 	})
 }
 
+// TestLongSessions signs for a day by sessions that Cognito vouches for, and by others
+// while it does not.
+func TestLongSessions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sts := &tokens{}
+		o := s3.New(sts.config(), "bucket", s3.Signer{Role: role, Pool: "pool"})
+		for range 24 * 60 {
+			u, err := o.SignGet(t.Context(), "outputs/a.mp4", "a.mp4", time.Now().Add(2*time.Hour))
+			must(t, err)
+			if life := time.Until(end(t, u)); life < 2*time.Hour-time.Second {
+				t.Fatalf("got a URL for %v, want the 2 h that were asked for", life)
+			}
+			time.Sleep(time.Minute)
+		}
+		if sts.calls != 6 {
+			t.Errorf("got %d calls in a day, want 3 of Cognito and 3 of STS", sts.calls)
+		}
+		for _, refused := range []string{"GetOpenIdToken", "WebIdentity"} {
+			sts.refuses = refused
+			u, err := s3.New(sts.config(), "bucket", s3.Signer{Role: role, Pool: "pool"}).
+				SignGet(t.Context(), "outputs/a.mp4", "a.mp4", time.Now().Add(2*time.Hour))
+			must(t, err)
+			if life := time.Until(end(t, u)); life < time.Hour-2*time.Second {
+				t.Errorf("%s is refused: got a URL for %v, want an hour but 2 s", refused, life)
+			}
+		}
+		sts.refuses = "e" // all
+		if _, err := s3.New(sts.config(), "bucket", s3.Signer{Role: role, Pool: "pool"}).
+			SignGet(t.Context(), "outputs/a.mp4", "a.mp4", time.Now().Add(2*time.Hour)); err == nil {
+			t.Error("a URL was signed by nobody")
+		}
+	})
+}
+
 func TestListNeedsOneSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sts := &tokens{}
-		o := s3.New(sts.config(), "bucket", role)
+		o := s3.New(sts.config(), "bucket", s3.Signer{Role: role})
 		for calls := range 3 {
 			for range 100 {
 				_, err := o.SignGet(t.Context(), "outputs/a.mp4", "a.mp4", time.Now().Add(time.Hour))
@@ -121,7 +172,7 @@ func TestOrigin(t *testing.T) {
 		if endpoint != "" {
 			cfg.BaseEndpoint = &endpoint
 		}
-		o := s3.New(cfg, "bucket", "")
+		o := s3.New(cfg, "bucket", s3.Signer{})
 		u, _, err := o.SignPut(t.Context(), "uploads/a", 5, "", time.Now().Add(time.Hour))
 		must(t, err)
 		got, err := o.Origin(t.Context())
@@ -134,7 +185,7 @@ func TestOrigin(t *testing.T) {
 
 func TestOwnCredentialsSign(t *testing.T) {
 	sts := &tokens{}
-	u, err := s3.New(sts.config(), "bucket", "").SignGet(t.Context(), "outputs/a.mp4", "a.mp4", time.Now().Add(time.Hour))
+	u, err := s3.New(sts.config(), "bucket", s3.Signer{}).SignGet(t.Context(), "outputs/a.mp4", "a.mp4", time.Now().Add(time.Hour))
 	must(t, err)
 	if got := u.Query().Get("X-Amz-Security-Token"); got != "token" || sts.calls != 0 {
 		t.Errorf("got token %q after %d calls of STS, want our own after none", got, sts.calls)
@@ -144,7 +195,7 @@ func TestOwnCredentialsSign(t *testing.T) {
 // TestSignedUntil signs at some part of a second.
 func TestSignedUntil(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := s3.New((&tokens{}).config(), "bucket", "")
+		o := s3.New((&tokens{}).config(), "bucket", s3.Signer{})
 		time.Sleep(300 * time.Millisecond)
 		for _, c := range []struct {
 			until time.Duration
@@ -165,7 +216,7 @@ func TestSignedUntil(t *testing.T) {
 // TestWhatIsSigned reads from the URLs which headers a client can't change. S3
 // holds all clients to them.
 func TestWhatIsSigned(t *testing.T) {
-	o := s3.New((&tokens{}).config(), "bucket", "")
+	o := s3.New((&tokens{}).config(), "bucket", s3.Signer{})
 	for contentType, want := range map[string]string{
 		"audio/wav": "content-length;content-type;host",
 		"":          "content-length;host",
@@ -214,7 +265,7 @@ func makeSigner(t *testing.T, cfg aws.Config) (roleARN string) {
 // TestSignerRole uses URLs of a role that may do no more than they need.
 func TestSignerRole(t *testing.T) {
 	e := awstest.Enforcing(t)
-	o := s3.New(e.Config(), e.Bucket(t), makeSigner(t, e.Config()))
+	o := s3.New(e.Config(), e.Bucket(t), s3.Signer{Role: makeSigner(t, e.Config())})
 	until := time.Now().Add(time.Hour)
 	for key, want := range map[string]int{"outputs/a.mp4": 200, "inputs/a/video": 403, "uploads/a": 403} {
 		must(t, o.Put(t.Context(), key, strings.NewReader("video"), 5))

@@ -8,12 +8,14 @@ import (
 )
 
 // Kept is where objects are kept, for programs that hand out no URL of theirs.
-func Kept(h *cloud.Home) { keep(h, "") }
+func Kept(h *cloud.Home) { keep(h, s3.Signer{}) }
 
 // Signed is Kept, with signed URLs that last as long as they say.
-func Signed(h *cloud.Home) { keep(h, h.Settings.Optional("LIPSYNC_SIGNER_ROLE")) }
+func Signed(h *cloud.Home) {
+	keep(h, s3.Signer{Role: h.Settings.Optional("LIPSYNC_SIGNER_ROLE"), Pool: h.Settings.Optional("LIPSYNC_SIGNER_POOL")})
+}
 
-// keep keeps objects in the bucket. Their URLs are signed by a session of the role.
-func keep(h *cloud.Home, signer string) {
+// keep keeps objects in the bucket.
+func keep(h *cloud.Home, signer s3.Signer) {
 	h.Service.Objects = s3.New(h.Config, h.Settings.Text("LIPSYNC_BUCKET"), signer)
 }
