@@ -110,9 +110,9 @@ func probeArgs(path string) []string {
 		"color_range,color_space,color_transfer,color_primaries,avg_frame_rate,time_base," +
 		"start_pts,channels,sample_rate,extradata_size:" +
 		"stream_disposition=attached_pic:stream_tags=alpha_mode:stream_side_data=rotation:" +
-		"frame=stream_index,best_effort_timestamp"
+		"packet=stream_index,size:frame=stream_index,best_effort_timestamp"
 	return []string{"-v", "error", "-print_format", "json", "-show_entries", wanted,
-		"-read_intervals", "%+#20", // packets, to see the first picture's time
+		"-read_intervals", "%+#20", // packets, to see the covers, which come first, and the first picture's time
 		"-protocol_whitelist", "file", "-format_whitelist", strings.Join(formats(), ","),
 		"-max_pixels", strconv.Itoa(maxPixels), "-i", "file:" + path}
 }
@@ -124,10 +124,12 @@ type report struct {
 		Duration string `json:"duration"`
 	} `json:"format"`
 	Streams []stream `json:"streams"`
-	Frames  []struct {
+	Read    []struct {
+		Type   string `json:"type"` // packet or frame
 		Stream int    `json:"stream_index"`
-		Time   *int64 `json:"best_effort_timestamp"`
-	} `json:"frames"`
+		Size   string `json:"size"`                  // of a packet, in bytes
+		Time   *int64 `json:"best_effort_timestamp"` // of a frame
+	} `json:"packets_and_frames"`
 }
 
 type stream struct {
@@ -174,9 +176,8 @@ func parseProbe(b []byte) (*Info, error) {
 	info.Format, _, _ = strings.Cut(r.Format.Name, ",")
 	extra := 0
 	for _, s := range r.Streams {
-		// ffprobe tells no size of an attachment that it had no memory for.
-		extra += min(max(s.Extra, 0), maxExtra)
-		if extra >= maxExtra || s.Type == "attachment" && s.Extra == 0 {
+		extra += r.extra(s)
+		if extra >= maxExtra {
 			return nil, fmt.Errorf("%w: attachments of %d bytes or more", ErrUnsupported, maxExtra)
 		}
 		switch {
@@ -199,13 +200,32 @@ func parseProbe(b []byte) (*Info, error) {
 	return info, nil
 }
 
+// extra returns how many bytes of the stream each process that opens the file keeps:
+// maxExtra for as many or more, and for those that ffprobe had no memory to tell of.
+func (r *report) extra(s stream) int {
+	bytes := max(s.Extra, 0)
+	if s.Disposition.AttachedPic != 0 {
+		cover := maxExtra
+		for _, p := range r.Read {
+			if n, err := strconv.Atoi(p.Size); err == nil && p.Type == "packet" && p.Stream == s.Index {
+				cover = max(n, 0)
+				break
+			}
+		}
+		bytes = min(bytes, maxExtra) + min(cover, maxExtra)
+	} else if s.Type == "attachment" && bytes == 0 {
+		bytes = maxExtra
+	}
+	return min(bytes, maxExtra)
+}
+
 // times returns when the stream's first pictures are shown, in ticks. What the
 // decoder says is not always what the container says, so that is the last
 // resort.
 func (r *report) times(s stream) []int64 {
 	var times []int64
-	for _, f := range r.Frames {
-		if f.Stream == s.Index && f.Time != nil {
+	for _, f := range r.Read {
+		if f.Type == "frame" && f.Stream == s.Index && f.Time != nil {
 			times = append(times, *f.Time)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 )
 
@@ -81,17 +82,17 @@ func TestPixelKinds(t *testing.T) {
 }
 
 func TestRateOfTheFirstPictures(t *testing.T) {
-	const frames = `"index": 0, "time_base": "1/1000"}], "frames": [{"stream_index": 1, "best_effort_timestamp": 7},
-		{"stream_index": 0, "best_effort_timestamp": 500}, {"stream_index": 0, "best_effort_timestamp": 540},
-		{"stream_index": 0}, {"stream_index": 0, "best_effort_timestamp": 580`
+	const frames = `"index": 0, "time_base": "1/1000"}], "packets_and_frames": [{"type": "frame", "stream_index": 1, "best_effort_timestamp": 7},
+		{"type": "frame", "stream_index": 0, "best_effort_timestamp": 500}, {"type": "frame", "stream_index": 0, "best_effort_timestamp": 540},
+		{"stream_index": 0}, {"type": "frame", "stream_index": 0, "best_effort_timestamp": 580`
 	for _, test := range []struct{ stream, want string }{
 		{frames, "25/1"},
 		{`"avg_frame_rate": "1000/1", ` + frames, "25/1"},
 		{`"avg_frame_rate": "0/0", ` + frames, "25/1"},
 		{`"avg_frame_rate": "30/1", ` + frames, "30/1"},
 		{`"avg_frame_rate": "0/0"`, "25/1"},
-		{`"avg_frame_rate": "1000/1", "time_base": "1/1000"}], "frames": [{"stream_index": 0, "best_effort_timestamp": 0},
-			{"stream_index": 0, "best_effort_timestamp": 1`, "1000000/1000"},
+		{`"avg_frame_rate": "1000/1", "time_base": "1/1000"}], "packets_and_frames": [{"type": "frame", "stream_index": 0, "best_effort_timestamp": 0},
+			{"type": "frame", "stream_index": 0, "best_effort_timestamp": 1`, "1000000/1000"},
 	} {
 		info, err := parseProbe(answer(test.stream))
 		if err != nil {
@@ -102,7 +103,22 @@ func TestRateOfTheFirstPictures(t *testing.T) {
 	}
 }
 
-// TestAttachments refuses files whose attachments would fill the memory.
+// cover is a stream of a cover.
+func cover(index int) string {
+	return fmt.Sprintf(`"index": %d, "disposition": {"attached_pic": 1}`, index)
+}
+
+// read ends the streams and has one packet of each from the first one on, of so many bytes.
+// answer closes the last.
+func read(first int, sizes ...int) string {
+	var packets []string
+	for i, size := range sizes {
+		packets = append(packets, fmt.Sprintf(`{"type": "packet", "stream_index": %d, "size": "%d"}`, first+i, size))
+	}
+	return `}], "packets_and_frames": [` + strings.TrimSuffix(strings.Join(packets, ", "), "}")
+}
+
+// TestAttachments refuses files whose attachments or covers would fill the memory.
 func TestAttachments(t *testing.T) {
 	const small, large = `"index": 0}, {"codec_type": "attachment", "extradata_size": 40000000`, `, {"codec_type": "attachment", "extradata_size": 20000000`
 	for _, test := range []struct {
@@ -114,6 +130,12 @@ func TestAttachments(t *testing.T) {
 		{`"extradata_size": 9223372036854775807}, {"extradata_size": 9223372036854775807`, false},
 		{`"extradata_size": -9223372036854775808`, true},
 		{`"index": 0}, {"codec_type": "attachment"`, false},
+		{cover(0) + read(0, 40000000), true},
+		{cover(0) + read(0, 60000000), false},
+		{cover(0) + read(1, 40000000), false}, // not a word about the cover's size
+		{cover(0) + `}, {` + cover(1) + read(0, 40000000, 40000000), false},
+		{cover(0) + `}, ` + small + read(0, 40000000), false},
+		{`"index": 0` + read(0, 60000000), true}, // a picture of the video, which passes
 	} {
 		if _, err := parseProbe(answer(test.streams)); (err == nil) != test.fits || err != nil && !errors.Is(err, ErrUnsupported) {
 			t.Errorf("%s: got %v, want it to be taken: %t", test.streams, err, test.fits)
@@ -132,7 +154,7 @@ func TestMinSampleRate(t *testing.T) {
 }
 
 func TestCoverPictureIsNoVideo(t *testing.T) {
-	info, err := parseProbe(answer(`"disposition": {"attached_pic": 1}`))
+	info, err := parseProbe(answer(cover(0) + read(0, 1000)))
 	if err != nil || info.Video != nil {
 		t.Errorf("got %+v, %v; want no video", info, err)
 	}
@@ -141,7 +163,7 @@ func TestCoverPictureIsNoVideo(t *testing.T) {
 func FuzzProbe(f *testing.F) {
 	f.Add(answer(`"index": 0, "sample_aspect_ratio": "16:11", "side_data_list": [{"rotation": -90}]`))
 	f.Add([]byte(`{"format": {"format_name": "wav"}, "streams": [{"codec_type": "audio", "codec_name": "aac", "channels": 2, "sample_rate": "1e9"}]}`))
-	f.Add([]byte(`{"frames": [{"stream_index": 0, "best_effort_timestamp": 9223372036854775807}], "format": {}}`))
+	f.Add([]byte(`{"packets_and_frames": [{"type": "frame", "stream_index": 0, "best_effort_timestamp": 9223372036854775807}], "format": {}}`))
 	f.Add([]byte(`{}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		info, err := parseProbe(b)

@@ -77,7 +77,7 @@ func attachments(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 	}
 	picture := m.lavfi(t, "color=s=64x64", "-frames:v", "1", "-c:v", "png", "-f", "image2pipe")
 	copy(picture[16:], big32(30000, 30000))
-	switch m.n % 8 {
+	switch m.n % 9 {
 	case 0:
 		return into(attached("../../../../tmp/evil.ttf", "application/x-truetype-font", make([]byte, 1000), 3), "fonts elsewhere")
 	case 1:
@@ -88,6 +88,8 @@ func attachments(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 		return into(attached("a", "application/octet-stream", make([]byte, 64<<20), 1), "64 MiB")
 	case 7:
 		return into(attached("a", "application/octet-stream", make([]byte, 64<<20), 4), "4 of 64 MiB")
+	case 8:
+		return into(attached("a.png", "image/png", append(picture, make([]byte, 64<<20)...), 4), "4 pictures of 64 MiB")
 	case 3:
 		block := slices.Concat(big32(3, 9), []byte("image/png"), big32(0, 30000, 30000, 24, 0, 1<<31), picture)
 		return lipsync.Audio, slices.Concat([]byte("fLaC\x06"), big32(uint32(len(block)))[1:], block, m.base(t, "flac")[4:]), "a huge cover in FLAC"
