@@ -66,29 +66,27 @@ func readPointCascade(b []byte) (*pointCascade, error) {
 	return c, nil
 }
 
-// A point is the trimmed mean of where walks from several starting places lead.
-const (
-	rigidWalks  = 9  // for landmarks that registration follows, too
-	mobileWalks = 15 // for those that decide how far a mouth is open
-)
+// starts is from how many places walks start to find a point, which is the trimmed mean of
+// where they end.
+const starts = 9
 
 // find returns the point that the cascade leads to from around a start, for a face
 // of the scale, in pixels of the plane. mirrored looks for the point of the other
 // half of the face.
-func (c *pointCascade) find(p pixels.Plane[uint8], start geom.Point, scale float32, mirrored bool, n int) geom.Point {
-	walks := make([]walk, n)
-	for i := range walks {
+func (c *pointCascade) find(p pixels.Plane[uint8], start geom.Point, scale float32, mirrored bool) geom.Point {
+	var all [starts]walk
+	for i := range all {
 		// Two low-discrepancy sequences around the start, and one of scales.
 		u, v, w := fraction(i, .7548777), fraction(i, .5698403), fraction(i, .6180340)
-		walks[i].at = geom.Point{X: start.X + .15*scale*(u-.5), Y: start.Y + .15*scale*(v-.5)}
-		walks[i].scale = scale * (.925 + .15*w)
+		all[i].at = geom.Point{X: start.X + .15*scale*(u-.5), Y: start.Y + .15*scale*(v-.5)}
+		all[i].scale = scale * (.925 + .15*w)
 	}
-	c.descend(p, walks, mirrored)
-	xs, ys := make([]float32, n), make([]float32, n)
-	for i, w := range walks {
+	c.descend(p, all[:], mirrored)
+	var xs, ys [starts]float32
+	for i, w := range all {
 		xs[i], ys[i] = w.at.X, w.at.Y
 	}
-	return geom.Point{X: trimmedMean(xs), Y: trimmedMean(ys)}
+	return geom.Point{X: trimmedMean(xs[:]), Y: trimmedMean(ys[:])}
 }
 
 func fraction(i int, step float64) float32 {

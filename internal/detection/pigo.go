@@ -92,8 +92,8 @@ func (d *cascades) detect(p pixels.Plane[uint8], smallest, largest int, step flo
 // are where those of a face can be.
 func (d *cascades) landmarks(p pixels.Plane[uint8], b Box) (Landmarks, bool) {
 	var q Landmarks
-	q[LeftPupil] = d.pupil.find(p, geom.Point{X: b.X - .18*b.Size, Y: b.Y - .075*b.Size}, .25*b.Size, false, rigidWalks)
-	q[RightPupil] = d.pupil.find(p, geom.Point{X: b.X + .18*b.Size, Y: b.Y - .075*b.Size}, .25*b.Size, false, rigidWalks)
+	q[LeftPupil] = d.pupil.find(p, geom.Point{X: b.X - .18*b.Size, Y: b.Y - .075*b.Size}, .25*b.Size, false)
+	q[RightPupil] = d.pupil.find(p, geom.Point{X: b.X + .18*b.Size, Y: b.Y - .075*b.Size}, .25*b.Size, false)
 	eyes := geom.Distance(q[LeftPupil], q[RightPupil])
 	rise := q[RightPupil].Y - q[LeftPupil].Y
 	if eyes < .2*b.Size || eyes > .6*b.Size || rise > .6*eyes || rise < -.6*eyes {
@@ -108,15 +108,10 @@ func (d *cascades) place(p pixels.Plane[uint8], q *Landmarks, only []int) {
 	left, right := q[LeftPupil], q[RightPupil]
 	eyes := geom.Distance(left, right)
 	start := geom.Point{X: (left.X + right.X) / 2, Y: (left.Y+right.Y)/2 + .25*eyes}
-	mobile := Mobile()
 	start.X += .15 * eyes // as the cascades were trained, also where mirrored
 	for _, l := range d.points {
 		if only == nil || slices.Contains(only, l.index) {
-			walks := rigidWalks
-			if slices.Contains(mobile, l.index) {
-				walks = mobileWalks
-			}
-			q[l.index] = l.cascade.find(p, start, 3*eyes, l.mirrored, walks)
+			q[l.index] = l.cascade.find(p, start, 3*eyes, l.mirrored)
 		}
 	}
 }

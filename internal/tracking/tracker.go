@@ -48,7 +48,7 @@ type intervals struct {
 
 func newIntervals(fps float64) intervals {
 	frames := func(seconds float64) int { return max(1, int(math.Round(seconds*fps))) }
-	return intervals{search: frames(2), large: frames(.4), empty: frames(.12), confirm: frames(.2)}
+	return intervals{search: frames(2), large: frames(.4), empty: frames(.12), confirm: frames(.4)}
 }
 
 // missesToLose is in how many tracked frames in a row a face is missed when its track

@@ -182,7 +182,7 @@ func smoothstep(x float32) float32 {
 	return x * x * (3 - 2*x)
 }
 
-func power(x, e float32) float32 { return float32(math.Pow(float64(x), float64(e))) }
+func power(x, e float32) float32 { return float32(math.Exp(float64(e) * math.Log(float64(x)))) }
 
 func sq(x float32) float32 { return x * x }
 
