@@ -64,3 +64,44 @@ func TestOnlyHere(t *testing.T) {
 		}
 	}
 }
+
+// TestLinked keeps out of functions what they don't call, since all of it is part of their
+// cold start: clients of other services of AWS, and libraries that take long to start.
+func TestLinked(t *testing.T) {
+	for _, function := range functionNames() {
+		out, err := exec.Command("go", "list", "-deps", "../functions/"+function).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var told map[string]string
+		deployed().read(t, logical(function), "Environment.Variables", &told)
+		allowed := func(service string) bool {
+			switch service {
+			case "dynamodb":
+				return told["LIPSYNC_TABLE"] != ""
+			case "s3":
+				return told["LIPSYNC_BUCKET"] != ""
+			case "sts", "cognitoidentity": // of the package that signs URLs, and is that of the bucket
+				return told["LIPSYNC_BUCKET"] != ""
+			case "sqs": // of what reads messages, too
+				return told["LIPSYNC_QUEUE_URL"] != "" || function == "dispatch"
+			case "batch": // of what reads events of jobs, too
+				return told["LIPSYNC_JOB_QUEUE"] != "" || function == "job-state"
+			case "secretsmanager":
+				return told["LIPSYNC_SECRET_ARN"] != ""
+			default:
+				return false
+			}
+		}
+		const sdk = "github.com/aws/aws-sdk-go-v2/"
+		for name := range strings.FieldsSeq(string(out)) {
+			rest, isService := strings.CutPrefix(name, sdk+"service/")
+			service, _, _ := strings.Cut(rest, "/")
+			switch {
+			case isService && service != "internal" && !allowed(service),
+				name == sdk+"config", strings.Contains(name, "openapi"), strings.Contains(name, "jsonschema"):
+				t.Errorf("%s has %s in it", function, name)
+			}
+		}
+	}
+}

@@ -2,14 +2,12 @@ package dashboard
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
 
-	"github.com/getkin/kin-openapi/openapi3"
+	"go.yaml.in/yaml/v3"
 )
 
 // reference is the API's document, as people read it.
@@ -46,21 +44,21 @@ type response struct {
 
 // parseDocument reads openapi.yaml.
 func parseDocument(text []byte) (reference, error) {
-	doc, err := openapi3.NewLoader().LoadFromData(text)
-	if err != nil {
+	var doc openAPI
+	if err := yaml.Unmarshal(text, &doc); err != nil {
 		return reference{}, fmt.Errorf("read the API's document: %w", err)
 	}
 	ref := reference{About: prose(doc.Info.Description)}
 	for _, tag := range doc.Tags {
 		ref.Groups = append(ref.Groups, group{Name: tag.Name})
 	}
-	for _, path := range doc.Paths.InMatchingOrder() {
-		for method, op := range doc.Paths.Value(path).Operations() {
+	for path, methods := range doc.Paths {
+		for method, op := range methods {
 			i := slices.IndexFunc(ref.Groups, func(g group) bool { return slices.Contains(op.Tags, g.Name) })
 			if i < 0 {
 				return reference{}, fmt.Errorf("read the API's document: %s %s has no tag", method, path)
 			}
-			ref.Groups[i].Operations = append(ref.Groups[i].Operations, newOperation(method, path, op))
+			ref.Groups[i].Operations = append(ref.Groups[i].Operations, doc.operation(strings.ToUpper(method), path, op))
 		}
 	}
 	for _, g := range ref.Groups {
@@ -71,59 +69,36 @@ func parseDocument(text []byte) (reference, error) {
 	return ref, nil
 }
 
-func newOperation(method, path string, op *openapi3.Operation) operation {
+func (d *openAPI) operation(method, path string, op apiOperation) operation {
 	o := operation{ID: op.OperationID, Method: method, Path: path, Summary: op.Summary, About: prose(op.Description)}
 	for _, p := range op.Parameters {
-		o.Parameters = append(o.Parameters, property{
-			p.Value.Name, typeOf(p.Value.Schema), p.Value.Description, p.Value.Required,
-		})
-	}
-	if op.RequestBody != nil {
-		for media, content := range op.RequestBody.Value.Content {
-			o.Media, o.Body, o.Example = media, properties(content.Schema.Value), example(content)
+		if p.Ref != "" {
+			p = d.Components.Parameters[lastOf(p.Ref)]
 		}
+		o.Parameters = append(o.Parameters, property{p.Name, d.typeOf(p.Schema), p.Description, p.Required})
 	}
-	for status, r := range op.Responses.Map() {
-		o.Responses = append(o.Responses, newResponse(status, r.Value))
+	for media, content := range op.RequestBody.Content {
+		o.Media, o.Body, o.Example = media, d.properties(d.schema(content.Schema)), content.example()
+	}
+	for status, r := range op.Responses {
+		if r.Ref != "" {
+			r = d.Components.Responses[lastOf(r.Ref)]
+		}
+		made := response{Status: status, About: r.Description}
+		if content, ok := r.Content["application/json"]; ok {
+			made.Example = content.example()
+		}
+		o.Responses = append(o.Responses, made)
 	}
 	slices.SortFunc(o.Responses, func(a, b response) int { return cmp.Compare(a.Status, b.Status) })
 	return o
 }
 
-func newResponse(status string, r *openapi3.Response) response {
-	made := response{Status: status}
-	if r.Description != nil {
-		made.About = *r.Description
-	}
-	if content := r.Content.Get("application/json"); content != nil {
-		made.Example = example(content)
-	}
-	return made
-}
-
-// example returns the first example of a body, in the order of their names, if
-// there are several.
-func example(content *openapi3.MediaType) string {
-	value := content.Example
-	names := slices.Sorted(maps.Keys(content.Examples))
-	if value == nil && len(names) > 0 {
-		value = content.Examples[names[0]].Value.Value
-	}
-	if value == nil {
-		return ""
-	}
-	text, err := json.MarshalIndent(value, "", "  ")
-	if err != nil {
-		return ""
-	}
-	return string(text)
-}
-
 // properties returns the fields of an object, those that it must have first.
-func properties(s *openapi3.Schema) []property {
+func (d *openAPI) properties(s apiSchema) []property {
 	var all []property
 	for name, field := range s.Properties {
-		all = append(all, property{name, typeOf(field), describe(field), slices.Contains(s.Required, name)})
+		all = append(all, property{name, d.typeOf(field), d.describe(field), slices.Contains(s.Required, name)})
 	}
 	slices.SortFunc(all, func(a, b property) int {
 		if a.Required != b.Required {
@@ -134,34 +109,33 @@ func properties(s *openapi3.Schema) []property {
 	return all
 }
 
-// describe returns what a schema says of itself, or what that does which it is a
-// choice of.
-func describe(s *openapi3.SchemaRef) string {
-	if s.Value.Description != "" || len(s.Value.OneOf) == 0 {
-		return s.Value.Description
+// describe returns what a schema says of itself, or what the first does of those that it
+// is a choice of.
+func (d *openAPI) describe(s apiSchema) string {
+	s = d.schema(s)
+	if s.Description != "" || len(s.OneOf) == 0 {
+		return s.Description
 	}
-	return describe(s.Value.OneOf[0])
+	return d.describe(s.OneOf[0])
 }
 
 // typeOf names a schema's type as people say it.
-func typeOf(s *openapi3.SchemaRef) string {
-	switch v := s.Value; {
-	case len(v.OneOf) > 0:
-		return typeOf(v.OneOf[0])
-	case len(v.Enum) > 0:
-		words := make([]string, len(v.Enum))
-		for i, word := range v.Enum {
+func (d *openAPI) typeOf(s apiSchema) string {
+	switch s = d.schema(s); {
+	case len(s.OneOf) > 0:
+		return d.typeOf(s.OneOf[0])
+	case len(s.Enum) > 0:
+		words := make([]string, len(s.Enum))
+		for i, word := range s.Enum {
 			words[i] = fmt.Sprint(word)
 		}
 		return strings.Join(words, " or ")
-	case v.Type == nil:
-		return ""
-	case v.Type.Is("array") && v.Items != nil:
+	case s.kind() == "array":
 		return "list"
-	case v.Format == "binary":
+	case s.Format == "binary":
 		return "file"
 	default:
-		return v.Type.Slice()[0]
+		return s.kind()
 	}
 }
 
@@ -172,5 +146,9 @@ type apiPage struct {
 }
 
 func (p *pages) showAPI(v *visit) error {
-	return v.show(http.StatusOK, "api", "API", apiPage{p.reference, p.base(v.Request).String() + "/api"})
+	ref, err := p.reference()
+	if err != nil {
+		return err
+	}
+	return v.show(http.StatusOK, "api", "API", apiPage{ref, p.base(v.Request).String() + "/api"})
 }

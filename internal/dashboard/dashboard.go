@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 
 	"lipsync/internal/lipsync"
 )
@@ -69,9 +70,7 @@ func New(service *lipsync.Service, o Options) (http.Handler, error) {
 	if p.views, err = parseViews(p.root, template.FuncMap{"waited": p.waited, "took": p.took, "until": p.until, "expires": p.service.OutputExpires}); err != nil {
 		return nil, err
 	}
-	if p.reference, err = parseDocument(o.Document); err != nil {
-		return nil, err
-	}
+	p.reference = sync.OnceValues(func() (reference, error) { return parseDocument(o.Document) }) // few look at it
 	if p.sealer, err = NewSealer(o.Secret, sessionCookie); err != nil {
 		return nil, err
 	}
@@ -92,7 +91,7 @@ type pages struct {
 	mux       *http.ServeMux
 	root      string // of the paths of all pages, as browsers see them
 	policy    string // of what pages may load and do
-	reference reference
+	reference func() (reference, error)
 }
 
 // route is one row of the dashboard.

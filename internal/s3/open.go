@@ -12,13 +12,13 @@ import (
 
 // Open implements lipsync.Objects. The context is for reading too.
 func (o *Objects) Open(ctx context.Context, key string) (io.ReadCloser, int64, error) {
-	out, err := o.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &o.bucket, Key: &key})
+	out, err := o.client().GetObject(ctx, &s3.GetObjectInput{Bucket: &o.bucket, Key: &key})
 	if err != nil {
 		return nil, 0, orNotFound(err)
 	}
 	size := aws.ToInt64(out.ContentLength)
 	again := func(offset int64) (io.ReadCloser, error) {
-		out, err := o.client.GetObject(ctx, &s3.GetObjectInput{
+		out, err := o.client().GetObject(ctx, &s3.GetObjectInput{
 			Bucket: &o.bucket, Key: &key, IfMatch: out.ETag,
 			Range: aws.String(fmt.Sprintf("bytes=%d-", offset)),
 		})

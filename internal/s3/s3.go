@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -23,23 +24,24 @@ const abortTime = 5 * time.Second
 
 // Objects implements lipsync.Objects.
 type Objects struct {
-	client    *s3.Client
-	transfers *transfermanager.Client
-	signer    *s3.PresignClient
-	bucket    string
+	bucket string
+
+	// Each client is made by its first use, since most calls of a function use none, and
+	// to make them is a part of its cold start.
+	client    func() *s3.Client
+	transfers func() *transfermanager.Client
+	signer    func() *s3.PresignClient
 }
 
 // New uses the bucket. URLs are signed by sessions of the signer.
 func New(cfg aws.Config, bucket string, signer Signer) *Objects {
-	client := newClient(cfg)
-	return &Objects{
-		client: client,
-		transfers: transfermanager.New(client, func(o *transfermanager.Options) {
-			o.FailTimeout = abortTime
-		}),
-		signer: newSigner(cfg, signer),
-		bucket: bucket,
-	}
+	o := &Objects{bucket: bucket}
+	o.client = sync.OnceValue(func() *s3.Client { return newClient(cfg) })
+	o.transfers = sync.OnceValue(func() *transfermanager.Client {
+		return transfermanager.New(o.client(), func(o *transfermanager.Options) { o.FailTimeout = abortTime })
+	})
+	o.signer = sync.OnceValue(func() *s3.PresignClient { return newSigner(cfg, signer) })
+	return o
 }
 
 func newClient(cfg aws.Config) *s3.Client {
@@ -58,7 +60,7 @@ func (o *Objects) Put(ctx context.Context, key string, r io.Reader, size int64) 
 	if size >= 0 {
 		in.ContentLength = &size
 	}
-	_, err := o.transfers.UploadObject(ctx, in)
+	_, err := o.transfers().UploadObject(ctx, in)
 	if body.err != nil {
 		err = body.err // the cause of what came after it
 	}
@@ -92,7 +94,7 @@ func (s *source) Read(p []byte) (int, error) {
 
 // Size implements lipsync.Objects.
 func (o *Objects) Size(ctx context.Context, key string) (int64, error) {
-	head, err := o.client.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &o.bucket, Key: &key})
+	head, err := o.client().HeadObject(ctx, &s3.HeadObjectInput{Bucket: &o.bucket, Key: &key})
 	if err != nil {
 		return 0, orNotFound(err)
 	}
@@ -101,7 +103,7 @@ func (o *Objects) Size(ctx context.Context, key string) (int64, error) {
 
 // Delete implements lipsync.Objects.
 func (o *Objects) Delete(ctx context.Context, key string) error {
-	_, err := o.client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &o.bucket, Key: &key})
+	_, err := o.client().DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &o.bucket, Key: &key})
 	return err
 }
 
@@ -112,14 +114,14 @@ func (o *Objects) DeleteAll(ctx context.Context, prefix string) error {
 	if err != nil {
 		return err
 	}
-	pages := s3.NewListMultipartUploadsPaginator(o.client, &s3.ListMultipartUploadsInput{Bucket: &o.bucket, Prefix: &prefix})
+	pages := s3.NewListMultipartUploadsPaginator(o.client(), &s3.ListMultipartUploadsInput{Bucket: &o.bucket, Prefix: &prefix})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
 			return err
 		}
 		for _, u := range page.Uploads {
-			_, err := o.client.AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{Bucket: &o.bucket, Key: u.Key, UploadId: u.UploadId})
+			_, err := o.client().AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{Bucket: &o.bucket, Key: u.Key, UploadId: u.UploadId})
 			if _, gone := errors.AsType[*types.NoSuchUpload](err); err != nil && !gone {
 				return err
 			}
@@ -130,7 +132,7 @@ func (o *Objects) DeleteAll(ctx context.Context, prefix string) error {
 
 // List implements lipsync.Objects.
 func (o *Objects) List(ctx context.Context, prefix string, f func(key string, modified time.Time) error) error {
-	pages := s3.NewListObjectsV2Paginator(o.client, &s3.ListObjectsV2Input{Bucket: &o.bucket, Prefix: &prefix})
+	pages := s3.NewListObjectsV2Paginator(o.client(), &s3.ListObjectsV2Input{Bucket: &o.bucket, Prefix: &prefix})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {

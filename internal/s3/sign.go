@@ -17,7 +17,7 @@ import (
 
 // Origin returns the scheme and host that all signed URLs have.
 func (o *Objects) Origin(ctx context.Context) (*url.URL, error) {
-	of := o.client.Options()
+	of := o.client().Options()
 	endpoint, err := of.EndpointResolverV2.ResolveEndpoint(ctx, s3.EndpointParameters{
 		Bucket: &o.bucket, Region: &of.Region, Endpoint: of.BaseEndpoint, ForcePathStyle: &of.UsePathStyle,
 	})
@@ -34,7 +34,7 @@ func (o *Objects) SignGet(ctx context.Context, key, name string, until time.Time
 	if path.Ext(name) == ".mp4" { // Put knows of no types
 		in.ResponseContentType = aws.String("video/mp4")
 	}
-	signed, err := o.signer.PresignGetObject(ctx, in, expires(until))
+	signed, err := o.signer().PresignGetObject(ctx, in, expires(until))
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func (o *Objects) SignPut(ctx context.Context, key string, size int64, contentTy
 		in.ContentType = &contentType
 		headers.Set("Content-Type", contentType)
 	}
-	signed, err := o.signer.PresignPutObject(ctx, in, expires(until))
+	signed, err := o.signer().PresignPutObject(ctx, in, expires(until))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -1,0 +1,97 @@
+package dashboard
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// openAPI is as much of an OpenAPI document as its page shows. A library that knows all of
+// OpenAPI takes longer to start than the rest of the dashboard.
+type openAPI struct {
+	Info       struct{ Description string }
+	Tags       []struct{ Name string }
+	Paths      map[string]map[string]apiOperation // by path and method
+	Components struct {
+		Schemas    map[string]apiSchema
+		Parameters map[string]apiParameter
+		Responses  map[string]apiResponse
+	}
+}
+
+type apiOperation struct {
+	OperationID          string `yaml:"operationId"`
+	Summary, Description string
+	Tags                 []string
+	Parameters           []apiParameter
+	RequestBody          struct{ Content map[string]apiContent } `yaml:"requestBody"`
+	Responses            map[string]apiResponse
+}
+
+type apiParameter struct {
+	Ref               string `yaml:"$ref"`
+	Name, Description string
+	Required          bool
+	Schema            apiSchema
+}
+
+type apiResponse struct {
+	Ref         string `yaml:"$ref"`
+	Description string
+	Content     map[string]apiContent
+}
+
+type apiContent struct {
+	Schema   apiSchema
+	Example  any
+	Examples map[string]struct{ Value any }
+}
+
+type apiSchema struct {
+	Ref                 string `yaml:"$ref"`
+	Type                any    // a name, or a list of them
+	Format, Description string
+	Enum                []any
+	OneOf               []apiSchema `yaml:"oneOf"`
+	Properties          map[string]apiSchema
+	Required            []string
+}
+
+// kind is the first of the schema's types.
+func (s apiSchema) kind() string {
+	if several, ok := s.Type.([]any); ok && len(several) > 0 {
+		s.Type = several[0]
+	}
+	name, _ := s.Type.(string)
+	return name
+}
+
+// schema returns the schema that s refers to, or s.
+func (d *openAPI) schema(s apiSchema) apiSchema {
+	if s.Ref != "" {
+		return d.Components.Schemas[lastOf(s.Ref)]
+	}
+	return s
+}
+
+// lastOf is the name of what a reference such as #/components/schemas/Error refers to.
+func lastOf(ref string) string { return ref[strings.LastIndexByte(ref, '/')+1:] }
+
+// example returns the first example of a body, in the order of their names, if
+// there are several.
+func (c apiContent) example() string {
+	value := c.Example
+	names := slices.Sorted(maps.Keys(c.Examples))
+	if value == nil && len(names) > 0 {
+		value = c.Examples[names[0]].Value
+	}
+	if value == nil {
+		return ""
+	}
+	text, err := json.MarshalIndent(value, "", "  ")
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
