@@ -47,7 +47,7 @@ func (s *Speech) Articulation() []Articulation {
 	for i := range out {
 		out[i].Opening *= 1 - sq(out[i].Closure) // lips stay closed while a closure is certain
 	}
-	filter(out, inertia, func(a *Articulation) *float32 { return &a.Opening })
+	filter(out, settling, func(a *Articulation) *float32 { return &a.Opening })
 	filter(out, protrusion, func(a *Articulation) *float32 { return &a.Rounding })
 	filter(out, protrusion, func(a *Articulation) *float32 { return &a.Spread })
 	return out
@@ -64,10 +64,11 @@ func filter(hops []Articulation, deviation float64, of func(*Articulation) *floa
 	}
 }
 
-// inertia is the standard deviation in hops of two filters of openings: before and
-// after closures are cut out. The network knows sounds to a hop, but lips and jaw
-// have mass: they open and close at most some 5 times a second.
-const inertia = 2.5
+// inertia and settling are the standard deviations in hops of two filters of
+// openings: before and after closures are cut out. The network knows sounds to a
+// hop, but lips and jaw have mass: they open and close at most some 5 times a
+// second.
+const inertia, settling = 2.5, 3
 
 // protrusion is the standard deviation in hops of the filter of rounding and
 // spread. Lips protrude more slowly than they open, and begin before the sound: in
