@@ -1,0 +1,321 @@
+// Package dynamodbtest has a table of DynamoDB in memory. It answers the calls of one store,
+// refuses what AWS refuses, and can take the time that AWS takes: transactions that meet in an
+// item cancel each other, and a partition takes so many writes a second.
+package dynamodbtest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+)
+
+// Keys names the attributes of a key, which are texts.
+type Keys struct{ Partition, Sort string }
+
+// Table is one table with one index. Its fields are set once, before use. It implements
+// aws.HTTPClient.
+type Table struct {
+	Keys  Keys
+	Index Keys // of what has both attributes, with all others
+
+	// Call is how long a call takes, there and back; Transaction is for how long one has its
+	// items, so that no other may change them. 0 is no time.
+	Call, Transaction time.Duration
+	// Units is how many write units one partition of the table or its index takes in a second;
+	// 0 is any number. A transaction costs twice as much as other writes.
+	Units float64
+
+	mu         sync.Mutex
+	items      map[string]map[string]item  // by partition and sort key
+	index      map[string]map[address]item // by partition of the index
+	busy       map[address]bool            // in a transaction
+	done       map[string]bool             // tokens of transactions
+	conflicts  int
+	partitions map[string]*load
+}
+
+type address struct{ partition, sort string }
+
+// Config returns what a client of the table is made of. Whatever its name is, there is no other.
+func (t *Table) Config() aws.Config {
+	return aws.Config{
+		Region: "us-east-1", HTTPClient: t, BaseEndpoint: aws.String(fmt.Sprintf("http://%p.invalid", t)), Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""),
+	}
+}
+
+// Conflicts returns how many calls met a transaction in one of their items.
+func (t *Table) Conflicts() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.conflicts
+}
+
+// refusal is an answer that is an error.
+type refusal struct {
+	name    string
+	message string
+	more    map[string]any
+}
+
+func (r refusal) Error() string { return r.name + ": " + r.message }
+
+func invalid(format string, args ...any) error {
+	return refusal{name: "ValidationException", message: fmt.Sprintf(format, args...)}
+}
+
+// Do implements aws.HTTPClient.
+func (t *Table) Do(r *http.Request) (*http.Response, error) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.wait(r, t.Call/2); err != nil {
+		return nil, err
+	}
+	_, operation, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
+	out, err := t.answer(operation, body)
+	if err := t.wait(r, t.Call/2); err != nil {
+		return nil, err
+	}
+	status, answer := http.StatusOK, out
+	if err != nil {
+		refused, ok := err.(refusal)
+		if !ok {
+			return nil, err
+		}
+		status = http.StatusBadRequest
+		answer = map[string]any{"__type": "com.amazonaws.dynamodb.v20120810#" + refused.name, "message": refused.message, "Message": refused.message}
+		for name, v := range refused.more {
+			answer[name] = v
+		}
+	}
+	text, err := json.Marshal(answer)
+	return &http.Response{
+		StatusCode: status, Header: http.Header{"Content-Type": {"application/x-amz-json-1.0"}}, Body: io.NopCloser(bytes.NewReader(text)),
+	}, err
+}
+
+func (t *Table) wait(r *http.Request, d time.Duration) error {
+	if d == 0 {
+		return nil
+	}
+	select {
+	case <-r.Context().Done():
+		return r.Context().Err()
+	case <-time.After(d):
+		return nil
+	}
+}
+
+// call is what any operation is asked, as far as stores ask it.
+type call struct {
+	Key, Item                                item
+	RequestItems                             map[string]struct{ Keys []item }
+	TransactItems                            []map[string]write
+	ClientRequestToken                       string
+	IndexName                                string
+	Select                                   string
+	Limit                                    *int
+	ExclusiveStartKey                        item
+	ScanIndexForward                         *bool
+	ConsistentRead                           bool
+	KeyConditionExpression, FilterExpression string
+	write
+}
+
+// write is a change of one item.
+type write struct {
+	Key, Item                           item
+	UpdateExpression                    string
+	ConditionExpression                 string
+	ExpressionAttributeNames            map[string]string
+	ExpressionAttributeValues           item
+	ReturnValuesOnConditionCheckFailure string
+}
+
+func (t *Table) answer(operation string, body []byte) (map[string]any, error) {
+	var c call
+	if err := json.Unmarshal(body, &c); err != nil {
+		return nil, invalid("%v", err)
+	}
+	// Both have these names, and JSON fills the outer ones.
+	c.write.Key, c.write.Item = c.Key, c.Item
+	switch operation {
+	case "GetItem":
+		return t.get(c.Key)
+	case "BatchGetItem":
+		return t.batchGet(c)
+	case "Query":
+		return t.query(c)
+	case "Scan":
+		return t.scan()
+	case "UpdateItem", "PutItem", "DeleteItem":
+		return t.writeOne(strings.TrimSuffix(operation, "Item"), c.write)
+	case "TransactWriteItems":
+		return t.transact(c)
+	}
+	return nil, refusal{name: "UnknownOperationException", message: operation}
+}
+
+// at returns the address that a key names.
+func (k Keys) at(i item) (address, error) {
+	a := address{i[k.Partition].text(), i[k.Sort].text()}
+	if a.partition == "" || a.sort == "" || len(a.partition) > 2048 || len(a.sort) > 1024 {
+		return a, invalid("the key %v is no key", i)
+	}
+	return a, nil
+}
+
+func (t *Table) lookup(a address) item { return t.items[a.partition][a.sort] }
+
+func (t *Table) get(key item) (map[string]any, error) {
+	a, err := t.Keys.at(key)
+	if err != nil {
+		return nil, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if i := t.lookup(a); i != nil {
+		return map[string]any{"Item": i}, nil
+	}
+	return map[string]any{}, nil
+}
+
+func (t *Table) batchGet(c call) (map[string]any, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	answers := make(map[string][]item)
+	for name, asked := range c.RequestItems {
+		if n := len(asked.Keys); n < 1 || n > 100 {
+			return nil, invalid("%d keys", n)
+		}
+		seen := make(map[address]bool)
+		for _, key := range asked.Keys {
+			a, err := t.Keys.at(key)
+			if err != nil || seen[a] {
+				return nil, invalid("Provided list of item keys contains duplicates: %v (%v)", key, err)
+			}
+			if seen[a] = true; t.lookup(a) != nil {
+				answers[name] = append(answers[name], t.lookup(a))
+			}
+		}
+	}
+	return map[string]any{"Responses": answers, "UnprocessedKeys": map[string]any{}}, nil
+}
+
+func (t *Table) scan() (map[string]any, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var all []item
+	for _, partition := range t.items {
+		for _, i := range partition {
+			all = append(all, i)
+		}
+	}
+	return map[string]any{"Items": all, "Count": len(all)}, nil
+}
+
+// maxAnswer is how many bytes a query reads.
+const maxAnswer = 1 << 20
+
+func (t *Table) query(c call) (map[string]any, error) {
+	keys := t.Keys
+	if c.IndexName != "" {
+		if keys = t.Index; c.ConsistentRead {
+			return nil, invalid("Consistent reads are not supported on global secondary indexes")
+		}
+	}
+	if c.Limit != nil && *c.Limit < 1 {
+		return nil, invalid("a limit of %d", *c.Limit)
+	}
+	e := expressions{names: c.ExpressionAttributeNames, values: c.ExpressionAttributeValues}
+	keyCondition, err := e.condition(c.KeyConditionExpression)
+	if err != nil {
+		return nil, err
+	}
+	filter, err := e.condition(c.FilterExpression)
+	if err == nil {
+		err = e.unused()
+	}
+	if err != nil {
+		return nil, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	partition := c.ExpressionAttributeValues[equals.FindString(c.KeyConditionExpression)].text()
+	matching, err := t.matching(keys, partition, keyCondition, c.ScanIndexForward == nil || *c.ScanIndexForward)
+	if err != nil {
+		return nil, err
+	}
+	if from := c.ExclusiveStartKey; from != nil {
+		at, _ := t.Keys.at(from)
+		n := slices.IndexFunc(matching, func(i item) bool { a, _ := t.Keys.at(i); return a == at })
+		matching = matching[n+1:]
+	}
+	found, size := []item{}, 0
+	var last item
+	for n, i := range matching {
+		if size += i.size(); size > maxAnswer || c.Limit != nil && n == *c.Limit {
+			break
+		}
+		last = matching[n]
+		if ok, err := filter(i); err != nil {
+			return nil, err
+		} else if ok {
+			found = append(found, i)
+		}
+		if n == len(matching)-1 {
+			last = nil
+		}
+	}
+	answer := map[string]any{"Count": len(found)}
+	if c.Select != "COUNT" {
+		answer["Items"] = found
+	}
+	if last != nil {
+		key := item{}
+		for _, name := range []string{t.Keys.Partition, t.Keys.Sort, keys.Partition, keys.Sort} {
+			key[name] = last[name]
+		}
+		answer["LastEvaluatedKey"] = key
+	}
+	return answer, nil
+}
+
+// equals finds the value of the partition in the condition of a key, which begins with it.
+var equals = regexp.MustCompile(`:\w+`)
+
+// matching returns the items of a partition of the table or index that the condition of a key
+// is true for, in their order.
+func (t *Table) matching(keys Keys, partition string, condition func(item) (bool, error), forward bool) (all []item, err error) {
+	items := slices.Collect(maps.Values(t.items[partition]))
+	if keys == t.Index {
+		items = slices.Collect(maps.Values(t.index[partition]))
+	}
+	for _, i := range items {
+		if ok, err := condition(i); err != nil {
+			return nil, err
+		} else if ok {
+			all = append(all, i)
+		}
+	}
+	slices.SortFunc(all, func(a, b item) int {
+		n := strings.Compare(a[keys.Sort].text()+"\x00"+a[t.Keys.Partition].text(), b[keys.Sort].text()+"\x00"+b[t.Keys.Partition].text())
+		if !forward {
+			n = -n
+		}
+		return n
+	})
+	return all, nil
+}
