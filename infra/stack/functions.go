@@ -55,25 +55,25 @@ func (s *service) lambdas() []lambda {
 		{
 			name: "get-request", timeout: apiTimeout, memory: 512,
 			variables: []string{table, bucket, readRate, keepInputs, keepOutputs, corsOrigins},
-			policy:    []awsiam.PolicyStatement{s.authenticate(), s.useTable("Query")},
+			policy:    []awsiam.PolicyStatement{s.authenticate(), s.read()},
 		},
 		{
 			name: "cancel-request", timeout: apiTimeout, memory: 512,
 			variables: []string{table, bucket, readRate, corsOrigins},
 			policy: []awsiam.PolicyStatement{
-				s.authenticate(), s.useTable("Query"),
+				s.authenticate(), s.read(), s.change(),
 				s.useObjects("inputs", "DeleteObject"), s.useObjects("outputs", "DeleteObject"),
 			},
 		},
 		{
 			name: "get-progress", timeout: apiTimeout, memory: 512,
 			variables: []string{table, readRate, corsOrigins},
-			policy:    []awsiam.PolicyStatement{s.authenticate(), s.useTable("Query")},
+			policy:    []awsiam.PolicyStatement{s.authenticate(), s.read()},
 		},
 		{
 			name: "get-details", timeout: apiTimeout, memory: 512,
 			variables: []string{table, readRate, keepInputs, keepOutputs, corsOrigins},
-			policy:    []awsiam.PolicyStatement{s.authenticate(), s.useTable("Query")},
+			policy:    []awsiam.PolicyStatement{s.authenticate(), s.read()},
 		},
 		{
 			name: "delete-media", timeout: apiTimeout, memory: 512,
@@ -83,7 +83,7 @@ func (s *service) lambdas() []lambda {
 		{
 			name: "list-requests", timeout: apiTimeout, memory: 512,
 			variables: []string{table, bucket, readRate, keepInputs, keepOutputs, corsOrigins},
-			policy:    []awsiam.PolicyStatement{s.authenticate(), s.useTable("Query")},
+			policy:    []awsiam.PolicyStatement{s.authenticate(), s.read()},
 		},
 		{
 			name: "create-upload", timeout: apiTimeout, memory: 512,
@@ -103,13 +103,13 @@ func (s *service) lambdas() []lambda {
 		{
 			name: "dispatch", timeout: dispatchTimeout, memory: 512,
 			variables: []string{table, jobQueue, jobDefinition},
-			policy:    []awsiam.PolicyStatement{s.useTable("GetItem"), s.submit(), listJobs()},
+			policy:    []awsiam.PolicyStatement{s.read(), s.submit(), listJobs()},
 		},
 		{
 			name: "job-state", timeout: stateTimeout, memory: 512,
 			variables: []string{table, bucket},
 			policy: []awsiam.PolicyStatement{
-				s.useTable("GetItem", "UpdateItem"),
+				s.read(), s.change(),
 				s.useObjects("inputs", "DeleteObject"), s.useObjects("outputs", "DeleteObject"),
 			},
 		},
@@ -117,7 +117,7 @@ func (s *service) lambdas() []lambda {
 			name: "sweep", timeout: sweepTimeout, memory: 512,
 			variables: []string{table, bucket, queueURL, keepInputs, keepOutputs},
 			policy: []awsiam.PolicyStatement{
-				s.queryOpen(), s.useTable("GetItem", "BatchGetItem", "UpdateItem", "DeleteItem"), s.send(),
+				s.queryOpen(), s.read(), s.change(), s.useTable("GetItem"), s.send(),
 				s.useObjects("inputs", "DeleteObject"), s.useObjects("uploads", "DeleteObject"), s.useObjects("outputs", "DeleteObject"),
 			},
 		},
@@ -127,6 +127,14 @@ func (s *service) lambdas() []lambda {
 // authenticate allows to look up a key, note its use, and take from its rate.
 func (s *service) authenticate() awsiam.PolicyStatement {
 	return s.useTable("GetItem", "UpdateItem")
+}
+
+// read allows to read requests and lists of them.
+func (s *service) read() awsiam.PolicyStatement { return s.useTable("BatchGetItem", "Query") }
+
+// change allows to change requests that were read, with all that goes with it.
+func (s *service) change() awsiam.PolicyStatement {
+	return s.useTable("DeleteItem", "PutItem", "UpdateItem")
 }
 
 // create allows to write a new request and all that comes with it, and to see what the
@@ -139,7 +147,7 @@ func (s *service) create() awsiam.PolicyStatement {
 // together, and to note that. Who authenticates may also read and update items.
 func (s *service) deleteMedia() []awsiam.PolicyStatement {
 	return []awsiam.PolicyStatement{
-		s.useTable("Query", "PutItem", "DeleteItem"), s.queryOpen(), s.missObjects(), s.listParts(),
+		s.read(), s.change(), s.queryOpen(), s.missObjects(), s.listParts(),
 		s.useObjects("inputs", "DeleteObject", "AbortMultipartUpload"), s.useObjects("outputs", "DeleteObject", "AbortMultipartUpload"),
 		s.useObjects("uploads", "DeleteObject"),
 	}

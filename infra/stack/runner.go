@@ -132,8 +132,10 @@ func (s *service) runnerRole() awsiam.Role {
 		AssumedBy: awsiam.NewServicePrincipal(jsii.String("ecs-tasks.amazonaws.com"), nil),
 	})
 	for _, statement := range []awsiam.PolicyStatement{
-		onKeys(s.queryOpen(), dynamodb.RunnerQueries()),
-		onKeys(s.useTable("GetItem", "BatchGetItem"), dynamodb.RunnerReads()), onKeys(s.useTable("UpdateItem"), dynamodb.RunnerWrites()),
+		onKeys(s.queryOpen(), append(dynamodb.RunnerQueries(), dynamodb.RunnerOlderQueries()...)),
+		// Runners of older versions, which go on after an upgrade, also get single items.
+		onKeys(s.useTable("BatchGetItem", "Query", "GetItem"), dynamodb.RunnerReads()),
+		onKeys(s.change(), dynamodb.RunnerWrites()),
 		s.useObjects("inputs", "GetObject", "DeleteObject"), s.useObjects("uploads", "GetObject"),
 		s.useObjects("models", "GetObject"), s.missObjects(),
 		s.useObjects("outputs", "PutObject", "AbortMultipartUpload", "DeleteObject"),

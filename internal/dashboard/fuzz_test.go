@@ -2,23 +2,26 @@ package dashboard
 
 import (
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/google/uuid"
 )
 
 // FuzzFilter reads a list's address, makes that of another page of it, and reads
 // that.
 func FuzzFilter(f *testing.F) {
-	for _, query := range []string{"", "status=failed&before=7", "reference_id=%00&offset=25", "status=x&offset=-1&before=99999999999999999999", "%"} {
+	for _, query := range []string{"", "status=failed&before=00000000-0000-4000-8000-000000000007", "reference_id=%00&offset=25", "status=x&offset=-1&before=99999999999999999999", "%"} {
 		f.Add(query, int64(1))
 	}
 	f.Fuzz(func(t *testing.T, query string, n int64) {
 		values, _ := url.ParseQuery(query)
 		got := readFilter(values)
-		if got.Offset < 0 || got.Before < 1 {
+		if got.Offset < 0 || got.Before != "" && uuid.Validate(got.Before) != nil {
 			t.Fatalf("got %+v", got)
 		}
-		address, err := url.Parse(got.page("offset", n))
+		address, err := url.Parse(got.page("offset", strconv.FormatInt(n, 10)))
 		if err != nil || address.Path != "" || address.Host != "" {
 			t.Fatalf("got %v, %v", address, err)
 		}

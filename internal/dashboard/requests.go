@@ -3,12 +3,13 @@ package dashboard
 import (
 	"context"
 	"fmt"
-	"math"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/google/uuid"
 
 	"lipsync/internal/lipsync"
 )
@@ -16,24 +17,24 @@ import (
 const pageSize = 25
 
 // filter says which requests a list is of, and where its page begins: after Offset
-// of them, or for those of one status with a Seq under Before.
+// of them, or for those of one status behind the one with the id Before.
 type filter struct {
 	Status    lipsync.Status // "" for all
 	Reference string         // "" for all
 	Offset    int64
-	Before    int64
+	Before    string // "" for the newest
 }
 
 func readFilter(q url.Values) filter {
-	f := filter{Reference: q.Get("reference_id"), Before: math.MaxInt64}
+	f := filter{Reference: q.Get("reference_id")}
 	if s := lipsync.Status(q.Get("status")); slices.Contains(statuses(), s) {
 		f.Status = s
 	}
 	if n, err := strconv.ParseInt(q.Get("offset"), 10, 64); err == nil && n > 0 {
 		f.Offset = n
 	}
-	if n, err := strconv.ParseInt(q.Get("before"), 10, 64); err == nil && n > 0 {
-		f.Before = n
+	if id, err := uuid.Parse(q.Get("before")); err == nil {
+		f.Before = id.String()
 	}
 	return f
 }
@@ -47,8 +48,8 @@ func statuses() []lipsync.Status {
 func (f filter) Any() bool { return f.Status != "" || f.Reference != "" }
 
 // page returns the address, from any page of the list, of another one: that which
-// begins at a number of the name, or for "" the newest.
-func (f filter) page(name string, n int64) string {
+// begins where the value of the name says, or the newest for the value "".
+func (f filter) page(name, value string) string {
 	q := url.Values{}
 	if f.Status != "" {
 		q.Set("status", string(f.Status))
@@ -56,8 +57,8 @@ func (f filter) page(name string, n int64) string {
 	if f.Reference != "" {
 		q.Set("reference_id", f.Reference)
 	}
-	if name != "" && n > 0 {
-		q.Set(name, strconv.FormatInt(n, 10))
+	if value != "" {
+		q.Set(name, value)
 	}
 	return "?" + q.Encode()
 }
@@ -86,13 +87,13 @@ func newPager(f filter, rows int, total int64) (p pager) {
 		p.Numbers = fmt.Sprintf("%d–%d of %d", f.Offset+1, end, total)
 	}
 	switch {
-	case f.Offset > 0 && rows > 0:
-		p.Newer = f.page("offset", f.Offset-pageSize)
+	case f.Offset > pageSize && rows > 0:
+		p.Newer = f.page("offset", strconv.FormatInt(f.Offset-pageSize, 10))
 	case f.Offset > 0:
-		p.Newer = f.page("", 0)
+		p.Newer = f.page("", "")
 	}
 	if end < total {
-		p.Older = f.page("offset", f.Offset+pageSize)
+		p.Older = f.page("offset", strconv.FormatInt(f.Offset+pageSize, 10))
 	}
 	return p
 }
@@ -129,12 +130,12 @@ func (p *pages) findByStatus(ctx context.Context, c lipsync.Caller, l *listPage)
 	if err != nil {
 		return err
 	}
-	if f.Before < math.MaxInt64 {
-		l.Pager.Newer = f.page("", 0)
+	if f.Before != "" {
+		l.Pager.Newer = f.page("", "")
 	}
 	if len(l.Requests) > pageSize {
 		l.Requests = l.Requests[:pageSize]
-		l.Pager.Older = f.page("before", l.Requests[pageSize-1].Seq)
+		l.Pager.Older = f.page("before", l.Requests[pageSize-1].ID)
 	}
 	return nil
 }

@@ -247,7 +247,11 @@ func (h *home) complete(t testing.TB, id string) {
 func (h *home) output(t testing.TB, id string, output []byte) {
 	t.Helper()
 	r := h.start(t, id, lipsync.Progress{})
-	r.Length = 12*time.Second + time.Duration(r.Seq)*700*time.Millisecond
+	_, total, err := h.service.Requests(t.Context(), lipsync.Caller{Account: r.Account}, "", 0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Length = 12*time.Second + time.Duration(total)*700*time.Millisecond
 	h.clock.Advance(23 * time.Second)
 	if err := h.service.Complete(t.Context(), r, bytes.NewReader(output), -1); err != nil {
 		t.Fatal(err)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 	"unicode"
@@ -19,6 +18,7 @@ type change struct {
 	key       item
 	set       item     // attributes and their new values
 	add       item     // attributes and what is added to them
+	append    item     // attributes and the lists that are put behind theirs
 	remove    []string // attributes
 	condition string   // "" for none; attributes are #name, values :name
 	values    item     // of the condition, by name
@@ -42,7 +42,18 @@ func (c change) expression() (string, item) {
 			clauses = append(clauses, verb+strings.Join(parts, ", "))
 		}
 	}
-	clause("SET ", " = ", c.set)
+	set := maps.Clone(c.set)
+	for name, v := range c.append {
+		if set == nil {
+			set = make(item)
+		}
+		set[name] = v
+	}
+	clause("SET ", " = ", set)
+	for name := range c.append {
+		clauses[0] = strings.Replace(clauses[0], "#"+name+" = :"+name, "#"+name+" = list_append(if_not_exists(#"+name+", :nothing), :"+name+")", 1)
+		values[":nothing"] = &types.AttributeValueMemberL{Value: []types.AttributeValue{}}
+	}
 	clause("ADD ", " ", c.add)
 	if c.remove != nil {
 		clauses = append(clauses, "REMOVE #"+strings.Join(c.remove, ", #"))
@@ -56,11 +67,14 @@ func (c change) expression() (string, item) {
 // names returns the attributes that expressions name. Each has a # before it,
 // since a good many words are reserved.
 func names(expressions ...string) map[string]string {
-	found := make(map[string]string)
+	var found map[string]string // DynamoDB takes no empty one
 	for _, part := range strings.Split(strings.Join(expressions, " "), "#")[1:] {
 		name := part
 		if end := strings.IndexFunc(part, func(r rune) bool { return !unicode.IsLetter(r) }); end >= 0 {
 			name = part[:end]
+		}
+		if found == nil {
+			found = make(map[string]string)
 		}
 		found["#"+name] = name
 	}
@@ -127,26 +141,6 @@ func (s *Store) transact(ctx context.Context, steps []step) error {
 	}
 	return append(refusals, err)[0]
 }
-
-// diff returns the change that makes the item old the item next, which has the
-// same key.
-func diff(old, next item) (c change) {
-	c.key, c.set = keyOf(old), make(item)
-	for name, v := range next {
-		if !reflect.DeepEqual(old[name], v) {
-			c.set[name] = v
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(old)) {
-		if _, ok := next[name]; !ok {
-			c.remove = append(c.remove, name)
-		}
-	}
-	return c
-}
-
-// empty reports whether there is nothing to change.
-func (c change) empty() bool { return len(c.set)+len(c.add)+len(c.remove) == 0 }
 
 func orNil(s string) *string {
 	if s == "" {

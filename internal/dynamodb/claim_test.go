@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"lipsync/internal/dynamodb"
@@ -29,72 +30,73 @@ func createWaiting(t *testing.T, s *dynamodb.Store, account string, n int, from 
 // TestClaimBehindManyWaiting has more requests of one account than a claim reads, and
 // younger ones of two others. A claim takes a few calls, however many wait.
 func TestClaimBehindManyWaiting(t *testing.T) {
-	t.Parallel()
-	now := time.Unix(1_800_000_000, 0).UTC()
-	var w wire
-	s := openWire(t, &w)
-	many := createWaiting(t, s, "a", 210, now.Add(-time.Hour))
-	few := append(createWaiting(t, s, "b", 1, now.Add(-2*time.Minute)), createWaiting(t, s, "c", 2, now.Add(-time.Minute))...)
-	for i, want := range []string{many[0], few[0], few[1], many[1], few[2], many[2]} {
-		w.take()
-		r, err := s.Claim(t.Context(), "", fmt.Sprint("w", i), now, time.Minute)
-		if err != nil || r.ID != want {
-			t.Fatalf("claim %d: got %s (%v), want %s", i, r.ID, err, want)
+	synctest.Test(t, func(t *testing.T) {
+		now := time.Unix(1_800_000_000, 0).UTC()
+		w := wire{takes: call}
+		s := openWire(t, &w)
+		many := createWaiting(t, s, "a", 210, now.Add(-time.Hour))
+		few := append(createWaiting(t, s, "b", 1, now.Add(-2*time.Minute)), createWaiting(t, s, "c", 2, now.Add(-time.Minute))...)
+		for i, want := range []string{many[0], few[0], few[1], many[1], few[2], many[2]} {
+			wantClaim(t, s, &w, fmt.Sprint("w", i), now, time.Minute, want)
 		}
-		if calls := w.take(); len(calls) > 8 || slices.Contains(calls, "Scan") {
-			t.Errorf("claim %d: got %d calls %v, want at most 8", i, len(calls), calls)
-		}
-	}
+	})
 }
 
 // TestClaimBehindManyPutOff has more requests that were put off than a claim reads of what
 // waits, and younger ones that wait.
 func TestClaimBehindManyPutOff(t *testing.T) {
-	t.Parallel()
-	now := time.Unix(1_800_000_000, 0).UTC()
-	var w wire
-	s := openWire(t, &w)
-	all := createWaiting(t, s, "a", 103, now.Add(-time.Hour))
-	for _, id := range all[:101] {
-		r, err := s.Claim(t.Context(), id, "w", now, time.Minute)
-		if err == nil {
-			err = s.Postpone(t.Context(), r, now.Add(time.Hour))
+	synctest.Test(t, func(t *testing.T) {
+		now := time.Unix(1_800_000_000, 0).UTC()
+		w := wire{takes: call}
+		s := openWire(t, &w)
+		all := createWaiting(t, s, "a", 103, now.Add(-time.Hour))
+		for _, id := range all[:101] {
+			r, err := s.Claim(t.Context(), id, "w", now, time.Minute)
+			if err == nil {
+				err = s.Postpone(t.Context(), r, now.Add(time.Hour))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
 		}
-		if err != nil {
-			t.Fatal(err)
+		b := createWaiting(t, s, "b", 1, now)[0]
+		for i, c := range []struct {
+			at   time.Time
+			want string
+		}{{now, b}, {now, all[101]}, {now, all[102]}, {now.Add(time.Hour), all[0]}} {
+			wantClaim(t, s, &w, fmt.Sprint("next ", i), c.at, 2*time.Hour, c.want)
 		}
-	}
-	b := createWaiting(t, s, "b", 1, now)[0]
-	for i, c := range []struct {
-		at   time.Time
-		want string
-	}{{now, b}, {now, all[101]}, {now, all[102]}, {now.Add(time.Hour), all[0]}} {
-		w.take()
-		r, err := s.Claim(t.Context(), "", fmt.Sprint("next ", i), c.at, 2*time.Hour)
-		if err != nil || r.ID != c.want {
-			t.Errorf("claim %d: got %s (%v), want %s", i, r.ID, err, c.want)
+	})
+}
+
+// wantClaim claims what is next. Whatever waits, that takes a few round trips and calls: one for
+// each shard of what waits and of what is held.
+func wantClaim(t *testing.T, s *dynamodb.Store, w *wire, token string, at time.Time, lease time.Duration, want string) {
+	t.Helper()
+	w.take()
+	n := roundTrips(func() {
+		if r, err := s.Claim(t.Context(), "", token, at, lease); err != nil || r.ID != want {
+			t.Errorf("%s: got %s (%v), want %s", token, r.ID, err, want)
 		}
-		if calls := w.take(); len(calls) > 8 {
-			t.Errorf("claim %d: got %d calls %v, want at most 8", i, len(calls), calls)
-		}
+	})
+	if calls := w.take(); n > 7 || len(calls) > 16+8 || slices.Contains(calls, "Scan") {
+		t.Errorf("%s: got %d round trips of the calls %v, want at most 7 of 24", token, n, calls)
 	}
 }
 
-// TestLateTurn has a request that is final, and whose turn an older version left.
+// TestLateTurn has a request that is final, and whose turn an older version left in the queue.
 func TestLateTurn(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_800_000_000, 0).UTC()
 	table := openTable(t)
-	ids := createWaiting(t, table.Store, "a", 102, now.Add(-time.Hour))
+	ids := createWaiting(t, table.Store, "a", 12, now.Add(-time.Hour))
+	left := table.get(t, "request/"+ids[0], "turn")
 	if _, err := table.Cancel(t.Context(), ids[0], now, lipsync.Failure{Code: lipsync.Canceled}); err != nil {
 		t.Fatal(err)
 	}
 	table.rewrite(t, func(i item) []item {
-		if textOf(i["pk"]) == "request/"+ids[0] && textOf(i["sk"]) == "turn" {
-			waiting := table.get(t, "request/"+ids[1], "turn")
-			i["account"], i["createdAt"] = waiting["account"], waiting["createdAt"]
-			i["id"] = text(ids[0])
-			i["open"], i["openAt"] = waiting["open"], text(textOf(waiting["openAt"])[:43]+"/0")
+		if textOf(i["pk"]) == "request/"+ids[0] && textOf(i["sk"]) == "request" {
+			return []item{i, left}
 		}
 		return []item{i}
 	})
@@ -103,43 +105,40 @@ func TestLateTurn(t *testing.T) {
 			t.Errorf("got %s (%v), want %s", r.ID, err, want)
 		}
 	}
-	if left := table.get(t, "request/"+ids[0], "turn"); left["open"] != nil {
-		t.Errorf("got %v, want a turn that is over", left)
+	if left := table.get(t, "request/"+ids[0], "turn"); left != nil {
+		t.Errorf("got %v, want no turn", left)
 	}
 }
 
 // TestClaimBesidesMuchPutOff has more requests put off than one answer holds: a claim doesn't
 // read them before their time, and finds each when it has come.
 func TestClaimBesidesMuchPutOff(t *testing.T) {
-	t.Parallel()
-	now := time.Unix(1_800_000_000, 0).UTC()
-	var w wire
-	s := openWire(t, &w)
-	for i, id := range createWaiting(t, s, "a", 101, now.Add(-time.Hour)) {
-		r, err := s.Claim(t.Context(), id, "w", now, time.Minute)
-		if err == nil {
-			err = s.Postpone(t.Context(), r, now.Add(time.Duration(200-i)*time.Minute)) // the oldest comes last
+	synctest.Test(t, func(t *testing.T) {
+		now := time.Unix(1_800_000_000, 0).UTC()
+		w := wire{takes: call}
+		s := openWire(t, &w)
+		for i, id := range createWaiting(t, s, "a", 101, now.Add(-time.Hour)) {
+			r, err := s.Claim(t.Context(), id, "w", now, time.Minute)
+			if err == nil {
+				err = s.Postpone(t.Context(), r, now.Add(time.Duration(200-i)*time.Minute)) // the oldest comes last
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
 		}
-		if err != nil {
+		young := createWaiting(t, s, "b", 1, now)
+		wantClaim(t, s, &w, "w", now, time.Minute, young[0])
+		if err := s.Finish(t.Context(), young[0], "w", now, lipsync.Outcome{Output: "o"}); err != nil {
 			t.Fatal(err)
 		}
-	}
-	young := createWaiting(t, s, "b", 1, now)
-	w.take()
-	r, err := s.Claim(t.Context(), "", "w", now, time.Minute)
-	if calls := w.take(); err != nil || r.ID != young[0] || len(calls) != 4 {
-		t.Errorf("got %s (%v) by %v, want %s by two queries and two writes", r.ID, err, calls, young[0])
-	}
-	if err := s.Finish(t.Context(), r.ID, "w", now, lipsync.Outcome{Output: "o"}); err != nil {
-		t.Fatal(err)
-	}
-	for i, id := range []string{"a-0100", "a-0099"} {
-		at := now.Add(time.Duration(100+i) * time.Minute)
-		if r, err := s.Claim(t.Context(), "", "w", at.Add(-time.Microsecond), time.Minute); lipsync.CodeOf(err) != lipsync.NotFound {
-			t.Errorf("before its time: got %s (%v)", r.ID, err)
+		for i, id := range []string{"a-0100", "a-0099"} {
+			at := now.Add(time.Duration(100+i) * time.Minute)
+			if r, err := s.Claim(t.Context(), "", "w", at.Add(-time.Microsecond), time.Minute); lipsync.CodeOf(err) != lipsync.NotFound {
+				t.Errorf("before its time: got %s (%v)", r.ID, err)
+			}
+			if r, err := s.Claim(t.Context(), "", fmt.Sprint("w", i), at, 24*time.Hour); err != nil || r.ID != id {
+				t.Errorf("got %s (%v), want %s", r.ID, err, id)
+			}
 		}
-		if r, err := s.Claim(t.Context(), "", fmt.Sprint("w", i), at, 24*time.Hour); err != nil || r.ID != id {
-			t.Errorf("got %s (%v), want %s", r.ID, err, id)
-		}
-	}
+	})
 }

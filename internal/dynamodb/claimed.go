@@ -8,11 +8,14 @@ import (
 // claimedKey is the item that has when a request of the account was last claimed.
 func claimedKey(account string) item { return key("claimed/"+digest(account), "claimed") }
 
+// claimedLife is how long it is known when an account had its last turn.
+const claimedLife = 7 * 24 * time.Hour
+
 // noteClaim notes when a request of the account was claimed. Claims of one account that
 // come at the same time would forestall each other if this were in their transactions.
 // An error here costs others' requests a place in line, and no claim.
 func (s *Store) noteClaim(ctx context.Context, account string, now time.Time) {
-	_, _ = s.update(ctx, change{key: claimedKey(account), set: item{"at": micros(now)}})
+	_, _ = s.update(ctx, change{key: claimedKey(account), set: item{"at": micros(now), TimeToLive: expiry(now.Add(claimedLife))}})
 }
 
 // lastClaims returns when requests of the accounts were last claimed, and nothing where

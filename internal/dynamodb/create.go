@@ -6,77 +6,112 @@ import (
 	"slices"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"lipsync/internal/lipsync"
 )
 
 // Create implements lipsync.Requests. It looks, then writes on the condition that
-// nothing of what it saw has changed.
+// nothing of what it saw has changed; then it puts the request into its lists.
 func (s *Store) Create(ctx context.Context, r lipsync.Request, uploads []string, idem *lipsync.Idempotency, limits lipsync.Limits) (created lipsync.Request, replayed bool, err error) {
-	var full bool // at the beginning: uploads and outputs take more time than a create
-	if limits.Stored > 0 {
-		all, _, err := s.stored(ctx, r.Account, r.CreatedAt, limits)
+	c := create{Store: s, request: r, uploads: uploads, idem: idem, limits: limits, lane: shardOf(r.ID, openLanes(limits.Open))}
+	if limits.Stored > 0 { // once: uploads and outputs take more time than a create
+		b, err := s.stored(ctx, r.Account, r.CreatedAt, limits)
 		if err != nil {
 			return lipsync.Request{}, false, err
 		}
-		full = all >= limits.Stored
+		if b.all >= limits.Stored {
+			c.refused = refusal(lipsync.StorageLimit, "too many bytes stored")
+		}
 	}
-	var refused error
-	err = patiently(ctx, func(int) error {
-		seen, err := s.look(ctx, r, idem)
-		switch {
-		case err != nil:
-			return err
-		case seen.earlier != "":
-			replayed = true
-			created, err = s.Get(ctx, seen.earlier)
-			return err
-		case refused != nil:
-			return refused
-		case full:
-			return refusal(lipsync.StorageLimit, "too many bytes stored")
-		}
-		next := stored{Request: r, version: 1}
-		next.Seq = seen.total + 1
-		if r.ReferenceID != "" {
-			next.referenceSeq = seen.referenceTotal + 1
-		}
-		created = next.Request
-		if err = s.checkOpen(ctx, r.Account, &seen, limits.Open); err == nil {
-			err = s.transact(ctx, s.creation(next, seen, uploads, idem, limits.Keep))
-		}
-		if lipsync.CodeOf(err) == lipsync.TokenLimit && seen.freed > 0 {
-			err = s.settle(ctx, r.KeyID, seen)
-		}
-		if _, ok := errors.AsType[*lipsync.Error](err); ok && idem != nil {
-			// The same create may have come first just now, and used up a limit:
-			// then this one is its replay.
-			refused, err = err, moved{}
-		}
-		return err
-	})
+	if err = patiently(ctx, func(n int) error { return c.try(ctx, n) }); err == nil && !c.replayed {
+		err = s.enlistAll(ctx, c.made)
+	}
 	if err != nil {
 		return lipsync.Request{}, false, err
 	}
-	return created, replayed, nil
+	return c.made.Request, c.replayed, nil
+}
+
+// create is a create that is tried until nothing forestalls it.
+type create struct {
+	*Store
+	request lipsync.Request
+	uploads []string
+	idem    *lipsync.Idempotency
+	limits  lipsync.Limits
+	lane    int // in which it is counted among open requests
+
+	refused  error // why it is, if it is no replay
+	made     stored
+	replayed bool
+}
+
+func (c *create) try(ctx context.Context, n int) error {
+	seen, err := c.look(ctx, c.request, c.idem)
+	switch {
+	case err != nil:
+		return err
+	case seen.earlier != "":
+		c.replayed = true
+		c.made, err = c.replayOf(ctx, seen.earlier)
+		return err
+	case c.refused != nil:
+		return c.refused
+	}
+	c.made = stored{Request: c.request, version: 1, bucket: seen.bucket, referenceBucket: seen.reference.bucket}
+	if n == 1 && !seen.unlimited {
+		err = c.noteUnlimited(ctx, c.request.KeyID, seen.hash)
+	}
+	if err == nil {
+		err = c.write(ctx, seen)
+	}
+	if lipsync.CodeOf(err) == lipsync.TokenLimit && seen.freed > 0 {
+		err = c.settle(ctx, c.request.KeyID, seen)
+	}
+	if _, ok := errors.AsType[*lipsync.Error](err); ok && c.idem != nil {
+		// The same create may have come first just now, and used up a limit:
+		// then this one is its replay.
+		c.refused, err = err, moved{}
+	}
+	return err
+}
+
+// write writes the request, if its lane has room. Else it finds another.
+func (c *create) write(ctx context.Context, seen sight) (err error) {
+	counted := seen.counted || seen.older == 0 || c.limits.Open == 0
+	if counted {
+		err = c.transact(ctx, c.creation(c.made, seen, c.uploads, c.idem, c.limits, c.lane))
+	}
+	if !counted || err == error(noRoom{}) {
+		c.lane, err = c.makeRoom(ctx, c.request.Account, c.limits.Open)
+	}
+	return err
+}
+
+// replayOf returns the request that an idempotency key made.
+func (s *Store) replayOf(ctx context.Context, id string) (stored, error) {
+	r, err := s.request(ctx, id)
+	if err == nil {
+		err = s.makeListed(ctx, r)
+	}
+	return r, err
 }
 
 // sight is what a create depends on.
 type sight struct {
-	hash                  [32]byte // of the key that makes the request
-	total, referenceTotal int64
-	opened                int64  // as many requests are open, or fewer
-	known                 bool   // whether opened is
-	freed                 int64  // uses that were given back to the key
-	earlier               string // the request that the idempotency key made, or ""
+	head               // of the account's list
+	reference head     // of that of the reference id
+	hash      [32]byte // of the key that makes the request
+	unlimited bool     // whether the key is known to have no limit
+	freed     int64    // uses that were given back to the key
+	earlier   string   // the request that the idempotency key made, or ""
 }
 
 func (s *Store) look(ctx context.Context, r lipsync.Request, idem *lipsync.Idempotency) (seen sight, err error) {
-	keys := []item{counterKey(r.Account, ""), keyPointer(r.KeyID), oldKeyPointer(r.KeyID), freedKey(r.KeyID)}
+	keys := []item{headKey(list(r.Account, "")), keyPointer(r.KeyID), oldKeyPointer(r.KeyID), freedKey(r.KeyID)}
 	if r.ReferenceID != "" {
-		keys = append(keys, counterKey(r.Account, r.ReferenceID))
+		keys = append(keys, headKey(list(r.Account, r.ReferenceID)))
 	}
 	if idem != nil {
 		keys = append(keys, idempotencyKey(r.Account, idem.Key))
@@ -91,66 +126,39 @@ func (s *Store) look(ctx context.Context, r lipsync.Request, idem *lipsync.Idemp
 		}
 	}
 	err = errors.Join(
-		decode(found[0], []field{{"total", &seen.total}, {"opened", &seen.opened}}),
-		decode(found[1], []field{{"hash", &seen.hash}}), decode(found[2], []field{{"hash", &seen.hash}}),
+		decode(found[0], seen.head.fields()),
+		decode(found[1], []field{{"hash", &seen.hash}, {"unlimited", &seen.unlimited}}), decode(found[2], []field{{"hash", &seen.hash}}),
 		decode(found[3], []field{{"freed", &seen.freed}}))
-	// The counter is that of an older version if it has no more than a total.
-	seen.known = seen.opened > 0 || seen.total == 0
 	if r.ReferenceID != "" {
-		err = errors.Join(err, decode(found[4], []field{{"total", &seen.referenceTotal}}))
+		err = errors.Join(err, decode(found[4], seen.reference.fields()))
 	}
 	return seen, err
 }
 
-// creation returns all that a new request consists of.
-func (s *Store) creation(r stored, seen sight, uploads []string, idem *lipsync.Idempotency, keep lipsync.Retention) []step {
-	total := count(counterKey(r.Account, ""), seen.total)
-	if seen.known {
-		total.set["opened"] = number(seen.opened + 1)
-	}
-	steps := []step{total.step(s.table)}
+// creation returns all that a new request consists of, except its places in the lists.
+func (s *Store) creation(r stored, seen sight, uploads []string, idem *lipsync.Idempotency, limits lipsync.Limits, lane int) []step {
+	steps := []step{countOpened(r.Account, lane, limits.Open).step(s.table)}
 	if r.KeyID != "" {
-		steps = append(steps, change{
-			key: hashKey(seen.hash), add: item{"used": number(1)},
-			condition: "attribute_exists(#pk) AND (attribute_not_exists(#limit) OR attribute_not_exists(#used) OR #used < #limit)",
-			refused:   refusal(lipsync.TokenLimit, "token limit reached"),
-		}.step(s.table))
+		steps = append(steps, useKey(r.Request, seen).step(s.table))
 	}
-	steps = append(steps, s.countCreated(r.Request))
-	if r.ReferenceID != "" {
-		steps = append(steps, count(counterKey(r.Account, r.ReferenceID), seen.referenceTotal).step(s.table))
-	}
-	var refused error = errors.New("the request exists already")
-	for n, i := range r.items() {
-		if n == 2 {
-			refused = moved{} // the others are places in lists, which the counters give
-		}
-		steps = append(steps, s.put(i, "attribute_not_exists(#pk)", nil, refused))
-	}
+	exists := errors.New("the request exists already")
+	steps = append(steps, s.countCreated(r.Request),
+		s.put(r.item(), "attribute_not_exists(#pk)", nil, exists), s.put(r.turn(), "", nil, nil))
 	if idem != nil {
 		steps = append(steps, s.put(newIdempotency(r.Request, *idem), "attribute_not_exists(#pk) OR #expiresAt <= :now",
 			item{":now": micros(r.CreatedAt)}, moved{}))
 	}
 	for _, id := range slices.Compact(uploads) {
-		steps = append(steps, useUpload(id, r.Request, keep.InputLife()).step(s.table))
+		steps = append(steps, useUpload(id, r.Request, limits.Keep.InputLife()).step(s.table))
 	}
 	return steps
-}
-
-// count adds one to a counter that still is as it was seen.
-func count(key item, seen int64) change {
-	return change{
-		key: key, set: item{"total": number(seen + 1)},
-		condition: "attribute_not_exists(#total) OR #total = :seen", values: item{"seen": number(seen)},
-		refused: moved{},
-	}
 }
 
 // put writes a whole item.
 func (s *Store) put(i item, condition string, values item, refused error) step {
 	return step{types.TransactWriteItem{Put: &types.Put{
 		TableName: &s.table, Item: i,
-		ConditionExpression:      aws.String(condition),
+		ConditionExpression:      orNil(condition),
 		ExpressionAttributeNames: names(condition), ExpressionAttributeValues: values,
 	}}, refused}
 }

@@ -1,9 +1,7 @@
 package dynamodb_test
 
 import (
-	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 	"sync"
@@ -11,153 +9,175 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/google/uuid"
 
 	"lipsync/internal/dynamodb"
+	"lipsync/internal/dynamodbtest"
 	"lipsync/internal/lipsync"
 )
 
-// counter is a table that has nothing but the number of an account's requests.
-// Unlike the emulator's, its calls take the time that those of AWS take, about,
-// and of two transactions at the same time it cancels the later one.
-type counter struct {
+// slowTable is a table that takes the time of AWS, about, and has the limits of its partitions.
+func slowTable() *dynamodbtest.Table {
+	return &dynamodbtest.Table{
+		Keys:  dynamodbtest.Keys{Partition: dynamodb.PartitionKey, Sort: dynamodb.SortKey},
+		Index: dynamodbtest.Keys{Partition: dynamodb.OpenPartition, Sort: dynamodb.OpenSort},
+		Call:  8 * time.Millisecond, Transaction: 12 * time.Millisecond, Units: 1000,
+	}
+}
+
+// crowd is clients that create on one account at once, by one key and with one reference id.
+type crowd struct {
+	store *dynamodb.Store
+	now   func() time.Time
+
 	mu      sync.Mutex
-	total   int
-	changes bool // is in a transaction now
-	tries   int  // transactions
+	took    []time.Duration // each create
+	refused int             // who was told to come back later
+	created []string        // ids, in the order in which the creates returned
 }
 
-func (c *counter) Do(r *http.Request) (*http.Response, error) {
-	switch r.Header.Get("X-Amz-Target") {
-	case "DynamoDB_20120810.BatchGetItem":
-		return c.get(r)
-	case "DynamoDB_20120810.Query": // of what is stored: nothing
-		time.Sleep(7 * time.Millisecond)
-		return response(http.StatusOK, map[string]any{"Items": []any{}})
-	default:
-		return c.transact(r)
-	}
-}
-
-func (c *counter) get(r *http.Request) (*http.Response, error) {
-	time.Sleep(4 * time.Millisecond)
-	var asked struct {
-		RequestItems map[string]struct{ Keys []map[string]any }
-	}
-	if err := json.NewDecoder(r.Body).Decode(&asked); err != nil {
-		return nil, err
-	}
-	c.mu.Lock()
-	total := c.total
-	c.mu.Unlock()
-	time.Sleep(3 * time.Millisecond)
-	found := asked.RequestItems["t"].Keys[0] // the others are the key's
-	found["total"], found["opened"] = map[string]string{"N": fmt.Sprint(total)}, map[string]string{"N": fmt.Sprint(total)}
-	return response(http.StatusOK, map[string]any{"Responses": map[string]any{"t": []any{found}}})
-}
-
-func (c *counter) transact(r *http.Request) (*http.Response, error) {
-	var asked struct {
-		TransactItems []struct {
-			Update struct {
-				ExpressionAttributeValues map[string]struct{ N string }
-			}
-		}
-	}
-	if err := json.NewDecoder(r.Body).Decode(&asked); err != nil {
-		return nil, err
-	}
-	seen := asked.TransactItems[0].Update.ExpressionAttributeValues[":seen"].N
-	time.Sleep(5 * time.Millisecond)
-	defer time.Sleep(5 * time.Millisecond) // the way back
-	if !c.begin(seen) {
-		return canceled("TransactionConflict")(r)
-	}
-	time.Sleep(12 * time.Millisecond)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.total, c.changes = c.total+1, false
-	return response(http.StatusOK, map[string]any{})
-}
-
-// begin reports whether a transaction that saw the total may change it.
-func (c *counter) begin(seen string) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.tries++
-	if c.changes || seen != fmt.Sprint(c.total) {
-		return false
-	}
-	c.changes = true
-	return true
-}
-
-// open returns a store on the table t that calls are answered by.
-func (c *counter) open() *dynamodb.Store {
-	return dynamodb.New(aws.Config{
-		Region: "us-east-1", HTTPClient: c, Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""),
-	}, "t")
-}
-
-// crowd has clients create on one account at once, and again until the time is
-// over, but once at least. It returns how long each create took, and how many were
-// told to come back later.
-func (c *counter) crowd(t *testing.T, clients int, length time.Duration) (took []time.Duration, refused int) {
+func newCrowd(t *testing.T, table *dynamodbtest.Table) *crowd {
 	t.Helper()
-	s := c.open()
+	c := &crowd{store: dynamodb.New(table.Config(), "t"), now: time.Now}
+	if err := c.store.CreateKey(t.Context(), lipsync.Key{ID: "k", Account: "a"}); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// create creates until the time is over, but once at least.
+func (c *crowd) create(t *testing.T, clients int, length time.Duration) {
+	t.Helper()
 	end := time.Now().Add(length)
 	var all sync.WaitGroup
 	for range clients {
 		all.Go(func() {
 			for first := true; first || time.Now().Before(end); first = false {
 				start := time.Now()
-				_, _, err := s.Create(t.Context(), lipsync.Request{ID: uuid.NewString(), Account: "a", KeyID: "k"}, nil, nil, lipsync.Limits{})
-				c.mu.Lock()
-				if lipsync.CodeOf(err) == lipsync.RateLimited {
-					refused++
-				} else if err != nil {
-					t.Error(err)
+				r := lipsync.Request{
+					ID: uuid.NewString(), Account: "a", KeyID: "k", ReferenceID: "r", Status: lipsync.Queued, CreatedAt: c.now(),
 				}
-				took = append(took, time.Since(start))
+				_, _, err := c.store.Create(t.Context(), r, nil, nil, lipsync.Limits{Open: 1_000_000, Stored: 1 << 40})
+				c.mu.Lock()
+				switch {
+				case lipsync.CodeOf(err) == lipsync.RateLimited:
+					c.refused++
+				case err != nil:
+					t.Error(err)
+				default:
+					c.created = append(c.created, r.ID)
+				}
+				c.took = append(c.took, time.Since(start))
 				c.mu.Unlock()
 				time.Sleep(60 * time.Millisecond)
 			}
 		})
 	}
 	all.Wait()
-	slices.Sort(took)
-	return took, refused
+	slices.Sort(c.took)
+}
+
+// wantListed checks that all that was made is in the lists once, and is counted.
+func (c *crowd) wantListed(t *testing.T) {
+	t.Helper()
+	for _, reference := range []string{"", "r"} {
+		listed := make(map[string]bool)
+		for offset := 0; offset < len(c.created); offset += 100 {
+			page, total, err := c.store.List(t.Context(), "a", reference, int64(offset), 100)
+			if err != nil || total != int64(len(c.created)) {
+				t.Fatalf("got a total of %d (%v), want %d", total, err, len(c.created))
+			}
+			for _, r := range page {
+				listed[r.ID] = true
+			}
+		}
+		if len(listed) != len(c.created) {
+			t.Errorf("reference %q: got %d requests, want %d", reference, len(listed), len(c.created))
+		}
+	}
+	keys, err := c.store.ListKeys(t.Context(), "a")
+	if err != nil || keys[0].Used != int64(len(c.created)) {
+		t.Errorf("got keys %v (%v), want %d uses", keys, err, len(c.created))
+	}
+	days, err := c.store.Usage(t.Context(), "a", c.now(), 1)
+	if err != nil || days[0].Requests != int64(len(c.created)) {
+		t.Errorf("got %v (%v), want %d requests", days, err, len(c.created))
+	}
 }
 
 // TestCrowd has as many create on one account at once as a service is to bear.
 func TestCrowd(t *testing.T) {
 	for _, clients := range []int{1, 10, 100, 200} {
 		synctest.Test(t, func(t *testing.T) {
-			var c counter
-			took, refused := c.crowd(t, clients, 0)
-			if refused > 0 || c.total != clients || c.tries > 10*clients {
-				t.Errorf("%d at once: %d were refused, %d created, by %d tries", clients, refused, c.total, c.tries)
+			table := slowTable()
+			c := newCrowd(t, table)
+			c.create(t, clients, 0)
+			if tries := clients + table.Conflicts(); c.refused > 0 || len(c.created) != clients || tries > 10*clients {
+				t.Errorf("%d at once: %d were refused, %d created, by %d tries", clients, c.refused, len(c.created), tries)
 			}
-			t.Logf("%d at once: %.1f tries each; half took up to %v, all %v",
-				clients, float64(c.tries)/float64(clients), took[len(took)/2], took[len(took)-1])
+			c.wantListed(t)
+			t.Logf("%d at once: %d conflicts; half took up to %v, all %v", clients, table.Conflicts(), c.took[len(c.took)/2], c.took[len(c.took)-1])
 		})
 	}
 }
 
-// TestLastingCrowd has more create than the table takes: whoever is not served in
-// time is told to come back, and what was made is counted.
-func TestLastingCrowd(t *testing.T) {
+// TestCreatesASecond has one account create as fast as it can: 500 requests a second, none of
+// them refused, and no partition with more than 500 writes in any second.
+func TestCreatesASecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		const clients, length = 200, 30 * time.Second
-		var c counter
-		took, refused := c.crowd(t, clients, length)
-		if c.total != len(took)-refused {
-			t.Errorf("got %d requests, want %d", c.total, len(took)-refused)
+		const length = 3 * time.Second
+		table := slowTable()
+		c := newCrowd(t, table)
+		c.create(t, 120, length)
+		rate := float64(len(c.created)) / length.Seconds()
+		busiest := table.Busiest(3)
+		if rate < 500 || c.refused > 0 || busiest[0].Writes > 500 {
+			t.Errorf("got %.0f creates a second, %d refused, and the busiest partitions %v; want 500, 0, and 500 writes", rate, c.refused, busiest)
 		}
-		t.Logf("%d creates, %d refused, %.1f tries each; half took up to %v, all %v",
-			c.total, refused, float64(c.tries)/float64(len(took)), took[len(took)/2], took[len(took)-1])
+		t.Logf("%.0f creates a second, %d conflicts in %d; half took up to %v, 99 of 100 up to %v, all %v; busiest: %v", rate, table.Conflicts(), len(c.created),
+			c.took[len(c.took)/2], c.took[len(c.took)*99/100], c.took[len(c.took)-1], busiest)
+		c.wantListed(t)
+	})
+}
+
+// TestReadsWhileCreating reads the list while others create: a request is there once its create
+// has returned, before all whose creates had returned before it began, and nothing is there twice.
+func TestReadsWhileCreating(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCrowd(t, slowTable())
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			c.create(t, 60, 3*time.Second)
+		}()
+		for reading := true; reading; {
+			select {
+			case <-done:
+				reading = false
+			default:
+			}
+			c.mu.Lock()
+			before := slices.Clone(c.created)
+			c.mu.Unlock()
+			page, total, err := c.store.List(t.Context(), "a", "r", 0, 100)
+			if err != nil || total < int64(len(before)) || len(page) != int(min(total, 100)) {
+				t.Fatalf("got %d requests of %d (%v), want a total of %d at least", len(page), total, err, len(before))
+			}
+			place := make(map[string]int)
+			for i, r := range page {
+				place[r.ID] = i
+			}
+			if len(place) != len(page) {
+				t.Fatal("a request is there twice")
+			}
+			for i := len(before) - 1; i >= 0 && i > len(before)-30; i-- {
+				if _, ok := place[before[i]]; !ok && len(before)-i < 100-int(total)+len(before) {
+					t.Fatalf("request %d of %d, which was created before, is not among the newest", i, len(before))
+				}
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+		c.wantListed(t)
 	})
 }
 
@@ -165,14 +185,23 @@ func TestLastingCrowd(t *testing.T) {
 // come back.
 func TestForestalled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := counter{changes: true}
-		service := lipsync.Service{Store: c.open(), Now: time.Now, NewID: uuid.NewString, Engines: []string{"warp"}}
+		tries := 0
+		w := wire{takes: call, spoil: func(_ int, operation string) fault {
+			if operation != "TransactWriteItems" {
+				return nil
+			}
+			return func(r *http.Request) (*http.Response, error) {
+				tries++
+				return canceled("TransactionConflict")(r)
+			}
+		}}
+		service := lipsync.Service{Store: openWire(t, &w), Now: time.Now, NewID: uuid.NewString, Engines: []string{"warp"}}
 		start := time.Now()
 		_, err := service.Generate(t.Context(), lipsync.Caller{Account: "a", KeyID: "k"}, lipsync.NewRequest{
 			Video: lipsync.Source{URL: "https://example.com/v"}, Audio: lipsync.Source{URL: "https://example.com/a"},
 		})
-		if took := time.Since(start); took < 20*time.Second || took > 21*time.Second || c.tries > 60 {
-			t.Errorf("gave up after %v and %d tries, want 20 s and at most 60", took, c.tries)
+		if took := time.Since(start); took < 20*time.Second || took > 21*time.Second || tries > 60 {
+			t.Errorf("gave up after %v and %d tries, want 20 s and at most 60", took, tries)
 		}
 		e, ok := errors.AsType[*lipsync.Error](err)
 		if !ok || e.Code != lipsync.RateLimited || e.Message != "rate limit exceeded" || e.RetryAfter < time.Second || e.RetryAfter > 10*time.Second {

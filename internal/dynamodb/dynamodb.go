@@ -117,8 +117,11 @@ func (s *Store) get(ctx context.Context, key item) (item, error) {
 	return out.Item, nil
 }
 
-// maxBatch is how many items one call reads.
-const maxBatch = 100
+// maxBatch is how many items one call reads by their keys, and maxPage by a query.
+const (
+	maxBatch = 100
+	maxPage  = 1000
+)
 
 // getAll returns the items with the keys, strongly consistent, nil for those
 // that there are not. Each is of a time of its own.
@@ -153,7 +156,10 @@ func (s *Store) getAll(ctx context.Context, keys []item) ([]item, error) {
 // query returns up to limit of what the query finds, page after page as they
 // are asked for.
 func (s *Store) query(ctx context.Context, limit int, in *dynamodb.QueryInput) iter.Seq2[item, error] {
-	in.TableName, in.Limit = &s.table, aws.Int32(int32(min(limit, maxBatch)))
+	in.TableName, in.Limit = &s.table, aws.Int32(int32(min(limit, maxPage)))
+	if in.FilterExpression != nil {
+		in.Limit = aws.Int32(maxPage) // of what is looked at
+	}
 	in.ExpressionAttributeNames = names(aws.ToString(in.KeyConditionExpression), aws.ToString(in.FilterExpression))
 	return func(yield func(item, error) bool) {
 		for pages := dynamodb.NewQueryPaginator(s.client, in); pages.HasMorePages(); {

@@ -1,30 +1,51 @@
 package dynamodb_test
 
 import (
+	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"lipsync/internal/awstest"
 	"lipsync/internal/disk"
 	"lipsync/internal/dynamodb"
+	"lipsync/internal/dynamodbtest"
 	"lipsync/internal/lipsync"
 	"lipsync/internal/lipsynctest"
 )
 
-func open(t testing.TB) *dynamodb.Store {
-	t.Helper()
-	e := awstest.Shared(t)
-	return dynamodb.New(e.Config(), e.Table(t))
+// tables has each table in memory by its host.
+var tables sync.Map
+
+// inMemory returns what a client of an empty table is made of.
+func inMemory() aws.Config {
+	t := &dynamodbtest.Table{
+		Keys:  dynamodbtest.Keys{Partition: dynamodb.PartitionKey, Sort: dynamodb.SortKey},
+		Index: dynamodbtest.Keys{Partition: dynamodb.OpenPartition, Sort: dynamodb.OpenSort},
+	}
+	cfg := t.Config()
+	_, host, _ := strings.Cut(*cfg.BaseEndpoint, "//")
+	tables.Store(host, t)
+	return cfg
 }
+
+func open(testing.TB) *dynamodb.Store { return dynamodb.New(inMemory(), "t") }
 
 func TestStore(t *testing.T) {
 	lipsynctest.TestStore(t, func(t *testing.T) lipsync.Store { return open(t) })
 }
 
-func TestSessions(t *testing.T) {
+// TestStoreOnEmulator has another program say what DynamoDB takes, and how it answers.
+func TestStoreOnEmulator(t *testing.T) {
 	e := awstest.Shared(t)
-	table := e.Table(t)
-	lipsynctest.TestSessions(t, func() lipsynctest.Sessions { return dynamodb.New(e.Config(), table) })
+	lipsynctest.TestStore(t, func(t *testing.T) lipsync.Store { return dynamodb.New(e.Config(), e.Table(t)) })
+}
+
+func TestSessions(t *testing.T) {
+	s := open(t)
+	lipsynctest.TestSessions(t, func() lipsynctest.Sessions { return s })
 }
 
 func TestCrashes(t *testing.T) {

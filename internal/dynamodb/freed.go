@@ -1,10 +1,6 @@
 package dynamodb
 
-import (
-	"context"
-
-	"lipsync/internal/lipsync"
-)
+import "context"
 
 // freedKey is the item that counts the uses which were given back to a key and are not
 // taken off its own counter yet. Runners write it, who must not be able to write a key.
@@ -29,24 +25,4 @@ func (s *Store) settle(ctx context.Context, keyID string, seen sight) error {
 		err = moved{}
 	}
 	return err
-}
-
-// subtractFreed takes the uses that were given back off Used of the keys.
-func (s *Store) subtractFreed(ctx context.Context, keys []lipsync.Key) error {
-	var where []item
-	for _, k := range keys {
-		where = append(where, freedKey(k.ID))
-	}
-	found, err := s.getAll(ctx, where)
-	if err != nil {
-		return err
-	}
-	for i := range keys {
-		var freed int64
-		if err := decode(found[i], []field{{"freed", &freed}}); err != nil {
-			return err
-		}
-		keys[i].Used -= freed
-	}
-	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"sync"
 	"testing"
 	"time"
 
@@ -12,38 +13,51 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// late is a wire by which the index says what it said when freeze was called.
+// late is a wire by which the index says what it said when it was first asked, of each of its
+// partitions.
 type late struct {
 	wire
-	frozen map[string]any
+	mu     sync.Mutex
+	frozen map[string][]byte
 }
 
 func openLate(t *testing.T) (*dynamodb.Store, *late) {
 	t.Helper()
-	l := new(late)
+	l := &late{frozen: make(map[string][]byte)}
 	l.spoil = func(_ int, operation string) fault {
 		if operation != "Query" {
 			return nil
 		}
-		if l.frozen != nil {
-			return answered(http.StatusOK, l.frozen)
-		}
-		return l.note
+		return l.repeat
 	}
 	return openWire(t, &l.wire), l
 }
 
-// note lets a call be, and keeps its answer.
-func (l *late) note(r *http.Request) (*http.Response, error) {
+// repeat answers what was answered before.
+func (l *late) repeat(r *http.Request) (*http.Response, error) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	var asked struct {
+		IndexName                 string
+		ExpressionAttributeValues map[string]struct{ S string }
+	}
+	if err := json.Unmarshal(body, &asked); err != nil || asked.IndexName == "" {
+		return send(r)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	partition := asked.ExpressionAttributeValues[":open"].S
 	response, err := send(r)
 	if err != nil {
 		return nil, err
 	}
-	body, err := io.ReadAll(response.Body)
-	if err == nil {
-		err = json.Unmarshal(body, &l.frozen)
+	if l.frozen[partition] == nil {
+		l.frozen[partition], err = io.ReadAll(response.Body)
 	}
-	response.Body = io.NopCloser(bytes.NewReader(body))
+	response.Body = io.NopCloser(bytes.NewReader(l.frozen[partition]))
 	return response, err
 }
 
@@ -76,7 +90,7 @@ func TestLateIndex(t *testing.T) {
 			s, l := openLate(t)
 			createAll(t, s, 1)
 			open, err := s.Open(t.Context(), now, 10)
-			if err != nil || len(open) != 1 || l.frozen == nil {
+			if err != nil || len(open) != 1 || len(l.frozen) == 0 {
 				t.Fatalf("got %v (%v), want one request", open, err)
 			}
 			if err := c.became(s, open[0].ID); err != nil {
@@ -108,7 +122,7 @@ func TestLateUploads(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if all, err := s.ExpiredUploads(t.Context(), now, lipsync.Upload{}, 10); err != nil || len(all) != 3 || l.frozen == nil {
+	if all, err := s.ExpiredUploads(t.Context(), now, lipsync.Upload{}, 10); err != nil || len(all) != 3 || len(l.frozen) == 0 {
 		t.Fatalf("got %v (%v), want all three", all, err)
 	}
 	if err := s.CreateKey(t.Context(), lipsync.Key{ID: "k", Account: "a"}); err != nil {

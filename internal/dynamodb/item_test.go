@@ -50,26 +50,36 @@ func TestDecodeOther(t *testing.T) {
 	}
 }
 
-func TestDiff(t *testing.T) {
-	old := with(item{"same": text("x"), "other": text("x"), "gone": number(1)}, key("p", "s"))
-	next := with(item{"same": text("x"), "other": text("y"), "added": number(2)}, key("p", "s"))
-	got := diff(old, next)
-	want := change{
-		key: key("p", "s"), set: item{"other": text("y"), "added": number(2)}, remove: []string{"gone"},
+func TestExpression(t *testing.T) {
+	none := &types.AttributeValueMemberL{Value: []types.AttributeValue{}}
+	for _, c := range []struct {
+		change change
+		text   string
+		values item
+		names  map[string]string
+	}{
+		{
+			change{set: item{"added": number(2), "other": text("y")}, remove: []string{"gone"}},
+			"SET #added = :added, #other = :other REMOVE #gone", item{":added": number(2), ":other": text("y")},
+			map[string]string{"#added": "added", "#other": "other", "#gone": "gone", "#pk": "pk"},
+		},
+		{
+			change{append: item{"ids": none}, add: item{"n": number(1)}},
+			"SET #ids = list_append(if_not_exists(#ids, :nothing), :ids) ADD #n :n", item{":ids": none, ":nothing": none, ":n": number(1)},
+			map[string]string{"#ids": "ids", "#n": "n", "#pk": "pk"},
+		},
+		{change{remove: []string{"a", "b"}}, "REMOVE #a, #b", nil, map[string]string{"#a": "a", "#b": "b", "#pk": "pk"}},
+	} {
+		got, values := c.change.expression()
+		if got != c.text || !reflect.DeepEqual(values, c.values) {
+			t.Errorf("got %q with %v, want %q with %v", got, values, c.text, c.values)
+		}
+		if got := names(got, "attribute_exists(#pk)"); !reflect.DeepEqual(got, c.names) {
+			t.Errorf("got names %v, want %v", got, c.names)
+		}
 	}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("got %v, want %v", got, want)
-	}
-	if c := diff(old, old); !c.empty() {
-		t.Errorf("got %v, want nothing to change", c)
-	}
-	text, _ := want.expression()
-	if want := "SET #added = :added, #other = :other REMOVE #gone"; text != want {
-		t.Errorf("got %q, want %q", text, want)
-	}
-	wantNames := map[string]string{"#added": "added", "#other": "other", "#gone": "gone", "#pk": "pk"}
-	if got := names(text, "attribute_exists(#pk)"); !reflect.DeepEqual(got, wantNames) {
-		t.Errorf("got names %v, want %v", got, wantNames)
+	if got := names("", ""); got != nil {
+		t.Errorf("got names %v of nothing", got)
 	}
 }
 

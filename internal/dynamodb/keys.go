@@ -31,8 +31,8 @@ func hashKey(hash [32]byte) item {
 // keyPointer is where the key's account and hash are kept, which never change.
 func keyPointer(id string) item { return key("keyid/"+digest(id), "key") }
 
-// allKeys is the partition of the index that has a pointer to each key. In the table it is
-// where older versions kept all pointers, by id; those are there still.
+// allKeys is the partition of the index, in shards, that has a pointer to each key. In the table
+// it is where older versions kept all pointers, by id, until Upkeep moves them.
 const allKeys = "keys"
 
 func oldKeyPointer(id string) item { return key(allKeys, "key/"+id) }
@@ -40,21 +40,23 @@ func oldKeyPointer(id string) item { return key(allKeys, "key/"+id) }
 // listedKey is the pointer to the key in the partition of its account.
 func listedKey(account, id string) item { return key(allKeys+"/"+digest(account), "key/"+id) }
 
+// pointers returns the pointers to a key: by its id, and in the partition of its account.
+func pointers(k lipsync.Key) []item {
+	unlimited := k.Limit == 0
+	byID := with(encode([]field{{"account", &k.Account}, {"hash", &k.Hash}, {"unlimited", &unlimited}}), keyPointer(k.ID))
+	listed := with(encode([]field{{"account", &k.Account}, {"hash", &k.Hash}}), listedKey(k.Account, k.ID))
+	listed[OpenPartition], listed[OpenSort] = text(shard(allKeys, shardOf(k.ID, keyShards))), text(k.ID)
+	return []item{byID, listed}
+}
+
 // CreateKey implements lipsync.Keys.
 func (s *Store) CreateKey(ctx context.Context, k lipsync.Key) error {
 	exists := errors.New("the key exists already")
-	pointer := func(key item) item {
-		return with(encode([]field{{"account", &k.Account}, {"hash", &k.Hash}}), key)
+	steps := []step{s.put(with(encode(keyFields(&k)), hashKey(k.Hash)), "attribute_not_exists(#pk)", nil, exists)}
+	for _, i := range pointers(k) {
+		steps = append(steps, s.put(i, "attribute_not_exists(#pk)", nil, exists))
 	}
-	listed := pointer(listedKey(k.Account, k.ID))
-	listed[OpenPartition], listed[OpenSort] = text(allKeys), text(k.ID)
-	return patiently(ctx, func(int) error {
-		return s.transact(ctx, []step{
-			s.put(with(encode(keyFields(&k)), hashKey(k.Hash)), "attribute_not_exists(#pk)", nil, exists),
-			s.put(pointer(keyPointer(k.ID)), "attribute_not_exists(#pk)", nil, exists),
-			s.put(listed, "attribute_not_exists(#pk)", nil, exists),
-		})
-	})
+	return patiently(ctx, func(int) error { return s.transact(ctx, steps) })
 }
 
 // KeyByHash implements lipsync.Keys.
@@ -112,40 +114,49 @@ func (s *Store) RevokeKey(ctx context.Context, account, id string, at time.Time)
 	return err
 }
 
-// ListKeys implements lipsync.Keys. Of all accounts a key that was just made may be
-// missing.
-func (s *Store) ListKeys(ctx context.Context, account string) ([]lipsync.Key, error) {
-	made := &dynamodb.QueryInput{
-		KeyConditionExpression:    aws.String("#pk = :keys"),
-		ExpressionAttributeValues: item{":keys": listedKey(account, "")[PartitionKey]},
-		ConsistentRead:            aws.Bool(true),
-	}
+// keyQueries ask for the pointers to the account's keys, or to all keys for "".
+func keyQueries(account string) []*dynamodb.QueryInput {
+	// Older versions kept those of all accounts together.
 	older := &dynamodb.QueryInput{
 		KeyConditionExpression:    aws.String("#pk = :keys"),
-		FilterExpression:          aws.String("#account = :account"),
-		ExpressionAttributeValues: item{":keys": text(allKeys), ":account": text(account)},
+		ExpressionAttributeValues: item{":keys": text(allKeys)},
 		ConsistentRead:            aws.Bool(true),
 	}
 	if account == "" {
-		made = &dynamodb.QueryInput{
-			IndexName:                 aws.String(OpenIndex),
-			KeyConditionExpression:    aws.String("#open = :keys"),
-			ExpressionAttributeValues: item{":keys": text(allKeys)},
+		all := []*dynamodb.QueryInput{older}
+		for n := range keyShards {
+			all = append(all, inPartition(shard(allKeys, n)))
 		}
-		older.FilterExpression = nil
-		delete(older.ExpressionAttributeValues, ":account")
+		return all
 	}
-	var where []item
-	for _, in := range []*dynamodb.QueryInput{made, older} {
-		for i, err := range s.query(ctx, math.MaxInt, in) {
+	older.FilterExpression = aws.String("#account = :account")
+	older.ExpressionAttributeValues[":account"] = text(account)
+	return []*dynamodb.QueryInput{older, {
+		KeyConditionExpression:    aws.String("#pk = :keys"),
+		ExpressionAttributeValues: item{":keys": listedKey(account, "")[PartitionKey]},
+		ConsistentRead:            aws.Bool(true),
+	}}
+}
+
+// ListKeys implements lipsync.Keys. Of all accounts a key that was just made may be
+// missing.
+func (s *Store) ListKeys(ctx context.Context, account string) ([]lipsync.Key, error) {
+	queries := keyQueries(account)
+	where := make([][]item, len(queries))
+	err := together(len(queries), func(n int) error {
+		for i, err := range s.query(ctx, math.MaxInt, queries[n]) {
 			var k lipsync.Key
 			if err = errors.Join(err, decode(i, keyFields(&k))); err != nil {
-				return nil, err
+				return err
 			}
-			where = append(where, hashKey(k.Hash))
+			where[n] = append(where[n], hashKey(k.Hash))
 		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
-	found, err := s.getAll(ctx, where)
+	found, err := s.getAll(ctx, slices.Concat(where...))
 	if err != nil {
 		return nil, err
 	}
@@ -155,9 +166,11 @@ func (s *Store) ListKeys(ctx context.Context, account string) ([]lipsync.Key, er
 		if err := decode(i, keyFields(&k)); err != nil {
 			return nil, err
 		}
-		keys = append(keys, k)
+		if !slices.ContainsFunc(keys, func(other lipsync.Key) bool { return other.ID == k.ID }) { // one that is being moved is in both
+			keys = append(keys, k)
+		}
 	}
-	if err := s.subtractFreed(ctx, keys); err != nil {
+	if err := s.countUses(ctx, keys); err != nil {
 		return nil, err
 	}
 	slices.SortStableFunc(keys, func(a, b lipsync.Key) int {

@@ -3,11 +3,11 @@ package dynamodb
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"lipsync/internal/lipsync"
 )
@@ -19,7 +19,11 @@ func (r stored) claimable(now time.Time) bool { return !r.Status.Final() && !r.L
 
 // Renew implements lipsync.Leases.
 func (s *Store) Renew(ctx context.Context, id, token string, until time.Time) error {
-	return s.updateHeld(ctx, id, token, change{set: item{"leaseUntil": micros(until)}})
+	err := s.updateLease(ctx, id, token, change{set: item{"until": micros(until)}})
+	if lipsync.CodeOf(err) == lipsync.Conflict {
+		return s.updateOlder(ctx, id, token, change{set: item{"leaseUntil": micros(until)}})
+	}
+	return err
 }
 
 // Report implements lipsync.Leases.
@@ -31,12 +35,24 @@ func (s *Store) Report(ctx context.Context, id, token string, p lipsync.Progress
 			c.remove = append(c.remove, f.name)
 		}
 	}
-	return s.updateHeld(ctx, id, token, c)
+	err := s.updateLease(ctx, id, token, c)
+	if lipsync.CodeOf(err) == lipsync.Conflict {
+		return s.updateOlder(ctx, id, token, c)
+	}
+	return err
 }
 
-// updateHeld makes a change of a part of the request that the lists don't have, so
-// that its id is enough. The lease goes on.
-func (s *Store) updateHeld(ctx context.Context, id, token string, c change) error {
+// updateLease makes a change of the lease, which goes on.
+func (s *Store) updateLease(ctx context.Context, id, token string, c change) error {
+	c.key = leaseKey(id)
+	c.condition, c.values, c.refused = "#token = :token", item{"token": text(token)}, lost()
+	_, err := s.update(ctx, c)
+	return err
+}
+
+// updateOlder is updateLease for a request that older versions of the service wrote: its lease
+// is a part of it.
+func (s *Store) updateOlder(ctx context.Context, id, token string, c change) error {
 	c.key, c.add = requestKey(id), item{"version": number(1)}
 	c.condition, c.values, c.refused = "#lease = :token", item{"token": text(token)}, lost()
 	_, err := s.update(ctx, c)
@@ -61,16 +77,33 @@ func (s *Store) Postpone(ctx context.Context, r lipsync.Request, until time.Time
 
 // PutOff implements lipsync.Leases.
 func (s *Store) PutOff(ctx context.Context, after time.Time, limit int) ([]lipsync.Request, error) {
-	in := inPartition(heldRequests)
-	in.KeyConditionExpression = aws.String("#open = :open AND #openAt > :after")
-	in.ExpressionAttributeValues[":after"] = text(putOff + padded(max(0, after.UnixMicro())+1))
-	return decodeRequests(s.query(ctx, limit, in))
+	shards := make([][]waiting, queueShards)
+	err := together(queueShards, func(n int) (err error) {
+		in := inPartition(shard(held, n))
+		in.KeyConditionExpression = aws.String("#open = :open AND #openAt > :after")
+		in.ExpressionAttributeValues[":after"] = text(putOff + padded(max(0, after.UnixMicro())+1))
+		shards[n], err = s.readTurns(ctx, limit, in)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	all := slices.Concat(shards...)
+	slices.SortFunc(all, func(a, b waiting) int { return cmp.Compare(a.place, b.place) })
+	delayed, err := s.held(ctx, all[:min(len(all), limit)])
+	var requests []lipsync.Request
+	for _, r := range delayed {
+		if r.Lease == "" && !r.Status.Final() && r.LeaseUntil.After(after) {
+			requests = append(requests, r.Request)
+		}
+	}
+	return requests, err
 }
 
 // EndPause implements lipsync.Leases.
 func (s *Store) EndPause(ctx context.Context, r lipsync.Request, now time.Time) error {
 	over := refusal(lipsync.Conflict, "pause is over")
-	_, err := s.change(ctx, r.ID, nil, func(current stored) (stored, error) {
+	_, err := s.change(ctx, r.ID, func(current stored) (stored, error) {
 		if current.Lease != "" || current.LeaseUntil.IsZero() || !current.LeaseUntil.Equal(r.LeaseUntil) {
 			return stored{}, over
 		}
@@ -91,7 +124,7 @@ func (s *Store) Finish(ctx context.Context, id, token string, now time.Time, o l
 // Cancel implements lipsync.Leases.
 func (s *Store) Cancel(ctx context.Context, id string, now time.Time, f lipsync.Failure) (lipsync.Request, error) {
 	now = now.Truncate(time.Microsecond) // as it is stored
-	return s.change(ctx, id, nil, func(r stored) (stored, error) {
+	return s.change(ctx, id, func(r stored) (stored, error) {
 		if r.Status.Final() {
 			return stored{}, refusal(lipsync.Conflict, "request is final")
 		}
@@ -111,7 +144,7 @@ func (r *stored) letGo() {
 
 // changeHeld ends the lease that the token is of, and changes the request.
 func (s *Store) changeHeld(ctx context.Context, id, token string, f func(*stored)) error {
-	_, err := s.change(ctx, id, nil, func(r stored) (stored, error) {
+	_, err := s.change(ctx, id, func(r stored) (stored, error) {
 		if token == "" || r.Lease != token {
 			return stored{}, lost()
 		}
@@ -125,73 +158,54 @@ func (s *Store) changeHeld(ctx context.Context, id, token string, f func(*stored
 	return err
 }
 
-// change makes the request what next says of it, in the lists too. It begins with
-// what was seen of it, and looks again if that is no longer so; nil looks first.
-func (s *Store) change(ctx context.Context, id string, seen *stored, next func(stored) (stored, error)) (changed lipsync.Request, err error) {
-	err = patiently(ctx, func(n int) error {
-		if n > 0 || seen == nil {
-			r, err := s.request(ctx, id)
-			if err != nil {
-				return err
-			}
-			seen = &r
-		}
-		to, err := next(*seen)
-		if err != nil || to == *seen {
-			changed = to.Request
-			return err
-		}
-		to.version++
-		changed = to.Request
-		return s.transact(ctx, s.replacement(*seen, to))
-	})
-	if err != nil {
-		return lipsync.Request{}, err
-	}
-	return changed, nil
-}
-
-// replacement returns what to write where the request differs from before. The
-// first of its items has the condition for all.
-func (s *Store) replacement(old, next stored) (steps []step) {
-	was := old.items()
-	for i, now := range next.items() {
-		c := diff(was[i], now)
-		if i == 0 {
-			c.condition, c.values, c.refused = "#version = :seen", item{"seen": number(old.version)}, moved{}
-		}
-		if !c.empty() {
-			steps = append(steps, c.step(s.table))
-		}
-	}
-	if !old.Status.Final() && next.Status.Final() {
-		steps = append(steps, s.countFinal(next.Request))
-		if (lipsync.Outcome{Failure: next.Failure}).Free() && next.KeyID != "" {
-			steps = append(steps, s.free(next.KeyID))
-		}
-	}
-	if old.MediaDeletedAt.IsZero() && !next.MediaDeletedAt.IsZero() && next.Size > 0 {
-		steps = append(steps, s.uncountSize(next.Request))
-	}
-	return steps
-}
-
 // Open implements lipsync.Leases.
 func (s *Store) Open(ctx context.Context, now time.Time, limit int) ([]lipsync.Request, error) {
-	var all []lipsync.Request
-	for _, in := range []*dynamodb.QueryInput{inPartition(openRequests), heldAt(now)} {
-		in.FilterExpression = aws.String("attribute_not_exists(#leaseUntil) OR #leaseUntil <= :now")
-		in.ExpressionAttributeValues[":now"] = micros(now)
-		open, err := decodeRequests(s.query(ctx, limit, in))
+	shards := make([][]waiting, queueShards)
+	err := together(queueShards, func(n int) error {
+		inQueue, err := s.readTurns(ctx, math.MaxInt, inQueueAfter(n, ""))
+		if err != nil {
+			return err
+		}
+		isHeld, err := s.readTurns(ctx, math.MaxInt, heldAt(n, now))
+		shards[n] = append(inQueue, slices.DeleteFunc(isHeld, func(w waiting) bool { return w.until.After(now) })...)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	all := slices.Concat(shards...)
+	slices.SortFunc(all, waiting.before)
+	// One that was claimed or given back between the two queries may be in both.
+	all = slices.CompactFunc(all, func(a, b waiting) bool { return a.id == b.id })
+	var open []lipsync.Request
+	for len(all) > 0 && len(open) < limit {
+		n := min(len(all), maxBatch/2)
+		some, err := s.held(ctx, all[:n])
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, open...)
+		for _, r := range some {
+			if r.claimable(now) {
+				open = append(open, r.Request)
+			}
+		}
+		all = all[n:]
 	}
-	slices.SortFunc(all, func(a, b lipsync.Request) int {
-		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
-	})
-	// One that was claimed or given back between the two queries may be in both.
-	all = slices.CompactFunc(all, func(a, b lipsync.Request) bool { return a.ID == b.ID })
-	return all[:min(len(all), limit)], nil
+	return open[:min(len(open), limit)], nil
+}
+
+// held returns the requests with their leases, those that there are.
+func (s *Store) held(ctx context.Context, all []waiting) (requests []stored, err error) {
+	var keys []item
+	for _, w := range all {
+		keys = append(keys, requestKey(w.id), leaseKey(w.id))
+	}
+	items, err := s.getAll(ctx, keys)
+	for n := 0; err == nil && n < len(items); n += 2 {
+		var r stored
+		if r, err = decodeRequest(items[n], items[n+1]); items[n] != nil {
+			requests = append(requests, r)
+		}
+	}
+	return requests, err
 }

@@ -3,6 +3,8 @@ package dynamodb_test
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -11,7 +13,6 @@ import (
 	sdk "github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"lipsync/internal/awstest"
 	"lipsync/internal/dynamodb"
 	"lipsync/internal/lipsync"
 )
@@ -38,9 +39,16 @@ type table struct {
 
 func openTable(t *testing.T) *table {
 	t.Helper()
-	e := awstest.Shared(t)
-	name := e.Table(t)
-	return &table{dynamodb.New(e.Config(), name), sdk.NewFromConfig(e.Config()), name}
+	return openTableBehind(t, new(wire))
+}
+
+// openTableBehind returns a table whose store calls it by the wire.
+func openTableBehind(t *testing.T, w *wire) *table {
+	t.Helper()
+	cfg := inMemory()
+	client := sdk.NewFromConfig(cfg)
+	cfg.HTTPClient = w
+	return &table{dynamodb.New(cfg, "t"), client, "t"}
 }
 
 func (b *table) get(t *testing.T, partition, sort string) item {
@@ -75,26 +83,47 @@ func (b *table) rewrite(t *testing.T, f func(item) []item) {
 	}
 }
 
-// older makes of an item what versions wrote that had no turns and no limits: what is
-// held was among what waits, and the pointers to all keys were in one partition.
-func older(i item) []item {
+// older makes of an item what versions wrote that had no turns, leases, lanes and limits: what is
+// held was among what waits, lists had an item for each request, and the pointers to all keys
+// were in one partition. Requests are numbered by their time of creation, in seconds after now.
+func (b *table) older(t *testing.T, i item, now time.Time) []item {
 	partition := textOf(i["pk"])
 	switch {
-	case textOf(i["sk"]) == "turn", textOf(i["sk"]) == "uploads", strings.HasPrefix(partition, "keyid/"):
+	case textOf(i["sk"]) == "turn", textOf(i["sk"]) == "lease", textOf(i["sk"]) == "open", strings.HasPrefix(partition, "keyid/"),
+		strings.HasPrefix(partition, "usage/"):
 		return nil
+	case textOf(i["sk"]) == "list":
+		name, _, _ := strings.Cut(partition, "/list/")
+		ids := i["ids"].(*types.AttributeValueMemberL)
+		return []item{{"pk": text(name), "sk": text("total"), "total": &types.AttributeValueMemberN{Value: fmt.Sprint(len(ids.Value))}}}
 	case strings.HasPrefix(partition, "keys/"):
 		i["pk"] = text("keys")
 		delete(i, "open")
 		delete(i, "openAt")
-	case textOf(i["open"]) == "held":
-		i["open"] = text("request")
+	case strings.HasPrefix(partition, "request/"):
+		return b.olderRequest(t, i, now)
 	}
-	delete(i, "opened")
 	delete(i, "counted")
-	if strings.HasPrefix(partition, "usage/") {
-		delete(i, "size")
-	}
 	return []item{i}
+}
+
+func (b *table) olderRequest(t *testing.T, i item, now time.Time) []item {
+	created, err := strconv.ParseInt(i["createdAt"].(*types.AttributeValueMemberN).Value, 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seq := fmt.Sprintf("%019d", created/1e6-now.Unix()+1)
+	entry := maps.Clone(i)
+	list, _, _ := strings.Cut(strings.TrimPrefix(textOf(i["open"]), "account/"), "/")
+	entry["pk"], entry["sk"], entry["openAt"] = text("account/"+list), text(seq), text(seq)
+	entry["open"] = text("account/" + list + "/" + textOf(i["status"]))
+	i["seq"] = &types.AttributeValueMemberN{Value: strings.TrimLeft(seq, "0")}
+	i["open"], i["openAt"] = text("request"), text(fmt.Sprintf("%019d/%s", created, textOf(i["id"])))
+	if holder := i["holder"]; holder != nil {
+		i["lease"], i["leaseUntil"] = holder, &types.AttributeValueMemberN{Value: fmt.Sprint(now.Add(time.Minute).UnixMicro())}
+		delete(i, "holder")
+	}
+	return []item{i, entry}
 }
 
 // TestOlderItems goes on with what an older version wrote.
@@ -127,7 +156,7 @@ func TestOlderItems(t *testing.T) {
 	ok(b.Release(t.Context(), "given back", "old"))
 	upload := lipsync.Upload{ID: "u", Account: "a", Size: 7, ExpiresAt: now}
 	ok(b.CreateUpload(t.Context(), upload, lipsync.Limits{}))
-	b.rewrite(t, older)
+	b.rewrite(t, func(i item) []item { return b.older(t, i, now) })
 
 	for _, account := range []string{"a", "b", ""} {
 		want := map[string]string{"a": "[k]", "b": "[l]", "": "[k l]"}[account]
@@ -154,6 +183,11 @@ func TestOlderItems(t *testing.T) {
 	}
 
 	ok(b.Renew(t.Context(), "held", "old", now.Add(time.Hour)))
+	ok(b.Report(t.Context(), "held", "old", lipsync.Progress{Percent: 7}))
+	if r, err := b.Get(t.Context(), "held"); err != nil || r.Lease != "old" || !r.LeaseUntil.Equal(now.Add(time.Hour)) || r.Progress.Percent != 7 {
+		t.Errorf("got %+v (%v), want one that is held for an hour", r, err)
+	}
+	ok(b.Upkeep(t.Context(), now))
 	for _, want := range []string{"given back", "waiting", "new"} {
 		r, err := b.Claim(t.Context(), "", "new "+want, now, time.Minute)
 		if err != nil || r.ID != want {
@@ -164,6 +198,7 @@ func TestOlderItems(t *testing.T) {
 	if keys, err := b.ListKeys(t.Context(), "a"); err != nil || len(keys) != 1 || keys[0].Used != 3 {
 		t.Errorf("got keys %+v (%v), want one used 3 times, since one use is given back", keys, err)
 	}
+	ok(b.Upkeep(t.Context(), now.Add(2*time.Hour)))
 	if open, err := b.Open(t.Context(), now.Add(2*time.Hour), 10); err != nil || len(open) != 3 {
 		t.Errorf("got %d open requests (%v), want 3", len(open), err)
 	}

@@ -2,8 +2,7 @@ package dynamodb
 
 import (
 	"context"
-	"iter"
-	"math"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -11,70 +10,55 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// stored is a request as the table keeps it: once by its id, and in the list of
-// its account, and of its account and reference id if it has one, without the
-// lease. Beside it is its turn. So a list takes only a Query, and a renewed lease one write.
+// stored is a request as the table keeps it. It is one partition of up to three items:
+//   - the request, which is in the index by its status
+//   - its lease with the progress, while somebody holds it; that is in no index, so that a
+//     renewal or a report is one write of a small item
+//   - its turn, which is in the index where claims look: see turn
 type stored struct {
 	lipsync.Request
-	referenceSeq int64  // 1, 2, … within account and reference id; 0 without one
-	version      int64  // grows with every change
-	details      string // of Failure, as encode and decode have them
-	sentence     string // of Failure, for versions of the service that know no codes
+	version                 int64  // grows with every change, except of the lease
+	bucket, referenceBucket int64  // of its lists, where it is or behind which; the first is inOlder if an older version listed it
+	details                 string // of Failure, as encode and decode have them
+	sentence                string // of Failure, for versions of the service that know no codes
+
+	// What older versions wrote, and only they.
+	seq, referenceSeq int64 // places in the lists
+	heldByOlder       bool  // the lease is an attribute of the request
+	openPartition     string
+
+	queued bool // the turn is in the queue
 }
 
-// listed are the fields that the lists have too.
-func (r *stored) listed() []field {
+// fields are those that the request's own item has, except holder and leaseUntil.
+func (r *stored) fields() []field {
 	return []field{
 		{"id", &r.ID}, {"account", &r.Account}, {"keyID", &r.KeyID}, {"referenceID", &r.ReferenceID},
-		{"seq", &r.Seq}, {"status", (*string)(&r.Status)},
+		{"status", (*string)(&r.Status)}, {"version", &r.version}, {"bucket", &r.bucket}, {"referenceBucket", &r.referenceBucket},
 		{"videoURL", &r.Video.URL}, {"videoObject", &r.Video.Object},
 		{"audioURL", &r.Audio.URL}, {"audioObject", &r.Audio.Object}, {"largestFace", &r.LargestFace}, {"engine", &r.Engine},
 		{"createdAt", &r.CreatedAt}, {"startedAt", &r.StartedAt}, {"finishedAt", &r.FinishedAt},
 		{"output", &r.Output}, {"length", &r.Length}, {"size", &r.Size}, {"mediaDeletedAt", &r.MediaDeletedAt},
 		{"failure", (*string)(&r.Failure.Code)}, {"failureDetails", &r.details}, {"error", &r.sentence},
+		{"claims", &r.Claims}, {"attempts", &r.Attempts}, {"delays", &r.Delays}, {"missingSince", &r.MissingSince},
+		{"delayedSince", &r.UnreachableSince}, // by this name older versions kept the first delay of any kind
+		{"failingSince", &r.FailingSince}, {"fetching", &r.Fetching},
+		{"videoLength", &r.VideoLength}, {"audioLength", &r.AudioLength},
 	}
 }
 
-// progress are the fields that a report sets.
+// progress are the fields of the lease that a report sets.
 func (r *stored) progress() []field {
 	p := &r.Progress
 	return []field{{"stage", (*string)(&p.Stage)}, {"percent", &p.Percent}, {"ends", &p.Ends}}
 }
 
-func (r *stored) fields() []field {
-	return append(append(r.listed(), r.progress()...),
-		field{"referenceSeq", &r.referenceSeq}, field{"version", &r.version},
-		field{"claims", &r.Claims}, field{"attempts", &r.Attempts},
-		field{"delays", &r.Delays}, field{"missingSince", &r.MissingSince},
-		field{"delayedSince", &r.UnreachableSince}, // by this name older versions kept the first delay of any kind
-		field{"failingSince", &r.FailingSince}, field{"fetching", &r.Fetching},
-		field{"videoLength", &r.VideoLength}, field{"audioLength", &r.AudioLength},
-		field{"lease", &r.Lease}, field{"leaseUntil", &r.LeaseUntil})
-}
-
 func requestKey(id string) item { return key("request/"+id, "request") }
+func leaseKey(id string) item   { return key("request/"+id, "lease") }
+func turnKey(id string) item    { return key("request/"+id, "turn") }
 
-// list is the partition of an account's list, or for a reference id of that
-// one's. It has an entry by each sequence number, and how many there are.
-func list(account, referenceID string) string {
-	if referenceID == "" {
-		return "account/" + digest(account)
-	}
-	return "account/" + digest(account) + "/reference/" + digest(referenceID)
-}
-
-func counterKey(account, referenceID string) item { return key(list(account, referenceID), "total") }
-
-// The partitions of the index that have what is not final: what may be claimed at once, by
-// time of creation; and what has a LeaseUntil. There what somebody holds or held comes first,
-// by time of creation, and then what was put off, by the time from which it may be claimed.
-// The oldest versions kept all in the first one; later ones had no such time for what was
-// put off.
-const (
-	openRequests = "request"
-	heldRequests = "held"
-	putOff       = "until/" // is before the time; what is held begins with a digit
-)
+// neverForOlder is the end of a lease for older versions, which don't know of its item.
+var neverForOlder = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // withStatus is the partition of the index that has what is of one status in the
 // list of an account or reference id.
@@ -82,35 +66,36 @@ func withStatus(account, referenceID string, status lipsync.Status) string {
 	return list(account, referenceID) + "/" + string(status)
 }
 
-// items returns the request by its id, its turn, and then the request as the lists have it.
-func (r stored) items() []item {
-	r.details, r.sentence = r.Failure.Text(), r.Failure.Sentence()
-	byID := with(encode(r.fields()), requestKey(r.ID))
-	if !r.Status.Final() {
-		partition, sort := openRequests, padded(r.CreatedAt.UnixMicro())
-		switch {
-		case r.Lease != "":
-			partition = heldRequests
-		case !r.LeaseUntil.IsZero():
-			partition, sort = heldRequests, putOff+padded(r.LeaseUntil.UnixMicro())
-		}
-		byID[OpenPartition], byID[OpenSort] = text(partition), text(sort+"/"+r.ID)
-	}
-	all := []item{byID, r.turn(), r.entry("", r.Seq)}
-	if r.ReferenceID != "" {
-		all = append(all, r.entry(r.ReferenceID, r.referenceSeq))
-	}
-	return all
-}
+// age is the place of the request among those of one status: by time of creation.
+func (r *stored) age() string { return padded(r.CreatedAt.UnixMicro()) + "/" + r.ID }
 
-// entry returns the request as it is at the place in a list.
-func (r *stored) entry(referenceID string, place int64) item {
-	i := with(encode(r.listed()), key(list(r.Account, referenceID), padded(place)))
-	i[OpenPartition], i[OpenSort] = text(withStatus(r.Account, referenceID, r.Status)), text(padded(r.Seq))
+// item returns the request's own item.
+func (r stored) item() item {
+	r.details, r.sentence = r.Failure.Text(), r.Failure.Sentence()
+	i := with(encode(r.fields()), requestKey(r.ID))
+	until := r.LeaseUntil
+	if r.Lease != "" {
+		i["holder"], until = text(r.Lease), neverForOlder
+	}
+	if !until.IsZero() {
+		i["leaseUntil"] = micros(until)
+	}
+	i[OpenPartition] = text(shard(withStatus(r.Account, "", r.Status), shardOf(r.ID, statusShards)))
+	i[OpenSort] = text(r.age())
 	return i
 }
 
-func decodeRequest(i item) (r stored, err error) {
+// leaseItem returns the item of the lease, nil if nobody holds the request.
+func (r *stored) leaseItem() item {
+	if r.Lease == "" {
+		return nil
+	}
+	i := encode([]field{{"token", &r.Lease}, {"until", &r.LeaseUntil}})
+	return with(with(i, encode(r.progress())), leaseKey(r.ID))
+}
+
+// decodeRequest reads a request's own item, and its lease if there is one.
+func decodeRequest(i, lease item) (r stored, err error) {
 	if err := decode(i, r.fields()); err != nil {
 		return stored{}, err
 	}
@@ -121,95 +106,79 @@ func decodeRequest(i item) (r stored, err error) {
 	if r.Engine == "" {
 		r.Engine = onlyEngine
 	}
+	if err == nil {
+		err = r.decodeLease(i, lease)
+	}
+	if err == nil {
+		err = decode(i, []field{{"seq", &r.seq}, {"referenceSeq", &r.referenceSeq}, {OpenPartition, &r.openPartition}})
+	}
 	return r, err
+}
+
+// decodeLease reads who holds the request, and until when nobody else may.
+func (r *stored) decodeLease(i, lease item) error {
+	var holder, token string
+	err := decode(i, []field{{"holder", &holder}, {"lease", &r.Lease}, {"leaseUntil", &r.LeaseUntil}})
+	if err != nil || holder == "" || r.Lease != "" {
+		if r.heldByOlder = r.Lease != ""; r.heldByOlder && err == nil {
+			err = decode(i, r.progress())
+		}
+		return err
+	}
+	r.Lease, r.LeaseUntil = holder, time.Time{}
+	if err := decode(lease, []field{{"token", &token}}); err != nil || token != holder {
+		return err
+	}
+	return decode(lease, append(r.progress(), field{"until", &r.LeaseUntil}))
+}
+
+// inOlder is the bucket of a request that an older version put into its lists.
+const inOlder = -1
+
+// older reports whether the request is kept as older versions did.
+func (r *stored) older() bool {
+	return r.seq > 0 || r.heldByOlder || r.openPartition == olderOpen || r.openPartition == olderHeld
 }
 
 // onlyEngine is the engine of requests from before there was a choice.
 const onlyEngine = "warp"
 
-func (s *Store) request(ctx context.Context, id string) (stored, error) {
-	i, err := s.get(ctx, requestKey(id))
-	if err != nil {
-		return stored{}, err
+// torn is how often a request is read that seems to have been changed meanwhile.
+const torn = 5
+
+// request returns the request with its lease.
+func (s *Store) request(ctx context.Context, id string) (r stored, err error) {
+	for range torn {
+		items := make(map[string]item)
+		for i, err := range s.query(ctx, maxBatch, &dynamodb.QueryInput{
+			KeyConditionExpression:    aws.String("#pk = :request"),
+			ExpressionAttributeValues: item{":request": requestKey(id)[PartitionKey]},
+			ConsistentRead:            aws.Bool(true),
+		}) {
+			var sort string
+			if err == nil {
+				err = decode(i, []field{{SortKey, &sort}})
+			}
+			if err != nil {
+				return stored{}, err
+			}
+			items[sort] = i
+		}
+		if items["request"] == nil {
+			return stored{}, notFound()
+		}
+		r, err = decodeRequest(items["request"], items["lease"])
+		r.queued = isQueued(items["turn"])
+		if err != nil || r.Lease == "" || !r.LeaseUntil.IsZero() {
+			return r, err
+		}
+		// The items are of different times: its lease ended, or began, between them.
 	}
-	return decodeRequest(i)
+	return r, nil
 }
 
 // Get implements lipsync.Requests.
 func (s *Store) Get(ctx context.Context, id string) (lipsync.Request, error) {
 	r, err := s.request(ctx, id)
 	return r.Request, err
-}
-
-// Latest implements lipsync.Requests.
-func (s *Store) Latest(ctx context.Context, account, referenceID string) (lipsync.Request, error) {
-	if referenceID == "" {
-		return lipsync.Request{}, notFound()
-	}
-	newest, err := s.page(ctx, list(account, referenceID), 1, math.MaxInt64, 1)
-	if err != nil {
-		return lipsync.Request{}, err
-	}
-	if len(newest) == 0 {
-		return lipsync.Request{}, notFound()
-	}
-	return newest[0], nil
-}
-
-// List implements lipsync.Requests. The total tells which sequence numbers are
-// on the page.
-func (s *Store) List(ctx context.Context, account, referenceID string, offset int64, limit int) ([]lipsync.Request, int64, error) {
-	i, err := s.get(ctx, counterKey(account, referenceID))
-	if lipsync.CodeOf(err) == lipsync.NotFound {
-		return nil, 0, nil
-	}
-	if err != nil {
-		return nil, 0, err
-	}
-	var total int64
-	if err := decode(i, []field{{"total", &total}}); err != nil || offset >= total {
-		return nil, total, err
-	}
-	last := total - offset
-	page, err := s.page(ctx, list(account, referenceID), max(1, last-int64(limit)+1), last, limit)
-	return page, total, err
-}
-
-// ByStatus implements lipsync.Requests.
-func (s *Store) ByStatus(ctx context.Context, account string, status lipsync.Status, referenceID string, before int64, limit int) ([]lipsync.Request, error) {
-	return decodeRequests(s.query(ctx, limit, &dynamodb.QueryInput{
-		IndexName:              aws.String(OpenIndex),
-		KeyConditionExpression: aws.String("#open = :list AND #openAt < :before"),
-		ExpressionAttributeValues: item{
-			":list": text(withStatus(account, referenceID, status)), ":before": text(padded(before)),
-		},
-		ScanIndexForward: aws.Bool(false),
-	}))
-}
-
-// page returns a list's entries with sequence numbers from first to last, newest
-// first, at most limit of them.
-func (s *Store) page(ctx context.Context, list string, first, last int64, limit int) ([]lipsync.Request, error) {
-	return decodeRequests(s.query(ctx, limit, &dynamodb.QueryInput{
-		KeyConditionExpression: aws.String("#pk = :list AND #sk BETWEEN :first AND :last"),
-		ExpressionAttributeValues: item{
-			":list": text(list), ":first": text(padded(first)), ":last": text(padded(last)),
-		},
-		ConsistentRead: aws.Bool(true), ScanIndexForward: aws.Bool(false),
-	}))
-}
-
-func decodeRequests(items iter.Seq2[item, error]) ([]lipsync.Request, error) {
-	var all []lipsync.Request
-	for i, err := range items {
-		if err != nil {
-			return nil, err
-		}
-		r, err := decodeRequest(i)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, r.Request)
-	}
-	return all, nil
 }

@@ -2,7 +2,6 @@ package dynamodb_test
 
 import (
 	"fmt"
-	"math"
 	"net/http"
 	"strings"
 	"testing"
@@ -11,10 +10,10 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// TestLongPage reads a page that DynamoDB gives in two parts, 1 MB at most each.
+// TestLongPage reads a page of three buckets, whose requests are more than 1 MB.
 func TestLongPage(t *testing.T) {
 	t.Parallel()
-	const n = 80
+	const n = 130
 	var w wire
 	s := openWire(t, &w)
 	if err := s.CreateKey(t.Context(), lipsync.Key{ID: "k", Account: "a"}); err != nil {
@@ -31,12 +30,12 @@ func TestLongPage(t *testing.T) {
 		}
 	}
 	w.take()
-	list, _, err := s.List(t.Context(), "a", "", 0, n)
-	if err != nil || len(list) != n {
+	list, _, err := s.List(t.Context(), "a", "", 0, 100)
+	if err != nil || len(list) != 100 {
 		t.Fatalf("got %d requests (%v), want %d", len(list), err, n)
 	}
-	if got := fmt.Sprint(w.take()); got != "[GetItem Query Query]" {
-		t.Errorf("got the calls %s, want two parts", got)
+	if got := fmt.Sprint(w.take()); got != "[BatchGetItem BatchGetItem BatchGetItem]" {
+		t.Errorf("got the calls %s, want its end, its buckets and its requests", got)
 	}
 	for i, r := range list {
 		if want := fmt.Sprint(n - i); r.ID != want {
@@ -61,12 +60,12 @@ func TestByStatusReadsItsPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.take()
-	got, err := s.ByStatus(t.Context(), "a", lipsync.Failed, "x", math.MaxInt64, 2)
+	got, err := s.ByStatus(t.Context(), "a", lipsync.Failed, "x", "", 2)
 	if err != nil || len(got) != 1 || got[0].ID != "0" {
 		t.Errorf("got %v (%v), want request 0", got, err)
 	}
-	if got := fmt.Sprint(w.take()); got != "[Query]" {
-		t.Errorf("got the calls %s, want one", got)
+	if got := fmt.Sprint(w.take()); got != "[Query BatchGetItem]" {
+		t.Errorf("got the calls %s, want two", got)
 	}
 }
 

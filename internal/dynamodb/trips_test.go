@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"text/tabwriter"
 	"time"
 
@@ -41,7 +42,7 @@ func (silent) Submit(context.Context, string) error { return nil }
 
 func newHome(t *testing.T) *home {
 	t.Helper()
-	h := &home{clock: lipsynctest.NewClock()}
+	h := &home{clock: lipsynctest.NewClock(), wire: wire{takes: call}}
 	objects, err := disk.Open(t.TempDir(), h.clock.Now, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
@@ -130,11 +131,16 @@ func (h *home) generateWithMedia(t *testing.T) {
 		http.Header{"Content-Type": {w.FormDataContentType()}}, body.String(), nil)
 }
 
-// TestRoundTrips counts what each endpoint, and each step of a worker, calls.
-// The key and the rate cost two calls, three more in the first of a minute.
-func TestRoundTrips(t *testing.T) {
+// TestRoundTrips counts what each endpoint, and each step of a worker, calls; for how many
+// of these it waits, one after the other; and how many items it writes. The key and the rate
+// cost two calls, three more in the first of a minute.
+func TestRoundTrips(t *testing.T) { synctest.Test(t, testRoundTrips) }
+
+func testRoundTrips(t *testing.T) {
 	const url, get, update, query, batch, transact = "https://example.com/v.mp4",
 		"GetItem", "UpdateItem", "Query", "BatchGetItem", "TransactWriteItems"
+	times := func(n int, operation string) string { return fmt.Sprint(n, " ", operation) }
+	usage, survey := times(4, query), times(16, query)
 	h := newHome(t)
 	upload, idem := h.upload(t), http.Header{"Idempotency-Key": {"i"}}
 	h.generate(t, url, "", nil)
@@ -150,56 +156,74 @@ func TestRoundTrips(t *testing.T) {
 	var report strings.Builder
 	table := tabwriter.NewWriter(&report, 0, 0, 2, ' ', 0)
 	for _, c := range []struct {
-		name string
-		do   func()
-		want []string
+		name           string
+		do             func()
+		trips, written int
+		want           []string
 	}{
-		{"GET /users/me", func() { h.get(t, "/users/me") }, []string{get, update}},
-		{"POST /lipsync/generate", func() { id = h.generate(t, url, "", nil) }, []string{get, update, query, batch, transact}},
-		{"… with a reference id", func() { h.generate(t, url, `"reference_id":"r",`, nil) }, []string{get, update, query, batch, transact}},
-		{"… with an idempotency key", func() { h.generate(t, url, "", idem) }, []string{get, update, query, batch, transact}},
-		{"… the same again", func() { h.generate(t, url, "", idem) }, []string{get, update, query, batch, get}},
-		{"… of an upload", func() { h.generate(t, upload, "", nil) }, []string{get, update, get, query, batch, transact}},
-		{"POST /lipsync/generate-with-media", func() { h.generateWithMedia(t) }, []string{get, update, query, batch, transact}},
-		{"GET /lipsync/requests/ID", func() { h.get(t, "/lipsync/requests/"+id) }, []string{get, update, get}},
-		{"GET /lipsync/requests/REFERENCE", func() { h.get(t, "/lipsync/requests/r") }, []string{get, update, query}},
-		{"GET /lipsync/requests/ID/progress", func() { h.get(t, "/lipsync/requests/"+id+"/progress") }, []string{get, update, get}},
-		{"GET /lipsync/requests/REFERENCE/progress", func() { h.get(t, "/lipsync/requests/r/progress") }, []string{get, update, query}},
-		{"DELETE /lipsync/requests/ID", func() { h.call(t, http.MethodDelete, "/lipsync/requests/"+doomed, nil, "", nil) },
-			[]string{get, update, get, get, transact}},
-		{"… the same again", func() { h.call(t, http.MethodDelete, "/lipsync/requests/"+doomed, nil, "", nil) },
-			[]string{get, update, get, get, get}},
-		{"GET /lipsync/requests/ID/details", func() { h.get(t, "/lipsync/requests/"+id+"/details") }, []string{get, update, get}},
-		{"GET /lipsync/requests/REFERENCE/details", func() { h.get(t, "/lipsync/requests/r/details") }, []string{get, update, query, get}},
-		{"DELETE /lipsync/requests/ID/media", func() { h.call(t, http.MethodDelete, "/lipsync/requests/"+doomed+"/media", nil, "", nil) },
-			[]string{get, update, get, get, transact}},
-		{"… the same again", func() { h.call(t, http.MethodDelete, "/lipsync/requests/"+doomed+"/media", nil, "", nil) },
-			[]string{get, update, get, get}},
-		{"GET /lipsync/requests", func() { h.get(t, "/lipsync/requests") }, []string{get, update, get, query}},
-		{"… ?offset=5", func() { h.get(t, "/lipsync/requests?offset=5&limit=1") }, []string{get, update, get, query}},
-		{"… beyond the last", func() { h.get(t, "/lipsync/requests?offset=1000") }, []string{get, update, get}},
-		{"POST /uploads", func() { h.announce(t) }, []string{get, update, query, transact}},
-		{"first call in a minute", func() { h.clock.Advance(time.Minute); h.get(t, "/users/me") },
-			[]string{get, get, update, update, update}},
-		{"dispatch", func() { ok(h.Dispatch(t.Context(), id)) }, []string{get}},
-		{"claim by id", func() { _, err := h.Claim(t.Context(), id); ok(err) }, []string{get, transact, update}},
-		{"claim the oldest", func() { var err error; held, err = h.Claim(t.Context(), ""); ok(err) }, []string{query, query, transact, update}},
-		{"renew", func() { ok(h.Renew(t.Context(), held)) }, []string{update}},
-		{"report", func() { ok(h.Report(t.Context(), held, lipsync.Progress{Percent: 50})) }, []string{update}},
-		{"look", func() { ok(h.Held(t.Context(), held)) }, []string{get}},
-		{"complete", func() { ok(h.Complete(t.Context(), held, strings.NewReader("o"), 1)) }, []string{get, transact}},
-		{"release", func() { r, _ := h.Claim(t.Context(), ""); h.wire.take(); ok(h.Release(t.Context(), r)) }, []string{get, transact}},
-		{"job-state", func() { ok(h.JobFailed(t.Context(), id, h.clock.Now())) }, []string{get}},
-		{"sweep", func() { ok(h.Sweep(t.Context())) }, []string{query, query, query, query, query}},
+		{"GET /users/me", func() { h.get(t, "/users/me") }, 2, 1, []string{get, update}},
+		{"POST /lipsync/generate", func() { id = h.generate(t, url, "", nil) }, 6, 7, []string{get, update, usage, batch, transact, update}},
+		{"… with a reference id", func() { h.generate(t, url, `"reference_id":"r",`, nil) }, 6, 8, []string{get, update, usage, batch, transact, times(2, update)}},
+		{"… with an idempotency key", func() { h.generate(t, url, "", idem) }, 6, 8, []string{get, update, usage, batch, transact, update}},
+		{"… the same again", func() { h.generate(t, url, "", idem) }, 6, 1, []string{get, update, usage, batch, query, batch}},
+		{"… of an upload", func() { h.generate(t, upload, "", nil) }, 7, 8, []string{get, update, get, usage, batch, transact, update}},
+		{"POST /lipsync/generate-with-media", func() { h.generateWithMedia(t) }, 6, 7, []string{get, update, usage, batch, transact, update}},
+		{"GET /lipsync/requests/ID", func() { h.get(t, "/lipsync/requests/"+id) }, 3, 1, []string{get, update, query}},
+		{"GET /lipsync/requests/REFERENCE", func() { h.get(t, "/lipsync/requests/r") }, 4, 1, []string{get, update, batch, query}},
+		{"GET /lipsync/requests/ID/progress", func() { h.get(t, "/lipsync/requests/"+id+"/progress") }, 3, 1, []string{get, update, query}},
+		{"GET /lipsync/requests/REFERENCE/progress", func() { h.get(t, "/lipsync/requests/r/progress") }, 4, 1, []string{get, update, batch, query}},
+		{"DELETE /lipsync/requests/ID", func() { h.call(t, http.MethodDelete, "/lipsync/requests/"+doomed, nil, "", nil) }, 5, 4,
+			[]string{get, update, times(2, query), transact}},
+		{"… the same again", func() { h.call(t, http.MethodDelete, "/lipsync/requests/"+doomed, nil, "", nil) }, 5, 1,
+			[]string{get, update, times(3, query)}},
+		{"GET /lipsync/requests/ID/details", func() { h.get(t, "/lipsync/requests/"+id+"/details") }, 3, 1, []string{get, update, query}},
+		{"GET /lipsync/requests/REFERENCE/details", func() { h.get(t, "/lipsync/requests/r/details") }, 4, 1, []string{get, update, batch, query}},
+		{"DELETE /lipsync/requests/ID/media", func() { h.call(t, http.MethodDelete, "/lipsync/requests/"+doomed+"/media", nil, "", nil) }, 5, 3,
+			[]string{get, update, times(2, query), transact}},
+		{"… the same again", func() { h.call(t, http.MethodDelete, "/lipsync/requests/"+doomed+"/media", nil, "", nil) }, 4, 1,
+			[]string{get, update, times(2, query)}},
+		{"GET /lipsync/requests", func() { h.get(t, "/lipsync/requests") }, 4, 1, []string{get, update, times(2, batch)}},
+		{"… ?offset=5", func() { h.get(t, "/lipsync/requests?offset=5&limit=1") }, 4, 1, []string{get, update, times(2, batch)}},
+		{"… beyond the last", func() { h.get(t, "/lipsync/requests?offset=1000") }, 3, 1, []string{get, update, batch}},
+		{"POST /uploads", func() { h.announce(t) }, 4, 3, []string{get, update, usage, transact}},
+		{"first call in a minute", func() { h.clock.Advance(time.Minute); h.get(t, "/users/me") }, 5, 3,
+			[]string{times(2, get), times(3, update)}},
+		{"dispatch", func() { ok(h.Dispatch(t.Context(), id)) }, 1, 0, []string{query}},
+		{"claim by id", func() { _, err := h.Claim(t.Context(), id); ok(err) }, 4, 4, []string{query, batch, transact, update}},
+		{"claim the oldest", func() { var err error; held, err = h.Claim(t.Context(), ""); ok(err) }, 5, 4, []string{times(17, query), batch, transact, update}},
+		{"renew", func() { ok(h.Renew(t.Context(), held)) }, 1, 1, []string{update}},
+		{"report", func() { ok(h.Report(t.Context(), held, lipsync.Progress{Percent: 50})) }, 1, 1, []string{update}},
+		{"look", func() { ok(h.Held(t.Context(), held)) }, 1, 0, []string{query}},
+		{"complete", func() { ok(h.Complete(t.Context(), held, strings.NewReader("o"), 1)) }, 2, 4, []string{query, transact}},
+		{"release", func() { r, _ := h.Claim(t.Context(), ""); h.wire.take(); ok(h.Release(t.Context(), r)) }, 7, 3, []string{query, transact}},
+		{"job-state", func() { ok(h.JobFailed(t.Context(), id, h.clock.Now())) }, 1, 0, []string{query}},
+		{"sweep", func() { ok(h.Sweep(t.Context())) }, 12, 0, []string{survey, batch, times(2*8+20+8, query)}},
 	} {
 		h.wire.take()
-		c.do()
-		got := h.wire.take()
-		if !slices.Equal(got, c.want) {
-			t.Errorf("%s: got %v, want %v", c.name, got, c.want)
+		trips := roundTrips(c.do)
+		written := h.wire.written
+		got := inTurn(h.wire.take())
+		if !slices.Equal(got, c.want) || trips != c.trips || written != c.written {
+			t.Errorf("%s: got %v in %d round trips with %d items written, want %v, %d and %d", c.name, got, trips, written, c.want, c.trips, c.written)
 		}
-		fmt.Fprintf(table, "%s\t%d\t%s\n", c.name, len(got), strings.Join(got, ", "))
+		fmt.Fprintf(table, "%s\t%d\t%d\t%s\n", c.name, trips, written, strings.Join(got, ", "))
 	}
 	table.Flush()
 	t.Logf("round trips:\n%s", report.String())
+}
+
+// inTurn writes equal calls in a row as one with their number.
+func inTurn(calls []string) (all []string) {
+	for len(calls) > 0 {
+		n := 1
+		for n < len(calls) && calls[n] == calls[0] {
+			n++
+		}
+		name := calls[0]
+		if n > 1 {
+			name = fmt.Sprint(n, " ", name)
+		}
+		all, calls = append(all, name), calls[n:]
+	}
+	return all
 }

@@ -2,100 +2,140 @@ package dynamodb
 
 import (
 	"context"
-	"math/rand/v2"
-	"strconv"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 )
 
-// turns is the partition of the index that has what waits by account, and then by time of
-// creation: however much of one account waits, that of another is a call away.
-const turns = "turn"
-
-// turnLife is how long the item of a turn stays that is over.
-const turnLife = 24 * time.Hour
-
-// How much a claim reads of turns: turnPage of them in each call, and at most maxTurnPages calls.
+// The partitions of the index where claims look. What waits is by account, and then by time
+// of creation: however much of one account waits, that of another is a call away. Beside it is
+// what somebody holds, by id, and then what was put off, by the time from which it may be claimed.
 const (
-	turnPage     = 100
-	maxTurnPages = 8
+	queue  = "queue"
+	held   = "held/by"
+	putOff = "until/" // is behind what is held
+	isHeld = "held/"
 )
 
-func turnKey(id string) item { return key("request/"+id, "turn") }
+// The partitions in which older versions kept what waits, and what is held or was put off.
+// Upkeep empties them.
+const (
+	olderOpen  = "request"
+	olderHeld  = "held"
+	olderTurns = "turn"
+)
 
-// turn returns the item that is in the index while the request may be claimed at once.
+// turn returns the item that has the request's place in the index: where claims look, or
+// once it is final among those of its reference id. It is nil if there is none.
 func (r *stored) turn() item {
-	i := turnKey(r.ID)
-	if r.Status.Final() || !r.LeaseUntil.IsZero() {
-		i[TimeToLive] = expiry(r.StartedAt.Add(turnLife))
-		return i
+	i := with(encode([]field{{"id", &r.ID}, {"account", &r.Account}, {"createdAt", &r.CreatedAt}}), turnKey(r.ID))
+	switch {
+	case r.Status.Final() && r.ReferenceID == "":
+		return nil
+	case r.Status.Final():
+		return r.at(i, withStatus(r.Account, r.ReferenceID, r.Status), r.age())
+	case r.Lease != "":
+		i["until"] = micros(r.LeaseUntil) // or later
+		return r.at(i, shard(held, shardOf(r.ID, queueShards)), isHeld+r.ID)
+	case !r.LeaseUntil.IsZero():
+		return r.at(i, shard(held, shardOf(r.ID, queueShards)), putOff+padded(r.LeaseUntil.UnixMicro())+"/"+r.ID)
+	default:
+		return r.inQueue(i)
 	}
-	i = with(encode([]field{{"id", &r.ID}, {"account", &r.Account}, {"createdAt", &r.CreatedAt}}), i)
-	i[OpenPartition] = text(turns)
-	i[OpenSort] = text(digest(r.Account) + "/" + padded(r.CreatedAt.UnixMicro()) + "/" + r.ID)
+}
+
+func (r *stored) at(i item, partition, sort string) item {
+	i[OpenPartition], i[OpenSort] = text(partition), text(sort)
 	return i
+}
+
+// inQueue returns the turn of a request that waits.
+func (r *stored) inQueue(i item) item {
+	return r.at(i, shard(queue, shardOf(r.ID, queueShards)), digest(r.Account)+"/"+r.age())
 }
 
 // behind is a place behind all turns of the account.
 func behind(account string) string { return digest(account) + "0" } // 0 is the next character after /
 
-// endTurn ends the turn of a final request: a runner of an older version leaves it. An
-// error here costs the next claim a call.
-func (s *Store) endTurn(ctx context.Context, id string) {
-	_, _ = s.update(ctx, change{key: turnKey(id), remove: []string{OpenPartition, OpenSort}})
+// waiting is the turn of a request, as the index has it.
+type waiting struct {
+	id, account string
+	created     time.Time
+	until       time.Time // of what is held: its lease ends then, or later
+	place       string
 }
 
-// addTurns adds the oldest turns of all accounts, if a few calls reach them all. Else it
-// adds those of some accounts at random.
-func (s *Store) addTurns(ctx context.Context, v *survey) error {
-	all, err := s.readTurns(ctx, "")
-	if err == nil && !all.end {
-		all, err = s.readTurns(ctx, digest(strconv.FormatUint(rand.Uint64(), 36)))
+// readTurns returns up to limit of what a query of the index finds.
+func (s *Store) readTurns(ctx context.Context, limit int, in *dynamodb.QueryInput) (all []waiting, err error) {
+	for i, err := range s.query(ctx, limit, in) {
+		var w waiting
+		if err == nil {
+			err = decode(i, []field{{"id", &w.id}, {"account", &w.account}, {"createdAt", &w.created}, {"until", &w.until}, {OpenSort, &w.place}})
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, w)
 	}
-	for _, c := range all.turns {
-		v.add(c)
+	return all, nil
+}
+
+// inQueueAfter asks for what waits in a shard, behind a place.
+func inQueueAfter(n int, after string) *dynamodb.QueryInput {
+	in := inPartition(shard(queue, n))
+	in.KeyConditionExpression = aws.String("#open = :open AND #openAt > :after")
+	in.ExpressionAttributeValues[":after"] = text(after + " ") // no key is ""
+	return in
+}
+
+// heldAt asks for what was put off in a shard and may be claimed again at now, and then for
+// what is held.
+func heldAt(n int, now time.Time) *dynamodb.QueryInput {
+	in := inPartition(shard(held, n))
+	in.KeyConditionExpression = aws.String("#open = :open AND #openAt < :later")
+	in.ExpressionAttributeValues[":later"] = text(putOff + padded(now.UnixMicro()+1))
+	in.ScanIndexForward = aws.Bool(false)
+	return in
+}
+
+// leases returns when the leases of requests end; of one that ended, nothing.
+func (s *Store) leases(ctx context.Context, all []waiting) (map[string]time.Time, error) {
+	var keys []item
+	for _, w := range all {
+		keys = append(keys, leaseKey(w.id))
 	}
+	items, err := s.getAll(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	ends := make(map[string]time.Time)
+	for n, i := range items {
+		var until time.Time
+		if err := decode(i, []field{{"until", &until}}); err != nil {
+			return nil, err
+		}
+		if i != nil {
+			ends[all[n].id] = until
+		}
+	}
+	return ends, nil
+}
+
+// mendTurn makes the turn what the request says. Upkeep put it into the queue when a lease
+// ended, which then was renewed all the same; or an older version left it there.
+func (s *Store) mendTurn(ctx context.Context, id string) error {
+	_, err := s.change(ctx, id, func(r stored) (stored, error) {
+		r.version++ // so that it is written
+		return r, nil
+	})
 	return err
 }
 
-// reading is what was read of turns, and whether it reached their end.
-type reading struct {
-	turns []candidate
-	end   bool
-}
-
-// readTurns reads page after page from a place on. Between two pages it goes on to the
-// next account, and from the end to the beginning.
-func (s *Store) readTurns(ctx context.Context, from string) (all reading, err error) {
-	after, wrapped := from, from == ""
-	for range maxTurnPages {
-		n, last := 0, ""
-		for i, err := range s.query(ctx, turnPage, &dynamodb.QueryInput{
-			IndexName:                 aws.String(OpenIndex),
-			KeyConditionExpression:    aws.String("#open = :turns AND #openAt > :after"),
-			ExpressionAttributeValues: item{":turns": text(turns), ":after": text(after + " ")}, // no key is ""
-		}) {
-			if err != nil {
-				return all, err
-			}
-			var c candidate
-			if err := decode(i, []field{{"id", &c.id}, {"account", &c.account}, {"createdAt", &c.created}}); err != nil {
-				return all, err
-			}
-			all.turns = append(all.turns, c)
-			n, last = n+1, c.account
-		}
-		switch {
-		case n == turnPage:
-			after = behind(last)
-		case wrapped:
-			all.end = true
-			return all, nil
-		default:
-			after, wrapped = "", true
-		}
-	}
-	return all, nil
+// isQueued reports whether a turn is in the queue.
+func isQueued(turn item) bool {
+	var partition string
+	_ = decode(turn, []field{{OpenPartition, &partition}}) // it is a text in every item
+	return strings.HasPrefix(partition, queue)
 }

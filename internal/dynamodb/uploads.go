@@ -1,8 +1,10 @@
 package dynamodb
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -23,31 +25,28 @@ func uploadFields(u *lipsync.Upload) []field {
 // uploadKey is where the upload is kept. Its id may be any text of a client's.
 func uploadKey(id string) item { return key("upload/"+digest(id), "upload") }
 
-// openUploads is the partition of the index that has uploads by their end.
+// openUploads is the partition of the index, in shards, that has uploads by their end.
 const openUploads = "upload"
+
+// uploadLinger is how long the record of an upload stays after its end if no sweep deletes it:
+// longer than its object, which the rules of the bucket delete, and than any request is open.
+const uploadLinger = 14 * 24 * time.Hour
 
 func endSort(id string, expires time.Time) string { return padded(expires.UnixMicro()) + "/" + id }
 
 // CreateUpload implements lipsync.Uploads.
 func (s *Store) CreateUpload(ctx context.Context, u lipsync.Upload, limits lipsync.Limits) error {
 	i := with(encode(uploadFields(&u)), uploadKey(u.ID))
-	i[OpenPartition], i[OpenSort] = text(openUploads), text(endSort(u.ID, u.ExpiresAt))
+	i[OpenPartition], i[OpenSort] = text(shard(openUploads, shardOf(u.ID, uploadShards))), text(endSort(u.ID, u.ExpiresAt))
+	i[TimeToLive] = expiry(u.ExpiresAt.Add(uploadLinger))
 	i["counted"] = &types.AttributeValueMemberBOOL{Value: true}
 	taken := errors.New("the upload exists already")
 	return patiently(ctx, func(int) error {
-		count := change{key: uploadedKey(u.Account), add: item{"size": number(u.Size)}, refused: moved{}}
-		if limits.Stored > 0 {
-			all, outputs, err := s.stored(ctx, u.Account, u.CreatedAt, limits)
-			if err != nil {
-				return err
-			}
-			if all+u.Size > limits.Stored {
-				return refusal(lipsync.StorageLimit, "too many bytes stored")
-			}
-			count.condition = "attribute_not_exists(#size) OR #size <= :most"
-			count.values = item{"most": number(limits.Stored - outputs - u.Size)}
+		steps, err := s.announce(ctx, u, limits)
+		if err != nil {
+			return err
 		}
-		return s.transact(ctx, []step{s.put(i, "attribute_not_exists(#pk)", nil, taken), count.step(s.table)})
+		return s.transact(ctx, append(steps, s.put(i, "attribute_not_exists(#pk)", nil, taken)))
 	})
 }
 
@@ -56,7 +55,9 @@ func useUpload(id string, r lipsync.Request, life time.Duration) change {
 	end := r.CreatedAt.Add(life)
 	return change{
 		key: uploadKey(id),
-		set: item{"requestID": text(r.ID), "expiresAt": micros(end), OpenSort: text(endSort(id, end))},
+		set: item{
+			"requestID": text(r.ID), "expiresAt": micros(end), OpenSort: text(endSort(id, end)), TimeToLive: expiry(end.Add(uploadLinger)),
+		},
 		// An upload that was deleted is not to come back as half of one.
 		condition: "attribute_exists(#pk) AND attribute_not_exists(#dropped)", refused: refusal(lipsync.Invalid, "upload is gone"),
 	}
@@ -77,28 +78,35 @@ func (s *Store) GetUpload(ctx context.Context, id string) (u lipsync.Upload, err
 func (s *Store) ExpiredUploads(ctx context.Context, now time.Time, after lipsync.Upload, limit int) ([]lipsync.Upload, error) {
 	from := endSort(after.ID, time.UnixMicro(max(0, after.ExpiresAt.UnixMicro())))
 	for {
+		ends, err := s.uploadsUntil(ctx, now, from, limit)
+		if err != nil {
+			return nil, err
+		}
 		var keys []item
-		for i, err := range s.query(ctx, limit, &dynamodb.QueryInput{
-			IndexName:              aws.String(OpenIndex),
-			KeyConditionExpression: aws.String("#open = :uploads AND #openAt BETWEEN :from AND :now"),
-			ExpressionAttributeValues: item{
-				":uploads": text(openUploads), ":from": text(from + " "), ":now": text(padded(now.UnixMicro())),
-			},
-		}) {
-			if err != nil {
-				return nil, err
-			}
-			keys = append(keys, keyOf(i))
-			err = decode(i, []field{{OpenSort, &from}})
-			if err != nil {
-				return nil, err
-			}
+		for _, f := range ends {
+			keys, from = append(keys, uploadKey(f.id)), f.sort
 		}
 		expired, err := s.expired(ctx, keys, now)
 		if err != nil || len(expired) > 0 || len(keys) < limit {
 			return expired, err
 		}
 	}
+}
+
+// uploadsUntil returns the first uploads of all shards that the index has until now, behind
+// a place.
+func (s *Store) uploadsUntil(ctx context.Context, now time.Time, from string, limit int) ([]found, error) {
+	shards := make([][]found, uploadShards)
+	err := together(uploadShards, func(n int) (err error) {
+		in := inPartition(shard(openUploads, n))
+		in.KeyConditionExpression = aws.String("#open = :open AND #openAt BETWEEN :from AND :now")
+		in.ExpressionAttributeValues[":from"], in.ExpressionAttributeValues[":now"] = text(from+" "), text(padded(now.UnixMicro()))
+		shards[n], err = s.collect(ctx, limit, in)
+		return err
+	})
+	all := slices.Concat(shards...)
+	slices.SortFunc(all, func(a, b found) int { return cmp.Compare(a.sort, b.sort) })
+	return all[:min(len(all), limit)], err
 }
 
 // expired returns the uploads with the keys that expired.
@@ -120,6 +128,7 @@ func (s *Store) DropUpload(ctx context.Context, u lipsync.Upload, expires time.T
 		key: uploadKey(u.ID),
 		set: item{
 			"dropped": &types.AttributeValueMemberBOOL{Value: true}, "expiresAt": micros(expires), OpenSort: text(endSort(u.ID, expires)),
+			TimeToLive: expiry(expires.Add(uploadLinger)),
 		},
 		condition: "#requestID = :seen", values: item{"seen": text(u.RequestID)},
 		refused: refusal(lipsync.Conflict, "another request uses the upload"),
@@ -136,7 +145,7 @@ func (s *Store) DeleteUpload(ctx context.Context, u lipsync.Upload) error {
 	err := patiently(ctx, func(int) error {
 		return s.transact(ctx, []step{
 			s.remove(uploadKey(u.ID), "attribute_exists(#counted)", uncounted),
-			change{key: uploadedKey(u.Account), add: item{"size": number(-u.Size)}}.step(s.table),
+			change{key: uploadLane(u.Account, u.ID), add: item{"size": number(-u.Size)}}.step(s.table),
 		})
 	})
 	if err != uncounted {
@@ -151,6 +160,6 @@ func (s *Store) DeleteUpload(ctx context.Context, u lipsync.Upload) error {
 func (s *Store) remove(key item, condition string, refused error) step {
 	return step{types.TransactWriteItem{Delete: &types.Delete{
 		TableName: &s.table, Key: key,
-		ConditionExpression: aws.String(condition), ExpressionAttributeNames: names(condition),
+		ConditionExpression: orNil(condition), ExpressionAttributeNames: names(condition),
 	}}, refused}
 }

@@ -2,53 +2,94 @@ package dynamodb
 
 import (
 	"context"
+	"fmt"
+	"math"
+	"slices"
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"lipsync/internal/lipsync"
 )
 
 const secondsOfDay = 24 * 60 * 60
 
-// usage is the partition of what an account used.
-func usage(account string) string { return "usage/" + digest(account) }
+// usagePartition is the partition of what an account used, or the first shard of it.
+func usagePartition(account string) string { return "usage/" + digest(account) }
 
-// dayKey is the item that counts the requests of an account that were made on the
-// day of the time.
-func dayKey(account string, t time.Time) item {
-	return key(usage(account), padded(t.Unix()/secondsOfDay))
+// day is the day of the time, as keys have it.
+func day(t time.Time) string { return padded(t.Unix() / secondsOfDay) }
+
+// dayKey is the item that counts the request among those of its account that were made on the
+// same day: each day has a number of lanes. Older versions had one item for a day, whose key is
+// the day.
+func dayKey(r lipsync.Request) item {
+	lane := shardOf(r.ID, lanes)
+	return key(shard(usagePartition(r.Account), lane%usageShards), fmt.Sprintf("%s/%02d", day(r.CreatedAt), lane))
 }
 
 // countCreated counts a new request.
 func (s *Store) countCreated(r lipsync.Request) step {
-	return change{key: dayKey(r.Account, r.CreatedAt), add: item{"requests": number(1)}}.step(s.table)
+	return change{key: dayKey(r), add: item{"requests": number(1)}}.step(s.table)
 }
 
 // countFinal counts what became of a request.
 func (s *Store) countFinal(r lipsync.Request) step {
-	c := change{key: dayKey(r.Account, r.CreatedAt), add: item{"length": number(r.Length.Microseconds()), "size": number(r.Size)}}
+	c := change{key: dayKey(r), add: item{"length": number(r.Length.Microseconds()), "size": number(r.Size)}}
 	if r.Status == lipsync.Failed {
 		c.add = item{"failed": number(1)}
 	}
 	return c.step(s.table)
 }
 
+// used is what a lane has of a day; or what the item of uploads has.
+type used struct {
+	sort string
+	size int64
+	lipsync.Day
+}
+
+// usage returns what there is from one place of the account's usage to another.
+func (s *Store) usage(ctx context.Context, account, first, last string) ([]used, error) {
+	shards := make([][]used, usageShards)
+	err := together(usageShards, func(n int) error {
+		for i, err := range s.query(ctx, math.MaxInt, &dynamodb.QueryInput{
+			KeyConditionExpression: aws.String("#pk = :usage AND #sk BETWEEN :first AND :last"),
+			ExpressionAttributeValues: item{
+				":usage": text(shard(usagePartition(account), n)), ":first": text(first), ":last": text(last),
+			},
+			ConsistentRead: aws.Bool(true),
+		}) {
+			var u used
+			if err == nil {
+				err = decode(i, []field{
+					{SortKey, &u.sort}, {"size", &u.size}, {"requests", &u.Requests}, {"failed", &u.Failed}, {"length", &u.Output},
+				})
+			}
+			if err != nil {
+				return err
+			}
+			shards[n] = append(shards[n], u)
+		}
+		return nil
+	})
+	return slices.Concat(shards...), err
+}
+
 // Usage implements lipsync.Requests.
 func (s *Store) Usage(ctx context.Context, account string, now time.Time, days int) ([]lipsync.Day, error) {
-	keys := make([]item, days)
-	for i := range keys {
-		keys[i] = dayKey(account, now.UTC().AddDate(0, 0, i-days+1))
-	}
-	found, err := s.getAll(ctx, keys)
-	if err != nil {
-		return nil, err
-	}
+	first := now.Unix()/secondsOfDay - int64(days) + 1
+	found, err := s.usage(ctx, account, padded(first), day(now)+"/~") // behind all lanes
 	all := make([]lipsync.Day, days)
 	for i := range all {
-		d := &all[i]
-		err := decode(found[i], []field{{"requests", &d.Requests}, {"failed", &d.Failed}, {"length", &d.Output}})
-		if err != nil {
-			return nil, err
+		for _, u := range found {
+			if u.sort[:len(padded(0))] == padded(first+int64(i)) {
+				all[i].Requests += u.Requests
+				all[i].Failed += u.Failed
+				all[i].Output += u.Output
+			}
 		}
 	}
-	return all, nil
+	return all, err
 }

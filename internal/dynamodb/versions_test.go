@@ -16,7 +16,6 @@ import (
 	sdk "github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"lipsync/internal/awstest"
 	"lipsync/internal/disk"
 	"lipsync/internal/dynamodb"
 	"lipsync/internal/lipsynctest"
@@ -30,13 +29,53 @@ type value struct {
 	N    *string `json:",omitempty"`
 	B    []byte  `json:",omitempty"`
 	BOOL *bool   `json:",omitempty"`
+	L    []value `json:",omitempty"`
+}
+
+// typed returns an attribute as testdata has it.
+func typed(attribute types.AttributeValue) (v value) {
+	switch a := attribute.(type) {
+	case *types.AttributeValueMemberS:
+		v.S = &a.Value
+	case *types.AttributeValueMemberN:
+		v.N = &a.Value
+	case *types.AttributeValueMemberB:
+		v.B = a.Value
+	case *types.AttributeValueMemberBOOL:
+		v.BOOL = &a.Value
+	case *types.AttributeValueMemberL:
+		for _, each := range a.Value {
+			v.L = append(v.L, typed(each))
+		}
+	default:
+		panic(fmt.Sprintf("an attribute is a %T", attribute))
+	}
+	return v
+}
+
+// attribute returns what a value in testdata stands for.
+func (v value) attribute() types.AttributeValue {
+	switch {
+	case v.S != nil:
+		return &types.AttributeValueMemberS{Value: *v.S}
+	case v.N != nil:
+		return &types.AttributeValueMemberN{Value: *v.N}
+	case v.BOOL != nil:
+		return &types.AttributeValueMemberBOOL{Value: *v.BOOL}
+	case v.L != nil:
+		var list []types.AttributeValue
+		for _, each := range v.L {
+			list = append(list, each.attribute())
+		}
+		return &types.AttributeValueMemberL{Value: list}
+	default:
+		return &types.AttributeValueMemberB{Value: v.B}
+	}
 }
 
 // TestItemsOfVersions goes on with tables that each version of the program wrote. Items
 // are not rewritten at an upgrade.
 func TestItemsOfVersions(t *testing.T) {
-	e := awstest.Shared(t)
-	client := sdk.NewFromConfig(e.Config())
 	made, err := filepath.Glob("testdata/items-*.jsonl")
 	if err != nil {
 		t.Fatal(err)
@@ -49,11 +88,11 @@ func TestItemsOfVersions(t *testing.T) {
 		t.Cleanup(func() { o.Close() })
 		return o
 	}
-	current := e.Table(t)
-	if err := lipsynctest.NewPast(dynamodb.New(e.Config(), current), objects()).Live(t.Context()); err != nil {
+	cfg, current := inMemory(), "t"
+	if err := lipsynctest.NewPast(dynamodb.New(cfg, current), objects()).Live(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if written := scan(t, client, current); !slices.ContainsFunc(made, func(file string) bool { return read(t, file) == written }) {
+	if written := scan(t, sdk.NewFromConfig(cfg), current); !slices.ContainsFunc(made, func(file string) bool { return read(t, file) == written }) {
 		file := fmt.Sprintf("testdata/items-%d.jsonl", len(made)+1)
 		if !*keep {
 			t.Errorf("no items in testdata are as this version writes them: make %s with go test ./internal/dynamodb -run TestItemsOfVersions -keep", file)
@@ -63,14 +102,14 @@ func TestItemsOfVersions(t *testing.T) {
 	}
 	for _, file := range made {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			table, o := e.Table(t), objects()
-			load(t, client, table, file)
+			cfg, o := inMemory(), objects()
+			load(t, sdk.NewFromConfig(cfg), "t", file)
 			for key, text := range lipsynctest.PastObjects() {
 				if err := o.Put(t.Context(), key, strings.NewReader(text), int64(len(text))); err != nil {
 					t.Fatal(err)
 				}
 			}
-			lipsynctest.NewPast(dynamodb.New(e.Config(), table), o).GoOn(t, since(file))
+			lipsynctest.NewPast(dynamodb.New(cfg, "t"), o).GoOn(t, since(file))
 		})
 	}
 }
@@ -105,22 +144,11 @@ func scan(t *testing.T, client *sdk.Client, table string) string {
 	}
 	var lines []string
 	for _, item := range out.Items {
-		typed := make(map[string]value)
+		all := make(map[string]value)
 		for name, attribute := range item {
-			switch a := attribute.(type) {
-			case *types.AttributeValueMemberS:
-				typed[name] = value{S: &a.Value}
-			case *types.AttributeValueMemberN:
-				typed[name] = value{N: &a.Value}
-			case *types.AttributeValueMemberB:
-				typed[name] = value{B: a.Value}
-			case *types.AttributeValueMemberBOOL:
-				typed[name] = value{BOOL: &a.Value}
-			default:
-				t.Fatalf("attribute %s is a %T", name, a)
-			}
+			all[name] = typed(attribute)
 		}
-		line, err := json.Marshal(typed)
+		line, err := json.Marshal(all)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,22 +163,13 @@ func load(t *testing.T, client *sdk.Client, table, file string) {
 	t.Helper()
 	lines := bufio.NewScanner(strings.NewReader(read(t, file)))
 	for lines.Scan() {
-		var typed map[string]value
-		if err := json.Unmarshal(lines.Bytes(), &typed); err != nil {
+		var all map[string]value
+		if err := json.Unmarshal(lines.Bytes(), &all); err != nil {
 			t.Fatal(err)
 		}
 		item := make(map[string]types.AttributeValue)
-		for name, v := range typed {
-			switch {
-			case v.S != nil:
-				item[name] = &types.AttributeValueMemberS{Value: *v.S}
-			case v.N != nil:
-				item[name] = &types.AttributeValueMemberN{Value: *v.N}
-			case v.BOOL != nil:
-				item[name] = &types.AttributeValueMemberBOOL{Value: *v.BOOL}
-			default:
-				item[name] = &types.AttributeValueMemberB{Value: v.B}
-			}
+		for name, v := range all {
+			item[name] = v.attribute()
 		}
 		if _, err := client.PutItem(t.Context(), &sdk.PutItemInput{TableName: &table, Item: item}); err != nil {
 			t.Fatal(err)

@@ -9,18 +9,21 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
-	"lipsync/internal/awstest"
 	"lipsync/internal/dynamodb"
+	"lipsync/internal/dynamodbtest"
 )
 
-// wire is the HTTP client between a store and the emulator. It notes what is
+// wire is the HTTP client between a store and its table. It notes what is
 // called, and may spoil some of it.
 type wire struct {
 	spoil func(n int, operation string) fault // of the nth call, from 0; nil spoils none
+	takes time.Duration                       // a call, by the clock of the test
 
-	mu    sync.Mutex
-	calls []string // the operation of each, such as GetItem; tries again too
+	mu      sync.Mutex
+	calls   []string // the operation of each, such as GetItem; tries again too
+	written int      // items
 }
 
 // fault spoils a call, which it may send first. A nil one lets it be.
@@ -28,10 +31,16 @@ type fault func(r *http.Request) (*http.Response, error)
 
 func (w *wire) Do(r *http.Request) (*http.Response, error) {
 	_, operation, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
+	items, err := writes(operation, r)
+	if err != nil {
+		return nil, err
+	}
 	w.mu.Lock()
 	n := len(w.calls)
 	w.calls = append(w.calls, operation)
+	w.written += items
 	w.mu.Unlock()
+	time.Sleep(w.takes)
 	if w.spoil != nil {
 		if f := w.spoil(n, operation); f != nil {
 			return f(r)
@@ -40,17 +49,27 @@ func (w *wire) Do(r *http.Request) (*http.Response, error) {
 	return send(r)
 }
 
-// send makes the call and reads its answer. Left to the SDK, one answer in some
-// thousands is cut off on a busy machine, and counts as one more call.
-func send(r *http.Request) (*http.Response, error) {
-	response, err := http.DefaultClient.Do(r)
-	if err != nil {
-		return nil, err
+// writes returns how many items the call writes.
+func writes(operation string, r *http.Request) (int, error) {
+	switch operation {
+	case "UpdateItem", "PutItem", "DeleteItem":
+		return 1, nil
+	case "TransactWriteItems":
+		var asked struct{ TransactItems []any }
+		body, err := io.ReadAll(r.Body)
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		if err == nil {
+			err = json.Unmarshal(body, &asked)
+		}
+		return len(asked.TransactItems), err
 	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	response.Body = io.NopCloser(bytes.NewReader(body))
-	return response, err
+	return 0, nil
+}
+
+// send makes the call.
+func send(r *http.Request) (*http.Response, error) {
+	t, _ := tables.Load(r.URL.Host)
+	return t.(*dynamodbtest.Table).Do(r)
 }
 
 // take returns what was called since the last take.
@@ -58,17 +77,27 @@ func (w *wire) take() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	calls := w.calls
-	w.calls = nil
+	w.calls, w.written = nil, 0
 	return calls
+}
+
+// call is how long a call takes where round trips are counted.
+const call = 10 * time.Millisecond
+
+// roundTrips returns how many calls f waits for, one after the other, of those that take so
+// long. It is for tests whose time is that of a bubble.
+func roundTrips(f func()) int {
+	start := time.Now()
+	f()
+	return int(time.Since(start) / call)
 }
 
 // openWire returns a new store behind a wire.
 func openWire(t testing.TB, w *wire) *dynamodb.Store {
 	t.Helper()
-	e := awstest.Shared(t)
-	cfg := e.Config()
+	cfg := inMemory()
 	cfg.HTTPClient = w
-	return dynamodb.New(cfg, e.Table(t))
+	return dynamodb.New(cfg, "t")
 }
 
 // refused is a call that DynamoDB does not do, for the reason of that name.

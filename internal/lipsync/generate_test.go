@@ -18,7 +18,7 @@ func TestGenerate(t *testing.T) {
 	got, err := h.Store.Get(t.Context(), id)
 	must(t, err)
 	want(t, "request", got, lipsync.Request{
-		ID: id, Account: "a", KeyID: h.caller.KeyID, ReferenceID: "ref", Seq: 1, Status: lipsync.Queued,
+		ID: id, Account: "a", KeyID: h.caller.KeyID, ReferenceID: "ref", Status: lipsync.Queued,
 		Video: lipsync.Input{URL: n.Video.URL}, Audio: lipsync.Input{URL: n.Audio.URL},
 		LargestFace: true, Engine: "warp", CreatedAt: h.clock.Now(),
 	})

@@ -49,7 +49,6 @@ type Request struct {
 	Account     string
 	KeyID       string // the key that made it, "" if a person did
 	ReferenceID string // the client's own name for it, or ""
-	Seq         int64  // 1, 2, … within the account, in order of creation; set by Create
 	Status      Status
 
 	Video, Audio Input

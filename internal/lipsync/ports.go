@@ -14,9 +14,9 @@ import (
 
 // Requests is the truth about requests.
 type Requests interface {
-	// Create writes the request, its list entries, one use of the key (if KeyID
-	// is not "") and the idempotency record in one transaction, and returns it
-	// with Seq set.
+	// Create writes the request, one use of the key (if KeyID is not "") and the
+	// idempotency record in one transaction. Once it returns, the request is the newest
+	// in the lists of its account and reference id.
 	//
 	// If idem is not nil and its key was used in this account before it
 	// expired, nothing is written: with the same fingerprint the earlier
@@ -38,20 +38,21 @@ type Requests interface {
 	Get(ctx context.Context, id string) (Request, error)
 
 	// Latest returns the newest request of the account with the reference id,
-	// strongly consistent. NotFound if there is none. Claims, Attempts, the
-	// lease, Progress and the lengths of the inputs may be missing, as in List.
+	// strongly consistent. NotFound if there is none.
 	Latest(ctx context.Context, account, referenceID string) (Request, error)
 
 	// List returns the account's requests, newest first, skipping offset and at
 	// most limit of them, and how many there are; only those with the
-	// reference id, if it is not "". Cost depends only on limit.
+	// reference id, if it is not "". A Create that returned before is there, in the order
+	// in which they returned. The lease and Progress may be missing. Cost depends only on limit.
 	List(ctx context.Context, account, referenceID string, offset int64, limit int) ([]Request, int64, error)
 
 	// ByStatus returns the account's requests that have the status, newest first:
-	// those with a Seq under before, at most limit of them, and only those with
-	// the reference id, if it is not "". What changed a moment ago may be missing,
-	// or still be there. Cost depends only on limit.
-	ByStatus(ctx context.Context, account string, status Status, referenceID string, before int64, limit int) ([]Request, error)
+	// those older than the request with the id before, if that is not "", at most limit of
+	// them, and only those with the reference id, if it is not "". What changed a moment ago
+	// may be missing. Cost depends only on limit and, of open requests with a reference id,
+	// on how many are open.
+	ByStatus(ctx context.Context, account string, status Status, referenceID, before string, limit int) ([]Request, error)
 
 	// Replayed returns the id of the request that the idempotency key made in the account,
 	// as Create would at now. NotFound if it was not used before; Reused.
@@ -152,6 +153,10 @@ type Leases interface {
 	// Open returns up to limit requests that are claimable at now, oldest
 	// first, for the sweep.
 	Open(ctx context.Context, now time.Time, limit int) ([]Request, error)
+
+	// Upkeep does what claims leave undone, so that each of them costs little. The sweep
+	// calls it. It changes nothing that can be seen here, and may run at any time.
+	Upkeep(ctx context.Context, now time.Time) error
 }
 
 // Keys keeps API keys.

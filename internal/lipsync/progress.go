@@ -26,9 +26,6 @@ type Progress struct {
 // Progress returns the caller's request, and how far the work on it is.
 func (s *Service) Progress(ctx context.Context, c Caller, idOrReference string) (Request, Progress, error) {
 	r, err := s.find(ctx, c.Account, idOrReference)
-	if err == nil && r.Status == Processing && r.Lease == "" {
-		r, err = s.Store.Get(ctx, r.ID) // Latest may lack the lease
-	}
 	if err != nil {
 		return Request{}, Progress{}, restate(err, NotFound, "lipsync request not found")
 	}

@@ -3,7 +3,6 @@ package lipsync
 import (
 	"context"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -31,9 +30,6 @@ func (s *Service) Request(ctx context.Context, c Caller, idOrReference string) (
 // Details returns the caller's request with all that is known of it.
 func (s *Service) Details(ctx context.Context, c Caller, idOrReference string) (Request, error) {
 	r, err := s.find(ctx, c.Account, idOrReference)
-	if err == nil && !strings.EqualFold(r.ID, idOrReference) {
-		r, err = s.Store.Get(ctx, r.ID) // Latest leaves some of it out
-	}
 	return r, restate(err, NotFound, "lipsync request not found")
 }
 
@@ -97,9 +93,9 @@ func (s *Service) VideoURL(ctx context.Context, r Request) (*url.URL, error) {
 }
 
 // RequestsByStatus returns the caller's requests that have the status, newest
-// first: at most limit of those with a Seq under before. It returns only those with
-// the reference id, if it is not "".
-func (s *Service) RequestsByStatus(ctx context.Context, c Caller, status Status, referenceID string, before int64, limit int) ([]Request, error) {
+// first: at most limit of them, older than the request with the id before, if that is not
+// "". It returns only those with the reference id, if it is not "".
+func (s *Service) RequestsByStatus(ctx context.Context, c Caller, status Status, referenceID, before string, limit int) ([]Request, error) {
 	return s.Store.ByStatus(ctx, c.Account, status, referenceID, before, limit)
 }
 

@@ -2,6 +2,7 @@ package lipsynctest
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -168,9 +169,9 @@ func testForgetMedia(t *testing.T, store lipsync.Store) {
 		must(t, err)
 		want(t, "listed as", fmt.Sprint(page[0].Status, page[0].Output, page[0].MediaDeletedAt, page[1].Output),
 			fmt.Sprint(r.Status, "", r.MediaDeletedAt, kept.Output))
-		found, err := store.ByStatus(t.Context(), "a", lipsync.Completed, reference, 100, 2)
+		found, err := store.ByStatus(t.Context(), "a", lipsync.Completed, reference, "", 2)
 		must(t, err)
-		want(t, "by status", fmt.Sprint(ids(found)), fmt.Sprint(ids(page)))
+		want(t, "by status", fmt.Sprint(slices.Sorted(slices.Values(ids(found)))), fmt.Sprint(slices.Sorted(slices.Values(ids(page)))))
 	}
 	wantStored(t, store, kept)
 	days, err := store.Usage(t.Context(), "a", at(20), 1)

@@ -47,8 +47,11 @@ func (p *Past) GoOn(t *testing.T, has Since) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r, err := p.Cancel(t.Context(), p.caller(), id); err != nil || r.Seq != 5 {
-		t.Errorf("got %+v (%v), want the fifth request", r, err)
+	if r, err := p.Cancel(t.Context(), p.caller(), id); err != nil || r.ID != id {
+		t.Errorf("got %+v (%v), want it canceled", r, err)
+	}
+	if page, err := p.RequestPage(t.Context(), p.caller(), "", 0, 1); err != nil || page.Total != 5 || page.Requests[0].ID != id {
+		t.Errorf("got %+v (%v), want the new request as the first of five", page, err)
 	}
 	days, err := p.Usage(t.Context(), p.caller(), p.now, 1)
 	if err != nil || has.Usage && (days[0].Requests != 5 || days[0].Failed != 2) {
@@ -106,13 +109,13 @@ func (p *Past) wantRequests(t *testing.T, has Since) {
 	}
 	for i, r := range page.Requests {
 		w := want[i]
-		if r.ID != pastID(w.id) || r.Status != w.status || r.ReferenceID != w.ref || r.Failure.Sentence() != w.err || r.Seq != int64(4-i) {
+		if r.ID != pastID(w.id) || r.Status != w.status || r.ReferenceID != w.ref || r.Failure.Sentence() != w.err {
 			t.Errorf("got %+v, want %+v", r, w)
 		}
 		if !has.Statuses {
 			continue
 		}
-		if found, err := p.RequestsByStatus(t.Context(), p.caller(), w.status, "", 100, 10); err != nil || len(found) != 1 || found[0].ID != r.ID {
+		if found, err := p.RequestsByStatus(t.Context(), p.caller(), w.status, "", "", 10); err != nil || len(found) != 1 || found[0].ID != r.ID {
 			t.Errorf("%s: got %+v (%v)", w.status, found, err)
 		}
 	}

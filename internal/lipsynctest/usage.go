@@ -2,7 +2,6 @@ package lipsynctest
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"testing"
 	"time"
@@ -16,10 +15,13 @@ func testByStatus(t *testing.T, store lipsync.Store) {
 	addKey(t, store, "a", 0)
 	all := map[lipsync.Status][]string{} // newest first
 	for i := range 16 {
-		r := add(t, store, []string{"x", "y"}[i/8])
+		r := newRequest("a", []string{"x", "y"}[i/8])
+		r.CreatedAt = r.CreatedAt.Add(time.Duration(i) * time.Microsecond)
+		_, _, err := store.Create(t.Context(), r, nil, nil, lipsync.Limits{})
+		must(t, err)
 		status := []lipsync.Status{lipsync.Queued, lipsync.Processing, lipsync.Completed, lipsync.Failed}[i%4]
 		if status != lipsync.Queued {
-			_, err := claim(t, store, r.ID, "w", 0)
+			_, err = claim(t, store, r.ID, "w", 0)
 			must(t, err)
 		}
 		switch status {
@@ -35,7 +37,7 @@ func testByStatus(t *testing.T, store lipsync.Store) {
 		wantByStatus(t, store, status, "x", newest[2:])
 		wantByStatus(t, store, status, "y", newest[:2])
 		wantByStatus(t, store, status, "z", nil)
-		others, err := store.ByStatus(t.Context(), "b", status, "", math.MaxInt64, 1)
+		others, err := store.ByStatus(t.Context(), "b", status, "", "", 1)
 		must(t, err)
 		want(t, "another account's", len(others), 0)
 	}
@@ -45,7 +47,7 @@ func testByStatus(t *testing.T, store lipsync.Store) {
 func wantByStatus(t *testing.T, store lipsync.Store, status lipsync.Status, reference string, newest []string) {
 	t.Helper()
 	var got []string
-	for before := int64(math.MaxInt64); ; {
+	for before := ""; ; {
 		page, err := store.ByStatus(t.Context(), "a", status, reference, before, 2)
 		must(t, err)
 		got = append(got, ids(page)...)
@@ -53,7 +55,7 @@ func wantByStatus(t *testing.T, store lipsync.Store, status lipsync.Status, refe
 			break
 		}
 		want(t, "status", page[0].Status, status)
-		before = page[len(page)-1].Seq
+		before = page[len(page)-1].ID
 	}
 	if !slices.Equal(got, newest) {
 		t.Errorf("%s with reference %q: got %v, want %v", status, reference, got, newest)

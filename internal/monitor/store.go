@@ -51,7 +51,7 @@ func (s store) List(ctx context.Context, account, referenceID string, offset int
 }
 
 // ByStatus implements lipsync.Store.
-func (s store) ByStatus(ctx context.Context, account string, status lipsync.Status, referenceID string, before int64, limit int) (_ []lipsync.Request, err error) {
+func (s store) ByStatus(ctx context.Context, account string, status lipsync.Status, referenceID, before string, limit int) (_ []lipsync.Request, err error) {
 	defer s.observe(ctx, "by_status", time.Now(), &err)
 	return s.Store.ByStatus(ctx, account, status, referenceID, before, limit)
 }
@@ -138,6 +138,12 @@ func (s store) Cancel(ctx context.Context, id string, now time.Time, f lipsync.F
 func (s store) Open(ctx context.Context, now time.Time, limit int) (_ []lipsync.Request, err error) {
 	defer s.observe(ctx, "open", time.Now(), &err)
 	return s.Store.Open(ctx, now, limit)
+}
+
+// Upkeep implements lipsync.Store.
+func (s store) Upkeep(ctx context.Context, now time.Time) (err error) {
+	defer s.observe(ctx, "upkeep", time.Now(), &err)
+	return s.Store.Upkeep(ctx, now)
 }
 
 // CreateKey implements lipsync.Store.

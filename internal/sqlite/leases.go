@@ -155,6 +155,9 @@ func (s *Store) Cancel(ctx context.Context, id string, now time.Time, f lipsync.
 	return r, err
 }
 
+// Upkeep implements lipsync.Leases. Claims leave nothing undone here.
+func (s *Store) Upkeep(context.Context, time.Time) error { return nil }
+
 // Open implements lipsync.Leases.
 func (s *Store) Open(ctx context.Context, now time.Time, limit int) ([]lipsync.Request, error) {
 	return s.requests(ctx, "WHERE "+claimable+" ORDER BY n LIMIT ?2", micros(now), limit)

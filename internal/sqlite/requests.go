@@ -5,12 +5,13 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"math"
 	"time"
 
 	"lipsync/internal/lipsync"
 )
 
-const requestColumns = `id, account, key_id, reference_id, seq, status,
+const requestColumns = `id, account, key_id, reference_id, status,
 	video_url, video_object, audio_url, audio_object, largest_face, engine,
 	created_at, started_at, finished_at, output, length, size, video_length, audio_length, media_deleted_at, failure, failure_details,
 	claims, attempts, delays, missing_since, unreachable_since, failing_since, fetching, lease, lease_until, stage, percent, ends`
@@ -19,7 +20,7 @@ const requestColumns = `id, account, key_id, reference_id, seq, status,
 type row interface{ Scan(dest ...any) error }
 
 func scanRequest(row row) (r lipsync.Request, err error) {
-	err = row.Scan(&r.ID, &r.Account, &r.KeyID, &r.ReferenceID, &r.Seq, &r.Status,
+	err = row.Scan(&r.ID, &r.Account, &r.KeyID, &r.ReferenceID, &r.Status,
 		&r.Video.URL, &r.Video.Object, &r.Audio.URL, &r.Audio.Object, &r.LargestFace, &r.Engine,
 		instant{&r.CreatedAt}, instant{&r.StartedAt}, instant{&r.FinishedAt},
 		&r.Output, span{&r.Length}, &r.Size, span{&r.VideoLength}, span{&r.AudioLength}, instant{&r.MediaDeletedAt}, &r.Failure.Code, details{&r.Failure.Details},
@@ -41,7 +42,7 @@ func (s *Store) Create(ctx context.Context, r lipsync.Request, uploads []string,
 		if err := checkLimits(ctx, tx, r.Account, r.CreatedAt, limits); err != nil {
 			return err
 		}
-		return insert(ctx, tx, &r, uploads, idem, limits.Keep)
+		return insert(ctx, tx, r, uploads, idem, limits.Keep)
 	})
 	if err != nil {
 		return lipsync.Request{}, false, err
@@ -83,19 +84,19 @@ func replay(ctx context.Context, db querier, account string, idem lipsync.Idempo
 	return id, nil
 }
 
-// insert writes all that a new request consists of, and sets its Seq.
-func insert(ctx context.Context, tx *sql.Tx, r *lipsync.Request, uploads []string, idem *lipsync.Idempotency, keep lipsync.Retention) error {
+// insert writes all that a new request consists of.
+func insert(ctx context.Context, tx *sql.Tx, r lipsync.Request, uploads []string, idem *lipsync.Idempotency, keep lipsync.Retention) error {
 	if err := useKey(ctx, tx, r.KeyID); err != nil {
 		return err
 	}
-	if err := useUploads(ctx, tx, *r, uploads, keep.InputLife()); err != nil {
+	if err := useUploads(ctx, tx, r, uploads, keep.InputLife()); err != nil {
 		return err
 	}
-	if err := insertIdempotency(ctx, tx, *r, idem); err != nil {
+	if err := insertIdempotency(ctx, tx, r, idem); err != nil {
 		return err
 	}
-	var err error
-	if r.Seq, err = count(ctx, tx, r.Account, ""); err != nil {
+	seq, err := count(ctx, tx, r.Account, "")
+	if err != nil {
 		return err
 	}
 	var referenceSeq int64
@@ -107,7 +108,7 @@ func insert(ctx context.Context, tx *sql.Tx, r *lipsync.Request, uploads []strin
 	_, err = tx.ExecContext(ctx, `INSERT INTO requests (id, account, key_id, reference_id, seq, reference_seq,
 			status, video_url, video_object, audio_url, audio_object, largest_face, engine, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		r.ID, r.Account, r.KeyID, r.ReferenceID, r.Seq, referenceSeq,
+		r.ID, r.Account, r.KeyID, r.ReferenceID, seq, referenceSeq,
 		r.Status, r.Video.URL, r.Video.Object, r.Audio.URL, r.Audio.Object, r.LargestFace, r.Engine, micros(r.CreatedAt))
 	return err
 }
@@ -198,11 +199,21 @@ func (s *Store) List(ctx context.Context, account, referenceID string, offset in
 }
 
 // ByStatus implements lipsync.Requests.
-func (s *Store) ByStatus(ctx context.Context, account string, status lipsync.Status, referenceID string, before int64, limit int) ([]lipsync.Request, error) {
-	if referenceID == "" {
-		return s.requests(ctx, "WHERE account = ? AND status = ? AND seq < ? ORDER BY seq DESC LIMIT ?", account, status, before, limit)
+func (s *Store) ByStatus(ctx context.Context, account string, status lipsync.Status, referenceID, before string, limit int) ([]lipsync.Request, error) {
+	last := int64(math.MaxInt64)
+	if before != "" {
+		err := s.read.QueryRowContext(ctx, "SELECT seq FROM requests WHERE id = ? AND account = ?", before, account).Scan(&last)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, explain(err)
+		}
 	}
-	return s.requests(ctx, withReferenceAndStatus, account, referenceID, status, before, limit)
+	if referenceID == "" {
+		return s.requests(ctx, "WHERE account = ? AND status = ? AND seq < ? ORDER BY seq DESC LIMIT ?", account, status, last, limit)
+	}
+	return s.requests(ctx, withReferenceAndStatus, account, referenceID, status, last, limit)
 }
 
 // withReferenceAndStatus names its index: SQLite would as soon take another, and

@@ -4,7 +4,7 @@ import (
 	"bufio"
 	"database/sql"
 	"fmt"
-	"math"
+
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -168,7 +168,7 @@ func TestOlderFile(t *testing.T) {
 					t.Errorf("got %v (%v), want %v", got, err, r)
 				}
 				for _, reference := range []string{"", r.ReferenceID} {
-					got, err := newer.ByStatus(t.Context(), "a", r.Status, reference, math.MaxInt64, 10)
+					got, err := newer.ByStatus(t.Context(), "a", r.Status, reference, "", 10)
 					if err != nil || !slices.Equal(got, []lipsync.Request{r}) {
 						t.Errorf("%s with reference %q: got %v (%v), want %v", r.Status, reference, got, err, r)
 					}

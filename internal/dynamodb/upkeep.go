@@ -1,0 +1,157 @@
+package dynamodb
+
+import (
+	"context"
+	"errors"
+	"math"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"lipsync/internal/lipsync"
+)
+
+// atOnce is how many items Upkeep changes at a time.
+const atOnce = 16
+
+// Upkeep implements lipsync.Leases. It puts into the queue what may be claimed again, and makes
+// of what older versions wrote what this one writes.
+func (s *Store) Upkeep(ctx context.Context, now time.Time) error {
+	return errors.Join(s.upgradeRequests(ctx, now), s.upgradeKeys(ctx), together(queueShards, func(n int) error {
+		return errors.Join(s.queueDue(ctx, n, now), s.queueDead(ctx, n, now))
+	}))
+}
+
+// forEach calls f for all, some of them at once.
+func forEach[T any](all []T, f func(T) error) error {
+	var mu sync.Mutex
+	var errs []error
+	var workers sync.WaitGroup
+	for n := range min(atOnce, len(all)) {
+		workers.Go(func() {
+			for i := n; i < len(all); i += atOnce {
+				if err := f(all[i]); err != nil {
+					mu.Lock()
+					errs = append(errs, err)
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	workers.Wait()
+	return errors.Join(errs...)
+}
+
+// queueDue puts into the queue what was put off until now or before.
+func (s *Store) queueDue(ctx context.Context, n int, now time.Time) error {
+	in := heldAt(n, now)
+	in.KeyConditionExpression = aws.String("#open = :open AND #openAt BETWEEN :off AND :later")
+	in.ExpressionAttributeValues[":off"] = text(putOff)
+	due, err := s.readTurns(ctx, math.MaxInt, in)
+	if err != nil {
+		return err
+	}
+	return forEach(due, func(w waiting) error { return s.enqueue(ctx, w) })
+}
+
+// queueDead puts into the queue what is held by a lease that ended.
+func (s *Store) queueDead(ctx context.Context, n int, now time.Time) error {
+	in := inPartition(shard(held, n))
+	in.KeyConditionExpression = aws.String("#open = :open AND #openAt < :off")
+	in.ExpressionAttributeValues[":off"] = text(putOff)
+	all, err := s.readTurns(ctx, math.MaxInt, in)
+	if err != nil {
+		return err
+	}
+	var old, dead []waiting
+	for _, w := range all {
+		if !w.until.After(now) {
+			old = append(old, w)
+		}
+	}
+	ends, err := s.leases(ctx, old)
+	for _, w := range old {
+		if end, ok := ends[w.id]; ok && !end.After(now) {
+			dead = append(dead, w)
+		}
+	}
+	return errors.Join(err, forEach(dead, func(w waiting) error { return s.enqueue(ctx, w) }))
+}
+
+// enqueue puts a turn into the queue that still is where it was seen.
+func (s *Store) enqueue(ctx context.Context, w waiting) error {
+	r := stored{Request: lipsync.Request{ID: w.id, Account: w.account, CreatedAt: w.created}}
+	_, err := s.update(ctx, change{
+		key: turnKey(w.id), set: r.inQueue(make(item)), remove: []string{"until"},
+		condition: "#openAt = :seen", values: item{"seen": text(w.place)},
+	})
+	return err
+}
+
+// upgradeRequests writes open requests as this version does. Those that a worker of an older
+// version holds are left to it.
+func (s *Store) upgradeRequests(ctx context.Context, now time.Time) error {
+	var ids []string
+	for _, partition := range []string{olderOpen, olderHeld} {
+		for i, err := range s.query(ctx, math.MaxInt, inPartition(partition)) {
+			if err != nil {
+				return err
+			}
+			r, err := decodeRequest(i, nil)
+			if err != nil {
+				return err
+			}
+			if r.claimable(now) {
+				ids = append(ids, r.ID)
+			}
+		}
+	}
+	if err := forEach(ids, func(id string) error {
+		_, err := s.change(ctx, id, func(r stored) (stored, error) { return r, nil })
+		return err
+	}); err != nil {
+		return err
+	}
+	left, err := s.collect(ctx, math.MaxInt, inPartition(olderTurns)) // of what is final
+	return errors.Join(err, forEach(left, func(f found) error { return s.mendTurn(ctx, f.id) }))
+}
+
+// upgradeKeys moves the pointers to keys, which the oldest versions kept in one partition.
+func (s *Store) upgradeKeys(ctx context.Context) error {
+	for i, err := range s.query(ctx, math.MaxInt, &dynamodb.QueryInput{
+		KeyConditionExpression:    aws.String("#pk = :keys"),
+		ExpressionAttributeValues: item{":keys": text(allKeys)},
+		ConsistentRead:            aws.Bool(true),
+	}) {
+		if err == nil {
+			err = s.upgradeKey(ctx, i)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Store) upgradeKey(ctx context.Context, pointer item) error {
+	var k lipsync.Key
+	if err := decode(pointer, keyFields(&k)); err != nil {
+		return err
+	}
+	i, err := s.get(ctx, hashKey(k.Hash))
+	if err == nil {
+		err = decode(i, keyFields(&k))
+	}
+	if err != nil {
+		return err
+	}
+	return patiently(ctx, func(int) error {
+		steps := []step{s.remove(keyOf(pointer), "", nil)}
+		for _, i := range pointers(k) {
+			steps = append(steps, s.put(i, "", nil, nil))
+		}
+		return s.transact(ctx, steps)
+	})
+}
