@@ -1,0 +1,129 @@
+package dynamodb_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	sdk "github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"lipsync/internal/awstest"
+	"lipsync/internal/dynamodb"
+	"lipsync/internal/lipsync"
+)
+
+// last makes of an item what the last version wrote before there were buckets, leases of their
+// own and shards: what waits was in one partition, what is held or put off in another, and the
+// turns of all that waits in a third.
+func (b *table) last(t *testing.T, i item, now time.Time) []item {
+	waits := strings.HasPrefix(textOf(i["open"]), "queue")
+	id := textOf(i["id"])
+	until, putOff := i["leaseUntil"], i["holder"] == nil && i["leaseUntil"] != nil
+	all := b.older(t, i, now)
+	switch {
+	case textOf(i["sk"]) == "turn" && waits:
+		i["open"] = text("turn")
+		return []item{i}
+	case len(all) == 2 && all[0]["lease"] != nil:
+		all[0]["open"] = text("held")
+	case len(all) == 2 && putOff:
+		all[0]["leaseUntil"] = until
+		all[0]["open"], all[0]["openAt"] = text("held"), text(fmt.Sprintf("until/%019d/%s", now.Add(10*time.Minute).UnixMicro(), id))
+	}
+	return all
+}
+
+// TestUpgrade has a table with open requests of the last version: some wait, some are held by
+// runners that go on or that died, and some were put off. Each completes once.
+func TestUpgrade(t *testing.T) {
+	for name, open := range map[string]func(t *testing.T) (aws.Config, string){
+		"in memory": func(*testing.T) (aws.Config, string) { return inMemory(), "t" },
+		"emulator": func(t *testing.T) (aws.Config, string) {
+			e := awstest.Shared(t)
+			return e.Config(), e.Table(t)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg, table := open(t)
+			upgrade(t, tableOf(cfg, table))
+		})
+	}
+}
+
+func tableOf(cfg aws.Config, name string) *table {
+	return &table{dynamodb.New(cfg, name), sdk.NewFromConfig(cfg), name}
+}
+
+func upgrade(t *testing.T, b *table) {
+	const n = 32
+	now := time.Unix(1_800_000_000, 0).UTC()
+	ok := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	ids := createWaiting(t, b.Store, "a", n, now)
+	for i, id := range ids {
+		if i%4 == 0 {
+			continue // waits
+		}
+		r, err := b.Claim(t.Context(), id, "old", now, time.Minute)
+		ok(err)
+		if i%4 == 1 {
+			ok(b.Postpone(t.Context(), r, now.Add(10*time.Minute)))
+		}
+	}
+	b.rewrite(t, func(i item) []item { return b.last(t, i, now) })
+	for i, id := range ids {
+		if i%4 == 2 { // its runner goes on; that of the others died
+			ok(b.Renew(t.Context(), id, "old", now.Add(30*time.Minute)))
+		}
+	}
+	ended := make(map[string]int)
+	end := func(id, token string, at time.Time) {
+		t.Helper()
+		if err := b.Finish(t.Context(), id, token, at, lipsync.Outcome{Output: "o"}); err != nil {
+			t.Errorf("%s: %v", id, err)
+		}
+		ended[id]++
+	}
+	// All that may be claimed, each quarter of an hour.
+	for minute := 5; minute < 30; minute += 15 {
+		at := now.Add(time.Duration(minute) * time.Minute)
+		ok(b.Upkeep(t.Context(), at))
+		for {
+			r, err := b.Claim(t.Context(), "", fmt.Sprint("new ", len(ended)), at, time.Minute)
+			if lipsync.CodeOf(err) == lipsync.NotFound {
+				break
+			}
+			ok(err)
+			end(r.ID, r.Lease, at)
+		}
+		if want := map[int]int{5: n / 2, 20: n * 3 / 4}[minute]; len(ended) != want {
+			t.Errorf("after %d minutes: %d ended, want %d", minute, len(ended), want)
+		}
+	}
+	for i, id := range ids {
+		if i%4 == 2 {
+			end(id, "old", now.Add(25*time.Minute))
+		}
+	}
+	for _, id := range ids {
+		if r, err := b.Get(t.Context(), id); err != nil || r.Status != lipsync.Completed || ended[id] != 1 {
+			t.Errorf("%s: got %s (%v), ended %d times, want completed once", id, r.Status, err, ended[id])
+		}
+	}
+	ok(b.Upkeep(t.Context(), now.Add(time.Hour)))
+	open, err := b.Open(t.Context(), now.Add(100*time.Hour), n)
+	page, total, listErr := b.List(t.Context(), "a", "", 0, 100)
+	if err != nil || listErr != nil || len(open) != 0 || total != n || len(page) != n || page[0].ID != ids[n-1] {
+		t.Errorf("got %d open requests and a list of %d of %d (%v, %v), want none and all", len(open), len(page), total, err, listErr)
+	}
+	done, err := b.ByStatus(t.Context(), "a", lipsync.Completed, "", "", n+1)
+	if err != nil || len(done) != n {
+		t.Errorf("got %d completed (%v), want %d", len(done), err, n)
+	}
+}
