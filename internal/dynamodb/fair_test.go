@@ -1,0 +1,159 @@
+package dynamodb_test
+
+import (
+	"fmt"
+	"hash/fnv"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"lipsync/internal/dynamodb"
+	"lipsync/internal/lipsync"
+)
+
+// crowdShard creates n requests of an account, a second apart, that all are in one shard: so few
+// are as many there as eight times as many are in all.
+func crowdShard(t *testing.T, s *dynamodb.Store, account string, n int, from time.Time) (ids []string) {
+	t.Helper()
+	for i := 0; len(ids) < n; i++ {
+		id := fmt.Sprintf("%s-%d", account, i)
+		h := fnv.New32a()
+		h.Write([]byte(id))
+		if h.Sum32()%8 != 0 {
+			continue
+		}
+		r := lipsync.Request{ID: id, Account: account, Status: lipsync.Queued, CreatedAt: from.Add(time.Duration(len(ids)) * time.Second)}
+		if _, _, err := s.Create(t.Context(), r, nil, nil, lipsync.Limits{}); err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// TestClaimBehindFullShard has more requests of two accounts in one shard than a claim reads at
+// once, and younger ones of others.
+func TestClaimBehindFullShard(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		now := time.Unix(1_800_000_000, 0).UTC()
+		w := wire{takes: call}
+		s := openWire(t, &w)
+		a := crowdShard(t, s, "a", 130, now.Add(-time.Hour))
+		b := crowdShard(t, s, "b", 120, now.Add(-time.Hour/2))
+		var few []string
+		for i := range 6 {
+			few = append(few, crowdShard(t, s, fmt.Sprint("few", i), 1, now.Add(time.Duration(i-100)*time.Second))...)
+		}
+		for i, want := range append([]string{a[0], b[0]}, append(few, a[1], b[1], a[2], b[2])...) {
+			w.take()
+			n := roundTrips(func() {
+				r, err := s.Claim(t.Context(), "", fmt.Sprint("w", i), now.Add(time.Duration(i)*time.Millisecond), time.Hour)
+				if err != nil || r.ID != want {
+					t.Errorf("claim %d: got %s (%v), want %s", i, r.ID, err, want)
+				}
+			})
+			if calls := w.take(); n > 7+8 || len(calls) > 16+8+8 {
+				t.Errorf("claim %d: got %d round trips of %d calls, want at most 15 of 32", i, n, len(calls))
+			}
+		}
+	})
+}
+
+// TestUpkeepQueuesWhatIsDue has more requests that were put off and are due than a claim reads, and
+// one of another account, which has been due for longest: a claim finds it after the upkeep.
+func TestUpkeepQueuesWhatIsDue(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1_800_000_000, 0).UTC()
+	s := open(t)
+	many := crowdShard(t, s, "a", 105, now.Add(-time.Hour))
+	one := crowdShard(t, s, "b", 1, now)[0]
+	for i, id := range append([]string{one}, many...) {
+		r, err := s.Claim(t.Context(), id, "w", now, time.Minute)
+		if err == nil {
+			err = s.Postpone(t.Context(), r, now.Add(time.Duration(i+1)*time.Second))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	later := now.Add(time.Hour)
+	for range 2 { // once more changes nothing
+		if err := s.Upkeep(t.Context(), later); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, want := range []string{many[0], one, many[1], many[2]} {
+		r, err := s.Claim(t.Context(), "", fmt.Sprint("next ", i), later, time.Minute)
+		if err != nil || r.ID != want || r.Claims != 2 || r.Delays != 0 {
+			t.Errorf("claim %d: got %+v (%v), want %s", i, r, err, want)
+		}
+	}
+}
+
+// TestUpkeepQueuesWhatIsDead has more leases that ended than a claim looks at. Their requests are
+// claimed once the upkeep was done. One whose lease then is renewed all the same is not.
+func TestUpkeepQueuesWhatIsDead(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1_800_000_000, 0).UTC()
+	s := open(t)
+	all := crowdShard(t, s, "a", 102, now.Add(-time.Hour))
+	for _, id := range all {
+		if _, err := s.Claim(t.Context(), id, "dead "+id, now, time.Minute); err != nil {
+			t.Fatal(err)
+		}
+	}
+	later := now.Add(time.Hour)
+	if err := s.Renew(t.Context(), all[1], "dead "+all[1], later.Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Upkeep(t.Context(), later); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Renew(t.Context(), all[2], "dead "+all[2], later.Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Report(t.Context(), all[0], "dead "+all[0], lipsync.Progress{Percent: 3}); err != nil {
+		t.Errorf("the lease is nobody else's yet: %v", err)
+	}
+	for i, want := range []string{all[0], all[3], all[4]} {
+		r, err := s.Claim(t.Context(), "", fmt.Sprint("next ", i), later, time.Minute)
+		if err != nil || r.ID != want || r.Claims != 2 {
+			t.Errorf("claim %d: got %+v (%v), want %s", i, r, err, want)
+		}
+	}
+	if err := s.Renew(t.Context(), all[0], "dead "+all[0], later.Add(time.Hour)); lipsync.CodeOf(err) != lipsync.Conflict {
+		t.Errorf("got %v, want that it was lost", err)
+	}
+}
+
+// TestManyClaim has many claim at once what waits: each gets one, without each trying all.
+func TestManyClaim(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const n = 60
+		table := slowTable()
+		s := dynamodb.New(table.Config(), "t")
+		now := time.Unix(1_800_000_000, 0).UTC()
+		createWaiting(t, s, "a", n, now.Add(-time.Hour))
+		before := table.Conflicts()
+		got := make(chan string, n)
+		start := time.Now()
+		for i := range n {
+			go func() {
+				r, err := s.Claim(t.Context(), "", fmt.Sprint("w", i), now, time.Minute)
+				if err != nil {
+					t.Error(err)
+				}
+				got <- r.ID
+			}()
+		}
+		ids := make(map[string]bool)
+		for range n {
+			ids[<-got] = true
+		}
+		took := time.Since(start)
+		if len(ids) != n || took > 2*time.Second {
+			t.Errorf("got %d requests in %v, want %d in 2 s", len(ids), took, n)
+		}
+		t.Logf("%d claims at once: %v, %d conflicts", n, took, table.Conflicts()-before)
+	})
+}
