@@ -145,9 +145,13 @@ func (e *Emulator) start() error {
 	return nil
 }
 
+// startTime is for how long an emulator is waited for that has not ended: on a machine that
+// is busy with other work Python may need minutes.
+const startTime = 5 * time.Minute
+
 // await waits until the emulator answers.
 func (e *Emulator) await(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
 	for {
 		switch name, err := e.ask(ctx); {
