@@ -52,11 +52,11 @@ var rights = map[string][]string{
 	"DispatchRole": with("DispatchLog",
 		"batch:ListJobs *", "batch:SubmitJob Jobs.JobQueueArn",
 		"batch:SubmitJob arn:AWS::Partition:batch:AWS::Region:AWS::AccountId:Runner part 5:*", // any revision
-		"dynamodb:BatchGetItem Table", "dynamodb:Query Table",
+		"dynamodb:BatchGetItem Table", "dynamodb:GetItem Table", "dynamodb:Query Table",
 		"sqs:ChangeMessageVisibility Queue", "sqs:DeleteMessage Queue", "sqs:GetQueueAttributes Queue",
 		"sqs:GetQueueUrl Queue", "sqs:ReceiveMessage Queue"),
 	"JobStateRole": with("JobStateLog",
-		"dynamodb:BatchGetItem Table", "dynamodb:DeleteItem Table", "dynamodb:PutItem Table", "dynamodb:Query Table",
+		"dynamodb:BatchGetItem Table", "dynamodb:DeleteItem Table", "dynamodb:GetItem Table", "dynamodb:PutItem Table", "dynamodb:Query Table",
 		"dynamodb:UpdateItem Table", "s3:DeleteObject Media/inputs/*", "s3:DeleteObject Media/outputs/*",
 		"sqs:GetQueueAttributes DeadLetters", "sqs:GetQueueUrl DeadLetters", "sqs:SendMessage DeadLetters"),
 	"SweepRole": with("SweepLog",

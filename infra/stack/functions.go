@@ -103,13 +103,13 @@ func (s *service) lambdas() []lambda {
 		{
 			name: "dispatch", timeout: dispatchTimeout, memory: 512,
 			variables: []string{table, jobQueue, jobDefinition},
-			policy:    []awsiam.PolicyStatement{s.read(), s.submit(), listJobs()},
+			policy:    []awsiam.PolicyStatement{s.read(), s.useTable("GetItem"), s.submit(), listJobs()}, // GetItem: the version before
 		},
 		{
 			name: "job-state", timeout: stateTimeout, memory: 512,
 			variables: []string{table, bucket},
 			policy: []awsiam.PolicyStatement{
-				s.read(), s.change(),
+				s.read(), s.useTable("GetItem"), s.change(), // GetItem: the version before
 				s.useObjects("inputs", "DeleteObject"), s.useObjects("outputs", "DeleteObject"),
 			},
 		},

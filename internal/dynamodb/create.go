@@ -3,6 +3,7 @@ package dynamodb
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -25,7 +26,10 @@ func (s *Store) Create(ctx context.Context, r lipsync.Request, uploads []string,
 		}
 	}
 	if err = patiently(ctx, func(n int) error { return c.try(ctx, n) }); err == nil && !c.replayed {
-		err = s.enlistAll(ctx, c.made)
+		if err := s.enlistAll(context.WithoutCancel(ctx), c.made); err != nil {
+			// The request exists, so this must not look like a refusal. Its first claim lists it.
+			return lipsync.Request{}, false, fmt.Errorf("list the request %s: %v", r.ID, err)
+		}
 	}
 	if err != nil {
 		return lipsync.Request{}, false, err

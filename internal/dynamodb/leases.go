@@ -145,7 +145,7 @@ func (r *stored) letGo() {
 // changeHeld ends the lease that the token is of, and changes the request.
 func (s *Store) changeHeld(ctx context.Context, id, token string, f func(*stored)) error {
 	_, err := s.change(ctx, id, func(r stored) (stored, error) {
-		if token == "" || r.Lease != token {
+		if token == "" || r.Lease != token || r.Status.Final() { // older versions cancel without ending a lease
 			return stored{}, lost()
 		}
 		r.letGo()

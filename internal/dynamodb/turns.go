@@ -127,10 +127,13 @@ func (s *Store) leases(ctx context.Context, all []waiting) (map[string]time.Time
 // ended, which then was renewed all the same; or an older version left it there.
 func (s *Store) mendTurn(ctx context.Context, id string) error {
 	_, err := s.change(ctx, id, func(r stored) (stored, error) {
+		if r.heldByOlder && !r.Status.Final() {
+			return stored{}, errHeld
+		}
 		r.version++ // so that it is written
 		return r, nil
 	})
-	return err
+	return unlessHeld(err)
 }
 
 // isQueued reports whether a turn is in the queue.

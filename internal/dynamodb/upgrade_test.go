@@ -8,6 +8,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	sdk "github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"lipsync/internal/awstest"
 	"lipsync/internal/dynamodb"
@@ -125,5 +126,62 @@ func upgrade(t *testing.T, b *table) {
 	done, err := b.ByStatus(t.Context(), "a", lipsync.Completed, "", "", n+1)
 	if err != nil || len(done) != n {
 		t.Errorf("got %d completed (%v), want %d", len(done), err, n)
+	}
+}
+
+// TestOlderCancels has an older version cancel a request that this one holds: it ends no
+// lease, and yet what was canceled stays so.
+func TestOlderCancels(t *testing.T) {
+	b, now := openTable(t), time.Unix(1_800_000_000, 0).UTC()
+	id := createWaiting(t, b.Store, "a", 1, now)[0]
+	r, err := b.Claim(t.Context(), id, "w", now, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.rewrite(t, func(i item) []item {
+		if i["status"] != nil {
+			i["status"] = text(string(lipsync.Failed))
+		}
+		return []item{i}
+	})
+	if err := b.Finish(t.Context(), id, r.Lease, now, lipsync.Outcome{Output: "o"}); err == nil {
+		t.Error("a canceled request was finished")
+	}
+	if r, err := b.Get(t.Context(), id); err != nil || r.Status != lipsync.Failed {
+		t.Errorf("got %s (%v), want it to have failed", r.Status, err)
+	}
+}
+
+// TestOlderClaimsMeanwhile has a runner of the last version claim a request that Upkeep is
+// about to write as this version does: the runner keeps it.
+func TestOlderClaimsMeanwhile(t *testing.T) {
+	var w wire
+	b, now := openTableBehind(t, &w), time.Unix(1_800_000_000, 0).UTC()
+	id := createWaiting(t, b.Store, "a", 1, now)[0]
+	b.rewrite(t, func(i item) []item { return b.last(t, i, now) })
+	claimed, queries := false, 0
+	w.spoil = func(_ int, operation string) fault {
+		if operation == "Query" {
+			queries++
+		}
+		if claimed || queries < 3 { // two for what waits and what is held, the third for the request
+			return nil
+		}
+		claimed = true
+		b.rewrite(t, func(i item) []item {
+			if textOf(i["id"]) == id && i["status"] != nil {
+				i["lease"], i["open"] = text("old"), text("held")
+				i["leaseUntil"] = &types.AttributeValueMemberN{Value: fmt.Sprint(now.Add(time.Minute).UnixMicro())}
+			}
+			return []item{i}
+		})
+		return nil
+	}
+	if err := b.Upkeep(t.Context(), now); err != nil || !claimed {
+		t.Fatalf("upkeep: %v, claimed %t", err, claimed)
+	}
+	w.spoil = nil
+	if got := textOf(b.get(t, "request/"+id, "request")["lease"]); got != "old" {
+		t.Errorf("the request's lease is %q, want the older runner's", got)
 	}
 }

@@ -109,13 +109,29 @@ func (s *Store) upgradeRequests(ctx context.Context, now time.Time) error {
 		}
 	}
 	if err := forEach(ids, func(id string) error {
-		_, err := s.change(ctx, id, func(r stored) (stored, error) { return r, nil })
-		return err
+		_, err := s.change(ctx, id, func(r stored) (stored, error) {
+			if r.heldByOlder && !r.claimable(now) {
+				return stored{}, errHeld // since the query
+			}
+			return r, nil
+		})
+		return unlessHeld(err)
 	}); err != nil {
 		return err
 	}
 	left, err := s.collect(ctx, math.MaxInt, inPartition(olderTurns)) // of what is final
 	return errors.Join(err, forEach(left, func(f found) error { return s.mendTurn(ctx, f.id) }))
+}
+
+// errHeld tells that a worker of an older version holds a request. It looks for its lease
+// in the request itself, so the request stays as it is.
+var errHeld = errors.New("held by a worker of an older version")
+
+func unlessHeld(err error) error {
+	if errors.Is(err, errHeld) {
+		return nil
+	}
+	return err
 }
 
 // upgradeKeys moves the pointers to keys, which the oldest versions kept in one partition.
