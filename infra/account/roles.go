@@ -37,9 +37,8 @@ func (a *Account) MakeServiceRoles(ctx context.Context) error {
 	return nil
 }
 
-// MakeLogRole gives the account a role by which API Gateway writes logs, unless it has
-// one: API Gateway knows one for all APIs of a region, so another's is left alone. It
-// tells whether it made one.
+// MakeLogRole gives the account a role by which API Gateway writes logs, and tells whether
+// it made one. It keeps a role that the account has already: all APIs of a region share it.
 func (a *Account) MakeLogRole(ctx context.Context) (made bool, err error) {
 	var account struct {
 		Role string `json:"cloudwatchRoleArn"`

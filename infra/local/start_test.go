@@ -16,8 +16,8 @@ import (
 const starts = 31 // of each function
 
 // BenchmarkStarts measures how long a function's process takes until its first answer, as
-// a ratio to one that says hello world. AWS is a server here that answers at once with
-// nothing, so what is measured is the function's own cold start. All take turns.
+// a ratio to one that says hello world. In place of AWS a server answers each call at once
+// with nothing, so that only the function itself is measured. The functions take turns.
 func BenchmarkStarts(b *testing.B) {
 	if err := fixtures.make(); err != nil {
 		b.Fatal(err)

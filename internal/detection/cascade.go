@@ -126,7 +126,7 @@ func (c *pointCascade) descend(p pixels.Plane[uint8], walks []walk, mirrored boo
 	perTree, leaves := 1<<c.depth-1, 1<<c.depth
 	nodes, steps := c.nodes, c.steps
 	for range c.stages {
-		inside := 0 // so many walks: they come first
+		inside := 0 // how many walks are inside the plane; these come first
 		for i := range walks {
 			if walks[i].begin(sign); walks[i].inside(p) {
 				walks[i], walks[inside] = walks[inside], walks[i]

@@ -164,7 +164,7 @@ func merge(found []square) (merged []square) {
 		var group square
 		n := 0
 		for k, s := range found {
-			if first.iou(s) > leastIoU {
+			if first.candidate().iou(s.candidate()) > leastIoU {
 				taken[k] = true
 				group = square{group.row + s.row, group.col + s.col, group.side + s.side, group.score + s.score}
 				n++
@@ -175,12 +175,8 @@ func merge(found []square) (merged []square) {
 	return merged
 }
 
-// iou returns the intersection over union of two squares.
-func (s square) iou(t square) float64 {
-	overlap := func(a, aSide, b, bSide int) float64 {
-		halfA, halfB := float64(aSide)/2, float64(bSide)/2
-		return max(0, min(float64(a)+halfA, float64(b)+halfB)-max(float64(a)-halfA, float64(b)-halfB))
-	}
-	both := overlap(s.row, s.side, t.row, t.side) * overlap(s.col, s.side, t.col, t.side)
-	return both / (float64(s.side*s.side+t.side*t.side) - both)
+// candidate returns the square by its edges.
+func (s square) candidate() candidate {
+	row, col, half := float32(s.row), float32(s.col), float32(s.side)/2
+	return candidate{col - half, row - half, col + half, row + half, s.score}
 }

@@ -15,16 +15,20 @@ import (
 func createWaiting(t *testing.T, s *dynamodb.Store, account string, n int, from time.Time) (ids []string) {
 	t.Helper()
 	for i := range n {
-		r := lipsync.Request{
-			ID: fmt.Sprintf("%s-%04d", account, i), Account: account, Status: lipsync.Queued,
-			CreatedAt: from.Add(time.Duration(i) * time.Second),
-		}
-		if _, _, err := s.Create(t.Context(), r, nil, nil, lipsync.Limits{}); err != nil {
-			t.Fatal(err)
-		}
-		ids = append(ids, r.ID)
+		id := fmt.Sprintf("%s-%04d", account, i)
+		createOne(t, s, account, id, from.Add(time.Duration(i)*time.Second))
+		ids = append(ids, id)
 	}
 	return ids
+}
+
+// createOne creates a request of an account that has no key.
+func createOne(t *testing.T, s *dynamodb.Store, account, id string, at time.Time) {
+	t.Helper()
+	r := lipsync.Request{ID: id, Account: account, Status: lipsync.Queued, CreatedAt: at}
+	if _, _, err := s.Create(t.Context(), r, nil, nil, lipsync.Limits{}); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // TestClaimBehindManyWaiting has more requests of one account than a claim reads, and

@@ -46,7 +46,7 @@ type create struct {
 	limits  lipsync.Limits
 	lane    int // in which it is counted among open requests
 
-	refused  error // why it is, if it is no replay
+	refused  error // why the create is refused, unless it is a replay
 	made     stored
 	replayed bool
 }

@@ -22,10 +22,7 @@ func crowdShard(t *testing.T, s *dynamodb.Store, account string, n int, from tim
 		if h.Sum32()%8 != 0 {
 			continue
 		}
-		r := lipsync.Request{ID: id, Account: account, Status: lipsync.Queued, CreatedAt: from.Add(time.Duration(len(ids)) * time.Second)}
-		if _, _, err := s.Create(t.Context(), r, nil, nil, lipsync.Limits{}); err != nil {
-			t.Fatal(err)
-		}
+		createOne(t, s, account, id, from.Add(time.Duration(len(ids))*time.Second))
 		ids = append(ids, id)
 	}
 	return ids
