@@ -111,7 +111,8 @@ func (p *person) shape(a speech.Articulation, width float32) shape {
 		voice := 1 - a.Silence
 		a.Closure, a.Labiodental, a.Rounding, a.Spread = voice*a.Closure, voice*a.Labiodental, voice*a.Rounding, voice*a.Spread
 	}
-	gap := p.most * (a.Opening + (min(a.Opening, bite)-a.Opening)*a.Labiodental)
+	teeth := sq(a.Labiodental) // the lip stays there while it is certain
+	gap := p.most * (a.Opening + (min(a.Opening, bite)-a.Opening)*teeth)
 	if a.Closure == 1 {
 		gap = 0
 	}
@@ -123,7 +124,7 @@ func (p *person) shape(a speech.Articulation, width float32) shape {
 		upper: 1 + pout*a.Rounding,
 		lower: 1 + pout*a.Rounding,
 		roll:  press * a.Closure,
-		tuck:  a.Labiodental * (1 - a.Closure),
+		tuck:  teeth * (1 - a.Closure),
 	}
 }
 
