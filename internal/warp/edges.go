@@ -87,6 +87,26 @@ func (c *colours) edges(crop *pixels.Crop, to geom.Similarity, m *mouth) (upper,
 	return top + from*step, top + until*step
 }
 
+// dark returns which share of what is seen between the lips is darker than lips are: neither
+// teeth nor tongue, and no lip that was taken for the inside.
+func (c *colours) dark(crop *pixels.Crop, to geom.Similarity, m *mouth) float32 {
+	const columns, rows = 9, 5
+	if m.gap() == 0 {
+		return 0
+	}
+	n, most := 0, darkShare*c.luma.quantile(.5)
+	for k := range columns {
+		x := m.middle() + gridHalf*m.width()/2*(2*float32(k)/(columns-1)-1)
+		upper, lower := m.inner(x)
+		for r := range rows {
+			if pixels.LumaAt(crop.YCbCr, to.Apply(geom.Point{X: x, Y: upper + (lower-upper)*(float32(r)+.5)/rows})) < most {
+				n++
+			}
+		}
+	}
+	return float32(n) / (columns * rows)
+}
+
 // grid holds for each column of a mouth the sums, row by row, of how much a place
 // looks like the inside of the mouth (up to 1) or like lips (down to -1).
 type grid [gridColumns][gridRows + 1]float32

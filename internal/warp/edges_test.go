@@ -19,28 +19,40 @@ var (
 const canonicalPixels = 100 // a canonical unit, in the crops of these tests
 
 // drawMouth draws a mouth from outer edge to outer edge, with the given colour
-// between its lips.
+// between its lips. Its edges are smooth.
 func drawMouth(m *mouth, inside [2]uint8) *pixels.Crop {
+	const parts = 8 // of a pixel's height
 	f := image.NewYCbCr(image.Rect(0, 0, 240, 260), image.YCbCrSubsampleRatio420)
 	for y := range 260 {
 		for x := range 240 {
-			q := geom.Point{X: float32(x) / canonicalPixels, Y: float32(y) / canonicalPixels}
-			c := skinColour
-			if abs(q.X-m.middle()) < m.width()/2 {
-				top, bottom := m.outer(q.X)
-				upper, lower := m.inner(q.X)
-				switch {
-				case q.Y < top || q.Y > bottom:
-				case q.Y > upper && q.Y < lower:
-					c = inside
-				default:
-					c = lipColour
-				}
+			q := geom.Point{X: float32(x) / canonicalPixels}
+			luma := 0
+			for k := range parts {
+				q.Y = (float32(y) + (float32(k)+.5)/parts - .5) / canonicalPixels
+				luma += int(colourOf(m, q, inside)[0])
 			}
-			f.Y[f.YOffset(x, y)], f.Cr[f.COffset(x, y)] = c[0], c[1]
+			q.Y = float32(y) / canonicalPixels
+			f.Y[f.YOffset(x, y)], f.Cr[f.COffset(x, y)] = uint8(luma/parts), colourOf(m, q, inside)[1]
 		}
 	}
 	return pixels.NewCrop(f, f.Rect, canonicalPixels)
+}
+
+// colourOf returns the colour of a place of the canonical face.
+func colourOf(m *mouth, q geom.Point, inside [2]uint8) [2]uint8 {
+	if abs(q.X-m.middle()) >= m.width()/2 {
+		return skinColour
+	}
+	top, bottom := m.outer(q.X)
+	upper, lower := m.inner(q.X)
+	switch {
+	case q.Y < top || q.Y > bottom:
+		return skinColour
+	case q.Y > upper && q.Y < lower:
+		return inside
+	default:
+		return lipColour
+	}
 }
 
 // TestEdges measures drawn mouths that are closed, dark inside or full of teeth.
@@ -70,6 +82,22 @@ func TestEdges(t *testing.T) {
 				t.Errorf("got %.3f to %.3f, want %.3f to %.3f", upper, lower, m.upper, m.lower)
 			}
 		})
+	}
+}
+
+// TestDark measures which share of a drawn mouth's inside is dark.
+func TestDark(t *testing.T) {
+	to := geom.Similarity{A: canonicalPixels}
+	for _, c := range []struct {
+		gap, least, most float32
+		inside           [2]uint8
+	}{{.2, .9, 1, darkColour}, {.2, 0, .1, teethColour}, {0, 0, 0, lipColour}} {
+		m, colours := someMouth(c.gap), new(colours)
+		crop := drawMouth(&m, c.inside)
+		colours.edges(crop, to, &m)
+		if got := colours.dark(crop, to, &m); got < c.least || got > c.most {
+			t.Errorf("gap %.1f, inside of luma %d: got %.2f, want %.2f to %.2f", c.gap, c.inside[0], got, c.least, c.most)
+		}
 	}
 }
 

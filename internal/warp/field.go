@@ -58,7 +58,8 @@ const (
 	seamHalf   = .026 // height above and below that line at which 1/e of it is left: half as dark is .044 of it, the median of the same
 	thinGap    = .03  // between lips: in one of half of it no teeth are seen but lips, with a darker line between them
 	softFill   = .02  // over which the inside that was not seen before comes into view
-	teethGrow  = 1.5  // the largest vertical stretch of the inside of a mouth that is seen; beyond it the rest is filled
+	teethGrow  = 1.5  // the largest vertical stretch of the inside of a mouth; beyond it the rest is filled
+	darkGrow   = 3    // that of an inside that is dark, where a stretch is not seen
 )
 
 // shape is what a mouth is to look like, canonical.
@@ -148,7 +149,7 @@ func newColumn(m *mouth, w shape, x float32) column {
 	c.inner, c.depth, c.stretch, c.closes, c.edge = u, l-u, 1, closes, u-lap
 	if gap > l-u+.001 {
 		c.depth = max(l-u-.01, 0) // what lies at the edge may be lip
-		c.stretch = min(gap/max(l-u, 1e-4), teethGrow)
+		c.stretch = min(gap/max(l-u, 1e-4), teethGrow+(darkGrow-teethGrow)*smoothstep(m.dark))
 		c.unseen = (gap - c.stretch*(l-u)) * (1 - closed)
 	}
 	if c.jump = (under - c.lower) * c.fade; c.lower > c.upper {

@@ -122,6 +122,22 @@ func TestFieldOpensMore(t *testing.T) {
 	}
 }
 
+// TestFieldStretches opens a mouth to more than twice its gap: if what is seen of its inside
+// is dark, that is stretched; if it is teeth, the rest below is filled.
+func TestFieldStretches(t *testing.T) {
+	for _, c := range []struct{ dark, filled float32 }{{1, 0}, {0, 1}} {
+		m := someMouth(.1)
+		m.dark = c.dark
+		var most float32
+		for _, cell := range newField(&m, shape{gap: .23, width: m.width(), upper: 1, lower: 1}).cells {
+			most = max(most, cell.filled())
+		}
+		if abs(most-c.filled) > .05 {
+			t.Errorf("dark share %.0f: got fill %.2f, want %.0f", c.dark, most, c.filled)
+		}
+	}
+}
+
 // TestFieldCloses checks that the lips of an open mouth meet, and that those of a
 // mouth that closes in part hide what is below its upper teeth.
 func TestFieldCloses(t *testing.T) {
@@ -170,6 +186,31 @@ func TestClosedLipsHideTeeth(t *testing.T) {
 				t.Fatalf("gap %g: at %.3f the line is %.0f %% darker than the lips", gap, x, 100*dark)
 			}
 		}
+	}
+}
+
+// TestLipEdgeIsSmooth paints a tilted mouth full of teeth half closed. The height of the
+// teeth that are seen changes from column to column by less than half a pixel: the edge of
+// the lower lip has no steps.
+func TestLipEdgeIsSmooth(t *testing.T) {
+	m := someMouth(.2)
+	m.left.Y, m.right.Y = m.left.Y-.06, m.right.Y+.06
+	to := geom.Similarity{A: canonicalPixels}
+	tr := &track{person: &person{dark: [3]float32{30, neutral, neutral}}, frames: []observation{{to: to, mouth: m}}}
+	s := shape{gap: .1, width: m.width(), upper: 1, lower: 1}
+	painted, _ := paint(drawMouth(&m, teethColour).YCbCr, target{track: tr, example: -1, shape: s})
+	lip, teeth := float32(lipColour[0]), float32(teethColour[0])
+	before := float32(-1)
+	for x := int((m.middle() - .2) * canonicalPixels); x < int((m.middle()+.2)*canonicalPixels); x++ {
+		var height float32
+		c := newColumn(&m, s, float32(x)/canonicalPixels)
+		for y := int(c.upper*canonicalPixels) - 3; y < int(c.lower*canonicalPixels)+4; y++ {
+			height += clamp((float32(painted.Image.Y[painted.Image.YOffset(x, y)]) - lip) / (teeth - lip))
+		}
+		if before >= 0 && abs(height-before) > .5 {
+			t.Errorf("at %d: teeth of %.2f pixels beside %.2f", x, height, before)
+		}
+		before = height
 	}
 }
 

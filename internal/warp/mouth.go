@@ -14,6 +14,7 @@ type mouth struct {
 	left, right  geom.Point // corners
 	top, bottom  float32    // y of the outer edges of the lips, in the middle
 	upper, lower float32    // y of their inner edges, in the middle; equal where the lips touch
+	dark         float32    // share of what is seen between them that is darker than lips and teeth
 	line         lipLine    // where closed lips meet
 	nose         float32    // y of the base of the nose
 	pose         [2]float32 // of the nose's tip against the eyes: how the head is turned
@@ -105,6 +106,7 @@ func measure(f *alignment.Face, colours *colours) (m mouth) {
 	to := f.ToMouth()
 	m.line = findLine(f.Crop, to, &m)
 	m.upper, m.lower = colours.edges(f.Crop, to, &m)
+	m.dark = colours.dark(f.Crop, to, &m)
 	return m
 }
 

@@ -238,8 +238,7 @@ func (g *recipes) fromFrame(onto geom.Similarity) geom.Similarity {
 }
 
 // at returns the recipe between the grid's places, and whether anything changes
-// there. Nothing does beyond the grid. Its dy is down to the
-// source, its fill what is filled. Of the tones it returns those of luma, or else
+// there. Nothing does beyond the grid. Of the tones it returns those of luma, or else
 // those of chroma; of what is not filled it returns no depth.
 func (g *recipes) at(p geom.Point, out *recipe, luma bool) (changes bool) {
 	x, y := p.X, p.Y
@@ -261,11 +260,10 @@ func (g *recipes) at(p geom.Point, out *recipe, luma bool) (changes bool) {
 	if a.jumps || a.fills {
 		out.below = wa*a.below + wb*b.below + wd*d.below + we*e.below
 	}
+	out.jump, out.sink, out.fill, out.seam = 0, 0, 0, 0
 	if a.jumps {
 		out.jump = wa*a.jump + wb*b.jump + wd*d.jump + we*e.jump
-		out.dy = out.down()
 	}
-	out.sink, out.fill = 0, 0
 	if a.sinks {
 		out.sink = wa*a.sink + wb*b.sink + wd*d.sink + we*e.sink
 	}
@@ -273,7 +271,6 @@ func (g *recipes) at(p geom.Point, out *recipe, luma bool) (changes bool) {
 		out.open = wa*a.open + wb*b.open + wd*d.open + we*e.open
 		out.fill = wa*a.fill + wb*b.fill + wd*d.fill + we*e.fill
 		out.seam = wa*a.seam + wb*b.seam + wd*d.seam + we*e.seam
-		out.fill = out.filled()
 		out.depth = wa*a.depth + wb*b.depth + wd*d.depth + we*e.depth
 	}
 	if luma {
@@ -285,21 +282,35 @@ func (g *recipes) at(p geom.Point, out *recipe, luma bool) (changes bool) {
 	return true
 }
 
-// mix returns the value of one channel: the mouth's, with what is inside it,
-// over the skin's.
-func (r *recipe) mix(channel int, mouth, under float32, dark *[3]float32) uint8 {
+// lip returns the share of a pixel that is the lower lip, if a canonical unit has so many
+// pixels. Above its edge the pixel is what lies between the lips; where that
+// makes no difference, lip returns 0.
+func (r *recipe) lip(scale float32) float32 {
+	if r.jump == 0 && r.fill == 0 {
+		return 0
+	}
+	return clamp(r.below*scale + .5)
+}
+
+// toned returns the value of one channel of the mouth in its tone, with what is inside it.
+func (r *recipe) toned(channel int, mouth float32, dark *[3]float32) float32 {
 	v := mouth + r.tone[channel]
 	if channel == 0 {
 		v = mouth * r.tone[0]
 	}
-	if r.fill > 0 {
+	if fill := r.filled(); fill > 0 {
 		inside := dark[channel]
 		if channel == 0 {
 			inside *= .8 + .45*r.depth*sqrt(r.depth)
 		}
-		v += (inside - v) * r.fill
+		v += (inside - v) * fill
 	}
-	return uint8(min(max(int32(under+(v-under)*r.mask+.5), 0), 255))
+	return v
+}
+
+// over lays the mouth's value over the skin's.
+func (r *recipe) over(mouth, under float32) uint8 {
+	return uint8(min(max(int32(under+(mouth-under)*r.mask+.5), 0), 255))
 }
 
 // fill paints an area.
@@ -309,7 +320,12 @@ func (b *brush) fill(area image.Rectangle) render.Mouth {
 	m := render.Mouth{Image: image.NewYCbCr(area, image.YCbCrSubsampleRatio420), Mask: image.NewAlpha(area)}
 	toGrid, toMouth := g.fromFrame(b.onto), b.onto.Inverse().Then(b.to)
 	shown, left, top := pixels.Luma(b.pixels), float32(b.pixels.Rect.Min.X), float32(b.pixels.Rect.Min.Y)
+	scale := b.onto.Scale()
 	var r recipe
+	luma := func(q geom.Point) float32 {
+		q = move(toMouth.Apply(q), &b.to, r.dx, r.down())
+		return r.toned(0, shown.CatmullRom(q.X-left, q.Y-top), &b.dark)
+	}
 	for y := area.Min.Y; y < area.Max.Y; y++ {
 		alpha := m.Mask.Pix[m.Mask.PixOffset(area.Min.X, y):][:area.Dx()]
 		out, own := m.Image.Y[m.Image.YOffset(area.Min.X, y):][:area.Dx()], b.frame.Y[b.frame.YOffset(area.Min.X, y):][:area.Dx()]
@@ -327,10 +343,17 @@ func (b *brush) fill(area image.Rectangle) render.Mouth {
 				under = pixels.LumaAt(b.frame, move(q, &b.onto, 0, -r.sink))
 			}
 			if r.mask > 0 {
-				q := move(toMouth.Apply(q), &b.to, r.dx, r.dy)
-				mouth = shown.CatmullRom(q.X-left, q.Y-top)
+				lip := r.lip(scale)
+				if lip < 1 {
+					r.below = min(r.below, -1e-6)
+					mouth = (1 - lip) * luma(q)
+				}
+				if lip > 0 {
+					r.below = max(r.below, 0)
+					mouth += lip * luma(q)
+				}
 			}
-			alpha[i], out[i] = 255, r.mix(0, mouth, under, &b.dark)
+			alpha[i], out[i] = 255, r.over(mouth, under)
 		}
 	}
 	for y := area.Min.Y; y < area.Max.Y; y += 2 {
@@ -344,13 +367,13 @@ func (b *brush) fill(area image.Rectangle) render.Mouth {
 			}
 			var cb, cr, cbUnder, crUnder float32
 			if r.mask > 0 {
-				cb, cr = pixels.ChromaAt(b.pixels, move(toMouth.Apply(q), &b.to, r.dx, r.dy))
+				cb, cr = pixels.ChromaAt(b.pixels, move(toMouth.Apply(q), &b.to, r.dx, r.down()))
+				cb, cr = r.toned(1, cb, &b.dark), r.toned(2, cr, &b.dark)
 			}
 			if r.mask < 1 {
 				cbUnder, crUnder = pixels.ChromaAt(b.frame, move(q, &b.onto, 0, -r.sink))
 			}
-			m.Image.Cb[i] = r.mix(1, cb, cbUnder, &b.dark)
-			m.Image.Cr[i] = r.mix(2, cr, crUnder, &b.dark)
+			m.Image.Cb[i], m.Image.Cr[i] = r.over(cb, cbUnder), r.over(cr, crUnder)
 		}
 	}
 	return m
