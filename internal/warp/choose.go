@@ -16,6 +16,7 @@ const (
 	gapCost    = .5  // × (difference of the gaps ÷ half of the largest gap)²
 	openCost   = 3   // where lips have to touch: × gap ÷ farOpen, at most 1
 	farOpen    = .08 // canonical
+	fillCost   = 3   // where an inside has to be made up: × its height ÷ farOpen, at most 1
 	widthCost  = .5  // × ((width ÷ width that is wanted − 1) ÷ .1)²
 	poseCost   = 20  // × squared distance of the tips of the noses, canonical
 	growthCost = 4   // × (enlargement − 1.2)²: it blurs
@@ -249,6 +250,8 @@ func (c *chooser) best(t target) []candidate {
 // misfit is the cost of giving a mouth a shape.
 func (p *person) misfit(to shape, shown *observation) float32 {
 	cost := gapCost*sq((to.gap-shown.gap())/(.5*p.most)) + widthCost*sq((shown.width()/to.width-1)/.1)
+	unseen := to.gap - shown.grows()*shown.gap()
+	cost += fillCost * clamp(unseen/farOpen)
 	if low := .15 * p.most; to.gap < low {
 		cost += openCost * (1 - to.gap/low) * min(shown.gap()/farOpen, 1)
 	}

@@ -86,6 +86,25 @@ func TestChooseSteady(t *testing.T) {
 	}
 }
 
+// TestMadeUpInsideCosts compares mouths that have to open to .3: one of which the inside can
+// be stretched that far, since it is dark, costs less than one with teeth, of which a part has
+// to be made up; where nothing has to be, the inside does not matter.
+func TestMadeUpInsideCosts(t *testing.T) {
+	p := &person{most: .3}
+	for _, c := range []struct {
+		gap    float32
+		differ bool
+	}{{.12, true}, {.25, false}} {
+		teeth := observation{mouth: someMouth(c.gap)}
+		dark := teeth
+		dark.dark = 1
+		to := shape{gap: .3, width: teeth.width()}
+		if got := p.misfit(to, &teeth) > p.misfit(to, &dark)+.5; got != c.differ {
+			t.Errorf("gap %.2f: teeth cost more than a dark inside: %t, want %t", c.gap, got, c.differ)
+		}
+	}
+}
+
 // TestChooseLeavesOut checks examples that must not be shown, and people who get
 // none.
 func TestChooseLeavesOut(t *testing.T) {

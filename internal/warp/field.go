@@ -149,7 +149,7 @@ func newColumn(m *mouth, w shape, x float32) column {
 	c.inner, c.depth, c.stretch, c.closes, c.edge = u, l-u, 1, closes, u-lap
 	if gap > l-u+.001 {
 		c.depth = max(l-u-.01, 0) // what lies at the edge may be lip
-		c.stretch = min(gap/max(l-u, 1e-4), teethGrow+(darkGrow-teethGrow)*smoothstep(m.dark))
+		c.stretch = min(gap/max(l-u, 1e-4), m.grows())
 		c.unseen = (gap - c.stretch*(l-u)) * (1 - closed)
 	}
 	if c.jump = (under - c.lower) * c.fade; c.lower > c.upper {

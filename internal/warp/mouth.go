@@ -45,6 +45,9 @@ func (m *mouth) level() float32 {
 // above is the share of the gap between the lips that is over the level.
 func (m *mouth) above() float32 { return (m.level() - m.upper) / max(m.gap(), 1e-4) }
 
+// grows returns the largest vertical stretch of what is seen of the mouth's inside.
+func (m *mouth) grows() float32 { return teethGrow + (darkGrow-teethGrow)*smoothstep(m.dark) }
+
 // at returns the line's y at x; beyond the corners it goes on level.
 func (l *lipLine) at(m *mouth, x float32) float32 {
 	u := min(max((x-m.left.X)/m.width(), 0), 1) * float32(len(l)-1)
