@@ -2,8 +2,10 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"io"
 	"mime/multipart"
 	"net/http"
@@ -16,8 +18,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/batch"
 	batchtypes "github.com/aws/aws-sdk-go-v2/service/batch/types"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	dynamodbtypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 
+	store "lipsync/internal/dynamodb"
 	"lipsync/internal/lipsync"
 	"lipsync/internal/s3"
 )
@@ -103,7 +108,7 @@ func (j job) record(t testing.TB) lipsync.Request {
 }
 
 // settle waits until the request is final. Where nobody works at it any more, its
-// lease is ended, as if its minute were over, and the sweep called.
+// lease or its pause is ended, as if the time were over, and the sweep called.
 func (j job) settle(t *testing.T) {
 	t.Helper()
 	await(t, "the end of the request", func() bool {
@@ -112,7 +117,9 @@ func (j job) settle(t *testing.T) {
 			return true
 		}
 		if !j.busy(t) {
-			j.endLease(t, r)
+			if err := j.endWait(t.Context(), r); err != nil {
+				t.Fatal(err)
+			}
 			j.invoke(t, "Sweep")
 			time.Sleep(time.Second) // for the message to become a job
 		}
@@ -120,16 +127,42 @@ func (j job) settle(t *testing.T) {
 	})
 }
 
-// endLease ends the lease of a dead worker.
-func (j job) endLease(t *testing.T, r lipsync.Request) {
-	t.Helper()
-	if r.Lease == "" {
-		return
+// endWait ends the lease of a dead worker, or the pause after an attempt, as time does.
+func (h *testHome) endWait(ctx context.Context, r lipsync.Request) error {
+	leases, now := h.service().Store, time.Now()
+	var err error
+	switch {
+	case r.Lease != "":
+		if err = leases.Renew(ctx, r.ID, r.Lease, now.Add(-time.Second)); err == nil {
+			err = h.endTurn(ctx, r.ID)
+		}
+	case r.LeaseUntil.After(now):
+		err = leases.EndPause(ctx, r, now)
 	}
-	err := j.service().Store.Renew(t.Context(), r.ID, r.Lease, time.Now().Add(-time.Second))
-	if err != nil && lipsync.CodeOf(err) != lipsync.Conflict {
-		t.Fatal(err)
+	if lipsync.CodeOf(err) == lipsync.Conflict {
+		return nil // it ended by itself
 	}
+	return err
+}
+
+// endTurn ends the turn of a request whose lease was ended. It has the end that the lease
+// had when it was claimed, before which nobody reads the lease.
+func (h *testHome) endTurn(ctx context.Context, id string) error {
+	text := func(s string) *dynamodbtypes.AttributeValueMemberS {
+		return &dynamodbtypes.AttributeValueMemberS{Value: s}
+	}
+	_, err := dynamodb.NewFromConfig(h.config).UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName: aws.String(h.Outputs["TableName"]), Key: map[string]dynamodbtypes.AttributeValue{
+			store.PartitionKey: text("request/" + id), store.SortKey: text("turn"),
+		},
+		UpdateExpression: aws.String("SET #until = :past"), ConditionExpression: aws.String("attribute_exists(#until)"),
+		ExpressionAttributeNames:  map[string]string{"#until": "until"},
+		ExpressionAttributeValues: map[string]dynamodbtypes.AttributeValue{":past": &dynamodbtypes.AttributeValueMemberN{Value: "1"}},
+	})
+	if _, ok := errors.AsType[*dynamodbtypes.ConditionalCheckFailedException](err); ok {
+		return nil // nobody holds it any more
+	}
+	return err
 }
 
 // want checks what a request leaves behind, however it came about: one final

@@ -95,7 +95,7 @@ func (s *soaked) endLeases(ctx context.Context) {
 	open, _ := store.Open(ctx, time.Now().Add(2*lipsync.Lease), *soakJobs) // the next one makes good
 	for _, r := range open {
 		if r.Lease != "" {
-			_ = store.Renew(ctx, r.ID, r.Lease, time.Now().Add(-time.Second)) // it may have been lost meanwhile
+			_ = s.endWait(ctx, r) // it may have been lost meanwhile
 		}
 	}
 }
