@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -33,6 +34,10 @@ const (
 	shortUse  = 2 * time.Second // a page of a list needs one session
 )
 
+// longPause is for how long nobody asks for a long session after one could not be had: else
+// each URL would wait for Cognito, tokenTime at most.
+const longPause = time.Minute
+
 // sessionName is how sessions are called in the logs of AWS.
 const sessionName = "lipsync-urls"
 
@@ -57,7 +62,7 @@ func (s Signer) sessions(cfg aws.Config) aws.CredentialsProvider {
 	long := cached(longLife-longUse, stscreds.NewWebIdentityRoleProvider(client, s.Role, vouched, func(o *stscreds.WebIdentityRoleOptions) {
 		o.RoleSessionName, o.Duration = sessionName, longLife
 	}))
-	return sessions{long: long, short: short}
+	return &sessions{long: long, short: short}
 }
 
 // cached keeps credentials until they end within the window.
@@ -67,11 +72,17 @@ func cached(window time.Duration, of aws.CredentialsProvider) aws.CredentialsPro
 
 // sessions are long ones where they can be had. Without, a URL is good for an hour, less
 // shortUse, and costs a call of STS.
-type sessions struct{ long, short aws.CredentialsProvider }
+type sessions struct {
+	long, short aws.CredentialsProvider
+
+	mu     sync.Mutex
+	failed error     // why there was no long session
+	again  time.Time // when to ask for one again
+}
 
 // Retrieve implements aws.CredentialsProvider.
-func (s sessions) Retrieve(ctx context.Context) (aws.Credentials, error) {
-	c, err := s.long.Retrieve(ctx)
+func (s *sessions) Retrieve(ctx context.Context) (aws.Credentials, error) {
+	c, err := s.retrieveLong(ctx)
 	if err == nil {
 		return c, nil
 	}
@@ -80,6 +91,23 @@ func (s sessions) Retrieve(ctx context.Context) (aws.Credentials, error) {
 		return c, fmt.Errorf("session that signs: %w", errors.Join(err, shortErr))
 	}
 	return c, nil
+}
+
+// retrieveLong returns a long session, or until the pause after a failure is over the failure.
+func (s *sessions) retrieveLong(ctx context.Context) (aws.Credentials, error) {
+	s.mu.Lock()
+	failed, again := s.failed, s.again
+	s.mu.Unlock()
+	if time.Now().Before(again) {
+		return aws.Credentials{}, failed
+	}
+	c, err := s.long.Retrieve(ctx)
+	if err != nil && ctx.Err() == nil {
+		s.mu.Lock()
+		s.failed, s.again = err, time.Now().Add(longPause)
+		s.mu.Unlock()
+	}
+	return c, err
 }
 
 // identity is the one identity of a pool, whom Cognito vouches for to those who may ask it.

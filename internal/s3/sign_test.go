@@ -29,6 +29,7 @@ import (
 type tokens struct {
 	mu      sync.Mutex
 	calls   int
+	cognito int    // calls of Cognito
 	refuses string // actions that fail
 }
 
@@ -49,6 +50,9 @@ func (s *tokens) Do(r *http.Request) (*http.Response, error) {
 	call := r.Header.Get("X-Amz-Target") + form.Get("Action") + form.Get("DurationSeconds")
 	s.mu.Lock()
 	s.calls++
+	if strings.Contains(call, "GetOpenIdToken") {
+		s.cognito++
+	}
 	s.mu.Unlock()
 	time.Sleep(20 * time.Millisecond) // of the clock of the test, as an answer takes
 	w := httptest.NewRecorder()
@@ -142,6 +146,40 @@ func TestLongSessions(t *testing.T) {
 		if _, err := s3.New(sts.config(), "bucket", s3.Signer{Role: role, Pool: "pool"}).
 			SignGet(t.Context(), "outputs/a.mp4", "a.mp4", time.Now().Add(2*time.Hour)); err == nil {
 			t.Error("a URL was signed by nobody")
+		}
+	})
+}
+
+// TestCognitoFails signs a URL each second while Cognito takes its time to refuse: one of
+// them in a minute waits for it. When Cognito works again, URLs are good for long within a minute.
+func TestCognitoFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sts := &tokens{refuses: "GetOpenIdToken"}
+		o := s3.New(sts.config(), "bucket", s3.Signer{Role: role, Pool: "pool"})
+		sign := func() time.Duration {
+			t.Helper()
+			u, err := o.SignGet(t.Context(), "outputs/a.mp4", "a.mp4", time.Now().Add(2*time.Hour))
+			must(t, err)
+			return time.Until(end(t, u))
+		}
+		waited := 0
+		for range 180 {
+			start, calls := time.Now(), sts.cognito
+			if life := sign(); life < time.Hour-2*time.Second {
+				t.Errorf("got a URL for %v, want an hour but 2 s", life)
+			}
+			if sts.cognito > calls {
+				waited++
+			}
+			time.Sleep(time.Second - time.Since(start)%time.Second)
+		}
+		if waited < 2 || waited > 4 {
+			t.Errorf("%d of 180 URLs waited for Cognito, want one a minute", waited)
+		}
+		sts.refuses = ""
+		time.Sleep(time.Minute)
+		if life := sign(); life < 2*time.Hour-time.Second {
+			t.Errorf("with Cognito back: got a URL for %v, want the 2 h that were asked for", life)
 		}
 	})
 }
