@@ -124,10 +124,16 @@ const (
 )
 
 // getAll returns the items with the keys, strongly consistent, nil for those
-// that there are not. Each is of a time of its own.
+// that there are not. Each is of a time of its own. A key that is there twice is asked for once.
 func (s *Store) getAll(ctx context.Context, keys []item) ([]item, error) {
 	found := make(map[string]item)
-	wanted := keys
+	var wanted []item
+	for _, key := range keys {
+		if _, ok := found[address(key)]; !ok {
+			found[address(key)] = nil
+			wanted = append(wanted, key)
+		}
+	}
 	for n := 0; len(wanted) > 0; n++ {
 		batch := wanted[:min(len(wanted), maxBatch)]
 		out, err := s.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{

@@ -1,7 +1,10 @@
 package dynamodb_test
 
 import (
+	"encoding/base64"
 	"fmt"
+	"maps"
+	"strings"
 	"testing"
 	"time"
 
@@ -57,5 +60,69 @@ func TestKeysOfManyAccounts(t *testing.T) {
 	keys, err := b.ListKeys(t.Context(), "a3")
 	if err != nil || len(keys) != 1 || keys[0].ID != "k3" {
 		t.Errorf("got %v (%v), want k3", keys, err)
+	}
+}
+
+// oldestKeys makes keys, with their pointers as the oldest versions had them too.
+func oldestKeys(t *testing.T, ids ...string) *table {
+	t.Helper()
+	b := openTable(t)
+	for n, id := range ids {
+		k := lipsync.Key{ID: id, Account: "a", Hash: [32]byte{byte(n + 1)}, CreatedAt: time.Unix(1_800_000_000+int64(n), 0)}
+		if err := b.CreateKey(t.Context(), k); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.rewrite(t, func(i item) []item {
+		if !strings.HasPrefix(textOf(i["pk"]), "keys/") {
+			return []item{i}
+		}
+		older := maps.Clone(i)
+		older["pk"] = text("keys")
+		delete(older, "open")
+		delete(older, "openAt")
+		return []item{i, older}
+	})
+	return b
+}
+
+// TestKeysBeingMoved lists keys whose pointers are seen at both places, before they are moved
+// and after.
+func TestKeysBeingMoved(t *testing.T) {
+	t.Parallel()
+	b := oldestKeys(t, "x", "y")
+	for _, account := range []string{"a", ""} {
+		keys, err := b.ListKeys(t.Context(), account)
+		if err != nil || len(keys) != 2 || keys[0].ID != "x" || keys[1].ID != "y" {
+			t.Errorf("of account %q: got %v (%v), want x and y", account, keys, err)
+		}
+	}
+}
+
+// TestBrokenPointer has pointers to keys that can't be moved. The others are, and the error
+// names those.
+func TestBrokenPointer(t *testing.T) {
+	t.Parallel()
+	b := oldestKeys(t, "a", "garbled", "lost", "z")
+	lost := base64.RawURLEncoding.EncodeToString(append([]byte{3}, make([]byte, 31)...))
+	b.rewrite(t, func(i item) []item {
+		switch {
+		case textOf(i["sk"]) == "key/garbled":
+			i["hash"] = text("no hash")
+		case textOf(i["pk"]) == "key/"+lost:
+			return nil
+		}
+		return []item{i}
+	})
+	for range 2 {
+		err := b.Upkeep(t.Context(), time.Unix(1_800_000_000, 0))
+		if err == nil || !strings.Contains(err.Error(), "key/garbled") || !strings.Contains(err.Error(), "key/lost") {
+			t.Errorf("got error %v, want one that names both", err)
+		}
+		for id, want := range map[string]bool{"a": false, "garbled": true, "lost": true, "z": false} {
+			if got := b.get(t, "keys", "key/"+id) != nil; got != want {
+				t.Errorf("key %s: got its pointer at the old place %t, want %t", id, got, want)
+			}
+		}
 	}
 }

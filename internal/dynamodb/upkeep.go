@@ -3,6 +3,7 @@ package dynamodb
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"sync"
 	"time"
@@ -134,21 +135,23 @@ func unlessHeld(err error) error {
 	return err
 }
 
-// upgradeKeys moves the pointers to keys, which the oldest versions kept in one partition.
+// upgradeKeys moves the pointers to keys, which the oldest versions kept in one partition. One
+// that can't be moved stays, and its error is told; the others are moved all the same.
 func (s *Store) upgradeKeys(ctx context.Context) error {
+	var errs []error
 	for i, err := range s.query(ctx, math.MaxInt, &dynamodb.QueryInput{
 		KeyConditionExpression:    aws.String("#pk = :keys"),
 		ExpressionAttributeValues: item{":keys": text(allKeys)},
 		ConsistentRead:            aws.Bool(true),
 	}) {
-		if err == nil {
-			err = s.upgradeKey(ctx, i)
-		}
 		if err != nil {
-			return err
+			return errors.Join(append(errs, err)...)
+		}
+		if err := s.upgradeKey(ctx, i); err != nil {
+			errs = append(errs, fmt.Errorf("move the pointer to a key %q: %w", address(i), err))
 		}
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 func (s *Store) upgradeKey(ctx context.Context, pointer item) error {
