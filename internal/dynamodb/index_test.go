@@ -140,3 +140,25 @@ func TestLateUploads(t *testing.T) {
 		t.Errorf("got %v (%v), want the one that expired", got, err)
 	}
 }
+
+// TestLateStatus reads requests by their status while the index doesn't know yet that the newest
+// of them have another one: a page that is not the last one has all that it may have.
+func TestLateStatus(t *testing.T) {
+	const all, changed = 60, 20
+	b := openTable(t)
+	createAll(t, b.Store, all)
+	left := changed
+	b.rewrite(t, func(i item) []item {
+		if i["status"] != nil && left > 0 {
+			left--
+			i["status"], i["openAt"] = text("processing"), text("9"+textOf(i["openAt"])[1:]) // the newest
+		}
+		return []item{i}
+	})
+	for limit, want := range map[int]int{1: 1, 21: 21, all - changed: all - changed, all: all - changed} {
+		page, err := b.ByStatus(t.Context(), "a", lipsync.Queued, "", "", limit)
+		if err != nil || len(page) != want {
+			t.Errorf("a page of %d: got %d requests (%v), want %d", limit, len(page), err, want)
+		}
+	}
+}

@@ -55,7 +55,33 @@ func (s *Store) ByStatus(ctx context.Context, account string, status lipsync.Sta
 			from = padded(r.seq)
 		}
 	}
-	queries := statusQueries(account, status, referenceID)
+	var page []lipsync.Request
+	for {
+		found, err := s.foundBefore(ctx, statusQueries(account, status, referenceID), from, limit)
+		if err != nil {
+			return nil, err
+		}
+		var ids []string
+		for _, f := range found {
+			known := func(r lipsync.Request) bool { return r.ID == f.id }
+			if from = f.sort; !slices.Contains(ids, f.id) && !slices.ContainsFunc(page, known) {
+				ids = append(ids, f.id)
+			}
+		}
+		list, err := s.requests(ctx, ids)
+		if err != nil {
+			return nil, err
+		}
+		page = append(page, slices.DeleteFunc(list, func(r lipsync.Request) bool { return r.Status != status })...)
+		if len(found) < limit || len(page) >= limit { // else the index lags: some have another status by now
+			return page[:min(len(page), limit)], nil
+		}
+	}
+}
+
+// foundBefore returns the last of what is before a place, of what all queries find: limit at
+// most, the last one first.
+func (s *Store) foundBefore(ctx context.Context, queries []*dynamodb.QueryInput, from string, limit int) ([]found, error) {
 	pages := make([][]found, len(queries))
 	err := together(len(queries), func(i int) (err error) {
 		in := queries[i]
@@ -64,19 +90,9 @@ func (s *Store) ByStatus(ctx context.Context, account string, status lipsync.Sta
 		pages[i], err = s.collect(ctx, limit, in)
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
 	all := slices.Concat(pages...)
 	slices.SortFunc(all, func(a, b found) int { return cmp.Compare(b.sort, a.sort) })
-	var ids []string
-	for _, f := range all {
-		if !slices.Contains(ids, f.id) && len(ids) < limit {
-			ids = append(ids, f.id)
-		}
-	}
-	list, err := s.requests(ctx, ids)
-	return slices.DeleteFunc(list, func(r lipsync.Request) bool { return r.Status != status }), err
+	return all[:min(len(all), limit)], err
 }
 
 // statusQueries ask for the account's requests of one status. What is final is also in a
