@@ -1,8 +1,15 @@
 package dynamodb_test
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/fnv"
+	"io"
+	"net/http"
+	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -54,6 +61,49 @@ func TestClaimBehindFullShard(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestOpenReadsLittle has much more of one account wait in a shard than is asked for. The oldest
+// of another account is found beside, and not all is read.
+func TestOpenReadsLittle(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1_800_000_000, 0).UTC()
+	var read atomic.Int32
+	w := wire{spoil: func(_ int, operation string) fault {
+		if operation != "Query" {
+			return nil
+		}
+		return func(r *http.Request) (*http.Response, error) { return counted(r, &read) }
+	}}
+	s := openWire(t, &w)
+	many := crowdShard(t, s, "many", 900, now.Add(-time.Hour))
+	few := crowdShard(t, s, "few", 2, now.Add(-2*time.Hour))
+	read.Store(0)
+	open, err := s.Open(t.Context(), now, 5)
+	var got []string
+	for _, r := range open {
+		got = append(got, r.ID)
+	}
+	if want := append(few, many[:3]...); err != nil || !slices.Equal(got, want) {
+		t.Errorf("got %q (%v), want %q", got, err, want)
+	}
+	if n := read.Load(); n > 300 {
+		t.Errorf("%d items were read, want some 100 of each account at most", n)
+	}
+}
+
+// counted sends a query and adds the number of items that it found.
+func counted(r *http.Request, sum *atomic.Int32) (*http.Response, error) {
+	response, err := send(r)
+	if err != nil {
+		return nil, err
+	}
+	body, err := io.ReadAll(response.Body)
+	response.Body = io.NopCloser(bytes.NewReader(body))
+	var answer struct{ Count int32 }
+	err = errors.Join(err, json.Unmarshal(body, &answer))
+	sum.Add(answer.Count)
+	return response, err
 }
 
 // TestUpkeepQueuesWhatIsDue has more requests that were put off and are due than a claim reads, and

@@ -3,7 +3,6 @@ package dynamodb
 import (
 	"cmp"
 	"context"
-	"math"
 	"slices"
 	"time"
 
@@ -158,15 +157,15 @@ func (s *Store) changeHeld(ctx context.Context, id, token string, f func(*stored
 	return err
 }
 
-// Open implements lipsync.Leases.
+// Open implements lipsync.Leases. What waits in a shard beyond the limit it sees as claims do.
 func (s *Store) Open(ctx context.Context, now time.Time, limit int) ([]lipsync.Request, error) {
-	shards := make([][]waiting, queueShards)
+	shards, page := make([][]waiting, queueShards), max(limit, turnPage)
 	err := together(queueShards, func(n int) error {
-		inQueue, err := s.readTurns(ctx, math.MaxInt, inQueueAfter(n, ""))
+		inQueue, err := s.inQueue(ctx, n, page)
 		if err != nil {
 			return err
 		}
-		isHeld, err := s.readTurns(ctx, math.MaxInt, heldAt(n, now))
+		isHeld, err := s.readTurns(ctx, page, heldAt(n, now))
 		shards[n] = append(inQueue, slices.DeleteFunc(isHeld, func(w waiting) bool { return w.until.After(now) })...)
 		return err
 	})

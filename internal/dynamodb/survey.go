@@ -26,7 +26,7 @@ func (s *Store) survey(ctx context.Context, now time.Time) (*survey, error) {
 	var inQueue, isHeld [queueShards][]waiting
 	err := together(2*queueShards, func(i int) (err error) {
 		if n := i / 2; i%2 == 0 {
-			inQueue[n], err = s.readTurns(ctx, turnPage, inQueueAfter(n, ""))
+			inQueue[n], err = s.inQueue(ctx, n, turnPage)
 		} else {
 			isHeld[n], err = s.readTurns(ctx, turnPage, heldAt(n, now))
 		}
@@ -50,9 +50,6 @@ func (s *Store) survey(ctx context.Context, now time.Time) (*survey, error) {
 		v.whole = v.whole && len(isHeld[n]) < turnPage && len(inQueue[n]) < turnPage
 	}
 	if err := s.addOld(ctx, v, old, now); err != nil {
-		return nil, err
-	}
-	if err := s.goOn(ctx, &inQueue); err != nil {
 		return nil, err
 	}
 	for _, all := range inQueue {
@@ -85,25 +82,24 @@ func (s *Store) addOld(ctx context.Context, v *survey, old []waiting, now time.T
 	return nil
 }
 
-// goOn reads more of the shards whose page was full: from one account to the next, to the
-// end if a few calls reach it, and else from a random place on.
-func (s *Store) goOn(ctx context.Context, all *[queueShards][]waiting) error {
-	return together(queueShards, func(n int) error {
-		if len(all[n]) < turnPage {
-			return nil
+// inQueue returns the first of what waits in a shard, and if that is a whole page more: from one
+// account to the next, to the end if a few calls reach it, and else from a random place on.
+func (s *Store) inQueue(ctx context.Context, n, page int) ([]waiting, error) {
+	all, err := s.readTurns(ctx, page, inQueueAfter(n, ""))
+	if err != nil || len(all) < page {
+		return all, err
+	}
+	after := behind(all[page-1].account)
+	for pages := maxTurnPages; pages > 0; pages-- {
+		more, err := s.readTurns(ctx, turnPage, inQueueAfter(n, after))
+		if all = append(all, more...); err != nil || len(more) < turnPage {
+			return all, err
 		}
-		after, pages := behind(all[n][turnPage-1].account), maxTurnPages
-		for ; pages > 0; pages-- {
-			more, err := s.readTurns(ctx, turnPage, inQueueAfter(n, after))
-			if all[n] = append(all[n], more...); err != nil || len(more) < turnPage {
-				return err
-			}
-			if after = behind(more[turnPage-1].account); pages == maxTurnPages/2 {
-				after = max(after, digest(strconv.FormatUint(rand.Uint64(), 36)))
-			}
+		if after = behind(more[turnPage-1].account); pages == maxTurnPages/2 {
+			after = max(after, digest(strconv.FormatUint(rand.Uint64(), 36)))
 		}
-		return nil
-	})
+	}
+	return all, nil
 }
 
 // fewest returns the accounts with the fewest leases, in random order.

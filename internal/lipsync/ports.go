@@ -151,7 +151,8 @@ type Leases interface {
 	Cancel(ctx context.Context, id string, now time.Time, f Failure) (Request, error)
 
 	// Open returns up to limit requests that are claimable at now, oldest
-	// first, for the sweep.
+	// first, for the sweep. Where many more are, these may be others than the oldest
+	// of all: cost depends only on limit.
 	Open(ctx context.Context, now time.Time, limit int) ([]Request, error)
 
 	// Upkeep does what claims leave undone, so that each of them costs little. The sweep
