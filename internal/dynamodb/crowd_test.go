@@ -29,39 +29,44 @@ func slowTable() *dynamodbtest.Table {
 type crowd struct {
 	store *dynamodb.Store
 	now   func() time.Time
+	open  int // requests that the account may have open
 
 	mu      sync.Mutex
 	took    []time.Duration // each create
 	refused int             // who was told to come back later
+	full    int             // who was told that too many are open, and went
 	created []string        // ids, in the order in which the creates returned
 }
 
 func newCrowd(t *testing.T, table *dynamodbtest.Table) *crowd {
 	t.Helper()
-	c := &crowd{store: dynamodb.New(table.Config(), "t"), now: time.Now}
+	c := &crowd{store: dynamodb.New(table.Config(), "t"), now: time.Now, open: 1_000_000}
 	if err := c.store.CreateKey(t.Context(), lipsync.Key{ID: "k", Account: "a"}); err != nil {
 		t.Fatal(err)
 	}
 	return c
 }
 
-// create creates until the time is over, but once at least.
+// create creates until the time is over or too many are open, but once at least.
 func (c *crowd) create(t *testing.T, clients int, length time.Duration) {
 	t.Helper()
 	end := time.Now().Add(length)
 	var all sync.WaitGroup
 	for range clients {
 		all.Go(func() {
-			for first := true; first || time.Now().Before(end); first = false {
+			for first, full := true, false; first || !full && time.Now().Before(end); first = false {
 				start := time.Now()
 				r := lipsync.Request{
 					ID: uuid.NewString(), Account: "a", KeyID: "k", ReferenceID: "r", Status: lipsync.Queued, CreatedAt: c.now(),
 				}
-				_, _, err := c.store.Create(t.Context(), r, nil, nil, lipsync.Limits{Open: 1_000_000, Stored: 1 << 40})
+				_, _, err := c.store.Create(t.Context(), r, nil, nil, lipsync.Limits{Open: c.open, Stored: 1 << 40})
 				c.mu.Lock()
 				switch {
 				case lipsync.CodeOf(err) == lipsync.RateLimited:
 					c.refused++
+				case lipsync.CodeOf(err) == lipsync.OpenLimit:
+					c.full++
+					full = true
 				case err != nil:
 					t.Error(err)
 				default:
@@ -105,18 +110,43 @@ func (c *crowd) wantListed(t *testing.T) {
 	}
 }
 
-// TestCrowd has as many create on one account at once as a service is to bear.
+// TestCrowd has as many create on one account at once as a service is to bear, with the usual
+// limit of what is open.
 func TestCrowd(t *testing.T) {
 	for _, clients := range []int{1, 10, 100, 200} {
 		synctest.Test(t, func(t *testing.T) {
 			table := slowTable()
 			c := newCrowd(t, table)
+			c.open = lipsync.DefaultLimits().Open
 			c.create(t, clients, 0)
 			if tries := clients + table.Conflicts(); c.refused > 0 || len(c.created) != clients || tries > 10*clients {
 				t.Errorf("%d at once: %d were refused, %d created, by %d tries", clients, c.refused, len(c.created), tries)
 			}
 			c.wantListed(t)
 			t.Logf("%d at once: %d conflicts; half took up to %v, all %v", clients, table.Conflicts(), c.took[len(c.took)/2], c.took[len(c.took)-1])
+		})
+	}
+}
+
+// TestCrowdAtLimit has a crowd create until the account has as many requests open as it may have:
+// the usual number, of which each lane has a small share, and one for which there is one lane.
+func TestCrowdAtLimit(t *testing.T) {
+	for _, limit := range []int{lipsync.DefaultLimits().Open, 100} {
+		synctest.Test(t, func(t *testing.T) {
+			const clients = 40
+			table := slowTable()
+			c := newCrowd(t, table)
+			c.open = limit
+			c.create(t, clients, time.Minute)
+			if len(c.created) != limit || c.full != clients {
+				t.Errorf("with a limit of %d: got %d requests, and %d of %d clients told that there are enough", limit, len(c.created), c.full, clients)
+			}
+			if tries := limit + clients + table.Conflicts(); c.refused > 0 || tries > 10*(limit+clients) {
+				t.Errorf("with a limit of %d: %d were refused, by %d tries", limit, c.refused, tries)
+			}
+			c.wantListed(t)
+			t.Logf("a limit of %d: %d conflicts; half took up to %v, 99 of 100 up to %v, all %v", limit, table.Conflicts(),
+				c.took[len(c.took)/2], c.took[len(c.took)*99/100], c.took[len(c.took)-1])
 		})
 	}
 }
