@@ -28,17 +28,13 @@ func uploadKey(id string) item { return key("upload/"+digest(id), "upload") }
 // openUploads is the partition of the index, in shards, that has uploads by their end.
 const openUploads = "upload"
 
-// uploadLinger is how long the record of an upload stays after its end if no sweep deletes it:
-// longer than its object, which the rules of the bucket delete, and than any request is open.
-const uploadLinger = 14 * 24 * time.Hour
-
 func endSort(id string, expires time.Time) string { return padded(expires.UnixMicro()) + "/" + id }
 
-// CreateUpload implements lipsync.Uploads.
+// CreateUpload implements lipsync.Uploads. The record has no TimeToLive: only the sweep, however
+// late it comes, takes the bytes of an upload off what the account stores.
 func (s *Store) CreateUpload(ctx context.Context, u lipsync.Upload, limits lipsync.Limits) error {
 	i := with(encode(uploadFields(&u)), uploadKey(u.ID))
 	i[OpenPartition], i[OpenSort] = text(shard(openUploads, shardOf(u.ID, uploadShards))), text(endSort(u.ID, u.ExpiresAt))
-	i[TimeToLive] = expiry(u.ExpiresAt.Add(uploadLinger))
 	i["counted"] = &types.AttributeValueMemberBOOL{Value: true}
 	taken := errors.New("the upload exists already")
 	return patiently(ctx, func(int) error {
@@ -54,10 +50,9 @@ func (s *Store) CreateUpload(ctx context.Context, u lipsync.Upload, limits lipsy
 func useUpload(id string, r lipsync.Request, life time.Duration) change {
 	end := r.CreatedAt.Add(life)
 	return change{
-		key: uploadKey(id),
-		set: item{
-			"requestID": text(r.ID), "expiresAt": micros(end), OpenSort: text(endSort(id, end)), TimeToLive: expiry(end.Add(uploadLinger)),
-		},
+		key:    uploadKey(id),
+		set:    item{"requestID": text(r.ID), "expiresAt": micros(end), OpenSort: text(endSort(id, end))},
+		remove: []string{TimeToLive}, // which older versions set
 		// An upload that was deleted is not to come back as half of one.
 		condition: "attribute_exists(#pk) AND attribute_not_exists(#dropped)", refused: refusal(lipsync.Invalid, "upload is gone"),
 	}
@@ -128,8 +123,8 @@ func (s *Store) DropUpload(ctx context.Context, u lipsync.Upload, expires time.T
 		key: uploadKey(u.ID),
 		set: item{
 			"dropped": &types.AttributeValueMemberBOOL{Value: true}, "expiresAt": micros(expires), OpenSort: text(endSort(u.ID, expires)),
-			TimeToLive: expiry(expires.Add(uploadLinger)),
 		},
+		remove:    []string{TimeToLive},
 		condition: "#requestID = :seen", values: item{"seen": text(u.RequestID)},
 		refused: refusal(lipsync.Conflict, "another request uses the upload"),
 	})

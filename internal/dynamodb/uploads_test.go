@@ -1,0 +1,67 @@
+package dynamodb_test
+
+import (
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"lipsync/internal/dynamodb"
+	"lipsync/internal/lipsync"
+)
+
+// TestSweepComesLate has no sweep for a year, in which DynamoDB deletes what has an end. Then the
+// uploads are found all the same, and their bytes are taken off what the account stores.
+func TestSweepComesLate(t *testing.T) {
+	t.Parallel()
+	b := openTable(t)
+	now := time.Unix(1_800_000_000, 0).UTC()
+	limits := lipsync.Limits{Stored: 300}
+	ok := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	announce := func(id string, now time.Time) error {
+		return b.CreateUpload(t.Context(), lipsync.Upload{ID: id, Account: "a", Size: 100, CreatedAt: now, ExpiresAt: now.Add(time.Hour)}, limits)
+	}
+	for _, id := range []string{"announced", "used", "dropped"} {
+		ok(announce(id, now))
+	}
+	_, _, err := b.Create(t.Context(), lipsync.Request{ID: "r", Account: "a", Status: lipsync.Queued, CreatedAt: now}, []string{"used", "dropped"}, nil, lipsync.Limits{})
+	ok(err)
+	ok(b.DropUpload(t.Context(), lipsync.Upload{ID: "dropped", RequestID: "r"}, now.Add(time.Minute)))
+	if code := lipsync.CodeOf(announce("too many", now)); code != lipsync.StorageLimit {
+		t.Fatalf("got code %q, want the account to store all it may", code)
+	}
+
+	later := now.AddDate(1, 0, 0)
+	b.expire(t, later)
+	expired, err := b.ExpiredUploads(t.Context(), later, lipsync.Upload{}, 10)
+	if err != nil || len(expired) != 3 {
+		t.Errorf("got %d uploads that expired (%v), want 3", len(expired), err)
+	}
+	for _, u := range expired {
+		ok(b.DeleteUpload(t.Context(), u))
+	}
+	for _, id := range []string{"x", "y", "z"} {
+		if err := announce(id, later); err != nil {
+			t.Errorf("upload %s after the sweep: %v", id, err)
+		}
+	}
+}
+
+// expire deletes what DynamoDB does by the given time.
+func (b *table) expire(t *testing.T, now time.Time) {
+	t.Helper()
+	b.rewrite(t, func(i item) []item {
+		if end, ok := i[dynamodb.TimeToLive].(*types.AttributeValueMemberN); ok {
+			if seconds, err := strconv.ParseInt(end.Value, 10, 64); err != nil || seconds < now.Unix() {
+				return nil
+			}
+		}
+		return []item{i}
+	})
+}
