@@ -27,12 +27,13 @@ func (o *Objects) Open(ctx context.Context, key string) (io.ReadCloser, int64, e
 		}
 		return out.Body, nil
 	}
-	return &download{body: out.Body, again: again, size: size, resume: -1}, size, nil
+	return &download{ended: ctx.Err, body: out.Body, again: again, size: size, resume: -1}, size, nil
 }
 
 // download reads an object to its end. It goes on where a connection broke, as
 // one that carries gigabytes does at times, and only with the same object.
 type download struct {
+	ended  func() error // why nobody wants more of it, nil while somebody does
 	body   io.ReadCloser
 	again  func(offset int64) (io.ReadCloser, error)
 	size   int64
@@ -41,6 +42,9 @@ type download struct {
 }
 
 func (d *download) Read(p []byte) (int, error) {
+	if err := d.ended(); err != nil { // the connection may have brought more already
+		return 0, err
+	}
 	n, err := d.body.Read(p)
 	d.offset += int64(n)
 	if err == nil || errors.Is(err, io.EOF) && d.offset == d.size {
