@@ -54,11 +54,12 @@ demo: ## install what is missing, build, and lip sync a sample video through the
 	@$(MAKE) --no-print-directory bin/lipsync
 	bin/lipsync demo --output dist/demo $(ARGS)
 
+# One package more than there are cores at a time: some of them mostly wait.
 test: $(VENV)/done $(ONNXRUNTIME) $(NODE)/done ## install what is missing and run every test
 	@.ci/install ffmpeg espeak-ng gcc libc6-dev chromium
 	@command -v node >/dev/null || .ci/install nodejs
 	go vet ./...
-	LIPSYNC_REQUIRE_ONNXRUNTIME=1 LIPSYNC_REQUIRE_CHROMIUM=1 LIPSYNC_AXE=$(CURDIR)/$(AXE) go test -timeout 30m ./...
+	LIPSYNC_REQUIRE_ONNXRUNTIME=1 LIPSYNC_REQUIRE_CHROMIUM=1 LIPSYNC_AXE=$(CURDIR)/$(AXE) go test -p $$(($$(nproc) + 1)) -timeout 30m ./...
 
 run: bin/lipsync ## build and serve, e.g. make run ARGS='--addr :8080'
 	bin/lipsync serve $(ARGS)
