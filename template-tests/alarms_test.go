@@ -16,6 +16,7 @@ func TestAlarms(t *testing.T) {
 		"FunctionsThrottled":  {`1`, `1`, `"notBreaching"`, "Throttles"},
 		"FunctionsThrottled2": {`1`, `1`, `"notBreaching"`, "Throttles"},
 		"TableThrottled":      {`10`, `1`, `"notBreaching"`, "ReadThrottleEvents WriteThrottleEvents"},
+		"JobsFail":            {`1`, `3`, `"notBreaching"`, "IncomingLogEvents"},
 		"BackgroundFails":     {`1`, `3`, `"notBreaching"`, "Errors MessagesFailed"},
 		"SweepIsSilent":       {`1`, `2`, `"breaching"`, "Errors Invocations"},
 	}
@@ -41,6 +42,7 @@ func TestAlarms(t *testing.T) {
 	}
 	deployed().check(t, []property{
 		{"DeadLettersWait", "Dimensions", `[{"Name":"QueueName","Value":"DeadLetters.QueueName"}]`},
+		{"JobsFail", "Dimensions", `[{"Name":"LogGroupName","Value":"FailedJobs"}]`},
 		{"AttemptsPutOff", "Dimensions", `[{"Name":"Code","Value":"host_failing"}]`},
 		{"ServerErrors", "Dimensions", `[{"Name":"ApiName","Value":"Lipsync"},{"Name":"Stage","Value":"api"}]`},
 		{"SweepIsSilent", "ComparisonOperator", `"LessThanThreshold"`},
@@ -90,7 +92,7 @@ func TestTableThrottled(t *testing.T) {
 // adds up no others; and no more of them than an alarm takes.
 func TestSums(t *testing.T) {
 	const most = 10
-	for alarm, terms := range map[string]int{"FunctionsThrottled": 10, "FunctionsThrottled2": 2, "TableThrottled": 4, "BackgroundFails": 3} {
+	for alarm, terms := range map[string]int{"FunctionsThrottled": 10, "FunctionsThrottled2": 2, "TableThrottled": 4, "BackgroundFails": 2} {
 		metrics := deployed().get(alarm, "Metrics")
 		operands, filled := strings.Count(metrics, `"MetricStat"`), strings.Count(metrics, "FILL(")
 		if operands != terms || filled != terms || operands > most {

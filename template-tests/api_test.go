@@ -78,7 +78,6 @@ func TestCallers(t *testing.T) {
 		"Health by apigateway at api/*/*",
 		"Health by apigateway at api/*/health",
 		"Health by apigateway at api/*/openapi.yaml",
-		"JobState by events at JobFailed.Arn",
 		"ListRequests by apigateway at api/*/v1/lipsync/requests",
 		"Me by apigateway at api/*/v1/users/me",
 		"Sweep by events at EachMinute.Arn",

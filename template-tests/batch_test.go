@@ -45,7 +45,7 @@ func TestCompute(t *testing.T) {
 func TestJob(t *testing.T) {
 	deployed().check(t, []property{
 		{"Runner", "PlatformCapabilities", `["EC2"]`},
-		{"Runner", "RetryStrategy.Attempts", `10`},
+		{"Runner", "RetryStrategy.Attempts", `3`},
 		{"Runner", "ResourceRetentionPolicy", `{"SkipDeregisterOnUpdate":true}`},
 		{"Runner", "Timeout.AttemptDurationSeconds", `21600`},
 		{"Runner", "ContainerProperties.ResourceRequirements", `[{"Type":"MEMORY","Value":"12288"},{"Type":"VCPU","Value":"4"}]`},
@@ -97,12 +97,13 @@ func TestProviders(t *testing.T) {
 	}
 }
 
-// TestInstance wants room for the largest media, and metadata only for sessions.
+// TestInstance wants room for the largest media, and metadata only for sessions, which containers
+// have too.
 func TestInstance(t *testing.T) {
 	deployed().check(t, []property{
 		{"Instance", "LaunchTemplateData.BlockDeviceMappings", `[{"DeviceName":"/dev/xvda","Ebs":` +
 			`{"DeleteOnTermination":true,"Encrypted":true,"Throughput":250,"VolumeSize":100,"VolumeType":"gp3"}}]`},
-		{"Instance", "LaunchTemplateData.MetadataOptions.HttpTokens", `"required"`},
+		{"Instance", "LaunchTemplateData.MetadataOptions", `{"HttpPutResponseHopLimit":2,"HttpTokens":"required"}`},
 	})
 	other().check(t, []property{{"Instance", "LaunchTemplateData.BlockDeviceMappings.0.Ebs.VolumeSize", `52`}})
 }
@@ -145,8 +146,7 @@ func TestNetwork(t *testing.T) {
 func TestRetries(t *testing.T) {
 	const ended = "Essential container in task exited"
 	for _, c := range []struct{ exit, statusReason, reason, want string }{
-		{"75", ended, "", "RETRY"}, // given back
-		{"0", ended, "", "RETRY"},  // Batch asks only about attempts that failed
+		{"0", ended, "", "RETRY"}, // Batch asks only about attempts that failed
 		{"1", ended, "", "EXIT"},
 		{"2", ended, "", "EXIT"},   // a panic of Go
 		{"127", ended, "", "EXIT"}, // no such program

@@ -85,8 +85,8 @@ func TestLinked(t *testing.T) {
 				return told["LIPSYNC_BUCKET"] != ""
 			case "sqs": // of what reads messages, too
 				return told["LIPSYNC_QUEUE_URL"] != "" || function == "dispatch"
-			case "batch": // of what reads events of jobs, too
-				return told["LIPSYNC_JOB_QUEUE"] != "" || function == "job-state"
+			case "batch":
+				return told["LIPSYNC_JOB_QUEUE"] != ""
 			case "secretsmanager":
 				return told["LIPSYNC_SECRET_ARN"] != ""
 			default:

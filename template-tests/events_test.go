@@ -1,15 +1,30 @@
 package templatetests
 
-import "testing"
+import (
+	"strconv"
+	"testing"
+)
+
+// TestFailedJobs wants EventBridge, and nobody else, to write the log of failed jobs.
+func TestFailedJobs(t *testing.T) {
+	policies := deployed().all("AWS::Logs::ResourcePolicy")
+	if len(policies) != 1 {
+		t.Fatalf("got the policies %q, want one", policies)
+	}
+	const want = `{"Statement":[{"Action":["logs:CreateLogStream","logs:PutLogEvents"],"Effect":"Allow",` +
+		`"Principal":{"Service":["events.amazonaws.com","delivery.logs.amazonaws.com"]},"Resource":"FailedJobs.Arn"}],"Version":"2012-10-17"}`
+	got, err := strconv.Unquote(deployed().get(policies[0], "PolicyDocument"))
+	if err != nil || got != want {
+		t.Errorf("got %s (%v), want %s", got, err, want)
+	}
+}
 
 func TestEvents(t *testing.T) {
 	deployed().check(t, []property{
-		{"JobFailed", "EventPattern", `{"detail":{"jobQueue":["Jobs.JobQueueArn"],"status":["FAILED"]},"detail-type":["Batch Job State Change"],"source":["aws.batch"]}`},
-		{"JobFailed", "Targets", `[{"Arn":"JobState.Arn","DeadLetterConfig":{"Arn":"DeadLetters.Arn"},"Id":"Target0","RetryPolicy":{"MaximumEventAgeInSeconds":21600,"MaximumRetryAttempts":2}}]`},
+		{"JobFailed", "EventPattern", `{"detail":{"arrayProperties":{"size":[{"exists":false}]},"jobQueue":["Jobs.JobQueueArn"],"status":["FAILED"],"statusReason":[{"anything-but":{"prefix":"Host EC2"}}]},"detail-type":["Batch Job State Change"],"source":["aws.batch"]}`},
+		{"JobFailed", "Targets", `[{"Arn":"arn:AWS::Partition:logs:AWS::Region:AWS::AccountId:log-group:FailedJobs","Id":"Log"}]`},
 		{"EachMinute", "ScheduleExpression", `"rate(1 minute)"`},
 		{"EachMinute", "Targets", `[{"Arn":"Sweep.Arn","DeadLetterConfig":{"Arn":"DeadLetters.Arn"},"Id":"Target0","RetryPolicy":{"MaximumEventAgeInSeconds":3600,"MaximumRetryAttempts":0}}]`},
-		{"JobStateEventInvokeConfig", "MaximumRetryAttempts", `2`},
-		{"JobStateEventInvokeConfig", "DestinationConfig.OnFailure.Destination", `"DeadLetters.Arn"`},
 		{"SweepEventInvokeConfig", "MaximumRetryAttempts", `0`},
 		{"SweepEventInvokeConfig", "DestinationConfig.OnFailure.Destination", `"DeadLetters.Arn"`},
 	})
@@ -20,7 +35,9 @@ func TestEvents(t *testing.T) {
 	deployed().check(t, []property{
 		{sources[0], "EventSourceArn", `"Queue.Arn"`},
 		{sources[0], "FunctionName", `"Dispatch"`},
-		{sources[0], "BatchSize", `10`},
+		{sources[0], "BatchSize", `10000`},
+		{sources[0], "MaximumBatchingWindowInSeconds", `2`},
+		{sources[0], "ScalingConfig", `{"MaximumConcurrency":2}`},
 		{sources[0], "FunctionResponseTypes", `["ReportBatchItemFailures"]`},
 	})
 }

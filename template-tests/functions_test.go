@@ -48,7 +48,7 @@ func TestFunctions(t *testing.T) {
 func TestTimeouts(t *testing.T) {
 	const gateway = 29 // seconds that API Gateway waits
 	for _, f := range functionNames() {
-		if got := deployed().number(t, logical(f), "Timeout"); got >= gateway && !slices.Contains([]string{"dispatch", "job-state", "sweep"}, f) {
+		if got := deployed().number(t, logical(f), "Timeout"); got >= gateway && !slices.Contains([]string{"dispatch", "sweep"}, f) {
 			t.Errorf("%s has %d s, want less than the %d of API Gateway", f, got, gateway)
 		}
 	}
@@ -76,7 +76,7 @@ func TestEnvironment(t *testing.T) {
 	}
 	var pairs []struct{ Name, Value string }
 	deployed().read(t, "Runner", "ContainerProperties.Environment", &pairs)
-	told := map[string]string{"LIPSYNC_REQUEST": "told by dispatch"}
+	told := make(map[string]string)
 	for _, p := range pairs {
 		told[p.Name] = p.Value
 	}
@@ -91,7 +91,7 @@ func TestRetention(t *testing.T) {
 	told := map[string]bool{
 		"create-upload": true, "dashboard": true, "generate": true, "generate-with-media": true, "get-details": true,
 		"get-request": true, "list-requests": true, "sweep": true,
-		"cancel-request": false, "delete-media": false, "dispatch": false, "get-progress": false, "health": false, "job-state": false, "me": false,
+		"cancel-request": false, "delete-media": false, "dispatch": false, "get-progress": false, "health": false, "me": false,
 	}
 	for _, f := range functionNames() {
 		var got map[string]string
@@ -142,7 +142,7 @@ func wiring(t *testing.T, folder string) (w wired) {
 	t.Helper()
 	known := map[string]cloud.Part{
 		"cloud.Records": cloud.Records, "media.Kept": media.Kept, "media.Signed": media.Signed, "messages.Queue": messages.Queue,
-		"jobs.Queue": jobs.Queue, "cloud.Generating": cloud.Generating, "cloud.Reading": cloud.Reading, "cloud.Sizes": cloud.Sizes,
+		"cloud.Demand": cloud.Demand, "jobs.Pool": jobs.Pool, "cloud.Generating": cloud.Generating, "cloud.Reading": cloud.Reading, "cloud.Sizes": cloud.Sizes,
 		"cloud.Limits": cloud.Limits, "cloud.Retention": cloud.Retention, "cloud.Origins": cloud.Origins,
 	}
 	variable := regexp.MustCompile(`^LIPSYNC_[A-Z_]+$`)

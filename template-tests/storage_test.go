@@ -52,7 +52,6 @@ func TestNobodyElse(t *testing.T) {
 		"QueuePolicy": nil,
 		"DeadLettersPolicy": {
 			`sqs:SendMessage by map[Service:events.amazonaws.com] if map[ArnEquals:map[aws:SourceArn:EachMinute.Arn]]`,
-			`sqs:SendMessage by map[Service:events.amazonaws.com] if map[ArnEquals:map[aws:SourceArn:JobFailed.Arn]]`,
 		},
 		"AlarmsPolicy": {
 			`sns:Publish by map[Service:cloudwatch.amazonaws.com] if map[StringEquals:map[aws:SourceAccount:AWS::AccountId]]`,
@@ -135,7 +134,7 @@ func TestUpgrade(t *testing.T) {
 
 func TestLogs(t *testing.T) {
 	groups := deployed().all("AWS::Logs::LogGroup")
-	want := []string{"AccessLog", "RunnerLog"}
+	want := []string{"AccessLog", "FailedJobs", "RunnerLog"}
 	for _, f := range functionNames() {
 		want = append(want, logical(f)+"Log")
 	}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/feature/ec2/imds"
+
 	"lipsync/internal/cloud"
 	"lipsync/internal/engines"
 	"lipsync/internal/fetch"
@@ -31,7 +33,6 @@ const lastWords = time.Minute
 
 // job is what this process was started for.
 type job struct {
-	request      string
 	scratch      string
 	timeout      time.Duration
 	limits       render.Limits
@@ -47,7 +48,6 @@ func (j *job) read(h *cloud.Home) {
 	s := h.Settings
 	side := s.Number("LIPSYNC_MAX_SIDE")
 	*j = job{
-		request: s.Text("LIPSYNC_REQUEST"),
 		scratch: s.Text("LIPSYNC_SCRATCH"),
 		timeout: s.Duration("LIPSYNC_JOB_TIMEOUT"),
 		limits: render.Limits{
@@ -63,8 +63,8 @@ func (j *job) read(h *cloud.Home) {
 	}
 }
 
-// do does the job's request and then those that wait. A job whose request is
-// done or in other hands ends at once: whoever has it goes on with the rest.
+// do does requests that wait. It begins none in the second half of the job's time, nor once AWS
+// has said that it takes the machine back: what can't end before that is given back.
 func (j *job) do(ctx context.Context, home *cloud.Home) (err error) {
 	started := time.Now()
 	folder, err := os.MkdirTemp(j.scratch, "runner-")
@@ -72,22 +72,41 @@ func (j *job) do(ctx context.Context, home *cloud.Home) (err error) {
 		return fmt.Errorf("make a folder in LIPSYNC_SCRATCH: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	renderer, err := j.open(ctx, home.Service.Objects, home.Log)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, renderer.Close()) }()
-	home.Log.Info("sandbox of ffmpeg", "layers", renderer.Tools.Sandbox)
+	renderer := &lazy{open: func(ctx context.Context) (*engines.Set, error) { return j.open(ctx, home.Service.Objects, home.Log) }}
+	defer func() { err = errors.Join(err, renderer.close()) }()
 	w := j.worker(home, renderer, folder)
 	if j.timeout > lastWords { // else there is no time for any
 		w.End = started.Add(j.timeout - lastWords)
 	}
-	half := started.Add(j.timeout / 2)
-	found, err := w.Do(ctx, j.request)
-	for err == nil && found && ctx.Err() == nil && time.Now().Before(half) {
-		found, err = w.Do(ctx, "")
+	ctx, begin, stop := untilReclaimed(ctx, imds.NewFromConfig(home.Config), home.Log)
+	defer stop()
+	begin, cancel := context.WithDeadline(begin, started.Add(j.timeout/2))
+	defer cancel()
+	return w.Stay(ctx, begin)
+}
+
+// lazy is a renderer that is opened with its first work: a runner that finds none loads
+// nothing. It does one job at a time.
+type lazy struct {
+	open func(context.Context) (*engines.Set, error)
+	set  *engines.Set // nil until then
+}
+
+// Render implements worker.Renderer.
+func (l *lazy) Render(ctx context.Context, job render.Job) (err error) {
+	if l.set == nil {
+		if l.set, err = l.open(ctx); err != nil {
+			return err
+		}
 	}
-	return err
+	return l.set.Render(ctx, job)
+}
+
+func (l *lazy) close() error {
+	if l.set == nil {
+		return nil
+	}
+	return l.set.Close()
 }
 
 // open makes ready what renders, on all cores that the process may use.
@@ -100,10 +119,14 @@ func (j *job) open(ctx context.Context, objects lipsync.Objects, log *slog.Logge
 	if err != nil {
 		return nil, fmt.Errorf("fetch models: %w", err)
 	}
-	return engines.Open(ctx, engines.Options{
+	set, err := engines.Open(ctx, engines.Options{
 		Limits: j.limits, Cores: runtime.GOMAXPROCS(0), NVIDIA: j.nvidia,
 		Models: models, Library: j.library, Providers: providers, Log: log,
 	})
+	if err == nil {
+		log.Info("sandbox of ffmpeg", "layers", set.Tools.Sandbox)
+	}
+	return set, err
 }
 
 func readProviders(list string) (providers []onnx.Provider, err error) {

@@ -1,5 +1,5 @@
-// Command runner is what a job of AWS Batch runs: it does the job's request, and
-// then others that wait, so that one start of a machine serves many.
+// Command runner is what a job of AWS Batch runs: it does requests as long as some wait,
+// so that one start of a machine serves many.
 package main
 
 import (
@@ -23,10 +23,9 @@ import (
 
 const help = `usage: runner
 
-Does the lip sync request that LIPSYNC_REQUEST names, then others that wait. All
+Does lip sync requests as long as some wait, and for some minutes more at most. All
 settings come from the environment:
 
-  LIPSYNC_REQUEST                 id of the request to begin with
   LIPSYNC_TABLE, LIPSYNC_BUCKET   where the records and the media are
   LIPSYNC_SCRATCH                 folder for the files of running work
   LIPSYNC_MODELS                  folder for the models of the bucket, kept on the machine
@@ -44,15 +43,14 @@ settings come from the environment:
   GOMAXPROCS                      how many cores to use, if not all
   LIPSYNC_ALLOW_PRIVATE_NETWORKS  true to fetch inputs from private networks too
 
-Exit status: 0 when nothing is left to do, 75 when told to stop (the request was
-given back and the job is worth another try), 1 for anything else.
+Exit status: 0 when nothing is left to do, or when told to stop: the request was
+given back then. 1 for anything else.
 `
 
-// Exit statuses, which the job definition's retry strategy knows.
+// Exit statuses.
 const (
-	done        = 0
-	failed      = 1
-	interrupted = 75 // EX_TEMPFAIL of sysexits.h
+	done   = 0
+	failed = 1
 )
 
 func main() {
@@ -85,7 +83,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		fmt.Fprintf(stderr, "runner: configure AWS: %v\n", err)
 		return failed
 	}
-	home, err := cloud.New(configured, getenv, stdout, cloud.Records, media.Kept, cloud.Sizes, j.read)
+	home, err := cloud.New(configured, getenv, stdout, cloud.Records, media.Kept, cloud.Sizes, cloud.Demand, j.read)
 	if err != nil {
 		fmt.Fprintf(stderr, "runner: %v\n", err)
 		return failed
@@ -102,7 +100,7 @@ func status(ctx context.Context, err error, log *slog.Logger) int {
 		return failed
 	case ctx.Err() != nil:
 		log.Info("job interrupted", "error", err)
-		return interrupted
+		return done
 	default:
 		log.Info("job done")
 		return done

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -24,6 +25,7 @@ import (
 // account is the service on an emulator, with a caller and the environment of a job.
 type account struct {
 	service     *lipsync.Service
+	demand      lipsync.Demand
 	caller      lipsync.Caller
 	environment map[string]string
 }
@@ -53,7 +55,7 @@ func newAccount(t *testing.T) *account {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.service = home.Service
+	a.service, a.demand = home.Service, home.Table
 	a.service.Engines = []string{"warp"}
 	_, key, err := a.service.CreateKey(t.Context(), "account", "name", 0)
 	if err != nil {
@@ -91,12 +93,24 @@ func (a *account) request(t *testing.T, video, audio string) string {
 	return id
 }
 
-// run runs the job of a request, checks its exit status, and returns its log.
-func (a *account) run(t *testing.T, ctx context.Context, id string, want int, tap func(line []byte)) string {
+// run runs a job until so many requests ended, or it leaves by itself. It checks its exit status, and
+// returns its log.
+func (a *account) run(t *testing.T, ctx context.Context, ended int, want int, tap func(line []byte)) string {
 	t.Helper()
-	a.environment["LIPSYNC_REQUEST"] = id
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	count := func(line []byte) {
+		if tap != nil {
+			tap(line)
+		}
+		if bytes.Contains(line, []byte(`"msg":"completed"`)) || bytes.Contains(line, []byte(`"msg":"failed"`)) {
+			if ended--; ended == 0 {
+				cancel()
+			}
+		}
+	}
 	var stdout, stderr bytes.Buffer
-	if got := run(ctx, nil, a.getenv, io.MultiWriter(&stdout, writerFunc(tap)), &stderr); got != want || stderr.Len() > 0 {
+	if got := run(ctx, nil, a.getenv, io.MultiWriter(&stdout, writerFunc(count)), &stderr); got != want || stderr.Len() > 0 {
 		t.Errorf("got exit status %d and %q, want %d; log:\n%s", got, &stderr, want, &stdout)
 	}
 	for line := range strings.Lines(stdout.String()) {
@@ -146,21 +160,67 @@ func noFace(t *testing.T) string {
 
 func sound(t *testing.T) string { return ffmpegtest.Make(t, "a.wav", "-f", "lavfi", "-i", "sine=d=1") }
 
-// TestJob does the job's request, and another that waits.
+// TestJob does two requests that wait.
 func TestJob(t *testing.T) {
 	a := newAccount(t)
-	other, own := a.request(t, noFace(t), sound(t)), a.request(t, face(t), sound(t))
-	log := a.run(t, t.Context(), own, done, nil)
-	a.want(t, own, lipsync.Completed, "", 1)
-	a.want(t, other, lipsync.Failed, "no face found in the video", 1)
+	first, second := a.request(t, noFace(t), sound(t)), a.request(t, face(t), sound(t))
+	log := a.run(t, t.Context(), 2, done, nil)
+	a.want(t, first, lipsync.Failed, "no face found in the video", 1)
+	a.want(t, second, lipsync.Completed, "", 1)
 	for _, part := range []string{
-		`"job":"the-job"`, `"job_attempt":"2"`, `"account":"account","request":"` + own, `"RenderSpeed":`, `"RequestsCompleted":1`,
+		`"job":"the-job"`, `"job_attempt":"2"`, `"account":"account","request":"` + second, `"RenderSpeed":`, `"RequestsCompleted":1`,
 		`"Code":"no_face"`, `"QueueWait":`,
 	} {
 		if !strings.Contains(log, part) {
 			t.Errorf("log has no %s:\n%s", part, log)
 		}
 	}
+	if mean, err := a.demand.TakeTurn(t.Context(), time.Now(), time.Now()); err != nil || mean <= 0 || mean > time.Minute {
+		t.Errorf("got a mean time of %s (%v), want that of the requests", mean, err)
+	}
+}
+
+// TestNothingWaits leaves at once, and loads nothing: neither when there are no requests, nor when
+// others hold them all.
+func TestNothingWaits(t *testing.T) {
+	a := newAccount(t)
+	for name, content := range map[string]string{"models.json": catalogOf("a model"), "w.onnx": "a model"} {
+		if err := a.service.Objects.Put(t.Context(), "models/"+name, strings.NewReader(content), -1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	nothing := func() {
+		t.Helper()
+		started := processorTime(t)
+		if log := a.run(t, t.Context(), 1, done, nil); strings.Contains(log, "started") || strings.Contains(log, "sandbox") {
+			t.Errorf("got log %s, want nothing begun", log)
+		}
+		if left, err := os.ReadDir(a.environment["LIPSYNC_MODELS"]); err != nil || len(left) > 0 {
+			t.Errorf("got models %v (%v), want none fetched", left, err)
+		}
+		if took := processorTime(t) - started; took > time.Second {
+			t.Errorf("it took %s of processor time", took)
+		}
+	}
+	nothing()
+	held, err := a.service.Claim(t.Context(), a.request(t, noFace(t), sound(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	nothing()
+	if err := a.service.Renew(t.Context(), held); err != nil {
+		t.Error(err)
+	}
+}
+
+// processorTime is what this process took of processors.
+func processorTime(t *testing.T) time.Duration {
+	t.Helper()
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // TestJobWithBrokenModels does without them.
@@ -172,7 +232,7 @@ func TestJobWithBrokenModels(t *testing.T) {
 		}
 	}
 	own := a.request(t, face(t), sound(t))
-	log := a.run(t, t.Context(), own, done, nil)
+	log := a.run(t, t.Context(), 1, done, nil)
 	a.want(t, own, lipsync.Completed, "", 1)
 	if want := "the models of the bucket are not whole"; strings.Count(log, want) != 1 {
 		t.Errorf("log has no %s:\n%s", want, log)
@@ -190,59 +250,41 @@ func TestJobWithBadModel(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	other, own := a.request(t, face(t), sound(t)), a.request(t, face(t), sound(t))
-	a.run(t, t.Context(), own, failed, nil)
+	own, other := a.request(t, face(t), sound(t)), a.request(t, face(t), sound(t))
+	a.run(t, t.Context(), 0, failed, nil)
 	if r, err := a.service.Store.Get(t.Context(), own); err != nil || r.Status != lipsync.Processing || r.Attempts != 1 || !r.LeaseUntil.After(time.Now()) {
 		t.Errorf("got %s, %d attempts, not before %s, %v, want it to wait for its next attempt", r.Status, r.Attempts, r.LeaseUntil, err)
 	}
 	a.want(t, other, lipsync.Queued, "", 0)
 }
 
-// TestOthersRequest ends at once: whoever has the request does what waits.
-func TestOthersRequest(t *testing.T) {
-	a := newAccount(t)
-	own, other := a.request(t, noFace(t), sound(t)), a.request(t, noFace(t), sound(t))
-	held, err := a.service.Claim(t.Context(), own)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, id := range []string{own, a.service.NewRequestID()} {
-		a.run(t, t.Context(), id, done, nil)
-		a.want(t, other, lipsync.Queued, "", 0)
-	}
-	if err := a.service.Renew(t.Context(), held); err != nil {
-		t.Error(err)
-	}
-}
-
-// TestLate has a job that takes no other request: half of its time is over.
+// TestLate begins no request: half of the job's time is over.
 func TestLate(t *testing.T) {
 	a := newAccount(t)
-	own, other := a.request(t, noFace(t), sound(t)), a.request(t, noFace(t), sound(t))
+	id := a.request(t, noFace(t), sound(t))
 	a.environment["LIPSYNC_JOB_TIMEOUT"] = "1ns"
-	a.run(t, t.Context(), own, done, nil)
-	a.want(t, own, lipsync.Failed, "no face found in the video", 1)
-	a.want(t, other, lipsync.Queued, "", 0)
+	a.run(t, t.Context(), 1, done, nil)
+	a.want(t, id, lipsync.Queued, "", 0)
 }
 
 func TestInterrupted(t *testing.T) {
 	a := newAccount(t)
 	id := a.request(t, face(t), sound(t))
 	ctx, cancel := context.WithCancel(t.Context())
-	a.run(t, ctx, id, interrupted, func(line []byte) {
+	a.run(t, ctx, 1, done, func(line []byte) {
 		if bytes.Contains(line, []byte(`"msg":"started"`)) {
 			cancel()
 		}
 	})
 	a.want(t, id, lipsync.Processing, "", 0)
-	a.run(t, t.Context(), id, done, nil)
+	a.run(t, t.Context(), 1, done, nil)
 	a.want(t, id, lipsync.Completed, "", 1)
 }
 
 func TestBroken(t *testing.T) {
 	a := newAccount(t)
 	a.environment["LIPSYNC_TABLE"] = "never"
-	a.run(t, t.Context(), a.service.NewRequestID(), failed, nil)
+	a.run(t, t.Context(), 1, failed, nil)
 }
 
 func TestUsage(t *testing.T) {

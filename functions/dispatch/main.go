@@ -1,4 +1,4 @@
-// Command dispatch is the function that starts jobs for what waits in the queue.
+// Command dispatch is the function that starts runners when requests begin to wait.
 package main
 
 import (
@@ -13,9 +13,9 @@ import (
 )
 
 func main() {
-	home, err := cloud.New(cloud.Config(os.Getenv), os.Getenv, os.Stdout, cloud.Records, jobs.Queue)
+	home, err := cloud.New(cloud.Config(os.Getenv), os.Getenv, os.Stdout, cloud.Records, cloud.Demand, jobs.Pool)
 	if err != nil {
 		log.Fatal(err)
 	}
-	lambda.Start(sqs.Handler(home.Service.Dispatch, home.Metrics.MessagesFailed, home.Log))
+	lambda.Start(sqs.Handler(home.Service.Scale, home.Metrics.MessagesFailed, home.Log))
 }

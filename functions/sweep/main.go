@@ -9,12 +9,12 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"lipsync/internal/cloud"
+	"lipsync/internal/cloud/jobs"
 	"lipsync/internal/cloud/media"
-	"lipsync/internal/cloud/messages"
 )
 
 func main() {
-	home, err := cloud.New(cloud.Config(os.Getenv), os.Getenv, os.Stdout, cloud.Records, media.Kept, messages.Queue, cloud.Retention)
+	home, err := cloud.New(cloud.Config(os.Getenv), os.Getenv, os.Stdout, cloud.Records, media.Kept, cloud.Demand, jobs.Pool, cloud.Retention)
 	if err != nil {
 		log.Fatal(err)
 	}

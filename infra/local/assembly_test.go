@@ -87,7 +87,6 @@ func TestAdapt(t *testing.T) {
 		"TableName":         `{"Value":{"Ref":"Table"}}`,
 		"JobQueue":          `{"Value":{"Fn::Join":["",["queue ",` + queue + `]]}}`,
 		"LocalJobRole":      `{"Value":{"Fn::GetAtt":["JobRole","Arn"]}}`,
-		"LocalJobState":     `{"Value":{"Fn::GetAtt":["Other","Arn"]}}`,
 		"LocalJobVariable0": `{"Value":{"Ref":"Table"}}`,
 		"LocalJobVariable1": `{"Value":"1h"}`,
 	} {
@@ -110,7 +109,6 @@ func TestAdaptRefuses(t *testing.T) {
 	for missing, change := range map[string]func(*template){
 		"job definition": func(t *template) { delete(t.Resources, "Job") },
 		"job role":       func(t *template) { delete(t.Resources, "JobRole") },
-		"rule":           func(t *template) { delete(t.Resources, "OnFailed") },
 		"API":            func(t *template) { delete(t.Resources, "Api") },
 	} {
 		tmpl := small(t).Template

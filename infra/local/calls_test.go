@@ -13,11 +13,14 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	sdk "github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	items "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
 	"github.com/google/uuid"
 
 	"lipsync/internal/awstest"
+	"lipsync/internal/dynamodb"
 	"lipsync/internal/lipsync"
 )
 
@@ -78,33 +81,47 @@ func (h *testHome) functions(b *testing.B) []*function {
 	all := []*function{h.hello(b)}
 	for _, name := range []string{
 		"health", "me", "generate", "generate-with-media", "get-request", "get-progress", "cancel-request", "get-details", "delete-media", "list-requests", "create-upload",
-		"dashboard", "dispatch", "job-state", "sweep",
+		"dashboard", "dispatch", "sweep",
 	} {
 		event := string(read(b, filepath.Join("..", "..", "events", name+".json")))
 		event = strings.ReplaceAll(event, "lipsync_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", token)
 		f := &function{name: name, deployed: h.function(b, logicalName(name)), event: func() string { return event }}
 		switch name {
 		case "dispatch":
-			f.event = h.naming(b, event, func(j job) bool { return len(j.jobs(b)) == 1 })
-		case "job-state":
-			f.event = h.naming(b, event, func(j job) bool { return j.record(b).Claims == 1 })
+			f.event = h.naming(b, event)
+		case "sweep":
+			f.event = func() string { h.freeTurn(b); return event }
 		}
 		all = append(all, f)
 	}
 	return all
 }
 
-// naming has each event name a request of its own that waits. Of the one before
-// it wants to know whether the function did its work.
-func (h *testHome) naming(b *testing.B, event string, done func(job) bool) func() string {
+// naming has each event name a request of its own that waits, for which the function is to
+// start a runner.
+func (h *testHome) naming(b *testing.B, event string) func() string {
 	const sample = "0b8f8a52-7a5c-4f2e-9d7d-5f1f2f7a9c01"
-	var last job
+	started := 0
 	return func() string {
-		if last.id != "" && !done(last) {
-			b.Errorf("nothing came of the event that names %s: %+v", last.id, last.record(b))
+		if now := h.Batch.Started(); started > 0 && now == started {
+			b.Error("the function started no runner")
+		} else {
+			started = now
 		}
-		last = h.waiting(b)
-		return strings.ReplaceAll(event, sample, last.id)
+		h.freeTurn(b)
+		return strings.ReplaceAll(event, sample, h.waiting(b).id)
+	}
+}
+
+// freeTurn lets the next function start runners without waiting for its turn.
+func (h *testHome) freeTurn(b *testing.B) {
+	b.Helper()
+	await(b, "the runners to leave", h.Batch.Idle)
+	key := map[string]items.AttributeValue{
+		dynamodb.PartitionKey: &items.AttributeValueMemberS{Value: dynamodb.PoolKey}, dynamodb.SortKey: &items.AttributeValueMemberS{Value: "pool"},
+	}
+	if _, err := sdk.NewFromConfig(h.config).DeleteItem(b.Context(), &sdk.DeleteItemInput{TableName: aws.String(h.Outputs["TableName"]), Key: key}); err != nil {
+		b.Fatal(err)
 	}
 }
 

@@ -22,7 +22,7 @@ import (
 // disturb makes messages come again, late and out of order, and throttles calls.
 func (s *soaked) disturb(t *testing.T) {
 	t.Helper()
-	for _, function := range []string{"GenerateWithMedia", "GetRequest", "Dispatch", "JobState", "Sweep"} {
+	for _, function := range []string{"GenerateWithMedia", "GetRequest", "Dispatch", "Sweep"} {
 		for _, service := range []string{"DYNAMODB", "S3", "SQS"} {
 			s.setVariable(t, function, "AWS_ENDPOINT_URL_"+service, s.between.URL)
 		}
@@ -87,8 +87,7 @@ func (s *soaked) delay(t *testing.T, client *sqs.Client, r *http.Request) {
 	s.sent, s.came = s.sent+1, s.came+1+more
 }
 
-// killSome kills runners, one each time that some more requests have ended. Of some
-// nobody hears; of others Batch tells again and again.
+// killSome kills runners, one each time that some more requests have ended.
 func (s *soaked) killSome(t *testing.T, done <-chan struct{}) (killed int) {
 	moments := make([]int, *soakKills)
 	for i := range moments {
@@ -97,9 +96,7 @@ func (s *soaked) killSome(t *testing.T, done <-chan struct{}) (killed int) {
 	moments[0] = 0
 	slices.Sort(moments)
 	for _, ended := range moments {
-		s.Batch.SetFaults(fakebatch.Faults{
-			Throttled: s.number(5), LoseEvents: s.number(4) == 0, AgainAfter: []time.Duration{time.Second, time.Duration(s.number(90)) * time.Second},
-		})
+		s.Batch.SetFaults(fakebatch.Faults{Throttled: s.number(5)})
 		pause := time.Duration(s.number(2000)) * time.Millisecond
 		for s.load.Ended() < ended || !s.killAny(t, pause) {
 			select {
@@ -119,6 +116,6 @@ func (s *soaked) killAny(t *testing.T, pause time.Duration) bool {
 		return false
 	}
 	time.Sleep(pause)
-	names := s.Batch.Running()
-	return len(names) > 0 && s.Batch.Signal(names[s.number(len(names))], syscall.SIGKILL) == nil
+	ids := s.Batch.Running()
+	return len(ids) > 0 && s.Batch.Signal(ids[s.number(len(ids))], syscall.SIGKILL) == nil
 }

@@ -10,13 +10,11 @@ import (
 	"mime/multipart"
 	"net/http"
 	"path/filepath"
-	"slices"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/batch"
-	batchtypes "github.com/aws/aws-sdk-go-v2/service/batch/types"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	dynamodbtypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -107,8 +105,8 @@ func (j job) record(t testing.TB) lipsync.Request {
 	return r
 }
 
-// settle waits until the request is final. Where nobody works at it any more, its
-// lease or its pause is ended, as if the time were over, and the sweep called.
+// settle waits until the request is final. Where no runner is left, its lease or its pause is
+// ended, as if the time were over, and the sweep called.
 func (j job) settle(t *testing.T) {
 	t.Helper()
 	await(t, "the end of the request", func() bool {
@@ -116,12 +114,11 @@ func (j job) settle(t *testing.T) {
 		if r.Status.Final() {
 			return true
 		}
-		if !j.busy(t) {
+		if j.Batch.Idle() {
 			if err := j.endWait(t.Context(), r); err != nil {
 				t.Fatal(err)
 			}
 			j.invoke(t, "Sweep")
-			time.Sleep(time.Second) // for the message to become a job
 		}
 		return false
 	})
@@ -173,15 +170,18 @@ func (j job) want(t *testing.T) {
 	if r.Status != lipsync.Completed {
 		t.Errorf("got %+v, want it completed", r)
 	}
-	var outputs []string
 	objects := s3.New(j.config, j.Outputs["BucketName"], s3.Signer{})
-	err := objects.List(t.Context(), "outputs/"+j.id+"/", func(key string, _ time.Time) error {
-		outputs = append(outputs, key)
-		return nil
+	await(t, "no output but "+r.Output, func() bool { // the last runner deletes those of others at its end
+		var outputs []string
+		err := objects.List(t.Context(), "outputs/"+j.id+"/", func(key string, _ time.Time) error {
+			outputs = append(outputs, key)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(outputs) == 1 && outputs[0] == r.Output
 	})
-	if err != nil || len(outputs) != 1 || outputs[0] != r.Output {
-		t.Errorf("got outputs %q (error %v), want only %q", outputs, err, r.Output)
-	}
 	keys, err := j.service().Keys(t.Context(), j.account)
 	if err != nil || len(keys) != 1 || keys[0].Used != 1 {
 		t.Errorf("got keys %+v (error %v), want one that was used once", keys, err)
@@ -192,32 +192,6 @@ func (j job) want(t *testing.T) {
 		t.Errorf("got %d requests, want 1", page.Pagination.Total)
 	}
 }
-
-// busy reports whether a job for the request waits or runs.
-func (j job) busy(t *testing.T) bool {
-	t.Helper()
-	return slices.ContainsFunc(j.jobs(t), func(s batchtypes.JobSummary) bool {
-		return s.Status != batchtypes.JobStatusSucceeded && s.Status != batchtypes.JobStatusFailed
-	})
-}
-
-// jobs are all that there were for the request.
-func (j job) jobs(t testing.TB) []batchtypes.JobSummary {
-	t.Helper()
-	config := j.config
-	config.BaseEndpoint = aws.String("http://" + j.batchAddress)
-	out, err := batch.NewFromConfig(config).ListJobs(t.Context(), &batch.ListJobsInput{
-		JobQueue: aws.String(j.Outputs["JobQueueArn"]),
-		Filters:  []batchtypes.KeyValuesPair{{Name: aws.String("JOB_NAME"), Values: []string{j.name()}}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out.JobSummaryList
-}
-
-// name is that of the request's jobs.
-func (j job) name() string { return "lipsync-" + j.id }
 
 // invoke calls a function of the stack, by its name in the template, as the
 // schedule does.
@@ -251,7 +225,7 @@ func (h *testHome) function(t testing.TB, name string) string {
 }
 
 // await waits until f reports true.
-func await(t *testing.T, what string, f func() bool) {
+func await(t testing.TB, what string, f func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); !f(); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(deadline) {
@@ -260,13 +234,18 @@ func await(t *testing.T, what string, f func() bool) {
 	}
 }
 
-// quiet waits until no request and no job of an earlier test is left.
+// quiet waits until no request of an earlier test is left, and has runners leave.
 func (h *testHome) quiet(t *testing.T) {
 	t.Helper()
 	await(t, "earlier requests", func() bool {
 		open, err := h.service().Store.Open(t.Context(), time.Now().Add(lipsync.Lease), 1)
 		if err != nil {
 			t.Fatal(err)
+		}
+		for _, id := range h.Batch.Running() {
+			if len(open) == 0 {
+				_ = h.Batch.Signal(id, syscall.SIGTERM) // it may have left
+			}
 		}
 		return len(open) == 0 && h.Batch.Idle()
 	})

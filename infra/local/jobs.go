@@ -1,25 +1,19 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/lambda"
-	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 
 	"lipsync/internal/awstest/fakebatch"
 )
 
-// What a job of the stack may do here.
-const (
-	jobGrace  = 30 * time.Second
-	eventTime = time.Minute // to tell of a failed job
-)
+// jobGrace is how long a job of the stack has to end when it is told to.
+const jobGrace = 30 * time.Second
 
 // credentialsPath is where jobs get the credentials of their role, as from the
 // agent of a container.
@@ -41,8 +35,7 @@ func (h *home) jobEnvironment(names []string) []string {
 	return append(env, "LIPSYNC_SCRATCH="+h.scratch, "LIPSYNC_MODELS="+h.scratch)
 }
 
-// newBatch plays Batch for the stack: jobs are processes of the runner, and the
-// stack's function hears of those that failed.
+// newBatch plays Batch for the stack: jobs are processes of the runner.
 func (h *home) newBatch(names []string, attempts int, o options) *fakebatch.Fake {
 	return fakebatch.New(fakebatch.Options{
 		Command:  []string{o.Runner},
@@ -51,21 +44,7 @@ func (h *home) newBatch(names []string, attempts int, o options) *fakebatch.Fake
 		Attempts: attempts,
 		Grace:    jobGrace,
 		Log:      o.JobLog,
-		Failed:   h.tell,
 	})
-}
-
-// tell calls the function that hears of failed jobs as EventBridge does: Lambda
-// keeps the event and tries again where the function fails.
-func (h *home) tell(event []byte) {
-	ctx, cancel := context.WithTimeout(context.Background(), eventTime)
-	defer cancel()
-	_, err := lambda.NewFromConfig(h.config).Invoke(ctx, &lambda.InvokeInput{
-		FunctionName: aws.String(h.Outputs[outputJobState]), InvocationType: types.InvocationTypeEvent, Payload: event,
-	})
-	if err != nil {
-		h.log.Error("tell of a failed job", "error", err)
-	}
 }
 
 // serveCredentials gives jobs sessions of their role.

@@ -22,11 +22,13 @@ func TestSmoke(t *testing.T) {
 		GenerateRate: generateRate, ReadRate: readRate, MaxVideo: maxVideoMiB << 20, MaxAudio: maxAudioMiB << 20,
 		Video: read(t, fixtures.video), Audio: read(t, fixtures.speech), Long: read(t, long),
 		Reclaim: func(t *testing.T, request string) {
-			for _, name := range h.Batch.Running() {
-				if err := h.Batch.Signal(name, syscall.SIGTERM); err != nil {
+			for _, id := range h.Batch.Running() {
+				if err := h.Batch.Signal(id, syscall.SIGTERM); err != nil {
 					t.Fatalf("reclaim the host of %s: %v", request, err)
 				}
 			}
+			await(t, "the runner to leave", h.Batch.Idle)
+			h.invoke(t, "Sweep")
 		},
 	}
 	for _, step := range smoke.Steps() {

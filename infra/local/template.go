@@ -31,7 +31,7 @@ type resource struct {
 // know. Of EC2 it knows some, but nothing needs a network where nothing is in
 // Batch; of alarms it refuses those that compute.
 func refused() []string {
-	return []string{"AWS::Batch::", "AWS::EC2::", "AWS::CloudWatch::", "AWS::Cognito::ManagedLoginBranding"}
+	return []string{"AWS::Batch::", "AWS::EC2::", "AWS::CloudWatch::", "AWS::Cognito::ManagedLoginBranding", "AWS::Logs::ResourcePolicy"}
 }
 
 // What adapt adds to a template's outputs, for those who play Batch and the host of
@@ -39,7 +39,6 @@ func refused() []string {
 const (
 	outputAPI      = "LocalAPI"         // id of the API
 	outputJobRole  = "LocalJobRole"     // ARN of the role that jobs have
-	outputJobState = "LocalJobState"    // ARN of the function that hears of failed jobs
 	outputJobValue = "LocalJobVariable" // and a number: a value of jobEnvironment
 )
 
@@ -51,9 +50,6 @@ const (
 // stack.
 func (t *template) adapt(p places) (jobEnvironment []string, err error) {
 	if jobEnvironment, err = t.exportJob(); err != nil {
-		return nil, err
-	}
-	if err := t.exportJobState(); err != nil {
 		return nil, err
 	}
 	if err := t.move(p); err != nil {
@@ -124,22 +120,6 @@ func (t *template) exportJobRole(arn any) error {
 	})
 	t.export(outputJobRole, arn)
 	return nil
-}
-
-// exportJobState has the stack put out which function hears of failed jobs.
-func (t *template) exportJobState() error {
-	for _, r := range t.Resources {
-		pattern, _ := r.Properties["EventPattern"].(map[string]any)
-		sources, _ := pattern["source"].([]any)
-		targets, _ := r.Properties["Targets"].([]any)
-		if r.Type != "AWS::Events::Rule" || !slices.Contains(sources, any("aws.batch")) || len(targets) != 1 {
-			continue
-		}
-		target, _ := targets[0].(map[string]any)
-		t.export(outputJobState, target["Arn"])
-		return nil
-	}
-	return errors.New("no rule has one target for events of aws.batch")
 }
 
 func (t *template) export(name string, value any) {

@@ -28,10 +28,12 @@ func (s *service) excuseRoles() {
 	const objects = "Objects have no fixed names: the star stands for what follows a prefix."
 	for _, l := range s.lambdas() {
 		role := s.child(l.id() + "Role")
-		excuse(role, "IAM5", "X-Ray, and batch:ListJobs of dispatch, know no resources.", "Resource::*")
+		excuse(role, "IAM5", "X-Ray, and batch:ListJobs of dispatch and sweep, know no resources.", "Resource::*")
 		excuse(role, "IAM5", objects, s.objects("inputs"), s.objects("uploads"), s.objects("outputs"))
 	}
-	excuse(s.child("DispatchRole"), "IAM5", "Each release makes a revision of the job definition.", "/^Resource::arn:.*:batch:.*:\\*$/")
+	for _, role := range []string{"DispatchRole", "SweepRole"} {
+		excuse(s.child(role), "IAM5", "Each release makes a revision of the job definition.", "/^Resource::arn:.*:batch:.*:\\*$/")
+	}
 	excuse(s.child("RunnerRole"), "IAM5", objects, s.objects("inputs"), s.objects("uploads"), s.objects("models"), s.objects("outputs"))
 	for _, g := range s.signers() {
 		excuse(s.child(g.id), "IAM5", objects, s.objects("inputs"), s.objects("uploads"), s.objects("outputs"))

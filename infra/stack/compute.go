@@ -104,7 +104,9 @@ func (s *service) machineImage() *awsbatch.EcsMachineImage {
 func (s *service) launchTemplate() awsec2.LaunchTemplate {
 	return awsec2.NewLaunchTemplate(s.stack, jsii.String("Instance"), &awsec2.LaunchTemplateProps{
 		RequireImdsv2: jsii.Bool(true),
-		UserData:      userData(),
+		// A container is a hop away: a runner asks whether the instance is taken back.
+		HttpPutResponseHopLimit: jsii.Number(2),
+		UserData:                userData(),
 		BlockDevices: &[]*awsec2.BlockDevice{{
 			DeviceName: jsii.String("/dev/xvda"), // the root of Amazon Linux
 			Volume: awsec2.BlockDeviceVolume_Ebs(jsii.Number(systemGiB+mediaFactor*s.MaxVideoMiB/1024), &awsec2.EbsDeviceOptions{

@@ -31,6 +31,7 @@ const (
 	corsOrigins   = "LIPSYNC_CORS_ORIGINS"
 	jobQueue      = "LIPSYNC_JOB_QUEUE"
 	jobDefinition = "LIPSYNC_JOB_DEFINITION"
+	maxWorkers    = "LIPSYNC_MAX_WORKERS"
 	jobTimeout    = "LIPSYNC_JOB_TIMEOUT"
 	scratchFolder = "LIPSYNC_SCRATCH"
 	modelsFolder  = "LIPSYNC_MODELS"
@@ -95,6 +96,8 @@ func (s *service) value(name string) *string {
 		return s.jobQueue.JobQueueArn()
 	case jobDefinition:
 		return s.jobDefinition.JobDefinitionArn()
+	case maxWorkers:
+		return number((s.SpotVCPUs + s.OnDemandVCPUs) / JobVCPUs)
 	case jobTimeout:
 		return duration(s.JobTimeout)
 	case issuer:

@@ -14,40 +14,61 @@ import (
 func (s *service) addEvents() {
 	s.functions["dispatch"].AddEventSource(awslambdaeventsources.NewSqsEventSource(s.queue,
 		&awslambdaeventsources.SqsEventSourceProps{
-			BatchSize:               jsii.Number(10),
-			MaxConcurrency:          jsii.Number(4), // Batch takes some tens of calls a second
+			// Many messages are one call: how many requests wait, the table tells. One call
+			// starts workers, and at most one other waits for its turn.
+			BatchSize:               jsii.Number(10_000),
+			MaxBatchingWindow:       awscdk.Duration_Seconds(jsii.Number(2)),
+			MaxConcurrency:          jsii.Number(2),
 			ReportBatchItemFailures: jsii.Bool(true),
 		}))
-	// A failed job is told for hours if need be. What is lost even so is found
-	// by the sweep, once the lease has ended.
-	s.call("job-state", "JobFailed", again{times: 2, hours: 6}, &awsevents.RuleProps{
-		Description: jsii.String("Jobs that failed"),
-		EventPattern: &awsevents.EventPattern{
-			Source:     jsii.Strings("aws.batch"),
-			DetailType: jsii.Strings("Batch Job State Change"),
-			Detail:     &map[string]any{"status": []string{"FAILED"}, "jobQueue": []*string{s.jobQueue.JobQueueArn()}},
-		},
-	})
-	// A sweep that failed is not tried again: the next minute's is near.
-	s.call("sweep", "EachMinute", again{times: 0, hours: 1}, &awsevents.RuleProps{
-		Description: jsii.String("The sweep"),
-		Schedule:    awsevents.Schedule_Rate(awscdk.Duration_Minutes(jsii.Number(1))),
-	})
+	s.callSweep()
+	s.logFailedJobs()
 }
 
-// again is how often an event is told again, and until what age.
-type again struct{ times, hours int }
-
-// call has a rule call a function, and puts aside the events that come to
-// nothing, whether they don't reach the function or it fails on them.
-func (s *service) call(function, id string, a again, rule *awsevents.RuleProps) {
-	f := s.functions[function]
-	times, age := jsii.Number(a.times), awscdk.Duration_Hours(jsii.Number(a.hours))
+// callSweep calls the sweep each minute. One that failed is not tried again: the next is
+// near. An event that comes to nothing is put aside, whether it doesn't reach the function or
+// that fails on it.
+func (s *service) callSweep() {
+	f, times, age := s.functions["sweep"], jsii.Number(0), awscdk.Duration_Hours(jsii.Number(1))
 	f.ConfigureAsyncInvoke(&awslambda.EventInvokeConfigOptions{
 		RetryAttempts: times,
 		MaxEventAge:   age,
 		OnFailure:     awslambdadestinations.NewSqsDestination(s.dead),
 	})
-	awsevents.NewRule(s.stack, jsii.String(id), rule).AddTarget(awseventstargets.NewLambdaFunction(f,
+	awsevents.NewRule(s.stack, jsii.String("EachMinute"), &awsevents.RuleProps{
+		Description: jsii.String("The sweep"),
+		Schedule:    awsevents.Schedule_Rate(awscdk.Duration_Minutes(jsii.Number(1))),
+	}).AddTarget(awseventstargets.NewLambdaFunction(f,
 		&awseventstargets.LambdaFunctionProps{RetryAttempts: times, MaxEventAge: age, DeadLetterQueue: s.dead}))
+}
+
+// logFailedJobs logs what Batch says of each job that failed, where an alarm counts it. An
+// array of jobs is not one, nor is a job whose instance was taken back.
+func (s *service) logFailedJobs() {
+	s.failedJobs = s.logGroup("FailedJobs")
+	write := allow([]string{"logs:CreateLogStream", "logs:PutLogEvents"}, jsii.String(*s.failedJobs.LogGroupArn()))
+	for _, principal := range []string{"events.amazonaws.com", "delivery.logs.amazonaws.com"} {
+		write.AddServicePrincipal(jsii.String(principal), nil)
+	}
+	s.failedJobs.AddToResourcePolicy(write)
+	rule := awsevents.NewRule(s.stack, jsii.String("JobFailed"), &awsevents.RuleProps{
+		Description: jsii.String("Jobs that failed"),
+		EventPattern: &awsevents.EventPattern{
+			Source:     jsii.Strings("aws.batch"),
+			DetailType: jsii.Strings("Batch Job State Change"),
+			Detail: &map[string]any{
+				"status": []string{"FAILED"}, "jobQueue": []*string{s.jobQueue.JobQueueArn()},
+				"arrayProperties": map[string]any{"size": []any{map[string]any{"exists": false}}},
+				"statusReason":    []any{map[string]any{"anything-but": map[string]any{"prefix": "Host EC2"}}},
+			},
+		},
+	})
+	// CDK's own target adds a function that writes the group's policy.
+	rule.Node().DefaultChild().(awsevents.CfnRule).SetTargets(&[]any{&awsevents.CfnRule_TargetProperty{
+		Id: jsii.String("Log"),
+		Arn: awscdk.Stack_Of(s.stack).FormatArn(&awscdk.ArnComponents{
+			Service: jsii.String("logs"), Resource: jsii.String("log-group"), ArnFormat: awscdk.ArnFormat_COLON_RESOURCE_NAME,
+			ResourceName: s.failedJobs.LogGroupName(),
+		}),
+	}})
 }

@@ -8,13 +8,14 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/jsii-runtime-go"
+
+	"lipsync/internal/dynamodb"
 )
 
 // Timeouts in seconds. API Gateway waits for 29; the sweep runs each minute.
 const (
 	apiTimeout      = 25
 	dispatchTimeout = 30
-	stateTimeout    = 30
 	sweepTimeout    = 55
 )
 
@@ -102,22 +103,18 @@ func (s *service) lambdas() []lambda {
 		},
 		{
 			name: "dispatch", timeout: dispatchTimeout, memory: 512,
-			variables: []string{table, jobQueue, jobDefinition},
-			policy:    []awsiam.PolicyStatement{s.read(), s.useTable("GetItem"), s.submit(), listJobs()}, // GetItem: the version before
-		},
-		{
-			name: "job-state", timeout: stateTimeout, memory: 512,
-			variables: []string{table, bucket},
+			variables: []string{table, jobQueue, jobDefinition, maxWorkers},
 			policy: []awsiam.PolicyStatement{
-				s.read(), s.useTable("GetItem"), s.change(), // GetItem: the version before
-				s.useObjects("inputs", "DeleteObject"), s.useObjects("outputs", "DeleteObject"),
+				s.useTable("GetItem"), onKeys(s.useTable("UpdateItem"), []string{dynamodb.PoolKey}), s.queryOpen(), s.submit(), listJobs(),
+				s.read(), // the version before
 			},
 		},
 		{
 			name: "sweep", timeout: sweepTimeout, memory: 512,
-			variables: []string{table, bucket, queueURL, keepInputs, keepOutputs},
+			variables: []string{table, bucket, jobQueue, jobDefinition, maxWorkers, keepInputs, keepOutputs},
 			policy: []awsiam.PolicyStatement{
-				s.queryOpen(), s.read(), s.change(), s.useTable("GetItem"), s.send(),
+				s.queryOpen(), s.read(), s.change(), s.useTable("GetItem"), s.submit(), listJobs(),
+				s.send(), // the version before
 				s.useObjects("inputs", "DeleteObject"), s.useObjects("uploads", "DeleteObject"), s.useObjects("outputs", "DeleteObject"),
 			},
 		},

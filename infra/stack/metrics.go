@@ -95,11 +95,15 @@ func (s *service) clientSum(name string) awscloudwatch.IMetric {
 	return s.functionSum("client"+name, name, clientFunctions())
 }
 
-// backgroundFailures adds up how often the functions failed that events call, and the
-// messages that dispatch could not handle: those are no errors of the function's.
+// backgroundFailures adds up how often dispatch failed, and the messages that it could not
+// handle: those are no errors of the function's.
 func (s *service) backgroundFailures() awscloudwatch.IMetric {
-	return sum("backgroundFailures", s.functionMetric("dispatch", "Errors", "Sum"), s.functionMetric("job-state", "Errors", "Sum"),
-		ours("MessagesFailed", "Sum"))
+	return sum("backgroundFailures", s.functionMetric("dispatch", "Errors", "Sum"), ours("MessagesFailed", "Sum"))
+}
+
+// jobsFailed counts what is in the log of failed jobs.
+func (s *service) jobsFailed() awscloudwatch.Metric {
+	return metric("AWS/Logs", "IncomingLogEvents", "Sum", map[string]*string{"LogGroupName": s.failedJobs.LogGroupName()})
 }
 
 func (s *service) functionSum(id, name string, functions []string) awscloudwatch.IMetric {

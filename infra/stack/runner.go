@@ -23,12 +23,9 @@ const (
 	jobMemoryGiB = 12
 )
 
-// attempts is how often Batch may start a job again, the most that it knows.
-// Only what is no fault of the request is tried again, see retries.
-const attempts = 10
-
-// interrupted is the runner's exit code for a request that it gave back.
-const interrupted = "75"
+// attempts is how often Batch starts a job: see retries. One that can't be started so often
+// has failed, which an alarm tells; while requests wait, others are started.
+const attempts = 3
 
 const scratch = "/scratch"
 
@@ -71,16 +68,13 @@ func (s *service) addRunner() {
 	})
 }
 
-// retries tells what Batch tries again: what the runner gave back, what went with
-// its instance, and what never ran. The first rule that fits decides, and Batch takes
-// five at most. What fits none is tried again: so a container that could not be
-// pulled or made, or that Docker took too long for, since it has no exit code. A
-// runner that ended by itself is not tried again: the sweep starts a new job, as long
-// as the request has attempts left. Its exit codes, and those of signals, begin
-// with 1 or 2.
+// retries tells what Batch tries again: what went with its instance, and what never ran. The
+// first rule that fits decides, and Batch takes five at most. What fits none is tried
+// again: so a container that could not be pulled or made, or that Docker took too long
+// for, since it has no exit code. A runner that ended by itself is not tried again: others are
+// started as long as requests wait. Its exit codes, and those of signals, begin with 1 or 2.
 func retries() *[]awsbatch.RetryStrategy {
 	return &[]awsbatch.RetryStrategy{
-		retry(awsbatch.CustomReason{OnExitCode: jsii.String(interrupted)}),
 		retry(awsbatch.CustomReason{OnStatusReason: jsii.String("Host EC2*")}),
 		retry(awsbatch.CustomReason{OnStatusReason: jsii.String("Task failed to start*")}),
 		awsbatch.RetryStrategy_Of(awsbatch.Action_EXIT, awsbatch.Reason_Custom(&awsbatch.CustomReason{OnExitCode: jsii.String("1*")})),

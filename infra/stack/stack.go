@@ -41,7 +41,9 @@ type service struct {
 
 	signerOf  map[string]signing // by the name of the function whose URLs it signs
 	functions map[string]awslambda.Function
-	raised    []awscloudwatch.Alarm
+
+	failedJobs awslogs.LogGroup
+	raised     []awscloudwatch.Alarm
 }
 
 // New adds the service's stack to the app.

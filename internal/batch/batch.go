@@ -1,5 +1,4 @@
-// Package batch has AWS Batch start a runner for a request, and tells which
-// request a failed job was for.
+// Package batch has AWS Batch start runners.
 package batch
 
 import (
@@ -11,63 +10,81 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/batch/types"
 )
 
-// RequestVariable is the environment variable in which a job finds its
-// request's id.
-const RequestVariable = "LIPSYNC_REQUEST"
+// jobName is the name of all jobs.
+const jobName = "lipsync"
 
-// jobPrefix and a request's id are the name of its jobs.
-const jobPrefix = "lipsync-"
+// maxArray is how many jobs Batch starts in one call at most.
+const maxArray = 10_000
 
-// Jobs implements lipsync.Jobs.
-type Jobs struct {
+// Pool implements lipsync.Pool: each worker is a job, or one of an array of jobs.
+type Pool struct {
 	client            *batch.Client
 	queue, definition string
 }
 
-// New submits to the job queue, by the job definition: names or ARNs.
-func New(cfg aws.Config, queue, definition string) *Jobs {
-	return &Jobs{client: batch.NewFromConfig(cfg), queue: queue, definition: definition}
+// New starts jobs on the job queue, by the job definition: names or ARNs.
+func New(cfg aws.Config, queue, definition string) *Pool {
+	return &Pool{client: batch.NewFromConfig(cfg), queue: queue, definition: definition}
 }
 
-// Submit implements lipsync.Jobs. Two that ask at the same moment may make two
-// jobs: Batch knows no condition. The second then finds its request taken.
-func (j *Jobs) Submit(ctx context.Context, id string) error {
-	name := jobPrefix + id
-	waits, err := j.unfinished(ctx, name)
-	if err != nil {
-		return fmt.Errorf("list jobs: %w", err)
-	}
-	if waits {
-		return nil
-	}
-	_, err = j.client.SubmitJob(ctx, &batch.SubmitJobInput{
-		JobName: &name, JobQueue: &j.queue, JobDefinition: &j.definition,
-		ContainerOverrides: &types.ContainerOverrides{Environment: []types.KeyValuePair{
-			{Name: aws.String(RequestVariable), Value: &id},
-		}},
-	})
-	if err != nil {
-		return fmt.Errorf("submit job: %w", err)
+// Start implements lipsync.Pool. Batch takes 50 calls a second of all that an account does,
+// and this makes one for 10,000 workers.
+func (p *Pool) Start(ctx context.Context, n int) error {
+	for n > 0 {
+		size := min(n, maxArray)
+		in := batch.SubmitJobInput{JobName: aws.String(jobName), JobQueue: &p.queue, JobDefinition: &p.definition}
+		if size > 1 { // there is no array of one
+			in.ArrayProperties = &types.ArrayProperties{Size: aws.Int32(int32(size))}
+		}
+		if _, err := p.client.SubmitJob(ctx, &in); err != nil {
+			return fmt.Errorf("submit %d jobs: %w", size, err)
+		}
+		n -= size
 	}
 	return nil
 }
 
-// unfinished reports whether a job of the name waits or runs.
-func (j *Jobs) unfinished(ctx context.Context, name string) (bool, error) {
-	pages := batch.NewListJobsPaginator(j.client, &batch.ListJobsInput{
-		JobQueue: &j.queue,
-		Filters:  []types.KeyValuesPair{{Name: aws.String("JOB_NAME"), Values: []string{name}}},
-	})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
-		if err != nil {
-			return false, err
-		}
-		for _, job := range page.JobSummaryList {
-			if job.Status != types.JobStatusSucceeded && job.Status != types.JobStatusFailed {
-				return true, nil
+// statuses are those of jobs that have not ended, in the order in which a job has them: so one
+// that goes on while they are listed is not missed. An array that has not ended is pending.
+var statuses = []types.JobStatus{
+	types.JobStatusSubmitted, types.JobStatusPending, types.JobStatusRunnable, types.JobStatusStarting, types.JobStatusRunning,
+}
+
+// Count implements lipsync.Pool. It counts all jobs of the queue, whoever submitted them.
+// A page has 1000 of them, and an array of jobs is one.
+func (p *Pool) Count(ctx context.Context) (waiting, running int, err error) {
+	seen := make(map[string]bool)
+	for _, status := range statuses {
+		for pages := batch.NewListJobsPaginator(p.client, &batch.ListJobsInput{JobQueue: &p.queue, JobStatus: status}); pages.HasMorePages(); {
+			page, err := pages.NextPage(ctx)
+			if err != nil {
+				return 0, 0, fmt.Errorf("list jobs: %w", err)
+			}
+			for _, job := range page.JobSummaryList {
+				if id := aws.ToString(job.JobId); !seen[id] {
+					seen[id] = true
+					w, r := count(job)
+					waiting, running = waiting+w, running+r
+				}
 			}
 		}
 	}
-	return false, nil
+	return waiting, running, nil
+}
+
+// count returns how many workers a job is that has not ended.
+func count(job types.JobSummary) (waiting, running int) {
+	array := job.ArrayProperties
+	switch {
+	case array != nil && array.Index != nil: // its array is counted
+		return 0, 0
+	case array != nil && array.Size != nil:
+		of := func(s types.JobStatus) int { return int(array.StatusSummary[string(s)]) }
+		running = of(types.JobStatusRunning)
+		return int(*array.Size) - running - of(types.JobStatusSucceeded) - of(types.JobStatusFailed), running
+	case job.Status == types.JobStatusRunning:
+		return 0, 1
+	default:
+		return 1, 0
+	}
 }

@@ -3,14 +3,13 @@ package batch_test
 import (
 	"context"
 	"net/http/httptest"
-	"strings"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
-	sdk "github.com/aws/aws-sdk-go-v2/service/batch"
-	"github.com/aws/aws-sdk-go-v2/service/batch/types"
 
 	"lipsync/internal/awstest"
 	"lipsync/internal/awstest/fakebatch"
@@ -18,25 +17,18 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-const (
-	one = "0ee0c3a3-1ad0-4d13-a8e4-9f6f6f3a1b11"
-	two = "1ee0c3a3-1ad0-4d13-a8e4-9f6f6f3a1b11"
-)
-
-// home is jobs on a fake that runs a script of the shell for each.
+// home is a pool on a fake that runs a script of the shell for each worker.
 type home struct {
-	jobs   lipsync.Jobs
-	fake   *fakebatch.Fake
-	client *sdk.Client
-	events chan []byte
+	pool lipsync.Pool
+	fake *fakebatch.Fake
+	dir  string // $DIR of the script
 }
 
-func newHome(t *testing.T, script string) *home {
+func newHome(t *testing.T, limit int, script string) *home {
 	t.Helper()
-	h := &home{events: make(chan []byte, 10)}
+	h := &home{dir: t.TempDir()}
 	h.fake = fakebatch.New(fakebatch.Options{
-		Command: []string{"/bin/sh", "-c", script}, Limit: 1, Attempts: 1,
-		Failed: func(event []byte) { h.events <- event },
+		Command: []string{"/bin/sh", "-c", script}, Env: []string{"DIR=" + h.dir, "PATH=" + os.Getenv("PATH")}, Limit: limit, Attempts: 1,
 	})
 	t.Cleanup(h.fake.Close)
 	server := httptest.NewServer(h.fake)
@@ -45,20 +37,8 @@ func newHome(t *testing.T, script string) *home {
 	cfg.Retryer = func() aws.Retryer { // the usual one, in less time
 		return retry.AddWithMaxBackoffDelay(retry.NewStandard(), time.Millisecond)
 	}
-	h.client = sdk.NewFromConfig(cfg)
-	h.jobs = batch.New(cfg, "queue", "definition")
+	h.pool = batch.New(cfg, "queue", "definition")
 	return h
-}
-
-// named returns the jobs of a request, the newest first.
-func (h *home) named(t *testing.T, id string) []types.JobSummary {
-	t.Helper()
-	out, err := h.client.ListJobs(t.Context(), &sdk.ListJobsInput{
-		JobQueue: aws.String("queue"),
-		Filters:  []types.KeyValuesPair{{Name: aws.String("JOB_NAME"), Values: []string{"lipsync-" + id}}},
-	})
-	must(t, err)
-	return out.JobSummaryList
 }
 
 func must(t *testing.T, err error) {
@@ -68,62 +48,87 @@ func must(t *testing.T, err error) {
 	}
 }
 
-func TestSubmit(t *testing.T) {
-	h := newHome(t, `[ "$LIPSYNC_REQUEST" = `+one+` ] && exit 3; exit 4`)
-	must(t, h.jobs.Submit(t.Context(), one))
-	if event := string(<-h.events); !strings.Contains(event, `"exitCode":3`) {
-		t.Errorf("got %s, want the exit status of a job that knew its request", event)
+func (h *home) want(t *testing.T, when string, waiting, running int) {
+	t.Helper()
+	w, r, err := h.pool.Count(t.Context())
+	must(t, err)
+	if w != waiting || r != running {
+		t.Errorf("%s: got %d that wait and %d that run, want %d and %d", when, w, r, waiting, running)
 	}
 }
 
-// TestSubmitOnce asks for jobs again and again, as the sweep does.
-func TestSubmitOnce(t *testing.T) {
-	h := newHome(t, "sleep 100") // one runs, and the other waits
-	for range 3 {
-		for _, id := range []string{one, two} {
-			must(t, h.jobs.Submit(t.Context(), id))
+// await waits for a count.
+func (h *home) await(t *testing.T, when string, waiting, running int) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		if w, r, err := h.pool.Count(t.Context()); err == nil && w == waiting && r == running {
+			return
 		}
 	}
-	for _, id := range []string{one, two} {
-		if got := len(h.named(t, id)); got != 1 {
-			t.Errorf("got %d jobs of %s, want 1", got, id)
+	h.want(t, when, waiting, running)
+}
+
+// TestCount has workers that were started one by one, and in arrays, of which some run, some
+// wait, and in the end none does.
+func TestCount(t *testing.T) {
+	// Of an array the first ends well, once it may, and the second fails; the third goes on.
+	h := newHome(t, 3, `n=${AWS_BATCH_JOB_ID##*:}; while [ ! -e "$DIR/go" ] && [ ! -e "$DIR/$n" ]; do sleep 0.01; done; exit $n`)
+	h.want(t, "at first", 0, 0)
+	for _, n := range []int{1, 2, 1, 3} {
+		must(t, h.pool.Start(t.Context(), n))
+	}
+	h.want(t, "started", 4, 3)
+	h.fake.SetLimit(5)
+	h.want(t, "with room for more", 2, 5)
+	h.fake.SetLimit(0) // no other starts
+	must(t, os.WriteFile(filepath.Join(h.dir, "0"), nil, 0o600))
+	h.await(t, "the first of arrays ended", 2, 3)
+	h.fake.SetLimit(5)
+	h.want(t, "with room for the others", 0, 5)
+	must(t, os.WriteFile(filepath.Join(h.dir, "1"), nil, 0o600))
+	h.await(t, "the second of arrays ended", 0, 3)
+	must(t, os.WriteFile(filepath.Join(h.dir, "go"), nil, 0o600))
+	for deadline := time.Now().Add(30 * time.Second); !h.fake.Idle() && time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+	}
+	h.want(t, "when all ended", 0, 0)
+}
+
+// TestStart starts more than one call can, in as few calls as that takes.
+func TestStart(t *testing.T) {
+	for n, calls := range map[int]int{1: 1, 2: 1, 10_000: 1, 10_001: 2, 25_000: 3} {
+		h := newHome(t, 0, "exit 0")
+		must(t, h.pool.Start(t.Context(), n))
+		if got := h.fake.Started(); got != n {
+			t.Errorf("%d: got %d jobs", n, got)
 		}
+		if got := h.fake.Submits(); got != calls {
+			t.Errorf("%d: got %d calls, want %d", n, got, calls)
+		}
+		h.want(t, "started", n, 0)
 	}
 }
 
-func TestSubmitAgain(t *testing.T) {
-	for _, script := range []string{"exit 0", "exit 1"} {
-		h := newHome(t, script)
-		must(t, h.jobs.Submit(t.Context(), one))
-		for ended := false; !ended; time.Sleep(5 * time.Millisecond) {
-			status := h.named(t, one)[0].Status
-			ended = status == types.JobStatusSucceeded || status == types.JobStatusFailed
-		}
-		must(t, h.jobs.Submit(t.Context(), one))
-		if got := len(h.named(t, one)); got != 2 {
-			t.Errorf("%s: got %d jobs, want a second one", script, got)
-		}
-	}
-}
-
-func TestSubmitFails(t *testing.T) {
-	h := newHome(t, "exit 0")
+func TestFails(t *testing.T) {
+	h := newHome(t, 1, "exit 0")
 	h.fake.SetFaults(fakebatch.Faults{NoSubmit: true})
-	if err := h.jobs.Submit(t.Context(), one); err == nil {
-		t.Error("a submit succeeded that Batch refused")
+	if err := h.pool.Start(t.Context(), 1); err == nil {
+		t.Error("a start succeeded that Batch refused")
 	}
 	h.fake.SetFaults(fakebatch.Faults{Throttled: 100})
-	if err := h.jobs.Submit(t.Context(), one); err == nil {
-		t.Error("a submit succeeded that Batch throttled")
+	if err := h.pool.Start(t.Context(), 2); err == nil {
+		t.Error("a start succeeded that Batch throttled")
+	}
+	if _, _, err := h.pool.Count(t.Context()); err == nil {
+		t.Error("a count succeeded that Batch throttled")
 	}
 	h.fake.SetFaults(fakebatch.Faults{Throttled: 2}) // the SDK tries three times
-	must(t, h.jobs.Submit(t.Context(), one))
-	if got := len(h.named(t, one)); got != 1 {
+	must(t, h.pool.Start(t.Context(), 1))
+	if got := h.fake.Started(); got != 1 {
 		t.Errorf("got %d jobs, want 1", got)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := h.jobs.Submit(ctx, two); err == nil {
-		t.Error("a submit succeeded that was canceled")
+	if err := h.pool.Start(ctx, 1); err == nil {
+		t.Error("a start succeeded that was canceled")
 	}
 }

@@ -62,6 +62,9 @@ func Records(h *Home) {
 	h.Service.Store = h.Table
 }
 
+// Demand is what is known of the work of runners. The home has to have Records.
+func Demand(h *Home) { h.Service.Demand = h.Table }
+
 // Generating is the rate of generate calls, and the engines that they may name.
 func Generating(h *Home) {
 	h.Service.GenerateRate = h.Settings.Number("LIPSYNC_GENERATE_RATE")

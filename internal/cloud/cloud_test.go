@@ -22,11 +22,11 @@ func (e environment) get(name string) string { return e[name] }
 
 func TestSettings(t *testing.T) {
 	everything := []cloud.Part{
-		cloud.Records, media.Signed, messages.Queue, jobs.Queue, cloud.Generating, cloud.Reading, cloud.Sizes, cloud.Retention, cloud.Origins,
+		cloud.Records, media.Signed, messages.Queue, cloud.Demand, jobs.Pool, cloud.Generating, cloud.Reading, cloud.Sizes, cloud.Retention, cloud.Origins,
 	}
 	good := environment{
 		"LIPSYNC_TABLE": "t", "LIPSYNC_BUCKET": "b", "LIPSYNC_QUEUE_URL": "https://q", "LIPSYNC_JOB_QUEUE": "q",
-		"LIPSYNC_JOB_DEFINITION": "d", "LIPSYNC_GENERATE_RATE": "60", "LIPSYNC_READ_RATE": "600",
+		"LIPSYNC_JOB_DEFINITION": "d", "LIPSYNC_MAX_WORKERS": "20", "LIPSYNC_GENERATE_RATE": "60", "LIPSYNC_READ_RATE": "600",
 		"LIPSYNC_MAX_VIDEO": "5368709120", "LIPSYNC_MAX_AUDIO": "524288000", "LIPSYNC_ENGINES": "wav2lip,warp",
 		"LIPSYNC_CORS_ORIGINS": "*", "LIPSYNC_KEEP_INPUTS": "2h", "LIPSYNC_KEEP_OUTPUTS": "48h",
 	}

@@ -2,7 +2,6 @@ package cloud_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -15,11 +14,9 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
-	sdk "github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"lipsync/internal/awstest"
 	"lipsync/internal/awstest/fakebatch"
-	"lipsync/internal/batch"
 	"lipsync/internal/cloud"
 	"lipsync/internal/cloud/jobs"
 	"lipsync/internal/cloud/media"
@@ -55,7 +52,7 @@ func deploy(t *testing.T) *deployment {
 		"AWS_REGION": cfg.Region, "AWS_ENDPOINT_URL": e.URL, "AWS_ENDPOINT_URL_BATCH": server.URL,
 		"AWS_ACCESS_KEY_ID": credentials.AccessKeyID, "AWS_SECRET_ACCESS_KEY": credentials.SecretAccessKey,
 		"LIPSYNC_TABLE": e.Table(t), "LIPSYNC_BUCKET": e.Bucket(t), "LIPSYNC_QUEUE_URL": e.Queue(t),
-		"LIPSYNC_JOB_QUEUE": "queue", "LIPSYNC_JOB_DEFINITION": "definition",
+		"LIPSYNC_JOB_QUEUE": "queue", "LIPSYNC_JOB_DEFINITION": "definition", "LIPSYNC_MAX_WORKERS": "20",
 		"LIPSYNC_ENGINES": "warp", "LIPSYNC_GENERATE_RATE": "60", "LIPSYNC_READ_RATE": "600", "LIPSYNC_MAX_VIDEO": "10000000", "LIPSYNC_MAX_AUDIO": "10000000",
 		"LIPSYNC_MAX_OPEN_REQUESTS": "1000", "LIPSYNC_MAX_STORED": "1000000000", "LIPSYNC_MAX_KEYS": "1000",
 	}}
@@ -240,59 +237,32 @@ func (d *deployment) generate(t *testing.T) {
 func TestDispatch(t *testing.T) {
 	d := deploy(t)
 	d.generate(t)
-	home := d.open(t, cloud.Records, jobs.Queue)
-	var submitted []string
-	home.Service.Jobs = submitter{home.Service.Jobs, &submitted}
+	home := d.open(t, cloud.Records, cloud.Demand, jobs.Pool)
 	for range 2 {
-		answer, err := invoke(t, "dispatch", sqs.Handler(home.Service.Dispatch, home.Metrics.MessagesFailed, home.Log))
+		answer, err := invoke(t, "dispatch", sqs.Handler(home.Service.Scale, home.Metrics.MessagesFailed, home.Log))
 		if want := `{"batchItemFailures":[{"itemIdentifier":"059f36b4-87a3-44ab-83d2-661975830a7d"}]}`; err != nil || string(answer) != want {
 			t.Errorf("got %s (%v), want %s", answer, err, want)
 		}
 	}
-	if got := strings.Join(submitted, " "); got != requestID+" "+requestID {
-		t.Errorf("submitted %q", got)
-	}
+	d.wantWorkers(t, home, 1)
 }
 
-// submitter notes what it passes on.
-type submitter struct {
-	lipsync.Jobs
-	ids *[]string
-}
-
-func (s submitter) Submit(ctx context.Context, id string) error {
-	*s.ids = append(*s.ids, id)
-	return s.Jobs.Submit(ctx, id)
-}
-
-func TestJobState(t *testing.T) {
-	d := deploy(t)
-	d.generate(t)
-	home := d.open(t, cloud.Records, media.Kept)
-	if _, err := invoke(t, "job-state", batch.Handler(home.Service.JobFailed, home.Log)); err != nil {
-		t.Fatal(err)
-	}
-	r, err := d.service.Store.Get(t.Context(), requestID)
-	if err != nil || r.Attempts != 1 || r.Status != lipsync.Processing {
-		t.Errorf("got %+v (%v), want one attempt", r, err)
+// wantWorkers checks how many workers were started, and wait.
+func (d *deployment) wantWorkers(t *testing.T, home *cloud.Home, n int) {
+	t.Helper()
+	if waiting, running, err := home.Service.Pool.Count(t.Context()); waiting != n || running != 0 || err != nil {
+		t.Errorf("got %d workers that wait and %d that run (%v), want %d and none", waiting, running, err, n)
 	}
 }
 
 func TestSweep(t *testing.T) {
 	d := deploy(t)
 	d.generate(t)
-	client, url := sdk.NewFromConfig(d.Config()), d.environment["LIPSYNC_QUEUE_URL"]
-	if _, err := client.PurgeQueue(t.Context(), &sdk.PurgeQueueInput{QueueUrl: &url}); err != nil {
-		t.Fatal(err)
-	}
-	home := d.open(t, cloud.Records, media.Kept, messages.Queue)
+	home := d.open(t, cloud.Records, media.Kept, cloud.Demand, jobs.Pool)
 	if _, err := invoke(t, "sweep", home.Service.Sweep); err != nil {
 		t.Fatal(err)
 	}
-	out, err := client.ReceiveMessage(t.Context(), &sdk.ReceiveMessageInput{QueueUrl: &url, WaitTimeSeconds: 5})
-	if err != nil || len(out.Messages) != 1 || *out.Messages[0].Body != requestID {
-		t.Errorf("got %+v (%v), want a message of the request", out, err)
-	}
+	d.wantWorkers(t, home, 1)
 	if log := d.log.String(); !strings.Contains(log, `"OldestQueued":`) {
 		t.Errorf("got log %s, want how long the oldest request waits", log)
 	}

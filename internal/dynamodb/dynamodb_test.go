@@ -43,6 +43,15 @@ func TestStoreOnEmulator(t *testing.T) {
 	lipsynctest.TestStore(t, func(t *testing.T) lipsync.Store { return dynamodb.New(e.Config(), e.Table(t)) })
 }
 
+func TestDemand(t *testing.T) {
+	lipsynctest.TestDemand(t, func(t *testing.T) lipsynctest.DemandStore { return open(t) })
+}
+
+func TestDemandOnEmulator(t *testing.T) {
+	e := awstest.Shared(t)
+	lipsynctest.TestDemand(t, func(t *testing.T) lipsynctest.DemandStore { return dynamodb.New(e.Config(), e.Table(t)) })
+}
+
 func TestSessions(t *testing.T) {
 	s := open(t)
 	lipsynctest.TestSessions(t, func() lipsynctest.Sessions { return s })

@@ -22,6 +22,9 @@ const (
 	OpenSort      = "openAt"
 )
 
+// PoolKey is the partition key of what those who start runners, and these, agree by.
+const PoolKey = "pool"
+
 // RunnerReads, RunnerWrites and RunnerQueries return the partition keys that a runner reads,
 // changes, and asks the index for, as patterns of IAM: it claims, holds and ends requests.
 // API keys and uploads are not among them, whatever becomes of a runner. RunnerOlderQueries
@@ -30,7 +33,7 @@ func RunnerReads() []string { return []string{"request/*", "claimed/*", "account
 
 // RunnerWrites: see RunnerReads.
 func RunnerWrites() []string {
-	return []string{"request/*", "account/*", "usage/*", "claimed/*", "freed/*"}
+	return []string{"request/*", "account/*", "usage/*", "claimed/*", "freed/*", PoolKey}
 }
 
 // RunnerQueries: see RunnerReads.

@@ -106,6 +106,8 @@ func TestRunnerKeys(t *testing.T) {
 		_, err = s.Get(t.Context(), r.ID)
 		must(err)
 		must(end(r))
+		_, err = s.Worked(t.Context(), time.Minute)
+		must(err)
 		now = now.Add(2 * time.Hour)
 	}
 	rights := map[string][]string{

@@ -34,11 +34,12 @@ type home struct {
 	token string
 }
 
-// silent is a queue, and what starts jobs, at no cost of the table.
+// silent is a queue, and a pool, at no cost of the table.
 type silent struct{}
 
-func (silent) Send(context.Context, string) error   { return nil }
-func (silent) Submit(context.Context, string) error { return nil }
+func (silent) Send(context.Context, string) error      { return nil }
+func (silent) Count(context.Context) (int, int, error) { return 0, 0, nil }
+func (silent) Start(context.Context, int) error        { return nil }
 
 func newHome(t *testing.T) *home {
 	t.Helper()
@@ -48,10 +49,11 @@ func newHome(t *testing.T) *home {
 		t.Fatal(err)
 	}
 	h.Service = &lipsync.Service{
-		Store: openWire(t, &h.wire), Objects: objects, Queue: silent{}, Jobs: silent{},
+		Store: openWire(t, &h.wire), Objects: objects, Queue: silent{}, Pool: silent{}, MaxWorkers: 10,
 		Now: h.clock.Now, NewID: uuid.NewString, Random: rand.Reader, GenerateRate: 60, ReadRate: 60,
 		Engines: []string{"warp"},
 	}
+	h.Demand = h.Store.(lipsync.Demand)
 	h.api = rest.New(h.Service, rest.Options{Log: slog.New(slog.DiscardHandler)})
 	if h.token, _, err = h.CreateKey(t.Context(), "a", "name", 0); err != nil {
 		t.Fatal(err)
@@ -188,7 +190,7 @@ func testRoundTrips(t *testing.T) {
 		{"POST /uploads", func() { h.announce(t) }, 4, 3, []string{get, update, usage, transact}},
 		{"first call in a minute", func() { h.clock.Advance(time.Minute); h.get(t, "/users/me") }, 5, 3,
 			[]string{times(2, get), times(3, update)}},
-		{"dispatch", func() { ok(h.Dispatch(t.Context(), id)) }, 1, 0, []string{query}},
+		{"dispatch", func() { ok(h.Scale(t.Context())) }, 3, 1, []string{get, update, times(16, query)}},
 		{"claim by id", func() { _, err := h.Claim(t.Context(), id); ok(err) }, 4, 4, []string{query, batch, transact, update}},
 		{"claim the oldest", func() { var err error; held, err = h.Claim(t.Context(), ""); ok(err) }, 5, 4, []string{times(17, query), batch, transact, update}},
 		{"renew", func() { ok(h.Renew(t.Context(), held)) }, 1, 1, []string{update}},
@@ -196,8 +198,9 @@ func testRoundTrips(t *testing.T) {
 		{"look", func() { ok(h.Held(t.Context(), held)) }, 1, 0, []string{query}},
 		{"complete", func() { ok(h.Complete(t.Context(), held, strings.NewReader("o"), 1)) }, 2, 4, []string{query, transact}},
 		{"release", func() { r, _ := h.Claim(t.Context(), ""); h.wire.take(); ok(h.Release(t.Context(), r)) }, 7, 3, []string{query, transact}},
-		{"job-state", func() { ok(h.JobFailed(t.Context(), id, h.clock.Now())) }, 1, 0, []string{query}},
-		{"sweep", func() { ok(h.Sweep(t.Context())) }, 12, 0, []string{survey, batch, times(2*8+20+8, query)}},
+		{"worked", func() { _, err := h.Worked(t.Context(), time.Second); ok(err) }, 1, 1, []string{update}},
+		{"sweep", func() { h.clock.Advance(5 * time.Second); ok(h.Sweep(t.Context())) }, 15, 1,
+			[]string{survey, batch, times(2*8+20, query), get, update, times(16+8, query)}},
 	} {
 		h.wire.take()
 		trips := roundTrips(c.do)

@@ -100,6 +100,14 @@ func heldAt(n int, now time.Time) *dynamodb.QueryInput {
 	return in
 }
 
+// dueAt asks for what was put off in a shard and may be claimed again at now.
+func dueAt(n int, now time.Time) *dynamodb.QueryInput {
+	in := heldAt(n, now)
+	in.KeyConditionExpression = aws.String("#open = :open AND #openAt BETWEEN :off AND :later")
+	in.ExpressionAttributeValues[":off"] = text(putOff)
+	return in
+}
+
 // leases returns when the leases of requests end; of one that ended, nothing.
 func (s *Store) leases(ctx context.Context, all []waiting) (map[string]time.Time, error) {
 	var keys []item

@@ -47,10 +47,7 @@ func forEach[T any](all []T, f func(T) error) error {
 
 // queueDue puts into the queue what was put off until now or before.
 func (s *Store) queueDue(ctx context.Context, n int, now time.Time) error {
-	in := heldAt(n, now)
-	in.KeyConditionExpression = aws.String("#open = :open AND #openAt BETWEEN :off AND :later")
-	in.ExpressionAttributeValues[":off"] = text(putOff)
-	due, err := s.readTurns(ctx, math.MaxInt, in)
+	due, err := s.readTurns(ctx, math.MaxInt, dueAt(n, now))
 	if err != nil {
 		return err
 	}

@@ -141,6 +141,7 @@ type write struct {
 	ConditionExpression                 string
 	ExpressionAttributeNames            map[string]string
 	ExpressionAttributeValues           item
+	ReturnValues                        string // ALL_NEW, of an update, or nothing
 	ReturnValuesOnConditionCheckFailure string
 }
 

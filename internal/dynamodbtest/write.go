@@ -181,6 +181,9 @@ func (t *Table) writeOne(kind string, w write) (map[string]any, error) {
 		return nil, refusal{name: "ThrottlingException", message: p.partition + " is too busy"}
 	}
 	t.set(p.address, next)
+	if w.ReturnValues == "ALL_NEW" {
+		return map[string]any{"Attributes": next}, nil
+	}
 	return map[string]any{}, nil
 }
 

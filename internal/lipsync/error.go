@@ -38,7 +38,7 @@ type Error struct {
 	Code       Code
 	Message    string
 	Err        error
-	RetryAfter time.Duration // for RateLimited, OpenLimit and Unavailable: when a call may succeed again; 0 if nobody said
+	RetryAfter time.Duration // for RateLimited, OpenLimit and Unavailable, and for Conflict of a turn: when a call may succeed again; 0 if nobody said
 	Failure    Failure       // of a request, where the error ends one
 }
 

@@ -247,9 +247,27 @@ type Queue interface {
 	Send(ctx context.Context, id string) error
 }
 
-// Jobs starts a worker for a request, in a home where none stands ready.
-type Jobs interface {
-	// Submit starts a job that does the request with the id, unless one that
-	// was started for it has not ended yet.
-	Submit(ctx context.Context, id string) error
+// Pool is the workers of a home where none stands ready. Each claims what waits, goes on while
+// there is some, and then leaves.
+type Pool interface {
+	// Count returns how many workers were started and do not run yet, and how many run. Those
+	// that were started, or ended, a moment ago may be missing, or still be there.
+	Count(ctx context.Context) (waiting, running int, err error)
+	// Start starts n workers, at least one.
+	Start(ctx context.Context, n int) error
+}
+
+// Demand is what a home with a Pool keeps in order to know how many workers it needs.
+type Demand interface {
+	// Waiting returns how many requests may be claimed at now, at most limit. What changed
+	// a moment ago may be missing, and so may, until the next Upkeep, what is held by a lease
+	// that ended. Cost depends only on limit.
+	Waiting(ctx context.Context, now time.Time, limit int) (int, error)
+	// TakeTurn lets the caller, and nobody else, start workers until the time. It returns the
+	// mean of what Worked was told of some hundreds of requests or more, the last ones; 0 if it
+	// was told nothing. While another has the turn: Conflict, with RetryAfter.
+	TakeTurn(ctx context.Context, now, until time.Time) (mean time.Duration, err error)
+	// Worked notes that a worker had a request for so long, done or not. It returns the sum of
+	// these times of all workers, ever.
+	Worked(ctx context.Context, took time.Duration) (all time.Duration, err error)
 }

@@ -43,8 +43,12 @@ type Service struct {
 	Store   Store
 	Objects Objects
 	Queue   Queue
-	Jobs    Jobs    // only for Dispatch
 	Watcher Watcher // nil if nobody watches
+	// Pool, Demand and MaxWorkers, the most that the Pool has, are for Scale. They are not
+	// there in a home in which workers stand ready; a worker needs Demand only.
+	Pool       Pool
+	Demand     Demand
+	MaxWorkers int
 	// Log hears of failures that no caller is told of; nil: nobody does.
 	Log *slog.Logger
 	// Room returns NoSpace if new media of that many bytes have no room. What

@@ -98,6 +98,13 @@ func (h *home) generate(t testing.TB, referenceID string) string {
 	return id
 }
 
+func (h *home) wantAttempts(t *testing.T, id string, n int) {
+	t.Helper()
+	r, err := h.Store.Get(t.Context(), id)
+	must(t, err)
+	want(t, "attempts", r.Attempts, n)
+}
+
 func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

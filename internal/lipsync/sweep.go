@@ -32,12 +32,16 @@ const (
 	longestPutOff = longestRetryAfter + clockSpread
 )
 
-// Sweep closes requests that are Spent, sends those that still wait to
-// the queue again, does the upkeep of the store, and deletes expired uploads. It is to run once a minute, and
+// Sweep closes requests that are Spent, has workers look for those that still wait, does the
+// upkeep of the store, and deletes expired uploads. It is to run once a minute, and
 // harms nothing when it runs twice at a time.
 func (s *Service) Sweep(ctx context.Context) error {
 	end := s.Now().Add(sweepTime)
-	return errors.Join(s.sweepRequests(ctx, end), s.sweepPauses(ctx, end), s.Store.Upkeep(ctx, s.Now()), s.sweepUploads(ctx, end))
+	errs := []error{s.sweepRequests(ctx, end), s.sweepPauses(ctx, end), s.Store.Upkeep(ctx, s.Now())}
+	if s.Pool != nil {
+		errs = append(errs, s.scale(ctx, 0)) // what waits by now waits in spite of those that run
+	}
+	return errors.Join(append(errs, s.sweepUploads(ctx, end))...)
 }
 
 // ended reports whether a Sweep is to begin nothing more.
@@ -59,9 +63,10 @@ func (s *Service) sweepRequests(ctx context.Context, end time.Time) error {
 		if s.ended(end) {
 			break
 		}
-		if r.Spent() {
+		switch {
+		case r.Spent():
 			errs = append(errs, s.closeSpent(ctx, r.ID))
-		} else {
+		case s.Pool == nil: // else Scale has them done
 			errs = append(errs, s.Queue.Send(ctx, r.ID))
 		}
 	}

@@ -79,7 +79,8 @@ func TestWatcherOfSpent(t *testing.T) {
 	h := newHome(t)
 	id := h.generate(t, "")
 	for range lipsync.MaxAttempts {
-		must(t, h.JobFailed(t.Context(), id, h.clock.Now()))
+		_, err := h.Claim(t.Context(), id)
+		must(t, err)
 		h.clock.Advance(lipsync.Lease)
 	}
 	var w watcher

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/service/batch/types"
 )
@@ -33,7 +32,7 @@ func (f *Fake) throttle() bool {
 func (f *Fake) submitJob(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		JobName, JobQueue, JobDefinition string
-		ContainerOverrides               struct{ Environment []variable }
+		ArrayProperties                  *struct{ Size int }
 	}
 	if !decode(w, r, &in) {
 		return
@@ -42,45 +41,41 @@ func (f *Fake) submitJob(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, "ClientException", "jobName, jobQueue and jobDefinition are required")
 		return
 	}
-	j, err := f.submit(in.JobName, in.JobQueue, in.JobDefinition, in.ContainerOverrides.Environment)
+	size := 0
+	if a := in.ArrayProperties; a != nil {
+		if size = a.Size; size < 2 || size > 10_000 {
+			refuse(w, http.StatusBadRequest, "ClientException", "the size of an array is from 2 to 10000")
+			return
+		}
+	}
+	id, err := f.submit(job{name: in.JobName, queue: in.JobQueue, definition: in.JobDefinition}, size)
 	if err != nil {
 		refuse(w, http.StatusInternalServerError, "ServerException", err.Error())
 		return
 	}
-	answer(w, map[string]string{"jobArn": arnPrefix + "job/" + j.id, "jobId": j.id, "jobName": j.name})
+	answer(w, map[string]string{"jobArn": arnPrefix + "job/" + id, "jobId": id, "jobName": in.JobName})
 }
 
-// listJobs lists by status, or by the filter JOB_NAME, newest first.
+// listJobs lists jobs and arrays by status, newest first.
 func (f *Fake) listJobs(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		JobQueue, NextToken string
 		JobStatus           types.JobStatus
 		MaxResults          int
-		Filters             []struct {
-			Name   string
-			Values []string
-		}
 	}
 	if !decode(w, r, &in) {
 		return
 	}
-	match := func(j *job) bool { return j.status == cmp.Or(in.JobStatus, types.JobStatusRunning) }
-	switch {
-	case len(in.Filters) == 1 && in.Filters[0].Name == "JOB_NAME" && len(in.Filters[0].Values) == 1:
-		match = func(j *job) bool { return strings.EqualFold(j.name, in.Filters[0].Values[0]) }
-	case len(in.Filters) > 0:
-		refuse(w, http.StatusBadRequest, "ClientException", "the filter must be one JOB_NAME")
-		return
-	}
+	status := cmp.Or(in.JobStatus, types.JobStatusRunning)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	found := []summary{}
-	for _, j := range slices.Backward(f.jobs) {
-		if asARN("job-queue/", j.queue) == asARN("job-queue/", in.JobQueue) && match(j) {
-			found = append(found, j.summary())
+	for _, s := range slices.Backward(f.summaries(in.JobQueue)) {
+		if s.Status == status {
+			found = append(found, s)
 		}
 	}
-	answerPage(w, found, in.NextToken, cmp.Or(in.MaxResults, 100))
+	answerPage(w, found, in.NextToken, cmp.Or(in.MaxResults, 1000))
 }
 
 // answerPage answers with a part of a list. The token is where it begins.

@@ -17,31 +17,20 @@ import (
 	"github.com/google/uuid"
 )
 
-// retryCode is the exit status after which the job definition has Batch try again.
-// It does so too where a container could not be started. After any other status the
-// job failed.
-const retryCode = 75
-
 // Options are what a job queue, its compute environment and a job definition say.
 type Options struct {
 	Command  []string      // of every job
-	Env      []string      // NAME=value; a job sees nothing else, but what SubmitJob adds
+	Env      []string      // NAME=value; a job sees nothing else, except what Batch adds
 	Limit    int           // of processes at once; other jobs are RUNNABLE
-	Attempts int           // of a job
+	Attempts int           // to start a job
 	Grace    time.Duration // from SIGTERM to SIGKILL when a job is terminated
 	Log      *os.File      // of all jobs; nil for none
-	// Failed gets the "Batch Job State Change" of each job that failed, one call
-	// at a time.
-	Failed func(event []byte)
 }
 
 // Faults are what goes wrong from now on.
 type Faults struct {
-	Throttled  int  // how many calls are refused as too many
-	NoSubmit   bool // SubmitJob fails
-	LoseEvents bool // nobody hears of failed jobs
-	// AgainAfter are the times after which each event of a failed job comes once more.
-	AgainAfter []time.Duration
+	Throttled int  // how many calls are refused as too many
+	NoSubmit  bool // SubmitJob fails
 }
 
 // Fake is the http.Handler of the API. It is safe for concurrent use.
@@ -54,10 +43,9 @@ type Fake struct {
 	jobs    []*job // in order of creation
 	running int
 	refused int // calls of SubmitJob
+	submits int // that were not
 	closed  bool
 	ended   sync.WaitGroup // processes
-
-	telling sync.Mutex
 }
 
 // New returns a Fake with no jobs.
@@ -101,33 +89,45 @@ func (f *Fake) Idle() bool {
 	})
 }
 
-// Signal sends the signal to the process of the job with the name: SIGTERM is
+// Signal sends the signal to the process of the job with the id: SIGTERM is
 // what a reclaimed host does, SIGKILL what one does that runs out of memory.
-func (f *Fake) Signal(jobName string, s syscall.Signal) error {
+func (f *Fake) Signal(id string, s syscall.Signal) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, j := range f.jobs {
-		if j.name == jobName && j.process != nil {
-			return j.process.Process.Signal(s)
-		}
+	if j := f.find(id); j != nil && j.process != nil {
+		return j.process.Process.Signal(s)
 	}
-	return fmt.Errorf("no job %s runs", jobName)
+	return fmt.Errorf("no job %s runs", id)
 }
 
-// Running returns the names of the jobs that have a process, oldest first.
+// Running returns the ids of the jobs that have a process, oldest first.
 func (f *Fake) Running() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	var names []string
+	var ids []string
 	for _, j := range f.jobs {
 		if j.process != nil {
-			names = append(names, j.name)
+			ids = append(ids, j.id)
 		}
 	}
-	return names
+	return ids
 }
 
-// Close kills all jobs and starts no more. Nobody is told.
+// Started returns how many jobs were ever submitted, each of an array by itself.
+func (f *Fake) Started() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.jobs)
+}
+
+// Submits returns by how many calls of SubmitJob.
+func (f *Fake) Submits() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.submits
+}
+
+// Close kills all jobs and starts no more.
 func (f *Fake) Close() {
 	f.mu.Lock()
 	f.closed = true
@@ -140,21 +140,29 @@ func (f *Fake) Close() {
 	f.ended.Wait()
 }
 
-// submit adds a job and starts it, if there is room.
-func (f *Fake) submit(name, queue, definition string, env []variable) (*job, error) {
+// submit adds a job, or an array of so many, and starts it, if there is room.
+func (f *Fake) submit(j job, size int) (id string, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.faults.NoSubmit {
 		f.refused++
-		return nil, errors.New("out of order")
+		return "", errors.New("out of order")
 	}
-	j := &job{
-		id: uuid.NewString(), name: name, queue: queue, definition: definition, env: env,
-		status: types.JobStatusRunnable, created: time.Now(),
+	f.submits++
+	id = uuid.NewString()
+	j.status, j.created = types.JobStatusRunnable, time.Now()
+	if size == 0 {
+		one := j
+		one.id = id
+		f.jobs = append(f.jobs, &one)
 	}
-	f.jobs = append(f.jobs, j)
+	for i := range size {
+		one := j
+		one.array, one.id = id, fmt.Sprintf("%s:%d", id, i)
+		f.jobs = append(f.jobs, &one)
+	}
 	f.schedule()
-	return j, nil
+	return id, nil
 }
 
 // schedule starts the oldest jobs that wait, while there is room. It needs mu.
@@ -180,8 +188,7 @@ func (f *Fake) terminate(id, reason string) {
 	}
 	switch j.status {
 	case types.JobStatusRunnable:
-		j.reason = reason
-		f.fail(j)
+		j.status, j.reason = types.JobStatusFailed, reason
 	case types.JobStatusRunning:
 		j.terminated = reason
 		if j.process != nil {
@@ -198,33 +205,4 @@ func (f *Fake) find(id string) *job {
 		}
 	}
 	return nil
-}
-
-// fail makes a job FAILED and tells of it. It needs mu.
-func (f *Fake) fail(j *job) {
-	j.status = types.JobStatusFailed
-	if f.faults.LoseEvents || f.closed || f.options.Failed == nil {
-		return
-	}
-	event := j.event(f.options)
-	f.ended.Go(func() { f.tell(event) })
-	for _, pause := range f.faults.AgainAfter {
-		time.AfterFunc(pause, func() {
-			if !f.isClosed() {
-				f.tell(event)
-			}
-		})
-	}
-}
-
-func (f *Fake) isClosed() bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.closed
-}
-
-func (f *Fake) tell(event []byte) {
-	f.telling.Lock()
-	defer f.telling.Unlock()
-	f.options.Failed(event)
 }

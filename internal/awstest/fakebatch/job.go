@@ -12,7 +12,7 @@ import (
 // job is one job, guarded by the Fake's mu.
 type job struct {
 	id, name, queue, definition string
-	env                         []variable // beside the definition's
+	array                       string // its id, if the job is of one
 	status                      types.JobStatus
 	reason                      string // of the status
 	terminated                  string // why TerminateJob was called
@@ -43,9 +43,6 @@ func (f *Fake) start(j *job) {
 	j.status = types.JobStatusRunning
 	cmd := exec.Command(f.options.Command[0], f.options.Command[1:]...)
 	cmd.Env = append(cmd.Env, f.options.Env...)
-	for _, v := range j.env {
-		cmd.Env = append(cmd.Env, v.Name+"="+v.Value)
-	}
 	cmd.Env = append(cmd.Env, "AWS_BATCH_JOB_ID="+j.id, fmt.Sprintf("AWS_BATCH_JOB_ATTEMPT=%d", len(j.attempts)+1))
 	if f.options.Log != nil {
 		cmd.Stdout, cmd.Stderr = f.options.Log, f.options.Log
@@ -81,20 +78,16 @@ func (f *Fake) await(j *job, cmd *exec.Cmd, a attempt) {
 
 // settle gives a job the status that follows from its last attempt. It needs mu.
 func (f *Fake) settle(j *job, a attempt) {
+	j.status, j.reason = types.JobStatusFailed, "Essential container in task exited"
 	switch {
 	case j.terminated != "":
 		j.reason = j.terminated
-		f.fail(j)
-	case (a.reason != "" || a.exit == retryCode) && len(j.attempts) < f.options.Attempts:
+	case a.reason != "" && len(j.attempts) < f.options.Attempts:
 		j.status = types.JobStatusRunnable
 	case a.reason != "":
 		j.reason = "Task failed to start"
-		f.fail(j)
 	case a.exit == 0:
-		j.status, j.reason = types.JobStatusSucceeded, "Essential container in task exited"
-	default:
-		j.reason = "Essential container in task exited"
-		f.fail(j)
+		j.status = types.JobStatusSucceeded
 	}
 }
 

@@ -1,20 +1,12 @@
 package fakebatch
 
 import (
-	"encoding/json"
 	"strings"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/batch/types"
-	"github.com/google/uuid"
 )
 
 const arnPrefix = "arn:aws:batch:us-east-1:000000000000:"
-
-type variable struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
-}
 
 // summary is a job as ListJobs shows it. Times are in milliseconds.
 type summary struct {
@@ -26,9 +18,51 @@ type summary struct {
 	CreatedAt    int64           `json:"createdAt"`
 	StartedAt    int64           `json:"startedAt,omitempty"`
 	StoppedAt    int64           `json:"stoppedAt,omitempty"`
+	Array        *array          `json:"arrayProperties,omitempty"`
 }
 
-// detail is a job as DescribeJobs and its events show it.
+// array is how many jobs of an array have which status.
+type array struct {
+	Size   int                     `json:"size"`
+	Status map[types.JobStatus]int `json:"statusSummary"`
+}
+
+// summaries are the jobs of a queue in order of creation. Those of an array are one. It needs mu.
+func (f *Fake) summaries(queue string) (all []summary) {
+	for _, j := range f.jobs {
+		switch {
+		case asARN("job-queue/", j.queue) != asARN("job-queue/", queue):
+		case j.array == "":
+			all = append(all, j.summary())
+		case len(all) > 0 && all[len(all)-1].JobID == j.array:
+			all[len(all)-1].add(j)
+		default:
+			all = append(all, summary{
+				JobARN: arnPrefix + "job/" + j.array, JobID: j.array, JobName: j.name, CreatedAt: j.created.UnixMilli(),
+				Array: &array{Status: make(map[types.JobStatus]int)},
+			})
+			all[len(all)-1].add(j)
+		}
+	}
+	return all
+}
+
+// add adds a job to its array.
+func (s *summary) add(j *job) {
+	a := s.Array
+	a.Size++
+	a.Status[j.status]++
+	switch {
+	case a.Status[types.JobStatusSucceeded]+a.Status[types.JobStatusFailed] < a.Size:
+		s.Status = types.JobStatusPending
+	case a.Status[types.JobStatusFailed] > 0:
+		s.Status = types.JobStatusFailed
+	default:
+		s.Status = types.JobStatusSucceeded
+	}
+}
+
+// detail is a job as DescribeJobs shows it.
 type detail struct {
 	summary
 	JobQueue      string          `json:"jobQueue"`
@@ -50,10 +84,9 @@ type retryStrategy struct {
 }
 
 type container struct {
-	Command     []string   `json:"command,omitempty"`
-	Environment []variable `json:"environment,omitempty"`
-	ExitCode    *int       `json:"exitCode,omitempty"`
-	Reason      string     `json:"reason,omitempty"`
+	Command  []string `json:"command,omitempty"`
+	ExitCode *int     `json:"exitCode,omitempty"`
+	Reason   string   `json:"reason,omitempty"`
 }
 
 func (j *job) summary() summary {
@@ -80,22 +113,8 @@ func (j *job) detail(o Options) detail {
 		d.Attempts = append(d.Attempts, detailAttempt{c, a.startedAt(), a.stopped.UnixMilli(), j.reason})
 		d.Container = c
 	}
-	d.Container.Command, d.Container.Environment = o.Command, j.env
+	d.Container.Command = o.Command
 	return d
-}
-
-// event is the "Batch Job State Change" that EventBridge gets of a job.
-func (j *job) event(o Options) []byte {
-	d := j.detail(o)
-	event, err := json.Marshal(map[string]any{
-		"version": "0", "id": uuid.NewString(), "detail-type": "Batch Job State Change", "source": "aws.batch",
-		"account": "000000000000", "region": "us-east-1", "time": time.Now().UTC().Format(time.RFC3339),
-		"resources": []string{d.JobARN}, "detail": d,
-	})
-	if err != nil {
-		panic(err) // strings and numbers always encode
-	}
-	return event
 }
 
 // asARN returns the ARN of what is named by its name or its ARN.

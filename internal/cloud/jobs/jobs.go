@@ -7,7 +7,8 @@ import (
 	"lipsync/internal/cloud"
 )
 
-// Queue starts runners.
-func Queue(h *cloud.Home) {
-	h.Service.Jobs = batch.New(h.Config, h.Settings.Text("LIPSYNC_JOB_QUEUE"), h.Settings.Text("LIPSYNC_JOB_DEFINITION"))
+// Pool is the runners. The home has to have Demand.
+func Pool(h *cloud.Home) {
+	h.Service.Pool = batch.New(h.Config, h.Settings.Text("LIPSYNC_JOB_QUEUE"), h.Settings.Text("LIPSYNC_JOB_DEFINITION"))
+	h.Service.MaxWorkers = h.Settings.Number("LIPSYNC_MAX_WORKERS")
 }

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/feature/ec2/imds"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+)
+
+const (
+	// noticeEvery is how often to ask whether AWS takes the machine back; it asks to be asked
+	// so often.
+	noticeEvery = 5 * time.Second
+	// noticeTime is from a notice to the end of the machine.
+	noticeTime = 2 * time.Minute
+	// noticeMargin is what is left of that for giving the request back.
+	noticeMargin = 15 * time.Second
+)
+
+// untilReclaimed returns two contexts. Once AWS has given notice that it takes this machine back,
+// which it does with Spot instances, begin ends, and work shortly before the machine does.
+func untilReclaimed(ctx context.Context, metadata *imds.Client, log *slog.Logger) (work, begin context.Context, stop func()) {
+	work, stop = context.WithCancel(ctx)
+	begin, beginNone := context.WithCancel(work)
+	go func() {
+		end, ok := awaitNotice(work, metadata, log)
+		if !ok {
+			return
+		}
+		log.Info("this machine is taken back", "at", end)
+		beginNone()
+		select {
+		case <-work.Done():
+		case <-time.After(time.Until(end) - noticeMargin):
+			stop()
+		}
+	}()
+	return work, begin, stop
+}
+
+// awaitNotice waits until there is a notice, and returns when the machine ends; not ok once ctx
+// has ended. Where there are no metadata, there never is one.
+func awaitNotice(ctx context.Context, metadata *imds.Client, log *slog.Logger) (end time.Time, ok bool) {
+	var silent bool
+	for {
+		end, err := readNotice(ctx, metadata)
+		var answer *smithyhttp.ResponseError
+		switch {
+		case err == nil:
+			return end, true
+		case errors.As(err, &answer) && answer.HTTPStatusCode() == http.StatusNotFound: // no notice
+		case !silent && ctx.Err() == nil:
+			silent = true
+			log.Warn("ask whether the machine is taken back", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return time.Time{}, false
+		case <-time.After(noticeEvery):
+		}
+	}
+}
+
+// readNotice returns when the machine ends.
+func readNotice(ctx context.Context, metadata *imds.Client) (end time.Time, err error) {
+	ctx, cancel := context.WithTimeout(ctx, noticeEvery)
+	defer cancel()
+	answer, err := metadata.GetMetadata(ctx, &imds.GetMetadataInput{Path: "spot/instance-action"})
+	if err != nil {
+		return time.Time{}, err
+	}
+	defer answer.Content.Close()
+	var notice struct{ Time time.Time }
+	if json.NewDecoder(answer.Content).Decode(&notice) != nil || notice.Time.IsZero() {
+		return time.Now().Add(noticeTime), nil // a notice in any form is one
+	}
+	return notice.Time, nil
+}

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/feature/ec2/imds"
+
+	"lipsync/internal/lipsync"
+)
+
+// metadata plays the metadata service of an instance. It has a notice once there is one.
+type metadata struct {
+	*httptest.Server
+	notice atomic.Value // a string
+	asked  atomic.Int32 // in vain
+	seen   atomic.Int32
+}
+
+func newMetadata(t *testing.T) *metadata {
+	m := new(metadata)
+	m.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		notice, ok := m.notice.Load().(string)
+		switch {
+		case r.Method == http.MethodPut && r.URL.Path == "/latest/api/token":
+			w.Header().Set("X-Aws-Ec2-Metadata-Token-Ttl-Seconds", "21600")
+			_, _ = io.WriteString(w, "token")
+		case r.Header.Get("X-Aws-Ec2-Metadata-Token") != "token":
+			w.WriteHeader(http.StatusUnauthorized)
+		case r.URL.Path != "/latest/meta-data/spot/instance-action" || !ok:
+			m.asked.Add(1)
+			w.WriteHeader(http.StatusNotFound)
+		default:
+			m.seen.Add(1)
+			_, _ = io.WriteString(w, notice)
+		}
+	}))
+	t.Cleanup(m.Close)
+	return m
+}
+
+func (m *metadata) client() *imds.Client { return imds.New(imds.Options{Endpoint: m.URL}) }
+
+// warn gives notice that the instance ends after a time.
+func (m *metadata) warn(after time.Duration) {
+	m.notice.Store(fmt.Sprintf(`{"action": "terminate", "time": %q}`, time.Now().Add(after).UTC().Format(time.RFC3339)))
+}
+
+func TestNotice(t *testing.T) {
+	for notice, want := range map[string]time.Duration{
+		`{"action": "terminate", "time": "` + time.Now().Add(time.Hour).UTC().Format(time.RFC3339) + `"}`: time.Hour,
+		`{"action": "hibernate"}`: noticeTime, "": noticeTime, "x": noticeTime,
+	} {
+		m := newMetadata(t)
+		m.notice.Store(notice)
+		end, ok := awaitNotice(t.Context(), m.client(), slog.New(slog.DiscardHandler))
+		if got := time.Until(end); !ok || got < want-10*time.Second || got > want {
+			t.Errorf("%q: the machine ends in %s (%t), want %s", notice, got, ok, want)
+		}
+	}
+}
+
+// TestNoNotice asks on until its context ends, and says once that nobody answers.
+func TestNoNotice(t *testing.T) {
+	m := newMetadata(t)
+	var log bytes.Buffer
+	logger := slog.New(slog.NewTextHandler(&log, nil))
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if _, ok := awaitNotice(ctx, m.client(), logger); ok || m.asked.Load() == 0 || log.Len() > 0 {
+		t.Errorf("got a notice: %t; asked %d times; log %s", ok, m.asked.Load(), &log)
+	}
+	m.Close()
+	ctx, cancel = context.WithTimeout(t.Context(), noticeEvery+2*time.Second)
+	defer cancel()
+	if _, ok := awaitNotice(ctx, m.client(), logger); ok || strings.Count(log.String(), "level=WARN") != 1 {
+		t.Errorf("got a notice: %t; log %s", ok, &log)
+	}
+}
+
+// TestReclaimed has AWS take the machine back while a request is rendered: too soon, so
+// that it is given back, and late enough, so that it ends. Another is not begun.
+func TestReclaimed(t *testing.T) {
+	for name, c := range map[string]struct {
+		after    time.Duration
+		status   lipsync.Status
+		attempts int
+	}{"too soon": {noticeMargin, lipsync.Processing, 0}, "late enough": {5 * time.Minute, lipsync.Completed, 1}} {
+		t.Run(name, func(t *testing.T) {
+			a, m := newAccount(t), newMetadata(t)
+			t.Setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT", m.URL)
+			own, other := a.request(t, face(t), sound(t)), a.request(t, noFace(t), sound(t))
+			log := a.run(t, t.Context(), 2, done, func(line []byte) {
+				if bytes.Contains(line, []byte(`"msg":"started"`)) {
+					m.warn(c.after)
+					for deadline := time.Now().Add(30 * time.Second); m.seen.Load() == 0 && time.Now().Before(deadline); {
+						time.Sleep(10 * time.Millisecond)
+					}
+				}
+			})
+			a.want(t, own, c.status, "", c.attempts)
+			a.want(t, other, lipsync.Queued, "", 0)
+			if !strings.Contains(log, "this machine is taken back") {
+				t.Errorf("got log %s, want the notice in it", log)
+			}
+		})
+	}
+}

@@ -1,0 +1,119 @@
+package dynamodb
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"lipsync/internal/lipsync"
+)
+
+// Waiting implements lipsync.Demand. It counts in all shards of the queue, and of what was put
+// off and is due.
+func (s *Store) Waiting(ctx context.Context, now time.Time, limit int) (int, error) {
+	var counts [2 * queueShards]int
+	err := together(2*queueShards, func(i int) (err error) {
+		in := inQueueAfter(i/2, "")
+		if i%2 == 1 {
+			in = dueAt(i/2, now)
+		}
+		counts[i], err = s.count(ctx, limit, in)
+		return err
+	})
+	all := 0
+	for _, n := range counts {
+		all += n
+	}
+	return min(all, limit), err
+}
+
+// count returns how many items a query finds, limit at most.
+func (s *Store) count(ctx context.Context, limit int, in *dynamodb.QueryInput) (n int, err error) {
+	in.TableName, in.Select = &s.table, types.SelectCount
+	in.ExpressionAttributeNames = names(aws.ToString(in.KeyConditionExpression))
+	for pages := dynamodb.NewQueryPaginator(s.client, in); pages.HasMorePages() && n < limit; {
+		in.Limit = aws.Int32(int32(min(limit-n, math.MaxInt32)))
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return 0, s.explain(err)
+		}
+		n += int(page.Count)
+	}
+	return n, nil
+}
+
+// recentWork is of how many requests a mean is kept, at most; more of them weigh half as much.
+const recentWork = 1000
+
+// pool is the item that has who may start workers, and what these did: lately, and in
+// attribute all, ever.
+type pool struct {
+	until  time.Time // when the turn ends
+	done   int64     // requests
+	worked time.Duration
+}
+
+func poolKey() item { return key(PoolKey, "pool") }
+
+func (p *pool) fields() []field {
+	return []field{{"until", &p.until}, {"done", &p.done}, {"worked", &p.worked}}
+}
+
+// TakeTurn implements lipsync.Demand. A turn that ends later than the caller's would is of a
+// clock that was wrong, and over.
+func (s *Store) TakeTurn(ctx context.Context, now, until time.Time) (mean time.Duration, err error) {
+	var p pool
+	i, err := s.get(ctx, poolKey())
+	if lipsync.CodeOf(err) == lipsync.NotFound {
+		i, err = nil, nil
+	}
+	if err == nil {
+		err = decode(i, p.fields())
+	}
+	if err != nil {
+		return 0, err
+	}
+	wait := p.until.Sub(now)
+	if wait > 0 && !p.until.After(until) {
+		return 0, taken(wait)
+	}
+	c := change{
+		key: poolKey(), set: item{"until": micros(until)},
+		condition: "attribute_not_exists(#until)", refused: taken(until.Sub(now)),
+	}
+	if !p.until.IsZero() {
+		c.condition, c.values = "#until = :seen", item{"seen": micros(p.until)}
+	}
+	if p.done > recentWork {
+		c.add = item{"done": number(-p.done / 2), "worked": number(-p.worked.Microseconds() / 2)}
+	}
+	if _, err = s.update(ctx, c); err != nil || p.done == 0 {
+		return 0, err
+	}
+	return p.worked / time.Duration(p.done), nil
+}
+
+// taken refuses a turn that another has.
+func taken(wait time.Duration) error {
+	return &lipsync.Error{Code: lipsync.Conflict, Message: "another starts workers", RetryAfter: wait}
+}
+
+// Worked implements lipsync.Demand.
+func (s *Store) Worked(ctx context.Context, took time.Duration) (all time.Duration, err error) {
+	some := number(took.Microseconds())
+	update, values := change{add: item{"done": number(1), "worked": some, "all": some}}.expression()
+	out, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName: &s.table, Key: poolKey(), UpdateExpression: &update,
+		ExpressionAttributeNames: names(update), ExpressionAttributeValues: values,
+		ReturnValues: types.ReturnValueAllNew,
+	})
+	if err != nil {
+		return 0, s.explain(err)
+	}
+	err = decode(out.Attributes, []field{{"all", &all}})
+	return all, err
+}

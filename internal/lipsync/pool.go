@@ -1,0 +1,107 @@
+package lipsync
+
+import (
+	"context"
+	"errors"
+	"math"
+	"time"
+)
+
+const (
+	// StartTime is about how long a worker of the Pool takes to start: an instance boots in
+	// two to five minutes, and fetches the image; where one stands ready it is less.
+	StartTime = 3 * time.Minute
+	// scaleTurn is how long one process has to count workers and to start more. It is longer
+	// than it takes until those that were started are counted.
+	scaleTurn = 5 * time.Second
+)
+
+// Scale starts as many workers of the Pool as the requests that wait need. It is to run when a
+// request begins to wait. Workers that run take what they can in the time that a start takes;
+// what waits all the same, the next Sweep starts others for.
+func (s *Service) Scale(ctx context.Context) error { return s.scale(ctx, StartTime) }
+
+// scale is Scale, counting on the workers that run for some time. While another process starts
+// workers it waits.
+func (s *Service) scale(ctx context.Context, countedOn time.Duration) error {
+	for {
+		err := s.scaleOnce(ctx, countedOn)
+		e, ok := errors.AsType[*Error](err)
+		if !ok || e.Code != Conflict {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(e.RetryAfter):
+		}
+	}
+}
+
+// scaleOnce is scale, or a Conflict while another process has the turn.
+func (s *Service) scaleOnce(ctx context.Context, countedOn time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, scaleTurn)
+	defer cancel()
+	now := s.Now()
+	mean, err := s.Demand.TakeTurn(ctx, now, now.Add(scaleTurn))
+	if err != nil {
+		return err
+	}
+	waiting, running, err := s.Pool.Count(ctx)
+	if err != nil {
+		return err
+	}
+	c := newCrew(waiting, running, mean, countedOn)
+	free := max(0, s.MaxWorkers-waiting-running)
+	requests, err := s.Demand.Waiting(ctx, now, c.requestsOf(free))
+	if err != nil {
+		return err
+	}
+	n := min(c.lacks(requests), free)
+	if n == 0 {
+		return nil
+	}
+	s.log().InfoContext(ctx, "start workers", "n", n, "waiting", waiting, "running", running, "requests", requests, "mean", mean)
+	return s.Pool.Start(ctx, n)
+}
+
+// crew is the workers of the Pool at a moment, and the time that they have, in seconds.
+type crew struct {
+	mean float64 // for which a worker has a request
+	// part is for how long one that starts goes on with requests that wait now: for as long as
+	// its start took, or for one request. So a start at most doubles the cost of work that a
+	// burst brings, and the burst is done in twice the time of a start.
+	part float64
+	has  float64 // for which all go on
+}
+
+// newCrew returns the crew of workers that start, and of others that run, each of which is
+// counted on for some time. A mean of 0 is not known: then each worker is for one request.
+func newCrew(waiting, running int, mean, countedOn time.Duration) crew {
+	if mean <= 0 {
+		mean = StartTime
+	}
+	c := crew{mean: mean.Seconds(), part: max(mean, StartTime).Seconds()}
+	c.has = float64(waiting)*c.part + float64(running)*countedOn.Seconds()
+	return c
+}
+
+// lacks returns how many workers to start for the requests that wait.
+func (c crew) lacks(requests int) int {
+	return max(0, int(math.Ceil((float64(requests)*c.mean-c.has)/c.part)))
+}
+
+// requestsOf returns how many requests are enough for the crew and as many more workers as
+// are free.
+func (c crew) requestsOf(free int) int {
+	return int(math.Ceil((c.has + float64(free)*c.part) / c.mean))
+}
+
+// Worked notes that a worker of the Pool had a request for so long. It returns the sum of these
+// times of all workers, ever; 0 in a home without a Pool.
+func (s *Service) Worked(ctx context.Context, took time.Duration) (all time.Duration, err error) {
+	if s.Demand == nil {
+		return 0, nil
+	}
+	return s.Demand.Worked(ctx, took)
+}

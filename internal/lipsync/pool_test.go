@@ -1,0 +1,144 @@
+package lipsync_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"lipsync/internal/lipsync"
+)
+
+// pool is a Pool whose count lags behind what was started, and a Demand.
+type pool struct {
+	lag time.Duration
+
+	mu               sync.Mutex
+	waiting, running int
+	started          []int
+	until            time.Time
+	mean             time.Duration
+	requests         int
+}
+
+func (p *pool) Count(context.Context) (waiting, running int, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.waiting, p.running, nil
+}
+
+func (p *pool) Start(_ context.Context, n int) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.started = append(p.started, n)
+	shown := func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.waiting += n
+	}
+	if p.lag == 0 {
+		p.waiting += n
+	} else {
+		time.AfterFunc(p.lag, shown)
+	}
+	return nil
+}
+
+func (p *pool) Waiting(_ context.Context, _ time.Time, limit int) (int, error) {
+	return min(p.requests, limit), nil
+}
+
+func (p *pool) TakeTurn(_ context.Context, now, until time.Time) (time.Duration, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if now.Before(p.until) {
+		return 0, &lipsync.Error{Code: lipsync.Conflict, RetryAfter: p.until.Sub(now)}
+	}
+	p.until = until
+	return p.mean, nil
+}
+
+func (p *pool) Worked(_ context.Context, took time.Duration) (time.Duration, error) {
+	return took, nil
+}
+
+// scaled returns a service on the pool.
+func scaled(p *pool, most int) *lipsync.Service {
+	return &lipsync.Service{Pool: p, Demand: p, MaxWorkers: most, Now: time.Now}
+}
+
+func TestScale(t *testing.T) {
+	for _, c := range []struct {
+		name                                string
+		requests, waiting, running, most, n int
+		mean                                time.Duration
+	}{
+		{"nothing waits", 0, 0, 0, 100, 0, 30 * time.Second},
+		{"one", 1, 0, 0, 100, 1, 30 * time.Second},
+		{"one, for which a worker starts", 1, 1, 0, 100, 0, 30 * time.Second},
+		{"one, while a worker runs", 1, 0, 1, 100, 0, 30 * time.Second},
+		{"1000 at once, six for each worker", 1000, 0, 0, 10_000, 167, 30 * time.Second},
+		{"… of which some wait", 1000, 100, 0, 10_000, 67, 30 * time.Second},
+		{"… and some run", 1000, 100, 50, 10_000, 17, 30 * time.Second},
+		{"… and enough do", 1000, 100, 67, 10_000, 0, 30 * time.Second},
+		{"as many as there may be", 1000, 0, 0, 80, 80, 30 * time.Second},
+		{"… of which most are there", 1_000_000, 50, 29, 80, 1, 30 * time.Second},
+		{"more than there may be now", 1000, 50, 50, 80, 0, 30 * time.Second},
+		{"nothing is known of their time", 1000, 0, 0, 10_000, 1000, 0},
+		{"they take longer than a start", 1000, 0, 0, 10_000, 1000, time.Hour},
+		{"… and some wait", 1000, 300, 0, 10_000, 700, time.Hour},
+		{"… and those that run are done a few times", 1000, 300, 200, 10_000, 690, time.Hour},
+		{"very short ones", 1000, 0, 0, 10_000, 6, time.Second},
+	} {
+		p := &pool{requests: c.requests, waiting: c.waiting, running: c.running, mean: c.mean}
+		must(t, scaled(p, c.most).Scale(t.Context()))
+		got := 0
+		for _, n := range p.started {
+			got += n
+		}
+		want(t, c.name, got, c.n)
+	}
+}
+
+// TestScaleAtOnce has eight processes start workers at the same moment, and again and again,
+// while those that were started are counted only after some seconds.
+func TestScaleAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &pool{requests: 1000, mean: 30 * time.Second, lag: 4 * time.Second}
+		for range 3 {
+			var all sync.WaitGroup
+			for range 8 {
+				all.Go(func() { must(t, scaled(p, 10_000).Scale(t.Context())) })
+			}
+			all.Wait()
+		}
+		want(t, "started", fmt.Sprint(p.started), "[167]")
+	})
+}
+
+// TestScaleEnds ends with its context while another process has the turn.
+func TestScaleEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &pool{until: time.Now().Add(time.Hour)}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		want(t, "code", lipsync.CodeOf(scaled(p, 1).Scale(ctx)), lipsync.Conflict)
+	})
+}
+
+// TestSweepScales starts workers for what waits although some run, and sends no messages.
+func TestSweepScales(t *testing.T) {
+	h := newHome(t)
+	p := &pool{requests: 1, running: 1, mean: 30 * time.Second}
+	h.Pool, h.Demand, h.MaxWorkers = p, p, 10
+	h.generate(t, "")
+	h.queue.sent = nil
+	must(t, h.Scale(t.Context()))
+	want(t, "started when it began to wait", fmt.Sprint(p.started), "[]")
+	p.until = time.Time{}
+	must(t, h.Sweep(t.Context()))
+	want(t, "started by the sweep", fmt.Sprint(p.started), "[1]")
+	want(t, "sent", fmt.Sprint(h.queue.sent), "[]")
+}

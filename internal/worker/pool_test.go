@@ -1,0 +1,142 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"lipsync/internal/lipsync"
+	"lipsync/internal/render"
+)
+
+// demand notes what it is told. As many workers are busy as it says.
+type demand struct {
+	busy  float64
+	since time.Time
+	took  []time.Duration
+}
+
+func (d *demand) Worked(_ context.Context, took time.Duration) (time.Duration, error) {
+	d.took = append(d.took, took)
+	return time.Duration(d.busy * float64(time.Since(d.since))), nil
+}
+
+func (d *demand) Waiting(context.Context, time.Time, int) (int, error) { return 0, nil }
+
+func (d *demand) TakeTurn(context.Context, time.Time, time.Time) (time.Duration, error) {
+	return 0, nil
+}
+
+// stay calls f with a worker of a pool whose requests take 30 s each.
+func stay(t *testing.T, busy float64, f func(t *testing.T, f *fixture, d *demand)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		d := &demand{busy: busy, since: time.Now()}
+		home := setup(t, func(ctx context.Context, j render.Job) error {
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(30 * time.Second):
+				return concatenate(ctx, j)
+			}
+		})
+		home.Service.Demand = d
+		f(t, home, d)
+	})
+}
+
+func TestStay(t *testing.T) {
+	for name, c := range map[string]struct {
+		busy     float64
+		requests int
+		least    time.Duration
+	}{
+		"nothing waits":          {1, 0, 0},
+		"one":                    {1, 1, 210 * time.Second},
+		"three":                  {1, 3, 270 * time.Second},
+		"three, by ten workers":  {10, 3, 108 * time.Second},
+		"three, by many workers": {1000, 3, 90 * time.Second},
+	} {
+		stay(t, c.busy, func(t *testing.T, f *fixture, d *demand) {
+			for range c.requests {
+				f.request(t, "v", "a")
+			}
+			started := time.Now()
+			if err := f.Stay(t.Context(), t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if got := time.Since(started); got < c.least || got > c.least+2*time.Second {
+				t.Errorf("%s: it stayed for %s, want %s", name, got, c.least)
+			}
+			if len(d.took) != c.requests {
+				t.Errorf("%s: got %d requests noted, want %d", name, len(d.took), c.requests)
+			}
+			for _, took := range d.took {
+				if took < 30*time.Second || took > 31*time.Second {
+					t.Errorf("%s: got %s noted, want 30 s", name, took)
+				}
+			}
+		})
+	}
+}
+
+// TestStayIdle has a request come while the worker is idle.
+func TestStayIdle(t *testing.T) {
+	stay(t, 1, func(t *testing.T, f *fixture, _ *demand) {
+		f.request(t, "v", "a")
+		var late string
+		time.AfterFunc(200*time.Second, func() { late = f.request(t, "v", "a") })
+		if err := f.Stay(t.Context(), t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		f.want(t, late, lipsync.Completed, "", 1)
+	})
+}
+
+// TestStayNoOther is told not to begin another, and at last to stop.
+func TestStayNoOther(t *testing.T) {
+	for name, c := range map[string]struct {
+		stop     time.Duration // after the start
+		status   lipsync.Status
+		attempts int
+	}{
+		"in time": {100 * time.Second, lipsync.Completed, 1},
+		"not":     {20 * time.Second, lipsync.Processing, 0},
+	} {
+		stay(t, 1, func(t *testing.T, f *fixture, _ *demand) {
+			own := f.request(t, "v", "a")
+			time.Sleep(time.Second)
+			other := f.request(t, "v", "a")
+			ctx, cancel := context.WithTimeout(t.Context(), c.stop)
+			defer cancel()
+			begin, none := context.WithTimeout(ctx, 10*time.Second)
+			defer none()
+			started := time.Now()
+			if err := f.Stay(ctx, begin); err != nil {
+				t.Fatal(err)
+			}
+			if got := time.Since(started); got > 40*time.Second {
+				t.Errorf("%s: it stayed for %s", name, got)
+			}
+			f.want(t, own, c.status, "", c.attempts)
+			f.want(t, other, lipsync.Queued, "", 0)
+		})
+	}
+}
+
+// TestStayFails leaves what waits to others after a fault of its own.
+func TestStayFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		broken := errors.New("broken")
+		f := setup(t, func(context.Context, render.Job) error { return broken })
+		f.request(t, "v", "a")
+		time.Sleep(time.Second)
+		other := f.request(t, "v", "a")
+		if err := f.Stay(t.Context(), t.Context()); !errors.Is(err, broken) {
+			t.Errorf("got %v, want %v", err, broken)
+		}
+		f.want(t, other, lipsync.Queued, "", 0)
+	})
+}
