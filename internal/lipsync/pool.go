@@ -14,6 +14,10 @@ const (
 	// scaleTurn is how long one process has to count workers and to start more. It is longer
 	// than it takes until those that were started are counted.
 	scaleTurn = 5 * time.Second
+	// scalePatience is for how long a process waits for its turn. Then it leaves what waits to
+	// those who have turns, and to the next Sweep: a call of the dispatch function, or a Sweep, must not
+	// fail by waiting.
+	scalePatience = 3 * scaleTurn
 )
 
 // Scale starts as many workers of the Pool as the requests that wait need. It is to run when a
@@ -22,13 +26,16 @@ const (
 func (s *Service) Scale(ctx context.Context) error { return s.scale(ctx, StartTime) }
 
 // scale is Scale, counting on the workers that run for some time. While another process starts
-// workers it waits.
+// workers it waits, for scalePatience at most.
 func (s *Service) scale(ctx context.Context, countedOn time.Duration) error {
-	for {
+	for end := time.Now().Add(scalePatience); ; {
 		err := s.scaleOnce(ctx, countedOn)
 		e, ok := errors.AsType[*Error](err)
-		if !ok || e.Code != Conflict {
+		switch {
+		case !ok || e.Code != Conflict:
 			return err
+		case time.Until(end) < e.RetryAfter:
+			return nil
 		}
 		select {
 		case <-ctx.Done():

@@ -121,11 +121,30 @@ func TestScaleAtOnce(t *testing.T) {
 // TestScaleEnds ends with its context while another process has the turn.
 func TestScaleEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &pool{until: time.Now().Add(time.Hour)}
+		p := &pool{until: time.Now().Add(10 * time.Second)}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		want(t, "code", lipsync.CodeOf(scaled(p, 1).Scale(ctx)), lipsync.Conflict)
 	})
+}
+
+// TestScaleLeaves has other processes take one turn after the other: one that never gets its
+// turn does not wait for ever, and does not fail.
+func TestScaleLeaves(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, began := &busy{pool{}}, time.Now()
+		must(t, (&lipsync.Service{Pool: p, Demand: p, MaxWorkers: 1, Now: time.Now}).Scale(t.Context()))
+		if took := time.Since(began); took < 5*time.Second || took > 15*time.Second {
+			t.Errorf("waited for %s, want 5 s to 15 s", took)
+		}
+	})
+}
+
+// busy is a pool of which others always have the turn.
+type busy struct{ pool }
+
+func (*busy) TakeTurn(context.Context, time.Time, time.Time) (time.Duration, error) {
+	return 0, &lipsync.Error{Code: lipsync.Conflict, RetryAfter: 5 * time.Second}
 }
 
 // TestSweepScales starts workers for what waits although some run, and sends no messages.
