@@ -5,6 +5,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -12,7 +13,7 @@ import (
 // survey is what a claim chooses from: hints, since the index may lag.
 type survey struct {
 	running map[string]int       // leases, by account
-	waiting map[string][]waiting // oldest first, by account
+	waiting map[string][]waiting // by account; the oldest first once all are there
 	claimed map[string]time.Time // the last time, by account; of some
 	known   map[string]bool      // ids of requests
 	aside   []waiting            // what pick passed over
@@ -56,6 +57,9 @@ func (s *Store) survey(ctx context.Context, now time.Time) (*survey, error) {
 		for _, w := range all {
 			v.add(w)
 		}
+	}
+	for _, line := range v.waiting {
+		slices.SortFunc(line, waiting.before)
 	}
 	v.claimed, err = s.lastClaims(ctx, v.fewest(), now)
 	return v, err
@@ -124,18 +128,12 @@ func (v *survey) runs(w waiting) {
 	}
 }
 
-// add adds a request that waits, unless it is there already. Of each account the oldest
-// comes first.
+// add adds a request that waits, unless it is there already.
 func (v *survey) add(w waiting) {
-	if v.known[w.id] {
-		return
+	if !v.known[w.id] {
+		v.known[w.id] = true
+		v.waiting[w.account] = append(v.waiting[w.account], w)
 	}
-	v.known[w.id] = true
-	line := append(v.waiting[w.account], w)
-	for i := len(line) - 1; i > 0 && line[i].before(line[i-1]) < 0; i-- {
-		line[i], line[i-1] = line[i-1], line[i]
-	}
-	v.waiting[w.account] = line
 }
 
 func (w waiting) before(other waiting) int {
