@@ -22,9 +22,23 @@ import (
 
 // Store implements lipsync.Store.
 type Store struct {
-	client *dynamodb.Client
+	client API
 	table  string
 }
+
+// API has the calls of DynamoDB that a Store makes: *dynamodb.Client has them.
+type API interface {
+	dynamodb.QueryAPIClient
+	GetItem(ctx context.Context, in *dynamodb.GetItemInput, options ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
+	BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, options ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error)
+	UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, options ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
+	DeleteItem(ctx context.Context, in *dynamodb.DeleteItemInput, options ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error)
+	TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, options ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
+}
+
+// On returns the store on a table that is reached by other means than HTTP, which are to
+// try again what was throttled.
+func On(client API, table string) *Store { return &Store{client: client, table: table} }
 
 // New returns the store on the table.
 //
@@ -32,12 +46,12 @@ type Store struct {
 // in all within some 5 seconds: a transaction under the token of its first try, so
 // that it is done once.
 func New(cfg aws.Config, table string) *Store {
-	return &Store{table: table, client: dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) {
+	return On(dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) {
 		o.Retryer = retry.AddWithErrorCodes(retry.NewStandard(func(o *retry.StandardOptions) {
 			o.MaxAttempts = 8
 			o.Backoff = retry.BackoffDelayerFunc(func(n int, _ error) (time.Duration, error) { return rand.N(backoff(n)), nil })
 		}), "TransactionConflictException") // a write outside a transaction met one
-	})}
+	}), table)
 }
 
 // patience is how long a change that others' changes forestall is tried. The API
