@@ -1,0 +1,208 @@
+package table
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// operand returns a value of an item, or one of those that came with the expression; nil for none.
+type operand func(i, values item) types.AttributeValue
+
+// condition reports whether it holds for an item.
+type condition func(i, values item) bool
+
+// expressions keeps what was read of each text: a store has only some dozen. A name #x is
+// taken for the attribute x, as the store has it.
+type expressions struct {
+	conditions, updates, keys sync.Map
+}
+
+func (e *expressions) condition(text string) condition {
+	if text == "" {
+		return func(item, item) bool { return true }
+	}
+	return read(&e.conditions, text, func(p *parser) condition { return p.or() })
+}
+
+// read returns what parse makes of the text, all of it.
+func read[T any](known *sync.Map, text string, parse func(*parser) T) T {
+	if made, ok := known.Load(text); ok {
+		return made.(T)
+	}
+	p := &parser{tokens: token.FindAllString(text, -1), text: text}
+	made := parse(p)
+	p.end()
+	known.Store(text, made)
+	return made
+}
+
+var token = regexp.MustCompile(`[#:]?[A-Za-z_0-9]+|<>|<=|>=|[=<>(),]`)
+
+// parser reads one expression. What it can't read is a fault of the program.
+type parser struct {
+	tokens []string
+	text   string
+}
+
+func (p *parser) fail() { panic(fmt.Sprintf("%q is left of the expression %q", p.tokens, p.text)) }
+
+func (p *parser) end() {
+	if len(p.tokens) > 0 {
+		p.fail()
+	}
+}
+
+func (p *parser) next() string {
+	if len(p.tokens) == 0 {
+		p.fail()
+	}
+	t := p.tokens[0]
+	p.tokens = p.tokens[1:]
+	return t
+}
+
+func (p *parser) accept(t string) bool {
+	if len(p.tokens) == 0 || p.tokens[0] != t {
+		return false
+	}
+	p.tokens = p.tokens[1:]
+	return true
+}
+
+func (p *parser) expect(t string) {
+	if !p.accept(t) {
+		p.fail()
+	}
+}
+
+func (p *parser) attribute() string {
+	t := p.next()
+	if t[0] != '#' {
+		p.fail()
+	}
+	return t[1:]
+}
+
+func (p *parser) or() condition {
+	left := p.and()
+	for p.accept("OR") {
+		a, b := left, p.and()
+		left = func(i, v item) bool { return a(i, v) || b(i, v) }
+	}
+	return left
+}
+
+func (p *parser) and() condition {
+	left := p.not()
+	for p.accept("AND") {
+		a, b := left, p.not()
+		left = func(i, v item) bool { return a(i, v) && b(i, v) }
+	}
+	return left
+}
+
+func (p *parser) not() condition {
+	switch {
+	case p.accept("NOT"):
+		c := p.not()
+		return func(i, v item) bool { return !c(i, v) }
+	case p.accept("("):
+		c := p.or()
+		p.expect(")")
+		return c
+	case p.accept("attribute_exists"):
+		has := p.one()
+		return func(i, v item) bool { return has(i, v) != nil }
+	case p.accept("attribute_not_exists"):
+		has := p.one()
+		return func(i, v item) bool { return has(i, v) == nil }
+	case p.accept("contains"):
+		list, element := p.two()
+		return func(i, v item) bool {
+			return slices.ContainsFunc(elements(list(i, v)), func(e types.AttributeValue) bool { return equal(e, element(i, v)) })
+		}
+	}
+	return p.comparison()
+}
+
+func (p *parser) comparison() condition {
+	left, operator := p.operand(), p.next()
+	if operator == "BETWEEN" {
+		low := p.operand()
+		p.expect("AND")
+		high := p.operand()
+		return func(i, v item) bool {
+			is := left(i, v)
+			return is != nil && compare(low(i, v), is) <= 0 && compare(is, high(i, v)) <= 0
+		}
+	}
+	right := p.operand()
+	return func(i, v item) bool {
+		a, b := left(i, v), right(i, v)
+		if a == nil || b == nil {
+			return false
+		}
+		switch operator {
+		case "=":
+			return equal(a, b)
+		case "<>":
+			return !equal(a, b)
+		}
+		n := compare(a, b)
+		return operator == "<" && n < 0 || operator == "<=" && n <= 0 || operator == ">" && n > 0 || operator == ">=" && n >= 0
+	}
+}
+
+func (p *parser) one() operand {
+	p.expect("(")
+	o := p.operand()
+	p.expect(")")
+	return o
+}
+
+func (p *parser) two() (first, second operand) {
+	p.expect("(")
+	first = p.operand()
+	p.expect(",")
+	second = p.operand()
+	p.expect(")")
+	return first, second
+}
+
+func (p *parser) operand() operand {
+	switch {
+	case p.accept("size"):
+		list := p.one()
+		return func(i, v item) types.AttributeValue {
+			of := list(i, v)
+			if of == nil {
+				return nil
+			}
+			return &types.AttributeValueMemberN{Value: strconv.Itoa(len(elements(of)))}
+		}
+	case p.accept("if_not_exists"):
+		first, second := p.two()
+		return func(i, v item) types.AttributeValue {
+			if is := first(i, v); is != nil {
+				return is
+			}
+			return second(i, v)
+		}
+	case p.accept("list_append"):
+		first, second := p.two()
+		return func(i, v item) types.AttributeValue {
+			return &types.AttributeValueMemberL{Value: slices.Concat(elements(first(i, v)), elements(second(i, v)))}
+		}
+	case len(p.tokens) > 0 && strings.HasPrefix(p.tokens[0], ":"):
+		name := p.next()
+		return func(_, v item) types.AttributeValue { return v[name] }
+	}
+	name := p.attribute()
+	return func(i, _ item) types.AttributeValue { return i[name] }
+}

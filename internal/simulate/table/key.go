@@ -1,0 +1,61 @@
+package table
+
+import "slices"
+
+// keyCondition is the condition of a query: a partition, and of it what lies between two
+// bounds. It has the names of their values.
+type keyCondition struct {
+	partition          string
+	low, high          string // "" for none
+	aboveLow, belowTop bool   // without the bound itself
+}
+
+// readKey reads #pk = :pk, and then AND with a comparison of the sort key, or BETWEEN.
+func readKey(p *parser) (k keyCondition) {
+	p.attribute()
+	p.expect("=")
+	k.partition = p.next()
+	if !p.accept("AND") {
+		return k
+	}
+	p.attribute()
+	switch p.next() {
+	case "BETWEEN":
+		k.low = p.next()
+		p.expect("AND")
+		k.high = p.next()
+	case ">":
+		k.low, k.aboveLow = p.next(), true
+	case ">=":
+		k.low = p.next()
+	case "<":
+		k.high, k.belowTop = p.next(), true
+	case "<=":
+		k.high = p.next()
+	default:
+		p.fail()
+	}
+	return k
+}
+
+// from returns the rows that the condition is true for.
+func (k keyCondition) from(all rows, values item, sortOf func(*row) string) rows {
+	// place returns how many rows come before the bound, with those that have it or without.
+	place := func(bound string, with bool) int {
+		n, _ := slices.BinarySearchFunc(all, bound, func(r *row, bound string) int {
+			if s := sortOf(r); s < bound || with && s == bound {
+				return -1
+			}
+			return 1
+		})
+		return n
+	}
+	first, last := 0, len(all)
+	if k.low != "" {
+		first = place(text(values[k.low]), k.aboveLow)
+	}
+	if k.high != "" {
+		last = place(text(values[k.high]), !k.belowTop)
+	}
+	return all[first:max(first, last)]
+}

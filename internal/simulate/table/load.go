@@ -1,0 +1,207 @@
+package table
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Count is what was asked of a table.
+type Count struct {
+	Calls                    map[string]int64 // by operation; what is tried again too
+	ReadUnits, WriteUnits    float64          // of the table and its index
+	Throttled, Conflicts     int64
+	TableWrites, IndexWrites float64 // most units in a second
+}
+
+// Count returns what was asked so far.
+func (t *Table) Count() Count {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c := t.count
+	c.Calls = maps.Clone(c.Calls)
+	c.TableWrites, c.IndexWrites = t.whole.most, t.wholeIndex.most
+	return c
+}
+
+// called counts a call.
+func (t *Table) called(operation string) {
+	if t.count.Calls == nil {
+		t.count.Calls = make(map[string]int64)
+	}
+	t.count.Calls[operation]++
+}
+
+// load is what a partition has to bear.
+type load struct {
+	second                int64
+	writes, reads         float64 // units in this second
+	items                 int     // written in this second
+	mostWrites, mostReads float64 // in any second
+	mostItems             int
+	throttled             int64
+}
+
+func (l *load) at(second int64) *load {
+	if l.second != second {
+		l.second, l.writes, l.reads, l.items = second, 0, 0, 0
+	}
+	return l
+}
+
+// Partition is a kind of partitions of the table or its index, and the most that one of them
+// had to bear in any second.
+type Partition struct {
+	Kind      string  // with the ids left out
+	Name      string  // of the busiest one
+	Items     int     // written
+	Writes    float64 // units
+	Reads     float64 // units
+	Throttled int64   // calls, of all of the kind
+}
+
+// ids are the parts of a partition's name that tell it from others of its kind.
+var ids = regexp.MustCompile(`/(?:[0-9]+|[A-Za-z0-9_-]{43}|[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{64})(?:/|$)`)
+
+// kindOf returns the name of a partition without ids.
+func kindOf(name string) string {
+	for ids.MatchString(name) {
+		name = ids.ReplaceAllStringFunc(name, func(s string) string { return strings.Repeat("/", strings.Count(s, "/")-1) + "…" })
+	}
+	return name
+}
+
+// Partitions returns the kinds of partitions, those first that had most writes in a second.
+func (t *Table) Partitions() []Partition {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	kinds := make(map[string]Partition)
+	for name, l := range t.loads {
+		k := kindOf(name)
+		p := kinds[k]
+		p.Kind = k
+		p.Throttled += l.throttled
+		p.Reads = max(p.Reads, l.mostReads)
+		if l.mostWrites > p.Writes {
+			p.Writes, p.Name = l.mostWrites, name
+		}
+		p.Items = max(p.Items, l.mostItems)
+		kinds[k] = p
+	}
+	return slices.SortedFunc(maps.Values(kinds), func(a, b Partition) int {
+		if a.Items != b.Items {
+			return b.Items - a.Items
+		}
+		return strings.Compare(a.Kind, b.Kind)
+	})
+}
+
+// own reports whether a partition is of one request or call, and so is never busy. There are
+// too many of these to count each.
+func own(partition string) bool {
+	return strings.HasPrefix(partition, "request/") || strings.HasPrefix(partition, "idempotency/")
+}
+
+// change is a write of one row; either may be nil.
+type change struct {
+	address
+	old, next *row
+	factor    float64 // 2 in a transaction
+}
+
+// part is what a partition gets of some writes.
+type part struct {
+	name  string
+	units float64
+}
+
+// parts returns what the table, its index and the partitions of both get.
+func parts(changes []change) (table, index float64, all []part) {
+	for _, c := range changes {
+		units := c.factor * max(c.old.units(), c.next.units(), 1)
+		table += units
+		if !own(c.partition) {
+			all = append(all, part{c.partition, units})
+		}
+		for _, p := range indexed(c.old, c.next) {
+			index += p.units
+			all = append(all, p)
+		}
+	}
+	return table, index, all
+}
+
+// indexed returns what the index gets of a write: a row that moves there is deleted and written.
+func indexed(old, next *row) (all []part) {
+	var before, after string
+	if old != nil {
+		before = old.indexPartition
+	}
+	if next != nil {
+		after = next.indexPartition
+	}
+	moves := before != "" && (before != after || old.indexSort != next.indexSort)
+	switch {
+	case moves && before == after:
+		return []part{{"index " + after, old.units() + next.units()}}
+	case moves:
+		all = append(all, part{"index " + before, old.units()})
+	}
+	if after != "" {
+		all = append(all, part{"index " + after, next.units()})
+	}
+	return all
+}
+
+// take counts writes, if the partitions and the table can bear them. It reports whether.
+func (t *Table) take(changes ...change) bool {
+	table, index, all := parts(changes)
+	second := time.Now().Unix()
+	if !t.whole.fits(t.Limits, second, table) || !t.wholeIndex.fits(t.Limits, second, index) {
+		t.count.Throttled++
+		return false
+	}
+	for _, p := range all {
+		if l := t.load(p.name, second); t.PartitionWrites > 0 && l.writes+p.units > t.PartitionWrites {
+			l.throttled++
+			t.count.Throttled++
+			return false
+		}
+	}
+	for _, p := range all {
+		l := t.load(p.name, second)
+		l.writes, l.items = l.writes+p.units, l.items+1
+		l.mostWrites, l.mostItems = max(l.mostWrites, l.writes), max(l.mostItems, l.items)
+	}
+	t.whole.add(table)
+	t.wholeIndex.add(index)
+	t.count.WriteUnits += table + index
+	return true
+}
+
+// takeRead counts a read of a partition, if that can bear it.
+func (t *Table) takeRead(partition string, units float64) bool {
+	if !own(partition) {
+		l := t.load(partition, time.Now().Unix())
+		if t.PartitionReads > 0 && l.reads+units > t.PartitionReads {
+			l.throttled++
+			t.count.Throttled++
+			return false
+		}
+		l.reads += units
+		l.mostReads = max(l.mostReads, l.reads)
+	}
+	t.count.ReadUnits += units
+	return true
+}
+
+func (t *Table) load(name string, second int64) *load {
+	l := t.loads[name]
+	if l == nil {
+		l = new(load)
+		t.loads[name] = l
+	}
+	return l.at(second)
+}
