@@ -22,7 +22,7 @@ NETWORKS     = $(or $(LIPSYNC_SHARED),../shared)/models
 EXPORT      := internal/wav2lip/export
 
 .DEFAULT_GOAL := help
-.PHONY: help build bin/lipsync bin/runner onnxruntime sizes demo test run synth deploy cdk aws-local aws-smoke aws-smoke-run lint pins bench bench-neural gpu-check gpu-libraries bench-aws soak flake race fuzz hostile outage quality clean
+.PHONY: help build bin/lipsync bin/runner onnxruntime sizes demo test run synth deploy cdk aws-local aws-smoke aws-smoke-run lint pins bench bench-neural gpu-check gpu-libraries bench-aws soak flake race fuzz hostile outage simulate quality clean
 
 help: ## list what make can do
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -170,6 +170,13 @@ hostile: $(ONNXRUNTIME) ## render 322 hostile media and try 100 hostile networks
 
 outage: $(VENV)/done ## cut the network of a runner for 30 s in the middle of each step of an attempt (takes 3 minutes)
 	go test -timeout 20m -count 1 -parallel 14 -run '^TestCutSteps$$' -v ./internal/worker -args -outage 30s -silent
+
+simulate: ## simulate the AWS home on a simulated clock: days of 100,000 and 1,000,000 jobs, and a part of the peak of 10,000,000; SEED= for other draws; JOBS= for one day only, of which 100,000 take 3 minutes (all take an hour)
+	@mkdir -p dist
+	go test -c -o dist/simulate.test ./internal/simulate
+	@for day in $(if $(JOBS),$(JOBS),100000 1000000 "10000000 -from 13h55m -length 6m -warm-up 3m"); do \
+		TMPDIR=$$(ls -d /dev/shm 2>/dev/null || echo /tmp) dist/simulate.test -test.v -test.timeout 10h -test.run '^TestDay$$' -seed $(or $(SEED),1) -jobs $$day || exit 1; \
+	done
 
 quality: bin/lipsync $(QUALITY)/done ## measure how well lips follow speech, with the change since the last table, and draw contact sheets; SET=quick for a part; figures and sheets in dist/quality
 	@.ci/install ffmpeg espeak-ng flite

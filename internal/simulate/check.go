@@ -1,0 +1,134 @@
+package simulate
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"lipsync/internal/lipsync"
+	"lipsync/internal/simulate/table"
+)
+
+// settled reports whether all requests that were made are final.
+func (l *ledger) settled() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.open-len(l.final) <= 0
+}
+
+// run checks what has become final, until ctx ends.
+func (l *ledger) run(ctx context.Context) {
+	for sleep(ctx, 10*time.Second) == nil {
+		for id := l.next(time.Now()); id != ""; id = l.next(time.Now()) {
+			l.check(ctx, id)
+		}
+	}
+}
+
+func (l *ledger) next(now time.Time) (id string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.final) == 0 || l.final[0].at.After(now) {
+		return ""
+	}
+	id = l.final[0].id
+	l.final = l.final[1:]
+	return id
+}
+
+// check looks at a request that is to be final, and then has the table forget it.
+func (l *ledger) check(ctx context.Context, id string) {
+	r, err := l.store.Get(table.Instant(ctx), id)
+	if ctx.Err() != nil {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.final = append(l.final, due{id: id})
+		return
+	}
+	output := err == nil && l.objects.take(r.Output)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	j := l.jobs[id]
+	if j.checked {
+		return
+	}
+	j.checked = true
+	l.open--
+	switch {
+	case err != nil:
+		l.lost = append(l.lost, fmt.Sprintf("%s: %v", id, err))
+	case !r.Status.Final():
+		l.lost = append(l.lost, fmt.Sprintf("%s: %s, %d claims", id, r.Status, r.Claims))
+	case r.Status == lipsync.Completed && !output:
+		l.lost = append(l.lost, id+": no output")
+	case r.Status == lipsync.Failed && r.Failure.Code != lipsync.Canceled:
+		l.lost = append(l.lost, fmt.Sprintf("%s: failed, %v", id, r.Failure))
+	case r.Failure.Code == lipsync.Canceled && !j.canceled:
+		l.errors = append(l.errors, id+": canceled by nobody")
+	}
+	j.done, j.failed, j.claims = r.FinishedAt, r.Status == lipsync.Failed, r.Claims
+	if j.started.IsZero() {
+		j.started = r.StartedAt
+	}
+	l.attempts += r.Claims
+	l.table.Forget(id)
+}
+
+// close checks all that is left, and what the accounts count.
+func (l *ledger) close(ctx context.Context) error {
+	l.mu.Lock()
+	var ids []string
+	for id, j := range l.jobs {
+		if !j.checked {
+			ids = append(ids, id)
+		}
+	}
+	l.mu.Unlock()
+	for _, id := range ids {
+		l.check(ctx, id)
+	}
+	if left := len(l.objects.keys); left > 0 {
+		l.doubled = append(l.doubled, fmt.Sprintf("%d outputs are left that no request names", left))
+	}
+	for id, j := range l.jobs {
+		if !j.accepted {
+			l.doubled = append(l.doubled, id+": no client knows it")
+		}
+	}
+	return l.compare(ctx)
+}
+
+// compare compares what the accounts list and count with what was made.
+func (l *ledger) compare(ctx context.Context) error {
+	made := make([]int64, l.Accounts)
+	var failed, failedCounted int64
+	for _, j := range l.jobs {
+		if made[j.account]++; j.failed {
+			failed++
+		}
+	}
+	for n := range l.Accounts {
+		_, total, err := l.store.List(ctx, account(n), "", 1<<40, 1)
+		if err != nil {
+			return err
+		}
+		if total != made[n] {
+			l.errors = append(l.errors, fmt.Sprintf("account %d lists %d requests and made %d", n, total, made[n]))
+		}
+		days, err := l.store.Usage(ctx, account(n), l.end, 2)
+		if err != nil {
+			return err
+		}
+		for _, d := range days {
+			made[n] -= d.Requests
+			failedCounted += d.Failed
+		}
+		if made[n] != 0 {
+			l.errors = append(l.errors, fmt.Sprintf("account %d counts %d requests too few", n, made[n]))
+		}
+	}
+	if failed != failedCounted {
+		l.errors = append(l.errors, fmt.Sprintf("%d failed, and %d are counted", failed, failedCounted))
+	}
+	return nil
+}

@@ -1,0 +1,187 @@
+package simulate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+	"time"
+
+	"lipsync/internal/lipsync"
+)
+
+// arrive has clients come for the length of the plan.
+func (w *World) arrive(ctx context.Context, clients *sync.WaitGroup) {
+	arrivals := newDice(w.Seed, 6)
+	n := 0
+	for at := w.From; at < w.From+w.Length; at += time.Second {
+		mean := w.rate(at)
+		if burst := at - w.BurstAt; burst >= 0 && burst < time.Minute {
+			mean += float64(w.Burst) / 60
+		}
+		for range arrivals.count(mean) {
+			n++
+			c := client{
+				World: w, name: fmt.Sprint("job-", n), account: w.pick(arrivals), after: arrivals.between(0, time.Second),
+				cancels: arrivals.happens(w.Canceled), reads: arrivals.happens(w.Polled), patience: arrivals.between(0, time.Minute),
+			}
+			clients.Go(func() { c.run(ctx) })
+		}
+		time.Sleep(time.Second)
+	}
+}
+
+// pick draws an account: one is large, the others have the less the later they come.
+func (w *World) pick(d *dice) int {
+	if d.happens(w.BigShare) || w.Accounts == 1 {
+		return 0
+	}
+	// The inverse of a distribution by 1/n, about.
+	return 1 + int(math.Pow(float64(w.Accounts-1), d.float())-1e-9)%(w.Accounts-1)
+}
+
+// client is who wants one job done.
+type client struct {
+	*World
+	name     string // of the job, for this client
+	account  int
+	after    time.Duration // until it comes
+	cancels  bool
+	patience time.Duration // after which it cancels
+	reads    bool          // until its request is final
+}
+
+func (c client) run(ctx context.Context) {
+	time.Sleep(c.after)
+	came := time.Now()
+	id := c.create(ctx)
+	if id == "" {
+		return
+	}
+	c.ledger.accepted(id, c.account, came, c.cancels)
+	if c.reads {
+		c.read(ctx, id)
+	}
+	if c.cancels {
+		time.Sleep(c.patience)
+		c.cancel(ctx, id)
+	}
+}
+
+// maxTries is how often a client tries at most.
+const maxTries = 100
+
+// create asks for the job until there is an answer, under one idempotency key.
+func (c client) create(ctx context.Context) (id string) {
+	for n := range maxTries {
+		err := c.functions.call(ctx, "generate", apiTimeout, func(ctx context.Context) (err error) {
+			id, err = c.generate(ctx, c.account, c.name)
+			return err
+		})
+		if err == nil && !c.dice.happens(c.Functions.Lost) {
+			return id
+		}
+		c.ledger.refused(err)
+		time.Sleep(c.pause(err, n))
+	}
+	c.ledger.gaveUp()
+	return ""
+}
+
+// pause is how long a client waits that got the error: as long as it is told, or longer each time.
+func (c client) pause(err error, n int) time.Duration {
+	wait := min(time.Second<<min(n, 5), 30*time.Second)
+	if e, ok := errors.AsType[*lipsync.Error](err); ok && e.RetryAfter > 0 {
+		wait = e.RetryAfter
+	}
+	return c.dice.between(wait, 2*wait)
+}
+
+// authenticate is what each call begins with.
+func (w *World) authenticate(ctx context.Context, account int, kind lipsync.CallKind) (lipsync.Caller, error) {
+	caller, err := w.service.Authenticate(ctx, w.tokens[account])
+	if err == nil {
+		err = w.service.Allow(ctx, caller, kind)
+	}
+	return caller, err
+}
+
+// generate is one call.
+func (w *World) generate(ctx context.Context, account int, name string) (string, error) {
+	caller, err := w.authenticate(ctx, account, lipsync.GenerateCall)
+	if err != nil {
+		return "", err
+	}
+	return w.service.Generate(ctx, caller, lipsync.NewRequest{
+		Video: lipsync.Source{URL: "https://media.example.com/" + name + "/video.mp4"}, Audio: lipsync.Source{URL: "https://media.example.com/" + name + "/audio.wav"},
+		IdempotencyKey: name, HasIdempotency: true,
+	})
+}
+
+// readOnce is one call.
+func (w *World) readOnce(ctx context.Context, account int, id string) error {
+	caller, err := w.authenticate(ctx, account, lipsync.ReadCall)
+	if err != nil {
+		return err
+	}
+	_, _, err = w.service.Request(ctx, caller, id)
+	return err
+}
+
+// read reads the request when the API says so, until it is final, or for as long as the simulation waits for that.
+func (c client) read(ctx context.Context, id string) {
+	age := time.Duration(0)
+	for begun := time.Now(); time.Since(begun) < drain; {
+		time.Sleep(pollAfter(age))
+		var r lipsync.Request
+		err := c.functions.call(ctx, "get-request", apiTimeout, func(ctx context.Context) error {
+			caller, err := c.authenticate(ctx, c.account, lipsync.ReadCall)
+			if err == nil {
+				r, _, err = c.service.Request(ctx, caller, id)
+			}
+			return err
+		})
+		c.ledger.polled(id)
+		switch {
+		case err != nil && lipsync.CodeOf(err) == lipsync.NotFound:
+			c.ledger.wrong("a request is gone")
+			return
+		case err != nil:
+			age = 0
+		case r.Status.Final():
+			return
+		default:
+			age = ageOf(r, time.Now())
+		}
+	}
+}
+
+// ageOf is for how long a request has had its status, as rest has it.
+func ageOf(r lipsync.Request, now time.Time) time.Duration {
+	if r.Status == lipsync.Processing {
+		return now.Sub(r.StartedAt)
+	}
+	return now.Sub(r.CreatedAt)
+}
+
+// pollAfter is Retry-After, as rest has it.
+func pollAfter(age time.Duration) time.Duration {
+	return max(1, time.Duration(math.Ceil(min(age/10, 30*time.Second).Seconds()))) * time.Second
+}
+
+func (c client) cancel(ctx context.Context, id string) {
+	for n := range maxTries {
+		err := c.functions.call(ctx, "cancel-request", apiTimeout, func(ctx context.Context) error {
+			caller, err := c.authenticate(ctx, c.account, lipsync.ReadCall)
+			if err == nil {
+				_, err = c.service.Cancel(ctx, caller, id)
+			}
+			return err
+		})
+		if err == nil || lipsync.CodeOf(err) == lipsync.Finished {
+			return
+		}
+		time.Sleep(c.pause(err, n))
+	}
+}

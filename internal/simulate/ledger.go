@@ -1,0 +1,145 @@
+package simulate
+
+import (
+	"sync"
+	"time"
+
+	"lipsync/internal/lipsync"
+)
+
+// job is what the simulation knows of a request, whatever the store says.
+type job struct {
+	account                int
+	created, started, done time.Time
+	failed                 bool
+	canceled               bool // its client asked for that
+	accepted, checked      bool
+	finishes               int
+	claims                 int
+	reads                  int32 // of a client that reads in fact
+}
+
+// ledger hears of all requests, and looks at each once it is final. It implements lipsync.Watcher.
+type ledger struct {
+	*World
+	end time.Time
+
+	mu        sync.Mutex
+	jobs      map[string]*job
+	made      int // requests that were accepted
+	open      int // of these, not checked yet
+	final     []due
+	lost      []string
+	doubled   []string
+	errors    []string
+	refusals  map[string]int
+	abandoned int
+	useful    time.Duration // of renders that were needed
+	busyBy    hours         // machine time that rendered
+	attempts  int
+}
+
+type due struct {
+	id string
+	at time.Time
+}
+
+// checkAfter is how long after its end a request is looked at: late messages and workers have come by then.
+const checkAfter = 3 * time.Minute
+
+func (l *ledger) get(id string) *job {
+	j := l.jobs[id]
+	if j == nil {
+		j = new(job)
+		l.jobs[id] = j
+	}
+	return j
+}
+
+// accepted tells that a client knows its request.
+func (l *ledger) accepted(id string, account int, came time.Time, cancels bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	j := l.get(id)
+	if j.accepted {
+		l.doubled = append(l.doubled, id+": two clients have it")
+	}
+	j.account, j.accepted, j.canceled, j.created = account, true, cancels, came
+	l.made++
+}
+
+func (l *ledger) polled(id string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.get(id).reads++
+}
+
+// refused counts an answer that was no success; nil is one that was lost.
+func (l *ledger) refused(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.refusals == nil {
+		l.refusals = make(map[string]int)
+	}
+	text := "answer lost"
+	if err != nil {
+		text = brief(err)
+	}
+	l.refusals[text]++
+}
+
+func (l *ledger) gaveUp() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.abandoned++
+}
+
+func (l *ledger) wrong(text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.errors = append(l.errors, text)
+}
+
+// rendered counts the time of a machine that a render took.
+func (l *ledger) rendered(from, to time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.useful += to.Sub(from)
+	l.busyBy.add(from, to)
+}
+
+// Created implements lipsync.Watcher.
+func (l *ledger) Created(r lipsync.Request) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.get(r.ID)
+	l.open++
+}
+
+// Started implements lipsync.Watcher.
+func (l *ledger) Started(r lipsync.Request) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if j := l.get(r.ID); j.started.IsZero() {
+		j.started = time.Now()
+	}
+}
+
+// Finished implements lipsync.Watcher.
+func (l *ledger) Finished(r lipsync.Request) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	j := l.get(r.ID)
+	if j.finishes++; j.finishes > 1 {
+		if j.checked {
+			l.doubled = append(l.doubled, r.ID+": finished again")
+		}
+		return
+	}
+	l.final = append(l.final, due{r.ID, time.Now().Add(checkAfter)})
+}
+
+// PutOff, Waiting and Unreachable implement lipsync.Watcher.
+func (*ledger) PutOff(lipsync.Request, lipsync.Failure) {}
+func (*ledger) Waiting(time.Duration)                   {}
+func (*ledger) Unreachable(int)                         {}

@@ -1,0 +1,141 @@
+package simulate
+
+import (
+	"context"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+)
+
+// messages models SQS and how Lambda takes what is in a queue. It implements lipsync.Queue.
+type messages struct {
+	Messages
+	dice   *dice
+	handle func(context.Context, events.SQSEvent) (events.SQSEventResponse, error)
+	call   func(ctx context.Context, do func(context.Context) error) error
+
+	mu                              sync.Mutex
+	waiting                         []events.SQSMessage
+	arrived                         chan struct{} // has one while something waits, maybe
+	sent, received, deleted, failed int64
+	most                            int
+}
+
+// maxReceives is how often a message is tried.
+const maxReceives = 5
+
+// perCall is how many messages one call of SQS takes or deletes.
+const perCall = 10
+
+// Send implements lipsync.Queue.
+func (m *messages) Send(ctx context.Context, id string) error {
+	time.Sleep(5 * time.Millisecond)
+	m.mu.Lock()
+	m.sent++
+	m.mu.Unlock()
+	if m.dice.happens(m.Lost) {
+		return nil
+	}
+	if m.dice.happens(m.Doubled) {
+		m.later(m.dice.between(0, time.Minute), events.SQSMessage{Body: id})
+	}
+	if m.dice.happens(m.Late) {
+		m.later(m.dice.between(time.Second, time.Minute), events.SQSMessage{Body: id})
+		return nil
+	}
+	m.put(events.SQSMessage{Body: id})
+	return nil
+}
+
+func (m *messages) later(d time.Duration, message events.SQSMessage) {
+	time.AfterFunc(d, func() { m.put(message) })
+}
+
+func (m *messages) put(message events.SQSMessage) {
+	m.mu.Lock()
+	m.waiting = append(m.waiting, message)
+	m.most = max(m.most, len(m.waiting))
+	m.mu.Unlock()
+	m.wake()
+}
+
+// wake has a call take what waits.
+func (m *messages) wake() {
+	select {
+	case m.arrived <- struct{}{}:
+	default:
+	}
+}
+
+// take takes the messages of an event.
+func (m *messages) take() (batch []events.SQSMessage) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	n := min(len(m.waiting), m.Batch)
+	batch = append(batch, m.waiting[:n]...)
+	m.waiting = m.waiting[n:]
+	m.received += int64((n + perCall - 1) / perCall)
+	return batch
+}
+
+// run has the function take messages until ctx ends.
+func (m *messages) run(ctx context.Context) {
+	var all sync.WaitGroup
+	for range m.Concurrency {
+		all.Go(func() {
+			for ctx.Err() == nil {
+				select {
+				case <-ctx.Done():
+				case <-m.arrived:
+					time.Sleep(m.Window)
+					if batch := m.take(); len(batch) > 0 {
+						m.wake() // there may be more
+						m.deliver(ctx, batch)
+					}
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+// deliver has one event handled. What fails comes again.
+func (m *messages) deliver(ctx context.Context, batch []events.SQSMessage) {
+	var response events.SQSEventResponse
+	for i := range batch {
+		batch[i].MessageId = strconv.Itoa(i)
+	}
+	err := m.call(ctx, func(ctx context.Context) (err error) {
+		response, err = m.handle(ctx, events.SQSEvent{Records: batch})
+		return err
+	})
+	again := make(map[string]bool)
+	for _, f := range response.BatchItemFailures {
+		again[f.ItemIdentifier] = true
+	}
+	m.mu.Lock()
+	m.deleted += int64((len(batch) + perCall - 1) / perCall)
+	m.mu.Unlock()
+	for _, message := range batch {
+		if err == nil && !again[message.MessageId] {
+			continue
+		}
+		m.mu.Lock()
+		m.failed++
+		m.mu.Unlock()
+		if n := receives(message); n < maxReceives {
+			message.Attributes = map[string]string{receiveCount: strconv.Itoa(n)}
+			m.later(m.Hidden, message)
+		}
+	}
+}
+
+const receiveCount = "ApproximateReceiveCount"
+
+// receives returns how often the message was received, this time too.
+func receives(m events.SQSMessage) int {
+	before, _ := strconv.Atoi(m.Attributes[receiveCount]) // 0 if it is there for the first time
+	return before + 1
+}

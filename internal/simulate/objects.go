@@ -1,0 +1,68 @@
+package simulate
+
+import (
+	"context"
+	"io"
+	"net/url"
+	"sync"
+	"time"
+
+	"lipsync/internal/lipsync"
+)
+
+// objects models a bucket of S3: it knows which outputs there are. It implements what the
+// service asks of lipsync.Objects.
+type objects struct {
+	lipsync.Objects
+	put time.Duration // how long it takes
+
+	mu   sync.Mutex
+	keys map[string]bool
+	puts int64
+}
+
+// Put implements lipsync.Objects.
+func (o *objects) Put(ctx context.Context, key string, _ io.Reader, _ int64) error {
+	if err := sleep(ctx, o.put); err != nil {
+		return err
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.puts++
+	o.keys[key] = true
+	return nil
+}
+
+// Delete implements lipsync.Objects.
+func (o *objects) Delete(_ context.Context, key string) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.keys, key)
+	return nil
+}
+
+// take reports whether there is the object, and forgets it.
+func (o *objects) take(key string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	there := o.keys[key]
+	delete(o.keys, key)
+	return there
+}
+
+// SignGet implements lipsync.Objects. It signs by itself, without a call.
+func (o *objects) SignGet(context.Context, string, string, time.Time) (*url.URL, error) {
+	return new(url.URL), nil
+}
+
+// sleep waits, or returns the error of ctx.
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}

@@ -1,0 +1,64 @@
+package simulate
+
+import (
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"lipsync/internal/rest"
+)
+
+// TestPollAfter holds clients to what the API asks of them, while a request waits and while
+// a worker has it.
+func TestPollAfter(t *testing.T) {
+	for _, age := range []time.Duration{0, 9 * time.Second, 25 * time.Second, 100 * time.Second, time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(Plan{Accounts: 1})
+			if err := w.open(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			id, err := w.generate(t.Context(), 0, "any")
+			if err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(age)
+			for _, status := range []string{"queued", "processing"} {
+				r := httptest.NewRequest(http.MethodGet, "/api/v1/lipsync/requests/"+id, nil)
+				r.Header.Set("Authorization", "Bearer "+w.tokens[0])
+				a := httptest.NewRecorder()
+				rest.New(w.service, rest.Options{Log: slog.New(slog.DiscardHandler)}).ServeHTTP(a, r)
+				got, _ := strconv.Atoi(a.Header().Get("Retry-After"))
+				stored, err := w.store.Get(t.Context(), id)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if want := pollAfter(ageOf(stored, time.Now())); time.Duration(got)*time.Second != want || string(stored.Status) != status {
+					t.Errorf("%s for %v: the API says %d s of %s, clients wait %v", stored.Status, age, got, status, want)
+				}
+				if status == "queued" {
+					if _, err := w.service.Claim(t.Context(), ""); err != nil {
+						t.Fatal(err)
+					}
+					time.Sleep(age / 2)
+				}
+			}
+		})
+	}
+}
+
+// TestRate: the mean of a day is that of the plan, and its peak three times that.
+func TestRate(t *testing.T) {
+	p := Day(86400, 1)
+	var sum, most float64
+	for s := range 86400 {
+		rate := p.rate(time.Duration(s) * time.Second)
+		sum, most = sum+rate, max(most, rate)
+	}
+	if mean := sum / 86400; mean < .999 || mean > 1.001 || most < 2.95 || most > 3.05 {
+		t.Errorf("got a mean of %.3f and a peak of %.3f, want 1 and 3", mean, most)
+	}
+}

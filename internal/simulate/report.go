@@ -1,0 +1,186 @@
+package simulate
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"lipsync/internal/simulate/table"
+)
+
+// Report is what came of a simulation.
+type Report struct {
+	Jobs, Completed, Canceled int
+	Lost, Doubled, Wrong      []string
+	Abandoned                 int     // clients
+	Start                     Waits   // of all but those of the hour of the burst
+	StartBurst, StartAfter    Waits   // of the burst's minute, and of the rest of its hour
+	Utilisation               float64 // machine seconds that render ÷ paid
+	Hours                     []Hour
+	Attempts                  int
+	Reads, Readers            int64 // of clients that read in fact, and what was counted for them
+	Partitions                []table.Partition
+	Table                     table.Count
+	costs                     []cost
+	text                      strings.Builder
+}
+
+// Hour is one of the day.
+type Hour struct {
+	Hour, Jobs     int
+	Start          Waits
+	Paid, Rendered time.Duration
+}
+
+// Waits are times from a client's first call to the first claim of its request.
+type Waits struct{ Half, Most, All time.Duration } // 50, 99 and 100 of 100
+
+// waits returns the quantiles of times.
+func waits(all []time.Duration) (w Waits) {
+	if len(all) == 0 {
+		return w
+	}
+	slices.Sort(all)
+	return Waits{all[len(all)/2], all[len(all)*99/100], all[len(all)-1]}
+}
+
+func (w Waits) String() string {
+	return fmt.Sprintf("%v, %v, %v", w.Half.Round(time.Millisecond*10), w.Most.Round(time.Millisecond*10), w.All.Round(time.Millisecond*10))
+}
+
+// pollTime is about how long a read takes a function.
+const pollTime = 30 * time.Millisecond
+
+// polls counts the reads of clients by the second, as the API asks for them.
+type polls struct {
+	all       int64
+	readers   int64 // of these by clients that read in fact
+	inFact    int64 // what these clients did
+	most      int   // in a second
+	mostOfBig int   // in a second, of the first account
+	mostCalls int   // in a second, with those that make requests
+}
+
+// countPolls works out when clients read their requests.
+func (l *ledger) countPolls() (p polls) {
+	bySecond, calls, ofBig := make(map[int64]int), make(map[int64]int), make(map[int64]int)
+	for _, j := range l.jobs {
+		calls[j.created.Unix()]++
+		at, status := j.created, j.created
+		p.inFact += int64(j.reads)
+		for at = at.Add(time.Second); ; {
+			p.all++
+			if j.reads > 0 {
+				p.readers++
+			}
+			bySecond[at.Unix()]++
+			calls[at.Unix()]++
+			if j.account == 0 {
+				ofBig[at.Unix()]++
+			}
+			if !at.Before(j.done) {
+				break
+			}
+			if !at.Before(j.started) {
+				status = j.started
+			}
+			at = at.Add(pollAfter(at.Sub(status)))
+		}
+	}
+	for s, n := range calls {
+		p.most, p.mostCalls, p.mostOfBig = max(p.most, bySecond[s]), max(p.mostCalls, n), max(p.mostOfBig, ofBig[s])
+	}
+	return p
+}
+
+func (w *World) report() *Report {
+	l := w.ledger
+	r := &Report{
+		Jobs: len(l.jobs), Lost: l.lost, Doubled: l.doubled, Wrong: l.errors, Abandoned: l.abandoned, Attempts: l.attempts,
+		Table: w.table.Count(), Partitions: w.table.Partitions(),
+	}
+	w.measureWaits(r)
+	p := l.countPolls()
+	r.Reads, r.Readers, r.costs = p.inFact, p.readers, w.costs(p)
+	r.write(w, p)
+	return r
+}
+
+// measureWaits sorts jobs by when they came.
+func (w *World) measureWaits(r *Report) {
+	var rest, burst, after []time.Duration
+	var byHour [24][]time.Duration
+	for _, j := range w.ledger.jobs {
+		if j.failed {
+			r.Canceled++
+		} else {
+			r.Completed++
+		}
+		if j.claims == 0 || j.created.Before(midnight().Add(w.From+w.WarmUp)) {
+			continue // canceled before it was claimed
+		}
+		wait := j.started.Sub(j.created)
+		hour := hourOf(j.created)
+		byHour[hour] = append(byHour[hour], wait)
+		switch at := j.created.Sub(midnight()) - w.BurstAt; {
+		case w.Burst == 0 || at < 0 || at >= time.Hour:
+			rest = append(rest, wait)
+		case at < time.Minute:
+			burst = append(burst, wait)
+		default:
+			after = append(after, wait)
+		}
+	}
+	r.Start, r.StartBurst, r.StartAfter = waits(rest), waits(burst), waits(after)
+	r.Utilisation = w.ledger.useful.Seconds() / (w.fleet.paid.Seconds() * float64(w.Fleet.Slots))
+	for hour, all := range byHour {
+		paid := w.fleet.paidBy[hour]
+		if len(all) > 0 && paid > 0 {
+			r.Hours = append(r.Hours, Hour{hour, len(all), waits(all), paid * time.Duration(w.Fleet.Slots), w.ledger.busyBy[hour]})
+		}
+	}
+}
+
+// Utilisation is that of the hour.
+func (h Hour) Utilisation() float64 { return h.Rendered.Seconds() / h.Paid.Seconds() }
+
+// costs works out what the services cost.
+func (w *World) costs(p polls) []cost {
+	var calls, api int64
+	var took time.Duration
+	for name, t := range w.functions.all {
+		calls, took = calls+t.calls, took+t.took
+		if name != "dispatch" && name != "sweep" {
+			api += t.calls
+		}
+	}
+	counted := p.all - p.readers // nobody made these in the simulation
+	api, calls, took = api+counted, calls+counted, took+time.Duration(counted)*pollTime
+	count := w.table.Count()
+	reads := count.ReadUnits + float64(counted)*w.poll.ReadUnits
+	writes := count.WriteUnits + float64(counted)*w.poll.WriteUnits
+	m := w.messages
+	queue := m.sent + m.received + m.deleted
+	o := w.objects
+	hours := w.fleet.paid.Hours()
+	return []cost{
+		{"EC2 (Spot)", fmt.Sprintf("%.0f instance hours", hours), hours * (instanceHour + extrasHour)},
+		{"DynamoDB", fmt.Sprintf("%.1f M write units, %.1f M read units", writes/1e6, reads/1e6), writes*writeUnit + reads*readUnit},
+		{"API Gateway", fmt.Sprintf("%.2f M calls", float64(api)/1e6), float64(api) * gatewayCall},
+		{"Lambda", fmt.Sprintf("%.2f M calls, %.0f GB-s", float64(calls)/1e6, took.Seconds()*functionGB), float64(calls)*functionCall + took.Seconds()*functionGB*functionGBs},
+		{"SQS", fmt.Sprintf("%.2f M calls", float64(queue)/1e6), float64(queue) * queueCall},
+		{"S3, calls", fmt.Sprintf("%.2f M writes", float64(o.puts)/1e6), float64(o.puts)*objectPut + float64(o.puts)*2*objectGet},
+	}
+}
+
+// sorted returns what a map counts, the most first.
+func sorted(all map[string]int) []string {
+	keys := slices.SortedFunc(maps.Keys(all), func(a, b string) int { return cmp.Or(all[b]-all[a], strings.Compare(a, b)) })
+	for i, k := range keys {
+		keys[i] = fmt.Sprintf("%d × %s", all[k], k)
+	}
+	return keys
+}

@@ -1,0 +1,41 @@
+package simulate_test
+
+import (
+	"flag"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"lipsync/internal/simulate"
+)
+
+var (
+	jobs   = flag.Float64("jobs", 0, "jobs a day; 0 runs no day")
+	seed   = flag.Uint64("seed", 1, "seed of all draws")
+	from   = flag.Duration("from", 0, "time of day at which the simulation begins")
+	warmUp = flag.Duration("warm-up", 0, "what is left out at first")
+	length = flag.Duration("length", 24*time.Hour, "how long clients come")
+)
+
+// run simulates the plan.
+func run(t *testing.T, p simulate.Plan) (r *simulate.Report) {
+	t.Helper()
+	p.Scratch = t.TempDir() // in memory, if TMPDIR is: workers make a folder for each job
+	start := time.Now()
+	synctest.Test(t, func(t *testing.T) {
+		var err error
+		if r, err = simulate.Run(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+	})
+	t.Logf("in %v:\n%s", time.Since(start).Round(time.Second), r.Markdown())
+	return r
+}
+
+// TestDay simulates a day, or a part of one, if asked to.
+func TestDay(t *testing.T) {
+	if *jobs == 0 {
+		t.Skip("no -jobs")
+	}
+	run(t, simulate.Day(*jobs, *seed).Part(*from, *length, *warmUp))
+}

@@ -1,0 +1,96 @@
+package simulate
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"os"
+	"time"
+
+	"lipsync/internal/lipsync"
+	"lipsync/internal/render"
+	"lipsync/internal/worker"
+)
+
+// noticeEvery and noticeMargin are those of cmd/runner: how often it asks for a notice, and how long before
+// the end of its machine it gives its request back.
+const (
+	noticeEvery  = 5 * time.Second
+	noticeMargin = 15 * time.Second
+)
+
+// jobTime is for how long a runner begins requests: half of Batch's time-out of six hours.
+const jobTime = 3 * time.Hour
+
+// work is what a job of Batch does: cmd/runner with a renderer that only takes its time.
+func (w *World) work(ctx context.Context, p *process) {
+	service := *w.service
+	l := line{Store: w.store, demand: w.store, table: w.table, p: p, token: new(string)}
+	service.Store, service.Demand = l, l
+	service.Objects = w.objects
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	begin, cancel := context.WithTimeout(ctx, jobTime)
+	defer cancel()
+	defer context.AfterFunc(p.begin, func() { // a notice, or the end
+		time.Sleep(w.dice.between(0, noticeEvery))
+		cancel()
+		if sleep(ctx, w.Fleet.Notice-noticeMargin-noticeEvery) == nil {
+			stop()
+		}
+	})()
+	r := &renderer{World: w, p: p}
+	_ = (&worker.Worker{
+		Service: &service, Renderer: r, Fetcher: fetcher{}, Scratch: w.Scratch, Log: slog.New(slog.DiscardHandler),
+	}).Stay(ctx, begin)
+}
+
+// fetcher gets media in half a second each.
+type fetcher struct{}
+
+// Fetch implements worker.Fetcher.
+func (fetcher) Fetch(ctx context.Context, _ string, w io.Writer, _ int64) error {
+	return sleep(ctx, 500*time.Millisecond)
+}
+
+// renderer takes the time of a render and writes an output of a byte. It implements worker.Renderer.
+type renderer struct {
+	*World
+	p      *process
+	loaded bool
+}
+
+// loadTime is how long it takes to load the engines.
+const loadTime = 2 * time.Second
+
+// Render implements worker.Renderer. It tells its progress each second.
+func (r *renderer) Render(ctx context.Context, job render.Job) error {
+	start := time.Now()
+	if !r.loaded {
+		if err := sleep(ctx, loadTime); err != nil {
+			return err
+		}
+		r.loaded = true
+	}
+	length := r.Plan.Render
+	job.Measured(length, length)
+	seconds := int(r.dice.between(length*7/10, length*13/10) / time.Second)
+	for n := range seconds {
+		if err := sleep(ctx, time.Second); err != nil {
+			return err
+		}
+		stage, done, total := lipsync.Analyzing, n+1, seconds/4
+		if done > total {
+			stage, done, total = lipsync.Rendering, done-total, seconds-total
+		}
+		job.Progress(render.Progress{Stage: stage, Done: done, Total: total})
+	}
+	if err := os.WriteFile(job.Output, []byte("o"), 0o600); err != nil {
+		return err
+	}
+	job.Rendered(length)
+	if !r.p.killed() {
+		r.ledger.rendered(start, time.Now())
+	}
+	return nil
+}
