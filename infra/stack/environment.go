@@ -97,7 +97,7 @@ func (s *service) value(name string) *string {
 	case jobDefinition:
 		return s.jobDefinition.JobDefinitionArn()
 	case maxWorkers:
-		return number((s.SpotVCPUs + s.OnDemandVCPUs) / JobVCPUs)
+		return number(s.SpotVCPUs/JobVCPUs + s.OnDemandVCPUs/JobVCPUs)
 	case jobTimeout:
 		return duration(s.JobTimeout)
 	case issuer:

@@ -153,8 +153,8 @@ func ParseSettings(context map[string]any) (Settings, error) {
 	if s.NVIDIAVideo && s.Image == "cpu" {
 		r.refuse("lipsync:nvidiaVideo is true, but lipsync:image is cpu")
 	}
-	if s.SpotVCPUs+s.OnDemandVCPUs < JobVCPUs {
-		r.refuse("lipsync:spotVcpus and lipsync:onDemandVcpus are together less than the %d that one job takes", JobVCPUs)
+	if max(s.SpotVCPUs, s.OnDemandVCPUs) < JobVCPUs {
+		r.refuse("lipsync:spotVcpus and lipsync:onDemandVcpus are both less than the %d that one job takes", JobVCPUs)
 	}
 	return s, r.finish()
 }

@@ -33,10 +33,13 @@ func (s *Store) Waiting(ctx context.Context, now time.Time, limit int) (int, err
 
 // count returns how many items a query finds, limit at most.
 func (s *Store) count(ctx context.Context, limit int, in *dynamodb.QueryInput) (n int, err error) {
+	if limit <= 0 {
+		return 0, nil
+	}
 	in.TableName, in.Select = &s.table, types.SelectCount
+	in.Limit = aws.Int32(int32(min(limit, math.MaxInt32))) // of each page: the paginator sets it again
 	in.ExpressionAttributeNames = names(aws.ToString(in.KeyConditionExpression))
 	for pages := dynamodb.NewQueryPaginator(s.client, in); pages.HasMorePages() && n < limit; {
-		in.Limit = aws.Int32(int32(min(limit-n, math.MaxInt32)))
 		page, err := pages.NextPage(ctx)
 		if err != nil {
 			return 0, s.explain(err)
@@ -63,7 +66,10 @@ func (p *pool) fields() []field {
 	return []field{{"until", &p.until}, {"done", &p.done}, {"worked", &p.worked}}
 }
 
-// TakeTurn implements lipsync.Demand. A turn that ends later than the caller's would is of a
+// clockSkew is by how much the clocks of two processes may differ: cloud corrects what is more.
+const clockSkew = 10 * time.Second
+
+// TakeTurn implements lipsync.Demand. A turn that ends later than any that began now is of a
 // clock that was wrong, and over.
 func (s *Store) TakeTurn(ctx context.Context, now, until time.Time) (mean time.Duration, err error) {
 	var p pool
@@ -78,7 +84,7 @@ func (s *Store) TakeTurn(ctx context.Context, now, until time.Time) (mean time.D
 		return 0, err
 	}
 	wait := p.until.Sub(now)
-	if wait > 0 && !p.until.After(until) {
+	if wait > 0 && wait <= until.Sub(now)+clockSkew {
 		return 0, taken(wait)
 	}
 	c := change{

@@ -21,20 +21,21 @@ const (
 )
 
 // Scale starts as many workers of the Pool as the requests that wait need. It is to run when a
-// request begins to wait. Workers that run take what they can in the time that a start takes;
-// what waits all the same, the next Sweep starts others for.
-func (s *Service) Scale(ctx context.Context) error { return s.scale(ctx, StartTime) }
+// request begins to wait. It counts on workers that start, but on none that runs: those are busy
+// with other requests, or with what comes next.
+func (s *Service) Scale(ctx context.Context) error { return s.scale(ctx, scalePatience) }
 
-// scale is Scale, counting on the workers that run for some time. While another process starts
-// workers it waits, for scalePatience at most.
-func (s *Service) scale(ctx context.Context, countedOn time.Duration) error {
-	for end := time.Now().Add(scalePatience); ; {
-		err := s.scaleOnce(ctx, countedOn)
+// scale is Scale. While another process starts workers it waits for its turn, no longer than
+// patience.
+func (s *Service) scale(ctx context.Context, patience time.Duration) error {
+	for end := time.Now().Add(patience); ; {
+		err := s.scaleOnce(ctx)
 		e, ok := errors.AsType[*Error](err)
 		switch {
 		case !ok || e.Code != Conflict:
 			return err
 		case time.Until(end) < e.RetryAfter:
+			s.log().InfoContext(ctx, "no turn to start workers")
 			return nil
 		}
 		select {
@@ -46,7 +47,7 @@ func (s *Service) scale(ctx context.Context, countedOn time.Duration) error {
 }
 
 // scaleOnce is scale, or a Conflict while another process has the turn.
-func (s *Service) scaleOnce(ctx context.Context, countedOn time.Duration) error {
+func (s *Service) scaleOnce(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, scaleTurn)
 	defer cancel()
 	now := s.Now()
@@ -58,7 +59,7 @@ func (s *Service) scaleOnce(ctx context.Context, countedOn time.Duration) error 
 	if err != nil {
 		return err
 	}
-	c := newCrew(waiting, running, mean, countedOn)
+	c := newCrew(waiting, mean)
 	free := max(0, s.MaxWorkers-waiting-running)
 	requests, err := s.Demand.Waiting(ctx, now, c.requestsOf(free))
 	if err != nil {
@@ -72,7 +73,7 @@ func (s *Service) scaleOnce(ctx context.Context, countedOn time.Duration) error 
 	return s.Pool.Start(ctx, n)
 }
 
-// crew is the workers of the Pool at a moment, and the time that they have, in seconds.
+// crew is the workers of the Pool that start, and the time that they have, in seconds.
 type crew struct {
 	mean float64 // for which a worker has a request
 	// part is for how long one that starts goes on with requests that wait now: for as long as
@@ -82,14 +83,14 @@ type crew struct {
 	has  float64 // for which all go on
 }
 
-// newCrew returns the crew of workers that start, and of others that run, each of which is
-// counted on for some time. A mean of 0 is not known: then each worker is for one request.
-func newCrew(waiting, running int, mean, countedOn time.Duration) crew {
+// newCrew returns the crew of workers that start. A mean of 0 is not known: then each worker is
+// for one request.
+func newCrew(waiting int, mean time.Duration) crew {
 	if mean <= 0 {
 		mean = StartTime
 	}
 	c := crew{mean: mean.Seconds(), part: max(mean, StartTime).Seconds()}
-	c.has = float64(waiting)*c.part + float64(running)*countedOn.Seconds()
+	c.has = float64(waiting) * c.part
 	return c
 }
 

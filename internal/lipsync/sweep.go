@@ -39,7 +39,7 @@ func (s *Service) Sweep(ctx context.Context) error {
 	end := s.Now().Add(sweepTime)
 	errs := []error{s.sweepRequests(ctx, end), s.sweepPauses(ctx, end), s.Store.Upkeep(ctx, s.Now())}
 	if s.Pool != nil {
-		errs = append(errs, s.scale(ctx, 0)) // what waits by now waits in spite of those that run
+		errs = append(errs, s.scale(ctx, min(scalePatience, end.Sub(s.Now()))))
 	}
 	return errors.Join(append(errs, s.sweepUploads(ctx, end))...)
 }

@@ -79,6 +79,7 @@ func testTurn(t *testing.T, s DemandStore) {
 	}
 	take(0, 5, "", 0)
 	take(0, 5, lipsync.Conflict, 5*time.Second)
+	take(-1, 4, lipsync.Conflict, 6*time.Second) // by a clock that is behind
 	take(4, 9, lipsync.Conflict, time.Second)
 	take(5, 10, "", 0)
 	take(6, 11, lipsync.Conflict, 4*time.Second)

@@ -2,7 +2,6 @@ package sqs
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -18,8 +17,7 @@ func Handler(scale func(ctx context.Context) error, failed func(n int), log *slo
 	return func(ctx context.Context, e events.SQSEvent) (events.SQSEventResponse, error) {
 		// Not nil, which would be null in JSON and mean that all failed.
 		failures := []events.SQSBatchItemFailure{}
-		fail := func(m events.SQSMessage, err error) {
-			log.ErrorContext(ctx, "message failed", "message", m.MessageId, "received", m.Attributes["ApproximateReceiveCount"], "error", err)
+		fail := func(m events.SQSMessage) {
 			failures = append(failures, events.SQSBatchItemFailure{ItemIdentifier: m.MessageId})
 		}
 		var good []events.SQSMessage
@@ -27,13 +25,15 @@ func Handler(scale func(ctx context.Context) error, failed func(n int), log *slo
 			if isID(m.Body) {
 				good = append(good, m)
 			} else {
-				fail(m, errors.New("the body is no request id"))
+				log.ErrorContext(ctx, "message is no request id", "message", m.MessageId, "received", m.Attributes["ApproximateReceiveCount"])
+				fail(m)
 			}
 		}
 		if len(good) > 0 {
 			if err := scale(ctx); err != nil {
+				log.ErrorContext(ctx, "messages failed", "messages", len(good), "error", err)
 				for _, m := range good {
-					fail(m, err)
+					fail(m)
 				}
 			}
 		}

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"lipsync/internal/lipsync"
@@ -10,18 +11,28 @@ import (
 // Stay does requests one after the other. When none waits any more it stays idle for a short time,
 // and then ends; if none waits at first, it ends at once. It begins no other once begin, which
 // ends with ctx, has ended. An error is what kept a request from being done, and it ends, too,
-// where the disk fails: this machine may be at fault, and others are to try.
+// where the disk fails, or where the store answers no claim: this machine may be at fault, and others are to
+// try. A store that is busy, or that answered before, has a Lease of time.
 func (w *Worker) Stay(ctx, begin context.Context) error {
 	var s shift
+	var asked bool        // the store has answered a claim
+	claimed := time.Now() // when it last did
 	for begin.Err() == nil {
 		started := time.Now()
 		found, err := w.Do(ctx, "")
 		if found {
 			w.note(ctx, &s, time.Since(started))
 		}
+		if found || err == nil {
+			asked, claimed = true, time.Now()
+		}
 		left := time.Until(s.end)
 		switch {
-		case err != nil || w.failing.Load() != nil:
+		case w.failing.Load() != nil:
+			return errors.Join(err, errDisk)
+		case err != nil && !found && (asked || lipsync.CodeOf(err) == lipsync.RateLimited) && time.Since(claimed) < lipsync.Lease:
+			pause(begin, Poll) // the store is busy, or will answer again
+		case err != nil:
 			return err
 		case found:
 		case left <= 0:

@@ -140,3 +140,46 @@ func TestStayFails(t *testing.T) {
 		f.want(t, other, lipsync.Queued, "", 0)
 	})
 }
+
+// refusing is a store whose claims fail from one on to before another.
+type refusing struct {
+	lipsync.Store
+	from, to, claims int
+	err              error
+}
+
+func (s *refusing) Claim(ctx context.Context, id, token string, now time.Time, lease time.Duration) (lipsync.Request, error) {
+	s.claims++
+	if n := s.claims - 1; n >= s.from && n < s.to {
+		return lipsync.Request{}, s.err
+	}
+	return s.Store.Claim(ctx, id, token, now, lease)
+}
+
+// TestStayThroughFaults goes on while claims fail of a store that is busy, or that answered before.
+func TestStayThroughFaults(t *testing.T) {
+	broken, busy := errors.New("broken"), &lipsync.Error{Code: lipsync.RateLimited}
+	for name, c := range map[string]struct {
+		from, to int
+		err      error
+		failed   bool
+	}{
+		"busy at first":             {0, 2, busy, false},
+		"broken at first":           {0, 2, broken, true},
+		"broken after it answered":  {1, 3, broken, false},
+		"broken since it answered":  {1, 1000, broken, true},
+		"busy for longer than that": {0, 1000, busy, true},
+	} {
+		stay(t, 1, func(t *testing.T, f *fixture, _ *demand) {
+			f.Service.Store = &refusing{Store: f.Service.Store, from: c.from, to: c.to, err: c.err}
+			f.request(t, "v", "a")
+			started := time.Now()
+			if err := f.Stay(t.Context(), t.Context()); (err != nil) != c.failed {
+				t.Errorf("%s: got %v, want an error: %t", name, err, c.failed)
+			}
+			if took := time.Since(started); took > 5*time.Minute {
+				t.Errorf("%s: it stayed for %s", name, took)
+			}
+		})
+	}
+}
