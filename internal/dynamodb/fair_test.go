@@ -90,6 +90,13 @@ func TestOpenReadsLittle(t *testing.T) {
 	if n := read.Load(); n > 300 {
 		t.Errorf("%d items were read, want some 100 of each account at most", n)
 	}
+	read.Store(0)
+	if n, err := s.Waiting(t.Context(), now, 7); n != 7 || err != nil {
+		t.Errorf("got %d that wait (%v), want 7", n, err)
+	}
+	if n := read.Load(); n > 2*7 { // of what waits, and of what was put off
+		t.Errorf("%d items were counted, want no more than the limit", n)
+	}
 }
 
 // counted sends a query and adds the number of items that it found.
