@@ -2,6 +2,7 @@ package main
 
 import (
 	"path/filepath"
+	"slices"
 	"syscall"
 	"testing"
 
@@ -22,12 +23,15 @@ func TestSmoke(t *testing.T) {
 		GenerateRate: generateRate, ReadRate: readRate, MaxVideo: maxVideoMiB << 20, MaxAudio: maxAudioMiB << 20,
 		Video: read(t, fixtures.video), Audio: read(t, fixtures.speech), Long: read(t, long),
 		Reclaim: func(t *testing.T, request string) {
-			for _, id := range h.Batch.Running() {
+			told := h.Batch.Running()
+			for _, id := range told {
 				if err := h.Batch.Signal(id, syscall.SIGTERM); err != nil {
 					t.Fatalf("reclaim the host of %s: %v", request, err)
 				}
 			}
-			await(t, "the runner to leave", h.Batch.Idle)
+			await(t, "the runner to leave", func() bool { // another may have begun in its place
+				return !slices.ContainsFunc(h.Batch.Running(), func(id string) bool { return slices.Contains(told, id) })
+			})
 			h.invoke(t, "Sweep")
 		},
 	}

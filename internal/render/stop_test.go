@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"lipsync/internal/alignment"
 	"lipsync/internal/ffmpeg/ffmpegtest"
@@ -91,8 +92,11 @@ func TestStop(t *testing.T) {
 					t.Errorf("processes left: %v", ids)
 				}
 			}
-			for range 100 {
-				runtime.Gosched()
+			for range 500 { // some end a moment later
+				if runtime.NumGoroutine() <= before {
+					break
+				}
+				time.Sleep(10 * time.Millisecond)
 			}
 			if after := runtime.NumGoroutine(); after > before {
 				t.Errorf("%d goroutines, %d before", after, before)
