@@ -91,6 +91,16 @@ func (e *expressions) attribute() string {
 	return t
 }
 
+// two reads the two operands of a function, in parentheses.
+func (e *expressions) two() (first, second operand) {
+	e.expect("(")
+	first = e.operand()
+	e.expect(",")
+	second = e.operand()
+	e.expect(")")
+	return first, second
+}
+
 func (e *expressions) operand() operand {
 	t := e.peek()
 	switch {
@@ -110,11 +120,7 @@ func (e *expressions) operand() operand {
 			return value{"N", itoa(len(list))}, ok && isList
 		}
 	case e.accept("if_not_exists"):
-		e.expect("(")
-		first := e.operand()
-		e.expect(",")
-		second := e.operand()
-		e.expect(")")
+		first, second := e.two()
 		return func(i item) (value, bool) {
 			if v, ok := first(i); ok {
 				return v, true
@@ -122,11 +128,7 @@ func (e *expressions) operand() operand {
 			return second(i)
 		}
 	case e.accept("list_append"):
-		e.expect("(")
-		first := e.operand()
-		e.expect(",")
-		second := e.operand()
-		e.expect(")")
+		first, second := e.two()
 		return func(i item) (value, bool) {
 			a, okA := first(i)
 			b, okB := second(i)

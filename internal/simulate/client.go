@@ -120,13 +120,12 @@ func (w *World) generate(ctx context.Context, account int, name string) (string,
 }
 
 // readOnce is one call.
-func (w *World) readOnce(ctx context.Context, account int, id string) error {
+func (w *World) readOnce(ctx context.Context, account int, id string) (r lipsync.Request, err error) {
 	caller, err := w.authenticate(ctx, account, lipsync.ReadCall)
-	if err != nil {
-		return err
+	if err == nil {
+		r, _, err = w.service.Request(ctx, caller, id)
 	}
-	_, _, err = w.service.Request(ctx, caller, id)
-	return err
+	return r, err
 }
 
 // read reads the request when the API says so, until it is final, or for as long as the simulation waits for that.
@@ -135,11 +134,8 @@ func (c client) read(ctx context.Context, id string) {
 	for begun := time.Now(); time.Since(begun) < drain; {
 		time.Sleep(pollAfter(age))
 		var r lipsync.Request
-		err := c.functions.call(ctx, "get-request", apiTimeout, func(ctx context.Context) error {
-			caller, err := c.authenticate(ctx, c.account, lipsync.ReadCall)
-			if err == nil {
-				r, _, err = c.service.Request(ctx, caller, id)
-			}
+		err := c.functions.call(ctx, "get-request", apiTimeout, func(ctx context.Context) (err error) {
+			r, err = c.readOnce(ctx, c.account, id)
 			return err
 		})
 		c.ledger.polled(id)
