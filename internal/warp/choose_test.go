@@ -86,6 +86,28 @@ func TestChooseSteady(t *testing.T) {
 	}
 }
 
+// TestAskewMouthsCost slants a mouth: the usual corners off the level cost nothing,
+// those of a grimace much.
+func TestAskewMouthsCost(t *testing.T) {
+	own := observation{to: geom.Similarity{A: 60}, mouth: someMouth(.2)}
+	cost := func(slope float32) float32 {
+		shown := own
+		rise := slope * shown.width() / 2
+		shown.left.Y -= rise
+		shown.right.Y += rise
+		return own.unlike(&shown)
+	}
+	if got := cost(.04); got != 0 {
+		t.Errorf("a slope of .04 costs %.2f, want 0", got)
+	}
+	if got := cost(.35); got < gapCost {
+		t.Errorf("a slope of .35 costs %.2f, want more than half of the largest gap too much, %.2f", got, gapCost)
+	}
+	if left, right := cost(-.35), cost(.35); abs(left-right) > .001 {
+		t.Errorf("slopes of −.35 and .35 cost %.2f and %.2f, want the same", left, right)
+	}
+}
+
 // TestMadeUpInsideCosts compares mouths that have to open to .3: one of which the inside can
 // be stretched that far, since it is dark, costs less than one with teeth, of which a part has
 // to be made up; where nothing has to be, the inside does not matter.
