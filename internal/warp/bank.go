@@ -166,20 +166,20 @@ func (b *bank) closest(a *appearance, other int) (nearest float32, twin int) {
 // cutMouth copies the pixels of all that a patch with this mouth can need.
 func cutMouth(c *pixels.Crop, o *observation) *image.YCbCr {
 	const half, above, below = .95, .15, .75
-	area := bounds(o.to, o.middle()-half, o.nose-above, o.middle()+half, o.bottom+below)
+	area := bounds(o.to, region{o.middle() - half, o.nose - above, o.middle() + half, o.bottom + below})
 	return pixels.Copy(c.YCbCr, area.Intersect(c.Rect))
 }
 
 // bounds returns the even rectangle of the frame that holds a canonical one.
-func bounds(to geom.Similarity, left, top, right, bottom float32) image.Rectangle {
-	r := image.Rectangle{Min: image.Pt(math.MaxInt32, math.MaxInt32), Max: image.Pt(math.MinInt32, math.MinInt32)}
-	for _, c := range []geom.Point{{X: left, Y: top}, {X: right, Y: top}, {X: left, Y: bottom}, {X: right, Y: bottom}} {
+func bounds(to geom.Similarity, r region) image.Rectangle {
+	out := image.Rectangle{Min: image.Pt(math.MaxInt32, math.MaxInt32), Max: image.Pt(math.MinInt32, math.MinInt32)}
+	for _, c := range []geom.Point{{X: r.left, Y: r.top}, {X: r.right, Y: r.top}, {X: r.left, Y: r.bottom}, {X: r.right, Y: r.bottom}} {
 		q := to.Apply(c)
 		x, y := int(math.Floor(float64(q.X))), int(math.Floor(float64(q.Y)))
-		r.Min.X, r.Min.Y = min(r.Min.X, x), min(r.Min.Y, y)
-		r.Max.X, r.Max.Y = max(r.Max.X, x+1), max(r.Max.Y, y+1)
+		out.Min.X, out.Min.Y = min(out.Min.X, x), min(out.Min.Y, y)
+		out.Max.X, out.Max.Y = max(out.Max.X, x+1), max(out.Max.Y, y+1)
 	}
-	return pixels.Even(r)
+	return pixels.Even(out)
 }
 
 // sharpness returns the mean difference of luma between neighbours.

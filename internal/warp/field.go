@@ -76,22 +76,36 @@ type shape struct {
 	tuck  float32    // how far the lower lip goes behind the upper teeth, 0 to 1: then half of its height is seen
 }
 
-// fieldArea returns the canonical rectangle that changes when a mouth takes a shape.
-func fieldArea(m *mouth, to shape) (left, top, right, bottom float32) {
-	half := reach * max(m.width(), to.width) / 2
-	return m.middle() + to.shift.X - half, m.nose, m.middle() + to.shift.X + half, m.level() + chinBelow + neckBelow
+// region is a canonical rectangle.
+type region struct{ left, top, right, bottom float32 }
+
+func (a region) union(b region) region {
+	return region{min(a.left, b.left), min(a.top, b.top), max(a.right, b.right), max(a.bottom, b.bottom)}
 }
 
-// newField returns the field that gives a mouth a shape.
-func newField(m *mouth, to shape) *field {
-	left, top, right, bottom := fieldArea(m, to)
-	f := &field{left: left, top: top,
-		width: int((right-left)*fieldScale) + 2, height: int((bottom-top)*fieldScale) + 2}
+func (a region) intersect(b region) region {
+	return region{max(a.left, b.left), max(a.top, b.top), min(a.right, b.right), min(a.bottom, b.bottom)}
+}
+
+// fieldArea returns what changes when a mouth takes a shape.
+func fieldArea(m *mouth, to shape) region {
+	middle, half := m.middle()+to.shift.X, reach*max(m.width(), to.width)/2
+	return region{middle - half, m.nose, middle + half, m.level() + chinBelow + neckBelow}
+}
+
+// newField returns the part within a region of the field that gives a mouth a shape.
+func newField(m *mouth, to shape, within region) *field {
+	f := &field{left: within.left, top: within.top,
+		width: max(int((within.right-within.left)*fieldScale)+2, 0), height: max(int((within.bottom-within.top)*fieldScale)+2, 0)}
 	f.cells = spareCells.take(f.width * f.height)
-	for x := range f.width {
-		c := newColumn(m, to, left+float32(x)/fieldScale)
-		for y := range f.height {
-			f.cells[y*f.width+x] = c.at(top + float32(y)/fieldScale)
+	columns := make([]column, f.width)
+	for x := range columns {
+		columns[x] = newColumn(m, to, within.left+float32(x)/fieldScale)
+	}
+	for y := range f.height {
+		row := f.cells[y*f.width:][:f.width]
+		for x := range row {
+			row[x] = columns[x].at(within.top + float32(y)/fieldScale)
 		}
 	}
 	return f
@@ -201,7 +215,7 @@ func (c *column) at(y float32) (out cell) {
 
 // seamAt returns how dark the line of closed lips makes the place at y.
 func (c *column) seamAt(y float32) float32 {
-	const none = 104 // exp(-104) is 0 as a float32
+	const none = 9 // exp(-9) of the darkest line is a hundredth of a level
 	if d := sq((y - (c.upper+c.lower)/2) / seamHalf); c.seam > 0 && d < none {
 		return c.seam * float32(math.Exp(-float64(d)))
 	}

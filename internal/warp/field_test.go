@@ -20,11 +20,14 @@ func someMouth(gap float32) mouth {
 	return m
 }
 
+// wholeField is the field of all that a shape changes.
+func wholeField(m *mouth, to shape) *field { return newField(m, to, fieldArea(m, to)) }
+
 // TestFieldAtRest checks that a mouth that stays as it is isn't touched.
 func TestFieldAtRest(t *testing.T) {
 	for _, open := range []float32{0, .1, .3} {
 		m := someMouth(open)
-		for i, c := range newField(&m, shape{gap: m.gap(), width: m.width(), upper: 1, lower: 1}).cells {
+		for i, c := range wholeField(&m, shape{gap: m.gap(), width: m.width(), upper: 1, lower: 1}).cells {
 			if abs(c.dx) > 1e-5 || abs(c.down()) > 1e-5 || c.filled() != 0 {
 				t.Fatalf("open by %g, cell %d: %+v", open, i, c)
 			}
@@ -41,7 +44,7 @@ func TestField(t *testing.T) {
 	} {
 		m := someMouth(c.from)
 		neck := m.level() + chinBelow + neckBelow
-		f := newField(&m, shape{gap: c.to, width: c.width * m.width(), upper: 1, lower: 1, tuck: c.tuck})
+		f := wholeField(&m, shape{gap: c.to, width: c.width * m.width(), upper: 1, lower: 1, tuck: c.tuck})
 		for x := m.middle() - 1.2; x < m.middle()+1.2; x += .04 {
 			last := float32(-1)
 			for y := m.nose - .2; y < neck+.2; y += .01 {
@@ -90,7 +93,7 @@ func TestFieldOpens(t *testing.T) {
 	m := someMouth(0)
 	line := m.level()
 	for _, want := range []float32{.05, .1, .2, .3} {
-		f := newField(&m, shape{gap: want, width: m.width(), upper: 1, lower: 1})
+		f := wholeField(&m, shape{gap: want, width: m.width(), upper: 1, lower: 1})
 		var gap float32
 		const step = .001
 		for y := m.nose; y < line+1; y += step {
@@ -114,7 +117,7 @@ func TestFieldOpens(t *testing.T) {
 func TestFieldOpensMore(t *testing.T) {
 	for _, c := range []struct{ from, to float32 }{{.1, .11}, {.17, .18}, {.17, .2}, {.25, .3}} {
 		m := someMouth(c.from)
-		for i, cell := range newField(&m, shape{gap: c.to, width: m.width(), upper: 1, lower: 1}).cells {
+		for i, cell := range wholeField(&m, shape{gap: c.to, width: m.width(), upper: 1, lower: 1}).cells {
 			if cell.filled() > .05 {
 				t.Fatalf("%v: cell %d: fill %.2f", c, i, cell.filled())
 			}
@@ -129,7 +132,7 @@ func TestFieldStretches(t *testing.T) {
 		m := someMouth(.1)
 		m.dark = c.dark
 		var most float32
-		for _, cell := range newField(&m, shape{gap: .23, width: m.width(), upper: 1, lower: 1}).cells {
+		for _, cell := range wholeField(&m, shape{gap: .23, width: m.width(), upper: 1, lower: 1}).cells {
 			most = max(most, cell.filled())
 		}
 		if abs(most-c.filled) > .05 {
@@ -143,7 +146,7 @@ func TestFieldStretches(t *testing.T) {
 func TestFieldCloses(t *testing.T) {
 	m := someMouth(.2)
 	for _, gap := range []float32{0, .1} {
-		f := newField(&m, shape{gap: gap, width: m.width(), upper: 1, lower: 1})
+		f := wholeField(&m, shape{gap: gap, width: m.width(), upper: 1, lower: 1})
 		from := func(y float32) float32 {
 			v := f.at(geom.Point{X: m.middle(), Y: y})
 			return y + v.down()
@@ -221,7 +224,7 @@ func TestFieldNarrows(t *testing.T) {
 	m := someMouth(0)
 	for _, by := range []float32{.78, 1.06} {
 		width := by * m.width()
-		f := newField(&m, shape{width: width, upper: 1, lower: 1})
+		f := wholeField(&m, shape{width: width, upper: 1, lower: 1})
 		for _, side := range []float32{-1, 1} {
 			corner := m.middle() + side*width/2
 			if got, want := corner+f.at(geom.Point{X: corner, Y: 1.57}).dx, m.middle()+side*m.width()/2; abs(got-want) > .01 {
@@ -281,7 +284,7 @@ func TestFieldSkipsInside(t *testing.T) {
 		for i := range m.line {
 			m.line[i] = m.axis(m.left.X + m.width()*float32(i)/float32(len(m.line)-1))
 		}
-		f := newField(&m, shape{width: m.width(), upper: 1, lower: 1, roll: c.roll})
+		f := wholeField(&m, shape{width: m.width(), upper: 1, lower: 1, roll: c.roll})
 		for x := m.left.X + .1; x < m.right.X-.1; x += .003 {
 			u, l := m.inner(x)
 			for y := u - .2; y < l+.2; y += .001 {
@@ -299,7 +302,7 @@ func TestFieldSkipsInside(t *testing.T) {
 func TestFieldPresses(t *testing.T) {
 	for _, c := range []struct{ gap, thinner float32 }{{.1, .3}, {0, 0}} {
 		m := someMouth(c.gap)
-		f := newField(&m, shape{width: m.width(), upper: 1, lower: 1, roll: .3})
+		f := wholeField(&m, shape{width: m.width(), upper: 1, lower: 1, roll: .3})
 		x, want := m.middle(), (m.bottom-m.lower)*(1-c.thinner)
 		top := m.level() // of the lower lip once it is closed
 		for y := top; y < top+.5; y += .001 {

@@ -14,21 +14,20 @@ import (
 // share of it.
 const (
 	patchHalf, patchBelow, patchGrow, patchSoft = .66, .42, .4, .3
-	bulge                                       = 2.5    // exponent of its superellipse
-	solid                                       = .40996 // (1-patchSoft)^bulge: up to this sum of powers the mask is 1
+	bulge                                       = 2.5 // exponent of its superellipse
 )
 
 // brush is what painting one frame needs.
 type brush struct {
-	frame                    *image.YCbCr    // that is painted on
-	pixels                   *image.YCbCr    // that the mouth comes from
-	onto                     geom.Similarity // from the canonical face to the frame
-	to                       geom.Similarity // from the canonical face to pixels
-	field                    *field
-	dark                     [3]float32
-	patch                    *patch  // nil where the mouth is the frame's own
-	tones                    *tones  // of the patch
-	left, top, right, bottom float32 // canonical, of all that changes
+	frame  *image.YCbCr    // that is painted on
+	pixels *image.YCbCr    // that the mouth comes from
+	onto   geom.Similarity // from the canonical face to the frame
+	to     geom.Similarity // from the canonical face to pixels
+	field  *field          // of a patch, as far as that reaches
+	dark   [3]float32
+	patch  *patch // nil where the mouth is the frame's own
+	tones  *tones // of the patch
+	region region // of all that changes
 }
 
 // patch is a mouth from another frame: where it lies on the canonical face.
@@ -49,7 +48,7 @@ func paint(frame *image.YCbCr, t target) (render.Mouth, bool) {
 	}
 	var area image.Rectangle
 	for _, b := range brushes {
-		area = area.Union(bounds(own.to, b.left, b.top, b.right, b.bottom))
+		area = area.Union(bounds(own.to, b.region))
 	}
 	area = area.Intersect(pixels.Even(frame.Rect))
 	if area.Empty() {
@@ -76,13 +75,16 @@ func newBrush(frame *image.YCbCr, t target, example int, to shape) *brush {
 		b.pixels, b.to = e.pixels, shown.to
 		b.patch = newPatch(p, own, to)
 	}
-	b.field = newField(&shown.mouth, to)
-	b.left, b.top, b.right, b.bottom = fieldArea(&shown.mouth, to)
-	if b.patch != nil {
-		b.left, b.right = min(b.left, b.patch.middle-b.patch.side), max(b.right, b.patch.middle+b.patch.side)
-		b.top, b.bottom = min(b.top, b.patch.top), max(b.bottom, b.patch.bottom, p.line+chinBelow+neckBelow)
-		b.tones = b.match()
+	b.region = fieldArea(&shown.mouth, to)
+	if b.patch == nil {
+		b.field = newField(&shown.mouth, to, b.region)
+		return b
 	}
+	within := b.patch.region()
+	b.field = newField(&shown.mouth, to, b.region.intersect(within))
+	within.bottom = max(within.bottom, p.line+chinBelow+neckBelow)
+	b.region = b.region.union(within)
+	b.tones = b.match()
 	return b
 }
 
@@ -121,21 +123,41 @@ func newPatch(p *person, own *observation, to shape) *patch {
 	}
 }
 
+// region returns where the patch lies.
+func (p *patch) region() region {
+	return region{p.middle - p.side, p.top, p.middle + p.side, p.bottom}
+}
+
 // mask tells how much of the patch is seen at a canonical place.
-func (p *patch) mask(c geom.Point) float32 {
-	x := abs(c.X-p.middle) / p.side
-	y := abs(c.Y-(p.top+p.bottom)/2) / ((p.bottom - p.top) / 2)
-	if x >= 1 || y >= 1 {
+func (p *patch) mask(c geom.Point) float32 { return seen(p.across(c.X) + p.along(c.Y)) }
+
+// across and along are what the distance of a place from the patch's middle adds to the sum
+// of powers of a superellipse, on which the mask depends.
+func (p *patch) across(x float32) float32 { return swell(abs(x-p.middle) / p.side) }
+
+func (p *patch) along(y float32) float32 {
+	return swell(abs(y-(p.top+p.bottom)/2) / ((p.bottom - p.top) / 2))
+}
+
+// swell returns x to the power of bulge.
+func swell(x float32) float32 { return x * x * sqrt(x) }
+
+// masks holds the mask at even steps of the sum of powers, from 0 to 1.
+var masks = func() (m [513]float32) {
+	for i := range m {
+		m[i] = smoothstep((1 - power(float32(i)/float32(len(m)-1), 1/bulge)) / patchSoft)
+	}
+	return m
+}()
+
+// seen returns the mask at a sum of powers.
+func seen(sum float32) float32 {
+	if sum >= 1 {
 		return 0
 	}
-	d := x*x*sqrt(x) + y*y*sqrt(y)
-	switch {
-	case d <= solid:
-		return 1
-	case d >= 1:
-		return 0
-	}
-	return smoothstep((1 - power(d, 1/bulge)) / patchSoft)
+	at := sum * float32(len(masks)-1)
+	i := int(at)
+	return masks[i] + (masks[i+1]-masks[i])*(at-float32(i))
 }
 
 // down returns how far the skin at a height y of the canonical face moves down with
@@ -164,8 +186,8 @@ type recipe struct {
 	sink float32    // how far down the skin under a patch moves, canonical
 	tone [3]float32 // gain of the mouth's luma, shifts of its Cb and Cr
 	// Whether here or in the next places to the right and below anything changes, and
-	// whether any of the inside is filled, any skin sinks or dy jumps.
-	live, fills, sinks, jumps bool
+	// whether any of the mouth is seen, any of the inside filled, any skin sinks or dy jumps.
+	live, seen, fills, sinks, jumps bool
 }
 
 // recipes are those of a grid of places, fieldScale to a canonical unit. What they
@@ -178,35 +200,42 @@ type recipes struct {
 
 var spareRecipes spare[recipe]
 
-// plan works out the recipes of all that changes.
+// plan works out the recipes of all that changes. Their places are those of the field's cells,
+// and go on beyond these.
 func (b *brush) plan() *recipes {
 	const margin = 2 // cells
-	g := &recipes{left: b.left - margin/fieldScale, top: b.top - margin/fieldScale,
-		width: int((b.right-b.left)*fieldScale) + 2*margin + 2, height: int((b.bottom-b.top)*fieldScale) + 2*margin + 2}
+	f := b.field
+	left, top := int((f.left-b.region.left)*fieldScale)+margin, int((f.top-b.region.top)*fieldScale)+margin
+	g := &recipes{left: f.left - float32(left)/fieldScale, top: f.top - float32(top)/fieldScale}
+	g.width, g.height = int((b.region.right-g.left)*fieldScale)+margin+2, int((b.region.bottom-g.top)*fieldScale)+margin+2
 	g.cells = spareRecipes.take(g.width * g.height)
-	asides := make([]float32, g.width)
-	for x := range asides {
-		if b.patch != nil {
-			asides[x] = b.patch.aside(g.left + float32(x)/fieldScale)
+	columns := make([]struct{ aside, across float32 }, g.width)
+	if b.patch != nil {
+		for x := range columns {
+			at := g.left + float32(x)/fieldScale
+			columns[x].aside, columns[x].across = b.patch.aside(at), b.patch.across(at)
 		}
 	}
 	for y := range g.height {
 		c := geom.Point{Y: g.top + float32(y)/fieldScale}
-		var down float32
+		var down, along float32
 		if b.patch != nil {
-			down = b.patch.down(c.Y)
+			down, along = b.patch.down(c.Y), b.patch.along(c.Y)
 		}
 		row := g.cells[y*g.width:][:g.width]
 		for x := range row {
-			c.X = g.left + float32(x)/fieldScale
 			r := &row[x]
-			*r = recipe{cell: b.field.at(c), mask: 1, tone: [3]float32{1}}
+			*r = recipe{mask: 1, tone: [3]float32{1}}
+			if k, j := x-left, y-top; k >= 0 && j >= 0 && k < f.width && j < f.height {
+				r.cell = f.cells[j*f.width+k]
+			}
 			if b.patch == nil {
 				r.live = abs(r.dx) > still || abs(r.down()) > still || r.filled() > 0
 				continue
 			}
-			r.sink = asides[x] * down
-			if r.mask = b.patch.mask(c); r.mask > 0 {
+			r.sink = columns[x].aside * down
+			if r.mask = seen(columns[x].across + along); r.mask > 0 {
+				c.X = g.left + float32(x)/fieldScale
 				r.tone = b.tones.at(c)
 			}
 			r.live = r.mask > 0 || abs(r.sink) > still
@@ -225,6 +254,7 @@ func (g *recipes) spread() {
 		for x := range here[:g.width-1] {
 			a, b, d, e := &here[x], &here[x+1], &below[x], &below[x+1]
 			a.live = a.live || b.live || d.live || e.live
+			a.seen = a.mask > 0 || b.mask > 0 || d.mask > 0 || e.mask > 0
 			a.fills = a.fill > 0 || b.fill > 0 || d.fill > 0 || e.fill > 0 || a.seam > 0 || b.seam > 0 || d.seam > 0 || e.seam > 0
 			a.jumps = a.jump != 0 || b.jump != 0 || d.jump != 0 || e.jump != 0
 			a.sinks = a.sink != 0 || b.sink != 0 || d.sink != 0 || e.sink != 0
@@ -239,7 +269,8 @@ func (g *recipes) fromFrame(onto geom.Similarity) geom.Similarity {
 
 // at returns the recipe between the grid's places, and whether anything changes
 // there. Nothing does beyond the grid. Of the tones it returns those of luma, or else
-// those of chroma; of what is not filled it returns no depth.
+// those of chroma; of what is not filled it returns no depth, and of what is not seen nothing
+// except how far the skin sinks.
 func (g *recipes) at(p geom.Point, out *recipe, luma bool) (changes bool) {
 	x, y := p.X, p.Y
 	if !(x >= 0 && y >= 0) || x >= float32(g.width-1) || y >= float32(g.height-1) {
@@ -254,18 +285,22 @@ func (g *recipes) at(p geom.Point, out *recipe, luma bool) (changes bool) {
 	upper, lower := g.cells[i:i+2], g.cells[i+g.width:i+g.width+2]
 	a, b, d, e := &upper[0], &upper[1], &lower[0], &lower[1]
 	wa, wb, wd, we := (1-fx)*(1-fy), fx*(1-fy), (1-fx)*fy, fx*fy
+	out.mask, out.sink = 0, 0
+	if a.sinks {
+		out.sink = wa*a.sink + wb*b.sink + wd*d.sink + we*e.sink
+	}
+	if !a.seen {
+		return true
+	}
 	out.mask = wa*a.mask + wb*b.mask + wd*d.mask + we*e.mask
 	out.dx = wa*a.dx + wb*b.dx + wd*d.dx + we*e.dx
 	out.dy = wa*a.dy + wb*b.dy + wd*d.dy + we*e.dy
 	if a.jumps || a.fills {
 		out.below = wa*a.below + wb*b.below + wd*d.below + we*e.below
 	}
-	out.jump, out.sink, out.fill, out.seam = 0, 0, 0, 0
+	out.jump, out.fill, out.seam = 0, 0, 0
 	if a.jumps {
 		out.jump = wa*a.jump + wb*b.jump + wd*d.jump + we*e.jump
-	}
-	if a.sinks {
-		out.sink = wa*a.sink + wb*b.sink + wd*d.sink + we*e.sink
 	}
 	if a.fills {
 		out.open = wa*a.open + wb*b.open + wd*d.open + we*e.open

@@ -24,7 +24,7 @@ func TestTonesLeaveLipsOut(t *testing.T) {
 	own, m := observation{mouth: someMouth(.3)}, someMouth(0)
 	to := geom.Similarity{A: canonicalPixels}
 	s := shape{width: m.width(), upper: 1, lower: 1}
-	b := &brush{frame: skin(), pixels: skin(), onto: to, to: to, field: newField(&m, s), patch: newPatch(p, &own, s)}
+	b := &brush{frame: skin(), pixels: skin(), onto: to, to: to, field: wholeField(&m, s), patch: newPatch(p, &own, s)}
 	for y := 185; y < 205; y++ {
 		for x := 90; x < 150; x++ {
 			b.frame.Cr[b.frame.COffset(x, y)] = lipColour[1]

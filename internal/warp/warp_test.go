@@ -249,7 +249,7 @@ func TestEvenRectangles(t *testing.T) {
 		{geom.Similarity{B: 10}, image.Rect(-20, 0, 2, 12)},
 		{geom.Similarity{A: 10, X: -7, Y: -7}, image.Rect(-8, -8, 4, 14)},
 	} {
-		if got := bounds(c.to, 0, 0, 1, 2); got != c.want {
+		if got := bounds(c.to, region{right: 1, bottom: 2}); got != c.want {
 			t.Errorf("%+v: got %v, want %v", c.to, got, c.want)
 		}
 	}
