@@ -26,10 +26,13 @@ type pointCascade struct {
 }
 
 // node is where the two pixels are that a node of a tree compares, one in each half of the
-// word: the row in the lowest byte, the column in the next one, in 1/256 of the scale, and 128
-// more. So both are worked out at once: as long as no half is negative, a sum of pairs is the
-// pair of the sums.
-type node uint64
+// word: the row in the lower byte, the column in the higher one, in 1/256 of the scale, and 128
+// more.
+type node uint32
+
+// places returns both pixels, one in each half. So both are worked out at once: as long as no
+// half is negative, a sum of pairs is the pair of the sums.
+func (n node) places() uint64 { return uint64(n) | uint64(n)<<16 }
 
 // pair returns a word with x in each half.
 func pair(x int) uint64 { return uint64(x) + uint64(x)<<32 }
@@ -54,8 +57,7 @@ func readPointCascade(b []byte) (*pointCascade, error) {
 	at := 16
 	for range trees {
 		for range nodes {
-			code := word(at) ^ 0x80808080 // 128 more in each byte
-			c.nodes = append(c.nodes, node(code&0xffff)|node(code>>16)<<32)
+			c.nodes = append(c.nodes, node(word(at)^0x80808080)) // 128 more in each byte
 			at += 4
 		}
 		for range leaves {
@@ -180,7 +182,7 @@ func goOn(walks []walk, tree []node, pix []uint8, stride uint64) {
 	)
 	for i := range walks {
 		w := &walks[i]
-		n := uint64(tree[w.node])
+		n := tree[w.node].places()
 		rows, cols := w.rows+n&low*uint64(w.size), w.cols+n>>8&low*uint64(w.across)
 		at := rows>>8&whole*stride + cols>>8&whole
 		w.node = 2*w.node + 1 + brighter(pix[uint32(at)], pix[at>>32])
@@ -197,7 +199,7 @@ func goOnAtBorder(walks []walk, tree []node, p pixels.Plane[uint8]) {
 			return p.At(col>>8, row>>8)
 		}
 		n := tree[w.node]
-		w.node = 2*w.node + 1 + brighter(pixel(n), pixel(n>>32))
+		w.node = 2*w.node + 1 + brighter(pixel(n), pixel(n>>16))
 	}
 }
 

@@ -18,16 +18,17 @@ func SharpLumaAt(f *image.YCbCr, q geom.Point) float32 {
 
 // ChromaAt returns Cb and Cr at a place in the frame, linear between pixels.
 func ChromaAt(f *image.YCbCr, q geom.Point) (cb, cr float32) {
-	b, r := Chroma(f)
 	x, y := chromaPlace(f, q)
 	x0, y0 := int(x), int(y)
-	if !(x >= 0 && y >= 0 && x0+1 < b.Width && y0+1 < b.Height) {
+	if !(x >= 0 && y >= 0 && x0+1 < (f.Rect.Dx()+1)/2 && y0+1 < (f.Rect.Dy()+1)/2) {
+		b, r := Chroma(f)
 		return b.bilinearAtBorder(x, y), r.bilinearAtBorder(x, y)
 	}
-	upper, lower := y0*b.Stride+x0, (y0+1)*b.Stride+x0
-	fx, fy := x-float32(x0), y-float32(y0)
-	cb = between(b.Pix[upper], b.Pix[upper+1], b.Pix[lower], b.Pix[lower+1], fx, fy)
-	return cb, between(r.Pix[upper], r.Pix[upper+1], r.Pix[lower], r.Pix[lower+1], fx, fy)
+	upper, lower, fx, fy := y0*f.CStride+x0, (y0+1)*f.CStride+x0, x-float32(x0), y-float32(y0)
+	b, under := f.Cb[upper:upper+2], f.Cb[lower:lower+2]
+	cb = between(b[0], b[1], under[0], under[1], fx, fy)
+	r, under := f.Cr[upper:upper+2], f.Cr[lower:lower+2]
+	return cb, between(r[0], r[1], under[0], under[1], fx, fy)
 }
 
 // CrAt returns Cr, the red difference, at a place in the frame.
