@@ -12,7 +12,7 @@ func TestAlarms(t *testing.T) {
 		"RequestsFail":        {`3`, `1`, `"notBreaching"`, "RequestsFailed"},
 		"AttemptsPutOff":      {`5`, `3`, `"notBreaching"`, "AttemptsPutOff"},
 		"NetworkFails":        {`3`, `3`, `"notBreaching"`, "UnreachableHosts MediaFetched"},
-		"ServerErrors":        {`5`, `1`, `"notBreaching"`, "5XXError"},
+		"ServerErrors":        {`5`, `1`, `"notBreaching"`, "5XXError StorageRefused"},
 		"FunctionsThrottled":  {`1`, `1`, `"notBreaching"`, "Throttles"},
 		"FunctionsThrottled2": {`1`, `1`, `"notBreaching"`, "Throttles"},
 		"TableThrottled":      {`10`, `1`, `"notBreaching"`, "ReadThrottleEvents WriteThrottleEvents"},
@@ -44,7 +44,8 @@ func TestAlarms(t *testing.T) {
 		{"DeadLettersWait", "Dimensions", `[{"Name":"QueueName","Value":"DeadLetters.QueueName"}]`},
 		{"JobsFail", "Dimensions", `[{"Name":"LogGroupName","Value":"FailedJobs"}]`},
 		{"AttemptsPutOff", "Dimensions", `[{"Name":"Code","Value":"host_failing"}]`},
-		{"ServerErrors", "Dimensions", `[{"Name":"ApiName","Value":"Lipsync"},{"Name":"Stage","Value":"api"}]`},
+		{"StorageRefused", "LogGroupName", `"AccessLog"`},
+		{"StorageRefused", "FilterPattern", `"{ $.status = \"507\" }"`},
 		{"SweepIsSilent", "ComparisonOperator", `"LessThanThreshold"`},
 	})
 }

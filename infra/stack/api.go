@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"net/http"
 	"slices"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigateway"
@@ -63,6 +64,8 @@ const stageName = "api"
 // addAPI adds what clients call, without its endpoints: others need its address
 // before there are functions.
 func (s *service) addAPI() {
+	calls := s.logGroup("AccessLog")
+	s.storageRefused = s.countCalls(calls, "StorageRefused", http.StatusInsufficientStorage)
 	s.api = awsapigateway.NewRestApi(s.stack, jsii.String("Api"), &awsapigateway.RestApiProps{
 		RestApiName:      jsii.String(s.Name),
 		EndpointTypes:    &[]awsapigateway.EndpointType{awsapigateway.EndpointType_REGIONAL},
@@ -73,7 +76,7 @@ func (s *service) addAPI() {
 			ThrottlingRateLimit:  jsii.Number(s.RequestRate),
 			ThrottlingBurstLimit: jsii.Number(2 * s.RequestRate),
 			TracingEnabled:       jsii.Bool(true),
-			AccessLogDestination: awsapigateway.NewLogGroupLogDestination(s.logGroup("AccessLog")),
+			AccessLogDestination: awsapigateway.NewLogGroupLogDestination(calls),
 			AccessLogFormat:      awsapigateway.AccessLogFormat_Custom(jsii.String(accessLog)),
 		},
 	})

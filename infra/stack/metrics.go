@@ -6,6 +6,7 @@ import (
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 	"github.com/aws/jsii-runtime-go"
 
 	"lipsync/internal/dynamodb"
@@ -63,6 +64,29 @@ func (s *service) apiMetric(name, statistic string) awscloudwatch.Metric {
 func (s *service) functionMetric(function, name, statistic string) awscloudwatch.Metric {
 	return metric("AWS/Lambda", name, statistic,
 		map[string]*string{"FunctionName": s.functions[function].FunctionName()})
+}
+
+// countCalls counts the calls in the access log that were answered with a status. The
+// namespace is the stack's own: the others' calls are not in AWS's metrics of its API either.
+func (s *service) countCalls(log awslogs.ILogGroup, name string, status int) awscloudwatch.Metric {
+	namespace := "Lipsync/" + s.Name
+	awslogs.NewMetricFilter(s.stack, jsii.String(name), &awslogs.MetricFilterProps{
+		LogGroup:        log,
+		FilterPattern:   awslogs.FilterPattern_StringValue(jsii.String("$.status"), jsii.String("="), jsii.String(strconv.Itoa(status))),
+		MetricNamespace: jsii.String(namespace),
+		MetricName:      jsii.String(name),
+		MetricValue:     jsii.String("1"),
+	})
+	return metric(namespace, name, "Sum", nil)
+}
+
+// serverErrors counts the calls that failed by our fault: not those of accounts that store as
+// much as they may.
+func (s *service) serverErrors() awscloudwatch.IMetric {
+	return expression("serverErrors", "failed - FILL(refused, 0)", map[string]awscloudwatch.IMetric{
+		"failed":  s.apiMetric("5XXError", "Sum"),
+		"refused": s.storageRefused,
+	})
 }
 
 func (s *service) queueMetric(name, statistic string) awscloudwatch.Metric {

@@ -42,8 +42,9 @@ type service struct {
 	signerOf  map[string]signing // by the name of the function whose URLs it signs
 	functions map[string]awslambda.Function
 
-	failedJobs awslogs.LogGroup
-	raised     []awscloudwatch.Alarm
+	failedJobs     awslogs.LogGroup
+	storageRefused awscloudwatch.Metric // counts calls of accounts that store as much as they may
+	raised         []awscloudwatch.Alarm
 }
 
 // New adds the service's stack to the app.

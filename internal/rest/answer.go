@@ -169,8 +169,10 @@ func (a *api) log(r *http.Request, w *answer, err error, route, id string, took 
 	}
 	if err != nil {
 		attrs = append(attrs, slog.String("error", err.Error()))
-		// A call that its client hung up on failed through no fault of ours.
-		if w.status >= http.StatusInternalServerError && !errors.Is(r.Context().Err(), context.Canceled) {
+		// Neither a call that its client hung up on failed through a fault of ours, nor one of
+		// an account that stores as much as it may.
+		ours := w.status >= http.StatusInternalServerError && lipsync.CodeOf(err) != lipsync.StorageLimit
+		if ours && !errors.Is(r.Context().Err(), context.Canceled) {
 			level = slog.LevelError
 		}
 	}

@@ -55,6 +55,16 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
+// TestAccountLimitIsNoError: an account that stores as much as it may is no fault of ours.
+func TestAccountLimitIsNoError(t *testing.T) {
+	h := newHome(t)
+	h.service.Limits.Stored = 1
+	w := h.post(h.key(t), "/api/v1/uploads", `{"type":"audio","size":1000}`)
+	if log := h.log.String(); w.Code != 507 || !strings.Contains(log, `"status":507`) || strings.Contains(log, `"level":"ERROR"`) {
+		t.Errorf("got %d and the log %s, want 507, which is no error", w.Code, log)
+	}
+}
+
 func TestPanic(t *testing.T) {
 	h := newHome(t)
 	h.service.Store = nil
