@@ -11,10 +11,16 @@ import (
 )
 
 const (
-	// checkTime bounds how long a check may take before it has failed.
-	checkTime = 5 * time.Second
+	// answerTime is how long who asks waits for a check.
+	answerTime = 5 * time.Second
+	// checkTime bounds how long a check may take: on a machine that is busy with jobs, longer
+	// than anybody waits.
+	checkTime = 30 * time.Second
 	// holdTime is how long a result holds: who asks all the time costs little.
 	holdTime = 5 * time.Second
+	// standTime is how long a result stands, since its check began, while the next one takes
+	// longer than answerTime.
+	standTime = time.Minute
 )
 
 // Check finds out whether something works that the service needs.
@@ -76,8 +82,9 @@ func (r readiness) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 // probe makes one check for all who ask.
 type probe struct {
 	Check
-	mu   sync.Mutex
-	last *outcome // nil before the first
+	mu      sync.Mutex
+	last    *outcome // nil before the first
+	earlier *outcome // the one before; nil before the second
 }
 
 // outcome is one run of a check. Its other fields are set when done is closed.
@@ -88,10 +95,10 @@ type outcome struct {
 }
 
 // result returns what the check found: the run that goes on, the last one if it
-// holds, else a new one.
+// holds, else a new one. If that takes too long, the one before stands for a while.
 func (p *probe) result(ctx context.Context) result {
-	o := p.latest()
-	limit := time.NewTimer(time.Until(o.began.Add(checkTime)))
+	o, earlier := p.latest()
+	limit := time.NewTimer(time.Until(o.began.Add(answerTime)))
 	defer limit.Stop()
 	select {
 	case <-o.done:
@@ -102,9 +109,12 @@ func (p *probe) result(ctx context.Context) result {
 	case <-o.done:
 		return o.result()
 	default:
-		took := time.Since(o.began)
-		return result{Seconds: took.Seconds(), Error: fmt.Sprintf("no result after %s", took.Round(time.Second))}
 	}
+	if earlier != nil && time.Since(earlier.began) < standTime {
+		return earlier.result()
+	}
+	took := time.Since(o.began)
+	return result{Seconds: took.Seconds(), Error: fmt.Sprintf("no result after %s", took.Round(time.Second))}
 }
 
 // result returns what a run found that has ended.
@@ -116,24 +126,23 @@ func (o *outcome) result() result {
 	return r
 }
 
-// latest returns the run to wait for.
-func (p *probe) latest() *outcome {
+// latest returns the run to wait for, and the one before, which has ended, if any.
+func (p *probe) latest() (o, earlier *outcome) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if o := p.last; o != nil {
 		select {
 		case <-o.done:
 			if time.Since(o.ended) < holdTime {
-				return o
+				return o, p.earlier
 			}
 		default:
-			return o
+			return o, p.earlier
 		}
 	}
-	o := &outcome{done: make(chan struct{}), began: time.Now()}
-	p.last = o
-	go p.run(o)
-	return o
+	p.last, p.earlier = &outcome{done: make(chan struct{}), began: time.Now()}, p.last
+	go p.run(p.last)
+	return p.last, p.earlier
 }
 
 // run makes the check. It is nobody's who asks: more may wait for it.

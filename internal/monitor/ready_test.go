@@ -61,7 +61,7 @@ func TestHungCheck(t *testing.T) {
 		for _, c := range []struct {
 			pause, wait time.Duration
 			want        string
-		}{{0, checkTime, "no result after 5s"}, {time.Minute, 0, "no result after 1m5s"}} {
+		}{{0, answerTime, "no result after 5s"}, {time.Minute, 0, "no result after 1m5s"}} {
 			time.Sleep(c.pause)
 			began := time.Now()
 			status, got := ask(t, r)
@@ -75,6 +75,37 @@ func TestHungCheck(t *testing.T) {
 			t.Errorf("afterwards: got %d, %+v by %d runs, want 200 by 1", status, got, runs.Load())
 		}
 	})
+}
+
+// TestSlowCheck has a check that takes 1 s, and then longer than anybody waits for, as on
+// a machine that is busy with jobs, or does not end: what the first run found stands for a minute.
+func TestSlowCheck(t *testing.T) {
+	for name, c := range map[string]struct {
+		second time.Duration
+		pauses []time.Duration // before each time that somebody asks
+		status []int
+	}{
+		"busy": {20 * time.Second, []time.Duration{0, 10 * time.Second, 10 * time.Second, 10 * time.Second}, []int{200, 200, 200, 200}},
+		"hung": {time.Hour, []time.Duration{0, 10 * time.Second, 30 * time.Second, 30 * time.Second}, []int{200, 200, 200, 503}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			took := time.Second
+			r := newReadiness([]Check{{"ffmpeg", func(ctx context.Context) error {
+				defer func() { took = c.second }()
+				time.Sleep(took)
+				return nil
+			}}})
+			for i, pause := range c.pauses {
+				time.Sleep(pause)
+				began := time.Now()
+				status, got := ask(t, r)
+				if status != c.status[i] || time.Since(began) > answerTime {
+					t.Errorf("%s, call %d: got %d, %+v after %s, want %d", name, i+1, status, got, time.Since(began), c.status[i])
+				}
+			}
+			time.Sleep(2 * time.Hour) // until the run ends
+		})
+	}
 }
 
 // TestSharedCheck has many ask at once, and again: they share runs.
