@@ -95,7 +95,7 @@ func (o *Objects) write(ctx context.Context, name string, r io.Reader, size int6
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	n, err := fill(ctx, f, r)
-	if lipsync.DiskFull(err) {
+	if lipsync.DiskFull(err) && lipsync.CodeOf(err) != lipsync.NoSpace {
 		return lipsync.ErrNoSpace(err)
 	}
 	if err != nil {

@@ -102,6 +102,7 @@ func (o *Objects) fail(w http.ResponseWriter, r *http.Request, err error) {
 		refuse(w, http.StatusNotFound, "not found")
 		return
 	case lipsync.DiskFull(err):
+		w.Header().Set("Retry-After", strconv.Itoa(int(lipsync.SpaceRetry.Seconds())))
 		refuse(w, http.StatusInsufficientStorage, lipsync.MessageOf(lipsync.ErrNoSpace(err)))
 		return
 	}

@@ -39,8 +39,8 @@ func TestReserve(t *testing.T) {
 	}
 	objects.Reserve = 1 << 60
 	const want = `{"error":"the service has too little disk space; try again later"}`
-	if w := put(); w.Code != http.StatusInsufficientStorage || strings.TrimSpace(w.Body.String()) != want {
-		t.Errorf("without: got %d %s, want 507 %s", w.Code, w.Body, want)
+	if w := put(); w.Code != http.StatusInsufficientStorage || strings.TrimSpace(w.Body.String()) != want || w.Header().Get("Retry-After") != "60" {
+		t.Errorf("without: got %d %s, Retry-After %q, want 507 %s, 60", w.Code, w.Body, w.Header().Get("Retry-After"), want)
 	}
 	if err := objects.Put(t.Context(), "outputs/a", strings.NewReader("fives"), 5); err != nil {
 		t.Errorf("output: got %v", err)

@@ -3,7 +3,12 @@ package lipsync
 import (
 	"io"
 	"syscall"
+	"time"
 )
+
+// SpaceRetry is when a client may try again that was refused with NoSpace. How soon there is
+// space, nobody can tell.
+const SpaceRetry = time.Minute
 
 // ErrNoSpace returns the error of code NoSpace, which tells a client to come back
 // later. The cause, for logs, may be nil.

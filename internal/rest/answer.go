@@ -112,6 +112,10 @@ func (w *answer) fail(err error) {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	case http.StatusTooManyRequests:
 		w.Header().Set("Retry-After", strconv.Itoa(retryAfter(err)))
+	case http.StatusInsufficientStorage:
+		if lipsync.CodeOf(err) == lipsync.NoSpace {
+			w.Header().Set("Retry-After", strconv.Itoa(int(lipsync.SpaceRetry.Seconds())))
+		}
 	case http.StatusInternalServerError:
 		message = "internal error"
 	}

@@ -74,9 +74,9 @@ func (h *home) callFullDisk(t *testing.T, c *http.Client, base string) {
 		defer resp.Body.Close()
 		var got struct{ Error string }
 		err = json.NewDecoder(resp.Body).Decode(&got)
-		refused := got.Error == "the service has too little disk space; try again later"
+		refused := got.Error == "the service has too little disk space; try again later" && resp.Header.Get("Retry-After") == "60"
 		if err != nil || resp.StatusCode != call.status || refused != (call.status == http.StatusInsufficientStorage) {
-			t.Errorf("%s %s: got %d %q (%v), want %d", call.method, call.path, resp.StatusCode, got.Error, err, call.status)
+			t.Errorf("%s %s: got %d %q, Retry-After %q (%v), want %d", call.method, call.path, resp.StatusCode, got.Error, resp.Header.Get("Retry-After"), err, call.status)
 		}
 	}
 }
