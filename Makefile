@@ -11,6 +11,7 @@ CDK         := ../$(NODE)/node_modules/.bin/cdk
 PIP         := pip install --quiet --disable-pip-version-check --require-hashes
 TOOLS       := .cache/tools
 FUZZTIME    ?= 2m
+EXECUTIONS  ?= 10000000
 RUNS        ?= 10
 PACKAGES    ?= ./...
 ARGS        ?=
@@ -157,12 +158,8 @@ $(NODE)/done: .ci/node/package.json .ci/node/package-lock.json
 	npm ci --silent --ignore-scripts --prefix $(@D)
 	@touch $@
 
-fuzz: ## run each fuzz target for FUZZTIME (2m)
-	@for package in $$(go list ./...); do \
-		for target in $$(go test -list '^Fuzz' $$package | grep '^Fuzz'); do \
-			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 100x $$package || exit 1; \
-		done; \
-	done
+fuzz: ## run each fuzz target for FUZZTIME (2m) led by coverage, then EXECUTIONS (10000000) times without; ends with how many each had; PACKAGES= for some (takes hours)
+	@.ci/fuzz $(FUZZTIME) $(EXECUTIONS) $(PACKAGES)
 
 hostile: $(ONNXRUNTIME) ## render 322 hostile media and try 100 hostile networks; prints how they end, and what the worst of them take (takes 10 minutes)
 	@.ci/install ffmpeg gcc libc6-dev
