@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"html"
 	"io"
 	"net/http"
@@ -12,42 +13,111 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 )
 
-// TestSamples runs the calls that the dashboard's page on the API shows, with media
-// that there are.
+// pageSample is one of the programs that the dashboard's page on the API shows.
+type pageSample struct{ name, file, program string }
+
+// pageSamples are all of them, with what runs each.
+func pageSamples() []pageSample {
+	return []pageSample{
+		{"files", "files.sh", "sh"}, {"curl", "sample.sh", "sh"}, {"python", "sample.py", "python3"},
+		{"typescript", "sample.ts", "node"}, {"go", "main.go", "go run"},
+	}
+}
+
+// TestSamples runs the programs that the dashboard's page on the API shows, as they are copied, with media
+// that there are: with a key each prints where the output is. With a wrong key, and where the media can't be
+// used, each prints the API's own sentence and fails.
 func TestSamples(t *testing.T) {
 	data := t.TempDir()
 	s := startServer(t, data, "--allow-private-networks")
-	files := httptest.NewServer(http.FileServer(http.Dir(filepath.Dir(fixtures.video))))
+	folder := t.TempDir()
+	for name, path := range map[string]string{"talk.mp4": fixtures.video, "speech.wav": fixtures.speech} {
+		if err := os.Symlink(path, filepath.Join(folder, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files := httptest.NewServer(http.FileServer(http.Dir(folder)))
 	defer files.Close()
-	page := s.page(t, "/dashboard/api")
+	page := strings.ReplaceAll(html.UnescapeString(s.page(t, "/dashboard/api")), "https://example.com", files.URL)
 	key := newKey(t, data)
-	for _, c := range []struct{ name, file, program string }{
-		{"curl", "sample.sh", "sh"}, {"python", "sample.py", "python3"}, {"typescript", "sample.ts", "node"}, {"go", "main.go", "go run"},
-	} {
+	for _, c := range pageSamples() {
 		t.Run(c.name, func(t *testing.T) {
-			found := regexp.MustCompile(`(?s)id="sample-` + c.name + `">(.*?)</pre>`).FindStringSubmatch(page)
-			if found == nil {
-				t.Fatal("it is not in the page")
-			}
-			text := strings.NewReplacer("https://example.com/talk.mp4", files.URL+"/video.mp4",
-				"https://example.com/speech.wav", files.URL+"/speech.wav").Replace(html.UnescapeString(found[1]))
-			path := filepath.Join(t.TempDir(), c.file)
-			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
 			if c.name == "typescript" && !runsTypeScript(t) {
 				t.Skip("node is older than 23.6, which runs TypeScript by itself")
 			}
-			words := append(strings.Fields(c.program), path)
-			run := exec.CommandContext(t.Context(), words[0], words[1:]...)
-			run.Env = append(os.Environ(), "LIPSYNC_KEY="+key)
-			out, err := run.CombinedOutput()
-			if err != nil || !strings.Contains(string(out), s.url+"/objects/outputs/") {
+			text := c.text(t, page)
+			if out, err := c.run(t, folder, text, key); err != nil || !strings.Contains(out, s.url+"/objects/outputs/") {
 				t.Errorf("got %s (%v), want where the output is", out, err)
 			}
+			if out, err := c.run(t, folder, text, key+"x"); err == nil || !strings.Contains(out, "invalid token") {
+				t.Errorf("with a wrong key: got %s (%v), want a failure and the API's sentence", out, err)
+			}
+			exchanged := strings.NewReplacer("talk.mp4", "speech.wav", "speech.wav", "talk.mp4").Replace(text)
+			if out, err := c.run(t, folder, exchanged, key); err == nil || !strings.Contains(out, "video has no picture") {
+				t.Errorf("with exchanged files: got %s (%v), want a failure and the API's sentence", out, err)
+			}
 		})
+	}
+	for _, c := range pageSamples()[:2] {
+		if out, err := c.run(t, folder, c.text(t, page), ""); err == nil || !strings.Contains(out, "LIPSYNC_KEY: is not set") {
+			t.Errorf("%s without a key: got %s (%v), want a failure that says so", c.name, out, err)
+		}
+	}
+}
+
+// text returns the sample as the page shows it.
+func (c pageSample) text(t *testing.T, page string) string {
+	t.Helper()
+	found := regexp.MustCompile(`(?s)id="sample-` + c.name + `">(.*?)</pre>`).FindStringSubmatch(page)
+	if found == nil {
+		t.Fatal("it is not in the page")
+	}
+	return found[1]
+}
+
+// run runs a sample in a folder to its end.
+func (c pageSample) run(t *testing.T, folder, text, key string) (said string, err error) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), c.file)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	words := append(strings.Fields(c.program), path)
+	run := exec.CommandContext(ctx, words[0], words[1:]...)
+	run.Dir = folder
+	run.Env = append(os.Environ(), "LIPSYNC_KEY="+key)
+	out, err := run.CombinedOutput()
+	return string(out), err
+}
+
+// TestConversation runs the calls of the README's conversation: with a key they get an output, and with a
+// wrong one they say so and end.
+func TestConversation(t *testing.T) {
+	data, folder := t.TempDir(), t.TempDir()
+	s := startServer(t, data)
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile("(?s)```sh\n(API=.*?)```").FindSubmatch(readme)
+	if found == nil {
+		t.Fatal("there is no conversation in the README")
+	}
+	text := strings.NewReplacer("http://127.0.0.1:8080", s.url, "dist/demo/video.mp4", fixtures.video, "dist/demo/speech.wav", fixtures.speech).
+		Replace(string(found[1]))
+	c := pageSample{name: "conversation", file: "conversation.sh", program: "sh"}
+	wrong, _ := c.run(t, folder, "KEY=$LIPSYNC_KEY\n"+text, "wrong")
+	if got := strings.Count(wrong, "invalid token"); got != 3 {
+		t.Errorf("with a wrong key: got %q, want the API's sentence 3 times", wrong)
+	}
+	out, err := c.run(t, folder, "KEY=$LIPSYNC_KEY\n"+text, newKey(t, data))
+	if info, missing := os.Stat(filepath.Join(folder, "output.mp4")); err != nil || missing != nil || info.Size() == 0 {
+		t.Errorf("got %s (%v, %v), want output.mp4", out, err, missing)
 	}
 }
 
