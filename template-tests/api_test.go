@@ -16,6 +16,7 @@ func TestEndpoints(t *testing.T) {
 	want := map[string]string{
 		"ANY /health":                            "Health",
 		"ANY /openapi.yaml":                      "Health",
+		"ANY /openapi.json":                      "Health",
 		"ANY /v1/users/me":                       "Me",
 		"ANY /v1/lipsync/generate":               "Generate",
 		"ANY /v1/lipsync/generate-with-media":    "GenerateWithMedia",
@@ -77,6 +78,7 @@ func TestCallers(t *testing.T) {
 		"Health by apigateway at api/*/",
 		"Health by apigateway at api/*/*",
 		"Health by apigateway at api/*/health",
+		"Health by apigateway at api/*/openapi.json",
 		"Health by apigateway at api/*/openapi.yaml",
 		"ListRequests by apigateway at api/*/v1/lipsync/requests",
 		"Me by apigateway at api/*/v1/users/me",

@@ -22,6 +22,7 @@ func endpoints() []endpoint {
 	return []endpoint{
 		{every, "health", "health"},
 		{every, "openapi.yaml", "health"},
+		{every, "openapi.json", "health"},
 		{every, "v1/users/me", "me"},
 		{every, "v1/lipsync/generate", "generate"},
 		{every, "v1/lipsync/generate-with-media", "generate-with-media"},

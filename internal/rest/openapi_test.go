@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -71,6 +72,44 @@ func TestDocumentedRoutes(t *testing.T) {
 	}
 }
 
+// TestDescribed wants each property and each parameter of the document to say what it means.
+func TestDescribed(t *testing.T) {
+	doc := loadDocument(t)
+	described := func(s *openapi3.SchemaRef) bool {
+		return s.Value.Description != "" || slices.ContainsFunc(s.Value.OneOf, func(o *openapi3.SchemaRef) bool { return o.Value.Description != "" })
+	}
+	for name, schema := range doc.Components.Schemas {
+		for field, s := range schema.Value.Properties {
+			if !described(s) {
+				t.Errorf("%s of %s is not described", field, name)
+			}
+		}
+	}
+	for path, item := range doc.Paths.Map() {
+		for _, op := range item.Operations() {
+			for _, p := range op.Parameters {
+				if p.Value.Description == "" {
+					t.Errorf("%s of %s is not described", p.Value.Name, path)
+				}
+			}
+		}
+	}
+}
+
+// TestDocumentJSON wants the same document as JSON.
+func TestDocumentJSON(t *testing.T) {
+	r, _ := http.NewRequest(http.MethodGet, "/api/openapi.json", nil)
+	got := newHome(t).call(r, "")
+	doc, err := openapi3.NewLoader().LoadFromData(got.Body.Bytes())
+	if err != nil || got.Body.Bytes()[0] != '{' {
+		t.Fatalf("got %.40q: %v", got.Body, err)
+	}
+	want, _ := json.Marshal(loadDocument(t))
+	if have, _ := json.Marshal(doc); !bytes.Equal(have, want) {
+		t.Error("it is not the document that openapi.yaml is")
+	}
+}
+
 // TestProtection: the document says of each route whether it needs a key.
 func TestProtection(t *testing.T) {
 	h := newHome(t)
@@ -92,6 +131,9 @@ type checkedTransport struct {
 	next http.RoundTripper
 	seen map[string]bool // "METHOD path status"
 }
+
+// times finds the values of all fields of the form created_at.
+var times = regexp.MustCompile(`_at":"([^"]*)"`)
 
 func (c *checkedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	resp, err := c.next.RoundTrip(r)
@@ -125,6 +167,11 @@ func (c *checkedTransport) check(r *http.Request, resp *http.Response, body []by
 		return
 	}
 	c.seen[fmt.Sprintf("%s %s %d", route.Method, route.Path, resp.StatusCode)] = true
+	for _, time := range times.FindAllSubmatch(body, -1) {
+		if !bytes.HasSuffix(time[1], []byte("Z")) {
+			c.t.Errorf("%s %s: got the time %s, want one in UTC with Z", r.Method, r.URL, time[1])
+		}
+	}
 	if err := openapi3filter.ValidateResponse(r.Context(), &openapi3filter.ResponseValidationInput{
 		RequestValidationInput: &openapi3filter.RequestValidationInput{Request: r, Route: route},
 		Status:                 resp.StatusCode,

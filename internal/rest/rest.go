@@ -8,12 +8,16 @@ package rest
 
 import (
 	_ "embed"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/url"
 	"path"
 	"slices"
 	"strings"
+	"sync"
+
+	"go.yaml.in/yaml/v3"
 
 	"lipsync/internal/lipsync"
 )
@@ -58,6 +62,7 @@ func (a *api) routes() []route {
 	return []route{
 		{get, "/api/health", health},
 		{get, "/api/openapi.yaml", document},
+		{get, "/api/openapi.json", documentJSON},
 		{get, "/api/v1/users/me", protected(a, lipsync.ReadCall, me)},
 		{post, "/api/v1/lipsync/generate", protected(a, lipsync.GenerateCall, decoded(a.generate))},
 		{post, "/api/v1/lipsync/generate-with-media", protected(a, lipsync.GenerateCall, a.generateWithMedia)},
@@ -123,6 +128,24 @@ func document(w *answer, _ *http.Request) error {
 	w.Header().Set("Content-Type", "application/yaml")
 	_, err := w.Write(openapi)
 	return err
+}
+
+// openapiJSON is the document as JSON. Few ask for it, so it is made when the first one does.
+var openapiJSON = sync.OnceValues(func() ([]byte, error) {
+	var doc any
+	if err := yaml.Unmarshal(openapi, &doc); err != nil {
+		return nil, fmt.Errorf("read the API's document: %w", err)
+	}
+	return encode(doc)
+})
+
+func documentJSON(w *answer, _ *http.Request) error {
+	body, err := openapiJSON()
+	if err != nil {
+		return err
+	}
+	w.send(http.StatusOK, body)
+	return nil
 }
 
 // identity says whose token was presented.

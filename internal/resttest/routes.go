@@ -2,6 +2,7 @@ package resttest
 
 import (
 	"bytes"
+	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
@@ -36,6 +37,13 @@ func (s *suite) routes(t *testing.T) {
 		got := s.get(t, "", "/openapi.yaml")
 		if got.status != http.StatusOK || !bytes.HasPrefix(got.body, []byte("openapi: 3.1")) {
 			t.Errorf("got %d %.40q…, want 200 and an OpenAPI 3.1 document", got.status, got.body)
+		}
+	})
+	t.Run("document as JSON", func(t *testing.T) {
+		var got struct{ OpenAPI string }
+		answer := s.get(t, "", "/openapi.json")
+		if err := json.Unmarshal(answer.body, &got); err != nil || answer.status != http.StatusOK || !strings.HasPrefix(got.OpenAPI, "3.1") {
+			t.Errorf("got %d %.40q… (%v), want 200 and an OpenAPI 3.1 document", answer.status, answer.body, err)
 		}
 	})
 	t.Run("unknown path", s.unknownPaths)
