@@ -64,7 +64,7 @@ func TestRequestsFail(t *testing.T) {
 func TestFunctionsThrottled(t *testing.T) {
 	metrics := deployed().get("FunctionsThrottled", "Metrics") + deployed().get("FunctionsThrottled2", "Metrics")
 	for _, f := range []string{
-		"Health", "Me", "Generate", "GenerateWithMedia", "GetRequest", "CancelRequest", "GetProgress", "GetDetails", "DeleteMedia", "ListRequests", "CreateUpload",
+		"Health", "Me", "ListModels", "Generate", "GenerateWithMedia", "GetRequest", "CancelRequest", "GetProgress", "GetDetails", "DeleteMedia", "ListRequests", "CreateUpload",
 		"DashboardPages",
 	} {
 		if !strings.Contains(metrics, `"Value":"`+f+`"`) {

@@ -91,7 +91,7 @@ func TestRetention(t *testing.T) {
 	told := map[string]bool{
 		"create-upload": true, "dashboard": true, "generate": true, "generate-with-media": true, "get-details": true,
 		"get-request": true, "list-requests": true, "sweep": true,
-		"cancel-request": false, "delete-media": false, "dispatch": false, "get-progress": false, "health": false, "me": false,
+		"cancel-request": false, "delete-media": false, "dispatch": false, "get-progress": false, "health": false, "list-models": false, "me": false,
 	}
 	for _, f := range functionNames() {
 		var got map[string]string

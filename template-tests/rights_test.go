@@ -11,8 +11,9 @@ import (
 // ListJobs and GetAuthorizationToken know no resources; there is no other star
 // but behind a prefix of the bucket.
 var rights = map[string][]string{
-	"HealthRole": with("HealthLog"),
-	"MeRole":     with("MeLog", "dynamodb:GetItem Table", "dynamodb:UpdateItem Table"),
+	"HealthRole":     with("HealthLog"),
+	"MeRole":         with("MeLog", "dynamodb:GetItem Table", "dynamodb:UpdateItem Table"),
+	"ListModelsRole": with("ListModelsLog", "dynamodb:GetItem Table", "dynamodb:UpdateItem Table"),
 	"GenerateRole": with("GenerateLog",
 		"dynamodb:BatchGetItem Table", "dynamodb:GetItem Table", "dynamodb:PutItem Table", "dynamodb:Query Table",
 		"dynamodb:Query Table/index/open", "dynamodb:UpdateItem Table",

@@ -80,7 +80,7 @@ func (h *testHome) functions(b *testing.B) []*function {
 	}
 	all := []*function{h.hello(b)}
 	for _, name := range []string{
-		"health", "me", "generate", "generate-with-media", "get-request", "get-progress", "cancel-request", "get-details", "delete-media", "list-requests", "create-upload",
+		"health", "me", "list-models", "generate", "generate-with-media", "get-request", "get-progress", "cancel-request", "get-details", "delete-media", "list-requests", "create-upload",
 		"dashboard", "dispatch", "sweep",
 	} {
 		event := string(read(b, filepath.Join("..", "..", "events", name+".json")))
@@ -265,7 +265,7 @@ func (h *testHome) freeRates(b *testing.B) {
 	const many = "1000000"
 	for function, rate := range map[string]string{
 		"Generate": "LIPSYNC_GENERATE_RATE", "GenerateWithMedia": "LIPSYNC_GENERATE_RATE",
-		"Me": "LIPSYNC_READ_RATE", "GetRequest": "LIPSYNC_READ_RATE", "ListRequests": "LIPSYNC_READ_RATE",
+		"Me": "LIPSYNC_READ_RATE", "ListModels": "LIPSYNC_READ_RATE", "GetRequest": "LIPSYNC_READ_RATE", "ListRequests": "LIPSYNC_READ_RATE",
 		"GetProgress": "LIPSYNC_READ_RATE", "CancelRequest": "LIPSYNC_READ_RATE", "DeleteMedia": "LIPSYNC_READ_RATE", "GetDetails": "LIPSYNC_READ_RATE", "CreateUpload": "LIPSYNC_READ_RATE",
 	} {
 		h.setVariable(b, function, rate, many)

@@ -30,7 +30,7 @@ func BenchmarkStarts(b *testing.B) {
 	r := newRuntime(b)
 	all := []*function{{name: "health", deployed: filepath.Join(dir, "hello", "bootstrap")}}
 	for _, name := range []string{
-		"health", "me", "generate", "generate-with-media", "get-request", "get-progress", "cancel-request", "get-details", "delete-media",
+		"health", "me", "list-models", "generate", "generate-with-media", "get-request", "get-progress", "cancel-request", "get-details", "delete-media",
 		"list-requests", "create-upload", "dashboard",
 	} {
 		all = append(all, &function{name: name, deployed: filepath.Join(fixtures.dir, "built", "functions", name, "bootstrap")})

@@ -24,6 +24,7 @@ func endpoints() []endpoint {
 		{every, "openapi.yaml", "health"},
 		{every, "openapi.json", "health"},
 		{every, "v1/users/me", "me"},
+		{every, "v1/models", "list-models"},
 		{every, "v1/lipsync/generate", "generate"},
 		{every, "v1/lipsync/generate-with-media", "generate-with-media"},
 		{every, "v1/lipsync/requests", "list-requests"},

@@ -40,6 +40,11 @@ func (s *service) lambdas() []lambda {
 			policy:    []awsiam.PolicyStatement{s.authenticate()},
 		},
 		{
+			name: "list-models", timeout: apiTimeout, memory: 512,
+			variables: []string{table, readRate, engines, corsOrigins},
+			policy:    []awsiam.PolicyStatement{s.authenticate()},
+		},
+		{
 			name: "generate", timeout: apiTimeout, memory: 512,
 			variables: []string{table, bucket, queueURL, generateRate, engines, maxVideo, maxAudio, maxOpen, maxStored, maxKeys, keepInputs, keepOutputs, corsOrigins},
 			policy: []awsiam.PolicyStatement{

@@ -68,6 +68,11 @@ func Demand(h *Home) { h.Service.Demand = h.Table }
 // Generating is the rate of generate calls, and the engines that they may name.
 func Generating(h *Home) {
 	h.Service.GenerateRate = h.Settings.Number("LIPSYNC_GENERATE_RATE")
+	Engines(h)
+}
+
+// Engines are those that requests may name, the default first.
+func Engines(h *Home) {
 	h.Service.Engines = strings.Split(h.Settings.Text("LIPSYNC_ENGINES"), ",")
 }
 

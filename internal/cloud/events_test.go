@@ -115,6 +115,11 @@ func TestAPIEvents(t *testing.T) {
 	if me.Name != "name" {
 		t.Errorf("me: got %q", me.Name)
 	}
+	var models struct{ Data []struct{ Name string } }
+	d.call(t, "list-models", &models, cloud.Records, cloud.Reading, cloud.Engines)
+	if len(models.Data) != 1 || models.Data[0].Name != "warp" {
+		t.Errorf("list-models: got %+v", models)
+	}
 	var made, stored struct {
 		ID string `json:"request_id"`
 	}

@@ -64,6 +64,7 @@ func (a *api) routes() []route {
 		{get, "/api/openapi.yaml", document},
 		{get, "/api/openapi.json", documentJSON},
 		{get, "/api/v1/users/me", protected(a, lipsync.ReadCall, me)},
+		{get, "/api/v1/models", protected(a, lipsync.ReadCall, a.listModels)},
 		{post, "/api/v1/lipsync/generate", protected(a, lipsync.GenerateCall, decoded(a.generate))},
 		{post, "/api/v1/lipsync/generate-with-media", protected(a, lipsync.GenerateCall, a.generateWithMedia)},
 		{get, "/api/v1/lipsync/requests", protected(a, lipsync.ReadCall, a.listRequests)},

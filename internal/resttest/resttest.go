@@ -62,6 +62,7 @@ func Run(t *testing.T, target Target) {
 		"details":     s.details,
 		"delete":      s.deleteMedia,
 		"list":        s.list,
+		"models":      s.models,
 		"accounts":    s.accounts,
 		"uploads":     s.uploads,
 		"polling":     s.polling,

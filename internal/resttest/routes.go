@@ -13,6 +13,7 @@ import (
 func protected() []call {
 	return []call{
 		{method: http.MethodGet, path: "/v1/users/me"},
+		{method: http.MethodGet, path: "/v1/models"},
 		{method: http.MethodPost, path: "/v1/lipsync/generate"},
 		{method: http.MethodPost, path: "/v1/lipsync/generate-with-media"},
 		{method: http.MethodGet, path: "/v1/lipsync/requests"},

@@ -1,0 +1,20 @@
+// Command list-models is the function behind GET /v1/models.
+package main
+
+import (
+	"log"
+	"os"
+
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"lipsync/internal/cloud"
+	"lipsync/internal/gateway"
+)
+
+func main() {
+	home, err := cloud.New(cloud.Config(os.Getenv), os.Getenv, os.Stdout, cloud.Records, cloud.Reading, cloud.Engines, cloud.Origins)
+	if err != nil {
+		log.Fatal(err)
+	}
+	lambda.Start(gateway.Handler(home.API()))
+}

@@ -1,0 +1,33 @@
+package resttest
+
+import (
+	"testing"
+)
+
+// models: each model of the list can be asked for, and the first one is the default.
+func (s *suite) models(t *testing.T) {
+	token := s.key(t)
+	var list struct {
+		Data []struct {
+			Name    string `json:"name"`
+			Default bool   `json:"default"`
+		} `json:"data"`
+	}
+	s.get(t, token, "/v1/models").into(t, &list)
+	if len(list.Data) == 0 {
+		t.Fatal("got no model")
+	}
+	for i, m := range list.Data {
+		if m.Default != (i == 0) {
+			t.Errorf("model %d of %+v: got default %t", i, list.Data, m.Default)
+		}
+		id := s.start(t, token, `"model":`+quote(m.Name))
+		if got := s.readDetails(t, token, id).Engine; got != m.Name {
+			t.Errorf("asked for %q: got engine %q", m.Name, got)
+		}
+	}
+	id := s.start(t, token)
+	if got := s.readDetails(t, token, id).Engine; got != list.Data[0].Name {
+		t.Errorf("asked for none: got engine %q, want the default %q", got, list.Data[0].Name)
+	}
+}
