@@ -3,6 +3,7 @@ package dynamodb
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"time"
 )
 
@@ -21,34 +22,86 @@ func (w window) over(now time.Time) bool {
 	return !now.Before(w.start.Add(time.Minute)) || !now.After(w.start.Add(-time.Minute))
 }
 
-// Take implements lipsync.Rates. Most calls are one update, the first one of a
-// minute two. A call whose answer was lost on its way is made again, and counts
-// twice then: more than limit never get through in a minute, but fewer may.
+// callsALane is how many calls a minute are counted in one item. Were all of them made in six
+// seconds, they still would be no more than 500 writes a second of it.
+const callsALane = 3000
+
+// RateLanes returns in how many items calls are counted of which there may be so many a minute.
+func RateLanes(limit int) int { return min(max((limit+callsALane-1)/callsALane, 1), lanes) }
+
+func rateKey(name string, lane int) item { return key(shard("rate/"+digest(name), lane), "rate") }
+
+// Take implements lipsync.Rates. A call takes from a lane drawn at random, which has its share of
+// the limit; where that is used up, from one that has some left. So it is refused only if all shares
+// are used up. Most calls are one update, the first one of a minute in its lane two. A call whose
+// answer was lost on its way is made again, and counts twice then: more than limit never get through
+// in a minute, but fewer may.
 func (s *Store) Take(ctx context.Context, name string, limit int, now time.Time) (wait time.Duration, err error) {
-	key := key("rate/"+digest(name), "rate")
-	err = patiently(ctx, func(int) error {
-		old, err := s.update(ctx, change{
-			key: key, add: item{"taken": number(1)},
-			condition: "#start > :minuteAgo AND #start < :inAMinute AND #taken < :limit",
-			values: item{
-				"minuteAgo": micros(now.Add(-time.Minute)), "inAMinute": micros(now.Add(time.Minute)), "limit": number(int64(limit)),
-			},
-			refused: moved{},
-		})
-		if !errors.Is(err, moved{}) {
+	n := RateLanes(limit)
+	lane := rand.N(n)
+	err = patiently(ctx, func(int) (err error) {
+		wait, err = s.takeFrom(ctx, rateKey(name, lane), part(int64(limit), lane, n), now)
+		if err != nil || wait == 0 || n == 1 {
 			return err
 		}
-		var w window
-		if err := decode(old, w.fields()); err != nil {
-			return err
+		if lane, wait, err = s.freeLane(ctx, name, limit, now); err == nil && wait == 0 {
+			return moved{}
 		}
-		if !w.over(now) {
-			wait = w.start.Add(time.Minute).Sub(now)
-			return nil
-		}
-		return s.begin(ctx, key, w, now)
+		return err
 	})
 	return wait, err
+}
+
+// takeFrom takes one of limit calls a minute from an item.
+func (s *Store) takeFrom(ctx context.Context, key item, limit int64, now time.Time) (wait time.Duration, err error) {
+	old, err := s.update(ctx, change{
+		key: key, add: item{"taken": number(1)},
+		condition: "#start > :minuteAgo AND #start < :inAMinute AND #taken < :limit",
+		values: item{
+			"minuteAgo": micros(now.Add(-time.Minute)), "inAMinute": micros(now.Add(time.Minute)), "limit": number(limit),
+		},
+		refused: moved{},
+	})
+	if !errors.Is(err, moved{}) {
+		return 0, err
+	}
+	var w window
+	if err := decode(old, w.fields()); err != nil {
+		return 0, err
+	}
+	if !w.over(now) {
+		return w.start.Add(time.Minute).Sub(now), nil
+	}
+	return 0, s.begin(ctx, key, w, now)
+}
+
+// freeLane returns one of the lanes that have some of their share left, or how long to wait for one.
+func (s *Store) freeLane(ctx context.Context, name string, limit int, now time.Time) (lane int, wait time.Duration, err error) {
+	n := RateLanes(limit)
+	var keys []item
+	for i := range n {
+		keys = append(keys, rateKey(name, i))
+	}
+	found, err := s.getAll(ctx, keys)
+	if err != nil {
+		return 0, 0, err
+	}
+	var free []int
+	for i := range n {
+		var w window
+		if err := decode(found[i], w.fields()); err != nil {
+			return 0, 0, err
+		}
+		if w.over(now) || w.taken < part(int64(limit), i, n) {
+			free = append(free, i)
+		} else if left := w.start.Add(time.Minute).Sub(now); wait == 0 || left < wait {
+			wait = left
+		}
+	}
+	if len(free) == 0 {
+		return 0, wait, nil
+	}
+	return free[rand.N(len(free))], 0, nil
 }
 
 // begin begins a window with one call, after the one that was seen last.

@@ -1,8 +1,14 @@
 package dynamodb_test
 
 import (
+	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"lipsync/internal/dynamodb"
+	simulated "lipsync/internal/simulate/table"
 )
 
 // TestRateClocks takes from a rate of two by clocks that differ.
@@ -23,4 +29,69 @@ func TestRateClocks(t *testing.T) {
 			t.Errorf("call %d: got a wait of %v (%v), want %v", i, got, err, c.wait)
 		}
 	}
+}
+
+// TestRateLanes takes from a rate that is counted in three lanes, all at once: as many calls go on
+// as the limit says, whichever lanes they drew, and the wait is true.
+func TestRateLanes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const limit = 6002 // no multiple of 3
+		s, now := dynamodb.On(simulated.New(simulated.Limits{Call: 8 * time.Millisecond}), "t"), time.Unix(1_800_000_000, 0)
+		take := func(n int, now time.Time) int {
+			var went atomic.Int64
+			var all sync.WaitGroup
+			for range n {
+				all.Go(func() {
+					wait, err := s.Take(t.Context(), "k", limit, now)
+					if err != nil || wait < 0 || wait > time.Minute {
+						t.Errorf("got a wait of %v (%v)", wait, err)
+					}
+					if wait == 0 {
+						went.Add(1)
+					}
+				})
+			}
+			all.Wait()
+			return int(went.Load())
+		}
+		for _, c := range []struct {
+			calls int
+			after time.Duration
+			want  int
+		}{
+			{3000, 0, 3000},
+			{3000, 20 * time.Second, 3000},
+			{10, 40 * time.Second, 2},
+			{100, 59 * time.Second, 0},
+			{6100, 60 * time.Second, limit},
+		} {
+			if got := take(c.calls, now.Add(c.after)); got != c.want {
+				t.Errorf("after %v: %d of %d calls went on, want %d", c.after, got, c.calls, c.want)
+			}
+		}
+	})
+}
+
+// TestRateOfBusyKey makes as many calls a second by one key as a large account may
+// make: no partition takes more than 500 writes in a second.
+func TestRateOfBusyKey(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		table := simulated.New(simulated.Limits{Call: 8 * time.Millisecond, PartitionWrites: 1000})
+		s := dynamodb.On(table, "t")
+		for second := range 2 {
+			var all sync.WaitGroup
+			for range 4000 {
+				all.Go(func() {
+					if wait, err := s.Take(t.Context(), "read/k", 30_000, time.Now()); wait > 0 || err != nil {
+						t.Errorf("got a wait of %v (%v)", wait, err)
+					}
+				})
+			}
+			all.Wait()
+			time.Sleep(time.Until(time.Date(2000, 1, 1, 0, 0, second+1, 0, time.UTC)))
+		}
+		if p := table.Partitions()[0]; p.Items > 500 {
+			t.Errorf("%s got %d writes in a second, want 500 at most", p.Name, p.Items)
+		}
+	})
 }
