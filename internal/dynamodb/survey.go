@@ -95,11 +95,11 @@ func (s *Store) inQueue(ctx context.Context, n, page int) ([]waiting, error) {
 	}
 	after := behind(all[page-1].account)
 	for pages := maxTurnPages; pages > 0; pages-- {
-		more, err := s.readTurns(ctx, turnPage, inQueueAfter(n, after))
-		if all = append(all, more...); err != nil || len(more) < turnPage {
+		more, err := s.readTurns(ctx, page, inQueueAfter(n, after))
+		if all = append(all, more...); err != nil || len(more) < page {
 			return all, err
 		}
-		if after = behind(more[turnPage-1].account); pages == maxTurnPages/2 {
+		if after = behind(more[page-1].account); pages == maxTurnPages/2+1 {
 			after = max(after, digest(strconv.FormatUint(rand.Uint64(), 36)))
 		}
 	}
