@@ -69,10 +69,12 @@ type waiting struct {
 
 // readTurns returns up to limit of what a query of the index finds.
 func (s *Store) readTurns(ctx context.Context, limit int, in *dynamodb.QueryInput) (all []waiting, err error) {
+	var w waiting
+	fields := []field{{"id", &w.id}, {"account", &w.account}, {"createdAt", &w.created}, {"until", &w.until}, {OpenSort, &w.place}}
 	for i, err := range s.query(ctx, limit, in) {
-		var w waiting
+		w = waiting{}
 		if err == nil {
-			err = decode(i, []field{{"id", &w.id}, {"account", &w.account}, {"createdAt", &w.created}, {"until", &w.until}, {OpenSort, &w.place}})
+			err = decode(i, fields)
 		}
 		if err != nil {
 			return nil, err

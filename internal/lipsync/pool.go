@@ -14,6 +14,17 @@ const (
 	// scaleTurn is how long one process has to count workers and to start more. It is longer
 	// than it takes until those that were started are counted.
 	scaleTurn = 5 * time.Second
+	// mayWait is for how long requests may wait for workers that run, of which one that is idle looks
+	// about as often. None starts for what these take within that time: how much comes in a moment is
+	// chance, and a worker that starts for it comes minutes later, finds nothing left, and is
+	// paid for all the same.
+	mayWait = 5 * time.Second
+	// isLate is for how long a request waits that tells the Sweep that those that run don't take what waits:
+	// their requests may last longer than those before.
+	isLate = time.Minute
+	// firstMean is for how long a worker is taken to have a request until one is done. If it is
+	// longer, the next turns start more.
+	firstMean = time.Minute
 	// scalePatience is for how long a process waits for its turn. Then it leaves what waits to
 	// those who have turns, and to the next Sweep: a call of the dispatch function, or a Sweep, must not
 	// fail by waiting.
@@ -21,15 +32,16 @@ const (
 )
 
 // Scale starts as many workers of the Pool as the requests that wait need. It is to run when a
-// request begins to wait. It counts on workers that start, but on none that runs: those are busy
-// with other requests, or with what comes next.
-func (s *Service) Scale(ctx context.Context) error { return s.scale(ctx, scalePatience) }
+// request begins to wait. It counts on workers that start. Those that run are busy with other
+// requests, or with what comes next: so they count for what they take within mayWait.
+func (s *Service) Scale(ctx context.Context) error { return s.scale(ctx, scalePatience, false) }
 
 // scale is Scale. While another process starts workers it waits for its turn, no longer than
-// patience.
-func (s *Service) scale(ctx context.Context, patience time.Duration) error {
+// patience. It doesn't count on workers that run if they are late: something waits for longer
+// than they should need.
+func (s *Service) scale(ctx context.Context, patience time.Duration, late bool) error {
 	for end := time.Now().Add(patience); ; {
-		err := s.scaleOnce(ctx)
+		err := s.scaleOnce(ctx, late)
 		e, ok := errors.AsType[*Error](err)
 		switch {
 		case !ok || e.Code != Conflict:
@@ -47,7 +59,7 @@ func (s *Service) scale(ctx context.Context, patience time.Duration) error {
 }
 
 // scaleOnce is scale, or a Conflict while another process has the turn.
-func (s *Service) scaleOnce(ctx context.Context) error {
+func (s *Service) scaleOnce(ctx context.Context, late bool) error {
 	ctx, cancel := context.WithTimeout(ctx, scaleTurn)
 	defer cancel()
 	now := s.Now()
@@ -59,7 +71,11 @@ func (s *Service) scaleOnce(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c := newCrew(waiting, mean)
+	counted := running
+	if late {
+		counted = 0
+	}
+	c := newCrew(waiting, counted, mean)
 	free := max(0, s.MaxWorkers-waiting-running)
 	requests, err := s.Demand.Waiting(ctx, now, c.requestsOf(free))
 	if err != nil {
@@ -73,24 +89,23 @@ func (s *Service) scaleOnce(ctx context.Context) error {
 	return s.Pool.Start(ctx, n)
 }
 
-// crew is the workers of the Pool that start, and the time that they have, in seconds.
+// crew is the workers of the Pool, and the time that they have for what waits, in seconds.
 type crew struct {
 	mean float64 // for which a worker has a request
 	// part is for how long one that starts goes on with requests that wait now: for as long as
 	// its start took, or for one request. So a start at most doubles the cost of work that a
 	// burst brings, and the burst is done in twice the time of a start.
 	part float64
-	has  float64 // for which all go on
+	has  float64 // for which all go on, those that run for mayWait each
 }
 
-// newCrew returns the crew of workers that start. A mean of 0 is not known: then each worker is
-// for one request.
-func newCrew(waiting int, mean time.Duration) crew {
+// newCrew returns the crew of workers that start, and of those that run. A mean of 0 is not known.
+func newCrew(waiting, running int, mean time.Duration) crew {
 	if mean <= 0 {
-		mean = StartTime
+		mean = firstMean
 	}
 	c := crew{mean: mean.Seconds(), part: max(mean, StartTime).Seconds()}
-	c.has = float64(waiting) * c.part
+	c.has = float64(waiting)*c.part + float64(running)*mayWait.Seconds()
 	return c
 }
 

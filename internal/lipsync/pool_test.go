@@ -81,12 +81,15 @@ func TestScale(t *testing.T) {
 		{"one, while a worker runs", 1, 0, 1, 100, 1, 30 * time.Second},
 		{"1000 at once, six for each worker", 1000, 0, 0, 10_000, 167, 30 * time.Second},
 		{"… of which some wait", 1000, 100, 0, 10_000, 67, 30 * time.Second},
-		{"… and some run", 1000, 100, 50, 10_000, 67, 30 * time.Second},
+		{"… and some run, which take 8 in 5 s", 1000, 100, 50, 10_000, 66, 30 * time.Second},
 		{"… and enough start", 1000, 167, 67, 10_000, 0, 30 * time.Second},
 		{"as many as there may be", 1000, 0, 0, 80, 80, 30 * time.Second},
 		{"… of which most are there", 1_000_000, 50, 29, 80, 1, 30 * time.Second},
 		{"more than there may be now", 1000, 50, 50, 80, 0, 30 * time.Second},
-		{"nothing is known of their time", 1000, 0, 0, 10_000, 1000, 0},
+		{"nothing is known of their time", 1000, 0, 0, 10_000, 334, 0},
+		{"those that run take them in 5 s", 10, 0, 60, 10_000, 0, 30 * time.Second},
+		{"… and all but one", 11, 0, 60, 10_000, 1, 30 * time.Second},
+		{"… and would, if their requests were short", 10, 0, 60, 10_000, 10, time.Hour},
 		{"they take longer than a start", 1000, 0, 0, 10_000, 1000, time.Hour},
 		{"… and some wait", 1000, 300, 0, 10_000, 700, time.Hour},
 		{"… and others run", 1000, 300, 200, 10_000, 700, time.Hour},
@@ -145,6 +148,20 @@ type busy struct{ pool }
 
 func (*busy) TakeTurn(context.Context, time.Time, time.Time) (time.Duration, error) {
 	return 0, &lipsync.Error{Code: lipsync.Conflict, RetryAfter: 5 * time.Second}
+}
+
+// TestSweepScalesLate starts workers for what waits for so long that those that run can't be about
+// to take it.
+func TestSweepScalesLate(t *testing.T) {
+	for after, started := range map[time.Duration]string{59 * time.Second: "[]", 61 * time.Second: "[1]"} {
+		h := newHome(t)
+		p := &pool{requests: 1, running: 100, mean: 30 * time.Second}
+		h.Pool, h.Demand, h.MaxWorkers = p, p, 200
+		h.generate(t, "")
+		h.clock.Advance(after)
+		must(t, h.Sweep(t.Context()))
+		want(t, "started by the sweep after "+after.String(), fmt.Sprint(p.started), started)
+	}
 }
 
 // TestSweepScales starts workers for what waits although some run, and sends no messages.

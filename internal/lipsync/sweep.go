@@ -37,9 +37,10 @@ const (
 // harms nothing when it runs twice at a time.
 func (s *Service) Sweep(ctx context.Context) error {
 	end := s.Now().Add(sweepTime)
-	errs := []error{s.sweepRequests(ctx, end), s.sweepPauses(ctx, end), s.Store.Upkeep(ctx, s.Now())}
+	oldest, err := s.sweepRequests(ctx, end)
+	errs := []error{err, s.sweepPauses(ctx, end), s.Store.Upkeep(ctx, s.Now())}
 	if s.Pool != nil {
-		errs = append(errs, s.scale(ctx, min(scalePatience, end.Sub(s.Now()))))
+		errs = append(errs, s.scale(ctx, min(scalePatience, end.Sub(s.Now())), oldest > isLate))
 	}
 	return errors.Join(append(errs, s.sweepUploads(ctx, end))...)
 }
@@ -47,13 +48,13 @@ func (s *Service) Sweep(ctx context.Context) error {
 // ended reports whether a Sweep is to begin nothing more.
 func (s *Service) ended(end time.Time) bool { return !s.Now().Before(end) }
 
-func (s *Service) sweepRequests(ctx context.Context, end time.Time) error {
+// sweepRequests returns for how long the oldest request has waited, too.
+func (s *Service) sweepRequests(ctx context.Context, end time.Time) (oldest time.Duration, err error) {
 	now := s.Now()
 	open, err := s.Store.Open(ctx, now, sweepBatch)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	var oldest time.Duration
 	for _, r := range open {
 		oldest = max(oldest, r.waited(now))
 	}
@@ -70,7 +71,7 @@ func (s *Service) sweepRequests(ctx context.Context, end time.Time) error {
 			errs = append(errs, s.Queue.Send(ctx, r.ID))
 		}
 	}
-	return errors.Join(errs...)
+	return oldest, errors.Join(errs...)
 }
 
 // sweepPauses tells what requests were put off for. It ends pauses that end later than any

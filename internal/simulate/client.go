@@ -15,7 +15,7 @@ import (
 func (w *World) arrive(ctx context.Context, clients *sync.WaitGroup) {
 	arrivals := newDice(w.Seed, 6)
 	n := 0
-	for at := w.From; at < w.From+w.Length; at += time.Second {
+	for at := w.From; at < w.From+w.Length && (w.Stop == nil || !w.Stop()); at += time.Second {
 		mean := w.rate(at)
 		if burst := at - w.BurstAt; burst >= 0 && burst < time.Minute {
 			mean += float64(w.Burst) / 60

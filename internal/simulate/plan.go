@@ -14,6 +14,9 @@ import (
 type Plan struct {
 	Seed    uint64
 	Scratch string // an existing folder, for the workers' files
+	// Stop is asked each second of simulated time whether the rest is to be left out, and no more
+	// clients to come; nil never says so.
+	Stop func() bool
 
 	Jobs     float64       // a day: their rate follows the hours
 	From     time.Duration // since midnight

@@ -2,6 +2,8 @@ package simulate_test
 
 import (
 	"flag"
+	"os"
+	"os/signal"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -32,10 +34,15 @@ func run(t *testing.T, p simulate.Plan) (r *simulate.Report) {
 	return r
 }
 
-// TestDay simulates a day, or a part of one, if asked to.
+// TestDay simulates a day, or a part of one, if asked to. An interrupt ends it: then it reports
+// what there was so far.
 func TestDay(t *testing.T) {
 	if *jobs == 0 {
 		t.Skip("no -jobs")
 	}
-	run(t, simulate.Day(*jobs, *seed).Part(*from, *length, *warmUp))
+	interrupted, release := signal.NotifyContext(t.Context(), os.Interrupt)
+	defer release()
+	p := simulate.Day(*jobs, *seed).Part(*from, *length, *warmUp)
+	p.Stop = func() bool { return interrupted.Err() != nil }
+	run(t, p)
 }
