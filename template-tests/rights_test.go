@@ -12,8 +12,8 @@ import (
 // but behind a prefix of the bucket.
 var rights = map[string][]string{
 	"HealthRole":     with("HealthLog"),
-	"MeRole":         with("MeLog", "dynamodb:GetItem Table", "dynamodb:UpdateItem Table"),
-	"ListModelsRole": with("ListModelsLog", "dynamodb:GetItem Table", "dynamodb:UpdateItem Table"),
+	"MeRole":         with("MeLog", "dynamodb:BatchGetItem Table", "dynamodb:GetItem Table", "dynamodb:UpdateItem Table"),
+	"ListModelsRole": with("ListModelsLog", "dynamodb:BatchGetItem Table", "dynamodb:GetItem Table", "dynamodb:UpdateItem Table"),
 	"GenerateRole": with("GenerateLog",
 		"dynamodb:BatchGetItem Table", "dynamodb:GetItem Table", "dynamodb:PutItem Table", "dynamodb:Query Table",
 		"dynamodb:Query Table/index/open", "dynamodb:UpdateItem Table",
@@ -41,7 +41,7 @@ var rights = map[string][]string{
 	"ListRequestsRole": with("ListRequestsLog",
 		"dynamodb:BatchGetItem Table", "dynamodb:GetItem Table", "dynamodb:Query Table", "dynamodb:UpdateItem Table", "sts:AssumeRole Signer", "cognito-identity:GetOpenIdTokenForDeveloperIdentity arn:AWS::Partition:cognito-identity:AWS::Region:AWS::AccountId:identitypool/SignerPool"),
 	"CreateUploadRole": with("CreateUploadLog",
-		"dynamodb:GetItem Table", "dynamodb:PutItem Table", "dynamodb:Query Table", "dynamodb:UpdateItem Table", "sts:AssumeRole Signer", "cognito-identity:GetOpenIdTokenForDeveloperIdentity arn:AWS::Partition:cognito-identity:AWS::Region:AWS::AccountId:identitypool/SignerPool"),
+		"dynamodb:BatchGetItem Table", "dynamodb:GetItem Table", "dynamodb:PutItem Table", "dynamodb:Query Table", "dynamodb:UpdateItem Table", "sts:AssumeRole Signer", "cognito-identity:GetOpenIdTokenForDeveloperIdentity arn:AWS::Partition:cognito-identity:AWS::Region:AWS::AccountId:identitypool/SignerPool"),
 	"DashboardPagesRole": with("DashboardPagesLog",
 		"dynamodb:BatchGetItem Table", "dynamodb:DeleteItem Table", "dynamodb:GetItem Table", "dynamodb:PutItem Table", "dynamodb:Query Table",
 		"dynamodb:Query Table/index/open", "dynamodb:UpdateItem Table",
@@ -53,8 +53,7 @@ var rights = map[string][]string{
 	"DispatchRole": with("DispatchLog",
 		"batch:ListJobs *", "batch:SubmitJob Jobs.JobQueueArn",
 		"batch:SubmitJob arn:AWS::Partition:batch:AWS::Region:AWS::AccountId:Runner part 5:*", // any revision
-		"dynamodb:BatchGetItem Table", "dynamodb:GetItem Table", "dynamodb:Query Table",
-		"dynamodb:Query Table/index/open", "dynamodb:UpdateItem Table on pool",
+		"dynamodb:GetItem Table on pool", "dynamodb:Query Table/index/open", "dynamodb:UpdateItem Table on pool",
 		"sqs:ChangeMessageVisibility Queue", "sqs:DeleteMessage Queue", "sqs:GetQueueAttributes Queue",
 		"sqs:GetQueueUrl Queue", "sqs:ReceiveMessage Queue"),
 	"SweepRole": with("SweepLog",

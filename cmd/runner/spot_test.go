@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -11,8 +12,10 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/ec2/imds"
 
 	"lipsync/internal/lipsync"
@@ -69,22 +72,41 @@ func TestNotice(t *testing.T) {
 	}
 }
 
-// TestNoNotice asks on until its context ends, and says once that nobody answers.
+// TestNoNotice asks on until its context ends, and says nothing.
 func TestNoNotice(t *testing.T) {
 	m := newMetadata(t)
 	var log bytes.Buffer
-	logger := slog.New(slog.NewTextHandler(&log, nil))
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	if _, ok := awaitNotice(ctx, m.client(), logger); ok || m.asked.Load() == 0 || log.Len() > 0 {
+	if _, ok := awaitNotice(ctx, m.client(), slog.New(slog.NewTextHandler(&log, nil))); ok || m.asked.Load() == 0 || log.Len() > 0 {
 		t.Errorf("got a notice: %t; asked %d times; log %s", ok, m.asked.Load(), &log)
 	}
-	m.Close()
-	ctx, cancel = context.WithTimeout(t.Context(), noticeEvery+2*time.Second)
-	defer cancel()
-	if _, ok := awaitNotice(ctx, m.client(), logger); ok || strings.Count(log.String(), "level=WARN") != 1 {
-		t.Errorf("got a notice: %t; log %s", ok, &log)
-	}
+}
+
+// silence is a metadata service that nobody answers for. It counts by the second when it was asked.
+type silence map[int64]bool
+
+// Do implements imds.HTTPClient.
+func (s silence) Do(*http.Request) (*http.Response, error) {
+	s[time.Now().Unix()] = true
+	return nil, errors.New("no answer")
+}
+
+// TestNoMetadata asks again and again where nobody answers, and says that once.
+func TestNoMetadata(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked := make(silence)
+		var log bytes.Buffer
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		client := imds.New(imds.Options{HTTPClient: asked, Retryer: aws.NopRetryer{}})
+		if _, ok := awaitNotice(ctx, client, slog.New(slog.NewTextHandler(&log, nil))); ok || len(asked) < 10 {
+			t.Errorf("got a notice: %t; asked in %d seconds of a minute", ok, len(asked))
+		}
+		if n := strings.Count(log.String(), "level=WARN"); n != 1 {
+			t.Errorf("said %d times that nobody answers, want once: %s", n, &log)
+		}
+	})
 }
 
 // TestReclaimed has AWS take the machine back while a request is rendered: too soon, so

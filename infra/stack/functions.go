@@ -110,8 +110,7 @@ func (s *service) lambdas() []lambda {
 			name: "dispatch", timeout: dispatchTimeout, memory: 512,
 			variables: []string{table, jobQueue, jobDefinition, maxWorkers},
 			policy: []awsiam.PolicyStatement{
-				s.useTable("GetItem"), onKeys(s.useTable("UpdateItem"), []string{dynamodb.PoolKey}), s.queryOpen(), s.submit(), listJobs(),
-				s.read(), // the version before
+				onKeys(s.useTable("GetItem", "UpdateItem"), []string{dynamodb.PoolKey}), s.queryOpen(), s.submit(), listJobs(),
 			},
 		},
 		{
@@ -126,9 +125,9 @@ func (s *service) lambdas() []lambda {
 	}
 }
 
-// authenticate allows to look up a key, note its use, and take from its rate.
+// authenticate allows to look up a key, note its use, and take from the lanes of its rate.
 func (s *service) authenticate() awsiam.PolicyStatement {
-	return s.useTable("GetItem", "UpdateItem")
+	return s.useTable("BatchGetItem", "GetItem", "UpdateItem")
 }
 
 // read allows to read requests and lists of them.
