@@ -39,7 +39,7 @@ var rights = map[string][]string{
 		"s3:DeleteObject Media/inputs/*", "s3:DeleteObject Media/outputs/*", "s3:DeleteObject Media/uploads/*",
 		"s3:ListBucket Media", "s3:ListBucketMultipartUploads Media"),
 	"ListRequestsRole": with("ListRequestsLog",
-		"dynamodb:BatchGetItem Table", "dynamodb:GetItem Table", "dynamodb:Query Table", "dynamodb:UpdateItem Table", "sts:AssumeRole Signer", "cognito-identity:GetOpenIdTokenForDeveloperIdentity arn:AWS::Partition:cognito-identity:AWS::Region:AWS::AccountId:identitypool/SignerPool"),
+		"dynamodb:BatchGetItem Table", "dynamodb:GetItem Table", "dynamodb:Query Table", "dynamodb:Query Table/index/open", "dynamodb:UpdateItem Table", "sts:AssumeRole Signer", "cognito-identity:GetOpenIdTokenForDeveloperIdentity arn:AWS::Partition:cognito-identity:AWS::Region:AWS::AccountId:identitypool/SignerPool"),
 	"CreateUploadRole": with("CreateUploadLog",
 		"dynamodb:BatchGetItem Table", "dynamodb:GetItem Table", "dynamodb:PutItem Table", "dynamodb:Query Table", "dynamodb:UpdateItem Table", "sts:AssumeRole Signer", "cognito-identity:GetOpenIdTokenForDeveloperIdentity arn:AWS::Partition:cognito-identity:AWS::Region:AWS::AccountId:identitypool/SignerPool"),
 	"DashboardPagesRole": with("DashboardPagesLog",

@@ -89,7 +89,7 @@ func (s *service) lambdas() []lambda {
 		{
 			name: "list-requests", timeout: apiTimeout, memory: 512,
 			variables: []string{table, bucket, readRate, keepInputs, keepOutputs, corsOrigins},
-			policy:    []awsiam.PolicyStatement{s.authenticate(), s.read()},
+			policy:    []awsiam.PolicyStatement{s.authenticate(), s.read(), s.queryOpen()},
 		},
 		{
 			name: "create-upload", timeout: apiTimeout, memory: 512,

@@ -176,7 +176,7 @@ func (h *home) state(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	page, err := h.service.RequestPage(t.Context(), lipsync.Caller{Account: account}, "", 0, 100)
+	page, err := h.service.RequestPage(t.Context(), lipsync.Caller{Account: account}, lipsync.ListQuery{Limit: 100})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -155,7 +155,7 @@ func TestUploadInBrowser(t *testing.T) {
 		if n := browsertest.Eval[int](b, `document.querySelectorAll("main img").length`); n != 0 {
 			t.Error("the name of a file became a picture")
 		}
-		if page, err := h.service.RequestPage(t.Context(), lipsync.Caller{Account: account}, "", 0, 1); err != nil || page.Total != 0 {
+		if page, err := h.service.RequestPage(t.Context(), lipsync.Caller{Account: account}, lipsync.ListQuery{Limit: 1}); err != nil || page.Total != 0 {
 			t.Errorf("got %d requests (%v), want none", page.Total, err)
 		}
 	}

@@ -27,7 +27,7 @@ type filter struct {
 
 func readFilter(q url.Values) filter {
 	f := filter{Reference: q.Get("reference_id")}
-	if s := lipsync.Status(q.Get("status")); slices.Contains(statuses(), s) {
+	if s := lipsync.Status(q.Get("status")); slices.Contains(lipsync.Statuses(), s) {
 		f.Status = s
 	}
 	if n, err := strconv.ParseInt(q.Get("offset"), 10, 64); err == nil && n > 0 {
@@ -37,11 +37,6 @@ func readFilter(q url.Values) filter {
 		f.Before = id.String()
 	}
 	return f
-}
-
-// statuses returns those that can be asked for.
-func statuses() []lipsync.Status {
-	return []lipsync.Status{lipsync.Queued, lipsync.Processing, lipsync.Completed, lipsync.Failed}
 }
 
 // Any tells whether the filter leaves anything out.
@@ -99,7 +94,7 @@ func newPager(f filter, rows int, total int64) (p pager) {
 }
 
 func (p *pages) listRequests(v *visit) error {
-	l := listPage{Filter: readFilter(v.URL.Query()), Statuses: statuses()}
+	l := listPage{Filter: readFilter(v.URL.Query()), Statuses: lipsync.Statuses()}
 	find := p.find
 	if l.Filter.Status != "" {
 		find = p.findByStatus

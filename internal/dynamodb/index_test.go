@@ -156,7 +156,7 @@ func TestLateStatus(t *testing.T) {
 		return []item{i}
 	})
 	for limit, want := range map[int]int{1: 1, 21: 21, all - changed: all - changed, all: all - changed} {
-		page, err := b.ByStatus(t.Context(), "a", lipsync.Queued, "", "", limit)
+		page, err := b.ByStatus(t.Context(), lipsync.StatusQuery{Account: "a", Status: lipsync.Queued}, limit)
 		if err != nil || len(page) != want {
 			t.Errorf("a page of %d: got %d requests (%v), want %d", limit, len(page), err, want)
 		}

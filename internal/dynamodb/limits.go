@@ -105,7 +105,7 @@ func roomiest(seen []openLane, limit int) (lane int, ok bool) {
 
 // recount counts what is open, and divides it among lanes that are as they were seen.
 func (s *Store) recount(ctx context.Context, account string, limit int, seen []openLane) (lane int, err error) {
-	open, err := s.countOpen(ctx, account, limit)
+	open, err := s.countAll(ctx, openQueries(account), limit)
 	if err != nil {
 		return 0, err
 	}

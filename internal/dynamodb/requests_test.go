@@ -60,7 +60,7 @@ func TestByStatusReadsItsPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.take()
-	got, err := s.ByStatus(t.Context(), "a", lipsync.Failed, "x", "", 2)
+	got, err := s.ByStatus(t.Context(), lipsync.StatusQuery{Account: "a", Status: lipsync.Failed, ReferenceID: "x"}, 2)
 	if err != nil || len(got) != 1 || got[0].ID != "0" {
 		t.Errorf("got %v (%v), want request 0", got, err)
 	}

@@ -41,11 +41,11 @@ func (s *Store) collect(ctx context.Context, limit int, in *dynamodb.QueryInput)
 
 // ByStatus implements lipsync.Requests. The index has them by time of creation; behind
 // those it has what older versions made, by place in the list.
-func (s *Store) ByStatus(ctx context.Context, account string, status lipsync.Status, referenceID, before string, limit int) ([]lipsync.Request, error) {
+func (s *Store) ByStatus(ctx context.Context, q lipsync.StatusQuery, limit int) ([]lipsync.Request, error) {
 	from := "~" // is behind all digits
-	if before != "" {
-		r, err := s.request(ctx, before)
-		if lipsync.CodeOf(err) == lipsync.NotFound || err == nil && r.Account != account {
+	if q.Before != "" {
+		r, err := s.request(ctx, q.Before)
+		if lipsync.CodeOf(err) == lipsync.NotFound || err == nil && r.Account != q.Account {
 			return nil, nil
 		}
 		if err != nil {
@@ -56,8 +56,9 @@ func (s *Store) ByStatus(ctx context.Context, account string, status lipsync.Sta
 		}
 	}
 	var page []lipsync.Request
-	for {
-		found, err := s.foundBefore(ctx, statusQueries(account, status, referenceID), from, limit)
+	for skip := q.Offset; ; {
+		most := skip + limit
+		found, err := s.foundBefore(ctx, statusQueries(q.Account, q.Status, q.ReferenceID), from, most)
 		if err != nil {
 			return nil, err
 		}
@@ -68,12 +69,14 @@ func (s *Store) ByStatus(ctx context.Context, account string, status lipsync.Sta
 				ids = append(ids, f.id)
 			}
 		}
-		list, err := s.requests(ctx, ids)
+		skipped := min(skip, len(ids))
+		skip -= skipped
+		list, err := s.requests(ctx, ids[skipped:])
 		if err != nil {
 			return nil, err
 		}
-		page = append(page, slices.DeleteFunc(list, func(r lipsync.Request) bool { return r.Status != status })...)
-		if len(found) < limit || len(page) >= limit { // else the index lags: some have another status by now
+		page = append(page, slices.DeleteFunc(list, func(r lipsync.Request) bool { return r.Status != q.Status })...)
+		if len(found) < most || len(page) >= limit { // else the index lags: some have another status by now
 			return page[:min(len(page), limit)], nil
 		}
 	}
@@ -120,15 +123,19 @@ func openQueries(account string) []*dynamodb.QueryInput {
 	return append(statusQueries(account, lipsync.Queued, ""), statusQueries(account, lipsync.Processing, "")...)
 }
 
-// countOpen returns how many open requests the account has; in each query it counts up
-// to a number.
-func (s *Store) countOpen(ctx context.Context, account string, most int) (n int64, err error) {
-	queries := openQueries(account)
+// CountByStatus implements lipsync.Requests.
+func (s *Store) CountByStatus(ctx context.Context, q lipsync.StatusQuery, limit int) (int, error) {
+	n, err := s.countAll(ctx, statusQueries(q.Account, q.Status, q.ReferenceID), limit)
+	return int(min(n, int64(limit))), err
+}
+
+// countAll returns how many items the queries of the index find, each up to a number.
+func (s *Store) countAll(ctx context.Context, queries []*dynamodb.QueryInput, most int) (n int64, err error) {
 	counts := make([]int64, len(queries))
 	err = together(len(queries), func(i int) error {
 		in := queries[i]
 		in.TableName, in.Select, in.Limit = &s.table, types.SelectCount, aws.Int32(int32(most))
-		in.ExpressionAttributeNames = names("#open")
+		in.ExpressionAttributeNames = names(*in.KeyConditionExpression, aws.ToString(in.FilterExpression))
 		for pages := dynamodb.NewQueryPaginator(s.client, in); pages.HasMorePages() && counts[i] < int64(most); {
 			page, err := pages.NextPage(ctx)
 			if err != nil {

@@ -24,6 +24,9 @@ const (
 	Failed     Status = "failed"
 )
 
+// Statuses returns all of them, in the order in which a request has them.
+func Statuses() []Status { return []Status{Queued, Processing, Completed, Failed} }
+
 // Final reports whether nothing leaves the status.
 func (s Status) Final() bool { return s == Completed || s == Failed }
 

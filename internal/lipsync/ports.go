@@ -47,12 +47,15 @@ type Requests interface {
 	// in which they returned. The lease and Progress may be missing. Cost depends only on limit.
 	List(ctx context.Context, account, referenceID string, offset int64, limit int) ([]Request, int64, error)
 
-	// ByStatus returns the account's requests that have the status, newest first:
-	// those older than the request with the id before, if that is not "", at most limit of
-	// them, and only those with the reference id, if it is not "". What changed a moment ago
-	// may be missing. Cost depends only on limit and, of open requests with a reference id,
-	// on how many are open.
-	ByStatus(ctx context.Context, account string, status Status, referenceID, before string, limit int) ([]Request, error)
+	// ByStatus returns the requests that the query asks for, newest first, and at most limit
+	// of them. What changed a moment ago may be missing. Cost depends only on q.Offset and limit
+	// and, of open requests with a reference id, on how many are open.
+	ByStatus(ctx context.Context, q StatusQuery, limit int) ([]Request, error)
+
+	// CountByStatus returns how many requests there are of the query's account, status and
+	// reference id, at most limit. What changed a moment ago may be missing. Cost is as that of
+	// ByStatus.
+	CountByStatus(ctx context.Context, q StatusQuery, limit int) (int, error)
 
 	// Replayed returns the id of the request that the idempotency key made in the account,
 	// as Create would at now. NotFound if it was not used before; Reused.
@@ -71,6 +74,15 @@ type Requests interface {
 	// Usage returns a Day for each of the last days (UTC) up to the one of now,
 	// oldest first. Cost depends only on the number of days.
 	Usage(ctx context.Context, account string, now time.Time, days int) ([]Day, error)
+}
+
+// StatusQuery asks for an account's requests of one status.
+type StatusQuery struct {
+	Account     string
+	Status      Status
+	ReferenceID string // "" for any
+	Before      string // id of a request: only older ones; "" for all
+	Offset      int    // how many to skip
 }
 
 // Outcome is how a request ended: it completed with Output, or failed.

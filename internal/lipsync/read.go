@@ -61,9 +61,29 @@ func (s *Service) Requests(ctx context.Context, c Caller, referenceID string, of
 	return s.Store.List(ctx, c.Account, referenceID, offset, limit)
 }
 
-// RequestPage returns the same with where the outputs are.
-func (s *Service) RequestPage(ctx context.Context, c Caller, referenceID string, offset int64, limit int) (Page, error) {
-	list, total, err := s.Requests(ctx, c, referenceID, offset, limit)
+// MostByStatus is how many requests a list of one status has, the newest ones. No counter says
+// how many there are of a status, so this bounds how many are counted.
+const MostByStatus = 10_000
+
+// ListQuery asks for a page of an account's requests.
+type ListQuery struct {
+	Status      Status // "" for any
+	ReferenceID string // "" for any
+	Offset      int64
+	Limit       int
+}
+
+// RequestPage returns the caller's requests that the query asks for, newest first, with where
+// their outputs are, and how many there are on all pages together.
+func (s *Service) RequestPage(ctx context.Context, c Caller, q ListQuery) (Page, error) {
+	var list []Request
+	var total int64
+	var err error
+	if q.Status == "" {
+		list, total, err = s.Requests(ctx, c, q.ReferenceID, q.Offset, q.Limit)
+	} else {
+		list, total, err = s.ofStatus(ctx, c, q)
+	}
 	if err != nil {
 		return Page{}, err
 	}
@@ -92,11 +112,23 @@ func (s *Service) VideoURL(ctx context.Context, r Request) (*url.URL, error) {
 	}
 }
 
+// ofStatus returns a page of the newest MostByStatus requests of one status, and how many of
+// these there are.
+func (s *Service) ofStatus(ctx context.Context, c Caller, q ListQuery) ([]Request, int64, error) {
+	by := StatusQuery{Account: c.Account, Status: q.Status, ReferenceID: q.ReferenceID, Offset: int(min(q.Offset, MostByStatus))}
+	total, err := s.Store.CountByStatus(ctx, by, MostByStatus)
+	if err != nil || by.Offset >= total {
+		return nil, int64(total), err
+	}
+	list, err := s.Store.ByStatus(ctx, by, min(q.Limit, total-by.Offset))
+	return list, int64(total), err
+}
+
 // RequestsByStatus returns the caller's requests that have the status, newest
 // first: at most limit of them, older than the request with the id before, if that is not
 // "". It returns only those with the reference id, if it is not "".
 func (s *Service) RequestsByStatus(ctx context.Context, c Caller, status Status, referenceID, before string, limit int) ([]Request, error) {
-	return s.Store.ByStatus(ctx, c.Account, status, referenceID, before, limit)
+	return s.Store.ByStatus(ctx, StatusQuery{Account: c.Account, Status: status, ReferenceID: referenceID, Before: before}, limit)
 }
 
 // Usage returns what became of the requests that the caller's account made, for

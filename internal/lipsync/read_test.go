@@ -115,7 +115,7 @@ func TestRequestPage(t *testing.T) {
 		{"ref", 0, 20, []int{3, 1}, 2},
 		{"never", 0, 20, nil, 0},
 	} {
-		page, err := h.RequestPage(t.Context(), h.caller, c.reference, c.offset, c.limit)
+		page, err := h.RequestPage(t.Context(), h.caller, lipsync.ListQuery{ReferenceID: c.reference, Offset: c.offset, Limit: c.limit})
 		must(t, err)
 		want(t, "total", page.Total, c.total)
 		want(t, "requests", len(page.Requests), len(c.want))

@@ -50,7 +50,7 @@ func (p *Past) GoOn(t *testing.T, has Since) {
 	if r, err := p.Cancel(t.Context(), p.caller(), id); err != nil || r.ID != id {
 		t.Errorf("got %+v (%v), want it canceled", r, err)
 	}
-	if page, err := p.RequestPage(t.Context(), p.caller(), "", 0, 1); err != nil || page.Total != 5 || page.Requests[0].ID != id {
+	if page, err := p.RequestPage(t.Context(), p.caller(), lipsync.ListQuery{Limit: 1}); err != nil || page.Total != 5 || page.Requests[0].ID != id {
 		t.Errorf("got %+v (%v), want the new request as the first of five", page, err)
 	}
 	days, err := p.Usage(t.Context(), p.caller(), p.now, 1)
@@ -103,7 +103,7 @@ func (p *Past) wantRequests(t *testing.T, has Since) {
 		{failedID, lipsync.Failed, "film", "no face found in the video"},
 		{completedID, lipsync.Completed, "film", ""},
 	}
-	page, err := p.RequestPage(t.Context(), p.caller(), "", 0, 10)
+	page, err := p.RequestPage(t.Context(), p.caller(), lipsync.ListQuery{Limit: 10})
 	if err != nil || len(page.Requests) != len(want) {
 		t.Fatalf("got %+v (%v), want %d requests", page, err, len(want))
 	}

@@ -37,7 +37,7 @@ func testByStatus(t *testing.T, store lipsync.Store) {
 		wantByStatus(t, store, status, "x", newest[2:])
 		wantByStatus(t, store, status, "y", newest[:2])
 		wantByStatus(t, store, status, "z", nil)
-		others, err := store.ByStatus(t.Context(), "b", status, "", "", 1)
+		others, err := store.ByStatus(t.Context(), lipsync.StatusQuery{Account: "b", Status: status}, 1)
 		must(t, err)
 		want(t, "another account's", len(others), 0)
 	}
@@ -48,7 +48,7 @@ func wantByStatus(t *testing.T, store lipsync.Store, status lipsync.Status, refe
 	t.Helper()
 	var got []string
 	for before := ""; ; {
-		page, err := store.ByStatus(t.Context(), "a", status, reference, before, 2)
+		page, err := store.ByStatus(t.Context(), lipsync.StatusQuery{Account: "a", Status: status, ReferenceID: reference, Before: before}, 2)
 		must(t, err)
 		got = append(got, ids(page)...)
 		if len(page) == 0 {
@@ -59,6 +59,17 @@ func wantByStatus(t *testing.T, store lipsync.Store, status lipsync.Status, refe
 	}
 	if !slices.Equal(got, newest) {
 		t.Errorf("%s with reference %q: got %v, want %v", status, reference, got, newest)
+	}
+	q := lipsync.StatusQuery{Account: "a", Status: status, ReferenceID: reference}
+	for offset := range len(newest) + 2 {
+		q.Offset = offset
+		page, err := store.ByStatus(t.Context(), q, 2)
+		must(t, err)
+		rest := newest[min(offset, len(newest)):]
+		want(t, "page behind an offset", fmt.Sprint(ids(page)), fmt.Sprint(rest[:min(2, len(rest))]))
+		count, err := store.CountByStatus(t.Context(), q, offset+1)
+		must(t, err)
+		want(t, "count", count, min(offset+1, len(newest)))
 	}
 }
 

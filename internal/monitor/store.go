@@ -51,9 +51,15 @@ func (s store) List(ctx context.Context, account, referenceID string, offset int
 }
 
 // ByStatus implements lipsync.Store.
-func (s store) ByStatus(ctx context.Context, account string, status lipsync.Status, referenceID, before string, limit int) (_ []lipsync.Request, err error) {
+func (s store) ByStatus(ctx context.Context, q lipsync.StatusQuery, limit int) (_ []lipsync.Request, err error) {
 	defer s.observe(ctx, "by_status", time.Now(), &err)
-	return s.Store.ByStatus(ctx, account, status, referenceID, before, limit)
+	return s.Store.ByStatus(ctx, q, limit)
+}
+
+// CountByStatus implements lipsync.Store.
+func (s store) CountByStatus(ctx context.Context, q lipsync.StatusQuery, limit int) (_ int, err error) {
+	defer s.observe(ctx, "count_by_status", time.Now(), &err)
+	return s.Store.CountByStatus(ctx, q, limit)
 }
 
 // Usage implements lipsync.Store.

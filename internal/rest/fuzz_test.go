@@ -109,7 +109,7 @@ func FuzzListQuery(f *testing.F) {
 	h, token := fuzzHome(f)
 	f.Fuzz(func(t *testing.T, query string) {
 		q, err := parseListQuery(query)
-		if err == nil && (q.limit < 1 || q.limit > 100 || q.offset < 0 || q.offset >= 1<<53 || utf8.RuneCountInString(q.referenceID) > 255) {
+		if err == nil && (q.Limit < 1 || q.Limit > 100 || q.Offset < 0 || q.Offset >= 1<<53 || utf8.RuneCountInString(q.ReferenceID) > 255) {
 			t.Errorf("%q was taken as %+v", query, q)
 		}
 		r := httptest.NewRequest(http.MethodGet, "/api/v1/lipsync/requests", nil)

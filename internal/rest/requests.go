@@ -3,6 +3,7 @@ package rest
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -97,7 +98,7 @@ func (a *api) listRequests(r *http.Request, c lipsync.Caller) (page, error) {
 	if err != nil {
 		return page{}, err
 	}
-	found, err := a.service.RequestPage(r.Context(), c, q.referenceID, q.offset, q.limit)
+	found, err := a.service.RequestPage(r.Context(), c, q)
 	if err != nil {
 		return page{}, err
 	}
@@ -105,33 +106,26 @@ func (a *api) listRequests(r *http.Request, c lipsync.Caller) (page, error) {
 	for i, q := range found.Requests {
 		data[i] = a.view(r, q, found.Outputs[i])
 	}
-	return page{data, pagination{q.limit, q.offset, found.Total}}, nil
-}
-
-// listQuery says which page of which requests is asked for.
-type listQuery struct {
-	limit       int
-	offset      int64
-	referenceID string // "" for all
+	return page{data, pagination{q.Limit, q.Offset, found.Total}}, nil
 }
 
 // parseListQuery reads the query of a list; parameters that it doesn't know are
 // ignored.
-func parseListQuery(raw string) (listQuery, error) {
+func parseListQuery(raw string) (lipsync.ListQuery, error) {
 	values, err := url.ParseQuery(raw)
 	if err != nil {
-		return listQuery{}, invalid("invalid query string")
+		return lipsync.ListQuery{}, invalid("invalid query string")
 	}
-	q := listQuery{limit: 20}
+	q := lipsync.ListQuery{Limit: 20}
 	if got, ok := values["limit"]; ok {
 		n, ok := wholeNumber(got)
 		if !ok || n < 1 || n > 100 {
 			return q, invalid("limit must be one whole number from 1 to 100")
 		}
-		q.limit = int(n)
+		q.Limit = int(n)
 	}
 	if got, ok := values["offset"]; ok {
-		if q.offset, ok = wholeNumber(got); !ok {
+		if q.Offset, ok = wholeNumber(got); !ok {
 			return q, invalid("offset must be one whole number from 0 to 9007199254740991")
 		}
 	}
@@ -139,7 +133,13 @@ func parseListQuery(raw string) (listQuery, error) {
 		if len(got) != 1 || !utf8.ValidString(got[0]) || got[0] == "" || utf8.RuneCountInString(got[0]) > 255 {
 			return q, invalid("reference_id must be 1 to 255 characters")
 		}
-		q.referenceID = got[0]
+		q.ReferenceID = got[0]
+	}
+	if got, ok := values["status"]; ok {
+		if len(got) != 1 || !slices.Contains(lipsync.Statuses(), lipsync.Status(got[0])) {
+			return q, invalid("status must be one of: queued, processing, completed, failed")
+		}
+		q.Status = lipsync.Status(got[0])
 	}
 	return q, nil
 }

@@ -148,7 +148,54 @@ func (s *suite) list(t *testing.T) {
 		}
 	})
 	t.Run("pages", s.pages)
+	t.Run("statuses", s.statuses)
 	t.Run("bounds", s.listBounds)
+}
+
+// statuses: a list of one status has the requests of that status only.
+func (s *suite) statuses(t *testing.T) {
+	token := s.key(t)
+	var canceled []string // newest first
+	for n := range 5 {
+		id := s.start(t, token, reference(fmt.Sprint(n%2)))
+		s.do(t, cancelCall(token, id)).into(t, new(request))
+		canceled = slices.Insert(canceled, 0, id)
+	}
+	other := s.start(t, token)
+	for _, row := range []struct {
+		query string
+		total int
+		want  []string
+	}{
+		{"?status=failed", 5, canceled},
+		{"?status=failed&limit=2", 5, canceled[:2]},
+		{"?status=failed&limit=2&offset=3", 5, canceled[3:]},
+		{"?status=failed&offset=5", 5, nil},
+		{"?status=failed&offset=9007199254740991", 5, nil},
+		{"?status=failed&reference_id=1", 2, []string{canceled[1], canceled[3]}},
+		{"?status=failed&reference_id=none", 0, nil},
+	} {
+		p := s.page(t, token, row.query)
+		var got []string
+		for _, r := range p.Data {
+			got = append(got, r.ID)
+			checkState(t, r)
+		}
+		if !slices.Equal(got, row.want) || p.Pagination.Total != row.total {
+			t.Errorf("%s: got %v of %d, want %v of %d", row.query, got, p.Pagination.Total, row.want, row.total)
+		}
+	}
+	found := 0
+	for _, status := range []string{"queued", "processing", "completed", "failed"} { // a worker may be at it
+		for _, r := range s.page(t, token, "?status="+status).Data {
+			if r.ID == other {
+				found++
+			}
+		}
+	}
+	if found == 0 {
+		t.Errorf("request %s is in no list of a status", other)
+	}
 }
 
 func (s *suite) pages(t *testing.T) {
@@ -211,6 +258,8 @@ func (s *suite) listBounds(t *testing.T) {
 		"offset=-1", "offset=", "offset=x", "offset=0.5", "offset=9007199254740992", "offset=99999999999999999999", "offset=1&offset=2", "offset=-0")
 	refuse("reference_id must be 1 to 255 characters",
 		"reference_id=", "reference_id=a&reference_id=b", "reference_id=%FF", "reference_id="+strings.Repeat("x", 256))
+	refuse("status must be one of: queued, processing, completed, failed",
+		"status=", "status=done", "status=Failed", "status=queued&status=failed", "status=%FF")
 	refuse("invalid query string", "limit=%zz", "a;b")
 	s.table(t, rows)
 }

@@ -21,8 +21,8 @@ func TestPlans(t *testing.T) {
 		want        []string // steps that look into a table of records, or sort
 	}{
 		{
-			"requests of a status and a reference id", "SELECT " + requestColumns + " FROM requests " + withReferenceAndStatus,
-			[]any{"a", "x", "failed", 100, 20},
+			"requests of a status and a reference id", "SELECT " + requestColumns + " FROM requests " + withReferenceAndStatus + inStatus,
+			[]any{"a", "x", "failed", 100, 20, 40},
 			[]string{"SEARCH requests USING INDEX requests_by_reference_status (account=? AND reference_id=? AND status=? AND seq<?)"},
 		}, {
 			"next request to claim", next, []any{1},

@@ -199,10 +199,10 @@ func (s *Store) List(ctx context.Context, account, referenceID string, offset in
 }
 
 // ByStatus implements lipsync.Requests.
-func (s *Store) ByStatus(ctx context.Context, account string, status lipsync.Status, referenceID, before string, limit int) ([]lipsync.Request, error) {
+func (s *Store) ByStatus(ctx context.Context, q lipsync.StatusQuery, limit int) ([]lipsync.Request, error) {
 	last := int64(math.MaxInt64)
-	if before != "" {
-		err := s.read.QueryRowContext(ctx, "SELECT seq FROM requests WHERE id = ? AND account = ?", before, account).Scan(&last)
+	if q.Before != "" {
+		err := s.read.QueryRowContext(ctx, "SELECT seq FROM requests WHERE id = ? AND account = ?", q.Before, q.Account).Scan(&last)
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil, nil
 		}
@@ -210,16 +210,32 @@ func (s *Store) ByStatus(ctx context.Context, account string, status lipsync.Sta
 			return nil, explain(err)
 		}
 	}
-	if referenceID == "" {
-		return s.requests(ctx, "WHERE account = ? AND status = ? AND seq < ? ORDER BY seq DESC LIMIT ?", account, status, last, limit)
+	clauses, args := statusClauses(q)
+	return s.requests(ctx, clauses+inStatus, append(args, last, limit, q.Offset)...)
+}
+
+// CountByStatus implements lipsync.Requests.
+func (s *Store) CountByStatus(ctx context.Context, q lipsync.StatusQuery, limit int) (n int, err error) {
+	clauses, args := statusClauses(q)
+	err = s.read.QueryRowContext(ctx, "SELECT count(*) FROM (SELECT 1 FROM requests "+clauses+" LIMIT ?)", append(args, limit)...).Scan(&n)
+	return n, explain(err)
+}
+
+// statusClauses choose the requests of the query's account, status and reference id.
+func statusClauses(q lipsync.StatusQuery) (clauses string, args []any) {
+	if q.ReferenceID == "" {
+		return "WHERE account = ? AND status = ?", []any{q.Account, q.Status}
 	}
-	return s.requests(ctx, withReferenceAndStatus, account, referenceID, status, last, limit)
+	return withReferenceAndStatus, []any{q.Account, q.ReferenceID, q.Status}
 }
 
 // withReferenceAndStatus names its index: SQLite would as soon take another, and
 // look at every request of the status.
 const withReferenceAndStatus = `INDEXED BY requests_by_reference_status
-	WHERE account = ? AND reference_id = ? AND reference_id <> '' AND status = ? AND seq < ? ORDER BY seq DESC LIMIT ?`
+	WHERE account = ? AND reference_id = ? AND reference_id <> '' AND status = ?`
+
+// inStatus chooses a page of what is of one status.
+const inStatus = " AND seq < ? ORDER BY seq DESC LIMIT ? OFFSET ?"
 
 // Usage implements lipsync.Requests.
 func (s *Store) Usage(ctx context.Context, account string, now time.Time, days int) ([]lipsync.Day, error) {
