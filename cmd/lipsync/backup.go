@@ -26,8 +26,8 @@ func (c *backupCommand) Run(ctx context.Context, s streams) (err error) {
 	if err := absent(c.File); err != nil {
 		return err
 	}
-	if _, err := os.Stat(filepath.Join(c.Data, databaseFile)); err != nil {
-		return fmt.Errorf("no data of the service: %w", err)
+	if err := checkData(c.Data); err != nil {
+		return err
 	}
 	// Beside the file, so that it can be moved to its place.
 	scratch, err := os.MkdirTemp(filepath.Dir(c.File), ".lipsync-backup-")

@@ -243,7 +243,7 @@ func TestRestoreRefuses(t *testing.T) {
 	}{
 		{[]string{"restore", "--data", data, file}, data + " is not empty: it holds dashboard; nothing is overwritten"},
 		{[]string{"backup", "--data", data, file}, file + " exists: it is not overwritten"},
-		{[]string{"backup", "--data", filepath.Join(dir, "none"), filepath.Join(dir, "x")}, "no data of the service: "},
+		{[]string{"backup", "--data", filepath.Join(dir, "none"), filepath.Join(dir, "x")}, "has no data of the service; choose another with --data"},
 		{[]string{"restore", "--data", filepath.Join(dir, "fresh"), filepath.Join(dir, "none")}, "no such file"},
 	} {
 		if _, said, status := command(t, c.args...); status != failed || !strings.Contains(said, c.want) {

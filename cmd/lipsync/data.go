@@ -44,7 +44,7 @@ const (
 
 // openData opens the folder. Any number of processes may, but see lock.
 func openData(ctx context.Context, dir string, log *slog.Logger) (*data, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := makeFolder(dir); err != nil {
 		return nil, err
 	}
 	store, err := sqlite.Open(ctx, filepath.Join(dir, databaseFile))
@@ -70,6 +70,22 @@ func openData(ctx context.Context, dir string, log *slog.Logger) (*data, error) 
 	}}, nil
 }
 
+// makeFolder makes the data folder, if there is none.
+func makeFolder(dir string) error {
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return fmt.Errorf("--data %s is a file, not a folder", dir)
+	}
+	return os.MkdirAll(dir, 0o700)
+}
+
+// checkData returns an error if the folder holds no data of the service.
+func checkData(dir string) error {
+	if _, err := os.Stat(filepath.Join(dir, databaseFile)); err != nil {
+		return fmt.Errorf("the folder %s has no data of the service; choose another with --data", dir)
+	}
+	return nil
+}
+
 func (d *data) close() error {
 	return errors.Join(d.signIn.Close(), d.objects.Close(), d.store.Close())
 }
@@ -83,7 +99,7 @@ func (d *data) scratch() (string, error) {
 // lock makes the caller the folder's only server until it calls unlock, or
 // ends in any way. Where the last one was is forgotten.
 func lock(dir string) (unlock func() error, err error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := makeFolder(dir); err != nil {
 		return nil, err
 	}
 	file, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)

@@ -17,7 +17,7 @@ type createKeyCommand struct {
 	Name    string `required:"" help:"What the key is for, to tell it from others."`
 	Account string `default:"${account}" help:"Whose requests the key sees and makes (default: ${default})."`
 	MaxKeys int    `default:"1000" env:"LIPSYNC_MAX_KEYS" placeholder:"N" help:"Most active API keys of an account (default: ${default})."`
-	Limit   int64  `placeholder:"N" help:"How many requests the key may make (default: any number)."`
+	Limit   *int64 `placeholder:"N" help:"How many requests the key may make (default: any number)."`
 }
 
 // Validate implements kong's check of a command's options.
@@ -25,15 +25,25 @@ func (c *createKeyCommand) Validate() error {
 	if c.MaxKeys < 1 {
 		return errors.New("--max-keys must be more than 0")
 	}
+	if c.Limit != nil && *c.Limit < 1 {
+		return errors.New("--limit must be 1 or more; leave it out for any number of requests")
+	}
 	return nil
 }
 
 func (c *createKeyCommand) Run(ctx context.Context, s streams) error {
 	return c.with(ctx, func(service *lipsync.Service) error {
 		service.Limits.Keys = c.MaxKeys
-		token, _, err := service.CreateKey(ctx, c.Account, c.Name, c.Limit)
+		var limit int64 // any number
+		if c.Limit != nil {
+			limit = *c.Limit
+		}
+		token, _, err := service.CreateKey(ctx, c.Account, c.Name, limit)
 		if err != nil {
 			return sentence(err)
+		}
+		if _, err := fmt.Fprintf(s.err, "The key is in %s. It is shown this once:\n", c.homeFlags); err != nil {
+			return err
 		}
 		_, err = fmt.Fprintln(s.out, token)
 		return err
@@ -46,7 +56,7 @@ type listKeysCommand struct {
 }
 
 func (c *listKeysCommand) Run(ctx context.Context, s streams) error {
-	return c.with(ctx, func(service *lipsync.Service) error {
+	return c.withKept(ctx, func(service *lipsync.Service) error {
 		keys, err := service.Keys(ctx, "")
 		if err != nil {
 			return err
@@ -64,7 +74,7 @@ type revokeKeyCommand struct {
 }
 
 func (c *revokeKeyCommand) Run(ctx context.Context) error {
-	return c.with(ctx, func(service *lipsync.Service) error {
+	return c.withKept(ctx, func(service *lipsync.Service) error {
 		return sentence(service.RevokeKey(ctx, "", c.ID))
 	})
 }

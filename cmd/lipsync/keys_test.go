@@ -14,8 +14,11 @@ import (
 // createKey makes a key by the command line and looks its id up.
 func createKey(t testing.TB, data, account, name string, limit int64) (id, token string) {
 	t.Helper()
-	out, err := exec.Command(fixtures.program, "keys", "create", "--data", data,
-		"--name", name, "--account", account, "--limit", fmt.Sprint(limit)).Output()
+	args := []string{"keys", "create", "--data", data, "--name", name, "--account", account}
+	if limit > 0 {
+		args = append(args, "--limit", fmt.Sprint(limit))
+	}
+	out, err := exec.Command(fixtures.program, args...).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,12 +52,19 @@ func testKeys(t *testing.T, home ...string) {
 		t.Helper()
 		return command(t, slices.Concat([]string{"keys"}, args[:1], home, args[1:])...)
 	}
-	if out, _, status := keys("list", "--json"); status != ok || strings.TrimSpace(out) != "[]" {
+	if home[0] == "--data" { // that is made with the first key
+		for _, args := range [][]string{{"list"}, {"revoke", "id"}} {
+			if _, said, status := keys(args...); status != failed || !strings.Contains(said, home[1]+" has no data of the service; choose another with --data") {
+				t.Errorf("%s: got %q, status %d, want it refused", args, said, status)
+			}
+		}
+		wantFiles(t, home[1])
+	} else if out, _, status := keys("list", "--json"); status != ok || strings.TrimSpace(out) != "[]" {
 		t.Errorf("no key: got %q, status %d, want []", out, status)
 	}
 	out, said, status := keys("create", "--name", "a name", "--account", "acme", "--limit", "3")
-	if status != ok || said != "" || !regexp.MustCompile(`^\S{40,}\n$`).MatchString(out) {
-		t.Fatalf("create: got %q, %q, status %d, want only the key", out, said, status)
+	if status != ok || !strings.Contains(said, home[1]) || !regexp.MustCompile(`^\S{40,}\n$`).MatchString(out) {
+		t.Fatalf("create: got %q, %q, status %d, want only the key, and its home on standard error", out, said, status)
 	}
 	token := strings.TrimSpace(out)
 	if _, said, status := keys("create", "--name", "second", "--account", "acme", "--max-keys", "1"); status != failed || !strings.Contains(said, "active keys as it may have, 1") {
@@ -63,6 +73,11 @@ func testKeys(t *testing.T, home ...string) {
 	for _, n := range []string{"0", "-1"} {
 		if _, said, status := keys("create", "--name", "second", "--max-keys="+n); status != usage || !strings.Contains(said, "--max-keys must be more than 0") {
 			t.Errorf("--max-keys=%s: got %q, status %d, want it refused", n, said, status)
+		}
+	}
+	for _, n := range []string{"0", "-1"} {
+		if _, said, status := keys("create", "--name", "second", "--limit="+n); status != usage || !strings.Contains(said, "--limit must be 1 or more") {
+			t.Errorf("--limit=%s: got %q, status %d, want it refused", n, said, status)
 		}
 	}
 	list := keyList(t, home...)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
@@ -78,17 +79,33 @@ func run(ctx context.Context, args []string, s streams) int {
 		return exited
 	}
 	if err != nil {
-		fmt.Fprintf(s.err, "lipsync: %v\nTry: lipsync --help\n", err)
+		fmt.Fprintf(s.err, "lipsync: %v\nTry: %s --help\n", err, mistaken(err))
 		return usage
 	}
 	if err := command.Run(); err != nil {
 		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 			err = errors.New("interrupted")
 		}
-		fmt.Fprintf(s.err, "lipsync: %v\n", err)
+		fmt.Fprintf(s.err, "lipsync: %v\n", explain(err))
 		return failed
 	}
 	return ok
+}
+
+// mistaken returns the command whose help tells more of a mistake in the command line.
+func mistaken(err error) string {
+	if parse, ok := errors.AsType[*kong.ParseError](err); ok && parse.Context.Selected() != nil {
+		return parse.Context.Selected().FullPath()
+	}
+	return "lipsync"
+}
+
+// explain says of an error what to do about it, where that is known.
+func explain(err error) error {
+	if missing, ok := errors.AsType[*exec.Error](err); ok && errors.Is(err, exec.ErrNotFound) {
+		return fmt.Errorf("%s not found in PATH; install it, such as by: apt install ffmpeg", missing.Name)
+	}
+	return err
 }
 
 func version() string {

@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"text/tabwriter"
 
@@ -64,6 +66,9 @@ type checkModelsCommand struct {
 
 func (c *checkModelsCommand) Run(ctx context.Context, s streams) error {
 	models, err := catalog.Read(c.Models)
+	if errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("no models in %s; add some with lipsync models add (warp needs none)", c.Models)
+	}
 	if err != nil {
 		return err
 	}

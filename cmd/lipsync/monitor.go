@@ -39,7 +39,7 @@ func (c *serveCommand) listenMetrics() (net.Listener, error) {
 	if c.MetricsAddr == "" {
 		return nil, nil
 	}
-	return net.Listen("tcp", c.MetricsAddr)
+	return listen(c.MetricsAddr, "--metrics-addr")
 }
 
 // checkStore reads a record that isn't there, and changes another: that writes

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"lipsync/internal/lipsync"
 	"lipsync/internal/render"
 )
@@ -20,6 +22,7 @@ type serveCommand struct {
 	dataFlag
 	renderFlags
 	Addr                 string        `default:"127.0.0.1:8080" env:"LIPSYNC_ADDR" placeholder:"HOST:PORT" help:"Where to listen; port 0 is any free one (default: ${default})."`
+	LogLevel             slog.Level    `default:"info" env:"LIPSYNC_LOG_LEVEL" placeholder:"LEVEL" help:"Least level of what is logged: debug, info, warn or error (default: ${default})."`
 	MetricsAddr          string        `env:"LIPSYNC_METRICS_ADDR" placeholder:"HOST:PORT" help:"Where to serve GET /metrics for Prometheus, and GET /readyz, to whoever asks there (default: nowhere)."`
 	Workers              int           `env:"LIPSYNC_WORKERS" placeholder:"N" help:"Requests rendered at once (default: one for each 4 cores)."`
 	AllowPrivateNetworks bool          `env:"LIPSYNC_ALLOW_PRIVATE_NETWORKS" help:"Fetch inputs from private networks and this machine too, not only from the public Internet; never from metadata services of clouds."`
@@ -43,6 +46,10 @@ type serveCommand struct {
 // Validate implements kong's check of a command's options.
 func (c *serveCommand) Validate() error {
 	switch {
+	case !isHostPort(c.Addr):
+		return errors.New("--addr must be HOST:PORT, such as 127.0.0.1:8080")
+	case c.MetricsAddr != "" && !isHostPort(c.MetricsAddr):
+		return errors.New("--metrics-addr must be HOST:PORT, such as 127.0.0.1:9090")
 	case c.Workers < 0:
 		return errors.New("--workers must be 1 or more")
 	case c.GenerateRate < 1 || c.ReadRate < 1:
@@ -61,6 +68,20 @@ func (c *serveCommand) Validate() error {
 	return nil
 }
 
+func isHostPort(text string) bool {
+	_, _, err := net.SplitHostPort(text)
+	return err == nil
+}
+
+// listen listens at the address that an option names.
+func listen(address, option string) (net.Listener, error) {
+	listener, err := net.Listen("tcp", address)
+	if errors.Is(err, unix.EADDRINUSE) {
+		return nil, fmt.Errorf("%s is in use; choose another with %s", address, option)
+	}
+	return listener, err
+}
+
 // isOrigin reports whether u is only a scheme and a host: the service is at
 // the root of its host.
 func isOrigin(u *url.URL) bool {
@@ -74,7 +95,7 @@ func notOrigin(text string) bool {
 }
 
 func (c *serveCommand) Run(ctx context.Context, s streams) error {
-	return c.serve(ctx, slog.New(slog.NewTextHandler(s.err, nil)), func(d *data, address net.Addr) error {
+	return c.serve(ctx, slog.New(slog.NewTextHandler(s.err, &slog.HandlerOptions{Level: c.LogLevel})), func(d *data, address net.Addr) error {
 		keys, err := d.service.Keys(ctx, "")
 		if err != nil {
 			return err
@@ -141,7 +162,7 @@ func (c *serveCommand) serve(ctx context.Context, log *slog.Logger, ready func(*
 	if err != nil {
 		return err
 	}
-	listener, err := net.Listen("tcp", c.Addr)
+	listener, err := listen(c.Addr, "--addr")
 	if err != nil {
 		return err
 	}

@@ -215,6 +215,18 @@ func TestTwoServers(t *testing.T) {
 	if status != failed || !strings.Contains(said, "another server uses the data folder") {
 		t.Errorf("second server: got status %d, %q", status, said)
 	}
+	address := strings.TrimPrefix(s.url, "http://")
+	_, said, status = command(t, "serve", "--data", t.TempDir(), "--addr", address)
+	if want := "lipsync: " + address + " is in use; choose another with --addr\n"; status != failed || !strings.HasSuffix(said, want) {
+		t.Errorf("second server on the address: got status %d, %q, want %q", status, said, want)
+	}
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, said, status := command(t, "serve", "--data", file); status != failed || said != "lipsync: --data "+file+" is a file, not a folder\n" {
+		t.Errorf("a file for data: got status %d, %q", status, said)
+	}
 	s.kill()
 	startServer(t, data) // what a killed server left is in nobody's way
 }
@@ -222,6 +234,9 @@ func TestTwoServers(t *testing.T) {
 func TestServeUsage(t *testing.T) {
 	for option, want := range map[string]string{
 		"--workers=-1":                           "--workers must be 1 or more",
+		"--addr=18081":                           "--addr must be HOST:PORT, such as 127.0.0.1:8080",
+		"--metrics-addr=9090":                    "--metrics-addr must be HOST:PORT, such as 127.0.0.1:9090",
+		"--log-level=loud":                       "--log-level",
 		"--read-rate=0":                          "--read-rate must be 1 or more",
 		"--max-side=0":                           "must be more than 0",
 		"--max-keys=0":                           "must be more than 0",
@@ -233,12 +248,12 @@ func TestServeUsage(t *testing.T) {
 		"--public-url=https://a.example/lipsync": "--public-url must be",
 		"--public-url=https://me@a.example":      "--public-url must be",
 	} {
-		_, said, status := command(t, "serve", "--data", t.TempDir(), "--addr=nowhere", option)
-		if status != usage || !strings.Contains(said, want) {
+		_, said, status := command(t, "serve", "--data", t.TempDir(), "--addr=nowhere:1", option)
+		if status != usage || !strings.Contains(said, want) || !strings.HasSuffix(said, "Try: lipsync serve --help\n") {
 			t.Errorf("%s: got status %d, %q, want %d, %q", option, status, said, usage, want)
 		}
 	}
-	_, said, status := command(t, "serve", "--data", t.TempDir(), "--addr=nowhere", "--public-url=https://a.example:8443/")
+	_, said, status := command(t, "serve", "--data", t.TempDir(), "--addr=nowhere:1", "--public-url=https://a.example:8443/")
 	if status != failed || !strings.Contains(said, "nowhere") {
 		t.Errorf("nowhere: got status %d, %q, want %d", status, said, failed)
 	}
@@ -253,6 +268,26 @@ func TestServeSaysHowToMakeAKey(t *testing.T) {
 		}
 		s.kill()
 		newKey(t, data)
+	}
+}
+
+// TestLogLevel has a server log no more than warnings.
+func TestLogLevel(t *testing.T) {
+	for level, want := range map[string]bool{"info": true, "WARN": false} {
+		s := startServer(t, t.TempDir(), "--log-level", level)
+		if got := len(s.log.with("level=INFO")) > 0; got != want {
+			t.Errorf("%s: got lines of level INFO: %t, want %t", level, got, want)
+		}
+	}
+}
+
+// TestWithoutFFmpeg has no ffmpeg in the PATH.
+func TestWithoutFFmpeg(t *testing.T) {
+	c := exec.CommandContext(t.Context(), fixtures.program, "serve", "--data", t.TempDir(), "--addr", "127.0.0.1:0")
+	c.Env = []string{"PATH=" + t.TempDir()}
+	said, err := c.CombinedOutput()
+	if want := "lipsync: ffmpeg not found in PATH; install it, such as by: apt install ffmpeg\n"; err == nil || string(said) != want {
+		t.Errorf("got %q (%v), want %q", said, err, want)
 	}
 }
 

@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 
 	"lipsync/internal/lipsync"
 	"lipsync/internal/render"
@@ -15,14 +18,33 @@ import (
 
 type syncCommand struct {
 	renderFlags
-	Video                         string `arg:"" help:"The video, with a face in it."`
+	Video                         string `arg:"" help:"The video, with a face in it. It is cut to the length of the audio; a shorter one plays backward and forward."`
 	Audio                         string `arg:"" help:"The speech track; a video's sound is fine too."`
-	Output                        string `short:"o" required:"" placeholder:"OUT.mp4" help:"The MP4 file to make. It appears once it is complete."`
+	Output                        string `short:"o" placeholder:"OUT.mp4" help:"The MP4 file to make, or - for standard output. It appears once it is complete. Required."`
+	Quiet                         bool   `short:"q" help:"Say nothing unless it fails."`
 	DisableActiveSpeakerDetection bool   `help:"Sync the largest face of each frame, whoever speaks."`
 }
 
+// standardOutput is the output that is no file.
+const standardOutput = "-"
+
+// Validate implements kong's check of a command's options. Kong itself says which arguments
+// are missing, which a newcomer needs to know first.
+func (c *syncCommand) Validate() error {
+	extension := filepath.Ext(c.Output)
+	switch {
+	case c.Audio == "":
+		return nil
+	case c.Output == "":
+		return errors.New("missing flags: --output=OUT.mp4")
+	case extension != "" && !strings.EqualFold(extension, ".mp4"):
+		return fmt.Errorf("the output is an MP4 file: name it %s.mp4", strings.TrimSuffix(c.Output, extension))
+	}
+	return nil
+}
+
 func (c *syncCommand) Run(ctx context.Context, s streams) (err error) {
-	if err := c.check(); err != nil {
+	if err := c.check(s.out); err != nil {
 		return err
 	}
 	log := slog.New(slog.NewTextHandler(s.err, &slog.HandlerOptions{Level: slog.LevelWarn}))
@@ -34,15 +56,18 @@ func (c *syncCommand) Run(ctx context.Context, s streams) (err error) {
 	if _, err := renderer.Names(c.Engine); err != nil {
 		return err
 	}
-	// Beside the output, so that the finished file can be moved to its place.
-	scratch, err := os.MkdirTemp(filepath.Dir(c.Output), ".lipsync-")
+	scratch, err := c.scratch()
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
 	finished := filepath.Join(scratch, "output.mp4")
 
-	bar := newProgress(s.err)
+	said := s.err
+	if c.Quiet {
+		said = io.Discard
+	}
+	bar := newProgress(said)
 	err = renderer.Render(ctx, render.Job{
 		Video: c.Video, Audio: c.Audio, Output: finished, Scratch: scratch, Engine: c.Engine,
 		LargestFace: c.DisableActiveSpeakerDetection,
@@ -55,24 +80,62 @@ func (c *syncCommand) Run(ctx context.Context, s streams) (err error) {
 	if err != nil {
 		return err
 	}
-	return os.Rename(finished, c.Output)
+	if c.Output == standardOutput {
+		return copyFile(s.out, finished)
+	}
+	if err := os.Rename(finished, c.Output); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(said, "The output is %s\n", c.Output)
+	return err
+}
+
+// scratch makes a folder for what comes before the output: beside a file, so that it can be
+// moved to its place.
+func (c *syncCommand) scratch() (string, error) {
+	if c.Output == standardOutput {
+		return os.MkdirTemp("", "lipsync-")
+	}
+	folder := filepath.Dir(c.Output)
+	scratch, err := os.MkdirTemp(folder, ".lipsync-")
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("the output folder %s does not exist", folder)
+	}
+	return scratch, err
+}
+
+func copyFile(w io.Writer, path string) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	_, err = io.Copy(w, file)
+	return err
 }
 
 // check refuses what can't work, before any work is done.
-func (c *syncCommand) check() error {
-	out, outErr := os.Stat(c.Output)
-	for _, path := range []string{c.Video, c.Audio} {
+func (c *syncCommand) check(out io.Writer) error {
+	if c.Output == standardOutput && isTerminal(out) {
+		return errors.New("the output is a video, and standard output is a terminal: send it to a file or a program")
+	}
+	written, writtenErr := os.Stat(c.Output)
+	for kind, path := range map[string]string{"video": c.Video, "audio": c.Audio} {
 		in, err := os.Stat(path)
 		switch {
+		case err != nil && strings.Contains(path, "://"):
+			return fmt.Errorf("sync takes local files; download %s first", path)
+		case errors.Is(err, fs.ErrNotExist):
+			return fmt.Errorf("%s %s not found", kind, path)
 		case err != nil:
 			return err
 		case !in.Mode().IsRegular():
 			return fmt.Errorf("%s is not a file", path)
-		case outErr == nil && os.SameFile(in, out):
+		case writtenErr == nil && os.SameFile(in, written):
 			return fmt.Errorf("%s is an input: it would be overwritten", c.Output)
 		}
 	}
-	if outErr == nil && !out.Mode().IsRegular() {
+	if writtenErr == nil && c.Output != standardOutput && !written.Mode().IsRegular() {
 		return fmt.Errorf("%s is not a file", c.Output)
 	}
 	return nil

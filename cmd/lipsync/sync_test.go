@@ -21,7 +21,24 @@ func TestSync(t *testing.T) {
 		t.Fatalf("got status %d, %q, %q, want plain lines of progress", status, stdout, said)
 	}
 	wantVideo(t, out, "480,270,25/1,15")
+	if !strings.HasSuffix(said, "The output is "+out+"\n") {
+		t.Errorf("got %q, want the output named at the end", said)
+	}
 	wantFiles(t, dir, filepath.Base(out))
+}
+
+// TestSyncOutputs sends the output to a program, and has a quiet run say nothing.
+func TestSyncOutputs(t *testing.T) {
+	dir := t.TempDir()
+	stdout, said, status := command(t, "sync", fixtures.video, fixtures.speech, "--quiet", "-o", "-")
+	if status != ok || said != "" {
+		t.Fatalf("got status %d, %q, want no word", status, said)
+	}
+	out := filepath.Join(dir, "out.mp4")
+	if err := os.WriteFile(out, []byte(stdout), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	wantVideo(t, out, "480,270,25/1,15")
 }
 
 func TestSyncNames(t *testing.T) {
@@ -55,17 +72,20 @@ func TestSyncRefusals(t *testing.T) {
 		status int
 		said   string
 	}{
-		{[]string{fixtures.video, fixtures.speech}, usage, "missing flags: --output"},
+		{[]string{fixtures.video, fixtures.speech}, usage, "missing flags: --output=OUT.mp4\nTry: lipsync sync --help\n"},
+		{nil, usage, "<video>"},
+		{[]string{fixtures.video, fixtures.speech, "-o", filepath.Join(dir, "out.mov")}, usage, "the output is an MP4 file: name it " + out + "\n"},
+		{[]string{fixtures.video, "https://example.com/a.wav", "-o", out}, failed, "lipsync: sync takes local files; download https://example.com/a.wav first\n"},
 		{[]string{fixtures.video, "-o", out}, usage, "<audio>"},
 		{[]string{fixtures.video, fixtures.speech, "-o", out, "--engine", "magic"}, usage, "--engine"},
 		{[]string{fixtures.video, fixtures.speech, "-o", out, "--fast"}, usage, "--fast"},
-		{[]string{filepath.Join(dir, "missing"), fixtures.speech, "-o", out}, failed, "no such file"},
+		{[]string{filepath.Join(dir, "missing"), fixtures.speech, "-o", out}, failed, "lipsync: video " + filepath.Join(dir, "missing") + " not found\n"},
 		{[]string{dir, fixtures.speech, "-o", out}, failed, "is not a file"},
 		{[]string{text, fixtures.speech, "-o", text}, failed, "would be overwritten"},
 		{[]string{text, fixtures.speech, "-o", link}, failed, "would be overwritten"},
 		{[]string{fixtures.video, text, "-o", text}, failed, "would be overwritten"},
 		{[]string{fixtures.video, fixtures.speech, "-o", dir}, failed, "is not a file"},
-		{[]string{fixtures.video, fixtures.speech, "-o", filepath.Join(dir, "no", "out.mp4")}, failed, "no such file"},
+		{[]string{fixtures.video, fixtures.speech, "-o", filepath.Join(dir, "no", "out.mp4")}, failed, "the output folder " + filepath.Join(dir, "no") + " does not exist"},
 		{[]string{text, fixtures.speech, "-o", out}, failed, "lipsync: video is not a supported format\n"},
 		{[]string{fixtures.video, text, "-o", out}, failed, "lipsync: audio is not a supported format\n"},
 		{[]string{fixtures.speech, fixtures.speech, "-o", out}, failed, "lipsync: video has no picture\n"},

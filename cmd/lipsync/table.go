@@ -33,6 +33,24 @@ func (h homeFlags) AfterApply(k *kong.Context) error {
 	return nil
 }
 
+// String names the home, for people.
+func (h homeFlags) String() string {
+	if h.Table != nil {
+		return "the table " + *h.Table
+	}
+	return "the data folder " + h.Data
+}
+
+// withKept calls f with the service of a home that there is: it makes no data folder.
+func (h homeFlags) withKept(ctx context.Context, f func(*lipsync.Service) error) error {
+	if h.Table == nil {
+		if err := checkData(h.Data); err != nil {
+			return err
+		}
+	}
+	return h.with(ctx, f)
+}
+
 // with calls f with the service, which can only do keys if it is on AWS.
 func (h homeFlags) with(ctx context.Context, f func(*lipsync.Service) error) error {
 	if h.Table != nil {

@@ -36,7 +36,7 @@ func TestKeysRefused(t *testing.T) {
 		status int
 		says   string
 	}{
-		{"two homes", "", []string{"--table", "t", "--data", "d"}, usage, "--data and --table can't be used together\nTry: lipsync --help"},
+		{"two homes", "", []string{"--table", "t", "--data", "d"}, usage, "--data and --table can't be used together\nTry: lipsync keys list --help"},
 		{"no table", "", []string{"--table", "nothing"}, failed, "there is no table nothing in this region and account"},
 		{"no region", "AWS_REGION", []string{"--table", "t"}, failed, "no AWS region is set: try AWS_REGION"},
 		{"no credentials", "AWS_ACCESS_KEY_ID", []string{"--table", "t"}, failed, "no AWS credentials are at hand: "},
