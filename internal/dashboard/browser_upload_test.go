@@ -33,7 +33,7 @@ func TestBackInBrowser(t *testing.T) {
 	b.Do(chromedp.SetUploadFiles("[data-drop=video] [data-file]", []string{newFile(t)}),
 		chromedp.SendKeys("input[name=audio]", typed), chromedp.Click("[data-start]"))
 	b.WaitText(".facts", typed)
-	browsertest.Eval[bool](b, `(history.back(), true)`)
+	b.Back()
 	b.Wait(`document.readyState === "complete" && document.querySelector("input[name=audio]").value === "` + typed + `"`)
 	b.Wait(`!document.querySelector("[data-start]").disabled && document.querySelector("[data-file]").files.length === 1 &&
 		document.querySelector(".choose span").textContent.startsWith("talk.mp4") && document.querySelector("input[name=video]").disabled`)
@@ -67,7 +67,7 @@ func TestAgainInBrowser(t *testing.T) {
 	const id = `document.querySelector(".facts code").textContent`
 	b.Wait(id)
 	first := browsertest.Eval[string](b, id)
-	browsertest.Eval[bool](b, `(history.back(), true)`)
+	b.Back()
 	b.Wait(`document.querySelector("input[name=video]").value && !document.querySelector("[data-start]").disabled`)
 	browsertest.Eval[bool](b, `(document.querySelector("[data-start]").click(), true)`)
 	b.Wait(id + ` !== "` + first + `"`)

@@ -100,6 +100,21 @@ func (b *Browser) Open(address string) {
 	b.Do(chromedp.Navigate(address))
 }
 
+// Back begins to go back to the page before. A script that does so may never answer, since its
+// page goes.
+func (b *Browser) Back() {
+	b.t.Helper()
+	b.Do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		history, err := cdp.Call(ctx, t, page.GetNavigationHistory, cdp.Empty{})
+		if err != nil {
+			return err
+		}
+		before := history.Entries[history.CurrentIndex-1].ID
+		_, err = cdp.Call(ctx, t, page.NavigateToHistoryEntry, page.NavigateToHistoryEntryParams{EntryID: before})
+		return err
+	}))
+}
+
 // Look makes the window so wide, and the scheme of colours light or dark.
 func (b *Browser) Look(width int64, scheme string) {
 	b.t.Helper()
