@@ -143,7 +143,7 @@ func wiring(t *testing.T, folder string) (w wired) {
 	known := map[string]cloud.Part{
 		"cloud.Records": cloud.Records, "media.Kept": media.Kept, "media.Signed": media.Signed, "messages.Queue": messages.Queue,
 		"cloud.Demand": cloud.Demand, "jobs.Pool": jobs.Pool, "cloud.Generating": cloud.Generating, "cloud.Reading": cloud.Reading, "cloud.Sizes": cloud.Sizes,
-		"cloud.Limits": cloud.Limits, "cloud.Retention": cloud.Retention, "cloud.Origins": cloud.Origins,
+		"cloud.Limits": cloud.Limits, "cloud.Retention": cloud.Retention, "cloud.Origins": cloud.Origins, "cloud.Engines": cloud.Engines,
 	}
 	variable := regexp.MustCompile(`^LIPSYNC_[A-Z_]+$`)
 	files, err := filepath.Glob(filepath.Join(folder, "*.go"))
