@@ -3,6 +3,7 @@ package dashboard
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 type reference struct {
 	About  []paragraph
 	Groups []group
+	Common []response // answers that most calls may get: they are shown once
 }
 
 // group is the operations of one tag.
@@ -49,6 +51,7 @@ func parseDocument(text []byte) (reference, error) {
 		return reference{}, fmt.Errorf("read the API's document: %w", err)
 	}
 	ref := reference{About: prose(doc.Info.Description)}
+	common := doc.common()
 	for _, tag := range doc.Tags {
 		ref.Groups = append(ref.Groups, group{Name: tag.Name})
 	}
@@ -58,9 +61,11 @@ func parseDocument(text []byte) (reference, error) {
 			if i < 0 {
 				return reference{}, fmt.Errorf("read the API's document: %s %s has no tag", method, path)
 			}
-			ref.Groups[i].Operations = append(ref.Groups[i].Operations, doc.operation(strings.ToUpper(method), path, op))
+			ref.Groups[i].Operations = append(ref.Groups[i].Operations, doc.operation(strings.ToUpper(method), path, op, common))
 		}
 	}
+	ref.Common = slices.Collect(maps.Values(common))
+	slices.SortFunc(ref.Common, compareStatus)
 	for _, g := range ref.Groups {
 		slices.SortFunc(g.Operations, func(a, b operation) int {
 			return cmp.Or(-cmp.Compare(a.Method, b.Method), cmp.Compare(a.Path, b.Path)) // POST comes first
@@ -69,7 +74,34 @@ func parseDocument(text []byte) (reference, error) {
 	return ref, nil
 }
 
-func (d *openAPI) operation(method, path string, op apiOperation) operation {
+// common returns the responses that more than half of the operations may get, by reference.
+func (d *openAPI) common() map[string]response {
+	all, uses, operations := map[string]response{}, map[string]int{}, 0
+	for _, methods := range d.Paths {
+		for _, op := range methods {
+			operations++
+			for status, r := range op.Responses {
+				uses[r.Ref]++
+				all[r.Ref] = newResponse(status, d.Components.Responses[lastOf(r.Ref)])
+			}
+		}
+	}
+	maps.DeleteFunc(all, func(ref string, _ response) bool { return ref == "" || 2*uses[ref] <= operations })
+	return all
+}
+
+func newResponse(status string, r apiResponse) response {
+	made := response{Status: status, About: r.Description}
+	if content, ok := r.Content["application/json"]; ok {
+		made.Example = content.example()
+	}
+	return made
+}
+
+func compareStatus(a, b response) int { return cmp.Compare(a.Status, b.Status) }
+
+// operation reads an operation, except for its common responses.
+func (d *openAPI) operation(method, path string, op apiOperation, common map[string]response) operation {
 	o := operation{ID: op.OperationID, Method: method, Path: path, Summary: op.Summary, About: prose(op.Description)}
 	for _, p := range op.Parameters {
 		if p.Ref != "" {
@@ -81,16 +113,15 @@ func (d *openAPI) operation(method, path string, op apiOperation) operation {
 		o.Media, o.Body, o.Example = media, d.properties(d.schema(content.Schema)), content.example()
 	}
 	for status, r := range op.Responses {
+		if _, ok := common[r.Ref]; ok {
+			continue
+		}
 		if r.Ref != "" {
 			r = d.Components.Responses[lastOf(r.Ref)]
 		}
-		made := response{Status: status, About: r.Description}
-		if content, ok := r.Content["application/json"]; ok {
-			made.Example = content.example()
-		}
-		o.Responses = append(o.Responses, made)
+		o.Responses = append(o.Responses, newResponse(status, r))
 	}
-	slices.SortFunc(o.Responses, func(a, b response) int { return cmp.Compare(a.Status, b.Status) })
+	slices.SortFunc(o.Responses, compareStatus)
 	return o
 }
 
