@@ -165,3 +165,16 @@ func TestCauseIsLogged(t *testing.T) {
 		t.Errorf("got log %s, want the cause in it", h.log)
 	}
 }
+
+// TestLogNamesField: the client reads the contract's sentence, the operator which field was wrong.
+func TestLogNamesField(t *testing.T) {
+	for body, want := range map[string]string{`{"inputs":5}`: "inputs", `{"inputs":`: "unexpected end", "null": "null", "\"\xff\"": "not UTF-8"} {
+		h := newHome(t)
+		r := httptest.NewRequest(http.MethodPost, "/api/v1/lipsync/generate", strings.NewReader(body))
+		r.Header.Set("Content-Type", "application/json")
+		w := h.call(r, h.key(t))
+		if got := errorOf(t, w); got != "invalid request body" || !strings.Contains(h.log.String(), "invalid request body: ") || !strings.Contains(h.log.String(), want) {
+			t.Errorf("%s: got %q and the log %s, want %q in it", body, got, h.log, want)
+		}
+	}
+}

@@ -38,8 +38,13 @@ func decode[In any](r *http.Request) (in In, err error) {
 		return in, unreadable(err)
 	}
 	var v *In
-	if !utf8.Valid(body) || json.Unmarshal(body, &v) != nil || v == nil {
-		return in, invalid("invalid request body")
+	switch err := json.Unmarshal(body, &v); {
+	case !utf8.Valid(body):
+		return in, unreadable(errors.New("not UTF-8"))
+	case err != nil:
+		return in, unreadable(err)
+	case v == nil:
+		return in, unreadable(errors.New("null"))
 	}
 	return *v, nil
 }
@@ -50,8 +55,8 @@ func hasType(r *http.Request, want string) bool {
 	return got == want && (err == nil || errors.Is(err, mime.ErrInvalidMediaParameter))
 }
 
-// unreadable explains a body that could not be read to its end: it is too
-// large, or the client broke off.
+// unreadable explains a body that can't be used: it is too large, the client broke off, or it
+// is not what it should be. The log has the cause, such as the field at fault.
 func unreadable(err error) error {
 	if e, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return tooLarge("request body", e.Limit)
