@@ -92,6 +92,7 @@ type keyJSON struct {
 	ID        string     `json:"id"`
 	Account   string     `json:"account"`
 	Name      string     `json:"name"`
+	Start     string     `json:"start"` // of the key, "" of an older one
 	CreatedAt time.Time  `json:"created_at"`
 	LastUsed  *time.Time `json:"last_used_at"`
 	Limit     *int64     `json:"limit"` // null: any number
@@ -103,7 +104,7 @@ func printJSON(w io.Writer, keys []lipsync.Key) error {
 	list := make([]keyJSON, 0, len(keys))
 	for _, k := range keys {
 		list = append(list, keyJSON{
-			ID: k.ID, Account: k.Account, Name: k.Name, CreatedAt: k.CreatedAt.UTC(),
+			ID: k.ID, Account: k.Account, Name: k.Name, Start: k.Start, CreatedAt: k.CreatedAt.UTC(),
 			LastUsed: orNil(k.LastUsed), Limit: orNil(k.Limit), Used: k.Used, RevokedAt: orNil(k.RevokedAt),
 		})
 	}
@@ -123,13 +124,13 @@ func orNil[T comparable](v T) *T {
 
 func printTable(w io.Writer, keys []lipsync.Key) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "ID\tACCOUNT\tNAME\tCREATED\tLAST USED\tLIMIT\tUSED\tREVOKED")
+	fmt.Fprintln(table, "ID\tACCOUNT\tNAME\tKEY\tCREATED\tLAST USED\tLIMIT\tUSED\tREVOKED")
 	for _, k := range keys {
 		limit := "none"
 		if k.Limit > 0 {
 			limit = fmt.Sprint(k.Limit)
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\n", k.ID, k.Account, k.Name,
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s…\t%s\t%s\t%s\t%d\t%s\n", k.ID, k.Account, k.Name, k.Start,
 			when(k.CreatedAt, ""), when(k.LastUsed, "never"), limit, k.Used, when(k.RevokedAt, "no"))
 	}
 	return table.Flush()

@@ -36,7 +36,7 @@ func TestListInBrowser(t *testing.T) {
 	b.Wait(`document.querySelector("option[selected]")?.value === "queued" && document.querySelectorAll(".rows tbody tr").length === 25`)
 	b.Do(chromedp.Click("a[rel=next]"))
 	b.Wait(`document.querySelector("a[rel=prev]") && !document.querySelector("a[rel=next]")`)
-	if got := browsertest.Eval[string](b, `document.querySelector(".rows tbody tr:last-child .name").innerText`); got != "order-0" {
+	if got := browsertest.Eval[string](b, `document.querySelector(".rows tbody tr:last-child .name a").innerText`); got != "order-0" {
 		t.Errorf("the last one that is queued: got %q, want order-0", got)
 	}
 	b.Do(chromedp.Click(".clear"))

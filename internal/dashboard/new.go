@@ -14,6 +14,7 @@ import (
 // newPage is the form for a new request, as it was sent if it could not be used.
 type newPage struct {
 	Video, Audio, Reference, Engine string
+	VideoName, AudioName            string // of files that were sent before
 	LargestFace                     bool
 	Engines                         []string
 	MaxVideo, MaxAudio              int64 // bytes
@@ -21,7 +22,21 @@ type newPage struct {
 	Once                            string // differs in each page, so that one sent twice makes one request
 }
 
-func (p *pages) newRequest(v *visit) error { return p.showNew(v, http.StatusOK, newPage{}) }
+// newRequest shows the form, filled in as for the request that the address names, if any.
+func (p *pages) newRequest(v *visit) error {
+	id := v.URL.Query().Get("again")
+	if id == "" {
+		return p.showNew(v, http.StatusOK, newPage{})
+	}
+	r, err := p.service.Details(v.Context(), v.caller(), id)
+	if err != nil {
+		return err
+	}
+	return p.showNew(v, http.StatusOK, newPage{
+		Video: r.Video.Again(), Audio: r.Audio.Again(), VideoName: r.Video.Name, AudioName: r.Audio.Name,
+		Reference: r.ReferenceID, Engine: r.Engine, LargestFace: r.LargestFace,
+	})
+}
 
 func (p *pages) showNew(v *visit, status int, n newPage) error {
 	n.Engines, n.CSRF, n.Once = p.service.Engines, v.session.CSRF, rand.Text()
@@ -73,7 +88,9 @@ func (p *pages) createUpload(v *visit) error {
 	if err != nil {
 		size = 0 // which the service has words for
 	}
-	made, err := p.announce(v, lipsync.MediaKind(v.PostForm.Get("type")), size)
+	made, err := p.announce(v, lipsync.NewUpload{
+		Kind: lipsync.MediaKind(v.PostForm.Get("type")), Size: size, Name: v.PostForm.Get("name"),
+	})
 	if err != nil {
 		told := v.problem(err)
 		return errors.Join(err, v.json(told.Status, map[string]string{"error": told.Message}))
@@ -81,11 +98,11 @@ func (p *pages) createUpload(v *visit) error {
 	return v.json(http.StatusOK, made)
 }
 
-func (p *pages) announce(v *visit, kind lipsync.MediaKind, size int64) (upload, error) {
+func (p *pages) announce(v *visit, n lipsync.NewUpload) (upload, error) {
 	if err := p.service.Allow(v.Context(), v.caller(), lipsync.ReadCall); err != nil {
 		return upload{}, err
 	}
-	u, err := p.service.CreateUpload(v.Context(), v.caller(), kind, size, "")
+	u, err := p.service.CreateUpload(v.Context(), v.caller(), n)
 	if err != nil {
 		return upload{}, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"mime"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -28,8 +29,22 @@ func TestNew(t *testing.T) {
 	if err != nil || path != "/dashboard/requests/"+r.ID || r.Engine != "wav2lip" || !r.LargestFace || r.KeyID != "" {
 		t.Errorf("got %s and %+v, %v", path, r, err)
 	}
-	h.get(t, path).must(t, http.StatusOK, "A file that was sent", "/objects/uploads/", `preload="metadata" aria-label="Source video"`)
+	h.get(t, path).must(t, http.StatusOK, "video é.mov", "audio é.mov", "/objects/uploads/", `preload="metadata" aria-label="Source video"`)
+	h.get(t, "/dashboard").must(t, http.StatusOK, "video é.mov, audio é.mov")
 	h.complete(t, r.ID)
+	_, output, err := h.service.Request(t.Context(), lipsync.Caller{Account: account}, r.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	saved := h.get(t, output.String()).header.Get("Content-Disposition")
+	if _, as, err := mime.ParseMediaType(saved); err != nil || as["filename"] != "video é-lipsync.mp4" {
+		t.Errorf("the output is saved as %q (%v), want a name after the video's", saved, err)
+	}
+	h.get(t, path).must(t, http.StatusOK, "/dashboard/new?again="+r.ID)
+	again := h.get(t, "/dashboard/new?again="+r.ID)
+	again.must(t, http.StatusOK, r.Video.Again(), r.Audio.Again(), "video é.mov, as it was sent", `value="order 1"`, "<option selected>wav2lip", `name="largest_face" checked`)
+	h.send(t, "/dashboard/new", url.Values{"video": {r.Video.Again()}, "audio": {r.Audio.Again()}}).must(t, http.StatusSeeOther)
+	h.get(t, "/dashboard/new?again=none").must(t, http.StatusNotFound)
 	h.clock.Advance(lipsync.Retention{}.InputLife())
 	h.signIn(t)
 	if err := h.service.Objects.Delete(t.Context(), r.Video.Object); err != nil {
@@ -41,7 +56,7 @@ func TestNew(t *testing.T) {
 func (h *home) upload(t testing.TB, kind string) (source string) {
 	t.Helper()
 	const content = "bytes"
-	announced := h.send(t, "/dashboard/uploads", url.Values{"type": {kind}, "size": {"5"}})
+	announced := h.send(t, "/dashboard/uploads", url.Values{"type": {kind}, "size": {"5"}, "name": {kind + " é.mov"}})
 	announced.must(t, http.StatusOK)
 	var to upload
 	if err := json.Unmarshal([]byte(announced.body), &to); err != nil {

@@ -52,6 +52,11 @@ func (r requestPage) Name() string {
 	return "Request " + r.ID[:min(8, len(r.ID))]
 }
 
+// Again reports whether its inputs can be named once more.
+func (r requestPage) Again() bool {
+	return r.Video.Again() != "" && r.Audio.Again() != "" && r.MediaDeletedAt.IsZero()
+}
+
 // Preload is how much of the source a browser loads before it is played: nothing
 // from an address that a client gave, so that nobody calls there by looking.
 func (r requestPage) Preload() string {
@@ -110,7 +115,8 @@ func hint(code lipsync.FailureCode) string {
 	case lipsync.HostFailing:
 		return "This service had no room or no network, and tried for hours. Try again later; if it stays so, tell whoever runs it."
 	case lipsync.MediaNotAccessible:
-		return "Open the address in a private window: it has to load there without signing in. Or send the file itself from New."
+		return "Open the address in a private window: it has to load there without signing in. Or send the file itself from New. " +
+			"An address of a private network is not fetched, unless the service was started with --allow-private-networks."
 	case lipsync.MediaHostMissing:
 		return "There is no such host, or it takes no connections. Check the address, or send the file itself from New."
 	case lipsync.MediaUnreachable:

@@ -66,7 +66,11 @@ func TestFailures(t *testing.T) {
 		if err := h.service.Fail(t.Context(), r, f); err != nil {
 			t.Fatal(err)
 		}
-		h.get(t, "/dashboard/requests/"+id).must(t, http.StatusOK, f.Sentence(), html.EscapeString(hint(code)), `role="alert"`)
+		role := `role="alert"`
+		if code == lipsync.Canceled {
+			role = `class="notice" role="status"`
+		}
+		h.get(t, "/dashboard/requests/"+id).must(t, http.StatusOK, f.Sentence(), html.EscapeString(hint(code)), role)
 		if other[hint(code)] {
 			t.Errorf("%s: got the hint of another failure", code)
 		}
@@ -132,7 +136,7 @@ func TestOthersRequest(t *testing.T) {
 		h.get(t, path+"/delete").must(t, http.StatusNotFound)
 		h.send(t, path+"/delete", nil).must(t, http.StatusNotFound)
 	}
-	u, err := h.service.CreateUpload(t.Context(), other, lipsync.Video, 5, "")
+	u, err := h.service.CreateUpload(t.Context(), other, lipsync.NewUpload{Kind: lipsync.Video, Size: 5})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -197,7 +197,7 @@ func (h *home) play(t *testing.T) string {
 	t.Helper()
 	c := h.caller(t, account)
 	clip := newClip(t)
-	u, err := h.service.CreateUpload(t.Context(), c, lipsync.Video, int64(len(clip)), "")
+	u, err := h.service.CreateUpload(t.Context(), c, lipsync.NewUpload{Kind: lipsync.Video, Size: int64(len(clip))})
 	if err == nil {
 		err = h.service.Objects.Put(t.Context(), u.Object, bytes.NewReader(clip), u.Size)
 	}

@@ -132,8 +132,17 @@ func (v views) functions(root string) template.FuncMap {
 		"minutes": func(d time.Duration) string { return fmt.Sprintf("%.1f", d.Minutes()) },
 		"tab":     func(path, name, view string) tab { return newTab(root+path, name, view) },
 		"bytes":   lipsync.Spell,
+		"state":   state,
 		"prose":   prose,
 	}
+}
+
+// state is the status of the request, or canceled: that is no failure to people.
+func state(r lipsync.Request) string {
+	if r.Failure.Code == lipsync.Canceled {
+		return string(lipsync.Canceled)
+	}
+	return string(r.Status)
 }
 
 // spell writes a length of time as people say it: 0.4 s, 12 s, 3 min 20 s.

@@ -19,7 +19,7 @@ func keyFields(k *lipsync.Key) []field {
 	return []field{
 		{"id", &k.ID}, {"account", &k.Account}, {"name", &k.Name}, {"hash", &k.Hash},
 		{"createdAt", &k.CreatedAt}, {"lastUsed", &k.LastUsed}, {"revokedAt", &k.RevokedAt},
-		{"limit", &k.Limit}, {"used", &k.Used},
+		{"limit", &k.Limit}, {"used", &k.Used}, {"start", &k.Start},
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 func uploadFields(u *lipsync.Upload) []field {
 	return []field{
 		{"id", &u.ID}, {"account", &u.Account}, {"kind", (*string)(&u.Kind)}, {"size", &u.Size},
-		{"contentType", &u.ContentType}, {"object", &u.Object},
+		{"contentType", &u.ContentType}, {"name", &u.Name}, {"object", &u.Object},
 		{"createdAt", &u.CreatedAt}, {"expiresAt", &u.ExpiresAt}, {"requestID", &u.RequestID}, {"dropped", &u.Dropped},
 	}
 }

@@ -66,6 +66,10 @@ func (s *Service) Allow(ctx context.Context, c Caller, kind CallKind) error {
 	return nil
 }
 
+// keyStart is how many characters of a token are kept: what all have in common, and 4 more,
+// which are 24 of 256 random bits.
+const keyStart = len("lipsync_") + 4
+
 // CreateKey makes an API key that may make limit generate requests (0: any
 // number) and returns its token, which is kept nowhere.
 func (s *Service) CreateKey(ctx context.Context, account, name string, limit int64) (token string, k Key, err error) {
@@ -86,7 +90,7 @@ func (s *Service) CreateKey(ctx context.Context, account, name string, limit int
 	}
 	token = "lipsync_" + base64.RawURLEncoding.EncodeToString(secret[:])
 	k = Key{
-		ID: s.NewID(), Account: account, Name: name, Limit: limit,
+		Start: token[:keyStart], ID: s.NewID(), Account: account, Name: name, Limit: limit,
 		Hash: sha256.Sum256([]byte(token)), CreatedAt: s.Now(),
 	}
 	if err := s.Store.CreateKey(ctx, k); err != nil {

@@ -151,7 +151,7 @@ func TestDeleteUpload(t *testing.T) {
 	// The address for the file is still good: what comes by it counts, and goes too.
 	must(t, h.Objects.Put(t.Context(), u.Object, strings.NewReader("again"), 5))
 	h.Limits.Stored = 5 + 3*6 // with the outputs
-	_, err = h.CreateUpload(t.Context(), h.caller, lipsync.Video, 10, "")
+	_, err = h.CreateUpload(t.Context(), h.caller, lipsync.NewUpload{Kind: lipsync.Video, Size: 10})
 	want(t, "code", lipsync.CodeOf(err), lipsync.StorageLimit)
 	h.clock.Advance(2*time.Hour + time.Second)
 	must(t, h.Sweep(t.Context()))
@@ -180,6 +180,6 @@ func TestDeleteOldUpload(t *testing.T) {
 	_, err = h.Store.GetUpload(t.Context(), u.ID)
 	want(t, "record", lipsync.CodeOf(err), lipsync.NotFound)
 	h.Limits.Stored = 100
-	_, err = h.CreateUpload(t.Context(), h.caller, lipsync.Video, 100, "")
+	_, err = h.CreateUpload(t.Context(), h.caller, lipsync.NewUpload{Kind: lipsync.Video, Size: 100})
 	must(t, err)
 }

@@ -35,6 +35,20 @@ func (s Status) Final() bool { return s == Completed || s == Failed }
 type Input struct {
 	URL    string `json:"url,omitempty"`
 	Object string `json:"object,omitempty"`
+	Name   string `json:"name,omitempty"` // that the file of Object had where it came from, "" if nobody told
+}
+
+// FileName returns what people know the medium by: the name of its file, or the last part of
+// its URL; "" where there is neither.
+func (i Input) FileName() string {
+	if i.URL == "" {
+		return i.Name
+	}
+	u, err := url.Parse(i.URL)
+	if err != nil {
+		return ""
+	}
+	return fileName(u.Path)
 }
 
 // host returns the host of a URL, without its port; "" for an object.
@@ -115,6 +129,7 @@ type Key struct {
 	Account   string
 	Name      string
 	Hash      [32]byte // SHA-256 of the token
+	Start     string   // first characters of the token, to tell keys apart; "" of older ones
 	CreatedAt time.Time
 	LastUsed  time.Time // zero if never
 	RevokedAt time.Time // zero while active
@@ -139,6 +154,7 @@ type Upload struct {
 	Kind        MediaKind
 	Size        int64 // bytes, announced and enforced
 	ContentType string
+	Name        string // that the file has where it comes from, "" if the client didn't tell
 	Object      string // object key that the upload fills
 	CreatedAt   time.Time
 	ExpiresAt   time.Time // it disappears then, or when no open request uses it any more

@@ -102,7 +102,7 @@ func (o Outcome) Free() bool { return o.Failure.Code != "" && o.Failure.Code.Cla
 // Day is what became of the requests that an account made on one day.
 type Day struct {
 	Requests int64
-	Failed   int64
+	Failed   int64         // except those that were canceled
 	Output   time.Duration // of all outputs together
 }
 

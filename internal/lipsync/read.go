@@ -3,6 +3,8 @@ package lipsync
 import (
 	"context"
 	"net/url"
+	"path"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -144,5 +146,14 @@ func (s *Service) outputURL(ctx context.Context, r Request) (*url.URL, error) {
 	if !now.Before(s.OutputExpires(r)) {
 		return nil, nil
 	}
-	return s.Objects.SignGet(ctx, r.Output, r.ID+".mp4", now.Add(getURLLife))
+	return s.Objects.SignGet(ctx, r.Output, outputName(r), now.Add(getURLLife))
+}
+
+// outputName is the name under which the request's output is saved: after the video that was
+// sent for it, if that has a name.
+func outputName(r Request) string {
+	if r.Video.Name == "" {
+		return r.ID + ".mp4"
+	}
+	return strings.TrimSuffix(r.Video.Name, path.Ext(r.Video.Name)) + "-lipsync.mp4"
 }

@@ -13,6 +13,7 @@ import (
 type Source struct {
 	URL    string   // http, https or upload://ID
 	Object string   // stored by StoreMedia
+	Name   string   // of the file that Object has, as its client calls it; "" if unknown
 	SHA256 [32]byte // of the stored object, for the idempotency fingerprint
 }
 
@@ -24,10 +25,19 @@ const (
 // upload returns the id of the upload that the source names, if it is one.
 func (src Source) upload() (id string, ok bool) { return strings.CutPrefix(src.URL, uploadScheme) }
 
+// Again returns what names the input in another request: its URL, or its upload, as long as
+// that is kept. "" for a file of a form, which goes with its request.
+func (i Input) Again() string {
+	if id, ok := strings.CutPrefix(i.Object, uploads); ok {
+		return uploadScheme + id
+	}
+	return i.URL
+}
+
 // input checks that the caller may use the source, and says where it lies.
 func (s *Service) input(ctx context.Context, c Caller, kind MediaKind, src Source) (Input, error) {
 	if src.Object != "" {
-		return Input{Object: src.Object}, nil
+		return Input{Object: src.Object, Name: fileName(src.Name)}, nil
 	}
 	if id, ok := src.upload(); ok {
 		return s.uploadedInput(ctx, c, kind, id)
@@ -67,5 +77,5 @@ func (s *Service) uploadedInput(ctx context.Context, c Caller, kind MediaKind, i
 	if err != nil || size != u.Size {
 		return Input{}, newError(Invalid, fmt.Sprintf("%s upload is not complete", kind))
 	}
-	return Input{Object: u.Object}, nil
+	return Input{Object: u.Object, Name: u.Name}, nil
 }

@@ -69,9 +69,9 @@ func TestRoom(t *testing.T) {
 		}
 		return nil
 	}
-	_, err := h.CreateUpload(t.Context(), h.caller, lipsync.Video, 5, "")
+	_, err := h.CreateUpload(t.Context(), h.caller, lipsync.NewUpload{Kind: lipsync.Video, Size: 5})
 	wantError(t, "upload that is too large", err, lipsync.NoSpace, noSpace)
-	_, err = h.CreateUpload(t.Context(), h.caller, lipsync.Video, 4, "")
+	_, err = h.CreateUpload(t.Context(), h.caller, lipsync.NewUpload{Kind: lipsync.Video, Size: 4})
 	must(t, err)
 
 	left = -1

@@ -110,7 +110,7 @@ func TestSweepManyUploads(t *testing.T) {
 	}
 	h.clock.Advance(time.Second)
 	for range unused {
-		_, err := h.CreateUpload(t.Context(), h.caller, lipsync.Video, 5, "")
+		_, err := h.CreateUpload(t.Context(), h.caller, lipsync.NewUpload{Kind: lipsync.Video, Size: 5})
 		must(t, err)
 	}
 	h.clock.Advance(lipsync.Retention{}.InputLife() + 2*time.Hour)

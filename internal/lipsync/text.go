@@ -21,6 +21,16 @@ func validName(text string) bool {
 	return validText(text) && !strings.ContainsFunc(text, unicode.IsControl)
 }
 
+// fileName returns the last part of a path as another system wrote it, "" if that can't be
+// shown as the name of a file.
+func fileName(path string) string {
+	name := path[strings.LastIndexAny(path, `/\`)+1:]
+	if !validName(name) {
+		return ""
+	}
+	return name
+}
+
 // validMediaType reports whether text can be sent as a Content-Type: TYPE/MORE
 // in printable ASCII. It is no stricter, since browsers name their recordings
 // video/webm;codecs=vp8,opus, which is not quite a media type.

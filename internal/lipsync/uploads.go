@@ -15,18 +15,25 @@ type SignedUpload struct {
 	Source  string // upload://ID, to name as an input
 }
 
-// CreateUpload announces a file of size bytes, and says where to put it. With
-// no content type the client may send any.
-func (s *Service) CreateUpload(ctx context.Context, c Caller, kind MediaKind, size int64, contentType string) (SignedUpload, error) {
-	if err := s.validUpload(kind, size, contentType); err != nil {
+// NewUpload is a file that a client announces.
+type NewUpload struct {
+	Kind        MediaKind
+	Size        int64  // bytes
+	ContentType string // "" lets the client send any
+	Name        string // that the file has where it comes from, "" if it doesn't matter
+}
+
+// CreateUpload announces a file, and says where to put it.
+func (s *Service) CreateUpload(ctx context.Context, c Caller, n NewUpload) (SignedUpload, error) {
+	if err := s.validUpload(n); err != nil {
 		return SignedUpload{}, err
 	}
-	if err := s.room(size); err != nil {
+	if err := s.room(n.Size); err != nil {
 		return SignedUpload{}, err
 	}
 	now := s.Now()
 	u := Upload{
-		ID: s.NewID(), Account: c.Account, Kind: kind, Size: size, ContentType: contentType,
+		ID: s.NewID(), Account: c.Account, Kind: n.Kind, Size: n.Size, ContentType: n.ContentType, Name: fileName(n.Name),
 		CreatedAt: now, ExpiresAt: now.Add(s.Limits.Keep.InputLife()),
 	}
 	u.Object = uploadKey(u.ID)
@@ -34,25 +41,28 @@ func (s *Service) CreateUpload(ctx context.Context, c Caller, kind MediaKind, si
 	if err := s.Store.CreateUpload(ctx, u, limits); err != nil {
 		return SignedUpload{}, limits.explain(err)
 	}
-	put, headers, err := s.Objects.SignPut(ctx, u.Object, size, contentType, now.Add(putURLLife))
+	put, headers, err := s.Objects.SignPut(ctx, u.Object, n.Size, n.ContentType, now.Add(putURLLife))
 	if err != nil {
 		return SignedUpload{}, err
 	}
 	return SignedUpload{Upload: u, PutURL: put, Headers: headers, Source: uploadScheme + u.ID}, nil
 }
 
-func (s *Service) validUpload(kind MediaKind, size int64, contentType string) error {
-	if kind != Video && kind != Audio {
+func (s *Service) validUpload(n NewUpload) error {
+	if n.Kind != Video && n.Kind != Audio {
 		return newError(Invalid, `type must be "video" or "audio"`)
 	}
-	if size < 1 {
+	if n.Size < 1 {
 		return newError(Invalid, "size must be at least 1")
 	}
-	if limit := s.MaxSize(kind); size > limit {
-		return newError(TooLarge, fmt.Sprintf("%s: %d bytes", LargerThan(string(kind), limit), size))
+	if limit := s.MaxSize(n.Kind); n.Size > limit {
+		return newError(TooLarge, fmt.Sprintf("%s: %d bytes", LargerThan(string(n.Kind), limit), n.Size))
 	}
-	if contentType != "" && !validMediaType(contentType) {
+	if n.ContentType != "" && !validMediaType(n.ContentType) {
 		return newError(Invalid, "content_type must be a media type such as video/mp4")
+	}
+	if n.Name != "" && !validName(n.Name) {
+		return newError(Invalid, "file_name must be 1 to 255 characters with no control characters")
 	}
 	return nil
 }

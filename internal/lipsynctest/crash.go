@@ -117,7 +117,7 @@ func (s *story) sendUpload() error {
 	if r, _, err := s.service.Request(s.t.Context(), s.caller, "upload"); err == nil && r.ID != "" {
 		return nil
 	}
-	u, err := s.service.CreateUpload(s.t.Context(), s.caller, lipsync.Video, 15, "")
+	u, err := s.service.CreateUpload(s.t.Context(), s.caller, lipsync.NewUpload{Kind: lipsync.Video, Size: 15})
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 // newKey returns a key whose hash begins with the letter of its id.
 func newKey(id, account string, second int) lipsync.Key {
 	return lipsync.Key{
-		ID: id, Account: account, Name: "Laptop – " + id, Hash: [32]byte{id[0]}, CreatedAt: at(second), Limit: 3,
+		ID: id, Account: account, Name: "Laptop – " + id, Hash: [32]byte{id[0]}, CreatedAt: at(second), Limit: 3, Start: "lipsync_abc" + id,
 	}
 }
 

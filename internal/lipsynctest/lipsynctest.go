@@ -81,7 +81,7 @@ func newRequest(account, referenceID string) lipsync.Request {
 		Status:    lipsync.Queued,
 		Engine:    "warp",
 		Video:     lipsync.Input{URL: "https://example.com/v.mp4?a=1&b=ü"},
-		Audio:     lipsync.Input{Object: "uploads/a"},
+		Audio:     lipsync.Input{Object: "uploads/a", Name: "speech of ü.wav"},
 		CreatedAt: Start(),
 	}
 }
@@ -89,7 +89,7 @@ func newRequest(account, referenceID string) lipsync.Request {
 // addKey makes the key that newRequest names, good for limit requests.
 func addKey(t *testing.T, store lipsync.Store, account string, limit int64) {
 	t.Helper()
-	k := lipsync.Key{ID: "key of " + account, Account: account, Name: "test", CreatedAt: Start(), Limit: limit}
+	k := lipsync.Key{ID: "key of " + account, Account: account, Name: "test", Start: "lipsync_abcd", CreatedAt: Start(), Limit: limit}
 	copy(k.Hash[:], account)
 	must(t, store.CreateKey(t.Context(), k))
 }

@@ -120,7 +120,7 @@ func (p *Past) Live(ctx context.Context) error {
 			return err
 		}
 	}
-	u, err := p.CreateUpload(ctx, p.caller(), lipsync.Video, 5, "video/mp4")
+	u, err := p.CreateUpload(ctx, p.caller(), lipsync.NewUpload{Kind: lipsync.Video, Size: 5, ContentType: "video/mp4"})
 	if err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ func (p *Past) Live(ctx context.Context) error {
 	if _, err := p.Generate(ctx, p.caller(), web); err != nil {
 		return err
 	}
-	_, err = p.CreateUpload(ctx, p.caller(), lipsync.Audio, 5, "")
+	_, err = p.CreateUpload(ctx, p.caller(), lipsync.NewUpload{Kind: lipsync.Audio, Size: 5})
 	return err
 }
 

@@ -11,7 +11,7 @@ import (
 // newUpload returns an upload that expires at the second.
 func newUpload(id string, second int) lipsync.Upload {
 	return lipsync.Upload{
-		ID: id, Account: "a", Kind: lipsync.Audio, Size: 5 << 30, ContentType: "audio/wav",
+		ID: id, Account: "a", Kind: lipsync.Audio, Size: 5 << 30, ContentType: "audio/wav", Name: "a.wav",
 		Object: "uploads/" + id, CreatedAt: at(0), ExpiresAt: at(second),
 	}
 }

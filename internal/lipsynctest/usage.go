@@ -106,7 +106,7 @@ func testUsage(t *testing.T, store lipsync.Store) {
 	got, err := store.Usage(t.Context(), "a", midnight.AddDate(0, 0, 2).Add(23*time.Hour), 4)
 	must(t, err)
 	for i, day := range []lipsync.Day{
-		{}, {Requests: 4, Failed: 2, Output: 3 * time.Minute}, {Requests: 1, Output: 90 * time.Second}, {Requests: 1},
+		{}, {Requests: 4, Failed: 1, Output: 3 * time.Minute}, {Requests: 1, Output: 90 * time.Second}, {Requests: 1},
 	} {
 		want(t, fmt.Sprint("day ", i), got[i], day)
 	}

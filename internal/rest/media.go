@@ -167,6 +167,7 @@ func (f *form) referenceID(part *multipart.Part) (err error) {
 
 func (f *form) largestFace(part *multipart.Part) error {
 	value, err := f.value(part)
+	value = strings.ToLower(value) // Python writes True
 	if err == nil && value != "true" && value != "false" {
 		return invalid("disable_active_speaker_detection must be true or false")
 	}
@@ -198,6 +199,7 @@ func (f *form) value(part *multipart.Part) (string, error) {
 func (f *form) store(part *multipart.Part, kind lipsync.MediaKind) (lipsync.Source, error) {
 	file := &arrival{form: f, r: part}
 	source, err := f.service.StoreMedia(f.ctx, f.request.ID, kind, file)
+	source.Name = part.FileName()
 	switch {
 	case file.err != nil: // what broke off is the client, not our storage
 		return source, unreadable(file.err)

@@ -17,6 +17,7 @@ type uploadBody struct {
 	Type        lipsync.MediaKind `json:"type"`
 	Size        whole             `json:"size"` // bytes
 	ContentType string            `json:"content_type"`
+	FileName    string            `json:"file_name"`
 }
 
 // whole is a whole number as JSON Schema means it: 1e6 and 5.0 are some too.
@@ -48,7 +49,9 @@ type upload struct {
 }
 
 func (a *api) createUpload(r *http.Request, c lipsync.Caller, in uploadBody) (upload, error) {
-	u, err := a.service.CreateUpload(r.Context(), c, in.Type, int64(in.Size), in.ContentType)
+	u, err := a.service.CreateUpload(r.Context(), c, lipsync.NewUpload{
+		Kind: in.Type, Size: int64(in.Size), ContentType: in.ContentType, Name: in.FileName,
+	})
 	if err != nil {
 		return upload{}, err
 	}

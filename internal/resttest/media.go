@@ -71,6 +71,7 @@ func (s *suite) acceptedForms(t *testing.T) {
 		{"audio first", formOf(t, audio(), video()), 200, ""},
 		{"fields first", formOf(t, text("reference_id", "a"), text("disable_active_speaker_detection", "true"), audio(), video()), 200, ""},
 		{"fields last", formOf(t, audio(), video(), text("disable_active_speaker_detection", "false"), text("reference_id", "a")), 200, ""},
+		{"a flag as Python writes it", formOf(t, video(), audio(), text("disable_active_speaker_detection", "True")), 200, ""},
 		{"unknown parts", formOf(t, text("x", "1"), video(), part{"y", "y.bin", "2"}, audio(), text("x", "3")), 200, ""},
 		{"no break at the end", unbroken, 200, ""},
 		{"odd file names", formOf(t, part{"video", `../a "b" ü;.mp4`, "v"}, part{"audio", "-i", "a"}), 200, ""},

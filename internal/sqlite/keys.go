@@ -7,20 +7,20 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-const keyColumns = "id, account, name, hash, created_at, last_used, revoked_at, max_uses, used"
+const keyColumns = "id, account, name, hash, created_at, last_used, revoked_at, max_uses, used, start"
 
 func scanKey(row row) (k lipsync.Key, err error) {
 	var hash []byte
 	err = row.Scan(&k.ID, &k.Account, &k.Name, &hash,
-		instant{&k.CreatedAt}, instant{&k.LastUsed}, instant{&k.RevokedAt}, &k.Limit, &k.Used)
+		instant{&k.CreatedAt}, instant{&k.LastUsed}, instant{&k.RevokedAt}, &k.Limit, &k.Used, &k.Start)
 	copy(k.Hash[:], hash)
 	return k, explain(err)
 }
 
 // CreateKey implements lipsync.Keys.
 func (s *Store) CreateKey(ctx context.Context, k lipsync.Key) error {
-	return s.changeRow(ctx, nil, "INSERT INTO keys ("+keyColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-		k.ID, k.Account, k.Name, k.Hash[:], micros(k.CreatedAt), micros(k.LastUsed), micros(k.RevokedAt), k.Limit, k.Used)
+	return s.changeRow(ctx, nil, "INSERT INTO keys ("+keyColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		k.ID, k.Account, k.Name, k.Hash[:], micros(k.CreatedAt), micros(k.LastUsed), micros(k.RevokedAt), k.Limit, k.Used, k.Start)
 }
 
 // KeyByHash implements lipsync.Keys.

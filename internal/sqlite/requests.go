@@ -12,7 +12,7 @@ import (
 )
 
 const requestColumns = `id, account, key_id, reference_id, status,
-	video_url, video_object, audio_url, audio_object, largest_face, engine,
+	video_url, video_object, video_name, audio_url, audio_object, audio_name, largest_face, engine,
 	created_at, started_at, finished_at, output, length, size, video_length, audio_length, media_deleted_at, failure, failure_details,
 	claims, attempts, delays, missing_since, unreachable_since, failing_since, fetching, lease, lease_until, stage, percent, ends`
 
@@ -21,7 +21,7 @@ type row interface{ Scan(dest ...any) error }
 
 func scanRequest(row row) (r lipsync.Request, err error) {
 	err = row.Scan(&r.ID, &r.Account, &r.KeyID, &r.ReferenceID, &r.Status,
-		&r.Video.URL, &r.Video.Object, &r.Audio.URL, &r.Audio.Object, &r.LargestFace, &r.Engine,
+		&r.Video.URL, &r.Video.Object, &r.Video.Name, &r.Audio.URL, &r.Audio.Object, &r.Audio.Name, &r.LargestFace, &r.Engine,
 		instant{&r.CreatedAt}, instant{&r.StartedAt}, instant{&r.FinishedAt},
 		&r.Output, span{&r.Length}, &r.Size, span{&r.VideoLength}, span{&r.AudioLength}, instant{&r.MediaDeletedAt}, &r.Failure.Code, details{&r.Failure.Details},
 		&r.Claims, &r.Attempts, &r.Delays, instant{&r.MissingSince}, instant{&r.UnreachableSince}, instant{&r.FailingSince}, span{&r.Fetching},
@@ -106,10 +106,10 @@ func insert(ctx context.Context, tx *sql.Tx, r lipsync.Request, uploads []string
 		}
 	}
 	_, err = tx.ExecContext(ctx, `INSERT INTO requests (id, account, key_id, reference_id, seq, reference_seq,
-			status, video_url, video_object, audio_url, audio_object, largest_face, engine, created_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			status, video_url, video_object, video_name, audio_url, audio_object, audio_name, largest_face, engine, created_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		r.ID, r.Account, r.KeyID, r.ReferenceID, seq, referenceSeq,
-		r.Status, r.Video.URL, r.Video.Object, r.Audio.URL, r.Audio.Object, r.LargestFace, r.Engine, micros(r.CreatedAt))
+		r.Status, r.Video.URL, r.Video.Object, r.Video.Name, r.Audio.URL, r.Audio.Object, r.Audio.Name, r.LargestFace, r.Engine, micros(r.CreatedAt))
 	return err
 }
 

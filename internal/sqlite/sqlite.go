@@ -65,6 +65,12 @@ const addLengths = `ALTER TABLE requests ADD COLUMN video_length INTEGER NOT NUL
 // addPutOff makes version 12: before it a sweep looked at the oldest open requests only.
 const addPutOff = "CREATE INDEX requests_put_off ON requests (lease_until) WHERE lease = '' AND lease_until > 0"
 
+// addNames makes version 13: before it nobody kept the names of files and the beginnings of
+// tokens, and what was canceled counted as failed.
+//
+//go:embed names.sql
+var addNames string
+
 // Store implements lipsync.Store.
 type Store struct {
 	write   *sql.DB // one connection: SQLite has one writer at a time
@@ -179,6 +185,7 @@ func migrations() []migration {
 		statements(schema), statements(addEngine), statements(addProgress), statements(addUsage),
 		statements(addStatuses), statements(addReferenceStatuses), codeFailures, statements(addLimits),
 		statements(splitDelays), statements(addMedia), statements(addLengths), statements(addPutOff),
+		statements(addNames),
 	}
 }
 

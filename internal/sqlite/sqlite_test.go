@@ -146,6 +146,12 @@ var undo = []string{
 	`DROP TRIGGER count_size_gone; ALTER TABLE requests DROP COLUMN media_deleted_at; ALTER TABLE uploads DROP COLUMN dropped`,
 	"ALTER TABLE requests DROP COLUMN video_length; ALTER TABLE requests DROP COLUMN audio_length",
 	"DROP INDEX requests_put_off",
+	`ALTER TABLE requests DROP COLUMN video_name; ALTER TABLE requests DROP COLUMN audio_name; ALTER TABLE uploads DROP COLUMN name;
+		ALTER TABLE keys DROP COLUMN start; DROP TRIGGER count_final;
+		CREATE TRIGGER count_final AFTER UPDATE OF status ON requests WHEN new.status IN ('completed', 'failed') BEGIN
+			UPDATE days SET failed = failed + (new.status = 'failed'), length = length + new.length
+			WHERE account = new.account AND day = new.created_at / 86400000000;
+		END`,
 }
 
 // TestOlderFile brings files of all versions up to date. A request from before there
@@ -182,6 +188,21 @@ func TestOlderFile(t *testing.T) {
 				t.Errorf("got %v (%v), want %v", got, err, day)
 			}
 		})
+	}
+}
+
+// TestCanceledBefore has a file from before version 13, in which what was canceled counts as failed.
+func TestCanceledBefore(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lipsync.db")
+	store := open(t, path)
+	waits := createAndEnd(t, store)[0]
+	if _, err := store.Cancel(t.Context(), waits.ID, time.Unix(9, 0), lipsync.Failure{Code: lipsync.Canceled}); err != nil {
+		t.Fatal(err)
+	}
+	makeOlder(t, path, 12)
+	execute(t, path, "UPDATE days SET failed = failed + 1")
+	if got, err := open(t, path).Usage(t.Context(), "a", time.Unix(0, 0), 1); err != nil || got[0].Requests != 3 || got[0].Failed != 1 {
+		t.Errorf("got %+v (%v), want 3 requests of which one failed", got, err)
 	}
 }
 

@@ -9,11 +9,11 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-const uploadColumns = "id, account, kind, size, content_type, object, created_at, expires_at, request_id, dropped"
+const uploadColumns = "id, account, kind, size, content_type, object, created_at, expires_at, request_id, dropped, name"
 
 func scanUpload(row row) (u lipsync.Upload, err error) {
 	err = row.Scan(&u.ID, &u.Account, &u.Kind, &u.Size, &u.ContentType, &u.Object,
-		instant{&u.CreatedAt}, instant{&u.ExpiresAt}, &u.RequestID, &u.Dropped)
+		instant{&u.CreatedAt}, instant{&u.ExpiresAt}, &u.RequestID, &u.Dropped, &u.Name)
 	return u, explain(err)
 }
 
@@ -23,8 +23,8 @@ func (s *Store) CreateUpload(ctx context.Context, u lipsync.Upload, limits lipsy
 		if err := checkStored(ctx, tx, u.Account, u.CreatedAt, u.Size, limits); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, "INSERT INTO uploads ("+uploadColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-			u.ID, u.Account, u.Kind, u.Size, u.ContentType, u.Object, micros(u.CreatedAt), micros(u.ExpiresAt), u.RequestID, u.Dropped)
+		_, err := tx.ExecContext(ctx, "INSERT INTO uploads ("+uploadColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+			u.ID, u.Account, u.Kind, u.Size, u.ContentType, u.Object, micros(u.CreatedAt), micros(u.ExpiresAt), u.RequestID, u.Dropped, u.Name)
 		return err
 	})
 }

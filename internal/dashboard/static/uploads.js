@@ -29,7 +29,7 @@ const address = (field) => form.elements[field.dataset.drop];
 
 // announce asks where a file may go.
 const announce = async (kind, file) => {
-	const body = new URLSearchParams({ type: kind, size: file.size, csrf: form.elements.csrf.value });
+	const body = new URLSearchParams({ type: kind, size: file.size, name: file.name, csrf: form.elements.csrf.value });
 	const answer = await fetch(form.dataset.uploads, { method: "POST", body, signal: sending.signal }).catch((problem) => {
 		throw sending.signal.aborted ? problem : new Error("The service can’t be reached: try again.");
 	});
