@@ -25,9 +25,18 @@ var ErrUnsupported = errors.New("not a supported format")
 // memory: that says little about the file that it read.
 var ErrKilled = errors.New("killed by the system")
 
+// ErrNotRun means that a program can't be run, since it or a library of it is not there, as
+// while a newer version takes its place: that says nothing about the file.
+var ErrNotRun = errors.New("the program can't be run")
+
 // ErrStarved means that a program took too long on a machine that gave it hardly any time,
 // since it was busy or stood still: that says little about the file, either.
 var ErrStarved = errors.New("the machine is too busy")
+
+// OfMachine reports whether err is one of a program that the machine is at fault for.
+func OfMachine(err error) bool {
+	return errors.Is(err, ErrKilled) || errors.Is(err, ErrNotRun) || errors.Is(err, ErrStarved)
+}
 
 // Bounds of every child process, whatever the file says.
 const (

@@ -13,15 +13,25 @@ import (
 )
 
 // TestKilled has programs killed by the system, as it does for want of memory, before and
-// after they wrote something: that is no fault of the file. What we kill ourselves, since it
-// takes too long, is.
+// after they wrote something, and programs that aren't there or lack a library: that is no
+// fault of the file. What we kill ourselves, since it takes too long, is.
 func TestKilled(t *testing.T) {
-	for what, script := range map[string]string{
-		"at once":       "kill -9 $$",
-		"in the middle": "printf 0123456; kill -9 $$",
+	for what, c := range map[string]struct {
+		script string
+		want   error
+	}{
+		"killed at once":       {"kill -9 $$", ffmpeg.ErrKilled},
+		"killed in the middle": {"printf 0123456; kill -9 $$", ffmpeg.ErrKilled},
+		"without a library":    {"exit 127", ffmpeg.ErrNotRun},
+		"not there":            {"", ffmpeg.ErrNotRun},
 	} {
-		tools, in := fake(t, script), &ffmpeg.Info{
+		tools, in := fake(t, c.script), &ffmpeg.Info{
 			Path: "/dev/null", Format: "wav", Audio: &ffmpeg.Audio{}, Video: &ffmpeg.Video{Width: 4, Height: 4, Rate: ffmpeg.Rate{Num: 25, Den: 1}},
+		}
+		if c.script == "" {
+			if err := os.Remove(tools.FFmpeg); err != nil {
+				t.Fatal(err)
+			}
 		}
 		for step, run := range map[string]func() error{
 			"probe": func() error {
@@ -49,8 +59,8 @@ func TestKilled(t *testing.T) {
 				return errors.Join(err, sound.Close())
 			},
 		} {
-			if err := run(); !errors.Is(err, ffmpeg.ErrKilled) || errors.Is(err, ffmpeg.ErrUnsupported) {
-				t.Errorf("%s, killed %s: got %v, want ErrKilled", step, what, err)
+			if err := run(); !errors.Is(err, c.want) || errors.Is(err, ffmpeg.ErrUnsupported) {
+				t.Errorf("%s, %s: got %v, want %v", step, what, err, c.want)
 			}
 		}
 	}

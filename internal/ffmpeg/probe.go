@@ -3,7 +3,6 @@ package ffmpeg
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -90,7 +89,7 @@ func (t *Tools) Probe(ctx context.Context, path string) (*Info, error) {
 	if err != nil && limited.Err() != nil {
 		err = p.late(err, probeTime)
 	}
-	if errors.Is(err, ErrKilled) || errors.Is(err, ErrStarved) {
+	if OfMachine(err) {
 		return nil, err
 	}
 	if err != nil {

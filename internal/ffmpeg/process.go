@@ -72,7 +72,7 @@ func (p *process) start(t *Tools, media sandbox.Files, theirs *os.File, memory u
 	}
 	if err != nil {
 		p.closePipe()
-		return nil, fmt.Errorf("start %s: %w", p.name, err)
+		return nil, fmt.Errorf("start %s: %w: %w", p.name, ErrNotRun, err)
 	}
 	if err := p.limit(memory); err != nil {
 		p.stop()
@@ -162,17 +162,24 @@ func (p *process) Write(b []byte) (int, error) {
 // ffmpeg end with status 0 where the end of a file could not be written, but say so.
 func (p *process) wait() error {
 	p.closePipe()
-	if err := errors.Join(p.killed(p.ended()), p.stderr.unwritten()); err != nil {
+	if err := errors.Join(p.explain(p.ended()), p.stderr.unwritten()); err != nil {
 		return fmt.Errorf("%s: %w: %s", p.name, err, p.stderr.String())
 	}
 	return nil
 }
 
-// killed adds ErrKilled to the error of a child that was killed, unless we did it.
-func (p *process) killed(err error) error {
+// noLibrary is the status of a child that ends since a library of it can't be loaded.
+const noLibrary = 127
+
+// explain adds ErrKilled to the error of a child that was killed, unless we did it, and
+// ErrNotRun to that of one whose libraries are not there.
+func (p *process) explain(err error) error {
 	exit, ok := errors.AsType[*exec.ExitError](err)
 	if !ok || p.ctx.Err() != nil {
 		return err
+	}
+	if exit.ExitCode() == noLibrary {
+		return fmt.Errorf("%w: %w", ErrNotRun, err)
 	}
 	if status, ok := exit.Sys().(syscall.WaitStatus); !ok || status.Signal() != unix.SIGKILL {
 		return err

@@ -27,7 +27,7 @@ const (
 	ProcessingTooLong  FailureCode = "processing_too_long"  // for the length of the media
 	ModelNotInstalled  FailureCode = "model_not_installed"  // Model
 	Canceled           FailureCode = "canceled"             // by the client
-	HostFailing        FailureCode = "host_failing"         // our machine has no disk space, memory, open files or network left
+	HostFailing        FailureCode = "host_failing"         // our machine has no disk space, memory, open files, network or ffmpeg
 	InternalFault      FailureCode = "internal"             // any other fault of ours
 	UnknownFailure     FailureCode = "unknown"              // Verbatim: from before there were codes
 )

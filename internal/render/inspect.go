@@ -25,10 +25,10 @@ func DefaultLimits() Limits {
 }
 
 // refuse is an error that the job's media are at fault for, as far as its cause
-// tells: a program that found no space for its output, that the system killed, or that got no
-// time of a processor says little about them.
+// tells: a program that found no space for its output, that can't be run, that the system
+// killed, or that got no time of a processor says little about them.
 func refuse(f lipsync.Failure, cause error) error {
-	if lipsync.IsHostFault(cause) || errors.Is(cause, ffmpeg.ErrKilled) || errors.Is(cause, ffmpeg.ErrStarved) {
+	if lipsync.IsHostFault(cause) || ffmpeg.OfMachine(cause) {
 		return cause
 	}
 	return f.Because(cause)

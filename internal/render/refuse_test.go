@@ -3,15 +3,18 @@ package render
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"syscall"
 	"testing"
 
 	"lipsync/internal/ffmpeg"
+	"lipsync/internal/ffmpeg/ffmpegtest"
 	"lipsync/internal/lipsync"
 )
 
 // TestRefuse blames no file for a disk that was full while it was decoded, nor for a
-// program that the system killed, or gave no time.
+// program that can't be run, that the system killed, or gave no time.
 func TestRefuse(t *testing.T) {
 	full := fmt.Errorf("ffmpeg: exit status 228: %w", syscall.ENOSPC)
 	for _, c := range []struct {
@@ -22,10 +25,32 @@ func TestRefuse(t *testing.T) {
 		{errors.New("ffmpeg: exit status 1: invalid data"), lipsync.MediaUnsupported},
 		{full, lipsync.HostFailing},
 		{fmt.Errorf("ffmpeg: %w: signal: killed", ffmpeg.ErrKilled), lipsync.InternalFault},
+		{fmt.Errorf("start ffmpeg: %w: not found", ffmpeg.ErrNotRun), lipsync.InternalFault},
 		{fmt.Errorf("read frame: %w: i/o timeout", ffmpeg.ErrStarved), lipsync.InternalFault},
 	} {
 		if got := lipsync.FailureOf(unsupported(lipsync.Audio, c.cause)).Code; got != c.want {
 			t.Errorf("%v: got %s, want %s", c.cause, got, c.want)
+		}
+	}
+}
+
+// TestProgramGone renders while one of the programs is not there, or lacks a library: the
+// machine is at fault.
+func TestProgramGone(t *testing.T) {
+	dir := t.TempDir()
+	broken := filepath.Join(dir, "broken")
+	if err := os.WriteFile(broken, []byte("#!/bin/sh\nexit 127\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	r, audio := newRenderer(t, &numberer{}), sound(t, "a.wav", "1")
+	video := ffmpegtest.Make(t, "v.mp4", "-f", "lavfi", "-i", "testsrc2=d=1")
+	there := *r.Tools
+	for _, path := range []string{broken, filepath.Join(dir, "gone")} {
+		for _, tools := range []ffmpeg.Tools{{FFmpeg: path, FFprobe: there.FFprobe}, {FFmpeg: there.FFmpeg, FFprobe: path}} {
+			r.Tools = &tools
+			if _, err := render(t, r, video, audio); lipsync.FailureOf(err).Code != lipsync.HostFailing {
+				t.Errorf("%+v: got %v, want %s", tools, err, lipsync.HostFailing)
+			}
 		}
 	}
 }

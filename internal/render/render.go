@@ -10,6 +10,7 @@ package render
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"image"
 	"io"
@@ -85,6 +86,9 @@ func (r *Renderer) Render(ctx context.Context, j Job) error {
 	err = Guard(func() error { return w.render(ctx) })
 	if ctx.Err() != nil {
 		return context.Cause(ctx) // not an error that follows from it
+	}
+	if errors.Is(err, ffmpeg.ErrNotRun) {
+		return lipsync.Failure{Code: lipsync.HostFailing}.Because(err)
 	}
 	return err
 }
