@@ -129,7 +129,7 @@ func (p *patch) region() region {
 }
 
 // mask tells how much of the patch is seen at a canonical place.
-func (p *patch) mask(c geom.Point) float32 { return seen(p.across(c.X) + p.along(c.Y)) }
+func (p *patch) mask(c geom.Point) float32 { return maskAt(p.across(c.X) + p.along(c.Y)) }
 
 // across and along are what the distance of a place from the patch's middle adds to the sum
 // of powers of a superellipse, on which the mask depends.
@@ -150,9 +150,9 @@ var masks = func() (m [513]float32) {
 	return m
 }()
 
-// seen returns the mask at a sum of powers.
-func seen(sum float32) float32 {
-	if sum >= 1 {
+// maskAt returns the mask at a sum of powers.
+func maskAt(sum float32) float32 {
+	if !(sum < 1) {
 		return 0
 	}
 	at := sum * float32(len(masks)-1)
@@ -185,9 +185,35 @@ type recipe struct {
 	mask float32    // how much of the mouth is seen
 	sink float32    // how far down the skin under a patch moves, canonical
 	tone [3]float32 // gain of the mouth's luma, shifts of its Cb and Cr
-	// Whether here or in the next places to the right and below anything changes, and
-	// whether any of the mouth is seen, any of the inside filled, any skin sinks or dy jumps.
-	live, seen, fills, sinks, jumps bool
+	here traits     // and in the next places to the right and below
+}
+
+// traits tell what there is at a place. Without any nothing changes there.
+type traits uint8
+
+const (
+	moves traits = 1 << iota // or is painted otherwise
+	seen                     // some of the mouth
+	fills                    // some of its inside
+	sinks                    // the skin
+	jumps                    // dy
+)
+
+// traits returns those of a place by itself.
+func (r *recipe) traits() (t traits) {
+	if r.mask > 0 {
+		t |= seen
+	}
+	if r.fill > 0 || r.seam > 0 {
+		t |= fills
+	}
+	if r.sink != 0 {
+		t |= sinks
+	}
+	if r.jump != 0 {
+		t |= jumps
+	}
+	return t
 }
 
 // recipes are those of a grid of places, fieldScale to a canonical unit. What they
@@ -229,16 +255,20 @@ func (b *brush) plan() *recipes {
 			if k, j := x-left, y-top; k >= 0 && j >= 0 && k < f.width && j < f.height {
 				r.cell = f.cells[j*f.width+k]
 			}
+			live := false
 			if b.patch == nil {
-				r.live = abs(r.dx) > still || abs(r.down()) > still || r.filled() > 0
-				continue
+				live = abs(r.dx) > still || abs(r.down()) > still || r.filled() > 0
+			} else {
+				r.sink = columns[x].aside * down
+				if r.mask = maskAt(columns[x].across + along); r.mask > 0 {
+					c.X = g.left + float32(x)/fieldScale
+					r.tone = b.tones.at(c)
+				}
+				live = r.mask > 0 || abs(r.sink) > still
 			}
-			r.sink = columns[x].aside * down
-			if r.mask = seen(columns[x].across + along); r.mask > 0 {
-				c.X = g.left + float32(x)/fieldScale
-				r.tone = b.tones.at(c)
+			if r.here = r.traits(); live {
+				r.here |= moves
 			}
-			r.live = r.mask > 0 || abs(r.sink) > still
 		}
 	}
 	g.spread()
@@ -247,17 +277,12 @@ func (b *brush) plan() *recipes {
 
 const still = 1e-4 // canonical: what moves less stays
 
-// spread marks each place by what is there and in the next ones to the right and below.
+// spread adds the traits of the next places to the right and below to those of each place.
 func (g *recipes) spread() {
 	for y := range g.height - 1 {
 		here, below := g.cells[y*g.width:][:g.width], g.cells[(y+1)*g.width:][:g.width]
 		for x := range here[:g.width-1] {
-			a, b, d, e := &here[x], &here[x+1], &below[x], &below[x+1]
-			a.live = a.live || b.live || d.live || e.live
-			a.seen = a.mask > 0 || b.mask > 0 || d.mask > 0 || e.mask > 0
-			a.fills = a.fill > 0 || b.fill > 0 || d.fill > 0 || e.fill > 0 || a.seam > 0 || b.seam > 0 || d.seam > 0 || e.seam > 0
-			a.jumps = a.jump != 0 || b.jump != 0 || d.jump != 0 || e.jump != 0
-			a.sinks = a.sink != 0 || b.sink != 0 || d.sink != 0 || e.sink != 0
+			here[x].here |= here[x+1].here | below[x].here | below[x+1].here
 		}
 	}
 }
@@ -279,30 +304,30 @@ func (g *recipes) at(p geom.Point, out *recipe, luma bool) (changes bool) {
 	x0, y0 := int(x), int(y)
 	fx, fy := x-float32(x0), y-float32(y0)
 	i := y0*g.width + x0
-	if !g.cells[i].live {
+	if g.cells[i].here&moves == 0 {
 		return false
 	}
 	upper, lower := g.cells[i:i+2], g.cells[i+g.width:i+g.width+2]
 	a, b, d, e := &upper[0], &upper[1], &lower[0], &lower[1]
 	wa, wb, wd, we := (1-fx)*(1-fy), fx*(1-fy), (1-fx)*fy, fx*fy
 	out.mask, out.sink = 0, 0
-	if a.sinks {
+	if a.here&sinks != 0 {
 		out.sink = wa*a.sink + wb*b.sink + wd*d.sink + we*e.sink
 	}
-	if !a.seen {
+	if a.here&seen == 0 {
 		return true
 	}
 	out.mask = wa*a.mask + wb*b.mask + wd*d.mask + we*e.mask
 	out.dx = wa*a.dx + wb*b.dx + wd*d.dx + we*e.dx
 	out.dy = wa*a.dy + wb*b.dy + wd*d.dy + we*e.dy
-	if a.jumps || a.fills {
+	if a.here&(jumps|fills) != 0 {
 		out.below = wa*a.below + wb*b.below + wd*d.below + we*e.below
 	}
 	out.jump, out.fill, out.seam = 0, 0, 0
-	if a.jumps {
+	if a.here&jumps != 0 {
 		out.jump = wa*a.jump + wb*b.jump + wd*d.jump + we*e.jump
 	}
-	if a.fills {
+	if a.here&fills != 0 {
 		out.open = wa*a.open + wb*b.open + wd*d.open + we*e.open
 		out.fill = wa*a.fill + wb*b.fill + wd*d.fill + we*e.fill
 		out.seam = wa*a.seam + wb*b.seam + wd*d.seam + we*e.seam
