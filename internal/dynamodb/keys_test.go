@@ -116,7 +116,7 @@ func TestBrokenPointer(t *testing.T) {
 	})
 	for range 2 {
 		err := b.Upkeep(t.Context(), time.Unix(1_800_000_000, 0))
-		if err == nil || !strings.Contains(err.Error(), "key/garbled") || !strings.Contains(err.Error(), "key/lost") {
+		if err == nil || !strings.Contains(err.Error(), "(pk keys, sk key/garbled)") || !strings.Contains(err.Error(), "(pk keys, sk key/lost)") {
 			t.Errorf("got error %v, want one that names both", err)
 		}
 		for id, want := range map[string]bool{"a": false, "garbled": true, "lost": true, "z": false} {

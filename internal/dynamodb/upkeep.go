@@ -145,7 +145,9 @@ func (s *Store) upgradeKeys(ctx context.Context) error {
 			return errors.Join(append(errs, err)...)
 		}
 		if err := s.upgradeKey(ctx, i); err != nil {
-			errs = append(errs, fmt.Errorf("move the pointer to a key %q: %w", address(i), err))
+			var sort string
+			_ = decode(i, []field{{SortKey, &sort}}) // a text in every item
+			errs = append(errs, fmt.Errorf("move the pointer to a key (pk %s, sk %s): %w", allKeys, sort, err))
 		}
 	}
 	return errors.Join(errs...)
