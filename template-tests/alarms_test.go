@@ -73,6 +73,20 @@ func TestFunctionsThrottled(t *testing.T) {
 	}
 }
 
+// TestServerErrors wants the errors of this stack's API, less the refusals of accounts that store as
+// much as they may.
+func TestServerErrors(t *testing.T) {
+	metrics := deployed().get("ServerErrors", "Metrics")
+	for _, want := range []string{
+		`{"Dimensions":[{"Name":"ApiName","Value":"Lipsync"},{"Name":"Stage","Value":"api"}],"MetricName":"5XXError"`,
+		`"MetricName":"StorageRefused"`, `failed - FILL(refused, 0)`,
+	} {
+		if !strings.Contains(metrics, want) {
+			t.Errorf("got the metrics %s, want %s", metrics, want)
+		}
+	}
+}
+
 // TestTableThrottled wants the throttling of the index as well as the table's.
 func TestTableThrottled(t *testing.T) {
 	metrics := deployed().get("TableThrottled", "Metrics")

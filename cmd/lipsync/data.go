@@ -80,10 +80,11 @@ func makeFolder(dir string) error {
 
 // checkData returns an error if the folder holds no data of the service.
 func checkData(dir string) error {
-	if _, err := os.Stat(filepath.Join(dir, databaseFile)); err != nil {
+	_, err := os.Stat(filepath.Join(dir, databaseFile))
+	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("the folder %s has no data of the service; choose another with --data", dir)
 	}
-	return nil
+	return err
 }
 
 func (d *data) close() error {

@@ -42,7 +42,7 @@ func (c *createKeyCommand) Run(ctx context.Context, s streams) error {
 		if err != nil {
 			return sentence(err)
 		}
-		if _, err := fmt.Fprintf(s.err, "The key is in %s. It is shown this once:\n", c.homeFlags); err != nil {
+		if _, err := fmt.Fprintf(s.err, "The key is in %s. It is shown only once.\n", c.homeFlags); err != nil {
 			return err
 		}
 		_, err = fmt.Fprintln(s.out, token)
@@ -130,10 +130,18 @@ func printTable(w io.Writer, keys []lipsync.Key) error {
 		if k.Limit > 0 {
 			limit = fmt.Sprint(k.Limit)
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s…\t%s\t%s\t%s\t%d\t%s\n", k.ID, k.Account, k.Name, k.Start,
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\n", k.ID, k.Account, k.Name, beginning(k.Start),
 			when(k.CreatedAt, ""), when(k.LastUsed, "never"), limit, k.Used, when(k.RevokedAt, "no"))
 	}
 	return table.Flush()
+}
+
+// beginning returns the start of a key's token, for people; keys of older versions have none.
+func beginning(start string) string {
+	if start == "" {
+		return "unknown"
+	}
+	return start + "…"
 }
 
 func when(t time.Time, zero string) string {

@@ -119,23 +119,26 @@ func (c *syncCommand) check(out io.Writer) error {
 	if c.Output == standardOutput && isTerminal(out) {
 		return errors.New("the output is a video, and standard output is a terminal: send it to a file or a program")
 	}
-	written, writtenErr := os.Stat(c.Output)
-	for kind, path := range map[string]string{"video": c.Video, "audio": c.Audio} {
-		in, err := os.Stat(path)
+	var written fs.FileInfo // nil if there is nothing in the output's place
+	if c.Output != standardOutput {
+		written, _ = os.Stat(c.Output)
+	}
+	for _, input := range []struct{ kind, path string }{{"video", c.Video}, {"audio", c.Audio}} {
+		in, err := os.Stat(input.path)
 		switch {
-		case err != nil && strings.Contains(path, "://"):
-			return fmt.Errorf("sync takes local files; download %s first", path)
+		case err != nil && strings.Contains(input.path, "://"):
+			return fmt.Errorf("sync takes local files; download %s first", input.path)
 		case errors.Is(err, fs.ErrNotExist):
-			return fmt.Errorf("%s %s not found", kind, path)
+			return fmt.Errorf("%s %s not found", input.kind, input.path)
 		case err != nil:
 			return err
 		case !in.Mode().IsRegular():
-			return fmt.Errorf("%s is not a file", path)
-		case writtenErr == nil && os.SameFile(in, written):
+			return fmt.Errorf("%s is not a file", input.path)
+		case written != nil && os.SameFile(in, written):
 			return fmt.Errorf("%s is an input: it would be overwritten", c.Output)
 		}
 	}
-	if writtenErr == nil && c.Output != standardOutput && !written.Mode().IsRegular() {
+	if written != nil && !written.Mode().IsRegular() {
 		return fmt.Errorf("%s is not a file", c.Output)
 	}
 	return nil

@@ -9,7 +9,7 @@ import (
 
 // How much a claim reads: of each shard turnPage turns that wait, and as many of what is held or
 // may be claimed again. Where a shard has more that waits, it goes from one account to the next,
-// as far as maxTurnPages calls more take it. So few turns are one read unit, and a shard bears
+// in maxTurnPages calls at most. So few turns are one read unit, and a shard bears
 // some 600 claims a second however much waits.
 const (
 	turnPage     = 25

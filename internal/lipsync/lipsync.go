@@ -35,7 +35,7 @@ func (s Status) Final() bool { return s == Completed || s == Failed }
 type Input struct {
 	URL    string `json:"url,omitempty"`
 	Object string `json:"object,omitempty"`
-	Name   string `json:"name,omitempty"` // that the file of Object had where it came from, "" if nobody told
+	Name   string `json:"name,omitempty"` // of the file on the client's side, "" if the client didn't tell
 }
 
 // FileName returns what people know the medium by: the name of its file, or the last part of
@@ -154,7 +154,7 @@ type Upload struct {
 	Kind        MediaKind
 	Size        int64 // bytes, announced and enforced
 	ContentType string
-	Name        string // that the file has where it comes from, "" if the client didn't tell
+	Name        string // of the file on the client's side, "" if the client didn't tell
 	Object      string // object key that the upload fills
 	CreatedAt   time.Time
 	ExpiresAt   time.Time // it disappears then, or when no open request uses it any more

@@ -14,16 +14,16 @@ const (
 	// scaleTurn is how long one process has to count workers and to start more. It is longer
 	// than it takes until those that were started are counted.
 	scaleTurn = 5 * time.Second
-	// mayWait is for how long requests may wait for workers that run, of which one that is idle looks
-	// about as often. None starts for what these take within that time: how much comes in a moment is
-	// chance, and a worker that starts for it comes minutes later, finds nothing left, and is
+	// mayWait is how long requests may wait for workers that run. An idle worker looks for a request
+	// about as often. No worker starts for what those that run take within that time: how much comes in
+	// a moment is chance. A worker that starts for it comes minutes later, finds nothing left, and is
 	// paid for all the same.
 	mayWait = 5 * time.Second
-	// isLate is for how long a request waits that tells the Sweep that those that run don't take what waits:
-	// their requests may last longer than those before.
+	// isLate is the wait of the oldest request after which the Sweep no longer counts on workers that
+	// run: their requests may last longer than those before.
 	isLate = time.Minute
-	// firstMean is for how long a worker is taken to have a request until one is done. If it is
-	// longer, the next turns start more.
+	// firstMean is how long a request is taken to last until one is done. If the Sweep finds one that
+	// waits for longer than isLate, it is StartTime: one worker for each request.
 	firstMean = time.Minute
 	// scalePatience is for how long a process waits for its turn. Then it leaves what waits to
 	// those who have turns, and to the next Sweep: a call of the dispatch function, or a Sweep, must not
@@ -71,11 +71,16 @@ func (s *Service) scaleOnce(ctx context.Context, late bool) error {
 	if err != nil {
 		return err
 	}
-	counted := running
+	counted, expected := running, mean
 	if late {
 		counted = 0
 	}
-	c := newCrew(waiting, counted, mean)
+	if mean <= 0 {
+		if expected = firstMean; late {
+			expected = StartTime
+		}
+	}
+	c := newCrew(waiting, counted, expected)
 	free := max(0, s.MaxWorkers-waiting-running)
 	requests, err := s.Demand.Waiting(ctx, now, c.requestsOf(free))
 	if err != nil {
@@ -99,11 +104,8 @@ type crew struct {
 	has  float64 // for which all go on, those that run for mayWait each
 }
 
-// newCrew returns the crew of workers that start, and of those that run. A mean of 0 is not known.
+// newCrew returns the crew of workers that start, and of those that run.
 func newCrew(waiting, running int, mean time.Duration) crew {
-	if mean <= 0 {
-		mean = firstMean
-	}
 	c := crew{mean: mean.Seconds(), part: max(mean, StartTime).Seconds()}
 	c.has = float64(waiting)*c.part + float64(running)*mayWait.Seconds()
 	return c

@@ -164,6 +164,21 @@ func TestSweepScalesLate(t *testing.T) {
 	}
 }
 
+// TestSweepScalesUnknown has 1000 requests of unknown length wait on a new stack, whose first workers
+// start for one minute each: the sweep that finds them late starts one for each.
+func TestSweepScalesUnknown(t *testing.T) {
+	h := newHome(t)
+	p := &pool{requests: 1000, waiting: 334}
+	h.Pool, h.Demand, h.MaxWorkers = p, p, 2000
+	h.generate(t, "")
+	h.clock.Advance(50 * time.Second)
+	must(t, h.Sweep(t.Context()))
+	want(t, "started in the first minute", fmt.Sprint(p.started), "[]")
+	h.clock.Advance(11 * time.Second)
+	must(t, h.Sweep(t.Context()))
+	want(t, "started after it", fmt.Sprint(p.started), "[666]")
+}
+
 // TestSweepScales starts workers for what waits although some run, and sends no messages.
 func TestSweepScales(t *testing.T) {
 	h := newHome(t)

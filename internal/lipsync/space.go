@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// SpaceRetry is when a client may try again that was refused with NoSpace. How soon there is
-// space, nobody can tell.
+// SpaceRetry is how long a client that was refused with NoSpace is asked to wait. Nobody knows when
+// there will be space.
 const SpaceRetry = time.Minute
 
 // ErrNoSpace returns the error of code NoSpace, which tells a client to come back

@@ -20,7 +20,7 @@ type NewUpload struct {
 	Kind        MediaKind
 	Size        int64  // bytes
 	ContentType string // "" lets the client send any
-	Name        string // that the file has where it comes from, "" if it doesn't matter
+	Name        string // of the file on the client's side; may be ""
 }
 
 // CreateUpload announces a file, and says where to put it.
