@@ -72,6 +72,10 @@ func TestEnvironment(t *testing.T) {
 	for _, f := range functionNames() {
 		var told map[string]string
 		deployed().read(t, logical(f), "Environment.Variables", &told)
+		if n := told["GOMAXPROCS"]; n != "1" {
+			t.Errorf("%s starts on %q processors, want 1", f, n)
+		}
+		delete(told, "GOMAXPROCS") // Go itself asks for it
 		compare(t, filepath.Join("../functions", f), told)
 	}
 	var pairs []struct{ Name, Value string }

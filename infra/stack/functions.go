@@ -215,6 +215,7 @@ func (s *service) function(l lambda, role awsiam.Role) awslambda.Function {
 	log := s.logGroup(l.id() + "Log")
 	log.GrantWrite(role)
 	variables := s.values(l.variables...)
+	(*variables)[processors] = jsii.String("1") // Lambda gives each a part of one; with more, Go starts slower
 	if signer, ok := s.signerOf[l.name]; ok {
 		(*variables)[signerRole], (*variables)[signerPool] = signer.role.RoleArn(), signer.pool.Ref()
 	}

@@ -6,6 +6,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -124,4 +125,20 @@ func TestNoInit(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestSchemas: no function of Lambda links the schemas that newer clients of AWS have, since these
+// take a sixth of its cold start before it runs. Keep such a client at its last version without.
+func TestSchemas(t *testing.T) {
+	list := exec.Command("go", "list", "-deps", "./functions/...")
+	list.Dir = filepath.Join("..", "..")
+	out, err := list.Output()
+	if err != nil || !strings.Contains(string(out), "aws-sdk-go-v2/service/dynamodb\n") {
+		t.Fatalf("go list: %v\n%s", err, out)
+	}
+	for name := range strings.SplitSeq(string(out), "\n") {
+		if strings.HasPrefix(name, "github.com/aws/") && strings.HasSuffix(name, "/schemas") {
+			t.Errorf("functions link %s", name)
+		}
+	}
 }
