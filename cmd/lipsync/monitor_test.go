@@ -125,7 +125,7 @@ func TestNoMetrics(t *testing.T) {
 	if lines := s.log.with("metrics"); len(lines) > 0 {
 		t.Errorf("got %q, want nothing of metrics", lines)
 	}
-	if _, said, status := command(t, "serve", "--data", t.TempDir(), "--addr=127.0.0.1:0", "--metrics-addr=nowhere"); status != failed || !strings.Contains(said, "nowhere") {
+	if _, said, status := command(t, "serve", "--data", t.TempDir(), "--addr=127.0.0.1:0", "--metrics-addr=nowhere"); status != 2 || !strings.Contains(said, "--metrics-addr must be HOST:PORT") {
 		t.Errorf("nowhere: got status %d, %q", status, said)
 	}
 }
