@@ -62,6 +62,9 @@ func TestSamples(t *testing.T) {
 		})
 	}
 	curl := pageSamples()[0]
+	if found := regexp.MustCompile(`(?m)(^|\s)#.*`).FindString(curl.text(t, page)); found != "" {
+		t.Errorf("curl has the comment %q, which an interactive zsh would run", found)
+	}
 	if out, err := curl.run(t, folder, curl.text(t, page), ""); err == nil || !strings.Contains(out, "LIPSYNC_KEY: is not set") {
 		t.Errorf("curl without a key: got %s (%v), want a failure that says so", out, err)
 	}
@@ -94,27 +97,32 @@ func (c pageSample) run(t *testing.T, folder, text, key string) (said string, er
 	return string(out), err
 }
 
-// TestConversation runs the calls of the README's conversation: with a key they get an output, and with a
-// wrong one they say so and end.
+// TestConversation runs the calls of the README's conversation: with a key they get an output and send an
+// upload, and with a wrong one they say so and end.
 func TestConversation(t *testing.T) {
 	data, folder := t.TempDir(), t.TempDir()
 	s := startServer(t, data)
+	if err := os.Symlink(fixtures.video, filepath.Join(folder, "talk.mp4")); err != nil {
+		t.Fatal(err)
+	}
 	readme, err := os.ReadFile("../../README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := regexp.MustCompile("(?s)```sh\n(API=.*?)```").FindSubmatch(readme)
+	found := regexp.MustCompile("(?s)```sh\n(API=.*?)```.*?```sh\n(.*?)```").FindSubmatch(readme)
 	if found == nil {
 		t.Fatal("there is no conversation in the README")
 	}
-	text := strings.NewReplacer("http://127.0.0.1:8080", s.url, "dist/demo/video.mp4", fixtures.video, "dist/demo/speech.wav", fixtures.speech).
-		Replace(string(found[1]))
+	here := strings.NewReplacer("http://127.0.0.1:8080", s.url, "https://example.com", s.url,
+		"dist/demo/video.mp4", fixtures.video, "dist/demo/speech.wav", fixtures.speech)
+	text, upload := here.Replace(string(found[1])), here.Replace(string(found[2]))
 	c := pageSample{name: "conversation", file: "conversation.sh", program: "sh"}
 	wrong, _ := c.run(t, folder, "KEY=$LIPSYNC_KEY\n"+text, "wrong")
 	if got := strings.Count(wrong, "invalid token"); got != 3 {
 		t.Errorf("with a wrong key: got %q, want the API's sentence 3 times", wrong)
 	}
-	out, err := c.run(t, folder, "KEY=$LIPSYNC_KEY\n"+text, newKey(t, data))
+	const paddedCount = `wc() { printf '   %s\n' "$(command wc "$@")"; }` + "\n" // as that of BSD and macOS
+	out, err := c.run(t, folder, "KEY=$LIPSYNC_KEY\n"+text+paddedCount+upload, newKey(t, data))
 	if info, missing := os.Stat(filepath.Join(folder, "output.mp4")); err != nil || missing != nil || info.Size() == 0 {
 		t.Errorf("got %s (%v, %v), want output.mp4", out, err, missing)
 	}
