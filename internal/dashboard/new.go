@@ -32,10 +32,27 @@ func (p *pages) newRequest(v *visit) error {
 	if err != nil {
 		return err
 	}
-	return p.showNew(v, http.StatusOK, newPage{
-		Video: r.Video.Again(), Audio: r.Audio.Again(), VideoName: r.Video.Name, AudioName: r.Audio.Name,
-		Reference: r.ReferenceID, Engine: r.Engine, LargestFace: r.LargestFace,
-	})
+	n := newPage{Reference: r.ReferenceID, Engine: r.Engine, LargestFace: r.LargestFace}
+	if n.Video, n.Audio, err = p.sourcesAgain(v, r); err != nil {
+		return err
+	}
+	if n.Video != "" {
+		n.VideoName = r.Video.Name
+	}
+	if n.Audio != "" {
+		n.AudioName = r.Audio.Name
+	}
+	return p.showNew(v, http.StatusOK, n)
+}
+
+// sourcesAgain returns what names the inputs of the request in another one, "" for each that
+// can't be used again.
+func (p *pages) sourcesAgain(v *visit, r lipsync.Request) (video, audio string, err error) {
+	if video, err = p.service.SourceAgain(v.Context(), v.caller(), lipsync.Video, r.Video); err != nil {
+		return "", "", err
+	}
+	audio, err = p.service.SourceAgain(v.Context(), v.caller(), lipsync.Audio, r.Audio)
+	return video, audio, err
 }
 
 func (p *pages) showNew(v *visit, status int, n newPage) error {

@@ -47,6 +47,12 @@ func TestNew(t *testing.T) {
 	h.get(t, "/dashboard/new?again=none").must(t, http.StatusNotFound)
 	h.clock.Advance(lipsync.Retention{}.InputLife())
 	h.signIn(t)
+	late, refilled := h.get(t, path), h.get(t, "/dashboard/new?again="+r.ID)
+	late.must(t, http.StatusOK, `href="/dashboard/new">Start another request`)
+	refilled.must(t, http.StatusOK, `value="order 1"`)
+	if strings.Contains(late.body, "Run again") || strings.Contains(refilled.body, "upload://") || strings.Contains(refilled.body, "video é.mov") {
+		t.Error("inputs that expired are offered once more")
+	}
 	if err := h.service.Objects.Delete(t.Context(), r.Video.Object); err != nil {
 		t.Fatal(err)
 	}

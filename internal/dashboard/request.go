@@ -14,6 +14,7 @@ type requestPage struct {
 	Source, Output *url.URL // nil where there is nothing to play
 	Hint           string   // what to do about a failure
 	Live           bool
+	Again          bool // its inputs can be named once more
 	CSRF           string
 }
 
@@ -30,6 +31,13 @@ func (p *pages) showRequest(v *visit) error {
 		if page.Source, err = p.service.VideoURL(v.Context(), r); err != nil {
 			return err
 		}
+	}
+	if r.Status.Final() && r.MediaDeletedAt.IsZero() {
+		video, audio, err := p.sourcesAgain(v, r)
+		if err != nil {
+			return err
+		}
+		page.Again = video != "" && audio != ""
 	}
 	return v.show(http.StatusOK, "request", page.Name(), page)
 }
@@ -50,11 +58,6 @@ func (r requestPage) Name() string {
 		return r.ReferenceID
 	}
 	return "Request " + r.ID[:min(8, len(r.ID))]
-}
-
-// Again reports whether its inputs can be named once more.
-func (r requestPage) Again() bool {
-	return r.Video.Again() != "" && r.Audio.Again() != "" && r.MediaDeletedAt.IsZero()
 }
 
 // Preload is how much of the source a browser loads before it is played: nothing

@@ -34,6 +34,20 @@ func (i Input) Again() string {
 	return i.URL
 }
 
+// SourceAgain returns what names an input of the caller's request in another request: see
+// Input.Again. "" if a request with it would be refused, as with an upload that has expired.
+func (s *Service) SourceAgain(ctx context.Context, c Caller, kind MediaKind, i Input) (string, error) {
+	source := i.Again()
+	switch _, err := s.input(ctx, c, kind, Source{URL: source}); CodeOf(err) {
+	case "":
+		return source, nil
+	case Invalid:
+		return "", nil
+	default:
+		return "", err
+	}
+}
+
 // input checks that the caller may use the source, and says where it lies.
 func (s *Service) input(ctx context.Context, c Caller, kind MediaKind, src Source) (Input, error) {
 	if src.Object != "" {

@@ -121,6 +121,27 @@ func TestUploadSources(t *testing.T) {
 	}
 }
 
+// TestSourceAgain asks what names the inputs of requests once more: none where it would be refused.
+func TestSourceAgain(t *testing.T) {
+	h := newHome(t)
+	_, stranger := h.newCaller(t, "b", 0)
+	u := h.upload(t, lipsync.Video, "fives")
+	empty := h.upload(t, lipsync.Video, "")
+	check := func(name string, c lipsync.Caller, kind lipsync.MediaKind, i lipsync.Input, wanted string) {
+		t.Helper()
+		got, err := h.SourceAgain(t.Context(), c, kind, i)
+		must(t, err)
+		want(t, name, got, wanted)
+	}
+	check("upload", h.caller, lipsync.Video, lipsync.Input{Object: u.Object}, u.Source)
+	check("URL", h.caller, lipsync.Audio, lipsync.Input{URL: "https://example.com/a.wav"}, "https://example.com/a.wav")
+	check("file of a form", h.caller, lipsync.Video, lipsync.Input{Object: "requests/x/video"}, "")
+	check("another account's", stranger, lipsync.Video, lipsync.Input{Object: u.Object}, "")
+	check("gone", h.caller, lipsync.Video, lipsync.Input{Object: empty.Object}, "")
+	h.clock.Advance(lipsync.Retention{}.InputLife())
+	check("expired", h.caller, lipsync.Video, lipsync.Input{Object: u.Object}, "")
+}
+
 // TestUploadReplay repeats a call when the upload would have expired, had it
 // not been used.
 func TestUploadReplay(t *testing.T) {
