@@ -166,6 +166,23 @@ func TestOthersKeys(t *testing.T) {
 	}
 }
 
+// TestFileNames lists requests whose inputs have two file names, one or none.
+func TestFileNames(t *testing.T) {
+	for _, c := range []struct{ video, audio, want string }{
+		{"https://example.com/v.mp4", "https://example.com/a.wav", "v.mp4, a.wav"},
+		{"https://example.com/v.mp4", "https://example.com", "v.mp4"},
+		{"https://example.com", "https://example.com/a.wav", "a.wav"},
+		{"https://example.com", "https://example.com", ""},
+	} {
+		h := newHome(t)
+		h.signIn(t)
+		h.send(t, "/dashboard/new", url.Values{"video": {c.video}, "audio": {c.audio}}).must(t, http.StatusSeeOther)
+		if got := between(h.get(t, "/dashboard").body, `<span class="files">`, "</span>"); got != c.want {
+			t.Errorf("%s and %s: got %q, want %q", c.video, c.audio, got, c.want)
+		}
+	}
+}
+
 // TestFilters pages through 500 requests, and finds some among them.
 func TestFilters(t *testing.T) {
 	h := newHome(t)

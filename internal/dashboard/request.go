@@ -116,10 +116,10 @@ func hint(code lipsync.FailureCode) string {
 	case lipsync.InternalFault:
 		return "The fault is ours, and it was tried more than once. Try again later; if it stays so, tell whoever runs this service."
 	case lipsync.HostFailing:
-		return "This service had no room or no network, and tried for hours. Try again later; if it stays so, tell whoever runs it."
+		return "This service lacked what it needs, such as disk space, its network or ffmpeg, and tried for hours. Try again later; if it stays so, tell whoever runs it."
 	case lipsync.MediaNotAccessible:
 		return "Open the address in a private window: it has to load there without signing in. Or send the file itself from New. " +
-			"An address of a private network is not fetched, unless the service was started with --allow-private-networks."
+			"An address of a private network is fetched only where whoever runs this service allows that."
 	case lipsync.MediaHostMissing:
 		return "There is no such host, or it takes no connections. Check the address, or send the file itself from New."
 	case lipsync.MediaUnreachable:
