@@ -15,7 +15,7 @@ import (
 type reference struct {
 	About  []paragraph
 	Groups []group
-	Common []response // answers that most calls may get: they are shown once
+	Common []response // answers that calls with a key may get: they are shown once
 }
 
 // group is the operations of one tag.
@@ -74,19 +74,26 @@ func parseDocument(text []byte) (reference, error) {
 	return ref, nil
 }
 
-// common returns the responses that more than half of the operations may get, by reference.
+// common returns, by reference, the responses that more than half of the operations with a
+// key may get, of those statuses that each of them may get.
 func (d *openAPI) common() map[string]response {
-	all, uses, operations := map[string]response{}, map[string]int{}, 0
+	all, uses, statuses, keyed := map[string]response{}, map[string]int{}, map[string]int{}, 0
 	for _, methods := range d.Paths {
 		for _, op := range methods {
-			operations++
+			if !op.needsKey() {
+				continue
+			}
+			keyed++
 			for status, r := range op.Responses {
 				uses[r.Ref]++
+				statuses[status]++
 				all[r.Ref] = newResponse(status, d.Components.Responses[lastOf(r.Ref)])
 			}
 		}
 	}
-	maps.DeleteFunc(all, func(ref string, _ response) bool { return ref == "" || 2*uses[ref] <= operations })
+	maps.DeleteFunc(all, func(ref string, r response) bool {
+		return ref == "" || 2*uses[ref] <= keyed || statuses[r.Status] < keyed
+	})
 	return all
 }
 

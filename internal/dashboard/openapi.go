@@ -27,7 +27,11 @@ type apiOperation struct {
 	Parameters           []apiParameter
 	RequestBody          struct{ Content map[string]apiContent } `yaml:"requestBody"`
 	Responses            map[string]apiResponse
+	Security             []any // nil: the document's, which is a key; empty: none
 }
+
+// needsKey reports whether the operation has to be called with an API key.
+func (op apiOperation) needsKey() bool { return op.Security == nil || len(op.Security) > 0 }
 
 type apiParameter struct {
 	Ref               string `yaml:"$ref"`

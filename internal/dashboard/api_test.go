@@ -1,0 +1,74 @@
+package dashboard
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// TestCommonAnswers wants the page to be right that each call with a key may have the
+// common answers, or lists one of the same status.
+func TestCommonAnswers(t *testing.T) {
+	var doc openAPI
+	if err := yaml.Unmarshal(document(t), &doc); err != nil {
+		t.Fatal(err)
+	}
+	var statuses []string
+	for _, r := range doc.common() {
+		statuses = append(statuses, r.Status)
+	}
+	slices.Sort(statuses)
+	if want := []string{"401", "429", "500"}; !slices.Equal(statuses, want) {
+		t.Errorf("got %q, want %q", statuses, want)
+	}
+	var open []string // calls without a key
+	for path, methods := range doc.Paths {
+		for method, op := range methods {
+			if !op.needsKey() {
+				open = append(open, path)
+				continue
+			}
+			for _, status := range statuses {
+				if _, ok := op.Responses[status]; !ok {
+					t.Errorf("%s %s has no answer %s", method, path, status)
+				}
+			}
+		}
+	}
+	slices.Sort(open)
+	if want := []string{"/health", "/openapi.json", "/openapi.yaml"}; !slices.Equal(open, want) {
+		t.Errorf("without a key: got %q, want %q", open, want)
+	}
+}
+
+// TestOwnAnswers wants no status twice among the answers that a call lists, and a common
+// status only with the calls that add open requests.
+func TestOwnAnswers(t *testing.T) {
+	ref, err := parseDocument(document(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	limited := map[string]bool{}
+	for _, g := range ref.Groups {
+		for _, o := range g.Operations {
+			seen := map[string]bool{}
+			for _, r := range o.Responses {
+				if seen[r.Status] {
+					t.Errorf("%s lists %s twice", o.Path, r.Status)
+				}
+				seen[r.Status] = true
+			}
+			if seen["401"] || seen["500"] {
+				t.Errorf("%s lists what is common: %v", o.Path, seen)
+			}
+			limited[o.Path] = limited[o.Path] || seen["429"]
+		}
+	}
+	maps.DeleteFunc(limited, func(_ string, listed bool) bool { return !listed })
+	want := []string{"/v1/lipsync/generate", "/v1/lipsync/generate-with-media"}
+	if got := slices.Sorted(maps.Keys(limited)); !slices.Equal(got, want) {
+		t.Errorf("calls that list 429: got %q, want %q", got, want)
+	}
+}
