@@ -201,13 +201,21 @@ func (s *Store) query(ctx context.Context, limit int, in *dynamodb.QueryInput) i
 // explain says in plain words what the operator is to mend, and what the client
 // is to wait for.
 func (s *Store) explain(err error) error {
-	if _, ok := errors.AsType[*types.TransactionConflictException](err); ok {
+	if _, ok := errors.AsType[*types.TransactionConflictException](err); ok || throttled(err) {
 		return busy(err)
 	}
 	if _, ok := errors.AsType[*types.ResourceNotFoundException](err); ok {
 		return fmt.Errorf("there is no table %s in this region and account", s.table)
 	}
 	return err
+}
+
+// throttled reports whether AWS did not do a call, since the table or a partition has too many.
+func throttled(err error) bool {
+	_, table := errors.AsType[*types.ThrottlingException](err)
+	_, partition := errors.AsType[*types.ProvisionedThroughputExceededException](err)
+	_, account := errors.AsType[*types.RequestLimitExceeded](err)
+	return table || partition || account
 }
 
 // refusal is an error that a port's comment names. The domain knows the words

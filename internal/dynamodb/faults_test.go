@@ -1,10 +1,12 @@
 package dynamodb_test
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/uuid"
@@ -212,4 +214,18 @@ func createAll(t testing.TB, s *dynamodb.Store, n int) {
 		})
 	}
 	clients.Wait()
+}
+
+// TestThrottled: who calls a table that stays too busy is told to come back, and when.
+func TestThrottled(t *testing.T) {
+	for _, name := range []string{"ThrottlingException", "ProvisionedThroughputExceededException", "RequestLimitExceeded"} {
+		synctest.Test(t, func(t *testing.T) {
+			s := openWire(t, &wire{spoil: func(int, string) fault { return refused(http.StatusBadRequest, name) }})
+			_, err := s.KeyByHash(t.Context(), [32]byte{})
+			e, ok := errors.AsType[*lipsync.Error](err)
+			if !ok || e.Code != lipsync.RateLimited || e.RetryAfter < time.Second || e.RetryAfter > 10*time.Second {
+				t.Errorf("%s: got %v, want that the client comes back in 1 s to 10 s", name, err)
+			}
+		})
+	}
 }
