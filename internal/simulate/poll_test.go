@@ -62,3 +62,12 @@ func TestRate(t *testing.T) {
 		t.Errorf("got a mean of %.3f and a peak of %.3f, want 1 and 3", mean, most)
 	}
 }
+
+// TestMeasurePoll: most reads of a client write one unit, of its key's rate.
+func TestMeasurePoll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		if poll, err := measurePoll(t.Context()); err != nil || poll.WriteUnits != 1 || poll.ReadUnits < 1 || poll.ReadUnits > 3 {
+			t.Errorf("a read takes %v write units and %v read units (%v), want 1, and 1 to 3", poll.WriteUnits, poll.ReadUnits, err)
+		}
+	})
+}
