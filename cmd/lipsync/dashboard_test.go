@@ -315,7 +315,7 @@ func TestDashboardCancel(t *testing.T) {
 		chromedp.Click("[data-start]"))
 	b.Wait(`document.querySelector(".progress .processing")`)
 	b.Do(chromedp.Click("form[action$=cancel] button"))
-	b.Wait(`document.querySelector("#state .notice")?.textContent.includes("Canceled by the client")`)
+	b.Wait(`document.querySelector("#state .notice")?.textContent.includes("canceled by the client")`)
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(50 * time.Millisecond) {
 		left, err := filepath.Glob(filepath.Join(data, "scratch", "*"))
 		if err == nil && len(left) == 0 {

@@ -180,7 +180,7 @@ func (s *Store) query(ctx context.Context, limit int, in *dynamodb.QueryInput) i
 	if in.FilterExpression != nil {
 		in.Limit = aws.Int32(maxPage) // of what is looked at
 	}
-	in.ExpressionAttributeNames = names(aws.ToString(in.KeyConditionExpression), aws.ToString(in.FilterExpression))
+	in.ExpressionAttributeNames = names(aws.ToString(in.KeyConditionExpression), aws.ToString(in.FilterExpression), aws.ToString(in.ProjectionExpression))
 	return func(yield func(item, error) bool) {
 		for pages := dynamodb.NewQueryPaginator(s.client, in); pages.HasMorePages(); {
 			page, err := pages.NextPage(ctx)

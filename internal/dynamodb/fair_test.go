@@ -128,6 +128,47 @@ func TestOpenReadsLittle(t *testing.T) {
 	}
 }
 
+// TestStatusPageReadsLittle asks for pages of one status, of which there are more than are counted:
+// in all shards, and all in one as older versions had them.
+func TestStatusPageReadsLittle(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1_800_000_000, 0).UTC()
+	s, read := openCounted(t)
+	service := lipsync.Service{Store: s, Now: func() time.Time { return now }}
+	all := map[string][]string{
+		"even": createWaiting(t, s, "even", 1600, now.Add(-time.Hour)),
+		"one":  crowdShard(t, s, "one", 1040, now.Add(-time.Hour)),
+	}
+	for _, c := range []struct {
+		account string
+		offset  int64
+		most    int32 // items that may be read
+	}{
+		{"even", 0, 1300 + 4*20},
+		{"even", 500, 1300 + 520 + 150},
+		{"even", 980, 2 * 1300},
+		{"even", 1 << 50, 1300},
+		{"one", 980, 2 * 1000},
+	} {
+		want := slices.Clone(all[c.account])
+		slices.Reverse(want)
+		want = want[:lipsync.MostByStatus]
+		want = want[min(c.offset, lipsync.MostByStatus):]
+		read.Store(0)
+		page, err := service.RequestPage(t.Context(), lipsync.Caller{Account: c.account}, lipsync.ListQuery{Status: lipsync.Queued, Offset: c.offset, Limit: 20})
+		var got []string
+		for _, r := range page.Requests {
+			got = append(got, r.ID)
+		}
+		if want := want[:min(20, len(want))]; err != nil || page.Total != lipsync.MostByStatus || !slices.Equal(got, want) {
+			t.Errorf("%s, offset %d: got %q of %d (%v), want %q", c.account, c.offset, got, page.Total, err, want)
+		}
+		if n := read.Load(); n < lipsync.MostByStatus || n > c.most {
+			t.Errorf("%s, offset %d: %d items were read, want at most %d", c.account, c.offset, n, c.most)
+		}
+	}
+}
+
 // counted sends a query and adds the number of items that it found.
 func counted(r *http.Request, sum *atomic.Int32) (*http.Response, error) {
 	response, err := send(r)

@@ -34,8 +34,10 @@ func rateKey(name string, lane int) item { return key(shard("rate/"+digest(name)
 // Take implements lipsync.Rates. A call takes from a lane drawn at random, which has its share of
 // the limit; where that is used up, from one that has some left. So it is refused only if all shares
 // are used up. Most calls are one update, the first one of a minute in its lane two. A call whose
-// answer was lost on its way is made again, and counts twice then: more than limit never get through
-// in a minute, but fewer may.
+// answer was lost on its way is made again, and counts twice then, so fewer than limit may go on.
+//
+// Each lane has a window of its own, in which no more go on than its share. A minute meets two windows
+// of a lane at most, so up to twice the limit may go on in it, with one lane as with more.
 func (s *Store) Take(ctx context.Context, name string, limit int, now time.Time) (wait time.Duration, err error) {
 	n := RateLanes(limit)
 	lane := rand.N(n)

@@ -91,6 +91,27 @@ func (e *expressions) attribute() string {
 	return t
 }
 
+// projection reads which attributes are wanted of an item; "" wants all.
+func (e *expressions) projection(text string) (func(item) item, error) {
+	if text == "" {
+		return func(i item) item { return i }, nil
+	}
+	e.begin(text)
+	wanted := []string{e.attribute()}
+	for e.accept(",") {
+		wanted = append(wanted, e.attribute())
+	}
+	return func(i item) item {
+		part := item{}
+		for _, name := range wanted {
+			if v, ok := i[name]; ok {
+				part[name] = v
+			}
+		}
+		return part
+	}, e.err
+}
+
 // two reads the two operands of a function, in parentheses.
 func (e *expressions) two() (first, second operand) {
 	e.expect("(")

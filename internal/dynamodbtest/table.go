@@ -131,6 +131,7 @@ type call struct {
 	ScanIndexForward                         *bool
 	ConsistentRead                           bool
 	KeyConditionExpression, FilterExpression string
+	ProjectionExpression                     string
 	write
 }
 
@@ -246,6 +247,10 @@ func (t *Table) query(c call) (map[string]any, error) {
 		return nil, err
 	}
 	filter, err := e.condition(c.FilterExpression)
+	if err != nil {
+		return nil, err
+	}
+	project, err := e.projection(c.ProjectionExpression)
 	if err == nil {
 		err = e.unused()
 	}
@@ -274,7 +279,7 @@ func (t *Table) query(c call) (map[string]any, error) {
 		if ok, err := filter(i); err != nil {
 			return nil, err
 		} else if ok {
-			found = append(found, i)
+			found = append(found, project(i))
 		}
 		if n == len(matching)-1 {
 			last = nil

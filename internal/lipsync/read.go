@@ -64,8 +64,8 @@ func (s *Service) Requests(ctx context.Context, c Caller, referenceID string, of
 }
 
 // MostByStatus is how many requests a list of one status has, the newest ones. No counter says
-// how many there are of a status, so this bounds how many are counted.
-const MostByStatus = 10_000
+// how many there are of a status, so this bounds how many are counted at each call.
+const MostByStatus = 1000
 
 // ListQuery asks for a page of an account's requests.
 type ListQuery struct {

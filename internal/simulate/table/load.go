@@ -158,6 +158,27 @@ func indexed(old, next *row) (all []part) {
 // take counts writes, if the partitions and the table can bear them. It reports whether.
 func (t *Table) take(changes ...change) bool {
 	table, index, all := parts(changes)
+	if !t.takeUnits(table, index, all) {
+		return false
+	}
+	for _, p := range all {
+		l := t.loads[p.name]
+		l.items++
+		l.mostItems = max(l.mostItems, l.items)
+	}
+	return true
+}
+
+// takeRefused counts a write that its condition refuses as take does. It costs as much as a write
+// of the item as it is, and the index nothing.
+func (t *Table) takeRefused(c change) bool {
+	c.next = nil
+	table, _, all := parts([]change{c})
+	return t.takeUnits(table, 0, slices.DeleteFunc(all, func(p part) bool { return p.name != c.partition }))
+}
+
+// takeUnits counts units of the table, its index and partitions of both, if these can bear them.
+func (t *Table) takeUnits(table, index float64, all []part) bool {
 	second := time.Now().Unix()
 	if !t.whole.fits(t.Limits, second, table) || !t.wholeIndex.fits(t.Limits, second, index) {
 		t.count.Throttled++
@@ -172,8 +193,8 @@ func (t *Table) take(changes ...change) bool {
 	}
 	for _, p := range all {
 		l := t.load(p.name, second)
-		l.writes, l.items = l.writes+p.units, l.items+1
-		l.mostWrites, l.mostItems = max(l.mostWrites, l.writes), max(l.mostItems, l.items)
+		l.writes += p.units
+		l.mostWrites = max(l.mostWrites, l.writes)
 	}
 	t.whole.add(table)
 	t.wholeIndex.add(index)

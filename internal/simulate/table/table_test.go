@@ -142,6 +142,23 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+// TestRefusedWrites: a write that its condition refuses costs its partition a unit, and writes no item.
+func TestRefusedWrites(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		table := New(Limits{})
+		s := dynamodb.On(table, "t")
+		for range 4 {
+			if _, err := s.Take(t.Context(), "k", 1, time.Now()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		// The first call is refused, and then begins the minute; three more are refused.
+		if p := table.Partitions()[0]; p.Writes != 5 || p.Items != 1 || table.Count().WriteUnits != 5 {
+			t.Errorf("got %v units and %d items, and %v units in all; want 5, 1 and 5", p.Writes, p.Items, table.Count().WriteUnits)
+		}
+	})
+}
+
 // TestCapacity: a table on demand bears twice what it had to bear before the last half hour.
 func TestCapacity(t *testing.T) {
 	l := Limits{TableWrites: 1000, StartWrites: 100}

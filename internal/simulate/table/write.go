@@ -84,7 +84,9 @@ func (t *Table) writeOne(ctx context.Context, operation string, w write) (next *
 		}
 		p := t.prepare(w, 1)
 		if !p.holds {
-			t.count.WriteUnits++
+			if !t.takeRefused(p.change) {
+				return errThrottled
+			}
 			failed := new(types.ConditionalCheckFailedException)
 			if p.old != nil {
 				failed.Item = p.old.item
