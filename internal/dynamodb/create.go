@@ -113,7 +113,7 @@ type sight struct {
 }
 
 func (s *Store) look(ctx context.Context, r lipsync.Request, idem *lipsync.Idempotency) (seen sight, err error) {
-	keys := []item{headKey(list(r.Account, "")), keyPointer(r.KeyID), oldKeyPointer(r.KeyID), freedKey(r.KeyID)}
+	keys := []item{headKey(list(r.Account, "")), keyPointer(r.KeyID), freedKey(r.KeyID)}
 	if r.ReferenceID != "" {
 		keys = append(keys, headKey(list(r.Account, r.ReferenceID)))
 	}
@@ -131,12 +131,28 @@ func (s *Store) look(ctx context.Context, r lipsync.Request, idem *lipsync.Idemp
 	}
 	err = errors.Join(
 		decode(found[0], seen.head.fields()),
-		decode(found[1], []field{{"hash", &seen.hash}, {"unlimited", &seen.unlimited}}), decode(found[2], []field{{"hash", &seen.hash}}),
-		decode(found[3], []field{{"freed", &seen.freed}}))
+		decode(found[1], []field{{"hash", &seen.hash}, {"unlimited", &seen.unlimited}}),
+		decode(found[2], []field{{"freed", &seen.freed}}))
 	if r.ReferenceID != "" {
-		err = errors.Join(err, decode(found[4], seen.reference.fields()))
+		err = errors.Join(err, decode(found[3], seen.reference.fields()))
+	}
+	if err == nil && found[1] == nil && r.KeyID != "" {
+		seen.hash, err = s.oldHash(ctx, r.KeyID)
 	}
 	return seen, err
+}
+
+// oldHash returns the hash of a key whose pointer is where the oldest versions kept those of all
+// accounts, until Upkeep moves it; or nothing.
+func (s *Store) oldHash(ctx context.Context, id string) (hash [32]byte, err error) {
+	i, err := s.get(ctx, oldKeyPointer(id))
+	if lipsync.CodeOf(err) == lipsync.NotFound {
+		return hash, nil
+	}
+	if err == nil {
+		err = decode(i, []field{{"hash", &hash}})
+	}
+	return hash, err
 }
 
 // creation returns all that a new request consists of, except its places in the lists.

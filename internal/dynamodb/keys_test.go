@@ -8,7 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/dynamodb"
 	"lipsync/internal/lipsync"
+	simulated "lipsync/internal/simulate/table"
 )
 
 // TestManyKeys lists more keys than one call can read.
@@ -123,6 +125,26 @@ func TestBrokenPointer(t *testing.T) {
 			if got := b.get(t, "keys", "key/"+id) != nil; got != want {
 				t.Errorf("key %s: got its pointer at the old place %t, want %t", id, got, want)
 			}
+		}
+	}
+}
+
+// TestCreateByKey reads nothing where the oldest versions kept the pointers to all keys: all
+// accounts share that partition.
+func TestCreateByKey(t *testing.T) {
+	t.Parallel()
+	table := simulated.New(simulated.Limits{})
+	s := dynamodb.On(table, "t")
+	err := s.CreateKey(t.Context(), lipsync.Key{ID: "k", Account: "a", Hash: [32]byte{1}})
+	if err == nil {
+		_, _, err = s.Create(t.Context(), lipsync.Request{ID: "r", Account: "a", KeyID: "k", Status: lipsync.Queued}, nil, nil, lipsync.Limits{Open: 1000})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range table.Partitions() {
+		if p.Kind == "keys" {
+			t.Errorf("%v read units of the partition %s", p.Reads, p.Kind)
 		}
 	}
 }
