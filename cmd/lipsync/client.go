@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+
+	"lipsync/internal/rest"
 )
 
 // client speaks to the HTTP API.
@@ -31,7 +33,7 @@ func (c client) generate(ctx context.Context, video, speech string) (id string, 
 	var made struct {
 		ID string `json:"request_id"`
 	}
-	err = c.call(ctx, http.MethodPost, "/api/v1/lipsync/generate-with-media", form.FormDataContentType(), body, &made)
+	err = c.call(ctx, http.MethodPost, rest.Base+rest.GenerateWithMediaPath, form.FormDataContentType(), body, &made)
 	return made.ID, err
 }
 
@@ -50,7 +52,7 @@ func attach(form *multipart.Writer, field, path string) error {
 }
 
 func (c client) request(ctx context.Context, id string) (r request, err error) {
-	err = c.call(ctx, http.MethodGet, "/api/v1/lipsync/requests/"+id, "", nil, &r)
+	err = c.call(ctx, http.MethodGet, rest.Base+rest.RequestsPath+"/"+id, "", nil, &r)
 	return r, err
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"lipsync/internal/demo"
+	"lipsync/internal/rest"
 )
 
 type demoCommand struct {
@@ -84,7 +85,7 @@ func (f sample) sync(ctx context.Context, s streams) (err error) {
 
 // send sends the job, waits until it is done, and gets its output.
 func (f sample) send(ctx context.Context, c client, progress io.Writer) error {
-	fmt.Fprintf(progress, "POST %s/api/v1/lipsync/generate-with-media\n", c.base)
+	fmt.Fprintf(progress, "POST %s%s%s\n", c.base, rest.Base, rest.GenerateWithMediaPath)
 	id, err := c.generate(ctx, f.video, f.speech)
 	if err != nil {
 		return err

@@ -1,3 +1,5 @@
+// Code generated from the table in internal/rest/endpoints.go by go generate; DO NOT EDIT.
+
 // Command create-upload is the function behind POST /v1/uploads.
 package main
 
@@ -13,7 +15,7 @@ import (
 )
 
 func main() {
-	home, err := cloud.New(cloud.Config(os.Getenv), os.Getenv, os.Stdout, cloud.Records, media.Signed, cloud.Reading, cloud.Sizes, cloud.Limits, cloud.Retention, cloud.Origins)
+	home, err := cloud.New(cloud.Config(os.Getenv), os.Getenv, os.Stdout, cloud.Limits, cloud.Origins, cloud.Reading, cloud.Records, cloud.Retention, cloud.Sizes, media.Signed)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -1,3 +1,5 @@
+// Code generated from the table in internal/rest/endpoints.go by go generate; DO NOT EDIT.
+
 // Command delete-media is the function behind DELETE /v1/lipsync/requests/{id}/media.
 package main
 
@@ -13,7 +15,7 @@ import (
 )
 
 func main() {
-	home, err := cloud.New(cloud.Config(os.Getenv), os.Getenv, os.Stdout, cloud.Records, media.Kept, cloud.Reading, cloud.Origins)
+	home, err := cloud.New(cloud.Config(os.Getenv), os.Getenv, os.Stdout, cloud.Origins, cloud.Reading, cloud.Records, media.Kept)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -1,3 +1,5 @@
+// Code generated from the table in internal/rest/endpoints.go by go generate; DO NOT EDIT.
+
 // Command generate-with-media is the function behind POST /v1/lipsync/generate-with-media.
 package main
 
@@ -14,7 +16,7 @@ import (
 )
 
 func main() {
-	home, err := cloud.New(cloud.Config(os.Getenv), os.Getenv, os.Stdout, cloud.Records, media.Kept, messages.Queue, cloud.Generating, cloud.Sizes, cloud.Limits, cloud.Retention, cloud.Origins)
+	home, err := cloud.New(cloud.Config(os.Getenv), os.Getenv, os.Stdout, cloud.Generating, cloud.Limits, cloud.Origins, cloud.Records, cloud.Retention, cloud.Sizes, media.Kept, messages.Queue)
 	if err != nil {
 		log.Fatal(err)
 	}

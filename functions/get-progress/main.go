@@ -1,3 +1,5 @@
+// Code generated from the table in internal/rest/endpoints.go by go generate; DO NOT EDIT.
+
 // Command get-progress is the function behind GET /v1/lipsync/requests/{id}/progress.
 package main
 
@@ -12,7 +14,7 @@ import (
 )
 
 func main() {
-	home, err := cloud.New(cloud.Config(os.Getenv), os.Getenv, os.Stdout, cloud.Records, cloud.Reading, cloud.Origins)
+	home, err := cloud.New(cloud.Config(os.Getenv), os.Getenv, os.Stdout, cloud.Origins, cloud.Reading, cloud.Records)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -1,5 +1,5 @@
-// Command health is the function behind GET /health, GET /openapi.yaml and
-// GET /openapi.json. It uses nothing of AWS.
+// Command health is the function behind the endpoints that need no key. It uses nothing
+// of AWS.
 package main
 
 import (

@@ -10,12 +10,15 @@ import (
 // aboutRequest is an answer about one lip sync request.
 type aboutRequest interface{ requestID() string }
 
-// endpoint is a call on behalf of someone; what it returns is rendered as JSON.
-type endpoint[Out any] func(r *http.Request, c lipsync.Caller) (Out, error)
+// call is a call on behalf of someone; what it returns is rendered as JSON.
+type call[Out any] func(r *http.Request, c lipsync.Caller) (Out, error)
 
-// protected makes a handler that first learns who calls, then takes one call
-// from the rate of the kind.
-func protected[Out any](a *api, kind lipsync.CallKind, call endpoint[Out]) handler {
+// protected makes a handler that first learns who calls, then takes one call from the rate of the kind. Without a kind it asks
+// for no key.
+func (a *api) protected(kind lipsync.CallKind, next handler) handler {
+	if kind == "" {
+		return next
+	}
 	return func(w *answer, r *http.Request) error {
 		token, err := tokenOf(r.Header)
 		if err != nil {
@@ -29,7 +32,14 @@ func protected[Out any](a *api, kind lipsync.CallKind, call endpoint[Out]) handl
 		if err := a.service.Allow(r.Context(), caller, kind); err != nil {
 			return err
 		}
-		out, err := call(r, caller)
+		return next(w, r)
+	}
+}
+
+// answers makes a handler of a call, for who is known to make it.
+func answers[Out any](a *api, do call[Out]) handler {
+	return func(w *answer, r *http.Request) error {
+		out, err := do(r, w.caller)
 		if err != nil {
 			return err
 		}

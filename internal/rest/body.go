@@ -15,14 +15,14 @@ import (
 // kilobytes.
 const maxJSON = 1 << 20
 
-// decoded makes an endpoint of a call that takes a JSON body.
-func decoded[In, Out any](call func(*http.Request, lipsync.Caller, In) (Out, error)) endpoint[Out] {
+// decoded makes a call of one that takes a JSON body.
+func decoded[In, Out any](do func(*http.Request, lipsync.Caller, In) (Out, error)) call[Out] {
 	return func(r *http.Request, c lipsync.Caller) (out Out, err error) {
 		in, err := decode[In](r)
 		if err != nil {
 			return out, err
 		}
-		return call(r, c, in)
+		return do(r, c, in)
 	}
 }
 

@@ -6,8 +6,8 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// generateBody is the body of POST /v1/lipsync/generate. A null is as good as
-// an absent field.
+// generateBody is the body of a call that names its inputs by URL. A null is as good
+// as an absent field.
 type generateBody struct {
 	Inputs []struct {
 		Type lipsync.MediaKind `json:"type"`

@@ -60,7 +60,7 @@ func (a *api) newForm(r *http.Request, account string) (*form, error) {
 	}
 	if a.MaxForm > 0 && r.ContentLength > a.MaxForm {
 		return nil, &lipsync.Error{Code: lipsync.TooLarge,
-			Message: lipsync.LargerThan("request body", a.MaxForm) + "; send larger files by POST /v1/uploads"}
+			Message: lipsync.LargerThan("request body", a.MaxForm) + "; send larger files by POST " + UploadsPath}
 	}
 	r.Body = io.NopCloser(bodyOf(http.MaxBytesReader(nil, r.Body, limit)))
 	parts, err := r.MultipartReader()

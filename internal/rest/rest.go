@@ -51,41 +51,16 @@ type api struct {
 	arrivals *arrivals
 }
 
-// route is one row of the API.
-type route struct {
-	method, path string
-	handler      handler
-}
-
-func (a *api) routes() []route {
-	const get, post, del = http.MethodGet, http.MethodPost, http.MethodDelete
-	return []route{
-		{get, "/api/health", health},
-		{get, "/api/openapi.yaml", document},
-		{get, "/api/openapi.json", documentJSON},
-		{get, "/api/v1/users/me", protected(a, lipsync.ReadCall, me)},
-		{get, "/api/v1/models", protected(a, lipsync.ReadCall, a.listModels)},
-		{post, "/api/v1/lipsync/generate", protected(a, lipsync.GenerateCall, decoded(a.generate))},
-		{post, "/api/v1/lipsync/generate-with-media", protected(a, lipsync.GenerateCall, a.generateWithMedia)},
-		{get, "/api/v1/lipsync/requests", protected(a, lipsync.ReadCall, a.listRequests)},
-		{get, "/api/v1/lipsync/requests/{id}", protected(a, lipsync.ReadCall, a.getRequest)},
-		{del, "/api/v1/lipsync/requests/{id}", protected(a, lipsync.ReadCall, a.cancelRequest)},
-		{get, "/api/v1/lipsync/requests/{id}/progress", protected(a, lipsync.ReadCall, a.getProgress)},
-		{get, "/api/v1/lipsync/requests/{id}/details", protected(a, lipsync.ReadCall, a.getDetails)},
-		{del, "/api/v1/lipsync/requests/{id}/media", protected(a, lipsync.ReadCall, a.deleteMedia)},
-		{post, "/api/v1/uploads", protected(a, lipsync.ReadCall, decoded(a.createUpload))},
-	}
-}
-
-// mount fills the mux: each route, 405 for the other methods of its path, and
+// mount fills the mux: each endpoint, 405 for the other methods of its path, and
 // 404 for the rest.
 func (a *api) mount() {
 	allowed := map[string][]string{}
-	for _, r := range a.routes() {
-		a.mux.Handle(r.method+" "+r.path, a.serve(r.path, r.handler))
-		allowed[r.path] = append(allowed[r.path], r.method)
-		if r.method == http.MethodGet {
-			allowed[r.path] = append(allowed[r.path], http.MethodHead)
+	for _, e := range a.endpoints() {
+		path := Base + e.Path
+		a.mux.Handle(e.Method+" "+path, a.serve(path, a.protected(e.Calls, e.handler)))
+		allowed[path] = append(allowed[path], e.Method)
+		if e.Method == http.MethodGet {
+			allowed[path] = append(allowed[path], http.MethodHead)
 		}
 	}
 	for pattern, methods := range allowed {

@@ -1,0 +1,120 @@
+// Command functions writes the programs of the API's functions of Lambda, by the table of endpoints in package rest.
+//
+//	functions DIR
+//
+// It writes DIR/NAME/main.go for each function of an endpoint with a key. Those without a key share functions/health, which
+// is written by hand, since it links nothing of AWS.
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"go/format"
+	"log"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/template"
+
+	"lipsync/internal/lipsync"
+	"lipsync/internal/rest"
+)
+
+func main() {
+	if len(os.Args) != 2 {
+		log.Fatal("usage: functions DIR")
+	}
+	for _, e := range rest.Endpoints() {
+		if e.Calls == "" {
+			continue
+		}
+		if err := write(os.Args[1], e); err != nil {
+			log.Fatal(err)
+		}
+	}
+}
+
+// write writes the program of an endpoint's function under the folder.
+func write(folder string, e rest.Endpoint) error {
+	text, err := program(e)
+	if err != nil {
+		return err
+	}
+	folder = filepath.Join(folder, e.Function)
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(folder, "main.go"), text, 0o644)
+}
+
+var source = template.Must(template.New("").Parse(`// Code generated from the table in internal/rest/endpoints.go by go generate; DO NOT EDIT.
+
+// Command {{.Function}} is the function behind {{.Method}} {{.Path}}.
+package main
+
+import (
+	"log"
+	"os"
+
+	"github.com/aws/aws-lambda-go/lambda"
+
+	{{range .Imports}}"lipsync/internal/{{.}}"
+	{{end -}}
+)
+
+func main() {
+	home, err := cloud.New(cloud.Config(os.Getenv), os.Getenv, os.Stdout, {{.Parts}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	lambda.Start(gateway.Handler(home.API()))
+}
+`))
+
+// program returns the program of an endpoint's function.
+func program(e rest.Endpoint) ([]byte, error) {
+	parts := parts(e)
+	imports := []string{"cloud", "gateway"}
+	for _, p := range parts {
+		if name, _, _ := strings.Cut(p, "."); name != "cloud" {
+			imports = append(imports, "cloud/"+name)
+		}
+	}
+	slices.Sort(imports)
+	var text bytes.Buffer
+	if err := source.Execute(&text, struct {
+		rest.Endpoint
+		Imports []string
+		Parts   string
+	}{e, slices.Compact(imports), strings.Join(parts, ", ")}); err != nil {
+		return nil, fmt.Errorf("%s: %w", e.Function, err)
+	}
+	return format.Source(text.Bytes())
+}
+
+// parts returns the parts of package cloud and those below it that an endpoint's function has, as its source names them.
+func parts(e rest.Endpoint) []string {
+	rate := map[lipsync.CallKind]string{lipsync.ReadCall: "cloud.Reading", lipsync.GenerateCall: "cloud.Generating"}
+	all := []string{"cloud.Records", "cloud.Origins", rate[e.Calls]}
+	for _, n := range e.Needs {
+		all = append(all, partsOf[n]...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// partsOf has the parts that each need adds.
+var partsOf = map[rest.Need][]string{
+	rest.ListEngines:    {"cloud.Engines"},
+	rest.ListRequests:   nil,
+	rest.ReadRequests:   nil,
+	rest.CreateRequests: {"messages.Queue", "cloud.Sizes", "cloud.Limits", "cloud.Retention"},
+	rest.CancelRequests: {"media.Kept"},
+	rest.ReadUploads:    {"media.Kept"},
+	rest.CreateUploads:  {"cloud.Sizes", "cloud.Limits", "cloud.Retention"},
+	rest.StoreInputs:    {"media.Kept"},
+	rest.DeleteMedia:    {"media.Kept"},
+	rest.SignURLs:       {"media.Signed", "cloud.Retention"},
+	rest.KnowRetention:  {"cloud.Retention"},
+}

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"lipsync/internal/rest"
+)
+
+// TestPrograms wants the programs in the repository to be those of the table.
+func TestPrograms(t *testing.T) {
+	for _, e := range rest.Endpoints() {
+		if e.Calls == "" {
+			continue
+		}
+		for _, n := range e.Needs {
+			if _, known := partsOf[n]; !known {
+				t.Errorf("%s: no parts are known for the need to %s", e.Function, n)
+			}
+		}
+		want, err := program(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join("..", "..", "functions", e.Function, "main.go")
+		if got, err := os.ReadFile(path); err != nil || string(got) != string(want) {
+			t.Errorf("%s is not what go generate ./internal/rest writes (%v)", path, err)
+		}
+	}
+}
+
+// TestFunctions wants each endpoint with a key to have a function of its own, and those without one to share the function health.
+func TestFunctions(t *testing.T) {
+	seen := map[string]bool{}
+	for _, e := range rest.Endpoints() {
+		if open := e.Calls == ""; open != (e.Function == "health") || !open && seen[e.Function] {
+			t.Errorf("%s %s has the function %s, which is another one's", e.Method, e.Path, e.Function)
+		}
+		seen[e.Function] = true
+	}
+}

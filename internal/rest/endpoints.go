@@ -1,0 +1,80 @@
+package rest
+
+import (
+	"net/http"
+
+	"lipsync/internal/lipsync"
+)
+
+//go:generate go run ../../infra/functions ../../functions
+
+// Base is the path under which the whole API is.
+const Base = "/api"
+
+// Paths that are named outside the table too.
+const (
+	GenerateWithMediaPath = "/v1/lipsync/generate-with-media"
+	RequestsPath          = "/v1/lipsync/requests" // a request is at RequestsPath + "/" + its id
+	UploadsPath           = "/v1/uploads"
+)
+
+// Endpoint is one row of the table of endpoints. From it come the routes, and on AWS the function behind them with its program,
+// its rights and what it is told.
+type Endpoint struct {
+	Method, Path string           // the path is below Base
+	Calls        lipsync.CallKind // the kind of call that a key's rate counts; "" for an endpoint without a key
+	Function     string           // on Lambda; endpoints without a key may share one
+	Memory       int              // of the function, in MiB; its share of a processor grows with it
+	Needs        []Need           // beside what it takes to check a key
+
+	handler handler
+}
+
+// Endpoints returns the table of endpoints. Where several have the same path, the function of the first one on AWS also answers
+// calls by other methods, which it refuses.
+func Endpoints() []Endpoint { return new(api).endpoints() }
+
+// endpoints is the table of endpoints. A new one is a row here with its handler, and its text in openapi.yaml; then go generate
+// writes the program of its function.
+func (a *api) endpoints() []Endpoint {
+	const (
+		get, post, del = http.MethodGet, http.MethodPost, http.MethodDelete
+		open           = ""
+		read, generate = lipsync.ReadCall, lipsync.GenerateCall
+	)
+	type needs = []Need
+	return []Endpoint{
+		{get, "/health", open, "health", 256, nil, health},
+		{get, "/openapi.yaml", open, "health", 256, nil, document},
+		{get, "/openapi.json", open, "health", 256, nil, documentJSON},
+		{get, "/v1/users/me", read, "me", 512, nil, answers(a, me)},
+		{get, "/v1/models", read, "list-models", 512, needs{ListEngines}, answers(a, a.listModels)},
+		{post, "/v1/lipsync/generate", generate, "generate", 512, needs{CreateRequests, ReadUploads}, answers(a, decoded(a.generate))},
+		{post, GenerateWithMediaPath, generate, "generate-with-media", 1024, needs{CreateRequests, StoreInputs}, answers(a, a.generateWithMedia)},
+		{get, RequestsPath, read, "list-requests", 512, needs{ListRequests, SignURLs}, answers(a, a.listRequests)},
+		{get, RequestsPath + "/{id}", read, "get-request", 512, needs{ReadRequests, SignURLs}, answers(a, a.getRequest)},
+		{del, RequestsPath + "/{id}", read, "cancel-request", 512, needs{CancelRequests}, answers(a, a.cancelRequest)},
+		{get, RequestsPath + "/{id}/progress", read, "get-progress", 512, needs{ReadRequests}, answers(a, a.getProgress)},
+		{get, RequestsPath + "/{id}/details", read, "get-details", 512, needs{ReadRequests, KnowRetention}, answers(a, a.getDetails)},
+		{del, RequestsPath + "/{id}/media", read, "delete-media", 512, needs{DeleteMedia}, answers(a, a.deleteMedia)},
+		{post, UploadsPath, read, "create-upload", 512, needs{CreateUploads, SignURLs}, answers(a, decoded(a.createUpload))},
+	}
+}
+
+// Need is something that an endpoint does by the service. On AWS it stands for clients, settings and rights: infra/functions has
+// the first two, infra/stack the rest.
+type Need string
+
+const (
+	ListEngines    Need = "list engines"
+	ListRequests   Need = "list requests" // and how many are open
+	ReadRequests   Need = "read requests"
+	CreateRequests Need = "create requests"
+	CancelRequests Need = "cancel requests"
+	ReadUploads    Need = "read uploads"
+	CreateUploads  Need = "create uploads"
+	StoreInputs    Need = "store inputs"
+	DeleteMedia    Need = "delete media"
+	SignURLs       Need = "sign URLs"      // of outputs and uploads
+	KnowRetention  Need = "know retention" // how long media are kept
+)
