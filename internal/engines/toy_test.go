@@ -1,0 +1,92 @@
+package engines_test
+
+import (
+	"errors"
+	"image"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"lipsync/internal/demo"
+	"lipsync/internal/engines/testdata/toy"
+	"lipsync/internal/ffmpeg/ffmpegtest"
+	"lipsync/internal/render"
+)
+
+// TestNewEngine renders a drawn head with the engine that docs/architecture.md explains. The head says
+// nothing for a second and speaks then: the mouth stays as it is at first, and becomes dark.
+func TestNewEngine(t *testing.T) {
+	source, err := os.ReadFile("testdata/toy/toy.go")
+	if lines := strings.Count(string(source), "\n"); err != nil || lines > 150 {
+		t.Errorf("the engine has %d lines, want 150 at most (%v)", lines, err)
+	}
+	dir := t.TempDir()
+	job := render.Job{Video: filepath.Join(dir, "video.mp4"), Output: filepath.Join(dir, "out.mp4"), Scratch: dir, Engine: "toy"}
+	if err := demo.Video(t.Context(), job.Video, 50, func(int) {}); err != nil {
+		t.Fatal(err)
+	}
+	voice := filepath.Join(dir, "voice.wav")
+	if err := demo.Speech(t.Context(), voice); err != nil {
+		t.Fatal(err)
+	}
+	job.Audio = ffmpegtest.Make(t, "late.wav", "-i", voice, "-af", "adelay=1000", "-t", "2")
+	s, _ := open(t, "")
+	s.Engines["toy"] = toy.Engine{}
+	if err := s.Render(t.Context(), job); err != nil {
+		t.Fatal(err)
+	}
+	before, after := mouths(t, job.Video), mouths(t, job.Output)
+	if len(after) != 50 {
+		t.Fatalf("got %d frames, want 50", len(after))
+	}
+	darker := 0
+	for i := range after {
+		switch darkened := before[i] - after[i]; {
+		case darkened > 20:
+			darker++
+			fallthrough
+		case darkened > 5:
+			if i < 20 {
+				t.Errorf("frame %d, in silence: the mouth is darker by %d", i, darkened)
+			}
+		}
+	}
+	if darker < 10 {
+		t.Errorf("got %d frames with a mouth that is drawn, want 10 or more", darker)
+	}
+}
+
+// mouths returns the mean luma around the drawn head's mouth in each frame of a video.
+func mouths(t *testing.T, path string) (luma []int) {
+	t.Helper()
+	tools := ffmpegtest.Tools(t)
+	info, err := tools.Probe(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	frames, err := tools.OpenFrames(t.Context(), info, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer frames.Close()
+	frame := info.Video.NewFrame()
+	for {
+		if err := frames.Read(frame); errors.Is(err, io.EOF) {
+			return luma
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		luma = append(luma, mean(frame, image.Rect(620, 420, 660, 440)))
+	}
+}
+
+func mean(frame *image.YCbCr, area image.Rectangle) (sum int) {
+	for y := area.Min.Y; y < area.Max.Y; y++ {
+		for x := area.Min.X; x < area.Max.X; x++ {
+			sum += int(frame.Y[frame.YOffset(x, y)])
+		}
+	}
+	return sum / (area.Dx() * area.Dy())
+}
