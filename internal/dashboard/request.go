@@ -128,6 +128,10 @@ func hint(code lipsync.FailureCode) string {
 		return "The server sends the file too slowly. Send it itself from New."
 	case lipsync.MediaUnsupported:
 		return "Videos may be MP4, MOV, WebM, MKV or AVI; audio may be WAV, MP3, M4A, FLAC or OGG, or the sound track of a video."
+	case lipsync.VideoIsPicture:
+		return "A GIF is a picture too: convert it to MP4. To let a photo speak, make a video of it that is as long as you like."
+	case lipsync.MediaTruncated:
+		return "The file is not whole: it may not have been sent or saved to its end. Play it to the end first, then send it again."
 	case lipsync.NoFace:
 		return "The face has to be large enough to see the lips, and look towards the camera for some of the time."
 	case lipsync.NoPicture, lipsync.NoSoundTrack:

@@ -55,7 +55,7 @@ func TestFailures(t *testing.T) {
 	other := map[string]bool{hint(lipsync.UnknownFailure): true} // what is said of any failure
 	for _, code := range []lipsync.FailureCode{
 		lipsync.MediaNotAccessible, lipsync.MediaHostMissing, lipsync.MediaUnreachable, lipsync.MediaTooSlow, lipsync.MediaUnsupported,
-		lipsync.MediaLongerThan, lipsync.NoPicture, lipsync.NoFace, lipsync.ProcessingTooLong, lipsync.InternalFault, lipsync.HostFailing, lipsync.Canceled,
+		lipsync.MediaLongerThan, lipsync.MediaTruncated, lipsync.VideoIsPicture, lipsync.NoPicture, lipsync.NoFace, lipsync.ProcessingTooLong, lipsync.InternalFault, lipsync.HostFailing, lipsync.Canceled,
 	} {
 		id := h.add(t, c, "")
 		r, err := h.service.Claim(t.Context(), id)

@@ -36,6 +36,7 @@ type Info struct {
 type Video struct {
 	Width, Height int
 	Rate          Rate
+	Stated        time.Duration // how long the file states that it is; 0 if it doesn't
 
 	index      int
 	pixels     int // of a picture as it is decoded
@@ -107,8 +108,8 @@ func probeArgs(path string) []string {
 	const wanted = "format=format_name,duration:" +
 		"stream=index,codec_type,codec_name,width,height,pix_fmt,sample_aspect_ratio,field_order," +
 		"color_range,color_space,color_transfer,color_primaries,avg_frame_rate,time_base," +
-		"start_pts,channels,sample_rate,extradata_size:" +
-		"stream_disposition=attached_pic:stream_tags=alpha_mode:stream_side_data=rotation:" +
+		"start_pts,duration,channels,sample_rate,extradata_size:" +
+		"stream_disposition=attached_pic:stream_tags=alpha_mode,DURATION:stream_side_data=rotation:" +
 		"packet=stream_index,size:frame=stream_index,best_effort_timestamp"
 	return []string{"-v", "error", "-print_format", "json", "-show_entries", wanted,
 		"-read_intervals", "%+#20", // packets, to see the covers, which come first, and the first picture's time
@@ -147,6 +148,7 @@ type stream struct {
 	AvgRate     string `json:"avg_frame_rate"`
 	TimeBase    string `json:"time_base"`
 	Start       int64  `json:"start_pts"`
+	Duration    string `json:"duration"` // seconds
 	Channels    int    `json:"channels"`
 	SampleRate  string `json:"sample_rate"`
 	Extra       int    `json:"extradata_size"` // bytes; of an attachment, its content
@@ -155,6 +157,7 @@ type stream struct {
 	} `json:"disposition"`
 	Tags struct {
 		AlphaMode string `json:"alpha_mode"`
+		End       string `json:"DURATION"` // of Matroska: the time when the stream ends, as hours:minutes:seconds
 	} `json:"tags"`
 	SideData []struct {
 		Rotation float64 `json:"rotation"`
@@ -188,6 +191,7 @@ func parseProbe(b []byte) (*Info, error) {
 			times := r.times(s)
 			v.start, v.Rate = times[0], s.rate(times).snap()
 			info.Video = v
+			v.Stated = r.stated(s, v)
 		case s.Type == "audio" && info.Audio == nil && s.Codec != "" && s.Channels > 0:
 			rate, _ := strconv.Atoi(s.SampleRate)
 			if rate < minSampleRate {
@@ -232,6 +236,21 @@ func (r *report) times(s stream) []int64 {
 		return []int64{s.Start}
 	}
 	return times
+}
+
+// stated returns how long the file states that the stream is; 0 if it doesn't. The length of
+// the whole file says it too, but only where there is no sound, which may be longer.
+func (r *report) stated(s stream, v *Video) time.Duration {
+	if d := parseSeconds(s.Duration); d > 0 {
+		return d
+	}
+	end := parseClock(s.Tags.End)
+	sound := slices.ContainsFunc(r.Streams, func(s stream) bool { return s.Type == "audio" })
+	if end == 0 && !sound {
+		end = parseSeconds(r.Format.Duration)
+	}
+	begin := time.Duration(float64(v.start) * v.timeBase.Float() * float64(time.Second))
+	return max(0, end-max(0, begin))
 }
 
 // rate returns the average frame rate. Where the container has none, or one
@@ -303,6 +322,16 @@ func parseSeconds(s string) time.Duration {
 		return 0
 	}
 	return time.Duration(f * float64(time.Second))
+}
+
+// parseClock reads "01:02:03.5"; what is no sensible time is 0.
+func parseClock(s string) time.Duration {
+	var hours, minutes int
+	var seconds float64
+	if _, err := fmt.Sscanf(s, "%d:%d:%f", &hours, &minutes, &seconds); err != nil {
+		return 0
+	}
+	return parseSeconds(strconv.FormatFloat(3600*float64(hours)+60*float64(minutes)+seconds, 'f', -1, 64))
 }
 
 func hasAlpha(pixFmt string) bool {

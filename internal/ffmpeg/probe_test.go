@@ -103,6 +103,32 @@ func TestRateOfTheFirstPictures(t *testing.T) {
 	}
 }
 
+// TestStated reads how long the file states that the video is.
+func TestStated(t *testing.T) {
+	const sound = `}, {"codec_type": "audio", "codec_name": "aac", "channels": 2, "sample_rate": "48000"`
+	const late = `, "start_pts": 90000` // 1 s
+	for _, test := range []struct{ stream, want string }{
+		{`"duration": "2.4"` + sound, "2.4s"},
+		{`"duration": "2.4"` + late, "2.4s"},
+		{`"index": 0`, "2.5s"},
+		{`"index": 0` + late, "1.5s"},
+		{`"index": 0` + sound, "0s"},
+		{`"tags": {"DURATION": "01:02:08.5"}` + sound, "1h2m8.5s"},
+		{`"tags": {"DURATION": "00:00:08.500000000"}` + late + sound, "7.5s"},
+		{`"tags": {"DURATION": "00:00:00.5"}` + late + sound, "0s"},
+		{`"tags": {"DURATION": "8.5"}` + sound, "0s"},
+		{`"tags": {"DURATION": "00:00:1e300"}` + sound, "0s"},
+		{`"tags": {"DURATION": "-1:00:00"}` + sound, "0s"},
+	} {
+		info, err := parseProbe(answer(test.stream))
+		if err != nil {
+			t.Errorf("%s: %v", test.stream, err)
+		} else if got := info.Video.Stated.String(); got != test.want {
+			t.Errorf("%s: got %s, want %s", test.stream, got, test.want)
+		}
+	}
+}
+
 // cover is a stream of a cover.
 func cover(index int) string {
 	return fmt.Sprintf(`"index": %d, "disposition": {"attached_pic": 1}`, index)

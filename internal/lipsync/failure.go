@@ -2,6 +2,7 @@ package lipsync
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"time"
 )
@@ -21,6 +22,8 @@ const (
 	MediaUnsupported   FailureCode = "media_unsupported"    // Kind
 	PictureLargerThan  FailureCode = "picture_larger_than"  // Limit, Value in pixels
 	FrameRateAbove     FailureCode = "frame_rate_above"     // Limit, Value in frames/s
+	MediaTruncated     FailureCode = "media_truncated"      // Kind, Value that can be decoded and Stated, both in seconds
+	VideoIsPicture     FailureCode = "video_is_picture"     // the video is a file of one picture, or of a few, such as a GIF
 	NoPicture          FailureCode = "no_picture"           // the video has none
 	NoSoundTrack       FailureCode = "no_sound_track"       // the audio has none
 	NoFace             FailureCode = "no_face"              // in any frame
@@ -70,6 +73,7 @@ type Details struct {
 	Kind     MediaKind `json:"kind,omitempty"`     // of the medium at fault
 	Limit    Quantity  `json:"limit,omitzero"`     // how much it may have
 	Value    Quantity  `json:"value,omitzero"`     // how much it has
+	Stated   Quantity  `json:"stated,omitzero"`    // how much its file states that it has
 	Model    string    `json:"model,omitempty"`    // the engine that was asked for
 	Verbatim string    `json:"sentence,omitempty"` // the sentence, as an older version kept it
 }
@@ -101,6 +105,10 @@ func (f Failure) Sentence() string {
 		return fmt.Sprintf("video is larger than %d × %d pixels: %d × %d pixels", f.Limit.Width, f.Limit.Height, f.Value.Width, f.Value.Height)
 	case FrameRateAbove:
 		return fmt.Sprintf("video has more than %.4g frames per second: %.4g", f.Limit.FPS, f.Value.FPS)
+	case MediaTruncated:
+		return fmt.Sprintf("%s is truncated: %s of %s seconds can be read", f.Kind, tenths(f.Value.Seconds), tenths(f.Stated.Seconds))
+	case VideoIsPicture:
+		return "video is a picture; a video is needed"
 	case NoPicture:
 		return "video has no picture"
 	case NoSoundTrack:
@@ -133,3 +141,6 @@ func minutes(seconds float64) string {
 	d := time.Duration(seconds * float64(time.Second)).Round(6 * time.Second)
 	return strconv.FormatFloat(d.Minutes(), 'f', -1, 64) + " minutes"
 }
+
+// tenths writes a number, rounded to tenths.
+func tenths(n float64) string { return strconv.FormatFloat(math.Round(10*n)/10, 'f', -1, 64) }

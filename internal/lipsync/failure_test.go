@@ -61,9 +61,27 @@ func TestSentences(t *testing.T) {
 	}
 	for code, sentence := range map[lipsync.FailureCode]string{
 		lipsync.MediaHostMissing: "audio URL is not accessible", lipsync.MediaUnreachable: "audio URL is not accessible",
-		lipsync.MediaTooSlow: "audio URL is not accessible", lipsync.HostFailing: "processing failed", "of a newer version": "processing failed",
+		lipsync.MediaTooSlow: "audio URL is not accessible", lipsync.VideoIsPicture: "video is a picture; a video is needed", lipsync.HostFailing: "processing failed", "of a newer version": "processing failed",
 	} {
 		want(t, string(code), failure(code, lipsync.Audio, none, none).Sentence(), sentence)
+	}
+}
+
+// TestTruncated says how much of the video there is, and keeps it.
+func TestTruncated(t *testing.T) {
+	for _, c := range []struct {
+		read, stated float64
+		want         string
+	}{
+		{2.44, 8, "video is truncated: 2.4 of 8 seconds can be read"},
+		{.04, 3599.96, "video is truncated: 0 of 3600 seconds can be read"},
+	} {
+		f := failure(lipsync.MediaTruncated, lipsync.Video, lipsync.Quantity{}, lipsync.Quantity{Seconds: c.read})
+		f.Stated.Seconds = c.stated
+		want(t, "sentence", f.Sentence(), c.want)
+		got, err := lipsync.ParseDetails(f.Text())
+		must(t, err)
+		want(t, "details", got, f.Details)
 	}
 }
 

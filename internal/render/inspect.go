@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
+	"strings"
 	"time"
 
 	"lipsync/internal/ffmpeg"
@@ -77,13 +79,27 @@ func (w *rendering) inspectAudio(ctx context.Context) error {
 // probe looks at the file of one kind.
 func (w *rendering) probe(ctx context.Context, kind lipsync.MediaKind, path string) (*ffmpeg.Info, error) {
 	info, err := w.Tools.Probe(ctx, path)
-	if errors.Is(err, ffmpeg.ErrUnsupported) {
+	switch {
+	case errors.Is(err, ffmpeg.ErrUnsupported) && kind == lipsync.Video && isPicture(path):
+		return nil, refuse(lipsync.Failure{Code: lipsync.VideoIsPicture}, err)
+	case errors.Is(err, ffmpeg.ErrUnsupported):
 		return nil, unsupported(kind, err)
-	}
-	if err != nil {
+	case err != nil:
 		return nil, fmt.Errorf("probe %s: %w", kind, err)
 	}
 	return info, nil
+}
+
+// isPicture reports whether the file begins as a PNG, JPEG, GIF, WebP or BMP does.
+func isPicture(path string) bool {
+	file, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	begin := make([]byte, 512) // all that DetectContentType considers
+	n, _ := io.ReadFull(file, begin)
+	return strings.HasPrefix(http.DetectContentType(begin[:n]), "image/")
 }
 
 // check returns an error if the video exceeds the limits. Its length is the one that the

@@ -76,6 +76,7 @@ func TestRefusedMedia(t *testing.T) {
 	const (
 		badVideo, badAudio = "video is not a supported format", "audio is not a supported format"
 		noPicture, noSound = "video has no picture", "audio has no sound track"
+		still              = "video is a picture; a video is needed"
 	)
 	playlist := "#EXTM3U\n#EXT-X-TARGETDURATION:10\n#EXTINF:10,\n" + secret + "\n#EXTINF:10,\nhttp://127.0.0.1:1/a.ts\n#EXT-X-ENDLIST\n"
 	for _, test := range []struct{ name, video, audio, want string }{
@@ -88,8 +89,9 @@ func TestRefusedMedia(t *testing.T) {
 		{"session", write(t, "a.sdp", []byte("v=0\nc=IN IP4 127.0.0.1\nm=video 9 RTP/AVP 96\na=rtpmap:96 H264/90000\n")), speech, badVideo},
 		{"truncated", edit(t, good, func(b []byte) []byte { return b[:len(b)/2] }), speech, badVideo},
 		{"no such codec", edit(t, good, replace("avc1", "zzz1")), speech, badVideo},
-		{"gif", lavfi("a.gif", "testsrc2=d=1"), speech, badVideo},
-		{"picture", picture, speech, badVideo},
+		{"gif", lavfi("a.gif", "testsrc2=d=1"), speech, still},
+		{"picture", picture, speech, still},
+		{"photo", lavfi("a.jpg", "testsrc2=s=64x64", "-frames:v", "1"), speech, still},
 		{"ten hours", edit(t, good, claimHours), speech, "video is longer than 60 minutes: 600 minutes"},
 		{"too wide", lavfi("w.mkv", "color=s=5000x64:d=0.1", "-c:v", "ffv1"), speech, "video is larger than 4096 × 4096 pixels: 5000 × 64 pixels"},
 		{"wide pixels", lavfi("w.mkv", "color=s=3000x64:d=0.1,setsar=2", "-c:v", "ffv1"), speech, "video is larger than 4096 × 4096 pixels: 6000 × 64 pixels"},
@@ -98,6 +100,7 @@ func TestRefusedMedia(t *testing.T) {
 		{"sound alone", speech, speech, noPicture},
 		{"a cover alone", ffmpegtest.Make(t, "c.mp4", "-i", speech, "-i", picture, "-map", "0", "-map", "1", "-c:v", "png", "-disposition:v", "attached_pic"), speech, noPicture},
 
+		{"audio: picture file", good, picture, badAudio},
 		{"audio: text", good, write(t, "a.wav", []byte("RIFF? no")), badAudio},
 		{"audio: nothing", good, write(t, "a.wav", nil), badAudio},
 		{"audio: playlist", good, write(t, "a.mp3", []byte(playlist)), badAudio},

@@ -49,8 +49,9 @@ func (s *source) decode(ctx context.Context, free buffers, decoded chan<- *image
 		err = frames.Read(frame)
 		switch {
 		case err == io.EOF && n > 0:
+			shown := s.frames
 			s.frames = n
-			return nil
+			return s.whole(shown)
 		case err != nil && n == 0 && ctx.Err() == nil:
 			return unsupported(lipsync.Video, err)
 		case err != nil:
@@ -61,6 +62,22 @@ func (s *source) decode(ctx context.Context, free buffers, decoded chan<- *image
 			return err
 		}
 	}
+}
+
+// whole returns an error if the file states far more frames than there are, of those that an
+// output of the length shows: if a quarter of them is missing, and half a second. A file that
+// is whole may state some more: lengths are rounded, and of a piece that was cut out of a
+// longer video the first group of pictures may lack its beginning, and can't be decoded.
+func (s *source) whole(output int) error {
+	v := s.video.Video
+	stated := min(int(v.Stated.Seconds()*v.Rate.Float()), output)
+	missing := stated - s.frames
+	if 4*missing < stated || 2*float64(missing) < v.Rate.Float() {
+		return nil
+	}
+	f := lipsync.Failure{Code: lipsync.MediaTruncated, Details: lipsync.Details{Kind: lipsync.Video}}
+	f.Value.Seconds, f.Stated.Seconds = float64(s.frames)/v.Rate.Float(), v.Stated.Seconds()
+	return f.Because(nil)
 }
 
 // keep keeps a frame while all fit in a stretch and on the disk; else they are
