@@ -126,7 +126,7 @@ func missing(ctx context.Context, snapshot string, held *disk.Held) (keys []stri
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	open, err := store.Open(ctx, time.Unix(1<<40, 0), math.MaxInt) // whoever holds them
+	open, err := store.Leases.Open(ctx, time.Unix(1<<40, 0), math.MaxInt) // whoever holds them
 	if err != nil {
 		return nil, err
 	}

@@ -186,7 +186,7 @@ func wantMedia(t *testing.T, data string) {
 		t.Fatal(err)
 	}
 	defer folder.close()
-	list, total, err := folder.store.List(t.Context(), "a", "", 0, math.MaxInt32)
+	list, total, err := folder.store.Requests.List(t.Context(), "a", "", 0, math.MaxInt32)
 	if err != nil || total == 0 {
 		t.Fatalf("got %d requests (%v)", total, err)
 	}

@@ -123,7 +123,7 @@ func (a *api) fill(b *testing.B, n int) {
 	for range clients {
 		all.Go(func() error {
 			for left.Add(-1) >= 0 {
-				_, _, err := a.data.store.Create(b.Context(), domain.Request{
+				_, _, err := a.data.store.Requests.Create(b.Context(), domain.Request{
 					ID: uuid.NewString(), Account: a.key.Account, KeyID: a.key.ID, Status: domain.Queued, CreatedAt: time.Now(),
 					Video: domain.Input{URL: "https://example.com/v.mp4"}, Audio: domain.Input{URL: "https://example.com/a.wav"},
 				}, nil, nil, domain.Limits{})

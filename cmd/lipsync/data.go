@@ -61,7 +61,7 @@ func openData(ctx context.Context, dir string, log *slog.Logger) (*data, error) 
 	}
 	started := time.Now()
 	return &data{dir: dir, store: store, objects: objects, signIn: signIn, service: &lipsync.Service{
-		Store:   store,
+		Store:   store.Store,
 		Objects: objects,
 		Now:     time.Now,
 		Clock:   &lipsync.ClockWatch{Now: time.Now, Elapsed: func() time.Duration { return time.Since(started) }},

@@ -45,10 +45,10 @@ func (c *serveCommand) listenMetrics() (net.Listener, error) {
 // checkStore reads a record that isn't there, and changes another: that writes
 // nothing, but has to take its turn at the database.
 func (d *data) checkStore(ctx context.Context) error {
-	if _, err := d.store.Get(ctx, ""); lipsync.CodeOf(err) != lipsync.NotFound {
+	if _, err := d.store.Requests.ByID(ctx, ""); lipsync.CodeOf(err) != lipsync.NotFound {
 		return fmt.Errorf("read: %w", err)
 	}
-	if err := d.store.TouchKey(ctx, "", time.Now()); err != nil {
+	if err := d.store.Keys.Touch(ctx, "", time.Now()); err != nil {
 		return fmt.Errorf("write: %w", err)
 	}
 	return nil

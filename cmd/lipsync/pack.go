@@ -60,7 +60,7 @@ func (b *backup) addObjects(ctx context.Context, w *archive.Writer, snapshot str
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	service := &lipsync.Service{Store: store, Now: time.Now}
+	service := &lipsync.Service{Store: store.Store, Now: time.Now}
 	objects, err := held.FS()
 	if err != nil {
 		return err

@@ -96,7 +96,7 @@ func notOrigin(text string) bool {
 
 func (c *serveCommand) Run(ctx context.Context, s streams) error {
 	return c.serve(ctx, slog.New(slog.NewTextHandler(s.err, &slog.HandlerOptions{Level: c.LogLevel})), func(d *data, address net.Addr) error {
-		keys, err := d.service.Keys(ctx, "")
+		keys, err := d.service.Keys.List(ctx, "")
 		if err != nil {
 			return err
 		}

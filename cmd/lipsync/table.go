@@ -80,6 +80,6 @@ func openTable(ctx context.Context, table string) (*lipsync.Service, error) {
 		return nil, fmt.Errorf("no AWS credentials are at hand: %w", err)
 	}
 	return &lipsync.Service{
-		Store: dynamodb.New(cfg, table), Now: time.Now, NewID: uuid.NewString, Random: rand.Reader,
+		Store: dynamodb.New(cfg, table).Store, Now: time.Now, NewID: uuid.NewString, Random: rand.Reader,
 	}, nil
 }

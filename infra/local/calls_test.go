@@ -137,7 +137,7 @@ func (h *testHome) waiting(b *testing.B) job {
 		ID: uuid.NewString(), Account: account, KeyID: key.ID, Status: lipsync.Queued, CreatedAt: time.Now(),
 		Video: lipsync.Input{URL: "http://192.0.2.1/v.mp4"}, Audio: lipsync.Input{URL: "http://192.0.2.1/a.wav"},
 	}
-	if _, _, err := h.service().Store.Create(b.Context(), r, nil, nil, lipsync.Limits{}); err != nil {
+	if _, _, err := h.service().Requests.Create(b.Context(), r, nil, nil, lipsync.Limits{}); err != nil {
 		b.Fatal(err)
 	}
 	return job{testHome: h, id: r.ID, account: account}
@@ -148,12 +148,12 @@ func (h *testHome) finish(b *testing.B) {
 	b.Helper()
 	for store := h.service().Store; ; {
 		token := rand.Text()
-		r, err := store.Claim(b.Context(), "", token, time.Now(), lipsync.Lease)
+		r, err := store.Leases.Claim(b.Context(), "", token, time.Now(), lipsync.Lease)
 		if lipsync.CodeOf(err) == lipsync.NotFound {
 			return
 		}
 		if err == nil {
-			err = store.Finish(b.Context(), r.ID, token, time.Now(), lipsync.Outcome{Failure: lipsync.Failure{Code: lipsync.InternalFault}})
+			err = store.Leases.Finish(b.Context(), r.ID, token, time.Now(), lipsync.Outcome{Failure: lipsync.Failure{Code: lipsync.InternalFault}})
 		}
 		if err != nil {
 			b.Fatal(err)

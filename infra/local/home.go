@@ -125,7 +125,7 @@ func (h *home) close() {
 // service is the domain on the stack's table, for those who have its keys.
 func (h *home) service() *lipsync.Service {
 	return &lipsync.Service{
-		Store: dynamodb.New(h.config, h.Outputs["TableName"]),
+		Store: dynamodb.New(h.config, h.Outputs["TableName"]).Store,
 		Now:   time.Now, NewID: uuid.NewString, Random: rand.Reader,
 	}
 }

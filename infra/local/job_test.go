@@ -98,7 +98,7 @@ func (j job) call(t *testing.T, method, path, contentType string, body io.Reader
 // record is the request as the store has it.
 func (j job) record(t testing.TB) lipsync.Request {
 	t.Helper()
-	r, err := j.service().Store.Get(t.Context(), j.id)
+	r, err := j.service().Requests.ByID(t.Context(), j.id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,11 +130,11 @@ func (h *testHome) endWait(ctx context.Context, r lipsync.Request) error {
 	var err error
 	switch {
 	case r.Lease != "":
-		if err = leases.Renew(ctx, r.ID, r.Lease, now.Add(-time.Second)); err == nil {
+		if err = leases.Leases.Renew(ctx, r.ID, r.Lease, now.Add(-time.Second)); err == nil {
 			err = h.endTurn(ctx, r.ID)
 		}
 	case r.LeaseUntil.After(now):
-		err = leases.EndPause(ctx, r, now)
+		err = leases.Leases.EndPause(ctx, r, now)
 	}
 	if lipsync.CodeOf(err) == lipsync.Conflict {
 		return nil // it ended by itself
@@ -182,7 +182,7 @@ func (j job) want(t *testing.T) {
 		}
 		return len(outputs) == 1 && outputs[0] == r.Output
 	})
-	keys, err := j.service().Keys(t.Context(), j.account)
+	keys, err := j.service().Keys.List(t.Context(), j.account)
 	if err != nil || len(keys) != 1 || keys[0].Used != 1 {
 		t.Errorf("got keys %+v (error %v), want one that was used once", keys, err)
 	}
@@ -238,7 +238,7 @@ func await(t testing.TB, what string, f func() bool) {
 func (h *testHome) quiet(t *testing.T) {
 	t.Helper()
 	await(t, "earlier requests", func() bool {
-		open, err := h.service().Store.Open(t.Context(), time.Now().Add(lipsync.Lease), 1)
+		open, err := h.service().Leases.Open(t.Context(), time.Now().Add(lipsync.Lease), 1)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -92,7 +92,7 @@ func (s *soaked) sweep(ctx context.Context, function string) {
 
 func (s *soaked) endLeases(ctx context.Context) {
 	store := s.service().Store
-	open, _ := store.Open(ctx, time.Now().Add(2*lipsync.Lease), *soakJobs) // the next one makes good
+	open, _ := store.Leases.Open(ctx, time.Now().Add(2*lipsync.Lease), *soakJobs) // the next one makes good
 	for _, r := range open {
 		if r.Lease != "" {
 			_ = s.endWait(ctx, r) // it may have been lost meanwhile

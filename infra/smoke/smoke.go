@@ -77,7 +77,7 @@ func contract(t *testing.T, s *Stack) {
 // service is the domain on the stack's table.
 func (s *Stack) service() *lipsync.Service {
 	return &lipsync.Service{
-		Store: dynamodb.New(s.Config, s.Outputs["TableName"]),
+		Store: dynamodb.New(s.Config, s.Outputs["TableName"]).Store,
 		Now:   time.Now, NewID: uuid.NewString, Random: rand.Reader,
 	}
 }

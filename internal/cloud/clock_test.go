@@ -27,9 +27,9 @@ func machineOff(t *testing.T, e *awstest.Emulator, table string, d time.Duration
 	}
 	t.Cleanup(func() { objects.Close() })
 	s := &lipsync.Service{
-		Store: dynamodb.New(cfg, table), Objects: objects, Queue: noQueue{}, Now: c.Now, NewID: uuid.NewString, Random: rand.Reader, Engines: []string{"warp"},
+		Store: dynamodb.New(cfg, table).Store, Objects: objects, Queue: noQueue{}, Now: c.Now, NewID: uuid.NewString, Random: rand.Reader, Engines: []string{"warp"},
 	}
-	if _, err := s.Keys(t.Context(), "account"); err != nil { // any call tells the time
+	if _, err := s.Keys.List(t.Context(), "account"); err != nil { // any call tells the time
 		t.Fatal(err)
 	}
 	if off := time.Until(c.Now()).Abs(); off > tolerance+time.Second {

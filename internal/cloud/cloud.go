@@ -59,7 +59,7 @@ func New(config aws.Config, getenv func(string) string, w io.Writer, parts ...Pa
 // Records is the store.
 func Records(h *Home) {
 	h.Table = dynamodb.New(h.Config, h.Settings.Text("LIPSYNC_TABLE"))
-	h.Service.Store = h.Table
+	h.Service.Store = h.Table.Store
 }
 
 // Demand is what is known of the work of runners. The home has to have Records.

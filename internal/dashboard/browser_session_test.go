@@ -86,7 +86,7 @@ func TestExpiredInBrowser(t *testing.T) {
 		h.clock.Advance(sessionLife)
 		act(b)
 	}
-	if keys, err := h.service.Keys(t.Context(), account); err != nil || len(keys) != 0 {
+	if keys, err := h.service.Keys.List(t.Context(), account); err != nil || len(keys) != 0 {
 		t.Errorf("got %d keys (%v), want none", len(keys), err)
 	}
 }
@@ -173,7 +173,7 @@ func (h *home) forms(b *browsertest.Browser) map[string]form {
 // state tells what forms could change.
 func (h *home) state(t *testing.T) string {
 	t.Helper()
-	keys, err := h.service.Keys(t.Context(), account)
+	keys, err := h.service.Keys.List(t.Context(), account)
 	if err != nil {
 		t.Fatal(err)
 	}

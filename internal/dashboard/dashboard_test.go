@@ -65,7 +65,7 @@ func newHome(t testing.TB) *home {
 	t.Cleanup(func() { folder.Close() })
 	h := &home{folder: folder, clock: clock, log: new(bytes.Buffer), database: filepath.Join(dir, "db")}
 	h.service = &lipsync.Service{
-		Store: store, Objects: objects, Queue: lossy{}, Now: clock.Now, NewID: uuid.NewString, Random: rand.Reader,
+		Store: store.Store, Objects: objects, Queue: lossy{}, Now: clock.Now, NewID: uuid.NewString, Random: rand.Reader,
 		GenerateRate: 60, ReadRate: 600, Engines: []string{"warp", "wav2lip"},
 	}
 	handler := h.handler(t)

@@ -159,9 +159,9 @@ func TestRates(t *testing.T) {
 }
 
 // broken is a store that takes no uploads.
-type broken struct{ lipsync.Store }
+type broken struct{ lipsync.Uploads }
 
-func (broken) CreateUpload(context.Context, lipsync.Upload, lipsync.Limits) error {
+func (broken) Create(context.Context, lipsync.Upload, lipsync.Limits) error {
 	return errors.New("the disk is full")
 }
 
@@ -170,7 +170,7 @@ func (broken) CreateUpload(context.Context, lipsync.Upload, lipsync.Limits) erro
 func TestBrokenUpload(t *testing.T) {
 	h := newHome(t)
 	h.signIn(t)
-	h.service.Store = broken{h.service.Store}
+	h.service.Uploads = broken{h.service.Uploads}
 	got := h.send(t, "/dashboard/uploads", url.Values{"type": {"video"}, "size": {"5"}})
 	got.must(t, http.StatusInternalServerError, `{"error":`)
 	h.Close() // a call is logged after it was answered

@@ -109,7 +109,7 @@ func (p *pages) listRequests(v *visit) error {
 // find fills a page of requests of all statuses.
 func (p *pages) find(ctx context.Context, c lipsync.Caller, l *listPage) (err error) {
 	f := l.Filter
-	l.Requests, l.Total, err = p.service.Requests(ctx, c, f.Reference, f.Offset, pageSize)
+	l.Requests, l.Total, err = p.service.Requests.List(ctx, c.Account, f.Reference, f.Offset, pageSize)
 	if err != nil {
 		return err
 	}

@@ -247,7 +247,7 @@ func (h *home) complete(t testing.TB, id string) {
 func (h *home) output(t testing.TB, id string, output []byte) {
 	t.Helper()
 	r := h.start(t, id, lipsync.Progress{})
-	_, total, err := h.service.Requests(t.Context(), lipsync.Caller{Account: r.Account}, "", 0, 1)
+	_, total, err := h.service.Requests.List(t.Context(), r.Account, "", 0, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

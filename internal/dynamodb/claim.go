@@ -20,7 +20,7 @@ const (
 const maxSurveys = 3
 
 // Claim implements lipsync.Leases.
-func (s *Store) Claim(ctx context.Context, id, token string, now time.Time, lease time.Duration) (lipsync.Request, error) {
+func (s leases) Claim(ctx context.Context, id, token string, now time.Time, lease time.Duration) (lipsync.Request, error) {
 	r, err := s.claim(ctx, id, token, now, lease)
 	if err == nil {
 		s.noteClaim(ctx, r.Account, now)

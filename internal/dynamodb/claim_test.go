@@ -26,7 +26,7 @@ func createWaiting(t *testing.T, s *dynamodb.Store, account string, n int, from 
 func createOne(t *testing.T, s *dynamodb.Store, account, id string, at time.Time) {
 	t.Helper()
 	r := lipsync.Request{ID: id, Account: account, Status: lipsync.Queued, CreatedAt: at}
-	if _, _, err := s.Create(t.Context(), r, nil, nil, lipsync.Limits{}); err != nil {
+	if _, _, err := s.Requests.Create(t.Context(), r, nil, nil, lipsync.Limits{}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -55,9 +55,9 @@ func TestClaimBehindManyPutOff(t *testing.T) {
 		s := openWire(t, &w)
 		all := createWaiting(t, s, "a", 103, now.Add(-time.Hour))
 		for _, id := range all[:101] {
-			r, err := s.Claim(t.Context(), id, "w", now, time.Minute)
+			r, err := s.Leases.Claim(t.Context(), id, "w", now, time.Minute)
 			if err == nil {
-				err = s.Postpone(t.Context(), r, now.Add(time.Hour))
+				err = s.Leases.Postpone(t.Context(), r, now.Add(time.Hour))
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -79,7 +79,7 @@ func wantClaim(t *testing.T, s *dynamodb.Store, w *wire, token string, at time.T
 	t.Helper()
 	w.take()
 	n := roundTrips(func() {
-		if r, err := s.Claim(t.Context(), "", token, at, lease); err != nil || r.ID != want {
+		if r, err := s.Leases.Claim(t.Context(), "", token, at, lease); err != nil || r.ID != want {
 			t.Errorf("%s: got %s (%v), want %s", token, r.ID, err, want)
 		}
 	})
@@ -95,7 +95,7 @@ func TestLateTurn(t *testing.T) {
 	table := openTable(t)
 	ids := createWaiting(t, table.Store, "a", 12, now.Add(-time.Hour))
 	left := table.get(t, "request/"+ids[0], "turn")
-	if _, err := table.Cancel(t.Context(), ids[0], now, lipsync.Failure{Code: lipsync.Canceled}); err != nil {
+	if _, err := table.Leases.Cancel(t.Context(), ids[0], now, lipsync.Failure{Code: lipsync.Canceled}); err != nil {
 		t.Fatal(err)
 	}
 	table.rewrite(t, func(i item) []item {
@@ -105,7 +105,7 @@ func TestLateTurn(t *testing.T) {
 		return []item{i}
 	})
 	for n, want := range ids[1:4] {
-		if r, err := table.Claim(t.Context(), "", fmt.Sprint("w", n), now, time.Minute); err != nil || r.ID != want {
+		if r, err := table.Leases.Claim(t.Context(), "", fmt.Sprint("w", n), now, time.Minute); err != nil || r.ID != want {
 			t.Errorf("got %s (%v), want %s", r.ID, err, want)
 		}
 	}
@@ -122,9 +122,9 @@ func TestClaimBesidesMuchPutOff(t *testing.T) {
 		w := wire{takes: call}
 		s := openWire(t, &w)
 		for i, id := range createWaiting(t, s, "a", 101, now.Add(-time.Hour)) {
-			r, err := s.Claim(t.Context(), id, "w", now, time.Minute)
+			r, err := s.Leases.Claim(t.Context(), id, "w", now, time.Minute)
 			if err == nil {
-				err = s.Postpone(t.Context(), r, now.Add(time.Duration(200-i)*time.Minute)) // the oldest comes last
+				err = s.Leases.Postpone(t.Context(), r, now.Add(time.Duration(200-i)*time.Minute)) // the oldest comes last
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -132,15 +132,15 @@ func TestClaimBesidesMuchPutOff(t *testing.T) {
 		}
 		young := createWaiting(t, s, "b", 1, now)
 		wantClaim(t, s, &w, "w", now, time.Minute, young[0])
-		if err := s.Finish(t.Context(), young[0], "w", now, lipsync.Outcome{Output: "o"}); err != nil {
+		if err := s.Leases.Finish(t.Context(), young[0], "w", now, lipsync.Outcome{Output: "o"}); err != nil {
 			t.Fatal(err)
 		}
 		for i, id := range []string{"a-0100", "a-0099"} {
 			at := now.Add(time.Duration(100+i) * time.Minute)
-			if r, err := s.Claim(t.Context(), "", "w", at.Add(-time.Microsecond), time.Minute); lipsync.CodeOf(err) != lipsync.NotFound {
+			if r, err := s.Leases.Claim(t.Context(), "", "w", at.Add(-time.Microsecond), time.Minute); lipsync.CodeOf(err) != lipsync.NotFound {
 				t.Errorf("before its time: got %s (%v)", r.ID, err)
 			}
-			if r, err := s.Claim(t.Context(), "", fmt.Sprint("w", i), at, 24*time.Hour); err != nil || r.ID != id {
+			if r, err := s.Leases.Claim(t.Context(), "", fmt.Sprint("w", i), at, 24*time.Hour); err != nil || r.ID != id {
 				t.Errorf("got %s (%v), want %s", r.ID, err, id)
 			}
 		}

@@ -14,8 +14,8 @@ import (
 
 // Create implements lipsync.Requests. It looks, then writes on the condition that
 // nothing of what it saw has changed; then it puts the request into its lists.
-func (s *Store) Create(ctx context.Context, r lipsync.Request, uploads []string, idem *lipsync.Idempotency, limits lipsync.Limits) (created lipsync.Request, replayed bool, err error) {
-	c := create{Store: s, request: r, uploads: uploads, idem: idem, limits: limits, lane: shardOf(r.ID, openLanes(limits.Open))}
+func (s requests) Create(ctx context.Context, r lipsync.Request, uploads []string, idem *lipsync.Idempotency, limits lipsync.Limits) (created lipsync.Request, replayed bool, err error) {
+	c := create{Store: s.Store, request: r, uploads: uploads, idem: idem, limits: limits, lane: shardOf(r.ID, openLanes(limits.Open))}
 	if limits.Stored > 0 { // once: uploads and outputs take more time than a create
 		b, err := s.stored(ctx, r.Account, r.CreatedAt, limits)
 		if err != nil {
@@ -205,7 +205,7 @@ func newIdempotency(r lipsync.Request, idem lipsync.Idempotency) item {
 }
 
 // Replayed implements lipsync.Requests.
-func (s *Store) Replayed(ctx context.Context, account string, idem lipsync.Idempotency, now time.Time) (string, error) {
+func (s requests) Replayed(ctx context.Context, account string, idem lipsync.Idempotency, now time.Time) (string, error) {
 	i, err := s.get(ctx, idempotencyKey(account, idem.Key))
 	if err != nil {
 		return "", err

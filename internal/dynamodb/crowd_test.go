@@ -41,7 +41,7 @@ type crowd struct {
 func newCrowd(t *testing.T, table *dynamodbtest.Table) *crowd {
 	t.Helper()
 	c := &crowd{store: dynamodb.New(table.Config(), "t"), now: time.Now, open: 1_000_000}
-	if err := c.store.CreateKey(t.Context(), lipsync.Key{ID: "k", Account: "a"}); err != nil {
+	if err := c.store.Keys.Create(t.Context(), lipsync.Key{ID: "k", Account: "a"}); err != nil {
 		t.Fatal(err)
 	}
 	return c
@@ -59,7 +59,7 @@ func (c *crowd) create(t *testing.T, clients int, length time.Duration) {
 				r := lipsync.Request{
 					ID: uuid.NewString(), Account: "a", KeyID: "k", ReferenceID: "r", Status: lipsync.Queued, CreatedAt: c.now(),
 				}
-				_, _, err := c.store.Create(t.Context(), r, nil, nil, lipsync.Limits{Open: c.open, Stored: 1 << 40})
+				_, _, err := c.store.Requests.Create(t.Context(), r, nil, nil, lipsync.Limits{Open: c.open, Stored: 1 << 40})
 				c.mu.Lock()
 				switch {
 				case lipsync.CodeOf(err) == lipsync.RateLimited:
@@ -88,7 +88,7 @@ func (c *crowd) wantListed(t *testing.T) {
 	for _, reference := range []string{"", "r"} {
 		listed := make(map[string]bool)
 		for offset := 0; offset < len(c.created); offset += 100 {
-			page, total, err := c.store.List(t.Context(), "a", reference, int64(offset), 100)
+			page, total, err := c.store.Requests.List(t.Context(), "a", reference, int64(offset), 100)
 			if err != nil || total != int64(len(c.created)) {
 				t.Fatalf("got a total of %d (%v), want %d", total, err, len(c.created))
 			}
@@ -100,11 +100,11 @@ func (c *crowd) wantListed(t *testing.T) {
 			t.Errorf("reference %q: got %d requests, want %d", reference, len(listed), len(c.created))
 		}
 	}
-	keys, err := c.store.ListKeys(t.Context(), "a")
+	keys, err := c.store.Keys.List(t.Context(), "a")
 	if err != nil || keys[0].Used != int64(len(c.created)) {
 		t.Errorf("got keys %v (%v), want %d uses", keys, err, len(c.created))
 	}
-	days, err := c.store.Usage(t.Context(), "a", c.now(), 1)
+	days, err := c.store.Requests.Usage(t.Context(), "a", c.now(), 1)
 	if err != nil || days[0].Requests != int64(len(c.created)) {
 		t.Errorf("got %v (%v), want %d requests", days, err, len(c.created))
 	}
@@ -189,7 +189,7 @@ func TestReadsWhileCreating(t *testing.T) {
 			c.mu.Lock()
 			before := slices.Clone(c.created)
 			c.mu.Unlock()
-			page, total, err := c.store.List(t.Context(), "a", "r", 0, 100)
+			page, total, err := c.store.Requests.List(t.Context(), "a", "r", 0, 100)
 			if err != nil || total < int64(len(before)) || len(page) != int(min(total, 100)) {
 				t.Fatalf("got %d requests of %d (%v), want a total of %d at least", len(page), total, err, len(before))
 			}
@@ -225,7 +225,7 @@ func TestForestalled(t *testing.T) {
 				return canceled("TransactionConflict")(r)
 			}
 		}}
-		service := lipsync.Service{Store: openWire(t, &w), Now: time.Now, NewID: uuid.NewString, Engines: []string{"warp"}}
+		service := lipsync.Service{Store: openWire(t, &w).Store, Now: time.Now, NewID: uuid.NewString, Engines: []string{"warp"}}
 		start := time.Now()
 		_, err := service.Generate(t.Context(), lipsync.Caller{Account: "a", KeyID: "k"}, lipsync.NewRequest{
 			Video: lipsync.Source{URL: "https://example.com/v"}, Audio: lipsync.Source{URL: "https://example.com/a"},

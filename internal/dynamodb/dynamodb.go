@@ -20,8 +20,9 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// Store implements lipsync.Store.
+// Store has the ports of lipsync.Store, and implements lipsync.Demand, on one table.
 type Store struct {
+	lipsync.Store
 	client API
 	table  string
 }
@@ -38,7 +39,11 @@ type API interface {
 
 // On returns the store on a table that is reached by other means than HTTP, which are to
 // try again what was throttled.
-func On(client API, table string) *Store { return &Store{client: client, table: table} }
+func On(client API, table string) *Store {
+	s := &Store{client: client, table: table}
+	s.Store = lipsync.Store{Requests: requests{s}, Leases: leases{s}, Keys: keys{s}, Uploads: uploads{s}, Rates: rates{s}}
+	return s
+}
 
 // New returns the store on the table.
 //

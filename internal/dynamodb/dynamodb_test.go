@@ -34,22 +34,26 @@ func inMemory() aws.Config {
 func open(testing.TB) *dynamodb.Store { return dynamodb.New(inMemory(), "t") }
 
 func TestStore(t *testing.T) {
-	lipsynctest.TestStore(t, func(t *testing.T) lipsync.Store { return open(t) })
+	lipsynctest.TestStore(t, func(t *testing.T) lipsync.Store { return open(t).Store })
 }
 
 // TestStoreOnEmulator has another program say what DynamoDB takes, and how it answers.
 func TestStoreOnEmulator(t *testing.T) {
 	e := awstest.Shared(t)
-	lipsynctest.TestStore(t, func(t *testing.T) lipsync.Store { return dynamodb.New(e.Config(), e.Table(t)) })
+	lipsynctest.TestStore(t, func(t *testing.T) lipsync.Store { return dynamodb.New(e.Config(), e.Table(t)).Store })
+}
+
+func withDemand(s *dynamodb.Store) lipsynctest.DemandStore {
+	return lipsynctest.DemandStore{Store: s.Store, Demand: s}
 }
 
 func TestDemand(t *testing.T) {
-	lipsynctest.TestDemand(t, func(t *testing.T) lipsynctest.DemandStore { return open(t) })
+	lipsynctest.TestDemand(t, func(t *testing.T) lipsynctest.DemandStore { return withDemand(open(t)) })
 }
 
 func TestDemandOnEmulator(t *testing.T) {
 	e := awstest.Shared(t)
-	lipsynctest.TestDemand(t, func(t *testing.T) lipsynctest.DemandStore { return dynamodb.New(e.Config(), e.Table(t)) })
+	lipsynctest.TestDemand(t, func(t *testing.T) lipsynctest.DemandStore { return withDemand(dynamodb.New(e.Config(), e.Table(t))) })
 }
 
 func TestSessions(t *testing.T) {
@@ -71,5 +75,5 @@ func ports(t *testing.T) (lipsync.Store, lipsync.Objects) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return open(t), objects
+	return open(t).Store, objects
 }

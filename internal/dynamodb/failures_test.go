@@ -18,7 +18,7 @@ import (
 func TestSentences(t *testing.T) {
 	cfg, table := inMemory(), "t"
 	s, client := dynamodb.New(cfg, table), sdk.NewFromConfig(cfg)
-	if err := s.CreateKey(t.Context(), lipsync.Key{ID: "k", Account: "a"}); err != nil {
+	if err := s.Keys.Create(t.Context(), lipsync.Key{ID: "k", Account: "a"}); err != nil {
 		t.Fatal(err)
 	}
 	now := time.Unix(1_800_000_000, 0).UTC()
@@ -38,23 +38,23 @@ func TestSentences(t *testing.T) {
 		},
 	} {
 		r := lipsync.Request{ID: id, Account: "a", KeyID: "k", ReferenceID: id, Status: lipsync.Queued, CreatedAt: now}
-		if _, _, err := s.Create(t.Context(), r, nil, nil, lipsync.Limits{}); err != nil {
+		if _, _, err := s.Requests.Create(t.Context(), r, nil, nil, lipsync.Limits{}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Cancel(t.Context(), id, now, c.written); err != nil {
+		if _, err := s.Leases.Cancel(t.Context(), id, now, c.written); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := s.Get(t.Context(), id); err != nil || got.Failure != c.written {
+		if got, err := s.Requests.ByID(t.Context(), id); err != nil || got.Failure != c.written {
 			t.Errorf("got %v (%v), want %v", got.Failure, err, c.written)
 		}
 		if n := makeOlder(t, client, table, c.sentence); n != 1 {
 			t.Errorf("%s: %d items have the sentence for older versions, want 1", c.sentence, n)
 		}
-		got, err := s.Get(t.Context(), id)
+		got, err := s.Requests.ByID(t.Context(), id)
 		if err != nil || got.Failure != c.read {
 			t.Errorf("got %v (%v), want %v", got.Failure, err, c.read)
 		}
-		listed, err := s.Latest(t.Context(), "a", id)
+		listed, err := s.Requests.ByReference(t.Context(), "a", id)
 		if err != nil || listed.Failure != c.read {
 			t.Errorf("listed %v (%v), want %v", listed.Failure, err, c.read)
 		}

@@ -51,7 +51,7 @@ func TestClaimBehindFullShard(t *testing.T) {
 		for i, want := range append([]string{a[0], b[0]}, append(few, a[1], b[1], a[2], b[2])...) {
 			w.take()
 			n := roundTrips(func() {
-				r, err := s.Claim(t.Context(), "", fmt.Sprint("w", i), now.Add(time.Duration(i)*time.Millisecond), time.Hour)
+				r, err := s.Leases.Claim(t.Context(), "", fmt.Sprint("w", i), now.Add(time.Duration(i)*time.Millisecond), time.Hour)
 				if err != nil || r.ID != want {
 					t.Errorf("claim %d: got %s (%v), want %s", i, r.ID, err, want)
 				}
@@ -72,13 +72,13 @@ func TestClaimReadsLittle(t *testing.T) {
 	for i := range 8 {
 		account := fmt.Sprint("account-", i)
 		for _, id := range crowdShard(t, s, account, 60, now.Add(-time.Hour))[50:] {
-			if _, err := s.Claim(t.Context(), id, "w", now, time.Hour); err != nil {
+			if _, err := s.Leases.Claim(t.Context(), id, "w", now, time.Hour); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
 	read.Store(0)
-	if _, err := s.Claim(t.Context(), "", "next", now, time.Hour); err != nil {
+	if _, err := s.Leases.Claim(t.Context(), "", "next", now, time.Hour); err != nil {
 		t.Error(err)
 	}
 	// Five calls of 25 that wait, and one of 25 that are held; and the items of the request.
@@ -108,7 +108,7 @@ func TestOpenReadsLittle(t *testing.T) {
 	many := crowdShard(t, s, "many", 900, now.Add(-time.Hour))
 	few := crowdShard(t, s, "few", 2, now.Add(-2*time.Hour))
 	read.Store(0)
-	open, err := s.Open(t.Context(), now, 5)
+	open, err := s.Leases.Open(t.Context(), now, 5)
 	var got []string
 	for _, r := range open {
 		got = append(got, r.ID)
@@ -134,7 +134,7 @@ func TestStatusPageReadsLittle(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_800_000_000, 0).UTC()
 	s, read := openCounted(t)
-	service := lipsync.Service{Store: s, Now: func() time.Time { return now }}
+	service := lipsync.Service{Store: s.Store, Now: func() time.Time { return now }}
 	all := map[string][]string{
 		"even": createWaiting(t, s, "even", 1600, now.Add(-time.Hour)),
 		"one":  crowdShard(t, s, "one", 1040, now.Add(-time.Hour)),
@@ -192,9 +192,9 @@ func TestUpkeepQueuesWhatIsDue(t *testing.T) {
 	many := crowdShard(t, s, "a", 105, now.Add(-time.Hour))
 	one := crowdShard(t, s, "b", 1, now)[0]
 	for i, id := range append([]string{one}, many...) {
-		r, err := s.Claim(t.Context(), id, "w", now, time.Minute)
+		r, err := s.Leases.Claim(t.Context(), id, "w", now, time.Minute)
 		if err == nil {
-			err = s.Postpone(t.Context(), r, now.Add(time.Duration(i+1)*time.Second))
+			err = s.Leases.Postpone(t.Context(), r, now.Add(time.Duration(i+1)*time.Second))
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -202,12 +202,12 @@ func TestUpkeepQueuesWhatIsDue(t *testing.T) {
 	}
 	later := now.Add(time.Hour)
 	for range 2 { // once more changes nothing
-		if err := s.Upkeep(t.Context(), later); err != nil {
+		if err := s.Leases.Upkeep(t.Context(), later); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for i, want := range []string{many[0], one, many[1], many[2]} {
-		r, err := s.Claim(t.Context(), "", fmt.Sprint("next ", i), later, time.Minute)
+		r, err := s.Leases.Claim(t.Context(), "", fmt.Sprint("next ", i), later, time.Minute)
 		if err != nil || r.ID != want || r.Claims != 2 || r.Delays != 0 {
 			t.Errorf("claim %d: got %+v (%v), want %s", i, r, err, want)
 		}
@@ -222,30 +222,30 @@ func TestUpkeepQueuesWhatIsDead(t *testing.T) {
 	s := open(t)
 	all := crowdShard(t, s, "a", 102, now.Add(-time.Hour))
 	for _, id := range all {
-		if _, err := s.Claim(t.Context(), id, "dead "+id, now, time.Minute); err != nil {
+		if _, err := s.Leases.Claim(t.Context(), id, "dead "+id, now, time.Minute); err != nil {
 			t.Fatal(err)
 		}
 	}
 	later := now.Add(time.Hour)
-	if err := s.Renew(t.Context(), all[1], "dead "+all[1], later.Add(time.Hour)); err != nil {
+	if err := s.Leases.Renew(t.Context(), all[1], "dead "+all[1], later.Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Upkeep(t.Context(), later); err != nil {
+	if err := s.Leases.Upkeep(t.Context(), later); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Renew(t.Context(), all[2], "dead "+all[2], later.Add(time.Hour)); err != nil {
+	if err := s.Leases.Renew(t.Context(), all[2], "dead "+all[2], later.Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Report(t.Context(), all[0], "dead "+all[0], lipsync.Progress{Percent: 3}); err != nil {
+	if err := s.Leases.Report(t.Context(), all[0], "dead "+all[0], lipsync.Progress{Percent: 3}); err != nil {
 		t.Errorf("the lease is nobody else's yet: %v", err)
 	}
 	for i, want := range []string{all[0], all[3], all[4]} {
-		r, err := s.Claim(t.Context(), "", fmt.Sprint("next ", i), later, time.Minute)
+		r, err := s.Leases.Claim(t.Context(), "", fmt.Sprint("next ", i), later, time.Minute)
 		if err != nil || r.ID != want || r.Claims != 2 {
 			t.Errorf("claim %d: got %+v (%v), want %s", i, r, err, want)
 		}
 	}
-	if err := s.Renew(t.Context(), all[0], "dead "+all[0], later.Add(time.Hour)); lipsync.CodeOf(err) != lipsync.Conflict {
+	if err := s.Leases.Renew(t.Context(), all[0], "dead "+all[0], later.Add(time.Hour)); lipsync.CodeOf(err) != lipsync.Conflict {
 		t.Errorf("got %v, want that it was lost", err)
 	}
 }
@@ -263,7 +263,7 @@ func TestManyClaim(t *testing.T) {
 		start := time.Now()
 		for i := range n {
 			go func() {
-				r, err := s.Claim(t.Context(), "", fmt.Sprint("w", i), now, time.Minute)
+				r, err := s.Leases.Claim(t.Context(), "", fmt.Sprint("w", i), now, time.Minute)
 				if err != nil {
 					t.Error(err)
 				}

@@ -89,18 +89,18 @@ func live(t *testing.T, s *dynamodb.Store) life {
 	}
 	idem := &lipsync.Idempotency{Key: "i", ExpiresAt: now.Add(time.Hour)}
 	create := func(again bool) error {
-		_, replayed, err := s.Create(t.Context(), r, []string{"u"}, idem, lipsync.Limits{})
+		_, replayed, err := s.Requests.Create(t.Context(), r, []string{"u"}, idem, lipsync.Limits{})
 		if err == nil && replayed != again {
 			return fmt.Errorf("got replayed %t", replayed)
 		}
 		return err
 	}
 	claim := func(id, token string) error {
-		_, err := s.Claim(t.Context(), id, token, now, time.Minute)
+		_, err := s.Leases.Claim(t.Context(), id, token, now, time.Minute)
 		return err
 	}
 	take := func() error {
-		wait, err := s.Take(t.Context(), "k", 10, now)
+		wait, err := s.Rates.Take(t.Context(), "k", 10, now)
 		if wait > 0 {
 			return fmt.Errorf("got a wait of %v", wait)
 		}
@@ -108,31 +108,34 @@ func live(t *testing.T, s *dynamodb.Store) life {
 	}
 	for i, step := range []func() error{
 		func() error {
-			return s.CreateKey(t.Context(), lipsync.Key{ID: "k", Account: "a", Limit: 2, CreatedAt: now})
+			return s.Keys.Create(t.Context(), lipsync.Key{ID: "k", Account: "a", Limit: 2, CreatedAt: now})
 		},
-		func() error { return s.TouchKey(t.Context(), "k", now) },
+		func() error { return s.Keys.Touch(t.Context(), "k", now) },
 		take, take,
 		func() error {
-			return s.CreateUpload(t.Context(), lipsync.Upload{ID: "u", Account: "a", ExpiresAt: now}, lipsync.Limits{})
+			return s.Uploads.Create(t.Context(), lipsync.Upload{ID: "u", Account: "a", ExpiresAt: now}, lipsync.Limits{})
 		},
 		func() error { return create(false) },
 		func() error { return create(true) },
-		func() error { _, _, err := s.Create(t.Context(), doomed, nil, nil, lipsync.Limits{}); return err },
 		func() error {
-			_, err := s.Cancel(t.Context(), doomed.ID, now, lipsync.Failure{Code: lipsync.Canceled})
+			_, _, err := s.Requests.Create(t.Context(), doomed, nil, nil, lipsync.Limits{})
+			return err
+		},
+		func() error {
+			_, err := s.Leases.Cancel(t.Context(), doomed.ID, now, lipsync.Failure{Code: lipsync.Canceled})
 			return err
 		},
 		func() error { return claim(r.ID, "w1") },
-		func() error { return s.Renew(t.Context(), r.ID, "w1", now.Add(time.Hour)) },
-		func() error { return s.Report(t.Context(), r.ID, "w1", lipsync.Progress{Percent: 50}) },
-		func() error { return s.Release(t.Context(), r.ID, "w1") },
+		func() error { return s.Leases.Renew(t.Context(), r.ID, "w1", now.Add(time.Hour)) },
+		func() error { return s.Leases.Report(t.Context(), r.ID, "w1", lipsync.Progress{Percent: 50}) },
+		func() error { return s.Leases.Release(t.Context(), r.ID, "w1") },
 		func() error { return claim("", "w3") },
 		func() error {
-			return s.Postpone(t.Context(), lipsync.Request{ID: r.ID, Lease: "w3", Attempts: 1, Delays: 1, UnreachableSince: now}, now)
+			return s.Leases.Postpone(t.Context(), lipsync.Request{ID: r.ID, Lease: "w3", Attempts: 1, Delays: 1, UnreachableSince: now}, now)
 		},
 		func() error { return claim("", "w2") },
-		func() error { return s.Finish(t.Context(), r.ID, "w2", now, lipsync.Outcome{Output: "o"}) },
-		func() error { return s.RevokeKey(t.Context(), "a", "k", now) },
+		func() error { return s.Leases.Finish(t.Context(), r.ID, "w2", now, lipsync.Outcome{Output: "o"}) },
+		func() error { return s.Keys.Revoke(t.Context(), "a", "k", now) },
 	} {
 		if err := step(); err != nil {
 			t.Fatalf("step %d: %v", i, err)
@@ -143,23 +146,23 @@ func live(t *testing.T, s *dynamodb.Store) life {
 
 func look(t *testing.T, s *dynamodb.Store, now time.Time) (l life) {
 	t.Helper()
-	list, total, err := s.List(t.Context(), "a", "r", 0, 10)
+	list, total, err := s.Requests.List(t.Context(), "a", "r", 0, 10)
 	if err != nil || len(list) != 1 {
 		t.Fatalf("got %v (%v), want one request", list, err)
 	}
 	l.total = total
-	if l.request, err = s.Get(t.Context(), list[0].ID); err != nil {
+	if l.request, err = s.Requests.ByID(t.Context(), list[0].ID); err != nil {
 		t.Fatal(err)
 	}
-	if l.canceled, err = s.Latest(t.Context(), "a", "doomed"); err != nil {
+	if l.canceled, err = s.Requests.ByReference(t.Context(), "a", "doomed"); err != nil {
 		t.Fatal(err)
 	}
-	keys, err := s.ListKeys(t.Context(), "a")
+	keys, err := s.Keys.List(t.Context(), "a")
 	if err != nil || len(keys) != 1 {
 		t.Fatalf("got %v (%v), want one key", keys, err)
 	}
 	l.used = keys[0].Used
-	uploads, err := s.ExpiredUploads(t.Context(), now.Add(2*lipsync.Retention{}.InputLife()), lipsync.Upload{}, 10)
+	uploads, err := s.Uploads.Expired(t.Context(), now.Add(2*lipsync.Retention{}.InputLife()), lipsync.Upload{}, 10)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,11 +186,11 @@ func TestStorm(t *testing.T) {
 					return nil
 				}})
 				createAll(t, s, n)
-				keys, err := s.ListKeys(t.Context(), "a")
+				keys, err := s.Keys.List(t.Context(), "a")
 				if err != nil || keys[0].Used != n {
 					t.Errorf("got keys %v (%v), want %d uses", keys, err, n)
 				}
-				list, total, err := s.List(t.Context(), "a", "", 0, n+1)
+				list, total, err := s.Requests.List(t.Context(), "a", "", 0, n+1)
 				if err != nil || total != n || len(list) != n {
 					t.Errorf("got %d of %d requests (%v), want %d", len(list), total, err, n)
 				}
@@ -199,7 +202,7 @@ func TestStorm(t *testing.T) {
 // createAll creates n requests of an account at once.
 func createAll(t testing.TB, s *dynamodb.Store, n int) {
 	t.Helper()
-	if err := s.CreateKey(t.Context(), lipsync.Key{ID: "k", Account: "a"}); err != nil {
+	if err := s.Keys.Create(t.Context(), lipsync.Key{ID: "k", Account: "a"}); err != nil {
 		t.Fatal(err)
 	}
 	var clients sync.WaitGroup
@@ -208,7 +211,7 @@ func createAll(t testing.TB, s *dynamodb.Store, n int) {
 			r := lipsync.Request{
 				ID: uuid.NewString(), Account: "a", KeyID: "k", Status: lipsync.Queued, CreatedAt: time.Unix(1_800_000_000, 0),
 			}
-			if _, _, err := s.Create(t.Context(), r, nil, nil, lipsync.Limits{}); err != nil {
+			if _, _, err := s.Requests.Create(t.Context(), r, nil, nil, lipsync.Limits{}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -221,7 +224,7 @@ func TestThrottled(t *testing.T) {
 	for _, name := range []string{"ThrottlingException", "ProvisionedThroughputExceededException", "RequestLimitExceeded"} {
 		synctest.Test(t, func(t *testing.T) {
 			s := openWire(t, &wire{spoil: func(int, string) fault { return refused(http.StatusBadRequest, name) }})
-			_, err := s.KeyByHash(t.Context(), [32]byte{})
+			_, err := s.Keys.ByHash(t.Context(), [32]byte{})
 			e, ok := errors.AsType[*lipsync.Error](err)
 			if !ok || e.Code != lipsync.RateLimited || e.RetryAfter < time.Second || e.RetryAfter > 10*time.Second {
 				t.Errorf("%s: got %v, want that the client comes back in 1 s to 10 s", name, err)

@@ -77,30 +77,30 @@ func TestLateIndex(t *testing.T) {
 			if err := claim(t, s, id, now); err != nil {
 				return err
 			}
-			return s.Release(t.Context(), id, "other")
+			return s.Leases.Release(t.Context(), id, "other")
 		}, "", 2},
 		{"final", func(s *dynamodb.Store, id string) error {
 			if err := claim(t, s, id, now); err != nil {
 				return err
 			}
-			return s.Finish(t.Context(), id, "other", now, lipsync.Outcome{Output: "o"})
+			return s.Leases.Finish(t.Context(), id, "other", now, lipsync.Outcome{Output: "o"})
 		}, lipsync.NotFound, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, l := openLate(t)
 			createAll(t, s, 1)
-			open, err := s.Open(t.Context(), now, 10)
+			open, err := s.Leases.Open(t.Context(), now, 10)
 			if err != nil || len(open) != 1 || len(l.frozen) == 0 {
 				t.Fatalf("got %v (%v), want one request", open, err)
 			}
 			if err := c.became(s, open[0].ID); err != nil {
 				t.Fatal(err)
 			}
-			_, err = s.Claim(t.Context(), "", "ours", now, time.Minute)
+			_, err = s.Leases.Claim(t.Context(), "", "ours", now, time.Minute)
 			if got := lipsync.CodeOf(err); got != c.code {
 				t.Errorf("got code %q (%v), want %q", got, err, c.code)
 			}
-			if r, err := s.Get(t.Context(), open[0].ID); err != nil || r.Claims != c.claims {
+			if r, err := s.Requests.ByID(t.Context(), open[0].ID); err != nil || r.Claims != c.claims {
 				t.Errorf("got %d claims (%v), want %d", r.Claims, err, c.claims)
 			}
 		})
@@ -108,7 +108,7 @@ func TestLateIndex(t *testing.T) {
 }
 
 func claim(t *testing.T, s *dynamodb.Store, id string, now time.Time) error {
-	_, err := s.Claim(t.Context(), id, "other", now, time.Minute)
+	_, err := s.Leases.Claim(t.Context(), id, "other", now, time.Minute)
 	return err
 }
 
@@ -118,24 +118,24 @@ func TestLateUploads(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0).UTC()
 	s, l := openLate(t)
 	for _, id := range []string{"expired", "used", "deleted"} {
-		if err := s.CreateUpload(t.Context(), lipsync.Upload{ID: id, ExpiresAt: now.Add(-time.Second)}, lipsync.Limits{}); err != nil {
+		if err := s.Uploads.Create(t.Context(), lipsync.Upload{ID: id, ExpiresAt: now.Add(-time.Second)}, lipsync.Limits{}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if all, err := s.ExpiredUploads(t.Context(), now, lipsync.Upload{}, 10); err != nil || len(all) != 3 || len(l.frozen) == 0 {
+	if all, err := s.Uploads.Expired(t.Context(), now, lipsync.Upload{}, 10); err != nil || len(all) != 3 || len(l.frozen) == 0 {
 		t.Fatalf("got %v (%v), want all three", all, err)
 	}
-	if err := s.CreateKey(t.Context(), lipsync.Key{ID: "k", Account: "a"}); err != nil {
+	if err := s.Keys.Create(t.Context(), lipsync.Key{ID: "k", Account: "a"}); err != nil {
 		t.Fatal(err)
 	}
 	r := lipsync.Request{ID: "r", Account: "a", KeyID: "k", CreatedAt: now}
-	if _, _, err := s.Create(t.Context(), r, []string{"used"}, nil, lipsync.Limits{}); err != nil {
+	if _, _, err := s.Requests.Create(t.Context(), r, []string{"used"}, nil, lipsync.Limits{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.DeleteUpload(t.Context(), lipsync.Upload{ID: "deleted", Account: "a"}); err != nil {
+	if err := s.Uploads.Delete(t.Context(), lipsync.Upload{ID: "deleted", Account: "a"}); err != nil {
 		t.Fatal(err)
 	}
-	got, err := s.ExpiredUploads(t.Context(), now, lipsync.Upload{}, 10)
+	got, err := s.Uploads.Expired(t.Context(), now, lipsync.Upload{}, 10)
 	if err != nil || len(got) != 1 || got[0].ID != "expired" {
 		t.Errorf("got %v (%v), want the one that expired", got, err)
 	}
@@ -156,7 +156,7 @@ func TestLateStatus(t *testing.T) {
 		return []item{i}
 	})
 	for limit, want := range map[int]int{1: 1, 21: 21, all - changed: all - changed, all: all - changed} {
-		page, err := b.ByStatus(t.Context(), lipsync.StatusQuery{Account: "a", Status: lipsync.Queued}, limit)
+		page, err := b.Requests.ByStatus(t.Context(), lipsync.StatusQuery{Account: "a", Status: lipsync.Queued}, limit)
 		if err != nil || len(page) != want {
 			t.Errorf("a page of %d: got %d requests (%v), want %d", limit, len(page), err, want)
 		}

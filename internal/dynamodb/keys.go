@@ -15,6 +15,9 @@ import (
 	"lipsync/internal/lipsync"
 )
 
+// keys implements lipsync.Keys.
+type keys struct{ *Store }
+
 func keyFields(k *lipsync.Key) []field {
 	return []field{
 		{"id", &k.ID}, {"account", &k.Account}, {"name", &k.Name}, {"hash", &k.Hash},
@@ -49,8 +52,8 @@ func pointers(k lipsync.Key) []item {
 	return []item{byID, listed}
 }
 
-// CreateKey implements lipsync.Keys.
-func (s *Store) CreateKey(ctx context.Context, k lipsync.Key) error {
+// Create implements lipsync.Keys.
+func (s keys) Create(ctx context.Context, k lipsync.Key) error {
 	exists := errors.New("the key exists already")
 	steps := []step{s.put(with(encode(keyFields(&k)), hashKey(k.Hash)), "attribute_not_exists(#pk)", nil, exists)}
 	for _, i := range pointers(k) {
@@ -59,8 +62,8 @@ func (s *Store) CreateKey(ctx context.Context, k lipsync.Key) error {
 	return patiently(ctx, func(int) error { return s.transact(ctx, steps) })
 }
 
-// KeyByHash implements lipsync.Keys.
-func (s *Store) KeyByHash(ctx context.Context, hash [32]byte) (k lipsync.Key, err error) {
+// ByHash implements lipsync.Keys.
+func (s keys) ByHash(ctx context.Context, hash [32]byte) (k lipsync.Key, err error) {
 	i, err := s.get(ctx, hashKey(hash))
 	if err != nil {
 		return lipsync.Key{}, err
@@ -83,8 +86,8 @@ func (s *Store) pointer(ctx context.Context, id string) (account string, key ite
 	return account, hashKey(hash), err
 }
 
-// TouchKey implements lipsync.Keys.
-func (s *Store) TouchKey(ctx context.Context, id string, at time.Time) error {
+// Touch implements lipsync.Keys.
+func (s keys) Touch(ctx context.Context, id string, at time.Time) error {
 	_, key, err := s.pointer(ctx, id)
 	if lipsync.CodeOf(err) == lipsync.NotFound {
 		return nil
@@ -99,8 +102,8 @@ func (s *Store) TouchKey(ctx context.Context, id string, at time.Time) error {
 	return err
 }
 
-// RevokeKey implements lipsync.Keys.
-func (s *Store) RevokeKey(ctx context.Context, account, id string, at time.Time) error {
+// Revoke implements lipsync.Keys.
+func (s keys) Revoke(ctx context.Context, account, id string, at time.Time) error {
 	owner, key, err := s.pointer(ctx, id)
 	if err != nil {
 		return err
@@ -138,9 +141,9 @@ func keyQueries(account string) []*dynamodb.QueryInput {
 	}}
 }
 
-// ListKeys implements lipsync.Keys. Of all accounts a key that was just made may be
+// List implements lipsync.Keys. Of all accounts a key that was just made may be
 // missing.
-func (s *Store) ListKeys(ctx context.Context, account string) ([]lipsync.Key, error) {
+func (s keys) List(ctx context.Context, account string) ([]lipsync.Key, error) {
 	queries := keyQueries(account)
 	where := make([][]item, len(queries))
 	err := together(len(queries), func(n int) error {

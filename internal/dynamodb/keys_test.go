@@ -22,11 +22,11 @@ func TestManyKeys(t *testing.T) {
 		k := lipsync.Key{
 			ID: fmt.Sprint(i), Account: "a", Hash: [32]byte{byte(i)}, CreatedAt: time.Unix(1_800_000_000+int64(i), 0),
 		}
-		if err := s.CreateKey(t.Context(), k); err != nil {
+		if err := s.Keys.Create(t.Context(), k); err != nil {
 			t.Fatal(err)
 		}
 	}
-	keys, err := s.ListKeys(t.Context(), "a")
+	keys, err := s.Keys.List(t.Context(), "a")
 	if err != nil || len(keys) != n {
 		t.Fatalf("got %d keys (%v), want %d", len(keys), err, n)
 	}
@@ -45,7 +45,7 @@ func TestKeysOfManyAccounts(t *testing.T) {
 	const accounts = 5
 	for i := range accounts {
 		k := lipsync.Key{ID: fmt.Sprint("k", i), Account: fmt.Sprint("a", i), Hash: [32]byte{byte(i)}}
-		if err := b.CreateKey(t.Context(), k); err != nil {
+		if err := b.Keys.Create(t.Context(), k); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -59,7 +59,7 @@ func TestKeysOfManyAccounts(t *testing.T) {
 			t.Errorf("%d items in partition %s, want one", items, partition)
 		}
 	}
-	keys, err := b.ListKeys(t.Context(), "a3")
+	keys, err := b.Keys.List(t.Context(), "a3")
 	if err != nil || len(keys) != 1 || keys[0].ID != "k3" {
 		t.Errorf("got %v (%v), want k3", keys, err)
 	}
@@ -71,7 +71,7 @@ func oldestKeys(t *testing.T, ids ...string) *table {
 	b := openTable(t)
 	for n, id := range ids {
 		k := lipsync.Key{ID: id, Account: "a", Hash: [32]byte{byte(n + 1)}, CreatedAt: time.Unix(1_800_000_000+int64(n), 0)}
-		if err := b.CreateKey(t.Context(), k); err != nil {
+		if err := b.Keys.Create(t.Context(), k); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -94,7 +94,7 @@ func TestKeysBeingMoved(t *testing.T) {
 	t.Parallel()
 	b := oldestKeys(t, "x", "y")
 	for _, account := range []string{"a", ""} {
-		keys, err := b.ListKeys(t.Context(), account)
+		keys, err := b.Keys.List(t.Context(), account)
 		if err != nil || len(keys) != 2 || keys[0].ID != "x" || keys[1].ID != "y" {
 			t.Errorf("of account %q: got %v (%v), want x and y", account, keys, err)
 		}
@@ -117,7 +117,7 @@ func TestBrokenPointer(t *testing.T) {
 		return []item{i}
 	})
 	for range 2 {
-		err := b.Upkeep(t.Context(), time.Unix(1_800_000_000, 0))
+		err := b.Leases.Upkeep(t.Context(), time.Unix(1_800_000_000, 0))
 		if err == nil || !strings.Contains(err.Error(), "(pk keys, sk key/garbled)") || !strings.Contains(err.Error(), "(pk keys, sk key/lost)") {
 			t.Errorf("got error %v, want one that names both", err)
 		}
@@ -135,9 +135,9 @@ func TestCreateByKey(t *testing.T) {
 	t.Parallel()
 	table := simulated.New(simulated.Limits{})
 	s := dynamodb.On(table, "t")
-	err := s.CreateKey(t.Context(), lipsync.Key{ID: "k", Account: "a", Hash: [32]byte{1}})
+	err := s.Keys.Create(t.Context(), lipsync.Key{ID: "k", Account: "a", Hash: [32]byte{1}})
 	if err == nil {
-		_, _, err = s.Create(t.Context(), lipsync.Request{ID: "r", Account: "a", KeyID: "k", Status: lipsync.Queued}, nil, nil, lipsync.Limits{Open: 1000})
+		_, _, err = s.Requests.Create(t.Context(), lipsync.Request{ID: "r", Account: "a", KeyID: "k", Status: lipsync.Queued}, nil, nil, lipsync.Limits{Open: 1000})
 	}
 	if err != nil {
 		t.Fatal(err)

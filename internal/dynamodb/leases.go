@@ -11,13 +11,16 @@ import (
 	"lipsync/internal/lipsync"
 )
 
+// leases implements lipsync.Leases.
+type leases struct{ *Store }
+
 func lost() error { return refusal(lipsync.Conflict, "lease lost") }
 
 // claimable reports whether the request is open and nobody holds it.
 func (r stored) claimable(now time.Time) bool { return !r.Status.Final() && !r.LeaseUntil.After(now) }
 
 // Renew implements lipsync.Leases.
-func (s *Store) Renew(ctx context.Context, id, token string, until time.Time) error {
+func (s leases) Renew(ctx context.Context, id, token string, until time.Time) error {
 	err := s.updateLease(ctx, id, token, change{set: item{"until": micros(until)}})
 	if lipsync.CodeOf(err) == lipsync.Conflict {
 		return s.updateOlder(ctx, id, token, change{set: item{"leaseUntil": micros(until)}})
@@ -26,7 +29,7 @@ func (s *Store) Renew(ctx context.Context, id, token string, until time.Time) er
 }
 
 // Report implements lipsync.Leases.
-func (s *Store) Report(ctx context.Context, id, token string, p lipsync.Progress) error {
+func (s leases) Report(ctx context.Context, id, token string, p lipsync.Progress) error {
 	r := stored{Request: lipsync.Request{Progress: p}}
 	c := change{set: encode(r.progress())}
 	for _, f := range r.progress() {
@@ -59,7 +62,7 @@ func (s *Store) updateOlder(ctx context.Context, id, token string, c change) err
 }
 
 // Release implements lipsync.Leases.
-func (s *Store) Release(ctx context.Context, id, token string) error {
+func (s leases) Release(ctx context.Context, id, token string) error {
 	return s.changeHeld(ctx, id, token, func(r *stored) {
 		r.Attempts--
 		r.EndDelays()
@@ -67,7 +70,7 @@ func (s *Store) Release(ctx context.Context, id, token string) error {
 }
 
 // Postpone implements lipsync.Leases.
-func (s *Store) Postpone(ctx context.Context, r lipsync.Request, until time.Time) error {
+func (s leases) Postpone(ctx context.Context, r lipsync.Request, until time.Time) error {
 	return s.changeHeld(ctx, r.ID, r.Lease, func(now *stored) {
 		now.LeaseUntil, now.Attempts, now.Delays, now.Fetching = until, r.Attempts, r.Delays, r.Fetching
 		now.MissingSince, now.UnreachableSince, now.FailingSince = r.MissingSince, r.UnreachableSince, r.FailingSince
@@ -75,7 +78,7 @@ func (s *Store) Postpone(ctx context.Context, r lipsync.Request, until time.Time
 }
 
 // PutOff implements lipsync.Leases.
-func (s *Store) PutOff(ctx context.Context, after time.Time, limit int) ([]lipsync.Request, error) {
+func (s leases) PutOff(ctx context.Context, after time.Time, limit int) ([]lipsync.Request, error) {
 	shards := make([][]waiting, queueShards)
 	err := together(queueShards, func(n int) (err error) {
 		in := inPartition(shard(held, n))
@@ -100,7 +103,7 @@ func (s *Store) PutOff(ctx context.Context, after time.Time, limit int) ([]lipsy
 }
 
 // EndPause implements lipsync.Leases.
-func (s *Store) EndPause(ctx context.Context, r lipsync.Request, now time.Time) error {
+func (s leases) EndPause(ctx context.Context, r lipsync.Request, now time.Time) error {
 	over := refusal(lipsync.Conflict, "pause is over")
 	_, err := s.change(ctx, r.ID, func(current stored) (stored, error) {
 		if current.Lease != "" || current.LeaseUntil.IsZero() || !current.LeaseUntil.Equal(r.LeaseUntil) {
@@ -116,12 +119,12 @@ func (s *Store) EndPause(ctx context.Context, r lipsync.Request, now time.Time) 
 }
 
 // Finish implements lipsync.Leases.
-func (s *Store) Finish(ctx context.Context, id, token string, now time.Time, o lipsync.Outcome) error {
+func (s leases) Finish(ctx context.Context, id, token string, now time.Time, o lipsync.Outcome) error {
 	return s.changeHeld(ctx, id, token, func(r *stored) { r.End(now, o) })
 }
 
 // Cancel implements lipsync.Leases.
-func (s *Store) Cancel(ctx context.Context, id string, now time.Time, f lipsync.Failure) (lipsync.Request, error) {
+func (s leases) Cancel(ctx context.Context, id string, now time.Time, f lipsync.Failure) (lipsync.Request, error) {
 	now = now.Truncate(time.Microsecond) // as it is stored
 	return s.change(ctx, id, func(r stored) (stored, error) {
 		if r.Status.Final() {
@@ -158,7 +161,7 @@ func (s *Store) changeHeld(ctx context.Context, id, token string, f func(*stored
 }
 
 // Open implements lipsync.Leases. What waits in a shard beyond the limit it sees as claims do.
-func (s *Store) Open(ctx context.Context, now time.Time, limit int) ([]lipsync.Request, error) {
+func (s leases) Open(ctx context.Context, now time.Time, limit int) ([]lipsync.Request, error) {
 	shards, page := make([][]waiting, queueShards), max(limit, turnPage)
 	err := together(queueShards, func(n int) error {
 		inQueue, err := s.inQueue(ctx, n, page)

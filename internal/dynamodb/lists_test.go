@@ -25,7 +25,7 @@ func TestPagesOfManyBuckets(t *testing.T) {
 					ID: fmt.Sprint(from + i), Account: "a", ReferenceID: "x", Status: lipsync.Queued,
 					CreatedAt: now.Add(time.Duration(from+i) * time.Second),
 				}
-				if _, _, err := b.Create(t.Context(), r, nil, nil, lipsync.Limits{}); err != nil {
+				if _, _, err := b.Requests.Create(t.Context(), r, nil, nil, lipsync.Limits{}); err != nil {
 					t.Fatal(err)
 				}
 				newest = append([]string{r.ID}, newest...)
@@ -34,7 +34,7 @@ func TestPagesOfManyBuckets(t *testing.T) {
 		create(0, older)
 		b.rewrite(t, func(i item) []item { return b.older(t, i, now) })
 		create(older, newer)
-		if err := b.Upkeep(t.Context(), now); err != nil {
+		if err := b.Leases.Upkeep(t.Context(), now); err != nil {
 			t.Fatal(err)
 		}
 		for _, limit := range []int{1, 20, 100} {
@@ -42,7 +42,7 @@ func TestPagesOfManyBuckets(t *testing.T) {
 				var page []lipsync.Request
 				var total int64
 				var err error
-				trips := roundTrips(func() { page, total, err = b.List(t.Context(), "a", "", int64(offset), limit) })
+				trips := roundTrips(func() { page, total, err = b.Requests.List(t.Context(), "a", "", int64(offset), limit) })
 				want := newest[min(offset, len(newest)):min(offset+limit, len(newest))]
 				got := []string{}
 				for _, r := range page {
@@ -53,7 +53,7 @@ func TestPagesOfManyBuckets(t *testing.T) {
 				}
 			}
 		}
-		if r, err := b.Latest(t.Context(), "a", "x"); err != nil || r.ID != newest[0] {
+		if r, err := b.Requests.ByReference(t.Context(), "a", "x"); err != nil || r.ID != newest[0] {
 			t.Errorf("got %s (%v), want the newest", r.ID, err)
 		}
 	})
@@ -65,10 +65,16 @@ func TestCreatorDies(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0).UTC()
 	idem := &lipsync.Idempotency{Key: "i", ExpiresAt: now.Add(time.Hour)}
 	for name, meet := range map[string]func(s *dynamodb.Store) error{
-		"claim":       func(s *dynamodb.Store) error { _, err := s.Claim(t.Context(), "", "w", now, time.Minute); return err },
-		"claim by id": func(s *dynamodb.Store) error { _, err := s.Claim(t.Context(), "r", "w", now, time.Minute); return err },
+		"claim": func(s *dynamodb.Store) error {
+			_, err := s.Leases.Claim(t.Context(), "", "w", now, time.Minute)
+			return err
+		},
+		"claim by id": func(s *dynamodb.Store) error {
+			_, err := s.Leases.Claim(t.Context(), "r", "w", now, time.Minute)
+			return err
+		},
 		"replay": func(s *dynamodb.Store) error {
-			_, replayed, err := s.Create(t.Context(), lipsync.Request{ID: "again", Account: "a", CreatedAt: now}, nil, idem, lipsync.Limits{})
+			_, replayed, err := s.Requests.Create(t.Context(), lipsync.Request{ID: "again", Account: "a", CreatedAt: now}, nil, idem, lipsync.Limits{})
 			if !replayed {
 				t.Error("it was no replay")
 			}
@@ -87,11 +93,11 @@ func TestCreatorDies(t *testing.T) {
 				return nil
 			}
 			r := lipsync.Request{ID: "r", Account: "a", ReferenceID: "x", Status: lipsync.Queued, CreatedAt: now}
-			if _, _, err := s.Create(t.Context(), r, nil, idem, lipsync.Limits{}); err == nil {
+			if _, _, err := s.Requests.Create(t.Context(), r, nil, idem, lipsync.Limits{}); err == nil {
 				t.Fatal("the create succeeded")
 			}
 			w.spoil = nil
-			if _, total, err := s.List(t.Context(), "a", "", 0, 1); err != nil || total != 0 {
+			if _, total, err := s.Requests.List(t.Context(), "a", "", 0, 1); err != nil || total != 0 {
 				t.Fatalf("got %d requests (%v), want none yet", total, err)
 			}
 			for range 2 {
@@ -99,7 +105,7 @@ func TestCreatorDies(t *testing.T) {
 					t.Fatal(err)
 				}
 				for _, reference := range []string{"", "x"} {
-					if page, total, err := s.List(t.Context(), "a", reference, 0, 2); err != nil || total != 1 || len(page) != 1 || page[0].ID != "r" {
+					if page, total, err := s.Requests.List(t.Context(), "a", reference, 0, 2); err != nil || total != 1 || len(page) != 1 || page[0].ID != "r" {
 						t.Errorf("reference %q: got %v of %d (%v), want the request once", reference, page, total, err)
 					}
 				}

@@ -8,7 +8,7 @@ import (
 )
 
 // ForgetMedia implements lipsync.Requests.
-func (s *Store) ForgetMedia(ctx context.Context, id string, now time.Time) (lipsync.Request, error) {
+func (s requests) ForgetMedia(ctx context.Context, id string, now time.Time) (lipsync.Request, error) {
 	now = now.Truncate(time.Microsecond) // as it is stored
 	return s.change(ctx, id, func(r stored) (stored, error) {
 		switch {

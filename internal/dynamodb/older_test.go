@@ -139,28 +139,28 @@ func TestOlderItems(t *testing.T) {
 	}
 	key := lipsync.Key{ID: "k", Account: "a", Name: "n", Hash: [32]byte{1}, CreatedAt: now, Limit: 5}
 	other := lipsync.Key{ID: "l", Account: "b", Name: "n", Hash: [32]byte{2}, CreatedAt: now.Add(time.Second)}
-	ok(b.CreateKey(t.Context(), key))
-	ok(b.CreateKey(t.Context(), other))
+	ok(b.Keys.Create(t.Context(), key))
+	ok(b.Keys.Create(t.Context(), other))
 	create := func(id string, second int, limits lipsync.Limits) error {
 		r := lipsync.Request{ID: id, Account: "a", KeyID: "k", Status: lipsync.Queued, CreatedAt: now.Add(time.Duration(second) * time.Second)}
-		_, _, err := b.Create(t.Context(), r, nil, nil, limits)
+		_, _, err := b.Requests.Create(t.Context(), r, nil, nil, limits)
 		return err
 	}
 	for i, id := range []string{"held", "given back", "waiting"} {
 		ok(create(id, i, lipsync.Limits{}))
 	}
 	for _, id := range []string{"held", "given back"} {
-		_, err := b.Claim(t.Context(), id, "old", now, time.Minute)
+		_, err := b.Leases.Claim(t.Context(), id, "old", now, time.Minute)
 		ok(err)
 	}
-	ok(b.Release(t.Context(), "given back", "old"))
+	ok(b.Leases.Release(t.Context(), "given back", "old"))
 	upload := lipsync.Upload{ID: "u", Account: "a", Size: 7, ExpiresAt: now}
-	ok(b.CreateUpload(t.Context(), upload, lipsync.Limits{}))
+	ok(b.Uploads.Create(t.Context(), upload, lipsync.Limits{}))
 	b.rewrite(t, func(i item) []item { return b.older(t, i, now) })
 
 	for _, account := range []string{"a", "b", ""} {
 		want := map[string]string{"a": "[k]", "b": "[l]", "": "[k l]"}[account]
-		keys, err := b.ListKeys(t.Context(), account)
+		keys, err := b.Keys.List(t.Context(), account)
 		var ids []string
 		for _, k := range keys {
 			ids = append(ids, k.ID)
@@ -169,47 +169,47 @@ func TestOlderItems(t *testing.T) {
 			t.Errorf("keys of %q: got %v (%v), want %s", account, ids, err, want)
 		}
 	}
-	ok(b.TouchKey(t.Context(), "k", now))
-	ok(b.RevokeKey(t.Context(), "b", "l", now))
+	ok(b.Keys.Touch(t.Context(), "k", now))
+	ok(b.Keys.Revoke(t.Context(), "b", "l", now))
 	if code := lipsync.CodeOf(create("one too many", 3, lipsync.Limits{Open: 3})); code != lipsync.OpenLimit {
 		t.Errorf("got code %q, want that three are open", code)
 	}
 	ok(create("new", 4, lipsync.Limits{Open: 4}))
-	if k, err := b.KeyByHash(t.Context(), key.Hash); err != nil || k.Used != 4 || !k.LastUsed.Equal(now) {
+	if k, err := b.Keys.ByHash(t.Context(), key.Hash); err != nil || k.Used != 4 || !k.LastUsed.Equal(now) {
 		t.Errorf("got %+v (%v), want a key used 4 times, last now", k, err)
 	}
-	if k, err := b.KeyByHash(t.Context(), other.Hash); err != nil || k.RevokedAt.IsZero() {
+	if k, err := b.Keys.ByHash(t.Context(), other.Hash); err != nil || k.RevokedAt.IsZero() {
 		t.Errorf("got %+v (%v), want a revoked key", k, err)
 	}
 
-	ok(b.Renew(t.Context(), "held", "old", now.Add(time.Hour)))
-	ok(b.Report(t.Context(), "held", "old", lipsync.Progress{Percent: 7}))
-	if r, err := b.Get(t.Context(), "held"); err != nil || r.Lease != "old" || !r.LeaseUntil.Equal(now.Add(time.Hour)) || r.Progress.Percent != 7 {
+	ok(b.Leases.Renew(t.Context(), "held", "old", now.Add(time.Hour)))
+	ok(b.Leases.Report(t.Context(), "held", "old", lipsync.Progress{Percent: 7}))
+	if r, err := b.Requests.ByID(t.Context(), "held"); err != nil || r.Lease != "old" || !r.LeaseUntil.Equal(now.Add(time.Hour)) || r.Progress.Percent != 7 {
 		t.Errorf("got %+v (%v), want one that is held for an hour", r, err)
 	}
-	ok(b.Upkeep(t.Context(), now))
+	ok(b.Leases.Upkeep(t.Context(), now))
 	for _, want := range []string{"given back", "waiting", "new"} {
-		r, err := b.Claim(t.Context(), "", "new "+want, now, time.Minute)
+		r, err := b.Leases.Claim(t.Context(), "", "new "+want, now, time.Minute)
 		if err != nil || r.ID != want {
 			t.Errorf("got %s (%v), want %s", r.ID, err, want)
 		}
 	}
-	ok(b.Finish(t.Context(), "new", "new new", now, lipsync.Outcome{Failure: lipsync.Failure{Code: lipsync.InternalFault}}))
-	if keys, err := b.ListKeys(t.Context(), "a"); err != nil || len(keys) != 1 || keys[0].Used != 3 {
+	ok(b.Leases.Finish(t.Context(), "new", "new new", now, lipsync.Outcome{Failure: lipsync.Failure{Code: lipsync.InternalFault}}))
+	if keys, err := b.Keys.List(t.Context(), "a"); err != nil || len(keys) != 1 || keys[0].Used != 3 {
 		t.Errorf("got keys %+v (%v), want one used 3 times, since one use is given back", keys, err)
 	}
-	ok(b.Upkeep(t.Context(), now.Add(2*time.Hour)))
-	if open, err := b.Open(t.Context(), now.Add(2*time.Hour), 10); err != nil || len(open) != 3 {
+	ok(b.Leases.Upkeep(t.Context(), now.Add(2*time.Hour)))
+	if open, err := b.Leases.Open(t.Context(), now.Add(2*time.Hour), 10); err != nil || len(open) != 3 {
 		t.Errorf("got %d open requests (%v), want 3", len(open), err)
 	}
-	ok(b.Finish(t.Context(), "held", "old", now, lipsync.Outcome{Output: "o", Length: time.Second, Size: 9}))
-	ok(b.DeleteUpload(t.Context(), upload))
-	if _, err := b.GetUpload(t.Context(), "u"); lipsync.CodeOf(err) != lipsync.NotFound {
+	ok(b.Leases.Finish(t.Context(), "held", "old", now, lipsync.Outcome{Output: "o", Length: time.Second, Size: 9}))
+	ok(b.Uploads.Delete(t.Context(), upload))
+	if _, err := b.Uploads.ByID(t.Context(), "u"); lipsync.CodeOf(err) != lipsync.NotFound {
 		t.Errorf("got %v, want no upload", err)
 	}
 	// What was not counted took nothing off: of 20 bytes 9 are the output's.
-	ok(b.CreateUpload(t.Context(), lipsync.Upload{ID: "v", Account: "a", Size: 11, CreatedAt: now}, lipsync.Limits{Stored: 20}))
-	err := b.CreateUpload(t.Context(), lipsync.Upload{ID: "w", Account: "a", Size: 1, CreatedAt: now}, lipsync.Limits{Stored: 20})
+	ok(b.Uploads.Create(t.Context(), lipsync.Upload{ID: "v", Account: "a", Size: 11, CreatedAt: now}, lipsync.Limits{Stored: 20}))
+	err := b.Uploads.Create(t.Context(), lipsync.Upload{ID: "w", Account: "a", Size: 1, CreatedAt: now}, lipsync.Limits{Stored: 20})
 	if lipsync.CodeOf(err) != lipsync.StorageLimit {
 		t.Errorf("got %v, want that the limit is reached", err)
 	}

@@ -25,7 +25,7 @@ func (s *Store) readHead(ctx context.Context, list string) (h head, buckets map[
 }
 
 // List implements lipsync.Requests. The total tells in which buckets the page is.
-func (s *Store) List(ctx context.Context, account, referenceID string, offset int64, limit int) ([]lipsync.Request, int64, error) {
+func (s requests) List(ctx context.Context, account, referenceID string, offset int64, limit int) ([]lipsync.Request, int64, error) {
 	name := list(account, referenceID)
 	h, buckets, err := s.readHead(ctx, name)
 	if err != nil {
@@ -124,8 +124,8 @@ func (s *Store) requests(ctx context.Context, ids []string) ([]lipsync.Request, 
 	return all, nil
 }
 
-// Latest implements lipsync.Requests.
-func (s *Store) Latest(ctx context.Context, account, referenceID string) (lipsync.Request, error) {
+// ByReference implements lipsync.Requests.
+func (s requests) ByReference(ctx context.Context, account, referenceID string) (lipsync.Request, error) {
 	if referenceID == "" {
 		return lipsync.Request{}, notFound()
 	}
@@ -148,5 +148,5 @@ func (s *Store) Latest(ctx context.Context, account, referenceID string) (lipsyn
 	if len(ids) == 0 {
 		return lipsync.Request{}, notFound()
 	}
-	return s.Get(ctx, ids[len(ids)-1])
+	return s.ByID(ctx, ids[len(ids)-1])
 }

@@ -7,6 +7,9 @@ import (
 	"time"
 )
 
+// rates implements lipsync.Rates.
+type rates struct{ *Store }
+
 // window is a minute that begins with the first call in it.
 type window struct {
 	start time.Time
@@ -38,7 +41,7 @@ func rateKey(name string, lane int) item { return key(shard("rate/"+digest(name)
 //
 // Each lane has a window of its own, in which no more go on than its share. A minute meets two windows
 // of a lane at most, so up to twice the limit may go on in it, with one lane as with more.
-func (s *Store) Take(ctx context.Context, name string, limit int, now time.Time) (wait time.Duration, err error) {
+func (s rates) Take(ctx context.Context, name string, limit int, now time.Time) (wait time.Duration, err error) {
 	n := RateLanes(limit)
 	lane := rand.N(n)
 	err = patiently(ctx, func(int) (err error) {

@@ -24,7 +24,7 @@ func TestRateClocks(t *testing.T) {
 		{0, time.Minute},
 		{-time.Hour, 0}, // set back
 	} {
-		got, err := s.Take(t.Context(), "k", 2, now.Add(c.after))
+		got, err := s.Rates.Take(t.Context(), "k", 2, now.Add(c.after))
 		if err != nil || got != c.wait {
 			t.Errorf("call %d: got a wait of %v (%v), want %v", i, got, err, c.wait)
 		}
@@ -42,7 +42,7 @@ func TestRateLanes(t *testing.T) {
 			var all sync.WaitGroup
 			for range n {
 				all.Go(func() {
-					wait, err := s.Take(t.Context(), "k", limit, now)
+					wait, err := s.Rates.Take(t.Context(), "k", limit, now)
 					if err != nil || wait < 0 || wait > time.Minute {
 						t.Errorf("got a wait of %v (%v)", wait, err)
 					}
@@ -82,7 +82,7 @@ func TestRateOfBusyKey(t *testing.T) {
 		var all sync.WaitGroup
 		for range seconds * rate {
 			all.Go(func() {
-				if wait, err := s.Take(t.Context(), "read/k", 30_000, time.Now()); wait > 0 || err != nil {
+				if wait, err := s.Rates.Take(t.Context(), "read/k", 30_000, time.Now()); wait > 0 || err != nil {
 					t.Errorf("got a wait of %v (%v)", wait, err)
 				}
 			})

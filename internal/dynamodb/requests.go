@@ -10,6 +10,9 @@ import (
 	"lipsync/internal/lipsync"
 )
 
+// requests implements lipsync.Requests.
+type requests struct{ *Store }
+
 // stored is a request as the table keeps it. It is one partition of up to three items:
 //   - the request, which is in the index by its status
 //   - its lease with the progress, while somebody holds it; that is in no index, so that a
@@ -177,8 +180,8 @@ func (s *Store) request(ctx context.Context, id string) (r stored, err error) {
 	return r, nil
 }
 
-// Get implements lipsync.Requests.
-func (s *Store) Get(ctx context.Context, id string) (lipsync.Request, error) {
+// ByID implements lipsync.Requests.
+func (s requests) ByID(ctx context.Context, id string) (lipsync.Request, error) {
 	r, err := s.request(ctx, id)
 	return r.Request, err
 }

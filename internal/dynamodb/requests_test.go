@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/dynamodb"
 	"lipsync/internal/lipsync"
 )
 
@@ -16,7 +17,7 @@ func TestLongPage(t *testing.T) {
 	const n = 130
 	var w wire
 	s := openWire(t, &w)
-	if err := s.CreateKey(t.Context(), lipsync.Key{ID: "k", Account: "a"}); err != nil {
+	if err := s.Keys.Create(t.Context(), lipsync.Key{ID: "k", Account: "a"}); err != nil {
 		t.Fatal(err)
 	}
 	url := "https://example.com/" + strings.Repeat("x", 8000)
@@ -25,12 +26,12 @@ func TestLongPage(t *testing.T) {
 			ID: fmt.Sprint(i + 1), Account: "a", KeyID: "k", CreatedAt: time.Unix(1_800_000_000, 0),
 			Video: lipsync.Input{URL: url}, Audio: lipsync.Input{URL: url},
 		}
-		if _, _, err := s.Create(t.Context(), r, nil, nil, lipsync.Limits{}); err != nil {
+		if _, _, err := s.Requests.Create(t.Context(), r, nil, nil, lipsync.Limits{}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	w.take()
-	list, _, err := s.List(t.Context(), "a", "", 0, 100)
+	list, _, err := s.Requests.List(t.Context(), "a", "", 0, 100)
 	if err != nil || len(list) != 100 {
 		t.Fatalf("got %d requests (%v), want %d", len(list), err, n)
 	}
@@ -52,15 +53,15 @@ func TestByStatusReadsItsPage(t *testing.T) {
 	s := openWire(t, &w)
 	for i := range 20 {
 		r := lipsync.Request{ID: fmt.Sprint(i), Account: "a", ReferenceID: "x", Status: lipsync.Queued, CreatedAt: now}
-		if _, _, err := s.Create(t.Context(), r, nil, nil, lipsync.Limits{}); err != nil {
+		if _, _, err := s.Requests.Create(t.Context(), r, nil, nil, lipsync.Limits{}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := s.Cancel(t.Context(), "0", now, lipsync.Failure{Code: lipsync.Canceled}); err != nil {
+	if _, err := s.Leases.Cancel(t.Context(), "0", now, lipsync.Failure{Code: lipsync.Canceled}); err != nil {
 		t.Fatal(err)
 	}
 	w.take()
-	got, err := s.ByStatus(t.Context(), lipsync.StatusQuery{Account: "a", Status: lipsync.Failed, ReferenceID: "x"}, 2)
+	got, err := s.Requests.ByStatus(t.Context(), lipsync.StatusQuery{Account: "a", Status: lipsync.Failed, ReferenceID: "x"}, 2)
 	if err != nil || len(got) != 1 || got[0].ID != "0" {
 		t.Errorf("got %v (%v), want request 0", got, err)
 	}
@@ -75,12 +76,12 @@ func TestByStatusReadsItsPage(t *testing.T) {
 func TestReplayOfWinner(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	idem := &lipsync.Idempotency{Key: "i", ExpiresAt: now.Add(time.Hour)}
-	create := func(s lipsync.Store, id string) (lipsync.Request, bool, error) {
-		return s.Create(t.Context(), lipsync.Request{ID: id, Account: "a", KeyID: "k", CreatedAt: now}, nil, idem, lipsync.Limits{})
+	create := func(s *dynamodb.Store, id string) (lipsync.Request, bool, error) {
+		return s.Requests.Create(t.Context(), lipsync.Request{ID: id, Account: "a", KeyID: "k", CreatedAt: now}, nil, idem, lipsync.Limits{})
 	}
 	var w wire
 	s := openWire(t, &w)
-	if err := s.CreateKey(t.Context(), lipsync.Key{ID: "k", Account: "a", Limit: 1}); err != nil {
+	if err := s.Keys.Create(t.Context(), lipsync.Key{ID: "k", Account: "a", Limit: 1}); err != nil {
 		t.Fatal(err)
 	}
 	first := true
@@ -106,7 +107,7 @@ func TestReplayOfWinner(t *testing.T) {
 func TestLongUploadID(t *testing.T) {
 	s := open(t)
 	for _, id := range []string{"", strings.Repeat("x", 8192), "\xff"} {
-		if _, err := s.GetUpload(t.Context(), id); lipsync.CodeOf(err) != lipsync.NotFound {
+		if _, err := s.Uploads.ByID(t.Context(), id); lipsync.CodeOf(err) != lipsync.NotFound {
 			t.Errorf("%.9q: got %v, want code %q", id, err, lipsync.NotFound)
 		}
 	}
@@ -118,11 +119,11 @@ func TestClaimAgain(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0).UTC()
 	s := open(t)
 	createAll(t, s, 1)
-	first, err := s.Claim(t.Context(), "", "w", now, time.Minute)
+	first, err := s.Leases.Claim(t.Context(), "", "w", now, time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := s.Claim(t.Context(), first.ID, "w", now, time.Minute)
+	again, err := s.Leases.Claim(t.Context(), first.ID, "w", now, time.Minute)
 	if err != nil || again != first {
 		t.Errorf("got %v (%v), want %v", again, err, first)
 	}
@@ -132,14 +133,14 @@ func TestClaimAgain(t *testing.T) {
 func TestSameID(t *testing.T) {
 	s := open(t)
 	createAll(t, s, 1)
-	list, _, err := s.List(t.Context(), "a", "", 0, 1)
+	list, _, err := s.Requests.List(t.Context(), "a", "", 0, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := s.Create(t.Context(), list[0], nil, nil, lipsync.Limits{}); lipsync.CodeOf(err) != lipsync.Internal {
+	if _, _, err := s.Requests.Create(t.Context(), list[0], nil, nil, lipsync.Limits{}); lipsync.CodeOf(err) != lipsync.Internal {
 		t.Errorf("got %v, want an error of our own", err)
 	}
-	if keys, err := s.ListKeys(t.Context(), "a"); err != nil || keys[0].Used != 1 {
+	if keys, err := s.Keys.List(t.Context(), "a"); err != nil || keys[0].Used != 1 {
 		t.Errorf("got %v (%v), want one use", keys, err)
 	}
 }

@@ -69,18 +69,18 @@ func TestRunnerKeys(t *testing.T) {
 		}
 	}
 	for _, account := range []string{"a", "b"} {
-		must(s.CreateKey(t.Context(), lipsync.Key{ID: "key of " + account, Account: account, Hash: [32]byte{account[0]}}))
+		must(s.Keys.Create(t.Context(), lipsync.Key{ID: "key of " + account, Account: account, Hash: [32]byte{account[0]}}))
 		for i := range 60 {
 			r := lipsync.Request{
 				ID: fmt.Sprint(account, i), Account: account, KeyID: "key of " + account, ReferenceID: "x", Status: lipsync.Queued, CreatedAt: now,
 			}
-			_, _, err := s.Create(t.Context(), r, nil, nil, lipsync.Limits{})
+			_, _, err := s.Requests.Create(t.Context(), r, nil, nil, lipsync.Limits{})
 			must(err)
 		}
 	}
-	_, err := s.Claim(t.Context(), "b0", "long", now.Add(-2*time.Minute), time.Minute)
+	_, err := s.Leases.Claim(t.Context(), "b0", "long", now.Add(-2*time.Minute), time.Minute)
 	must(err)
-	must(s.Renew(t.Context(), "b0", "long", now.Add(time.Hour))) // so that claims look at the lease
+	must(s.Leases.Renew(t.Context(), "b0", "long", now.Add(time.Hour))) // so that claims look at the lease
 	w.spoil = func(_ int, operation string) fault {
 		return func(r *http.Request) (*http.Response, error) {
 			if err := l.note(operation, r); err != nil {
@@ -90,20 +90,20 @@ func TestRunnerKeys(t *testing.T) {
 		}
 	}
 	for i, end := range []func(r lipsync.Request) error{
-		func(r lipsync.Request) error { return s.Release(t.Context(), r.ID, r.Lease) },
-		func(r lipsync.Request) error { return s.Postpone(t.Context(), r, now.Add(time.Hour)) },
+		func(r lipsync.Request) error { return s.Leases.Release(t.Context(), r.ID, r.Lease) },
+		func(r lipsync.Request) error { return s.Leases.Postpone(t.Context(), r, now.Add(time.Hour)) },
 		func(r lipsync.Request) error {
-			return s.Finish(t.Context(), r.ID, r.Lease, now, lipsync.Outcome{Output: "o", Length: time.Second, Size: 5})
+			return s.Leases.Finish(t.Context(), r.ID, r.Lease, now, lipsync.Outcome{Output: "o", Length: time.Second, Size: 5})
 		},
 		func(r lipsync.Request) error {
-			return s.Finish(t.Context(), r.ID, r.Lease, now, lipsync.Outcome{Failure: lipsync.Failure{Code: lipsync.InternalFault}})
+			return s.Leases.Finish(t.Context(), r.ID, r.Lease, now, lipsync.Outcome{Failure: lipsync.Failure{Code: lipsync.InternalFault}})
 		},
 	} {
-		r, err := s.Claim(t.Context(), []string{"", "a50"}[i%2], fmt.Sprint("w", i), now, time.Minute)
+		r, err := s.Leases.Claim(t.Context(), []string{"", "a50"}[i%2], fmt.Sprint("w", i), now, time.Minute)
 		must(err)
-		must(s.Renew(t.Context(), r.ID, r.Lease, now.Add(time.Minute)))
-		must(s.Report(t.Context(), r.ID, r.Lease, lipsync.Progress{Percent: 5}))
-		_, err = s.Get(t.Context(), r.ID)
+		must(s.Leases.Renew(t.Context(), r.ID, r.Lease, now.Add(time.Minute)))
+		must(s.Leases.Report(t.Context(), r.ID, r.Lease, lipsync.Progress{Percent: 5}))
+		_, err = s.Requests.ByID(t.Context(), r.ID)
 		must(err)
 		must(end(r))
 		_, err = s.Worked(t.Context(), time.Minute)

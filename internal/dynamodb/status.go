@@ -42,7 +42,7 @@ func (s *Store) collect(ctx context.Context, limit int, in *dynamodb.QueryInput)
 
 // ByStatus implements lipsync.Requests. The index has them by time of creation; behind
 // those it has what older versions made, by place in the list.
-func (s *Store) ByStatus(ctx context.Context, q lipsync.StatusQuery, limit int) ([]lipsync.Request, error) {
+func (s requests) ByStatus(ctx context.Context, q lipsync.StatusQuery, limit int) ([]lipsync.Request, error) {
 	from := behindAll
 	if q.Before != "" {
 		r, err := s.request(ctx, q.Before)
@@ -154,7 +154,7 @@ func openQueries(account string) []*dynamodb.QueryInput {
 }
 
 // CountByStatus implements lipsync.Requests.
-func (s *Store) CountByStatus(ctx context.Context, q lipsync.StatusQuery, limit int) (int, error) {
+func (s requests) CountByStatus(ctx context.Context, q lipsync.StatusQuery, limit int) (int, error) {
 	found, err := s.newest(ctx, statusQueries(q.Account, q.Status, q.ReferenceID), behindAll, limit, make(map[string]bool))
 	return len(found), err
 }
@@ -182,7 +182,7 @@ func (s *Store) countAll(ctx context.Context, queries []*dynamodb.QueryInput, mo
 }
 
 // Uses implements lipsync.Requests.
-func (s *Store) Uses(ctx context.Context, account, object string) (bool, error) {
+func (s requests) Uses(ctx context.Context, account, object string) (bool, error) {
 	queries := openQueries(account)
 	uses := make([]bool, len(queries))
 	err := together(len(queries), func(i int) error {

@@ -48,12 +48,12 @@ func newHome(t *testing.T) *home {
 	if err != nil {
 		t.Fatal(err)
 	}
+	store := openWire(t, &h.wire)
 	h.Service = &lipsync.Service{
-		Store: openWire(t, &h.wire), Objects: objects, Queue: silent{}, Pool: silent{}, MaxWorkers: 10,
+		Store: store.Store, Demand: store, Objects: objects, Queue: silent{}, Pool: silent{}, MaxWorkers: 10,
 		Now: h.clock.Now, NewID: uuid.NewString, Random: rand.Reader, GenerateRate: 60, ReadRate: 60,
 		Engines: []string{"warp"},
 	}
-	h.Demand = h.Store.(lipsync.Demand)
 	h.api = rest.New(h.Service, rest.Options{Log: slog.New(slog.DiscardHandler)})
 	if h.token, _, err = h.CreateKey(t.Context(), "a", "name", 0); err != nil {
 		t.Fatal(err)
@@ -105,7 +105,7 @@ func (h *home) announce(t *testing.T) (id, url string) {
 func (h *home) upload(t *testing.T) string {
 	t.Helper()
 	id, url := h.announce(t)
-	u, err := h.Store.GetUpload(t.Context(), id)
+	u, err := h.Uploads.ByID(t.Context(), id)
 	if err == nil {
 		err = h.Objects.Put(t.Context(), u.Object, strings.NewReader("video"), 5)
 	}

@@ -71,22 +71,22 @@ func upgrade(t *testing.T, b *table) {
 		if i%4 == 0 {
 			continue // waits
 		}
-		r, err := b.Claim(t.Context(), id, "old", now, time.Minute)
+		r, err := b.Leases.Claim(t.Context(), id, "old", now, time.Minute)
 		ok(err)
 		if i%4 == 1 {
-			ok(b.Postpone(t.Context(), r, now.Add(10*time.Minute)))
+			ok(b.Leases.Postpone(t.Context(), r, now.Add(10*time.Minute)))
 		}
 	}
 	b.rewrite(t, func(i item) []item { return b.last(t, i, now) })
 	for i, id := range ids {
 		if i%4 == 2 { // its runner goes on; that of the others died
-			ok(b.Renew(t.Context(), id, "old", now.Add(30*time.Minute)))
+			ok(b.Leases.Renew(t.Context(), id, "old", now.Add(30*time.Minute)))
 		}
 	}
 	ended := make(map[string]int)
 	end := func(id, token string, at time.Time) {
 		t.Helper()
-		if err := b.Finish(t.Context(), id, token, at, lipsync.Outcome{Output: "o"}); err != nil {
+		if err := b.Leases.Finish(t.Context(), id, token, at, lipsync.Outcome{Output: "o"}); err != nil {
 			t.Errorf("%s: %v", id, err)
 		}
 		ended[id]++
@@ -94,9 +94,9 @@ func upgrade(t *testing.T, b *table) {
 	// All that may be claimed, each quarter of an hour.
 	for minute := 5; minute < 30; minute += 15 {
 		at := now.Add(time.Duration(minute) * time.Minute)
-		ok(b.Upkeep(t.Context(), at))
+		ok(b.Leases.Upkeep(t.Context(), at))
 		for {
-			r, err := b.Claim(t.Context(), "", fmt.Sprint("new ", len(ended)), at, time.Minute)
+			r, err := b.Leases.Claim(t.Context(), "", fmt.Sprint("new ", len(ended)), at, time.Minute)
 			if lipsync.CodeOf(err) == lipsync.NotFound {
 				break
 			}
@@ -113,17 +113,17 @@ func upgrade(t *testing.T, b *table) {
 		}
 	}
 	for _, id := range ids {
-		if r, err := b.Get(t.Context(), id); err != nil || r.Status != lipsync.Completed || ended[id] != 1 {
+		if r, err := b.Requests.ByID(t.Context(), id); err != nil || r.Status != lipsync.Completed || ended[id] != 1 {
 			t.Errorf("%s: got %s (%v), ended %d times, want completed once", id, r.Status, err, ended[id])
 		}
 	}
-	ok(b.Upkeep(t.Context(), now.Add(time.Hour)))
-	open, err := b.Open(t.Context(), now.Add(100*time.Hour), n)
-	page, total, listErr := b.List(t.Context(), "a", "", 0, 100)
+	ok(b.Leases.Upkeep(t.Context(), now.Add(time.Hour)))
+	open, err := b.Leases.Open(t.Context(), now.Add(100*time.Hour), n)
+	page, total, listErr := b.Requests.List(t.Context(), "a", "", 0, 100)
 	if err != nil || listErr != nil || len(open) != 0 || total != n || len(page) != n || page[0].ID != ids[n-1] {
 		t.Errorf("got %d open requests and a list of %d of %d (%v, %v), want none and all", len(open), len(page), total, err, listErr)
 	}
-	done, err := b.ByStatus(t.Context(), lipsync.StatusQuery{Account: "a", Status: lipsync.Completed}, n+1)
+	done, err := b.Requests.ByStatus(t.Context(), lipsync.StatusQuery{Account: "a", Status: lipsync.Completed}, n+1)
 	if err != nil || len(done) != n {
 		t.Errorf("got %d completed (%v), want %d", len(done), err, n)
 	}
@@ -134,7 +134,7 @@ func upgrade(t *testing.T, b *table) {
 func TestOlderCancels(t *testing.T) {
 	b, now := openTable(t), time.Unix(1_800_000_000, 0).UTC()
 	id := createWaiting(t, b.Store, "a", 1, now)[0]
-	r, err := b.Claim(t.Context(), id, "w", now, time.Minute)
+	r, err := b.Leases.Claim(t.Context(), id, "w", now, time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,10 +144,10 @@ func TestOlderCancels(t *testing.T) {
 		}
 		return []item{i}
 	})
-	if err := b.Finish(t.Context(), id, r.Lease, now, lipsync.Outcome{Output: "o"}); err == nil {
+	if err := b.Leases.Finish(t.Context(), id, r.Lease, now, lipsync.Outcome{Output: "o"}); err == nil {
 		t.Error("a canceled request was finished")
 	}
-	if r, err := b.Get(t.Context(), id); err != nil || r.Status != lipsync.Failed {
+	if r, err := b.Requests.ByID(t.Context(), id); err != nil || r.Status != lipsync.Failed {
 		t.Errorf("got %s (%v), want it to have failed", r.Status, err)
 	}
 }
@@ -177,7 +177,7 @@ func TestOlderClaimsMeanwhile(t *testing.T) {
 		})
 		return nil
 	}
-	if err := b.Upkeep(t.Context(), now); err != nil || !claimed {
+	if err := b.Leases.Upkeep(t.Context(), now); err != nil || !claimed {
 		t.Fatalf("upkeep: %v, claimed %t", err, claimed)
 	}
 	w.spoil = nil

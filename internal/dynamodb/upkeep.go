@@ -19,7 +19,7 @@ const atOnce = 16
 
 // Upkeep implements lipsync.Leases. It puts into the queue what may be claimed again, and makes
 // of what older versions wrote what this one writes.
-func (s *Store) Upkeep(ctx context.Context, now time.Time) error {
+func (s leases) Upkeep(ctx context.Context, now time.Time) error {
 	return errors.Join(s.upgradeRequests(ctx, now), s.upgradeKeys(ctx), together(queueShards, func(n int) error {
 		return errors.Join(s.queueDue(ctx, n, now), s.queueDead(ctx, n, now))
 	}))

@@ -14,6 +14,9 @@ import (
 	"lipsync/internal/lipsync"
 )
 
+// uploads implements lipsync.Uploads.
+type uploads struct{ *Store }
+
 func uploadFields(u *lipsync.Upload) []field {
 	return []field{
 		{"id", &u.ID}, {"account", &u.Account}, {"kind", (*string)(&u.Kind)}, {"size", &u.Size},
@@ -30,9 +33,9 @@ const openUploads = "upload"
 
 func endSort(id string, expires time.Time) string { return padded(expires.UnixMicro()) + "/" + id }
 
-// CreateUpload implements lipsync.Uploads. The record has no TimeToLive: only the sweep, however
+// Create implements lipsync.Uploads. The record has no TimeToLive: only the sweep, however
 // late it comes, takes the bytes of an upload off what the account stores.
-func (s *Store) CreateUpload(ctx context.Context, u lipsync.Upload, limits lipsync.Limits) error {
+func (s uploads) Create(ctx context.Context, u lipsync.Upload, limits lipsync.Limits) error {
 	i := with(encode(uploadFields(&u)), uploadKey(u.ID))
 	i[OpenPartition], i[OpenSort] = text(shard(openUploads, shardOf(u.ID, uploadShards))), text(endSort(u.ID, u.ExpiresAt))
 	i["counted"] = &types.AttributeValueMemberBOOL{Value: true}
@@ -58,8 +61,8 @@ func useUpload(id string, r lipsync.Request, life time.Duration) change {
 	}
 }
 
-// GetUpload implements lipsync.Uploads.
-func (s *Store) GetUpload(ctx context.Context, id string) (u lipsync.Upload, err error) {
+// ByID implements lipsync.Uploads.
+func (s uploads) ByID(ctx context.Context, id string) (u lipsync.Upload, err error) {
 	i, err := s.get(ctx, uploadKey(id))
 	if err != nil {
 		return lipsync.Upload{}, err
@@ -68,9 +71,9 @@ func (s *Store) GetUpload(ctx context.Context, id string) (u lipsync.Upload, err
 	return u, err
 }
 
-// ExpiredUploads implements lipsync.Uploads. The index may not know yet that an
+// Expired implements lipsync.Uploads. The index may not know yet that an
 // upload got more time, so it is asked only for the ids.
-func (s *Store) ExpiredUploads(ctx context.Context, now time.Time, after lipsync.Upload, limit int) ([]lipsync.Upload, error) {
+func (s uploads) Expired(ctx context.Context, now time.Time, after lipsync.Upload, limit int) ([]lipsync.Upload, error) {
 	from := endSort(after.ID, time.UnixMicro(max(0, after.ExpiresAt.UnixMicro())))
 	for {
 		ends, err := s.uploadsUntil(ctx, now, from, limit)
@@ -117,8 +120,8 @@ func (s *Store) expired(ctx context.Context, keys []item, now time.Time) (expire
 	return expired, err
 }
 
-// DropUpload implements lipsync.Uploads.
-func (s *Store) DropUpload(ctx context.Context, u lipsync.Upload, expires time.Time) error {
+// Drop implements lipsync.Uploads.
+func (s uploads) Drop(ctx context.Context, u lipsync.Upload, expires time.Time) error {
 	now, err := s.update(ctx, change{
 		key: uploadKey(u.ID),
 		set: item{
@@ -134,8 +137,8 @@ func (s *Store) DropUpload(ctx context.Context, u lipsync.Upload, expires time.T
 	return err
 }
 
-// DeleteUpload implements lipsync.Uploads.
-func (s *Store) DeleteUpload(ctx context.Context, u lipsync.Upload) error {
+// Delete implements lipsync.Uploads.
+func (s uploads) Delete(ctx context.Context, u lipsync.Upload) error {
 	uncounted := errors.New("the upload was not counted, or is gone")
 	err := patiently(ctx, func(int) error {
 		return s.transact(ctx, []step{

@@ -25,26 +25,26 @@ func TestSweepComesLate(t *testing.T) {
 		}
 	}
 	announce := func(id string, now time.Time) error {
-		return b.CreateUpload(t.Context(), lipsync.Upload{ID: id, Account: "a", Size: 100, CreatedAt: now, ExpiresAt: now.Add(time.Hour)}, limits)
+		return b.Uploads.Create(t.Context(), lipsync.Upload{ID: id, Account: "a", Size: 100, CreatedAt: now, ExpiresAt: now.Add(time.Hour)}, limits)
 	}
 	for _, id := range []string{"announced", "used", "dropped"} {
 		ok(announce(id, now))
 	}
-	_, _, err := b.Create(t.Context(), lipsync.Request{ID: "r", Account: "a", Status: lipsync.Queued, CreatedAt: now}, []string{"used", "dropped"}, nil, lipsync.Limits{})
+	_, _, err := b.Requests.Create(t.Context(), lipsync.Request{ID: "r", Account: "a", Status: lipsync.Queued, CreatedAt: now}, []string{"used", "dropped"}, nil, lipsync.Limits{})
 	ok(err)
-	ok(b.DropUpload(t.Context(), lipsync.Upload{ID: "dropped", RequestID: "r"}, now.Add(time.Minute)))
+	ok(b.Uploads.Drop(t.Context(), lipsync.Upload{ID: "dropped", RequestID: "r"}, now.Add(time.Minute)))
 	if code := lipsync.CodeOf(announce("too many", now)); code != lipsync.StorageLimit {
 		t.Fatalf("got code %q, want the account to store all it may", code)
 	}
 
 	later := now.AddDate(1, 0, 0)
 	b.expire(t, later)
-	expired, err := b.ExpiredUploads(t.Context(), later, lipsync.Upload{}, 10)
+	expired, err := b.Uploads.Expired(t.Context(), later, lipsync.Upload{}, 10)
 	if err != nil || len(expired) != 3 {
 		t.Errorf("got %d uploads that expired (%v), want 3", len(expired), err)
 	}
 	for _, u := range expired {
-		ok(b.DeleteUpload(t.Context(), u))
+		ok(b.Uploads.Delete(t.Context(), u))
 	}
 	for _, id := range []string{"x", "y", "z"} {
 		if err := announce(id, later); err != nil {

@@ -78,7 +78,7 @@ func (s *Store) usage(ctx context.Context, account, first, last string) ([]used,
 }
 
 // Usage implements lipsync.Requests.
-func (s *Store) Usage(ctx context.Context, account string, now time.Time, days int) ([]lipsync.Day, error) {
+func (s requests) Usage(ctx context.Context, account string, now time.Time, days int) ([]lipsync.Day, error) {
 	first := now.Unix()/secondsOfDay - int64(days) + 1
 	found, err := s.usage(ctx, account, padded(first), day(now)+"/~") // behind all lanes
 	all := make([]lipsync.Day, days)

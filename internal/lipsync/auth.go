@@ -29,7 +29,7 @@ func (s *Service) Authenticate(ctx context.Context, token string) (Caller, error
 	if strings.ContainsFunc(token, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }) {
 		return Caller{}, newError(Unauthorized, "invalid token")
 	}
-	k, err := s.Store.KeyByHash(ctx, sha256.Sum256([]byte(token)))
+	k, err := s.Keys.ByHash(ctx, sha256.Sum256([]byte(token)))
 	switch {
 	case CodeOf(err) == NotFound, err == nil && !k.RevokedAt.IsZero():
 		return Caller{}, newError(Unauthorized, "invalid token")
@@ -38,7 +38,7 @@ func (s *Service) Authenticate(ctx context.Context, token string) (Caller, error
 	}
 	if now := s.Now(); now.Sub(k.LastUsed) >= touchEvery {
 		// A call is worth more than the time at which its key was last used.
-		if err := s.Store.TouchKey(ctx, k.ID, now); err != nil {
+		if err := s.Keys.Touch(ctx, k.ID, now); err != nil {
 			s.log().WarnContext(ctx, "last use of a key not noted", "key", k.ID, "error", err)
 		}
 	}
@@ -56,7 +56,7 @@ func (s *Service) Allow(ctx context.Context, c Caller, kind CallKind) error {
 	if who == "" {
 		who = "people of " + c.Account
 	}
-	wait, err := s.Store.Take(ctx, string(kind)+"/"+who, limit, s.Now())
+	wait, err := s.Rates.Take(ctx, string(kind)+"/"+who, limit, s.Now())
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func (s *Service) CreateKey(ctx context.Context, account, name string, limit int
 		Start: token[:keyStart], ID: s.NewID(), Account: account, Name: name, Limit: limit,
 		Hash: sha256.Sum256([]byte(token)), CreatedAt: s.Now(),
 	}
-	if err := s.Store.CreateKey(ctx, k); err != nil {
+	if err := s.Keys.Create(ctx, k); err != nil {
 		return "", Key{}, err
 	}
 	return token, k, nil
@@ -102,7 +102,7 @@ func (s *Service) CreateKey(ctx context.Context, account, name string, limit int
 // roomForKey returns KeyLimit if the account has as many active keys as it may have.
 // Keys that are made at the same time may exceed that by as many as there are of them.
 func (s *Service) roomForKey(ctx context.Context, account string) error {
-	keys, err := s.Store.ListKeys(ctx, account)
+	keys, err := s.Keys.List(ctx, account)
 	if err != nil {
 		return err
 	}
@@ -118,14 +118,9 @@ func (s *Service) roomForKey(ctx context.Context, account string) error {
 	return nil
 }
 
-// Keys returns the account's keys, oldest first; those of all accounts for "".
-func (s *Service) Keys(ctx context.Context, account string) ([]Key, error) {
-	return s.Store.ListKeys(ctx, account)
-}
-
 // RevokeKey ends a key of the account, or of any account for "". NotFound if
 // there is no such key; a revoked key stays as it is.
 func (s *Service) RevokeKey(ctx context.Context, account, id string) error {
-	err := s.Store.RevokeKey(ctx, account, id, s.Now())
+	err := s.Keys.Revoke(ctx, account, id, s.Now())
 	return restate(err, NotFound, "key not found")
 }

@@ -34,7 +34,7 @@ func (s *Service) DeleteMedia(ctx context.Context, c Caller, idOrReference strin
 	if err != nil {
 		return Request{}, err
 	}
-	return s.Store.ForgetMedia(ctx, r.ID, s.Now())
+	return s.Requests.ForgetMedia(ctx, r.ID, s.Now())
 }
 
 // dropLate has Sweep delete the outputs of the last claims once more, as uploads that were
@@ -46,7 +46,7 @@ func (s *Service) dropLate(ctx context.Context, r Request) (err error) {
 	}
 	now := s.Now()
 	for claim := max(1, r.Claims-MaxAttempts+1); claim <= r.Claims; claim++ {
-		err = errors.Join(err, s.Store.CreateUpload(ctx, Upload{
+		err = errors.Join(err, s.Uploads.Create(ctx, Upload{
 			ID: s.NewID(), Account: r.Account, Kind: Video, Object: outputKey(r.ID, claim),
 			CreatedAt: now, ExpiresAt: now, Dropped: true,
 		}, Limits{}))
@@ -62,7 +62,7 @@ func (s *Service) ownUploads(ctx context.Context, r Request) (all []Upload, err 
 		if !ok {
 			continue
 		}
-		u, err := s.Store.GetUpload(ctx, id)
+		u, err := s.Uploads.ByID(ctx, id)
 		switch CodeOf(err) {
 		case "":
 			err = s.unused(ctx, u)
@@ -96,7 +96,7 @@ func errShared() error {
 func (s *Service) deleteUpload(ctx context.Context, u Upload) error {
 	sendable := u.CreatedAt.Add(putURLLife)
 	if u.ID != "" {
-		err := s.Store.DropUpload(ctx, u, sendable)
+		err := s.Uploads.Drop(ctx, u, sendable)
 		if CodeOf(err) == Conflict {
 			err = errShared() // by a request that was made just now
 		}
@@ -107,5 +107,5 @@ func (s *Service) deleteUpload(ctx context.Context, u Upload) error {
 	if err := s.Objects.Delete(ctx, u.Object); err != nil || u.ID == "" || s.Now().Before(sendable) {
 		return err
 	}
-	return s.Store.DeleteUpload(ctx, u)
+	return s.Uploads.Delete(ctx, u)
 }

@@ -45,7 +45,7 @@ func (s *Service) generate(ctx context.Context, c Caller, n NewRequest) (string,
 	video, audio, err := s.inputs(ctx, c, n)
 	if CodeOf(err) == Invalid && n.HasIdempotency {
 		// A repetition is answered as the first call was, whatever became of its uploads.
-		if id, replayed := s.Store.Replayed(ctx, c.Account, *n.idempotency(s.Now()), s.Now()); CodeOf(replayed) != NotFound {
+		if id, replayed := s.Requests.Replayed(ctx, c.Account, *n.idempotency(s.Now()), s.Now()); CodeOf(replayed) != NotFound {
 			return id, explainReplay(replayed)
 		}
 	}
@@ -70,7 +70,7 @@ func (s *Service) generate(ctx context.Context, c Caller, n NewRequest) (string,
 // create writes the request, then tells the queue.
 func (s *Service) create(ctx context.Context, r Request, n NewRequest) (string, error) {
 	limits := s.limits()
-	created, replayed, err := s.Store.Create(ctx, r, n.uploads(), n.idempotency(r.CreatedAt), limits)
+	created, replayed, err := s.Requests.Create(ctx, r, n.uploads(), n.idempotency(r.CreatedAt), limits)
 	switch CodeOf(err) {
 	case "":
 	case TokenLimit:

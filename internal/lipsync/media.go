@@ -49,7 +49,7 @@ func (s *Service) StoreMedia(ctx context.Context, requestID string, kind MediaKi
 
 // DiscardMedia deletes what was stored for a request that never came to be.
 func (s *Service) DiscardMedia(ctx context.Context, requestID string) error {
-	switch _, err := s.Store.Get(ctx, requestID); CodeOf(err) {
+	switch _, err := s.Requests.ByID(ctx, requestID); CodeOf(err) {
 	case NotFound:
 		return s.deleteInputs(ctx, requestID)
 	default:

@@ -33,13 +33,13 @@ type Requests interface {
 	// the others get its id as RequestID, and expire limits.Keep.InputLife after CreatedAt.
 	Create(ctx context.Context, r Request, uploads []string, idem *Idempotency, limits Limits) (created Request, replayed bool, err error)
 
-	// Get returns a request of any account by its id, strongly consistent.
+	// ByID returns a request of any account by its id, strongly consistent.
 	// NotFound if there is none.
-	Get(ctx context.Context, id string) (Request, error)
+	ByID(ctx context.Context, id string) (Request, error)
 
-	// Latest returns the newest request of the account with the reference id,
+	// ByReference returns the newest request of the account with the reference id,
 	// strongly consistent. NotFound if there is none.
-	Latest(ctx context.Context, account, referenceID string) (Request, error)
+	ByReference(ctx context.Context, account, referenceID string) (Request, error)
 
 	// List returns the account's requests, newest first, skipping offset and at
 	// most limit of them, and how many there are; only those with the
@@ -174,36 +174,37 @@ type Leases interface {
 
 // Keys keeps API keys.
 type Keys interface {
-	CreateKey(ctx context.Context, k Key) error
-	// KeyByHash returns the key, revoked or not. NotFound if there is none. Used may have
+	// Create writes a new key.
+	Create(ctx context.Context, k Key) error
+	// ByHash returns the key, revoked or not. NotFound if there is none. Used may have
 	// uses that were given back.
-	KeyByHash(ctx context.Context, hash [32]byte) (Key, error)
-	// TouchKey sets LastUsed if at is later; an unknown id is no error.
-	TouchKey(ctx context.Context, id string, at time.Time) error
-	// ListKeys returns the account's keys, oldest first; all accounts' for "".
-	ListKeys(ctx context.Context, account string) ([]Key, error)
-	// RevokeKey sets RevokedAt once. NotFound for an unknown id, or one of
+	ByHash(ctx context.Context, hash [32]byte) (Key, error)
+	// Touch sets LastUsed if at is later; an unknown id is no error.
+	Touch(ctx context.Context, id string, at time.Time) error
+	// List returns the account's keys, oldest first; all accounts' for "".
+	List(ctx context.Context, account string) ([]Key, error)
+	// Revoke sets RevokedAt once. NotFound for an unknown id, or one of
 	// another account where account is not "".
-	RevokeKey(ctx context.Context, account, id string, at time.Time) error
+	Revoke(ctx context.Context, account, id string, at time.Time) error
 }
 
 // Uploads keeps what clients announced to send.
 type Uploads interface {
-	// CreateUpload writes the upload. If with it the account's stored bytes were
+	// Create writes the upload. If with it the account's stored bytes were
 	// more than limits allow: StorageLimit; see Requests.Create.
-	CreateUpload(ctx context.Context, u Upload, limits Limits) error
-	// GetUpload returns the upload of any account. NotFound if there is none.
-	GetUpload(ctx context.Context, id string) (Upload, error)
-	// ExpiredUploads returns up to limit uploads with ExpiresAt before now,
+	Create(ctx context.Context, u Upload, limits Limits) error
+	// ByID returns the upload of any account. NotFound if there is none.
+	ByID(ctx context.Context, id string) (Upload, error)
+	// Expired returns up to limit uploads with ExpiresAt before now,
 	// used or not, ordered by ExpiresAt and then by ID. It begins behind the upload
 	// after, whether that is still there or not; the zero Upload is the beginning.
-	ExpiredUploads(ctx context.Context, now time.Time, after Upload, limit int) ([]Upload, error)
-	// DropUpload makes the upload Dropped, to expire at the given time. Conflict if
+	Expired(ctx context.Context, now time.Time, after Upload, limit int) ([]Upload, error)
+	// Drop makes the upload Dropped, to expire at the given time. Conflict if
 	// another request than u.RequestID, which is not "", is the newest that uses it. One
 	// that is gone is no error.
-	DropUpload(ctx context.Context, u Upload, expires time.Time) error
-	// DeleteUpload forgets the upload; one that is gone is no error.
-	DeleteUpload(ctx context.Context, u Upload) error
+	Drop(ctx context.Context, u Upload, expires time.Time) error
+	// Delete forgets the upload; one that is gone is no error.
+	Delete(ctx context.Context, u Upload) error
 }
 
 // Rates counts calls against a limit for each name (a key and kind of call).
@@ -215,15 +216,14 @@ type Rates interface {
 	Take(ctx context.Context, name string, limit int, now time.Time) (time.Duration, error)
 }
 
-// Store is everything that one database keeps. Any of its methods may return
-// RateLimited, in the words for a client: others change the same records all the
-// time, and nothing was done.
-type Store interface {
-	Requests
-	Leases
-	Keys
-	Uploads
-	Rates
+// Store is what one database keeps. Any method of its ports may return RateLimited, in the
+// words for a client: others change the same records all the time, and nothing was done.
+type Store struct {
+	Requests Requests
+	Leases   Leases
+	Keys     Keys
+	Uploads  Uploads
+	Rates    Rates
 }
 
 // Objects keeps media files under slash-separated keys.

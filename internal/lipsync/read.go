@@ -46,7 +46,7 @@ func (s *Service) OutputExpires(r Request) time.Time {
 
 func (s *Service) find(ctx context.Context, account, idOrReference string) (Request, error) {
 	if id, err := uuid.Parse(idOrReference); err == nil && len(idOrReference) == len(id.String()) {
-		r, err := s.Store.Get(ctx, id.String())
+		r, err := s.Requests.ByID(ctx, id.String())
 		if CodeOf(err) != NotFound && (err != nil || r.Account == account) {
 			return r, err
 		}
@@ -54,13 +54,7 @@ func (s *Service) find(ctx context.Context, account, idOrReference string) (Requ
 	if !validText(idOrReference) {
 		return Request{}, newError(NotFound, "lipsync request not found")
 	}
-	return s.Store.Latest(ctx, account, idOrReference)
-}
-
-// Requests returns the caller's requests, newest first, and how many there are in
-// all; only of those with the reference id, if it is not "".
-func (s *Service) Requests(ctx context.Context, c Caller, referenceID string, offset int64, limit int) ([]Request, int64, error) {
-	return s.Store.List(ctx, c.Account, referenceID, offset, limit)
+	return s.Requests.ByReference(ctx, account, idOrReference)
 }
 
 // MostByStatus is how many requests a list of one status has, the newest ones. No counter says
@@ -82,7 +76,7 @@ func (s *Service) RequestPage(ctx context.Context, c Caller, q ListQuery) (Page,
 	var total int64
 	var err error
 	if q.Status == "" {
-		list, total, err = s.Requests(ctx, c, q.ReferenceID, q.Offset, q.Limit)
+		list, total, err = s.Requests.List(ctx, c.Account, q.ReferenceID, q.Offset, q.Limit)
 	} else {
 		list, total, err = s.ofStatus(ctx, c, q)
 	}
@@ -118,11 +112,11 @@ func (s *Service) VideoURL(ctx context.Context, r Request) (*url.URL, error) {
 // these there are.
 func (s *Service) ofStatus(ctx context.Context, c Caller, q ListQuery) ([]Request, int64, error) {
 	by := StatusQuery{Account: c.Account, Status: q.Status, ReferenceID: q.ReferenceID, Offset: int(min(q.Offset, MostByStatus))}
-	total, err := s.Store.CountByStatus(ctx, by, MostByStatus)
+	total, err := s.Requests.CountByStatus(ctx, by, MostByStatus)
 	if err != nil || by.Offset >= total {
 		return nil, int64(total), err
 	}
-	list, err := s.Store.ByStatus(ctx, by, min(q.Limit, total-by.Offset))
+	list, err := s.Requests.ByStatus(ctx, by, min(q.Limit, total-by.Offset))
 	return list, int64(total), err
 }
 
@@ -130,13 +124,13 @@ func (s *Service) ofStatus(ctx context.Context, c Caller, q ListQuery) ([]Reques
 // first: at most limit of them, older than the request with the id before, if that is not
 // "". It returns only those with the reference id, if it is not "".
 func (s *Service) RequestsByStatus(ctx context.Context, c Caller, status Status, referenceID, before string, limit int) ([]Request, error) {
-	return s.Store.ByStatus(ctx, StatusQuery{Account: c.Account, Status: status, ReferenceID: referenceID, Before: before}, limit)
+	return s.Requests.ByStatus(ctx, StatusQuery{Account: c.Account, Status: status, ReferenceID: referenceID, Before: before}, limit)
 }
 
 // Usage returns what became of the requests that the caller's account made, for
 // each of the last days (UTC) up to that of now, oldest first.
 func (s *Service) Usage(ctx context.Context, c Caller, now time.Time, days int) ([]Day, error) {
-	return s.Store.Usage(ctx, c.Account, now, days)
+	return s.Requests.Usage(ctx, c.Account, now, days)
 }
 
 // outputURL signs a new address of the request's output, nil if it has none or

@@ -18,7 +18,7 @@ import (
 )
 
 // ports opens the local adapters, which are the fakes of these tests.
-func ports(t testing.TB, clock *lipsynctest.Clock) (*sqlite.Store, *disk.Objects) {
+func ports(t testing.TB, clock *lipsynctest.Clock) (lipsync.Store, *disk.Objects) {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "lipsync.db"))
 	if err != nil {
@@ -30,7 +30,7 @@ func ports(t testing.TB, clock *lipsynctest.Clock) (*sqlite.Store, *disk.Objects
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { objects.Close() })
-	return store, objects
+	return store.Store, objects
 }
 
 // queue remembers what was sent, and fails if it is told to.
@@ -100,7 +100,7 @@ func (h *home) generate(t testing.TB, referenceID string) string {
 
 func (h *home) wantAttempts(t *testing.T, id string, n int) {
 	t.Helper()
-	r, err := h.Store.Get(t.Context(), id)
+	r, err := h.Requests.ByID(t.Context(), id)
 	must(t, err)
 	want(t, "attempts", r.Attempts, n)
 }

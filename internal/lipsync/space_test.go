@@ -15,14 +15,16 @@ import (
 
 const noSpace = "the service has too little disk space; try again later"
 
-// fullStore is a database on a full disk: it reads.
-type fullStore struct{ lipsync.Store }
+// fullKeys and fullUploads are of a database on a full disk: it reads.
+type fullKeys struct{ lipsync.Keys }
 
-func (fullStore) TouchKey(context.Context, string, time.Time) error {
+func (fullKeys) Touch(context.Context, string, time.Time) error {
 	return lipsync.ErrNoSpace(syscall.ENOSPC)
 }
 
-func (fullStore) DeleteUpload(context.Context, lipsync.Upload) error {
+type fullUploads struct{ lipsync.Uploads }
+
+func (fullUploads) Delete(context.Context, lipsync.Upload) error {
 	return lipsync.ErrNoSpace(syscall.ENOSPC)
 }
 
@@ -32,7 +34,7 @@ func TestTouchFails(t *testing.T) {
 	h := newHome(t)
 	var log strings.Builder
 	h.Log = slog.New(slog.NewTextHandler(&log, nil))
-	h.Store = fullStore{h.Store}
+	h.Keys = fullKeys{h.Keys}
 	h.clock.Advance(time.Hour)
 	got, err := h.Authenticate(t.Context(), h.token)
 	must(t, err)
@@ -46,13 +48,13 @@ func TestSweepOfFull(t *testing.T) {
 	h := newHome(t)
 	u := h.upload(t, lipsync.Video, "fives")
 	h.clock.Advance(26 * time.Hour)
-	store := h.Store
-	h.Store = fullStore{store}
+	uploads := h.Uploads
+	h.Uploads = fullUploads{uploads}
 	want(t, "code", lipsync.CodeOf(h.Sweep(t.Context())), lipsync.NoSpace)
 	h.wantObject(t, u.Object, false)
-	h.Store = store
+	h.Uploads = uploads
 	must(t, h.Sweep(t.Context()))
-	_, err := store.GetUpload(t.Context(), u.ID)
+	_, err := uploads.ByID(t.Context(), u.ID)
 	want(t, "record", lipsync.CodeOf(err), lipsync.NotFound)
 }
 
@@ -84,7 +86,7 @@ func TestRoom(t *testing.T) {
 	})
 	wantError(t, "upload that is there", err, lipsync.NoSpace, noSpace)
 	used := func() int64 {
-		keys, err := h.Keys(t.Context(), "a")
+		keys, err := h.Keys.List(t.Context(), "a")
 		must(t, err)
 		return keys[0].Used
 	}

@@ -38,7 +38,7 @@ const (
 func (s *Service) Sweep(ctx context.Context) error {
 	end := s.Now().Add(sweepTime)
 	oldest, err := s.sweepRequests(ctx, end)
-	errs := []error{err, s.sweepPauses(ctx, end), s.Store.Upkeep(ctx, s.Now())}
+	errs := []error{err, s.sweepPauses(ctx, end), s.Leases.Upkeep(ctx, s.Now())}
 	if s.Pool != nil {
 		errs = append(errs, s.scale(ctx, min(scalePatience, end.Sub(s.Now())), oldest > isLate))
 	}
@@ -51,7 +51,7 @@ func (s *Service) ended(end time.Time) bool { return !s.Now().Before(end) }
 // sweepRequests returns for how long the oldest request has waited, too.
 func (s *Service) sweepRequests(ctx context.Context, end time.Time) (oldest time.Duration, err error) {
 	now := s.Now()
-	open, err := s.Store.Open(ctx, now, sweepBatch)
+	open, err := s.Leases.Open(ctx, now, sweepBatch)
 	if err != nil {
 		return 0, err
 	}
@@ -77,11 +77,11 @@ func (s *Service) sweepRequests(ctx context.Context, end time.Time) (oldest time
 // sweepPauses tells what requests were put off for. It ends pauses that end later than any
 // that began now: the clock was set back since.
 func (s *Service) sweepPauses(ctx context.Context, end time.Time) error {
-	delayed, err := s.Store.PutOff(ctx, time.Time{}, delayedBatch)
+	delayed, err := s.Leases.PutOff(ctx, time.Time{}, delayedBatch)
 	if err == nil {
 		s.watcher().Unreachable(unreachable(delayed))
 	}
-	long, longErr := s.Store.PutOff(ctx, s.Now().Add(longestPutOff), pausesBatch)
+	long, longErr := s.Leases.PutOff(ctx, s.Now().Add(longestPutOff), pausesBatch)
 	errs := []error{err, longErr}
 	for _, r := range long {
 		if s.ended(end) {
@@ -111,7 +111,7 @@ func unreachable(delayed []Request) (n int) {
 
 // endPause ends the pause of a request, unless that goes on by itself meanwhile.
 func (s *Service) endPause(ctx context.Context, r Request) error {
-	err := s.Store.EndPause(ctx, r, s.Now())
+	err := s.Leases.EndPause(ctx, r, s.Now())
 	if CodeOf(err) == Conflict {
 		return nil
 	}
@@ -148,7 +148,7 @@ func (s *Service) sweepUploads(ctx context.Context, end time.Time) error {
 	var last Upload
 	var errs []error
 	for !s.ended(end) {
-		expired, err := s.Store.ExpiredUploads(ctx, before, last, sweepBatch)
+		expired, err := s.Uploads.Expired(ctx, before, last, sweepBatch)
 		errs = append(errs, err)
 		if len(expired) == 0 {
 			break
@@ -185,7 +185,7 @@ func (s *Service) sweepUpload(ctx context.Context, u Upload) error {
 	if err := s.Objects.Delete(ctx, u.Object); err != nil {
 		return err
 	}
-	return s.Store.DeleteUpload(ctx, u)
+	return s.Uploads.Delete(ctx, u)
 }
 
 // inUse tells whether an open request uses an upload: the last one that named it, or an
@@ -195,14 +195,14 @@ func (s *Service) inUse(ctx context.Context, u Upload) (bool, error) {
 	if err != nil || open {
 		return open, err
 	}
-	return s.Store.Uses(ctx, u.Account, u.Object)
+	return s.Requests.Uses(ctx, u.Account, u.Object)
 }
 
 func (s *Service) isOpen(ctx context.Context, requestID string) (bool, error) {
 	if requestID == "" {
 		return false, nil
 	}
-	r, err := s.Store.Get(ctx, requestID)
+	r, err := s.Requests.ByID(ctx, requestID)
 	if CodeOf(err) == NotFound {
 		return false, nil
 	}
@@ -250,10 +250,10 @@ func (s *Service) judge(ctx context.Context, key string) (verdict, error) {
 	var v verdict
 	var err error
 	if prefix+"/" == uploads {
-		_, err = s.Store.GetUpload(ctx, id)
+		_, err = s.Uploads.ByID(ctx, id)
 	} else {
 		var r Request
-		r, err = s.Store.Get(ctx, id)
+		r, err = s.Requests.ByID(ctx, id)
 		v = s.judgeMedia(r, key)
 	}
 	if CodeOf(err) == NotFound {
@@ -290,8 +290,8 @@ func (s *Service) ever() time.Time { return s.Now().AddDate(100, 0, 0) }
 // MaxClaims), and objects that no record names are deleted. It is to be called at the start of
 // the one process that serves the store, before anything else runs.
 func (s *Service) Recover(ctx context.Context) error {
-	errs := []error{s.Store.Upkeep(ctx, s.Now())}
-	open, err := s.Store.Open(ctx, s.ever(), math.MaxInt)
+	errs := []error{s.Leases.Upkeep(ctx, s.Now())}
+	open, err := s.Leases.Open(ctx, s.ever(), math.MaxInt)
 	errs = append(errs, err)
 	for _, r := range open {
 		switch {

@@ -38,7 +38,7 @@ func (s *Service) CreateUpload(ctx context.Context, c Caller, n NewUpload) (Sign
 	}
 	u.Object = uploadKey(u.ID)
 	limits := s.limits()
-	if err := s.Store.CreateUpload(ctx, u, limits); err != nil {
+	if err := s.Uploads.Create(ctx, u, limits); err != nil {
 		return SignedUpload{}, limits.explain(err)
 	}
 	put, headers, err := s.Objects.SignPut(ctx, u.Object, n.Size, n.ContentType, now.Add(putURLLife))

@@ -15,7 +15,7 @@ func (s *Service) Claim(ctx context.Context, id string) (Request, error) {
 		return Request{}, newError(NotFound, "the clock was set forward")
 	}
 	for {
-		r, err := s.Store.Claim(ctx, id, s.NewID(), s.Now(), Lease)
+		r, err := s.Leases.Claim(ctx, id, s.NewID(), s.Now(), Lease)
 		if err != nil {
 			return Request{}, err
 		}
@@ -33,18 +33,18 @@ func (s *Service) Claim(ctx context.Context, id string) (Request, error) {
 
 // Renew keeps a claimed request for another Lease. Conflict if it was lost.
 func (s *Service) Renew(ctx context.Context, r Request) error {
-	return s.Store.Renew(ctx, r.ID, r.Lease, s.Now().Add(Lease))
+	return s.Leases.Renew(ctx, r.ID, r.Lease, s.Now().Add(Lease))
 }
 
 // Report tells how far a claimed request is. Conflict if it was lost.
 func (s *Service) Report(ctx context.Context, r Request, p Progress) error {
-	return s.Store.Report(ctx, r.ID, r.Lease, p)
+	return s.Leases.Report(ctx, r.ID, r.Lease, p)
 }
 
 // Held looks whether a claimed request still is the worker's. Conflict if it was
 // lost: to another worker, or to its client, who canceled it.
 func (s *Service) Held(ctx context.Context, r Request) error {
-	stored, err := s.Store.Get(ctx, r.ID)
+	stored, err := s.Requests.ByID(ctx, r.ID)
 	if err == nil && stored.Lease != r.Lease {
 		return newError(Conflict, "lease lost")
 	}
@@ -54,7 +54,7 @@ func (s *Service) Held(ctx context.Context, r Request) error {
 // Release gives a claimed request back, and with it the attempt.
 // Conflict if it was lost.
 func (s *Service) Release(ctx context.Context, r Request) error {
-	return s.Store.Release(ctx, r.ID, r.Lease)
+	return s.Leases.Release(ctx, r.ID, r.Lease)
 }
 
 // Complete stores the output of a claimed request, whose lengths the worker has
@@ -90,9 +90,9 @@ func (s *Service) Fail(ctx context.Context, r Request, f Failure) error {
 func (s *Service) finish(ctx context.Context, r Request, o Outcome) error {
 	now := s.Now()
 	o.VideoLength, o.AudioLength = r.VideoLength, r.AudioLength
-	err := s.Store.Finish(ctx, r.ID, r.Lease, now, o)
+	err := s.Leases.Finish(ctx, r.ID, r.Lease, now, o)
 	if CodeOf(err) == Conflict {
-		stored, getErr := s.Store.Get(ctx, r.ID)
+		stored, getErr := s.Requests.ByID(ctx, r.ID)
 		if getErr != nil {
 			return getErr
 		}

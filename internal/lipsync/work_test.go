@@ -96,12 +96,12 @@ func TestOneOutput(t *testing.T) {
 	id := h.generate(t, "")
 	dead, err := h.Claim(t.Context(), id)
 	must(t, err)
-	store := h.Store
-	h.Store = silent{store}
+	leases := h.Leases
+	h.Leases = silent{leases}
 	if err := h.Complete(t.Context(), dead, strings.NewReader("first"), 5); err == nil {
 		t.Fatal("the end was told")
 	}
-	h.Store = store
+	h.Leases = leases
 	h.clock.Advance(lipsync.Lease)
 	next, err := h.Claim(t.Context(), id)
 	must(t, err)
@@ -112,7 +112,7 @@ func TestOneOutput(t *testing.T) {
 }
 
 // silent is a store that a dying worker doesn't reach any more.
-type silent struct{ lipsync.Store }
+type silent struct{ lipsync.Leases }
 
 func (silent) Finish(context.Context, string, string, time.Time, lipsync.Outcome) error {
 	return errors.New("no answer")
@@ -157,19 +157,19 @@ func TestLastWord(t *testing.T) {
 	r, err := h.Claim(t.Context(), "")
 	must(t, err)
 	ctx, stop := context.WithCancel(t.Context())
-	h.Store = hasty{h.Store, stop}
+	h.Leases = hasty{h.Leases, stop}
 	must(t, h.Complete(ctx, r, strings.NewReader("output"), 6))
 	h.wantObject(t, n.Video.Object, false)
 }
 
 // hasty is a store that ends its caller's context at the end of a request.
 type hasty struct {
-	lipsync.Store
+	lipsync.Leases
 	stop func()
 }
 
 func (s hasty) Finish(ctx context.Context, id, token string, now time.Time, o lipsync.Outcome) error {
-	err := s.Store.Finish(ctx, id, token, now, o)
+	err := s.Leases.Finish(ctx, id, token, now, o)
 	s.stop()
 	return errors.Join(err, ctx.Err())
 }

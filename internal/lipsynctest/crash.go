@@ -54,7 +54,7 @@ func crash(t *testing.T, open func(t *testing.T) (lipsync.Store, lipsync.Objects
 	clock := NewClock()
 	s := &story{t: t, clock: clock, renders: make(map[string]int)}
 	s.service = &lipsync.Service{
-		Store: faultyStore{store, f}, Objects: faultyObjects{objects, f}, Queue: faultyQueue{f},
+		Store: faulty(store, f), Objects: faultyObjects{objects, f}, Queue: faultyQueue{f},
 		Now: clock.Now, NewID: uuid.NewString, Random: rand.Reader, GenerateRate: 60, ReadRate: 600,
 		Engines: []string{"warp"},
 	}
@@ -174,7 +174,7 @@ func (s *story) render(r lipsync.Request) error {
 // check looks at what the story left.
 func (s *story) check(store lipsync.Store, objects lipsync.Objects) {
 	t := s.t
-	_, total, err := store.List(t.Context(), "a", "", 0, 10)
+	_, total, err := store.Requests.List(t.Context(), "a", "", 0, 10)
 	must(t, err)
 	want(t, "requests", total, 3)
 	wantUsed(t, store, "a", 3)
@@ -182,7 +182,7 @@ func (s *story) check(store lipsync.Store, objects lipsync.Objects) {
 
 	var named []string
 	for _, reference := range []string{"media", "upload"} {
-		r, err := store.Latest(t.Context(), "a", reference)
+		r, err := store.Requests.ByReference(t.Context(), "a", reference)
 		must(t, err)
 		want(t, reference+" status", r.Status, lipsync.Completed)
 		want(t, reference+" completed more than once", s.renders[r.ID] > 1, false)
@@ -214,7 +214,7 @@ func (s *story) checkForgotten(objects lipsync.Objects, r lipsync.Request) {
 // checkDoomed looks at the request that was to be canceled, and returns the key of
 // its output: it has one if the worker came first, and the client was told.
 func (s *story) checkDoomed(store lipsync.Store, objects lipsync.Objects) []string {
-	r, err := store.Latest(s.t.Context(), "a", "doomed")
+	r, err := store.Requests.ByReference(s.t.Context(), "a", "doomed")
 	must(s.t, err)
 	if lipsync.CodeOf(s.cancel) == lipsync.Finished {
 		want(s.t, "doomed status", r.Status, lipsync.Completed)

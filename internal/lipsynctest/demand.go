@@ -9,7 +9,7 @@ import (
 )
 
 // DemandStore is a store with what it keeps for a pool of workers.
-type DemandStore interface {
+type DemandStore struct {
 	lipsync.Store
 	lipsync.Demand
 }
@@ -36,35 +36,35 @@ func testWaiting(t *testing.T, s DemandStore) {
 		want(t, when, got, wanted)
 	}
 	waits("none", at(0), 10, 0)
-	addKey(t, s, "a", 0)
-	addKey(t, s, "b", 0)
+	addKey(t, s.Store, "a", 0)
+	addKey(t, s.Store, "b", 0)
 	var ids []string
 	for i := range n {
-		ids = append(ids, addAt(t, s, []string{"a", "b"}[i%2], i))
+		ids = append(ids, addAt(t, s.Store, []string{"a", "b"}[i%2], i))
 	}
 	waits("all", at(n), 1000, n)
 	for _, limit := range []int{0, 1, 7, n} {
 		waits("at most", at(n), limit, limit)
 	}
 	for i, id := range ids[:4] {
-		_, err := s.Claim(t.Context(), id, "token", at(n), time.Minute)
+		_, err := s.Leases.Claim(t.Context(), id, "token", at(n), time.Minute)
 		must(t, err)
 		switch i {
 		case 0:
-			must(t, s.Finish(t.Context(), id, "token", at(n), lipsync.Outcome{Output: "o"}))
+			must(t, s.Leases.Finish(t.Context(), id, "token", at(n), lipsync.Outcome{Output: "o"}))
 		case 1:
-			must(t, s.Release(t.Context(), id, "token"))
+			must(t, s.Leases.Release(t.Context(), id, "token"))
 		case 2:
-			r, err := s.Get(t.Context(), id)
+			r, err := s.Requests.ByID(t.Context(), id)
 			must(t, err)
-			must(t, s.Postpone(t.Context(), r, at(n+30)))
+			must(t, s.Leases.Postpone(t.Context(), r, at(n+30)))
 		}
 	}
-	_, err := s.Cancel(t.Context(), ids[4], at(n), lipsync.Failure{Code: lipsync.Canceled})
+	_, err := s.Leases.Cancel(t.Context(), ids[4], at(n), lipsync.Failure{Code: lipsync.Canceled})
 	must(t, err)
 	waits("but the final, held and put off", at(n), 1000, n-4)
 	waits("and once the pause is over", at(n+30), 1000, n-3)
-	must(t, s.Upkeep(t.Context(), at(n+60)))
+	must(t, s.Leases.Upkeep(t.Context(), at(n+60)))
 	waits("and once the lease is", at(n+60), 1000, n-2)
 }
 

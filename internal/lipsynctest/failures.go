@@ -44,20 +44,20 @@ func failures() []lipsync.Failure {
 
 func testPostpone(t *testing.T, store lipsync.Store) {
 	r := held(t, store)
-	must(t, store.Report(t.Context(), r.ID, "w", half()))
+	must(t, store.Leases.Report(t.Context(), r.ID, "w", half()))
 	r.Attempts, r.Delays, r.Fetching = 0, 1, 20*time.Minute+time.Microsecond
 	r.MissingSince, r.UnreachableSince, r.FailingSince = at(7), at(8), at(9)
 	other := r
 	for _, token := range []string{"", "other"} {
 		other.Lease = token
-		wantCode(t, store.Postpone(t.Context(), other, at(100)), lipsync.Conflict)
+		wantCode(t, store.Leases.Postpone(t.Context(), other, at(100)), lipsync.Conflict)
 	}
-	must(t, store.Postpone(t.Context(), r, at(100).Add(999))) // no store keeps nanoseconds
-	wantCode(t, store.Postpone(t.Context(), r, at(100)), lipsync.Conflict)
+	must(t, store.Leases.Postpone(t.Context(), r, at(100).Add(999))) // no store keeps nanoseconds
+	wantCode(t, store.Leases.Postpone(t.Context(), r, at(100)), lipsync.Conflict)
 	for name, err := range map[string]error{
-		"renew":   store.Renew(t.Context(), r.ID, "w", at(200)),
-		"release": store.Release(t.Context(), r.ID, "w"),
-		"finish":  store.Finish(t.Context(), r.ID, "w", at(10), lipsync.Outcome{Output: "late.mp4"}),
+		"renew":   store.Leases.Renew(t.Context(), r.ID, "w", at(200)),
+		"release": store.Leases.Release(t.Context(), r.ID, "w"),
+		"finish":  store.Leases.Finish(t.Context(), r.ID, "w", at(10), lipsync.Outcome{Output: "late.mp4"}),
 	} {
 		want(t, name, lipsync.CodeOf(err), lipsync.Conflict)
 	}
@@ -74,7 +74,7 @@ func testPostpone(t *testing.T, store lipsync.Store) {
 	r.Claims, r.Attempts, r.Lease, r.LeaseUntil = 2, 1, "w2", at(160)
 	want(t, "claimed again", again, r)
 	again.EndDelays()
-	must(t, store.Postpone(t.Context(), again, at(200)))
+	must(t, store.Leases.Postpone(t.Context(), again, at(200)))
 	r.EndDelays()
 	r.Lease, r.LeaseUntil = "", at(200)
 	wantStored(t, store, r)
@@ -87,12 +87,12 @@ func testDelaysEnd(t *testing.T, store lipsync.Store) {
 	for _, second := range []int{100, 300} {
 		r.MissingSince, r.UnreachableSince, r.FailingSince, r.Fetching = at(7), at(8), at(9), time.Minute
 		r.Delays++
-		must(t, store.Postpone(t.Context(), r, at(second)))
+		must(t, store.Leases.Postpone(t.Context(), r, at(second)))
 		delayed, err := claim(t, store, r.ID, fmt.Sprint("w", second), second)
 		must(t, err)
 		want(t, "beginning", delayed.UnreachableSince, at(8))
 		if second == 100 {
-			must(t, store.Release(t.Context(), r.ID, delayed.Lease))
+			must(t, store.Leases.Release(t.Context(), r.ID, delayed.Lease))
 		}
 		r, err = claim(t, store, r.ID, fmt.Sprint("w", second, "b"), second+60)
 		must(t, err)
@@ -112,13 +112,13 @@ func testPostponeOne(t *testing.T, store lipsync.Store) {
 	for i := range 3 {
 		r := newRequest("a", "")
 		r.CreatedAt = at(i)
-		_, _, err := store.Create(t.Context(), r, nil, nil, lipsync.Limits{})
+		_, _, err := store.Requests.Create(t.Context(), r, nil, nil, lipsync.Limits{})
 		must(t, err)
 		all = append(all, r)
 	}
 	r, err := claim(t, store, all[1].ID, "w", 10)
 	must(t, err)
-	must(t, store.Postpone(t.Context(), r, at(50)))
+	must(t, store.Leases.Postpone(t.Context(), r, at(50)))
 	for _, c := range []struct{ second, want int }{{20, 0}, {49, 2}, {50, 1}} {
 		r, err := claim(t, store, "", fmt.Sprint("w", c.want), c.second)
 		must(t, err)
@@ -129,8 +129,8 @@ func testPostponeOne(t *testing.T, store lipsync.Store) {
 // testPostponeOrCancel has a client cancel what waits for its next attempt.
 func testPostponeOrCancel(t *testing.T, store lipsync.Store) {
 	r := held(t, store)
-	must(t, store.Postpone(t.Context(), r, at(100)))
-	canceled, err := store.Cancel(t.Context(), r.ID, at(50), canceledFailure())
+	must(t, store.Leases.Postpone(t.Context(), r, at(100)))
+	canceled, err := store.Leases.Cancel(t.Context(), r.ID, at(50), canceledFailure())
 	must(t, err)
 	want(t, "free from", canceled.LeaseUntil, time.Time{})
 	_, err = claim(t, store, "", "w2", 100)
@@ -148,12 +148,12 @@ func testPutOff(t *testing.T, store lipsync.Store) {
 		r, err := claim(t, store, id, fmt.Sprint("w", i), 0)
 		must(t, err)
 		if until > 0 {
-			must(t, store.Postpone(t.Context(), r, at(until)))
+			must(t, store.Leases.Postpone(t.Context(), r, at(until)))
 		}
 	}
 	add(t, store, "")
-	must(t, store.Release(t.Context(), all[4], "w4"))
-	_, err := store.Cancel(t.Context(), all[6], at(50), canceledFailure())
+	must(t, store.Leases.Release(t.Context(), all[4], "w4"))
+	_, err := store.Leases.Cancel(t.Context(), all[6], at(50), canceledFailure())
 	must(t, err)
 	_, err = claim(t, store, all[3], "again", 200)
 	must(t, err)
@@ -168,7 +168,7 @@ func testPutOff(t *testing.T, store lipsync.Store) {
 		{at(200).Add(-time.Microsecond), 10, []int{2, 0}},
 		{at(300), 10, nil},
 	} {
-		got, err := store.PutOff(t.Context(), c.after, c.limit)
+		got, err := store.Leases.PutOff(t.Context(), c.after, c.limit)
 		must(t, err)
 		var ids, wanted []string
 		for _, r := range got {
@@ -184,27 +184,27 @@ func testPutOff(t *testing.T, store lipsync.Store) {
 // testEndPause ends a pause as long as it is the one that was seen. It is no claim.
 func testEndPause(t *testing.T, store lipsync.Store) {
 	r := held(t, store)
-	wantCode(t, store.EndPause(t.Context(), r, at(10)), lipsync.Conflict)
-	must(t, store.Postpone(t.Context(), r, at(100)))
+	wantCode(t, store.Leases.EndPause(t.Context(), r, at(10)), lipsync.Conflict)
+	must(t, store.Leases.Postpone(t.Context(), r, at(100)))
 	r.Lease, r.LeaseUntil = "", at(99)
-	wantCode(t, store.EndPause(t.Context(), r, at(10)), lipsync.Conflict)
+	wantCode(t, store.Leases.EndPause(t.Context(), r, at(10)), lipsync.Conflict)
 	r.LeaseUntil = at(100)
-	must(t, store.EndPause(t.Context(), r, at(10)))
-	wantCode(t, store.EndPause(t.Context(), r, at(10)), lipsync.Conflict)
-	wantCode(t, store.EndPause(t.Context(), lipsync.Request{ID: uuid.NewString(), LeaseUntil: at(100)}, at(10)), lipsync.Conflict)
+	must(t, store.Leases.EndPause(t.Context(), r, at(10)))
+	wantCode(t, store.Leases.EndPause(t.Context(), r, at(10)), lipsync.Conflict)
+	wantCode(t, store.Leases.EndPause(t.Context(), lipsync.Request{ID: uuid.NewString(), LeaseUntil: at(100)}, at(10)), lipsync.Conflict)
 	r.LeaseUntil = at(10)
 	wantStored(t, store, r)
 	again, err := claim(t, store, "", "w2", 10)
 	must(t, err)
 	want(t, "claimed", again.ID, r.ID)
 	r.LeaseUntil = time.Time{} // as of one that was never put off
-	wantCode(t, store.EndPause(t.Context(), r, at(20)), lipsync.Conflict)
+	wantCode(t, store.Leases.EndPause(t.Context(), r, at(20)), lipsync.Conflict)
 }
 
 // wantOpen checks how many requests may be claimed at the second.
 func wantOpen(t *testing.T, store lipsync.Store, second, n int) {
 	t.Helper()
-	open, err := store.Open(t.Context(), at(second), 10)
+	open, err := store.Leases.Open(t.Context(), at(second), 10)
 	must(t, err)
 	want(t, "open requests", len(open), n)
 }
@@ -231,27 +231,27 @@ func testFreeFailures(t *testing.T, store lipsync.Store) {
 		used++
 		wantUsed(t, store, "a", used)
 		if c.outcome == (lipsync.Outcome{}) {
-			_, err := store.Cancel(t.Context(), r.ID, at(9), canceledFailure())
+			_, err := store.Leases.Cancel(t.Context(), r.ID, at(9), canceledFailure())
 			must(t, err)
 		} else {
-			must(t, store.Finish(t.Context(), r.ID, token, at(9), c.outcome))
-			wantCode(t, store.Finish(t.Context(), r.ID, token, at(9), c.outcome), lipsync.Conflict)
+			must(t, store.Leases.Finish(t.Context(), r.ID, token, at(9), c.outcome))
+			wantCode(t, store.Leases.Finish(t.Context(), r.ID, token, at(9), c.outcome), lipsync.Conflict)
 		}
 		if c.free {
 			used--
 		}
 		wantUsed(t, store, "a", used)
 	}
-	_, _, err := store.Create(t.Context(), newRequest("a", ""), nil, nil, lipsync.Limits{})
+	_, _, err := store.Requests.Create(t.Context(), newRequest("a", ""), nil, nil, lipsync.Limits{})
 	wantCode(t, err, lipsync.TokenLimit)
 
 	r := newRequest("a", "") // made by a person
 	r.KeyID = ""
-	_, _, err = store.Create(t.Context(), r, nil, nil, lipsync.Limits{})
+	_, _, err = store.Requests.Create(t.Context(), r, nil, nil, lipsync.Limits{})
 	must(t, err)
 	_, err = claim(t, store, r.ID, "w", 0)
 	must(t, err)
-	must(t, store.Finish(t.Context(), r.ID, "w", at(9), lipsync.Outcome{Failure: lipsync.Failure{Code: lipsync.InternalFault}}))
+	must(t, store.Leases.Finish(t.Context(), r.ID, "w", at(9), lipsync.Outcome{Failure: lipsync.Failure{Code: lipsync.InternalFault}}))
 	wantUsed(t, store, "a", used)
 }
 
@@ -267,10 +267,10 @@ func testConcurrentFree(t *testing.T, store lipsync.Store) {
 	}
 	codes := together(2*n, func(i int) error {
 		if i >= n {
-			_, _, err := store.Create(t.Context(), newRequest("a", ""), nil, nil, lipsync.Limits{})
+			_, _, err := store.Requests.Create(t.Context(), newRequest("a", ""), nil, nil, lipsync.Limits{})
 			return err
 		}
-		return store.Finish(t.Context(), all[i], fmt.Sprint("w", i), at(1), lipsync.Outcome{Failure: lipsync.Failure{Code: lipsync.InternalFault}})
+		return store.Leases.Finish(t.Context(), all[i], fmt.Sprint("w", i), at(1), lipsync.Outcome{Failure: lipsync.Failure{Code: lipsync.InternalFault}})
 	})
 	wantCodes(t, codes, map[lipsync.Code]int{"": 2 * n})
 	wantUsed(t, store, "a", n)

@@ -13,7 +13,7 @@ func addAt(t *testing.T, store lipsync.Store, account string, second int) string
 	t.Helper()
 	r := newRequest(account, "")
 	r.CreatedAt = at(second)
-	_, _, err := store.Create(t.Context(), r, nil, nil, lipsync.Limits{})
+	_, _, err := store.Requests.Create(t.Context(), r, nil, nil, lipsync.Limits{})
 	must(t, err)
 	return r.ID
 }
@@ -42,9 +42,9 @@ func testClaimFairly(t *testing.T, store lipsync.Store) {
 	for _, id := range []string{c, b1, b2, all[2]} { // then b has as many as a, which waits longer
 		wantNext(t, store, 53, id)
 	}
-	must(t, store.Finish(t.Context(), b1, "w"+b1, at(54), lipsync.Outcome{Output: "o"}))
+	must(t, store.Leases.Finish(t.Context(), b1, "w"+b1, at(54), lipsync.Outcome{Output: "o"}))
 	wantNext(t, store, 55, all[3]) // b has nothing that waits
-	must(t, store.Release(t.Context(), b2, "w"+b2))
+	must(t, store.Leases.Release(t.Context(), b2, "w"+b2))
 	wantNext(t, store, 56, b2)
 }
 
@@ -60,7 +60,7 @@ func testClaimInTurn(t *testing.T, store lipsync.Store) {
 	b1, b2 := addAt(t, store, "b", 10), addAt(t, store, "b", 11)
 	for i, id := range []string{all[0], b1, all[1], b2, all[2], all[3]} {
 		wantNext(t, store, 20+i, id)
-		must(t, store.Finish(t.Context(), id, "w"+id, at(20+i), lipsync.Outcome{Output: "o"}))
+		must(t, store.Leases.Finish(t.Context(), id, "w"+id, at(20+i), lipsync.Outcome{Output: "o"}))
 	}
 	b3 := addAt(t, store, "b", 12)
 	wantNext(t, store, 1, all[4]) // a clock that was set back says nothing, and this is older
@@ -96,7 +96,7 @@ func testPutOffDoesNotRun(t *testing.T, store lipsync.Store) {
 	for _, id := range []string{a1, a2} {
 		r, err := claim(t, store, id, "w", 3)
 		must(t, err)
-		must(t, store.Postpone(t.Context(), r, at(40)))
+		must(t, store.Leases.Postpone(t.Context(), r, at(40)))
 	}
 	_, err := claim(t, store, b1, "w", 4)
 	must(t, err)
@@ -115,7 +115,7 @@ func testOpenLimit(t *testing.T, store lipsync.Store) {
 	addKey(t, store, "a", 0)
 	addKey(t, store, "b", 0)
 	create := func(account string, limit int, idem *lipsync.Idempotency) (string, error) {
-		r, _, err := store.Create(t.Context(), newRequest(account, ""), nil, idem, lipsync.Limits{Open: limit})
+		r, _, err := store.Requests.Create(t.Context(), newRequest(account, ""), nil, idem, lipsync.Limits{Open: limit})
 		return r.ID, err
 	}
 	var all []string
@@ -140,11 +140,11 @@ func testOpenLimit(t *testing.T, store lipsync.Store) {
 	_, err = claim(t, store, all[0], "w", 0)
 	must(t, err)
 	refused(3) // what is held is open
-	must(t, store.Finish(t.Context(), all[0], "w", at(1), lipsync.Outcome{Output: "o"}))
+	must(t, store.Leases.Finish(t.Context(), all[0], "w", at(1), lipsync.Outcome{Output: "o"}))
 	_, err = create("a", 3, nil)
 	must(t, err)
 	refused(3)
-	_, err = store.Cancel(t.Context(), all[1], at(2), lipsync.Failure{Code: lipsync.Canceled})
+	_, err = store.Leases.Cancel(t.Context(), all[1], at(2), lipsync.Failure{Code: lipsync.Canceled})
 	must(t, err)
 	_, err = create("a", 3, nil)
 	must(t, err)
@@ -158,7 +158,7 @@ func testOpenLimit(t *testing.T, store lipsync.Store) {
 func testConcurrentOpenLimit(t *testing.T, store lipsync.Store) {
 	addKey(t, store, "a", 0)
 	codes := together(20, func(int) error {
-		_, _, err := store.Create(t.Context(), newRequest("a", ""), nil, nil, lipsync.Limits{Open: 8})
+		_, _, err := store.Requests.Create(t.Context(), newRequest("a", ""), nil, nil, lipsync.Limits{Open: 8})
 		return err
 	})
 	wantCodes(t, codes, map[lipsync.Code]int{"": 8, lipsync.OpenLimit: 12})
@@ -183,12 +183,12 @@ func wantOutputDays(t *testing.T, store lipsync.Store, keep lipsync.Retention, d
 	upload := func(id, account string, size int64, day int) (lipsync.Upload, error) {
 		u := newUpload(id, 10)
 		u.Account, u.Size, u.CreatedAt = account, size, Start().AddDate(0, 0, day)
-		return u, store.CreateUpload(t.Context(), u, limits)
+		return u, store.Uploads.Create(t.Context(), u, limits)
 	}
 	create := func(account string, day int) (lipsync.Request, error) {
 		r := newRequest(account, "")
 		r.CreatedAt = Start().AddDate(0, 0, day)
-		r, _, err := store.Create(t.Context(), r, nil, nil, limits)
+		r, _, err := store.Requests.Create(t.Context(), r, nil, nil, limits)
 		return r, err
 	}
 	full := func(what string, err error) {
@@ -201,7 +201,7 @@ func wantOutputDays(t *testing.T, store lipsync.Store, keep lipsync.Retention, d
 	must(t, err)
 	_, err = claim(t, store, r.ID, "w", 0)
 	must(t, err)
-	must(t, store.Finish(t.Context(), r.ID, "w", at(1), lipsync.Outcome{Output: "o", Length: time.Second, Size: 400}))
+	must(t, store.Leases.Finish(t.Context(), r.ID, "w", at(1), lipsync.Outcome{Output: "o", Length: time.Second, Size: 400}))
 	r.End(at(1), lipsync.Outcome{Output: "o", Length: time.Second, Size: 400})
 	r.StartedAt, r.Claims, r.Attempts = at(0), 1, 1
 	wantStored(t, store, r)
@@ -220,7 +220,7 @@ func wantOutputDays(t *testing.T, store lipsync.Store, keep lipsync.Retention, d
 	must(t, err)
 
 	for range 2 { // the second time it is gone already
-		must(t, store.DeleteUpload(t.Context(), first))
+		must(t, store.Uploads.Delete(t.Context(), first))
 	}
 	_, err = upload("w", "a", 501, 0)
 	full("after one was deleted", err)

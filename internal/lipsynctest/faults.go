@@ -41,81 +41,95 @@ func (f *faults) do(call func() error) error {
 	return fault{}
 }
 
-// faultyStore and its siblings put faults before the ports' calls that a
-// request makes on its way.
-type faultyStore struct {
-	lipsync.Store
+// faulty puts faults before the calls of the store's ports that a request makes on its way.
+func faulty(s lipsync.Store, f *faults) lipsync.Store {
+	s.Requests, s.Leases, s.Uploads = faultyRequests{s.Requests, f}, faultyLeases{s.Leases, f}, faultyUploads{s.Uploads, f}
+	return s
+}
+
+type faultyRequests struct {
+	lipsync.Requests
 	*faults
 }
 
-func (s faultyStore) Create(ctx context.Context, r lipsync.Request, uploads []string, idem *lipsync.Idempotency, limits lipsync.Limits) (created lipsync.Request, replayed bool, err error) {
+func (s faultyRequests) Create(ctx context.Context, r lipsync.Request, uploads []string, idem *lipsync.Idempotency, limits lipsync.Limits) (created lipsync.Request, replayed bool, err error) {
 	err = s.do(func() (err error) {
-		created, replayed, err = s.Store.Create(ctx, r, uploads, idem, limits)
+		created, replayed, err = s.Requests.Create(ctx, r, uploads, idem, limits)
 		return err
 	})
 	return created, replayed, err
 }
 
-func (s faultyStore) Get(ctx context.Context, id string) (r lipsync.Request, err error) {
-	err = s.do(func() (err error) { r, err = s.Store.Get(ctx, id); return err })
+func (s faultyRequests) ByID(ctx context.Context, id string) (r lipsync.Request, err error) {
+	err = s.do(func() (err error) { r, err = s.Requests.ByID(ctx, id); return err })
 	return r, err
 }
 
-func (s faultyStore) Claim(ctx context.Context, id, token string, now time.Time, lease time.Duration) (r lipsync.Request, err error) {
-	err = s.do(func() (err error) { r, err = s.Store.Claim(ctx, id, token, now, lease); return err })
-	return r, err
-}
-
-func (s faultyStore) Renew(ctx context.Context, id, token string, until time.Time) error {
-	return s.do(func() error { return s.Store.Renew(ctx, id, token, until) })
-}
-
-func (s faultyStore) Report(ctx context.Context, id, token string, p lipsync.Progress) error {
-	return s.do(func() error { return s.Store.Report(ctx, id, token, p) })
-}
-
-func (s faultyStore) Cancel(ctx context.Context, id string, now time.Time, f lipsync.Failure) (r lipsync.Request, err error) {
-	err = s.do(func() (err error) { r, err = s.Store.Cancel(ctx, id, now, f); return err })
-	return r, err
-}
-
-func (s faultyStore) Release(ctx context.Context, id, token string) error {
-	return s.do(func() error { return s.Store.Release(ctx, id, token) })
-}
-
-func (s faultyStore) Postpone(ctx context.Context, r lipsync.Request, until time.Time) error {
-	return s.do(func() error { return s.Store.Postpone(ctx, r, until) })
-}
-
-func (s faultyStore) Finish(ctx context.Context, id, token string, now time.Time, o lipsync.Outcome) error {
-	return s.do(func() error { return s.Store.Finish(ctx, id, token, now, o) })
-}
-
-func (s faultyStore) CreateUpload(ctx context.Context, u lipsync.Upload, limits lipsync.Limits) error {
-	return s.do(func() error { return s.Store.CreateUpload(ctx, u, limits) })
-}
-
-func (s faultyStore) GetUpload(ctx context.Context, id string) (u lipsync.Upload, err error) {
-	err = s.do(func() (err error) { u, err = s.Store.GetUpload(ctx, id); return err })
-	return u, err
-}
-
-func (s faultyStore) Uses(ctx context.Context, account, object string) (used bool, err error) {
-	err = s.do(func() (err error) { used, err = s.Store.Uses(ctx, account, object); return err })
+func (s faultyRequests) Uses(ctx context.Context, account, object string) (used bool, err error) {
+	err = s.do(func() (err error) { used, err = s.Requests.Uses(ctx, account, object); return err })
 	return used, err
 }
 
-func (s faultyStore) DropUpload(ctx context.Context, u lipsync.Upload, expires time.Time) error {
-	return s.do(func() error { return s.Store.DropUpload(ctx, u, expires) })
-}
-
-func (s faultyStore) DeleteUpload(ctx context.Context, u lipsync.Upload) error {
-	return s.do(func() error { return s.Store.DeleteUpload(ctx, u) })
-}
-
-func (s faultyStore) ForgetMedia(ctx context.Context, id string, now time.Time) (r lipsync.Request, err error) {
-	err = s.do(func() (err error) { r, err = s.Store.ForgetMedia(ctx, id, now); return err })
+func (s faultyRequests) ForgetMedia(ctx context.Context, id string, now time.Time) (r lipsync.Request, err error) {
+	err = s.do(func() (err error) { r, err = s.Requests.ForgetMedia(ctx, id, now); return err })
 	return r, err
+}
+
+type faultyLeases struct {
+	lipsync.Leases
+	*faults
+}
+
+func (s faultyLeases) Claim(ctx context.Context, id, token string, now time.Time, lease time.Duration) (r lipsync.Request, err error) {
+	err = s.do(func() (err error) { r, err = s.Leases.Claim(ctx, id, token, now, lease); return err })
+	return r, err
+}
+
+func (s faultyLeases) Renew(ctx context.Context, id, token string, until time.Time) error {
+	return s.do(func() error { return s.Leases.Renew(ctx, id, token, until) })
+}
+
+func (s faultyLeases) Report(ctx context.Context, id, token string, p lipsync.Progress) error {
+	return s.do(func() error { return s.Leases.Report(ctx, id, token, p) })
+}
+
+func (s faultyLeases) Cancel(ctx context.Context, id string, now time.Time, f lipsync.Failure) (r lipsync.Request, err error) {
+	err = s.do(func() (err error) { r, err = s.Leases.Cancel(ctx, id, now, f); return err })
+	return r, err
+}
+
+func (s faultyLeases) Release(ctx context.Context, id, token string) error {
+	return s.do(func() error { return s.Leases.Release(ctx, id, token) })
+}
+
+func (s faultyLeases) Postpone(ctx context.Context, r lipsync.Request, until time.Time) error {
+	return s.do(func() error { return s.Leases.Postpone(ctx, r, until) })
+}
+
+func (s faultyLeases) Finish(ctx context.Context, id, token string, now time.Time, o lipsync.Outcome) error {
+	return s.do(func() error { return s.Leases.Finish(ctx, id, token, now, o) })
+}
+
+type faultyUploads struct {
+	lipsync.Uploads
+	*faults
+}
+
+func (s faultyUploads) Create(ctx context.Context, u lipsync.Upload, limits lipsync.Limits) error {
+	return s.do(func() error { return s.Uploads.Create(ctx, u, limits) })
+}
+
+func (s faultyUploads) ByID(ctx context.Context, id string) (u lipsync.Upload, err error) {
+	err = s.do(func() (err error) { u, err = s.Uploads.ByID(ctx, id); return err })
+	return u, err
+}
+
+func (s faultyUploads) Drop(ctx context.Context, u lipsync.Upload, expires time.Time) error {
+	return s.do(func() error { return s.Uploads.Drop(ctx, u, expires) })
+}
+
+func (s faultyUploads) Delete(ctx context.Context, u lipsync.Upload) error {
+	return s.do(func() error { return s.Uploads.Delete(ctx, u) })
 }
 
 type faultyObjects struct {

@@ -17,7 +17,7 @@ func newKey(id, account string, second int) lipsync.Key {
 func testKeys(t *testing.T, store lipsync.Store) {
 	x, y, z := newKey("x", "a", 2), newKey("y", "b", 1), newKey("z", "a", 0)
 	for _, k := range []lipsync.Key{z, y, x} {
-		must(t, store.CreateKey(t.Context(), k))
+		must(t, store.Keys.Create(t.Context(), k))
 	}
 	for _, c := range []struct {
 		account string
@@ -28,7 +28,7 @@ func testKeys(t *testing.T, store lipsync.Store) {
 		{"c", nil},
 		{"", []lipsync.Key{z, y, x}},
 	} {
-		got, err := store.ListKeys(t.Context(), c.account)
+		got, err := store.Keys.List(t.Context(), c.account)
 		must(t, err)
 		if len(got) != len(c.keys) {
 			t.Fatalf("account %q: got %d keys, want %d", c.account, len(got), len(c.keys))
@@ -41,39 +41,39 @@ func testKeys(t *testing.T, store lipsync.Store) {
 
 func testKeyByHash(t *testing.T, store lipsync.Store) {
 	k := newKey("x", "a", 0)
-	must(t, store.CreateKey(t.Context(), k))
-	got, err := store.KeyByHash(t.Context(), k.Hash)
+	must(t, store.Keys.Create(t.Context(), k))
+	got, err := store.Keys.ByHash(t.Context(), k.Hash)
 	must(t, err)
 	want(t, "key", got, k)
-	_, err = store.KeyByHash(t.Context(), [32]byte{1})
+	_, err = store.Keys.ByHash(t.Context(), [32]byte{1})
 	wantCode(t, err, lipsync.NotFound)
 }
 
 func testTouchKey(t *testing.T, store lipsync.Store) {
 	k := newKey("x", "a", 0)
-	must(t, store.CreateKey(t.Context(), k))
+	must(t, store.Keys.Create(t.Context(), k))
 	for _, c := range []struct{ touched, want int }{{5, 5}, {3, 5}, {9, 9}} {
-		must(t, store.TouchKey(t.Context(), "x", at(c.touched)))
+		must(t, store.Keys.Touch(t.Context(), "x", at(c.touched)))
 		k.LastUsed = at(c.want)
-		got, err := store.KeyByHash(t.Context(), k.Hash)
+		got, err := store.Keys.ByHash(t.Context(), k.Hash)
 		must(t, err)
 		want(t, "key", got, k)
 	}
-	must(t, store.TouchKey(t.Context(), "never", at(1)))
+	must(t, store.Keys.Touch(t.Context(), "never", at(1)))
 }
 
 func testRevokeKey(t *testing.T, store lipsync.Store) {
 	k := newKey("x", "a", 0)
-	must(t, store.CreateKey(t.Context(), k))
-	wantCode(t, store.RevokeKey(t.Context(), "b", "x", at(1)), lipsync.NotFound)
-	wantCode(t, store.RevokeKey(t.Context(), "a", "never", at(1)), lipsync.NotFound)
+	must(t, store.Keys.Create(t.Context(), k))
+	wantCode(t, store.Keys.Revoke(t.Context(), "b", "x", at(1)), lipsync.NotFound)
+	wantCode(t, store.Keys.Revoke(t.Context(), "a", "never", at(1)), lipsync.NotFound)
 	for _, c := range []struct {
 		account string
 		second  int
 	}{{"a", 2}, {"a", 3}, {"", 4}} {
-		must(t, store.RevokeKey(t.Context(), c.account, "x", at(c.second)))
+		must(t, store.Keys.Revoke(t.Context(), c.account, "x", at(c.second)))
 		k.RevokedAt = at(2) // the first time stays
-		got, err := store.KeyByHash(t.Context(), k.Hash)
+		got, err := store.Keys.ByHash(t.Context(), k.Hash)
 		must(t, err)
 		want(t, "key", got, k)
 	}
@@ -86,7 +86,7 @@ func testRate(t *testing.T, store lipsync.Store) {
 	}{
 		{0, 0}, {10, 0}, {20, 40 * time.Second}, {59, time.Second}, {60, 0}, {61, 0}, {62, 58 * time.Second}, {500, 0},
 	} {
-		got, err := store.Take(t.Context(), "k", 2, at(c.second))
+		got, err := store.Rates.Take(t.Context(), "k", 2, at(c.second))
 		must(t, err)
 		if (got > 0) != (c.wait > 0) || got > time.Minute {
 			t.Errorf("second %d: got a wait of %v, want about %v", c.second, got, c.wait)
@@ -101,7 +101,7 @@ func testRate(t *testing.T, store lipsync.Store) {
 func testConcurrentRate(t *testing.T, store lipsync.Store) {
 	for _, second := range []int{0, 60} {
 		codes := together(50, func(int) error {
-			wait, err := store.Take(t.Context(), "k", 8, at(second))
+			wait, err := store.Rates.Take(t.Context(), "k", 8, at(second))
 			if err == nil && wait > 0 {
 				return &lipsync.Error{Code: lipsync.RateLimited}
 			}
@@ -114,7 +114,7 @@ func testConcurrentRate(t *testing.T, store lipsync.Store) {
 func testRatesApart(t *testing.T, store lipsync.Store) {
 	for _, name := range []string{"read/k", "generate/k", "read/l"} {
 		for i := range 3 {
-			wait, err := store.Take(t.Context(), name, 2, at(i))
+			wait, err := store.Rates.Take(t.Context(), name, 2, at(i))
 			must(t, err)
 			want(t, name+" waits", wait > 0, i == 2)
 		}

@@ -17,7 +17,7 @@ func at(seconds int) time.Time { return Start().Add(time.Duration(seconds) * tim
 // claim leases for a minute, at the given second.
 func claim(t *testing.T, store lipsync.Store, id, token string, second int) (lipsync.Request, error) {
 	t.Helper()
-	return store.Claim(t.Context(), id, token, at(second), time.Minute)
+	return store.Leases.Claim(t.Context(), id, token, at(second), time.Minute)
 }
 
 // held returns a new request that the token "w" holds until second 60.
@@ -32,7 +32,7 @@ func held(t *testing.T, store lipsync.Store) lipsync.Request {
 // wantStored checks a request as the store has it.
 func wantStored(t *testing.T, store lipsync.Store, r lipsync.Request) {
 	t.Helper()
-	got, err := store.Get(t.Context(), r.ID)
+	got, err := store.Requests.ByID(t.Context(), r.ID)
 	must(t, err)
 	want(t, "stored", got, r)
 }
@@ -60,7 +60,7 @@ func testClaimOldest(t *testing.T, store lipsync.Store) {
 	for i, account := range []string{"b", "a", "a", "b", "a"} {
 		r := newRequest(account, "")
 		r.CreatedAt = at(i)
-		_, _, err := store.Create(t.Context(), r, nil, nil, lipsync.Limits{})
+		_, _, err := store.Requests.Create(t.Context(), r, nil, nil, lipsync.Limits{})
 		must(t, err)
 		oldest = append(oldest, r.ID)
 	}
@@ -81,7 +81,7 @@ func testConcurrentClaims(t *testing.T, store lipsync.Store) {
 	var mu sync.Mutex
 	holders := make(map[string]int)
 	codes := together(25, func(i int) error {
-		r, err := store.Claim(t.Context(), "", fmt.Sprint("w", i), at(0), time.Minute)
+		r, err := store.Leases.Claim(t.Context(), "", fmt.Sprint("w", i), at(0), time.Minute)
 		mu.Lock()
 		defer mu.Unlock()
 		holders[r.ID]++
@@ -96,7 +96,7 @@ func testConcurrentClaimByID(t *testing.T, store lipsync.Store) {
 	addKey(t, store, "a", 0)
 	id := add(t, store, "").ID
 	codes := together(20, func(i int) error {
-		_, err := store.Claim(t.Context(), id, fmt.Sprint("w", i), at(0), time.Minute)
+		_, err := store.Leases.Claim(t.Context(), id, fmt.Sprint("w", i), at(0), time.Minute)
 		return err
 	})
 	wantCodes(t, codes, map[lipsync.Code]int{"": 1, lipsync.NotFound: 19})
@@ -116,23 +116,23 @@ func testLeaseEnds(t *testing.T, store lipsync.Store) {
 
 func testRenew(t *testing.T, store lipsync.Store) {
 	r := held(t, store)
-	must(t, store.Renew(t.Context(), r.ID, "w", at(100)))
+	must(t, store.Leases.Renew(t.Context(), r.ID, "w", at(100)))
 	r.LeaseUntil = at(100)
 	wantStored(t, store, r)
 	_, err := claim(t, store, r.ID, "w2", 99)
 	wantCode(t, err, lipsync.NotFound)
 	_, err = claim(t, store, r.ID, "w2", 100)
 	must(t, err)
-	wantCode(t, store.Renew(t.Context(), r.ID, "w", at(200)), lipsync.Conflict)
+	wantCode(t, store.Leases.Renew(t.Context(), r.ID, "w", at(200)), lipsync.Conflict)
 }
 
 func testRelease(t *testing.T, store lipsync.Store) {
 	r := held(t, store)
-	must(t, store.Release(t.Context(), r.ID, "w"))
+	must(t, store.Leases.Release(t.Context(), r.ID, "w"))
 	r.Attempts, r.Lease, r.LeaseUntil = 0, "", time.Time{}
 	wantStored(t, store, r)
-	wantCode(t, store.Release(t.Context(), r.ID, "w"), lipsync.Conflict)
-	wantCode(t, store.Release(t.Context(), r.ID, ""), lipsync.Conflict)
+	wantCode(t, store.Leases.Release(t.Context(), r.ID, "w"), lipsync.Conflict)
+	wantCode(t, store.Leases.Release(t.Context(), r.ID, ""), lipsync.Conflict)
 	got, err := claim(t, store, "", "w2", 1)
 	must(t, err)
 	want(t, "claims", got.Claims, 2)
@@ -153,12 +153,12 @@ func testFinish(t *testing.T, store lipsync.Store) {
 	for _, o := range outcomes {
 		r, err := claim(t, store, add(t, store, "x").ID, "w", 0)
 		must(t, err)
-		must(t, store.Finish(t.Context(), r.ID, "w", at(9), o))
+		must(t, store.Leases.Finish(t.Context(), r.ID, "w", at(9), o))
 		r.End(at(9), o)
 		r.Lease, r.LeaseUntil = "", time.Time{}
 		wantStored(t, store, r)
 		for _, reference := range []string{"", "x"} {
-			page, _, err := store.List(t.Context(), "a", reference, 0, 1)
+			page, _, err := store.Requests.List(t.Context(), "a", reference, 0, 1)
 			must(t, err)
 			want(t, "listed failure", page[0].Failure, o.Failure)
 		}
@@ -170,28 +170,28 @@ func testLoser(t *testing.T, store lipsync.Store) {
 	r, err := claim(t, store, r.ID, "w2", 60)
 	must(t, err)
 	for _, token := range []string{"w", "", "never"} {
-		wantCode(t, store.Renew(t.Context(), r.ID, token, at(500)), lipsync.Conflict)
-		wantCode(t, store.Release(t.Context(), r.ID, token), lipsync.Conflict)
-		wantCode(t, store.Finish(t.Context(), r.ID, token, at(61), lipsync.Outcome{Output: "lost.mp4"}), lipsync.Conflict)
+		wantCode(t, store.Leases.Renew(t.Context(), r.ID, token, at(500)), lipsync.Conflict)
+		wantCode(t, store.Leases.Release(t.Context(), r.ID, token), lipsync.Conflict)
+		wantCode(t, store.Leases.Finish(t.Context(), r.ID, token, at(61), lipsync.Outcome{Output: "lost.mp4"}), lipsync.Conflict)
 	}
 	wantStored(t, store, r)
-	wantCode(t, store.Finish(t.Context(), uuid.NewString(), "w", at(61), lipsync.Outcome{Output: "lost.mp4"}), lipsync.Conflict)
+	wantCode(t, store.Leases.Finish(t.Context(), uuid.NewString(), "w", at(61), lipsync.Outcome{Output: "lost.mp4"}), lipsync.Conflict)
 	// A lease that ended still holds while nobody else has claimed.
-	must(t, store.Finish(t.Context(), r.ID, "w2", at(999), lipsync.Outcome{Output: "won.mp4"}))
+	must(t, store.Leases.Finish(t.Context(), r.ID, "w2", at(999), lipsync.Outcome{Output: "won.mp4"}))
 }
 
 func testFinal(t *testing.T, store lipsync.Store) {
 	r := held(t, store)
 	codes := together(10, func(i int) error {
-		return store.Finish(t.Context(), r.ID, "w", at(1), lipsync.Outcome{Output: fmt.Sprint("output ", i)})
+		return store.Leases.Finish(t.Context(), r.ID, "w", at(1), lipsync.Outcome{Output: fmt.Sprint("output ", i)})
 	})
 	wantCodes(t, codes, map[lipsync.Code]int{"": 1, lipsync.Conflict: 9})
-	final, err := store.Get(t.Context(), r.ID)
+	final, err := store.Requests.ByID(t.Context(), r.ID)
 	must(t, err)
 	for _, token := range []string{"w", ""} {
-		wantCode(t, store.Finish(t.Context(), r.ID, token, at(2), lipsync.Outcome{Failure: verbatim("late")}), lipsync.Conflict)
-		wantCode(t, store.Release(t.Context(), r.ID, token), lipsync.Conflict)
-		wantCode(t, store.Renew(t.Context(), r.ID, token, at(99)), lipsync.Conflict)
+		wantCode(t, store.Leases.Finish(t.Context(), r.ID, token, at(2), lipsync.Outcome{Failure: verbatim("late")}), lipsync.Conflict)
+		wantCode(t, store.Leases.Release(t.Context(), r.ID, token), lipsync.Conflict)
+		wantCode(t, store.Leases.Renew(t.Context(), r.ID, token, at(99)), lipsync.Conflict)
 	}
 	for _, id := range []string{r.ID, ""} {
 		_, err := claim(t, store, id, "w2", 1000)
@@ -206,7 +206,7 @@ func testOpen(t *testing.T, store lipsync.Store) {
 	for i := range 6 {
 		r := newRequest("a", "")
 		r.CreatedAt = at(i)
-		_, _, err := store.Create(t.Context(), r, nil, nil, lipsync.Limits{})
+		_, _, err := store.Requests.Create(t.Context(), r, nil, nil, lipsync.Limits{})
 		must(t, err)
 		all = append(all, r.ID)
 	}
@@ -214,8 +214,8 @@ func testOpen(t *testing.T, store lipsync.Store) {
 		_, err := claim(t, store, id, fmt.Sprint("w", i), 10)
 		must(t, err)
 	}
-	must(t, store.Finish(t.Context(), all[0], "w0", at(11), lipsync.Outcome{Output: "o"}))
-	must(t, store.Release(t.Context(), all[1], "w1"))
+	must(t, store.Leases.Finish(t.Context(), all[0], "w0", at(11), lipsync.Outcome{Output: "o"}))
+	must(t, store.Leases.Release(t.Context(), all[1], "w1"))
 	for _, c := range []struct {
 		second, limit int
 		want          []int
@@ -224,7 +224,7 @@ func testOpen(t *testing.T, store lipsync.Store) {
 		{20, 2, []int{1, 4}},
 		{70, 10, []int{1, 2, 3, 4, 5}},
 	} {
-		open, err := store.Open(t.Context(), at(c.second), c.limit)
+		open, err := store.Leases.Open(t.Context(), at(c.second), c.limit)
 		must(t, err)
 		var expected []string
 		for _, i := range c.want {

@@ -91,13 +91,13 @@ func addKey(t *testing.T, store lipsync.Store, account string, limit int64) {
 	t.Helper()
 	k := lipsync.Key{ID: "key of " + account, Account: account, Name: "test", Start: "lipsync_abcd", CreatedAt: Start(), Limit: limit}
 	copy(k.Hash[:], account)
-	must(t, store.CreateKey(t.Context(), k))
+	must(t, store.Keys.Create(t.Context(), k))
 }
 
 // add creates a request of the account "a".
 func add(t *testing.T, store lipsync.Store, referenceID string) lipsync.Request {
 	t.Helper()
-	r, replayed, err := store.Create(t.Context(), newRequest("a", referenceID), nil, nil, lipsync.Limits{})
+	r, replayed, err := store.Requests.Create(t.Context(), newRequest("a", referenceID), nil, nil, lipsync.Limits{})
 	must(t, err)
 	if replayed {
 		t.Fatal("a create with no idempotency key was replayed")

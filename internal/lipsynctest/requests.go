@@ -22,14 +22,14 @@ func testCreate(t *testing.T, store lipsync.Store) {
 	} {
 		r := newRequest("a", "")
 		change(&r)
-		created, _, err := store.Create(t.Context(), r, nil, nil, lipsync.Limits{})
+		created, _, err := store.Requests.Create(t.Context(), r, nil, nil, lipsync.Limits{})
 		must(t, err)
 		want(t, "created", created, r)
-		got, err := store.Get(t.Context(), r.ID)
+		got, err := store.Requests.ByID(t.Context(), r.ID)
 		must(t, err)
 		want(t, "read back", got, r)
 	}
-	_, err := store.Get(t.Context(), uuid.NewString())
+	_, err := store.Requests.ByID(t.Context(), uuid.NewString())
 	wantCode(t, err, lipsync.NotFound)
 }
 
@@ -39,10 +39,10 @@ func testCreateWithoutKey(t *testing.T, store lipsync.Store) {
 	add(t, store, "")
 	r := newRequest("a", "x")
 	r.KeyID = ""
-	created, _, err := store.Create(t.Context(), r, nil, nil, lipsync.Limits{})
+	created, _, err := store.Requests.Create(t.Context(), r, nil, nil, lipsync.Limits{})
 	must(t, err)
 	want(t, "created", created, r)
-	got, err := store.Latest(t.Context(), "a", "x")
+	got, err := store.Requests.ByReference(t.Context(), "a", "x")
 	must(t, err)
 	want(t, "read back", got, r)
 	wantUsed(t, store, "a", 1)
@@ -52,12 +52,12 @@ func testConcurrentCreates(t *testing.T, store lipsync.Store) {
 	const n = 100
 	addKey(t, store, "a", 0)
 	codes := together(n, func(int) error {
-		_, _, err := store.Create(t.Context(), newRequest("a", "same"), nil, nil, lipsync.Limits{})
+		_, _, err := store.Requests.Create(t.Context(), newRequest("a", "same"), nil, nil, lipsync.Limits{})
 		return err
 	})
 	wantCodes(t, codes, map[lipsync.Code]int{"": n})
 	for _, reference := range []string{"", "same"} {
-		whole, total, err := store.List(t.Context(), "a", reference, 0, n)
+		whole, total, err := store.Requests.List(t.Context(), "a", reference, 0, n)
 		must(t, err)
 		want(t, "total", total, n)
 		seen := make(map[string]bool)
@@ -66,7 +66,7 @@ func testConcurrentCreates(t *testing.T, store lipsync.Store) {
 		}
 		want(t, "requests in the list", len(seen), n)
 		for offset := 0; offset < n; offset += 7 {
-			page, total, err := store.List(t.Context(), "a", reference, int64(offset), 7)
+			page, total, err := store.Requests.List(t.Context(), "a", reference, int64(offset), 7)
 			must(t, err)
 			want(t, "total", total, n)
 			want(t, "page", fmt.Sprint(ids(page)), fmt.Sprint(ids(whole[offset:min(offset+7, n)])))
@@ -90,7 +90,7 @@ func wantPages(t *testing.T, store lipsync.Store, reference string, newest []str
 	t.Helper()
 	for offset := range len(newest) + 2 {
 		for _, limit := range []int{1, 3, 100} {
-			page, total, err := store.List(t.Context(), "a", reference, int64(offset), limit)
+			page, total, err := store.Requests.List(t.Context(), "a", reference, int64(offset), limit)
 			must(t, err)
 			want(t, "total", total, int64(len(newest)))
 			from := min(offset, len(newest))
@@ -99,7 +99,7 @@ func wantPages(t *testing.T, store lipsync.Store, reference string, newest []str
 			}
 		}
 	}
-	_, _, err := store.List(t.Context(), "a", reference, 1<<62, 1)
+	_, _, err := store.Requests.List(t.Context(), "a", reference, 1<<62, 1)
 	must(t, err)
 }
 
@@ -130,12 +130,12 @@ func testLatest(t *testing.T, store lipsync.Store) {
 	for range 3 {
 		r := add(t, store, "x")
 		add(t, store, "other")
-		got, err := store.Latest(t.Context(), "a", "x")
+		got, err := store.Requests.ByReference(t.Context(), "a", "x")
 		must(t, err)
 		want(t, "latest", got, r)
 	}
 	for _, reference := range []string{"", "never"} {
-		_, err := store.Latest(t.Context(), "a", reference)
+		_, err := store.Requests.ByReference(t.Context(), "a", reference)
 		wantCode(t, err, lipsync.NotFound)
 	}
 }
@@ -144,23 +144,23 @@ func testAccounts(t *testing.T, store lipsync.Store) {
 	addKey(t, store, "a", 0)
 	addKey(t, store, "b", 0)
 	add(t, store, "x")
-	r, _, err := store.Create(t.Context(), newRequest("b", "x"), nil, nil, lipsync.Limits{})
+	r, _, err := store.Requests.Create(t.Context(), newRequest("b", "x"), nil, nil, lipsync.Limits{})
 	must(t, err)
-	page, total, err := store.List(t.Context(), "b", "", 0, 10)
+	page, total, err := store.Requests.List(t.Context(), "b", "", 0, 10)
 	must(t, err)
 	want(t, "total", total, 1)
 	want(t, "ids", fmt.Sprint(ids(page)), fmt.Sprint([]string{r.ID}))
-	latest, err := store.Latest(t.Context(), "b", "x")
+	latest, err := store.Requests.ByReference(t.Context(), "b", "x")
 	must(t, err)
 	want(t, "latest", latest, r)
-	_, err = store.Latest(t.Context(), "c", "x")
+	_, err = store.Requests.ByReference(t.Context(), "c", "x")
 	wantCode(t, err, lipsync.NotFound)
 }
 
 // wantUsed checks how many requests the account's key has made.
 func wantUsed(t *testing.T, store lipsync.Store, account string, n int64) {
 	t.Helper()
-	keys, err := store.ListKeys(t.Context(), account)
+	keys, err := store.Keys.List(t.Context(), account)
 	must(t, err)
 	want(t, "used", keys[0].Used, n)
 }
@@ -170,9 +170,9 @@ func testTokenLimit(t *testing.T, store lipsync.Store) {
 	add(t, store, "")
 	add(t, store, "")
 	r := newRequest("a", "")
-	_, _, err := store.Create(t.Context(), r, nil, nil, lipsync.Limits{})
+	_, _, err := store.Requests.Create(t.Context(), r, nil, nil, lipsync.Limits{})
 	wantCode(t, err, lipsync.TokenLimit)
-	_, err = store.Get(t.Context(), r.ID)
+	_, err = store.Requests.ByID(t.Context(), r.ID)
 	wantCode(t, err, lipsync.NotFound)
 	wantUsed(t, store, "a", 2)
 }
@@ -180,12 +180,12 @@ func testTokenLimit(t *testing.T, store lipsync.Store) {
 func testConcurrentTokenLimit(t *testing.T, store lipsync.Store) {
 	addKey(t, store, "a", 7)
 	codes := together(30, func(int) error {
-		_, _, err := store.Create(t.Context(), newRequest("a", ""), nil, nil, lipsync.Limits{})
+		_, _, err := store.Requests.Create(t.Context(), newRequest("a", ""), nil, nil, lipsync.Limits{})
 		return err
 	})
 	wantCodes(t, codes, map[lipsync.Code]int{"": 7, lipsync.TokenLimit: 23})
 	wantUsed(t, store, "a", 7)
-	_, total, err := store.List(t.Context(), "a", "", 0, 1)
+	_, total, err := store.Requests.List(t.Context(), "a", "", 0, 1)
 	must(t, err)
 	want(t, "total", total, 7)
 }
@@ -200,16 +200,16 @@ func idempotency(key string, fingerprint byte) *lipsync.Idempotency {
 
 func testReplay(t *testing.T, store lipsync.Store) {
 	addKey(t, store, "a", 0)
-	first, replayed, err := store.Create(t.Context(), newRequest("a", "x"), nil, idempotency("k", 1), lipsync.Limits{})
+	first, replayed, err := store.Requests.Create(t.Context(), newRequest("a", "x"), nil, idempotency("k", 1), lipsync.Limits{})
 	must(t, err)
 	want(t, "first replayed", replayed, false)
-	again, replayed, err := store.Create(t.Context(), newRequest("a", "x"), nil, idempotency("k", 1), lipsync.Limits{})
+	again, replayed, err := store.Requests.Create(t.Context(), newRequest("a", "x"), nil, idempotency("k", 1), lipsync.Limits{})
 	must(t, err)
 	want(t, "again replayed", replayed, true)
 	want(t, "again", again, first)
-	_, _, err = store.Create(t.Context(), newRequest("a", "x"), nil, idempotency("k", 2), lipsync.Limits{})
+	_, _, err = store.Requests.Create(t.Context(), newRequest("a", "x"), nil, idempotency("k", 2), lipsync.Limits{})
 	wantCode(t, err, lipsync.Reused)
-	_, replayed, err = store.Create(t.Context(), newRequest("a", "x"), nil, idempotency("other", 1), lipsync.Limits{})
+	_, replayed, err = store.Requests.Create(t.Context(), newRequest("a", "x"), nil, idempotency("other", 1), lipsync.Limits{})
 	must(t, err)
 	want(t, "other key replayed", replayed, false)
 	wantUsed(t, store, "a", 2)
@@ -217,14 +217,14 @@ func testReplay(t *testing.T, store lipsync.Store) {
 
 func testReplaySpent(t *testing.T, store lipsync.Store) {
 	addKey(t, store, "a", 1)
-	first, _, err := store.Create(t.Context(), newRequest("a", ""), nil, idempotency("k", 1), lipsync.Limits{})
+	first, _, err := store.Requests.Create(t.Context(), newRequest("a", ""), nil, idempotency("k", 1), lipsync.Limits{})
 	must(t, err)
-	again, _, err := store.Create(t.Context(), newRequest("a", ""), nil, idempotency("k", 1), lipsync.Limits{})
+	again, _, err := store.Requests.Create(t.Context(), newRequest("a", ""), nil, idempotency("k", 1), lipsync.Limits{})
 	must(t, err)
 	want(t, "id", again.ID, first.ID)
-	_, _, err = store.Create(t.Context(), newRequest("a", ""), nil, idempotency("k", 2), lipsync.Limits{})
+	_, _, err = store.Requests.Create(t.Context(), newRequest("a", ""), nil, idempotency("k", 2), lipsync.Limits{})
 	wantCode(t, err, lipsync.Reused)
-	_, _, err = store.Create(t.Context(), newRequest("a", ""), nil, idempotency("new", 1), lipsync.Limits{})
+	_, _, err = store.Requests.Create(t.Context(), newRequest("a", ""), nil, idempotency("new", 1), lipsync.Limits{})
 	wantCode(t, err, lipsync.TokenLimit)
 }
 
@@ -233,7 +233,7 @@ func testConcurrentReplay(t *testing.T, store lipsync.Store) {
 	addKey(t, store, "a", 0)
 	got := make([]string, n)
 	codes := together(n, func(i int) error {
-		r, _, err := store.Create(t.Context(), newRequest("a", ""), nil, idempotency("k", 1), lipsync.Limits{})
+		r, _, err := store.Requests.Create(t.Context(), newRequest("a", ""), nil, idempotency("k", 1), lipsync.Limits{})
 		got[i] = r.ID
 		return err
 	})
@@ -245,10 +245,10 @@ func testConcurrentReplay(t *testing.T, store lipsync.Store) {
 func testIdempotencyExpires(t *testing.T, store lipsync.Store) {
 	addKey(t, store, "a", 0)
 	for i := range 20 { // others that expire as well
-		_, _, err := store.Create(t.Context(), newRequest("a", ""), nil, idempotency(fmt.Sprint("before k ", i), 1), lipsync.Limits{})
+		_, _, err := store.Requests.Create(t.Context(), newRequest("a", ""), nil, idempotency(fmt.Sprint("before k ", i), 1), lipsync.Limits{})
 		must(t, err)
 	}
-	first, _, err := store.Create(t.Context(), newRequest("a", ""), nil, idempotency("k", 1), lipsync.Limits{})
+	first, _, err := store.Requests.Create(t.Context(), newRequest("a", ""), nil, idempotency("k", 1), lipsync.Limits{})
 	must(t, err)
 	create := func(after time.Duration, fingerprint byte) (lipsync.Request, bool) {
 		t.Helper()
@@ -256,7 +256,7 @@ func testIdempotencyExpires(t *testing.T, store lipsync.Store) {
 		r.CreatedAt = Start().Add(after)
 		idem := idempotency("k", fingerprint)
 		idem.ExpiresAt = r.CreatedAt.Add(24 * time.Hour)
-		created, replayed, err := store.Create(t.Context(), r, nil, idem, lipsync.Limits{})
+		created, replayed, err := store.Requests.Create(t.Context(), r, nil, idem, lipsync.Limits{})
 		must(t, err)
 		return created, replayed
 	}
@@ -274,7 +274,7 @@ func testIdempotencyAccounts(t *testing.T, store lipsync.Store) {
 	addKey(t, store, "a", 0)
 	addKey(t, store, "b", 0)
 	for _, account := range []string{"a", "b"} {
-		_, replayed, err := store.Create(t.Context(), newRequest(account, ""), nil, idempotency("k", account[0]), lipsync.Limits{})
+		_, replayed, err := store.Requests.Create(t.Context(), newRequest(account, ""), nil, idempotency("k", account[0]), lipsync.Limits{})
 		must(t, err)
 		want(t, "replayed", replayed, false)
 	}
@@ -282,14 +282,14 @@ func testIdempotencyAccounts(t *testing.T, store lipsync.Store) {
 
 func testRefusedCreate(t *testing.T, store lipsync.Store) {
 	addKey(t, store, "a", 1)
-	_, _, err := store.Create(t.Context(), newRequest("a", "x"), []string{uuid.NewString()}, idempotency("k", 1), lipsync.Limits{})
+	_, _, err := store.Requests.Create(t.Context(), newRequest("a", "x"), []string{uuid.NewString()}, idempotency("k", 1), lipsync.Limits{})
 	wantCode(t, err, lipsync.Invalid)
 	wantUsed(t, store, "a", 0)
-	_, total, err := store.List(t.Context(), "a", "x", 0, 1)
+	_, total, err := store.Requests.List(t.Context(), "a", "x", 0, 1)
 	must(t, err)
 	want(t, "total", total, 0)
 	// The idempotency key is free as well.
-	_, replayed, err := store.Create(t.Context(), newRequest("a", ""), nil, idempotency("k", 2), lipsync.Limits{})
+	_, replayed, err := store.Requests.Create(t.Context(), newRequest("a", ""), nil, idempotency("k", 2), lipsync.Limits{})
 	must(t, err)
 	want(t, "replayed", replayed, false)
 }

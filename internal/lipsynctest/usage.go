@@ -17,7 +17,7 @@ func testByStatus(t *testing.T, store lipsync.Store) {
 	for i := range 16 {
 		r := newRequest("a", []string{"x", "y"}[i/8])
 		r.CreatedAt = r.CreatedAt.Add(time.Duration(i) * time.Microsecond)
-		_, _, err := store.Create(t.Context(), r, nil, nil, lipsync.Limits{})
+		_, _, err := store.Requests.Create(t.Context(), r, nil, nil, lipsync.Limits{})
 		must(t, err)
 		status := []lipsync.Status{lipsync.Queued, lipsync.Processing, lipsync.Completed, lipsync.Failed}[i%4]
 		if status != lipsync.Queued {
@@ -26,9 +26,9 @@ func testByStatus(t *testing.T, store lipsync.Store) {
 		}
 		switch status {
 		case lipsync.Completed:
-			must(t, store.Finish(t.Context(), r.ID, "w", at(1), lipsync.Outcome{Output: "o"}))
+			must(t, store.Leases.Finish(t.Context(), r.ID, "w", at(1), lipsync.Outcome{Output: "o"}))
 		case lipsync.Failed:
-			must(t, store.Finish(t.Context(), r.ID, "w", at(1), lipsync.Outcome{Failure: noFace()}))
+			must(t, store.Leases.Finish(t.Context(), r.ID, "w", at(1), lipsync.Outcome{Failure: noFace()}))
 		}
 		all[status] = append([]string{r.ID}, all[status]...)
 	}
@@ -37,7 +37,7 @@ func testByStatus(t *testing.T, store lipsync.Store) {
 		wantByStatus(t, store, status, "x", newest[2:])
 		wantByStatus(t, store, status, "y", newest[:2])
 		wantByStatus(t, store, status, "z", nil)
-		others, err := store.ByStatus(t.Context(), lipsync.StatusQuery{Account: "b", Status: status}, 1)
+		others, err := store.Requests.ByStatus(t.Context(), lipsync.StatusQuery{Account: "b", Status: status}, 1)
 		must(t, err)
 		want(t, "another account's", len(others), 0)
 	}
@@ -48,7 +48,7 @@ func wantByStatus(t *testing.T, store lipsync.Store, status lipsync.Status, refe
 	t.Helper()
 	var got []string
 	for before := ""; ; {
-		page, err := store.ByStatus(t.Context(), lipsync.StatusQuery{Account: "a", Status: status, ReferenceID: reference, Before: before}, 2)
+		page, err := store.Requests.ByStatus(t.Context(), lipsync.StatusQuery{Account: "a", Status: status, ReferenceID: reference, Before: before}, 2)
 		must(t, err)
 		got = append(got, ids(page)...)
 		if len(page) == 0 {
@@ -63,11 +63,11 @@ func wantByStatus(t *testing.T, store lipsync.Store, status lipsync.Status, refe
 	q := lipsync.StatusQuery{Account: "a", Status: status, ReferenceID: reference}
 	for offset := range len(newest) + 2 {
 		q.Offset = offset
-		page, err := store.ByStatus(t.Context(), q, 2)
+		page, err := store.Requests.ByStatus(t.Context(), q, 2)
 		must(t, err)
 		rest := newest[min(offset, len(newest)):]
 		want(t, "page behind an offset", fmt.Sprint(ids(page)), fmt.Sprint(rest[:min(2, len(rest))]))
-		count, err := store.CountByStatus(t.Context(), q, offset+1)
+		count, err := store.Requests.CountByStatus(t.Context(), q, offset+1)
 		must(t, err)
 		want(t, "count", count, min(offset+1, len(newest)))
 	}
@@ -90,27 +90,27 @@ func testUsage(t *testing.T, store lipsync.Store) {
 	} {
 		r := newRequest("a", "")
 		r.CreatedAt = c.created
-		_, _, err := store.Create(t.Context(), r, nil, nil, lipsync.Limits{})
+		_, _, err := store.Requests.Create(t.Context(), r, nil, nil, lipsync.Limits{})
 		must(t, err)
 		if c.outcome != (lipsync.Outcome{}) {
 			token, late := fmt.Sprint("w", i), c.created.AddDate(0, 0, 1)
-			_, err := store.Claim(t.Context(), r.ID, token, late, time.Minute)
+			_, err := store.Leases.Claim(t.Context(), r.ID, token, late, time.Minute)
 			must(t, err)
-			must(t, store.Finish(t.Context(), r.ID, token, late, c.outcome))
-			wantCode(t, store.Finish(t.Context(), r.ID, token, late, c.outcome), lipsync.Conflict)
+			must(t, store.Leases.Finish(t.Context(), r.ID, token, late, c.outcome))
+			wantCode(t, store.Leases.Finish(t.Context(), r.ID, token, late, c.outcome), lipsync.Conflict)
 		} else if i == 3 {
-			_, err := store.Cancel(t.Context(), r.ID, c.created, canceledFailure())
+			_, err := store.Leases.Cancel(t.Context(), r.ID, c.created, canceledFailure())
 			must(t, err)
 		}
 	}
-	got, err := store.Usage(t.Context(), "a", midnight.AddDate(0, 0, 2).Add(23*time.Hour), 4)
+	got, err := store.Requests.Usage(t.Context(), "a", midnight.AddDate(0, 0, 2).Add(23*time.Hour), 4)
 	must(t, err)
 	for i, day := range []lipsync.Day{
 		{}, {Requests: 4, Failed: 1, Output: 3 * time.Minute}, {Requests: 1, Output: 90 * time.Second}, {Requests: 1},
 	} {
 		want(t, fmt.Sprint("day ", i), got[i], day)
 	}
-	others, err := store.Usage(t.Context(), "b", midnight, 1)
+	others, err := store.Requests.Usage(t.Context(), "b", midnight, 1)
 	must(t, err)
 	want(t, "another account's", others[0], lipsync.Day{})
 }
@@ -124,9 +124,9 @@ func testUsageInSummerTime(t *testing.T, store lipsync.Store) {
 	now := time.Date(2026, 3, 8, 19, 30, 0, 0, zone)
 	r := newRequest("a", "")
 	r.CreatedAt = now.UTC()
-	_, _, err = store.Create(t.Context(), r, nil, nil, lipsync.Limits{})
+	_, _, err = store.Requests.Create(t.Context(), r, nil, nil, lipsync.Limits{})
 	must(t, err)
-	got, err := store.Usage(t.Context(), "a", now, 2)
+	got, err := store.Requests.Usage(t.Context(), "a", now, 2)
 	must(t, err)
 	want(t, "yesterday", got[0], lipsync.Day{})
 	want(t, "today", got[1], lipsync.Day{Requests: 1})
@@ -143,10 +143,10 @@ func testConcurrentUsage(t *testing.T, store lipsync.Store) {
 		all = append(all, r)
 	}
 	codes := together(n, func(i int) error {
-		return store.Finish(t.Context(), all[i].ID, "w", at(1), lipsync.Outcome{Output: "o", Length: time.Second})
+		return store.Leases.Finish(t.Context(), all[i].ID, "w", at(1), lipsync.Outcome{Output: "o", Length: time.Second})
 	})
 	wantCodes(t, codes, map[lipsync.Code]int{"": n})
-	got, err := store.Usage(t.Context(), "a", at(1), 1)
+	got, err := store.Requests.Usage(t.Context(), "a", at(1), 1)
 	must(t, err)
 	want(t, "day", got[0], lipsync.Day{Requests: n, Output: n * time.Second})
 }

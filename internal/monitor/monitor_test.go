@@ -72,10 +72,20 @@ func (f fetches) Fetch(context.Context, string, io.Writer, int64) error { return
 
 // callAll calls each method of a store that can't do anything.
 func callAll(m *Monitor) {
-	s := reflect.ValueOf(m.Store(nil))
-	for method := range reflect.TypeFor[lipsync.Store]().Methods() {
-		call(s.MethodByName(method.Name))
+	for _, method := range operations(m) {
+		call(method)
 	}
+}
+
+// operations returns the methods of all ports of a store that can't do anything.
+func operations(m *Monitor) map[string]reflect.Value {
+	all := make(map[string]reflect.Value)
+	for field, port := range reflect.ValueOf(m.Store(lipsync.Store{})).Fields() {
+		for method := range field.Type.Methods() {
+			all[field.Name+"."+method.Name] = port.Elem().MethodByName(method.Name)
+		}
+	}
+	return all
 }
 
 func call(method reflect.Value) {
@@ -175,12 +185,11 @@ func TestNothingPrivate(t *testing.T) {
 // TestStore wants each operation measured by its name, and its failures counted.
 func TestStore(t *testing.T) {
 	m := newMonitor(t)
-	s := reflect.ValueOf(m.Store(nil))
-	for method := range reflect.TypeFor[lipsync.Store]().Methods() {
+	for name, method := range operations(m) {
 		before := testutil.CollectAndCount(m.operations)
-		call(s.MethodByName(method.Name))
+		call(method)
 		if got := testutil.CollectAndCount(m.operations); got != before+1 {
-			t.Errorf("%s is not measured, or by another's name", method.Name)
+			t.Errorf("%s is not measured, or by another's name", name)
 		}
 	}
 	canceled, cancel := context.WithCancel(t.Context())
@@ -195,20 +204,20 @@ func TestStore(t *testing.T) {
 		{t.Context(), errors.New("disk I/O error"), 1},
 		{canceled, context.Canceled, 1},
 	} {
-		_, _ = m.Store(gets{err: c.err}).Get(c.ctx, "")
+		_, _ = m.Store(lipsync.Store{Requests: gets{err: c.err}}).Requests.ByID(c.ctx, "")
 		if got := testutil.ToFloat64(m.failures.WithLabelValues("get")); got != c.want {
 			t.Errorf("after %v: got %g failures, want %g", c.err, got, c.want)
 		}
 	}
 }
 
-// gets is a store whose Get ends with the error.
+// gets ends each ByID with the error.
 type gets struct {
-	lipsync.Store
+	lipsync.Requests
 	err error
 }
 
-func (g gets) Get(context.Context, string) (lipsync.Request, error) { return lipsync.Request{}, g.err }
+func (g gets) ByID(context.Context, string) (lipsync.Request, error) { return lipsync.Request{}, g.err }
 
 // TestUnreadable has a database that does not answer: all else is served.
 func TestUnreadable(t *testing.T) {

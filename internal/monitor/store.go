@@ -7,213 +7,242 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// Store returns a store that measures what s does, operation by operation.
-func (m *Monitor) Store(s lipsync.Store) lipsync.Store { return store{s, m} }
-
-// store implements lipsync.Store.
-type store struct {
-	lipsync.Store
-	m *Monitor
+// Store returns the ports of s, which measure what is done, operation by operation.
+func (m *Monitor) Store(s lipsync.Store) lipsync.Store {
+	return lipsync.Store{
+		Requests: requests{s.Requests, m}, Leases: leases{s.Leases, m}, Keys: keys{s.Keys, m},
+		Uploads: uploads{s.Uploads, m}, Rates: rates{s.Rates, m},
+	}
 }
 
 // observe notes an operation that began at the given time and ended with the
 // error. What the port's comments name, and the caller's own end, is no failure.
-func (s store) observe(ctx context.Context, operation string, began time.Time, err *error) {
-	s.m.operations.WithLabelValues(operation).Observe(time.Since(began).Seconds())
-	failures := s.m.failures.WithLabelValues(operation) // 0 is told too
+func (m *Monitor) observe(ctx context.Context, operation string, began time.Time, err *error) {
+	m.operations.WithLabelValues(operation).Observe(time.Since(began).Seconds())
+	failures := m.failures.WithLabelValues(operation) // 0 is told too
 	if lipsync.CodeOf(*err) == lipsync.Internal && ctx.Err() == nil {
 		failures.Inc()
 	}
 }
 
-// Create implements lipsync.Store.
-func (s store) Create(ctx context.Context, r lipsync.Request, uploads []string, idem *lipsync.Idempotency, limits lipsync.Limits) (created lipsync.Request, replayed bool, err error) {
-	defer s.observe(ctx, "create", time.Now(), &err)
-	return s.Store.Create(ctx, r, uploads, idem, limits)
+// requests implements lipsync.Requests.
+type requests struct {
+	lipsync.Requests
+	m *Monitor
 }
 
-// Get implements lipsync.Store.
-func (s store) Get(ctx context.Context, id string) (_ lipsync.Request, err error) {
-	defer s.observe(ctx, "get", time.Now(), &err)
-	return s.Store.Get(ctx, id)
+// Create implements lipsync.Requests.
+func (s requests) Create(ctx context.Context, r lipsync.Request, uploads []string, idem *lipsync.Idempotency, limits lipsync.Limits) (created lipsync.Request, replayed bool, err error) {
+	defer s.m.observe(ctx, "create", time.Now(), &err)
+	return s.Requests.Create(ctx, r, uploads, idem, limits)
 }
 
-// Latest implements lipsync.Store.
-func (s store) Latest(ctx context.Context, account, referenceID string) (_ lipsync.Request, err error) {
-	defer s.observe(ctx, "latest", time.Now(), &err)
-	return s.Store.Latest(ctx, account, referenceID)
+// ByID implements lipsync.Requests.
+func (s requests) ByID(ctx context.Context, id string) (_ lipsync.Request, err error) {
+	defer s.m.observe(ctx, "get", time.Now(), &err)
+	return s.Requests.ByID(ctx, id)
 }
 
-// List implements lipsync.Store.
-func (s store) List(ctx context.Context, account, referenceID string, offset int64, limit int) (_ []lipsync.Request, _ int64, err error) {
-	defer s.observe(ctx, "list", time.Now(), &err)
-	return s.Store.List(ctx, account, referenceID, offset, limit)
+// ByReference implements lipsync.Requests.
+func (s requests) ByReference(ctx context.Context, account, referenceID string) (_ lipsync.Request, err error) {
+	defer s.m.observe(ctx, "latest", time.Now(), &err)
+	return s.Requests.ByReference(ctx, account, referenceID)
 }
 
-// ByStatus implements lipsync.Store.
-func (s store) ByStatus(ctx context.Context, q lipsync.StatusQuery, limit int) (_ []lipsync.Request, err error) {
-	defer s.observe(ctx, "by_status", time.Now(), &err)
-	return s.Store.ByStatus(ctx, q, limit)
+// List implements lipsync.Requests.
+func (s requests) List(ctx context.Context, account, referenceID string, offset int64, limit int) (_ []lipsync.Request, _ int64, err error) {
+	defer s.m.observe(ctx, "list", time.Now(), &err)
+	return s.Requests.List(ctx, account, referenceID, offset, limit)
 }
 
-// CountByStatus implements lipsync.Store.
-func (s store) CountByStatus(ctx context.Context, q lipsync.StatusQuery, limit int) (_ int, err error) {
-	defer s.observe(ctx, "count_by_status", time.Now(), &err)
-	return s.Store.CountByStatus(ctx, q, limit)
+// ByStatus implements lipsync.Requests.
+func (s requests) ByStatus(ctx context.Context, q lipsync.StatusQuery, limit int) (_ []lipsync.Request, err error) {
+	defer s.m.observe(ctx, "by_status", time.Now(), &err)
+	return s.Requests.ByStatus(ctx, q, limit)
 }
 
-// Usage implements lipsync.Store.
-func (s store) Usage(ctx context.Context, account string, now time.Time, days int) (_ []lipsync.Day, err error) {
-	defer s.observe(ctx, "usage", time.Now(), &err)
-	return s.Store.Usage(ctx, account, now, days)
+// CountByStatus implements lipsync.Requests.
+func (s requests) CountByStatus(ctx context.Context, q lipsync.StatusQuery, limit int) (_ int, err error) {
+	defer s.m.observe(ctx, "count_by_status", time.Now(), &err)
+	return s.Requests.CountByStatus(ctx, q, limit)
 }
 
-// Replayed implements lipsync.Store.
-func (s store) Replayed(ctx context.Context, account string, idem lipsync.Idempotency, now time.Time) (_ string, err error) {
-	defer s.observe(ctx, "replayed", time.Now(), &err)
-	return s.Store.Replayed(ctx, account, idem, now)
+// Usage implements lipsync.Requests.
+func (s requests) Usage(ctx context.Context, account string, now time.Time, days int) (_ []lipsync.Day, err error) {
+	defer s.m.observe(ctx, "usage", time.Now(), &err)
+	return s.Requests.Usage(ctx, account, now, days)
 }
 
-// Uses implements lipsync.Store.
-func (s store) Uses(ctx context.Context, account, object string) (_ bool, err error) {
-	defer s.observe(ctx, "uses", time.Now(), &err)
-	return s.Store.Uses(ctx, account, object)
+// Replayed implements lipsync.Requests.
+func (s requests) Replayed(ctx context.Context, account string, idem lipsync.Idempotency, now time.Time) (_ string, err error) {
+	defer s.m.observe(ctx, "replayed", time.Now(), &err)
+	return s.Requests.Replayed(ctx, account, idem, now)
 }
 
-// ForgetMedia implements lipsync.Store.
-func (s store) ForgetMedia(ctx context.Context, id string, now time.Time) (_ lipsync.Request, err error) {
-	defer s.observe(ctx, "forget_media", time.Now(), &err)
-	return s.Store.ForgetMedia(ctx, id, now)
+// Uses implements lipsync.Requests.
+func (s requests) Uses(ctx context.Context, account, object string) (_ bool, err error) {
+	defer s.m.observe(ctx, "uses", time.Now(), &err)
+	return s.Requests.Uses(ctx, account, object)
 }
 
-// Claim implements lipsync.Store.
-func (s store) Claim(ctx context.Context, id, token string, now time.Time, lease time.Duration) (_ lipsync.Request, err error) {
-	defer s.observe(ctx, "claim", time.Now(), &err)
-	return s.Store.Claim(ctx, id, token, now, lease)
+// ForgetMedia implements lipsync.Requests.
+func (s requests) ForgetMedia(ctx context.Context, id string, now time.Time) (_ lipsync.Request, err error) {
+	defer s.m.observe(ctx, "forget_media", time.Now(), &err)
+	return s.Requests.ForgetMedia(ctx, id, now)
 }
 
-// Renew implements lipsync.Store.
-func (s store) Renew(ctx context.Context, id, token string, until time.Time) (err error) {
-	defer s.observe(ctx, "renew", time.Now(), &err)
-	return s.Store.Renew(ctx, id, token, until)
+// leases implements lipsync.Leases.
+type leases struct {
+	lipsync.Leases
+	m *Monitor
 }
 
-// Report implements lipsync.Store.
-func (s store) Report(ctx context.Context, id, token string, p lipsync.Progress) (err error) {
-	defer s.observe(ctx, "report", time.Now(), &err)
-	return s.Store.Report(ctx, id, token, p)
+// Claim implements lipsync.Leases.
+func (s leases) Claim(ctx context.Context, id, token string, now time.Time, lease time.Duration) (_ lipsync.Request, err error) {
+	defer s.m.observe(ctx, "claim", time.Now(), &err)
+	return s.Leases.Claim(ctx, id, token, now, lease)
 }
 
-// Release implements lipsync.Store.
-func (s store) Release(ctx context.Context, id, token string) (err error) {
-	defer s.observe(ctx, "release", time.Now(), &err)
-	return s.Store.Release(ctx, id, token)
+// Renew implements lipsync.Leases.
+func (s leases) Renew(ctx context.Context, id, token string, until time.Time) (err error) {
+	defer s.m.observe(ctx, "renew", time.Now(), &err)
+	return s.Leases.Renew(ctx, id, token, until)
 }
 
-// Postpone implements lipsync.Store.
-func (s store) Postpone(ctx context.Context, r lipsync.Request, until time.Time) (err error) {
-	defer s.observe(ctx, "postpone", time.Now(), &err)
-	return s.Store.Postpone(ctx, r, until)
+// Report implements lipsync.Leases.
+func (s leases) Report(ctx context.Context, id, token string, p lipsync.Progress) (err error) {
+	defer s.m.observe(ctx, "report", time.Now(), &err)
+	return s.Leases.Report(ctx, id, token, p)
 }
 
-// PutOff implements lipsync.Store.
-func (s store) PutOff(ctx context.Context, after time.Time, limit int) (_ []lipsync.Request, err error) {
-	defer s.observe(ctx, "put_off", time.Now(), &err)
-	return s.Store.PutOff(ctx, after, limit)
+// Release implements lipsync.Leases.
+func (s leases) Release(ctx context.Context, id, token string) (err error) {
+	defer s.m.observe(ctx, "release", time.Now(), &err)
+	return s.Leases.Release(ctx, id, token)
 }
 
-// EndPause implements lipsync.Store.
-func (s store) EndPause(ctx context.Context, r lipsync.Request, now time.Time) (err error) {
-	defer s.observe(ctx, "end_pause", time.Now(), &err)
-	return s.Store.EndPause(ctx, r, now)
+// Postpone implements lipsync.Leases.
+func (s leases) Postpone(ctx context.Context, r lipsync.Request, until time.Time) (err error) {
+	defer s.m.observe(ctx, "postpone", time.Now(), &err)
+	return s.Leases.Postpone(ctx, r, until)
 }
 
-// Finish implements lipsync.Store.
-func (s store) Finish(ctx context.Context, id, token string, now time.Time, o lipsync.Outcome) (err error) {
-	defer s.observe(ctx, "finish", time.Now(), &err)
-	return s.Store.Finish(ctx, id, token, now, o)
+// PutOff implements lipsync.Leases.
+func (s leases) PutOff(ctx context.Context, after time.Time, limit int) (_ []lipsync.Request, err error) {
+	defer s.m.observe(ctx, "put_off", time.Now(), &err)
+	return s.Leases.PutOff(ctx, after, limit)
 }
 
-// Cancel implements lipsync.Store.
-func (s store) Cancel(ctx context.Context, id string, now time.Time, f lipsync.Failure) (_ lipsync.Request, err error) {
-	defer s.observe(ctx, "cancel", time.Now(), &err)
-	return s.Store.Cancel(ctx, id, now, f)
+// EndPause implements lipsync.Leases.
+func (s leases) EndPause(ctx context.Context, r lipsync.Request, now time.Time) (err error) {
+	defer s.m.observe(ctx, "end_pause", time.Now(), &err)
+	return s.Leases.EndPause(ctx, r, now)
 }
 
-// Open implements lipsync.Store.
-func (s store) Open(ctx context.Context, now time.Time, limit int) (_ []lipsync.Request, err error) {
-	defer s.observe(ctx, "open", time.Now(), &err)
-	return s.Store.Open(ctx, now, limit)
+// Finish implements lipsync.Leases.
+func (s leases) Finish(ctx context.Context, id, token string, now time.Time, o lipsync.Outcome) (err error) {
+	defer s.m.observe(ctx, "finish", time.Now(), &err)
+	return s.Leases.Finish(ctx, id, token, now, o)
 }
 
-// Upkeep implements lipsync.Store.
-func (s store) Upkeep(ctx context.Context, now time.Time) (err error) {
-	defer s.observe(ctx, "upkeep", time.Now(), &err)
-	return s.Store.Upkeep(ctx, now)
+// Cancel implements lipsync.Leases.
+func (s leases) Cancel(ctx context.Context, id string, now time.Time, f lipsync.Failure) (_ lipsync.Request, err error) {
+	defer s.m.observe(ctx, "cancel", time.Now(), &err)
+	return s.Leases.Cancel(ctx, id, now, f)
 }
 
-// CreateKey implements lipsync.Store.
-func (s store) CreateKey(ctx context.Context, k lipsync.Key) (err error) {
-	defer s.observe(ctx, "create_key", time.Now(), &err)
-	return s.Store.CreateKey(ctx, k)
+// Open implements lipsync.Leases.
+func (s leases) Open(ctx context.Context, now time.Time, limit int) (_ []lipsync.Request, err error) {
+	defer s.m.observe(ctx, "open", time.Now(), &err)
+	return s.Leases.Open(ctx, now, limit)
 }
 
-// KeyByHash implements lipsync.Store.
-func (s store) KeyByHash(ctx context.Context, hash [32]byte) (_ lipsync.Key, err error) {
-	defer s.observe(ctx, "key_by_hash", time.Now(), &err)
-	return s.Store.KeyByHash(ctx, hash)
+// Upkeep implements lipsync.Leases.
+func (s leases) Upkeep(ctx context.Context, now time.Time) (err error) {
+	defer s.m.observe(ctx, "upkeep", time.Now(), &err)
+	return s.Leases.Upkeep(ctx, now)
 }
 
-// TouchKey implements lipsync.Store.
-func (s store) TouchKey(ctx context.Context, id string, at time.Time) (err error) {
-	defer s.observe(ctx, "touch_key", time.Now(), &err)
-	return s.Store.TouchKey(ctx, id, at)
+// keys implements lipsync.Keys.
+type keys struct {
+	lipsync.Keys
+	m *Monitor
 }
 
-// ListKeys implements lipsync.Store.
-func (s store) ListKeys(ctx context.Context, account string) (_ []lipsync.Key, err error) {
-	defer s.observe(ctx, "list_keys", time.Now(), &err)
-	return s.Store.ListKeys(ctx, account)
+// Create implements lipsync.Keys.
+func (s keys) Create(ctx context.Context, k lipsync.Key) (err error) {
+	defer s.m.observe(ctx, "create_key", time.Now(), &err)
+	return s.Keys.Create(ctx, k)
 }
 
-// RevokeKey implements lipsync.Store.
-func (s store) RevokeKey(ctx context.Context, account, id string, at time.Time) (err error) {
-	defer s.observe(ctx, "revoke_key", time.Now(), &err)
-	return s.Store.RevokeKey(ctx, account, id, at)
+// ByHash implements lipsync.Keys.
+func (s keys) ByHash(ctx context.Context, hash [32]byte) (_ lipsync.Key, err error) {
+	defer s.m.observe(ctx, "key_by_hash", time.Now(), &err)
+	return s.Keys.ByHash(ctx, hash)
 }
 
-// CreateUpload implements lipsync.Store.
-func (s store) CreateUpload(ctx context.Context, u lipsync.Upload, limits lipsync.Limits) (err error) {
-	defer s.observe(ctx, "create_upload", time.Now(), &err)
-	return s.Store.CreateUpload(ctx, u, limits)
+// Touch implements lipsync.Keys.
+func (s keys) Touch(ctx context.Context, id string, at time.Time) (err error) {
+	defer s.m.observe(ctx, "touch_key", time.Now(), &err)
+	return s.Keys.Touch(ctx, id, at)
 }
 
-// GetUpload implements lipsync.Store.
-func (s store) GetUpload(ctx context.Context, id string) (_ lipsync.Upload, err error) {
-	defer s.observe(ctx, "get_upload", time.Now(), &err)
-	return s.Store.GetUpload(ctx, id)
+// List implements lipsync.Keys.
+func (s keys) List(ctx context.Context, account string) (_ []lipsync.Key, err error) {
+	defer s.m.observe(ctx, "list_keys", time.Now(), &err)
+	return s.Keys.List(ctx, account)
 }
 
-// ExpiredUploads implements lipsync.Store.
-func (s store) ExpiredUploads(ctx context.Context, now time.Time, after lipsync.Upload, limit int) (_ []lipsync.Upload, err error) {
-	defer s.observe(ctx, "expired_uploads", time.Now(), &err)
-	return s.Store.ExpiredUploads(ctx, now, after, limit)
+// Revoke implements lipsync.Keys.
+func (s keys) Revoke(ctx context.Context, account, id string, at time.Time) (err error) {
+	defer s.m.observe(ctx, "revoke_key", time.Now(), &err)
+	return s.Keys.Revoke(ctx, account, id, at)
 }
 
-// DropUpload implements lipsync.Store.
-func (s store) DropUpload(ctx context.Context, u lipsync.Upload, expires time.Time) (err error) {
-	defer s.observe(ctx, "drop_upload", time.Now(), &err)
-	return s.Store.DropUpload(ctx, u, expires)
+// uploads implements lipsync.Uploads.
+type uploads struct {
+	lipsync.Uploads
+	m *Monitor
 }
 
-// DeleteUpload implements lipsync.Store.
-func (s store) DeleteUpload(ctx context.Context, u lipsync.Upload) (err error) {
-	defer s.observe(ctx, "delete_upload", time.Now(), &err)
-	return s.Store.DeleteUpload(ctx, u)
+// Create implements lipsync.Uploads.
+func (s uploads) Create(ctx context.Context, u lipsync.Upload, limits lipsync.Limits) (err error) {
+	defer s.m.observe(ctx, "create_upload", time.Now(), &err)
+	return s.Uploads.Create(ctx, u, limits)
 }
 
-// Take implements lipsync.Store.
-func (s store) Take(ctx context.Context, name string, limit int, now time.Time) (_ time.Duration, err error) {
-	defer s.observe(ctx, "take", time.Now(), &err)
-	return s.Store.Take(ctx, name, limit, now)
+// ByID implements lipsync.Uploads.
+func (s uploads) ByID(ctx context.Context, id string) (_ lipsync.Upload, err error) {
+	defer s.m.observe(ctx, "get_upload", time.Now(), &err)
+	return s.Uploads.ByID(ctx, id)
+}
+
+// Expired implements lipsync.Uploads.
+func (s uploads) Expired(ctx context.Context, now time.Time, after lipsync.Upload, limit int) (_ []lipsync.Upload, err error) {
+	defer s.m.observe(ctx, "expired_uploads", time.Now(), &err)
+	return s.Uploads.Expired(ctx, now, after, limit)
+}
+
+// Drop implements lipsync.Uploads.
+func (s uploads) Drop(ctx context.Context, u lipsync.Upload, expires time.Time) (err error) {
+	defer s.m.observe(ctx, "drop_upload", time.Now(), &err)
+	return s.Uploads.Drop(ctx, u, expires)
+}
+
+// Delete implements lipsync.Uploads.
+func (s uploads) Delete(ctx context.Context, u lipsync.Upload) (err error) {
+	defer s.m.observe(ctx, "delete_upload", time.Now(), &err)
+	return s.Uploads.Delete(ctx, u)
+}
+
+// rates implements lipsync.Rates.
+type rates struct {
+	lipsync.Rates
+	m *Monitor
+}
+
+// Take implements lipsync.Rates.
+func (s rates) Take(ctx context.Context, name string, limit int, now time.Time) (_ time.Duration, err error) {
+	defer s.m.observe(ctx, "take", time.Now(), &err)
+	return s.Rates.Take(ctx, name, limit, now)
 }

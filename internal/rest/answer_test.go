@@ -67,7 +67,7 @@ func TestAccountLimitIsNoError(t *testing.T) {
 
 func TestPanic(t *testing.T) {
 	h := newHome(t)
-	h.service.Store = nil
+	h.service.Store = lipsync.Store{}
 	w := h.call(httptest.NewRequest(http.MethodGet, "/api/v1/users/me", nil), "any")
 	if got := errorOf(t, w); w.Code != 500 || got != "internal error" {
 		t.Errorf("got %d %q, want 500 internal error", w.Code, got)

@@ -47,13 +47,13 @@ func TestPoll(t *testing.T) {
 		}
 	}
 	before := read("/progress", "").Header().Get("ETag")
-	if err := h.store.Report(t.Context(), id, "lease", lipsync.Progress{Stage: lipsync.Rendering, Percent: 50}); err != nil {
+	if err := h.store.Leases.Report(t.Context(), id, "lease", lipsync.Progress{Stage: lipsync.Rendering, Percent: 50}); err != nil {
 		t.Fatal(err)
 	}
 	if w := read("/progress", before); w.Code != http.StatusOK {
 		t.Errorf("progress that changed: got %d, want 200", w.Code)
 	}
-	err := h.store.Finish(t.Context(), id, "lease", now, lipsync.Outcome{Failure: lipsync.Failure{Code: lipsync.NoFace}})
+	err := h.store.Leases.Finish(t.Context(), id, "lease", now, lipsync.Outcome{Failure: lipsync.Failure{Code: lipsync.NoFace}})
 	if err != nil {
 		t.Fatal(err)
 	}

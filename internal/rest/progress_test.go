@@ -20,7 +20,7 @@ func (h *home) start(t *testing.T, token string, now time.Time) (id string) {
 	if err := json.Unmarshal(w.Body.Bytes(), &made); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.store.Claim(t.Context(), made.RequestID, "lease", now, time.Hour); err != nil {
+	if _, err := h.store.Leases.Claim(t.Context(), made.RequestID, "lease", now, time.Hour); err != nil {
 		t.Fatal(err)
 	}
 	return made.RequestID
@@ -42,7 +42,7 @@ func TestProgress(t *testing.T) {
 		{lipsync.Progress{Stage: lipsync.Rendering, Percent: 98, Ends: now.Add(time.Millisecond)}, `"percent":98,"stage":"rendering","seconds_left":1`},
 		{lipsync.Progress{Stage: lipsync.Storing, Percent: 99, Ends: now.Add(-time.Second)}, `"percent":99,"stage":"storing"`},
 	} {
-		if err := h.store.Report(t.Context(), id, "lease", test.reported); err != nil {
+		if err := h.store.Leases.Report(t.Context(), id, "lease", test.reported); err != nil {
 			t.Fatal(err)
 		}
 		w := h.call(httptest.NewRequest(http.MethodGet, "/api/v1/lipsync/requests/"+id+"/progress", nil), token)
@@ -59,7 +59,7 @@ func (h *home) cancelFinished(t *testing.T, c *http.Client, base string) {
 	t.Helper()
 	token, now := h.key(t), time.Now()
 	id := h.start(t, token, now)
-	if err := h.store.Finish(t.Context(), id, "lease", now, lipsync.Outcome{Output: "outputs/x.mp4"}); err != nil {
+	if err := h.store.Leases.Finish(t.Context(), id, "lease", now, lipsync.Outcome{Output: "outputs/x.mp4"}); err != nil {
 		t.Fatal(err)
 	}
 	r, err := http.NewRequest(http.MethodDelete, base+"/api/v1/lipsync/requests/"+id, nil)

@@ -54,7 +54,7 @@ func newHome(t testing.TB) *home {
 	t.Cleanup(func() { objects.Close() })
 	h := &home{store: store, closeStore: closeStore, objects: objects, log: new(bytes.Buffer)}
 	h.service = &lipsync.Service{
-		Store: store, Objects: objects, Queue: lossy{},
+		Store: store.Store, Objects: objects, Queue: lossy{},
 		Now: time.Now, NewID: uuid.NewString, Random: rand.Reader,
 		GenerateRate: 60, ReadRate: 600, MaxVideo: 2 << 20, MaxAudio: 1 << 20,
 		Engines: []string{"warp", "wav2lip"},
@@ -210,7 +210,7 @@ func TestStates(t *testing.T) {
 	} {
 		id := h.start(t, token, now)
 		if test.status != "processing" {
-			if err := h.store.Finish(t.Context(), id, "lease", now, lipsync.Outcome{Output: test.output, Failure: test.failure}); err != nil {
+			if err := h.store.Leases.Finish(t.Context(), id, "lease", now, lipsync.Outcome{Output: test.output, Failure: test.failure}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -247,7 +247,7 @@ func TestModel(t *testing.T) {
 		if err := json.Unmarshal(w.Body.Bytes(), &made); err != nil {
 			t.Fatal(err)
 		}
-		if r, err := h.store.Get(t.Context(), made.RequestID); err != nil || r.Engine != "wav2lip" {
+		if r, err := h.store.Requests.ByID(t.Context(), made.RequestID); err != nil || r.Engine != "wav2lip" {
 			t.Errorf("got engine %q (%v) from %s, want wav2lip", r.Engine, err, w.Body)
 		}
 	}
@@ -273,7 +273,7 @@ func TestLargestFace(t *testing.T) {
 			if err := json.Unmarshal(w.Body.Bytes(), &made); err != nil {
 				t.Fatal(err)
 			}
-			if r, err := h.store.Get(t.Context(), made.RequestID); err != nil || r.LargestFace != want {
+			if r, err := h.store.Requests.ByID(t.Context(), made.RequestID); err != nil || r.LargestFace != want {
 				t.Errorf("got largest face %t (%v) from %s, want %t", r.LargestFace, err, w.Body, want)
 			}
 		}

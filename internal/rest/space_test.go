@@ -14,14 +14,16 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// fullStore is a store on a disk that is full.
-type fullStore struct{ lipsync.Store }
+// fullLeases and fullRequests are of a store on a disk that is full.
+type fullLeases struct{ lipsync.Leases }
 
-func (fullStore) Cancel(context.Context, string, time.Time, lipsync.Failure) (lipsync.Request, error) {
+func (fullLeases) Cancel(context.Context, string, time.Time, lipsync.Failure) (lipsync.Request, error) {
 	return lipsync.Request{}, lipsync.ErrNoSpace(syscall.ENOSPC)
 }
 
-func (fullStore) ForgetMedia(context.Context, string, time.Time) (lipsync.Request, error) {
+type fullRequests struct{ lipsync.Requests }
+
+func (fullRequests) ForgetMedia(context.Context, string, time.Time) (lipsync.Request, error) {
 	return lipsync.Request{}, lipsync.ErrNoSpace(syscall.ENOSPC)
 }
 
@@ -31,12 +33,12 @@ func (h *home) callFullDisk(t *testing.T, c *http.Client, base string) {
 	t.Helper()
 	token := h.key(t)
 	id, canceled := h.start(t, token, time.Now()), h.start(t, token, time.Now())
-	if _, err := h.store.Cancel(t.Context(), canceled, time.Now(), lipsync.Failure{Code: lipsync.Canceled}); err != nil {
+	if _, err := h.store.Leases.Cancel(t.Context(), canceled, time.Now(), lipsync.Failure{Code: lipsync.Canceled}); err != nil {
 		t.Fatal(err)
 	}
 	h.service.Room = func(int64) error { return lipsync.ErrNoSpace(nil) }
-	h.service.Store = fullStore{h.store}
-	defer func() { h.service.Room, h.service.Store = nil, h.store }()
+	h.service.Leases, h.service.Requests = fullLeases{h.store.Leases}, fullRequests{h.store.Requests}
+	defer func() { h.service.Room, h.service.Store = nil, h.store.Store }()
 	var form bytes.Buffer
 	parts := multipart.NewWriter(&form)
 	for _, kind := range []string{"video", "audio"} {

@@ -38,7 +38,7 @@ func (l *ledger) next(now time.Time) (id string) {
 
 // check looks at a request that is to be final, and then has the table forget it.
 func (l *ledger) check(ctx context.Context, id string) {
-	r, err := l.store.Get(table.Instant(ctx), id)
+	r, err := l.store.Requests.ByID(table.Instant(ctx), id)
 	if ctx.Err() != nil {
 		l.mu.Lock()
 		defer l.mu.Unlock()
@@ -106,14 +106,14 @@ func (l *ledger) compare(ctx context.Context) error {
 		made[j.account]++
 	}
 	for n := range l.Accounts {
-		_, total, err := l.store.List(ctx, account(n), "", 1<<40, 1)
+		_, total, err := l.store.Requests.List(ctx, account(n), "", 1<<40, 1)
 		if err != nil {
 			return err
 		}
 		if total != made[n] {
 			l.errors = append(l.errors, fmt.Sprintf("account %d lists %d requests and made %d", n, total, made[n]))
 		}
-		days, err := l.store.Usage(ctx, account(n), l.end, 2)
+		days, err := l.store.Requests.Usage(ctx, account(n), l.end, 2)
 		if err != nil {
 			return err
 		}

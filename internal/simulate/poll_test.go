@@ -32,7 +32,7 @@ func TestPollAfter(t *testing.T) {
 				a := httptest.NewRecorder()
 				rest.New(w.service, rest.Options{Log: slog.New(slog.DiscardHandler)}).ServeHTTP(a, r)
 				got, _ := strconv.Atoi(a.Header().Get("Retry-After"))
-				stored, err := w.store.Get(t.Context(), id)
+				stored, err := w.store.Requests.ByID(t.Context(), id)
 				if err != nil {
 					t.Fatal(err)
 				}

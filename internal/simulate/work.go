@@ -25,8 +25,7 @@ const jobTime = 3 * time.Hour
 // work is what a job of Batch does: cmd/runner with a renderer that only takes its time.
 func (w *World) work(ctx context.Context, p *process) {
 	service := *w.service
-	l := line{Store: w.store, demand: w.store, table: w.table, p: p, token: new(string)}
-	service.Store, service.Demand = l, l
+	service.Store, service.Demand = line{table: w.table, p: p, token: new(string)}.to(w.store)
 	service.Objects = w.objects
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

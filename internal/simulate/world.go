@@ -84,7 +84,7 @@ func newWorld(p Plan) *World {
 	w.fleet = &fleet{Fleet: p.Fleet, dice: newDice(p.Seed, 2), work: w.work, instances: make(map[*instance]bool), refilled: time.Now()}
 	w.messages = &messages{Messages: p.Messages, dice: newDice(p.Seed, 3), arrived: make(chan struct{}, 1)}
 	w.service = &lipsync.Service{
-		Store: w.store, Objects: w.objects, Queue: w.messages, Watcher: w.ledger,
+		Store: w.store.Store, Objects: w.objects, Queue: w.messages, Watcher: w.ledger,
 		Pool: w.fleet, Demand: w.store, MaxWorkers: p.MaxWorkers,
 		Now: time.Now, NewID: newDice(p.Seed, 4).id, Random: newDice(p.Seed, 5), Engines: []string{"warp"},
 		GenerateRate: 1_000_000, ReadRate: 1_000_000, Limits: lipsync.Limits{Open: 1_000_000, Stored: 1 << 60},

@@ -83,7 +83,7 @@ func newLoad(t *testing.T) (*Load, *lipsync.Service) {
 	objects, err := disk.Open(filepath.Join(dir, "objects"), time.Now, slog.New(slog.DiscardHandler))
 	must(t, err)
 	service := &lipsync.Service{
-		Store: store, Objects: objects, Queue: deaf{}, Now: time.Now, NewID: uuid.NewString, Random: rand.Reader,
+		Store: store.Store, Objects: objects, Queue: deaf{}, Now: time.Now, NewID: uuid.NewString, Random: rand.Reader,
 		Engines: []string{"warp"}, GenerateRate: 1000, ReadRate: 1000,
 	}
 	token, _, err := service.CreateKey(t.Context(), "account", "soak", 0)

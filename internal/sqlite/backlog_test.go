@@ -31,15 +31,15 @@ func TestBacklog(t *testing.T) {
 	}
 	want("empty", at(0), lipsync.Backlog{})
 	for i, id := range []string{"a", "b"} {
-		_, _, err := s.Create(t.Context(), lipsync.Request{ID: id, Account: "of " + id, Status: lipsync.Queued, Engine: "warp", CreatedAt: at(i)}, nil, nil, lipsync.Limits{})
+		_, _, err := s.Requests.Create(t.Context(), lipsync.Request{ID: id, Account: "of " + id, Status: lipsync.Queued, Engine: "warp", CreatedAt: at(i)}, nil, nil, lipsync.Limits{})
 		must(err)
 	}
 	want("both wait", at(5), lipsync.Backlog{Queued: 2, WaitingSince: at(0)})
-	_, err = s.Claim(t.Context(), "a", "token", at(5), time.Minute)
+	_, err = s.Leases.Claim(t.Context(), "a", "token", at(5), time.Minute)
 	must(err)
 	want("one is held", at(5), lipsync.Backlog{Queued: 1, Processing: 1, WaitingSince: at(1)})
-	must(s.Finish(t.Context(), "a", "token", at(6), lipsync.Outcome{Output: "outputs/a"}))
-	_, err = s.Claim(t.Context(), "b", "token", at(7), time.Minute)
+	must(s.Leases.Finish(t.Context(), "a", "token", at(6), lipsync.Outcome{Output: "outputs/a"}))
+	_, err = s.Leases.Claim(t.Context(), "b", "token", at(7), time.Minute)
 	must(err)
 	want("held", at(8), lipsync.Backlog{Processing: 1})
 	want("its lease has ended", at(70), lipsync.Backlog{Processing: 1, WaitingSince: at(67)})

@@ -21,7 +21,7 @@ const many = 100_000
 func filled(b *testing.B, n int) *sqlite.Store {
 	store := open(b, filepath.Join(b.TempDir(), "bench.db"))
 	key := lipsync.Key{ID: "k", Account: "a", Name: "bench", CreatedAt: time.Unix(1, 0)}
-	if err := store.CreateKey(b.Context(), key); err != nil {
+	if err := store.Keys.Create(b.Context(), key); err != nil {
 		b.Fatal(err)
 	}
 	for i := range n {
@@ -33,7 +33,7 @@ func filled(b *testing.B, n int) *sqlite.Store {
 }
 
 func create(b *testing.B, store *sqlite.Store, referenceID string) error {
-	_, _, err := store.Create(b.Context(), lipsync.Request{
+	_, _, err := store.Requests.Create(b.Context(), lipsync.Request{
 		ID: uuid.NewString(), Account: "a", KeyID: "k", ReferenceID: referenceID, Status: lipsync.Queued,
 		Video: lipsync.Input{URL: "https://example.com/video.mp4"}, Audio: lipsync.Input{URL: "https://example.com/audio.wav"},
 		CreatedAt: time.Unix(1_800_000_000, 0),
@@ -50,7 +50,7 @@ func BenchmarkPage(b *testing.B) {
 	}{{"", 0}, {"", many / 2}, {"", many - 20}, {"", many}, {"ref", 0}, {"ref", many/10 - 20}} {
 		b.Run(fmt.Sprintf("reference=%s/offset=%d", c.reference, c.offset), func(b *testing.B) {
 			for b.Loop() {
-				if _, _, err := store.List(b.Context(), "a", c.reference, c.offset, 20); err != nil {
+				if _, _, err := store.Requests.List(b.Context(), "a", c.reference, c.offset, 20); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -66,7 +66,7 @@ func BenchmarkByStatus(b *testing.B) {
 		for _, reference := range []string{"", "ref"} {
 			b.Run(fmt.Sprintf("status=%s/reference=%s", status, reference), func(b *testing.B) {
 				for b.Loop() {
-					if _, err := store.ByStatus(b.Context(), lipsync.StatusQuery{Account: "a", Status: status, ReferenceID: reference}, 20); err != nil {
+					if _, err := store.Requests.ByStatus(b.Context(), lipsync.StatusQuery{Account: "a", Status: status, ReferenceID: reference}, 20); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -110,15 +110,15 @@ func BenchmarkClaim(b *testing.B) {
 	for _, accounts := range []int{1, 10, 100, 1000} {
 		for ; others < accounts-1; others++ {
 			r := lipsync.Request{ID: uuid.NewString(), Account: fmt.Sprint("b", others), Status: lipsync.Queued, CreatedAt: time.Unix(1_800_000_000, 0)}
-			if _, _, err := store.Create(b.Context(), r, nil, nil, lipsync.Limits{}); err != nil {
+			if _, _, err := store.Requests.Create(b.Context(), r, nil, nil, lipsync.Limits{}); err != nil {
 				b.Fatal(err)
 			}
 		}
 		b.Run(fmt.Sprint("accounts=", accounts), func(b *testing.B) {
 			for b.Loop() {
-				r, err := store.Claim(b.Context(), "", "w", time.Unix(1_800_000_001, 0), time.Minute)
+				r, err := store.Leases.Claim(b.Context(), "", "w", time.Unix(1_800_000_001, 0), time.Minute)
 				if err == nil {
-					err = store.Release(b.Context(), r.ID, "w")
+					err = store.Leases.Release(b.Context(), r.ID, "w")
 				}
 				if err != nil {
 					b.Fatal(err)

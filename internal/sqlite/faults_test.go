@@ -21,24 +21,24 @@ func TestFailingDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if err := s.CreateKey(t.Context(), key(0)); err != nil {
+	if err := s.Keys.Create(t.Context(), key(0)); err != nil {
 		t.Fatal(err)
 	}
 	mend := breakWrites(t)
 	var all sync.WaitGroup
 	for n := range 20 { // some of them share a transaction
 		all.Go(func() {
-			if err := s.CreateKey(t.Context(), key(n+1)); lipsync.FailureOf(err).Code != lipsync.HostFailing || !lipsync.DiskFails(err) {
+			if err := s.Keys.Create(t.Context(), key(n+1)); lipsync.FailureOf(err).Code != lipsync.HostFailing || !lipsync.DiskFails(err) {
 				t.Errorf("a write: got %v, want a fault of the disk", err)
 			}
 		})
 	}
 	all.Wait()
-	if keys, err := s.ListKeys(t.Context(), ""); err != nil || len(keys) != 1 {
+	if keys, err := s.Keys.List(t.Context(), ""); err != nil || len(keys) != 1 {
 		t.Errorf("a read: got %d keys (%v), want 1", len(keys), err)
 	}
 	mend()
-	if err := s.CreateKey(t.Context(), key(50)); err != nil {
+	if err := s.Keys.Create(t.Context(), key(50)); err != nil {
 		t.Errorf("after it: %v", err)
 	}
 }

@@ -7,6 +7,9 @@ import (
 	"lipsync/internal/lipsync"
 )
 
+// keys implements lipsync.Keys.
+type keys struct{ *Store }
+
 const keyColumns = "id, account, name, hash, created_at, last_used, revoked_at, max_uses, used, start"
 
 func scanKey(row row) (k lipsync.Key, err error) {
@@ -17,24 +20,24 @@ func scanKey(row row) (k lipsync.Key, err error) {
 	return k, explain(err)
 }
 
-// CreateKey implements lipsync.Keys.
-func (s *Store) CreateKey(ctx context.Context, k lipsync.Key) error {
+// Create implements lipsync.Keys.
+func (s keys) Create(ctx context.Context, k lipsync.Key) error {
 	return s.changeRow(ctx, nil, "INSERT INTO keys ("+keyColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 		k.ID, k.Account, k.Name, k.Hash[:], micros(k.CreatedAt), micros(k.LastUsed), micros(k.RevokedAt), k.Limit, k.Used, k.Start)
 }
 
-// KeyByHash implements lipsync.Keys.
-func (s *Store) KeyByHash(ctx context.Context, hash [32]byte) (lipsync.Key, error) {
+// ByHash implements lipsync.Keys.
+func (s keys) ByHash(ctx context.Context, hash [32]byte) (lipsync.Key, error) {
 	return scanKey(s.read.QueryRowContext(ctx, "SELECT "+keyColumns+" FROM keys WHERE hash = ?", hash[:]))
 }
 
-// TouchKey implements lipsync.Keys.
-func (s *Store) TouchKey(ctx context.Context, id string, at time.Time) error {
+// Touch implements lipsync.Keys.
+func (s keys) Touch(ctx context.Context, id string, at time.Time) error {
 	return s.changeRow(ctx, nil, "UPDATE keys SET last_used = ?1 WHERE id = ?2 AND last_used < ?1", micros(at), id)
 }
 
-// ListKeys implements lipsync.Keys.
-func (s *Store) ListKeys(ctx context.Context, account string) ([]lipsync.Key, error) {
+// List implements lipsync.Keys.
+func (s keys) List(ctx context.Context, account string) ([]lipsync.Key, error) {
 	which := "WHERE account = ?1"
 	if account == "" {
 		which = ""
@@ -43,8 +46,8 @@ func (s *Store) ListKeys(ctx context.Context, account string) ([]lipsync.Key, er
 	return collect(rows, err, scanKey)
 }
 
-// RevokeKey implements lipsync.Keys.
-func (s *Store) RevokeKey(ctx context.Context, account, id string, at time.Time) error {
+// Revoke implements lipsync.Keys.
+func (s keys) Revoke(ctx context.Context, account, id string, at time.Time) error {
 	return s.changeRow(ctx, refusal(lipsync.NotFound, "not found"), `UPDATE keys SET revoked_at = iif(revoked_at = 0, ?1, revoked_at)
 		WHERE id = ?2 AND ?3 IN (account, '')`, micros(at), id, account)
 }

@@ -9,6 +9,9 @@ import (
 	"lipsync/internal/lipsync"
 )
 
+// leases implements lipsync.Leases.
+type leases struct{ *Store }
+
 // isOpen holds for requests that are not final. claimable holds for those of them that
 // nobody holds at the time ?1.
 const (
@@ -56,7 +59,7 @@ const endedDelays = `missing_since = iif(lease = '', missing_since, 0), unreacha
 func lost() error { return refusal(lipsync.Conflict, "lease lost") }
 
 // Claim implements lipsync.Leases.
-func (s *Store) Claim(ctx context.Context, id, token string, now time.Time, lease time.Duration) (lipsync.Request, error) {
+func (s leases) Claim(ctx context.Context, id, token string, now time.Time, lease time.Duration) (lipsync.Request, error) {
 	which, args := "n = ("+next+")", []any{micros(now), token, micros(now.Add(lease))}
 	if id != "" {
 		which, args = claimable+" AND id = ?4", append(args, id)
@@ -76,25 +79,25 @@ func (s *Store) Claim(ctx context.Context, id, token string, now time.Time, leas
 }
 
 // Renew implements lipsync.Leases.
-func (s *Store) Renew(ctx context.Context, id, token string, until time.Time) error {
+func (s leases) Renew(ctx context.Context, id, token string, until time.Time) error {
 	return s.changeRow(ctx, lost(), "UPDATE requests SET lease_until = ? WHERE id = ? AND lease = ? AND lease <> ''",
 		micros(until), id, token)
 }
 
 // Report implements lipsync.Leases.
-func (s *Store) Report(ctx context.Context, id, token string, p lipsync.Progress) error {
+func (s leases) Report(ctx context.Context, id, token string, p lipsync.Progress) error {
 	return s.changeRow(ctx, lost(), `UPDATE requests SET stage = ?, percent = ?, ends = ?
 		WHERE id = ? AND lease = ? AND lease <> ''`, p.Stage, p.Percent, micros(p.Ends), id, token)
 }
 
 // Release implements lipsync.Leases.
-func (s *Store) Release(ctx context.Context, id, token string) error {
+func (s leases) Release(ctx context.Context, id, token string) error {
 	return s.changeRow(ctx, lost(), "UPDATE requests SET "+idle+", "+noDelays+`, attempts = attempts - 1
 		WHERE id = ? AND lease = ? AND lease <> ''`, id, token)
 }
 
 // Postpone implements lipsync.Leases.
-func (s *Store) Postpone(ctx context.Context, r lipsync.Request, until time.Time) error {
+func (s leases) Postpone(ctx context.Context, r lipsync.Request, until time.Time) error {
 	return s.changeRow(ctx, lost(), "UPDATE requests SET "+unheld+`, lease_until = ?, attempts = ?, delays = ?,
 			missing_since = ?, unreachable_since = ?, failing_since = ?, fetching = ?
 		WHERE id = ? AND lease = ? AND lease <> ''`,
@@ -106,19 +109,19 @@ func (s *Store) Postpone(ctx context.Context, r lipsync.Request, until time.Time
 const putOff = "WHERE lease = '' AND lease_until > 0 AND lease_until > ?1 ORDER BY lease_until, n LIMIT ?2"
 
 // PutOff implements lipsync.Leases.
-func (s *Store) PutOff(ctx context.Context, after time.Time, limit int) ([]lipsync.Request, error) {
+func (s leases) PutOff(ctx context.Context, after time.Time, limit int) ([]lipsync.Request, error) {
 	return s.requests(ctx, putOff, micros(after), limit)
 }
 
 // EndPause implements lipsync.Leases.
-func (s *Store) EndPause(ctx context.Context, r lipsync.Request, now time.Time) error {
+func (s leases) EndPause(ctx context.Context, r lipsync.Request, now time.Time) error {
 	return s.changeRow(ctx, refusal(lipsync.Conflict, "pause is over"),
 		"UPDATE requests SET lease_until = ? WHERE id = ? AND lease = '' AND lease_until > 0 AND lease_until = ?",
 		micros(now), r.ID, micros(r.LeaseUntil))
 }
 
 // Finish implements lipsync.Leases.
-func (s *Store) Finish(ctx context.Context, id, token string, now time.Time, o lipsync.Outcome) error {
+func (s leases) Finish(ctx context.Context, id, token string, now time.Time, o lipsync.Outcome) error {
 	var r lipsync.Request
 	r.End(now, o)
 	return s.update(ctx, func(ctx context.Context, tx *sql.Tx) error {
@@ -138,7 +141,7 @@ func (s *Store) Finish(ctx context.Context, id, token string, now time.Time, o l
 }
 
 // Cancel implements lipsync.Leases.
-func (s *Store) Cancel(ctx context.Context, id string, now time.Time, f lipsync.Failure) (r lipsync.Request, err error) {
+func (s leases) Cancel(ctx context.Context, id string, now time.Time, f lipsync.Failure) (r lipsync.Request, err error) {
 	err = s.update(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		r, err = scanRequest(tx.QueryRowContext(ctx, "UPDATE requests SET "+idle+`, status = 'failed', failure = ?, failure_details = ?, finished_at = ?,
 				started_at = iif(started_at = 0, ?, started_at)
@@ -156,9 +159,9 @@ func (s *Store) Cancel(ctx context.Context, id string, now time.Time, f lipsync.
 }
 
 // Upkeep implements lipsync.Leases. Claims leave nothing undone here.
-func (s *Store) Upkeep(context.Context, time.Time) error { return nil }
+func (s leases) Upkeep(context.Context, time.Time) error { return nil }
 
 // Open implements lipsync.Leases.
-func (s *Store) Open(ctx context.Context, now time.Time, limit int) ([]lipsync.Request, error) {
+func (s leases) Open(ctx context.Context, now time.Time, limit int) ([]lipsync.Request, error) {
 	return s.requests(ctx, "WHERE "+claimable+" ORDER BY n LIMIT ?2", micros(now), limit)
 }

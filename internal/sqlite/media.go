@@ -13,13 +13,13 @@ const usesObject = `SELECT EXISTS (SELECT 1 FROM requests INDEXED BY requests_op
 	WHERE account = ?1 AND ` + isOpen + ` AND (video_object = ?2 OR audio_object = ?2))`
 
 // Uses implements lipsync.Requests.
-func (s *Store) Uses(ctx context.Context, account, object string) (used bool, err error) {
+func (s requests) Uses(ctx context.Context, account, object string) (used bool, err error) {
 	err = s.read.QueryRowContext(ctx, usesObject, account, object).Scan(&used)
 	return used, explain(err)
 }
 
 // ForgetMedia implements lipsync.Requests.
-func (s *Store) ForgetMedia(ctx context.Context, id string, now time.Time) (r lipsync.Request, err error) {
+func (s requests) ForgetMedia(ctx context.Context, id string, now time.Time) (r lipsync.Request, err error) {
 	err = s.update(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `UPDATE requests SET media_deleted_at = ?, output = ''
 			WHERE id = ? AND media_deleted_at = 0 AND NOT `+isOpen, micros(now), id)

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// rates counts calls in memory: one process serves the file, and a minute's
+// rates implements lipsync.Rates. It counts calls in memory: one process serves the file, and a minute's
 // counts are not worth a write to the disk for each call.
 type rates struct {
 	mu      sync.Mutex
@@ -28,8 +28,7 @@ func (w window) over(now time.Time) bool {
 }
 
 // Take implements lipsync.Rates.
-func (s *Store) Take(_ context.Context, name string, limit int, now time.Time) (time.Duration, error) {
-	r := &s.rates
+func (r *rates) Take(_ context.Context, name string, limit int, now time.Time) (time.Duration, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.prune(now)

@@ -11,6 +11,9 @@ import (
 	"lipsync/internal/lipsync"
 )
 
+// requests implements lipsync.Requests.
+type requests struct{ *Store }
+
 const requestColumns = `id, account, key_id, reference_id, status,
 	video_url, video_object, video_name, audio_url, audio_object, audio_name, largest_face, engine,
 	created_at, started_at, finished_at, output, length, size, video_length, audio_length, media_deleted_at, failure, failure_details,
@@ -30,7 +33,7 @@ func scanRequest(row row) (r lipsync.Request, err error) {
 }
 
 // Create implements lipsync.Requests.
-func (s *Store) Create(ctx context.Context, r lipsync.Request, uploads []string, idem *lipsync.Idempotency, limits lipsync.Limits) (created lipsync.Request, replayed bool, err error) {
+func (s requests) Create(ctx context.Context, r lipsync.Request, uploads []string, idem *lipsync.Idempotency, limits lipsync.Limits) (created lipsync.Request, replayed bool, err error) {
 	err = s.update(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if idem != nil {
 			earlier, err := replay(ctx, tx, r.Account, *idem, r.CreatedAt)
@@ -48,13 +51,13 @@ func (s *Store) Create(ctx context.Context, r lipsync.Request, uploads []string,
 		return lipsync.Request{}, false, err
 	}
 	if replayed {
-		r, err = s.Get(ctx, r.ID)
+		r, err = s.ByID(ctx, r.ID)
 	}
 	return r, replayed, err
 }
 
 // Replayed implements lipsync.Requests.
-func (s *Store) Replayed(ctx context.Context, account string, idem lipsync.Idempotency, now time.Time) (string, error) {
+func (s requests) Replayed(ctx context.Context, account string, idem lipsync.Idempotency, now time.Time) (string, error) {
 	id, err := replay(ctx, s.read, account, idem, now)
 	if err == nil && id == "" {
 		err = refusal(lipsync.NotFound, "not found")
@@ -164,13 +167,13 @@ func count(ctx context.Context, tx *sql.Tx, account, referenceID string) (total 
 	return total, err
 }
 
-// Get implements lipsync.Requests.
-func (s *Store) Get(ctx context.Context, id string) (lipsync.Request, error) {
+// ByID implements lipsync.Requests.
+func (s requests) ByID(ctx context.Context, id string) (lipsync.Request, error) {
 	return scanRequest(s.read.QueryRowContext(ctx, "SELECT "+requestColumns+" FROM requests WHERE id = ?", id))
 }
 
-// Latest implements lipsync.Requests.
-func (s *Store) Latest(ctx context.Context, account, referenceID string) (lipsync.Request, error) {
+// ByReference implements lipsync.Requests.
+func (s requests) ByReference(ctx context.Context, account, referenceID string) (lipsync.Request, error) {
 	return scanRequest(s.read.QueryRowContext(ctx, "SELECT "+requestColumns+` FROM requests
 		WHERE account = ? AND reference_id = ? AND reference_id <> ''
 		ORDER BY reference_seq DESC LIMIT 1`, account, referenceID))
@@ -178,7 +181,7 @@ func (s *Store) Latest(ctx context.Context, account, referenceID string) (lipsyn
 
 // List implements lipsync.Requests. The total tells which sequence numbers are
 // on the page, so that none before it are looked at.
-func (s *Store) List(ctx context.Context, account, referenceID string, offset int64, limit int) ([]lipsync.Request, int64, error) {
+func (s requests) List(ctx context.Context, account, referenceID string, offset int64, limit int) ([]lipsync.Request, int64, error) {
 	var total int64
 	err := s.read.QueryRowContext(ctx, "SELECT total FROM counters WHERE account = ? AND reference_id = ?",
 		account, referenceID).Scan(&total)
@@ -199,7 +202,7 @@ func (s *Store) List(ctx context.Context, account, referenceID string, offset in
 }
 
 // ByStatus implements lipsync.Requests.
-func (s *Store) ByStatus(ctx context.Context, q lipsync.StatusQuery, limit int) ([]lipsync.Request, error) {
+func (s requests) ByStatus(ctx context.Context, q lipsync.StatusQuery, limit int) ([]lipsync.Request, error) {
 	last := int64(math.MaxInt64)
 	if q.Before != "" {
 		err := s.read.QueryRowContext(ctx, "SELECT seq FROM requests WHERE id = ? AND account = ?", q.Before, q.Account).Scan(&last)
@@ -215,7 +218,7 @@ func (s *Store) ByStatus(ctx context.Context, q lipsync.StatusQuery, limit int) 
 }
 
 // CountByStatus implements lipsync.Requests.
-func (s *Store) CountByStatus(ctx context.Context, q lipsync.StatusQuery, limit int) (n int, err error) {
+func (s requests) CountByStatus(ctx context.Context, q lipsync.StatusQuery, limit int) (n int, err error) {
 	clauses, args := statusClauses(q)
 	err = s.read.QueryRowContext(ctx, "SELECT count(*) FROM (SELECT 1 FROM requests "+clauses+" LIMIT ?)", append(args, limit)...).Scan(&n)
 	return n, explain(err)
@@ -238,7 +241,7 @@ const withReferenceAndStatus = `INDEXED BY requests_by_reference_status
 const inStatus = " AND seq < ? ORDER BY seq DESC LIMIT ? OFFSET ?"
 
 // Usage implements lipsync.Requests.
-func (s *Store) Usage(ctx context.Context, account string, now time.Time, days int) ([]lipsync.Day, error) {
+func (s requests) Usage(ctx context.Context, account string, now time.Time, days int) ([]lipsync.Day, error) {
 	last := now.Unix() / secondsOfDay
 	first := last - int64(days) + 1
 	rows, err := s.read.QueryContext(ctx, `SELECT day, requests, failed, length FROM days

@@ -45,7 +45,7 @@ func TestReserve(t *testing.T) {
 	bound(1)
 	made := 0
 	for err == nil && made < 10_000 {
-		err = s.CreateKey(t.Context(), key(made))
+		err = s.Keys.Create(t.Context(), key(made))
 		made++
 	}
 	if lipsync.CodeOf(err) != lipsync.NoSpace {
@@ -54,12 +54,12 @@ func TestReserve(t *testing.T) {
 	if _, err := os.Stat(path + "-reserve"); !os.IsNotExist(err) {
 		t.Errorf("the reserve is still there (%v)", err)
 	}
-	keys, err := s.ListKeys(t.Context(), "")
+	keys, err := s.Keys.List(t.Context(), "")
 	if err != nil || len(keys) != made-1 {
 		t.Errorf("got %d keys (%v), want %d", len(keys), err, made-1)
 	}
 	bound(1 << 30)
-	if err := s.CreateKey(t.Context(), key(made)); err != nil {
+	if err := s.Keys.Create(t.Context(), key(made)); err != nil {
 		t.Error(err)
 	}
 }

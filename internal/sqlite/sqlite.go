@@ -71,14 +71,14 @@ const addPutOff = "CREATE INDEX requests_put_off ON requests (lease_until) WHERE
 //go:embed names.sql
 var addNames string
 
-// Store implements lipsync.Store.
+// Store has the ports of lipsync.Store, on one file.
 type Store struct {
+	lipsync.Store
 	write   *sql.DB // one connection: SQLite has one writer at a time
 	writes  chan write
 	closed  chan struct{} // closed by Close: no write begins any more
 	written chan struct{} // closed when all that began are done
 	read    *sql.DB
-	rates   rates
 	reserve reserve // of writeAll
 }
 
@@ -93,8 +93,11 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	}
 	s := &Store{
 		writes: make(chan write), closed: make(chan struct{}), written: make(chan struct{}),
-		rates:   rates{windows: make(map[string]window)},
 		reserve: reserve{database: path},
+	}
+	s.Store = lipsync.Store{
+		Requests: requests{s}, Leases: leases{s}, Keys: keys{s}, Uploads: uploads{s},
+		Rates: &rates{windows: make(map[string]window)},
 	}
 	if s.write, err = open(path, "immediate"); err != nil {
 		return nil, err

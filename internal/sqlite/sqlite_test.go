@@ -36,7 +36,7 @@ func open(t testing.TB, path string) *sqlite.Store {
 
 func TestStore(t *testing.T) {
 	lipsynctest.TestStore(t, func(t *testing.T) lipsync.Store {
-		return open(t, filepath.Join(t.TempDir(), "odd ?%#& name.db"))
+		return open(t, filepath.Join(t.TempDir(), "odd ?%#& name.db")).Store
 	})
 }
 
@@ -48,16 +48,16 @@ func TestReopen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := first.CreateKey(t.Context(), k); err != nil {
+	if err := first.Keys.Create(t.Context(), k); err != nil {
 		t.Fatal(err)
 	}
 	if err := first.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := first.TouchKey(t.Context(), "k", k.CreatedAt); err == nil {
+	if err := first.Keys.Touch(t.Context(), "k", k.CreatedAt); err == nil {
 		t.Error("a closed store took a write")
 	}
-	got, err := open(t, path).KeyByHash(t.Context(), k.Hash)
+	got, err := open(t, path).Keys.ByHash(t.Context(), k.Hash)
 	if err != nil || got != k {
 		t.Errorf("got %v (%v), want %v", got, err, k)
 	}
@@ -87,24 +87,24 @@ func TestTwoProcesses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lipsync.db")
 	server, command := open(t, path), open(t, path)
 	k := lipsync.Key{ID: "k", Account: "a", Name: "n"}
-	if err := command.CreateKey(t.Context(), k); err != nil {
+	if err := command.Keys.Create(t.Context(), k); err != nil {
 		t.Fatal(err)
 	}
 	var writers sync.WaitGroup
 	for i, store := range []*sqlite.Store{server, command} {
 		writers.Go(func() {
 			for second := range 50 {
-				if err := store.TouchKey(t.Context(), "k", time.Unix(int64(2*second+i), 0)); err != nil {
+				if err := store.Keys.Touch(t.Context(), "k", time.Unix(int64(2*second+i), 0)); err != nil {
 					t.Error(err)
 				}
 			}
 		})
 	}
 	writers.Wait()
-	if err := command.RevokeKey(t.Context(), "", "k", time.Unix(200, 0)); err != nil {
+	if err := command.Keys.Revoke(t.Context(), "", "k", time.Unix(200, 0)); err != nil {
 		t.Fatal(err)
 	}
-	got, err := server.KeyByHash(t.Context(), k.Hash)
+	got, err := server.Keys.ByHash(t.Context(), k.Hash)
 	if err != nil || got.RevokedAt.Unix() != 200 || got.LastUsed.Unix() != 99 {
 		t.Errorf("got %v (%v), want last used at 99, revoked at 200", got, err)
 	}
@@ -170,21 +170,21 @@ func TestOlderFile(t *testing.T) {
 			}
 			newer := open(t, path)
 			for _, r := range all {
-				if got, err := newer.Get(t.Context(), r.ID); err != nil || got != r {
+				if got, err := newer.Requests.ByID(t.Context(), r.ID); err != nil || got != r {
 					t.Errorf("got %v (%v), want %v", got, err, r)
 				}
 				for _, reference := range []string{"", r.ReferenceID} {
-					got, err := newer.ByStatus(t.Context(), lipsync.StatusQuery{Account: "a", Status: r.Status, ReferenceID: reference}, 10)
+					got, err := newer.Requests.ByStatus(t.Context(), lipsync.StatusQuery{Account: "a", Status: r.Status, ReferenceID: reference}, 10)
 					if err != nil || !slices.Equal(got, []lipsync.Request{r}) {
 						t.Errorf("%s with reference %q: got %v (%v), want %v", r.Status, reference, got, err, r)
 					}
 				}
 			}
 			upload := lipsync.Upload{ID: "new", Account: "a", Size: 500}
-			if err := newer.CreateUpload(t.Context(), upload, lipsync.Limits{Stored: 1000}); lipsync.CodeOf(err) != lipsync.StorageLimit {
+			if err := newer.Uploads.Create(t.Context(), upload, lipsync.Limits{Stored: 1000}); lipsync.CodeOf(err) != lipsync.StorageLimit {
 				t.Errorf("got %v, want that the upload from before counts", err)
 			}
-			if got, err := newer.Usage(t.Context(), "a", time.Unix(0, 0), 1); err != nil || got[0] != day {
+			if got, err := newer.Requests.Usage(t.Context(), "a", time.Unix(0, 0), 1); err != nil || got[0] != day {
 				t.Errorf("got %v (%v), want %v", got, err, day)
 			}
 		})
@@ -196,12 +196,12 @@ func TestCanceledBefore(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lipsync.db")
 	store := open(t, path)
 	waits := createAndEnd(t, store)[0]
-	if _, err := store.Cancel(t.Context(), waits.ID, time.Unix(9, 0), lipsync.Failure{Code: lipsync.Canceled}); err != nil {
+	if _, err := store.Leases.Cancel(t.Context(), waits.ID, time.Unix(9, 0), lipsync.Failure{Code: lipsync.Canceled}); err != nil {
 		t.Fatal(err)
 	}
 	makeOlder(t, path, 12)
 	execute(t, path, "UPDATE days SET failed = failed + 1")
-	if got, err := open(t, path).Usage(t.Context(), "a", time.Unix(0, 0), 1); err != nil || got[0].Requests != 3 || got[0].Failed != 1 {
+	if got, err := open(t, path).Requests.Usage(t.Context(), "a", time.Unix(0, 0), 1); err != nil || got[0].Requests != 3 || got[0].Failed != 1 {
 		t.Errorf("got %+v (%v), want 3 requests of which one failed", got, err)
 	}
 }
@@ -220,7 +220,7 @@ func TestSentences(t *testing.T) {
 		failed := createAndEnd(t, open(t, path))[2]
 		makeOlder(t, path, 6)
 		execute(t, path, "UPDATE requests SET error = '"+sentence+"' WHERE status = 'failed'")
-		got, err := open(t, path).Get(t.Context(), failed.ID)
+		got, err := open(t, path).Requests.ByID(t.Context(), failed.ID)
 		if failed.Failure = want; err != nil || got != failed || got.Failure.Sentence() != sentence {
 			t.Errorf("%s: got %v (%v), want %v", sentence, got, err, failed)
 		}
@@ -237,18 +237,18 @@ func createAndEnd(t *testing.T, store *sqlite.Store) (all []lipsync.Request) {
 		}
 	}
 	now := time.Unix(9, 0).UTC()
-	must(store.CreateKey(t.Context(), lipsync.Key{ID: "k", Account: "a"}))
-	must(store.CreateUpload(t.Context(), lipsync.Upload{ID: "u", Account: "a", Size: 600}, lipsync.Limits{}))
+	must(store.Keys.Create(t.Context(), lipsync.Key{ID: "k", Account: "a"}))
+	must(store.Uploads.Create(t.Context(), lipsync.Upload{ID: "u", Account: "a", Size: 600}, lipsync.Limits{}))
 	for _, o := range []lipsync.Outcome{{}, {Output: "o", Length: time.Minute}, {Failure: lipsync.Failure{Code: lipsync.NoFace}}} {
 		r := lipsync.Request{ID: uuid.NewString(), Account: "a", KeyID: "k", ReferenceID: "x", Status: lipsync.Queued, Engine: "warp"}
-		_, _, err := store.Create(t.Context(), r, nil, nil, lipsync.Limits{})
+		_, _, err := store.Requests.Create(t.Context(), r, nil, nil, lipsync.Limits{})
 		must(err)
 		if o != (lipsync.Outcome{}) {
-			_, err := store.Claim(t.Context(), r.ID, "w", now, time.Minute)
+			_, err := store.Leases.Claim(t.Context(), r.ID, "w", now, time.Minute)
 			must(err)
-			must(store.Finish(t.Context(), r.ID, "w", now, o))
+			must(store.Leases.Finish(t.Context(), r.ID, "w", now, o))
 		}
-		r, err = store.Get(t.Context(), r.ID)
+		r, err = store.Requests.ByID(t.Context(), r.ID)
 		must(err)
 		all = append(all, r)
 	}
@@ -308,11 +308,11 @@ func TestKill(t *testing.T) {
 		t.Fatalf("got %d creates, want 100 and more: %v", len(acknowledged), acknowledged)
 	}
 	for _, id := range acknowledged {
-		if _, err := store.Get(t.Context(), id); err != nil {
+		if _, err := store.Requests.ByID(t.Context(), id); err != nil {
 			t.Errorf("request %s: %v", id, err)
 		}
 	}
-	_, total, err := store.List(t.Context(), "a", "", 0, 1)
+	_, total, err := store.Requests.List(t.Context(), "a", "", 0, 1)
 	if err != nil || total < int64(len(acknowledged)) {
 		t.Errorf("got a total of %d (%v), want at least %d", total, err, len(acknowledged))
 	}
@@ -320,7 +320,7 @@ func TestKill(t *testing.T) {
 
 // createUntilKilled prints the id of each request it created.
 func createUntilKilled(t *testing.T, store *sqlite.Store) {
-	if err := store.CreateKey(t.Context(), lipsync.Key{ID: "k", Account: "a", Name: "n"}); err != nil {
+	if err := store.Keys.Create(t.Context(), lipsync.Key{ID: "k", Account: "a", Name: "n"}); err != nil {
 		t.Fatal(err)
 	}
 	var clients sync.WaitGroup
@@ -329,7 +329,7 @@ func createUntilKilled(t *testing.T, store *sqlite.Store) {
 			for {
 				id := uuid.NewString()
 				r := lipsync.Request{ID: id, Account: "a", KeyID: "k", Status: lipsync.Queued, CreatedAt: time.Now()}
-				if _, _, err := store.Create(t.Context(), r, nil, nil, lipsync.Limits{}); err != nil {
+				if _, _, err := store.Requests.Create(t.Context(), r, nil, nil, lipsync.Limits{}); err != nil {
 					t.Error(err)
 					return
 				}

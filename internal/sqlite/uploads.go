@@ -9,6 +9,9 @@ import (
 	"lipsync/internal/lipsync"
 )
 
+// uploads implements lipsync.Uploads.
+type uploads struct{ *Store }
+
 const uploadColumns = "id, account, kind, size, content_type, object, created_at, expires_at, request_id, dropped, name"
 
 func scanUpload(row row) (u lipsync.Upload, err error) {
@@ -17,8 +20,8 @@ func scanUpload(row row) (u lipsync.Upload, err error) {
 	return u, explain(err)
 }
 
-// CreateUpload implements lipsync.Uploads.
-func (s *Store) CreateUpload(ctx context.Context, u lipsync.Upload, limits lipsync.Limits) error {
+// Create implements lipsync.Uploads.
+func (s uploads) Create(ctx context.Context, u lipsync.Upload, limits lipsync.Limits) error {
 	return s.update(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if err := checkStored(ctx, tx, u.Account, u.CreatedAt, u.Size, limits); err != nil {
 			return err
@@ -29,22 +32,22 @@ func (s *Store) CreateUpload(ctx context.Context, u lipsync.Upload, limits lipsy
 	})
 }
 
-// GetUpload implements lipsync.Uploads.
-func (s *Store) GetUpload(ctx context.Context, id string) (lipsync.Upload, error) {
+// ByID implements lipsync.Uploads.
+func (s uploads) ByID(ctx context.Context, id string) (lipsync.Upload, error) {
 	return scanUpload(s.read.QueryRowContext(ctx, "SELECT "+uploadColumns+" FROM uploads WHERE id = ?", id))
 }
 
 // expired chooses a page of the uploads that expired.
 const expired = "WHERE expires_at < ? AND (expires_at, id) > (?, ?) ORDER BY expires_at, id LIMIT ?"
 
-// ExpiredUploads implements lipsync.Uploads.
-func (s *Store) ExpiredUploads(ctx context.Context, now time.Time, after lipsync.Upload, limit int) ([]lipsync.Upload, error) {
+// Expired implements lipsync.Uploads.
+func (s uploads) Expired(ctx context.Context, now time.Time, after lipsync.Upload, limit int) ([]lipsync.Upload, error) {
 	rows, err := s.read.QueryContext(ctx, "SELECT "+uploadColumns+" FROM uploads "+expired, micros(now), micros(after.ExpiresAt), after.ID, limit)
 	return collect(rows, err, scanUpload)
 }
 
-// DropUpload implements lipsync.Uploads.
-func (s *Store) DropUpload(ctx context.Context, u lipsync.Upload, expires time.Time) error {
+// Drop implements lipsync.Uploads.
+func (s uploads) Drop(ctx context.Context, u lipsync.Upload, expires time.Time) error {
 	return s.update(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		var newest string
 		err := tx.QueryRowContext(ctx, "SELECT request_id FROM uploads WHERE id = ?", u.ID).Scan(&newest)
@@ -61,7 +64,7 @@ func (s *Store) DropUpload(ctx context.Context, u lipsync.Upload, expires time.T
 	})
 }
 
-// DeleteUpload implements lipsync.Uploads.
-func (s *Store) DeleteUpload(ctx context.Context, u lipsync.Upload) error {
+// Delete implements lipsync.Uploads.
+func (s uploads) Delete(ctx context.Context, u lipsync.Upload) error {
 	return s.changeRow(ctx, nil, "DELETE FROM uploads WHERE id = ?", u.ID)
 }

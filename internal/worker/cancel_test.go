@@ -148,13 +148,13 @@ func TestNextAfterCanceled(t *testing.T) {
 
 // lateCancel has each request canceled just before it is finished.
 type lateCancel struct {
-	lipsync.Store
+	lipsync.Leases
 	cancel func()
 }
 
 func (s lateCancel) Finish(ctx context.Context, id, token string, now time.Time, o lipsync.Outcome) error {
 	s.cancel()
-	return s.Store.Finish(ctx, id, token, now, o)
+	return s.Leases.Finish(ctx, id, token, now, o)
 }
 
 // TestCanceledLast cancels between the worker's last look and its report.
@@ -163,8 +163,8 @@ func TestCanceledLast(t *testing.T) {
 		return lipsync.Failure{Code: lipsync.NoFace}.Because(nil)
 	})
 	id := f.request(t, "video", "audio")
-	f.Service.Store = lateCancel{f.Service.Store, func() {
-		if _, err := f.Service.Store.(lateCancel).Store.Cancel(t.Context(), id, time.Now(), lipsync.Failure{Code: lipsync.Canceled}); err != nil {
+	f.Service.Leases = lateCancel{f.Service.Leases, func() {
+		if _, err := f.Service.Leases.(lateCancel).Leases.Cancel(t.Context(), id, time.Now(), lipsync.Failure{Code: lipsync.Canceled}); err != nil {
 			t.Error(err)
 		}
 	}}

@@ -190,7 +190,7 @@ func testCutStep(t *testing.T, e *awstest.Emulator, step cutStep, n *network) {
 	web := n.link(t, files.Listener.Addr().String(), step.webDown, 0)
 	table, bucket := e.Table(t), e.Bucket(t)
 	client := &lipsync.Service{ // its network is never cut
-		Store: dynamodb.New(e.Config(), table), Objects: s3.New(e.Config(), bucket, s3.Signer{}), Queue: noQueue{},
+		Store: dynamodb.New(e.Config(), table).Store, Objects: s3.New(e.Config(), bucket, s3.Signer{}), Queue: noQueue{},
 		Now: time.Now, NewID: uuid.NewString, Random: rand.Reader, Engines: []string{"warp"},
 	}
 	request := lipsync.NewRequest{Video: lipsync.Source{URL: web + "/video"}, Audio: lipsync.Source{URL: web + "/audio"}}
@@ -204,7 +204,7 @@ func testCutStep(t *testing.T, e *awstest.Emulator, step cutStep, n *network) {
 
 	cfg := awstest.Config(n.link(t, strings.TrimPrefix(e.URL, "http://"), step.awsDown, step.awsUp))
 	runner := *client
-	runner.Store, runner.Objects = dynamodb.New(cfg, table), s3.New(cfg, bucket, s3.Signer{})
+	runner.Store, runner.Objects = dynamodb.New(cfg, table).Store, s3.New(cfg, bucket, s3.Signer{})
 	if step.ended {
 		runner.Objects = &storing{runner.Objects, sync.OnceFunc(n.outage)}
 	}
@@ -225,7 +225,7 @@ func testCutStep(t *testing.T, e *awstest.Emulator, step cutStep, n *network) {
 	done := make(chan struct{})
 	go func() { defer close(done); w.Run(ctx, 1, nil) }()
 	var r lipsync.Request
-	for err = nil; ctx.Err() == nil && err == nil && !r.Status.Final(); r, err = client.Store.Get(ctx, id) {
+	for err = nil; ctx.Err() == nil && err == nil && !r.Status.Final(); r, err = client.Requests.ByID(ctx, id) {
 		time.Sleep(100 * time.Millisecond)
 	}
 	stop()

@@ -48,7 +48,7 @@ func setup(t *testing.T, f renderFunc) *fixture {
 		}
 	})
 	s := &lipsync.Service{
-		Store: store, Objects: objects, Queue: noQueue{},
+		Store: store.Store, Objects: objects, Queue: noQueue{},
 		Now: time.Now, NewID: uuid.NewString, Random: rand.Reader, GenerateRate: 1000, ReadRate: 1000,
 		Engines: []string{"warp"},
 	}

@@ -208,7 +208,7 @@ func setLoopback(up bool) error {
 
 // hanging is a store that doesn't answer for a time when a request is to be made final.
 type hanging struct {
-	lipsync.Store
+	lipsync.Leases
 	until time.Time
 }
 
@@ -217,7 +217,7 @@ func (s *hanging) Finish(ctx context.Context, id, token string, now time.Time, o
 		<-ctx.Done()
 		return ctx.Err()
 	}
-	return s.Store.Finish(ctx, id, token, now, o)
+	return s.Leases.Finish(ctx, id, token, now, o)
 }
 
 // TestHangingStore has the last write of a request hang for longer than it may take: that is
@@ -226,7 +226,7 @@ func TestHangingStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := setup(t, concatenate)
 		id := f.request(t, "video", "audio")
-		f.Service.Store = &hanging{f.Service.Store, time.Now().Add(30 * time.Second)}
+		f.Service.Leases = &hanging{f.Service.Leases, time.Now().Add(30 * time.Second)}
 		ctx, stop := context.WithTimeout(t.Context(), 3*time.Minute)
 		defer stop()
 		f.Run(ctx, 1, nil)

@@ -143,7 +143,7 @@ func TestStayFails(t *testing.T) {
 
 // refusing is a store whose claims fail from one on to before another.
 type refusing struct {
-	lipsync.Store
+	lipsync.Leases
 	from, to, claims int
 	err              error
 }
@@ -153,7 +153,7 @@ func (s *refusing) Claim(ctx context.Context, id, token string, now time.Time, l
 	if n := s.claims - 1; n >= s.from && n < s.to {
 		return lipsync.Request{}, s.err
 	}
-	return s.Store.Claim(ctx, id, token, now, lease)
+	return s.Leases.Claim(ctx, id, token, now, lease)
 }
 
 // TestStayThroughFaults goes on while claims fail of a store that is busy, or that answered before.
@@ -171,7 +171,7 @@ func TestStayThroughFaults(t *testing.T) {
 		"busy for longer than that": {0, 1000, busy, true},
 	} {
 		stay(t, 1, func(t *testing.T, f *fixture, _ *demand) {
-			f.Service.Store = &refusing{Store: f.Service.Store, from: c.from, to: c.to, err: c.err}
+			f.Service.Leases = &refusing{Leases: f.Service.Leases, from: c.from, to: c.to, err: c.err}
 			f.request(t, "v", "a")
 			started := time.Now()
 			if err := f.Stay(t.Context(), t.Context()); (err != nil) != c.failed {

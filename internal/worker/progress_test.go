@@ -22,13 +22,13 @@ type report struct {
 
 // reports is a store that notes them.
 type reports struct {
-	lipsync.Store
+	lipsync.Leases
 	all []report
 }
 
 func (s *reports) Report(ctx context.Context, id, token string, p lipsync.Progress) error {
 	s.all = append(s.all, report{p, time.Now()})
-	return s.Store.Report(ctx, id, token, p)
+	return s.Leases.Report(ctx, id, token, p)
 }
 
 // slowWeb takes five seconds for a file.
@@ -55,8 +55,8 @@ func TestProgress(t *testing.T) {
 			return concatenate(ctx, j)
 		})
 		f.Fetcher = slowWeb{}
-		store := &reports{Store: f.Service.Store}
-		f.Service.Store = store
+		store := &reports{Leases: f.Service.Leases}
+		f.Service.Leases = store
 		id := f.request(t, "video", "audio")
 		f.Do(context.Background(), id)
 		f.want(t, id, lipsync.Completed, "", 1)
@@ -106,8 +106,8 @@ func TestOddProgress(t *testing.T) {
 			}
 			return errors.New("disk full")
 		})
-		store := &reports{Store: f.Service.Store}
-		f.Service.Store = store
+		store := &reports{Leases: f.Service.Leases}
+		f.Service.Leases = store
 		f.Do(context.Background(), f.request(t, "video", "audio"))
 		var got []string
 		for _, r := range store.all {
@@ -121,7 +121,7 @@ func TestOddProgress(t *testing.T) {
 
 // deaf is a store that takes no reports, at once or ever.
 type deaf struct {
-	lipsync.Store
+	lipsync.Leases
 	hangs bool
 }
 
@@ -143,7 +143,7 @@ func TestDeafStore(t *testing.T) {
 				}
 				return errors.Join(ctx.Err(), concatenate(ctx, j))
 			})
-			f.Service.Store = deaf{f.Service.Store, hangs}
+			f.Service.Leases = deaf{f.Service.Leases, hangs}
 			id := f.request(t, "video", "audio")
 			f.Do(context.Background(), id)
 			f.want(t, id, lipsync.Completed, "", 1)

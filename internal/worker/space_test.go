@@ -82,7 +82,7 @@ func TestReportOnFailingDisk(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			f := setup(t, func(context.Context, render.Job) error { return c.ended })
 			id := f.request(t, "video", "audio")
-			f.Service.Store = &broken{f.Service.Store, time.Now().Add(10 * time.Minute), c.disk}
+			f.Service.Leases = &broken{f.Service.Leases, time.Now().Add(10 * time.Minute), c.disk}
 			ctx, stop := context.WithTimeout(t.Context(), 10*time.Minute+3*time.Second)
 			defer stop()
 			f.Run(ctx, 3, nil)
@@ -96,7 +96,7 @@ func TestReportOnFailingDisk(t *testing.T) {
 
 // broken is a store that can't be written for a time, once a request was claimed.
 type broken struct {
-	lipsync.Store
+	lipsync.Leases
 	until time.Time
 	fault error
 }
@@ -105,7 +105,7 @@ func (s *broken) Postpone(ctx context.Context, r lipsync.Request, until time.Tim
 	if time.Now().Before(s.until) {
 		return s.fault
 	}
-	return s.Store.Postpone(ctx, r, until)
+	return s.Leases.Postpone(ctx, r, until)
 }
 
 // TestSilentDisk has the disk fail while a request is held, so that the lease can't be
@@ -114,7 +114,7 @@ func TestSilentDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := setup(t, func(ctx context.Context, j render.Job) error { <-ctx.Done(); return ctx.Err() })
 		id := f.request(t, "video", "audio")
-		f.Service.Store = &unrenewed{broken{f.Service.Store, time.Now().Add(5 * time.Minute), syscall.EIO}}
+		f.Service.Leases = &unrenewed{broken{f.Service.Leases, time.Now().Add(5 * time.Minute), syscall.EIO}}
 		if f.Do(t.Context(), "") {
 			t.Error("got a request done, want nothing to do on a disk that fails")
 		}
@@ -129,5 +129,5 @@ func (s *unrenewed) Renew(ctx context.Context, id, token string, until time.Time
 	if time.Now().Before(s.until) {
 		return s.fault
 	}
-	return s.Store.Renew(ctx, id, token, until)
+	return s.Leases.Renew(ctx, id, token, until)
 }

@@ -188,10 +188,10 @@ func TestSlow(t *testing.T) {
 			var log strings.Builder
 			f.Log = slog.New(slog.NewTextHandler(&log, nil))
 			id, started := f.request(t, "video", "audio"), time.Now()
-			store := f.Service.Store
-			f.Service.Store = &still{Store: store}
+			requests := f.Service.Requests
+			f.Service.Requests = &still{Requests: requests}
 			f.Do(t.Context(), id)
-			f.Service.Store = store
+			f.Service.Requests = requests
 			if got := time.Since(started); got != c.bound {
 				t.Errorf("%s of media: cut off after %s, want %s", c.length, got, c.bound)
 			}
@@ -239,13 +239,13 @@ func TestFairWorker(t *testing.T) {
 
 // still is a store that reads one request, once: a day has many looks.
 type still struct {
-	lipsync.Store
+	lipsync.Requests
 	r lipsync.Request
 }
 
-func (s *still) Get(ctx context.Context, id string) (_ lipsync.Request, err error) {
+func (s *still) ByID(ctx context.Context, id string) (_ lipsync.Request, err error) {
 	if s.r.ID != id {
-		s.r, err = s.Store.Get(ctx, id)
+		s.r, err = s.Requests.ByID(ctx, id)
 	}
 	return s.r, err
 }
@@ -329,20 +329,20 @@ func TestSilentStore(t *testing.T) {
 			return ctx.Err()
 		})
 		id := f.request(t, "video", "audio")
-		store := f.Service.Store
-		f.Service.Store = silent{store}
+		leases := f.Service.Leases
+		f.Service.Leases = silent{leases}
 		started := time.Now()
 		found, err := f.Worker.Do(context.Background(), id)
 		if !found || err == nil || time.Since(started) > lipsync.Lease {
 			t.Errorf("got %t and error %v after %s, want true and an error within the lease", found, err, time.Since(started))
 		}
-		f.Service.Store = store
+		f.Service.Leases = leases
 		f.want(t, id, lipsync.Processing, "", 1)
 	})
 }
 
 // silent is a store whose leases can't be renewed.
-type silent struct{ lipsync.Store }
+type silent struct{ lipsync.Leases }
 
 func (silent) Renew(context.Context, string, string, time.Time) error {
 	return errors.New("no answer")
@@ -372,7 +372,7 @@ func TestLateClaim(t *testing.T) {
 	f := setup(t, concatenate)
 	id := f.request(t, "video", "audio")
 	ctx, stop := context.WithCancel(context.Background())
-	f.Service.Store = stopping{f.Service.Store, stop}
+	f.Service.Leases = stopping{f.Service.Leases, stop}
 	if found, err := f.Worker.Do(ctx, id); found || err != nil {
 		t.Errorf("got %t and error %v, want false and none", found, err)
 	}
@@ -384,12 +384,12 @@ func TestLateClaim(t *testing.T) {
 
 // stopping is a store that tells its worker to stop at each claim.
 type stopping struct {
-	lipsync.Store
+	lipsync.Leases
 	stop func()
 }
 
 func (s stopping) Claim(ctx context.Context, id, token string, now time.Time, lease time.Duration) (lipsync.Request, error) {
-	r, err := s.Store.Claim(ctx, id, token, now, lease)
+	r, err := s.Leases.Claim(ctx, id, token, now, lease)
 	s.stop()
 	return r, err
 }
@@ -493,7 +493,7 @@ func TestMeasured(t *testing.T) {
 		})
 		id := f.request(t, "video", "audio")
 		f.Do(t.Context(), id)
-		r, err := f.Service.Store.Get(t.Context(), id)
+		r, err := f.Service.Requests.ByID(t.Context(), id)
 		if err != nil || !r.Status.Final() || r.VideoLength != 1234567*time.Microsecond || r.AudioLength != 3*time.Second {
 			t.Errorf("fails %t: got %s of %v and %v (%v), want 1.234567 s and 3 s", fails, r.Status, r.VideoLength, r.AudioLength, err)
 		}

@@ -18,7 +18,7 @@ import (
 
 // TestStore holds the table to what the store's other tables do.
 func TestStore(t *testing.T) {
-	lipsynctest.TestStore(t, func(t *testing.T) lipsync.Store { return dynamodb.On(New(Limits{}), "t") })
+	lipsynctest.TestStore(t, func(t *testing.T) lipsync.Store { return dynamodb.On(New(Limits{}), "t").Store })
 }
 
 func id(n int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", n) }
@@ -32,31 +32,31 @@ func live(t *testing.T, s *dynamodb.Store) {
 			t.Fatal(err)
 		}
 	}
-	ok(s.CreateKey(ctx, lipsync.Key{ID: id(900), Account: "a", CreatedAt: now}))
+	ok(s.Keys.Create(ctx, lipsync.Key{ID: id(900), Account: "a", CreatedAt: now}))
 	for n := range 60 {
 		r := lipsync.Request{ID: id(n), Account: "a", KeyID: id(900), Status: lipsync.Queued, CreatedAt: now, Video: lipsync.Input{URL: "https://e.com/" + strings.Repeat("v", 900)}}
 		if n%2 == 0 {
 			r.ReferenceID = "r"
 		}
-		_, _, err := s.Create(ctx, r, nil, &lipsync.Idempotency{Key: r.ID, ExpiresAt: now.Add(time.Hour)}, lipsync.Limits{Open: 1000, Stored: 1 << 40})
+		_, _, err := s.Requests.Create(ctx, r, nil, &lipsync.Idempotency{Key: r.ID, ExpiresAt: now.Add(time.Hour)}, lipsync.Limits{Open: 1000, Stored: 1 << 40})
 		ok(err)
-		_, err = s.Take(ctx, "rate", 1000, now)
+		_, err = s.Rates.Take(ctx, "rate", 1000, now)
 		ok(err)
 	}
 	for n := range 50 {
-		r, err := s.Claim(ctx, "", "token", now, time.Minute)
+		r, err := s.Leases.Claim(ctx, "", "token", now, time.Minute)
 		ok(err)
-		ok(s.Report(ctx, r.ID, "token", lipsync.Progress{Percent: 50}))
+		ok(s.Leases.Report(ctx, r.ID, "token", lipsync.Progress{Percent: 50}))
 		switch n % 4 {
 		case 0:
-			ok(s.Postpone(ctx, r, now.Add(time.Minute)))
+			ok(s.Leases.Postpone(ctx, r, now.Add(time.Minute)))
 		case 1:
-			ok(s.Release(ctx, r.ID, "token"))
+			ok(s.Leases.Release(ctx, r.ID, "token"))
 		case 2:
-			_, err := s.Cancel(ctx, r.ID, now, lipsync.Failure{Code: lipsync.Canceled})
+			_, err := s.Leases.Cancel(ctx, r.ID, now, lipsync.Failure{Code: lipsync.Canceled})
 			ok(err)
 		default:
-			ok(s.Finish(ctx, r.ID, "token", now, lipsync.Outcome{Output: "o", Length: time.Second, Size: 1}))
+			ok(s.Leases.Finish(ctx, r.ID, "token", now, lipsync.Outcome{Output: "o", Length: time.Second, Size: 1}))
 		}
 	}
 }
@@ -98,7 +98,7 @@ func together(t *testing.T, table *Table, n int) (failed int) {
 	for i := range n {
 		all.Go(func() {
 			r := lipsync.Request{ID: id(i), Account: "a", Status: lipsync.Queued, CreatedAt: time.Now()}
-			if _, _, err := s.Create(t.Context(), r, nil, nil, lipsync.Limits{Open: 1000}); err != nil {
+			if _, _, err := s.Requests.Create(t.Context(), r, nil, nil, lipsync.Limits{Open: 1000}); err != nil {
 				mu.Lock()
 				defer mu.Unlock()
 				failed++
@@ -106,7 +106,7 @@ func together(t *testing.T, table *Table, n int) (failed int) {
 		})
 	}
 	all.Wait()
-	_, total, err := s.List(t.Context(), "a", "", 0, 1)
+	_, total, err := s.Requests.List(t.Context(), "a", "", 0, 1)
 	if err != nil || total != int64(n-failed) {
 		t.Errorf("got %d requests (%v), want %d", total, err, n-failed)
 	}
@@ -148,7 +148,7 @@ func TestRefusedWrites(t *testing.T) {
 		table := New(Limits{})
 		s := dynamodb.On(table, "t")
 		for range 4 {
-			if _, err := s.Take(t.Context(), "k", 1, time.Now()); err != nil {
+			if _, err := s.Rates.Take(t.Context(), "k", 1, time.Now()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -183,10 +183,10 @@ func TestHolds(t *testing.T) {
 	table := New(Limits{})
 	s := dynamodb.On(table, "t")
 	r := lipsync.Request{ID: id(1), Account: "a", Status: lipsync.Queued, CreatedAt: time.Now()}
-	if _, _, err := s.Create(context.Background(), r, nil, nil, lipsync.Limits{}); err != nil {
+	if _, _, err := s.Requests.Create(context.Background(), r, nil, nil, lipsync.Limits{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Claim(t.Context(), "", "token", time.Now(), time.Minute); err != nil {
+	if _, err := s.Leases.Claim(t.Context(), "", "token", time.Now(), time.Minute); err != nil {
 		t.Fatal(err)
 	}
 	before := table.Count()
@@ -194,10 +194,10 @@ func TestHolds(t *testing.T) {
 		t.Error("got a wrong answer")
 	}
 	after := table.Count()
-	if err := s.Report(t.Context(), r.ID, "token", lipsync.Progress{Percent: 1}); err != nil {
+	if err := s.Leases.Report(t.Context(), r.ID, "token", lipsync.Progress{Percent: 1}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Get(t.Context(), r.ID); err != nil {
+	if _, err := s.Requests.ByID(t.Context(), r.ID); err != nil {
 		t.Fatal(err)
 	}
 	real := table.Count()
@@ -207,7 +207,7 @@ func TestHolds(t *testing.T) {
 	if got, want := after.ReadUnits-before.ReadUnits, real.ReadUnits-after.ReadUnits; got != want {
 		t.Errorf("got %v units read, want %v as the store's read", got, want)
 	}
-	if _, err := s.Cancel(t.Context(), r.ID, time.Now(), lipsync.Failure{Code: lipsync.Canceled}); err != nil {
+	if _, err := s.Leases.Cancel(t.Context(), r.ID, time.Now(), lipsync.Failure{Code: lipsync.Canceled}); err != nil {
 		t.Fatal(err)
 	}
 	if table.Holds(r.ID, "token", true) {
