@@ -6,6 +6,8 @@ import (
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigateway"
 	"github.com/aws/jsii-runtime-go"
+
+	"lipsync/internal/rest"
 )
 
 // answer is what API Gateway says where no function was asked.
@@ -32,7 +34,7 @@ func answers() []answer {
 		{"NoResource", awsapigateway.ResponseType_RESOURCE_NOT_FOUND(), "404", unknown, nil},
 		// API Gateway is said to ignore this one: see infra/README.md, Limits.
 		{"TooLarge", awsapigateway.ResponseType_REQUEST_TOO_LARGE(), "413",
-			"request body is too large: send files by POST /v1/uploads", nil},
+			"request body is too large: send files by POST " + rest.UploadsPath, nil},
 		{"Throttled", awsapigateway.ResponseType_THROTTLED(), "429", limited, soon},
 		{"QuotaExceeded", awsapigateway.ResponseType_QUOTA_EXCEEDED(), "429", limited, soon},
 		{"BadRequest", awsapigateway.ResponseType_DEFAULT_4XX(), "", "bad request", nil},

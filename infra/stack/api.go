@@ -3,49 +3,45 @@ package stack
 import (
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigateway"
 	"github.com/aws/jsii-runtime-go"
+
+	"lipsync/internal/rest"
 )
 
-// endpoint is a path of the API with the function behind it.
-type endpoint struct{ method, path, function string }
+// route is a path below the stage, with the function behind it.
+type route struct{ method, path, function string }
 
-// endpoints has each path of the API and the dashboard. Its function gets every
+// routes has each path of the API and the dashboard. Its function gets every
 // method that no other has, so that it answers a wrong one as it does on one
 // machine: with 405 and the methods that there are. (An answer of API Gateway's own
 // would depend on the request's Content-Type, and be 415 or 500 for some.) Where
 // there is no endpoint, health answers with 404: API Gateway would take the
 // client's token for a bad signature by AWS.
-func endpoints() []endpoint {
-	const every = "ANY"
-	return []endpoint{
-		{every, "health", "health"},
-		{every, "openapi.yaml", "health"},
-		{every, "openapi.json", "health"},
-		{every, "v1/users/me", "me"},
-		{every, "v1/models", "list-models"},
-		{every, "v1/lipsync/generate", "generate"},
-		{every, "v1/lipsync/generate-with-media", "generate-with-media"},
-		{every, "v1/lipsync/requests", "list-requests"},
-		{every, "v1/lipsync/requests/{id}", "get-request"},
-		{"DELETE", "v1/lipsync/requests/{id}", "cancel-request"},
-		{every, "v1/lipsync/requests/{id}/progress", "get-progress"},
-		{every, "v1/lipsync/requests/{id}/details", "get-details"},
-		{every, "v1/lipsync/requests/{id}/media", "delete-media"},
-		{every, "v1/uploads", "create-upload"},
-		{every, "dashboard", "dashboard"},
-		{every, "dashboard/{proxy+}", "dashboard"},
-		{every, "", "health"},
-		{every, "{proxy+}", "health"}, // any path that is not above
+func routes() []route {
+	const every, dashboard, health = "ANY", "dashboard", "health"
+	var all []route
+	for _, e := range rest.Endpoints() {
+		r := route{every, strings.TrimPrefix(e.Path, "/"), e.Function}
+		if slices.ContainsFunc(all, func(other route) bool { return other.path == r.path }) {
+			r.method = e.Method
+		}
+		all = append(all, r)
 	}
+	return append(all,
+		route{every, dashboardPath[1:], dashboard},
+		route{every, dashboardPath[1:] + "/{proxy+}", dashboard},
+		route{every, "", health},
+		route{every, "{proxy+}", health}) // any path that is not above
 }
 
 // clientFunctions are those behind the API.
 func clientFunctions() []string {
 	var names []string
-	for _, e := range endpoints() {
-		names = append(names, e.function)
+	for _, r := range routes() {
+		names = append(names, r.function)
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
@@ -63,7 +59,7 @@ const accessLog = `{"time":"$context.requestTime","request_id":"$context.request
 // stageName is the first element of every path: the API's base URL ends with it.
 const stageName = "api"
 
-// addAPI adds what clients call, without its endpoints: others need its address
+// addAPI adds what clients call, without its routes: others need its address
 // before there are functions.
 func (s *service) addAPI() {
 	calls := s.logGroup("AccessLog")
@@ -87,11 +83,11 @@ func (s *service) addAPI() {
 	}
 }
 
-// addEndpoints puts the functions behind the API.
-func (s *service) addEndpoints() {
-	for _, e := range endpoints() {
-		s.api.Root().ResourceForPath(jsii.String(e.path)).AddMethod(jsii.String(e.method),
-			awsapigateway.NewLambdaIntegration(s.functions[e.function], &awsapigateway.LambdaIntegrationOptions{
+// addRoutes puts the functions behind the API.
+func (s *service) addRoutes() {
+	for _, r := range routes() {
+		s.api.Root().ResourceForPath(jsii.String(r.path)).AddMethod(jsii.String(r.method),
+			awsapigateway.NewLambdaIntegration(s.functions[r.function], &awsapigateway.LambdaIntegrationOptions{
 				AllowTestInvoke: jsii.Bool(false),
 			}), nil)
 	}

@@ -32,70 +32,7 @@ type lambda struct {
 // lambdas has every function, all that it is told and all that it may do, except
 // to sign URLs: see signers.
 func (s *service) lambdas() []lambda {
-	return []lambda{
-		{name: "health", timeout: apiTimeout, memory: 256, variables: []string{corsOrigins}},
-		{
-			name: "me", timeout: apiTimeout, memory: 512,
-			variables: []string{table, readRate, corsOrigins},
-			policy:    []awsiam.PolicyStatement{s.authenticate()},
-		},
-		{
-			name: "list-models", timeout: apiTimeout, memory: 512,
-			variables: []string{table, readRate, engines, corsOrigins},
-			policy:    []awsiam.PolicyStatement{s.authenticate()},
-		},
-		{
-			name: "generate", timeout: apiTimeout, memory: 512,
-			variables: []string{table, bucket, queueURL, generateRate, engines, maxVideo, maxAudio, maxOpen, maxStored, maxKeys, keepInputs, keepOutputs, corsOrigins},
-			policy: []awsiam.PolicyStatement{
-				s.authenticate(), s.create(), s.queryOpen(), s.send(), s.useObjects("uploads", "GetObject"), s.missObjects(),
-			},
-		},
-		{
-			name: "generate-with-media", timeout: apiTimeout, memory: 1024,
-			variables: []string{table, bucket, queueURL, generateRate, engines, maxVideo, maxAudio, maxOpen, maxStored, maxKeys, keepInputs, keepOutputs, corsOrigins},
-			policy: []awsiam.PolicyStatement{
-				s.authenticate(), s.create(), s.queryOpen(), s.send(), s.useObjects("inputs", "PutObject", "AbortMultipartUpload", "DeleteObject"),
-			},
-		},
-		{
-			name: "get-request", timeout: apiTimeout, memory: 512,
-			variables: []string{table, bucket, readRate, keepInputs, keepOutputs, corsOrigins},
-			policy:    []awsiam.PolicyStatement{s.authenticate(), s.read()},
-		},
-		{
-			name: "cancel-request", timeout: apiTimeout, memory: 512,
-			variables: []string{table, bucket, readRate, corsOrigins},
-			policy: []awsiam.PolicyStatement{
-				s.authenticate(), s.read(), s.change(),
-				s.useObjects("inputs", "DeleteObject"), s.useObjects("outputs", "DeleteObject"),
-			},
-		},
-		{
-			name: "get-progress", timeout: apiTimeout, memory: 512,
-			variables: []string{table, readRate, corsOrigins},
-			policy:    []awsiam.PolicyStatement{s.authenticate(), s.read()},
-		},
-		{
-			name: "get-details", timeout: apiTimeout, memory: 512,
-			variables: []string{table, readRate, keepInputs, keepOutputs, corsOrigins},
-			policy:    []awsiam.PolicyStatement{s.authenticate(), s.read()},
-		},
-		{
-			name: "delete-media", timeout: apiTimeout, memory: 512,
-			variables: []string{table, bucket, readRate, corsOrigins},
-			policy:    append(s.deleteMedia(), s.authenticate()),
-		},
-		{
-			name: "list-requests", timeout: apiTimeout, memory: 512,
-			variables: []string{table, bucket, readRate, keepInputs, keepOutputs, corsOrigins},
-			policy:    []awsiam.PolicyStatement{s.authenticate(), s.read(), s.queryOpen()},
-		},
-		{
-			name: "create-upload", timeout: apiTimeout, memory: 512,
-			variables: []string{table, bucket, readRate, maxVideo, maxAudio, maxOpen, maxStored, maxKeys, keepInputs, keepOutputs, corsOrigins},
-			policy:    []awsiam.PolicyStatement{s.authenticate(), s.useTable("PutItem", "Query")},
-		},
+	return append(s.apiLambdas(), []lambda{
 		{
 			name: "dashboard", timeout: apiTimeout, memory: 512,
 			variables: []string{
@@ -122,7 +59,7 @@ func (s *service) lambdas() []lambda {
 				s.useObjects("inputs", "DeleteObject"), s.useObjects("uploads", "DeleteObject"), s.useObjects("outputs", "DeleteObject"),
 			},
 		},
-	}
+	}...)
 }
 
 // authenticate allows to look up a key, note its use, and take from the lanes of its rate.

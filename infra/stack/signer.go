@@ -1,11 +1,14 @@
 package stack
 
 import (
+	"slices"
+
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscognito"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/jsii-runtime-go"
 
+	"lipsync/internal/rest"
 	"lipsync/internal/s3"
 )
 
@@ -21,7 +24,7 @@ func (s *service) signers() []signer {
 	return []signer{
 		{
 			id:        "Signer",
-			functions: []string{"get-request", "list-requests", "create-upload"},
+			functions: signing(),
 			policy:    []awsiam.PolicyStatement{s.useObjects("outputs", "GetObject"), s.useObjects("uploads", "PutObject")},
 		},
 		{
@@ -34,12 +37,23 @@ func (s *service) signers() []signer {
 	}
 }
 
+// signing has the functions whose endpoints need to sign URLs.
+func signing() []string {
+	var names []string
+	for _, e := range rest.Endpoints() {
+		if slices.Contains(e.Needs, rest.SignURLs) {
+			names = append(names, e.Function)
+		}
+	}
+	return names
+}
+
 // signerHours is how long a session lasts of a role that Cognito vouches for: see
 // internal/s3.
 const signerHours = 12
 
-// signing is what a function is told of its signer.
-type signing struct {
+// signed is what a function is told of its signer.
+type signed struct {
 	role awsiam.Role
 	pool awscognito.CfnIdentityPool
 }
@@ -49,7 +63,7 @@ type signing struct {
 // about to. A session that a function takes on by itself lasts an hour: so each signer
 // has a pool of identities, by which a function gets sessions of half a day.
 func (s *service) addSigners(functions map[string]awsiam.Role) {
-	s.signerOf = map[string]signing{}
+	s.signerOf = map[string]signed{}
 	for _, g := range s.signers() {
 		var trusted []awsiam.IPrincipal
 		for _, name := range g.functions {
@@ -74,7 +88,7 @@ func (s *service) addSigners(functions map[string]awsiam.Role) {
 		for _, name := range g.functions {
 			functions[name].AddToPolicy(allow([]string{"sts:AssumeRole"}, role.RoleArn()))
 			functions[name].AddToPolicy(allow([]string{"cognito-identity:GetOpenIdTokenForDeveloperIdentity"}, s.identityPool(pool)))
-			s.signerOf[name] = signing{role, pool}
+			s.signerOf[name] = signed{role, pool}
 		}
 	}
 }

@@ -39,7 +39,7 @@ type service struct {
 	domain awscognito.UserPoolDomain
 	secret awssecretsmanager.Secret // seals the dashboard's cookies
 
-	signerOf  map[string]signing // by the name of the function whose URLs it signs
+	signerOf  map[string]signed // by the name of the function whose URLs it signs
 	functions map[string]awslambda.Function
 
 	failedJobs     awslogs.LogGroup
@@ -66,7 +66,7 @@ func New(app awscdk.App, settings Settings) awscdk.Stack {
 	s.addRunner()
 	s.addSignIn()
 	s.addFunctions()
-	s.addEndpoints()
+	s.addRoutes()
 	s.addEvents()
 	s.addAlarms()
 	s.addGraphs()

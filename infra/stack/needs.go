@@ -1,0 +1,84 @@
+package stack
+
+import (
+	"slices"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+
+	"lipsync/internal/lipsync"
+	"lipsync/internal/rest"
+)
+
+// grant is what a function is told and what it may do.
+type grant struct {
+	variables []string
+	policy    []awsiam.PolicyStatement
+}
+
+// apiLambdas has the functions of the API, by the table of endpoints. Of endpoints that share a function the first counts:
+// they need no key, and nothing else.
+func (s *service) apiLambdas() []lambda {
+	var all []lambda
+	for _, e := range rest.Endpoints() {
+		if slices.ContainsFunc(all, func(l lambda) bool { return l.name == e.Function }) {
+			continue
+		}
+		l := lambda{name: e.Function, timeout: apiTimeout, memory: e.Memory, variables: []string{corsOrigins}}
+		l.add(s.checkKey(e.Calls))
+		for _, n := range e.Needs {
+			l.add(s.grant(n))
+		}
+		all = append(all, l)
+	}
+	return all
+}
+
+func (l *lambda) add(g grant) {
+	l.variables = append(l.variables, g.variables...)
+	l.policy = append(l.policy, g.policy...)
+}
+
+// checkKey grants what it takes to check a key and its rate for calls of the kind, which is nothing without a key.
+func (s *service) checkKey(kind lipsync.CallKind) grant {
+	switch kind {
+	case lipsync.ReadCall:
+		return grant{[]string{table, readRate}, statements(s.authenticate())}
+	case lipsync.GenerateCall:
+		return grant{[]string{table, generateRate, engines}, statements(s.authenticate())}
+	default:
+		return grant{}
+	}
+}
+
+// grant grants what an endpoint needs.
+func (s *service) grant(n rest.Need) grant {
+	limits := []string{maxVideo, maxAudio, maxOpen, maxStored, maxKeys, keepInputs, keepOutputs}
+	switch n {
+	case rest.ListEngines:
+		return grant{variables: []string{engines}}
+	case rest.ListRequests:
+		return grant{policy: statements(s.read(), s.queryOpen())}
+	case rest.ReadRequests:
+		return grant{policy: statements(s.read())}
+	case rest.CreateRequests:
+		return grant{append(limits, queueURL), statements(s.create(), s.queryOpen(), s.send())}
+	case rest.CancelRequests:
+		return grant{[]string{bucket}, statements(s.read(), s.change(), s.useObjects("inputs", "DeleteObject"), s.useObjects("outputs", "DeleteObject"))}
+	case rest.ReadUploads:
+		return grant{[]string{bucket}, statements(s.useObjects("uploads", "GetObject"), s.missObjects())}
+	case rest.CreateUploads:
+		return grant{limits, statements(s.useTable("PutItem", "Query"))}
+	case rest.StoreInputs:
+		return grant{[]string{bucket}, statements(s.useObjects("inputs", "PutObject", "AbortMultipartUpload", "DeleteObject"))}
+	case rest.DeleteMedia:
+		return grant{[]string{bucket}, s.deleteMedia()}
+	case rest.SignURLs: // by a role of its own: see signers
+		return grant{variables: []string{bucket, keepInputs, keepOutputs}}
+	case rest.KnowRetention:
+		return grant{variables: []string{keepInputs, keepOutputs}}
+	default:
+		panic("no rights are known for the need to " + string(n))
+	}
+}
+
+func statements(all ...awsiam.PolicyStatement) []awsiam.PolicyStatement { return all }
