@@ -3,36 +3,40 @@ package templatetests
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"lipsync/internal/rest"
 )
 
 func text(v any) string { return fmt.Sprint(v) }
 
+// routes has each method and path of the API with its function in the template, by the table of endpoints: the first endpoint of a
+// path gets whatever method has none of its own.
+func routes() map[string]string {
+	want, seen := map[string]string{}, map[string]bool{}
+	for _, e := range rest.Endpoints() {
+		method := "ANY"
+		if seen[e.Path] {
+			method = e.Method
+		}
+		seen[e.Path] = true
+		want[method+" "+e.Path] = logical(e.Function)
+	}
+	maps.Copy(want, map[string]string{
+		"ANY /dashboard":          "DashboardPages",
+		"ANY /dashboard/{proxy+}": "DashboardPages",
+		"ANY ":                    "Health", // and what is no path of the API
+		"ANY /{proxy+}":           "Health",
+	})
+	return want
+}
+
 // TestEndpoints wants each path to call its function, for whatever method has none
 // of its own: a wrong one is for the function to refuse.
 func TestEndpoints(t *testing.T) {
-	want := map[string]string{
-		"ANY /health":                            "Health",
-		"ANY /openapi.yaml":                      "Health",
-		"ANY /openapi.json":                      "Health",
-		"ANY /v1/users/me":                       "Me",
-		"ANY /v1/models":                         "ListModels",
-		"ANY /v1/lipsync/generate":               "Generate",
-		"ANY /v1/lipsync/generate-with-media":    "GenerateWithMedia",
-		"ANY /v1/lipsync/requests":               "ListRequests",
-		"ANY /v1/lipsync/requests/{id}":          "GetRequest",
-		"DELETE /v1/lipsync/requests/{id}":       "CancelRequest",
-		"ANY /v1/lipsync/requests/{id}/progress": "GetProgress",
-		"ANY /v1/lipsync/requests/{id}/details":  "GetDetails",
-		"ANY /v1/lipsync/requests/{id}/media":    "DeleteMedia",
-		"ANY /v1/uploads":                        "CreateUpload",
-		"ANY /dashboard":                         "DashboardPages",
-		"ANY /dashboard/{proxy+}":                "DashboardPages",
-		"ANY ":                                   "Health", // and what is no path of the API
-		"ANY /{proxy+}":                          "Health",
-	}
 	d := deployed()
 	got := map[string]string{}
 	for _, name := range d.all("AWS::ApiGateway::Method") {
@@ -44,7 +48,7 @@ func TestEndpoints(t *testing.T) {
 		method := strings.Trim(d.get(name, "HttpMethod"), `"`)
 		got[method+" "+path(t, strings.Trim(d.get(name, "ResourceId"), `"`))] = strings.TrimSuffix(function, `.Arn/invocations"`)
 	}
-	if !maps.Equal(got, want) {
+	if want := routes(); !maps.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }
@@ -65,26 +69,17 @@ func path(t *testing.T, resource string) string {
 // TestCallers says who may call functions: API Gateway on their paths, and the
 // rules of EventBridge.
 func TestCallers(t *testing.T) {
-	want := []string{
-		"CancelRequest by apigateway at api/DELETE/v1/lipsync/requests/*",
-		"CreateUpload by apigateway at api/*/v1/uploads",
-		"DashboardPages by apigateway at api/*/dashboard",
-		"DashboardPages by apigateway at api/*/dashboard/*",
-		"DeleteMedia by apigateway at api/*/v1/lipsync/requests/*/media",
-		"Generate by apigateway at api/*/v1/lipsync/generate",
-		"GenerateWithMedia by apigateway at api/*/v1/lipsync/generate-with-media",
-		"GetDetails by apigateway at api/*/v1/lipsync/requests/*/details",
-		"GetProgress by apigateway at api/*/v1/lipsync/requests/*/progress",
-		"GetRequest by apigateway at api/*/v1/lipsync/requests/*",
-		"Health by apigateway at api/*/",
-		"Health by apigateway at api/*/*",
-		"Health by apigateway at api/*/health",
-		"Health by apigateway at api/*/openapi.json",
-		"Health by apigateway at api/*/openapi.yaml",
-		"ListModels by apigateway at api/*/v1/models",
-		"ListRequests by apigateway at api/*/v1/lipsync/requests",
-		"Me by apigateway at api/*/v1/users/me",
-		"Sweep by events at EachMinute.Arn",
+	want := []string{"Sweep by events at EachMinute.Arn"}
+	parameter := regexp.MustCompile(`{[^}]*}`)
+	for route, function := range routes() {
+		method, path, _ := strings.Cut(route, " ")
+		if method == "ANY" {
+			method = "*"
+		}
+		if path == "" {
+			path = "/"
+		}
+		want = append(want, function+" by apigateway at api/"+method+parameter.ReplaceAllString(path, "*"))
 	}
 	var got []string
 	for _, name := range deployed().all("AWS::Lambda::Permission") {
@@ -108,7 +103,7 @@ func TestAnswers(t *testing.T) {
 		"EXPIRED_TOKEN":                `404 {"error":"not found"} gatewayresponse.header.Access-Control-Allow-Origin: '*'`,
 		"ACCESS_DENIED":                `404 {"error":"not found"} gatewayresponse.header.Access-Control-Allow-Origin: '*'`,
 		"RESOURCE_NOT_FOUND":           `404 {"error":"not found"} gatewayresponse.header.Access-Control-Allow-Origin: '*'`,
-		"REQUEST_TOO_LARGE":            `413 {"error":"request body is too large: send files by POST /v1/uploads"} gatewayresponse.header.Access-Control-Allow-Origin: '*'`,
+		"REQUEST_TOO_LARGE":            `413 {"error":"request body is too large: send files by POST ` + rest.UploadsPath + `"} gatewayresponse.header.Access-Control-Allow-Origin: '*'`,
 		"THROTTLED":                    `429 {"error":"rate limit exceeded"} gatewayresponse.header.Access-Control-Allow-Origin: '*' gatewayresponse.header.Retry-After: '1'`,
 		"QUOTA_EXCEEDED":               `429 {"error":"rate limit exceeded"} gatewayresponse.header.Access-Control-Allow-Origin: '*' gatewayresponse.header.Retry-After: '1'`,
 		"DEFAULT_4XX":                  `{"error":"bad request"} gatewayresponse.header.Access-Control-Allow-Origin: '*'`,

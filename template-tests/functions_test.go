@@ -23,6 +23,7 @@ import (
 	"lipsync/internal/cloud/messages"
 	"lipsync/internal/cloud/pages"
 	"lipsync/internal/lipsync"
+	"lipsync/internal/rest"
 )
 
 func TestFunctions(t *testing.T) {
@@ -89,20 +90,28 @@ func TestEnvironment(t *testing.T) {
 }
 
 // TestRetention wants each function that sets, tells or ends the time of media to be told the
-// operator's settings: without them it has the defaults. A function that is new has to say
-// here whether it does.
+// operator's settings: without them it has the defaults. A need that is new has to say
+// here whether its functions do.
 func TestRetention(t *testing.T) {
-	told := map[string]bool{
-		"create-upload": true, "dashboard": true, "generate": true, "generate-with-media": true, "get-details": true,
-		"get-request": true, "list-requests": true, "sweep": true,
-		"cancel-request": false, "delete-media": false, "dispatch": false, "get-progress": false, "health": false, "list-models": false, "me": false,
+	told := map[rest.Need]bool{
+		rest.CreateRequests: true, rest.CreateUploads: true, rest.KnowRetention: true, rest.SignURLs: true,
+		rest.CancelRequests: false, rest.DeleteMedia: false, rest.ListEngines: false, rest.ListRequests: false, rest.ReadRequests: false,
+		rest.ReadUploads: false, rest.StoreInputs: false,
+	}
+	keeps := map[string]bool{"dashboard": true, "sweep": true}
+	for _, e := range rest.Endpoints() {
+		for _, n := range e.Needs {
+			if _, known := told[n]; !known {
+				t.Errorf("%s: nobody said whether the need to %s has to do with the time of media", e.Function, n)
+			}
+			keeps[e.Function] = keeps[e.Function] || told[n]
+		}
 	}
 	for _, f := range functionNames() {
 		var got map[string]string
 		other().read(t, logical(f), "Environment.Variables", &got)
-		keeps, known := told[f]
-		want := map[bool]string{true: "49h0m0s 48h0m0s", false: " "}[keeps]
-		if got := got["LIPSYNC_KEEP_INPUTS"] + " " + got["LIPSYNC_KEEP_OUTPUTS"]; !known || got != want {
+		want := map[bool]string{true: "49h0m0s 48h0m0s", false: " "}[keeps[f]]
+		if got := got["LIPSYNC_KEEP_INPUTS"] + " " + got["LIPSYNC_KEEP_OUTPUTS"]; got != want {
 			t.Errorf("%s: got %q, want %q", f, got, want)
 		}
 	}

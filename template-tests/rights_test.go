@@ -2,46 +2,63 @@ package templatetests
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
+
+	"lipsync/internal/rest"
 )
 
 // rights has everything that each role may do: an action, and what with. X-Ray,
 // ListJobs and GetAuthorizationToken know no resources; there is no other star
 // but behind a prefix of the bucket.
-var rights = map[string][]string{
-	"HealthRole":     with("HealthLog"),
-	"MeRole":         with("MeLog", "dynamodb:BatchGetItem Table", "dynamodb:GetItem Table", "dynamodb:UpdateItem Table"),
-	"ListModelsRole": with("ListModelsLog", "dynamodb:BatchGetItem Table", "dynamodb:GetItem Table", "dynamodb:UpdateItem Table"),
-	"GenerateRole": with("GenerateLog",
-		"dynamodb:BatchGetItem Table", "dynamodb:GetItem Table", "dynamodb:PutItem Table", "dynamodb:Query Table",
-		"dynamodb:Query Table/index/open", "dynamodb:UpdateItem Table",
-		"s3:GetObject Media/uploads/*", "s3:ListBucket Media", "sqs:SendMessage Queue"),
-	"GenerateWithMediaRole": with("GenerateWithMediaLog",
-		"dynamodb:BatchGetItem Table", "dynamodb:GetItem Table", "dynamodb:PutItem Table", "dynamodb:Query Table",
-		"dynamodb:Query Table/index/open", "dynamodb:UpdateItem Table",
-		"s3:AbortMultipartUpload Media/inputs/*", "s3:DeleteObject Media/inputs/*", "s3:PutObject Media/inputs/*",
-		"sqs:SendMessage Queue"),
-	"GetRequestRole": with("GetRequestLog",
-		"dynamodb:BatchGetItem Table", "dynamodb:GetItem Table", "dynamodb:Query Table", "dynamodb:UpdateItem Table", "sts:AssumeRole Signer", "cognito-identity:GetOpenIdTokenForDeveloperIdentity arn:AWS::Partition:cognito-identity:AWS::Region:AWS::AccountId:identitypool/SignerPool"),
-	"CancelRequestRole": with("CancelRequestLog",
-		"dynamodb:BatchGetItem Table", "dynamodb:DeleteItem Table", "dynamodb:GetItem Table", "dynamodb:PutItem Table",
-		"dynamodb:Query Table", "dynamodb:UpdateItem Table", "s3:DeleteObject Media/inputs/*", "s3:DeleteObject Media/outputs/*"),
-	"GetProgressRole": with("GetProgressLog",
-		"dynamodb:BatchGetItem Table", "dynamodb:GetItem Table", "dynamodb:Query Table", "dynamodb:UpdateItem Table"),
-	"GetDetailsRole": with("GetDetailsLog",
-		"dynamodb:BatchGetItem Table", "dynamodb:GetItem Table", "dynamodb:Query Table", "dynamodb:UpdateItem Table"),
-	"DeleteMediaRole": with("DeleteMediaLog",
-		"dynamodb:BatchGetItem Table", "dynamodb:DeleteItem Table", "dynamodb:GetItem Table", "dynamodb:PutItem Table",
-		"dynamodb:Query Table", "dynamodb:Query Table/index/open", "dynamodb:UpdateItem Table",
+func rights() map[string][]string {
+	all := maps.Clone(otherRights)
+	for _, e := range rest.Endpoints() {
+		var actions []string
+		if e.Calls != "" {
+			actions = append(actions, "dynamodb:BatchGetItem Table", "dynamodb:GetItem Table", "dynamodb:UpdateItem Table")
+		}
+		for _, n := range e.Needs {
+			actions = append(actions, neededRights[n]...)
+		}
+		slices.Sort(actions)
+		all[logical(e.Function)+"Role"] = with(logical(e.Function)+"Log", slices.Compact(actions)...)
+	}
+	return all
+}
+
+// neededRights has what a function of the API may do for each need of its endpoint. All may read and update items, to check keys.
+var neededRights = map[rest.Need][]string{
+	rest.ListEngines:   nil,
+	rest.KnowRetention: nil,
+	rest.ReadRequests:  {"dynamodb:Query Table"},
+	rest.ListRequests:  {"dynamodb:Query Table", "dynamodb:Query Table/index/open"},
+	rest.CreateRequests: {
+		"dynamodb:PutItem Table", "dynamodb:Query Table", "dynamodb:Query Table/index/open", "sqs:SendMessage Queue",
+	},
+	rest.CancelRequests: {
+		"dynamodb:DeleteItem Table", "dynamodb:PutItem Table", "dynamodb:Query Table",
+		"s3:DeleteObject Media/inputs/*", "s3:DeleteObject Media/outputs/*",
+	},
+	rest.ReadUploads:   {"s3:GetObject Media/uploads/*", "s3:ListBucket Media"},
+	rest.CreateUploads: {"dynamodb:PutItem Table", "dynamodb:Query Table"},
+	rest.StoreInputs:   {"s3:AbortMultipartUpload Media/inputs/*", "s3:DeleteObject Media/inputs/*", "s3:PutObject Media/inputs/*"},
+	rest.DeleteMedia: {
+		"dynamodb:DeleteItem Table", "dynamodb:PutItem Table", "dynamodb:Query Table", "dynamodb:Query Table/index/open",
 		"s3:AbortMultipartUpload Media/inputs/*", "s3:AbortMultipartUpload Media/outputs/*",
 		"s3:DeleteObject Media/inputs/*", "s3:DeleteObject Media/outputs/*", "s3:DeleteObject Media/uploads/*",
-		"s3:ListBucket Media", "s3:ListBucketMultipartUploads Media"),
-	"ListRequestsRole": with("ListRequestsLog",
-		"dynamodb:BatchGetItem Table", "dynamodb:GetItem Table", "dynamodb:Query Table", "dynamodb:Query Table/index/open", "dynamodb:UpdateItem Table", "sts:AssumeRole Signer", "cognito-identity:GetOpenIdTokenForDeveloperIdentity arn:AWS::Partition:cognito-identity:AWS::Region:AWS::AccountId:identitypool/SignerPool"),
-	"CreateUploadRole": with("CreateUploadLog",
-		"dynamodb:BatchGetItem Table", "dynamodb:GetItem Table", "dynamodb:PutItem Table", "dynamodb:Query Table", "dynamodb:UpdateItem Table", "sts:AssumeRole Signer", "cognito-identity:GetOpenIdTokenForDeveloperIdentity arn:AWS::Partition:cognito-identity:AWS::Region:AWS::AccountId:identitypool/SignerPool"),
+		"s3:ListBucket Media", "s3:ListBucketMultipartUploads Media",
+	},
+	rest.SignURLs: {
+		"cognito-identity:GetOpenIdTokenForDeveloperIdentity arn:AWS::Partition:cognito-identity:AWS::Region:AWS::AccountId:identitypool/SignerPool",
+		"sts:AssumeRole Signer",
+	},
+}
+
+// otherRights has what the roles may do that are no function's of the API.
+var otherRights = map[string][]string{
 	"DashboardPagesRole": with("DashboardPagesLog",
 		"dynamodb:BatchGetItem Table", "dynamodb:DeleteItem Table", "dynamodb:GetItem Table", "dynamodb:PutItem Table", "dynamodb:Query Table",
 		"dynamodb:Query Table/index/open", "dynamodb:UpdateItem Table",
@@ -102,7 +119,7 @@ func TestRights(t *testing.T) {
 			got[role] = append(got[role], allowed(t, name)...)
 		}
 	}
-	for role, want := range rights {
+	for role, want := range rights() {
 		wantNames(t, role, got[role], want)
 		delete(got, role)
 	}
@@ -122,7 +139,7 @@ func TestRoles(t *testing.T) {
 		if want, ok := managed[name]; ok != (len(policies) == 1) || ok && !strings.HasSuffix(policies[0], "/"+want) {
 			t.Errorf("%s has the policies %q, want %q", name, policies, want)
 		}
-		if _, known := rights[name]; !known && managed[name] == "" {
+		if _, known := rights()[name]; !known && managed[name] == "" {
 			t.Errorf("nobody wrote down what %s may do", name)
 		}
 	}
@@ -134,7 +151,7 @@ func TestTrust(t *testing.T) {
 		want := `{"Service":"lambda.amazonaws.com"}`
 		switch name {
 		case "Signer":
-			want = `{"AWS":["CreateUploadRole.Arn","GetRequestRole.Arn","ListRequestsRole.Arn"]}`
+			want = `{"AWS":["` + strings.Join(signingRoles(), `","`) + `"]}`
 		case "DashboardSigner":
 			want = `{"AWS":"DashboardPagesRole.Arn"}`
 		case "RunnerRole", "ContainerExecutionRole":
@@ -157,6 +174,18 @@ func TestTrust(t *testing.T) {
 			t.Errorf("%s may also be %s", name, got)
 		}
 	}
+}
+
+// signingRoles has the roles whose functions sign URLs for the API, sorted.
+func signingRoles() []string {
+	var all []string
+	for _, e := range rest.Endpoints() {
+		if slices.Contains(e.Needs, rest.SignURLs) {
+			all = append(all, logical(e.Function)+"Role.Arn")
+		}
+	}
+	slices.Sort(all)
+	return all
 }
 
 // statement is one of a policy. Most of it is a text or a list.
