@@ -16,6 +16,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"lipsync/internal/sandbox"
+	"lipsync/internal/version"
 )
 
 // commands is the command line.
@@ -70,7 +71,7 @@ func run(ctx context.Context, args []string, s streams) int {
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Writers(s.out, s.err),
 		kong.Exit(func(status int) { exited = status }),
-		kong.Vars{"version": version() + "\n", "data": defaultData(), "models": defaultModels(), "account": defaultAccount},
+		kong.Vars{"version": "lipsync " + version.String() + "\n", "data": defaultData(), "models": defaultModels(), "account": defaultAccount},
 		kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.Bind(s),
 	)
@@ -106,13 +107,6 @@ func explain(err error) error {
 		return fmt.Errorf("%s not found in PATH; install it, such as by: apt install ffmpeg", missing.Name)
 	}
 	return err
-}
-
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
-	}
-	return "(devel)"
 }
 
 // defaultData is where the data lie unless told otherwise: the place that the

@@ -16,6 +16,7 @@ import (
 
 	"lipsync/internal/lipsync"
 	"lipsync/internal/render"
+	"lipsync/internal/version"
 )
 
 type serveCommand struct {
@@ -142,6 +143,7 @@ func (c *serveCommand) workers() int {
 
 // serve serves until ctx ends. It calls ready once it accepts calls.
 func (c *serveCommand) serve(ctx context.Context, log *slog.Logger, ready func(*data, net.Addr) error) (err error) {
+	log.Info("start", "version", version.String())
 	unlock, err := lock(c.Data)
 	if err != nil {
 		return err

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"lipsync/internal/resttest"
+	"lipsync/internal/version"
 )
 
 // TestContract runs the contract's suite against the program.
@@ -268,6 +269,19 @@ func TestServeSaysHowToMakeAKey(t *testing.T) {
 		}
 		s.kill()
 		newKey(t, data)
+	}
+}
+
+// TestVersion wants the command line and a server's log to say the version.
+func TestVersion(t *testing.T) {
+	printed, said, status := command(t, "--version")
+	got, found := strings.CutPrefix(printed, "lipsync "+version.Number)
+	if !found || !strings.HasSuffix(got, "\n") || said != "" || status != ok {
+		t.Errorf("got status %d, %q and %q, want lipsync %s", status, printed, said, version.Number)
+	}
+	s := startServer(t, t.TempDir())
+	if lines := s.log.with("msg=start version=" + version.Number); len(lines) != 1 {
+		t.Errorf("got %q, want one line of the version", lines)
 	}
 }
 

@@ -19,9 +19,10 @@ import (
 	"lipsync/internal/cloud"
 	"lipsync/internal/cloud/media"
 	"lipsync/internal/sandbox"
+	"lipsync/internal/version"
 )
 
-const help = `usage: runner
+const help = `usage: runner [--version]
 
 Does lip sync requests as long as some wait, and for some minutes more at most. All
 settings come from the environment:
@@ -70,12 +71,17 @@ func main() {
 func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("runner", flag.ContinueOnError)
 	flags.SetOutput(stderr)
+	showVersion := flags.Bool("version", false, "print the version")
 	flags.Usage = func() { fmt.Fprint(stdout, help) }
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return done
 	} else if err != nil || flags.NArg() > 0 {
 		fmt.Fprintln(stderr, "runner: takes no arguments. Try: runner --help")
 		return failed
+	}
+	if *showVersion {
+		fmt.Fprintf(stdout, "runner %s\n", version.String())
+		return done
 	}
 	var j job
 	configured, err := config.LoadDefaultConfig(ctx)

@@ -20,6 +20,7 @@ import (
 	"lipsync/internal/ffmpeg/ffmpegtest"
 	"lipsync/internal/lipsync"
 	"lipsync/internal/onnx/onnxtest"
+	"lipsync/internal/version"
 )
 
 // account is the service on an emulator, with a caller and the environment of a job.
@@ -294,6 +295,7 @@ func TestUsage(t *testing.T) {
 		stdout, stderr string
 	}{
 		{[]string{"--help"}, done, help, ""},
+		{[]string{"--version"}, done, "runner " + version.String() + "\n", ""},
 		{[]string{"x"}, failed, "", "runner: takes no arguments. Try: runner --help\n"},
 		{[]string{"--x"}, failed, help, "flag provided but not defined: -x\nrunner: takes no arguments. Try: runner --help\n"},
 	} {

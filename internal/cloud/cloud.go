@@ -21,6 +21,7 @@ import (
 	"lipsync/internal/gateway"
 	"lipsync/internal/lipsync"
 	"lipsync/internal/rest"
+	"lipsync/internal/version"
 )
 
 // Home is the service in one program. Clients of AWS are made once, with it.
@@ -49,6 +50,7 @@ func New(config aws.Config, getenv func(string) string, w io.Writer, parts ...Pa
 		Config:   config,
 		Settings: &Settings{get: getenv},
 	}
+	h.Log.Info("start", "version", version.String())
 	h.Service = &lipsync.Service{Now: c.Now, NewID: uuid.NewString, Random: rand.Reader, Watcher: h.Metrics, Log: h.Log}
 	for _, add := range parts {
 		add(h)

@@ -13,6 +13,7 @@ import (
 	"lipsync/internal/cloud/media"
 	"lipsync/internal/cloud/messages"
 	"lipsync/internal/lipsync"
+	"lipsync/internal/version"
 )
 
 // environment is one of a program, as getenv.
@@ -31,9 +32,13 @@ func TestSettings(t *testing.T) {
 		"LIPSYNC_CORS_ORIGINS": "*", "LIPSYNC_KEEP_INPUTS": "2h", "LIPSYNC_KEEP_OUTPUTS": "48h",
 	}
 	config := cloud.Config(environment{"AWS_REGION": "us-east-1"}.get)
-	home, err := cloud.New(config, good.get, io.Discard, everything...)
+	var log strings.Builder
+	home, err := cloud.New(config, good.get, &log, everything...)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if want := `"msg":"start","version":"` + version.Number; !strings.Contains(log.String(), want) {
+		t.Errorf("got log %s, want %s", &log, want)
 	}
 	s := home.Service
 	if s.GenerateRate != 60 || s.ReadRate != 600 || s.MaxVideo != 5<<30 || s.MaxAudio != 500<<20 {

@@ -9,7 +9,7 @@ import (
 const (
 	corsMethods = "GET, POST, PUT, DELETE"
 	corsHeaders = "Authorization, X-Api-Key, Content-Type, Idempotency-Key, If-None-Match, Range"
-	corsExposed = "ETag, Retry-After, X-Request-Id, Content-Range"
+	corsExposed = "ETag, Retry-After, X-Request-Id, Content-Range, Lipsync-Version"
 )
 
 // AllowOrigins lets pages of the origins call a handler, such as https://example.com; *

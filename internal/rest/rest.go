@@ -20,6 +20,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"lipsync/internal/lipsync"
+	"lipsync/internal/version"
 )
 
 // Options are what a home of the service decides.
@@ -91,6 +92,7 @@ func methodNotAllowed(allow string) handler {
 }
 
 func health(w *answer, _ *http.Request) error {
+	w.Header().Set("Lipsync-Version", version.String())
 	return w.json(http.StatusOK, map[string]string{"status": "ok"})
 }
 

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"lipsync/internal/version"
 )
 
 // protected are all endpoints that need a key.
@@ -29,9 +31,13 @@ func protected() []call {
 func (s *suite) routes(t *testing.T) {
 	t.Run("health", func(t *testing.T) {
 		var got struct{ Status string }
-		s.get(t, "", "/health").into(t, &got)
+		answer := s.get(t, "", "/health")
+		answer.into(t, &got)
 		if got.Status != "ok" {
 			t.Errorf("got status %q, want ok", got.Status)
+		}
+		if got := answer.header.Get("Lipsync-Version"); !strings.HasPrefix(got, version.Number) {
+			t.Errorf("got version %q, want %s", got, version.Number)
 		}
 	})
 	t.Run("document", func(t *testing.T) {
