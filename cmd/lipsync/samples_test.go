@@ -1,12 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"html"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,34 +24,36 @@ type pageSample struct{ name, file, program string }
 func pageSamples() []pageSample {
 	return []pageSample{
 		{"curl", "sample.sh", "sh"}, {"python", "sample.py", "python3"},
-		{"typescript", "sample.ts", "node"}, {"go", "main.go", "go run"},
+		{"typescript", "sample.mjs", "node"}, {"go", "main.go", "go run"},
 	}
 }
 
-// TestSamples runs the programs that the dashboard's page on the API shows, as they are copied, with media
-// that there are: with a key each prints where the output is. With a wrong key, and where the media can't be
-// used, each prints the API's own sentence and fails.
+// TestSamples runs the programs that the dashboard's page on the API shows, as they are copied, in a folder
+// with the files that they send: with a key each gets the output. With a wrong key, and where the media can't
+// be used, each prints the API's own sentence and fails.
 func TestSamples(t *testing.T) {
 	data := t.TempDir()
-	s := startServer(t, data, "--allow-private-networks")
+	s := startServer(t, data)
 	folder := t.TempDir()
 	for name, path := range map[string]string{"talk.mp4": fixtures.video, "speech.wav": fixtures.speech} {
 		if err := os.Symlink(path, filepath.Join(folder, name)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	files := httptest.NewServer(http.FileServer(http.Dir(folder)))
-	defer files.Close()
-	page := strings.ReplaceAll(html.UnescapeString(s.page(t, "/dashboard/api")), "https://example.com", files.URL)
+	page := html.UnescapeString(s.page(t, "/dashboard/api"))
 	key := newKey(t, data)
 	for _, c := range pageSamples() {
 		t.Run(c.name, func(t *testing.T) {
-			if c.name == "typescript" && !runsTypeScript(t) {
-				t.Skip("node is older than 23.6, which runs TypeScript by itself")
+			text, output := c.text(t, page), filepath.Join(folder, "output.mp4")
+			if c.name == "typescript" {
+				text = compile(t, text)
 			}
-			text := c.text(t, page)
-			if out, err := c.run(t, folder, text, key); err != nil || !strings.Contains(out, s.url+"/objects/outputs/") {
-				t.Errorf("got %s (%v), want where the output is", out, err)
+			out, err := c.run(t, folder, text, key)
+			if head, missing := os.ReadFile(output); err != nil || missing != nil || !bytes.Contains(head[:min(len(head), 16)], []byte("ftyp")) {
+				t.Errorf("got %s (%v, %v), want output.mp4", out, err, missing)
+			}
+			if err := os.Remove(output); err != nil {
+				t.Error(err)
 			}
 			if out, err := c.run(t, folder, text, key+"x"); err == nil || !strings.Contains(out, "invalid token") {
 				t.Errorf("with a wrong key: got %s (%v), want a failure and the API's sentence", out, err)
@@ -128,14 +131,23 @@ func TestConversation(t *testing.T) {
 	}
 }
 
-// runsTypeScript tells whether there is a node that does.
-func runsTypeScript(t *testing.T) bool {
+// compile returns the JavaScript that the compiler makes of a program in TypeScript, whose types it checks.
+func compile(t *testing.T, text string) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "x.ts")
-	if err := os.WriteFile(path, []byte("const x: number = 1"), 0o600); err != nil {
+	modules, dir := filepath.Dir(tool(t, "../../.cache/node/node_modules/typescript")), t.TempDir()
+	err := errors.Join(
+		os.Symlink(modules, filepath.Join(dir, "node_modules")),
+		os.WriteFile(filepath.Join(dir, "package.json"), []byte(`{"type":"module"}`), 0o600),
+		os.WriteFile(filepath.Join(dir, "sample.ts"), []byte(text), 0o600))
+	if err != nil {
 		t.Fatal(err)
 	}
-	return exec.CommandContext(t.Context(), "node", path).Run() == nil
+	tsc := exec.CommandContext(t.Context(), "node", "node_modules/typescript/bin/tsc", "--strict", "--target", "es2022", "--module", "nodenext", "--skipLibCheck", "sample.ts")
+	tsc.Dir = dir
+	if out, err := tsc.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return string(read(t, filepath.Join(dir, "sample.js")))
 }
 
 // page signs in and returns a page of the dashboard.
