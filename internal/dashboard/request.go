@@ -118,8 +118,9 @@ func hint(code lipsync.FailureCode) string {
 	case lipsync.HostFailing:
 		return "This service lacked what it needs, such as disk space, its network or ffmpeg, and tried for hours. Try again later; if it stays so, tell whoever runs it."
 	case lipsync.MediaNotAccessible:
-		return "Open the address in a private window: it has to load there without signing in. Or send the file itself from New. " +
-			"An address of a private network is fetched only where whoever runs this service allows that."
+		return "Open the address in a private window: it has to load there without signing in. Or send the file itself from New."
+	case lipsync.MediaPrivate:
+		return "The address is of a private network. Send the file itself from New, or ask whoever runs this service to allow such addresses."
 	case lipsync.MediaHostMissing:
 		return "There is no such host, or it takes no connections. Check the address, or send the file itself from New."
 	case lipsync.MediaUnreachable:

@@ -54,7 +54,7 @@ func TestFailures(t *testing.T) {
 	c := h.caller(t, account)
 	other := map[string]bool{hint(lipsync.UnknownFailure): true} // what is said of any failure
 	for _, code := range []lipsync.FailureCode{
-		lipsync.MediaNotAccessible, lipsync.MediaHostMissing, lipsync.MediaUnreachable, lipsync.MediaTooSlow, lipsync.MediaUnsupported,
+		lipsync.MediaNotAccessible, lipsync.MediaPrivate, lipsync.MediaHostMissing, lipsync.MediaUnreachable, lipsync.MediaTooSlow, lipsync.MediaUnsupported,
 		lipsync.MediaLongerThan, lipsync.MediaTruncated, lipsync.VideoIsPicture, lipsync.NoPicture, lipsync.NoFace, lipsync.ProcessingTooLong, lipsync.InternalFault, lipsync.HostFailing, lipsync.Canceled,
 	} {
 		id := h.add(t, c, "")

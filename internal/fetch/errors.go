@@ -20,6 +20,13 @@ type refused string
 
 func (r refused) Error() string { return string(r) }
 
+// privateAddress is an address that isn't connected to, unless private networks are allowed.
+type privateAddress string
+
+func (a privateAddress) Error() string {
+	return fmt.Sprintf("address %q is of a private network: LIPSYNC_ALLOW_PRIVATE_NETWORKS=true allows those", string(a))
+}
+
 // statusError is an answer that is no file.
 type statusError struct {
 	status     int
@@ -56,12 +63,15 @@ func explain(err error) error {
 	if err == nil || lipsync.IsHostFault(err) {
 		return err
 	}
+	_, private := errors.AsType[privateAddress](err)
 	answer, answered := errors.AsType[*statusError](err)
 	switch {
 	case err == errTooLarge:
 		return &lipsync.Error{Code: lipsync.TooLarge, Message: "file is too large", Err: err}
 	case answered && answer.busy():
 		return &lipsync.Error{Code: lipsync.Unavailable, Message: "server is not available", Err: err, RetryAfter: answer.retryAfter}
+	case private:
+		return &lipsync.Error{Code: lipsync.PrivateHost, Message: "URL is of a private network", Err: err}
 	case answered, isRefused(err):
 		return &lipsync.Error{Code: lipsync.NotFound, Message: "URL is not accessible", Err: err}
 	case isMissing(err):

@@ -51,7 +51,7 @@ func New(o Options) *Client {
 }
 
 func newClient(o Options, resolver *net.Resolver) *Client {
-	allowed := newPolicy(o.AllowPrivate)
+	allowed, open := newPolicy(o.AllowPrivate), newPolicy(true)
 	dialer := &net.Dialer{
 		Timeout:  connectTimeout,
 		Resolver: resolver,
@@ -60,8 +60,11 @@ func newClient(o Options, resolver *net.Resolver) *Client {
 		// spellings, by redirects, by a name that resolves otherwise later.
 		Control: func(_, address string, _ syscall.RawConn) error {
 			a, err := netip.ParseAddrPort(address)
-			if err != nil || !allowed.allows(a.Addr()) {
+			switch {
+			case err != nil || !open.allows(a.Addr()):
 				return refused(fmt.Sprintf("address %q is not public", address))
+			case !allowed.allows(a.Addr()):
+				return privateAddress(address)
 			}
 			return nil
 		},
@@ -101,7 +104,7 @@ func checkURL(u *url.URL) error {
 }
 
 // Fetch copies what is behind the URL to w, at most limit bytes. It returns
-// NotFound if it can't be had, NoHost if its host doesn't exist or refuses
+// NotFound if it can't be had, PrivateHost if its host is in a private network, NoHost if its host doesn't exist or refuses
 // connections, Unavailable if its server or the network fails, TooLarge if there
 // are more bytes, TooSlow if they don't all come in time, and any other error if this machine fails or ctx ended.
 //

@@ -149,9 +149,16 @@ func TestPrivate(t *testing.T) {
 		"[::ffff:7f00:1]", "[0:0:0:0:0:ffff:127.0.0.1]", "[::1%25lo]", "%31%32%37.0.0.1", "①②⑦.0.0.1", "127。0。0。1",
 	} {
 		err := client.Fetch(t.Context(), "http://"+host+":"+u.Port()+"/", io.Discard, 1)
-		_, isAddress := netip.ParseAddr(strings.Trim(host, "[]"))
-		if code := lipsync.CodeOf(err); err == nil || isAddress == nil && code != lipsync.NotFound {
-			t.Errorf("%s: got %v, want an error, of an address with code %q", host, err, lipsync.NotFound)
+		a, notAddress := netip.ParseAddr(strings.Trim(host, "[]"))
+		want := lipsync.NotFound
+		if newPolicy(true).allows(a) {
+			want = lipsync.PrivateHost
+		}
+		if code := lipsync.CodeOf(err); err == nil || notAddress == nil && code != want {
+			t.Errorf("%s: got %v, want an error, of an address with code %q", host, err, want)
+		}
+		if lipsync.CodeOf(err) == lipsync.PrivateHost && !strings.Contains(err.Error(), "LIPSYNC_ALLOW_PRIVATE_NETWORKS") {
+			t.Errorf("%s: got %v, want it to name the setting", host, err)
 		}
 	}
 	if asked {

@@ -28,6 +28,7 @@ const (
 	Unavailable  Code = "unavailable"   // another's server or the network fails, and may work later; see Error.RetryAfter
 	TooSlow      Code = "too_slow"      // a file that doesn't come within its time
 	NoHost       Code = "no_host"       // a host that doesn't exist, or refuses connections
+	PrivateHost  Code = "private_host"  // a host in a private network, which isn't allowed
 	Internal     Code = "internal"      // our fault
 )
 

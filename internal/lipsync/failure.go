@@ -14,6 +14,7 @@ type FailureCode string
 // The codes of failures. What each one's Details hold stands beside it.
 const (
 	MediaNotAccessible FailureCode = "media_not_accessible" // Kind: the URL's server refuses the file, or the URL can't be fetched
+	MediaPrivate       FailureCode = "media_private"        // Kind: the URL's host is in a private network, and the settings don't allow those
 	MediaHostMissing   FailureCode = "media_host_missing"   // Kind: the URL's host doesn't exist, or nothing there takes connections
 	MediaUnreachable   FailureCode = "media_unreachable"    // Kind: no connection, or a server with troubles of its own
 	MediaTooSlow       FailureCode = "media_too_slow"       // Kind: it doesn't come within its time
@@ -93,7 +94,7 @@ func (f Failure) Sentence() string {
 	switch f.Code {
 	case "":
 		return ""
-	case MediaNotAccessible, MediaHostMissing, MediaUnreachable, MediaTooSlow:
+	case MediaNotAccessible, MediaPrivate, MediaHostMissing, MediaUnreachable, MediaTooSlow:
 		return fmt.Sprintf("%s URL is not accessible", f.Kind)
 	case MediaLargerThan:
 		return LargerThan(string(f.Kind), f.Limit.Bytes)

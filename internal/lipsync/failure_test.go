@@ -60,7 +60,7 @@ func TestSentences(t *testing.T) {
 		want(t, "class of "+string(c.failure.Code), c.failure.Code.Class(), c.class)
 	}
 	for code, sentence := range map[lipsync.FailureCode]string{
-		lipsync.MediaHostMissing: "audio URL is not accessible", lipsync.MediaUnreachable: "audio URL is not accessible",
+		lipsync.MediaPrivate: "audio URL is not accessible", lipsync.MediaHostMissing: "audio URL is not accessible", lipsync.MediaUnreachable: "audio URL is not accessible",
 		lipsync.MediaTooSlow: "audio URL is not accessible", lipsync.VideoIsPicture: "video is a picture; a video is needed", lipsync.HostFailing: "processing failed", "of a newer version": "processing failed",
 	} {
 		want(t, string(code), failure(code, lipsync.Audio, none, none).Sentence(), sentence)

@@ -102,6 +102,8 @@ func (web) Fetch(_ context.Context, url string, w io.Writer, limit int64) error 
 	switch {
 	case path == "missing":
 		return &lipsync.Error{Code: lipsync.NotFound, Message: "URL is not accessible"}
+	case path == "private":
+		return &lipsync.Error{Code: lipsync.PrivateHost, Message: "URL is of a private network"}
 	case path == "nohost":
 		return &lipsync.Error{Code: lipsync.NoHost, Message: "host is not there"}
 	case path == "slow":

@@ -25,6 +25,8 @@ func (w *Worker) get(ctx context.Context, kind lipsync.MediaKind, in lipsync.Inp
 	switch lipsync.CodeOf(err) {
 	case lipsync.NotFound:
 		f.Code = lipsync.MediaNotAccessible
+	case lipsync.PrivateHost:
+		f.Code = lipsync.MediaPrivate
 	case lipsync.NoHost:
 		f.Code = lipsync.MediaHostMissing
 	case lipsync.TooSlow:

@@ -89,6 +89,7 @@ func TestFailures(t *testing.T) {
 	}{
 		{"missing", "audio", nil, "video URL is not accessible"},
 		{"video", "missing", nil, "audio URL is not accessible"},
+		{"private", "audio", nil, "video URL is not accessible"},
 		{"huge", "audio", nil, "video is larger than 5 GiB"},
 		{"video", "huge", nil, "audio is larger than 500 MiB"},
 		{"video", "audio", invalid, "no face found in the video"},
