@@ -9,54 +9,61 @@ import (
 	"lipsync/internal/speech"
 )
 
-// bank holds examples of one person's mouth: the first frames, and of the later
-// ones those that look least like what is there.
-type bank struct {
-	capacity int
-	examples []example
-	bytes    int // of their pixels
-}
-
+// bankSize is the most examples of a person. The time of the plan grows with its square.
 const bankSize = 240
 
-// example is a mouth in one frame.
-type example struct {
-	track      *track
-	frame      int // of track.frames
-	pixels     *image.YCbCr
-	appearance appearance
-	heard      *speech.Articulation // in that frame; nil where nothing is known
-	sharp      float32              // mean step of luma from pixel to pixel
-	nearest    float32              // distance to the example most like it
-	twin       int                  // its index
+// bank holds examples of one person's mouth: those of the first frames, and of later frames
+// those that are least like the ones it has.
+type bank struct {
+	capacity int // examples
+	examples []example
+	bytes    int // of the examples' pixels
 }
 
-// shown returns the observation that the example was taken from.
+// example is the mouth of one frame.
+type example struct {
+	track      *track
+	frame      int // index in track.frames
+	pixels     *image.YCbCr
+	appearance appearance
+	heard      *speech.Articulation // of the video's own sound in that frame; nil if it is unknown
+	sharp      float32              // mean difference of luma between neighbouring pixels, levels
+	nearest    float32              // distance to the example most like this one
+	twin       int                  // index of that example; -1 if there is no other
+}
+
+// shown returns the observation of the example's frame.
 func (e *example) shown() *observation { return &e.track.frames[e.frame] }
 
-// size returns how many bytes the example's pixels take.
+// size returns the size of the example's pixels in bytes.
 func (e *example) size() int { return len(e.pixels.Y) * 3 / 2 }
 
-// appearance is a small picture of the mouth: luma, then redness.
+// appearance is a small picture of a mouth, by which mouths are compared: first its luma less
+// the mean, row by row, then its redness (Cr) times redWeight.
 type appearance [2 * appearanceWidth * appearanceHeight]float32
 
-const appearanceWidth, appearanceHeight = 24, 14
+// The picture reaches appearanceHalf to each side of the middle of the mouth, and from above to
+// below the line through its corners, canonical. That holds both lips of a wide mouth. By eye.
+const (
+	appearanceWidth, appearanceHeight = 24, 14 // pixels
+	appearanceHalf                    = .42
+	appearanceAbove, appearanceBelow  = .22, .34
+	redWeight                         = 3 // so that redness counts beside luma; by eye
+)
 
-// appearanceOf samples the mouth at a fixed place of the canonical face around
-// the given middle.
+// appearanceOf returns the appearance of the mouth of an observation.
 func appearanceOf(c *pixels.Crop, o *observation) (a appearance) {
-	const half, above, below = .42, .22, .34
 	y0 := (o.left.Y + o.right.Y) / 2
 	var mean float32
 	for y := range appearanceHeight {
 		for x := range appearanceWidth {
 			q := o.to.Apply(geom.Point{
-				X: o.middle() - half + 2*half*(float32(x)+.5)/appearanceWidth,
-				Y: y0 - above + (above+below)*(float32(y)+.5)/appearanceHeight,
+				X: o.middle() - appearanceHalf + 2*appearanceHalf*(float32(x)+.5)/appearanceWidth,
+				Y: y0 - appearanceAbove + (appearanceAbove+appearanceBelow)*(float32(y)+.5)/appearanceHeight,
 			})
 			i := y*appearanceWidth + x
 			a[i] = c.Soft(q)
-			a[len(a)/2+i] = 3 * pixels.CrAt(c.YCbCr, q)
+			a[len(a)/2+i] = redWeight * pixels.CrAt(c.YCbCr, q)
 			mean += a[i] / (appearanceWidth * appearanceHeight)
 		}
 	}
@@ -66,13 +73,13 @@ func appearanceOf(c *pixels.Crop, o *observation) (a appearance) {
 	return a
 }
 
-// distance is the root of the mean squared difference.
+// distance returns the root of the mean squared difference of two appearances.
 func (a *appearance) distance(b *appearance) float32 {
 	return rootMean(a.squares(b, math.MaxFloat32))
 }
 
-// squares returns the sum of the squared differences, or some number over most if it
-// is more than that.
+// squares returns the sum of the squared differences of two appearances. It stops where the sum
+// is over most.
 func (a *appearance) squares(b *appearance, most float32) (sum float32) {
 	for i := 0; i < len(a) && sum <= most; i += appearanceWidth {
 		here, there := a[i:i+appearanceWidth], b[i:i+appearanceWidth]
@@ -88,7 +95,7 @@ func rootMean(squares float32) float32 {
 	return sqrt(squares / float32(len(appearance{})))
 }
 
-// add offers the bank a frame's mouth.
+// add adds a frame's mouth, if the bank has room or lacks one like it.
 func (b *bank) add(t *track, frame int, o *observation, c *pixels.Crop) {
 	e := example{track: t, frame: frame, appearance: appearanceOf(c, o)}
 	e.nearest, e.twin = b.closest(&e.appearance, -1)
@@ -120,14 +127,14 @@ func (b *bank) commonest() int {
 	return worst
 }
 
-// thin removes what is most like the rest until the bank is within its capacity.
+// thin removes the examples that are most like others until the bank is within its capacity.
 func (b *bank) thin() {
 	for len(b.examples) > b.capacity {
 		b.remove(b.commonest())
 	}
 }
 
-// remove takes example i out; the last one takes its place.
+// remove removes example i. The last one gets its index.
 func (b *bank) remove(i int) {
 	last := len(b.examples) - 1
 	b.bytes -= b.examples[i].size()
@@ -144,8 +151,8 @@ func (b *bank) remove(i int) {
 	}
 }
 
-// closest returns which example is most like an appearance, other than one of
-// them, and its distance; -1 if there is no other.
+// closest returns the distance and the index of the example that is most like an appearance, -1
+// if there is none. It leaves out the example with the index other.
 func (b *bank) closest(a *appearance, other int) (nearest float32, twin int) {
 	least := float32(math.MaxFloat32) // sum of squares
 	twin = -1
@@ -163,14 +170,18 @@ func (b *bank) closest(a *appearance, other int) (nearest float32, twin int) {
 	return rootMean(least), twin
 }
 
-// cutMouth copies the pixels of all that a patch with this mouth can need.
+// The pixels of an example reach cutHalf to each side of the middle of the mouth, and from above
+// the base of the nose to below the lips, canonical. That is all that a patch of any shape reads:
+// see patchHalf, patchBelow and reach.
+const cutHalf, cutAbove, cutBelow = .95, .15, .75
+
+// cutMouth copies the pixels of an example.
 func cutMouth(c *pixels.Crop, o *observation) *image.YCbCr {
-	const half, above, below = .95, .15, .75
-	area := bounds(o.to, region{o.middle() - half, o.nose - above, o.middle() + half, o.bottom + below})
+	area := bounds(o.to, region{o.middle() - cutHalf, o.nose - cutAbove, o.middle() + cutHalf, o.bottom + cutBelow})
 	return pixels.Copy(c.YCbCr, area.Intersect(c.Rect))
 }
 
-// bounds returns the even rectangle of the frame that holds a canonical one.
+// bounds returns the smallest rectangle of the frame, with even edges, that holds a canonical one.
 func bounds(to geom.Similarity, r region) image.Rectangle {
 	out := image.Rectangle{Min: image.Pt(math.MaxInt32, math.MaxInt32), Max: image.Pt(math.MinInt32, math.MinInt32)}
 	for _, c := range []geom.Point{{X: r.left, Y: r.top}, {X: r.right, Y: r.top}, {X: r.left, Y: r.bottom}, {X: r.right, Y: r.bottom}} {
@@ -182,7 +193,7 @@ func bounds(to geom.Similarity, r region) image.Rectangle {
 	return pixels.Even(out)
 }
 
-// sharpness returns the mean difference of luma between neighbours.
+// sharpness returns the mean difference of luma between neighbouring pixels, in levels.
 func sharpness(p *image.YCbCr) float32 {
 	sum, n := 0, 0
 	for y := 1; y < p.Rect.Dy(); y++ {

@@ -11,39 +11,39 @@ import (
 	"lipsync/internal/pixels"
 )
 
-// flat returns a picture of one grey, with a mouth that looks like it.
-func flat(grey uint8) (*pixels.Crop, *observation) {
+// flat returns a picture of one colour with the given Cr, and an observation of a mouth in it.
+func flat(red uint8) (*pixels.Crop, *observation) {
 	f := image.NewYCbCr(image.Rect(0, 0, 60, 60), image.YCbCrSubsampleRatio420)
 	for i := range f.Y {
 		f.Y[i] = 100
 	}
 	for i := range f.Cr {
-		f.Cr[i] = grey // appearances leave out the mean of luma, but not redness
+		f.Cr[i] = red // appearances leave out the mean of luma, but not redness
 	}
 	return pixels.NewCrop(f, f.Rect, 20), &observation{to: geom.Similarity{A: 20, X: 5}, mouth: someMouth(0)}
 }
 
-// fill offers a bank mouths of given looks.
-func fill(b *bank, looks ...uint8) {
-	for i, v := range looks {
-		p, l := flat(v)
-		b.add(nil, i, l, p)
+// fill adds mouths with the given Cr to a bank, as frames 0, 1, 2 and so on.
+func fill(b *bank, reds ...uint8) {
+	for i, red := range reds {
+		crop, o := flat(red)
+		b.add(nil, i, o, crop)
 	}
 }
 
 func TestBankKeepsTheUnlike(t *testing.T) {
 	for _, c := range []struct {
-		name  string
-		looks []uint8
-		want  []int // frames that are kept, among others
+		name string
+		reds []uint8 // Cr of the mouths of frames 0, 1, 2 and so on
+		want []int   // frames that are kept, among others
 	}{
-		{"all while there is room", []uint8{10, 10, 10}, []int{0, 1, 2}},
-		{"what is new", []uint8{10, 10, 10, 10, 200}, []int{4}},
-		{"not what is there already", []uint8{10, 60, 120, 180, 60, 10, 180}, []int{0, 1, 2, 3}},
-		{"what is between", []uint8{10, 11, 120, 180, 60}, []int{2, 3, 4}},
+		{name: "all while there is room", reds: []uint8{10, 10, 10}, want: []int{0, 1, 2}},
+		{name: "a new one", reds: []uint8{10, 10, 10, 10, 200}, want: []int{4}},
+		{name: "none like those that are there", reds: []uint8{10, 60, 120, 180, 60, 10, 180}, want: []int{0, 1, 2, 3}},
+		{name: "one between the others", reds: []uint8{10, 11, 120, 180, 60}, want: []int{2, 3, 4}},
 	} {
 		b := bank{capacity: 4}
-		fill(&b, c.looks...)
+		fill(&b, c.reds...)
 		var got []int
 		for _, e := range b.examples {
 			got = append(got, e.frame)
@@ -56,19 +56,19 @@ func TestBankKeepsTheUnlike(t *testing.T) {
 	}
 }
 
-// TestBankTwins checks after each of many steps that twins are as far as they
-// say, and that the two that are most alike are found.
+// TestBankTwins checks after each of many steps that each example knows the distance of its twin,
+// and that the bank finds the two examples that are most alike.
 func TestBankTwins(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, capacity := range []int{1, 2, 3, 12} {
 		b := bank{capacity: capacity}
 		for i := range 80 {
-			p, l := flat(uint8(r.IntN(256)))
-			if i%20 == 19 { // the budget is short
+			crop, o := flat(uint8(r.IntN(256)))
+			if i%20 == 19 { // as where all banks together are too large
 				b.capacity = max(b.capacity/2, 1)
 				b.thin()
 			} else {
-				b.add(nil, i, l, p)
+				b.add(nil, i, o, crop)
 			}
 			checkTwins(t, &b)
 			b.capacity = capacity
@@ -106,24 +106,18 @@ func checkTwins(t *testing.T, b *bank) {
 	}
 }
 
-// TestBudget checks that many people's banks stay within it together.
-func TestBudget(t *testing.T) {
+// TestBankBytes checks that the banks of several people together stay within bankBytes.
+func TestBankBytes(t *testing.T) {
 	s := newAnalyser(25)
-	frame := image.NewYCbCr(image.Rect(0, 0, 2000, 2000), image.YCbCrSubsampleRatio420)
-	_, l := flat(0)
+	luma := make([]uint8, 1500*1500)
 	for range 3 {
 		s.order = append(s.order, &person{bank: bank{capacity: bankSize}})
 	}
-	r := rand.New(rand.NewPCG(3, 4))
 	for i := range 120 {
-		for k := range frame.Cr[:1000*1000/2] {
-			frame.Cr[k] = uint8(r.IntN(4)) + uint8(i)
-		}
-		l.to = geom.Similarity{A: 700, X: -100, Y: -100}
 		b := &s.order[i%3].bank
-		// Large mouths, without their pixels: only their number counts here.
+		// Large mouths, which share their pixels: only the number of bytes counts here.
 		b.examples = append(b.examples, example{frame: i, appearance: appearance{float32(i)}, twin: -1, nearest: math.MaxFloat32,
-			pixels: &image.YCbCr{Y: frame.Y[:1500*1500]}})
+			pixels: &image.YCbCr{Y: luma}})
 		b.bytes += b.examples[len(b.examples)-1].size()
 		s.share()
 		total := 0

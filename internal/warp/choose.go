@@ -10,30 +10,44 @@ import (
 	"lipsync/internal/speech"
 )
 
-// Costs of showing an example. A jump costs much, because natural sequences look
-// best; warping does the rest.
+// Costs of showing an example in a frame. They have no unit: only their proportions matter. Where
+// nothing else is said they were chosen by eye and by the figures of make quality.
 const (
 	gapCost    = .5  // × (difference of the gaps ÷ half of the largest gap)²
 	openCost   = 3   // where lips have to touch: × gap ÷ farOpen, at most 1
-	farOpen    = .08 // canonical
-	fillCost   = 3   // where an inside has to be made up: × its height ÷ farOpen, at most 1
-	widthCost  = .5  // × ((width ÷ width that is wanted − 1) ÷ .1)²
+	fillCost   = 3   // × height of the unseen inside ÷ farOpen, at most 1: it looks like a second lip; articulation .65 to .67 on five people
+	farOpen    = .08 // canonical, some 5 mm
+	shutUnder  = .15 // lips have to touch if the gap is a smaller share of a loud vowel's
+	widthCost  = .5  // × ((width ÷ width that is asked for − 1) ÷ widthUnit)²
+	widthUnit  = .1  // share of a width
 	poseCost   = 20  // × squared distance of the tips of the noses, canonical
-	tiltCost   = .5  // × (what the slopes of the lines through the corners differ by beyond askew ÷ .1)²
+	tiltCost   = .5  // × ((difference of the slopes of the lines through the corners − askew) ÷ tiltUnit)²
+	tiltUnit   = .1  // slope
 	askew      = .05 // slope: the mouths of 34 people stay this near to their usual one, by the face mesh; beyond it corners are misread, or it is a grimace
-	growthCost = 4   // × (enlargement − 1.2)²: it blurs
+	growthCost = 4   // × (enlargement − growthFree)²: it blurs
+	growthFree = 1.2 // enlargement that isn't seen
 	soundCost  = .5  // × unlikeSound
-	jumpCost   = 6   // for a jump to an example that isn't next to it in time
-	unlikeCost = .05 // more × (difference of their looks ÷ the usual one)²
-	backCost   = .3  // for playing backward; forward and holding cost nothing
-	candidates = 48  // examples that are compared for each frame
-	lapse      = 3   // frames between examples that count as next to each other, at most
 )
 
-// plan decides a run of output frames in which the track's person speaks.
+// Costs of showing one example after another. A jump costs much, because natural sequences look
+// best, and warping does the rest.
+const (
+	jumpCost   = 6   // for a jump to an example that isn't next to it in time
+	unlikeCost = .05 // × (distance of their appearances ÷ the usual one)², added to jumpCost
+	backCost   = .3  // for playing backward. At .02 the path went back and forth, which flickered: at .3 the step of the opening falls from .84 to .75
+	lapse      = 3   // frames between examples that are next to each other in time, at most
+	candidates = 48  // examples that are compared for each frame: what the plan takes grows with the square
+)
+
+// leastUsual is the least usual distance of two appearances, for examples that are all the same.
+const leastUsual = 1e-3
+
+// plan sets the targets out of consecutive output frames in which the track's person speaks.
+// spoken is what the speech asks of the mouth in each. source returns the frame of the video under
+// the i-th of them.
 func (t *track) plan(ctx context.Context, fps float64, spoken []speech.Articulation, source func(int) int, out []target) error {
 	p := t.person
-	first := 0 // of the targets that still want a choice
+	first := 0 // index of the first target that is not decided
 	for i := range out {
 		at := source(i) - t.first
 		if at < 0 || at >= len(t.frames) {
@@ -48,8 +62,8 @@ func (t *track) plan(ctx context.Context, fps float64, spoken []speech.Articulat
 	return p.show(ctx, fps, out[first:])
 }
 
-// show decides which mouths are shown and where. If the person speaks, these are
-// those of examples, which flow into each other; else each frame's own.
+// show decides which mouths consecutive frames show and where. If the person speaks in the video,
+// they are mouths of examples, which flow into each other. Otherwise they are each frame's own.
 func (p *person) show(ctx context.Context, fps float64, targets []target) error {
 	if len(targets) == 0 {
 		return nil
@@ -70,13 +84,12 @@ func (p *person) show(ctx context.Context, fps float64, targets []target) error 
 }
 
 const (
-	flowSeconds = .06     // standard deviation of the filter of outlines
-	flowShare   = 1. / 3. // of the other example, in the frames before and after a jump
+	flowSeconds = .06     // standard deviation of the filter of outlines: some three frames see a jump; by eye
+	flowShare   = 1. / 3. // of the other example, in the frames before and after a jump; by eye
 )
 
-// flow keeps mouths from jumping where the example does: their outlines are
-// filtered, and the frames on both sides of a jump show both examples in the same
-// outline.
+// flow keeps mouths from jumping where the example does: their outlines are filtered, and the
+// frames on both sides of a jump show both examples in the same outline.
 func (p *person) flow(fps float64, targets []target) {
 	outlines := make([]outline, len(targets))
 	for i := range targets {
@@ -85,17 +98,17 @@ func (p *person) flow(fps float64, targets []target) {
 	}
 	jumps := func(i int) bool { return p.chooser.jumps(targets[i-1].example, targets[i].example) }
 	flowOutlines(outlines, flowSeconds*fps, jumps)
-	said := make([]shape, len(targets))
+	asked := make([]shape, len(targets))
 	place := func(i, example int) shape {
-		return outlines[i].give(&p.bank.examples[example].shown().mouth, said[i])
+		return outlines[i].give(&p.bank.examples[example].shown().mouth, asked[i])
 	}
 	for i := range targets {
-		said[i] = targets[i].shape
+		asked[i] = targets[i].shape
 		targets[i].shape = place(i, targets[i].example)
 	}
 	for i := 1; i < len(targets); i++ {
 		if !jumps(i) || targets[i-1].share > 0 {
-			continue // of two jumps in a row the first one flows
+			continue // of two jumps in a row only the first one flows
 		}
 		a, b := targets[i-1].example, targets[i].example
 		targets[i-1].share, targets[i-1].other, targets[i-1].otherShape = flowShare, b, place(i-1, b)
@@ -103,11 +116,13 @@ func (p *person) flow(fps float64, targets []target) {
 	}
 }
 
-// Decisions are made for windows of frames, each seeing some frames of the next.
+// Examples are chosen for windowFrames frames at a time, so that memory doesn't grow with the
+// video: a minute at 25 frames/s. Each choice sees aheadFrames of the next window too, four
+// seconds, after which it no longer depends on what follows.
 const windowFrames, aheadFrames = 1500, 100
 
-// choose picks the example of each target: shapes and poses that fit, in as long
-// natural runs as can be had.
+// choose sets the example of each target: shapes and poses that fit, in natural runs that are as
+// long as possible.
 func (p *person) choose(ctx context.Context, targets []target) error {
 	if p.chooser == nil {
 		p.chooser = p.newChooser()
@@ -134,12 +149,12 @@ func (p *person) choose(ctx context.Context, targets []target) error {
 // step is a state of the Viterbi algorithm: an example in one frame.
 type step struct {
 	example int
-	back    int // index of the step before
-	cost    float32
+	back    int     // index of the step in the frame before
+	cost    float32 // of the cheapest sequence up to this step
 }
 
-// path returns the cheapest sequence of examples for the targets, after the
-// example before them (-1 for none), by the Viterbi algorithm.
+// path returns the cheapest sequence of examples for the targets, by the Viterbi algorithm.
+// before is the example of the frame before them, -1 for none.
 func (c *chooser) path(targets []target, before int) []int {
 	last := []step{{example: before}}
 	columns := make([][]step, len(targets))
@@ -168,21 +183,23 @@ func (c *chooser) path(targets []target, before int) []int {
 	return path
 }
 
-// chooser holds what the costs need.
+// chooser holds the examples of one person as the costs need them.
 type chooser struct {
 	p       *person
-	usual   float32   // distance of two examples, the median
-	blurred []bool    // examples that aren't shown
-	far     []float32 // distances of all pairs
-	next    []int     // example that follows in time, or -1
+	usual   float32   // median of the distances of two examples' appearances
+	blurred []bool    // by example; those are not shown
+	far     []float32 // distances of the appearances of examples: n × n
+	next    []int     // by example: the one that follows it in time, or -1
 	scratch []candidate
 }
 
+// candidate is an example and the cost of showing it in a frame.
 type candidate struct {
 	index int
 	cost  float32
 }
 
+// newChooser returns the chooser of a person whose bank is complete.
 func (p *person) newChooser() *chooser {
 	examples := p.bank.examples
 	n := len(examples)
@@ -207,12 +224,12 @@ func (p *person) newChooser() *chooser {
 			}
 		}
 	}
-	c.usual = max(dsp.Quantile(c.far, .5), 1e-3)
+	c.usual = max(dsp.Quantile(c.far, .5), leastUsual)
 	return c
 }
 
-// blurred tells which examples are, by the usual sharpness of their track: that
-// of another one, with a larger or a smaller face, says nothing.
+// blurred tells which examples are blurred: much less sharp than is usual in their track. Other
+// tracks, with larger or smaller faces, say nothing of that.
 func blurred(examples []example) []bool {
 	sharp := map[*track][]float32{}
 	for _, e := range examples {
@@ -229,7 +246,7 @@ func blurred(examples []example) []bool {
 	return out
 }
 
-// best returns the candidates that fit a target best, by themselves.
+// best returns the candidates that fit a target best, whatever is shown before and after.
 func (c *chooser) best(t target) []candidate {
 	p, all := c.p, c.scratch[:0]
 	own := &t.track.frames[t.frame]
@@ -249,29 +266,29 @@ func (c *chooser) best(t target) []candidate {
 	return slices.Clone(all[:min(candidates, len(all))])
 }
 
-// misfit is the cost of giving a mouth a shape.
+// misfit returns the cost of giving a mouth a shape.
 func (p *person) misfit(to shape, shown *observation) float32 {
-	cost := gapCost*sq((to.gap-shown.gap())/(.5*p.most)) + widthCost*sq((shown.width()/to.width-1)/.1)
+	cost := gapCost*sq((to.gap-shown.gap())/(.5*p.most)) + widthCost*sq((shown.width()/to.width-1)/widthUnit)
 	unseen := to.gap - shown.grows()*shown.gap()
 	cost += fillCost * clamp(unseen/farOpen)
-	if low := .15 * p.most; to.gap < low {
+	if low := shutUnder * p.most; to.gap < low {
 		cost += openCost * (1 - to.gap/low) * min(shown.gap()/farOpen, 1)
 	}
 	return cost
 }
 
-// unlike is the cost of showing another frame's mouth: its head is turned, the
-// mouth is askew, or it is smaller and becomes blurred.
-func (l *observation) unlike(shown *observation) float32 {
-	slanted := max(abs(l.tilt()-shown.tilt())-askew, 0)
-	grown := max(l.to.Scale()/shown.to.Scale()-1.2, 0)
-	return poseCost*(sq(l.pose[0]-shown.pose[0])+sq(l.pose[1]-shown.pose[1])) + tiltCost*sq(slanted/.1) + growthCost*sq(grown)
+// unlike returns the cost of showing another frame's mouth in this one: its head is turned
+// otherwise, its mouth is askew, or its face is smaller and becomes blurred.
+func (o *observation) unlike(shown *observation) float32 {
+	slanted := max(abs(o.tilt()-shown.tilt())-askew, 0)
+	grown := max(o.to.Scale()/shown.to.Scale()-growthFree, 0)
+	return poseCost*(sq(o.pose[0]-shown.pose[0])+sq(o.pose[1]-shown.pose[1])) + tiltCost*sq(slanted/tiltUnit) + growthCost*sq(grown)
 }
 
-// jumps tells whether b isn't beside a in time.
+// jumps tells whether example b isn't next to example a in time.
 func (c *chooser) jumps(a, b int) bool { return a != b && c.next[a] != b && c.next[b] != a }
 
-// transition is the cost of showing b after a; a is -1 at the start.
+// transition returns the cost of showing example b after example a, which is -1 at the start.
 func (c *chooser) transition(a, b int) float32 {
 	switch {
 	case a < 0, a == b, c.next[a] == b:

@@ -9,9 +9,9 @@ import (
 	"lipsync/internal/speech"
 )
 
-// speaker returns a track of someone who opens and closes the mouth again and
+// talkingTrack returns a track of someone who opens and closes the mouth again and
 // again, a little differently each time.
-func speaker(frames int) *track {
+func talkingTrack(frames int) *track {
 	p := &person{speaks: true, most: .3}
 	t := &track{person: p}
 	for i := range frames {
@@ -24,15 +24,16 @@ func speaker(frames int) *track {
 	return t
 }
 
-// ask has a track say openings, in frames from the first on.
-func ask(t *testing.T, by *track, wanted []float32) []target {
+// planOpenings returns the targets of a track for a speech with the given openings, one for each frame
+// from the first on.
+func planOpenings(t *testing.T, talker *track, wanted []float32) []target {
 	t.Helper()
 	spoken := make([]speech.Articulation, len(wanted))
 	for i, open := range wanted {
 		spoken[i].Opening = open
 	}
 	targets := make([]target, len(wanted))
-	if err := by.plan(t.Context(), fps, spoken, func(i int) int { return i }, targets); err != nil {
+	if err := talker.plan(t.Context(), fps, spoken, func(i int) int { return i }, targets); err != nil {
 		t.Fatal(err)
 	}
 	return targets
@@ -41,16 +42,16 @@ func ask(t *testing.T, by *track, wanted []float32) []target {
 // shownGap returns the gap of the mouth that a target shows, before it is warped.
 func (t *target) shownGap() float32 { return t.track.person.bank.examples[t.example].shown().gap() }
 
-// TestChooseWhatWasSaid asks for what the person said: the best is that very
-// run, without a jump.
+// TestChooseWhatWasSaid asks for what the person said in the video. The best examples are those
+// same frames, without a jump.
 func TestChooseWhatWasSaid(t *testing.T) {
-	by := speaker(80)
+	talker := talkingTrack(80)
 	var wanted []float32
-	for _, o := range by.frames[20:60] {
-		wanted = append(wanted, o.gap()/by.person.most)
+	for _, o := range talker.frames[20:60] {
+		wanted = append(wanted, o.gap()/talker.person.most)
 	}
 	jumps := 0
-	targets := ask(t, by, wanted)
+	targets := planOpenings(t, talker, wanted)
 	for i, r := range targets {
 		if off := r.shownGap() - r.shape.gap; off > .1 || off < -.1 {
 			t.Errorf("frame %d: open by %.2f, want %.2f", i, r.shownGap(), r.shape.gap)
@@ -66,13 +67,13 @@ func TestChooseWhatWasSaid(t *testing.T) {
 
 // TestChooseSteady asks for a mouth that stays closed, then open.
 func TestChooseSteady(t *testing.T) {
-	by := speaker(80)
+	talker := talkingTrack(80)
 	wanted := make([]float32, 80)
 	for i := 40; i < 80; i++ {
 		wanted[i] = 1
 	}
 	jumps := 0
-	targets := ask(t, by, wanted)
+	targets := planOpenings(t, talker, wanted)
 	for i, r := range targets {
 		if i > 0 && abs(float32(r.example-targets[i-1].example)) > 1 {
 			jumps++
@@ -86,8 +87,7 @@ func TestChooseSteady(t *testing.T) {
 	}
 }
 
-// TestAskewMouthsCost slants a mouth: the usual corners off the level cost nothing,
-// those of a grimace much.
+// TestAskewMouthsCost slants a mouth. A usual slope costs nothing, and that of a grimace much.
 func TestAskewMouthsCost(t *testing.T) {
 	own := observation{to: geom.Similarity{A: 60}, mouth: someMouth(.2)}
 	cost := func(slope float32) float32 {
@@ -108,15 +108,15 @@ func TestAskewMouthsCost(t *testing.T) {
 	}
 }
 
-// TestMadeUpInsideCosts compares mouths that have to open to .3: one of which the inside can
-// be stretched that far, since it is dark, costs less than one with teeth, of which a part has
-// to be made up; where nothing has to be, the inside does not matter.
+// TestMadeUpInsideCosts compares two mouths that have to open to .3. One has a dark inside, which
+// can be stretched that far. It costs less than the other, with teeth, whose inside has to be made
+// up in part. Where nothing has to be made up the inside does not matter.
 func TestMadeUpInsideCosts(t *testing.T) {
 	p := &person{most: .3}
 	for _, c := range []struct {
-		gap    float32
-		differ bool
-	}{{.12, true}, {.25, false}} {
+		gap    float32 // of both mouths
+		differ bool    // in their costs
+	}{{gap: .12, differ: true}, {gap: .25, differ: false}} {
 		teeth := observation{mouth: someMouth(c.gap)}
 		dark := teeth
 		dark.dark = 1
@@ -130,16 +130,16 @@ func TestMadeUpInsideCosts(t *testing.T) {
 // TestChooseLeavesOut checks examples that must not be shown, and people who get
 // none.
 func TestChooseLeavesOut(t *testing.T) {
-	by := speaker(80)
-	for i := range by.person.bank.examples {
+	talker := talkingTrack(80)
+	for i := range talker.person.bank.examples {
 		if i%3 == 0 {
-			by.person.bank.examples[i].sharp = 1
+			talker.person.bank.examples[i].sharp = 1
 		}
 		if i >= 40 { // the head is turned
-			by.frames[i].pose[0] = .9
+			talker.frames[i].pose[0] = .9
 		}
 	}
-	for i, r := range ask(t, by, make([]float32, 40)) {
+	for i, r := range planOpenings(t, talker, make([]float32, 40)) {
 		if r.example%3 == 0 {
 			t.Errorf("frame %d: example %d is blurred", i, r.example)
 		}
@@ -147,8 +147,8 @@ func TestChooseLeavesOut(t *testing.T) {
 			t.Errorf("frame %d: example %d is of a turned head", i, r.example)
 		}
 	}
-	by.person.speaks = false
-	for i, r := range ask(t, by, make([]float32, 100)) {
+	talker.person.speaks = false
+	for i, r := range planOpenings(t, talker, make([]float32, 100)) {
 		if shown := r.track != nil; shown != (i < 80) || shown && (r.example != -1 || r.frame != i) {
 			t.Errorf("frame %d: %+v", i, r)
 		}

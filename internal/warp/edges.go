@@ -5,12 +5,12 @@ import (
 	"lipsync/internal/pixels"
 )
 
-// colours are those of one person's lips, as far as frames were seen: how often
-// each level of redness (Cr) occurs between the outer edges of the lips, and each
-// level of luma among the reddest quarter.
+// colours are those of one person's lips in the frames so far: how often each level of redness
+// (Cr) occurs between the outer edges of the lips, and each level of luma among the reddest
+// places, see lipQuarter.
 type colours struct{ red, luma histogram }
 
-// histogram counts levels.
+// histogram counts levels of 0 to 255.
 type histogram struct {
 	counts [256]int
 	total  int
@@ -21,7 +21,7 @@ func (h *histogram) add(level uint8) {
 	h.total++
 }
 
-// quantile returns the level under which a share q of what was counted lies.
+// quantile returns the level below which the share q of all counts lies.
 func (h *histogram) quantile(q float32) float32 {
 	left := int(q * float32(h.total))
 	for level, n := range h.counts {
@@ -35,34 +35,39 @@ func (h *histogram) quantile(q float32) float32 {
 // The grid in which the inner edges of the lips are looked for.
 const (
 	gridColumns, gridRows = 13, 48
-	gridHalf              = .55 // of half the width of the mouth
-	gridMargin            = .06 // above and below the lips, canonical
+	gridHalf              = .55 // half widths of the mouth to each side of its middle
+	gridMargin            = .06 // over and under the lips, canonical
 )
 
-// Teeth and tongue are less red than lips, the rest of the inside is darker. A place
-// with redness R and luma Y counts as
+// Teeth and tongue are less red than lips, and the rest of the inside is darker. A place with
+// redness R and luma Y counts as
 //
 //	max((lips' R − R) / (paleShare × range of R), (darkShare − Y / lips' Y) / darkRange) − doubt,
 //
-// between 1, certainly the inside, and −1, certainly lip. The numbers were chosen by
-// the lips of a face mesh on twelve clips of people that no test uses.
+// between 1, surely the inside, and −1, surely lip. All numbers here were chosen by the lips of a
+// face mesh on twelve clips of people that no test uses.
 const (
 	paleShare  = .8
-	leastRange = 4 // of redness, in levels: smaller differences are noise
 	darkShare  = .65
 	darkRange  = .25
 	doubt      = .6
-	besideLip  = .05 // canonical: as far beyond an edge there must be lip
-	lipShare   = .5  // weight of a place there, against one inside
-	offMiddle  = .15 // cost of each unit by which the inside lies off the middle of the lips
-	lineHeight = .45 // of the height of the lips: where they usually meet
-	touching   = .03 // canonical: a gap as small is the dark line between lips that touch
+	leastRange = 4 // of redness, levels: smaller differences are noise
+
+	lipQuarter         = .75      // quantile of redness in a frame from which on a place is a lip's
+	lipRedness         = .85      // quantile of redness that stands for lips
+	leastRed, mostRed  = .05, .85 // quantiles between which the range of redness lies
+	besideLip          = .05      // this far beyond an edge there must be lip, canonical
+	lipShare           = .5       // weight of a place there, against one inside
+	offMiddle          = .15      // cost of each unit by which the inside lies off the middle of the lips
+	lineHeight         = .45      // share of the height of the lips, from the top, at which they usually meet
+	touching           = .03      // a smaller gap is the dark line between lips that touch, canonical
+	darkCols, darkRows = 9, 5     // places between the lips that are compared with darkShare
 )
 
-// edges returns the y of the inner edges of the lips, in the middle of the mouth:
-// those between which it looks most like the inside of a mouth, and beyond which
-// it looks like lips. They are equal where the lips touch. The more frames of a
-// person it has seen, the better it knows the colours.
+// edges returns the y of the inner edges of the lips in the middle of the mouth, canonical. They
+// are those between which it looks most like the inside of a mouth, and beyond which it looks
+// like lips. They are equal where the lips touch. The more frames of a person were seen, the
+// better the colours are known.
 func (c *colours) edges(crop *pixels.Crop, to geom.Similarity, m *mouth) (upper, lower float32) {
 	g := c.sample(crop, to, m)
 	top, step := m.top-gridMargin, (m.lips()+2*gridMargin)/(gridRows-1)
@@ -87,32 +92,31 @@ func (c *colours) edges(crop *pixels.Crop, to geom.Similarity, m *mouth) (upper,
 	return top + from*step, top + until*step
 }
 
-// dark returns which share of what is seen between the lips is darker than lips are: neither
-// teeth nor tongue, and no lip that was taken for the inside.
+// dark returns the share of the inside between the lips that is darker than lips, 0 to 1: neither
+// teeth nor tongue, nor lip that was mistaken for the inside.
 func (c *colours) dark(crop *pixels.Crop, to geom.Similarity, m *mouth) float32 {
-	const columns, rows = 9, 5
 	if m.gap() == 0 {
 		return 0
 	}
 	n, most := 0, darkShare*c.luma.quantile(.5)
-	for k := range columns {
-		x := m.middle() + gridHalf*m.width()/2*(2*float32(k)/(columns-1)-1)
+	for k := range darkCols {
+		x := m.middle() + gridHalf*m.width()/2*(2*float32(k)/(darkCols-1)-1)
 		upper, lower := m.inner(x)
-		for r := range rows {
-			if pixels.LumaAt(crop.YCbCr, to.Apply(geom.Point{X: x, Y: upper + (lower-upper)*(float32(r)+.5)/rows})) < most {
+		for r := range darkRows {
+			if pixels.LumaAt(crop.YCbCr, to.Apply(geom.Point{X: x, Y: upper + (lower-upper)*(float32(r)+.5)/darkRows})) < most {
 				n++
 			}
 		}
 	}
-	return float32(n) / (columns * rows)
+	return float32(n) / (darkCols * darkRows)
 }
 
-// grid holds for each column of a mouth the sums, row by row, of how much a place
-// looks like the inside of the mouth (up to 1) or like lips (down to -1).
+// grid holds for each column of a mouth the running sums, from the top down, of how much its
+// places look like the inside of the mouth (up to 1) or like lips (down to -1).
 type grid [gridColumns][gridRows + 1]float32
 
-// sample reads the mouth into a grid that is as tilted as the mouth, and learns
-// its colours.
+// sample reads the mouth into a grid that is as tilted as the mouth, and adds its colours to
+// those of the person.
 func (c *colours) sample(crop *pixels.Crop, to geom.Similarity, m *mouth) *grid {
 	var luma, red [gridColumns][gridRows]float32
 	var own histogram
@@ -126,7 +130,7 @@ func (c *colours) sample(crop *pixels.Crop, to geom.Similarity, m *mouth) *grid 
 			c.red.add(uint8(red[k][r]))
 		}
 	}
-	reddest := own.quantile(.75)
+	reddest := own.quantile(lipQuarter)
 	for k := range gridColumns {
 		for r := range gridRows {
 			if red[k][r] >= reddest {
@@ -134,8 +138,8 @@ func (c *colours) sample(crop *pixels.Crop, to geom.Similarity, m *mouth) *grid 
 			}
 		}
 	}
-	lipRed := (own.quantile(.85) + c.red.quantile(.85)) / 2
-	pale := max(paleShare*(c.red.quantile(.85)-c.red.quantile(.05)), leastRange)
+	lipRed := (own.quantile(lipRedness) + c.red.quantile(lipRedness)) / 2
+	pale := max(paleShare*(c.red.quantile(mostRed)-c.red.quantile(leastRed)), leastRange)
 	lipLuma := max(c.luma.quantile(.5), 1)
 	g := new(grid)
 	for k := range gridColumns {
@@ -147,12 +151,12 @@ func (c *colours) sample(crop *pixels.Crop, to geom.Similarity, m *mouth) *grid 
 	return g
 }
 
-// edge holds the sums of a grid's columns along the inner edge of a lip, and beside it
-// on the lip.
+// edge holds the sums of a grid's columns at the inner edge of a lip, and beside it on the lip.
 type edge [gridColumns]struct{ at, beside float32 }
 
-// edges returns for each row the edge that is there in the middle of the mouth. beside
-// is how many rows farther down the lip is.
+// edges returns for each row the edge that is there in the middle of the mouth. axis is the row
+// of the line through the corners. beside is how many rows farther down the lip is, negative for
+// the upper lip.
 func (g *grid) edges(axis, beside float32) (edges [gridRows]edge) {
 	for k := range gridColumns {
 		a := arch(gridHalf * (2*float32(k)/(gridColumns-1) - 1))
@@ -164,8 +168,8 @@ func (g *grid) edges(axis, beside float32) (edges [gridRows]edge) {
 	return edges
 }
 
-// score tells how well the edges of both lips fit, in rows that look like the inside:
-// what lies between them, less some of what lies just beyond.
+// score tells how well the edges of both lips fit, in rows that look like the inside: those
+// between the edges, less a share of those just beyond.
 func score(upper, lower *edge) (sum float32) {
 	for k := range gridColumns {
 		u, l := &upper[k], &lower[k]

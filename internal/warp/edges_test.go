@@ -55,7 +55,8 @@ func colourOf(m *mouth, q geom.Point, inside [2]uint8) [2]uint8 {
 	}
 }
 
-// TestEdges measures drawn mouths that are closed, dark inside or full of teeth.
+// TestEdges measures the inner edges of the lips of drawn mouths that are closed, dark inside or full
+// of teeth.
 func TestEdges(t *testing.T) {
 	to := geom.Similarity{A: canonicalPixels}
 	for _, c := range []struct {
@@ -63,12 +64,15 @@ func TestEdges(t *testing.T) {
 		gap    float32
 		inside [2]uint8
 	}{
-		{"closed", 0, lipColour}, {"dark", .1, darkColour}, {"wide and dark", .3, darkColour},
-		{"teeth", .12, teethColour}, {"a wide smile", .25, teethColour},
+		{name: "closed", gap: 0, inside: lipColour},
+		{name: "dark", gap: .1, inside: darkColour},
+		{name: "wide and dark", gap: .3, inside: darkColour},
+		{name: "teeth", gap: .12, inside: teethColour},
+		{name: "a wide smile", gap: .25, inside: teethColour},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			colours := new(colours)
-			var wide = someMouth(.25) // of which the colours are learned
+			wide := someMouth(.25) // its frame teaches the colours
 			colours.edges(drawMouth(&wide, c.inside), to, &wide)
 			m := someMouth(c.gap)
 			upper, lower := colours.edges(drawMouth(&m, c.inside), to, &m)
@@ -85,13 +89,18 @@ func TestEdges(t *testing.T) {
 	}
 }
 
-// TestDark measures which share of a drawn mouth's inside is dark.
+// TestDark measures the dark share of drawn mouths.
 func TestDark(t *testing.T) {
 	to := geom.Similarity{A: canonicalPixels}
 	for _, c := range []struct {
-		gap, least, most float32
-		inside           [2]uint8
-	}{{.2, .9, 1, darkColour}, {.2, 0, .1, teethColour}, {0, 0, 0, lipColour}} {
+		gap         float32
+		inside      [2]uint8
+		least, most float32 // dark share
+	}{
+		{gap: .2, inside: darkColour, least: .9, most: 1},
+		{gap: .2, inside: teethColour, least: 0, most: .1},
+		{gap: 0, inside: lipColour, least: 0, most: 0},
+	} {
 		m, colours := someMouth(c.gap), new(colours)
 		crop := drawMouth(&m, c.inside)
 		colours.edges(crop, to, &m)
@@ -104,11 +113,11 @@ func TestDark(t *testing.T) {
 // TestReconcile checks the mean of both readings of a gap.
 func TestReconcile(t *testing.T) {
 	for _, c := range []struct{ inner, outer, want float32 }{
-		{.2, .2, .2},
-		{.2, .1, .15}, // a shine on a lip was taken for teeth
-		{0, .1, .05},
-		{.02, .02, .02}, // small, but it has to close
-		{0, 0, 0},
+		{inner: .2, outer: .2, want: .2},
+		{inner: .2, outer: .1, want: .15}, // a highlight on a lip was taken for teeth
+		{inner: 0, outer: .1, want: .05},
+		{inner: .02, outer: .02, want: .02}, // small, but it has to close
+		{inner: 0, outer: 0, want: 0},
 	} {
 		m := someMouth(c.inner)
 		m.bottom = m.top + .25 + c.outer

@@ -9,7 +9,7 @@ import (
 	"lipsync/internal/pixels"
 )
 
-// someMouth is a mouth as it lies on the canonical face, with its lips apart.
+// someMouth returns a usual mouth on the canonical face with a gap between its lips.
 func someMouth(gap float32) mouth {
 	m := mouth{left: geom.Point{X: .76, Y: 1.56}, right: geom.Point{X: 1.64, Y: 1.56}, nose: 1.2}
 	m.upper, m.lower = 1.57-upperShare*gap, 1.57+(1-upperShare)*gap
@@ -20,7 +20,7 @@ func someMouth(gap float32) mouth {
 	return m
 }
 
-// wholeField is the field of all that a shape changes.
+// wholeField returns the field of all that a shape changes.
 func wholeField(m *mouth, to shape) *field { return newField(m, to, fieldArea(m, to)) }
 
 // TestFieldAtRest checks that a mouth that stays as it is isn't touched.
@@ -35,12 +35,18 @@ func TestFieldAtRest(t *testing.T) {
 	}
 }
 
-// TestField checks what holds of all movements.
+// TestField checks properties of all movements: nothing moves beyond their reach, and no place comes
+// from above the source of a place over it.
 func TestField(t *testing.T) {
 	const edge = 1. / fieldScale // between cells
-	for _, c := range []struct{ from, to, width, tuck float32 }{
-		{0, .05, 1, 0}, {0, .17, 1, 0}, {0, .3, 1, 0}, {.2, 0, 1, 0}, {.2, .1, 1, 0}, {.1, .3, 1, 0}, {.3, .02, 1, 0},
-		{0, .1, .78, 0}, {.2, .1, .78, 0}, {.1, .1, 1.06, 0}, {.2, .04, 1, 1}, {0, .04, 1, 1},
+	for _, c := range []struct {
+		from, to    float32 // gaps
+		width, tuck float32 // width as a multiple of the mouth's own
+	}{
+		{from: 0, to: .05, width: 1}, {from: 0, to: .17, width: 1}, {from: 0, to: .3, width: 1},
+		{from: .2, to: 0, width: 1}, {from: .2, to: .1, width: 1}, {from: .1, to: .3, width: 1}, {from: .3, to: .02, width: 1},
+		{from: 0, to: .1, width: .78}, {from: .2, to: .1, width: .78}, {from: .1, to: .1, width: 1.06},
+		{from: .2, to: .04, width: 1, tuck: 1}, {from: 0, to: .04, width: 1, tuck: 1},
 	} {
 		m := someMouth(c.from)
 		neck := m.level() + chinBelow + neckBelow
@@ -66,9 +72,8 @@ func TestField(t *testing.T) {
 	}
 }
 
-// TestFieldMeets checks where the lips of an open mouth meet: the upper lip of one
-// whose lower lip lies straight between the corners comes down to it more than
-// that of a mouth whose upper lip does.
+// TestFieldMeets checks that the lips of an open mouth meet near the line through its corners, if its
+// lower lip lies straight between them and if its upper lip does.
 func TestFieldMeets(t *testing.T) {
 	straight := func(up float32) float32 {
 		m := someMouth(.1)
@@ -103,7 +108,7 @@ func TestFieldOpens(t *testing.T) {
 		if abs(gap-want) > .03 {
 			t.Errorf("gap of %.3f, want %.3f", gap, want)
 		}
-		// The chin goes down with it: what is seen there was higher.
+		// The chin goes down with it: the pixels there come from higher up.
 		chin := f.at(geom.Point{X: m.middle(), Y: line + chinBelow})
 		if got := -chin.down() / want; got < .4 || got > .7 {
 			t.Errorf("the chin moves by %.2f of the opening, want about %.2f", got, chinShare)
@@ -111,11 +116,12 @@ func TestFieldOpens(t *testing.T) {
 	}
 }
 
-// TestFieldOpensMore checks that a mouth that is open and opens a little more
-// shows what is seen of its inside, and no dark line where that is taken to end:
-// the lower lip may lie there.
+// TestFieldOpensMore checks that an open mouth that opens a little more shows the inside that was
+// seen, and no dark line where that seems to end: the lower lip may lie there.
 func TestFieldOpensMore(t *testing.T) {
-	for _, c := range []struct{ from, to float32 }{{.1, .11}, {.17, .18}, {.17, .2}, {.25, .3}} {
+	for _, c := range []struct{ from, to float32 }{
+		{from: .1, to: .11}, {from: .17, to: .18}, {from: .17, to: .2}, {from: .25, to: .3},
+	} {
 		m := someMouth(c.from)
 		for i, cell := range wholeField(&m, shape{gap: c.to, width: m.width(), upper: 1, lower: 1}).cells {
 			if cell.filled() > .05 {
@@ -125,10 +131,10 @@ func TestFieldOpensMore(t *testing.T) {
 	}
 }
 
-// TestFieldStretches opens a mouth to more than twice its gap: if what is seen of its inside
-// is dark, that is stretched; if it is teeth, the rest below is filled.
+// TestFieldStretches opens a mouth to more than twice its gap. A dark inside is stretched. Below
+// teeth the rest is filled.
 func TestFieldStretches(t *testing.T) {
-	for _, c := range []struct{ dark, filled float32 }{{1, 0}, {0, 1}} {
+	for _, c := range []struct{ dark, filled float32 }{{dark: 1, filled: 0}, {dark: 0, filled: 1}} {
 		m := someMouth(.1)
 		m.dark = c.dark
 		var most float32
@@ -141,8 +147,8 @@ func TestFieldStretches(t *testing.T) {
 	}
 }
 
-// TestFieldCloses checks that the lips of an open mouth meet, and that those of a
-// mouth that closes in part hide what is below its upper teeth.
+// TestFieldCloses checks that the lips of an open mouth meet, and that the lower lip of a mouth that
+// closes in part hides its inside from below.
 func TestFieldCloses(t *testing.T) {
 	m := someMouth(.2)
 	for _, gap := range []float32{0, .1} {
@@ -164,8 +170,8 @@ func TestFieldCloses(t *testing.T) {
 	}
 }
 
-// TestClosedLipsHideTeeth paints a mouth full of teeth closed: no line of them is
-// left between the lips, and that line is darker than they are.
+// TestClosedLipsHideTeeth paints a mouth full of teeth closed. No teeth are left between the lips,
+// and the line there is darker than the lips.
 func TestClosedLipsHideTeeth(t *testing.T) {
 	m := someMouth(.2)
 	m.left.Y, m.right.Y = m.left.Y-.06, m.right.Y-.03 // so that the line crosses the cells
@@ -217,9 +223,8 @@ func TestLipEdgeIsSmooth(t *testing.T) {
 	}
 }
 
-// TestFieldNarrows checks the width and the sides of a mouth that is rounded, and
-// of one that spreads: its corners come from where they were, and the cheeks
-// stay.
+// TestFieldNarrows checks mouths that become narrower and wider: the corners move, and the cheeks
+// beyond asideReach stay.
 func TestFieldNarrows(t *testing.T) {
 	m := someMouth(0)
 	for _, by := range []float32{.78, 1.06} {
@@ -240,7 +245,9 @@ func TestFieldNarrows(t *testing.T) {
 
 func TestInterpolate(t *testing.T) {
 	xs, ys := []float32{1, 2, 2, 4}, []float32{10, 11, 20, 30}
-	for _, c := range []struct{ x, want float32 }{{0, 9}, {1, 10}, {1.5, 10.5}, {2, 11}, {3, 25}, {4, 30}, {6, 32}} {
+	for _, c := range []struct{ x, want float32 }{
+		{x: 0, want: 9}, {x: 1, want: 10}, {x: 1.5, want: 10.5}, {x: 2, want: 11}, {x: 3, want: 25}, {x: 4, want: 30}, {x: 6, want: 32},
+	} {
 		if got := interpolate(c.x, xs, ys); abs(got-c.want) > 1e-5 {
 			t.Errorf("at %g: got %g, want %g", c.x, got, c.want)
 		}
@@ -277,7 +284,9 @@ func TestPatch(t *testing.T) {
 // TestFieldSkipsInside checks that nothing of the inside of a mouth is seen between
 // lips that close, however fine the pixels and however tilted the mouth.
 func TestFieldSkipsInside(t *testing.T) {
-	for _, c := range []struct{ gap, roll, tilt float32 }{{.05, 0, 0}, {.2, 0, .1}, {.05, .3, .1}, {.2, .3, -.1}} {
+	for _, c := range []struct{ gap, roll, tilt float32 }{
+		{gap: .05}, {gap: .2, tilt: .1}, {gap: .05, roll: .3, tilt: .1}, {gap: .2, roll: .3, tilt: -.1},
+	} {
 		m := someMouth(c.gap)
 		m.left.Y -= c.tilt * m.width() / 2
 		m.right.Y += c.tilt * m.width() / 2
@@ -300,7 +309,7 @@ func TestFieldSkipsInside(t *testing.T) {
 // TestFieldPresses checks that lips which were apart become thinner where they are
 // pressed together, and that lips which touch already stay as they are.
 func TestFieldPresses(t *testing.T) {
-	for _, c := range []struct{ gap, thinner float32 }{{.1, .3}, {0, 0}} {
+	for _, c := range []struct{ gap, thinner float32 }{{gap: .1, thinner: .3}, {gap: 0, thinner: 0}} {
 		m := someMouth(c.gap)
 		f := wholeField(&m, shape{width: m.width(), upper: 1, lower: 1, roll: .3})
 		x, want := m.middle(), (m.bottom-m.lower)*(1-c.thinner)

@@ -10,34 +10,34 @@ import (
 	"lipsync/internal/speech"
 )
 
-// TestFlow checks the frames around a jump from one example to another whose
-// mouth lies elsewhere and has other lips: the mouth stays where the frame's own is,
-// and both examples are shown on both sides, in one outline.
+// TestFlow checks the frames around a jump from one example to another. The mouth of the second lies
+// elsewhere and has other lips. The mouth stays in the place of the frame's own, and the frames on
+// both sides of the jump show both examples, in one outline.
 func TestFlow(t *testing.T) {
-	by := speaker(80)
+	talker := talkingTrack(80)
 	for i := 40; i < 80; i++ {
-		m := &by.frames[i].mouth
+		m := &talker.frames[i].mouth
 		m.left.X, m.right.X = m.left.X+.04, m.right.X+.04
 		m.left.Y, m.right.Y = m.left.Y-.05, m.right.Y+.02
 		m.top, m.bottom = m.top+.03, m.bottom+.06
 		m.lower = m.upper + max(m.gap(), .1)
 	}
-	for i := range by.frames {
-		m := &by.frames[i].mouth
+	for i := range talker.frames {
+		m := &talker.frames[i].mouth
 		m.line[0], m.line[len(m.line)-1] = m.left.Y, m.right.Y
 	}
-	p := by.person
+	p := talker.person
 	p.chooser = p.newChooser()
 	targets := make([]target, 40)
 	for i := range targets {
-		targets[i] = target{track: by, example: i, shape: shape{width: .8, upper: 1, lower: 1}}
+		targets[i] = target{track: talker, example: i, shape: shape{width: .8, upper: 1, lower: 1}}
 		if i >= 20 {
 			targets[i].example = i + 30
 		}
 	}
 	targets[19].shape.gap, targets[20].shape.gap = .1, .2
 	p.flow(fps, targets)
-	want := by.frames[0].mouth
+	want := talker.frames[0].mouth
 	for i, r := range targets {
 		m := p.bank.examples[r.example].shown()
 		if x := m.middle() + r.shape.shift.X; abs(x-want.middle()) > 1e-3 {
@@ -63,8 +63,8 @@ func TestFlow(t *testing.T) {
 	}
 }
 
-// edgesAfter returns the y of the edges of the lips of an example in a shape: the
-// two outer and the two inner ones in the middle, then those beside the corners.
+// edgesAfter returns the y of the edges of the lips of an example in a shape, from top to bottom in the
+// middle of the mouth, and then beside its left and right corner.
 func edgesAfter(t target, example int, s shape) (y []float32) {
 	m := &t.track.person.bank.examples[example].shown().mouth
 	y = append(y, newColumn(m, s, m.middle()+s.shift.X).to[1:5]...)
@@ -118,7 +118,7 @@ func TestShapes(t *testing.T) {
 		"the lower lip is at the teeth":               teeth.gap < .15*p.most && teeth.gap > 0 && teeth.tuck == 1,
 		"a lip that may be at the teeth hardly rises": doubtful.gap > .75*.8*p.most && doubtful.tuck < .3,
 		"a rounded mouth is narrower than at rest":    round.width < rest.width && round.upper > 1 && round.lower > 1,
-		"a spread one is wider":                       spread.width > rest.width,
+		"a spread mouth is wider":                     spread.width > rest.width,
 	} {
 		if !ok {
 			t.Error(name, "doesn't hold")
@@ -133,8 +133,8 @@ func TestShapes(t *testing.T) {
 	}
 }
 
-// TestSmileRounds checks that a smile becomes as narrow as another mouth where it
-// rounds, that its corners come down then, and that it is kept elsewhere.
+// TestSmileRounds checks that a smile that rounds becomes as narrow as another mouth and its corners
+// come down, and that a smile is kept in other sounds.
 func TestSmileRounds(t *testing.T) {
 	p := &person{most: .2}
 	round, open := speech.Articulation{Opening: .5, Rounding: 1}, speech.Articulation{Opening: .5}
@@ -162,12 +162,11 @@ func TestSmileRounds(t *testing.T) {
 	}
 }
 
-// TestClosures has a head talk, whose mouth is to close for single frames: its
-// lips touch in them.
+// TestClosures lets a head talk with closures of a single frame each. Its lips touch in these.
 func TestClosures(t *testing.T) {
 	for name, head := range map[string]func(int) facetest.Head{"at rest": atRest, "talking": talking} {
 		s := &scene{}
-		s.shoot(0, 60, head)
+		s.draw(0, 60, head)
 		said := make([]speech.Articulation, 60)
 		for i := range said {
 			said[i] = speech.Articulation{Opening: .8}

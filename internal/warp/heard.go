@@ -5,22 +5,24 @@ import (
 	"lipsync/internal/speech"
 )
 
-// The source's own sound tells what a person says in each frame, if mouth and sound
-// go together.
+// The video's own sound tells what a person says in each frame, if mouth and sound go together.
 const (
 	lagMost = .08 // seconds between them, at most: more is seen as out of step (ITU-R BT.1359)
-	// By chance, the correlation of n independent pairs has a standard deviation of
-	// 1/√n. It has to be three times that. Mouths make some 8 independent movements
-	// a second (Chandrasekaran and others, "The natural statistics of audiovisual
-	// speech", 2009).
+
+	// By chance, the correlation of n independent pairs has a standard deviation of 1/√n. It has
+	// to be three times that. Mouths make some 8 independent movements a second (Chandrasekaran
+	// and others, "The natural statistics of audiovisual speech", 2009).
 	deviations = 3
 	movements  = 8
+
+	// spreadWeight is the weight of spread, which a mouth shows less than the other sounds. By eye.
+	spreadWeight = .5
 )
 
-// hear labels the person's examples with what the source's own sound says in their
-// frames (of the video, one each), if it is in step with the mouth. Only frames in
-// which the person speaks count.
-func (p *person) hear(heard []speech.Articulation, fps float64, speaks func(frame int) bool) {
+// label tells each of the person's examples what the video's own sound says in its frame, if the
+// sound is in step with the mouth. heard has the articulation of each frame of the video. Only
+// frames in which the person speaks count.
+func (p *person) label(heard []speech.Articulation, fps float64, speaks func(frame int) bool) {
 	best, lag := float32(0), 0
 	most := int(lagMost * fps)
 	for l := -most; l <= most; l++ {
@@ -40,8 +42,8 @@ func (p *person) hear(heard []speech.Articulation, fps float64, speaks func(fram
 	}
 }
 
-// agreement returns the correlation of the gap between the person's lips with the
-// opening heard a lag of frames later, as a multiple of what chance makes of it.
+// agreement returns the correlation of the gap between the person's lips with the opening that is
+// heard a lag of frames later, as a multiple of its standard deviation by chance.
 func (p *person) agreement(heard []speech.Articulation, fps float64, lag int, speaks func(frame int) bool) float32 {
 	var gaps, openings []float32
 	for _, t := range p.tracks {
@@ -57,8 +59,8 @@ func (p *person) agreement(heard []speech.Articulation, fps float64, lag int, sp
 	return registration.NCC(gaps, openings) * sqrt(float32(len(gaps))/float32(fps)*movements)
 }
 
-// unlikeSound is the cost of showing a mouth that said something else: the squared
+// unlikeSound returns the cost of showing a mouth that said b where it has to say a: the squared
 // differences of what a gap and a width don't tell.
 func unlikeSound(a, b *speech.Articulation) float32 {
-	return sq(a.Closure-b.Closure) + sq(a.Labiodental-b.Labiodental) + sq(a.Rounding-b.Rounding) + sq(a.Spread-b.Spread)/2
+	return sq(a.Closure-b.Closure) + sq(a.Labiodental-b.Labiodental) + sq(a.Rounding-b.Rounding) + spreadWeight*sq(a.Spread-b.Spread)
 }

@@ -7,32 +7,33 @@ import (
 	"lipsync/internal/speech"
 )
 
-// TestHear checks whose examples learn what they say: those of a person who speaks
-// in step with the sound, or two frames beside it.
-func TestHear(t *testing.T) {
+// TestLabel checks which persons' examples are labelled with the video's own sound: those of one who
+// speaks in step with the sound, or two frames before it.
+func TestLabel(t *testing.T) {
+	inStep := func(_ int, gap float32) float32 { return gap / .3 }
 	for _, c := range []struct {
 		name  string
 		heard func(i int, gap float32) float32 // opening at frame i
-		lag   int
-		want  bool
+		lag   int                              // frames by which the sound is late
+		want  bool                             // labels
 	}{
-		{"in step", func(_ int, gap float32) float32 { return gap / .3 }, 0, true},
-		{"two frames late", func(_ int, gap float32) float32 { return gap / .3 }, 2, true},
-		{"another voice", func(i int, _ float32) float32 { return .5 + .5*float32(math.Sin(float64(i)*.83)) }, 0, false},
-		{"another speaks", func(_ int, gap float32) float32 { return gap / .3 }, 0, false},
-		{"silence", func(int, float32) float32 { return 0 }, 0, false},
+		{name: "in step", heard: inStep, want: true},
+		{name: "two frames late", heard: inStep, lag: 2, want: true},
+		{name: "another voice", heard: func(i int, _ float32) float32 { return .5 + .5*float32(math.Sin(float64(i)*.83)) }},
+		{name: "another speaks", heard: inStep},
+		{name: "silence", heard: func(int, float32) float32 { return 0 }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			by := speaker(80)
-			by.first = 5
+			talker := talkingTrack(80)
+			talker.first = 5
 			heard := make([]speech.Articulation, 90)
-			for i := range by.frames {
-				a := &heard[by.first+i+c.lag]
-				a.Opening, a.Rounding = c.heard(i, by.frames[i].gap()), float32(i)
+			for i := range talker.frames {
+				a := &heard[talker.first+i+c.lag]
+				a.Opening, a.Rounding = c.heard(i, talker.frames[i].gap()), float32(i)
 			}
-			by.person.tracks = []*track{by}
-			by.person.hear(heard, fps, func(int) bool { return c.name != "another speaks" })
-			for i, e := range by.person.bank.examples {
+			talker.person.tracks = []*track{talker}
+			talker.person.label(heard, fps, func(int) bool { return c.name != "another speaks" })
+			for i, e := range talker.person.bank.examples {
 				if got := e.heard != nil; got != c.want && i < 76 {
 					t.Fatalf("example %d: labelled %t, want %t", i, got, c.want)
 				}
@@ -44,23 +45,23 @@ func TestHear(t *testing.T) {
 	}
 }
 
-// TestSoundChooses asks for a rounded vowel of someone whose rounded and spread
-// vowels have one gap and one width: the sound tells them apart.
+// TestSoundChooses asks for a rounded vowel of someone whose rounded and spread vowels have the same
+// gap and width. The labels tell them apart.
 func TestSoundChooses(t *testing.T) {
-	for _, half := range []int{0, 1} { // that is rounded
-		by := speaker(80)
-		for i := range by.person.bank.examples {
+	for _, half := range []int{0, 1} { // of the frames, is rounded
+		talker := talkingTrack(80)
+		for i := range talker.person.bank.examples {
 			a := new(speech.Articulation)
 			if i/40 == half {
 				a.Rounding = 1
 			}
-			by.person.bank.examples[i].heard = a
+			talker.person.bank.examples[i].heard = a
 		}
 		spoken, targets := make([]speech.Articulation, 20), make([]target, 20)
 		for i := range spoken {
 			spoken[i] = speech.Articulation{Opening: .5, Rounding: 1}
 		}
-		if err := by.plan(t.Context(), fps, spoken, func(i int) int { return i }, targets); err != nil {
+		if err := talker.plan(t.Context(), fps, spoken, func(i int) int { return i }, targets); err != nil {
 			t.Fatal(err)
 		}
 		for i, r := range targets {

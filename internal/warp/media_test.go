@@ -13,17 +13,16 @@ import (
 	"lipsync/internal/tracking"
 )
 
-// TestRealPeople runs clips of people, that aren't part of the repository,
-// through tracker and engine.
+// TestRealPeople runs tracker and engine on clips of people, which are not part of the repository.
 func TestRealPeople(t *testing.T) {
 	for _, c := range []struct {
 		file          string
 		width, height int
-	}{{"woman.mp4", 720, 974}, {"talking_man.mp4", 512, 512}} {
+	}{{file: "woman.mp4", width: 720, height: 974}, {file: "talking_man.mp4", width: 512, height: 512}} {
 		t.Run(c.file, func(t *testing.T) {
 			t.Parallel()
-			s := film(t, media(t, c.file), c.width, c.height, 60)
-			a, p := s.plan(t, say(60, true, false, true, true, false))
+			s := decodeClip(t, media(t, c.file), c.width, c.height, 60)
+			a, p := s.plan(t, openIn(60, true, false, true, true, false))
 			if len(a.tracks) != 1 {
 				t.Fatalf("%d people, want one", len(a.tracks))
 			}
@@ -49,7 +48,8 @@ func TestRealPeople(t *testing.T) {
 	}
 }
 
-// media returns the path of a clip that tests may use but not keep.
+// media returns the path of a clip in the folder that LIPSYNC_SHARED names. It skips the test if there
+// is none.
 func media(t *testing.T, file string) string {
 	t.Helper()
 	shared := os.Getenv("LIPSYNC_SHARED")
@@ -66,8 +66,8 @@ func media(t *testing.T, file string) string {
 	return path
 }
 
-// film decodes the first frames of a clip and tracks the faces in them.
-func film(t *testing.T, path string, width, height, frames int) *scene {
+// decodeClip decodes the first frames of a clip and tracks the faces in them.
+func decodeClip(t *testing.T, path string, width, height, frames int) *scene {
 	t.Helper()
 	detector, err := detection.New(t.Context(), nil, nil)
 	if err != nil {

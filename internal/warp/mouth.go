@@ -1,63 +1,59 @@
 package warp
 
 import (
-	"math"
-
 	"lipsync/internal/alignment"
 	"lipsync/internal/detection"
 	"lipsync/internal/geom"
 	"lipsync/internal/pixels"
 )
 
-// mouth is the shape of one mouth. All lengths are canonical: see package alignment.
+// mouth is the form of one mouth as it was read from a frame. Lengths are canonical: see package
+// alignment.
 type mouth struct {
 	left, right  geom.Point // corners
 	top, bottom  float32    // y of the outer edges of the lips, in the middle
 	upper, lower float32    // y of their inner edges, in the middle; equal where the lips touch
-	dark         float32    // share of what is seen between them that is darker than lips and teeth
+	dark         float32    // share of the inside that is darker than lips and teeth, 0 to 1
 	line         lipLine    // where closed lips meet
 	nose         float32    // y of the base of the nose
-	pose         [2]float32 // of the nose's tip against the eyes: how the head is turned
+	pose         [2]float32 // x and y of the nose's tip from between the pupils: how the head is turned
 }
 
-// lipLine holds the y of the line between the lips at even steps from corner to
-// corner.
-type lipLine [33]float32
+const (
+	parted    = .06 // lips part visibly from this gap on; in a mouth that never moves a smaller one is the dark line between closed lips; by eye
+	archEnd   = .95 // half widths from the middle at which the inner edges of the lips meet: a little inside of the corners; by eye
+	outerBend = .7  // exponent of the outer edges of the lips, which 1 would make parabolas; by eye
+
+	// On pixels that are no face landmarks can be anywhere. These keep a mouth one.
+	leastWidth = .25 // a third of a usual mouth
+	leastLips  = .04 // height of both lips
+	noseBase   = .12 // the base of the nose is at least this far below its tip, or noseAbove over the lips; by eye
+	noseAbove  = .05
+)
 
 func (m *mouth) middle() float32 { return (m.left.X + m.right.X) / 2 }
 func (m *mouth) width() float32  { return m.right.X - m.left.X }
 func (m *mouth) lips() float32   { return m.bottom - m.top }
 func (m *mouth) gap() float32    { return m.lower - m.upper }
 
-// tilt is how steeply the corners rise or fall, y by x.
+// tilt returns the slope of the line through the corners: y by x.
 func (m *mouth) tilt() float32 { return (m.right.Y - m.left.Y) / m.width() }
 
 // axis returns the y at x of the straight line through the corners.
 func (m *mouth) axis(x float32) float32 { return m.left.Y + m.tilt()*(x-m.left.X) }
 
-// level is the y of the middle of the mouth if its lips were closed. A lower lip
-// rises more than the upper one comes down, and closed lips lie on the axis: the
-// mean of what these two rules say, which lies between the lips.
+// level returns the y of the middle of the mouth if its lips were closed. A lower lip rises by
+// more than the upper one comes down, and closed lips lie on the axis. The level is the mean
+// of these two rules, and lies between the lips.
 func (m *mouth) level() float32 {
 	return min(max((m.upper+upperShare*m.gap()+m.axis(m.middle()))/2, m.upper), m.lower)
 }
 
-// above is the share of the gap between the lips that is over the level.
-func (m *mouth) above() float32 { return (m.level() - m.upper) / max(m.gap(), 1e-4) }
+// above returns the share of the gap between the lips that is over the level.
+func (m *mouth) above() float32 { return (m.level() - m.upper) / max(m.gap(), leastGap) }
 
-// grows returns the largest vertical stretch of what is seen of the mouth's inside.
+// grows returns the largest vertical stretch of the mouth's inside.
 func (m *mouth) grows() float32 { return teethGrow + (darkGrow-teethGrow)*smoothstep(m.dark) }
-
-// at returns the line's y at x; beyond the corners it goes on level.
-func (l *lipLine) at(m *mouth, x float32) float32 {
-	u := min(max((x-m.left.X)/m.width(), 0), 1) * float32(len(l)-1)
-	i := min(int(u), len(l)-2)
-	return l[i] + (l[i+1]-l[i])*(u-float32(i))
-}
-
-// parted is the gap from which on lips are seen to part, canonical. In a mouth that
-// never moves a smaller one is the dark line between closed lips.
-const parted = .06
 
 // close lets the lips touch along the line between them.
 func (m *mouth) close() {
@@ -65,12 +61,12 @@ func (m *mouth) close() {
 	m.lower = m.upper
 }
 
-// arch is the height at s of a lip's inner edge over the axis, 1 in the middle. s
-// is 0 in the middle and 1 at a corner.
-func arch(s float32) float32 { return max(1-sq(s/.95), 0) }
+// arch returns the height of a lip's inner edge over the axis as a share of that in the middle.
+// s is the distance from the middle in half widths of the mouth.
+func arch(s float32) float32 { return max(1-sq(s/archEnd), 0) }
 
-// inner returns the y of the inner edges of the lips at x. Lips that hardly part
-// do so along the line between them; an open mouth has two arches over its axis.
+// inner returns the y of the inner edges of the lips at x. Lips that hardly part do so along
+// the line between them. An open mouth has two arches over its axis.
 func (m *mouth) inner(x float32) (upper, lower float32) {
 	s := (x - m.middle()) / (m.width() / 2)
 	over := m.axis(m.middle())
@@ -90,11 +86,24 @@ func (m *mouth) inner(x float32) (upper, lower float32) {
 func (m *mouth) outer(x float32) (top, bottom float32) {
 	s := (x - m.middle()) / (m.width() / 2)
 	axis, over := m.axis(x), m.axis(m.middle())
-	bulge := power(max(1-sq(s), 0), .7)
+	bulge := power(max(1-sq(s), 0), outerBend)
 	return axis + (m.top-over)*bulge, axis + (m.bottom-over)*bulge
 }
 
-// measure measures the mouth of a face, given the colours of its lips so far.
+// reconcile sets the gap between the lips to the mean of two readings. One is that of the inner
+// edges, which a highlight on a lip can mislead. The other is the height between the outer edges
+// less height, the usual one of both lips together.
+func (m *mouth) reconcile(height float32) {
+	gap, level := (m.gap()+max(m.lips()-height, 0))/2, m.upper+upperShare*m.gap()
+	if gap == 0 {
+		m.close()
+		return
+	}
+	m.upper, m.lower = level-upperShare*gap, level+(1-upperShare)*gap
+}
+
+// measure returns the mouth of a face. The colours are those of the person's lips in the
+// frames before; measure adds this frame's.
 func measure(f *alignment.Face, colours *colours) (m mouth) {
 	at := func(landmark int) geom.Point {
 		p := f.Landmarks[landmark]
@@ -102,8 +111,8 @@ func measure(f *alignment.Face, colours *colours) (m mouth) {
 	}
 	m.left, m.right = apart(at(detection.LeftCorner), at(detection.RightCorner))
 	m.top = at(detection.UpperLip).Y
-	m.bottom = max(at(detection.LowerLip).Y, m.top+.04)
-	m.nose = min(at(detection.Nose).Y+.12, m.top-.05)
+	m.bottom = max(at(detection.LowerLip).Y, m.top+leastLips)
+	m.nose = min(at(detection.Nose).Y+noseBase, m.top-noseAbove)
 	nose := f.Landmarks[detection.Nose]
 	m.pose = [2]float32{nose.X - alignment.Middle.X, nose.Y - alignment.Middle.Y}
 	to := f.ToMouth()
@@ -113,48 +122,66 @@ func measure(f *alignment.Face, colours *colours) (m mouth) {
 	return m
 }
 
-// apart returns the corners of a mouth at least a quarter unit apart: on what
-// isn't a face, landmarks can be anywhere.
+// apart returns the corners of a mouth, moved to leastWidth apart if they are nearer.
 func apart(left, right geom.Point) (geom.Point, geom.Point) {
-	if wider := .25 - (right.X - left.X); wider > 0 {
+	if wider := leastWidth - (right.X - left.X); wider > 0 {
 		left.X -= wider / 2
 		right.X += wider / 2
 	}
 	return left, right
 }
 
-// findLine returns the darkest path from one corner of the mouth to the other
-// that has lips above and below it, by dynamic programming.
+// lipLine holds the y of the line between the lips at even steps from corner to corner,
+// canonical.
+type lipLine [33]float32
+
+// at returns the line's y at x. Beyond the corners it goes on level.
+func (l *lipLine) at(m *mouth, x float32) float32 {
+	u := min(max((x-m.left.X)/m.width(), 0), 1) * float32(len(l)-1)
+	i := min(int(u), len(l)-2)
+	return l[i] + (l[i+1]-l[i])*(u-float32(i))
+}
+
+// The grid in which the line between the lips is looked for has as many columns as a lipLine has
+// values, and lineRows rows from the outer edge of the upper lip to that of the lower one. The
+// costs are grey levels of luma. They were chosen by eye.
+const (
+	lineRows   = 24
+	middleCost = 10  // of a lip height off the place where lips usually meet, see lineHeight
+	bendCost   = 90  // of a lip height up or down from column to column
+	paleCost   = 2.5 // of each level of Cr by which the paler of both lips is less red
+	besideLine = .06 // how far over and under the line lips must be, canonical
+)
+
+// findLine returns the darkest path from one corner of the mouth to the other that has lips
+// above and below it. It is found by dynamic programming, column by column.
 func findLine(c *pixels.Crop, to geom.Similarity, m *mouth) lipLine {
-	const rows, away, bend, red, lip = 24, 10, 90, 2.5, .06
-	// Costs in grey levels: of a lip height off the middle, of a lip height up
-	// or down a column, of a level of redness less on the lips beside the line.
 	n := len(lipLine{})
-	height := m.lips() / rows
+	height := m.lips() / lineRows
 	place := func(k, r int) geom.Point {
 		x := m.width() * (float32(k)/float32(n-1) - .5)
 		return geom.Point{X: m.middle() + x, Y: m.top + m.tilt()*x + (float32(r)+.5)*height}
 	}
 	price := func(q geom.Point, r int) float32 {
-		above := pixels.CrAt(c.YCbCr, to.Apply(geom.Point{X: q.X, Y: q.Y - lip}))
-		below := pixels.CrAt(c.YCbCr, to.Apply(geom.Point{X: q.X, Y: q.Y + lip}))
-		return c.Soft(to.Apply(q)) - red*min(above, below) + away*abs(float32(r)/rows-.45)
+		above := pixels.CrAt(c.YCbCr, to.Apply(geom.Point{X: q.X, Y: q.Y - besideLine}))
+		below := pixels.CrAt(c.YCbCr, to.Apply(geom.Point{X: q.X, Y: q.Y + besideLine}))
+		return c.Soft(to.Apply(q)) - paleCost*min(above, below) + middleCost*abs(float32(r)/lineRows-lineHeight)
 	}
-	var cost, next [rows]float32
-	var from [len(lipLine{})][rows]int8
+	var cost, next [lineRows]float32
+	var from [len(lipLine{})][lineRows]int8
 	for k := 1; k < n-1; k++ {
-		for r := range rows {
-			best := cheapest(cost[:], r, bend/rows)
+		for r := range lineRows {
+			best := cheapest(cost[:], r, bendCost/lineRows)
 			next[r] = cost[best] + price(place(k, r), r)
 			if best != r {
-				next[r] += bend / rows
+				next[r] += bendCost / lineRows
 			}
 			from[k][r] = int8(best)
 		}
 		cost = next
 	}
 	r := 0
-	for q := range rows {
+	for q := range lineRows {
 		if cost[q] < cost[r] {
 			r = q
 		}
@@ -168,7 +195,7 @@ func findLine(c *pixels.Crop, to geom.Similarity, m *mouth) lipLine {
 	return line
 }
 
-// cheapest returns r or the row beside it that is cheaper by more than a step.
+// cheapest returns row r, or a row beside it that is cheaper by more than the cost of a step.
 func cheapest(cost []float32, r int, step float32) int {
 	best, least := r, cost[r]
 	if r > 0 && cost[r-1]+step < least {
@@ -179,16 +206,3 @@ func cheapest(cost []float32, r int, step float32) int {
 	}
 	return best
 }
-
-func clamp(x float32) float32 { return min(max(x, 0), 1) }
-
-func smoothstep(x float32) float32 {
-	x = clamp(x)
-	return x * x * (3 - 2*x)
-}
-
-func power(x, e float32) float32 { return float32(math.Exp(float64(e) * math.Log(float64(x)))) }
-
-func sq(x float32) float32 { return x * x }
-
-func abs(x float32) float32 { return max(x, -x) }

@@ -2,25 +2,26 @@ package warp
 
 import "lipsync/internal/dsp"
 
-// outline is how a mouth lies and how its lips are formed, apart from its gap and
-// its width. All lengths are canonical.
+// outline is where a mouth lies and which form its lips have: all of it except its gap and its
+// width. Lengths are canonical.
 type outline [outlineSize]float32
 
+// The values of an outline.
 const (
-	middleX    = iota // of the mouth
+	middleX    = iota // x of the middle of the mouth
 	levelY            // y at which its lips meet
 	over              // share of the gap that is over the level
 	upperLip          // height of the upper lip
 	lowerLip          // height of the lower lip
 	leftLower         // by how much the left corner lies below the level
-	rightLower        // by how much the right one does
+	rightLower        // by how much the right corner lies below the level
 	outlineSize
 )
 
-const thinnest = .03 // lip; what is measured as less is wrong
+// thinnest is the least height of a lip: a smaller one was misread. By eye.
+const thinnest = .03
 
-// outlineOf returns the outline of what is shown where the frame's own mouth is,
-// once it is given a gap.
+// outlineOf returns the outline of the mouth shown, given a gap, in the place of own.
 func outlineOf(own, shown *mouth, gap float32) outline {
 	return outline{
 		middleX: own.middle(), levelY: own.level(), over: shown.over(gap),
@@ -29,8 +30,8 @@ func outlineOf(own, shown *mouth, gap float32) outline {
 	}
 }
 
-// over returns the share of the gap that is over the level once the mouth's gap
-// has become another one.
+// over returns the share of a gap that is over the level once the mouth has been given that
+// gap.
 func (m *mouth) over(gap float32) float32 {
 	if gap <= 0 {
 		return upperShare
@@ -38,7 +39,7 @@ func (m *mouth) over(gap float32) float32 {
 	return (m.above()*min(gap, m.gap()) + upperShare*max(gap-m.gap(), 0)) / gap
 }
 
-// give returns a shape that also gives a mouth this outline.
+// give returns the shape s with those of its fields set that give a mouth this outline.
 func (o *outline) give(m *mouth, s shape) shape {
 	own := outlineOf(m, m, s.gap)
 	s.shift.X = o[middleX] - own[middleX]
@@ -51,8 +52,9 @@ func (o *outline) give(m *mouth, s shape) shape {
 	return s
 }
 
-// flowOutlines filters a run of outlines by a Gaussian of sigma frames: where the
-// mouth lies, and of its form the steps that it makes at jumps.
+// flowOutlines filters the outlines of consecutive frames by a Gaussian of sigma frames. Of the
+// place of the mouth it filters all movement. Of its form it filters only the steps at jumps,
+// which jumps tells: frame i shows another example than frame i-1.
 func flowOutlines(run []outline, sigma float64, jumps func(i int) bool) {
 	steps, rest := make([]float32, len(run)), make([]float32, len(run))
 	for k := range (outline{}) {

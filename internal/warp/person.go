@@ -9,38 +9,43 @@ import (
 	"lipsync/internal/speech"
 )
 
-// person is someone in one or more tracks: examples of the mouth, and after Plan
-// measures that are taken from all tracks together.
+// person is someone in one or more tracks, with examples of the mouth. summarise sets the fields
+// from most to dark. Lengths are canonical.
 type person struct {
 	tracks  []*track
 	colours colours
 	bank    bank
-	darks   [][3]float32 // colours of the inside of the mouth
-	most    float32      // gap between the lips that a loud vowel gets, canonical
-	speaks  bool         // in the source: then its own movement must go
-	line    float32      // y of the middle of the mouth
+	darks   [][3]float32 // Y, Cb and Cr of the inside of the mouth in some frames
+	most    float32      // gap between the lips in a loud vowel
+	speaks  bool         // in the source video: then examples replace the frames' own mouths
+	line    float32      // median of the y of the mouth's level
 	dark    [3]float32   // median of darks
 	chooser *chooser     // nil until it is needed
 }
 
+// Limits of what is measured of a person, canonical unless they say otherwise.
 const (
-	mostAtRest   = .25 // gap of a loud vowel of a mouth that doesn't speak by itself
-	mostEver     = .30
-	leastToCopy  = .06 // range of the gap: a mouth that moves less is only warped
-	fewestToCopy = 40  // examples: with fewer too
-	sharpEnough  = .6  // of the median sharpness of its track: an example that is more blurred isn't shown
+	usualGap     = .96 // quantile of the gaps of all frames that is taken for a loud vowel's
+	restGap      = .1  // quantile that is taken for the gap at rest
+	mostAtRest   = .25 // least gap of a loud vowel: what people who don't speak in the video are given; some 16 mm; by eye
+	mostEver     = .30 // most gap of a loud vowel: more was misread, or it is a yawn; some 19 mm; by eye
+	leastToCopy  = .06 // who moves the gap by less is only warped; by eye
+	fewestToCopy = 40  // examples: who has fewer is only warped, since jumps between them would show; by eye
+	sharpEnough  = .6  // of the median sharpness of its track: an example that is more blurred isn't shown; by eye
+	darkEvery    = 8   // frames between those of which darks has the colour
+	mostDarks    = 400 // colours in darks: those of two minutes at 25 frames/s
 )
 
-// see offers the person's bank a mouth, that of the track's next frame.
-func (p *person) see(t *track, o observation, c *pixels.Crop) {
+// observe offers the person's bank the mouth of the next frame of a track.
+func (p *person) observe(t *track, o observation, c *pixels.Crop) {
 	p.bank.add(t, len(t.frames), &o, c)
-	if len(t.frames)%8 == 0 && len(p.darks) < 400 {
+	if len(t.frames)%darkEvery == 0 && len(p.darks) < mostDarks {
 		p.darks = append(p.darks, darkest(c, &o))
 	}
 }
 
-// sumUp works out what the tracks tell about the person together.
-func (p *person) sumUp(fps float64) {
+// summarise measures the person by the frames of all tracks together.
+func (p *person) summarise(fps float64) {
 	height := p.lipHeight()
 	var gaps, levels []float32
 	for _, t := range p.tracks {
@@ -50,8 +55,8 @@ func (p *person) sumUp(fps float64) {
 			gaps, levels = append(gaps, o.gap()), append(levels, o.level())
 		}
 	}
-	widest := dsp.Quantile(gaps, .96)
-	p.speaks = widest-dsp.Quantile(gaps, .1) > leastToCopy && len(p.bank.examples) >= fewestToCopy
+	widest := dsp.Quantile(gaps, usualGap)
+	p.speaks = widest-dsp.Quantile(gaps, restGap) > leastToCopy && len(p.bank.examples) >= fewestToCopy
 	p.most = min(max(widest, mostAtRest), mostEver)
 	p.line = dsp.Quantile(levels, .5)
 	for _, t := range p.tracks {
@@ -71,7 +76,7 @@ func (p *person) sumUp(fps float64) {
 	}
 }
 
-// lipHeight returns the height of both lips together, the usual one of all frames.
+// lipHeight returns the median of the height of both lips together.
 func (p *person) lipHeight() float32 {
 	var heights []float32
 	for _, t := range p.tracks {
@@ -82,36 +87,24 @@ func (p *person) lipHeight() float32 {
 	return dsp.Quantile(heights, .5)
 }
 
-// reconcile sets the gap between the lips to the mean of two readings: that of the
-// inner edges, which a shine on a lip can mislead, and that of the outer edges, of
-// which the height of the lips is taken away.
-func (m *mouth) reconcile(height float32) {
-	gap, level := (m.gap()+max(m.lips()-height, 0))/2, m.upper+upperShare*m.gap()
-	if gap == 0 {
-		m.close()
-		return
-	}
-	m.upper, m.lower = level-upperShare*gap, level+(1-upperShare)*gap
-}
-
-// What a mouth does with its articulation.
+// The form of a mouth at full articulation.
 const (
-	narrowest = .22 // of the width of the mouth that full rounding takes away (Abry and Boë, "Laws for lips", 1986)
-	unsmiling = .83 // width from which it does so in a smile, canonical: mouths are 54.5 and 50.2 mm wide (Farkas, "Anthropometry of the head and face", 1994, men and women), pupils 64.0 and 61.7 mm apart (Dodgson, 2004)
-	broadest  = .06 // of it that full spread adds
-	pout      = .12 // of the height of the lips that full rounding adds
-	press     = .30 // of the height of the lips that rolls inwards where they were apart and are pressed together
-	bite      = .12 // of the gap of a loud vowel that is left where the lower lip is at the teeth
+	narrowest = .22 // share of the mouth's width that rounding takes away (Abry and Boë, "Laws for lips", 1986)
+	unsmiling = .83 // width from which it takes that share in a smile, canonical: mouths are 54.5 and 50.2 mm wide (Farkas, "Anthropometry of the head and face", 1994, men and women), pupils 64.0 and 61.7 mm apart (Dodgson, 2004)
+	broadest  = .06 // share of the mouth's width that spread adds; by eye
+	pout      = .12 // share of the height of the lips that rounding adds; by eye
+	press     = .30 // share of the height of the lips that rolls inwards in a closure, if they were apart; by eye
+	bite      = .12 // share of the gap of a loud vowel that is left in f and v; by eye
 )
 
-// shape returns the shape that an articulation asks of a mouth of a given width
-// at rest. In silence the lips touch lightly. A smile ends where it rounds.
+// shape returns the shape that an articulation asks of a mouth. width is its width at rest,
+// canonical. In silence the lips touch lightly. A smile ends where the mouth rounds.
 func (p *person) shape(a speech.Articulation, width float32) shape {
-	if a.Closure < 1 { // a closure that is heard is made in any case
+	if a.Closure < 1 { // a closure that is heard is made in silence too
 		voice := 1 - a.Silence
 		a.Closure, a.Labiodental, a.Rounding, a.Spread = voice*a.Closure, voice*a.Labiodental, voice*a.Rounding, voice*a.Spread
 	}
-	teeth := sq(a.Labiodental) // the lip stays there while it is certain
+	teeth := sq(a.Labiodental) // squared, since the lower lip rises only while it is surely at the teeth
 	gap := p.most * (a.Opening + (min(a.Opening, bite)-a.Opening)*teeth)
 	if a.Closure == 1 {
 		gap = 0
@@ -128,29 +121,35 @@ func (p *person) shape(a speech.Articulation, width float32) shape {
 	}
 }
 
-// darkest returns the colour of the darkest twenty-fifth of the mouth's box,
-// no brighter than the inside of a mouth is.
+// The places of which the darkest have the colour of the inside of a mouth. By eye.
+const (
+	insideColumns, insideRows = 24, 12  // from corner to corner, and from above to below the line between the lips
+	insideAbove, insideBelow  = .05, .1 // canonical
+	darkestShare              = 25      // one of so many places is counted
+	insideLuma                = 70      // levels, at most: the inside of a mouth is no brighter
+)
+
+// darkest returns Y, Cb and Cr of the inside of a mouth: the mean of the darkest places.
 func darkest(c *pixels.Crop, o *observation) [3]float32 {
-	const columns, rows, above, below, bright = 24, 12, .05, .1, 70
 	type dot struct{ y, cb, cr float32 }
 	var dots []dot
 	mid := o.line.at(&o.mouth, o.middle())
-	for r := range rows {
-		for k := range columns {
+	for r := range insideRows {
+		for k := range insideColumns {
 			q := o.to.Apply(geom.Point{
-				X: o.left.X + o.width()*(float32(k)+.5)/columns,
-				Y: mid - above + (above+below)*(float32(r)+.5)/rows})
+				X: o.left.X + o.width()*(float32(k)+.5)/insideColumns,
+				Y: mid - insideAbove + (insideAbove+insideBelow)*(float32(r)+.5)/insideRows})
 			cb, cr := pixels.ChromaAt(c.YCbCr, q)
 			dots = append(dots, dot{pixels.LumaAt(c.YCbCr, q), cb, cr})
 		}
 	}
 	slices.SortFunc(dots, func(a, b dot) int { return int(a.y) - int(b.y) })
 	var sum dot
-	n := len(dots) / 25
+	n := len(dots) / darkestShare
 	for _, d := range dots[:n] {
 		sum.y += d.y / float32(n)
 		sum.cb += d.cb / float32(n)
 		sum.cr += d.cr / float32(n)
 	}
-	return [3]float32{min(sum.y, bright), sum.cb, sum.cr}
+	return [3]float32{min(sum.y, insideLuma), sum.cb, sum.cr}
 }

@@ -8,14 +8,14 @@ import (
 	"lipsync/internal/facetest"
 )
 
-// closer is the talking head in another shot.
+// closer is the talking head in another shot, larger and at other moments.
 func closer(i int) facetest.Head {
 	h := talking(i + 11)
 	h.X, h.Y, h.Eyes = h.X+20, h.Y-15, 72
 	return h
 }
 
-// disguise makes another person of a drawn head: with dark brows across the nose.
+// disguise makes another person of a drawn head, by dark brows across the nose.
 func disguise(f *image.YCbCr, h facetest.Head) {
 	for u := -.7; u < .7; u += .005 {
 		for v := -.45; v < -.2; v += .005 {
@@ -25,27 +25,27 @@ func disguise(f *image.YCbCr, h facetest.Head) {
 	}
 }
 
-// TestPeople checks which tracks are taken for one person's.
+// TestPeople checks which tracks are recognised as one person's.
 func TestPeople(t *testing.T) {
 	for _, c := range []struct {
-		name  string
-		shoot func(s *scene)
-		want  []int // person of each track
+		name string
+		draw func(s *scene)
+		want []int // person of each track
 	}{
 		{"two shots of one", func(s *scene) {
-			s.shoot(0, 25, talking)
-			s.shoot(1, 25, closer)
+			s.draw(0, 25, talking)
+			s.draw(1, 25, closer)
 		}, []int{0, 0}},
 		{"another one between", func(s *scene) {
-			s.shoot(0, 25, talking)
-			s.shoot(1, 25, closer)
+			s.draw(0, 25, talking)
+			s.draw(1, 25, closer)
 			for i := range 25 {
 				disguise(s.frames[25+i], closer(i))
 			}
-			s.shoot(2, 25, talking)
+			s.draw(2, 25, talking)
 		}, []int{0, 1, 0}},
 		{"two at once", func(s *scene) {
-			s.shoot(0, 25, talking)
+			s.draw(0, 25, talking)
 			for i := range s.faces {
 				twin := s.faces[i][0]
 				twin.Track = 1
@@ -56,7 +56,7 @@ func TestPeople(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			s := &scene{}
-			c.shoot(s)
+			c.draw(s)
 			a := s.analyse(t)
 			for track, want := range c.want {
 				if got := slices.Index(a.order, a.tracks[track].person); got != want {
@@ -67,15 +67,15 @@ func TestPeople(t *testing.T) {
 	}
 }
 
-// TestShortShots checks that someone who talks in shots of a second is given
-// mouths of them all, and that these fit where they come.
+// TestShortShots checks that someone who talks in shots of a second is shown with examples of all of
+// them, and that their lips touch in silence.
 func TestShortShots(t *testing.T) {
 	s := &scene{}
 	heads := []func(int) facetest.Head{talking, closer, talking, closer}
 	for track, head := range heads {
-		s.shoot(track, 25, head)
+		s.draw(track, 25, head)
 	}
-	_, p := s.plan(t, say(100, false, false, false, false, true, true, false, false))
+	_, p := s.plan(t, openIn(100, false, false, false, false, true, true, false, false))
 	foreign := 0
 	for i := 3; i < 100; i++ {
 		r := p[i]
@@ -86,7 +86,7 @@ func TestShortShots(t *testing.T) {
 			foreign++
 		}
 		if i%25 < 3 || i > 45 && i < 80 {
-			continue // lips are on their way, or open
+			continue // lips move, or are open
 		}
 		if got := gap(s.show(t, p, i), heads[i/25](i%25)); got > .055 {
 			t.Errorf("frame %d: a gap of %.3f in silence", i, got)
@@ -97,12 +97,12 @@ func TestShortShots(t *testing.T) {
 	}
 }
 
-// TestLineIsNoGap checks that the dark line between the lips of a mouth that never
-// opens isn't taken for its inside.
+// TestLineIsNoGap checks that the dark line between the lips of a mouth that never opens isn't
+// mistaken for its inside.
 func TestLineIsNoGap(t *testing.T) {
 	s := &scene{}
-	s.shoot(0, 10, atRest)
-	a, _ := s.plan(t, say(10))
+	s.draw(0, 10, atRest)
+	a, _ := s.plan(t, openIn(10))
 	for i, o := range a.tracks[0].frames {
 		if o.gap() != 0 {
 			t.Errorf("frame %d: a gap of %.3f", i, o.gap())

@@ -17,24 +17,24 @@ import (
 	"lipsync/internal/tracking"
 )
 
-// TestReadsMouths compares what the engine reads from pixels with the points of
-// MediaPipe's face mesh, on people who chose no constant of the engine: the gap
-// between the lips, whether they touch, the width, and as smile how far the corners
-// are over the level of the lips. Lengths are canonical.
+// TestReadsMouths compares the mouths that the engine reads with the points of MediaPipe's face mesh,
+// on people by whom no constant of the engine was chosen. It compares the gap between the lips,
+// whether they touch, the width, and the smile: how far the corners are over the level of the
+// lips. Lengths are canonical.
 func TestReadsMouths(t *testing.T) {
 	const touching = .03
 	for _, c := range []struct {
 		file          string
 		width, height int
 	}{
-		{"woman.mp4", 720, 974},
-		{"talking_man.mp4", 512, 512},
+		{file: "woman.mp4", width: 720, height: 974},
+		{file: "talking_man.mp4", width: 512, height: 512},
 	} {
 		t.Run(c.file, func(t *testing.T) {
 			t.Parallel()
-			s := film(t, media(t, c.file), c.width, c.height, 100)
+			s := decodeClip(t, media(t, c.file), c.width, c.height, 100)
 			mesh := openMesh(t)
-			a, _ := s.plan(t, say(100, false))
+			a, _ := s.plan(t, openIn(100, false))
 			if len(a.tracks) != 1 || len(a.tracks[0].frames) < 90 {
 				t.Fatalf("%d people, want one in 90 frames at least", len(a.tracks))
 			}
@@ -59,14 +59,14 @@ func TestReadsMouths(t *testing.T) {
 			}
 			agree := float64(same) / float64(len(track.frames))
 			t.Logf("%d frames: touching %.2f; opening %v; width %v; smile %v", len(track.frames), agree, opening, width, smile)
-			if !(agree >= .7 && opening.correlation() >= .7 && width.correlation() >= .6 && smile.apart() <= .03) { // not a number is none of these
-				t.Errorf("read otherwise than the mesh: see above; want .7 of the frames, correlations of .7 and .6, and .03 at most")
+			if !(agree >= .7 && opening.correlation() >= .7 && width.correlation() >= .6 && smile.apart() <= .03) { // false for NaN too
+				t.Errorf("the engine and the mesh disagree, see above; want .7 of the frames, correlations of .7 and .6, and .03 at most")
 			}
 		})
 	}
 }
 
-// pairs are what was read and what the mesh says of the same frames.
+// pairs are values of the engine and of the mesh for the same frames.
 type pairs struct{ read, mesh []float64 }
 
 func (p *pairs) add(read, mesh float32) {
@@ -75,10 +75,10 @@ func (p *pairs) add(read, mesh float32) {
 
 func (p pairs) correlation() float64 { return stat.Correlation(p.read, p.mesh, nil) }
 
-// bias is by how much more is read than the mesh says.
+// bias returns the mean of the engine's values less the mesh's.
 func (p pairs) bias() float64 { return stat.Mean(p.read, nil) - stat.Mean(p.mesh, nil) }
 
-// apart is the mean difference between both, less the bias.
+// apart returns the mean absolute difference of the values, without the bias.
 func (p pairs) apart() (mean float64) {
 	for i := range p.read {
 		mean += math.Abs(p.read[i]-p.bias()-p.mesh[i]) / float64(len(p.read))
@@ -90,7 +90,7 @@ func (p pairs) String() string {
 	return fmt.Sprintf("correlation %.2f, bias %.3f, apart %.3f", p.correlation(), p.bias(), p.apart())
 }
 
-// faceMesh is MediaPipe's network of the points of a face, 192 pixels square.
+// faceMesh is MediaPipe's network that finds points of a face in a picture of meshSide × meshSide pixels.
 type faceMesh struct{ *onnx.Binding }
 
 const meshSide = 192

@@ -23,8 +23,8 @@ type scene struct {
 	faces  [][]tracking.Face // without pixels
 }
 
-// shoot draws frames with one head, of the given track.
-func (s *scene) shoot(track, frames int, head func(i int) facetest.Head) {
+// draw draws frames with one head, of the given track.
+func (s *scene) draw(track, frames int, head func(i int) facetest.Head) {
 	for i := range frames {
 		h := head(i)
 		s.frames = append(s.frames, facetest.Frame(width, height, h))
@@ -49,7 +49,7 @@ func (s *scene) cut(i int) bool {
 	return i > 0 && len(s.faces[i]) > 0 && len(s.faces[i-1]) > 0 && s.faces[i][0].Track != s.faces[i-1][0].Track
 }
 
-// landmarks are where the face detector finds those of a drawn head.
+// landmarks returns about where a detector finds the landmarks of a drawn head.
 func landmarks(h facetest.Head) (p detection.Landmarks) {
 	for k, q := range [...]geom.Point{
 		detection.LeftPupil: {X: -.5, Y: 0}, detection.RightPupil: {X: .5, Y: 0},
@@ -86,13 +86,13 @@ func (s *scene) analyse(t *testing.T) *analyser {
 	return a
 }
 
-// plan has the scene's tracks say a speech, frame by frame.
+// plan returns the analyser of the scene and its plan for a speech, of one articulation for each frame.
 func (s *scene) plan(t *testing.T, said []speech.Articulation) (*analyser, painter) {
 	t.Helper()
 	return s.planOf(t, s.analyse(t), said)
 }
 
-// planOf has the tracks of an analyser, which saw the scene, say a speech.
+// planOf is plan with an analyser that has seen the scene.
 func (s *scene) planOf(t *testing.T, a *analyser, said []speech.Articulation) (*analyser, painter) {
 	t.Helper()
 	p, err := a.Plan(t.Context(), render.Output{
@@ -137,7 +137,7 @@ func (s *scene) show(t *testing.T, p render.Painter, i int) *image.YCbCr {
 	return out
 }
 
-// checkMouth checks what render asks of a mouth.
+// checkMouth checks that a mouth is as render.Mouth says.
 func checkMouth(t *testing.T, i int, frame *image.YCbCr, m render.Mouth) {
 	t.Helper()
 	r := m.Image.Rect
@@ -146,8 +146,8 @@ func checkMouth(t *testing.T, i int, frame *image.YCbCr, m render.Mouth) {
 	}
 }
 
-// gap measures how far the lips are apart: the dark pixels down the middle of
-// the mouth, by the distance of the pupils.
+// gap returns the gap between the lips of a drawn head, in distances of the pupils: the height of the
+// dark pixels down the middle of its mouth.
 func gap(f *image.YCbCr, h facetest.Head) float64 {
 	const step, dark = .005, 55
 	var sum float64
@@ -160,9 +160,9 @@ func gap(f *image.YCbCr, h facetest.Head) float64 {
 	return sum
 }
 
-// say returns what a speech asks of a mouth in each frame, which is loud in the
-// given half seconds, and silent after them.
-func say(frames int, loud ...bool) []speech.Articulation {
+// openIn returns what a speech asks of a mouth in each frame: to open wide in those half seconds
+// for which loud is true, and silence in the others and after them.
+func openIn(frames int, loud ...bool) []speech.Articulation {
 	said := make([]speech.Articulation, frames)
 	for i := range said {
 		if half := 2 * i / fps; half < len(loud) && loud[half] {

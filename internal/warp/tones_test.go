@@ -7,8 +7,8 @@ import (
 	"lipsync/internal/geom"
 )
 
-// TestTonesLeaveLipsOut lays a closed mouth on a frame whose lower lip lies where
-// the patch ends: that lip isn't the tone of the face.
+// TestTonesLeaveLipsOut puts a closed mouth on a frame whose lower lip lies where the patch ends.
+// The colour of that lip isn't the tone of the face.
 func TestTonesLeaveLipsOut(t *testing.T) {
 	skin := func() *image.YCbCr {
 		f := image.NewYCbCr(image.Rect(0, 0, 240, 280), image.YCbCrSubsampleRatio420)
@@ -24,19 +24,19 @@ func TestTonesLeaveLipsOut(t *testing.T) {
 	own, m := observation{mouth: someMouth(.3)}, someMouth(0)
 	to := geom.Similarity{A: canonicalPixels}
 	s := shape{width: m.width(), upper: 1, lower: 1}
-	b := &brush{frame: skin(), pixels: skin(), onto: to, to: to, field: wholeField(&m, s), patch: newPatch(p, &own, s)}
+	l := &layer{frame: skin(), pixels: skin(), onto: to, to: to, field: wholeField(&m, s), patch: newPatch(p, &own, s)}
 	for y := 185; y < 205; y++ {
 		for x := 90; x < 150; x++ {
-			b.frame.Cr[b.frame.COffset(x, y)] = lipColour[1]
+			l.frame.Cr[l.frame.COffset(x, y)] = lipColour[1]
 		}
 	}
-	if got := b.match().at(geom.Point{X: m.middle(), Y: 1.7})[2]; abs(got) > 1.5 {
+	if got := l.match().at(geom.Point{X: m.middle(), Y: 1.7})[2]; abs(got) > 1.5 {
 		t.Errorf("the mouth becomes redder by %.1f levels, want 0", got)
 	}
-	for i := range b.frame.Cr { // another light
-		b.frame.Cr[i] += 5
+	for i := range l.frame.Cr { // another light
+		l.frame.Cr[i] += 5
 	}
-	if got := b.match().at(geom.Point{X: m.middle(), Y: 1.7})[2]; abs(got-5) > 1.5 {
+	if got := l.match().at(geom.Point{X: m.middle(), Y: 1.7})[2]; abs(got-5) > 1.5 {
 		t.Errorf("in another light the mouth becomes redder by %.1f levels, want 5", got)
 	}
 }

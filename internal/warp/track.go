@@ -8,23 +8,23 @@ import (
 	"lipsync/internal/geom"
 )
 
-// track is a person in a shot: what is known of each of its frames.
+// track is a person in a shot, with an observation of each frame.
 type track struct {
 	person *person
 	first  int           // frame of the video
 	missed int           // frames since the last one with pixels
-	frames []observation // without a gap, from the first on
-	widths []float32     // of the mouth in each frame, without what it says; after Plan
+	frames []observation // one for each frame from the first on
+	widths []float32     // canonical width of the mouth at rest in each frame: without what it says; set by measureWidths
 }
 
 // observation is the mouth in one frame.
 type observation struct {
-	to geom.Similarity // from the canonical face to the frame, right for the mouth
+	to geom.Similarity // from the canonical face to the frame's pixels, for mouth and chin
 	mouth
 }
 
-// add takes the face in the next frame. What is between frames in which the face
-// was missed follows with the next one in which it is seen.
+// add adds the face in the next frame. Frames in which the face was missed are added with the
+// next one in which it is seen, as the observations between.
 func (t *track) add(f *alignment.Face) {
 	if f.Crop == nil {
 		t.missed++
@@ -38,11 +38,11 @@ func (t *track) add(f *alignment.Face) {
 		}
 	}
 	t.missed = 0
-	t.person.see(t, o, f.Crop)
+	t.person.observe(t, o, f.Crop)
 	t.frames = append(t.frames, o)
 }
 
-// lerp returns the observation at f of the way from a to b.
+// lerp returns the observation that is f of the way from a to b.
 func lerp(a, b observation, f float32) observation {
 	mix := func(p, q float32) float32 { return p + (q-p)*f }
 	out := a
@@ -57,9 +57,16 @@ func lerp(a, b observation, f float32) observation {
 	return out
 }
 
-// smooth filters what was measured in each frame by itself: the lines between the
-// lips over one frame and a fiftieth of a unit, the inner edges of the lips
-// against single frames that are wrong.
+// The filters of values that were read from each frame by itself: a median against single frames
+// that were misread, then Gaussians by their standard deviations. By eye, at 25 frames/s.
+const (
+	edgeMedian   = 3  // frames
+	edgeSmooth   = .5 // frames
+	lineSmooth   = 1  // frames
+	acrossSmooth = .8 // values of a lipLine: a fiftieth of a canonical unit
+)
+
+// smooth filters the inner edges of the lips and the line between them.
 func (t *track) smooth() {
 	if n := len(t.frames); n > 0 { // frames that end a track without pixels are like the last one
 		t.frames = append(t.frames, slices.Repeat(t.frames[n-1:], t.missed)...)
@@ -74,22 +81,22 @@ func (t *track) smooth() {
 			*value(&t.frames[i]) = v
 		}
 	}
-	steady := func(x []float32) []float32 { return dsp.Gaussian(dsp.Median(x, 3), .5) }
+	steady := func(x []float32) []float32 { return dsp.Gaussian(dsp.Median(x, edgeMedian), edgeSmooth) }
 	each(func(o *observation) *float32 { return &o.upper }, steady)
 	each(func(o *observation) *float32 { return &o.lower }, steady)
 	for k := range (lipLine{}) {
-		each(func(o *observation) *float32 { return &o.line[k] }, func(x []float32) []float32 { return dsp.Gaussian(x, 1) })
+		each(func(o *observation) *float32 { return &o.line[k] }, func(x []float32) []float32 { return dsp.Gaussian(x, lineSmooth) })
 	}
 	for i := range t.frames {
-		copy(t.frames[i].line[:], dsp.Gaussian(t.frames[i].line[:], .8))
+		copy(t.frames[i].line[:], dsp.Gaussian(t.frames[i].line[:], acrossSmooth))
 	}
 }
 
-// expression is the standard deviation in seconds of the filter of widths, which
-// keeps the smile of someone who speaks and drops what the mouth says.
+// expression is the standard deviation in seconds of the filter of widths. It keeps
+// the smile of someone who speaks, and drops what the mouth says. By eye.
 const expression = .4
 
-// measureWidths sets the widths of the mouth without what it says.
+// measureWidths sets widths. speaks tells whether the person speaks in the video.
 func (t *track) measureWidths(fps float64, speaks bool) {
 	t.widths = make([]float32, len(t.frames))
 	for i := range t.frames {

@@ -2,11 +2,11 @@ package warp
 
 import "testing"
 
-// TestLastFrames paints all frames of a shot whose last frames have no pixels of
-// the face: the tracker leaves some out of fast videos.
+// TestLastFrames checks that all frames of a shot are painted, also the last ones without pixels of the
+// face. There are such frames in fast videos, since the tracker leaves out some frames.
 func TestLastFrames(t *testing.T) {
 	s := &scene{}
-	s.shoot(0, 30, atRest)
+	s.draw(0, 30, atRest)
 	a := newAnalyser(fps)
 	aligned := s.align()
 	for i := range aligned {
@@ -17,7 +17,7 @@ func TestLastFrames(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	_, p := s.planOf(t, a, say(30, true, true, true))
+	_, p := s.planOf(t, a, openIn(30, true, true, true))
 	for i, target := range p {
 		if target.track == nil {
 			t.Errorf("frame %d is not painted", i)

@@ -1,7 +1,7 @@
-// Package warp is the engine that needs nothing but the video itself. It moves
-// the mouth that each frame has, and where a person already speaks it first
-// replaces that mouth by one from another frame of the same person, after
-// Bregler, Covell and Slaney, "Video Rewrite" (SIGGRAPH 1997).
+// Package warp is the engine that needs no weights and no examples of other people. It moves the
+// mouth of each frame. Where a person already speaks in the video, it first replaces that mouth
+// by one from another frame of the same person, after Bregler, Covell and Slaney, "Video Rewrite"
+// (SIGGRAPH 1997). The page docs/engine.md explains it with pictures.
 package warp
 
 import (
@@ -15,7 +15,7 @@ import (
 
 // Engine is a render.Engine.
 type Engine struct {
-	Cores int // that one job uses, at least 1
+	Cores int // cores that one job uses, at least 1
 }
 
 // Workers implements render.Engine.
@@ -66,9 +66,11 @@ func (a *analyser) track(frame int, f *alignment.Face) *track {
 	return t
 }
 
-// share keeps all banks together within their budget.
+// bankBytes bounds the pixels of all examples of a video, in bytes.
+const bankBytes = 96 << 20
+
+// share halves the largest bank if all banks together take more than bankBytes.
 func (a *analyser) share() {
-	const budget = 96 << 20 // bytes
 	total := 0
 	var largest *bank
 	for _, p := range a.order {
@@ -77,7 +79,7 @@ func (a *analyser) share() {
 			largest = &p.bank
 		}
 	}
-	if total > budget {
+	if total > bankBytes {
 		largest.capacity = max(len(largest.examples)/2, 1)
 		largest.thin()
 	}
@@ -89,8 +91,8 @@ func (a *analyser) Plan(ctx context.Context, out render.Output) (render.Painter,
 		t.smooth()
 	}
 	for _, p := range a.order {
-		p.sumUp(a.fps)
-		p.hear(out.Heard, a.fps, func(frame int) bool {
+		p.summarise(a.fps)
+		p.label(out.Heard, a.fps, func(frame int) bool {
 			t := a.tracks[out.Speaker(frame)]
 			return t != nil && t.person == p
 		})
@@ -118,16 +120,16 @@ type painter []target
 
 // target says which mouth one output frame shows, and in which shape.
 type target struct {
-	track   *track // nil: nothing
-	frame   int    // of track.frames: the mouth as it is
-	example int    // of the person's bank: the mouth that is shown; -1 for the frame's own
-	shape   shape  // that it gets
-	spoken  speech.Articulation
+	track   *track              // nil: the frame stays as it is
+	frame   int                 // index in track.frames: the source frame's own mouth
+	example int                 // index in the person's bank: the mouth that is shown; -1 for the frame's own
+	shape   shape               // of the shown mouth
+	spoken  speech.Articulation // that the shape comes from
 
-	// Around a jump from one example to another, the other one is shown too.
-	share      float32 // of the other one, 0 to 1
-	other      int
-	otherShape shape
+	// Beside a jump from one example to another, both are shown.
+	share      float32 // of the other example, 0 to 1
+	other      int     // index of the other example
+	otherShape shape   // of the other example
 }
 
 // Paint implements render.Painter.

@@ -21,15 +21,15 @@ func atRest(i int) facetest.Head {
 	return facetest.Head{X: 160 + 3*math.Sin(float64(i)/9), Y: 110, Eyes: 60}
 }
 
-// talking is one whose mouth doesn't.
+// talking is the same head with a mouth that opens and closes.
 func talking(i int) facetest.Head {
 	h := atRest(i)
 	h.Open = max(.16*math.Sin(float64(i)*.8)+.08, 0)
 	return h
 }
 
-// TestMouthFollowsSpeech measures the mouths of a head at rest, which is warped,
-// and of one that talks, which is given mouths of its other frames.
+// TestMouthFollowsSpeech measures the gaps of a head at rest, whose own mouth is warped, and of one
+// that talks, which is shown with mouths of its other frames.
 func TestMouthFollowsSpeech(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -39,16 +39,16 @@ func TestMouthFollowsSpeech(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			s := &scene{}
-			s.shoot(0, 100, c.head)
+			s.draw(0, 100, c.head)
 			loud := []bool{false, true, false, false, true, true, false, true}
-			a, p := s.plan(t, say(100, loud...))
+			a, p := s.plan(t, openIn(100, loud...))
 			if got := a.tracks[0].person.speaks; got != c.speaks {
 				t.Fatalf("speaks in the source: got %t, want %t", got, c.speaks)
 			}
 			for i := 3; i < 100; i++ {
 				half, inside := 2*i/fps, math.Mod(2*float64(i)/fps, 1) // of a half second
 				if inside < .4 || inside > .75 {
-					continue // lips are on their way
+					continue // lips move
 				}
 				got, source := gap(s.show(t, p, i), c.head(i)), gap(s.frames[i], c.head(i))
 				if loud[half] && got < .09 || !loud[half] && got > .055 {
@@ -59,11 +59,11 @@ func TestMouthFollowsSpeech(t *testing.T) {
 	}
 }
 
-// TestSilenceLeavesAStillAlone compares the mouth of a still in silence.
+// TestSilenceLeavesAStillAlone checks that a still with closed lips doesn't change in silence.
 func TestSilenceLeavesAStillAlone(t *testing.T) {
 	s := &scene{}
-	s.shoot(0, 25, func(int) facetest.Head { return atRest(0) })
-	_, p := s.plan(t, say(25, false, false))
+	s.draw(0, 25, func(int) facetest.Head { return atRest(0) })
+	_, p := s.plan(t, openIn(25, false, false))
 	for _, i := range []int{0, 12, 24} {
 		if got := s.show(t, p, i); !slices.Equal(got.Y, s.frames[i].Y) || !slices.Equal(got.Cr, s.frames[i].Cr) {
 			t.Errorf("frame %d changes", i)
@@ -71,8 +71,8 @@ func TestSilenceLeavesAStillAlone(t *testing.T) {
 	}
 }
 
-// TestOddFaces checks that nothing breaks where there is hardly a face, and that
-// what is painted stays in the frame.
+// TestOddFaces checks that nothing breaks where there is hardly a face, and that painted mouths stay in
+// the frame.
 func TestOddFaces(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	here := func(h facetest.Head) func(int) facetest.Head { return func(int) facetest.Head { return h } }
@@ -124,13 +124,13 @@ func TestOddFaces(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &scene{}
-			s.shoot(0, c.frames, c.head)
+			s.draw(0, c.frames, c.head)
 			if c.points != nil {
 				for i := range s.faces {
 					s.faces[i][0].Landmarks = c.points(s.faces[i][0].Landmarks)
 				}
 			}
-			_, p := s.plan(t, say(c.frames, true, false, true, true, true))
+			_, p := s.plan(t, openIn(c.frames, true, false, true, true, true))
 			for i := range s.frames {
 				s.show(t, p, i)
 			}
@@ -138,16 +138,16 @@ func TestOddFaces(t *testing.T) {
 	}
 }
 
-// TestPlans checks output frames whose speaker is no one, unknown, or was missed.
+// TestPlans checks output frames without a speaker, with an unknown one, and with one who was missed.
 func TestPlans(t *testing.T) {
 	s := &scene{}
-	s.shoot(0, 30, atRest)
+	s.draw(0, 30, atRest)
 	for _, i := range []int{10, 11} {
 		s.faces[i] = nil
 	}
 	speaker := []int{-1, 7, 0}
 	p, err := s.analyse(t).Plan(t.Context(), render.Output{
-		Frames: 90, Spoken: say(90, true, true, true, true),
+		Frames: 90, Spoken: openIn(90, true, true, true, true),
 		Source:  func(i int) int { return i % 30 },
 		Speaker: func(source int) int { return speaker[source/5%3] },
 	})
@@ -161,7 +161,7 @@ func TestPlans(t *testing.T) {
 		}
 		want := 0
 		if speaker[i%30/5%3] == 0 {
-			want = 1 // 10 and 11 too: what was missed lies between its neighbours
+			want = 1 // in frames 10 and 11 too: a missed face lies between its neighbours
 		}
 		if len(mouths) != want {
 			t.Errorf("frame %d: got %d mouths, want %d", i, len(mouths), want)
@@ -170,22 +170,22 @@ func TestPlans(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	talker := &scene{}
-	talker.shoot(0, 80, talking)
-	a, _ := talker.plan(t, say(80, true))
+	talker.draw(0, 80, talking)
+	a, _ := talker.plan(t, openIn(80, true))
 	if err := a.tracks[0].plan(ctx, fps, make([]speech.Articulation, 80), func(i int) int { return i }, make([]target, 80)); err == nil {
 		t.Error("a cancelled plan goes on")
 	}
 }
 
-// TestNothingCrossesACut moves the head at a cut: the new shot's faces are where
-// they are, not where smoothing with the old one would have them.
+// TestNothingCrossesACut moves the head at a cut. Faces of the new shot are where they are, and not
+// where smoothing with the old shot would put them.
 func TestNothingCrossesACut(t *testing.T) {
 	s := &scene{}
 	left := func(i int) facetest.Head { return facetest.Head{X: 110, Y: 110, Eyes: 50} }
 	right := func(i int) facetest.Head { return facetest.Head{X: 200, Y: 120, Eyes: 60} }
-	s.shoot(0, 20, left)
-	s.shoot(1, 20, right)
-	a, p := s.plan(t, say(40, false, false, true, true))
+	s.draw(0, 20, left)
+	s.draw(1, 20, right)
+	a, p := s.plan(t, openIn(40, false, false, true, true))
 	for i := range 40 {
 		if loud := i > 25; (i < 24 || i > 27) && (p[i].shape.gap > .08) != loud {
 			t.Errorf("frame %d: is to open by %.2f, loud: %t", i, p[i].shape.gap, loud)
@@ -201,13 +201,13 @@ func TestNothingCrossesACut(t *testing.T) {
 	}
 }
 
-// TestConcurrentMouths makes all mouths at once, and one after the other, and
-// all of it a second time.
+// TestConcurrentMouths paints all frames at once, and one after the other by a second plan. The mouths
+// are the same.
 func TestConcurrentMouths(t *testing.T) {
 	s := &scene{}
-	s.shoot(0, 60, talking)
-	_, p := s.plan(t, say(60, true, false, true))
-	_, again := s.plan(t, say(60, true, false, true))
+	s.draw(0, 60, talking)
+	_, p := s.plan(t, openIn(60, true, false, true))
+	_, again := s.plan(t, openIn(60, true, false, true))
 	at := make([]render.Mouth, len(s.frames))
 	var all sync.WaitGroup
 	for i, f := range s.frames {
@@ -238,16 +238,16 @@ func same(a, b render.Mouth) bool {
 		slices.Equal(a.Image.Cb, b.Image.Cb) && slices.Equal(a.Image.Cr, b.Image.Cr) && slices.Equal(a.Mask.Pix, b.Mask.Pix)
 }
 
-// TestEvenRectangles checks the rectangle that holds a turned one.
+// TestEvenRectangles checks the rectangle of the frame that holds a region.
 func TestEvenRectangles(t *testing.T) {
 	for _, c := range []struct {
 		to   geom.Similarity
 		want image.Rectangle
 	}{
-		{geom.Similarity{A: 10}, image.Rect(0, 0, 12, 22)},
-		{geom.Similarity{A: 10, X: .5, Y: 1.5}, image.Rect(0, 0, 12, 22)},
-		{geom.Similarity{B: 10}, image.Rect(-20, 0, 2, 12)},
-		{geom.Similarity{A: 10, X: -7, Y: -7}, image.Rect(-8, -8, 4, 14)},
+		{to: geom.Similarity{A: 10}, want: image.Rect(0, 0, 12, 22)},
+		{to: geom.Similarity{A: 10, X: .5, Y: 1.5}, want: image.Rect(0, 0, 12, 22)},
+		{to: geom.Similarity{B: 10}, want: image.Rect(-20, 0, 2, 12)},
+		{to: geom.Similarity{A: 10, X: -7, Y: -7}, want: image.Rect(-8, -8, 4, 14)},
 	} {
 		if got := bounds(c.to, region{right: 1, bottom: 2}); got != c.want {
 			t.Errorf("%+v: got %v, want %v", c.to, got, c.want)
@@ -255,8 +255,8 @@ func TestEvenRectangles(t *testing.T) {
 	}
 }
 
-// TestTiltedHead gives a head that talks, and is tilted with its mouth open at
-// last, closed mouths from before: they lie where the tilted head has its own.
+// TestTiltedHead closes the mouth of a head that tilts at the end, with its mouth open. The closed mouths
+// of frames before lie where the tilted head has its own.
 func TestTiltedHead(t *testing.T) {
 	tilting := func(i int) facetest.Head {
 		h := talking(i)
@@ -266,8 +266,8 @@ func TestTiltedHead(t *testing.T) {
 		return h
 	}
 	s := &scene{}
-	s.shoot(0, 100, tilting)
-	_, p := s.plan(t, say(100, true, true, false, false))
+	s.draw(0, 100, tilting)
+	_, p := s.plan(t, openIn(100, true, true, false, false))
 	for i := 80; i < 95; i++ {
 		want := tilting(i)
 		want.Open = 0

@@ -1,0 +1,86 @@
+package warp
+
+import "lipsync/internal/geom"
+
+// The patch of an example on a frame, canonical unless something else is said. By eye: larger ones
+// show seams at hair, collar and neck.
+const (
+	patchHalf     = .66 // half width, at least
+	patchTop      = .02 // its top is this far below the base of the nose
+	patchBelow    = .42 // how far below the closed lips it reaches
+	patchGrow     = .4  // how much farther, as a share of the gap
+	patchPastChin = .3  // how far below the chin it reaches at most
+	patchLeast    = .4  // height, at least
+	patchSoft     = .3  // width of its soft edge, as a share of the way to its middle
+	patchPower    = 2.5 // exponent of the superellipse that it is: between an ellipse and a rectangle
+)
+
+// patch is the place on the canonical face that shows a mouth from another frame.
+type patch struct {
+	middle, top, bottom float32 // x of its middle, y of its edges
+	side                float32 // from the middle to its left and right edges
+	line                float32 // y of the line between the person's closed lips
+	half                float32 // half the width of the frame's own mouth
+	sink                float32 // how far down the chin of the frame moves
+}
+
+// newPatch returns the patch on an observation for a mouth that is given a shape.
+func newPatch(p *person, own *observation, to shape) *patch {
+	below := patchBelow + patchGrow*max(to.gap, own.gap())
+	top := own.nose + patchTop
+	return &patch{
+		middle: own.middle(), top: top, bottom: max(p.line+min(below, chinBelow+patchPastChin), top+patchLeast),
+		side: max(patchHalf, own.width()/2/(1-patchSoft)), // the corners of a wide mouth are not where the edge is soft
+		line: p.line, half: own.width() / 2, sink: chinShare * (to.gap - own.gap()),
+	}
+}
+
+// region returns where the patch lies.
+func (p *patch) region() region {
+	return region{p.middle - p.side, p.top, p.middle + p.side, p.bottom}
+}
+
+// mask returns how much of the patch is seen at a canonical place, 0 to 1.
+func (p *patch) mask(c geom.Point) float32 { return maskAt(p.across(c.X) + p.along(c.Y)) }
+
+// across and along return what x and y add to the sum of powers of the superellipse, on which the
+// mask depends. The sum is 0 in the middle of the patch and 1 at its border.
+func (p *patch) across(x float32) float32 { return swell(abs(x-p.middle) / p.side) }
+
+func (p *patch) along(y float32) float32 {
+	return swell(abs(y-(p.top+p.bottom)/2) / ((p.bottom - p.top) / 2))
+}
+
+// swell returns x to the power of patchPower.
+func swell(x float32) float32 { return x * x * sqrt(x) }
+
+// masks holds the mask at even steps of the sum of powers, from 0 to 1.
+var masks = func() (m [513]float32) {
+	for i := range m {
+		m[i] = smoothstep((1 - power(float32(i)/float32(len(m)-1), 1/patchPower)) / patchSoft)
+	}
+	return m
+}()
+
+// maskAt returns the mask at a sum of powers.
+func maskAt(sum float32) float32 {
+	if !(sum < 1) {
+		return 0
+	}
+	at := sum * float32(len(masks)-1)
+	i := int(at)
+	return masks[i] + (masks[i+1]-masks[i])*(at-float32(i))
+}
+
+// down returns how far the skin at y of the canonical face moves down with the chin, below the
+// middle of the mouth.
+func (p *patch) down(y float32) float32 {
+	chin := p.line + chinBelow
+	if y > chin {
+		return p.sink * clamp((chin+neckBelow-y)/neckBelow)
+	}
+	return p.sink * smoothstep((y-p.line)/chinBelow)
+}
+
+// aside returns the share of that movement at x, 1 in the middle.
+func (p *patch) aside(x float32) float32 { return jawShare((x - p.middle) / p.half) }
