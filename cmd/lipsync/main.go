@@ -15,6 +15,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"lipsync/internal/rest"
 	"lipsync/internal/sandbox"
 	"lipsync/internal/version"
 )
@@ -67,7 +68,7 @@ func run(ctx context.Context, args []string, s streams) int {
 	exited := -1 // by --help and --version
 	parser := kong.Must(new(commands),
 		kong.Name("lipsync"),
-		kong.Description("Make the lips of a video follow a speech track. The API is described at /api/openapi.yaml of a server."),
+		kong.Description("Make the lips of a video follow a speech track. The API is described at "+rest.Base+rest.DocumentPath+" of a server."),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Writers(s.out, s.err),
 		kong.Exit(func(status int) { exited = status }),

@@ -22,6 +22,7 @@ import (
 	"lipsync/internal/awstest"
 	"lipsync/internal/dynamodb"
 	"lipsync/internal/lipsync"
+	"lipsync/internal/rest"
 )
 
 const (
@@ -79,10 +80,7 @@ func (h *testHome) functions(b *testing.B) []*function {
 		b.Fatal(err)
 	}
 	all := []*function{h.hello(b)}
-	for _, name := range []string{
-		"health", "me", "list-models", "generate", "generate-with-media", "get-request", "get-progress", "cancel-request", "get-details", "delete-media", "list-requests", "create-upload",
-		"dashboard", "dispatch", "sweep",
-	} {
+	for _, name := range append(clientFunctions(), "dispatch", "sweep") {
 		event := string(read(b, filepath.Join("..", "..", "events", name+".json")))
 		event = strings.ReplaceAll(event, "lipsync_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", token)
 		f := &function{name: name, deployed: h.function(b, logicalName(name)), event: func() string { return event }}
@@ -95,6 +93,17 @@ func (h *testHome) functions(b *testing.B) []*function {
 		all = append(all, f)
 	}
 	return all
+}
+
+// clientFunctions has the functions that clients call, by the table of endpoints.
+func clientFunctions() []string {
+	var names []string
+	for _, e := range rest.Endpoints() {
+		if !slices.Contains(names, e.Function) {
+			names = append(names, e.Function)
+		}
+	}
+	return append(names, "dashboard")
 }
 
 // naming has each event name a request of its own that waits, for which the function is to
@@ -263,11 +272,10 @@ func (h *testHome) hello(b *testing.B) *function {
 func (h *testHome) freeRates(b *testing.B) {
 	b.Helper()
 	const many = "1000000"
-	for function, rate := range map[string]string{
-		"Generate": "LIPSYNC_GENERATE_RATE", "GenerateWithMedia": "LIPSYNC_GENERATE_RATE",
-		"Me": "LIPSYNC_READ_RATE", "ListModels": "LIPSYNC_READ_RATE", "GetRequest": "LIPSYNC_READ_RATE", "ListRequests": "LIPSYNC_READ_RATE",
-		"GetProgress": "LIPSYNC_READ_RATE", "CancelRequest": "LIPSYNC_READ_RATE", "DeleteMedia": "LIPSYNC_READ_RATE", "GetDetails": "LIPSYNC_READ_RATE", "CreateUpload": "LIPSYNC_READ_RATE",
-	} {
-		h.setVariable(b, function, rate, many)
+	rates := map[lipsync.CallKind]string{lipsync.GenerateCall: "LIPSYNC_GENERATE_RATE", lipsync.ReadCall: "LIPSYNC_READ_RATE"}
+	for _, e := range rest.Endpoints() {
+		if e.Calls != "" {
+			h.setVariable(b, logicalName(e.Function), rates[e.Calls], many)
+		}
 	}
 }

@@ -29,10 +29,7 @@ func BenchmarkStarts(b *testing.B) {
 	}
 	r := newRuntime(b)
 	all := []*function{{name: "health", deployed: filepath.Join(dir, "hello", "bootstrap")}}
-	for _, name := range []string{
-		"health", "me", "list-models", "generate", "generate-with-media", "get-request", "get-progress", "cancel-request", "get-details", "delete-media",
-		"list-requests", "create-upload", "dashboard",
-	} {
+	for _, name := range clientFunctions() {
 		all = append(all, &function{name: name, deployed: filepath.Join(fixtures.dir, "built", "functions", name, "bootstrap")})
 	}
 	for b.Loop() {

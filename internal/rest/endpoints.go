@@ -13,6 +13,7 @@ const Base = "/api"
 
 // Paths that are named outside the table too.
 const (
+	DocumentPath          = "/openapi.yaml"
 	GenerateWithMediaPath = "/v1/lipsync/generate-with-media"
 	RequestsPath          = "/v1/lipsync/requests" // a request is at RequestsPath + "/" + its id
 	UploadsPath           = "/v1/uploads"
@@ -45,7 +46,7 @@ func (a *api) endpoints() []Endpoint {
 	type needs = []Need
 	return []Endpoint{
 		{get, "/health", open, "health", 256, nil, health},
-		{get, "/openapi.yaml", open, "health", 256, nil, document},
+		{get, DocumentPath, open, "health", 256, nil, document},
 		{get, "/openapi.json", open, "health", 256, nil, documentJSON},
 		{get, "/v1/users/me", read, "me", 512, nil, answers(a, me)},
 		{get, "/v1/models", read, "list-models", 512, needs{ListEngines}, answers(a, a.listModels)},
