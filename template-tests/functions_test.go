@@ -45,6 +45,15 @@ func TestFunctions(t *testing.T) {
 	wantNames(t, "functions", deployed().all("AWS::Lambda::Function"), want)
 }
 
+// TestMemory wants each function of the API to have the memory of its row in the table of endpoints.
+func TestMemory(t *testing.T) {
+	for _, e := range rest.Endpoints() {
+		if got := deployed().number(t, logical(e.Function), "MemorySize"); got != e.Memory {
+			t.Errorf("%s of %s %s has %d MiB, want %d", e.Function, e.Method, e.Path, got, e.Memory)
+		}
+	}
+}
+
 // TestTimeouts wants each wait to be longer than what it waits for.
 func TestTimeouts(t *testing.T) {
 	const gateway = 29 // seconds that API Gateway waits
