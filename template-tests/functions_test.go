@@ -9,9 +9,7 @@ import (
 	"io"
 	"maps"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -24,6 +22,7 @@ import (
 	"lipsync/internal/cloud/pages"
 	"lipsync/internal/lipsync"
 	"lipsync/internal/rest"
+	"lipsync/internal/settings"
 )
 
 func TestFunctions(t *testing.T) {
@@ -167,7 +166,10 @@ func wiring(t *testing.T, folder string) (w wired) {
 		"cloud.Demand": cloud.Demand, "jobs.Pool": jobs.Pool, "cloud.Generating": cloud.Generating, "cloud.Reading": cloud.Reading, "cloud.Sizes": cloud.Sizes,
 		"cloud.Limits": cloud.Limits, "cloud.Retention": cloud.Retention, "cloud.Origins": cloud.Origins, "cloud.Engines": cloud.Engines,
 	}
-	variable := regexp.MustCompile(`^LIPSYNC_[A-Z_]+$`)
+	variables := map[string]string{} // by the names of their settings in Go, in small letters
+	for _, e := range settings.At(settings.Functions | settings.Runner) {
+		variables[strings.ReplaceAll(e.Line().Name, "-", "")] = e.Line().Env()
+	}
 	files, err := filepath.Glob(filepath.Join(folder, "*.go"))
 	if err != nil || files == nil {
 		t.Fatalf("no source in %s: %v", folder, err)
@@ -189,10 +191,8 @@ func wiring(t *testing.T, folder string) (w wired) {
 					w.parts = append(w.parts, known[from.Name+"."+n.Sel.Name])
 				case ok && from.Name == "pages":
 					w.pages = true
-				}
-			case *ast.BasicLit:
-				if text, err := strconv.Unquote(n.Value); err == nil && variable.MatchString(text) {
-					w.asked = append(w.asked, text)
+				case ok && from.Name == "settings" && variables[strings.ToLower(n.Sel.Name)] != "":
+					w.asked = append(w.asked, variables[strings.ToLower(n.Sel.Name)])
 				}
 			}
 			return true

@@ -49,7 +49,7 @@ func (c *clip) compare(b *testing.B) {
 			job.add(b, fixtures.program, "sync", c.video, c.audio, "-o", synced)
 		}
 	}
-	if got, want := settings(b, synced), settings(b, transcoded); got != want {
+	if got, want := encoding(b, synced), encoding(b, transcoded); got != want {
 		b.Fatalf("the job's encoder has the settings\n%s\nthe transcode's\n%s", got, want)
 	}
 	perFrame := func(d time.Duration) float64 { return d.Seconds() * 1000 / float64(c.frames) }
@@ -98,8 +98,8 @@ func (c *costs) add(b *testing.B, program string, args ...string) {
 	c.cpu = append(c.cpu, p.ProcessState.UserTime()+p.ProcessState.SystemTime())
 }
 
-// settings returns the settings that libx264 writes into the file that it makes.
-func settings(b *testing.B, path string) string {
+// encoding returns the settings that libx264 writes into the file that it makes.
+func encoding(b *testing.B, path string) string {
 	b.Helper()
 	file, err := os.ReadFile(path)
 	if err != nil {

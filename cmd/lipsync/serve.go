@@ -16,6 +16,7 @@ import (
 
 	"lipsync/internal/lipsync"
 	"lipsync/internal/render"
+	"lipsync/internal/settings"
 	"lipsync/internal/version"
 )
 
@@ -30,17 +31,17 @@ type serveCommand struct {
 	GenerateRate         int           `default:"60" env:"LIPSYNC_GENERATE_RATE" placeholder:"N" help:"Generate calls a minute for a key (default: ${default})."`
 	ReadRate             int           `default:"600" env:"LIPSYNC_READ_RATE" placeholder:"N" help:"Other calls a minute for a key (default: ${default})."`
 	MaxOpenRequests      int           `default:"1000" env:"LIPSYNC_MAX_OPEN_REQUESTS" placeholder:"N" help:"Most requests of an account that wait or are processed (default: ${default})."`
-	MaxStored            size          `default:"1024GiB" env:"LIPSYNC_MAX_STORED" placeholder:"SIZE" help:"Most bytes of an account's uploads and outputs (default: ${default})."`
+	MaxStored            settings.Size `default:"1024GiB" env:"LIPSYNC_MAX_STORED" placeholder:"SIZE" help:"Most bytes of an account's uploads and outputs (default: ${default})."`
 	MaxKeys              int           `default:"1000" env:"LIPSYNC_MAX_KEYS" placeholder:"N" help:"Most active API keys of an account, for the dashboard (default: ${default})."`
 	KeepInputs           time.Duration `default:"24h" env:"LIPSYNC_KEEP_INPUTS" placeholder:"TIME" help:"How long an upload stays after it was announced or last used (default: ${default})."`
 	KeepOutputs          time.Duration `default:"720h" env:"LIPSYNC_KEEP_OUTPUTS" placeholder:"TIME" help:"How long an output stays after its request completed (default: ${default}, 30 days)."`
 	PublicURL            *url.URL      `env:"LIPSYNC_PUBLIC_URL" placeholder:"URL" help:"How clients reach the service, e.g. through a proxy, for the links in answers (default: as each call came)."`
 	CORSOrigins          []string      `name:"cors-origins" default:"*" env:"LIPSYNC_CORS_ORIGINS" placeholder:"ORIGIN,..." help:"Web sites whose pages may call the API, send uploads and fetch outputs; * for any (default: ${default})."`
-	MaxVideo             size          `default:"5GiB" env:"LIPSYNC_MAX_VIDEO" placeholder:"SIZE" help:"Largest video (default: ${default})."`
-	MaxAudio             size          `default:"500MiB" env:"LIPSYNC_MAX_AUDIO" placeholder:"SIZE" help:"Largest audio (default: ${default})."`
+	MaxVideo             settings.Size `default:"5GiB" env:"LIPSYNC_MAX_VIDEO" placeholder:"SIZE" help:"Largest video (default: ${default})."`
+	MaxAudio             settings.Size `default:"500MiB" env:"LIPSYNC_MAX_AUDIO" placeholder:"SIZE" help:"Largest audio (default: ${default})."`
 	MaxDuration          time.Duration `default:"60m" env:"LIPSYNC_MAX_DURATION" placeholder:"TIME" help:"Longest video and audio (default: ${default})."`
 	MaxSide              int           `default:"4096" env:"LIPSYNC_MAX_SIDE" placeholder:"N" help:"Most pixels of a video's width and height (default: ${default})."`
-	DiskReserve          size          `default:"1GiB" env:"LIPSYNC_DISK_RESERVE" placeholder:"SIZE" help:"Free space of the data folder's disk that new media must leave; 0 for none (default: ${default})."`
+	DiskReserve          settings.Size `default:"1GiB" env:"LIPSYNC_DISK_RESERVE" placeholder:"SIZE" help:"Free space of the data folder's disk that new media must leave; 0 for none (default: ${default})."`
 	MaxFPS               float64       `name:"max-fps" default:"120" env:"LIPSYNC_MAX_FPS" placeholder:"N" help:"Most frames a second of a video (default: ${default})."`
 }
 

@@ -18,6 +18,7 @@ import (
 	"lipsync/internal/lipsync"
 	"lipsync/internal/onnx"
 	"lipsync/internal/render"
+	"lipsync/internal/settings"
 	"lipsync/internal/worker"
 )
 
@@ -46,20 +47,20 @@ type job struct {
 // read reads the settings that only the runner has.
 func (j *job) read(h *cloud.Home) {
 	s := h.Settings
-	side := s.Number("LIPSYNC_MAX_SIDE")
+	side := settings.MaxSide.In(s)
 	*j = job{
-		scratch: s.Text("LIPSYNC_SCRATCH"),
-		timeout: s.Duration("LIPSYNC_JOB_TIMEOUT"),
+		scratch: settings.Scratch.In(s),
+		timeout: settings.JobTimeout.In(s),
 		limits: render.Limits{
-			Duration: s.Duration("LIPSYNC_MAX_DURATION"),
+			Duration: settings.MaxDuration.In(s),
 			Width:    side, Height: side,
-			FPS: s.Fraction("LIPSYNC_MAX_FPS"),
+			FPS: settings.MaxFPS.In(s),
 		},
-		models:       s.Text("LIPSYNC_MODELS"),
-		library:      s.Optional("LIPSYNC_ONNXRUNTIME"),
-		providers:    s.Optional("LIPSYNC_PROVIDERS"),
-		nvidia:       s.Truth("LIPSYNC_NVIDIA"),
-		allowPrivate: s.Truth("LIPSYNC_ALLOW_PRIVATE_NETWORKS"),
+		models:       settings.Models.In(s),
+		library:      settings.ONNXRuntime.In(s),
+		providers:    settings.Providers.In(s),
+		nvidia:       settings.NVIDIA.In(s),
+		allowPrivate: settings.AllowPrivateNetworks.In(s),
 	}
 }
 
@@ -69,7 +70,7 @@ func (j *job) do(ctx context.Context, home *cloud.Home) (err error) {
 	started := time.Now()
 	folder, err := os.MkdirTemp(j.scratch, "runner-")
 	if err != nil {
-		return fmt.Errorf("make a folder in LIPSYNC_SCRATCH: %w", err)
+		return fmt.Errorf("make a folder in %s: %w", settings.Scratch.Env(), err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
 	renderer := &lazy{open: func(ctx context.Context) (*engines.Set, error) { return j.open(ctx, home.Service.Objects, home.Log) }}
@@ -113,7 +114,7 @@ func (l *lazy) close() error {
 func (j *job) open(ctx context.Context, objects lipsync.Objects, log *slog.Logger) (*engines.Set, error) {
 	providers, err := readProviders(j.providers)
 	if err != nil {
-		return nil, fmt.Errorf("LIPSYNC_PROVIDERS: %w", err)
+		return nil, fmt.Errorf("%s: %w", settings.Providers.Env(), err)
 	}
 	models, err := fetchModels(ctx, objects, j.models, log)
 	if err != nil {

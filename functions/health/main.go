@@ -5,7 +5,6 @@ package main
 import (
 	"log/slog"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
@@ -14,12 +13,13 @@ import (
 	"lipsync/internal/gateway"
 	"lipsync/internal/lipsync"
 	"lipsync/internal/rest"
+	"lipsync/internal/settings"
 	"lipsync/internal/version"
 )
 
 func main() {
 	service := &lipsync.Service{Now: time.Now, NewID: uuid.NewString}
-	origins := strings.Split(os.Getenv("LIPSYNC_CORS_ORIGINS"), ",")
+	origins := settings.CORSOrigins.In(settings.Environment(os.Getenv))
 	log := slog.New(slog.NewJSONHandler(os.Stdout, nil))
 	log.Info("start", "version", version.String())
 	lambda.Start(gateway.Handler(rest.AllowOrigins(origins, rest.New(service, rest.Options{Log: log}))))

@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -21,13 +20,14 @@ import (
 	"lipsync/internal/gateway"
 	"lipsync/internal/lipsync"
 	"lipsync/internal/rest"
+	"lipsync/internal/settings"
 	"lipsync/internal/version"
 )
 
 // Home is the service in one program. Clients of AWS are made once, with it.
 type Home struct {
 	Service  *lipsync.Service
-	Settings *Settings
+	Settings *settings.Values
 	Metrics  *emf.Metrics
 	Log      *slog.Logger
 	Config   aws.Config      // of clients
@@ -48,7 +48,7 @@ func New(config aws.Config, getenv func(string) string, w io.Writer, parts ...Pa
 		Metrics:  emf.New(w, c.Now),
 		Log:      slog.New(slog.NewJSONHandler(w, nil)),
 		Config:   config,
-		Settings: &Settings{get: getenv},
+		Settings: settings.Environment(getenv),
 	}
 	h.Log.Info("start", "version", version.String())
 	h.Service = &lipsync.Service{Now: c.Now, NewID: uuid.NewString, Random: rand.Reader, Watcher: h.Metrics, Log: h.Log}
@@ -60,7 +60,7 @@ func New(config aws.Config, getenv func(string) string, w io.Writer, parts ...Pa
 
 // Records is the store.
 func Records(h *Home) {
-	h.Table = dynamodb.New(h.Config, h.Settings.Text("LIPSYNC_TABLE"))
+	h.Table = dynamodb.New(h.Config, settings.Table.In(h.Settings))
 	h.Service.Store = h.Table.Store
 }
 
@@ -69,39 +69,39 @@ func Demand(h *Home) { h.Service.Demand = h.Table }
 
 // Generating is the rate of generate calls, and the engines that they may name.
 func Generating(h *Home) {
-	h.Service.GenerateRate = h.Settings.Number("LIPSYNC_GENERATE_RATE")
+	h.Service.GenerateRate = settings.GenerateRate.In(h.Settings)
 	Engines(h)
 }
 
 // Engines are those that requests may name, the default first.
 func Engines(h *Home) {
-	h.Service.Engines = strings.Split(h.Settings.Text("LIPSYNC_ENGINES"), ",")
+	h.Service.Engines = settings.Engines.In(h.Settings)
 }
 
 // Reading is the rate of other calls.
-func Reading(h *Home) { h.Service.ReadRate = h.Settings.Number("LIPSYNC_READ_RATE") }
+func Reading(h *Home) { h.Service.ReadRate = settings.ReadRate.In(h.Settings) }
 
 // Sizes are the limits on the size of media.
 func Sizes(h *Home) {
-	h.Service.MaxVideo, h.Service.MaxAudio = h.Settings.Bytes("LIPSYNC_MAX_VIDEO"), h.Settings.Bytes("LIPSYNC_MAX_AUDIO")
+	h.Service.MaxVideo, h.Service.MaxAudio = int64(settings.MaxVideo.In(h.Settings)), int64(settings.MaxAudio.In(h.Settings))
 }
 
 // Limits are what an account may have.
 func Limits(h *Home) {
 	l := &h.Service.Limits
-	l.Open, l.Stored = h.Settings.Number("LIPSYNC_MAX_OPEN_REQUESTS"), h.Settings.Bytes("LIPSYNC_MAX_STORED")
-	l.Keys = h.Settings.Number("LIPSYNC_MAX_KEYS")
+	l.Open, l.Stored = settings.MaxOpenRequests.In(h.Settings), int64(settings.MaxStored.In(h.Settings))
+	l.Keys = settings.MaxKeys.In(h.Settings)
 }
 
 // Retention is how long media are kept.
 func Retention(h *Home) {
 	h.Service.Limits.Keep = lipsync.Retention{
-		Inputs: h.Settings.Duration("LIPSYNC_KEEP_INPUTS"), Outputs: h.Settings.Duration("LIPSYNC_KEEP_OUTPUTS"),
+		Inputs: settings.KeepInputs.In(h.Settings), Outputs: settings.KeepOutputs.In(h.Settings),
 	}
 }
 
 // Origins are the web sites whose pages may call the API.
-func Origins(h *Home) { h.origins = strings.Split(h.Settings.Text("LIPSYNC_CORS_ORIGINS"), ",") }
+func Origins(h *Home) { h.origins = settings.CORSOrigins.In(h.Settings) }
 
 // API is the HTTP API, to be put behind API Gateway. The home has to have Origins.
 func (h *Home) API() http.Handler {

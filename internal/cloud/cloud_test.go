@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-
 	"lipsync/internal/cloud"
 	"lipsync/internal/cloud/jobs"
 	"lipsync/internal/cloud/media"
@@ -55,25 +53,5 @@ func TestSettings(t *testing.T) {
 		if want := name + " is not set"; err == nil || err.Error() != want {
 			t.Errorf("without %s: got %v, want %s", name, err, want)
 		}
-	}
-}
-
-func TestBadSettings(t *testing.T) {
-	var got []any
-	read := func(h *cloud.Home) {
-		s := h.Settings
-		got = []any{s.Number("A"), s.Bytes("B"), s.Fraction("C"), s.Duration("D"), s.Truth("E"), s.Truth("F"), s.Address("G").Host, s.Address("H").Host}
-	}
-	_, err := cloud.New(aws.Config{}, environment{"A": "7.5", "B": "0", "C": "NaN", "D": "90", "E": "maybe", "G": "example.com/x", "H": "https://example.com"}.get, io.Discard, read)
-	want := []string{
-		`A is "7.5", want a whole number above 0`,
-		`B is "0", want a whole number above 0`,
-		`C is "NaN", want a number above 0`,
-		`D is "90", want a time above 0, such as 90m`,
-		`E is "maybe", want true or false`,
-		`G is "example.com/x", want an address such as https://example.com`,
-	}
-	if err == nil || err.Error() != strings.Join(want, "\n") {
-		t.Errorf("got %v with error\n%v\nwant\n%s", got, err, strings.Join(want, "\n"))
 	}
 }

@@ -5,10 +5,11 @@ package jobs
 import (
 	"lipsync/internal/batch"
 	"lipsync/internal/cloud"
+	"lipsync/internal/settings"
 )
 
 // Pool is the runners. The home has to have Demand.
 func Pool(h *cloud.Home) {
-	h.Service.Pool = batch.New(h.Config, h.Settings.Text("LIPSYNC_JOB_QUEUE"), h.Settings.Text("LIPSYNC_JOB_DEFINITION"))
-	h.Service.MaxWorkers = h.Settings.Number("LIPSYNC_MAX_WORKERS")
+	h.Service.Pool = batch.New(h.Config, settings.JobQueue.In(h.Settings), settings.JobDefinition.In(h.Settings))
+	h.Service.MaxWorkers = settings.MaxWorkers.In(h.Settings)
 }

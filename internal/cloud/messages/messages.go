@@ -4,10 +4,11 @@ package messages
 
 import (
 	"lipsync/internal/cloud"
+	"lipsync/internal/settings"
 	"lipsync/internal/sqs"
 )
 
 // Queue tells of requests that wait.
 func Queue(h *cloud.Home) {
-	h.Service.Queue = sqs.New(h.Config, h.Settings.Text("LIPSYNC_QUEUE_URL"))
+	h.Service.Queue = sqs.New(h.Config, settings.QueueURL.In(h.Settings))
 }

@@ -20,6 +20,7 @@ import (
 	"lipsync/internal/openid"
 	"lipsync/internal/rest"
 	"lipsync/internal/s3"
+	"lipsync/internal/settings"
 )
 
 // New returns the pages, to be put behind API Gateway. The home has to have Records
@@ -29,10 +30,10 @@ func New(ctx context.Context, h *cloud.Home) (http.Handler, error) {
 	if !ok {
 		return nil, errors.New("the dashboard needs media in a bucket")
 	}
-	public := h.Settings.Address("LIPSYNC_PUBLIC_URL") // scheme and host
-	signOut := h.Settings.Address("LIPSYNC_SIGN_OUT_URL")
-	issuer, clientID := h.Settings.Address("LIPSYNC_ISSUER"), h.Settings.Text("LIPSYNC_CLIENT_ID")
-	secretID := h.Settings.Text("LIPSYNC_SECRET_ARN")
+	public := settings.PublicURL.In(h.Settings) // scheme and host
+	signOut := settings.SignOutURL.In(h.Settings)
+	issuer, clientID := settings.Issuer.In(h.Settings), settings.ClientID.In(h.Settings)
+	secretID := settings.SecretARN.In(h.Settings)
 	if err := h.Settings.Err(); err != nil {
 		return nil, err
 	}

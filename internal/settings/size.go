@@ -1,4 +1,4 @@
-package main
+package settings
 
 import (
 	"fmt"
@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// size is a number of bytes, written as 5GiB, 500MiB or 1048576.
-type size int64
+// Size is a number of bytes, written as 5GiB, 500MiB or 1048576.
+type Size int64
 
 // UnmarshalText implements encoding.TextUnmarshaler.
-func (s *size) UnmarshalText(text []byte) error {
+func (s *Size) UnmarshalText(text []byte) error {
 	number, factor := string(text), int64(1)
 	for suffix, f := range map[string]int64{"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30} {
 		if rest, found := strings.CutSuffix(number, suffix); found {
@@ -23,6 +23,6 @@ func (s *size) UnmarshalText(text []byte) error {
 	if err != nil || n < 0 || n > math.MaxInt64/factor {
 		return fmt.Errorf("%q is not a size such as 5GiB, 500MiB or 1048576", text)
 	}
-	*s = size(n * factor)
+	*s = Size(n * factor)
 	return nil
 }

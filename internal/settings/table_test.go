@@ -1,0 +1,89 @@
+package settings
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestNames pins how the names of a setting come from one.
+func TestNames(t *testing.T) {
+	for _, c := range []struct {
+		of                 Entry
+		flag, env, context string
+	}{
+		{Data, "--data", "LIPSYNC_DATA", "lipsync:data"},
+		{MaxOpenRequests, "--max-open-requests", "LIPSYNC_MAX_OPEN_REQUESTS", "lipsync:maxOpenRequests"},
+		{MaxStored, "--max-stored", "LIPSYNC_MAX_STORED", "lipsync:maxStoredGiB"},
+		{CORSOrigins, "--cors-origins", "LIPSYNC_CORS_ORIGINS", "lipsync:corsOrigins"},
+		{NVIDIA, "--nvidia", "LIPSYNC_NVIDIA", "lipsync:nvidiaVideo"},
+	} {
+		line := c.of.Line()
+		if line.Flag() != c.flag || line.Env() != c.env || line.Context() != c.context {
+			t.Errorf("got %s, %s, %s, want %+v", line.Flag(), line.Env(), line.Context(), c)
+		}
+	}
+}
+
+// TestTable looks for what a line of the table may lack.
+func TestTable(t *testing.T) {
+	names := map[string]bool{}
+	for _, e := range table {
+		line := e.Line()
+		switch {
+		case names[line.Name]:
+			t.Errorf("there are two settings %s", line.Name)
+		case !regexp.MustCompile(`^[a-z]+(-[a-z]+)*$`).MatchString(line.Name):
+			t.Errorf("%q is no name", line.Name)
+		case line.Where == 0:
+			t.Errorf("%s can be set nowhere", line.Name)
+		case line.Help == "" || strings.HasSuffix(line.Help, ".") || line.More != "" && !strings.HasSuffix(line.More, "."):
+			t.Errorf("%s: help has no full stop, and more has one", line.Name)
+		case line.Where&Machine != 0 && line.Example == "" && line.Default != "false":
+			t.Errorf("%s has no example for its flag", line.Name)
+		case line.Where&Machine != 0 && line.Default != "" && e.Check(line.Default) != nil:
+			t.Errorf("%s: %v", line.Name, e.Check(line.Default))
+		}
+		names[line.Name] = true
+	}
+	if len(names) < 50 {
+		t.Errorf("got %d settings, too few", len(names))
+	}
+}
+
+// TestCheck wants what flags may be, and the sentence for what they may not.
+func TestCheck(t *testing.T) {
+	for _, c := range []struct {
+		of   Entry
+		text string
+		want string // "": it may be
+	}{
+		{Workers, "0", ""},
+		{Workers, "-1", "--workers must be 1 or more"},
+		{Addr, "18081", "--addr must be HOST:PORT, such as 127.0.0.1:8080"},
+		{MetricsAddr, "", ""},
+		{MetricsAddr, "9090", "--metrics-addr must be HOST:PORT, such as 127.0.0.1:9090"},
+		{ReadRate, "0", "--read-rate must be 1 or more"},
+		{MaxSide, "0", "--max-side must be more than 0"},
+		{MaxSide, "10000", ""},
+		{MaxFPS, "29.97", ""},
+		{MaxFPS, "0", "--max-fps must be more than 0"},
+		{MaxStored, "0", "--max-stored must be more than 0"},
+		{DiskReserve, "0", ""},
+		{KeepInputs, "59m0s", "--keep-inputs must be 1h or more"},
+		{CORSOrigins, "https://a.example,*", ""},
+		{CORSOrigins, "https://a.example/", "--cors-origins must be * or http://HOST or https://HOST, with a port or none, and no path"},
+		{CORSOrigins, "a.example", "--cors-origins must be * or http://HOST or https://HOST, with a port or none, and no path"},
+		{PublicURL, "https://a.example:8443/", ""},
+		{PublicURL, "https://a.example/lipsync", "--public-url must be http://HOST or https://HOST, with a port or none, and no path"},
+		{PublicURL, "https://me@a.example", "--public-url must be http://HOST or https://HOST, with a port or none, and no path"},
+	} {
+		got := ""
+		if err := c.of.Check(c.text); err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%s %s: got %q, want %q", c.of.Line().Name, c.text, got, c.want)
+		}
+	}
+}

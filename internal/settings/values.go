@@ -1,0 +1,139 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Values are what settings were set to: by a program's environment on AWS, or by CDK's
+// context. (Flags of the command lipsync are kong's to read.)
+type Values struct {
+	getenv  func(name string) string // nil: the values are those of a context
+	context map[string]string        // by key
+	errs    []error
+}
+
+// Environment returns the values that the environment of a function or a runner has.
+func Environment(getenv func(name string) string) *Values { return &Values{getenv: getenv} }
+
+// Context returns the values that CDK's context has, or what is wrong with them: each must be
+// one that its setting may have, and no key that begins with Prefix may be unknown.
+func Context(all map[string]any) (*Values, error) {
+	v := &Values{context: map[string]string{}}
+	for key, value := range all {
+		if strings.HasPrefix(key, Prefix) {
+			v.context[key] = written(value)
+		}
+	}
+	unknown := maps.Clone(v.context)
+	for _, e := range At(Stack) {
+		e.Effect(v)
+		delete(unknown, e.Line().Context())
+	}
+	for _, key := range slices.Sorted(maps.Keys(unknown)) {
+		v.errs = append(v.errs, fmt.Errorf("%s is not a setting of this service", key))
+	}
+	if v.errs != nil {
+		return nil, v.errs[0]
+	}
+	return v, nil
+}
+
+// written returns a value of a context as text, since the command line gives no other: numbers
+// in full, 1000000 and not 1e+06, and the words of a list with commas between.
+func written(value any) string {
+	switch v := value.(type) {
+	case float64: // as JSON's numbers are
+		return format(v)
+	case []any:
+		var words []string
+		for _, word := range v {
+			words = append(words, fmt.Sprint(word))
+		}
+		return strings.Join(words, ",")
+	default:
+		return fmt.Sprint(v)
+	}
+}
+
+// Err returns all that is wrong with the values that were read.
+func (v *Values) Err() error { return errors.Join(v.errs...) }
+
+// In returns the setting's value among the values. If that is missing or bad, it is the zero
+// one, and Values.Err returns an error.
+func (s *Setting[T]) In(v *Values) (value T) {
+	name, kind, wants := s.Env(), s.Kind, "want"
+	var text string
+	if v.getenv == nil {
+		name, kind, wants = s.Context(), s.inStack(), "but must be"
+		text = s.inContext(v)
+	} else if text = v.getenv(name); text == "" {
+		if !s.Optional {
+			v.errs = append(v.errs, fmt.Errorf("%s is not set", name))
+		}
+		return value
+	}
+	read, ok := kind.parse(text)
+	if !ok {
+		v.errs = append(v.errs, fmt.Errorf("%s is %q, %s %s", name, text, wants, kind.want))
+		return value
+	}
+	return read
+}
+
+// inContext returns the value's text in a context.
+func (s *Setting[T]) inContext(v *Values) string {
+	if text, given := v.context[s.Context()]; given {
+		return text
+	}
+	if s.Other != nil {
+		return s.Other(v)
+	}
+	return s.StackDefault()
+}
+
+func (s *Setting[T]) inStack() Kind[T] {
+	if s.InStack != nil {
+		return *s.InStack
+	}
+	return s.Kind
+}
+
+// Check implements Entry.
+func (s *Setting[T]) Check(text string) error {
+	if _, ok := s.Kind.parse(text); ok {
+		return nil
+	}
+	want := s.Kind.want
+	if s.Kind.flag != "" {
+		want = s.Kind.flag
+	}
+	return fmt.Errorf("%s must be %s", s.Flag(), want)
+}
+
+// Told implements Entry.
+func (s *Setting[T]) Told(v *Values) string { return format(s.In(v)) }
+
+// Effect implements Entry.
+func (s *Setting[T]) Effect(v *Values) string { return s.counted(s.In(v)) }
+
+// StackDefault implements Entry.
+func (s *Setting[T]) StackDefault() string {
+	if s.inStack().unit == 0 {
+		return s.Default
+	}
+	value, _ := s.Kind.parse(s.Default)
+	return s.counted(value)
+}
+
+// counted returns a value as text for CDK's context, in the units there.
+func (s *Setting[T]) counted(value T) string {
+	if bytes, ok := any(value).(Size); ok {
+		return strconv.FormatInt(int64(bytes/s.inStack().unit), 10)
+	}
+	return format(value)
+}

@@ -1,0 +1,119 @@
+package settings
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+// environment returns the values of some variables.
+func environment(variables map[string]string) *Values {
+	return Environment(func(name string) string { return variables[name] })
+}
+
+func TestEnvironment(t *testing.T) {
+	v := environment(map[string]string{
+		"LIPSYNC_TABLE": "t", "LIPSYNC_READ_RATE": "600", "LIPSYNC_MAX_VIDEO": "5368709120", "LIPSYNC_MAX_FPS": "29.97",
+		"LIPSYNC_MAX_DURATION": "1h30m", "LIPSYNC_ENGINES": "wav2lip,warp", "LIPSYNC_NVIDIA": "true", "LIPSYNC_ISSUER": "https://example.com/pool",
+	})
+	for _, c := range []struct {
+		name      string
+		got, want any
+	}{
+		{"table", Table.In(v), "t"},
+		{"read-rate", ReadRate.In(v), 600},
+		{"max-video", MaxVideo.In(v), 5 * gibibyte},
+		{"max-fps", MaxFPS.In(v), 29.97},
+		{"max-duration", MaxDuration.In(v), 90 * time.Minute},
+		{"engines", Engines.In(v), []string{"wav2lip", "warp"}},
+		{"nvidia", NVIDIA.In(v), true},
+		{"allow-private-networks", AllowPrivateNetworks.In(v), false},
+		{"signer-role", SignerRole.In(v), ""},
+		{"issuer", Issuer.In(v).Path, "/pool"},
+	} {
+		if !reflect.DeepEqual(c.got, c.want) {
+			t.Errorf("%s: got %v, want %v", c.name, c.got, c.want)
+		}
+	}
+	if err := v.Err(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestBadEnvironment wants all that is wrong to be told at once.
+func TestBadEnvironment(t *testing.T) {
+	v := environment(map[string]string{
+		"LIPSYNC_READ_RATE": "7.5", "LIPSYNC_MAX_VIDEO": "0", "LIPSYNC_MAX_FPS": "NaN", "LIPSYNC_MAX_DURATION": "90",
+		"LIPSYNC_KEEP_INPUTS": "1m", "LIPSYNC_NVIDIA": "maybe", "LIPSYNC_ISSUER": "example.com/x",
+	})
+	got := []any{ReadRate.In(v), MaxVideo.In(v), MaxFPS.In(v), MaxDuration.In(v), KeepInputs.In(v), NVIDIA.In(v), Table.In(v)}
+	if u := Issuer.In(v); u != nil {
+		t.Errorf("got the issuer %s, want none", u)
+	}
+	for i, value := range got {
+		if !reflect.ValueOf(value).IsZero() {
+			t.Errorf("%d: got %v, want the zero value", i, value)
+		}
+	}
+	want := []string{
+		`LIPSYNC_READ_RATE is "7.5", want a whole number above 0`,
+		`LIPSYNC_MAX_VIDEO is "0", want a whole number above 0`,
+		`LIPSYNC_MAX_FPS is "NaN", want a number above 0`,
+		`LIPSYNC_MAX_DURATION is "90", want a time above 0, such as 90m`,
+		`LIPSYNC_KEEP_INPUTS is "1m", want a time of 1h0m0s or more, such as 90m`,
+		`LIPSYNC_NVIDIA is "maybe", want true or false`,
+		`LIPSYNC_TABLE is not set`,
+		`LIPSYNC_ISSUER is "example.com/x", want an address such as https://example.com`,
+	}
+	if err := v.Err(); err == nil || err.Error() != strings.Join(want, "\n") {
+		t.Errorf("got\n%v\nwant\n%s", err, strings.Join(want, "\n"))
+	}
+}
+
+// TestContext reads values as cdk.json and as the command line have them.
+func TestContext(t *testing.T) {
+	v, err := Context(map[string]any{
+		"@aws-cdk/aws-iam:minimizePolicies": true, "aws:cdk:bundling-stacks": []any{"*"}, // those of CDK
+		"lipsync:keepData": false, "lipsync:spotVcpus": 8.0, "lipsync:generateRate": 1e6, "lipsync:maxVideoMiB": "1024",
+		"lipsync:instanceTypes": []any{"g5.2xlarge", "g6e.xlarge"}, "lipsync:maxDuration": "90m", "lipsync:nvidiaVideo": "true",
+		"lipsync:maxFps": 60.0,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		of         Entry
+		told, kept string // for the programs of the stack, and for its next deployment
+	}{
+		{KeepData, "false", "false"},
+		{SpotVCPUs, "8", "8"},
+		{OnDemandVCPUs, "16", "16"},
+		{GenerateRate, "1000000", "1000000"},
+		{MaxVideo, "1073741824", "1024"},
+		{MaxAudio, "524288000", "500"},
+		{MaxStored, "1099511627776", "1024"},
+		{MaxDuration, "1h30m0s", "1h30m0s"},
+		{KeepOutputs, "720h0m0s", "720h0m0s"},
+		{MaxFPS, "60", "60"},
+		{NVIDIA, "true", "true"},
+		{InstanceTypes, "g5.2xlarge,g6e.xlarge", "g5.2xlarge,g6e.xlarge"},
+		{CORSOrigins, "*", "*"},
+		{AlarmEmail, "", ""},
+	} {
+		if told, kept := c.of.Told(v), c.of.Effect(v); told != c.told || kept != c.kept {
+			t.Errorf("%s: got %q and %q, want %q and %q", c.of.Line().Name, told, kept, c.told, c.kept)
+		}
+	}
+}
+
+// TestContextOfGPU wants other instances with another image.
+func TestContextOfGPU(t *testing.T) {
+	v, err := Context(map[string]any{"lipsync:image": "cuda"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := InstanceTypes.Told(v), "g4dn.xlarge,g5.xlarge,g6.xlarge"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
