@@ -100,35 +100,54 @@ func (c pageSample) run(t *testing.T, folder, text, key string) (said string, er
 	return string(out), err
 }
 
-// TestConversation runs the calls of the README's conversation: with a key they get an output and send an
-// upload, and with a wrong one they say so and end.
+// TestConversation runs the calls of the README, and then those of the API guide: with a key they get an output
+// and send an upload, and with a wrong one the README's say so and end.
 func TestConversation(t *testing.T) {
 	data, folder := t.TempDir(), t.TempDir()
-	s := startServer(t, data)
+	s := startServer(t, data, "--allow-private-networks")
 	if err := os.Symlink(fixtures.video, filepath.Join(folder, "talk.mp4")); err != nil {
 		t.Fatal(err)
 	}
-	readme, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	found := regexp.MustCompile("(?s)```sh\n(API=.*?)```.*?```sh\n(.*?)```").FindSubmatch(readme)
-	if found == nil {
-		t.Fatal("there is no conversation in the README")
-	}
-	here := strings.NewReplacer("http://127.0.0.1:8080", s.url, "https://example.com", s.url,
+	// It doesn't answer, so a request that names it is open until it is canceled.
+	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+	defer silent.Close()
+	here := strings.NewReplacer("http://127.0.0.1:8080", s.url, "https://example.com", silent.URL,
 		"dist/demo/video.mp4", fixtures.video, "dist/demo/speech.wav", fixtures.speech)
-	text, upload := here.Replace(string(found[1])), here.Replace(string(found[2]))
+	first := here.Replace(shellOf(t, "../../README.md", "API="))
+	rest := here.Replace(shellOf(t, "../../docs/api.md", ""))
 	c := pageSample{name: "conversation", file: "conversation.sh", program: "sh"}
-	wrong, _ := c.run(t, folder, "KEY=$LIPSYNC_KEY\n"+text, "wrong")
+	wrong, _ := c.run(t, folder, "KEY=$LIPSYNC_KEY\n"+first, "wrong")
 	if got := strings.Count(wrong, "invalid token"); got != 3 {
 		t.Errorf("with a wrong key: got %q, want the API's sentence 3 times", wrong)
 	}
 	const paddedCount = `wc() { printf '   %s\n' "$(command wc "$@")"; }` + "\n" // as that of BSD and macOS
-	out, err := c.run(t, folder, "KEY=$LIPSYNC_KEY\n"+text+paddedCount+upload, newKey(t, data))
+	out, err := c.run(t, folder, "set -e\nKEY=$LIPSYNC_KEY\n"+first+paddedCount+rest, newKey(t, data))
 	if info, missing := os.Stat(filepath.Join(folder, "output.mp4")); err != nil || missing != nil || info.Size() == 0 {
 		t.Errorf("got %s (%v, %v), want output.mp4", out, err, missing)
 	}
+	for _, want := range []string{`"percent":0`, `"error_message":"canceled by the client"`, `"attempts":1`, `"name":"warp"`} {
+		if !strings.Contains(out, want) {
+			t.Errorf("got %s, want %s", out, want)
+		}
+	}
+}
+
+// shellOf returns the shell samples of a page that begin with a text.
+func shellOf(t *testing.T, path, begin string) (text string) {
+	t.Helper()
+	page, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, found := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllSubmatch(page, -1) {
+		if sample := string(found[1]); strings.HasPrefix(sample, begin) {
+			text += sample
+		}
+	}
+	if text == "" {
+		t.Fatalf("%s has no shell samples", path)
+	}
+	return text
 }
 
 // compile returns the JavaScript that the compiler makes of a program in TypeScript, whose types it checks.

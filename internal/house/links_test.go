@@ -1,0 +1,78 @@
+package house
+
+import (
+	"go/parser"
+	"go/token"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var (
+	fence   = regexp.MustCompile("(?ms)^```.*?^```$")
+	heading = regexp.MustCompile(`(?m)^#+ (.*)$`)
+	link    = regexp.MustCompile(`\[([^\]]*)\]\(([^)\s]+)\)`)
+	markup  = regexp.MustCompile(`[^\p{L}\p{N}\p{M} _-]`)
+)
+
+// anchors returns the anchors of a page's headings, as GitHub makes them.
+func anchors(page string) (names []string) {
+	for _, h := range heading.FindAllStringSubmatch(fence.ReplaceAllString(page, ""), -1) {
+		name := strings.ReplaceAll(markup.ReplaceAllString(strings.ToLower(h[1]), ""), " ", "-")
+		names = append(names, name)
+	}
+	return names
+}
+
+// TestLinks checks that the relative links of all pages lead to a file or a folder, and to a
+// heading where they have an anchor. A link to a file of Go whose text is code names
+// something that is declared there: `Name`, `Type.Member`, or either after the package.
+func TestLinks(t *testing.T) {
+	code := map[string]int{} // links to Go by page
+	for _, page := range tracked(t, "*.md") {
+		for _, l := range link.FindAllStringSubmatch(fence.ReplaceAllString(text(t, page), ""), -1) {
+			said, target := l[1], l[2]
+			if strings.Contains(target, "://") || strings.HasPrefix(target, "mailto:") {
+				continue
+			}
+			file, anchor, _ := strings.Cut(target, "#")
+			if file = path.Join(path.Dir(page), file); strings.HasPrefix(target, "#") {
+				file = page
+			}
+			if _, err := os.Stat(filepath.Join(root, file)); err != nil {
+				t.Errorf("%s links to %s, which is not there", page, target)
+				continue
+			}
+			if anchor != "" && !slices.Contains(anchors(text(t, file)), anchor) {
+				t.Errorf("%s links to %s, which has no such heading", page, target)
+			}
+			if name := strings.Trim(said, "`"); name != said && path.Ext(file) == ".go" {
+				code[page]++
+				if !slices.Contains(declared(t, file), name) {
+					t.Errorf("%s says that %s has %s, which it doesn't", page, file, name)
+				}
+			}
+		}
+	}
+	if got := code["docs/architecture.md"]; got < 40 {
+		t.Errorf("docs/architecture.md names %d things by links to Go, want 40 or more", got)
+	}
+}
+
+// declared returns what declarations does of a file, with and without its package.
+func declared(t *testing.T, file string) []string {
+	t.Helper()
+	source, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, file), nil, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := declarations(source)
+	for _, n := range names {
+		names = append(names, source.Name.Name+"."+n)
+	}
+	return names
+}
