@@ -23,7 +23,7 @@ NETWORKS     = $(or $(LIPSYNC_SHARED),../shared)/models
 EXPORT      := internal/wav2lip/export
 
 .DEFAULT_GOAL := help
-.PHONY: help build bin/lipsync bin/runner onnxruntime sizes demo test run synth deploy cdk aws-local aws-smoke aws-smoke-run lint pins bench bench-neural gpu-check gpu-libraries bench-aws soak flake race fuzz hostile outage simulate quality clean
+.PHONY: help build bin/lipsync bin/runner onnxruntime sizes demo picture figures test run synth deploy cdk aws-local aws-smoke aws-smoke-run lint pins bench bench-neural gpu-check gpu-libraries bench-aws soak flake race fuzz hostile outage simulate quality clean
 
 help: ## list what make can do
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -54,6 +54,12 @@ demo: ## install what is missing, build, and lip sync a sample video through the
 	@.ci/install ffmpeg espeak-ng
 	@$(MAKE) --no-print-directory bin/lipsync
 	bin/lipsync demo --output dist/demo $(ARGS)
+
+picture: demo ## draw the picture of the README from the sample
+	ffmpeg -v error -nostdin -y -i dist/demo/before-after.png -vf scale=1080:-1:flags=lanczos -q:v 4 docs/pictures/before-after.jpg
+
+figures: ## count the lines, files, functions, comments, dependencies and names of the code; TREE= another checkout, to compare
+	@go test -count 1 -v -run '^TestFigures$$' ./internal/house $(if $(TREE),-args -tree $(abspath $(TREE))) | grep '|'
 
 # One package more than there are cores at a time: some of them mostly wait.
 test: $(VENV)/done $(ONNXRUNTIME) $(NODE)/done ## install what is missing and run every test
