@@ -158,7 +158,7 @@ func comeAndGo(ctx context.Context, s *lipsync.Service) error {
 		if err != nil {
 			return err
 		}
-		if _, err := s.Generate(ctx, c, lipsync.NewRequest{ID: id, Video: video, Audio: audio}); err != nil {
+		if _, err := s.Generate(ctx, c, lipsync.RequestParams{ID: id, Video: video, Audio: audio}); err != nil {
 			return err
 		}
 		switch n {

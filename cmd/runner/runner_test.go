@@ -71,7 +71,7 @@ func (a *account) getenv(name string) string { return a.environment[name] }
 // request makes a request of two files and returns its id.
 func (a *account) request(t *testing.T, video, audio string) string {
 	t.Helper()
-	n := lipsync.NewRequest{ID: a.service.NewRequestID()}
+	n := lipsync.RequestParams{ID: a.service.NewRequestID()}
 	for _, m := range []struct {
 		kind   lipsync.MediaKind
 		path   string

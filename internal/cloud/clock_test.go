@@ -52,7 +52,7 @@ func TestWrongClocks(t *testing.T) {
 		machines = append(machines, machineOff(t, e, table, d))
 	}
 	for i, s := range machines {
-		id, err := s.Generate(t.Context(), lipsync.Caller{Account: "account"}, lipsync.NewRequest{
+		id, err := s.Generate(t.Context(), lipsync.Caller{Account: "account"}, lipsync.RequestParams{
 			Video: lipsync.Source{URL: "https://example.com/video"}, Audio: lipsync.Source{URL: "https://example.com/audio"},
 		})
 		if err != nil {

@@ -229,7 +229,7 @@ func (d *deployment) wantMedia(t *testing.T, id string) {
 // generate makes the request that the events of the queue and of Batch name.
 func (d *deployment) generate(t *testing.T) {
 	t.Helper()
-	_, err := d.service.Generate(t.Context(), d.caller, lipsync.NewRequest{
+	_, err := d.service.Generate(t.Context(), d.caller, lipsync.RequestParams{
 		ID:    requestID,
 		Video: lipsync.Source{URL: "https://example.com/v"}, Audio: lipsync.Source{URL: "https://example.com/a"},
 	})

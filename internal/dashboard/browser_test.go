@@ -104,7 +104,7 @@ func TestAddressInBrowser(t *testing.T) {
 		http.ServeContent(w, r, "v.mp4", time.Time{}, bytes.NewReader(clip))
 	}))
 	t.Cleanup(client.Close)
-	id, err := h.service.Generate(t.Context(), h.caller(t, account), lipsync.NewRequest{
+	id, err := h.service.Generate(t.Context(), h.caller(t, account), lipsync.RequestParams{
 		Video: lipsync.Source{URL: client.URL + "/v.mp4"}, Audio: lipsync.Source{URL: client.URL + "/a.wav"},
 	})
 	if err != nil {

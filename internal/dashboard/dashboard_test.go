@@ -227,10 +227,13 @@ func (h *home) caller(t testing.TB, account string) lipsync.Caller {
 // add makes a request of two URLs.
 func (h *home) add(t testing.TB, c lipsync.Caller, reference string) string {
 	t.Helper()
-	id, err := h.service.Generate(t.Context(), c, lipsync.NewRequest{
+	p := lipsync.RequestParams{
 		Video: lipsync.Source{URL: "https://example.com/v.mp4"}, Audio: lipsync.Source{URL: "https://example.com/a.wav"},
-		ReferenceID: reference, HasReferenceID: reference != "",
-	})
+	}
+	if reference != "" {
+		p.ReferenceID = &reference
+	}
+	id, err := h.service.Generate(t.Context(), c, p)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -85,11 +85,17 @@ func (p *pages) generate(v *visit, n newPage) (id string, err error) {
 	if err := p.service.Allow(v.Context(), v.caller(), lipsync.GenerateCall); err != nil {
 		return "", err
 	}
-	return p.service.Generate(v.Context(), v.caller(), lipsync.NewRequest{
+	params := lipsync.RequestParams{
 		Video: lipsync.Source{URL: n.Video}, Audio: lipsync.Source{URL: n.Audio},
-		ReferenceID: n.Reference, HasReferenceID: n.Reference != "", LargestFace: n.LargestFace, Engine: n.Engine,
-		IdempotencyKey: digest(v.PostForm.Encode()), HasIdempotency: v.PostForm.Has("once"),
-	})
+		LargestFace: n.LargestFace, Engine: n.Engine,
+	}
+	if n.Reference != "" {
+		params.ReferenceID = &n.Reference
+	}
+	if v.PostForm.Has("once") {
+		params.IdempotencyKey = new(digest(v.PostForm.Encode()))
+	}
+	return p.service.Generate(v.Context(), v.caller(), params)
 }
 
 // upload says where a script may send a file.
@@ -105,7 +111,7 @@ func (p *pages) createUpload(v *visit) error {
 	if err != nil {
 		size = 0 // which the service has words for
 	}
-	made, err := p.announce(v, lipsync.NewUpload{
+	made, err := p.announce(v, lipsync.UploadParams{
 		Kind: lipsync.MediaKind(v.PostForm.Get("type")), Size: size, Name: v.PostForm.Get("name"),
 	})
 	if err != nil {
@@ -115,7 +121,7 @@ func (p *pages) createUpload(v *visit) error {
 	return v.json(http.StatusOK, made)
 }
 
-func (p *pages) announce(v *visit, n lipsync.NewUpload) (upload, error) {
+func (p *pages) announce(v *visit, n lipsync.UploadParams) (upload, error) {
 	if err := p.service.Allow(v.Context(), v.caller(), lipsync.ReadCall); err != nil {
 		return upload{}, err
 	}

@@ -136,7 +136,7 @@ func TestOthersRequest(t *testing.T) {
 		h.get(t, path+"/delete").must(t, http.StatusNotFound)
 		h.send(t, path+"/delete", nil).must(t, http.StatusNotFound)
 	}
-	u, err := h.service.CreateUpload(t.Context(), other, lipsync.NewUpload{Kind: lipsync.Video, Size: 5})
+	u, err := h.service.CreateUpload(t.Context(), other, lipsync.UploadParams{Kind: lipsync.Video, Size: 5})
 	if err != nil {
 		t.Fatal(err)
 	}

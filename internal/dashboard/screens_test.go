@@ -197,14 +197,14 @@ func (h *home) play(t *testing.T) string {
 	t.Helper()
 	c := h.caller(t, account)
 	clip := newClip(t)
-	u, err := h.service.CreateUpload(t.Context(), c, lipsync.NewUpload{Kind: lipsync.Video, Size: int64(len(clip))})
+	u, err := h.service.CreateUpload(t.Context(), c, lipsync.UploadParams{Kind: lipsync.Video, Size: int64(len(clip))})
 	if err == nil {
 		err = h.service.Objects.Put(t.Context(), u.Object, bytes.NewReader(clip), u.Size)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	id, err := h.service.Generate(t.Context(), c, lipsync.NewRequest{
+	id, err := h.service.Generate(t.Context(), c, lipsync.RequestParams{
 		Video: lipsync.Source{URL: u.Source}, Audio: lipsync.Source{URL: "https://example.com/a.wav"},
 	})
 	if err != nil {

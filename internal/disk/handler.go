@@ -106,7 +106,7 @@ func (o *Objects) fail(w http.ResponseWriter, r *http.Request, err error) {
 		refuse(w, http.StatusInsufficientStorage, lipsync.MessageOf(lipsync.ErrNoSpace(err)))
 		return
 	}
-	o.log.ErrorContext(r.Context(), "object", "method", r.Method, "key", r.PathValue("key"), "err", err)
+	o.log.ErrorContext(r.Context(), "object", "method", r.Method, "key", r.PathValue("key"), "error", err)
 	refuse(w, http.StatusInternalServerError, "internal error")
 }
 

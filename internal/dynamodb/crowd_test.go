@@ -227,7 +227,7 @@ func TestForestalled(t *testing.T) {
 		}}
 		service := lipsync.Service{Store: openWire(t, &w).Store, Now: time.Now, NewID: uuid.NewString, Engines: []string{"warp"}}
 		start := time.Now()
-		_, err := service.Generate(t.Context(), lipsync.Caller{Account: "a", KeyID: "k"}, lipsync.NewRequest{
+		_, err := service.Generate(t.Context(), lipsync.Caller{Account: "a", KeyID: "k"}, lipsync.RequestParams{
 			Video: lipsync.Source{URL: "https://example.com/v"}, Audio: lipsync.Source{URL: "https://example.com/a"},
 		})
 		if took := time.Since(start); took < 20*time.Second || took > 21*time.Second || tries > 60 {

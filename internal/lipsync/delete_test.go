@@ -76,7 +76,7 @@ func TestDeleteLate(t *testing.T) {
 	left, err := h.Uploads.Expired(t.Context(), h.clock.Now(), lipsync.Upload{}, 10)
 	must(t, err)
 	want(t, "outputs to delete", len(left), 1)
-	_, err = h.Generate(t.Context(), h.caller, lipsync.NewRequest{Video: lipsync.Source{URL: "upload://" + left[0].ID}, Audio: urls().Audio})
+	_, err = h.Generate(t.Context(), h.caller, lipsync.RequestParams{Video: lipsync.Source{URL: "upload://" + left[0].ID}, Audio: urls().Audio})
 	wantError(t, "use of it", err, lipsync.Invalid, "video upload does not exist")
 	must(t, h.Sweep(t.Context()))
 	h.wantObject(t, late, false)
@@ -129,7 +129,7 @@ func TestDeleteUpload(t *testing.T) {
 	}
 	refused(ids[2]) // an older one than the newest user waits
 	h.complete(t, ids[0])
-	n.IdempotencyKey, n.HasIdempotency = "k", true
+	n.IdempotencyKey = new("k")
 	last, err := h.Generate(t.Context(), h.caller, n)
 	must(t, err)
 	refused(ids[2])
@@ -144,14 +144,14 @@ func TestDeleteUpload(t *testing.T) {
 	n.LargestFace = true
 	_, err = h.Generate(t.Context(), h.caller, n)
 	wantError(t, "other body", err, lipsync.Reused, "idempotency key was used with a different request")
-	n.IdempotencyKey = "new"
+	n.IdempotencyKey = new("new")
 	_, err = h.Generate(t.Context(), h.caller, n)
 	wantError(t, "use after the delete", err, lipsync.Invalid, "video upload does not exist")
 
 	// The address for the file is still good: what comes by it counts, and goes too.
 	must(t, h.Objects.Put(t.Context(), u.Object, strings.NewReader("again"), 5))
 	h.Limits.Stored = 5 + 3*6 // with the outputs
-	_, err = h.CreateUpload(t.Context(), h.caller, lipsync.NewUpload{Kind: lipsync.Video, Size: 10})
+	_, err = h.CreateUpload(t.Context(), h.caller, lipsync.UploadParams{Kind: lipsync.Video, Size: 10})
 	want(t, "code", lipsync.CodeOf(err), lipsync.StorageLimit)
 	h.clock.Advance(2*time.Hour + time.Second)
 	must(t, h.Sweep(t.Context()))
@@ -180,6 +180,6 @@ func TestDeleteOldUpload(t *testing.T) {
 	_, err = h.Uploads.ByID(t.Context(), u.ID)
 	want(t, "record", lipsync.CodeOf(err), lipsync.NotFound)
 	h.Limits.Stored = 100
-	_, err = h.CreateUpload(t.Context(), h.caller, lipsync.NewUpload{Kind: lipsync.Video, Size: 100})
+	_, err = h.CreateUpload(t.Context(), h.caller, lipsync.UploadParams{Kind: lipsync.Video, Size: 100})
 	must(t, err)
 }

@@ -12,7 +12,7 @@ import (
 func TestGenerate(t *testing.T) {
 	h := newHome(t)
 	n := urls()
-	n.LargestFace, n.ReferenceID, n.HasReferenceID = true, "ref", true
+	n.LargestFace, n.ReferenceID = true, new("ref")
 	id, err := h.Generate(t.Context(), h.caller, n)
 	must(t, err)
 	got, err := h.Requests.ByID(t.Context(), id)
@@ -43,16 +43,16 @@ func TestGenerateTexts(t *testing.T) {
 	long := strings.Repeat("ü", 255)
 	for _, c := range []struct {
 		name    string
-		change  func(n *lipsync.NewRequest)
+		change  func(n *lipsync.RequestParams)
 		message string
 	}{
-		{"longest", func(n *lipsync.NewRequest) { n.ReferenceID, n.HasReferenceID = long, true }, ""},
-		{"empty reference", func(n *lipsync.NewRequest) { n.HasReferenceID = true }, badReference},
-		{"long reference", func(n *lipsync.NewRequest) { n.ReferenceID, n.HasReferenceID = long+"x", true }, badReference},
-		{"bytes", func(n *lipsync.NewRequest) { n.ReferenceID, n.HasReferenceID = "\xff", true }, badReference},
-		{"longest key", func(n *lipsync.NewRequest) { n.IdempotencyKey, n.HasIdempotency = long, true }, ""},
-		{"empty key", func(n *lipsync.NewRequest) { n.HasIdempotency = true }, badKey},
-		{"long key", func(n *lipsync.NewRequest) { n.IdempotencyKey, n.HasIdempotency = long+"x", true }, badKey},
+		{"longest", func(n *lipsync.RequestParams) { n.ReferenceID = new(long) }, ""},
+		{"empty reference", func(n *lipsync.RequestParams) { n.ReferenceID = new("") }, badReference},
+		{"long reference", func(n *lipsync.RequestParams) { n.ReferenceID = new(long + "x") }, badReference},
+		{"bytes", func(n *lipsync.RequestParams) { n.ReferenceID = new("\xff") }, badReference},
+		{"longest key", func(n *lipsync.RequestParams) { n.IdempotencyKey = new(long) }, ""},
+		{"empty key", func(n *lipsync.RequestParams) { n.IdempotencyKey = new("") }, badKey},
+		{"long key", func(n *lipsync.RequestParams) { n.IdempotencyKey = new(long + "x") }, badKey},
 	} {
 		n := urls()
 		c.change(&n)
@@ -85,7 +85,7 @@ func TestGenerateEngine(t *testing.T) {
 func TestGenerateReplay(t *testing.T) {
 	h := newHome(t)
 	first := urls()
-	first.IdempotencyKey, first.HasIdempotency = "k", true
+	first.IdempotencyKey = new("k")
 	id, err := h.Generate(t.Context(), h.caller, first)
 	must(t, err)
 	again, err := h.Generate(t.Context(), h.caller, first)
@@ -93,14 +93,14 @@ func TestGenerateReplay(t *testing.T) {
 	want(t, "replayed id", again, id)
 	want(t, "messages sent", len(h.queue.sent), 1)
 
-	for name, change := range map[string]func(n *lipsync.NewRequest){
-		"video":     func(n *lipsync.NewRequest) { n.Video.URL += "x" },
-		"audio":     func(n *lipsync.NewRequest) { n.Audio.URL += "x" },
-		"swapped":   func(n *lipsync.NewRequest) { n.Video, n.Audio = n.Audio, n.Video },
-		"flag":      func(n *lipsync.NewRequest) { n.LargestFace = true },
-		"engine":    func(n *lipsync.NewRequest) { n.Engine = "warp" },
-		"reference": func(n *lipsync.NewRequest) { n.ReferenceID, n.HasReferenceID = "r", true },
-		"endpoint": func(n *lipsync.NewRequest) {
+	for name, change := range map[string]func(n *lipsync.RequestParams){
+		"video":     func(n *lipsync.RequestParams) { n.Video.URL += "x" },
+		"audio":     func(n *lipsync.RequestParams) { n.Audio.URL += "x" },
+		"swapped":   func(n *lipsync.RequestParams) { n.Video, n.Audio = n.Audio, n.Video },
+		"flag":      func(n *lipsync.RequestParams) { n.LargestFace = true },
+		"engine":    func(n *lipsync.RequestParams) { n.Engine = "warp" },
+		"reference": func(n *lipsync.RequestParams) { n.ReferenceID = new("r") },
+		"endpoint": func(n *lipsync.RequestParams) {
 			n.Video, n.Audio = lipsync.Source{Object: "inputs/x/video"}, lipsync.Source{Object: "inputs/x/audio"}
 		},
 	} {
@@ -116,9 +116,9 @@ func TestGenerateReplay(t *testing.T) {
 }
 
 // media stores both media of a request to come.
-func (h *home) media(t *testing.T, video, audio string) lipsync.NewRequest {
+func (h *home) media(t *testing.T, video, audio string) lipsync.RequestParams {
 	t.Helper()
-	n := lipsync.NewRequest{ID: h.NewRequestID()}
+	n := lipsync.RequestParams{ID: h.NewRequestID()}
 	var err error
 	n.Video, err = h.StoreMedia(t.Context(), n.ID, lipsync.Video, strings.NewReader(video))
 	must(t, err)
@@ -136,9 +136,9 @@ func (h *home) wantObject(t *testing.T, key string, exists bool) {
 
 func TestGenerateMedia(t *testing.T) {
 	h := newHome(t)
-	send := func(video, audio string) (lipsync.NewRequest, string, error) {
+	send := func(video, audio string) (lipsync.RequestParams, string, error) {
 		n := h.media(t, video, audio)
-		n.IdempotencyKey, n.HasIdempotency = "k", true
+		n.IdempotencyKey = new("k")
 		id, err := h.Generate(t.Context(), h.caller, n)
 		return n, id, err
 	}

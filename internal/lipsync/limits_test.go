@@ -33,7 +33,7 @@ func TestStorageLimit(t *testing.T) {
 	h.Limits.Stored = 10
 	const message = "account's uploads and outputs may take 10 bytes, and there is no room for more"
 	h.upload(t, lipsync.Video, "fives")
-	_, err := h.CreateUpload(t.Context(), h.caller, lipsync.NewUpload{Kind: lipsync.Video, Size: 6})
+	_, err := h.CreateUpload(t.Context(), h.caller, lipsync.UploadParams{Kind: lipsync.Video, Size: 6})
 	wantError(t, "upload", err, lipsync.StorageLimit, message)
 	h.upload(t, lipsync.Video, "fives")
 	_, err = h.Generate(t.Context(), h.caller, urls())
@@ -41,7 +41,7 @@ func TestStorageLimit(t *testing.T) {
 	h.clock.Advance(2 * lipsync.Retention{}.InputLife())
 	must(t, h.Sweep(t.Context()))
 	h.complete(t, h.generate(t, "")) // its output counts too
-	_, err = h.CreateUpload(t.Context(), h.caller, lipsync.NewUpload{Kind: lipsync.Video, Size: 10})
+	_, err = h.CreateUpload(t.Context(), h.caller, lipsync.UploadParams{Kind: lipsync.Video, Size: 10})
 	wantError(t, "upload beside an output", err, lipsync.StorageLimit, message)
 }
 

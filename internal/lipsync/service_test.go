@@ -81,8 +81,8 @@ func (h *home) newCaller(t testing.TB, account string, limit int64) (token strin
 }
 
 // urls returns a request of two URLs.
-func urls() lipsync.NewRequest {
-	return lipsync.NewRequest{
+func urls() lipsync.RequestParams {
+	return lipsync.RequestParams{
 		Video: lipsync.Source{URL: "https://example.com/v.mp4"},
 		Audio: lipsync.Source{URL: "https://example.com/a.wav"},
 	}
@@ -92,7 +92,9 @@ func urls() lipsync.NewRequest {
 func (h *home) generate(t testing.TB, referenceID string) string {
 	t.Helper()
 	n := urls()
-	n.ReferenceID, n.HasReferenceID = referenceID, referenceID != ""
+	if referenceID != "" {
+		n.ReferenceID = &referenceID
+	}
 	id, err := h.Generate(t.Context(), h.caller, n)
 	must(t, err)
 	return id

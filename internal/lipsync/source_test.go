@@ -81,7 +81,7 @@ func FuzzSourceURL(f *testing.F) {
 // upload announces 5 bytes and puts the text.
 func (h *home) upload(t *testing.T, kind lipsync.MediaKind, text string) lipsync.SignedUpload {
 	t.Helper()
-	u, err := h.CreateUpload(t.Context(), h.caller, lipsync.NewUpload{Kind: kind, Size: 5})
+	u, err := h.CreateUpload(t.Context(), h.caller, lipsync.UploadParams{Kind: kind, Size: 5})
 	must(t, err)
 	if text != "" {
 		must(t, h.Objects.Put(t.Context(), u.Object, strings.NewReader(text), -1))
@@ -150,7 +150,7 @@ func TestUploadReplay(t *testing.T) {
 	h := newHome(t)
 	n := urls()
 	n.Video.URL = h.upload(t, lipsync.Video, "fives").Source
-	n.IdempotencyKey, n.HasIdempotency = "k", true
+	n.IdempotencyKey = new("k")
 	h.clock.Advance(23 * time.Hour)
 	id, err := h.Generate(t.Context(), h.caller, n)
 	must(t, err)
@@ -163,7 +163,7 @@ func TestUploadReplay(t *testing.T) {
 
 func TestCreateUpload(t *testing.T) {
 	h := newHome(t)
-	u, err := h.CreateUpload(t.Context(), h.caller, lipsync.NewUpload{Kind: lipsync.Audio, Size: 500 << 20, ContentType: "audio/wav; codecs=1"})
+	u, err := h.CreateUpload(t.Context(), h.caller, lipsync.UploadParams{Kind: lipsync.Audio, Size: 500 << 20, ContentType: "audio/wav; codecs=1"})
 	must(t, err)
 	want(t, "source", u.Source, "upload://"+u.ID)
 	want(t, "expires", u.ExpiresAt, h.clock.Now().Add(24*time.Hour))
@@ -191,7 +191,7 @@ func TestCreateUpload(t *testing.T) {
 		{lipsync.Video, 1, "video/", lipsync.Invalid, badType},
 		{lipsync.Video, 1, "a/" + strings.Repeat("b", 300), lipsync.Invalid, badType},
 	} {
-		_, err := h.CreateUpload(t.Context(), h.caller, lipsync.NewUpload{Kind: c.kind, Size: c.size, ContentType: c.contentType})
+		_, err := h.CreateUpload(t.Context(), h.caller, lipsync.UploadParams{Kind: c.kind, Size: c.size, ContentType: c.contentType})
 		wantError(t, string(c.kind)+c.contentType, err, c.code, c.message)
 	}
 }

@@ -71,9 +71,9 @@ func TestRoom(t *testing.T) {
 		}
 		return nil
 	}
-	_, err := h.CreateUpload(t.Context(), h.caller, lipsync.NewUpload{Kind: lipsync.Video, Size: 5})
+	_, err := h.CreateUpload(t.Context(), h.caller, lipsync.UploadParams{Kind: lipsync.Video, Size: 5})
 	wantError(t, "upload that is too large", err, lipsync.NoSpace, noSpace)
-	_, err = h.CreateUpload(t.Context(), h.caller, lipsync.NewUpload{Kind: lipsync.Video, Size: 4})
+	_, err = h.CreateUpload(t.Context(), h.caller, lipsync.UploadParams{Kind: lipsync.Video, Size: 4})
 	must(t, err)
 
 	left = -1
@@ -81,7 +81,7 @@ func TestRoom(t *testing.T) {
 	wantError(t, "form", err, lipsync.NoSpace, noSpace)
 	_, err = h.Generate(t.Context(), h.caller, urls())
 	wantError(t, "URLs", err, lipsync.NoSpace, noSpace)
-	_, err = h.Generate(t.Context(), h.caller, lipsync.NewRequest{
+	_, err = h.Generate(t.Context(), h.caller, lipsync.RequestParams{
 		Video: lipsync.Source{URL: stored.Source}, Audio: lipsync.Source{URL: "https://example.com/a.wav"},
 	})
 	wantError(t, "upload that is there", err, lipsync.NoSpace, noSpace)

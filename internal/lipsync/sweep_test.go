@@ -104,13 +104,13 @@ func TestSweepManyUploads(t *testing.T) {
 		n := urls()
 		n.Video.URL = h.upload(t, lipsync.Video, "fives").Source
 		n.Audio.URL = h.upload(t, lipsync.Audio, "fives").Source
-		n.ReferenceID, n.HasReferenceID = fmt.Sprint(i), true
+		n.ReferenceID = new(fmt.Sprint(i))
 		_, err := h.Generate(t.Context(), h.caller, n)
 		must(t, err)
 	}
 	h.clock.Advance(time.Second)
 	for range unused {
-		_, err := h.CreateUpload(t.Context(), h.caller, lipsync.NewUpload{Kind: lipsync.Video, Size: 5})
+		_, err := h.CreateUpload(t.Context(), h.caller, lipsync.UploadParams{Kind: lipsync.Video, Size: 5})
 		must(t, err)
 	}
 	h.clock.Advance(lipsync.Retention{}.InputLife() + 2*time.Hour)

@@ -15,8 +15,8 @@ type SignedUpload struct {
 	Source  string // upload://ID, to name as an input
 }
 
-// NewUpload is a file that a client announces.
-type NewUpload struct {
+// UploadParams is what a client announces of a file.
+type UploadParams struct {
 	Kind        MediaKind
 	Size        int64  // bytes
 	ContentType string // "" lets the client send any
@@ -24,16 +24,16 @@ type NewUpload struct {
 }
 
 // CreateUpload announces a file, and says where to put it.
-func (s *Service) CreateUpload(ctx context.Context, c Caller, n NewUpload) (SignedUpload, error) {
-	if err := s.validUpload(n); err != nil {
+func (s *Service) CreateUpload(ctx context.Context, c Caller, p UploadParams) (SignedUpload, error) {
+	if err := s.validUpload(p); err != nil {
 		return SignedUpload{}, err
 	}
-	if err := s.room(n.Size); err != nil {
+	if err := s.room(p.Size); err != nil {
 		return SignedUpload{}, err
 	}
 	now := s.Now()
 	u := Upload{
-		ID: s.NewID(), Account: c.Account, Kind: n.Kind, Size: n.Size, ContentType: n.ContentType, Name: fileName(n.Name),
+		ID: s.NewID(), Account: c.Account, Kind: p.Kind, Size: p.Size, ContentType: p.ContentType, Name: fileName(p.Name),
 		CreatedAt: now, ExpiresAt: now.Add(s.Limits.Keep.InputLife()),
 	}
 	u.Object = uploadKey(u.ID)
@@ -41,27 +41,27 @@ func (s *Service) CreateUpload(ctx context.Context, c Caller, n NewUpload) (Sign
 	if err := s.Uploads.Create(ctx, u, limits); err != nil {
 		return SignedUpload{}, limits.explain(err)
 	}
-	put, headers, err := s.Objects.SignPut(ctx, u.Object, n.Size, n.ContentType, now.Add(putURLLife))
+	put, headers, err := s.Objects.SignPut(ctx, u.Object, p.Size, p.ContentType, now.Add(putURLLife))
 	if err != nil {
 		return SignedUpload{}, err
 	}
 	return SignedUpload{Upload: u, PutURL: put, Headers: headers, Source: uploadScheme + u.ID}, nil
 }
 
-func (s *Service) validUpload(n NewUpload) error {
-	if n.Kind != Video && n.Kind != Audio {
+func (s *Service) validUpload(p UploadParams) error {
+	if p.Kind != Video && p.Kind != Audio {
 		return newError(Invalid, `type must be "video" or "audio"`)
 	}
-	if n.Size < 1 {
+	if p.Size < 1 {
 		return newError(Invalid, "size must be at least 1")
 	}
-	if limit := s.MaxSize(n.Kind); n.Size > limit {
-		return newError(TooLarge, fmt.Sprintf("%s: %d bytes", LargerThan(string(n.Kind), limit), n.Size))
+	if limit := s.MaxSize(p.Kind); p.Size > limit {
+		return newError(TooLarge, fmt.Sprintf("%s: %d bytes", LargerThan(string(p.Kind), limit), p.Size))
 	}
-	if n.ContentType != "" && !validMediaType(n.ContentType) {
+	if p.ContentType != "" && !validMediaType(p.ContentType) {
 		return newError(Invalid, "content_type must be a media type such as video/mp4")
 	}
-	if n.Name != "" && !validName(n.Name) {
+	if p.Name != "" && !validName(p.Name) {
 		return newError(Invalid, "file_name must be 1 to 255 characters with no control characters")
 	}
 	return nil

@@ -51,7 +51,7 @@ func TestWatcher(t *testing.T) {
 	var w watcher
 	h.Watcher = &w
 	n := urls()
-	n.IdempotencyKey, n.HasIdempotency = "k", true
+	n.IdempotencyKey = new("k")
 	for range 2 {
 		_, err := h.Generate(t.Context(), h.caller, n)
 		must(t, err)
@@ -107,7 +107,7 @@ func TestUnreachable(t *testing.T) {
 		h := newHome(t)
 		h.GenerateRate = 100
 		for _, in := range c.inputs {
-			id, err := h.Generate(t.Context(), h.caller, lipsync.NewRequest{
+			id, err := h.Generate(t.Context(), h.caller, lipsync.RequestParams{
 				Video: lipsync.Source{URL: "https://" + in[0] + "/v"}, Audio: lipsync.Source{URL: "https://" + in[1] + "/a"},
 			})
 			must(t, err)

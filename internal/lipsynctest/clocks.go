@@ -38,7 +38,7 @@ func (m *machine) restarted(t *testing.T) *machine {
 // generate makes a request of a new account.
 func (m *machine) generate(t *testing.T) lipsync.Request {
 	t.Helper()
-	id, err := m.Generate(t.Context(), lipsync.Caller{Account: uuid.NewString()}, lipsync.NewRequest{
+	id, err := m.Generate(t.Context(), lipsync.Caller{Account: uuid.NewString()}, lipsync.RequestParams{
 		Video: lipsync.Source{URL: "https://example.com/video"}, Audio: lipsync.Source{URL: "https://example.com/audio"},
 	})
 	must(t, err)

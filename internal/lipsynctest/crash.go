@@ -104,9 +104,9 @@ func (s *story) sendMedia(name string) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.service.Generate(s.t.Context(), s.caller, lipsync.NewRequest{
-		ID: id, Video: video, Audio: audio, ReferenceID: name, HasReferenceID: true,
-		IdempotencyKey: name, HasIdempotency: true,
+	_, err = s.service.Generate(s.t.Context(), s.caller, lipsync.RequestParams{
+		ID: id, Video: video, Audio: audio, ReferenceID: new(name),
+		IdempotencyKey: new(name),
 	})
 	return err
 }
@@ -117,16 +117,16 @@ func (s *story) sendUpload() error {
 	if r, _, err := s.service.Request(s.t.Context(), s.caller, "upload"); err == nil && r.ID != "" {
 		return nil
 	}
-	u, err := s.service.CreateUpload(s.t.Context(), s.caller, lipsync.NewUpload{Kind: lipsync.Video, Size: 15})
+	u, err := s.service.CreateUpload(s.t.Context(), s.caller, lipsync.UploadParams{Kind: lipsync.Video, Size: 15})
 	if err != nil {
 		return err
 	}
 	if err := s.service.Objects.Put(s.t.Context(), u.Object, strings.NewReader("video of upload"), 15); err != nil {
 		return err
 	}
-	_, err = s.service.Generate(s.t.Context(), s.caller, lipsync.NewRequest{
+	_, err = s.service.Generate(s.t.Context(), s.caller, lipsync.RequestParams{
 		Video: lipsync.Source{URL: u.Source}, Audio: lipsync.Source{URL: "https://example.com/audio.wav"},
-		ReferenceID: "upload", HasReferenceID: true,
+		ReferenceID: new("upload"),
 	})
 	return err
 }
@@ -232,7 +232,7 @@ func (s *story) refuse() {
 	id := s.service.NewRequestID()
 	video, err := s.service.StoreMedia(s.t.Context(), id, lipsync.Video, strings.NewReader("refused"))
 	must(s.t, err)
-	_, err = s.service.Generate(s.t.Context(), s.caller, lipsync.NewRequest{ID: id, Video: video, Audio: video})
+	_, err = s.service.Generate(s.t.Context(), s.caller, lipsync.RequestParams{ID: id, Video: video, Audio: video})
 	wantCode(s.t, err, lipsync.TokenLimit)
 	_, err = s.service.Objects.Size(s.t.Context(), video.Object)
 	wantCode(s.t, err, lipsync.NotFound)

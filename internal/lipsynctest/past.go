@@ -66,14 +66,14 @@ func (p *Past) caller() lipsync.Caller {
 }
 
 // film is the request that came as a form, with an idempotency key.
-func (p *Past) film(ctx context.Context, id string) (lipsync.NewRequest, error) {
+func (p *Past) film(ctx context.Context, id string) (lipsync.RequestParams, error) {
 	video, err := p.StoreMedia(ctx, id, lipsync.Video, strings.NewReader("video"))
 	if err != nil {
-		return lipsync.NewRequest{}, err
+		return lipsync.RequestParams{}, err
 	}
 	audio, err := p.StoreMedia(ctx, id, lipsync.Audio, strings.NewReader("audio"))
-	return lipsync.NewRequest{ID: id, Video: video, Audio: audio, ReferenceID: "film", HasReferenceID: true,
-		IdempotencyKey: "once", HasIdempotency: true}, err
+	return lipsync.RequestParams{ID: id, Video: video, Audio: audio, ReferenceID: new("film"),
+		IdempotencyKey: new("once")}, err
 }
 
 // Live makes what the data hold: two keys, of which one is revoked; a request that
@@ -103,8 +103,8 @@ func (p *Past) Live(ctx context.Context) error {
 		return err
 	}
 	p.now = p.now.Add(time.Hour)
-	web := lipsync.NewRequest{Video: lipsync.Source{URL: "https://video.invalid/"}, Audio: lipsync.Source{URL: "https://audio.invalid/"},
-		LargestFace: true, ReferenceID: "film", HasReferenceID: true}
+	web := lipsync.RequestParams{Video: lipsync.Source{URL: "https://video.invalid/"}, Audio: lipsync.Source{URL: "https://audio.invalid/"},
+		LargestFace: true, ReferenceID: new("film")}
 	for _, fail := range []bool{true, false} {
 		if _, err := p.Generate(ctx, p.caller(), web); err != nil {
 			return err
@@ -120,18 +120,18 @@ func (p *Past) Live(ctx context.Context) error {
 			return err
 		}
 	}
-	u, err := p.CreateUpload(ctx, p.caller(), lipsync.NewUpload{Kind: lipsync.Video, Size: 5, ContentType: "video/mp4"})
+	u, err := p.CreateUpload(ctx, p.caller(), lipsync.UploadParams{Kind: lipsync.Video, Size: 5, ContentType: "video/mp4"})
 	if err != nil {
 		return err
 	}
 	if err := p.Objects.Put(ctx, u.Object, strings.NewReader("video"), 5); err != nil {
 		return err
 	}
-	web.Video.URL, web.HasReferenceID, web.ReferenceID = u.Source, false, ""
+	web.Video.URL, web.ReferenceID = u.Source, nil
 	if _, err := p.Generate(ctx, p.caller(), web); err != nil {
 		return err
 	}
-	_, err = p.CreateUpload(ctx, p.caller(), lipsync.NewUpload{Kind: lipsync.Audio, Size: 5})
+	_, err = p.CreateUpload(ctx, p.caller(), lipsync.UploadParams{Kind: lipsync.Audio, Size: 5})
 	return err
 }
 

@@ -42,7 +42,7 @@ func (p *Past) GoOn(t *testing.T, has Since) {
 			t.Error(err)
 		}
 	}
-	id, err := p.Generate(t.Context(), p.caller(), lipsync.NewRequest{
+	id, err := p.Generate(t.Context(), p.caller(), lipsync.RequestParams{
 		Video: lipsync.Source{URL: "https://video.invalid/"}, Audio: lipsync.Source{URL: "https://audio.invalid/"}})
 	if err != nil {
 		t.Fatal(err)

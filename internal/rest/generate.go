@@ -33,14 +33,11 @@ func (a *api) generate(r *http.Request, c lipsync.Caller, in generateBody) (gene
 	if err != nil {
 		return generated{}, err
 	}
-	n := lipsync.NewRequest{Video: video, Audio: audio, LargestFace: in.LargestFace, Engine: in.Model}
-	if in.ReferenceID != nil {
-		n.ReferenceID, n.HasReferenceID = *in.ReferenceID, true
-	}
-	if n.IdempotencyKey, n.HasIdempotency, err = idempotencyKey(r.Header); err != nil {
+	p := lipsync.RequestParams{Video: video, Audio: audio, LargestFace: in.LargestFace, Engine: in.Model, ReferenceID: in.ReferenceID}
+	if p.IdempotencyKey, err = idempotencyKey(r.Header); err != nil {
 		return generated{}, err
 	}
-	id, err := a.service.Generate(r.Context(), c, n)
+	id, err := a.service.Generate(r.Context(), c, p)
 	return generated{RequestID: id, Status: success}, err
 }
 
@@ -64,15 +61,15 @@ func (b generateBody) sources() (video, audio lipsync.Source, err error) {
 }
 
 // idempotencyKey reads the Idempotency-Key header, if it was sent.
-func idempotencyKey(h http.Header) (key string, sent bool, err error) {
+func idempotencyKey(h http.Header) (*string, error) {
 	values, sent := h["Idempotency-Key"]
 	if !sent {
-		return "", false, nil
+		return nil, nil
 	}
 	if len(values) != 1 || !printable(values[0]) || len(values[0]) < 1 || len(values[0]) > 255 {
-		return "", true, invalid("Idempotency-Key must be 1 to 255 printable ASCII characters")
+		return nil, invalid("Idempotency-Key must be 1 to 255 printable ASCII characters")
 	}
-	return values[0], true, nil
+	return &values[0], nil
 }
 
 // printable tells whether s has only printable ASCII characters.

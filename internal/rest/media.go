@@ -41,7 +41,7 @@ type form struct {
 	arrivals *arrivals
 	arrived  int64 // bytes of files
 	parts    *multipart.Reader
-	request  lipsync.NewRequest
+	request  lipsync.RequestParams
 	seen     map[string]bool
 	text     int64 // bytes of text still allowed
 }
@@ -50,7 +50,7 @@ func (a *api) newForm(r *http.Request, account string) (*form, error) {
 	if !hasType(r, "multipart/form-data") {
 		return nil, invalid("content-type must be multipart/form-data")
 	}
-	key, sent, err := idempotencyKey(r.Header)
+	key, err := idempotencyKey(r.Header)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func (a *api) newForm(r *http.Request, account string) (*form, error) {
 	}
 	return &form{
 		service: a.service, ctx: r.Context(), account: account, arrivals: a.arrivals, parts: parts, seen: map[string]bool{}, text: maxText,
-		request: lipsync.NewRequest{ID: a.service.NewRequestID(), IdempotencyKey: key, HasIdempotency: sent},
+		request: lipsync.RequestParams{ID: a.service.NewRequestID(), IdempotencyKey: key},
 	}, nil
 }
 
@@ -159,9 +159,9 @@ func (f *form) audio(part *multipart.Part) (err error) {
 	return err
 }
 
-func (f *form) referenceID(part *multipart.Part) (err error) {
-	f.request.HasReferenceID = true
-	f.request.ReferenceID, err = f.value(part)
+func (f *form) referenceID(part *multipart.Part) error {
+	value, err := f.value(part)
+	f.request.ReferenceID = &value
 	return err
 }
 

@@ -49,7 +49,7 @@ type upload struct {
 }
 
 func (a *api) createUpload(r *http.Request, c lipsync.Caller, in uploadBody) (upload, error) {
-	u, err := a.service.CreateUpload(r.Context(), c, lipsync.NewUpload{
+	u, err := a.service.CreateUpload(r.Context(), c, lipsync.UploadParams{
 		Kind: in.Type, Size: int64(in.Size), ContentType: in.ContentType, Name: in.FileName,
 	})
 	if err != nil {

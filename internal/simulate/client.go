@@ -113,9 +113,9 @@ func (w *World) generate(ctx context.Context, account int, name string) (string,
 	if err != nil {
 		return "", err
 	}
-	return w.service.Generate(ctx, caller, lipsync.NewRequest{
+	return w.service.Generate(ctx, caller, lipsync.RequestParams{
 		Video: lipsync.Source{URL: "https://media.example.com/" + name + "/video.mp4"}, Audio: lipsync.Source{URL: "https://media.example.com/" + name + "/audio.wav"},
-		IdempotencyKey: name, HasIdempotency: true,
+		IdempotencyKey: new(name),
 	})
 }
 

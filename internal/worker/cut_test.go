@@ -193,7 +193,7 @@ func testCutStep(t *testing.T, e *awstest.Emulator, step cutStep, n *network) {
 		Store: dynamodb.New(e.Config(), table).Store, Objects: s3.New(e.Config(), bucket, s3.Signer{}), Queue: noQueue{},
 		Now: time.Now, NewID: uuid.NewString, Random: rand.Reader, Engines: []string{"warp"},
 	}
-	request := lipsync.NewRequest{Video: lipsync.Source{URL: web + "/video"}, Audio: lipsync.Source{URL: web + "/audio"}}
+	request := lipsync.RequestParams{Video: lipsync.Source{URL: web + "/video"}, Audio: lipsync.Source{URL: web + "/audio"}}
 	if step.stored {
 		request = store(t, client, video, audio)
 	}
@@ -250,9 +250,9 @@ func testCutStep(t *testing.T, e *awstest.Emulator, step cutStep, n *network) {
 }
 
 // store sends both media by a form.
-func store(t *testing.T, s *lipsync.Service, video, audio []byte) lipsync.NewRequest {
+func store(t *testing.T, s *lipsync.Service, video, audio []byte) lipsync.RequestParams {
 	t.Helper()
-	n := lipsync.NewRequest{ID: s.NewRequestID()}
+	n := lipsync.RequestParams{ID: s.NewRequestID()}
 	var errs [2]error
 	n.Video, errs[0] = s.StoreMedia(t.Context(), n.ID, lipsync.Video, bytes.NewReader(video))
 	n.Audio, errs[1] = s.StoreMedia(t.Context(), n.ID, lipsync.Audio, bytes.NewReader(audio))

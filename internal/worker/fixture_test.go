@@ -120,7 +120,7 @@ func (web) Fetch(_ context.Context, url string, w io.Writer, limit int64) error 
 // request makes a request with inputs at paths of the web.
 func (f *fixture) request(t *testing.T, video, audio string) string {
 	t.Helper()
-	id, err := f.Service.Generate(context.Background(), f.caller, lipsync.NewRequest{
+	id, err := f.Service.Generate(context.Background(), f.caller, lipsync.RequestParams{
 		Video: lipsync.Source{URL: "http://web/" + video},
 		Audio: lipsync.Source{URL: "http://web/" + audio},
 	})

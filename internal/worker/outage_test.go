@@ -144,7 +144,7 @@ func testCutOff(t *testing.T) {
 	f.Fetcher = fetch.New(fetch.Options{AllowPrivate: true, Total: time.Minute, Stall: 10 * time.Second})
 	var ids []string
 	for i := range n {
-		id, err := f.Service.Generate(t.Context(), f.caller, lipsync.NewRequest{
+		id, err := f.Service.Generate(t.Context(), f.caller, lipsync.RequestParams{
 			Video: lipsync.Source{URL: fmt.Sprintf("%s/video%d", files.URL, i)}, Audio: lipsync.Source{URL: files.URL + "/audio"},
 		})
 		if err != nil {

@@ -48,7 +48,7 @@ func TestWishes(t *testing.T) {
 		return concatenate(ctx, j)
 	})
 	f.Service.Engines = []string{"warp", "wav2lip"}
-	for _, n := range []lipsync.NewRequest{{}, {LargestFace: true}, {Engine: "wav2lip"}} {
+	for _, n := range []lipsync.RequestParams{{}, {LargestFace: true}, {Engine: "wav2lip"}} {
 		n.Video, n.Audio = lipsync.Source{URL: "http://web/video"}, lipsync.Source{URL: "http://web/audio"}
 		if _, err := f.Service.Generate(t.Context(), f.caller, n); err != nil {
 			t.Fatal(err)
@@ -62,7 +62,7 @@ func TestWishes(t *testing.T) {
 
 func TestDoStoredMedia(t *testing.T) {
 	f := setup(t, concatenate)
-	n := lipsync.NewRequest{ID: f.Service.NewRequestID()}
+	n := lipsync.RequestParams{ID: f.Service.NewRequestID()}
 	for kind, source := range map[lipsync.MediaKind]*lipsync.Source{lipsync.Video: &n.Video, lipsync.Audio: &n.Audio} {
 		var err error
 		if *source, err = f.Service.StoreMedia(t.Context(), n.ID, kind, strings.NewReader("stored "+string(kind)+".")); err != nil {
