@@ -20,6 +20,8 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"lipsync/infra/stack"
+
+	"lipsync/internal/settings"
 )
 
 // template is what CloudFormation gets. Names have no hash at their end, and
@@ -81,7 +83,7 @@ var other = sync.OnceValue(func() template {
 var unmade = sync.OnceValue(func() template { return synth("unmade", map[string]any{"lipsync:firstDeploy": true}) })
 
 // synth synthesises with empty functions: what they do is not in the template.
-func synth(name string, settings map[string]any) template {
+func synth(name string, decided map[string]any) template {
 	folder := filepath.Join(work, name)
 	functions := filepath.Join(folder, "functions")
 	for _, f := range functionNames() {
@@ -92,14 +94,14 @@ func synth(name string, settings map[string]any) template {
 	must(err)
 	var cdk struct{ Context map[string]any }
 	must(json.Unmarshal(text, &cdk))
-	maps.Copy(cdk.Context, settings)
+	maps.Copy(cdk.Context, decided)
 	cdk.Context["lipsync:functions"] = functions
 	app := awscdk.NewApp(&awscdk.AppProps{Outdir: jsii.String(filepath.Join(folder, "cdk.out")), Context: &cdk.Context})
 	s, err := stack.ReadSettings(app)
 	must(err)
 	stack.New(app, s)
 	app.Synth(nil)
-	return load(filepath.Join(folder, "cdk.out", s.Name+".template.json"))
+	return load(filepath.Join(folder, "cdk.out", settings.Name.In(s.Values)+".template.json"))
 }
 
 func must(err error) {

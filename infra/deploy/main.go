@@ -25,6 +25,8 @@ import (
 
 	"lipsync/infra/account"
 	"lipsync/infra/stack"
+
+	"lipsync/internal/settings"
 )
 
 func main() {
@@ -83,24 +85,24 @@ type deployment struct {
 // each call of cdk deploy: a stack that is made is deployed once without protection of its
 // data, so that AWS can take it away again if it can't make it, and then with.
 func (d *deployment) prepare(ctx context.Context) (added [][]string, err error) {
-	settings, err := stack.ParseSettings(d.given)
+	decided, err := stack.ParseSettings(d.given)
 	if err != nil {
 		return nil, err
 	}
-	deployed, exists, err := d.deployed(ctx, settings.Name)
+	deployed, exists, err := d.deployed(ctx, settings.Name.In(decided.Values))
 	if err != nil {
 		return nil, err
 	}
-	offered, err := d.look(ctx, settings)
+	offered, err := d.look(ctx, decided)
 	if err != nil {
 		return nil, err
 	}
 	var usual []string
 	if offered != "" { // as if an operator had named them
-		d.given["lipsync:instanceTypes"] = offered
-		usual = []string{"-c", "lipsync:instanceTypes=" + offered}
+		d.given[settings.InstanceTypes.Context()] = offered
+		usual = []string{"-c", settings.InstanceTypes.Context() + "=" + offered}
 	}
-	if err := unasked(deployed, settings.InEffect, d.given); err != nil {
+	if err := unasked(deployed, decided.InEffect, d.given); err != nil {
 		return nil, err
 	}
 	if err := d.account.MakeServiceRoles(ctx); err != nil {
@@ -113,15 +115,15 @@ func (d *deployment) prepare(ctx context.Context) (added [][]string, err error) 
 	if made {
 		fmt.Fprintln(d.out, "API Gateway has got a role to write logs by, for all APIs of this account and region.")
 	}
-	if !exists && settings.KeepData {
-		added = append(added, slices.Concat(usual, []string{"-c", "lipsync:firstDeploy=true"}))
+	if !exists && settings.KeepData.In(decided.Values) {
+		added = append(added, slices.Concat(usual, []string{"-c", settings.FirstDeploy.Context() + "=true"}))
 	}
 	return append(added, usual), nil
 }
 
 // deployed returns the settings in effect of the stack, none for one that is from before
 // stacks told, and whether there is a stack. One that could not be made is none.
-func (d *deployment) deployed(ctx context.Context, name string) (settings map[string]string, exists bool, err error) {
+func (d *deployment) deployed(ctx context.Context, name string) (inEffect map[string]string, exists bool, err error) {
 	client := cloudformation.NewFromConfig(d.account.Config)
 	found, err := client.DescribeStacks(ctx, &cloudformation.DescribeStacksInput{StackName: &name})
 	if e, ok := errors.AsType[smithy.APIError](err); ok && e.ErrorCode() == "ValidationError" {
@@ -143,7 +145,7 @@ func (d *deployment) deployed(ctx context.Context, name string) (settings map[st
 		return nil, true, fmt.Errorf("metadata of the deployed stack: %w", err)
 	}
 	if told := metadata[stack.SettingsMetadata]; told != nil {
-		err = json.Unmarshal(told, &settings)
+		err = json.Unmarshal(told, &inEffect)
 	}
-	return settings, true, err
+	return inEffect, true, err
 }

@@ -8,28 +8,31 @@ import (
 
 	"lipsync/infra/account"
 	"lipsync/infra/stack"
+
+	"lipsync/internal/settings"
 )
 
 // look refuses settings that the region or the account can't serve. If no types of
 // instances are named, it returns those of the usual ones that the region has, with
 // commas between, else "".
 func (d *deployment) look(ctx context.Context, s stack.Settings) (types string, err error) {
-	offered, err := d.account.Offered(ctx, s.InstanceTypes)
+	wanted := settings.InstanceTypes.In(s.Values)
+	offered, err := d.account.Offered(ctx, wanted)
 	if err != nil {
 		return "", err
 	}
-	_, named := d.given["lipsync:instanceTypes"]
-	if len(offered) == 0 || named && len(offered) < len(s.InstanceTypes) {
-		missing := slices.DeleteFunc(slices.Clone(s.InstanceTypes), func(name string) bool { return slices.Contains(offered, name) })
-		return "", fmt.Errorf("%s has no instances of the types %s: name others in lipsync:instanceTypes",
-			d.account.Config.Region, strings.Join(missing, ", "))
+	_, named := d.given[settings.InstanceTypes.Context()]
+	if len(offered) == 0 || named && len(offered) < len(wanted) {
+		missing := slices.DeleteFunc(slices.Clone(wanted), func(name string) bool { return slices.Contains(offered, name) })
+		return "", fmt.Errorf("%s has no instances of the types %s: name others in %s",
+			d.account.Config.Region, strings.Join(missing, ", "), settings.InstanceTypes.Context())
 	}
 	zones, err := d.account.Zones(ctx)
 	if err != nil {
 		return "", err
 	}
-	if len(zones) < s.Zones {
-		return "", fmt.Errorf("lipsync:zones is %d, but in %s the account has only %s", s.Zones, d.account.Config.Region, strings.Join(zones, ", "))
+	if n := settings.Zones.In(s.Values); len(zones) < n {
+		return "", fmt.Errorf("%s is %d, but in %s the account has only %s", settings.Zones.Context(), n, d.account.Config.Region, strings.Join(zones, ", "))
 	}
 	if err := d.lookAtQuotas(ctx, s); err != nil {
 		return "", err
@@ -44,24 +47,24 @@ func (d *deployment) look(ctx context.Context, s stack.Settings) (types string, 
 // the settings want.
 func (d *deployment) lookAtQuotas(ctx context.Context, s stack.Settings) error {
 	spot, onDemand := account.StandardSpot, account.StandardOnDemand
-	if s.Image == "cuda" {
+	if settings.Image.In(s.Values) == "cuda" {
 		spot, onDemand = account.GPUSpot, account.GPUOnDemand
 	}
 	room := false
 	for _, of := range []struct {
-		setting string
-		wanted  int
-		quota   account.Quota
-	}{{"spotVcpus", s.SpotVCPUs, spot}, {"onDemandVcpus", s.OnDemandVCPUs, onDemand}} {
-		if of.wanted == 0 {
+		vCPUs *settings.Setting[int]
+		quota account.Quota
+	}{{settings.SpotVCPUs, spot}, {settings.OnDemandVCPUs, onDemand}} {
+		wanted := of.vCPUs.In(s.Values)
+		if wanted == 0 {
 			continue
 		}
 		has, err := d.account.VCPUs(ctx, of.quota)
 		if err != nil {
 			return err
 		}
-		if has < float64(of.wanted) {
-			fmt.Fprintf(d.out, "lipsync:%s is %d, but the account's quota %s of EC2 is %g vCPUs.\n", of.setting, of.wanted, of.quota, has)
+		if has < float64(wanted) {
+			fmt.Fprintf(d.out, "%s is %d, but the account's quota %s of EC2 is %g vCPUs.\n", of.vCPUs.Context(), wanted, of.quota, has)
 		}
 		room = room || has >= stack.JobVCPUs
 	}

@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+
+	"lipsync/internal/settings"
 )
 
 // built says where programs and the template lie that were made of the source.
@@ -17,12 +19,12 @@ type built struct {
 	Runner   string // what a job runs
 }
 
-// settings are those of the stack that a user of this command decides.
-type settings map[string]any
+// decisions are settings of the stack that a user of this command decides.
+type decisions map[string]any
 
 // build makes the functions and the runner for this machine, and the template,
 // in an empty folder. root is the repository's. Both are absolute paths.
-func build(ctx context.Context, root, dir string, s settings) (*built, error) {
+func build(ctx context.Context, root, dir string, s decisions) (*built, error) {
 	functions, runner := filepath.Join(dir, "functions"), filepath.Join(dir, "runner")
 	if err := run(exec.CommandContext(ctx, filepath.Join(root, ".ci", "functions"), functions), root); err != nil {
 		return nil, err
@@ -33,8 +35,8 @@ func build(ctx context.Context, root, dir string, s settings) (*built, error) {
 	}
 	b := &built{Assembly: filepath.Join(dir, "cdk.out"), Runner: runner}
 	all := map[string]any{
-		"lipsync:keepData": false, "lipsync:requestRate": 10_000,
-		"lipsync:repository": root, "lipsync:functions": functions, "lipsync:architecture": architecture(),
+		settings.KeepData.Context(): false, settings.RequestRate.Context(): 10_000,
+		settings.Repository.Context(): root, settings.FunctionsFolder.Context(): functions, settings.Architecture.Context(): architecture(),
 	}
 	maps.Copy(all, s)
 	return b, synth(ctx, root, b.Assembly, all)
@@ -50,12 +52,12 @@ func architecture() string {
 
 // synth has the CDK app write its cloud assembly. Without the cdk command nobody
 // reads cdk.json for the app.
-func synth(ctx context.Context, root, dir string, settings map[string]any) error {
+func synth(ctx context.Context, root, dir string, decided map[string]any) error {
 	var cdk struct{ Context map[string]any }
 	if err := readJSON(filepath.Join(root, "infra", "cdk.json"), &cdk); err != nil {
 		return err
 	}
-	maps.Copy(cdk.Context, settings)
+	maps.Copy(cdk.Context, decided)
 	context, err := json.Marshal(cdk.Context)
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 
 	"lipsync/internal/awstest/fakebatch"
+	"lipsync/internal/settings"
 )
 
 // jobGrace is how long a job of the stack has to end when it is told to.
@@ -32,7 +33,7 @@ func (h *home) jobEnvironment(names []string) []string {
 	for i, name := range names {
 		env = append(env, name+"="+h.Outputs[fmt.Sprint(outputJobValue, i)])
 	}
-	return append(env, "LIPSYNC_SCRATCH="+h.scratch, "LIPSYNC_MODELS="+h.scratch)
+	return append(env, settings.Scratch.Env()+"="+h.scratch, settings.Models.Env()+"="+h.scratch)
 }
 
 // newBatch plays Batch for the stack: jobs are processes of the runner.

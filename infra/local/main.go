@@ -23,6 +23,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"lipsync/internal/awstest"
+	"lipsync/internal/settings"
 )
 
 const usualPort = 4566 // of emulators
@@ -49,8 +50,8 @@ func bringUp(ctx context.Context, arguments []string, out io.Writer, errs *os.Fi
 	flags := flag.NewFlagSet("local", flag.ExitOnError)
 	endpoint := flags.String("endpoint", "", "use the emulator at this `URL` rather than start one")
 	host := flags.String("host", "127.0.0.1", "`address` of this machine by which that emulator's functions reach it")
-	generateRate := flags.Int("generate-rate", 60, "generate calls a minute for a key")
-	readRate := flags.Int("read-rate", 600, "other calls a minute for a key")
+	generateRate := flags.String(settings.GenerateRate.Name, settings.GenerateRate.Default, settings.GenerateRate.Help)
+	readRate := flags.String(settings.ReadRate.Name, settings.ReadRate.Default, settings.ReadRate.Help)
 	_ = flags.Parse(arguments) // it exits
 
 	root, err := os.Getwd()
@@ -63,7 +64,7 @@ func bringUp(ctx context.Context, arguments []string, out io.Writer, errs *os.Fi
 	}
 	made.add("the folder "+dir, func(context.Context) error { return os.RemoveAll(dir) })
 	fmt.Fprintln(errs, "Building the functions, the runner and the template …")
-	b, err := build(ctx, root, dir, settings{"lipsync:generateRate": *generateRate, "lipsync:readRate": *readRate})
+	b, err := build(ctx, root, dir, decisions{settings.GenerateRate.Context(): *generateRate, settings.ReadRate.Context(): *readRate})
 	if err != nil {
 		return err
 	}
@@ -74,7 +75,7 @@ func bringUp(ctx context.Context, arguments []string, out io.Writer, errs *os.Fi
 	fmt.Fprintf(errs, "Deploying to %s …\n", *config.BaseEndpoint)
 	h, err := start(ctx, options{
 		built: *b, Config: config, Host: *host, Scratch: dir, Jobs: max(1, runtime.NumCPU()/4),
-		JobEnv: []string{"LIPSYNC_ALLOW_PRIVATE_NETWORKS=true"}, JobLog: errs,
+		JobEnv: []string{settings.AllowPrivateNetworks.Env() + "=true"}, JobLog: errs,
 		Log: slog.New(slog.NewTextHandler(errs, nil)), Made: made,
 	})
 	if err != nil {

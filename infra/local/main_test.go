@@ -56,7 +56,7 @@ func makeFixtures() (err error) {
 	if err != nil {
 		return err
 	}
-	f.built, err = build(context.Background(), root, filepath.Join(f.dir, "built"), settings{
+	f.built, err = build(context.Background(), root, filepath.Join(f.dir, "built"), decisions{
 		"lipsync:generateRate": generateRate, "lipsync:readRate": readRate,
 		"lipsync:maxVideoMiB": maxVideoMiB, "lipsync:maxAudioMiB": maxAudioMiB,
 		"lipsync:corsOrigins": "https://example.com", // beside the dashboard

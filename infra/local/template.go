@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"lipsync/internal/settings"
 )
 
 // template is a CloudFormation template, as far as we touch it.
@@ -148,7 +150,7 @@ func (t *template) redirect(batch string) {
 	for _, r := range t.Resources {
 		environment, _ := r.Properties["Environment"].(map[string]any)
 		variables, _ := environment["Variables"].(map[string]any)
-		if _, submits := variables["LIPSYNC_JOB_QUEUE"]; submits && r.Type == "AWS::Lambda::Function" {
+		if _, submits := variables[settings.JobQueue.Env()]; submits && r.Type == "AWS::Lambda::Function" {
 			variables["AWS_ENDPOINT_URL_BATCH"] = batch
 		}
 	}
@@ -163,7 +165,7 @@ func (t *template) dropPools() {
 		}
 		environment, _ := r.Properties["Environment"].(map[string]any)
 		variables, _ := environment["Variables"].(map[string]any)
-		delete(variables, "LIPSYNC_SIGNER_POOL")
+		delete(variables, settings.SignerPool.Env())
 		r.dropStatements("sts:AssumeRoleWithWebIdentity", "cognito-identity:GetOpenIdTokenForDeveloperIdentity")
 	}
 }

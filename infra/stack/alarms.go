@@ -14,6 +14,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"lipsync/internal/lipsync"
+	"lipsync/internal/settings"
 )
 
 // longestWait is when a request has waited too long, in seconds: several times
@@ -110,8 +111,8 @@ func (s *service) alarmTopic() awssns.Topic {
 	publish.AddServicePrincipal(jsii.String(service), nil)
 	publish.AddCondition(jsii.String("StringEquals"), map[string]*string{"aws:SourceAccount": s.stack.Account()})
 	topic.AddToResourcePolicy(publish)
-	if s.AlarmEmail != "" {
-		topic.AddSubscription(awssnssubscriptions.NewEmailSubscription(jsii.String(s.AlarmEmail), nil))
+	if settings.AlarmEmail.In(s.Values) != "" {
+		topic.AddSubscription(awssnssubscriptions.NewEmailSubscription(jsii.String(settings.AlarmEmail.In(s.Values)), nil))
 	}
 	return topic
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"lipsync/internal/rest"
+	"lipsync/internal/settings"
 )
 
 // route is a path below the stage, with the function behind it.
@@ -65,14 +66,14 @@ func (s *service) addAPI() {
 	calls := s.logGroup("AccessLog")
 	s.storageRefused = s.countCalls(calls, "StorageRefused", http.StatusInsufficientStorage)
 	s.api = awsapigateway.NewRestApi(s.stack, jsii.String("Api"), &awsapigateway.RestApiProps{
-		RestApiName:      jsii.String(s.Name),
+		RestApiName:      jsii.String(settings.Name.In(s.Values)),
 		EndpointTypes:    &[]awsapigateway.EndpointType{awsapigateway.EndpointType_REGIONAL},
 		BinaryMediaTypes: jsii.Strings("*/*"), // else what is no UTF-8 is changed on its way
 		CloudWatchRole:   jsii.Bool(false),    // it is the account's: see infra/deploy
 		DeployOptions: &awsapigateway.StageOptions{
 			StageName:            jsii.String(stageName),
-			ThrottlingRateLimit:  jsii.Number(s.RequestRate),
-			ThrottlingBurstLimit: jsii.Number(2 * s.RequestRate),
+			ThrottlingRateLimit:  jsii.Number(settings.RequestRate.In(s.Values)),
+			ThrottlingBurstLimit: jsii.Number(2 * settings.RequestRate.In(s.Values)),
 			TracingEnabled:       jsii.Bool(true),
 			AccessLogDestination: awsapigateway.NewLogGroupLogDestination(calls),
 			AccessLogFormat:      awsapigateway.AccessLogFormat_Custom(jsii.String(accessLog)),

@@ -7,6 +7,8 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awss3"
 	"github.com/aws/jsii-runtime-go"
+
+	"lipsync/internal/settings"
 )
 
 // How many days objects stay. Inputs and uploads are deleted once they have no
@@ -30,8 +32,8 @@ func (s *service) addBucket() {
 		MinimumTLSVersion: jsii.Number(1.2),
 		LifecycleRules: &[]*awss3.LifecycleRule{
 			expire("inputs", inputDays),
-			expire("uploads", usedDays+days(s.KeepInputs)),
-			expire("outputs", days(s.KeepOutputs)+1), // its last URL holds for an hour more
+			expire("uploads", usedDays+days(settings.KeepInputs.In(s.Values))),
+			expire("outputs", days(settings.KeepOutputs.In(s.Values))+1), // its last URL holds for an hour more
 			{Id: jsii.String("parts"), AbortIncompleteMultipartUploadAfter: awscdk.Duration_Days(jsii.Number(partDays))},
 			// The bucket has no versions. Where an operator turns them on, what was deleted is to go all the same.
 			{
@@ -41,7 +43,7 @@ func (s *service) addBucket() {
 		},
 		Cors: &[]*awss3.CorsRule{{
 			AllowedMethods: &[]awss3.HttpMethods{awss3.HttpMethods_GET, awss3.HttpMethods_HEAD, awss3.HttpMethods_PUT},
-			AllowedOrigins: jsii.Strings(append(s.CORSOrigins, s.host())...), // the dashboard sends uploads too
+			AllowedOrigins: jsii.Strings(append(settings.CORSOrigins.In(s.Values), s.host())...), // the dashboard sends uploads too
 			AllowedHeaders: jsii.Strings("*"),
 			MaxAge:         jsii.Number(3600), // seconds
 		}},

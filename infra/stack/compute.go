@@ -10,6 +10,8 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsecs"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/jsii-runtime-go"
+
+	"lipsync/internal/settings"
 )
 
 // systemGiB is what an instance's disk needs beside media: the system, and the
@@ -58,7 +60,7 @@ func (s *service) addCompute() {
 				Spot:                      jsii.Bool(kind.spot),
 				MinvCpus:                  jsii.Number(0),
 				MaxvCpus:                  jsii.Number(kind.vCPUs),
-				UpdateTimeout:             awscdk.Duration_Minutes(jsii.Number(min(s.JobTimeout.Minutes(), maxUpdate.Minutes()))),
+				UpdateTimeout:             awscdk.Duration_Minutes(jsii.Number(min(settings.JobTimeout.In(s.Values).Minutes(), maxUpdate.Minutes()))),
 			})
 		// Without a version Batch takes the template's first one for ever.
 		environment.Node().DefaultChild().(awsbatch.CfnComputeEnvironment).AddPropertyOverride(
@@ -76,13 +78,13 @@ type computeKind struct {
 
 // computeKinds are those that the settings want, the first choice first.
 func (s *service) computeKinds() []computeKind {
-	kinds := []computeKind{{"Spot", true, s.SpotVCPUs}, {"OnDemand", false, s.OnDemandVCPUs}}
+	kinds := []computeKind{{"Spot", true, settings.SpotVCPUs.In(s.Values)}, {"OnDemand", false, settings.OnDemandVCPUs.In(s.Values)}}
 	return slices.DeleteFunc(kinds, func(k computeKind) bool { return k.vCPUs == 0 })
 }
 
 func (s *service) instanceTypes() *[]awsec2.InstanceType {
 	var types []awsec2.InstanceType
-	for _, name := range s.InstanceTypes {
+	for _, name := range settings.InstanceTypes.In(s.Values) {
 		types = append(types, awsec2.NewInstanceType(jsii.String(name)))
 	}
 	return &types
@@ -93,7 +95,7 @@ func (s *service) instanceTypes() *[]awsec2.InstanceType {
 // which the stack was made, for ever.
 func (s *service) machineImage() *awsbatch.EcsMachineImage {
 	hardware, kind := awsecs.AmiHardwareType_STANDARD, awsbatch.EcsMachineImageType_ECS_AL2023
-	if s.Image == "cuda" {
+	if settings.Image.In(s.Values) == "cuda" {
 		hardware, kind = awsecs.AmiHardwareType_GPU, awsbatch.EcsMachineImageType_ECS_AL2023_NVIDIA
 	}
 	return &awsbatch.EcsMachineImage{Image: awsecs.EcsOptimizedImage_AmazonLinux2023(hardware, nil), ImageType: kind}
@@ -109,7 +111,7 @@ func (s *service) launchTemplate() awsec2.LaunchTemplate {
 		UserData:                userData(),
 		BlockDevices: &[]*awsec2.BlockDevice{{
 			DeviceName: jsii.String("/dev/xvda"), // the root of Amazon Linux
-			Volume: awsec2.BlockDeviceVolume_Ebs(jsii.Number(systemGiB+mediaFactor*s.MaxVideoMiB/1024), &awsec2.EbsDeviceOptions{
+			Volume: awsec2.BlockDeviceVolume_Ebs(jsii.Number(systemGiB+mediaFactor*int(settings.MaxVideo.In(s.Values)>>20)/1024), &awsec2.EbsDeviceOptions{
 				VolumeType:          awsec2.EbsDeviceVolumeType_GP3,
 				Throughput:          jsii.Number(diskMiBs),
 				Encrypted:           jsii.Bool(true),

@@ -2,125 +2,60 @@ package stack
 
 import (
 	"strconv"
-	"strings"
-	"time"
 
 	"github.com/aws/jsii-runtime-go"
+
+	"lipsync/internal/settings"
 )
 
-// Variables that the functions and the runner read: see internal/cloud.
-const (
-	table         = "LIPSYNC_TABLE"
-	bucket        = "LIPSYNC_BUCKET"
-	queueURL      = "LIPSYNC_QUEUE_URL"
-	signerRole    = "LIPSYNC_SIGNER_ROLE"
-	signerPool    = "LIPSYNC_SIGNER_POOL"
-	generateRate  = "LIPSYNC_GENERATE_RATE"
-	readRate      = "LIPSYNC_READ_RATE"
-	engines       = "LIPSYNC_ENGINES"
-	maxOpen       = "LIPSYNC_MAX_OPEN_REQUESTS"
-	maxStored     = "LIPSYNC_MAX_STORED"
-	maxKeys       = "LIPSYNC_MAX_KEYS"
-	keepInputs    = "LIPSYNC_KEEP_INPUTS"
-	keepOutputs   = "LIPSYNC_KEEP_OUTPUTS"
-	maxVideo      = "LIPSYNC_MAX_VIDEO"
-	maxAudio      = "LIPSYNC_MAX_AUDIO"
-	maxDuration   = "LIPSYNC_MAX_DURATION"
-	maxSide       = "LIPSYNC_MAX_SIDE"
-	maxFPS        = "LIPSYNC_MAX_FPS"
-	corsOrigins   = "LIPSYNC_CORS_ORIGINS"
-	jobQueue      = "LIPSYNC_JOB_QUEUE"
-	jobDefinition = "LIPSYNC_JOB_DEFINITION"
-	maxWorkers    = "LIPSYNC_MAX_WORKERS"
-	jobTimeout    = "LIPSYNC_JOB_TIMEOUT"
-	scratchFolder = "LIPSYNC_SCRATCH"
-	modelsFolder  = "LIPSYNC_MODELS"
-	nvidia        = "LIPSYNC_NVIDIA"
-	providers     = "LIPSYNC_PROVIDERS"
-	issuer        = "LIPSYNC_ISSUER"
-	clientID      = "LIPSYNC_CLIENT_ID"
-	signOutURL    = "LIPSYNC_SIGN_OUT_URL"
-	secretARN     = "LIPSYNC_SECRET_ARN"
-	publicURL     = "LIPSYNC_PUBLIC_URL"
-	processors    = "GOMAXPROCS" // read by Go itself, too
-)
+// processors is a variable that Go itself reads: how many cores a program uses.
+const processors = "GOMAXPROCS"
 
-// values returns variables with their values.
-func (s *service) values(names ...string) *map[string]*string {
-	values := map[string]*string{}
-	for _, name := range names {
-		values[name] = s.value(name)
+// environment returns the variables of a program that needs the settings and uses a number of cores.
+func (s *service) environment(cores int, needs ...settings.Entry) *map[string]*string {
+	values := map[string]*string{processors: jsii.String(strconv.Itoa(cores))}
+	for _, e := range needs {
+		values[e.Line().Env()] = s.value(e)
 	}
 	return &values
 }
 
-func (s *service) value(name string) *string {
-	number := func(n int) *string { return jsii.String(strconv.Itoa(n)) }
-	duration := func(d time.Duration) *string { return jsii.String(d.String()) }
-	switch name {
-	case table:
+// value returns what a program is told of a setting: what the operator decided, or where a
+// part of the stack is.
+func (s *service) value(e settings.Entry) *string {
+	if e.Line().Where&settings.Stack != 0 {
+		return jsii.String(e.Told(s.Values))
+	}
+	switch e {
+	case settings.Table:
 		return s.table.TableName()
-	case bucket:
+	case settings.Bucket:
 		return s.bucket.BucketName()
-	case queueURL:
+	case settings.QueueURL:
 		return s.queue.QueueUrl()
-	case generateRate:
-		return number(s.GenerateRate)
-	case readRate:
-		return number(s.ReadRate)
-	case engines:
-		return jsii.String(strings.Join(s.Engines, ","))
-	case maxOpen:
-		return number(s.MaxOpenRequests)
-	case maxStored:
-		return number(s.MaxStoredGiB << 30)
-	case maxKeys:
-		return number(s.MaxKeys)
-	case keepInputs:
-		return duration(s.KeepInputs)
-	case keepOutputs:
-		return duration(s.KeepOutputs)
-	case maxVideo:
-		return number(s.MaxVideoMiB << 20)
-	case maxAudio:
-		return number(s.MaxAudioMiB << 20)
-	case maxDuration:
-		return duration(s.MaxDuration)
-	case maxSide:
-		return number(s.MaxSide)
-	case maxFPS:
-		return number(s.MaxFPS)
-	case corsOrigins:
-		return jsii.String(strings.Join(s.CORSOrigins, ","))
-	case jobQueue:
+	case settings.JobQueue:
 		return s.jobQueue.JobQueueArn()
-	case jobDefinition:
+	case settings.JobDefinition:
 		return s.jobDefinition.JobDefinitionArn()
-	case maxWorkers:
-		return number(s.SpotVCPUs/JobVCPUs + s.OnDemandVCPUs/JobVCPUs)
-	case jobTimeout:
-		return duration(s.JobTimeout)
-	case issuer:
+	case settings.MaxWorkers:
+		return jsii.String(strconv.Itoa(settings.SpotVCPUs.In(s.Values)/JobVCPUs + settings.OnDemandVCPUs.In(s.Values)/JobVCPUs))
+	case settings.Issuer:
 		return jsii.String("https://" + *s.users.UserPoolProviderName())
-	case clientID:
+	case settings.ClientID:
 		return s.client.UserPoolClientId()
-	case signOutURL:
+	case settings.SignOutURL:
 		return jsii.String(*s.domain.BaseUrl(nil) + "/logout")
-	case secretARN:
+	case settings.SecretARN:
 		return s.secret.SecretArn()
-	case publicURL:
+	case settings.PublicURL:
 		return jsii.String(s.host())
-	case processors:
-		return number(JobVCPUs)
-	case scratchFolder:
+	case settings.Scratch:
 		return jsii.String(scratch)
-	case modelsFolder:
+	case settings.Models:
 		return jsii.String(models)
-	case nvidia:
-		return jsii.String(strconv.FormatBool(s.NVIDIAVideo))
-	case providers: // asked for, so that a runner whose GPU is missing says so
-		return jsii.String(map[string]string{"cuda": "cuda,cpu", "cpu": "cpu"}[s.Image])
+	case settings.Providers: // asked for, so that a runner whose GPU is missing says so
+		return jsii.String(map[string]string{"cuda": "cuda,cpu", "cpu": "cpu"}[settings.Image.In(s.Values)])
 	default:
-		panic("no value for " + name)
+		panic("no value for " + e.Line().Name)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"lipsync/internal/dynamodb"
+	"lipsync/internal/settings"
 )
 
 // Timeouts in seconds. API Gateway waits for 29; the sweep runs each minute.
@@ -25,7 +26,7 @@ type lambda struct {
 	name      string
 	timeout   int // seconds
 	memory    int // MiB; the share of a CPU grows with it
-	variables []string
+	variables []settings.Entry
 	policy    []awsiam.PolicyStatement
 }
 
@@ -35,9 +36,10 @@ func (s *service) lambdas() []lambda {
 	return append(s.apiLambdas(), []lambda{
 		{
 			name: "dashboard", timeout: apiTimeout, memory: 512,
-			variables: []string{
-				table, bucket, queueURL, generateRate, readRate, engines, maxVideo, maxAudio, maxOpen, maxStored, maxKeys, keepInputs, keepOutputs,
-				issuer, clientID, signOutURL, secretARN, publicURL,
+			variables: []settings.Entry{
+				settings.Table, settings.Bucket, settings.QueueURL, settings.GenerateRate, settings.ReadRate, settings.Engines,
+				settings.MaxVideo, settings.MaxAudio, settings.MaxOpenRequests, settings.MaxStored, settings.MaxKeys, settings.KeepInputs, settings.KeepOutputs,
+				settings.Issuer, settings.ClientID, settings.SignOutURL, settings.SecretARN, settings.PublicURL,
 			},
 			policy: append(s.deleteMedia(),
 				s.create(), s.useTable("GetItem"), s.send(), s.readSecret(),
@@ -45,14 +47,14 @@ func (s *service) lambdas() []lambda {
 		},
 		{
 			name: "dispatch", timeout: dispatchTimeout, memory: 512,
-			variables: []string{table, jobQueue, jobDefinition, maxWorkers},
+			variables: []settings.Entry{settings.Table, settings.JobQueue, settings.JobDefinition, settings.MaxWorkers},
 			policy: []awsiam.PolicyStatement{
 				onKeys(s.useTable("GetItem", "UpdateItem"), []string{dynamodb.PoolKey}), s.queryOpen(), s.submit(), listJobs(),
 			},
 		},
 		{
 			name: "sweep", timeout: sweepTimeout, memory: 512,
-			variables: []string{table, bucket, jobQueue, jobDefinition, maxWorkers, keepInputs, keepOutputs},
+			variables: []settings.Entry{settings.Table, settings.Bucket, settings.JobQueue, settings.JobDefinition, settings.MaxWorkers, settings.KeepInputs, settings.KeepOutputs},
 			policy: []awsiam.PolicyStatement{
 				s.queryOpen(), s.read(), s.change(), s.useTable("GetItem"), s.submit(), listJobs(),
 				s.send(), // the version before
@@ -151,20 +153,19 @@ func (s *service) functionRole(l lambda) awsiam.Role {
 func (s *service) function(l lambda, role awsiam.Role) awslambda.Function {
 	log := s.logGroup(l.id() + "Log")
 	log.GrantWrite(role)
-	variables := s.values(l.variables...)
-	(*variables)[processors] = jsii.String("1") // Lambda gives each a part of one; with more, Go starts slower
+	variables := s.environment(1, l.variables...) // Lambda gives each a part of one core; with more, Go starts slower
 	if signer, ok := s.signerOf[l.name]; ok {
-		(*variables)[signerRole], (*variables)[signerPool] = signer.role.RoleArn(), signer.pool.Ref()
+		(*variables)[settings.SignerRole.Env()], (*variables)[settings.SignerPool.Env()] = signer.role.RoleArn(), signer.pool.Ref()
 	}
 	architecture := awslambda.Architecture_ARM_64()
-	if s.Architecture == "x86_64" {
+	if settings.Architecture.In(s.Values) == "x86_64" {
 		architecture = awslambda.Architecture_X86_64()
 	}
 	return awslambda.NewFunction(s.stack, jsii.String(l.id()), &awslambda.FunctionProps{
 		Runtime:       awslambda.Runtime_PROVIDED_AL2023(),
 		Architecture:  architecture,
 		Handler:       jsii.String("bootstrap"),
-		Code:          awslambda.Code_FromAsset(jsii.String(filepath.Join(s.Functions, l.name)), nil),
+		Code:          awslambda.Code_FromAsset(jsii.String(filepath.Join(settings.FunctionsFolder.In(s.Values), l.name)), nil),
 		Role:          role,
 		Timeout:       awscdk.Duration_Seconds(jsii.Number(l.timeout)),
 		MemorySize:    jsii.Number(l.memory),

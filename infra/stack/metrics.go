@@ -11,6 +11,7 @@ import (
 
 	"lipsync/internal/dynamodb"
 	"lipsync/internal/lipsync"
+	"lipsync/internal/settings"
 )
 
 // metric is a series of five minutes each.
@@ -58,7 +59,7 @@ func ownFaults() awscloudwatch.IMetric {
 
 func (s *service) apiMetric(name, statistic string) awscloudwatch.Metric {
 	return metric("AWS/ApiGateway", name, statistic,
-		map[string]*string{"ApiName": jsii.String(s.Name), "Stage": jsii.String(stageName)})
+		map[string]*string{"ApiName": jsii.String(settings.Name.In(s.Values)), "Stage": jsii.String(stageName)})
 }
 
 func (s *service) functionMetric(function, name, statistic string) awscloudwatch.Metric {
@@ -69,7 +70,7 @@ func (s *service) functionMetric(function, name, statistic string) awscloudwatch
 // countCalls counts the calls in the access log that were answered with a status. The
 // namespace is the stack's own: the others' calls are not in AWS's metrics of its API either.
 func (s *service) countCalls(log awslogs.ILogGroup, name string, status int) awscloudwatch.Metric {
-	namespace := "Lipsync/" + s.Name
+	namespace := "Lipsync/" + settings.Name.In(s.Values)
 	awslogs.NewMetricFilter(s.stack, jsii.String(name), &awslogs.MetricFilterProps{
 		LogGroup:        log,
 		FilterPattern:   awslogs.FilterPattern_StringValue(jsii.String("$.status"), jsii.String("="), jsii.String(strconv.Itoa(status))),

@@ -7,11 +7,12 @@ import (
 
 	"lipsync/internal/lipsync"
 	"lipsync/internal/rest"
+	"lipsync/internal/settings"
 )
 
 // grant is what a function is told and what it may do.
 type grant struct {
-	variables []string
+	variables []settings.Entry
 	policy    []awsiam.PolicyStatement
 }
 
@@ -23,7 +24,7 @@ func (s *service) apiLambdas() []lambda {
 		if slices.ContainsFunc(all, func(l lambda) bool { return l.name == e.Function }) {
 			continue
 		}
-		l := lambda{name: e.Function, timeout: apiTimeout, memory: e.Memory, variables: []string{corsOrigins}}
+		l := lambda{name: e.Function, timeout: apiTimeout, memory: e.Memory, variables: []settings.Entry{settings.CORSOrigins}}
 		l.add(s.checkKey(e.Calls))
 		for _, n := range e.Needs {
 			l.add(s.grant(n))
@@ -42,9 +43,9 @@ func (l *lambda) add(g grant) {
 func (s *service) checkKey(kind lipsync.CallKind) grant {
 	switch kind {
 	case lipsync.ReadCall:
-		return grant{[]string{table, readRate}, statements(s.authenticate())}
+		return grant{[]settings.Entry{settings.Table, settings.ReadRate}, statements(s.authenticate())}
 	case lipsync.GenerateCall:
-		return grant{[]string{table, generateRate, engines}, statements(s.authenticate())}
+		return grant{[]settings.Entry{settings.Table, settings.GenerateRate, settings.Engines}, statements(s.authenticate())}
 	default:
 		return grant{}
 	}
@@ -52,30 +53,30 @@ func (s *service) checkKey(kind lipsync.CallKind) grant {
 
 // grant grants what an endpoint needs.
 func (s *service) grant(n rest.Need) grant {
-	limits := []string{maxVideo, maxAudio, maxOpen, maxStored, maxKeys, keepInputs, keepOutputs}
+	limits := []settings.Entry{settings.MaxVideo, settings.MaxAudio, settings.MaxOpenRequests, settings.MaxStored, settings.MaxKeys, settings.KeepInputs, settings.KeepOutputs}
 	switch n {
 	case rest.ListEngines:
-		return grant{variables: []string{engines}}
+		return grant{variables: []settings.Entry{settings.Engines}}
 	case rest.ListRequests:
 		return grant{policy: statements(s.read(), s.queryOpen())}
 	case rest.ReadRequests:
 		return grant{policy: statements(s.read())}
 	case rest.CreateRequests:
-		return grant{append(limits, queueURL), statements(s.create(), s.queryOpen(), s.send())}
+		return grant{append(limits, settings.QueueURL), statements(s.create(), s.queryOpen(), s.send())}
 	case rest.CancelRequests:
-		return grant{[]string{bucket}, statements(s.read(), s.change(), s.useObjects("inputs", "DeleteObject"), s.useObjects("outputs", "DeleteObject"))}
+		return grant{[]settings.Entry{settings.Bucket}, statements(s.read(), s.change(), s.useObjects("inputs", "DeleteObject"), s.useObjects("outputs", "DeleteObject"))}
 	case rest.ReadUploads:
-		return grant{[]string{bucket}, statements(s.useObjects("uploads", "GetObject"), s.missObjects())}
+		return grant{[]settings.Entry{settings.Bucket}, statements(s.useObjects("uploads", "GetObject"), s.missObjects())}
 	case rest.CreateUploads:
 		return grant{limits, statements(s.useTable("PutItem", "Query"))}
 	case rest.StoreInputs:
-		return grant{[]string{bucket}, statements(s.useObjects("inputs", "PutObject", "AbortMultipartUpload", "DeleteObject"))}
+		return grant{[]settings.Entry{settings.Bucket}, statements(s.useObjects("inputs", "PutObject", "AbortMultipartUpload", "DeleteObject"))}
 	case rest.DeleteMedia:
-		return grant{[]string{bucket}, s.deleteMedia()}
+		return grant{[]settings.Entry{settings.Bucket}, s.deleteMedia()}
 	case rest.SignURLs: // by a role of its own: see signers
-		return grant{variables: []string{bucket, keepInputs, keepOutputs}}
+		return grant{variables: []settings.Entry{settings.Bucket, settings.KeepInputs, settings.KeepOutputs}}
 	case rest.KnowRetention:
-		return grant{variables: []string{keepInputs, keepOutputs}}
+		return grant{variables: []settings.Entry{settings.KeepInputs, settings.KeepOutputs}}
 	default:
 		panic("no rights are known for the need to " + string(n))
 	}

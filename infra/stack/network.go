@@ -4,6 +4,8 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsec2"
 	"github.com/aws/jsii-runtime-go"
+
+	"lipsync/internal/settings"
 )
 
 // addNetwork adds where the runners' instances are. They have public addresses
@@ -30,7 +32,7 @@ func (s *service) addNetwork() {
 // subnetMask leaves room for more zones, with 4091 instances in each. Of two zones each has
 // half of the network, as in stacks that were made when there were never more.
 func (s *service) subnetMask() *float64 {
-	if s.Zones == 2 {
+	if settings.Zones.In(s.Values) == 2 {
 		return nil
 	}
 	return jsii.Number(20)
@@ -40,7 +42,7 @@ func (s *service) subnetMask() *float64 {
 // instance that one zone has no more of, or never had, may be had in another.
 func (s *service) zones() *[]*string {
 	var zones []*string
-	for i := range s.Zones {
+	for i := range settings.Zones.In(s.Values) {
 		zones = append(zones, awscdk.Fn_Select(jsii.Number(i), awscdk.Fn_GetAzs(nil)))
 	}
 	return &zones

@@ -14,6 +14,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"lipsync/internal/dynamodb"
+	"lipsync/internal/settings"
 )
 
 // What one job takes: an instance of 4 vCPUs and 16 GiB, less what its system
@@ -35,7 +36,7 @@ const models = "/models"
 // addRunner adds the job that renders.
 func (s *service) addRunner() {
 	s.jobDefinition = awsbatch.NewEcsJobDefinition(s.stack, jsii.String("Runner"), &awsbatch.EcsJobDefinitionProps{
-		Timeout:         awscdk.Duration_Seconds(jsii.Number(s.JobTimeout.Seconds())),
+		Timeout:         awscdk.Duration_Seconds(jsii.Number(settings.JobTimeout.In(s.Values).Seconds())),
 		RetryAttempts:   jsii.Number(attempts),
 		RetryStrategies: retries(),
 		// While the stack is updated, dispatch still submits by the last one.
@@ -59,8 +60,9 @@ func (s *service) addRunner() {
 			},
 			// vCPUs are shares of the instance's time and no bound: the runner
 			// would see all cores of an instance and start threads for each.
-			Environment: s.values(table, bucket, scratchFolder, modelsFolder, nvidia, providers, processors, jobTimeout, maxVideo, maxAudio, maxDuration, maxSide, maxFPS),
-			JobRole:     s.runnerRole(),
+			Environment: s.environment(JobVCPUs, settings.Table, settings.Bucket, settings.Scratch, settings.Models, settings.NVIDIA, settings.Providers,
+				settings.JobTimeout, settings.MaxVideo, settings.MaxAudio, settings.MaxDuration, settings.MaxSide, settings.MaxFPS),
+			JobRole: s.runnerRole(),
 			Logging: awsecs.LogDriver_AwsLogs(&awsecs.AwsLogDriverProps{
 				LogGroup: s.logGroup("RunnerLog"), StreamPrefix: jsii.String("runner"),
 			}),
@@ -87,7 +89,7 @@ func retry(on awsbatch.CustomReason) awsbatch.RetryStrategy {
 }
 
 func (s *service) gpus() *float64 {
-	if s.Image == "cpu" {
+	if settings.Image.In(s.Values) == "cpu" {
 		return nil
 	}
 	return jsii.Number(1)
@@ -99,9 +101,9 @@ const dockerfile = "cmd/runner/Dockerfile"
 // image is built by the cdk command when it deploys.
 func (s *service) image() awsecrassets.DockerImageAsset {
 	return awsecrassets.NewDockerImageAsset(s.stack, jsii.String("Image"), &awsecrassets.DockerImageAssetProps{
-		Directory:  jsii.String(s.Repository),
+		Directory:  jsii.String(settings.Repository.In(s.Values)),
 		File:       jsii.String(dockerfile),
-		Target:     jsii.String(s.Image),
+		Target:     jsii.String(settings.Image.In(s.Values)),
 		Platform:   awsecrassets.Platform_LINUX_AMD64(),
 		IgnoreMode: awscdk.IgnoreMode_DOCKER,
 		Exclude:    jsii.Strings(s.ignored...),

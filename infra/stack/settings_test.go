@@ -1,49 +1,44 @@
 package stack_test
 
 import (
+	"maps"
 	"os"
-	"reflect"
-	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"lipsync/infra/stack"
+	"lipsync/internal/settings"
 )
 
+// defaults are the settings in effect if nobody sets any.
+func defaults() map[string]string {
+	return map[string]string{
+		"lipsync:name": "Lipsync", "lipsync:keepData": "true",
+		"lipsync:image": "cpu", "lipsync:zones": "3", "lipsync:instanceTypes": "m6i.xlarge,m7i.xlarge,m6a.xlarge,m7a.xlarge",
+		"lipsync:spotVcpus": "64", "lipsync:onDemandVcpus": "16", "lipsync:jobTimeout": "6h0m0s", "lipsync:engines": "warp", "lipsync:nvidiaVideo": "false",
+		"lipsync:generateRate": "60", "lipsync:readRate": "600", "lipsync:requestRate": "500",
+		"lipsync:maxOpenRequests": "1000", "lipsync:maxStoredGiB": "1024", "lipsync:maxKeys": "1000", "lipsync:keepInputs": "24h0m0s", "lipsync:keepOutputs": "720h0m0s",
+		"lipsync:maxVideoMiB": "5120", "lipsync:maxAudioMiB": "500", "lipsync:maxDuration": "1h0m0s", "lipsync:maxSide": "4096", "lipsync:maxFps": "120",
+		"lipsync:selfSignUp": "false", "lipsync:corsOrigins": "*", "lipsync:logDays": "30", "lipsync:alarmEmail": "",
+	}
+}
+
 func TestSettings(t *testing.T) {
-	defaults := stack.Settings{
-		Name: "Lipsync", KeepData: true,
-		Image: "cpu", Zones: 3, InstanceTypes: []string{"m6i.xlarge", "m7i.xlarge", "m6a.xlarge", "m7a.xlarge"},
-		SpotVCPUs: 64, OnDemandVCPUs: 16, JobTimeout: 6 * time.Hour, Engines: []string{"warp"},
-		GenerateRate: 60, ReadRate: 600, RequestRate: 500,
-		MaxOpenRequests: 1000, MaxStoredGiB: 1024, MaxKeys: 1000, KeepInputs: 24 * time.Hour, KeepOutputs: 720 * time.Hour,
-		MaxVideoMiB: 5120, MaxAudioMiB: 500, MaxDuration: time.Hour, MaxSide: 4096, MaxFPS: 120,
-		CORSOrigins: []string{"*"}, LogDays: 30,
-		Repository: "..", Functions: "../dist/functions", Architecture: "arm64",
-	}
-	set := func(change func(*stack.Settings)) stack.Settings {
-		s := defaults
-		change(&s)
-		return s
-	}
 	for name, c := range map[string]struct {
 		context map[string]any
-		want    stack.Settings
+		want    map[string]string // that differ from the defaults
 	}{
-		"none": {nil, defaults},
+		"none": {nil, nil},
 		"those of CDK are not ours": {
-			map[string]any{"@aws-cdk/aws-iam:minimizePolicies": true, "aws:cdk:bundling-stacks": []any{"*"}}, defaults,
+			map[string]any{"@aws-cdk/aws-iam:minimizePolicies": true, "aws:cdk:bundling-stacks": []any{"*"}}, nil,
 		},
 		"of a file": {
 			map[string]any{"lipsync:keepData": false, "lipsync:spotVcpus": 8.0, "lipsync:instanceTypes": []any{"g5.2xlarge", "g6e.xlarge"}},
-			set(func(s *stack.Settings) {
-				s.KeepData, s.SpotVCPUs, s.InstanceTypes = false, 8, []string{"g5.2xlarge", "g6e.xlarge"}
-			}),
+			map[string]string{"lipsync:keepData": "false", "lipsync:spotVcpus": "8", "lipsync:instanceTypes": "g5.2xlarge,g6e.xlarge"},
 		},
 		"large numbers of a file": {
 			map[string]any{"lipsync:generateRate": 1e6, "lipsync:readRate": 1_000_000.0},
-			set(func(s *stack.Settings) { s.GenerateRate, s.ReadRate = 1_000_000, 1_000_000 }),
+			map[string]string{"lipsync:generateRate": "1000000", "lipsync:readRate": "1000000"},
 		},
 		"of the command line": {
 			map[string]any{
@@ -51,25 +46,30 @@ func TestSettings(t *testing.T) {
 				"lipsync:maxDuration": "90m", "lipsync:logDays": "365", "lipsync:corsOrigins": "https://a.example",
 				"lipsync:engines": "wav2lip,warp", "lipsync:keepInputs": "2h", "lipsync:keepOutputs": "100h",
 			},
-			set(func(s *stack.Settings) {
-				s.KeepData, s.SpotVCPUs, s.InstanceTypes = false, 8, []string{"g5.2xlarge", "g6e.xlarge"}
-				s.MaxDuration, s.LogDays, s.CORSOrigins = 90*time.Minute, 365, []string{"https://a.example"}
-				s.Engines = []string{"wav2lip", "warp"}
-				s.KeepInputs, s.KeepOutputs = 2*time.Hour, 100*time.Hour
-			}),
+			map[string]string{
+				"lipsync:keepData": "false", "lipsync:spotVcpus": "8", "lipsync:instanceTypes": "g5.2xlarge,g6e.xlarge",
+				"lipsync:maxDuration": "1h30m0s", "lipsync:logDays": "365", "lipsync:corsOrigins": "https://a.example",
+				"lipsync:engines": "wav2lip,warp", "lipsync:keepInputs": "2h0m0s", "lipsync:keepOutputs": "100h0m0s",
+			},
 		},
 		"a GPU": {
 			map[string]any{"lipsync:image": "cuda"},
-			set(func(s *stack.Settings) {
-				s.Image, s.InstanceTypes = "cuda", []string{"g4dn.xlarge", "g5.xlarge", "g6.xlarge"}
-			}),
+			map[string]string{"lipsync:image": "cuda", "lipsync:instanceTypes": "g4dn.xlarge,g5.xlarge,g6.xlarge"},
 		},
 	} {
+		want := defaults()
+		maps.Copy(want, c.want)
 		got, err := stack.ParseSettings(c.context)
-		got.InEffect = nil // see TestInEffect
-		if err != nil || !reflect.DeepEqual(got, c.want) {
-			t.Errorf("%s: got %+v, %v, want %+v", name, got, err, c.want)
+		if err != nil || !maps.Equal(got.InEffect, want) {
+			t.Errorf("%s: got %v, %v, want %v", name, got.InEffect, err, want)
 		}
+	}
+	s, err := stack.ParseSettings(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, f, a := settings.Repository.In(s.Values), settings.FunctionsFolder.In(s.Values), settings.Architecture.In(s.Values); r != ".." || f != "../dist/functions" || a != "arm64" {
+		t.Errorf("got %s, %s, %s", r, f, a)
 	}
 }
 
@@ -126,21 +126,13 @@ func TestTooFew(t *testing.T) {
 
 // TestDocumented wants each setting in the README.
 func TestDocumented(t *testing.T) {
-	source, err := os.ReadFile("settings.go")
-	if err != nil {
-		t.Fatal(err)
-	}
 	readme, err := os.ReadFile("../README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	settings := regexp.MustCompile(`lipsync:\w+`).FindAllString(string(source), -1)
-	if len(settings) < 20 {
-		t.Fatalf("found the settings %q", settings)
-	}
-	for _, s := range settings {
-		if key := strings.TrimPrefix(s, "lipsync:"); !strings.Contains(string(readme), "`"+key+"`") {
-			t.Errorf("README.md does not explain %s", s)
+	for _, e := range settings.At(settings.Stack) {
+		if key := strings.TrimPrefix(e.Line().Context(), settings.Prefix); !strings.Contains(string(readme), "`"+key+"`") {
+			t.Errorf("README.md does not explain %s", key)
 		}
 	}
 }

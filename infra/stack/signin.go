@@ -8,6 +8,8 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssecretsmanager"
 	"github.com/aws/jsii-runtime-go"
+
+	"lipsync/internal/settings"
 )
 
 // Paths of the dashboard below the stage: see internal/dashboard.
@@ -42,7 +44,7 @@ func (s *service) addSignIn() {
 func (s *service) addUsers() {
 	yes, email := jsii.Bool(true), jsii.Bool(true)
 	s.users = awscognito.NewUserPool(s.stack, jsii.String("Users"), &awscognito.UserPoolProps{
-		SelfSignUpEnabled:   jsii.Bool(s.SelfSignUp),
+		SelfSignUpEnabled:   jsii.Bool(settings.SelfSignUp.In(s.Values)),
 		SignInAliases:       &awscognito.SignInAliases{Email: email},
 		SignInCaseSensitive: jsii.Bool(false),
 		AutoVerify:          &awscognito.AutoVerifiedAttrs{Email: email},

@@ -16,6 +16,8 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssecretsmanager"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/jsii-runtime-go"
+
+	"lipsync/internal/settings"
 )
 
 // service is the stack while it grows. A part may use those that were added
@@ -48,15 +50,15 @@ type service struct {
 }
 
 // New adds the service's stack to the app.
-func New(app awscdk.App, settings Settings) awscdk.Stack {
+func New(app awscdk.App, decided Settings) awscdk.Stack {
 	s := &service{
-		Settings: settings,
-		stack: awscdk.NewStack(app, jsii.String(settings.Name), &awscdk.StackProps{
+		Settings: decided,
+		stack: awscdk.NewStack(app, jsii.String(settings.Name.In(decided.Values)), &awscdk.StackProps{
 			Description:           jsii.String("Lip sync service"),
-			TerminationProtection: jsii.Bool(settings.protected()),
+			TerminationProtection: jsii.Bool(decided.protected()),
 		}),
 	}
-	s.stack.AddMetadata(jsii.String(SettingsMetadata), settings.InEffect)
+	s.stack.AddMetadata(jsii.String(SettingsMetadata), decided.InEffect)
 	s.addAPI()
 	s.addTable()
 	s.addBucket()
@@ -82,7 +84,7 @@ const SettingsMetadata = "Lipsync::Settings"
 // dataRemoval is what becomes of data with the stack: they stay, except where the stack
 // could not be made, which leaves nothing in them.
 func (s *service) dataRemoval() awscdk.RemovalPolicy {
-	if s.KeepData {
+	if settings.KeepData.In(s.Values) {
 		return awscdk.RemovalPolicy_RETAIN_ON_UPDATE_OR_DELETE
 	}
 	return awscdk.RemovalPolicy_DESTROY
@@ -91,7 +93,7 @@ func (s *service) dataRemoval() awscdk.RemovalPolicy {
 // logGroup has logs of one origin, which go with the stack.
 func (s *service) logGroup(id string) awslogs.LogGroup {
 	group := awslogs.NewLogGroup(s.stack, jsii.String(id), &awslogs.LogGroupProps{RemovalPolicy: awscdk.RemovalPolicy_DESTROY})
-	group.Node().DefaultChild().(awslogs.CfnLogGroup).SetRetentionInDays(jsii.Number(s.LogDays))
+	group.Node().DefaultChild().(awslogs.CfnLogGroup).SetRetentionInDays(jsii.Number(settings.LogDays.In(s.Values)))
 	return group
 }
 
