@@ -37,7 +37,7 @@ func (s *Store) countCreated(r lipsync.Request) step {
 // countFinal counts what became of a request.
 func (s *Store) countFinal(r lipsync.Request) step {
 	c := change{key: dayKey(r), add: item{"length": number(r.Length.Microseconds()), "size": number(r.Size)}}
-	if r.Status == lipsync.Failed && r.Failure.Code != lipsync.Canceled {
+	if r.Failed() {
 		c.add = item{"failed": number(1)}
 	}
 	return c.step(s.table)

@@ -102,6 +102,10 @@ type Request struct {
 	Progress   Progress  // what that worker reported
 }
 
+// Failed reports whether the request failed by itself. One that was canceled has the status Failed
+// too, but is no failure.
+func (r Request) Failed() bool { return r.Status == Failed && r.Failure.Code != Canceled }
+
 // Spent reports whether the request has had all the claims that it gets. A
 // worker that holds it then makes the last attempt.
 func (r Request) Spent() bool { return r.Attempts >= MaxAttempts || r.Claims-r.Delays >= MaxClaims }

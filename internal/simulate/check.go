@@ -61,7 +61,7 @@ func (l *ledger) check(ctx context.Context, id string) {
 		l.lost = append(l.lost, fmt.Sprintf("%s: %s, %d claims", id, r.Status, r.Claims))
 	case r.Status == lipsync.Completed && !output:
 		l.lost = append(l.lost, id+": no output")
-	case r.Status == lipsync.Failed && r.Failure.Code != lipsync.Canceled:
+	case r.Failed():
 		l.lost = append(l.lost, fmt.Sprintf("%s: failed, %v", id, r.Failure))
 	case r.Failure.Code == lipsync.Canceled && !j.canceled:
 		l.errors = append(l.errors, id+": canceled by nobody")
