@@ -25,11 +25,11 @@ func (w window) over(now time.Time) bool {
 	return !now.Before(w.start.Add(time.Minute)) || !now.After(w.start.Add(-time.Minute))
 }
 
-// callsALane is how many calls a minute are counted in one item. Were all of them made in six
-// seconds, they still would be no more than 500 writes a second of it.
+// callsALane is how many calls a minute one item counts. If all of them are made within six
+// seconds, that is 500 writes a second of the item.
 const callsALane = 3000
 
-// RateLanes returns in how many items calls are counted of which there may be so many a minute.
+// RateLanes returns how many items together count the calls of a rate of limit calls a minute.
 func RateLanes(limit int) int { return min(max((limit+callsALane-1)/callsALane, 1), lanes) }
 
 func rateKey(name string, lane int) item { return key(shard("rate/"+digest(name), lane), "rate") }
