@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math"
 	"net/http"
 	"net/url"
 	"runtime/debug"
@@ -148,11 +147,10 @@ func (v *visit) fail(err error) error {
 	return v.show(p.Status, "problem", http.StatusText(p.Status), p)
 }
 
-// problem returns what to answer to err, and sets when to come back after too many
-// calls: in whole seconds, rounded up.
+// problem returns what to answer to err, and sets when to come back, if err says so.
 func (v *visit) problem(err error) problem {
-	if e, ok := errors.AsType[*lipsync.Error](err); ok && (e.Code == lipsync.RateLimited || e.Code == lipsync.OpenLimit) {
-		v.Header().Set("Retry-After", strconv.Itoa(max(1, int(math.Ceil(e.RetryAfter.Seconds())))))
+	if wait := lipsync.RetrySeconds(err); wait > 0 {
+		v.Header().Set("Retry-After", strconv.Itoa(wait))
 	}
 	return problem{statusOf(lipsync.CodeOf(err)), lipsync.MessageOf(err)}
 }

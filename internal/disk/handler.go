@@ -102,8 +102,9 @@ func (o *Objects) fail(w http.ResponseWriter, r *http.Request, err error) {
 		refuse(w, http.StatusNotFound, "not found")
 		return
 	case lipsync.DiskFull(err):
-		w.Header().Set("Retry-After", strconv.Itoa(int(lipsync.SpaceRetry.Seconds())))
-		refuse(w, http.StatusInsufficientStorage, lipsync.MessageOf(lipsync.ErrNoSpace(err)))
+		err = lipsync.ErrNoSpace(err)
+		w.Header().Set("Retry-After", strconv.Itoa(lipsync.RetrySeconds(err)))
+		refuse(w, http.StatusInsufficientStorage, lipsync.MessageOf(err))
 		return
 	}
 	o.log.ErrorContext(r.Context(), "object", "method", r.Method, "key", r.PathValue("key"), "error", err)

@@ -2,6 +2,7 @@ package lipsync
 
 import (
 	"errors"
+	"math"
 	"time"
 )
 
@@ -24,7 +25,7 @@ const (
 	OpenLimit    Code = "open_limit"    // the account may have no more open requests; see Error.RetryAfter
 	StorageLimit Code = "storage_limit" // the account may store no more bytes
 	KeyLimit     Code = "key_limit"     // the account may have no more active keys
-	NoSpace      Code = "no_space"      // the disk is full, or new media would take its reserve
+	NoSpace      Code = "no_space"      // the disk is full, or new media would take its reserve; see Error.RetryAfter
 	Unavailable  Code = "unavailable"   // another's server or the network fails, and may work later; see Error.RetryAfter
 	TooSlow      Code = "too_slow"      // a file that doesn't come within its time
 	NoHost       Code = "no_host"       // a host that doesn't exist, or refuses connections
@@ -39,7 +40,7 @@ type Error struct {
 	Code       Code
 	Message    string
 	Err        error
-	RetryAfter time.Duration // for RateLimited, OpenLimit and Unavailable, and for Conflict of a turn: when a call may succeed again; 0 if nobody said
+	RetryAfter time.Duration // when a call may succeed again, for RateLimited, OpenLimit, NoSpace, Unavailable, and Conflict of a turn; 0 if nobody said
 	Failure    Failure       // of a request, where the error ends one
 }
 
@@ -74,6 +75,21 @@ func CodeOf(err error) Code {
 		return e.Code
 	}
 	return Internal
+}
+
+// RetrySeconds returns when a call that failed with err may succeed again: the RetryAfter of the
+// first *Error in err's chain, in whole seconds, rounded up. 0 if nobody said, but at least 1 for
+// what a limit refused: its client is always told to wait.
+func RetrySeconds(err error) int {
+	e, ok := errors.AsType[*Error](err)
+	if !ok {
+		return 0
+	}
+	wait := int(math.Ceil(e.RetryAfter.Seconds()))
+	if e.Code == RateLimited || e.Code == OpenLimit {
+		return max(wait, 1)
+	}
+	return wait
 }
 
 // MessageOf returns the public message of err: that of the first *Error in its

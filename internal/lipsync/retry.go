@@ -105,14 +105,14 @@ func (r Request) delayed() bool {
 }
 
 // transientPause is how long to wait after a fault, when the first one in a row was so
-// long ago: at least as long as the other side asks for.
+// long ago: at least as long as the other side asks for. (What a full disk asks for is for clients.)
 func (s *Service) transientPause(code FailureCode, lasts time.Duration, err error) time.Duration {
 	longest := longestPause
 	if code == HostFailing {
 		longest = longestHostPause
 	}
 	pause := s.jitter(min(max(lasts, shortestPause), longest))
-	if e, ok := errors.AsType[*Error](err); ok {
+	if e, ok := errors.AsType[*Error](err); ok && e.Code != NoSpace {
 		pause = max(pause, min(e.RetryAfter, longestRetryAfter))
 	}
 	return pause

@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// SpaceRetry is how long a client that was refused with NoSpace is asked to wait. Nobody knows when
+// spaceRetry is how long a client that was refused with NoSpace is asked to wait. Nobody knows when
 // there will be space.
-const SpaceRetry = time.Minute
+const spaceRetry = time.Minute
 
 // ErrNoSpace returns the error of code NoSpace, which tells a client to come back
 // later. The cause, for logs, may be nil.
 func ErrNoSpace(cause error) error {
-	return &Error{Code: NoSpace, Message: "the service has too little disk space; try again later", Err: cause}
+	return &Error{Code: NoSpace, Message: "the service has too little disk space; try again later", Err: cause, RetryAfter: spaceRetry}
 }
 
 // DiskFull reports whether err comes of a full disk, or of a quota on it.

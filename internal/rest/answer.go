@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math"
 	"net/http"
 	"runtime/debug"
 	"strconv"
@@ -110,23 +109,13 @@ func (w *answer) fail(err error) {
 	switch status {
 	case http.StatusUnauthorized:
 		w.Header().Set("WWW-Authenticate", "Bearer")
-	case http.StatusTooManyRequests:
-		w.Header().Set("Retry-After", strconv.Itoa(retryAfter(err)))
-	case http.StatusInsufficientStorage:
-		if lipsync.CodeOf(err) == lipsync.NoSpace {
-			w.Header().Set("Retry-After", strconv.Itoa(int(lipsync.SpaceRetry.Seconds())))
-		}
 	case http.StatusInternalServerError:
 		message = "internal error"
 	}
+	if wait := lipsync.RetrySeconds(err); wait > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(wait))
+	}
 	w.error(status, message)
-}
-
-// retryAfter is the time in err in whole seconds, rounded up: a client that
-// waits so long must not come too early.
-func retryAfter(err error) int {
-	e, _ := errors.AsType[*lipsync.Error](err)
-	return max(1, int(math.Ceil(e.RetryAfter.Seconds())))
 }
 
 // serve runs h, renders its error and writes the access log. The route is the

@@ -53,6 +53,17 @@ func TestRetryAfter(t *testing.T) {
 			t.Errorf("%v: got Retry-After %q, want %q", wait, got, want)
 		}
 	}
+	for code, want := range map[lipsync.Code]string{lipsync.NoSpace: "60", lipsync.StorageLimit: "", lipsync.Internal: ""} {
+		err := error(&lipsync.Error{Code: code})
+		if code == lipsync.NoSpace {
+			err = lipsync.ErrNoSpace(nil)
+		}
+		w := httptest.NewRecorder()
+		(&answer{ResponseWriter: w}).fail(err)
+		if got := w.Header().Get("Retry-After"); got != want {
+			t.Errorf("%s: got Retry-After %q, want %q", code, got, want)
+		}
+	}
 }
 
 // TestAccountLimitIsNoError: an account that stores as much as it may is no fault of ours.
