@@ -1,32 +1,61 @@
--- Times are microseconds since 1970 UTC, 0 for none. Texts are '' for none.
+-- The schema of a new file. It is what a file of version 1 becomes by all migrations.
+--
+-- Times are microseconds since 1970 UTC, 0 for none. Lengths of time are microseconds. Sizes are
+-- bytes. Texts are '' for none.
 
 CREATE TABLE requests (
-	n             INTEGER PRIMARY KEY, -- order of creation over all accounts
-	id            TEXT NOT NULL UNIQUE,
-	account       TEXT NOT NULL,
-	key_id        TEXT NOT NULL,
-	reference_id  TEXT NOT NULL,
-	seq           INTEGER NOT NULL,    -- 1, 2, … within the account
-	reference_seq INTEGER NOT NULL,    -- 1, 2, … within account and reference id, 0 without one
-	status        TEXT NOT NULL,
-	video_url     TEXT NOT NULL,
-	video_object  TEXT NOT NULL,
-	audio_url     TEXT NOT NULL,
-	audio_object  TEXT NOT NULL,
-	largest_face  INTEGER NOT NULL,
-	created_at    INTEGER NOT NULL,
-	started_at    INTEGER NOT NULL DEFAULT 0,
-	finished_at   INTEGER NOT NULL DEFAULT 0,
-	output        TEXT NOT NULL DEFAULT '',
-	error         TEXT NOT NULL DEFAULT '',
-	claims        INTEGER NOT NULL DEFAULT 0,
-	attempts      INTEGER NOT NULL DEFAULT 0,
-	lease         TEXT NOT NULL DEFAULT '',
-	lease_until   INTEGER NOT NULL DEFAULT 0
+	n                 INTEGER PRIMARY KEY, -- order of creation over all accounts
+	id                TEXT NOT NULL UNIQUE,
+	account           TEXT NOT NULL,
+	key_id            TEXT NOT NULL,
+	reference_id      TEXT NOT NULL,
+	seq               INTEGER NOT NULL,    -- 1, 2, … within the account
+	reference_seq     INTEGER NOT NULL,    -- 1, 2, … within account and reference id, 0 without one
+	status            TEXT NOT NULL,
+
+	video_url         TEXT NOT NULL,
+	video_object      TEXT NOT NULL,
+	video_name        TEXT NOT NULL DEFAULT '', -- that the file had where it came from
+	audio_url         TEXT NOT NULL,
+	audio_object      TEXT NOT NULL,
+	audio_name        TEXT NOT NULL DEFAULT '',
+	largest_face      INTEGER NOT NULL,
+	engine            TEXT NOT NULL DEFAULT 'warp',
+
+	created_at        INTEGER NOT NULL,
+	started_at        INTEGER NOT NULL DEFAULT 0,
+	finished_at       INTEGER NOT NULL DEFAULT 0,
+
+	output            TEXT NOT NULL DEFAULT '',
+	length            INTEGER NOT NULL DEFAULT 0, -- of the output
+	size              INTEGER NOT NULL DEFAULT 0, -- of the output
+	video_length      INTEGER NOT NULL DEFAULT 0,
+	audio_length      INTEGER NOT NULL DEFAULT 0,
+	media_deleted_at  INTEGER NOT NULL DEFAULT 0, -- by the client
+	failure           TEXT NOT NULL DEFAULT '',   -- a code
+	failure_details   TEXT NOT NULL DEFAULT '',   -- JSON
+
+	claims            INTEGER NOT NULL DEFAULT 0,
+	attempts          INTEGER NOT NULL DEFAULT 0,
+	delays            INTEGER NOT NULL DEFAULT 0,
+	missing_since     INTEGER NOT NULL DEFAULT 0,
+	unreachable_since INTEGER NOT NULL DEFAULT 0,
+	failing_since     INTEGER NOT NULL DEFAULT 0,
+	fetching          INTEGER NOT NULL DEFAULT 0, -- how long attempts took that ended while they fetched
+	lease             TEXT NOT NULL DEFAULT '',   -- the token of the worker that holds the request
+	lease_until       INTEGER NOT NULL DEFAULT 0, -- nobody else may claim the request before
+	stage             TEXT NOT NULL DEFAULT '',   -- progress of who holds it
+	percent           INTEGER NOT NULL DEFAULT 0,
+	ends              INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE UNIQUE INDEX requests_by_seq ON requests (account, seq);
 CREATE UNIQUE INDEX requests_by_reference ON requests (account, reference_id, reference_seq) WHERE reference_id <> '';
+CREATE UNIQUE INDEX requests_by_status ON requests (account, status, seq);
+CREATE UNIQUE INDEX requests_by_reference_status ON requests (account, reference_id, status, seq) WHERE reference_id <> '';
 CREATE INDEX requests_open ON requests (n) WHERE status IN ('queued', 'processing');
+CREATE INDEX requests_open_of_account ON requests (account, n) WHERE status IN ('queued', 'processing');
+CREATE INDEX requests_held_of_account ON requests (account) WHERE lease <> '';
+CREATE INDEX requests_put_off ON requests (lease_until) WHERE lease = '' AND lease_until > 0;
 
 -- How many requests an account has made, and how many with each reference id.
 -- Requests are never deleted, so that seq and reference_seq run from 1 to total.
@@ -35,6 +64,12 @@ CREATE TABLE counters (
 	reference_id TEXT NOT NULL, -- '' counts all of the account
 	total        INTEGER NOT NULL,
 	PRIMARY KEY (account, reference_id)
+) STRICT, WITHOUT ROWID;
+
+-- When a request of an account was last claimed.
+CREATE TABLE claimed (
+	account TEXT PRIMARY KEY,
+	at      INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE idempotency (
@@ -52,22 +87,71 @@ CREATE TABLE keys (
 	account    TEXT NOT NULL,
 	name       TEXT NOT NULL,
 	hash       BLOB NOT NULL UNIQUE,
+	start      TEXT NOT NULL DEFAULT '', -- the first characters of the token
 	created_at INTEGER NOT NULL,
 	last_used  INTEGER NOT NULL,
 	revoked_at INTEGER NOT NULL,
 	max_uses   INTEGER NOT NULL, -- 0 is unlimited
 	used       INTEGER NOT NULL
 ) STRICT;
+CREATE INDEX keys_by_account ON keys (account, created_at);
 
 CREATE TABLE uploads (
 	id           TEXT PRIMARY KEY,
 	account      TEXT NOT NULL,
 	kind         TEXT NOT NULL,
+	name         TEXT NOT NULL DEFAULT '', -- that the file had where it came from
 	size         INTEGER NOT NULL,
 	content_type TEXT NOT NULL,
 	object       TEXT NOT NULL,
 	created_at   INTEGER NOT NULL,
 	expires_at   INTEGER NOT NULL,
-	request_id   TEXT NOT NULL
+	request_id   TEXT NOT NULL,              -- the newest request that uses it
+	dropped      INTEGER NOT NULL DEFAULT 0  -- 1: no other request may use it
 ) STRICT;
-CREATE INDEX uploads_by_expiry ON uploads (expires_at);
+CREATE INDEX uploads_by_expiry ON uploads (expires_at, id);
+
+-- Bytes of all uploads of an account.
+CREATE TABLE uploaded (
+	account TEXT PRIMARY KEY,
+	size    INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TRIGGER count_upload AFTER INSERT ON uploads BEGIN
+	INSERT INTO uploaded (account, size) VALUES (new.account, new.size)
+	ON CONFLICT DO UPDATE SET size = size + new.size;
+END;
+
+CREATE TRIGGER count_upload_gone AFTER DELETE ON uploads BEGIN
+	UPDATE uploaded SET size = size - old.size WHERE account = old.account;
+END;
+
+-- What became of the requests that an account made on a day.
+CREATE TABLE days (
+	account  TEXT NOT NULL,
+	day      INTEGER NOT NULL, -- days since 1970 UTC
+	requests INTEGER NOT NULL,
+	failed   INTEGER NOT NULL, -- except those that were canceled
+	length   INTEGER NOT NULL, -- of all outputs
+	size     INTEGER NOT NULL DEFAULT 0, -- of the outputs that are kept
+	PRIMARY KEY (account, day)
+) STRICT, WITHOUT ROWID;
+
+CREATE TRIGGER count_created AFTER INSERT ON requests BEGIN
+	INSERT INTO days (account, day, requests, failed, length) VALUES (new.account, new.created_at / 86400000000, 1, 0, 0)
+	ON CONFLICT DO UPDATE SET requests = requests + 1;
+END;
+
+-- A request becomes final once.
+CREATE TRIGGER count_final AFTER UPDATE OF status ON requests WHEN new.status IN ('completed', 'failed') BEGIN
+	UPDATE days SET failed = failed + (new.status = 'failed' AND new.failure <> 'canceled'), length = length + new.length
+	WHERE account = new.account AND day = new.created_at / 86400000000;
+END;
+
+CREATE TRIGGER count_size AFTER UPDATE OF status ON requests WHEN new.status = 'completed' BEGIN
+	UPDATE days SET size = size + new.size WHERE account = new.account AND day = new.created_at / 86400000000;
+END;
+
+CREATE TRIGGER count_size_gone AFTER UPDATE OF media_deleted_at ON requests WHEN old.media_deleted_at = 0 BEGIN
+	UPDATE days SET size = size - old.size WHERE account = old.account AND day = old.created_at / 86400000000;
+END;

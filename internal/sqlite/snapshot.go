@@ -38,7 +38,7 @@ func Check(ctx context.Context, path string) (err error) {
 		return err
 	}
 	switch {
-	case version > len(migrations()):
+	case version > newest():
 		return errNewer
 	case version == 0:
 		return errors.New("the database is empty")

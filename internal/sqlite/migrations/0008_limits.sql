@@ -1,3 +1,5 @@
+-- Before this, accounts had no limits, and requests were claimed in the order of their creation.
+
 -- Bytes of outputs: of each, and of all of an account and a day.
 ALTER TABLE requests ADD COLUMN size INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE days ADD COLUMN size INTEGER NOT NULL DEFAULT 0;

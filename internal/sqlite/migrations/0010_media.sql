@@ -1,3 +1,5 @@
+-- Before this, clients could not have media deleted.
+
 -- When the media of a request were deleted by its client.
 ALTER TABLE requests ADD COLUMN media_deleted_at INTEGER NOT NULL DEFAULT 0;
 -- Whether no other request may use an upload.

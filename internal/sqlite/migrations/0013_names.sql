@@ -1,3 +1,6 @@
+-- Before this, nobody kept the names of files and the beginnings of tokens, and what was canceled
+-- counted as failed.
+
 -- Names that files had where they came from.
 ALTER TABLE requests ADD COLUMN video_name TEXT NOT NULL DEFAULT '';
 ALTER TABLE requests ADD COLUMN audio_name TEXT NOT NULL DEFAULT '';

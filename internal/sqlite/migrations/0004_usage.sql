@@ -1,3 +1,4 @@
+-- Before this, nobody measured how long outputs are.
 ALTER TABLE requests ADD COLUMN length INTEGER NOT NULL DEFAULT 0; -- of the output, in microseconds
 
 -- What became of the requests that an account made on a day.

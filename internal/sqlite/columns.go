@@ -1,0 +1,55 @@
+package sqlite
+
+import (
+	"fmt"
+	"time"
+
+	"lipsync/internal/lipsync"
+)
+
+// micros is the value of a column of microseconds.
+func micros(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMicro()
+}
+
+// instant scans a column of microseconds.
+type instant struct{ t *time.Time }
+
+func (i instant) Scan(src any) error {
+	us, ok := src.(int64)
+	if !ok {
+		return fmt.Errorf("time column holds %T", src)
+	}
+	*i.t = time.Time{}
+	if us != 0 {
+		*i.t = time.UnixMicro(us).UTC()
+	}
+	return nil
+}
+
+// span scans a column of microseconds that is a length of time.
+type span struct{ d *time.Duration }
+
+func (s span) Scan(src any) error {
+	us, ok := src.(int64)
+	if !ok {
+		return fmt.Errorf("column of a length holds %T", src)
+	}
+	*s.d = time.Duration(us) * time.Microsecond
+	return nil
+}
+
+// details scans a column of a failure's details.
+type details struct{ d *lipsync.Details }
+
+func (d details) Scan(src any) (err error) {
+	text, ok := src.(string)
+	if !ok {
+		return fmt.Errorf("column of a failure's details holds %T", src)
+	}
+	*d.d, err = lipsync.ParseDetails(text)
+	return err
+}

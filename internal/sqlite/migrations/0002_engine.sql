@@ -1,0 +1,2 @@
+-- Before this, there was one engine.
+ALTER TABLE requests ADD COLUMN engine TEXT NOT NULL DEFAULT 'warp';
