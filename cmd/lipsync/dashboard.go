@@ -17,6 +17,7 @@ import (
 	"lipsync/internal/dashboard"
 	"lipsync/internal/lipsync"
 	"lipsync/internal/rest"
+	"lipsync/internal/settings"
 )
 
 // defaultAccount is whose requests the dashboard of one machine shows, and whose
@@ -62,7 +63,7 @@ func (c *serveCommand) announce(s streams, folder *dashboard.Folder, address net
 	if isTerminal(s.err) {
 		return printLink(streams{out: s.err}, folder, base)
 	}
-	_, err := fmt.Fprintf(s.err, "dashboard: %s%s (to sign in: lipsync dashboard --data %q)\n", base, dashboard.Root, c.Data)
+	_, err := fmt.Fprintf(s.err, "dashboard: %s%s (to sign in: lipsync dashboard %s %q)\n", base, dashboard.Root, settings.Data.Flag(), c.Data)
 	return err
 }
 

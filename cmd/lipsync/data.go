@@ -17,12 +17,13 @@ import (
 	"lipsync/internal/dashboard"
 	"lipsync/internal/disk"
 	"lipsync/internal/lipsync"
+	"lipsync/internal/settings"
 	"lipsync/internal/sqlite"
 )
 
 // dataFlag is the option that every command on a data folder takes.
 type dataFlag struct {
-	Data string `default:"${data}" env:"LIPSYNC_DATA" placeholder:"DIR" help:"Folder of the service's data, made if there is none (default: ${default})."`
+	Data string
 }
 
 // data is an open data folder. Beside the database and the objects it holds
@@ -73,7 +74,7 @@ func openData(ctx context.Context, dir string, log *slog.Logger) (*data, error) 
 // makeFolder makes the data folder, if there is none.
 func makeFolder(dir string) error {
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-		return fmt.Errorf("--data %s is a file, not a folder", dir)
+		return fmt.Errorf("%s %s is a file, not a folder", settings.Data.Flag(), dir)
 	}
 	return os.MkdirAll(dir, 0o700)
 }
@@ -82,7 +83,7 @@ func makeFolder(dir string) error {
 func checkData(dir string) error {
 	_, err := os.Stat(filepath.Join(dir, databaseFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("the folder %s has no data of the service; choose another with --data", dir)
+		return fmt.Errorf("the folder %s has no data of the service; choose another with %s", dir, settings.Data.Flag())
 	}
 	return err
 }

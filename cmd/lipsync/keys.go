@@ -16,15 +16,12 @@ type createKeyCommand struct {
 	homeFlags
 	Name    string `required:"" help:"What the key is for, to tell it from others."`
 	Account string `default:"${account}" help:"Whose requests the key sees and makes (default: ${default})."`
-	MaxKeys int    `default:"1000" env:"LIPSYNC_MAX_KEYS" placeholder:"N" help:"Most active API keys of an account (default: ${default})."`
+	MaxKeys int
 	Limit   *int64 `placeholder:"N" help:"How many requests the key may make (default: any number)."`
 }
 
 // Validate implements kong's check of a command's options.
 func (c *createKeyCommand) Validate() error {
-	if c.MaxKeys < 1 {
-		return errors.New("--max-keys must be more than 0")
-	}
 	if c.Limit != nil && *c.Limit < 1 {
 		return errors.New("--limit must be 1 or more; leave it out for any number of requests")
 	}

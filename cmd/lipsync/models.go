@@ -17,9 +17,9 @@ import (
 
 // modelFlags say where networks lie, and what runs them.
 type modelFlags struct {
-	Models      string          `default:"${models}" env:"LIPSYNC_MODELS" placeholder:"DIR" help:"Folder of models, with models.json (default: ${default})."`
-	Providers   []onnx.Provider `env:"LIPSYNC_PROVIDERS" placeholder:"NAME,…" help:"What computes networks, the first that can: tensorrt, cuda, cpu (default: cuda,cpu)."`
-	ONNXRuntime string          `name:"onnxruntime" env:"LIPSYNC_ONNXRUNTIME" placeholder:"FILE" help:"Shared library of ONNX Runtime (default: in the usual places)."`
+	Models      string
+	Providers   []onnx.Provider
+	ONNXRuntime string `name:"onnxruntime"`
 }
 
 // options are those that serve loads a network with, so that a try tells the same.

@@ -13,9 +13,10 @@ import (
 	"lipsync/internal/engines"
 	"lipsync/internal/lipsync"
 	"lipsync/internal/monitor"
+	"lipsync/internal/settings"
 )
 
-// monitored has a monitor watch the home, for --metrics-addr. It is to be called
+// monitored has a monitor watch the home, if an address for it is set. It is to be called
 // once everything else is set.
 func (h *home) monitored(s *engines.Set) {
 	m := monitor.New(monitor.Options{
@@ -39,7 +40,7 @@ func (c *serveCommand) listenMetrics() (net.Listener, error) {
 	if c.MetricsAddr == "" {
 		return nil, nil
 	}
-	return listen(c.MetricsAddr, "--metrics-addr")
+	return listen(c.MetricsAddr, settings.MetricsAddr)
 }
 
 // checkStore reads a record that isn't there, and changes another: that writes

@@ -15,8 +15,8 @@ import (
 // renderFlags are the options of what renders.
 type renderFlags struct {
 	modelFlags
-	Engine string `default:"warp" enum:"warp,wav2lip" env:"LIPSYNC_ENGINE" placeholder:"NAME" help:"What makes the mouths, unless a request names it: warp, or wav2lip where there is such a model (default: ${default})."`
-	NVIDIA bool   `name:"nvidia" env:"LIPSYNC_NVIDIA" help:"Decode and encode pictures on an NVIDIA GPU."`
+	Engine string
+	NVIDIA bool `name:"nvidia"`
 }
 
 // open loads the models for jobs that use a number of cores each.

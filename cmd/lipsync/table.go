@@ -14,6 +14,7 @@ import (
 
 	"lipsync/internal/dynamodb"
 	"lipsync/internal/lipsync"
+	"lipsync/internal/settings"
 )
 
 // homeFlags say whose keys a command is about: those of a data folder, or of a
@@ -26,8 +27,8 @@ type homeFlags struct {
 // AfterApply refuses two homes. The data folder's default is not one.
 func (h homeFlags) AfterApply(k *kong.Context) error {
 	for _, p := range k.Path {
-		if p.Flag != nil && p.Flag.Name == "data" && h.Table != nil {
-			return errors.New("--data and --table can't be used together")
+		if p.Flag != nil && p.Flag.Name == settings.Data.Name && h.Table != nil {
+			return fmt.Errorf("%s and --table can't be used together", settings.Data.Flag())
 		}
 	}
 	return nil

@@ -22,32 +22,6 @@ import (
 	"lipsync/internal/version"
 )
 
-const help = `usage: runner [--version]
-
-Does lip sync requests as long as some wait, and for some minutes more at most. All
-settings come from the environment:
-
-  LIPSYNC_TABLE, LIPSYNC_BUCKET   where the records and the media are
-  LIPSYNC_SCRATCH                 folder for the files of running work
-  LIPSYNC_MODELS                  folder for the models of the bucket, kept on the machine
-  LIPSYNC_ONNXRUNTIME             shared library of ONNX Runtime, if not in a usual place
-  LIPSYNC_PROVIDERS               what computes networks, the first that can: tensorrt,
-                                  cuda, cpu; else cuda,cpu
-  LIPSYNC_NVIDIA                  true to decode and encode on an NVIDIA GPU
-  LIPSYNC_JOB_TIMEOUT             what the job is given, e.g. 6h: in its second
-                                  half the runner begins no other request
-  LIPSYNC_MAX_VIDEO, LIPSYNC_MAX_AUDIO
-                                  largest media, in bytes
-  LIPSYNC_MAX_DURATION            longest media, e.g. 60m
-  LIPSYNC_MAX_SIDE                most pixels of a video's width and height
-  LIPSYNC_MAX_FPS                 most frames a second of a video
-  GOMAXPROCS                      how many cores to use, if not all
-  LIPSYNC_ALLOW_PRIVATE_NETWORKS  true to fetch inputs from private networks too
-
-Exit status: 0 when nothing is left to do, or when told to stop: the request was
-given back then. 1 for anything else.
-`
-
 // Exit statuses.
 const (
 	done   = 0
@@ -72,7 +46,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	flags := flag.NewFlagSet("runner", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	showVersion := flags.Bool("version", false, "print the version")
-	flags.Usage = func() { fmt.Fprint(stdout, help) }
+	flags.Usage = func() { fmt.Fprint(stdout, help()) }
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return done
 	} else if err != nil || flags.NArg() > 0 {

@@ -21,8 +21,8 @@ type Kind[T any] struct {
 	unit Size
 }
 
-// format returns a value as text that any kind of its type reads, except for units.
-func format(value any) string {
+// Text returns a value as text that the kind of its setting reads, except for units.
+func Text(value any) string {
 	switch v := value.(type) {
 	case []string:
 		return strings.Join(v, ",")

@@ -48,7 +48,7 @@ func Context(all map[string]any) (*Values, error) {
 func written(value any) string {
 	switch v := value.(type) {
 	case float64: // as JSON's numbers are
-		return format(v)
+		return Text(v)
 	case []any:
 		var words []string
 		for _, word := range v {
@@ -116,7 +116,7 @@ func (s *Setting[T]) Check(text string) error {
 }
 
 // Told implements Entry.
-func (s *Setting[T]) Told(v *Values) string { return format(s.In(v)) }
+func (s *Setting[T]) Told(v *Values) string { return Text(s.In(v)) }
 
 // Effect implements Entry.
 func (s *Setting[T]) Effect(v *Values) string { return s.counted(s.In(v)) }
@@ -135,5 +135,5 @@ func (s *Setting[T]) counted(value T) string {
 	if bytes, ok := any(value).(Size); ok {
 		return strconv.FormatInt(int64(bytes/s.inStack().unit), 10)
 	}
-	return format(value)
+	return Text(value)
 }

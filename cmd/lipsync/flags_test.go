@@ -1,0 +1,26 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/alecthomas/kong"
+
+	"lipsync/internal/lipsync"
+	"lipsync/internal/render"
+)
+
+// TestDefaults wants the table's defaults to be those of the packages that have any of their own.
+func TestDefaults(t *testing.T) {
+	var c commands
+	if _, err := kong.Must(&c, describeFlags(nil), kong.Vars{"version": "", "account": ""}).Parse([]string{"serve"}); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := c.Serve.limits(), render.DefaultLimits(); got != want {
+		t.Errorf("got limits of media %+v, want %+v", got, want)
+	}
+	got, want := c.Serve.accountLimits(), lipsync.DefaultLimits()
+	want.Keep = lipsync.Retention{Inputs: lipsync.Retention{}.InputLife(), Outputs: lipsync.Retention{}.OutputLife()}
+	if got != want {
+		t.Errorf("got limits of accounts %+v, want %+v", got, want)
+	}
+}
