@@ -1,9 +1,14 @@
 package main
 
 import (
+	"encoding/json"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/aws/aws-lambda-go/events"
 
 	"lipsync/internal/rest"
 )
@@ -38,5 +43,27 @@ func TestFunctions(t *testing.T) {
 			t.Errorf("%s %s has the function %s, which is another one's", e.Method, e.Path, e.Function)
 		}
 		seen[e.Function] = true
+	}
+}
+
+// TestSampleEvents wants the sample event of a function that has one to be of its endpoint, or of the first one of several.
+func TestSampleEvents(t *testing.T) {
+	seen := map[string]bool{}
+	for _, e := range rest.Endpoints() {
+		if seen[e.Function] {
+			continue
+		}
+		seen[e.Function] = true
+		text, err := os.ReadFile(filepath.Join("..", "..", "events", e.Function+".json"))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		var got events.APIGatewayProxyRequest
+		if err := errors.Join(err, json.Unmarshal(text, &got)); err != nil {
+			t.Fatal(err)
+		}
+		if got.HTTPMethod != e.Method || got.Resource != e.Path {
+			t.Errorf("the sample event of %s is of %s %s, want %s %s", e.Function, got.HTTPMethod, got.Resource, e.Method, e.Path)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package stack
 import (
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
@@ -10,12 +11,13 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"lipsync/internal/dynamodb"
+	"lipsync/internal/rest"
 	"lipsync/internal/settings"
 )
 
-// Timeouts in seconds. API Gateway waits for 29; the sweep runs each minute.
+// Timeouts in seconds. The sweep runs each minute.
 const (
-	apiTimeout      = 25
+	apiTimeout      = int(rest.Timeout / time.Second)
 	dispatchTimeout = 30
 	sweepTimeout    = 55
 )

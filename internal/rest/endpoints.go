@@ -2,6 +2,7 @@ package rest
 
 import (
 	"net/http"
+	"time"
 
 	"lipsync/internal/lipsync"
 )
@@ -18,6 +19,9 @@ const (
 	RequestsPath          = "/v1/lipsync/requests" // a request is at RequestsPath + "/" + its id
 	UploadsPath           = "/v1/uploads"
 )
+
+// Timeout bounds a call on Lambda: API Gateway waits for 29 seconds.
+const Timeout = 25 * time.Second
 
 // Endpoint is one row of the table of endpoints. From it come the routes, and on AWS the function behind them with its program,
 // its rights and what it is told.

@@ -11,6 +11,7 @@ import (
 
 	"lipsync/internal/dynamodb"
 	"lipsync/internal/lipsync"
+	"lipsync/internal/rest"
 	"lipsync/internal/simulate/table"
 	"lipsync/internal/sqs"
 )
@@ -98,7 +99,7 @@ func newWorld(p Plan) *World {
 
 // The functions' timeouts, as infra/stack has them.
 const (
-	apiTimeout      = 25 * time.Second
+	apiTimeout      = rest.Timeout
 	dispatchTimeout = 30 * time.Second
 	sweepTimeout    = 55 * time.Second
 )
