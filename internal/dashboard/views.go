@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -83,7 +84,7 @@ func (v views) readAssets() error {
 		if err != nil {
 			return err
 		}
-		script = slices.Concat(script, []byte("{\n"), b, []byte("}\n"))
+		script = slices.Concat(script, []byte("{\n"), withoutComments(b), []byte("}\n"))
 	}
 	style, err := staticFiles.ReadFile("static/style.css")
 	if err != nil {
@@ -94,6 +95,16 @@ func (v views) readAssets() error {
 	v.add("style", ".css", "text/css; charset=utf-8", style)
 	v.add("icon", ".svg", "image/svg+xml", icon)
 	return err
+}
+
+// withoutComments drops the lines of a script that are comments only: no browser needs them.
+func withoutComments(script []byte) (kept []byte) {
+	for line := range bytes.Lines(script) {
+		if !bytes.HasPrefix(bytes.TrimSpace(line), []byte("//")) {
+			kept = append(kept, line...)
+		}
+	}
+	return kept
 }
 
 func (v views) add(name, extension, mediaType string, content []byte) {
