@@ -6,13 +6,13 @@ import (
 	"lipsync/internal/facetest"
 )
 
-// BenchmarkSee looks at one face of a large frame.
-func BenchmarkSee(b *testing.B) {
+// BenchmarkAdd compares one face of a large frame.
+func BenchmarkAdd(b *testing.B) {
 	frame := facetest.Frame(1280, 720, facetest.Head{X: 400, Y: 300, Eyes: 120})
 	f := upright(frame, 0, 400, 300, 120)
-	o := &observed{}
+	o := &follower{}
 	for b.Loop() {
-		o.see(&f)
+		o.add(&f)
 	}
 }
 

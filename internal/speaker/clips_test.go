@@ -19,15 +19,15 @@ import (
 	"lipsync/internal/tracking"
 )
 
-// The panels of scenes: filters of ffmpeg that show someone for 8 s, # being
-// part of labels of their own. The man speaks with his own sound.
+// The panels of clips: filters of ffmpeg that show one person for 8 s. # stands for the panel's own part
+// of labels. The man speaks with his own sound.
 const (
 	man = "[0:v]copy"
-	// he out of step with it, four seconds too early or late
+	// The man four seconds too early or too late for his sound.
 	manAstray = "[0:v]split[#a][#b];[#a]trim=start_frame=100,setpts=PTS-STARTPTS[#c];" +
 		"[#b]trim=end_frame=100[#d];[#c][#d]concat,hflip"
 	manRests = "[0:v]trim=end_frame=10" + backAndForth
-	// who smiles and turns her head, but says nothing
+	// The woman smiles and turns her head, but says nothing.
 	womanFar   = "[1:v]fps=25" + backAndForth + ",crop=480:480:130:60"
 	womanClose = "[1:v]fps=25" + backAndForth + ",crop=340:340:200:120"
 	portrait   = "[2:v]crop=iw/2:ih:iw/2:0" + backAndForth
@@ -37,12 +37,12 @@ const (
 	faint        = ",scale=80:80,noise=alls=10:allf=t"
 )
 
-// silent is the man when he rests while an expression of t, in seconds, holds.
+// silent returns the panel of the man who rests while an expression of t, in seconds, holds.
 func silent(when string) string {
 	return man + "[#x];" + manRests + "[#y];[#x][#y]overlay=enable='" + when + "'"
 }
 
-// The sounds of scenes.
+// The sounds of clips.
 const (
 	own     = "[0:a]acopy"
 	nothing = "anullsrc=d=8"
@@ -51,33 +51,58 @@ const (
 	music   = "aevalsrc='.2*sin(2*PI*t*(220+110*floor(mod(t*3\\,4))))*(1+sin(2*PI*t*3)):d=8'"
 )
 
-// ownVoice is the sound that most scenes have.
+// ownVoice is the sound of most clips.
 var ownVoice = map[string]string{"voice": own}
 
-// scenes are what people may look like who speak or don't, each with some sounds.
+// scenes are pictures of people side by side, some of whom speak, each with some sounds.
 var scenes = []struct {
-	name, rate string
-	sounds     map[string]string
+	name, rate string            // rate in frames/s
+	sounds     map[string]string // by name
 	panels     []string
-	want       []int // the panel of who speaks, in each of as many parts
+	want       []int // the panel of the speaker in each of as many equal parts of the clip
 }{
-	{"turns", "25", map[string]string{"voice": own, "no sound": nothing, "noise": noise, "music": music, "noise with the voice": noisy},
-		[]string{silent("gte(t,4)"), silent("lt(t,4)") + ",hflip"}, []int{0, 1}},
-	{"30 frames/s", "30", ownVoice, []string{silent("gte(t,4)"), silent("lt(t,4)") + ",hflip"}, []int{0, 1}},
-	{"50 frames/s", "50", ownVoice, []string{silent("gte(t,4)"), silent("lt(t,4)") + ",hflip"}, []int{0, 1}},
-	{"12 frames/s", "12", ownVoice, []string{silent("gte(t,4)"), silent("lt(t,4)") + ",hflip"}, []int{0, 1}},
-	{"poor pictures", "25", ownVoice, []string{silent("gte(t,4)") + faint, silent("lt(t,4)") + ",hflip" + faint}, []int{0, 1}},
-	{"short turns", "25", ownVoice, []string{silent("mod(floor(t/2),2)"), silent("not(mod(floor(t/2),2))") + ",hflip"}, []int{0, 1, 0, 1}},
-	{"three people", "25", ownVoice, []string{silent("gte(t,4)"), portrait, silent("lt(t,4)") + ",hflip"}, []int{0, 2}},
-	{"a woman between", "25", ownVoice, []string{silent("gte(t,4)"), womanFar, silent("lt(t,4)") + ",hflip"}, []int{0, 2}},
-	{"a woman who smiles", "25", ownVoice, []string{man, womanFar}, []int{0}},
-	{"close", "25", map[string]string{"voice": own, "no sound": nothing}, []string{womanClose, man}, []int{1}},
-	{"who nods", "25", ownVoice, []string{nods, man}, []int{1}},
-	{"out of step", "25", ownVoice, []string{manAstray, man}, []int{1}},
-	{"in step", "25", ownVoice, []string{man, manAstray}, []int{0}},
+	{name: "turns", rate: "25", want: []int{0, 1},
+		sounds: map[string]string{"voice": own, "no sound": nothing, "noise": noise, "music": music, "noise with the voice": noisy},
+		panels: []string{silent("gte(t,4)"), silent("lt(t,4)") + ",hflip"}},
+	{name: "30 frames/s", rate: "30", want: []int{0, 1},
+		sounds: ownVoice,
+		panels: []string{silent("gte(t,4)"), silent("lt(t,4)") + ",hflip"}},
+	{name: "50 frames/s", rate: "50", want: []int{0, 1},
+		sounds: ownVoice,
+		panels: []string{silent("gte(t,4)"), silent("lt(t,4)") + ",hflip"}},
+	{name: "12 frames/s", rate: "12", want: []int{0, 1},
+		sounds: ownVoice,
+		panels: []string{silent("gte(t,4)"), silent("lt(t,4)") + ",hflip"}},
+	{name: "poor pictures", rate: "25", want: []int{0, 1},
+		sounds: ownVoice,
+		panels: []string{silent("gte(t,4)") + faint, silent("lt(t,4)") + ",hflip" + faint}},
+	{name: "short turns", rate: "25", want: []int{0, 1, 0, 1},
+		sounds: ownVoice,
+		panels: []string{silent("mod(floor(t/2),2)"), silent("not(mod(floor(t/2),2))") + ",hflip"}},
+	{name: "three people", rate: "25", want: []int{0, 2},
+		sounds: ownVoice,
+		panels: []string{silent("gte(t,4)"), portrait, silent("lt(t,4)") + ",hflip"}},
+	{name: "a woman between", rate: "25", want: []int{0, 2},
+		sounds: ownVoice,
+		panels: []string{silent("gte(t,4)"), womanFar, silent("lt(t,4)") + ",hflip"}},
+	{name: "a woman who smiles", rate: "25", want: []int{0},
+		sounds: ownVoice,
+		panels: []string{man, womanFar}},
+	{name: "close", rate: "25", want: []int{1},
+		sounds: map[string]string{"voice": own, "no sound": nothing},
+		panels: []string{womanClose, man}},
+	{name: "who nods", rate: "25", want: []int{1},
+		sounds: ownVoice,
+		panels: []string{nods, man}},
+	{name: "out of step", rate: "25", want: []int{1},
+		sounds: ownVoice,
+		panels: []string{manAstray, man}},
+	{name: "in step", rate: "25", want: []int{0},
+		sounds: ownVoice,
+		panels: []string{man, manAstray}},
 }
 
-// TestScenes watches each scene with the cascades and with networks.
+// TestScenes tells who speaks in each scene, with the cascades and with networks.
 func TestScenes(t *testing.T) {
 	media := filepath.Join(filepath.Dir(onnxtest.Models(t)), "media")
 	clips := map[string]map[string]string{} // of scenes that were made
@@ -146,13 +171,13 @@ func makeScene(t *testing.T, media, rate string, sounds map[string]string, panel
 	return clips
 }
 
-// watched is a video of which is known who speaks.
+// watched is a clip and who speaks in it by each of its sounds.
 type watched struct {
 	active map[string]func(frame int) int // by the name of the sound
 	places []map[int]float32              // where each face is in each frame, from 0 left to 1 right
 }
 
-// listener finds out who speaks by one sound.
+// listener tells who speaks by one sound.
 type listener struct {
 	*Analyser
 	heard   *speech.Speech
@@ -160,7 +185,7 @@ type listener struct {
 	done    chan error
 }
 
-// listen begins with a clip's sound.
+// listen returns the listener of a clip's sound.
 func listen(t *testing.T, info *ffmpeg.Info, network *Network) *listener {
 	t.Helper()
 	sound, err := ffmpegtest.Tools(t).OpenSound(t.Context(), info, time.Minute)
@@ -183,7 +208,7 @@ func (l *listener) give(complete []*Window) {
 	}
 }
 
-// watch watches clips of the same pictures once, and listens to the sound of each.
+// watch tracks the faces of clips with the same pictures once, and tells who speaks by the sound of each.
 func watch(t *testing.T, clips map[string]string, detector detection.Detector, network *Network) watched {
 	t.Helper()
 	w := watched{active: map[string]func(int) int{}}
@@ -217,17 +242,17 @@ func watch(t *testing.T, clips map[string]string, detector detection.Detector, n
 	return w
 }
 
-// observe tracks and aligns the faces in each frame.
-func observe(t *testing.T, info *ffmpeg.Info, detector detection.Detector, see func(alignment.Frame)) {
+// observe tracks and aligns the faces of a clip, and calls add with each frame.
+func observe(t *testing.T, info *ffmpeg.Info, detector detection.Detector, add func(alignment.Frame)) {
 	t.Helper()
 	frames, err := ffmpegtest.Tools(t).OpenFrames(t.Context(), info, 1000)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer frames.Close()
-	seeAll := func(aligned []alignment.Frame) {
+	addAll := func(aligned []alignment.Frame) {
 		for _, f := range aligned {
-			see(f)
+			add(f)
 		}
 	}
 	fps := info.Video.Rate.Float()
@@ -238,14 +263,14 @@ func observe(t *testing.T, info *ffmpeg.Info, detector detection.Detector, see f
 		if err != nil {
 			t.Fatal(err)
 		}
-		seeAll(aligner.Add(faces, cut))
+		addAll(aligner.Add(faces, cut))
 	}
-	seeAll(aligner.End())
+	addAll(aligner.End())
 }
 
-// judge wants who speaks to be in the right panel in 95 of 100 frames by each sound, all counted:
-// also those of a pause between two turns, where no one is heard nor moves the lips
-// (after the first of the short turns there are ten).
+// judge checks that the speaker is in the right panel in 95 % of the frames by each sound. All frames
+// count, also those of a pause between two turns, in which no one is heard or moves the lips. There
+// are ten of them after the first of the short turns.
 func (w watched) judge(t *testing.T, panels int, want []int) {
 	t.Helper()
 	for name, active := range w.active {

@@ -8,16 +8,23 @@ import (
 	"lipsync/internal/speech"
 )
 
-// voice is how loud the source's own sound is in the frames of a shot: 0 where
-// no one can be heard, to 1. It is nil where there is nothing to go by.
+// The constants of this file were chosen by drawn scenes and clips of people who speak in turn, nod,
+// smile and move their lips out of step with the sound. TestActive and TestScenes hold them.
+
+// voice tells how loud the video's own sound is in each frame of a shot, from 0 where no one is
+// heard to 1. It is nil where the sound tells nothing.
 type voice []float32
 
+// Levels of speech, in dB of speech.LevelsAt.
 const (
-	inaudible = -20 // dB, under which no one speaks in a whole shot
-	quiet     = -25 // dB against the loudest of the shot, where no one is heard
-	certain   = -10 // the same where someone surely is
+	loudLevel     = .95 // quantile of the levels of a shot that is taken for its loudest
+	leastLoud     = -20 // loudest level of a shot in which someone speaks, at least; about -55 dBFS
+	quietLevel    = -25 // level against the loudest up to which no one is heard
+	speakingLevel = -10 // level against the loudest from which on someone surely is heard
 )
 
+// newVoice returns the voice of a shot from one frame up to another, of a video with the sound and
+// the frame rate. The sound may be nil.
 func newVoice(sound *speech.Speech, fps float64, from, to int) voice {
 	if sound == nil {
 		return nil
@@ -27,72 +34,83 @@ func newVoice(sound *speech.Speech, fps float64, from, to int) voice {
 		frames[i] = from + i
 	}
 	levels := sound.LevelsAt(fps, frames)
-	loud := dsp.Quantile(levels, .95)
-	if loud < inaudible {
+	loud := dsp.Quantile(levels, loudLevel)
+	if loud < leastLoud {
 		return nil
 	}
 	for i, level := range levels {
-		levels[i] = min(max((level-loud-quiet)/(certain-quiet), 0), 1)
+		levels[i] = min(max((level-loud-quietLevel)/(speakingLevel-quietLevel), 0), 1)
 	}
 	return levels
 }
 
+// The motion of mouths, as half.motion measures it.
 const (
-	calm   = .04 // motion of a mouth at rest
-	lively = .13 // and of one that surely speaks
-
-	// The network's scores of faces that don't speak, and that surely do.
-	mute, speaking = -2.5, 1.5
-
-	// The weights of the evidence.
-	motionToo = .3  // where the network tells, too
-	agreement = .7  // of motion and voice over a while, where the mouth moves
-	hushed    = .05 // motion while no one is heard
-	unsure    = .3  // the network while no one is heard: it is late by some frames, or the voice is faint
-	largeness = .02 // being the largest
-
-	alike = .9 // sizes of faces are, by this: they err by some per cent
+	restingMotion  = .04  // of a mouth at rest: .01 to .05
+	speakingMotion = .13  // of one that surely speaks: .05 to .3
+	motionMedian   = 3    // frames of the median that drops single readings
+	motionSmooth   = .12  // standard deviation of the filter of motion, in seconds: half a syllable
+	motionAround   = 1.25 // seconds before and after a frame in which motion and voice are correlated
 )
 
-// scoring returns the network's score of a track in a frame of the shot; nil
-// without a network.
+// The network's scores.
+const (
+	muteScore     = -2.5 // of a face that doesn't speak
+	speakingScore = 1.5  // of a face that surely does
+)
+
+// The weights of the evidence, which is about 1 for a frame of speech.
+const (
+	motionToo   = .3  // of motion in step with the voice, where the network tells too
+	agreement   = .7  // of the correlation of motion and voice over a while, where the mouth moves
+	quietMotion = .05 // of motion while no one is heard
+	quietScore  = .3  // of the network while no one is heard: it is late by some frames, or the voice is faint
+	sizeWeight  = .02 // of being the largest: decides where nothing else does
+
+	// sameSize is the ratio of the sizes of two faces from which on they count as equal: sizes err by
+	// some per cent.
+	sameSize = .9
+)
+
+// scoring returns the network's score of a track in a frame of the shot. It is nil without a
+// network.
 type scoring func(track int32, frame int) float32
 
-// weigh finds the evidence that each track speaks in each frame.
+// weigh sets the evidence that each track speaks, for each of its frames.
 func (s *shot) weigh(v voice, score scoring) {
 	largest := s.largest()
 	for _, t := range s.tracks {
-		t.lively, t.usual = t.liveliness(s.fps), dsp.Quantile(t.size, .5)
+		t.active, t.usual = t.activity(s.fps), dsp.Quantile(t.size, .5)
 	}
 	for _, t := range s.tracks {
-		var with, upstaged []float32
+		var with, larger []float32
 		if v == nil {
-			upstaged = s.upstaged(t)
+			larger = s.largerActivity(t)
 		} else {
 			with = t.agreement(v, s.fps)
 		}
-		t.evidence = make([]float32, len(t.lively))
-		for i, l := range t.lively {
+		t.evidence = make([]float32, len(t.active))
+		for i, active := range t.active {
 			k := t.from + i
-			size := min(t.size[i]/max(alike*largest[k], 1e-9), 1)
+			size := min(t.size[i]/max(sameSize*largest[k], 1e-9), 1)
 			var e float32
 			switch {
 			case v == nil:
-				e = l * (1 - upstaged[i])
+				e = active * (1 - larger[i])
 			case score == nil:
-				e = l*(v[k]+hushed) + agreement*l*with[i]
+				e = active*(v[k]+quietMotion) + agreement*active*with[i]
 			default:
-				p := min(max((score(t.number, k)-mute)/(speaking-mute), 0), 1)
-				e = p*max(v[k], unsure) + motionToo*l*(v[k]+hushed) + agreement*l*with[i]
+				p := min(max((score(t.number, k)-muteScore)/(speakingScore-muteScore), 0), 1)
+				e = p*max(v[k], quietScore) + motionToo*active*(v[k]+quietMotion) + agreement*active*with[i]
 			}
-			if e += largeness * size; e == e { // where the size is not a number, there is none
+			if e += sizeWeight * size; e == e { // NaN where the size is: no evidence
 				t.evidence[i] = e / float32(s.fps)
 			}
 		}
 	}
 }
 
-// largest returns the size of each frame's largest face.
+// largest returns the size of each frame's largest face, in pixels.
 func (s *shot) largest() []float32 {
 	sizes := make([]float32, s.frames)
 	for _, t := range s.tracks {
@@ -103,40 +121,40 @@ func (s *shot) largest() []float32 {
 	return sizes
 }
 
-// upstaged returns how lively the liveliest mouth of a larger face is in each frame of a
-// track. Of two faces of about one size, the larger is the one that usually is.
-func (s *shot) upstaged(t *track) []float32 {
-	most := make([]float32, len(t.lively))
+// largerActivity returns for each frame of a track the most activity of a mouth of a larger face. Of
+// two faces of nearly the same size, the larger is the one that is larger in the median.
+func (s *shot) largerActivity(t *track) []float32 {
+	most := make([]float32, len(t.active))
 	for _, o := range s.tracks {
 		for k := max(t.from, o.from); k < min(t.to(), o.to()); k++ {
 			i, j := k-t.from, k-o.from
-			larger := alike*o.size[j] > t.size[i] || alike*t.size[i] <= o.size[j] && o.usual > t.usual
+			larger := sameSize*o.size[j] > t.size[i] || sameSize*t.size[i] <= o.size[j] && o.usual > t.usual
 			if larger && o.seen(k) {
-				most[i] = max(most[i], o.lively[j])
+				most[i] = max(most[i], o.active[j])
 			}
 		}
 	}
 	return most
 }
 
-// liveliness returns how much the mouth moves around each frame, from 0 for one at rest
-// to 1.
-func (t *track) liveliness(fps float64) []float32 {
-	out := dsp.Gaussian(dsp.Median(t.motion, 3), .12*fps)
+// activity returns how much the mouth moves around each frame: from 0 at rest to 1 where it surely
+// speaks, on a logarithmic scale.
+func (t *track) activity(fps float64) []float32 {
+	out := dsp.Gaussian(dsp.Median(t.motion, motionMedian), motionSmooth*fps)
 	for i, m := range out {
-		out[i] = float32(math.Log(float64(min(max(m, calm), lively)/calm)) / math.Log(lively/calm))
+		out[i] = float32(math.Log(float64(min(max(m, restingMotion), speakingMotion)/restingMotion)) / math.Log(speakingMotion/restingMotion))
 	}
 	return out
 }
 
-// agreement returns the correlation of the mouth's motion with the voice around each
-// frame: 0 where either doesn't change.
+// agreement returns the correlation of the mouth's activity with the voice around each frame, 0 where
+// either doesn't change.
 func (t *track) agreement(v voice, fps float64) []float32 {
-	out := make([]float32, len(t.lively))
-	around := int(1.25*fps) + 1
+	out := make([]float32, len(t.active))
+	around := int(motionAround*fps) + 1
 	for i := range out {
 		from, to := max(i-around, 0), min(i+around+1, len(out))
-		out[i] = registration.NCC(t.lively[from:to], v[t.from+from:t.from+to])
+		out[i] = registration.NCC(t.active[from:to], v[t.from+from:t.from+to])
 	}
 	return out
 }

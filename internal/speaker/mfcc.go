@@ -7,33 +7,32 @@ import (
 	"lipsync/internal/speech"
 )
 
-// The network hears MFCC as python_speech_features makes them by default, of
-// int16 values.
+// The network takes MFCC as python_speech_features computes them by default, of int16 values.
 const (
 	coefficients  = 13
-	melBands      = 26
-	windowSamples = speech.SampleRate / 40 // 25 ms
-	hopSamples    = speech.SampleRate / 100
+	melBands      = 26                      // from 0 Hz to half of the sample rate
+	windowSamples = speech.SampleRate / 40  // 25 ms
+	hopSamples    = speech.SampleRate / 100 // 10 ms
 	hopsPerTick   = 100 / tickRate
-	fftSize       = 512
+	fftSize       = 512 // samples
 	preEmphasis   = .97
 	lifter        = 22
 	fullScale     = 1 << 15 // of int16 values
 )
 
-// MFCC computes the MFCC of a sound, every 10 ms. It is written 16-bit little-endian mono
-// samples at speech.SampleRate, as speech.Read takes them.
+// MFCC computes the MFCC of a sound, one row of coefficients for each 10 ms. It is an io.Writer that
+// takes 16-bit little-endian mono samples at speech.SampleRate, as speech.Read does.
 type MFCC struct {
 	rows    [][coefficients]float32
 	silence [coefficients]float32
 	window  [windowSamples]float64
-	filled  int     // samples of the window
-	last    float64 // the last sample, for the pre-emphasis
-	odd     []byte  // half a sample
+	filled  int     // samples of the window that are set
+	last    float64 // sample before the window's next one, for the pre-emphasis
+	odd     []byte  // the first half of a sample, if only that was written so far
 	mfcc    *dsp.MFCC
 }
 
-// NewMFCC returns the MFCC of a sound that has not begun.
+// NewMFCC returns an MFCC before the first sample.
 func NewMFCC() *MFCC {
 	weights := make([]float64, windowSamples)
 	for i := range weights {
@@ -78,7 +77,7 @@ func (m *MFCC) add(b []byte) {
 	}
 }
 
-// at returns the coefficients of a hop, those of silence after the end.
+// at returns the coefficients of a hop. After the end they are those of silence.
 func (m *MFCC) at(hop int) [coefficients]float32 {
 	if hop < len(m.rows) {
 		return m.rows[hop]

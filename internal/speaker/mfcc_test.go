@@ -15,8 +15,8 @@ import (
 //go:embed testdata/mfcc.csv
 var mfccGolden string
 
-// TestMFCC compares MFCC with those of python_speech_features; see
-// testdata/mfcc.py. It hears the samples in pieces of odd lengths.
+// TestMFCC compares MFCC with those of python_speech_features, which testdata/mfcc.py wrote. The samples
+// are written in pieces of an odd length.
 func TestMFCC(t *testing.T) {
 	rows, err := csv.NewReader(strings.NewReader(mfccGolden)).ReadAll()
 	if err != nil {
@@ -44,7 +44,7 @@ func TestMFCC(t *testing.T) {
 	}
 }
 
-// goldenSound is a sweep with noise, and then silence.
+// goldenSound returns a sweep with noise, and then silence.
 func goldenSound() (samples []byte) {
 	seed := uint64(1)
 	for i := range 4000 {

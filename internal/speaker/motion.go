@@ -7,14 +7,14 @@ import (
 	"lipsync/internal/registration"
 )
 
-// crop is the luma of an upright face: a square from the brows to below the chin.
+// crop is the luma of an upright face, row by row: a square from the brows to below the chin.
 type crop [cropSize * cropSize]uint8
 
 const (
-	cropSize   = 112 // pixels
-	cropWidth  = 2.5 // canonical
-	cropCentre = .6  // below the pupils, canonical
-	smallest   = 6   // least distance of the pupils, pixels
+	cropSize   = 112 // side in pixels: that of Light-ASD's input
+	cropWidth  = 2.5 // side, canonical: as the faces that Light-ASD was trained on were cut out
+	cropCentre = .6  // how far its centre is below the pupils, canonical
+	smallest   = 6   // least distance of the pupils in pixels: in smaller faces no lips can be told
 )
 
 // cropGrid is where the crop's pixels lie on the canonical face.
@@ -23,19 +23,19 @@ var cropGrid = registration.Grid{
 	Scale: cropSize / cropWidth, Width: cropSize, Height: cropSize,
 }
 
-// observed follows one face: how it looks, and how its mouth moves.
-type observed struct {
+// follower holds the last crop of one track, and how its mouth moved.
+type follower struct {
 	track  int32
-	frame  int     // the last one with the face
-	due    bool    // a tick has passed since the face was looked at
+	frame  int     // last frame with the face
+	due    bool    // a tick has passed since face was set
 	face   *crop   // nil before the first
 	half   *half   // the same at half the size
 	motion float32 // of the mouth since the crop before, see half.motion
 	window *Window // of this crop and those before; nil without a network
 }
 
-// see compares the face in the next frame with the last one.
-func (o *observed) see(f *alignment.Face) {
+// add compares the face in the next frame with the last crop.
+func (o *follower) add(f *alignment.Face) {
 	face := cropOf(f)
 	if face == nil {
 		return
@@ -47,7 +47,8 @@ func (o *observed) see(f *alignment.Face) {
 	o.face, o.half, o.due = face, half, false
 }
 
-// cropOf returns the face upright; nil if the tracker missed it or it is too small.
+// cropOf returns the crop of a face. It is nil if the tracker missed the face, or if the face is too
+// small.
 func cropOf(f *alignment.Face) *crop {
 	if f.Crop == nil || !(f.To.Scale() >= smallest) {
 		return nil
@@ -61,7 +62,7 @@ func cropOf(f *alignment.Face) *crop {
 	return out
 }
 
-// half is a crop at half the size.
+// half is a crop at half the size, in levels of luma.
 type half [halfSize * halfSize]float32
 
 const halfSize = cropSize / 2
@@ -75,18 +76,21 @@ func (c *crop) half() *half {
 	return h
 }
 
-// The mouth in a half crop.
+// The mouth in a half crop, in pixels, where the pupils are 22 apart: from over the base of the nose to
+// below the lips.
 const (
 	mouthLeft, mouthRight         = halfSize/2 - 13, halfSize/2 + 13
 	mouthTop, mouthBottom         = 29, 47
 	mouthPixels                   = (mouthRight - mouthLeft) * (mouthBottom - mouthTop)
-	farthest                      = 4 // how far away it is searched, pixels each way
-	mostMotion            float32 = .6
+	farthest                      = 4  // how far away the mouth is searched, each way: what a head moves in a tick
+	leastVariance                 = 16 // of a face's pixels, levels²: one with less contrast shows only noise
+	leastSlope                    = 1  // added to the variance of slopes, levels²: not 0 where nothing slopes
+	mostMotion            float32 = .6 // larger readings count as this one
 )
 
-// motion returns how much the mouth changed since before, wherever it has moved to with
-// the head: the deviation of the difference, divided by that of the face's pixels. It is
-// .05 to .3 for a mouth that speaks, and .01 to .05 for one at rest.
+// motion returns how much the mouth changed since before, wherever it has moved to with the head: the
+// standard deviation of the difference, divided by that of the face's pixels. It is .05 to .3 for a
+// mouth that speaks, and .01 to .05 for one at rest.
 func (h *half) motion(before *half) float32 {
 	least, at := float32(math.Inf(1)), 0
 	for y := -farthest; y <= farthest; y++ {
@@ -102,12 +106,12 @@ func (h *half) motion(before *half) float32 {
 		squares += v * v
 	}
 	mean := sum / float32(len(before))
-	variance := max(squares/float32(len(before))-mean*mean, 16) // a face without contrast shows only noise
+	variance := max(squares/float32(len(before))-mean*mean, leastVariance)
 	return min(float32(math.Sqrt(h.rest(before, at)/float64(variance))), mostMotion)
 }
 
-// change returns the variance of the difference to the mouth before. moved is how far the
-// mouth has moved since, as a difference of indices.
+// change returns the variance of the difference to the mouth before. moved is how far the mouth has
+// moved since, as a difference of indices of a half.
 func (h *half) change(before *half, moved int) float32 {
 	var sum, squares float32
 	for y := mouthTop; y < mouthBottom; y++ {
@@ -122,8 +126,8 @@ func (h *half) change(before *half, moved int) float32 {
 	return squares/mouthPixels - sum/mouthPixels*sum/mouthPixels
 }
 
-// rest returns the part of change that a move by less than a pixel doesn't explain: the
-// residual of least squares over the slopes.
+// rest returns the part of change that a movement by less than a pixel doesn't explain: the residual
+// of least squares over the slopes.
 func (h *half) rest(before *half, moved int) float64 {
 	var sums [3]float64 // of the difference and the slopes along x and y
 	var products [3][3]float64
@@ -140,7 +144,7 @@ func (h *half) rest(before *half, moved int) float64 {
 		}
 	}
 	covariance := func(a, b int) float64 { return (products[a][b] - sums[a]*sums[b]/mouthPixels) / mouthPixels }
-	xx, xy, yy := covariance(1, 1)+1, covariance(2, 1), covariance(2, 2)+1 // not 0 where nothing slopes
+	xx, xy, yy := covariance(1, 1)+leastSlope, covariance(2, 1), covariance(2, 2)+leastSlope
 	dx, dy := covariance(1, 0), covariance(2, 0)
 	explained := (yy*dx*dx - 2*xy*dx*dy + xx*dy*dy) / (xx*yy - xy*xy)
 	return max(covariance(0, 0)-explained, 0)

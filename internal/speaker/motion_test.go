@@ -15,7 +15,8 @@ import (
 	"lipsync/internal/tracking"
 )
 
-// upright is an aligned face with the place between its pupils and their distance.
+// upright returns an aligned, upright face. x and y are the place between its pupils, and eyes is their
+// distance, in pixels.
 func upright(frame *image.YCbCr, track int, x, y, eyes float32) alignment.Face {
 	return alignment.Face{
 		Track: track, Size: 2.4 * eyes, Crop: around(frame, x, y, eyes),
@@ -23,7 +24,7 @@ func upright(frame *image.YCbCr, track int, x, y, eyes float32) alignment.Face {
 	}
 }
 
-// tracked is a face as a tracker finds it.
+// tracked returns the face of a drawn head as a tracker finds it.
 func tracked(frame *image.YCbCr, track int, h facetest.Head) (f tracking.Face) {
 	f.Track, f.Box = track, detection.Box{X: float32(h.X), Y: float32(h.Y + h.Eyes/2), Size: float32(2.4 * h.Eyes)}
 	f.Landmarks = h.Landmarks()
@@ -31,8 +32,8 @@ func tracked(frame *image.YCbCr, track int, h facetest.Head) (f tracking.Face) {
 	return f
 }
 
-// around copies the surroundings of a face, as much of them as a tracker does. It
-// returns nil for one that is in no place.
+// around copies the surroundings of a face, as much of them as a tracker does. It returns nil for a face
+// outside the frame.
 func around(frame *image.YCbCr, x, y, eyes float32) *pixels.Crop {
 	if r := frame.Rect; !(x > -eyes && x < float32(r.Dx())+eyes && y > -1e6 && y < 1e6 && eyes < float32(r.Dx()+r.Dy())) {
 		return nil
@@ -40,8 +41,8 @@ func around(frame *image.YCbCr, x, y, eyes float32) *pixels.Crop {
 	return pixels.NewCrop(frame, image.Rect(int(x-1.35*eyes), int(y-.8*eyes), int(x+1.35*eyes), int(y+2.15*eyes)), eyes)
 }
 
-// TestMotion checks that a mouth's motion is told from that of the head and from
-// what landmarks err.
+// TestMotion checks that the motion of a mouth is told from that of the head and from errors of its
+// landmarks.
 func TestMotion(t *testing.T) {
 	wave := func(i int, rate float64) float64 { return math.Sin(float64(i) * rate) }
 	for _, test := range []struct {
@@ -49,20 +50,20 @@ func TestMotion(t *testing.T) {
 		head        func(i int) facetest.Head
 		least, most float32 // mean motion
 	}{
-		{"still", func(int) facetest.Head { return facetest.Head{X: 160, Y: 110, Eyes: 50} }, 0, lively / 2},
-		{"speaks", func(i int) facetest.Head {
+		{name: "still", head: func(int) facetest.Head { return facetest.Head{X: 160, Y: 110, Eyes: 50} }, least: 0, most: speakingMotion / 2},
+		{name: "speaks", head: func(i int) facetest.Head {
 			return facetest.Head{X: 160, Y: 110, Eyes: 50, Open: .12 + .12*wave(i, 1.1)}
-		}, .12, .6},
-		{"opens slowly", func(i int) facetest.Head {
+		}, least: .12, most: .6},
+		{name: "opens slowly", head: func(i int) facetest.Head {
 			return facetest.Head{X: 160, Y: 110, Eyes: 50, Open: .1 + .1*wave(i, .08)}
-		}, 0, lively / 2},
-		{"nods", func(i int) facetest.Head { return facetest.Head{X: 160, Y: 110 + 10*wave(i, .4), Eyes: 50} }, 0, lively / 2},
-		{"comes closer", func(i int) facetest.Head { return facetest.Head{X: 160, Y: 110, Eyes: 50 + float64(i)/4} }, 0, lively / 2},
+		}, least: 0, most: speakingMotion / 2},
+		{name: "nods", head: func(i int) facetest.Head { return facetest.Head{X: 160, Y: 110 + 10*wave(i, .4), Eyes: 50} }, least: 0, most: speakingMotion / 2},
+		{name: "comes closer", head: func(i int) facetest.Head { return facetest.Head{X: 160, Y: 110, Eyes: 50 + float64(i)/4} }, least: 0, most: speakingMotion / 2},
 	} {
-		aligner, o, sum := alignment.NewAligner(25), &observed{}, float32(0)
+		aligner, o, sum := alignment.NewAligner(25), &follower{}, float32(0)
 		see := func(aligned []alignment.Frame) {
 			for _, f := range aligned {
-				o.see(&f.Faces[0])
+				o.add(&f.Faces[0])
 				sum += o.motion / 40
 			}
 		}
@@ -80,8 +81,7 @@ func TestMotion(t *testing.T) {
 	}
 }
 
-// TestMissed checks that someone still speaks in frames in which the tracker
-// missed the face.
+// TestMissed checks that the speaker stays the same through frames in which the tracker missed the face.
 func TestMissed(t *testing.T) {
 	frame := facetest.Frame(320, 240, facetest.Head{X: 160, Y: 110, Eyes: 50})
 	face := tracked(frame, 7, facetest.Head{X: 160, Y: 110, Eyes: 50})
@@ -119,7 +119,7 @@ func TestMissed(t *testing.T) {
 	}
 }
 
-// FuzzAnalyser adds any faces, in any place and of any size.
+// FuzzAnalyser adds faces in any place and of any size.
 func FuzzAnalyser(f *testing.F) {
 	nan := binary.LittleEndian.AppendUint32(nil, math.Float32bits(float32(math.NaN())))
 	f.Add(nan, 25., true)
@@ -138,9 +138,9 @@ func FuzzAnalyser(f *testing.F) {
 	})
 }
 
-// fuzz takes 13 bytes for each face: one tells its track, whether it is the frame's
-// last, and whether there is a cut, the others its place and size. Those of odd
-// tracks are aligned in any place, the others by their landmarks.
+// fuzz reads 13 bytes for each face. The first tells its track, whether it is the frame's last, and whether
+// there is a cut. The others are its place and size. Faces of odd tracks are put in any place, the
+// others are aligned by their landmarks.
 func fuzz(t *testing.T, a *Analyser, frame *image.YCbCr, bytes []byte) {
 	float := func(i int) float32 { return math.Float32frombits(binary.LittleEndian.Uint32(bytes[i:])) }
 	aligner := alignment.NewAligner(25)

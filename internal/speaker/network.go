@@ -10,19 +10,19 @@ import (
 	"lipsync/internal/onnx"
 )
 
-// Network tells by sound and picture whether a face speaks: Light-ASD (Liao and
-// others, "A Light Weight Model for Active Speaker Detection", 2023). It tells a person
-// who speaks from one who doesn't, but not which of two who move their mouths is heard.
+// Network scores by sound and picture whether a face speaks. It is Light-ASD (Liao and others, "A
+// Light Weight Model for Active Speaker Detection", 2023). It tells a person who speaks from one who
+// doesn't, but not which of two people who move their mouths is heard.
 type Network struct {
 	session      *onnx.Session
-	sound, faces int                       // which inputs
+	sound, faces int                       // indices of the inputs
 	bindings     *onnx.Pool[*onnx.Binding] // by the length of windows, in ticks
 	log          *slog.Logger
 }
 
-// NewNetwork returns the network of a session, or an error that says how its shapes are
-// wrong. It runs the network on a window of each length, so that other faults show now
-// and not in a job. The log gets the faults that show in jobs.
+// NewNetwork returns the network of a session, or an error that says which shapes it must have. It
+// runs the network on a window of each length, so that other faults show now and not in a job. Faults
+// in jobs are logged.
 func NewNetwork(ctx context.Context, session *onnx.Session, log *slog.Logger) (*Network, error) {
 	n := &Network{session: session, sound: -1, faces: -1, log: log}
 	inputs, outputs := session.Inputs(), session.Outputs()
@@ -58,7 +58,7 @@ func (n *Network) try(ctx context.Context) error {
 	return nil
 }
 
-// bind makes the memory for windows of a length, in ticks.
+// bind returns a binding for windows of a length, in ticks.
 func (n *Network) bind(ctx context.Context, length int) (*onnx.Binding, error) {
 	inputs := make([][]int, 2)
 	inputs[n.sound], inputs[n.faces] = soundShape(length), facesShape(length)
@@ -70,13 +70,12 @@ func soundShape(ticks int) []int  { return []int{1, ticks * hopsPerTick, coeffic
 func facesShape(ticks int) []int  { return []int{1, ticks, cropSize, cropSize} }
 func scoresShape(ticks int) []int { return []int{1, ticks} }
 
-// fits tells whether a tensor takes any number of ticks.
+// fits tells whether a tensor has the shape for any number of ticks.
 func fits(tensor onnx.Info, shape func(ticks int) []int) bool {
 	return tensor.Shape != nil && tensor.Fits(shape(1)) && tensor.Fits(shape(windowTicks))
 }
 
-// score returns how surely the window's face speaks at each of its ticks: above 0 if it
-// does.
+// score returns the network's score of the window's face at each of its ticks: above 0 if it speaks.
 func (n *Network) score(ctx context.Context, w *Window, sound *MFCC) ([]float32, error) {
 	length := rounded(len(w.crops))
 	b, err := n.bindings.Take(ctx, length)
@@ -84,15 +83,15 @@ func (n *Network) score(ctx context.Context, w *Window, sound *MFCC) ([]float32,
 		return nil, err
 	}
 	defer n.bindings.Give(length, b)
-	heard, seen := b.Input(n.sound), b.Input(n.faces)
+	rows, pictures := b.Input(n.sound), b.Input(n.faces)
 	for i := range length * hopsPerTick {
 		row := sound.at(w.from*hopsPerTick + i)
-		copy(heard[i*coefficients:], row[:])
+		copy(rows[i*coefficients:], row[:])
 	}
 	for i := range length {
 		c := w.crops[min(i, len(w.crops)-1)] // the face stays as it is at the end
 		for k, v := range c {
-			seen[i*len(c)+k] = float32(v)
+			pictures[i*len(c)+k] = float32(v)
 		}
 	}
 	if err := b.Run(ctx); err != nil {
@@ -101,11 +100,11 @@ func (n *Network) score(ctx context.Context, w *Window, sound *MFCC) ([]float32,
 	return slices.Clone(b.Output(0)[:len(w.crops)]), nil
 }
 
-// lengths are those of the windows that the network sees, in ticks: for each,
-// ONNX Runtime keeps memory of its own.
+// lengths returns the lengths of the windows that the network is run on, in ticks. They are few, since
+// ONNX Runtime keeps memory for each.
 func lengths() []int { return []int{windowTicks / 4, windowTicks / 2, windowTicks} }
 
-// rounded returns the length that a window of a number of ticks is filled up to.
+// rounded returns the length, of lengths, that a window of a number of ticks is filled up to.
 func rounded(ticks int) int {
 	for _, length := range lengths() {
 		if ticks <= length {

@@ -17,7 +17,8 @@ import (
 	"lipsync/internal/onnx/onnxtest"
 )
 
-// identity is a network whose scores are the mean of its faces.
+// identity returns a network whose scores are the mean of its faces, with inputs and output of the given
+// shapes.
 func identity(sound, faces, scores []int) onnxtest.Graph {
 	return onnxtest.Graph{
 		Inputs:  []onnx.Info{{Name: "faces", Type: onnx.Float32, Shape: faces}, {Name: "sound", Type: onnx.Float32, Shape: sound}},
@@ -30,13 +31,13 @@ func identity(sound, faces, scores []int) onnxtest.Graph {
 	}
 }
 
-// published is identity with the shapes of the published network.
+// published returns identity with the shapes of the published network.
 func published() onnxtest.Graph {
 	return identity([]int{1, -1, 13}, []int{1, -1, 112, 112}, []int{1, -1})
 }
 
-// failing fails when a number of the input is more than 0: it takes that for the
-// number of an element of a list that has one.
+// failing returns a network that fails when a number of the input is more than 0: the number becomes the
+// index into a list of one element.
 func failing(input string) onnxtest.Graph {
 	g := published()
 	g.Initializers = []onnxtest.Tensor{{Name: "list", Shape: []int{1}, Floats: []float32{0}}}
@@ -53,7 +54,7 @@ func session(t *testing.T, g onnxtest.Graph) *onnx.Session {
 	return onnxtest.LoadWith(t, g.File(t), onnx.Options{})
 }
 
-// network is a network to try, and what it logs.
+// network returns the network of a graph, and its log.
 func network(t *testing.T, g onnxtest.Graph) (*Network, *bytes.Buffer) {
 	t.Helper()
 	log := new(bytes.Buffer)
@@ -72,13 +73,13 @@ func TestNewNetwork(t *testing.T) {
 		sound, faces, scores []int
 		ok                   bool
 	}{
-		{"as published", sound, faces, scores, true},
-		{"any batch", []int{-1, -1, 13}, []int{-1, -1, 112, 112}, []int{-1, -1}, true},
-		{"other sound", []int{1, -1, 80}, faces, scores, false},
-		{"other faces", sound, []int{1, -1, 224, 224}, scores, false},
-		{"colours", sound, []int{1, -1, 3, 112, 112}, scores, false},
-		{"one length", []int{1, 100, 13}, []int{1, 25, 112, 112}, []int{1, 25}, false},
-		{"two classes", sound, faces, []int{1, -1, 2}, false},
+		{name: "as published", sound: sound, faces: faces, scores: scores, ok: true},
+		{name: "any batch", sound: []int{-1, -1, 13}, faces: []int{-1, -1, 112, 112}, scores: []int{-1, -1}, ok: true},
+		{name: "other sound", sound: []int{1, -1, 80}, faces: faces, scores: scores},
+		{name: "other faces", sound: sound, faces: []int{1, -1, 224, 224}, scores: scores},
+		{name: "colours", sound: sound, faces: []int{1, -1, 3, 112, 112}, scores: scores},
+		{name: "one length", sound: []int{1, 100, 13}, faces: []int{1, 25, 112, 112}, scores: []int{1, 25}},
+		{name: "two classes", sound: sound, faces: faces, scores: []int{1, -1, 2}},
 	} {
 		_, err := NewNetwork(t.Context(), session(t, identity(test.sound, test.faces, test.scores)), nil)
 		if (err == nil) != test.ok {
@@ -90,8 +91,7 @@ func TestNewNetwork(t *testing.T) {
 	}
 }
 
-// TestTry: a network that would never end, and one that fails, are refused before
-// any job.
+// TestTry checks that a network that would never end, and one that fails, are refused before any job.
 func TestTry(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
@@ -107,9 +107,9 @@ func TestTry(t *testing.T) {
 	}
 }
 
-// TestFailingNetwork: one that fails in a job, be it after the first window, leaves
-// the video as without a network, says so once, and fails no job; but that the job
-// ends, it tells.
+// TestFailingNetwork checks a network that fails in the second window of a job. The speakers are those
+// without a network, the fault is logged once, and the job goes on. That the job's context ended is an
+// error.
 func TestFailingNetwork(t *testing.T) {
 	n, log := network(t, failing("faces"))
 	whispers := func(frame int) float32 { return speaks(frame) * .3 }
@@ -140,8 +140,8 @@ func TestFailingNetwork(t *testing.T) {
 	score(ended)
 }
 
-// TestScore checks that every tick gets the score of its own picture, over
-// windows and through frames in which the face was missed.
+// TestScore checks that each tick gets the score of its own picture, over windows and through frames in
+// which the face was missed.
 func TestScore(t *testing.T) {
 	network, _ := network(t, published())
 	const frames = 333
@@ -190,8 +190,8 @@ func TestScore(t *testing.T) {
 	}
 }
 
-// TestLengths checks that windows of any length meet the network in few, and that
-// every tick gets its own score.
+// TestLengths checks that the network runs on few lengths of windows, and that each tick gets its own
+// score.
 func TestLengths(t *testing.T) {
 	network, _ := network(t, published())
 	w, met := &Window{}, map[int]bool{}
@@ -216,13 +216,13 @@ func TestLengths(t *testing.T) {
 		}
 	}
 	if got, want := slices.Sorted(maps.Keys(met)), []int{25, 50, 100}; !slices.Equal(got, want) {
-		t.Errorf("the network met windows of %v ticks, want %v", got, want)
+		t.Errorf("the network ran on windows of %v ticks, want %v", got, want)
 	}
 }
 
-// TestCompany checks that only faces with another one beside them are scored,
-// and those that leave as soon as they do.
-func TestCompany(t *testing.T) {
+// TestOthers checks that only faces with another one in the frame are scored,
+// and that a face that leaves is scored at once.
+func TestOthers(t *testing.T) {
 	frame := facetest.Wall(200, 100)
 	one, other := upright(frame, 0, 50, 40, 20), upright(frame, 1, 150, 40, 20)
 	c := New(25, &Network{})
@@ -245,7 +245,7 @@ func TestCompany(t *testing.T) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 	if left := c.End(); len(left) > 0 {
-		t.Errorf("%d windows of a face that is alone", len(left))
+		t.Errorf("%d windows of a face without others", len(left))
 	}
 	if got := New(25, nil).Add(alignment.Frame{Faces: []alignment.Face{one, other}}); got != nil {
 		t.Errorf("%d windows without a network", len(got))

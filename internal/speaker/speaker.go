@@ -1,5 +1,4 @@
-// Package speaker tells who of the faces in a video speaks, turn by turn: active
-// speaker detection.
+// Package speaker tells who of the people in a video speaks in each frame: active speaker detection.
 package speaker
 
 import (
@@ -9,41 +8,42 @@ import (
 	"lipsync/internal/tracking"
 )
 
-// Analyser records the faces of a video, frame by frame: some tens of bytes for
-// each, and four more with a network.
+// Analyser records the faces of a video, frame by frame. It keeps some tens of bytes for each face of
+// each frame, and four more with a network.
 type Analyser struct {
-	fps      float64
-	network  *Network // nil: none
-	frames   [][]observation
-	shots    []int // the first frame of each
-	faces    int   // frames with a face
-	ticks    int   // how many are past
-	observed map[int32]*observed
-	scores   map[int32]*scores // the network's, by track
+	fps       float64
+	network   *Network // nil: none
+	frames    [][]observation
+	shots     []int // the first frame of each
+	faces     int   // frames with a face
+	ticks     int   // that are past
+	followers map[int32]*follower
+	scores    map[int32]*scores // of the network, by track
 }
 
 // observation is a face in a frame.
 type observation struct {
 	track  int32
-	size   float32 // pixels
-	motion float32 // of the mouth, see observed
+	size   float32 // side of its box, pixels
+	motion float32 // of the mouth, see half.motion
 }
 
-// tickRate is the number of ticks a second. Faces are looked at in the frames next to
-// the ticks, or in the next one that has their pixels. So the motion of a mouth from
-// one tick to the next doesn't depend on the frame rate, if that is at least as high.
+// tickRate is the number of ticks a second: the frame rate that Light-ASD was trained with. A face is
+// compared in the frames next to the ticks, or in the next frame that has its pixels. So the motion of
+// a mouth from one tick to the next doesn't depend on the frame rate, if that is at least as high.
 const tickRate = 25
 
-// slowest is the least frame rate of a video whose faces a network can judge.
+// slowest is the least frame rate at which the network is used: at less, it sees each picture for
+// more than two ticks.
 const slowest = 10
 
-// New returns the analyser of a video with a frame rate. The network may be nil;
-// with one, the windows that Add and End return are to be given to Score.
+// New returns the analyser of a video with a frame rate. The network may be nil. With a network, the
+// windows that Add and End return must be sent to Score.
 func New(fps float64, network *Network) *Analyser {
 	if fps < slowest {
 		network = nil
 	}
-	return &Analyser{fps: fps, network: network, observed: map[int32]*observed{}, scores: map[int32]*scores{}}
+	return &Analyser{fps: fps, network: network, followers: map[int32]*follower{}, scores: map[int32]*scores{}}
 }
 
 // Add records the next frame. It returns windows that are complete.
@@ -55,9 +55,9 @@ func (a *Analyser) Add(f alignment.Frame) (complete []*Window) {
 	var seen []observation
 	for i := range f.Faces {
 		face := &f.Faces[i]
-		o := a.observe(int32(face.Track))
+		o := a.follower(int32(face.Track))
 		if o.due = o.due || ticks > 0; o.due {
-			o.see(face)
+			o.add(face)
 		}
 		if a.network != nil {
 			complete = append(complete, o.gather(a.ticks-ticks, a.ticks, len(f.Faces) > 1)...)
@@ -72,30 +72,30 @@ func (a *Analyser) Add(f alignment.Frame) (complete []*Window) {
 // End returns the windows that are left after the last frame.
 func (a *Analyser) End() []*Window { return a.forget(-1) }
 
-// observe returns the record of a track, which may be a new one.
-func (a *Analyser) observe(track int32) *observed {
-	o := a.observed[track]
+// follower returns the follower of a track, which may be a new one.
+func (a *Analyser) follower(track int32) *follower {
+	o := a.followers[track]
 	if o == nil {
-		o = &observed{track: track}
-		a.observed[track] = o
+		o = &follower{track: track}
+		a.followers[track] = o
 	}
 	o.frame = len(a.frames)
 	return o
 }
 
-// forget ends the tracks that were missed in more frames, up to the next one, and
-// returns their windows.
+// forget drops the followers of tracks that were missed in more frames than that, up to the next one,
+// and returns their windows.
 func (a *Analyser) forget(missed int) (complete []*Window) {
-	for track, o := range a.observed {
+	for track, o := range a.followers {
 		if len(a.frames)-o.frame > missed {
-			delete(a.observed, track)
+			delete(a.followers, track)
 			complete = o.window.ready(complete)
 		}
 	}
 	return complete
 }
 
-// tick returns how many ticks there are next to the next frame.
+// tick moves on to the next frame, and returns how many ticks are next to it.
 func (a *Analyser) tick() int {
 	past := int(math.Ceil((float64(len(a.frames)) + .5) / a.fps * tickRate))
 	n := past - a.ticks
@@ -114,10 +114,10 @@ func (a *Analyser) record(seen []observation, cut bool) {
 	}
 }
 
-// Faces tells in how many frames there is a face.
+// Faces returns the number of frames with a face.
 func (a *Analyser) Faces() int { return a.faces }
 
-// Largest returns the track of each frame's largest face, or -1.
+// Largest returns a function that tells the track of the largest face of a frame, -1 for none.
 func (a *Analyser) Largest() func(frame int) int {
 	return func(frame int) int {
 		best := observation{track: -1}

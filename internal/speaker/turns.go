@@ -7,11 +7,11 @@ import (
 	"lipsync/internal/speech"
 )
 
-// Active returns for each frame the track of who speaks, or -1. People in a
-// shot may speak in turn. It is whose mouth moves, and moves with the source's
-// own sound; where that is of no use (nil if there is none), the largest face of
-// those whose mouths move. While no one speaks it is who spoke last or speaks
-// next, and if no one ever does, the largest face.
+// Active returns a function that tells the track of the speaker of a frame, -1 for none. People in a
+// shot may speak in turn. The speaker is the person whose mouth moves with the video's own sound.
+// Where the sound tells nothing (nil: there is none), it is the largest face of those whose mouths
+// move. While no one speaks it is the one who spoke last or speaks next, and in a shot in which no
+// one speaks, the largest face.
 func (a *Analyser) Active(sound *speech.Speech) func(frame int) int {
 	tracks := make([]int32, 0, len(a.frames))
 	for i, from := range a.shots {
@@ -30,25 +30,27 @@ func (a *Analyser) Active(sound *speech.Speech) func(frame int) int {
 	return func(frame int) int { return int(tracks[frame]) }
 }
 
-// shot is some frames in which the same people are seen.
+// shot is one shot of the video. Its frames are counted from 0.
 type shot struct {
 	fps    float64
 	frames int
 	tracks []*track // in order of appearance
 }
 
-// track is one person in a shot, from the first frame with the face to the last.
+// track is one person in a shot. Its slices have a value for each frame from the first with the face
+// to the last.
 type track struct {
 	number   int32
-	from     int
+	from     int // first frame
 	present  []bool
-	size     []float32
-	usual    float32   // size
-	motion   []float32 // of the mouth
-	lively   []float32 // how much it moves around each frame, 0 to 1
-	evidence []float32 // that it speaks, by frame
+	size     []float32 // pixels
+	usual    float32   // median size, pixels
+	motion   []float32 // of the mouth, see half.motion
+	active   []float32 // how much the mouth moves around the frame, 0 to 1
+	evidence []float32 // that the person speaks: the sum of a second of speech is about 1
 }
 
+// newShot returns the shot of frames.
 func newShot(fps float64, frames [][]observation) *shot {
 	s := &shot{fps: fps, frames: len(frames)}
 	byNumber := map[int32]*track{}
@@ -66,7 +68,7 @@ func newShot(fps float64, frames [][]observation) *shot {
 	return s
 }
 
-// add records the face in frame k, and as it is now in those where it was missed.
+// add records the face in frame k, and with the same values in the frames before where it was missed.
 func (t *track) add(k int, f observation) {
 	for t.to() <= k {
 		t.present = append(t.present, t.to() == k)
@@ -75,35 +77,36 @@ func (t *track) add(k int, f observation) {
 	}
 }
 
-// to is the frame after the last with the face.
+// to returns the frame after the last one with the face.
 func (t *track) to() int { return t.from + len(t.present) }
 
-// The costs that are weighed against evidence, which is about 1 for a second of speech.
+// The costs that are compared with evidence, which is about 1 for a second of speech. They were chosen
+// by the same scenes as the weights of evidence.
 const (
-	switchCost = .3 // of a change of speaker: no turn is much shorter than a second of it
+	switchCost = .3 // of a change of speaker: evidence for less than .3 s makes no turn
 	unseenCost = 1. // of a second with a speaker who isn't seen
-	patience   = 1. // seconds after which a speaker who isn't seen is gone
+	unseenTime = 1. // seconds after which a speaker who isn't seen is gone
 )
 
-// path is the best way to a track in a frame.
+// path is the best sequence of speakers that ends with a track in a frame.
 type path struct {
 	track  *track
 	score  float64
 	before int // index of the path in the frame before, -1 in the first
 }
 
-// turns returns the number of who speaks for each frame, -1 where that person
-// isn't seen. It is the sequence with the most evidence after costs (Viterbi 1967).
+// turns returns the track of the speaker of each frame, -1 where that person isn't seen. It is the
+// sequence with the most evidence less costs, found by the Viterbi algorithm (1967).
 func (s *shot) turns() []int32 {
 	steps := make([][]path, s.frames)
 	var near []*track // the larger first: they win where nothing else decides
 	var last []path
-	next, moment := 0, int(patience*s.fps)
+	next, unseen := 0, int(unseenTime*s.fps)
 	for k := range steps {
-		for ; next < len(s.tracks) && s.tracks[next].from-moment <= k; next++ {
+		for ; next < len(s.tracks) && s.tracks[next].from-unseen <= k; next++ {
 			near = append(near, s.tracks[next])
 		}
-		near = slices.DeleteFunc(near, func(t *track) bool { return t.to()+moment <= k })
+		near = slices.DeleteFunc(near, func(t *track) bool { return t.to()+unseen <= k })
 		slices.SortStableFunc(near, func(a, b *track) int { return cmp.Compare(b.usual, a.usual) })
 		last = s.step(k, near, last)
 		steps[k] = last
@@ -111,8 +114,8 @@ func (s *shot) turns() []int32 {
 	return trace(steps)
 }
 
-// step returns the best paths to each track near frame k, given those to the
-// frame before.
+// step returns the best path to each track that is near frame k. last are the paths to the frame
+// before.
 func (s *shot) step(k int, near []*track, last []path) []path {
 	best := best(last)
 	paths := make([]path, len(near))
@@ -147,7 +150,7 @@ func best(paths []path) int {
 
 func (t *track) seen(k int) bool { return k >= t.from && k < t.to() && t.present[k-t.from] }
 
-// trace follows the best paths back from where they end.
+// trace returns the speakers of the best path, which it follows from its end back.
 func trace(steps [][]path) []int32 {
 	out := make([]int32, len(steps))
 	at := -1

@@ -7,26 +7,26 @@ import (
 	"slices"
 )
 
-// Each window is scored by itself, so that no more crops of a face are kept than those
-// of a window, however long the face is seen. Windows overlap, since the network knows
-// little of the sound and the pictures around the ends of a window.
+// Each window is scored by itself, so that no more crops of a face are kept than those of a window,
+// however long the face is seen. Windows overlap, since the network sees little of the sound and the
+// pictures around the ends of a window.
 const (
-	windowTicks = 100 // at most
-	shared      = 20  // by two windows
+	windowTicks = 100 // of a window, at most: 4 s, 1.3 MB
+	shared      = 20  // ticks that two windows share
 )
 
-// Window is how the face of a track looks over some ticks.
+// Window holds the crops of a track, one for each of consecutive ticks.
 type Window struct {
-	track   int32
-	from    int // the first tick
-	crops   []*crop
-	known   int  // ticks at its beginning that the window before has, too
-	company bool // another face is seen meanwhile
+	track  int32
+	from   int // the first tick
+	crops  []*crop
+	known  int  // ticks at its beginning that the window before has too
+	others bool // another face is seen in some of its frames
 }
 
-// gather adds the face to its window, for the ticks from one to another and for
-// any that were missed before. It returns windows that are complete.
-func (o *observed) gather(from, to int, company bool) (complete []*Window) {
+// gather adds the face to its window, for the ticks between from and to, and for those since the last
+// crop. others tells whether the frame has another face. gather returns windows that are complete.
+func (o *follower) gather(from, to int, others bool) (complete []*Window) {
 	if o.face == nil {
 		return nil
 	}
@@ -34,31 +34,31 @@ func (o *observed) gather(from, to int, company bool) (complete []*Window) {
 		o.window = &Window{track: o.track, from: from}
 	}
 	w := o.window
-	w.company = w.company || company
+	w.others = w.others || others
 	for w.to() < to {
 		w.crops = append(w.crops, o.face)
 		if len(w.crops) == windowTicks {
 			complete = w.ready(complete)
-			w = w.next(company)
+			w = w.next(others)
 		}
 	}
 	o.window = w
 	return complete
 }
 
-// next returns the window to go on with after a full one.
-func (w *Window) next(company bool) *Window {
+// next returns the window that follows a full one. It begins with the ticks that both share.
+func (w *Window) next(others bool) *Window {
 	kept := windowTicks - shared
-	return &Window{track: w.track, from: w.from + kept, crops: slices.Clone(w.crops[kept:]), known: shared, company: company}
+	return &Window{track: w.track, from: w.from + kept, crops: slices.Clone(w.crops[kept:]), known: shared, others: others}
 }
 
-// to is the tick after the last.
+// to returns the tick after the last.
 func (w *Window) to() int { return w.from + len(w.crops) }
 
-// ready adds the window to those that are complete if it needs a score: not if there was
-// no other face, nor if the window before has all of its ticks.
+// ready adds the window to those that are complete, if it needs scores: not if there was no other
+// face, nor if the window before has all of its ticks.
 func (w *Window) ready(complete []*Window) []*Window {
-	if w == nil || !w.company || len(w.crops) == w.known {
+	if w == nil || !w.others || len(w.crops) == w.known {
 		return complete
 	}
 	return append(complete, w)
@@ -70,13 +70,13 @@ type scores struct {
 	values []float32
 }
 
-// unscored is the score of a face that was not scored: as if it didn't speak.
+// unscored is the score of a face that was not scored: below muteScore, as if it didn't speak.
 const unscored = -3
 
-// Score scores windows until there are no more, by the MFCC of the source's own sound.
-// Without a sound (nil) it only receives them. Add may be called meanwhile. A network that
-// fails, or doesn't end, is not run again for the video, and no scores are kept: with a few
-// of them the other faces would seem mute. The only errors are those of the context.
+// Score scores windows until the channel is closed, by the MFCC of the video's own sound. Without a
+// sound (nil) it only receives them. Add may be called at the same time. A network that fails, or
+// doesn't end, is not run again for the video, and no scores are kept: with scores of some faces the
+// others would seem not to speak. The only errors are those of the context.
 func (a *Analyser) Score(ctx context.Context, windows <-chan *Window, sound *MFCC) error {
 	failed := false
 	for w := range windows {
@@ -100,9 +100,9 @@ func (a *Analyser) Score(ctx context.Context, windows <-chan *Window, sound *MFC
 	return nil
 }
 
-// keep keeps the scores of a window. Over the ticks that the window before has too, its
-// scores change step by step to the new ones. The shorter the new window is, the less
-// they change, since it tells less.
+// keep adds the scores of a window. In the ticks that the window before has too, scores change step
+// by step from the old ones to the new ones. The shorter the new window is, the less they change,
+// since it tells less.
 func (a *Analyser) keep(w *Window, values []float32) {
 	s := a.scores[w.track]
 	if s == nil {
@@ -126,7 +126,7 @@ func (a *Analyser) keep(w *Window, values []float32) {
 	}
 }
 
-// score returns the network's score of a track in a frame.
+// score returns the network's score of a track in a frame, or unscored.
 func (a *Analyser) score(track int32, frame int) float32 {
 	s := a.scores[track]
 	if s == nil {

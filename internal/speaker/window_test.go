@@ -9,8 +9,8 @@ import (
 	"lipsync/internal/facetest"
 )
 
-// TestKeep checks that scores go over from one window to the next, and that what
-// no window tells of, or what is not a number, is as if no one spoke.
+// TestKeep checks that scores change step by step from one window to the next, and that ticks without a
+// window, or with a score of NaN, are unscored.
 func TestKeep(t *testing.T) {
 	c, window := New(25, nil), func(score float32) []float32 { return slices.Repeat([]float32{score}, windowTicks) }
 	odd := window(21)
@@ -27,8 +27,7 @@ func TestKeep(t *testing.T) {
 	}
 }
 
-// TestKeepShort checks that the scores of a short window, which knows little, count
-// for less.
+// TestKeepShort checks that the scores of a short window, which sees little, count for less.
 func TestKeepShort(t *testing.T) {
 	c := New(25, nil)
 	c.keep(&Window{}, make([]float32, windowTicks))
@@ -40,13 +39,13 @@ func TestKeepShort(t *testing.T) {
 	}
 }
 
-// TestNothingNew checks that a window that holds only what the one before does is
-// not scored again.
+// TestNothingNew checks that a window whose ticks are all in the one before is not scored.
 func TestNothingNew(t *testing.T) {
 	wall := facetest.Wall(200, 100)
 	faces := []alignment.Face{upright(wall, 0, 50, 40, 20), upright(wall, 1, 150, 40, 20)}
 	for _, test := range []struct{ frames, complete, left int }{
-		{windowTicks - 1, 0, 2}, {windowTicks, 2, 0}, {windowTicks + 1, 2, 2}, {2*windowTicks - shared, 4, 0},
+		{frames: windowTicks - 1, complete: 0, left: 2}, {frames: windowTicks, complete: 2, left: 0},
+		{frames: windowTicks + 1, complete: 2, left: 2}, {frames: 2*windowTicks - shared, complete: 4, left: 0},
 	} {
 		c, complete := New(25, &Network{}), 0
 		for range test.frames {
