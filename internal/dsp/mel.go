@@ -6,17 +6,17 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// A MelScale says how high frequencies sound.
+// A MelScale maps frequencies in Hz to how high they sound, in mel, and back.
 type MelScale struct{ mel, hz func(float64) float64 }
 
-// HTK is the scale of the Hidden Markov Model Toolkit: 2595·log10(1 + Hz/700).
+// HTK is the scale of the Hidden Markov Model Toolkit: mel = 2595·log10(1 + Hz/700).
 var HTK = MelScale{
 	mel: func(hz float64) float64 { return 2595 * math.Log10(1+hz/700) },
 	hz:  func(mel float64) float64 { return 700 * (math.Pow(10, mel/2595) - 1) },
 }
 
-// Slaney is the scale of Slaney's "Auditory Toolbox" (1998): linear up to
-// 1 kHz, 15 steps, and 27 steps to each factor of 6.4 above.
+// Slaney is the scale of Slaney's "Auditory Toolbox" (1998): 15 mel up to 1 kHz, linear, and 27 more for
+// each factor of 6.4 above.
 var Slaney = MelScale{
 	mel: func(hz float64) float64 {
 		if hz < 1000 {

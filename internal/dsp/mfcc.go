@@ -6,11 +6,12 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// leastPower stands for a power of 0, which has no logarithm.
+// leastPower stands for a power of 0, which has no logarithm. It is the epsilon of float64, as in
+// python_speech_features.
 const leastPower = 0x1p-52
 
-// MFCC computes mel-frequency cepstral coefficients of windows of samples. It is
-// for one goroutine at a time.
+// MFCC computes mel-frequency cepstral coefficients of windows of samples. It may be used by one goroutine
+// at a time.
 type MFCC struct {
 	spectrum *Spectrum
 	bank     MelBank
@@ -44,9 +45,8 @@ func dct(rows, n int) [][]float64 {
 	return waves
 }
 
-// Coefficients fills dst with the coefficients of a window. The first is the
-// logarithm of the window's energy. All powers are divided by the length of the
-// transform.
+// Coefficients fills dst with the coefficients of a window of samples. The first one is the logarithm of
+// the window's energy. All powers are divided by the length of the transform.
 func (m *MFCC) Coefficients(dst []float32, samples []float64) {
 	power := m.spectrum.Power(samples)
 	length := float64(len(m.spectrum.padded))

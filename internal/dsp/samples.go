@@ -5,16 +5,16 @@ import (
 	"math"
 )
 
-// Decode fills samples from 16-bit little-endian ones. Full scale becomes -1 to
-// 1. b holds at least two bytes for each sample.
+// Decode fills samples with those of b, which are 16-bit little-endian integers. Full scale becomes -1 to
+// 1. b has at least two bytes for each sample.
 func Decode(samples []float64, b []byte) {
 	for i := range samples {
 		samples[i] = float64(int16(binary.LittleEndian.Uint16(b[2*i:]))) / (1 << 15)
 	}
 }
 
-// Emphasize subtracts from each sample the one before it, times factor. before
-// is the sample before the first. It returns the last sample as it was.
+// Emphasize subtracts from each sample the one before it times factor. before is the sample before the
+// first one. Emphasize returns the last sample without the emphasis.
 func Emphasize(samples []float64, factor, before float64) float64 {
 	for i, x := range samples {
 		samples[i] = x - factor*before
@@ -23,10 +23,10 @@ func Emphasize(samples []float64, factor, before float64) float64 {
 	return before
 }
 
-// Decibels returns a power in dB.
+// Decibels returns a power in dB: 0 dB is a power of 1.
 func Decibels(power float64) float64 { return 10 * math.Log10(power) }
 
-// At returns the value of a curve between its samples, and 0 outside of them.
+// At returns the value of a curve at a place between its samples, linear between them, and 0 outside.
 func At(curve []float32, at float64) float32 {
 	i := int(math.Floor(at))
 	if i < 0 || i+1 >= len(curve) {

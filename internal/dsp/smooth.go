@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// Gaussian returns x filtered by a Gaussian of sigma samples; the ends repeat.
+// Gaussian returns x filtered by a Gaussian with a standard deviation of sigma samples. The values at the
+// ends repeat.
 func Gaussian(x []float32, sigma float64) []float32 {
 	out := make([]float32, len(x))
 	if len(x) == 0 || sigma <= 0 {
@@ -24,9 +25,13 @@ func Gaussian(x []float32, sigma float64) []float32 {
 	return out
 }
 
-// gaussian returns a normalised kernel that reaches to 4 sigma.
+// kernelReach is how far the kernel of a Gaussian reaches, in standard deviations. Beyond it there is
+// less than a ten-thousandth of its sum.
+const kernelReach = 4
+
+// gaussian returns the kernel of a Gaussian, whose sum is 1.
 func gaussian(sigma float64) []float32 {
-	r := int(4*sigma + .5)
+	r := int(kernelReach*sigma + .5)
 	kernel := make([]float32, 2*r+1)
 	bell := func(k int) float64 {
 		d := float64(k-r) / sigma
@@ -42,8 +47,8 @@ func gaussian(sigma float64) []float32 {
 	return kernel
 }
 
-// Median returns x with each value replaced by the median of the n around it,
-// n odd; the ends repeat.
+// Median returns x with each value replaced by the median of the n values around it. n is odd. The values
+// at the ends repeat.
 func Median(x []float32, n int) []float32 {
 	out := make([]float32, len(x))
 	window := make([]float32, n)
@@ -57,7 +62,8 @@ func Median(x []float32, n int) []float32 {
 	return out
 }
 
-// Quantile returns the value below which the share q of x lies, 0 for no x.
+// Quantile returns the value below which the share q of the values of x lies, linear between values. It
+// is 0 if there are none.
 func Quantile(x []float32, q float64) float32 {
 	if len(x) == 0 {
 		return 0

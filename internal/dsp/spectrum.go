@@ -1,10 +1,8 @@
 // Package dsp is signal processing: power spectra, mel filter banks, MFCC,
 // decibels, and filters of sequences of numbers.
 //
-// The Fourier transform is gonum's, a library that many use and test. Its
-// general transform takes any length. Its transform of radix 4 is five times as
-// fast, about as fast as code of our own would be; so it does the lengths that
-// it can.
+// The Fourier transform is that of gonum, a library that many use and test. Its general transform takes any
+// length. Its transform of radix 4 is five times as fast, and is used for the lengths that it takes.
 package dsp
 
 import (
@@ -16,8 +14,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Spectrum computes power spectra of windows of samples. It is for one
-// goroutine at a time.
+// Spectrum computes power spectra of windows of samples. It may be used by one goroutine at a time.
 type Spectrum struct {
 	weights []float64
 	padded  []float64 // the weighted samples, then zeros
@@ -33,8 +30,8 @@ type Spectrum struct {
 	bins    []complex128
 }
 
-// NewSpectrum returns a Spectrum of windows of len(weights) samples. Each is
-// multiplied by its weight. Zeros follow, up to the n samples of the transform.
+// NewSpectrum returns a Spectrum of windows of len(weights) samples. Each sample is multiplied by its
+// weight. Zeros follow, up to the n samples of the transform.
 func NewSpectrum(weights []float64, n int) *Spectrum {
 	s := &Spectrum{weights: weights, padded: make([]float64, n), power: make([]float64, n/2+1)}
 	if log2 := bits.Len(uint(n)) - 1; n != 1<<log2 || log2%2 == 0 {
@@ -48,8 +45,8 @@ func NewSpectrum(weights []float64, n int) *Spectrum {
 	return s
 }
 
-// Power returns the squared magnitudes of the bins 0 to n/2 of a window's
-// transform. The next call overwrites them.
+// Power returns the squared magnitudes of the bins 0 to n/2 of the transform of a window. The next call
+// overwrites them.
 func (s *Spectrum) Power(samples []float64) []float64 {
 	floats.MulTo(s.padded[:len(s.weights)], samples, s.weights)
 	if s.general != nil {
@@ -66,11 +63,10 @@ func (s *Spectrum) Power(samples []float64) []float64 {
 	return s.power
 }
 
-// split computes the power from the transform z of the pairs, of m bins. Let e
-// and o be the transforms of the even and of the odd samples. Then z[k] is
-// e + i·o, and z[m-k] is the conjugate of e - i·o. The bins k and m-k of the
-// samples' transform are e + w·o and the conjugate of e - w·o, where w is the
-// k-th of the n-th roots of one.
+// split computes the power from the transform z of the pairs, which has m bins. Let e and o be bin k of the
+// transforms of the even and of the odd samples. Then z[k] is e + i·o, and z[m-k] is the conjugate of
+// e - i·o. The bins k and m-k of the transform of all samples are e + w·o and the conjugate of e - w·o,
+// where w is the k-th power of the n-th root of one.
 func (s *Spectrum) split() {
 	m := len(s.pairs)
 	first := s.pairs[0]

@@ -2,19 +2,20 @@ package speech
 
 import "lipsync/internal/dsp"
 
+// The features that the network was trained with.
 const (
-	fftSize = 512
-	bands   = 40 // triangular mel filters from lowest to highest Hz
-	lowest  = 80
-	highest = 7600
-	voiced  = 26 // the first bands, those centred below 3000 Hz, make the level
+	fftSize = 512  // samples
+	bands   = 40   // triangular mel filters from lowest to highest
+	lowest  = 80   // Hz
+	highest = 7600 // Hz
+	voiced  = 26   // number of bands that make the level, from the lowest on: those centred below 3000 Hz
 
-	// What digital silence reads, in dB, as a band and as a level.
-	floor   = -90
-	nothing = -70
+	// The least values, in dB: those of digital silence.
+	leastBand  = -90
+	leastLevel = -70
 )
 
-// hopFeatures is what is kept of one window.
+// hopFeatures are the features of one window.
 type hopFeatures struct {
 	mel   [bands]float32 // dB
 	level float32        // up to 3000 Hz, dB
@@ -34,18 +35,18 @@ func newAnalyser() *analyser {
 	}
 }
 
-// features analyses one window of samples.
+// features returns the features of one window of samples.
 func (a *analyser) features(samples []float64) (h hopFeatures) {
 	var power [bands]float64
 	a.filters.Apply(power[:], a.spectrum.Power(samples))
 	var level float64
 	for b, p := range power {
-		h.mel[b] = max(decibels(p), floor)
+		h.mel[b] = max(decibels(p), leastBand)
 		if b < voiced {
 			level += p
 		}
 	}
-	h.level = max(decibels(level), nothing)
+	h.level = max(decibels(level), leastLevel)
 	return h
 }
 

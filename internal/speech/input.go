@@ -4,19 +4,32 @@ import (
 	"lipsync/internal/dsp"
 )
 
-// silent is the level in dB, of the power of a window, under which no one
-// speaks: about -55 dBFS.
+// silent is the level in dB below which no one speaks: about -55 dBFS.
 const silent = -20
 
-// voice is what a track's hops are compared with, so that neither the gain nor
-// the microphone matters.
+// The network's inputs are levels in dB against those of the voice, scaled and cut off. It was trained
+// with these numbers; those of training/features.py are the same.
+const (
+	loudest    = .95 // quantile of the levels while someone speaks that is the level of loud speech
+	speechOver = -30 // dB against loud speech: hops over it count for the mean of each band
+	bandFloor  = -62 // dB against loud speech: a band that is lower counts as this
+
+	bandScale           = 10        // dB to a unit of input
+	bandLeast, bandMost = -4.5, 2.5 // units
+
+	levelScale            = 20     // dB to a unit of input
+	levelLeast, levelMost = -3, .3 // units
+)
+
+// voice holds the levels that a speech track is compared with, so that neither its gain nor the
+// microphone matters.
 type voice struct {
 	loud float32        // the level of loud speech, dB
 	mean [bands]float32 // of each band while someone speaks, dB
 }
 
-// spoken returns the hops within a second of a sound. What is loud is a quantile
-// of these: long silences say nothing of a voice.
+// spoken returns the hops within a second of a sound. Only these tell how loud a voice is: long silences
+// don't.
 func (s *Speech) spoken() (hops []int) {
 	next := 0
 	for i, h := range s.hops {
@@ -30,20 +43,20 @@ func (s *Speech) spoken() (hops []int) {
 	return hops
 }
 
-// newVoice measures the given hops, at least one.
+// newVoice returns the voice of the given hops, at least one.
 func (s *Speech) newVoice(hops []int) (v voice) {
 	levels := make([]float32, len(hops))
 	for k, i := range hops {
 		levels[k] = s.hops[i].level
 	}
-	v.loud = dsp.Quantile(levels, .95)
+	v.loud = dsp.Quantile(levels, loudest)
 	var sum [bands]float64
 	count := 0
 	for _, i := range hops {
-		if h := &s.hops[i]; h.level > v.loud-30 {
+		if h := &s.hops[i]; h.level > v.loud+speechOver {
 			count++
 			for b, m := range h.mel {
-				sum[b] += float64(max(m, v.loud-62))
+				sum[b] += float64(max(m, v.loud+bandFloor))
 			}
 		}
 	}
@@ -53,10 +66,10 @@ func (s *Speech) newVoice(hops []int) (v voice) {
 	return v
 }
 
-// input fills x with what the network sees of a hop.
+// input fills x with the network's inputs for a hop: the bands, then the level.
 func (v *voice) input(x *[inputs]float32, h *hopFeatures) {
 	for b, m := range h.mel {
-		x[b] = min(max((max(m, v.loud-62)-v.mean[b])/10, -4.5), 2.5)
+		x[b] = min(max((max(m, v.loud+bandFloor)-v.mean[b])/bandScale, bandLeast), bandMost)
 	}
-	x[bands] = min(max((h.level-v.loud)/20, -3), .3)
+	x[bands] = min(max((h.level-v.loud)/levelScale, levelLeast), levelMost)
 }

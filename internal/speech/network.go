@@ -10,22 +10,20 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// The network is a convolution over five hops, then residual ones over three
-// that lie apart by the dilations, then one for the outputs. Rectifiers follow
-// all but the last.
+// The network is a convolution over five hops, then residual convolutions over three hops that are
+// dilations apart, then one over a single hop for the outputs. Rectifiers follow all except the last.
 const (
 	inputs   = bands + 1
 	channels = 80
 	outputs  = 6
-	reach    = 2 + 1 + 2 + 4 + 8 + 2 + 1 // hops to either side that an output depends on
-	piece    = 512                       // hops that are computed at a time
+	reach    = 2 + 1 + 2 + 4 + 8 + 2 + 1 // hops to either side that an output depends on: 200 ms
+	piece    = 512                       // hops that are computed at a time, so that memory is bounded
 )
 
 var dilations = [...]int{1, 2, 4, 8, 2, 1}
 
-// articulationWeights holds half-precision floats, little-endian: of each layer
-// the weights by tap, input and output, then the biases. training/train.py
-// writes them.
+// articulationWeights holds half-precision floats, little-endian. For each layer they are the weights by
+// tap, input and output, and then the biases. training/train.py writes them.
 //
 //go:embed articulation.bin
 var articulationWeights []byte
@@ -74,8 +72,8 @@ func half(bits uint16) float32 {
 	return math.Float32frombits(sign<<31 | (exponent+127-15)<<23 | fraction<<13)
 }
 
-// apply fills y with the convolution of x. Both hold one row a hop; what is
-// beyond the first and last is zero.
+// apply fills y with the convolution of x. Both have one row for each hop. Beyond the first and the last
+// row x is zero.
 func (l *layer) apply(y, x blas32.General) {
 	for i := range y.Rows {
 		copy(y.Data[i*y.Stride:], l.biases)
@@ -93,8 +91,8 @@ func rows(m blas32.General, from, n int) blas32.General {
 	return blas32.General{Rows: n, Cols: m.Cols, Stride: m.Stride, Data: m.Data[from*m.Stride : (from+n)*m.Stride]}
 }
 
-// run computes the outputs of n hops, before the logistic function. It calls
-// input to fill the inputs of a hop, and output with each hop's outputs.
+// run computes the outputs of n hops, before the logistic function. It calls input to fill the inputs of
+// each hop, and output with the outputs of each hop.
 func run(layers []layer, n int, input func(hop int, x *[inputs]float32), output func(hop int, y *[outputs]float32)) {
 	most := min(n, piece+2*reach)
 	x, h, y := newMatrix(most, inputs), newMatrix(most, channels), newMatrix(most, channels)

@@ -1,7 +1,7 @@
-// Package speech turns a speech track into what a mouth has to do.
+// Package speech tells what a mouth has to do to say a speech track: its articulation.
 //
-// A small network hears the articulation. The programs in training trained it
-// on synthetic speech and on people who read aloud, whose phones are known.
+// A small network computes it. The programs in the folder training trained the network on synthetic
+// speech and on people who read aloud, whose phones are known.
 package speech
 
 import (
@@ -15,14 +15,14 @@ import (
 const (
 	// SampleRate is the rate of the samples that Read takes, in Hz.
 	SampleRate = 16000
-	// HopRate is the rate of what Speech knows, a second.
+	// HopRate is the number of hops a second.
 	HopRate = 100
 
-	hop    = SampleRate / HopRate // samples
+	hop    = SampleRate / HopRate // samples: 10 ms
 	window = 400                  // samples: 25 ms
 )
 
-// Speech is what is known of a speech track, for every 10 ms of it.
+// Speech holds the features of a speech track, for each hop of 10 ms.
 type Speech struct {
 	hops []hopFeatures
 }
@@ -53,7 +53,7 @@ func Read(r io.Reader) (*Speech, error) {
 // Seconds returns the length of the track, to a hop.
 func (s *Speech) Seconds() float64 { return float64(len(s.hops)) / HopRate }
 
-// Loudness returns the level of the voice's frequencies in dB for each hop.
+// Loudness returns for each hop the level in dB of the frequencies up to 3000 Hz, where a voice is.
 func (s *Speech) Loudness() []float32 {
 	out := make([]float32, len(s.hops))
 	for i, h := range s.hops {
@@ -62,13 +62,16 @@ func (s *Speech) Loudness() []float32 {
 	return out
 }
 
-// LevelsAt returns the loudness in dB around the middle of each of the frames,
-// over a quarter second; far below speech where there is no sound.
+// levelSmooth is the standard deviation of the filter of LevelsAt, in hops: an eighth of a second.
+const levelSmooth = HopRate / 8
+
+// LevelsAt returns the loudness in dB around the middle of each of the frames, over a quarter of a second.
+// Beyond the end it is that of digital silence.
 func (s *Speech) LevelsAt(fps float64, frames []int) []float32 {
-	level := dsp.Gaussian(s.Loudness(), HopRate/8)
+	level := dsp.Gaussian(s.Loudness(), levelSmooth)
 	out := make([]float32, len(frames))
 	for i, f := range frames {
-		out[i] = nothing
+		out[i] = leastLevel
 		if hop := int((float64(f) + .5) / fps * HopRate); hop < len(level) {
 			out[i] = level[hop]
 		}
