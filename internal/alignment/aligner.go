@@ -8,15 +8,15 @@ import (
 	"lipsync/internal/tracking"
 )
 
-// Aligner aligns the faces of one video. It works on some seconds of frames at a
-// time, since it smooths over frames before and after each.
+// Aligner aligns the faces of one video. It works on some seconds of frames at a time, since it smooths
+// over frames before and after each.
 type Aligner struct {
 	stride  int            // frames from one that is tracked to the next
 	index   int            // of the next frame
-	pending []Frame        // that wait for their faces
-	bytes   int            // of the pixels that wait
-	tracks  map[int]*track // those that may go on
-	people  []known        // those who were seen last
+	pending []Frame        // whose faces are not aligned yet
+	bytes   int            // of the crops of pending frames
+	tracks  map[int]*track // those that may go on, by number
+	recent  []shown        // the last tracks, to recognise people by
 	persons int            // numbered so far
 }
 
@@ -24,24 +24,23 @@ type Aligner struct {
 type track struct {
 	number, person int
 	model          *model   // nil until some frames are aligned
-	samples        []sample // from the last frames that are done, which smoothing needs, on
+	samples        []sample // of pending frames, and of those before that their smoothing needs
 	first, last    int      // frames
 }
 
 const (
-	context       = 12       // tracked frames before and after one that its smoothing needs
-	mostPending   = 96       // tracked frames
+	smoothFrames  = 12       // tracked frames before and after one that its smoothing needs: 4 standard deviations and the median
+	mostPending   = 96       // tracked frames: the pixels of 4 s at 25 frames/s
 	pendingPixels = 32 << 20 // bytes of crops that wait, beyond what smoothing needs
 )
 
-// NewAligner returns an aligner of one video of a frame rate.
+// NewAligner returns the aligner of one video with a frame rate.
 func NewAligner(fps float64) *Aligner {
 	return &Aligner{stride: tracking.Stride(fps), tracks: map[int]*track{}}
 }
 
-// Add takes the faces of the video's next frame; cut tells that a new shot starts
-// with it. It returns frames that are aligned, in their order: each frame comes
-// once, some frames late.
+// Add adds the faces of the video's next frame. cut tells whether a new shot starts with it. Add returns
+// frames that are aligned, in their order. Each frame comes once, some frames late.
 func (a *Aligner) Add(faces []tracking.Face, cut bool) (aligned []Frame) {
 	if cut {
 		aligned = a.End()
@@ -58,9 +57,9 @@ func (a *Aligner) Add(faces []tracking.Face, cut bool) (aligned []Frame) {
 	}
 	a.pending = append(a.pending, Frame{Index: a.index, Cut: cut})
 	a.index++
-	context := context * a.stride
-	if n := len(a.pending); n >= mostPending*a.stride || n > 2*context && a.bytes > pendingPixels {
-		aligned = append(aligned, a.emit(n-context)...)
+	around := smoothFrames * a.stride
+	if n := len(a.pending); n >= mostPending*a.stride || n > 2*around && a.bytes > pendingPixels {
+		aligned = append(aligned, a.emit(n-around)...)
 	}
 	return aligned
 }
@@ -89,7 +88,7 @@ func (a *Aligner) emit(n int) []Frame {
 				at.Faces = append(at.Faces, f.Face)
 			}
 		}
-		t.forget(until - context*a.stride)
+		t.forget(until - smoothFrames*a.stride)
 		if ended {
 			t.samples = nil
 			delete(a.tracks, number)
@@ -110,9 +109,8 @@ type faceIn struct {
 	frame int
 }
 
-// align aligns the samples of a track, and those frames between them in which the
-// face was missed or not looked for. Where the last frames of a shot are not
-// tracked, the face stays as it was.
+// align returns the aligned samples of a track, and faces for the frames between them in which the face was
+// missed or not tracked. In the last frames of a shot that are not tracked, the face stays as it was.
 func (a *Aligner) align(t *track) (faces []faceIn) {
 	var to []geom.Similarity
 	if t.model == nil {

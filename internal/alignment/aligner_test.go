@@ -140,8 +140,8 @@ func TestPendingPixels(t *testing.T) {
 	for i := range 60 {
 		f := tracking.Face{Face: detection.Face{Landmarks: s.landmarks}, Crop: pixels.NewCrop(frame, image.Rect(0, 0, 1600, 1600), 500)}
 		a.Add([]tracking.Face{f}, false)
-		if n := len(a.pending); n > 2*context+1 {
-			t.Fatalf("after %d frames %d wait, want %d at most", i+1, n, 2*context+1)
+		if n := len(a.pending); n > 2*smoothFrames+1 {
+			t.Fatalf("after %d frames %d wait, want %d at most", i+1, n, 2*smoothFrames+1)
 		}
 	}
 }

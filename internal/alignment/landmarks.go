@@ -5,8 +5,10 @@ import (
 	"lipsync/internal/geom"
 )
 
-// canonical returns the landmarks of consecutive samples in canonical coordinates,
-// smoothed.
+// markSmooth is the standard deviation of the filter of canonical landmarks, in tracked frames. By eye.
+const markSmooth = 2
+
+// canonical returns the landmarks of consecutive samples in canonical coordinates, smoothed.
 func canonical(samples []sample, to []geom.Similarity) []detection.Landmarks {
 	moved := make([]sample, len(samples))
 	for i, s := range samples {
@@ -18,7 +20,7 @@ func canonical(samples []sample, to []geom.Similarity) []detection.Landmarks {
 	cuts := jumps(moved)
 	out := make([]detection.Landmarks, len(samples))
 	for k := range out[0] {
-		for i, p := range smoothPoints(moved, func(s *sample) geom.Point { return s.landmarks[k] }, cuts, 2) {
+		for i, p := range smoothPoints(moved, func(s *sample) geom.Point { return s.landmarks[k] }, cuts, markSmooth) {
 			out[i][k] = p
 		}
 	}

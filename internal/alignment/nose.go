@@ -8,23 +8,28 @@ import (
 	"lipsync/internal/registration"
 )
 
-// In pixels of the band: where it has the lower nose and the philtrum, and how
-// far from there they are looked for.
+// Where the band has the lower nose and the philtrum, and how far from there they are looked for, in pixels of
+// the band: a fifth of the distance of the pupils.
 const (
 	noseLeft, noseTop     = 19, 29
 	noseWidth, noseHeight = 33, 19
 	noseReach             = 10
 )
 
-// carry is how many times as far as the nose the mouth moves against the eyes
-// when the head tilts or turns. In a clip of a head that does both, the lips of a
-// face mesh moved 1.16 to 1.25 times as far, up and down as sideways.
-const carry = 1.2
+const (
+	// carry is how many times as far as the nose the mouth moves against the eyes when the head tilts or
+	// turns. In a clip of a head that does both, the lips of a face mesh moved 1.16 to 1.25 times as
+	// far, up and down as sideways.
+	carry = 1.2
 
-// shifts tells how far the mouth is from its usual place on the canonical face in
-// each of consecutive samples that align has aligned. A head that tilts or turns
-// moves its nose against the eyes, and the mouth with it. The usual place is that
-// in the first samples, for all later ones too.
+	leastNose = .5    // NCC of a nose that is seen: with less it is hidden; by eye
+	noseOff   = .0005 // by which the NCC is lowered for each squared pixel from the usual place; by eye
+	noseStep  = 3     // pixels from place to place in the first search
+)
+
+// shifts returns how far the mouth is from its usual place in each of consecutive samples, canonical. to are the
+// similarities that align returned. A head that tilts or turns moves its nose against the eyes, and the
+// mouth with it. The usual place is that in the first samples, for all later ones too.
 func (m *model) shifts(samples []sample, to []geom.Similarity) []geom.Point {
 	x, y := make([]float32, len(samples)), make([]float32, len(samples))
 	if m.nose == nil {
@@ -35,8 +40,8 @@ func (m *model) shifts(samples []sample, to []geom.Similarity) []geom.Point {
 		x[i], y[i] = p.X, p.Y
 	})
 	cuts := jumps(samples)
-	filter(x, cuts, 3, .7)
-	filter(y, cuts, 3, .7)
+	filter(x, cuts, motionMedian, motionSmooth)
+	filter(y, cuts, motionMedian, motionSmooth)
 	out := make([]geom.Point, len(samples))
 	for i := range out {
 		out[i] = geom.Point{X: carry * x[i], Y: carry * y[i]}
@@ -44,9 +49,10 @@ func (m *model) shifts(samples []sample, to []geom.Similarity) []geom.Point {
 	return out
 }
 
-// nose is a template: the nose of a band less its mean, scaled to length 1.
+// nose is a template: the part of a band with the nose, less its mean, scaled to length 1.
 type nose [noseWidth * noseHeight]float32
 
+// newNose returns the nose of the pixels of a band.
 func newNose(pix []float32) *nose {
 	t := new(nose)
 	mean := meanOf(pix, noseLeft, noseTop, noseLeft+noseWidth-1, noseTop+noseHeight-1)
@@ -72,15 +78,15 @@ var noseGrid = registration.Grid{
 	Width: surroundingsWidth, Height: noseHeight + 2*noseReach,
 }
 
-// find returns the shift, canonical, at which a frame is most like the template.
+// find returns the shift, canonical, at which a frame is most like the template. It is 0 where the nose is
+// hidden or farther away than noseReach.
 func (t *nose) find(c *pixels.Crop, to geom.Similarity) geom.Point {
-	const least = .5 // match: with less the nose is hidden
 	var s surroundings
 	noseGrid.Sample(s[:], c, to)
-	x, y := t.best(&s, 0, 0, noseReach-1, 3)
+	x, y := t.best(&s, 0, 0, noseReach-1, noseStep)
 	x, y = t.best(&s, x, y, 1, 1)
 	most := t.match(&s, x, y)
-	if most < least || max(x, -x, y, -y) == noseReach {
+	if most < leastNose || max(x, -x, y, -y) == noseReach {
 		return geom.Point{}
 	}
 	return geom.Point{
@@ -89,7 +95,7 @@ func (t *nose) find(c *pixels.Crop, to geom.Similarity) geom.Point {
 	}
 }
 
-// best returns the best match of the shifts around one, as far as that, in steps.
+// best returns the shift of the best match, of those up to far pixels from (x0, y0) each way, in steps.
 func (t *nose) best(s *surroundings, x0, y0, far, step int) (x, y int) {
 	most := float32(-2)
 	for dy := -far; dy <= far; dy += step {
@@ -102,10 +108,9 @@ func (t *nose) best(s *surroundings, x0, y0, far, step int) (x, y int) {
 	return x, y
 }
 
-// match returns the normalised correlation at a shift in pixels, a little
-// less for what is farther from the usual place.
+// match returns the NCC at a shift in pixels, lowered by noseOff for its distance.
 func (t *nose) match(s *surroundings, x, y int) float32 {
-	const n, farther = noseWidth * noseHeight, .0005 // by squared pixel
+	const n = noseWidth * noseHeight
 	var sum, squares, product float32
 	for r := range noseHeight {
 		row := s[(noseReach+y+r)*surroundingsWidth+noseReach+x:][:noseWidth]
@@ -115,12 +120,12 @@ func (t *nose) match(s *surroundings, x, y int) float32 {
 			product += row[k] * v
 		}
 	}
-	deviation := max(squares-sum*sum/n, n) // what varies by less than a grey level is nothing
-	return product/float32(math.Sqrt(float64(deviation))) - farther*float32(x*x+y*y)
+	deviation := max(squares-sum*sum/n, n) // differences of less than a grey level show nothing
+	return product/float32(math.Sqrt(float64(deviation))) - noseOff*float32(x*x+y*y)
 }
 
-// peak returns where the parabola through three values at -1, 0 and 1, the
-// highest in the middle, has its top.
+// peak returns the place of the top of the parabola through three values at -1, 0 and 1, of which the one in
+// the middle is the highest.
 func peak(before, at, after float32) float32 {
 	if bend := before - 2*at + after; bend < 0 {
 		return (before - after) / (2 * bend)

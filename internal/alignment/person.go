@@ -22,24 +22,35 @@ type sample struct {
 	crop      *pixels.Crop
 }
 
-// model is what is known of a person: learned from the first frames, and used on,
-// so that later frames fit to earlier ones.
+// model is the face of one person. It is learned from the first frames and used for all later ones, so that
+// these fit to the first.
 type model struct {
 	shape []geom.Point           // the rigid landmarks, canonical
-	band  *registration.Template // the median of what was seen
+	band  *registration.Template // the median of the bands of some frames
 	nose  *nose                  // of the first band
 }
 
-// align returns for each of consecutive samples the similarity that brings
-// canonical coordinates to the frame's. Landmarks err by a pixel or two; their
-// result is smoothed and then refined by registration of the band with the
-// person's (Lucas and Kanade 1981; Baker and Matthews 2004).
+// The filters of alignment: medians in tracked frames, which drop single readings that are wrong, and
+// standard deviations of Gaussians in tracked frames. By eye: less lets faces tremble, more lets them lag.
+const (
+	pointMedian  = 5   // of landmarks, whose readings err by 1 to 2 pixels
+	rigidSmooth  = 2.5 // of rigid landmarks
+	motionMedian = 3   // of motions that registration finds, which err by less
+	motionSmooth = .7
+
+	firstRounds = 2  // of registration with a new model: the first one's median is blurred
+	bandSamples = 40 // samples, at most, whose median is the band
+)
+
+// align returns for each of consecutive samples the similarity from canonical coordinates to the frame's
+// pixels. Landmarks err by a pixel or two. Their similarity is smoothed, and then refined by registration of
+// the band with the person's (Lucas and Kanade 1981; Baker and Matthews 2004).
 func (m *model) align(samples []sample) []geom.Similarity {
 	to := m.fromLandmarks(samples)
 	rounds := 1
 	if m.band == nil {
 		m.learn(samples, to)
-		rounds = 2
+		rounds = firstRounds
 	}
 	for range rounds {
 		to = m.refine(samples, to)
@@ -57,7 +68,7 @@ func (m *model) fromLandmarks(samples []sample) []geom.Similarity {
 	}
 	cuts := jumps(samples)
 	for k, index := range rigid {
-		for i, p := range smoothPoints(samples, func(s *sample) geom.Point { return s.landmarks[index] }, cuts, 2.5) {
+		for i, p := range smoothPoints(samples, func(s *sample) geom.Point { return s.landmarks[index] }, cuts, rigidSmooth) {
 			shapes[i][k] = p
 		}
 	}
@@ -71,10 +82,9 @@ func (m *model) fromLandmarks(samples []sample) []geom.Similarity {
 	return to
 }
 
-// learn makes the template of the person: the median of at most 40 bands.
+// learn sets the band: the median of those of at most bandSamples samples.
 func (m *model) learn(samples []sample, to []geom.Similarity) {
-	const most = 40
-	step := max(1, (len(samples)+most-1)/most)
+	step := max(1, (len(samples)+bandSamples-1)/bandSamples)
 	var bands [][]float32
 	for i := 0; i < len(samples); i += step {
 		b := make([]float32, band.Width*band.Height)
@@ -98,14 +108,14 @@ func median(pictures [][]float32) []float32 {
 	return out
 }
 
-// refine registers each sample's band with the person's.
+// refine returns the similarities to, each corrected by registration of the sample's band with the person's.
 func (m *model) refine(samples []sample, to []geom.Similarity) []geom.Similarity {
 	var motions [len(registration.Motion{})][]float32
 	for i := range motions {
 		motions[i] = make([]float32, len(samples))
 	}
 	each(len(samples), func(i int) {
-		// Where that leads nowhere the landmarks are better without it.
+		// Where registration fails its motion is 0, and the landmarks decide.
 		motion, _, _ := m.band.Register(samples[i].crop, to[i])
 		for k, v := range motion {
 			motions[k][i] = v
@@ -113,7 +123,7 @@ func (m *model) refine(samples []sample, to []geom.Similarity) []geom.Similarity
 	})
 	cuts := jumps(samples)
 	for _, x := range motions {
-		filter(x, cuts, 3, .7)
+		filter(x, cuts, motionMedian, motionSmooth)
 	}
 	out := make([]geom.Similarity, len(samples))
 	for i := range out {
@@ -137,16 +147,16 @@ func each(n int, do func(i int)) {
 	wait.Wait()
 }
 
-// smoothPoints returns a point of consecutive samples without outliers, filtered by
-// a Gaussian of sigma frames, each stretch between the cuts by itself.
+// smoothPoints returns one point of each of consecutive samples, without outliers and filtered by a Gaussian
+// with a standard deviation of sigma frames. Each stretch between the cuts is filtered by itself.
 func smoothPoints(samples []sample, point func(*sample) geom.Point, cuts []int, sigma float64) []geom.Point {
 	x, y := make([]float32, len(samples)), make([]float32, len(samples))
 	for i := range samples {
 		p := point(&samples[i])
 		x[i], y[i] = p.X, p.Y
 	}
-	filter(x, cuts, 5, sigma)
-	filter(y, cuts, 5, sigma)
+	filter(x, cuts, pointMedian, sigma)
+	filter(y, cuts, pointMedian, sigma)
 	out := make([]geom.Point, len(samples))
 	for i := range out {
 		out[i] = geom.Point{X: x[i], Y: y[i]}
@@ -154,8 +164,8 @@ func smoothPoints(samples []sample, point func(*sample) geom.Point, cuts []int, 
 	return out
 }
 
-// filter smooths x in place by a median of n and a Gaussian of sigma, each
-// stretch between the cuts by itself.
+// filter smooths x in place by a median of n values and a Gaussian with a standard deviation of sigma. Each
+// stretch between the cuts is filtered by itself.
 func filter(x []float32, cuts []int, n int, sigma float64) {
 	from := 0
 	for _, cut := range cuts {
@@ -165,10 +175,13 @@ func filter(x []float32, cuts []int, n int, sigma float64) {
 	copy(x[from:], dsp.Gaussian(dsp.Median(x[from:], n), sigma))
 }
 
-// jumps returns the samples whose face is not where it was in the one before:
-// cuts within a scene, too slight to show in the whole picture.
+// A face jumps if it moves by more than jumpFar of the distance of its pupils, and by more than jumpSudden times
+// its median step. By eye.
+const jumpFar, jumpSudden = .12, 6
+
+// jumps returns the indices of the samples whose face has jumped since the one before: cuts within a scene,
+// which change the picture as a whole too little to be found there.
 func jumps(samples []sample) (at []int) {
-	const far, sudden = .12, 6 // of the distance of the pupils; times the usual step
 	rigid := detection.Rigid()
 	centre := func(i int) (c geom.Point) {
 		for _, k := range rigid {
@@ -185,18 +198,21 @@ func jumps(samples []sample) (at []int) {
 	for i, step := range steps {
 		l := &samples[i].landmarks
 		eyes := geom.Distance(l[detection.LeftPupil], l[detection.RightPupil])
-		if step > far*eyes && step > sudden*usual {
+		if step > jumpFar*eyes && step > jumpSudden*usual {
 			at = append(at, i)
 		}
 	}
 	return at
 }
 
-// meanShape returns the mean of shapes brought onto each other (generalised
-// Procrustes analysis), with its pupils where the canonical face has them.
+// meanRounds is the number of rounds of meanShape, after which it hardly changes.
+const meanRounds = 3
+
+// meanShape returns the mean of shapes that are brought onto each other (generalised Procrustes analysis), with
+// its pupils in the places of the canonical face.
 func meanShape(shapes [][]geom.Point) []geom.Point {
 	mean := slices.Clone(shapes[len(shapes)/2])
-	for range 3 {
+	for range meanRounds {
 		sum := make([]geom.Point, len(mean))
 		for _, s := range shapes {
 			fit := geom.Fit(s, mean)
@@ -215,17 +231,20 @@ func meanShape(shapes [][]geom.Point) []geom.Point {
 	return mean
 }
 
-// descriptor is how a person looks between brows and nose: the band without its
-// slow shades, which come from the light, scaled to length 1.
+// descriptor is the band of a person without its slow shades, which come from the light, scaled to length 1.
 type descriptor []float32
 
+// shadeReach is half the side of the square around a pixel whose mean is its shade, in pixels of the band: a
+// quarter of the distance of the pupils.
+const shadeReach = 12
+
+// descriptor returns the descriptor of the model's band.
 func (m *model) descriptor() descriptor {
-	const around = 12 // half the side of the square whose mean is the shade, pixels of the band
 	d := make(descriptor, len(m.band.Pix))
 	var sum float64
 	for y := range band.Height {
 		for x := range band.Width {
-			v := m.band.Pix[y*band.Width+x] - meanOf(m.band.Pix, x-around, y-around, x+around, y+around)
+			v := m.band.Pix[y*band.Width+x] - meanOf(m.band.Pix, x-shadeReach, y-shadeReach, x+shadeReach, y+shadeReach)
 			d[y*band.Width+x] = v
 			sum += float64(v * v)
 		}
@@ -237,8 +256,8 @@ func (m *model) descriptor() descriptor {
 	return d
 }
 
-// meanOf returns the mean of a band from left, top to right, bottom, both
-// included, as far as there is any.
+// meanOf returns the mean of the pixels of a band from (left, top) to (right, bottom), both included, as far as
+// they are in the band.
 func meanOf(pix []float32, left, top, right, bottom int) float32 {
 	left, top, right, bottom = max(left, 0), max(top, 0), min(right, band.Width-1), min(bottom, band.Height-1)
 	var sum float32
@@ -250,8 +269,7 @@ func meanOf(pix []float32, left, top, right, bottom int) float32 {
 	return sum / float32((right-left+1)*(bottom-top+1))
 }
 
-// similarity tells how alike two descriptors are: 1 if they are the same, around
-// 0 if they have nothing in common.
+// similarity returns 1 for two descriptors that are the same, and about 0 for two that have nothing in common.
 func (d descriptor) similarity(other descriptor) (sum float32) {
 	for i, v := range d {
 		sum += v * other[i]

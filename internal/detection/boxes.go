@@ -14,28 +14,29 @@ import (
 	"lipsync/internal/pixels"
 )
 
-// boxNetwork finds faces by a network of the UltraFace kind (Linzaer,
-// Ultra-Light-Fast-Generic-Face-Detector-1MB): red, green and blue planes, from
-// -1 to 1, to a table of the scores of "no face" and "face" and one of boxes, as
-// shares of the picture: left, top, right, bottom.
+// boxNetwork finds faces by a network of the UltraFace kind (Linzaer, Ultra-Light-Fast-Generic-Face-Detector-1MB).
+// Its input are the red, green and blue planes of a picture, from -1 to 1. Its outputs are a table of the
+// scores of "no face" and "face", and a table of boxes by their left, top, right and bottom edges, as
+// shares of the picture.
 type boxNetwork struct {
 	*network
-	width, height int // of the input
-	scores, boxes int // outputs
+	width, height int // of the input, pixels
+	scores, boxes int // indices of the outputs
 }
 
 const (
-	leastScore = .7 // of a face
-	mostIoU    = .3 // of the boxes of two faces
+	leastScore = .7 // of a face, as in the network's own programs
+	mostIoU    = .3 // of the boxes of two faces, as in the same
 
 	mostFaces = 50      // in a frame; fewer are large enough to be tracked
-	mostBoxes = 100_000 // in the table, which the published networks have 4420 and 17640 of
+	mostBoxes = 100_000 // rows of a table: those of the published networks have 4420 and 17640
+	mostSide  = 2       // of a box, as a share of the picture: a wider one is none
 )
 
-// A Box is placed as the cascades place it. The network's boxes lie lower, and the root
-// of their area is larger.
+// A Box is where the cascades place it. The network's boxes of the same faces lie lower, and the root of their area
+// is larger.
 const (
-	boxLower  = .06 // of a Box's side
+	boxLower  = .06 // share of a Box's side
 	boxLarger = 1.04
 )
 
@@ -71,7 +72,7 @@ type candidate struct {
 	left, top, right, bottom, score float32
 }
 
-// Detect implements Detector.
+// Detect implements Detector. The network sees the whole frame at once, so that smallest saves no time.
 func (n *boxNetwork) Detect(ctx context.Context, frame *image.YCbCr, _ float64) ([]Box, error) {
 	scale := max(float32(frame.Rect.Dx())/float32(n.width), float32(frame.Rect.Dy())/float32(n.height))
 	var seen []candidate
@@ -81,8 +82,7 @@ func (n *boxNetwork) Detect(ctx context.Context, frame *image.YCbCr, _ float64) 
 	return found(seen), err
 }
 
-// found returns the boxes of the faces that candidates are of, the surest first. It uses
-// all candidates up.
+// found returns the boxes of the faces of candidates, the surest first. It overwrites the candidates.
 func found(all []candidate) (boxes []Box) {
 	for _, c := range suppress(all) {
 		side := float32(math.Sqrt(float64(c.area()))) / boxLarger
@@ -91,8 +91,7 @@ func found(all []candidate) (boxes []Box) {
 	return boxes
 }
 
-// fill puts the frame, made smaller by the scale, in the input's upper left
-// corner and leaves the rest grey.
+// fill puts the frame, made smaller by the scale, into the upper left corner of the input. The rest is grey.
 func (n *boxNetwork) fill(input []float32, frame *image.YCbCr, scale float32) {
 	clear(input)
 	width := min(int(float32(frame.Rect.Dx())/scale+.5), n.width)
@@ -108,21 +107,22 @@ func (n *boxNetwork) fill(input []float32, frame *image.YCbCr, scale float32) {
 	}
 }
 
-// candidates reads the tables.
+// candidates returns the boxes of the tables with a score of more than leastScore. scale is the number of pixels
+// of the frame to one of the input.
 func (n *boxNetwork) candidates(scores, boxes []float32, scale float32) (all []candidate) {
 	w, h := scale*float32(n.width), scale*float32(n.height)
 	for i := 1; i < len(scores) && 2*i+1 < len(boxes); i += 2 {
 		b := boxes[2*i-2:]
 		wide, high := b[2]-b[0], b[3]-b[1]
-		if scores[i] > leastScore && wide > 0 && high > 0 && wide < 2 && high < 2 {
+		if scores[i] > leastScore && wide > 0 && high > 0 && wide < mostSide && high < mostSide {
 			all = append(all, candidate{w * b[0], h * b[1], w * b[2], h * b[3], scores[i]})
 		}
 	}
 	return all
 }
 
-// suppress returns the surest candidate of each face, the surest face first:
-// non-maximum suppression. It uses all up.
+// suppress returns the surest candidate of each face, the surest face first: non-maximum suppression (NMS). It
+// overwrites the candidates.
 func suppress(all []candidate) (kept []candidate) {
 	for len(all) > 0 && len(kept) < mostFaces {
 		best := slices.MaxFunc(all, func(a, b candidate) int { return cmp.Compare(a.score, b.score) })

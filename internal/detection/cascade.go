@@ -11,42 +11,43 @@ import (
 	"lipsync/internal/pixels"
 )
 
-// pointCascade finds one point of a face: an ensemble of regression trees over
-// pixel comparisons, after Markuš et al., "Eye pupil localization with an
-// ensemble of randomized trees" (Pattern Recognition 47, 2014).
+// pointCascade finds one point of a face, by an ensemble of regression trees over comparisons of pixels, after
+// Markuš et al., "Eye pupil localization with an ensemble of randomized trees" (Pattern Recognition 47, 2014).
 //
-// The files are those of esimov/pigo. Its own evaluator rounds every result to a
-// whole pixel and draws from the global random source. The alignment needs an eye's
-// place to a quarter pixel, and the same one in every run.
+// The files are those of esimov/pigo. Its own evaluator rounds each result to a whole pixel, and draws from the
+// global random source. Alignment needs the place of an eye to a quarter of a pixel, and the same one in
+// each run.
 type pointCascade struct {
 	stages, trees, depth int
-	shrink               float32 // of the scale, after each stage
+	shrink               float32 // factor of the scale after each stage
 	nodes                []node
-	steps                []geom.Point // of each leaf, in shares of the scale
+	steps                []geom.Point // of each leaf, as shares of the scale
 }
 
-// node is where the two pixels are that a node of a tree compares, one in each half of the
-// word: the row in the lower byte, the column in the higher one, in 1/256 of the scale, and 128
-// more.
+// node holds the places of the two pixels that a node of a tree compares, one in each half of the word. The row is
+// in the lower byte and the column in the higher one, in 1/256 of the scale, plus 128.
 type node uint32
 
-// places returns both pixels, one in each half. So both are worked out at once: as long as no
+// places returns the places of both pixels, one in each half of a word. So both are computed at once: as long as no
 // half is negative, a sum of pairs is the pair of the sums.
 func (n node) places() uint64 { return uint64(n) | uint64(n)<<16 }
 
 // pair returns a word with x in each half.
 func pair(x int) uint64 { return uint64(x) + uint64(x)<<32 }
 
-// readPointCascade reads pigo's puploc and lp* files: stages, scale factor,
-// trees a stage and depth, then each tree's nodes (row and column of both pixels as signed
-// bytes) and leaves (y and x), little endian.
+// The largest cascades that are read.
+const mostTrees, mostDepth = 1000, 16
+
+// readPointCascade reads pigo's puploc and lp* files: the number of stages, the factor of the scale, the number of
+// trees a stage and their depth. Then follow each tree's nodes (row and column of both pixels as signed bytes) and
+// leaves (y and x), little endian.
 func readPointCascade(b []byte) (*pointCascade, error) {
 	if len(b) < 16 {
 		return nil, errors.New("point cascade: too short")
 	}
 	word := func(at int) uint32 { return binary.LittleEndian.Uint32(b[at:]) }
 	c := &pointCascade{stages: int(word(0)), shrink: math.Float32frombits(word(4)), trees: int(word(8)), depth: int(word(12))}
-	if max(c.stages, c.trees) > 1000 || c.depth > 16 {
+	if max(c.stages, c.trees) > mostTrees || c.depth > mostDepth {
 		return nil, errors.New("point cascade: too large")
 	}
 	nodes, leaves, trees := 1<<c.depth-1, 1<<c.depth, c.stages*c.trees
@@ -68,20 +69,23 @@ func readPointCascade(b []byte) (*pointCascade, error) {
 	return c, nil
 }
 
-// starts is from how many places walks start to find a point, which is the trimmed mean of
-// where they end.
+// starts is the number of descents by which a point is found: it is the trimmed mean of where they end. With 9 and
+// with more, mouths follow the speech alike.
 const starts = 9
 
-// find returns the point that the cascade leads to from around a start, for a face
-// of the scale, in pixels of the plane. mirrored looks for the point of the other
-// half of the face.
+// spreadOfStarts is how far the places and scales that descents start from differ, as a share of the scale. It is
+// what pigo's own evaluator uses.
+const spreadOfStarts = .15
+
+// find returns the point to which the cascade leads from around a start, in pixels of the plane. scale is that of the
+// face, in pixels. mirrored looks for the point of the other half of the face.
 func (c *pointCascade) find(p pixels.Plane[uint8], start geom.Point, scale float32, mirrored bool) geom.Point {
-	var all [starts]walk
+	var all [starts]descent
 	for i := range all {
-		// Two low-discrepancy sequences around the start, and one of scales.
+		// Low-discrepancy sequences: of places by the plastic number (Roberts, 2018), of scales by the golden ratio.
 		u, v, w := fraction(i, .7548777), fraction(i, .5698403), fraction(i, .6180340)
-		all[i].at = geom.Point{X: start.X + .15*scale*(u-.5), Y: start.Y + .15*scale*(v-.5)}
-		all[i].scale = scale * (.925 + .15*w)
+		all[i].at = geom.Point{X: start.X + spreadOfStarts*scale*(u-.5), Y: start.Y + spreadOfStarts*scale*(v-.5)}
+		all[i].scale = scale * (1 - spreadOfStarts/2 + spreadOfStarts*w)
 	}
 	c.descend(p, all[:], mirrored)
 	var xs, ys [starts]float32
@@ -91,6 +95,7 @@ func (c *pointCascade) find(p pixels.Plane[uint8], start geom.Point, scale float
 	return geom.Point{X: trimmedMean(xs[:]), Y: trimmedMean(ys[:])}
 }
 
+// fraction returns number i of the sequence that begins with .5 and goes on in steps, without its whole part.
 func fraction(i int, step float64) float32 {
 	_, f := math.Modf(.5 + float64(i)*step)
 	return float32(f)
@@ -107,20 +112,21 @@ func trimmedMean(x []float32) float32 {
 	return sum / float32(len(x))
 }
 
-// walk is a way through the cascade.
-type walk struct {
-	at             geom.Point
-	scale          float32
-	row, col, size int    // of at, in 1/256 pixel, and of the scale, in pixels
-	across         int    // size, negative where mirrored
-	rows, cols     uint64 // of at, less what the 128 in a node add to it
-	node           uint   // of the tree
-	step           geom.Point
+// descent is one pass through the stages of a cascade.
+type descent struct {
+	at         geom.Point // pixels
+	scale      float32    // pixels
+	row, col   int        // of at, in 1/256 pixel
+	size       int        // scale, in whole pixels
+	across     int        // size, negative where mirrored
+	rows, cols uint64     // row and col as a pair, less what the 128 in a node add to them
+	node       uint       // of the tree
+	step       geom.Point // sum of the leaves of a stage
 }
 
-// descend takes all walks through all stages, and may change their order. They go side by side,
-// node by node, without a branch: a processor then does several at a time.
-func (c *pointCascade) descend(p pixels.Plane[uint8], walks []walk, mirrored bool) {
+// descend takes all descents through all stages, and may change their order. They go side by side, node by node,
+// without a branch, so that a processor does several at a time.
+func (c *pointCascade) descend(p pixels.Plane[uint8], all []descent, mirrored bool) {
 	sign := 1
 	if mirrored {
 		sign = -1
@@ -128,78 +134,76 @@ func (c *pointCascade) descend(p pixels.Plane[uint8], walks []walk, mirrored boo
 	perTree, leaves := 1<<c.depth-1, 1<<c.depth
 	nodes, steps := c.nodes, c.steps
 	for range c.stages {
-		inside := 0 // how many walks are inside the plane; these come first
-		for i := range walks {
-			if walks[i].begin(sign); walks[i].inside(p) {
-				walks[i], walks[inside] = walks[inside], walks[i]
+		inside := 0 // number of descents that are inside the plane; these come first
+		for i := range all {
+			if all[i].begin(sign); all[i].inside(p) {
+				all[i], all[inside] = all[inside], all[i]
 				inside++
 			}
 		}
 		for range c.trees {
-			for i := range walks {
-				walks[i].node = 0
+			for i := range all {
+				all[i].node = 0
 			}
 			for range c.depth {
-				goOn(walks[:inside], nodes[:perTree], p.Pix, uint64(p.Stride))
-				goOnAtBorder(walks[inside:], nodes[:perTree], p)
+				down(all[:inside], nodes[:perTree], p.Pix, uint64(p.Stride))
+				downAtBorder(all[inside:], nodes[:perTree], p)
 			}
-			for i := range walks {
-				w := &walks[i]
-				step := steps[int(w.node)-perTree]
-				w.step.X, w.step.Y = w.step.X+step.X, w.step.Y+step.Y
+			for i := range all {
+				d := &all[i]
+				step := steps[int(d.node)-perTree]
+				d.step.X, d.step.Y = d.step.X+step.X, d.step.Y+step.Y
 			}
 			nodes, steps = nodes[perTree:], steps[leaves:]
 		}
-		for i := range walks {
-			w := &walks[i]
-			w.at.Y += w.step.Y * w.scale
-			w.at.X += float32(sign) * w.step.X * w.scale
-			w.scale *= c.shrink
+		for i := range all {
+			d := &all[i]
+			d.at.Y += d.step.Y * d.scale
+			d.at.X += float32(sign) * d.step.X * d.scale
+			d.scale *= c.shrink
 		}
 	}
 }
 
 // begin begins a stage.
-func (w *walk) begin(sign int) {
-	w.row, w.col, w.size, w.step = int(256*w.at.Y), int(256*w.at.X), int(w.scale+.5), geom.Point{}
-	w.across = sign * w.size
-	w.rows, w.cols = pair(w.row-128*w.size), pair(w.col-128*w.across)
+func (d *descent) begin(sign int) {
+	d.row, d.col, d.size, d.step = int(256*d.at.Y), int(256*d.at.X), int(d.scale+.5), geom.Point{}
+	d.across = sign * d.size
+	d.rows, d.cols = pair(d.row-128*d.size), pair(d.col-128*d.across)
 }
 
-// inside tells whether all pixels that a walk can ask for are in the plane: they
-// are at most half its size away.
-func (w *walk) inside(p pixels.Plane[uint8]) bool {
-	half := w.size/2 + 1
-	y, x := w.row>>8, w.col>>8
+// inside tells whether all pixels that a descent can read are in the plane: they are at most half its size away.
+func (d *descent) inside(p pixels.Plane[uint8]) bool {
+	half := d.size/2 + 1
+	y, x := d.row>>8, d.col>>8
 	return y >= half && x >= half && y+half < p.Height && x+half < p.Width
 }
 
-// goOn takes all walks one node down a tree. All pixels that they can ask for are in the plane.
-func goOn(walks []walk, tree []node, pix []uint8, stride uint64) {
+// down takes all descents one node down a tree. All pixels that they can read are in the plane.
+func down(all []descent, tree []node, pix []uint8, stride uint64) {
 	const (
 		low   = 0xff<<32 | 0xff             // the lowest byte of each half
-		whole = (1<<24-1)<<32 | (1<<24 - 1) // of halves shifted by 8 bits, what was not in the other one
+		whole = (1<<24-1)<<32 | (1<<24 - 1) // the bits of halves shifted by 8 that were not in the other half
 	)
-	for i := range walks {
-		w := &walks[i]
-		n := tree[w.node].places()
-		rows, cols := w.rows+n&low*uint64(w.size), w.cols+n>>8&low*uint64(w.across)
+	for i := range all {
+		d := &all[i]
+		n := tree[d.node].places()
+		rows, cols := d.rows+n&low*uint64(d.size), d.cols+n>>8&low*uint64(d.across)
 		at := rows>>8&whole*stride + cols>>8&whole
-		w.node = 2*w.node + 1 + brighter(pix[uint32(at)], pix[at>>32])
+		d.node = 2*d.node + 1 + brighter(pix[uint32(at)], pix[at>>32])
 	}
 }
 
-// goOnAtBorder is goOn for walks that can ask for pixels beyond the plane, where those of the
-// border repeat.
-func goOnAtBorder(walks []walk, tree []node, p pixels.Plane[uint8]) {
-	for i := range walks {
-		w := &walks[i]
+// downAtBorder is down for descents that can read pixels beyond the plane, where those of the border repeat.
+func downAtBorder(all []descent, tree []node, p pixels.Plane[uint8]) {
+	for i := range all {
+		d := &all[i]
 		pixel := func(n node) uint8 {
-			row, col := w.row+(int(n&0xff)-128)*w.size, w.col+(int(n>>8&0xff)-128)*w.across
+			row, col := d.row+(int(n&0xff)-128)*d.size, d.col+(int(n>>8&0xff)-128)*d.across
 			return p.At(col>>8, row>>8)
 		}
-		n := tree[w.node]
-		w.node = 2*w.node + 1 + brighter(pixel(n), pixel(n>>16))
+		n := tree[d.node]
+		d.node = 2*d.node + 1 + brighter(pixel(n), pixel(n>>16))
 	}
 }
 

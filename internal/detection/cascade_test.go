@@ -93,9 +93,9 @@ func TestPointCascadeDescends(t *testing.T) {
 		{"mirrored, over the edge: not brighter", 55, true, geom.Point{X: 65, Y: 42}},
 		{"outside", 500, false, geom.Point{X: 490, Y: 42}},
 	} {
-		walks := []walk{{at: geom.Point{X: v.x, Y: 40}, scale: 20}, {at: geom.Point{X: 500, Y: 40}, scale: 20}}
-		c.descend(p, walks, v.mirrored)
-		if got := walks[0].at; geom.Distance(got, v.want) > 1e-3 {
+		descents := []descent{{at: geom.Point{X: v.x, Y: 40}, scale: 20}, {at: geom.Point{X: 500, Y: 40}, scale: 20}}
+		c.descend(p, descents, v.mirrored)
+		if got := descents[0].at; geom.Distance(got, v.want) > 1e-3 {
 			t.Errorf("%s: got %v, want %v", v.name, got, v.want)
 		}
 	}

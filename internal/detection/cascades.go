@@ -8,20 +8,29 @@ import (
 	"lipsync/internal/pixels"
 )
 
+// The constants of the search. By eye, where nothing else is said.
 const (
 	smallestWindow = 20  // side of the smallest face that the cascade knows, pixels
-	leastQuality   = 12  // of a face that Detect returns
-	stillQuality   = 2   // of one that Locate goes on with
-	landmarkScale  = 180 // side of a face where its landmarks are searched, pixels
+	leastQuality   = 12  // sum of scores of a face that Detect returns
+	stillQuality   = 2   // the same of a face that Locate returns, where one was found before
+	landmarkScale  = 180 // side of a face in the picture in which its landmarks are searched, pixels
+	searchStep     = .1  // from window to window, as a share of the side: pigo's own value
+
+	// A face is located again from leastGrowth to mostGrowth times the side of its box, in steps of locateStep
+	// of the side, up to mostMove of it away.
+	leastGrowth, mostGrowth = .85, 1.2
+	locateStep              = .08
+	mostMove                = .4
+	surroundingsHalf        = .8 // half the side of the picture in which it is searched, as a share of the box's side
 )
 
-// Detect implements Detector. It looks at a picture in which the smallest face
-// is just large enough for the cascade.
+// Detect implements Detector. It searches a picture that is shrunk so far that the smallest face is just large
+// enough for the cascade.
 func (d *cascades) Detect(_ context.Context, frame *image.YCbCr, smallest float64) (found []Box, err error) {
 	least := smallest * float64(min(frame.Rect.Dx(), frame.Rect.Dy()))
 	factor := max(1, int(least/smallestWindow))
 	p := pixels.Shrink(frame, frame.Rect, factor)
-	for _, s := range d.detect(p, int(least)/factor, max(p.Width, p.Height), .1) {
+	for _, s := range d.detect(p, int(least)/factor, max(p.Width, p.Height), searchStep) {
 		if s.quality >= leastQuality {
 			found = append(found, s.box.scale(float32(factor), geom.Point{}))
 		}
@@ -37,9 +46,9 @@ func (d *cascades) Locate(_ context.Context, frame *image.YCbCr, near Face) (f F
 	}
 	size := near.Box.Size / a.factor
 	var best detection
-	for _, s := range d.detect(a.plane, int(.85*size), int(1.2*size), .08) {
+	for _, s := range d.detect(a.plane, int(leastGrowth*size), int(mostGrowth*size), locateStep) {
 		b := s.box.scale(a.factor, a.origin)
-		if s.quality > best.quality && geom.Distance(b.Centre(), near.Box.Centre()) < .4*near.Box.Size {
+		if s.quality > best.quality && geom.Distance(b.Centre(), near.Box.Centre()) < mostMove*near.Box.Size {
 			best = s
 		}
 	}
@@ -74,17 +83,17 @@ func (d *cascades) LocateMouth(_ context.Context, frame *image.YCbCr, f *Face) e
 	return nil
 }
 
-// surroundings are the pixels around a face, small enough for its landmarks.
+// surroundings is the luma around a face, shrunk so that the face is no larger than about landmarkScale.
 type surroundings struct {
 	plane  pixels.Plane[uint8]
-	factor float32    // pixels of the frame to one of the plane
+	factor float32    // pixels of the frame to one of the plane, each way
 	origin geom.Point // of the plane in the frame
 }
 
-// around returns the surroundings of a box, and whether there are any.
+// around returns the surroundings of a box, and whether there are any in the frame.
 func around(frame *image.YCbCr, box Box) (surroundings, bool) {
 	factor := max(1, int(box.Size/landmarkScale+.5))
-	half := int(.8 * box.Size)
+	half := int(surroundingsHalf * box.Size)
 	area := image.Rect(int(box.X)-half, int(box.Y)-half, int(box.X)+half, int(box.Y)+half).Intersect(frame.Rect)
 	if area.Dx() < 2*factor || area.Dy() < 2*factor {
 		return surroundings{}, false
@@ -93,8 +102,8 @@ func around(frame *image.YCbCr, box Box) (surroundings, bool) {
 		geom.Point{X: float32(area.Min.X), Y: float32(area.Min.Y)}}, true
 }
 
-// scale maps a point of a picture shrunk by the factor to the frame that it was
-// cut from at the origin.
+// scale maps a point of a picture that was cut from a frame at the origin and shrunk by the factor to the
+// frame.
 func scale(q geom.Point, factor float32, origin geom.Point) geom.Point {
 	return geom.Point{X: origin.X + (q.X+.5)*factor - .5, Y: origin.Y + (q.Y+.5)*factor - .5}
 }

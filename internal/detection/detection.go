@@ -7,38 +7,41 @@ import (
 	"lipsync/internal/geom"
 )
 
-// Box is a square around a face.
-type Box struct{ X, Y, Size float32 } // centre and side, pixels
+// Box is a square around a face: its centre and its side, in pixels of the frame.
+type Box struct{ X, Y, Size float32 }
+
+const (
+	sameFace  = .5 // boxes whose centres are nearer, as a share of the larger side, are of one face
+	leastSeen = .1 // share of the side by which the centre must be within the frame: then six tenths of the box or more are seen
+)
 
 // Centre returns the middle of the box.
 func (b Box) Centre() geom.Point { return geom.Point{X: b.X, Y: b.Y} }
 
 // Same tells whether two boxes of a frame are of one face.
 func (b Box) Same(c Box) bool {
-	return geom.Distance(b.Centre(), c.Centre()) < .5*max(b.Size, c.Size)
+	return geom.Distance(b.Centre(), c.Centre()) < sameFace*max(b.Size, c.Size)
 }
 
-// Inside tells whether so much of the box is within the frame that a face can
-// be seen.
+// Inside tells whether enough of the box is within the frame to find a face.
 func (b Box) Inside(frame image.Rectangle) bool {
-	least := .1 * b.Size
+	least := leastSeen * b.Size
 	x, y := b.X-float32(frame.Min.X), b.Y-float32(frame.Min.Y)
 	return x > least && y > least && x < float32(frame.Dx())-least && y < float32(frame.Dy())-least
 }
 
-// Face is one face in one frame.
+// Face is one face in one frame, in pixels.
 type Face struct {
 	Box       Box
 	Landmarks Landmarks
 }
 
-// Eyes returns the distance of the pupils, pixels.
+// Eyes returns the distance of the pupils in pixels.
 func (f *Face) Eyes() float32 {
 	return geom.Distance(f.Landmarks[LeftPupil], f.Landmarks[RightPupil])
 }
 
-// Landmarks are points of a face, by the constants below. Left and right are as
-// seen in the picture.
+// Landmarks are points of a face in pixels, by the constants below. Left and right are those of the picture.
 type Landmarks [13]geom.Point
 
 // The landmarks, with the names of pigo's cascades.
@@ -58,8 +61,7 @@ const (
 	LowerLip      // lp82: its bottom
 )
 
-// Rigid returns the landmarks that don't move against each other when a face
-// speaks.
+// Rigid returns the landmarks that don't move against each other when a face speaks.
 func Rigid() []int {
 	return []int{LeftPupil, RightPupil, LeftOuterEye, RightOuterEye, LeftInnerEye, RightInnerEye, Nose, LeftBrow, RightBrow}
 }

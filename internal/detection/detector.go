@@ -9,8 +9,8 @@ import (
 	"lipsync/internal/onnx"
 )
 
-// Detector finds faces in single frames. It serves any number of videos at
-// once. Its errors are faults of the machine, such as memory that is short.
+// Detector finds faces in single frames. Any number of videos can use it at once. Its errors are faults of the
+// machine, such as too little memory.
 type Detector interface {
 	boxDetector
 	landmarkDetector
@@ -19,15 +19,14 @@ type Detector interface {
 }
 
 type boxDetector interface {
-	// Detect returns where in a frame faces may be, the surest first. Those whose
-	// side is a smaller share of the frame's shorter side than smallest may be
-	// left out, which saves time.
+	// Detect returns the boxes of a frame that may have faces, the surest first. smallest is a share of the frame's
+	// shorter side. Faces with a smaller side may be left out, which saves time.
 	Detect(ctx context.Context, frame *image.YCbCr, smallest float64) ([]Box, error)
 }
 
 type landmarkDetector interface {
-	// Locate returns the face that is where near is, and whether there is one.
-	// near is from a frame shortly before, or has only a Box that Detect returned.
+	// Locate returns the face in the place of near, and whether there is one. near is of a frame shortly before,
+	// or has only a Box that Detect returned.
 	Locate(ctx context.Context, frame *image.YCbCr, near Face) (f Face, ok bool, err error)
 
 	// LocateMouth places the mobile landmarks of a face whose box and rigid
@@ -35,10 +34,9 @@ type landmarkDetector interface {
 	LocateMouth(ctx context.Context, frame *image.YCbCr, f *Face) error
 }
 
-// New returns a detector that finds boxes with one network (of the UltraFace
-// kind) and landmarks with another (MediaPipe's face mesh). Either may be nil:
-// then the cascades of pigo do its part. A model of another shape is an error in
-// a sentence.
+// New returns a detector that finds boxes with one network (of the UltraFace kind) and landmarks with another
+// (MediaPipe's face mesh). Either may be nil: then the cascades of pigo do its part. The error of a network with
+// other shapes is a sentence that says which it must have.
 func New(ctx context.Context, boxes, landmarks *onnx.Session) (Detector, error) {
 	cascades, err := newCascades()
 	if err != nil {

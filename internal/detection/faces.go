@@ -11,29 +11,29 @@ import (
 	"lipsync/internal/pixels"
 )
 
-// faceCascade finds faces: an ensemble of regression trees over pixel comparisons, after
-// Markuš et al., "Object Detection with Pixel Intensity Comparisons Organized in Decision
-// Trees" (2013). A window is a face if the sum of its scores is large enough after each tree.
+// faceCascade finds faces, by an ensemble of regression trees over comparisons of pixels, after Markuš et al.,
+// "Object Detection with Pixel Intensity Comparisons Organized in Decision Trees" (2013). A window has a face if the
+// sum of its scores is large enough after each tree.
 //
-// The file is that of esimov/pigo, and so is what is found. Its own evaluator takes one
-// window after the other through the trees: most of that time the processor waits for the
-// pixels of the node before, or for how the tree ends.
+// The file is that of esimov/pigo, and it finds the same faces. Pigo's own evaluator takes one window after the other
+// through the trees. Most of that time the processor waits for the pixels of the node before, or for the end of
+// the tree.
 type faceCascade struct {
 	depth  int
 	nodes  [][4]int8 // of all trees, from 1 on in each: row and column of both pixels, in 1/256 of the side from the centre
 	scores []float32 // of all leaves
-	least  []float32 // after each tree: the sum of a face is larger
+	least  []float32 // after each tree: the sum of the scores of a face is larger
 }
 
-// readFaceCascade reads pigo's facefinder: 8 bytes, depth and number of trees, then each
-// tree's nodes, scores and least sum, little endian.
+// readFaceCascade reads pigo's facefinder: 8 bytes, the depth and the number of trees, and then each tree's nodes,
+// scores and least sum, little endian.
 func readFaceCascade(b []byte) (*faceCascade, error) {
 	if len(b) < 16 {
 		return nil, errors.New("face cascade: too short")
 	}
 	word := func(at int) uint32 { return binary.LittleEndian.Uint32(b[at:]) }
 	c, trees := &faceCascade{depth: int(word(8))}, int(word(12))
-	if c.depth > 16 || trees > 1000 || trees == 0 {
+	if c.depth > mostDepth || trees > mostTrees || trees == 0 {
 		return nil, errors.New("face cascade: too large, or without a tree")
 	}
 	leaves := 1 << c.depth
@@ -63,12 +63,14 @@ type square struct {
 	score          float32
 }
 
-// find returns the squares that look like faces, with sides from smallest to largest: often
-// many of one face. Their centres are apart by the share step of the side.
+// windowGrowth is the ratio of the sides of windows from one size to the next: pigo's own value.
+const windowGrowth = 1.1
+
+// find returns the squares that may have faces, with sides from smallest to largest pixels: often many of one face.
+// step is the distance of their centres, as a share of the side.
 func (c *faceCascade) find(p pixels.Plane[uint8], smallest, largest int, step float64) (found []square) {
-	const grow = 1.1 // from one side to the next
 	var windows []window
-	for side := smallest; side <= largest; side = int(float64(side) + max(2, float64(side)*grow-float64(side))) {
+	for side := smallest; side <= largest; side = int(float64(side) + max(2, float64(side)*windowGrowth-float64(side))) {
 		between, margin := max(int(step*float64(side)), 1), side/2+1
 		windows = windows[:0]
 		for row := margin; row <= p.Height-margin; row += between {
@@ -85,20 +87,20 @@ func (c *faceCascade) find(p pixels.Plane[uint8], smallest, largest int, step fl
 	return found
 }
 
-// window is a square that has been a face so far.
+// window is a square that can have a face by the trees so far.
 type window struct {
-	at    int // of the pixel in its centre
+	at    int // index of the pixel in its centre
 	score float32
 }
 
-// faces returns the windows that are faces. It uses all up. They go through each tree side by
-// side, so that a processor does several at a time.
+// faces returns the windows that have faces. It overwrites the windows. They go through each tree side by side, so
+// that a processor does several at a time.
 func (c *faceCascade) faces(p pixels.Plane[uint8], side int, windows []window) []window {
 	leaves := 1 << c.depth
 	places := make([][2]int, leaves) // of each node's pixels, from the centre
 	for i, least := range c.least {
 		tree, scores := c.nodes[i*leaves:][:leaves], c.scores[i*leaves:][:leaves]
-		if c.depth*len(windows) < leaves { // who ask for fewer nodes than there are
+		if c.depth*len(windows) < leaves { // they read fewer nodes than there are
 			windows = passFew(windows, p, side, tree, scores, least)
 			continue
 		}
@@ -115,7 +117,7 @@ func pixelsOf(n [4]int8, side, stride int) [2]int {
 	return [2]int{(int(n[0])*side>>8)*stride + int(n[1])*side>>8, (int(n[2])*side>>8)*stride + int(n[3])*side>>8}
 }
 
-// pass returns the windows that are faces after a tree, too. It uses all up.
+// pass returns the windows that can have faces after one more tree. It overwrites the windows.
 func pass(windows []window, pix []uint8, places [][2]int, scores []float32, least float32) []window {
 	n := 0
 	for _, w := range windows {
@@ -126,14 +128,14 @@ func pass(windows []window, pix []uint8, places [][2]int, scores []float32, leas
 		}
 		w.score += scores[k-uint(len(scores))]
 		windows[n] = w
-		if w.score > least { // no branch: nobody could foresee it
+		if w.score > least { // compiled without a branch, which a processor could not predict
 			n++
 		}
 	}
 	return windows[:n]
 }
 
-// passFew is pass for few windows.
+// passFew is pass for few windows, for which it computes the places of only those nodes that they read.
 func passFew(windows []window, p pixels.Plane[uint8], side int, tree [][4]int8, scores []float32, least float32) []window {
 	n := 0
 	for _, w := range windows {
@@ -151,10 +153,11 @@ func passFew(windows []window, p pixels.Plane[uint8], side int, tree [][4]int8, 
 	return windows[:n]
 }
 
-// merge returns one square for each group of those that overlap: the mean of the group, with the
-// sum of its scores.
+// leastIoU is the IoU from which on two squares are of one face: pigo's own value.
+const leastIoU = .2
+
+// merge returns one square for each group of squares that overlap: the mean of the group, with the sum of its scores.
 func merge(found []square) (merged []square) {
-	const leastIoU = .2
 	slices.SortFunc(found, func(a, b square) int { return cmp.Compare(a.score, b.score) })
 	taken := make([]bool, len(found))
 	for i, first := range found {
@@ -175,7 +178,7 @@ func merge(found []square) (merged []square) {
 	return merged
 }
 
-// candidate returns the square by its edges.
+// candidate returns the square as a candidate.
 func (s square) candidate() candidate {
 	row, col, half := float32(s.row), float32(s.col), float32(s.side)/2
 	return candidate{col - half, row - half, col + half, row + half, s.score}

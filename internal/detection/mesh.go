@@ -11,23 +11,22 @@ import (
 	"lipsync/internal/pixels"
 )
 
-// mesh places landmarks by a network of MediaPipe's kind (Kartynnik et al.,
-// "Real-time Facial Surface Geometry from Monocular Video on Mobile GPUs",
-// 2019): red, green and blue planes of an upright face, 0 to 1, to the chance
-// that there is one and 468 or more points, 0 to 1 of the picture.
+// mesh places landmarks by a network of MediaPipe's kind (Kartynnik et al., "Real-time Facial Surface Geometry from
+// Monocular Video on Mobile GPUs", 2019). Its input are the red, green and blue planes of an upright face, from 0
+// to 1. Its outputs are the probability that there is a face, and 468 or more points as shares of the picture.
 type mesh struct {
 	*network
-	side         int // of the input
-	flag, points int // outputs
+	side         int // of the input, pixels
+	flag, points int // indices of the outputs
 }
 
 const (
 	leastVertices = 468
-	stillAFace    = .5 // flag that goes on with a face
+	leastFlag     = .5 // probability of a face
 )
 
-// vertices are for each landmark the vertices of the mesh whose mean it is. They lie where
-// the cascades, which the engines were made with, place it on the same faces.
+// vertices are for each landmark the vertices of the mesh whose mean it is. They lie where the cascades place the
+// landmark on the same faces: the engines were made with these.
 var vertices = [len(Landmarks{})][]int{
 	LeftPupil:     {33, 7, 163, 144, 145, 153, 154, 155, 133, 173, 157, 158, 159, 160, 161, 246}, // the eye's outline
 	RightPupil:    {263, 249, 390, 373, 374, 380, 381, 382, 362, 398, 384, 385, 386, 387, 388, 466},
@@ -44,13 +43,16 @@ var vertices = [len(Landmarks{})][]int{
 	LowerLip:      {17},
 }
 
-// Where the cascades' box lies on the mesh: its side, and how far its centre is
-// above that of the mesh, by the longer side of the mesh.
+// Lengths as shares of the longer side of the mesh. The first two put the box where the cascades have it.
 const (
-	boxOfMesh  = .94
-	boxHigher  = .125
-	cropOfMesh = 1.5 // side of the network's picture, as it was trained
+	boxOfMesh  = .94  // side of the box
+	boxHigher  = .125 // how far its centre is above that of the mesh
+	cropOfMesh = 1.5  // side of the network's picture, as in its training
 )
+
+// A face is another one than that of a box shortly before if it is mostMeshMove of the side away, or mostMeshGrowth
+// times larger or smaller.
+const mostMeshMove, mostMeshGrowth = .4, 1.4
 
 func newMesh(ctx context.Context, s *onnx.Session) (*mesh, error) {
 	width, height := picture(s)
@@ -116,13 +118,13 @@ func (m *mesh) place(ctx context.Context, frame *image.YCbCr, near Face) (f Face
 	to := m.crop(near)
 	err = m.run(ctx, func(input []float32) { m.fill(input, frame, to) }, func(b *onnx.Binding) {
 		f = m.face(b.Output(m.points), to)
-		ok = b.Output(m.flag)[0] > stillAFace && f.continues(near.Box)
+		ok = b.Output(m.flag)[0] > leastFlag && f.continues(near.Box)
 	})
 	return f, ok, err
 }
 
-// crop returns the similarity from the network's picture, 0 to 1, to the frame:
-// a square around the face, upright when the pupils are level.
+// crop returns the similarity from the network's picture, from 0 to 1, to the frame: a square around the face in which
+// the pupils are level.
 func (m *mesh) crop(near Face) geom.Similarity {
 	left, right := near.Landmarks[LeftPupil], near.Landmarks[RightPupil]
 	tilt := math.Atan2(float64(right.Y-left.Y), float64(right.X-left.X)) // 0 without points
@@ -134,13 +136,13 @@ func (m *mesh) crop(near Face) geom.Similarity {
 	return s
 }
 
-// turned returns the similarity that turns clockwise and scales.
+// turned returns the similarity that turns clockwise by an angle in radians, and scales.
 func turned(angle float64, scale float32) geom.Similarity {
 	sin, cos := math.Sincos(angle)
 	return geom.Similarity{A: scale * float32(cos), B: scale * float32(sin)}
 }
 
-// fill samples the frame for the network's picture.
+// fill fills the network's input with the part of the frame to which to brings it.
 func (m *mesh) fill(input []float32, frame *image.YCbCr, to geom.Similarity) {
 	step := 1 / float32(m.side)
 	s := pixels.NewSampler(frame, to.Scale()*step)
@@ -154,7 +156,7 @@ func (m *mesh) fill(input []float32, frame *image.YCbCr, to geom.Similarity) {
 	}
 }
 
-// face reads the network's points.
+// face returns the face of the network's points.
 func (m *mesh) face(points []float32, to geom.Similarity) (f Face) {
 	vertex := func(i int) geom.Point { return geom.Point{X: points[3*i], Y: points[3*i+1]} }
 	low, high := vertex(0), vertex(0)
@@ -176,9 +178,8 @@ func (m *mesh) face(points []float32, to geom.Similarity) (f Face) {
 	return f
 }
 
-// continues tells whether the face can be the one of a box shortly before. It is
-// not if a network that isn't sound gave it points that are no numbers.
+// continues tells whether the face can be that of a box shortly before. It can't if its points are NaN.
 func (f *Face) continues(b Box) bool {
-	const far, grows = .4, 1.4 // of the side; times
-	return geom.Distance(f.Box.Centre(), b.Centre()) < far*b.Size && f.Box.Size < grows*b.Size && b.Size < grows*f.Box.Size
+	return geom.Distance(f.Box.Centre(), b.Centre()) < mostMeshMove*b.Size &&
+		f.Box.Size < mostMeshGrowth*b.Size && b.Size < mostMeshGrowth*f.Box.Size
 }

@@ -8,18 +8,17 @@ import (
 	"lipsync/internal/onnx"
 )
 
-// network is a network with one input of a fixed shape, which any number of calls use
-// at once.
+// network is a network with one input of a fixed shape. Any number of calls can use it at once.
 type network struct {
 	bindings *onnx.Pool[*onnx.Binding]
 	outputs  [][]int // shapes
 }
 
-// batch is how many pictures a network sees in one call.
+// batch is the number of pictures in one run of a network.
 const batch = 1
 
-// newNetwork finds out the shapes of the outputs and runs the network once, so that a
-// fault shows now and not in a job.
+// newNetwork returns the network of a session with an input of a shape. It runs the network once, to learn the shapes
+// of the outputs, and so that a fault shows now and not in a job.
 func newNetwork(ctx context.Context, s *onnx.Session, input ...int) (*network, error) {
 	n := &network{}
 	n.bindings = onnx.NewPool(runtime.GOMAXPROCS(0), func(ctx context.Context, _ int) (*onnx.Binding, error) {
@@ -36,8 +35,7 @@ func newNetwork(ctx context.Context, s *onnx.Session, input ...int) (*network, e
 	return n, nil
 }
 
-// run fills the input, runs the network and reads its outputs. It ends soon after
-// ctx does, with its error.
+// run fills the input, runs the network and reads its outputs. It ends soon after ctx does, with its error.
 func (n *network) run(ctx context.Context, fill func(input []float32), read func(b *onnx.Binding)) error {
 	b, err := n.bindings.Take(ctx, batch)
 	if err != nil {
@@ -54,8 +52,8 @@ func (n *network) run(ctx context.Context, fill func(input []float32), read func
 
 func (n *network) close() error { return n.bindings.Close() }
 
-// picture returns the size of the pictures that a network sees: planes of red,
-// green and blue. It is 0 if its input is something else.
+// picture returns the size in pixels of the pictures that a network takes: planes of red, green and blue. It is 0 if its
+// input is of another shape.
 func picture(s *onnx.Session) (width, height int) {
 	in := s.Inputs()
 	if len(in) != 1 || len(in[0].Shape) != 4 || !in[0].Fits([]int{1, 3, in[0].Shape[2], in[0].Shape[3]}) {

@@ -14,8 +14,7 @@ import (
 //go:embed pigo/facefinder pigo/puploc pigo/lp*
 var cascadeFiles embed.FS
 
-// cascades find faces and their landmarks in grey pictures. They are a Detector
-// that needs no model.
+// cascades find faces and their landmarks by their luma. They are a Detector that needs no model.
 type cascades struct {
 	faces  *faceCascade
 	pupil  *pointCascade
@@ -24,7 +23,7 @@ type cascades struct {
 
 // pointDetector finds a landmark from the places of both pupils.
 type pointDetector struct {
-	index    int
+	index    int // of the landmark
 	cascade  *pointCascade
 	mirrored bool
 }
@@ -72,14 +71,31 @@ func loadPointCascade(name string) (*pointCascade, error) {
 	return c, nil
 }
 
-// detection is where the face cascade says a face is, and how sure it is.
+// detection is a face that the face cascade found.
 type detection struct {
 	box     Box
-	quality float32
+	quality float32 // sum of the scores of its windows
 }
 
-// detect returns the faces of a picture whose sides are from smallest to largest
-// pixels, searched with a step of the share of the side.
+// The places where points are searched, as the cascades were trained: shares of a box, and then of the distance of the
+// pupils.
+const (
+	pupilAside  = .18  // from the centre of the box
+	pupilAbove  = .075 // the centre of the box
+	pupilScale  = .25  // scale of the pupils' cascade
+	pointBelow  = .25  // from between the pupils
+	pointAside  = .15  // to the right of there, also where mirrored
+	pointsScale = 3    // scale of the other cascades
+)
+
+// The pupils of a face. By eye: what is beyond isn't one.
+const (
+	leastEyes, mostEyes = .2, .6 // distance, as a share of the box's side
+	mostRise            = .6     // of one over the other, as a share of their distance: 37°
+)
+
+// detect returns the faces of a picture with sides from smallest to largest pixels. step is the distance from window to
+// window, as a share of the side.
 func (d *cascades) detect(p pixels.Plane[uint8], smallest, largest int, step float64) []detection {
 	var found []detection
 	for _, f := range merge(d.faces.find(p, max(smallest, smallestWindow), min(largest, p.Width, p.Height), step)) {
@@ -88,30 +104,29 @@ func (d *cascades) detect(p pixels.Plane[uint8], smallest, largest int, step flo
 	return found
 }
 
-// landmarks returns the points of the face in the box, and whether the pupils
-// are where those of a face can be.
+// landmarks returns the landmarks of the face in a box, and whether the pupils are where those of a face can be.
 func (d *cascades) landmarks(p pixels.Plane[uint8], b Box) (Landmarks, bool) {
 	var q Landmarks
-	q[LeftPupil] = d.pupil.find(p, geom.Point{X: b.X - .18*b.Size, Y: b.Y - .075*b.Size}, .25*b.Size, false)
-	q[RightPupil] = d.pupil.find(p, geom.Point{X: b.X + .18*b.Size, Y: b.Y - .075*b.Size}, .25*b.Size, false)
+	q[LeftPupil] = d.pupil.find(p, geom.Point{X: b.X - pupilAside*b.Size, Y: b.Y - pupilAbove*b.Size}, pupilScale*b.Size, false)
+	q[RightPupil] = d.pupil.find(p, geom.Point{X: b.X + pupilAside*b.Size, Y: b.Y - pupilAbove*b.Size}, pupilScale*b.Size, false)
 	eyes := geom.Distance(q[LeftPupil], q[RightPupil])
 	rise := q[RightPupil].Y - q[LeftPupil].Y
-	if eyes < .2*b.Size || eyes > .6*b.Size || rise > .6*eyes || rise < -.6*eyes {
+	if eyes < leastEyes*b.Size || eyes > mostEyes*b.Size || rise > mostRise*eyes || rise < -mostRise*eyes {
 		return q, false
 	}
 	d.place(p, &q, nil)
 	return q, true
 }
 
-// place finds landmarks from the pupils: those listed, or all if none are.
+// place finds landmarks from the pupils: those listed in only, or all if it is nil.
 func (d *cascades) place(p pixels.Plane[uint8], q *Landmarks, only []int) {
 	left, right := q[LeftPupil], q[RightPupil]
 	eyes := geom.Distance(left, right)
-	start := geom.Point{X: (left.X + right.X) / 2, Y: (left.Y+right.Y)/2 + .25*eyes}
-	start.X += .15 * eyes // as the cascades were trained, also where mirrored
+	start := geom.Point{X: (left.X + right.X) / 2, Y: (left.Y+right.Y)/2 + pointBelow*eyes}
+	start.X += pointAside * eyes
 	for _, l := range d.points {
 		if only == nil || slices.Contains(only, l.index) {
-			q[l.index] = l.cascade.find(p, start, 3*eyes, l.mirrored)
+			q[l.index] = l.cascade.find(p, start, pointsScale*eyes, l.mirrored)
 		}
 	}
 }

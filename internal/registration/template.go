@@ -8,7 +8,7 @@ import (
 	"lipsync/internal/pixels"
 )
 
-// Grid tells where the pixels of a template lie on the canonical face.
+// Grid is a grid of pixels on the canonical face.
 type Grid struct {
 	Left, Top     float32 // of the first pixel's corner, canonical
 	Scale         float32 // pixels to a canonical unit
@@ -25,15 +25,14 @@ func (g Grid) Place(x, y int) geom.Point {
 	return geom.Point{X: g.Left + (float32(x)+.5)/g.Scale, Y: g.Top + (float32(y)+.5)/g.Scale}
 }
 
-// Sample fills out with the soft luma of a crop, for a canonical face that lies in
-// the frame as to tells. out has Width × Height values, row by row.
+// Sample fills out with the soft luma of a crop in the grid's pixels: Width × Height values, row by row. to is the
+// similarity from canonical coordinates to the frame's pixels.
 func (g Grid) Sample(out []float32, c *pixels.Crop, to geom.Similarity) {
 	c.SoftGrid(out, g.Width, to, g.Place(0, 0), 1/g.Scale)
 }
 
-// Motion is a small motion of a grid: shifts to the right and down in canonical
-// units, growth as a share, and a clockwise turn in radians, both around the
-// grid's centre.
+// Motion is a small motion of a grid: shifts to the right and down in canonical units, growth as a share, and a
+// clockwise turn in radians. Growth and turn are around the grid's centre.
 type Motion [4]float32
 
 // Similarity returns the motion as a similarity of canonical coordinates.
@@ -45,24 +44,31 @@ func (g Grid) Similarity(m Motion) geom.Similarity {
 	return s
 }
 
-// Template is a picture that frames are registered to: what Lucas and Kanade
-// (1981) need of it, made once.
+// Template is a picture that crops are registered to, by the method of Lucas and Kanade (1981).
 type Template struct {
 	Grid
-	Pix []float32
+	Pix []float32 // luma, Width × Height, row by row
 
-	// Of the pixels that registration compares: where they lie, canonical, and by how much
-	// each parameter changes them. The half with the steepest slopes is enough: the others
-	// say little of motion (Dellaert and Collins, "Fast Image-Based Tracking by Selective
-	// Pixel Integration", 1999).
-	at     []geom.Point
-	slopes [parameters][]float32 // the last one is the pixels' own values
+	// Registration compares only the half of the pixels with the steepest slopes: the others tell little of motion
+	// (Dellaert and Collins, "Fast Image-Based Tracking by Selective Pixel Integration", 1999).
+	at     []geom.Point          // their canonical places
+	slopes [parameters][]float32 // by how much each parameter changes each of them; the last one has their own values
 }
 
-// parameters are those of a Motion, a bias and a gain of the luma.
+// parameters are the four of a Motion, and a bias and a gain of the luma.
 const parameters = 6
 
-// NewTemplate returns the template of Width × Height values.
+const (
+	comparedShare = .5    // quantile of squared slopes from which on pixels are compared
+	rounds        = 6     // of least squares, at most
+	converged     = .0004 // a round whose motion is less is the last one: a fortieth of a pixel of soft luma, canonical
+	farthest      = .12   // motion that is found, at most, canonical: farther away least squares go astray
+	noise         = 12    // levels of luma at which a pixel has half the weight: more is a hand or a blink; by eye
+	damping       = 1e-3  // added to the diagonal of the system, so that a flat template has a solution
+	leastPivot    = 1e-9  // a smaller one has no solution
+)
+
+// NewTemplate returns the template of Width × Height values of luma, row by row.
 func NewTemplate(g Grid, pix []float32) *Template {
 	t := &Template{Grid: g, Pix: pix}
 	steep := make([]float32, 0, len(pix))
@@ -72,7 +78,7 @@ func NewTemplate(g Grid, pix []float32) *Template {
 			steep = append(steep, gx*gx+gy*gy)
 		}
 	}
-	least := dsp.Quantile(steep, .5)
+	least := dsp.Quantile(steep, comparedShare)
 	centre := g.Centre()
 	t.at = make([]geom.Point, 0, len(steep)/2+1)
 	for a := range t.slopes {
@@ -95,22 +101,19 @@ func NewTemplate(g Grid, pix []float32) *Template {
 	return t
 }
 
-// gradient returns by how much the luma grows around a pixel, to the right and down, by
-// canonical unit.
+// gradient returns the slopes of the luma around a pixel, to the right and down, in levels by canonical unit.
 func (t *Template) gradient(x, y int) (right, down float32) {
 	k := y*t.Width + x
 	return (t.Pix[k+1] - t.Pix[k-1]) / 2 * t.Scale, (t.Pix[k+t.Width] - t.Pix[k-t.Width]) / 2 * t.Scale
 }
 
-// values returns the luma of the pixels that registration compares.
+// values returns the luma of the pixels that are compared.
 func (t *Template) values() []float32 { return t.slopes[parameters-1] }
 
-// Register returns the motion after which the crop looks most like the template,
-// from a start near it, and the NCC of the two. Gain and bias are free, and
-// outliers (a hand, a blink) are weighed down. It returns false if that leads
-// nowhere near.
+// Register returns the motion after which a crop is most like the template, and the NCC of the two. to is the
+// similarity from canonical coordinates to the frame's pixels, without the motion. Gain and bias are free, and pixels
+// that differ much count less. Register returns false if it finds no motion up to farthest.
 func (t *Template) Register(c *pixels.Crop, to geom.Similarity) (m Motion, match float32, ok bool) {
-	const rounds, converged, farthest = 6, .0004, .12 // the last two canonical
 	seen, scratch := make([]float32, len(t.at)), make([]float32, 3*len(t.at))
 	for range rounds {
 		c.SoftPoints(seen, t.at, t.Similarity(m).Then(to))
@@ -135,10 +138,9 @@ func (t *Template) Register(c *pixels.Crop, to geom.Similarity) (m Motion, match
 	return m, NCC(seen, t.values()), true
 }
 
-// step returns by how much the parameters are to change, by one round of weighted
-// least squares over what is seen. scratch holds three values for each of these.
+// step returns the change of the parameters by one round of weighted least squares. seen is the luma of the compared
+// pixels in the crop. scratch has three values for each of them.
 func (t *Template) step(seen, scratch []float32) (x [parameters]float32, ok bool) {
-	const noise = 12 // grey levels
 	n := len(seen)
 	errors, weights, weighted := scratch[:n], scratch[n:2*n], scratch[2*n:][:n]
 	for k, v := range t.values() {
@@ -162,18 +164,18 @@ func dot(a, b []float32) float64 {
 	return float64(blas32.Dot(blas32.Vector{N: len(a), Data: a, Inc: 1}, blas32.Vector{N: len(b), Data: b, Inc: 1}))
 }
 
-// solve solves the symmetric system whose upper half and right side m holds, by
-// Gauss's elimination.
+// solve returns the solution of a symmetric system by Gaussian elimination, and whether there is one. m holds its upper
+// half and its right side. solve overwrites m.
 func solve(m *[parameters][parameters + 1]float64) (x [parameters]float32, ok bool) {
 	const n = parameters
 	for a := range n {
-		m[a][a] += 1e-3
+		m[a][a] += damping
 		for b := range a {
 			m[a][b] = m[b][a]
 		}
 	}
 	for a := range n {
-		if m[a][a] < 1e-9 && m[a][a] > -1e-9 {
+		if m[a][a] < leastPivot && m[a][a] > -leastPivot {
 			return x, false
 		}
 		for b := a + 1; b < n; b++ {

@@ -6,18 +6,18 @@ import (
 	"lipsync/internal/registration"
 )
 
-// appearance is a coarse picture of a face, to tell people apart: its luma from
-// above the brows to the upper lip. On clips of people who speak and turn, the NCC
-// of one person's appearance with that of the frames before is .8 and more, and
-// with another person's .7 at most.
+// appearance is a coarse picture of a face, to tell people apart: its luma from above the brows to the upper lip, row by
+// row. In clips of people who speak and turn, the NCC of a person's appearance with that of the frames before is .8
+// or more, and with another person's .7 at most.
 type appearance [20 * 14]float32
 
-// appearanceGrid is in the coordinates of eyesOf. Each value is the mean of as many
-// samples as appearanceTaps squared.
+// appearanceGrid is the grid of appearances, in the coordinates of eyesOf. Each value is the mean of appearanceTaps ×
+// appearanceTaps samples.
 var appearanceGrid = registration.Grid{Left: -1, Top: -.6, Scale: 10 * appearanceTaps, Width: 20 * appearanceTaps, Height: 14 * appearanceTaps}
 
 const appearanceTaps = 2
 
+// appearanceOf returns the appearance of the face with the landmarks.
 func appearanceOf(c *pixels.Crop, l detection.Landmarks) (a appearance) {
 	var fine [len(a) * appearanceTaps * appearanceTaps]float32
 	appearanceGrid.Sample(fine[:], c, eyesOf(l))

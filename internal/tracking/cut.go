@@ -5,20 +5,24 @@ import "image"
 // cutDetector finds the frames that start a new shot.
 type cutDetector struct {
 	last  thumbnail
-	moved float32 // mean change of the last frames
-	seen  int
+	moved float32 // mean change in the last frames, levels
+	seen  int     // frames
 }
 
+// By eye, where nothing else is said.
 const (
-	thumbWidth, thumbHeight = 32, 18
+	thumbWidth, thumbHeight = 32, 18 // cells
+	thumbSamples            = 4      // of a cell, each way
 
-	// A cut changes a thumbnail's pixels by this much on average, of 255, and
-	// by this many times what the frames before it changed.
-	cutChange = 14
-	cutRatio  = 4
+	cutChange = 14 // levels of luma, of 255, by which a cut changes a cell in the mean, at least
+	cutRatio  = 4  // times as much as the frames before it changed, at least
+	forgetful = .3 // share of the last frame in the mean change of the last frames
+
+	cellChange = 24 // levels by which a cell changes when somebody comes into it
+	leastCells = 4  // that change then: fewer than a large face covers
 )
 
-// add sees the next frame and tells whether it starts a new shot.
+// add adds the next frame and tells whether it starts a new shot.
 func (c *cutDetector) add(view *thumbnail) bool {
 	var change float32
 	for i, v := range view {
@@ -32,43 +36,42 @@ func (c *cutDetector) add(view *thumbnail) bool {
 	case cut:
 		c.moved = 0
 	default:
-		c.moved += .3 * (change - c.moved)
+		c.moved += forgetful * (change - c.moved)
 	}
 	return cut
 }
 
-// thumbnail is the means of a coarse grid of luma samples.
+// thumbnail holds the mean luma of the cells of a frame, row by row.
 type thumbnail [thumbWidth * thumbHeight]float32
 
+// thumbnailOf returns the thumbnail of a frame, by some of its pixels.
 func thumbnailOf(frame *image.YCbCr) (thumb thumbnail) {
-	const samples = 4 // a cell, each way
 	b := frame.Rect
-	var columns [thumbWidth * samples]int
+	var columns [thumbWidth * thumbSamples]int
 	for x := range columns {
 		columns[x] = (2*x + 1) * b.Dx() / (2 * len(columns))
 	}
-	for y := range thumbHeight * samples {
-		row := frame.Y[frame.YOffset(b.Min.X, b.Min.Y+(2*y+1)*b.Dy()/(2*thumbHeight*samples)):]
-		cells := thumb[y/samples*thumbWidth:][:thumbWidth]
+	for y := range thumbHeight * thumbSamples {
+		row := frame.Y[frame.YOffset(b.Min.X, b.Min.Y+(2*y+1)*b.Dy()/(2*thumbHeight*thumbSamples)):]
+		cells := thumb[y/thumbSamples*thumbWidth:][:thumbWidth]
 		for x, at := range columns {
-			cells[x/samples] += float32(row[at]) / (samples * samples)
+			cells[x/thumbSamples] += float32(row[at]) / (thumbSamples * thumbSamples)
 		}
 	}
 	return thumb
 }
 
-// changed tells whether the picture differs much from one before in some cells whose
-// places, as shares of width and height, aren't covered.
+// changed tells whether leastCells differ much from an earlier thumbnail. It leaves out cells that are covered: x and y
+// are shares of the frame's width and height.
 func (v *thumbnail) changed(before *thumbnail, covered func(x, y float32) bool) bool {
-	const much, least = 24, 4 // grey levels; cells, fewer than a large face covers
 	n := 0
 	for i, a := range v {
-		if d := a - before[i]; d < much && d > -much {
+		if d := a - before[i]; d < cellChange && d > -cellChange {
 			continue
 		}
 		if !covered((float32(i%thumbWidth)+.5)/thumbWidth, (float32(i/thumbWidth)+.5)/thumbHeight) {
 			n++
 		}
 	}
-	return n >= least
+	return n >= leastCells
 }

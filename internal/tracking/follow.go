@@ -14,19 +14,18 @@ type step struct {
 	Face
 	to         geom.Similarity // as in track; the zero value if it is not known
 	appearance appearance
-	match      float32 // NCC of the appearance with the track's; 0: there is no face
+	match      float32 // NCC of the appearance with the track's; 0 without a face
 	confirmed  bool    // by detection
 }
 
 const (
-	samePerson = .7 // least match
-	learning   = .2 // share of the last frame in the track's appearance
-	trust      = .5 // share of detected landmarks, which err by 1 to 2 pixels, in those of a track that registration has followed
+	samePerson    = .7 // least match: see appearance
+	lastShare     = .2 // share of the last frame in the track's appearance
+	detectedShare = .5 // share of detected landmarks, which err by 1 to 2 pixels, in those of a track that registration has followed
 )
 
-// follow looks for each known face near where it was. A face that seems to be
-// another person's is missed: a track may end, but it never changes over to
-// somebody else.
+// follow looks for the face of each track near its last place. A face that seems to be another person's is missed: a
+// track may end, but it never changes over to somebody else.
 func (t *Tracker) follow(ctx context.Context, frame *image.YCbCr) error {
 	steps := make([]step, len(t.live))
 	for i, k := range t.live {
@@ -42,7 +41,7 @@ func (t *Tracker) follow(ctx context.Context, frame *image.YCbCr) error {
 	}
 	live := t.live[:0]
 	for i, k := range t.live {
-		k.take(steps[i], contested(steps, i))
+		k.update(steps[i], contested(steps, i))
 		if k.misses < missesToLose {
 			live = append(live, k)
 		}
@@ -51,8 +50,8 @@ func (t *Tracker) follow(ctx context.Context, frame *image.YCbCr) error {
 	return nil
 }
 
-// step finds a track's face in the next frame: by registration, and by detection
-// where that fails or is due to be confirmed. Without a face it has no crop.
+// step finds a track's face in the next frame: by registration, and by detection where that fails or the face is due to
+// be confirmed. The step has no crop if there is no face.
 func (t *Tracker) step(ctx context.Context, frame *image.YCbCr, k *track) (s step, err error) {
 	crop := cropOf(frame, k.Face.Face, k.velocity)
 	if crop == nil {
@@ -80,18 +79,17 @@ func (t *Tracker) step(ctx context.Context, frame *image.YCbCr, k *track) (s ste
 	return s, nil
 }
 
-// blend returns what detection says of a face that registration has followed,
-// except that its rigid landmarks are between what both say.
+// blend returns the face that detection found. Its rigid landmarks are between those and the ones that registration has
+// followed.
 func blend(followed, found detection.Face) detection.Face {
 	out := found
 	for _, i := range detection.Rigid() {
-		out.Landmarks[i] = followed.Landmarks[i].Lerp(found.Landmarks[i], trust)
+		out.Landmarks[i] = followed.Landmarks[i].Lerp(found.Landmarks[i], detectedShare)
 	}
 	return out
 }
 
-// contested tells whether the face of a step is one that another track has
-// reached as well and matches better.
+// contested tells whether another track has reached the face of step i too and matches it better.
 func contested(steps []step, i int) bool {
 	for k, s := range steps {
 		if k != i && s.match > steps[i].match && s.Box.Same(steps[i].Box) {
@@ -101,8 +99,8 @@ func contested(steps []step, i int) bool {
 	return false
 }
 
-// take goes on with the step unless it leads to another person.
-func (k *track) take(s step, contested bool) {
+// update moves the track to a step, or counts a miss if the step seems to lead to another person.
+func (k *track) update(s step, contested bool) {
 	k.unsure++
 	if contested || s.match < samePerson {
 		k.misses++
@@ -116,7 +114,7 @@ func (k *track) take(s step, contested bool) {
 	s.Track = k.Track
 	k.Face, k.misses = s.Face, 0
 	for i, v := range s.appearance {
-		k.appearance[i] += learning * (v - k.appearance[i])
+		k.appearance[i] += lastShare * (v - k.appearance[i])
 	}
 	if k.to = s.to; s.confirmed {
 		k.unsure = 0

@@ -12,20 +12,18 @@ import (
 // track is one person in the current shot.
 type track struct {
 	Face
-	appearance appearance             // of the last frames
+	appearance appearance             // mean of the last frames
 	template   *registration.Template // of eyes and nose, when the face was last confirmed
 	to         geom.Similarity        // from the template's coordinates to the last frame
-	velocity   geom.Point             // of the face, pixels a frame
-	unsure     int                    // frames since the face was last confirmed by detection
-	misses     int                    // frames since the face was last seen
+	velocity   geom.Point             // of the face, pixels from one tracked frame to the next
+	unsure     int                    // tracked frames since the face was last confirmed by detection
+	misses     int                    // tracked frames since the face was last found
 }
 
-// templateGrid is from the brows to the base of the nose. Its unit is the distance
-// of the eyes, and its origin lies between them.
+// templateGrid reaches from the brows to the base of the nose, in the coordinates of eyesOf.
 var templateGrid = registration.Grid{Left: -.75, Top: -.3, Scale: 24, Width: 36, Height: 24}
 
-// newTrack starts a track with its first face. It returns nil if next to nothing
-// of the face is in the frame.
+// newTrack returns a track with its first face. It is nil if hardly any of the face is in the frame.
 func newTrack(number int, frame *image.YCbCr, f detection.Face) *track {
 	crop := cropOf(frame, f, geom.Point{})
 	if crop == nil {
@@ -36,21 +34,23 @@ func newTrack(number int, frame *image.YCbCr, f detection.Face) *track {
 	return k
 }
 
-// cropOf copies the surroundings of a face, which may have moved since it was
-// found: all that registration, speaker detection and engines look at, which
-// reaches from above the brows to below the chin.
+// A crop reaches this far from between the pupils, in their distances: from above the brows to below the chin. That is
+// all that registration, speaker detection and engines read.
+const cropAside, cropAbove, cropBelow = 1.35, .8, 2.15
+
+// cropOf copies the pixels around a face that may have moved since it was found. It returns nil if hardly any of it is in
+// the frame.
 func cropOf(frame *image.YCbCr, f detection.Face, moved geom.Point) *pixels.Crop {
-	const aside, above, below = 1.35, .8, 2.15 // of the pupils, in their distances
 	eyes := f.Eyes()
 	c := geom.Centroid(f.Landmarks[detection.LeftPupil], f.Landmarks[detection.RightPupil])
 	c.X, c.Y = c.X+moved.X, c.Y+moved.Y
 	if r := frame.Rect; !(c.X > float32(r.Min.X)-eyes && c.X < float32(r.Max.X)+eyes && eyes < float32(r.Dx()+r.Dy())) {
-		return nil // also what isn't a number
+		return nil // for NaN too
 	}
-	return pixels.NewCrop(frame, image.Rect(int(c.X-aside*eyes), int(c.Y-above*eyes), int(c.X+aside*eyes), int(c.Y+below*eyes)), eyes)
+	return pixels.NewCrop(frame, image.Rect(int(c.X-cropAside*eyes), int(c.Y-cropAbove*eyes), int(c.X+cropAside*eyes), int(c.Y+cropBelow*eyes)), eyes)
 }
 
-// learn takes the template from the face as it is now.
+// learn sets the template to the face as it is now.
 func (k *track) learn() {
 	k.to = eyesOf(k.Landmarks)
 	pix := make([]float32, templateGrid.Width*templateGrid.Height)
@@ -58,21 +58,19 @@ func (k *track) learn() {
 	k.template = registration.NewTemplate(templateGrid, pix)
 }
 
-// eyesOf returns the similarity from coordinates whose unit is the distance of the
-// eyes, with the origin between them, to the frame. The corners of an eye stay
-// where they are when it looks aside or blinks.
+// eyesOf returns the similarity to the frame from coordinates whose origin lies between the eyes and whose unit is their
+// distance. It uses the corners of the eyes, which stay in place when eyes turn or blink.
 func eyesOf(l detection.Landmarks) geom.Similarity {
 	left := geom.Centroid(l[detection.LeftOuterEye], l[detection.LeftInnerEye])
 	right := geom.Centroid(l[detection.RightInnerEye], l[detection.RightOuterEye])
 	return geom.Fit([]geom.Point{{X: -.5}, {X: .5}}, []geom.Point{left, right})
 }
 
-// leastMatch is the NCC of a face with its template that is a match: with less it
-// is turned or hidden, and detection decides.
+// leastMatch is the least NCC of a face with its template. With less it is turned or hidden, and detection decides. By
+// eye.
 const leastMatch = .8
 
-// register finds where the track's face has moved to in a crop of the next frame,
-// and whether it is there.
+// register returns where the track's face has moved to in a crop of the next frame, and whether it is there.
 func (k *track) register(crop *pixels.Crop) (moved geom.Similarity, ok bool) {
 	start := k.to
 	start.X, start.Y = start.X+k.velocity.X, start.Y+k.velocity.Y
@@ -83,8 +81,8 @@ func (k *track) register(crop *pixels.Crop) (moved geom.Similarity, ok bool) {
 	return templateGrid.Similarity(motion).Then(start), true
 }
 
-// carried returns the track's face moved as its template has. The box keeps its
-// size: a head that turns away doesn't become smaller.
+// carried returns the track's face, moved as its template has. The box keeps its size: a head that turns away doesn't
+// become smaller.
 func (k *track) carried(to geom.Similarity) detection.Face {
 	move := k.to.Inverse().Then(to)
 	f := k.Face.Face
