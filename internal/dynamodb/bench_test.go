@@ -2,8 +2,8 @@ package dynamodb_test
 
 import "testing"
 
-// BenchmarkTogether creates 100 requests of one account at once. The emulator's
-// time says little about the table's; how often each create is tried says more.
+// BenchmarkTogether creates 100 requests of one account at once. The emulator's time says little
+// about the time on AWS; the number of tries of each create says more.
 func BenchmarkTogether(b *testing.B) {
 	const n = 100
 	tries := 0

@@ -17,15 +17,15 @@ import (
 type change struct {
 	key       item
 	set       item     // attributes and their new values
-	add       item     // attributes and what is added to them
-	append    item     // attributes and the lists that are put behind theirs
-	remove    []string // attributes
-	condition string   // "" for none; attributes are #name, values :name
-	values    item     // of the condition, by name
-	refused   error    // what it means that the condition does not hold
+	add       item     // attributes and the numbers to add to them
+	append    item     // attributes and the lists to append to them
+	remove    []string // names of attributes
+	condition string   // "" for none; written with #name for attributes and :name for values
+	values    item     // values of the condition, by name
+	refused   error    // the error to return if the condition does not hold
 }
 
-// expression returns the update expression, and all values under their names.
+// expression returns the update expression, and all values by their names in it.
 func (c change) expression() (string, item) {
 	values := make(item)
 	for name, v := range c.values {
@@ -59,15 +59,15 @@ func (c change) expression() (string, item) {
 		clauses = append(clauses, "REMOVE #"+strings.Join(c.remove, ", #"))
 	}
 	if len(values) == 0 {
-		values = nil // DynamoDB takes no empty ones
+		values = nil // DynamoDB refuses an empty map
 	}
 	return strings.Join(clauses, " "), values
 }
 
-// names returns the attributes that expressions name. Each has a # before it,
-// since a good many words are reserved.
+// names returns the attribute names that the expressions use, by their placeholders. Every name
+// has a placeholder (#name), since DynamoDB reserves many words.
 func names(expressions ...string) map[string]string {
-	var found map[string]string // DynamoDB takes no empty one
+	var found map[string]string // DynamoDB refuses an empty map
 	for _, part := range strings.Split(strings.Join(expressions, " "), "#")[1:] {
 		name := part
 		if end := strings.IndexFunc(part, func(r rune) bool { return !unicode.IsLetter(r) }); end >= 0 {
@@ -81,7 +81,8 @@ func names(expressions ...string) map[string]string {
 	return found
 }
 
-// update makes the change. If it is refused, old is the item as it is.
+// update makes the change. If the condition does not hold, it returns the item as it is, and
+// c.refused.
 func (s *Store) update(ctx context.Context, c change) (old item, err error) {
 	update, values := c.expression()
 	_, err = s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
@@ -99,10 +100,10 @@ func (s *Store) update(ctx context.Context, c change) (old item, err error) {
 // step is one write of a transaction.
 type step struct {
 	types.TransactWriteItem
-	refused error // what it means that its condition does not hold
+	refused error // the error to return if its condition does not hold
 }
 
-// step makes the change a part of a transaction.
+// step returns the change as one step of a transaction.
 func (c change) step(table string) step {
 	update, values := c.expression()
 	return step{types.TransactWriteItem{Update: &types.Update{
@@ -112,8 +113,8 @@ func (c change) step(table string) step {
 	}}, c.refused}
 }
 
-// transact makes all steps or none. If a step was refused for being moved, or
-// the table is busy, it returns moved; else the first refusal.
+// transact does all steps, or none. It returns conflict if the table is busy or a step was refused
+// with conflict, else the error of the first step that was refused.
 func (s *Store) transact(ctx context.Context, steps []step) error {
 	var writes []types.TransactWriteItem
 	for _, step := range steps {
@@ -131,13 +132,13 @@ func (s *Store) transact(ctx context.Context, steps []step) error {
 		case "ConditionalCheckFailed":
 			refusals = append(refusals, steps[i].refused)
 		case "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded":
-			refusals = append(refusals, moved{})
+			refusals = append(refusals, conflict{})
 		default:
 			return err
 		}
 	}
-	if slices.Contains(refusals, error(moved{})) {
-		return moved{}
+	if slices.Contains(refusals, error(conflict{})) {
+		return conflict{}
 	}
 	return append(refusals, err)[0]
 }

@@ -7,16 +7,16 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// How much a claim reads: of each shard turnPage turns that wait, and as many of what is held or
-// may be claimed again. Where a shard has more that waits, it goes from one account to the next,
-// in maxTurnPages calls at most. So few turns are one read unit, and a shard bears
-// some 600 claims a second however much waits.
+// These constants bound what a claim reads. From each shard it reads turnPage waiting turns, and
+// as many requests that are held or may be claimed again. If more wait in a shard, the claim skips
+// from one account to the next, in at most maxTurnPages calls. So few turns cost one read unit,
+// and a shard allows about 600 claims a second, no matter how many requests wait.
 const (
 	turnPage     = 25
 	maxTurnPages = 4
 )
 
-// maxSurveys is how often a claim looks anew after others took all that it saw.
+// maxSurveys is how often a claim reads the queue again after others claimed all that it found.
 const maxSurveys = 3
 
 // Claim implements lipsync.Leases.
@@ -29,10 +29,10 @@ func (s leases) Claim(ctx context.Context, id, token string, now time.Time, leas
 }
 
 func (s *Store) claim(ctx context.Context, id, token string, now time.Time, lease time.Duration) (lipsync.Request, error) {
-	var last stored // that was tried
+	var last stored // the last one that was tried
 	claim := func(r stored) (stored, error) {
 		if last = r; r.Lease == token {
-			return r, nil // a try whose answer was lost
+			return r, nil // an earlier try succeeded, but its answer was lost
 		}
 		if !r.claimable(now) {
 			return stored{}, notFound()

@@ -11,7 +11,7 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// createWaiting creates n requests of an account that has no key, a second apart.
+// createWaiting creates n requests of an account without a key, a second apart.
 func createWaiting(t *testing.T, s *dynamodb.Store, account string, n int, from time.Time) (ids []string) {
 	t.Helper()
 	for i := range n {
@@ -22,7 +22,7 @@ func createWaiting(t *testing.T, s *dynamodb.Store, account string, n int, from 
 	return ids
 }
 
-// createOne creates a request of an account that has no key.
+// createOne creates a request of an account without a key.
 func createOne(t *testing.T, s *dynamodb.Store, account, id string, at time.Time) {
 	t.Helper()
 	r := lipsync.Request{ID: id, Account: account, Status: lipsync.Queued, CreatedAt: at}
@@ -31,8 +31,8 @@ func createOne(t *testing.T, s *dynamodb.Store, account, id string, at time.Time
 	}
 }
 
-// TestClaimBehindManyWaiting has more requests of one account than a claim reads, and
-// younger ones of two others. A claim takes a few calls, however many wait.
+// TestClaimBehindManyWaiting claims younger requests of two accounts while a third has more
+// waiting than a claim reads. A claim takes few calls, no matter how many wait.
 func TestClaimBehindManyWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		now := time.Unix(1_800_000_000, 0).UTC()
@@ -46,8 +46,8 @@ func TestClaimBehindManyWaiting(t *testing.T) {
 	})
 }
 
-// TestClaimBehindManyPutOff has more requests that were put off than a claim reads of what
-// waits, and younger ones that wait.
+// TestClaimBehindManyPutOff claims younger requests that wait while more postponed requests are
+// due than a claim reads.
 func TestClaimBehindManyPutOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		now := time.Unix(1_800_000_000, 0).UTC()
@@ -73,8 +73,9 @@ func TestClaimBehindManyPutOff(t *testing.T) {
 	})
 }
 
-// wantClaim claims what is next. Whatever waits, that takes a few round trips and calls: one for
-// each shard of what waits and of what is held, and one more behind an account that fills the first.
+// wantClaim claims the next request and checks which one it is. The claim must take few round
+// trips and calls, whatever waits: one call for the waiting and one for the held requests of each
+// shard, and one more for a shard that one account fills.
 func wantClaim(t *testing.T, s *dynamodb.Store, w *wire, token string, at time.Time, lease time.Duration, want string) {
 	t.Helper()
 	w.take()
@@ -88,7 +89,7 @@ func wantClaim(t *testing.T, s *dynamodb.Store, w *wire, token string, at time.T
 	}
 }
 
-// TestLateTurn has a request that is final, and whose turn an older version left in the queue.
+// TestLateTurn has a completed request whose turn an older version left in the queue.
 func TestLateTurn(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_800_000_000, 0).UTC()
@@ -114,8 +115,8 @@ func TestLateTurn(t *testing.T) {
 	}
 }
 
-// TestClaimBesidesMuchPutOff has more requests put off than one answer holds: a claim doesn't
-// read them before their time, and finds each when it has come.
+// TestClaimBesidesMuchPutOff postpones more requests than one answer holds. A claim must not read
+// them before they are due, and must find each once it is.
 func TestClaimBesidesMuchPutOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		now := time.Unix(1_800_000_000, 0).UTC()
@@ -124,7 +125,7 @@ func TestClaimBesidesMuchPutOff(t *testing.T) {
 		for i, id := range createWaiting(t, s, "a", 101, now.Add(-time.Hour)) {
 			r, err := s.Leases.Claim(t.Context(), id, "w", now, time.Minute)
 			if err == nil {
-				err = s.Leases.Postpone(t.Context(), r, now.Add(time.Duration(200-i)*time.Minute)) // the oldest comes last
+				err = s.Leases.Postpone(t.Context(), r, now.Add(time.Duration(200-i)*time.Minute)) // the oldest is due last
 			}
 			if err != nil {
 				t.Fatal(err)

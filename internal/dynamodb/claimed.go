@@ -5,22 +5,23 @@ import (
 	"time"
 )
 
-// claimedKey is the item that has when a request of the account was last claimed.
+// claimedKey is the key of the item that stores when a request of the account was last claimed.
 func claimedKey(account string) item { return key("claimed/"+digest(account), "claimed") }
 
-// claimedLife is how long it is known when an account had its last turn.
+// claimedLife is how long the time of an account's last claim is kept.
 const claimedLife = 7 * 24 * time.Hour
 
-// noteClaim notes when a request of the account was claimed. Claims of one account that
-// come at the same time would forestall each other if this were in their transactions.
-// An error here costs others' requests a place in line, and no claim.
+// noteClaim stores when a request of the account was claimed. It is not part of the claim's
+// transaction, because simultaneous claims of one account would then conflict. If it fails, other
+// accounts' requests may wait a little longer; the claim itself still stands.
 func (s *Store) noteClaim(ctx context.Context, account string, now time.Time) {
 	_, _ = s.update(ctx, change{key: claimedKey(account), set: item{"at": micros(now), TimeToLive: expiry(now.Add(claimedLife))}})
 }
 
-// lastClaims returns when requests of the accounts were last claimed, and nothing where
-// there is nothing to choose. A time after now is of another clock, and left out. Of more
-// accounts than one call reads, the others count as claimed now.
+// lastClaims returns when requests of the accounts were last claimed. It returns nothing for fewer
+// than two accounts, since there is nothing to choose. It leaves out times after now: another
+// machine's clock is ahead. If there are more accounts than one call can read, the rest count as
+// claimed now.
 func (s *Store) lastClaims(ctx context.Context, accounts []string, now time.Time) (map[string]time.Time, error) {
 	if len(accounts) < 2 {
 		return nil, nil

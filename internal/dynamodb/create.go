@@ -12,11 +12,11 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// Create implements lipsync.Requests. It looks, then writes on the condition that
-// nothing of what it saw has changed; then it puts the request into its lists.
+// Create implements lipsync.Requests. It reads a snapshot, then writes on the condition that
+// nothing in the snapshot has changed. Then it adds the request to its lists.
 func (s requests) Create(ctx context.Context, r lipsync.Request, uploads []string, idem *lipsync.Idempotency, limits lipsync.Limits) (created lipsync.Request, replayed bool, err error) {
 	c := create{Store: s.Store, request: r, uploads: uploads, idem: idem, limits: limits, lane: shardOf(r.ID, openLanes(limits.Open))}
-	if limits.Stored > 0 { // once: uploads and outputs take more time than a create
+	if limits.Stored > 0 { // checked once: a create is faster than any upload or output
 		b, err := s.stored(ctx, r.Account, r.CreatedAt, limits)
 		if err != nil {
 			return lipsync.Request{}, false, err
@@ -25,9 +25,10 @@ func (s requests) Create(ctx context.Context, r lipsync.Request, uploads []strin
 			c.refused = refusal(lipsync.StorageLimit, "too many bytes stored")
 		}
 	}
-	if err = patiently(ctx, func(n int) error { return c.try(ctx, n) }); err == nil && !c.replayed {
+	if err = retryConflicts(ctx, func(n int) error { return c.try(ctx, n) }); err == nil && !c.replayed {
 		if err := s.enlistAll(context.WithoutCancel(ctx), c.made); err != nil {
-			// The request exists, so this must not look like a refusal. Its first claim lists it.
+			// The request exists, so the error must not be a refusal. The first claim of the
+			// request adds it to its lists.
 			return lipsync.Request{}, false, fmt.Errorf("list the request %s: %v", r.ID, err)
 		}
 	}
@@ -37,22 +38,22 @@ func (s requests) Create(ctx context.Context, r lipsync.Request, uploads []strin
 	return c.made.Request, c.replayed, nil
 }
 
-// create is a create that is tried until nothing forestalls it.
+// create is one call of Create, which is retried after conflicts.
 type create struct {
 	*Store
 	request lipsync.Request
 	uploads []string
 	idem    *lipsync.Idempotency
 	limits  lipsync.Limits
-	lane    int // in which it is counted among open requests
+	lane    int // the lane in which it counts as an open request
 
-	refused  error // why the create is refused, unless it is a replay
+	refused  error // why the create is refused, unless it turns out to be a replay
 	made     stored
 	replayed bool
 }
 
 func (c *create) try(ctx context.Context, n int) error {
-	seen, err := c.look(ctx, c.request, c.idem)
+	seen, err := c.readSnapshot(ctx, c.request, c.idem)
 	switch {
 	case err != nil:
 		return err
@@ -74,26 +75,26 @@ func (c *create) try(ctx context.Context, n int) error {
 		err = c.settle(ctx, c.request.KeyID, seen)
 	}
 	if _, ok := errors.AsType[*lipsync.Error](err); ok && c.idem != nil {
-		// The same create may have come first just now, and used up a limit:
-		// then this one is its replay.
-		c.refused, err = err, moved{}
+		// The same create may have succeeded just before and used up a limit. Then this one is its
+		// replay.
+		c.refused, err = err, conflict{}
 	}
 	return err
 }
 
-// write writes the request, if its lane has room. Else it finds another.
-func (c *create) write(ctx context.Context, seen sight) (err error) {
+// write writes the request if its lane is not full. Otherwise it finds another lane.
+func (c *create) write(ctx context.Context, seen snapshot) (err error) {
 	counted := seen.counted || seen.older == 0 || c.limits.Open == 0
 	if counted {
 		err = c.transact(ctx, c.creation(c.made, seen, c.uploads, c.idem, c.limits, c.lane))
 	}
-	if !counted || err == error(noRoom{}) {
-		c.lane, err = c.makeRoom(ctx, c.request.Account, c.limits.Open)
+	if !counted || err == error(laneFull{}) {
+		c.lane, err = c.findLane(ctx, c.request.Account, c.limits.Open)
 	}
 	return err
 }
 
-// replayOf returns the request that an idempotency key made.
+// replayOf returns the request that was made with the idempotency key.
 func (s *Store) replayOf(ctx context.Context, id string) (stored, error) {
 	r, err := s.request(ctx, id)
 	if err == nil {
@@ -102,17 +103,17 @@ func (s *Store) replayOf(ctx context.Context, id string) (stored, error) {
 	return r, err
 }
 
-// sight is what a create depends on.
-type sight struct {
+// snapshot is what a create depends on, as it was read.
+type snapshot struct {
 	head               // of the account's list
-	reference head     // of that of the reference id
-	hash      [32]byte // of the key that makes the request
+	reference head     // of the list of the reference id
+	hash      [32]byte // hash of the key that makes the request
 	unlimited bool     // whether the key is known to have no limit
-	freed     int64    // uses that were given back to the key
-	earlier   string   // the request that the idempotency key made, or ""
+	freed     int64    // uses given back to the key and not yet subtracted
+	earlier   string   // id of the request made with the idempotency key, or ""
 }
 
-func (s *Store) look(ctx context.Context, r lipsync.Request, idem *lipsync.Idempotency) (seen sight, err error) {
+func (s *Store) readSnapshot(ctx context.Context, r lipsync.Request, idem *lipsync.Idempotency) (seen snapshot, err error) {
 	keys := []item{headKey(list(r.Account, "")), keyPointer(r.KeyID), freedKey(r.KeyID)}
 	if r.ReferenceID != "" {
 		keys = append(keys, headKey(list(r.Account, r.ReferenceID)))
@@ -122,11 +123,11 @@ func (s *Store) look(ctx context.Context, r lipsync.Request, idem *lipsync.Idemp
 	}
 	found, err := s.getAll(ctx, keys)
 	if err != nil {
-		return sight{}, err
+		return snapshot{}, err
 	}
 	if idem != nil {
 		if seen.earlier, err = replay(found[len(found)-1], *idem, r.CreatedAt); err != nil {
-			return sight{}, err
+			return snapshot{}, err
 		}
 	}
 	err = errors.Join(
@@ -142,8 +143,9 @@ func (s *Store) look(ctx context.Context, r lipsync.Request, idem *lipsync.Idemp
 	return seen, err
 }
 
-// oldHash returns the hash of a key whose pointer is where the oldest versions kept those of all
-// accounts, until Upkeep moves it; or nothing.
+// oldHash returns the hash of a key whose pointer is still in the partition that the oldest
+// versions used for the keys of all accounts. Upkeep moves such pointers. It returns zero if there
+// is none.
 func (s *Store) oldHash(ctx context.Context, id string) (hash [32]byte, err error) {
 	i, err := s.get(ctx, oldKeyPointer(id))
 	if lipsync.CodeOf(err) == lipsync.NotFound {
@@ -155,8 +157,8 @@ func (s *Store) oldHash(ctx context.Context, id string) (hash [32]byte, err erro
 	return hash, err
 }
 
-// creation returns all that a new request consists of, except its places in the lists.
-func (s *Store) creation(r stored, seen sight, uploads []string, idem *lipsync.Idempotency, limits lipsync.Limits, lane int) []step {
+// creation returns the steps that create a request, except those for its lists.
+func (s *Store) creation(r stored, seen snapshot, uploads []string, idem *lipsync.Idempotency, limits lipsync.Limits, lane int) []step {
 	steps := []step{countOpened(r.Account, lane, limits.Open).step(s.table)}
 	if r.KeyID != "" {
 		steps = append(steps, useKey(r.Request, seen).step(s.table))
@@ -166,7 +168,7 @@ func (s *Store) creation(r stored, seen sight, uploads []string, idem *lipsync.I
 		s.put(r.item(), "attribute_not_exists(#pk)", nil, exists), s.put(r.turn(), "", nil, nil))
 	if idem != nil {
 		steps = append(steps, s.put(newIdempotency(r.Request, *idem), "attribute_not_exists(#pk) OR #expiresAt <= :now",
-			item{":now": micros(r.CreatedAt)}, moved{}))
+			item{":now": micros(r.CreatedAt)}, conflict{}))
 	}
 	for _, id := range slices.Compact(uploads) {
 		steps = append(steps, useUpload(id, r.Request, limits.Keep.InputLife()).step(s.table))
@@ -187,7 +189,7 @@ func idempotencyKey(account, name string) item {
 	return key("idempotency/"+digest(account)+"/"+digest(name), "idempotency")
 }
 
-// record is what is kept of an idempotency key.
+// record is what the table stores about an idempotency key.
 type record struct {
 	fingerprint [32]byte
 	requestID   string
@@ -217,7 +219,7 @@ func (s requests) Replayed(ctx context.Context, account string, idem lipsync.Ide
 	return id, err
 }
 
-// replay returns the id of the request that the idempotency key made, or "".
+// replay returns the id of the request that was made with the idempotency key, or "".
 func replay(i item, idem lipsync.Idempotency, now time.Time) (id string, err error) {
 	var earlier record
 	if err := decode(i, earlier.fields()); err != nil || !now.Before(earlier.expiresAt) {

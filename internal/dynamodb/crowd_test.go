@@ -16,7 +16,7 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// slowTable is a table that takes the time of AWS, about, and has the limits of its partitions.
+// slowTable returns a table about as slow as one on AWS, with the limits of its partitions.
 func slowTable() *dynamodbtest.Table {
 	return &dynamodbtest.Table{
 		Keys:  dynamodbtest.Keys{Partition: dynamodb.PartitionKey, Sort: dynamodb.SortKey},
@@ -25,17 +25,18 @@ func slowTable() *dynamodbtest.Table {
 	}
 }
 
-// crowd is clients that create on one account at once, by one key and with one reference id.
+// crowd is many clients that create requests of one account at once, with one key and one
+// reference id.
 type crowd struct {
 	store *dynamodb.Store
 	now   func() time.Time
-	open  int // requests that the account may have open
+	open  int // limit of the account's open requests
 
 	mu      sync.Mutex
-	took    []time.Duration // each create
-	refused int             // who was told to come back later
-	full    int             // who was told that too many are open, and went
-	created []string        // ids, in the order in which the creates returned
+	took    []time.Duration // duration of each create
+	refused int             // clients told to come back later
+	full    int             // clients told that too many requests are open, which then stopped
+	created []string        // ids in the order in which the creates returned
 }
 
 func newCrowd(t *testing.T, table *dynamodbtest.Table) *crowd {
@@ -47,7 +48,8 @@ func newCrowd(t *testing.T, table *dynamodbtest.Table) *crowd {
 	return c
 }
 
-// create creates until the time is over or too many are open, but once at least.
+// create creates requests until the time is over or too many are open, but at least one per
+// client.
 func (c *crowd) create(t *testing.T, clients int, length time.Duration) {
 	t.Helper()
 	end := time.Now().Add(length)
@@ -82,7 +84,7 @@ func (c *crowd) create(t *testing.T, clients int, length time.Duration) {
 	slices.Sort(c.took)
 }
 
-// wantListed checks that all that was made is in the lists once, and is counted.
+// wantListed checks that each created request is listed once, and counted.
 func (c *crowd) wantListed(t *testing.T) {
 	t.Helper()
 	for _, reference := range []string{"", "r"} {
@@ -110,8 +112,8 @@ func (c *crowd) wantListed(t *testing.T) {
 	}
 }
 
-// TestCrowd has as many create on one account at once as a service is to bear, with the usual
-// limit of what is open.
+// TestCrowd has clients create requests of one account at once, as many as the service must
+// support, with the usual limit of open requests.
 func TestCrowd(t *testing.T) {
 	for _, clients := range []int{1, 10, 100, 200} {
 		synctest.Test(t, func(t *testing.T) {
@@ -128,8 +130,9 @@ func TestCrowd(t *testing.T) {
 	}
 }
 
-// TestCrowdAtLimit has a crowd create until the account has as many requests open as it may have:
-// the usual number, of which each lane has a small share, and one for which there is one lane.
+// TestCrowdAtLimit has clients create requests until the account has as many open as it may: once
+// with the usual limit, of which each lane has a small share, and once with a limit that has only
+// one lane.
 func TestCrowdAtLimit(t *testing.T) {
 	for _, limit := range []int{lipsync.DefaultLimits().Open, 100} {
 		synctest.Test(t, func(t *testing.T) {
@@ -151,8 +154,8 @@ func TestCrowdAtLimit(t *testing.T) {
 	}
 }
 
-// TestCreatesASecond has one account create as fast as it can: 500 requests a second, none of
-// them refused, and no partition with more than 500 writes in any second.
+// TestCreatesASecond has one account create as fast as it can. It must reach 500 requests a second
+// without a refusal, and without a partition that takes more than 500 writes in any second.
 func TestCreatesASecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const length = 3 * time.Second
@@ -170,8 +173,9 @@ func TestCreatesASecond(t *testing.T) {
 	})
 }
 
-// TestReadsWhileCreating reads the list while others create: a request is there once its create
-// has returned, before all whose creates had returned before it began, and nothing is there twice.
+// TestReadsWhileCreating reads the list while others create. A request must be listed once its
+// create has returned, before all whose creates returned before it began, and nothing may be
+// listed twice.
 func TestReadsWhileCreating(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCrowd(t, slowTable())
@@ -191,14 +195,14 @@ func TestReadsWhileCreating(t *testing.T) {
 			c.mu.Unlock()
 			page, total, err := c.store.Requests.List(t.Context(), "a", "r", 0, 100)
 			if err != nil || total < int64(len(before)) || len(page) != int(min(total, 100)) {
-				t.Fatalf("got %d requests of %d (%v), want a total of %d at least", len(page), total, err, len(before))
+				t.Fatalf("got %d requests of %d (%v), want a total of at least %d", len(page), total, err, len(before))
 			}
 			place := make(map[string]int)
 			for i, r := range page {
 				place[r.ID] = i
 			}
 			if len(place) != len(page) {
-				t.Fatal("a request is there twice")
+				t.Fatal("a request is listed twice")
 			}
 			for i := len(before) - 1; i >= 0 && i > len(before)-30; i-- {
 				if _, ok := place[before[i]]; !ok && len(before)-i < 100-int(total)+len(before) {
@@ -211,8 +215,8 @@ func TestReadsWhileCreating(t *testing.T) {
 	})
 }
 
-// TestForestalled has a transaction that never comes about: the client is told to
-// come back.
+// TestForestalled has a transaction that always conflicts. The client must be told to come back
+// later.
 func TestForestalled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tries := 0

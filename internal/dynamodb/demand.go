@@ -12,8 +12,8 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// Waiting implements lipsync.Demand. It counts in all shards of the queue, and of what was put
-// off and is due.
+// Waiting implements lipsync.Demand. It counts the waiting requests of all shards, and the
+// postponed ones that are due.
 func (s *Store) Waiting(ctx context.Context, now time.Time, limit int) (int, error) {
 	var counts [2 * queueShards]int
 	err := together(2*queueShards, func(i int) (err error) {
@@ -31,13 +31,13 @@ func (s *Store) Waiting(ctx context.Context, now time.Time, limit int) (int, err
 	return min(all, limit), err
 }
 
-// count returns how many items a query finds, limit at most.
+// count returns how many items the query finds, at most limit.
 func (s *Store) count(ctx context.Context, limit int, in *dynamodb.QueryInput) (n int, err error) {
 	if limit <= 0 {
 		return 0, nil
 	}
 	in.TableName, in.Select = &s.table, types.SelectCount
-	in.Limit = aws.Int32(int32(min(limit, math.MaxInt32))) // of each page: the paginator sets it again
+	in.Limit = aws.Int32(int32(min(limit, math.MaxInt32))) // the size of a page: the paginator sets it again
 	in.ExpressionAttributeNames = names(aws.ToString(in.KeyConditionExpression))
 	for pages := dynamodb.NewQueryPaginator(s.client, in); pages.HasMorePages() && n < limit; {
 		page, err := pages.NextPage(ctx)
@@ -49,14 +49,14 @@ func (s *Store) count(ctx context.Context, limit int, in *dynamodb.QueryInput) (
 	return n, nil
 }
 
-// recentWork is of how many requests a mean is kept, at most; more of them weigh half as much.
+// recentWork is the most requests of which a mean is kept. Beyond that, older ones count half.
 const recentWork = 1000
 
-// pool is the item that has who may start workers, and what these did: lately, and in
-// attribute all, ever.
+// pool is the item that stores whose turn it is to start workers, and what workers have done:
+// recently, and (in the attribute all) in total.
 type pool struct {
 	until  time.Time // when the turn ends
-	done   int64     // requests
+	done   int64     // number of requests
 	worked time.Duration
 }
 
@@ -66,11 +66,12 @@ func (p *pool) fields() []field {
 	return []field{{"until", &p.until}, {"done", &p.done}, {"worked", &p.worked}}
 }
 
-// clockSkew is by how much the clocks of two processes may differ: cloud corrects what is more.
+// clockSkew is how much the clocks of two processes may differ. Package cloud corrects larger
+// differences.
 const clockSkew = 10 * time.Second
 
-// TakeTurn implements lipsync.Demand. A turn that ends later than any that began now is of a
-// clock that was wrong, and over.
+// TakeTurn implements lipsync.Demand. If a turn ends later than any that begins now could, a clock
+// was wrong, and the turn counts as over.
 func (s *Store) TakeTurn(ctx context.Context, now, until time.Time) (mean time.Duration, err error) {
 	var p pool
 	i, err := s.get(ctx, poolKey())
@@ -103,7 +104,7 @@ func (s *Store) TakeTurn(ctx context.Context, now, until time.Time) (mean time.D
 	return p.worked / time.Duration(p.done), nil
 }
 
-// taken refuses a turn that another has.
+// taken returns the refusal for a turn that another process has.
 func taken(wait time.Duration) error {
 	return &lipsync.Error{Code: lipsync.Conflict, Message: "another starts workers", RetryAfter: wait}
 }

@@ -1,6 +1,6 @@
-// Package dynamodb keeps the service's records in one table of DynamoDB.
+// Package dynamodb keeps the service's records in one DynamoDB table.
 //
-// Every read by key is strongly consistent. The index is not: what it says is a
+// Every read by key is strongly consistent. Reads of the index are not: what the index says is a
 // hint, which a conditional write or a read by key then confirms.
 package dynamodb
 
@@ -27,7 +27,7 @@ type Store struct {
 	table  string
 }
 
-// API has the calls of DynamoDB that a Store makes: *dynamodb.Client has them.
+// API is the part of DynamoDB's API that a Store calls. *dynamodb.Client implements it.
 type API interface {
 	dynamodb.QueryAPIClient
 	GetItem(ctx context.Context, in *dynamodb.GetItemInput, options ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
@@ -37,8 +37,8 @@ type API interface {
 	TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, options ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
 }
 
-// On returns the store on a table that is reached by other means than HTTP, which are to
-// try again what was throttled.
+// On returns a store whose calls do not go over HTTP. The client must retry throttled calls
+// itself.
 func On(client API, table string) *Store {
 	s := &Store{client: client, table: table}
 	s.Store = lipsync.Store{Requests: requests{s}, Leases: leases{s}, Keys: keys{s}, Uploads: uploads{s}, Rates: rates{s}}
@@ -47,30 +47,29 @@ func On(client API, table string) *Store {
 
 // New returns the store on the table.
 //
-// A call that was throttled or whose answer was lost is made again, up to 8 times
-// in all within some 5 seconds: a transaction under the token of its first try, so
-// that it is done once.
+// It makes a call again if it was throttled or its answer was lost, up to 8 times within about 5
+// seconds. A repeated transaction has the token of its first try, so it is done only once.
 func New(cfg aws.Config, table string) *Store {
 	return On(dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) {
 		o.Retryer = retry.AddWithErrorCodes(retry.NewStandard(func(o *retry.StandardOptions) {
 			o.MaxAttempts = 8
 			o.Backoff = retry.BackoffDelayerFunc(func(n int, _ error) (time.Duration, error) { return rand.N(backoff(n)), nil })
-		}), "TransactionConflictException") // a write outside a transaction met one
+		}), "TransactionConflictException") // a write that met a transaction on the same item
 	}), table)
 }
 
-// patience is how long a change that others' changes forestall is tried. The API
-// has 29 seconds for an answer.
-const patience = 20 * time.Second
+// retryTime is how long a change is retried while other changes conflict with it. The API must
+// answer within 29 seconds.
+const retryTime = 20 * time.Second
 
-// moved is the error of a change that was not done because another came first,
-// or because the table is too busy for it.
-type moved struct{}
+// conflict is the error of a change that was not made because another change came first, or
+// because the table is too busy.
+type conflict struct{}
 
-func (moved) Error() string { return "too many changes of the same records at a time" }
+func (conflict) Error() string { return "too many changes of the same records at a time" }
 
-// busy refuses what was forestalled for too long. Those who are refused at the
-// same time are not to come back at the same time.
+// busy returns the refusal for a change that conflicted for too long. The time to come back is
+// random, so that clients refused at the same time do not return at the same time.
 func busy(err error) error {
 	return &lipsync.Error{
 		Code: lipsync.RateLimited, Message: "rate limit exceeded", Err: err,
@@ -78,37 +77,36 @@ func busy(err error) error {
 	}
 }
 
-// patiently calls try, again for as long as it returns moved. n is how often it
-// was called before.
+// retryConflicts calls try until it returns something other than conflict. n is how often it was called
+// before.
 //
-// Of those who try to change the same records at the same time one succeeds, so
-// the more there are, the longer the pauses have to be: up to four times as long
-// as the first try took, and each time four times as long again. But none takes
-// more than a quarter of the patience that is left: who waits longest tries most
-// often.
-func patiently(ctx context.Context, try func(n int) error) error {
+// Of several simultaneous changes of the same records one succeeds, so the pauses must grow with
+// their number. The first pause is at most four times as long as the first try took, and each
+// later bound is four times the one before. No pause is longer than a quarter of the retry time
+// that is left, so those who have waited longest try most often.
+func retryConflicts(ctx context.Context, try func(n int) error) error {
 	start := time.Now()
 	var bound time.Duration
 	for n := 0; ; n++ {
 		err := try(n)
-		if !errors.Is(err, moved{}) {
+		if !errors.Is(err, conflict{}) {
 			return err
 		}
 		took := time.Since(start)
-		if took >= patience {
+		if took >= retryTime {
 			return busy(err)
 		}
 		if n == 0 {
 			bound = took
 		}
-		bound = min(4*bound, (patience-took)/4)
+		bound = min(4*bound, (retryTime-took)/4)
 		if err := pause(ctx, bound); err != nil {
 			return err
 		}
 	}
 }
 
-// pause waits for any time up to the bound.
+// pause waits for a random time up to the bound.
 func pause(ctx context.Context, bound time.Duration) error {
 	select {
 	case <-ctx.Done():
@@ -118,11 +116,11 @@ func pause(ctx context.Context, bound time.Duration) error {
 	}
 }
 
-// backoff bounds the pause after a call that failed through no fault of ours, the
-// nth time from 0: 25 ms, and twice as much each time, up to 1.6 s.
+// backoff returns the bound of the pause after the nth call (from 0) that failed for a reason
+// outside this program: 25 ms, doubled each time, up to 1.6 s.
 func backoff(n int) time.Duration { return 25 * time.Millisecond << min(n, 6) }
 
-// get returns the item with the key, strongly consistent. NotFound if none.
+// get returns the item with the key by a strongly consistent read, or NotFound.
 func (s *Store) get(ctx context.Context, key item) (item, error) {
 	out, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName: &s.table, Key: key, ConsistentRead: aws.Bool(true),
@@ -136,14 +134,14 @@ func (s *Store) get(ctx context.Context, key item) (item, error) {
 	return out.Item, nil
 }
 
-// maxBatch is how many items one call reads by their keys, and maxPage by a query.
+// maxBatch is the most items that one call reads by key; maxPage is the most that a query reads.
 const (
 	maxBatch = 100
 	maxPage  = 1000
 )
 
-// getAll returns the items with the keys, strongly consistent, nil for those
-// that there are not. Each is of a time of its own. A key that is there twice is asked for once.
+// getAll returns the items with the keys by strongly consistent reads, and nil where there is
+// none. It is no snapshot: items may be read at different times. It reads each distinct key once.
 func (s *Store) getAll(ctx context.Context, keys []item) ([]item, error) {
 	found := make(map[string]item)
 	var wanted []item
@@ -178,12 +176,12 @@ func (s *Store) getAll(ctx context.Context, keys []item) ([]item, error) {
 	return all, nil
 }
 
-// query returns up to limit of what the query finds, page after page as they
-// are asked for.
+// query returns up to limit items that the query finds. It reads page after page, as the caller
+// asks for them.
 func (s *Store) query(ctx context.Context, limit int, in *dynamodb.QueryInput) iter.Seq2[item, error] {
 	in.TableName, in.Limit = &s.table, aws.Int32(int32(min(limit, maxPage)))
 	if in.FilterExpression != nil {
-		in.Limit = aws.Int32(maxPage) // of what is looked at
+		in.Limit = aws.Int32(maxPage) // counts items before the filter
 	}
 	in.ExpressionAttributeNames = names(aws.ToString(in.KeyConditionExpression), aws.ToString(in.FilterExpression), aws.ToString(in.ProjectionExpression))
 	return func(yield func(item, error) bool) {
@@ -203,8 +201,7 @@ func (s *Store) query(ctx context.Context, limit int, in *dynamodb.QueryInput) i
 	}
 }
 
-// explain says in plain words what the operator is to mend, and what the client
-// is to wait for.
+// explain makes an error tell the operator what to fix, or the client when to come back.
 func (s *Store) explain(err error) error {
 	if _, ok := errors.AsType[*types.TransactionConflictException](err); ok || throttled(err) {
 		return busy(err)
@@ -215,7 +212,7 @@ func (s *Store) explain(err error) error {
 	return err
 }
 
-// throttled reports whether AWS did not do a call, since the table or a partition has too many.
+// throttled reports whether AWS refused a call because the table or a partition is too busy.
 func throttled(err error) bool {
 	_, table := errors.AsType[*types.ThrottlingException](err)
 	_, partition := errors.AsType[*types.ProvisionedThroughputExceededException](err)
@@ -223,8 +220,8 @@ func throttled(err error) bool {
 	return table || partition || account
 }
 
-// refusal is an error that a port's comment names. The domain knows the words
-// for it.
+// refusal returns an error with a code that the port's contract names. Clients see the domain's
+// words for the code, not the message.
 func refusal(code lipsync.Code, message string) error {
 	return &lipsync.Error{Code: code, Message: message}
 }

@@ -16,10 +16,10 @@ import (
 	"lipsync/internal/lipsynctest"
 )
 
-// tables has each table in memory by its host.
+// tables has each table in memory by its host name.
 var tables sync.Map
 
-// inMemory returns what a client of an empty table is made of.
+// inMemory returns a client configuration for a new, empty table in memory.
 func inMemory() aws.Config {
 	t := &dynamodbtest.Table{
 		Keys:  dynamodbtest.Keys{Partition: dynamodb.PartitionKey, Sort: dynamodb.SortKey},
@@ -37,7 +37,8 @@ func TestStore(t *testing.T) {
 	lipsynctest.TestStore(t, func(t *testing.T) lipsync.Store { return open(t).Store })
 }
 
-// TestStoreOnEmulator has another program say what DynamoDB takes, and how it answers.
+// TestStoreOnEmulator runs the suite on an emulator of DynamoDB, which checks calls and answers by
+// code of others.
 func TestStoreOnEmulator(t *testing.T) {
 	e := awstest.Shared(t)
 	lipsynctest.TestStore(t, func(t *testing.T) lipsync.Store { return dynamodb.New(e.Config(), e.Table(t)).Store })
@@ -69,7 +70,7 @@ func TestClocks(t *testing.T) {
 	lipsynctest.TestClocks(t, ports)
 }
 
-// ports are the store, and objects beside it.
+// ports returns the store and some objects for it.
 func ports(t *testing.T) (lipsync.Store, lipsync.Objects) {
 	objects, err := disk.Open(t.TempDir(), time.Now, nil)
 	if err != nil {

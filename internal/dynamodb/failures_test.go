@@ -13,8 +13,8 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// TestSentences reads failures as older versions wrote them, which knew only sentences,
-// and writes what they read.
+// TestSentences reads failures as older versions wrote them, by sentences only, and writes
+// failures that older versions can read.
 func TestSentences(t *testing.T) {
 	cfg, table := inMemory(), "t"
 	s, client := dynamodb.New(cfg, table), sdk.NewFromConfig(cfg)
@@ -61,8 +61,8 @@ func TestSentences(t *testing.T) {
 	}
 }
 
-// makeOlder takes the codes of failures from the items with the sentence, and returns how
-// many there are.
+// makeOlder removes the codes of failures from items with the sentence, and returns how many items
+// it changed.
 func makeOlder(t *testing.T, client *sdk.Client, table, sentence string) (n int) {
 	t.Helper()
 	all, err := client.Scan(context.Background(), &sdk.ScanInput{TableName: &table})

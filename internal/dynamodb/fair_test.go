@@ -18,8 +18,8 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// crowdShard creates n requests of an account, a second apart, that all are in one shard: so few
-// are as many there as eight times as many are in all.
+// crowdShard creates n requests of an account, a second apart, all in one shard. So n requests
+// test what otherwise takes eight times as many.
 func crowdShard(t *testing.T, s *dynamodb.Store, account string, n int, from time.Time) (ids []string) {
 	t.Helper()
 	for i := 0; len(ids) < n; i++ {
@@ -35,8 +35,8 @@ func crowdShard(t *testing.T, s *dynamodb.Store, account string, n int, from tim
 	return ids
 }
 
-// TestClaimBehindFullShard has more requests of two accounts in one shard than a claim reads at
-// once, and younger ones of others.
+// TestClaimBehindFullShard claims younger requests of several accounts while two accounts have
+// more in one shard than a claim reads at once.
 func TestClaimBehindFullShard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		now := time.Unix(1_800_000_000, 0).UTC()
@@ -63,8 +63,8 @@ func TestClaimBehindFullShard(t *testing.T) {
 	})
 }
 
-// TestClaimReadsLittle has much of many accounts wait in a shard, and much that is held: a claim
-// reads some of both, so that the shard bears many claims a second.
+// TestClaimReadsLittle has many waiting requests of many accounts in one shard, and many held
+// ones. A claim must read only some of both, so that the shard allows many claims a second.
 func TestClaimReadsLittle(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_800_000_000, 0).UTC()
@@ -81,13 +81,13 @@ func TestClaimReadsLittle(t *testing.T) {
 	if _, err := s.Leases.Claim(t.Context(), "", "next", now, time.Hour); err != nil {
 		t.Error(err)
 	}
-	// Five calls of 25 that wait, and one of 25 that are held; and the items of the request.
+	// Five calls of 25 waiting turns, one of 25 held ones, and the items of the request.
 	if n := read.Load(); n < 100 || n > 6*25+5 {
 		t.Errorf("%d items were read, want 155 at most", n)
 	}
 }
 
-// openCounted opens a store. It counts the items that its queries find.
+// openCounted opens a store that counts the items that its queries find.
 func openCounted(t *testing.T) (*dynamodb.Store, *atomic.Int32) {
 	read := new(atomic.Int32)
 	w := wire{spoil: func(_ int, operation string) fault {
@@ -99,8 +99,8 @@ func openCounted(t *testing.T) (*dynamodb.Store, *atomic.Int32) {
 	return openWire(t, &w), read
 }
 
-// TestOpenReadsLittle has much more of one account wait in a shard than is asked for. The oldest
-// of another account is found beside, and not all is read.
+// TestOpenReadsLittle has many more waiting requests of one account in a shard than are asked for.
+// The oldest request of another account must be found too, without reading everything.
 func TestOpenReadsLittle(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_800_000_000, 0).UTC()
@@ -123,13 +123,13 @@ func TestOpenReadsLittle(t *testing.T) {
 	if n, err := s.Waiting(t.Context(), now, 7); n != 7 || err != nil {
 		t.Errorf("got %d that wait (%v), want 7", n, err)
 	}
-	if n := read.Load(); n > 2*7 { // of what waits, and of what was put off
+	if n := read.Load(); n > 2*7 { // the waiting and the postponed ones
 		t.Errorf("%d items were counted, want no more than the limit", n)
 	}
 }
 
-// TestStatusPageReadsLittle asks for pages of one status, of which there are more than are counted:
-// in all shards, and all in one as older versions had them.
+// TestStatusPageReadsLittle lists pages of one status that has more requests than are counted:
+// spread over all shards, and all in one shard, where older versions put them.
 func TestStatusPageReadsLittle(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_800_000_000, 0).UTC()
@@ -142,7 +142,7 @@ func TestStatusPageReadsLittle(t *testing.T) {
 	for _, c := range []struct {
 		account string
 		offset  int64
-		most    int32 // items that may be read
+		most    int32 // most items that may be read
 	}{
 		{"even", 0, 1300 + 4*20},
 		{"even", 500, 1300 + 520 + 150},
@@ -169,7 +169,7 @@ func TestStatusPageReadsLittle(t *testing.T) {
 	}
 }
 
-// counted sends a query and adds the number of items that it found.
+// counted sends a query and adds the number of items found to the sum.
 func counted(r *http.Request, sum *atomic.Int32) (*http.Response, error) {
 	response, err := send(r)
 	if err != nil {
@@ -183,8 +183,8 @@ func counted(r *http.Request, sum *atomic.Int32) (*http.Response, error) {
 	return response, err
 }
 
-// TestUpkeepQueuesWhatIsDue has more requests that were put off and are due than a claim reads, and
-// one of another account, which has been due for longest: a claim finds it after the upkeep.
+// TestUpkeepQueuesWhatIsDue has more postponed requests due than a claim reads, and one of another
+// account that has been due longest. A claim must find that one after the upkeep.
 func TestUpkeepQueuesWhatIsDue(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_800_000_000, 0).UTC()
@@ -201,7 +201,7 @@ func TestUpkeepQueuesWhatIsDue(t *testing.T) {
 		}
 	}
 	later := now.Add(time.Hour)
-	for range 2 { // once more changes nothing
+	for range 2 { // doing it again changes nothing
 		if err := s.Leases.Upkeep(t.Context(), later); err != nil {
 			t.Fatal(err)
 		}
@@ -214,8 +214,8 @@ func TestUpkeepQueuesWhatIsDue(t *testing.T) {
 	}
 }
 
-// TestUpkeepQueuesWhatIsDead has more leases that ended than a claim looks at. Their requests are
-// claimed once the upkeep was done. One whose lease then is renewed all the same is not.
+// TestUpkeepQueuesWhatIsDead has more ended leases than a claim reads. Their requests must be
+// claimable after the upkeep. A request whose lease is renewed after all must not be claimable.
 func TestUpkeepQueuesWhatIsDead(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_800_000_000, 0).UTC()
@@ -237,7 +237,7 @@ func TestUpkeepQueuesWhatIsDead(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := s.Leases.Report(t.Context(), all[0], "dead "+all[0], lipsync.Progress{Percent: 3}); err != nil {
-		t.Errorf("the lease is nobody else's yet: %v", err)
+		t.Errorf("got %v, want the lease renewed", err)
 	}
 	for i, want := range []string{all[0], all[3], all[4]} {
 		r, err := s.Leases.Claim(t.Context(), "", fmt.Sprint("next ", i), later, time.Minute)
@@ -250,7 +250,8 @@ func TestUpkeepQueuesWhatIsDead(t *testing.T) {
 	}
 }
 
-// TestManyClaim has many claim at once what waits: each gets one, without each trying all.
+// TestManyClaim has many workers claim at once. Each must get one request, and none may try all of
+// them.
 func TestManyClaim(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const n = 60

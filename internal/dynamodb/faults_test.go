@@ -15,8 +15,7 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// faults are all that may befall a call, by the operation that it may befall;
-// "" is any.
+// faults returns the faults that a call can meet, by operation; "" means any operation.
 func faults() map[string]map[string]fault {
 	return map[string]map[string]fault{
 		"": {
@@ -36,12 +35,12 @@ func faults() map[string]map[string]fault {
 	}
 }
 
-// TestFaults lets each single call on a request's way meet each fault: nobody
-// notices, and all is done once.
+// TestFaults lets every single call in the life of a request meet every fault. The caller must
+// notice nothing, and everything must be done exactly once.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	var w wire
-	want := live(t, openWire(t, &w))
+	want := runLifecycle(t, openWire(t, &w))
 	calls := w.take()
 	cases := 0
 	for n, operation := range calls {
@@ -50,7 +49,7 @@ func TestFaults(t *testing.T) {
 				cases++
 				t.Run(fmt.Sprintf("%d %s %s", n, operation, name), func(t *testing.T) {
 					t.Parallel()
-					got := live(t, openWire(t, &wire{spoil: func(i int, _ string) fault {
+					got := runLifecycle(t, openWire(t, &wire{spoil: func(i int, _ string) fault {
 						if i == n {
 							return f
 						}
@@ -66,17 +65,17 @@ func TestFaults(t *testing.T) {
 	t.Logf("%d calls, %d cases", len(calls), cases)
 }
 
-// life is what a request leaves at its end.
-type life struct {
+// lifecycle is what a request's life leaves behind.
+type lifecycle struct {
 	request, canceled lipsync.Request
 	total             int64
 	used              int64
 	uploads           int
 }
 
-// live takes a request, with all that it can have, from its key to its end, and
-// one beside it until it is canceled. Each step must succeed.
-func live(t *testing.T, s *dynamodb.Store) life {
+// runLifecycle takes one request, with all that it can have, from the creation of its key to
+// completion, and another one until it is canceled. Each step must succeed.
+func runLifecycle(t *testing.T, s *dynamodb.Store) lifecycle {
 	t.Helper()
 	now := time.Unix(1_800_000_000, 0).UTC()
 	r := lipsync.Request{
@@ -141,10 +140,10 @@ func live(t *testing.T, s *dynamodb.Store) life {
 			t.Fatalf("step %d: %v", i, err)
 		}
 	}
-	return look(t, s, now)
+	return readLifecycle(t, s, now)
 }
 
-func look(t *testing.T, s *dynamodb.Store, now time.Time) (l life) {
+func readLifecycle(t *testing.T, s *dynamodb.Store, now time.Time) (l lifecycle) {
 	t.Helper()
 	list, total, err := s.Requests.List(t.Context(), "a", "r", 0, 10)
 	if err != nil || len(list) != 1 {
@@ -170,8 +169,8 @@ func look(t *testing.T, s *dynamodb.Store, now time.Time) (l life) {
 	return l
 }
 
-// TestStorm creates while much of what is called meets a fault: one call of eight,
-// since the store gives up when eight tries in a row do, which is not to happen here.
+// TestStorm creates requests while many calls meet faults. Only one call in eight does, since the
+// store gives up after eight failed tries in a row, which must not happen here.
 func TestStorm(t *testing.T) {
 	t.Parallel()
 	const n = 20
@@ -219,7 +218,7 @@ func createAll(t testing.TB, s *dynamodb.Store, n int) {
 	clients.Wait()
 }
 
-// TestThrottled: who calls a table that stays too busy is told to come back, and when.
+// TestThrottled wants callers of a table that stays too busy to be told when to come back.
 func TestThrottled(t *testing.T) {
 	for _, name := range []string{"ThrottlingException", "ProvisionedThroughputExceededException", "RequestLimitExceeded"} {
 		synctest.Test(t, func(t *testing.T) {

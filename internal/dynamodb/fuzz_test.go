@@ -10,8 +10,8 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// FuzzItem: an item with any attribute changed is a record, which is written and read
-// again as the same one, or an error.
+// FuzzItem reads items with one attribute changed. Each must give an error, or a record that is
+// equal after writing and reading it again.
 func FuzzItem(f *testing.F) {
 	f.Add("status", "S", "odd")
 	f.Add("createdAt", "N", "9223372036854775807")
@@ -26,7 +26,7 @@ func FuzzItem(f *testing.F) {
 		i[name] = attribute(kind, value)
 		r, err := decodeRequest(i, nil)
 		if err == nil {
-			r.seq, r.referenceSeq, r.heldByOlder = 0, 0, false // are not written again
+			r.seq, r.referenceSeq, r.heldByOlder = 0, 0, false // not written again
 			again, err := decodeRequest(r.item(), r.leaseItem())
 			r.openPartition = again.openPartition
 			if err != nil || !reflect.DeepEqual(again, r) {
@@ -43,7 +43,7 @@ func FuzzItem(f *testing.F) {
 	})
 }
 
-// attribute returns a value of a type, by DynamoDB's name of it.
+// attribute returns a value of the type that DynamoDB calls kind.
 func attribute(kind, value string) types.AttributeValue {
 	switch kind {
 	case "S":

@@ -13,17 +13,17 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// late is a wire by which the index says what it said when it was first asked, of each of its
-// partitions.
-type late struct {
+// staleIndex is a wire by which each partition of the index keeps answering as it did when it was
+// first asked.
+type staleIndex struct {
 	wire
 	mu     sync.Mutex
 	frozen map[string][]byte
 }
 
-func openLate(t *testing.T) (*dynamodb.Store, *late) {
+func openStaleIndex(t *testing.T) (*dynamodb.Store, *staleIndex) {
 	t.Helper()
-	l := &late{frozen: make(map[string][]byte)}
+	l := &staleIndex{frozen: make(map[string][]byte)}
 	l.spoil = func(_ int, operation string) fault {
 		if operation != "Query" {
 			return nil
@@ -33,8 +33,8 @@ func openLate(t *testing.T) (*dynamodb.Store, *late) {
 	return openWire(t, &l.wire), l
 }
 
-// repeat answers what was answered before.
-func (l *late) repeat(r *http.Request) (*http.Response, error) {
+// repeat gives the answer that was given before.
+func (l *staleIndex) repeat(r *http.Request) (*http.Response, error) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return nil, err
@@ -61,15 +61,15 @@ func (l *late) repeat(r *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// TestLateIndex claims requests of which the index says that they are open and
-// free, whatever became of them.
+// TestLateIndex claims requests that the index calls open and free, although they are not any
+// more.
 func TestLateIndex(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0).UTC()
 	for _, c := range []struct {
 		name   string
 		became func(s *dynamodb.Store, id string) error
 		code   lipsync.Code
-		claims int // with ours
+		claims int // including ours
 	}{
 		{"nothing new", func(*dynamodb.Store, string) error { return nil }, "", 1},
 		{"held", func(s *dynamodb.Store, id string) error { return claim(t, s, id, now) }, lipsync.NotFound, 1},
@@ -87,7 +87,7 @@ func TestLateIndex(t *testing.T) {
 		}, lipsync.NotFound, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s, l := openLate(t)
+			s, l := openStaleIndex(t)
 			createAll(t, s, 1)
 			open, err := s.Leases.Open(t.Context(), now, 10)
 			if err != nil || len(open) != 1 || len(l.frozen) == 0 {
@@ -112,11 +112,11 @@ func claim(t *testing.T, s *dynamodb.Store, id string, now time.Time) error {
 	return err
 }
 
-// TestLateUploads has the index say that uploads expired which got more time, or
+// TestLateUploads has an index that lists expired uploads, of which some got more time and some
 // are gone.
 func TestLateUploads(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0).UTC()
-	s, l := openLate(t)
+	s, l := openStaleIndex(t)
 	for _, id := range []string{"expired", "used", "deleted"} {
 		if err := s.Uploads.Create(t.Context(), lipsync.Upload{ID: id, ExpiresAt: now.Add(-time.Second)}, lipsync.Limits{}); err != nil {
 			t.Fatal(err)
@@ -141,8 +141,8 @@ func TestLateUploads(t *testing.T) {
 	}
 }
 
-// TestLateStatus reads requests by their status while the index doesn't know yet that the newest
-// of them have another one: a page that is not the last one has all that it may have.
+// TestLateStatus lists requests by status while the index still has an old status of the newest.
+// Every page except the last must be full.
 func TestLateStatus(t *testing.T) {
 	const all, changed = 60, 20
 	b := openTable(t)

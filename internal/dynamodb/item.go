@@ -14,34 +14,34 @@ import (
 // item is an item of the table, a key, or some attributes.
 type item = map[string]types.AttributeValue
 
-// key makes the key of an item.
+// key returns the key attributes of an item.
 func key(partition, sort string) item {
 	return item{PartitionKey: text(partition), SortKey: text(sort)}
 }
 
-// with returns the item with a key, which it adds to it.
+// with adds the key attributes to the item, and returns it.
 func with(i, key item) item {
 	maps.Copy(i, key)
 	return i
 }
 
-// keyOf returns the key of an item.
+// keyOf returns the key attributes of an item.
 func keyOf(i item) item { return item{PartitionKey: i[PartitionKey], SortKey: i[SortKey]} }
 
-// address returns the item's key as one text.
+// address returns the item's key as one string.
 func address(i item) string {
 	var partition, sort string
-	_ = decode(i, []field{{PartitionKey, &partition}, {SortKey, &sort}}) // they are texts in every item
+	_ = decode(i, []field{{PartitionKey, &partition}, {SortKey, &sort}}) // both are strings in every item
 	return partition + "\n" + sort
 }
 
-// digest stands for a text from outside in keys, whose length is bounded.
+// digest returns a string of bounded length that stands for any text of a client in a key.
 func digest(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// padded returns a number that is not negative as a text that sorts like it.
+// padded returns a number that is not negative as a string that sorts like it.
 func padded(n int64) string { return fmt.Sprintf("%019d", n) }
 
 func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
@@ -50,15 +50,15 @@ func number(n int64) types.AttributeValue {
 	return &types.AttributeValueMemberN{Value: strconv.FormatInt(n, 10)}
 }
 
-// micros returns a time as the table keeps it: microseconds since 1970.
+// micros returns a time as the table stores it: in microseconds since 1970.
 func micros(t time.Time) types.AttributeValue { return number(t.UnixMicro()) }
 
-// expiry returns a time as TimeToLive: the item may go in the second after it.
+// expiry returns a time as a value of TimeToLive, which has whole seconds: the item may be deleted
+// in the second after it.
 func expiry(t time.Time) types.AttributeValue { return number(t.Unix() + 1) }
 
-// field is an attribute, and a pointer to where its value is in a record: a
-// string, bool, int, int64, time.Time, time.Duration or [32]byte. The table has no attribute for a
-// zero value.
+// field is an attribute's name and a pointer to its value in a record: a string, bool, int, int64,
+// time.Time, time.Duration or [32]byte. Zero values are not stored.
 type field struct {
 	name  string
 	value any
@@ -107,11 +107,12 @@ func (f field) encode() types.AttributeValue {
 	return nil
 }
 
-// decode sets the fields, zero before, to what the item has of them.
+// decode sets the fields from the attributes of the item. Fields must be zero before; those
+// without an attribute stay so.
 func decode(i item, fields []field) error {
 	for _, f := range fields {
 		if v, ok := i[f.name]; ok && !f.decode(v) {
-			return fmt.Errorf("attribute %s holds no %T: %v", f.name, f.value, v)
+			return fmt.Errorf("attribute %s is not a %T: %v", f.name, f.value, v)
 		}
 	}
 	return nil

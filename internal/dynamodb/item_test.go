@@ -33,12 +33,12 @@ func TestEncode(t *testing.T) {
 			t.Errorf("got %v (%v), want %v", got, err, want)
 		}
 	}
-	if i := encode(new(values).fields()); len(i) != 1 { // the hash
-		t.Errorf("got %v of nothing", i)
+	if i := encode(new(values).fields()); len(i) != 1 { // only the hash
+		t.Errorf("got %v for zero values", i)
 	}
 }
 
-// TestDecodeOther reads attributes of types that were never written.
+// TestDecodeOther decodes attributes of types that are never written.
 func TestDecodeOther(t *testing.T) {
 	for name, v := range map[string]types.AttributeValue{
 		"text": number(1), "flag": text("true"), "count": text("1"), "size": &types.AttributeValueMemberN{Value: "1.5"},
@@ -79,7 +79,7 @@ func TestExpression(t *testing.T) {
 		}
 	}
 	if got := names("", ""); got != nil {
-		t.Errorf("got names %v of nothing", got)
+		t.Errorf("got names %v for no expression", got)
 	}
 }
 

@@ -26,24 +26,25 @@ func keyFields(k *lipsync.Key) []field {
 	}
 }
 
-// hashKey is where a key is kept. All else that is known of it is found there.
+// hashKey is the key of the item that stores an API key.
 func hashKey(hash [32]byte) item {
 	return key("key/"+base64.RawURLEncoding.EncodeToString(hash[:]), "key")
 }
 
-// keyPointer is where the key's account and hash are kept, which never change.
+// keyPointer is the key of the item that stores the API key's account and hash, which never
+// change.
 func keyPointer(id string) item { return key("keyid/"+digest(id), "key") }
 
-// allKeys is the partition of the index, in shards, that has a pointer to each key. In the table
-// it is where older versions kept all pointers, by id, until Upkeep moves them.
+// allKeys is the partition of the index that has a pointer to each API key, in shards. In the
+// table itself, older versions kept all pointers in this partition, by id. Upkeep moves them.
 const allKeys = "keys"
 
 func oldKeyPointer(id string) item { return key(allKeys, "key/"+id) }
 
-// listedKey is the pointer to the key in the partition of its account.
+// listedKey is the key of the pointer to the API key in its account's partition.
 func listedKey(account, id string) item { return key(allKeys+"/"+digest(account), "key/"+id) }
 
-// pointers returns the pointers to a key: by its id, and in the partition of its account.
+// pointers returns both pointers to an API key: by its id, and in its account's partition.
 func pointers(k lipsync.Key) []item {
 	unlimited := k.Limit == 0
 	byID := with(encode([]field{{"account", &k.Account}, {"hash", &k.Hash}, {"unlimited", &unlimited}}), keyPointer(k.ID))
@@ -59,7 +60,7 @@ func (s keys) Create(ctx context.Context, k lipsync.Key) error {
 	for _, i := range pointers(k) {
 		steps = append(steps, s.put(i, "attribute_not_exists(#pk)", nil, exists))
 	}
-	return patiently(ctx, func(int) error { return s.transact(ctx, steps) })
+	return retryConflicts(ctx, func(int) error { return s.transact(ctx, steps) })
 }
 
 // ByHash implements lipsync.Keys.
@@ -72,7 +73,7 @@ func (s keys) ByHash(ctx context.Context, hash [32]byte) (k lipsync.Key, err err
 	return k, err
 }
 
-// pointer says where the key with the id is, and whose it is.
+// pointer returns where the API key with the id is stored, and its account.
 func (s *Store) pointer(ctx context.Context, id string) (account string, key item, err error) {
 	i, err := s.get(ctx, keyPointer(id))
 	if lipsync.CodeOf(err) == lipsync.NotFound {
@@ -117,9 +118,9 @@ func (s keys) Revoke(ctx context.Context, account, id string, at time.Time) erro
 	return err
 }
 
-// keyQueries ask for the pointers to the account's keys, or to all keys for "".
+// keyQueries returns the queries for the pointers to the account's keys, or for "" to all keys.
 func keyQueries(account string) []*dynamodb.QueryInput {
-	// Older versions kept those of all accounts together.
+	// Older versions kept the pointers of all accounts together.
 	older := &dynamodb.QueryInput{
 		KeyConditionExpression:    aws.String("#pk = :keys"),
 		ExpressionAttributeValues: item{":keys": text(allKeys)},
@@ -141,8 +142,8 @@ func keyQueries(account string) []*dynamodb.QueryInput {
 	}}
 }
 
-// List implements lipsync.Keys. Of all accounts a key that was just made may be
-// missing.
+// List implements lipsync.Keys. In the list of all accounts ("") a key that was just made may
+// be missing.
 func (s keys) List(ctx context.Context, account string) ([]lipsync.Key, error) {
 	queries := keyQueries(account)
 	where := make([][]item, len(queries))
@@ -169,7 +170,7 @@ func (s keys) List(ctx context.Context, account string) ([]lipsync.Key, error) {
 		if err := decode(i, keyFields(&k)); err != nil {
 			return nil, err
 		}
-		if !slices.ContainsFunc(keys, func(other lipsync.Key) bool { return other.ID == k.ID }) { // one that is being moved is in both
+		if !slices.ContainsFunc(keys, func(other lipsync.Key) bool { return other.ID == k.ID }) { // a pointer that is being moved is in both places
 			keys = append(keys, k)
 		}
 	}

@@ -37,8 +37,8 @@ func TestManyKeys(t *testing.T) {
 	}
 }
 
-// TestKeysOfManyAccounts has no partition that the keys of all accounts are in: those of
-// one would slow down the calls of all.
+// TestKeysOfManyAccounts wants no partition with the keys of all accounts, since the calls of one
+// account would slow down those of all others.
 func TestKeysOfManyAccounts(t *testing.T) {
 	t.Parallel()
 	b := openTable(t)
@@ -65,7 +65,7 @@ func TestKeysOfManyAccounts(t *testing.T) {
 	}
 }
 
-// oldestKeys makes keys, with their pointers as the oldest versions had them too.
+// oldestKeys creates keys, with the pointers of the oldest versions too.
 func oldestKeys(t *testing.T, ids ...string) *table {
 	t.Helper()
 	b := openTable(t)
@@ -88,8 +88,8 @@ func oldestKeys(t *testing.T, ids ...string) *table {
 	return b
 }
 
-// TestKeysBeingMoved lists keys whose pointers are seen at both places, before they are moved
-// and after.
+// TestKeysBeingMoved lists keys while their pointers are in both places, before and after the
+// move.
 func TestKeysBeingMoved(t *testing.T) {
 	t.Parallel()
 	b := oldestKeys(t, "x", "y")
@@ -101,8 +101,8 @@ func TestKeysBeingMoved(t *testing.T) {
 	}
 }
 
-// TestBrokenPointer has pointers to keys that can't be moved. The others are, and the error
-// names those.
+// TestBrokenPointer has pointers that can't be moved. The others must be moved, and the error must
+// name the broken ones.
 func TestBrokenPointer(t *testing.T) {
 	t.Parallel()
 	b := oldestKeys(t, "a", "garbled", "lost", "z")
@@ -129,8 +129,8 @@ func TestBrokenPointer(t *testing.T) {
 	}
 }
 
-// TestCreateByKey reads nothing where the oldest versions kept the pointers to all keys: all
-// accounts share that partition.
+// TestCreateByKey wants a create to read nothing from the old partition of pointers, which all
+// accounts share.
 func TestCreateByKey(t *testing.T) {
 	t.Parallel()
 	table := simulated.New(simulated.Limits{})

@@ -7,61 +7,62 @@ import (
 	"sync"
 )
 
-// The table's attributes that its definition names: keys and all but TimeToLive
-// are strings, TimeToLive is a number of seconds since 1970.
+// These are the attributes that the table's definition names. All are strings, except TimeToLive,
+// which is a number of seconds since 1970.
 const (
 	PartitionKey = "pk"
 	SortKey      = "sk"
 	TimeToLive   = "ttl"
 
-	// OpenIndex is a sparse index with every attribute, of what waits for
-	// something: requests that are not final, uploads that expire; and of the
-	// requests of each account and reference id by their status.
+	// OpenIndex is a sparse index with all attributes. It has what waits for something: requests
+	// that are not final, and uploads that expire. It also has the requests of each account and
+	// reference id by status.
 	OpenIndex     = "open"
 	OpenPartition = "open"
 	OpenSort      = "openAt"
 )
 
-// PoolKey is the partition key of what those who start runners, and these, agree by.
+// PoolKey is the partition key of the item that coordinates the starting of runners.
 const PoolKey = "pool"
 
 // RunnerReads, RunnerWrites and RunnerQueries return the partition keys that a runner reads,
-// changes, and asks the index for, as patterns of IAM: it claims, holds and ends requests.
-// API keys and uploads are not among them, whatever becomes of a runner. RunnerOlderQueries
-// returns those that runners of older versions ask for, which go on after an upgrade.
+// changes, and queries the index for, as patterns of IAM. A runner claims, holds and ends
+// requests. API keys and uploads are not among the patterns, so a hijacked runner can't reach
+// them. RunnerOlderQueries returns the keys that runners of older versions query; those go on
+// working during an upgrade.
 func RunnerReads() []string { return []string{"request/*", "claimed/*", "account/*"} }
 
-// RunnerWrites: see RunnerReads.
+// RunnerWrites returns what RunnerReads describes.
 func RunnerWrites() []string {
 	return []string{"request/*", "account/*", "usage/*", "claimed/*", "freed/*", PoolKey}
 }
 
-// RunnerQueries: see RunnerReads.
+// RunnerQueries returns what RunnerReads describes.
 func RunnerQueries() []string { return []string{queue + "*", held + "*"} }
 
-// RunnerOlderQueries: see RunnerReads.
+// RunnerOlderQueries returns what RunnerReads describes.
 func RunnerOlderQueries() []string { return []string{olderOpen, olderHeld, olderTurns} }
 
-// What everybody writes is spread over so many partitions, or items, by a hash of the id of
-// the request, key or upload. These numbers are part of what is stored.
+// Partitions and items that many clients write are split into this many, by a hash of the id of
+// the request, key or upload. These numbers must not change: stored data depends on them.
 const (
-	queueShards  = 8  // what waits; what is held
-	statusShards = 4  // an account's requests of one status
-	uploadShards = 8  // uploads by their end
-	keyShards    = 8  // the keys of all accounts
+	queueShards  = 8  // waiting requests; held requests
+	statusShards = 4  // requests of an account by status
+	uploadShards = 8  // uploads by their expiry
+	keyShards    = 8  // keys of all accounts
 	lanes        = 32 // each counter of an account or a key
-	usageShards  = 4  // the lanes of an account by day
+	usageShards  = 4  // lanes of an account, by day
 )
 
-// shardOf returns which of n shards the id belongs to.
+// shardOf returns which of n shards the id belongs to, from 0.
 func shardOf(id string, n int) int {
 	h := fnv.New32a()
 	h.Write([]byte(id))
 	return int(h.Sum32() % uint32(n))
 }
 
-// shard returns the name of one shard of a partition. The first one has the name by which
-// older versions knew the whole partition, and so has what these wrote.
+// shard returns the name of one shard of a partition. The first shard has the name of the whole
+// partition in older versions, and so has what these wrote.
 func shard(partition string, n int) string {
 	if n == 0 {
 		return partition
@@ -69,7 +70,7 @@ func shard(partition string, n int) string {
 	return partition + "/" + strconv.Itoa(n)
 }
 
-// together calls f for the numbers from 0 to n-1 at once.
+// together calls f with each number from 0 to n-1, all at once.
 func together(n int, f func(i int) error) error {
 	errs := make([]error, n)
 	var all sync.WaitGroup

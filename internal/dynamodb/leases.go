@@ -44,7 +44,7 @@ func (s leases) Report(ctx context.Context, id, token string, p lipsync.Progress
 	return err
 }
 
-// updateLease makes a change of the lease, which goes on.
+// updateLease changes the lease that has the token, without ending it.
 func (s *Store) updateLease(ctx context.Context, id, token string, c change) error {
 	c.key = leaseKey(id)
 	c.condition, c.values, c.refused = "#token = :token", item{"token": text(token)}, lost()
@@ -52,8 +52,8 @@ func (s *Store) updateLease(ctx context.Context, id, token string, c change) err
 	return err
 }
 
-// updateOlder is updateLease for a request that older versions of the service wrote: its lease
-// is a part of it.
+// updateOlder does what updateLease does for a request that an older version wrote: its lease is a
+// part of the request's item.
 func (s *Store) updateOlder(ctx context.Context, id, token string, c change) error {
 	c.key, c.add = requestKey(id), item{"version": number(1)}
 	c.condition, c.values, c.refused = "#lease = :token", item{"token": text(token)}, lost()
@@ -125,12 +125,12 @@ func (s leases) Finish(ctx context.Context, id, token string, now time.Time, o l
 
 // Cancel implements lipsync.Leases.
 func (s leases) Cancel(ctx context.Context, id string, now time.Time, f lipsync.Failure) (lipsync.Request, error) {
-	now = now.Truncate(time.Microsecond) // as it is stored
+	now = now.Truncate(time.Microsecond) // the precision of the stored time
 	return s.change(ctx, id, func(r stored) (stored, error) {
 		if r.Status.Final() {
 			return stored{}, refusal(lipsync.Conflict, "request is final")
 		}
-		r.letGo()
+		r.endLease()
 		r.Status, r.FinishedAt, r.Failure = lipsync.Failed, now, f
 		if r.StartedAt.IsZero() {
 			r.StartedAt = now
@@ -139,18 +139,18 @@ func (s leases) Cancel(ctx context.Context, id string, now time.Time, f lipsync.
 	})
 }
 
-// letGo ends the lease, if there is one.
-func (r *stored) letGo() {
+// endLease ends the lease, if there is one.
+func (r *stored) endLease() {
 	r.Lease, r.LeaseUntil, r.Progress = "", time.Time{}, lipsync.Progress{}
 }
 
-// changeHeld ends the lease that the token is of, and changes the request.
+// changeHeld ends the lease with the token, and changes its request.
 func (s *Store) changeHeld(ctx context.Context, id, token string, f func(*stored)) error {
 	_, err := s.change(ctx, id, func(r stored) (stored, error) {
-		if token == "" || r.Lease != token || r.Status.Final() { // older versions cancel without ending a lease
+		if token == "" || r.Lease != token || r.Status.Final() { // older versions cancel without ending the lease
 			return stored{}, lost()
 		}
-		r.letGo()
+		r.endLease()
 		f(&r)
 		return r, nil
 	})
@@ -160,7 +160,8 @@ func (s *Store) changeHeld(ctx context.Context, id, token string, f func(*stored
 	return err
 }
 
-// Open implements lipsync.Leases. What waits in a shard beyond the limit it sees as claims do.
+// Open implements lipsync.Leases. If more requests wait in a shard than the limit, it reads them
+// in the order of claims.
 func (s leases) Open(ctx context.Context, now time.Time, limit int) ([]lipsync.Request, error) {
 	shards, page := make([][]waiting, queueShards), max(limit, turnPage)
 	err := together(queueShards, func(n int) error {
@@ -177,7 +178,7 @@ func (s leases) Open(ctx context.Context, now time.Time, limit int) ([]lipsync.R
 	}
 	all := slices.Concat(shards...)
 	slices.SortFunc(all, waiting.before)
-	// One that was claimed or given back between the two queries may be in both.
+	// A request that was claimed or released between the two queries may be in both.
 	all = slices.CompactFunc(all, func(a, b waiting) bool { return a.id == b.id })
 	var open []lipsync.Request
 	for len(all) > 0 && len(open) < limit {
@@ -196,7 +197,7 @@ func (s leases) Open(ctx context.Context, now time.Time, limit int) ([]lipsync.R
 	return open[:min(len(open), limit)], nil
 }
 
-// held returns the requests with their leases, those that there are.
+// held returns the requests that exist, with their leases.
 func (s *Store) held(ctx context.Context, all []waiting) (requests []stored, err error) {
 	var keys []item
 	for _, w := range all {

@@ -12,13 +12,13 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// Open requests are counted in lanes, each of which has a share of the limit. What ends takes
-// nothing off them: when a share is used up, and no other lane has room, what is open is counted
-// anew, and divided among the lanes. So the end of a request writes nothing that creates write
-// too, and no error in the lanes stays.
+// Open requests are counted in lanes, and each lane has a share of the account's limit. The end of
+// a request changes no lane. When a lane's share is used up and no other lane has any left, the
+// open requests are counted again and divided among the lanes. So ending a request never conflicts
+// with a create, and no error in the lanes lasts.
 
-// openLanes returns in how many lanes open requests are counted for a limit; 0 is none. The
-// share of each is to be some creates at least.
+// openLanes returns the number of lanes that count open requests for a limit; 0 means no limit.
+// The share of each lane is at least some creates.
 func openLanes(limit int) int {
 	if limit < 16*lanes {
 		return 1
@@ -26,7 +26,7 @@ func openLanes(limit int) int {
 	return lanes
 }
 
-// part returns what of a number belongs to lane i of n.
+// part returns the share of a number that belongs to lane i of n.
 func part(number int64, i, n int) int64 {
 	p := number / int64(n)
 	if int64(i) < number%int64(n) {
@@ -39,14 +39,14 @@ func laneKey(account string, lane int) item {
 	return key(list(account, "")+"/open/"+strconv.Itoa(lane), "open")
 }
 
-// noRoom is the error of a lane whose share is used up, or which was made for another limit.
-type noRoom struct{}
+// laneFull is the error of a lane whose share is used up, or which was made for another limit.
+type laneFull struct{}
 
-func (noRoom) Error() string { return "no room in this lane" }
+func (laneFull) Error() string { return "the lane is full" }
 
 // countOpened counts a new request in its lane.
 func countOpened(account string, lane, limit int) change {
-	c := change{key: laneKey(account, lane), add: item{"opened": number(1)}, set: item{"limit": number(int64(limit))}, refused: noRoom{}}
+	c := change{key: laneKey(account, lane), add: item{"opened": number(1)}, set: item{"limit": number(int64(limit))}, refused: laneFull{}}
 	if limit > 0 {
 		c.condition = "attribute_not_exists(#opened) OR #opened < :share AND #limit = :limit"
 		c.values = item{"share": number(part(int64(limit), lane, openLanes(limit)))}
@@ -54,15 +54,15 @@ func countOpened(account string, lane, limit int) change {
 	return c
 }
 
-// openLane is a lane as it was seen.
+// openLane is a lane as it was read.
 type openLane struct {
 	exists        bool
 	opened, limit int64
 }
 
-// makeRoom finds a lane with room. If it has to count for that, it returns moved when it has,
-// and OpenLimit if the account has as many open requests as it may have.
-func (s *Store) makeRoom(ctx context.Context, account string, limit int) (lane int, err error) {
+// findLane finds a lane that is not full. If it had to count again, it returns conflict, so that
+// the caller tries again. It returns OpenLimit if the account has as many open requests as it may.
+func (s *Store) findLane(ctx context.Context, account string, limit int) (lane int, err error) {
 	var keys []item
 	for i := range lanes {
 		keys = append(keys, laneKey(account, i))
@@ -82,15 +82,15 @@ func (s *Store) makeRoom(ctx context.Context, account string, limit int) (lane i
 		return 0, err
 	}
 	if h.counted || h.older == 0 {
-		if lane, ok := roomiest(seen, limit); ok {
-			return lane, moved{}
+		if lane, ok := emptiest(seen, limit); ok {
+			return lane, conflict{}
 		}
 	}
 	return s.recount(ctx, account, limit, seen)
 }
 
-// roomiest returns the lane with most room.
-func roomiest(seen []openLane, limit int) (lane int, ok bool) {
+// emptiest returns the lane with the most of its share left.
+func emptiest(seen []openLane, limit int) (lane int, ok bool) {
 	n, most := openLanes(limit), int64(0)
 	for i, l := range seen {
 		if l.exists && l.limit != int64(limit) {
@@ -103,7 +103,8 @@ func roomiest(seen []openLane, limit int) (lane int, ok bool) {
 	return lane, most > 0
 }
 
-// recount counts what is open, and divides it among lanes that are as they were seen.
+// recount counts the open requests, and divides them among lanes, which must not have changed
+// since they were read.
 func (s *Store) recount(ctx context.Context, account string, limit int, seen []openLane) (lane int, err error) {
 	open, err := s.countAll(ctx, openQueries(account), limit)
 	if err != nil {
@@ -115,7 +116,7 @@ func (s *Store) recount(ctx context.Context, account string, limit int, seen []o
 	n := openLanes(limit)
 	steps := []step{change{key: headKey(list(account, "")), set: item{"counted": &types.AttributeValueMemberBOOL{Value: true}}}.step(s.table)}
 	for i, l := range seen {
-		c := change{key: laneKey(account, i), condition: "attribute_not_exists(#opened)", refused: moved{}}
+		c := change{key: laneKey(account, i), condition: "attribute_not_exists(#opened)", refused: conflict{}}
 		if l.exists {
 			c.condition, c.values = "#opened = :seen", item{"seen": number(l.opened)}
 		} else if i >= n {
@@ -129,38 +130,38 @@ func (s *Store) recount(ctx context.Context, account string, limit int, seen []o
 		c.set = item{"opened": number(opened), "limit": number(int64(limit))}
 		steps = append(steps, c.step(s.table))
 	}
-	lane, _ = roomiest(seen, limit)
+	lane, _ = emptiest(seen, limit)
 	if err := s.transact(ctx, steps); err != nil {
 		return lane, err
 	}
-	return lane, moved{}
+	return lane, conflict{}
 }
 
-// The bytes of an account's uploads are counted in lanes too, behind those that count by days.
-// Older versions counted them in one item, which is there still.
+// The bytes of an account's uploads are also counted in lanes, whose sort keys come after those of
+// the counts by day. Older versions counted them in one item, which still exists.
 
 const uploaded = "uploads"
 
-// uploadLane is the item that counts the bytes of the upload among others.
+// uploadLane is the key of the item that counts the bytes of the upload and others.
 func uploadLane(account, id string) item {
 	lane := shardOf(id, lanes)
 	return key(shard(usagePartition(account), lane%usageShards), fmt.Sprintf("%s/%02d", uploaded, lane))
 }
 
-// gateKey is the item that uploads pass one by one once an account stores more than half of
-// what it may.
+// gateKey is the key of the item by which uploads are announced one by one, once an account stores
+// more than half of its limit.
 func gateKey(account string) item { return key("usage/"+digest(account), "gate") }
 
-// bytes is what an account stores.
+// bytes is how many bytes an account stores.
 type bytes struct {
 	all   int64
-	lanes map[string]int64 // of uploads, by sort key
+	lanes map[string]int64 // bytes of uploads, by sort key
 }
 
 // stored returns how many bytes the account stores.
 func (s *Store) stored(ctx context.Context, account string, now time.Time, limits lipsync.Limits) (b bytes, err error) {
 	first := now.UTC().AddDate(0, 0, 1-limits.Keep.OutputDays())
-	used, err := s.usage(ctx, account, day(first), uploaded+"/~") // behind all lanes
+	used, err := s.usage(ctx, account, day(first), uploaded+"/~") // after all lanes
 	b.lanes = make(map[string]int64)
 	for _, u := range used {
 		b.all += u.size
@@ -169,11 +170,11 @@ func (s *Store) stored(ctx context.Context, account string, now time.Time, limit
 	return b, err
 }
 
-// announce returns what counts a new upload, as far as the account may store so much. Lanes
-// must be as they were seen, so that no more uploads than there are lanes can miss each other;
-// and in the second half of the limit none can.
+// announce returns the steps that count a new upload if the account may store so much. Lanes must
+// not have changed since they were read, so at most as many uploads as there are lanes can miss
+// each other. In the second half of the limit none can, because of the gate.
 func (s *Store) announce(ctx context.Context, u lipsync.Upload, limits lipsync.Limits) (steps []step, err error) {
-	lane := change{key: uploadLane(u.Account, u.ID), add: item{"size": number(u.Size)}, refused: moved{}}
+	lane := change{key: uploadLane(u.Account, u.ID), add: item{"size": number(u.Size)}, refused: conflict{}}
 	if limits.Stored == 0 {
 		return []step{lane.step(s.table)}, nil
 	}
@@ -181,7 +182,7 @@ func (s *Store) announce(ctx context.Context, u lipsync.Upload, limits lipsync.L
 	if err == nil && b.all+u.Size > limits.Stored/2 {
 		var gate change
 		if gate, err = s.gate(ctx, u.Account); err == nil {
-			b, err = s.stored(ctx, u.Account, u.CreatedAt, limits) // after the gate was seen
+			b, err = s.stored(ctx, u.Account, u.CreatedAt, limits) // read after the gate
 		}
 		steps = append(steps, gate.step(s.table))
 	}
@@ -198,9 +199,9 @@ func (s *Store) announce(ctx context.Context, u lipsync.Upload, limits lipsync.L
 	return append(steps, lane.step(s.table)), nil
 }
 
-// gate returns the change of a gate that is as it is seen now.
+// gate returns the change of the gate, on the condition that it is as it was read now.
 func (s *Store) gate(ctx context.Context, account string) (change, error) {
-	c := change{key: gateKey(account), add: item{"passed": number(1)}, condition: "attribute_not_exists(#passed)", refused: moved{}}
+	c := change{key: gateKey(account), add: item{"passed": number(1)}, condition: "attribute_not_exists(#passed)", refused: conflict{}}
 	var passed int64
 	i, err := s.get(ctx, c.key)
 	if lipsync.CodeOf(err) == lipsync.NotFound {

@@ -9,19 +9,18 @@ import (
 	"github.com/google/uuid"
 )
 
-// A list has the ids of the requests of an account, or of one reference id in it, in the
-// order in which they came. Each bucket is one item with bucketSize ids, but the last. So
-// the place of a request tells its bucket, and a write of one item adds a request: it is no
-// transaction, and any number of them queue up for the item without forestalling each other.
+// A list has the ids of an account's requests, or of those with one reference id, in the order of
+// their creation. Each bucket of a list is one item with bucketSize ids; the last bucket may have
+// fewer. So a request's place in the list tells its bucket. Adding a request is one write of one
+// item and no transaction, so any number of such writes can wait for the item without conflicts.
 //
-// What older versions made comes before: an item for each request, by its place.
+// Before the buckets come the entries of older versions: one item for each request, by its place.
 
-// bucketSize is how many ids a bucket has. It then is smaller than 1 KB, which is one write
-// unit of DynamoDB.
+// bucketSize is the number of ids in a bucket. A bucket of that size stays below 1 KB, which is
+// one write unit of DynamoDB.
 const bucketSize = 50
 
-// list is the partition of an account's list, or for a reference id of that
-// one's.
+// list returns the partition of an account's list, or of the list for one reference id of it.
 func list(account, referenceID string) string {
 	if referenceID == "" {
 		return "account/" + digest(account)
@@ -29,11 +28,11 @@ func list(account, referenceID string) string {
 	return "account/" + digest(account) + "/reference/" + digest(referenceID)
 }
 
-// head says where a list ends. No bucket behind bucket has anything.
+// head says where a list ends. All later buckets are empty.
 type head struct {
-	older   int64 // places that older versions gave
+	older   int64 // number of places that older versions gave
 	bucket  int64
-	counted bool // whether all that is open was counted since there are lanes
+	counted bool // whether all open requests were counted after lanes were introduced
 }
 
 func (h *head) fields() []field {
@@ -44,13 +43,15 @@ func headKey(list string) item { return key(list, "total") }
 
 func bucketKey(list string, n int64) item { return key(list+"/list/"+strconv.FormatInt(n, 10), "list") }
 
-// full returns how many places come before the last bucket.
+// full returns the number of places before the last bucket.
 func (h head) full() int64 { return h.older + h.bucket*bucketSize }
 
-// bucketOf returns the bucket of a place, from 1, that is no older one.
+// bucketOf returns the number, from 1, of the bucket that has the place. The place must not be an
+// older version's.
 func (h head) bucketOf(place int64) int64 { return (place - h.older - 1) / bucketSize }
 
-// element is an id as a bucket has it. Ids of other form than the service's take more space.
+// element returns an id as a bucket stores it. An id in the service's own form is stored as 16
+// bytes.
 func element(id string) types.AttributeValue {
 	if u, err := uuid.Parse(id); err == nil && u.String() == id {
 		return &types.AttributeValueMemberB{Value: u[:]}
@@ -58,7 +59,7 @@ func element(id string) types.AttributeValue {
 	return text(id)
 }
 
-// elements returns the ids of a bucket, nil if there is no such bucket.
+// elements returns the ids of a bucket, or nil if there is no such bucket.
 func elements(bucket item) (ids []string) {
 	all, _ := bucket["ids"].(*types.AttributeValueMemberL)
 	if all == nil {
@@ -67,7 +68,7 @@ func elements(bucket item) (ids []string) {
 	for _, v := range all.Value {
 		switch v := v.(type) {
 		case *types.AttributeValueMemberB:
-			u, _ := uuid.FromBytes(v.Value) // 16 bytes, as element has it
+			u, _ := uuid.FromBytes(v.Value) // 16 bytes, as element wrote them
 			ids = append(ids, u.String())
 		case *types.AttributeValueMemberS:
 			ids = append(ids, v.Value)
@@ -76,22 +77,22 @@ func elements(bucket item) (ids []string) {
 	return ids
 }
 
-// enlist puts the id at the end of the list, unless it is there in the bucket or behind it.
-// Full buckets don't change, so whoever does the same at the same time adds no second one.
+// enlist appends the id to the list, unless it is already in the given bucket or a later one. Full
+// buckets don't change, so simultaneous calls with the same id add it only once.
 func (s *Store) enlist(ctx context.Context, list string, bucket int64, id string) error {
 	for ; ; bucket++ {
 		old, err := s.update(ctx, change{
 			key: bucketKey(list, bucket), append: item{"ids": &types.AttributeValueMemberL{Value: []types.AttributeValue{element(id)}}},
 			condition: "attribute_not_exists(#ids) OR size(#ids) < :full AND NOT contains(#ids, :id)",
-			values:    item{"full": number(bucketSize), "id": element(id)}, refused: moved{},
+			values:    item{"full": number(bucketSize), "id": element(id)}, refused: conflict{},
 		})
-		if err == nil || err != error(moved{}) {
+		if err == nil || err != error(conflict{}) {
 			return err
 		}
 		if slices.Contains(elements(old), id) {
 			return nil
 		}
-		// The head first: nothing is behind it.
+		// The head is written first: nothing may come after it.
 		_, err = s.update(ctx, change{
 			key: headKey(list), set: item{"bucket": number(bucket + 1)},
 			condition: "attribute_not_exists(#bucket) OR #bucket < :bucket",
@@ -102,13 +103,13 @@ func (s *Store) enlist(ctx context.Context, list string, bucket int64, id string
 	}
 }
 
-// enlistAll puts the request into its lists.
+// enlistAll adds the request to its lists.
 func (s *Store) enlistAll(ctx context.Context, r stored) error {
 	places := r.places()
 	return together(len(places), func(i int) error { return s.enlist(ctx, places[i].list, places[i].bucket, r.ID) })
 }
 
-// place is a list, and the bucket in which a request of it is, or behind which.
+// place is a list, and the bucket from which on the request is in it.
 type place struct {
 	list   string
 	bucket int64
@@ -122,8 +123,8 @@ func (r *stored) places() []place {
 	return all
 }
 
-// makeListed puts the request into the lists in which it is not: whoever made it may have
-// ended before. What older versions made is in theirs.
+// makeListed adds the request to its lists if it is missing, because its creator may have stopped
+// before that. Requests that older versions made are always listed.
 func (s *Store) makeListed(ctx context.Context, r stored) error {
 	if r.seq > 0 || r.bucket == inOlder {
 		return nil

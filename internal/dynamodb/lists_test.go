@@ -10,8 +10,8 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// TestPagesOfManyBuckets reads every page of a list of some buckets, part of which an older
-// version made: each is what it is to be, and takes four round trips at most.
+// TestPagesOfManyBuckets reads every page of a list of several buckets, part of which an older
+// version wrote. Each page must be right, and take at most four round trips.
 func TestPagesOfManyBuckets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const older, newer = 7, 160
@@ -59,8 +59,8 @@ func TestPagesOfManyBuckets(t *testing.T) {
 	})
 }
 
-// TestCreatorDies has creates end after their transaction. Whoever meets such a request first
-// puts it into its lists: a claim, or a replay.
+// TestCreatorDies has creates that stop after their transaction. The first to meet such a request,
+// by a claim or a replay, must add it to its lists.
 func TestCreatorDies(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0).UTC()
 	idem := &lipsync.Idempotency{Key: "i", ExpiresAt: now.Add(time.Hour)}
@@ -76,7 +76,7 @@ func TestCreatorDies(t *testing.T) {
 		"replay": func(s *dynamodb.Store) error {
 			_, replayed, err := s.Requests.Create(t.Context(), lipsync.Request{ID: "again", Account: "a", CreatedAt: now}, nil, idem, lipsync.Limits{})
 			if !replayed {
-				t.Error("it was no replay")
+				t.Error("got no replay")
 			}
 			return err
 		},

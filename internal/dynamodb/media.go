@@ -9,7 +9,7 @@ import (
 
 // ForgetMedia implements lipsync.Requests.
 func (s requests) ForgetMedia(ctx context.Context, id string, now time.Time) (lipsync.Request, error) {
-	now = now.Truncate(time.Microsecond) // as it is stored
+	now = now.Truncate(time.Microsecond) // the precision of the stored time
 	return s.change(ctx, id, func(r stored) (stored, error) {
 		switch {
 		case !r.Status.Final():
@@ -21,8 +21,7 @@ func (s requests) ForgetMedia(ctx context.Context, id string, now time.Time) (li
 	})
 }
 
-// uncountSize takes the bytes of an output that was deleted from those that the account
-// stores.
+// uncountSize subtracts the bytes of a deleted output from those that the account stores.
 func (s *Store) uncountSize(r lipsync.Request) step {
 	return change{key: dayKey(r), add: item{"size": number(-r.Size)}}.step(s.table)
 }

@@ -21,7 +21,7 @@ type item = map[string]types.AttributeValue
 
 func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
 
-// textOf returns the value of a text, "" of none.
+// textOf returns the string, or "" if the value is none.
 func textOf(v types.AttributeValue) string {
 	s, _ := v.(*types.AttributeValueMemberS)
 	if s == nil {
@@ -30,7 +30,7 @@ func textOf(v types.AttributeValue) string {
 	return s.Value
 }
 
-// table is a store and the items that it keeps.
+// table is a store and the table that it writes.
 type table struct {
 	*dynamodb.Store
 	client *sdk.Client
@@ -42,7 +42,7 @@ func openTable(t *testing.T) *table {
 	return openTableBehind(t, new(wire))
 }
 
-// openTableBehind returns a table whose store calls it by the wire.
+// openTableBehind returns a table whose store calls it over the wire.
 func openTableBehind(t *testing.T, w *wire) *table {
 	t.Helper()
 	cfg := inMemory()
@@ -62,7 +62,7 @@ func (b *table) get(t *testing.T, partition, sort string) item {
 	return out.Item
 }
 
-// rewrite puts what f makes of each item in its place.
+// rewrite replaces each item by what f makes of it.
 func (b *table) rewrite(t *testing.T, f func(item) []item) {
 	t.Helper()
 	for pages := sdk.NewScanPaginator(b.client, &sdk.ScanInput{TableName: &b.name}); pages.HasMorePages(); {
@@ -83,9 +83,10 @@ func (b *table) rewrite(t *testing.T, f func(item) []item) {
 	}
 }
 
-// older makes of an item what versions wrote that had no turns, leases, lanes and limits: what is
-// held was among what waits, lists had an item for each request, and the pointers to all keys
-// were in one partition. Requests are numbered by their time of creation, in seconds after now.
+// older returns the items that older versions wrote instead of this one. Those had no turns,
+// leases, lanes or limits: held requests were among the waiting ones, lists had an item for each
+// request, and the pointers to all keys were in one partition. Requests are numbered by their time
+// of creation, in seconds after now.
 func (b *table) older(t *testing.T, i item, now time.Time) []item {
 	partition := textOf(i["pk"])
 	switch {
@@ -126,7 +127,7 @@ func (b *table) olderRequest(t *testing.T, i item, now time.Time) []item {
 	return []item{i, entry}
 }
 
-// TestOlderItems goes on with what an older version wrote.
+// TestOlderItems works with the data of an older version.
 func TestOlderItems(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_800_000_000, 0).UTC()
@@ -207,7 +208,7 @@ func TestOlderItems(t *testing.T) {
 	if _, err := b.Uploads.ByID(t.Context(), "u"); lipsync.CodeOf(err) != lipsync.NotFound {
 		t.Errorf("got %v, want no upload", err)
 	}
-	// What was not counted took nothing off: of 20 bytes 9 are the output's.
+	// Outputs that were never counted are not subtracted: of 20 bytes, 9 are the output's.
 	ok(b.Uploads.Create(t.Context(), lipsync.Upload{ID: "v", Account: "a", Size: 11, CreatedAt: now}, lipsync.Limits{Stored: 20}))
 	err := b.Uploads.Create(t.Context(), lipsync.Upload{ID: "w", Account: "a", Size: 1, CreatedAt: now}, lipsync.Limits{Stored: 20})
 	if lipsync.CodeOf(err) != lipsync.StorageLimit {

@@ -9,8 +9,9 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// readHead reads the head of a list, and its first bucket, which is the last of most. That is
-// not among buckets if it was not full yet and is no longer the last.
+// readHead reads the head of a list and its first bucket, which usually is also the last. It
+// leaves the first bucket out of buckets if it was read before it was full and is no longer the
+// last.
 func (s *Store) readHead(ctx context.Context, list string) (h head, buckets map[int64][]string, err error) {
 	found, err := s.getAll(ctx, []item{headKey(list), bucketKey(list, 0)})
 	if err != nil {
@@ -24,7 +25,7 @@ func (s *Store) readHead(ctx context.Context, list string) (h head, buckets map[
 	return h, buckets, err
 }
 
-// List implements lipsync.Requests. The total tells in which buckets the page is.
+// List implements lipsync.Requests. The total tells which buckets the page is in.
 func (s requests) List(ctx context.Context, account, referenceID string, offset int64, limit int) ([]lipsync.Request, int64, error) {
 	name := list(account, referenceID)
 	h, buckets, err := s.readHead(ctx, name)
@@ -32,7 +33,8 @@ func (s requests) List(ctx context.Context, account, referenceID string, offset 
 		return nil, 0, err
 	}
 	if h.bucket > 0 {
-		// How many there are in the last bucket is not known yet: the page may be anywhere between.
+		// The size of the last bucket is not known yet, so the page may begin anywhere in this
+		// range.
 		from := h.bucketOf(max(h.older+1, h.full()-offset-int64(limit)+1))
 		to := h.bucketOf(max(h.older+1, min(h.full()+bucketSize-offset, h.full())))
 		if err := s.readBuckets(ctx, name, buckets, from, to, h.bucket); err != nil {
@@ -60,8 +62,8 @@ func (s requests) List(ctx context.Context, account, referenceID string, offset 
 	return page, total, err
 }
 
-// readBuckets adds the buckets from the first to the second number to those that are known,
-// and the last one.
+// readBuckets adds the buckets numbered from first to second, and the last one, to the known
+// buckets.
 func (s *Store) readBuckets(ctx context.Context, list string, known map[int64][]string, from, to, last int64) error {
 	numbers := []int64{last}
 	for n := from; n <= to; n++ {

@@ -10,7 +10,7 @@ import (
 // rates implements lipsync.Rates.
 type rates struct{ *Store }
 
-// window is a minute that begins with the first call in it.
+// window is a minute that begins with its first call.
 type window struct {
 	start time.Time
 	taken int64
@@ -18,39 +18,41 @@ type window struct {
 
 func (w *window) fields() []field { return []field{{"start", &w.start}, {"taken", &w.taken}} }
 
-// over reports whether now is outside the window. Clocks of two machines differ
-// a little, so a window may begin later than now; but not by a minute, or a name
-// could wait for hours once a clock was set back.
+// over reports whether now is outside the window. The clocks of two machines differ a little, so a
+// window may begin slightly later than now. But a window a minute or more ahead counts as over;
+// otherwise callers could wait for hours after a clock was set back.
 func (w window) over(now time.Time) bool {
 	return !now.Before(w.start.Add(time.Minute)) || !now.After(w.start.Add(-time.Minute))
 }
 
-// callsALane is how many calls a minute one item counts. If all of them are made within six
-// seconds, that is 500 writes a second of the item.
+// callsALane is the most calls a minute that one item counts. Even if all came within six seconds,
+// they would be no more than 500 writes a second to it.
 const callsALane = 3000
 
-// RateLanes returns how many items together count the calls of a rate of limit calls a minute.
+// RateLanes returns the number of items that count calls for a limit of calls a minute.
 func RateLanes(limit int) int { return min(max((limit+callsALane-1)/callsALane, 1), lanes) }
 
 func rateKey(name string, lane int) item { return key(shard("rate/"+digest(name), lane), "rate") }
 
-// Take implements lipsync.Rates. A call takes from a lane drawn at random, which has its share of
-// the limit; where that is used up, from one that has some left. So it is refused only if all shares
-// are used up. Most calls are one update, the first one of a minute in its lane two. A call whose
-// answer was lost on its way is made again, and counts twice then, so fewer than limit may go on.
+// Take implements lipsync.Rates. Each lane has a share of the limit. A call takes from a random
+// lane; if its share is used up, from one that has some left. So a call is refused only if all
+// shares are used up. Most calls take one update; the first in a lane's minute takes two. A call
+// that is retried because its answer was lost counts twice, so fewer calls than the limit may be
+// allowed.
 //
-// Each lane has a window of its own, in which no more go on than its share. A minute meets two windows
-// of a lane at most, so up to twice the limit may go on in it, with one lane as with more.
+// Each lane has its own window, in which it allows no more than its share. A minute overlaps at
+// most two windows of a lane, so up to twice the limit may be allowed in it, whatever the number
+// of lanes.
 func (s rates) Take(ctx context.Context, name string, limit int, now time.Time) (wait time.Duration, err error) {
 	n := RateLanes(limit)
 	lane := rand.N(n)
-	err = patiently(ctx, func(int) (err error) {
+	err = retryConflicts(ctx, func(int) (err error) {
 		wait, err = s.takeFrom(ctx, rateKey(name, lane), part(int64(limit), lane, n), now)
 		if err != nil || wait == 0 || n == 1 {
 			return err
 		}
 		if lane, wait, err = s.freeLane(ctx, name, limit, now); err == nil && wait == 0 {
-			return moved{}
+			return conflict{}
 		}
 		return err
 	})
@@ -65,9 +67,9 @@ func (s *Store) takeFrom(ctx context.Context, key item, limit int64, now time.Ti
 		values: item{
 			"minuteAgo": micros(now.Add(-time.Minute)), "inAMinute": micros(now.Add(time.Minute)), "limit": number(limit),
 		},
-		refused: moved{},
+		refused: conflict{},
 	})
-	if !errors.Is(err, moved{}) {
+	if !errors.Is(err, conflict{}) {
 		return 0, err
 	}
 	var w window
@@ -80,7 +82,7 @@ func (s *Store) takeFrom(ctx context.Context, key item, limit int64, now time.Ti
 	return 0, s.begin(ctx, key, w, now)
 }
 
-// freeLane returns one of the lanes that have some of their share left, or how long to wait for one.
+// freeLane returns a lane that has some of its share left, or how long to wait for one.
 func (s *Store) freeLane(ctx context.Context, name string, limit int, now time.Time) (lane int, wait time.Duration, err error) {
 	n := RateLanes(limit)
 	var keys []item
@@ -109,11 +111,11 @@ func (s *Store) freeLane(ctx context.Context, name string, limit int, now time.T
 	return free[rand.N(len(free))], 0, nil
 }
 
-// begin begins a window with one call, after the one that was seen last.
+// begin begins a window with one call. It must follow the window that was read last.
 func (s *Store) begin(ctx context.Context, key item, last window, now time.Time) error {
 	c := change{
 		key: key, set: item{"start": micros(now), "taken": number(1), TimeToLive: expiry(now.Add(time.Minute))},
-		condition: "attribute_not_exists(#start)", refused: moved{},
+		condition: "attribute_not_exists(#start)", refused: conflict{},
 	}
 	if !last.start.IsZero() {
 		c.condition, c.values = "#start = :last", item{"last": micros(last.start)}

@@ -11,7 +11,7 @@ import (
 	simulated "lipsync/internal/simulate/table"
 )
 
-// TestRateClocks takes from a rate of two by clocks that differ.
+// TestRateClocks takes from a rate of two calls a minute with clocks that differ.
 func TestRateClocks(t *testing.T) {
 	s, now := open(t), time.Unix(1_800_000_000, 0)
 	for i, c := range []struct {
@@ -22,7 +22,7 @@ func TestRateClocks(t *testing.T) {
 		{-5 * time.Millisecond, 0}, // another machine's clock
 		{-5 * time.Millisecond, time.Minute + 5*time.Millisecond},
 		{0, time.Minute},
-		{-time.Hour, 0}, // set back
+		{-time.Hour, 0}, // a clock that was set back
 	} {
 		got, err := s.Rates.Take(t.Context(), "k", 2, now.Add(c.after))
 		if err != nil || got != c.wait {
@@ -31,11 +31,11 @@ func TestRateClocks(t *testing.T) {
 	}
 }
 
-// TestRateLanes takes from a rate that is counted in three lanes, all at once: as many calls go on
-// as the limit says, whichever lanes they drew, and the wait is true.
+// TestRateLanes takes from a rate with three lanes, by many calls at once. As many must be allowed
+// as the limit says, whichever lanes they draw, and the wait must be right.
 func TestRateLanes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		const limit = 6002 // no multiple of 3
+		const limit = 6002 // not a multiple of 3
 		s, now := dynamodb.On(simulated.New(simulated.Limits{Call: 8 * time.Millisecond}), "t"), time.Unix(1_800_000_000, 0)
 		take := func(n int, now time.Time) int {
 			var went atomic.Int64
@@ -72,8 +72,8 @@ func TestRateLanes(t *testing.T) {
 	})
 }
 
-// TestRateOfBusyKey makes as many calls a second by one key as a large account may make, at even
-// distances: no partition takes more than 500 write units in a second, refused writes included.
+// TestRateOfBusyKey makes as many calls a second with one key as a large account may, evenly
+// spread. No partition may take more than 500 write units in a second, refused writes included.
 func TestRateOfBusyKey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		table := simulated.New(simulated.Limits{Call: 8 * time.Millisecond, PartitionWrites: 1000})

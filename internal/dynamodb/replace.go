@@ -6,10 +6,10 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// change makes the request what next says of it, and looks again if it is no longer as it
-// was seen. What older versions wrote is written as this one does.
+// change replaces the request by what next returns for it, and reads it again if it has changed in
+// between. Requests in an older version's layout are written in this one's.
 func (s *Store) change(ctx context.Context, id string, next func(stored) (stored, error)) (changed lipsync.Request, err error) {
-	err = patiently(ctx, func(int) error {
+	err = retryConflicts(ctx, func(int) error {
 		seen, err := s.request(ctx, id)
 		if err != nil {
 			return err
@@ -30,10 +30,10 @@ func (s *Store) change(ctx context.Context, id string, next func(stored) (stored
 	return changed, nil
 }
 
-// replacement returns what to write where the request differs from before. The
-// first of its items has the condition for all.
+// replacement returns the steps that write the difference between the two versions of the request.
+// The first step has the condition for all.
 func (s *Store) replacement(old, next stored) []step {
-	steps := []step{s.put(next.item(), "#version = :seen", item{":seen": number(old.version)}, moved{})}
+	steps := []step{s.put(next.item(), "#version = :seen", item{":seen": number(old.version)}, conflict{})}
 	if turn := next.turn(); turn != nil {
 		steps = append(steps, s.put(turn, "", nil, nil))
 	} else {
@@ -52,8 +52,8 @@ func (s *Store) replacement(old, next stored) []step {
 	return steps
 }
 
-// replaceLease returns what to write of the lease. A renewal doesn't change the request's
-// version: whoever takes a lease that ended names when it did.
+// replaceLease returns the steps that write the lease. A renewal doesn't change the request's
+// version; so whoever takes over an ended lease names its end in the condition.
 func (s *Store) replaceLease(old, next stored) []step {
 	switch {
 	case next.Lease == old.Lease && !old.heldByOlder:
@@ -61,14 +61,14 @@ func (s *Store) replaceLease(old, next stored) []step {
 	case next.Lease == "":
 		return []step{s.remove(leaseKey(next.ID), "", nil)}
 	case old.Lease == "" || old.heldByOlder:
-		return []step{s.put(next.leaseItem(), "attribute_not_exists(#pk)", nil, moved{})}
+		return []step{s.put(next.leaseItem(), "attribute_not_exists(#pk)", nil, conflict{})}
 	default:
 		return []step{s.put(next.leaseItem(), "#token = :old AND #until = :seen",
-			item{":old": text(old.Lease), ":seen": micros(old.LeaseUntil)}, moved{})}
+			item{":old": text(old.Lease), ":seen": micros(old.LeaseUntil)}, conflict{})}
 	}
 }
 
-// leaveOlder takes what an older version wrote out of its places in the index.
+// leaveOlder removes the attributes by which older versions placed an item in the index.
 func (s *Store) leaveOlder(old stored) (steps []step) {
 	if old.seq > 0 {
 		for _, k := range []item{

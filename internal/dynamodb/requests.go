@@ -13,27 +13,27 @@ import (
 // requests implements lipsync.Requests.
 type requests struct{ *Store }
 
-// stored is a request as the table keeps it. It is one partition of up to three items:
-//   - the request, which is in the index by its status
-//   - its lease with the progress, while somebody holds it; that is in no index, so that a
-//     renewal or a report is one write of a small item
-//   - its turn, which is in the index where claims look: see turn
+// stored is a request as the table stores it: one partition of up to three items.
+//   - The request. It is in the index by its status.
+//   - Its lease with the progress, while a worker holds it. This item is in no index, so that a
+//     renewal or a report is one write of a small item.
+//   - Its turn, which is where claims read the index. See turn.
 type stored struct {
 	lipsync.Request
-	version                 int64  // grows with every change, except of the lease
-	bucket, referenceBucket int64  // of its lists, where it is or behind which; the first is inOlder if an older version listed it
-	details                 string // of Failure, as encode and decode have them
-	sentence                string // of Failure, for versions of the service that know no codes
+	version                 int64  // grows with every change, except changes of the lease
+	bucket, referenceBucket int64  // the buckets of its lists from which on it is listed; the first is inOlder if an older version listed it
+	details                 string // of Failure, as text
+	sentence                string // of Failure, for versions of the service that don't know codes
 
-	// What older versions wrote, and only they.
+	// These are written by older versions only.
 	seq, referenceSeq int64 // places in the lists
-	heldByOlder       bool  // the lease is an attribute of the request
+	heldByOlder       bool  // the lease consists of attributes of the request
 	openPartition     string
 
 	queued bool // the turn is in the queue
 }
 
-// fields are those that the request's own item has, except holder and leaseUntil.
+// fields returns the fields of the request's own item: all except holder and leaseUntil.
 func (r *stored) fields() []field {
 	return []field{
 		{"id", &r.ID}, {"account", &r.Account}, {"keyID", &r.KeyID}, {"referenceID", &r.ReferenceID},
@@ -44,13 +44,13 @@ func (r *stored) fields() []field {
 		{"output", &r.Output}, {"length", &r.Length}, {"size", &r.Size}, {"mediaDeletedAt", &r.MediaDeletedAt},
 		{"failure", (*string)(&r.Failure.Code)}, {"failureDetails", &r.details}, {"error", &r.sentence},
 		{"claims", &r.Claims}, {"attempts", &r.Attempts}, {"delays", &r.Delays}, {"missingSince", &r.MissingSince},
-		{"delayedSince", &r.UnreachableSince}, // by this name older versions kept the first delay of any kind
+		{"delayedSince", &r.UnreachableSince}, // the name under which older versions stored the first delay of any kind
 		{"failingSince", &r.FailingSince}, {"fetching", &r.Fetching},
 		{"videoLength", &r.VideoLength}, {"audioLength", &r.AudioLength},
 	}
 }
 
-// progress are the fields of the lease that a report sets.
+// progress returns the fields of the lease that a report of progress sets.
 func (r *stored) progress() []field {
 	p := &r.Progress
 	return []field{{"stage", (*string)(&p.Stage)}, {"percent", &p.Percent}, {"ends", &p.Ends}}
@@ -60,16 +60,17 @@ func requestKey(id string) item { return key("request/"+id, "request") }
 func leaseKey(id string) item   { return key("request/"+id, "lease") }
 func turnKey(id string) item    { return key("request/"+id, "turn") }
 
-// neverForOlder is the end of a lease for older versions, which don't know of its item.
+// neverForOlder is the end of a lease that older versions see, which don't know the lease's own
+// item.
 var neverForOlder = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// withStatus is the partition of the index that has what is of one status in the
-// list of an account or reference id.
+// withStatus returns the partition of the index with the requests of one status of an account or
+// reference id.
 func withStatus(account, referenceID string, status lipsync.Status) string {
 	return list(account, referenceID) + "/" + string(status)
 }
 
-// age is the place of the request among those of one status: by time of creation.
+// age returns the request's place among those of one status. Places sort by time of creation.
 func (r *stored) age() string { return padded(r.CreatedAt.UnixMicro()) + "/" + r.ID }
 
 // item returns the request's own item.
@@ -88,7 +89,7 @@ func (r stored) item() item {
 	return i
 }
 
-// leaseItem returns the item of the lease, nil if nobody holds the request.
+// leaseItem returns the item of the lease, or nil if nobody holds the request.
 func (r *stored) leaseItem() item {
 	if r.Lease == "" {
 		return nil
@@ -97,13 +98,13 @@ func (r *stored) leaseItem() item {
 	return with(with(i, encode(r.progress())), leaseKey(r.ID))
 }
 
-// decodeRequest reads a request's own item, and its lease if there is one.
+// decodeRequest decodes a request's own item, and its lease if there is one.
 func decodeRequest(i, lease item) (r stored, err error) {
 	if err := decode(i, r.fields()); err != nil {
 		return stored{}, err
 	}
 	r.Failure.Details, err = lipsync.ParseDetails(r.details)
-	if r.Failure.Code == "" && r.sentence != "" { // from before there were codes
+	if r.Failure.Code == "" && r.sentence != "" { // written before codes existed
 		r.Failure = lipsync.ParseFailure(r.sentence)
 	}
 	if r.Engine == "" {
@@ -118,7 +119,8 @@ func decodeRequest(i, lease item) (r stored, err error) {
 	return r, err
 }
 
-// decodeLease reads who holds the request, and until when nobody else may.
+// decodeLease sets who holds the request and until when, from the lease's item or an older
+// version's attributes.
 func (r *stored) decodeLease(i, lease item) error {
 	var holder, token string
 	err := decode(i, []field{{"holder", &holder}, {"lease", &r.Lease}, {"leaseUntil", &r.LeaseUntil}})
@@ -135,23 +137,24 @@ func (r *stored) decodeLease(i, lease item) error {
 	return decode(lease, append(r.progress(), field{"until", &r.LeaseUntil}))
 }
 
-// inOlder is the bucket of a request that an older version put into its lists.
+// inOlder stands for the bucket of a request that an older version listed.
 const inOlder = -1
 
-// older reports whether the request is kept as older versions did.
+// older reports whether the request is stored in the layout of older versions.
 func (r *stored) older() bool {
 	return r.seq > 0 || r.heldByOlder || r.openPartition == olderOpen || r.openPartition == olderHeld
 }
 
-// onlyEngine is the engine of requests from before there was a choice.
+// onlyEngine is the engine of requests that were made before clients could choose one.
 const onlyEngine = "warp"
 
-// torn is how often a request is read that seems to have been changed meanwhile.
-const torn = 5
+// maxReads is how often a request is read if its items do not belong together, because it is
+// being changed.
+const maxReads = 5
 
 // request returns the request with its lease.
 func (s *Store) request(ctx context.Context, id string) (r stored, err error) {
-	for range torn {
+	for range maxReads {
 		items := make(map[string]item)
 		for i, err := range s.query(ctx, maxBatch, &dynamodb.QueryInput{
 			KeyConditionExpression:    aws.String("#pk = :request"),
@@ -175,7 +178,7 @@ func (s *Store) request(ctx context.Context, id string) (r stored, err error) {
 		if err != nil || r.Lease == "" || !r.LeaseUntil.IsZero() {
 			return r, err
 		}
-		// The items are of different times: its lease ended, or began, between them.
+		// The items were read at different times: the lease began or ended in between.
 	}
 	return r, nil
 }

@@ -11,7 +11,7 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// TestLongPage reads a page of three buckets, whose requests are more than 1 MB.
+// TestLongPage reads a page of three buckets, with requests of more than 1 MB in total.
 func TestLongPage(t *testing.T) {
 	t.Parallel()
 	const n = 130
@@ -45,8 +45,8 @@ func TestLongPage(t *testing.T) {
 	}
 }
 
-// TestByStatusReadsItsPage looks for the oldest of many requests of a reference id,
-// the only one of its status.
+// TestByStatusReadsItsPage finds the oldest of many requests of a reference id, the only one with
+// its status.
 func TestByStatusReadsItsPage(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	var w wire
@@ -70,9 +70,9 @@ func TestByStatusReadsItsPage(t *testing.T) {
 	}
 }
 
-// TestReplayOfWinner creates twice at once with one idempotency key and a key
-// that is good for one request. DynamoDB tells the later one only of its used-up
-// key; it is a replay all the same.
+// TestReplayOfWinner creates twice at once, with one idempotency key and an API key that has one
+// use left. DynamoDB tells the loser only that the API key is used up; the answer must still be a
+// replay.
 func TestReplayOfWinner(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	idem := &lipsync.Idempotency{Key: "i", ExpiresAt: now.Add(time.Hour)}
@@ -103,7 +103,7 @@ func TestReplayOfWinner(t *testing.T) {
 	}
 }
 
-// TestLongUploadID asks for what can be no key of an item.
+// TestLongUploadID asks for ids that are too long for a key of the table.
 func TestLongUploadID(t *testing.T) {
 	s := open(t)
 	for _, id := range []string{"", strings.Repeat("x", 8192), "\xff"} {
@@ -113,8 +113,8 @@ func TestLongUploadID(t *testing.T) {
 	}
 }
 
-// TestClaimAgain claims with a token that holds the request already, as a worker
-// does that has not heard of its first try.
+// TestClaimAgain claims with a token that already holds the request, as a worker does whose first
+// answer was lost.
 func TestClaimAgain(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0).UTC()
 	s := open(t)
@@ -129,7 +129,7 @@ func TestClaimAgain(t *testing.T) {
 	}
 }
 
-// TestSameID creates a request that there is already.
+// TestSameID creates a request whose id is taken.
 func TestSameID(t *testing.T) {
 	s := open(t)
 	createAll(t, s, 1)
@@ -138,7 +138,7 @@ func TestSameID(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, _, err := s.Requests.Create(t.Context(), list[0], nil, nil, lipsync.Limits{}); lipsync.CodeOf(err) != lipsync.Internal {
-		t.Errorf("got %v, want an error of our own", err)
+		t.Errorf("got %v, want an internal error", err)
 	}
 	if keys, err := s.Keys.List(t.Context(), "a"); err != nil || keys[0].Used != 1 {
 		t.Errorf("got %v (%v), want one use", keys, err)

@@ -16,7 +16,7 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// leading notes the partition keys that calls name, each behind its operation.
+// leading records the partition keys that calls name, after the name of the operation.
 type leading struct {
 	mu   sync.Mutex
 	keys []string
@@ -35,7 +35,7 @@ func (l *leading) note(operation string, r *http.Request) error {
 	return err
 }
 
-// walk looks for partition keys of items and of queries.
+// walk finds the partition keys of items and queries in the value.
 func (l *leading) walk(operation string, v any) {
 	switch v := v.(type) {
 	case []any:
@@ -55,8 +55,8 @@ func (l *leading) walk(operation string, v any) {
 	}
 }
 
-// TestRunnerKeys does all that a runner does, and holds it to the partition keys that it has
-// rights for. Each of these rights is needed.
+// TestRunnerKeys does all that a runner does. All partition keys that it uses must be among those
+// that it has rights for, and each right must be needed.
 func TestRunnerKeys(t *testing.T) {
 	var w wire
 	var l leading
@@ -80,7 +80,7 @@ func TestRunnerKeys(t *testing.T) {
 	}
 	_, err := s.Leases.Claim(t.Context(), "b0", "long", now.Add(-2*time.Minute), time.Minute)
 	must(err)
-	must(s.Leases.Renew(t.Context(), "b0", "long", now.Add(time.Hour))) // so that claims look at the lease
+	must(s.Leases.Renew(t.Context(), "b0", "long", now.Add(time.Hour))) // so that claims read the lease
 	w.spoil = func(_ int, operation string) fault {
 		return func(r *http.Request) (*http.Response, error) {
 			if err := l.note(operation, r); err != nil {
@@ -136,12 +136,12 @@ func TestRunnerKeys(t *testing.T) {
 	}
 }
 
-// kind is what operations have one list of rights for.
+// kind returns which list of rights the operation belongs to.
 func kind(operation string) string {
 	return map[string]string{"Query": "read ", "BatchGetItem": "read ", "Query index": "query ", "UpdateItem": "write ", "TransactWriteItems": "write "}[operation]
 }
 
-// matches reports whether a pattern of IAM has the key: there a * stands for slashes, too.
+// matches reports whether the pattern of IAM matches the key. In IAM, * also matches slashes.
 func matches(pattern, key string) bool {
 	if prefix, star := strings.CutSuffix(pattern, "*"); star {
 		return strings.HasPrefix(key, prefix)

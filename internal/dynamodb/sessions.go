@@ -7,7 +7,7 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// sessionsKey is the item that names the present sessions of an account, once any
+// sessionsKey is the key of the item that names an account's current sessions. It exists once any
 // were ended.
 func sessionsKey(account string) item { return key("sessions/"+digest(account), "sessions") }
 

@@ -12,7 +12,7 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// inPartition asks for all of a partition of the index.
+// inPartition returns a query for all items of a partition of the index.
 func inPartition(partition string) *dynamodb.QueryInput {
 	return &dynamodb.QueryInput{
 		IndexName:                 aws.String(OpenIndex),
@@ -21,7 +21,7 @@ func inPartition(partition string) *dynamodb.QueryInput {
 	}
 }
 
-// found is an item of the index: its place there, and the id that it has.
+// found is an item of the index: its sort key and its id.
 type found struct{ sort, id string }
 
 // collect returns what a query of the index finds.
@@ -40,8 +40,8 @@ func (s *Store) collect(ctx context.Context, limit int, in *dynamodb.QueryInput)
 	return all, nil
 }
 
-// ByStatus implements lipsync.Requests. The index has them by time of creation; behind
-// those it has what older versions made, by place in the list.
+// ByStatus implements lipsync.Requests. The index has requests by time of creation, and after them
+// those of older versions, by their place in the list.
 func (s requests) ByStatus(ctx context.Context, q lipsync.StatusQuery, limit int) ([]lipsync.Request, error) {
 	from := behindAll
 	if q.Before != "" {
@@ -73,7 +73,7 @@ func (s requests) ByStatus(ctx context.Context, q lipsync.StatusQuery, limit int
 			return nil, err
 		}
 		page = append(page, slices.DeleteFunc(list, func(r lipsync.Request) bool { return r.Status != q.Status })...)
-		if len(found) < most || len(page) >= limit { // else the index lags: some have another status by now
+		if len(found) < most || len(page) >= limit { // otherwise the index lags: some found requests have another status by now
 			return page[:min(len(page), limit)], nil
 		}
 		skip = 0
@@ -81,16 +81,16 @@ func (s requests) ByStatus(ctx context.Context, q lipsync.StatusQuery, limit int
 }
 
 const (
-	// behindAll is behind all digits, with which the places begin.
+	// sorts after all digits, with which the places begin
 	behindAll = "~"
-	// spread is how many items more than its share a query is asked for: of the newest 1000
-	// requests a shard has 250, with a standard deviation of 14, since ids are drawn.
+	// spread is how many items a query reads beyond its share. Of the newest 1000 requests a shard
+	// has 250 on average, with a standard deviation of 14, since ids are random.
 	spread = 25
 )
 
-// newest returns the newest of what is before a place, of what all queries find: most items at
-// most, the newest first, without the ids that were seen before. It reads about most items and
-// spread more a query, and never more than most items a query.
+// newest returns the newest items before a place that the queries find together, newest first,
+// without ids seen before. It returns at most most items. It reads about most items and spread for
+// each query together, and never more than most items in one query.
 func (s *Store) newest(ctx context.Context, queries []*dynamodb.QueryInput, from string, most int, seen map[string]bool) (all []found, err error) {
 	for _, in := range queries {
 		in.KeyConditionExpression = aws.String("#open = :open AND #openAt < :from")
@@ -107,7 +107,7 @@ func (s *Store) newest(ctx context.Context, queries []*dynamodb.QueryInput, from
 		}
 		read = append(read, slices.Concat(pages...)...)
 		slices.SortFunc(read, func(a, b found) int { return cmp.Compare(b.sort, a.sort) })
-		known := "" // down to here, nothing is missing
+		known := "" // all places down to this one are known
 		var more []*dynamodb.QueryInput
 		for i, page := range pages {
 			if len(page) == ask {
@@ -128,8 +128,8 @@ func (s *Store) newest(ctx context.Context, queries []*dynamodb.QueryInput, from
 	}
 }
 
-// statusQueries ask for the account's requests of one status. What is final is also in a
-// partition of its reference id, and what is open is not, except for what older versions made.
+// statusQueries returns the queries for the account's requests with one status. Final requests are
+// also in a partition of their reference id; open ones are not, except those of older versions.
 func statusQueries(account string, status lipsync.Status, referenceID string) (all []*dynamodb.QueryInput) {
 	if referenceID != "" {
 		all = append(all, inPartition(withStatus(account, referenceID, status)))
@@ -148,7 +148,7 @@ func statusQueries(account string, status lipsync.Status, referenceID string) (a
 	return all
 }
 
-// openQueries ask for the account's open requests.
+// openQueries returns the queries for the account's open requests.
 func openQueries(account string) []*dynamodb.QueryInput {
 	return append(statusQueries(account, lipsync.Queued, ""), statusQueries(account, lipsync.Processing, "")...)
 }
@@ -159,7 +159,8 @@ func (s requests) CountByStatus(ctx context.Context, q lipsync.StatusQuery, limi
 	return len(found), err
 }
 
-// countAll returns how many items the queries of the index find, each up to a number.
+// countAll returns how many items the queries of the index find; of each query it counts at most
+// most.
 func (s *Store) countAll(ctx context.Context, queries []*dynamodb.QueryInput, most int) (n int64, err error) {
 	counts := make([]int64, len(queries))
 	err = together(len(queries), func(i int) error {

@@ -10,18 +10,17 @@ import (
 	"time"
 )
 
-// survey is what a claim chooses from: hints, since the index may lag.
+// survey is what a claim chooses from. It consists of hints, since the index may lag.
 type survey struct {
-	running map[string]int       // leases, by account
-	waiting map[string][]waiting // by account; the oldest first once all are there
-	claimed map[string]time.Time // the last time, by account; of some
+	running map[string]int       // number of leases, by account
+	waiting map[string][]waiting // by account; each sorted by age once complete
+	claimed map[string]time.Time // time of the last claim, by account; not of all
 	known   map[string]bool      // ids of requests
-	aside   []waiting            // what pick passed over
-	whole   bool                 // whether nothing that waits is missing
+	aside   []waiting            // requests that pick passed over
+	whole   bool                 // whether no waiting request is missing
 }
 
-// survey looks at all shards: at what waits, at what was put off until now or before, and at
-// what is held.
+// survey reads all shards: waiting requests, postponed requests that are due, and held requests.
 func (s *Store) survey(ctx context.Context, now time.Time) (*survey, error) {
 	v := &survey{running: make(map[string]int), waiting: make(map[string][]waiting), known: make(map[string]bool), whole: true}
 	var inQueue, isHeld [queueShards][]waiting
@@ -36,7 +35,7 @@ func (s *Store) survey(ctx context.Context, now time.Time) (*survey, error) {
 	if err != nil {
 		return nil, err
 	}
-	var old []waiting // leases that were renewed, or ended
+	var old []waiting // leases that were renewed or have ended
 	for n := range queueShards {
 		for _, w := range isHeld[n] {
 			switch {
@@ -65,8 +64,9 @@ func (s *Store) survey(ctx context.Context, now time.Time) (*survey, error) {
 	return v, err
 }
 
-// addOld adds what is held for so long that its lease was renewed, if nobody died. Of many
-// it takes none for ended: that is left to Upkeep.
+// addOld reads the leases of requests that have been held so long that the lease must have been
+// renewed, unless its worker died. If there are many, it takes all for renewed; Upkeep finds the
+// ended ones.
 func (s *Store) addOld(ctx context.Context, v *survey, old []waiting, now time.Time) error {
 	ends := make(map[string]time.Time)
 	few := len(old) <= maxBatch
@@ -86,8 +86,8 @@ func (s *Store) addOld(ctx context.Context, v *survey, old []waiting, now time.T
 	return nil
 }
 
-// inQueue returns the first of what waits in a shard, and if that is a whole page more: from one
-// account to the next, to the end if a few calls reach it, and else from a random place on.
+// inQueue returns the first waiting turns of a shard. If they fill a page, it reads on from one
+// account to the next: to the end if a few calls reach it, otherwise from a random place.
 func (s *Store) inQueue(ctx context.Context, n, page int) ([]waiting, error) {
 	all, err := s.readTurns(ctx, page, inQueueAfter(n, ""))
 	if err != nil || len(all) < page {
@@ -120,7 +120,7 @@ func (v *survey) fewest() (accounts []string) {
 	return accounts
 }
 
-// runs counts the lease of a request that is held.
+// runs counts the lease of a held request.
 func (v *survey) runs(w waiting) {
 	if !v.known[w.id] {
 		v.known[w.id] = true
@@ -128,7 +128,7 @@ func (v *survey) runs(w waiting) {
 	}
 }
 
-// add adds a request that waits, unless it is there already.
+// add adds a waiting request, unless it is already there.
 func (v *survey) add(w waiting) {
 	if !v.known[w.id] {
 		v.known[w.id] = true
@@ -140,8 +140,8 @@ func (w waiting) before(other waiting) int {
 	return cmp.Or(w.created.Compare(other.created), cmp.Compare(w.id, other.id))
 }
 
-// pick takes the next request. Many that claim at the same time want the same one: whoever
-// lost one, and then another, looks at twice as many each time and takes any of them.
+// pick takes the next request. Many simultaneous claims want the same one. A worker that has lost
+// two or more chooses at random among the next ones, and doubles their number each time it loses.
 func (v *survey) pick(lost int) (waiting, bool) {
 	for range rand.N(1 << min(lost, 8)) {
 		if w, ok := v.next(); ok {
@@ -159,8 +159,8 @@ func (v *survey) pick(lost int) (waiting, bool) {
 	return w, true
 }
 
-// next takes the oldest request of the account with the fewest leases, or of that one of
-// several whose last claim is the longest ago.
+// next takes the oldest request of the account with the fewest leases. If several accounts have
+// equally few, it takes the one whose last claim is longest ago.
 func (v *survey) next() (next waiting, ok bool) {
 	for account, line := range v.waiting {
 		if len(line) == 0 {

@@ -25,8 +25,8 @@ import (
 	"lipsync/internal/rest"
 )
 
-// home is the service as functions and runner have it, and what it calls.
-type home struct {
+// fixture is the service as the functions and the runner use it, with the services that it calls.
+type fixture struct {
 	*lipsync.Service
 	wire  wire
 	clock *lipsynctest.Clock
@@ -34,16 +34,16 @@ type home struct {
 	token string
 }
 
-// silent is a queue, and a pool, at no cost of the table.
+// silent is a queue and a pool that make no calls.
 type silent struct{}
 
 func (silent) Send(context.Context, string) error      { return nil }
 func (silent) Count(context.Context) (int, int, error) { return 0, 0, nil }
 func (silent) Start(context.Context, int) error        { return nil }
 
-func newHome(t *testing.T) *home {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	h := &home{clock: lipsynctest.NewClock(), wire: wire{takes: call}}
+	h := &fixture{clock: lipsynctest.NewClock(), wire: wire{takes: call}}
 	objects, err := disk.Open(t.TempDir(), h.clock.Now, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
@@ -61,8 +61,8 @@ func newHome(t *testing.T) *home {
 	return h
 }
 
-// call makes one call of the API, and reads its answer into v unless that is nil.
-func (h *home) call(t *testing.T, method, path string, header http.Header, body string, v any) {
+// call makes one call of the API. It decodes the answer into v unless v is nil.
+func (h *fixture) call(t *testing.T, method, path string, header http.Header, body string, v any) {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), method, "/api/v1"+path, strings.NewReader(body))
 	r.Header = http.Header{"X-Api-Key": {h.token}, "Content-Type": {"application/json"}}
@@ -81,11 +81,11 @@ func (h *home) call(t *testing.T, method, path string, header http.Header, body 
 	}
 }
 
-func (h *home) get(t *testing.T, path string) { h.call(t, http.MethodGet, path, nil, "", nil) }
+func (h *fixture) get(t *testing.T, path string) { h.call(t, http.MethodGet, path, nil, "", nil) }
 
-// generate returns the id of a new request of the video and of fields with a
-// comma behind each.
-func (h *home) generate(t *testing.T, video, fields string, header http.Header) string {
+// generate creates a request with the video and the fields, which each end with a comma. It
+// returns the id.
+func (h *fixture) generate(t *testing.T, video, fields string, header http.Header) string {
 	t.Helper()
 	body := fmt.Sprintf(`{%s"inputs":[{"type":"video","url":%q},{"type":"audio","url":"https://example.com/a.wav"}]}`, fields, video)
 	var answer struct{ Request_ID string }
@@ -93,16 +93,16 @@ func (h *home) generate(t *testing.T, video, fields string, header http.Header) 
 	return answer.Request_ID
 }
 
-// announce announces a video and returns its id and how to name it.
-func (h *home) announce(t *testing.T) (id, url string) {
+// announce announces a video, and returns its id and the URL that names it.
+func (h *fixture) announce(t *testing.T) (id, url string) {
 	t.Helper()
 	var answer struct{ ID, URL string }
 	h.call(t, http.MethodPost, "/uploads", nil, `{"type":"video","size":5}`, &answer)
 	return answer.ID, answer.URL
 }
 
-// upload sends a video and returns how to name it.
-func (h *home) upload(t *testing.T) string {
+// upload sends a video, and returns the URL that names it.
+func (h *fixture) upload(t *testing.T) string {
 	t.Helper()
 	id, url := h.announce(t)
 	u, err := h.Uploads.ByID(t.Context(), id)
@@ -115,7 +115,7 @@ func (h *home) upload(t *testing.T) string {
 	return url
 }
 
-func (h *home) generateWithMedia(t *testing.T) {
+func (h *fixture) generateWithMedia(t *testing.T) {
 	t.Helper()
 	var body bytes.Buffer
 	w := multipart.NewWriter(&body)
@@ -133,9 +133,9 @@ func (h *home) generateWithMedia(t *testing.T) {
 		http.Header{"Content-Type": {w.FormDataContentType()}}, body.String(), nil)
 }
 
-// TestRoundTrips counts what each endpoint, and each step of a worker, calls; for how many
-// of these it waits, one after the other; and how many items it writes. The key and the rate
-// cost two calls, three more in the first of a minute.
+// TestRoundTrips counts the calls of each endpoint and of each step of a worker; how many of them
+// it waits for one after the other; and how many items it writes. The API key and the rate cost
+// two calls, and three more in the first call of a minute.
 func TestRoundTrips(t *testing.T) { synctest.Test(t, testRoundTrips) }
 
 func testRoundTrips(t *testing.T) {
@@ -143,7 +143,7 @@ func testRoundTrips(t *testing.T) {
 		"GetItem", "UpdateItem", "Query", "BatchGetItem", "TransactWriteItems"
 	times := func(n int, operation string) string { return fmt.Sprint(n, " ", operation) }
 	usage, survey := times(4, query), times(16, query)
-	h := newHome(t)
+	h := newFixture(t)
 	upload, idem := h.upload(t), http.Header{"Idempotency-Key": {"i"}}
 	h.generate(t, url, "", nil)
 	doomed := h.generate(t, url, "", nil)
@@ -195,7 +195,7 @@ func testRoundTrips(t *testing.T) {
 		{"claim the oldest", func() { var err error; held, err = h.Claim(t.Context(), ""); ok(err) }, 5, 4, []string{times(17, query), batch, transact, update}},
 		{"renew", func() { ok(h.Renew(t.Context(), held)) }, 1, 1, []string{update}},
 		{"report", func() { ok(h.Report(t.Context(), held, lipsync.Progress{Percent: 50})) }, 1, 1, []string{update}},
-		{"look", func() { ok(h.Held(t.Context(), held)) }, 1, 0, []string{query}},
+		{"held", func() { ok(h.Held(t.Context(), held)) }, 1, 0, []string{query}},
 		{"complete", func() { ok(h.Complete(t.Context(), held, strings.NewReader("o"), 1)) }, 2, 4, []string{query, transact}},
 		{"release", func() { r, _ := h.Claim(t.Context(), ""); h.wire.take(); ok(h.Release(t.Context(), r)) }, 7, 3, []string{query, transact}},
 		{"worked", func() { _, err := h.Worked(t.Context(), time.Second); ok(err) }, 1, 1, []string{update}},
@@ -215,7 +215,7 @@ func testRoundTrips(t *testing.T) {
 	t.Logf("round trips:\n%s", report.String())
 }
 
-// inTurn writes equal calls in a row as one with their number.
+// inTurn writes equal calls in a row as one call with their number.
 func inTurn(calls []string) (all []string) {
 	for len(calls) > 0 {
 		n := 1

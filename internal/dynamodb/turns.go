@@ -9,26 +9,27 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 )
 
-// The partitions of the index where claims look. What waits is by account, and then by time
-// of creation: however much of one account waits, that of another is a call away. Beside it is
-// what somebody holds, by id, and then what was put off, by the time from which it may be claimed.
+// These are the partitions of the index that claims read. Waiting turns are sorted by account, and
+// then by time of creation: no matter how many of one account wait, the next account is one call
+// away. A second partition has the held turns by id, and after them the postponed ones by the time
+// when they are due.
 const (
 	queue  = "queue"
 	held   = "held/by"
-	putOff = "until/" // is behind what is held
+	putOff = "until/" // sorts after held turns
 	isHeld = "held/"
 )
 
-// The partitions in which older versions kept what waits, and what is held or was put off.
-// Upkeep empties them.
+// In these partitions older versions kept waiting, held and postponed requests. Upkeep empties
+// them.
 const (
 	olderOpen  = "request"
 	olderHeld  = "held"
 	olderTurns = "turn"
 )
 
-// turn returns the item that has the request's place in the index: where claims look, or
-// once it is final among those of its reference id. It is nil if there is none.
+// turn returns the item with the request's place in the index: where claims read, or for a final
+// request among those of its reference id. It returns nil if the request has no such place.
 func (r *stored) turn() item {
 	i := with(encode([]field{{"id", &r.ID}, {"account", &r.Account}, {"createdAt", &r.CreatedAt}}), turnKey(r.ID))
 	switch {
@@ -51,23 +52,23 @@ func (r *stored) at(i item, partition, sort string) item {
 	return i
 }
 
-// inQueue returns the turn of a request that waits.
+// inQueue adds the place of a waiting request to its turn.
 func (r *stored) inQueue(i item) item {
 	return r.at(i, shard(queue, shardOf(r.ID, queueShards)), digest(r.Account)+"/"+r.age())
 }
 
-// behind is a place behind all turns of the account.
+// behind returns a place after all turns of the account.
 func behind(account string) string { return digest(account) + "0" } // 0 is the next character after /
 
 // waiting is the turn of a request, as the index has it.
 type waiting struct {
 	id, account string
 	created     time.Time
-	until       time.Time // of what is held: its lease ends then, or later
+	until       time.Time // for a held request: its lease ends then or later
 	place       string
 }
 
-// readTurns returns up to limit of what a query of the index finds.
+// readTurns returns up to limit turns that a query of the index finds.
 func (s *Store) readTurns(ctx context.Context, limit int, in *dynamodb.QueryInput) (all []waiting, err error) {
 	var w waiting
 	fields := []field{{"id", &w.id}, {"account", &w.account}, {"createdAt", &w.created}, {"until", &w.until}, {OpenSort, &w.place}}
@@ -84,16 +85,16 @@ func (s *Store) readTurns(ctx context.Context, limit int, in *dynamodb.QueryInpu
 	return all, nil
 }
 
-// inQueueAfter asks for what waits in a shard, behind a place.
+// inQueueAfter returns the query for the waiting turns of a shard after a place.
 func inQueueAfter(n int, after string) *dynamodb.QueryInput {
 	in := inPartition(shard(queue, n))
 	in.KeyConditionExpression = aws.String("#open = :open AND #openAt > :after")
-	in.ExpressionAttributeValues[":after"] = text(after + " ") // no key is ""
+	in.ExpressionAttributeValues[":after"] = text(after + " ") // no attribute of a key may be ""
 	return in
 }
 
-// heldAt asks for what was put off in a shard and may be claimed again at now, and then for
-// what is held.
+// heldAt returns the query for the postponed turns of a shard that are due at now, and after them
+// the held ones.
 func heldAt(n int, now time.Time) *dynamodb.QueryInput {
 	in := inPartition(shard(held, n))
 	in.KeyConditionExpression = aws.String("#open = :open AND #openAt < :later")
@@ -102,7 +103,7 @@ func heldAt(n int, now time.Time) *dynamodb.QueryInput {
 	return in
 }
 
-// dueAt asks for what was put off in a shard and may be claimed again at now.
+// dueAt returns the query for the postponed turns of a shard that are due at now.
 func dueAt(n int, now time.Time) *dynamodb.QueryInput {
 	in := heldAt(n, now)
 	in.KeyConditionExpression = aws.String("#open = :open AND #openAt BETWEEN :off AND :later")
@@ -110,7 +111,7 @@ func dueAt(n int, now time.Time) *dynamodb.QueryInput {
 	return in
 }
 
-// leases returns when the leases of requests end; of one that ended, nothing.
+// leases returns when the leases of requests end. Ended leases are left out.
 func (s *Store) leases(ctx context.Context, all []waiting) (map[string]time.Time, error) {
 	var keys []item
 	for _, w := range all {
@@ -133,14 +134,15 @@ func (s *Store) leases(ctx context.Context, all []waiting) (map[string]time.Time
 	return ends, nil
 }
 
-// mendTurn makes the turn what the request says. Upkeep put it into the queue when a lease
-// ended, which then was renewed all the same; or an older version left it there.
+// mendTurn writes the turn that the request should have. The turn may be wrong because Upkeep put
+// it into the queue when a lease ended that was renewed after all, or because an older version
+// left it there.
 func (s *Store) mendTurn(ctx context.Context, id string) error {
 	_, err := s.change(ctx, id, func(r stored) (stored, error) {
 		if r.heldByOlder && !r.Status.Final() {
 			return stored{}, errHeld
 		}
-		r.version++ // so that it is written
+		r.version++ // so that the request is written
 		return r, nil
 	})
 	return unlessHeld(err)
@@ -149,6 +151,6 @@ func (s *Store) mendTurn(ctx context.Context, id string) error {
 // isQueued reports whether a turn is in the queue.
 func isQueued(turn item) bool {
 	var partition string
-	_ = decode(turn, []field{{OpenPartition, &partition}}) // it is a text in every item
+	_ = decode(turn, []field{{OpenPartition, &partition}}) // a string in every item
 	return strings.HasPrefix(partition, queue)
 }

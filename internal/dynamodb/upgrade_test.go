@@ -15,9 +15,9 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// last makes of an item what the last version wrote before there were buckets, leases of their
-// own and shards: what waits was in one partition, what is held or put off in another, and the
-// turns of all that waits in a third.
+// last returns the items that the last version before buckets, separate leases and shards wrote
+// instead: waiting requests in one partition, held and postponed ones in another, and the turns of
+// all waiting ones in a third.
 func (b *table) last(t *testing.T, i item, now time.Time) []item {
 	waits := strings.HasPrefix(textOf(i["open"]), "queue")
 	id := textOf(i["id"])
@@ -36,8 +36,8 @@ func (b *table) last(t *testing.T, i item, now time.Time) []item {
 	return all
 }
 
-// TestUpgrade has a table with open requests of the last version: some wait, some are held by
-// runners that go on or that died, and some were put off. Each completes once.
+// TestUpgrade starts with open requests of the last version. Some wait, some are held by runners
+// that go on or have died, and some are postponed. Each must complete once.
 func TestUpgrade(t *testing.T) {
 	for name, open := range map[string]func(t *testing.T) (aws.Config, string){
 		"in memory": func(*testing.T) (aws.Config, string) { return inMemory(), "t" },
@@ -69,7 +69,7 @@ func upgrade(t *testing.T, b *table) {
 	ids := createWaiting(t, b.Store, "a", n, now)
 	for i, id := range ids {
 		if i%4 == 0 {
-			continue // waits
+			continue // it waits
 		}
 		r, err := b.Leases.Claim(t.Context(), id, "old", now, time.Minute)
 		ok(err)
@@ -79,7 +79,7 @@ func upgrade(t *testing.T, b *table) {
 	}
 	b.rewrite(t, func(i item) []item { return b.last(t, i, now) })
 	for i, id := range ids {
-		if i%4 == 2 { // its runner goes on; that of the others died
+		if i%4 == 2 { // its runner goes on; those of the others died
 			ok(b.Leases.Renew(t.Context(), id, "old", now.Add(30*time.Minute)))
 		}
 	}
@@ -91,7 +91,7 @@ func upgrade(t *testing.T, b *table) {
 		}
 		ended[id]++
 	}
-	// All that may be claimed, each quarter of an hour.
+	// Complete all that can be claimed, every quarter of an hour.
 	for minute := 5; minute < 30; minute += 15 {
 		at := now.Add(time.Duration(minute) * time.Minute)
 		ok(b.Leases.Upkeep(t.Context(), at))
@@ -129,8 +129,8 @@ func upgrade(t *testing.T, b *table) {
 	}
 }
 
-// TestOlderCancels has an older version cancel a request that this one holds: it ends no
-// lease, and yet what was canceled stays so.
+// TestOlderCancels has an older version cancel a request that this version holds. The older
+// version ends no lease, but the request must stay canceled.
 func TestOlderCancels(t *testing.T) {
 	b, now := openTable(t), time.Unix(1_800_000_000, 0).UTC()
 	id := createWaiting(t, b.Store, "a", 1, now)[0]
@@ -152,8 +152,8 @@ func TestOlderCancels(t *testing.T) {
 	}
 }
 
-// TestOlderClaimsMeanwhile has a runner of the last version claim a request that Upkeep is
-// about to write as this version does: the runner keeps it.
+// TestOlderClaimsMeanwhile has a runner of the last version claim a request that Upkeep is about
+// to rewrite. The runner must keep it.
 func TestOlderClaimsMeanwhile(t *testing.T) {
 	var w wire
 	b, now := openTableBehind(t, &w), time.Unix(1_800_000_000, 0).UTC()
@@ -164,7 +164,7 @@ func TestOlderClaimsMeanwhile(t *testing.T) {
 		if operation == "Query" {
 			queries++
 		}
-		if claimed || queries < 3 { // two for what waits and what is held, the third for the request
+		if claimed || queries < 3 { // two for waiting and held requests, the third for the request itself
 			return nil
 		}
 		claimed = true

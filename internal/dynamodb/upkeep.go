@@ -14,18 +14,18 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// atOnce is how many items Upkeep changes at a time.
+// atOnce is how many items Upkeep changes at once.
 const atOnce = 16
 
-// Upkeep implements lipsync.Leases. It puts into the queue what may be claimed again, and makes
-// of what older versions wrote what this one writes.
+// Upkeep implements lipsync.Leases. It puts requests into the queue that may be claimed again, and
+// rewrites what older versions stored in this version's layout.
 func (s leases) Upkeep(ctx context.Context, now time.Time) error {
 	return errors.Join(s.upgradeRequests(ctx, now), s.upgradeKeys(ctx), together(queueShards, func(n int) error {
 		return errors.Join(s.queueDue(ctx, n, now), s.queueDead(ctx, n, now))
 	}))
 }
 
-// forEach calls f for all, some of them at once.
+// forEach calls f for each element, several at once.
 func forEach[T any](all []T, f func(T) error) error {
 	var mu sync.Mutex
 	var errs []error
@@ -45,7 +45,7 @@ func forEach[T any](all []T, f func(T) error) error {
 	return errors.Join(errs...)
 }
 
-// queueDue puts into the queue what was put off until now or before.
+// queueDue puts postponed requests into the queue that are due.
 func (s *Store) queueDue(ctx context.Context, n int, now time.Time) error {
 	due, err := s.readTurns(ctx, math.MaxInt, dueAt(n, now))
 	if err != nil {
@@ -54,7 +54,7 @@ func (s *Store) queueDue(ctx context.Context, n int, now time.Time) error {
 	return forEach(due, func(w waiting) error { return s.enqueue(ctx, w) })
 }
 
-// queueDead puts into the queue what is held by a lease that ended.
+// queueDead puts requests into the queue whose lease has ended.
 func (s *Store) queueDead(ctx context.Context, n int, now time.Time) error {
 	in := inPartition(shard(held, n))
 	in.KeyConditionExpression = aws.String("#open = :open AND #openAt < :off")
@@ -78,7 +78,7 @@ func (s *Store) queueDead(ctx context.Context, n int, now time.Time) error {
 	return errors.Join(err, forEach(dead, func(w waiting) error { return s.enqueue(ctx, w) }))
 }
 
-// enqueue puts a turn into the queue that still is where it was seen.
+// enqueue puts a turn into the queue, if it still is where it was read.
 func (s *Store) enqueue(ctx context.Context, w waiting) error {
 	r := stored{Request: lipsync.Request{ID: w.id, Account: w.account, CreatedAt: w.created}}
 	_, err := s.update(ctx, change{
@@ -88,8 +88,8 @@ func (s *Store) enqueue(ctx context.Context, w waiting) error {
 	return err
 }
 
-// upgradeRequests writes open requests as this version does. Those that a worker of an older
-// version holds are left to it.
+// upgradeRequests rewrites open requests in this version's layout. It leaves those that a worker
+// of an older version holds.
 func (s *Store) upgradeRequests(ctx context.Context, now time.Time) error {
 	var ids []string
 	for _, partition := range []string{olderOpen, olderHeld} {
@@ -109,7 +109,7 @@ func (s *Store) upgradeRequests(ctx context.Context, now time.Time) error {
 	if err := forEach(ids, func(id string) error {
 		_, err := s.change(ctx, id, func(r stored) (stored, error) {
 			if r.heldByOlder && !r.claimable(now) {
-				return stored{}, errHeld // since the query
+				return stored{}, errHeld // changed since the query
 			}
 			return r, nil
 		})
@@ -117,12 +117,12 @@ func (s *Store) upgradeRequests(ctx context.Context, now time.Time) error {
 	}); err != nil {
 		return err
 	}
-	left, err := s.collect(ctx, math.MaxInt, inPartition(olderTurns)) // of what is final
+	left, err := s.collect(ctx, math.MaxInt, inPartition(olderTurns)) // turns of final requests
 	return errors.Join(err, forEach(left, func(f found) error { return s.mendTurn(ctx, f.id) }))
 }
 
-// errHeld tells that a worker of an older version holds a request. It looks for its lease
-// in the request itself, so the request stays as it is.
+// errHeld says that a worker of an older version holds a request. That worker looks for its lease
+// in the request itself, so the request must stay as it is.
 var errHeld = errors.New("held by a worker of an older version")
 
 func unlessHeld(err error) error {
@@ -132,8 +132,8 @@ func unlessHeld(err error) error {
 	return err
 }
 
-// upgradeKeys moves the pointers to keys, which the oldest versions kept in one partition. One
-// that can't be moved stays, and its error is told; the others are moved all the same.
+// upgradeKeys moves the pointers to API keys, which the oldest versions kept in one partition. It
+// reports the pointers that can't be moved, and moves the others.
 func (s *Store) upgradeKeys(ctx context.Context) error {
 	var errs []error
 	for i, err := range s.query(ctx, math.MaxInt, &dynamodb.QueryInput{
@@ -146,7 +146,7 @@ func (s *Store) upgradeKeys(ctx context.Context) error {
 		}
 		if err := s.upgradeKey(ctx, i); err != nil {
 			var sort string
-			_ = decode(i, []field{{SortKey, &sort}}) // a text in every item
+			_ = decode(i, []field{{SortKey, &sort}}) // a string in every item
 			errs = append(errs, fmt.Errorf("move the pointer to a key (pk %s, sk %s): %w", allKeys, sort, err))
 		}
 	}
@@ -165,7 +165,7 @@ func (s *Store) upgradeKey(ctx context.Context, pointer item) error {
 	if err != nil {
 		return err
 	}
-	return patiently(ctx, func(int) error {
+	return retryConflicts(ctx, func(int) error {
 		steps := []step{s.remove(keyOf(pointer), "", nil)}
 		for _, i := range pointers(k) {
 			steps = append(steps, s.put(i, "", nil, nil))

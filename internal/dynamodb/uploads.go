@@ -25,22 +25,22 @@ func uploadFields(u *lipsync.Upload) []field {
 	}
 }
 
-// uploadKey is where the upload is kept. Its id may be any text of a client's.
+// uploadKey is the key of the item that stores the upload. The id may be any text of a client.
 func uploadKey(id string) item { return key("upload/"+digest(id), "upload") }
 
-// openUploads is the partition of the index, in shards, that has uploads by their end.
+// openUploads is the partition of the index, in shards, that has uploads by their expiry.
 const openUploads = "upload"
 
 func endSort(id string, expires time.Time) string { return padded(expires.UnixMicro()) + "/" + id }
 
-// Create implements lipsync.Uploads. The record has no TimeToLive: only the sweep, however
-// late it comes, takes the bytes of an upload off what the account stores.
+// Create implements lipsync.Uploads. The record has no TimeToLive, because only the sweep
+// subtracts an upload's bytes from those that the account stores, however late it runs.
 func (s uploads) Create(ctx context.Context, u lipsync.Upload, limits lipsync.Limits) error {
 	i := with(encode(uploadFields(&u)), uploadKey(u.ID))
 	i[OpenPartition], i[OpenSort] = text(shard(openUploads, shardOf(u.ID, uploadShards))), text(endSort(u.ID, u.ExpiresAt))
 	i["counted"] = &types.AttributeValueMemberBOOL{Value: true}
 	taken := errors.New("the upload exists already")
-	return patiently(ctx, func(int) error {
+	return retryConflicts(ctx, func(int) error {
 		steps, err := s.announce(ctx, u, limits)
 		if err != nil {
 			return err
@@ -49,14 +49,14 @@ func (s uploads) Create(ctx context.Context, u lipsync.Upload, limits lipsync.Li
 	})
 }
 
-// useUpload gives the upload to the request, and a new end.
+// useUpload assigns the upload to the request, and sets its new expiry.
 func useUpload(id string, r lipsync.Request, life time.Duration) change {
 	end := r.CreatedAt.Add(life)
 	return change{
 		key:    uploadKey(id),
 		set:    item{"requestID": text(r.ID), "expiresAt": micros(end), OpenSort: text(endSort(id, end))},
-		remove: []string{TimeToLive}, // which older versions set
-		// An upload that was deleted is not to come back as half of one.
+		remove: []string{TimeToLive}, // older versions set it
+		// An update must not recreate a part of an upload that was deleted.
 		condition: "attribute_exists(#pk) AND attribute_not_exists(#dropped)", refused: refusal(lipsync.Invalid, "upload is gone"),
 	}
 }
@@ -71,8 +71,8 @@ func (s uploads) ByID(ctx context.Context, id string) (u lipsync.Upload, err err
 	return u, err
 }
 
-// Expired implements lipsync.Uploads. The index may not know yet that an
-// upload got more time, so it is asked only for the ids.
+// Expired implements lipsync.Uploads. The index may not know yet that an upload got more
+// time, so only the ids are taken from it.
 func (s uploads) Expired(ctx context.Context, now time.Time, after lipsync.Upload, limit int) ([]lipsync.Upload, error) {
 	from := endSort(after.ID, time.UnixMicro(max(0, after.ExpiresAt.UnixMicro())))
 	for {
@@ -91,8 +91,8 @@ func (s uploads) Expired(ctx context.Context, now time.Time, after lipsync.Uploa
 	}
 }
 
-// uploadsUntil returns the first uploads of all shards that the index has until now, behind
-// a place.
+// uploadsUntil returns the first uploads of all shards, after a place, whose expiry in the index
+// is not after now.
 func (s *Store) uploadsUntil(ctx context.Context, now time.Time, from string, limit int) ([]found, error) {
 	shards := make([][]found, uploadShards)
 	err := together(uploadShards, func(n int) (err error) {
@@ -107,7 +107,7 @@ func (s *Store) uploadsUntil(ctx context.Context, now time.Time, from string, li
 	return all[:min(len(all), limit)], err
 }
 
-// expired returns the uploads with the keys that expired.
+// expired returns those of the uploads with the keys that have expired.
 func (s *Store) expired(ctx context.Context, keys []item, now time.Time) (expired []lipsync.Upload, err error) {
 	found, err := s.getAll(ctx, keys)
 	for _, i := range found {
@@ -132,7 +132,7 @@ func (s uploads) Drop(ctx context.Context, u lipsync.Upload, expires time.Time) 
 		refused: refusal(lipsync.Conflict, "another request uses the upload"),
 	})
 	if lipsync.CodeOf(err) == lipsync.Conflict && now == nil {
-		return nil // it is gone
+		return nil // it has been deleted already
 	}
 	return err
 }
@@ -140,7 +140,7 @@ func (s uploads) Drop(ctx context.Context, u lipsync.Upload, expires time.Time) 
 // Delete implements lipsync.Uploads.
 func (s uploads) Delete(ctx context.Context, u lipsync.Upload) error {
 	uncounted := errors.New("the upload was not counted, or is gone")
-	err := patiently(ctx, func(int) error {
+	err := retryConflicts(ctx, func(int) error {
 		return s.transact(ctx, []step{
 			s.remove(uploadKey(u.ID), "attribute_exists(#counted)", uncounted),
 			change{key: uploadLane(u.Account, u.ID), add: item{"size": number(-u.Size)}}.step(s.table),
@@ -149,12 +149,12 @@ func (s uploads) Delete(ctx context.Context, u lipsync.Upload) error {
 	if err != uncounted {
 		return err
 	}
-	// An older version announced it, if anybody did.
+	// If anyone announced it, an older version did.
 	_, err = s.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &s.table, Key: uploadKey(u.ID)})
 	return s.explain(err)
 }
 
-// remove deletes an item.
+// remove returns the step that deletes an item.
 func (s *Store) remove(key item, condition string, refused error) step {
 	return step{types.TransactWriteItem{Delete: &types.Delete{
 		TableName: &s.table, Key: key,

@@ -11,8 +11,9 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// TestSweepComesLate has no sweep for a year, in which DynamoDB deletes what has an end. Then the
-// uploads are found all the same, and their bytes are taken off what the account stores.
+// TestSweepComesLate runs no sweep for a year, while DynamoDB deletes items by their TimeToLive.
+// The sweep must still find the uploads and subtract their bytes from those that the account
+// stores.
 func TestSweepComesLate(t *testing.T) {
 	t.Parallel()
 	b := openTable(t)
@@ -34,7 +35,7 @@ func TestSweepComesLate(t *testing.T) {
 	ok(err)
 	ok(b.Uploads.Drop(t.Context(), lipsync.Upload{ID: "dropped", RequestID: "r"}, now.Add(time.Minute)))
 	if code := lipsync.CodeOf(announce("too many", now)); code != lipsync.StorageLimit {
-		t.Fatalf("got code %q, want the account to store all it may", code)
+		t.Fatalf("got code %q, want the account's storage to be full", code)
 	}
 
 	later := now.AddDate(1, 0, 0)
@@ -53,7 +54,7 @@ func TestSweepComesLate(t *testing.T) {
 	}
 }
 
-// expire deletes what DynamoDB does by the given time.
+// expire deletes the items that DynamoDB would have deleted by now.
 func (b *table) expire(t *testing.T, now time.Time) {
 	t.Helper()
 	b.rewrite(t, func(i item) []item {

@@ -15,26 +15,26 @@ import (
 
 const secondsOfDay = 24 * 60 * 60
 
-// usagePartition is the partition of what an account used, or the first shard of it.
+// usagePartition returns the partition with an account's usage, or the first shard of it.
 func usagePartition(account string) string { return "usage/" + digest(account) }
 
-// day is the day of the time, as keys have it.
+// day returns the day of the time as a part of keys.
 func day(t time.Time) string { return padded(t.Unix() / secondsOfDay) }
 
-// dayKey is the item that counts the request among those of its account that were made on the
-// same day: each day has a number of lanes. Older versions had one item for a day, whose key is
-// the day.
+// dayKey is the key of the item that counts the request among those of its account made on the
+// same day. Each day has several lanes. Older versions had one item for each day, whose sort key
+// is the day.
 func dayKey(r lipsync.Request) item {
 	lane := shardOf(r.ID, lanes)
 	return key(shard(usagePartition(r.Account), lane%usageShards), fmt.Sprintf("%s/%02d", day(r.CreatedAt), lane))
 }
 
-// countCreated counts a new request.
+// countCreated returns the step that counts a new request.
 func (s *Store) countCreated(r lipsync.Request) step {
 	return change{key: dayKey(r), add: item{"requests": number(1)}}.step(s.table)
 }
 
-// countFinal counts what became of a request.
+// countFinal returns the step that counts how a request ended.
 func (s *Store) countFinal(r lipsync.Request) step {
 	c := change{key: dayKey(r), add: item{"length": number(r.Length.Microseconds()), "size": number(r.Size)}}
 	if r.Failed() {
@@ -43,14 +43,14 @@ func (s *Store) countFinal(r lipsync.Request) step {
 	return c.step(s.table)
 }
 
-// used is what a lane has of a day; or what the item of uploads has.
+// used is the usage in one lane of a day, or the bytes in the item of uploads.
 type used struct {
 	sort string
 	size int64
 	lipsync.Day
 }
 
-// usage returns what there is from one place of the account's usage to another.
+// usage returns the account's usage from one sort key to another.
 func (s *Store) usage(ctx context.Context, account, first, last string) ([]used, error) {
 	shards := make([][]used, usageShards)
 	err := together(usageShards, func(n int) error {
@@ -80,7 +80,7 @@ func (s *Store) usage(ctx context.Context, account, first, last string) ([]used,
 // Usage implements lipsync.Requests.
 func (s requests) Usage(ctx context.Context, account string, now time.Time, days int) ([]lipsync.Day, error) {
 	first := now.Unix()/secondsOfDay - int64(days) + 1
-	found, err := s.usage(ctx, account, padded(first), day(now)+"/~") // behind all lanes
+	found, err := s.usage(ctx, account, padded(first), day(now)+"/~") // after all lanes
 	all := make([]lipsync.Day, days)
 	for i := range all {
 		for _, u := range found {

@@ -7,15 +7,15 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// Uses of a key with a limit are counted in the key, on the condition that the limit is not
-// reached. Those of a key without one are counted in lanes.
+// Uses of an API key with a limit are counted in the key's item, on the condition that the limit
+// is not reached. Uses of a key without a limit are counted in lanes.
 
 func usesKey(id string, lane int) item {
 	return key("used/"+digest(id)+"/"+strconv.Itoa(lane), "used")
 }
 
-// useKey counts a request among the uses of the key that makes it.
-func useKey(r lipsync.Request, seen sight) change {
+// useKey returns the change that counts a request among the uses of its key.
+func useKey(r lipsync.Request, seen snapshot) change {
 	if seen.unlimited {
 		return change{key: usesKey(r.KeyID, shardOf(r.ID, lanes)), add: item{"used": number(1)}}
 	}
@@ -26,8 +26,8 @@ func useKey(r lipsync.Request, seen sight) change {
 	}
 }
 
-// noteUnlimited notes beside the pointer to a key that it has no limit, if so. Older versions
-// didn't, and creates that forestall each other in the key find it out.
+// noteUnlimited stores with the pointer to an API key that the key has no limit, if that is so.
+// Older versions did not store it; creates find it out when they conflict in the key.
 func (s *Store) noteUnlimited(ctx context.Context, id string, hash [32]byte) error {
 	var k lipsync.Key
 	i, err := s.get(ctx, hashKey(hash))
@@ -45,8 +45,8 @@ func (s *Store) noteUnlimited(ctx context.Context, id string, hash [32]byte) err
 	return err
 }
 
-// countUses adds to Used of the keys what is counted beside them, and takes off the uses that
-// were given back.
+// countUses adds the uses counted in lanes to Used of the keys, and subtracts those that were
+// given back.
 func (s *Store) countUses(ctx context.Context, keys []lipsync.Key) error {
 	var where []item
 	for _, k := range keys {

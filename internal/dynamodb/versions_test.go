@@ -23,7 +23,7 @@ import (
 
 var keep = flag.Bool("keep", false, "TestItemsOfVersions keeps the items that this version writes in testdata, if none are like them")
 
-// value is an attribute as testdata has it, in DynamoDB's own JSON.
+// value is an attribute in testdata, in DynamoDB's JSON.
 type value struct {
 	S    *string `json:",omitempty"`
 	N    *string `json:",omitempty"`
@@ -32,7 +32,7 @@ type value struct {
 	L    []value `json:",omitempty"`
 }
 
-// typed returns an attribute as testdata has it.
+// typed returns the attribute in the form of testdata.
 func typed(attribute types.AttributeValue) (v value) {
 	switch a := attribute.(type) {
 	case *types.AttributeValueMemberS:
@@ -53,7 +53,7 @@ func typed(attribute types.AttributeValue) (v value) {
 	return v
 }
 
-// attribute returns what a value in testdata stands for.
+// attribute returns the attribute that the value in testdata stands for.
 func (v value) attribute() types.AttributeValue {
 	switch {
 	case v.S != nil:
@@ -73,8 +73,8 @@ func (v value) attribute() types.AttributeValue {
 	}
 }
 
-// TestItemsOfVersions goes on with tables that each version of the program wrote. Items
-// are not rewritten at an upgrade.
+// TestItemsOfVersions works with tables that each version of the program wrote. An upgrade does
+// not rewrite items.
 func TestItemsOfVersions(t *testing.T) {
 	made, err := filepath.Glob("testdata/items-*.jsonl")
 	if err != nil {
@@ -114,7 +114,7 @@ func TestItemsOfVersions(t *testing.T) {
 	}
 }
 
-// since returns what the first versions didn't write: usage is counted, and statuses are
+// since returns what the version of the file did not write yet: usage is counted, and statuses are
 // indexed, from the upgrade on.
 func since(file string) lipsynctest.Since {
 	switch filepath.Base(file) {
@@ -135,7 +135,7 @@ func read(t *testing.T, file string) string {
 	return string(text)
 }
 
-// scan returns all items of a table, one a line, sorted.
+// scan returns all items of a table, one per line, sorted.
 func scan(t *testing.T, client *sdk.Client, table string) string {
 	t.Helper()
 	out, err := client.Scan(t.Context(), &sdk.ScanInput{TableName: &table})

@@ -15,18 +15,18 @@ import (
 	"lipsync/internal/dynamodbtest"
 )
 
-// wire is the HTTP client between a store and its table. It notes what is
-// called, and may spoil some of it.
+// wire is the HTTP client between a store and its table. It records calls, and can spoil some of
+// them.
 type wire struct {
-	spoil func(n int, operation string) fault // of the nth call, from 0; nil spoils none
-	takes time.Duration                       // a call, by the clock of the test
+	spoil func(n int, operation string) fault // for the nth call, from 0; nil spoils none
+	takes time.Duration                       // duration of a call, on the test's clock
 
 	mu      sync.Mutex
-	calls   []string // the operation of each, such as GetItem; tries again too
-	written int      // items
+	calls   []string // operation of each call, such as GetItem; retries too
+	written int      // number of items
 }
 
-// fault spoils a call, which it may send first. A nil one lets it be.
+// fault spoils a call, which it may send first. A nil fault changes nothing.
 type fault func(r *http.Request) (*http.Response, error)
 
 func (w *wire) Do(r *http.Request) (*http.Response, error) {
@@ -66,13 +66,13 @@ func writes(operation string, r *http.Request) (int, error) {
 	return 0, nil
 }
 
-// send makes the call.
+// send sends the call.
 func send(r *http.Request) (*http.Response, error) {
 	t, _ := tables.Load(r.URL.Host)
 	return t.(*dynamodbtest.Table).Do(r)
 }
 
-// take returns what was called since the last take.
+// take returns the calls since the last take.
 func (w *wire) take() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -81,18 +81,18 @@ func (w *wire) take() []string {
 	return calls
 }
 
-// call is how long a call takes where round trips are counted.
+// call is the duration of a call where round trips are counted.
 const call = 10 * time.Millisecond
 
-// roundTrips returns how many calls f waits for, one after the other, of those that take so
-// long. It is for tests whose time is that of a bubble.
+// roundTrips returns how many calls f waits for one after the other, if each takes as long as
+// call. It needs the clock of a synctest bubble.
 func roundTrips(f func()) int {
 	start := time.Now()
 	f()
 	return int(time.Since(start) / call)
 }
 
-// openWire returns a new store behind a wire.
+// openWire returns a store on a new table, with the wire between them.
 func openWire(t testing.TB, w *wire) *dynamodb.Store {
 	t.Helper()
 	cfg := inMemory()
@@ -100,12 +100,13 @@ func openWire(t testing.TB, w *wire) *dynamodb.Store {
 	return dynamodb.New(cfg, "t")
 }
 
-// refused is a call that DynamoDB does not do, for the reason of that name.
+// refused returns a fault: DynamoDB does not do the call, with the error of that name.
 func refused(status int, name string) fault {
 	return answered(status, map[string]any{"__type": "com.amazonaws.dynamodb.v20120810#" + name, "message": "spoilt"})
 }
 
-// canceled is a transaction whose second write met the reason.
+// canceled returns a fault: the transaction is canceled because of its second write, for the
+// reason.
 func canceled(reason string) fault {
 	return answered(http.StatusBadRequest, map[string]any{
 		"__type":              "com.amazonaws.dynamodb.v20120810#TransactionCanceledException",
@@ -129,13 +130,13 @@ func response(status int, body any) (*http.Response, error) {
 	}, err
 }
 
-// lost is a call that is done, and whose answer does not arrive.
+// lost is a fault: the call is done, but its answer is lost.
 func lost(r *http.Request) (*http.Response, error) {
 	_, err := send(r)
 	return nil, errors.Join(err, errors.New("connection reset by peer"))
 }
 
-// unprocessed is a batch of which nothing was read.
+// unprocessed is a fault: nothing of a batch was read.
 func unprocessed(r *http.Request) (*http.Response, error) {
 	var asked struct{ RequestItems any }
 	if err := json.NewDecoder(r.Body).Decode(&asked); err != nil {
