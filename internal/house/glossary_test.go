@@ -47,7 +47,7 @@ func TestGlossary(t *testing.T) {
 	}
 }
 
-// declarations returns the names of a file's functions and types, and as Type.Member
+// declarations returns the names of a file's functions, types, variables and constants, and as Type.Member
 // those of methods, of an interface's methods and of a struct's fields.
 func declarations(file *ast.File) (names []string) {
 	for _, d := range file.Decls {
@@ -66,6 +66,11 @@ func declarations(file *ast.File) (names []string) {
 			}
 		case *ast.GenDecl:
 			for _, s := range d.Specs {
+				if value, ok := s.(*ast.ValueSpec); ok {
+					for _, n := range value.Names {
+						names = append(names, n.Name)
+					}
+				}
 				s, ok := s.(*ast.TypeSpec)
 				if !ok {
 					continue

@@ -28,8 +28,8 @@ func anchors(page string) (names []string) {
 	return names
 }
 
-// TestLinks checks that the relative links of all pages lead to a file or a folder, and to a
-// heading where they have an anchor. A link to a file of Go whose text is code names
+// TestLinks checks that docs/README.md lists all pages of docs, and that the relative links of all pages lead to a
+// file or a folder, and to a heading where they have an anchor. A link to a file of Go whose text is code names
 // something that is declared there: `Name`, `Type.Member`, or either after the package.
 func TestLinks(t *testing.T) {
 	code := map[string]int{} // links to Go by page
@@ -56,6 +56,12 @@ func TestLinks(t *testing.T) {
 					t.Errorf("%s says that %s has %s, which it doesn't", page, file, name)
 				}
 			}
+		}
+	}
+	index := text(t, "docs/README.md")
+	for _, page := range tracked(t, "docs/*.md") {
+		if name := path.Base(page); name != "README.md" && !strings.Contains(index, "("+name+")") {
+			t.Errorf("docs/README.md doesn't list %s", name)
 		}
 	}
 	if got := code["docs/architecture.md"]; got < 40 {
