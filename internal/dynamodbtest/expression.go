@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// expressions reads expressions, and which of the names and values they use.
+// expressions parses expressions, and records which of the names and values they use.
 type expressions struct {
 	names  map[string]string
 	values item
@@ -50,11 +50,11 @@ func (e *expressions) accept(t string) bool {
 
 func (e *expressions) expect(t string) {
 	if !e.accept(t) && e.err == nil {
-		e.err = invalid("%q where %q is to be", e.peek(), t)
+		e.err = invalid("got %q, want %q", e.peek(), t)
 	}
 }
 
-// unused refuses names and values that nothing uses, and maps of them that are empty.
+// unused refuses names and values that no expression uses, and empty maps of them.
 func (e *expressions) unused() error {
 	if e.names != nil && len(e.names) == 0 || e.values != nil && len(e.values) == 0 {
 		return invalid("ExpressionAttributeNames and ExpressionAttributeValues must not be empty")
@@ -72,10 +72,10 @@ func (e *expressions) unused() error {
 	return nil
 }
 
-// operand is a value of an item, or none.
+// operand returns a value of an item, if it has one.
 type operand func(item) (v value, ok bool)
 
-// attribute reads the name of an attribute.
+// attribute parses the name of an attribute.
 func (e *expressions) attribute() string {
 	t := e.next()
 	if e.used[t] = true; strings.HasPrefix(t, "#") {
@@ -86,12 +86,12 @@ func (e *expressions) attribute() string {
 		return name
 	}
 	if (t == "" || strings.HasPrefix(t, ":")) && e.err == nil {
-		e.err = invalid("%q is no attribute", t)
+		e.err = invalid("%q is not an attribute", t)
 	}
 	return t
 }
 
-// projection reads which attributes are wanted of an item; "" wants all.
+// projection parses which attributes of an item are wanted; "" means all.
 func (e *expressions) projection(text string) (func(item) item, error) {
 	if text == "" {
 		return func(i item) item { return i }, nil
@@ -112,7 +112,7 @@ func (e *expressions) projection(text string) (func(item) item, error) {
 	}, e.err
 }
 
-// two reads the two operands of a function, in parentheses.
+// two parses the two operands of a function, in parentheses.
 func (e *expressions) two() (first, second operand) {
 	e.expect("(")
 	first = e.operand()
@@ -162,7 +162,7 @@ func (e *expressions) operand() operand {
 	return func(i item) (value, bool) { v, ok := i[name]; return v, ok }
 }
 
-// condition reads a condition; "" is always true.
+// condition parses a condition; "" is always true.
 func (e *expressions) condition(text string) (func(item) (bool, error), error) {
 	if text == "" {
 		return func(item) (bool, error) { return true, nil }, nil
@@ -170,7 +170,7 @@ func (e *expressions) condition(text string) (func(item) (bool, error), error) {
 	e.begin(text)
 	c := e.or()
 	if len(e.tokens) > 0 && e.err == nil {
-		e.err = invalid("%q is left of %q", e.tokens, text)
+		e.err = invalid("unparsed rest %q of %q", e.tokens, text)
 	}
 	return func(i item) (bool, error) { return c(i), nil }, e.err
 }
@@ -235,7 +235,7 @@ func (e *expressions) comparison() func(item) bool {
 		high := e.operand()
 		if a, okA := low(nil); okA {
 			if b, okB := high(nil); okB && compare(a, b) > 0 && e.err == nil {
-				e.err = invalid("BETWEEN with a lower bound over the upper one")
+				e.err = invalid("the lower bound of BETWEEN is above the upper one")
 			}
 		}
 		return func(i item) bool {

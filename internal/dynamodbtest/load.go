@@ -7,21 +7,22 @@ import (
 	"time"
 )
 
-// load is what a partition of the table or of its index had to bear.
+// load is the write load of a partition of the table or its index.
 type load struct {
 	second int64
 	units  float64 // in this second
 	writes int
-	most   int // writes in any second
+	most   int // most writes in any second
 }
 
-// Partition is a partition of the table or its index, and the most writes that it had in a second.
+// Partition is a partition of the table or its index, with the most writes that it had in a
+// second.
 type Partition struct {
 	Name   string
 	Writes int
 }
 
-// Busiest returns the partitions that had most writes in a second, at most n.
+// Busiest returns the partitions with the most writes in a second, at most n.
 func (t *Table) Busiest(n int) (all []Partition) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -32,8 +33,8 @@ func (t *Table) Busiest(n int) (all []Partition) {
 	return all[:min(n, len(all))]
 }
 
-// take counts a write of an item in its partition, and in those of the index that change. It
-// reports whether all of them can bear it.
+// take counts a write of an item in its partition, and in the partitions of the index that it
+// changes. It reports whether all of them allow one more.
 func (t *Table) take(a address, old, next item, factor float64) bool {
 	if t.partitions == nil {
 		t.partitions = make(map[string]*load)

@@ -1,6 +1,6 @@
-// Package dynamodbtest has a table of DynamoDB in memory. It answers the calls of one store,
-// refuses what AWS refuses, and can take the time that AWS takes: transactions that meet in an
-// item cancel each other, and a partition takes so many writes a second.
+// Package dynamodbtest has a DynamoDB table in memory. It answers the calls of one store, and
+// refuses what AWS refuses. It can be as slow as AWS: simultaneous transactions on one item cancel
+// each other, and a partition allows a number of writes a second.
 package dynamodbtest
 
 import (
@@ -20,48 +20,49 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 )
 
-// Keys names the attributes of a key, which are texts.
+// Keys has the names of the attributes of a key, which are strings.
 type Keys struct{ Partition, Sort string }
 
-// Table is one table with one index. Its fields are set once, before use. It implements
+// Table is one table with one index. Set its fields once, before use. It implements
 // aws.HTTPClient.
 type Table struct {
 	Keys  Keys
-	Index Keys // of what has both attributes, with all others
+	Index Keys // the index has items with both attributes, and all other attributes
 
-	// Call is how long a call takes, there and back; Transaction is for how long one has its
-	// items, so that no other may change them. 0 is no time.
+	// Call is how long a call takes, in both directions. Transaction is how long a transaction
+	// locks its items. 0 means no time.
 	Call, Transaction time.Duration
-	// Units is how many write units one partition of the table or its index takes in a second;
-	// 0 is any number. A transaction costs twice as much as other writes.
+	// Units is how many write units a second one partition of the table or its index allows; 0
+	// means any number. Writes in transactions cost twice as much as others.
 	Units float64
 
 	mu         sync.Mutex
 	items      map[string]map[string]item  // by partition and sort key
 	index      map[string]map[address]item // by partition of the index
-	busy       map[address]bool            // in a transaction
-	done       map[string]bool             // tokens of transactions
+	busy       map[address]bool            // items locked by a transaction
+	done       map[string]bool             // tokens of completed transactions
 	conflicts  int
 	partitions map[string]*load
 }
 
 type address struct{ partition, sort string }
 
-// Config returns what a client of the table is made of. Whatever its name is, there is no other.
+// Config returns the configuration of a client of the table. Every table name stands for this
+// table.
 func (t *Table) Config() aws.Config {
 	return aws.Config{
 		Region: "us-east-1", HTTPClient: t, BaseEndpoint: aws.String(fmt.Sprintf("http://%p.invalid", t)), Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""),
 	}
 }
 
-// Conflicts returns how many calls met a transaction in one of their items.
+// Conflicts returns how many calls met a transaction on one of their items.
 func (t *Table) Conflicts() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.conflicts
 }
 
-// refusal is an answer that is an error.
+// refusal is an error as an answer of DynamoDB.
 type refusal struct {
 	name    string
 	message string
@@ -118,7 +119,7 @@ func (t *Table) wait(r *http.Request, d time.Duration) error {
 	}
 }
 
-// call is what any operation is asked, as far as stores ask it.
+// call has the parameters of all operations that stores use.
 type call struct {
 	Key, Item                                item
 	RequestItems                             map[string]struct{ Keys []item }
@@ -142,7 +143,7 @@ type write struct {
 	ConditionExpression                 string
 	ExpressionAttributeNames            map[string]string
 	ExpressionAttributeValues           item
-	ReturnValues                        string // ALL_NEW, of an update, or nothing
+	ReturnValues                        string // for an update: ALL_NEW or nothing
 	ReturnValuesOnConditionCheckFailure string
 }
 
@@ -151,7 +152,7 @@ func (t *Table) answer(operation string, body []byte) (map[string]any, error) {
 	if err := json.Unmarshal(body, &c); err != nil {
 		return nil, invalid("%v", err)
 	}
-	// Both have these names, and JSON fills the outer ones.
+	// Both structs have these names; JSON fills the outer ones.
 	c.write.Key, c.write.Item = c.Key, c.Item
 	switch operation {
 	case "GetItem":
@@ -170,11 +171,11 @@ func (t *Table) answer(operation string, body []byte) (map[string]any, error) {
 	return nil, refusal{name: "UnknownOperationException", message: operation}
 }
 
-// at returns the address that a key names.
+// at returns the address that the item's key names.
 func (k Keys) at(i item) (address, error) {
 	a := address{i[k.Partition].text(), i[k.Sort].text()}
 	if a.partition == "" || a.sort == "" || len(a.partition) > 2048 || len(a.sort) > 1024 {
-		return a, invalid("the key %v is no key", i)
+		return a, invalid("%v is not a key", i)
 	}
 	return a, nil
 }
@@ -299,11 +300,11 @@ func (t *Table) query(c call) (map[string]any, error) {
 	return answer, nil
 }
 
-// equals finds the value of the partition in the condition of a key, which begins with it.
+// equals finds the partition's value in a key condition, which begins with it.
 var equals = regexp.MustCompile(`:\w+`)
 
-// matching returns the items of a partition of the table or index that the condition of a key
-// is true for, in their order.
+// matching returns the items of a partition of the table or index that meet the key condition, in
+// order.
 func (t *Table) matching(keys Keys, partition string, condition func(item) (bool, error), forward bool) (all []item, err error) {
 	items := slices.Collect(maps.Values(t.items[partition]))
 	if keys == t.Index {

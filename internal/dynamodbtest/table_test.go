@@ -39,7 +39,7 @@ func client(cfg aws.Config) *sdk.Client {
 	return sdk.NewFromConfig(cfg, func(o *sdk.Options) { o.RetryMaxAttempts = 1 })
 }
 
-// code returns the name of an error of DynamoDB, and of what canceled a transaction.
+// code returns the name of an error of DynamoDB, with the reasons why a transaction was canceled.
 func code(err error) string {
 	if canceled, ok := errors.AsType[*types.TransactionCanceledException](err); ok {
 		var all []string
@@ -57,8 +57,8 @@ func code(err error) string {
 	return ""
 }
 
-// TestRefusals makes calls that AWS refuses, and some that it takes: of the table in memory and
-// of the emulator, which are to agree.
+// TestRefusals makes calls that AWS refuses and calls that it accepts, on the table in memory and
+// on the emulator. Both must answer the same.
 func TestRefusals(t *testing.T) {
 	e := awstest.Shared(t)
 	name := e.Table(t)
@@ -107,17 +107,17 @@ func TestRefusals(t *testing.T) {
 		call func(context.Context, *sdk.Client) error
 		want string
 	}{
-		{"a value that nothing uses", update(key("a"), "SET x = :x", "", nil, item{":x": number(1), ":y": number(1)}), refused},
-		{"a name that nothing uses", update(key("a"), "SET x = :x", "", map[string]string{"#y": "y"}, item{":x": number(1)}), refused},
-		{"a value that is not there", update(key("a"), "SET x = :x", "", nil, nil), refused},
+		{"an unused value", update(key("a"), "SET x = :x", "", nil, item{":x": number(1), ":y": number(1)}), refused},
+		{"an unused name", update(key("a"), "SET x = :x", "", map[string]string{"#y": "y"}, item{":x": number(1)}), refused},
+		{"a missing value", update(key("a"), "SET x = :x", "", nil, nil), refused},
 		{"no partition", update(key(""), "SET x = :x", "", nil, item{":x": number(1)}), refused},
 		{"a condition that fails", update(key("a"), "SET x = :x", "attribute_exists(pk)", nil, item{":x": number(1)}), "ConditionalCheckFailedException"},
 		{"a list", update(key("a"), "SET l = list_append(if_not_exists(l, :none), :x)", "attribute_not_exists(l) OR size(l) < :n AND NOT contains(l, :e)", nil,
 			item{":x": list, ":none": &types.AttributeValueMemberL{}, ":n": number(2), ":e": text("x")}), ""},
 		{"the same again", update(key("a"), "SET l = list_append(if_not_exists(l, :none), :x)", "attribute_not_exists(l) OR size(l) < :n AND NOT contains(l, :e)", nil,
 			item{":x": list, ":none": &types.AttributeValueMemberL{}, ":n": number(2), ":e": text("x")}), "ConditionalCheckFailedException"},
-		{"a sum of a text", update(key("a"), "ADD l :x", "", nil, item{":x": number(1)}), refused},
-		{"an index key that is empty", update(key("a"), "SET openAt = :x", "", nil, item{":x": text("")}), refused},
+		{"a sum with a string", update(key("a"), "ADD l :x", "", nil, item{":x": number(1)}), refused},
+		{"an empty index key", update(key("a"), "SET openAt = :x", "", nil, item{":x": text("")}), refused},
 		{"an item that is too large", update(key("a"), "SET x = :x", "", nil, item{":x": text(strings.Repeat("x", 410_000))}), refused},
 		{"100 keys", batch(keys100), ""},
 		{"101 keys", batch(keys101), refused},
@@ -134,7 +134,7 @@ func TestRefusals(t *testing.T) {
 		{"a consistent read of the index", query(sdk.QueryInput{
 			IndexName: aws.String("open"), ConsistentRead: aws.Bool(true), KeyConditionExpression: aws.String("open = :p"), ExpressionAttributeValues: item{":p": text("a")},
 		}), refused},
-		{"a page of none", query(sdk.QueryInput{Limit: aws.Int32(0), KeyConditionExpression: aws.String("pk = :p"), ExpressionAttributeValues: item{":p": text("a")}}), refused},
+		{"an empty page", query(sdk.QueryInput{Limit: aws.Int32(0), KeyConditionExpression: aws.String("pk = :p"), ExpressionAttributeValues: item{":p": text("a")}}), refused},
 	} {
 		for where, client := range clients {
 			if got := code(c.call(t.Context(), client)); got != c.want {
@@ -144,7 +144,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestConflicts has two transactions, and a write, meet in an item.
+// TestConflicts has two transactions and a write meet on one item.
 func TestConflicts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		table := newTable()
@@ -172,7 +172,7 @@ func TestConflicts(t *testing.T) {
 	})
 }
 
-// TestUnits writes more than a partition takes in a second.
+// TestUnits writes more than a partition allows in a second.
 func TestUnits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		table := newTable()

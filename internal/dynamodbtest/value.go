@@ -8,7 +8,7 @@ import (
 	"math/big"
 )
 
-// value is an attribute's value: of kind S, N, BOOL or NULL, B (in base64), or L.
+// value is an attribute's value, of kind S, N, BOOL, NULL, B (base64) or L.
 type value struct {
 	kind string
 	data any // string, bool or []value
@@ -22,7 +22,7 @@ func (v value) text() string {
 }
 
 func (v value) number() *big.Float {
-	f, _, _ := big.ParseFloat(v.text(), 10, 200, big.ToNearestEven) // it was read as one
+	f, _, _ := big.ParseFloat(v.text(), 10, 200, big.ToNearestEven) // it was parsed as a number before
 	return f
 }
 
@@ -30,7 +30,7 @@ func (v value) number() *big.Float {
 func (v *value) UnmarshalJSON(text []byte) error {
 	var typed map[string]json.RawMessage
 	if err := json.Unmarshal(text, &typed); err != nil || len(typed) != 1 {
-		return fmt.Errorf("%s is no value (%v)", text, err)
+		return fmt.Errorf("%s is not a value (%v)", text, err)
 	}
 	for kind, raw := range typed {
 		v.kind = kind
@@ -111,7 +111,7 @@ func (i item) size() (n int) {
 	return n
 }
 
-// units returns how many write units it is to write the item.
+// units returns how many write units it takes to write the item.
 func (i item) units() float64 { return float64((i.size() + 1023) / 1024) }
 
 func (i item) clone() item {

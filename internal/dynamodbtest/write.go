@@ -9,18 +9,18 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// maxItem and maxTransaction bound what AWS takes.
+// maxItem and maxTransaction are AWS's limits.
 const (
 	maxItem        = 400 << 10
 	maxTransaction = 100
 )
 
-// prepared is a write that was read: where, whether it may be, and what it makes of an item.
+// prepared is a parsed write: its item, its condition, and its effect.
 type prepared struct {
 	write
 	address
 	may   func(item) (bool, error)
-	apply func(item) (item, error) // nil for no item
+	apply func(item) (item, error) // returns nil for no item
 }
 
 func (t *Table) prepare(kind string, w write) (p prepared, err error) {
@@ -46,7 +46,7 @@ func (t *Table) prepare(kind string, w write) (p prepared, err error) {
 	case "ConditionCheck":
 		p.apply = func(i item) (item, error) { return i, nil }
 	default:
-		err = invalid("%s is no write", kind)
+		err = invalid("%s is not a write", kind)
 	}
 	if err == nil {
 		err = e.unused()
@@ -54,7 +54,7 @@ func (t *Table) prepare(kind string, w write) (p prepared, err error) {
 	return p, err
 }
 
-// update reads an update expression.
+// update parses an update expression.
 func (e *expressions) update(text string, key item) (func(item) (item, error), error) {
 	e.begin(text)
 	type assignment struct {
@@ -77,7 +77,7 @@ func (e *expressions) update(text string, key item) (func(item) (item, error), e
 			case "REMOVE":
 				removed = append(removed, name)
 			default:
-				return nil, invalid("%q is no clause", clause)
+				return nil, invalid("%q is not a clause", clause)
 			}
 			if !e.accept(",") {
 				break
@@ -97,7 +97,7 @@ func (e *expressions) update(text string, key item) (func(item) (item, error), e
 			if a.add {
 				was, ok := old[a.name]
 				if v.kind != "N" || ok && was.kind != "N" {
-					return nil, invalid("ADD of what is no number")
+					return nil, invalid("ADD of a value that is not a number")
 				}
 				if ok {
 					v = value{"N", new(big.Float).SetPrec(200).Add(was.number(), v.number()).Text('f', -1)}
@@ -112,7 +112,7 @@ func (e *expressions) update(text string, key item) (func(item) (item, error), e
 	}, e.err
 }
 
-// check refuses an item that AWS doesn't keep.
+// check refuses an item that AWS does not store.
 func (t *Table) check(i item) error {
 	if i.size() > maxItem {
 		return invalid("Item size has exceeded the maximum allowed size")
@@ -125,7 +125,7 @@ func (t *Table) check(i item) error {
 	return nil
 }
 
-// set writes an item, or for nil deletes it.
+// set writes an item, or deletes it if i is nil.
 func (t *Table) set(a address, i item) {
 	if t.items == nil {
 		t.items, t.index = make(map[string]map[string]item), make(map[string]map[address]item)
@@ -201,7 +201,7 @@ func (t *Table) transact(c call) (map[string]any, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, p := range all {
-		next, _ := p.apply(t.lookup(p.address)) // as when it was held
+		next, _ := p.apply(t.lookup(p.address)) // with the same result as when it was checked
 		t.set(p.address, next)
 		delete(t.busy, p.address)
 	}
@@ -230,8 +230,8 @@ func (t *Table) prepareAll(c call) (all []prepared, err error) {
 	return all, nil
 }
 
-// hold takes the items of a transaction, or says why it can't. It reports whether the one with
-// the token was done before.
+// hold locks the items of a transaction, or returns why it can't. It reports whether the
+// transaction with the token was done before.
 func (t *Table) hold(token string, all []prepared) (done bool, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -264,7 +264,7 @@ func (t *Table) hold(token string, all []prepared) (done bool, err error) {
 	return false, nil
 }
 
-// judge returns the reason why a write of a transaction can't be, of code None if it can.
+// judge returns why a write of a transaction is refused, with the code None if it isn't.
 func (t *Table) judge(p prepared) (map[string]any, error) {
 	if t.busy[p.address] {
 		t.conflicts++
