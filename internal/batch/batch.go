@@ -1,4 +1,4 @@
-// Package batch has AWS Batch start runners.
+// Package batch starts runners as jobs of AWS Batch.
 package batch
 
 import (
@@ -13,7 +13,7 @@ import (
 // jobName is the name of all jobs.
 const jobName = "lipsync"
 
-// maxArray is how many jobs Batch starts in one call at most.
+// maxArray is the most jobs that Batch starts in one call.
 const maxArray = 10_000
 
 // Pool implements lipsync.Pool: each worker is a job, or one of an array of jobs.
@@ -22,18 +22,19 @@ type Pool struct {
 	queue, definition string
 }
 
-// New starts jobs on the job queue, by the job definition: names or ARNs.
+// New returns a pool that submits jobs to the queue with the job definition. Both are names or
+// ARNs.
 func New(cfg aws.Config, queue, definition string) *Pool {
 	return &Pool{client: batch.NewFromConfig(cfg), queue: queue, definition: definition}
 }
 
-// Start implements lipsync.Pool. Batch takes 50 calls a second of all that an account does,
-// and this makes one for 10,000 workers.
+// Start implements lipsync.Pool. Batch accepts 50 calls a second from an account; one call here
+// starts up to 10,000 workers.
 func (p *Pool) Start(ctx context.Context, n int) error {
 	for n > 0 {
 		size := min(n, maxArray)
 		in := batch.SubmitJobInput{JobName: aws.String(jobName), JobQueue: &p.queue, JobDefinition: &p.definition}
-		if size > 1 { // there is no array of one
+		if size > 1 { // an array has at least two jobs
 			in.ArrayProperties = &types.ArrayProperties{Size: aws.Int32(int32(size))}
 		}
 		if _, err := p.client.SubmitJob(ctx, &in); err != nil {
@@ -44,14 +45,15 @@ func (p *Pool) Start(ctx context.Context, n int) error {
 	return nil
 }
 
-// statuses are those of jobs that have not ended, in the order in which a job has them: so one
-// that goes on while they are listed is not missed. An array that has not ended is pending.
+// statuses are those of jobs that have not ended, in the order in which a job goes through them.
+// So a job that moves on while they are listed is not missed. The status of an unfinished array is
+// PENDING.
 var statuses = []types.JobStatus{
 	types.JobStatusSubmitted, types.JobStatusPending, types.JobStatusRunnable, types.JobStatusStarting, types.JobStatusRunning,
 }
 
-// Count implements lipsync.Pool. It counts all jobs of the queue, whoever submitted them.
-// A page has 1000 of them, and an array of jobs is one.
+// Count implements lipsync.Pool. It counts all jobs of the queue, whoever submitted them. A page
+// of the list has 1000 jobs; an array counts as one.
 func (p *Pool) Count(ctx context.Context) (waiting, running int, err error) {
 	seen := make(map[string]bool)
 	for _, status := range statuses {
@@ -72,11 +74,11 @@ func (p *Pool) Count(ctx context.Context) (waiting, running int, err error) {
 	return waiting, running, nil
 }
 
-// count returns how many workers a job is that has not ended.
+// count returns how many workers an unfinished job stands for.
 func count(job types.JobSummary) (waiting, running int) {
 	array := job.ArrayProperties
 	switch {
-	case array != nil && array.Index != nil: // its array is counted
+	case array != nil && array.Index != nil: // already counted with its array
 		return 0, 0
 	case array != nil && array.Size != nil:
 		of := func(s types.JobStatus) int { return int(array.StatusSummary[string(s)]) }

@@ -17,16 +17,16 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// home is a pool on a fake that runs a script of the shell for each worker.
-type home struct {
+// fixture is a pool on a fake of Batch that runs a shell script as each worker.
+type fixture struct {
 	pool lipsync.Pool
 	fake *fakebatch.Fake
-	dir  string // $DIR of the script
+	dir  string // the script's $DIR
 }
 
-func newHome(t *testing.T, limit int, script string) *home {
+func newFixture(t *testing.T, limit int, script string) *fixture {
 	t.Helper()
-	h := &home{dir: t.TempDir()}
+	h := &fixture{dir: t.TempDir()}
 	h.fake = fakebatch.New(fakebatch.Options{
 		Command: []string{"/bin/sh", "-c", script}, Env: []string{"DIR=" + h.dir, "PATH=" + os.Getenv("PATH")}, Limit: limit, Attempts: 1,
 	})
@@ -34,7 +34,7 @@ func newHome(t *testing.T, limit int, script string) *home {
 	server := httptest.NewServer(h.fake)
 	t.Cleanup(server.Close)
 	cfg := awstest.Config(server.URL)
-	cfg.Retryer = func() aws.Retryer { // the usual one, in less time
+	cfg.Retryer = func() aws.Retryer { // the usual retryer, with shorter pauses
 		return retry.AddWithMaxBackoffDelay(retry.NewStandard(), time.Millisecond)
 	}
 	h.pool = batch.New(cfg, "queue", "definition")
@@ -48,7 +48,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-func (h *home) want(t *testing.T, when string, waiting, running int) {
+func (h *fixture) want(t *testing.T, when string, waiting, running int) {
 	t.Helper()
 	w, r, err := h.pool.Count(t.Context())
 	must(t, err)
@@ -57,8 +57,8 @@ func (h *home) want(t *testing.T, when string, waiting, running int) {
 	}
 }
 
-// await waits for a count.
-func (h *home) await(t *testing.T, when string, waiting, running int) {
+// await waits until the pool's count is the one wanted.
+func (h *fixture) await(t *testing.T, when string, waiting, running int) {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		if w, r, err := h.pool.Count(t.Context()); err == nil && w == waiting && r == running {
@@ -68,35 +68,36 @@ func (h *home) await(t *testing.T, when string, waiting, running int) {
 	h.want(t, when, waiting, running)
 }
 
-// TestCount has workers that were started one by one, and in arrays, of which some run, some
-// wait, and in the end none does.
+// TestCount counts workers that were started one by one and in arrays while some run, while some
+// wait, and after all have ended.
 func TestCount(t *testing.T) {
-	// Of an array the first ends well, once it may, and the second fails; the third goes on.
-	h := newHome(t, 3, `n=${AWS_BATCH_JOB_ID##*:}; while [ ! -e "$DIR/go" ] && [ ! -e "$DIR/$n" ]; do sleep 0.01; done; exit $n`)
+	// Of each array, the first job succeeds once it may, the second fails, and the third keeps
+	// running.
+	h := newFixture(t, 3, `n=${AWS_BATCH_JOB_ID##*:}; while [ ! -e "$DIR/go" ] && [ ! -e "$DIR/$n" ]; do sleep 0.01; done; exit $n`)
 	h.want(t, "at first", 0, 0)
 	for _, n := range []int{1, 2, 1, 3} {
 		must(t, h.pool.Start(t.Context(), n))
 	}
 	h.want(t, "started", 4, 3)
 	h.fake.SetLimit(5)
-	h.want(t, "with room for more", 2, 5)
+	h.want(t, "below the limit", 2, 5)
 	h.fake.SetLimit(0) // no other starts
 	must(t, os.WriteFile(filepath.Join(h.dir, "0"), nil, 0o600))
-	h.await(t, "the first of arrays ended", 2, 3)
+	h.await(t, "after the first job of each array ended", 2, 3)
 	h.fake.SetLimit(5)
-	h.want(t, "with room for the others", 0, 5)
+	h.want(t, "with a limit for all", 0, 5)
 	must(t, os.WriteFile(filepath.Join(h.dir, "1"), nil, 0o600))
-	h.await(t, "the second of arrays ended", 0, 3)
+	h.await(t, "after the second job of each array ended", 0, 3)
 	must(t, os.WriteFile(filepath.Join(h.dir, "go"), nil, 0o600))
 	for deadline := time.Now().Add(30 * time.Second); !h.fake.Idle() && time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 	}
-	h.want(t, "when all ended", 0, 0)
+	h.want(t, "after all ended", 0, 0)
 }
 
-// TestStart starts more than one call can, in as few calls as that takes.
+// TestStart starts more jobs than one call can, in as few calls as possible.
 func TestStart(t *testing.T) {
 	for n, calls := range map[int]int{1: 1, 2: 1, 10_000: 1, 10_001: 2, 25_000: 3} {
-		h := newHome(t, 0, "exit 0")
+		h := newFixture(t, 0, "exit 0")
 		must(t, h.pool.Start(t.Context(), n))
 		if got := h.fake.Started(); got != n {
 			t.Errorf("%d: got %d jobs", n, got)
@@ -109,17 +110,17 @@ func TestStart(t *testing.T) {
 }
 
 func TestFails(t *testing.T) {
-	h := newHome(t, 1, "exit 0")
+	h := newFixture(t, 1, "exit 0")
 	h.fake.SetFaults(fakebatch.Faults{NoSubmit: true})
 	if err := h.pool.Start(t.Context(), 1); err == nil {
-		t.Error("a start succeeded that Batch refused")
+		t.Error("start succeeded although Batch refused it")
 	}
 	h.fake.SetFaults(fakebatch.Faults{Throttled: 100})
 	if err := h.pool.Start(t.Context(), 2); err == nil {
-		t.Error("a start succeeded that Batch throttled")
+		t.Error("start succeeded although Batch throttled it")
 	}
 	if _, _, err := h.pool.Count(t.Context()); err == nil {
-		t.Error("a count succeeded that Batch throttled")
+		t.Error("count succeeded although Batch throttled it")
 	}
 	h.fake.SetFaults(fakebatch.Faults{Throttled: 2}) // the SDK tries three times
 	must(t, h.pool.Start(t.Context(), 1))
@@ -129,6 +130,6 @@ func TestFails(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := h.pool.Start(ctx, 1); err == nil {
-		t.Error("a start succeeded that was canceled")
+		t.Error("start succeeded although it was canceled")
 	}
 }

@@ -1,6 +1,6 @@
-// Package emf writes metrics as lines of CloudWatch's embedded metric format:
-// JSON that CloudWatch makes metrics of when it comes with the logs. What a line
-// holds besides its metrics can be searched for in the logs, and costs nothing.
+// Package emf writes metrics as lines of CloudWatch's embedded metric format. That is JSON, which
+// CloudWatch turns into metrics when it arrives with the logs. The other members of a line can be
+// searched for in the logs, and cost nothing more.
 // https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
 package emf
 
@@ -16,7 +16,7 @@ import (
 
 const namespace = "Lipsync"
 
-// Units, as CloudWatch names them.
+// These are units, as CloudWatch names them.
 const (
 	count   = "Count"
 	seconds = "Seconds"
@@ -43,8 +43,8 @@ func (m *Metrics) Started(r lipsync.Request) {
 	m.write(about(r), "", metric{"QueueWait", seconds, r.StartedAt.Sub(r.CreatedAt).Seconds()})
 }
 
-// Finished implements lipsync.Watcher. A failure has its code as dimension, and its
-// details beside it.
+// Finished implements lipsync.Watcher. A failure is counted by its code as the dimension; the line
+// has its details too.
 func (m *Metrics) Finished(r lipsync.Request) {
 	attempts := metric{"Attempts", count, float64(r.Attempts)}
 	if r.Status == lipsync.Completed {
@@ -74,18 +74,18 @@ func (m *Metrics) Unreachable(hosts int) {
 	m.write(map[string]any{}, "", metric{"UnreachableHosts", count, float64(hosts)})
 }
 
-// MessagesFailed tells how many messages of a batch could not be handled and will come
-// again. AWS counts no error for a function that names them.
+// MessagesFailed counts the messages of a batch that could not be handled and will come again. AWS
+// counts no error for a function that reports them one by one.
 func (m *Metrics) MessagesFailed(n int) {
 	m.write(map[string]any{}, "", metric{"MessagesFailed", count, float64(n)})
 }
 
-// Rendered tells how many seconds of output a second of rendering made.
+// Rendered records how many seconds of output a second of rendering made.
 func (m *Metrics) Rendered(length, took time.Duration) {
 	m.write(map[string]any{}, "", metric{"RenderSpeed", ratio, length.Seconds() / took.Seconds()})
 }
 
-// about returns the members of a line that say which request it is about.
+// about returns the members of a line that identify the request.
 func about(r lipsync.Request) map[string]any {
 	return map[string]any{"account": r.Account, "request": r.ID}
 }
@@ -105,8 +105,8 @@ type directive struct {
 
 type definition struct{ Name, Unit string }
 
-// write writes one line with the members and metrics. Each metric is told with no
-// dimension, and, if one is named, again by that member.
+// write writes one line with the members and metrics. Each metric is counted without a dimension
+// and, if dimension names a member, also by that member.
 func (m *Metrics) write(members map[string]any, dimension string, metrics ...metric) {
 	d := directive{Namespace: namespace, Dimensions: [][]string{{}}}
 	if dimension != "" {
@@ -119,9 +119,9 @@ func (m *Metrics) write(members map[string]any, dimension string, metrics ...met
 	members["_aws"] = map[string]any{"Timestamp": m.now().UnixMilli(), "CloudWatchMetrics": []directive{d}}
 	line, err := json.Marshal(members)
 	if err != nil {
-		return // a speed of something in no time is no number
+		return // a speed over zero time is not a number
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	_, _ = m.w.Write(append(line, '\n')) // there is nobody to tell
+	_, _ = m.w.Write(append(line, '\n')) // a failed write of a metric can't be reported anywhere
 }

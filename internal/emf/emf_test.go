@@ -11,7 +11,7 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// fetches is a Fetcher that ends with the error.
+// fetches is a Fetcher that returns the error.
 type fetches struct{ err error }
 
 func (f fetches) Fetch(context.Context, string, io.Writer, int64) error { return f.err }

@@ -5,13 +5,13 @@ import (
 	"io"
 )
 
-// Fetcher gets what is behind a user's URL, as worker.Fetcher says.
+// Fetcher fetches the file at a client's URL, as worker.Fetcher does.
 type Fetcher interface {
 	Fetch(ctx context.Context, url string, w io.Writer, limit int64) error
 }
 
-// Fetcher returns a fetcher that counts the files that f fetched: they show that the
-// network works.
+// Fetcher returns a fetcher that counts the files that f fetched. The count shows that the network
+// works.
 func (m *Metrics) Fetcher(f Fetcher) Fetcher { return fetcher{f, m} }
 
 type fetcher struct {

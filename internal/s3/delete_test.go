@@ -7,10 +7,9 @@ import (
 	sdk "github.com/aws/aws-sdk-go-v2/service/s3"
 )
 
-// TestDeleteAllParts has uploads in parts that nobody finished, such as a killed runner
-// leaves.
+// TestDeleteAllParts deletes unfinished multipart uploads, such as a killed runner leaves.
 func TestDeleteAllParts(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	part := int32(1)
 	for _, key := range []string{"outputs/a/1.mp4", "outputs/a/2.mp4", "outputs/b/1.mp4"} {
 		begun, err := h.client.CreateMultipartUpload(t.Context(), &sdk.CreateMultipartUploadInput{Bucket: &h.bucket, Key: &key})

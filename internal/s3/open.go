@@ -10,7 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 )
 
-// Open implements lipsync.Objects. The context is for reading too.
+// Open implements lipsync.Objects. The context also ends reading.
 func (o *Objects) Open(ctx context.Context, key string) (io.ReadCloser, int64, error) {
 	out, err := o.client().GetObject(ctx, &s3.GetObjectInput{Bucket: &o.bucket, Key: &key})
 	if err != nil {
@@ -30,10 +30,10 @@ func (o *Objects) Open(ctx context.Context, key string) (io.ReadCloser, int64, e
 	return &download{ended: ctx.Err, body: out.Body, again: again, size: size, resume: -1}, size, nil
 }
 
-// download reads an object to its end. It goes on where a connection broke, as
-// one that carries gigabytes does at times, and only with the same object.
+// download reads an object to its end. If a connection breaks, which happens with gigabytes, it
+// continues with a new one, but only if the object is still the same.
 type download struct {
-	ended  func() error // why nobody wants more of it, nil while somebody does
+	ended  func() error // why the caller wants no more; nil as long as it does
 	body   io.ReadCloser
 	again  func(offset int64) (io.ReadCloser, error)
 	size   int64
@@ -42,7 +42,7 @@ type download struct {
 }
 
 func (d *download) Read(p []byte) (int, error) {
-	if err := d.ended(); err != nil { // the connection may have brought more already
+	if err := d.ended(); err != nil { // the connection may have delivered more already
 		return 0, err
 	}
 	n, err := d.body.Read(p)
@@ -53,8 +53,8 @@ func (d *download) Read(p []byte) (int, error) {
 	return n, d.reconnect(err)
 }
 
-// reconnect replaces the body that ended with err. It gives up after a
-// connection that brought nothing, and where all is there but wrong.
+// reconnect replaces the body that ended with err. It gives up if the last connection delivered
+// nothing, or if all bytes arrived but the checksum is wrong.
 func (d *download) reconnect(err error) error {
 	if errors.Is(err, io.EOF) {
 		err = io.ErrUnexpectedEOF

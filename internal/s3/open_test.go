@@ -10,9 +10,9 @@ import (
 
 const downloaded = 5<<20 + 1 // bytes
 
-// TestDownloadBreaks lets each connection break after 1 MiB.
+// TestDownloadBreaks breaks each connection after 1 MiB.
 func TestDownloadBreaks(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	text := noise(downloaded)
 	must(t, h.Put(t.Context(), key, bytes.NewReader(text), -1))
 	for _, end := range []error{errBroken, io.ErrUnexpectedEOF, io.EOF} {
@@ -20,7 +20,7 @@ func TestDownloadBreaks(t *testing.T) {
 		h.want(t, text)
 	}
 	calls := 0
-	h.wire.cutDownload = func(body io.Reader) io.Reader { // the first brings nothing
+	h.wire.cutDownload = func(body io.Reader) io.Reader { // the first delivers nothing
 		calls++
 		if calls == 1 {
 			return &breaking{body, 0, errBroken}
@@ -30,20 +30,20 @@ func TestDownloadBreaks(t *testing.T) {
 	h.want(t, text)
 }
 
-// TestDownloadFails lets downloads break in ways that can't be mended. None may
-// look like the end of the object.
+// TestDownloadFails breaks downloads in ways that can't be repaired. None may look like the end of
+// the object.
 func TestDownloadFails(t *testing.T) {
-	for name, harm := range map[string]func(t *testing.T, h *home){
-		"gone for good": func(_ *testing.T, h *home) {
+	for name, harm := range map[string]func(t *testing.T, h *fixture){
+		"gone for good": func(_ *testing.T, h *fixture) {
 			h.wire.cutDownload = func(body io.Reader) io.Reader { return &breaking{body, 0, io.EOF} }
 		},
-		"replaced": func(t *testing.T, h *home) {
+		"replaced": func(t *testing.T, h *fixture) {
 			must(t, h.Put(t.Context(), key, bytes.NewReader(noise(downloaded*2)), -1))
 		},
-		"deleted": func(t *testing.T, h *home) { must(t, h.Delete(t.Context(), key)) },
+		"deleted": func(t *testing.T, h *fixture) { must(t, h.Delete(t.Context(), key)) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := newHome(t)
+			h := newFixture(t)
 			must(t, h.Put(t.Context(), key, bytes.NewReader(noise(downloaded)), -1))
 			h.wire.cutDownload = func(body io.Reader) io.Reader { return &breaking{body, 1 << 20, io.EOF} }
 			r, _, err := h.Open(t.Context(), key)
@@ -58,9 +58,9 @@ func TestDownloadFails(t *testing.T) {
 	}
 }
 
-// TestDownloadCanceled ends the context in the middle.
+// TestDownloadCanceled cancels the context in the middle of a download.
 func TestDownloadCanceled(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	must(t, h.Put(t.Context(), key, bytes.NewReader(noise(downloaded)), -1))
 	ctx, cancel := context.WithCancel(t.Context())
 	r, _, err := h.Open(ctx, key)

@@ -26,7 +26,7 @@ const threeParts = 20 << 20 // bytes
 type stream struct{ io.Reader }
 
 func TestPutInParts(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	text := noise(threeParts)
 	var parts atomic.Int32
 	h.wire.send = func(r *http.Request) error {
@@ -49,7 +49,7 @@ func TestPutInParts(t *testing.T) {
 
 // TestPutCut breaks the connection in the middle of the second part.
 func TestPutCut(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	old, text := []byte("old"), noise(threeParts)
 	must(t, h.Put(t.Context(), key, bytes.NewReader(old), 3))
 	cutSecond := func(times int32) {
@@ -63,7 +63,7 @@ func TestPutCut(t *testing.T) {
 	}
 	cutSecond(100)
 	if err := h.Put(t.Context(), key, bytes.NewReader(text), threeParts); err == nil {
-		t.Error("a put with no second part succeeded")
+		t.Error("a put without its second part succeeded")
 	}
 	h.want(t, old)
 	if got := h.unfinished(t); got != 0 {
@@ -74,7 +74,7 @@ func TestPutCut(t *testing.T) {
 	h.want(t, text)
 }
 
-// TestPutBroken ends large puts in each way that isn't the network's fault.
+// TestPutBroken ends large puts in every way that is not a fault of the network.
 func TestPutBroken(t *testing.T) {
 	text := noise(threeParts)
 	broken := &breaking{bytes.NewReader(append(text, 0)), threeParts, errBroken}
@@ -88,7 +88,7 @@ func TestPutBroken(t *testing.T) {
 		"too long":     {bytes.NewReader(text), threeParts - 1, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := newHome(t)
+			h := newFixture(t)
 			if err := h.Put(t.Context(), key, c.r, c.size); err == nil || c.want != nil && !errors.Is(err, c.want) {
 				t.Errorf("got %v, want %v or another error", err, c.want)
 			}
@@ -96,7 +96,7 @@ func TestPutBroken(t *testing.T) {
 		})
 	}
 	t.Run("reader fails, then the network", func(t *testing.T) {
-		h := newHome(t)
+		h := newFixture(t)
 		h.wire.send = func(r *http.Request) error {
 			if r.Method == http.MethodDelete {
 				return errors.New("no route to host")
@@ -109,7 +109,7 @@ func TestPutBroken(t *testing.T) {
 		}
 	})
 	t.Run("canceled", func(t *testing.T) {
-		h := newHome(t)
+		h := newFixture(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		r := io.MultiReader(bytes.NewReader(text), readerFunc(func([]byte) (int, error) { cancel(); return 0, io.EOF }))
 		if err := h.Put(ctx, key, r, -1); !errors.Is(err, context.Canceled) {
@@ -123,7 +123,7 @@ type readerFunc func(p []byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
-func (h *home) wantNothing(t *testing.T) {
+func (h *fixture) wantNothing(t *testing.T) {
 	t.Helper()
 	if _, err := h.Size(t.Context(), key); lipsync.CodeOf(err) != lipsync.NotFound {
 		t.Errorf("got %v, want no object", err)
@@ -133,10 +133,10 @@ func (h *home) wantNothing(t *testing.T) {
 	}
 }
 
-// TestPutMemory puts far more than it may hold to a server that keeps nothing.
+// TestPutMemory puts far more than it may hold in memory. The server stores nothing.
 func TestPutMemory(t *testing.T) {
 	const size, limit = 512 << 20, 96 << 20          // bytes
-	defer debug.SetGCPercent(debug.SetGCPercent(10)) // collections are when it is measured
+	defer debug.SetGCPercent(debug.SetGCPercent(10)) // memory is measured at each collection
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, err := io.Copy(io.Discard, r.Body); err != nil {
 			t.Error(err)
@@ -152,7 +152,7 @@ func TestPutMemory(t *testing.T) {
 	defer server.Close()
 	cfg := (&tokens{}).config()
 	cfg.HTTPClient, cfg.BaseEndpoint = http.DefaultClient, aws.String(server.URL)
-	held := func() int64 { // by the last collection
+	held := func() int64 { // bytes in use at the last collection
 		sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 		metrics.Read(sample)
 		return int64(sample[0].Value.Uint64())

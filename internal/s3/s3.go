@@ -1,5 +1,4 @@
-// Package s3 keeps objects in a bucket of S3, and signs URLs that read and fill
-// them.
+// Package s3 stores objects in an S3 bucket, and signs URLs to read and write them.
 package s3
 
 import (
@@ -18,22 +17,23 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// abortTime is how long a failed Put may take to delete the parts that it sent:
-// less than a runner has that is told to stop. The bucket deletes what stays.
+// abortTime is how long a failed Put may take to delete the parts that it sent. It is less than
+// the time that a runner has between SIGTERM and SIGKILL. The bucket's lifecycle rule deletes any
+// parts that are left.
 const abortTime = 5 * time.Second
 
 // Objects implements lipsync.Objects.
 type Objects struct {
 	bucket string
 
-	// Each client is made by its first use, since most calls of a function use none, and
-	// to make them is a part of its cold start.
+	// Each client is made at its first use, since most calls of a function need none, and making
+	// them is part of the function's cold start.
 	client    func() *s3.Client
 	transfers func() *transfermanager.Client
 	signer    func() *s3.PresignClient
 }
 
-// New uses the bucket. URLs are signed by sessions of the signer.
+// New returns the objects in the bucket. The signer's sessions sign URLs.
 func New(cfg aws.Config, bucket string, signer Signer) *Objects {
 	o := &Objects{bucket: bucket}
 	o.client = sync.OnceValue(func() *s3.Client { return newClient(cfg) })
@@ -46,14 +46,15 @@ func New(cfg aws.Config, bucket string, signer Signer) *Objects {
 
 func newClient(cfg aws.Config) *s3.Client {
 	return s3.NewFromConfig(cfg, func(o *s3.Options) {
-		o.UsePathStyle = o.BaseEndpoint != nil // an emulator has no host for each bucket
-		// What went in parts has only the sums of its parts, which is no news.
+		o.UsePathStyle = o.BaseEndpoint != nil // an emulator has no host name for each bucket
+		// An object sent in parts has no checksum of the whole, so a warning about that would be
+		// noise.
 		o.DisableLogOutputChecksumValidationSkipped = true
 	})
 }
 
-// Put implements lipsync.Objects. What is large goes in parts of 8 MiB, some at
-// a time, each with a checksum, and becomes the object when the last is there.
+// Put implements lipsync.Objects. It sends a large object in parts of 8 MiB, several at once, each
+// with a checksum. The object exists once the last part has arrived.
 func (o *Objects) Put(ctx context.Context, key string, r io.Reader, size int64) error {
 	body := &source{r: r, size: size}
 	in := &transfermanager.UploadObjectInput{Bucket: &o.bucket, Key: &key, Body: body}
@@ -62,7 +63,7 @@ func (o *Objects) Put(ctx context.Context, key string, r io.Reader, size int64) 
 	}
 	_, err := o.transfers().UploadObject(ctx, in)
 	if body.err != nil {
-		err = body.err // the cause of what came after it
+		err = body.err // the cause of the errors after it
 	}
 	if err != nil {
 		return fmt.Errorf("put object: %w", err)
@@ -70,8 +71,8 @@ func (o *Objects) Put(ctx context.Context, key string, r io.Reader, size int64) 
 	return nil
 }
 
-// source reads what is put. It fails if that has not exactly size bytes (-1: any
-// number), which ends a Put before there is an object.
+// source reads the body of a put. It returns an error if the body does not have exactly size bytes
+// (-1: any number), so the put fails before the object exists.
 type source struct {
 	r       io.Reader
 	n, size int64
@@ -107,8 +108,8 @@ func (o *Objects) Delete(ctx context.Context, key string) error {
 	return err
 }
 
-// DeleteAll implements lipsync.Objects. Parts of an upload that nobody finished are
-// deleted by aborting it.
+// DeleteAll implements lipsync.Objects. It also aborts unfinished multipart uploads, which deletes
+// their parts.
 func (o *Objects) DeleteAll(ctx context.Context, prefix string) error {
 	err := o.List(ctx, prefix, func(key string, _ time.Time) error { return o.Delete(ctx, key) })
 	if err != nil {
@@ -147,8 +148,8 @@ func (o *Objects) List(ctx context.Context, prefix string, f func(key string, mo
 	return nil
 }
 
-// orNotFound translates the two ways in which S3 says that there is no object.
-// It says so to those who may list the bucket; to others it says forbidden.
+// orNotFound translates the two errors by which S3 says that there is no object. Callers without
+// the right to list the bucket get "forbidden" instead.
 func orNotFound(err error) error {
 	_, noKey := errors.AsType[*types.NoSuchKey](err)
 	_, noHead := errors.AsType[*types.NotFound](err)

@@ -28,9 +28,8 @@ func TestObjects(t *testing.T) {
 	})
 }
 
-// unsigned reports whether a query says who signed it, but has no signature that
-// could be checked. The emulator believes it. S3 answers
-// AuthorizationQueryParametersError.
+// unsigned reports whether a query names its signer but has no signature that can be checked. The
+// emulator accepts that; S3 answers AuthorizationQueryParametersError.
 func unsigned(query url.Values) bool {
 	return query.Has("X-Amz-Credential") &&
 		(query.Get("X-Amz-Algorithm") != "AWS4-HMAC-SHA256" || !query.Has("X-Amz-Signature"))
@@ -43,14 +42,13 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// wire lets connections to the emulator break.
+// wire can break connections to the emulator.
 type wire struct {
 	send        func(r *http.Request) error // may change the request
 	cutDownload func(body io.Reader) io.Reader
 }
 
-// cut lets the connection break in the middle of the body: less comes than was
-// announced.
+// cut breaks the connection in the middle of the body, before all announced bytes were sent.
 func cut(r *http.Request) {
 	r.Body = io.NopCloser(&breaking{r.Body, int(r.ContentLength / 2), errBroken})
 }
@@ -73,7 +71,7 @@ func (w *wire) Do(r *http.Request) (*http.Response, error) {
 
 var errBroken = errors.New("connection broken")
 
-// breaking reads r, and ends with err where it had not ended after left bytes.
+// breaking reads r, and returns err if r has not ended after left bytes.
 type breaking struct {
 	r    io.Reader
 	left int
@@ -89,18 +87,18 @@ func (b *breaking) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// home is objects on a bucket behind a wire.
-type home struct {
+// fixture is objects on a bucket, with a wire between them.
+type fixture struct {
 	*s3.Objects
 	wire   *wire
 	client *sdk.Client
 	bucket string
 }
 
-func newHome(t *testing.T) *home {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	e := awstest.Enforcing(t)
-	h := &home{wire: &wire{}, bucket: e.Bucket(t)}
+	h := &fixture{wire: &wire{}, bucket: e.Bucket(t)}
 	cfg := e.Config()
 	h.client = sdk.NewFromConfig(cfg, func(o *sdk.Options) { o.UsePathStyle = true })
 	cfg.HTTPClient = h.wire
@@ -108,8 +106,8 @@ func newHome(t *testing.T) *home {
 	return h
 }
 
-// unfinished counts multipart uploads that nobody ended.
-func (h *home) unfinished(t *testing.T) int {
+// unfinished counts multipart uploads that were neither completed nor aborted.
+func (h *fixture) unfinished(t *testing.T) int {
 	t.Helper()
 	out, err := h.client.ListMultipartUploads(t.Context(), &sdk.ListMultipartUploadsInput{Bucket: &h.bucket})
 	must(t, err)
@@ -118,7 +116,7 @@ func (h *home) unfinished(t *testing.T) int {
 
 const key = "outputs/a.mp4"
 
-func (h *home) want(t *testing.T, text []byte) {
+func (h *fixture) want(t *testing.T, text []byte) {
 	t.Helper()
 	r, size, err := h.Open(t.Context(), key)
 	must(t, err)
@@ -130,16 +128,16 @@ func (h *home) want(t *testing.T, text []byte) {
 	}
 }
 
-// noise returns bytes of which no two parts are alike.
+// noise returns random bytes, so that no two parts are equal.
 func noise(size int) []byte {
 	text := make([]byte, size)
 	_, _ = rand.NewChaCha8([32]byte{1}).Read(text) // never fails
 	return text
 }
 
-// TestListPages lists more objects than come in one answer.
+// TestListPages lists more objects than one answer holds.
 func TestListPages(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	const n = 1001
 	for i := range n {
 		must(t, h.Put(t.Context(), fmt.Sprintf("inputs/%d/video", i), strings.NewReader("x"), 1))

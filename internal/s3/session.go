@@ -14,34 +14,34 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 )
 
-// Signer says whose sessions sign URLs. Credentials that a function has of its own last
-// as long as their giver likes, minutes maybe, and nobody says how long; and a URL dies
-// with the credentials that signed it.
+// Signer says whose sessions sign URLs. A URL is valid only as long as the credentials that signed
+// it. A function's own credentials may end within minutes, at a time that AWS does not promise; so
+// they can't sign.
 type Signer struct {
-	// Role is the ARN of a role that the function may take on, and that the identities of
-	// the pool may, too; "" for the configuration's own credentials.
+	// Role is the ARN of a role that the function, and the identities of the pool, may assume; ""
+	// for the configuration's own credentials.
 	Role string
 	// Pool is the id of an identity pool of Cognito; "" for none.
 	Pool string
 }
 
-// Sessions of half a day are given to those whom another vouches for, as Cognito does. A
-// role that takes on another, as a function does by itself, gets an hour.
+// AWS gives sessions of up to 12 hours to callers that an identity provider such as Cognito
+// vouches for. A caller that itself has a role, as a function has, gets sessions of one hour.
 const (
 	longLife  = 12 * time.Hour
-	longUse   = 9 * time.Hour // so that a URL that is signed last is still good for 3 hours
+	longUse   = 9 * time.Hour // so that the last URL that is signed is still valid for 3 hours
 	shortLife = time.Hour
-	shortUse  = 2 * time.Second // a page of a list needs one session
+	shortUse  = 2 * time.Second // a page of a list needs only one session
 )
 
-// longPause is for how long nobody asks for a long session after one could not be had: else
-// each URL would wait for Cognito, tokenTime at most.
+// longPause is how long the signer waits, after it could not get a long session, before it asks
+// for one again. Without it each URL would wait for Cognito, up to tokenTime.
 const longPause = time.Minute
 
-// sessionName is how sessions are called in the logs of AWS.
+// sessionName is the name of the sessions in AWS's logs.
 const sessionName = "lipsync-urls"
 
-// newSigner returns what signs URLs.
+// newSigner returns the client that signs URLs.
 func newSigner(cfg aws.Config, s Signer) *s3.PresignClient {
 	if s.Role != "" {
 		cfg.Credentials = s.sessions(cfg)
@@ -49,7 +49,7 @@ func newSigner(cfg aws.Config, s Signer) *s3.PresignClient {
 	return s3.NewPresignClient(newClient(cfg))
 }
 
-// sessions returns those of the role.
+// sessions returns the credentials of the role.
 func (s Signer) sessions(cfg aws.Config) aws.CredentialsProvider {
 	client := sts.NewFromConfig(cfg)
 	short := cached(shortLife-shortUse, stscreds.NewAssumeRoleProvider(client, s.Role, func(o *stscreds.AssumeRoleOptions) {
@@ -65,13 +65,13 @@ func (s Signer) sessions(cfg aws.Config) aws.CredentialsProvider {
 	return &sessions{long: long, short: short}
 }
 
-// cached keeps credentials until they end within the window.
+// cached caches credentials until they end within the window.
 func cached(window time.Duration, of aws.CredentialsProvider) aws.CredentialsProvider {
 	return aws.NewCredentialsCache(of, func(o *aws.CredentialsCacheOptions) { o.ExpiryWindow = window })
 }
 
-// sessions are long ones where they can be had. Without, a URL is good for an hour, less
-// shortUse, and costs a call of STS.
+// sessions are long sessions if possible. Otherwise a URL is valid for an hour less shortUse, and
+// costs one call of STS.
 type sessions struct {
 	long, short aws.CredentialsProvider
 
@@ -93,7 +93,7 @@ func (s *sessions) Retrieve(ctx context.Context) (aws.Credentials, error) {
 	return c, nil
 }
 
-// retrieveLong returns a long session, or until the pause after a failure is over the failure.
+// retrieveLong returns a long session. For a while after a failure it returns that failure.
 func (s *sessions) retrieveLong(ctx context.Context) (aws.Credentials, error) {
 	s.mu.Lock()
 	failed, again := s.failed, s.again
@@ -110,14 +110,14 @@ func (s *sessions) retrieveLong(ctx context.Context) (aws.Credentials, error) {
 	return c, err
 }
 
-// identity is the one identity of a pool, whom Cognito vouches for to those who may ask it.
+// identity is the only identity of a pool. Cognito vouches for it to those who have the right to
+// ask.
 type identity struct {
 	client *cognitoidentity.Client
 	pool   string
 }
 
-// Provider is the name of the pool's provider of identities, and signer the name of the one
-// identity there.
+// provider is the pool's provider of identities, and signer is the name of its only identity.
 const (
 	Provider = "lipsync"
 	signer   = "signer"

@@ -15,7 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 )
 
-// Origin returns the scheme and host that all signed URLs have.
+// Origin returns the scheme and host of all signed URLs.
 func (o *Objects) Origin(ctx context.Context) (*url.URL, error) {
 	of := o.client().Options()
 	endpoint, err := of.EndpointResolverV2.ResolveEndpoint(ctx, s3.EndpointParameters{
@@ -31,7 +31,7 @@ func (o *Objects) Origin(ctx context.Context) (*url.URL, error) {
 func (o *Objects) SignGet(ctx context.Context, key, name string, until time.Time) (*url.URL, error) {
 	disposition := mime.FormatMediaType("attachment", map[string]string{"filename": name})
 	in := &s3.GetObjectInput{Bucket: &o.bucket, Key: &key, ResponseContentDisposition: &disposition}
-	if path.Ext(name) == ".mp4" { // Put knows of no types
+	if path.Ext(name) == ".mp4" { // Put stores no content type
 		in.ResponseContentType = aws.String("video/mp4")
 	}
 	signed, err := o.signer().PresignGetObject(ctx, in, expires(until))
@@ -41,8 +41,8 @@ func (o *Objects) SignGet(ctx context.Context, key, name string, until time.Time
 	return url.Parse(signed.URL)
 }
 
-// SignPut implements lipsync.Objects. The size is signed as Content-Length, which
-// every client sends by itself.
+// SignPut implements lipsync.Objects. The size is signed as Content-Length, a header that every
+// client sends by itself.
 func (o *Objects) SignPut(ctx context.Context, key string, size int64, contentType string, until time.Time) (*url.URL, http.Header, error) {
 	if size < 1 {
 		return nil, nil, errors.New("sign put: a size of 0 can't be signed")
@@ -61,8 +61,8 @@ func (o *Objects) SignPut(ctx context.Context, key string, size int64, contentTy
 	return u, headers, err
 }
 
-// expires lets a URL end at the time. Its seconds count from the full second in
-// which it is signed, and 0 of them would mean a quarter of an hour.
+// expires ends a URL at the time. S3 counts the lifetime in seconds from the whole second of
+// signing; it must not be 0, which would mean 15 minutes.
 func expires(until time.Time) func(*s3.PresignOptions) {
 	signed := time.Now().Truncate(time.Second)
 	seconds := max(1, math.Ceil(until.Sub(signed).Seconds()))

@@ -23,13 +23,12 @@ import (
 	"lipsync/internal/s3"
 )
 
-// tokens is an STS whose session tokens tell when they end: an hour from the
-// full second, as a role that takes on another gets it, and 12 hours for one whom
-// Cognito vouches for.
+// tokens is a fake STS whose session tokens contain their end: an hour from the whole second for a
+// role that assumes another, and 12 hours for an identity of Cognito.
 type tokens struct {
 	mu      sync.Mutex
 	calls   int
-	cognito int    // calls of Cognito
+	cognito int    // number of calls of Cognito
 	refuses string // actions that fail
 }
 
@@ -54,7 +53,7 @@ func (s *tokens) Do(r *http.Request) (*http.Response, error) {
 		s.cognito++
 	}
 	s.mu.Unlock()
-	time.Sleep(20 * time.Millisecond) // of the clock of the test, as an answer takes
+	time.Sleep(20 * time.Millisecond) // on the test's clock, the duration of an answer
 	w := httptest.NewRecorder()
 	ends := func(life time.Duration) string {
 		return time.Now().UTC().Truncate(time.Second).Add(life).Format(time.RFC3339)
@@ -69,7 +68,7 @@ func (s *tokens) Do(r *http.Request) (*http.Response, error) {
 	case call == "AssumeRoleWithWebIdentity43200" && form.Get("WebIdentityToken") == "vouched":
 		fmt.Fprintf(w, assumed, ends(12*time.Hour), "AssumeRoleWithWebIdentity")
 	default:
-		return nil, fmt.Errorf("not for us: %s %s", r.URL, body)
+		return nil, fmt.Errorf("unexpected call: %s %s", r.URL, body)
 	}
 	return w.Result(), nil
 }
@@ -78,13 +77,13 @@ func (s *tokens) config() aws.Config {
 	return aws.Config{
 		Region: "us-east-1", HTTPClient: s,
 		Credentials:                credentials.NewStaticCredentialsProvider("own", "secret", "token"),
-		RequestChecksumCalculation: aws.RequestChecksumCalculationWhenSupported, // the default of config
+		RequestChecksumCalculation: aws.RequestChecksumCalculationWhenSupported, // the default of package config
 	}
 }
 
 const role = "arn:aws:iam::123456789012:role/signer"
 
-// end returns when a URL ends: by itself, or with the session that signed it.
+// end returns when a URL stops working: at its own end, or with the session that signed it.
 func end(t *testing.T, u *url.URL) time.Time {
 	t.Helper()
 	query := u.Query()
@@ -97,7 +96,7 @@ func end(t *testing.T, u *url.URL) time.Time {
 	return slices.MinFunc([]time.Time{signed.Add(life), session}, time.Time.Compare)
 }
 
-// TestURLHoldsItsHour signs now and then in one process that lives for weeks.
+// TestURLHoldsItsHour signs from time to time in one process that runs for weeks.
 func TestURLHoldsItsHour(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sts := &tokens{}
@@ -110,14 +109,14 @@ func TestURLHoldsItsHour(t *testing.T) {
 			u, err := o.SignGet(t.Context(), "outputs/a.mp4", "a.mp4", time.Now().Add(2*time.Hour))
 			must(t, err)
 			if life := time.Until(end(t, u)); life < time.Hour-2*time.Second {
-				t.Errorf("after %v: got a URL for %v, want an hour but 2 s", wait, life)
+				t.Errorf("after %v: got a URL for %v, want an hour less 2 s", wait, life)
 			}
 		}
 	})
 }
 
-// TestLongSessions signs for a day by sessions that Cognito vouches for, and by others
-// while it does not.
+// TestLongSessions signs for a day with sessions of Cognito, and with short ones while Cognito
+// fails.
 func TestLongSessions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sts := &tokens{}
@@ -139,19 +138,19 @@ func TestLongSessions(t *testing.T) {
 				SignGet(t.Context(), "outputs/a.mp4", "a.mp4", time.Now().Add(2*time.Hour))
 			must(t, err)
 			if life := time.Until(end(t, u)); life < time.Hour-2*time.Second {
-				t.Errorf("%s is refused: got a URL for %v, want an hour but 2 s", refused, life)
+				t.Errorf("%s is refused: got a URL for %v, want an hour less 2 s", refused, life)
 			}
 		}
-		sts.refuses = "e" // all
+		sts.refuses = "e" // all actions
 		if _, err := s3.New(sts.config(), "bucket", s3.Signer{Role: role, Pool: "pool"}).
 			SignGet(t.Context(), "outputs/a.mp4", "a.mp4", time.Now().Add(2*time.Hour)); err == nil {
-			t.Error("a URL was signed by nobody")
+			t.Error("a URL was signed without credentials")
 		}
 	})
 }
 
-// TestCognitoFails signs a URL each second while Cognito takes its time to refuse: one of
-// them in a minute waits for it. When Cognito works again, URLs are good for long within a minute.
+// TestCognitoFails signs a URL each second while Cognito is slow and refuses. Only one URL a
+// minute may wait for it. Once Cognito works again, URLs must be long-lived again within a minute.
 func TestCognitoFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sts := &tokens{refuses: "GetOpenIdToken"}
@@ -166,7 +165,7 @@ func TestCognitoFails(t *testing.T) {
 		for range 180 {
 			start, calls := time.Now(), sts.cognito
 			if life := sign(); life < time.Hour-2*time.Second {
-				t.Errorf("got a URL for %v, want an hour but 2 s", life)
+				t.Errorf("got a URL for %v, want an hour less 2 s", life)
 			}
 			if sts.cognito > calls {
 				waited++
@@ -201,7 +200,7 @@ func TestListNeedsOneSession(t *testing.T) {
 	})
 }
 
-// TestOrigin compares it with what is signed, on AWS and on an emulator.
+// TestOrigin compares the origin with signed URLs, on AWS and on an emulator.
 func TestOrigin(t *testing.T) {
 	for endpoint, want := range map[string]string{
 		"": "https://bucket.s3.us-east-1.amazonaws.com", "http://127.0.0.1:4566": "http://127.0.0.1:4566",
@@ -226,11 +225,11 @@ func TestOwnCredentialsSign(t *testing.T) {
 	u, err := s3.New(sts.config(), "bucket", s3.Signer{}).SignGet(t.Context(), "outputs/a.mp4", "a.mp4", time.Now().Add(time.Hour))
 	must(t, err)
 	if got := u.Query().Get("X-Amz-Security-Token"); got != "token" || sts.calls != 0 {
-		t.Errorf("got token %q after %d calls of STS, want our own after none", got, sts.calls)
+		t.Errorf("got token %q after %d calls of STS, want the configuration's own and no call", got, sts.calls)
 	}
 }
 
-// TestSignedUntil signs at some part of a second.
+// TestSignedUntil signs at various fractions of a second.
 func TestSignedUntil(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := s3.New((&tokens{}).config(), "bucket", s3.Signer{})
@@ -251,8 +250,7 @@ func TestSignedUntil(t *testing.T) {
 	})
 }
 
-// TestWhatIsSigned reads from the URLs which headers a client can't change. S3
-// holds all clients to them.
+// TestWhatIsSigned reads from the URLs which headers a client can't change. S3 enforces them.
 func TestWhatIsSigned(t *testing.T) {
 	o := s3.New((&tokens{}).config(), "bucket", s3.Signer{})
 	for contentType, want := range map[string]string{
@@ -268,7 +266,7 @@ func TestWhatIsSigned(t *testing.T) {
 			t.Errorf("got header %q, want %q", got, contentType)
 		}
 		if strings.Contains(strings.ToLower(u.RawQuery), "checksum") {
-			t.Errorf("%s demands a checksum that nobody knows yet", u)
+			t.Errorf("%s demands a checksum that is not known yet", u)
 		}
 	}
 	if _, _, err := o.SignPut(t.Context(), "uploads/u", 0, "", time.Now().Add(time.Hour)); err == nil {
@@ -276,7 +274,7 @@ func TestWhatIsSigned(t *testing.T) {
 	}
 }
 
-// signerStack makes the role that signs, with the rights of the deployed one.
+// signerStack creates the role that signs, with the rights of the deployed one.
 const signerStack = `{"Resources": {"Signer": {"Type": "AWS::IAM::Role", "Properties": {
   "RoleName": "signer",
   "AssumeRolePolicyDocument": {"Version": "2012-10-17", "Statement": [
@@ -300,7 +298,7 @@ func makeSigner(t *testing.T, cfg aws.Config) (roleARN string) {
 	return *out.Stacks[0].Outputs[0].OutputValue
 }
 
-// TestSignerRole uses URLs of a role that may do no more than they need.
+// TestSignerRole uses URLs signed by a role that has only the rights it needs.
 func TestSignerRole(t *testing.T) {
 	e := awstest.Enforcing(t)
 	o := s3.New(e.Config(), e.Bucket(t), s3.Signer{Role: makeSigner(t, e.Config())})

@@ -8,14 +8,14 @@ import (
 	"github.com/google/uuid"
 )
 
-// Handler makes a function of Lambda that calls scale once for all messages of an event, if
-// any names a request. A message that names none, and all if scale fails, come again by themselves,
-// and in the end land in the dead-letter queue. The function's event source must have
-// ReportBatchItemFailures: then AWS counts no error, so the handler tells failed how
-// many messages failed, if any did.
+// Handler returns a function of Lambda that calls scale once for all messages of an event, if any
+// of them names a request. SQS delivers a message again that names none, or all messages if scale
+// fails, and finally moves them to the dead-letter queue. The function's event source must have
+// ReportBatchItemFailures. AWS then counts no error, so the handler reports to failed how many
+// messages failed, if any did.
 func Handler(scale func(ctx context.Context) error, failed func(n int), log *slog.Logger) func(context.Context, events.SQSEvent) (events.SQSEventResponse, error) {
 	return func(ctx context.Context, e events.SQSEvent) (events.SQSEventResponse, error) {
-		// Not nil, which would be null in JSON and mean that all failed.
+		// It must not be nil, which would be null in JSON and mean that all failed.
 		failures := []events.SQSBatchItemFailure{}
 		fail := func(m events.SQSMessage) {
 			failures = append(failures, events.SQSBatchItemFailure{ItemIdentifier: m.MessageId})
@@ -25,7 +25,7 @@ func Handler(scale func(ctx context.Context) error, failed func(n int), log *slo
 			if isID(m.Body) {
 				good = append(good, m)
 			} else {
-				log.ErrorContext(ctx, "message is no request id", "message", m.MessageId, "received", m.Attributes["ApproximateReceiveCount"])
+				log.ErrorContext(ctx, "message is not a request id", "message", m.MessageId, "received", m.Attributes["ApproximateReceiveCount"])
 				fail(m)
 			}
 		}
@@ -46,5 +46,5 @@ func Handler(scale func(ctx context.Context) error, failed func(n int), log *slo
 
 func isID(body string) bool {
 	id, err := uuid.Parse(body)
-	return err == nil && id.String() == body // Parse takes other ways to write it, too
+	return err == nil && id.String() == body // Parse also accepts other spellings
 }

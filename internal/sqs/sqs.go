@@ -1,5 +1,5 @@
-// Package sqs tells of waiting requests by a queue of SQS. The body of a message
-// is the request's id and nothing else.
+// Package sqs announces waiting requests in an SQS queue. The body of a message is the request's
+// id and nothing else.
 package sqs
 
 import (
@@ -16,7 +16,7 @@ type Queue struct {
 	url    string
 }
 
-// New uses the queue at the URL.
+// New returns the queue at the URL.
 func New(cfg aws.Config, url string) *Queue {
 	return &Queue{client: sqs.NewFromConfig(cfg), url: url}
 }

@@ -38,12 +38,12 @@ func TestSend(t *testing.T) {
 func TestSendFails(t *testing.T) {
 	e := awstest.Shared(t)
 	if err := sqs.New(e.Config(), e.URL+"/000000000000/never").Send(t.Context(), uuid.NewString()); err == nil {
-		t.Error("a message went to a queue that is not there")
+		t.Error("a message was sent to a queue that does not exist")
 	}
 }
 
-// run hands the bodies to a handler, and returns how often it scaled, which ends with err, how many
-// messages it said to have failed, and the answer as Lambda gets it.
+// run hands the bodies to a handler whose scale returns err. It returns how often the handler
+// scaled, how many messages it reported as failed, and the answer in JSON.
 func run(t *testing.T, err error, bodies ...string) (scaled, failed int, answer, log string) {
 	t.Helper()
 	var e events.SQSEvent
@@ -92,7 +92,7 @@ func TestHandler(t *testing.T) {
 			t.Errorf("%s: got %d and %s, want %d and %s", name, scaled, answer, c.scaled, c.answer)
 		}
 		if want := strings.Count(c.answer, "itemIdentifier"); failed != want {
-			t.Errorf("%s: got %d messages told to have failed, want %d", name, failed, want)
+			t.Errorf("%s: got %d messages reported as failed, want %d", name, failed, want)
 		}
 	}
 }
@@ -112,7 +112,7 @@ func TestPoison(t *testing.T) {
 	}
 }
 
-// FuzzHandler sends any body: it is a failure, or an id.
+// FuzzHandler sends any body. The handler must treat it as a failure or as an id.
 func FuzzHandler(f *testing.F) {
 	for _, body := range []string{one, "", "poison", "urn:uuid:" + one, "{" + one + "}", strings.ToUpper(one)} {
 		f.Add(body)
