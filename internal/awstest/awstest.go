@@ -12,7 +12,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// Each kind of emulator runs once in a test binary, and ends with it.
+// Each kind of shared emulator runs at most once in a test binary, and ends with it.
 var (
 	shared    = sync.OnceValues(func() (*Emulator, error) { return Start(context.Background(), Options{}) })
 	enforcing = sync.OnceValues(func() (*Emulator, error) {
@@ -20,21 +20,20 @@ var (
 	})
 )
 
-// Shared returns the emulator that all tests of the binary use. It skips the
-// test where the emulator is not installed.
+// Shared returns the emulator that all tests of the binary share. It skips the test if the
+// emulator is not installed.
 func Shared(t testing.TB) *Emulator {
 	t.Helper()
 	return started(t, shared)
 }
 
-// Enforcing is like Shared, with an emulator that asks who calls, as AWS does,
-// and what he may do.
+// Enforcing is like Shared, but its emulator authenticates and authorizes callers as AWS does.
 func Enforcing(t testing.TB) *Emulator {
 	t.Helper()
 	return started(t, enforcing)
 }
 
-// Own is like Shared, with an emulator that only this test uses, which ends with it.
+// Own is like Shared, but its emulator serves only this test, and ends with it.
 func Own(t testing.TB) *Emulator {
 	t.Helper()
 	e := started(t, func() (*Emulator, error) { return Start(t.Context(), Options{}) })
@@ -46,7 +45,7 @@ func started(t testing.TB, start func() (*Emulator, error)) *Emulator {
 	t.Helper()
 	e, err := start()
 	if errors.Is(err, fs.ErrNotExist) {
-		t.Skipf("the emulator of AWS is not installed; make test does it: %v", err)
+		t.Skipf("the emulator of AWS is not installed; make test installs it: %v", err)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +53,7 @@ func started(t testing.TB, start func() (*Emulator, error)) *Emulator {
 	return e
 }
 
-// Table makes an empty table like the deployed one and returns its name.
+// Table creates an empty table like the deployed one, and returns its name.
 func (e *Emulator) Table(t testing.TB) string {
 	t.Helper()
 	name := "table-" + uuid.NewString()
@@ -64,7 +63,7 @@ func (e *Emulator) Table(t testing.TB) string {
 	return name
 }
 
-// Bucket makes an empty bucket and returns its name.
+// Bucket creates an empty bucket, and returns its name.
 func (e *Emulator) Bucket(t testing.TB) string {
 	t.Helper()
 	name := "bucket-" + uuid.NewString()
@@ -75,7 +74,7 @@ func (e *Emulator) Bucket(t testing.TB) string {
 	return name
 }
 
-// Queue makes an empty queue and returns its URL.
+// Queue creates an empty queue, and returns its URL.
 func (e *Emulator) Queue(t testing.TB) string {
 	t.Helper()
 	name := "queue-" + uuid.NewString()

@@ -47,11 +47,11 @@ func TestPortTaken(t *testing.T) {
 	other, err := awstest.Start(t.Context(), awstest.Options{Port: port})
 	if err == nil {
 		other.Stop()
-		t.Error("a second emulator got the port")
+		t.Error("a second emulator started on the same port")
 	}
 }
 
-// TestKill kills a process that uses an emulator, which is to end too.
+// TestKill kills a process that uses an emulator. The emulator must end too.
 func TestKill(t *testing.T) {
 	if os.Getenv("AWSTEST_KILL") != "" {
 		fmt.Println(awstest.Shared(t).URL)
@@ -81,7 +81,7 @@ func TestKill(t *testing.T) {
 	_ = child.Wait() // it was killed
 	for deadline := time.Now().Add(30 * time.Second); answers(url); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatal("it goes on without the process that started it")
+			t.Fatal("the emulator outlived the process that started it")
 		}
 	}
 }

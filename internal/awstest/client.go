@@ -7,13 +7,14 @@ import (
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 )
 
-// client is the SDK's own, for a server that answers faster than we go on.
+// client is the SDK's HTTP client, with a fix for servers that answer before the body was sent
+// whole.
 //
-// The SDK closes a request's body once there is an answer. If net/http only then
-// looks for the body's end, it calls its WriteTo, which says io.EOF instead of nil
-// (smithy-go 1.28.8, transport/http/internal/io/safe.go). To net/http the request
-// has failed then: it cuts the answer off, and the SDK makes the call once more.
-// Read tells the end as it should, so WriteTo is hidden.
+// The SDK closes a request's body once there is an answer. If net/http only then looks for the
+// body's end, it calls the body's WriteTo, which returns io.EOF instead of nil (smithy-go 1.28.8,
+// transport/http/internal/io/safe.go). net/http then counts the request as failed and drops the
+// answer, and the SDK makes the call again. Read returns the end correctly, so client hides
+// WriteTo.
 type client struct{ *awshttp.BuildableClient }
 
 func (c client) Do(r *http.Request) (*http.Response, error) {

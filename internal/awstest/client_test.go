@@ -10,16 +10,16 @@ import (
 	"lipsync/internal/awstest"
 )
 
-// ended is a body that tells its end as the SDK's does once it is closed.
+// ended is a body that ends as the SDK's does once it is closed.
 type ended struct{ io.ReadCloser }
 
 func (ended) WriteTo(io.Writer) (int64, error) { return 0, io.EOF }
 
-// TestAnswerIsWhole makes many calls: who loses, the body's end or the answer, is
-// luck.
+// TestAnswerIsWhole makes many calls, since it depends on timing whether the body's end or the
+// answer comes first.
 func TestAnswerIsWhole(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(w, r.Body) // the client sees what fails
+		_, _ = io.Copy(w, r.Body) // the client reports the failure
 	}))
 	defer server.Close()
 	const want = "text"

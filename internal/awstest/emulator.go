@@ -1,5 +1,5 @@
-// Package awstest starts an emulator of AWS, MiniStack, for tests and for trying
-// the service on one machine.
+// Package awstest starts an emulator of AWS, MiniStack, for tests and for running the service on
+// one machine.
 package awstest
 
 import (
@@ -25,27 +25,27 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 )
 
-// Options say how to start an Emulator.
+// Options says how to start an Emulator.
 type Options struct {
-	Port int      // 0: any free one
-	Env  []string // NAME=value, such as AUTH=true, beside the usual ones; Lambdas get it too
+	Port int      // 0 means any free port
+	Env  []string // NAME=value, such as AUTH=true, in addition to the usual variables; Lambda functions get it too
 }
 
-// Emulator is an emulator that runs, with nothing in it at first.
+// Emulator is a running emulator. It is empty at first.
 type Emulator struct {
-	URL string // of every service
-	Log string // path of the file that it writes
+	URL string // of all services
+	Log string // path of its log file
 
-	name    string // by which it is known from others
+	name    string // tells it from other emulators
 	process *exec.Cmd
 	log     *os.File
 	release func() error // lets the process end
 	ended   chan struct{}
 }
 
-// guard runs the emulator until standard input ends, which it does when we end
-// in any way, and 10 s more at most. Then it ends the whole process group, Lambdas
-// too, and leaves no file.
+// guard runs the emulator until standard input ends, which it does however this process ends. Then
+// it ends the whole process group, with Lambda functions, after at most 10 s, and deletes its
+// files.
 const guard = `
 exec 3<&0
 "$0" </dev/null &
@@ -61,8 +61,8 @@ kill -KILL 0`
 // ports is how many free ports are tried.
 const ports = 5
 
-// Start starts an emulator, and returns once it answers. Where any port will do,
-// and another process takes the chosen one first, it is tried with another.
+// Start starts an emulator, and returns once it answers. If no port was given and another process
+// takes the chosen one first, it tries another.
 func Start(ctx context.Context, o Options) (*Emulator, error) {
 	return o.start(ctx, free)
 }
@@ -84,8 +84,7 @@ func (o Options) start(ctx context.Context, choose func(ctx context.Context, por
 	}
 }
 
-// launch starts an emulator on a port. Where another process has it, the error is
-// EADDRINUSE.
+// launch starts an emulator on a port. The error is EADDRINUSE if another process has the port.
 func launch(ctx context.Context, program string, port int, env []string) (*Emulator, error) {
 	dir, err := os.MkdirTemp("", "lipsync-aws-")
 	if err != nil {
@@ -97,7 +96,8 @@ func launch(ctx context.Context, program string, port int, env []string) (*Emula
 	}
 	e.process.Dir = dir
 	e.process.Env = append(e.environment(port), env...)
-	// A group of its own, so that a terminal's interrupt reaches only us.
+	// It gets its own process group, so that an interrupt from the terminal reaches only this
+	// process.
 	e.process.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := e.start(); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
@@ -112,7 +112,7 @@ func launch(ctx context.Context, program string, port int, env []string) (*Emula
 	return e, nil
 }
 
-// environment is all that the emulator and its Lambdas see of ours.
+// environment returns all the variables that the emulator and its Lambda functions see.
 func (e *Emulator) environment(port int) []string {
 	return []string{
 		"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + e.process.Dir, "TMPDIR=" + e.process.Dir,
@@ -140,13 +140,13 @@ func (e *Emulator) start() error {
 	e.release = stdin.Close
 	go func() {
 		defer close(e.ended)
-		_ = e.process.Wait() // it was asked to end, or await tells why it did
+		_ = e.process.Wait() // it was told to end, or await returns why it ended
 	}()
 	return nil
 }
 
-// startTime is for how long an emulator is waited for that has not ended: on a machine that
-// is busy with other work Python may need minutes.
+// startTime is how long to wait for an emulator that is still running but does not answer. On a
+// busy machine, Python may need minutes to start.
 const startTime = 5 * time.Minute
 
 // await waits until the emulator answers.
@@ -157,12 +157,12 @@ func (e *Emulator) await(ctx context.Context) error {
 		switch name, err := e.ask(ctx); {
 		case err == nil && name == e.name:
 			return nil
-		case err == nil: // another has the port, while ours still starts
+		case err == nil: // another process has the port, while the emulator is still starting
 			return syscall.EADDRINUSE
 		}
 		select {
 		case <-e.ended:
-			return errors.New("it ended at once")
+			return errors.New("the emulator ended at once")
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-time.After(50 * time.Millisecond):
@@ -170,9 +170,9 @@ func (e *Emulator) await(ctx context.Context) error {
 	}
 }
 
-// ask returns the name of the emulator that answers, or "" if something else does.
+// ask returns the name of the emulator that answers, or "" if another program does.
 func (e *Emulator) ask(ctx context.Context) (name string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Second) // some listen and say nothing
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second) // some programs listen but never answer
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, e.URL+"/_ministack/health", nil)
 	if err != nil {
@@ -184,47 +184,47 @@ func (e *Emulator) ask(ctx context.Context) (name string, err error) {
 	}
 	defer response.Body.Close()
 	var health struct{ Edition string }
-	_ = json.NewDecoder(response.Body).Decode(&health) // what isn't this is no emulator
+	_ = json.NewDecoder(response.Body).Decode(&health) // any other answer is not from an emulator
 	return health.Edition, nil
 }
 
-// Stop ends the emulator and all that it runs, and deletes its files.
+// Stop ends the emulator and all processes that it runs, and deletes its files.
 func (e *Emulator) Stop() {
 	e.stop()
 }
 
-// stop returns what the emulator wrote.
+// stop does what Stop does, and returns the emulator's output.
 func (e *Emulator) stop() []byte {
 	defer e.log.Close()
-	_ = e.release() // fails only if the process ended already
+	_ = e.release() // fails only if the process has ended already
 	<-e.ended
-	text, _ := io.ReadAll(io.NewSectionReader(e.log, 0, math.MaxInt64)) // whatever there is
+	text, _ := io.ReadAll(io.NewSectionReader(e.log, 0, math.MaxInt64)) // as much as can be read
 	return text
 }
 
 const (
 	region    = "us-east-1"
-	accessKey = "test" // the emulator's root
+	accessKey = "test" // the emulator's root account
 	secretKey = "test"
 )
 
-// Config returns what clients of the emulator are made of.
+// Config returns the configuration for clients of the emulator.
 func (e *Emulator) Config() aws.Config { return Config(e.URL) }
 
-// Config returns what clients of any emulator are made of, that at the URL.
+// Config returns the configuration for clients of any emulator, at the URL.
 func Config(url string) aws.Config {
 	return aws.Config{
 		Region:       region,
 		BaseEndpoint: &url,
 		HTTPClient:   client{awshttp.NewBuildableClient()},
 		Credentials:  credentials.NewStaticCredentialsProvider(accessKey, secretKey, ""),
-		// As config.LoadDefaultConfig has it.
+		// the same as in config.LoadDefaultConfig
 		RequestChecksumCalculation: aws.RequestChecksumCalculationWhenSupported,
 		ResponseChecksumValidation: aws.ResponseChecksumValidationWhenSupported,
 	}
 }
 
-// find returns the emulator's program, which make puts into the repository.
+// find returns the path of the emulator's program, which make installs in the repository.
 func find() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -242,7 +242,7 @@ func find() (string, error) {
 	}
 }
 
-// free returns the port if nobody listens there, or for 0 any such.
+// free returns the port if nobody listens there, or any free port for 0.
 func free(ctx context.Context, port int) (int, error) {
 	var config net.ListenConfig
 	l, err := config.Listen(ctx, "tcp", fmt.Sprintf("127.0.0.1:%d", port))

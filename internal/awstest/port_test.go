@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestPortTakenMeanwhile has others listen where the port was free when it was
-// chosen. Once the emulator ends for it, and once somebody answers in its place.
+// TestPortTakenMeanwhile has another process take the port after it was chosen. In one case the
+// emulator ends because of it, in the other the other process answers instead.
 func TestPortTakenMeanwhile(t *testing.T) {
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"lipsync/internal/dynamodb"
 )
 
-// CreateTable makes an empty table like the deployed one. But nothing expires in
-// it: the emulator deletes by the machine's clock, and suites have their own.
+// CreateTable creates an empty table like the deployed one, except that nothing expires in it. The
+// emulator would expire items by the machine's clock, but tests have clocks of their own.
 func (e *Emulator) CreateTable(ctx context.Context, name string) error {
 	client := sdk.NewFromConfig(e.Config())
 	_, err := client.CreateTable(ctx, &sdk.CreateTableInput{

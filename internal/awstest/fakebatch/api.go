@@ -10,7 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/batch/types"
 )
 
-// ServeHTTP serves the calls of the API that there are.
+// ServeHTTP serves the supported calls of the API.
 func (f *Fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if f.throttle() {
 		refuse(w, http.StatusTooManyRequests, "TooManyRequestsException", "Too Many Requests")
@@ -78,7 +78,7 @@ func (f *Fake) listJobs(w http.ResponseWriter, r *http.Request) {
 	answerPage(w, found, in.NextToken, cmp.Or(in.MaxResults, 1000))
 }
 
-// answerPage answers with a part of a list. The token is where it begins.
+// answerPage answers with a page of a list. The token says where the page begins.
 func answerPage(w http.ResponseWriter, all []summary, token string, limit int) {
 	start, err := strconv.Atoi(cmp.Or(token, "0"))
 	if err != nil || start < 0 || start > len(all) {

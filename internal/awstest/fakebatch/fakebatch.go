@@ -1,6 +1,6 @@
-// Package fakebatch is as much of AWS Batch as the service uses, on one machine:
-// its REST API, which starts a process for each job. MiniStack's own says that
-// every job succeeded at once.
+// Package fakebatch is the part of AWS Batch that the service uses, on one machine: a REST API
+// that starts a process for each job. MiniStack's own Batch reports at once that every job
+// succeeded.
 package fakebatch
 
 import (
@@ -17,19 +17,19 @@ import (
 	"github.com/google/uuid"
 )
 
-// Options are what a job queue, its compute environment and a job definition say.
+// Options are the settings of a job queue, its compute environment and a job definition.
 type Options struct {
-	Command  []string      // of every job
-	Env      []string      // NAME=value; a job sees nothing else, except what Batch adds
-	Limit    int           // of processes at once; other jobs are RUNNABLE
-	Attempts int           // to start a job
-	Grace    time.Duration // from SIGTERM to SIGKILL when a job is terminated
-	Log      *os.File      // of all jobs; nil for none
+	Command  []string      // of each job
+	Env      []string      // NAME=value; a job sees only these and what Batch adds
+	Limit    int           // most processes at once; other jobs are RUNNABLE
+	Attempts int           // tries to start a job
+	Grace    time.Duration // between SIGTERM and SIGKILL, when a job is terminated
+	Log      *os.File      // output of all jobs; nil discards it
 }
 
-// Faults are what goes wrong from now on.
+// Faults says what fails from now on.
 type Faults struct {
-	Throttled int  // how many calls are refused as too many
+	Throttled int  // number of calls to refuse because of too many calls
 	NoSubmit  bool // SubmitJob fails
 }
 
@@ -42,13 +42,13 @@ type Fake struct {
 	faults  Faults
 	jobs    []*job // in order of creation
 	running int
-	refused int // calls of SubmitJob
-	submits int // that were not
+	refused int // calls of SubmitJob that failed
+	submits int // calls of SubmitJob that succeeded
 	closed  bool
-	ended   sync.WaitGroup // processes
+	ended   sync.WaitGroup // counts processes
 }
 
-// New returns a Fake with no jobs.
+// New returns a Fake without jobs.
 func New(o Options) *Fake {
 	f := &Fake{options: o}
 	f.calls.HandleFunc("POST /v1/submitjob", f.submitJob)
@@ -65,7 +65,7 @@ func (f *Fake) SetFaults(faults Faults) {
 	f.faults = faults
 }
 
-// SetLimit replaces Options.Limit, for jobs that start from now on.
+// SetLimit replaces Options.Limit for jobs that start from now on.
 func (f *Fake) SetLimit(processes int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -73,7 +73,7 @@ func (f *Fake) SetLimit(processes int) {
 	f.schedule()
 }
 
-// Refused counts the calls of SubmitJob that failed as Faults has it.
+// Refused returns how many calls of SubmitJob failed because of Faults.
 func (f *Fake) Refused() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -89,15 +89,15 @@ func (f *Fake) Idle() bool {
 	})
 }
 
-// Signal sends the signal to the process of the job with the id: SIGTERM is
-// what a reclaimed host does, SIGKILL what one does that runs out of memory.
+// Signal sends the signal to the process of the job with the id. A reclaimed host sends SIGTERM; a
+// host without memory sends SIGKILL.
 func (f *Fake) Signal(id string, s syscall.Signal) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if j := f.find(id); j != nil && j.process != nil {
 		return j.process.Process.Signal(s)
 	}
-	return fmt.Errorf("no job %s runs", id)
+	return fmt.Errorf("job %s is not running", id)
 }
 
 // Running returns the ids of the jobs that have a process, oldest first.
@@ -113,14 +113,14 @@ func (f *Fake) Running() []string {
 	return ids
 }
 
-// Started returns how many jobs were ever submitted, each of an array by itself.
+// Started returns how many jobs were submitted. Each job of an array counts.
 func (f *Fake) Started() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return len(f.jobs)
 }
 
-// Submits returns by how many calls of SubmitJob.
+// Submits returns how many calls of SubmitJob succeeded.
 func (f *Fake) Submits() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -140,7 +140,7 @@ func (f *Fake) Close() {
 	f.ended.Wait()
 }
 
-// submit adds a job, or an array of so many, and starts it, if there is room.
+// submit adds a job, or an array of size jobs, and starts it as far as the limit allows.
 func (f *Fake) submit(j job, size int) (id string, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -165,7 +165,7 @@ func (f *Fake) submit(j job, size int) (id string, err error) {
 	return id, nil
 }
 
-// schedule starts the oldest jobs that wait, while there is room. It needs mu.
+// schedule starts the oldest waiting jobs, up to the limit. The caller must hold mu.
 func (f *Fake) schedule() {
 	for _, j := range f.jobs {
 		if f.closed || f.running >= f.options.Limit {
@@ -178,7 +178,7 @@ func (f *Fake) schedule() {
 	}
 }
 
-// terminate ends a job for the reason. An unknown job is no error.
+// terminate ends a job for the reason. An unknown job is not an error.
 func (f *Fake) terminate(id, reason string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -197,7 +197,7 @@ func (f *Fake) terminate(id, reason string) {
 	}
 }
 
-// find needs mu.
+// find returns the job with the id, or nil. The caller must hold mu.
 func (f *Fake) find(id string) *job {
 	for _, j := range f.jobs {
 		if j.id == id {

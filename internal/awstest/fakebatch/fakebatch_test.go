@@ -20,16 +20,16 @@ import (
 	"lipsync/internal/awstest/fakebatch"
 )
 
-// home is a fake whose jobs run a script of the shell, and its client.
-type home struct {
+// fixture is a fake whose jobs run a shell script, with its client.
+type fixture struct {
 	*fakebatch.Fake
 	client *batch.Client
-	dir    string // the jobs', as $DIR
+	dir    string // of the jobs, as $DIR
 }
 
-func newHome(t *testing.T, limit int, script string) *home {
+func newFixture(t *testing.T, limit int, script string) *fixture {
 	t.Helper()
-	h := &home{dir: t.TempDir()}
+	h := &fixture{dir: t.TempDir()}
 	h.Fake = fakebatch.New(fakebatch.Options{
 		Command: []string{"/bin/sh", "-c", script}, Env: []string{"DIR=" + h.dir, "PATH=" + os.Getenv("PATH"), "COLOR=red"},
 		Limit: limit, Attempts: 3, Grace: 2 * time.Second, Log: os.Stderr,
@@ -41,7 +41,7 @@ func newHome(t *testing.T, limit int, script string) *home {
 	return h
 }
 
-func (h *home) submit(t *testing.T, name string) (id string) {
+func (h *fixture) submit(t *testing.T, name string) (id string) {
 	t.Helper()
 	out, err := h.client.SubmitJob(t.Context(), &batch.SubmitJobInput{
 		JobName: &name, JobQueue: aws.String("queue"), JobDefinition: aws.String("definition"),
@@ -50,7 +50,7 @@ func (h *home) submit(t *testing.T, name string) (id string) {
 	return *out.JobId
 }
 
-func (h *home) describe(t *testing.T, id string) types.JobDetail {
+func (h *fixture) describe(t *testing.T, id string) types.JobDetail {
 	t.Helper()
 	out, err := h.client.DescribeJobs(context.WithoutCancel(t.Context()), &batch.DescribeJobsInput{Jobs: []string{id}})
 	must(t, err)
@@ -62,23 +62,23 @@ func await(t *testing.T, what string, f func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(30 * time.Second); !f(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("waited in vain: %s", what)
+			t.Fatalf("timed out waiting for: %s", what)
 		}
 	}
 }
 
-func (h *home) await(t *testing.T, id string, status types.JobStatus) types.JobDetail {
+func (h *fixture) await(t *testing.T, id string, status types.JobStatus) types.JobDetail {
 	t.Helper()
 	var got types.JobDetail
 	await(t, string(status), func() bool { got = h.describe(t, id); return got.Status == status })
 	return got
 }
 
-func (h *home) exists(name string) func() bool {
+func (h *fixture) exists(name string) func() bool {
 	return func() bool { _, err := os.Stat(filepath.Join(h.dir, name)); return err == nil }
 }
 
-func (h *home) touch(t *testing.T, name string) {
+func (h *fixture) touch(t *testing.T, name string) {
 	t.Helper()
 	must(t, os.WriteFile(filepath.Join(h.dir, name), nil, 0o600))
 }
@@ -91,7 +91,7 @@ func must(t *testing.T, err error) {
 }
 
 func TestEnvironment(t *testing.T) {
-	h := newHome(t, 1, `env >"$DIR/env"`)
+	h := newFixture(t, 1, `env >"$DIR/env"`)
 	t.Setenv("OURS", "alone")
 	id := h.submit(t, "a")
 	h.await(t, id, types.JobStatusSucceeded)
@@ -104,11 +104,11 @@ func TestEnvironment(t *testing.T) {
 		}
 	}
 	if slices.Contains(got, "OURS=alone") {
-		t.Error("the job has our environment")
+		t.Error("the job has this process's environment")
 	}
 }
 
-// TestExits ends jobs in each way.
+// TestExits ends jobs in every way.
 func TestExits(t *testing.T) {
 	for script, want := range map[string]struct {
 		status   types.JobStatus
@@ -119,7 +119,7 @@ func TestExits(t *testing.T) {
 		"exit 1":     {types.JobStatusFailed, 1, 1},
 		"kill -9 $$": {types.JobStatusFailed, 1, 137},
 	} {
-		h := newHome(t, 1, script)
+		h := newFixture(t, 1, script)
 		got := h.await(t, h.submit(t, "a"), want.status)
 		if len(got.Attempts) != want.attempts || *got.Container.ExitCode != want.exit {
 			t.Errorf("%s: got %d attempts and exit status %d, want %d and %d",
@@ -129,32 +129,32 @@ func TestExits(t *testing.T) {
 }
 
 func TestLimit(t *testing.T) {
-	h := newHome(t, 2, `touch "$DIR/$AWS_BATCH_JOB_ID"; while [ ! -e "$DIR/go" ]; do sleep 0.01; done`)
+	h := newFixture(t, 2, `touch "$DIR/$AWS_BATCH_JOB_ID"; while [ ! -e "$DIR/go" ]; do sleep 0.01; done`)
 	a, b, c := h.submit(t, "a"), h.submit(t, "b"), h.submit(t, "c")
 	await(t, "two run", func() bool { return h.exists(a)() && h.exists(b)() })
 	if got := h.describe(t, c).Status; got != types.JobStatusRunnable {
 		t.Errorf("got %s for the third, want RUNNABLE", got)
 	}
 	if h.Idle() {
-		t.Error("it is idle while jobs run")
+		t.Error("Idle reports true while jobs run")
 	}
 	if got, want := h.Running(), []string{a, b}; !slices.Equal(got, want) {
 		t.Errorf("got %q running, want %q", got, want)
 	}
 	h.SetLimit(3)
-	await(t, "the third runs", h.exists(c))
+	await(t, "the third job runs", h.exists(c))
 	h.touch(t, "go")
 	for _, id := range []string{a, b, c} {
 		h.await(t, id, types.JobStatusSucceeded)
 	}
 	if !h.Idle() {
-		t.Error("it is not idle when all jobs ended")
+		t.Error("Idle reports false after all jobs ended")
 	}
 }
 
-// TestList has two jobs and an array, of which some run.
+// TestList has two jobs and an array, some of which run.
 func TestList(t *testing.T) {
-	h := newHome(t, 2, `while [ ! -e "$DIR/go" ]; do sleep 0.01; done; [ "$AWS_BATCH_JOB_ID" != "${AWS_BATCH_JOB_ID%:2}" ] && exit 1; exit 0`)
+	h := newFixture(t, 2, `while [ ! -e "$DIR/go" ]; do sleep 0.01; done; [ "$AWS_BATCH_JOB_ID" != "${AWS_BATCH_JOB_ID%:2}" ] && exit 1; exit 0`)
 	h.submit(t, "a")
 	_, err := h.client.SubmitJob(t.Context(), &batch.SubmitJobInput{
 		JobName: aws.String("array"), JobQueue: aws.String("queue"), JobDefinition: aws.String("definition"),
@@ -195,14 +195,14 @@ func TestList(t *testing.T) {
 	}
 }
 
-// TestTerminate ends jobs that wait, that obey, and that don't.
+// TestTerminate ends a waiting job, a job that obeys, and one that does not.
 func TestTerminate(t *testing.T) {
 	for script, want := range map[string]int32{
 		`touch "$DIR/up"; exec sleep 100`:                                    143,
 		`trap 'exit 75' TERM; touch "$DIR/up"; while :; do sleep 0.01; done`: 75,
 		`trap '' TERM; touch "$DIR/up"; while :; do sleep 0.01; done`:        137,
 	} {
-		h := newHome(t, 1, script)
+		h := newFixture(t, 1, script)
 		running, waiting := h.submit(t, "a"), h.submit(t, "b")
 		await(t, "it runs", h.exists("up"))
 		for _, id := range []string{waiting, running} {
@@ -219,9 +219,9 @@ func TestTerminate(t *testing.T) {
 }
 
 func TestSignal(t *testing.T) {
-	h := newHome(t, 1, `trap 'exit 0' TERM; touch "$DIR/up"; while :; do sleep 0.01; done`)
+	h := newFixture(t, 1, `trap 'exit 0' TERM; touch "$DIR/up"; while :; do sleep 0.01; done`)
 	if err := h.Signal("a", syscall.SIGTERM); err == nil {
-		t.Error("a job that is not there got a signal")
+		t.Error("a job that does not exist got a signal")
 	}
 	id := h.submit(t, "a")
 	await(t, "it runs", h.exists("up"))
@@ -229,10 +229,10 @@ func TestSignal(t *testing.T) {
 	h.await(t, id, types.JobStatusSucceeded)
 }
 
-// TestNothingRemains leaves a child behind, in a job that ends and in one that is
-// killed at the end.
+// TestNothingRemains has jobs leave a child process behind: one that ends by itself, and one that
+// is killed.
 func TestNothingRemains(t *testing.T) {
-	h := newHome(t, 2, `sleep 1000 & echo $! >"$DIR/me$AWS_BATCH_JOB_ID.pid"; [ -e "$DIR/stay" ] && wait`)
+	h := newFixture(t, 2, `sleep 1000 & echo $! >"$DIR/me$AWS_BATCH_JOB_ID.pid"; [ -e "$DIR/stay" ] && wait`)
 	gone := func(id string) func() bool {
 		return func() bool {
 			text, err := os.ReadFile(filepath.Join(h.dir, "me"+id+".pid"))
@@ -244,7 +244,7 @@ func TestNothingRemains(t *testing.T) {
 		}
 	}
 	id := h.submit(t, "a")
-	h.await(t, id, types.JobStatusFailed) // nothing waits: [ fails
+	h.await(t, id, types.JobStatusFailed) // the job does not wait, since [ fails
 	await(t, "its child is gone", gone(id))
 	h.touch(t, "stay")
 	id = h.submit(t, "b")
@@ -257,7 +257,7 @@ func TestNothingRemains(t *testing.T) {
 }
 
 func TestFaults(t *testing.T) {
-	h := newHome(t, 1, "exit 1")
+	h := newFixture(t, 1, "exit 1")
 	h.SetFaults(fakebatch.Faults{Throttled: 2})
 	h.await(t, h.submit(t, "a"), types.JobStatusFailed) // the SDK tries again
 	h.SetFaults(fakebatch.Faults{NoSubmit: true})
@@ -274,7 +274,7 @@ func TestCannotStart(t *testing.T) {
 	defer f.Close()
 	server := httptest.NewServer(f)
 	defer server.Close()
-	h := &home{Fake: f, client: batch.NewFromConfig(awstest.Config(server.URL))}
+	h := &fixture{Fake: f, client: batch.NewFromConfig(awstest.Config(server.URL))}
 	got := h.await(t, h.submit(t, "a"), types.JobStatusFailed)
 	if len(got.Attempts) != 3 || !strings.Contains(*got.Container.Reason, "CannotStartContainerError") || got.Container.ExitCode != nil || got.StartedAt != nil {
 		t.Errorf("got %+v, want three attempts that never ran, and the last one's container", got)

@@ -9,17 +9,17 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/batch/types"
 )
 
-// job is one job, guarded by the Fake's mu.
+// job is one job. The Fake's mu guards it.
 type job struct {
 	id, name, queue, definition string
-	array                       string // its id, if the job is of one
+	array                       string // id of its array, if it is in one
 	status                      types.JobStatus
 	reason                      string // of the status
 	terminated                  string // why TerminateJob was called
 	created                     time.Time
 	attempts                    []attempt
 
-	process *exec.Cmd // while one runs
+	process *exec.Cmd // while the job runs
 	gone    chan struct{}
 }
 
@@ -27,10 +27,10 @@ type job struct {
 type attempt struct {
 	started, stopped time.Time
 	exit             int
-	reason           string // why it didn't start
+	reason           string // why it did not start
 }
 
-// startedAt is in Unix milliseconds, or 0 for an attempt that didn't start.
+// startedAt returns the start in Unix milliseconds, or 0 for an attempt that did not start.
 func (a attempt) startedAt() int64 {
 	if a.reason != "" {
 		return 0
@@ -38,7 +38,7 @@ func (a attempt) startedAt() int64 {
 	return a.started.UnixMilli()
 }
 
-// start starts one attempt of a job. It needs mu.
+// start starts one attempt of a job. The caller must hold mu.
 func (f *Fake) start(j *job) {
 	j.status = types.JobStatusRunning
 	cmd := exec.Command(f.options.Command[0], f.options.Command[1:]...)
@@ -47,7 +47,8 @@ func (f *Fake) start(j *job) {
 	if f.options.Log != nil {
 		cmd.Stdout, cmd.Stderr = f.options.Log, f.options.Log
 	}
-	// A container ends with all that it runs: hence the group. None outlives us.
+	// A container ends with all processes in it, so each job has its own process group. No job
+	// outlives this process.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	a := attempt{started: time.Now()}
 	if err := cmd.Start(); err != nil {
@@ -58,11 +59,11 @@ func (f *Fake) start(j *job) {
 	f.ended.Go(func() { f.await(j, cmd, a) })
 }
 
-// await waits until an attempt ends, and settles what becomes of the job.
+// await waits until an attempt ends, and then updates the job.
 func (f *Fake) await(j *job, cmd *exec.Cmd, a attempt) {
 	if a.reason == "" {
-		_ = cmd.Wait() // its state says all
-		kill(cmd)      // what it left
+		_ = cmd.Wait() // its state tells all
+		kill(cmd)      // ends the processes that it left
 		a.exit = exitCode(cmd)
 		close(j.gone)
 	}
@@ -76,7 +77,7 @@ func (f *Fake) await(j *job, cmd *exec.Cmd, a attempt) {
 	f.schedule()
 }
 
-// settle gives a job the status that follows from its last attempt. It needs mu.
+// settle sets a job's status after its last attempt. The caller must hold mu.
 func (f *Fake) settle(j *job, a attempt) {
 	j.status, j.reason = types.JobStatusFailed, "Essential container in task exited"
 	switch {
@@ -91,7 +92,7 @@ func (f *Fake) settle(j *job, a attempt) {
 	}
 }
 
-// exitCode is what Docker says of an end: that of a signal is 128 and its number.
+// exitCode returns the exit status as Docker reports it: 128 plus the number for a signal.
 func exitCode(cmd *exec.Cmd) int {
 	if s := cmd.ProcessState.Sys().(syscall.WaitStatus); s.Signaled() {
 		return 128 + int(s.Signal())
@@ -99,7 +100,7 @@ func exitCode(cmd *exec.Cmd) int {
 	return cmd.ProcessState.ExitCode()
 }
 
-// stop asks the process to end, and ends it if it does not.
+// stop asks the process to end, and kills it after the grace time.
 func (j *job) stop(grace time.Duration) {
 	_ = j.process.Process.Signal(syscall.SIGTERM) // it may have ended
 	cmd, gone := j.process, j.gone
@@ -112,5 +113,5 @@ func (j *job) stop(grace time.Duration) {
 	}()
 }
 
-// kill ends a process and all that it started. They may have ended.
+// kill kills a process and all that it started. They may have ended.
 func kill(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

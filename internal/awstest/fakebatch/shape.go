@@ -21,13 +21,14 @@ type summary struct {
 	Array        *array          `json:"arrayProperties,omitempty"`
 }
 
-// array is how many jobs of an array have which status.
+// array counts the jobs of an array by status.
 type array struct {
 	Size   int                     `json:"size"`
 	Status map[types.JobStatus]int `json:"statusSummary"`
 }
 
-// summaries are the jobs of a queue in order of creation. Those of an array are one. It needs mu.
+// summaries returns the jobs of a queue in order of creation. The jobs of an array are one. The
+// caller must hold mu.
 func (f *Fake) summaries(queue string) (all []summary) {
 	for _, j := range f.jobs {
 		switch {
@@ -117,7 +118,7 @@ func (j *job) detail(o Options) detail {
 	return d
 }
 
-// asARN returns the ARN of what is named by its name or its ARN.
+// asARN returns the ARN for a name or an ARN.
 func asARN(kind, name string) string {
 	if strings.HasPrefix(name, "arn:") {
 		return name
