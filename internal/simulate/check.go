@@ -9,14 +9,14 @@ import (
 	"lipsync/internal/simulate/table"
 )
 
-// settled reports whether all requests that were made are final.
+// settled reports whether all requests are final.
 func (l *ledger) settled() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.open-len(l.final) <= 0
 }
 
-// run checks what has become final, until ctx ends.
+// run checks requests that have become final, until ctx ends.
 func (l *ledger) run(ctx context.Context) {
 	for sleep(ctx, 10*time.Second) == nil {
 		for id := l.next(time.Now()); id != ""; id = l.next(time.Now()) {
@@ -36,7 +36,7 @@ func (l *ledger) next(now time.Time) (id string) {
 	return id
 }
 
-// check looks at a request that is to be final, and then has the table forget it.
+// check checks a request that must be final, and then removes it from the table.
 func (l *ledger) check(ctx context.Context, id string) {
 	r, err := l.store.Requests.ByID(table.Instant(ctx), id)
 	if ctx.Err() != nil {
@@ -64,7 +64,7 @@ func (l *ledger) check(ctx context.Context, id string) {
 	case r.Failed():
 		l.lost = append(l.lost, fmt.Sprintf("%s: failed, %v", id, r.Failure))
 	case r.Failure.Code == lipsync.Canceled && !j.canceled:
-		l.errors = append(l.errors, id+": canceled by nobody")
+		l.errors = append(l.errors, id+": canceled without a cancel")
 	}
 	j.done, j.failed, j.claims = r.FinishedAt, r.Status == lipsync.Failed, r.Claims
 	if j.started.IsZero() {
@@ -74,7 +74,7 @@ func (l *ledger) check(ctx context.Context, id string) {
 	l.table.Forget(id)
 }
 
-// close checks all that is left, and what the accounts count.
+// close checks the remaining requests, and the counts of the accounts.
 func (l *ledger) close(ctx context.Context) error {
 	l.mu.Lock()
 	var ids []string
@@ -88,17 +88,17 @@ func (l *ledger) close(ctx context.Context) error {
 		l.check(ctx, id)
 	}
 	if left := len(l.objects.keys); left > 0 {
-		l.doubled = append(l.doubled, fmt.Sprintf("%d outputs are left that no request names", left))
+		l.doubled = append(l.doubled, fmt.Sprintf("%d outputs are left without a request", left))
 	}
 	for id, j := range l.jobs {
 		if !j.accepted {
-			l.doubled = append(l.doubled, id+": no client knows it")
+			l.doubled = append(l.doubled, id+": unknown to every client")
 		}
 	}
 	return l.compare(ctx)
 }
 
-// compare compares what the accounts list and count with what was made.
+// compare compares the lists and counts of the accounts with what was made.
 func (l *ledger) compare(ctx context.Context) error {
 	made := make([]int64, l.Accounts)
 	var failed int64
@@ -125,7 +125,7 @@ func (l *ledger) compare(ctx context.Context) error {
 			l.errors = append(l.errors, fmt.Sprintf("account %d counts %d requests too few", n, made[n]))
 		}
 	}
-	if failed != 0 { // canceled ones are not among them
+	if failed != 0 { // canceled requests are not among them
 		l.errors = append(l.errors, fmt.Sprintf("%d are counted as failed", failed))
 	}
 	return nil

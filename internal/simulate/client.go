@@ -11,7 +11,7 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// arrive has clients come for the length of the plan.
+// arrive starts clients for the length of the plan.
 func (w *World) arrive(ctx context.Context, clients *sync.WaitGroup) {
 	arrivals := newDice(w.Seed, 6)
 	n := 0
@@ -32,23 +32,24 @@ func (w *World) arrive(ctx context.Context, clients *sync.WaitGroup) {
 	}
 }
 
-// pick draws an account: one is large, the others have the less the later they come.
+// pick draws an account. The first is large; of the others, each has fewer clients than the one
+// before.
 func (w *World) pick(d *dice) int {
 	if d.happens(w.BigShare) || w.Accounts == 1 {
 		return 0
 	}
-	// The inverse of a distribution by 1/n, about.
+	// This is about the inverse of a distribution proportional to 1/n.
 	return 1 + int(math.Pow(float64(w.Accounts-1), d.float())-1e-9)%(w.Accounts-1)
 }
 
-// client is who wants one job done.
+// client wants one job done.
 type client struct {
 	*World
-	name     string // of the job, for this client
+	name     string // of the job, unique for this client
 	account  int
-	after    time.Duration // until it comes
+	after    time.Duration // before its first call
 	cancels  bool
-	patience time.Duration // after which it cancels
+	patience time.Duration // after which it cancels, if cancels
 	reads    bool          // until its request is final
 }
 
@@ -69,10 +70,10 @@ func (c client) run(ctx context.Context) {
 	}
 }
 
-// maxTries is how often a client tries at most.
+// maxTries is the most calls that a client makes for one answer.
 const maxTries = 100
 
-// create asks for the job until there is an answer, under one idempotency key.
+// create asks for the job until there is an answer, always with the same idempotency key.
 func (c client) create(ctx context.Context) (id string) {
 	for n := range maxTries {
 		err := c.functions.call(ctx, "generate", apiTimeout, func(ctx context.Context) (err error) {
@@ -89,7 +90,8 @@ func (c client) create(ctx context.Context) (id string) {
 	return ""
 }
 
-// pause is how long a client waits that got the error: as long as it is told, or longer each time.
+// pause returns how long a client waits after the error of its nth try: as long as the error says,
+// or longer each time.
 func (c client) pause(err error, n int) time.Duration {
 	wait := min(time.Second<<min(n, 5), 30*time.Second)
 	if e, ok := errors.AsType[*lipsync.Error](err); ok && e.RetryAfter > 0 {
@@ -98,7 +100,7 @@ func (c client) pause(err error, n int) time.Duration {
 	return c.dice.between(wait, 2*wait)
 }
 
-// authenticate is what each call begins with.
+// authenticate does what every call begins with.
 func (w *World) authenticate(ctx context.Context, account int, kind lipsync.CallKind) (lipsync.Caller, error) {
 	caller, err := w.service.Authenticate(ctx, w.tokens[account])
 	if err == nil {
@@ -107,7 +109,7 @@ func (w *World) authenticate(ctx context.Context, account int, kind lipsync.Call
 	return caller, err
 }
 
-// generate is one call.
+// generate makes one call of the generate endpoint.
 func (w *World) generate(ctx context.Context, account int, name string) (string, error) {
 	caller, err := w.authenticate(ctx, account, lipsync.GenerateCall)
 	if err != nil {
@@ -119,7 +121,7 @@ func (w *World) generate(ctx context.Context, account int, name string) (string,
 	})
 }
 
-// readOnce is one call.
+// readOnce makes one call that reads the request.
 func (w *World) readOnce(ctx context.Context, account int, id string) (r lipsync.Request, err error) {
 	caller, err := w.authenticate(ctx, account, lipsync.ReadCall)
 	if err == nil {
@@ -128,7 +130,8 @@ func (w *World) readOnce(ctx context.Context, account int, id string) (r lipsync
 	return r, err
 }
 
-// read reads the request when the API says so, until it is final, or for as long as the simulation waits for that.
+// read reads the request at the intervals that the API asks for, until it is final or the
+// simulation gives up.
 func (c client) read(ctx context.Context, id string) {
 	age := time.Duration(0)
 	for begun := time.Now(); time.Since(begun) < drain; {
@@ -141,7 +144,7 @@ func (c client) read(ctx context.Context, id string) {
 		c.ledger.polled(id)
 		switch {
 		case err != nil && lipsync.CodeOf(err) == lipsync.NotFound:
-			c.ledger.wrong("a request is gone")
+			c.ledger.wrong("a request is missing")
 			return
 		case err != nil:
 			age = 0
@@ -153,7 +156,7 @@ func (c client) read(ctx context.Context, id string) {
 	}
 }
 
-// ageOf is for how long a request has had its status, as rest has it.
+// ageOf returns how long a request has had its status, as package rest computes it.
 func ageOf(r lipsync.Request, now time.Time) time.Duration {
 	if r.Status == lipsync.Processing {
 		return now.Sub(r.StartedAt)
@@ -161,7 +164,7 @@ func ageOf(r lipsync.Request, now time.Time) time.Duration {
 	return now.Sub(r.CreatedAt)
 }
 
-// pollAfter is Retry-After, as rest has it.
+// pollAfter returns Retry-After, as package rest computes it.
 func pollAfter(age time.Duration) time.Duration {
 	return max(1, time.Duration(math.Ceil(min(age/10, 30*time.Second).Seconds()))) * time.Second
 }

@@ -9,13 +9,13 @@ import (
 	"github.com/google/uuid"
 )
 
-// dice draws from one seed. It is safe for concurrent use.
+// dice draws random values from one seed. It is safe for concurrent use.
 type dice struct {
 	mu sync.Mutex
 	r  *rand.Rand
 }
 
-// newDice returns the draws of one part of the simulation.
+// newDice returns the random values for one part of the simulation.
 func newDice(seed, part uint64) *dice { return &dice{r: rand.New(rand.NewPCG(seed, part))} }
 
 func (d *dice) float() float64 {
@@ -24,15 +24,16 @@ func (d *dice) float() float64 {
 	return d.r.Float64()
 }
 
-// happens draws whether what has that probability happens.
+// happens reports whether an event with the probability happens.
 func (d *dice) happens(probability float64) bool { return probability > 0 && d.float() < probability }
 
-// between draws a time from one to another.
+// between draws a duration between low and high.
 func (d *dice) between(low, high time.Duration) time.Duration {
 	return low + time.Duration(d.float()*float64(high-low))
 }
 
-// until draws when something happens first that happens so often in an hour; a year if never.
+// until draws the time until an event first happens that happens hourly times an hour; a year if
+// it never does.
 func (d *dice) until(hourly float64) time.Duration {
 	const year = 365 * 24 * time.Hour
 	if hourly <= 0 {
@@ -41,9 +42,9 @@ func (d *dice) until(hourly float64) time.Duration {
 	return time.Duration(min(-math.Log(1-d.float())/hourly*float64(time.Hour), float64(year)))
 }
 
-// count draws how many of something come of which so many come in the mean.
+// count draws a number with the mean, by a Poisson distribution.
 func (d *dice) count(mean float64) (n int) {
-	for left := mean; left > 0; left -= 500 { // exp(-500) is no 0 yet
+	for left := mean; left > 0; left -= 500 { // exp(-500) is not 0 yet
 		limit, product := math.Exp(-min(left, 500)), d.float()
 		for ; product > limit; n++ {
 			product *= d.float()
@@ -62,5 +63,5 @@ func (d *dice) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// id returns a new UUID.
+// id returns a random UUID.
 func (d *dice) id() string { return uuid.Must(uuid.NewRandomFromReader(d)).String() }

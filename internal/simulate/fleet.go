@@ -7,37 +7,37 @@ import (
 	"time"
 )
 
-// fleet models a job queue of Batch and the Spot instances that it starts. It implements lipsync.Pool.
-// An instance is paid for from its launch to its end.
+// fleet models a job queue of Batch and its Spot instances. It implements lipsync.Pool. An
+// instance is paid for from its launch to its end.
 type fleet struct {
 	Fleet
 	dice *dice
 	work func(context.Context, *process) // of one worker
 
 	mu                   sync.Mutex
-	waiting              int // jobs that no instance has
-	placed               int // on an instance, and not running yet
+	waiting              int // jobs without an instance
+	placed               int // jobs on an instance that do not run yet
 	running              int
 	instances            map[*instance]bool
 	ended                bool
-	calls                [2]int64 // counts and starts
-	tokens               float64  // of SubmitJob
+	calls                [2]int64 // of Count and Start
+	tokens               float64  // for calls of SubmitJob
 	refilled             time.Time
-	submits, mostSubmits int // in this second, and in any
+	submits, mostSubmits int // in this second, and the most in any
 	second               int64
 	throttled            int64
-	started              int64 // jobs
+	started              int64 // number of jobs
 	launched             int64
 	reclaimed            int64
 	killed               int64
 	paid                 time.Duration
-	most                 int // instances at a time
+	most                 int // instances at one time
 	paidBy               hours
 }
 
 // Count implements lipsync.Pool.
 func (f *fleet) Count(context.Context) (waiting, running int, err error) {
-	time.Sleep(5 * f.Call) // a call for each status of jobs
+	time.Sleep(5 * f.Call) // one call for each status of jobs
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.calls[0] += 5
@@ -68,7 +68,7 @@ func (f *fleet) Start(_ context.Context, n int) error {
 	return nil
 }
 
-// add adds an instance, which has to boot.
+// add adds an instance, which first has to boot.
 func (f *fleet) add() *instance {
 	i := &instance{launched: time.Now(), jobs: make(map[*process]bool)}
 	f.instances[i] = true
@@ -78,7 +78,7 @@ func (f *fleet) add() *instance {
 	return i
 }
 
-// run places jobs and launches instances until ctx ends, then ends all of them.
+// run assigns jobs and launches instances until ctx ends. Then it ends all instances.
 func (f *fleet) run(ctx context.Context) {
 	for range f.Ready {
 		f.mu.Lock()
@@ -104,7 +104,7 @@ func (f *fleet) run(ctx context.Context) {
 	}
 }
 
-// place gives waiting jobs to instances with room.
+// place assigns waiting jobs to instances with free slots.
 func (f *fleet) place(ctx context.Context) {
 	for i := range f.instances {
 		for f.waiting > 0 && i.ready && !i.noticed && len(i.jobs) < f.Slots {
@@ -114,7 +114,7 @@ func (f *fleet) place(ctx context.Context) {
 	}
 }
 
-// launch starts instances for the jobs that find no room on those there are.
+// launch starts instances for the jobs that do not fit on the existing ones.
 func (f *fleet) launch(ctx context.Context) {
 	coming := 0
 	for i := range f.instances {

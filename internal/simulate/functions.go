@@ -7,24 +7,24 @@ import (
 	"time"
 )
 
-// errThrottled is the answer of Lambda when too many calls run, or of Batch.
+// errThrottled is the answer of Lambda if too many calls run, or of Batch.
 var errThrottled = errors.New("throttled")
 
-// functions models Lambda: how many calls run at a time, cold starts, and what is paid for.
+// functions models Lambda: concurrent calls, cold starts, and cost.
 type functions struct {
 	Functions
 
 	mu      sync.Mutex
 	running int
-	idle    map[string]int // instances that stand ready, by function
+	idle    map[string]int // idle instances, by function
 	all     map[string]*tally
 	most    int
 }
 
-// tally is what became of the calls of a function.
+// tally counts the calls of a function by their results.
 type tally struct {
 	calls, throttled, failed, cold int64
-	took                           time.Duration // all together
+	took                           time.Duration // total duration
 	longest                        time.Duration
 }
 
@@ -32,7 +32,7 @@ func newFunctions(f Functions) *functions {
 	return &functions{Functions: f, idle: make(map[string]int), all: make(map[string]*tally)}
 }
 
-// begin takes a place for a call. It reports whether its start is a cold one.
+// begin starts a call, if the concurrency limit allows. It reports whether it is a cold start.
 func (f *functions) begin(name string) (cold bool, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -84,7 +84,7 @@ func (f *functions) call(ctx context.Context, name string, timeout time.Duration
 	return err
 }
 
-// longest returns how long the longest call of a function took.
+// longest returns the duration of the function's longest call.
 func (f *functions) longest(name string) time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()

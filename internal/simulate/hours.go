@@ -2,16 +2,16 @@ package simulate
 
 import "time"
 
-// midnight is when the simulation begins.
+// midnight returns the time at which the simulation begins.
 func midnight() time.Time { return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) }
 
-// hours are times by the hour of the day; what is after the day is in the last.
+// hours has a duration for each hour of the day. Times after the day count in the last.
 type hours [24]time.Duration
 
 // hourOf returns the hour of the day.
 func hourOf(t time.Time) int { return min(int(t.Sub(midnight())/time.Hour), len(hours{})-1) }
 
-// add adds the time from one moment to another, each part of it to its hour.
+// add adds the time between two moments, each part of it to its hour.
 func (h *hours) add(from, to time.Time) {
 	for from.Before(to) {
 		end := from.Truncate(time.Hour).Add(time.Hour)

@@ -6,25 +6,25 @@ import (
 	"time"
 )
 
-// instance is a machine.
+// instance is one machine.
 type instance struct {
 	launched time.Time
 	ready    bool
-	noticed  bool // it is to be taken back: nothing begins there
+	noticed  bool // it will be reclaimed, so no jobs begin on it
 	jobs     map[*process]bool
 	idle     *time.Timer
 }
 
-// process is a job that runs: one worker.
+// process is a running job: one worker.
 type process struct {
-	begin  context.Context // ends with a notice
+	begin  context.Context // ends with the notice of a reclaim
 	cancel context.CancelFunc
 	dead   chan struct{} // closed when it is killed
 	once   sync.Once
 	end    func() // stops its work
 }
 
-// kill ends a process at once: nothing that it does afterwards has an effect.
+// kill ends a process immediately: nothing that it does afterwards has an effect.
 func (p *process) kill() {
 	p.once.Do(func() { close(p.dead) })
 	p.end()
@@ -50,7 +50,7 @@ func (f *fleet) boot(ctx context.Context, i *instance) {
 	f.place(ctx)
 }
 
-// expire ends an instance that had no job for long enough.
+// expire ends an instance that has had no job for long enough.
 func (f *fleet) expire(i *instance) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -59,7 +59,7 @@ func (f *fleet) expire(i *instance) {
 	}
 }
 
-// terminate ends an instance; its jobs are to be dead.
+// terminate ends an instance. Its jobs must be dead.
 func (f *fleet) terminate(i *instance) {
 	if !f.instances[i] {
 		return
@@ -72,7 +72,7 @@ func (f *fleet) terminate(i *instance) {
 	f.paidBy.add(i.launched, time.Now())
 }
 
-// reclaim takes a Spot instance back, two minutes after a notice. Batch starts its jobs again.
+// reclaim ends a Spot instance, two minutes after a notice. Batch starts its jobs again.
 func (f *fleet) reclaim(i *instance) {
 	f.mu.Lock()
 	if !f.instances[i] || f.ended {
@@ -90,7 +90,7 @@ func (f *fleet) reclaim(i *instance) {
 		defer f.mu.Unlock()
 		for p := range i.jobs {
 			p.kill()
-			f.waiting++ // "Host EC2 … terminated" is tried again
+			f.waiting++ // Batch retries jobs that ended with "Host EC2 … terminated"
 		}
 		f.terminate(i)
 	})

@@ -7,27 +7,28 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// job is what the simulation knows of a request, whatever the store says.
+// job is what the simulation knows about a request, independent of the store.
 type job struct {
 	account                int
 	created, started, done time.Time
 	failed                 bool
-	canceled               bool // its client asked for that
+	canceled               bool // at its client's wish
 	accepted, checked      bool
 	finishes               int
 	claims                 int
-	reads                  int32 // of a client that reads in fact
+	reads                  int32 // of clients that really read
 }
 
-// ledger hears of all requests, and looks at each once it is final. It implements lipsync.Watcher.
+// ledger is told about all requests, and checks each once it is final. It implements
+// lipsync.Watcher.
 type ledger struct {
 	*World
 	end time.Time
 
 	mu        sync.Mutex
 	jobs      map[string]*job
-	made      int // requests that were accepted
-	open      int // of these, not checked yet
+	made      int // accepted requests
+	open      int // accepted requests that are not checked yet
 	final     []due
 	lost      []string
 	doubled   []string
@@ -35,7 +36,7 @@ type ledger struct {
 	refusals  map[string]int
 	abandoned int
 	useful    time.Duration // of renders that were needed
-	busyBy    hours         // machine time that rendered
+	busyBy    hours         // rendering time of machines
 	attempts  int
 }
 
@@ -44,7 +45,8 @@ type due struct {
 	at time.Time
 }
 
-// checkAfter is how long after its end a request is looked at: late messages and workers have come by then.
+// checkAfter is how long after its end a request is checked, so that late messages and workers
+// have arrived.
 const checkAfter = 3 * time.Minute
 
 func (l *ledger) get(id string) *job {
@@ -56,13 +58,13 @@ func (l *ledger) get(id string) *job {
 	return j
 }
 
-// accepted tells that a client knows its request.
+// accepted records that a client knows its request.
 func (l *ledger) accepted(id string, account int, came time.Time, cancels bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	j := l.get(id)
 	if j.accepted {
-		l.doubled = append(l.doubled, id+": two clients have it")
+		l.doubled = append(l.doubled, id+": given to two clients")
 	}
 	j.account, j.accepted, j.canceled, j.created = account, true, cancels, came
 	l.made++
@@ -74,7 +76,7 @@ func (l *ledger) polled(id string) {
 	l.get(id).reads++
 }
 
-// refused counts an answer that was no success; nil is one that was lost.
+// refused counts an answer that was not a success. nil stands for a lost answer.
 func (l *ledger) refused(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -100,7 +102,7 @@ func (l *ledger) wrong(text string) {
 	l.errors = append(l.errors, text)
 }
 
-// rendered counts the time of a machine that a render took.
+// rendered adds the machine time of a render.
 func (l *ledger) rendered(from, to time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -9,10 +9,11 @@ import (
 	"lipsync/internal/simulate/table"
 )
 
-// gatewayRate is how many calls a second API Gateway takes of an account, unless AWS raises it.
+// gatewayRate is how many calls a second API Gateway accepts from an account, unless AWS raises
+// the limit.
 const gatewayRate = 10_000
 
-// limit is one of AWS's, and the most that the simulation took of it.
+// limit is one of AWS's limits, with the most that the simulation used of it.
 type limit struct {
 	name      string
 	most, has float64
@@ -24,8 +25,8 @@ func (l limit) String() string {
 	return fmt.Sprintf("| %s | %.0f | %.0f | %.0f %% |", l.name, l.most, l.has, 100*l.share())
 }
 
-// limits returns the limits, those first of which most was taken: what is over 100 % breaks
-// first. Reads of clients that were only counted are among them.
+// limits returns the limits, those used most first. A limit used by more than 100 % fails first.
+// The reads of clients that were only counted are included.
 func (w *World) limits(r *Report, p polls) []limit {
 	busiest := slices.MaxFunc(r.Partitions, func(a, b table.Partition) int { return cmp.Compare(a.Writes, b.Writes) })
 	read := slices.MaxFunc(r.Partitions, func(a, b table.Partition) int { return cmp.Compare(a.Reads, b.Reads) })

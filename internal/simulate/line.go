@@ -10,16 +10,16 @@ import (
 	"lipsync/internal/simulate/table"
 )
 
-// errDead is what a process gets that was killed.
+// errDead is the error of calls by a killed process.
 var errDead = errors.New("the process was killed")
 
-// line is a worker's way to the store, which ends when the worker is killed. What a worker does
-// each second takes no time, as nothing waits for it; and while it has its lease, only that is
-// looked up, as nobody reads the progress.
+// line is a worker's connection to the store, which ends when the worker is killed. The calls that
+// a worker makes every second take no time, since nothing waits for them. While it has its lease,
+// they only look up the lease, since nobody reads the progress.
 type line struct {
 	table *table.Table
 	p     *process
-	token *string // of the lease that Claim got
+	token *string // of the lease that Claim returned
 }
 
 // to returns the store as the worker reaches it.

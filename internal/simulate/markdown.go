@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Markdown returns the report as a page.
+// Markdown returns the report in Markdown.
 func (r *Report) Markdown() string { return r.text.String() }
 
 func (r *Report) line(format string, args ...any) { fmt.Fprintf(&r.text, format+"\n", args...) }

@@ -9,7 +9,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 )
 
-// messages models SQS and how Lambda takes what is in a queue. It implements lipsync.Queue.
+// messages models SQS, and how Lambda takes messages from a queue. It implements lipsync.Queue.
 type messages struct {
 	Messages
 	dice   *dice
@@ -18,15 +18,15 @@ type messages struct {
 
 	mu                              sync.Mutex
 	waiting                         []events.SQSMessage
-	arrived                         chan struct{} // has one while something waits, maybe
+	arrived                         chan struct{} // has an element if messages may be waiting
 	sent, received, deleted, failed int64
 	most                            int
 }
 
-// maxReceives is how often a message is tried.
+// maxReceives is how often a message is delivered before it goes to the dead-letter queue.
 const maxReceives = 5
 
-// perCall is how many messages one call of SQS takes or deletes.
+// perCall is how many messages one call of SQS receives or deletes.
 const perCall = 10
 
 // Send implements lipsync.Queue.
@@ -61,7 +61,7 @@ func (m *messages) put(message events.SQSMessage) {
 	m.wake()
 }
 
-// wake has a call take what waits.
+// wake starts a call for the waiting messages.
 func (m *messages) wake() {
 	select {
 	case m.arrived <- struct{}{}:
@@ -69,7 +69,7 @@ func (m *messages) wake() {
 	}
 }
 
-// take takes the messages of an event.
+// take removes the messages of one event from the queue.
 func (m *messages) take() (batch []events.SQSMessage) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -80,7 +80,7 @@ func (m *messages) take() (batch []events.SQSMessage) {
 	return batch
 }
 
-// run has the function take messages until ctx ends.
+// run delivers messages to the function until ctx ends.
 func (m *messages) run(ctx context.Context) {
 	var all sync.WaitGroup
 	for range m.Concurrency {
@@ -101,7 +101,7 @@ func (m *messages) run(ctx context.Context) {
 	all.Wait()
 }
 
-// deliver has one event handled. What fails comes again.
+// deliver has the function handle one event. Messages that fail come again.
 func (m *messages) deliver(ctx context.Context, batch []events.SQSMessage) {
 	var response events.SQSEventResponse
 	for i := range batch {
@@ -134,8 +134,8 @@ func (m *messages) deliver(ctx context.Context, batch []events.SQSMessage) {
 
 const receiveCount = "ApproximateReceiveCount"
 
-// receives returns how often the message was received, this time too.
+// receives returns how often the message was received, including this time.
 func receives(m events.SQSMessage) int {
-	before, _ := strconv.Atoi(m.Attributes[receiveCount]) // 0 if it is there for the first time
+	before, _ := strconv.Atoi(m.Attributes[receiveCount]) // 0 the first time
 	return before + 1
 }

@@ -10,11 +10,11 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// objects models a bucket of S3: it knows which outputs there are. It implements what the
-// service asks of lipsync.Objects.
+// objects models a bucket of S3. It only knows which outputs exist. It implements the part of
+// lipsync.Objects that the service calls.
 type objects struct {
 	lipsync.Objects
-	put time.Duration // how long it takes
+	put time.Duration // duration of a put
 
 	mu   sync.Mutex
 	keys map[string]bool
@@ -41,7 +41,7 @@ func (o *objects) Delete(_ context.Context, key string) error {
 	return nil
 }
 
-// take reports whether there is the object, and forgets it.
+// take removes the object, and reports whether it existed.
 func (o *objects) take(key string) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -50,12 +50,12 @@ func (o *objects) take(key string) bool {
 	return there
 }
 
-// SignGet implements lipsync.Objects. It signs by itself, without a call.
+// SignGet implements lipsync.Objects. Signing takes no call.
 func (o *objects) SignGet(context.Context, string, string, time.Time) (*url.URL, error) {
 	return new(url.URL), nil
 }
 
-// sleep waits, or returns the error of ctx.
+// sleep waits for the duration, or returns the error of ctx.
 func sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -1,6 +1,6 @@
-// Package simulate runs the service of the AWS home for a day of simulated time: the real
-// domain, store, dispatcher and worker, and models of what AWS does between them, with its limits,
-// delays and faults. It is to run in a bubble of testing/synctest, whose clock it uses.
+// Package simulate runs the AWS deployment for a day of simulated time: the real domain, store,
+// dispatcher and worker, and models of the AWS services between them, with their limits, delays
+// and faults. It must run in a bubble of testing/synctest, since it uses the bubble's clock.
 package simulate
 
 import (
@@ -10,26 +10,27 @@ import (
 	"lipsync/internal/simulate/table"
 )
 
-// Plan is what is simulated. Draws come from Seed; the order in which goroutines run does not.
+// Plan says what to simulate. Seed fixes the random values, but not the order in which goroutines
+// run.
 type Plan struct {
 	Seed    uint64
-	Scratch string // an existing folder, for the workers' files
-	// Stop is asked each second of simulated time whether the rest is to be left out, and no more
-	// clients to come; nil never says so.
+	Scratch string // an existing folder for the workers' files
+	// Stop is called every second of simulated time. If it returns true, no more clients come and
+	// the simulation ends early. nil never stops it.
 	Stop func() bool
 
-	Jobs     float64       // a day: their rate follows the hours
+	Jobs     float64       // jobs a day; their rate depends on the hour
 	From     time.Duration // since midnight
 	Length   time.Duration
-	WarmUp   time.Duration // what is left out of the report's times and utilisation at first
+	WarmUp   time.Duration // at first, left out of the report's times and utilisation
 	Burst    int           // requests in the minute that begins at BurstAt
 	BurstAt  time.Duration
-	Accounts int     // one of which makes BigShare of the requests
+	Accounts int     // the first one makes BigShare of the requests
 	BigShare float64 // of the first account
 	Canceled float64 // share of requests
-	Polled   float64 // share of requests whose clients read them in fact; the reads of others are only counted
+	Polled   float64 // share of requests whose clients really read them; the reads of others are only counted
 
-	Render     time.Duration // of one request on one machine, about
+	Render     time.Duration // mean time to render one request on one machine
 	MaxWorkers int
 
 	Table     table.Limits
@@ -38,40 +39,41 @@ type Plan struct {
 	Fleet     Fleet
 }
 
-// Functions are the limits of Lambda.
+// Functions has the limits of Lambda.
 type Functions struct {
 	Concurrency int           // of the account
-	Cold, Own   time.Duration // a cold start; what a call takes besides calls of AWS
+	Cold, Own   time.Duration // duration of a cold start, and of a call besides its calls of AWS
 	Lost        float64       // share of answers that never reach the client
 }
 
-// Messages are the faults of SQS.
+// Messages has the faults of SQS.
 type Messages struct {
-	Lost, Doubled, Late float64       // shares
-	Batch, Concurrency  int           // messages of a call, and calls at a time, of the function that takes them
-	Window              time.Duration // for which messages are gathered for a call
-	Hidden              time.Duration // after which one that failed comes again
+	Lost, Doubled, Late float64       // share of messages
+	Batch, Concurrency  int           // messages in a call, and concurrent calls, of the function
+	Window              time.Duration // how long messages are collected for a call
+	Hidden              time.Duration // until a failed message comes again
 }
 
-// Fleet is what Batch and EC2 do.
+// Fleet has the properties of Batch and EC2.
 type Fleet struct {
-	Slots              int           // jobs that fit on an instance
-	Instances          int           // at most
-	Ready              int           // of these, at the beginning
-	Evaluate           time.Duration // between two looks at what waits
+	Slots              int           // jobs on one instance
+	Instances          int           // most instances
+	Ready              int           // instances at the beginning
+	Evaluate           time.Duration // between two checks for waiting jobs
 	StartMin, StartMax time.Duration // of an instance
-	Container          time.Duration // start of a job where an instance is there
-	Idle               time.Duration // after which an instance without jobs ends
+	Container          time.Duration // start of a job on a running instance
+	Idle               time.Duration // until an instance without jobs ends
 	Submits            float64       // calls of SubmitJob a second
 	Reclaims           float64       // share of instances an hour
 	Notice             time.Duration
-	Kills              float64 // workers killed without notice, a worker and hour
+	Kills              float64 // killed without notice, per worker and hour
 	Call               time.Duration
 }
 
-// Day returns a day of so many jobs. A burst of a twentieth of them comes besides, in a minute of the morning.
+// Day returns a day of the given number of jobs. In addition it has a burst of a twentieth of
+// them, within one minute of the morning.
 func Day(jobs float64, seed uint64) Plan {
-	peak := int(math.Ceil(jobs * peakFactor / 86400 * 30)) // workers that are busy, of 30 s a job
+	peak := int(math.Ceil(jobs * peakFactor / 86400 * 30)) // busy workers, with 30 s a job
 	return Plan{
 		Seed: seed, Jobs: jobs, Length: 24 * time.Hour,
 		Burst: int(jobs / 20), BurstAt: 10 * time.Hour, Accounts: 200, BigShare: .3, Canceled: .01, Polled: .01,
@@ -90,8 +92,8 @@ func Day(jobs float64, seed uint64) Plan {
 	}
 }
 
-// Part returns a part of the plan. It begins with as many instances as are busy then, and leaves some
-// time out of what it reports.
+// Part returns a part of the plan. It begins with as many instances as are busy at that time, and
+// leaves the warm-up out of its report.
 func (p Plan) Part(from, length, warmUp time.Duration) Plan {
 	p.From, p.Length, p.WarmUp = from, length, warmUp
 	if from > 0 {
@@ -100,11 +102,11 @@ func (p Plan) Part(from, length, warmUp time.Duration) Plan {
 	return p
 }
 
-// peakFactor is how many times the mean of the day the busiest hour has.
+// peakFactor is the ratio of the busiest hour to the day's mean.
 const peakFactor = 3
 
-// rate returns how many requests come in a second at a time of the day. The curve has its
-// peak at 14:00 and falls to a tenth of the mean at night.
+// rate returns the number of new requests a second at a time of the day. It is highest at 14:00,
+// and a tenth of the mean at night.
 func (p Plan) rate(at time.Duration) float64 {
 	const floor, mean = .03, .3125 // mean of the third power of a raised cosine
 	wave := math.Pow((1+math.Cos(2*math.Pi*(at.Hours()-14)/24))/2, 3)

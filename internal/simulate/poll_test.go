@@ -12,8 +12,8 @@ import (
 	"lipsync/internal/rest"
 )
 
-// TestPollAfter holds clients to what the API asks of them, while a request waits and while
-// a worker has it.
+// TestPollAfter compares the clients' intervals with those that the API asks for, while a request
+// waits and while a worker has it.
 func TestPollAfter(t *testing.T) {
 	for _, age := range []time.Duration{0, 9 * time.Second, 25 * time.Second, 100 * time.Second, time.Hour} {
 		synctest.Test(t, func(t *testing.T) {
@@ -50,7 +50,7 @@ func TestPollAfter(t *testing.T) {
 	}
 }
 
-// TestRate: the mean of a day is that of the plan, and its peak three times that.
+// TestRate compares the rate's mean over a day and its peak with the plan.
 func TestRate(t *testing.T) {
 	p := Day(86400, 1)
 	var sum, most float64
@@ -63,7 +63,7 @@ func TestRate(t *testing.T) {
 	}
 }
 
-// TestMeasurePoll: most reads of a client write one unit, of its key's rate.
+// TestMeasurePoll wants most reads of a client to write only one unit, for the rate of its key.
 func TestMeasurePoll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		if poll, err := measurePoll(t.Context()); err != nil || poll.WriteUnits != 1 || poll.ReadUnits < 1 || poll.ReadUnits > 3 {

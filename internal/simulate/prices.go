@@ -1,8 +1,8 @@
 package simulate
 
-// Prices are dollars in us-east-1, without taxes and free tiers, as infra/README.md has them
-// with their sources (2024 to June 2026); Spot's changes all the time, and is taken for 40 % of the
-// price on demand.
+// Prices are in dollars, in us-east-1, without taxes and free tiers, from infra/README.md, which
+// has the sources (2024 to June 2026). The Spot price always changes; it is assumed to be 40 % of
+// the price on demand.
 const (
 	readUnit     = .125e-6
 	writeUnit    = .625e-6
@@ -14,13 +14,13 @@ const (
 	objectPut    = 5e-6
 	objectGet    = .4e-6
 	instanceHour = .192 * .4          // m6i.xlarge, Spot
-	extrasHour   = .011 + .007 + .005 // disk, its speed, public address
+	extrasHour   = .011 + .007 + .005 // disk, its throughput, and a public address
 	onDemandHour = .192
 )
 
-// cost is what a service costs.
+// cost is the cost of one service.
 type cost struct {
 	service string
-	what    string // calls or other units
+	what    string // such as calls
 	dollars float64
 }

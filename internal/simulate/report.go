@@ -11,34 +11,34 @@ import (
 	"lipsync/internal/simulate/table"
 )
 
-// Report is what came of a simulation.
+// Report is the result of a simulation.
 type Report struct {
 	Jobs, Completed, Canceled int
 	Lost, Doubled, Wrong      []string
-	Abandoned                 int     // clients
-	Start                     Waits   // of all but those of the hour of the burst
+	Abandoned                 int     // clients that gave up
+	Start                     Waits   // of all jobs except those of the burst's hour
 	StartBurst, StartAfter    Waits   // of the burst's minute, and of the rest of its hour
-	Utilisation               float64 // machine seconds that render ÷ paid
+	Utilisation               float64 // rendering time ÷ paid time of machines
 	Hours                     []Hour
 	Attempts                  int
-	Reads, Readers            int64 // of clients that read in fact, and what was counted for them
+	Reads, Readers            int64 // by clients that really read, and counted for them
 	Partitions                []table.Partition
 	Table                     table.Count
 	costs                     []cost
 	text                      strings.Builder
 }
 
-// Hour is one of the day.
+// Hour is the result of one hour of the day.
 type Hour struct {
 	Hour, Jobs     int
 	Start          Waits
 	Paid, Rendered time.Duration
 }
 
-// Waits are times from a client's first call to the first claim of its request.
+// Waits has quantiles of the times from a client's first call to the first claim of its request.
 type Waits struct{ Half, Most, All time.Duration } // 50, 99 and 100 of 100
 
-// waits returns the quantiles of times.
+// waits returns the quantiles of the times.
 func waits(all []time.Duration) (w Waits) {
 	if len(all) == 0 {
 		return w
@@ -51,20 +51,20 @@ func (w Waits) String() string {
 	return fmt.Sprintf("%v, %v, %v", w.Half.Round(time.Millisecond*10), w.Most.Round(time.Millisecond*10), w.All.Round(time.Millisecond*10))
 }
 
-// pollTime is about how long a read takes a function.
+// pollTime is about how long the function takes for a read.
 const pollTime = 30 * time.Millisecond
 
-// polls counts the reads of clients by the second, as the API asks for them.
+// polls counts the reads of all clients by the second, at the intervals that the API asks for.
 type polls struct {
 	all       int64
-	readers   int64 // of these by clients that read in fact
-	inFact    int64 // what these clients did
-	most      int   // in a second
-	mostOfBig int   // in a second, of the first account
-	mostCalls int   // in a second, with those that make requests
+	readers   int64 // by clients that really read
+	inFact    int64 // reads that these clients made
+	most      int   // most in a second
+	mostOfBig int   // most in a second, of the first account
+	mostCalls int   // most in a second, including generate calls
 }
 
-// countPolls works out when clients read their requests.
+// countPolls computes when clients read their requests.
 func (l *ledger) countPolls() (p polls) {
 	bySecond, calls, ofBig := make(map[int64]int), make(map[int64]int), make(map[int64]int)
 	for _, j := range l.jobs {
@@ -109,7 +109,7 @@ func (w *World) report() *Report {
 	return r
 }
 
-// measureWaits sorts jobs by when they came.
+// measureWaits groups the jobs by the time at which their clients came.
 func (w *World) measureWaits(r *Report) {
 	var rest, burst, after []time.Duration
 	var byHour [24][]time.Duration
@@ -120,7 +120,7 @@ func (w *World) measureWaits(r *Report) {
 			r.Completed++
 		}
 		if j.claims == 0 || j.created.Before(midnight().Add(w.From+w.WarmUp)) {
-			continue // canceled before it was claimed
+			continue // canceled before any claim
 		}
 		wait := j.started.Sub(j.created)
 		hour := hourOf(j.created)
@@ -144,10 +144,10 @@ func (w *World) measureWaits(r *Report) {
 	}
 }
 
-// Utilisation is that of the hour.
+// Utilisation returns the utilisation in the hour.
 func (h Hour) Utilisation() float64 { return h.Rendered.Seconds() / h.Paid.Seconds() }
 
-// costs works out what the services cost.
+// costs returns the costs of the services.
 func (w *World) costs(p polls) []cost {
 	var calls, api int64
 	var took time.Duration
@@ -157,7 +157,7 @@ func (w *World) costs(p polls) []cost {
 			api += t.calls
 		}
 	}
-	counted := p.all - p.readers // nobody made these in the simulation
+	counted := p.all - p.readers // reads that were only counted
 	api, calls, took = api+counted, calls+counted, took+time.Duration(counted)*pollTime
 	count := w.table.Count()
 	reads := count.ReadUnits + float64(counted)*w.poll.ReadUnits
@@ -176,7 +176,7 @@ func (w *World) costs(p polls) []cost {
 	}
 }
 
-// sorted returns what a map counts, the most first.
+// sorted returns what the map counts, the largest count first.
 func sorted(all map[string]int) []string {
 	keys := slices.SortedFunc(maps.Keys(all), func(a, b string) int { return cmp.Or(all[b]-all[a], strings.Compare(a, b)) })
 	for i, k := range keys {

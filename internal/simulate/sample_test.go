@@ -7,25 +7,26 @@ import (
 	"lipsync/internal/simulate"
 )
 
-// sample is an hour with a burst, of renders that last longer than a lease, on machines for two workers.
+// sample returns the plan of an hour with a burst. Renders last longer than a lease; machines have
+// two workers each.
 func sample() simulate.Plan {
 	p := simulate.Day(4000, 1)
 	p.From, p.Length, p.BurstAt, p.Burst = 13*time.Hour, time.Hour, 13*time.Hour+20*time.Minute, 100
 	p.Accounts, p.Canceled, p.Polled, p.Render = 10, .05, .2, 80*time.Second
 	p.MaxWorkers, p.Fleet.Instances, p.Fleet.Slots = 60, 30, 2
-	// More faults than a day has.
+	// More faults than on a real day.
 	p.Table.Lost, p.Functions.Lost = 1e-3, .02
 	p.Messages.Lost, p.Messages.Doubled, p.Messages.Late = .05, .05, .05
 	p.Fleet.Reclaims, p.Fleet.Kills = .3, .3
 	return p
 }
 
-// TestSample simulates an hour with many faults: nothing is lost or doubled, and work is neither
-// late nor done twice more often than workers die.
+// TestSample simulates an hour with many faults. No request may be lost or done twice, jobs must
+// start in time, and attempts may exceed jobs only by about the number of dead workers.
 func TestSample(t *testing.T) {
 	r := run(t, sample())
 	if r.Jobs < 500 || len(r.Lost) > 0 || len(r.Doubled) > 0 || len(r.Wrong) > 0 || r.Abandoned > 0 {
-		t.Errorf("got %d jobs; lost %v, doubled %v, wrong %v, %d given up; want 500 or more, and nothing", r.Jobs, r.Lost, r.Doubled, r.Wrong, r.Abandoned)
+		t.Errorf("got %d jobs; lost %v, doubled %v, wrong %v, %d given up; want 500 or more, and none of the others", r.Jobs, r.Lost, r.Doubled, r.Wrong, r.Abandoned)
 	}
 	if r.Completed+r.Canceled != r.Jobs || r.Canceled == 0 {
 		t.Errorf("of %d jobs %d are completed and %d canceled", r.Jobs, r.Completed, r.Canceled)
@@ -49,11 +50,11 @@ func TestSample(t *testing.T) {
 	}
 }
 
-// TestNothingStarts: a pool that starts nothing is seen.
+// TestNothingStarts has a pool that starts nothing. The report must show it.
 func TestNothingStarts(t *testing.T) {
 	p := sample()
 	p.Length, p.Fleet.Instances = 10*time.Minute, 0
 	if r := run(t, p); len(r.Lost) < r.Jobs/2 {
-		t.Errorf("got %d of %d jobs lost, want those that nobody canceled", len(r.Lost), r.Jobs)
+		t.Errorf("got %d of %d jobs lost, want all that were not canceled", len(r.Lost), r.Jobs)
 	}
 }

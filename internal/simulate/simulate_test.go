@@ -12,17 +12,17 @@ import (
 )
 
 var (
-	jobs   = flag.Float64("jobs", 0, "jobs a day; 0 runs no day")
-	seed   = flag.Uint64("seed", 1, "seed of all draws")
+	jobs   = flag.Float64("jobs", 0, "jobs a day; 0 skips the test")
+	seed   = flag.Uint64("seed", 1, "seed of all random values")
 	from   = flag.Duration("from", 0, "time of day at which the simulation begins")
-	warmUp = flag.Duration("warm-up", 0, "what is left out at first")
-	length = flag.Duration("length", 24*time.Hour, "how long clients come")
+	warmUp = flag.Duration("warm-up", 0, "time left out of the report at first")
+	length = flag.Duration("length", 24*time.Hour, "how long clients arrive")
 )
 
 // run simulates the plan.
 func run(t *testing.T, p simulate.Plan) (r *simulate.Report) {
 	t.Helper()
-	p.Scratch = t.TempDir() // in memory, if TMPDIR is: workers make a folder for each job
+	p.Scratch = t.TempDir() // in memory if TMPDIR is, since workers make a folder for each job
 	start := time.Now()
 	synctest.Test(t, func(t *testing.T) {
 		var err error
@@ -34,8 +34,8 @@ func run(t *testing.T, p simulate.Plan) (r *simulate.Report) {
 	return r
 }
 
-// TestDay simulates a day, or a part of one, if asked to. An interrupt ends it: then it reports
-// what there was so far.
+// TestDay simulates a day or a part of one, if the flags ask for it. An interrupt ends it early,
+// with a report so far.
 func TestDay(t *testing.T) {
 	if *jobs == 0 {
 		t.Skip("no -jobs")

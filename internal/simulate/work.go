@@ -12,17 +12,17 @@ import (
 	"lipsync/internal/worker"
 )
 
-// noticeEvery and noticeMargin are those of cmd/runner: how often it asks for a notice, and how long before
-// the end of its machine it gives its request back.
+// noticeEvery and noticeMargin are as in cmd/runner: how often it checks for a notice, and how
+// long before the end of its machine it releases its request.
 const (
 	noticeEvery  = 5 * time.Second
 	noticeMargin = 15 * time.Second
 )
 
-// jobTime is for how long a runner begins requests: half of Batch's time-out of six hours.
+// jobTime is how long a runner begins new requests: half of Batch's time-out of six hours.
 const jobTime = 3 * time.Hour
 
-// work is what a job of Batch does: cmd/runner with a renderer that only takes its time.
+// work is what a job of Batch does: cmd/runner, with a renderer that only waits.
 func (w *World) work(ctx context.Context, p *process) {
 	service := *w.service
 	service.Store, service.Demand = line{table: w.table, p: p, token: new(string)}.to(w.store)
@@ -31,7 +31,7 @@ func (w *World) work(ctx context.Context, p *process) {
 	defer stop()
 	begin, cancel := context.WithTimeout(ctx, jobTime)
 	defer cancel()
-	defer context.AfterFunc(p.begin, func() { // a notice, or the end
+	defer context.AfterFunc(p.begin, func() { // on a notice, or at the end
 		time.Sleep(w.dice.between(0, noticeEvery))
 		cancel()
 		if sleep(ctx, w.Fleet.Notice-noticeMargin-noticeEvery) == nil {
@@ -44,7 +44,7 @@ func (w *World) work(ctx context.Context, p *process) {
 	}).Stay(ctx, begin)
 }
 
-// fetcher gets media in half a second each.
+// fetcher fetches media in half a second each.
 type fetcher struct{}
 
 // Fetch implements worker.Fetcher.
@@ -52,7 +52,8 @@ func (fetcher) Fetch(ctx context.Context, _ string, w io.Writer, _ int64) error 
 	return sleep(ctx, 500*time.Millisecond)
 }
 
-// renderer takes the time of a render and writes an output of a byte. It implements worker.Renderer.
+// renderer takes the time of a render, and writes an output of one byte. It implements
+// worker.Renderer.
 type renderer struct {
 	*World
 	p      *process
@@ -62,7 +63,7 @@ type renderer struct {
 // loadTime is how long it takes to load the engines.
 const loadTime = 2 * time.Second
 
-// Render implements worker.Renderer. It tells its progress each second.
+// Render implements worker.Renderer. It reports progress every second.
 func (r *renderer) Render(ctx context.Context, job render.Job) error {
 	start := time.Now()
 	if !r.loaded {

@@ -28,18 +28,19 @@ type World struct {
 	fleet     *fleet
 	ledger    *ledger
 	service   *lipsync.Service
-	tokens    []string // a key of each account
+	tokens    []string // one API key for each account
 	poll      table.Count
 
 	sweeps, sweepErrors int
-	faults              map[string]int // errors of background calls, by text
+	faults              map[string]int // number of errors of background calls, by text
 	mu                  sync.Mutex
 }
 
-// drain is how long the simulation goes on at most until all requests are final.
+// drain is the longest time that the simulation waits for all requests to become final, after the
+// last client has come.
 const drain = 3 * time.Hour
 
-// Run simulates the plan. It has to be called in a bubble of testing/synctest, at its midnight.
+// Run simulates the plan. Call it in a bubble of testing/synctest, at the bubble's midnight.
 func Run(ctx context.Context, p Plan) (*Report, error) {
 	w := newWorld(p)
 	if err := w.open(ctx); err != nil {
@@ -67,7 +68,7 @@ func Run(ctx context.Context, p Plan) (*Report, error) {
 	w.ledger.end = time.Now()
 	stop()
 	all.Wait()
-	time.Sleep(10 * time.Minute) // for what ends by itself
+	time.Sleep(10 * time.Minute) // for everything that ends by itself
 	if err := w.ledger.close(ctx); err != nil {
 		return nil, err
 	}
@@ -97,14 +98,14 @@ func newWorld(p Plan) *World {
 	return w
 }
 
-// The functions' timeouts, as infra/stack has them.
+// These are the functions' timeouts, as in infra/stack.
 const (
 	apiTimeout      = rest.Timeout
 	dispatchTimeout = 30 * time.Second
 	sweepTimeout    = 55 * time.Second
 )
 
-// open makes a key for each account.
+// open creates a key for each account.
 func (w *World) open(ctx context.Context) error {
 	for n := range w.Accounts {
 		token, _, err := w.service.CreateKey(ctx, account(n), "simulated", 0)
@@ -118,7 +119,7 @@ func (w *World) open(ctx context.Context) error {
 
 func account(n int) string { return fmt.Sprintf("account-%03d", n) }
 
-// sweep runs the sweep each minute, whether or not the one before has ended.
+// sweep starts a sweep every minute, even if the one before has not ended.
 func (w *World) sweep(ctx context.Context) {
 	var all sync.WaitGroup
 	for sleep(ctx, time.Minute) == nil {
@@ -135,7 +136,7 @@ func (w *World) sweep(ctx context.Context) {
 	all.Wait()
 }
 
-// note counts an error of a call in the background.
+// note counts an error of a background call.
 func (w *World) note(err error) {
 	if err == nil || errors.Is(err, context.Canceled) {
 		return
@@ -145,13 +146,13 @@ func (w *World) note(err error) {
 	w.faults[brief(err)]++
 }
 
-// brief returns the beginning of what an error says.
+// brief returns the beginning of an error's text.
 func brief(err error) string {
 	text, _, _ := strings.Cut(err.Error(), "\n")
 	return text[:min(len(text), 80)]
 }
 
-// measurePoll returns what one read of a request takes of the table.
+// measurePoll returns the units that one read of a request takes.
 func measurePoll(ctx context.Context) (table.Count, error) {
 	w := newWorld(Plan{Accounts: 1})
 	if err := w.open(ctx); err != nil {
@@ -160,7 +161,7 @@ func measurePoll(ctx context.Context) (table.Count, error) {
 	id, err := w.generate(ctx, 0, "any")
 	for range 20 * dynamodb.RateLanes(w.service.ReadRate) {
 		if err == nil {
-			_, err = w.readOnce(ctx, 0, id) // the first of a minute in a lane of the rate begins it
+			_, err = w.readOnce(ctx, 0, id) // the first read of a minute in a lane of the rate begins it
 		}
 	}
 	before := w.table.Count()

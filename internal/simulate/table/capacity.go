@@ -1,17 +1,17 @@
 package table
 
-// halfHour is for how long a table on demand gets used to what it bears, in seconds.
+// halfHour is how long it takes a table on demand to adapt to its load, in seconds.
 const halfHour = 1800
 
-// capacity is what the table, or its index, bears as a whole. On demand that is twice the most
-// that it had to bear before the last half hour, but at least what it began with.
+// capacity is what the table or its index allows as a whole. On demand, that is twice the highest
+// load before the last half hour, but at least the initial capacity.
 type capacity struct {
 	second  int64
 	units   float64 // in this second
-	most    float64 // in any second
-	half    int64   // the half hour
-	peak    float64 // in this half hour
-	earlier float64 // in any before
+	most    float64 // most in any second
+	half    int64   // number of the half hour
+	peak    float64 // most in this half hour
+	earlier float64 // most in any earlier half hour
 }
 
 func (c *capacity) fits(l Limits, second int64, units float64) bool {

@@ -11,14 +11,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// operand returns a value of an item, or one of those that came with the expression; nil for none.
+// operand returns an attribute of the item or a value of the expression; nil if there is none.
 type operand func(i, values item) types.AttributeValue
 
-// condition reports whether it holds for an item.
+// condition reports whether the item meets it.
 type condition func(i, values item) bool
 
-// expressions keeps what was read of each text: a store has only some dozen. A name #x is
-// taken for the attribute x, as the store has it.
+// expressions caches the parsed form of each text; the store uses only some dozens. It takes a
+// name #x for the attribute x, as the store defines names.
 type expressions struct {
 	conditions, updates, keys sync.Map
 }
@@ -30,7 +30,7 @@ func (e *expressions) condition(text string) condition {
 	return read(&e.conditions, text, func(p *parser) condition { return p.or() })
 }
 
-// read returns what parse makes of the text, all of it.
+// read returns the result of parse on the whole text.
 func read[T any](known *sync.Map, text string, parse func(*parser) T) T {
 	if made, ok := known.Load(text); ok {
 		return made.(T)
@@ -44,13 +44,15 @@ func read[T any](known *sync.Map, text string, parse func(*parser) T) T {
 
 var token = regexp.MustCompile(`[#:]?[A-Za-z_0-9]+|<>|<=|>=|[=<>(),]`)
 
-// parser reads one expression. What it can't read is a fault of the program.
+// parser parses one expression. It panics on what it does not know, since that is a bug.
 type parser struct {
 	tokens []string
 	text   string
 }
 
-func (p *parser) fail() { panic(fmt.Sprintf("%q is left of the expression %q", p.tokens, p.text)) }
+func (p *parser) fail() {
+	panic(fmt.Sprintf("unparsed rest %q of the expression %q", p.tokens, p.text))
+}
 
 func (p *parser) end() {
 	if len(p.tokens) > 0 {

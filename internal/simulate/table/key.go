@@ -2,15 +2,15 @@ package table
 
 import "slices"
 
-// keyCondition is the condition of a query: a partition, and of it what lies between two
-// bounds. It has the names of their values.
+// keyCondition is the condition of a query: a partition, and optionally bounds of the sort key. It
+// has the names of their values.
 type keyCondition struct {
 	partition          string
 	low, high          string // "" for none
-	aboveLow, belowTop bool   // without the bound itself
+	aboveLow, belowTop bool   // whether the bound itself is excluded
 }
 
-// readKey reads #pk = :pk, and then AND with a comparison of the sort key, or BETWEEN.
+// readKey parses #pk = :pk, optionally with AND and a comparison of the sort key, or BETWEEN.
 func readKey(p *parser) (k keyCondition) {
 	p.attribute()
 	p.expect("=")
@@ -38,9 +38,9 @@ func readKey(p *parser) (k keyCondition) {
 	return k
 }
 
-// from returns the rows that the condition is true for.
+// from returns the rows that meet the condition.
 func (k keyCondition) from(all rows, values item, sortOf func(*row) string) rows {
-	// place returns how many rows come before the bound, with those that have it or without.
+	// place returns how many rows come before the bound, with or without those equal to it.
 	place := func(bound string, with bool) int {
 		n, _ := slices.BinarySearchFunc(all, bound, func(r *row, bound string) int {
 			if s := sortOf(r); s < bound || with && s == bound {

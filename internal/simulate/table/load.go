@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// Count is what was asked of a table.
+// Count is the number of calls and units of a table.
 type Count struct {
-	Calls                    map[string]int64 // by operation; what is tried again too
+	Calls                    map[string]int64 // by operation, including retries
 	ReadUnits, WriteUnits    float64          // of the table and its index
 	Throttled, Conflicts     int64
 	TableWrites, IndexWrites float64 // most units in a second
 }
 
-// Count returns what was asked so far.
+// Count returns the counts so far.
 func (t *Table) Count() Count {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -34,7 +34,7 @@ func (t *Table) called(operation string) {
 	t.count.Calls[operation]++
 }
 
-// load is what a partition has to bear.
+// load is the load of a partition.
 type load struct {
 	second                int64
 	writes, reads         float64 // units in this second
@@ -51,18 +51,18 @@ func (l *load) at(second int64) *load {
 	return l
 }
 
-// Partition is a kind of partitions of the table or its index, and the most that one of them
-// had to bear in any second.
+// Partition is a kind of partitions of the table or its index, with the highest load of one of
+// them in any second.
 type Partition struct {
-	Kind      string  // with the ids left out
+	Kind      string  // name without ids
 	Name      string  // of the busiest one
 	Items     int     // written
-	Writes    float64 // units
-	Reads     float64 // units
-	Throttled int64   // calls, of all of the kind
+	Writes    float64 // in units
+	Reads     float64 // in units
+	Throttled int64   // calls to all partitions of the kind
 }
 
-// ids are the parts of a partition's name that tell it from others of its kind.
+// ids matches the parts of a partition's name that tell it from others of its kind.
 var ids = regexp.MustCompile(`/(?:[0-9]+|[A-Za-z0-9_-]{43}|[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{64})(?:/|$)`)
 
 // kindOf returns the name of a partition without ids.
@@ -73,7 +73,7 @@ func kindOf(name string) string {
 	return name
 }
 
-// Partitions returns the kinds of partitions, those first that had most writes in a second.
+// Partitions returns the kinds of partitions, those with the most writes in a second first.
 func (t *Table) Partitions() []Partition {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -98,26 +98,26 @@ func (t *Table) Partitions() []Partition {
 	})
 }
 
-// own reports whether a partition is of one request or call, and so is never busy. There are
+// own reports whether a partition belongs to one request or call, and so is never busy. There are
 // too many of these to count each.
 func own(partition string) bool {
 	return strings.HasPrefix(partition, "request/") || strings.HasPrefix(partition, "idempotency/")
 }
 
-// change is a write of one row; either may be nil.
+// change is a write of one row. Each of its rows may be nil.
 type change struct {
 	address
 	old, next *row
 	factor    float64 // 2 in a transaction
 }
 
-// part is what a partition gets of some writes.
+// part is a partition's share of some writes.
 type part struct {
 	name  string
 	units float64
 }
 
-// parts returns what the table, its index and the partitions of both get.
+// parts returns the units that the table, its index and their partitions get from the writes.
 func parts(changes []change) (table, index float64, all []part) {
 	for _, c := range changes {
 		units := c.factor * max(c.old.units(), c.next.units(), 1)
@@ -133,7 +133,8 @@ func parts(changes []change) (table, index float64, all []part) {
 	return table, index, all
 }
 
-// indexed returns what the index gets of a write: a row that moves there is deleted and written.
+// indexed returns the units that the index gets from a write. A row whose place changes is deleted
+// and written.
 func indexed(old, next *row) (all []part) {
 	var before, after string
 	if old != nil {
@@ -155,7 +156,7 @@ func indexed(old, next *row) (all []part) {
 	return all
 }
 
-// take counts writes, if the partitions and the table can bear them. It reports whether.
+// take counts writes, if the table and the partitions allow them. It reports whether they do.
 func (t *Table) take(changes ...change) bool {
 	table, index, all := parts(changes)
 	if !t.takeUnits(table, index, all) {
@@ -169,15 +170,15 @@ func (t *Table) take(changes ...change) bool {
 	return true
 }
 
-// takeRefused counts a write that its condition refuses as take does. It costs as much as a write
-// of the item as it is, and the index nothing.
+// takeRefused counts a write whose condition fails, as take does. It costs as much as writing the
+// item unchanged, and nothing in the index.
 func (t *Table) takeRefused(c change) bool {
 	c.next = nil
 	table, _, all := parts([]change{c})
 	return t.takeUnits(table, 0, slices.DeleteFunc(all, func(p part) bool { return p.name != c.partition }))
 }
 
-// takeUnits counts units of the table, its index and partitions of both, if these can bear them.
+// takeUnits counts units of the table, its index and their partitions, if these allow them.
 func (t *Table) takeUnits(table, index float64, all []part) bool {
 	second := time.Now().Unix()
 	if !t.whole.fits(t.Limits, second, table) || !t.wholeIndex.fits(t.Limits, second, index) {
@@ -202,7 +203,7 @@ func (t *Table) takeUnits(table, index float64, all []part) bool {
 	return true
 }
 
-// takeRead counts a read of a partition, if that can bear it.
+// takeRead counts a read of a partition, if the partition allows it.
 func (t *Table) takeRead(partition string, units float64) bool {
 	if !own(partition) {
 		l := t.load(partition, time.Now().Unix())

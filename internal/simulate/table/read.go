@@ -12,10 +12,10 @@ import (
 	store "lipsync/internal/dynamodb"
 )
 
-// Options are those of the SDK, which nothing here needs.
+// Options are the SDK's options, which are ignored here.
 type Options = dynamodb.Options
 
-// readUnits is what it takes to read so many bytes.
+// readUnits returns how many units it takes to read the bytes.
 func readUnits(bytes int, consistent bool) float64 {
 	units := math.Ceil(float64(max(bytes, 1)) / 4096)
 	if !consistent {
@@ -40,7 +40,7 @@ func (t *Table) GetItem(ctx context.Context, in *dynamodb.GetItemInput, _ ...fun
 	return out, err
 }
 
-// get reads one row, consistently.
+// get reads one row with strong consistency.
 func (t *Table) get(key item) (*row, error) {
 	a := addressOf(key)
 	r, bytes := t.lookup(a.partition, a.sort), 0
@@ -57,7 +57,8 @@ func addressOf(key item) address {
 	return address{text(key[store.PartitionKey]), text(key[store.SortKey])}
 }
 
-// BatchGetItem implements dynamodb.API. What is throttled is left to the client, unless it is all.
+// BatchGetItem implements dynamodb.API. Throttled keys are unprocessed; the call fails only if all
+// are throttled.
 func (t *Table) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, _ ...func(*Options)) (*dynamodb.BatchGetItemOutput, error) {
 	var out *dynamodb.BatchGetItemOutput
 	err := t.try(ctx, func() error {
@@ -140,7 +141,7 @@ func (t *Table) Query(ctx context.Context, in *dynamodb.QueryInput, _ ...func(*O
 	return out, err
 }
 
-// partition returns the rows of what is queried, how they are ordered, and their partition's name.
+// partition returns the rows that are queried, their sort key, and the name of their partition.
 func (t *Table) partition(in *dynamodb.QueryInput, k keyCondition) (all rows, sortOf func(*row) string, name string) {
 	partition := text(in.ExpressionAttributeValues[k.partition])
 	if in.IndexName != nil {
@@ -165,7 +166,7 @@ func after(matching rows, key item, index, forward bool) int {
 	return n
 }
 
-// key returns where a query goes on behind the row.
+// key returns the key after which a query continues.
 func (r *row) key() item {
 	k := item{}
 	for _, name := range []string{store.PartitionKey, store.SortKey, store.OpenPartition, store.OpenSort} {

@@ -8,7 +8,7 @@ import (
 	"lipsync/internal/dynamodb"
 )
 
-// row is an item as it was written once; it never changes.
+// row is an item as it was written. It never changes.
 type row struct {
 	item
 	partition, sort           string
@@ -27,7 +27,7 @@ func newRow(i item) *row {
 	return r
 }
 
-// units is how many write units it is to write the row; nil has none.
+// units returns how many write units it takes to write the row; 0 for nil.
 func (r *row) units() float64 {
 	if r == nil {
 		return 0
@@ -35,12 +35,12 @@ func (r *row) units() float64 {
 	return float64((r.bytes + 1023) / 1024)
 }
 
-// rows are rows in order.
+// rows is a sorted list of rows.
 type rows []*row
 
 func bySort(r *row, sort string) int { return strings.Compare(r.sort, sort) }
 
-// byIndexSort orders rows of the index, of which several may have the same sort key.
+// byIndexSort compares rows of the index, several of which may have the same sort key.
 func byIndexSort(a, b *row) int {
 	if n := strings.Compare(a.indexSort, b.indexSort); n != 0 {
 		return n
@@ -51,7 +51,7 @@ func byIndexSort(a, b *row) int {
 	return strings.Compare(a.sort, b.sort)
 }
 
-// lookup returns the row with the key, nil if there is none.
+// lookup returns the row with the key, or nil.
 func (t *Table) lookup(partition, sort string) *row {
 	all := t.items[partition]
 	if n, ok := slices.BinarySearchFunc(all, sort, bySort); ok {
@@ -60,7 +60,7 @@ func (t *Table) lookup(partition, sort string) *row {
 	return nil
 }
 
-// set replaces a row by another; either may be nil. The index follows later.
+// set replaces a row by another. Each may be nil. The index changes later.
 func (t *Table) set(old, next *row) {
 	k := next
 	if k == nil {
@@ -86,13 +86,13 @@ func (t *Table) set(old, next *row) {
 	}
 }
 
-// lagging is a change of the index that nobody sees yet.
+// lagging is a change of the index that is not visible yet.
 type lagging struct {
 	due       time.Time
 	old, next *row
 }
 
-// settle brings the index up to what can be seen of it now.
+// settle makes the changes of the index visible that are due.
 func (t *Table) settle() {
 	now := time.Now()
 	n := 0

@@ -1,7 +1,7 @@
-// Package table has a table of DynamoDB in memory for simulations. It answers the calls of the
-// one store that there is, in microseconds of real time, and takes the time that AWS takes by
-// the simulated clock. It has AWS's limits: a partition of the table or its index and the table as a whole take so many
-// units a second, and transactions that meet in an item cancel each other.
+// Package table has a DynamoDB table in memory for simulations. It answers the calls of this
+// service's store within microseconds of real time, and takes as long as AWS on the simulated
+// clock. It has AWS's limits: the table as a whole and each partition of the table or its index
+// allow a number of units a second, and simultaneous transactions on one item cancel each other.
 package table
 
 import (
@@ -14,30 +14,31 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// Limits are what AWS takes, and how long it takes for it. A 0 is no limit, and no time.
+// Limits has AWS's limits and durations. 0 means no limit, or no time.
 type Limits struct {
-	Call        time.Duration // there and back
-	Transaction time.Duration // for which one has its items besides
+	Call        time.Duration // in both directions
+	Transaction time.Duration // how long a transaction locks its items, in addition
 	Lag         time.Duration // of the index
 
 	PartitionWrites, PartitionReads float64 // units a second
-	// TableWrites is how many units a second the table takes, and its index besides, in the
-	// long run. At first it takes StartWrites, and later twice what was its most half an hour ago or more.
+	// TableWrites is how many write units a second the table allows in the long run, and its index
+	// as well. At first it allows StartWrites, and later twice its highest load of half an hour
+	// ago or earlier.
 	TableWrites, StartWrites float64
 
-	Lost float64 // share of calls whose answers are lost, so that the client makes them again
+	Lost float64 // share of calls whose answers are lost, so that the client repeats them
 }
 
-// Table implements dynamodb.API. Its fields are set once, before use.
+// Table implements dynamodb.API. Set its fields once, before use.
 type Table struct {
 	Limits
 
 	mu          sync.Mutex
 	expressions expressions
-	items       map[string]rows // by partition, by sort key
+	items       map[string]rows // by partition; sorted
 	index       map[string]rows // by partition of the index
 	behind      []lagging
-	busy        map[address]bool // in a transaction
+	busy        map[address]bool // locked by a transaction
 	done        map[string]bool  // tokens of transactions whose answers were lost
 	loads       map[string]*load
 	whole       capacity
@@ -55,11 +56,11 @@ func New(l Limits) *Table {
 	}
 }
 
-// instant is the key of a context by which calls take no time.
+// instant is the key of the context value that makes calls take no time.
 type instant struct{}
 
-// Instant returns a context by which calls take no time: for those which nothing waits for,
-// and of which there are so many that the simulation would take twice as long.
+// Instant returns a context in which calls take no time. It is for frequent calls that nothing
+// waits for; with their durations, the simulation would take twice as long.
 func Instant(ctx context.Context) context.Context { return context.WithValue(ctx, instant{}, true) }
 
 func (t *Table) wait(ctx context.Context, d time.Duration) error {
@@ -69,16 +70,16 @@ func (t *Table) wait(ctx context.Context, d time.Duration) error {
 	return ctx.Err()
 }
 
-// errThrottled and errConflict are answers on which the SDK tries again.
+// errThrottled and errConflict are answers after which the SDK tries again.
 var (
 	errThrottled = errors.New("throttled")
-	errConflict  = errors.New("met a transaction")
+	errConflict  = errors.New("transaction conflict")
 )
 
-// maxAttempts is how often a call is made, as dynamodb.New has it.
+// maxAttempts is how often a call is made, as in dynamodb.New.
 const maxAttempts = 8
 
-// try makes a call until it is answered, as the SDK does with the options of dynamodb.New.
+// try makes a call until it succeeds, as the SDK does with the options of dynamodb.New.
 func (t *Table) try(ctx context.Context, call func() error) error {
 	for n := 0; ; n++ {
 		if err := t.wait(ctx, t.Call); err != nil {

@@ -16,14 +16,14 @@ import (
 	"lipsync/internal/lipsynctest"
 )
 
-// TestStore holds the table to what the store's other tables do.
+// TestStore runs the suite of the store's other tables on this one.
 func TestStore(t *testing.T) {
 	lipsynctest.TestStore(t, func(t *testing.T) lipsync.Store { return dynamodb.On(New(Limits{}), "t").Store })
 }
 
 func id(n int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", n) }
 
-// live has requests created, claimed, reported, put off, finished and canceled, all in a second.
+// live creates, claims, reports, postpones, finishes and cancels requests, all within a second.
 func live(t *testing.T, s *dynamodb.Store) {
 	ctx, now := t.Context(), time.Now()
 	ok := func(err error) {
@@ -61,8 +61,8 @@ func live(t *testing.T, s *dynamodb.Store) {
 	}
 }
 
-// TestWrites: as many items are written in each kind of partition as in the table by which
-// the store is tested.
+// TestWrites compares the number of items written in each kind of partition with that of the table
+// that the store's tests use.
 func TestWrites(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		other := &dynamodbtest.Table{
@@ -113,8 +113,8 @@ func together(t *testing.T, table *Table, n int) (failed int) {
 	return failed
 }
 
-// TestLimits: what is too much is throttled and conflicts are counted, and the client gets over both,
-// unless a partition bears next to nothing.
+// TestLimits checks that too high a load is throttled and that conflicts are counted. The client
+// must overcome both, unless a partition allows next to nothing.
 func TestLimits(t *testing.T) {
 	aws := Limits{Call: 8 * time.Millisecond, Transaction: 12 * time.Millisecond, Lag: 30 * time.Millisecond}
 	tight, young, lossy := aws, aws, aws
@@ -124,7 +124,7 @@ func TestLimits(t *testing.T) {
 	for name, c := range map[string]struct {
 		limits    Limits
 		throttles bool
-	}{"none": {aws, false}, "partitions": {tight, true}, "a young table": {young, true}, "lost answers": {lossy, false}} {
+	}{"none": {aws, false}, "partitions": {tight, true}, "a new table": {young, true}, "lost answers": {lossy, false}} {
 		synctest.Test(t, func(t *testing.T) {
 			table := New(c.limits)
 			if failed := together(t, table, 100); failed > 0 && c.limits.PartitionWrites == 0 {
@@ -142,7 +142,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestRefusedWrites: a write that its condition refuses costs its partition a unit, and writes no item.
+// TestRefusedWrites checks that a write whose condition fails costs its partition a unit, and
+// writes no item.
 func TestRefusedWrites(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		table := New(Limits{})
@@ -152,14 +153,15 @@ func TestRefusedWrites(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		// The first call is refused, and then begins the minute; three more are refused.
+		// The first call is refused and then begins the minute; three more are refused.
 		if p := table.Partitions()[0]; p.Writes != 5 || p.Items != 1 || table.Count().WriteUnits != 5 {
 			t.Errorf("got %v units and %d items, and %v units in all; want 5, 1 and 5", p.Writes, p.Items, table.Count().WriteUnits)
 		}
 	})
 }
 
-// TestCapacity: a table on demand bears twice what it had to bear before the last half hour.
+// TestCapacity checks that a table on demand allows twice its highest load before the last half
+// hour.
 func TestCapacity(t *testing.T) {
 	l := Limits{TableWrites: 1000, StartWrites: 100}
 	var c capacity
@@ -178,7 +180,7 @@ func TestCapacity(t *testing.T) {
 	}
 }
 
-// TestHolds: a look at the lease is as good as the store's.
+// TestHolds compares the answers and the cost of Holds with those of the store.
 func TestHolds(t *testing.T) {
 	table := New(Limits{})
 	s := dynamodb.On(table, "t")
@@ -211,6 +213,6 @@ func TestHolds(t *testing.T) {
 		t.Fatal(err)
 	}
 	if table.Holds(r.ID, "token", true) {
-		t.Error("a lease is held that was ended")
+		t.Error("an ended lease is still held")
 	}
 }

@@ -6,10 +6,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// assignment makes one change of an item, of which old is how it was.
+// assignment makes one change of an item. old is the item before the update.
 type assignment func(i, old, values item)
 
-// readUpdate reads SET, ADD and REMOVE with their lists.
+// readUpdate parses the lists of SET, ADD and REMOVE.
 func readUpdate(p *parser) (all []assignment) {
 	for len(p.tokens) > 0 {
 		clause := p.next()

@@ -11,7 +11,7 @@ import (
 
 type item = map[string]types.AttributeValue
 
-// text returns a text, "" of anything else.
+// text returns a string, or "" for any other value.
 func text(v types.AttributeValue) string {
 	s, ok := v.(*types.AttributeValueMemberS)
 	if !ok {
@@ -20,7 +20,7 @@ func text(v types.AttributeValue) string {
 	return s.Value
 }
 
-// whole returns a number, which the store has whole ones of only.
+// whole returns a number. The store writes only whole ones.
 func whole(v types.AttributeValue) int64 {
 	n, ok := v.(*types.AttributeValueMemberN)
 	if !ok {
@@ -59,7 +59,7 @@ func equal(a, b types.AttributeValue) bool {
 	return false
 }
 
-// compare compares two numbers or two texts.
+// compare compares two numbers or two strings.
 func compare(a, b types.AttributeValue) int {
 	if _, ok := a.(*types.AttributeValueMemberN); ok {
 		return cmp.Compare(whole(a), whole(b))

@@ -11,7 +11,7 @@ import (
 	store "lipsync/internal/dynamodb"
 )
 
-// write is a change of one item that was asked for.
+// write is a requested change of one item.
 type write struct {
 	key       item
 	condition string
@@ -20,13 +20,13 @@ type write struct {
 	put       item   // nil for a delete
 }
 
-// prepared is a write that may be: what it makes of the row.
+// prepared is the result that a write would have: the row before and after.
 type prepared struct {
 	change
-	holds bool // the condition
+	holds bool // whether the condition holds
 }
 
-// prepare says what a write would do now.
+// prepare returns what a write would do now.
 func (t *Table) prepare(w write, factor float64) prepared {
 	p := prepared{change: change{address: addressOf(w.key), factor: factor}}
 	p.old = t.lookup(p.partition, p.sort)
@@ -72,7 +72,7 @@ func (t *Table) DeleteItem(ctx context.Context, in *dynamodb.DeleteItemInput, _ 
 	return new(dynamodb.DeleteItemOutput), err
 }
 
-// writeOne returns the row as it is then, nil if there is none.
+// writeOne makes one write, and returns the row after it, or nil if there is none.
 func (t *Table) writeOne(ctx context.Context, operation string, w write) (next *row, err error) {
 	err = t.try(ctx, func() error {
 		t.mu.Lock()
@@ -103,7 +103,7 @@ func (t *Table) writeOne(ctx context.Context, operation string, w write) (next *
 	return next, err
 }
 
-// TransactWriteItems implements dynamodb.API. What cancels one is not tried again here.
+// TransactWriteItems implements dynamodb.API. A canceled transaction is not retried here.
 func (t *Table) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, _ ...func(*Options)) (*dynamodb.TransactWriteItemsOutput, error) {
 	var writes []write
 	for _, i := range in.TransactItems {
@@ -115,10 +115,10 @@ func (t *Table) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWri
 		case i.Update != nil:
 			writes = append(writes, write{key: i.Update.Key, condition: aws.ToString(i.Update.ConditionExpression), values: i.Update.ExpressionAttributeValues, update: *i.Update.UpdateExpression})
 		case i.ConditionCheck != nil:
-			panic("the store has no checks of conditions")
+			panic("ConditionCheck is not supported")
 		}
 	}
-	done := false // by a try whose answer was lost: it had the same token
+	done := false // by a try with the same token whose answer was lost
 	return new(dynamodb.TransactWriteItemsOutput), t.try(ctx, func() error {
 		if done {
 			return nil
@@ -127,14 +127,14 @@ func (t *Table) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWri
 		if err != nil {
 			return err
 		}
-		_ = t.wait(context.WithoutCancel(ctx), t.Transaction) // it goes on without its client
+		_ = t.wait(context.WithoutCancel(ctx), t.Transaction) // it goes on even if its client ends
 		t.commit(changes)
 		done = true
 		return nil
 	})
 }
 
-// hold takes the items of a transaction, or says why it can't.
+// hold locks the items of a transaction, or returns why it can't.
 func (t *Table) hold(writes []write) ([]change, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -171,7 +171,7 @@ func (t *Table) hold(writes []write) ([]change, error) {
 	return changes, nil
 }
 
-// commit does what the transaction was prepared for: nobody changed its items meanwhile.
+// commit makes the changes of the transaction. Its items are locked, so nothing has changed them.
 func (t *Table) commit(changes []change) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -181,8 +181,8 @@ func (t *Table) commit(changes []change) {
 	}
 }
 
-// Forget removes a request with all its items, which nobody asks for any more, so that the
-// simulation of millions has room. It counts as nothing.
+// Forget deletes a request with all its items, once no one asks for it. So a simulation of
+// millions of requests fits in memory. It costs no units.
 func (t *Table) Forget(id string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
