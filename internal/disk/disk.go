@@ -1,5 +1,5 @@
-// Package disk keeps objects as files in a folder of one machine, and serves
-// and takes them at signed URLs.
+// Package disk stores objects as files in a folder of one machine, and serves and receives them at
+// signed URLs.
 package disk
 
 import (
@@ -19,10 +19,10 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// Where things lie in the folder.
+// These are the subfolders of the folder.
 const (
 	files   = "files"   // an object's file has the object's key as its path
-	partial = "partial" // files that are still being written
+	partial = "partial" // unfinished files
 )
 
 // Objects implements lipsync.Objects.
@@ -31,16 +31,15 @@ type Objects struct {
 	secret []byte
 	now    func() time.Time
 	log    *slog.Logger
-	// Reserve is how many bytes of the disk stay free of new media; see Room. It is
-	// set before use.
+	// Reserve is how many bytes of the disk stay free of new media; see Room. Set it before use.
 	Reserve int64
-	// dirs is held while folders come and go, so that none is removed between
-	// its making and the first file in it.
+	// dirs is locked while folders are created or removed, so that no folder is removed between
+	// its creation and that of the first file in it.
 	dirs sync.Mutex
 }
 
-// Open uses the folder at dir, and makes it if there is none. The log hears of
-// failures of our own behind signed URLs.
+// Open opens the folder at dir, and creates it if it does not exist. Failures of this machine
+// behind signed URLs go to the log.
 func Open(dir string, now func() time.Time, log *slog.Logger) (*Objects, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -60,11 +59,11 @@ func Open(dir string, now func() time.Time, log *slog.Logger) (*Objects, error) 
 	return o, nil
 }
 
-// Close ends the use of the folder.
+// Close closes the folder.
 func (o *Objects) Close() error { return o.root.Close() }
 
-// Clean deletes what a killed process left half-written. No other process may
-// write objects meanwhile, but one may open the folder.
+// Clean deletes unfinished files of a killed process. No other process may write objects
+// meanwhile, but one may open the folder.
 func (o *Objects) Clean() error {
 	entries, err := fs.ReadDir(o.root.FS(), partial)
 	for _, entry := range entries {
@@ -73,8 +72,7 @@ func (o *Objects) Clean() error {
 	return err
 }
 
-// Put implements lipsync.Objects. A file appears under its key once its bytes
-// are on the disk.
+// Put implements lipsync.Objects. A file appears under its key once all its bytes are on the disk.
 func (o *Objects) Put(ctx context.Context, key string, r io.Reader, size int64) error {
 	name, err := fileOf(key)
 	if err != nil {
@@ -87,7 +85,7 @@ func (o *Objects) Put(ctx context.Context, key string, r io.Reader, size int64) 
 	return o.publish(temporary, name)
 }
 
-// write fills a new file and brings it to the disk.
+// write fills a new file and syncs it to the disk.
 func (o *Objects) write(ctx context.Context, name string, r io.Reader, size int64) (err error) {
 	f, err := o.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -107,12 +105,12 @@ func (o *Objects) write(ctx context.Context, name string, r io.Reader, size int6
 	return nil
 }
 
-// part is how many bytes go to the disk between two looks at the context: a slow
-// disk takes a good part of a second for them.
+// part is how many bytes are synced to the disk between two checks of the context. A slow disk
+// takes a good part of a second for them.
 const part = 32 << 20
 
-// fill copies r to the file and on to the disk, part by part, until ctx ends. One
-// sync of gigabytes at the end would take as long as it likes.
+// fill copies r to the file and syncs it part by part, until ctx ends. A single sync of gigabytes
+// at the end could not be interrupted.
 func fill(ctx context.Context, f *os.File, r io.Reader) (int64, error) {
 	for n := int64(0); ; {
 		copied, err := io.CopyN(f, r, part)
@@ -130,7 +128,7 @@ func fill(ctx context.Context, f *os.File, r io.Reader) (int64, error) {
 	}
 }
 
-// publish moves a finished file to its place.
+// publish moves a finished file to its final path.
 func (o *Objects) publish(temporary, name string) error {
 	o.dirs.Lock()
 	err := o.mkdirAll(path.Dir(name))
@@ -144,8 +142,8 @@ func (o *Objects) publish(temporary, name string) error {
 	return o.sync(path.Dir(name))
 }
 
-// mkdirAll makes the folder and those above it, and syncs the parent of each
-// that it made: a name that isn't synced can be gone after a power cut.
+// mkdirAll creates the folder and those above it, and syncs the parent of each one that it
+// created: a name that was not synced may be lost in a power cut.
 func (o *Objects) mkdirAll(dir string) error {
 	err := o.root.Mkdir(dir, 0o700)
 	switch {
@@ -190,7 +188,7 @@ func (o *Objects) open(key string) (*os.File, fs.FileInfo, error) {
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = fs.ErrNotExist // a folder on the way to objects is none itself
+		err = fs.ErrNotExist // a folder is not an object
 	}
 	if err != nil {
 		return nil, nil, orNotFound(errors.Join(err, f.Close()))
@@ -207,8 +205,7 @@ func (o *Objects) Size(_ context.Context, key string) (int64, error) {
 	return info.Size(), f.Close()
 }
 
-// Delete implements lipsync.Objects. It also removes the folders that are
-// empty then.
+// Delete implements lipsync.Objects. It also removes the folders that have become empty.
 func (o *Objects) Delete(_ context.Context, key string) error {
 	name, err := fileOf(key)
 	if err != nil {
@@ -226,17 +223,17 @@ func (o *Objects) Delete(_ context.Context, key string) error {
 	return nil
 }
 
-// removeEmpty removes the folder and those above it, as far as they are empty.
+// removeEmpty removes the folder and those above it, as long as they are empty.
 func (o *Objects) removeEmpty(dir string) {
 	for ; dir != files; dir = path.Dir(dir) {
 		if o.root.Remove(dir) != nil {
-			break // it holds something else
+			break // it is not empty
 		}
 	}
 }
 
-// DeleteAll implements lipsync.Objects. What is still being written is in partial, and
-// is removed by its writer or by Clean.
+// DeleteAll implements lipsync.Objects. Unfinished files are in partial; their writer or Clean
+// removes them.
 func (o *Objects) DeleteAll(_ context.Context, prefix string) error {
 	name, err := fileOf(strings.TrimSuffix(prefix, "/"))
 	if err != nil {
@@ -261,7 +258,7 @@ func (o *Objects) List(ctx context.Context, prefix string, f func(key string, mo
 		key := strings.TrimPrefix(name, files+"/")
 		switch {
 		case missing(err):
-			return nil // deleted meanwhile, or nothing there at all
+			return nil // deleted meanwhile, or never there
 		case err != nil:
 			return err
 		case ctx.Err() != nil:
@@ -280,8 +277,8 @@ func (o *Objects) List(ctx context.Context, prefix string, f func(key string, mo
 	})
 }
 
-// fileOf returns the path of an object's file below the root. A key is a clean
-// relative path, so that it leads nowhere else.
+// fileOf returns the path of an object's file below the root. A key must be a clean relative path,
+// so that it can't leave the folder.
 func fileOf(key string) (string, error) {
 	if !fs.ValidPath(key) || key == "." || strings.ContainsAny(key, "\x00\\") {
 		return "", fmt.Errorf("invalid object key %q", key)
@@ -289,8 +286,8 @@ func fileOf(key string) (string, error) {
 	return path.Join(files, key), nil
 }
 
-// missing reports whether there is no such file, be it because something on
-// the way to it is a file and no folder.
+// missing reports whether there is no such file, also if a part of its path is a file instead of a
+// folder.
 func missing(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }

@@ -54,13 +54,13 @@ func TestObjects(t *testing.T) {
 	})
 }
 
-// TestNothingRemains looks at the folder itself, for what List does not show.
+// TestNothingRemains checks the folder itself for files that List does not show.
 func TestNothingRemains(t *testing.T) {
 	dir := t.TempDir()
 	objects := open(t, dir, time.Now)
 	before := tree(t, dir)
 	if err := objects.Put(t.Context(), "inputs/a/video", strings.NewReader("short"), 9); err == nil {
-		t.Error("a short put was taken")
+		t.Error("a short put was accepted")
 	}
 	if err := objects.Put(t.Context(), "inputs/a/video", strings.NewReader("fives"), 5); err != nil {
 		t.Fatal(err)
@@ -73,7 +73,7 @@ func TestNothingRemains(t *testing.T) {
 	}
 }
 
-// TestPutOfNobody has a client go once its upload is there.
+// TestPutOfNobody has a client disconnect after its upload has arrived.
 func TestPutOfNobody(t *testing.T) {
 	var log strings.Builder
 	objects, err := disk.Open(t.TempDir(), time.Now, slog.New(slog.NewTextHandler(&log, nil)))
@@ -109,7 +109,7 @@ func TestClean(t *testing.T) {
 	}
 }
 
-// TestSecretStays signs before a restart and gets after it.
+// TestSecretStays signs a URL before a restart and uses it after.
 func TestSecretStays(t *testing.T) {
 	dir := t.TempDir()
 	first := open(t, dir, time.Now)
@@ -139,8 +139,7 @@ func TestSecretStays(t *testing.T) {
 	}
 }
 
-// TestOneSecret opens a new folder many times at once, as the server and the
-// commands beside it may.
+// TestOneSecret opens a new folder many times at once, as the server and other commands may.
 func TestOneSecret(t *testing.T) {
 	dir, signed := t.TempDir(), make(chan string)
 	const n = 20
@@ -195,7 +194,7 @@ func TestHandler(t *testing.T) {
 	}
 }
 
-// TestCurl puts a file as a person would.
+// TestCurl uploads a file with curl.
 func TestCurl(t *testing.T) {
 	curl, err := exec.LookPath("curl")
 	if err != nil {
@@ -221,8 +220,8 @@ func TestCurl(t *testing.T) {
 	}
 }
 
-// FuzzKey puts under any key: it fails, or fills the one file that List names,
-// and nothing outside the folder changes.
+// FuzzKey puts an object under any key. Either it fails, or it creates the one file that List
+// returns; and nothing outside the folder changes.
 func FuzzKey(f *testing.F) {
 	for _, key := range []string{"a/b", "../x", "/etc/x", "a/../../x", "a//b", ".", "", "a/.", "a\x00b", `..\x`, "ü/\xff", "secret"} {
 		f.Add(key)
@@ -242,7 +241,7 @@ func FuzzKey(f *testing.F) {
 			t.Fatal(err)
 		}
 		if putErr == nil && !slices.Equal(keys, []string{key}) || putErr != nil && keys != nil {
-			t.Errorf("put said %v, and then there are %q", putErr, keys)
+			t.Errorf("put returned %v, then List has %q", putErr, keys)
 		}
 		if entries, err := os.ReadDir(outside); err != nil || len(entries) != 1 {
 			t.Errorf("outside: %v, %v", entries, err)
@@ -253,8 +252,8 @@ func FuzzKey(f *testing.F) {
 	})
 }
 
-// FuzzHandler sends any method, path and query: nothing unsigned is served or
-// stored, and the answer is never a fault of ours.
+// FuzzHandler sends any method, path and query. Nothing may be served or stored without a
+// signature, and no answer may be an internal error.
 func FuzzHandler(f *testing.F) {
 	dir := f.TempDir()
 	objects := open(f, dir, time.Now)

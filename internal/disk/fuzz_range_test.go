@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// FuzzRange: whatever part of an object a client asks for, and on whatever condition, it
-// gets that part, all of it, or an answer that says why not.
+// FuzzRange asks for any part of an object, on any condition. The answer must be that part, the
+// whole object, or a correct refusal.
 func FuzzRange(f *testing.F) {
 	const content = "abcdefghijklmnopqrstuvwxyz"
 	objects := open(f, f.TempDir(), time.Now)
@@ -52,7 +52,7 @@ func FuzzRange(f *testing.F) {
 			if several := strings.HasPrefix(header.Get("Content-Type"), "multipart/byteranges"); n == 0 && several {
 				return
 			}
-			// The last 0 bytes are none, for net/http.
+			// net/http answers a range of the last 0 bytes with an empty part.
 			if n != 3 || size != len(content) || from > to+1 || to >= size || body != content[from:to+1] {
 				t.Errorf("%q: got %q as %q", r.Header, body, header.Get("Content-Range"))
 			}

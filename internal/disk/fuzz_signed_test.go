@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// FuzzSigned: of a signed URL, only the parameters that were signed open the object.
+// FuzzSigned changes the parameters of a signed URL. Only those that were signed may open the
+// object.
 func FuzzSigned(f *testing.F) {
 	objects := open(f, f.TempDir(), time.Now)
 	if err := objects.Put(context.Background(), "a", strings.NewReader("secret text"), -1); err != nil {
@@ -40,7 +41,7 @@ func FuzzSigned(f *testing.F) {
 	})
 }
 
-// sameSigned compares parameters; of signatures only the first one counts.
+// sameSigned compares parameters. Only the first signature counts.
 func sameSigned(a, b url.Values) bool {
 	if a.Get("signature") != b.Get("signature") {
 		return false

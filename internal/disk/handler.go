@@ -12,7 +12,7 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// Handler serves signed URLs, all below Prefix.
+// Handler returns the handler of signed URLs, which are all below Prefix.
 func (o *Objects) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+Prefix+"{key...}", o.get)
@@ -24,7 +24,7 @@ func (o *Objects) Handler() http.Handler {
 	return mux
 }
 
-// get serves an object, or the range of it that is asked for.
+// get serves an object, or the range of it that the client asks for.
 func (o *Objects) get(w http.ResponseWriter, r *http.Request) {
 	key := r.PathValue("key")
 	query, refused := o.verify(http.MethodGet, key, r.URL)
@@ -46,7 +46,7 @@ func (o *Objects) get(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, name, info.ModTime(), f)
 }
 
-// put takes an object of exactly the announced size and type.
+// put stores an object of exactly the announced size and type.
 func (o *Objects) put(w http.ResponseWriter, r *http.Request) {
 	key := r.PathValue("key")
 	query, refused := o.verify(http.MethodPut, key, r.URL)
@@ -80,8 +80,8 @@ func (o *Objects) put(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// bodyReader remembers the error that ended a body early: that is the client's
-// fault, as it is where the client went, and no other failure of Put is.
+// bodyReader records the error that ended a body early. Such an error is the client's fault, as
+// when it disconnects; all other failures of Put are not.
 type bodyReader struct {
 	r   io.Reader
 	err error
@@ -95,7 +95,7 @@ func (b *bodyReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// fail answers for an error that the client can't help, or for no object.
+// fail answers a request for a missing object, or one that failed through no fault of the client.
 func (o *Objects) fail(w http.ResponseWriter, r *http.Request, err error) {
 	switch {
 	case lipsync.CodeOf(err) == lipsync.NotFound:
@@ -116,6 +116,6 @@ func refuse(w http.ResponseWriter, status int, message string) {
 	header.Set("Content-Type", "application/json")
 	header.Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
-	// The client may be gone: there is nobody else to tell.
+	// the client may be gone, and nobody else needs the error
 	_ = json.NewEncoder(w).Encode(map[string]string{"error": message})
 }

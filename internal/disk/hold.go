@@ -8,20 +8,20 @@ import (
 	"time"
 )
 
-// Held is a set of objects. They stay in it when they are deleted: it has links of
+// Held is a set of objects. Objects stay in it after they are deleted, since it has hard links to
 // their files.
 type Held struct {
 	objects *Objects
 	dir     string // below the root
 }
 
-// Where things lie in the folder of a set.
+// These are the subfolders of a set's folder.
 const (
 	heldFiles = "files"
-	heldMark  = "mark" // is gone if another process cleaned the folder
+	heldMark  = "mark" // missing after another process cleaned the folder
 )
 
-// Hold returns an empty set, to be closed. A start of the folder's server ends it.
+// Hold returns an empty set, which the caller must close. A start of the folder's server ends it.
 func (o *Objects) Hold() (*Held, error) {
 	h := &Held{o, path.Join(partial, randomName())}
 	err := o.root.MkdirAll(path.Join(h.dir, heldFiles), 0o700)
@@ -34,7 +34,7 @@ func (o *Objects) Hold() (*Held, error) {
 	return h, nil
 }
 
-// Add adds the objects that there are now.
+// Add adds all current objects.
 func (h *Held) Add(ctx context.Context) error {
 	err := h.objects.List(ctx, "", func(key string, _ time.Time) error {
 		err := h.link(key)
@@ -60,8 +60,8 @@ func (h *Held) link(key string) error {
 	return h.objects.root.Link(path.Join(files, key), held)
 }
 
-// FS returns the objects as files, whose paths are their keys.
+// FS returns the objects as files. Their paths are their keys.
 func (h *Held) FS() (fs.FS, error) { return fs.Sub(h.objects.root.FS(), path.Join(h.dir, heldFiles)) }
 
-// Close forgets the set.
+// Close deletes the set.
 func (h *Held) Close() error { return h.objects.root.RemoveAll(h.dir) }

@@ -17,17 +17,17 @@ import (
 	"time"
 )
 
-// Prefix is where Handler serves, and how the paths of signed URLs begin.
+// Prefix is the beginning of the paths of signed URLs, which Handler serves.
 const Prefix = "/objects/"
 
-// secretFile holds the key of all signatures.
+// secretFile has the key of all signatures.
 const secretFile = "secret"
 
-// openSecret reads the secret, and makes it the first time.
+// openSecret reads the secret, and creates it the first time.
 func (o *Objects) openSecret() ([]byte, error) {
 	secret, err := o.root.ReadFile(secretFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		// Another process may have been first, and even have cleaned up after us.
+		// Another process may have created it first, and even cleaned up since.
 		made := o.makeSecret()
 		if secret, err = o.root.ReadFile(secretFile); err != nil {
 			return nil, errors.Join(made, err)
@@ -39,7 +39,7 @@ func (o *Objects) openSecret() ([]byte, error) {
 	return secret, err
 }
 
-// makeSecret makes the secret, whole or not at all. It fails if another process was
+// makeSecret creates the secret's file, whole or not at all. It fails if another process was
 // first.
 func (o *Objects) makeSecret() error {
 	secret := make([]byte, sha256.Size)
@@ -72,8 +72,8 @@ func (o *Objects) SignPut(_ context.Context, key string, size int64, contentType
 	return u, headers, err
 }
 
-// sign makes an URL of the object that is good for the method, until the time
-// and with exactly these parameters.
+// sign returns a URL of the object that is valid for the method, until the time, and with exactly
+// these parameters.
 func (o *Objects) sign(method, key string, until time.Time, query url.Values) (*url.URL, error) {
 	if _, err := fileOf(key); err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func (o *Objects) sign(method, key string, until time.Time, query url.Values) (*
 	return &url.URL{Path: Prefix + key, RawQuery: query.Encode()}, nil
 }
 
-// signature covers the method, the key and all parameters but itself.
+// signature signs the method, the key and all parameters except the signature itself.
 func (o *Objects) signature(method, key string, query url.Values) string {
 	signed := make(url.Values, len(query))
 	for name, values := range query {
@@ -92,13 +92,13 @@ func (o *Objects) signature(method, key string, query url.Values) string {
 		}
 	}
 	mac := hmac.New(sha256.New, o.secret)
-	// Neither the method nor an escaped key has a line break.
+	// Neither a method nor an escaped key has a line break.
 	mac.Write([]byte(strings.Join([]string{method, url.PathEscape(key), signed.Encode()}, "\n")))
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// verify returns the parameters of a request whose URL we signed for the
-// method, and a public sentence instead if it is not to be served.
+// verify returns the parameters of a URL that this service signed for the method. Otherwise it
+// returns a sentence for the client that says why it is refused.
 func (o *Objects) verify(method, key string, u *url.URL) (query url.Values, refused string) {
 	query, err := url.ParseQuery(u.RawQuery)
 	if err != nil || !hmac.Equal([]byte(query.Get("signature")), []byte(o.signature(method, key, query))) {

@@ -8,7 +8,7 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// Room returns NoSpace if that many more bytes would leave less than the Reserve.
+// Room returns NoSpace if size more bytes would leave less than the Reserve.
 func (o *Objects) Room(size int64) error {
 	if o.Reserve == 0 {
 		return nil
@@ -23,12 +23,11 @@ func (o *Objects) Room(size int64) error {
 	return nil
 }
 
-// Free returns how many bytes an ordinary user may still write to the disk on which
-// the folder lies.
+// Free returns how many bytes an ordinary user may still write to the disk that has the folder.
 func Free(dir string) (int64, error) {
 	var s unix.Statfs_t
 	if err := unix.Statfs(dir, &s); err != nil {
-		return 0, fmt.Errorf("look for free space: %w", err)
+		return 0, fmt.Errorf("read free space: %w", err)
 	}
 	return int64(s.Bavail) * s.Bsize, nil
 }

@@ -14,8 +14,8 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// TestReserve has less space than the reserve: uploads are refused, outputs are
-// taken, and files are served and deleted.
+// TestReserve has less space than the reserve. Uploads must be refused; outputs must be stored,
+// and files served and deleted.
 func TestReserve(t *testing.T) {
 	dir := t.TempDir()
 	objects := open(t, dir, time.Now)
@@ -50,7 +50,7 @@ func TestReserve(t *testing.T) {
 	}
 }
 
-// TestRoomCounts: what is to come counts too.
+// TestRoomCounts checks that bytes still to come count.
 func TestRoomCounts(t *testing.T) {
 	dir := t.TempDir()
 	objects := open(t, dir, time.Now)
@@ -60,14 +60,14 @@ func TestRoomCounts(t *testing.T) {
 	}
 	objects.Reserve = free / 2
 	if err := objects.Room(free / 4); err != nil {
-		t.Errorf("got %v, want room", err)
+		t.Errorf("got %v, want no error", err)
 	}
 	if err := objects.Room(free/4*3 + 1<<20); lipsync.CodeOf(err) != lipsync.NoSpace {
 		t.Errorf("got %v, want no space", err)
 	}
 }
 
-// TestDiskFull has a put end as one on a full disk.
+// TestDiskFull has a put fail as it does on a full disk.
 func TestDiskFull(t *testing.T) {
 	objects := open(t, t.TempDir(), time.Now)
 	err := objects.Put(t.Context(), "outputs/a", full{}, 5)
@@ -76,8 +76,8 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
-// TestCleanBesideOpen opens a folder again and again while its server starts, as the
-// commands beside it may.
+// TestCleanBesideOpen opens a folder again and again while its server starts, as other commands
+// may.
 func TestCleanBesideOpen(t *testing.T) {
 	dir := t.TempDir()
 	server := open(t, dir, time.Now)
@@ -108,7 +108,7 @@ func TestCleanBesideOpen(t *testing.T) {
 	cleaning.Wait()
 }
 
-// full is a source that ends as a write to a full disk does.
+// full is a source that fails as a write to a full disk does.
 type full struct{}
 
 func (full) Read([]byte) (int, error) { return 0, syscall.ENOSPC }

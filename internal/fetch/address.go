@@ -5,25 +5,25 @@ import (
 	"slices"
 )
 
-// policy tells which addresses may be connected to.
+// policy says which addresses the client may connect to.
 type policy struct {
 	unicast  netip.Prefix   // the IPv6 addresses that can be public
-	refused  []netip.Prefix // of those and of IPv4
-	metadata []netip.Prefix // of private networks, always refused
+	refused  []netip.Prefix // of unicast and IPv4 addresses
+	metadata []netip.Prefix // addresses in private networks that are always refused
 	private  bool           // also allow private networks and this machine
 }
 
-// newPolicy allows the public Internet: unicast addresses that IANA has not set
-// aside. Sources, as of 2025-10:
+// newPolicy allows the public Internet: unicast addresses that IANA has not reserved. With
+// private, it also allows private networks and this machine. Sources, as of 2025-10:
 // https://www.iana.org/assignments/iana-ipv4-special-registry
 // https://www.iana.org/assignments/iana-ipv6-special-registry
 //
-// The metadata services of clouds, which hand out the machine's credentials, are
-// refused in private networks too. Those with IPv4 addresses are link-local or
-// shared by carriers. Sources of the IPv6 ones: the clouds' own documents.
+// It always refuses the metadata services of clouds, which return the machine's credentials. Those
+// with IPv4 addresses are link-local or in the range shared by carriers. The IPv6 addresses come
+// from the clouds' documentation.
 func newPolicy(private bool) policy {
 	refused := prefixes(
-		"0.0.0.0/8",        // this network: Linux connects to itself
+		"0.0.0.0/8",        // this network; Linux connects to itself
 		"10.0.0.0/8",       // private
 		"100.64.0.0/10",    // shared by carriers (CGNAT)
 		"127.0.0.0/8",      // loopback
@@ -40,11 +40,11 @@ func newPolicy(private bool) policy {
 		"224.0.0.0/4",      // multicast
 		"240.0.0.0/4",      // reserved, and broadcast
 
-		// Outside 2000::/3 there are no public unicast addresses but those of
-		// NAT64, which wrap IPv4 ones of any kind.
+		// Outside 2000::/3 the only public unicast addresses are those of NAT64, which can contain
+		// any IPv4 address.
 		"2001::/23",     // IETF protocol assignments, with Teredo
 		"2001:db8::/32", // documentation
-		"2002::/16",     // 6to4: wraps IPv4 addresses of any kind
+		"2002::/16",     // 6to4, which can contain any IPv4 address
 		"3fff::/20",     // documentation
 	)
 	metadata := prefixes(
@@ -64,7 +64,7 @@ func prefixes(texts ...string) []netip.Prefix {
 	return list
 }
 
-// allows reports whether the address may be connected to.
+// allows reports whether the client may connect to the address.
 func (p policy) allows(a netip.Addr) bool {
 	if a.Zone() != "" {
 		return false

@@ -10,7 +10,7 @@ import (
 func TestPolicy(t *testing.T) {
 	tests := []struct {
 		address         string
-		public, private bool // what is allowed with the policy of each name
+		public, private bool // whether each policy allows the address
 	}{
 		{"1.1.1.1", true, true},
 		{"8.8.8.8", true, true},
@@ -48,9 +48,9 @@ func TestPolicy(t *testing.T) {
 		{"192.0.2.1", false, false},
 		{"fd00:ec2::254", false, false},      // AWS's metadata
 		{"fd00:ec2::23", false, false},       // AWS's credentials in EKS
-		{"fd00:ec3::1", false, true},         // none
+		{"fd00:ec3::1", false, true},         // no metadata service
 		{"fd20:ce::254", false, false},       // Google's metadata
-		{"fd20:ce::255", false, true},        // none
+		{"fd20:ce::255", false, true},        // no metadata service
 		{"fd00:c1::a9fe:a9fe", false, false}, // Oracle's metadata
 		{"fd00:42::42", false, false},        // Scaleway's metadata
 		{"192.88.99.1", false, false},
@@ -100,8 +100,8 @@ func TestPolicy(t *testing.T) {
 	}
 }
 
-// TestPolicyIsNarrow holds the policy against what netip knows of addresses,
-// for any address in any notation.
+// TestPolicyIsNarrow compares the policy with what package netip knows about addresses, for
+// addresses in any notation.
 func TestPolicyIsNarrow(t *testing.T) {
 	public, private := newPolicy(false), newPolicy(true)
 	rapid.Check(t, func(t *rapid.T) {
@@ -128,7 +128,7 @@ func FuzzPolicy(f *testing.F) {
 
 func checkNarrow(t interface{ Fatalf(string, ...any) }, public, private policy, a netip.Addr) {
 	if public.allows(a) && !private.allows(a) {
-		t.Fatalf("%s is allowed on the Internet but not with private networks", a)
+		t.Fatalf("%s is allowed only without private networks", a)
 	}
 	if a.Is4() {
 		if mapped := netip.AddrFrom16(a.As16()); public.allows(a) != public.allows(mapped) {

@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// body is a response's body that fails when its source stalls.
+// body is a response's body. Reading it fails when its source stalls.
 type body struct {
 	io.ReadCloser
 	stop    context.CancelFunc
 	stall   time.Duration
 	stalled *time.Timer
-	failed  bool // it ended before its end
+	failed  bool // it ended too early
 }
 
-// newBody wraps the response's body. stop ends the connection.
+// newBody wraps the response's body. stop closes the connection.
 func newBody(response *http.Response, stall time.Duration, stop context.CancelFunc) *body {
 	return &body{ReadCloser: response.Body, stop: stop, stall: stall, stalled: time.AfterFunc(stall, stop)}
 }

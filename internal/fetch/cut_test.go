@@ -21,13 +21,13 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// cutting serves a file in parts of 4 bytes, each over a connection that is cut off
-// then. It notes which ranges are asked for.
+// cutting serves a file in parts of 4 bytes, and closes the connection after each part. It records
+// which ranges were asked for.
 type cutting struct {
 	header http.Header // of each answer
-	whole  bool        // it knows no ranges
-	parts  bool        // it sends only a part of the rest that is asked for
-	blind  bool        // it sends a range of any version
+	whole  bool        // it ignores ranges
+	parts  bool        // it sends only a part of the requested range
+	blind  bool        // it sends a range whatever the version
 	later  http.Header // of answers after the first, if not nil
 	asked  []string
 }
@@ -63,8 +63,8 @@ func (c *cutting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// TestCutOff fetches from servers that cut off in the middle. The fetch goes on
-// where that is safe; else nothing more is asked for, and the caller may try again.
+// TestCutOff fetches from servers that close the connection in the middle. The fetch must continue
+// if that is safe. Otherwise it must make no more requests, and let the caller try again.
 func TestCutOff(t *testing.T) {
 	tagged := http.Header{"Etag": {`"v1"`}}
 	dated := http.Header{"Last-Modified": {"Sun, 06 Nov 1994 08:49:37 GMT"}}
@@ -102,7 +102,7 @@ func TestCutOff(t *testing.T) {
 	}
 }
 
-// TestCutOffForever has a server that sends nothing more after some bytes.
+// TestCutOffForever has a server that sends some bytes and then never any more.
 func TestCutOffForever(t *testing.T) {
 	calls := 0
 	source := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -127,7 +127,7 @@ func TestCutOffForever(t *testing.T) {
 	}
 }
 
-// TestStatus has servers that answer with other than the file.
+// TestStatus has servers that answer with something other than the file.
 func TestStatus(t *testing.T) {
 	date := "Sun, 06 Nov 1994 08:49:37 GMT"
 	for _, c := range []struct {
@@ -137,7 +137,7 @@ func TestStatus(t *testing.T) {
 		after  time.Duration
 	}{
 		{204, nil, lipsync.NotFound, 0},
-		{302, nil, lipsync.NotFound, 0}, // to nowhere
+		{302, nil, lipsync.NotFound, 0}, // without a Location
 		{400, nil, lipsync.NotFound, 0},
 		{401, nil, lipsync.NotFound, 0},
 		{403, nil, lipsync.NotFound, 0},
@@ -171,7 +171,7 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// TestDistrusted asks a server whose certificate nobody vouches for.
+// TestDistrusted fetches from a server whose certificate is not trusted.
 func TestDistrusted(t *testing.T) {
 	server := httptest.NewUnstartedServer(http.NotFoundHandler())
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)
@@ -182,8 +182,8 @@ func TestDistrusted(t *testing.T) {
 	}
 }
 
-// TestHostFault has a machine with no file left for a connection: that says nothing
-// about the URL or the network.
+// TestHostFault has a machine that can open no more files. That says nothing about the URL or the
+// network.
 func TestHostFault(t *testing.T) {
 	err := &net.OpError{Op: "dial", Err: os.NewSyscallError("socket", syscall.EMFILE)}
 	if got := explain(&url.Error{Op: "Get", URL: "http://secret/", Err: err}); got != error(err) {

@@ -9,20 +9,20 @@ import (
 	"time"
 )
 
-// download is one fetch, over as many connections as it takes.
+// download is one fetch, over as many connections as needed.
 type download struct {
 	client *Client
 	url    string
 	w      io.Writer
 	limit  int64
 
-	done    int64  // bytes that are written
+	done    int64  // bytes written
 	size    int64  // of the file, as the first answer says; -1 if it doesn't
-	version string // what tells whether the file is still the same, "" for nothing
-	cut     bool   // the last connection ended in the middle, and another can go on there
+	version string // tells whether the file is still the same; "" if that can't be told
+	cut     bool   // the last connection ended early, and a new one can continue
 }
 
-// get asks for what is not there yet, and writes it.
+// get requests the missing bytes and writes them.
 func (d *download) get(parent context.Context) error {
 	d.cut = false
 	ctx, stop := context.WithCancel(parent)
@@ -48,13 +48,13 @@ func (d *download) get(parent context.Context) error {
 		return &writeError{err}
 	}
 	if err == nil && d.size >= 0 && d.done != d.size {
-		err = fmt.Errorf("%d bytes of %d", d.done, d.size) // a part of the rest is a right answer too
+		err = fmt.Errorf("%d bytes of %d", d.done, d.size) // a part of the requested rest is a valid answer
 	}
 	d.cut = err != nil && d.done > 0 && d.version != ""
 	return err
 }
 
-// ask sends a request for what is not there yet.
+// ask requests the missing bytes.
 func (d *download) ask(ctx context.Context) (*http.Response, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, d.url, nil)
 	if err != nil {
@@ -72,7 +72,7 @@ func (d *download) ask(ctx context.Context) (*http.Response, error) {
 	return d.client.http.Do(request)
 }
 
-// accept checks that the answer is the file, or the rest of it.
+// accept checks that the answer is the file, or its rest.
 func (d *download) accept(r *http.Response) error {
 	switch {
 	case d.done == 0 && r.StatusCode == http.StatusOK:
@@ -86,8 +86,9 @@ func (d *download) accept(r *http.Response) error {
 	return &statusError{r.StatusCode, retryAfter(r.Header)}
 }
 
-// isRest tells whether an answer goes on where the last one ended. It need not name the
-// version, but some servers send a range of whatever version they have.
+// isRest reports whether an answer continues where the last one ended. The answer need not name
+// the version, but if it does, the version must match: some servers send a range whatever the
+// version.
 func (d *download) isRest(h http.Header) bool {
 	name := "Last-Modified"
 	if strings.HasPrefix(d.version, `"`) {
@@ -97,8 +98,8 @@ func (d *download) isRest(h http.Header) bool {
 	return (version == "" || version == d.version) && strings.HasPrefix(h.Get("Content-Range"), fmt.Sprintf("bytes %d-", d.done))
 }
 
-// versionOf returns what a file's If-Range may be (RFC 9110, 13.1.5): an entity tag
-// that is not weak, or a time of its last change at least a second before the answer.
+// versionOf returns the file's version for an If-Range header (RFC 9110, 13.1.5): a strong entity
+// tag, or a modification time at least a second before the answer.
 func versionOf(h http.Header) string {
 	if tag := h.Get("ETag"); strings.HasPrefix(tag, `"`) {
 		return tag

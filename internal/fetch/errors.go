@@ -15,27 +15,27 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// refused says why an URL is not fetched, or a redirect not followed.
+// refused says why a URL or a redirect is not fetched.
 type refused string
 
 func (r refused) Error() string { return string(r) }
 
-// privateAddress is an address that isn't connected to, unless private networks are allowed.
+// privateAddress is an address in a private network, which the client refuses.
 type privateAddress string
 
 func (a privateAddress) Error() string {
-	return fmt.Sprintf("address %q is of a private network: LIPSYNC_ALLOW_PRIVATE_NETWORKS=true allows those", string(a))
+	return fmt.Sprintf("address %q is in a private network: LIPSYNC_ALLOW_PRIVATE_NETWORKS=true allows those", string(a))
 }
 
-// statusError is an answer that is no file.
+// statusError is an answer without the file.
 type statusError struct {
 	status     int
-	retryAfter time.Duration // as the server asks for; 0 if it doesn't
+	retryAfter time.Duration // as the server asks; 0 if it doesn't
 }
 
 func (s *statusError) Error() string { return fmt.Sprintf("status %d", s.status) }
 
-// busy reports whether the status speaks of the server and not of the file.
+// busy reports whether the status is about the server rather than the file.
 func (s *statusError) busy() bool {
 	switch s.status {
 	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests:
@@ -45,7 +45,7 @@ func (s *statusError) busy() bool {
 	}
 }
 
-// writeError is an error of whom the file is copied to.
+// writeError is an error of the writer that the file is copied to.
 type writeError struct{ error }
 
 var (
@@ -53,8 +53,8 @@ var (
 	errTooLarge = errors.New("more bytes than the limit")
 )
 
-// explain returns the error with a code that says whose fault it is. Only what is
-// surely the URL's is NotFound.
+// explain returns the error with a code that says whose fault it is. The code is NotFound only if
+// the URL is surely at fault.
 func explain(err error) error {
 	if written, ok := err.(*writeError); ok {
 		return written.error
@@ -75,34 +75,33 @@ func explain(err error) error {
 	case answered, isRefused(err):
 		return &lipsync.Error{Code: lipsync.NotFound, Message: "URL is not accessible", Err: err}
 	case isMissing(err):
-		return &lipsync.Error{Code: lipsync.NoHost, Message: "host is not there", Err: err}
+		return &lipsync.Error{Code: lipsync.NoHost, Message: "host does not exist", Err: err}
 	default:
 		return &lipsync.Error{Code: lipsync.Unavailable, Message: "server is not reachable", Err: err}
 	}
 }
 
-// isRefused reports whether it was us who refused, or the two sides speak
-// different protocols.
+// isRefused reports whether this client refused, or the two sides speak different protocols.
 func isRefused(err error) bool {
 	_, ours := errors.AsType[refused](err)
 	_, noTLS := errors.AsType[tls.RecordHeaderError](err)
 	return ours || noTLS || errors.Is(err, http.ErrSchemeMismatch)
 }
 
-// isMissing reports whether nothing that can be trusted listens under the name. It
-// may be there again in a minute.
+// isMissing reports whether the host does not exist, refuses connections, or can't be trusted. Any
+// of that may change within a minute.
 func isMissing(err error) bool {
 	name, ok := errors.AsType[*net.DNSError](err)
 	if ok && name.IsNotFound || errors.Is(err, syscall.ECONNREFUSED) {
 		return true
 	}
 	_, distrusted := errors.AsType[*tls.CertificateVerificationError](err)
-	_, noRoots := errors.AsType[x509.SystemRootsError](err) // this machine can trust nobody
+	_, noRoots := errors.AsType[x509.SystemRootsError](err) // this machine has no root certificates
 	return distrusted && !noRoots
 }
 
-// withoutURL takes off the URL that net/http puts before an error: it may hold
-// a secret, and logs are no place for one.
+// withoutURL removes the URL that net/http puts before an error. It may contain a secret, which
+// must not get into logs.
 func withoutURL(err error) error {
 	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		return wrapped.Err
@@ -110,8 +109,8 @@ func withoutURL(err error) error {
 	return err
 }
 
-// retryAfter reads how long the server asks to wait (RFC 9110, 10.2.3); 0 if it
-// doesn't, or nobody understands it.
+// retryAfter returns how long the server asks to wait (RFC 9110, 10.2.3), or 0 if it doesn't or
+// can't be understood.
 func retryAfter(h http.Header) time.Duration {
 	text := h.Get("Retry-After")
 	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {

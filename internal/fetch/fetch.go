@@ -1,5 +1,5 @@
-// Package fetch gets the files behind users' URLs, without letting an URL reach
-// what only this machine or its network may reach.
+// Package fetch downloads the files at clients' URLs. It refuses URLs that lead to this machine or
+// its private network.
 package fetch
 
 import (
@@ -17,7 +17,7 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// Limits of one fetch that is not the caller's to choose.
+// These limits of a fetch are fixed.
 const (
 	maxRedirects   = 5
 	maxCuts        = 5 // after which a fetch is continued
@@ -27,22 +27,21 @@ const (
 
 // Options says how a Client behaves.
 type Options struct {
-	AllowPrivate bool          // open loopback, RFC 1918 and fc00::/7 addresses
-	Total        time.Duration // for one fetch, redirects and body included
+	AllowPrivate bool          // also connect to loopback, RFC 1918 and fc00::/7 addresses
+	Total        time.Duration // for one fetch with its redirects and body
 	Stall        time.Duration // without a byte
 }
 
-// firstPause comes before a fetch that was cut off is continued; each next pause is
-// twice as long.
+// firstPause is the pause before an interrupted fetch is continued. Each further pause is twice as
+// long.
 const firstPause = time.Second
 
-// Client fetches over http and https, on any port of a public address. It
-// follows no proxy of the environment and keeps no cookies; credentials in an
-// URL go only to its own host.
+// Client fetches over http and https, on any port of a public address. It uses no proxy of the
+// environment and keeps no cookies. Credentials in a URL go only to the URL's own host.
 type Client struct {
 	http    *http.Client
 	options Options
-	pause   time.Duration // before a fetch is continued the first time
+	pause   time.Duration // before a fetch is first continued
 }
 
 // New returns a client.
@@ -55,9 +54,9 @@ func newClient(o Options, resolver *net.Resolver) *Client {
 	dialer := &net.Dialer{
 		Timeout:  connectTimeout,
 		Resolver: resolver,
-		// Control sees the address that is connected to. A check before, on the
-		// URL or on a look-up of its host, could be led astray: by odd
-		// spellings, by redirects, by a name that resolves otherwise later.
+		// Control checks the address of the connection itself. A check of the URL, or of an
+		// earlier look-up of its host, could be evaded: by unusual notations, by redirects, or by
+		// a name that later resolves to another address.
 		Control: func(_, address string, _ syscall.RawConn) error {
 			a, err := netip.ParseAddrPort(address)
 			switch {
@@ -83,8 +82,8 @@ func newClient(o Options, resolver *net.Resolver) *Client {
 	}}
 }
 
-// checkRedirect stops long chains, and tells no host where the last one sent us
-// from: that URL may hold a secret.
+// checkRedirect stops long chains of redirects. It also removes the Referer: the URL before may
+// contain a secret.
 func checkRedirect(next *http.Request, via []*http.Request) error {
 	next.Header.Del("Referer")
 	if len(via) > maxRedirects {
@@ -98,18 +97,19 @@ func checkURL(u *url.URL) error {
 		return refused("not an absolute http or https URL")
 	}
 	if strings.HasSuffix("."+strings.TrimSuffix(strings.ToLower(u.Hostname()), "."), ".invalid") {
-		return refused("no host has a name that ends with .invalid (RFC 6761)")
+		return refused("names that end with .invalid have no host (RFC 6761)")
 	}
 	return nil
 }
 
-// Fetch copies what is behind the URL to w, at most limit bytes. It returns
-// NotFound if it can't be had, PrivateHost if its host is in a private network, NoHost if its host doesn't exist or refuses
-// connections, Unavailable if its server or the network fails, TooLarge if there
-// are more bytes, TooSlow if they don't all come in time, and any other error if this machine fails or ctx ended.
+// Fetch copies the file at the URL to w, at most limit bytes. It returns NotFound if the URL is at
+// fault, PrivateHost if its address is of a private network, NoHost if its host doesn't exist or
+// refuses connections, Unavailable if its server or the network fails, TooLarge if there are more
+// bytes, TooSlow if they don't arrive in time, and any other error if this machine fails or ctx
+// ends.
 //
-// A fetch that was cut off goes on where it ended, if the server can tell that the
-// file is still the same. A fetch that didn't begin is for the caller to repeat.
+// An interrupted fetch continues where it ended, if the server can tell that the file is still the
+// same. The caller repeats fetches that did not begin.
 func (c *Client) Fetch(ctx context.Context, rawURL string, w io.Writer, limit int64) error {
 	bounded, stop := context.WithTimeout(ctx, c.options.Total)
 	defer stop()
@@ -128,7 +128,7 @@ func (c *Client) Fetch(ctx context.Context, rawURL string, w io.Writer, limit in
 	}
 }
 
-// wait waits, or for the end of ctx.
+// wait waits for the duration, or until ctx ends.
 func wait(ctx context.Context, d time.Duration) {
 	select {
 	case <-ctx.Done():

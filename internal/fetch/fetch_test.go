@@ -18,7 +18,7 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// open returns a client that reaches the tests' own servers.
+// open returns a client that may connect to the tests' servers.
 func open() *Client {
 	return New(Options{AllowPrivate: true, Total: time.Minute, Stall: time.Minute})
 }
@@ -54,7 +54,7 @@ func TestFetch(t *testing.T) {
 		case "/gzip":
 			w.Header().Set("Content-Encoding", "gzip")
 			w.Write(compressed.Bytes())
-		case "/short": // announces more than it sends
+		case "/short": // announces more bytes than it sends
 			w.Header().Set("Content-Length", "11")
 			io.WriteString(w, content)
 		case "/endless":
@@ -93,7 +93,7 @@ func TestFetch(t *testing.T) {
 		{origin + "/chunked", 9, lipsync.TooLarge},
 		{origin + "/endless", 1 << 20, lipsync.TooLarge},
 		{origin + "/short", 100, lipsync.Unavailable},
-		{origin + "/gzip", 1 << 20, "gzip"}, // as it is: not unpacked
+		{origin + "/gzip", 1 << 20, "gzip"}, // not decompressed
 		{origin + "/headers", 10, lipsync.Unavailable},
 		{origin + "/partial", 10, lipsync.NotFound},
 		{origin + "/missing", 10, lipsync.NotFound},
@@ -134,7 +134,7 @@ func TestFetch(t *testing.T) {
 	}
 }
 
-// TestPrivate asks for this machine in every spelling that we know.
+// TestPrivate fetches from this machine, with its address in every known notation.
 func TestPrivate(t *testing.T) {
 	asked := false
 	origin := serve(t, func(http.ResponseWriter, *http.Request) { asked = true })
@@ -193,7 +193,7 @@ func TestErrorsHoldNoURL(t *testing.T) {
 	}
 }
 
-// hang is a handler that sends the bytes and then waits for the client to go.
+// hang is a handler that sends the bytes, and then waits until the client disconnects.
 func hang(content string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		io.WriteString(w, content)

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// FuzzHeaders: a server's headers give a strong entity tag or a time as the version of its
-// file, or none, and a pause of any length that is not negative.
+// FuzzHeaders reads any headers of a server. The file's version must be a strong entity tag, a
+// time, or none; the pause must not be negative.
 func FuzzHeaders(f *testing.F) {
 	const changed, sent = "Sun, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:38 GMT"
 	for _, seed := range [][4]string{
@@ -32,7 +32,7 @@ func FuzzHeaders(f *testing.F) {
 			t.Errorf("%q: got version %q", h, version)
 		default:
 			if _, err := http.ParseTime(version); err != nil {
-				t.Errorf("%q: got version %q, which is no time", h, version)
+				t.Errorf("%q: got version %q, want a time", h, version)
 			}
 		}
 		if got := retryAfter(h); got < 0 {
@@ -41,8 +41,8 @@ func FuzzHeaders(f *testing.F) {
 	})
 }
 
-// FuzzLocation: a redirect is followed to a host by http or https only, and that host is
-// not told where it came from.
+// FuzzLocation answers with any redirect. It may be followed only by http or https to a host, and
+// without a Referer.
 func FuzzLocation(f *testing.F) {
 	for _, seed := range []string{"/b", "//b.example/", "file:///etc/passwd", "https://u:p@b.example:1/?q#f", "http://", "?x", "http://a.invalid./", "HTTP://[::1%25eth0]/", "javascript:x"} {
 		f.Add(seed)
@@ -63,8 +63,8 @@ func FuzzLocation(f *testing.F) {
 	})
 }
 
-// FuzzContinue: whatever a server answers to the request for the rest of a file, the fetch
-// ends in all bytes that its first answer announced, or in an error.
+// FuzzContinue answers the request for the rest of a file with anything. The fetch must end with
+// all bytes that the first answer announced, or with an error.
 func FuzzContinue(f *testing.F) {
 	const begin = "HTTP/1.1 200 OK\r\nETag: \"a\"\r\nContent-Length: 10\r\n\r\nhello"
 	const rest = "HTTP/1.1 206 Partial Content\r\nETag: \"a\"\r\nContent-Range: bytes 5-9/10\r\n"

@@ -13,11 +13,11 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// scripted is a connection to a server that sends its answer once it was asked, and ends.
+// scripted is a connection to a server that sends its answer after the request, and closes.
 type scripted struct {
 	net.Conn
 	answer *bytes.Reader
-	asked  chan struct{} // closed with the first write
+	asked  chan struct{} // closed by the first write
 	once   sync.Once
 }
 
@@ -27,8 +27,8 @@ func (s *scripted) Write(b []byte) (int, error) { s.ask(); return len(b), nil }
 func (s *scripted) Read(b []byte) (int, error)  { <-s.asked; return s.answer.Read(b) }
 func (s *scripted) Close() error                { s.ask(); return nil }
 
-// FuzzResponse: whatever a server answers, a fetch ends in the body, or in an error that
-// says that the source is at fault, and never writes more than the limit and a byte.
+// FuzzResponse answers with anything. The fetch must end with the body, or with an error that
+// blames the source, and must never write more than a byte beyond the limit.
 func FuzzResponse(f *testing.F) {
 	for _, seed := range []string{
 		"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", "HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\nhello", "HTTP/1.0 200 OK\r\n\r\nhello",

@@ -15,8 +15,8 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// TestNameOfThisMachine resolves an innocent name to this machine, as a name
-// whose owner rebinds it would be once it has passed a look-up.
+// TestNameOfThisMachine resolves a public name to this machine, as the owner of a name can do
+// after a look-up has passed the checks (DNS rebinding).
 func TestNameOfThisMachine(t *testing.T) {
 	asked := false
 	origin := serve(t, func(http.ResponseWriter, *http.Request) { asked = true })
@@ -35,15 +35,15 @@ func TestNameOfThisMachine(t *testing.T) {
 		}
 	}
 
-	// The resolver works: where private addresses are open, the name leads here.
+	// If private addresses are allowed, the same name leads here, so the resolver works.
 	client := newClient(Options{AllowPrivate: true, Total: time.Minute, Stall: time.Minute},
 		answering(t, netip.MustParseAddr("127.0.0.1")))
 	if err := client.Fetch(t.Context(), "http://video.example:"+u.Port()+"/", io.Discard, 1); err != nil || !asked {
-		t.Errorf("private networks open: got %v, asked %t, want no error", err, asked)
+		t.Errorf("private networks allowed: got %v, asked %t, want no error", err, asked)
 	}
 }
 
-// TestNames has names that are not found, and resolvers that fail.
+// TestNames has names that do not exist, and resolvers that fail.
 func TestNames(t *testing.T) {
 	failing := func(err error) *net.Resolver {
 		return &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) { return nil, err }}
@@ -63,7 +63,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// answering returns a resolver that gives the one answer to every question.
+// answering returns a resolver that answers every question with the address.
 func answering(t *testing.T, answer netip.Addr) *net.Resolver {
 	t.Helper()
 	return saying(t, func(query []byte) []byte { return reply(query, answer) })
@@ -76,7 +76,7 @@ func fail(query []byte, code byte) []byte {
 	return r
 }
 
-// saying returns a resolver that answers by f.
+// saying returns a resolver whose server answers with f.
 func saying(t *testing.T, f func(query []byte) []byte) *net.Resolver {
 	t.Helper()
 	server, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -99,8 +99,8 @@ func saying(t *testing.T, f func(query []byte) []byte) *net.Resolver {
 	}}
 }
 
-// reply answers a DNS query (RFC 1035, section 4) of one question, with no
-// record if the question is not for the answer's type of address.
+// reply answers a DNS query with one question (RFC 1035, section 4). It has no record if the
+// question is for the other type of address.
 func reply(query []byte, answer netip.Addr) []byte {
 	const header = 12
 	end := header
