@@ -54,8 +54,8 @@ func TestDecodeArgs(t *testing.T) {
 	}
 }
 
-// TestNVIDIA holds both sides of a job to the GPU, or to the CPU alone, which
-// encodes small pictures too: NVIDIA's encoder does not take them.
+// TestNVIDIA checks that a job decodes and encodes on the GPU, or on the CPU only. The CPU also
+// encodes small pictures, which NVIDIA's encoder refuses.
 func TestNVIDIA(t *testing.T) {
 	for _, test := range []struct {
 		nvidia        bool

@@ -11,15 +11,14 @@ import (
 	"lipsync/internal/sandbox"
 )
 
-// PCMRate is the rate of the samples that the functions here return, in Hz:
-// 16-bit little-endian mono.
+// PCMRate is the sample rate of the sound in this package, in Hz. Samples are 16-bit little-endian
+// mono.
 const PCMRate = 16000
 
-// Transcode writes the file's sound as AAC in MP4 to the path aac, and its
-// samples at PCMRate to pcm. Both start with the first sample, whatever time
-// the file gives it, and gaps in time are filled with silence; those that take too
-// much memory are an error, and then it returns 0 samples. It stops after
-// the time most; it returns how many samples at PCMRate there were.
+// Transcode writes the file's sound as AAC in MP4 to the path aac, and as samples at PCMRate to
+// pcm. Both start with the first sample, whatever its time stamp. Gaps in the time stamps become
+// silence; if that takes too much memory, Transcode returns an error and 0 samples. It stops after
+// the duration most. It returns the number of samples at PCMRate.
 func (t *Tools) Transcode(ctx context.Context, in *Info, aac string, pcm io.Writer, most time.Duration) (int64, error) {
 	p, err := t.startReader(ctx, t.FFmpeg, transcodeArgs(in, aac, most), sandbox.Files{Read: []string{in.Path}, Write: []string{aac}}, soundMemory)
 	if err != nil {
@@ -36,12 +35,13 @@ func (t *Tools) Transcode(ctx context.Context, in *Info, aac string, pcm io.Writ
 	return n / 2, err
 }
 
-// unfilledGap is in what ffmpeg says of a gap for whose silence there was too little
-// memory. It goes on without the silence.
+// unfilledGap is in ffmpeg's log if there was too little memory for the silence of a gap. ffmpeg
+// then continues without the silence.
 const unfilledGap = "Failed to compensate for timestamp delta"
 
-// Bounds of the memory of a process that decodes sound, in bytes: of each piece, and of all
-// with the libraries. ffmpeg keeps the silence of a whole gap in memory: some minutes of stereo.
+// These bound the memory of a process that decodes sound, in bytes: one allocation, and all with
+// the libraries. ffmpeg keeps the silence of a whole gap in memory; the bound allows some minutes
+// of stereo.
 const (
 	soundSize   = 128 << 20
 	soundMemory = 6 * soundSize
@@ -54,8 +54,8 @@ func transcodeArgs(in *Info, aac string, most time.Duration) []string {
 	return append(append(args, trackArgs(in, most)...), pcmArgs()...)
 }
 
-// CountSamples returns how many samples Transcode would, in a tenth of the time. It counts
-// as far as the file can be read.
+// CountSamples returns how many samples Transcode would write, in a tenth of the time. It counts
+// as far as the file is readable.
 func (t *Tools) CountSamples(ctx context.Context, in *Info, most time.Duration) (int64, error) {
 	args := append(append(soundInput(in), trackArgs(in, most)...), pcmArgs()...)
 	p, err := t.startReader(ctx, t.FFmpeg, args, sandbox.Files{Read: []string{in.Path}}, soundMemory)
@@ -67,25 +67,24 @@ func (t *Tools) CountSamples(ctx context.Context, in *Info, most time.Duration) 
 	return n / 2, err
 }
 
-// trackArgs choose the sound, from its first sample on, without gaps.
+// trackArgs returns the arguments that select the sound, from its first sample on, without gaps.
 func trackArgs(in *Info, most time.Duration) []string {
 	return []string{"-map", "0:" + strconv.Itoa(in.Audio.index), "-af", "asetpts=PTS-STARTPTS,aresample=async=1:first_pts=0",
 		"-t", strconv.FormatFloat(most.Seconds(), 'f', -1, 64)}
 }
 
-// pcmArgs write samples at PCMRate to the pipe.
+// pcmArgs returns the arguments that write samples at PCMRate to the pipe.
 func pcmArgs() []string {
 	return []string{"-ac", "1", "-ar", strconv.Itoa(PCMRate), "-c:a", "pcm_s16le", "-f", "s16le", "pipe:1"}
 }
 
-// soundInput are ffmpeg's arguments that read a file whose sound is decoded.
+// soundInput returns the arguments that open a file to decode its sound.
 func soundInput(in *Info) []string {
 	return append(append([]string{"-max_alloc", strconv.Itoa(soundSize)}, inputArgs(in, 1)...), "-i", "file:"+in.Path)
 }
 
-// EncoderArgs returns ffmpeg's arguments that encode the sound of a. They keep
-// mono, stereo and 5.1 as they are, and rates that every player takes; others
-// become stereo and 48 kHz.
+// EncoderArgs returns ffmpeg's arguments that encode the sound a. They keep mono, stereo and 5.1,
+// and the sample rates that every player supports. Anything else becomes stereo or 48 kHz.
 func (a *Audio) EncoderArgs() []string {
 	channels, bits := 2, "192k"
 	switch a.Channels {
@@ -101,11 +100,11 @@ func (a *Audio) EncoderArgs() []string {
 	return []string{"-c:a", "aac", "-b:a", bits, "-ac", strconv.Itoa(channels), "-ar", strconv.Itoa(rate)}
 }
 
-// Sound is the sound of a video, as samples at PCMRate, the first of which is
-// heard with the first picture.
+// Sound is the sound of a video as samples at PCMRate. The first sample plays with the first
+// frame.
 type Sound struct{ p *process }
 
-// OpenSound decodes the sound of a video, at most for so long.
+// OpenSound starts to decode the sound of a video, at most for the duration.
 func (t *Tools) OpenSound(ctx context.Context, in *Info, most time.Duration) (*Sound, error) {
 	p, err := t.startReader(ctx, t.FFmpeg, soundArgs(in, most), sandbox.Files{Read: []string{in.Path}}, soundMemory)
 	if err != nil {
@@ -116,7 +115,7 @@ func (t *Tools) OpenSound(ctx context.Context, in *Info, most time.Duration) (*S
 
 func (s *Sound) Read(b []byte) (int, error) { return s.p.Read(b) }
 
-// Close ends the decoder. Its error tells that the sound is not all there.
+// Close ends the decoder. It returns an error if the sound is not complete.
 func (s *Sound) Close() error { return s.p.wait() }
 
 func soundArgs(in *Info, most time.Duration) []string {

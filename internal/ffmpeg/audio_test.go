@@ -35,7 +35,7 @@ func samples(t *testing.T, tools *ffmpeg.Tools, info *ffmpeg.Info) []int16 {
 	return pcm
 }
 
-// TestTranscode checks that the samples are all there and none are added.
+// TestTranscode checks that no samples are missing or added.
 func TestTranscode(t *testing.T) {
 	for _, test := range []struct {
 		name string
@@ -46,7 +46,7 @@ func TestTranscode(t *testing.T) {
 		{"a.wav", nil, time.Minute, 16000},
 		{"a.flac", []string{"-ar", "44100", "-ac", "2"}, time.Minute, 16000},
 		{"late.mkv", []string{"-c:a", "flac", "-output_ts_offset", "2.5"}, time.Minute, 16000},
-		// A pause in the time stamps becomes silence.
+		// A gap in the time stamps becomes silence.
 		{"gap.mkv", []string{"-c:a", "pcm_s16le", "-af", "asetpts='PTS+gt(T,0.5)*2/TB'"}, time.Minute, 48000},
 		{"a.wav", nil, 500 * time.Millisecond, 8000},
 	} {
@@ -64,7 +64,7 @@ func TestTranscode(t *testing.T) {
 				t.Fatal(err)
 			}
 			if n != int64(pcm.Len()/2) || n < test.want-20 || n > test.want+20 {
-				t.Errorf("%d samples, said to be %d, want %d", pcm.Len()/2, n, test.want)
+				t.Errorf("got %d samples, returned %d, want %d", pcm.Len()/2, n, test.want)
 			}
 			if counted, err := tools.CountSamples(t.Context(), info, test.most); err != nil || counted != n {
 				t.Errorf("%d samples counted (%v), want %d", counted, err, n)
@@ -73,8 +73,8 @@ func TestTranscode(t *testing.T) {
 	}
 }
 
-// TestDiskFull has ffmpeg find no space for the sound: its error says so as one of
-// ours would.
+// TestDiskFull has ffmpeg find no space for the sound. The error must be the same as for a failed
+// write of this program.
 func TestDiskFull(t *testing.T) {
 	tools := ffmpegtest.Tools(t)
 	info, err := tools.Probe(t.Context(), ffmpegtest.Make(t, "a.wav", "-f", "lavfi", "-i", "sine=d=1"))

@@ -11,9 +11,8 @@ import (
 	"time"
 )
 
-// Check makes a video of one black picture and a tenth of a second of silence in
-// the folder dir, by the programs and the steps of a job, and removes it again. It
-// returns an error if one of them fails.
+// Check makes a video of one black frame and a tenth of a second of silence in the folder dir,
+// with the programs and steps of a job, and deletes it. It returns an error if a step fails.
 func (t *Tools) Check(ctx context.Context, dir string) (err error) {
 	folder, err := os.MkdirTemp(dir, "check-")
 	if err != nil {
@@ -50,7 +49,7 @@ func (t *Tools) encodeBlack(ctx context.Context, aac, output string) error {
 	return e.Finish()
 }
 
-// silence returns a WAV file of one channel: samples of 16 bits at PCMRate, each 0.
+// silence returns a mono WAV file of 16-bit samples at PCMRate, which are all 0.
 func silence(samples uint32) []byte {
 	b := append([]byte(nil), "RIFF"...)
 	b = binary.LittleEndian.AppendUint32(b, 36+2*samples)

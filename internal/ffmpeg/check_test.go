@@ -9,7 +9,7 @@ import (
 	"lipsync/internal/ffmpeg"
 )
 
-// TestCheck has programs that work, and one each that doesn't.
+// TestCheck has programs that work, and then each program failing.
 func TestCheck(t *testing.T) {
 	works, err := ffmpeg.Find(1)
 	if err != nil {

@@ -19,8 +19,8 @@ type Encoder struct {
 	part, output string
 }
 
-// Encode starts to write a video like v, whose sound is the MP4 file aac, to
-// the path output. Nothing is there until Finish.
+// Encode starts to write a video in the format of v, with the sound in the MP4 file aac, to the
+// path output. The file exists only after Finish.
 func (t *Tools) Encode(ctx context.Context, v *Video, aac, output string) (*Encoder, error) {
 	e := &Encoder{part: output + ".part", output: output}
 	var err error
@@ -31,16 +31,16 @@ func (t *Tools) Encode(ctx context.Context, v *Video, aac, output string) (*Enco
 	return e, nil
 }
 
-// Write adds a frame, as NewFrame makes it.
+// Write adds a frame, which NewFrame made.
 func (e *Encoder) Write(frame *image.YCbCr) error {
 	if _, err := e.p.Write(Bytes(frame)); err != nil {
-		// What the encoder says of its end tells more.
+		// The encoder's own error says more.
 		return fmt.Errorf("write frame: %w", errors.Join(err, e.p.wait()))
 	}
 	return nil
 }
 
-// Finish completes the file and puts it where it belongs.
+// Finish completes the file and moves it to the output path.
 func (e *Encoder) Finish() error {
 	err := e.p.wait()
 	if err == nil {
@@ -73,27 +73,26 @@ func encodeArgs(t *Tools, v *Video, aac, output string) []string {
 	return append(args, "-map_metadata", "-1", "-movflags", "+faststart", "-f", "mp4", "-y", "file:"+output)
 }
 
-// nvidiaSide is the shorter side of the smallest pictures that NVIDIA's encoder
-// gets, in pixels. It refuses small ones: users report below 145 × 49 and below
-// 145 × 145. make gpu-check checks it.
+// nvidiaSide is the shorter side of the smallest pictures that NVIDIA's encoder gets, in pixels.
+// The encoder refuses small pictures: users report limits of 145 × 49 and 145 × 145. make
+// gpu-check checks it.
 const nvidiaSide = 160
 
-// EncoderArgs returns ffmpeg's arguments that choose the encoder of the pictures
-// of v and how near it keeps to them.
+// EncoderArgs returns ffmpeg's arguments that select the encoder for frames of v, and its quality.
 func (t *Tools) EncoderArgs(v *Video) []string {
 	if t.NVIDIA && min(v.Width, v.Height) >= nvidiaSide {
-		// About what libx264 makes below.
+		// About the quality of libx264 below.
 		return []string{"-c:v", "h264_nvenc", "-profile:v", "high", "-preset", "p5", "-tune", "hq", "-rc", "vbr", "-cq", "16", "-b:v", "0", "-spatial_aq", "1"}
 	}
 	return []string{"-c:v", "libx264", "-profile:v", "high",
-		// As near to the source as the default preset comes with crf 16, in half
-		// the time; without the lookahead that takes most of its memory. The
-		// default preset, too, spends that much more on chroma.
+		// As close to the source as the default preset with crf 16, in half the time, and without
+		// the look-ahead that takes most of the memory. The default preset also spends that many
+		// more bits on chroma.
 		"-preset", "veryfast", "-crf", "14", "-x264-params", "mbtree=0:sync-lookahead=0:chroma-qp-offset=-4",
 		"-threads", strconv.Itoa(t.Threads)}
 }
 
-// tags say which colours the frames' numbers mean, where the source says it.
+// tags returns the filter that marks the frames' colour space, as far as the source names it.
 func (v *Video) tags() string {
 	primaries, transfer, matrix := v.primaries, v.transfer, v.matrix
 	if v.hdr() {

@@ -29,12 +29,12 @@ func evil(t *testing.T) *ffmpeg.Tools {
 	return tools
 }
 
-// TestEvil has each step run by a program that tries what a broken ffmpeg could: it reaches
-// its input and its output, and nothing else. Each layer by itself is tried in package sandbox.
+// TestEvil runs each step with a program that tries what a hijacked ffmpeg could. It must reach
+// its input and output, and nothing else. Tests in package sandbox try each layer by itself.
 func TestEvil(t *testing.T) {
 	tools, dir := evil(t), t.TempDir()
 	if s := tools.Sandbox; s.Landlock == 0 || !s.Seccomp && !s.Namespaces && s.Landlock < 4 {
-		t.Skipf("this host has no Landlock, or nothing that closes networks: %v", s.LogValue())
+		t.Skipf("this host has no Landlock, or can't close networks: %v", s.LogValue())
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

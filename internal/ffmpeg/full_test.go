@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// TestUnwritten tells the words of ffmpeg on a disk that is full or fails from the same
-// words inside others, and from those on a damaged file.
+// TestUnwritten recognises ffmpeg's messages about a disk that is full or fails. The same words
+// inside other messages, or messages about a damaged file, must not count.
 func TestUnwritten(t *testing.T) {
 	for said, want := range map[string]error{
 		"[out#0/mp4 @ 0x1] Error writing trailer: No space left on device\nConversion failed!\n":                           syscall.ENOSPC,
@@ -32,8 +32,8 @@ func TestUnwritten(t *testing.T) {
 	}
 }
 
-// TestUnwrittenEnd has ffmpeg end with status 0 though it could not write the end of its
-// output, as version 5.1 does: there is no output.
+// TestUnwrittenEnd has ffmpeg exit with status 0 although it could not write the end of its
+// output, as version 5.1 does. There must be no output.
 func TestUnwrittenEnd(t *testing.T) {
 	dir := t.TempDir()
 	program := filepath.Join(dir, "ffmpeg")
@@ -51,7 +51,7 @@ func TestUnwrittenEnd(t *testing.T) {
 		t.Errorf("video: got %v, want EIO", err)
 	}
 	if _, err := os.Stat(output); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("there is an output: %v", err)
+		t.Errorf("the output exists: %v", err)
 	}
 	in := &Info{Path: "/dev/null", Format: "wav", Audio: &Audio{}}
 	if _, err := tools.Transcode(t.Context(), in, filepath.Join(dir, "aac"), io.Discard, time.Second); !errors.Is(err, syscall.EIO) {

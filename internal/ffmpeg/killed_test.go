@@ -12,9 +12,9 @@ import (
 	"lipsync/internal/ffmpeg"
 )
 
-// TestKilled has programs killed by the system, as it does for want of memory, before and
-// after they wrote something, and programs that aren't there or lack a library: that is no
-// fault of the file. What we kill ourselves, since it takes too long, is.
+// TestKilled has programs killed by the system, as when memory runs out, before and after they
+// wrote something; and programs that don't exist or lack a library. None of that is the file's
+// fault. If this program kills a child because it takes too long, that is the file's fault.
 func TestKilled(t *testing.T) {
 	for what, c := range map[string]struct {
 		script string
@@ -77,11 +77,11 @@ func TestKilled(t *testing.T) {
 	}
 	_, _ = io.Copy(io.Discard, sound)
 	if err := sound.Close(); err == nil || errors.Is(err, ffmpeg.ErrKilled) {
-		t.Errorf("stopped by us: got %v, want an error that is not ErrKilled", err)
+		t.Errorf("canceled: got %v, want an error other than ErrKilled", err)
 	}
 }
 
-// fake returns tools that run a script of the shell, in no sandbox.
+// fake returns tools that run a shell script without a sandbox.
 func fake(t *testing.T, script string) *ffmpeg.Tools {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "program")

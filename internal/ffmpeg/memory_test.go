@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// TestProbeMemory has a shell in place of ffprobe tell how much memory it may have, in KiB.
+// TestProbeMemory has a shell script in place of ffprobe print its memory limit, in KiB.
 func TestProbeMemory(t *testing.T) {
 	shell := filepath.Join(t.TempDir(), "ffprobe")
 	if err := os.WriteFile(shell, []byte("#!/bin/sh\nsleep 1\nulimit -d >&2\nexit 1\n"), 0o700); err != nil {
@@ -22,8 +22,9 @@ func TestProbeMemory(t *testing.T) {
 	}
 }
 
-// TestMemory reads which memory the kernel lets each kind of process have, in MiB. A file can
-// fill that with covers and tables, so what small media need not is less than 6 GiB.
+// TestMemory reads the memory limits that the kernel enforces for each kind of process, in MiB. A
+// hostile file can fill all of that memory with covers and tables, so small media get less than 6
+// GiB.
 func TestMemory(t *testing.T) {
 	sleeper := filepath.Join(t.TempDir(), "ffmpeg")
 	if err := os.WriteFile(sleeper, []byte("#!/bin/sh\nexec sleep 60\n"), 0o700); err != nil {
@@ -31,7 +32,7 @@ func TestMemory(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		nvidia bool
-		pixels int // 0 for the sound
+		pixels int // 0 means sound
 		want   int
 	}{
 		"sound":            {want: 768},

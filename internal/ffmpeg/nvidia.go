@@ -8,13 +8,13 @@ import (
 	"lipsync/internal/sandbox"
 )
 
-// CheckNVIDIA returns an error in a sentence unless ffmpeg can decode and encode
-// on an NVIDIA GPU here. It leaves the layers of the sandbox in which it can.
+// CheckNVIDIA returns an error with a sentence for operators unless ffmpeg can decode and encode
+// on an NVIDIA GPU here. It sets the layers of the sandbox in which that works.
 func (t *Tools) CheckNVIDIA(ctx context.Context) error {
 	args := []string{"-v", "error", "-nostdin", "-init_hw_device", "cuda",
 		"-f", "lavfi", "-i", "color=size=256x256:duration=0.1", "-c:v", "h264_nvenc", "-f", "h264", "pipe:1"}
-	// First without a sandbox: the driver makes its devices when they are first used, by a
-	// program that has more rights.
+	// The first run has no sandbox: when the driver is first used, a more privileged program
+	// creates its devices.
 	first := newProcess(ctx, t.FFmpeg, args)
 	if err := first.cmd.Run(); err != nil {
 		return fmt.Errorf("ffmpeg can't use an NVIDIA GPU on this machine: %w: %s", err, first.stderr.String())
@@ -27,10 +27,10 @@ func (t *Tools) CheckNVIDIA(ctx context.Context) error {
 	return nil
 }
 
-// nvidia returns the files of NVIDIA's driver: its devices, and what the kernel tells about them,
-// the machine and the process. Nobody may write the latter, and the kernel hides the private parts
-// of other processes.
+// nvidia returns the files of NVIDIA's driver: its devices, and the kernel's files about them, the
+// machine and the process. The latter are read-only, and the kernel hides the private parts of
+// other processes.
 func nvidia() sandbox.Files {
-	devices, _ := filepath.Glob("/dev/nvidia*") // the pattern is right
+	devices, _ := filepath.Glob("/dev/nvidia*") // the pattern is valid
 	return sandbox.Files{Devices: devices, Read: []string{"/proc", "/sys", "/etc/nvidia", "/usr/share/nvidia"}}
 }

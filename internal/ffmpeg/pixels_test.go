@@ -29,10 +29,10 @@ func firstFrame(t *testing.T, path string) *image.YCbCr {
 	return frame
 }
 
-// TestPixels decodes flat pictures of every kind and looks at the colour.
+// TestPixels decodes pictures of one colour in every format, and checks the colour.
 func TestPixels(t *testing.T) {
 	const size = ":s=64x48:d=0.2:r=10"
-	// geq sets the numbers themselves, whatever they mean.
+	// geq sets the raw values.
 	flat := func(format, values string) []string {
 		return []string{"-f", "lavfi", "-i", "color=black" + size + ",format=" + format + ",geq=" + values}
 	}
@@ -70,8 +70,8 @@ func pq() []string {
 	return []string{"-c:v", "ffv1", "-color_primaries", "bt2020", "-color_trc", "smpte2084", "-colorspace", "bt2020nc", "-color_range", "tv"}
 }
 
-// TestInterlaced decodes two fields of unlike brightness, which deinterlacing
-// must not leave as a comb where the picture moves.
+// TestInterlaced decodes two fields of different brightness. Deinterlacing must not leave comb
+// lines where the picture moves.
 func TestInterlaced(t *testing.T) {
 	comb := func(flags ...string) float64 {
 		frame := firstFrame(t, ffmpegtest.Make(t, "a.mp4", append([]string{"-f", "lavfi", "-i",
@@ -86,12 +86,11 @@ func TestInterlaced(t *testing.T) {
 	}
 }
 
-// TestSoundFollowsThePicture checks where a video's own sound begins, beside its
-// first picture.
+// TestSoundFollowsThePicture checks where a video's own sound begins relative to its first frame.
 func TestSoundFollowsThePicture(t *testing.T) {
 	for _, test := range []struct {
 		name, offset string
-		from, to     float64 // seconds of sound that are heard
+		from, to     float64 // in seconds
 	}{
 		{"together", "0", 0, 1},
 		{"sound late", "0.5", .5, 1.5},
@@ -109,7 +108,7 @@ func TestSoundFollowsThePicture(t *testing.T) {
 	}
 }
 
-// heard returns when a video's sound begins and ends to be loud, in seconds.
+// heard returns when a video's sound begins and stops being loud, in seconds.
 func heard(t *testing.T, path string) (from, to float64) {
 	t.Helper()
 	tools := ffmpegtest.Tools(t)

@@ -16,33 +16,32 @@ import (
 	"lipsync/internal/sandbox"
 )
 
-// formats are the demuxers whose files the service takes, by ffmpeg's names.
-// None of them refers to other files.
+// formats returns ffmpeg's names of the supported demuxers. None of them follows references to
+// other files.
 func formats() []string {
 	return []string{"mov,mp4,m4a,3gp,3g2,mj2", "matroska,webm", "avi", "wav", "mp3", "aac", "flac", "ogg"}
 }
 
-// Info is what a file says of itself. It may lie.
+// Info is what a file says about itself. It may be wrong.
 type Info struct {
 	Path     string
-	Format   string        // its demuxer
-	Duration time.Duration // 0 if not known
-	Video    *Video        // nil if it has no moving picture
+	Format   string        // of the demuxer
+	Duration time.Duration // 0 if unknown
+	Video    *Video        // nil if it has no moving pictures
 	Audio    *Audio        // nil if it has no sound
 }
 
-// Video is a stream of pictures as it will be seen: upright, with square pixels
-// and even sides.
+// Video is a video stream as it will be shown: upright, with square pixels and even sides.
 type Video struct {
 	Width, Height int
 	Rate          Rate
 	Stated        time.Duration // how long the file states that it is; 0 if it doesn't
 
 	index      int
-	pixels     int // of a picture as it is decoded
+	pixels     int // of a decoded picture
 	codec      string
 	start      int64 // of the first picture, in ticks of timeBase
-	timeBase   Rate  // seconds a tick
+	timeBase   Rate  // seconds per tick
 	interlaced bool
 	alpha      bool
 	rgb        bool
@@ -52,18 +51,19 @@ type Video struct {
 	matrix     string
 }
 
-// minSampleRate is the least that sound can have, in Hz. Below it there is no speech, and
-// a decoded piece would become minutes at other rates, all in memory.
+// minSampleRate is the lowest sample rate of usable sound, in Hz. Speech does not fit in less, and
+// resampling a single decoded block could yield minutes of sound, all in memory.
 const minSampleRate = 1000
 
-// Audio is a stream of sound.
+// Audio is a sound stream.
 type Audio struct {
 	SampleRate, Channels int
 
 	index int
 }
 
-// Probe says what a file is. ErrUnsupported means that it is nothing for us.
+// Probe returns what a file is. It returns ErrUnsupported if the service does not support the
+// format.
 func (t *Tools) Probe(ctx context.Context, path string) (*Info, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -112,12 +112,12 @@ func probeArgs(path string) []string {
 		"stream_disposition=attached_pic:stream_tags=alpha_mode,DURATION:stream_side_data=rotation:" +
 		"packet=stream_index,size:frame=stream_index,best_effort_timestamp"
 	return []string{"-v", "error", "-print_format", "json", "-show_entries", wanted,
-		"-read_intervals", "%+#20", // packets, to see the covers, which come first, and the first picture's time
+		"-read_intervals", "%+#20", // packets: enough for the covers, which come first, and for the time of the first picture
 		"-protocol_whitelist", "file", "-format_whitelist", strings.Join(formats(), ","),
 		"-max_pixels", strconv.Itoa(maxPixels), "-i", "file:" + path}
 }
 
-// report is ffprobe's answer.
+// report is ffprobe's output.
 type report struct {
 	Format struct {
 		Name     string `json:"format_name"`
@@ -151,7 +151,7 @@ type stream struct {
 	Duration    string `json:"duration"` // seconds
 	Channels    int    `json:"channels"`
 	SampleRate  string `json:"sample_rate"`
-	Extra       int    `json:"extradata_size"` // bytes; of an attachment, its content
+	Extra       int    `json:"extradata_size"` // bytes; the content of an attachment
 	Disposition struct {
 		AttachedPic int `json:"attached_pic"`
 	} `json:"disposition"`
@@ -164,8 +164,7 @@ type stream struct {
 	} `json:"side_data_list"`
 }
 
-// parseProbe makes an Info of ffprobe's answer, of the first stream of each
-// kind that can be used.
+// parseProbe returns the Info for ffprobe's output. It has the first usable stream of each kind.
 func parseProbe(b []byte) (*Info, error) {
 	var r report
 	if err := json.Unmarshal(b, &r); err != nil {
@@ -203,8 +202,8 @@ func parseProbe(b []byte) (*Info, error) {
 	return info, nil
 }
 
-// extra returns how many bytes of the stream each process that opens the file keeps:
-// maxExtra for as many or more, and for those that ffprobe had no memory to tell of.
+// extra returns how many bytes of the stream each process keeps in memory that opens the file. It
+// returns maxExtra for more than that, and for bytes that ffprobe had too little memory to report.
 func (r *report) extra(s stream) int {
 	bytes := max(s.Extra, 0)
 	if s.Disposition.AttachedPic != 0 {
@@ -222,9 +221,8 @@ func (r *report) extra(s stream) int {
 	return min(bytes, maxExtra)
 }
 
-// times returns when the stream's first pictures are shown, in ticks. What the
-// decoder says is not always what the container says, so that is the last
-// resort.
+// times returns when the stream's first pictures are shown, in ticks. The container's start time
+// is only the last resort, since it may differ from the decoder's times.
 func (r *report) times(s stream) []int64 {
 	var times []int64
 	for _, f := range r.Read {
@@ -253,11 +251,10 @@ func (r *report) stated(s stream, v *Video) time.Duration {
 	return max(0, end-max(0, begin))
 }
 
-// rate returns the average frame rate. Where the container has none, or one
-// that counts its clock's ticks, as those of browsers' recordings do, it is that
-// of the first pictures.
+// rate returns the average frame rate. If the container has none, or one that counts clock ticks
+// as in recordings of browsers, it returns the rate of the first pictures.
 func (s stream) rate(times []int64) Rate {
-	const most = 300 // frames a second that a container is believed
+	const most = 300 // highest rate, in frames a second, that a container is trusted with
 	if r, ok := parseRate(s.AvgRate); ok && r.Float() <= most {
 		return r
 	}
@@ -288,8 +285,8 @@ func (s stream) video() (*Video, error) {
 	return v, nil
 }
 
-// displaySize returns the upright size with square pixels. An odd side loses a
-// row of pixels, so that the others stay as they are.
+// displaySize returns the upright size with square pixels. An odd side loses one row or column of
+// pixels, so that the others stay unchanged.
 func (s stream) displaySize() (w, h int, ok bool) {
 	const most = 1 << 20 // pixels, so that nothing overflows
 	if s.Width <= 1 || s.Height <= 1 || s.Width > most || s.Height > most {
@@ -315,7 +312,7 @@ func (s stream) displaySize() (w, h int, ok bool) {
 	return w, h, true
 }
 
-// parseSeconds reads "12.345"; what is no sensible time is 0.
+// parseSeconds parses "12.345". It returns 0 for anything that is not a plausible time.
 func parseSeconds(s string) time.Duration {
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil || !(f > 0) || f > 1e9 {

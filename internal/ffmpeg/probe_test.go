@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// answer makes ffprobe's answer for one video stream.
+// answer returns ffprobe's output for one video stream.
 func answer(stream string) []byte {
 	return fmt.Appendf(nil, `{"format": {"format_name": "avi", "duration": "2.5"}, "streams": [{
 		"codec_type": "video", "codec_name": "h264", "pix_fmt": "yuv420p", "width": 640, "height": 480,
@@ -129,13 +129,13 @@ func TestStated(t *testing.T) {
 	}
 }
 
-// cover is a stream of a cover.
+// cover returns a stream with a cover.
 func cover(index int) string {
 	return fmt.Sprintf(`"index": %d, "disposition": {"attached_pic": 1}`, index)
 }
 
-// read ends the streams and has one packet of each from the first one on, of so many bytes.
-// answer closes the last.
+// read ends the list of streams, and adds one packet of each stream from first on, with the sizes
+// in bytes. answer closes the last one.
 func read(first int, sizes ...int) string {
 	var packets []string
 	for i, size := range sizes {
@@ -158,18 +158,18 @@ func TestAttachments(t *testing.T) {
 		{`"index": 0}, {"codec_type": "attachment"`, false},
 		{cover(0) + read(0, 40000000), true},
 		{cover(0) + read(0, 60000000), false},
-		{cover(0) + read(1, 40000000), false}, // not a word about the cover's size
+		{cover(0) + read(1, 40000000), false}, // the size of the cover is unknown
 		{cover(0) + `}, {` + cover(1) + read(0, 40000000, 40000000), false},
 		{cover(0) + `}, ` + small + read(0, 40000000), false},
-		{`"index": 0` + read(0, 60000000), true}, // a picture of the video, which passes
+		{`"index": 0` + read(0, 60000000), true}, // a picture of the video, which is not kept
 	} {
 		if _, err := parseProbe(answer(test.streams)); (err == nil) != test.fits || err != nil && !errors.Is(err, ErrUnsupported) {
-			t.Errorf("%s: got %v, want it to be taken: %t", test.streams, err, test.fits)
+			t.Errorf("%s: got %v, want it accepted: %t", test.streams, err, test.fits)
 		}
 	}
 }
 
-// TestMinSampleRate takes sound for none whose rate is too low for speech.
+// TestMinSampleRate ignores sound whose rate is too low for speech.
 func TestMinSampleRate(t *testing.T) {
 	for rate, want := range map[string]bool{"8000": true, "1000": true, "999": false, "1": false, "0": false, "x": false} {
 		info, err := parseProbe(fmt.Appendf(nil, `{"format": {"format_name": "wav"}, "streams": [{"codec_type": "audio", "codec_name": "aac", "channels": 2, "sample_rate": "%s"}]}`, rate))

@@ -18,19 +18,18 @@ import (
 	"lipsync/internal/sandbox"
 )
 
-// process is a running child. Exactly one of in and out is set: our end of the
-// pipe to its standard input, or from its standard output.
+// process is a running child. Exactly one of in and out is set: this side's end of the pipe to its
+// standard input or from its standard output.
 type process struct {
-	ctx     context.Context // at whose end it is killed
+	ctx     context.Context // when it ends, the child is killed
 	cmd     *exec.Cmd
 	name    string
 	in, out *os.File
 	stderr  tail
-	ended   func() error // waits for its end
+	ended   func() error // waits for the child's end
 }
 
-// startReader starts a program whose standard output is read. memory is the most that it
-// may have, in bytes.
+// startReader starts a program to read its standard output. memory is its limit in bytes.
 func (t *Tools) startReader(ctx context.Context, path string, args []string, media sandbox.Files, memory uint64) (*process, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -41,7 +40,7 @@ func (t *Tools) startReader(ctx context.Context, path string, args []string, med
 	return p.start(t, media, w, memory)
 }
 
-// startWriter starts a program whose standard input is written.
+// startWriter starts a program to write to its standard input.
 func (t *Tools) startWriter(ctx context.Context, path string, args []string, media sandbox.Files) (*process, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -60,11 +59,11 @@ func newProcess(ctx context.Context, path string, args []string) *process {
 	return p
 }
 
-// start starts the child and closes our copy of its end of the pipe. Files that the child
-// will write are made here, so that it needs no right to make any.
+// start starts the child, and closes this process's copy of the child's end of the pipe. It
+// creates the files that the child will write, so that the child needs no right to create any.
 func (p *process) start(t *Tools, media sandbox.Files, theirs *os.File, memory uint64) (*process, error) {
 	defer theirs.Close()
-	// As large as an ordinary user may make it: fewer switches for a frame.
+	// The largest size for ordinary users needs the fewest context switches for a frame.
 	_, _ = unix.FcntlInt(theirs.Fd(), unix.F_SETPIPE_SZ, 1<<20)
 	err := create(media.Write)
 	if err == nil {
@@ -81,7 +80,7 @@ func (p *process) start(t *Tools, media sandbox.Files, theirs *os.File, memory u
 	return p, nil
 }
 
-// files returns what a program needs whatever it does.
+// files returns the files that a program needs for any step.
 func (t *Tools) files(path string) sandbox.Files {
 	files := t.needs.And(sandbox.Files{Run: []string{path}})
 	if t.NVIDIA {
@@ -103,8 +102,8 @@ func create(paths []string) error {
 	return nil
 }
 
-// limit bounds the child's memory and the size of what it writes. It comes a
-// moment after the start, before the child can have read much.
+// limit bounds the child's memory and the size of the files that it writes. It runs right after
+// the start, before the child can have read much.
 func (p *process) limit(memory uint64) error {
 	for resource, n := range map[int]uint64{
 		unix.RLIMIT_DATA: memory, unix.RLIMIT_FSIZE: fileSize, unix.RLIMIT_CORE: 0,
@@ -117,8 +116,8 @@ func (p *process) limit(memory uint64) error {
 	return nil
 }
 
-// read fills b, or fails if the child makes nothing for too long. io.EOF means
-// that nothing was left.
+// read fills b. It fails if the child writes nothing for too long, and returns io.EOF if nothing
+// is left.
 func (p *process) read(b []byte) error {
 	for n := 0; n < len(b); {
 		_ = p.out.SetReadDeadline(time.Now().Add(stallTime))
@@ -134,7 +133,7 @@ func (p *process) read(b []byte) error {
 	return nil
 }
 
-// skipLine reads a line, of which it takes most bytes at the most.
+// skipLine skips a line of at most most bytes.
 func (p *process) skipLine(most int) error {
 	var b [1]byte
 	for range most {
@@ -145,21 +144,21 @@ func (p *process) skipLine(most int) error {
 	return fmt.Errorf("no line ends in %d bytes", most)
 }
 
-// Read is read for streams of any length.
+// Read is like read, for streams of any length.
 func (p *process) Read(b []byte) (int, error) {
 	_ = p.out.SetReadDeadline(time.Now().Add(stallTime))
 	return p.out.Read(b)
 }
 
-// Write passes b on, or fails if the child takes nothing for too long.
+// Write writes b to the child. It fails if the child reads nothing for too long.
 func (p *process) Write(b []byte) (int, error) {
 	_ = p.in.SetWriteDeadline(time.Now().Add(stallTime))
 	return p.in.Write(b)
 }
 
-// wait closes the pipe and waits for the child's end. Its error holds the last
-// lines that the child wrote to standard error: they are only for logs. Some versions of
-// ffmpeg end with status 0 where the end of a file could not be written, but say so.
+// wait closes the pipe and waits until the child ends. Its error has the last lines that the child
+// wrote to standard error; these are only for logs. Some versions of ffmpeg exit with status 0
+// although they could not write the end of a file, but they say so.
 func (p *process) wait() error {
 	p.closePipe()
 	if err := errors.Join(p.explain(p.ended()), p.stderr.unwritten()); err != nil {
@@ -168,11 +167,11 @@ func (p *process) wait() error {
 	return nil
 }
 
-// noLibrary is the status of a child that ends since a library of it can't be loaded.
+// noLibrary is the exit status of a child one of whose libraries can't be loaded.
 const noLibrary = 127
 
-// explain adds ErrKilled to the error of a child that was killed, unless we did it, and
-// ErrNotRun to that of one whose libraries are not there.
+// explain adds ErrKilled to the error of a child that something else killed, and ErrNotRun to that
+// of a child whose libraries are missing.
 func (p *process) explain(err error) error {
 	exit, ok := errors.AsType[*exec.ExitError](err)
 	if !ok || p.ctx.Err() != nil {
@@ -187,9 +186,9 @@ func (p *process) explain(err error) error {
 	return fmt.Errorf("%w: %w", ErrKilled, err)
 }
 
-// late stops a child that was waited for in vain for so long, by err. It adds ErrStarved if
-// the child has had a processor for less than half as long, in all its life: before, it may
-// have slept because nobody read what it made.
+// late stops a child that stalled for the given time, with err as the cause. It adds ErrStarved if
+// the child got less than half that much CPU time in its whole life. (Before, it may have slept
+// because nobody read its output.)
 func (p *process) late(err error, waited time.Duration) error {
 	p.stop()
 	if used := p.cmd.ProcessState; used.UserTime()+used.SystemTime() < waited/2 {
@@ -198,7 +197,7 @@ func (p *process) late(err error, waited time.Duration) error {
 	return err
 }
 
-// stop ends the child at once; how it ends doesn't matter.
+// stop kills the child. Its exit status does not matter.
 func (p *process) stop() {
 	_ = p.cmd.Process.Kill()
 	_ = p.wait()
@@ -226,10 +225,10 @@ func (t *tail) Write(b []byte) (int, error) {
 
 func (t *tail) String() string { return string(t.b) }
 
-// unwritten returns why the child could not write a file, if it says so: the file that it
-// read is not at fault then. The words count only at the end of a line, since texts of the
-// file may hold them too. Damaged files give errors of input and output, too: those count
-// only where the line tells of the output.
+// unwritten returns why the child could not write a file, if it says so. Then the file that it
+// read is not at fault. The words count only at the end of a line, because texts in the file may
+// also contain them. Damaged input also gives I/O errors, so these count only in lines about the
+// output.
 func (t *tail) unwritten() error {
 	for line := range strings.Lines(t.String()) {
 		line = strings.TrimRight(line, "\n")
@@ -242,8 +241,8 @@ func (t *tail) unwritten() error {
 	return nil
 }
 
-// tellsOfOutput reports whether a line of ffmpeg is about a file that it writes, behind
-// the name of what says it.
+// tellsOfOutput reports whether a line of ffmpeg's log, after the name of the component, is about
+// a file that it writes.
 func tellsOfOutput(line string) bool {
 	if _, said, named := strings.Cut(line, " @ 0x"); named && line[0] == '[' {
 		_, line, _ = strings.Cut(said, "] ")

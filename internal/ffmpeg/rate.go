@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// Rate is an exact frame rate: Num ÷ Den frames a second.
+// Rate is an exact frame rate, Num ÷ Den frames a second.
 type Rate struct{ Num, Den int64 }
 
-// Float returns frames a second.
+// Float returns the frames a second.
 func (r Rate) Float() float64 { return float64(r.Num) / float64(r.Den) }
 
 func (r Rate) String() string { return fmt.Sprintf("%d/%d", r.Num, r.Den) }
 
-// parseRate reads "30000/1001". It returns false for what is no rate: "0/0",
-// nonsense, and numbers too large to be one.
+// parseRate parses "30000/1001". It returns false for anything that is not a rate: "0/0",
+// nonsense, and numbers that are too large.
 func parseRate(s string) (Rate, bool) {
 	a, b, _ := strings.Cut(s, "/")
 	num, err := strconv.ParseInt(a, 10, 32)
@@ -30,8 +30,8 @@ func parseRate(s string) (Rate, bool) {
 	return Rate{num, den}, true
 }
 
-// snap returns the standard rate that is within 0.1 % of r, for averages of
-// what was meant to be constant; else r in thousandths, and at least 1.
+// snap returns the standard rate within 0.1 % of r, since r may be the average of a constant rate.
+// Otherwise it returns r rounded to thousandths, at least 1.
 func (r Rate) snap() Rate {
 	best, distance := Rate{max(1000, int64(math.Round(r.Float()*1000))), 1000}, .001
 	for _, n := range []int64{24, 25, 30, 48, 50, 60, 90, 100, 120} {
@@ -44,8 +44,8 @@ func (r Rate) snap() Rate {
 	return best
 }
 
-// Frames returns how many frames cover so many seconds: the last may stand
-// longer than what it covers, by less than one frame.
+// Frames returns how many frames cover the samples, at perSecond samples a second. The last frame
+// may end up to one frame later.
 func (r Rate) Frames(samples, perSecond int64) int {
 	num, den := samples*r.Num, perSecond*r.Den
 	return int((num + den - 1) / den)

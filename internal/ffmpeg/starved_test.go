@@ -10,21 +10,20 @@ import (
 	"lipsync/internal/sandbox"
 )
 
-// TestStarved tells a program that waited in vain for a processor from one that had one, and
-// used it for nothing good.
+// TestStarved has a program that did not get the processor, and one that did but made no progress.
 func TestStarved(t *testing.T) {
 	late := errors.New("late")
 	const busy = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done"
 	for _, c := range []struct {
 		script string
-		idle   time.Duration // before it is waited for
+		idle   time.Duration // before anything waits for it
 		waited time.Duration
 		want   bool
 	}{
 		{"exec sleep 100", 0, 200 * time.Millisecond, true},
 		{busy + "; exec sleep 100", 0, time.Hour, true},
 		{busy, 0, time.Millisecond, false},
-		{busy, 3 * time.Second, time.Millisecond, false}, // what it slept before doesn't count
+		{busy, 3 * time.Second, time.Millisecond, false}, // its sleep before doesn't count
 	} {
 		path := filepath.Join(t.TempDir(), "program")
 		if err := os.WriteFile(path, []byte("#!/bin/sh\n"+c.script+"\n"), 0o700); err != nil {

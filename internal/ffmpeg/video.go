@@ -13,22 +13,21 @@ import (
 	"lipsync/internal/sandbox"
 )
 
-// Frames are the pictures of a video, decoded one after the other.
+// Frames is the frames of a video, decoded one after the other.
 type Frames struct {
 	p     *process
-	begun bool // what comes before the first picture was read
+	begun bool // the stream's header has been read
 	done  bool
 }
 
-// OpenFrames decodes the video from its beginning, at most so many frames.
+// OpenFrames decodes the video from its beginning, at most most frames.
 func (t *Tools) OpenFrames(ctx context.Context, in *Info, most int) (*Frames, error) {
 	return t.openFrames(ctx, in, span{to: most})
 }
 
-// OpenFramesAt decodes the frames numbered from to to-1, as OpenFrames counts
-// them. It seeks first, so it is fast; but where a file has no good index or
-// lies about its times, what comes may be other frames, or none. The caller
-// checks.
+// OpenFramesAt decodes the frames numbered from to to-1, as OpenFrames counts them. It is fast
+// because it seeks. But if a file has no good index, or its times are wrong, it may return other
+// frames, or none. The caller must check.
 func (t *Tools) OpenFramesAt(ctx context.Context, in *Info, from, to int) (*Frames, error) {
 	return t.openFrames(ctx, in, span{from: from, to: to, seek: true})
 }
@@ -41,18 +40,18 @@ func (t *Tools) openFrames(ctx context.Context, in *Info, s span) (*Frames, erro
 	return &Frames{p: p}, nil
 }
 
-// pictureMemory bounds the memory of a process that decodes pictures, in bytes. It takes the
-// most for HDR: 190 a pixel. The rest is for threads, and for tables of the file.
+// pictureMemory returns the memory limit of a process that decodes pictures, in bytes. HDR needs
+// the most: 190 bytes a pixel. The rest is for threads and for tables of the file.
 func (t *Tools) pictureMemory(v *Video) uint64 {
 	const file, thread, pixel = 1 << 30, 24 << 20, 320
-	if t.NVIDIA { // whose driver takes what it wants
+	if t.NVIDIA { // its driver reserves as much as it wants
 		return memorySize
 	}
 	return min(memorySize, file+thread*uint64(t.Threads)+pixel*uint64(v.pixels))
 }
 
-// Read fills a frame of the video, as NewFrame makes it, with the next picture. After the
-// last it returns io.EOF.
+// Read fills the frame, which NewFrame made, with the next picture. After the last it returns
+// io.EOF.
 func (f *Frames) Read(frame *image.YCbCr) error {
 	err := f.next()
 	if err == io.EOF {
@@ -71,7 +70,7 @@ func (f *Frames) Read(frame *image.YCbCr) error {
 		f.done = true
 		err = f.p.late(err, stallTime)
 	}
-	if err == io.ErrUnexpectedEOF { // how the decoder ended tells why
+	if err == io.ErrUnexpectedEOF { // the decoder's exit says why
 		f.done = true
 		err = errors.Join(err, f.p.wait())
 	}
@@ -81,8 +80,8 @@ func (f *Frames) Read(frame *image.YCbCr) error {
 	return nil
 }
 
-// next reads what the stream, which is YUV4MPEG2, has before a picture: a line, and before
-// the first one another, which tells what Probe knows.
+// next reads what precedes a picture in the stream, which is YUV4MPEG2: a line, and before the
+// first picture another line with the format, which Probe knows already.
 func (f *Frames) next() error {
 	const before = "FRAME\n"
 	if !f.begun {
@@ -96,12 +95,12 @@ func (f *Frames) next() error {
 		return err
 	}
 	if string(line[:]) != before {
-		return fmt.Errorf("%q instead of %q", line, before)
+		return fmt.Errorf("got %q, want %q", line, before)
 	}
 	return nil
 }
 
-// Close ends the decoder, wherever it is.
+// Close stops the decoder.
 func (f *Frames) Close() {
 	if !f.done {
 		f.p.stop()
@@ -109,8 +108,8 @@ func (f *Frames) Close() {
 	f.done = true
 }
 
-// NewFrame returns a picture of the video, 4:2:0, whose planes lie behind each other as
-// they do in a stream.
+// NewFrame returns an empty 4:2:0 picture of the video. Its planes follow each other in memory, as
+// in a stream.
 func (v *Video) NewFrame() *image.YCbCr {
 	luma := v.Width * v.Height
 	b := make([]byte, luma+luma/2)
@@ -126,23 +125,23 @@ func Bytes(frame *image.YCbCr) []byte {
 	return frame.Y[:len(frame.Y)+len(frame.Cb)+len(frame.Cr)]
 }
 
-// span is which frames to decode: from to to-1.
+// span says which frames to decode: from to to-1.
 type span struct {
 	from, to int
-	seek     bool // start near from instead of at the beginning
+	seek     bool // seek close to from instead of starting at the beginning
 }
 
-// seekMargin is how long before the wanted frame decoding starts, in seconds,
-// beside what the file's key frames ask for: deinterlacing looks back, and
-// indexes count in decoding order.
+// seekMargin is how long before the first wanted frame decoding starts, in seconds. It covers
+// deinterlacing, which reads earlier frames, and indexes in decoding order. ffmpeg itself goes
+// back to a key frame.
 const seekMargin = 1.
 
 func decodeArgs(t *Tools, in *Info, s span) []string {
 	v := in.Video
-	// Encoding, which runs beside it, takes five times as long, and one thread less
-	// is less work.
+	// Encoding runs at the same time and takes five times as long. Fewer decoder threads mean less
+	// overhead.
 	args := inputArgs(in, max(1, t.Threads/2))
-	if t.NVIDIA { // what it can't decode, ffmpeg decodes itself
+	if t.NVIDIA { // ffmpeg decodes formats itself that the GPU can't
 		args = append(args, "-hwaccel", "cuda")
 	}
 	if decoder := v.decoder(); decoder != "" {
@@ -154,20 +153,19 @@ func decodeArgs(t *Tools, in *Info, s span) []string {
 	}
 	return append(args, "-i", "file:"+in.Path, "-map", "0:"+strconv.Itoa(v.index), "-an", "-sn", "-dn",
 		"-vf", v.filters(s), "-fps_mode", "passthrough", "-frames:v", strconv.Itoa(s.to-s.from),
-		// Not rawvideo, for which ffmpeg makes another copy of each picture.
+		// For rawvideo, ffmpeg would make one more copy of each picture.
 		"-pix_fmt", "yuv420p", "-f", "yuv4mpegpipe", "pipe:1")
 }
 
-// inputArgs are what every decoder of a stranger's file gets before its -i.
-// Times stay as they are in the file, so that those after a seek agree. Damaged
-// pictures are no reason to fail: the others are still there.
+// inputArgs returns the arguments before -i of every decoder of an untrusted file. They keep the
+// file's time stamps, so that those after a seek agree. They ignore damaged pictures, since the
+// others are usable.
 func inputArgs(in *Info, threads int) []string {
 	return []string{"-v", "error", "-nostdin", "-max_error_rate", "1", "-copyts", "-protocol_whitelist", "file", "-f", in.Format,
 		"-threads", strconv.Itoa(threads), "-max_pixels", strconv.Itoa(maxPixels)}
 }
 
-// decoder names the decoder to use where ffmpeg's first choice drops the alpha
-// channel.
+// decoder returns the decoder to use if ffmpeg's default drops the alpha channel, or "".
 func (v *Video) decoder() string {
 	switch {
 	case v.alpha && v.codec == "vp9":
@@ -178,8 +176,8 @@ func (v *Video) decoder() string {
 	return ""
 }
 
-// filters turn decoded pictures into the frames that OpenFrames promises.
-// ffmpeg itself turns them upright before.
+// filters returns the filters that turn decoded pictures into the frames that OpenFrames promises.
+// ffmpeg has already rotated the pictures.
 func (v *Video) filters(s span) string {
 	chain := []string{"setpts=PTS-STARTPTS"}
 	if s.seek {
@@ -199,7 +197,8 @@ func (v *Video) filters(s span) string {
 		"format=yuv420p"), ",")
 }
 
-// colourFilters bring any kind of pixels to 8 bits of limited range over black.
+// colourFilters returns the filters that convert any pixel format to 8 bits of limited range over
+// black.
 func (v *Video) colourFilters() []string {
 	var chain []string
 	if v.alpha {
@@ -207,7 +206,7 @@ func (v *Video) colourFilters() []string {
 	}
 	switch {
 	case v.hdr():
-		// 100 cd/m² is the white of SDR; values above it roll off.
+		// 100 cd/m² is SDR white. The tone curve compresses brighter values.
 		chain = append(chain,
 			"zscale=tin="+v.transfer+":pin=bt2020:min=bt2020nc:t=linear:npl=100", "format=gbrpf32le",
 			"zscale=p=bt709", "tonemap=hable:desat=0", "zscale=t=bt709:m=bt709:r=tv")

@@ -1,4 +1,4 @@
-// Package ffmpegtest makes clips for tests, whose frames tell their number.
+// Package ffmpegtest makes clips for tests, with numbered frames.
 package ffmpegtest
 
 import (
@@ -12,14 +12,14 @@ import (
 	"lipsync/internal/ffmpeg"
 )
 
-// Numbers are drawn as ten bits, lowest first, each a block of this size, dark
-// or bright, in a row.
+// A number is drawn as ten bits in a row, lowest first. Each bit is a dark or bright block of this
+// size.
 const (
 	block = 16
 	bits  = 10
 )
 
-// Size of a numbered picture.
+// These are the size of a numbered frame.
 const (
 	Width  = block * bits
 	Height = 96
@@ -35,16 +35,15 @@ func Tools(t testing.TB) *ffmpeg.Tools {
 	return tools
 }
 
-// Numbered describes a picture source for ffmpeg's lavfi: frames of Width ×
-// Height, with their number in the top rows, over grey.
+// Numbered returns a video source for ffmpeg's lavfi: grey frames of Width × Height with their
+// number in the top rows.
 func Numbered(rate string, frames int) string {
 	return fmt.Sprintf("color=gray:s=%dx%d:r=%s,trim=end_frame=%d,format=yuv420p,"+
 		"geq=lum='if(lt(Y,%d),40+mod(floor(N/pow(2,floor(X/%d))),2)*160,120)':cb=128:cr=128",
 		Width, Height, rate, frames, block, block)
 }
 
-// Make runs ffmpeg to make a file of the name in the test's own folder, and
-// returns its path.
+// Make makes a file with ffmpeg in the test's temporary folder, and returns its path.
 func Make(t testing.TB, name string, args ...string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -55,7 +54,7 @@ func Make(t testing.TB, name string, args ...string) string {
 	return path
 }
 
-// Number reads the number in a picture's row of blocks that starts at y.
+// Number reads the number in the row of blocks that starts at y.
 func Number(frame *image.YCbCr, y int) int {
 	n := 0
 	for i := range bits {
@@ -66,7 +65,7 @@ func Number(frame *image.YCbCr, y int) int {
 	return n
 }
 
-// Draw draws a number as Number reads it.
+// Draw draws a number that Number can read.
 func Draw(frame *image.YCbCr, y, number int) {
 	for i := range bits {
 		value := byte(40 + number>>i&1*160)
