@@ -35,7 +35,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	filler := disk.path("filler")
 	fill(t, filler)
-	s.waitFor(t, "put off: the disk is full or fails", time.Minute)
+	s.waitFor(t, "postponed: the disk is full or fails", time.Minute)
 	fill(t, filler) // what the attempt left, and what the database gave
 
 	for _, call := range []struct {

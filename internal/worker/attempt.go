@@ -14,12 +14,11 @@ import (
 	"lipsync/internal/render"
 )
 
-// reportTime bounds a last word to the store when the worker itself is to stop.
+// reportTime bounds the last report to the store when the worker itself must stop.
 const reportTime = 5 * time.Second
 
-// do makes one attempt at a claimed request and reports how it ended. It
-// returns an error if nothing could be reported: errLost or Conflict if the
-// request is no longer ours.
+// do makes one attempt at a claimed request, and reports how it ended. If nothing could be
+// reported, it returns an error: errLost or Conflict if the request belongs to another worker now.
 func (w *Worker) do(ctx context.Context, r lipsync.Request, log *slog.Logger) error {
 	m, started := new(meter), time.Now()
 	held, drop := w.hold(ctx, r, m, log)
@@ -41,18 +40,18 @@ func (w *Worker) do(ctx context.Context, r lipsync.Request, log *slog.Logger) er
 	case errors.Is(why, errSilent):
 		return w.fault(ctx, r, why, time.Since(started), log)
 	case why == errLost, lipsync.CodeOf(err) == lipsync.Conflict, lipsync.CodeOf(w.Service.Held(report, r)) == lipsync.Conflict:
-		// The last is for an attempt that failed because its inputs went.
+		// The last case is an attempt that failed because its inputs were deleted.
 		return errLost
 	case ctx.Err() != nil:
-		log.Info("given back", "error", err)
+		log.Info("released", "error", err)
 		return w.Service.Release(report, r)
 	default:
 		return w.fault(ctx, r, err, time.Since(started), log)
 	}
 }
 
-// fault reports an attempt of that length, which err ended. It returns an error if that is
-// a fault of ours, and tried again: errDisk if the disk fails.
+// fault reports an attempt that took so long and ended with err. It returns an error if the
+// service is at fault and will try again: errDisk if the disk fails.
 func (w *Worker) fault(ctx context.Context, r lipsync.Request, err error, took time.Duration, log *slog.Logger) error {
 	disk := lipsync.DiskFails(err) && lipsync.FailureOf(err).Code == lipsync.HostFailing
 	if disk {
@@ -68,11 +67,11 @@ func (w *Worker) fault(ctx context.Context, r lipsync.Request, err error, took t
 	case again.IsZero():
 		log.Error("failed")
 	case disk:
-		w.failing.Store(w.lack()) // the record may have been written to a reserve
-		log.Error("put off: the disk is full or fails", "until", again)
+		w.failing.Store(w.lack()) // the record may have been written to the reserve
+		log.Error("postponed: the disk is full or fails", "until", again)
 		return errDisk
 	default:
-		log.Warn("put off", "until", again)
+		log.Warn("postponed", "until", again)
 		if f.Code.Class() == lipsync.OfOurs {
 			return err
 		}
@@ -80,15 +79,15 @@ func (w *Worker) fault(ctx context.Context, r lipsync.Request, err error, took t
 	return nil
 }
 
-// attempt gets the media, renders them and stores the output, with all files
-// of its own in one folder, which it removes. It sets the lengths of the request.
+// attempt fetches the media, renders them and stores the output. It keeps all its files in one
+// folder, which it removes. It sets the lengths of the request.
 func (w *Worker) attempt(ctx context.Context, r *lipsync.Request, m *meter, b *bound) (err error) {
 	folder, err := os.MkdirTemp(w.Scratch, "request-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(folder)
-	// A fault of ours in one request must not end the others.
+	// A panic in one request must not end the others.
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())

@@ -9,38 +9,38 @@ import (
 )
 
 const (
-	// transferTime bounds what an attempt does before the length of its media is known,
-	// and after its output is there. A fetch may take 20 minutes, and there are two; to
-	// read and to store 5 GiB takes 24 minutes at 30 Mbit/s.
+	// transferTime bounds the part of an attempt before the length of its media is known, and the
+	// part after its output exists. There are two fetches of at most 20 minutes each; reading and
+	// storing 5 GiB takes 24 minutes at 30 Mbit/s.
 	transferTime = time.Hour
-	// leastRender is what rendering may take however short the media are. TensorRT, where
-	// it is asked for, compiles a network for minutes before the first frame.
+	// leastRender is the time that rendering may take for the shortest media. TensorRT, if it is
+	// used, compiles a network for minutes before the first frame.
 	leastRender = 15 * time.Minute
-	// renderFactor is how many times the length of the media rendering may take besides:
-	// 120 frames a second, the most that the service takes, then go at 5 a second. What
-	// is slower was made to be.
+	// renderFactor is how many times the length of the media rendering may take in addition. At
+	// 120 frames a second, the most that the service accepts, that is 5 frames a second. Only
+	// hostile media are slower.
 	renderFactor = 24
 )
 
 // errSlow ends an attempt that was too slow through no fault of its media.
 var errSlow = errors.New("not done in time")
 
-// errTooSlow ends an attempt whose media take too long. Another attempt would too, so
-// that the request fails.
+// errTooSlow ends an attempt whose media take too long. Another attempt would take as long, so the
+// request fails.
 var errTooSlow = lipsync.Failure{Code: lipsync.ProcessingTooLong}.Because(nil)
 
-// renderTime is how long rendering may take for media of the length.
+// renderTime returns how long rendering may take for media of the length.
 func renderTime(length time.Duration) time.Duration { return leastRender + renderFactor*length }
 
-// bound ends an attempt that takes too long. It is for one goroutine.
+// bound ends an attempt that takes too long. Only one goroutine may use it.
 type bound struct {
 	end  context.CancelCauseFunc
-	next *time.Timer // of what is being done
+	next *time.Timer // of the current step
 	last *time.Timer // of the process
 }
 
-// bound returns a context that ends by what is set in the bound, or soon before this
-// process is killed. close is to be called once the attempt is over.
+// bound returns a context that ends when a bound is exceeded, or soon before this process is
+// killed. The caller must close the bound when the attempt is over.
 func (w *Worker) bound(ctx context.Context) (context.Context, *bound) {
 	ctx, end := context.WithCancelCause(ctx)
 	b := &bound{end: end, next: time.NewTimer(0)}
@@ -51,8 +51,8 @@ func (w *Worker) bound(ctx context.Context) (context.Context, *bound) {
 	return ctx, b
 }
 
-// set bounds what is done next, instead of what was done before: after the time the
-// attempt ends for that reason.
+// set bounds the next step, and replaces the bound of the step before. After the duration the
+// attempt ends with the error why.
 func (b *bound) set(d time.Duration, why error) {
 	b.next.Stop()
 	b.next = time.AfterFunc(d, func() { b.end(why) })

@@ -13,26 +13,26 @@ import (
 	"lipsync/internal/render"
 )
 
-// stuck waits for the end of ctx.
+// stuck waits until ctx ends.
 func stuck(ctx context.Context) error {
 	<-ctx.Done()
 	return ctx.Err()
 }
 
-// stuckWeb has files that never come.
+// stuckWeb has files that never arrive.
 type stuckWeb struct{}
 
 func (stuckWeb) Fetch(ctx context.Context, _ string, _ io.Writer, _ int64) error { return stuck(ctx) }
 
-// stuckObjects store the bytes of an output, and then don't say so.
+// stuckObjects stores the bytes of an output, but then does not return.
 type stuckObjects struct{ lipsync.Objects }
 
 func (o stuckObjects) Put(ctx context.Context, key string, r io.Reader, size int64) error {
 	return errors.Join(o.Objects.Put(ctx, key, r, size), stuck(ctx))
 }
 
-// TestCancel cancels an attempt wherever it may be: it stops within two seconds,
-// and nothing is left of it.
+// TestCancel cancels an attempt at every step. It must stop within two seconds and leave nothing
+// behind.
 func TestCancel(t *testing.T) {
 	rendering := func(ctx context.Context, j render.Job) error {
 		return errors.Join(concatenate(ctx, j), stuck(ctx))
@@ -58,7 +58,7 @@ func TestCancel(t *testing.T) {
 				}
 				canceled := time.Now()
 				if err := <-stopped; err != nil {
-					t.Errorf("the worker says %v, want nothing: a client may cancel", err)
+					t.Errorf("the worker logged %v, want nothing: a client may cancel", err)
 				}
 				if took := time.Since(canceled); took > 2*time.Second {
 					t.Errorf("stopped after %v, want 2 s at most", took)
@@ -82,9 +82,9 @@ func (f *fixture) wantNoObjects(t *testing.T) {
 	}
 }
 
-// TestCanceledUnseen cancels just before something goes wrong, so that the worker
-// learns of it by that: its inputs are gone, or a broken video is of no interest
-// any more. It is no failure of the worker.
+// TestCanceledUnseen cancels just before something fails, so that the failure is the first sign of
+// it: the inputs are deleted, or a broken video does not matter any more. That is not a failure of
+// the worker.
 func TestCanceledUnseen(t *testing.T) {
 	for name, said := range map[string]error{
 		"media gone":  errors.New("no such object"),
@@ -119,7 +119,7 @@ func TestCanceledUnseen(t *testing.T) {
 	}
 }
 
-// TestNextAfterCanceled: the worker goes on with the next request.
+// TestNextAfterCanceled checks that the worker goes on with the next request.
 func TestNextAfterCanceled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := setup(t, func(ctx context.Context, j render.Job) error {
@@ -146,7 +146,7 @@ func TestNextAfterCanceled(t *testing.T) {
 	})
 }
 
-// lateCancel has each request canceled just before it is finished.
+// lateCancel cancels each request just before it is finished.
 type lateCancel struct {
 	lipsync.Leases
 	cancel func()
@@ -157,7 +157,7 @@ func (s lateCancel) Finish(ctx context.Context, id, token string, now time.Time,
 	return s.Leases.Finish(ctx, id, token, now, o)
 }
 
-// TestCanceledLast cancels between the worker's last look and its report.
+// TestCanceledLast cancels between the worker's last check and its report.
 func TestCanceledLast(t *testing.T) {
 	f := setup(t, func(context.Context, render.Job) error {
 		return lipsync.Failure{Code: lipsync.NoFace}.Because(nil)

@@ -30,21 +30,21 @@ import (
 )
 
 var (
-	outageLength = flag.Duration("outage", 2*time.Second, "how long TestCutSteps has no network in the middle of each step")
-	outageSilent = flag.Bool("silent", false, "TestCutSteps also has outages in which nothing comes through, and connections stay")
+	outageLength = flag.Duration("outage", 2*time.Second, "length of the outages in TestCutSteps")
+	outageSilent = flag.Bool("silent", false, "TestCutSteps also has outages in which connections stay open but carry nothing")
 )
 
-// network is the network of one machine, over links to other servers, which can be cut.
+// network is the network of one machine, with links to other servers. It can be cut.
 type network struct {
-	silent bool // while it is cut, nothing comes through; else connections are reset
+	silent bool // during an outage connections stay open but carry nothing; otherwise they are reset
 
 	mu      sync.Mutex
 	outages int
-	cut     chan struct{} // closed when it is whole again; nil while it is
+	cut     chan struct{} // closed when the outage ends; nil if there is none
 	conns   map[net.Conn]bool
 }
 
-// outage cuts the network for a time. While it is cut it does nothing.
+// outage cuts the network for a while. It does nothing during an outage.
 func (n *network) outage() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -72,7 +72,7 @@ func reset(c net.Conn) {
 	_ = c.Close()
 }
 
-// passes waits until bytes can pass, and reports whether they still do.
+// passes waits until bytes can pass, and reports whether the connection still exists.
 func (n *network) passes() bool {
 	n.mu.Lock()
 	cut := n.cut
@@ -83,8 +83,8 @@ func (n *network) passes() bool {
 	return cut == nil || n.silent
 }
 
-// link returns the address of a way to the server at the address. Once so many bytes have
-// come over it in one direction, or in the other, there is an outage; 0 for none.
+// link returns an address that forwards to the server at the given address. There is an outage
+// once it has forwarded so many bytes in one direction or the other; 0 means no outage.
 func (n *network) link(t *testing.T, to string, down, up int64) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -136,21 +136,21 @@ func (n *network) link(t *testing.T, to string, down, up int64) string {
 	return "http://" + listener.Addr().String()
 }
 
-// large is more than the buffers on the way hold.
+// large is larger than all buffers between client and server.
 const large = 16 << 20
 
 // cutStep is a step of an attempt in which the network is cut.
 type cutStep struct {
-	video, audio     int  // bytes
-	ranges           bool // the server of media has them
-	stored           bool // the media come from the bucket
+	video, audio     int  // in bytes
+	ranges           bool // the media server supports ranges
+	stored           bool // the media are in the bucket
 	webDown          int64
 	awsDown, awsUp   int64
 	rendering, ended bool // it is cut while rendering, or once the output is stored
 }
 
-// TestCutSteps cuts the network of a runner on AWS in the middle of each step: to the store,
-// to the bucket and to the servers of media. Each request completes soon after, at its first
+// TestCutSteps cuts the network of a runner on AWS in the middle of each step: to the store, to
+// the bucket and to the media servers. Each request must complete soon after, at its first
 // attempt, with the right output.
 func TestCutSteps(t *testing.T) {
 	e := awstest.Shared(t)
@@ -249,7 +249,7 @@ func testCutStep(t *testing.T, e *awstest.Emulator, step cutStep, n *network) {
 	}
 }
 
-// store sends both media by a form.
+// store stores both media by a form.
 func store(t *testing.T, s *lipsync.Service, video, audio []byte) lipsync.RequestParams {
 	t.Helper()
 	n := lipsync.RequestParams{ID: s.NewRequestID()}
@@ -262,7 +262,7 @@ func store(t *testing.T, s *lipsync.Service, video, audio []byte) lipsync.Reques
 	return n
 }
 
-// storing is objects that call stored once an object is.
+// storing is objects that call stored when an object has been stored.
 type storing struct {
 	lipsync.Objects
 	stored func()

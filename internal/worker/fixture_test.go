@@ -27,11 +27,10 @@ type fixture struct {
 	caller lipsync.Caller
 }
 
-// setup makes a fixture whose renderer is f. In a synctest bubble its clock is
-// the bubble's.
+// setup returns a fixture with the renderer f. In a synctest bubble it uses the bubble's clock.
 func setup(t *testing.T, f renderFunc) *fixture {
 	t.Helper()
-	// Not t.Context: it ends before the clean-up that still needs the store.
+	// t.Context would end before the clean-up, which still needs the store.
 	ctx, dir := context.Background(), t.TempDir()
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
 	store, err := sqlite.Open(ctx, filepath.Join(dir, "db"))
@@ -94,7 +93,7 @@ func concatenate(_ context.Context, j render.Job) error {
 	return os.WriteFile(j.Output, append(video, audio...), 0o600)
 }
 
-// web is a Fetcher: an URL's file holds its path, except for some.
+// web is a Fetcher. The file at a URL contains the URL's path; some paths give errors.
 type web struct{}
 
 func (web) Fetch(_ context.Context, url string, w io.Writer, limit int64) error {
@@ -105,7 +104,7 @@ func (web) Fetch(_ context.Context, url string, w io.Writer, limit int64) error 
 	case path == "private":
 		return &lipsync.Error{Code: lipsync.PrivateHost, Message: "URL is of a private network"}
 	case path == "nohost":
-		return &lipsync.Error{Code: lipsync.NoHost, Message: "host is not there"}
+		return &lipsync.Error{Code: lipsync.NoHost, Message: "host does not exist"}
 	case path == "slow":
 		return &lipsync.Error{Code: lipsync.TooSlow, Message: "file comes too slowly"}
 	case path == "unreachable":
@@ -130,7 +129,7 @@ func (f *fixture) request(t *testing.T, video, audio string) string {
 	return id
 }
 
-// get returns a request as it stands.
+// get returns a request as the service has it.
 func (f *fixture) get(t *testing.T, id string) lipsync.Request {
 	t.Helper()
 	r, _, err := f.Service.Request(context.Background(), f.caller, id)
@@ -140,7 +139,7 @@ func (f *fixture) get(t *testing.T, id string) lipsync.Request {
 	return r
 }
 
-// want checks how a request stands, and that the worker left no file.
+// want checks the state of a request, and that the worker left no file.
 func (f *fixture) want(t *testing.T, id string, status lipsync.Status, sentence string, attempts int) {
 	t.Helper()
 	r := f.get(t, id)

@@ -12,21 +12,21 @@ import (
 )
 
 const (
-	// lookEvery is how often a worker tells how far it is, or looks whether its
-	// request was canceled: a canceled one has to stop within two seconds.
-	lookEvery = time.Second
-	// lookTime bounds one look. There will be another.
-	lookTime = 5 * time.Second
+	// watchInterval is how often a worker reports its progress, or checks whether its request was
+	// canceled. A canceled attempt must stop within two seconds.
+	watchInterval = time.Second
+	// watchTime bounds one report or check. The next one follows soon.
+	watchTime = 5 * time.Second
 )
 
-// Why an attempt's context ends, other than with the worker.
+// These are reasons why an attempt's context ends before the worker stops.
 var (
 	errLost   = errors.New("lease lost")
 	errSilent = errors.New("lease not renewed: the store doesn't answer")
 )
 
-// hold keeps the request, and tells how far it is by m, until drop is called. The
-// context that it returns ends when the lease is lost.
+// hold renews the lease and reports the progress in m, until drop is called. The context that it
+// returns ends when the lease is lost.
 func (w *Worker) hold(ctx context.Context, r lipsync.Request, m *meter, log *slog.Logger) (held context.Context, drop func()) {
 	held, end := context.WithCancelCause(ctx)
 	var both sync.WaitGroup
@@ -56,13 +56,13 @@ func (w *Worker) renew(ctx context.Context, end context.CancelCauseFunc, r lipsy
 	}
 }
 
-// watch looks after the request until ctx ends. That the store doesn't answer is
-// for renew to judge.
+// watch reports progress and notices cancels until ctx ends. If the store does not answer, it
+// leaves the decision to renew.
 func (w *Worker) watch(ctx context.Context, end context.CancelCauseFunc, r lipsync.Request, m *meter) {
 	var told lipsync.Progress
-	for pause(ctx, lookEvery) {
+	for pause(ctx, watchInterval) {
 		now := m.read()
-		err := w.look(ctx, r, told, now)
+		err := w.update(ctx, r, told, now)
 		switch {
 		case err == nil:
 			told = now
@@ -72,10 +72,10 @@ func (w *Worker) watch(ctx context.Context, end context.CancelCauseFunc, r lipsy
 	}
 }
 
-// look tells how far the request is, if that is new. Else it only reads, which
-// costs the store less. Conflict if the request was lost or canceled.
-func (w *Worker) look(ctx context.Context, r lipsync.Request, told, now lipsync.Progress) error {
-	ctx, cancel := context.WithTimeout(ctx, lookTime)
+// update reports the progress now, if it has changed since told. Otherwise it only reads the
+// request, which costs the store less. It returns Conflict if the request was lost or canceled.
+func (w *Worker) update(ctx context.Context, r lipsync.Request, told, now lipsync.Progress) error {
+	ctx, cancel := context.WithTimeout(ctx, watchTime)
 	defer cancel()
 	if now == told {
 		return w.Service.Held(ctx, r)
@@ -83,7 +83,7 @@ func (w *Worker) look(ctx context.Context, r lipsync.Request, told, now lipsync.
 	return w.Service.Report(ctx, r, now)
 }
 
-// pause waits, and reports whether ctx goes on.
+// pause waits, and reports whether ctx has not ended.
 func pause(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-ctx.Done():

@@ -9,7 +9,7 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// get copies a medium of a request to a new file.
+// get copies an input of a request to a new file.
 func (w *Worker) get(ctx context.Context, kind lipsync.MediaKind, in lipsync.Input, path string) (err error) {
 	file, err := os.Create(path)
 	if err != nil {
@@ -41,7 +41,7 @@ func (w *Worker) get(ctx context.Context, kind lipsync.MediaKind, in lipsync.Inp
 	return f.Because(err)
 }
 
-// chunk is how much of an object is copied between two looks at the context.
+// chunk is how much of an object is copied between two checks of the context.
 const chunk = 64 << 20
 
 func (w *Worker) copyObject(ctx context.Context, in lipsync.Input, file *os.File) error {

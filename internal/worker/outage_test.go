@@ -22,7 +22,7 @@ import (
 	"lipsync/internal/render"
 )
 
-// outage is the web with no network for a time.
+// outage is the web, with no network for a while.
 type outage struct {
 	web
 	from, to time.Time
@@ -35,8 +35,8 @@ func (o outage) Fetch(ctx context.Context, url string, w io.Writer, limit int64)
 	return &lipsync.Error{Code: lipsync.Unavailable, Message: "server is not reachable", Err: syscall.ENETUNREACH}
 }
 
-// TestOutage has no network in the middle of a queue of URLs: all of it completes
-// soon after, and nothing is counted as an attempt.
+// TestOutage has no network for a while, with a queue of requests by URL. All must complete soon
+// after, and none may lose an attempt.
 func TestOutage(t *testing.T) {
 	for _, length := range []time.Duration{30 * time.Second, 30 * time.Minute, 5 * time.Hour} {
 		t.Run(length.String(), func(t *testing.T) {
@@ -52,7 +52,7 @@ func TestOutage(t *testing.T) {
 				for i := range n {
 					ids = append(ids, f.request(t, fmt.Sprint("video ", i), " audio"))
 				}
-				// The longest pause, and what is left to do.
+				// The longest pause, and the time for the remaining work.
 				ctx, stop := context.WithDeadline(context.Background(), ends.Add(min(length, 10*time.Minute)+2*time.Minute))
 				defer stop()
 				f.Run(ctx, workers, nil)
@@ -67,8 +67,8 @@ func TestOutage(t *testing.T) {
 	}
 }
 
-// dripping is a server that sends a byte now and then, and resets the connection just
-// before the time of a fetch is over.
+// dripping is a server that sends a byte from time to time, and resets the connection just before
+// the time limit of a fetch.
 type dripping struct{}
 
 func (dripping) Fetch(context.Context, string, io.Writer, int64) error {
@@ -76,8 +76,8 @@ func (dripping) Fetch(context.Context, string, io.Writer, int64) error {
 	return &lipsync.Error{Code: lipsync.Unavailable, Message: "server is not reachable", Err: syscall.ECONNRESET}
 }
 
-// TestDrippingServer holds a worker at each attempt: that comes to an end after an hour
-// of it, and before hours have passed.
+// TestDrippingServer has a server that keeps a worker busy at each attempt. The request must fail
+// after an hour of that, and before hours have passed.
 func TestDrippingServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := setup(t, concatenate)
@@ -97,8 +97,8 @@ func TestDrippingServer(t *testing.T) {
 	})
 }
 
-// TestUnshared cuts the network of a process off for 20 s in the middle of a queue
-// of URLs, with the true client and a namespace of its own, where the host allows one.
+// TestUnshared cuts off the network of a process for 20 s, with a queue of requests by URL. It
+// uses the real client and a network namespace, if the host allows one.
 func TestUnshared(t *testing.T) {
 	const inside = "WORKER_TEST_UNSHARED"
 	if os.Getenv(inside) != "" {
@@ -206,7 +206,7 @@ func setLoopback(up bool) error {
 	return unix.IoctlIfreq(s, unix.SIOCSIFFLAGS, lo)
 }
 
-// hanging is a store that doesn't answer for a time when a request is to be made final.
+// hanging is a store that does not answer for a while when a request is to become final.
 type hanging struct {
 	lipsync.Leases
 	until time.Time
@@ -220,8 +220,8 @@ func (s *hanging) Finish(ctx context.Context, id, token string, now time.Time, o
 	return s.Leases.Finish(ctx, id, token, now, o)
 }
 
-// TestHangingStore has the last write of a request hang for longer than it may take: that is
-// no attempt.
+// TestHangingStore has the last write of a request hang for longer than it may take. That must not
+// cost an attempt.
 func TestHangingStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := setup(t, concatenate)

@@ -8,15 +8,17 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// Stay does requests one after the other. When none waits any more it stays idle for a short time,
-// and then ends; if none waits at first, it ends at once. It begins no other once begin, which
-// ends with ctx, has ended. An error is what kept a request from being done, and it ends, too,
-// where the disk fails, or where the store answers no claim: this machine may be at fault, and others are to
-// try. A store that is busy, or that answered before, has a Lease of time.
+// Stay does requests one after the other. If none waits at first, it ends at once. When later none
+// waits, it stays idle for a short time and then ends. After begin has ended, which ends with ctx,
+// it begins no other request.
+//
+// It returns the error that kept a request from being done. It also ends if the disk fails, or if
+// the store answers no claim: this machine may be at fault, so other machines should try. If the
+// store is busy or has answered before, Stay keeps trying for the time of a Lease.
 func (w *Worker) Stay(ctx, begin context.Context) error {
-	var s shift
+	var s idling
 	var asked bool        // the store has answered a claim
-	claimed := time.Now() // when it last did
+	claimed := time.Now() // time of the last answer
 	for begin.Err() == nil {
 		started := time.Now()
 		found, err := w.Do(ctx, "")
@@ -31,7 +33,7 @@ func (w *Worker) Stay(ctx, begin context.Context) error {
 		case w.failing.Load() != nil:
 			return errors.Join(err, errDisk)
 		case err != nil && !found && (asked || lipsync.CodeOf(err) == lipsync.RateLimited) && time.Since(claimed) < lipsync.Lease:
-			pause(begin, Poll) // the store is busy, or will answer again
+			pause(begin, Poll) // the store is busy, or may answer again
 		case err != nil:
 			return err
 		case found:
@@ -44,29 +46,29 @@ func (w *Worker) Stay(ctx, begin context.Context) error {
 	return nil
 }
 
-// shift is what a worker of a pool knows of all workers' work.
-type shift struct {
-	end  time.Time     // when it ends, if no request comes
-	all  time.Duration // for which workers had requests, ever
+// idling is what a worker knows about the work of all workers, and how long it stays idle.
+type idling struct {
+	end  time.Time     // when the worker ends, if no request comes
+	all  time.Duration // total time for which all workers had requests
 	seen time.Time     // when it learned that
 }
 
-// note notes that the worker had a request for so long, and computes how long to wait for
-// the next one: all workers that run are to be idle, together, for as long as a start takes.
-// So one that is by itself does not leave just before the next request comes, which then
-// would wait for a start; and of many few are idle.
-func (w *Worker) note(ctx context.Context, s *shift, took time.Duration) {
+// note records how long the worker had a request, and computes how long to stay idle. The rule is
+// that all idle workers together stay idle for as long as a start takes. So a single worker does
+// not end just before the next request comes, which would have to wait for a start; and of many
+// workers only few are idle.
+func (w *Worker) note(ctx context.Context, s *idling, took time.Duration) {
 	report, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportTime)
 	defer cancel()
 	all, err := w.Service.Worked(report, took)
-	if err != nil { // it costs nothing but a number in a mean
+	if err != nil { // only a statistic is lost
 		w.Log.Warn("note the time of a request", "error", err)
 	}
 	now, busy := time.Now(), 1.0
 	if !s.seen.IsZero() {
 		busy = max(busy, (all-s.all).Seconds()/now.Sub(s.seen).Seconds())
 	}
-	*s = shift{end: now.Add(time.Duration(float64(lipsync.StartTime) / busy))}
+	*s = idling{end: now.Add(time.Duration(float64(lipsync.StartTime) / busy))}
 	if err == nil {
 		s.all, s.seen = all, now
 	}

@@ -11,7 +11,7 @@ import (
 	"lipsync/internal/render"
 )
 
-// demand notes what it is told. As many workers are busy as it says.
+// demand records what it is told. It reports as many busy workers as set.
 type demand struct {
 	busy  float64
 	since time.Time
@@ -34,7 +34,7 @@ func stay(t *testing.T, busy float64, f func(t *testing.T, f *fixture, d *demand
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		d := &demand{busy: busy, since: time.Now()}
-		home := setup(t, func(ctx context.Context, j render.Job) error {
+		fixture := setup(t, func(ctx context.Context, j render.Job) error {
 			select {
 			case <-ctx.Done():
 				return ctx.Err()
@@ -42,8 +42,8 @@ func stay(t *testing.T, busy float64, f func(t *testing.T, f *fixture, d *demand
 				return concatenate(ctx, j)
 			}
 		})
-		home.Service.Demand = d
-		f(t, home, d)
+		fixture.Service.Demand = d
+		f(t, fixture, d)
 	})
 }
 
@@ -95,7 +95,7 @@ func TestStayIdle(t *testing.T) {
 	})
 }
 
-// TestStayNoOther is told not to begin another, and at last to stop.
+// TestStayNoOther tells the worker not to begin another request, and later to stop.
 func TestStayNoOther(t *testing.T) {
 	for name, c := range map[string]struct {
 		stop     time.Duration // after the start
@@ -126,7 +126,7 @@ func TestStayNoOther(t *testing.T) {
 	}
 }
 
-// TestStayFails leaves what waits to others after a fault of its own.
+// TestStayFails leaves waiting requests to other workers after an internal error.
 func TestStayFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		broken := errors.New("broken")
@@ -141,7 +141,7 @@ func TestStayFails(t *testing.T) {
 	})
 }
 
-// refusing is a store whose claims fail from one on to before another.
+// refusing is a store whose claims fail, from the one numbered from up to before another.
 type refusing struct {
 	lipsync.Leases
 	from, to, claims int
@@ -156,7 +156,8 @@ func (s *refusing) Claim(ctx context.Context, id, token string, now time.Time, l
 	return s.Leases.Claim(ctx, id, token, now, lease)
 }
 
-// TestStayThroughFaults goes on while claims fail of a store that is busy, or that answered before.
+// TestStayThroughFaults keeps going while claims fail, if the store is busy or has answered
+// before.
 func TestStayThroughFaults(t *testing.T) {
 	broken, busy := errors.New("broken"), &lipsync.Error{Code: lipsync.RateLimited}
 	for name, c := range map[string]struct {

@@ -8,11 +8,11 @@ import (
 	"lipsync/internal/render"
 )
 
-// share is the part of an attempt's 100 points that a stage is.
+// share is the range of an attempt's 100 points that a stage has.
 type share struct{ from, to int }
 
-// shares are what stages take of an attempt, about. How long a fetch takes the
-// network knows alone.
+// shares returns the ranges of the stages, about. The time of a fetch depends on the network and
+// can't be predicted.
 func shares() map[lipsync.Stage]share {
 	return map[lipsync.Stage]share{
 		lipsync.Fetching:  {0, 5},
@@ -22,18 +22,17 @@ func shares() map[lipsync.Stage]share {
 	}
 }
 
-// steady is how long a stage has to run before its speed says when the attempt
-// ends.
+// steady is how long a stage must run before its speed gives an estimate of the attempt's end.
 const steady = 2 * time.Second
 
-// meter says how far an attempt is. It may be told and asked at the same time.
+// meter holds the progress of an attempt. It is safe for concurrent use.
 type meter struct {
 	mu       sync.Mutex
-	began    time.Time // the stage
+	began    time.Time // of the stage
 	progress lipsync.Progress
 }
 
-// enter tells that a stage begins.
+// enter begins a stage.
 func (m *meter) enter(stage lipsync.Stage) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -41,7 +40,7 @@ func (m *meter) enter(stage lipsync.Stage) {
 	m.progress = lipsync.Progress{Stage: stage, Percent: shares()[stage].from}
 }
 
-// rendered takes what a renderer tells.
+// rendered takes the renderer's report of progress.
 func (m *meter) rendered(p render.Progress) {
 	if p.Stage != m.read().Stage {
 		m.enter(p.Stage)
@@ -49,8 +48,8 @@ func (m *meter) rendered(p render.Progress) {
 	m.advance(p.Done, p.Total)
 }
 
-// advance tells that so many steps of the stage are done. It counts whole points
-// alone: most calls change nothing.
+// advance records that done of total steps of the stage are done. It counts only whole points, so
+// most calls change nothing.
 func (m *meter) advance(done, total int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -66,7 +65,7 @@ func (m *meter) advance(done, total int) {
 	}
 }
 
-// read returns how far the attempt is.
+// read returns the progress of the attempt.
 func (m *meter) read() lipsync.Progress {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -14,13 +14,13 @@ import (
 	"lipsync/internal/render"
 )
 
-// report is one that a worker made, and when.
+// report is one report of a worker, and its time.
 type report struct {
 	lipsync.Progress
 	at time.Time
 }
 
-// reports is a store that notes them.
+// reports is a store that records them.
 type reports struct {
 	lipsync.Leases
 	all []report
@@ -31,7 +31,7 @@ func (s *reports) Report(ctx context.Context, id, token string, p lipsync.Progre
 	return s.Leases.Report(ctx, id, token, p)
 }
 
-// slowWeb takes five seconds for a file.
+// slowWeb takes five seconds for each file.
 type slowWeb struct{ web }
 
 func (w slowWeb) Fetch(ctx context.Context, url string, to io.Writer, limit int64) error {
@@ -39,13 +39,13 @@ func (w slowWeb) Fetch(ctx context.Context, url string, to io.Writer, limit int6
 	return w.web.Fetch(ctx, url, to, limit)
 }
 
-// TestProgress renders at a steady pace: 25 s for the analysis, 67 s for the rest.
+// TestProgress renders at a steady pace: 25 s for the analysis and 67 s for the rest.
 func TestProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := setup(t, func(ctx context.Context, j render.Job) error {
 			for _, stage := range []struct {
 				name  lipsync.Stage
-				steps int // tenths of a second
+				steps int // in tenths of a second
 			}{{lipsync.Analyzing, 250}, {lipsync.Rendering, 670}} {
 				for step := range stage.steps + 1 {
 					j.Progress(render.Progress{Stage: stage.name, Done: step, Total: stage.steps})
@@ -63,12 +63,12 @@ func TestProgress(t *testing.T) {
 
 		wantReports(t, store.all, time.Now())
 		if r := f.get(t, id); r.Progress != (lipsync.Progress{}) {
-			t.Errorf("the completed request has kept %+v", r.Progress)
+			t.Errorf("the completed request still has %+v", r.Progress)
 		}
 	})
 }
 
-// wantReports checks the reports of TestProgress, whose attempt ended at the time.
+// wantReports checks the reports of TestProgress. ended is the end of the attempt.
 func wantReports(t *testing.T, all []report, ended time.Time) {
 	t.Helper()
 	known, before := 0, report{}
@@ -88,12 +88,12 @@ func wantReports(t *testing.T, all []report, ended time.Time) {
 		before = r
 	}
 	if all[0].Stage != lipsync.Fetching || known < 80 || len(all) > 100 {
-		t.Errorf("got %d reports, %d with an end, the first %v: want 80 to 100, from the fetching on", len(all), known, all[0])
+		t.Errorf("got %d reports, %d with an end, the first %v: want 80 to 100, beginning with fetching", len(all), known, all[0])
 	}
 }
 
-// TestOddProgress has a renderer whose estimates are wrong: the figures of an
-// attempt never go back, nor to its end.
+// TestOddProgress has a renderer whose estimates are wrong. An attempt's percentage and end must
+// never go back.
 func TestOddProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := setup(t, func(ctx context.Context, j render.Job) error {
@@ -119,7 +119,7 @@ func TestOddProgress(t *testing.T) {
 	})
 }
 
-// deaf is a store that takes no reports, at once or ever.
+// deaf is a store that accepts no reports, at once or ever.
 type deaf struct {
 	lipsync.Leases
 	hangs bool
@@ -132,7 +132,7 @@ func (s deaf) Report(ctx context.Context, _, _ string, _ lipsync.Progress) error
 	return errors.New("no answer")
 }
 
-// TestDeafStore renders for some leases, which are renewed all the same.
+// TestDeafStore renders for several leases, which must be renewed in spite of the store.
 func TestDeafStore(t *testing.T) {
 	for _, hangs := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {

@@ -10,29 +10,28 @@ import (
 )
 
 const (
-	// shortagePause is how long the workers of a process wait at most after one of them
-	// found that the disk fails. Then they try another request: it may be that only the last
-	// one is too large for the disk.
+	// shortagePause is the longest time that the workers of a process wait after one of them found
+	// that the disk fails. Then they try another request, since only the last one may be too large
+	// for the disk.
 	shortagePause = time.Minute
-	// reportPause is how long a worker waits before it tells a store that can't be reached or
-	// written once more how an attempt ended: less than Poll, so that another worker that has
-	// waited too doesn't take the request before.
+	// reportPause is how long a worker waits before it reports the end of an attempt again to a
+	// store that can't be reached or written. It is shorter than Poll, so that no other waiting
+	// worker claims the request before.
 	reportPause = time.Second
 )
 
-// shortage is what a worker knows of a disk that fails.
+// shortage is what a worker knows about a failing disk.
 type shortage struct {
 	since time.Time
-	free  int64 // bytes, once the attempt's files were gone: too few for it
+	free  int64 // bytes, after the attempt's files were deleted: too few for the attempt
 }
 
-// errDisk ends an attempt whose request was put off since the disk failed.
+// errDisk ends an attempt whose request was postponed because the disk failed.
 var errDisk = errors.New("the disk fails")
 
-// report tells the service how an attempt ended, as lipsync.Service.Fault does, for as long
-// as it takes until the store can be reached and written: else the request would count as
-// one whose worker died. While the disk fails, all workers of the process wait, so that none
-// takes it before.
+// report tells the service how an attempt ended, as lipsync.Service.Fault does. It tries until the
+// store can be reached and written; otherwise the request would count as one whose worker died.
+// While the disk fails, all workers of the process wait, so that none claims the request before.
 func (w *Worker) report(ctx context.Context, r lipsync.Request, err error, took time.Duration) (lipsync.Failure, time.Time, error) {
 	for {
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportTime)
@@ -52,13 +51,13 @@ func (w *Worker) report(ctx context.Context, r lipsync.Request, err error, took 
 func (w *Worker) lack() *shortage {
 	free, err := disk.Free(w.Scratch)
 	if err != nil {
-		w.Log.Error("look for space", "error", err)
+		w.Log.Error("read free space", "error", err)
 	}
 	return &shortage{time.Now(), free}
 }
 
-// awaitDisk waits after the disk failed until it has clearly more space, or for a while,
-// and reports whether ctx goes on.
+// awaitDisk waits, after the disk failed, until it has clearly more space, or for a while. It
+// reports whether ctx has not ended.
 func (w *Worker) awaitDisk(ctx context.Context) bool {
 	for {
 		s := w.failing.Load()
@@ -67,15 +66,15 @@ func (w *Worker) awaitDisk(ctx context.Context) bool {
 		}
 		if free, err := disk.Free(w.Scratch); err == nil && s.over(free) {
 			w.failing.CompareAndSwap(s, nil)
-			w.Log.Info("work goes on", "free", free)
+			w.Log.Info("work continues", "free", free)
 		} else if !pause(ctx, Poll) {
 			return false
 		}
 	}
 }
 
-// over reports whether it is worth another try. Half as much again as an attempt had
-// to itself is a good deal for a large one, 8 MiB for a small one.
+// over reports whether another try is worthwhile: if the disk has clearly more space than the
+// failed attempt had (half as much again and 8 MiB), or after shortagePause.
 func (s *shortage) over(free int64) bool {
 	return free >= s.free+s.free/2+8<<20 || time.Since(s.since) >= shortagePause
 }

@@ -14,8 +14,8 @@ import (
 	"lipsync/internal/render"
 )
 
-// TestDiskFull finds the disk full more often than a request has attempts. None is
-// spent, and between two tries the workers wait.
+// TestDiskFull finds the disk full more often than a request has attempts. No attempt may be
+// spent, and the workers must wait between two tries.
 func TestDiskFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tries := 0
@@ -41,8 +41,8 @@ func TestDiskFull(t *testing.T) {
 	})
 }
 
-// TestFailingDisk has the disk fail in ways that say nothing of the request: no attempt is
-// spent, and another request than the one that met it isn't held up for long.
+// TestFailingDisk has the disk fail in ways that say nothing about the request. No attempt may be
+// spent, and other requests may not be delayed for long.
 func TestFailingDisk(t *testing.T) {
 	for _, fault := range []error{syscall.ENOSPC, syscall.EIO, syscall.EROFS, lipsync.ErrNoSpace(nil)} {
 		synctest.Test(t, func(t *testing.T) {
@@ -69,7 +69,7 @@ func TestFailingDisk(t *testing.T) {
 }
 
 // TestReportOnFailingDisk has the database fail for longer than a lease when an attempt is
-// to be reported, whatever it ended by: the attempt is not taken for one whose worker died.
+// reported, however it ended. The attempt must not count as one whose worker died.
 func TestReportOnFailingDisk(t *testing.T) {
 	for name, c := range map[string]struct {
 		ended, disk error
@@ -88,13 +88,13 @@ func TestReportOnFailingDisk(t *testing.T) {
 			f.Run(ctx, 3, nil)
 			f.want(t, id, lipsync.Processing, "", c.attempts)
 			if r := f.get(t, id); r.Lease != "" || r.Claims != 1 {
-				t.Errorf("%s: got lease %q after %d claims, want it put off after one", name, r.Lease, r.Claims)
+				t.Errorf("%s: got lease %q after %d claims, want the request postponed after one", name, r.Lease, r.Claims)
 			}
 		})
 	}
 }
 
-// broken is a store that can't be written for a time, once a request was claimed.
+// broken is a store that can't be written for a while, after a request was claimed.
 type broken struct {
 	lipsync.Leases
 	until time.Time
@@ -108,8 +108,7 @@ func (s *broken) Postpone(ctx context.Context, r lipsync.Request, until time.Tim
 	return s.Leases.Postpone(ctx, r, until)
 }
 
-// TestSilentDisk has the disk fail while a request is held, so that the lease can't be
-// renewed.
+// TestSilentDisk has the disk fail while a request is held, so that the lease can't be renewed.
 func TestSilentDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := setup(t, func(ctx context.Context, j render.Job) error { <-ctx.Done(); return ctx.Err() })
@@ -122,7 +121,7 @@ func TestSilentDisk(t *testing.T) {
 	})
 }
 
-// unrenewed is broken for leases too.
+// unrenewed is broken, and fails for leases too.
 type unrenewed struct{ broken }
 
 func (s *unrenewed) Renew(ctx context.Context, id, token string, until time.Time) error {

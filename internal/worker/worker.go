@@ -1,6 +1,6 @@
-// Package worker does the requests that wait: it claims one, gets its media,
-// renders it and reports. Any number of workers may run in any number of
-// processes; what they agree by is the lease on each request.
+// Package worker does waiting requests: it claims one, fetches its media, renders it and reports
+// the result. Any number of workers may run in any number of processes. The lease on each request
+// keeps two workers from doing the same one.
 package worker
 
 import (
@@ -15,40 +15,39 @@ import (
 	"lipsync/internal/render"
 )
 
-// Poll is how long a worker that found nothing waits before it looks again,
-// unless it is woken.
+// Poll is how long a worker that found nothing waits before it tries again, unless it is woken.
 const Poll = 5 * time.Second
 
-// Renderer makes one video of two media files.
+// Renderer makes one video from two media files.
 type Renderer interface {
 	Render(context.Context, render.Job) error
 }
 
-// Fetcher gets what is behind a user's URL. NotFound and TooLarge are the URL's
-// faults, NoHost may be, and Unavailable or TooSlow is another server's or the network's.
+// Fetcher fetches the file at a client's URL. NotFound and TooLarge are the URL's fault, NoHost
+// may be, and Unavailable and TooSlow are the fault of another server or the network.
 type Fetcher interface {
 	Fetch(ctx context.Context, url string, w io.Writer, limit int64) error
 }
 
-// Worker does requests. Its fields are set once, before use.
+// Worker does requests. Set its fields once, before use.
 type Worker struct {
 	Service  *lipsync.Service
 	Renderer Renderer
 	Fetcher  Fetcher
-	Scratch  string // an existing folder, for this worker's files alone
+	Scratch  string // an existing folder for the files of this worker only
 	Log      *slog.Logger
-	// Rendered is told of each output how long it is and how long its rendering
-	// took; may be nil.
+	// Rendered is called for each output with its length and the time that its rendering took. It
+	// may be nil.
 	Rendered func(length, took time.Duration)
-	// End is when this process will be killed for taking too long; zero if never.
-	// An attempt that is not done by then has failed, and is not given back.
+	// End is when this process will be killed for taking too long; zero if never. An attempt that
+	// is not done by then fails, and is not released.
 	End time.Time
 
-	failing atomic.Pointer[shortage] // nil while nobody found that the disk fails
+	failing atomic.Pointer[shortage] // nil until a worker finds that the disk fails
 }
 
-// Run does requests, n at once, until ctx ends. A receive from wake, which may
-// be nil, makes an idle one look at once.
+// Run does requests, n at once, until ctx ends. A receive from wake, which may be nil, makes an
+// idle worker claim at once.
 func (w *Worker) Run(ctx context.Context, n int, wake <-chan struct{}) {
 	var all sync.WaitGroup
 	for range n {
@@ -68,14 +67,14 @@ func (w *Worker) Run(ctx context.Context, n int, wake <-chan struct{}) {
 	all.Wait()
 }
 
-// Do does the request with the id, or for "" the next that waits. It reports
-// whether there was one to do, and what kept it from being done or given back;
-// that is logged already. A request that found the disk full or failing is put off, and
-// then there is nothing to do here.
+// Do does the request with the id, or with "" the next one that waits. It reports whether there
+// was one to do. The error, which is already logged, kept the request from being done or released.
+// While the disk is full or fails, Do postpones the request that found out, and reports that there
+// is nothing to do.
 func (w *Worker) Do(ctx context.Context, id string) (found bool, err error) {
 	r, err := w.Service.Claim(ctx, id)
 	switch {
-	case err == nil && ctx.Err() != nil: // told to stop just now
+	case err == nil && ctx.Err() != nil: // it was just told to stop
 		report, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportTime)
 		defer cancel()
 		return false, w.Service.Release(report, r)

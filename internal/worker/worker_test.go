@@ -40,7 +40,7 @@ func TestDo(t *testing.T) {
 	}
 }
 
-// TestWishes: what a request asks for besides its media is in its job.
+// TestWishes checks that the job has what the request asks for besides its media.
 func TestWishes(t *testing.T) {
 	var got render.Job
 	f := setup(t, func(ctx context.Context, j render.Job) error {
@@ -103,8 +103,8 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestPutOff has attempts end by faults that say nothing about the media: none is
-// counted, and the worker goes on.
+// TestPutOff has attempts end with faults that say nothing about the media. None may count, and
+// the worker must go on.
 func TestPutOff(t *testing.T) {
 	for name, c := range map[string]struct {
 		video, audio string
@@ -141,7 +141,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestAttempts lets every attempt fail for a reason that is not the user's.
+// TestAttempts has every attempt fail for a reason that is not the client's fault.
 func TestAttempts(t *testing.T) {
 	for name, render := range map[string]renderFunc{
 		"error":     func(context.Context, render.Job) error { return errors.New("disk full") },
@@ -165,11 +165,11 @@ func TestAttempts(t *testing.T) {
 	}
 }
 
-// TestSlow renders without an end. Once the length of the media is known, a request that
-// takes too long for it has failed, at the first attempt. Before, it is tried again.
+// TestSlow has a render that never ends. Once the length of the media is known, a request that
+// takes too long for it must fail at the first attempt. Before, it must be tried again.
 func TestSlow(t *testing.T) {
 	for _, c := range []struct {
-		length  time.Duration // 0 if it never is known
+		length  time.Duration // 0 if it never becomes known
 		bound   time.Duration
 		status  lipsync.Status
 		failure string
@@ -184,7 +184,7 @@ func TestSlow(t *testing.T) {
 					j.Measured(c.length, time.Second)
 				}
 				<-ctx.Done()
-				return fmt.Errorf("decode: %w", ctx.Err()) // an error that only follows from it
+				return fmt.Errorf("decode: %w", ctx.Err()) // an error that only follows from the cancellation
 			})
 			var log strings.Builder
 			f.Log = slog.New(slog.NewTextHandler(&log, nil))
@@ -198,14 +198,14 @@ func TestSlow(t *testing.T) {
 			}
 			f.want(t, id, c.status, c.failure, 1)
 			if said := log.String(); !strings.Contains(said, cmp.Or(c.failure, "not done in time")+": decode: context canceled") {
-				t.Errorf("got the log %s, want why it ended and where", said)
+				t.Errorf("got the log %s, want the reason and the step", said)
 			}
 		})
 	}
 }
 
-// TestFairWorker has one worker and 30 long jobs of one account: a job of another account
-// starts as soon as the first of them is done.
+// TestFairWorker has one worker and 30 long jobs of one account. A job of another account must
+// start as soon as the first of them is done.
 func TestFairWorker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var done []string
@@ -238,7 +238,7 @@ func TestFairWorker(t *testing.T) {
 	})
 }
 
-// still is a store that reads one request, once: a day has many looks.
+// still is a store that reads one request only once, since a day has many reads.
 type still struct {
 	lipsync.Requests
 	r lipsync.Request
@@ -251,7 +251,7 @@ func (s *still) ByID(ctx context.Context, id string) (_ lipsync.Request, err err
 	return s.r, err
 }
 
-// TestCrashes claims a request as workers do that then die without a word.
+// TestCrashes claims a request as workers do that then die.
 func TestCrashes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := setup(t, concatenate)
@@ -271,7 +271,7 @@ func TestCrashes(t *testing.T) {
 	})
 }
 
-// TestLongWork renders for many leases: nobody else may get the request.
+// TestLongWork renders for many leases. No other worker may get the request.
 func TestLongWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := setup(t, func(ctx context.Context, j render.Job) error {
@@ -321,8 +321,8 @@ func TestLostLease(t *testing.T) {
 	})
 }
 
-// TestSilentStore has a store that no longer answers: the attempt ends, as an
-// error, before another worker may take the request.
+// TestSilentStore has a store that stops answering. The attempt must end with an error before
+// another worker may claim the request.
 func TestSilentStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := setup(t, func(ctx context.Context, _ render.Job) error {
@@ -342,14 +342,14 @@ func TestSilentStore(t *testing.T) {
 	})
 }
 
-// silent is a store whose leases can't be renewed.
+// silent is a store that can't renew leases.
 type silent struct{ lipsync.Leases }
 
 func (silent) Renew(context.Context, string, string, time.Time) error {
 	return errors.New("no answer")
 }
 
-// TestEnd has a process that is killed before the attempt is done: it counts.
+// TestEnd has a process that is killed before the attempt is done. The attempt must count.
 func TestEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := setup(t, func(ctx context.Context, _ render.Job) error {
@@ -368,7 +368,7 @@ func TestEnd(t *testing.T) {
 	})
 }
 
-// TestLateClaim has the worker told to stop while it claims: it gives back.
+// TestLateClaim tells the worker to stop while it claims. It must release the request.
 func TestLateClaim(t *testing.T) {
 	f := setup(t, concatenate)
 	id := f.request(t, "video", "audio")
@@ -395,8 +395,8 @@ func (s stopping) Claim(ctx context.Context, id, token string, now time.Time, le
 	return r, err
 }
 
-// TestShutdown ends Run while it renders, at a user's fault as well: what a
-// dying child process says is not to be believed then.
+// TestShutdown stops Run while it renders, also while a render fails: what a dying child process
+// reports must not count.
 func TestShutdown(t *testing.T) {
 	for name, said := range map[string]error{
 		"interrupted": context.Canceled,
@@ -457,8 +457,8 @@ func TestRun(t *testing.T) {
 	})
 }
 
-// TestWake makes a request while the worker idles: it starts when woken, and
-// after worker.Poll when not.
+// TestWake makes a request while the worker is idle. It must start when the worker is woken, or
+// after worker.Poll.
 func TestWake(t *testing.T) {
 	for _, woken := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
@@ -482,7 +482,7 @@ func TestWake(t *testing.T) {
 	}
 }
 
-// TestMeasured has a renderer that tells how long the media are, and then fails or not.
+// TestMeasured has a renderer that reports the length of the media, and then fails or succeeds.
 func TestMeasured(t *testing.T) {
 	for _, fails := range []bool{false, true} {
 		f := setup(t, func(ctx context.Context, j render.Job) error {
@@ -501,7 +501,7 @@ func TestMeasured(t *testing.T) {
 	}
 }
 
-// TestRendered has a renderer that tells what it made.
+// TestRendered has a renderer that reports its output.
 func TestRendered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := setup(t, func(ctx context.Context, j render.Job) error {
