@@ -8,12 +8,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Files are what a program may open. A folder stands for all that lies below it. What is
-// not there is passed over.
+// Files is what a program may open. A folder stands for everything below it. Paths that don't
+// exist are ignored.
 type Files struct {
 	Run     []string // executables, and the loader that their first bytes name
 	Read    []string
-	Write   []string // and read
+	Write   []string // and to read
 	Devices []string // to read, write and control
 }
 
@@ -23,7 +23,7 @@ func (f Files) And(g Files) Files {
 	return Files{join(f.Run, g.Run), join(f.Read, g.Read), join(f.Write, g.Write), join(f.Devices, g.Devices)}
 }
 
-// Rights to files, as Landlock names them.
+// These are rights to files, as Landlock defines them.
 const (
 	readFile  = unix.LANDLOCK_ACCESS_FS_READ_FILE
 	runFile   = unix.LANDLOCK_ACCESS_FS_EXECUTE | readFile
@@ -31,7 +31,7 @@ const (
 	useDevice = unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV | readFile
 )
 
-// landlockVersion returns the version of Landlock's interface, 0 if the kernel has none.
+// landlockVersion returns the version of Landlock's interface, or 0 if the kernel has none.
 func landlockVersion() int {
 	version, _, err := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	if err != 0 {
@@ -40,8 +40,9 @@ func landlockVersion() int {
 	return int(version)
 }
 
-// handled returns all rights that a version knows: what no rule gives is denied. Signals
-// are not among the scopes: this process's threads need them among themselves.
+// handled returns all rights that a version knows. Landlock denies each of them unless a rule
+// grants it. Signals are not among the scopes, because the threads of this process need to send
+// them to each other.
 func handled(version int) unix.LandlockRulesetAttr {
 	attr := unix.LandlockRulesetAttr{Handled_access_fs: unix.LANDLOCK_ACCESS_FS_MAKE_SYM<<1 - 1}
 	for _, later := range []struct {
@@ -65,8 +66,8 @@ func handled(version int) unix.LandlockRulesetAttr {
 	return attr
 }
 
-// landlock holds the calling thread and its children to the files, and away from networks
-// as far as the version can.
+// landlock restricts the calling thread and its children to the files, and closes networks as far
+// as the version can.
 func landlock(version int, files Files) error {
 	attr := handled(version)
 	ruleset, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0)
@@ -79,7 +80,7 @@ func landlock(version int, files Files) error {
 		rights uint64
 	}{
 		{files.Run, runFile}, {files.Read, readFile}, {files.Write, writeFile},
-		// Go opens it where a standard file is not named.
+		// Go opens /dev/null in place of a standard file that is not set.
 		{append([]string{"/dev/null"}, files.Devices...), useDevice},
 	} {
 		for _, path := range rule.paths {
@@ -94,7 +95,7 @@ func landlock(version int, files Files) error {
 	return nil
 }
 
-// allow adds rights to a path to a ruleset.
+// allow adds a rule to a ruleset that grants rights to a path.
 func allow(ruleset uintptr, path string, rights uint64) error {
 	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
 	if errors.Is(err, unix.ENOENT) {

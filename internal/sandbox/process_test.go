@@ -14,8 +14,7 @@ import (
 	"time"
 )
 
-// TestFree starts many programs, and wants none of their restrictions on the threads that
-// are left.
+// TestFree starts many programs. Their restrictions must not be on any remaining thread.
 func TestFree(t *testing.T) {
 	before, here := restricted(t), hostLayers(t)
 	var all sync.WaitGroup
@@ -29,11 +28,11 @@ func TestFree(t *testing.T) {
 			if err != nil {
 				t.Error(err)
 			}
-			runtime.GC() // has threads started
+			runtime.GC() // makes the runtime start threads
 		})
 	}
 	all.Wait()
-	// A thread ends a moment after its goroutine.
+	// A thread ends shortly after its goroutine.
 	for deadline := time.Now().Add(10 * time.Second); restricted(t) > before; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("%d threads are restricted, %d before", restricted(t), before)
@@ -58,7 +57,7 @@ func restricted(t *testing.T) (n int) {
 	return n
 }
 
-// TestTree starts a program that leaves another behind, and wants both to end.
+// TestTree starts a program that leaves another process behind. Both must end.
 func TestTree(t *testing.T) {
 	evil, here := buildEvil(t), hostLayers(t)
 	for _, test := range []struct {
@@ -91,8 +90,8 @@ func TestTree(t *testing.T) {
 	}
 }
 
-// wantEnd wants no process to hold the other end of a pipe any more. Those that were left
-// would hold it for a minute.
+// wantEnd waits until no process has the other end of the pipe open. A process that was left would
+// keep it open for a minute.
 func wantEnd(t *testing.T, r *os.File) {
 	t.Helper()
 	_ = r.SetReadDeadline(time.Now().Add(20 * time.Second))
@@ -101,10 +100,10 @@ func wantEnd(t *testing.T, r *os.File) {
 	}
 }
 
-// orphan is the variable that makes TestParent start a program and wait to be killed.
+// orphan is the variable that makes TestParent start a program, and wait to be killed.
 const orphan = "SANDBOX_TEST_EVIL"
 
-// TestParent kills a process that has started a program, and wants the program to end.
+// TestParent kills a process that has started a program. The program must end too.
 func TestParent(t *testing.T) {
 	if evil := os.Getenv(orphan); evil != "" {
 		cmd := exec.CommandContext(t.Context(), evil, "sleep")
@@ -143,8 +142,8 @@ func TestParent(t *testing.T) {
 	wantEnd(t, r)
 }
 
-// BenchmarkStart starts the smallest of programs in each layer, and in a process of 1 GiB, which
-// namespaces of users copy the tables of.
+// BenchmarkStart starts a minimal program in each layer, and also from a process of 1 GiB, whose
+// page tables a user namespace copies.
 func BenchmarkStart(b *testing.B) {
 	memory := make([]byte, 1<<30)
 	for i := 0; i < len(memory); i += 4096 {

@@ -11,19 +11,19 @@ import (
 	"strings"
 )
 
-// library is a line of what the loader says: its path is the one after the arrow.
+// library matches a line of the loader's list. The path is after the arrow.
 var library = regexp.MustCompile(`(?m)=> (/.+) \(0x[0-9a-f]+\)$`)
 
-// Needs returns the files that a program needs whatever it does: itself, the loader, and
-// the folders of the libraries that the loader finds for it. What can't be found out is
-// missing; a trial shows whether the program runs without.
+// Needs returns the files that a program always needs: itself, the loader, and the folders of its
+// libraries, as the loader finds them. Files that it can't find out are missing; a trial shows
+// whether the program runs without them.
 func Needs(ctx context.Context, program string) Files {
 	files := Files{Run: []string{program}}
 	loader := interpreter(program)
 	if loader == "" {
 		return files
 	}
-	// The loader lists the libraries instead of running the program.
+	// With this variable, the loader lists the libraries instead of running the program.
 	list := exec.CommandContext(ctx, program)
 	list.Env = []string{"LD_TRACE_LOADED_OBJECTS=1"}
 	out, _ := list.Output()
@@ -38,7 +38,7 @@ func Needs(ctx context.Context, program string) Files {
 	return files
 }
 
-// interpreter returns the loader that a program names, "" if it names none.
+// interpreter returns the loader that a program names, or "" if it names none.
 func interpreter(program string) string {
 	f, err := elf.Open(program)
 	if err != nil {

@@ -1,9 +1,9 @@
-// Package sandbox starts programs that read what strangers send, and holds them to the
-// files that they need.
+// Package sandbox starts programs that read untrusted files, and restricts them to the files that
+// they need.
 //
-// Restrictions of Linux belong to a thread, and a child inherits those of the thread that
-// starts it. So each program is started by a thread of its own, which restricts itself
-// before and does nothing else. That thread lives as long as the program.
+// On Linux, restrictions belong to a thread, and a child inherits those of the thread that starts
+// it. So each program is started by a thread of its own, which first restricts itself. That thread
+// does nothing else, and lives as long as the program.
 package sandbox
 
 import (
@@ -15,25 +15,24 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Sandbox says which layers hold a program back, where not every host has them. The zero
-// value has none of them. These hold on every host: the program gains no privileges, has
-// no capability except to pass over permissions of files, gets no open file except its
-// standard ones, and is killed when this process ends, and all that is left of its process group
-// when the program itself ends.
+// Sandbox says which optional layers restrict a program, since not every host has them. The zero
+// value has none. On every host, the program gains no privileges, has no capability except the one
+// to ignore file permissions, gets no open file except the standard ones, and is killed when this
+// process ends. When the program ends, the rest of its process group is killed.
 type Sandbox struct {
-	Landlock   int  // version of its interface in the kernel; 0: none
-	Seccomp    bool // no sockets, no reach into other processes, nothing of the kernel that media don't need
-	Namespaces bool // a network without devices; it sees no process but its own, and all end with it
+	Landlock   int  // version of its interface in the kernel; 0 means none
+	Seccomp    bool // denies sockets, access to other processes, and parts of the kernel that media don't need
+	Namespaces bool // a network without devices; the program sees only its own processes, and all end with it
 }
 
-// Available returns the layers that this kernel offers. Whether a program runs in them,
-// and whether this process may make namespaces, shows a trial: see Largest.
+// Available returns the layers that this kernel offers. Only a trial shows whether a program runs
+// in them, and whether this process may create namespaces: see Largest.
 func Available() Sandbox {
 	return Sandbox{Landlock: landlockVersion(), Seccomp: hasSeccomp(), Namespaces: true}
 }
 
-// Largest returns the layers of s in which a trial succeeds: all, else those that can be
-// added one by one.
+// Largest returns the layers of s in which a trial succeeds: all of them, or those that succeed
+// when added one by one.
 func (s Sandbox) Largest(try func(Sandbox) error) Sandbox {
 	if try(s) == nil {
 		return s
@@ -56,11 +55,12 @@ func (s Sandbox) LogValue() slog.Value {
 	return slog.GroupValue(slog.Int("landlock", s.Landlock), slog.Bool("seccomp", s.Seccomp), slog.Bool("namespaces", s.Namespaces))
 }
 
-// Start starts a program that may open the files, and no others where Landlock holds. Its
-// working folder, environment and standard files are those of cmd. The function wait is
-// cmd.Wait, and may be called more than once; it must be called.
+// Start starts a program that may open the files, and with Landlock no others. It takes the
+// working folder, environment and standard files from cmd. The caller must call wait, which does
+// what cmd.Wait does, and may be called more than once.
 func (s Sandbox) Start(cmd *exec.Cmd, files Files) (wait func() error, err error) {
-	// A group of its own, so that a terminal's interrupt reaches only this process.
+	// The program gets its own process group, so that an interrupt from the terminal reaches only
+	// this process.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	if s.Namespaces {
 		cmd.SysProcAttr.Cloneflags = ownNamespaces()
@@ -81,13 +81,13 @@ func (s Sandbox) Start(cmd *exec.Cmd, files Files) (wait func() error, err error
 		return nil, err
 	}
 	return sync.OnceValue(func() error {
-		<-ended // and not yet waited for, so that the group's number is still its own
+		<-ended // it has not been waited for yet, so the number of its group can't belong to another
 		_ = unix.Kill(-cmd.Process.Pid, unix.SIGKILL)
 		return cmd.Wait()
 	}), nil
 }
 
-// restrict restricts the calling thread, for good.
+// restrict restricts the calling thread permanently.
 func (s Sandbox) restrict(files Files) error {
 	if err := dropPrivileges(); err != nil {
 		return err

@@ -29,18 +29,18 @@ func buildEvil(t *testing.T) string {
 	return path
 }
 
-// attempt is something that a broken program tries, and what holds it back.
+// attempt is something that a hijacked program tries, with the layers that prevent it.
 type attempt struct {
 	try        string
-	landlock   int  // from which version on, 0: never
-	seccomp    bool // whether it does
-	namespaces bool // whether they do
-	always     bool // every host does
+	landlock   int  // from this version on; 0 means never
+	seccomp    bool // whether this layer prevents it
+	namespaces bool // whether this layer prevents it
+	always     bool // whether every host prevents it
 }
 
-// attempts returns what to try against this process. Those that reach into it are about all
-// of its threads: the one that started the program is as restricted as the program. The
-// descriptor is one that programs inherit if nobody keeps them from it.
+// attempts returns what to try against this process. Attempts to reach into it try all its
+// threads, since the one that started the program is as restricted as the program. The descriptor
+// is one that programs inherit unless that is prevented.
 func attempts(t *testing.T, descriptor int) []attempt {
 	t.Helper()
 	dir, pid, root, users := t.TempDir(), os.Getpid(), os.Geteuid() == 0, allowsUsers(t)
@@ -84,10 +84,10 @@ func attempts(t *testing.T, descriptor int) []attempt {
 	}
 }
 
-// usersAndMore are the namespaces that users who are not root start a program in.
+// usersAndMore is the set of namespaces in which users other than root start a program.
 const usersAndMore = unix.CLONE_NEWUSER | unix.CLONE_NEWNET | unix.CLONE_NEWPID | unix.CLONE_NEWIPC
 
-// allowsUsers tells whether this host lets this process make a namespace of users.
+// allowsUsers reports whether this host allows this process to create a user namespace.
 func allowsUsers(t *testing.T) bool {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "true")
@@ -134,7 +134,8 @@ func answering(t *testing.T, network, address string) string {
 	return l.Addr().String()
 }
 
-// try has the program try everything in a sandbox, and returns what it says.
+// try has the program try everything in a sandbox. It returns the program's output and the
+// attempts.
 func try(t *testing.T, evil string, s Sandbox) (string, []attempt) {
 	t.Helper()
 	var said bytes.Buffer
@@ -155,7 +156,7 @@ func try(t *testing.T, evil string, s Sandbox) (string, []attempt) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := attempts(t, descriptor) // now the thread that started the program is there
+	all := attempts(t, descriptor) // includes the thread that started the program
 	for _, a := range all {
 		fmt.Fprintln(w, a.try)
 	}
@@ -167,7 +168,7 @@ func try(t *testing.T, evil string, s Sandbox) (string, []attempt) {
 	return said.String(), all
 }
 
-// TestLayers tries everything against each layer by itself, and against all.
+// TestLayers tries everything against each layer by itself, and against all of them.
 func TestLayers(t *testing.T) {
 	evil, here := buildEvil(t), hostLayers(t)
 	t.Logf("this host has %v", here.LogValue())
@@ -186,7 +187,7 @@ func TestLayers(t *testing.T) {
 	} {
 		t.Run(layer.name, func(t *testing.T) {
 			if layer.Sandbox == (Sandbox{}) && layer.name != "none" {
-				t.Skip("this host doesn't have it, or doesn't allow it to this process")
+				t.Skip("this host doesn't have the layer, or denies it to this process")
 			}
 			said, all := try(t, evil, layer.Sandbox)
 			for _, a := range all {
@@ -196,7 +197,7 @@ func TestLayers(t *testing.T) {
 				case held && !failed:
 					t.Errorf("is not held back: %s", a.try)
 				case layer.name == "none" && !held && !did:
-					t.Errorf("fails without a layer, so that it shows nothing: %s", a.try)
+					t.Errorf("fails even without a layer, so it proves nothing: %s", a.try)
 				}
 			}
 			t.Log(said)
@@ -204,7 +205,7 @@ func TestLayers(t *testing.T) {
 	}
 }
 
-// hostLayers returns the layers that a program gets here.
+// hostLayers returns the layers that a program gets on this host.
 func hostLayers(t *testing.T) Sandbox {
 	t.Helper()
 	shell, err := exec.LookPath("true")
@@ -220,7 +221,7 @@ func hostLayers(t *testing.T) Sandbox {
 	})
 }
 
-// TestHide tries to read this process when only Hide holds it.
+// TestHide tries to read this process when it is protected by Hide only.
 func TestHide(t *testing.T) {
 	evil := buildEvil(t)
 	if err := Hide(); err != nil {
@@ -238,7 +239,7 @@ func TestHide(t *testing.T) {
 	}
 }
 
-// TestFiles has the program do with its files what it may.
+// TestFiles has the program read and write its files.
 func TestFiles(t *testing.T) {
 	evil, dir := buildEvil(t), t.TempDir()
 	in, out := filepath.Join(dir, "in"), filepath.Join(dir, "out")
@@ -265,7 +266,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// TestLargest holds trials that fail against the layers that are left.
+// TestLargest has trials that fail with some layers.
 func TestLargest(t *testing.T) {
 	all := Sandbox{Landlock: 4, Seccomp: true, Namespaces: true}
 	for _, test := range []struct {
@@ -289,7 +290,8 @@ func TestLargest(t *testing.T) {
 	}
 }
 
-// TestNeeds finds what a program with libraries needs, and that one without needs only itself.
+// TestNeeds finds what a program with libraries needs. A program without libraries needs only
+// itself.
 func TestNeeds(t *testing.T) {
 	if got, want := Needs(t.Context(), buildEvil(t)), 1; len(got.Run) != want || len(got.Read) != 0 {
 		t.Errorf("without libraries: got %+v", got)

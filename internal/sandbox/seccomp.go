@@ -9,12 +9,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// denied are the system calls that fail with EPERM. A list of allowed ones would have to
-// follow each version of ffmpeg, of its libraries and of NVIDIA's driver; files and
-// processes have other layers.
+// denied returns the system calls that fail with EPERM. A list of allowed calls would have to
+// follow each version of ffmpeg, its libraries and NVIDIA's driver. Other layers restrict files
+// and processes.
 func denied() []uint32 {
 	return []uint32{
-		// networks, also past the first of them
+		// networks, also other than the program's own
 		unix.SYS_SOCKET, unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER,
 		// other processes
 		unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PROCESS_MADVISE, unix.SYS_KCMP,
@@ -33,25 +33,25 @@ func denied() []uint32 {
 	}
 }
 
-// signals send signals. In a namespace of processes nobody else is reached, and Go's way
-// to start a process there asks for kill.
+// signals returns the calls that send signals. In a PID namespace they reach no other processes,
+// and Go needs kill to start a process there.
 func signals() []uint32 {
 	return []uint32{unix.SYS_KILL, unix.SYS_TKILL, unix.SYS_RT_SIGQUEUEINFO, unix.SYS_RT_TGSIGQUEUEINFO}
 }
 
-// judged are the calls that an argument decides about.
+// judged returns the calls whose arguments decide whether they are allowed.
 func judged(namespaces bool) []judgement {
 	const apart = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET
 	clones := []uint32{0}
-	if namespaces { // The kernel denies the program what it allows to the thread that starts it.
+	if namespaces { // The filter denies the program what the thread that starts it needs.
 		clones = append(clones, uint32(ownNamespaces()))
 	}
 	return []judgement{
 		{call: unix.SYS_PRLIMIT64, argument: 0, values: []uint32{0}}, // limits of the caller itself
-		// between threads of Go, of which the caller is one before the program starts
+		// between Go's threads; until the program starts, the caller is one
 		{call: unix.SYS_TGKILL, argument: 2, values: []uint32{uint32(unix.SIGURG)}},
 		{call: unix.SYS_CLONE, argument: 0, mask: apart, values: clones},
-		// who gets the signals that files and sockets send, and which ones
+		// which process gets the signals of files and sockets, and which signals
 		{call: unix.SYS_FCNTL, argument: 1, values: []uint32{unix.F_SETOWN, unix.F_SETOWN_EX, unix.F_SETSIG}, refused: true},
 		{call: unix.SYS_IOCTL, argument: 1, values: []uint32{fioSetOwn, unix.SIOCSPGRP}, refused: true},
 	}
@@ -60,16 +60,16 @@ func judged(namespaces bool) []judgement {
 // fioSetOwn is FIOSETOWN of Linux's asm-generic/sockios.h.
 const fioSetOwn = 0x8901
 
-// judgement allows a call with the listed values of an argument only, or refuses it with
-// them only.
+// judgement allows a call only with the listed values of an argument, or refuses it only with
+// them.
 type judgement struct {
 	call, argument uint32
-	mask           uint32 // which bits of the argument count; 0: all 32
+	mask           uint32 // bits of the argument that count; 0 means all 32
 	values         []uint32
 	refused        bool
 }
 
-// instructions are the part of a filter that judges the call, and passes over all others.
+// instructions returns the part of the filter that decides about the call, and skips all others.
 func (j judgement) instructions() []unix.SockFilter {
 	listed, other := uint32(unix.SECCOMP_RET_ALLOW), uint32(refuse)
 	if j.refused {
@@ -90,7 +90,7 @@ func (j judgement) instructions() []unix.SockFilter {
 	return append(f, unix.SockFilter{Code: end, K: other}, unix.SockFilter{Code: end, K: listed})
 }
 
-// Instructions of filters.
+// These are instructions of filters.
 const (
 	load  = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS
 	and   = unix.BPF_ALU | unix.BPF_AND | unix.BPF_K
@@ -99,19 +99,19 @@ const (
 	end   = unix.BPF_RET | unix.BPF_K
 )
 
-// Offsets in what a filter sees, struct seccomp_data: the number of the call, the kind of
-// processor, and arguments of 8 bytes, the low half first.
+// These are offsets in struct seccomp_data, which a filter reads: the number of the call, the
+// architecture, and arguments of 8 bytes with the low half first.
 const (
 	dataCall = 0
 	dataArch = 4
 	dataArgs = 16
 )
 
-// x32Call is the bit that x86-64 adds to the number of calls of its third kind, x32.
+// x32Call is the bit by which call numbers of the x32 ABI differ from those of x86-64.
 const x32Call = 0x40000000
 
-// filter returns the program that judges a system call by its number and arguments. Calls of
-// other kinds of processors, which one may be asked to run too, are refused.
+// filter returns the program that allows or denies a system call by its number and arguments. It
+// denies calls of other architectures, which the same processor may also run.
 func filter(arch uint32, namespaces bool) []unix.SockFilter {
 	refused := denied()
 	if !namespaces {
@@ -127,7 +127,8 @@ func filter(arch uint32, namespaces bool) []unix.SockFilter {
 		f = append(f, j.instructions()...)
 	}
 	f = append(f, []unix.SockFilter{
-		// Its flags lie in memory, which no filter reads. C libraries call clone instead.
+		// The flags of clone3 are in memory, which a filter can't read. C libraries fall back to
+		// clone.
 		{Code: equal, Jf: 1, K: unix.SYS_CLONE3},
 		{Code: end, K: unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)},
 		{Code: least, Jt: uint8(len(refused) + 1), K: x32Call},
@@ -140,7 +141,8 @@ func filter(arch uint32, namespaces bool) []unix.SockFilter {
 
 const refuse = unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)
 
-// arch returns the kernel's number for the processor, 0 for one whose calls are not known here.
+// arch returns the kernel's number for the architecture, or 0 for one whose calls are not known
+// here.
 func arch() uint32 {
 	switch runtime.GOARCH {
 	case "amd64":
@@ -157,11 +159,12 @@ func hasSeccomp() bool {
 	return err == 0 && arch() != 0
 }
 
-// seccomp puts the calling thread and its children behind the filter. It turns on none of the
-// defences against speculation that would slow them down: they run nobody else's programs.
+// seccomp installs the filter for the calling thread and its children. It turns off the
+// mitigations of speculative execution that the kernel would add, since they are slow, and the
+// child runs no other user's code.
 func seccomp(namespaces bool) error {
-	// Go tries once in a process whether it may signal by file descriptors. It has to do that
-	// before the filter is here.
+	// Go checks once in a process whether it may signal by file descriptors. That must happen
+	// before the filter is installed.
 	if self, err := os.FindProcess(os.Getpid()); err == nil {
 		_ = self.Release()
 	}

@@ -9,13 +9,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// onThread calls f in a goroutine and on a thread of its own, which ends with f. The main
-// thread is never taken: it can't end, and other processes take its restrictions for those
-// of the process.
+// onThread calls f in a goroutine on a thread of its own, which ends with f. It never uses the
+// main thread: that one can't end, and other processes would take its restrictions for those of
+// this process.
 func onThread(f func()) {
 	locked := make(chan struct{})
 	go func() {
-		runtime.LockOSThread() // without an unlocking: so the thread ends
+		runtime.LockOSThread() // without unlocking, so the thread ends
 		if unix.Gettid() == unix.Getpid() {
 			onThread(f)
 			runtime.UnlockOSThread()
@@ -28,9 +28,8 @@ func onThread(f func()) {
 	<-locked
 }
 
-// awaitEnd waits until a child has ended, and leaves it to be waited for. The thread that
-// started the child has to live that long: the kernel takes the end of that thread for
-// the end of the parent.
+// awaitEnd waits until a child has ended, without reaping it. The thread that started the child
+// must live that long, because the kernel treats the end of that thread as the end of the parent.
 func awaitEnd(pid int) {
 	for {
 		if err := unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil); !errors.Is(err, unix.EINTR) {
@@ -39,19 +38,19 @@ func awaitEnd(pid int) {
 	}
 }
 
-// dropPrivileges takes from the calling thread's children what they could gain or inherit.
+// dropPrivileges drops what children of the calling thread could gain or inherit.
 func dropPrivileges() error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("no new privileges: %w", err)
 	}
-	// Libraries may open files that a child would inherit. Kernels before 5.11 can't tell
-	// them to close all at once.
+	// Libraries may open files that a child would inherit. Kernels before 5.11 can't mark them all
+	// close-on-exec in one call.
 	_ = unix.CloseRange(3, 1<<31-1, unix.CLOSE_RANGE_CLOEXEC)
 	for c := range unix.CAP_LAST_CAP + 1 {
-		if c == unix.CAP_DAC_OVERRIDE { // root works on files of others
+		if c == unix.CAP_DAC_OVERRIDE { // root needs it for files of other users
 			continue
 		}
-		// Who may not drop them is not root, and has none that a child would get, except
+		// A process that may not drop capabilities is not root; its children get none except
 		// inherited ones.
 		_ = unix.Prctl(unix.PR_CAPBSET_DROP, uintptr(c), 0, 0, 0)
 	}
@@ -67,8 +66,9 @@ func dropPrivileges() error {
 	return nil
 }
 
-// ownNamespaces returns which namespaces a program gets. Who is not root needs one of users
-// to be allowed the others. Root doesn't, and would lose the right to files of others.
+// ownNamespaces returns the namespaces for a program. A user other than root needs a user
+// namespace to create the others. Root doesn't, and would lose its access to other users' files in
+// one.
 func ownNamespaces() uintptr {
 	const own = unix.CLONE_NEWNET | unix.CLONE_NEWPID | unix.CLONE_NEWIPC
 	if os.Geteuid() == 0 {
@@ -77,8 +77,8 @@ func ownNamespaces() uintptr {
 	return own | unix.CLONE_NEWUSER
 }
 
-// Hide keeps other processes of the same user from reading this one's memory and
-// environment, and from tracing it. It writes no core dump any more.
+// Hide keeps other processes of the same user from tracing this one and from reading its memory
+// and environment. It also turns off core dumps.
 func Hide() error {
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return fmt.Errorf("not dumpable: %w", err)

@@ -35,7 +35,7 @@ func own(how, id string) error {
 	return err
 }
 
-// chooseSignal says which signal a file sends.
+// chooseSignal sets which signal a file sends.
 func chooseSignal() error {
 	var ends [2]int
 	if err := unix.Pipe2(ends[:], unix.O_CLOEXEC); err != nil {
@@ -47,7 +47,7 @@ func chooseSignal() error {
 	return err
 }
 
-// namespace makes namespaces, or enters one, by a call of the kernel.
+// namespace creates namespaces or enters one, by the named system call.
 func namespace(how, flags string) error {
 	kinds, err := strconv.ParseUint(flags, 0, 32)
 	if err != nil {
@@ -63,16 +63,16 @@ func namespace(how, flags string) error {
 		return child(func() (uintptr, uintptr, error) {
 			return call(unix.SYS_CLONE3, uintptr(unsafe.Pointer(&args)), unsafe.Sizeof(args), 0)
 		}, nil)
-	case "unshare": // in a process of one thread, as the kernel wants it
+	case "unshare": // in a process with one thread, as the kernel requires
 		return child(func() (uintptr, uintptr, error) { return call(unix.SYS_CLONE, uintptr(unix.SIGCHLD), 0, 0) },
 			func() unix.Errno { _, _, err := unix.RawSyscall(unix.SYS_UNSHARE, uintptr(kinds), 0, 0); return err })
-	case "setns": // which only a namespace is missing for
+	case "setns": // fails only for want of a namespace
 		if err := unix.Setns(-1, int(kinds)); !errors.Is(err, unix.EBADF) {
 			return err
 		}
 		return nil
 	}
-	return fmt.Errorf("no way %q", how)
+	return fmt.Errorf("unknown call %q", how)
 }
 
 func call(number, a, b, c uintptr) (uintptr, uintptr, error) {
@@ -83,8 +83,8 @@ func call(number, a, b, c uintptr) (uintptr, uintptr, error) {
 	return r, s, nil
 }
 
-// child starts a process of one thread, has it do something that calls the kernel only,
-// and returns why that failed.
+// child starts a process with one thread, which calls do. It returns why that failed. do must make
+// only system calls.
 func child(fork func() (uintptr, uintptr, error), do func() unix.Errno) error {
 	pid, _, err := fork()
 	if err != nil {

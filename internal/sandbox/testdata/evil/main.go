@@ -1,7 +1,6 @@
-// Command evil is what a broken ffmpeg could become. In tests it takes the place of the
-// program. It reads what to try, one attempt a line, from the file of its last argument -i, else
-// from standard input, and writes to standard error how each attempt went: "did" or "failed",
-// the line, and the reason.
+// Command evil tries what a hijacked ffmpeg could. Tests run it in place of ffmpeg. It reads
+// attempts, one per line, from the file of its last argument -i, or from standard input. It writes
+// the result of each to standard error: "did" or "failed", the line, and the reason.
 package main
 
 import (
@@ -60,7 +59,7 @@ func attempt(verb string, objects []string) error {
 			_, err = p.Wait()
 		}
 		return err
-	case "descend": // leave a process behind, in a session of its own or not
+	case "descend": // leave a process behind, in its own session or not
 		_, err := os.StartProcess("/proc/self/exe", []string{"evil", "sleep"}, &os.ProcAttr{
 			Files: []*os.File{nil, os.Stdout}, Sys: &syscall.SysProcAttr{Setsid: object == "session"},
 		})
@@ -86,10 +85,10 @@ func attempt(verb string, objects []string) error {
 	case "namespace":
 		return namespace(object, objects[1])
 	}
-	return fmt.Errorf("no attempt %q", verb)
+	return fmt.Errorf("unknown attempt %q", verb)
 }
 
-// dial wants one byte as an answer.
+// dial connects, and expects one byte as an answer.
 func dial(network, address string) error {
 	c, err := net.DialTimeout(network, address, time.Second)
 	if err != nil {
@@ -104,7 +103,7 @@ func dial(network, address string) error {
 	return err
 }
 
-// reach tries the threads of a process, which is named first, until one is reached.
+// reach tries the threads of a process, whose id is first, until it reaches one.
 func reach(verb string, address uintptr, ids []string) (err error) {
 	process, _ := strconv.Atoi(ids[0])
 	for _, id := range ids {
@@ -118,7 +117,7 @@ func reach(verb string, address uintptr, ids []string) (err error) {
 			if err = nil; errno != 0 {
 				err = errno
 			}
-		case "signal": // which does nothing
+		case "signal": // the null signal, which has no effect
 			err = unix.Tgkill(process, thread, unix.SIGCONT)
 		}
 		if err == nil {
