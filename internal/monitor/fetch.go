@@ -9,15 +9,15 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// Fetcher gets what is behind a user's URL, as worker.Fetcher says.
+// Fetcher fetches the file at a client's URL, as worker.Fetcher does.
 type Fetcher interface {
 	Fetch(ctx context.Context, url string, w io.Writer, limit int64) error
 }
 
-// Fetcher returns a fetcher that measures what f does.
+// Fetcher returns a fetcher that measures the fetches of f.
 func (m *Monitor) Fetcher(f Fetcher) Fetcher { return fetcher{f, m} }
 
-// fetched is the result of a fetch that ended well.
+// fetched is the result of a successful fetch.
 const fetched = "ok"
 
 type fetcher struct {
@@ -31,7 +31,7 @@ func (f fetcher) Fetch(ctx context.Context, url string, w io.Writer, limit int64
 	err := f.Fetcher.Fetch(ctx, url, w, limit)
 	result := cmp.Or(lipsync.CodeOf(err), fetched)
 	if err != nil && ctx.Err() != nil {
-		result = "canceled" // or given back, or out of time
+		result = "canceled" // or released, or out of time
 	}
 	f.m.fetches.WithLabelValues(string(result)).Observe(time.Since(started).Seconds())
 	return err

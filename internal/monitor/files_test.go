@@ -14,7 +14,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// These hold the files in the folder monitoring to the metrics that there are.
+// These tests compare the files in the folder monitoring with the service's metrics.
 
 func file(t *testing.T, name string) []byte {
 	t.Helper()
@@ -25,11 +25,10 @@ func file(t *testing.T, name string) []byte {
 	return b
 }
 
-// target are the labels that Prometheus adds to each series.
+// target has the labels that Prometheus adds to each series.
 var target = []string{"job", "instance"}
 
-// series returns the labels of each series that a query can name. There is also
-// up, which Prometheus itself adds.
+// series returns the labels of each series that a query can name. Prometheus itself adds up.
 func series(t *testing.T) map[string][]string {
 	families, err := busy(t).registry.Gather()
 	if err != nil {
@@ -51,8 +50,8 @@ func series(t *testing.T) map[string][]string {
 	return all
 }
 
-// checkQuery wants a query that can be read, of metrics and labels that there are.
-// It returns the metrics' names.
+// checkQuery checks that a query parses, and that its metrics and labels exist. It returns the
+// metrics' names.
 func checkQuery(t *testing.T, where, query string, known map[string][]string) (names []string) {
 	t.Helper()
 	expr, err := parser.NewParser(parser.Options{}).ParseExpr(query)
@@ -66,7 +65,7 @@ func checkQuery(t *testing.T, where, query string, known map[string][]string) (n
 			names = append(names, s.Name)
 			found = append(found, known[s.Name]...)
 			if known[s.Name] == nil {
-				t.Errorf("%s: there is no metric %q", where, s.Name)
+				t.Errorf("%s: unknown metric %q", where, s.Name)
 			}
 			for _, m := range s.LabelMatchers {
 				if m.Name != "__name__" && !slices.Contains(known[s.Name], m.Name) {
@@ -94,15 +93,15 @@ func TestCheckQuery(t *testing.T) {
 	for _, query := range []string{"rate(a_total[5m]", "b_total", `a_total{status="x"}`, "sum by (status) (a_total)"} {
 		quiet := new(testing.T)
 		if checkQuery(quiet, "", query, known); !quiet.Failed() {
-			t.Errorf("%s: got no fault", query)
+			t.Errorf("%s: got no error", query)
 		}
 	}
 	if checkQuery(t, "", `sum by (code) (rate(a_total{code!=""}[5m]))`, known); t.Failed() {
-		t.Error("got a fault")
+		t.Error("got an error")
 	}
 }
 
-// TestAlerts reads the rules as Prometheus does, and wants each explained.
+// TestAlerts reads the rules as Prometheus does. Each must be explained in the README.
 func TestAlerts(t *testing.T) {
 	var rules struct {
 		Groups []struct {
@@ -133,8 +132,8 @@ func TestAlerts(t *testing.T) {
 	}
 }
 
-// TestDashboard wants every query of the dashboard to show something, and each
-// metric of the service on it.
+// TestDashboard checks that every query of the dashboard is valid, and that each metric of the
+// service is on it.
 func TestDashboard(t *testing.T) {
 	var board struct {
 		Panels []struct {
@@ -166,7 +165,7 @@ func TestDashboard(t *testing.T) {
 	}
 }
 
-// TestDocumented wants the metrics of the README to be those that there are.
+// TestDocumented compares the metrics in the README with those of the service.
 func TestDocumented(t *testing.T) {
 	families, err := busy(t).registry.Gather()
 	if err != nil {

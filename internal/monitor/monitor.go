@@ -1,7 +1,7 @@
-// Package monitor lets an operator see what the service on one machine does: by
-// metrics in Prometheus' format, and by a check whether all that it needs works.
+// Package monitor shows operators what the service on one machine does: with metrics in
+// Prometheus' format, and with a check whether everything that the service needs works.
 //
-// No label names an account, a request or an address: each has few values.
+// No label contains an account, a request or an address. Each label has few values.
 package monitor
 
 import (
@@ -17,17 +17,17 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// Options say what is watched.
+// Options says what to monitor.
 type Options struct {
 	// Backlog returns the open requests at now.
 	Backlog func(ctx context.Context, now time.Time) (lipsync.Backlog, error)
-	Folder  string  // of the data: its disk is watched
-	Checks  []Check // that GET /readyz makes
+	Folder  string  // data folder, whose disk is monitored
+	Checks  []Check // for GET /readyz
 	Now     func() time.Time
-	Log     *slog.Logger // is told which metrics can't be read
+	Log     *slog.Logger // gets errors of metrics that can't be read
 }
 
-// Monitor holds the metrics of one process. It implements lipsync.Watcher.
+// Monitor has the metrics of one process. It implements lipsync.Watcher.
 type Monitor struct {
 	options  Options
 	registry *prometheus.Registry
@@ -38,7 +38,7 @@ type Monitor struct {
 	unreachable       prometheus.Gauge
 	queued            prometheus.Histogram
 	attempts          prometheus.Histogram
-	rendered, renders prometheus.Counter // seconds
+	rendered, renders prometheus.Counter // in seconds
 	operations        *prometheus.HistogramVec
 	failures          *prometheus.CounterVec // by operation
 	fetches           *prometheus.HistogramVec
@@ -89,7 +89,7 @@ func New(o Options) *Monitor {
 	}
 	m.registry.MustRegister(m.created, m.finished, m.putOff, m.unreachable, m.queued, m.attempts, m.rendered, m.renders, m.operations, m.failures, m.fetches,
 		state{m}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	// A counter that is not there before it is 1 shows no increase then.
+	// A counter must exist before it is 1, or its first increase is not visible.
 	m.finished.WithLabelValues(string(lipsync.Completed), "")
 	for _, code := range []lipsync.FailureCode{lipsync.InternalFault, lipsync.HostFailing, lipsync.MediaUnreachable} {
 		m.finished.WithLabelValues(string(lipsync.Failed), string(code))
@@ -103,7 +103,7 @@ func New(o Options) *Monitor {
 func (m *Monitor) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
-		// What can't be read is left out, and all else served.
+		// Metrics that can't be read are left out; all others are served.
 		ErrorHandling: promhttp.ContinueOnError,
 		ErrorLog:      slog.NewLogLogger(m.options.Log.Handler(), slog.LevelError),
 	}))
@@ -130,14 +130,14 @@ func (m *Monitor) PutOff(_ lipsync.Request, f lipsync.Failure) {
 	m.putOff.WithLabelValues(string(f.Code)).Inc()
 }
 
-// Waiting implements lipsync.Watcher. The store tells how old the queue is
-// whenever somebody asks: see state.
+// Waiting implements lipsync.Watcher. It does nothing, since state reads the age of the queue from
+// the store.
 func (m *Monitor) Waiting(time.Duration) {}
 
 // Unreachable implements lipsync.Watcher.
 func (m *Monitor) Unreachable(hosts int) { m.unreachable.Set(float64(hosts)) }
 
-// Rendered tells how long an output is, and how long its rendering took.
+// Rendered records the length of an output, and how long its rendering took.
 func (m *Monitor) Rendered(length, took time.Duration) {
 	m.rendered.Add(length.Seconds())
 	m.renders.Add(took.Seconds())

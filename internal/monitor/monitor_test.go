@@ -33,7 +33,7 @@ func newMonitor(t *testing.T) *Monitor {
 	})
 }
 
-// busy tells a monitor something of each kind.
+// busy returns a monitor that has seen every kind of event.
 func busy(t *testing.T) *Monitor {
 	m := newMonitor(t)
 	r := lipsync.Request{
@@ -65,12 +65,12 @@ func busy(t *testing.T) *Monitor {
 	return m
 }
 
-// fetches is a Fetcher that ends with the error.
+// fetches is a Fetcher that returns the error.
 type fetches struct{ err error }
 
 func (f fetches) Fetch(context.Context, string, io.Writer, int64) error { return f.err }
 
-// callAll calls each method of a store that can't do anything.
+// callAll calls each method of a store, all of which panic.
 func callAll(m *Monitor) {
 	for _, method := range operations(m) {
 		call(method)
@@ -160,7 +160,7 @@ lipsync_unreachable_hosts 4
 	}
 }
 
-// TestNames holds names, units and texts to the conventions of Prometheus.
+// TestNames checks names, units and help texts against the conventions of Prometheus.
 func TestNames(t *testing.T) {
 	problems, err := testutil.GatherAndLint(busy(t).registry)
 	if err != nil || len(problems) > 0 {
@@ -168,8 +168,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestNothingPrivate wants no account, no reference, no address and no key in what
-// whoever reaches the address may read, and few series.
+// TestNothingPrivate checks that the metrics, which anyone may read who reaches the address, have
+// no account, reference, address or key, and only few series.
 func TestNothingPrivate(t *testing.T) {
 	text := get(t, busy(t), "/metrics")
 	for _, private := range []string{"acme", "films.example", "their-film", "key-7", "0a1b", "61.5"} {
@@ -182,14 +182,15 @@ func TestNothingPrivate(t *testing.T) {
 	}
 }
 
-// TestStore wants each operation measured by its name, and its failures counted.
+// TestStore checks that each operation is measured under its name, and that its failures are
+// counted.
 func TestStore(t *testing.T) {
 	m := newMonitor(t)
 	for name, method := range operations(m) {
 		before := testutil.CollectAndCount(m.operations)
 		call(method)
 		if got := testutil.CollectAndCount(m.operations); got != before+1 {
-			t.Errorf("%s is not measured, or by another's name", name)
+			t.Errorf("%s is not measured, or under a wrong name", name)
 		}
 	}
 	canceled, cancel := context.WithCancel(t.Context())
@@ -211,7 +212,7 @@ func TestStore(t *testing.T) {
 	}
 }
 
-// gets ends each ByID with the error.
+// gets is a store whose Get returns the error.
 type gets struct {
 	lipsync.Requests
 	err error
@@ -219,7 +220,7 @@ type gets struct {
 
 func (g gets) ByID(context.Context, string) (lipsync.Request, error) { return lipsync.Request{}, g.err }
 
-// TestUnreadable has a database that does not answer: all else is served.
+// TestUnreadable has a database that does not answer. All other metrics must be served.
 func TestUnreadable(t *testing.T) {
 	m := newMonitor(t)
 	m.options.Backlog = func(context.Context, time.Time) (lipsync.Backlog, error) {

@@ -11,28 +11,27 @@ import (
 )
 
 const (
-	// answerTime is how long who asks waits for a check.
+	// answerTime is how long a caller waits for a check.
 	answerTime = 5 * time.Second
-	// checkTime bounds how long a check may take: on a machine that is busy with jobs, longer
-	// than anybody waits.
+	// checkTime bounds a check. It is longer than callers wait, for machines that are busy with
+	// jobs.
 	checkTime = 30 * time.Second
-	// holdTime is how long a result holds: who asks all the time costs little.
+	// holdTime is how long a result is reused, so that frequent calls cost little.
 	holdTime = 5 * time.Second
-	// standTime is how long a result stands, since its check began, while the next one takes
-	// longer than answerTime.
+	// standTime is how long, from its check's beginning, a result is still given while the next
+	// check takes longer than answerTime.
 	standTime = time.Minute
 )
 
-// Check finds out whether something works that the service needs.
+// Check finds out whether something that the service needs works.
 type Check struct {
 	Name string
-	// Run returns an error if it does not, for operators to read. A run that
-	// doesn't end when ctx does is waited for no longer, and there is no second
-	// one beside it.
+	// Run returns an error for operators if it does not work. If a run goes on after ctx has
+	// ended, nothing waits for it any longer, but no second one begins at the same time.
 	Run func(ctx context.Context) error
 }
 
-// readiness serves what the checks find: 200 if all is well, else 503.
+// readiness serves the results of the checks: with status 200 if all succeed, otherwise 503.
 type readiness []*probe
 
 func newReadiness(checks []Check) readiness {
@@ -49,10 +48,10 @@ type report struct {
 	Checks map[string]result `json:"checks"`
 }
 
-// result is what a check found.
+// result is the result of a check.
 type result struct {
 	OK      bool    `json:"ok"`
-	Seconds float64 `json:"seconds"` // that it took
+	Seconds float64 `json:"seconds"` // duration
 	Error   string  `json:"error,omitempty"`
 }
 
@@ -76,15 +75,15 @@ func (r readiness) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	if !answer.Ready {
 		w.WriteHeader(http.StatusServiceUnavailable)
 	}
-	_ = json.NewEncoder(w).Encode(answer) // the caller went
+	_ = json.NewEncoder(w).Encode(answer) // the caller has gone
 }
 
-// probe makes one check for all who ask.
+// probe runs one check for all callers.
 type probe struct {
 	Check
 	mu      sync.Mutex
-	last    *outcome // nil before the first
-	earlier *outcome // the one before; nil before the second
+	last    *outcome // nil before the first run
+	earlier *outcome // the one before; nil before the second run
 }
 
 // outcome is one run of a check. Its other fields are set when done is closed.
@@ -94,8 +93,8 @@ type outcome struct {
 	err          error
 }
 
-// result returns what the check found: the run that goes on, the last one if it
-// holds, else a new one. If that takes too long, the one before stands for a while.
+// result returns the result of the current run, of the last one if it is recent, or of a new one.
+// If a run takes too long, the result before it is given for a while.
 func (p *probe) result(ctx context.Context) result {
 	o, earlier := p.latest()
 	limit := time.NewTimer(time.Until(o.began.Add(answerTime)))
@@ -117,7 +116,7 @@ func (p *probe) result(ctx context.Context) result {
 	return result{Seconds: took.Seconds(), Error: fmt.Sprintf("no result after %s", took.Round(time.Second))}
 }
 
-// result returns what a run found that has ended.
+// result returns the result of a run that has ended.
 func (o *outcome) result() result {
 	r := result{OK: o.err == nil, Seconds: o.ended.Sub(o.began).Seconds()}
 	if o.err != nil {
@@ -126,7 +125,7 @@ func (o *outcome) result() result {
 	return r
 }
 
-// latest returns the run to wait for, and the one before, which has ended, if any.
+// latest returns the run to wait for and the one before it, if any, which has ended.
 func (p *probe) latest() (o, earlier *outcome) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -145,7 +144,7 @@ func (p *probe) latest() (o, earlier *outcome) {
 	return p.last, p.earlier
 }
 
-// run makes the check. It is nobody's who asks: more may wait for it.
+// run runs the check. It is independent of the caller, since others may wait for it too.
 func (p *probe) run(o *outcome) {
 	defer close(o.done)
 	ctx, cancel := context.WithTimeout(context.Background(), checkTime)

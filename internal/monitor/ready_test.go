@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// ask returns what the checks find.
+// ask returns the answer of the checks.
 func ask(t *testing.T, r http.Handler) (status int, answer report) {
 	t.Helper()
 	w := httptest.NewRecorder()
@@ -51,8 +51,8 @@ func TestReady(t *testing.T) {
 	}
 }
 
-// TestHungCheck has a check that does not end, as on a disk that does not answer:
-// nobody waits for long, and no second one begins.
+// TestHungCheck has a check that never ends, as on a disk that does not answer. No caller may wait
+// for long, and no second run may begin.
 func TestHungCheck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var runs atomic.Int32
@@ -77,12 +77,12 @@ func TestHungCheck(t *testing.T) {
 	})
 }
 
-// TestSlowCheck has a check that takes 1 s, and then longer than anybody waits for, as on
-// a machine that is busy with jobs, or does not end: what the first run found stands for a minute.
+// TestSlowCheck has a check that takes 1 s at first, and then longer than callers wait, as on a
+// busy machine, or never ends. The result of the first run must be given for a minute.
 func TestSlowCheck(t *testing.T) {
 	for name, c := range map[string]struct {
 		second time.Duration
-		pauses []time.Duration // before each time that somebody asks
+		pauses []time.Duration // before each call
 		status []int
 	}{
 		"busy": {20 * time.Second, []time.Duration{0, 10 * time.Second, 10 * time.Second, 10 * time.Second}, []int{200, 200, 200, 200}},
@@ -108,7 +108,7 @@ func TestSlowCheck(t *testing.T) {
 	}
 }
 
-// TestSharedCheck has many ask at once, and again: they share runs.
+// TestSharedCheck has many callers at once, twice. They must share runs.
 func TestSharedCheck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var runs atomic.Int32

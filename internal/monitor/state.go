@@ -10,7 +10,7 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// stateTime bounds how long the reading of the backlog may take.
+// stateTime bounds the reading of the backlog.
 const stateTime = 5 * time.Second
 
 var (
@@ -20,7 +20,7 @@ var (
 	diskSize     = prometheus.NewDesc("lipsync_disk_size_bytes", "Bytes of the disk of the data folder.", nil, nil)
 )
 
-// state is the metrics that are read when somebody asks for them. It implements
+// state has the metrics that are read at each request for them. It implements
 // prometheus.Collector.
 type state struct{ m *Monitor }
 
@@ -53,7 +53,7 @@ func (s state) Collect(metrics chan<- prometheus.Metric) {
 	tell(err, diskSize, float64(disk.Blocks)*float64(disk.Bsize))
 }
 
-// age is how long ago a time was, 0 for none and for one that is still to come.
+// age returns how long ago t was, or 0 for the zero time and times in the future.
 func age(t, now time.Time) time.Duration {
 	if t.IsZero() {
 		return 0

@@ -7,7 +7,7 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// Store returns the ports of s, which measure what is done, operation by operation.
+// Store returns a store that measures each operation of s.
 func (m *Monitor) Store(s lipsync.Store) lipsync.Store {
 	return lipsync.Store{
 		Requests: requests{s.Requests, m}, Leases: leases{s.Leases, m}, Keys: keys{s.Keys, m},
@@ -15,11 +15,11 @@ func (m *Monitor) Store(s lipsync.Store) lipsync.Store {
 	}
 }
 
-// observe notes an operation that began at the given time and ended with the
-// error. What the port's comments name, and the caller's own end, is no failure.
+// observe measures an operation that began at the given time and ended with the error. Errors that
+// the port's contract names, and the caller's own cancellation, are not failures.
 func (m *Monitor) observe(ctx context.Context, operation string, began time.Time, err *error) {
 	m.operations.WithLabelValues(operation).Observe(time.Since(began).Seconds())
-	failures := m.failures.WithLabelValues(operation) // 0 is told too
+	failures := m.failures.WithLabelValues(operation) // creates the series with the value 0 too
 	if lipsync.CodeOf(*err) == lipsync.Internal && ctx.Err() == nil {
 		failures.Inc()
 	}
