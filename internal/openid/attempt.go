@@ -16,8 +16,8 @@ const (
 	attemptLife = 10 * time.Minute
 )
 
-// attempt is what has to come back from the provider, and what only we may know
-// of it. The cookie of the browser that began it holds it.
+// attempt is one sign-in: the values that must come back from the provider, and those that only
+// this service may know. A cookie of the browser that began it contains them.
 type attempt struct {
 	State    string // comes back with the code
 	Nonce    string // comes back in the token
@@ -25,8 +25,8 @@ type attempt struct {
 	Ends     time.Time
 }
 
-// begin sends a person to the provider, to sign in there anew: else sessions that
-// were ended everywhere would begin again in each browser that the provider knows.
+// begin sends a person to the provider, to sign in there again. Without that, every browser that
+// the provider remembers would begin a new session after all sessions were ended.
 func (s *SignIn) begin(ctx context.Context, w http.ResponseWriter) error {
 	provider, err := s.discover(ctx)
 	if err != nil {
@@ -44,8 +44,8 @@ func (s *SignIn) begin(ctx context.Context, w http.ResponseWriter) error {
 	return nil
 }
 
-// resume returns the attempt that a person comes back from. The cookie of another
-// one, in another tab, stays: that may still succeed.
+// resume returns the attempt that a person comes back from. It leaves the cookie of another
+// attempt, in another tab, since that one may still succeed.
 func (s *SignIn) resume(r *http.Request, state string) (a attempt, err error) {
 	cookie, err := r.Cookie(cookieName)
 	if err == nil {
@@ -60,8 +60,8 @@ func (s *SignIn) resume(r *http.Request, state string) (a attempt, err error) {
 	return a, nil
 }
 
-// setCookie keeps an attempt in the browser for so many seconds; -1 drops it. It
-// has to be sent when the provider, another site, leads back here.
+// setCookie keeps an attempt in the browser for maxAge seconds; -1 deletes it. The cookie must be
+// sent when the provider, which is another site, sends the browser back.
 func (s *SignIn) setCookie(w http.ResponseWriter, value string, maxAge int) {
 	http.SetCookie(w, &http.Cookie{
 		Name: cookieName, Value: value, Path: s.options.ReturnURL.Path, MaxAge: maxAge,

@@ -1,6 +1,6 @@
-// Package openid signs people in to the dashboard at an OpenID provider, such as
-// Cognito: by an authorization code, which PKCE makes worthless to all but the
-// browser that asked for it. There is no client secret.
+// Package openid signs people in to the dashboard at an OpenID provider, such as Cognito. It uses
+// an authorization code with PKCE, so the code is useless except to the browser that asked for it.
+// There is no client secret.
 package openid
 
 import (
@@ -21,17 +21,17 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// answerTime is how long the provider may take for each answer.
+// answerTime bounds each answer of the provider.
 const answerTime = 5 * time.Second
 
-// Options say who the provider is, and who we are to it.
+// Options describes the provider, and this service as its client.
 type Options struct {
-	Issuer     string   // the provider's name, in its tokens
-	Discovery  string   // the address that its document is under: Issuer, but on emulators
-	ClientID   string   // our name
-	ReturnURL  *url.URL // of the sign-in page, where it sends people back to
-	SignOutURL *url.URL // where its own sign-in ends
-	Secret     [32]byte // seals the cookies of sign-ins that go on
+	Issuer     string   // name of the provider in its tokens
+	Discovery  string   // address of its discovery document: the same as Issuer, except on emulators
+	ClientID   string   // name of this service
+	ReturnURL  *url.URL // address of the sign-in page, where the provider sends people back
+	SignOutURL *url.URL // where the provider's sign-out leads
+	Secret     [32]byte // seals the cookies of unfinished sign-ins
 	Now        func() time.Time
 }
 
@@ -45,7 +45,7 @@ type SignIn struct {
 	provider *oidc.Provider // nil until it is needed
 }
 
-// New returns the sign-in. It calls the provider when the first person comes.
+// New returns the sign-in. It first calls the provider when the first person comes.
 func New(o Options) (*SignIn, error) {
 	sealer, err := dashboard.NewSealer(o.Secret, cookieName)
 	return &SignIn{options: o, sealer: sealer, client: &http.Client{Timeout: answerTime}}, err
@@ -54,8 +54,8 @@ func New(o Options) (*SignIn, error) {
 // SignOutURL implements dashboard.SignIn.
 func (s *SignIn) SignOutURL() *url.URL { return s.options.SignOutURL }
 
-// Identify implements dashboard.SignIn. It sends a person to the provider, who
-// sends them back to the same page with a code, or an error.
+// Identify implements dashboard.SignIn. It sends a person to the provider, which sends them back
+// to the same page with a code or an error.
 func (s *SignIn) Identify(w http.ResponseWriter, r *http.Request) (who dashboard.Person, answered bool, err error) {
 	ctx := oidc.ClientContext(r.Context(), s.client)
 	back := r.URL.Query()
@@ -75,7 +75,7 @@ func (s *SignIn) Identify(w http.ResponseWriter, r *http.Request) (who dashboard
 	return who, false, err
 }
 
-// discover reads the provider's document, once.
+// discover reads the provider's discovery document, once.
 func (s *SignIn) discover(ctx context.Context) (*oidc.Provider, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -95,14 +95,14 @@ func (s *SignIn) discover(ctx context.Context) (*oidc.Provider, error) {
 
 func (s *SignIn) oauth(provider *oidc.Provider) *oauth2.Config {
 	endpoint := provider.Endpoint()
-	endpoint.AuthStyle = oauth2.AuthStyleInParams // else it would try twice, and a code is good for one try
+	endpoint.AuthStyle = oauth2.AuthStyleInParams // otherwise it would try twice, but a code can be used only once
 	return &oauth2.Config{
 		ClientID: s.options.ClientID, Endpoint: endpoint, RedirectURL: s.options.ReturnURL.String(),
 		Scopes: []string{oidc.ScopeOpenID, "email"},
 	}
 }
 
-// redeem exchanges the code for a token that says who the person is.
+// redeem exchanges the code for a token that identifies the person.
 func (s *SignIn) redeem(ctx context.Context, code string, a attempt) (dashboard.Person, error) {
 	provider, err := s.discover(ctx)
 	if err != nil {
@@ -126,7 +126,7 @@ func (s *SignIn) redeem(ctx context.Context, code string, a attempt) (dashboard.
 	return person(id)
 }
 
-// person reads who a token is about.
+// person returns the person whom a token identifies.
 func person(id *oidc.IDToken) (dashboard.Person, error) {
 	var claims struct {
 		Email string `json:"email"`
@@ -140,10 +140,10 @@ func person(id *oidc.IDToken) (dashboard.Person, error) {
 	return dashboard.Person{Account: id.Subject, Name: cmp.Or(claims.Email, id.Subject)}, nil
 }
 
-// unproven refuses a token that doesn't prove who the person is.
+// unproven returns the refusal for a token that doesn't prove who the person is.
 func unproven(err error) error { return refused("The sign-in could not be verified.", err) }
 
-// refused is for the person to read; its cause is for the log.
+// refused returns an error with a message for the person and a cause for the log.
 func refused(message string, cause error) error {
 	return &lipsync.Error{Code: lipsync.Unauthorized, Message: message, Err: cause}
 }

@@ -17,16 +17,16 @@ import (
 
 const returnURL = "https://dashboard.example.com/api/dashboard/sign-in"
 
-// home is a sign-in at the provider.
-type home struct {
+// fixture is a sign-in with its provider.
+type fixture struct {
 	*provider
 	*openid.SignIn
 }
 
-func newHome(t *testing.T) *home {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	p := newProvider(t)
-	return &home{p, open(t, p, p.URL)}
+	return &fixture{p, open(t, p, p.URL)}
 }
 
 func open(t *testing.T, p *provider, issuer string) *openid.SignIn {
@@ -55,9 +55,9 @@ func visit(s *openid.SignIn, address string, cookies []*http.Cookie) (who dashbo
 	return who, w.Result(), err
 }
 
-// start goes from the sign-in page to the provider, and returns where that leads
-// back, and the cookies that were set on the way.
-func (h *home) start(t *testing.T) (back string, cookies []*http.Cookie) {
+// start follows the sign-in page to the provider. It returns the address that the provider sends
+// the person back to, and the cookies that were set.
+func (h *fixture) start(t *testing.T) (back string, cookies []*http.Cookie) {
 	t.Helper()
 	_, answer, err := visit(h.SignIn, returnURL, nil)
 	if err != nil || answer.StatusCode != http.StatusSeeOther {
@@ -73,9 +73,9 @@ func (h *home) start(t *testing.T) (back string, cookies []*http.Cookie) {
 }
 
 func TestSignIn(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	if h.finds.Load() != 0 {
-		t.Error("the provider was called before anybody came")
+		t.Error("the provider was called before the first sign-in")
 	}
 	for range 2 {
 		back, cookies := h.start(t)
@@ -96,9 +96,9 @@ func TestSignIn(t *testing.T) {
 	}
 }
 
-// TestNoEmail has a provider that doesn't tell it.
+// TestNoEmail has a provider that does not give the email address.
 func TestNoEmail(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	h.change = map[string]any{"email": nil}
 	back, cookies := h.start(t)
 	who, _, err := visit(h.SignIn, back, cookies)
@@ -107,27 +107,27 @@ func TestNoEmail(t *testing.T) {
 	}
 }
 
-// TestBadTokens has a provider whose tokens don't prove who somebody is to us.
+// TestBadTokens has a provider whose tokens don't prove to this service who the person is.
 func TestBadTokens(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	other := jose.SigningKey{Algorithm: jose.RS256, Key: jose.JSONWebKey{Key: newKey(t), KeyID: "1"}}
-	shared := jose.SigningKey{Algorithm: jose.HS256, Key: h.key.N.Bytes()} // what is public, as if it were a secret
+	shared := jose.SigningKey{Algorithm: jose.HS256, Key: h.key.N.Bytes()} // uses the public key as if it were a secret
 	for name, spoil := range map[string]func(){
-		"of another client":   func() { h.change = map[string]any{"aud": "another"} },
-		"of another provider": func() { h.change = map[string]any{"iss": "https://example.com"} },
-		"of another sign-in":  func() { h.change = map[string]any{"nonce": "another"} },
-		"without a nonce":     func() { h.change = map[string]any{"nonce": nil} },
-		"expired":             func() { h.change = map[string]any{"exp": h.clock.Now().Unix() - 1} },
-		"without an end":      func() { h.change = map[string]any{"exp": nil} },
-		"not good yet":        func() { h.change = map[string]any{"nbf": h.clock.Now().Unix() + 3600} },
-		"of nobody":           func() { h.change = map[string]any{"sub": nil} },
-		"of a number":         func() { h.change = map[string]any{"email": 1} },
-		"of another key":      func() { h.signer = &other },
-		"of the public key":   func() { h.signer = &shared },
-		"that is none":        func() { h.answer = map[string]any{"access_token": "a", "id_token": "x"} },
-		"that is no text":     func() { h.answer = map[string]any{"access_token": "a", "id_token": 1} },
-		"that is not there":   func() { h.answer = map[string]any{"access_token": "a"} },
-		"without a signature": func() { h.answer = map[string]any{"access_token": "a", "id_token": "eyJhbGciOiJub25lIn0.e30."} },
+		"of another client":    func() { h.change = map[string]any{"aud": "another"} },
+		"of another provider":  func() { h.change = map[string]any{"iss": "https://example.com"} },
+		"of another sign-in":   func() { h.change = map[string]any{"nonce": "another"} },
+		"without a nonce":      func() { h.change = map[string]any{"nonce": nil} },
+		"expired":              func() { h.change = map[string]any{"exp": h.clock.Now().Unix() - 1} },
+		"without an expiry":    func() { h.change = map[string]any{"exp": nil} },
+		"not valid yet":        func() { h.change = map[string]any{"nbf": h.clock.Now().Unix() + 3600} },
+		"of nobody":            func() { h.change = map[string]any{"sub": nil} },
+		"of a number":          func() { h.change = map[string]any{"email": 1} },
+		"of another key":       func() { h.signer = &other },
+		"of the public key":    func() { h.signer = &shared },
+		"that is not a token":  func() { h.answer = map[string]any{"access_token": "a", "id_token": "x"} },
+		"that is not a string": func() { h.answer = map[string]any{"access_token": "a", "id_token": 1} },
+		"that is missing":      func() { h.answer = map[string]any{"access_token": "a"} },
+		"without a signature":  func() { h.answer = map[string]any{"access_token": "a", "id_token": "eyJhbGciOiJub25lIn0.e30."} },
 	} {
 		h.change, h.signer, h.answer = nil, nil, nil
 		spoil()
@@ -136,7 +136,7 @@ func TestBadTokens(t *testing.T) {
 	}
 }
 
-// wantRefused comes back from the provider, and reads why that was for nothing.
+// wantRefused comes back from the provider, and wants a refusal with the message.
 func wantRefused(t *testing.T, name string, s *openid.SignIn, back string, cookies []*http.Cookie, want string) {
 	t.Helper()
 	who, _, err := visit(s, back, cookies)
@@ -150,9 +150,9 @@ const (
 	used      = "This sign-in was used already, or is too old."
 )
 
-// TestReturns comes back from the provider as nobody should.
+// TestReturns comes back from the provider in ways that must be refused.
 func TestReturns(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	back, cookies := h.start(t)
 	other, _ := h.start(t)
 	state := url.Values{"state": {valueOf(t, back, "state")}}.Encode()
@@ -170,7 +170,7 @@ func TestReturns(t *testing.T) {
 		want       string
 	}{
 		{"another browser", back, nil, elsewhere},
-		{"a state that nobody knows", returnURL + "?code=x&state=y", cookies, elsewhere},
+		{"an unknown state", returnURL + "?code=x&state=y", cookies, elsewhere},
 		{"no state", returnURL + "?code=x", cookies, elsewhere},
 		{"an error without a state", returnURL + "?error=access_denied", cookies, elsewhere},
 		{"another tab", other, cookies, elsewhere},
@@ -178,14 +178,14 @@ func TestReturns(t *testing.T) {
 		{"a forged cookie", back, sealed(t, cookies[0].Name, stranger), elsewhere},
 		{"a session's cookie", returnURL + "?code=x&state=", sealed(t, cookies[0].Name, session), elsewhere},
 		{"denied", returnURL + "?error=access_denied&error_description=%3Cb%3E&" + state, cookies, "The sign-in was not completed."},
-		{"a code that nobody gave", returnURL + "?code=x&" + state, cookies, used},
+		{"an unknown code", returnURL + "?code=x&" + state, cookies, used},
 		{"an empty code", returnURL + "?code=&" + state, cookies, used},
 		{"another's code", returnURL + "?code=" + valueOf(t, other, "code") + "&" + state, cookies, used},
 	} {
 		wantRefused(t, c.name, h.SignIn, c.back, c.cookies, c.want)
 	}
 	if _, _, err := visit(h.SignIn, back, cookies); err != nil {
-		t.Errorf("the good one: %v", err)
+		t.Errorf("the valid one: %v", err)
 	}
 	wantRefused(t, "once more", h.SignIn, back, cookies, used)
 }
@@ -199,7 +199,7 @@ func valueOf(t *testing.T, address, name string) string {
 	return u.Query().Get(name)
 }
 
-// sealed is a cookie of an attempt without a state.
+// sealed returns a cookie of an attempt without a state.
 func sealed(t *testing.T, name string, s dashboard.Sealer) []*http.Cookie {
 	t.Helper()
 	value, err := s.Seal(map[string]any{"Ends": time.Now().AddDate(10, 0, 0)})
@@ -209,10 +209,10 @@ func sealed(t *testing.T, name string, s dashboard.Sealer) []*http.Cookie {
 	return []*http.Cookie{{Name: name, Value: value}}
 }
 
-// TestTwoTabs begins in two: the first to come back began first, so it is not
-// known any more, and doesn't spoil the second.
+// TestTwoTabs begins in two tabs. The first one to come back began first, so its attempt is
+// forgotten; it must not spoil the second.
 func TestTwoTabs(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	first, _ := h.start(t)
 	second, cookies := h.start(t)
 	_, answer, err := visit(h.SignIn, first, cookies)
@@ -225,19 +225,19 @@ func TestTwoTabs(t *testing.T) {
 }
 
 func TestSlow(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	back, cookies := h.start(t)
 	h.clock.Advance(10 * time.Minute)
 	wantRefused(t, "slow", h.SignIn, back, cookies, "This sign-in took longer than 10 minutes.")
 }
 
-// TestDown has a provider that is away when it is needed, and comes back.
+// TestDown has a provider that is down when it is needed, and comes back.
 func TestDown(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	wantFault := func(name, address string, cookies []*http.Cookie) {
 		t.Helper()
 		if _, answer, err := visit(h.SignIn, address, cookies); lipsync.CodeOf(err) != lipsync.Internal || answer.Header.Get("Location") != "" {
-			t.Errorf("%s: got %v, want a fault", name, err)
+			t.Errorf("%s: got %v, want an internal error", name, err)
 		}
 	}
 	h.down.Store(true)
@@ -259,7 +259,7 @@ func TestDown(t *testing.T) {
 	}
 }
 
-// TestIssuer has a document that is another provider's.
+// TestIssuer has a discovery document of another provider.
 func TestIssuer(t *testing.T) {
 	p := newProvider(t)
 	back, err := url.Parse(returnURL)
@@ -275,12 +275,12 @@ func TestIssuer(t *testing.T) {
 	}
 }
 
-// TestEmulator finds the document elsewhere than under the issuer's name, which is
-// still that of the tokens.
+// TestEmulator has the discovery document at an address other than the issuer, whose name is still
+// in the tokens.
 func TestEmulator(t *testing.T) {
 	const issuer = "https://issuer.example.com"
 	p := newProvider(t)
-	h := &home{p, open(t, p, issuer)}
+	h := &fixture{p, open(t, p, issuer)}
 	back, cookies := h.start(t)
 	wantRefused(t, "the emulator's own name", h.SignIn, back, cookies, "The sign-in could not be verified.")
 	h.change = map[string]any{"iss": issuer}
@@ -290,8 +290,8 @@ func TestEmulator(t *testing.T) {
 	}
 }
 
-// FuzzReturn: whatever somebody comes back with, they are nobody, unless it is
-// what the provider gave them.
+// FuzzReturn comes back with anything. That must identify no one, except with what the provider
+// gave.
 func FuzzReturn(f *testing.F) {
 	for _, query := range []string{"code=x&state=", "error=x&state=%00", "code&code&state&state", "code=%zz"} {
 		f.Add(query, "x")

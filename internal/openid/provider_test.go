@@ -18,20 +18,20 @@ import (
 
 const clientID = "dashboard"
 
-// provider is an OpenID provider of one user, who is signed in there.
+// provider is an OpenID provider with one user, who is signed in there.
 type provider struct {
 	*httptest.Server
 	t     *testing.T
 	clock *lipsynctest.Clock
 	key   *rsa.PrivateKey
-	codes map[string]url.Values // the call that each unused code was made for
+	codes map[string]url.Values // the call for which each unused code was made
 	down  atomic.Bool
-	finds atomic.Int32 // of the document
+	finds atomic.Int32 // reads of the discovery document
 
-	// What a test spoils of the next token.
+	// These change the next token.
 	change map[string]any // its claims; nil leaves one out
 	signer *jose.SigningKey
-	answer map[string]any // instead of one with the token
+	answer map[string]any // the answer instead of one with the token
 	status int
 }
 
@@ -83,7 +83,7 @@ func (p *provider) document(w http.ResponseWriter, _ *http.Request) {
 	})
 }
 
-// authorize sends the user back at once.
+// authorize sends the user back immediately.
 func (p *provider) authorize(w http.ResponseWriter, r *http.Request) {
 	asked := r.URL.Query()
 	for name, want := range map[string]string{
@@ -99,7 +99,7 @@ func (p *provider) authorize(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, returnURL+"?"+url.Values{"code": {code}, "state": {asked.Get("state")}}.Encode(), http.StatusFound)
 }
 
-// token gives a token for a code, once.
+// token exchanges a code for a token, once.
 func (p *provider) token(w http.ResponseWriter, r *http.Request) {
 	asked, good := p.codes[r.FormValue("code")]
 	delete(p.codes, r.FormValue("code"))
