@@ -10,7 +10,7 @@ import (
 	"lipsync/internal/gateway"
 )
 
-// FuzzEvent: any event is a call, or an error; none ends the function.
+// FuzzEvent handles any event. It must give a call or an error, and must not crash the function.
 func FuzzEvent(f *testing.F) {
 	for _, event := range []string{
 		`{"resource":"/v1/lipsync/generate","path":"/v1/lipsync/generate","httpMethod":"POST","body":"e30=","isBase64Encoded":true,"headers":{"Content-Type":"application/json"}}`,

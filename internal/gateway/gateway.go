@@ -1,6 +1,5 @@
-// Package gateway puts an HTTP handler behind a REST API of API Gateway: it
-// makes calls of the events that Lambda gets, and of the answers what Lambda
-// returns.
+// Package gateway runs an HTTP handler behind a REST API of API Gateway. It turns Lambda's events
+// into HTTP requests, and the answers into Lambda's.
 package gateway
 
 import (
@@ -13,34 +12,34 @@ import (
 	"github.com/awslabs/aws-lambda-go-api-proxy/httpadapter"
 )
 
-// Stage is the name of the API's stage. Clients have it in their paths; the
-// paths in events begin after it.
+// Stage is the name of the API's stage. The paths that clients call begin with it; the paths in
+// events begin after it.
 const Stage = "/api"
 
-// MaxForm bounds a multipart body, in bytes: Lambda takes 6 MiB, in which the
-// body is written as base64 and the headers come twice.
+// MaxForm bounds a multipart body, in bytes. An event of Lambda has at most 6 MiB, in which the
+// body is in base64 and the headers appear twice.
 const MaxForm = 4_400_000
 
-// Handler makes a function of Lambda of the handler.
+// Handler returns a Lambda function that calls the handler.
 func Handler(h http.Handler) func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
 	adapter := httpadapter.New(h)
 	return func(ctx context.Context, e events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
 		e.Path = pathOf(e)
 		answer, err := adapter.ProxyWithContext(ctx, e)
 		if e.HTTPMethod == http.MethodHead {
-			answer.Body = "" // net/http would have dropped it on the way
+			answer.Body = "" // net/http would have dropped the body of an answer to HEAD
 		}
 		return answer, err
 	}
 }
 
-// pathOf returns the path that the client called, in its encoded form. What
-// comes before the resource, a custom domain's base path, is not ours.
+// pathOf returns the path that the client called, in its encoded form, without the base path of a
+// custom domain before the resource.
 //
-// API Gateway leaves the path as the client encoded it. Emulators decode it: then
-// what looks like the end of a parameter, a slash, is part of it. One that is
-// written {name+} has slashes of its own. A slash after a resource without one
-// comes as the client wrote it.
+// API Gateway leaves the path as the client encoded it. Emulators decode it, so a slash in a
+// decoded parameter can't be told from the parameter's end; it counts as part of the parameter.
+// Parameters of the form {name+} contain slashes anyway. If the resource's path has no slash at
+// its end, one in the call stays.
 func pathOf(e events.APIGatewayProxyRequest) string {
 	fixed, rest, parametric := strings.Cut(e.Resource, "{")
 	name, after, _ := strings.Cut(rest, "}")
@@ -58,13 +57,14 @@ func pathOf(e events.APIGatewayProxyRequest) string {
 	return Stage + fixed + strings.Join(segments, "/") + after
 }
 
-// escape writes a segment of a path as net/http reads it, however it came.
+// escape returns a segment of a path in the form that net/http reads, whether it was escaped or
+// not.
 func escape(segment string) string {
 	if decoded, err := url.PathUnescape(segment); err == nil {
 		segment = decoded
 	}
 	if segment == "." || segment == ".." {
-		return strings.ReplaceAll(segment, ".", "%2E") // else it would be a step up
+		return strings.ReplaceAll(segment, ".", "%2E") // otherwise it would mean the parent folder
 	}
 	return url.PathEscape(segment)
 }

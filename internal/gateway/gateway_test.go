@@ -29,8 +29,8 @@ type called struct {
 	length                          int64
 }
 
-// call hands an event to a handler that answers with text, and returns what it
-// saw, with what Lambda returns.
+// call passes an event to a handler that answers with text. It returns what the handler saw, and
+// the function's answer.
 func call(t *testing.T, e events.APIGatewayProxyRequest) (c called, answer events.APIGatewayProxyResponse) {
 	t.Helper()
 	handler := gateway.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -52,8 +52,8 @@ func call(t *testing.T, e events.APIGatewayProxyRequest) (c called, answer event
 	return c, answer
 }
 
-// TestPaths has the paths of clients, as API Gateway leaves them in events and
-// as emulators decode them.
+// TestPaths checks clients' paths, as API Gateway leaves them in events and as emulators decode
+// them.
 func TestPaths(t *testing.T) {
 	const byID, progress = "/v1/lipsync/requests/{id}", "/v1/lipsync/requests/{id}/progress"
 	for _, c := range []struct{ resource, path, want string }{
@@ -93,7 +93,7 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// TestUnknownPaths has the API itself answer what no other resource matched.
+// TestUnknownPaths checks that the handler answers calls that match no other resource.
 func TestUnknownPaths(t *testing.T) {
 	service := &lipsync.Service{Now: time.Now, NewID: uuid.NewString}
 	handler := gateway.Handler(rest.New(service, rest.Options{Log: slog.New(slog.DiscardHandler)}))
@@ -139,7 +139,8 @@ func TestCall(t *testing.T) {
 	}
 }
 
-// TestQueries: API Gateway decodes names and values, and says them twice.
+// TestQueries checks that names and values, which API Gateway decodes and gives in two members,
+// arrive once.
 func TestQueries(t *testing.T) {
 	for name, want := range map[string]url.Values{
 		"none":   nil,
@@ -166,13 +167,13 @@ func TestHead(t *testing.T) {
 	}
 }
 
-// TestContext: a handler's time is the function's.
+// TestContext checks that a handler's context ends with the function's time.
 func TestContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := gateway.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Context().Err() == nil {
-			t.Error("the call goes on when the function's time is over")
+			t.Error("the handler's context outlives the function's")
 		}
 		w.WriteHeader(http.StatusOK)
 	}))(ctx, events.APIGatewayProxyRequest{HTTPMethod: "GET", Resource: "/health", Path: "/health"})
@@ -181,7 +182,7 @@ func TestContext(t *testing.T) {
 	}
 }
 
-// FuzzPath: whatever a client calls, the handler is asked for one request.
+// FuzzPath calls any path. The handler must get exactly that request.
 func FuzzPath(f *testing.F) {
 	for _, id := range []string{"a", "a/b", "a%2Fb", "%", "..", "?#", "\x00", "//", "%zz"} {
 		f.Add(id)
