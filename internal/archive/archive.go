@@ -1,6 +1,6 @@
-// Package archive keeps files in one tar file, whose last entry, SHA256SUMS, has the
-// sum of each: what is cut off or damaged is told from what is whole. The tar file is
-// as tar and sha256sum know it.
+// Package archive stores files in one tar file. Its last entry, SHA256SUMS, has the checksum of
+// each file, so a truncated or damaged archive is recognised. The programs tar and sha256sum can
+// read the archive.
 package archive
 
 import (
@@ -18,20 +18,20 @@ import (
 	"strings"
 )
 
-// sumsName is the last entry. It has a line for each other entry, as sha256sum prints
-// them.
+// sumsName is the name of the last entry. It has a line for each other entry, in sha256sum's
+// format.
 const sumsName = "SHA256SUMS"
 
 // Writer writes an archive.
 type Writer struct {
 	tar  *tar.Writer
-	sums map[string]string // hexadecimal, by name
+	sums map[string]string // in hexadecimal, by name
 }
 
 // NewWriter begins an archive. Close completes it.
 func NewWriter(w io.Writer) *Writer { return &Writer{tar.NewWriter(w), make(map[string]string)} }
 
-// Add adds a file of size bytes under a clean relative path that is new.
+// Add adds a file of size bytes. The name must be a clean relative path, and new in the archive.
 func (w *Writer) Add(name string, r io.Reader, size int64) error {
 	if !valid(name) || name == sumsName || w.sums[name] != "" || strings.Contains(name, "\n") {
 		return fmt.Errorf("%q can't be the name of a file in an archive", name)
@@ -55,7 +55,7 @@ func (w *Writer) header(name string, size int64) error {
 	return w.tar.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Size: size, Mode: 0o600, Format: tar.FormatPAX})
 }
 
-// Close writes the sums and ends the archive.
+// Close writes the checksums and ends the archive.
 func (w *Writer) Close() error {
 	var text bytes.Buffer
 	for _, name := range slices.Sorted(maps.Keys(w.sums)) {
@@ -68,8 +68,8 @@ func (w *Writer) Close() error {
 	return errors.Join(err, w.tar.Close())
 }
 
-// Read calls f with each file of an archive. Only once it has returned nil are the
-// files what was written: f must not rely on them before.
+// Read calls f with each file of an archive. f must not rely on the files before Read has returned
+// nil: only then is it certain that they are unchanged.
 func Read(r io.Reader, f func(name string, content io.Reader) error) error {
 	entries, sums := tar.NewReader(bufio.NewReaderSize(r, 1<<20)), make(map[string]string)
 	for {
@@ -82,13 +82,13 @@ func Read(r io.Reader, f func(name string, content io.Reader) error) error {
 		case entry.Name == sumsName:
 			return compare(entries, sums)
 		case entry.Typeflag != tar.TypeReg || !valid(entry.Name) || sums[entry.Name] != "":
-			return fmt.Errorf("the archive has the entry %q, which no backup has", entry.Name)
+			return fmt.Errorf("the archive has the entry %q, which is not part of a backup", entry.Name)
 		}
 		sum := sha256.New()
 		content := &content{io.TeeReader(entries, sum), nil}
 		err = f(entry.Name, content)
 		if err == nil {
-			_, err = io.Copy(io.Discard, content) // what f left
+			_, err = io.Copy(io.Discard, content) // the rest that f did not read
 		}
 		if content.err != nil {
 			return damaged(content.err)
@@ -100,7 +100,7 @@ func Read(r io.Reader, f func(name string, content io.Reader) error) error {
 	}
 }
 
-// content is a file of an archive. It keeps the error that its reading ended with.
+// content is a file of an archive. It keeps the error that ended the reading.
 type content struct {
 	r   io.Reader
 	err error
@@ -115,10 +115,10 @@ func (c *content) Read(p []byte) (int, error) {
 }
 
 func damaged(err error) error {
-	return fmt.Errorf("the archive is not complete or damaged: %w", err)
+	return fmt.Errorf("the archive is incomplete or damaged: %w", err)
 }
 
-// compare holds what was read against the sums that were written.
+// compare compares the checksums of what was read with those in the archive.
 func compare(r io.Reader, read map[string]string) error {
 	written := make(map[string]string)
 	lines := bufio.NewScanner(r)
@@ -132,7 +132,7 @@ func compare(r io.Reader, read map[string]string) error {
 	for _, names := range []map[string]string{read, written} {
 		for name := range names {
 			if read[name] != written[name] {
-				return fmt.Errorf("the archive is damaged: %s is not as it was written", name)
+				return fmt.Errorf("the archive is damaged: the checksum of %s is wrong", name)
 			}
 		}
 	}

@@ -49,7 +49,7 @@ func TestArchive(t *testing.T) {
 	}
 }
 
-// TestDamage changes each byte that counts, and cuts the archive off everywhere.
+// TestDamage changes each significant byte, and truncates the archive at every place.
 func TestDamage(t *testing.T) {
 	whole := write(t, map[string]string{"a": "some text", "b": "more"})
 	end := bytes.LastIndexFunc(whole, func(r rune) bool { return r != 0 })
@@ -71,15 +71,15 @@ func TestNames(t *testing.T) {
 	for _, name := range []string{"", ".", "/a", "../a", "a/../b", "a\nb", "SHA256SUMS"} {
 		err := w.Add(name, strings.NewReader(""), 0)
 		if err == nil {
-			t.Errorf("%q was taken", name)
+			t.Errorf("%q was accepted", name)
 		}
 	}
 	_ = w.Add("twice", strings.NewReader(""), 0)
 	if err := w.Add("twice", strings.NewReader(""), 0); err == nil {
-		t.Error("a name was taken twice")
+		t.Error("a name was accepted twice")
 	}
 	if err := w.Add("short", strings.NewReader("abc"), 4); err == nil {
-		t.Error("a file that is too short was taken")
+		t.Error("a file that is too short was accepted")
 	}
 }
 
@@ -96,7 +96,8 @@ func TestTools(t *testing.T) {
 	}
 }
 
-// FuzzRead gives any bytes: what is read without an error has sums that agree.
+// FuzzRead reads any bytes as an archive. If that gives no error, writing and reading the files
+// again must give the same files.
 func FuzzRead(f *testing.F) {
 	f.Add(write(f, map[string]string{"a": "text", "b": ""}))
 	f.Add([]byte("SHA256SUMS"))

@@ -10,7 +10,7 @@ import (
 	"lipsync/internal/tracking"
 )
 
-// TestFaceIsFound holds the drawing against the detector that the service uses.
+// TestFaceIsFound checks that the service's face detector finds the drawn face.
 func TestFaceIsFound(t *testing.T) {
 	detector, err := detection.New(t.Context(), nil, nil)
 	if err != nil {

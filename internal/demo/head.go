@@ -1,5 +1,5 @@
-// Package demo makes a sample to try the service with: a talking head drawn by
-// the code below, and speech for it to say.
+// Package demo makes a sample video and speech for trying the service: a drawn talking head, and a
+// text for it to say.
 package demo
 
 import (
@@ -8,25 +8,25 @@ import (
 	"sync"
 )
 
-// What the sample video is like. Frames is how many there are of it.
+// These constants describe the sample video. Frames is its length in frames.
 const (
 	Frames                  = 4 * fps
 	fps                     = 25
 	frameWidth, frameHeight = 1280, 720
 )
 
-// head is the person at one moment. Its places are in distances between the
-// pupils: u to the right, v down, 0, 0 between the pupils.
+// head is the person at one moment. Coordinates are in distances between the pupils: u to the
+// right, v down, with 0, 0 halfway between the pupils.
 type head struct {
-	x, y  float64 // place of 0, 0 in the frame, in pixels
+	x, y  float64 // position of 0, 0 in the frame, in pixels
 	size  float64 // distance between the pupils, in pixels
 	tilt  float64 // radians
-	yaw   float64 // how far the nose points to the right, 0 to 1
-	lids  float64 // how far the eyes are closed, 0 to 1
-	pixel float64 // a pixel's size
+	yaw   float64 // how far the nose points to the right, from 0 to 1
+	lids  float64 // how far the eyes are closed, from 0 to 1
+	pixel float64 // size of a pixel
 }
 
-// at returns the head in the frame of an index: it sways a little, and blinks.
+// at returns the head in a frame. It sways a little, and blinks.
 func at(frame int) head {
 	t := float64(frame) / fps
 	h := head{size: 118}
@@ -41,7 +41,7 @@ func at(frame int) head {
 	return h
 }
 
-// frame paints the frame of an index.
+// frame paints a frame.
 func frame(index int) *image.RGBA {
 	h := at(index)
 	picture := image.NewRGBA(image.Rect(0, 0, frameWidth, frameHeight))
@@ -63,7 +63,7 @@ func frame(index int) *image.RGBA {
 	return picture
 }
 
-// colour is what is seen at a place, painted from the back to the front.
+// colour returns the colour at a position, painted from the back to the front.
 func (h head) colour(u, v float64, x, y int) paint {
 	p := wall(x, y)
 	mane := h.mane(u, v)
@@ -86,14 +86,14 @@ func (h head) colour(u, v float64, x, y int) paint {
 	return hair(p, u, v, mane)
 }
 
-// wall is a plain room with a soft light in it.
+// wall returns the colour of the background, a wall with soft light.
 func wall(x, y int) paint {
 	u, v := float64(x)/frameWidth, float64(y)/frameHeight
 	p := paint{.38, .47, .52}.lit(.75 + .5*glow(u, v, .36, .3, .55, .7))
 	return p.lit(1 + .012*grain(float64(x), float64(y), 3))
 }
 
-// body is the neck and a sweater.
+// body paints the neck and a sweater.
 func (h head) body(p paint, u, v float64) paint {
 	if v < .9 {
 		return p
@@ -104,11 +104,11 @@ func (h head) body(p paint, u, v float64) paint {
 	collar := 2.36 + .26*(1-u*u/.5)
 	top := max(slope, collar)
 	wool := paint{.20, .33, .42}.lit(1 - .12*u + .06*grain(u, v, .03) - .30*glow(u, v, 0, 2.3, .9, .35))
-	wool = wool.lit(1 - .22*edge(math.Abs(v-top-.13)-.004, .03)*edge(math.Abs(u)-.8, .3)) // the collar's seam
+	wool = wool.lit(1 - .22*edge(math.Abs(v-top-.13)-.004, .03)*edge(math.Abs(u)-.8, .3)) // seam of the collar
 	return p.over(wool, edge(top-v, 2*h.pixel))
 }
 
-// outline is how far a place is from the edge of the face, below 0 inside.
+// outline returns the distance of a position from the edge of the face. It is negative inside.
 func outline(u, v float64) float64 {
 	const middle, half = .1, 1.13
 	height, power := 1.72, 2.0
@@ -119,14 +119,14 @@ func outline(u, v float64) float64 {
 	return (math.Pow(d, 1/power) - 1) * half
 }
 
-// skin is the ears and the bare face. inside is 1 where the face is.
+// skin paints the ears and the bare face. inside is 1 within the face.
 func (h head) skin(p paint, u, v float64) (_ paint, inside float64) {
 	tone := paint{.90, .69, .58}
 	for _, side := range []float64{-1, 1} {
 		ear := tone.lit(.74-.1*side).over(paint{.52, .30, .25}, .6*glow(u, v, side*1.15, .2, .07, .2))
 		p = p.over(ear, oval(u, v, side*1.15, .2, .17, .36, 2*h.pixel))
 	}
-	// The light comes from the left, above and before the face, a rounded body.
+	// The light comes from the left, above and in front of the face, which is a rounded body.
 	x, y := u/1.2, (v-.1)/1.95
 	z := math.Sqrt(max(0, 1-x*x-y*y))
 	light := .52 + .50*max(0, -.38*x-.36*y+.85*z)
@@ -135,13 +135,13 @@ func (h head) skin(p paint, u, v float64) (_ paint, inside float64) {
 	return p.over(tone, inside), inside
 }
 
-// cheeks are the large soft forms of a face.
+// cheeks paints the large soft shapes of a face.
 func (h head) cheeks(p paint, u, v float64) paint {
 	red := paint{.83, .45, .40}
 	for _, side := range []float64{-1, 1} {
 		p = p.over(red, .20*glow(u, v, side*.68, .72, .34, .26))
 		p = p.lit(1 + .07*glow(u, v, side*.62, .48, .26, .16))
-		p = p.lit(1 - .16*glow(u, v, side*.5, -.02, .30, .20)) // the eye's socket
+		p = p.lit(1 - .16*glow(u, v, side*.5, -.02, .30, .20)) // eye socket
 		p = p.lit(1 - .08*glow(u, v, side*.47, .22, .22, .07))
 		p = p.lit(1 - .10*glow(u, v, side*(.50+.12*(v-.9)), .95, .07, .22)) // from nose to mouth
 	}
@@ -150,7 +150,7 @@ func (h head) cheeks(p paint, u, v float64) paint {
 	return p.lit(1 + .05*glow(u, v, -.05, 1.66, .22, .14))
 }
 
-// nose is a ridge with a light side, a dark side and two nostrils.
+// nose paints a ridge with a light side, a dark side and two nostrils.
 func (h head) nose(p paint, u, v float64) paint {
 	u -= h.yaw * .35
 	ridge := min(max((v+.1)/.8, 0), 1)
@@ -158,7 +158,7 @@ func (h head) nose(p paint, u, v float64) paint {
 	p = p.lit(1 + .10*glow(u, v, -.01, .3, width*.8, .45))
 	p = p.lit(1 - .15*glow(u, v, .10+.08*ridge, .38, .07, .36))
 	p = p.lit(1 - .07*glow(u, v, -.13-.05*ridge, .38, .06, .34))
-	p = p.lit(1 + .14*glow(u, v, -.03, .60, .08, .07)) // its tip
+	p = p.lit(1 + .14*glow(u, v, -.03, .60, .08, .07)) // tip of the nose
 	shade := paint{.50, .28, .24}
 	p = p.over(shade, .40*glow(u, v, .01, .80, .24, .05))
 	for _, side := range []float64{-1, 1} {
@@ -168,7 +168,7 @@ func (h head) nose(p paint, u, v float64) paint {
 	return p
 }
 
-// mouth is two closed lips.
+// mouth paints two closed lips.
 func (h head) mouth(p paint, u, v float64) paint {
 	u -= h.yaw * .22
 	const half, line = .44, 1.13
@@ -192,7 +192,7 @@ func (h head) mouth(p paint, u, v float64) paint {
 	return p.over(dark, .35*(glow(u, v, -half, line-.02, .05, .035)+glow(u, v, half, line-.02, .05, .035)))
 }
 
-// eye is one eye with its brow; side is -1 for the left one.
+// eye paints one eye with its brow. side is -1 for the left one.
 func (h head) eye(p paint, u, v, side float64) paint {
 	x := u - side*.5 - h.yaw*.16
 	if math.Abs(x) > .5 || v < -.62 || v > .4 {
@@ -221,7 +221,7 @@ func (h head) eye(p paint, u, v, side float64) paint {
 	return p.over(paint{.45, .26, .21}, .45*edge(math.Abs(v-fold)-.004, .03)*edge(math.Abs(s)-.95, .2))
 }
 
-// brow is the brow of an eye; outward grows away from the nose.
+// brow paints the brow of an eye. outward grows away from the nose.
 func (h head) brow(p paint, outward, v float64) paint {
 	s := (outward - .03) / .34
 	height := -.37 - .075*(1-(s-.25)*(s-.25)) + .05*max(0, s)
@@ -230,13 +230,13 @@ func (h head) brow(p paint, outward, v float64) paint {
 	return p.over(paint{.22, .14, .10}.lit(1+.2*grain(outward*3+v, v, .02)), .85*hair)
 }
 
-// strands is the colour of the hair.
+// strands returns the colour of the hair.
 func strands(u, v float64) paint {
 	shine := glow(u, v, -.55, -1.35, .7, .35)
 	return paint{.25, .155, .10}.lit(.82 + .75*shine + .14*grain(u*3.2+.35*v*u, v*.35, .07) - .14*u)
 }
 
-// mane is 1 where there is hair, in front or behind.
+// mane returns 1 where there is hair, in front of or behind the face.
 func (h head) mane(u, v float64) float64 {
 	const top = -.38
 	if math.Abs(u) > 1.5 || v < -2 || v > 1.8 {
@@ -249,7 +249,7 @@ func (h head) mane(u, v float64) float64 {
 	return max(long, oval(u, v, 0, top, 1.4, 1.52, 2.5*h.pixel))
 }
 
-// hair is what lies before the face: a parting at the left, and the sides.
+// hair paints the hair in front of the face: a parting at the left, and the sides.
 func hair(p paint, u, v, mane float64) paint {
 	if mane == 0 {
 		return p

@@ -5,16 +5,16 @@ import (
 	"math"
 )
 
-// paint is a colour, as light from 0 to 1 a channel.
+// paint is a colour, as linear light from 0 to 1 in each channel.
 type paint struct{ r, g, b float64 }
 
-// over lays q on p: 0 leaves p, 1 hides it.
+// over paints q over p. Opacity 0 leaves p unchanged, and 1 hides it.
 func (p paint) over(q paint, opacity float64) paint {
 	opacity = min(max(opacity, 0), 1)
 	return paint{p.r + (q.r-p.r)*opacity, p.g + (q.g-p.g)*opacity, p.b + (q.b-p.b)*opacity}
 }
 
-// lit makes p brighter or, below 1, darker.
+// lit returns p brighter or, below 1, darker.
 func (p paint) lit(by float64) paint { return paint{p.r * by, p.g * by, p.b * by} }
 
 func (p paint) rgba() color.RGBA {
@@ -22,21 +22,21 @@ func (p paint) rgba() color.RGBA {
 	return color.RGBA{to8(p.r), to8(p.g), to8(p.b), 255}
 }
 
-// The shapes below take a place and return how much of a paint is seen there.
-// Lengths are in distances between the pupils, as everywhere in this package.
+// The shapes below return how much of a paint covers a position. Lengths are in distances between
+// the pupils, as everywhere in this package.
 
-// edge is 1 inside (d < 0), 0 outside, and soft over the width.
+// edge returns 1 inside (d < 0) and 0 outside, with a soft edge of the width.
 func edge(d, width float64) float64 {
 	t := min(max(.5-d/width, 0), 1)
 	return t * t * (3 - 2*t)
 }
 
-// oval is an ellipse around x, y with two radii.
+// oval returns the coverage of an ellipse around x, y with two radii.
 func oval(u, v, x, y, rx, ry, width float64) float64 {
 	return edge((math.Hypot((u-x)/rx, (v-y)/ry)-1)*min(rx, ry), width)
 }
 
-// glow is a round light or shade that fades away from x, y.
+// glow returns a round light or shade that fades out from x, y.
 func glow(u, v, x, y, rx, ry float64) float64 {
 	d := (u-x)*(u-x)/(rx*rx) + (v-y)*(v-y)/(ry*ry)
 	if d > 9 {
@@ -45,8 +45,8 @@ func glow(u, v, x, y, rx, ry float64) float64 {
 	return math.Exp(-d)
 }
 
-// grain is fixed noise from -1 to 1 with spots of the given size: pores,
-// strands, weave.
+// grain returns fixed noise from -1 to 1 with spots of the given size, for pores, strands and
+// weave.
 func grain(u, v, size float64) float64 {
 	x, y := math.Floor(u/size), math.Floor(v/size)
 	fx, fy := u/size-x, v/size-y
@@ -57,7 +57,7 @@ func grain(u, v, size float64) float64 {
 	return top + (bottom-top)*fy
 }
 
-// hash is a number from -1 to 1 for two others, with no pattern to the eye.
+// hash returns a pseudo-random number from -1 to 1 for two integers.
 func hash(i, j int32) float64 {
 	h := uint32(i)*374761393 + uint32(j)*668265263
 	h = (h ^ h>>13) * 1274126177

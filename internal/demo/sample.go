@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// text is what the head is made to say.
+// text is what the head says.
 const text = "Hello! I am only a drawing, and a moment ago I could not speak. Now my lips follow every word."
 
-// Video draws the first n frames of the sample video to a new file, and calls
-// progress after each.
+// Video draws the first n frames of the sample video into a new file. It calls progress after
+// each.
 func Video(ctx context.Context, path string, n int, progress func(done int)) error {
 	encoder := exec.CommandContext(ctx, "ffmpeg", "-v", "error", "-nostdin", "-y",
 		"-f", "rawvideo", "-pixel_format", "rgba", "-video_size", fmt.Sprintf("%dx%d", frameWidth, frameHeight),
@@ -33,16 +33,16 @@ func Video(ctx context.Context, path string, n int, progress func(done int)) err
 	})
 }
 
-// Speech speaks the sample text to a new WAV file.
+// Speech speaks the sample text into a new WAV file.
 func Speech(ctx context.Context, path string) error {
 	return run(exec.CommandContext(ctx, "espeak-ng", "-v", "en-us", "-s", "155", "-w", path, text), nil)
 }
 
-// columns is how many moments a Picture shows.
+// columns is the number of moments in a Picture.
 const columns = 6
 
-// Picture puts frames of both videos into one PNG file: those of before above
-// those of after, at the same moments of the first seconds.
+// Picture puts frames of both videos into one PNG file: those of before above those of after, at
+// the same moments of the first seconds.
 func Picture(ctx context.Context, before, after, path string) error {
 	sheet := fmt.Sprintf("fps=3,trim=start_frame=1:end_frame=%d,crop=360:450:460:110,tile=%dx1:padding=6", columns+1, columns)
 	filter := fmt.Sprintf("[0:v]%s[a];[1:v]%s[b];[a][b]vstack", sheet, sheet)
@@ -50,8 +50,8 @@ func Picture(ctx context.Context, before, after, path string) error {
 		"-i", before, "-i", after, "-filter_complex", filter, "-frames:v", "1", path), nil)
 }
 
-// run runs a command to its end, with feed beside it. If either fails, the
-// error holds what the command wrote to standard error.
+// run runs a command and feed at the same time, until both have ended. If either fails, the error
+// has what the command wrote to standard error.
 func run(c *exec.Cmd, feed func() error) error {
 	var said strings.Builder
 	c.Stderr = &said
@@ -62,7 +62,7 @@ func run(c *exec.Cmd, feed func() error) error {
 	if feed != nil {
 		fed = feed()
 	}
-	// A command that takes no more says why: that comes before what it caused.
+	// If the command stopped reading, its own error is the cause and comes first.
 	if err := c.Wait(); err != nil {
 		return fmt.Errorf("%s: %w: %s", c.Args[0], err, strings.TrimSpace(said.String()))
 	}
