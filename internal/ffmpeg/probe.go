@@ -236,7 +236,7 @@ func (r *report) times(s stream) []int64 {
 	return times
 }
 
-// stated returns how long the file states that the stream is; 0 if it doesn't. The length of
+// stated returns the length of the stream that the file states; 0 if it doesn't. The length of
 // the whole file says it too, but only where there is no sound, which may be longer.
 func (r *report) stated(s stream, v *Video) time.Duration {
 	if d := parseSeconds(s.Duration); d > 0 {

@@ -12,7 +12,7 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// deflate returns zero bytes, compressed; zeros is their number.
+// deflate returns the given number of zero bytes, compressed.
 func deflate(t *testing.T, zeros int) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -28,11 +28,11 @@ func deflate(t *testing.T, zeros int) []byte {
 	return b.Bytes()
 }
 
-// bombs are small files of much.
+// bombs returns a small file that decodes to a lot.
 func bombs(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 	const v, a = lipsync.Video, lipsync.Audio
 	switch m.n % 9 {
-	case 0: // blocks that are compressed
+	case 0: // compressed blocks
 		b := m.base(t, "matroska")
 		compressed := element("\x6d\x80", element("\x62\x40", element("\x50\x34", element("\x42\x54", []byte{0}))))
 		p := find(t, b, "A3", 0)
@@ -57,14 +57,14 @@ func bombs(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 	return v, m.lavfi(t, "color=s=4096x4096,trim=end_frame=3", "-c:v", "libvpx-vp9", "-deadline", "realtime", "-cpu-used", "8", "-f", "webm"), "4096 × 4096, VP9"
 }
 
-// withHeader has a compressed header that says how large it is.
+// withHeader returns Matroska whose compressed header states the size.
 func withHeader(t *testing.T, m *maker, size uint32, compressed []byte) []byte {
 	b := m.base(t, "mov")
 	p := find(t, b, "moov", 0)
 	return slices.Concat(b[:p.at], box("moov", box("cmov", box("dcom", []byte("zlib")), box("cmvd", big32(size), compressed))))
 }
 
-// attachments are files within the file.
+// attachments returns a file that contains other files.
 func attachments(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 	attached := func(name, kind string, content []byte, n int) []byte {
 		one := element("\x61\xa7", element("\x46\x6e", []byte(name)), element("\x46\x60", []byte(kind)), element("\x46\x5c", content), element("\x46\xae", []byte{1}))
@@ -103,7 +103,7 @@ func attachments(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 	return lipsync.Audio, slices.Concat([]byte("ID3\x03\x00\x00\x7f\x7f\x7f\x7f"), frame, m.base(t, "mp3")), "a cover of 128 MiB, which is not there"
 }
 
-// codecs name decoders that the content is not for.
+// codecs returns a file that names decoders for other content.
 func codecs(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 	const v, a = lipsync.Video, lipsync.Audio
 	switch m.n % 4 {
@@ -130,7 +130,7 @@ func codecs(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 	return v, splice(b, p.at, p.end, element("\x86", []byte(name))), "H.264 that is said to be " + name
 }
 
-// sounds are of odd numbers.
+// sounds returns a file with unusual sound parameters.
 func sounds(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 	wav := func(tag, channels uint16, rate uint32, align, bits uint16, data []byte) (lipsync.MediaKind, []byte, string) {
 		b := binary.LittleEndian.AppendUint32([]byte("RIFF"), uint32(36+len(data)))
@@ -171,7 +171,7 @@ func sounds(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 	return wav(1, 1, 100, 2, 16, make([]byte, 4))
 }
 
-// pictures are odd, or change within the video.
+// pictures returns a video with unusual pictures, or with pictures that change.
 func pictures(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 	const v = lipsync.Video
 	odd := func(source, how string, args ...string) (lipsync.MediaKind, []byte, string) {
@@ -186,7 +186,7 @@ func pictures(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 		return odd("color=s=64x64:d=1,setsar=1/60000", "pixels of 1:60000", "-c:v", "ffv1", "-f", "matroska")
 	case 3:
 		return odd("color=s=64x64:d=1,setsar=30000/1", "pixels of 30000:1", "-c:v", "ffv1", "-f", "matroska")
-	case 4: // pictures of another size follow
+	case 4: // followed by pictures of another size
 		b := m.base(t, "avi jpeg")
 		other := m.lavfi(t, "testsrc2=s=1920x1080", "-frames:v", "1", "-c:v", "mjpeg", "-f", "image2pipe")
 		p := find(t, b, "00dc", 3)

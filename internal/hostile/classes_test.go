@@ -6,15 +6,15 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// class is a way to make hostile media.
+// class is one way to make hostile media.
 type class struct {
 	name    string
 	make    func(*testing.T, *maker) (kind lipsync.MediaKind, content []byte, how string)
-	refused bool // all of its media are refused
+	refused bool // all its media must be refused
 	refers  bool // its media name other files or addresses
 }
 
-// classes are in the order in which they take turns.
+// classes has all classes, in the order in which they take turns.
 var classes = []class{
 	{name: "truncated", make: truncated},
 	{name: "lied about sizes of parts", make: sized},
@@ -34,9 +34,9 @@ var classes = []class{
 	{name: "other codecs", make: codecs},
 	{name: "odd sound", make: sounds},
 	{name: "odd pictures", make: pictures},
-	{name: "playlists in disguise", make: playlists, refused: true, refers: true},
+	{name: "disguised playlists", make: playlists, refused: true, refers: true},
 	{name: "references to others", make: references, refers: true},
 	{name: "two formats in one", make: polyglots, refers: true},
-	{name: "formats not taken", make: foreign, refused: true, refers: true},
-	{name: "next to nothing", make: nothing, refused: true},
+	{name: "unsupported formats", make: foreign, refused: true, refers: true},
+	{name: "nearly empty files", make: nothing, refused: true},
 }

@@ -9,12 +9,12 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// lies are numbers that a size, a count or a time may be said to be.
+// lies are wrong numbers to write as a size, a count or a time.
 var lies = []uint64{0, 1, 2, 7, 100_000, 1 << 24, 1<<31 - 1, 1 << 31, 1<<32 - 9, 1<<32 - 1}
 
 func (m *maker) lie() uint64 { return lies[m.IntN(len(lies))] }
 
-// truncated ends within or right behind a part.
+// truncated returns a file that ends within a part or right after one.
 func truncated(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 	base := m.taken()
 	b := m.base(t, base)
@@ -25,7 +25,7 @@ func truncated(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 	return kindOf(base), b[:at], fmt.Sprintf("%s, cut at %d in %s", base, at, p.name)
 }
 
-// mangled lacks a piece in the middle, or has one twice.
+// mangled returns a file that lacks a piece in the middle, or has one twice.
 func mangled(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 	base := m.taken()
 	b := m.base(t, base)
@@ -38,7 +38,7 @@ func mangled(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 	return kindOf(base), slices.Concat(b[:from], instead, b[to:]), fmt.Sprintf("%s, %d to %d %d bytes long", base, from, to, len(instead))
 }
 
-// noisy has bytes changed: of its beginning, or everywhere.
+// noisy returns a file with changed bytes, at its beginning or everywhere.
 func noisy(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 	base := m.taken()
 	b := m.base(t, base)
@@ -52,7 +52,7 @@ func noisy(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 	return kindOf(base), b, fmt.Sprintf("%s, %d of the first %d bytes changed", base, n, length)
 }
 
-// sized has a part that says another size than it has.
+// sized returns a file with a part that states a wrong size.
 func sized(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 	base := m.pick("mp4", "matroska", "avi", "wav", "mov", "webm", "mp4 parts", "mp4 sound")
 	b := m.base(t, base)
@@ -65,7 +65,7 @@ func sized(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 	return kindOf(base), b, fmt.Sprintf("%s, %s at %d of size %d", base, p.name, p.at, lie)
 }
 
-// lied has some wrong numbers in one of its parts that are no media.
+// lied returns a file with some wrong numbers in one of its parts other than media.
 func lied(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 	base := m.taken()
 	b := m.base(t, base)
@@ -89,7 +89,7 @@ func lied(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 	return kindOf(base), b, how
 }
 
-// rearranged has a part missing, twice or very often, within itself, or in another's place.
+// rearranged returns a file with a part missing, repeated, inside itself, or in another's place.
 func rearranged(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 	base := m.pick("mp4", "matroska", "avi", "ogg", "mov", "webm", "mp4 parts", "wav")
 	b := m.base(t, base)
@@ -110,7 +110,7 @@ func rearranged(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 	return kindOf(base), splice(b, q.at, q.end, whole), fmt.Sprintf("%s with %s for %s", base, p.name, q.name)
 }
 
-// nested has parts in parts, ten thousand deep.
+// nested returns a file with parts inside parts, ten thousand deep.
 func nested(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 	const deep = 10_000
 	base := m.pick("mp4", "matroska", "avi")

@@ -10,7 +10,7 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// playlists name other media, and no file name gives them away.
+// playlists returns a file that names other media. Its file name does not reveal that.
 func playlists(_ *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 	address, secret := m.address, m.secret
 	lists := []struct{ name, text string }{
@@ -34,10 +34,10 @@ func playlists(_ *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 	return kind, []byte(list.text), list.name
 }
 
-// references are good files that name others.
+// references returns a valid file that names others.
 func references(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 	url := []string{"file://" + m.secret, "http://" + m.address + "/a", m.secret, "secret.mp4"}[m.IntN(4)]
-	pathOf := func(b []byte) []byte { // the data of all tracks are elsewhere
+	pathOf := func(b []byte) []byte { // the data of all tracks are in another file
 		for n := range 2 {
 			p := find(t, b, "url ", n)
 			b = splice(b, p.at, p.end, box("url ", big32(0), append([]byte(url), 0)))
@@ -48,7 +48,7 @@ func references(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 	switch m.n % 6 {
 	case 0:
 		return v, pathOf(m.base(t, "mp4")), "MP4 with its data at " + url
-	case 1: // an alias of QuickTime: its name at 2 levels, its path
+	case 1: // an alias of QuickTime, with its name on 2 levels and its path
 		name := append([]byte(m.secret), 0)
 		if len(name)%2 > 0 {
 			name = append(name, 0)
@@ -63,12 +63,12 @@ func references(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 		return v, b, "QuickTime with an alias of a file"
 	case 2:
 		return v, slices.Concat(box("ftyp", []byte("qt  "), big32(0)), box("moov", box("rmra", box("rmda", box("rdrf", big32(0), []byte("url "), big32(uint32(len(url))), []byte(url)))))), "reference movie to " + url
-	case 3: // Matroska that goes on in other files
+	case 3: // Matroska that continues in other files
 		b := m.base(t, "matroska")
 		at := find(t, b, "1549A966", 0).end
 		links := slices.Concat(element("\x3e\xb9\x23", make([]byte, 16)), element("\x3e\x83\xbb", []byte(url)), element("\x3c\x83\xab", []byte(url)), element("\x73\x84", []byte(url)))
 		return v, splice(b, at, at, links), "Matroska that goes on in " + url
-	case 4: // chapters, tags and encodings may name URLs too
+	case 4: // chapters, tags and encodings can name URLs too
 		b := m.base(t, "matroska")
 		at := find(t, b, "86", 0).end
 		return v, splice(b, at, at, slices.Concat(element("\x3b\x40\x40", []byte(url)), element("\x26\xb2\x40", []byte(url)))), "Matroska with its decoder at " + url
@@ -78,7 +78,8 @@ func references(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 	return lipsync.Audio, splice(b, p.at, p.end, box("urn ", big32(0), append([]byte("a\x00"+url), 0))), "MP4 with its data by the name " + url
 }
 
-// polyglots are of two formats, or begin like one and go on as another.
+// polyglots returns a file of two formats, or one that begins as one format and continues as
+// another.
 func polyglots(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 	hls := fmt.Appendf(nil, "#EXTM3U\n#EXT-X-TARGETDURATION:10\n#EXTINF:10,\nhttp://%s/a.ts\n#EXTINF:10,\nfile://%s\n", m.address, m.secret)
 	concat := fmt.Appendf(nil, "ffconcat version 1.0\nfile '%s'\n", m.secret)
@@ -101,11 +102,11 @@ func polyglots(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 	case 1:
 		return kindOf(base), slices.Concat(b, first.content), base + " and " + first.name
 	}
-	// MP4 skips what a free box holds, so the text begins eight bytes late.
+	// MP4 readers skip the content of a free box, so the text begins at byte eight.
 	return kindOf(base), slices.Concat(box("free", first.content), b), how + " in a free box"
 }
 
-// foreign are whole files of formats that are not taken.
+// foreign returns a valid file of an unsupported format.
 func foreign(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 	kind := []lipsync.MediaKind{lipsync.Video, lipsync.Audio}[m.IntN(2)]
 	bases := []string{"mpegts", "flv", "asf", "mpeg", "nut", "gif", "mxf", "h264", "yuv4mpegpipe", "aiff", "au"}
@@ -127,7 +128,7 @@ func foreign(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 	return kind, m.lavfi(t, "testsrc2=s=64x64", "-frames:v", "1", "-c:v", image, "-f", "image2pipe"), image
 }
 
-// nothing is empty, or is no more than how a format begins.
+// nothing returns an empty file, or only the beginning of a format.
 func nothing(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 	noise := make([]byte, 1<<20)
 	for i := range noise {

@@ -10,14 +10,13 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// lavfi makes a file of a source of ffmpeg's.
+// lavfi makes a file from a source of ffmpeg's lavfi.
 func (m *maker) lavfi(t *testing.T, source string, args ...string) []byte {
 	t.Helper()
 	return m.ffmpeg(t, append([]string{"-f", "lavfi", "-i", source}, args...)...)
 }
 
-// overwrite writes a number with so many bytes, big end first, at a place of the n-th part of
-// a name.
+// overwrite writes a big-endian number of width bytes at a place in the n-th part with the name.
 func overwrite(t *testing.T, b []byte, name string, n, at, width int, number uint64) []byte {
 	t.Helper()
 	p := find(t, b, name, n)
@@ -28,7 +27,7 @@ func overwrite(t *testing.T, b []byte, name string, n, at, width int, number uin
 	return b
 }
 
-// sides are pictures that are large, or say so.
+// sides returns a video with large pictures, or with a header that claims so.
 func sides(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 	grey := func(size string, frames int, args ...string) []byte {
 		return m.lavfi(t, fmt.Sprintf("color=gray:s=%s,trim=end_frame=%d", size, frames), args...)
@@ -67,7 +66,7 @@ func sides(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 	return v, grey("8190x8190", 2, "-pix_fmt", "rgb48be", "-c:v", "png", "-f", "mov"), "8190 × 8190 of 48 bits, PNG"
 }
 
-// rates are frame rates, sample rates and time bases that no file should have.
+// rates returns a file with unreasonable frame rates, sample rates or time bases.
 func rates(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 	const v = lipsync.Video
 	lie := m.lie()
@@ -103,7 +102,7 @@ func rates(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 	return v, overwrite(t, m.base(t, "mp4"), "mvhd", 0, 12, 4, lie), fmt.Sprintf("MP4 whose clock ticks %d times", lie)
 }
 
-// streams are more than anybody needs.
+// streams returns a file with far too many streams.
 func streams(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 	again := func(base, name string, n int) []byte {
 		b := m.base(t, base)
@@ -143,10 +142,10 @@ func streams(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 	return lipsync.Video, b, "MP4 with two tracks of one number"
 }
 
-// edits are edit lists of MP4.
+// edits returns MP4 with hostile edit lists.
 func edits(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 	b := m.base(t, "mp4")
-	p := find(t, b, "elst", m.n%2) // of pictures, of sound
+	p := find(t, b, "elst", m.n%2) // of pictures or of sound
 	var list []byte
 	var how string
 	entry := func(n int, duration, time, rate uint32) {
@@ -156,7 +155,7 @@ func edits(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 	const normal, never = 1 << 16, 1<<32 - 1
 	switch m.n / 2 % 8 {
 	case 0:
-		entry(1, 1<<31, never, normal) // a break of weeks
+		entry(1, 1<<31, never, normal) // a gap of weeks
 	case 1:
 		entry(100_000, 1, 0, normal)
 	case 2:
@@ -176,7 +175,7 @@ func edits(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 	return lipsync.Video, splice(b, p.at, p.end, box("elst", list)), how
 }
 
-// times are far from 0, before it, apart, or in no order.
+// times returns a file whose time stamps are far from 0, negative, far apart, or unordered.
 func times(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 	shift := func(from, how string, args ...string) (lipsync.MediaKind, []byte, string) {
 		kind := lipsync.Video
@@ -190,7 +189,7 @@ func times(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 	case 0:
 		return shift("video", "before 0", "-output_ts_offset", "-30", "-avoid_negative_ts", "disabled", "-c:v", "ffv1", "-f", "avi")
 	case 1:
-		return shift("video", "of next year", "-output_ts_offset", "30000000", "-c:v", "ffv1", "-f", "matroska")
+		return shift("video", "a year late", "-output_ts_offset", "30000000", "-c:v", "ffv1", "-f", "matroska")
 	case 2:
 		return shift("video", "with a break of days", "-vf", "setpts='PTS+gt(N,3)*500000/TB'", "-fps_mode", "passthrough", "-c:v", "ffv1", "-f", "matroska")
 	case 3:
@@ -198,7 +197,7 @@ func times(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 	case 4:
 		return shift("video", "in no order", "-bsf:v", "setts=ts='if(mod(N\\,2)\\,TS\\,TS/3)'", "-c:v", "mpeg4", "-f", "matroska")
 	case 5:
-		return shift("sound", "of next year", "-output_ts_offset", "30000000", "-c:a", "flac", "-f", "matroska")
+		return shift("sound", "a year late", "-output_ts_offset", "30000000", "-c:a", "flac", "-f", "matroska")
 	case 6:
 		return shift("video", "all at once", "-bsf:v", "setts=ts=0", "-c:v", "mpeg4", "-f", "matroska")
 	case 7:
@@ -215,7 +214,7 @@ func times(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 	return lipsync.Video, b, "video shown long before or after it is decoded"
 }
 
-// packets are 100 000 of about a byte.
+// packets returns a file with 100,000 packets of about a byte.
 func packets(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 	const n = 100_000
 	sound := func(format string) []byte {
@@ -247,6 +246,6 @@ func packets(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 	}
 	b := m.base(t, "ogg")
 	second := find(t, b, "frame", 2)
-	page := slices.Clone(b[second.at : second.at+26]) // its header: then one segment of one byte
+	page := slices.Clone(b[second.at : second.at+26]) // its header, then one segment of one byte
 	return lipsync.Audio, slices.Concat(b[:second.at], slices.Repeat(append(page, 1, 1, 0), n), b[second.at:]), "pages of Ogg"
 }

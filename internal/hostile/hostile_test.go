@@ -1,5 +1,5 @@
-// Package hostile_test renders media and loads networks that were made to do harm: each
-// ends in a sentence for the user or in a right output, in bounded time and memory.
+// Package hostile_test renders hostile media and loads hostile networks. Each must end with a
+// sentence for the user or with a correct output, in bounded time and memory.
 package hostile_test
 
 import (
@@ -18,22 +18,22 @@ import (
 	"lipsync/internal/sandbox"
 )
 
-// How many are made: a sample for every day, and many by make hostile.
+// These are the numbers of samples: few by default, and many with make hostile.
 var (
 	seed   = flag.Uint64("seed", 1, "seed of the generators")
 	media  = flag.Int("media", 30, "how many hostile media TestMedia makes")
 	models = flag.Int("models", 19, "how many hostile networks TestModels makes")
 )
 
-// What one job may take, of this process and its children.
+// These bound what one job may take, in this process and its children.
 const (
-	maxTime   = 20 * time.Second // of processors
+	maxTime   = 20 * time.Second // processor time
 	maxMemory = 600 << 20        // bytes
-	// maxWait is more than maxTime, since tests run beside each other.
+	// maxWait is longer than maxTime, since tests run in parallel.
 	maxWait = time.Minute
 )
 
-// TestMedia renders media of all classes in turn, each with a good file of the other kind.
+// TestMedia renders media of all classes in turn, each with a valid file of the other kind.
 func TestMedia(t *testing.T) {
 	m := newMaker(t)
 	r := newRenderer(t)
@@ -60,7 +60,7 @@ type medium struct {
 // renderer renders as the service does.
 type renderer struct {
 	sandboxed, bare *render.Renderer
-	video, speech   string // good files
+	video, speech   string // valid files
 }
 
 func newRenderer(t *testing.T) *renderer {
@@ -80,7 +80,7 @@ func newRenderer(t *testing.T) *renderer {
 	return &renderer{sandboxed: s.Renderer, bare: &bare, video: talker(t), speech: voice(t)}
 }
 
-// job renders one medium and checks how that ends.
+// job renders one medium, and checks how that ends.
 func (r *renderer) job(t *testing.T, w *watch, class class, m medium) result {
 	t.Helper()
 	dir := t.TempDir()
@@ -93,7 +93,7 @@ func (r *renderer) job(t *testing.T, w *watch, class class, m medium) result {
 	var length time.Duration
 	j.Rendered = func(d time.Duration) { length = d }
 	renderer := r.sandboxed
-	if class.refers { // what refuses references must do without the sandbox too
+	if class.refers { // references must be refused without the sandbox too
 		renderer = r.bare
 	}
 	s := startSampling()
@@ -101,7 +101,7 @@ func (r *renderer) job(t *testing.T, w *watch, class class, m medium) result {
 	got := s.stop(t.Name() + " " + m.how)
 	switch code := lipsync.CodeOf(err); {
 	case err == nil && class.refused:
-		t.Errorf("%s: it was rendered", m.how)
+		t.Errorf("%s: the video was rendered, want an error", m.how)
 	case err == nil:
 		got.sentence = "rendered"
 		checkOutput(t, r.sandboxed.Tools, j.Output, length)
@@ -122,18 +122,18 @@ func (r *renderer) job(t *testing.T, w *watch, class class, m medium) result {
 	return got
 }
 
-// result is how a job or a network ended, and what that took.
+// result says how a job or a network ended, and what it took.
 type result struct {
 	name, sentence  string
-	took, processor time.Duration // of the clock; of processors
+	took, processor time.Duration // wall-clock time, processor time
 	memory          int64         // bytes
 }
 
-// check holds the result to the bounds.
+// check compares the result with the bounds.
 func (r result) check(t *testing.T) {
 	t.Helper()
 	if r.processor > maxTime || r.took > maxWait || r.memory > maxMemory {
-		t.Errorf("%s: it took %v, %v of processors and %d MiB (%s), want at most %v, %v and %d MiB",
+		t.Errorf("%s: took %v, %v of processor time and %d MiB (%s), want at most %v, %v and %d MiB",
 			r.name, r.took, r.processor, r.memory>>20, r.sentence, maxWait, maxTime, maxMemory>>20)
 	}
 }

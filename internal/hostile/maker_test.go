@@ -17,16 +17,16 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// maker makes hostile media of good ones.
+// maker makes hostile media from valid ones.
 type maker struct {
-	*rand.Rand        // of the medium that is being made
-	n          int    // its number in its class
-	dir        string // for its file
-	secret     string // path of a good video that no job names
+	*rand.Rand        // for the medium that is being made
+	n          int    // index of the medium in its class
+	dir        string // folder for the medium's file
+	secret     string // path of a valid video that no job names
 	address    string // host and port that no job may call
 
 	good map[string][]byte // by the name of a base
-	face string            // path of the video that all are made of
+	face string            // path of the video from which all are made
 }
 
 func newMaker(t *testing.T) *maker {
@@ -55,7 +55,7 @@ func (m *maker) make(t *testing.T, c class, n int) medium {
 	return medium{kind, path, how}
 }
 
-// talker makes a video of a drawn head, whose mouth moves, with sound.
+// talker makes a video of a drawn head whose mouth moves, with sound.
 func talker(t *testing.T) string {
 	t.Helper()
 	const side, frames = 192, 20
@@ -79,13 +79,13 @@ func talker(t *testing.T) string {
 	return path
 }
 
-// voice makes the speech that hostile videos come with.
+// voice makes the speech for hostile videos.
 func voice(t *testing.T) string {
 	t.Helper()
 	return ffmpegtest.Make(t, "voice.wav", "-f", "lavfi", "-i", "sine=f=300:d=0.4", "-ar", "16000")
 }
 
-// bases say what ffmpeg makes good files of, by a name that begins with the format's.
+// bases has ffmpeg's arguments for valid files, by names that begin with the format's.
 var bases = map[string]string{
 	"mp4":          "-c:v libx264 -g 5 -bf 2 -c:a aac -movflags +faststart",
 	"mp4 parts":    "-c:v libx264 -g 5 -c:a aac -movflags +frag_keyframe+empty_moov+default_base_moof",
@@ -115,7 +115,7 @@ var bases = map[string]string{
 	"au":           "-vn -c:a pcm_s16be -f au",
 }
 
-// base returns the content of a good file.
+// base returns the content of a valid file.
 func (m *maker) base(t *testing.T, name string) []byte {
 	t.Helper()
 	if m.good[name] == nil {
@@ -139,10 +139,10 @@ func (m *maker) ffmpeg(t *testing.T, args ...string) []byte {
 	return b
 }
 
-// pick returns one of the names, in turn.
+// pick returns the names in turn.
 func (m *maker) pick(names ...string) string { return names[m.n%len(names)] }
 
-// kindOf says as which input a base is given to a job.
+// kindOf returns as which input a base is given to a job.
 func kindOf(base string) lipsync.MediaKind {
 	if strings.Contains(bases[base], "-vn") {
 		return lipsync.Audio
@@ -150,7 +150,7 @@ func kindOf(base string) lipsync.MediaKind {
 	return lipsync.Video
 }
 
-// taken returns one of the bases whose formats the service takes.
+// taken returns one of the bases in supported formats.
 func (m *maker) taken() string {
 	return m.pick("mp4", "matroska", "wav", "avi", "ogg", "webm", "mp3", "mov", "flac", "mp4 parts", "adts", "avi jpeg", "mp4 sound", "ogg opus", "wav adpcm")
 }

@@ -34,12 +34,12 @@ func TestModels(t *testing.T) {
 		})
 	}
 	if r := try(t, runtime, catalog.Wav2Lip, onnxtest.AsItIs().Bytes()); r.sentence != "used" {
-		t.Errorf("a good network, after all: %s", r.sentence)
+		t.Errorf("a valid network: %s", r.sentence)
 	}
 	t.Log(sum.String())
 }
 
-// try tries one network and checks how that ends.
+// try tries one network, and checks how that ends.
 func try(t *testing.T, runtime *onnx.Runtime, role catalog.Role, content []byte) result {
 	t.Helper()
 	s := startSampling()
@@ -52,13 +52,13 @@ func try(t *testing.T, runtime *onnx.Runtime, role catalog.Role, content []byte)
 		got.sentence = sentence(err)
 	}
 	if strings.ContainsFunc(got.sentence, func(r rune) bool { return r < ' ' }) || strings.Contains(got.sentence, "context") {
-		t.Errorf("the error is no sentence: %q", err)
+		t.Errorf("got error %q, want a sentence", err)
 	}
 	got.check(t)
 	return got
 }
 
-// sentence is what an error says, without what ONNX Runtime adds in its own words.
+// sentence returns an error's text without the part that ONNX Runtime added.
 func sentence(err error) string {
 	var bad *onnx.ModelError
 	text := err.Error()
@@ -219,7 +219,7 @@ var modelClasses = []struct {
 			slices.Concat(b, field(25, field(1, []byte("F")))),
 			slices.Concat(b, number(1, 1<<40)),                              // ir_version
 			slices.Concat(b, field(8, number(2, 9999))),                     // opset
-			slices.Concat([]byte("\x12\x06..ORTM"), b),                      // also of the runtime's own format
+			slices.Concat([]byte("\x12\x06..ORTM"), b),                      // also as the runtime's own format
 			slices.Concat(b, field(7, field(15, number(3, 2_500_000_000)))), // sparse weights
 		}[m.n%5]
 	}},
@@ -229,7 +229,7 @@ var modelClasses = []struct {
 	}},
 }
 
-// network returns a good network, of each role in turn.
+// network returns a valid network, of each role in turn.
 func (m *maker) network() (catalog.Role, onnxtest.Graph) {
 	switch m.n % 4 {
 	case 1:
@@ -242,7 +242,7 @@ func (m *maker) network() (catalog.Role, onnxtest.Graph) {
 	return catalog.Wav2Lip, onnxtest.AsItIs()
 }
 
-// growing makes a tensor of side × side of one number.
+// growing makes a tensor of side × side equal numbers.
 func growing(side int64) onnxtest.Graph {
 	g := onnxtest.AsItIs()
 	g.Nodes[0].Outputs[0] = "seen"
@@ -254,7 +254,7 @@ func growing(side int64) onnxtest.Graph {
 	return g
 }
 
-// endless computes for ever, whatever it sees.
+// endless adds a computation that never ends, whatever the input.
 func endless(g onnxtest.Graph) onnxtest.Graph {
 	g.Initializers = append(g.Initializers, onnxtest.Tensor{Name: "always", Shape: []int{1}, Floats: []float32{1}})
 	return g.Endless("always")

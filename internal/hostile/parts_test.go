@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// part is a box, a chunk, an element or a page of a file: at … body … end.
+// part is a box, a chunk, an element or a page of a file, from at to end. Its content begins at
+// body.
 type part struct {
 	name          string
 	at, body, end int
@@ -21,13 +22,14 @@ type part struct {
 type sizeKind int
 
 const (
-	boxSize   sizeKind = iota // 32 bits, big end first, of the whole box
-	chunkSize                 // 32 bits, little end first, of the body
-	varSize                   // EBML's: the first bit set tells how many bytes
+	boxSize   sizeKind = iota // 32 bits, big-endian, of the whole box
+	chunkSize                 // 32 bits, little-endian, of the body
+	varSize                   // EBML: the first set bit gives the number of bytes
 	noSize
 )
 
-// parts returns the parts of a file of any format that has some, parents before children.
+// parts returns the parts of a file, parents before children. It returns none for a format without
+// parts.
 func parts(b []byte) []part {
 	switch {
 	case bytes.HasPrefix(b, []byte("RIFF")):
@@ -41,12 +43,12 @@ func parts(b []byte) []part {
 	case len(b) > 8 && string(b[4:8]) == "ftyp":
 		return boxes(b, 0, len(b))
 	}
-	return marked(b, string(b[:2])) // frames of MP3 and AAC begin all alike
+	return marked(b, string(b[:2])) // frames of MP3 and AAC all begin the same
 }
 
-// boxes are those of MP4 and QuickTime.
+// boxes returns the boxes of MP4 and QuickTime.
 func boxes(b []byte, at, end int) (all []part) {
-	// How many bytes of other things a box has before its children.
+	// parents has the number of bytes before a box's children.
 	parents := map[string]int{
 		"moov": 0, "trak": 0, "mdia": 0, "minf": 0, "stbl": 0, "edts": 0, "dinf": 0, "udta": 0, "mvex": 0, "moof": 0, "traf": 0,
 		"meta": 4, "stsd": 8, "dref": 8, "avc1": 78, "png ": 78, "mp4a": 28,
@@ -66,7 +68,7 @@ func boxes(b []byte, at, end int) (all []part) {
 	return all
 }
 
-// chunks are those of AVI and WAV.
+// chunks returns the chunks of AVI and WAV.
 func chunks(b []byte, at, end int) (all []part) {
 	for at+8 <= end {
 		size, name := int(binary.LittleEndian.Uint32(b[at+4:])), string(b[at:at+4])
@@ -81,7 +83,7 @@ func chunks(b []byte, at, end int) (all []part) {
 	return all
 }
 
-// elements are those of Matroska.
+// elements returns the elements of Matroska.
 func elements(b []byte, at, end int) (all []part) {
 	parents := []string{
 		"\x1a\x45\xdf\xa3", "\x18\x53\x80\x67", "\x11\x4d\x9b\x74", "\x4d\xbb", "\x15\x49\xa9\x66", "\x16\x54\xae\x6b", "\xae", "\xe0", "\xe1",
@@ -120,7 +122,7 @@ func hexName(id string) string {
 	return string(name)
 }
 
-// varLen is how many bytes a number of EBML takes, by its first one.
+// varLen returns how many bytes an EBML number has, by its first byte.
 func varLen(b []byte, at int) int {
 	if at >= len(b) {
 		return 9
@@ -132,7 +134,7 @@ func varLen(b []byte, at int) int {
 	return n
 }
 
-// blocks are the metadata of FLAC.
+// blocks returns the metadata blocks of FLAC.
 func blocks(b []byte) (all []part) {
 	for at := 4; at+4 <= len(b); {
 		size := int(binary.BigEndian.Uint32(b[at:]) & 0xffffff)
@@ -146,7 +148,7 @@ func blocks(b []byte) (all []part) {
 	return all
 }
 
-// marked are parts that begin with a mark.
+// marked returns parts that begin with a mark.
 func marked(b []byte, mark string) (all []part) {
 	for at := 0; at < len(b); {
 		end := len(b)
@@ -159,7 +161,7 @@ func marked(b []byte, mark string) (all []part) {
 	return all
 }
 
-// setSize writes that a body has a size.
+// setSize writes the size of the part's body.
 func (p part) setSize(b []byte, size uint64) {
 	switch p.size {
 	case boxSize:
@@ -175,7 +177,7 @@ func (p part) setSize(b []byte, size uint64) {
 	}
 }
 
-// splice puts something in place of b[from:to], and corrects the sizes of the parts around.
+// splice replaces b[from:to], and corrects the sizes of the surrounding parts.
 func splice(b []byte, from, to int, instead []byte) []byte {
 	around := slices.DeleteFunc(parts(b), func(p part) bool { return p.leaf || p.body > from || p.end < to || p.at == from })
 	b = slices.Concat(b[:from], instead, b[to:])
@@ -185,12 +187,12 @@ func splice(b []byte, from, to int, instead []byte) []byte {
 	return b
 }
 
-// find returns the n-th part of a name, counted round.
+// find returns the n-th part with the name, modulo their number.
 func find(t *testing.T, b []byte, name string, n int) part {
 	t.Helper()
 	named := slices.DeleteFunc(parts(b), func(p part) bool { return p.name != name })
 	if len(named) == 0 {
-		t.Fatalf("there is no part %s", name)
+		t.Fatalf("no part %s found", name)
 	}
 	return named[n%len(named)]
 }
@@ -201,7 +203,7 @@ func box(name string, body ...[]byte) []byte {
 	return slices.Concat(big32(uint32(8+len(content))), []byte(name), content)
 }
 
-// element makes an element of Matroska, whose size takes eight bytes.
+// element makes an element of Matroska with a size of eight bytes.
 func element(id string, body ...[]byte) []byte {
 	content := slices.Concat(body...)
 	size := binary.BigEndian.AppendUint64(nil, uint64(len(content)))

@@ -21,9 +21,9 @@ import (
 	"lipsync/internal/measure"
 )
 
-// watch sees whether somebody reads a file, or sends something to an address.
+// watch notices when a program reads a file, or sends something to an address.
 type watch struct {
-	address string // of this host, where TCP and UDP are listened to
+	address string // of this host; watch listens there with TCP and UDP
 	calls   atomic.Int64
 	reads   int // descriptor of inotify
 }
@@ -68,7 +68,7 @@ func newWatch(t *testing.T, file string) *watch {
 	return w
 }
 
-// check checks that nothing was seen since the last time, and that no child is left.
+// check checks that nothing happened since the last check, and that no child process is left.
 func (w *watch) check(t *testing.T, what string) {
 	t.Helper()
 	if n := w.calls.Swap(0); n > 0 {
@@ -85,7 +85,7 @@ func (w *watch) check(t *testing.T, what string) {
 	}
 }
 
-// TestWatch checks that the watch sees what it should.
+// TestWatch checks that the watch notices what it should.
 func TestWatch(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "secret")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
@@ -113,7 +113,7 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// sampling looks again and again how much memory this process and its children take.
+// sampling measures again and again how much memory this process and its children use.
 type sampling struct {
 	started   time.Time
 	processor time.Duration // at the start
@@ -123,7 +123,7 @@ type sampling struct {
 
 func startSampling() sampling {
 	const every = 20 * time.Millisecond
-	debug.FreeOSMemory() // what was made before took some
+	debug.FreeOSMemory() // frees the memory of earlier samples
 	s := sampling{time.Now(), processorTime(), make(chan struct{}), make(chan int64)}
 	go func() {
 		var most int64
@@ -140,7 +140,7 @@ func startSampling() sampling {
 	return s
 }
 
-// stop returns what was taken since the start, under a name.
+// stop returns what was used since the start, under a name.
 func (s sampling) stop(name string) result {
 	r := result{name: name, took: time.Since(s.started), processor: processorTime() - s.processor}
 	close(s.end)
@@ -148,7 +148,7 @@ func (s sampling) stop(name string) result {
 	return r
 }
 
-// processorTime is how long processors worked for this process and for its children that ended.
+// processorTime returns the processor time of this process and of its children that have ended.
 func processorTime() (total time.Duration) {
 	for _, who := range []int{unix.RUSAGE_SELF, unix.RUSAGE_CHILDREN} {
 		var u unix.Rusage
@@ -158,12 +158,12 @@ func processorTime() (total time.Duration) {
 	return total
 }
 
-// checkOutput checks that an output is what the service promises, as long as it was said to be.
+// checkOutput checks that an output is as the service promises, and has the right length.
 func checkOutput(t *testing.T, tools *ffmpeg.Tools, path string, length time.Duration) {
 	t.Helper()
 	info, err := tools.Probe(t.Context(), path)
 	if err != nil || info.Format != "mov" || info.Video == nil || info.Audio == nil {
-		t.Errorf("the output is %+v (%v)", info, err)
+		t.Errorf("got output %+v (%v)", info, err)
 		return
 	}
 	frames, err := tools.OpenFrames(t.Context(), info, 1<<20)
@@ -178,15 +178,15 @@ func checkOutput(t *testing.T, tools *ffmpeg.Tools, path string, length time.Dur
 	}
 	shown := time.Duration(float64(n) / info.Video.Rate.Float() * float64(time.Second))
 	if err != io.EOF || (shown-length).Abs() > time.Second/25 {
-		t.Errorf("the output has %v of pictures (%v), want %v", shown, err, length)
+		t.Errorf("got video of %v (%v), want %v", shown, err, length)
 	}
-	// Codecs of sound pad up to 90 ms.
+	// Audio codecs pad up to 90 ms.
 	if info.Duration < length-50*time.Millisecond || info.Duration > length+150*time.Millisecond {
-		t.Errorf("the output takes %v, want %v", info.Duration, length)
+		t.Errorf("got an output of %v, want %v", info.Duration, length)
 	}
 }
 
-// digits are the numbers in a sentence, which tell no classes of sentences apart.
+// digits matches the numbers in a sentence, which do not make it another sentence.
 var digits = regexp.MustCompile(`\b[0-9][0-9.]*(e[+-]?[0-9]+)?`)
 
 // counts counts things by name.

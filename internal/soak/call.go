@@ -14,7 +14,7 @@ const (
 	retryPause = 500 * time.Millisecond
 )
 
-// generate sends the form until there is an answer that tells of no fault, and returns it.
+// generate sends the form until the answer is not an error of the service, and returns the answer.
 func (l *Load) generate(ctx context.Context, j *job) string {
 	for {
 		status, body, err := l.call(ctx, j, http.MethodPost, "generate-with-media", l.form)
@@ -33,7 +33,7 @@ func (l *Load) generate(ctx context.Context, j *job) string {
 	}
 }
 
-// get reads the request; "" if nothing could be told.
+// get reads the request. It returns "" if that failed.
 func (l *Load) get(ctx context.Context, j *job) string {
 	status, body, err := l.call(ctx, j, http.MethodGet, "requests/"+j.id, nil)
 	if err != nil || isFault(status) {
@@ -42,10 +42,10 @@ func (l *Load) get(ctx context.Context, j *job) string {
 	return body
 }
 
-// isFault reports whether the status tells of a fault of the service, or of a rate.
+// isFault reports whether the status is a service's internal error or a rate limit.
 func isFault(status int) bool { return status >= 500 || status == http.StatusTooManyRequests }
 
-// call makes one call, in which the service may be killed.
+// call makes one call, during which the service may be killed.
 func (l *Load) call(ctx context.Context, j *job, method, path string, form []byte) (status int, answer string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()

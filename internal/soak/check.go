@@ -11,9 +11,9 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// Check looks at what there is of the requests in the service's store and objects, once the
-// clients have seen their ends. completions returns how often workers said that they
-// completed a request.
+// Check compares the requests in the service's store and objects with what clients saw. Call it
+// once the clients have seen all requests end. completions returns how often workers reported that
+// they completed a request.
 func (l *Load) Check(ctx context.Context, service *lipsync.Service, completions func(id string) int) (Report, error) {
 	c := &check{Load: l, report: l.report, service: service, completions: completions, records: make(map[string]lipsync.Request)}
 	for i, token := range l.Tokens {
@@ -25,17 +25,17 @@ func (l *Load) Check(ctx context.Context, service *lipsync.Service, completions 
 	return c.report, err
 }
 
-// check is one look at all records and objects.
+// check is one check of all records and objects.
 type check struct {
 	*Load
 	report      Report // begins with what clients saw
 	service     *lipsync.Service
 	completions func(id string) int
 	records     map[string]lipsync.Request // by id
-	output      [sha256.Size]byte          // of the first output: all are alike
+	output      [sha256.Size]byte          // of the first output; all must be equal
 }
 
-// account looks at the account of a key.
+// account checks the account of a key.
 func (c *check) account(ctx context.Context, index int, token string) error {
 	caller, err := c.service.Authenticate(ctx, token)
 	if err != nil {
@@ -72,7 +72,7 @@ func (c *check) account(ctx context.Context, index int, token string) error {
 	if err != nil {
 		return err
 	}
-	days, err := c.service.Requests.Usage(ctx, caller.Account, c.service.Now(), 2) // it may have become midnight
+	days, err := c.service.Requests.Usage(ctx, caller.Account, c.service.Now(), 2) // midnight may have passed
 	if err != nil {
 		return err
 	}
@@ -83,11 +83,11 @@ func (c *check) account(ctx context.Context, index int, token string) error {
 	return nil
 }
 
-// job looks at one request.
+// job checks one request.
 func (c *check) job(ctx context.Context, j *job) (lipsync.Request, error) {
 	r, err := c.service.Requests.ByID(ctx, j.id)
 	if lipsync.CodeOf(err) == lipsync.NotFound {
-		c.report.Lost = append(c.report.Lost, fmt.Sprintf("request %s: there is none", j.id))
+		c.report.Lost = append(c.report.Lost, fmt.Sprintf("request %s: not found", j.id))
 		return r, nil
 	}
 	if err != nil {
@@ -111,7 +111,7 @@ func (c *check) job(ctx context.Context, j *job) (lipsync.Request, error) {
 	return r, nil
 }
 
-// compare compares the output with the first one: all requests ask for the same.
+// compare compares the output with the first one, since all requests ask for the same.
 func (c *check) compare(ctx context.Context, r lipsync.Request) error {
 	object, _, err := c.service.Objects.Open(ctx, r.Output)
 	if err != nil {
@@ -132,7 +132,7 @@ func (c *check) compare(ctx context.Context, r lipsync.Request) error {
 	return nil
 }
 
-// object looks at whose the object is.
+// object checks which record the object belongs to.
 func (c *check) object(ctx context.Context, key string) error {
 	needed, err := c.service.Needs(ctx, key)
 	if err != nil || needed {

@@ -1,5 +1,5 @@
-// Package soak is for tests that make faults while clients ask for many small requests: it
-// plays the clients, and counts at the end what must not have happened.
+// Package soak plays many clients that make small requests while a test causes faults. At the end
+// it counts what must not have happened.
 package soak
 
 import (
@@ -15,34 +15,34 @@ import (
 	"time"
 )
 
-// Load is clients that ask for requests, one after the other, and wait for their ends. An
-// answer that tells of a fault makes them try again, with the same idempotency key. Its
-// fields are set once, before use.
+// Load is clients that make requests one after the other, and wait until they end. After an answer
+// that is an error of the service, a client tries again with the same idempotency key. Set the
+// fields once, before use.
 type Load struct {
-	Base         func() string // address of the service, without /api; it may change
-	Tokens       []string      // of API keys, each the only one of its account
-	Jobs         int           // requests in all
-	Clients      int           // that ask at once
+	Base         func() string // address of the service without /api; it may change
+	Tokens       []string      // API keys, each of an account of its own
+	Jobs         int           // total number of requests
+	Clients      int           // number of concurrent clients
 	Video, Audio []byte
-	Poll         time.Duration // between two looks at a request
-	Seed         uint64        // of what clients do by chance
+	Poll         time.Duration // between two reads of a request
+	Seed         uint64        // of the clients' random decisions
 
 	form     []byte
 	formType string
-	next     atomic.Int64 // jobs that were begun
-	ended    atomic.Int64 // jobs whose end was seen
+	next     atomic.Int64 // number of jobs begun
+	ended    atomic.Int64 // number of jobs whose end was seen
 
 	mu     sync.Mutex
 	jobs   []*job
 	report Report
 }
 
-// job is one request, as its client sees it.
+// job is one request as its client sees it.
 type job struct {
 	token, key string // the API key and the idempotency key
-	reply      string // of the first call that was answered
+	reply      string // to the first call that was answered
 	id         string
-	end        state // zero until it was seen
+	end        state // zero until the end was seen
 }
 
 // state is what clients read of a request.
@@ -52,10 +52,10 @@ type state struct {
 	ErrorMessage string    `json:"error_message"`
 }
 
-// Ended returns of how many requests the clients have seen the end.
+// Ended returns the number of requests whose end the clients have seen.
 func (l *Load) Ended() int { return int(l.ended.Load()) }
 
-// Run returns once the clients have seen the ends of all requests, or with the error of ctx.
+// Run returns once the clients have seen all requests end, or with the error of ctx.
 func (l *Load) Run(ctx context.Context) error {
 	if err := l.makeForm(); err != nil {
 		return err
@@ -85,21 +85,21 @@ func (l *Load) makeForm() error {
 		if err != nil {
 			return err
 		}
-		_, _ = w.Write(part.content) // to memory
+		_, _ = w.Write(part.content) // writing to memory can't fail
 	}
 	err := form.Close()
 	l.form, l.formType = body.Bytes(), form.FormDataContentType()
 	return err
 }
 
-// do makes the request and waits for its end. The generate call is repeated: at once, or
+// do makes the request, and waits until it ends. It also repeats the generate call, right away or
 // after the end.
 func (l *Load) do(ctx context.Context, j *job, random *rand.Rand) {
 	j.reply = l.generate(ctx, j)
 	var made struct {
 		ID string `json:"request_id"`
 	}
-	_ = json.Unmarshal([]byte(j.reply), &made) // a reply that is none has no id
+	_ = json.Unmarshal([]byte(j.reply), &made) // a malformed reply has no id
 	j.id = made.ID
 	l.mu.Lock()
 	l.jobs = append(l.jobs, j)
@@ -111,7 +111,7 @@ func (l *Load) do(ctx context.Context, j *job, random *rand.Rand) {
 	if soon {
 		l.repeat(ctx, j)
 	}
-	for l.look(ctx, j) && pause(ctx, l.Poll) {
+	for l.poll(ctx, j) && pause(ctx, l.Poll) {
 	}
 	if !soon {
 		l.repeat(ctx, j)
@@ -119,21 +119,21 @@ func (l *Load) do(ctx context.Context, j *job, random *rand.Rand) {
 	l.ended.Add(1)
 }
 
-// repeat repeats the generate call: it has the same reply, byte for byte.
+// repeat repeats the generate call. The reply must be the same, byte for byte.
 func (l *Load) repeat(ctx context.Context, j *job) {
 	if reply := l.generate(ctx, j); reply != j.reply && ctx.Err() == nil {
 		l.wrong(func(r *Report) {
-			r.Replies = append(r.Replies, fmt.Sprintf("%s: got %s, before it was %s", j.key, reply, j.reply))
+			r.Replies = append(r.Replies, fmt.Sprintf("%s: got %s, want the first reply %s", j.key, reply, j.reply))
 		})
 	}
 }
 
-// look reads the request, and reports whether its end is still to come.
-func (l *Load) look(ctx context.Context, j *job) bool {
+// poll reads the request, and reports whether it has not ended yet.
+func (l *Load) poll(ctx context.Context, j *job) bool {
 	var s state
 	body := l.get(ctx, j)
 	if body == "" {
-		return true // another look may tell more
+		return true // the next read may succeed
 	}
 	if err := json.Unmarshal([]byte(body), &s); err != nil {
 		l.wrong(func(r *Report) { r.Lost = append(r.Lost, fmt.Sprintf("request %s: %v: %s", j.id, err, body)) })
@@ -148,8 +148,8 @@ func (l *Load) look(ctx context.Context, j *job) bool {
 	return false
 }
 
-// Seed returns the seed of a soak, a random one if it is asked for 0, and prints it: with
-// it, a soak makes the same faults in the same order.
+// Seed returns the seed of a soak test, and prints it. It draws a random seed if asked is 0. The
+// same seed makes the same faults in the same order.
 func Seed(t *testing.T, asked uint64) uint64 {
 	t.Helper()
 	if asked == 0 {
@@ -159,14 +159,14 @@ func Seed(t *testing.T, asked uint64) uint64 {
 	return asked
 }
 
-// wrong notes what went wrong.
+// wrong records a fault in the report.
 func (l *Load) wrong(note func(*Report)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	note(&l.report)
 }
 
-// pause waits, and reports whether ctx goes on.
+// pause waits, and reports whether ctx has not ended.
 func pause(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-ctx.Done():

@@ -7,9 +7,8 @@ import (
 	"lipsync/internal/ffmpeg/ffmpegtest"
 )
 
-// Media returns the files of a job that takes little time: a larger video with a face, made
-// about as small as a face can be found in, and a sound of 2 s, which is also the length of
-// the output.
+// Media returns the input files of a short job: a copy of the larger video with a face that is
+// about as small as a detector can find, and 2 s of sound, which is also the length of the output.
 func Media(t *testing.T, larger string) (video, audio []byte) {
 	t.Helper()
 	return read(t, ffmpegtest.Make(t, "video.mp4", "-i", larger, "-vf", "scale=96:54")),

@@ -7,24 +7,24 @@ import (
 	"time"
 )
 
-// Report is what there was at the end. The lists hold what must not be there, one line each.
+// Report is the result. Its lists have one line for each thing that must not have happened.
 type Report struct {
-	Jobs      int // requests that clients made
+	Jobs      int // number of requests that clients made
 	Completed int
-	Failed    int // that had all their attempts
-	Spare     int // objects of records that have no more use for them
+	Failed    int // requests that used up all attempts
+	Spare     int // objects that their record no longer needs
 
-	Lost     []string // requests that didn't end, or whose output is not right, and calls that were refused
+	Lost     []string // requests that did not end or have a wrong output, and refused calls
 	Twice    []string // requests that ended more than once
 	NoRecord []string // objects that no record names
-	Uses     []string // keys and accounts whose counts are wrong
-	Replies  []string // of generate calls that were repeated and differ, and requests that nobody asked for
+	Uses     []string // keys and accounts with wrong counts
+	Replies  []string // repeated generate calls with another reply, and requests that no client made
 }
 
 // shown is how many lines of a list a failure shows.
 const shown = 5
 
-// Print prints the report as a table. What must not be there fails the test.
+// Print prints the report as a table. It fails the test if a list is not empty.
 func (r Report) Print(t *testing.T, faults string, took time.Duration) {
 	t.Helper()
 	lists := []struct {

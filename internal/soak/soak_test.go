@@ -18,7 +18,7 @@ import (
 	"lipsync/internal/sqlite"
 )
 
-// TestCheck counts nothing wrong where nothing is, and then each thing that is.
+// TestCheck checks a service without faults, and then with each fault that Check must find.
 func TestCheck(t *testing.T) {
 	l, service := newLoad(t)
 	if err := l.Run(t.Context()); err != nil {
@@ -74,7 +74,7 @@ func put(t *testing.T, service *lipsync.Service, key, content string) error {
 	return service.Objects.Put(t.Context(), key, strings.NewReader(content), int64(len(content)))
 }
 
-// newLoad returns the load of a service whose worker copies no more than a word.
+// newLoad returns the load of a service whose worker only writes a word as output.
 func newLoad(t *testing.T) (*Load, *lipsync.Service) {
 	t.Helper()
 	dir := t.TempDir()
@@ -108,16 +108,16 @@ func newLoad(t *testing.T) (*Load, *lipsync.Service) {
 	}, service
 }
 
-// work completes what there is, in a moment.
+// work completes all waiting requests.
 func work(ctx context.Context, service *lipsync.Service) {
 	for pause(ctx, 5*time.Millisecond) {
 		if r, err := service.Claim(ctx, ""); err == nil && r.Video.Object != "" {
-			_ = service.Complete(ctx, r, strings.NewReader("output"), 6) // Check tells
+			_ = service.Complete(ctx, r, strings.NewReader("output"), 6) // Check finds the error
 		}
 	}
 }
 
-// deaf is a queue that loses everything.
+// deaf is a queue that loses every message.
 type deaf struct{}
 
 func (deaf) Send(context.Context, string) error { return nil }
