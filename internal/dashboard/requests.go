@@ -121,7 +121,9 @@ func (p *pages) find(ctx context.Context, c lipsync.Caller, l *listPage) (err er
 // another one.
 func (p *pages) findByStatus(ctx context.Context, c lipsync.Caller, l *listPage) (err error) {
 	f := l.Filter
-	l.Requests, err = p.service.RequestsByStatus(ctx, c, f.Status, f.Reference, f.Before, pageSize+1)
+	l.Requests, _, err = p.service.Requests.ListByStatus(ctx, lipsync.StatusQuery{
+		Account: c.Account, Status: f.Status, ReferenceID: f.Reference, Before: f.Before, Limit: pageSize + 1,
+	})
 	if err != nil {
 		return err
 	}

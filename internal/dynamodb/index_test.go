@@ -156,9 +156,12 @@ func TestLateStatus(t *testing.T) {
 		return []item{i}
 	})
 	for limit, want := range map[int]int{1: 1, 21: 21, all - changed: all - changed, all: all - changed} {
-		page, err := b.Requests.ByStatus(t.Context(), lipsync.StatusQuery{Account: "a", Status: lipsync.Queued}, limit)
-		if err != nil || len(page) != want {
-			t.Errorf("a page of %d: got %d requests (%v), want %d", limit, len(page), err, want)
+		for _, count := range []int{0, 1000} {
+			q := lipsync.StatusQuery{Account: "a", Status: lipsync.Queued, Limit: limit, Count: count}
+			page, _, err := b.Requests.ListByStatus(t.Context(), q)
+			if err != nil || len(page) != want {
+				t.Errorf("%+v: got %d requests (%v), want %d", q, len(page), err, want)
+			}
 		}
 	}
 }

@@ -40,44 +40,65 @@ func (s *Store) collect(ctx context.Context, limit int, in *dynamodb.QueryInput)
 	return all, nil
 }
 
-// ByStatus implements lipsync.Requests. The index has requests by time of creation, and after them
-// those of older versions, by their place in the list.
-func (s requests) ByStatus(ctx context.Context, q lipsync.StatusQuery, limit int) ([]lipsync.Request, error) {
+// ListByStatus implements lipsync.Requests. The index has requests by time of creation, and
+// after them those of older versions, by their place in the list.
+func (s requests) ListByStatus(ctx context.Context, q lipsync.StatusQuery) (page []lipsync.Request, total int, err error) {
 	from := behindAll
 	if q.Before != "" {
 		r, err := s.request(ctx, q.Before)
 		if lipsync.CodeOf(err) == lipsync.NotFound || err == nil && r.Account != q.Account {
-			return nil, nil
+			return nil, 0, nil
 		}
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		if from = r.age(); r.seq > 0 {
 			from = padded(r.seq)
 		}
 	}
-	var page []lipsync.Request
 	seen := make(map[string]bool)
-	for skip := q.Offset; ; {
-		most := skip + limit
-		found, err := s.newest(ctx, statusQueries(q.Account, q.Status, q.ReferenceID), from, most, seen)
+	if q.Count > 0 {
+		all, err := s.newest(ctx, statusQueries(q.Account, q.Status, q.ReferenceID), from, q.Count, seen)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
+		page, err = s.firstOf(ctx, all[min(q.Offset, len(all)):], q.Status, q.Limit)
+		return page, len(all), err
+	}
+	for skip := q.Offset; ; skip = 0 {
+		most := skip + q.Limit
+		all, err := s.newest(ctx, statusQueries(q.Account, q.Status, q.ReferenceID), from, most, seen)
+		if err != nil {
+			return nil, 0, err
+		}
+		more, err := s.firstOf(ctx, all[min(skip, len(all)):], q.Status, q.Limit-len(page))
+		if err != nil {
+			return nil, 0, err
+		}
+		page = append(page, more...)
+		if len(all) < most || len(page) == q.Limit { // otherwise the index lags: some found requests have another status by now
+			return page, 0, nil
+		}
+		from = all[len(all)-1].sort
+	}
+}
+
+// firstOf returns the first requests, limit at most, of those that the index has and that still
+// have the status.
+func (s requests) firstOf(ctx context.Context, all []found, status lipsync.Status, limit int) (page []lipsync.Request, err error) {
+	for len(all) > 0 && len(page) < limit {
 		var ids []string
-		for _, f := range found[min(skip, len(found)):] {
-			ids, from = append(ids, f.id), f.sort
+		for _, f := range all[:min(limit-len(page), len(all))] {
+			ids = append(ids, f.id)
 		}
 		list, err := s.requests(ctx, ids)
 		if err != nil {
 			return nil, err
 		}
-		page = append(page, slices.DeleteFunc(list, func(r lipsync.Request) bool { return r.Status != q.Status })...)
-		if len(found) < most || len(page) >= limit { // otherwise the index lags: some found requests have another status by now
-			return page[:min(len(page), limit)], nil
-		}
-		skip = 0
+		page = append(page, slices.DeleteFunc(list, func(r lipsync.Request) bool { return r.Status != status })...)
+		all = all[len(ids):]
 	}
+	return page, nil
 }
 
 const (
@@ -151,12 +172,6 @@ func statusQueries(account string, status lipsync.Status, referenceID string) (a
 // openQueries returns the queries for the account's open requests.
 func openQueries(account string) []*dynamodb.QueryInput {
 	return append(statusQueries(account, lipsync.Queued, ""), statusQueries(account, lipsync.Processing, "")...)
-}
-
-// CountByStatus implements lipsync.Requests.
-func (s requests) CountByStatus(ctx context.Context, q lipsync.StatusQuery, limit int) (int, error) {
-	found, err := s.newest(ctx, statusQueries(q.Account, q.Status, q.ReferenceID), behindAll, limit, make(map[string]bool))
-	return len(found), err
 }
 
 // countAll returns how many items the queries of the index find; of each query it counts at most

@@ -123,7 +123,7 @@ func upgrade(t *testing.T, b *table) {
 	if err != nil || listErr != nil || len(open) != 0 || total != n || len(page) != n || page[0].ID != ids[n-1] {
 		t.Errorf("got %d open requests and a list of %d of %d (%v, %v), want none and all", len(open), len(page), total, err, listErr)
 	}
-	done, err := b.Requests.ByStatus(t.Context(), lipsync.StatusQuery{Account: "a", Status: lipsync.Completed}, n+1)
+	done, _, err := b.Requests.ListByStatus(t.Context(), lipsync.StatusQuery{Account: "a", Status: lipsync.Completed, Limit: n + 1})
 	if err != nil || len(done) != n {
 		t.Errorf("got %d completed (%v), want %d", len(done), err, n)
 	}

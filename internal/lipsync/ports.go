@@ -47,15 +47,11 @@ type Requests interface {
 	// in which they returned. The lease and Progress may be missing. Cost depends only on limit.
 	List(ctx context.Context, account, referenceID string, offset int64, limit int) ([]Request, int64, error)
 
-	// ByStatus returns the requests that the query asks for, newest first, and at most limit
-	// of them. What changed a moment ago may be missing. Cost depends only on q.Offset and limit
-	// and, of open requests with a reference id, on how many are open.
-	ByStatus(ctx context.Context, q StatusQuery, limit int) ([]Request, error)
-
-	// CountByStatus returns how many requests there are of the query's account, status and
-	// reference id, at most limit. What changed a moment ago may be missing. Cost is as that of
-	// ByStatus.
-	CountByStatus(ctx context.Context, q StatusQuery, limit int) (int, error)
+	// ListByStatus returns the page of requests that the query asks for, newest first, and how many
+	// there are on all pages together, at most q.Count. What changed a moment ago may be missing.
+	// Cost depends only on q.Offset, q.Limit and q.Count, and, of open requests with a reference
+	// id, on how many are open.
+	ListByStatus(ctx context.Context, q StatusQuery) (page []Request, total int, err error)
 
 	// Replayed returns the id of the request that the idempotency key made in the account,
 	// as Create would at now. NotFound if it was not used before; Reused.
@@ -76,13 +72,17 @@ type Requests interface {
 	Usage(ctx context.Context, account string, now time.Time, days int) ([]Day, error)
 }
 
-// StatusQuery asks for an account's requests of one status.
+// StatusQuery asks for a page of an account's requests of one status.
 type StatusQuery struct {
 	Account     string
 	Status      Status
 	ReferenceID string // "" for any
 	Before      string // id of a request: only older ones; "" for all
 	Offset      int    // how many to skip
+	Limit       int    // how many to return at most
+	// Count is how many are counted at most; the list ends there. 0 counts none, and the list has
+	// no such end.
+	Count int
 }
 
 // Outcome is how a request ended: it completed with Output, or failed.

@@ -111,20 +111,11 @@ func (s *Service) VideoURL(ctx context.Context, r Request) (*url.URL, error) {
 // ofStatus returns a page of the newest MostByStatus requests of one status, and how many of
 // these there are.
 func (s *Service) ofStatus(ctx context.Context, c Caller, q ListQuery) ([]Request, int64, error) {
-	by := StatusQuery{Account: c.Account, Status: q.Status, ReferenceID: q.ReferenceID, Offset: int(min(q.Offset, MostByStatus))}
-	total, err := s.Requests.CountByStatus(ctx, by, MostByStatus)
-	if err != nil || by.Offset >= total {
-		return nil, int64(total), err
-	}
-	list, err := s.Requests.ByStatus(ctx, by, min(q.Limit, total-by.Offset))
+	list, total, err := s.Requests.ListByStatus(ctx, StatusQuery{
+		Account: c.Account, Status: q.Status, ReferenceID: q.ReferenceID,
+		Offset: int(min(q.Offset, MostByStatus)), Limit: q.Limit, Count: MostByStatus,
+	})
 	return list, int64(total), err
-}
-
-// RequestsByStatus returns the caller's requests that have the status, newest
-// first: at most limit of them, older than the request with the id before, if that is not
-// "". It returns only those with the reference id, if it is not "".
-func (s *Service) RequestsByStatus(ctx context.Context, c Caller, status Status, referenceID, before string, limit int) ([]Request, error) {
-	return s.Requests.ByStatus(ctx, StatusQuery{Account: c.Account, Status: status, ReferenceID: referenceID, Before: before}, limit)
 }
 
 // Usage returns what became of the requests that the caller's account made, for

@@ -115,7 +115,8 @@ func (p *Past) wantRequests(t *testing.T, has Since) {
 		if !has.Statuses {
 			continue
 		}
-		if found, err := p.RequestsByStatus(t.Context(), p.caller(), w.status, "", "", 10); err != nil || len(found) != 1 || found[0].ID != r.ID {
+		q := lipsync.StatusQuery{Account: PastAccount, Status: w.status, Limit: 10}
+		if found, _, err := p.Requests.ListByStatus(t.Context(), q); err != nil || len(found) != 1 || found[0].ID != r.ID {
 			t.Errorf("%s: got %+v (%v)", w.status, found, err)
 		}
 	}

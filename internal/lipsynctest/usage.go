@@ -37,7 +37,7 @@ func testByStatus(t *testing.T, store lipsync.Store) {
 		wantByStatus(t, store, status, "x", newest[2:])
 		wantByStatus(t, store, status, "y", newest[:2])
 		wantByStatus(t, store, status, "z", nil)
-		others, err := store.Requests.ByStatus(t.Context(), lipsync.StatusQuery{Account: "b", Status: status}, 1)
+		others, _, err := store.Requests.ListByStatus(t.Context(), lipsync.StatusQuery{Account: "b", Status: status, Limit: 1})
 		must(t, err)
 		want(t, "another account's", len(others), 0)
 	}
@@ -48,7 +48,7 @@ func wantByStatus(t *testing.T, store lipsync.Store, status lipsync.Status, refe
 	t.Helper()
 	var got []string
 	for before := ""; ; {
-		page, err := store.Requests.ByStatus(t.Context(), lipsync.StatusQuery{Account: "a", Status: status, ReferenceID: reference, Before: before}, 2)
+		page, _, err := store.Requests.ListByStatus(t.Context(), lipsync.StatusQuery{Account: "a", Status: status, ReferenceID: reference, Before: before, Limit: 2})
 		must(t, err)
 		got = append(got, ids(page)...)
 		if len(page) == 0 {
@@ -60,16 +60,19 @@ func wantByStatus(t *testing.T, store lipsync.Store, status lipsync.Status, refe
 	if !slices.Equal(got, newest) {
 		t.Errorf("%s with reference %q: got %v, want %v", status, reference, got, newest)
 	}
-	q := lipsync.StatusQuery{Account: "a", Status: status, ReferenceID: reference}
-	for offset := range len(newest) + 2 {
-		q.Offset = offset
-		page, err := store.Requests.ByStatus(t.Context(), q, 2)
-		must(t, err)
-		rest := newest[min(offset, len(newest)):]
-		want(t, "page behind an offset", fmt.Sprint(ids(page)), fmt.Sprint(rest[:min(2, len(rest))]))
-		count, err := store.Requests.CountByStatus(t.Context(), q, offset+1)
-		must(t, err)
-		want(t, "count", count, min(offset+1, len(newest)))
+	q := lipsync.StatusQuery{Account: "a", Status: status, ReferenceID: reference, Limit: 2}
+	for q.Offset = range len(newest) + 2 {
+		for q.Count = range len(newest) + 2 {
+			end := len(newest)
+			if q.Count > 0 {
+				end = min(q.Count, len(newest))
+			}
+			page, total, err := store.Requests.ListByStatus(t.Context(), q)
+			must(t, err)
+			rest := newest[min(q.Offset, end):end]
+			want(t, fmt.Sprintf("page from %d of %d", q.Offset, q.Count), fmt.Sprint(ids(page)), fmt.Sprint(rest[:min(2, len(rest))]))
+			want(t, "total", total, min(q.Count, len(newest)))
+		}
 	}
 }
 

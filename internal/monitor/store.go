@@ -55,16 +55,10 @@ func (s requests) List(ctx context.Context, account, referenceID string, offset 
 	return s.Requests.List(ctx, account, referenceID, offset, limit)
 }
 
-// ByStatus implements lipsync.Requests.
-func (s requests) ByStatus(ctx context.Context, q lipsync.StatusQuery, limit int) (_ []lipsync.Request, err error) {
+// ListByStatus implements lipsync.Requests.
+func (s requests) ListByStatus(ctx context.Context, q lipsync.StatusQuery) (_ []lipsync.Request, _ int, err error) {
 	defer s.m.observe(ctx, "by_status", time.Now(), &err)
-	return s.Requests.ByStatus(ctx, q, limit)
-}
-
-// CountByStatus implements lipsync.Requests.
-func (s requests) CountByStatus(ctx context.Context, q lipsync.StatusQuery, limit int) (_ int, err error) {
-	defer s.m.observe(ctx, "count_by_status", time.Now(), &err)
-	return s.Requests.CountByStatus(ctx, q, limit)
+	return s.Requests.ListByStatus(ctx, q)
 }
 
 // Usage implements lipsync.Requests.

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"math"
+	"slices"
 	"time"
 
 	"lipsync/internal/lipsync"
@@ -201,27 +202,29 @@ func (s requests) List(ctx context.Context, account, referenceID string, offset 
 	return list, total, err
 }
 
-// ByStatus implements lipsync.Requests.
-func (s requests) ByStatus(ctx context.Context, q lipsync.StatusQuery, limit int) ([]lipsync.Request, error) {
+// ListByStatus implements lipsync.Requests.
+func (s requests) ListByStatus(ctx context.Context, q lipsync.StatusQuery) (page []lipsync.Request, total int, err error) {
 	last := int64(math.MaxInt64)
 	if q.Before != "" {
 		err := s.read.QueryRowContext(ctx, "SELECT seq FROM requests WHERE id = ? AND account = ?", q.Before, q.Account).Scan(&last)
 		if errors.Is(err, sql.ErrNoRows) {
-			return nil, nil
+			return nil, 0, nil
 		}
 		if err != nil {
-			return nil, explain(err)
+			return nil, 0, explain(err)
 		}
 	}
 	clauses, args := statusClauses(q)
-	return s.requests(ctx, clauses+inStatus, append(args, last, limit, q.Offset)...)
-}
-
-// CountByStatus implements lipsync.Requests.
-func (s requests) CountByStatus(ctx context.Context, q lipsync.StatusQuery, limit int) (n int, err error) {
-	clauses, args := statusClauses(q)
-	err = s.read.QueryRowContext(ctx, "SELECT count(*) FROM (SELECT 1 FROM requests "+clauses+" LIMIT ?)", append(args, limit)...).Scan(&n)
-	return n, explain(err)
+	args = append(args, last)
+	if q.Count > 0 {
+		err := s.read.QueryRowContext(ctx, "SELECT count(*) FROM (SELECT 1 FROM requests "+clauses+older+" LIMIT ?)",
+			append(slices.Clone(args), q.Count)...).Scan(&total)
+		if q.Limit = min(q.Limit, total-q.Offset); err != nil || q.Limit <= 0 {
+			return nil, total, explain(err)
+		}
+	}
+	page, err = s.requests(ctx, clauses+inStatus, append(args, q.Limit, q.Offset)...)
+	return page, total, err
 }
 
 // statusClauses choose the requests of the query's account, status and reference id.
@@ -238,7 +241,10 @@ const withReferenceAndStatus = `INDEXED BY requests_by_reference_status
 	WHERE account = ? AND reference_id = ? AND reference_id <> '' AND status = ?`
 
 // inStatus chooses a page of what is of one status.
-const inStatus = " AND seq < ? ORDER BY seq DESC LIMIT ? OFFSET ?"
+const inStatus = older + " ORDER BY seq DESC LIMIT ? OFFSET ?"
+
+// older leaves out what is not older than a request.
+const older = " AND seq < ?"
 
 // Usage implements lipsync.Requests.
 func (s requests) Usage(ctx context.Context, account string, now time.Time, days int) ([]lipsync.Day, error) {

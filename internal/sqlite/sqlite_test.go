@@ -174,7 +174,7 @@ func TestOlderFile(t *testing.T) {
 					t.Errorf("got %v (%v), want %v", got, err, r)
 				}
 				for _, reference := range []string{"", r.ReferenceID} {
-					got, err := newer.Requests.ByStatus(t.Context(), lipsync.StatusQuery{Account: "a", Status: r.Status, ReferenceID: reference}, 10)
+					got, _, err := newer.Requests.ListByStatus(t.Context(), lipsync.StatusQuery{Account: "a", Status: r.Status, ReferenceID: reference, Limit: 10})
 					if err != nil || !slices.Equal(got, []lipsync.Request{r}) {
 						t.Errorf("%s with reference %q: got %v (%v), want %v", r.Status, reference, got, err, r)
 					}
