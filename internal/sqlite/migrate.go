@@ -7,6 +7,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"sync"
 
 	"modernc.org/sqlite"
 
@@ -70,11 +71,12 @@ func (s *Store) migrate(ctx context.Context) error {
 	})
 }
 
-// init defines the functions of the migration to version 7, which take the sentence of a failure.
-func init() {
+// defineFunctions gives SQL the functions of the migration to version 7, which take the sentence of
+// a failure. The driver keeps them for all files.
+var defineFunctions = sync.OnceFunc(func() {
 	sqlite.MustRegisterDeterministicScalarFunction("failure_code", 1, ofFailure(func(f lipsync.Failure) string { return string(f.Code) }))
 	sqlite.MustRegisterDeterministicScalarFunction("failure_details", 1, ofFailure(lipsync.Failure.Text))
-}
+})
 
 // ofFailure is a function of SQL that finds a text in the failure that a sentence tells.
 func ofFailure(find func(lipsync.Failure) string) func(*sqlite.FunctionContext, []driver.Value) (driver.Value, error) {

@@ -30,6 +30,7 @@ type Store struct {
 
 // Open opens the file at path, and makes it or brings it up to date first.
 func Open(ctx context.Context, path string) (*Store, error) {
+	defineFunctions()
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
