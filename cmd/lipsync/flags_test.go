@@ -12,7 +12,7 @@ import (
 // TestDefaults wants the table's defaults to be those of the packages that have any of their own.
 func TestDefaults(t *testing.T) {
 	var c commands
-	if _, err := kong.Must(&c, describeFlags(nil), kong.Vars{"version": "", "account": ""}).Parse([]string{"serve"}); err != nil {
+	if _, err := kong.Must(&c, describeFlags(nil), kong.Vars{"version": "v", "account": "a"}).Parse([]string{"serve"}); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := c.Serve.limits(), render.DefaultLimits(); got != want {

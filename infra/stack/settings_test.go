@@ -2,7 +2,6 @@ package stack_test
 
 import (
 	"maps"
-	"os"
 	"strings"
 	"testing"
 
@@ -121,19 +120,6 @@ func TestTooFew(t *testing.T) {
 	_, err := stack.ParseSettings(map[string]any{"lipsync:spotVcpus": 3, "lipsync:onDemandVcpus": "0"})
 	if err == nil || !strings.Contains(err.Error(), "less than the 4 that one job takes") {
 		t.Errorf("got %v, want that there are too few vCPUs", err)
-	}
-}
-
-// TestDocumented wants each setting in the README.
-func TestDocumented(t *testing.T) {
-	readme, err := os.ReadFile("../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range settings.At(settings.Stack) {
-		if key := strings.TrimPrefix(e.Line().Context(), settings.Prefix); !strings.Contains(string(readme), "`"+key+"`") {
-			t.Errorf("README.md does not explain %s", key)
-		}
 	}
 }
 

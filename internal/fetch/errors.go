@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"lipsync/internal/lipsync"
+	"lipsync/internal/settings"
 )
 
 // refused says why a URL or a redirect is not fetched.
@@ -24,7 +25,7 @@ func (r refused) Error() string { return string(r) }
 type privateAddress string
 
 func (a privateAddress) Error() string {
-	return fmt.Sprintf("address %q is in a private network: LIPSYNC_ALLOW_PRIVATE_NETWORKS=true allows those", string(a))
+	return fmt.Sprintf("address %q is in a private network: %s=true allows those", string(a), settings.AllowPrivateNetworks.Env())
 }
 
 // statusError is an answer without the file.

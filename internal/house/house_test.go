@@ -76,8 +76,8 @@ func TestDomain(t *testing.T) {
 	})
 }
 
-// TestAdapters keeps adapters apart: of the repository they import only the domain and
-// the version, except that openid implements a port of the dashboard, and ffmpeg starts programs in a sandbox.
+// TestAdapters keeps adapters apart: of the repository they import only the domain,
+// the version and the names of settings, except that openid implements a port of the dashboard, and ffmpeg starts programs in a sandbox.
 func TestAdapters(t *testing.T) {
 	adapters := []string{"archive", "batch", "dashboard", "disk", "dynamodb", "emf", "fetch", "ffmpeg", "gateway", "monitor", "openid", "rest", "s3", "sqlite", "sqs"}
 	sources(t, func(path string, file *ast.File) {
@@ -86,7 +86,7 @@ func TestAdapters(t *testing.T) {
 			return
 		}
 		for _, name := range imports(t, file) {
-			allowed := name == "lipsync/internal/lipsync" || name == "lipsync/internal/version" || home == "openid" && name == "lipsync/internal/dashboard" ||
+			allowed := name == "lipsync/internal/lipsync" || name == "lipsync/internal/version" || name == "lipsync/internal/settings" || home == "openid" && name == "lipsync/internal/dashboard" ||
 				home == "ffmpeg" && name == "lipsync/internal/sandbox"
 			if strings.HasPrefix(name, "lipsync/") && !allowed {
 				t.Errorf("%s imports %s", path, name)

@@ -32,6 +32,8 @@ import (
 	"path/filepath"
 	"strings"
 	"unsafe"
+
+	"lipsync/internal/settings"
 )
 
 // libraryName is the library's file, as make onnxruntime calls it.
@@ -41,7 +43,10 @@ const libraryName = "libonnxruntime.so"
 // 1.24 and in all later ones.
 const wantedMinor = 24
 
-const advice = "make onnxruntime installs the one that is wanted; LIPSYNC_ONNXRUNTIME names another"
+// advice says how to get a library that can be used.
+func advice() string {
+	return "make onnxruntime installs the one that is wanted; " + settings.ONNXRuntime.Env() + " names another"
+}
 
 // places are where the library is looked for: with the program, in lib beside
 // the program's folder, and where the system's loader looks.
@@ -69,7 +74,7 @@ func find(path string) (string, string, error) {
 			return path, version, err
 		}
 	}
-	return "", "", errors.New("ONNX Runtime is not installed: " + advice)
+	return "", "", errors.New("ONNX Runtime is not installed: " + advice())
 }
 
 func exists(path string) bool {
@@ -84,7 +89,7 @@ func libraryVersion(path string) (string, error) {
 	var reason *C.char
 	text := C.library_version(name, &reason)
 	if text == nil {
-		return "", fmt.Errorf("ONNX Runtime cannot be loaded (%s): %s", C.GoString(reason), advice)
+		return "", fmt.Errorf("ONNX Runtime cannot be loaded (%s): %s", C.GoString(reason), advice())
 	}
 	version := C.GoString(text)
 	return version, checkVersion(version)
@@ -93,7 +98,7 @@ func libraryVersion(path string) (string, error) {
 func checkVersion(version string) error {
 	var major, minor int
 	if n, _ := fmt.Sscanf(strings.TrimSpace(version), "%d.%d", &major, &minor); n != 2 || major != 1 || minor < wantedMinor {
-		return fmt.Errorf("ONNX Runtime is of version %s, and 1.%d or a later 1.x is wanted: %s", version, wantedMinor, advice)
+		return fmt.Errorf("ONNX Runtime is of version %s, and 1.%d or a later 1.x is wanted: %s", version, wantedMinor, advice())
 	}
 	return nil
 }

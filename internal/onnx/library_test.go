@@ -19,7 +19,7 @@ func TestCheckVersion(t *testing.T) {
 		}
 	}
 	err := checkVersion("1.17.0")
-	if want := "ONNX Runtime is of version 1.17.0, and 1.24 or a later 1.x is wanted: " + advice; err.Error() != want {
+	if want := "ONNX Runtime is of version 1.17.0, and 1.24 or a later 1.x is wanted: " + advice(); err.Error() != want {
 		t.Errorf("got %s, want %s", err, want)
 	}
 }
@@ -32,7 +32,7 @@ func TestFind(t *testing.T) {
 	}
 	for _, path := range []string{text, text + ".gone", "libm.so.6"} { // the last is a library, but another one
 		_, _, err := find(path)
-		if err == nil || !strings.HasPrefix(err.Error(), "ONNX Runtime cannot be loaded (") || !strings.HasSuffix(err.Error(), advice) {
+		if err == nil || !strings.HasPrefix(err.Error(), "ONNX Runtime cannot be loaded (") || !strings.HasSuffix(err.Error(), advice()) {
 			t.Errorf("%s: got %v", path, err)
 		}
 	}

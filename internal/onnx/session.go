@@ -69,7 +69,7 @@ func (s *Session) build(model []byte, providers []Provider, o Options) (*ort.Dyn
 	if err := options.SetIntraOpNumThreads(s.threads); err != nil {
 		return nil, err
 	}
-	for key, value := range settings() {
+	for key, value := range loadOptions() {
 		if err := options.AddSessionConfigEntry(key, value); err != nil {
 			return nil, err
 		}
@@ -82,8 +82,8 @@ func (s *Session) build(model []byte, providers []Provider, o Options) (*ort.Dyn
 	return ort.NewDynamicAdvancedSessionWithONNXData(model, names(s.header.Inputs), names(s.header.Outputs), options)
 }
 
-// settings are those of onnxruntime_session_options_config_keys.h.
-func settings() map[string]string {
+// loadOptions are those of onnxruntime_session_options_config_keys.h.
+func loadOptions() map[string]string {
 	return map[string]string{
 		// Files of ONNX Runtime's own format, ORT, are not vetted. It would recognise
 		// them by an identifier that an ONNX file can have as well.

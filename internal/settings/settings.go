@@ -64,6 +64,8 @@ type Entry interface {
 	Effect(*Values) string
 	// Told returns the value that a stack has, as text for the environment of its programs.
 	Told(*Values) string
+	// Wants says what a value in CDK's context must be.
+	Wants() string
 	// StackDefault returns the default as text for CDK's context.
 	StackDefault() string
 }
@@ -97,6 +99,8 @@ func (r *Row) key() string {
 	}
 	return first
 }
+
+//go:generate go run ./page ../../docs/settings.md
 
 var table []Entry
 

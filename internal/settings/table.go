@@ -3,6 +3,7 @@ package settings
 import (
 	"log/slog"
 	"net/url"
+	"strings"
 	"time"
 )
 
@@ -67,7 +68,7 @@ var (
 	}})
 	MaxKeys = add(Setting[int]{Kind: whole(1, moreThanZero), InStack: wholeWithin(1, 100_000), Row: Row{
 		Name: "max-keys", Where: Machine | Stack | Functions, Default: "1000", Example: "N",
-		Help: "Most active API keys of an account", More: "A flag of `keys create` too.",
+		Help: "Most active API keys of an account", More: "An option of `keys create` too.",
 	}})
 )
 
@@ -105,7 +106,7 @@ var (
 	DiskReserve = add(Setting[Size]{Kind: size(0, "a size"), Row: Row{
 		Name: "disk-reserve", Where: Machine, Default: "1GiB", Example: "SIZE",
 		Help: "Free space of the data folder's disk that new media must leave; 0 for none",
-		More: "Below it they are refused with 507, and all else goes on.",
+		More: "See [disk](operations.md#disk).",
 	}})
 )
 
@@ -120,7 +121,7 @@ var (
 		Help: "What makes the mouths, unless a request names it: warp, or wav2lip where there is such a model",
 		More: "See [models](models.md).",
 	}})
-	Engines = add(Setting[[]string]{Kind: words("warp|wav2lip", "warp or wav2lip", ""), Row: Row{
+	Engines = add(Setting[[]string]{Kind: words(strings.Join(engines, "|"), strings.Join(engines, " or "), ""), Row: Row{
 		Name: "engines", Where: Stack | Functions, Default: "warp",
 		Help: "What requests may name as their model, the default first: warp, and wav2lip where there is such a model, with commas between",
 	}})
@@ -138,7 +139,7 @@ var (
 	}})
 	NVIDIA = add(Setting[bool]{Kind: truth(), InStack: spelledTruth(), Row: Row{
 		Name: "nvidia", Where: Machine | Stack | Runner, Key: "nvidiaVideo", Default: "false", Optional: true,
-		Help: "Decode and encode pictures on an NVIDIA GPU", More: "Except for pictures of less than 160 pixels a side.",
+		Help: "Decode and encode pictures on an NVIDIA GPU", More: "Pictures of less than 160 pixels a side stay on the CPU: see [models](models.md#on-an-nvidia-gpu).",
 	}})
 	AllowPrivateNetworks = add(Setting[bool]{Kind: truth(), Row: Row{
 		Name: "allow-private-networks", Where: Machine | Runner, Default: "false", Optional: true,
@@ -146,6 +147,7 @@ var (
 	}})
 )
 
+// engines are all that a request may name, if the operator allows it.
 var engines = []string{"warp", "wav2lip"}
 
 func corsInStack() *Kind[[]string] {

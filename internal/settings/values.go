@@ -115,6 +115,9 @@ func (s *Setting[T]) Check(text string) error {
 	return fmt.Errorf("%s must be %s", s.Flag(), want)
 }
 
+// Wants implements Entry.
+func (s *Setting[T]) Wants() string { return s.inStack().want }
+
 // Told implements Entry.
 func (s *Setting[T]) Told(v *Values) string { return Text(s.In(v)) }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"lipsync/internal/onnx"
+	"lipsync/internal/settings"
 )
 
 // Runtime opens ONNX Runtime. Where it is missing the test is skipped, or fails if
@@ -54,11 +55,11 @@ func (g Graph) File(t testing.TB) string {
 	return path
 }
 
-// Library is the shared library of ONNX Runtime: the one that LIPSYNC_ONNXRUNTIME
+// Library is the shared library of ONNX Runtime: the one that the environment
 // names, or that make onnxruntime installed, or empty.
 func Library(t testing.TB) string {
 	t.Helper()
-	if path := os.Getenv("LIPSYNC_ONNXRUNTIME"); path != "" {
+	if path := os.Getenv(settings.ONNXRuntime.Env()); path != "" {
 		return path
 	}
 	if path := filepath.Join(root(t), ".cache", "onnxruntime", "libonnxruntime.so"); exists(path) {

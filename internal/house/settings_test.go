@@ -1,0 +1,62 @@
+package house
+
+import (
+	"go/ast"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"lipsync/internal/settings"
+)
+
+// TestSettingsNamedOnce wants flags, variables and keys of settings to be named in their table only. Tests name them on
+// purpose: they are promises.
+func TestSettingsNamedOnce(t *testing.T) {
+	names := settingNames()
+	for _, text := range []string{"try --max-side 10", `"LIPSYNC_MAX_SIDE"`, "-c lipsync:maxSide=10"} {
+		if mentioned(text, names) == "" {
+			t.Errorf("%s names no setting", text)
+		}
+	}
+	sources(t, func(path string, _ *ast.File) {
+		if strings.HasPrefix(path, "internal/settings/") {
+			return
+		}
+		text, err := os.ReadFile(filepath.Join("..", "..", path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n, line := range strings.Split(string(text), "\n") {
+			if name := mentioned(line, names); name != "" {
+				t.Errorf("%s:%d names the setting %s", path, n+1, name)
+			}
+		}
+	})
+}
+
+var spelledAsSetting = regexp.MustCompile(`--[a-z-]+|LIPSYNC_[A-Z_]+|lipsync:\w+`)
+
+// mentioned returns a name of a setting that is in the line, "" for none.
+func mentioned(line string, names map[string]bool) string {
+	for _, name := range spelledAsSetting.FindAllString(line, -1) {
+		if names[name] {
+			return name
+		}
+	}
+	return ""
+}
+
+// settingNames returns all names that settings have where they are set.
+func settingNames() map[string]bool {
+	names := map[string]bool{}
+	for _, e := range settings.At(settings.Machine | settings.Stack | settings.Functions | settings.Runner) {
+		line := e.Line()
+		names[line.Env()], names[line.Context()] = true, true
+		if line.Where&settings.Machine != 0 {
+			names[line.Flag()] = true
+		}
+	}
+	return names
+}

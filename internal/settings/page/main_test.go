@@ -1,0 +1,39 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"lipsync/internal/settings"
+)
+
+// TestPage wants docs/settings.md to be what the table says.
+func TestPage(t *testing.T) {
+	written, err := os.ReadFile("../../../docs/settings.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(written) != page() {
+		t.Error("docs/settings.md is not of the table of settings: run go generate ./internal/settings")
+	}
+}
+
+// TestPageHasAll wants each setting on the page, by the names that it has where it can be set.
+func TestPageHasAll(t *testing.T) {
+	page := page()
+	for _, e := range settings.At(settings.Machine | settings.Stack) {
+		line := e.Line()
+		if flag := "`" + line.Flag(); line.Where&settings.Machine != 0 && !strings.Contains(page, flag) {
+			t.Errorf("the page lacks %s", flag)
+		}
+		if line.Where&settings.Stack != 0 && !strings.Contains(page, name(line)) {
+			t.Errorf("the page lacks %s", name(line))
+		}
+	}
+	for _, e := range settings.At(settings.Functions | settings.Runner) {
+		if line := e.Line(); line.Where&operators == 0 && !strings.Contains(page, code(line.Env())) {
+			t.Errorf("the page lacks %s", line.Env())
+		}
+	}
+}
