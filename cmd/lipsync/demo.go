@@ -13,6 +13,7 @@ import (
 
 	"lipsync/internal/demo"
 	"lipsync/internal/rest"
+	"lipsync/internal/settings"
 )
 
 type demoCommand struct {
@@ -60,8 +61,10 @@ func (f sample) sync(ctx context.Context, s streams) (err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
 	service := serveCommand{
-		dataFlag: dataFlag{folder}, renderFlags: renderFlags{Engine: "warp"}, Addr: "127.0.0.1:0", Workers: 1, GenerateRate: 60, ReadRate: 600,
-		MaxVideo: 1 << 30, MaxAudio: 1 << 30, MaxDuration: time.Minute, MaxSide: 4096, MaxFPS: 120,
+		dataFlag: dataFlag{folder}, renderFlags: renderFlags{Engine: settings.Engine.Usual()}, Addr: "127.0.0.1:0", Workers: 1,
+		GenerateRate: settings.GenerateRate.Usual(), ReadRate: settings.ReadRate.Usual(),
+		MaxVideo: settings.MaxVideo.Usual(), MaxAudio: settings.MaxAudio.Usual(), MaxDuration: settings.MaxDuration.Usual(),
+		MaxSide: settings.MaxSide.Usual(), MaxFPS: settings.MaxFPS.Usual(),
 	}
 	ctx, stop := context.WithCancel(ctx)
 	clients := make(chan client, 1)

@@ -26,12 +26,12 @@ type Row struct {
 	// variable and its key come.
 	Name  string
 	Where Place
-	// Key is the key in CDK's context without its prefix, where it is not the name.
+	// Key is the key in CDK's context without its prefix, if it does not come from the name.
 	Key string
-	// Default is the value of who sets nothing, as text. On AWS a program has no default: the
-	// stack tells it each value.
+	// Default is the value if nothing is set, as text. Functions and runners have no defaults:
+	// the stack tells them each value.
 	Default string
-	// Without says for people what holds if nothing is set, where Default doesn't.
+	// Without says what holds if nothing is set, for people, where Default doesn't say it.
 	Without string
 	// Optional tells that a function or a runner does without.
 	Optional bool
@@ -48,8 +48,9 @@ type Row struct {
 // Setting is a line of the table, for values of the type T.
 type Setting[T any] struct {
 	Row
-	Kind Kind[T]
-	// InStack is the kind of value in CDK's context, where it is not Kind.
+	// Kind is the kind of its values.
+	Kind *Kind[T]
+	// InStack is the kind of value in CDK's context, if it is not Kind.
 	InStack *Kind[T]
 	// Other returns the default in CDK's context, where it depends on other settings.
 	Other func(*Values) string

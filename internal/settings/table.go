@@ -37,7 +37,7 @@ var (
 		Help: "How clients reach the service, e.g. through a proxy, for the links in answers",
 		More: "`https://HOST`, with no path.",
 	}})
-	CORSOrigins = add(Setting[[]string]{Kind: origins(), InStack: corsInStack(), Row: Row{
+	CORSOrigins = add(Setting[[]string]{Kind: origins(), InStack: words(`\*|https?://[^/\s]+`, "* or an origin such as https://example.com"), Row: Row{
 		Name: "cors-origins", Where: Machine | Stack | Functions, Default: "*", Example: "ORIGIN",
 		Help: "Web sites whose pages may call the API, send uploads and fetch outputs; * for any",
 		More: "All of that needs an API key or a signed URL, which no browser sends by itself. The dashboard is open to no other site.",
@@ -121,7 +121,7 @@ var (
 		Help: "What makes the mouths, unless a request names it: warp, or wav2lip where there is such a model",
 		More: "See [models](models.md).",
 	}})
-	Engines = add(Setting[[]string]{Kind: words(strings.Join(engines, "|"), strings.Join(engines, " or "), ""), Row: Row{
+	Engines = add(Setting[[]string]{Kind: words(strings.Join(engines, "|"), strings.Join(engines, " or ")), Row: Row{
 		Name: "engines", Where: Stack | Functions, Default: "warp",
 		Help: "What requests may name as their model, the default first: warp, and wav2lip where there is such a model, with commas between",
 	}})
@@ -149,8 +149,3 @@ var (
 
 // engines are all that a request may name, if the operator allows it.
 var engines = []string{"warp", "wav2lip"}
-
-func corsInStack() *Kind[[]string] {
-	k := words(`\*|https?://[^/\s]+`, "* or an origin such as https://example.com", "")
-	return &k
-}

@@ -51,6 +51,12 @@ func TestTable(t *testing.T) {
 	}
 }
 
+func TestUsual(t *testing.T) {
+	if n, s := ReadRate.Usual(), MaxVideo.Usual(); n != 600 || s != 5*gibibyte {
+		t.Errorf("got %d and %d", n, s)
+	}
+}
+
 // TestCheck wants what flags may be, and the sentence for what they may not.
 func TestCheck(t *testing.T) {
 	for _, c := range []struct {

@@ -85,6 +85,12 @@ func (s *Setting[T]) In(v *Values) (value T) {
 	return read
 }
 
+// Usual returns the default value.
+func (s *Setting[T]) Usual() T {
+	value, _ := s.Kind.parse(s.Default)
+	return value
+}
+
 // inContext returns the value's text in a context.
 func (s *Setting[T]) inContext(v *Values) string {
 	if text, given := v.context[s.Context()]; given {
@@ -96,9 +102,9 @@ func (s *Setting[T]) inContext(v *Values) string {
 	return s.StackDefault()
 }
 
-func (s *Setting[T]) inStack() Kind[T] {
+func (s *Setting[T]) inStack() *Kind[T] {
 	if s.InStack != nil {
-		return *s.InStack
+		return s.InStack
 	}
 	return s.Kind
 }
@@ -129,8 +135,7 @@ func (s *Setting[T]) StackDefault() string {
 	if s.inStack().unit == 0 {
 		return s.Default
 	}
-	value, _ := s.Kind.parse(s.Default)
-	return s.counted(value)
+	return s.counted(s.Usual())
 }
 
 // counted returns a value as text for CDK's context, in the units there.

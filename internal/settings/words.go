@@ -1,0 +1,113 @@
+package settings
+
+import (
+	"log/slog"
+	"net"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// truth is true or false.
+func truth() *Kind[bool] {
+	return &Kind[bool]{want: "true or false", parse: func(text string) (bool, bool) {
+		b, err := strconv.ParseBool(text)
+		return b, err == nil
+	}}
+}
+
+// spelledTruth is truth that is spelled out.
+func spelledTruth() *Kind[bool] {
+	return &Kind[bool]{want: truth().want, parse: func(text string) (bool, bool) { return text == "true", text == "true" || text == "false" }}
+}
+
+// anything is any text.
+func anything() *Kind[string] {
+	return &Kind[string]{want: "a text", parse: func(text string) (string, bool) { return text, true }}
+}
+
+// matching is text that a pattern matches as a whole.
+func matching(pattern, want string) *Kind[string] {
+	return &Kind[string]{want: want, parse: func(text string) (string, bool) {
+		return text, regexp.MustCompile(`^(?:` + pattern + `)$`).MatchString(text)
+	}}
+}
+
+// oneOf is one of some words.
+func oneOf(words ...string) *Kind[string] {
+	return &Kind[string]{want: strings.Join(words, " or "), parse: func(text string) (string, bool) { return text, slices.Contains(words, text) }}
+}
+
+// words is one word or more, with commas between, each of which a pattern matches.
+func words(pattern, want string) *Kind[[]string] {
+	each := matching(pattern, "").parse
+	return &Kind[[]string]{want: want + ", or several between commas", parse: func(text string) ([]string, bool) {
+		all := strings.Split(text, ",")
+		return all, !slices.ContainsFunc(all, func(word string) bool { _, ok := each(word); return !ok })
+	}}
+}
+
+// days is one of some numbers of days.
+func days(choices ...int) *Kind[int] {
+	var texts []string
+	for _, n := range choices {
+		texts = append(texts, strconv.Itoa(n))
+	}
+	return &Kind[int]{want: "one of " + strings.Join(texts, ", "), parse: func(text string) (int, bool) {
+		n, _ := strconv.Atoi(text)
+		return n, slices.Contains(texts, text)
+	}}
+}
+
+// hostPort is where to listen, or "" for nowhere.
+func hostPort(example string) *Kind[string] {
+	return &Kind[string]{want: "HOST:PORT, such as " + example, parse: func(text string) (string, bool) {
+		_, _, err := net.SplitHostPort(text)
+		return text, text == "" || err == nil
+	}}
+}
+
+// level is the least level of what is logged.
+func level() *Kind[slog.Level] {
+	return &Kind[slog.Level]{want: "debug, info, warn or error", parse: func(text string) (l slog.Level, ok bool) {
+		return l, l.UnmarshalText([]byte(text)) == nil
+	}}
+}
+
+// address is an absolute URL.
+func address() *Kind[*url.URL] {
+	return &Kind[*url.URL]{want: "an address such as https://example.com", parse: func(text string) (*url.URL, bool) {
+		u, err := url.Parse(text)
+		return u, err == nil && u.Scheme != "" && u.Host != ""
+	}}
+}
+
+const anOrigin = "http://HOST or https://HOST, with a port or none, and no path"
+
+// site is the address of a service that is at the root of its host.
+func site() *Kind[*url.URL] {
+	return &Kind[*url.URL]{want: address().want, flag: anOrigin, parse: func(text string) (*url.URL, bool) {
+		u, err := url.Parse(text)
+		return u, err == nil && isOrigin(u, strings.TrimSuffix(text, "/"))
+	}}
+}
+
+// origins are web sites, or * for all.
+func origins() *Kind[[]string] {
+	return &Kind[[]string]{want: "* or an origin such as https://example.com, or several between commas", flag: "* or " + anOrigin,
+		parse: func(text string) ([]string, bool) {
+			all := strings.Split(text, ",")
+			return all, !slices.ContainsFunc(all, func(one string) bool {
+				u, err := url.Parse(one)
+				return one != "*" && (err != nil || !isOrigin(u, one))
+			})
+		}}
+}
+
+// isOrigin reports whether the text, which is u, is only a scheme and a host.
+func isOrigin(u *url.URL, text string) bool {
+	origin := url.URL{Scheme: u.Scheme, Host: u.Host}
+	return (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && text == origin.String()
+}
