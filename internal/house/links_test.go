@@ -82,3 +82,20 @@ func declared(t *testing.T, file string) []string {
 	}
 	return names
 }
+
+// TestNamedTests checks that the tests, fuzz targets and benchmarks that pages name are there.
+func TestNamedTests(t *testing.T) {
+	there := map[string]bool{}
+	for _, file := range tracked(t, "*.go") {
+		for _, f := range regexp.MustCompile(`(?m)^func ((Test|Fuzz|Benchmark)\w+)\(`).FindAllStringSubmatch(text(t, file), -1) {
+			there[f[1]] = true
+		}
+	}
+	for _, page := range tracked(t, "*.md") {
+		for _, name := range regexp.MustCompile(`\b(Test|Fuzz|Benchmark)[A-Z]\w*`).FindAllString(text(t, page), -1) {
+			if !there[name] {
+				t.Errorf("%s names %s, which is not there", page, name)
+			}
+		}
+	}
+}
