@@ -117,7 +117,7 @@ func isWrite(operation string) bool {
 }
 
 func isOutput(operation string) bool {
-	return strings.HasPrefix(operation, "PUT ") && strings.Contains(operation, "/outputs/")
+	return strings.HasPrefix(operation, "PUT ") && strings.Contains(operation, "/outputs/") && !strings.Contains(operation, ".jpg")
 }
 
 // TestKill kills the runner at each point, and while it renders.

@@ -10,6 +10,8 @@ import (
 	"mime/multipart"
 	"net/http"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -171,6 +173,10 @@ func (j job) want(t *testing.T) {
 		t.Errorf("got %+v, want it completed", r)
 	}
 	objects := s3.New(j.config, j.Outputs["BucketName"], s3.Signer{})
+	wanted := []string{strings.TrimSuffix(r.Output, ".mp4") + ".jpg", r.Output}
+	if !r.Poster {
+		t.Error("the output has no poster")
+	}
 	await(t, "no output but "+r.Output, func() bool { // the last runner deletes those of others at its end
 		var outputs []string
 		err := objects.List(t.Context(), "outputs/"+j.id+"/", func(key string, _ time.Time) error {
@@ -180,7 +186,7 @@ func (j job) want(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return len(outputs) == 1 && outputs[0] == r.Output
+		return slices.Equal(outputs, wanted)
 	})
 	keys, err := j.service().Keys.List(t.Context(), j.account)
 	if err != nil || len(keys) != 1 || keys[0].Used != 1 {

@@ -110,7 +110,7 @@ func TestAddressInBrowser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.output(t, id, clip)
+	h.output(t, id, clip, nil)
 	b := h.signedIn(t)
 	b.Open(h.URL + "/dashboard/requests/" + id)
 	b.Wait(`document.querySelector("[data-output]").readyState >= 2`)
@@ -119,6 +119,25 @@ func TestAddressInBrowser(t *testing.T) {
 	}
 	browsertest.Eval[bool](b, `(document.querySelector("[data-output]").muted = true, document.querySelector("[data-output]").play().then(() => true))`)
 	b.Wait(`document.querySelector("[data-output]").ended && document.querySelector("[data-source]").currentTime > 0.5`)
+}
+
+// TestPosterInBrowser shows a poster, and keeps its address while the list changes.
+func TestPosterInBrowser(t *testing.T) {
+	h := newHome(t)
+	c := h.caller(t, account)
+	id, live := h.add(t, c, ""), h.add(t, c, "")
+	h.output(t, id, []byte("video"), newPoster(t))
+	b := h.signedIn(t)
+	b.Open(h.URL + "/dashboard")
+	b.Wait(`document.querySelector(".poster img").naturalWidth === 480`)
+	const address = `document.querySelector(".poster img").getAttribute("src")`
+	before := browsertest.Eval[string](b, address)
+	h.clock.Advance(time.Minute) // then a new signature differs
+	h.start(t, live, lipsync.Progress{Stage: lipsync.Rendering})
+	b.Wait(`document.querySelector("#list").textContent.includes("processing")`)
+	if got := browsertest.Eval[string](b, address); got != before {
+		t.Errorf("got %s, want it as before: %s", got, before)
+	}
 }
 
 // TestUploadInBrowser cancels uploads that don't get on: before it is known where they

@@ -12,6 +12,7 @@ type requestPage struct {
 	lipsync.Request
 	Progress       lipsync.Progress
 	Source, Output *url.URL // nil where there is nothing to play
+	Poster         *url.URL // of Output; nil if there is none
 	Hint           string   // what to do about a failure
 	Live           bool
 	Again          bool // its inputs can be named once more
@@ -26,6 +27,9 @@ func (p *pages) showRequest(v *visit) error {
 	page := requestPage{
 		Request: r, Progress: r.ProgressAt(p.service.Now()), Output: output,
 		Hint: hint(r.Failure.Code), Live: !r.Status.Final(), CSRF: v.session.CSRF,
+	}
+	if page.Poster, err = p.service.PosterURL(v.Context(), r); err != nil {
+		return err
 	}
 	if r.MediaDeletedAt.IsZero() {
 		if page.Source, err = p.service.VideoURL(v.Context(), r); err != nil {

@@ -40,6 +40,38 @@ func TestRequestPage(t *testing.T) {
 	h.get(t, path).must(t, http.StatusOK, "The output expired", "Output expires")
 }
 
+// TestPosters shows posters in the list and on the page of a request, and none of outputs
+// that have none or whose time is over.
+func TestPosters(t *testing.T) {
+	h := newHome(t)
+	h.signIn(t)
+	c := h.caller(t, account)
+	older, id := h.add(t, c, ""), h.add(t, c, "")
+	h.complete(t, older)
+	h.output(t, id, []byte("video"), []byte("jpeg"))
+	list, page := h.get(t, "/dashboard"), h.get(t, "/dashboard/requests/"+id)
+	for where, address := range map[string]string{
+		"list": between(list.body, `class="poster"><img src="`, `"`), "page": between(page.body, ` poster="`, `"`),
+	} {
+		got := h.get(t, html.UnescapeString(address))
+		got.must(t, http.StatusOK, "jpeg")
+		if kind := got.header.Get("Content-Type"); kind != "image/jpeg" {
+			t.Errorf("%s: got the type %s, want image/jpeg", where, kind)
+		}
+	}
+	if n := strings.Count(list.body, `class="poster"><img`); n != 1 {
+		t.Errorf("got %d pictures in the list of an output with a poster and one without, want 1", n)
+	}
+	if got := h.get(t, "/dashboard/requests/"+older); strings.Contains(got.body, "poster=") {
+		t.Error("an output without a poster has one on its page")
+	}
+	h.clock.Advance(lipsync.Retention{}.OutputLife())
+	h.signIn(t)
+	if got := h.get(t, "/dashboard"); strings.Contains(got.body, `class="poster"><img`) {
+		t.Error("the poster of an output that expired is shown")
+	}
+}
+
 // between returns the text between the first two marks.
 func between(text, start, end string) string {
 	_, text, _ = strings.Cut(text, start)

@@ -63,7 +63,8 @@ type listPage struct {
 	Filter   filter
 	Statuses []lipsync.Status
 	Requests []lipsync.Request
-	Total    int64 // of all pages, unknown for one status
+	Posters  []*url.URL // beside Requests; nil where there is none
+	Total    int64      // of all pages, unknown for one status
 	Pager    pager
 	Live     bool // something may change by itself
 }
@@ -101,6 +102,13 @@ func (p *pages) listRequests(v *visit) error {
 	}
 	if err := find(v.Context(), v.caller(), &l); err != nil {
 		return err
+	}
+	for _, r := range l.Requests {
+		poster, err := p.service.PosterURL(v.Context(), r)
+		if err != nil {
+			return err
+		}
+		l.Posters = append(l.Posters, poster)
 	}
 	l.Live = slices.ContainsFunc(l.Requests, func(r lipsync.Request) bool { return !r.Status.Final() })
 	return v.show(http.StatusOK, "requests", "Requests", l)

@@ -106,7 +106,7 @@ type weight struct{ Bytes, Styles, Scripts int }
 func weigh(b *browsertest.Browser) weight {
 	return browsertest.Eval[weight](b, `(() => {
 		const page = performance.getEntriesByType("navigation")[0];
-		const loaded = performance.getEntriesByType("resource").filter((r) => !["video", "fetch", "xmlhttprequest"].includes(r.initiatorType));
+		const loaded = performance.getEntriesByType("resource").filter((r) => !["video", "img", "fetch", "xmlhttprequest"].includes(r.initiatorType));
 		const count = (end) => loaded.filter((r) => r.name.endsWith(end)).length;
 		return { Bytes: [page, ...loaded].reduce((sum, r) => sum + r.decodedBodySize, 0), Styles: count(".css"), Scripts: count(".js") };
 	})()`)
@@ -148,6 +148,7 @@ func (h *home) seed(t testing.TB) map[string]string {
 	t.Helper()
 	c := h.caller(t, account)
 	pages := map[string]string{"signed-out": "/dashboard/signed-out", "missing": "/dashboard/x"}
+	poster := newPoster(t)
 	long := strings.Repeat("wide", 60)
 	if _, _, err := h.service.CreateKey(t.Context(), account, long, 0); err != nil {
 		t.Fatal(err)
@@ -174,8 +175,10 @@ func (h *home) seed(t testing.TB) map[string]string {
 			pages["processing"] = "/dashboard/requests/" + id
 		case i == 38:
 			pages["queued"] = "/dashboard/requests/" + id
+		case i%2 == 0:
+			h.output(t, id, []byte("no video"), poster)
 		default:
-			h.complete(t, id)
+			h.complete(t, id) // as before there were posters
 		}
 	}
 	_, k, err := h.service.CreateKey(t.Context(), account, "Website, production", 500)
@@ -210,7 +213,7 @@ func (h *home) play(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.output(t, id, clip)
+	h.output(t, id, clip, newPoster(t))
 	return "/dashboard/requests/" + id
 }
 
@@ -222,6 +225,16 @@ func newClip(t *testing.T) []byte {
 		t.Fatal(err)
 	}
 	return clip
+}
+
+// newPoster makes a picture as a worker does.
+func newPoster(t testing.TB) []byte {
+	t.Helper()
+	jpeg, err := os.ReadFile(ffmpegtest.Make(t, "poster.jpg", "-f", "lavfi", "-i", "testsrc2=s=480x270", "-frames:v", "1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return jpeg
 }
 
 // start claims a request and reports how far it is.
@@ -240,11 +253,11 @@ func (h *home) start(t testing.TB, id string, p lipsync.Progress) lipsync.Reques
 // complete makes a request completed, as a worker would.
 func (h *home) complete(t testing.TB, id string) {
 	t.Helper()
-	h.output(t, id, []byte("no video"))
+	h.output(t, id, []byte("no video"), nil)
 }
 
-// output makes a request completed with an output.
-func (h *home) output(t testing.TB, id string, output []byte) {
+// output makes a request completed with an output, and with a poster unless that is nil.
+func (h *home) output(t testing.TB, id string, output, poster []byte) {
 	t.Helper()
 	r := h.start(t, id, lipsync.Progress{})
 	_, total, err := h.service.Requests.List(t.Context(), r.Account, "", 0, 1)
@@ -253,6 +266,11 @@ func (h *home) output(t testing.TB, id string, output []byte) {
 	}
 	r.Length = 12*time.Second + time.Duration(total)*700*time.Millisecond
 	h.clock.Advance(23 * time.Second)
+	if poster != nil {
+		if err := h.service.StorePoster(t.Context(), &r, poster); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if err := h.service.Complete(t.Context(), r, bytes.NewReader(output), -1); err != nil {
 		t.Fatal(err)
 	}

@@ -35,11 +35,11 @@ func (v *visit) WriteHeader(status int) {
 	v.ResponseWriter.WriteHeader(status)
 }
 
-// newPolicy lets a page load what is the service's own, send files to the storage,
-// and play media of wherever a request takes them from. Its forms lead to pages of
+// newPolicy lets a page load what is the service's own, send files to the storage, show
+// pictures of it, and play media of wherever a request takes them from. Its forms lead to pages of
 // ours, but that signing out goes on to the provider. Nothing inline runs or styles.
 func newPolicy(storage, signOut *url.URL) string {
-	return "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'" + origin(storage) +
+	return "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'" + origin(storage) + "; connect-src 'self'" + origin(storage) +
 		"; media-src 'self' http: https:; form-action 'self'" + origin(signOut) + "; base-uri 'none'; frame-ancestors 'none'"
 }
 

@@ -41,7 +41,7 @@ func (r *stored) fields() []field {
 		{"videoURL", &r.Video.URL}, {"videoObject", &r.Video.Object}, {"videoName", &r.Video.Name}, {"audioName", &r.Audio.Name},
 		{"audioURL", &r.Audio.URL}, {"audioObject", &r.Audio.Object}, {"largestFace", &r.LargestFace}, {"engine", &r.Engine},
 		{"createdAt", &r.CreatedAt}, {"startedAt", &r.StartedAt}, {"finishedAt", &r.FinishedAt},
-		{"output", &r.Output}, {"length", &r.Length}, {"size", &r.Size}, {"mediaDeletedAt", &r.MediaDeletedAt},
+		{"output", &r.Output}, {"poster", &r.Poster}, {"length", &r.Length}, {"size", &r.Size}, {"mediaDeletedAt", &r.MediaDeletedAt},
 		{"failure", (*string)(&r.Failure.Code)}, {"failureDetails", &r.details}, {"error", &r.sentence},
 		{"claims", &r.Claims}, {"attempts", &r.Attempts}, {"delays", &r.Delays}, {"missingSince", &r.MissingSince},
 		{"delayedSince", &r.UnreachableSince}, // the name under which older versions stored the first delay of any kind

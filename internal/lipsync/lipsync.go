@@ -79,6 +79,7 @@ type Request struct {
 	StartedAt  time.Time     // zero until first claimed
 	FinishedAt time.Time     // zero until final
 	Output     string        // object key of the result, when completed; "" once it was deleted with the media
+	Poster     bool          // whether a picture of the output lies beside it
 	Failure    Failure       // when failed
 	Length     time.Duration // of the output, when completed; 0 if nobody told
 	Size       int64         // of the output in bytes, when completed; 0 if nobody told
@@ -120,7 +121,8 @@ func (r *Request) EndDelays() {
 
 // End makes the request final.
 func (r *Request) End(now time.Time, o Outcome) {
-	r.Status, r.FinishedAt, r.Output, r.Length, r.Size, r.Failure = Completed, now, o.Output, o.Length, o.Size, o.Failure
+	r.Status, r.FinishedAt, r.Failure = Completed, now, o.Failure
+	r.Output, r.Poster, r.Length, r.Size = o.Output, o.Poster, o.Length, o.Size
 	r.VideoLength, r.AudioLength = o.VideoLength, o.AudioLength
 	if o.Failure.Code != "" {
 		r.Status = Failed

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 )
 
 // Where objects lie: under one of three prefixes, then the id of the record
@@ -26,6 +27,14 @@ func uploadKey(id string) string { return uploads + id }
 // can't overwrite what another made of it.
 func outputKey(requestID string, claim int) string {
 	return fmt.Sprintf("%s%s/%d.mp4", outputs, requestID, claim)
+}
+
+// posterKey is where the picture of the output lies.
+func posterKey(outputKey string) string { return strings.TrimSuffix(outputKey, ".mp4") + ".jpg" }
+
+// deleteOutput deletes an output with its poster, of which either may be missing.
+func (s *Service) deleteOutput(ctx context.Context, key string) error {
+	return errors.Join(s.Objects.Delete(ctx, key), s.Objects.Delete(ctx, posterKey(key)))
 }
 
 // NewRequestID returns an id to store media under before Generate.

@@ -62,7 +62,7 @@ type Requests interface {
 	Uses(ctx context.Context, account, object string) (bool, error)
 
 	// ForgetMedia notes that the media of a final request were deleted: MediaDeletedAt
-	// is now, there is no Output, and its Size no longer counts as stored. It returns the
+	// is now, there is no Output and no Poster, and its Size no longer counts as stored. It returns the
 	// request as it is stored. One that was noted before stays as it is. Conflict if it is
 	// not final, NotFound if there is none.
 	ForgetMedia(ctx context.Context, id string, now time.Time) (Request, error)
@@ -88,6 +88,7 @@ type StatusQuery struct {
 // Outcome is how a request ended: it completed with Output, or failed.
 type Outcome struct {
 	Output  string        // object key
+	Poster  bool          // whether a picture of the output lies beside it
 	Length  time.Duration // of the output, in microseconds
 	Size    int64         // of the output, in bytes
 	Failure Failure       // zero if it completed

@@ -134,6 +134,24 @@ func (s *Service) outputURL(ctx context.Context, r Request) (*url.URL, error) {
 	return s.Objects.SignGet(ctx, r.Output, outputName(r), now.Add(getURLLife))
 }
 
+// PosterURL returns where the picture of the request's output is, nil if there is none or the
+// output's time is over.
+func (s *Service) PosterURL(ctx context.Context, r Request) (*url.URL, error) {
+	now := s.Now()
+	if r.poster() == "" || !now.Before(s.OutputExpires(r)) {
+		return nil, nil
+	}
+	return s.Objects.SignGet(ctx, r.poster(), r.ID+".jpg", now.Add(getURLLife))
+}
+
+// poster is the object key of the picture of the output, "" if there is none.
+func (r Request) poster() string {
+	if r.Output == "" || !r.Poster {
+		return ""
+	}
+	return posterKey(r.Output)
+}
+
 // outputName is the name under which the request's output is saved: after the video that was
 // sent for it, if that has a name.
 func outputName(r Request) string {

@@ -182,7 +182,11 @@ func (s *Service) sweepUpload(ctx context.Context, u Upload) error {
 	}
 	// The object goes first: that works on a full disk too, and the record brings the
 	// next sweep here again.
-	if err := s.Objects.Delete(ctx, u.Object); err != nil {
+	remove := s.Objects.Delete
+	if strings.HasPrefix(u.Object, outputs) { // see dropLate
+		remove = s.deleteOutput
+	}
+	if err := remove(ctx, u.Object); err != nil {
 		return err
 	}
 	return s.Uploads.Delete(ctx, u)
@@ -262,8 +266,8 @@ func (s *Service) judge(ctx context.Context, key string) (verdict, error) {
 	return v, err
 }
 
-// judgeMedia says what an input or output is to its request. An output stays a
-// little longer than it is shown, for the URLs that were signed last.
+// judgeMedia says what an input or output is to its request. An output stays, with its
+// poster, a little longer than it is shown, for the URLs that were signed last.
 func (s *Service) judgeMedia(r Request, key string) verdict {
 	switch key {
 	case r.Video.Object, r.Audio.Object:
@@ -271,7 +275,7 @@ func (s *Service) judgeMedia(r Request, key string) verdict {
 			return spent
 		}
 		return needed
-	case r.Output:
+	case r.Output, r.poster():
 		if s.Now().After(s.OutputExpires(r).Add(getURLLife)) {
 			return spent
 		}

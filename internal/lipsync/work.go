@@ -1,6 +1,7 @@
 package lipsync
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"strings"
@@ -57,6 +58,14 @@ func (s *Service) Release(ctx context.Context, r Request) error {
 	return s.Leases.Release(ctx, r.ID, r.Lease)
 }
 
+// StorePoster stores a picture of the output of a claimed request, a JPEG, before Complete
+// stores the output, and sets r.Poster.
+func (s *Service) StorePoster(ctx context.Context, r *Request, jpeg []byte) error {
+	err := s.Objects.Put(ctx, posterKey(outputKey(r.ID, r.Claims)), bytes.NewReader(jpeg), int64(len(jpeg)))
+	r.Poster = err == nil
+	return err
+}
+
 // Complete stores the output of a claimed request, whose lengths the worker has
 // set, and makes it completed. Conflict if it was lost; then the output is deleted
 // again. After any other error it may be called again.
@@ -64,15 +73,15 @@ func (s *Service) Complete(ctx context.Context, r Request, output io.Reader, siz
 	key := outputKey(r.ID, r.Claims)
 	late := context.WithoutCancel(ctx)
 	if err := s.Objects.Put(ctx, key, output, size); err != nil {
-		_ = s.Objects.Delete(late, key) // it may be there all the same
+		_ = s.deleteOutput(late, key) // it may be there all the same
 		return err
 	}
 	// Who watches the lease sees it end by this very call, and must not cut it off.
 	last, cancel := context.WithTimeout(late, finishTime)
 	defer cancel()
-	err := s.finish(last, r, Outcome{Output: key, Length: r.Length, Size: size})
+	err := s.finish(last, r, Outcome{Output: key, Poster: r.Poster, Length: r.Length, Size: size})
 	if CodeOf(err) == Conflict {
-		_ = s.Objects.Delete(late, key) // else Tidy does it
+		_ = s.deleteOutput(late, key) // else Tidy does it
 	}
 	if err != nil && last.Err() != nil {
 		return &Error{Code: Unavailable, Message: "the store doesn't answer", Err: err}
@@ -117,7 +126,7 @@ func (s *Service) dropMedia(ctx context.Context, r Request) {
 	}
 	for claim := 1; claim <= r.Claims; claim++ {
 		if key := outputKey(r.ID, claim); key != r.Output {
-			_ = s.Objects.Delete(ctx, key)
+			_ = s.deleteOutput(ctx, key)
 		}
 	}
 }

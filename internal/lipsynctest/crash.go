@@ -164,6 +164,7 @@ func (s *story) render(r lipsync.Request) error {
 	if r.ReferenceID == "doomed" {
 		s.cancelDoomed()
 	}
+	_ = s.service.StorePoster(s.t.Context(), &r, []byte("poster")) // nor is this
 	if err := s.service.Complete(s.t.Context(), r, video, size); err != nil {
 		return err
 	}
@@ -188,7 +189,7 @@ func (s *story) check(store lipsync.Store, objects lipsync.Objects) {
 		want(t, reference+" completed more than once", s.renders[r.ID] > 1, false)
 		if reference == "media" {
 			wantObject(t, objects, r.Output, "video of media")
-			named = append(named, r.Output)
+			named = append(named, outputs(r)...)
 		} else {
 			s.checkForgotten(objects, r)
 		}
@@ -219,12 +220,20 @@ func (s *story) checkDoomed(store lipsync.Store, objects lipsync.Objects) []stri
 	if lipsync.CodeOf(s.cancel) == lipsync.Finished {
 		want(s.t, "doomed status", r.Status, lipsync.Completed)
 		wantObject(s.t, objects, r.Output, "video of doomed")
-		return []string{r.Output}
+		return outputs(r)
 	}
 	must(s.t, s.cancel)
 	want(s.t, "doomed failure", r.Failure, canceledFailure())
 	want(s.t, "doomed completed", s.renders[r.ID], 0)
 	return nil
+}
+
+// outputs returns the keys of the request's output and of the poster, if there is one.
+func outputs(r lipsync.Request) []string {
+	if !r.Poster {
+		return []string{r.Output}
+	}
+	return []string{r.Output, strings.TrimSuffix(r.Output, ".mp4") + ".jpg"}
 }
 
 // refuse sends a fourth request with a key good for three: it leaves nothing.

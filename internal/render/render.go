@@ -54,6 +54,9 @@ type Job struct {
 	Measured func(video, audio time.Duration)
 	// Rendered is told how long the output is, once it is there; may be nil.
 	Rendered func(length time.Duration)
+	// Poster is told, after Rendered, a small picture of the output, a JPEG, or why there is
+	// none; may be nil, and then none is made.
+	Poster func(jpeg []byte, err error)
 }
 
 // rendering is the work on one job.
@@ -136,8 +139,12 @@ func (w *rendering) render(ctx context.Context) error {
 	if err := w.paint(ctx, painter, &player{a.source, line}); err != nil {
 		return err
 	}
+	length := time.Duration(float64(w.frames) / v.Rate.Float() * float64(time.Second))
 	if w.job.Rendered != nil {
-		w.job.Rendered(time.Duration(float64(w.frames) / v.Rate.Float() * float64(time.Second)))
+		w.job.Rendered(length)
+	}
+	if w.job.Poster != nil {
+		w.job.Poster(w.Tools.Poster(ctx, w.job.Output, length/2))
 	}
 	return nil
 }

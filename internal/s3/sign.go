@@ -31,8 +31,11 @@ func (o *Objects) Origin(ctx context.Context) (*url.URL, error) {
 func (o *Objects) SignGet(ctx context.Context, key, name string, until time.Time) (*url.URL, error) {
 	disposition := mime.FormatMediaType("attachment", map[string]string{"filename": name})
 	in := &s3.GetObjectInput{Bucket: &o.bucket, Key: &key, ResponseContentDisposition: &disposition}
-	if path.Ext(name) == ".mp4" { // Put stores no content type
+	switch path.Ext(name) { // Put stores no content type
+	case ".mp4":
 		in.ResponseContentType = aws.String("video/mp4")
+	case ".jpg":
+		in.ResponseContentType = aws.String("image/jpeg")
 	}
 	signed, err := o.signer().PresignGetObject(ctx, in, expires(until))
 	if err != nil {

@@ -27,6 +27,7 @@ CREATE TABLE requests (
 	finished_at       INTEGER NOT NULL DEFAULT 0,
 
 	output            TEXT NOT NULL DEFAULT '',
+	poster            INTEGER NOT NULL DEFAULT 0, -- whether a picture of the output lies beside it
 	length            INTEGER NOT NULL DEFAULT 0, -- of the output
 	size              INTEGER NOT NULL DEFAULT 0, -- of the output
 	video_length      INTEGER NOT NULL DEFAULT 0,

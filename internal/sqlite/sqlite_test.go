@@ -152,6 +152,7 @@ var undo = []string{
 			UPDATE days SET failed = failed + (new.status = 'failed'), length = length + new.length
 			WHERE account = new.account AND day = new.created_at / 86400000000;
 		END`,
+	"ALTER TABLE requests DROP COLUMN poster",
 }
 
 // TestOlderFile brings files of all versions up to date. A request from before there

@@ -23,7 +23,7 @@ func (w *Worker) do(ctx context.Context, r lipsync.Request, log *slog.Logger) er
 	m, started := new(meter), time.Now()
 	held, drop := w.hold(ctx, r, m, log)
 	bounded, b := w.bound(held)
-	err := w.attempt(bounded, &r, m, b)
+	err := w.attempt(bounded, &r, m, b, log)
 	if cause := context.Cause(bounded); err != nil && (cause == errSlow || cause == errTooSlow) {
 		err = fmt.Errorf("%w: %w", cause, err)
 	}
@@ -81,7 +81,7 @@ func (w *Worker) fault(ctx context.Context, r lipsync.Request, err error, took t
 
 // attempt fetches the media, renders them and stores the output. It keeps all its files in one
 // folder, which it removes. It sets the lengths of the request.
-func (w *Worker) attempt(ctx context.Context, r *lipsync.Request, m *meter, b *bound) (err error) {
+func (w *Worker) attempt(ctx context.Context, r *lipsync.Request, m *meter, b *bound, log *slog.Logger) (err error) {
 	folder, err := os.MkdirTemp(w.Scratch, "request-")
 	if err != nil {
 		return err
@@ -120,12 +120,32 @@ func (w *Worker) attempt(ctx context.Context, r *lipsync.Request, m *meter, b *b
 			w.Rendered(length, time.Since(started))
 		}
 	}
+	var poster []byte
+	job.Poster = func(jpeg []byte, err error) {
+		if poster = jpeg; err != nil {
+			log.Warn("no poster was made", "error", err)
+		}
+	}
 	if err := w.Renderer.Render(ctx, job); err != nil {
 		return err
 	}
 	b.set(transferTime, errSlow)
 	m.enter(lipsync.Storing)
+	if len(poster) > 0 {
+		w.storePoster(ctx, r, poster, log)
+	}
 	return w.complete(ctx, *r, job.Output)
+}
+
+// posterTime bounds the storing of a poster, which is no reason to fail.
+const posterTime = time.Minute
+
+func (w *Worker) storePoster(ctx context.Context, r *lipsync.Request, jpeg []byte, log *slog.Logger) {
+	ctx, cancel := context.WithTimeout(ctx, posterTime)
+	defer cancel()
+	if err := w.Service.StorePoster(ctx, r, jpeg); err != nil {
+		log.Warn("no poster was stored", "error", err)
+	}
 }
 
 func (w *Worker) complete(ctx context.Context, r lipsync.Request, path string) error {

@@ -20,9 +20,15 @@ const refresh = async () => {
 	watch();
 };
 
-// update shows what is new in a part. A link in it that has the focus keeps it.
+// update shows what is new in a part. A link in it that has the focus keeps it, and a
+// picture its address: only the signature of the new one differs.
 const update = (part, fresh) => {
 	localize(fresh);
+	const path = (image) => new URL(image.src).pathname;
+	for (const image of fresh.querySelectorAll("img")) {
+		const shown = [...part.querySelectorAll("img")].find((old) => path(old) === path(image));
+		if (shown) image.setAttribute("src", shown.getAttribute("src"));
+	}
 	if (part.innerHTML === fresh.innerHTML) return;
 	const focus = part.contains(document.activeElement) && document.activeElement.getAttribute("href");
 	part.replaceChildren(...fresh.childNodes);

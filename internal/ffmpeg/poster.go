@@ -1,0 +1,52 @@
+package ffmpeg
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"lipsync/internal/sandbox"
+)
+
+// Bounds of a poster.
+const (
+	posterSide = 480 // pixels of its longer side
+	posterSize = 1 << 20
+	posterTime = time.Minute // to make it
+)
+
+// Poster returns a small picture of an MP4 of Encode's, a JPEG: of the last key frame up to
+// the time, since others take longer.
+func (t *Tools) Poster(ctx context.Context, path string, at time.Duration) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, posterTime)
+	defer cancel()
+	p, err := t.startReader(ctx, t.FFmpeg, posterArgs(path, at), sandbox.Files{Read: []string{path}}, memorySize)
+	if err != nil {
+		return nil, err
+	}
+	jpeg, err := io.ReadAll(io.LimitReader(p, posterSize))
+	if err != nil || len(jpeg) == posterSize {
+		p.stop()
+	} else {
+		err = p.wait()
+	}
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("make a poster: %w", err)
+	case len(jpeg) == 0 || len(jpeg) == posterSize:
+		return nil, errors.New("make a poster: nothing came, or too much")
+	}
+	return jpeg, nil
+}
+
+func posterArgs(path string, at time.Duration) []string {
+	side := strconv.Itoa(posterSide)
+	return []string{"-v", "error", "-nostdin", "-protocol_whitelist", "file", "-f", "mov", "-threads", "1",
+		"-skip_frame", "nokey", "-noaccurate_seek", "-ss", strconv.FormatFloat(at.Seconds(), 'f', 3, 64), "-i", "file:" + path,
+		"-an", "-sn", "-dn", "-frames:v", "1", "-fps_mode", "passthrough", // else a frame before the time is dropped
+		"-vf", "scale=w='min(iw," + side + ")':h='min(ih," + side + ")':force_original_aspect_ratio=decrease",
+		"-c:v", "mjpeg", "-q:v", "5", "-f", "mjpeg", "pipe:1"}
+}
