@@ -23,7 +23,7 @@ NETWORKS     = $(or $(LIPSYNC_SHARED),../shared)/models
 EXPORT      := internal/wav2lip/export
 
 .DEFAULT_GOAL := help
-.PHONY: help build bin/lipsync bin/runner onnxruntime sizes demo picture figures test run synth deploy cdk aws-local aws-smoke aws-smoke-run lint pins bench bench-neural gpu-check gpu-libraries bench-aws soak flake race fuzz hostile outage simulate quality clean
+.PHONY: help build bin/lipsync bin/runner onnxruntime sizes demo picture figures test run synth deploy cdk aws-local aws-smoke aws-smoke-run lint pins bench bench-neural gpu-check gpu-libraries bench-aws soak flake race fuzz hostile outage simulate quality engine-pictures clean
 
 help: ## list what make can do
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -187,6 +187,9 @@ quality: bin/lipsync $(QUALITY)/done ## measure how well lips follow speech, wit
 	@.ci/install ffmpeg espeak-ng flite
 	@go build -o bin/quality ./cmd/quality
 	LIPSYNC_SHARED=$(or $(LIPSYNC_SHARED),../shared) bin/quality --set $(SET) $(ARGS)
+
+engine-pictures: ## draw the pictures of the steps in docs/engine.md, in docs/pictures
+	go test -count 1 -run '^TestPictures$$' ./internal/warp -args -pictures $(CURDIR)/docs/pictures
 
 $(QUALITY)/done: cmd/quality/requirements.txt .ci/recordings
 	@.ci/install ffmpeg

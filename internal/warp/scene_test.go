@@ -124,15 +124,7 @@ func (s *scene) show(t *testing.T, p render.Painter, i int) *image.YCbCr {
 	}
 	for _, m := range mouths {
 		checkMouth(t, i, frame, m)
-		for y := m.Mask.Rect.Min.Y; y < m.Mask.Rect.Max.Y; y++ {
-			for x := m.Mask.Rect.Min.X; x < m.Mask.Rect.Max.X; x++ {
-				if m.Mask.AlphaAt(x, y).A > 0 {
-					out.Y[out.YOffset(x, y)] = m.Image.Y[m.Image.YOffset(x, y)]
-					out.Cb[out.COffset(x, y)] = m.Image.Cb[m.Image.COffset(x, y)]
-					out.Cr[out.COffset(x, y)] = m.Image.Cr[m.Image.COffset(x, y)]
-				}
-			}
-		}
+		put(out, m)
 	}
 	return out
 }
