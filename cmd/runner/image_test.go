@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-// These hold the image to what a machine without an engine that builds images
-// can try: its steps but the installation of packages, here.
+// These tests check the image on a machine that can't build images. They run its steps, except the
+// installation of packages.
 
-// step runs a step of the image's script.
+// step runs one step of the image's script.
 func step(t *testing.T, path string, args ...string) (out string, err error) {
 	t.Helper()
 	c := exec.Command("sh", append([]string{"image.sh"}, args...)...)
@@ -49,7 +49,7 @@ func TestImageCheck(t *testing.T) {
 
 func TestImageUser(t *testing.T) {
 	if os.Geteuid() != 0 {
-		t.Skip("the user's folder is given to him: run as root")
+		t.Skip("the step changes an owner: run as root")
 	}
 	root := t.TempDir()
 	if err := os.Mkdir(filepath.Join(root, "etc"), 0o755); err != nil {
@@ -67,7 +67,8 @@ func TestImageUser(t *testing.T) {
 	}
 }
 
-// TestDockerfile: exact bases by tag and digest, no root, and the script's steps.
+// TestDockerfile checks that bases have an exact tag and a digest, that the image does not run as
+// root, and that it uses the script's steps.
 func TestDockerfile(t *testing.T) {
 	b, err := os.ReadFile("Dockerfile")
 	if err != nil {
@@ -99,7 +100,7 @@ func TestDockerfile(t *testing.T) {
 	}
 }
 
-// TestImageArchive has an apt that finds the packages in Debian's archive only.
+// TestImageArchive has an apt that finds the packages only in Debian's archive of snapshots.
 func TestImageArchive(t *testing.T) {
 	script, err := os.ReadFile("image.sh")
 	if err != nil {

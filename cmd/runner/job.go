@@ -22,24 +22,24 @@ import (
 	"lipsync/internal/worker"
 )
 
-// Times of fetching one input of a request.
+// These bound the fetch of one input of a request.
 const (
 	fetchTime = 20 * time.Minute
 	stallTime = 30 * time.Second // without a byte
 )
 
-// lastWords is the time that an attempt which takes too long has to end by
-// itself, before Batch ends the job.
+// lastWords is how long an attempt that takes too long has to end by itself, before Batch ends the
+// job.
 const lastWords = time.Minute
 
-// job is what this process was started for.
+// job has the settings of this process's job.
 type job struct {
 	scratch      string
 	timeout      time.Duration
 	limits       render.Limits
-	models       string // folder of this machine's models
-	library      string // of ONNX Runtime, "" for the usual places
-	providers    string // of networks, with commas between; "" for the usual ones
+	models       string // this machine's folder of models
+	library      string // path of ONNX Runtime, "" for the usual places
+	providers    string // execution providers of networks, separated by commas; "" for the usual ones
 	nvidia       bool
 	allowPrivate bool
 }
@@ -64,8 +64,8 @@ func (j *job) read(h *cloud.Home) {
 	}
 }
 
-// do does requests that wait. It begins none in the second half of the job's time, nor once AWS
-// has said that it takes the machine back: what can't end before that is given back.
+// do does waiting requests. It begins none in the second half of the job's time, nor after AWS has
+// announced that it reclaims the machine. It releases a request that can't end before that.
 func (j *job) do(ctx context.Context, home *cloud.Home) (err error) {
 	started := time.Now()
 	folder, err := os.MkdirTemp(j.scratch, "runner-")
@@ -76,7 +76,7 @@ func (j *job) do(ctx context.Context, home *cloud.Home) (err error) {
 	renderer := &lazy{open: func(ctx context.Context) (*engines.Set, error) { return j.open(ctx, home.Service.Objects, home.Log) }}
 	defer func() { err = errors.Join(err, renderer.close()) }()
 	w := j.worker(home, renderer, folder)
-	if j.timeout > lastWords { // else there is no time for any
+	if j.timeout > lastWords { // otherwise there is no time for any request
 		w.End = started.Add(j.timeout - lastWords)
 	}
 	ctx, begin, stop := untilReclaimed(ctx, imds.NewFromConfig(home.Config), home.Log)
@@ -86,8 +86,8 @@ func (j *job) do(ctx context.Context, home *cloud.Home) (err error) {
 	return w.Stay(ctx, begin)
 }
 
-// lazy is a renderer that is opened with its first work: a runner that finds none loads
-// nothing. It does one job at a time.
+// lazy is a renderer that is opened at its first job, so that a runner without work loads nothing.
+// It does one job at a time.
 type lazy struct {
 	open func(context.Context) (*engines.Set, error)
 	set  *engines.Set // nil until then
@@ -110,7 +110,7 @@ func (l *lazy) close() error {
 	return l.set.Close()
 }
 
-// open makes ready what renders, on all cores that the process may use.
+// open opens the renderer, on all cores that the process may use.
 func (j *job) open(ctx context.Context, objects lipsync.Objects, log *slog.Logger) (*engines.Set, error) {
 	providers, err := readProviders(j.providers)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"lipsync/internal/onnx/onnxtest"
 )
 
-// TestCores has the job definition say how many cores of the machine are the
-// job's, more or fewer than there are.
+// TestCores has the job definition state the job's number of cores, which may differ from the
+// machine's.
 func TestCores(t *testing.T) {
 	log := slog.New(slog.DiscardHandler)
 	objects, err := disk.Open(t.TempDir(), time.Now, log)
@@ -34,8 +34,8 @@ func TestCores(t *testing.T) {
 	}
 }
 
-// TestOpenWithModels: the bucket's models are used, on what was asked for first if
-// there is that, else with a warning.
+// TestOpenWithModels checks that the bucket's models are used, on the provider that was asked for,
+// if the machine has it. Otherwise there must be a warning.
 func TestOpenWithModels(t *testing.T) {
 	onnxtest.Runtime(t)
 	m := newModels(t)
@@ -63,6 +63,6 @@ func TestReadProviders(t *testing.T) {
 		}
 	}
 	if got, err := readProviders("cuda,abacus"); err == nil {
-		t.Errorf("a provider that there isn't: got %v", got)
+		t.Errorf("an unknown provider: got %v", got)
 	}
 }

@@ -1,5 +1,5 @@
-// Command runner is what a job of AWS Batch runs: it does requests as long as some wait,
-// so that one start of a machine serves many.
+// Command runner is the program of a job of AWS Batch. It does requests as long as any wait, so
+// that one start of a machine serves many.
 package main
 
 import (
@@ -22,7 +22,7 @@ import (
 	"lipsync/internal/version"
 )
 
-// Exit statuses.
+// These are exit statuses.
 const (
 	done   = 0
 	failed = 1
@@ -34,14 +34,14 @@ func main() {
 		os.Exit(failed)
 	}
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(50) // as in cmd/lipsync: pictures fill the heap
+		debug.SetGCPercent(50) // as in cmd/lipsync, where frames fill the heap
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	os.Exit(run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr))
 }
 
-// run does the job and returns the exit status.
+// run does the job, and returns the exit status.
 func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("runner", flag.ContinueOnError)
 	flags.SetOutput(stderr)

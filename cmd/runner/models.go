@@ -20,24 +20,24 @@ import (
 	"lipsync/internal/onnx/catalog"
 )
 
-// modelsPrefix is where the bucket has the models that the operator put there:
-// models.json and the files that it names.
+// modelsPrefix is the prefix of the objects that the operator stored for the models: models.json
+// and the files that it names.
 const modelsPrefix = "models/"
 
-// What a machine keeps: folders that jobs still fill, and those of earlier
-// catalogs, in case that a new one is not whole.
+// These say what a machine keeps: folders that jobs are still filling, and those of earlier
+// catalogs, in case a new one is incomplete.
 const (
 	partTime = time.Hour
-	keepTime = 24 * time.Hour // since a job used it
+	keepTime = 24 * time.Hour // since a job last used it
 )
 
 const partPrefix = "part-"
 
-// fetchModels returns a folder with the models of the bucket, "" if it has none.
-// They come once to each machine: folder keeps them, for each models.json that
-// there ever was, by its digest. If the bucket's are not whole, which is logged,
-// it is the folder that was used last, or if there is none theirs all the same:
-// only jobs that need what is amiss fail.
+// fetchModels returns a folder with the bucket's models, or "" if the bucket has none. Each
+// machine fetches them once: folder keeps a subfolder for each models.json, named by its digest.
+// If the bucket's models are incomplete, it logs that, and returns the folder that was used last.
+// If there is none, it returns the incomplete models, so that only jobs that need a missing one
+// fail.
 func fetchModels(ctx context.Context, objects lipsync.Objects, folder string, log *slog.Logger) (string, error) {
 	part, err := os.MkdirTemp(folder, partPrefix)
 	if err != nil {
@@ -59,7 +59,7 @@ func fetchModels(ctx context.Context, objects lipsync.Objects, folder string, lo
 		return "", err
 	}
 	if err := verify(part); err != nil {
-		log.Error("the models of the bucket are not whole", "error", err)
+		log.Error("the models of the bucket are incomplete", "error", err)
 		if last, err := lastUsed(folder); last != "" || err != nil {
 			return last, err
 		}
@@ -70,8 +70,8 @@ func fetchModels(ctx context.Context, objects lipsync.Objects, folder string, lo
 	return whole, used(folder, whole)
 }
 
-// fetchAll copies what models.json of the folder names. What is amiss with a
-// model is left to verify.
+// fetchAll copies the files that the folder's models.json names. It ignores missing files, which
+// verify reports.
 func fetchAll(ctx context.Context, objects lipsync.Objects, folder string) error {
 	models, err := catalog.Read(folder)
 	if err != nil {
@@ -85,9 +85,8 @@ func fetchAll(ctx context.Context, objects lipsync.Objects, folder string) error
 	return nil
 }
 
-// verifyKept fails unless a folder that the machine keeps is whole and of the
-// models.json that its name is the digest of. A job could have changed both the
-// models and their digests in models.json.
+// verifyKept returns an error unless a kept folder is complete, and its name is the digest of its
+// models.json. A job could have changed both the models and their digests in models.json.
 func verifyKept(folder string) error {
 	text, err := os.ReadFile(filepath.Join(folder, catalog.FileName))
 	if err != nil {
@@ -99,7 +98,7 @@ func verifyKept(folder string) error {
 	return verify(folder)
 }
 
-// verify fails unless a folder has all that its models.json names.
+// verify returns an error unless a folder has all the files that its models.json names.
 func verify(folder string) error {
 	models, err := catalog.Read(folder)
 	if err != nil {
@@ -111,10 +110,9 @@ func verify(folder string) error {
 	return err
 }
 
-// replace puts the files of the folder part in the place of those of whole, unless
-// another job has made that whole meanwhile. It does so file by file: whole is for
-// one models.json, so that jobs at the same time move files of the same names, and
-// none is ever missing for those that use them.
+// replace moves the files of the folder part to the folder whole, unless another job has completed
+// that meanwhile. It moves file by file. A folder belongs to one models.json, so jobs that run at
+// the same time move the same files, and none is ever missing for a job that uses them.
 func replace(whole, part string) error {
 	if verifyKept(whole) == nil {
 		return nil
@@ -129,7 +127,7 @@ func replace(whole, part string) error {
 	return err
 }
 
-// used notes that a job uses the folder whole, and removes what no job does.
+// used records that a job uses the folder whole, and deletes folders that no job uses.
 func used(folder, whole string) error {
 	now := time.Now()
 	if err := os.Chtimes(whole, now, now); err != nil {
@@ -148,7 +146,7 @@ func used(folder, whole string) error {
 	return err
 }
 
-// lastUsed returns the folder of models that was used last and is whole, or "".
+// lastUsed returns the complete folder of models that was used last, or "".
 func lastUsed(folder string) (string, error) {
 	entries, err := kept(folder)
 	slices.SortFunc(entries, func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
@@ -161,8 +159,7 @@ func lastUsed(folder string) (string, error) {
 	return "", err
 }
 
-// kept lists what the machine's folder holds. What another job removes meanwhile
-// is left out.
+// kept lists the machine's folder. It leaves out what another job deletes meanwhile.
 func kept(folder string) (list []fs.FileInfo, err error) {
 	entries, err := os.ReadDir(folder)
 	for _, e := range entries {
@@ -185,7 +182,7 @@ func fetchModel(ctx context.Context, objects lipsync.Objects, folder, name strin
 		return "", err
 	}
 	sum := sha256.New()
-	// What is too long is cut off, and is not the file that models.json names.
+	// An object that is too long is cut off; then it is not the file that models.json names.
 	_, err = io.Copy(file, io.TeeReader(io.LimitReader(object, onnx.MaxModel+1), sum))
 	return hex.EncodeToString(sum.Sum(nil)), errors.Join(err, file.Close())
 }

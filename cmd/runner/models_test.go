@@ -16,7 +16,7 @@ import (
 	"lipsync/internal/disk"
 )
 
-// models is a bucket, and the folder of a machine.
+// models is a bucket and the folder of a machine.
 type models struct {
 	*testing.T
 	objects *disk.Objects
@@ -40,14 +40,14 @@ func (m *models) put(name, content string) {
 	}
 }
 
-// catalogOf returns a models.json of one file of the content.
+// catalogOf returns a models.json that names one file with the content.
 func catalogOf(content string) string {
 	sum := sha256.Sum256([]byte(content))
 	return fmt.Sprintf(`{"models":[{"role":"wav2lip","file":"w.onnx","sha256":%q,"licence":"none"}]}`, hex.EncodeToString(sum[:]))
 }
 
-// fetch fetches the models, and wants that of the content; "" for none. It tells
-// whether something was logged.
+// fetch fetches the models, and wants the one with the content; "" for none. It reports whether
+// anything was logged.
 func (m *models) fetch(want string) (folder string, logged bool) {
 	m.Helper()
 	m.log.Reset()
@@ -74,7 +74,7 @@ func TestFetchModels(t *testing.T) {
 		t.Fatal(err)
 	}
 	if again, _ := m.fetch("first"); again != first {
-		t.Errorf("once more on the machine: got %q, want %q", again, first)
+		t.Errorf("again on the same machine: got %q, want %q", again, first)
 	}
 	m.put("models.json", catalogOf("second"))
 	m.put("w.onnx", "second")
@@ -86,7 +86,7 @@ func TestFetchModels(t *testing.T) {
 	}
 }
 
-// TestBrokenModels: what is in the bucket is not whole, as while it is copied there.
+// TestBrokenModels has incomplete models in the bucket, as while they are being copied there.
 func TestBrokenModels(t *testing.T) {
 	m := newModels(t)
 	for _, c := range []struct{ put, content string }{
@@ -109,12 +109,12 @@ func TestBrokenModels(t *testing.T) {
 	good, _ := m.fetch("good")
 	m.put("models.json", catalogOf("newer"))
 	if folder, logged := m.fetch("good"); folder != good || !logged {
-		t.Errorf("after good ones: got %q, logged %t, want %q", folder, logged, good)
+		t.Errorf("after complete ones: got %q, logged %t, want %q", folder, logged, good)
 	}
 }
 
-// TestFetchAtOnce: jobs that begin together on a new machine get the models, and
-// none takes them away from another, also where the bucket's are not whole.
+// TestFetchAtOnce has jobs that begin at the same time on a new machine. All must get the models,
+// and none may take them away from another, also if the bucket's are incomplete.
 func TestFetchAtOnce(t *testing.T) {
 	for _, named := range []string{"model", "another model"} {
 		for range 20 {
@@ -126,7 +126,7 @@ func TestFetchAtOnce(t *testing.T) {
 	}
 }
 
-// fetchAtOnce begins jobs that want the model with the content.
+// fetchAtOnce starts jobs that want the model with the content.
 func (m *models) fetchAtOnce(want string) {
 	var jobs sync.WaitGroup
 	defer jobs.Wait()
@@ -146,7 +146,7 @@ func (m *models) fetchAtOnce(want string) {
 	}
 }
 
-// TestRottenModels: the machine's own copy is not whole any more.
+// TestRottenModels damages the machine's own copy.
 func TestRottenModels(t *testing.T) {
 	m := newModels(t)
 	m.put("models.json", catalogOf("good"))
@@ -158,8 +158,8 @@ func TestRottenModels(t *testing.T) {
 	}
 }
 
-// TestForeignModels: a job has put models of its own in the machine's folder, with
-// a models.json that names them.
+// TestForeignModels has a job put models of its own into the machine's folder, with a models.json
+// that names them.
 func TestForeignModels(t *testing.T) {
 	m := newModels(t)
 	m.put("models.json", catalogOf("good"))
@@ -171,7 +171,7 @@ func TestForeignModels(t *testing.T) {
 		t.Errorf("got %q, want %q", again, folder)
 	}
 
-	// The bucket's are not whole, and so the folder that was used last is asked for.
+	// The bucket's models are incomplete, so the folder that was used last is tried.
 	m.write(filepath.Join(folder, "models.json"), catalogOf("evil"))
 	m.write(filepath.Join(folder, "w.onnx"), "evil")
 	m.put("models.json", catalogOf("newer"))
@@ -187,7 +187,7 @@ func (m *models) write(path, content string) {
 	}
 }
 
-// TestOldModels removes what killed jobs left, and what no job used for a day.
+// TestOldModels deletes what killed jobs left, and what no job has used for a day.
 func TestOldModels(t *testing.T) {
 	m := newModels(t)
 	for name, age := range map[string]time.Duration{

@@ -68,7 +68,7 @@ func newAccount(t *testing.T) *account {
 
 func (a *account) getenv(name string) string { return a.environment[name] }
 
-// request makes a request of two files and returns its id.
+// request makes a request of two files, and returns its id.
 func (a *account) request(t *testing.T, video, audio string) string {
 	t.Helper()
 	n := lipsync.RequestParams{ID: a.service.NewRequestID()}
@@ -94,8 +94,8 @@ func (a *account) request(t *testing.T, video, audio string) string {
 	return id
 }
 
-// run runs a job until so many requests ended, or it leaves by itself. It checks its exit status, and
-// returns its log.
+// run runs a job until so many requests have ended, or it exits by itself. It checks the exit
+// status, and returns the log.
 func (a *account) run(t *testing.T, ctx context.Context, ended int, want int, tap func(line []byte)) string {
 	t.Helper()
 	ctx, cancel := context.WithCancel(ctx)
@@ -134,7 +134,7 @@ func (f writerFunc) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// want checks how a request stands.
+// want checks the state of a request.
 func (a *account) want(t *testing.T, id string, status lipsync.Status, sentence string, attempts int) {
 	t.Helper()
 	r, err := a.service.Requests.ByID(t.Context(), id)
@@ -154,14 +154,14 @@ func face(t *testing.T) string {
 	return path
 }
 
-// noFace makes a video without one, which fails soon.
+// noFace makes a video without a face, which fails soon.
 func noFace(t *testing.T) string {
 	return ffmpegtest.Make(t, "none.mp4", "-f", "lavfi", "-i", "testsrc=s=320x240:d=1")
 }
 
 func sound(t *testing.T) string { return ffmpegtest.Make(t, "a.wav", "-f", "lavfi", "-i", "sine=d=1") }
 
-// TestJob does two requests that wait.
+// TestJob does two waiting requests.
 func TestJob(t *testing.T) {
 	a := newAccount(t)
 	first, second := a.request(t, noFace(t), sound(t)), a.request(t, face(t), sound(t))
@@ -181,8 +181,8 @@ func TestJob(t *testing.T) {
 	}
 }
 
-// TestNothingWaits leaves at once, and loads nothing: neither when there are no requests, nor when
-// others hold them all.
+// TestNothingWaits checks that the runner exits at once and loads nothing, if there are no
+// requests or other runners hold them all.
 func TestNothingWaits(t *testing.T) {
 	a := newAccount(t)
 	for name, content := range map[string]string{"models.json": catalogOf("a model"), "w.onnx": "a model"} {
@@ -200,7 +200,7 @@ func TestNothingWaits(t *testing.T) {
 			t.Errorf("got models %v (%v), want none fetched", left, err)
 		}
 		if took := processorTime(t) - started; took > time.Second {
-			t.Errorf("it took %s of processor time", took)
+			t.Errorf("took %s of processor time", took)
 		}
 	}
 	nothing()
@@ -214,7 +214,7 @@ func TestNothingWaits(t *testing.T) {
 	}
 }
 
-// processorTime is what this process took of processors.
+// processorTime returns the processor time of this process.
 func processorTime(t *testing.T) time.Duration {
 	t.Helper()
 	var u syscall.Rusage
@@ -224,7 +224,7 @@ func processorTime(t *testing.T) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// TestJobWithBrokenModels does without them.
+// TestJobWithBrokenModels renders without the models.
 func TestJobWithBrokenModels(t *testing.T) {
 	a := newAccount(t)
 	for name, content := range map[string]string{"models.json": catalogOf("a model"), "w.onnx": "another"} {
@@ -235,13 +235,13 @@ func TestJobWithBrokenModels(t *testing.T) {
 	own := a.request(t, face(t), sound(t))
 	log := a.run(t, t.Context(), 1, done, nil)
 	a.want(t, own, lipsync.Completed, "", 1)
-	if want := "the models of the bucket are not whole"; strings.Count(log, want) != 1 {
+	if want := "the models of the bucket are incomplete"; strings.Count(log, want) != 1 {
 		t.Errorf("log has no %s:\n%s", want, log)
 	}
 }
 
-// TestJobWithBadModel fails at the network's first request, which others may try
-// again, and leaves those that wait alone.
+// TestJobWithBadModel fails at the first request that needs the network, which others may try
+// again, and leaves waiting requests alone.
 func TestJobWithBadModel(t *testing.T) {
 	a := newAccount(t)
 	a.environment["LIPSYNC_ONNXRUNTIME"] = onnxtest.Library(t)
@@ -259,7 +259,7 @@ func TestJobWithBadModel(t *testing.T) {
 	a.want(t, other, lipsync.Queued, "", 0)
 }
 
-// TestLate begins no request: half of the job's time is over.
+// TestLate begins no request, since half of the job's time is over.
 func TestLate(t *testing.T) {
 	a := newAccount(t)
 	id := a.request(t, noFace(t), sound(t))

@@ -13,17 +13,17 @@ import (
 )
 
 const (
-	// noticeEvery is how often to ask whether AWS takes the machine back; it asks to be asked
-	// so often.
+	// noticeEvery is how often to check for a notice that AWS reclaims the machine. AWS recommends
+	// this interval.
 	noticeEvery = 5 * time.Second
-	// noticeTime is from a notice to the end of the machine.
+	// noticeTime is the time from a notice to the end of the machine.
 	noticeTime = 2 * time.Minute
-	// noticeMargin is what is left of that for giving the request back.
+	// noticeMargin is the part of that time that is kept for releasing the request.
 	noticeMargin = 15 * time.Second
 )
 
-// untilReclaimed returns two contexts. Once AWS has given notice that it takes this machine back,
-// which it does with Spot instances, begin ends, and work shortly before the machine does.
+// untilReclaimed returns two contexts. When AWS announces that it reclaims this machine, which it
+// does with Spot instances, begin ends at once, and work ends shortly before the machine does.
 func untilReclaimed(ctx context.Context, metadata *imds.Client, log *slog.Logger) (work, begin context.Context, stop func()) {
 	work, stop = context.WithCancel(ctx)
 	begin, beginNone := context.WithCancel(work)
@@ -32,7 +32,7 @@ func untilReclaimed(ctx context.Context, metadata *imds.Client, log *slog.Logger
 		if !ok {
 			return
 		}
-		log.Info("this machine is taken back", "at", end)
+		log.Info("this machine is reclaimed", "at", end)
 		beginNone()
 		select {
 		case <-work.Done():
@@ -43,8 +43,8 @@ func untilReclaimed(ctx context.Context, metadata *imds.Client, log *slog.Logger
 	return work, begin, stop
 }
 
-// awaitNotice waits until there is a notice, and returns when the machine ends; not ok once ctx
-// has ended. Where there are no metadata, there never is one.
+// awaitNotice waits for a notice, and returns when the machine ends. It returns false once ctx has
+// ended. Without a metadata service there is never a notice.
 func awaitNotice(ctx context.Context, metadata *imds.Client, log *slog.Logger) (end time.Time, ok bool) {
 	var silent bool
 	for {
@@ -56,7 +56,7 @@ func awaitNotice(ctx context.Context, metadata *imds.Client, log *slog.Logger) (
 		case errors.As(err, &answer) && answer.HTTPStatusCode() == http.StatusNotFound: // no notice
 		case !silent && ctx.Err() == nil:
 			silent = true
-			log.Warn("ask whether the machine is taken back", "error", err)
+			log.Warn("check for a notice of reclaiming", "error", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -77,7 +77,7 @@ func readNotice(ctx context.Context, metadata *imds.Client) (end time.Time, err 
 	defer answer.Content.Close()
 	var notice struct{ Time time.Time }
 	if json.NewDecoder(answer.Content).Decode(&notice) != nil || notice.Time.IsZero() {
-		return time.Now().Add(noticeTime), nil // a notice in any form is one
+		return time.Now().Add(noticeTime), nil // a notice in any other form still is a notice
 	}
 	return notice.Time, nil
 }

@@ -21,11 +21,11 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// metadata plays the metadata service of an instance. It has a notice once there is one.
+// metadata is a fake of an instance's metadata service. It has a notice after warn.
 type metadata struct {
 	*httptest.Server
 	notice atomic.Value // a string
-	asked  atomic.Int32 // in vain
+	asked  atomic.Int32 // calls without a notice
 	seen   atomic.Int32
 }
 
@@ -53,7 +53,7 @@ func newMetadata(t *testing.T) *metadata {
 
 func (m *metadata) client() *imds.Client { return imds.New(imds.Options{Endpoint: m.URL}) }
 
-// warn gives notice that the instance ends after a time.
+// warn announces that the instance ends after the duration.
 func (m *metadata) warn(after time.Duration) {
 	m.notice.Store(fmt.Sprintf(`{"action": "terminate", "time": %q}`, time.Now().Add(after).UTC().Format(time.RFC3339)))
 }
@@ -72,7 +72,7 @@ func TestNotice(t *testing.T) {
 	}
 }
 
-// TestNoNotice asks on until its context ends, and says nothing.
+// TestNoNotice keeps checking until its context ends, and logs nothing.
 func TestNoNotice(t *testing.T) {
 	m := newMetadata(t)
 	var log bytes.Buffer
@@ -83,7 +83,8 @@ func TestNoNotice(t *testing.T) {
 	}
 }
 
-// silence is a metadata service that nobody answers for. It counts by the second when it was asked.
+// silence is a metadata service that does not answer. It records the seconds in which it was
+// called.
 type silence map[int64]bool
 
 // Do implements imds.HTTPClient.
@@ -92,7 +93,7 @@ func (s silence) Do(*http.Request) (*http.Response, error) {
 	return nil, errors.New("no answer")
 }
 
-// TestNoMetadata asks again and again where nobody answers, and says that once.
+// TestNoMetadata keeps checking although nothing answers, and logs that once.
 func TestNoMetadata(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked := make(silence)
@@ -104,13 +105,13 @@ func TestNoMetadata(t *testing.T) {
 			t.Errorf("got a notice: %t; asked in %d seconds of a minute", ok, len(asked))
 		}
 		if n := strings.Count(log.String(), "level=WARN"); n != 1 {
-			t.Errorf("said %d times that nobody answers, want once: %s", n, &log)
+			t.Errorf("logged %d times that nothing answers, want once: %s", n, &log)
 		}
 	})
 }
 
-// TestReclaimed has AWS take the machine back while a request is rendered: too soon, so
-// that it is given back, and late enough, so that it ends. Another is not begun.
+// TestReclaimed has AWS reclaim the machine while a request is rendered: so soon that the request
+// is released, and so late that it completes. No other request may begin.
 func TestReclaimed(t *testing.T) {
 	for name, c := range map[string]struct {
 		after    time.Duration
@@ -131,7 +132,7 @@ func TestReclaimed(t *testing.T) {
 			})
 			a.want(t, own, c.status, "", c.attempts)
 			a.want(t, other, lipsync.Queued, "", 0)
-			if !strings.Contains(log, "this machine is taken back") {
+			if !strings.Contains(log, "this machine is reclaimed") {
 				t.Errorf("got log %s, want the notice in it", log)
 			}
 		})
