@@ -1,14 +1,13 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
 	"testing"
 
 	"lipsync/internal/demo"
+	"lipsync/internal/sharedtest"
 )
 
 // footage is a short video of people, which clips are made from.
@@ -18,8 +17,8 @@ type footage struct{ name, path string }
 // where the folder that LIPSYNC_SHARED names (see docs/testing.md) has media, otherwise drawn.
 func footages(b *testing.B) (pictures []footage, speech string) {
 	b.Helper()
-	media := filepath.Join(cmp.Or(os.Getenv("LIPSYNC_SHARED"), "../../../shared"), "media")
-	if _, err := os.Stat(media); err != nil {
+	media, ok := sharedtest.Find(b, "media")
+	if !ok {
 		return drawnFootages(b)
 	}
 	for _, f := range []struct{ name, file string }{

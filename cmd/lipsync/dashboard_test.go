@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"cmp"
 	"fmt"
 	"math"
 	"net/http"
@@ -19,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"lipsync/internal/dashboard/browsertest"
+	"lipsync/internal/sharedtest"
 )
 
 // link returns a link that signs in to the server's dashboard.
@@ -247,14 +247,7 @@ func TestDashboardSync(t *testing.T) {
 // TestDashboardPerson syncs a person who speaks to another's words. The clips are in
 // the folder that LIPSYNC_SHARED names, see docs/testing.md.
 func TestDashboardPerson(t *testing.T) {
-	media := filepath.Join(cmp.Or(os.Getenv("LIPSYNC_SHARED"), "../../../shared"), "media")
-	media, err := filepath.Abs(media)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(media); err != nil {
-		t.Skip("there are no clips of people: set LIPSYNC_SHARED to the folder that holds media")
-	}
+	media := sharedtest.Path(t, "media")
 	s := startServer(t, t.TempDir())
 	b := browsertest.New(t)
 	b.Open(s.link(t))

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"lipsync/internal/sharedtest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,20 +13,10 @@ import (
 // the lips follow its phonemes. Clips and measure are in the folder that
 // LIPSYNC_SHARED names, see docs/testing.md.
 func TestScore(t *testing.T) {
-	shared := os.Getenv("LIPSYNC_SHARED")
-	if shared == "" {
-		shared = "../../../shared"
-	}
-	shared, err := filepath.Abs(shared)
-	if err != nil {
-		t.Fatal(err)
-	}
+	measure, speak := sharedtest.Path(t, "tools", "syncscore"), sharedtest.Path(t, "tools", "speak")
 	python, err := filepath.Abs("../../.cache/venv/bin/python")
 	if err != nil {
 		t.Fatal(err)
-	}
-	if _, err := os.Stat(filepath.Join(shared, "tools", "syncscore")); err != nil {
-		t.Skip("there are no clips and no measure of lip sync: set LIPSYNC_SHARED to the folder that holds tools")
 	}
 	if _, err := os.Stat(python); err != nil {
 		t.Skip("there is no Python environment: make test makes one")
@@ -33,15 +24,15 @@ func TestScore(t *testing.T) {
 	const text = "Good morning. My name is Barbara, and I am happy to show you a map of the harbour before we leave."
 	dir := t.TempDir()
 	speech, events := filepath.Join(dir, "speech.wav"), filepath.Join(dir, "events.json")
-	runPython(t, python, filepath.Join(shared, "tools", "speak"), text, speech, events)
+	runPython(t, python, speak, text, speech, events)
 
 	for _, clip := range []string{"woman", "talking_man"} {
-		video, out := filepath.Join(shared, "media", clip+".mp4"), filepath.Join(dir, clip+".mp4")
+		video, out := sharedtest.Path(t, "media", clip+".mp4"), filepath.Join(dir, clip+".mp4")
 		if _, said, status := command(t, "sync", video, speech, "-o", out); status != ok {
 			t.Fatalf("%s: status %d: %s", clip, status, said)
 		}
 		var score struct{ Articulation, Envelope curve }
-		measured := runPython(t, python, filepath.Join(shared, "tools", "syncscore"), out, speech, "--events", events, "--json")
+		measured := runPython(t, python, measure, out, speech, "--events", events, "--json")
 		t.Logf("%s: %s", clip, measured)
 		if err := json.Unmarshal(measured, &score); err != nil {
 			t.Fatal(err)

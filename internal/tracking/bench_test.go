@@ -1,10 +1,13 @@
 package tracking
 
-import "testing"
+import (
+	"lipsync/internal/sharedtest"
+	"testing"
+)
 
 // BenchmarkTracker follows one face through frames of 1280 × 720.
 func BenchmarkTracker(b *testing.B) {
-	frames := film(b, 1280, 720, "-i", clip(b, man.clip), "-frames:v", "50", "-vf", "scale=720:720,pad=1280:720:280:0")
+	frames := sharedtest.Frames(b, 1280, 720, "-i", sharedtest.Path(b, "media", man.clip), "-frames:v", "50", "-vf", "scale=720:720,pad=1280:720:280:0")
 	for _, c := range []struct{ name, detector, landmarks string }{
 		{"cascades", "", ""},
 		{"networks", "ultraface_rfb_320.onnx", "facemesh_192.onnx"},

@@ -7,6 +7,7 @@ import (
 
 	"lipsync/internal/detection"
 	"lipsync/internal/geom"
+	"lipsync/internal/sharedtest"
 )
 
 // clips are all clips of people that docs/testing.md lists.
@@ -21,7 +22,7 @@ var clips = []struct {
 func TestClips(t *testing.T) {
 	for _, c := range clips {
 		t.Run(c.file, func(t *testing.T) {
-			frames := film(t, c.width, c.height, "-i", clip(t, c.file))
+			frames := sharedtest.Frames(t, c.width, c.height, "-i", sharedtest.Path(t, "media", c.file))
 			cascades := followAll(t, newDetector(t, "", ""), frames, c.people)
 			networks := followAll(t, newDetector(t, "ultraface_rfb_320.onnx", "facemesh_192.onnx"), frames, c.people)
 			var m meanDifference

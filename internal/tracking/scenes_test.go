@@ -3,17 +3,14 @@ package tracking
 import (
 	"fmt"
 	"image"
-	"io"
 	"math"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"lipsync/internal/detection"
 	"lipsync/internal/geom"
+	"lipsync/internal/sharedtest"
 )
 
 // person is someone filmed, whose head scenes are made of: a clip, and ffmpeg's
@@ -61,7 +58,7 @@ func stage(t testing.TB, frames int, actors ...actor) []*image.YCbCr {
 	var args []string
 	graph := fmt.Sprintf("color=gray:s=%dx%d:r=25[0]", stageWidth, stageHeight)
 	for i, a := range actors {
-		args = append(args, "-i", clip(t, a.clip))
+		args = append(args, "-i", sharedtest.Path(t, "media", a.clip))
 		filter := fmt.Sprintf("setpts=N/25/TB,fps=25,%s,scale=iw*%g:-2", a.head, a.scale)
 		if a.filter != "" {
 			filter += "," + a.filter
@@ -70,56 +67,7 @@ func stage(t testing.TB, frames int, actors ...actor) []*image.YCbCr {
 			i, filter, i, i, i, a.x-headMiddle*a.scale, a.dx, a.y-headCentre*a.scale, a.dy, a.from, a.last(), i+1)
 	}
 	graph += fmt.Sprintf(";[%d]null", len(actors))
-	return film(t, stageWidth, stageHeight, append(args, "-filter_complex", graph, "-frames:v", fmt.Sprint(frames))...)
-}
-
-// film decodes what ffmpeg makes with the arguments.
-func film(t testing.TB, width, height int, args ...string) (frames []*image.YCbCr) {
-	t.Helper()
-	if _, err := exec.LookPath("ffmpeg"); err != nil {
-		t.Skip("ffmpeg is not installed")
-	}
-	args = append(append([]string{"-v", "error", "-nostdin"}, args...), "-f", "rawvideo", "-pix_fmt", "yuv420p", "-")
-	decoder := exec.CommandContext(t.Context(), "ffmpeg", args...)
-	pixels, err := decoder.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var said strings.Builder
-	decoder.Stderr = &said
-	if err := decoder.Start(); err != nil {
-		t.Fatal(err)
-	}
-	for err == nil {
-		f := image.NewYCbCr(image.Rect(0, 0, width, height), image.YCbCrSubsampleRatio420)
-		for _, plane := range [][]uint8{f.Y, f.Cb, f.Cr} {
-			if err == nil {
-				_, err = io.ReadFull(pixels, plane)
-			}
-		}
-		if err == nil {
-			frames = append(frames, f)
-		}
-	}
-	if e := decoder.Wait(); e != nil || err != io.EOF || len(frames) == 0 {
-		t.Fatalf("%d frames, then %v, %v: %s", len(frames), err, e, said.String())
-	}
-	return frames
-}
-
-// clip returns the path of a clip in the folder that LIPSYNC_SHARED names (see
-// docs/testing.md), or skips the test.
-func clip(t testing.TB, name string) string {
-	t.Helper()
-	shared := os.Getenv("LIPSYNC_SHARED")
-	if shared == "" {
-		shared = filepath.Join("..", "..", "..", "shared")
-	}
-	file := filepath.Join(shared, "media", name)
-	if _, err := os.Stat(file); err != nil {
-		t.Skipf("%s is not there: set LIPSYNC_SHARED to the folder that holds media", file)
-	}
-	return file
+	return sharedtest.Frames(t, stageWidth, stageHeight, append(args, "-filter_complex", graph, "-frames:v", fmt.Sprint(frames))...)
 }
 
 // found is what a tracker is to find of each actor: the least share of the

@@ -1,15 +1,11 @@
 package warp
 
 import (
-	"image"
-	"io"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strconv"
 	"testing"
 
 	"lipsync/internal/detection"
+	"lipsync/internal/sharedtest"
 	"lipsync/internal/tracking"
 )
 
@@ -21,7 +17,7 @@ func TestRealPeople(t *testing.T) {
 	}{{file: "woman.mp4", width: 720, height: 974}, {file: "talking_man.mp4", width: 512, height: 512}} {
 		t.Run(c.file, func(t *testing.T) {
 			t.Parallel()
-			s := decodeClip(t, media(t, c.file), c.width, c.height, 60)
+			s := decodeClip(t, sharedtest.Path(t, "media", c.file), c.width, c.height, 60)
 			a, p := s.plan(t, openIn(60, true, false, true, true, false))
 			if len(a.tracks) != 1 {
 				t.Fatalf("%d people, want one", len(a.tracks))
@@ -48,24 +44,6 @@ func TestRealPeople(t *testing.T) {
 	}
 }
 
-// media returns the path of a clip in the folder that LIPSYNC_SHARED names. It skips the test if there
-// is none.
-func media(t *testing.T, file string) string {
-	t.Helper()
-	shared := os.Getenv("LIPSYNC_SHARED")
-	if shared == "" {
-		shared = filepath.Join("..", "..", "..", "shared")
-	}
-	path := filepath.Join(shared, "media", file)
-	if _, err := os.Stat(path); err != nil {
-		t.Skipf("%s is not there: set LIPSYNC_SHARED to the folder that holds media", file)
-	}
-	if _, err := exec.LookPath("ffmpeg"); err != nil {
-		t.Skip("ffmpeg is not installed")
-	}
-	return path
-}
-
 // decodeClip decodes the first frames of a clip and tracks the faces in them.
 func decodeClip(t *testing.T, path string, width, height, frames int) *scene {
 	t.Helper()
@@ -74,24 +52,12 @@ func decodeClip(t *testing.T, path string, width, height, frames int) *scene {
 		t.Fatal(err)
 	}
 	tracker := tracking.NewTracker(detector, fps)
-	decoder := exec.CommandContext(t.Context(), "ffmpeg", "-v", "error", "-nostdin", "-i", path,
-		"-frames:v", strconv.Itoa(frames), "-f", "rawvideo", "-pix_fmt", "yuv420p", "-")
-	pixels, err := decoder.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
+	decoded := sharedtest.Frames(t, width, height, "-i", path, "-frames:v", strconv.Itoa(frames))
+	if len(decoded) != frames {
+		t.Fatalf("%s: got %d frames, want %d", path, len(decoded), frames)
 	}
-	if err := decoder.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer decoder.Wait()
 	s := &scene{}
-	for range frames {
-		f := image.NewYCbCr(image.Rect(0, 0, width, height), image.YCbCrSubsampleRatio420)
-		for _, plane := range [][]uint8{f.Y, f.Cb, f.Cr} {
-			if _, err := io.ReadFull(pixels, plane); err != nil {
-				t.Fatal(err)
-			}
-		}
+	for _, f := range decoded {
 		faces, _, err := tracker.Add(t.Context(), f)
 		if err != nil {
 			t.Fatal(err)

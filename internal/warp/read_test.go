@@ -14,6 +14,7 @@ import (
 	"lipsync/internal/onnx"
 	"lipsync/internal/onnx/onnxtest"
 	"lipsync/internal/pixels"
+	"lipsync/internal/sharedtest"
 	"lipsync/internal/tracking"
 )
 
@@ -32,7 +33,7 @@ func TestReadsMouths(t *testing.T) {
 	} {
 		t.Run(c.file, func(t *testing.T) {
 			t.Parallel()
-			s := decodeClip(t, media(t, c.file), c.width, c.height, 100)
+			s := decodeClip(t, sharedtest.Path(t, "media", c.file), c.width, c.height, 100)
 			mesh := openMesh(t)
 			a, _ := s.plan(t, openIn(100, false))
 			if len(a.tracks) != 1 || len(a.tracks[0].frames) < 90 {

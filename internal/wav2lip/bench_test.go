@@ -23,6 +23,7 @@ import (
 	"lipsync/internal/onnx"
 	"lipsync/internal/onnx/onnxtest"
 	"lipsync/internal/render"
+	"lipsync/internal/sharedtest"
 	"lipsync/internal/tracking"
 )
 
@@ -112,7 +113,7 @@ type footage struct {
 // film reads the clip.
 func film(b *testing.B) *footage {
 	b.Helper()
-	f := &footage{tools: ffmpegtest.Tools(b), path: shared(b, "media", "talking_man.mp4")}
+	f := &footage{tools: ffmpegtest.Tools(b), path: sharedtest.Path(b, "media", "talking_man.mp4")}
 	var err error
 	if f.info, err = f.tools.Probe(b.Context(), f.path); err != nil {
 		b.Fatal(err)
@@ -273,7 +274,7 @@ func jobs(b *testing.B, e *Engine) (frames int) {
 	}
 	r := &render.Renderer{Tools: ffmpegtest.Tools(b), Engines: map[string]render.Engine{"wav2lip": e}, Limits: render.DefaultLimits(),
 		NewTracker: func(fps float64) render.Tracker { return tracking.NewTracker(detector, fps) }}
-	video, audio := shared(b, "media", "talking_man.mp4"), shared(b, "media", "speech.wav")
+	video, audio := sharedtest.Path(b, "media", "talking_man.mp4"), sharedtest.Path(b, "media", "speech.wav")
 	rest()
 	for b.Loop() {
 		dir := b.TempDir()

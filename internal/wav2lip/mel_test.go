@@ -6,25 +6,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"lipsync/internal/sharedtest"
 	"math"
 	"os"
-	"path/filepath"
 	"testing"
 )
-
-// shared returns the path of what tests may use but not keep.
-func shared(t testing.TB, path ...string) string {
-	t.Helper()
-	dir := os.Getenv("LIPSYNC_SHARED")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "shared")
-	}
-	file := filepath.Join(append([]string{dir}, path...)...)
-	if _, err := os.Stat(file); err != nil {
-		t.Skipf("%s is not there: set LIPSYNC_SHARED to the folder that holds it", filepath.Join(path...))
-	}
-	return file
-}
 
 // pcm makes a sound of samples.
 func pcm(samples []int16) *io.SectionReader {
@@ -36,7 +22,7 @@ func pcm(samples []int16) *io.SectionReader {
 // voice reads the shared recording.
 func voice(t testing.TB) *io.SectionReader {
 	t.Helper()
-	data, err := os.ReadFile(shared(t, "media", "speech.wav"))
+	data, err := os.ReadFile(sharedtest.Path(t, "media", "speech.wav"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +33,7 @@ func voice(t testing.TB) *io.SectionReader {
 // goldenMel reads the reference's own numbers: 80 rows of columns.
 func goldenMel(t testing.TB) (values []float32, width int) {
 	t.Helper()
-	data, err := os.ReadFile(shared(t, "golden", "mel.npy"))
+	data, err := os.ReadFile(sharedtest.Path(t, "golden", "mel.npy"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +71,7 @@ func TestMelEqualsReference(t *testing.T) {
 }
 
 func TestWindowsEqualReference(t *testing.T) {
-	data, err := os.ReadFile(shared(t, "golden", "windows.json"))
+	data, err := os.ReadFile(sharedtest.Path(t, "golden", "windows.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"lipsync/internal/onnx"
 	"lipsync/internal/settings"
+	"lipsync/internal/sharedtest"
 )
 
 // Runtime opens ONNX Runtime. Where it is missing the test is skipped, or fails if
@@ -62,7 +63,7 @@ func Library(t testing.TB) string {
 	if path := os.Getenv(settings.ONNXRuntime.Env()); path != "" {
 		return path
 	}
-	if path := filepath.Join(root(t), ".cache", "onnxruntime", "libonnxruntime.so"); exists(path) {
+	if path := filepath.Join(sharedtest.Root(t), ".cache", "onnxruntime", "libonnxruntime.so"); exists(path) {
 		return path
 	}
 	return ""
@@ -72,31 +73,7 @@ func Library(t testing.TB) string {
 // folder that LIPSYNC_SHARED names, see docs/testing.md.
 func Models(t testing.TB) string {
 	t.Helper()
-	shared := os.Getenv("LIPSYNC_SHARED")
-	if shared == "" {
-		shared = filepath.Join(root(t), "..", "shared")
-	}
-	models := filepath.Join(shared, "models")
-	if !exists(models) {
-		t.Skipf("%s is not there: set LIPSYNC_SHARED to the folder that holds models", models)
-	}
-	return models
-}
-
-// root is the repository: the folder above the test that holds go.mod.
-func root(t testing.TB) string {
-	t.Helper()
-	dir, err := os.Getwd()
-	for err == nil && !exists(filepath.Join(dir, "go.mod")) {
-		if dir == filepath.Dir(dir) {
-			t.Fatal("no go.mod above the test")
-		}
-		dir = filepath.Dir(dir)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return dir
+	return sharedtest.Path(t, "models")
 }
 
 func exists(path string) bool {
