@@ -65,11 +65,11 @@ func (d *deployment) browse(t *testing.T) *browser {
 func (d *deployment) users(t *testing.T) (pool, client string) {
 	t.Helper()
 	var made struct {
-		UserPool       struct{ Id string }
-		UserPoolClient struct{ ClientId string }
+		UserPool       struct{ ID string }
+		UserPoolClient struct{ ClientID string }
 	}
 	d.cognito(t, "CreateUserPool", map[string]any{"PoolName": "users"}, &made)
-	pool = made.UserPool.Id
+	pool = made.UserPool.ID
 	d.cognito(t, "CreateUserPoolClient", map[string]any{
 		"UserPoolId": pool, "ClientName": "dashboard", "AllowedOAuthFlowsUserPoolClient": true,
 		"AllowedOAuthFlows": []string{"code"}, "AllowedOAuthScopes": []string{"openid", "email"},
@@ -79,7 +79,7 @@ func (d *deployment) users(t *testing.T) (pool, client string) {
 		"UserPoolId": pool, "Username": user, "UserAttributes": []map[string]string{{"Name": "email", "Value": user}},
 	}, &made)
 	d.cognito(t, "AdminSetUserPassword", map[string]any{"UserPoolId": pool, "Username": user, "Password": password, "Permanent": true}, &made)
-	return pool, made.UserPoolClient.ClientId
+	return pool, made.UserPoolClient.ClientID
 }
 
 // cognito calls the emulator's Cognito.

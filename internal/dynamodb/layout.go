@@ -25,22 +25,22 @@ const (
 // PoolKey is the partition key of the item that coordinates the starting of runners.
 const PoolKey = "pool"
 
-// RunnerReads, RunnerWrites and RunnerQueries return the partition keys that a runner reads,
-// changes, and queries the index for, as patterns of IAM. A runner claims, holds and ends
-// requests. API keys and uploads are not among the patterns, so a hijacked runner can't reach
-// them. RunnerOlderQueries returns the keys that runners of older versions query; those go on
-// working during an upgrade.
+// RunnerReads returns the partition keys that a runner reads, as patterns of IAM. A runner
+// claims, holds and ends requests. API keys and uploads are not among the patterns, so a
+// hijacked runner can't reach them.
 func RunnerReads() []string { return []string{"request/*", "claimed/*", "account/*"} }
 
-// RunnerWrites returns what RunnerReads describes.
+// RunnerWrites returns the partition keys that a runner changes, as patterns of IAM.
 func RunnerWrites() []string {
 	return []string{"request/*", "account/*", "usage/*", "claimed/*", "freed/*", PoolKey}
 }
 
-// RunnerQueries returns what RunnerReads describes.
+// RunnerQueries returns the partition keys that a runner queries the index for, as patterns
+// of IAM.
 func RunnerQueries() []string { return []string{queue + "*", held + "*"} }
 
-// RunnerOlderQueries returns what RunnerReads describes.
+// RunnerOlderQueries returns the partition keys that runners of older versions query the
+// index for, as patterns of IAM. Those go on working during an upgrade.
 func RunnerOlderQueries() []string { return []string{olderOpen, olderHeld, olderTurns} }
 
 // Partitions and items that many clients write are split into this many, by a hash of the id of

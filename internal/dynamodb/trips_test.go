@@ -88,9 +88,11 @@ func (h *fixture) get(t *testing.T, path string) { h.call(t, http.MethodGet, pat
 func (h *fixture) generate(t *testing.T, video, fields string, header http.Header) string {
 	t.Helper()
 	body := fmt.Sprintf(`{%s"inputs":[{"type":"video","url":%q},{"type":"audio","url":"https://example.com/a.wav"}]}`, fields, video)
-	var answer struct{ Request_ID string }
+	var answer struct {
+		ID string `json:"request_id"`
+	}
 	h.call(t, http.MethodPost, "/lipsync/generate", header, body, &answer)
-	return answer.Request_ID
+	return answer.ID
 }
 
 // announce announces a video, and returns its id and the URL that names it.
