@@ -2,14 +2,13 @@ package main
 
 import "math"
 
-// figures are what was measured of a take, by the keys of columns. What could not
-// be measured is not there.
+// figures are the measured values of a trial, by the keys of columns. Those that could not be measured are missing.
 type figures map[string]float64
 
-// column is a kind of figure.
+// column is one kind of figure in the table.
 type column struct {
 	key, title string
-	mark       string // what the engine has to reach
+	mark       string // value that the engine has to reach
 	decimals   int
 	mean       func([]float64) float64
 }
@@ -49,7 +48,7 @@ func farthest(values []float64) float64 {
 	return most
 }
 
-// score is what syncscore prints.
+// score is the output of syncscore.
 type score struct {
 	Opening struct{ SD, Step float64 }
 	// Curves of correlation over the lag, in frames of 40 ms.
@@ -64,7 +63,7 @@ type score struct {
 	}
 }
 
-// visemes is what visemes prints.
+// visemes is the output of visemes.
 type visemes struct {
 	Closed struct {
 		Under15 *float64 `json:"under_15"`
@@ -78,7 +77,7 @@ type visemes struct {
 	}
 }
 
-// measured returns the figures of a take that speaks.
+// measured returns the figures of a trial with speech.
 func measured(s score, v visemes) figures {
 	f := figures{
 		"articulation": s.Articulation.At0, "envelope": s.Envelope.At0, "step": s.Opening.Step,

@@ -24,7 +24,7 @@ type flags struct {
 	Set        string   `default:"full" enum:"full,quick" help:"What to render: full, or quick (default: ${default})."`
 	Sheets     []string `default:"${passages}" enum:"${passages},none" placeholder:"NAME,…" help:"Passages to draw: closed (m b p), teeth (f v), rounded (w u sh and others), run (48 consecutive frames), or none (default: ${default})."`
 	Keep       bool     `help:"Keep the table of the full set, in docs/quality.json and docs/quality.md, for later runs to compare with, and the pictures of docs/engine.md."`
-	Jobs       int      `default:"2" help:"Takes rendered and measured at once (default: ${default})."`
+	Jobs       int      `default:"2" help:"Trials rendered and measured at once (default: ${default})."`
 	Shared     string   `env:"LIPSYNC_SHARED" default:"../shared" placeholder:"DIR" help:"The folder of clips and measuring tools (default: $$LIPSYNC_SHARED, or ${default})."`
 	Python     string   `default:".cache/quality/venv/bin/python" placeholder:"FILE" help:"Python with the libraries of cmd/quality/requirements.txt (default: ${default})."`
 	Recordings string   `default:".cache/quality/recordings" placeholder:"DIR" help:"Recordings of readers (default: ${default})."`
@@ -49,7 +49,7 @@ func (f *flags) run(ctx context.Context, out, progress io.Writer) error {
 	if f.Keep && (f.Set != "full" || !slices.Equal(f.Sheets, strings.Split(passages, ","))) {
 		return errors.New("only the table and the sheets of the full set are kept")
 	}
-	l := &lab{Shared: f.Shared, Python: f.Python, Recordings: f.Recordings, Out: f.Out}
+	l := &layout{Shared: f.Shared, Python: f.Python, Recordings: f.Recordings, Out: f.Out}
 	if err := l.check(); err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (f *flags) run(ctx context.Context, out, progress io.Writer) error {
 			return err
 		}
 	}
-	all := takes(f.Set == "quick")
+	all := trials(f.Set == "quick")
 	if err := l.prepare(ctx, all); err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (f *flags) run(ctx context.Context, out, progress io.Writer) error {
 	if f.Before != "" {
 		programs = append(programs, program{"before", f.Before})
 	}
-	run := &session{lab: l, programs: programs, passages: f.passages(), progress: progress}
+	run := &measurement{layout: l, programs: programs, passages: f.passages(), progress: progress}
 	tables, err := run.do(ctx, all, f.Jobs)
 	if err != nil {
 		return err

@@ -10,10 +10,10 @@ import (
 )
 
 // shared returns the file of one of the shared clips.
-func (l *lab) shared(name string) string { return filepath.Join(l.Shared, "media", name+".mp4") }
+func (l *layout) shared(name string) string { return filepath.Join(l.Shared, "media", name+".mp4") }
 
 // video returns the file of a video.
-func (l *lab) video(v video) string {
+func (l *layout) video(v video) string {
 	if v.make == nil {
 		return l.shared(v.name)
 	}
@@ -21,28 +21,28 @@ func (l *lab) video(v video) string {
 }
 
 // makeVideo writes a video that is not one of the shared clips.
-func (l *lab) makeVideo(ctx context.Context, v video) error {
+func (l *layout) makeVideo(ctx context.Context, v video) error {
 	if v.make == nil {
 		return nil
 	}
 	return v.make(ctx, l, l.video(v))
 }
 
-// draw draws the head of package demo, which is at rest.
-func draw(ctx context.Context, l *lab, path string) error {
+// draw writes the video of package demo: a drawn head at rest.
+func draw(ctx context.Context, l *layout, path string) error {
 	return demo.Video(ctx, path, demo.Frames, func(int) {})
 }
 
 // repeatFrame repeats the first frame of the woman for 4 s.
-func repeatFrame(ctx context.Context, l *lab, path string) error {
+func repeatFrame(ctx context.Context, l *layout, path string) error {
 	_, err := l.output(ctx, "ffmpeg", "-v", "error", "-nostdin", "-y", "-i", l.shared("woman"),
 		"-vf", "trim=end_frame=1,loop=99:1,setpts=N/25/TB", "-r", "25", "-an", "-c:v", "libx264", "-crf", "12", path)
 	return err
 }
 
-// speak returns what speaks a text with a voice of espeak-ng.
-func speak(voice string) func(context.Context, *lab, speech) error {
-	return func(ctx context.Context, l *lab, s speech) error {
+// speak returns a function that makes a speech with a voice of espeak-ng.
+func speak(voice string) func(context.Context, *layout, speech) error {
+	return func(ctx context.Context, l *layout, s speech) error {
 		raw := l.file("media", s.name(), ".espeak.json")
 		if _, err := l.output(ctx, l.Python, l.tool("speak"), s.text.words, s.track(l), raw, "--voice", voice); err != nil {
 			return err
@@ -55,9 +55,9 @@ func speak(voice string) func(context.Context, *lab, speech) error {
 	}
 }
 
-// flite returns what speaks a text with a voice of flite.
-func flite(voice string) func(context.Context, *lab, speech) error {
-	return func(ctx context.Context, l *lab, s speech) error {
+// flite returns a function that makes a speech with a voice of flite.
+func flite(voice string) func(context.Context, *layout, speech) error {
+	return func(ctx context.Context, l *layout, s speech) error {
 		printed, err := l.output(ctx, "flite", "-voice", voice, "-psdur", "-t", s.text.words, "-o", s.track(l))
 		if err != nil {
 			return err
@@ -71,7 +71,7 @@ func flite(voice string) func(context.Context, *lab, speech) error {
 }
 
 // recorded copies the recording of a text, and aligns the words with it.
-func recorded(ctx context.Context, l *lab, s speech) error {
+func recorded(ctx context.Context, l *layout, s speech) error {
 	sound, err := os.ReadFile(filepath.Join(l.Recordings, s.text.name+".wav"))
 	if err != nil {
 		return err
@@ -86,8 +86,8 @@ func recorded(ctx context.Context, l *lab, s speech) error {
 	return s.write(l, printed, alignedPhoneme)
 }
 
-// write writes events in JSON to the speech's file, their phonemes renamed.
-func (s speech) write(l *lab, printed []byte, rename func(string) string) error {
+// write writes events to the file of the speech's events, with their phonemes renamed. printed is their JSON.
+func (s speech) write(l *layout, printed []byte, rename func(string) string) error {
 	var events []event
 	if err := json.Unmarshal(printed, &events); err != nil {
 		return err
@@ -99,7 +99,7 @@ func (s speech) write(l *lab, printed []byte, rename func(string) string) error 
 }
 
 // quiet writes 5 s without sound.
-func quiet(ctx context.Context, l *lab, s speech) error {
+func quiet(ctx context.Context, l *layout, s speech) error {
 	_, err := l.output(ctx, "ffmpeg", "-v", "error", "-nostdin", "-y", "-f", "lavfi", "-i", "anullsrc=r=16000:cl=mono", "-t", "5", s.track(l))
 	if err != nil {
 		return err

@@ -12,8 +12,8 @@ type event struct {
 	Phoneme string `json:"phoneme"` // mnemonic of espeak-ng
 }
 
-// The measuring tools know espeak-ng's mnemonics for English. These are other
-// names, and the mnemonic of the sound whose lips are most alike.
+// The measuring tools know the mnemonics of espeak-ng for English. These tables map other names to the mnemonic of the sound
+// whose lips are most alike.
 var (
 	// Phones of flite, which are those of the CMU dictionary with a few more.
 	flitePhones = map[string]string{
@@ -22,7 +22,7 @@ var (
 		"sh": "S", "th": "T", "uh": "U", "uw": "u:", "y": "j", "zh": "Z",
 	}
 	// Mnemonics of espeak-ng for other languages. ø and œ are rounded as ʊ and oʊ
-	// are; the Spanish β leaves the lips apart, as no English sound of theirs does.
+	// are. The Spanish β leaves the lips apart, unlike all English sounds of the lips.
 	foreignPhones = map[string]string{
 		"a:": "A:", "E:": "E", "e:": "eI", "o:": "oU", "o": "oU", "y:": "u:", "y": "u:", "Y": "U", "Y:": "U", "W": "oU",
 		"OY": "OI", "C": "j", "x": "k", "X": "k", "Q": "g", "G": "g", "B": "?", "R": "r", "R2": "r", "**": "r", "*": "r",
@@ -30,8 +30,7 @@ var (
 	}
 )
 
-// espeakPhoneme returns the mnemonic that the measuring tools know for a phoneme of
-// espeak-ng in any language.
+// espeakPhoneme returns the mnemonic for a phoneme of espeak-ng in any language.
 func espeakPhoneme(name string) string {
 	if known, ok := foreignPhones[name]; ok {
 		return known

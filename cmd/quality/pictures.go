@@ -8,15 +8,15 @@ import (
 	"path/filepath"
 )
 
-// pictures names the sheets that docs/engine.md shows, by the names of the pictures
-// that are made of them. They show the drawn head, which anyone may publish.
+// pictures names the sheets that docs/engine.md shows, by the names of their pictures there. They show the drawn head, which
+// anyone may publish.
 var pictures = map[string]string{
 	"closures": "drawn-espeak-en-us-harbour-closed-1",
 	"rounding": "drawn-espeak-en-us-harbour-rounded-1",
 	"frames":   "drawn-espeak-en-us-harbour-run-1",
 }
 
-// keepPictures writes the pictures of docs/engine.md, made of sheets, as JPEG files.
+// keepPictures writes those sheets as JPEG files to a folder.
 func keepPictures(sheets, folder string) error {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
@@ -28,6 +28,9 @@ func keepPictures(sheets, folder string) error {
 	}
 	return nil
 }
+
+// jpegQuality, of 100, keeps letters sharp.
+const jpegQuality = 85
 
 // toJPEG writes a PNG file as a JPEG file.
 func toJPEG(from, to string) error {
@@ -44,6 +47,5 @@ func toJPEG(from, to string) error {
 	if err != nil {
 		return err
 	}
-	const quality = 85 // of 100: letters stay sharp
-	return errors.Join(jpeg.Encode(out, sheet, &jpeg.Options{Quality: quality}), out.Close())
+	return errors.Join(jpeg.Encode(out, sheet, &jpeg.Options{Quality: jpegQuality}), out.Close())
 }

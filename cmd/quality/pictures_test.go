@@ -39,17 +39,17 @@ func TestKeepPictures(t *testing.T) {
 	}
 }
 
-// TestPicturesAreDrawn checks that the full set has the takes whose sheets are kept.
+// TestPicturesAreDrawn checks that the full set has the trials whose sheets are kept.
 func TestPicturesAreDrawn(t *testing.T) {
 	drawn := map[string]bool{}
-	for _, take := range takes(false) {
+	for _, trial := range trials(false) {
 		for _, passage := range []string{"closed", "rounded", "run"} {
-			drawn[fileName(take.name(), passage)+"-1"] = true
+			drawn[fileName(trial.name(), passage)+"-1"] = true
 		}
 	}
 	for name, sheet := range pictures {
 		if !drawn[sheet] {
-			t.Errorf("%s: no take draws %s", name, sheet)
+			t.Errorf("%s: no trial draws %s", name, sheet)
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestTakes(t *testing.T) {
+func TestTrials(t *testing.T) {
 	for _, test := range []struct {
 		quick                   bool
 		videos, speak, silences int
@@ -16,7 +16,7 @@ func TestTakes(t *testing.T) {
 		{true, 2, 4, 2},
 		{false, 4, 32, 2},
 	} {
-		all := takes(test.quick)
+		all := trials(test.quick)
 		names, first, silences := map[string]bool{}, map[string]int{}, 0
 		for _, t := range all {
 			names[t.name()] = true
@@ -28,18 +28,18 @@ func TestTakes(t *testing.T) {
 			}
 		}
 		if len(names) != len(all) || len(all)-silences != test.speak || silences != test.silences || len(first) != test.videos {
-			t.Errorf("quick %t: got %d takes of %d names, %d silent, of %d videos, want %+v", test.quick, len(all), len(names), silences, len(first), test)
+			t.Errorf("quick %t: got %d trials of %d names, %d silent, of %d videos, want %+v", test.quick, len(all), len(names), silences, len(first), test)
 		}
 		for video, n := range first {
 			if n != 1 {
-				t.Errorf("quick %t: %s has %d first takes, want 1", test.quick, video, n)
+				t.Errorf("quick %t: %s has %d first trials, want 1", test.quick, video, n)
 			}
 		}
 	}
 }
 
 func TestMeasured(t *testing.T) {
-	l := &lab{Python: "sh", Shared: t.TempDir()}
+	l := &layout{Python: "sh", Shared: t.TempDir()}
 	print := func(tool, json string) {
 		t.Helper()
 		if err := errors.Join(os.MkdirAll(filepath.Join(l.Shared, "tools"), 0o755), os.WriteFile(l.tool(tool), []byte("echo '"+json+"'"), 0o600)); err != nil {
@@ -66,8 +66,8 @@ func TestMeasured(t *testing.T) {
 // TestBlind looks for both orders of two programs, and compares the key with what
 // is shown.
 func TestBlind(t *testing.T) {
-	l := &lab{Out: "out"}
-	one := takes(true)[0]
+	l := &layout{Out: "out"}
+	one := trials(true)[0]
 	programs := []program{{"after", "a"}, {"before", "b"}}
 	seen := map[string]bool{}
 	for range 100 { // one order 100 times in a row: 1 in 2^99
@@ -89,7 +89,7 @@ func TestBlind(t *testing.T) {
 
 // TestNotShared says what is missing where there are no clips.
 func TestNotShared(t *testing.T) {
-	l := &lab{Shared: t.TempDir(), Python: os.Args[0], Recordings: t.TempDir()}
+	l := &layout{Shared: t.TempDir(), Python: os.Args[0], Recordings: t.TempDir()}
 	if err := l.check(); !errors.Is(err, errNoShared) {
 		t.Errorf("got %v, want %v", err, errNoShared)
 	}

@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// video is a source of the set.
+// video is a source video of the set.
 type video struct {
 	name string
 	// make writes the file. It is nil for a shared clip.
-	make func(ctx context.Context, l *lab, path string) error
-	// rests: its mouth does not move, so that there is nothing to end in silence.
+	make func(ctx context.Context, l *layout, path string) error
+	// rests tells that the mouth in it does not move. Then it is not rendered with silence.
 	rests bool
-	// quick: it is part of the quick set.
+	// quick tells that it is part of the quick set.
 	quick bool
 }
 
-// text is what a voice says.
+// text is a text that a voice says.
 type text struct {
 	name, words string
 }
@@ -27,21 +27,21 @@ type speech struct {
 	voice string
 	text  text
 	// make writes the track and its events.
-	make func(ctx context.Context, l *lab, s speech) error
-	// quick: it is part of the quick set.
+	make func(ctx context.Context, l *layout, s speech) error
+	// quick tells that it is part of the quick set.
 	quick bool
 }
 
 // track returns the file of the speech, a WAV file; its events lie beside it.
-func (s speech) track(l *lab) string { return l.file("media", s.name(), ".wav") }
+func (s speech) track(l *layout) string { return l.file("media", s.name(), ".wav") }
 
 // events returns the file of the speech's events.
-func (s speech) events(l *lab) string { return l.file("media", s.name(), ".json") }
+func (s speech) events(l *layout) string { return l.file("media", s.name(), ".json") }
 
 // name returns the name of the speech in files.
 func (s speech) name() string { return fileName(s.voice, s.text.name) }
 
-// fileName makes one name of words.
+// fileName returns words as one name of a file.
 func fileName(words ...string) string {
 	return strings.ReplaceAll(strings.TrimSpace(strings.Join(words, " ")), " ", "-")
 }
@@ -53,44 +53,44 @@ var videos = []video{
 	{name: "drawn", make: draw, rests: true},
 }
 
-// Texts have many sounds of the lips. Those of readers are theirs.
+// The texts have many sounds that the lips show. austen and sonnet are those of recordings.
 var (
-	harbour = text{"harbour", "Good morning. My name is Barbara, and I am happy to show you a map of the harbour before we leave."}
-	shoes   = text{"shoes", "Who would choose five wooden shoes? You should move above the waves. Few of us have ever seen such food so far from home."}
-	hafen   = text{"hafen", "Guten Morgen. Mein Name ist Barbara, und ich höre früh am Abend fünf schöne Vögel über dem Hafen. Bitte komm pünktlich zum Zug."}
-	barco   = text{"barco", "Buenos días. Me llamo Bárbara y vivo cerca del mar, donde las olas mueven un barco pequeño. Mañana por la tarde bebemos café con ustedes."}
-	austen  = text{"austen", "had he married a more amiable woman he might have been made still more respectable than he was"}
-	sonnet  = text{"sonnet", "from fairest creatures we desire increase that thereby beauty's rose might never die " +
+	harbour = text{name: "harbour", words: "Good morning. My name is Barbara, and I am happy to show you a map of the harbour before we leave."}
+	shoes   = text{name: "shoes", words: "Who would choose five wooden shoes? You should move above the waves. Few of us have ever seen such food so far from home."}
+	hafen   = text{name: "hafen", words: "Guten Morgen. Mein Name ist Barbara, und ich höre früh am Abend fünf schöne Vögel über dem Hafen. Bitte komm pünktlich zum Zug."}
+	barco   = text{name: "barco", words: "Buenos días. Me llamo Bárbara y vivo cerca del mar, donde las olas mueven un barco pequeño. Mañana por la tarde bebemos café con ustedes."}
+	austen  = text{name: "austen", words: "had he married a more amiable woman he might have been made still more respectable than he was"}
+	sonnet  = text{name: "sonnet", words: "from fairest creatures we desire increase that thereby beauty's rose might never die " +
 		"but as the riper should by time decease his tender heir might bear his memory"}
 )
 
 var speeches = []speech{
-	{"espeak en-us", harbour, speak("en-us"), true},
-	{"espeak en-us", shoes, speak("en-us"), true},
-	{"flite rms", harbour, flite("rms"), false},
-	{"flite rms", shoes, flite("rms"), false},
-	{"espeak de", hafen, speak("de"), false},
-	{"espeak es", barco, speak("es"), false},
-	{"reader 1", austen, recorded, false},
-	{"reader 2", sonnet, recorded, false},
+	{voice: "espeak en-us", text: harbour, make: speak("en-us"), quick: true},
+	{voice: "espeak en-us", text: shoes, make: speak("en-us"), quick: true},
+	{voice: "flite rms", text: harbour, make: flite("rms")},
+	{voice: "flite rms", text: shoes, make: flite("rms")},
+	{voice: "espeak de", text: hafen, make: speak("de")},
+	{voice: "espeak es", text: barco, make: speak("es")},
+	{voice: "reader 1", text: austen, make: recorded},
+	{voice: "reader 2", text: sonnet, make: recorded},
 }
 
-// otherSpeech is the wrong speech for the first take of each video.
+// otherSpeech is the wrong speech for the first trial of each video.
 var otherSpeech = speeches[1]
 
-// silence is a track without sound. It shows how still a mouth is held.
-var silence = speech{"", text{"silence", ""}, quiet, true}
+// silence is a track without sound. It shows how still the mouth stays.
+var silence = speech{text: text{name: "silence"}, make: quiet, quick: true}
 
-// take is a video with the speech that it is to say.
-type take struct {
+// trial is one measurement: a video and the speech that it is rendered with.
+type trial struct {
 	video  video
 	speech speech
-	first  bool // of its video: the pixels outside the mouth and the wrong speech are measured too
+	first  bool // trial of its video: with it, the pixels outside the mouth and the wrong speech are measured too
 }
 
-// takes returns what a set renders: all, or the quick ones.
-func takes(quick bool) []take {
-	var all []take
+// trials returns the trials of the full set, or of the quick one.
+func trials(quick bool) []trial {
+	var all []trial
 	for _, v := range videos {
 		if quick && !v.quick {
 			continue
@@ -98,19 +98,19 @@ func takes(quick bool) []take {
 		first := true
 		for _, s := range speeches {
 			if !quick || s.quick {
-				all = append(all, take{v, s, first})
+				all = append(all, trial{video: v, speech: s, first: first})
 				first = false
 			}
 		}
 		if !v.rests {
-			all = append(all, take{video: v, speech: silence})
+			all = append(all, trial{video: v, speech: silence})
 		}
 	}
 	return all
 }
 
-// prepare makes the speech tracks and videos of takes.
-func (l *lab) prepare(ctx context.Context, all []take) error {
+// prepare makes the speech tracks and videos of trials.
+func (l *layout) prepare(ctx context.Context, all []trial) error {
 	made := map[string]bool{}
 	once := func(path string, make func() error) error {
 		if made[path] {

@@ -10,7 +10,7 @@ import (
 // rounded sound; and 48 consecutive frames.
 const passages = "closed,teeth,rounded,run"
 
-// sheetJob is what sheet.py draws: the sheets of one take.
+// sheetJob is the input of sheet.py: the sheets of one trial.
 type sheetJob struct {
 	Tools     string  `json:"tools"`     // folder of the measuring tools
 	Title     string  `json:"title"`     // of each sheet
@@ -33,9 +33,8 @@ type sheetRow struct {
 	Path string `json:"path"`
 }
 
-// drawSheets draws the sheets of a take, of what each program made of it. It returns
-// what sheetJob does.
-func (l *lab) drawSheets(ctx context.Context, t take, programs []program, passages []string) (key map[string]string, err error) {
+// drawSheets draws the sheets of a trial, with the output of each program. It returns the key of sheetJob.
+func (l *layout) drawSheets(ctx context.Context, t trial, programs []program, passages []string) (key map[string]string, err error) {
 	job, key := l.sheetJob(t, programs, passages)
 	encoded, err := json.Marshal(job)
 	if err != nil {
@@ -45,10 +44,10 @@ func (l *lab) drawSheets(ctx context.Context, t take, programs []program, passag
 	return key, err
 }
 
-// sheetJob describes the sheets of a take. Two programs are shown as X and Y, in
-// random order for each passage: then it returns, by names of sheets, the program
+// sheetJob describes the sheets of a trial. Two programs are shown as X and Y, in
+// random order for each passage. Then key tells, by names of sheets, the program
 // that X is.
-func (l *lab) sheetJob(t take, programs []program, passages []string) (job sheetJob, key map[string]string) {
+func (l *layout) sheetJob(t trial, programs []program, passages []string) (job sheetJob, key map[string]string) {
 	job = sheetJob{
 		Tools: l.tool(""), Title: t.name(), Source: l.video(t.video), Landmarks: l.file("media", t.video.name, ".npy"), Events: t.speech.events(l),
 	}

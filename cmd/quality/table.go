@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// row is a take and its figures.
+// row is a trial and its figures.
 type row struct {
 	Video   string  `json:"video"`
 	Voice   string  `json:"voice"`
@@ -20,11 +20,10 @@ type row struct {
 	Figures figures `json:"figures"`
 }
 
-// key tells which take a row is of.
+// key returns the trial of a row: its video, voice and text.
 func (r row) key() [3]string { return [3]string{r.Video, r.Voice, r.Text} }
 
-// readTable reads the rows of a table that was written before; none if there is
-// no such file.
+// readTable reads the rows of a table. There are none if there is no such file.
 func readTable(path string) ([]row, error) {
 	encoded, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -70,7 +69,7 @@ func mean(rows []row, of func(row) bool) figures {
 	return f
 }
 
-// common returns the rows of last whose takes are in rows.
+// common returns the rows of last whose trials are in rows.
 func common(rows, last []row) []row {
 	there := map[[3]string]bool{}
 	for _, r := range rows {
@@ -86,8 +85,8 @@ func common(rows, last []row) []row {
 }
 
 // write writes a table in Markdown: the figures of rows with their means, each with
-// its change against the same take of last. The change of a mean is shown where last
-// has all of its takes.
+// its change against the same trial of last. The change of a mean is shown where last
+// has all of its trials.
 func write(w io.Writer, rows, last []row) error {
 	before := map[[3]string]figures{}
 	last = common(rows, last)
@@ -111,7 +110,7 @@ func write(w io.Writer, rows, last []row) error {
 	return writeCells(w, cells)
 }
 
-// count returns how many rows are of a video, or of all.
+// count returns the number of rows of a video, or of all videos ("all").
 func count(rows []row, video string) int {
 	n := 0
 	for _, r := range rows {
@@ -122,7 +121,7 @@ func count(rows []row, video string) int {
 	return n
 }
 
-// cell returns a figure with its change: "0.36 (+.12)".
+// cell returns a figure with its change, such as "0.36 (+.12)".
 func (c column) cell(now, before figures) string {
 	value, ok := now[c.key]
 	if !ok {
@@ -177,7 +176,7 @@ Made by ` + "`make quality`" + `: see [testing.md](testing.md). In parentheses i
 
 `
 
-// page writes a table with what introduces it.
+// page writes a table below an introduction.
 func page(w io.Writer, rows, last []row) error {
 	if _, err := io.WriteString(w, introduction); err != nil {
 		return err

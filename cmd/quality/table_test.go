@@ -57,8 +57,8 @@ func TestCell(t *testing.T) {
 	}
 }
 
-// TestChange compares with a table of other takes: a mean is compared only where the
-// last table has the same takes.
+// TestChange compares with a table of other trials: a mean is compared only where the
+// last table has the same trials.
 func TestChange(t *testing.T) {
 	now := []row{rowOf("woman", "a", .5, 0), rowOf("man", "a", .5, 0), rowOf("man", "b", .7, 0)}
 	last := []row{rowOf("woman", "a", .25, 0), rowOf("woman", "c", .9, 0), rowOf("man", "a", .75, 0)}

@@ -11,21 +11,20 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// session renders and measures takes.
-type session struct {
-	*lab
+// measurement renders and measures trials.
+type measurement struct {
+	*layout
 	programs []program
 	passages []string
 	progress io.Writer
-	blind    map[string]string // by names of sheets, the program that X is
+	blind    map[string]string // the program that X is, by names of sheets
 
 	mu   sync.Mutex
 	done int
 }
 
-// do renders and measures takes, some of them at once. It returns the rows of each
-// program in the order of the takes.
-func (s *session) do(ctx context.Context, all []take, jobs int) (map[string][]row, error) {
+// do renders and measures trials, a number of jobs at once. It returns the rows of each program, in the order of the trials.
+func (s *measurement) do(ctx context.Context, all []trial, jobs int) (map[string][]row, error) {
 	s.blind = map[string]string{}
 	tables := map[string][]row{}
 	for _, p := range s.programs {
@@ -35,7 +34,7 @@ func (s *session) do(ctx context.Context, all []take, jobs int) (map[string][]ro
 	workers.SetLimit(jobs)
 	for i, t := range all {
 		workers.Go(func() error {
-			if err := s.take(ctx, t, len(all), func(name string, r row) { tables[name][i] = r }); err != nil {
+			if err := s.trial(ctx, t, len(all), func(name string, r row) { tables[name][i] = r }); err != nil {
 				return fmt.Errorf("%s: %w", t.name(), err)
 			}
 			return nil
@@ -44,8 +43,8 @@ func (s *session) do(ctx context.Context, all []take, jobs int) (map[string][]ro
 	return tables, workers.Wait()
 }
 
-// take renders and measures one take with each program, and draws its sheets.
-func (s *session) take(ctx context.Context, t take, of int, keep func(program string, r row)) error {
+// trial renders and measures one trial with each program, and draws its sheets.
+func (s *measurement) trial(ctx context.Context, t trial, of int, keep func(program string, r row)) error {
 	start := time.Now()
 	for _, p := range s.programs {
 		if err := s.render(ctx, t, p); err != nil {

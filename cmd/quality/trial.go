@@ -11,17 +11,17 @@ type program struct {
 	path string
 }
 
-// name returns the name of the take in files and titles.
-func (t take) name() string { return fileName(t.video.name, t.speech.name()) }
+// name returns the name of the trial in files and titles.
+func (t trial) name() string { return fileName(t.video.name, t.speech.name()) }
 
-// output returns the file that a program makes of the take.
-func (t take) output(l *lab, p program) string { return l.file(p.name, t.name(), ".mp4") }
+// output returns the file that a program renders for the trial.
+func (t trial) output(l *layout, p program) string { return l.file(p.name, t.name(), ".mp4") }
 
-// silent tells whether nothing is said.
-func (t take) silent() bool { return t.speech.text.words == "" }
+// silent tells whether the trial has no speech.
+func (t trial) silent() bool { return t.speech.text.words == "" }
 
-// render has a program sync the take.
-func (l *lab) render(ctx context.Context, t take, p program) error {
+// render renders the trial with a program.
+func (l *layout) render(ctx context.Context, t trial, p program) error {
 	out := t.output(l, p)
 	if err := os.MkdirAll(l.file(p.name, "", ""), 0o755); err != nil {
 		return err
@@ -30,8 +30,8 @@ func (l *lab) render(ctx context.Context, t take, p program) error {
 	return err
 }
 
-// row measures what a program made of the take.
-func (l *lab) row(ctx context.Context, t take, p program) (row, error) {
+// row measures the output of a program for the trial.
+func (l *layout) row(ctx context.Context, t trial, p program) (row, error) {
 	r := row{Video: t.video.name, Voice: t.speech.voice, Text: t.speech.text.name}
 	measure := l.speaking
 	if t.silent() {
@@ -45,8 +45,8 @@ func (l *lab) row(ctx context.Context, t take, p program) (row, error) {
 	return r, err
 }
 
-// silent measures the output of a take without sound.
-func (l *lab) silent(ctx context.Context, t take, output string) (figures, error) {
+// silent measures the output of a trial without sound.
+func (l *layout) silent(ctx context.Context, t trial, output string) (figures, error) {
 	var made, source score
 	if err := l.measure(ctx, &made, "syncscore", output, t.speech.track(l)); err != nil {
 		return nil, err
@@ -57,8 +57,8 @@ func (l *lab) silent(ctx context.Context, t take, output string) (figures, error
 	return figures{"silence": made.Opening.SD / source.Opening.SD}, nil
 }
 
-// speaking measures the output of a take that speaks.
-func (l *lab) speaking(ctx context.Context, t take, output string) (figures, error) {
+// speaking measures the output of a trial with speech.
+func (l *layout) speaking(ctx context.Context, t trial, output string) (figures, error) {
 	arguments := []string{output, t.speech.track(l), "--events", t.speech.events(l)}
 	if t.first {
 		arguments = append(arguments, "--source", l.video(t.video))

@@ -19,20 +19,20 @@ var alignScript string
 //go:embed sheet.py
 var sheetScript string
 
-// lab is where takes are rendered and measured.
-type lab struct {
+// layout names the files and programs that trials are rendered and measured with.
+type layout struct {
 	Shared     string // folder of the clips and the measuring tools
 	Python     string // an interpreter that has the libraries of requirements.txt
 	Recordings string // folder of recordings
-	Out        string // folder for all that is made
+	Out        string // folder of all files that are written
 }
 
 var notNumbers = regexp.MustCompile(`: (NaN|-?Infinity)`)
 
 var errNoShared = errors.New("the clips and the measuring tools are not here: set LIPSYNC_SHARED to the folder that holds media and tools, see docs/testing.md")
 
-// check refuses to start where something is missing.
-func (l *lab) check() error {
+// check returns an error if a file is missing.
+func (l *layout) check() error {
 	for _, path := range []string{l.shared("woman"), l.shared("talking_man"), l.tool("syncscore"), l.tool("visemes"), l.tool("speak")} {
 		if _, err := os.Stat(path); err != nil {
 			return fmt.Errorf("%w (%v)", errNoShared, err)
@@ -47,14 +47,15 @@ func (l *lab) check() error {
 }
 
 // tool returns the file of a measuring tool.
-func (l *lab) tool(name string) string { return filepath.Join(l.Shared, "tools", name) }
+func (l *layout) tool(name string) string { return filepath.Join(l.Shared, "tools", name) }
 
-// file returns a file of a name and a kind (".mp4") in a folder of what is made.
-func (l *lab) file(folder, name, kind string) string { return filepath.Join(l.Out, folder, name+kind) }
+// file returns the file with a name and an extension (".mp4") in a folder of Out.
+func (l *layout) file(folder, name, kind string) string {
+	return filepath.Join(l.Out, folder, name+kind)
+}
 
-// output runs a command and returns what it printed. An error holds what the
-// command wrote to standard error.
-func (l *lab) output(ctx context.Context, name string, args ...string) ([]byte, error) {
+// output runs a command and returns its standard output. An error contains its standard error.
+func (l *layout) output(ctx context.Context, name string, args ...string) ([]byte, error) {
 	c := exec.CommandContext(ctx, name, args...)
 	var said strings.Builder
 	c.Stderr = &said
@@ -66,13 +67,13 @@ func (l *lab) output(ctx context.Context, name string, args ...string) ([]byte, 
 }
 
 // script runs a script in Python.
-func (l *lab) script(ctx context.Context, source string, args ...string) ([]byte, error) {
+func (l *layout) script(ctx context.Context, source string, args ...string) ([]byte, error) {
 	return l.output(ctx, l.Python, append([]string{"-c", source}, args...)...)
 }
 
 // measure runs a measuring tool that prints JSON, and reads that into result. The
 // tools print NaN and Infinity where too few sounds were measured.
-func (l *lab) measure(ctx context.Context, result any, tool string, args ...string) error {
+func (l *layout) measure(ctx context.Context, result any, tool string, args ...string) error {
 	printed, err := l.output(ctx, l.Python, append([]string{l.tool(tool)}, append(args, "--json")...)...)
 	if err != nil {
 		return err
