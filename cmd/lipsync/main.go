@@ -73,7 +73,7 @@ func run(ctx context.Context, args []string, s streams) int {
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Writers(s.out, s.err),
 		kong.Exit(func(status int) { exited = status }),
-		kong.Vars{"version": "lipsync " + version.String() + "\n", "account": defaultAccount},
+		kong.Vars{"version": "lipsync " + version.String(), "account": defaultAccount},
 		describeFlags(map[string]string{settings.Data.Name: defaultData(), settings.Models.Name: defaultModels()}),
 		kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.Bind(s),
