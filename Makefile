@@ -6,6 +6,7 @@ VARIANT     ?= onnxruntime
 ONNXRUNTIME := .cache/$(VARIANT)/libonnxruntime.so
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.6.0
+NFPM        := github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.43.4
 NODE        := .cache/node
 CDK         := ../$(NODE)/node_modules/.bin/cdk
 PIP         := pip install --quiet --disable-pip-version-check --require-hashes
@@ -23,7 +24,7 @@ NETWORKS     = $(or $(LIPSYNC_SHARED),../shared)/models
 EXPORT      := internal/wav2lip/export
 
 .DEFAULT_GOAL := help
-.PHONY: help build bin/lipsync bin/runner onnxruntime sizes demo picture figures test run synth deploy cdk aws-local aws-smoke aws-smoke-run lint pins bench bench-neural gpu-check gpu-libraries bench-aws soak flake race fuzz hostile outage simulate quality engine-pictures clean
+.PHONY: help build bin/lipsync bin/runner onnxruntime sizes demo picture figures test run synth deploy cdk aws-local aws-smoke aws-smoke-run lint release release-check pins bench bench-neural gpu-check gpu-libraries bench-aws soak flake race fuzz hostile outage simulate quality engine-pictures clean
 
 help: ## list what make can do
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -96,6 +97,12 @@ aws-smoke-run: build $(NODE)/done
 
 lint: ## look for what is wrong: formatting, go vet, staticcheck, go.mod, known vulnerabilities
 	.ci/lint $(TOOLS) $(STATICCHECK) $(GOVULNCHECK)
+
+release: ## make archives and Debian packages for amd64 and arm64, with digests and lists of components, in dist/release
+	.ci/release dist/release .cache/release $(NFPM)
+
+release-check: ## make a release twice, in two folders and with no cache shared, and check that both are the same and can be installed
+	.ci/release-check .cache/release $(NFPM)
 
 pins: $(VENV)/done ## write again the packages of Python and npm with their digests, from requirements*.in and .ci/node/package.json
 	.ci/pins $(VENV)/bin/uv

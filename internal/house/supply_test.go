@@ -134,10 +134,13 @@ func TestVulnerabilities(t *testing.T) {
 	}
 }
 
-// TestLinted wants continuous integration to lint.
+// TestLinted wants continuous integration to lint, and to check the release.
 func TestLinted(t *testing.T) {
 	if got := text(t, ".ci/run"); !strings.Contains(got, "\nmake lint\n") || !strings.Contains(got, "make test") {
 		t.Errorf("got %s, want make lint and make test", got)
+	}
+	if got := text(t, ".ci/run"); !strings.Contains(got, "\nmake release-check\n") {
+		t.Errorf("got %s, want make release-check", got)
 	}
 	if got := text(t, "staticcheck.conf"); !strings.Contains(got, "\nchecks = [\"all\"]\n") {
 		t.Errorf("got staticcheck.conf %s, want all checks", got)
