@@ -46,7 +46,7 @@ func TestFaceCascadeIsReadWhole(t *testing.T) {
 	}
 }
 
-// TestFaceCascade compares what is found with one window after the other through the trees, as
+// TestFaceCascade compares the faces that are found with one window after the other through the trees, as
 // the paper has it. All trees find nothing in noise, so there are fewer.
 func TestFaceCascade(t *testing.T) {
 	c, err := readFaceCascade(faceFile(t))

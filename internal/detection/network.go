@@ -37,11 +37,11 @@ func newNetwork(ctx context.Context, s *onnx.Session, input ...int) (*network, e
 
 // run fills the input, runs the network and reads its outputs. It ends soon after ctx does, with its error.
 func (n *network) run(ctx context.Context, fill func(input []float32), read func(b *onnx.Binding)) error {
-	b, err := n.bindings.Take(ctx, batch)
+	b, err := n.bindings.Get(ctx, batch)
 	if err != nil {
 		return err
 	}
-	defer n.bindings.Give(batch, b)
+	defer n.bindings.Put(batch, b)
 	fill(b.Input(0))
 	if err := b.Run(ctx); err != nil {
 		return err

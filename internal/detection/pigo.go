@@ -88,7 +88,7 @@ const (
 	pointsScale = 3    // scale of the other cascades
 )
 
-// The pupils of a face. By eye: what is beyond isn't one.
+// The pupils of a face, within limits by eye.
 const (
 	leastEyes, mostEyes = .2, .6 // distance, as a share of the box's side
 	mostRise            = .6     // of one over the other, as a share of their distance: 37°

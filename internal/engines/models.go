@@ -15,11 +15,11 @@ import (
 	"lipsync/internal/wav2lip"
 )
 
-// tryTime is how long the first run of a network may take. Most take less than a
+// tryTime is the longest time of the first run of a network. Most take less than a
 // second, but TensorRT first compiles the network.
 const tryTime = 10 * time.Minute
 
-// tryCPU is how long the first runs of a network may take on the CPU where somebody
+// tryCPU is the longest time of the first runs of a network on the CPU where somebody
 // waits for the answer. In jobs a network that slow would take hours.
 var tryCPU = 15 * time.Second
 

@@ -14,7 +14,7 @@ import (
 	"lipsync/internal/tracking"
 )
 
-// held is how many frames are kept while stages are measured on them.
+// held is the number of frames that are kept while stages are measured on them.
 const held = 100
 
 // eachBatch decodes the video and calls f with up to held frames at a time, the first

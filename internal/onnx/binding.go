@@ -86,13 +86,13 @@ func (b *Binding) outputShapes(ctx context.Context) ([][]int, error) {
 	return shapes, err
 }
 
-// Input is where the numbers of input i are written, before Run.
+// Input returns the numbers of input i, which are to be written before Run.
 func (b *Binding) Input(i int) []float32 { return b.inputs[i].numbers }
 
-// Output is where the numbers of output i are read, after Run and until the next.
+// Output returns the numbers of output i, which can be read after Run and until the next Run.
 func (b *Binding) Output(i int) []float32 { return b.outputs[i].numbers }
 
-// OutputShape is the shape of output i.
+// OutputShape returns the shape of output i.
 func (b *Binding) OutputShape(i int) []int { return b.outputs[i].shape }
 
 // Run runs the network. It ends soon after ctx does, with its error, and fails if

@@ -16,7 +16,7 @@ import (
 	"lipsync/internal/onnx/onnxtest"
 )
 
-// TestLoadRefuses: what ONNX Runtime itself finds wrong, and what is no file.
+// TestLoadRefuses checks files that ONNX Runtime itself refuses, and paths that are no files.
 func TestLoadRefuses(t *testing.T) {
 	runtime := onnxtest.Runtime(t)
 	weighed := func(w onnxtest.Tensor) onnxtest.Graph {

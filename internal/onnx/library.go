@@ -48,7 +48,7 @@ func advice() string {
 	return "make onnxruntime installs the one that is wanted; " + settings.ONNXRuntime.Env() + " names another"
 }
 
-// places are where the library is looked for: with the program, in lib beside
+// places returns the paths where the library is looked for: beside the program, in lib beside
 // the program's folder, and where the system's loader looks.
 func places() []string {
 	var found []string

@@ -33,17 +33,17 @@ func NewPool[B io.Closer](most int, bind func(ctx context.Context, size int) (B,
 	return &Pool[B]{most: most, bind: bind}
 }
 
-// Take returns a binding for the size, for the caller's use only until it is given
+// Get returns a binding for the size, for the caller's use only until it is given
 // back. Its inputs and outputs hold numbers of earlier calls.
-func (p *Pool[B]) Take(ctx context.Context, size int) (B, error) {
-	if b, ok := p.take(size); ok {
+func (p *Pool[B]) Get(ctx context.Context, size int) (B, error) {
+	if b, ok := p.idleFor(size); ok {
 		return b, nil
 	}
 	return p.bind(ctx, size)
 }
 
-// take returns the last binding for the size that was given back, if there is one.
-func (p *Pool[B]) take(size int) (b B, ok bool) {
+// idleFor returns the last binding for the size that was given back, if there is one.
+func (p *Pool[B]) idleFor(size int) (b B, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for i, one := range slices.Backward(p.idle) {
@@ -55,9 +55,9 @@ func (p *Pool[B]) take(size int) (b B, ok bool) {
 	return b, false
 }
 
-// Give returns a binding for the size to the pool. If the pool is full, the binding
+// Put returns a binding for the size to the pool. If the pool is full, the binding
 // that was not used for the longest time is closed.
-func (p *Pool[B]) Give(size int, b B) {
+func (p *Pool[B]) Put(size int, b B) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.idle = append(p.idle, pooled[B]{size, b})

@@ -71,5 +71,5 @@ func limitMemory() error {
 	return ort.CreateAndRegisterAllocator(place, arena)
 }
 
-// Version of the library, e.g. 1.24.4.
+// Version returns the version of the library, such as 1.24.4.
 func (r *Runtime) Version() string { return r.version }

@@ -27,7 +27,7 @@ type Session struct {
 	network *ort.DynamicAdvancedSession
 }
 
-// longest is how long a run may take. TensorRT compiles the network in the first.
+// longest is the longest time of a run. TensorRT compiles the network in the first one.
 const longest = 5 * time.Minute
 
 // LoadContent makes a session of the content of a file of the given name. Content that
@@ -82,7 +82,7 @@ func (s *Session) build(model []byte, providers []Provider, o Options) (*ort.Dyn
 	return ort.NewDynamicAdvancedSessionWithONNXData(model, names(s.header.Inputs), names(s.header.Outputs), options)
 }
 
-// loadOptions are those of onnxruntime_session_options_config_keys.h.
+// loadOptions returns the options of sessions. Their keys are those of onnxruntime_session_options_config_keys.h.
 func loadOptions() map[string]string {
 	return map[string]string{
 		// Files of ONNX Runtime's own format, ORT, are not vetted. It would recognise
@@ -106,16 +106,16 @@ func names(list []Info) []string {
 	return names
 }
 
-// Inputs are the network's inputs, in the model's order.
+// Inputs returns the network's inputs, in the model's order.
 func (s *Session) Inputs() []Info { return slices.Clone(s.header.Inputs) }
 
-// Outputs are the network's outputs, in the model's order.
+// Outputs returns the network's outputs, in the model's order.
 func (s *Session) Outputs() []Info { return slices.Clone(s.header.Outputs) }
 
 // Provider returns the provider that computes the network: the first that accepted it.
 func (s *Session) Provider() Provider { return s.provider }
 
-// Threads is how many cores of the computer one run uses, at most.
+// Threads returns the most cores of the computer that one run uses.
 func (s *Session) Threads() int { return s.threads }
 
 var errClosed = errors.New("the network is closed")

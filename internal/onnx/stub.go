@@ -7,8 +7,7 @@ import (
 	"errors"
 )
 
-// What is here lets programs be built without cgo. Open fails, so that the rest
-// is never called.
+// With this file programs can be built without cgo. Open fails, so that the rest is never called.
 
 // Runtime is ONNX Runtime, loaded.
 type Runtime struct{}

@@ -18,24 +18,27 @@ import (
 type analysis struct {
 	source  *source
 	speaker *speaker.Analyser
-	sound   *speech.Speech // the source's own, nil if it has none
-	// Of each frame: what the speech asks of a mouth, and what the sound says. Both are
-	// nil if the engine doesn't articulate.
+	sound   *speech.Speech // the video's own, nil if it has none
+	// The articulation of the speech in each frame of the output, and of the video's own sound in each frame of the
+	// video. Both are nil if the engine doesn't articulate.
 	spoken, heard []speech.Articulation
 }
 
-// unheard is how many windows wait for the sound, which is analysed long before a
-// picture as long: each is a face of up to 4 s, of up to 1.3 MB.
-const unheard = 32
+// firstPassFrames is the number of full frames in memory in the first pass.
+const firstPassFrames = 4
 
-// analyse is the first pass: decode, track and align every frame that the output
-// shows, each in its own goroutine, and analyse faces and sound.
+// waitingWindows is the most windows of faces that wait for the video's own sound, 1.3 MB each. The sound is analysed much
+// faster than the pictures.
+const waitingWindows = 32
+
+// analyse is the first pass. It decodes, tracks and aligns each frame that the output shows, and analyses faces and sound,
+// each in a goroutine of its own.
 func (w *rendering) analyse(ctx context.Context, engine Analyser) (*analysis, error) {
 	v := w.video.Video
 	a := &analysis{source: newSource(w), speaker: speaker.New(v.Rate.Float(), w.network())}
-	free := newBuffers(v, 4)
-	decoded, aligned := make(chan *image.YCbCr, 3), make(chan alignment.Frame)
-	windows, heard := make(chan *speaker.Window, unheard), make(chan *speaker.MFCC, 1)
+	free := newBuffers(v, firstPassFrames)
+	decoded, aligned := make(chan *image.YCbCr, firstPassFrames-1), make(chan alignment.Frame)
+	windows, heard := make(chan *speaker.Window, waitingWindows), make(chan *speaker.MFCC, 1)
 
 	g, ctx := newGroup(ctx)
 	if w.engine.Articulates() {
@@ -46,7 +49,7 @@ func (w *rendering) analyse(ctx context.Context, engine Analyser) (*analysis, er
 	}
 	g.Go(func() error {
 		defer close(heard)
-		var mfcc *speaker.MFCC // of the source's own sound
+		var mfcc *speaker.MFCC // of the video's own sound
 		if w.network() != nil {
 			mfcc = speaker.NewMFCC()
 		}
@@ -69,7 +72,7 @@ func (w *rendering) analyse(ctx context.Context, engine Analyser) (*analysis, er
 	})
 	g.Go(func() error {
 		defer close(windows)
-		return w.see(ctx, a, engine, aligned, windows)
+		return w.addAll(ctx, a, engine, aligned, windows)
 	})
 	g.Go(func() error { return a.speaker.Score(ctx, windows, <-heard) })
 	if err := g.Wait(); err != nil || a.heard == nil {
@@ -79,12 +82,11 @@ func (w *rendering) analyse(ctx context.Context, engine Analyser) (*analysis, er
 	return a, nil
 }
 
-// align tracks and aligns the faces of frames, which it gives back to be filled
-// again.
+// align tracks and aligns the faces of decoded frames, and sends them on. It gives the frames back to be filled again.
 func align(ctx context.Context, tracker Tracker, aligner *alignment.Aligner, decoded <-chan *image.YCbCr, free buffers, aligned chan<- alignment.Frame) error {
 	for frame := range decoded {
 		faces, cut, err := tracker.Add(ctx, frame)
-		free.give(frame)
+		free.put(frame)
 		if err != nil {
 			return fmt.Errorf("find faces: %w", err)
 		}
@@ -95,8 +97,8 @@ func align(ctx context.Context, tracker Tracker, aligner *alignment.Aligner, dec
 	return sendAll(ctx, aligned, aligner.End())
 }
 
-// see shows aligned frames to the engine and to the analyser of speakers.
-func (w *rendering) see(ctx context.Context, a *analysis, engine Analyser, aligned <-chan alignment.Frame, windows chan<- *speaker.Window) error {
+// addAll adds aligned frames to the engine's analyser and to that of speakers.
+func (w *rendering) addAll(ctx context.Context, a *analysis, engine Analyser, aligned <-chan alignment.Frame, windows chan<- *speaker.Window) error {
 	progress := w.progress(lipsync.Analyzing, w.expected())
 	for f := range aligned {
 		if err := engine.Add(f); err != nil {
@@ -110,7 +112,7 @@ func (w *rendering) see(ctx context.Context, a *analysis, engine Analyser, align
 	return sendAll(ctx, windows, a.speaker.End())
 }
 
-// spoken returns what the speech asks of a mouth in each frame of the output.
+// spoken returns the articulation of the speech in each frame of the output.
 func (w *rendering) spoken(ctx context.Context) ([]speech.Articulation, error) {
 	f, err := os.Open(w.pcm)
 	if err != nil {
@@ -124,13 +126,12 @@ func (w *rendering) spoken(ctx context.Context) ([]speech.Articulation, error) {
 	return w.articulation(s), nil
 }
 
-// articulation returns the articulation of a sound in each of as many frames as the output has.
+// articulation returns the articulation of a sound in each frame, for as many frames as the output has.
 func (w *rendering) articulation(s *speech.Speech) []speech.Articulation {
 	return s.ArticulationAt(w.video.Video.Rate.Float(), w.frames)
 }
 
-// network returns the network that tells who speaks, nil if there is none or
-// nothing to tell.
+// network returns the network that tells who speaks. It is nil if there is none, or if the job doesn't need it.
 func (w *rendering) network() *speaker.Network {
 	if w.job.LargestFace || w.video.Audio == nil {
 		return nil
@@ -138,7 +139,7 @@ func (w *rendering) network() *speaker.Network {
 	return w.Speaker
 }
 
-// expected estimates how many frames the first pass sees.
+// expected estimates the number of frames of the first pass.
 func (w *rendering) expected() int {
 	if n := int(w.video.Duration.Seconds() * w.video.Video.Rate.Float()); n > 0 {
 		return min(n, w.frames)
@@ -146,9 +147,8 @@ func (w *rendering) expected() int {
 	return w.frames
 }
 
-// ownSound analyses the source's own sound, as far as the output shows it, and its
-// MFCC if they are wanted (not nil). A sound that can't be read only makes it
-// harder to say who speaks and what.
+// ownSound analyses the video's own sound, up to the length of the output, and its MFCC if mfcc is not nil. A sound that can't
+// be read is no error: it only helps to tell who speaks, and what.
 func (w *rendering) ownSound(ctx context.Context, mfcc *speaker.MFCC) *speech.Speech {
 	if w.video.Audio == nil {
 		return nil

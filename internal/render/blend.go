@@ -5,13 +5,12 @@ import (
 	"slices"
 )
 
-// blender paints mouths, one after the other.
+// blender blends mouths into frames, one after the other.
 type blender struct {
 	alpha []uint8 // of one row of chroma
 }
 
-// blend paints a mouth on a frame, as far as it is within the frame. Where the
-// mask is 0 not a bit changes.
+// blend blends a mouth into a frame, as far as it is within the frame. Where the mask is 0 not a bit changes.
 func (b *blender) blend(frame *image.YCbCr, m Mouth) {
 	r := m.Mask.Rect.Intersect(m.Image.Rect).Intersect(frame.Rect)
 	if r.Empty() {
@@ -50,7 +49,7 @@ func mix(dst, src, alpha []uint8) {
 	}
 }
 
-// halve makes chroma's alpha: the mean of each 2 × 2 values in two rows.
+// halve fills dst with the alpha of chroma: the mean of each 2 × 2 values in two rows.
 func halve(dst, upper, lower []uint8) {
 	for i := range dst {
 		sum := uint32(upper[2*i]) + uint32(upper[2*i+1]) + uint32(lower[2*i]) + uint32(lower[2*i+1])

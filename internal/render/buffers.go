@@ -7,8 +7,7 @@ import (
 	"lipsync/internal/ffmpeg"
 )
 
-// buffers are the frames that one pass works with: no more are ever made, so
-// whoever is ahead waits for those behind.
+// buffers are the frames of one pass. There are never more of them, so that a stage that is ahead waits for those behind it.
 type buffers chan *image.YCbCr
 
 func newBuffers(v *ffmpeg.Video, n int) buffers {
@@ -19,8 +18,8 @@ func newBuffers(v *ffmpeg.Video, n int) buffers {
 	return b
 }
 
-// take waits for a free frame.
-func (b buffers) take(ctx context.Context) (*image.YCbCr, error) {
+// get waits for a free frame.
+func (b buffers) get(ctx context.Context) (*image.YCbCr, error) {
 	select {
 	case f := <-b:
 		return f, nil
@@ -29,9 +28,9 @@ func (b buffers) take(ctx context.Context) (*image.YCbCr, error) {
 	}
 }
 
-func (b buffers) give(f *image.YCbCr) { b <- f }
+func (b buffers) put(f *image.YCbCr) { b <- f }
 
-// send passes v on unless the context ends first.
+// send sends v, unless the context ends first.
 func send[T any](ctx context.Context, c chan<- T, v T) error {
 	select {
 	case c <- v:

@@ -8,8 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// group is an errgroup.Group in which a panic is an error like any other: a
-// fault that one job's media bring to light must not end the jobs beside it.
+// group is an errgroup.Group in which a panic is an error: a fault that the media of one job cause must not end other jobs.
 type group struct{ *errgroup.Group }
 
 func newGroup(ctx context.Context) (group, context.Context) {

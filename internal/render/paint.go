@@ -16,8 +16,7 @@ type task struct {
 	done   chan struct{} // gets one when the frame is painted
 }
 
-// newTasks makes a task for each frame. No more are ever on their way, so that each can
-// be used again when its turn comes.
+// newTasks returns a task for each frame. There are never more on their way, so each can be used again in turn.
 func newTasks(frames buffers) []task {
 	tasks := make([]task, cap(frames))
 	for i := range tasks {
@@ -27,25 +26,24 @@ func newTasks(frames buffers) []task {
 }
 
 const (
-	paintBytes = 256 << 20 // that frames on their way take, at most
-	beside     = 6         // frames on their way that no worker has
+	paintBytes = 256 << 20 // of frames on their way, at most
+	beside     = 6         // frames on their way besides those that workers paint
 )
 
-// workers returns the number of frames that are painted at once: what the engine asks for, or
-// fewer if they are large.
+// workers returns the number of frames that are painted at once: the engine's Workers, or fewer if frames are large.
 func (w *rendering) workers() int {
 	v := w.video.Video
 	room := paintBytes / (v.Width * v.Height * 3 / 2)
 	return min(w.engine.Workers(), max(2, room-beside))
 }
 
-// paint is the second pass: the player gives frames, workers make and blend the
-// mouths of several frames at once, and the encoder gets them in order.
+// paint is the second pass: the player reads frames, workers paint and blend the mouths of several frames at once, and the encoder
+// gets the frames in order.
 func (w *rendering) paint(ctx context.Context, painter Painter, p *player) error {
 	workers := w.workers()
 	free := newBuffers(w.video.Video, workers+beside)
 	tasks := newTasks(free)
-	// Each task goes both to whoever is free and into the line for the encoder.
+	// Each task goes both to a worker that is free and into the line for the encoder.
 	work, line := make(chan *task), make(chan *task, workers+2)
 
 	g, ctx := newGroup(ctx)
@@ -115,11 +113,11 @@ func (w *rendering) write(ctx context.Context, encoder *ffmpeg.Encoder, line <-c
 			return err
 		}
 		output := t.output
-		free.give(t.frame) // and the task with it
+		free.put(t.frame) // and the task with it
 		progress.done(output + 1)
 	}
 	if err := ctx.Err(); err != nil {
-		return err // the line ended early
+		return err // the frames ended early
 	}
 	return encoder.Finish()
 }

@@ -8,15 +8,14 @@ import (
 	"lipsync/internal/ffmpeg"
 )
 
-// player gives the source's frames in the order in which the output shows them.
-// If they aren't kept it decodes them again: playing forward it streams, and for
-// playing backward it decodes a stretch at a time.
+// player reads the source's frames in the order of the output. If they were not kept it decodes them again: forward as a stream,
+// and backward a stretch at a time.
 type player struct {
 	*source
 	line timeline
 }
 
-// play calls emit with each output frame's pixels, in a buffer of its own.
+// play calls emit with the pixels of each output frame, each in a free buffer.
 func (p *player) play(ctx context.Context, free buffers, emit func(*image.YCbCr) error) error {
 	if p.kept != nil {
 		return p.playKept(ctx, free, emit)
@@ -42,7 +41,7 @@ func (p *player) playForward(ctx context.Context, n int, free buffers, emit func
 	}
 	defer frames.Close()
 	for range n {
-		frame, err := free.take(ctx)
+		frame, err := free.get(ctx)
 		if err != nil {
 			return err
 		}
@@ -66,10 +65,10 @@ func (p *player) playKept(ctx context.Context, free buffers, emit func(*image.YC
 	return nil
 }
 
-// playBackward plays n source frames from the last but one on, towards the
-// beginning. The next stretch is decoded while one plays.
+// playBackward plays n source frames from the one before the last to the beginning. The next stretch is decoded while one
+// plays.
 func (p *player) playBackward(ctx context.Context, n int, free buffers, emit func(*image.YCbCr) error) error {
-	// Whoever receives the next stretch is done with the one before, so two do.
+	// A stretch is received when the one before has been played, so two are enough.
 	var pair [2]*stretch
 	for i := range pair {
 		s, err := newStretch(p.dir)
@@ -110,7 +109,7 @@ func (p *player) playBackward(ctx context.Context, n int, free buffers, emit fun
 
 // emitFrom emits the i-th frame of a stretch.
 func emitFrom(ctx context.Context, s *stretch, i int, free buffers, emit func(*image.YCbCr) error) error {
-	frame, err := free.take(ctx)
+	frame, err := free.get(ctx)
 	if err != nil {
 		return err
 	}
@@ -120,9 +119,8 @@ func emitFrom(ctx context.Context, s *stretch, i int, free buffers, emit func(*i
 	return emit(frame)
 }
 
-// decodeStretch fills a stretch with the source frames from to to-1. Where seeking in
-// the file brings others than those of the first pass, it decodes from the
-// file's beginning: slow, but right.
+// decodeStretch fills a stretch with the source frames from the one called from up to to-1. If seeking in the file leads to other
+// frames than those of the first pass, it decodes from the beginning of the file. That is slow, but right.
 func (p *player) decodeStretch(ctx context.Context, s *stretch, from, to int) error {
 	s.n = to - from
 	frames, err := p.tools.OpenFramesAt(ctx, p.video, from, to)
@@ -150,8 +148,7 @@ func (p *player) decodeStretch(ctx context.Context, s *stretch, from, to int) er
 	return nil
 }
 
-// fill reads a stretch and reports whether its frames are those of the first
-// pass.
+// fill reads a stretch, and tells whether its frames are those of the first pass.
 func (p *player) fill(s *stretch, frames *ffmpeg.Frames, from int) (bool, error) {
 	frame := p.video.Video.NewFrame()
 	for i := range s.n {

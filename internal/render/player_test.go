@@ -104,7 +104,7 @@ func checkPlay(t *testing.T, p *player) {
 	free := newBuffers(p.video.Video, 1)
 	err := p.play(t.Context(), free, func(frame *image.YCbCr) error {
 		got = append(got, sum(frame))
-		free.give(frame)
+		free.put(frame)
 		return nil
 	})
 	if err != nil {
@@ -176,7 +176,7 @@ func decodeAll(ctx context.Context, s *source) error {
 	decoded := make(chan *image.YCbCr)
 	go func() {
 		for frame := range decoded {
-			free.give(frame)
+			free.put(frame)
 		}
 	}()
 	defer close(decoded)

@@ -1,11 +1,10 @@
 // Package render is the pipeline from a video and a speech track to a video
 // whose lips follow the speech.
 //
-// Each source frame goes one way: it is decoded, its faces are detected and
-// tracked, aligned with the canonical face, and seen by the engine and by the
-// analyser of speakers. When all frames went that way the engine makes a plan. Then
-// the frames come once more, are painted and encoded. Both passes stream, so
-// memory doesn't grow with the video's length.
+// There are two passes over the video. In the first, each source frame is decoded, its faces are detected, tracked and aligned
+// with the canonical face, and the engine and the analyser of speakers analyse them. Then the engine makes a plan. In the
+// second pass the frames are read once more, painted and encoded. Both passes stream, so memory doesn't grow with the
+// video's length.
 package render
 
 import (

@@ -42,7 +42,7 @@ func (s *source) decode(ctx context.Context, free buffers, decoded chan<- *image
 		s.kept, _ = newStretch(s.dir) // without one they are decoded once more
 	}
 	for n := 0; ; n++ {
-		frame, err := free.take(ctx)
+		frame, err := free.get(ctx)
 		if err != nil {
 			return err
 		}
@@ -80,8 +80,8 @@ func (s *source) whole(output int) error {
 	return f.Because(nil)
 }
 
-// keep keeps a frame while all fit in a stretch and on the disk; else they are
-// decoded once more. Its sum is always kept: a later frame may not fit.
+// keep writes a frame to the stretch, as long as all fit in it and on the disk. Otherwise they are decoded once more. The frame's
+// sum is always kept, since a later frame may not fit.
 func (s *source) keep(n int, frame *image.YCbCr) {
 	s.sums = append(s.sums, sum(frame))
 	if s.kept == nil {
@@ -94,7 +94,7 @@ func (s *source) keep(n int, frame *image.YCbCr) {
 	s.kept.n = n + 1
 }
 
-// close frees the frames that are kept.
+// close removes the frames that are kept.
 func (s *source) close() {
 	if s.kept != nil {
 		s.kept.close()
@@ -102,12 +102,14 @@ func (s *source) close() {
 	}
 }
 
-// sum is a check of a frame: of some of its rows, which tell any two pictures of a
-// video apart that differ by more than noise.
+// sumRows is the distance of the rows of a frame that its sum is of. They tell apart any two pictures of a video that differ by
+// more than noise.
+const sumRows = 8
+
+// sum returns a checksum (CRC-32C) of some rows of a frame's luma.
 func sum(frame *image.YCbCr) (s uint32) {
-	const apart = 8 // rows
 	table := crc32.MakeTable(crc32.Castagnoli)
-	for y := 0; y < len(frame.Y); y += apart * frame.YStride {
+	for y := 0; y < len(frame.Y); y += sumRows * frame.YStride {
 		s = crc32.Update(s, table, frame.Y[y:y+frame.YStride])
 	}
 	return s

@@ -1,9 +1,10 @@
 package render
 
-// timeline says which source frame is under each output frame: the source plays
-// forward and backward until the output is full.
-type timeline struct{ source, output int } // lengths in frames, source ≥ 1
+// timeline maps output frames to source frames: the source plays forward and backward until the output is full. Its fields are
+// lengths in frames. source is at least 1.
+type timeline struct{ source, output int }
 
+// at returns the source frame under an output frame.
 func (t timeline) at(output int) int {
 	if t.source == 1 {
 		return 0
@@ -13,9 +14,8 @@ func (t timeline) at(output int) int {
 	return min(i, period-i)
 }
 
-// backward tells whether the output frame belongs to a run from the source's
-// end to its beginning. Such a run ends at source frame 1: the next one starts
-// at 0.
+// backward tells whether an output frame is part of a run from the source's end to its beginning. Such a run ends at source frame
+// 1, since the next one starts at frame 0.
 func (t timeline) backward(output int) bool {
 	return t.source > 1 && output%(2*(t.source-1)) >= t.source
 }

@@ -78,11 +78,11 @@ func fits(tensor onnx.Info, shape func(ticks int) []int) bool {
 // score returns the network's score of the window's face at each of its ticks: above 0 if it speaks.
 func (n *Network) score(ctx context.Context, w *Window, sound *MFCC) ([]float32, error) {
 	length := rounded(len(w.crops))
-	b, err := n.bindings.Take(ctx, length)
+	b, err := n.bindings.Get(ctx, length)
 	if err != nil {
 		return nil, err
 	}
-	defer n.bindings.Give(length, b)
+	defer n.bindings.Put(length, b)
 	rows, pictures := b.Input(n.sound), b.Input(n.faces)
 	for i := range length * hopsPerTick {
 		row := sound.at(w.from*hopsPerTick + i)

@@ -51,7 +51,7 @@ func newDetector(t testing.TB, detector, landmarks string) detection.Detector {
 
 // TestHalfOfTheNetworks checks that either network goes with the cascades.
 func TestHalfOfTheNetworks(t *testing.T) {
-	frames := stage(t, 30, actor{person: man, x: 320, y: 180, scale: 1})
+	frames := compose(t, 30, figure{person: man, x: 320, y: 180, scale: 1})
 	for _, c := range []struct{ name, detector, landmarks string }{
 		{"detector", "ultraface_rfb_320.onnx", ""},
 		{"landmarks", "", "facemesh_192.onnx"},
@@ -137,7 +137,7 @@ func TestFaultOfADetector(t *testing.T) {
 	}
 }
 
-// aFace is what the cascades find in a frame.
+// aFace returns a face that the cascades find in a frame.
 func aFace(t *testing.T, frame *image.YCbCr) detection.Face {
 	t.Helper()
 	faces, _, err := NewTracker(newDetector(t, "", ""), 25).Add(t.Context(), frame)

@@ -13,13 +13,13 @@ import (
 
 const width, height = 640, 360
 
-// TestTracks checks who is where in drawn scenes.
+// TestTracks checks the tracks of drawn scenes.
 func TestTracks(t *testing.T) {
 	eachDetector(t, testTracks)
 }
 
 func testTracks(t *testing.T, d detection.Detector) {
-	alone := func(i int) facetest.Head {
+	mover := func(i int) facetest.Head {
 		return facetest.Head{X: 200 + 4*float64(i), Y: 150 + float64(i), Eyes: 45 + .3*float64(i), Turn: .08 * math.Sin(float64(i)/4)}
 	}
 	still := facetest.Head{X: 160, Y: 150, Eyes: 48}
@@ -30,52 +30,52 @@ func testTracks(t *testing.T, d detection.Detector) {
 		scene  func(i int) *image.YCbCr
 		want   []run
 	}{
-		{"no face", 6, func(int) *image.YCbCr { return facetest.Wall(width, height) }, nil},
-		{"one that moves, grows and turns", 30, func(i int) *image.YCbCr { return facetest.Frame(width, height, alone(i)) },
-			[]run{{0, 30, alone, nil}}},
-		{"two that come closer and part", 24, func(i int) *image.YCbCr {
+		{name: "no face", frames: 6, scene: func(int) *image.YCbCr { return facetest.Wall(width, height) }},
+		{name: "one that moves, grows and turns", frames: 30, scene: func(i int) *image.YCbCr { return facetest.Frame(width, height, mover(i)) },
+			want: []run{{from: 0, to: 30, head: mover}}},
+		{name: "two that come closer and part", frames: 24, scene: func(i int) *image.YCbCr {
 			return facetest.Frame(width, height, sway(still, 40, i), sway(beside, -40, i))
-		}, []run{{0, 24, swaying(still, 40), nil}, {0, 24, swaying(beside, -40), nil}}},
-		{"one who comes after the other, seen at the next search", 14, func(i int) *image.YCbCr {
+		}, want: []run{{from: 0, to: 24, head: swaying(still, 40)}, {from: 0, to: 24, head: swaying(beside, -40)}}},
+		{name: "one who comes after the other, found at the next search", frames: 14, scene: func(i int) *image.YCbCr {
 			if i < 6 {
 				return facetest.Frame(width, height, still)
 			}
 			return facetest.Frame(width, height, still, beside)
-		}, []run{{0, 14, at(still), nil}, {10, 14, at(beside), nil}}},
-		{"one who comes into an empty room, seen at the next look", 9, func(i int) *image.YCbCr {
+		}, want: []run{{from: 0, to: 14, head: at(still)}, {from: 10, to: 14, head: at(beside)}}},
+		{name: "one who comes into an empty picture, found at the next search", frames: 9, scene: func(i int) *image.YCbCr {
 			if i < 4 {
 				return facetest.Wall(width, height)
 			}
 			return facetest.Frame(width, height, still)
-		}, []run{{6, 9, at(still), nil}}},
-		{"one who leaves and comes back is a new track", 16, func(i int) *image.YCbCr {
+		}, want: []run{{from: 6, to: 9, head: at(still)}}},
+		{name: "one who leaves and comes back is a new track", frames: 16, scene: func(i int) *image.YCbCr {
 			if i >= 5 && i < 10 {
 				return facetest.Frame(width, height, beside)
 			}
 			return facetest.Frame(width, height, still, beside)
-		}, []run{{0, 5, at(still), nil}, {0, 16, at(beside), nil}, {10, 16, at(still), nil}}},
-		{"one who is hidden for three frames is not", 12, func(i int) *image.YCbCr {
+		}, want: []run{{from: 0, to: 5, head: at(still)}, {from: 0, to: 16, head: at(beside)}, {from: 10, to: 16, head: at(still)}}},
+		{name: "one who is hidden for three frames is not", frames: 12, scene: func(i int) *image.YCbCr {
 			if i >= 5 && i < 8 {
 				return facetest.Wall(width, height)
 			}
 			return facetest.Frame(width, height, still)
-		}, []run{{0, 12, at(still), []int{5, 6, 7}}}},
-		{"a cut ends the track", 12, func(i int) *image.YCbCr {
+		}, want: []run{{from: 0, to: 12, head: at(still), hidden: []int{5, 6, 7}}}},
+		{name: "a cut ends the track", frames: 12, scene: func(i int) *image.YCbCr {
 			f := facetest.Frame(width, height, still)
 			for k := range f.Y {
-				if i >= 6 && k%f.YStride > width/2 { // another room, the face in the same place
+				if i >= 6 && k%f.YStride > width/2 { // another background, the face in the same place
 					f.Y[k] /= 2
 				}
 			}
 			return f
-		}, []run{{0, 6, at(still), nil}, {6, 12, at(still), nil}}},
-		{"too small", 3, func(int) *image.YCbCr {
+		}, want: []run{{from: 0, to: 6, head: at(still)}, {from: 6, to: 12, head: at(still)}}},
+		{name: "too small", frames: 3, scene: func(int) *image.YCbCr {
 			return facetest.Frame(width, height, facetest.Head{X: 300, Y: 200, Eyes: 8})
-		}, nil},
-		{"half out of the frame", 3, func(int) *image.YCbCr {
+		}},
+		{name: "half out of the frame", frames: 3, scene: func(int) *image.YCbCr {
 			return facetest.Frame(width, height, facetest.Head{X: 0, Y: 200, Eyes: 50})
-		}, nil},
-		{"a frame of two pixels", 3, func(int) *image.YCbCr { return facetest.Wall(2, 2) }, nil},
+		}},
+		{name: "a frame of two pixels", frames: 3, scene: func(int) *image.YCbCr { return facetest.Wall(2, 2) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -92,7 +92,7 @@ func testTracks(t *testing.T, d detection.Detector) {
 	}
 }
 
-// run is where a track is: from one frame up to another.
+// run is an expected track: its first frame, the one after its last, and where its head is in each.
 type run struct {
 	from, to int
 	head     func(i int) facetest.Head

@@ -36,7 +36,7 @@ const (
 	unlikeCost = .05 // × (distance of their appearances ÷ the usual one)², added to jumpCost
 	backCost   = .3  // for playing backward. At .02 the path went back and forth, which flickered: at .3 the step of the opening falls from .84 to .75
 	lapse      = 3   // frames between examples that are next to each other in time, at most
-	candidates = 48  // examples that are compared for each frame: what the plan takes grows with the square
+	candidates = 48  // examples that are compared for each frame: the time of the plan grows with the square
 )
 
 // leastUsual is the least usual distance of two appearances, for examples that are all the same.

@@ -24,7 +24,7 @@ type cell struct {
 	jump   float32 // added to dy below that edge: what lies between the lips and their rolled parts is skipped there
 	below  float32 // how far the place is below that edge; negative above it
 	open   float32 // gap between the lips in this column
-	fill   float32 // if the place is inside the mouth: 0 shows the source's pixel, 1 what the source doesn't show
+	fill   float32 // if the place is inside the mouth: 0 shows the source's pixel, 1 the unseen inside
 	seam   float32 // how dark the line between closed lips is here, 0 to 1
 	depth  float32 // 0 at the upper lip, 1 at the lower: shades the inside
 }
@@ -63,7 +63,7 @@ const (
 	asideReach = .4  // cheeks move sideways up to this far outwards from a corner; by eye
 
 	upperShare = .25 // of an opening is done by the upper lip, the rest by the lower: the median of nine people is .22
-	chinShare  = .56 // of an opening is what the chin moves; by eye
+	chinShare  = .56 // of an opening is done by the chin; by eye
 	jawFlat    = .55 // half widths from the middle up to which the jaw moves as in the middle; by eye
 	jawFall    = .75 // half widths beyond that over which 1/e of the movement is left; by eye
 )

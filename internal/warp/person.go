@@ -23,7 +23,7 @@ type person struct {
 	chooser *chooser     // nil until it is needed
 }
 
-// Limits of what is measured of a person, canonical unless they say otherwise.
+// Limits of the measures of a person, canonical unless they say otherwise.
 const (
 	usualGap     = .96 // quantile of the gaps of all frames that is taken for a loud vowel's
 	restGap      = .1  // quantile that is taken for the gap at rest
@@ -121,7 +121,7 @@ func (p *person) shape(a speech.Articulation, width float32) shape {
 	}
 }
 
-// The places of which the darkest have the colour of the inside of a mouth. By eye.
+// The places whose darkest ones have the colour of the inside of a mouth. By eye.
 const (
 	insideColumns, insideRows = 24, 12  // from corner to corner, and from above to below the line between the lips
 	insideAbove, insideBelow  = .05, .1 // canonical

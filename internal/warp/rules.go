@@ -184,7 +184,7 @@ func (r *rule) lip(scale float32) float32 {
 }
 
 // toned returns the value of a channel (0 to 2 for Y, Cb and Cr) of the mouth in the tone of the
-// face around it, with what is filled. dark is the colour of the unseen inside.
+// face around it, with the unseen inside filled. dark is the colour of that.
 func (r *rule) toned(channel int, mouth float32, dark *[3]float32) float32 {
 	v := mouth + r.tone[channel]
 	if channel == 0 {

@@ -9,17 +9,17 @@ import (
 	"lipsync/internal/render"
 )
 
-// analyser notes where the faces of one video lie.
+// analyser records where the faces of one video lie.
 type analyser struct {
 	engine *Engine
 	fps    float64
 	tracks map[int]*track // by number
 }
 
-// track is where the canonical face of a person in a shot lies in each frame.
+// track is a person in a shot.
 type track struct {
 	first int               // frame
-	to    []geom.Similarity // by frame, from the first on
+	to    []geom.Similarity // from the canonical face to the frame's pixels, for each frame from the first on
 }
 
 // Add implements render.Analyser.
@@ -40,14 +40,13 @@ func (a *analyser) Plan(_ context.Context, out render.Output) (render.Painter, e
 	return &painter{a, out}, nil
 }
 
-// painter has the network paint one video.
+// painter paints one video by the network.
 type painter struct {
 	*analyser
 	out render.Output
 }
 
-// at returns where the speaker's face lies in a source frame, and whether it is
-// there.
+// at returns the similarity from the canonical face to the speaker's face in a source frame, and whether it is there.
 func (p *painter) at(source int) (geom.Similarity, bool) {
 	t := p.tracks[p.out.Speaker(source)]
 	if t == nil || source < t.first || source >= t.first+len(t.to) {
@@ -62,10 +61,10 @@ func (p *painter) Paint(ctx context.Context, output int, frame *image.YCbCr) ([]
 	if !ok {
 		return nil, nil
 	}
-	b := p.engine.brush()
+	b := p.engine.buffers()
 	samples := p.out.Samples
 	start := windowStart(output, p.fps, columnsOf(samples.Size()/2))
-	if err := b.ear.listen(&b.sound, samples, start); err != nil {
+	if err := b.spectrogram.fill(&b.sound, samples, start); err != nil {
 		return nil, err
 	}
 	b.cut(frame, onto)

@@ -37,14 +37,14 @@ func TestTracks(t *testing.T) {
 	aligner := alignment.NewAligner(25)
 	for i := range frames {
 		h := swaying(i)
-		faces := seen(facetest.Frame(320, 300, h), h)
+		faces := tracked(facetest.Frame(320, 300, h), h)
 		faces[0].Track = track(i)
 		if missed(i) || gone(i) {
 			faces = nil
 		}
-		see(t, a, aligner.Add(faces, false))
+		addAll(t, a, aligner.Add(faces, false))
 	}
-	see(t, a, aligner.End())
+	addAll(t, a, aligner.End())
 	planned, err := a.Plan(t.Context(), render.Output{
 		Frames: frames, Source: func(output int) int { return output }, Speaker: track, Samples: pcm(tone(frames * 16000 / 25)),
 	})
@@ -78,7 +78,7 @@ func TestTracks(t *testing.T) {
 
 // TestNobodySpeaks checks frames in which no one, or someone unknown, speaks.
 func TestNobodySpeaks(t *testing.T) {
-	a, film := shoot(t, newTestEngine(t, 96, 1, asItIs), 25, 320, 300, 2, still)
+	a, drawn := drawFrames(t, newTestEngine(t, 96, 1, asItIs), 25, 320, 300, 2, still)
 	for _, track := range []int{-1, 3} {
 		p, err := a.Plan(t.Context(), render.Output{
 			Frames: 2, Source: func(int) int { return 1 }, Speaker: func(int) int { return track }, Samples: pcm(nil),
@@ -86,7 +86,7 @@ func TestNobodySpeaks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if mouths, err := p.Paint(t.Context(), 0, film[1]); err != nil || len(mouths) != 0 {
+		if mouths, err := p.Paint(t.Context(), 0, drawn[1]); err != nil || len(mouths) != 0 {
 			t.Errorf("track %d: %d mouths, %v, want none", track, len(mouths), err)
 		}
 	}

@@ -11,16 +11,16 @@ import (
 	"lipsync/internal/render"
 )
 
-// batch is some faces that go through the network together.
+// batch holds faces that go through the network together.
 type batch struct {
-	faces   []*brush
-	size    int     // how many faces the binding is for: more than faces if the model fixes it
+	faces   []*buffers
+	size    int     // number of faces of the binding: more than len(faces) if the model fixes it
 	binding binding // nil until the batch is loaded
 	err     error   // of loading or running it
 }
 
-// newBatch returns a batch of the faces, of which it keeps a copy.
-func (e *Engine) newBatch(faces []*brush) *batch {
+// newBatch returns a batch of a copy of the list of faces.
+func (e *Engine) newBatch(faces []*buffers) *batch {
 	var b *batch
 	select {
 	case b = <-e.spare:
@@ -41,13 +41,13 @@ func (e *Engine) recycle(b *batch) {
 	}
 }
 
-// load takes a binding for the batch and fills the network's inputs. In a model of a
-// fixed batch, the inputs beyond the faces keep the numbers of an earlier batch.
+// load gets a binding for the batch and fills the network's inputs. In a model of a fixed batch, the inputs beyond the faces
+// keep the numbers of an earlier batch.
 func (e *Engine) load(b *batch) error {
 	if b.size = len(b.faces); e.model.fixed {
 		b.size = e.model.batch
 	}
-	bound, err := e.bindings.Take(e.ctx, b.size)
+	bound, err := e.bindings.Get(e.ctx, b.size)
 	if err != nil {
 		return fmt.Errorf("bind %d faces: %w", b.size, err)
 	}
@@ -100,8 +100,7 @@ func (e *Engine) paint(b *batch) error {
 	return b.binding.Run(e.ctx)
 }
 
-// finish copies the outputs of a batch and tells those who wait for its faces, or has
-// the dispatcher split the batch.
+// finish copies the outputs of a batch and ends the calls that wait for its faces, or has the dispatcher split the batch.
 func (e *Engine) finish(b *batch) {
 	again := e.model.splits(b)
 	for i, f := range b.faces {
@@ -126,19 +125,17 @@ func (e *Engine) finish(b *batch) {
 // release gives the batch's binding back, if it has one.
 func (e *Engine) release(b *batch) {
 	if b.binding != nil {
-		e.bindings.Give(b.size, b.binding)
+		e.bindings.Put(b.size, b.binding)
 	}
 }
 
-// splits tells whether the batch failed because memory was short and can be painted in
-// smaller ones.
+// splits tells whether the batch failed because of too little memory, and can be painted in smaller ones.
 func (m *model) splits(b *batch) bool {
 	return errors.Is(b.err, onnx.ErrMemory) && len(b.faces) > 1 && !m.fixed
 }
 
-// try runs the network as often at once as it ever will, on full batches, so that a
-// fault or too little memory shows now and not in a job. As in jobs, batches that have
-// too little memory are halved.
+// try runs the network on full batches, as many at once as in jobs, so that a fault or too little memory shows now and not in
+// a job. As in jobs, batches that have too little memory are halved.
 func (e *Engine) try(ctx context.Context) error {
 	for {
 		all, ctx := errgroup.WithContext(ctx)
@@ -158,10 +155,10 @@ func (e *Engine) try(ctx context.Context) error {
 // tryOnce runs the network on one full batch.
 func (e *Engine) tryOnce(ctx context.Context) error {
 	n := e.model.batch
-	b, err := e.bindings.Take(ctx, n)
+	b, err := e.bindings.Get(ctx, n)
 	if err == nil {
 		err = b.Run(ctx)
-		e.bindings.Give(n, b)
+		e.bindings.Put(n, b)
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()

@@ -18,7 +18,7 @@ type gate struct {
 	answers chan error
 }
 
-func (g *gate) run(_ context.Context, c *canvas) error {
+func (g *gate) run(_ context.Context, c *goBinding) error {
 	if !g.open {
 		g.open = true
 		return nil
@@ -37,7 +37,7 @@ func ask(ctx context.Context, e *Engine, first, n int) chan error {
 	answered := make(chan error, n)
 	for i := range n {
 		go func() {
-			b := e.newBrush()
+			b := e.newBuffers()
 			b.sound[0] = float32(first + i)
 			err := e.infer(ctx, b)
 			if err == nil && (b.output[0] != b.sound[0] || b.output[len(b.output)-1] != b.sound[0]) {
@@ -110,7 +110,7 @@ func TestFailureStaysInBatch(t *testing.T) {
 // run.
 func TestPanicStaysInBatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := startTest(t, model{sound: 1, size: 96, batch: 1}, func(_ context.Context, c *canvas) error {
+		e := startTest(t, model{sound: 1, size: 96, batch: 1}, func(_ context.Context, c *goBinding) error {
 			if c.inputs[1][0] == 1 {
 				panic("odd")
 			}
@@ -118,12 +118,12 @@ func TestPanicStaysInBatch(t *testing.T) {
 			return nil
 		})
 		for range 3 { // more than there are runners
-			b := e.newBrush()
+			b := e.newBuffers()
 			b.sound[0] = 1
 			if err := e.infer(t.Context(), b); err == nil || !strings.HasPrefix(err.Error(), "panic: odd") {
 				t.Errorf("got %v, want the panic", err)
 			}
-			if err := e.infer(t.Context(), e.newBrush()); err != nil {
+			if err := e.infer(t.Context(), e.newBuffers()); err != nil {
 				t.Errorf("the next face: %v", err)
 			}
 		}
@@ -170,7 +170,7 @@ func TestRunsOverlap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var now atomic.Int32
 		answers := make(chan error)
-		e := startTest(t, model{sound: 1, size: 96, batch: 1, runs: 2}, func(_ context.Context, c *canvas) error {
+		e := startTest(t, model{sound: 1, size: 96, batch: 1, runs: 2}, func(_ context.Context, c *goBinding) error {
 			if c.inputs[1][0] == 0 { // the engine tries it
 				return nil
 			}
@@ -191,29 +191,28 @@ func TestRunsOverlap(t *testing.T) {
 	})
 }
 
-// staged is a binding that counts what is done with it, and whose outputs can't be read
-// before copying is closed.
-type staged struct {
-	canvas
+// watchedBinding is a binding that counts its calls. Its outputs can't be read before copying is closed.
+type watchedBinding struct {
+	goBinding
 	loaded, begun *atomic.Int32
 	running       <-chan struct{}
 	copying       <-chan struct{}
 }
 
-func (s *staged) Input(i int) []float32 {
+func (s *watchedBinding) Input(i int) []float32 {
 	s.loaded.Add(1)
-	return s.canvas.Input(i)
+	return s.goBinding.Input(i)
 }
 
-func (s *staged) Run(context.Context) error {
+func (s *watchedBinding) Run(context.Context) error {
 	s.begun.Add(1)
 	<-s.running
 	return nil
 }
 
-func (s *staged) Output(i int) []float32 {
+func (s *watchedBinding) Output(i int) []float32 {
 	<-s.copying
-	return s.canvas.Output(i)
+	return s.goBinding.Output(i)
 }
 
 // TestCopiesOverlapRuns checks that a batch is loaded while the one before it runs, and
@@ -226,7 +225,7 @@ func TestCopiesOverlapRuns(t *testing.T) {
 		bind := m.bind
 		m.bind = func(ctx context.Context, inputs, outputs [][]int) (binding, error) {
 			b, err := bind(ctx, inputs, outputs)
-			return &staged{*b.(*canvas), &loaded, &begun, running, copying}, err
+			return &watchedBinding{*b.(*goBinding), &loaded, &begun, running, copying}, err
 		}
 		go func() { running <- struct{}{} }() // the engine tries it
 		e, err := start(t.Context(), m, slog.New(slog.DiscardHandler))
@@ -262,7 +261,7 @@ func TestBindingFails(t *testing.T) {
 		bind := m.bind
 		m.bind = func(ctx context.Context, inputs, outputs [][]int) (binding, error) {
 			if fails.Load() {
-				return (*canvas)(nil), broken // as a *onnx.Binding that is nil
+				return (*goBinding)(nil), broken // as a *onnx.Binding that is nil
 			}
 			return bind(ctx, inputs, outputs)
 		}

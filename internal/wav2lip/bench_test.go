@@ -101,8 +101,8 @@ func BenchmarkNetwork(b *testing.B) {
 	}
 }
 
-// footage is a clip in memory.
-type footage struct {
+// clipFrames is a clip in memory.
+type clipFrames struct {
 	tools  *ffmpeg.Tools
 	path   string
 	info   *ffmpeg.Info
@@ -110,10 +110,10 @@ type footage struct {
 	faces  []alignment.Frame
 }
 
-// film reads the clip.
-func film(b *testing.B) *footage {
+// readClip reads the clip.
+func readClip(b *testing.B) *clipFrames {
 	b.Helper()
-	f := &footage{tools: ffmpegtest.Tools(b), path: sharedtest.Path(b, "media", "talking_man.mp4")}
+	f := &clipFrames{tools: ffmpegtest.Tools(b), path: sharedtest.Path(b, "media", "talking_man.mp4")}
 	var err error
 	if f.info, err = f.tools.Probe(b.Context(), f.path); err != nil {
 		b.Fatal(err)
@@ -135,7 +135,7 @@ func film(b *testing.B) *footage {
 }
 
 // track finds and aligns the faces.
-func (f *footage) track(b *testing.B) {
+func (f *clipFrames) track(b *testing.B) {
 	b.Helper()
 	detector, err := detection.New(b.Context(), nil, nil)
 	if err != nil {
@@ -155,13 +155,13 @@ func (f *footage) track(b *testing.B) {
 }
 
 // analyse has the engine look at the clip and plan to say a tone with it.
-func (f *footage) analyse(b *testing.B, e *Engine) render.Painter {
+func (f *clipFrames) analyse(b *testing.B, e *Engine) render.Painter {
 	b.Helper()
 	a, err := e.Analyse(render.Video{Width: f.info.Video.Width, Height: f.info.Video.Height, FPS: f.info.Video.Rate.Float()})
 	if err != nil {
 		b.Fatal(err)
 	}
-	see(b, a, f.faces)
+	addAll(b, a, f.faces)
 	p, err := a.Plan(b.Context(), render.Output{
 		Frames: len(f.frames), Source: func(output int) int { return output },
 		Samples: pcm(tone(len(f.frames) * 16000 / 25)),
@@ -179,7 +179,7 @@ func (f *footage) analyse(b *testing.B, e *Engine) render.Painter {
 }
 
 // mouths makes all mouths of the clip, as many at once as the engine wants.
-func (f *footage) mouths(b *testing.B, e *Engine, p render.Painter) {
+func (f *clipFrames) mouths(b *testing.B, e *Engine, p render.Painter) {
 	b.Helper()
 	var all errgroup.Group
 	all.SetLimit(e.Workers())
@@ -200,7 +200,7 @@ func (f *footage) mouths(b *testing.B, e *Engine, p render.Painter) {
 // BenchmarkStages runs the stages of a job one after the other, each on all cores
 // theirs, and then a job: how near it comes to the slowest of them. The mouths without the network are cut, heard and put back.
 func BenchmarkStages(b *testing.B) {
-	f := film(b)
+	f := readClip(b)
 	f.track(b)
 	bare := newTestEngine(b, 96, 16, asItIs)
 	p := f.analyse(b, bare)
@@ -218,7 +218,7 @@ func BenchmarkStages(b *testing.B) {
 			slowest = min(slowest, float64(n)/b.Elapsed().Seconds())
 		})
 	}
-	stage("decode", func(b *testing.B) { film(b) })
+	stage("decode", func(b *testing.B) { readClip(b) })
 	stage("track", f.track)
 	stage("analyse", func(b *testing.B) { f.analyse(b, bare) })
 	stage("mouths-without-network", func(b *testing.B) { f.mouths(b, bare, p) })

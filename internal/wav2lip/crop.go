@@ -9,46 +9,45 @@ import (
 	"lipsync/internal/render"
 )
 
-// The part of the canonical face that the network sees: the box of a face detector, as
-// the published code cuts it, and a little below the chin. On talking heads the
-// boxes of a detector that was trained on the same faces as the published one
-// lie from .25, -.70 to 2.13, 2.12.
+// The part of the canonical face that the network sees: the box of a face detector, as in the published code, and a
+// little below the chin. On talking heads, the boxes of a detector that was trained on the same faces as the published
+// one lie from (.25, -.70) to (2.13, 2.12).
 const cropLeft, cropTop, cropRight, cropBottom = .25, -.70, 2.13, 2.25
 
-// brush is the memory for painting one face. It is used again and again.
-type brush struct {
-	size    int // of the crop, pixels each way
-	faces   []float32
-	sound   window
-	output  []float32
-	done    chan error // of the network
-	ear     *listener
-	seen    [3][]float32 // the crop's levels of Y, Cb and Cr, as the frame has them
-	made    [3][]float32 // as the network paints them
-	agree   []float32    // how much they are alike, 0 to 1
-	scratch []float32
-	mask    []float32 // of the engine
-	ring    []float32
-	picture image.YCbCr
-	alpha   image.Alpha
-	mouth   [1]render.Mouth
+// buffers are the memory for painting one face. They are used again and again.
+type buffers struct {
+	size        int // of the crop, pixels each way
+	faces       []float32
+	sound       window
+	output      []float32
+	done        chan error // gets the error of the network, or nil, once output is filled
+	spectrogram *spectrogram
+	seen        [3][]float32 // levels of Y, Cb and Cr of the crop in the frame
+	made        [3][]float32 // levels that the network painted
+	agree       []float32    // how much both are alike, 0 to 1
+	scratch     []float32
+	mask        []float32 // of the engine
+	ring        []float32
+	picture     image.YCbCr
+	alpha       image.Alpha
+	mouth       [1]render.Mouth
 }
 
-// brush returns one that was used, if any is free.
-func (e *Engine) brush() *brush {
+// buffers returns buffers that were used before, or new ones if none are free.
+func (e *Engine) buffers() *buffers {
 	select {
 	case b := <-e.free:
 		return b
 	default:
-		return e.newBrush()
+		return e.newBuffers()
 	}
 }
 
-func (e *Engine) newBrush() *brush {
+func (e *Engine) newBuffers() *buffers {
 	n := e.model.size * e.model.size
-	b := &brush{
+	b := &buffers{
 		size: e.model.size, faces: make([]float32, 6*n), output: make([]float32, 3*n), done: make(chan error, 1),
-		ear: newListener(), agree: make([]float32, n), scratch: make([]float32, n), mask: e.mask, ring: e.ring,
+		spectrogram: newSpectrogram(), agree: make([]float32, n), scratch: make([]float32, n), mask: e.mask, ring: e.ring,
 	}
 	for k := range b.seen {
 		b.seen[k], b.made[k] = make([]float32, n), make([]float32, n)
@@ -62,9 +61,9 @@ func (e *Engine) newBrush() *brush {
 	return b
 }
 
-// cut cuts the face out of the frame, for the network: first with its lower
-// half hidden, then as it is, each as the planes B, G and R.
-func (b *brush) cut(frame *image.YCbCr, onto geom.Similarity) {
+// cut fills faces with the crop of a frame: first with its lower half black, then as it is, each as the planes B, G and
+// R. onto is the similarity from the canonical face to the frame.
+func (b *buffers) cut(frame *image.YCbCr, onto geom.Similarity) {
 	cb, cr := pixels.Chroma(frame)
 	b.sample(0, pixels.Luma(frame), onto, 1)
 	b.sample(1, cb, onto, 2)
@@ -83,23 +82,23 @@ func (b *brush) cut(frame *image.YCbCr, onto geom.Similarity) {
 	}
 }
 
-// place returns the canonical place of one in a crop of size × size pixels. x and y are
-// in pixels from the corner of the first.
+// place returns the canonical place of (x, y) in a crop of size × size pixels. x and y are in pixels from the upper left
+// corner.
 func place(size int, x, y float32) geom.Point {
 	n := float32(size)
 	return geom.Point{X: cropLeft + x*((cropRight-cropLeft)/n), Y: cropTop + y*((cropBottom-cropTop)/n)}
 }
 
-// covered returns the width and height of the part of the frame that a pixel of the crop
-// covers, in pixels.
-func (b *brush) covered(onto geom.Similarity) (width, height float32) {
+// covered returns the width and the height of the part of the frame that a pixel of the crop covers, in pixels.
+func (b *buffers) covered(onto geom.Similarity) (width, height float32) {
 	n := onto.Scale() / float32(b.size)
 	return n * (cropRight - cropLeft), n * (cropBottom - cropTop)
 }
 
-// sample fills one channel of seen. A pixel of the crop that covers several of the plane
-// gets their mean. Outside the frame the pixels of its edge repeat.
-func (b *brush) sample(channel int, p pixels.Plane[uint8], onto geom.Similarity, subsampling float32) {
+// sample fills one channel of seen with a plane of the frame. subsampling is the number of pixels of luma to one of the
+// plane, each way. A pixel of the crop that covers several of the plane gets their mean. Outside the frame the
+// pixels of its edge repeat.
+func (b *buffers) sample(channel int, p pixels.Plane[uint8], onto geom.Similarity, subsampling float32) {
 	width, height := b.covered(onto)
 	across, along := steps(width/subsampling), steps(height/subsampling)
 	share := 1 / float32(across*along)
@@ -119,8 +118,8 @@ func (b *brush) sample(channel int, p pixels.Plane[uint8], onto geom.Similarity,
 	}
 }
 
-// steps returns how many places to sample along a number of pixels.
-func steps(pixels float32) int {
-	const most = 8 // each way, however large the face
-	return min(int(math.Ceil(float64(pixels))), most)
-}
+// mostSteps bounds the places that are sampled for a pixel of the crop, each way, however large the face is.
+const mostSteps = 8
+
+// steps returns the number of places to sample along a number of pixels.
+func steps(pixels float32) int { return min(int(math.Ceil(float64(pixels))), mostSteps) }

@@ -32,7 +32,7 @@ func TestCropGeometry(t *testing.T) {
 		"small":         {A: 12, B: 1, X: 120, Y: 120},
 		"at the corner": {A: 60, B: 0, X: -60, Y: -30},
 	} {
-		b := e.newBrush()
+		b := e.newBuffers()
 		b.cut(frame, onto)
 		for _, p := range []image.Point{{0, 0}, {95, 0}, {0, 95}, {95, 95}, {48, 48}, {20, 70}} {
 			q := onto.Apply(geom.Point{
@@ -59,7 +59,7 @@ func TestCropIsMean(t *testing.T) {
 	for i := range frame.Y {
 		frame.Y[i] = uint8(80 + (i+i/1000)%2*80) // a chess board
 	}
-	b := newTestEngine(t, 96, 1, asItIs).newBrush()
+	b := newTestEngine(t, 96, 1, asItIs).newBuffers()
 	b.cut(frame, geom.Similarity{A: 260, B: 30, X: 150, Y: 250})
 	for i, v := range b.seen[0] {
 		if abs(v-120) > 8 {
@@ -79,7 +79,7 @@ func TestChannels(t *testing.T) {
 	for i := range frame.Y {
 		frame.Y[i] = 81
 	}
-	b := newTestEngine(t, size, 1, asItIs).newBrush()
+	b := newTestEngine(t, size, 1, asItIs).newBuffers()
 	b.cut(frame, geom.Similarity{A: 50, B: 0, X: 40, Y: 50})
 	red := [3]float32{0, 0, .9998} // of BT.601: Y 81, Cb 90, Cr 240 is B 0, G 0, R 255
 	for c := range 6 {

@@ -7,9 +7,9 @@ import (
 	"lipsync/internal/render"
 )
 
-// infer has the network paint the face that the brush holds. If the context ends
-// before, the brush still belongs to the dispatcher and must not be used again.
-func (e *Engine) infer(ctx context.Context, b *brush) error {
+// infer has the network paint the face of the buffers, and waits. If the context ends before, the buffers still belong to
+// the dispatcher and must not be used again.
+func (e *Engine) infer(ctx context.Context, b *buffers) error {
 	select {
 	case e.queue <- b:
 	case <-ctx.Done():
@@ -27,14 +27,14 @@ func (e *Engine) infer(ctx context.Context, b *brush) error {
 	}
 }
 
-// dispatcher makes batches of the faces in the engine's queue and hands them to the
-// runners. Only its own goroutine uses its fields.
+// dispatcher makes batches of the faces in the engine's queue, and hands them to the runners. Only its own goroutine uses
+// its fields.
 type dispatcher struct {
 	*Engine
-	model   model    // a copy, whose batch is made smaller if memory is short
-	halves  []*batch // of batches that had too little memory; they are painted first
-	waiting []*brush // from the queue, in its order
-	next    *batch   // is full and loaded, and waits for a runner
+	model   model      // a copy, whose batch is made smaller if memory is short
+	halves  []*batch   // of batches for which there was too little memory; they are painted first
+	waiting []*buffers // from the queue, in its order
+	next    *batch     // is full and loaded, and waits for a runner
 }
 
 // dispatch works until the engine is closed.
@@ -47,8 +47,8 @@ func (e *Engine) dispatch() {
 	}
 }
 
-// step waits for a face, for a runner that takes a batch, or for one whose batch had too
-// little memory. It returns false when the engine is closed.
+// step waits for a face, for a runner that is free, or for a batch that had too little memory. It returns false when the
+// engine is closed.
 func (d *dispatcher) step() bool {
 	d.drain()
 	d.prepare()
@@ -82,8 +82,7 @@ func (d *dispatcher) step() bool {
 	return true
 }
 
-// sent forgets a batch that a runner took: the first of halves, next, or one of the first
-// n faces that wait.
+// sent forgets a batch that a runner has received. It is the first of halves, or next, or has the first n faces that wait.
 func (d *dispatcher) sent(b *batch, n int) {
 	switch {
 	case n > 0:
@@ -95,7 +94,7 @@ func (d *dispatcher) sent(b *batch, n int) {
 	}
 }
 
-// drain takes the faces that are in the queue already.
+// drain receives the faces that are in the queue already.
 func (d *dispatcher) drain() {
 	for {
 		select {
@@ -107,9 +106,8 @@ func (d *dispatcher) drain() {
 	}
 }
 
-// prepare loads the next batch if enough faces wait to fill it. It splits a batch for
-// which there is too little memory. The callers for another that can't be loaded get the
-// error.
+// prepare loads the next batch if enough faces wait to fill it. It splits a batch for which there is too little memory. If
+// a batch can't be loaded for another reason, the callers that wait for it get the error.
 func (d *dispatcher) prepare() {
 	for n := d.model.batch; d.next == nil && len(d.waiting) >= n; n = d.model.batch {
 		b := d.newBatch(d.waiting[:n])
@@ -126,8 +124,7 @@ func (d *dispatcher) prepare() {
 	}
 }
 
-// split halves a batch that had too little memory. If the batch was full, no later one is
-// made larger than its half.
+// split halves a batch that had too little memory. If the batch was full, all later ones are at most half as large.
 func (d *dispatcher) split(b *batch) {
 	half := len(b.faces) / 2
 	for faces := range slices.Chunk(b.faces, half) {

@@ -8,39 +8,39 @@ import (
 	"lipsync/internal/pixels"
 )
 
-// The mask on the canonical face: a superellipse below the base of the nose, as
-// far as the chin goes when the mouth opens.
+// The mask on the canonical face: a superellipse from the base of the nose down to where the chin goes when the mouth opens.
+// Lengths are canonical. By eye, as all constants of painting here that have no other reason.
 const (
 	maskX, maskY               = 1.2, 1.64 // its centre
 	maskHalf, maskTall         = .82, .6   // half its width and height
-	maskSharp          float32 = 3         // its exponent
-	maskSoft           float32 = .3        // its soft edge, as a share of the way to the centre
+	maskPower          float32 = 3         // its exponent
+	maskSoft           float32 = .3        // width of its soft edge, as a share of the way to the centre
+	ringBottom                 = 1.5       // y down to which colours are compared: below, the chin may have moved
 )
 
-// maskAt tells how much of the network's face is seen at a canonical place.
+// maskAt returns how much of the network's face is seen at a canonical place, 0 to 1.
 func maskAt(c geom.Point) float32 {
 	x, y := abs(c.X-maskX)/maskHalf, abs(c.Y-maskY)/maskTall
-	d := power(power(x, maskSharp)+power(y, maskSharp), 1/maskSharp)
+	d := power(power(x, maskPower)+power(y, maskPower), 1/maskPower)
 	t := min(max((1-d)/maskSoft, 0), 1)
 	return t * t * (3 - 2*t)
 }
 
-// newMask makes the mask of a crop, and the ring of its soft edge. Below the
-// lips the ring counts for nothing: there the chin may have moved.
+// newMask returns the mask of a crop of size × size pixels, and the weights of its soft edge, the ring: 1 where the mask is a
+// half, 0 where it is 0 or 1, and below ringBottom.
 func newMask(size int) (mask, ring []float32) {
-	const lips = 1.5
 	mask, ring = make([]float32, size*size), make([]float32, size*size)
 	for i := range mask {
 		c := place(size, float32(i%size)+.5, float32(i/size)+.5)
 		mask[i] = maskAt(c)
-		if c.Y < lips {
+		if c.Y < ringBottom {
 			ring[i] = 4 * mask[i] * (1 - mask[i])
 		}
 	}
 	return mask, ring
 }
 
-// maskArea returns the pixels of the frame that the mask may touch.
+// maskArea returns the rectangle of the frame that holds the mask.
 func maskArea(onto geom.Similarity) image.Rectangle {
 	c := onto.Apply(geom.Point{X: maskX, Y: maskY})
 	aside := abs(onto.A)*maskHalf + abs(onto.B)*maskTall // of the turned rectangle around the mask

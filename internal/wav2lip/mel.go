@@ -10,53 +10,56 @@ import (
 	"lipsync/internal/speech"
 )
 
-// The published spectrogram: 80 mel bands from 55 to 7600 Hz, 80 columns a
-// second, each of 50 ms of sound.
+// The spectrogram of the published code.
 const (
-	bands      = 80
-	columns    = 16 // that the network hears at once
-	columnRate = speech.SampleRate / hop
-	hop        = 200 // samples
-	span       = 800 // samples of a column
+	bands      = 80                      // mel bands from lowest to highest
+	columns    = 16                      // of a window: .2 s
+	columnRate = speech.SampleRate / hop // columns a second
+	hop        = 200                     // samples from column to column: 12.5 ms
+	span       = 800                     // samples of a column: 50 ms
 	emphasis   = .97
 	lowest     = 55   // Hz
 	highest    = 7600 // Hz
+
+	leastAmplitude = 1e-5 // a smaller one counts as this: -100 dB
+	referenceLevel = 20   // dB that are subtracted
+	leastLevel     = -100 // dB that become -mostValue; 0 dB become mostValue
+	mostValue      = 4
 )
 
-// window is the sound of one frame, as the network takes it: for each band, from low to
-// high, its values in the columns, from -4 for silence to 4.
+// window is the sound of one frame as the network takes it: for each band, from low to high, its values in the columns,
+// from -4 for silence to 4.
 type window [bands * columns]float32
 
-// windowStart returns the first column of a frame's window. Frames at the end of the
+// windowStart returns the first column of a frame's window, in a sound with columnsInAll columns. Frames at the end of the
 // sound, and after it, share the last window.
 func windowStart(frame int, fps float64, columnsInAll int) int {
 	start := int(float64(frame) * (columnRate / fps)) // rounds as the reference does
 	return max(min(start, columnsInAll-columns), 0)
 }
 
-// columnsOf returns how many columns a number of samples makes.
+// columnsOf returns the number of columns of a number of samples.
 func columnsOf(samples int64) int { return int(samples/hop) + 1 }
 
-// listener computes windows straight from the samples. That takes less than a hundredth
-// of the network's time, so windows are not kept.
-type listener struct {
+// spectrogram computes windows straight from the samples. That takes less than a hundredth of the network's time, so
+// windows are not kept.
+type spectrogram struct {
 	mel      dsp.MelBank
 	spectrum *dsp.Spectrum
 	bytes    [2 * (span + (columns-1)*hop)]byte
 	sound    [span + (columns-1)*hop]float64 // with emphasis
 }
 
-func newListener() *listener {
+func newSpectrogram() *spectrogram {
 	edges := dsp.Slaney.Edges(lowest, highest, bands)
-	return &listener{
+	return &spectrogram{
 		mel:      dsp.NewUnitAreaMelBank(edges, float64(speech.SampleRate)/span),
 		spectrum: dsp.NewSpectrum(dsp.PeriodicHann(span), span),
 	}
 }
 
-// listen fills the window that starts at a column. Of a sound that is shorter
-// than a window the last column repeats.
-func (l *listener) listen(w *window, samples *io.SectionReader, start int) error {
+// fill fills the window that starts at a column. If the sound is shorter than a window, its last column repeats.
+func (l *spectrogram) fill(w *window, samples *io.SectionReader, start int) error {
 	last := min(columns, columnsOf(samples.Size()/2)-start) - 1
 	if err := l.read(samples, start*hop-span/2, span+last*hop); err != nil {
 		return err
@@ -73,11 +76,10 @@ func (l *listener) listen(w *window, samples *io.SectionReader, start int) error
 	return nil
 }
 
-// read fills sound with n samples from one on. Beyond its ends the sound is
-// reflected, as the reference does it: after the emphasis. The emphasis of the
-// first sample needs none before it: either there is none, or the sample is the
-// first of a window, and weighs nothing.
-func (l *listener) read(samples *io.SectionReader, from, n int) error {
+// read fills sound with n samples from the sample with the index from on. Beyond its ends the sound is reflected after the
+// emphasis, as in the published code. The first sample's emphasis is that without a sample before it: there is
+// none, or the sample is the first of a window, whose weight is 0.
+func (l *spectrogram) read(samples *io.SectionReader, from, n int) error {
 	sound, total := l.sound[:n], int(samples.Size()/2)
 	if total == 0 {
 		clear(sound)
@@ -110,7 +112,7 @@ func reflect(i, n int) int {
 }
 
 // column computes one column of the window.
-func (l *listener) column(w *window, c int) {
+func (l *spectrogram) column(w *window, c int) {
 	amplitudes := l.spectrum.Power(l.sound[c*hop : c*hop+span])
 	for k, power := range amplitudes {
 		amplitudes[k] = math.Sqrt(power)
@@ -122,9 +124,8 @@ func (l *listener) column(w *window, c int) {
 	}
 }
 
-// scale maps an amplitude to the network's values: -80 dB and less to -4, and 20 dB and
-// more to 4.
+// scale returns the network's value of an amplitude: -4 up to -80 dB, and 4 from 20 dB on.
 func scale(amplitude float64) float32 {
-	dB := 2*dsp.Decibels(max(amplitude, 1e-5)) - 20
-	return float32(min(max(8*(dB+100)/100-4, -4), 4))
+	dB := 2*dsp.Decibels(max(amplitude, leastAmplitude)) - referenceLevel
+	return float32(min(max(2*mostValue*(dB-leastLevel)/-leastLevel-mostValue, -mostValue), mostValue))
 }

@@ -52,10 +52,10 @@ func TestMelEqualsReference(t *testing.T) {
 	if got := columnsOf(samples.Size() / 2); got != width {
 		t.Fatalf("%d columns, want %d", got, width)
 	}
-	l, w := newListener(), new(window)
+	l, w := newSpectrogram(), new(window)
 	worst := 0.
 	for start := 0; start <= width-columns; start++ {
-		if err := l.listen(w, samples, start); err != nil {
+		if err := l.fill(w, samples, start); err != nil {
 			t.Fatal(err)
 		}
 		for b := range bands {
@@ -117,7 +117,7 @@ func TestShortSounds(t *testing.T) {
 			}
 			w := new(window)
 			start := windowStart(3, 25, columnsOf(int64(n)))
-			if err := newListener().listen(w, pcm(sound), start); err != nil {
+			if err := newSpectrogram().fill(w, pcm(sound), start); err != nil {
 				t.Fatal(err)
 			}
 			loudest := float32(-4)
@@ -156,7 +156,7 @@ func FuzzListen(f *testing.F) {
 		}
 		sound, w := io.NewSectionReader(bytes.NewReader(data), 0, int64(len(data))), new(window)
 		start := windowStart(frame, fps, columnsOf(sound.Size()/2))
-		if err := newListener().listen(w, sound, start); err != nil {
+		if err := newSpectrogram().fill(w, sound, start); err != nil {
 			t.Fatal(err)
 		}
 		for i, v := range w {
@@ -168,10 +168,10 @@ func FuzzListen(f *testing.F) {
 }
 
 func BenchmarkListen(b *testing.B) {
-	samples, l, w := voice(b), newListener(), new(window)
+	samples, l, w := voice(b), newSpectrogram(), new(window)
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		if err := l.listen(w, samples, i%500); err != nil {
+		if err := l.fill(w, samples, i%500); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -97,7 +97,7 @@ func TestTrySplits(t *testing.T) {
 		fixed bool
 		want  int // faces in a batch; 0: it is refused
 	}{{8, false, 8}, {3, false, 2}, {1, false, 1}, {0, false, 0}, {4, true, 0}} {
-		e, err := start(t.Context(), inGo(model{sound: 1, size: 96, batch: 8, fixed: c.fixed, runs: 2}, func(_ context.Context, p *canvas) error {
+		e, err := start(t.Context(), inGo(model{sound: 1, size: 96, batch: 8, fixed: c.fixed, runs: 2}, func(_ context.Context, p *goBinding) error {
 			if len(p.inputs[1])/(bands*columns) > c.room {
 				return errFull
 			}
@@ -127,7 +127,7 @@ func TestBindingSplits(t *testing.T) {
 		m.bind = func(ctx context.Context, inputs, outputs [][]int) (binding, error) {
 			if inputs[0][0] == 4 {
 				if bound++; bound > 1 { // after the one of the try
-					return (*canvas)(nil), errFull
+					return (*goBinding)(nil), errFull
 				}
 			}
 			return bind(ctx, inputs, outputs)

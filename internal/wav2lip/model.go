@@ -10,10 +10,10 @@ import (
 
 // model is a network as its inputs and outputs describe it.
 type model struct {
-	faces, sound int  // which inputs
+	faces, sound int  // indices of the inputs
 	size         int  // width and height of a face, pixels
 	batch        int  // most faces in a run
-	fixed        bool // every run takes exactly a batch
+	fixed        bool // each run has exactly batch faces
 	runs         int  // most runs at once
 	bind         func(ctx context.Context, inputs, outputs [][]int) (binding, error)
 }
@@ -26,8 +26,15 @@ type binding interface {
 	Close() error
 }
 
-// newModel finds out which input is which by their shapes: faces n×6×N×N, sound
-// n×1×80×16; and the output n×3×N×N.
+// The sizes of faces in models of the family, in pixels, are multiples of sizeStep: their layers halve a face five times.
+const leastSize, mostSize, sizeStep = 96, 512, 32
+
+// mostBatch is the most faces of a batch that a model may fix: more are no faster, and frames wait in memory for all of
+// them.
+const mostBatch = 64
+
+// newModel returns the model of a network by the shapes of its inputs and its output: faces n×6×N×N, sound n×1×80×16, and
+// painted faces n×3×N×N. batch is the most faces in a run, unless the network fixes it.
 func newModel(inputs, outputs []onnx.Info, batch int) (model, error) {
 	m := model{faces: -1, sound: -1, batch: batch, runs: 1}
 	for i, in := range inputs {
@@ -41,7 +48,7 @@ func newModel(inputs, outputs []onnx.Info, batch int) (model, error) {
 	if len(inputs) != 2 || m.faces < 0 || m.sound < 0 || len(outputs) != 1 {
 		return m, misfit("its inputs are %v and its outputs %v", inputs, outputs)
 	}
-	if m.size < 96 || m.size > 512 || m.size%32 != 0 {
+	if m.size < leastSize || m.size > mostSize || m.size%sizeStep != 0 {
 		return m, misfit("its faces are of %d pixels; a size of 96, 128, 256, 288, 384 or the like must be fixed in the model", m.size)
 	}
 	if err := m.fix(inputs); err != nil {
@@ -53,15 +60,14 @@ func newModel(inputs, outputs []onnx.Info, batch int) (model, error) {
 	return m, nil
 }
 
-// fix takes the batch from the inputs' shapes if they fix it.
+// fix sets the batch to that of the inputs' shapes, if they fix it.
 func (m *model) fix(inputs []onnx.Info) error {
 	faces, sound := inputs[m.faces].Shape[0], inputs[m.sound].Shape[0]
 	if faces != sound {
 		return misfit("its batch is of %d faces but of %d sounds", faces, sound)
 	}
-	const most = 64 // more are no faster, and frames wait in memory for all of them
-	if faces > most || faces == 0 {
-		return misfit("its batch is of %d faces, not of 1 to %d", faces, most)
+	if faces > mostBatch || faces == 0 {
+		return misfit("its batch is of %d faces, not of 1 to %d", faces, mostBatch)
 	}
 	if faces > 0 {
 		m.batch, m.fixed = faces, true
@@ -69,14 +75,13 @@ func (m *model) fix(inputs []onnx.Info) error {
 	return nil
 }
 
-// misfit returns the error of a model that isn't of the family.
+// misfit returns the error of a model that is not of the Wav2Lip family.
 func misfit(format string, args ...any) error {
 	return fmt.Errorf("wav2lip: this is no model of the Wav2Lip family: "+format, args...)
 }
 
-// together returns how many of the waiting faces go through the network together.
-// Batches that are not full have a power of two of faces, so that few bindings are
-// needed.
+// together returns the number of faces of the next batch, of a number that wait. Batches that are not full have a power of two
+// of faces, so that few bindings are needed.
 func (m *model) together(waiting int) int {
 	if m.fixed || waiting >= m.batch {
 		return min(waiting, m.batch)
@@ -88,7 +93,7 @@ func (m *model) together(waiting int) int {
 	return n
 }
 
-// bound makes a binding for n faces.
+// bound returns a binding for n faces.
 func (m *model) bound(ctx context.Context, n int) (binding, error) {
 	inputs := make([][]int, 2)
 	inputs[m.faces] = []int{n, 6, m.size, m.size}

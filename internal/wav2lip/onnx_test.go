@@ -60,9 +60,9 @@ func TestONNX(t *testing.T) {
 			if got, want := e.Workers(), 2*map[int]int{-1: 2, 1: 1, 3: 3}[c.batch]; got != want {
 				t.Errorf("%d workers, want %d", got, want)
 			}
-			a, film := shoot(t, e, 25, 320, 300, 3, func(int) facetest.Head { return still(0) })
+			a, drawn := drawFrames(t, e, 25, 320, 300, 3, func(int) facetest.Head { return still(0) })
 			p := plan(t, a, 25, 3)
-			for i, f := range film {
+			for i, f := range drawn {
 				m := mouth(t, p, i, f)
 				if got := psnr(f, m); got < 45 {
 					t.Errorf("frame %d: %.1f dB, want at least 45", i, got)

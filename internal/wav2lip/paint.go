@@ -10,12 +10,11 @@ import (
 	"lipsync/internal/render"
 )
 
-// paint puts the network's face back into the frame.
+// paint returns the network's face as a mouth for the frame.
 //
-// A crop of 96 pixels is softer than most frames. So where the network painted the
-// same as the frame shows, the frame itself is kept: the result is agree·frame plus
-// the enlarged made − agree·seen.
-func (b *brush) paint(frame *image.YCbCr, onto geom.Similarity) ([]render.Mouth, error) {
+// A crop of 96 pixels is softer than most frames. So where the network painted the same as the frame shows, the frame itself
+// is kept: the result is agree·frame plus the enlarged made − agree·seen.
+func (b *buffers) paint(frame *image.YCbCr, onto geom.Similarity) ([]render.Mouth, error) {
 	if err := b.unpack(); err != nil {
 		b.mouth[0].Release()
 		return nil, err
@@ -39,12 +38,12 @@ func (b *brush) paint(frame *image.YCbCr, onto geom.Similarity) ([]render.Mouth,
 	return b.mouth[:], nil
 }
 
-// errNoNumber is for a network that would paint a hole: one infinite value is
-// spread over the whole mouth by the match of colours.
+// errNoNumber is the error of a network that painted infinity or NaN: the match of colours would spread it over the whole
+// mouth.
 var errNoNumber = errors.New("wav2lip: the network painted a value that is not a number")
 
-// unpack reads the network's BGR, which belongs between 0 and 1.
-func (b *brush) unpack() error {
+// unpack sets made to the network's output, which is B, G and R from 0 to 1.
+func (b *buffers) unpack() error {
 	for i, v := range b.output {
 		if v-v != 0 { // infinite, or not a number
 			return errNoNumber
@@ -59,18 +58,22 @@ func (b *brush) unpack() error {
 	return nil
 }
 
-// match brings the network's colours to the frame's: a gain and a shift for
-// each channel, by least squares along the ring where the mask ends. A ring of
-// one colour says nothing of the gain, which then stays 1.
-func (b *brush) match() {
-	const (
-		sure = 16  // levels² of variance against which the gain is held
-		grey = 128 // a level in the middle, for the sake of precision
-	)
+const (
+	priorVariance = 16  // levels²: with as much variance along the ring, the gain is halfway between 1 and that of least squares
+	middleLevel   = 128 // is subtracted from levels, for precision
+	leastGain     = .8
+	mostGain      = 1.25
+	alike         = 7  // levels of all channels together by which pixels differ that are half alike
+	compareParts  = 48 // the size of the crop over the radius, in pixels, in which pixels are compared
+)
+
+// match brings the network's colours to the frame's, by a gain and a shift for each channel: least squares along the ring
+// where the mask ends. A ring of one colour tells nothing of the gain, which then stays 1.
+func (b *buffers) match() {
 	for k := range b.made {
 		var weight, sumMade, sumSeen, made2, both float32
 		for i, w := range b.ring {
-			m, s := b.made[k][i]-grey, b.seen[k][i]-grey
+			m, s := b.made[k][i]-middleLevel, b.seen[k][i]-middleLevel
 			weight += w
 			sumMade += w * m
 			sumSeen += w * s
@@ -79,16 +82,15 @@ func (b *brush) match() {
 		}
 		meanMade, meanSeen := sumMade/weight, sumSeen/weight
 		variance, covariance := made2/weight-meanMade*meanMade, both/weight-meanMade*meanSeen
-		gain := min(max((covariance+sure)/(variance+sure), .8), 1.25)
+		gain := min(max((covariance+priorVariance)/(variance+priorVariance), leastGain), mostGain)
 		for i, m := range b.made[k] {
-			b.made[k][i] = grey + meanSeen + gain*(m-grey-meanMade)
+			b.made[k][i] = middleLevel + meanSeen + gain*(m-middleLevel-meanMade)
 		}
 	}
 }
 
-// compare finds where the network painted the same as the frame shows.
-func (b *brush) compare() {
-	const alike = 7 // levels of all channels together
+// compare sets agree: 1 where the network painted the same as the frame shows.
+func (b *buffers) compare() {
 	for i := range b.agree {
 		var d float32
 		for k := range b.made {
@@ -96,7 +98,7 @@ func (b *brush) compare() {
 		}
 		b.agree[i] = d
 	}
-	radius := max(b.size/48, 1)
+	radius := max(b.size/compareParts, 1)
 	pixels.BoxBlur(b.square(b.agree), b.scratch, radius, radius)
 	for i, d := range b.agree {
 		d = d / alike
@@ -104,15 +106,14 @@ func (b *brush) compare() {
 	}
 }
 
-// soften filters a channel of the crop for a frame that shows it smaller.
-func (b *brush) soften(channel []float32, onto geom.Similarity) {
+// soften filters a channel of the crop for a frame in which it is smaller.
+func (b *buffers) soften(channel []float32, onto geom.Similarity) {
 	width, height := b.covered(onto)
 	pixels.BoxBlur(b.square(channel), b.scratch, int(.5/width), int(.5/height))
 }
 
-// resize makes picture and alpha as large as the area. They keep pixels of earlier
-// frames.
-func (b *brush) resize(area image.Rectangle) {
+// resize makes picture and alpha as large as the area. They keep pixels of earlier frames.
+func (b *buffers) resize(area image.Rectangle) {
 	w, h := area.Dx(), area.Dy()
 	b.alpha = image.Alpha{Pix: grow(b.alpha.Pix, w*h), Stride: w, Rect: area}
 	b.picture = image.YCbCr{
@@ -124,13 +125,13 @@ func (b *brush) resize(area image.Rectangle) {
 func grow(pix []uint8, n int) []uint8 { return slices.Grow(pix[:0], n)[:n] }
 
 // square returns a channel of the crop as a plane.
-func (b *brush) square(channel []float32) pixels.Plane[float32] {
+func (b *buffers) square(channel []float32) pixels.Plane[float32] {
 	return pixels.Plane[float32]{Pix: channel, Width: b.size, Height: b.size, Stride: b.size}
 }
 
-// spot returns where a pixel of the frame lies in the crop, in pixels from the
-// centre of the first.
-func (b *brush) spot(back geom.Similarity, x, y float32) geom.Point {
+// inCrop returns the place of a pixel of the frame in the crop, in pixels from the centre of the first. back is the similarity
+// from the frame to the canonical face.
+func (b *buffers) inCrop(back geom.Similarity, x, y float32) geom.Point {
 	c := back.Apply(geom.Point{X: x, Y: y})
 	n := float32(b.size)
 	return geom.Point{
@@ -140,13 +141,13 @@ func (b *brush) spot(back geom.Similarity, x, y float32) geom.Point {
 }
 
 // fillLuma fills the mask, and the luma where the mask is not 0.
-func (b *brush) fillLuma(frame *image.YCbCr, back geom.Similarity) {
+func (b *buffers) fillLuma(frame *image.YCbCr, back geom.Similarity) {
 	r := b.picture.Rect
 	for y := r.Min.Y; y < r.Max.Y; y++ {
 		row, under := b.picture.Y[b.picture.YOffset(r.Min.X, y):], frame.Y[frame.YOffset(r.Min.X, y):]
 		alpha := b.alpha.Pix[b.alpha.PixOffset(r.Min.X, y):]
 		for i := range r.Dx() {
-			s := b.spot(back, float32(r.Min.X+i), float32(y))
+			s := b.inCrop(back, float32(r.Min.X+i), float32(y))
 			alpha[i] = uint8(255*b.square(b.mask).Bilinear(s.X, s.Y) + .5)
 			if alpha[i] > 0 {
 				row[i] = b.mix(0, under[i], s)
@@ -156,7 +157,7 @@ func (b *brush) fillLuma(frame *image.YCbCr, back geom.Similarity) {
 }
 
 // fillChroma fills the chroma where the mask is not 0.
-func (b *brush) fillChroma(frame *image.YCbCr, back geom.Similarity) {
+func (b *buffers) fillChroma(frame *image.YCbCr, back geom.Similarity) {
 	r := b.picture.Rect
 	for y := r.Min.Y; y < r.Max.Y; y += 2 {
 		at, from := b.picture.COffset(r.Min.X, y), frame.COffset(r.Min.X, y)
@@ -165,16 +166,15 @@ func (b *brush) fillChroma(frame *image.YCbCr, back geom.Similarity) {
 			if alpha[2*i]|alpha[2*i+1]|alpha[b.alpha.Stride+2*i]|alpha[b.alpha.Stride+2*i+1] == 0 {
 				continue
 			}
-			s := b.spot(back, float32(r.Min.X+2*i)+.5, float32(y)+.5)
+			s := b.inCrop(back, float32(r.Min.X+2*i)+.5, float32(y)+.5)
 			b.picture.Cb[at+i] = b.mix(1, frame.Cb[from+i], s)
 			b.picture.Cr[at+i] = b.mix(2, frame.Cr[from+i], s)
 		}
 	}
 }
 
-// mix returns one channel of a pixel of the frame that lies at a place of the
-// crop.
-func (b *brush) mix(channel int, under uint8, s geom.Point) uint8 {
+// mix returns one channel of a pixel that lies at a place of the crop. under is the frame's value.
+func (b *buffers) mix(channel int, under uint8, s geom.Point) uint8 {
 	v := b.square(b.made[channel]).CatmullRom(s.X, s.Y) + b.square(b.agree).Bilinear(s.X, s.Y)*float32(under)
 	return uint8(min(max(v+.5, 0), 255))
 }

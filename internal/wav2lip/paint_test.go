@@ -10,7 +10,7 @@ import (
 	"lipsync/internal/render"
 )
 
-// mouth has a painter paint one frame.
+// mouth returns the one mouth that a painter paints on a frame.
 func mouth(t testing.TB, p render.Painter, output int, frame *image.YCbCr) render.Mouth {
 	t.Helper()
 	mouths, err := p.Paint(t.Context(), output, frame)
@@ -39,17 +39,16 @@ func psnr(frame *image.YCbCr, m render.Mouth) float64 {
 	return 10 * math.Log10(255*255/(sum/n+1e-9))
 }
 
-// TestIdentity checks that a network that paints what is there leaves the frame
-// as it was, at every size of network and face.
+// TestIdentity checks that a network that returns its input leaves the frame as it was, at all sizes of networks and faces.
 func TestIdentity(t *testing.T) {
 	for _, size := range []int{96, 128, 256, 384} {
 		for _, eyes := range []float64{14, 60, 200} {
 			e := newTestEngine(t, size, 4, asItIs)
-			a, film := shoot(t, e, 25, 900, 800, 3, func(int) facetest.Head {
+			a, drawn := drawFrames(t, e, 25, 900, 800, 3, func(int) facetest.Head {
 				return facetest.Head{X: 450, Y: 300, Eyes: eyes, Turn: .1}
 			})
 			p := plan(t, a, 25, 3)
-			for i, f := range film {
+			for i, f := range drawn {
 				m := mouth(t, p, i, f)
 				if got := psnr(f, m); got < 45 {
 					t.Errorf("%d pixels, eyes %g apart: %.1f dB, want at least 45", size, eyes, got)
@@ -60,36 +59,34 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// TestColourMatch checks that a network with a cast of its own gives back the
-// frame's colours.
+// TestColourMatch checks that the mouths of a network that tints faces have the frame's colours.
 func TestColourMatch(t *testing.T) {
-	cast := func(face, _, out []float32) {
+	tint := func(face, _, out []float32) {
 		n := len(out) / 3
 		for i := range out {
 			out[i] = .05 + []float32{.6, .75, .7}[i/n]*face[len(out)+i]
 		}
 	}
-	a, film := shoot(t, newTestEngine(t, 96, 1, cast), 25, 320, 300, 2, still)
+	a, drawn := drawFrames(t, newTestEngine(t, 96, 1, tint), 25, 320, 300, 2, still)
 	p := plan(t, a, 25, 2)
-	m := mouth(t, p, 1, film[1])
-	if got := psnr(film[1], m); got < 35 {
+	m := mouth(t, p, 1, drawn[1])
+	if got := psnr(drawn[1], m); got < 35 {
 		t.Errorf("%.1f dB, want at least 35", got)
 	}
 }
 
-// TestMask checks where a network can paint: the mouth and the chin, not the
-// eyes nor the nose, and that the frame itself isn't touched.
+// TestMask checks that mouth and chin are painted, and neither eyes nor nose, and that the frame itself isn't changed.
 func TestMask(t *testing.T) {
 	grey := func(_, _, out []float32) {
 		for i := range out {
 			out[i] = .5
 		}
 	}
-	a, film := shoot(t, newTestEngine(t, 96, 1, grey), 25, 320, 300, 2, still)
+	a, drawn := drawFrames(t, newTestEngine(t, 96, 1, grey), 25, 320, 300, 2, still)
 	p := plan(t, a, 25, 2)
-	before := clone(film[1])
-	m := mouth(t, p, 1, film[1])
-	if string(before.Y) != string(film[1].Y) || string(before.Cb) != string(film[1].Cb) {
+	before := clone(drawn[1])
+	m := mouth(t, p, 1, drawn[1])
+	if string(before.Y) != string(drawn[1].Y) || string(before.Cb) != string(drawn[1].Cb) {
 		t.Error("the frame was changed")
 	}
 	if r := m.Mask.Rect; r != m.Image.Rect || r != pixels.Even(r) {
@@ -101,8 +98,9 @@ func TestMask(t *testing.T) {
 		u, v float64
 		want uint8
 	}{
-		{"mouth", 0, facetest.Lips, 255}, {"corner of the mouth", .45, facetest.Lips, 255}, {"upper lip", 0, 1, 255},
-		{"pupil", -.5, 0, 0}, {"tip of the nose", 0, .5, 0}, {"ear", 1.1, .6, 0}, {"neck", 0, 2.1, 0},
+		{name: "mouth", u: 0, v: facetest.Lips, want: 255}, {name: "corner of the mouth", u: .45, v: facetest.Lips, want: 255},
+		{name: "upper lip", u: 0, v: 1, want: 255}, {name: "pupil", u: -.5, v: 0, want: 0}, {name: "tip of the nose", u: 0, v: .5, want: 0},
+		{name: "ear", u: 1.1, v: .6, want: 0}, {name: "neck", u: 0, v: 2.1, want: 0},
 	} {
 		x, y := h.At(c.u, c.v)
 		if got := m.Mask.AlphaAt(int(x), int(y)).A; got != c.want {
@@ -115,27 +113,26 @@ func TestMask(t *testing.T) {
 func TestAtTheEdge(t *testing.T) {
 	for _, at := range [][2]float64{{20, 120}, {300, 120}, {160, 260}, {160, 20}, {2, 290}} {
 		e := newTestEngine(t, 96, 1, asItIs)
-		a, film := shoot(t, e, 25, 320, 300, 2, func(int) facetest.Head {
+		a, drawn := drawFrames(t, e, 25, 320, 300, 2, func(int) facetest.Head {
 			return facetest.Head{X: at[0], Y: at[1], Eyes: 60}
 		})
 		p := plan(t, a, 25, 2)
-		mouths, err := p.Paint(t.Context(), 1, film[1])
+		mouths, err := p.Paint(t.Context(), 1, drawn[1])
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, m := range mouths {
-			if !m.Mask.Rect.In(film[1].Rect) {
+			if !m.Mask.Rect.In(drawn[1].Rect) {
 				t.Errorf("head at %v: the mask %v is outside the frame", at, m.Mask.Rect)
 			}
-			if got := psnr(film[1], m); got < 40 {
+			if got := psnr(drawn[1], m); got < 40 {
 				t.Errorf("head at %v: %.1f dB", at, got)
 			}
 		}
 	}
 }
 
-// TestNoNumbers checks that one bad value isn't painted, and that values beyond
-// 0 to 1 are held there.
+// TestNoNumbers checks that infinity and NaN are errors, and that values beyond 0 to 1 are cut off.
 func TestNoNumbers(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -149,28 +146,28 @@ func TestNoNumbers(t *testing.T) {
 			asItIs(face, sound, out)
 			out[3*96*96/2] = float32(c.x)
 		})
-		a, film := shoot(t, e, 25, 320, 300, 2, still)
+		a, drawn := drawFrames(t, e, 25, 320, 300, 2, still)
 		p := plan(t, a, 25, 2)
-		mouths, err := p.Paint(t.Context(), 1, film[1])
+		mouths, err := p.Paint(t.Context(), 1, drawn[1])
 		if err != c.want {
 			t.Errorf("%s: got %v, want %v", c.name, err, c.want)
 		}
 		for _, m := range mouths {
-			if got := psnr(film[1], m); got < 30 {
+			if got := psnr(drawn[1], m); got < 30 {
 				t.Errorf("%s: %.1f dB, want at least 30", c.name, got)
 			}
 		}
 		if len(e.free) != 1-len(mouths) {
-			t.Errorf("%s: the brush isn't free", c.name)
+			t.Errorf("%s: the buffers are not free", c.name)
 		}
 	}
 }
 
-// TestNoGarbage checks that painting takes no new memory.
+// TestNoGarbage checks that painting allocates no memory.
 func TestNoGarbage(t *testing.T) {
-	a, film := shoot(t, newTestEngine(t, 96, 1, asItIs), 25, 320, 300, 2, still)
+	a, drawn := drawFrames(t, newTestEngine(t, 96, 1, asItIs), 25, 320, 300, 2, still)
 	p := plan(t, a, 25, 2)
-	made := testing.AllocsPerRun(50, func() { mouth(t, p, 1, film[1]).Release() })
+	made := testing.AllocsPerRun(50, func() { mouth(t, p, 1, drawn[1]).Release() })
 	if made >= 1 {
 		t.Errorf("%g allocations a frame, want none", made)
 	}

@@ -90,9 +90,9 @@ func chirp(t *testing.T, seconds float64) (path string, which func(sound []float
 	}
 	path = ffmpegtest.Make(t, "chirp.wav", "-f", "s16le", "-ar", "16000", "-ac", "1", "-i", filepath.Join(dir, "chirp.pcm"))
 	windows := make([]window, columnsOf(int64(len(samples)))-columns+1)
-	l := newListener()
+	l := newSpectrogram()
 	for i := range windows {
-		if err := l.listen(&windows[i], sound, i); err != nil {
+		if err := l.fill(&windows[i], sound, i); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -162,7 +162,7 @@ func renderTo(ctx context.Context, t *testing.T, e *Engine, video, audio, output
 	})
 }
 
-// readNumbers reads what is painted on each frame of a video.
+// readNumbers reads the number that is painted on each frame of a video.
 func readNumbers(t *testing.T, path string) (numbers []int) {
 	t.Helper()
 	tools := ffmpegtest.Tools(t)

@@ -15,28 +15,28 @@ import (
 	"lipsync/internal/tracking"
 )
 
-// network is one in Go: it paints one face at a time.
+// network is a network as a Go function, which paints one face.
 type network func(face, sound, out []float32)
 
-// asItIs paints the face that it is shown.
+// asItIs paints the face of its input.
 func asItIs(face, _, out []float32) { copy(out, face[len(face)/2:]) }
 
-// canvas is a binding of a network in Go.
-type canvas struct {
+// goBinding is the binding of a network in Go.
+type goBinding struct {
 	inputs [2][]float32
 	output []float32
-	run    func(ctx context.Context, c *canvas) error
+	run    func(ctx context.Context, c *goBinding) error
 }
 
-func (c *canvas) Input(i int) []float32         { return c.inputs[i] }
-func (c *canvas) Output(int) []float32          { return c.output }
-func (c *canvas) Run(ctx context.Context) error { return c.run(ctx, c) }
-func (c *canvas) Close() error                  { return nil }
+func (c *goBinding) Input(i int) []float32         { return c.inputs[i] }
+func (c *goBinding) Output(int) []float32          { return c.output }
+func (c *goBinding) Run(ctx context.Context) error { return c.run(ctx, c) }
+func (c *goBinding) Close() error                  { return nil }
 
-// newTestEngine makes an engine of a network in Go. It counts the faces of each run.
+// newTestEngine returns an engine with a network in Go.
 func newTestEngine(t testing.TB, size, batch int, n network) *Engine {
 	t.Helper()
-	return startTest(t, model{faces: 0, sound: 1, size: size, batch: batch}, func(_ context.Context, c *canvas) error {
+	return startTest(t, model{faces: 0, sound: 1, size: size, batch: batch}, func(_ context.Context, c *goBinding) error {
 		faces := len(c.output) / (3 * size * size)
 		for i := range faces {
 			n(part(c.inputs[0], i, faces), part(c.inputs[1], i, faces), part(c.output, i, faces))
@@ -45,10 +45,10 @@ func newTestEngine(t testing.TB, size, batch int, n network) *Engine {
 	})
 }
 
-// inGo makes a model one that runs in Go.
-func inGo(m model, run func(ctx context.Context, c *canvas) error) model {
+// inGo returns the model with bindings that run a Go function.
+func inGo(m model, run func(ctx context.Context, c *goBinding) error) model {
 	m.bind = func(_ context.Context, inputs, outputs [][]int) (binding, error) {
-		c := &canvas{output: make([]float32, volume(outputs[0])), run: run}
+		c := &goBinding{output: make([]float32, volume(outputs[0])), run: run}
 		for i, shape := range inputs {
 			c.inputs[i] = make([]float32, volume(shape))
 		}
@@ -58,7 +58,7 @@ func inGo(m model, run func(ctx context.Context, c *canvas) error) model {
 }
 
 // startTest makes an engine of a model that runs in Go.
-func startTest(t testing.TB, m model, run func(ctx context.Context, c *canvas) error) *Engine {
+func startTest(t testing.TB, m model, run func(ctx context.Context, c *goBinding) error) *Engine {
 	t.Helper()
 	m.runs = max(1, m.runs)
 	e, err := start(t.Context(), inGo(m, run), slog.New(slog.DiscardHandler))
@@ -81,29 +81,29 @@ func volume(shape []int) int {
 	return n
 }
 
-// part returns the i-th of n equal parts.
+// part returns the i-th of n equal parts of x.
 func part(x []float32, i, n int) []float32 { return x[i*len(x)/n : (i+1)*len(x)/n] }
 
-// shoot draws frames with one head, and has an analyser see them.
-func shoot(t testing.TB, e *Engine, fps float64, width, height, frames int, head func(i int) facetest.Head) (render.Analyser, []*image.YCbCr) {
+// drawFrames draws frames with one head, and adds them to an analyser.
+func drawFrames(t testing.TB, e *Engine, fps float64, width, height, frames int, head func(i int) facetest.Head) (render.Analyser, []*image.YCbCr) {
 	t.Helper()
 	a, err := e.Analyse(render.Video{Width: width, Height: height, FPS: fps})
 	if err != nil {
 		t.Fatal(err)
 	}
-	aligner, film := alignment.NewAligner(25), []*image.YCbCr{}
+	aligner, drawn := alignment.NewAligner(25), []*image.YCbCr{}
 	for i := range frames {
 		h := head(i)
 		f := facetest.Frame(width, height, h)
-		film = append(film, f)
-		see(t, a, aligner.Add(seen(f, h), false))
+		drawn = append(drawn, f)
+		addAll(t, a, aligner.Add(tracked(f, h), false))
 	}
-	see(t, a, aligner.End())
-	return a, film
+	addAll(t, a, aligner.End())
+	return a, drawn
 }
 
-// see shows aligned frames to an analyser.
-func see(t testing.TB, a render.Analyser, aligned []alignment.Frame) {
+// addAll adds aligned frames to an analyser.
+func addAll(t testing.TB, a render.Analyser, aligned []alignment.Frame) {
 	t.Helper()
 	for _, f := range aligned {
 		if err := a.Add(f); err != nil {
@@ -112,9 +112,8 @@ func see(t testing.TB, a render.Analyser, aligned []alignment.Frame) {
 	}
 }
 
-// seen is what a tracker finds of a drawn head: nothing if next to nothing of it is
-// in the frame.
-func seen(frame *image.YCbCr, h facetest.Head) []tracking.Face {
+// tracked returns the face of a drawn head as a tracker finds it: none if hardly any of it is in the frame.
+func tracked(frame *image.YCbCr, h facetest.Head) []tracking.Face {
 	crop := h.Crop(frame)
 	if crop == nil {
 		return nil
@@ -122,7 +121,7 @@ func seen(frame *image.YCbCr, h facetest.Head) []tracking.Face {
 	return []tracking.Face{{Track: 7, Face: detection.Face{Landmarks: h.Landmarks()}, Crop: crop}}
 }
 
-// plan has the drawn head say a tone for as long as the film is.
+// plan returns the plan for a drawn head and a tone as long as the frames.
 func plan(t testing.TB, a render.Analyser, fps float64, frames int) render.Painter {
 	t.Helper()
 	p, err := a.Plan(t.Context(), render.Output{

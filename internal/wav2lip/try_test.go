@@ -22,10 +22,10 @@ func TestTry(t *testing.T) {
 		for _, c := range []struct {
 			name string
 			ctx  context.Context
-			run  func(ctx context.Context, c *canvas) error
+			run  func(ctx context.Context, c *goBinding) error
 			want string
 		}{
-			{"fails", t.Context(), func(context.Context, *canvas) error { return broken }, "wav2lip: the network can't be run: broken"},
+			{"fails", t.Context(), func(context.Context, *goBinding) error { return broken }, "wav2lip: the network can't be run: broken"},
 			{"nobody waits for it", ended, wait, "context canceled"},
 		} {
 			e, err := start(c.ctx, inGo(model{sound: 1, size: 96, batch: 2, runs: 1}, c.run), slog.New(slog.DiscardHandler))
@@ -46,7 +46,7 @@ func TestTryAsOften(t *testing.T) {
 		full, m := errors.New("no memory"), model{sound: 1, size: 96, batch: 2, runs: 3}
 		for room, want := range map[int32]error{2: full, 3: nil} {
 			var taken atomic.Int32
-			e, err := start(t.Context(), inGo(m, func(ctx context.Context, _ *canvas) error {
+			e, err := start(t.Context(), inGo(m, func(ctx context.Context, _ *goBinding) error {
 				defer taken.Add(-1)
 				if taken.Add(1) > room {
 					return full
@@ -64,7 +64,7 @@ func TestTryAsOften(t *testing.T) {
 	})
 }
 
-func wait(ctx context.Context, _ *canvas) error {
+func wait(ctx context.Context, _ *goBinding) error {
 	<-ctx.Done()
 	return ctx.Err()
 }
