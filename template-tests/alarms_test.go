@@ -52,7 +52,8 @@ func TestAlarms(t *testing.T) {
 	})
 }
 
-// TestRequestsFail wants the sum over each code of a failure that is not the client's.
+// TestRequestsFail checks that the alarm sums all codes of failures that are not the client's
+// fault.
 func TestRequestsFail(t *testing.T) {
 	metrics := deployed().get("RequestsFail", "Metrics")
 	for _, code := range []string{"internal", "host_failing"} {
@@ -62,7 +63,7 @@ func TestRequestsFail(t *testing.T) {
 	}
 }
 
-// TestFunctionsThrottled wants the sum over each function behind the API.
+// TestFunctionsThrottled checks that the alarm sums all functions behind the API.
 func TestFunctionsThrottled(t *testing.T) {
 	metrics := deployed().get("FunctionsThrottled", "Metrics") + deployed().get("FunctionsThrottled2", "Metrics")
 	for _, f := range routes() {
@@ -72,8 +73,8 @@ func TestFunctionsThrottled(t *testing.T) {
 	}
 }
 
-// TestServerErrors wants the errors of this stack's API, less the refusals of accounts that store as
-// much as they may.
+// TestServerErrors checks that the alarm counts the errors of this stack's API, except refusals
+// because an account's storage is full.
 func TestServerErrors(t *testing.T) {
 	metrics := deployed().get("ServerErrors", "Metrics")
 	for _, want := range []string{
@@ -86,7 +87,8 @@ func TestServerErrors(t *testing.T) {
 	}
 }
 
-// TestTableThrottled wants the throttling of the index as well as the table's.
+// TestTableThrottled checks that the throttling of the index raises the alarm as well as that of
+// the table.
 func TestTableThrottled(t *testing.T) {
 	metrics := deployed().get("TableThrottled", "Metrics")
 	for _, name := range []string{"ReadThrottleEvents", "WriteThrottleEvents"} {
@@ -102,8 +104,8 @@ func TestTableThrottled(t *testing.T) {
 	}
 }
 
-// TestSums wants what has no value in a period to count as 0, since CloudWatch
-// adds up no others; and no more of them than an alarm takes.
+// TestSums checks that a metric without a value in a period counts as 0, since CloudWatch adds up
+// only values; and that no alarm has more metrics than AWS allows.
 func TestSums(t *testing.T) {
 	const most = 10
 	functions := len(slices.Compact(slices.Sorted(maps.Values(routes()))))

@@ -28,14 +28,14 @@ func routes() map[string]string {
 	maps.Copy(want, map[string]string{
 		"ANY /dashboard":          "DashboardPages",
 		"ANY /dashboard/{proxy+}": "DashboardPages",
-		"ANY ":                    "Health", // and what is no path of the API
+		"ANY ":                    "Health", // and every other path of the API
 		"ANY /{proxy+}":           "Health",
 	})
 	return want
 }
 
-// TestEndpoints wants each path to call its function, for whatever method has none
-// of its own: a wrong one is for the function to refuse.
+// TestEndpoints checks that each path calls its function, also with methods that the path does not
+// have: the function refuses those.
 func TestEndpoints(t *testing.T) {
 	d := deployed()
 	got := map[string]string{}
@@ -53,7 +53,7 @@ func TestEndpoints(t *testing.T) {
 	}
 }
 
-// path is where a resource of the API is.
+// path returns the path of a resource of the API.
 func path(t *testing.T, resource string) string {
 	t.Helper()
 	if resource == "Api.RootResourceId" {
@@ -66,8 +66,8 @@ func path(t *testing.T, resource string) string {
 	return path(t, strings.Trim(parent, `"`)) + "/" + strings.Trim(part, `"`)
 }
 
-// TestCallers says who may call functions: API Gateway on their paths, and the
-// rules of EventBridge.
+// TestCallers checks who may call functions: API Gateway on their paths, and the rules of
+// EventBridge.
 func TestCallers(t *testing.T) {
 	want := []string{"Sweep by events at EachMinute.Arn"}
 	parameter := regexp.MustCompile(`{[^}]*}`)
@@ -95,7 +95,7 @@ func TestCallers(t *testing.T) {
 	wantNames(t, "callers", got, want)
 }
 
-// TestAnswers has what API Gateway says by itself.
+// TestAnswers checks what API Gateway answers by itself.
 func TestAnswers(t *testing.T) {
 	want := map[string]string{
 		"MISSING_AUTHENTICATION_TOKEN": `404 {"error":"not found"} gatewayresponse.header.Access-Control-Allow-Origin: '*'`,
@@ -152,7 +152,7 @@ func TestStage(t *testing.T) {
 	})
 }
 
-// TestAccessLog keeps from the log what may be a secret or a client's own text.
+// TestAccessLog checks that the log has no secrets and no texts of clients.
 func TestAccessLog(t *testing.T) {
 	var format string
 	deployed().read(t, "ApiDeploymentStageapi", "AccessLogSetting.Format", &format)
@@ -189,7 +189,7 @@ func TestOutputs(t *testing.T) {
 	}
 }
 
-// TestAccount wants the stack to leave alone what all APIs of the account share.
+// TestAccount checks that the stack does not change settings that all APIs of the account share.
 func TestAccount(t *testing.T) {
 	wantNames(t, "settings of the account", deployed().all("AWS::ApiGateway::Account"), nil)
 }

@@ -21,7 +21,7 @@ func TestCompute(t *testing.T) {
 	for _, name := range deployed().all("AWS::Batch::ComputeEnvironment") {
 		deployed().check(t, []property{
 			{name, "Type", `"managed"`},
-			{name, "ServiceRole", ""}, // Batch's own, without which it can't be updated in place
+			{name, "ServiceRole", ""}, // Batch's own role, without which it can't be updated in place
 			{name, "ReplaceComputeEnvironment", `false`},
 			{name, "UpdatePolicy", `{"JobExecutionTimeoutMinutes":360}`},
 			{name, "ComputeResources.MinvCpus", `0`},
@@ -63,8 +63,8 @@ func TestJob(t *testing.T) {
 	})
 }
 
-// TestCores wants the runner to use as many cores as Batch reckons with, so that
-// jobs that share an instance don't each take all of it.
+// TestCores checks that the runner uses as many cores as Batch reserves for it, so that jobs that
+// share an instance don't each use all of it.
 func TestCores(t *testing.T) {
 	var pairs, needs []struct{ Name, Type, Value string }
 	deployed().read(t, "Runner", "ContainerProperties.Environment", &pairs)
@@ -85,8 +85,7 @@ func TestCores(t *testing.T) {
 	}
 }
 
-// TestProviders wants a runner with a GPU to be asked for it, so that it logs
-// where it computes without.
+// TestProviders checks that a runner with a GPU is asked to use it, so that it logs if it can't.
 func TestProviders(t *testing.T) {
 	for want, of := range map[string]template{"cpu": deployed(), "cuda,cpu": other()} {
 		var pairs []struct{ Name, Value string }
@@ -97,8 +96,8 @@ func TestProviders(t *testing.T) {
 	}
 }
 
-// TestInstance wants room for the largest media, and metadata only for sessions, which containers
-// have too.
+// TestInstance checks that the disk has space for the largest media, and that metadata need a
+// session, which containers can get too.
 func TestInstance(t *testing.T) {
 	deployed().check(t, []property{
 		{"Instance", "LaunchTemplateData.BlockDeviceMappings", `[{"DeviceName":"/dev/xvda","Ebs":` +
@@ -108,8 +107,9 @@ func TestInstance(t *testing.T) {
 	other().check(t, []property{{"Instance", "LaunchTemplateData.BlockDeviceMappings.0.Ebs.VolumeSize", `52`}})
 }
 
-// TestUserData wants the ECS agent told to heed the notice to a Spot instance and to
-// remove what a killed job left, and a folder that the runner's user may write, in the form that Batch takes.
+// TestUserData checks that the ECS agent obeys the notice to a Spot instance and deletes what a
+// killed job left, and that there is a folder that the runner's user may write. The user data must
+// have the form that Batch requires.
 func TestUserData(t *testing.T) {
 	data := deployed().get("Instance", "LaunchTemplateData.UserData")
 	for _, want := range []string{
@@ -124,7 +124,7 @@ func TestUserData(t *testing.T) {
 	}
 }
 
-// TestNetwork wants ways out, none in, and nothing that costs while idle.
+// TestNetwork checks that the network has ways out, none in, and nothing that costs while idle.
 func TestNetwork(t *testing.T) {
 	d := deployed()
 	for _, kind := range []string{"AWS::EC2::NatGateway", "AWS::EC2::EIP", "AWS::EC2::SecurityGroupIngress"} {
@@ -141,8 +141,8 @@ func TestNetwork(t *testing.T) {
 	})
 }
 
-// TestRetries has jobs end in each way that Batch knows of: by Batch's rules, of which
-// it takes five.
+// TestRetries applies the job definition's rules, of which Batch allows five, to every end of a
+// job that Batch knows.
 func TestRetries(t *testing.T) {
 	const ended = "Essential container in task exited"
 	for _, c := range []struct{ exit, statusReason, reason, want string }{
@@ -168,8 +168,8 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-// action is what the job definition says of an attempt that failed. The first rule
-// decides of which all conditions hold; a star at the end stands for anything.
+// action returns what the job definition's rules decide about an attempt that failed. The first
+// rule whose conditions all hold decides. A star at the end matches any text.
 func action(t *testing.T, attempt map[string]string) string {
 	t.Helper()
 	var rules []map[string]string
@@ -194,7 +194,7 @@ func action(t *testing.T, attempt map[string]string) string {
 	return "RETRY"
 }
 
-// TestMachineImage wants the machine's image looked up when the stack is deployed.
+// TestMachineImage checks that the machine's image is looked up when the stack is deployed.
 func TestMachineImage(t *testing.T) {
 	for kind, of := range map[string]template{"": deployed(), "gpu/": other()} {
 		parameter := strings.Trim(of.get("OnDemand", "ComputeResources.Ec2Configuration.0.ImageIdOverride"), `"`)
@@ -208,8 +208,8 @@ func TestMachineImage(t *testing.T) {
 	}
 }
 
-// TestZones wants subnets that stay what they are where there are more zones later, and of
-// two zones those that older stacks have.
+// TestZones checks that subnets stay the same when zones are added, and that with two zones they
+// are those of older stacks.
 func TestZones(t *testing.T) {
 	for _, c := range []struct {
 		of     template

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestNag wants every rule of cdk-nag to hold, or to have a reason why not.
+// TestNag checks that every rule of cdk-nag holds, or has a reason why not.
 func TestNag(t *testing.T) {
 	for name, tt := range map[string]template{"Lipsync": deployed(), "Trial": other()} {
 		file, err := os.Open(filepath.Join(filepath.Dir(tt.path), "AwsSolutions-"+name+"-NagReport.csv"))
@@ -27,22 +27,22 @@ func TestNag(t *testing.T) {
 			case "Compliant":
 			case "Suppressed":
 				if len(row[reason]) < 20 {
-					t.Errorf("%s does not hold for %s for no good reason: %q", row[rule], row[resource], row[reason])
+					t.Errorf("%s does not hold for %s, and the reason is %q", row[rule], row[resource], row[reason])
 				}
 			default:
 				t.Errorf("%s for %s is %s: %s", row[rule], row[resource], row[compliance], row[len(row)-1])
 			}
 		}
-		t.Logf("cdk-nag looked %d times at %s", len(rows)-1, name)
+		t.Logf("cdk-nag checked %d times %s", len(rows)-1, name)
 	}
 }
 
-// TestLint has cfn-lint look at the templates. W3005 is about dependencies that
-// are named though they are implied, which is how CDK writes them.
+// TestLint runs cfn-lint on the templates. W3005 is about dependencies that are stated although
+// they are implied, as CDK does.
 func TestLint(t *testing.T) {
 	const linter = "../.cache/venv/bin/cfn-lint"
 	if _, err := os.Stat(linter); err != nil {
-		t.Skip("cfn-lint is not there: make test installs it")
+		t.Skip("cfn-lint is not installed: make test installs it")
 	}
 	for _, tt := range []template{deployed(), other()} {
 		out, err := exec.Command(linter, "-i", "W3005", "--", tt.path).CombinedOutput()
@@ -52,7 +52,7 @@ func TestLint(t *testing.T) {
 	}
 }
 
-// TestOnlyHere keeps CDK, which takes minutes to compile, out of all programs.
+// TestOnlyHere checks that no program links CDK, which takes minutes to compile.
 func TestOnlyHere(t *testing.T) {
 	out, err := exec.Command("go", "list", "-deps", "../cmd/...", "../functions/...").Output()
 	if err != nil {
@@ -65,8 +65,8 @@ func TestOnlyHere(t *testing.T) {
 	}
 }
 
-// TestLinked keeps out of functions what they don't call, since all of it is part of their
-// cold start: clients of other services of AWS, and libraries that take long to start.
+// TestLinked checks that functions link nothing that they don't call, since all of it is part of
+// their cold start: clients of other services of AWS, and libraries that are slow to start.
 func TestLinked(t *testing.T) {
 	for _, function := range functionNames() {
 		out, err := exec.Command("go", "list", "-deps", "../functions/"+function).Output()
@@ -81,9 +81,9 @@ func TestLinked(t *testing.T) {
 				return told["LIPSYNC_TABLE"] != ""
 			case "s3":
 				return told["LIPSYNC_BUCKET"] != ""
-			case "sts", "cognitoidentity": // of the package that signs URLs, and is that of the bucket
+			case "sts", "cognitoidentity": // used by the package that signs URLs, which the bucket's package needs
 				return told["LIPSYNC_BUCKET"] != ""
-			case "sqs": // of what reads messages, too
+			case "sqs": // used also by the reader of messages
 				return told["LIPSYNC_QUEUE_URL"] != "" || function == "dispatch"
 			case "batch":
 				return told["LIPSYNC_JOB_QUEUE"] != ""

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestFailedJobs wants EventBridge, and nobody else, to write the log of failed jobs.
+// TestFailedJobs checks that only EventBridge may write the log of failed jobs.
 func TestFailedJobs(t *testing.T) {
 	policies := deployed().all("AWS::Logs::ResourcePolicy")
 	if len(policies) != 1 {

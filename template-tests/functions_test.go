@@ -37,7 +37,7 @@ func TestFunctions(t *testing.T) {
 			{name, "TracingConfig", `{"Mode":"Active"}`},
 			{name, "LoggingConfig", `{"LogFormat":"JSON","LogGroup":"` + name + `Log"}`},
 			{name, "Role", `"` + name + `Role.Arn"`},
-			{name, "ReservedConcurrentExecutions", ""}, // new accounts have none to reserve
+			{name, "ReservedConcurrentExecutions", ""}, // new accounts can't reserve any
 		})
 		other().check(t, []property{{name, "Architectures", `["x86_64"]`}})
 	}
@@ -53,7 +53,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestTimeouts wants each wait to be longer than what it waits for.
+// TestTimeouts checks that each wait is longer than what it waits for.
 func TestTimeouts(t *testing.T) {
 	const gateway = 29 // seconds that API Gateway waits
 	for _, f := range functionNames() {
@@ -75,8 +75,8 @@ func TestTimeouts(t *testing.T) {
 	}
 }
 
-// TestEnvironment wants each program to be told what its code asks for, and no
-// more; and all of it to be of the right kind.
+// TestEnvironment checks that each program gets exactly the variables that its code reads, with
+// values of the right kind.
 func TestEnvironment(t *testing.T) {
 	for _, f := range functionNames() {
 		var told map[string]string
@@ -84,7 +84,7 @@ func TestEnvironment(t *testing.T) {
 		if n := told["GOMAXPROCS"]; n != "1" {
 			t.Errorf("%s starts on %q processors, want 1", f, n)
 		}
-		delete(told, "GOMAXPROCS") // Go itself asks for it
+		delete(told, "GOMAXPROCS") // Go itself reads it
 		compare(t, filepath.Join("../functions", f), told)
 	}
 	var pairs []struct{ Name, Value string }
@@ -93,13 +93,13 @@ func TestEnvironment(t *testing.T) {
 	for _, p := range pairs {
 		told[p.Name] = p.Value
 	}
-	delete(told, "GOMAXPROCS") // Go itself asks for it: see TestCores
+	delete(told, "GOMAXPROCS") // Go itself reads it: see TestCores
 	compare(t, "../cmd/runner", told)
 }
 
-// TestRetention wants each function that sets, tells or ends the time of media to be told the
-// operator's settings: without them it has the defaults. A need that is new has to say
-// here whether its functions do.
+// TestRetention checks that each function that sets, tells or ends the retention of media gets the
+// operator's settings; otherwise it would use the defaults. A new need must say here whether its
+// functions do.
 func TestRetention(t *testing.T) {
 	told := map[rest.Need]bool{
 		rest.CreateRequests: true, rest.CreateUploads: true, rest.KnowRetention: true, rest.SignURLs: true,
@@ -125,14 +125,14 @@ func TestRetention(t *testing.T) {
 	}
 }
 
-// compare starts the parts of a program with what it is told.
+// compare starts the parts of a program with the variables that it gets.
 func compare(t *testing.T, folder string, told map[string]string) {
 	t.Helper()
 	w := wiring(t, folder)
 	asked := w.asked
 	getenv := func(name string) string {
 		asked = append(asked, name)
-		return strings.ReplaceAll(told[name], "::", "-") // AWS::Region, which is no part of an URL
+		return strings.ReplaceAll(told[name], "::", "-") // AWS::Region can't be part of a URL
 	}
 	home, err := cloud.New(aws.Config{}, getenv, io.Discard, w.parts...)
 	if err != nil && w.parts != nil {
@@ -151,8 +151,8 @@ func compare(t *testing.T, folder string, told map[string]string) {
 	wantNames(t, "environment of "+folder, slices.Collect(maps.Keys(told)), slices.Compact(asked))
 }
 
-// wired is what a program's source names: the parts of a home, whether the
-// dashboard is on top, and the variables that it asks for by itself.
+// wired is what a program's source uses: the parts of the service, whether it has the dashboard,
+// and the variables that it reads itself.
 type wired struct {
 	parts []cloud.Part
 	pages bool

@@ -10,9 +10,8 @@ import (
 	"lipsync/internal/rest"
 )
 
-// rights has everything that each role may do: an action, and what with. X-Ray,
-// ListJobs and GetAuthorizationToken know no resources; there is no other star
-// but behind a prefix of the bucket.
+// rights has everything that each role may do: actions with their resources. X-Ray, ListJobs and
+// GetAuthorizationToken have no resources; the only other stars are after a prefix of the bucket.
 func rights() map[string][]string {
 	all := maps.Clone(otherRights)
 	for _, e := range rest.Endpoints() {
@@ -94,14 +93,14 @@ var otherRights = map[string][]string{
 		"s3:GetObject Media/inputs/*", "s3:GetObject Media/models/*", "s3:GetObject Media/uploads/*", "s3:ListBucket Media",
 		"s3:PutObject Media/outputs/*",
 	},
-	// What starts the container: it fetches the image and writes the log.
+	// ECS uses it to start the container: it fetches the image and writes the log.
 	"ContainerExecutionRole": {
 		"ecr:BatchCheckLayerAvailability IMAGES", "ecr:BatchGetImage IMAGES", "ecr:GetAuthorizationToken *",
 		"ecr:GetDownloadUrlForLayer IMAGES", "logs:CreateLogStream RunnerLog", "logs:PutLogEvents RunnerLog",
 	},
 }
 
-// managed has the roles with policies of AWS's own.
+// managed has the roles with AWS's managed policies.
 var managed = map[string]string{
 	"InstanceRole": "AmazonEC2ContainerServiceforEC2Role",
 }
@@ -124,11 +123,11 @@ func TestRights(t *testing.T) {
 		delete(got, role)
 	}
 	for role, actions := range got {
-		t.Errorf("%s may do %q, which nobody wrote down", role, actions)
+		t.Errorf("%s may do %q, which is not in the list", role, actions)
 	}
 }
 
-// TestRoles wants no rights but those of TestRights and of managed.
+// TestRoles checks that roles have no rights except those of TestRights and of managed.
 func TestRoles(t *testing.T) {
 	for _, name := range deployed().all("AWS::IAM::Role") {
 		p := deployed().Resources[name].Properties
@@ -140,12 +139,12 @@ func TestRoles(t *testing.T) {
 			t.Errorf("%s has the policies %q, want %q", name, policies, want)
 		}
 		if _, known := rights()[name]; !known && managed[name] == "" {
-			t.Errorf("nobody wrote down what %s may do", name)
+			t.Errorf("the rights of %s are not in the list", name)
 		}
 	}
 }
 
-// TestTrust says who may be each role.
+// TestTrust checks who may assume each role.
 func TestTrust(t *testing.T) {
 	for _, name := range deployed().all("AWS::IAM::Role") {
 		want := `{"Service":"lambda.amazonaws.com"}`
@@ -163,7 +162,7 @@ func TestTrust(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", name, got, want)
 		}
 		also := ""
-		if strings.HasSuffix(name, "Signer") { // those for whom Cognito vouches by the signer's own pool
+		if strings.HasSuffix(name, "Signer") { // identities for which Cognito vouches, of the signer's own pool
 			also = `{"Action":"sts:AssumeRoleWithWebIdentity","Condition":{"ForAnyValue:StringLike":{"cognito-identity.amazonaws.com:amr":"authenticated"},` +
 				`"StringEquals":{"cognito-identity.amazonaws.com:aud":"` + name + `Pool"}},"Effect":"Allow","Principal":{"Federated":"cognito-identity.amazonaws.com"}}`
 		}
@@ -188,13 +187,13 @@ func signingRoles() []string {
 	return all
 }
 
-// statement is one of a policy. Most of it is a text or a list.
+// statement is a statement of a policy. Most of its members are a string or a list.
 type statement struct {
 	Effect                                                         string
 	Action, NotAction, Resource, NotResource, Principal, Condition any
 }
 
-// statements are those of the policy of the name.
+// statements returns the statements of the policy with the name.
 func statements(t *testing.T, policy string) []statement {
 	t.Helper()
 	var all []statement
@@ -202,13 +201,13 @@ func statements(t *testing.T, policy string) []statement {
 	return all
 }
 
-// allowed returns the actions of a policy, each with what it is for.
+// allowed returns the actions of a policy, each with its resources.
 func allowed(t *testing.T, policy string) []string {
 	t.Helper()
 	var all []string
 	for _, s := range statements(t, policy) {
 		if s.Effect != "Allow" || s.NotAction != nil || s.NotResource != nil {
-			t.Errorf("%s is more than actions and resources: %+v", policy, s)
+			t.Errorf("%s has more than actions and resources: %+v", policy, s)
 		}
 		for _, action := range list(s.Action) {
 			for _, resource := range list(s.Resource) {
@@ -220,8 +219,8 @@ func allowed(t *testing.T, policy string) []string {
 	return slices.Compact(all)
 }
 
-// on returns the keys that a condition restricts rights to, after " on ". It is the only kind
-// of condition.
+// on returns the keys that a condition restricts rights to, after " on ". It is the only kind of
+// condition.
 func on(t *testing.T, policy string, condition any) string {
 	t.Helper()
 	if condition == nil {
@@ -236,7 +235,7 @@ func on(t *testing.T, policy string, condition any) string {
 	return " on " + keys
 }
 
-// short leaves out that an ARN is one.
+// short returns an ARN without the parts that all ARNs have.
 func short(resource string) string {
 	if strings.Contains(resource, ":repository/cdk-") {
 		return "IMAGES"
@@ -244,7 +243,7 @@ func short(resource string) string {
 	return strings.Replace(resource, ".Arn", "", 1)
 }
 
-// list is for what is a text or some.
+// list returns a list of strings for a string or a list.
 func list(v any) []string {
 	switch v := v.(type) {
 	case nil:
@@ -260,7 +259,7 @@ func list(v any) []string {
 	}
 }
 
-// TestSigners wants sessions of half a day, and that nobody but the functions gets them.
+// TestSigners checks that sessions last 12 hours, and that only the functions get them.
 func TestSigners(t *testing.T) {
 	for _, name := range []string{"Signer", "DashboardSigner"} {
 		deployed().check(t, []property{

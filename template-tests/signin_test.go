@@ -2,7 +2,7 @@ package templatetests
 
 import "testing"
 
-// host is the address of the API, as the templates have it.
+// host is the address of the API in the templates.
 const host = "https://Api.execute-api.AWS::Region.AWS::URLSuffix"
 
 func TestUsers(t *testing.T) {
@@ -30,7 +30,7 @@ func TestUsers(t *testing.T) {
 	})
 }
 
-// TestClient wants only the dashboard to be where Cognito sends people.
+// TestClient checks that Cognito sends people only to the dashboard.
 func TestClient(t *testing.T) {
 	wantNames(t, "clients", deployed().all("AWS::Cognito::UserPoolClient"), []string{"DashboardClient"})
 	deployed().check(t, []property{
@@ -51,8 +51,7 @@ func TestClient(t *testing.T) {
 	})
 }
 
-// TestDashboardIsTold has what else the dashboard's function knows only by its
-// name.
+// TestDashboardIsTold checks the variables that only the dashboard's function has.
 func TestDashboardIsTold(t *testing.T) {
 	deployed().check(t, []property{
 		{"DashboardPages", "Environment.Variables.LIPSYNC_PUBLIC_URL", `"` + host + `"`},

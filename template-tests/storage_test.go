@@ -44,8 +44,8 @@ func TestBucket(t *testing.T) {
 	})
 }
 
-// TestNobodyElse wants that the policies of the bucket and the queues let no
-// stranger in, and nobody without TLS.
+// TestNobodyElse checks that the policies of the bucket and the queues allow no strangers, and no
+// calls without TLS.
 func TestNobodyElse(t *testing.T) {
 	want := map[string][]string{
 		"MediaPolicy": nil,
@@ -71,17 +71,17 @@ func TestNobodyElse(t *testing.T) {
 			}
 		}
 		if !tls {
-			t.Errorf("%s lets those in who don't use TLS", name)
+			t.Errorf("%s allows calls without TLS", name)
 		}
 		wantNames(t, name, got, want[name])
 		delete(want, name)
 	}
 	for name := range want {
-		t.Errorf("there is no %s", name)
+		t.Errorf("no resource %s", name)
 	}
 }
 
-// TestQueues wants a dead-letter queue behind each queue but that one.
+// TestQueues checks that each queue has a dead-letter queue, except the dead-letter queue itself.
 func TestQueues(t *testing.T) {
 	for _, name := range deployed().all("AWS::SQS::Queue") {
 		deployed().check(t, []property{{name, "SqsManagedSseEnabled", `true`}})
@@ -96,11 +96,11 @@ func TestQueues(t *testing.T) {
 	}
 }
 
-// TestRemoval says what outlives the stack: data, except where it could not be made.
+// TestRemoval checks what outlives the stack: data, except after a failed creation.
 func TestRemoval(t *testing.T) {
 	retained := map[string]bool{"Table": true, "Media": true, "Users": true}
 	for name, r := range deployed().Resources {
-		want := [2]string{r.UpdateReplacePolicy, r.UpdateReplacePolicy} // as when it is replaced
+		want := [2]string{r.UpdateReplacePolicy, r.UpdateReplacePolicy} // the same as when it is replaced
 		if retained[name] {
 			want = [2]string{"RetainExceptOnCreate", "Retain"}
 		}
@@ -115,9 +115,9 @@ func TestRemoval(t *testing.T) {
 	}
 }
 
-// TestUpgrade wants what stacks have that exist by the name that it has there. By
-// another, the data would stay behind and clients lose the address; and a name
-// that is given to something of another type makes AWS refuse the upgrade.
+// TestUpgrade checks that resources of existing stacks keep their names and types. With another
+// name, data would stay behind and clients would lose the address. If a name gets another type,
+// AWS refuses the upgrade.
 func TestUpgrade(t *testing.T) {
 	for id, want := range map[string]string{
 		"TableCD117FA1":     "AWS::DynamoDB::Table",

@@ -1,5 +1,5 @@
-// Package templatetests holds the promises of the CDK app that no emulator
-// keeps: what the synthesised template says, in full where it is about rights.
+// Package templatetests tests promises of the CDK app that no emulator keeps: the contents of the
+// synthesised template, in full for rights.
 package templatetests
 
 import (
@@ -24,11 +24,11 @@ import (
 	"lipsync/internal/settings"
 )
 
-// template is what CloudFormation gets. Names have no hash at their end, and
-// references are texts: "Table" is a Ref, "Table.Arn" a GetAtt. What is written
-// as base64 when deployed is plain text.
+// template is what CloudFormation gets, in a readable form. Names have no hash at their end, and
+// references are strings: "Table" is a Ref, "Table.Arn" a GetAtt. Text that is written as base64
+// when deployed is plain.
 type template struct {
-	path      string            // of its file, beside that of cdk-nag's report
+	path      string            // of its file, next to the report of cdk-nag
 	types     map[string]string // of resources, by their names with the hash
 	Resources map[string]resource
 	Outputs   map[string]map[string]any
@@ -49,7 +49,7 @@ var work string
 func TestMain(m *testing.M) {
 	os.Exit(func() int {
 		if _, err := exec.LookPath("node"); err != nil {
-			fmt.Fprintln(os.Stderr, "CDK needs Node.js, which is not there: make test installs it")
+			fmt.Fprintln(os.Stderr, "CDK needs Node.js, which is not installed: make test installs it")
 			return 1
 		}
 		var err error
@@ -58,17 +58,17 @@ func TestMain(m *testing.M) {
 		}
 		defer os.RemoveAll(work)
 		defer jsii.Close()
-		deployed() // here, since only here what was deferred is done after a panic
+		deployed() // here, so that deferred calls run even after a panic
 		other()
 		unmade()
 		return m.Run()
 	}())
 }
 
-// deployed is the template of the settings that an operator who sets nothing has.
+// deployed returns the template with the default settings.
 var deployed = sync.OnceValue(func() template { return synth("deployed", nil) })
 
-// other is that of settings which differ where the template does.
+// other returns the template with all the settings that change it.
 var other = sync.OnceValue(func() template {
 	return synth("other", map[string]any{
 		"lipsync:name": "Trial", "lipsync:keepData": false, "lipsync:image": "cuda", "lipsync:spotVcpus": 0, "lipsync:zones": 2,
@@ -79,10 +79,10 @@ var other = sync.OnceValue(func() template {
 	})
 })
 
-// unmade is that of a stack which does not exist yet, as make deploy makes it.
+// unmade returns the template for a stack that does not exist yet, as make deploy creates it.
 var unmade = sync.OnceValue(func() template { return synth("unmade", map[string]any{"lipsync:firstDeploy": true}) })
 
-// synth synthesises with empty functions: what they do is not in the template.
+// synth synthesises with empty functions, since their code is not in the template.
 func synth(name string, decided map[string]any) template {
 	folder := filepath.Join(work, name)
 	functions := filepath.Join(folder, "functions")
@@ -136,7 +136,7 @@ var hash = regexp.MustCompile(`[0-9A-F]{8}$|[0-9A-F]{8}[0-9a-f]{32}$`)
 
 func plain(id string) string { return hash.ReplaceAllString(id, "") }
 
-// readable replaces CloudFormation's functions by texts.
+// readable replaces CloudFormation's functions by strings.
 func readable(v any) any {
 	switch v := v.(type) {
 	case []any:
@@ -205,8 +205,8 @@ func (t template) all(kind string) []string {
 	return names
 }
 
-// get returns a property by its path, as JSON: "ContainerProperties.User",
-// "Rules.0.Id", and "Rules.#" for how many there are. What isn't there is "".
+// get returns a property by its path, as JSON: "ContainerProperties.User", "Rules.0.Id", and
+// "Rules.#" for the number of rules. It returns "" for a missing property.
 func (t template) get(name, path string) string {
 	r, ok := t.Resources[name]
 	if !ok {
@@ -224,7 +224,7 @@ func (t template) get(name, path string) string {
 	return strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(string(text))
 }
 
-// within is what a value has at a name or a place.
+// within returns a value's member by its name or index.
 func within(v any, step string) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -240,7 +240,7 @@ func within(v any, step string) any {
 	return nil
 }
 
-// read reads a property into v, which stays as it is where there is none.
+// read reads a property into v. v stays unchanged if there is none.
 func (t template) read(tt *testing.T, name, path string, v any) {
 	tt.Helper()
 	text := t.get(name, path)
@@ -279,7 +279,7 @@ func TestGet(t *testing.T) {
 	}
 }
 
-// property is one that a template must have.
+// property is a property that a template must have.
 type property struct{ resource, path, want string }
 
 func (t template) check(tt *testing.T, properties []property) {
@@ -300,7 +300,7 @@ func wantNames(t *testing.T, what string, got, want []string) {
 	}
 }
 
-// functionNames are the folders of functions/.
+// functionNames returns the folders of functions/.
 func functionNames() []string {
 	folders, err := filepath.Glob("../functions/*/main.go")
 	must(err)
@@ -311,7 +311,7 @@ func functionNames() []string {
 	return names
 }
 
-// logical is a function's name in the template.
+// logical returns a function's name in the template.
 func logical(function string) string {
 	if function == "dashboard" {
 		return "DashboardPages"
