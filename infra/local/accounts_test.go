@@ -11,7 +11,7 @@ import (
 	"lipsync/internal/awstest/fakebatch"
 )
 
-// TestAccounts has two users, of whom neither finds what the other's is.
+// TestAccounts has two users. Neither may find what belongs to the other.
 func TestAccounts(t *testing.T) {
 	h := deployed(t, awstest.Enforcing(t))
 	owner, other := h.user(t), h.user(t)
@@ -48,15 +48,15 @@ func TestAccounts(t *testing.T) {
 	}
 }
 
-// TestSource watches the source of a request that came with its files by the API, by
-// a key that the dashboard made, until it is canceled.
+// TestSource plays the source of a request whose files came with the API call, until the request
+// is canceled. The key was made in the dashboard.
 func TestSource(t *testing.T) {
 	h := deployed(t, awstest.Enforcing(t))
 	h.Batch.SetFaults(fakebatch.Faults{NoSubmit: true}) // nothing begins
 	defer h.Batch.SetFaults(fakebatch.Faults{})
 	p := h.user(t)
 	keys := p.submit(t, p.signInTo(t, "/settings/keys"), "/settings/keys", map[string]string{"name": "program"})
-	program := job{testHome: h, token: first(tokenOf, keys.Body)}
+	program := job{testDeployment: h, token: first(tokenOf, keys.Body)}
 	path := "/requests/" + program.send(t, fixtures.speech)
 	source := html.UnescapeString(first(sourceOf, p.open(t, path).Body))
 	if got := p.do(t, http.MethodGet, source, nil); got.Status != http.StatusOK || got.Body != string(read(t, fixtures.video)) {
@@ -67,7 +67,7 @@ func TestSource(t *testing.T) {
 		t.Errorf("canceled: got %d, %s, want no source", canceled.Status, canceled.Body)
 	}
 	if got := p.do(t, http.MethodGet, source, nil); got.Status != http.StatusNotFound {
-		t.Errorf("the source of what was canceled: got %d, want 404", got.Status)
+		t.Errorf("the source of a canceled request: got %d, want 404", got.Status)
 	}
 }
 

@@ -9,16 +9,15 @@ import (
 	"path/filepath"
 )
 
-// assembly is what the CDK app made: one stack's template and the files that
-// the stack is made of.
+// assembly is the output of the CDK app: the template of one stack, and its files.
 type assembly struct {
 	Stack    string
 	Template template
 	Files    []file
 }
 
-// file is an asset: where it lies and where the template expects it. Bucket may
-// hold ${AWS::AccountId} and ${AWS::Region}.
+// file is an asset: where it is, and where the template expects it. Bucket may contain
+// ${AWS::AccountId} and ${AWS::Region}.
 type file struct {
 	Path        string
 	Zip         bool // Path is a folder, to be sent as a zip archive
@@ -41,7 +40,7 @@ func readAssembly(dir string) (*assembly, error) {
 		switch artifact.Type {
 		case "aws:cloudformation:stack":
 			if a.Stack != "" {
-				return nil, fmt.Errorf("%s holds more than one stack", dir)
+				return nil, fmt.Errorf("%s has more than one stack", dir)
 			}
 			a.Stack = name
 			if err := readJSON(filepath.Join(dir, artifact.Properties.TemplateFile), &a.Template); err != nil {
@@ -56,13 +55,13 @@ func readAssembly(dir string) (*assembly, error) {
 		}
 	}
 	if a.Stack == "" {
-		return nil, fmt.Errorf("%s holds no stack", dir)
+		return nil, fmt.Errorf("%s has no stack", dir)
 	}
 	return a, nil
 }
 
-// readFiles reads a manifest of assets. Images are left out: what runs in
-// containers on AWS runs as processes here. So is the template, which we change.
+// readFiles reads a manifest of assets. It leaves out images, since containers on AWS are
+// processes here, and the template, which is changed first.
 func readFiles(dir, name string) ([]file, error) {
 	var manifest struct {
 		Files map[string]struct {
@@ -100,7 +99,7 @@ func readJSON(path string, v any) error {
 	return nil
 }
 
-// content is what is sent of the file.
+// content returns the bytes to send for the file.
 func (f file) content() ([]byte, error) {
 	if !f.Zip {
 		return os.ReadFile(f.Path)

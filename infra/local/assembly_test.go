@@ -46,7 +46,7 @@ func TestReadAssemblyRefuses(t *testing.T) {
 	}
 }
 
-// TestAdapt shows what becomes of each part of the small template.
+// TestAdapt checks what becomes of each part of the small template.
 func TestAdapt(t *testing.T) {
 	const queue = `{"Fn::Sub":"arn:${AWS::Partition}:batch:${AWS::Region}:${AWS::AccountId}:job-queue/Jobs"}`
 	tmpl := small(t).Template
@@ -79,7 +79,7 @@ func TestAdapt(t *testing.T) {
 		delete(tmpl.Resources, name)
 	}
 	if len(tmpl.Resources) > 0 {
-		t.Errorf("got more: %+v", tmpl.Resources)
+		t.Errorf("got more resources: %+v", tmpl.Resources)
 	}
 	for name, want := range map[string]string{
 		"ApiUrl":            `{"Value":{"Fn::Join":["",["at http://127.0.0.1:2","/api/",{"Ref":"Table"}]]}}`,

@@ -11,7 +11,7 @@ import (
 	"sync"
 )
 
-// between stands between a program and the emulator, and makes faults.
+// between is a proxy between a program and the emulator that makes faults.
 type between struct {
 	*httptest.Server
 
@@ -19,24 +19,23 @@ type between struct {
 	fault fault
 }
 
-// fault decides what becomes of a call. The operation is what the call does, such
-// as "UpdateItem" or "PUT /bucket/key"; pass sends it on and gives the answer, as
-// it comes, to the program. A fault that returns without pass drops the
-// connection; so does one that asks for it after pass.
+// fault decides what happens to a call. The operation is what the call does, such as "UpdateItem"
+// or "PUT /bucket/key". pass forwards the call, and gives the answer to the program as it arrives.
+// A fault that returns without pass drops the connection; after pass, it may call drop.
 type fault func(operation string, w http.ResponseWriter, r *http.Request, pass func(http.ResponseWriter))
 
-// newBetween makes no faults at first.
+// newBetween returns a proxy that makes no faults at first.
 func newBetween(endpoint string) *between {
 	target, err := url.Parse(endpoint)
 	if err != nil {
-		panic(err) // the emulator's own
+		panic(err) // the emulator's own URL
 	}
 	proxy := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(target)
 			r.Out.Host = r.In.Host // which is signed
 		},
-		ErrorLog: log.New(io.Discard, "", 0), // programs that were killed
+		ErrorLog: log.New(io.Discard, "", 0), // about programs that were killed
 	}
 	b := new(between)
 	b.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -63,12 +62,12 @@ func (b *between) current() fault {
 	return b.fault
 }
 
-// set makes the faults of f from now on; nil makes none.
+// set makes f's faults from now on; nil makes none.
 func (b *between) set(f fault) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.fault = f
 }
 
-// drop ends the connection with no answer.
+// drop closes the connection without an answer.
 func drop() { panic(http.ErrAbortHandler) }

@@ -12,10 +12,10 @@ import (
 	ssmtypes "github.com/aws/aws-sdk-go-v2/service/ssm/types"
 )
 
-// What cdk bootstrap sets, and the stack's template asks for.
+// These are what cdk bootstrap sets, and what the stack's template asks for.
 const bootstrapParameter, bootstrapVersion = "/cdk-bootstrap/hnb659fds/version", "30"
 
-// setVersion sets the parameter that the template asks for, unless it is there.
+// setVersion sets the parameter that the template asks for, unless it exists.
 func (d *deployer) setVersion(ctx context.Context) error {
 	_, err := d.params.PutParameter(context.WithoutCancel(ctx), &ssm.PutParameterInput{
 		Name: aws.String(bootstrapParameter), Value: aws.String(bootstrapVersion),
@@ -34,8 +34,8 @@ func (d *deployer) setVersion(ctx context.Context) error {
 	return nil
 }
 
-// put writes an object whose key is a hash of it, unless it is there, and makes
-// its bucket if need be.
+// put writes an object whose key is the hash of its content, unless it exists. It creates the
+// bucket if necessary.
 func (d *deployer) put(ctx context.Context, bucket, key string, content []byte) error {
 	bucket = d.places.Replace(bucket)
 	if err := d.makeBucket(ctx, bucket); err != nil {
@@ -53,8 +53,8 @@ func (d *deployer) put(ctx context.Context, bucket, key string, content []byte) 
 	return err
 }
 
-// makeBucket makes a bucket, unless it is there. (To make it twice is an error
-// only in some regions.)
+// makeBucket creates a bucket, unless it exists. (Creating it twice is an error only in some
+// regions.)
 func (d *deployer) makeBucket(ctx context.Context, bucket string) error {
 	_, err := d.objects.HeadBucket(ctx, &s3.HeadBucketInput{Bucket: &bucket})
 	if missing := (*s3types.NotFound)(nil); !errors.As(err, &missing) {

@@ -10,9 +10,8 @@ import (
 	"lipsync/internal/dashboard/browsertest"
 )
 
-// TestDashboard is a person's first visit, in a real browser: they come by an
-// invitation and set a password of their own, make a key, sync a video, and sign
-// out, from Cognito too.
+// TestDashboard is a user's first visit, in a real browser: they are invited, set a password of
+// their own, make a key, sync a video, and sign out, from Cognito too.
 func TestDashboard(t *testing.T) {
 	h := deployed(t, awstest.Enforcing(t))
 	p := h.stranger(t)
@@ -36,7 +35,7 @@ func TestDashboard(t *testing.T) {
 }
 
 // makeKey makes a key, calls the API with it, and revokes it.
-func (h *testHome) makeKey(t *testing.T, b *browsertest.Browser) {
+func (h *testDeployment) makeKey(t *testing.T, b *browsertest.Browser) {
 	t.Helper()
 	b.Open(h.Outputs["DashboardUrl"] + "/settings/keys")
 	b.Do(chromedp.SendKeys("input[name=name]", "laptop\n"))
@@ -59,7 +58,7 @@ func (h *testHome) makeKey(t *testing.T, b *browsertest.Browser) {
 }
 
 // syncInBrowser sends two files to storage, and waits until both players can play.
-func (h *testHome) syncInBrowser(b *browsertest.Browser) {
+func (h *testDeployment) syncInBrowser(b *browsertest.Browser) {
 	b.Open(h.Outputs["DashboardUrl"] + "/new")
 	b.Do(chromedp.SetUploadFiles("[data-drop=video] [data-file]", []string{fixtures.video}),
 		chromedp.SetUploadFiles("[data-drop=audio] [data-file]", []string{fixtures.speech}),

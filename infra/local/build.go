@@ -13,17 +13,17 @@ import (
 	"lipsync/internal/settings"
 )
 
-// built says where programs and the template lie that were made of the source.
+// built has the paths of the programs and the template that were built from source.
 type built struct {
 	Assembly string // folder of the cloud assembly
-	Runner   string // what a job runs
+	Runner   string // program of a job
 }
 
-// decisions are settings of the stack that a user of this command decides.
+// decisions are settings of the stack that a user of this command can choose.
 type decisions map[string]any
 
-// build makes the functions and the runner for this machine, and the template,
-// in an empty folder. root is the repository's. Both are absolute paths.
+// build builds the functions and the runner for this machine, and the template, in an empty
+// folder. root is the repository's. Both are absolute paths.
 func build(ctx context.Context, root, dir string, s decisions) (*built, error) {
 	functions, runner := filepath.Join(dir, "functions"), filepath.Join(dir, "runner")
 	if err := run(exec.CommandContext(ctx, filepath.Join(root, ".ci", "functions"), functions), root); err != nil {
@@ -42,7 +42,7 @@ func build(ctx context.Context, root, dir string, s decisions) (*built, error) {
 	return b, synth(ctx, root, b.Assembly, all)
 }
 
-// architecture is this machine's processor, as Lambda calls it.
+// architecture returns this machine's architecture, as Lambda names it.
 func architecture() string {
 	if runtime.GOARCH == "amd64" {
 		return "x86_64"
@@ -50,8 +50,8 @@ func architecture() string {
 	return runtime.GOARCH
 }
 
-// synth has the CDK app write its cloud assembly. Without the cdk command nobody
-// reads cdk.json for the app.
+// synth has the CDK app write its cloud assembly. Without the cdk command nothing reads cdk.json,
+// so synth passes the settings.
 func synth(ctx context.Context, root, dir string, decided map[string]any) error {
 	var cdk struct{ Context map[string]any }
 	if err := readJSON(filepath.Join(root, "infra", "cdk.json"), &cdk); err != nil {

@@ -27,16 +27,16 @@ import (
 
 const (
 	coldCalls = 9  // of each function
-	warmCalls = 40 // of each
+	warmCalls = 40 // of each function
 )
 
-// BenchmarkCalls measures the first call of a function's process and later ones,
-// as ratios to those of a function that says hello world. All take turns, so that
-// what else the machine does falls on all alike. Jobs do nothing, and the queue is
-// one that nobody reads: else messages would wake dispatch before it is measured.
+// BenchmarkCalls measures the first call of a function's process and later ones, relative to a
+// function that prints hello world. The functions take turns, so that other load on the machine
+// affects all alike. Jobs do nothing, and the queue has no reader; otherwise messages would start
+// dispatch before it is measured.
 func BenchmarkCalls(b *testing.B) {
 	e := awstest.Own(b)
-	h := newHome(b, e, "true")
+	h := newDeployment(b, e, "true")
 	b.Cleanup(h.close)
 	h.freeRates(b)
 	unread := e.Queue(b)
@@ -64,16 +64,16 @@ func BenchmarkCalls(b *testing.B) {
 	hello := functions[0]
 	for _, f := range functions {
 		cold, warm := median(f.cold), median(f.warm)
-		// Not by the log, of which a benchmark shows ten lines.
+		// The benchmark's log would show only ten lines.
 		fmt.Printf("%-20s cold %4d ms, %4.2f × hello; warm %3d ms, %4.2f ×\n", f.name,
 			cold.Milliseconds(), float64(cold)/float64(median(hello.cold)),
 			warm.Milliseconds(), float64(warm)/float64(median(hello.warm)))
 	}
 }
 
-// functions are all of the stack, and first the one that says hello world. What
-// they get are the samples of events, with a key and requests that there are.
-func (h *testHome) functions(b *testing.B) []*function {
+// functions returns all functions of the stack, after the one that prints hello world. Their
+// events are the samples, with existing keys and requests.
+func (h *testDeployment) functions(b *testing.B) []*function {
 	b.Helper()
 	token, _, err := h.service().CreateKey(b.Context(), rand.Text(), "bench", 0)
 	if err != nil {
@@ -106,9 +106,9 @@ func clientFunctions() []string {
 	return append(names, "dashboard")
 }
 
-// naming has each event name a request of its own that waits, for which the function is to
-// start a runner.
-func (h *testHome) naming(b *testing.B, event string) func() string {
+// naming gives each event the name of a waiting request, for which the function must start a
+// runner.
+func (h *testDeployment) naming(b *testing.B, event string) func() string {
 	const sample = "0b8f8a52-7a5c-4f2e-9d7d-5f1f2f7a9c01"
 	started := 0
 	return func() string {
@@ -123,7 +123,7 @@ func (h *testHome) naming(b *testing.B, event string) func() string {
 }
 
 // freeTurn lets the next function start runners without waiting for its turn.
-func (h *testHome) freeTurn(b *testing.B) {
+func (h *testDeployment) freeTurn(b *testing.B) {
 	b.Helper()
 	await(b, "the runners to leave", h.Batch.Idle)
 	key := map[string]items.AttributeValue{
@@ -134,8 +134,8 @@ func (h *testHome) freeTurn(b *testing.B) {
 	}
 }
 
-// waiting makes a request that nobody was told of.
-func (h *testHome) waiting(b *testing.B) job {
+// waiting makes a request without a message in the queue.
+func (h *testDeployment) waiting(b *testing.B) job {
 	b.Helper()
 	account := rand.Text()
 	_, key, err := h.service().CreateKey(b.Context(), account, "bench", 1)
@@ -149,11 +149,11 @@ func (h *testHome) waiting(b *testing.B) job {
 	if _, _, err := h.service().Requests.Create(b.Context(), r, nil, nil, lipsync.Limits{}); err != nil {
 		b.Fatal(err)
 	}
-	return job{testHome: h, id: r.ID, account: account}
+	return job{testDeployment: h, id: r.ID, account: account}
 }
 
-// finish makes the requests final that wait, so that each sweep finds as many.
-func (h *testHome) finish(b *testing.B) {
+// finish makes all waiting requests final, so that each sweep finds the same number.
+func (h *testDeployment) finish(b *testing.B) {
 	b.Helper()
 	for store := h.service().Store; ; {
 		token := rand.Text()
@@ -177,7 +177,7 @@ type function struct {
 	cold, warm     []time.Duration
 }
 
-// forget has the next call start a new process, as a change of the function does.
+// forget makes the next call start a new process, as a change of the function does.
 func (f *function) forget(b *testing.B, client *lambda.Client) {
 	b.Helper()
 	now, err := client.GetFunctionConfiguration(b.Context(), &lambda.GetFunctionConfigurationInput{FunctionName: &f.deployed})
@@ -213,7 +213,7 @@ func median(d []time.Duration) time.Duration {
 	return d[len(d)/2]
 }
 
-// logicalName is how a function is called in the template: GetRequest.
+// logicalName returns a function's name in the template, such as GetRequest.
 func logicalName(name string) string {
 	if name == "dashboard" {
 		return "DashboardPages"
@@ -225,9 +225,8 @@ func logicalName(name string) string {
 	return b.String()
 }
 
-// hello deploys the function that says hello world, with the role and the memory
-// of another.
-func (h *testHome) hello(b *testing.B) *function {
+// hello deploys the function that prints hello world, with the role and the memory of another.
+func (h *testDeployment) hello(b *testing.B) *function {
 	b.Helper()
 	dir := b.TempDir()
 	c := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-tags", "lambda.norpc",
@@ -268,8 +267,8 @@ func (h *testHome) hello(b *testing.B) *function {
 	return &function{name: "hello world", deployed: name, event: func() string { return event }}
 }
 
-// freeRates lets keys make as many calls as they like, until the end.
-func (h *testHome) freeRates(b *testing.B) {
+// freeRates lifts the rates of keys until the end.
+func (h *testDeployment) freeRates(b *testing.B) {
 	b.Helper()
 	const many = "1000000"
 	rates := map[lipsync.CallKind]string{lipsync.GenerateCall: "LIPSYNC_GENERATE_RATE", lipsync.ReadCall: "LIPSYNC_READ_RATE"}

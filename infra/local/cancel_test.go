@@ -11,8 +11,8 @@ import (
 	"lipsync/internal/s3"
 )
 
-// TestCancel cancels a request that waits, and the one before it while its runner renders. The
-// runner goes on, and nothing of either is left.
+// TestCancel cancels a waiting request, and the one before it while a runner renders it. The
+// runner must go on, and nothing of either may be left.
 func TestCancel(t *testing.T) {
 	h := faulty(t)
 	h.clean(t)
@@ -51,13 +51,13 @@ func (j job) cancel(t *testing.T) {
 	}
 }
 
-// wantCanceled checks what is left of a canceled request: only its record.
+// wantCanceled checks that only the record of a canceled request is left.
 func (j job) wantCanceled(t *testing.T) {
 	t.Helper()
 	if r := j.record(t); r.Status != lipsync.Failed || r.Failure.Code != lipsync.Canceled || r.Lease != "" {
 		t.Errorf("got %+v, want it canceled", r)
 	}
-	objects, found := s3.New(j.config, j.Outputs["BucketName"], s3.Signer{}), errors.New("it is left")
+	objects, found := s3.New(j.config, j.Outputs["BucketName"], s3.Signer{}), errors.New("the object is left")
 	for _, prefix := range []string{"inputs/", "outputs/"} {
 		err := objects.List(t.Context(), prefix+j.id+"/", func(string, time.Time) error { return found })
 		if err != nil {

@@ -18,17 +18,17 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 )
 
-// deployTime bounds the making of a stack, and its removal.
+// deployTime bounds the creation and the removal of a stack.
 const deployTime = 5 * time.Minute
 
-// deployer makes stacks at one endpoint, without the CDK's command line and its
-// roles. What was there before is used and left alone.
+// deployer creates stacks at one endpoint, without the CDK's command line and its roles. It uses
+// what exists there already, and leaves it unchanged.
 type deployer struct {
 	stacks  *cloudformation.Client
 	objects *s3.Client
 	params  *ssm.Client
-	places  *strings.Replacer // of what stands for the account in names of buckets
-	made    *undo             // gets all that the deployer makes
+	places  *strings.Replacer // replaces the placeholders for account and region in bucket names
+	made    *undo             // records everything that the deployer creates
 }
 
 func newDeployer(ctx context.Context, config aws.Config, made *undo) (*deployer, error) {
@@ -46,10 +46,10 @@ func newDeployer(ctx context.Context, config aws.Config, made *undo) (*deployer,
 	}, nil
 }
 
-// deploy makes the assembly's stack and returns its outputs.
+// deploy creates the assembly's stack, and returns its outputs.
 func (d *deployer) deploy(ctx context.Context, a *assembly) (map[string]string, error) {
 	if len(a.Files) == 0 {
-		return nil, errors.New("the assembly holds no function")
+		return nil, errors.New("the assembly has no function")
 	}
 	if err := d.setVersion(ctx); err != nil {
 		return nil, err
@@ -82,9 +82,9 @@ func (d *deployer) deploy(ctx context.Context, a *assembly) (map[string]string, 
 	return outputs, nil
 }
 
-// create makes the stack of a template that lies at an URL.
+// create creates a stack from the template at a URL.
 func (d *deployer) create(ctx context.Context, stack, url string) (map[string]string, error) {
-	// An interrupt here would leave it open whether there is a stack of ours.
+	// An interrupt here would leave it unknown whether the stack exists.
 	_, err := d.stacks.CreateStack(context.WithoutCancel(ctx), &cloudformation.CreateStackInput{
 		StackName: &stack, TemplateURL: &url,
 		Capabilities: []types.Capability{types.CapabilityCapabilityIam, types.CapabilityCapabilityNamedIam},
@@ -109,7 +109,7 @@ func (d *deployer) create(ctx context.Context, stack, url string) (map[string]st
 	return outputs, nil
 }
 
-// reasons says why a stack was not made.
+// reasons returns why the creation of a stack failed.
 func (d *deployer) reasons(ctx context.Context, stack string) error {
 	events, err := d.stacks.DescribeStackEvents(ctx, &cloudformation.DescribeStackEventsInput{StackName: &stack})
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"lipsync/internal/awstest"
 )
 
-// TestNoStackRemains has a stack fail, and another interrupted.
+// TestNoStackRemains has the creation of one stack fail, and that of another interrupted.
 func TestNoStackRemains(t *testing.T) {
 	e := awstest.Shared(t)
 	interrupted, interrupt := context.WithCancel(t.Context())
@@ -61,7 +61,7 @@ func newTestDeployer(t *testing.T, e *awstest.Emulator, made *undo) *deployer {
 	return d
 }
 
-// statusOf is the status of a stack, "" if there never was one.
+// statusOf returns the status of a stack, or "" if it never existed.
 func statusOf(t *testing.T, d *deployer, stack string) string {
 	t.Helper()
 	out, err := d.stacks.ListStacks(t.Context(), &cloudformation.ListStacksInput{})
@@ -76,7 +76,7 @@ func statusOf(t *testing.T, d *deployer, stack string) string {
 	return ""
 }
 
-// TestOthersStay has things at the emulator that are not ours.
+// TestOthersStay has resources at the emulator that this command did not create.
 func TestOthersStay(t *testing.T) {
 	e := awstest.Own(t)
 	var others, ours undo
@@ -103,8 +103,8 @@ func TestOthersStay(t *testing.T) {
 	}
 }
 
-// things are what there is at an emulator: parameters, objects, buckets, roles,
-// stacks, user pools and secrets.
+// things returns what an emulator has: parameters, objects, buckets, roles, stacks, user pools and
+// secrets.
 func things(t *testing.T, e *awstest.Emulator) []string {
 	t.Helper()
 	objects := s3.NewFromConfig(e.Config(), func(o *s3.Options) { o.UsePathStyle = true })

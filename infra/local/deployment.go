@@ -19,22 +19,22 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// options say how to bring the service up on an emulator.
+// options says how to start the service on an emulator.
 type options struct {
 	built
 	Config  aws.Config // of clients of the emulator
-	Host    string     // how the emulator's functions reach this machine
-	Scratch string     // an existing folder, for jobs
-	Jobs    int        // at once
-	JobEnv  []string   // NAME=value, beside or instead of what the job definition says
-	JobLog  *os.File   // of all jobs; nil for none
+	Host    string     // host name by which the emulator's functions reach this machine
+	Scratch string     // an existing folder for jobs
+	Jobs    int        // most at once
+	JobEnv  []string   // NAME=value, in addition to or in place of the job definition's
+	JobLog  *os.File   // of all jobs; nil discards it
 	Log     *slog.Logger
-	Made    *undo // gets what is made at the emulator
+	Made    *undo // records what is created at the emulator
 }
 
-// home is the service as it is on AWS, on an emulator, with this process as its
+// deployment is the AWS deployment of the service on an emulator. This process takes the place of
 // Batch.
-type home struct {
+type deployment struct {
 	URL     string // of the API, without its stage
 	Outputs map[string]string
 	Batch   *fakebatch.Fake
@@ -47,8 +47,8 @@ type home struct {
 	servers      []*http.Server
 }
 
-// start deploys what was built and returns once it can be called.
-func start(ctx context.Context, o options) (_ *home, err error) {
+// start deploys what was built. It returns once clients can call it.
+func start(ctx context.Context, o options) (_ *deployment, err error) {
 	endpoint, err := url.Parse(*o.Config.BaseEndpoint)
 	if err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func start(ctx context.Context, o options) (_ *home, err error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &home{config: o.Config, log: o.Log, stack: a.Stack, scratch: o.Scratch}
+	h := &deployment{config: o.Config, log: o.Log, stack: a.Stack, scratch: o.Scratch}
 	d, err := newDeployer(ctx, o.Config, o.Made)
 	if err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func start(ctx context.Context, o options) (_ *home, err error) {
 		}
 	}()
 	h.batchAddress, h.URL = jobs.Addr().String(), "http://"+clients.Addr().String()
-	attempts, err := a.Template.jobAttempts() // before the definition is dropped
+	attempts, err := a.Template.jobAttempts() // before adapt removes the job definition
 	if err != nil {
 		return nil, err
 	}
@@ -92,8 +92,8 @@ func start(ctx context.Context, o options) (_ *home, err error) {
 	return h, nil
 }
 
-// listen opens a port for the emulator's functions, at an address by which they
-// reach this machine, and one for clients.
+// listen opens a port for the emulator's functions, at an address by which they reach this
+// machine, and one for clients.
 func listen(host string) (jobs, clients net.Listener, err error) {
 	if jobs, err = net.Listen("tcp", net.JoinHostPort(host, "0")); err != nil {
 		return nil, nil, err
@@ -104,7 +104,7 @@ func listen(host string) (jobs, clients net.Listener, err error) {
 	return jobs, clients, err
 }
 
-func (h *home) serve(l net.Listener, handler http.Handler) {
+func (h *deployment) serve(l net.Listener, handler http.Handler) {
 	s := &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute}
 	h.servers = append(h.servers, s)
 	go func() {
@@ -114,16 +114,16 @@ func (h *home) serve(l net.Listener, handler http.Handler) {
 	}()
 }
 
-// close ends the jobs and lets nobody in any more. The stack stays.
-func (h *home) close() {
+// close ends the jobs, and closes the ports. The stack stays.
+func (h *deployment) close() {
 	h.Batch.Close()
 	for _, s := range h.servers {
-		_ = s.Close() // what is open is cut off
+		_ = s.Close() // drops open connections
 	}
 }
 
-// service is the domain on the stack's table, for those who have its keys.
-func (h *home) service() *lipsync.Service {
+// service returns the domain on the stack's table, with the rights of the stack's operator.
+func (h *deployment) service() *lipsync.Service {
 	return &lipsync.Service{
 		Store: dynamodb.New(h.config, h.Outputs["TableName"]).Store,
 		Now:   time.Now, NewID: uuid.NewString, Random: rand.Reader,

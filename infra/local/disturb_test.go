@@ -61,7 +61,7 @@ func isThrottled(operation string) bool {
 	return isPath && strings.HasPrefix(path, "/") || strings.HasSuffix(operation, "Item") || strings.HasSuffix(operation, "Items") || operation == "Query"
 }
 
-// delay makes a message that is sent come late, and sends more of it.
+// delay delays a message that is sent, and sends copies of it.
 func (s *soaked) delay(t *testing.T, client *sqs.Client, r *http.Request) {
 	var message map[string]any
 	if err := json.NewDecoder(r.Body).Decode(&message); err != nil {
@@ -87,7 +87,7 @@ func (s *soaked) delay(t *testing.T, client *sqs.Client, r *http.Request) {
 	s.sent, s.came = s.sent+1, s.came+1+more
 }
 
-// killSome kills runners, one each time that some more requests have ended.
+// killSome kills runners, one whenever some more requests have ended.
 func (s *soaked) killSome(t *testing.T, done <-chan struct{}) (killed int) {
 	moments := make([]int, *soakKills)
 	for i := range moments {
@@ -110,7 +110,7 @@ func (s *soaked) killSome(t *testing.T, done <-chan struct{}) (killed int) {
 	return killed
 }
 
-// killAny kills a runner, if one runs and still does after the pause.
+// killAny kills a runner, if one runs before and after the pause.
 func (s *soaked) killAny(t *testing.T, pause time.Duration) bool {
 	if len(s.Batch.Running()) == 0 {
 		return false

@@ -9,20 +9,19 @@ import (
 	"strings"
 )
 
-// What API Gateway does to calls, and the emulator does not.
+// These are limits of API Gateway that the emulator does not have.
 const (
-	gatewayBody = 10 << 20 // bytes of a body, at most
-	lambdaBody  = 6 << 20  // bytes of an event, in which the body is base64
+	gatewayBody = 10 << 20 // most bytes of a body
+	lambdaBody  = 6 << 20  // most bytes of an event, in which the body is base64
 	remapped    = "X-Amzn-Remapped-"
 )
 
-// edge gives the API of the emulator the address that it has on AWS: the stage
-// at the root of a host. The emulator itself has it deep in a path, and decodes
-// that path before it looks for a route, so that %2F in an id would part it. AWS
-// passes the path on as it came. So it is escaped once more here.
+// edge serves the emulator's API at the address that it has on AWS: with the stage at the root of
+// a host. The emulator serves it deep in a path, and decodes that path before routing, so %2F in
+// an id would split it. AWS passes the path on unchanged. Therefore edge escapes it once more.
 //
-// Like API Gateway it refuses large bodies in words of its own, which no setting of the
-// stack changes, and gives WWW-Authenticate another name.
+// Like API Gateway, it refuses large bodies with messages that the stack's settings can't change,
+// and renames WWW-Authenticate.
 func edge(endpoint *url.URL, api string, log *slog.Logger) http.Handler {
 	proxy := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
@@ -30,7 +29,7 @@ func edge(endpoint *url.URL, api string, log *slog.Logger) http.Handler {
 			r.Out.URL = &url.URL{
 				Scheme: endpoint.Scheme, Host: endpoint.Host,
 				Path:     "/restapis/" + api + "/" + stage + "/_user_request_" + escaped,
-				RawQuery: r.In.URL.RawQuery, // also where it is malformed
+				RawQuery: r.In.URL.RawQuery, // also if it is malformed
 			}
 		},
 		ModifyResponse: func(r *http.Response) error {
@@ -60,5 +59,5 @@ func tooLarge(w http.ResponseWriter, message string) {
 	_, _ = io.WriteString(w, `{"message":"`+message+`"}`) // fails only if the client is gone
 }
 
-// stage is the name of the API's one stage.
+// stage is the name of the API's only stage.
 const stage = "api"

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestEdge calls through the edge a server that decodes paths, as the emulator
-// does. The function is to get the path as AWS passes it on: as it came.
+// TestEdge calls a server through edge that decodes paths as the emulator does. The function must
+// get the path unchanged, as on AWS.
 func TestEdge(t *testing.T) {
 	var got string
 	emulator := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -43,7 +43,7 @@ func TestEdge(t *testing.T) {
 	}
 }
 
-// TestEdgeAsAWS wants what API Gateway does to calls by itself.
+// TestEdgeAsAWS checks what API Gateway changes in calls by itself.
 func TestEdgeAsAWS(t *testing.T) {
 	emulator := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("WWW-Authenticate", "Bearer")
@@ -57,7 +57,7 @@ func TestEdgeAsAWS(t *testing.T) {
 	server := httptest.NewServer(edge(endpoint, "abc", slog.New(slog.DiscardHandler)))
 	defer server.Close()
 	for size, want := range map[int]string{
-		4_400_000: "", // the largest form that the API takes
+		4_400_000: "", // the largest form that the API accepts
 		5 << 20:   `{"message":"Request Too Long"}`,
 		11 << 20:  `{"message":"HTTP content length exceeded 10485760 bytes."}`,
 	} {

@@ -25,9 +25,9 @@ import (
 	"lipsync/internal/awstest/fakebatch"
 )
 
-// faulty returns the home on the shared emulator, with nothing left to do, and
-// makes no faults any more at the end of the test.
-func faulty(t *testing.T) *testHome {
+// faulty returns the deployment on the shared emulator, with nothing left to do. At the end of the
+// test it stops making faults.
+func faulty(t *testing.T) *testDeployment {
 	t.Helper()
 	h := deployed(t, awstest.Shared(t))
 	h.quiet(t)
@@ -38,14 +38,14 @@ func faulty(t *testing.T) *testHome {
 	return h
 }
 
-// TestJob needs no luck.
+// TestJob runs a job without faults.
 func TestJob(t *testing.T) {
 	j := faulty(t).newJob(t)
 	j.settle(t)
 	j.want(t)
 }
 
-// TestQueueFails loses the message of a request that is written.
+// TestQueueFails loses the message of a stored request.
 func TestQueueFails(t *testing.T) {
 	h := faulty(t)
 	h.setVariable(t, "GenerateWithMedia", "LIPSYNC_QUEUE_URL", h.Outputs["QueueUrl"]+"-gone")
@@ -54,8 +54,7 @@ func TestQueueFails(t *testing.T) {
 	j.want(t)
 }
 
-// TestMessagesAgain has the messages of two requests come three times more, the
-// last first.
+// TestMessagesAgain has the messages of two requests come three more times, in reverse order.
 func TestMessagesAgain(t *testing.T) {
 	h := faulty(t)
 	jobs := []job{h.newJob(t), h.newJob(t)}
@@ -79,7 +78,7 @@ func TestMessagesAgain(t *testing.T) {
 	}
 }
 
-// TestSubmitFails has Batch out of order when the message comes.
+// TestSubmitFails has Batch fail when the message comes.
 func TestSubmitFails(t *testing.T) {
 	h := faulty(t)
 	before := h.Batch.Refused()
@@ -91,13 +90,13 @@ func TestSubmitFails(t *testing.T) {
 	j.want(t)
 }
 
-// killPoints are the points of a job at which the runner is killed: at the first
-// call that is the one, before the emulator does it, or after, so that the runner
-// dies without knowing.
+// killPoints returns the points of a job at which the runner is killed: at the first call that
+// matches, either before the emulator does it, or after it, so that the runner dies without the
+// answer.
 func killPoints() []struct {
 	name  string
 	after bool
-	is    func(operation string, stored bool) bool // stored: the output was sent before
+	is    func(operation string, stored bool) bool // stored says whether the output was sent before
 } {
 	return []struct {
 		name  string
@@ -141,8 +140,8 @@ func TestKill(t *testing.T) {
 	})
 }
 
-// killAt starts a job and kills its runner at a point.
-func (h *testHome) killAt(t *testing.T, after bool, is func(operation string, stored bool) bool) job {
+// killAt starts a job, and kills its runner at a point.
+func (h *testDeployment) killAt(t *testing.T, after bool, is func(operation string, stored bool) bool) job {
 	t.Helper()
 	h.quiet(t)
 	var mu sync.Mutex
@@ -174,13 +173,13 @@ func (h *testHome) killAt(t *testing.T, after bool, is func(operation string, st
 	select {
 	case <-dead:
 	case <-time.After(patience):
-		t.Fatal("the runner never came to the point")
+		t.Fatal("the runner never reached the point")
 	}
 	return j
 }
 
 // kill kills the runner.
-func (h *testHome) kill(t *testing.T) {
+func (h *testDeployment) kill(t *testing.T) {
 	for _, id := range h.Batch.Running() {
 		if err := h.Batch.Signal(id, syscall.SIGKILL); err != nil {
 			t.Error(err)
@@ -189,7 +188,7 @@ func (h *testHome) kill(t *testing.T) {
 }
 
 // renders reports whether a runner has begun to write an output.
-func (h *testHome) renders() bool {
+func (h *testDeployment) renders() bool {
 	parts, err := filepath.Glob(filepath.Join(h.scratch, "runner-*", "request-*", "*.part"))
 	if err != nil || len(parts) == 0 {
 		return false
@@ -198,8 +197,8 @@ func (h *testHome) renders() bool {
 	return err == nil && info.Size() > 0
 }
 
-// clean removes what killed runners left, which on AWS goes with their containers.
-func (h *testHome) clean(t *testing.T) {
+// clean deletes what killed runners left. On AWS it disappears with their containers.
+func (h *testDeployment) clean(t *testing.T) {
 	t.Helper()
 	left, err := filepath.Glob(filepath.Join(h.scratch, "runner-*"))
 	for _, dir := range left {
@@ -210,8 +209,8 @@ func (h *testHome) clean(t *testing.T) {
 	}
 }
 
-// TestOutputFails cuts the output off half-way, each time that the runner sends
-// it in one attempt.
+// TestOutputFails breaks off the upload of the output half-way, each time that the runner sends it
+// in one attempt.
 func TestOutputFails(t *testing.T) {
 	h := faulty(t)
 	var cut atomic.Int32
@@ -234,8 +233,7 @@ func TestOutputFails(t *testing.T) {
 	}
 }
 
-// TestThrottled refuses each call of DynamoDB twice, of functions and of the
-// runner.
+// TestThrottled refuses each call of DynamoDB twice, of functions and of the runner.
 func TestThrottled(t *testing.T) {
 	h := faulty(t)
 	for _, name := range []string{"GenerateWithMedia", "Dispatch", "Sweep"} {
@@ -262,7 +260,7 @@ func TestThrottled(t *testing.T) {
 }
 
 // setVariable changes the environment of a function until the end of the test.
-func (h *testHome) setVariable(t testing.TB, function, variable, value string) {
+func (h *testDeployment) setVariable(t testing.TB, function, variable, value string) {
 	t.Helper()
 	client := lambda.NewFromConfig(h.config)
 	name := aws.String(h.function(t, function))

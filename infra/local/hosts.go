@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// places are addresses, without a path, of what is elsewhere on AWS.
+// places has addresses, without a path, of services that have other addresses on AWS.
 type places struct {
-	Batch string // as functions reach it
-	API   string // as clients do
-	Pages string // of Cognito, as browsers do
+	Batch string // for functions
+	API   string // for clients
+	Pages string // of Cognito, for browsers
 }
 
-// hosts are the addresses of what has a host of its own on AWS, by the name of the
-// resource that the host is called after.
+// hosts has the addresses of services with their own hosts on AWS, by the name of the resource
+// after which the host is named.
 type hosts map[string]string
 
-// move writes the places where the template has the hosts of AWS.
+// move replaces the hosts of AWS in the template by the places.
 func (t *template) move(p places) error {
 	api, err := t.only("AWS::ApiGateway::RestApi")
 	if err != nil {
@@ -57,8 +57,8 @@ func (h hosts) in(value any) any {
 	return value
 }
 
-// inParts replaces a host in what is joined to an address: "https://", the name of
-// the resource, what follows it, and a path.
+// inParts replaces a host in the joined parts of an address: "https://", the name of the resource,
+// what follows it, and a path.
 func (h hosts) inParts(value any) any {
 	parts, _ := value.([]any)
 	for i := range len(parts) - 1 {
@@ -73,7 +73,7 @@ func (h hosts) inParts(value any) any {
 	return value
 }
 
-// fromSlash is what remains of joined parts from the first slash in them on.
+// fromSlash returns the rest of joined parts, from the first slash in them on.
 func fromSlash(parts []any) []any {
 	for i, part := range parts {
 		text, _ := part.(string)

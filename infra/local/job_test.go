@@ -30,23 +30,22 @@ import (
 // patience is how long a small job may take on a busy machine.
 const patience = 3 * time.Minute
 
-// job is one request by a key of its own, which may make no other.
+// job is one request with a key of its own, which may make no other.
 type job struct {
-	*testHome
+	*testDeployment
 	id, account, token string
 }
 
 // newJob sends the small video and speech.
-func (h *testHome) newJob(t *testing.T) job {
+func (h *testDeployment) newJob(t *testing.T) job {
 	t.Helper()
 	return h.newJobOf(t, fixtures.speech)
 }
 
-// newJobOf sends the small video and a speech of some length, which is also that
-// of the output.
-func (h *testHome) newJobOf(t *testing.T, speech string) job {
+// newJobOf sends the small video and a speech, whose length is also that of the output.
+func (h *testDeployment) newJobOf(t *testing.T, speech string) job {
 	t.Helper()
-	j := job{testHome: h, account: rand.Text()}
+	j := job{testDeployment: h, account: rand.Text()}
 	var err error
 	if j.token, _, err = h.service().CreateKey(t.Context(), j.account, "job", 1); err != nil {
 		t.Fatal(err)
@@ -65,7 +64,7 @@ func (j job) send(t *testing.T, speech string) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, _ = part.Write(read(t, path)) // to memory
+		_, _ = part.Write(read(t, path)) // writing to memory can't fail
 	}
 	_ = form.Close()
 	var made struct {
@@ -97,7 +96,7 @@ func (j job) call(t *testing.T, method, path, contentType string, body io.Reader
 	}
 }
 
-// record is the request as the store has it.
+// record returns the request as the store has it.
 func (j job) record(t testing.TB) lipsync.Request {
 	t.Helper()
 	r, err := j.service().Requests.ByID(t.Context(), j.id)
@@ -107,8 +106,8 @@ func (j job) record(t testing.TB) lipsync.Request {
 	return r
 }
 
-// settle waits until the request is final. Where no runner is left, its lease or its pause is
-// ended, as if the time were over, and the sweep called.
+// settle waits until the request is final. If no runner is left, it ends the request's lease or
+// pause, as if the time were over, and calls the sweep.
 func (j job) settle(t *testing.T) {
 	t.Helper()
 	await(t, "the end of the request", func() bool {
@@ -126,8 +125,8 @@ func (j job) settle(t *testing.T) {
 	})
 }
 
-// endWait ends the lease of a dead worker, or the pause after an attempt, as time does.
-func (h *testHome) endWait(ctx context.Context, r lipsync.Request) error {
+// endWait ends the lease of a dead worker, or the pause after an attempt, as time would.
+func (h *testDeployment) endWait(ctx context.Context, r lipsync.Request) error {
 	leases, now := h.service().Store, time.Now()
 	var err error
 	switch {
@@ -144,9 +143,9 @@ func (h *testHome) endWait(ctx context.Context, r lipsync.Request) error {
 	return err
 }
 
-// endTurn ends the turn of a request whose lease was ended. It has the end that the lease
-// had when it was claimed, before which nobody reads the lease.
-func (h *testHome) endTurn(ctx context.Context, id string) error {
+// endTurn ends the turn of a request whose lease was ended. The turn still has the lease's first
+// end, before which nothing reads the lease.
+func (h *testDeployment) endTurn(ctx context.Context, id string) error {
 	text := func(s string) *dynamodbtypes.AttributeValueMemberS {
 		return &dynamodbtypes.AttributeValueMemberS{Value: s}
 	}
@@ -159,13 +158,13 @@ func (h *testHome) endTurn(ctx context.Context, id string) error {
 		ExpressionAttributeValues: map[string]dynamodbtypes.AttributeValue{":past": &dynamodbtypes.AttributeValueMemberN{Value: "1"}},
 	})
 	if _, ok := errors.AsType[*dynamodbtypes.ConditionalCheckFailedException](err); ok {
-		return nil // nobody holds it any more
+		return nil // it is no longer held
 	}
 	return err
 }
 
-// want checks what a request leaves behind, however it came about: one final
-// state, one use of the key, and one output.
+// want checks what a completed request leaves, whatever happened before: one final state, one use
+// of the key, and one output.
 func (j job) want(t *testing.T) {
 	t.Helper()
 	r := j.record(t)
@@ -177,7 +176,7 @@ func (j job) want(t *testing.T) {
 	if !r.Poster {
 		t.Error("the output has no poster")
 	}
-	await(t, "no output but "+r.Output, func() bool { // the last runner deletes those of others at its end
+	await(t, "no output but "+r.Output, func() bool { // at its end, the last runner deletes the outputs of others
 		var outputs []string
 		err := objects.List(t.Context(), "outputs/"+j.id+"/", func(key string, _ time.Time) error {
 			outputs = append(outputs, key)
@@ -199,9 +198,8 @@ func (j job) want(t *testing.T) {
 	}
 }
 
-// invoke calls a function of the stack, by its name in the template, as the
-// schedule does.
-func (h *testHome) invoke(t *testing.T, name string) {
+// invoke calls a function of the stack by its name in the template, as the schedule does.
+func (h *testDeployment) invoke(t *testing.T, name string) {
 	t.Helper()
 	out, err := lambda.NewFromConfig(h.config).Invoke(t.Context(), &lambda.InvokeInput{
 		FunctionName: aws.String(h.function(t, name)), Payload: []byte("{}"),
@@ -211,9 +209,8 @@ func (h *testHome) invoke(t *testing.T, name string) {
 	}
 }
 
-// function is the name of a function of the stack, which its name in the template
-// begins with.
-func (h *testHome) function(t testing.TB, name string) string {
+// function returns the name of the function whose name in the template begins with name.
+func (h *testDeployment) function(t testing.TB, name string) string {
 	t.Helper()
 	resources, err := cloudformation.NewFromConfig(h.config).DescribeStackResources(t.Context(),
 		&cloudformation.DescribeStackResourcesInput{StackName: &h.stack})
@@ -235,13 +232,13 @@ func await(t testing.TB, what string, f func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); !f(); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("waited in vain for %s", what)
+			t.Fatalf("timed out waiting for %s", what)
 		}
 	}
 }
 
-// quiet waits until no request of an earlier test is left, and has runners leave.
-func (h *testHome) quiet(t *testing.T) {
+// quiet waits until no request of an earlier test is left, and stops runners.
+func (h *testDeployment) quiet(t *testing.T) {
 	t.Helper()
 	await(t, "earlier requests", func() bool {
 		open, err := h.service().Leases.Open(t.Context(), time.Now().Add(lipsync.Lease), 1)
@@ -250,7 +247,7 @@ func (h *testHome) quiet(t *testing.T) {
 		}
 		for _, id := range h.Batch.Running() {
 			if len(open) == 0 {
-				_ = h.Batch.Signal(id, syscall.SIGTERM) // it may have left
+				_ = h.Batch.Signal(id, syscall.SIGTERM) // it may have ended
 			}
 		}
 		return len(open) == 0 && h.Batch.Idle()

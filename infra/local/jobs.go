@@ -13,16 +13,16 @@ import (
 	"lipsync/internal/settings"
 )
 
-// jobGrace is how long a job of the stack has to end when it is told to.
+// jobGrace is how long a job of the stack has to end after SIGTERM.
 const jobGrace = 30 * time.Second
 
-// credentialsPath is where jobs get the credentials of their role, as from the
-// agent of a container.
+// credentialsPath is where jobs get the credentials of their role, as containers do from their
+// agent.
 const credentialsPath = "/local/credentials"
 
-// jobEnvironment is what a process sees that plays a job: what the job definition
-// says, where the services are, and who it is.
-func (h *home) jobEnvironment(names []string) []string {
+// jobEnvironment returns the environment of a job's process: the job definition's, the addresses
+// of the services, and the credentials.
+func (h *deployment) jobEnvironment(names []string) []string {
 	env := []string{
 		"PATH=/usr/local/bin:/usr/bin:/bin",
 		"AWS_REGION=" + h.config.Region,
@@ -36,8 +36,8 @@ func (h *home) jobEnvironment(names []string) []string {
 	return append(env, settings.Scratch.Env()+"="+h.scratch, settings.Models.Env()+"="+h.scratch)
 }
 
-// newBatch plays Batch for the stack: jobs are processes of the runner.
-func (h *home) newBatch(names []string, attempts int, o options) *fakebatch.Fake {
+// newBatch returns the fake of Batch for the stack. Its jobs are processes of the runner.
+func (h *deployment) newBatch(names []string, attempts int, o options) *fakebatch.Fake {
 	return fakebatch.New(fakebatch.Options{
 		Command:  []string{o.Runner},
 		Env:      append(h.jobEnvironment(names), o.JobEnv...),
@@ -48,8 +48,8 @@ func (h *home) newBatch(names []string, attempts int, o options) *fakebatch.Fake
 	})
 }
 
-// serveCredentials gives jobs sessions of their role.
-func (h *home) serveCredentials(w http.ResponseWriter, r *http.Request) {
+// serveCredentials gives jobs credentials of their role.
+func (h *deployment) serveCredentials(w http.ResponseWriter, r *http.Request) {
 	session, err := sts.NewFromConfig(h.config).AssumeRole(r.Context(), &sts.AssumeRoleInput{
 		RoleArn: aws.String(h.Outputs[outputJobRole]), RoleSessionName: aws.String("job"),
 	})

@@ -25,10 +25,10 @@ const (
 	loadTime    = time.Minute
 )
 
-// BenchmarkLoadAWS loads the deployed stack. It and all that waits there ends with
-// the benchmark, so that the next one has the machine for itself.
+// BenchmarkLoadAWS loads the deployed stack. The stack and its waiting requests end with the
+// benchmark, so that the next one has the machine for itself.
 func BenchmarkLoadAWS(b *testing.B) {
-	h := newHome(b, awstest.Own(b), "")
+	h := newDeployment(b, awstest.Own(b), "")
 	b.Cleanup(h.close)
 	h.freeRates(b)
 	loaded(b, h.URL+"/"+stage, func(account string) string {
@@ -56,8 +56,7 @@ func BenchmarkLoadServe(b *testing.B) {
 	})
 }
 
-// startServe starts lipsync serve on a free port, until the end, and returns its
-// URL.
+// startServe starts lipsync serve on a free port until the end, and returns its URL.
 func startServe(b *testing.B, program, data string) string {
 	b.Helper()
 	c := exec.Command(program, "serve", "--data", data, "--addr", "127.0.0.1:0", "--generate-rate", "1000000", "--read-rate", "1000000")
@@ -75,7 +74,7 @@ func startServe(b *testing.B, program, data string) string {
 	lines := bufio.NewScanner(said)
 	for lines.Scan() {
 		if url, ok := strings.CutPrefix(lines.Text(), "listening on "); ok {
-			go func() { _, _ = io.Copy(io.Discard, said) }() // else it would stall
+			go func() { _, _ = io.Copy(io.Discard, said) }() // otherwise the server would block
 			return url
 		}
 	}
@@ -83,8 +82,7 @@ func startServe(b *testing.B, program, data string) string {
 	return ""
 }
 
-// load is what concurrent clients saw of a service. Each has an account of its
-// own.
+// load is what concurrent clients saw of a service. Each client has its own account.
 type load struct {
 	base   string
 	tokens []string // of the clients
@@ -100,8 +98,8 @@ type load struct {
 // made is a request that was made, with the token of its client.
 type made struct{ id, token string }
 
-// loaded runs clients, each of which makes a request and reads it and a page of
-// the list in turns, for loadTime. Then it reads each request that was made.
+// loaded runs clients for loadTime. Each makes a request, reads it, and reads a page of the list,
+// in turns. Then loaded reads each request that was made.
 func loaded(b *testing.B, base string, newKey func(account string) (token string)) {
 	b.Helper()
 	l := &load{
@@ -133,7 +131,7 @@ func loaded(b *testing.B, base string, newKey func(account string) (token string
 	l.judge(b)
 }
 
-// judge fails the benchmark for an answer that isn't a good one, and shows some.
+// judge fails the benchmark if any answer was wrong, and shows some of those.
 func (l *load) judge(b *testing.B) {
 	b.Helper()
 	if n := len(l.failures); n > 0 {
@@ -188,7 +186,7 @@ func (l *load) lost(ctx context.Context) int {
 	return int(lost.Load())
 }
 
-// call makes a call, notes how it was answered, and reports whether well.
+// call makes a call, counts its answer, and reports whether it succeeded.
 func (l *load) call(ctx context.Context, token, method, path, body string, answer any) bool {
 	started := time.Now()
 	status, err := l.do(ctx, token, method, path, body, answer)

@@ -1,10 +1,9 @@
-// Command local brings up the service as it is on AWS, on an emulator on this
-// machine: the stack of infra, deployed from a template that is changed as
-// little as the emulator asks for, with this process in place of AWS Batch.
+// Command local starts the AWS deployment on an emulator on this machine. It deploys the stack of
+// infra from a template with as few changes as the emulator needs. This process takes the place of
+// AWS Batch.
 //
-// It prints API_URL=… and API_KEY=… once clients can call, and DASHBOARD_URL=… with
-// whom to sign in as, and goes on until it is interrupted. Then it leaves nothing
-// behind.
+// It prints API_URL=… and API_KEY=… once clients can call, and DASHBOARD_URL=… with a user and
+// password. It runs until it is interrupted, and then removes everything that it created.
 package main
 
 import (
@@ -37,8 +36,7 @@ func main() {
 	}
 }
 
-// serve does all that the command does until ctx ends, and takes away again what
-// it made.
+// serve does the whole command until ctx ends, and then removes what it created.
 func serve(ctx context.Context, arguments []string, out io.Writer, errs *os.File) error {
 	var made undo
 	err := bringUp(ctx, arguments, out, errs, &made)
@@ -48,11 +46,11 @@ func serve(ctx context.Context, arguments []string, out io.Writer, errs *os.File
 // bringUp builds and deploys the service, and lets clients call it.
 func bringUp(ctx context.Context, arguments []string, out io.Writer, errs *os.File, made *undo) error {
 	flags := flag.NewFlagSet("local", flag.ExitOnError)
-	endpoint := flags.String("endpoint", "", "use the emulator at this `URL` rather than start one")
+	endpoint := flags.String("endpoint", "", "use the emulator at this `URL` instead of starting one")
 	host := flags.String("host", "127.0.0.1", "`address` of this machine by which that emulator's functions reach it")
 	generateRate := flags.String(settings.GenerateRate.Name, settings.GenerateRate.Default, settings.GenerateRate.Help)
 	readRate := flags.String(settings.ReadRate.Name, settings.ReadRate.Default, settings.ReadRate.Help)
-	_ = flags.Parse(arguments) // it exits
+	_ = flags.Parse(arguments) // it exits on errors
 
 	root, err := os.Getwd()
 	if err != nil {
@@ -85,13 +83,13 @@ func bringUp(ctx context.Context, arguments []string, out io.Writer, errs *os.Fi
 	return h.greet(ctx, out, errs)
 }
 
-// greet says how to call the service and how to sign in, and waits for the end.
-func (h *home) greet(ctx context.Context, out, errs io.Writer) error {
+// greet prints how to call the service and how to sign in, and waits for the end.
+func (h *deployment) greet(ctx context.Context, out, errs io.Writer) error {
 	token, _, err := h.service().CreateKey(ctx, "default", "local", 0)
 	if err != nil {
 		return err
 	}
-	email, password := "you@example.com", "Aa1-"+rand.Text() // of all kinds that the pool wants
+	email, password := "you@example.com", "Aa1-"+rand.Text() // with all kinds of characters that the pool requires
 	if err := h.invite(ctx, email, password); err != nil {
 		return err
 	}
@@ -105,8 +103,8 @@ func (h *home) greet(ctx context.Context, out, errs io.Writer) error {
 	return nil
 }
 
-// emulator returns the configuration of clients of the emulator at the endpoint,
-// or for "" of one that is started on the usual port, or any that is free.
+// emulator returns the configuration for clients of the emulator at the endpoint. If endpoint is
+// "", it starts one, on the usual port or any free one.
 func emulator(ctx context.Context, endpoint string, made *undo) (aws.Config, error) {
 	if endpoint != "" {
 		return awstest.Config(endpoint), nil

@@ -18,19 +18,19 @@ import (
 	"lipsync/internal/resttest"
 )
 
-// What the suite can use up: rates within a minute, at the emulator's pace, and
-// files that are both together a little less than a form may be.
+// These are for the suite: rates low enough to be reached within a minute at the emulator's speed,
+// and files that together are slightly smaller than a form may be.
 const (
 	generateRate, readRate   = 30, 100
 	maxVideoMiB, maxAudioMiB = 3, 1
 )
 
-// fixtures are what all tests share.
+// fixtures are shared by all tests.
 var fixtures struct {
 	dir           string
 	make          func() error // once
 	built         *built
-	video, speech string // a small job
+	video, speech string // of a small job
 	long          string // a speech that takes a while to render
 }
 
@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 	fixtures.dir = dir
 	fixtures.make = sync.OnceValue(makeFixtures)
 	status := m.Run()
-	for _, h := range homes {
+	for _, h := range deployments {
 		h.close()
 	}
 	_ = os.RemoveAll(dir)
@@ -59,7 +59,7 @@ func makeFixtures() (err error) {
 	f.built, err = build(context.Background(), root, filepath.Join(f.dir, "built"), decisions{
 		"lipsync:generateRate": generateRate, "lipsync:readRate": readRate,
 		"lipsync:maxVideoMiB": maxVideoMiB, "lipsync:maxAudioMiB": maxAudioMiB,
-		"lipsync:corsOrigins": "https://example.com", // beside the dashboard
+		"lipsync:corsOrigins": "https://example.com", // in addition to the dashboard
 	})
 	if err != nil {
 		return err
@@ -77,34 +77,34 @@ func ffmpeg(args ...string) error {
 	return run(exec.Command("ffmpeg", append([]string{"-v", "error", "-nostdin", "-y"}, args...)...), "")
 }
 
-// homes are those that tests brought up, by the emulator's URL. They share the
-// machine, so tests use them one after the other.
-var homes = map[string]*testHome{}
+// deployments are those that tests started, by the emulator's URL. They share the machine, so
+// tests use them one after the other.
+var deployments = map[string]*testDeployment{}
 
-// testHome is the service on an emulator, with a place to make faults between
-// jobs and the emulator.
-type testHome struct {
-	*home
+// testDeployment is the service on an emulator, with a proxy that can make faults between jobs and
+// the emulator.
+type testDeployment struct {
+	*deployment
 	between *between
-	log     string // path of what jobs and the home say
+	log     string // path of the log of jobs and of the deployment
 }
 
-// deployed returns the home on an emulator. It is made once.
-func deployed(t testing.TB, e *awstest.Emulator) *testHome {
+// deployed returns the deployment on an emulator. It is created once.
+func deployed(t testing.TB, e *awstest.Emulator) *testDeployment {
 	t.Helper()
-	if homes[e.URL] == nil {
-		homes[e.URL] = newHome(t, e, "")
+	if deployments[e.URL] == nil {
+		deployments[e.URL] = newDeployment(t, e, "")
 	}
-	return homes[e.URL]
+	return deployments[e.URL]
 }
 
-// newHome makes a home, whose jobs run a program, or for "" the real runner.
-func newHome(t testing.TB, e *awstest.Emulator, runner string) *testHome {
+// newDeployment creates a deployment. Its jobs run the program runner, or for "" the real runner.
+func newDeployment(t testing.TB, e *awstest.Emulator, runner string) *testDeployment {
 	t.Helper()
 	if err := fixtures.make(); err != nil {
 		t.Fatal(err)
 	}
-	dir, err := os.MkdirTemp(fixtures.dir, "home-")
+	dir, err := os.MkdirTemp(fixtures.dir, "deployment-")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,11 +114,11 @@ func newHome(t testing.TB, e *awstest.Emulator, runner string) *testHome {
 	}
 	b := *fixtures.built
 	b.Runner = cmp.Or(runner, b.Runner)
-	h := &testHome{between: newBetween(e.URL), log: log.Name()}
-	h.home, err = start(context.Background(), options{
+	h := &testDeployment{between: newBetween(e.URL), log: log.Name()}
+	h.deployment, err = start(context.Background(), options{
 		built: b, Config: e.Config(), Host: "127.0.0.1", Scratch: dir, Jobs: 1,
 		JobEnv: []string{"AWS_ENDPOINT_URL=" + h.between.URL}, JobLog: log,
-		Log: slog.New(slog.NewTextHandler(log, nil)), Made: new(undo), // all goes with the emulator
+		Log: slog.New(slog.NewTextHandler(log, nil)), Made: new(undo), // everything ends with the emulator
 	})
 	if err != nil {
 		said, _ := os.ReadFile(e.Log)
@@ -127,8 +127,8 @@ func newHome(t testing.TB, e *awstest.Emulator, runner string) *testHome {
 	return h
 }
 
-// target is the home as the suite of the API wants it.
-func (h *testHome) target(t *testing.T) resttest.Target {
+// target returns the deployment for the suite of the API.
+func (h *testDeployment) target(t *testing.T) resttest.Target {
 	return resttest.Target{
 		URL:          h.URL,
 		GenerateRate: generateRate, ReadRate: readRate,
@@ -151,12 +151,12 @@ func (h *testHome) target(t *testing.T) resttest.Target {
 	}
 }
 
-// differences are what the home on AWS, or the emulator, can't do as the home on
-// one machine does.
+// differences has what the AWS deployment, or the emulator, can't do as the deployment on one
+// machine does.
 func differences() map[string]string {
 	const (
 		query   = "the gateway reads the query itself, and passes on what it makes of it"
-		slashes = "the emulator takes some slashes for one"
+		slashes = "the emulator joins repeated slashes"
 		headers = "the emulator joins the values of a header that comes twice"
 	)
 	return map[string]string{
@@ -184,8 +184,8 @@ func TestContract(t *testing.T) {
 	resttest.Run(t, deployed(t, awstest.Shared(t)).target(t))
 }
 
-// TestLeastPrivilege does the same where every call of a function or a job is
-// refused that its role does not allow.
+// TestLeastPrivilege does the same on an emulator that refuses calls of functions and jobs that
+// their roles do not allow.
 func TestLeastPrivilege(t *testing.T) {
 	resttest.Run(t, deployed(t, awstest.Enforcing(t)).target(t))
 }

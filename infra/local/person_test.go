@@ -16,19 +16,19 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cognitoidentityprovider"
 )
 
-// password is one that the user pool takes.
+// password is one that the user pool accepts.
 const password = "Correct-Horse-7"
 
-// person is somebody with a browser of their own, without scripts.
+// person is a user with their own browser, without scripts.
 type person struct {
-	h       *testHome
+	h       *testDeployment
 	email   string
 	browser *http.Client
-	arrives *url.URL // how they last came back from Cognito
+	arrives *url.URL // the URL by which they last came back from Cognito
 }
 
-// user invites somebody, who has set a password of their own and is not signed in.
-func (h *testHome) user(t *testing.T) *person {
+// user invites a person, who has set their own password and is not signed in.
+func (h *testDeployment) user(t *testing.T) *person {
 	t.Helper()
 	p := h.stranger(t)
 	if err := h.invite(t.Context(), p.email, password); err != nil {
@@ -43,8 +43,8 @@ func (h *testHome) user(t *testing.T) *person {
 	return p
 }
 
-// stranger is nobody's user yet.
-func (h *testHome) stranger(t *testing.T) *person {
+// stranger returns a person who is not a user yet.
+func (h *testDeployment) stranger(t *testing.T) *person {
 	t.Helper()
 	p := &person{h: h, email: strings.ToLower(rand.Text()) + "@example.com", browser: new(http.Client)}
 	p.leave(t)
@@ -53,14 +53,14 @@ func (h *testHome) stranger(t *testing.T) *person {
 			p.arrives = r.URL
 		}
 		if len(via) > 10 {
-			return errors.New("the pages lead in a circle")
+			return errors.New("the pages redirect in a circle")
 		}
 		return nil
 	}
 	return p
 }
 
-// leave has the person go on in a browser that knows nothing.
+// leave gives the person a new browser without cookies.
 func (p *person) leave(t *testing.T) {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
@@ -77,7 +77,7 @@ type visited struct {
 	Body   string
 }
 
-// open loads a page of the dashboard, wherever that leads.
+// open loads a page of the dashboard, and follows redirects.
 func (p *person) open(t *testing.T, path string) visited {
 	t.Helper()
 	return p.do(t, http.MethodGet, p.h.Outputs["DashboardUrl"]+path, nil)
@@ -111,8 +111,8 @@ var (
 	valueOf  = regexp.MustCompile(` value="([^"]*)"`)
 )
 
-// submit sends the form of a page whose address ends with action, with fields beside
-// those that are hidden in it.
+// submit sends the form of a page whose address ends with action, with the fields in addition to
+// the hidden ones.
 func (p *person) submit(t *testing.T, at visited, action string, fields map[string]string) visited {
 	t.Helper()
 	for _, form := range formTag.FindAllStringSubmatch(at.Body, -1) {
@@ -136,7 +136,7 @@ func (p *person) submit(t *testing.T, at visited, action string, fields map[stri
 	return visited{}
 }
 
-// first is what the first group of the pattern found, "" for nothing.
+// first returns what the first group of the pattern found, or "".
 func first(pattern *regexp.Regexp, text string) string {
 	if found := pattern.FindStringSubmatch(text); found != nil {
 		return found[1]
@@ -144,7 +144,7 @@ func first(pattern *regexp.Regexp, text string) string {
 	return ""
 }
 
-// signIn goes the whole way to the dashboard.
+// signIn signs in, from the dashboard through Cognito and back.
 func (p *person) signIn(t *testing.T) visited {
 	t.Helper()
 	at := p.submit(t, p.open(t, ""), "/login", map[string]string{"username": p.email, "password": password})
@@ -154,7 +154,7 @@ func (p *person) signIn(t *testing.T) visited {
 	return at
 }
 
-// isIn tells whether a page is for those who are signed in.
+// isIn reports whether a page is for people who are signed in.
 func (p *person) isIn(at visited) bool {
 	return strings.HasPrefix(at.URL.String(), p.h.URL) && strings.Contains(at.Body, "/dashboard/sign-out")
 }

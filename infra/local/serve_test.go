@@ -14,8 +14,8 @@ import (
 	"lipsync/internal/awstest"
 )
 
-// TestServe brings the service up as make aws-local does, at an emulator that
-// runs already, and interrupts it. Nothing is left there.
+// TestServe starts the service as make aws-local does, at a running emulator, and interrupts it.
+// Nothing may be left there.
 func TestServe(t *testing.T) {
 	e := awstest.Own(t)
 	before := things(t, e)
@@ -54,11 +54,11 @@ func TestServe(t *testing.T) {
 		t.Errorf("got %q at the emulator, want %q as before", got, before)
 	}
 	if left, err := os.ReadDir(os.Getenv("TMPDIR")); err != nil || len(left) > 0 {
-		t.Errorf("got %v left here (error %v), want nothing", left, err)
+		t.Errorf("got %v left on this machine (error %v), want nothing", left, err)
 	}
 }
 
-// value is what the next line says of a name.
+// value returns the value of a name that the next line must have.
 func value(t *testing.T, lines *bufio.Scanner, name string) string {
 	t.Helper()
 	lines.Scan()

@@ -21,7 +21,7 @@ import (
 	"lipsync/internal/rest"
 )
 
-// TestSessionsEnd has one end after its time, and all end at sign-out.
+// TestSessionsEnd has one session end after its time, and all end at sign-out.
 func TestSessionsEnd(t *testing.T) {
 	h := deployed(t, awstest.Enforcing(t))
 	p := h.user(t)
@@ -45,13 +45,13 @@ func TestSessionsEnd(t *testing.T) {
 	}
 	p.browser.Jar = elsewhere
 	if p.isIn(p.open(t, "")) {
-		t.Error("a session elsewhere goes on after all were ended")
+		t.Error("a session in another browser outlived the end of all")
 	}
 }
 
-// session makes the cookie of a session that began some time ago, with the secret
-// that the deployed function has.
-func (h *testHome) session(t *testing.T, age time.Duration) []*http.Cookie {
+// session makes the cookie of a session that began some time ago, with the deployed function's
+// secret.
+func (h *testDeployment) session(t *testing.T, age time.Duration) []*http.Cookie {
 	t.Helper()
 	told := h.variables(t, "DashboardPages")
 	out, err := secretsmanager.NewFromConfig(h.config).GetSecretValue(t.Context(), &secretsmanager.GetSecretValueInput{
@@ -87,8 +87,8 @@ func (anybody) Identify(http.ResponseWriter, *http.Request) (dashboard.Person, b
 
 func (anybody) SignOutURL() *url.URL { return nil }
 
-// variables are what a function is told.
-func (h *testHome) variables(t *testing.T, name string) map[string]string {
+// variables returns the environment of a function.
+func (h *testDeployment) variables(t *testing.T, name string) map[string]string {
 	t.Helper()
 	out, err := lambda.NewFromConfig(h.config).GetFunctionConfiguration(t.Context(), &lambda.GetFunctionConfigurationInput{
 		FunctionName: aws.String(h.function(t, name)),

@@ -13,8 +13,8 @@ import (
 	"lipsync/internal/awstest"
 )
 
-// TestSignInRefused comes back from Cognito in ways that are no sign-in. Each is said
-// on the page, once, with a way to try again.
+// TestSignInRefused comes back from Cognito in ways that must be refused. The page must say why,
+// once, with a way to try again.
 func TestSignInRefused(t *testing.T) {
 	h := deployed(t, awstest.Enforcing(t))
 	p := h.user(t)
@@ -22,7 +22,7 @@ func TestSignInRefused(t *testing.T) {
 	used := p.arrives
 	for _, c := range []struct {
 		name string
-		back func(fresh url.Values) // changes a state that this browser began with
+		back func(fresh url.Values) // changes the query of a valid return in this browser
 		want string
 	}{
 		{"code of another sign-in", func(v url.Values) { v.Set("code", used.Query().Get("code")) }, "This sign-in was used already, or is too old."},
@@ -39,7 +39,7 @@ func TestSignInRefused(t *testing.T) {
 			t.Errorf("%s: got %d, %s, want 403, %s", c.name, got.Status, got.Body, c.want)
 		}
 		if got := p.open(t, ""); p.isIn(got) {
-			t.Errorf("%s: it signs in", c.name)
+			t.Errorf("%s: the person is signed in", c.name)
 		}
 	}
 	other := h.stranger(t)
@@ -48,7 +48,7 @@ func TestSignInRefused(t *testing.T) {
 	}
 }
 
-// TestCodeTwice comes back from Cognito a second time as the same browser did.
+// TestCodeTwice comes back from Cognito a second time with the same code.
 func TestCodeTwice(t *testing.T) {
 	h := deployed(t, awstest.Enforcing(t))
 	p := h.user(t)
@@ -65,7 +65,7 @@ func TestCodeTwice(t *testing.T) {
 	}
 }
 
-// TestCookies wants each cookie to go no further than it has to.
+// TestCookies checks that each cookie is sent only where it is needed.
 func TestCookies(t *testing.T) {
 	h := deployed(t, awstest.Enforcing(t))
 	p := h.user(t)
@@ -90,8 +90,8 @@ func TestCookies(t *testing.T) {
 	}
 }
 
-// page is the address of a page of the dashboard.
-func (h *testHome) page(t *testing.T, path string) *url.URL {
+// page returns the address of a page of the dashboard.
+func (h *testDeployment) page(t *testing.T, path string) *url.URL {
 	t.Helper()
 	u, err := url.Parse(h.Outputs["DashboardUrl"])
 	if err != nil {
@@ -109,8 +109,8 @@ func TestWrongPassword(t *testing.T) {
 	}
 }
 
-// TestSignUp has a stranger make themselves a user. The emulator lets them also where
-// the user pool says that they may not, which is what AWS heeds.
+// TestSignUp has a stranger sign up. The emulator allows that even if the user pool forbids it;
+// AWS obeys the pool.
 func TestSignUp(t *testing.T) {
 	h := deployed(t, awstest.Enforcing(t))
 	pool, err := h.users().DescribeUserPool(t.Context(), &cognitoidentityprovider.DescribeUserPoolInput{
@@ -120,13 +120,13 @@ func TestSignUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !pool.UserPool.AdminCreateUserConfig.AllowAdminCreateUserOnly {
-		t.Error("strangers may make themselves users, which nobody asked for")
+		t.Error("the user pool lets strangers sign up, want it forbidden by default")
 	}
 	p, client := h.stranger(t), h.variables(t, "DashboardPages")["LIPSYNC_CLIENT_ID"]
 	signUp(t, h.users(), client, p.email)
 	refused := p.submit(t, p.open(t, ""), "/login", map[string]string{"username": p.email, "password": password})
 	if p.isIn(refused) || p.isIn(p.open(t, "")) {
-		t.Error("somebody is in who did not show that the mail is theirs")
+		t.Error("a person is signed in without proof of the mail address")
 	}
 	const code = "123456" // the emulator's
 	if _, err := h.users().ConfirmSignUp(t.Context(), &cognitoidentityprovider.ConfirmSignUpInput{
@@ -148,7 +148,7 @@ func signUp(t *testing.T, users *cognitoidentityprovider.Client, client, email s
 			UserAttributes: []types.AttributeType{{Name: aws.String("email"), Value: &email}},
 		})
 		if (err == nil) != c.taken {
-			t.Fatalf("with the password %s: got %v, want it taken: %t", c.password, err, c.taken)
+			t.Fatalf("with the password %s: got %v, want it accepted: %t", c.password, err, c.taken)
 		}
 	}
 }

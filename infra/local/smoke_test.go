@@ -9,8 +9,8 @@ import (
 	"lipsync/infra/smoke"
 )
 
-// TestSmoke tries the steps of make aws-smoke here, so that on AWS only AWS is new. The
-// suite of the API is TestContract.
+// TestSmoke runs the steps of make aws-smoke on the emulator, so that a failure on AWS is a
+// difference of AWS. TestContract runs the suite of the API.
 func TestSmoke(t *testing.T) {
 	h := faulty(t)
 	h.clean(t)
@@ -29,7 +29,7 @@ func TestSmoke(t *testing.T) {
 					t.Fatalf("reclaim the host of %s: %v", request, err)
 				}
 			}
-			await(t, "the runner to leave", func() bool { // another may have begun in its place
+			await(t, "the runner to leave", func() bool { // another may have started instead
 				return !slices.ContainsFunc(h.Batch.Running(), func(id string) bool { return slices.Contains(told, id) })
 			})
 			h.invoke(t, "Sweep")

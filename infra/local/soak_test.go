@@ -18,11 +18,11 @@ import (
 	"lipsync/internal/soak"
 )
 
-// What make soak sets; the test by itself is a small sample.
+// make soak sets these; by default the test is a small sample.
 var (
 	soakJobs  = flag.Int("jobs", 6, "how many requests TestSoak makes")
 	soakKills = flag.Int("kills", 1, "how many runners TestSoak kills")
-	soakSeed  = flag.Uint64("seed", 0, "of what TestSoak does by chance; 0: any")
+	soakSeed  = flag.Uint64("seed", 0, "seed of TestSoak's random decisions; 0: any")
 )
 
 const (
@@ -30,33 +30,33 @@ const (
 	soakRunners = 2
 	// copies is how often a message comes at most, and latest how late, in seconds.
 	copies, latest = 10, 20
-	// throttled is the part of calls that DynamoDB and S3 refuse.
+	// throttled is the share of calls that DynamoDB and S3 refuse.
 	throttled = .02
-	// sweeps is how often the sweep runs; on AWS each minute.
+	// sweeps is the interval between sweeps; on AWS it is a minute.
 	sweeps = 10 * time.Second
 )
 
-// soaked is a home under load, in which all goes wrong that may.
+// soaked is a deployment under load, with faults everywhere.
 type soaked struct {
-	*testHome
+	*testDeployment
 	load *soak.Load
 
 	mu     sync.Mutex
 	random *rand.Rand
 	sent   int // messages
-	came   int // and their copies
+	came   int // messages and their copies
 	slowed int // calls that were throttled
 }
 
 func newSoaked(t *testing.T) *soaked {
 	t.Helper()
-	s := &soaked{testHome: faulty(t)}
+	s := &soaked{testDeployment: faulty(t)}
 	seed := soak.Seed(t, *soakSeed)
 	s.random = rand.New(rand.NewPCG(seed, 0))
 	s.load = &soak.Load{
 		Base: func() string { return s.URL }, Jobs: *soakJobs, Clients: min(soakClients, *soakJobs), Poll: 2 * time.Second, Seed: seed,
 	}
-	for n := range 1 + *soakJobs/(generateRate/4) { // keys whose rates bear it
+	for n := range 1 + *soakJobs/(generateRate/4) { // enough keys for their rates
 		token, _, err := s.service().CreateKey(t.Context(), fmt.Sprintf("soak-%d-%d", seed, n), "soak", 0)
 		if err != nil {
 			t.Fatal(err)
@@ -67,22 +67,22 @@ func newSoaked(t *testing.T) *soaked {
 	return s
 }
 
-// number returns one from 0 to n-1.
+// number returns a random number from 0 to n-1.
 func (s *soaked) number(n int) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.random.IntN(n)
 }
 
-// sweep calls the sweep as the schedule does, until ctx ends. Where no job runs, no lease
-// has a worker: they are ended, as if their minute were over.
+// sweep calls the sweep as the schedule does, until ctx ends. If no job runs, no lease has a
+// worker; sweep then ends the leases, as if their minute were over.
 func (s *soaked) sweep(ctx context.Context, function string) {
 	client := lambda.NewFromConfig(s.config)
 	for ctx.Err() == nil {
 		if s.Batch.Idle() {
 			s.endLeases(ctx)
 		}
-		_, _ = client.Invoke(ctx, &lambda.InvokeInput{FunctionName: &function, Payload: []byte("{}")}) // the next one makes good
+		_, _ = client.Invoke(ctx, &lambda.InvokeInput{FunctionName: &function, Payload: []byte("{}")}) // the next sweep corrects a failed one
 		select {
 		case <-ctx.Done():
 		case <-time.After(sweeps):
@@ -92,15 +92,15 @@ func (s *soaked) sweep(ctx context.Context, function string) {
 
 func (s *soaked) endLeases(ctx context.Context) {
 	store := s.service().Store
-	open, _ := store.Leases.Open(ctx, time.Now().Add(2*lipsync.Lease), *soakJobs) // the next one makes good
+	open, _ := store.Leases.Open(ctx, time.Now().Add(2*lipsync.Lease), *soakJobs) // the next try corrects a failed one
 	for _, r := range open {
 		if r.Lease != "" {
-			_ = s.endWait(ctx, r) // it may have been lost meanwhile
+			_ = s.endWait(ctx, r) // the lease may have been lost meanwhile
 		}
 	}
 }
 
-// completions counts how often runners say that they completed each request.
+// completions counts how often runners log that they completed each request.
 func (s *soaked) completions(t *testing.T) map[string]int {
 	t.Helper()
 	n := make(map[string]int)
@@ -113,8 +113,8 @@ func (s *soaked) completions(t *testing.T) map[string]int {
 	return n
 }
 
-// TestSoak has many requests, whose messages come up to ten times, late and out of order,
-// while runners are killed and calls are throttled.
+// TestSoak makes many requests, whose messages come up to ten times, late and out of order, while
+// runners are killed and calls are throttled.
 func TestSoak(t *testing.T) {
 	s, began := newSoaked(t), time.Now()
 	s.disturb(t)
@@ -145,6 +145,6 @@ func TestSoak(t *testing.T) {
 	}
 	report.Print(t, fmt.Sprintf("%d messages came %d times, %d runners killed, %d calls throttled", s.sent, s.came, killed, s.slowed), took)
 	if s.came == s.sent || killed == 0 || len(completed) == 0 {
-		t.Error("too little went wrong")
+		t.Error("too few faults were made")
 	}
 }

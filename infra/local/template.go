@@ -10,7 +10,7 @@ import (
 	"lipsync/internal/settings"
 )
 
-// template is a CloudFormation template, as far as we touch it.
+// template is a CloudFormation template. It has only the parts that are changed here.
 type template struct {
 	Resources  map[string]*resource
 	Outputs    map[string]any `json:",omitempty"`
@@ -29,26 +29,23 @@ type resource struct {
 	UpdateReplacePolicy string         `json:",omitempty"`
 }
 
-// refused returns prefixes of the types of resources that the emulator doesn't
-// know. Of EC2 it knows some, but nothing needs a network where nothing is in
-// Batch; of alarms it refuses those that compute.
+// refused returns prefixes of the resource types that the emulator doesn't know. It knows some of
+// EC2, but without Batch nothing needs a network. It refuses alarms that compute.
 func refused() []string {
 	return []string{"AWS::Batch::", "AWS::EC2::", "AWS::CloudWatch::", "AWS::Cognito::ManagedLoginBranding", "AWS::Logs::ResourcePolicy"}
 }
 
-// What adapt adds to a template's outputs, for those who play Batch and the host of
-// the API.
+// These are outputs that adapt adds to a template, for the fake of Batch and for edge.
 const (
 	outputAPI      = "LocalAPI"         // id of the API
-	outputJobRole  = "LocalJobRole"     // ARN of the role that jobs have
-	outputJobValue = "LocalJobVariable" // and a number: a value of jobEnvironment
+	outputJobRole  = "LocalJobRole"     // ARN of the role of jobs
+	outputJobValue = "LocalJobVariable" // followed by a number: a value of jobEnvironment
 )
 
-// adapt makes the template fit for the emulator: resources that it refuses are
-// dropped, and what refers to them gets an ARN that nothing stands behind; so
-// are policies that refuse plain HTTP. Hosts of AWS become places of here, and
-// functions that submit jobs send them to one. It returns the names of the
-// environment variables that a job gets; their values are among the outputs of the
+// adapt adapts the template to the emulator. It removes resources that the emulator refuses;
+// references to them become ARNs of nothing. It also removes policies that refuse plain HTTP, and
+// deletion policies. It replaces hosts of AWS by places, and sends the Batch calls of functions
+// there. It returns the names of a job's environment variables; their values become outputs of the
 // stack.
 func (t *template) adapt(p places) (jobEnvironment []string, err error) {
 	if jobEnvironment, err = t.exportJob(); err != nil {
@@ -71,7 +68,7 @@ func (t *template) adapt(p places) (jobEnvironment []string, err error) {
 	return jobEnvironment, nil
 }
 
-// exportJob has the stack put out what its one job definition says of a job.
+// exportJob adds the job definition's environment to the stack's outputs.
 func (t *template) exportJob() ([]string, error) {
 	definition, err := t.only("AWS::Batch::JobDefinition")
 	if err != nil {
@@ -92,7 +89,7 @@ func (t *template) exportJob() ([]string, error) {
 	return names, nil
 }
 
-// jobAttempts is how often Batch starts a job by the one job definition.
+// jobAttempts returns how often Batch starts a job, by the only job definition.
 func (t *template) jobAttempts() (int, error) {
 	definition, err := t.only("AWS::Batch::JobDefinition")
 	if err != nil {
@@ -106,8 +103,8 @@ func (t *template) jobAttempts() (int, error) {
 	return int(attempts), nil
 }
 
-// exportJobRole has the stack put out the role of jobs, which is to trust the
-// whole account, since jobs run in no container here.
+// exportJobRole adds the role of jobs to the stack's outputs. It makes the role trust the whole
+// account, since jobs run without containers here.
 func (t *template) exportJobRole(arn any) error {
 	reference, _ := arn.(map[string]any)
 	role, ok := t.Resources[referent(reference)]
@@ -131,7 +128,7 @@ func (t *template) export(name string, value any) {
 	t.Outputs[name] = map[string]any{"Value": value}
 }
 
-// only returns the one resource of the type.
+// only returns the only resource of the type.
 func (t *template) only(kind string) (*resource, error) {
 	var found []*resource
 	for _, r := range t.Resources {
@@ -145,7 +142,7 @@ func (t *template) only(kind string) (*resource, error) {
 	return found[0], nil
 }
 
-// redirect sends calls to Batch elsewhere, in functions that know a job queue.
+// redirect sends calls to Batch to the address, in functions that know a job queue.
 func (t *template) redirect(batch string) {
 	for _, r := range t.Resources {
 		environment, _ := r.Properties["Environment"].(map[string]any)
@@ -156,8 +153,8 @@ func (t *template) redirect(batch string) {
 	}
 }
 
-// dropPools takes out the pools of identities by which functions get long sessions: the
-// emulator does not vouch for anybody. Functions then take on their signer by themselves.
+// dropPools removes the identity pools by which functions get long sessions, because the emulator
+// vouches for nobody. Functions then assume their signer's role themselves.
 func (t *template) dropPools() {
 	for name, r := range t.Resources {
 		if r.Type == "AWS::Cognito::IdentityPool" {
@@ -170,7 +167,7 @@ func (t *template) dropPools() {
 	}
 }
 
-// dropStatements takes out of a role's trust or a policy the statements that allow an action.
+// dropStatements removes the statements that allow an action from a role's trust or a policy.
 func (r *resource) dropStatements(actions ...string) {
 	for _, name := range []string{"AssumeRolePolicyDocument", "PolicyDocument"} {
 		document, _ := r.Properties[name].(map[string]any)
@@ -197,8 +194,7 @@ func (t *template) resolveSecrets() {
 	}
 }
 
-// drop takes out what the emulator refuses, and returns for each name the ARN
-// that others get instead.
+// drop removes what the emulator refuses. It returns the ARN for each removed resource.
 func (t *template) drop() map[string]any {
 	dropped := map[string]any{}
 	for name, r := range t.Resources {
@@ -216,8 +212,8 @@ func (t *template) drop() map[string]any {
 	return dropped
 }
 
-// dropMachineImages takes out the parameters that look up images of machines, which the
-// emulator doesn't have: what they are for was dropped.
+// dropMachineImages removes the parameters that look up machine images, which the emulator doesn't
+// have. The resources that need them were removed.
 func (t *template) dropMachineImages() {
 	for name, parameter := range t.Parameters {
 		p, _ := parameter.(map[string]any)
@@ -239,8 +235,8 @@ func kebab(name string) string {
 	return strings.ToLower(b.String())
 }
 
-// allowPlainHTTP drops statements that refuse calls without TLS. It reports
-// whether the policy has others, or the resource is no such policy.
+// allowPlainHTTP removes statements that refuse calls without TLS. It reports whether the policy
+// has other statements, or the resource is not such a policy.
 func (r *resource) allowPlainHTTP() bool {
 	policy, _ := r.Properties["PolicyDocument"].(map[string]any)
 	statements, ok := policy["Statement"].([]any)
@@ -256,7 +252,7 @@ func (r *resource) allowPlainHTTP() bool {
 	return len(policy["Statement"].([]any)) > 0
 }
 
-// resolve replaces Ref and Fn::GetAtt to dropped resources in a value, and to others.
+// resolve replaces Ref and Fn::GetAtt in a value, for removed resources.
 func resolve(value any, dropped map[string]any) any {
 	switch v := value.(type) {
 	case []any:
@@ -274,7 +270,7 @@ func resolve(value any, dropped map[string]any) any {
 	return value
 }
 
-// referent is the name of the resource that a Ref or Fn::GetAtt refers to.
+// referent returns the name of the resource that a Ref or Fn::GetAtt refers to.
 func referent(v map[string]any) string {
 	if name, ok := v["Ref"].(string); ok {
 		return name
@@ -286,7 +282,7 @@ func referent(v map[string]any) string {
 	return ""
 }
 
-// without takes dropped resources out of a DependsOn.
+// without removes dropped resources from a DependsOn.
 func without(dependsOn any, dropped map[string]any) any {
 	var names []any
 	switch d := dependsOn.(type) {

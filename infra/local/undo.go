@@ -8,23 +8,23 @@ import (
 	"time"
 )
 
-// undoTime bounds how long it takes to take everything away again.
+// undoTime bounds the removal of everything.
 const undoTime = time.Minute
 
-// undo has what is to be taken away at the end, in the order in which it was made.
+// undo has what must be removed at the end, in the order in which it was created.
 type undo []step
 
 type step struct {
 	what string
-	gone func(context.Context) error // takes it away
+	gone func(context.Context) error // removes it
 }
 
 func (u *undo) add(what string, gone func(context.Context) error) {
 	*u = append(*u, step{what, gone})
 }
 
-// after takes everything away after work that ended with err. What an interrupt
-// cuts off is no failure, but what stays for it is.
+// after removes everything after work that ended with err. The interrupt that ended the work is
+// not an error, but anything that could not be removed is.
 func (u undo) after(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		err = nil
@@ -32,8 +32,7 @@ func (u undo) after(ctx context.Context, err error) error {
 	return errors.Join(err, u.run())
 }
 
-// run takes everything away, the last first. What can't be taken away stays, and
-// the error says so.
+// run removes everything, the last first. Its error names what can't be removed.
 func (u undo) run() error {
 	ctx, cancel := context.WithTimeout(context.Background(), undoTime)
 	defer cancel()

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestUndoGoesOn where something can't be taken away.
+// TestUndoGoesOn has a resource that can't be removed.
 func TestUndoGoesOn(t *testing.T) {
 	var made undo
 	var gone []string
@@ -29,7 +29,8 @@ func TestUndoGoesOn(t *testing.T) {
 	}
 }
 
-// TestAfter tells of what stays also after an interrupt, and then of nothing else.
+// TestAfter checks that what could not be removed is reported after an interrupt too, but the
+// interrupt itself is not.
 func TestAfter(t *testing.T) {
 	interrupted, interrupt := context.WithCancel(t.Context())
 	interrupt()

@@ -8,9 +8,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cognitoidentityprovider/types"
 )
 
-// invite makes a user of the dashboard, whom Cognito's page asks for a password of
-// their own once they have shown the first.
-func (h *home) invite(ctx context.Context, email, password string) error {
+// invite creates a user of the dashboard. Cognito's page asks them for their own password after
+// they have entered the first one.
+func (h *deployment) invite(ctx context.Context, email, password string) error {
 	_, err := h.users().AdminCreateUser(ctx, &cognitoidentityprovider.AdminCreateUserInput{
 		UserPoolId: aws.String(h.Outputs["UserPoolId"]), Username: &email, TemporaryPassword: &password,
 		UserAttributes: []types.AttributeType{
@@ -20,6 +20,6 @@ func (h *home) invite(ctx context.Context, email, password string) error {
 	return err
 }
 
-func (h *home) users() *cognitoidentityprovider.Client {
+func (h *deployment) users() *cognitoidentityprovider.Client {
 	return cognitoidentityprovider.NewFromConfig(h.config)
 }

@@ -1,4 +1,4 @@
-// Command hello is the least that a function of Lambda can be, to measure others by.
+// Command hello is a minimal function of Lambda, to compare others with.
 package main
 
 import (
