@@ -8,7 +8,7 @@ import (
 	"lipsync/internal/awstest"
 )
 
-// TestRoles makes what an account lacks, and leaves it alone when it is there.
+// TestRoles creates the roles that an account lacks, and leaves existing ones alone.
 func TestRoles(t *testing.T) {
 	a := account.Account{Config: awstest.Own(t).Config()}
 	for range 2 {
@@ -23,15 +23,15 @@ func TestRoles(t *testing.T) {
 	}
 }
 
-// TestError tells the service's own code and words.
+// TestError checks that errors have the service's own code and message.
 func TestError(t *testing.T) {
 	a := account.Account{Config: awstest.Shared(t).Config()}
 	_, err := a.Terminate(t.Context(), "sg-none") // the emulator has no instances
 	if err != nil {
 		t.Errorf("no instances: got %v", err)
 	}
-	_, err = a.Offered(t.Context(), []string{"m6i.xlarge"}) // which the emulator doesn't know
+	_, err = a.Offered(t.Context(), []string{"m6i.xlarge"}) // an action that the emulator doesn't know
 	if e, ok := errors.AsType[*account.Error](err); !ok || e.Code != "InvalidAction" {
-		t.Errorf("got %v, want an action that is not known", err)
+		t.Errorf("got %v, want an unknown action", err)
 	}
 }

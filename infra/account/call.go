@@ -1,6 +1,6 @@
-// Package account asks and changes what an AWS account and a region have apart from the
-// stack: roles that all stacks share, quotas, instances. It signs calls itself, since the
-// SDK's client of EC2 takes minutes to compile.
+// Package account reads and changes what an AWS account and region have besides the stack: roles
+// that all stacks share, quotas, instances. It signs calls itself, because the SDK's client of EC2
+// takes minutes to compile.
 package account
 
 import (
@@ -27,15 +27,15 @@ const callTime = 30 * time.Second
 // Account is an AWS account in the region of its configuration.
 type Account struct{ Config aws.Config }
 
-// Error is what AWS answered with.
+// Error is an error that AWS answered.
 type Error struct {
 	Service, Code, Message string
 }
 
 func (e *Error) Error() string { return fmt.Sprintf("%s: %s (%s)", e.Service, e.Message, e.Code) }
 
-// query calls an action of a service that speaks AWS's Query protocol, and decodes its
-// answer's XML into out, unless that is nil.
+// query calls an action of a service with AWS's Query protocol. It decodes the answer's XML into
+// out, unless out is nil.
 func (a *Account) query(ctx context.Context, service, version, action string, parameters url.Values, out any) error {
 	form := url.Values{"Action": {action}, "Version": {version}}
 	for name, values := range parameters {
@@ -50,7 +50,7 @@ func (a *Account) query(ctx context.Context, service, version, action string, pa
 	return xml.Unmarshal(answer, out)
 }
 
-// json calls a service that speaks JSON, and decodes its answer into out.
+// json calls a service with a JSON protocol, and decodes its answer into out.
 func (a *Account) json(ctx context.Context, service, method, path string, headers http.Header, in, out any) error {
 	var body []byte
 	if in != nil {
@@ -101,7 +101,7 @@ func (a *Account) call(ctx context.Context, service, method, path string, body [
 	return answer, nil
 }
 
-// endpoint is where a service is, and the region that its calls are signed for.
+// endpoint returns the URL of a service, and the region that its calls are signed for.
 func (a *Account) endpoint(service string) (url, region string) {
 	region = a.Config.Region
 	switch {
@@ -114,7 +114,7 @@ func (a *Account) endpoint(service string) (url, region string) {
 	}
 }
 
-// failure is the error that an answer tells, in XML or in JSON.
+// failure returns the error in an answer, which is XML or JSON.
 func failure(service string, response *http.Response, answer []byte) error {
 	type cause struct {
 		Code    string

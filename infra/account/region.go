@@ -10,7 +10,7 @@ import (
 
 const ec2Version = "2016-11-15"
 
-// Offered returns those of the types of instances that the region has.
+// Offered returns which of the instance types the region offers.
 func (a *Account) Offered(ctx context.Context, types []string) ([]string, error) {
 	parameters := url.Values{"LocationType": {"region"}, "Filter.1.Name": {"instance-type"}}
 	for i, name := range types {
@@ -37,10 +37,10 @@ func (a *Account) Zones(ctx context.Context) ([]string, error) {
 	return answer.Zones, err
 }
 
-// Quota is a limit on vCPUs that run at a time.
+// Quota is a limit on concurrent vCPUs.
 type Quota string
 
-// Quotas of EC2, by their codes.
+// These are quotas of EC2, by their codes.
 const (
 	StandardSpot     Quota = "L-34B43A08"
 	StandardOnDemand Quota = "L-1216C47A"
@@ -57,8 +57,8 @@ func (a *Account) VCPUs(ctx context.Context, q Quota) (float64, error) {
 	return answer.Quota.Value, err
 }
 
-// Terminate terminates all instances of a security group, as AWS does that wants Spot
-// instances back, and returns their ids.
+// Terminate terminates all instances of a security group, as AWS does when it reclaims Spot
+// instances. It returns their ids.
 func (a *Account) Terminate(ctx context.Context, group string) (ids []string, err error) {
 	var answer struct {
 		IDs []string `xml:"reservationSet>item>instancesSet>item>instanceId"`

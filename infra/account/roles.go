@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// What API Gateway writes logs by, in all APIs of an account and region.
+// These name the role by which API Gateway writes logs, for all APIs of an account and region.
 const (
 	logRole   = "ApiGatewayLogs"
 	logPolicy = "arn:aws:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs"
@@ -21,9 +21,9 @@ const roleTime = time.Minute
 
 const iamVersion = "2010-05-08"
 
-// MakeServiceRoles makes the roles that Batch and Spot instances need in an account. AWS
-// would make that of Batch with the first compute environment, which then may fail,
-// since a new role isn't there at once. Those that are there stay as they are.
+// MakeServiceRoles creates the roles that Batch and Spot instances need in an account. AWS would
+// create Batch's role with the first compute environment, which then may fail because a new role
+// is not usable at once. Existing roles stay unchanged.
 func (a *Account) MakeServiceRoles(ctx context.Context) error {
 	for _, service := range []string{"batch.amazonaws.com", "spot.amazonaws.com"} {
 		err := a.query(ctx, "iam", iamVersion, "CreateServiceLinkedRole", url.Values{"AWSServiceName": {service}}, nil)
@@ -37,8 +37,9 @@ func (a *Account) MakeServiceRoles(ctx context.Context) error {
 	return nil
 }
 
-// MakeLogRole gives the account a role by which API Gateway writes logs, and tells whether
-// it made one. It keeps a role that the account has already: all APIs of a region share it.
+// MakeLogRole gives the account a role by which API Gateway writes logs, and reports whether it
+// did. If the account has such a role already, it keeps that one, since all APIs of a region share
+// it.
 func (a *Account) MakeLogRole(ctx context.Context) (made bool, err error) {
 	var account struct {
 		Role string `json:"cloudwatchRoleArn"`
@@ -64,7 +65,7 @@ func (a *Account) MakeLogRole(ctx context.Context) (made bool, err error) {
 	}
 }
 
-// makeRole makes the role of logs, unless it is there, and returns its ARN.
+// makeRole creates the role for logs, unless it exists, and returns its ARN.
 func (a *Account) makeRole(ctx context.Context) (arn string, err error) {
 	err = a.query(ctx, "iam", iamVersion, "CreateRole", url.Values{"RoleName": {logRole}, "AssumeRolePolicyDocument": {logTrust}}, nil)
 	if e, ok := errors.AsType[*Error](err); err != nil && !(ok && e.Code == "EntityAlreadyExists") {

@@ -41,15 +41,15 @@ func TestUnasked(t *testing.T) {
 		t.Errorf("got %v, want %s", err, want)
 	}
 	if err := unasked(deployed, now, map[string]any{"lipsync:readRate": 600.0, "lipsync:image": "cpu"}); err != nil {
-		t.Errorf("changes that were asked for: %v", err)
+		t.Errorf("changes that were requested: %v", err)
 	}
 	if err := unasked(nil, now, nil); err != nil {
-		t.Errorf("a stack that told nothing: %v", err)
+		t.Errorf("a stack without metadata: %v", err)
 	}
 }
 
-// cloud answers as AWS does, by "service action", and notes the calls that change
-// something. Answers that begin with a status are errors.
+// cloud answers as AWS does, by "service action". It records the calls that change something.
+// Answers that begin with a status are errors.
 type cloud struct {
 	answers map[string]string
 	changes []string
@@ -78,7 +78,7 @@ func (c *cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, answer)
 }
 
-// fresh is an account in which nothing was made yet.
+// fresh returns an account in which nothing was created yet.
 func fresh() *cloud {
 	offerings, zones := "<x><instanceTypeOfferingSet>", "<x><availabilityZoneInfo>"
 	for _, name := range []string{"m6i.xlarge", "m7i.xlarge", "g5.xlarge"} {
@@ -115,8 +115,8 @@ func (c *cloud) prepare(t *testing.T, given map[string]any) (added, said string,
 	return fmt.Sprint(all), out.String(), err
 }
 
-// TestFirst makes ready an account without anything, and deploys twice: the data of a
-// stack that can't be made must not be protected.
+// TestFirst prepares an empty account, and deploys twice: if the stack can't be created, its data
+// must not be protected.
 func TestFirst(t *testing.T) {
 	c := fresh()
 	added, said, err := c.prepare(t, map[string]any{})
@@ -136,7 +136,7 @@ func TestFirst(t *testing.T) {
 	}
 }
 
-// made is an account with a stack of the status and the metadata, and all roles.
+// made returns an account with all roles, and a stack with the status and the metadata.
 func made(status, metadata string) *cloud {
 	const taken = "400 <ErrorResponse><Error><Code>InvalidInput</Code><Message>Service role name has been taken in this account</Message></Error></ErrorResponse>"
 	c := fresh()
@@ -163,10 +163,10 @@ func TestAgain(t *testing.T) {
 		"of before":     {made("UPDATE_COMPLETE", "{}"), map[string]any{}, usual, ""},
 		"could not be made": {made("ROLLBACK_COMPLETE", settings), map[string]any{},
 			"[[-c lipsync:instanceTypes=m6i.xlarge,m7i.xlarge -c lipsync:firstDeploy=true] [-c lipsync:instanceTypes=m6i.xlarge,m7i.xlarge]]", ""},
-		"named types":      {made("UPDATE_COMPLETE", "{}"), map[string]any{"lipsync:instanceTypes": "m7i.xlarge"}, "[[]]", ""},
-		"types of another": {made("UPDATE_COMPLETE", "{}"), map[string]any{"lipsync:instanceTypes": "m7i.xlarge,m8z.xlarge"}, "", "us-east-1 has no instances of the types m8z.xlarge:"},
-		"too many zones":   {made("UPDATE_COMPLETE", "{}"), map[string]any{"lipsync:zones": "4"}, "", "lipsync:zones is 4, but in us-east-1 the account has only us-east-1a, us-east-1b, us-east-1c"},
-		"no GPU":           {made("UPDATE_COMPLETE", "{}"), map[string]any{"lipsync:image": "cuda"}, "", "no job could run: one takes 4 vCPUs."},
+		"named types":             {made("UPDATE_COMPLETE", "{}"), map[string]any{"lipsync:instanceTypes": "m7i.xlarge"}, "[[]]", ""},
+		"types of another region": {made("UPDATE_COMPLETE", "{}"), map[string]any{"lipsync:instanceTypes": "m7i.xlarge,m8z.xlarge"}, "", "us-east-1 has no instances of the types m8z.xlarge:"},
+		"too many zones":          {made("UPDATE_COMPLETE", "{}"), map[string]any{"lipsync:zones": "4"}, "", "lipsync:zones is 4, but in us-east-1 the account has only us-east-1a, us-east-1b, us-east-1c"},
+		"no GPU":                  {made("UPDATE_COMPLETE", "{}"), map[string]any{"lipsync:image": "cuda"}, "", "no job could run: one takes 4 vCPUs."},
 	} {
 		added, _, err := c.cloud.prepare(t, c.given)
 		if c.err == "" && (err != nil || added != c.want) {

@@ -1,8 +1,8 @@
-// Command deploy deploys the stack by the CDK's command line. Before, it makes what the
-// account lacks that all stacks share, and refuses what AWS would refuse half-way, or
-// what would change a setting of the deployed stack that nobody asked to change.
+// Command deploy deploys the stack with the CDK's command line. Before that, it creates what all
+// stacks of the account share, and refuses settings that AWS would refuse half-way, or that would
+// change the deployed stack without the operator's wish.
 //
-// It is run in the folder infra, as make deploy does: deploy CDK [ARGUMENT...].
+// Run it in the folder infra, as make deploy does: deploy CDK [ARGUMENT...].
 package main
 
 import (
@@ -74,16 +74,16 @@ func run(ctx context.Context, cdk string, arguments []string) error {
 	return nil
 }
 
-// deployment is one to an account.
+// deployment is a deployment to one account.
 type deployment struct {
 	account account.Account
 	given   map[string]any // settings of cdk.json and of the command line
-	out     io.Writer      // what an operator should know
+	out     io.Writer      // for messages to the operator
 }
 
-// prepare makes the account ready. It returns what is to be added to the arguments of
-// each call of cdk deploy: a stack that is made is deployed once without protection of its
-// data, so that AWS can take it away again if it can't make it, and then with.
+// prepare prepares the account. It returns the arguments to add to each call of cdk deploy. A new
+// stack is first deployed without protection of its data, so that AWS can remove it if the
+// creation fails, and then with protection.
 func (d *deployment) prepare(ctx context.Context) (added [][]string, err error) {
 	decided, err := stack.ParseSettings(d.given)
 	if err != nil {
@@ -93,7 +93,7 @@ func (d *deployment) prepare(ctx context.Context) (added [][]string, err error) 
 	if err != nil {
 		return nil, err
 	}
-	offered, err := d.look(ctx, decided)
+	offered, err := d.checkRegion(ctx, decided)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +113,7 @@ func (d *deployment) prepare(ctx context.Context) (added [][]string, err error) 
 		return nil, err
 	}
 	if made {
-		fmt.Fprintln(d.out, "API Gateway has got a role to write logs by, for all APIs of this account and region.")
+		fmt.Fprintln(d.out, "API Gateway now has a role to write logs, for all APIs of this account and region.")
 	}
 	if !exists && settings.KeepData.In(decided.Values) {
 		added = append(added, slices.Concat(usual, []string{"-c", settings.FirstDeploy.Context() + "=true"}))
@@ -121,13 +121,14 @@ func (d *deployment) prepare(ctx context.Context) (added [][]string, err error) 
 	return append(added, usual), nil
 }
 
-// deployed returns the settings in effect of the stack, none for one that is from before
-// stacks told, and whether there is a stack. One that could not be made is none.
+// deployed returns the settings of the deployed stack, and whether there is one. It returns no
+// settings for a stack of a version that did not store them. A stack whose creation failed does
+// not count.
 func (d *deployment) deployed(ctx context.Context, name string) (inEffect map[string]string, exists bool, err error) {
 	client := cloudformation.NewFromConfig(d.account.Config)
 	found, err := client.DescribeStacks(ctx, &cloudformation.DescribeStacksInput{StackName: &name})
 	if e, ok := errors.AsType[smithy.APIError](err); ok && e.ErrorCode() == "ValidationError" {
-		return nil, false, nil // what AWS says of a stack that does not exist
+		return nil, false, nil // the error if the stack does not exist
 	}
 	if err != nil {
 		return nil, false, err

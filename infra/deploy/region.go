@@ -12,10 +12,10 @@ import (
 	"lipsync/internal/settings"
 )
 
-// look refuses settings that the region or the account can't serve. If no types of
-// instances are named, it returns those of the usual ones that the region has, with
-// commas between, else "".
-func (d *deployment) look(ctx context.Context, s stack.Settings) (types string, err error) {
+// checkRegion refuses settings that the region or the account can't support. If the settings name
+// no instance types, it returns those of the defaults that the region offers, separated by commas;
+// otherwise "".
+func (d *deployment) checkRegion(ctx context.Context, s stack.Settings) (types string, err error) {
 	wanted := settings.InstanceTypes.In(s.Values)
 	offered, err := d.account.Offered(ctx, wanted)
 	if err != nil {
@@ -34,7 +34,7 @@ func (d *deployment) look(ctx context.Context, s stack.Settings) (types string, 
 	if n := settings.Zones.In(s.Values); len(zones) < n {
 		return "", fmt.Errorf("%s is %d, but in %s the account has only %s", settings.Zones.Context(), n, d.account.Config.Region, strings.Join(zones, ", "))
 	}
-	if err := d.lookAtQuotas(ctx, s); err != nil {
+	if err := d.checkQuotas(ctx, s); err != nil {
 		return "", err
 	}
 	if named {
@@ -43,9 +43,9 @@ func (d *deployment) look(ctx context.Context, s stack.Settings) (types string, 
 	return strings.Join(offered, ","), nil
 }
 
-// lookAtQuotas refuses a deployment where no job could ever run, and says what is less than
-// the settings want.
-func (d *deployment) lookAtQuotas(ctx context.Context, s stack.Settings) error {
+// checkQuotas refuses a deployment in which no job could ever run, and prints which quotas are
+// lower than the settings.
+func (d *deployment) checkQuotas(ctx context.Context, s stack.Settings) error {
 	spot, onDemand := account.StandardSpot, account.StandardOnDemand
 	if settings.Image.In(s.Values) == "cuda" {
 		spot, onDemand = account.GPUSpot, account.GPUOnDemand

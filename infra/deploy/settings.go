@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// readContext returns the context that the CDK app will have: that of cdk.json, and what
-// the command line says.
+// readContext returns the context that the CDK app will have, from cdk.json and the command line.
 func readContext(written []byte, arguments []string) (map[string]any, error) {
 	var cdk struct{ Context map[string]any }
 	if err := json.Unmarshal(written, &cdk); err != nil {
@@ -34,7 +33,7 @@ func readContext(written []byte, arguments []string) (map[string]any, error) {
 	return cdk.Context, nil
 }
 
-// option is the value of an option, "" without.
+// option returns the value of an option, or "" if it is missing.
 func option(arguments []string, name string) string {
 	for i, argument := range arguments {
 		if argument == name && i+1 < len(arguments) {
@@ -47,9 +46,9 @@ func option(arguments []string, name string) string {
 	return ""
 }
 
-// unasked returns an error that names the settings of the deployed stack which would
-// change though neither cdk.json nor the command line names them. Settings that the
-// deployed stack does not know are new.
+// unasked returns an error that names the settings of the deployed stack that would change
+// although neither cdk.json nor the command line names them. Settings that the deployed stack does
+// not know are new, and may change.
 func unasked(deployed, now map[string]string, given map[string]any) error {
 	var changes, keep []string
 	for _, key := range slices.Sorted(maps.Keys(deployed)) {

@@ -22,20 +22,20 @@ import (
 	"lipsync/internal/demo"
 )
 
-// What make aws-smoke says.
+// make aws-smoke sets these.
 var (
 	cdk = flag.String("cdk", "", "the CDK's command line, from the folder infra; without it only the plan is printed")
-	gpu = flag.Bool("gpu", false, "then deploy image=cuda too, and do a job there")
+	gpu = flag.Bool("gpu", false, "also deploy image=cuda, and do a job there")
 )
 
-// What the suite can use up within a minute, and files that are both together a little less
-// than a form may be.
+// These are for the suite: rates low enough to be reached within a minute, and files that together
+// are slightly smaller than a form may be.
 const (
 	generateRate, readRate   = 30, 100
 	maxVideoMiB, maxAudioMiB = 3, 1
 )
 
-// settings are those of the stack: no more than one instance of each kind.
+// settings returns the stack's settings: at most one instance of each kind.
 func settings(name, image string) []string {
 	var words []string
 	for _, pair := range []string{
@@ -47,7 +47,7 @@ func settings(name, image string) []string {
 	return words
 }
 
-// plan is what TestAWS does.
+// plan returns what TestAWS does.
 func plan(name string, gpu bool) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -62,8 +62,8 @@ func plan(name string, gpu bool) string {
 	return b.String()
 }
 
-// TestPlan wants the steps that issue and docs name, in an order that ends with nothing
-// left, and prints them.
+// TestPlan checks that the plan has the steps that the docs name, in an order that ends with
+// nothing left, and prints it.
 func TestPlan(t *testing.T) {
 	got := plan("LipsyncSmoke", true)
 	at := 0
@@ -73,7 +73,7 @@ func TestPlan(t *testing.T) {
 			i = strings.Index(got, want)
 		}
 		if i < 0 {
-			t.Fatalf("got the plan\n%s\nwithout %s in its place", got, want)
+			t.Fatalf("got the plan\n%s\nwithout %s in its order", got, want)
 		}
 		at += i
 	}
@@ -82,8 +82,8 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// TestAWS deploys to the account of the environment's credentials, tries all steps, and
-// takes everything away again.
+// TestAWS deploys to the account of the environment's credentials, runs all steps, and removes
+// everything.
 func TestAWS(t *testing.T) {
 	if *cdk == "" {
 		t.Skip("needs an account: see make aws-smoke")
@@ -121,7 +121,7 @@ func TestAWS(t *testing.T) {
 	}
 }
 
-// deploy calls make deploy's program and returns the stack's outputs.
+// deploy runs make deploy's program, and returns the stack's outputs.
 func deploy(t *testing.T, name, image string) map[string]string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "outputs.json")
@@ -138,7 +138,7 @@ func deploy(t *testing.T, name, image string) map[string]string {
 	return stacks[name]
 }
 
-// run runs a program in the folder infra, and shows what it says.
+// run runs a program in the folder infra, and shows its output.
 func run(t *testing.T, ctx context.Context, program string, arguments ...string) {
 	t.Helper()
 	c := exec.CommandContext(ctx, program, arguments...)
@@ -148,7 +148,7 @@ func run(t *testing.T, ctx context.Context, program string, arguments ...string)
 	}
 }
 
-// physical is the id of the stack's one resource of a type.
+// physical returns the id of the stack's only resource of a type.
 func physical(t *testing.T, configured aws.Config, stack, kind string) string {
 	t.Helper()
 	out, err := cloudformation.NewFromConfig(configured).DescribeStackResources(t.Context(), &cloudformation.DescribeStackResourcesInput{StackName: &stack})
@@ -164,7 +164,7 @@ func physical(t *testing.T, configured aws.Config, stack, kind string) string {
 	return ""
 }
 
-// remove takes the stack away, and looks whether it is gone.
+// remove deletes the stack, and checks that it is gone.
 func remove(t *testing.T, configured aws.Config, name string) {
 	ctx := context.WithoutCancel(t.Context())
 	stacks := cloudformation.NewFromConfig(configured)
@@ -200,7 +200,7 @@ func empty(t *testing.T, ctx context.Context, configured aws.Config, bucket stri
 	}
 }
 
-// media draws a video and makes two audios.
+// media draws a video and makes two audio files.
 func (s *Stack) media(t *testing.T) {
 	t.Helper()
 	dir := t.TempDir()

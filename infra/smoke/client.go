@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// client calls the API by a key of its own.
+// client calls the API with its own key.
 type client struct {
 	*Stack
 	token string
@@ -27,10 +27,10 @@ func (s *Stack) client(t *testing.T) client {
 	return client{s, token}
 }
 
-// host is the scheme and host of the API.
+// host returns the scheme and host of the API.
 func (s *Stack) host() string { return strings.TrimSuffix(s.Outputs["ApiUrl"], "/api") }
 
-// reply is what came back of a call.
+// reply is the answer to a call.
 type reply struct {
 	status int
 	header http.Header
@@ -64,7 +64,7 @@ func send(t *testing.T, r *http.Request) reply {
 	return reply{response.StatusCode, response.Header, body}
 }
 
-// json calls with a value, and decodes the answer into another.
+// json calls with a value as JSON, and decodes the answer into another.
 func (c client) json(t *testing.T, method, path string, in, out any) http.Header {
 	t.Helper()
 	body, err := json.Marshal(in)
@@ -81,7 +81,7 @@ func (c client) json(t *testing.T, method, path string, in, out any) http.Header
 	return got.header
 }
 
-// upload sends a medium to the address that the API announces, and returns its name as
+// upload sends a file to the address that the API announces, and returns the URL that names it as
 // an input.
 func (c client) upload(t *testing.T, kind string, content []byte) string {
 	t.Helper()
@@ -104,7 +104,7 @@ func (c client) upload(t *testing.T, kind string, content []byte) string {
 	return made.URL
 }
 
-// start makes a request of the stack's video and an audio, and returns its id.
+// start makes a request with the stack's video and a speech, and returns its id.
 func (c client) start(t *testing.T, audio []byte) string {
 	t.Helper()
 	var made struct {
@@ -116,7 +116,7 @@ func (c client) start(t *testing.T, audio []byte) string {
 	return made.ID
 }
 
-// request is a lip sync request, as far as the steps look at it.
+// request is a lip sync request, with the members that the steps read.
 type request struct {
 	Status  string `json:"status"`
 	Error   string `json:"error_message"`
@@ -124,7 +124,7 @@ type request struct {
 	Percent int    `json:"percent"` // of its progress
 }
 
-// await reads what is at a path until it is as wanted, as often as Retry-After asks.
+// await reads the request at a path until done, as often as Retry-After asks.
 func (c client) await(t *testing.T, path string, done func(request) bool) request {
 	t.Helper()
 	for deadline := time.Now().Add(c.Patience); ; {

@@ -13,7 +13,7 @@ import (
 	"lipsync/internal/dashboard/browsertest"
 )
 
-// password is one that the user pool takes.
+// password is one that the user pool accepts.
 const password = "Correct-Horse-7"
 
 func signIn(t *testing.T, s *Stack) {

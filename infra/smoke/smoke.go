@@ -1,6 +1,6 @@
-// Package smoke tries the deployed service from outside, step by step, where only AWS
-// itself can tell. Its own test deploys a stack for that and takes it away again; the
-// steps are tried on an emulator too, as far as that goes.
+// Package smoke tests the deployed service from outside, step by step, where only AWS itself can
+// show the result. Its own test deploys a stack for that and removes it again. The steps also run
+// on an emulator, as far as it supports them.
 package smoke
 
 import (
@@ -18,21 +18,21 @@ import (
 
 // Stack is the deployed service.
 type Stack struct {
-	Config  aws.Config        // of who may do everything with it
+	Config  aws.Config        // with all rights to it
 	Outputs map[string]string // of the stack
-	// Reclaim takes away what runs the job of a request, as AWS does with Spot instances.
+	// Reclaim ends the machine that runs the job of a request, as AWS does with Spot instances.
 	Reclaim func(t *testing.T, request string)
-	// Patience is how long a small job may take, with the start of an instance.
+	// Patience is how long a small job may take, including the start of an instance.
 	Patience time.Duration
 
-	// Settings of the stack, and media that a runner can sync: see resttest.Target.
+	// These are the stack's rates, and media that a runner can sync: see resttest.Target.
 	GenerateRate, ReadRate int
 	MaxVideo, MaxAudio     int64
-	Video, Audio, Long     []byte // Long is an audio that takes some minutes to render
+	Video, Audio, Long     []byte // Long is a speech that takes some minutes to render
 	Differs                map[string]string
 }
 
-// Step is one thing that is tried.
+// Step is one test of the service.
 type Step struct {
 	Name string
 	// What says what the step does and what it costs.
@@ -40,14 +40,14 @@ type Step struct {
 	Try  func(t *testing.T, s *Stack)
 }
 
-// Steps are in their order. Each uses keys and users of its own.
+// Steps returns the steps in their order. Each uses its own keys and users.
 func Steps() []Step {
 	return []Step{
 		{"contract", "the suite of the HTTP API, with small jobs: some minutes of an instance", contract},
 		{"large", "bodies of 5, 7 and 11 MB, and a call without a key: what API Gateway answers by itself", large},
-		{"job", "uploads a video and an audio, waits as Retry-After asks, fetches the output", whole},
+		{"job", "uploads a video and a speech, waits as Retry-After asks, fetches the output", whole},
 		{"cancel", "cancels a request while it renders", cancel},
-		{"reclaim", "terminates the instance (TerminateInstances) that renders a request, which completes all the same", reclaim},
+		{"reclaim", "terminates the instance (TerminateInstances) that renders a request, which must still complete", reclaim},
 		{"sign-in", "invites a user, who signs in at the dashboard with a browser", signIn},
 	}
 }
@@ -74,7 +74,7 @@ func contract(t *testing.T, s *Stack) {
 	})
 }
 
-// service is the domain on the stack's table.
+// service returns the domain on the stack's table.
 func (s *Stack) service() *lipsync.Service {
 	return &lipsync.Service{
 		Store: dynamodb.New(s.Config, s.Outputs["TableName"]).Store,

@@ -31,7 +31,7 @@ func whole(t *testing.T, s *Stack) {
 	t.Logf("completed after %s", time.Since(started).Round(time.Second))
 }
 
-// wantOutput waits for a request's end and fetches what came of it.
+// wantOutput waits until a request ends, and fetches its output.
 func (c client) wantOutput(t *testing.T, id string) {
 	t.Helper()
 	done := c.await(t, "/v1/lipsync/requests/"+id, func(r request) bool { return r.Status == "completed" })
