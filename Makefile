@@ -1,4 +1,4 @@
-# Everything that is done with this repository. Run make without a target for a list.
+# All commands of this repository. Run make without a target for a list.
 
 SHELL       := /bin/sh
 VENV        := .cache/venv
@@ -26,19 +26,19 @@ EXPORT      := internal/wav2lip/export
 .DEFAULT_GOAL := help
 .PHONY: help build bin/lipsync bin/runner onnxruntime sizes demo picture figures test run synth deploy cdk aws-local aws-smoke aws-smoke-run lint release release-check pins bench bench-neural gpu-check gpu-libraries bench-aws soak flake race fuzz hostile outage simulate quality engine-pictures clean
 
-help: ## list what make can do
+help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: bin/lipsync bin/runner ## build all programs: bin/lipsync, bin/runner, and the functions of Lambda in dist
 	GOARCH=arm64 .ci/functions dist/functions
 	.ci/functions dist/host/functions
 
-# With cgo, which ONNX Runtime is called by, except for names and users, which only Go looks up.
+# ONNX Runtime is called through cgo. The tags keep the look-up of hosts and users in Go.
 bin/lipsync bin/runner:
 	@.ci/install gcc libc6-dev
 	CGO_ENABLED=1 go build -trimpath -tags netgo,osusergo -o $@ ./cmd/$(@F)
 
-onnxruntime: $(ONNXRUNTIME) ## install ONNX Runtime, for engines and detectors that are networks; VARIANT=onnxruntime-gpu for NVIDIA's GPUs
+onnxruntime: $(ONNXRUNTIME) ## install ONNX Runtime, for engines and detectors that are networks; VARIANT=onnxruntime-gpu for NVIDIA GPUs
 	@mkdir -p bin
 	cd bin && ln -sf ../$(dir $(ONNXRUNTIME))libonnxruntime*.so .
 
@@ -46,7 +46,7 @@ $(ONNXRUNTIME): .ci/onnxruntime
 	.ci/onnxruntime $(VARIANT) "$$(uname -m)" $(@D)
 	@touch $@
 
-sizes: build ## list the sizes of the functions of Lambda, in bytes: as built, and zipped as they are deployed
+sizes: build ## list the sizes of the functions of Lambda in bytes: as built, and compressed as for deployment
 	@for function in dist/functions/*; do \
 		echo "$$(wc -c < $$function/bootstrap) $$(gzip -9c $$function/bootstrap | wc -c) $${function##*/}"; \
 	done
@@ -62,7 +62,7 @@ picture: demo ## draw the picture of the README from the sample
 figures: ## count the lines, files, functions, comments, dependencies and names of the code; TREE= another checkout, to compare
 	@go test -count 1 -v -run '^TestFigures$$' ./internal/house $(if $(TREE),-args -tree $(abspath $(TREE))) | grep '|'
 
-# One package more than there are cores at a time: some of them mostly wait.
+# One package more than cores runs at a time, since some packages mostly wait.
 test: $(VENV)/done $(ONNXRUNTIME) $(NODE)/done ## install what is missing and run every test
 	@.ci/install ffmpeg espeak-ng gcc libc6-dev chromium
 	@command -v node >/dev/null || .ci/install nodejs
@@ -72,30 +72,30 @@ test: $(VENV)/done $(ONNXRUNTIME) $(NODE)/done ## install what is missing and ru
 run: bin/lipsync ## build and serve, e.g. make run ARGS='--addr :8080'
 	bin/lipsync serve $(ARGS)
 
-synth: build $(NODE)/done ## write what would be deployed on AWS to dist/cdk
+synth: build $(NODE)/done ## write the template for AWS to dist/cdk, without deploying it
 	cd infra && $(CDK) synth --quiet $(ARGS)
 
 deploy: build $(NODE)/done ## deploy on AWS, see infra/README.md, e.g. make deploy ARGS='-c lipsync:image=cuda'
 	cd infra && go run ./deploy $(CDK) $(ARGS)
 
-cdk: build $(NODE)/done ## any other command of the CDK, e.g. make cdk ARGS=diff
+cdk: build $(NODE)/done ## run any other command of the CDK, e.g. make cdk ARGS=diff
 	cd infra && $(CDK) $(ARGS)
 
-aws-local: $(VENV)/done ## deploy the service on an emulator of AWS, until Ctrl-C; GENERATE_RATE= and READ_RATE= a minute, ENDPOINT= of one that runs
+aws-local: $(VENV)/done ## deploy the service on an emulator of AWS, until Ctrl-C; GENERATE_RATE= and READ_RATE= are calls a minute, ENDPOINT= is the URL of a running emulator
 	@.ci/install ffmpeg
 	@command -v node >/dev/null || .ci/install nodejs
 	@go build -o bin/local ./infra/local
 	@exec bin/local $(if $(GENERATE_RATE),--generate-rate $(GENERATE_RATE)) $(if $(READ_RATE),--read-rate $(READ_RATE)) \
 		$(if $(ENDPOINT),--endpoint $(ENDPOINT)) $(if $(BATCH_HOST),--host $(BATCH_HOST))
 
-aws-smoke: ## deploy a stack of its own on AWS, try what only AWS can tell, and remove it: takes an hour and a few dollars; GPU=1 tries a GPU too; without credentials it prints its plan
+aws-smoke: ## deploy a separate stack on AWS, run the tests that need AWS, and remove the stack: takes an hour and a few dollars; GPU=1 also tests a GPU; without credentials it prints its plan
 	@if [ -z "$$AWS_PROFILE$$AWS_ACCESS_KEY_ID" ]; then go test -count 1 -v -run '^TestPlan$$' ./infra/smoke -args $(if $(GPU),-gpu); else $(MAKE) --no-print-directory aws-smoke-run; fi
 
 aws-smoke-run: build $(NODE)/done
 	@.ci/install ffmpeg espeak-ng chromium
 	go test -count 1 -v -timeout 4h -run '^(TestPlan|TestAWS)$$' ./infra/smoke -args -cdk $(CDK) $(if $(GPU),-gpu)
 
-lint: ## look for what is wrong: formatting, go vet, staticcheck, go.mod, known vulnerabilities
+lint: ## check formatting, go vet, staticcheck, go.mod and known vulnerabilities
 	.ci/lint $(TOOLS) $(STATICCHECK) $(GOVULNCHECK)
 
 release: ## make archives and Debian packages for amd64 and arm64, with digests and lists of components, in dist/release
@@ -108,11 +108,11 @@ pins: $(VENV)/done ## write again the packages of Python and npm with their dige
 	.ci/pins $(VENV)/bin/uv
 	cd .ci/node && npm install --silent --package-lock-only --omit-lockfile-registry-resolved
 
-bench: ## measure speed, also against a plain transcode, memory, and the latency of the API (takes some minutes)
+bench: ## measure speed, also relative to a plain transcode, memory, and the latency of the API (takes some minutes)
 	@.ci/install ffmpeg espeak-ng
 	go test -timeout 60m -run '^$$' -bench . -benchtime 1x ./cmd/lipsync
 
-bench-neural: $(ONNXRUNTIME) $(NEURAL)/random.onnx ## measure a full-size Wav2Lip network of random weights: by itself, by stages, in whole jobs; memory over 2 h and 200 jobs; REFERENCE= a copy of the published code, measured too
+bench-neural: $(ONNXRUNTIME) $(NEURAL)/random.onnx ## measure a full-size Wav2Lip network with random weights: by itself, by stages, in whole jobs, and its memory over 2 h and 200 jobs; REFERENCE= is a copy of the published code to measure too
 	@.ci/install ffmpeg gcc libc6-dev
 	LIPSYNC_WAV2LIP=$(CURDIR)/$(NEURAL)/random.onnx go test -timeout 60m -run '^$$' -bench 'Network|Stages|Job' ./internal/wav2lip
 	go test -timeout 60m -run '^$$' -bench . -benchtime 1x ./internal/engines
@@ -120,8 +120,8 @@ bench-neural: $(ONNXRUNTIME) $(NEURAL)/random.onnx ## measure a full-size Wav2Li
 	$(if $(REFERENCE),$(NEURAL)/venv/bin/python $(EXPORT)/reference.py $(REFERENCE) $(NEURAL)/random.pth \
 		$(or $(LIPSYNC_SHARED),../shared)/media/talking_man.mp4 $(or $(LIPSYNC_SHARED),../shared)/media/speech.wav)
 
-# Without a GPU it needs nothing, and tells what it would check.
-gpu-check: ## on a machine with an NVIDIA GPU: check that networks, decoders and encoders do there what they do on the CPU, and measure; figures in dist/gpu-check.md
+# Without a GPU it installs nothing, and prints what it would check.
+gpu-check: ## on a machine with an NVIDIA GPU: check that networks, decoders and encoders give the same results as on the CPU, and measure their speed; figures in dist/gpu-check.md
 	@if command -v nvidia-smi >/dev/null; then $(MAKE) --no-print-directory VARIANT=onnxruntime-gpu gpu-libraries; fi
 	@go build -o bin/gpu-check ./cmd/gpu-check
 	LD_LIBRARY_PATH=$(CURDIR)/.cache/cuda$${LD_LIBRARY_PATH:+:$$LD_LIBRARY_PATH} bin/gpu-check --onnxruntime .cache/onnxruntime-gpu/libonnxruntime.so $(ARGS) \
@@ -132,7 +132,7 @@ gpu-libraries: $(ONNXRUNTIME) $(NEURAL)/random.onnx
 	@.ci/install ffmpeg espeak-ng gcc libc6-dev
 	@if [ ! -e .cache/cuda ] && ldd $(dir $(ONNXRUNTIME))libonnxruntime_providers_cuda.so | grep -q 'not found'; then .ci/cuda .cache/cuda; fi
 
-# The same weights for both; only the published code needs torch, which is large.
+# Both files have the same weights. Only the published code needs torch, which is large.
 $(NEURAL)/random.onnx: $(EXPORT)/export.py $(EXPORT)/requirements.txt
 	@python3 -c 'import ensurepip' 2>/dev/null || .ci/install python3-venv
 	python3 -m venv $(NEURAL)/venv
@@ -143,17 +143,17 @@ $(NEURAL)/random.pth: $(NEURAL)/random.onnx $(EXPORT)/requirements-reference.txt
 	$(NEURAL)/venv/bin/$(PIP) -r $(EXPORT)/requirements-reference.txt
 	$(NEURAL)/venv/bin/python $(EXPORT)/export.py --random 1 --checkpoint $@ $(NEURAL)/random.onnx
 
-bench-aws: $(VENV)/done ## on the emulator: cold and warm calls of each function, and a load of 200 clients, also on lipsync serve
+bench-aws: $(VENV)/done ## on the emulator: measure cold and warm calls of each function, and a load of 200 clients, also on lipsync serve
 	@.ci/install ffmpeg espeak-ng
 	@command -v node >/dev/null || .ci/install nodejs
 	go test -timeout 30m -run '^$$' -bench . -benchtime 1x ./infra/local
 
-soak: $(VENV)/done ## load the service with small jobs while it is killed, its disk fails, and messages come again and late; ends with counts that must be 0; SEED= to repeat a run (takes an hour)
+soak: $(VENV)/done ## load the service with small jobs while it is killed, its disk fails, and messages come late or again; ends with counts that must be 0; SEED= repeats a run (takes an hour)
 	@.ci/install ffmpeg espeak-ng
 	go test -timeout 5h -count 1 -v -run '^TestSoak' ./cmd/lipsync -args -jobs 1000 -faults 100 $(if $(SEED),-seed $(SEED))
 	go test -timeout 5h -count 1 -v -run '^TestSoak$$' ./infra/local -args -jobs 300 -kills 40 $(if $(SEED),-seed $(SEED))
 
-flake: $(VENV)/done $(ONNXRUNTIME) $(NODE)/done ## run the tests of each package RUNS (10) times while each core is busy; ends with how often each failed; PACKAGES= for some (takes hours)
+flake: $(VENV)/done $(ONNXRUNTIME) $(NODE)/done ## run the tests of each package RUNS (10) times while each core is busy; ends with the number of failures; PACKAGES= selects packages (takes hours)
 	@.ci/install ffmpeg espeak-ng gcc libc6-dev chromium
 	@command -v node >/dev/null || .ci/install nodejs
 	LIPSYNC_REQUIRE_ONNXRUNTIME=1 LIPSYNC_REQUIRE_CHROMIUM=1 LIPSYNC_AXE=$(CURDIR)/$(AXE) .ci/flake $(RUNS) dist/flake $(PACKAGES)
@@ -163,7 +163,7 @@ race: $(VENV)/done $(ONNXRUNTIME) $(NODE)/done ## install what is missing and ru
 	@command -v node >/dev/null || .ci/install nodejs
 	LIPSYNC_REQUIRE_ONNXRUNTIME=1 LIPSYNC_REQUIRE_CHROMIUM=1 LIPSYNC_AXE=$(CURDIR)/$(AXE) go test -race -timeout 60m ./...
 
-# The CDK's command line and axe-core, their content checked.
+# The CDK's command line and axe-core, with checked digests.
 $(NODE)/done: .ci/node/package.json .ci/node/package-lock.json
 	@command -v npm >/dev/null || .ci/install npm
 	mkdir -p $(@D)
@@ -171,18 +171,18 @@ $(NODE)/done: .ci/node/package.json .ci/node/package-lock.json
 	npm ci --silent --ignore-scripts --prefix $(@D)
 	@touch $@
 
-fuzz: ## run each fuzz target for FUZZTIME (2m) led by coverage, then EXECUTIONS (10000000) times without; ends with how many each had; PACKAGES= for some (takes hours)
+fuzz: ## run each fuzz target for FUZZTIME (2m) guided by coverage, then EXECUTIONS (10000000) times without; ends with the number of executions; PACKAGES= selects packages (takes hours)
 	@.ci/fuzz $(FUZZTIME) $(EXECUTIONS) $(PACKAGES)
 
-hostile: $(ONNXRUNTIME) ## render 322 hostile media and try 100 hostile networks; prints how they end, and what the worst of them take (takes 10 minutes)
+hostile: $(ONNXRUNTIME) ## render 322 hostile media and try 100 hostile networks; prints the results, and the most time and memory that any took (takes 10 minutes)
 	@.ci/install ffmpeg gcc libc6-dev
 	LIPSYNC_REQUIRE_ONNXRUNTIME=1 go test -timeout 60m -count 1 -v -run '^(TestMedia|TestModels)$$' ./internal/hostile -args -media 322 -models 100
 
 outage: $(VENV)/done ## cut the network of a runner for 30 s in the middle of each step of an attempt (takes 3 minutes)
 	go test -timeout 20m -count 1 -parallel 14 -run '^TestCutSteps$$' -v ./internal/worker -args -outage 30s -silent
 
-# It runs on one processor, as nearly all of it waits for one table. Its memory is what is known of all jobs.
-simulate: ## simulate the service on AWS on a simulated clock: days of 100,000 and 1,000,000 jobs, and a part of the peak of 10,000,000; SEED= for other draws; JOBS= for one day only, of which 100,000 take 3 minutes (all take an hour, and 10 GB); Ctrl-C ends a day with its report
+# It runs on one processor, since nearly all of it waits for one table. Its memory grows with the number of jobs.
+simulate: ## simulate the AWS deployment on a simulated clock: days of 100,000 and 1,000,000 jobs, and a part of the peak of 10,000,000; SEED= changes the random values; JOBS= simulates only one day (100,000 take 3 minutes; all take an hour and 10 GB); Ctrl-C ends a day with its report
 	@mkdir -p dist
 	go test -c -o dist/simulate.test ./internal/simulate
 	@for day in $(if $(JOBS),$(JOBS),100000 1000000 "10000000 -from 13h55m -length 6m -warm-up 3m"); do \
@@ -190,7 +190,7 @@ simulate: ## simulate the service on AWS on a simulated clock: days of 100,000 a
 			dist/simulate.test -test.v -test.timeout 10h -test.run '^TestDay$$' -seed $(or $(SEED),1) -jobs $$day || exit 1; \
 	done
 
-quality: bin/lipsync $(QUALITY)/done ## measure how well lips follow speech, with the change since the last table, and draw contact sheets; SET=quick for a part; figures and sheets in dist/quality
+quality: bin/lipsync $(QUALITY)/done ## measure how well lips follow speech, compare with the last table, and draw contact sheets; SET=quick for a part; figures and sheets in dist/quality
 	@.ci/install ffmpeg espeak-ng flite
 	@go build -o bin/quality ./cmd/quality
 	LIPSYNC_SHARED=$(or $(LIPSYNC_SHARED),../shared) bin/quality --set $(SET) $(ARGS)
@@ -207,10 +207,10 @@ $(QUALITY)/done: cmd/quality/requirements.txt .ci/recordings
 	.ci/recordings $(QUALITY)/venv/bin/pip $(QUALITY)/recordings
 	@touch $@
 
-clean: ## remove what was built
+clean: ## remove all build results and caches
 	rm -rf bin dist .cache
 
-# The Python side of the tests: see .ci/requirements.txt.
+# Python packages of the tests: see .ci/requirements.in.
 $(VENV)/done: .ci/requirements.txt
 	@python3 -c 'import ensurepip' 2>/dev/null || .ci/install python3-venv
 	rm -rf $(VENV)
