@@ -60,7 +60,7 @@ picture: demo ## draw the picture of the README from the sample
 	ffmpeg -v error -nostdin -y -i dist/demo/before-after.png -vf scale=1080:-1:flags=lanczos -q:v 4 docs/pictures/before-after.jpg
 
 figures: ## count the lines, files, functions, comments, dependencies and names of the code; TREE= another checkout, to compare
-	@go test -count 1 -v -run '^TestFigures$$' ./internal/house $(if $(TREE),-args -tree $(abspath $(TREE))) | grep '|'
+	@go test -count 1 -v -run '^TestFigures$$' ./internal/conventions $(if $(TREE),-args -tree $(abspath $(TREE))) | grep '|'
 
 # One package more than cores runs at a time, since some packages mostly wait.
 test: $(VENV)/done $(ONNXRUNTIME) $(NODE)/done ## install what is missing and run every test

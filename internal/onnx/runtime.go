@@ -15,8 +15,7 @@ type Runtime struct {
 	path, version string
 }
 
-// loaded is the process's one ONNX Runtime: the library holds state of its own,
-// of which there cannot be two.
+// loaded is the process's only ONNX Runtime, since the library has global state.
 var loaded struct {
 	sync.Mutex
 	runtime *Runtime

@@ -41,7 +41,7 @@ func loadGraph(t testing.TB, g onnxtest.Graph) *onnx.Session {
 	return onnxtest.LoadWith(t, g.File(t), onnx.Options{})
 }
 
-// TestONNX runs models of the kinds that there are.
+// TestONNX runs models of all supported kinds.
 func TestONNX(t *testing.T) {
 	for _, c := range []struct {
 		name        string

@@ -1,4 +1,4 @@
-package house
+package conventions
 
 import (
 	"go/ast"
@@ -11,8 +11,9 @@ import (
 	"lipsync/internal/rest"
 )
 
-// TestEndpointsNamedOnce wants the paths of the API in their table only. Tests that see the API from outside name them on
-// purpose, and generated programs take them from the table.
+// TestEndpointsNamedOnce checks that only the table of endpoints has the paths of the API. Tests
+// that call the API from outside name them on purpose, and generated programs take them from the
+// table.
 func TestEndpointsNamedOnce(t *testing.T) {
 	outside := []string{"internal/resttest/", "internal/soak/", "infra/smoke/"}
 	var mentions []*regexp.Regexp

@@ -1,4 +1,4 @@
-package house
+package conventions
 
 import (
 	"flag"
@@ -16,16 +16,16 @@ import (
 
 var tree = flag.String("tree", filepath.Join("..", ".."), "the checkout that TestFigures counts")
 
-// figures are what TestFigures counts of the Go files of a checkout.
+// figures is what TestFigures counts in the Go files of a checkout.
 type figures struct {
-	lines, comments, written, files int // written are the lines that aren't empty
+	lines, comments, written, files int // written is the number of lines that are not empty
 	functions                       []int
 	names                           map[string]bool // package.word, of declared names
 }
 
-// TestFigures prints what the code has: lines, files, the lines of functions, the share of comments,
-// direct dependencies, and how many names a concept of the glossary has. It is for comparison of two commits, and
-// fails only where it finds no code.
+// TestFigures prints figures of the code: lines, files, the lines of functions, the share of
+// comments, direct dependencies, and how many names a concept of the glossary has. Use it to
+// compare two commits. It fails only if it finds no code.
 func TestFigures(t *testing.T) {
 	files, err := exec.CommandContext(t.Context(), "git", "-C", *tree, "ls-files", "*.go").Output()
 	if err != nil {
@@ -95,7 +95,8 @@ func (f *figures) add(t *testing.T, path string) {
 	}
 }
 
-// others returns how many terms the glossary has, and which other words declared names use for them.
+// others returns how many terms the glossary has, and which other words declared names use for
+// them.
 func (f *figures) others(t *testing.T) (concepts int, found []string) {
 	t.Helper()
 	for line := range strings.Lines(text(t, "docs/glossary.md")) {
@@ -103,7 +104,7 @@ func (f *figures) others(t *testing.T) (concepts int, found []string) {
 			concepts++
 		}
 	}
-	for line := range strings.Lines(text(t, "internal/house/testdata/names.txt")) {
+	for line := range strings.Lines(text(t, "internal/conventions/testdata/names.txt")) {
 		term, words, ok := strings.Cut(strings.TrimSpace(line), ": ")
 		if !ok || strings.HasPrefix(line, "#") {
 			continue

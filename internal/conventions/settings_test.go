@@ -1,4 +1,4 @@
-package house
+package conventions
 
 import (
 	"go/ast"

@@ -1,4 +1,4 @@
-package house
+package conventions
 
 import (
 	"go/parser"
@@ -28,11 +28,12 @@ func anchors(page string) (names []string) {
 	return names
 }
 
-// TestLinks checks that docs/README.md lists all pages of docs, and that the relative links of all pages lead to a
-// file or a folder, and to a heading where they have an anchor. A link to a file of Go whose text is code names
-// something that is declared there: `Name`, `Type.Member`, or either after the package.
+// TestLinks checks that docs/README.md lists all pages of docs, and that the relative links of all
+// pages lead to an existing file or folder, and to an existing heading if they have an anchor. If
+// the text of a link to a Go file is code, the file must declare that name: `Name`, `Type.Member`,
+// or either after the package.
 func TestLinks(t *testing.T) {
-	code := map[string]int{} // links to Go by page
+	code := map[string]int{} // number of links to Go by page
 	for _, page := range tracked(t, "*.md") {
 		for _, l := range link.FindAllStringSubmatch(fence.ReplaceAllString(text(t, page), ""), -1) {
 			said, target := l[1], l[2]
@@ -44,7 +45,7 @@ func TestLinks(t *testing.T) {
 				file = page
 			}
 			if _, err := os.Stat(filepath.Join(root, file)); err != nil {
-				t.Errorf("%s links to %s, which is not there", page, target)
+				t.Errorf("%s links to %s, which does not exist", page, target)
 				continue
 			}
 			if anchor != "" && !slices.Contains(anchors(text(t, file)), anchor) {
@@ -69,7 +70,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// declared returns what declarations does of a file, with and without its package.
+// declared returns the declarations of a file, with and without its package.
 func declared(t *testing.T, file string) []string {
 	t.Helper()
 	source, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, file), nil, parser.SkipObjectResolution)

@@ -1,4 +1,4 @@
-package house
+package conventions
 
 import (
 	"encoding/json"
@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// tracked returns the paths of the repository's files that git knows by the pattern,
-// from its root, and fails if there is none.
+// tracked returns the paths of the files that git tracks and that match a pattern, relative to the
+// repository's root. It fails the test if there are none.
 func tracked(t *testing.T, patterns ...string) []string {
 	t.Helper()
 	c := exec.Command("git", append([]string{"ls-files", "--"}, patterns...)...)
@@ -42,8 +42,8 @@ var (
 	installs    = regexp.MustCompile(`\bpip[3"']? (install|download)\b`)
 )
 
-// TestPythonPackages holds each package that is installed to its digests: those
-// that are asked for, and those that they need.
+// TestPythonPackages checks that each package to install has its digests: the requested packages,
+// and those that they need.
 func TestPythonPackages(t *testing.T) {
 	for _, path := range tracked(t, "*requirements*.txt") {
 		pinned := strings.ReplaceAll(comments.ReplaceAllString(text(t, path), ""), " \\\n    ", " ")
@@ -69,7 +69,7 @@ func TestPythonPackages(t *testing.T) {
 	}
 }
 
-// TestNodePackages holds the packages of npm to their digests.
+// TestNodePackages checks that the packages of npm have digests.
 func TestNodePackages(t *testing.T) {
 	var lock struct {
 		Packages map[string]struct{ Version, Integrity string }
@@ -92,9 +92,9 @@ func TestNodePackages(t *testing.T) {
 	}
 }
 
-// TestTorch wants the exporter to read a stranger's checkpoint by a PyTorch that
-// runs no code of it: 2.5 does in spite of weights_only (CVE-2025-32434), and
-// what is older than 2.10 too (CVE-2026-24747).
+// TestTorch checks that the exporter reads untrusted checkpoints with a PyTorch that runs no code
+// from them. Version 2.5 does in spite of weights_only (CVE-2025-32434), and so do versions before
+// 2.10 (CVE-2026-24747).
 func TestTorch(t *testing.T) {
 	for _, path := range tracked(t, "*requirements*.in", "*requirements*.txt") {
 		for _, version := range regexp.MustCompile(`(?m)^torch==(\d+)\.(\d+)\.`).FindAllStringSubmatch(text(t, path), -1) {
@@ -105,8 +105,8 @@ func TestTorch(t *testing.T) {
 	}
 }
 
-// TestVulnerabilities tells known vulnerabilities from a database that nobody can
-// reach, in the words and with the exit statuses of govulncheck.
+// TestVulnerabilities checks that .ci/vulnerabilities tells known vulnerabilities from a database
+// that is out of reach, by govulncheck's messages and exit status.
 func TestVulnerabilities(t *testing.T) {
 	for name, c := range map[string]struct {
 		govulncheck, says string
@@ -134,7 +134,7 @@ func TestVulnerabilities(t *testing.T) {
 	}
 }
 
-// TestLinted wants continuous integration to lint, and to check the release.
+// TestLinted checks that continuous integration runs the linters.
 func TestLinted(t *testing.T) {
 	if got := text(t, ".ci/run"); !strings.Contains(got, "\nmake lint\n") || !strings.Contains(got, "make test") {
 		t.Errorf("got %s, want make lint and make test", got)

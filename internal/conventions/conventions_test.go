@@ -1,5 +1,6 @@
-// Package house holds the rules of this repository as tests.
-package house
+// Package conventions tests the rules of this repository: what packages may import, which words
+// texts use, how dependencies are pinned, and what its pages refer to.
+package conventions
 
 import (
 	"go/ast"
@@ -14,8 +15,8 @@ import (
 	"testing"
 )
 
-// sources calls f with each Go file of the repository that is no test. Its path
-// begins at the repository's root.
+// sources calls f with each Go file of the repository except tests. Its path is relative to the
+// repository's root.
 func sources(t *testing.T, f func(path string, file *ast.File)) {
 	t.Helper()
 	root := filepath.Join("..", "..")
@@ -60,14 +61,14 @@ func imports(t *testing.T, file *ast.File) []string {
 	return names
 }
 
-// TestDomain holds the domain to the standard library and google/uuid.
+// TestDomain checks that the domain imports only the standard library and google/uuid.
 func TestDomain(t *testing.T) {
 	sources(t, func(path string, file *ast.File) {
 		if !strings.HasPrefix(path, "internal/lipsync/") {
 			return
 		}
 		for _, name := range imports(t, file) {
-			// The first element of a path outside the standard library is a host.
+			// Outside the standard library, the first element of a path is a host.
 			host, _, _ := strings.Cut(name, "/")
 			if name != "github.com/google/uuid" && (strings.Contains(host, ".") || host == "lipsync") {
 				t.Errorf("%s imports %s", path, name)
@@ -76,18 +77,18 @@ func TestDomain(t *testing.T) {
 	})
 }
 
-// TestAdapters keeps adapters apart: of the repository they import only the domain,
-// the version and the names of settings, except that openid implements a port of the dashboard, and ffmpeg starts programs in a sandbox.
+// TestAdapters checks that adapters import only the domain and the version of this repository.
+// Exceptions: openid implements a port of the dashboard, and ffmpeg starts programs in a sandbox.
 func TestAdapters(t *testing.T) {
 	adapters := []string{"archive", "batch", "dashboard", "disk", "dynamodb", "emf", "fetch", "ffmpeg", "gateway", "monitor", "openid", "rest", "s3", "sqlite", "sqs"}
 	sources(t, func(path string, file *ast.File) {
-		home, internal := strings.CutPrefix(filepath.ToSlash(filepath.Dir(path)), "internal/")
-		if !internal || !slices.Contains(adapters, home) {
+		adapter, internal := strings.CutPrefix(filepath.ToSlash(filepath.Dir(path)), "internal/")
+		if !internal || !slices.Contains(adapters, adapter) {
 			return
 		}
 		for _, name := range imports(t, file) {
-			allowed := name == "lipsync/internal/lipsync" || name == "lipsync/internal/version" || name == "lipsync/internal/settings" || home == "openid" && name == "lipsync/internal/dashboard" ||
-				home == "ffmpeg" && name == "lipsync/internal/sandbox"
+			allowed := name == "lipsync/internal/lipsync" || name == "lipsync/internal/version" || name == "lipsync/internal/settings" || adapter == "openid" && name == "lipsync/internal/dashboard" ||
+				adapter == "ffmpeg" && name == "lipsync/internal/sandbox"
 			if strings.HasPrefix(name, "lipsync/") && !allowed {
 				t.Errorf("%s imports %s", path, name)
 			}
@@ -95,8 +96,7 @@ func TestAdapters(t *testing.T) {
 	})
 }
 
-// TestEnvironment leaves reading the environment to the programs, and to packages
-// of tests.
+// TestEnvironment checks that only programs and packages of tests read the environment.
 func TestEnvironment(t *testing.T) {
 	readers := []string{"Getenv", "LookupEnv", "Environ", "ExpandEnv", "UserHomeDir", "UserCacheDir", "UserConfigDir"}
 	sources(t, func(path string, file *ast.File) {
@@ -116,7 +116,7 @@ func TestEnvironment(t *testing.T) {
 	})
 }
 
-// TestNoInit has packages do nothing until they are asked.
+// TestNoInit checks that packages do nothing until they are called.
 func TestNoInit(t *testing.T) {
 	sources(t, func(path string, file *ast.File) {
 		for _, d := range file.Decls {
@@ -127,8 +127,9 @@ func TestNoInit(t *testing.T) {
 	})
 }
 
-// TestSchemas: no function of Lambda links the schemas that newer clients of AWS have, since these
-// take a sixth of its cold start before it runs. Keep such a client at its last version without.
+// TestSchemas checks that functions of Lambda don't link the schemas of newer AWS clients, since
+// these take a sixth of the cold start before the function runs. Keep such a client at its last
+// version without schemas.
 func TestSchemas(t *testing.T) {
 	list := exec.Command("go", "list", "-deps", "./functions/...")
 	list.Dir = filepath.Join("..", "..")

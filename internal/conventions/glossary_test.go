@@ -1,4 +1,4 @@
-package house
+package conventions
 
 import (
 	"go/ast"
@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestGlossary checks that what the glossary names is there: `package.Name`, or
+// TestGlossary checks that the code has the names in the glossary: `package.Name`, or
 // `package.Type.Member`.
 func TestGlossary(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "glossary.md"))
@@ -25,11 +25,11 @@ func TestGlossary(t *testing.T) {
 	})
 	names := regexp.MustCompile("`([a-z0-9]+\\.[A-Z][A-Za-z.]*)`").FindAllStringSubmatch(string(text), -1)
 	if len(names) < 30 {
-		t.Errorf("%d names were found, too few", len(names))
+		t.Errorf("got %d names, want 30 or more", len(names))
 	}
 	for _, n := range names {
 		if !declared[n[1]] {
-			t.Errorf("the glossary names %s, which is not there", n[1])
+			t.Errorf("the glossary names %s, which does not exist", n[1])
 		}
 	}
 	first := map[string]string{}
@@ -47,8 +47,8 @@ func TestGlossary(t *testing.T) {
 	}
 }
 
-// declarations returns the names of a file's functions, types, variables and constants, and as Type.Member
-// those of methods, of an interface's methods and of a struct's fields.
+// declarations returns the names of a file's functions, types, variables and constants; and those
+// of methods, of an interface's methods and of a struct's fields as Type.Member.
 func declarations(file *ast.File) (names []string) {
 	for _, d := range file.Decls {
 		switch d := d.(type) {
