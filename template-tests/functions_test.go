@@ -44,7 +44,7 @@ func TestFunctions(t *testing.T) {
 	wantNames(t, "functions", deployed().all("AWS::Lambda::Function"), want)
 }
 
-// TestMemory wants each function of the API to have the memory of its row in the table of endpoints.
+// TestMemory checks that each function of the API has the memory of its row in the table of endpoints.
 func TestMemory(t *testing.T) {
 	for _, e := range rest.Endpoints() {
 		if got := deployed().number(t, logical(e.Function), "MemorySize"); got != e.Memory {
@@ -166,7 +166,7 @@ func wiring(t *testing.T, folder string) (w wired) {
 		"cloud.Demand": cloud.Demand, "jobs.Pool": jobs.Pool, "cloud.Generating": cloud.Generating, "cloud.Reading": cloud.Reading, "cloud.Sizes": cloud.Sizes,
 		"cloud.Limits": cloud.Limits, "cloud.Retention": cloud.Retention, "cloud.Origins": cloud.Origins, "cloud.Engines": cloud.Engines,
 	}
-	variables := map[string]string{} // by the names of their settings in Go, in small letters
+	variables := map[string]string{} // by the names of their settings in Go, in lower case
 	for _, e := range settings.At(settings.Functions | settings.Runner) {
 		variables[strings.ReplaceAll(e.Line().Name, "-", "")] = e.Line().Env()
 	}

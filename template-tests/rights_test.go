@@ -56,7 +56,7 @@ var neededRights = map[rest.Need][]string{
 	},
 }
 
-// otherRights has what the roles may do that are no function's of the API.
+// otherRights has the rights of all other roles than those of the API's functions.
 var otherRights = map[string][]string{
 	"DashboardPagesRole": with("DashboardPagesLog",
 		"dynamodb:BatchGetItem Table", "dynamodb:DeleteItem Table", "dynamodb:GetItem Table", "dynamodb:PutItem Table", "dynamodb:Query Table",

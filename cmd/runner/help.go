@@ -7,13 +7,13 @@ import (
 	"lipsync/internal/settings"
 )
 
-// help is what --help prints.
+// help returns the text of --help.
 func help() string {
 	var text strings.Builder
 	text.WriteString(`usage: runner
 
-Does lip sync requests as long as some wait, and for some minutes more at most. All
-settings come from the environment:
+Does lip sync requests as long as any wait, and then stays for a few minutes at most.
+All settings come from the environment:
 
 `)
 	for _, e := range settings.At(settings.Runner) {
@@ -25,10 +25,10 @@ settings come from the environment:
 		fmt.Fprintf(&text, "  %s%s\n      %s\n", line.Env(), optional, line.Help)
 	}
 	text.WriteString(`  GOMAXPROCS, optional
-      How many cores to use, else all
+      Number of cores to use; the default is all
 
-Exit status: 0 when nothing is left to do, or when told to stop: the request was
-given back then. 1 for anything else.
+Exit status: 0 if nothing is left to do, or if the runner was told to stop and
+released its request; 1 otherwise.
 `)
 	return text.String()
 }

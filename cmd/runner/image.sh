@@ -1,18 +1,18 @@
 #!/bin/sh
-# The steps that make the runner's image of a plain Debian 12; see Dockerfile.
+# The steps that build the runner's image from a plain Debian 12; see Dockerfile.
 #
-#   image.sh packages      install what the runner calls
-#   image.sh user [ROOT]   make the user that it runs as, and its scratch folder
-#   image.sh check         fail unless ffmpeg here can do all that is asked of it
-#   image.sh check-nvidia  the same of what it does on an NVIDIA GPU
+#   image.sh packages      install the programs that the runner calls
+#   image.sh user [ROOT]   create the user that it runs as, and its scratch folder
+#   image.sh check         fail unless ffmpeg has all features that the runner needs
+#   image.sh check-nvidia  the same for features of an NVIDIA GPU
 set -eu
 
-# Debian drops a version from its mirrors when it has a newer one. Then these come from
-# its archive, as of the day when they were tried.
+# Debian removes a version from its mirrors when it has a newer one. Then these packages
+# come from its archive, as of the day when they were tested.
 archive=20261115T000000Z
 packages='ffmpeg=7:5.1.9-0+deb12u1 ca-certificates=20230311+deb12u1'
 
-# The user's id, which infra/stack and volumes for scratch name too.
+# The user's id. infra/stack and scratch volumes use the same.
 id=65532
 
 packages() {
@@ -26,7 +26,7 @@ install_packages() {
 		DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $packages
 }
 
-# What is signed there is checked as ever, but is older than it says it may be.
+# Signatures of the archive are checked as usual, but its indexes have expired.
 use_archive() {
 	rm -f /etc/apt/sources.list.d/*
 	for part in "debian $archive bookworm" "debian $archive bookworm-updates" "debian-security $archive bookworm-security"; do
@@ -36,7 +36,7 @@ use_archive() {
 	done > /etc/apt/sources.list
 }
 
-# The user has no password, no shell and nothing of its own but /scratch.
+# The user has no password and no shell, and owns only /scratch.
 user() {
 	echo "lipsync:x:$id:" >> "$1/etc/group"
 	echo "lipsync:x:$id:$id::/scratch:/usr/sbin/nologin" >> "$1/etc/passwd"
@@ -44,7 +44,7 @@ user() {
 	chown "$id:$id" "$1/scratch"
 }
 
-# has KIND NAME...: ffmpeg -KIND lists each of the names, alone or after flags.
+# has KIND NAME...: succeeds if ffmpeg -KIND lists each of the names.
 has() {
 	kind=$1
 	shift
@@ -64,7 +64,7 @@ check() {
 	has filters fps setpts scale crop format premultiply transpose hflip vflip zscale tonemap setparams aresample asetpts
 }
 
-# The GPU itself is not there while an image is made: the runner tries it.
+# No GPU is available while an image is built. The runner tests it when it starts.
 check_nvidia() {
 	has hwaccels cuda
 	has encoders h264_nvenc

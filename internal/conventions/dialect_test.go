@@ -44,7 +44,7 @@ func TestDialect(t *testing.T) {
 		expressions = append(expressions, regexp.MustCompile(`(?i)\b(`+d.expression+`)(\W|$)`))
 	}
 	read := 0
-	for _, file := range tracked(t, "*.go", "*.md", "*.sh", "Makefile", ".ci/*") {
+	for _, file := range tracked(t, "*.go", "*.md", "*.sh", "*Dockerfile", "Makefile", ".ci/*") {
 		if file == "internal/conventions/dialect_test.go" || path.Ext(file) == ".json" || path.Ext(file) == ".txt" ||
 			slices.ContainsFunc(unread, func(beginning string) bool { return strings.HasPrefix(file, beginning) }) {
 			continue

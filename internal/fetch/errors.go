@@ -72,7 +72,7 @@ func explain(err error) error {
 	case answered && answer.busy():
 		return &lipsync.Error{Code: lipsync.Unavailable, Message: "server is not available", Err: err, RetryAfter: answer.retryAfter}
 	case private:
-		return &lipsync.Error{Code: lipsync.PrivateHost, Message: "URL is of a private network", Err: err}
+		return &lipsync.Error{Code: lipsync.PrivateHost, Message: "URL is in a private network", Err: err}
 	case answered, isRefused(err):
 		return &lipsync.Error{Code: lipsync.NotFound, Message: "URL is not accessible", Err: err}
 	case isMissing(err):

@@ -103,7 +103,7 @@ func checkURL(u *url.URL) error {
 }
 
 // Fetch copies the file at the URL to w, at most limit bytes. It returns NotFound if the URL is at
-// fault, PrivateHost if its address is of a private network, NoHost if its host doesn't exist or
+// fault, PrivateHost if its address is in a private network, NoHost if its host doesn't exist or
 // refuses connections, Unavailable if its server or the network fails, TooLarge if there are more
 // bytes, TooSlow if they don't arrive in time, and any other error if this machine fails or ctx
 // ends.

@@ -35,7 +35,7 @@ type Info struct {
 type Video struct {
 	Width, Height int
 	Rate          Rate
-	Stated        time.Duration // how long the file states that it is; 0 if it doesn't
+	Stated        time.Duration // length that the file states; 0 if it doesn't
 
 	index      int
 	pixels     int // of a decoded picture
@@ -321,7 +321,7 @@ func parseSeconds(s string) time.Duration {
 	return time.Duration(f * float64(time.Second))
 }
 
-// parseClock reads "01:02:03.5"; what is no sensible time is 0.
+// parseClock parses "01:02:03.5". It returns 0 for anything that is not a plausible time.
 func parseClock(s string) time.Duration {
 	var hours, minutes int
 	var seconds float64

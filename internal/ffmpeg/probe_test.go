@@ -103,7 +103,7 @@ func TestRateOfTheFirstPictures(t *testing.T) {
 	}
 }
 
-// TestStated reads how long the file states that the video is.
+// TestStated reads the length of the video that the file states.
 func TestStated(t *testing.T) {
 	const sound = `}, {"codec_type": "audio", "codec_name": "aac", "channels": 2, "sample_rate": "48000"`
 	const late = `, "start_pts": 90000` // 1 s

@@ -102,7 +102,7 @@ func (web) Fetch(_ context.Context, url string, w io.Writer, limit int64) error 
 	case path == "missing":
 		return &lipsync.Error{Code: lipsync.NotFound, Message: "URL is not accessible"}
 	case path == "private":
-		return &lipsync.Error{Code: lipsync.PrivateHost, Message: "URL is of a private network"}
+		return &lipsync.Error{Code: lipsync.PrivateHost, Message: "URL is in a private network"}
 	case path == "nohost":
 		return &lipsync.Error{Code: lipsync.NoHost, Message: "host does not exist"}
 	case path == "slow":
