@@ -104,7 +104,7 @@ release: ## make archives and Debian packages for amd64 and arm64, with digests 
 release-check: ## make a release twice, in two folders and with no cache shared, and check that both are the same and can be installed
 	.ci/release-check .cache/release $(NFPM)
 
-pins: $(VENV)/done ## write again the packages of Python and npm with their digests, from requirements*.in and .ci/node/package.json
+pins: $(VENV)/done ## update the pinned packages of Python and npm with their digests, from requirements*.in and .ci/node/package.json
 	.ci/pins $(VENV)/bin/uv
 	cd .ci/node && npm install --silent --package-lock-only --omit-lockfile-registry-resolved
 
