@@ -100,12 +100,12 @@ func (c *serveCommand) workers() int {
 
 // serve serves until ctx ends. It calls ready once it accepts calls.
 func (c *serveCommand) serve(ctx context.Context, log *slog.Logger, ready func(*data, net.Addr) error) (err error) {
-	log.Info("start", "version", version.String())
 	unlock, err := lock(c.Data)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
+	log.Info("start", "version", version.String())
 	folder, err := openData(ctx, c.Data, log)
 	if err != nil {
 		return err

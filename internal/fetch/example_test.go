@@ -26,6 +26,6 @@ func ExampleClient_Fetch() {
 		fmt.Printf("private networks allowed: %t, got %q, code %q\n", private, &file, lipsync.CodeOf(err))
 	}
 	// Output:
-	// private networks allowed: false, got "", code "not_found"
+	// private networks allowed: false, got "", code "private_host"
 	// private networks allowed: true, got "a video", code ""
 }
