@@ -48,6 +48,17 @@ func TestPoster(t *testing.T) {
 	h.wantPoster(t, old, false)
 }
 
+// TestPosterStays keeps the poster of an output that is stored only by the second call.
+func TestPosterStays(t *testing.T) {
+	h := newHome(t)
+	r := h.claimed(t)
+	if h.Complete(t.Context(), r, strings.NewReader("output"), 7) == nil {
+		t.Error("an output of another size was stored")
+	}
+	must(t, h.Complete(t.Context(), r, strings.NewReader("output"), 6))
+	h.wantPoster(t, r.ID, true)
+}
+
 // TestPosterGoes deletes the poster with the output, whenever that goes.
 func TestPosterGoes(t *testing.T) {
 	for name, end := range map[string]func(*home, lipsync.Request){
@@ -61,6 +72,7 @@ func TestPosterGoes(t *testing.T) {
 			if h.Complete(t.Context(), r, strings.NewReader("output"), 7) == nil {
 				t.Error("an output of another size was stored")
 			}
+			must(t, h.Fail(t.Context(), r, lipsync.Failure{Code: lipsync.InternalFault}))
 		},
 		"canceled": func(h *home, r lipsync.Request) {
 			_, err := h.Cancel(t.Context(), h.caller, r.ID)

@@ -73,7 +73,9 @@ func (s *Service) Complete(ctx context.Context, r Request, output io.Reader, siz
 	key := outputKey(r.ID, r.Claims)
 	late := context.WithoutCancel(ctx)
 	if err := s.Objects.Put(ctx, key, output, size); err != nil {
-		_ = s.deleteOutput(late, key) // it may be there all the same
+		// The output may be there all the same. The poster stays for the next call, since r
+		// names it; if there is none, dropMedia or Tidy deletes it.
+		_ = s.Objects.Delete(late, key)
 		return err
 	}
 	// Who watches the lease sees it end by this very call, and must not cut it off.
