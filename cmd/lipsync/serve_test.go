@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"lipsync/internal/resttest"
+	"lipsync/internal/settings"
 	"lipsync/internal/version"
 )
 
@@ -237,6 +238,7 @@ func TestServeUsage(t *testing.T) {
 	for option, want := range map[string]string{
 		"--workers=-1":                           "--workers must be 1 or more",
 		"--addr=18081":                           "--addr must be HOST:PORT, such as 127.0.0.1:8080",
+		"--addr=":                                "--addr must be HOST:PORT, such as 127.0.0.1:8080",
 		"--metrics-addr=9090":                    "--metrics-addr must be HOST:PORT, such as 127.0.0.1:9090",
 		"--log-level=loud":                       "--log-level",
 		"--read-rate=0":                          "--read-rate must be 1 or more",
@@ -255,6 +257,12 @@ func TestServeUsage(t *testing.T) {
 			t.Errorf("%s: got status %d, %q, want %d, %q", option, status, said, usage, want)
 		}
 	}
+	t.Run("environment", func(t *testing.T) {
+		t.Setenv(settings.Addr.Env(), "")
+		if _, said, status := command(t, "serve", "--data", t.TempDir()); status != usage || !strings.Contains(said, "--addr must be HOST:PORT") {
+			t.Errorf("an empty variable: got status %d, %q", status, said)
+		}
+	})
 	_, said, status := command(t, "serve", "--data", t.TempDir(), "--addr=nowhere:1", "--public-url=https://a.example:8443/")
 	if status != failed || !strings.Contains(said, "nowhere") {
 		t.Errorf("nowhere: got status %d, %q, want %d", status, said, failed)

@@ -27,7 +27,7 @@ var (
 		Name: "addr", Where: Machine, Default: "127.0.0.1:8080", Example: "HOST:PORT",
 		Help: "Where to listen; port 0 is any free one",
 	}})
-	MetricsAddr = add(Setting[string]{Kind: hostPort("127.0.0.1:9090"), Row: Row{
+	MetricsAddr = add(Setting[string]{Kind: hostPortOrNone("127.0.0.1:9090"), Row: Row{
 		Name: "metrics-addr", Where: Machine, Without: "nowhere", Example: "HOST:PORT",
 		Help: "Where to serve GET /metrics for Prometheus, and GET /readyz, to whoever asks there",
 		More: "See [monitoring](../monitoring/README.md).",

@@ -67,6 +67,7 @@ func TestCheck(t *testing.T) {
 		{Workers, "0", ""},
 		{Workers, "-1", "--workers must be 1 or more"},
 		{Addr, "18081", "--addr must be HOST:PORT, such as 127.0.0.1:8080"},
+		{Addr, "", "--addr must be HOST:PORT, such as 127.0.0.1:8080"}, // net.Listen would take all interfaces
 		{MetricsAddr, "", ""},
 		{MetricsAddr, "9090", "--metrics-addr must be HOST:PORT, such as 127.0.0.1:9090"},
 		{ReadRate, "0", "--read-rate must be 1 or more"},

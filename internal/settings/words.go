@@ -61,11 +61,20 @@ func days(choices ...int) *Kind[int] {
 	}}
 }
 
-// hostPort is where to listen, or "" for nowhere.
+// hostPort is where to listen.
 func hostPort(example string) *Kind[string] {
 	return &Kind[string]{want: "HOST:PORT, such as " + example, parse: func(text string) (string, bool) {
 		_, _, err := net.SplitHostPort(text)
-		return text, text == "" || err == nil
+		return text, err == nil
+	}}
+}
+
+// hostPortOrNone is where to listen, or "" for nowhere.
+func hostPortOrNone(example string) *Kind[string] {
+	given := hostPort(example)
+	return &Kind[string]{want: given.want, parse: func(text string) (string, bool) {
+		_, ok := given.parse(text)
+		return text, ok || text == ""
 	}}
 }
 
