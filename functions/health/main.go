@@ -3,6 +3,7 @@
 package main
 
 import (
+	"log"
 	"log/slog"
 	"os"
 	"time"
@@ -19,8 +20,12 @@ import (
 
 func main() {
 	service := &lipsync.Service{Now: time.Now, NewID: uuid.NewString}
-	origins := settings.CORSOrigins.In(settings.Environment(os.Getenv))
-	log := slog.New(slog.NewJSONHandler(os.Stdout, nil))
-	log.Info("start", "version", version.String())
-	lambda.Start(gateway.Handler(rest.AllowOrigins(origins, rest.New(service, rest.Options{Log: log}))))
+	values := settings.Environment(os.Getenv)
+	origins := settings.CORSOrigins.In(values)
+	if err := values.Err(); err != nil {
+		log.Fatal(err)
+	}
+	logger := slog.New(slog.NewJSONHandler(os.Stdout, nil))
+	logger.Info("start", "version", version.String())
+	lambda.Start(gateway.Handler(rest.AllowOrigins(origins, rest.New(service, rest.Options{Log: logger}))))
 }
