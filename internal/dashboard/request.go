@@ -25,11 +25,8 @@ func (p *pages) showRequest(v *visit) error {
 		return err
 	}
 	page := requestPage{
-		Request: r, Progress: r.ProgressAt(p.service.Now()), Output: output,
+		Request: r, Progress: r.ProgressAt(p.service.Now()), Output: output, Poster: p.poster(v.Context(), r),
 		Hint: hint(r.Failure.Code), Live: !r.Status.Final(), CSRF: v.session.CSRF,
-	}
-	if page.Poster, err = p.service.PosterURL(v.Context(), r); err != nil {
-		return err
 	}
 	if r.MediaDeletedAt.IsZero() {
 		if page.Source, err = p.service.VideoURL(v.Context(), r); err != nil {

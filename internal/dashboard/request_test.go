@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"context"
 	"html"
 	"net/http"
 	"net/url"
@@ -69,6 +70,42 @@ func TestPosters(t *testing.T) {
 	h.signIn(t)
 	if got := h.get(t, "/dashboard"); strings.Contains(got.body, `class="poster"><img`) {
 		t.Error("the poster of an output that expired is shown")
+	}
+}
+
+// unsignedPosters are objects that sign no address of a poster.
+type unsignedPosters struct{ lipsync.Objects }
+
+func (o unsignedPosters) SignGet(ctx context.Context, key, name string, until time.Time) (*url.URL, error) {
+	if strings.HasSuffix(key, ".jpg") {
+		return unsigned{}.SignGet(ctx, key, name, until)
+	}
+	return o.Objects.SignGet(ctx, key, name, until)
+}
+
+// TestUnsignedPosters shows the list and the page of a request without pictures if posters
+// can't be signed, and says why in the log. A page that can't link to its output is refused.
+func TestUnsignedPosters(t *testing.T) {
+	h := newHome(t)
+	h.signIn(t)
+	id := h.add(t, h.caller(t, account), "")
+	h.output(t, id, []byte("video"), []byte("jpeg"))
+	objects, path := h.service.Objects, "/dashboard/requests/"+id
+	h.service.Objects = unsignedPosters{objects}
+	for _, path := range []string{"/dashboard", path} {
+		got := h.get(t, path)
+		got.must(t, http.StatusOK, id[:8])
+		if strings.Contains(got.body, `class="poster"><img`) || strings.Contains(got.body, "poster=") {
+			t.Errorf("%s has a picture that has no address", path)
+		}
+	}
+	h.get(t, path).must(t, http.StatusOK, "Download")
+	h.service.Objects = unsigned{objects}
+	h.get(t, "/dashboard").must(t, http.StatusOK, id[:8])
+	h.get(t, path).must(t, http.StatusInternalServerError)
+	h.Close() // a call is logged after it was answered
+	if n := strings.Count(h.log.String(), "no poster is shown"); n != 4 {
+		t.Errorf("got %d errors in the log, want 4:\n%s", n, h.log)
 	}
 }
 

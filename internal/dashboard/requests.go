@@ -104,11 +104,7 @@ func (p *pages) listRequests(v *visit) error {
 		return err
 	}
 	for _, r := range l.Requests {
-		poster, err := p.service.PosterURL(v.Context(), r)
-		if err != nil {
-			return err
-		}
-		l.Posters = append(l.Posters, poster)
+		l.Posters = append(l.Posters, p.poster(v.Context(), r))
 	}
 	l.Live = slices.ContainsFunc(l.Requests, func(r lipsync.Request) bool { return !r.Status.Final() })
 	return v.show(http.StatusOK, "requests", "Requests", l)
@@ -143,6 +139,16 @@ func (p *pages) findByStatus(ctx context.Context, c lipsync.Caller, l *listPage)
 		l.Pager.Older = f.page("before", l.Requests[pageSize-1].ID)
 	}
 	return nil
+}
+
+// poster returns where the picture of the request's output is, nil if there is none. It is also
+// nil after an error, which is logged: a page is of use without pictures.
+func (p *pages) poster(ctx context.Context, r lipsync.Request) *url.URL {
+	poster, err := p.service.PosterURL(ctx, r)
+	if err != nil {
+		p.Log.ErrorContext(ctx, "no poster is shown", "request", r.ID, "error", err)
+	}
+	return poster
 }
 
 // waited is how long the request waited for a worker, to now if it still does.
