@@ -20,11 +20,12 @@ const (
 	ReadCall     CallKind = "read"
 )
 
-// touchEvery is how exact Key.LastUsed is: most calls then only read the key.
+// touchEvery is the smallest time between two updates of Key.LastUsed. Most calls therefore only
+// read the key.
 const touchEvery = time.Minute
 
-// Authenticate returns who presents the token, or Unauthorized. It asks the
-// store each time, so that a revoked key is refused at once.
+// Authenticate returns the caller with the token, or Unauthorized. It reads the key from the store
+// each time, so it refuses a revoked key at once.
 func (s *Service) Authenticate(ctx context.Context, token string) (Caller, error) {
 	if strings.ContainsFunc(token, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }) {
 		return Caller{}, newError(Unauthorized, "invalid token")
@@ -37,7 +38,7 @@ func (s *Service) Authenticate(ctx context.Context, token string) (Caller, error
 		return Caller{}, err
 	}
 	if now := s.Now(); now.Sub(k.LastUsed) >= touchEvery {
-		// A call is worth more than the time at which its key was last used.
+		// The call succeeds even if the time of the key's last use can't be stored.
 		if err := s.Keys.Touch(ctx, k.ID, now); err != nil {
 			s.log().WarnContext(ctx, "last use of a key not noted", "key", k.ID, "error", err)
 		}
@@ -45,8 +46,8 @@ func (s *Service) Authenticate(ctx context.Context, token string) (Caller, error
 	return Caller{Account: k.Account, KeyID: k.ID, KeyName: k.Name}, nil
 }
 
-// Allow takes one call of the kind from the key's rate, or from that of all people
-// of the account together, or returns RateLimited.
+// Allow counts one call of the kind in the rate of the caller's key, or returns RateLimited. All
+// people of an account share one rate.
 func (s *Service) Allow(ctx context.Context, c Caller, kind CallKind) error {
 	limit := s.ReadRate
 	if kind == GenerateCall {
@@ -66,12 +67,12 @@ func (s *Service) Allow(ctx context.Context, c Caller, kind CallKind) error {
 	return nil
 }
 
-// keyStart is how many characters of a token are kept: what all have in common, and 4 more,
-// which are 24 of 256 random bits.
+// keyStart is the number of a token's first characters that are stored: the common prefix and 4
+// more characters, which are 24 of 256 random bits.
 const keyStart = len("lipsync_") + 4
 
-// CreateKey makes an API key that may make limit generate requests (0: any
-// number) and returns its token, which is kept nowhere.
+// CreateKey makes an API key that may make limit requests, or any number if limit is 0. It returns
+// the key's token, which is not stored.
 func (s *Service) CreateKey(ctx context.Context, account, name string, limit int64) (token string, k Key, err error) {
 	switch {
 	case !validName(account):
@@ -99,8 +100,8 @@ func (s *Service) CreateKey(ctx context.Context, account, name string, limit int
 	return token, k, nil
 }
 
-// roomForKey returns KeyLimit if the account has as many active keys as it may have.
-// Keys that are made at the same time may exceed that by as many as there are of them.
+// roomForKey returns KeyLimit if the account has as many active keys as it may have. Calls at the
+// same time do not see each other's keys, so they may exceed the limit.
 func (s *Service) roomForKey(ctx context.Context, account string) error {
 	keys, err := s.Keys.List(ctx, account)
 	if err != nil {
@@ -118,8 +119,8 @@ func (s *Service) roomForKey(ctx context.Context, account string) error {
 	return nil
 }
 
-// RevokeKey ends a key of the account, or of any account for "". NotFound if
-// there is no such key; a revoked key stays as it is.
+// RevokeKey revokes a key of the account, or of any account if account is "". It returns NotFound
+// if there is no such key. A revoked key stays as it is.
 func (s *Service) RevokeKey(ctx context.Context, account, id string) error {
 	err := s.Keys.Revoke(ctx, account, id, s.Now())
 	return restate(err, NotFound, "key not found")

@@ -2,10 +2,10 @@ package lipsync
 
 import "time"
 
-// Backlog is the open requests of all accounts together, for metrics.
+// Backlog counts the open requests of all accounts, for metrics.
 type Backlog struct {
 	Queued, Processing int64
-	// WaitingSince is since when the request waits for a worker that has waited
-	// longest: its creation, or the end of a lease that ran out. Zero if none waits.
+	// WaitingSince is the time since which the request that has waited longest for a worker waits:
+	// its creation, or the end of a lease that ran out. It is zero if no request waits.
 	WaitingSince time.Time
 }

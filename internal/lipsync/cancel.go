@@ -2,10 +2,10 @@ package lipsync
 
 import "context"
 
-// Cancel makes the caller's request failed, whether it waits or is processed. The
-// worker that holds it soon sees that it lost it, and stops. Finished if there is
-// nothing to cancel any more; but a request that was canceled is returned again,
-// so that who got no answer may ask twice.
+// Cancel sets the caller's request to failed, whether it waits or is processed. The worker that
+// holds the request soon learns that it lost the lease, and stops. Cancel returns Finished if the
+// request is already final. If the request was canceled before, Cancel returns it again, so a
+// client that got no answer can repeat the call.
 func (s *Service) Cancel(ctx context.Context, c Caller, idOrReference string) (Request, error) {
 	found, err := s.find(ctx, c.Account, idOrReference)
 	if err != nil {

@@ -5,25 +5,25 @@ import (
 	"time"
 )
 
-// maxStep is by how much a clock may get ahead between two looks at it without being set
-// forward: more than what brings it in step with others takes at a time.
+// maxStep is how far the clock may get ahead between two calls of Settled before it counts as set
+// forward. It is more than one correction by time synchronisation.
 const maxStep = 5 * time.Second
 
 // ClockWatch notices when the clock is set forward. Its fields are set once, before use.
 type ClockWatch struct {
 	Now     func() time.Time
-	Elapsed func() time.Duration // for how long the process runs, whatever is done to the clock
+	Elapsed func() time.Duration // time that the process has run; setting the clock does not change it
 
 	mu      sync.Mutex
 	looked  bool
-	now     time.Time     // at the last look
-	elapsed time.Duration // at the last look
-	settled time.Duration // from when on leases can be compared with the clock
+	now     time.Time     // at the last call of Settled
+	elapsed time.Duration // at the last call of Settled
+	settled time.Duration // value of Elapsed from which leases can be compared with the clock
 }
 
-// Settled reports whether leases can be compared with the clock. They all seem to have run
-// out after it was set forward, or after the machine slept, until those that hold requests
-// have renewed them: for a Lease.
+// Settled reports whether leases can be compared with the clock. After the clock was set forward or
+// the machine slept, all leases seem to have run out. Settled returns false for one Lease then,
+// until the workers have renewed their leases.
 func (w *ClockWatch) Settled() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

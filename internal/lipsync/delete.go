@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// DeleteMedia deletes all that is stored of the media of the caller's request: inputs,
-// output, and what was begun of it. The record stays. Unfinished if the request is not
-// final, or if another one that is not final uses an upload of it; then nothing is deleted.
-// It may be repeated: after an error it goes on, and after success the answer is the same.
+// DeleteMedia deletes the stored media of the caller's request: inputs, output, and unfinished
+// outputs. The record stays. DeleteMedia deletes nothing and returns Unfinished if the request is
+// not final, or if an open request uses one of its uploads. It may be repeated: after an error it
+// continues, and after success it returns the same answer.
 func (s *Service) DeleteMedia(ctx context.Context, c Caller, idOrReference string) (Request, error) {
 	r, err := s.find(ctx, c.Account, idOrReference)
 	if err != nil {
@@ -22,8 +22,8 @@ func (s *Service) DeleteMedia(ctx context.Context, c Caller, idOrReference strin
 	if err != nil {
 		return Request{}, err
 	}
-	// The objects go first, so that no record ever says that they are gone while they are
-	// there. A client that hangs up stops nothing.
+	// Delete the objects first, so that no record says that they are deleted while they exist.
+	// Continue if the client hangs up.
 	ctx = context.WithoutCancel(ctx)
 	for _, u := range uploaded {
 		if err := s.deleteUpload(ctx, u); err != nil {
@@ -37,12 +37,12 @@ func (s *Service) DeleteMedia(ctx context.Context, c Caller, idOrReference strin
 	return s.Requests.ForgetMedia(ctx, r.ID, s.Now())
 }
 
-// dropLate has Sweep delete the outputs of the last claims once more, as uploads that were
-// dropped: a worker that lost the request may store its output yet, and be killed before it
-// learns that it has to delete it.
+// dropLate makes Sweep delete the outputs of the last claims once more. It creates dropped uploads
+// for them. A worker that lost the request may still store its output, and may be killed before it
+// learns that it must delete the output.
 func (s *Service) dropLate(ctx context.Context, r Request) (err error) {
 	if !r.MediaDeletedAt.IsZero() {
-		return nil // it was done with the first call
+		return nil // the first call did this
 	}
 	now := s.Now()
 	for claim := max(1, r.Claims-MaxAttempts+1); claim <= r.Claims; claim++ {
@@ -54,8 +54,9 @@ func (s *Service) dropLate(ctx context.Context, r Request) (err error) {
 	return err
 }
 
-// ownUploads returns the uploads that the final request was given, with no more than their
-// objects where the records are gone. Unfinished if another request that is open uses one.
+// ownUploads returns the uploads that the final request names. If the record of an upload is
+// deleted, only Object is set. ownUploads returns Unfinished if an open request uses one of the
+// uploads.
 func (s *Service) ownUploads(ctx context.Context, r Request) (all []Upload, err error) {
 	for _, object := range []string{r.Video.Object, r.Audio.Object} {
 		id, ok := strings.CutPrefix(object, uploads)
@@ -90,15 +91,15 @@ func errShared() error {
 	return newError(Unfinished, "another lipsync request that is not finished uses the same upload; cancel it first, or wait for its end")
 }
 
-// deleteUpload deletes the upload, and its record unless somebody may still send the file
-// again: then the bytes still count, and Sweep deletes what came once the address for it
-// has expired.
+// deleteUpload deletes the upload's object. It also deletes the record, unless the signed URL for
+// the file is still valid. In that case the bytes still count, and Sweep deletes the file and the
+// record after the URL has expired.
 func (s *Service) deleteUpload(ctx context.Context, u Upload) error {
 	sendable := u.CreatedAt.Add(putURLLife)
 	if u.ID != "" {
 		err := s.Uploads.Drop(ctx, u, sendable)
 		if CodeOf(err) == Conflict {
-			err = errShared() // by a request that was made just now
+			err = errShared() // a request that was made just now uses it
 		}
 		if err != nil {
 			return err

@@ -6,42 +6,41 @@ import (
 	"time"
 )
 
-// Code classifies an Error, so that each edge (HTTP, command line, worker) can
-// translate it without knowing who raised it.
+// Code classifies an Error. HTTP, the command line and the worker each translate it, whichever part
+// of the service returned the error.
 type Code string
 
-// The codes. HTTP statuses for them live in one table in package rest.
+// The codes of errors. Package rest has the table of their HTTP statuses.
 const (
-	Invalid      Code = "invalid"       // the caller's input can't be accepted
-	Unauthorized Code = "unauthorized"  // who calls is not known
-	NotFound     Code = "not_found"     // no such thing for this caller
+	Invalid      Code = "invalid"       // the service can't accept the caller's input
+	Unauthorized Code = "unauthorized"  // the caller is not known
+	NotFound     Code = "not_found"     // it does not exist for this caller
 	Conflict     Code = "conflict"      // lost a compare-and-swap: a lease, a state
-	Finished     Code = "finished"      // the request is final, and stays so
-	Unfinished   Code = "unfinished"    // the request, or another one that shares its media, is not final
+	Finished     Code = "finished"      // the request is already final
+	Unfinished   Code = "unfinished"    // the request, or another one with the same media, is not final
 	Reused       Code = "reused"        // an idempotency key came with another request
 	TokenLimit   Code = "token_limit"   // the key may make no more requests
-	TooLarge     Code = "too_large"     // over a size limit
+	TooLarge     Code = "too_large"     // it exceeds a size limit
 	RateLimited  Code = "rate_limited"  // too many calls; see Error.RetryAfter
 	OpenLimit    Code = "open_limit"    // the account may have no more open requests; see Error.RetryAfter
 	StorageLimit Code = "storage_limit" // the account may store no more bytes
 	KeyLimit     Code = "key_limit"     // the account may have no more active keys
-	NoSpace      Code = "no_space"      // the disk is full, or new media would take its reserve; see Error.RetryAfter
-	Unavailable  Code = "unavailable"   // another's server or the network fails, and may work later; see Error.RetryAfter
-	TooSlow      Code = "too_slow"      // a file that doesn't come within its time
-	NoHost       Code = "no_host"       // a host that doesn't exist, or refuses connections
-	PrivateHost  Code = "private_host"  // a host in a private network, which isn't allowed
-	Internal     Code = "internal"      // our fault
+	NoSpace      Code = "no_space"      // the disk is full, or has only its reserve left; see Error.RetryAfter
+	Unavailable  Code = "unavailable"   // another server or the network fails, and may work later; see Error.RetryAfter
+	TooSlow      Code = "too_slow"      // a file does not arrive within its time
+	NoHost       Code = "no_host"       // a host does not exist, or refuses connections
+	PrivateHost  Code = "private_host"  // a host is in a private network, which is not allowed
+	Internal     Code = "internal"      // a fault of the service
 )
 
-// Error is the one error type of the service. Message is public: it may reach
-// any client, so it holds no path, address or tool output. Err is the cause,
-// only for logs.
+// Error is the error type of the service. Message is public: any client may read it, so it has no
+// path, address or output of a tool. Err is the cause, which only the logs have.
 type Error struct {
 	Code       Code
 	Message    string
 	Err        error
-	RetryAfter time.Duration // when a call may succeed again, for RateLimited, OpenLimit, NoSpace, Unavailable, and Conflict of a turn; 0 if nobody said
-	Failure    Failure       // of a request, where the error ends one
+	RetryAfter time.Duration // time until a call may succeed, for RateLimited, OpenLimit, NoSpace, Unavailable, and Conflict of Demand.TakeTurn; 0 if unknown
+	Failure    Failure       // of the request that the error ends, if any
 }
 
 func (e *Error) Error() string {
@@ -53,11 +52,11 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// newError makes an Error with no cause: the caller is at fault, not a library.
+// newError returns an Error without a cause, for a fault of the caller.
 func newError(code Code, message string) *Error { return &Error{Code: code, Message: message} }
 
-// restate gives an error of that code, as a port returned it, the sentence that
-// a client is to read. It leaves any other as it is.
+// restate gives an error of a port with the code the message for the client. It returns any other
+// error as it is.
 func restate(err error, code Code, message string) error {
 	if CodeOf(err) != code {
 		return err
@@ -77,9 +76,9 @@ func CodeOf(err error) Code {
 	return Internal
 }
 
-// RetrySeconds returns when a call that failed with err may succeed again: the RetryAfter of the
-// first *Error in err's chain, in whole seconds, rounded up. 0 if nobody said, but at least 1 for
-// what a limit refused: its client is always told to wait.
+// RetrySeconds returns the time until a call that failed with err may succeed: the RetryAfter of
+// the first *Error in err's chain, in seconds, rounded up. It returns 0 if that is unknown, but at
+// least 1 for RateLimited and OpenLimit, whose clients must always wait.
 func RetrySeconds(err error) int {
 	e, ok := errors.AsType[*Error](err)
 	if !ok {
@@ -92,8 +91,8 @@ func RetrySeconds(err error) int {
 	return wait
 }
 
-// MessageOf returns the public message of err: that of the first *Error in its
-// chain, "internal error" for any other.
+// MessageOf returns the public message of err: the message of the first *Error in its chain, or
+// "internal error".
 func MessageOf(err error) string {
 	if e, ok := errors.AsType[*Error](err); ok && e.Code != Internal {
 		return e.Message

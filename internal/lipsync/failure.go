@@ -7,43 +7,43 @@ import (
 	"time"
 )
 
-// FailureCode says why a request failed. Codes are stored, and are dimensions of
-// metrics: they never change.
+// FailureCode is the reason why a request failed. Codes are stored and are dimensions of metrics,
+// so they never change.
 type FailureCode string
 
-// The codes of failures. What each one's Details hold stands beside it.
+// The codes of failures. Each comment begins with the Details that the code has.
 const (
 	MediaNotAccessible FailureCode = "media_not_accessible" // Kind: the URL's server refuses the file, or the URL can't be fetched
 	MediaPrivate       FailureCode = "media_private"        // Kind: the URL's host is in a private network, and the settings don't allow those
 	MediaHostMissing   FailureCode = "media_host_missing"   // Kind: the URL's host doesn't exist, or nothing there takes connections
-	MediaUnreachable   FailureCode = "media_unreachable"    // Kind: no connection, or a server with troubles of its own
-	MediaTooSlow       FailureCode = "media_too_slow"       // Kind: it doesn't come within its time
+	MediaUnreachable   FailureCode = "media_unreachable"    // Kind: no connection, or the server fails
+	MediaTooSlow       FailureCode = "media_too_slow"       // Kind: it does not arrive within its time
 	MediaLargerThan    FailureCode = "media_larger_than"    // Kind, Limit in bytes
 	MediaLongerThan    FailureCode = "media_longer_than"    // Kind, Limit and, if the file states it, Value in seconds
 	MediaUnsupported   FailureCode = "media_unsupported"    // Kind
 	PictureLargerThan  FailureCode = "picture_larger_than"  // Limit, Value in pixels
 	FrameRateAbove     FailureCode = "frame_rate_above"     // Limit, Value in frames/s
-	MediaTruncated     FailureCode = "media_truncated"      // Kind, Value that can be decoded and Stated, both in seconds
-	VideoIsPicture     FailureCode = "video_is_picture"     // the video is a file of one picture, or of a few, such as a GIF
-	NoPicture          FailureCode = "no_picture"           // the video has none
-	NoSoundTrack       FailureCode = "no_sound_track"       // the audio has none
-	NoFace             FailureCode = "no_face"              // in any frame
-	ProcessingTooLong  FailureCode = "processing_too_long"  // for the length of the media
+	MediaTruncated     FailureCode = "media_truncated"      // Kind, Value (the part that can be decoded) and Stated, both in seconds
+	VideoIsPicture     FailureCode = "video_is_picture"     // the video is a file with one or a few pictures, such as a GIF
+	NoPicture          FailureCode = "no_picture"           // the video has no picture
+	NoSoundTrack       FailureCode = "no_sound_track"       // the audio has no sound track
+	NoFace             FailureCode = "no_face"              // no frame has a face
+	ProcessingTooLong  FailureCode = "processing_too_long"  // the length of the media makes it so
 	ModelNotInstalled  FailureCode = "model_not_installed"  // Model
 	Canceled           FailureCode = "canceled"             // by the client
-	HostFailing        FailureCode = "host_failing"         // our machine has no disk space, memory, open files, network or ffmpeg
-	InternalFault      FailureCode = "internal"             // any other fault of ours
-	UnknownFailure     FailureCode = "unknown"              // Verbatim: from before there were codes
+	HostFailing        FailureCode = "host_failing"         // the service's machine has no disk space, memory, open files, network or ffmpeg
+	InternalFault      FailureCode = "internal"             // any other fault of the service
+	UnknownFailure     FailureCode = "unknown"              // Verbatim: a sentence of a version without codes
 )
 
-// Class is who or what a failure is due to.
+// Class is the cause of a failure.
 type Class string
 
 // The classes of failures.
 const (
-	OfInput   Class = "input"     // what the client sent or did: it is final
-	OfOurs    Class = "ours"      // our programs: it is tried MaxAttempts times
-	Transient Class = "transient" // network, disk, others' servers: it is tried for a time
+	OfInput   Class = "input"     // the client's media or call; the request is not tried again
+	OfOurs    Class = "ours"      // the service's programs; the request is tried MaxAttempts times
+	Transient Class = "transient" // network, disk or other servers; the request is tried for a time
 )
 
 // Class returns the class of the code.
@@ -58,28 +58,29 @@ func (c FailureCode) Class() Class {
 	}
 }
 
-// ofFetch reports whether the failure is of getting a medium from its URL.
+// ofFetch reports whether fetching an input from its URL failed.
 func (c FailureCode) ofFetch() bool {
 	return c == MediaHostMissing || c == MediaUnreachable || c == MediaTooSlow
 }
 
-// Failure is why a request failed. The zero value is none.
+// Failure is the reason why a request failed. The zero value means no failure.
 type Failure struct {
 	Code FailureCode
 	Details
 }
 
-// Details are what the sentence of a failure names; what it doesn't name is zero.
+// Details are the values in the sentence of a failure. A value that the sentence does not have is
+// zero.
 type Details struct {
-	Kind     MediaKind `json:"kind,omitempty"`     // of the medium at fault
-	Limit    Quantity  `json:"limit,omitzero"`     // how much it may have
-	Value    Quantity  `json:"value,omitzero"`     // how much it has
-	Stated   Quantity  `json:"stated,omitzero"`    // how much its file states that it has
-	Model    string    `json:"model,omitempty"`    // the engine that was asked for
-	Verbatim string    `json:"sentence,omitempty"` // the sentence, as an older version kept it
+	Kind     MediaKind `json:"kind,omitempty"`     // kind of the input at fault
+	Limit    Quantity  `json:"limit,omitzero"`     // largest allowed quantity
+	Value    Quantity  `json:"value,omitzero"`     // actual quantity
+	Stated   Quantity  `json:"stated,omitzero"`    // quantity that the file's header states
+	Model    string    `json:"model,omitempty"`    // engine that the request names
+	Verbatim string    `json:"sentence,omitempty"` // sentence that an older version stored
 }
 
-// Quantity is how much a medium has of what is limited. One of the units is set.
+// Quantity is a size, length, frame rate or resolution of a medium. One of its units is set.
 type Quantity struct {
 	Bytes   int64   `json:"bytes,omitempty"`
 	Seconds float64 `json:"seconds,omitempty"`
@@ -88,8 +89,8 @@ type Quantity struct {
 	Height  int     `json:"height,omitempty"` // pixels
 }
 
-// Sentence returns what clients read of the failure, "" of none. These sentences
-// are a part of the API: each stays as it is.
+// Sentence returns the sentence that clients read, or "" if there is no failure. The sentences are
+// a part of the API, so they never change.
 func (f Failure) Sentence() string {
 	switch f.Code {
 	case "":
@@ -124,12 +125,12 @@ func (f Failure) Sentence() string {
 		return "canceled by the client"
 	case UnknownFailure:
 		return f.Verbatim
-	default: // also what a newer version knows
+	default: // also a code of a newer version
 		return "processing failed"
 	}
 }
 
-// value returns the end of a sentence that names the value, if it is known.
+// value returns the end of a sentence with the value's text, or "" if the value is unknown.
 func (f Failure) value(text string) string {
 	if f.Value == (Quantity{}) {
 		return ""
@@ -137,11 +138,11 @@ func (f Failure) value(text string) string {
 	return ": " + text
 }
 
-// minutes writes a length as people read it, to a tenth of a minute.
+// minutes returns a length in minutes as text, rounded to a tenth of a minute.
 func minutes(seconds float64) string {
 	d := time.Duration(seconds * float64(time.Second)).Round(6 * time.Second)
 	return strconv.FormatFloat(d.Minutes(), 'f', -1, 64) + " minutes"
 }
 
-// tenths writes a number, rounded to tenths.
+// tenths returns a number as text, rounded to tenths.
 func tenths(n float64) string { return strconv.FormatFloat(math.Round(10*n)/10, 'f', -1, 64) }

@@ -12,12 +12,12 @@ func (d Details) Text() string {
 	}
 	text, err := json.Marshal(d)
 	if err != nil {
-		panic(err) // strings and finite numbers always encode
+		panic(err) // can't happen: strings and finite numbers always encode
 	}
 	return string(text)
 }
 
-// ParseDetails reads what Text wrote. What a newer version added is left out.
+// ParseDetails parses the result of Text. It ignores fields that a newer version added.
 func ParseDetails(text string) (d Details, err error) {
 	if text == "" {
 		return Details{}, nil
@@ -28,9 +28,8 @@ func ParseDetails(text string) (d Details, err error) {
 	return d, nil
 }
 
-// ParseFailure returns the failure that has the sentence, which is all that was
-// stored of one before there were codes. UnknownFailure keeps any other sentence
-// as it is.
+// ParseFailure returns the failure with the sentence. Versions without codes stored only the
+// sentence. For an unknown sentence it returns an UnknownFailure with the sentence.
 func ParseFailure(sentence string) Failure {
 	for _, f := range fixedFailures() {
 		if f.Sentence() == sentence {
@@ -45,8 +44,8 @@ func ParseFailure(sentence string) Failure {
 	return Failure{UnknownFailure, Details{Verbatim: sentence}}
 }
 
-// fixedFailures are those whose sentences name no more than a kind. Of two with
-// the same sentence the first is the one that older versions meant.
+// fixedFailures returns the failures whose sentences have at most a kind. If several have the same
+// sentence, the first is the one that older versions meant.
 func fixedFailures() []Failure {
 	all := []Failure{{}}
 	for _, code := range []FailureCode{NoFace, NoPicture, NoSoundTrack, ProcessingTooLong, Canceled, InternalFault} {
@@ -60,8 +59,8 @@ func fixedFailures() []Failure {
 	return all
 }
 
-// The functions below read as much of a sentence as they can. Whether it was all
-// of it, the failure's own sentence tells.
+// The functions below parse as much of a sentence as they can. ParseFailure compares the result's
+// own sentence with it, to learn whether that was all.
 
 func parseLarger(sentence string) Failure {
 	f := Failure{Code: MediaLargerThan}

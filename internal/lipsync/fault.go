@@ -8,8 +8,7 @@ import (
 	"syscall"
 )
 
-// Because returns the failure as the error of an attempt, with its cause for the
-// logs, which may be nil.
+// Because returns the failure as the error of an attempt. The cause is for the logs and may be nil.
 func (f Failure) Because(cause error) error {
 	e := &Error{Code: Internal, Message: f.Sentence(), Err: cause, Failure: f}
 	switch f.Code.Class() {
@@ -24,9 +23,9 @@ func (f Failure) Because(cause error) error {
 	return e
 }
 
-// FailureOf returns the failure that an attempt ended by: the one that the first
-// *Error in err's chain tells; HostFailing if the machine, its network or another
-// part of the service fails for a while; else InternalFault.
+// FailureOf returns the failure that ended an attempt with err: the one of the first *Error in
+// err's chain; HostFailing if the machine, its network or another part of the service fails for a
+// while; and otherwise InternalFault.
 func FailureOf(err error) Failure {
 	e, ok := errors.AsType[*Error](err)
 	switch {
@@ -39,25 +38,25 @@ func FailureOf(err error) Failure {
 	}
 }
 
-// IsHostFault reports whether err says that the machine's disk fails, or that it has no
-// more memory, open files or processes.
+// IsHostFault reports whether err means that the machine's disk fails, or that the machine has no
+// memory, open files or processes left.
 func IsHostFault(err error) bool {
 	return DiskFails(err) || is(err, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE, syscall.EAGAIN, syscall.ENOBUFS)
 }
 
-// is reports whether err is one of those of the system.
+// is reports whether err is one of the system's errors in any.
 func is(err error, any ...syscall.Errno) bool {
 	return slices.ContainsFunc(any, func(number syscall.Errno) bool { return errors.Is(err, number) })
 }
 
-// isNetworkFault reports whether err says that another machine can't be reached.
+// isNetworkFault reports whether err means that another machine can't be reached.
 func isNetworkFault(err error) bool {
 	_, ok := errors.AsType[*net.OpError](err)
 	return ok
 }
 
-// isBusy reports whether err is the answer of a server that can't do its work now,
-// as the libraries that speak HTTP for an adapter tell it.
+// isBusy reports whether err is the answer of a server that can't work at the moment, as the HTTP
+// libraries of the adapters return it.
 func isBusy(err error) bool {
 	answer, ok := errors.AsType[interface {
 		error

@@ -9,24 +9,24 @@ import (
 	"time"
 )
 
-// RequestParams is what a client asks for when it makes a request.
+// RequestParams are the parameters of a new request.
 type RequestParams struct {
-	ID             string // "" for a new one; else the id that StoreMedia was called with
+	ID             string // id that StoreMedia was called with; "" if it was not called
 	Video, Audio   Source
 	LargestFace    bool
-	Engine         string  // one of the Service's; "" is its default
-	ReferenceID    *string // nil for none
-	IdempotencyKey *string // nil for none
+	Engine         string  // one of Service.Engines; "" means the default
+	ReferenceID    *string // may be nil
+	IdempotencyKey *string // may be nil
 }
 
-// Generate accepts a request and returns its id. Of a repeated call with the
-// same idempotency key it returns the first one's. Media that were stored for
-// the request are discarded if it is refused or a repetition. NoSpace if there is no
-// room for what the request would make.
+// Generate creates a request and returns its id. For a repeated call with the same idempotency key
+// it returns the id of the first call. It deletes the media that were stored for the request if it
+// refuses the call or the call is a repetition. It returns NoSpace if the disk has too little space
+// for the output.
 func (s *Service) Generate(ctx context.Context, c Caller, p RequestParams) (id string, err error) {
 	id, err = s.generate(ctx, c, p)
 	if p.ID != "" && id != p.ID {
-		// A failure here leaves an orphan, which Tidy deletes.
+		// If this fails, an orphan remains, which Tidy deletes.
 		_ = s.DiscardMedia(context.WithoutCancel(ctx), p.ID)
 	}
 	return id, err
@@ -42,7 +42,8 @@ func (s *Service) generate(ctx context.Context, c Caller, p RequestParams) (stri
 	}
 	video, audio, err := s.inputs(ctx, c, p)
 	if CodeOf(err) == Invalid && p.IdempotencyKey != nil {
-		// A repetition is answered as the first call was, whatever became of its uploads.
+		// A repeated call gets the first call's answer, even if its uploads have been deleted
+		// since.
 		if id, replayed := s.Requests.Replayed(ctx, c.Account, *p.idempotency(s.Now()), s.Now()); CodeOf(replayed) != NotFound {
 			return id, explainReplay(replayed)
 		}
@@ -50,7 +51,7 @@ func (s *Service) generate(ctx context.Context, c Caller, p RequestParams) (stri
 	if err != nil {
 		return "", err
 	}
-	if p.ID == "" { // else there was room for media, and they are stored
+	if p.ID == "" { // otherwise StoreMedia has checked the space
 		if err := s.room(0); err != nil {
 			return "", err
 		}
@@ -65,7 +66,7 @@ func (s *Service) generate(ctx context.Context, c Caller, p RequestParams) (stri
 	return s.create(ctx, r, p)
 }
 
-// create writes the request, then tells the queue.
+// create stores the request and sends a message to the queue.
 func (s *Service) create(ctx context.Context, r Request, p RequestParams) (string, error) {
 	limits := s.limits()
 	created, replayed, err := s.Requests.Create(ctx, r, p.uploads(), p.idempotency(r.CreatedAt), limits)
@@ -82,19 +83,19 @@ func (s *Service) create(ctx context.Context, r Request, p RequestParams) (strin
 	}
 	if !replayed {
 		s.watcher().Created(created)
-		// The request stands: Sweep sends again what the queue did not take.
+		// The request is stored. If Send fails, Sweep sends another message.
 		_ = s.Queue.Send(ctx, created.ID)
 	}
 	return created.ID, nil
 }
 
-// explainReplay gives an error Reused the sentence that a client is to read. It leaves any
-// other as it is.
+// explainReplay gives an error with the code Reused the message for the client. It returns any
+// other error as it is.
 func explainReplay(err error) error {
 	return restate(err, Reused, "idempotency key was used with a different request")
 }
 
-// inputs checks that the caller may use both sources, and says where they lie.
+// inputs checks that the caller may use both sources, and returns them as inputs.
 func (s *Service) inputs(ctx context.Context, c Caller, p RequestParams) (video, audio Input, err error) {
 	if video, err = s.input(ctx, c, Video, p.Video); err == nil {
 		audio, err = s.input(ctx, c, Audio, p.Audio)
@@ -102,7 +103,7 @@ func (s *Service) inputs(ctx context.Context, c Caller, p RequestParams) (video,
 	return video, audio, err
 }
 
-// idempotency returns what is kept of the request's idempotency key, nil if it has none.
+// idempotency returns the record of the request's idempotency key, or nil if it has no key.
 func (p RequestParams) idempotency(now time.Time) *Idempotency {
 	if p.IdempotencyKey == nil {
 		return nil
@@ -110,7 +111,7 @@ func (p RequestParams) idempotency(now time.Time) *Idempotency {
 	return &Idempotency{Key: *p.IdempotencyKey, Fingerprint: p.fingerprint(), ExpiresAt: now.Add(idempotentLife)}
 }
 
-// reference returns the reference id, "" for none.
+// reference returns the reference id, or "" if there is none.
 func (p RequestParams) reference() string {
 	if p.ReferenceID == nil {
 		return ""
@@ -128,7 +129,7 @@ func (p RequestParams) validate() error {
 	return nil
 }
 
-// engine returns the name of the engine that a client asks for.
+// engine returns the name of the engine for the name that the client sent.
 func (s *Service) engine(name string) (string, error) {
 	switch {
 	case name == "" && len(s.Engines) > 0:
@@ -150,8 +151,8 @@ func (p RequestParams) uploads() []string {
 	return ids
 }
 
-// fingerprint covers all that the client asks for, and the endpoint by which
-// it asks: stored media have a sum and no URL.
+// fingerprint returns a SHA-256 of all parameters. It depends also on the endpoint, since stored
+// media have a SHA-256 and no URL.
 func (p RequestParams) fingerprint() [32]byte {
 	type source struct {
 		URL    string
@@ -161,13 +162,13 @@ func (p RequestParams) fingerprint() [32]byte {
 		Video, Audio source
 		LargestFace  bool
 		ReferenceID  string
-		Engine       string `json:",omitempty"` // as records have it that were made before there was a choice
+		Engine       string `json:",omitempty"` // absent in records of versions with only one engine
 	}{
 		source{p.Video.URL, p.Video.SHA256}, source{p.Audio.URL, p.Audio.SHA256},
 		p.LargestFace, p.reference(), p.Engine,
 	})
 	if err != nil {
-		panic(err) // strings, booleans and bytes always encode
+		panic(err) // can't happen: strings, booleans and bytes always encode
 	}
 	return sha256.Sum256(text)
 }

@@ -5,23 +5,23 @@ import (
 	"time"
 )
 
-// Limits bound what one account may have, and for how long, so that none takes what all
-// share. In a call of a store a limit of 0 is none.
+// Limits bound the data of one account, because all accounts share the machine. In a call of a
+// store, a limit of 0 means no limit.
 type Limits struct {
 	Open   int   // requests that are not final
-	Stored int64 // bytes of its uploads and outputs; see Requests.Create
+	Stored int64 // bytes of uploads and outputs; see Requests.Create
 	Keys   int   // API keys that are not revoked
 	Keep   Retention
 }
 
-// Retention is how long media are kept. Files that come with a request in a form are
-// kept until its end, whatever is set.
+// Retention is the time for which media are kept. The files of a form are always kept until their
+// request ends.
 type Retention struct {
-	Inputs  time.Duration // of an upload since it was announced or last used; 0 is 24 hours
-	Outputs time.Duration // of an output since its request completed; 0 is 30 days
+	Inputs  time.Duration // from the announcement or last use of an upload; 0 means 24 hours
+	Outputs time.Duration // from the completion of a request; 0 means 30 days
 }
 
-// InputLife returns how long an upload stays after it was announced or last used.
+// InputLife returns the time for which an upload is kept after it was announced or last used.
 func (r Retention) InputLife() time.Duration {
 	if r.Inputs == 0 {
 		return 24 * time.Hour
@@ -29,7 +29,7 @@ func (r Retention) InputLife() time.Duration {
 	return r.Inputs
 }
 
-// OutputLife returns how long an output stays after its request completed.
+// OutputLife returns the time for which an output is kept after its request completed.
 func (r Retention) OutputLife() time.Duration {
 	if r.Outputs == 0 {
 		return 30 * 24 * time.Hour
@@ -37,19 +37,19 @@ func (r Retention) OutputLife() time.Duration {
 	return r.Outputs
 }
 
-// OutputDays returns for how many days (UTC) the bytes of an output count: from the day on
-// which its request was made to the last one that can see it. It is up to a day more than
-// OutputLife, which begins when the request completes.
+// OutputDays returns the number of days (UTC) for which the bytes of an output count: from the day
+// on which its request was made to the last day on which the output can exist. It is up to a day
+// more than OutputLife, which begins when the request completes.
 func (r Retention) OutputDays() int {
 	const day = 24 * time.Hour
 	return int((r.OutputLife()+day-1)/day) + 1
 }
 
-// DefaultLimits returns the limits where the Service says no others.
+// DefaultLimits returns the limits that apply if the Service sets no others.
 func DefaultLimits() Limits { return Limits{Open: 1000, Stored: 1 << 40, Keys: 1000} }
 
-// openRetry is when a client may try again that has too many open requests. How soon
-// one of them ends, nobody can tell; many last about as long.
+// openRetry is the time after which a client with too many open requests may try again. The service
+// can't know when one of them ends; many take about this long.
 const openRetry = time.Minute
 
 // limits returns the account limits.
@@ -67,8 +67,8 @@ func (s *Service) limits() Limits {
 	return l
 }
 
-// CheckArriving returns StorageLimit if an account may not store as many bytes as arrive for
-// it just now.
+// CheckArriving returns StorageLimit if the bytes that are arriving for an account are more than it
+// may store.
 func (s *Service) CheckArriving(bytes int64) error {
 	if l := s.limits(); bytes > l.Stored {
 		return l.explain(newError(StorageLimit, "more bytes arrive"))
@@ -76,8 +76,8 @@ func (s *Service) CheckArriving(bytes int64) error {
 	return nil
 }
 
-// explain gives an error of a store, which says that one of the limits is reached, the
-// sentence that a client is to read. It leaves any other as it is.
+// explain gives an OpenLimit or StorageLimit of a store the message for the client. It returns any
+// other error as it is.
 func (l Limits) explain(err error) error {
 	switch CodeOf(err) {
 	case OpenLimit:

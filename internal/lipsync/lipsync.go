@@ -1,9 +1,8 @@
-// Package lipsync is the domain of the lip sync service: its requests, keys and
-// uploads, the ports that its adapters implement, and the Service that holds
-// every business rule.
+// Package lipsync is the domain of the lip sync service: its requests, keys and uploads, the ports
+// that its adapters implement, and the Service that holds every business rule.
 //
-// It imports nothing but the standard library and google/uuid. Time, ids and
-// randomness come from outside, and the caller is an explicit argument.
+// It imports only the standard library and google/uuid. Its user provides time, ids and randomness.
+// The caller is an explicit argument.
 package lipsync
 
 import (
@@ -12,8 +11,8 @@ import (
 	"time"
 )
 
-// Status is where a request stands. A request goes queued → processing →
-// completed or failed, and never leaves the last two.
+// Status is the state of a request. It goes from queued to processing, and from there to completed
+// or failed, which are final. A canceled request goes from queued to failed directly.
 type Status string
 
 // The statuses of a request.
@@ -24,22 +23,22 @@ const (
 	Failed     Status = "failed"
 )
 
-// Statuses returns all of them, in the order in which a request has them.
+// Statuses returns all statuses, in the order in which a request passes them.
 func Statuses() []Status { return []Status{Queued, Processing, Completed, Failed} }
 
-// Final reports whether nothing leaves the status.
+// Final reports whether a request keeps the status for good.
 func (s Status) Final() bool { return s == Completed || s == Failed }
 
-// Input says where one medium of a request comes from: exactly one of URL (a
-// user's http or https address) and Object (a key in Objects) is set.
+// Input is a video or a speech track of a request. Either URL, the client's http or https address,
+// or Object, a key in Objects, is set.
 type Input struct {
 	URL    string `json:"url,omitempty"`
 	Object string `json:"object,omitempty"`
-	Name   string `json:"name,omitempty"` // of the file on the client's side, "" if the client didn't tell
+	Name   string `json:"name,omitempty"` // name of the client's file; "" if unknown
 }
 
-// FileName returns what people know the medium by: the name of its file, or the last part of
-// its URL; "" where there is neither.
+// FileName returns the name of the input's file or the last part of its URL, or "" if it has
+// neither.
 func (i Input) FileName() string {
 	if i.URL == "" {
 		return i.Name
@@ -51,7 +50,7 @@ func (i Input) FileName() string {
 	return fileName(u.Path)
 }
 
-// host returns the host of a URL, without its port; "" for an object.
+// host returns the host of the input's URL in lower case and without a port, or "" for an object.
 func (i Input) host() string {
 	u, err := url.Parse(i.URL)
 	if err != nil {
@@ -60,66 +59,68 @@ func (i Input) host() string {
 	return strings.ToLower(u.Hostname())
 }
 
-// Request is one lip sync job, as the store keeps it.
+// Request is a lip sync job, as the store keeps it: one video and one speech track to render, and
+// its state.
 type Request struct {
 	ID          string // UUID, lower case
 	Account     string
-	KeyID       string // the key that made it, "" if a person did
-	ReferenceID string // the client's own name for it, or ""
+	KeyID       string // the key that made it; "" if a person made it in the dashboard
+	ReferenceID string // the client's own name for it; may be ""
 	Status      Status
 
 	Video, Audio Input
-	// LargestFace turns active speaker detection off: the largest face of each
-	// frame is synced.
+	// LargestFace turns off the search for the active speaker. The service then syncs the largest
+	// face of each frame.
 	LargestFace bool
-	// Engine is the name of what makes the mouths.
+	// Engine is the name of the engine that makes the mouths.
 	Engine string
 
 	CreatedAt  time.Time
 	StartedAt  time.Time     // zero until first claimed
 	FinishedAt time.Time     // zero until final
-	Output     string        // object key of the result, when completed; "" once it was deleted with the media
-	Poster     bool          // whether a picture of the output lies beside it
-	Failure    Failure       // when failed
-	Length     time.Duration // of the output, when completed; 0 if nobody told
-	Size       int64         // of the output in bytes, when completed; 0 if nobody told
+	Output     string        // object key of the output, if completed; "" after the media were deleted
+	Poster     bool          // whether the output has a poster
+	Failure    Failure       // reason, if failed
+	Length     time.Duration // length of the output, if completed; 0 if unknown
+	Size       int64         // size of the output in bytes, if completed; 0 if unknown
 
-	VideoLength, AudioLength time.Duration // of the inputs, as the last attempt measured them; 0 if none did
+	VideoLength, AudioLength time.Duration // lengths of the inputs, as the last attempt measured them; 0 if unknown
 
-	MediaDeletedAt time.Time // when its client had its media deleted; zero if never
+	MediaDeletedAt time.Time // when the client deleted the media; zero if never
 
-	Claims   int // so far
-	Attempts int // claims so far that were not given back
-	Delays   int // claims so far that transient faults ended, or missing hosts; they are no Attempts
+	Claims   int // number of claims
+	Attempts int // number of claims without releases and delays
+	Delays   int // number of claims that a transient fault or a missing host ended; they do not count in Attempts
 
-	// When the first of these in a row was, by kind: MediaHostMissing, MediaUnreachable
-	// and MediaTooSlow, HostFailing. All are zero if the last attempt ended otherwise.
+	// MissingSince, UnreachableSince and FailingSince are the times of the first delay in a row: by
+	// MediaHostMissing; by MediaUnreachable or MediaTooSlow; and by HostFailing. All are zero if
+	// the last attempt was not delayed.
 	MissingSince, UnreachableSince, FailingSince time.Time
-	// Fetching is what attempts took so far that ended since a medium couldn't be fetched.
+	// Fetching is the total time of the attempts that ended because an input could not be fetched.
 	Fetching time.Duration
 
-	Lease      string    // token of the worker that holds it, or ""
-	LeaseUntil time.Time // nobody else claims it before: the end of the lease, or of a pause between attempts
-	Progress   Progress  // what that worker reported
+	Lease      string    // token of the worker that holds it; "" if none does
+	LeaseUntil time.Time // end of the lease or of a pause between attempts; no other worker claims it before
+	Progress   Progress  // last report of that worker
 }
 
-// Failed reports whether the request failed by itself. One that was canceled has the status Failed
-// too, but is no failure.
+// Failed reports whether the request failed and was not canceled. A canceled request also has the
+// status Failed.
 func (r Request) Failed() bool { return r.Status == Failed && r.Failure.Code != Canceled }
 
-// Spent reports whether the request has had all the claims that it gets. A
-// worker that holds it then makes the last attempt.
+// Spent reports whether the request has used up its claims. If a worker holds it, that worker makes
+// the last attempt.
 func (r Request) Spent() bool { return r.Attempts >= MaxAttempts || r.Claims-r.Delays >= MaxClaims }
 
-// overspent reports whether the request has been claimed once too often.
+// overspent reports whether the request has been claimed more often than it may be.
 func (r Request) overspent() bool { return r.Attempts > MaxAttempts || r.Claims-r.Delays > MaxClaims }
 
-// EndDelays notes that an attempt ended otherwise than Delays have it.
+// EndDelays records that an attempt ended without a delay.
 func (r *Request) EndDelays() {
 	r.MissingSince, r.UnreachableSince, r.FailingSince = time.Time{}, time.Time{}, time.Time{}
 }
 
-// End makes the request final.
+// End makes the request final with the outcome.
 func (r *Request) End(now time.Time, o Outcome) {
 	r.Status, r.FinishedAt, r.Failure = Completed, now, o.Failure
 	r.Output, r.Poster, r.Length, r.Size = o.Output, o.Poster, o.Length, o.Size
@@ -135,15 +136,15 @@ type Key struct {
 	Account   string
 	Name      string
 	Hash      [32]byte // SHA-256 of the token
-	Start     string   // first characters of the token, to tell keys apart; "" of older ones
+	Start     string   // first characters of the token, to tell keys apart; "" for keys of older versions
 	CreatedAt time.Time
 	LastUsed  time.Time // zero if never
 	RevokedAt time.Time // zero while active
-	Limit     int64     // generate requests it may make; 0 is unlimited
-	Used      int64     // generate requests it made, except those that failed by no fault of the client
+	Limit     int64     // number of requests that it may make; 0 means unlimited
+	Used      int64     // number of requests that it made, without those that failed through no fault of the client
 }
 
-// MediaKind is what an input or an upload holds.
+// MediaKind is the kind of an input or an upload.
 type MediaKind string
 
 // The kinds of media.
@@ -152,24 +153,23 @@ const (
 	Audio MediaKind = "audio"
 )
 
-// Upload is a file that a client sends straight to storage, to name it as an
-// input later.
+// Upload is a file that a client announces, sends to a signed URL, and names as an input later.
 type Upload struct {
 	ID          string // UUID
 	Account     string
 	Kind        MediaKind
-	Size        int64 // bytes, announced and enforced
+	Size        int64 // announced size in bytes; the file must have it
 	ContentType string
-	Name        string // of the file on the client's side, "" if the client didn't tell
-	Object      string // object key that the upload fills
+	Name        string // name of the client's file; "" if unknown
+	Object      string // object key of the file
 	CreatedAt   time.Time
-	ExpiresAt   time.Time // it disappears then, or when no open request uses it any more
-	RequestID   string    // the newest request that uses it, or ""
-	Dropped     bool      // no other request may use it
+	ExpiresAt   time.Time // it is deleted after this time, once no open request uses it
+	RequestID   string    // newest request that uses it; may be ""
+	Dropped     bool      // true if no new request may use it
 }
 
-// Caller is who makes a call: an active key and its account, or with no key a
-// person of the account, who is signed in.
+// Caller is the author of a call: an active key and its account, or, without a key, a person of the
+// account who is signed in.
 type Caller struct {
 	Account string
 	KeyID   string

@@ -9,8 +9,7 @@ import (
 	"strings"
 )
 
-// Where objects lie: under one of three prefixes, then the id of the record
-// that names them.
+// Prefixes of object keys. The id of the record that names the object follows.
 const (
 	inputs  = "inputs/"
 	uploads = "uploads/"
@@ -23,13 +22,13 @@ func inputKey(requestID string, kind MediaKind) string {
 
 func uploadKey(id string) string { return uploads + id }
 
-// outputKey holds the number of the claim, so that a worker that lost a request
-// can't overwrite what another made of it.
+// outputKey returns the object key of an output. It contains the number of the claim, so a worker
+// that lost a request can't overwrite another worker's output.
 func outputKey(requestID string, claim int) string {
 	return fmt.Sprintf("%s%s/%d.mp4", outputs, requestID, claim)
 }
 
-// posterKey is where the picture of the output lies.
+// posterKey returns the object key of the output's poster.
 func posterKey(outputKey string) string { return strings.TrimSuffix(outputKey, ".mp4") + ".jpg" }
 
 // deleteOutput deletes an output with its poster, of which either may be missing.
@@ -37,12 +36,12 @@ func (s *Service) deleteOutput(ctx context.Context, key string) error {
 	return errors.Join(s.Objects.Delete(ctx, key), s.Objects.Delete(ctx, posterKey(key)))
 }
 
-// NewRequestID returns an id to store media under before Generate.
+// NewRequestID returns an id for StoreMedia and Generate.
 func (s *Service) NewRequestID() string { return s.NewID() }
 
-// StoreMedia stores one medium of a request to come. TooLarge if there is more
-// of it than its kind may have, NoSpace if there is no room for it; then and after
-// any error nothing is kept.
+// StoreMedia stores a video or a speech track before its request is created. It returns TooLarge if
+// the medium is larger than its kind may be, and NoSpace if the disk has too little space. After
+// any error, nothing is stored.
 func (s *Service) StoreMedia(ctx context.Context, requestID string, kind MediaKind, r io.Reader) (Source, error) {
 	sum := sha256.New()
 	limit := s.MaxSize(kind)
@@ -56,7 +55,7 @@ func (s *Service) StoreMedia(ctx context.Context, requestID string, kind MediaKi
 	return src, nil
 }
 
-// DiscardMedia deletes what was stored for a request that never came to be.
+// DiscardMedia deletes the stored media of a request that was not created.
 func (s *Service) DiscardMedia(ctx context.Context, requestID string) error {
 	switch _, err := s.Requests.ByID(ctx, requestID); CodeOf(err) {
 	case NotFound:
@@ -72,7 +71,7 @@ func (s *Service) deleteInputs(ctx context.Context, requestID string) error {
 		s.Objects.Delete(ctx, inputKey(requestID, Audio)))
 }
 
-// limitReader reads r, and fails with err once more than left bytes came.
+// limitReader reads r and fails with err after more than left bytes.
 type limitReader struct {
 	r    io.Reader
 	left int64

@@ -8,37 +8,37 @@ import (
 )
 
 const (
-	// StartTime is about how long a worker of the Pool takes to start: an instance boots in
-	// two to five minutes, and fetches the image; where one stands ready it is less.
+	// StartTime is about the time that a worker of the Pool takes to start. An instance boots and
+	// fetches the image in two to five minutes. On a running instance it takes less.
 	StartTime = 3 * time.Minute
-	// scaleTurn is how long one process has to count workers and to start more. It is longer
-	// than it takes until those that were started are counted.
+	// scaleTurn is the time for which one process has the sole right to count and start workers. It
+	// is longer than the time until Count includes workers that were just started.
 	scaleTurn = 5 * time.Second
-	// mayWait is how long requests may wait for workers that run. An idle worker looks for a request
-	// about as often. No worker starts for what those that run take within that time: how much comes in
-	// a moment is chance. A worker that starts for it comes minutes later, finds nothing left, and is
-	// paid for all the same.
+	// mayWait is the time that requests may wait for running workers. An idle worker asks for a
+	// request about that often. No worker starts for requests that running workers take within that
+	// time: such a worker would be ready minutes later, find nothing to do, and cost money.
 	mayWait = 5 * time.Second
-	// isLate is the wait of the oldest request after which the Sweep no longer counts on workers that
-	// run: their requests may last longer than those before.
+	// isLate is the wait of the oldest request from which Sweep no longer relies on running
+	// workers: their requests may take longer than earlier ones.
 	isLate = time.Minute
-	// firstMean is how long a request is taken to last until one is done. If the Sweep finds one that
-	// waits for longer than isLate, it is StartTime: one worker for each request.
+	// firstMean is the assumed time of a request before the first one is done. If Sweep finds a
+	// request that has waited for longer than isLate, StartTime replaces it, so each request gets a
+	// worker.
 	firstMean = time.Minute
-	// scalePatience is for how long a process waits for its turn. Then it leaves what waits to
-	// those who have turns, and to the next Sweep: a call of the dispatch function, or a Sweep, must not
-	// fail by waiting.
+	// scalePatience is the time that a process waits for the right to start workers. After that it
+	// leaves the waiting requests to other processes and to the next Sweep: a call of the dispatch
+	// function, or a Sweep, must not fail because it waits.
 	scalePatience = 3 * scaleTurn
 )
 
-// Scale starts as many workers of the Pool as the requests that wait need. It is to run when a
-// request begins to wait. It counts on workers that start. Those that run are busy with other
-// requests, or with what comes next: so they count for what they take within mayWait.
+// Scale starts as many workers of the Pool as the waiting requests need. Call it when a request
+// begins to wait. Workers that are starting count fully. Running workers are busy, so they count
+// only for the work that they do within mayWait.
 func (s *Service) Scale(ctx context.Context) error { return s.scale(ctx, scalePatience, false) }
 
-// scale is Scale. While another process starts workers it waits for its turn, no longer than
-// patience. It doesn't count on workers that run if they are late: something waits for longer
-// than they should need.
+// scale does the work of Scale. While another process has the right to start workers, it waits, but
+// not longer than patience. If late is set, a request has waited too long, and running workers do
+// not count.
 func (s *Service) scale(ctx context.Context, patience time.Duration, late bool) error {
 	for end := time.Now().Add(patience); ; {
 		err := s.scaleOnce(ctx, late)
@@ -58,7 +58,8 @@ func (s *Service) scale(ctx context.Context, patience time.Duration, late bool) 
 	}
 }
 
-// scaleOnce is scale, or a Conflict while another process has the turn.
+// scaleOnce does the work of scale once. It returns Conflict while another process has the right to
+// start workers.
 func (s *Service) scaleOnce(ctx context.Context, late bool) error {
 	ctx, cancel := context.WithTimeout(ctx, scaleTurn)
 	defer cancel()
@@ -94,30 +95,29 @@ func (s *Service) scaleOnce(ctx context.Context, late bool) error {
 	return s.Pool.Start(ctx, n)
 }
 
-// crew is the workers of the Pool, and the time that they have for what waits, in seconds.
+// crew is the capacity of the Pool's workers for waiting requests, in seconds.
 type crew struct {
-	mean float64 // for which a worker has a request
-	// part is for how long one that starts goes on with requests that wait now: for as long as
-	// its start took, or for one request. So a start at most doubles the cost of work that a
-	// burst brings, and the burst is done in twice the time of a start.
+	mean float64 // mean time that a worker needs for a request
+	// part is the time that a new worker spends on requests that wait now: as long as its start
+	// took, or one request. A start therefore at most doubles the cost of a burst, and the burst is
+	// done within twice the time of a start.
 	part float64
-	has  float64 // for which all go on, those that run for mayWait each
+	has  float64 // total time of all workers; a running worker has mayWait
 }
 
-// newCrew returns the crew of workers that start, and of those that run.
+// newCrew returns the crew of the workers that are starting (waiting) and running.
 func newCrew(waiting, running int, mean time.Duration) crew {
 	c := crew{mean: mean.Seconds(), part: max(mean, StartTime).Seconds()}
 	c.has = float64(waiting)*c.part + float64(running)*mayWait.Seconds()
 	return c
 }
 
-// lacks returns how many workers to start for the requests that wait.
+// lacks returns the number of workers to start for the waiting requests.
 func (c crew) lacks(requests int) int {
 	return max(0, int(math.Ceil((float64(requests)*c.mean-c.has)/c.part)))
 }
 
-// requestsOf returns how many requests are enough for the crew and as many more workers as
-// are free.
+// requestsOf returns the number of requests that keep the crew and free more workers busy.
 func (c crew) requestsOf(free int) int {
 	return int(math.Ceil((c.has + float64(free)*c.part) / c.mean))
 }

@@ -5,25 +5,25 @@ import (
 	"time"
 )
 
-// Stage is what a worker does with a request.
+// Stage is the step of an attempt that a worker is at.
 type Stage string
 
 // The stages of an attempt, in their order.
 const (
-	Fetching  Stage = "fetching"  // the inputs
-	Analyzing Stage = "analyzing" // the video: faces, who speaks
+	Fetching  Stage = "fetching"  // fetches the inputs
+	Analyzing Stage = "analyzing" // finds the faces and the speaker in the video
 	Rendering Stage = "rendering" // the output
 	Storing   Stage = "storing"   // the output
 )
 
-// Progress is how far an attempt at a request is.
+// Progress is the progress of an attempt at a request.
 type Progress struct {
-	Stage   Stage     // "" if nothing was reported
-	Percent int       // of the whole attempt, 0 to 99; 100 once completed
-	Ends    time.Time // when it is expected to be done; zero if nobody can tell
+	Stage   Stage     // "" if the worker has reported nothing
+	Percent int       // of the whole attempt, 0 to 99; 100 if completed
+	Ends    time.Time // expected end; zero if unknown
 }
 
-// Progress returns the caller's request, and how far the work on it is.
+// Progress returns the caller's request and its progress.
 func (s *Service) Progress(ctx context.Context, c Caller, idOrReference string) (Request, Progress, error) {
 	r, err := s.find(ctx, c.Account, idOrReference)
 	if err != nil {
@@ -32,8 +32,8 @@ func (s *Service) Progress(ctx context.Context, c Caller, idOrReference string) 
 	return r, r.ProgressAt(s.Now()), nil
 }
 
-// ProgressAt is how far the work on the request is, as far as it is known. Where
-// nobody holds it there is no work, whatever an attempt before may have done.
+// ProgressAt returns the request's progress at now, as far as it is known. If no worker holds the
+// request, it returns the zero Progress, even if an earlier attempt made progress.
 func (r Request) ProgressAt(now time.Time) Progress {
 	p := r.Progress
 	switch {
@@ -42,7 +42,7 @@ func (r Request) ProgressAt(now time.Time) Progress {
 	case !now.Before(r.LeaseUntil):
 		p = Progress{}
 	case !now.Before(p.Ends):
-		p.Ends = time.Time{} // it takes longer than anybody expected
+		p.Ends = time.Time{} // it takes longer than expected
 	}
 	return p
 }

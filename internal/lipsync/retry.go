@@ -8,44 +8,44 @@ import (
 
 // Pauses between attempts.
 const (
-	// firstPause comes after the first attempt that a fault of ours ended; the
-	// next one is twice as long.
+	// firstPause is the pause after the first attempt that a fault of the service ended. The next
+	// pause is twice as long.
 	firstPause = 30 * time.Second
-	// shortestPause and longestPause bound the pauses after transient faults: each is
-	// about as long as all of the time since the first of these faults.
+	// shortestPause and longestPause bound the pauses after transient faults. Each pause is about
+	// as long as the time since the first of these faults.
 	shortestPause = 5 * time.Second
 	longestPause  = 10 * time.Minute
-	// longestHostPause is longestPause for faults of the machine: each try on a full disk
-	// fetches the media again.
+	// longestHostPause replaces longestPause for faults of the machine. It is longer, because each
+	// attempt on a full disk fetches the media again.
 	longestHostPause = time.Hour
-	// longestRetryAfter bounds what another's server may ask for.
+	// longestRetryAfter bounds the pause that another server may ask for.
 	longestRetryAfter = time.Hour
 )
 
-// For how long a request is tried again after transient faults in a row.
+// Times for which a request is tried again after transient faults in a row.
 const (
-	// missingPatience is for a host that is missing: it may be one that starts again, or a
-	// name that a resolver lost for a moment.
+	// missingPatience is for a missing host. The host may be restarting, or a resolver may have
+	// lost its name for a moment.
 	missingPatience = time.Minute
-	// serverPatience is for the network and others' servers: long enough for an outage of a
-	// provider, short enough for a client to learn of it the same day.
+	// serverPatience is for the network and other servers. It is long enough for an outage of a
+	// provider, and short enough for the client to learn of the failure on the same day.
 	serverPatience = 6 * time.Hour
-	// hostPatience is for faults of the machine: longer than a weekend in which nobody looks
-	// after it, and shorter than the 7 days for which inputs of forms are kept on AWS.
+	// hostPatience is for faults of the machine. It is longer than a weekend without an operator,
+	// and shorter than the 7 days for which AWS keeps the files of forms.
 	hostPatience = 3 * 24 * time.Hour
-	// fetchTime is for how long attempts at a request that faults of fetching end may hold
-	// workers in all. A file that never comes in its 20 minutes then is tried three times.
+	// fetchTime is the largest total time of a request's attempts that end because an input could
+	// not be fetched. A file that does not arrive within its 20 minutes is therefore tried three
+	// times.
 	fetchTime = time.Hour
 )
 
-// Fault ends an attempt at a claimed request that err, which is no end of a
-// context, brought to nothing after it held a worker for the time held. It makes the
-// request failed if trying again doesn't help, or was done for long enough. Else it gives
-// the request back, and again says when it's to be claimed next. Conflict if the request
-// was lost.
+// Fault ends an attempt at a claimed request that failed with err after the time held. The error
+// must not be the end of a context. If another attempt can't help, or the request was tried for
+// long enough, Fault makes it failed and again is zero. Otherwise it postpones the request until
+// the time again. It returns Conflict if the worker has lost the request.
 //
-// Faults of ours are tried MaxAttempts times. Transient ones take no attempt: they are
-// tried for a time, which begins with the first one in a row.
+// A request with faults of the service is tried MaxAttempts times. Transient faults do not count as
+// attempts: the request is tried for a time that begins with the first of these faults in a row.
 func (s *Service) Fault(ctx context.Context, r Request, err error, held time.Duration) (f Failure, again time.Time, _ error) {
 	f, now, later := FailureOf(err), s.Now(), r
 	switch {
@@ -71,12 +71,12 @@ func (s *Service) Fault(ctx context.Context, r Request, err error, held time.Dur
 	return f, again, nil
 }
 
-// delay notes that a fault of the code ended an attempt that took so long. It returns for
-// how long such faults come in a row by now, and for how long they may.
+// delay records that a fault with the code ended an attempt that took the time held. It returns the
+// time since the first such fault in a row, and the time for which such faults may go on.
 //
-// Each kind of fault counts from its own first one, and so is blamed for nothing that
-// another did. It begins anew after a kind that is tried for longer, which ends in its
-// turn: so kinds that alternate come to an end too.
+// Each kind of fault has its own first time, so the time of another kind does not count. A fault of
+// a kind with more patience resets the kinds with less. Kinds that alternate therefore also end,
+// with the patience of the longest.
 func (r *Request) delay(code FailureCode, now time.Time, held time.Duration) (lasts, patience time.Duration) {
 	r.Attempts, r.Delays = r.Attempts-1, r.Delays+1
 	if code.ofFetch() {
@@ -99,13 +99,14 @@ func (r *Request) delay(code FailureCode, now time.Time, held time.Duration) (la
 	return now.Sub(*first), patience
 }
 
-// delayed reports whether the last attempt ended by a transient fault, or for a missing host.
+// delayed reports whether a transient fault or a missing host ended the last attempt.
 func (r Request) delayed() bool {
 	return !r.MissingSince.IsZero() || !r.UnreachableSince.IsZero() || !r.FailingSince.IsZero()
 }
 
-// transientPause is how long to wait after a fault, when the first one in a row was so
-// long ago: at least as long as the other side asks for. (What a full disk asks for is for clients.)
+// transientPause returns the pause after a fault whose first one in a row was the time lasts ago.
+// The pause is at least as long as the other server asked for in RetryAfter. The RetryAfter of
+// NoSpace is for clients and does not count.
 func (s *Service) transientPause(code FailureCode, lasts time.Duration, err error) time.Duration {
 	longest := longestPause
 	if code == HostFailing {
@@ -118,7 +119,7 @@ func (s *Service) transientPause(code FailureCode, lasts time.Duration, err erro
 	return pause
 }
 
-// jitter returns any time from half of d to d, so that what failed together isn't
+// jitter returns a random time from half of d to d, so that requests that failed together are not
 // tried again together.
 func (s *Service) jitter(d time.Duration) time.Duration {
 	var random [1]byte

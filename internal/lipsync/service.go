@@ -6,15 +6,16 @@ import (
 	"time"
 )
 
-// How long things last.
+// Durations of the service.
 const (
-	// Lease is how long a worker holds a request before it must renew.
+	// Lease is the time for which a worker holds a request before it must renew the lease.
 	Lease = time.Minute
-	// OrphanAge is older than any object can be whose record is still to come:
-	// the age that Tidy is called with while others may be writing.
+	// OrphanAge is the age from which an object without a record can be deleted. Every writer
+	// stores the record of a new object sooner than that. Pass it to Tidy while other processes may
+	// be writing.
 	OrphanAge = 24 * time.Hour
 
-	// finishTime bounds the last write of a request whose output is there.
+	// finishTime bounds the write that makes a request final, after its output is stored.
 	finishTime = 10 * time.Second
 
 	putURLLife     = time.Hour
@@ -22,17 +23,17 @@ const (
 	idempotentLife = 24 * time.Hour
 )
 
-// How often a request is claimed before it fails.
+// Numbers of claims after which a request fails.
 const (
-	// MaxAttempts counts the claims that were not given back.
+	// MaxAttempts is the largest number of claims, without those that ended with a release.
 	MaxAttempts = 3
-	// MaxClaims counts all of them, except Delays. It is far more than restarts and kills
-	// do to a request that is not their cause, and ends one that each time brings down
-	// the whole process, whose end gives it back.
+	// MaxClaims is the largest number of all claims, without Delays. It ends a request that crashes
+	// the process at each attempt. Recover does not count such an attempt. Restarts and crashes with
+	// other causes reach it only if they are very frequent.
 	MaxClaims = 30
 )
 
-// Sizes of media in bytes, where the Service says no others.
+// Largest sizes of media in bytes, if the Service sets no others.
 const (
 	defaultMaxVideo = 5 << 30
 	defaultMaxAudio = 500 << 20
@@ -43,16 +44,16 @@ type Service struct {
 	Store
 	Objects Objects
 	Queue   Queue
-	Watcher Watcher // nil if nobody watches
+	Watcher Watcher // may be nil
 	// Pool, Demand and MaxWorkers, the most that the Pool has, are for Scale. They are not
 	// there in a home in which workers stand ready; a worker needs Demand only.
 	Pool       Pool
 	Demand     Demand
 	MaxWorkers int
-	// Log hears of failures that no caller is told of; nil: nobody does.
+	// Log receives failures that no caller learns of. If nil, they are discarded.
 	Log *slog.Logger
-	// Room returns NoSpace if new media of that many bytes have no room. What
-	// was accepted goes on all the same. nil: there always is room.
+	// Room returns NoSpace if the disk has too little space for new media of size bytes. Accepted
+	// requests continue anyway. If nil, the service assumes enough space.
 	Room func(size int64) error
 	Now  func() time.Time
 	// Clock watches Now in a home in which one process does everything. It is nil elsewhere.
@@ -60,18 +61,18 @@ type Service struct {
 	NewID  func() string // a new UUID
 	Random io.Reader     // cryptographic randomness
 
-	// Engines are the names of those that requests may ask for, the default
-	// first. There is at least one where requests are taken.
+	// Engines has the names of the engines that requests may name, the default first. A service
+	// that accepts requests needs at least one.
 	Engines []string
 
-	GenerateRate, ReadRate int   // calls a minute for a key
-	MaxVideo, MaxAudio     int64 // bytes of one medium; 0 is 5 GiB and 500 MiB
+	GenerateRate, ReadRate int   // calls per minute and key
+	MaxVideo, MaxAudio     int64 // in bytes, of one input; 0 means 5 GiB and 500 MiB
 
-	// Limits bound what an account may have; a 0 in them is that of DefaultLimits.
+	// Limits bound each account. A field that is 0 means the value of DefaultLimits.
 	Limits Limits
 }
 
-// MaxSize returns how many bytes a medium of the kind may have.
+// MaxSize returns the largest size in bytes of a medium of the kind.
 func (s *Service) MaxSize(kind MediaKind) int64 {
 	switch {
 	case kind == Video && s.MaxVideo > 0:
@@ -85,7 +86,7 @@ func (s *Service) MaxSize(kind MediaKind) int64 {
 	}
 }
 
-// log returns where failures are told.
+// log returns s.Log, or a logger that discards everything if that is nil.
 func (s *Service) log() *slog.Logger {
 	if s.Log == nil {
 		return slog.New(slog.DiscardHandler)

@@ -9,24 +9,24 @@ import (
 	"unicode/utf8"
 )
 
-// Source is one medium as the client names it.
+// Source is a video or a speech track as the client names it.
 type Source struct {
 	URL    string   // http, https or upload://ID
-	Object string   // stored by StoreMedia
-	Name   string   // of the file that Object has, as its client calls it; "" if unknown
-	SHA256 [32]byte // of the stored object, for the idempotency fingerprint
+	Object string   // key of the object that StoreMedia stored
+	Name   string   // name of the client's file in Object; "" if unknown
+	SHA256 [32]byte // SHA-256 of the stored object, for the idempotency fingerprint
 }
 
 const (
 	uploadScheme = "upload://"
-	maxURL       = 8192 // bytes; signed addresses of clouds have some 2,000
+	maxURL       = 8192 // bytes; signed URLs of clouds have some 2,000
 )
 
-// upload returns the id of the upload that the source names, if it is one.
+// upload returns the id of the upload that the source names. ok is false if it names none.
 func (src Source) upload() (id string, ok bool) { return strings.CutPrefix(src.URL, uploadScheme) }
 
-// Again returns what names the input in another request: its URL, or its upload, as long as
-// that is kept. "" for a file of a form, which goes with its request.
+// Again returns a source for the same input in another request: its URL, or its upload as
+// upload://ID. It returns "" for a file of a form, which is deleted with its request.
 func (i Input) Again() string {
 	if id, ok := strings.CutPrefix(i.Object, uploads); ok {
 		return uploadScheme + id
@@ -34,8 +34,8 @@ func (i Input) Again() string {
 	return i.URL
 }
 
-// SourceAgain returns what names an input of the caller's request in another request: see
-// Input.Again. "" if a request with it would be refused, as with an upload that has expired.
+// SourceAgain returns a source for an input of the caller's request in another request; see
+// Input.Again. It returns "" if Generate would refuse that source, for example an expired upload.
 func (s *Service) SourceAgain(ctx context.Context, c Caller, kind MediaKind, i Input) (string, error) {
 	source := i.Again()
 	switch _, err := s.input(ctx, c, kind, Source{URL: source}); CodeOf(err) {
@@ -48,7 +48,7 @@ func (s *Service) SourceAgain(ctx context.Context, c Caller, kind MediaKind, i I
 	}
 }
 
-// input checks that the caller may use the source, and says where it lies.
+// input checks that the caller may use the source, and returns it as an input.
 func (s *Service) input(ctx context.Context, c Caller, kind MediaKind, src Source) (Input, error) {
 	if src.Object != "" {
 		return Input{Object: src.Object, Name: fileName(src.Name)}, nil

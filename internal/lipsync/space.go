@@ -6,28 +6,28 @@ import (
 	"time"
 )
 
-// spaceRetry is how long a client that was refused with NoSpace is asked to wait. Nobody knows when
-// there will be space.
+// spaceRetry is the time that a client must wait after NoSpace. The service can't know when the
+// disk has space again.
 const spaceRetry = time.Minute
 
-// ErrNoSpace returns the error of code NoSpace, which tells a client to come back
-// later. The cause, for logs, may be nil.
+// ErrNoSpace returns an error with the code NoSpace, which tells the client to try again later. The
+// cause is for the logs and may be nil.
 func ErrNoSpace(cause error) error {
 	return &Error{Code: NoSpace, Message: "the service has too little disk space; try again later", Err: cause, RetryAfter: spaceRetry}
 }
 
-// DiskFull reports whether err comes of a full disk, or of a quota on it.
+// DiskFull reports whether a full disk or a disk quota caused err.
 func DiskFull(err error) bool {
 	return CodeOf(err) == NoSpace || is(err, syscall.ENOSPC, syscall.EDQUOT)
 }
 
-// DiskFails reports whether err comes of a disk that is full, can't be read or written, or
-// that the system lets nobody write any more since it had errors.
+// DiskFails reports whether a disk caused err that is full, that can't be read or written, or that
+// the system made read-only after errors.
 func DiskFails(err error) bool {
 	return DiskFull(err) || is(err, syscall.EIO, syscall.EROFS)
 }
 
-// room returns NoSpace if new media of that many bytes have no room.
+// room returns NoSpace if the disk has too little space for new media of size bytes.
 func (s *Service) room(size int64) error {
 	if s.Room == nil {
 		return nil
@@ -35,16 +35,15 @@ func (s *Service) room(size int64) error {
 	return s.Room(size)
 }
 
-// roomEvery is how many bytes of new media are taken between two looks whether
-// there is room for more.
+// roomEvery is the number of bytes of new media between two checks of the disk's space.
 const roomEvery = 16 << 20
 
-// RoomReader reads new media from R for as long as there is room for them: the size
-// of a stream is not known before its end.
+// RoomReader reads new media from R while the disk has space. It checks the space again and again,
+// since the size of a stream is not known before its end.
 type RoomReader struct {
 	R    io.Reader
 	Room func(size int64) error // see Service.Room
-	left int64                  // bytes until the next look
+	left int64                  // bytes until the next check
 }
 
 // Read implements io.Reader.

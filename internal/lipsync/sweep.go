@@ -10,31 +10,33 @@ import (
 )
 
 const (
-	// sweepBatch is how many requests one Sweep looks at; the next one goes on. It is
-	// also how many uploads it looks at in one call of the store.
+	// sweepBatch is the number of requests that one Sweep handles; the next Sweep continues. It is
+	// also the number of uploads that Sweep reads in one call of the store.
 	sweepBatch = 200
-	// pausesBatch is how many requests one Sweep ends the pauses of.
+	// pausesBatch is the number of requests whose pauses one Sweep ends.
 	pausesBatch = 1000
 	// delayedBatch is of how many requests that were put off one Sweep looks at the hosts:
 	// more than an account may have open by default, so that one does not hide the others.
 	delayedBatch = 2000
-	// sweepTime is for how long a Sweep begins anything: less than the minute after which
-	// the next one begins, and than the 55 s that the function of AWS has.
+	// sweepTime is the time after which a Sweep starts no new work. It is less than the minute
+	// until the next Sweep, and less than the 55 s of the function on AWS.
 	sweepTime = 40 * time.Second
-	// sweepWorkers is how many uploads a Sweep deletes at a time. On AWS one takes some 100 ms:
-	// so many delete 6000 in its time, and those of four million requests in a day.
+	// sweepWorkers is the number of uploads that a Sweep deletes at a time. On AWS one deletion
+	// takes some 100 ms, so a Sweep deletes 6000 uploads, and a day's Sweeps delete the uploads of
+	// four million requests.
 	sweepWorkers = 16
-	// uploadGrace keeps an expired upload for a Generate that found it in time.
+	// uploadGrace is the time for which an expired upload is kept, for a Generate that read it
+	// before it expired.
 	uploadGrace = time.Hour
-	// clockSpread is more than the clocks of two hosts differ by.
+	// clockSpread is more than the difference between the clocks of two hosts.
 	clockSpread = time.Minute
-	// longestPutOff is longer than any pause of a request that began now.
+	// longestPutOff is longer than any pause that begins now.
 	longestPutOff = longestRetryAfter + clockSpread
 )
 
-// Sweep closes requests that are Spent, has workers look for those that still wait, does the
-// upkeep of the store, and deletes expired uploads. It is to run once a minute, and
-// harms nothing when it runs twice at a time.
+// Sweep closes requests that are Spent, tells workers about requests that wait, does the store's
+// upkeep, and deletes expired uploads. Call it once a minute. Two calls at the same time do no
+// harm.
 func (s *Service) Sweep(ctx context.Context) error {
 	end := s.Now().Add(sweepTime)
 	oldest, err := s.sweepRequests(ctx, end)
@@ -45,10 +47,11 @@ func (s *Service) Sweep(ctx context.Context) error {
 	return errors.Join(append(errs, s.sweepUploads(ctx, end))...)
 }
 
-// ended reports whether a Sweep is to begin nothing more.
+// ended reports whether a Sweep must start no new work.
 func (s *Service) ended(end time.Time) bool { return !s.Now().Before(end) }
 
-// sweepRequests returns for how long the oldest request has waited, too.
+// sweepRequests closes requests that are Spent and sends messages for the others. It returns how
+// long the oldest request has waited.
 func (s *Service) sweepRequests(ctx context.Context, end time.Time) (oldest time.Duration, err error) {
 	now := s.Now()
 	open, err := s.Leases.Open(ctx, now, sweepBatch)
@@ -67,15 +70,15 @@ func (s *Service) sweepRequests(ctx context.Context, end time.Time) (oldest time
 		switch {
 		case r.Spent():
 			errs = append(errs, s.closeSpent(ctx, r.ID))
-		case s.Pool == nil: // else Scale has them done
+		case s.Pool == nil: // otherwise Scale starts workers for them
 			errs = append(errs, s.Queue.Send(ctx, r.ID))
 		}
 	}
 	return oldest, errors.Join(errs...)
 }
 
-// sweepPauses tells what requests were put off for. It ends pauses that end later than any
-// that began now: the clock was set back since.
+// sweepPauses reports the hosts that postponed requests wait for. It also ends pauses that are
+// longer than a pause can be: after they began, the clock was set back.
 func (s *Service) sweepPauses(ctx context.Context, end time.Time) error {
 	delayed, err := s.Leases.PutOff(ctx, time.Time{}, delayedBatch)
 	if err == nil {
@@ -92,8 +95,9 @@ func (s *Service) sweepPauses(ctx context.Context, end time.Time) error {
 	return errors.Join(errs...)
 }
 
-// unreachable returns how many of the requests that couldn't reach a host of their media have
-// none in common. It takes no account of which of its two hosts a request couldn't reach.
+// unreachable returns a lower bound of the number of hosts that requests couldn't reach: the number
+// of delayed requests without a common host. It does not know which of its two hosts a request
+// couldn't reach.
 func unreachable(delayed []Request) (n int) {
 	known := make(map[string]bool)
 	for _, r := range delayed {
@@ -109,7 +113,7 @@ func unreachable(delayed []Request) (n int) {
 	return n
 }
 
-// endPause ends the pause of a request, unless that goes on by itself meanwhile.
+// endPause ends the pause of a request, unless another call has changed the request meanwhile.
 func (s *Service) endPause(ctx context.Context, r Request) error {
 	err := s.Leases.EndPause(ctx, r, s.Now())
 	if CodeOf(err) == Conflict {
@@ -118,17 +122,17 @@ func (s *Service) endPause(ctx context.Context, r Request) error {
 	return err
 }
 
-// waited is for how long an open request that nobody holds has waited for a worker.
+// waited returns how long an open request without a lease has waited for a worker.
 func (r Request) waited(now time.Time) time.Duration {
 	since := r.CreatedAt
 	if r.delayed() && r.LeaseUntil.After(since) {
-		since = r.LeaseUntil // before, it waited for what was out of order
+		since = r.LeaseUntil // until then it waited for the end of a fault
 	}
 	return now.Sub(since)
 }
 
-// closeSpent lets Claim make the request failed. Where an attempt was given
-// back meanwhile, Claim succeeds, and so does this.
+// closeSpent lets Claim make the request failed. If an attempt was released meanwhile, Claim
+// succeeds, and closeSpent releases the request again.
 func (s *Service) closeSpent(ctx context.Context, id string) error {
 	r, err := s.Claim(ctx, id)
 	switch CodeOf(err) {
@@ -141,8 +145,8 @@ func (s *Service) closeSpent(ctx context.Context, id string) error {
 	}
 }
 
-// sweepUploads deletes the uploads that expired, page after page: those that open
-// requests use, and those that can't be deleted, keep no other from its turn.
+// sweepUploads deletes expired uploads, page by page. Uploads that open requests use, or that can't
+// be deleted, do not delay the others.
 func (s *Service) sweepUploads(ctx context.Context, end time.Time) error {
 	before := s.Now().Add(-uploadGrace)
 	var last Upload
@@ -159,7 +163,7 @@ func (s *Service) sweepUploads(ctx context.Context, end time.Time) error {
 	return errors.Join(errs...)
 }
 
-// sweepPage deletes uploads that expired, some of them at a time.
+// sweepPage deletes expired uploads, sweepWorkers at a time.
 func (s *Service) sweepPage(ctx context.Context, expired []Upload, end time.Time) error {
 	errs := make([]error, len(expired))
 	var workers sync.WaitGroup
@@ -174,14 +178,14 @@ func (s *Service) sweepPage(ctx context.Context, expired []Upload, end time.Time
 	return errors.Join(errs...)
 }
 
-// sweepUpload deletes an upload that expired, unless an open request uses it.
+// sweepUpload deletes an expired upload, unless an open request uses it.
 func (s *Service) sweepUpload(ctx context.Context, u Upload) error {
 	used, err := s.inUse(ctx, u)
 	if err != nil || used {
 		return err
 	}
-	// The object goes first: that works on a full disk too, and the record brings the
-	// next sweep here again.
+	// Delete the object first: that works on a full disk too. If deleting the record then fails,
+	// the next sweep tries again.
 	remove := s.Objects.Delete
 	if strings.HasPrefix(u.Object, outputs) { // see dropLate
 		remove = s.deleteOutput
@@ -192,7 +196,7 @@ func (s *Service) sweepUpload(ctx context.Context, u Upload) error {
 	return s.Uploads.Delete(ctx, u)
 }
 
-// inUse tells whether an open request uses an upload: the last one that named it, or an
+// inUse reports whether an open request uses the upload: the last request that named it, or an
 // earlier one.
 func (s *Service) inUse(ctx context.Context, u Upload) (bool, error) {
 	open, err := s.isOpen(ctx, u.RequestID)
@@ -213,10 +217,9 @@ func (s *Service) isOpen(ctx context.Context, requestID string) (bool, error) {
 	return !r.Status.Final(), err
 }
 
-// Tidy deletes inputs of final requests, outputs whose time is over, and
-// objects at least age old that no record names; for 0 those of any age, even
-// if the clock was set back. It looks at every object: it is to run once an
-// hour, with OrphanAge.
+// Tidy deletes the inputs of final requests, expired outputs, and objects without a record that are
+// at least age old. If age is 0, it deletes objects without a record of any age, even if the clock
+// was set back. Tidy checks every object. Call it once an hour, with OrphanAge.
 func (s *Service) Tidy(ctx context.Context, age time.Duration) error {
 	young := func(modified time.Time) bool { return age > 0 && s.Now().Sub(modified) < age }
 	var errs []error
@@ -232,22 +235,22 @@ func (s *Service) Tidy(ctx context.Context, age time.Duration) error {
 	return errors.Join(errs...)
 }
 
-// Needs reports whether a record still has use for the object.
+// Needs reports whether a record still needs the object.
 func (s *Service) Needs(ctx context.Context, key string) (bool, error) {
 	v, err := s.judge(ctx, key)
 	return v == needed && err == nil, err
 }
 
-// verdict is what becomes of an object.
+// verdict says whether an object is kept or deleted.
 type verdict int
 
 const (
 	needed verdict = iota
-	spent          // its record has no more use for it
-	orphan         // no record names it, or none yet
+	spent          // its record no longer needs it
+	orphan         // no record names it, perhaps only until now
 )
 
-// judge says what an object is to its record, which its key tells.
+// judge returns the verdict on the object with the key, which has the id of its record.
 func (s *Service) judge(ctx context.Context, key string) (verdict, error) {
 	prefix, rest, _ := strings.Cut(key, "/")
 	id, _, _ := strings.Cut(rest, "/")
@@ -266,8 +269,8 @@ func (s *Service) judge(ctx context.Context, key string) (verdict, error) {
 	return v, err
 }
 
-// judgeMedia says what an input or output is to its request. An output stays, with its
-// poster, a little longer than it is shown, for the URLs that were signed last.
+// judgeMedia returns the verdict on an input or output of the request. An output and its poster are
+// kept a little longer than they are shown, for the last signed URLs.
 func (s *Service) judgeMedia(r Request, key string) verdict {
 	switch key {
 	case r.Video.Object, r.Audio.Object:
@@ -285,14 +288,14 @@ func (s *Service) judgeMedia(r Request, key string) verdict {
 	}
 }
 
-// ever is later than the end of any lease or pause, also of one that was given before the
-// clock was set back.
+// ever returns a time after the end of any lease or pause, even of one that began before the clock
+// was set back.
 func (s *Service) ever() time.Time { return s.Now().AddDate(100, 0, 0) }
 
-// Recover makes good what a killed process left: requests that it held are free
-// at once and keep their attempts, since its end says little about them (see
-// MaxClaims), and objects that no record names are deleted. It is to be called at the start of
-// the one process that serves the store, before anything else runs.
+// Recover cleans up after a killed process. It releases the requests that the process held, without
+// counting the attempts, since the end of the process says little about them (see MaxClaims). It
+// deletes objects without a record. Call it at the start of the only process that serves the store,
+// before anything else runs.
 func (s *Service) Recover(ctx context.Context) error {
 	errs := []error{s.Leases.Upkeep(ctx, s.Now())}
 	open, err := s.Leases.Open(ctx, s.ever(), math.MaxInt)

@@ -7,23 +7,23 @@ import (
 	"net/url"
 )
 
-// SignedUpload is an upload and where its bytes go.
+// SignedUpload is an upload with the signed URL for its bytes.
 type SignedUpload struct {
 	Upload
 	PutURL  *url.URL
 	Headers http.Header
-	Source  string // upload://ID, to name as an input
+	Source  string // upload://ID; names the upload as an input
 }
 
-// UploadParams is what a client announces of a file.
+// UploadParams are the properties of a file that a client announces.
 type UploadParams struct {
 	Kind        MediaKind
 	Size        int64  // bytes
-	ContentType string // "" lets the client send any
-	Name        string // of the file on the client's side; may be ""
+	ContentType string // "" allows any
+	Name        string // name of the client's file; may be ""
 }
 
-// CreateUpload announces a file, and says where to put it.
+// CreateUpload creates an upload and returns it with its signed URL.
 func (s *Service) CreateUpload(ctx context.Context, c Caller, p UploadParams) (SignedUpload, error) {
 	if err := s.validUpload(p); err != nil {
 		return SignedUpload{}, err

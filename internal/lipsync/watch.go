@@ -2,29 +2,27 @@ package lipsync
 
 import "time"
 
-// Watcher is told what happens, for metrics. Its methods are quick, and safe
-// for concurrent use. What happened just before a process ended may go untold.
+// Watcher receives events for metrics. Its methods are quick and safe for concurrent use. Events
+// just before the end of a process may get lost.
 type Watcher interface {
-	// Created tells of a new request.
+	// Created reports a new request.
 	Created(r Request)
-	// Started tells of a request's first claim.
+	// Started reports a request's first claim.
 	Started(r Request)
-	// Finished tells of a request that became final.
+	// Finished reports a request that became final.
 	Finished(r Request)
-	// PutOff tells of an attempt that the failure ended, and after which the
-	// request is tried again.
+	// PutOff reports that the failure ended an attempt and that the request is postponed.
 	PutOff(r Request, f Failure)
-	// Waiting tells, once a sweep, how long the request has waited for a worker
-	// that has waited longest, since its creation or the end of a delay; 0 if none
-	// waits.
+	// Waiting reports, at each sweep, the longest time that a request has waited for a worker since
+	// its creation or the end of a delay. It is 0 if no request waits.
 	Waiting(oldest time.Duration)
-	// Unreachable tells, once a sweep, at how many hosts of media the requests wait that
-	// couldn't reach one, at least: so many have no host in common. One host that doesn't
-	// answer is 1, however many requests name it.
+	// Unreachable reports, at each sweep, a lower bound of the number of hosts that postponed
+	// requests couldn't reach. One host that doesn't answer counts once, for any number of
+	// requests.
 	Unreachable(hosts int)
 }
 
-// watcher returns who is told.
+// watcher returns s.Watcher, or a Watcher that does nothing if that is nil.
 func (s *Service) watcher() Watcher {
 	if s.Watcher == nil {
 		return nobody{}
@@ -32,7 +30,7 @@ func (s *Service) watcher() Watcher {
 	return s.Watcher
 }
 
-// nobody is a Watcher that doesn't listen.
+// nobody is a Watcher that does nothing.
 type nobody struct{}
 
 func (nobody) Created(Request)         {}
