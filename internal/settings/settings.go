@@ -29,11 +29,11 @@ type Row struct {
 	// Key is the key in CDK's context without its prefix, if it does not come from the name.
 	Key string
 	// Default is the value if nothing is set, as text. Functions and runners have no defaults:
-	// the stack tells them each value.
+	// the stack passes each value to them.
 	Default string
 	// Without says what holds if nothing is set, for people, where Default doesn't say it.
 	Without string
-	// Optional tells that a function or a runner does without.
+	// Optional is true if a function or runner can run without the setting.
 	Optional bool
 	// Example stands for the value in help, such as N or TIME.
 	Example string

@@ -44,7 +44,7 @@ var (
 	}})
 	LogLevel = add(Setting[slog.Level]{Kind: level(), Row: Row{
 		Name: "log-level", Where: Machine, Default: "info", Example: "LEVEL",
-		Help: "Least level of what is logged: debug, info, warn or error",
+		Help: "Lowest level that is logged: debug, info, warn or error",
 	}})
 )
 

@@ -87,7 +87,7 @@ var (
 // Passing are the settings that hold for one deployment only, and aren't kept with the stack.
 func Passing() []Entry { return []Entry{FirstDeploy, Repository, FunctionsFolder, Architecture} }
 
-// What the stack tells its functions and runners of its parts.
+// The stack passes these settings to its functions and runners.
 var (
 	Table         = add(Setting[string]{Kind: anything(), Row: Row{Name: "table", Where: Functions | Runner, Help: "Table of the records"}})
 	Bucket        = add(Setting[string]{Kind: anything(), Row: Row{Name: "bucket", Where: Functions | Runner, Help: "Bucket of the media"}})

@@ -40,7 +40,7 @@ func page() string {
 	section(&b, "On one machine and on AWS", "Option | Name on AWS | Default | On AWS it is | Meaning", shared)
 	section(&b, "On one machine only", "Option | Default | Meaning", onMachine)
 	section(&b, "On AWS only", "Name | Default | It is | Meaning", onAWS)
-	b.WriteString("\n## What the stack tells its programs\n\nOperators don't set these variables. The stack also tells functions and runners, by variables, those settings\nof above that they need.\n")
+	b.WriteString("\n## Variables that the stack sets\n\nOperators don't set these variables. The stack also passes the settings above that each program needs, as variables.\n")
 	table(&b, "Variable | Of | Meaning", told)
 	return b.String()
 }
