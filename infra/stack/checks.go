@@ -12,7 +12,7 @@ import (
 // addChecks has cdk-nag look at the stack when it is synthesised, and says why
 // some of its rules do not hold here.
 func (s *service) addChecks() {
-	excuse(s.bucket, "S1", "Objects are reached only by signed URLs, each of which a logged call of the API hands out.")
+	excuse(s.bucket, "S1", "Objects are reached only by signed URLs. A logged call of the API hands out each of them.")
 	excuse(s.vpc, "VPC7", "Nothing connects to the instances; what they fetch is in the runner's log.")
 	excuse(s.child("InstanceRole"), "IAM4", "Batch asks for this policy by name, and AWS keeps it fit for the ECS agent.")
 	excuse(s.child("Container"), "IAM5", "ecr:GetAuthorizationToken knows no resource.", "Resource::*")

@@ -15,7 +15,7 @@ import (
 )
 
 // systemGiB is what an instance's disk needs beside media: the system, and the
-// runner's image, of which CUDA and cuDNN are some GiB.
+// runner's image. CUDA and cuDNN are some GiB of the image.
 const systemGiB = 40
 
 // mediaFactor is how many times the largest video the scratch space holds: the

@@ -2,7 +2,7 @@
 // /dashboard. They are rendered here and need no script to be read; what scripts
 // add is uploads with their progress, and pages that update by themselves.
 //
-// How a person signs in is the home's own: see SignIn.
+// People sign in differently on one machine and on AWS: see SignIn.
 package dashboard
 
 import (
@@ -17,14 +17,14 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// Root is the path that all pages are under, after the home's own Prefix.
+// Root is the path that all pages are under, after the deployment's own Prefix.
 const Root = "/dashboard"
 
 // maxBody bounds what a form may send, in bytes: two addresses of media and
 // some names.
 const maxBody = 64 << 10
 
-// Options are what a home of the service decides.
+// Options differ between one machine and AWS.
 type Options struct {
 	Log      *slog.Logger
 	SignIn   SignIn
@@ -39,8 +39,8 @@ type Options struct {
 	Document []byte   // openapi.yaml, as the API serves it
 }
 
-// SignIn learns who a person is. A home has one way: links of one use on one
-// machine (Folder), an OpenID provider on AWS.
+// SignIn learns who a person is: by links of one use on one machine (Folder), by an
+// OpenID provider on AWS.
 type SignIn interface {
 	// Identify returns who makes a call to the sign-in page. Where it sent them
 	// elsewhere first, to come back later, answered is true. Unauthorized if the

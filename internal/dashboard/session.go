@@ -83,7 +83,7 @@ func (v *visit) begin(who Person) error {
 }
 
 // cookieName is what a browser knows a cookie by. It doesn't keep the ports of a
-// host apart, and this machine may have several homes.
+// host apart, and this machine may run several services.
 func (v *visit) cookieName(name string) string {
 	base := v.pages.base(v.Request)
 	if port := base.Port(); port != "" && plainLoopback(base) {

@@ -49,7 +49,7 @@ func (s *Store) count(ctx context.Context, limit int, in *dynamodb.QueryInput) (
 	return n, nil
 }
 
-// recentWork is the most requests of which a mean is kept. Beyond that, older ones count half.
+// recentWork is the most requests that the mean time counts in full. Beyond that, older ones count half.
 const recentWork = 1000
 
 // pool is the item that stores whose turn it is to start workers, and what workers have done:

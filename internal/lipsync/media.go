@@ -31,7 +31,7 @@ func outputKey(requestID string, claim int) string {
 // posterKey returns the object key of the output's poster.
 func posterKey(outputKey string) string { return strings.TrimSuffix(outputKey, ".mp4") + ".jpg" }
 
-// deleteOutput deletes an output with its poster, of which either may be missing.
+// deleteOutput deletes an output and its poster. Either may be missing.
 func (s *Service) deleteOutput(ctx context.Context, key string) error {
 	return errors.Join(s.Objects.Delete(ctx, key), s.Objects.Delete(ctx, posterKey(key)))
 }

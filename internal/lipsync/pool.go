@@ -123,7 +123,7 @@ func (c crew) requestsOf(free int) int {
 }
 
 // Worked notes that a worker of the Pool had a request for so long. It returns the sum of these
-// times of all workers, ever; 0 in a home without a Pool.
+// times of all workers, ever; 0 without a Pool.
 func (s *Service) Worked(ctx context.Context, took time.Duration) (all time.Duration, err error) {
 	if s.Demand == nil {
 		return 0, nil

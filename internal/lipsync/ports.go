@@ -92,11 +92,11 @@ type StatusQuery struct {
 type Outcome struct {
 	Output  string        // object key
 	Poster  bool          // whether the output has a poster
-	Length  time.Duration // of the output, in microseconds
+	Length  time.Duration // of the output, to the microsecond
 	Size    int64         // of the output, in bytes
 	Failure Failure       // zero if it completed
 
-	VideoLength, AudioLength time.Duration // of the inputs, in microseconds; 0 if nobody measured them
+	VideoLength, AudioLength time.Duration // of the inputs, to the microsecond; 0 if nobody measured them
 }
 
 // Free reports whether the request failed through no fault of its client. Such a request does not
@@ -266,8 +266,8 @@ type Queue interface {
 	Send(ctx context.Context, id string) error
 }
 
-// Pool is the workers of a home where none stands ready. Each claims what waits, goes on while
-// there is some, and then leaves.
+// Pool counts and starts workers on AWS, where none runs all the time. Each worker claims requests
+// as long as some wait, and then ends.
 type Pool interface {
 	// Count returns the number of workers that were started and do not run yet, and the number of
 	// workers that run. Workers that started or ended a moment ago may not be counted yet, or may
@@ -277,7 +277,7 @@ type Pool interface {
 	Start(ctx context.Context, n int) error
 }
 
-// Demand is what a home with a Pool keeps in order to know how many workers it needs.
+// Demand stores what Scale needs to know how many workers of a Pool to start.
 type Demand interface {
 	// Waiting returns the number of requests that are claimable at now, at most limit. The last
 	// changes may be missing. Requests whose lease ran out may be missing until the next Upkeep.

@@ -45,8 +45,8 @@ type Service struct {
 	Objects Objects
 	Queue   Queue
 	Watcher Watcher // may be nil
-	// Pool, Demand and MaxWorkers, the most that the Pool has, are for Scale. They are not
-	// there in a home in which workers stand ready; a worker needs Demand only.
+	// Pool, Demand and MaxWorkers, the most that the Pool has, are for Scale. They are unset on
+	// one machine, where workers always run. A worker needs only Demand.
 	Pool       Pool
 	Demand     Demand
 	MaxWorkers int
@@ -56,7 +56,7 @@ type Service struct {
 	// requests continue anyway. If nil, the service assumes enough space.
 	Room func(size int64) error
 	Now  func() time.Time
-	// Clock watches Now in a home in which one process does everything. It is nil elsewhere.
+	// Clock watches Now on one machine, where one process does everything. It is nil on AWS.
 	Clock  *ClockWatch
 	NewID  func() string // a new UUID
 	Random io.Reader     // cryptographic randomness

@@ -15,7 +15,7 @@ const (
 	sweepBatch = 200
 	// pausesBatch is the number of requests whose pauses one Sweep ends.
 	pausesBatch = 1000
-	// delayedBatch is of how many requests that were put off one Sweep looks at the hosts:
+	// delayedBatch is the number of postponed requests whose hosts one Sweep checks:
 	// more than an account may have open by default, so that one does not hide the others.
 	delayedBatch = 2000
 	// sweepTime is the time after which a Sweep starts no new work. It is less than the minute

@@ -103,7 +103,7 @@ func statusOf(code lipsync.Code) int {
 	}
 }
 
-// fail renders err. Only its public message leaves the house.
+// fail renders err. The client gets only err's public message.
 func (w *answer) fail(err error) {
 	status, message := statusOf(lipsync.CodeOf(err)), lipsync.MessageOf(err)
 	switch status {

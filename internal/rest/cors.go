@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// What pages of other sites may send and read, beside what each browser lets them.
+// These may be sent and read by pages of other sites, beside what each browser allows them.
 const (
 	corsMethods = "GET, POST, PUT, DELETE"
 	corsHeaders = "Authorization, X-Api-Key, Content-Type, Idempotency-Key, If-None-Match, Range"
@@ -13,8 +13,8 @@ const (
 )
 
 // AllowOrigins lets pages of the origins call a handler, such as https://example.com; *
-// stands for any. It is for what asks for a key or a signed URL, which no browser sends by
-// itself: never for what knows a person by a cookie.
+// stands for any. Use it only for handlers that need a key or a signed URL. Never use it for
+// pages that use cookies.
 func AllowOrigins(origins []string, next http.Handler) http.Handler {
 	any := slices.Contains(origins, "*")
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

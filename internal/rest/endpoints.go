@@ -23,14 +23,14 @@ const (
 // Timeout bounds a call on Lambda: API Gateway waits for 29 seconds.
 const Timeout = 25 * time.Second
 
-// Endpoint is one row of the table of endpoints. From it come the routes, and on AWS the function behind them with its program,
-// its rights and what it is told.
+// Endpoint is one row of the table of endpoints. It defines the route. On AWS it also defines the function's program, rights
+// and variables.
 type Endpoint struct {
 	Method, Path string           // the path is below Base
 	Calls        lipsync.CallKind // the kind of call that a key's rate counts; "" for an endpoint without a key
 	Function     string           // on Lambda; endpoints without a key may share one
 	Memory       int              // of the function, in MiB; its share of a processor grows with it
-	Needs        []Need           // beside what it takes to check a key
+	Needs        []Need           // beside those of checking a key
 
 	handler handler
 }
@@ -66,8 +66,8 @@ func (a *api) endpoints() []Endpoint {
 	}
 }
 
-// Need is something that an endpoint does by the service. On AWS it stands for clients, settings and rights: infra/functions has
-// the first two, infra/stack the rest.
+// Need is something that an endpoint does by the service. On AWS it stands for the parts of the function's program, which
+// infra/functions has, and for its variables and rights, which infra/stack has.
 type Need string
 
 const (

@@ -18,7 +18,7 @@ const (
 )
 
 // generateWithMedia stores the files of a form as they arrive and makes a
-// request of them. What was stored of a form that is refused goes away again.
+// request of them. If the form is refused, the files stored so far are deleted.
 func (a *api) generateWithMedia(r *http.Request, c lipsync.Caller) (generated, error) {
 	f, err := a.newForm(r, c.Account)
 	if err != nil {
@@ -73,15 +73,15 @@ func (a *api) newForm(r *http.Request, account string) (*form, error) {
 	}, nil
 }
 
-// bodyOf makes the end of a body an error, which a whole form never meets: its
-// last line says that it is the last. The reader of parts by itself takes a form
-// that breaks off in a header for a whole one. Some clients leave out the break
-// after the last line.
+// bodyOf returns an error at the end of the body. A complete form ends earlier, at its
+// closing boundary, so only a truncated form gets the error. Without it the reader of parts
+// accepts a form that is truncated in a header. Some clients send no line break after the
+// closing boundary, so bodyOf adds one.
 func bodyOf(r io.Reader) io.Reader {
 	return io.MultiReader(r, strings.NewReader("\r\n"), brokenOff{})
 }
 
-// brokenOff is what lies beyond the end of a form.
+// brokenOff is the error at the end of a body, as a reader.
 type brokenOff struct{}
 
 func (brokenOff) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }

@@ -23,7 +23,7 @@ import (
 	"lipsync/internal/version"
 )
 
-// Options are what a home of the service decides.
+// Options differ between one machine and AWS.
 type Options struct {
 	Log *slog.Logger
 	// PublicURL is the address that clients know the service by, for the URLs

@@ -62,7 +62,7 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	return s, nil
 }
 
-// create makes the file for its owner alone, if there is none: users' URLs may
+// create makes the file, if there is none. Only its owner can read it: users' URLs may
 // hold secrets. SQLite gives the files beside it the same mode.
 func create(path string) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL, 0o600)

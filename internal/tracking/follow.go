@@ -79,8 +79,7 @@ func (t *Tracker) step(ctx context.Context, frame *image.YCbCr, k *track) (s ste
 	return s, nil
 }
 
-// blend returns the face that detection found. Its rigid landmarks are between those and the ones that registration has
-// followed.
+// blend returns the face that detection found. Each rigid landmark is the mean of the detected and the registered one.
 func blend(followed, found detection.Face) detection.Face {
 	out := found
 	for _, i := range detection.Rigid() {

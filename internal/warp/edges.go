@@ -64,10 +64,9 @@ const (
 	darkCols, darkRows = 9, 5     // places between the lips that are compared with darkShare
 )
 
-// edges returns the y of the inner edges of the lips in the middle of the mouth, canonical. They
-// are those between which it looks most like the inside of a mouth, and beyond which it looks
-// like lips. They are equal where the lips touch. The more frames of a person were seen, the
-// better the colours are known.
+// edges returns the y of the inner edges of the lips in the middle of the mouth, canonical. It
+// picks the two edges with the most mouth-like pixels between them and lip-like pixels outside.
+// They are equal where the lips touch. More frames of a person give more exact colours.
 func (c *colours) edges(crop *pixels.Crop, to geom.Similarity, m *mouth) (upper, lower float32) {
 	g := c.sample(crop, to, m)
 	top, step := m.top-gridMargin, (m.lips()+2*gridMargin)/(gridRows-1)

@@ -7,7 +7,7 @@ import (
 	"lipsync/internal/pixels"
 )
 
-// mouth is the form of one mouth as it was read from a frame. Lengths are canonical: see package
+// mouth is the shape of one mouth, measured in a frame. Lengths are canonical: see package
 // alignment.
 type mouth struct {
 	left, right  geom.Point // corners
@@ -24,7 +24,7 @@ const (
 	archEnd   = .95 // half widths from the middle at which the inner edges of the lips meet: a little inside of the corners; by eye
 	outerBend = .7  // exponent of the outer edges of the lips, which 1 would make parabolas; by eye
 
-	// On pixels that are no face landmarks can be anywhere. These keep a mouth one.
+	// A false detection can put landmarks anywhere. These limits keep the mouth plausible.
 	leastWidth = .25 // a third of a usual mouth
 	leastLips  = .04 // height of both lips
 	noseBase   = .12 // the base of the nose is at least this far below its tip, or noseAbove over the lips; by eye

@@ -32,7 +32,7 @@ const (
 	leastToCopy  = .06 // who moves the gap by less is only warped; by eye
 	fewestToCopy = 40  // examples: who has fewer is only warped, since jumps between them would show; by eye
 	sharpEnough  = .6  // of the median sharpness of its track: an example that is more blurred isn't shown; by eye
-	darkEvery    = 8   // frames between those of which darks has the colour
+	darkEvery    = 8   // frames from one whose colour is in darks to the next
 	mostDarks    = 400 // colours in darks: those of two minutes at 25 frames/s
 )
 
@@ -121,7 +121,7 @@ func (p *person) shape(a speech.Articulation, width float32) shape {
 	}
 }
 
-// The places whose darkest ones have the colour of the inside of a mouth. By eye.
+// The colour of the inside of a mouth is that of the darkest of these places. By eye.
 const (
 	insideColumns, insideRows = 24, 12  // from corner to corner, and from above to below the line between the lips
 	insideAbove, insideBelow  = .05, .1 // canonical

@@ -19,7 +19,7 @@ type batch struct {
 	err     error   // of loading or running it
 }
 
-// newBatch returns a batch of a copy of the list of faces.
+// newBatch returns a batch with a copy of the list of faces.
 func (e *Engine) newBatch(faces []*buffers) *batch {
 	var b *batch
 	select {
