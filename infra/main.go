@@ -1,4 +1,4 @@
-// Command infra synthesises the service's home on AWS. The cdk command runs it
+// Command infra synthesises the stack of the service on AWS. The cdk command runs it
 // in this folder: see cdk.json and README.md.
 package main
 

@@ -134,14 +134,14 @@ func compare(t *testing.T, folder string, told map[string]string) {
 		asked = append(asked, name)
 		return strings.ReplaceAll(told[name], "::", "-") // AWS::Region can't be part of a URL
 	}
-	home, err := cloud.New(aws.Config{}, getenv, io.Discard, w.parts...)
+	deployment, err := cloud.New(aws.Config{}, getenv, io.Discard, w.parts...)
 	if err != nil && w.parts != nil {
 		t.Errorf("%s does not start: %v", folder, err)
 	}
 	if w.pages {
 		canceled, cancel := context.WithCancel(t.Context())
 		cancel() // once it has its settings, it calls AWS
-		if _, err := pages.New(canceled, home); !errors.Is(err, context.Canceled) {
+		if _, err := pages.New(canceled, deployment); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s does not start: %v", folder, err)
 		}
 	}

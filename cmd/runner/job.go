@@ -45,8 +45,8 @@ type job struct {
 }
 
 // read reads the settings that only the runner has.
-func (j *job) read(h *cloud.Home) {
-	s := h.Settings
+func (j *job) read(d *cloud.Deployment) {
+	s := d.Settings
 	side := settings.MaxSide.In(s)
 	*j = job{
 		scratch: settings.Scratch.In(s),
@@ -66,20 +66,22 @@ func (j *job) read(h *cloud.Home) {
 
 // do does waiting requests. It begins none in the second half of the job's time, nor after AWS has
 // announced that it reclaims the machine. It releases a request that can't end before that.
-func (j *job) do(ctx context.Context, home *cloud.Home) (err error) {
+func (j *job) do(ctx context.Context, deployment *cloud.Deployment) (err error) {
 	started := time.Now()
 	folder, err := os.MkdirTemp(j.scratch, "runner-")
 	if err != nil {
 		return fmt.Errorf("make a folder in %s: %w", settings.Scratch.Env(), err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	renderer := &lazy{open: func(ctx context.Context) (*engines.Set, error) { return j.open(ctx, home.Service.Objects, home.Log) }}
+	renderer := &lazy{open: func(ctx context.Context) (*engines.Set, error) {
+		return j.open(ctx, deployment.Service.Objects, deployment.Log)
+	}}
 	defer func() { err = errors.Join(err, renderer.close()) }()
-	w := j.worker(home, renderer, folder)
+	w := j.worker(deployment, renderer, folder)
 	if j.timeout > lastWords { // otherwise there is no time for any request
 		w.End = started.Add(j.timeout - lastWords)
 	}
-	ctx, begin, stop := untilReclaimed(ctx, imds.NewFromConfig(home.Config), home.Log)
+	ctx, begin, stop := untilReclaimed(ctx, imds.NewFromConfig(deployment.Config), deployment.Log)
 	defer stop()
 	begin, cancel := context.WithDeadline(begin, started.Add(j.timeout/2))
 	defer cancel()
@@ -140,13 +142,13 @@ func readProviders(list string) (providers []onnx.Provider, err error) {
 }
 
 // worker returns a worker for one request at a time.
-func (j *job) worker(home *cloud.Home, renderer worker.Renderer, scratch string) *worker.Worker {
+func (j *job) worker(deployment *cloud.Deployment, renderer worker.Renderer, scratch string) *worker.Worker {
 	return &worker.Worker{
-		Service:  home.Service,
+		Service:  deployment.Service,
 		Renderer: renderer,
-		Fetcher:  home.Metrics.Fetcher(fetch.New(fetch.Options{AllowPrivate: j.allowPrivate, Total: fetchTime, Stall: stallTime})),
+		Fetcher:  deployment.Metrics.Fetcher(fetch.New(fetch.Options{AllowPrivate: j.allowPrivate, Total: fetchTime, Stall: stallTime})),
 		Scratch:  scratch,
-		Log:      home.Log,
-		Rendered: home.Metrics.Rendered,
+		Log:      deployment.Log,
+		Rendered: deployment.Metrics.Rendered,
 	}
 }

@@ -63,13 +63,13 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		fmt.Fprintf(stderr, "runner: configure AWS: %v\n", err)
 		return failed
 	}
-	home, err := cloud.New(configured, getenv, stdout, cloud.Records, media.Kept, cloud.Sizes, cloud.Demand, j.read)
+	deployment, err := cloud.New(configured, getenv, stdout, cloud.Records, media.Kept, cloud.Sizes, cloud.Demand, j.read)
 	if err != nil {
 		fmt.Fprintf(stderr, "runner: %v\n", err)
 		return failed
 	}
-	home.Log = home.Log.With("job", getenv("AWS_BATCH_JOB_ID"), "job_attempt", getenv("AWS_BATCH_JOB_ATTEMPT"))
-	return status(ctx, j.do(ctx, home), home.Log)
+	deployment.Log = deployment.Log.With("job", getenv("AWS_BATCH_JOB_ID"), "job_attempt", getenv("AWS_BATCH_JOB_ATTEMPT"))
+	return status(ctx, j.do(ctx, deployment), deployment.Log)
 }
 
 // status logs how the job ended, and returns the exit status for it.

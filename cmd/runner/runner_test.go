@@ -52,11 +52,11 @@ func newAccount(t *testing.T) *account {
 		"LIPSYNC_MAX_DURATION": "1m", "LIPSYNC_MAX_SIDE": "2000", "LIPSYNC_MAX_FPS": "60",
 		"AWS_BATCH_JOB_ID": "the-job", "AWS_BATCH_JOB_ATTEMPT": "2",
 	}}
-	home, err := cloud.New(cfg, a.getenv, io.Discard, cloud.Records, media.Kept, messages.Queue)
+	deployment, err := cloud.New(cfg, a.getenv, io.Discard, cloud.Records, media.Kept, messages.Queue)
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.service, a.demand = home.Service, home.Table
+	a.service, a.demand = deployment.Service, deployment.Table
 	a.service.Engines = []string{"warp"}
 	_, key, err := a.service.CreateKey(t.Context(), "account", "name", 0)
 	if err != nil {

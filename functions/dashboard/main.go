@@ -16,12 +16,12 @@ import (
 )
 
 func main() {
-	home, err := cloud.New(cloud.Config(os.Getenv), os.Getenv, os.Stdout,
+	deployment, err := cloud.New(cloud.Config(os.Getenv), os.Getenv, os.Stdout,
 		cloud.Records, media.Signed, messages.Queue, cloud.Generating, cloud.Reading, cloud.Sizes, cloud.Limits, cloud.Retention)
 	if err != nil {
 		log.Fatal(err)
 	}
-	handler, err := pages.New(context.Background(), home)
+	handler, err := pages.New(context.Background(), deployment)
 	if err != nil {
 		log.Fatal(err)
 	}

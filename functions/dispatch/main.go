@@ -13,9 +13,9 @@ import (
 )
 
 func main() {
-	home, err := cloud.New(cloud.Config(os.Getenv), os.Getenv, os.Stdout, cloud.Records, cloud.Demand, jobs.Pool)
+	deployment, err := cloud.New(cloud.Config(os.Getenv), os.Getenv, os.Stdout, cloud.Records, cloud.Demand, jobs.Pool)
 	if err != nil {
 		log.Fatal(err)
 	}
-	lambda.Start(sqs.Handler(home.Service.Scale, home.Metrics.MessagesFailed, home.Log))
+	lambda.Start(sqs.Handler(deployment.Service.Scale, deployment.Metrics.MessagesFailed, deployment.Log))
 }

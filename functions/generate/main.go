@@ -16,9 +16,9 @@ import (
 )
 
 func main() {
-	home, err := cloud.New(cloud.Config(os.Getenv), os.Getenv, os.Stdout, cloud.Generating, cloud.Limits, cloud.Origins, cloud.Records, cloud.Retention, cloud.Sizes, media.Kept, messages.Queue)
+	deployment, err := cloud.New(cloud.Config(os.Getenv), os.Getenv, os.Stdout, cloud.Generating, cloud.Limits, cloud.Origins, cloud.Records, cloud.Retention, cloud.Sizes, media.Kept, messages.Queue)
 	if err != nil {
 		log.Fatal(err)
 	}
-	lambda.Start(gateway.Handler(home.API()))
+	lambda.Start(gateway.Handler(deployment.API()))
 }

@@ -15,9 +15,9 @@ import (
 )
 
 func main() {
-	home, err := cloud.New(cloud.Config(os.Getenv), os.Getenv, os.Stdout, cloud.Origins, cloud.Reading, cloud.Records, cloud.Retention, media.Signed)
+	deployment, err := cloud.New(cloud.Config(os.Getenv), os.Getenv, os.Stdout, cloud.Origins, cloud.Reading, cloud.Records, cloud.Retention, media.Signed)
 	if err != nil {
 		log.Fatal(err)
 	}
-	lambda.Start(gateway.Handler(home.API()))
+	lambda.Start(gateway.Handler(deployment.API()))
 }

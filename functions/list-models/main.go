@@ -14,9 +14,9 @@ import (
 )
 
 func main() {
-	home, err := cloud.New(cloud.Config(os.Getenv), os.Getenv, os.Stdout, cloud.Engines, cloud.Origins, cloud.Reading, cloud.Records)
+	deployment, err := cloud.New(cloud.Config(os.Getenv), os.Getenv, os.Stdout, cloud.Engines, cloud.Origins, cloud.Reading, cloud.Records)
 	if err != nil {
 		log.Fatal(err)
 	}
-	lambda.Start(gateway.Handler(home.API()))
+	lambda.Start(gateway.Handler(deployment.API()))
 }

@@ -14,9 +14,9 @@ import (
 )
 
 func main() {
-	home, err := cloud.New(cloud.Config(os.Getenv), os.Getenv, os.Stdout, cloud.Records, media.Kept, cloud.Demand, jobs.Pool, cloud.Retention)
+	deployment, err := cloud.New(cloud.Config(os.Getenv), os.Getenv, os.Stdout, cloud.Records, media.Kept, cloud.Demand, jobs.Pool, cloud.Retention)
 	if err != nil {
 		log.Fatal(err)
 	}
-	lambda.Start(home.Service.Sweep)
+	lambda.Start(deployment.Service.Sweep)
 }

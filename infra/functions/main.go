@@ -64,11 +64,11 @@ import (
 )
 
 func main() {
-	home, err := cloud.New(cloud.Config(os.Getenv), os.Getenv, os.Stdout, {{.Parts}})
+	deployment, err := cloud.New(cloud.Config(os.Getenv), os.Getenv, os.Stdout, {{.Parts}})
 	if err != nil {
 		log.Fatal(err)
 	}
-	lambda.Start(gateway.Handler(home.API()))
+	lambda.Start(gateway.Handler(deployment.API()))
 }
 `))
 

@@ -102,8 +102,8 @@ func TestCorrect(t *testing.T) {
 	}
 }
 
-// TestHomeClock has a home listen to its clients.
-func TestHomeClock(t *testing.T) {
+// TestDeploymentClock has a deployment listen to its clients.
+func TestDeploymentClock(t *testing.T) {
 	h, err := New(aws.Config{}, func(string) string { return "x" }, t.Output(), Records)
 	if err != nil {
 		t.Fatal(err)

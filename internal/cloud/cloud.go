@@ -24,8 +24,8 @@ import (
 	"lipsync/internal/version"
 )
 
-// Home is the service in one program. Clients of AWS are made once, with it.
-type Home struct {
+// Deployment is the service on AWS as one program sees it. Its clients of AWS are made once, with it.
+type Deployment struct {
 	Service  *lipsync.Service
 	Settings *settings.Values
 	Metrics  *emf.Metrics
@@ -37,73 +37,73 @@ type Home struct {
 }
 
 // Part is something that a program needs.
-type Part func(*Home)
+type Part func(*Deployment)
 
-// New returns a home with the parts, whose clients of AWS have the configuration. Its
+// New returns a deployment with the parts, whose clients of AWS have the configuration. Its
 // settings come from getenv, and its log and metrics go to w, as lines of JSON.
-func New(config aws.Config, getenv func(string) string, w io.Writer, parts ...Part) (*Home, error) {
+func New(config aws.Config, getenv func(string) string, w io.Writer, parts ...Part) (*Deployment, error) {
 	c := &clock{machine: time.Now}
 	config.APIOptions = append(slices.Clone(config.APIOptions), c.listen)
-	h := &Home{
+	d := &Deployment{
 		Metrics:  emf.New(w, c.Now),
 		Log:      slog.New(slog.NewJSONHandler(w, nil)),
 		Config:   config,
 		Settings: settings.Environment(getenv),
 	}
-	h.Log.Info("start", "version", version.String())
-	h.Service = &lipsync.Service{Now: c.Now, NewID: uuid.NewString, Random: rand.Reader, Watcher: h.Metrics, Log: h.Log}
+	d.Log.Info("start", "version", version.String())
+	d.Service = &lipsync.Service{Now: c.Now, NewID: uuid.NewString, Random: rand.Reader, Watcher: d.Metrics, Log: d.Log}
 	for _, add := range parts {
-		add(h)
+		add(d)
 	}
-	return h, h.Settings.Err()
+	return d, d.Settings.Err()
 }
 
 // Records is the store.
-func Records(h *Home) {
-	h.Table = dynamodb.New(h.Config, settings.Table.In(h.Settings))
-	h.Service.Store = h.Table.Store
+func Records(d *Deployment) {
+	d.Table = dynamodb.New(d.Config, settings.Table.In(d.Settings))
+	d.Service.Store = d.Table.Store
 }
 
-// Demand is what is known of the work of runners. The home has to have Records.
-func Demand(h *Home) { h.Service.Demand = h.Table }
+// Demand counts the waiting requests and the work of runners. The deployment must have Records.
+func Demand(d *Deployment) { d.Service.Demand = d.Table }
 
 // Generating is the rate of generate calls, and the engines that they may name.
-func Generating(h *Home) {
-	h.Service.GenerateRate = settings.GenerateRate.In(h.Settings)
-	Engines(h)
+func Generating(d *Deployment) {
+	d.Service.GenerateRate = settings.GenerateRate.In(d.Settings)
+	Engines(d)
 }
 
 // Engines are those that requests may name, the default first.
-func Engines(h *Home) {
-	h.Service.Engines = settings.Engines.In(h.Settings)
+func Engines(d *Deployment) {
+	d.Service.Engines = settings.Engines.In(d.Settings)
 }
 
 // Reading is the rate of other calls.
-func Reading(h *Home) { h.Service.ReadRate = settings.ReadRate.In(h.Settings) }
+func Reading(d *Deployment) { d.Service.ReadRate = settings.ReadRate.In(d.Settings) }
 
 // Sizes are the limits on the size of media.
-func Sizes(h *Home) {
-	h.Service.MaxVideo, h.Service.MaxAudio = int64(settings.MaxVideo.In(h.Settings)), int64(settings.MaxAudio.In(h.Settings))
+func Sizes(d *Deployment) {
+	d.Service.MaxVideo, d.Service.MaxAudio = int64(settings.MaxVideo.In(d.Settings)), int64(settings.MaxAudio.In(d.Settings))
 }
 
-// Limits are what an account may have.
-func Limits(h *Home) {
-	l := &h.Service.Limits
-	l.Open, l.Stored = settings.MaxOpenRequests.In(h.Settings), int64(settings.MaxStored.In(h.Settings))
-	l.Keys = settings.MaxKeys.In(h.Settings)
+// Limits bound what an account may have.
+func Limits(d *Deployment) {
+	l := &d.Service.Limits
+	l.Open, l.Stored = settings.MaxOpenRequests.In(d.Settings), int64(settings.MaxStored.In(d.Settings))
+	l.Keys = settings.MaxKeys.In(d.Settings)
 }
 
 // Retention is how long media are kept.
-func Retention(h *Home) {
-	h.Service.Limits.Keep = lipsync.Retention{
-		Inputs: settings.KeepInputs.In(h.Settings), Outputs: settings.KeepOutputs.In(h.Settings),
+func Retention(d *Deployment) {
+	d.Service.Limits.Keep = lipsync.Retention{
+		Inputs: settings.KeepInputs.In(d.Settings), Outputs: settings.KeepOutputs.In(d.Settings),
 	}
 }
 
 // Origins are the web sites whose pages may call the API.
-func Origins(h *Home) { h.origins = settings.CORSOrigins.In(h.Settings) }
+func Origins(d *Deployment) { d.origins = settings.CORSOrigins.In(d.Settings) }
 
-// API is the HTTP API, to be put behind API Gateway. The home has to have Origins.
-func (h *Home) API() http.Handler {
-	return rest.AllowOrigins(h.origins, rest.New(h.Service, rest.Options{Log: h.Log, MaxForm: gateway.MaxForm}))
+// API is the HTTP API, to be put behind API Gateway. The deployment must have Origins.
+func (d *Deployment) API() http.Handler {
+	return rest.AllowOrigins(d.origins, rest.New(d.Service, rest.Options{Log: d.Log, MaxForm: gateway.MaxForm}))
 }

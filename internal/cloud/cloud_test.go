@@ -31,14 +31,14 @@ func TestSettings(t *testing.T) {
 	}
 	config := cloud.Config(environment{"AWS_REGION": "us-east-1"}.get)
 	var log strings.Builder
-	home, err := cloud.New(config, good.get, &log, everything...)
+	deployment, err := cloud.New(config, good.get, &log, everything...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if want := `"msg":"start","version":"` + version.Number; !strings.Contains(log.String(), want) {
 		t.Errorf("got log %s, want %s", &log, want)
 	}
-	s := home.Service
+	s := deployment.Service
 	if s.GenerateRate != 60 || s.ReadRate != 600 || s.MaxVideo != 5<<30 || s.MaxAudio != 500<<20 {
 		t.Errorf("got rates %d and %d, sizes %d and %d", s.GenerateRate, s.ReadRate, s.MaxVideo, s.MaxAudio)
 	}

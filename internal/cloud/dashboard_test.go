@@ -53,8 +53,8 @@ func (d *deployment) browse(t *testing.T) *browser {
 	} {
 		d.environment[name] = value
 	}
-	home := d.open(t, cloud.Records, media.Signed, messages.Queue, cloud.Generating, cloud.Reading, cloud.Sizes, cloud.Limits)
-	handler, err := pages.New(t.Context(), home)
+	program := d.open(t, cloud.Records, media.Signed, messages.Queue, cloud.Generating, cloud.Reading, cloud.Sizes, cloud.Limits)
+	handler, err := pages.New(t.Context(), program)
 	if err != nil {
 		t.Fatal(err)
 	}

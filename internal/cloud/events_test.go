@@ -67,13 +67,13 @@ func deploy(t *testing.T) *deployment {
 }
 
 // open wires a program's parts, as its main does.
-func (d *deployment) open(t *testing.T, parts ...cloud.Part) *cloud.Home {
+func (d *deployment) open(t *testing.T, parts ...cloud.Part) *cloud.Deployment {
 	t.Helper()
-	home, err := cloud.New(cloud.Config(d.environment.get), d.environment.get, &d.log, parts...)
+	program, err := cloud.New(cloud.Config(d.environment.get), d.environment.get, &d.log, parts...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return home
+	return program
 }
 
 // invoke feeds a function the event of its name, as Lambda does.
@@ -242,20 +242,20 @@ func (d *deployment) generate(t *testing.T) {
 func TestDispatch(t *testing.T) {
 	d := deploy(t)
 	d.generate(t)
-	home := d.open(t, cloud.Records, cloud.Demand, jobs.Pool)
+	program := d.open(t, cloud.Records, cloud.Demand, jobs.Pool)
 	for range 2 {
-		answer, err := invoke(t, "dispatch", sqs.Handler(home.Service.Scale, home.Metrics.MessagesFailed, home.Log))
+		answer, err := invoke(t, "dispatch", sqs.Handler(program.Service.Scale, program.Metrics.MessagesFailed, program.Log))
 		if want := `{"batchItemFailures":[{"itemIdentifier":"059f36b4-87a3-44ab-83d2-661975830a7d"}]}`; err != nil || string(answer) != want {
 			t.Errorf("got %s (%v), want %s", answer, err, want)
 		}
 	}
-	d.wantWorkers(t, home, 1)
+	d.wantWorkers(t, program, 1)
 }
 
 // wantWorkers checks how many workers were started, and wait.
-func (d *deployment) wantWorkers(t *testing.T, home *cloud.Home, n int) {
+func (d *deployment) wantWorkers(t *testing.T, program *cloud.Deployment, n int) {
 	t.Helper()
-	if waiting, running, err := home.Service.Pool.Count(t.Context()); waiting != n || running != 0 || err != nil {
+	if waiting, running, err := program.Service.Pool.Count(t.Context()); waiting != n || running != 0 || err != nil {
 		t.Errorf("got %d workers that wait and %d that run (%v), want %d and none", waiting, running, err, n)
 	}
 }
@@ -263,11 +263,11 @@ func (d *deployment) wantWorkers(t *testing.T, home *cloud.Home, n int) {
 func TestSweep(t *testing.T) {
 	d := deploy(t)
 	d.generate(t)
-	home := d.open(t, cloud.Records, media.Kept, cloud.Demand, jobs.Pool)
-	if _, err := invoke(t, "sweep", home.Service.Sweep); err != nil {
+	program := d.open(t, cloud.Records, media.Kept, cloud.Demand, jobs.Pool)
+	if _, err := invoke(t, "sweep", program.Service.Sweep); err != nil {
 		t.Fatal(err)
 	}
-	d.wantWorkers(t, home, 1)
+	d.wantWorkers(t, program, 1)
 	if log := d.log.String(); !strings.Contains(log, `"OldestQueued":`) {
 		t.Errorf("got log %s, want how long the oldest request waits", log)
 	}

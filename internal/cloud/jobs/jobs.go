@@ -8,8 +8,8 @@ import (
 	"lipsync/internal/settings"
 )
 
-// Pool is the runners. The home has to have Demand.
-func Pool(h *cloud.Home) {
-	h.Service.Pool = batch.New(h.Config, settings.JobQueue.In(h.Settings), settings.JobDefinition.In(h.Settings))
-	h.Service.MaxWorkers = settings.MaxWorkers.In(h.Settings)
+// Pool is the runners. The deployment must have Demand.
+func Pool(d *cloud.Deployment) {
+	d.Service.Pool = batch.New(d.Config, settings.JobQueue.In(d.Settings), settings.JobDefinition.In(d.Settings))
+	d.Service.MaxWorkers = settings.MaxWorkers.In(d.Settings)
 }

@@ -9,14 +9,14 @@ import (
 )
 
 // Kept is where objects are kept, for programs that hand out no URL of theirs.
-func Kept(h *cloud.Home) { keep(h, s3.Signer{}) }
+func Kept(d *cloud.Deployment) { keep(d, s3.Signer{}) }
 
 // Signed is Kept, with signed URLs that last as long as they say.
-func Signed(h *cloud.Home) {
-	keep(h, s3.Signer{Role: settings.SignerRole.In(h.Settings), Pool: settings.SignerPool.In(h.Settings)})
+func Signed(d *cloud.Deployment) {
+	keep(d, s3.Signer{Role: settings.SignerRole.In(d.Settings), Pool: settings.SignerPool.In(d.Settings)})
 }
 
 // keep keeps objects in the bucket.
-func keep(h *cloud.Home, signer s3.Signer) {
-	h.Service.Objects = s3.New(h.Config, settings.Bucket.In(h.Settings), signer)
+func keep(d *cloud.Deployment, signer s3.Signer) {
+	d.Service.Objects = s3.New(d.Config, settings.Bucket.In(d.Settings), signer)
 }

@@ -9,6 +9,6 @@ import (
 )
 
 // Queue tells of requests that wait.
-func Queue(h *cloud.Home) {
-	h.Service.Queue = sqs.New(h.Config, settings.QueueURL.In(h.Settings))
+func Queue(d *cloud.Deployment) {
+	d.Service.Queue = sqs.New(d.Config, settings.QueueURL.In(d.Settings))
 }

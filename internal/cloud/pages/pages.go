@@ -23,21 +23,21 @@ import (
 	"lipsync/internal/settings"
 )
 
-// New returns the pages, to be put behind API Gateway. The home has to have Records
+// New returns the pages, to be put behind API Gateway. The deployment must have Records
 // and signed media.
-func New(ctx context.Context, h *cloud.Home) (http.Handler, error) {
-	bucket, ok := h.Service.Objects.(*s3.Objects)
+func New(ctx context.Context, d *cloud.Deployment) (http.Handler, error) {
+	bucket, ok := d.Service.Objects.(*s3.Objects)
 	if !ok {
 		return nil, errors.New("the dashboard needs media in a bucket")
 	}
-	public := settings.PublicURL.In(h.Settings) // scheme and host
-	signOut := settings.SignOutURL.In(h.Settings)
-	issuer, clientID := settings.Issuer.In(h.Settings), settings.ClientID.In(h.Settings)
-	secretID := settings.SecretARN.In(h.Settings)
-	if err := h.Settings.Err(); err != nil {
+	public := settings.PublicURL.In(d.Settings) // scheme and host
+	signOut := settings.SignOutURL.In(d.Settings)
+	issuer, clientID := settings.Issuer.In(d.Settings), settings.ClientID.In(d.Settings)
+	secretID := settings.SecretARN.In(d.Settings)
+	if err := d.Settings.Err(); err != nil {
 		return nil, err
 	}
-	secret, err := readSecret(ctx, h.Config, secretID)
+	secret, err := readSecret(ctx, d.Config, secretID)
 	if err != nil {
 		return nil, err
 	}
@@ -50,14 +50,14 @@ func New(ctx context.Context, h *cloud.Home) (http.Handler, error) {
 		"client_id": {clientID}, "logout_uri": {root.JoinPath("signed-out").String()},
 	}.Encode()
 	signIn, err := openid.New(openid.Options{
-		Issuer: issuer.String(), Discovery: discovery(h.Config, issuer), ClientID: clientID,
-		ReturnURL: root.JoinPath("sign-in"), SignOutURL: signOut, Secret: secret, Now: h.Service.Now,
+		Issuer: issuer.String(), Discovery: discovery(d.Config, issuer), ClientID: clientID,
+		ReturnURL: root.JoinPath("sign-in"), SignOutURL: signOut, Secret: secret, Now: d.Service.Now,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return dashboard.New(h.Service, dashboard.Options{
-		Log: h.Log, SignIn: signIn, Sessions: h.Table, Secret: secret,
+	return dashboard.New(d.Service, dashboard.Options{
+		Log: d.Log, SignIn: signIn, Sessions: d.Table, Secret: secret,
 		PublicURL: public, Prefix: gateway.Stage, Storage: storage, Document: rest.Document(),
 	})
 }
