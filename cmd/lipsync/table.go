@@ -24,7 +24,7 @@ type homeFlags struct {
 	Table *string `placeholder:"NAME" help:"Table of a service on AWS, instead of a data folder. Region and credentials are those that the AWS CLI would use."`
 }
 
-// AfterApply refuses two homes. The data folder's default is not one.
+// AfterApply refuses a data folder together with a table. The data folder's default doesn't count.
 func (h homeFlags) AfterApply(k *kong.Context) error {
 	for _, p := range k.Path {
 		if p.Flag != nil && p.Flag.Name == settings.Data.Name && h.Table != nil {
@@ -34,7 +34,7 @@ func (h homeFlags) AfterApply(k *kong.Context) error {
 	return nil
 }
 
-// String names the home, for people.
+// String names the data folder or the table, for people.
 func (h homeFlags) String() string {
 	if h.Table != nil {
 		return "the table " + *h.Table
@@ -42,7 +42,7 @@ func (h homeFlags) String() string {
 	return "the data folder " + h.Data
 }
 
-// withKept calls f with the service of a home that there is: it makes no data folder.
+// withKept calls f with the service of a data folder or table that exists: it makes no data folder.
 func (h homeFlags) withKept(ctx context.Context, f func(*lipsync.Service) error) error {
 	if h.Table == nil {
 		if err := checkData(h.Data); err != nil {
