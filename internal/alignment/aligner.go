@@ -23,9 +23,9 @@ type Aligner struct {
 // track is a person in a shot.
 type track struct {
 	number, person int
-	model          *model   // nil until some frames are aligned
-	samples        []sample // of pending frames, and of those before that their smoothing needs
-	first, last    int      // frames
+	reference      *reference // nil until some frames are aligned
+	samples        []sample   // of pending frames, and of those before that their smoothing needs
+	first, last    int        // frames
 }
 
 const (
@@ -113,12 +113,12 @@ type faceIn struct {
 // missed or not tracked. In the last frames of a shot that are not tracked, the face stays as it was.
 func (a *Aligner) align(t *track) (faces []faceIn) {
 	var to []geom.Similarity
-	if t.model == nil {
+	if t.reference == nil {
 		to = a.recognise(t)
 	} else {
-		to = t.model.align(t.samples)
+		to = t.reference.align(t.samples)
 	}
-	shifts := t.model.shifts(t.samples, to)
+	shifts := t.reference.shifts(t.samples, to)
 	marks := canonical(t.samples, to)
 	for i, s := range t.samples {
 		f := faceIn{Face{Size: s.size, To: to[i], Shift: shifts[i], Landmarks: marks[i], Crop: s.crop}, s.frame}

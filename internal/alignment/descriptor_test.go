@@ -16,7 +16,7 @@ func TestDescriptors(t *testing.T) {
 		for i := range pix {
 			pix[i] = pixel(i%band.Width, i/band.Width)
 		}
-		m := model{band: registration.NewTemplate(band, pix)}
+		m := reference{band: registration.NewTemplate(band, pix)}
 		return m.descriptor()
 	}
 	blocks := func() func(x, y int) float32 {

@@ -30,7 +30,7 @@ const (
 // shifts returns how far the mouth is from its usual place in each of consecutive samples, canonical. to are the
 // similarities that align returned. A head that tilts or turns moves its nose against the eyes, and the
 // mouth with it. The usual place is that in the first samples, for all later ones too.
-func (m *model) shifts(samples []sample, to []geom.Similarity) []geom.Point {
+func (m *reference) shifts(samples []sample, to []geom.Similarity) []geom.Point {
 	x, y := make([]float32, len(samples)), make([]float32, len(samples))
 	if m.nose == nil {
 		m.nose = newNose(m.band.Pix)

@@ -24,7 +24,7 @@ func TestShifts(t *testing.T) {
 			h := facetest.Head{X: 160, Y: 80, Eyes: eyes, Tilt: tilt}
 			samples, tilts = append(samples, sampleOf(h, noise)), append(tilts, tilt)
 		}
-		var m model
+		var m reference
 		to := m.align(samples)
 		noses := m.shifts(samples, to)
 		// A later block of the same person is compared with the first.
@@ -48,7 +48,7 @@ func TestShiftsHidden(t *testing.T) {
 	for range 12 {
 		samples = append(samples, sampleOf(facetest.Head{X: 160, Y: 130, Eyes: 60}, noise))
 	}
-	var m model
+	var m reference
 	to := m.align(samples)
 	for name, p := range map[string]*pixels.Crop{
 		"a wall":        pixels.NewCrop(facetest.Wall(320, 260), image.Rect(0, 0, 320, 260), 60),

@@ -22,9 +22,9 @@ type sample struct {
 	crop      *pixels.Crop
 }
 
-// model is the face of one person. It is learned from the first frames and used for all later ones, so that
+// reference is the face of one person. It is learned from the first frames and used for all later ones, so that
 // these fit to the first.
-type model struct {
+type reference struct {
 	shape []geom.Point           // the rigid landmarks, canonical
 	band  *registration.Template // the median of the bands of some frames
 	nose  *nose                  // of the first band
@@ -38,14 +38,14 @@ const (
 	motionMedian = 3   // of motions that registration finds, which err by less
 	motionSmooth = .7
 
-	firstRounds = 2  // of registration with a new model: the first one's median is blurred
+	firstRounds = 2  // of registration with a new reference: the first one's median is blurred
 	bandSamples = 40 // samples, at most, whose median is the band
 )
 
 // align returns for each of consecutive samples the similarity from canonical coordinates to the frame's
 // pixels. Landmarks err by a pixel or two. Their similarity is smoothed, and then refined by registration of
 // the band with the person's (Lucas and Kanade 1981; Baker and Matthews 2004).
-func (m *model) align(samples []sample) []geom.Similarity {
+func (m *reference) align(samples []sample) []geom.Similarity {
 	to := m.fromLandmarks(samples)
 	rounds := 1
 	if m.band == nil {
@@ -60,7 +60,7 @@ func (m *model) align(samples []sample) []geom.Similarity {
 }
 
 // fromLandmarks fits the canonical face to the smoothed rigid landmarks.
-func (m *model) fromLandmarks(samples []sample) []geom.Similarity {
+func (m *reference) fromLandmarks(samples []sample) []geom.Similarity {
 	rigid := detection.Rigid()
 	shapes := make([][]geom.Point, len(samples))
 	for i := range shapes {
@@ -83,7 +83,7 @@ func (m *model) fromLandmarks(samples []sample) []geom.Similarity {
 }
 
 // learn sets the band: the median of those of at most bandSamples samples.
-func (m *model) learn(samples []sample, to []geom.Similarity) {
+func (m *reference) learn(samples []sample, to []geom.Similarity) {
 	step := max(1, (len(samples)+bandSamples-1)/bandSamples)
 	var bands [][]float32
 	for i := 0; i < len(samples); i += step {
@@ -109,7 +109,7 @@ func median(pictures [][]float32) []float32 {
 }
 
 // refine returns the similarities to, each corrected by registration of the sample's band with the person's.
-func (m *model) refine(samples []sample, to []geom.Similarity) []geom.Similarity {
+func (m *reference) refine(samples []sample, to []geom.Similarity) []geom.Similarity {
 	var motions [len(registration.Motion{})][]float32
 	for i := range motions {
 		motions[i] = make([]float32, len(samples))
@@ -238,8 +238,8 @@ type descriptor []float32
 // quarter of the distance of the pupils.
 const shadeReach = 12
 
-// descriptor returns the descriptor of the model's band.
-func (m *model) descriptor() descriptor {
+// descriptor returns the descriptor of the reference's band.
+func (m *reference) descriptor() descriptor {
 	d := make(descriptor, len(m.band.Pix))
 	var sum float64
 	for y := range band.Height {

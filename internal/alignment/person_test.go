@@ -42,7 +42,7 @@ func TestAlign(t *testing.T) {
 				h := c.head(float64(i))
 				samples, want = append(samples, sampleOf(h, noise)), append(want, placeOf(h))
 			}
-			var m model
+			var m reference
 			got := m.align(samples)
 			// A later block of the same person fits to the first.
 			got, want = append(got, m.align(samples[frames/2:])...), append(want, want[frames/2:]...)
@@ -64,7 +64,7 @@ func TestAlignOddSamples(t *testing.T) {
 		"nothing but a wall":          {blank, blank, blank},
 		"an edge of it is in a frame": {one, {landmarks: one.landmarks, crop: pixels.NewCrop(facetest.Wall(320, 260), image.Rect(0, 0, 30, 30), 60)}},
 	} {
-		var m model
+		var m reference
 		for i, to := range m.align(samples) {
 			eyes := geom.Distance(to.Apply(canonicalLeft), to.Apply(canonicalRight))
 			if !(eyes > 50 && eyes < 70) {

@@ -22,11 +22,11 @@ type shown struct {
 }
 
 // recognise sets the person of a new track, and aligns its samples. A track that is like an earlier one is aligned
-// with that one's model, so that the person's mouths fit on each other.
+// with that one's reference, so that the person's mouths fit on each other.
 func (a *Aligner) recognise(t *track) []geom.Similarity {
-	t.model = &model{}
-	to := t.model.align(t.samples)
-	own, most := t.model.descriptor(), float32(leastAlike)
+	t.reference = &reference{}
+	to := t.reference.align(t.samples)
+	own, most := t.reference.descriptor(), float32(leastAlike)
 	var best *track
 	for _, k := range a.recent {
 		if s := own.similarity(k.descriptor); s > most && !a.seenWith(k.person, t) {
@@ -37,10 +37,10 @@ func (a *Aligner) recognise(t *track) []geom.Similarity {
 		t.person = a.persons
 		a.persons++
 	} else {
-		copied := *best.model
-		t.person, t.model = best.person, &copied
-		to = t.model.align(t.samples)
-		own = t.model.descriptor()
+		copied := *best.reference
+		t.person, t.reference = best.person, &copied
+		to = t.reference.align(t.samples)
+		own = t.reference.descriptor()
 	}
 	if len(a.recent) == mostRecent {
 		a.recent = a.recent[1:]
