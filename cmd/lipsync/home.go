@@ -16,6 +16,7 @@ import (
 	"lipsync/internal/fetch"
 	"lipsync/internal/lipsync"
 	"lipsync/internal/rest"
+	"lipsync/internal/settings"
 	"lipsync/internal/worker"
 )
 
@@ -77,8 +78,11 @@ func newHome(c *serveCommand, d *data, s *engines.Set, log *slog.Logger) (*home,
 	h.worker = &worker.Worker{
 		Service:  d.service,
 		Renderer: s,
-		Fetcher:  fetch.New(fetch.Options{AllowPrivate: c.AllowPrivateNetworks, Total: fetchTime, Stall: stallTime}),
-		Log:      log,
+		Fetcher: fetch.New(fetch.Options{
+			AllowPrivate: c.AllowPrivateNetworks, PrivateHint: ": " + settings.AllowPrivateNetworks.Flag() + " allows those",
+			Total: fetchTime, Stall: stallTime,
+		}),
+		Log: log,
 	}
 	h.worker.Scratch, err = d.scratch()
 	return h, err

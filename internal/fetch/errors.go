@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"lipsync/internal/lipsync"
-	"lipsync/internal/settings"
 )
 
 // refused says why a URL or a redirect is not fetched.
@@ -21,12 +20,10 @@ type refused string
 
 func (r refused) Error() string { return string(r) }
 
-// privateAddress is an address in a private network, which the client refuses.
+// privateAddress says that an address in a private network is refused.
 type privateAddress string
 
-func (a privateAddress) Error() string {
-	return fmt.Sprintf("address %q is in a private network: %s=true allows those", string(a), settings.AllowPrivateNetworks.Env())
-}
+func (p privateAddress) Error() string { return string(p) }
 
 // statusError is an answer without the file.
 type statusError struct {

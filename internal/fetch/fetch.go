@@ -28,6 +28,7 @@ const (
 // Options says how a Client behaves.
 type Options struct {
 	AllowPrivate bool          // also connect to loopback, RFC 1918 and fc00::/7 addresses
+	PrivateHint  string        // ends the error that refuses one of those: how an operator allows them, or ""
 	Total        time.Duration // for one fetch with its redirects and body
 	Stall        time.Duration // without a byte
 }
@@ -63,7 +64,7 @@ func newClient(o Options, resolver *net.Resolver) *Client {
 			case err != nil || !open.allows(a.Addr()):
 				return refused(fmt.Sprintf("address %q is not public", address))
 			case !allowed.allows(a.Addr()):
-				return privateAddress(address)
+				return privateAddress(fmt.Sprintf("address %q is in a private network%s", address, o.PrivateHint))
 			}
 			return nil
 		},
