@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"html/template"
 	"net/http"
 	"net/url"
 	"os"
@@ -57,6 +58,12 @@ func (h *home) wantPage(t *testing.T, path string) {
 	}
 	if len(files) != 3 || weight > 60_000 {
 		t.Errorf("%s: %d bytes in %v, want at most 60000 in a page, a style sheet, a script and an icon", path, weight, files)
+	}
+}
+
+func TestEscapedText(t *testing.T) {
+	if got, want := text(`{"a": '<b>&'}`), template.HTML(`{"a": '&lt;b&gt;&amp;'}`); got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }
 

@@ -145,7 +145,14 @@ func (v views) functions(root string) template.FuncMap {
 		"bytes":   lipsync.Spell,
 		"state":   state,
 		"prose":   prose,
+		"text":    text,
 	}
+}
+
+// text escapes s to stand between tags. Quotes stay as they are there: escaped ones make the
+// page on the API too heavy.
+func text(s string) template.HTML {
+	return template.HTML(strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s))
 }
 
 // state is the status of the request, or canceled: that is no failure to people.
