@@ -121,7 +121,8 @@ func TestAddressInBrowser(t *testing.T) {
 	b.Wait(`document.querySelector("[data-output]").ended && document.querySelector("[data-source]").currentTime > 0.5`)
 }
 
-// TestPosterInBrowser shows a poster, and keeps its address while the list changes.
+// TestPosterInBrowser shows a poster, and keeps its address while the list changes, but no
+// longer than its signature is surely valid.
 func TestPosterInBrowser(t *testing.T) {
 	h := newHome(t)
 	c := h.caller(t, account)
@@ -138,6 +139,12 @@ func TestPosterInBrowser(t *testing.T) {
 	if got := browsertest.Eval[string](b, address); got != before {
 		t.Errorf("got %s, want it as before: %s", got, before)
 	}
+	browsertest.Eval[bool](b, `(() => {
+		const real = Date.now;
+		Date.now = () => real() + 60 * 60 * 1000;
+		return true;
+	})()`)
+	b.Wait(fmt.Sprintf(`%s !== %q && document.querySelector(".poster img").naturalWidth === 480`, address, before))
 }
 
 // TestUploadInBrowser cancels uploads that don't get on: before it is known where they

@@ -20,19 +20,25 @@ const refresh = async () => {
 	watch();
 };
 
-// update shows what is new in a part. A link in it that has the focus keeps it, and a
-// picture its address: only the signature of the new one differs.
+// update shows what is new in a part. A link in it that has the focus keeps it.
 const update = (part, fresh) => {
 	localize(fresh);
-	const path = (image) => new URL(image.src).pathname;
-	for (const image of fresh.querySelectorAll("img")) {
-		const shown = [...part.querySelectorAll("img")].find((old) => path(old) === path(image));
-		if (shown) image.setAttribute("src", shown.getAttribute("src"));
-	}
+	fresh.querySelectorAll("img").forEach(keep);
 	if (part.innerHTML === fresh.innerHTML) return;
 	const focus = part.contains(document.activeElement) && document.activeElement.getAttribute("href");
 	part.replaceChildren(...fresh.childNodes);
 	if (focus) [...part.querySelectorAll("a")].find((link) => link.getAttribute("href") === focus)?.focus({ preventScroll: true });
+};
+
+// keep gives a picture the address that it was shown by before: only the signature of the
+// new one differs. It does so for an hour (in ms), since a signature ends after two.
+const hour = 3_600_000;
+const shown = new Map(); // by its path: the address, and when it was first shown
+const keep = (image) => {
+	const { pathname } = new URL(image.src);
+	const before = shown.get(pathname);
+	if (before && Date.now() < before.since + hour) image.setAttribute("src", before.address);
+	else shown.set(pathname, { address: image.getAttribute("src"), since: Date.now() });
 };
 
 const watch = () => {
@@ -49,4 +55,5 @@ const localize = (root) => {
 };
 
 localize(document);
+document.querySelectorAll("img").forEach(keep);
 watch();
