@@ -62,11 +62,16 @@ func (f filter) page(name, value string) string {
 type listPage struct {
 	Filter   filter
 	Statuses []lipsync.Status
-	Requests []lipsync.Request
-	Posters  []*url.URL // beside Requests; nil where there is none
-	Total    int64      // of all pages, unknown for one status
+	Rows     []row
+	Total    int64 // of all pages, unknown for one status
 	Pager    pager
 	Live     bool // something may change by itself
+}
+
+// row is one request of a list.
+type row struct {
+	lipsync.Request
+	Poster *url.URL // of its output; nil if there is none
 }
 
 // pager leads from a page of a list to others.
@@ -100,45 +105,46 @@ func (p *pages) listRequests(v *visit) error {
 	if l.Filter.Status != "" {
 		find = p.findByStatus
 	}
-	if err := find(v.Context(), v.caller(), &l); err != nil {
+	requests, err := find(v.Context(), v.caller(), &l)
+	if err != nil {
 		return err
 	}
-	for _, r := range l.Requests {
-		l.Posters = append(l.Posters, p.poster(v.Context(), r))
+	for _, r := range requests {
+		l.Rows = append(l.Rows, row{r, p.poster(v.Context(), r)})
+		l.Live = l.Live || !r.Status.Final()
 	}
-	l.Live = slices.ContainsFunc(l.Requests, func(r lipsync.Request) bool { return !r.Status.Final() })
 	return v.show(http.StatusOK, "requests", "Requests", l)
 }
 
-// find fills a page of requests of all statuses.
-func (p *pages) find(ctx context.Context, c lipsync.Caller, l *listPage) (err error) {
+// find returns the requests of a page of all statuses, and sets its Total and Pager.
+func (p *pages) find(ctx context.Context, c lipsync.Caller, l *listPage) (requests []lipsync.Request, err error) {
 	f := l.Filter
-	l.Requests, l.Total, err = p.service.Requests.List(ctx, c.Account, f.Reference, f.Offset, pageSize)
+	requests, l.Total, err = p.service.Requests.List(ctx, c.Account, f.Reference, f.Offset, pageSize)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	l.Pager = newPager(f, len(l.Requests), l.Total)
-	return nil
+	l.Pager = newPager(f, len(requests), l.Total)
+	return requests, nil
 }
 
-// findByStatus fills a page of requests of one status, and looks whether there is
-// another one.
-func (p *pages) findByStatus(ctx context.Context, c lipsync.Caller, l *listPage) (err error) {
+// findByStatus returns the requests of a page of one status, and sets its Pager: it looks
+// whether there is another page.
+func (p *pages) findByStatus(ctx context.Context, c lipsync.Caller, l *listPage) ([]lipsync.Request, error) {
 	f := l.Filter
-	l.Requests, _, err = p.service.Requests.ListByStatus(ctx, lipsync.StatusQuery{
+	requests, _, err := p.service.Requests.ListByStatus(ctx, lipsync.StatusQuery{
 		Account: c.Account, Status: f.Status, ReferenceID: f.Reference, Before: f.Before, Limit: pageSize + 1,
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if f.Before != "" {
 		l.Pager.Newer = f.page("", "")
 	}
-	if len(l.Requests) > pageSize {
-		l.Requests = l.Requests[:pageSize]
-		l.Pager.Older = f.page("before", l.Requests[pageSize-1].ID)
+	if len(requests) > pageSize {
+		requests = requests[:pageSize]
+		l.Pager.Older = f.page("before", requests[pageSize-1].ID)
 	}
-	return nil
+	return requests, nil
 }
 
 // poster returns where the picture of the request's output is, nil if there is none. It is also
