@@ -110,7 +110,7 @@ const putOff = "WHERE lease = '' AND lease_until > 0 AND lease_until > ?1 ORDER 
 
 // PutOff implements lipsync.Leases.
 func (s leases) PutOff(ctx context.Context, after time.Time, limit int) ([]lipsync.Request, error) {
-	return s.requests(ctx, putOff, micros(after), limit)
+	return s.selectRequests(ctx, putOff, micros(after), limit)
 }
 
 // EndPause implements lipsync.Leases.
@@ -163,5 +163,5 @@ func (s leases) Upkeep(context.Context, time.Time) error { return nil }
 
 // Open implements lipsync.Leases.
 func (s leases) Open(ctx context.Context, now time.Time, limit int) ([]lipsync.Request, error) {
-	return s.requests(ctx, "WHERE "+claimable+" ORDER BY n LIMIT ?2", micros(now), limit)
+	return s.selectRequests(ctx, "WHERE "+claimable+" ORDER BY n LIMIT ?2", micros(now), limit)
 }

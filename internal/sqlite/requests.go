@@ -194,10 +194,10 @@ func (s requests) List(ctx context.Context, account, referenceID string, offset 
 	}
 	last := total - offset
 	if referenceID == "" {
-		list, err := s.requests(ctx, "WHERE account = ? AND seq <= ? ORDER BY seq DESC LIMIT ?", account, last, limit)
+		list, err := s.selectRequests(ctx, "WHERE account = ? AND seq <= ? ORDER BY seq DESC LIMIT ?", account, last, limit)
 		return list, total, err
 	}
-	list, err := s.requests(ctx, `WHERE account = ? AND reference_id = ? AND reference_id <> '' AND reference_seq <= ?
+	list, err := s.selectRequests(ctx, `WHERE account = ? AND reference_id = ? AND reference_id <> '' AND reference_seq <= ?
 		ORDER BY reference_seq DESC LIMIT ?`, account, referenceID, last, limit)
 	return list, total, err
 }
@@ -223,7 +223,7 @@ func (s requests) ListByStatus(ctx context.Context, q lipsync.StatusQuery) (page
 			return nil, total, explain(err)
 		}
 	}
-	page, err = s.requests(ctx, clauses+inStatus, append(args, q.Limit, q.Offset)...)
+	page, err = s.selectRequests(ctx, clauses+inStatus, append(args, q.Limit, q.Offset)...)
 	return page, total, err
 }
 
@@ -269,8 +269,8 @@ func (s requests) Usage(ctx context.Context, account string, now time.Time, days
 
 const secondsOfDay = 24 * 60 * 60
 
-// requests returns those that the clauses choose.
-func (s *Store) requests(ctx context.Context, clauses string, args ...any) ([]lipsync.Request, error) {
+// selectRequests returns the requests that the clauses choose.
+func (s *Store) selectRequests(ctx context.Context, clauses string, args ...any) ([]lipsync.Request, error) {
 	rows, err := s.read.QueryContext(ctx, "SELECT "+requestColumns+" FROM requests "+clauses, args...)
 	return collect(rows, err, scanRequest)
 }
