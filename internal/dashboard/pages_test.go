@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
+	"io/fs"
 	"net/http"
 	"net/url"
 	"os"
@@ -58,6 +59,26 @@ func (h *home) wantPage(t *testing.T, path string) {
 	}
 	if len(files) != 3 || weight > 60_000 {
 		t.Errorf("%s: %d bytes in %v, want at most 60000 in a page, a style sheet, a script and an icon", path, weight, files)
+	}
+}
+
+// TestScriptLines looks for a line in a template literal of a script: withoutComments would
+// drop it if it began with //.
+func TestScriptLines(t *testing.T) {
+	names, err := fs.Glob(staticFiles, "static/*.js")
+	if err != nil || len(names) == 0 {
+		t.Fatalf("got %d scripts, %v", len(names), err)
+	}
+	for _, name := range names {
+		script, err := staticFiles.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, line := range strings.Split(string(withoutComments(script)), "\n") {
+			if strings.Count(line, "`")%2 != 0 {
+				t.Errorf("%s, line %d without comments: a literal goes on in another line: %s", name, i+1, line)
+			}
+		}
 	}
 }
 
