@@ -32,7 +32,7 @@ var dialect = []struct{ expression, instead string }{
 var unread = []string{
 	"cmd/lipsync/", "infra/README.md", "infra/stack/", "internal/settings/",
 	"internal/dashboard/", "internal/rest/",
-	"internal/lipsync/", "internal/lipsynctest/", "internal/sqlite/",
+	"internal/lipsync/", "internal/lipsynctest/",
 	"docs/",
 }
 

@@ -7,7 +7,7 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// Backlog returns the open requests at now. Its cost grows with their number.
+// Backlog counts the open requests at now. The cost grows with their number.
 func (s *Store) Backlog(ctx context.Context, now time.Time) (b lipsync.Backlog, err error) {
 	err = s.read.QueryRowContext(ctx, `SELECT count(*) FILTER (WHERE status = 'queued'), count(*) FILTER (WHERE status = 'processing'),
 			coalesce(min(max(created_at, lease_until)) FILTER (WHERE lease_until <= ?), 0)

@@ -8,7 +8,7 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// TestBacklog follows two requests of two accounts.
+// TestBacklog checks the backlog while two requests of two accounts change.
 func TestBacklog(t *testing.T) {
 	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "lipsync.db"))
 	if err != nil {

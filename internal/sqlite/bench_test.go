@@ -58,8 +58,8 @@ func BenchmarkPage(b *testing.B) {
 	}
 }
 
-// BenchmarkByStatus reads pages of 20 of 100,000 requests that wait, of which none
-// failed.
+// BenchmarkByStatus reads pages of 20 of 100,000 queued requests, and pages of failed requests, of
+// which none exist.
 func BenchmarkByStatus(b *testing.B) {
 	store := filled(b, many)
 	for _, status := range []lipsync.Status{lipsync.Queued, lipsync.Failed} {
@@ -75,7 +75,7 @@ func BenchmarkByStatus(b *testing.B) {
 	}
 }
 
-// BenchmarkCreate creates from 16 goroutines at a time.
+// BenchmarkCreate creates requests in 16 goroutines.
 func BenchmarkCreate(b *testing.B) {
 	store := filled(b, 0)
 	const clients = 16
@@ -102,8 +102,8 @@ func BenchmarkCreate(b *testing.B) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "creates/s")
 }
 
-// BenchmarkClaim claims and gives back while one account has 100,000 requests that wait,
-// and each of some others has one.
+// BenchmarkClaim claims and releases requests. One account has 100,000 queued requests, and some
+// others have one each.
 func BenchmarkClaim(b *testing.B) {
 	store := filled(b, many)
 	others := 0

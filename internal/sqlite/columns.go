@@ -7,7 +7,7 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// micros is the value of a column of microseconds.
+// micros returns a time as microseconds since 1970, for a column; 0 for the zero time.
 func micros(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -15,7 +15,7 @@ func micros(t time.Time) int64 {
 	return t.UnixMicro()
 }
 
-// instant scans a column of microseconds.
+// instant scans a column with a time in microseconds since 1970.
 type instant struct{ t *time.Time }
 
 func (i instant) Scan(src any) error {
@@ -30,7 +30,7 @@ func (i instant) Scan(src any) error {
 	return nil
 }
 
-// span scans a column of microseconds that is a length of time.
+// span scans a column with a duration in microseconds.
 type span struct{ d *time.Duration }
 
 func (s span) Scan(src any) error {
@@ -42,7 +42,7 @@ func (s span) Scan(src any) error {
 	return nil
 }
 
-// details scans a column of a failure's details.
+// details scans a column with the details of a failure.
 type details struct{ d *lipsync.Details }
 
 func (d details) Scan(src any) (err error) {

@@ -12,7 +12,7 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// codeOf returns the driver's code of an error, SQLITE_OK if it has none.
+// codeOf returns the driver's code of an error, or SQLITE_OK if it has none.
 func codeOf(err error) int {
 	if e, ok := errors.AsType[*driver.Error](err); ok {
 		return e.Code()
@@ -20,21 +20,21 @@ func codeOf(err error) int {
 	return sqlite3.SQLITE_OK
 }
 
-// diskFull reports whether the driver found no space to write to.
+// diskFull reports whether the driver found no space on the disk.
 func diskFull(err error) bool {
 	code := codeOf(err)
 	return code == sqlite3.SQLITE_FULL || code == sqlite3.SQLITE_IOERR_SHMSIZE
 }
 
-// diskFails reports whether the driver couldn't read or write its files, also for want of
-// space. SQLite may have undone the whole transaction then.
+// diskFails reports whether the driver couldn't read or write its files, or found no space. SQLite
+// may then have undone the whole transaction.
 func diskFails(err error) bool {
 	primary := codeOf(err) & 0xff
 	return diskFull(err) || primary == sqlite3.SQLITE_IOERR || primary == sqlite3.SQLITE_CANTOPEN
 }
 
-// explain turns the driver's words for no row and for a disk that fails into the
-// domain's, and leaves any other error as it is.
+// explain turns the driver's errors for a missing row and for a failing disk into errors of package
+// lipsync. It returns any other error as it is.
 func explain(err error) error {
 	switch {
 	case errors.Is(err, sql.ErrNoRows):

@@ -13,8 +13,8 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// TestFailingDisk has each write of the database's files fail: that is a fault of the
-// machine to whoever waits for one, and the store goes on once the disk does.
+// TestFailingDisk makes each write to the database's files fail. Every caller gets a fault of the
+// machine, and the store works again once the disk does.
 func TestFailingDisk(t *testing.T) {
 	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "lipsync.db"))
 	if err != nil {
@@ -43,8 +43,8 @@ func TestFailingDisk(t *testing.T) {
 	}
 }
 
-// breakWrites has every write to a file fail in this process, which the system then says
-// to be too long. mend ends that.
+// breakWrites makes every write to a file of this process fail, with the system's error that the
+// file is too large. The returned function ends that.
 func breakWrites(t *testing.T) (mend func()) {
 	t.Helper()
 	signal.Ignore(syscall.SIGXFSZ)
@@ -65,8 +65,8 @@ func breakWrites(t *testing.T) (mend func()) {
 	return mend
 }
 
-// TestOneWriteFails has the disk fail in the middle of one of two writes of a
-// transaction: SQLite then has undone both.
+// TestOneWriteFails makes the disk fail in the middle of one of two writes of a transaction. SQLite
+// then undoes both.
 func TestOneWriteFails(t *testing.T) {
 	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "lipsync.db"))
 	if err != nil {

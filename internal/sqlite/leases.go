@@ -12,16 +12,16 @@ import (
 // leases implements lipsync.Leases.
 type leases struct{ *Store }
 
-// isOpen holds for requests that are not final. claimable holds for those of them that
-// nobody holds at the time ?1.
+// isOpen selects requests that are not final. claimable selects the open requests that no worker
+// holds at the time ?1.
 const (
 	isOpen    = "status IN ('queued', 'processing')"
 	claimable = isOpen + " AND lease_until <= ?1"
 )
 
-// next is the n of the request to claim at the time ?1, or NULL. It goes from one account
-// with open requests to the next: its cost grows with the number of these and of the
-// leases, and not with the number of requests that wait.
+// next selects the n of the request to claim at the time ?1, or NULL. It goes from one account with
+// open requests to the next. The cost grows with the number of these accounts and of leases, and
+// not with the number of waiting requests.
 const next = `WITH RECURSIVE waiting (account) AS (
 		SELECT (SELECT account FROM requests INDEXED BY requests_open_of_account WHERE ` + isOpen + `
 			ORDER BY account LIMIT 1)
@@ -37,14 +37,14 @@ const next = `WITH RECURSIVE waiting (account) AS (
 		(SELECT at FROM claimed WHERE account = waiting.account AND at <= ?1), oldest -- NULL comes first
 	LIMIT 1`
 
-// noteClaim notes when a request of the account was claimed.
+// noteClaim stores the time of the account's last claim.
 func noteClaim(ctx context.Context, tx *sql.Tx, account string, now time.Time) error {
 	_, err := tx.ExecContext(ctx, `INSERT INTO claimed (account, at) VALUES (?1, ?2)
 		ON CONFLICT DO UPDATE SET at = ?2`, account, micros(now))
 	return err
 }
 
-// What a request has that nobody holds.
+// Assignments for a request that no worker holds.
 const (
 	noProgress = "stage = '', percent = 0, ends = 0"
 	unheld     = "lease = '', " + noProgress
@@ -105,7 +105,7 @@ func (s leases) Postpone(ctx context.Context, r lipsync.Request, until time.Time
 		r.Fetching.Microseconds(), r.ID, r.Lease)
 }
 
-// putOff is what was put off until later than the time ?1.
+// putOff selects the requests that are postponed until a time after ?1.
 const putOff = "WHERE lease = '' AND lease_until > 0 AND lease_until > ?1 ORDER BY lease_until, n LIMIT ?2"
 
 // PutOff implements lipsync.Leases.
@@ -158,7 +158,7 @@ func (s leases) Cancel(ctx context.Context, id string, now time.Time, f lipsync.
 	return r, err
 }
 
-// Upkeep implements lipsync.Leases. Claims leave nothing undone here.
+// Upkeep implements lipsync.Leases. In SQLite, claims leave no work for later.
 func (s leases) Upkeep(context.Context, time.Time) error { return nil }
 
 // Open implements lipsync.Leases.

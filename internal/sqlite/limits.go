@@ -9,12 +9,11 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// openOfAccount counts the open requests of an account, up to a number.
+// openOfAccount counts the open requests of an account, up to a limit.
 const openOfAccount = `SELECT count(*) FROM (SELECT 1 FROM requests INDEXED BY requests_open_of_account
 	WHERE account = ? AND ` + isOpen + ` LIMIT ?)`
 
-// checkLimits returns OpenLimit or StorageLimit if the account has as much as limits
-// allow.
+// checkLimits returns OpenLimit or StorageLimit if the account has reached one of the limits.
 func checkLimits(ctx context.Context, tx *sql.Tx, account string, now time.Time, limits lipsync.Limits) error {
 	if limits.Open > 0 {
 		var open int
@@ -29,7 +28,7 @@ func checkLimits(ctx context.Context, tx *sql.Tx, account string, now time.Time,
 	return checkStored(ctx, tx, account, now, 1, limits)
 }
 
-// checkStored returns StorageLimit if the account may not store that many more bytes.
+// checkStored returns StorageLimit if the account may not store the additional bytes.
 func checkStored(ctx context.Context, tx *sql.Tx, account string, now time.Time, more int64, limits lipsync.Limits) error {
 	if limits.Stored == 0 {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// usesObject tells whether an open request of the account has the object as an input.
+// usesObject selects whether an open request of the account has the object as an input.
 const usesObject = `SELECT EXISTS (SELECT 1 FROM requests INDEXED BY requests_open_of_account
 	WHERE account = ?1 AND ` + isOpen + ` AND (video_object = ?2 OR audio_object = ?2))`
 

@@ -14,21 +14,21 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// schema makes a new file of the newest version.
+// schema has the statements that create the newest version of the schema.
 //
 //go:embed schema.sql
 var schema string
 
-// migrations holds a file for each version from 2 on, in their order: it makes a file of that
-// version of one of the version before. Files of every version are out there: add at the end,
-// change nothing, and change schema.sql likewise.
+// migrations has a file for each version from 2 on, in this order. Each one updates a database from
+// the version before. Users have databases of every version, so only add migrations at the end,
+// never change one, and make the same change in schema.sql.
 //
 //go:embed migrations
 var migrations embed.FS
 
 var errNewer = errors.New("the database was made by a newer version of the program")
 
-// steps returns the text of each migration: the first one leads from version 1 to version 2.
+// steps returns the statements of each migration. The first one updates version 1 to version 2.
 func steps() (all []string) {
 	files, err := migrations.ReadDir("migrations")
 	for _, f := range files {
@@ -36,16 +36,16 @@ func steps() (all []string) {
 		all, err = append(all, string(text)), errors.Join(err, readErr)
 	}
 	if err != nil {
-		panic(err) // the files are in the program
+		panic(err) // can't happen: the files are in the program
 	}
 	return all
 }
 
-// newest returns the newest version of a file.
+// newest returns the newest version of the schema.
 func newest() int { return 1 + len(steps()) }
 
-// migrate brings the file to the newest version. Its user_version says which one it has: 0 if
-// it is new.
+// migrate updates the file to the newest version. The file's user_version has its version, which is
+// 0 for a new file.
 func (s *Store) migrate(ctx context.Context) error {
 	return s.update(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		var version int
@@ -57,7 +57,7 @@ func (s *Store) migrate(ctx context.Context) error {
 		case version > newest():
 			return errNewer
 		case version == newest():
-			return nil // and write nothing: the disk may be full
+			return nil // without a write, since the disk may be full
 		case version > 0:
 			missing = steps()[version-1:]
 		}
@@ -71,14 +71,14 @@ func (s *Store) migrate(ctx context.Context) error {
 	})
 }
 
-// defineFunctions gives SQL the functions of the migration to version 7, which take the sentence of
-// a failure. The driver keeps them for all files.
+// defineFunctions defines the SQL functions of the migration to version 7, whose argument is the
+// sentence of a failure. The driver keeps them for all databases.
 var defineFunctions = sync.OnceFunc(func() {
 	sqlite.MustRegisterDeterministicScalarFunction("failure_code", 1, ofFailure(func(f lipsync.Failure) string { return string(f.Code) }))
 	sqlite.MustRegisterDeterministicScalarFunction("failure_details", 1, ofFailure(lipsync.Failure.Text))
 })
 
-// ofFailure is a function of SQL that finds a text in the failure that a sentence tells.
+// ofFailure returns an SQL function that applies find to the failure with a given sentence.
 func ofFailure(find func(lipsync.Failure) string) func(*sqlite.FunctionContext, []driver.Value) (driver.Value, error) {
 	return func(_ *sqlite.FunctionContext, sentence []driver.Value) (driver.Value, error) {
 		text, ok := sentence[0].(string)

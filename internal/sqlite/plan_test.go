@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestPlans asks SQLite how it finds what must not take longer with the number of
-// records: each table by an index to its end, and no records sorted.
+// TestPlans checks SQLite's plans of queries whose time must not grow with the number of records.
+// They use an index for each table and sort no records.
 func TestPlans(t *testing.T) {
 	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "lipsync.db"))
 	if err != nil {
@@ -18,7 +18,7 @@ func TestPlans(t *testing.T) {
 	for _, c := range []struct {
 		name, query string
 		args        []any
-		want        []string // steps that look into a table of records, or sort
+		want        []string // steps that search a table of records, or sort
 	}{
 		{
 			"requests of a status and a reference id", "SELECT " + requestColumns + " FROM requests " + withReferenceAndStatus + inStatus,
@@ -27,8 +27,8 @@ func TestPlans(t *testing.T) {
 		}, {
 			"next request to claim", next, []any{1},
 			[]string{
-				"SCAN requests USING INDEX requests_open_of_account",               // only the first of them
-				"SEARCH requests USING INDEX requests_open_of_account (account>?)", // of the next account, each time
+				"SCAN requests USING INDEX requests_open_of_account",               // only its first row
+				"SEARCH requests USING INDEX requests_open_of_account (account>?)", // the next account, each time
 				"SEARCH requests USING INDEX requests_open_of_account (account=?)",
 				"SEARCH requests USING INDEX requests_held_of_account (account=?)",
 				"SEARCH requests USING INDEX requests_open_of_account (account=?)",

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// rates implements lipsync.Rates. It counts calls in memory: one process serves the file, and a minute's
-// counts are not worth a write to the disk for each call.
+// rates implements lipsync.Rates. It counts calls in memory: only one process serves the API, and
+// the counts of a minute are not worth a write to the disk for each call.
 type rates struct {
 	mu      sync.Mutex
 	windows map[string]window
@@ -21,8 +21,8 @@ type window struct {
 	taken int
 }
 
-// over reports whether now is outside the window. A clock that was set back
-// ends it too, or a name could wait for hours.
+// over reports whether now is outside the window. The window also ends if the clock was set back;
+// otherwise a name could wait for hours.
 func (w window) over(now time.Time) bool {
 	return now.Before(w.start) || !now.Before(w.start.Add(time.Minute))
 }
@@ -44,7 +44,7 @@ func (r *rates) Take(_ context.Context, name string, limit int, now time.Time) (
 	return 0, nil
 }
 
-// prune forgets windows that are over, about once a minute.
+// prune deletes windows that are over, about once a minute.
 func (r *rates) prune(now time.Time) {
 	if (window{start: r.pruned}).over(now) {
 		maps.DeleteFunc(r.windows, func(_ string, w window) bool { return w.over(now) })

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// take takes one call of a name that may make two a minute.
+// take counts one call of a name with two calls per minute.
 func take(t *testing.T, r *rates, name string, at time.Time) (wait time.Duration) {
 	t.Helper()
 	wait, err := r.Take(t.Context(), name, 2, at)

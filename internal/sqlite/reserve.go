@@ -9,33 +9,33 @@ import (
 )
 
 const (
-	// logSize is how many bytes are set aside for the write-ahead log, in the log's own
-	// file. SQLite copies the log to the database at 4 MiB and then begins it anew.
+	// logSize is the number of bytes that are reserved for the write-ahead log, in the log's own
+	// file. SQLite copies the log to the database at 4 MiB and then starts the log again.
 	logSize = 8 << 20
-	// reserveSize is how many bytes the database can still grow by on a full disk.
+	// reserveSize is the number of bytes by which the database can still grow on a full disk.
 	reserveSize = 8 << 20
-	// reserveEvery is how often the reserve is looked after.
+	// reserveEvery is the time between two checks of the reserve.
 	reserveEvery = time.Minute
 )
 
-// reserve is the space that a database has on a full disk, so that what ends and is
-// canceled can still be recorded: blocks of its log, and a file that only holds space
-// and is removed then. It is used by one goroutine.
+// reserve is the space that a database has on a full disk, so that the ends of requests can still
+// be stored. It consists of blocks of the log, and of a file that is deleted when the disk is full.
+// Only one goroutine may use it.
 type reserve struct {
-	database string    // path
-	next     time.Time // when it is to be looked after
+	database string    // path of the database
+	next     time.Time // time of the next check
 }
 
 func (r *reserve) path() string { return r.database + "-reserve" }
 
-// give removes the file, and reports whether there was one.
+// give deletes the file and reports whether it existed.
 func (r *reserve) give() bool {
 	r.next = time.Now().Add(reserveEvery)
 	return os.Remove(r.path()) == nil
 }
 
-// keep sets the space aside, as far as there is any, and once in a while again. Some
-// file systems can't do that: then there is no reserve.
+// keep reserves the space if the disk has it. It does so again every reserveEvery. On file systems
+// that can't reserve space it does nothing.
 func (r *reserve) keep() {
 	now := time.Now()
 	if now.Before(r.next) {
@@ -48,7 +48,7 @@ func (r *reserve) keep() {
 	}
 }
 
-// setAside gives a file blocks for its first bytes.
+// setAside allocates blocks on the disk for a file's first size bytes.
 func setAside(path string, flags int, mode uint32, size int64) error {
 	f, err := os.OpenFile(path, flags, 0o600)
 	if err != nil {

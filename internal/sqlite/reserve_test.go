@@ -13,9 +13,9 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// TestReserve fills a database to its bound, as a full disk is one: the write fails
-// with words for a client, after the reserve was given away, and the store reads and
-// goes on once there is space.
+// TestReserve fills a database to its bound, which acts like a full disk. The write fails with a
+// message for the client after the reserve was released. The store still reads, and it writes again
+// once it has space.
 func TestReserve(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lipsync.db")
 	s, err := Open(t.Context(), path)

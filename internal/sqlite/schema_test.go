@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// TestSchemaOfVersions migrates a file of each version, as its program made it. It wants what
-// schema.sql makes.
+// TestSchemaOfVersions migrates a file of each version and compares its schema with that of
+// schema.sql.
 func TestSchemaOfVersions(t *testing.T) {
 	fresh := filepath.Join(t.TempDir(), "lipsync.db")
 	open(t, fresh)
@@ -44,7 +44,7 @@ func TestSchemaOfVersions(t *testing.T) {
 	}
 }
 
-// TestMigrationNumbers wants each migration named after the version that it makes.
+// TestMigrationNumbers checks that each migration is named after its version.
 func TestMigrationNumbers(t *testing.T) {
 	files, err := filepath.Glob("migrations/*.sql")
 	if err != nil {
@@ -88,8 +88,8 @@ func unpack(t *testing.T, file, path string) {
 	}
 }
 
-// What a database holds, a line each: columns with their types and defaults in any order, the columns
-// of constraints, and the statements of indexes and triggers.
+// schemaQueries select the schema of a database, in any order: columns with their types and
+// defaults, the columns of constraints, and the statements of indexes and triggers.
 var schemaQueries = []string{
 	`SELECT 'version ' || user_version FROM pragma_user_version`,
 	`SELECT 'table ' || name || ' without rowid ' || wr || ' strict ' || strict FROM pragma_table_list WHERE schema = 'main' AND type = 'table'`,

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 )
 
-// Snapshot copies the database at path, as it is at one moment, to a new file. Others
-// may use it meanwhile, and it is not brought up to date.
+// Snapshot copies the database at path, as it is at one moment, to a new file. Other processes may
+// use the database meanwhile. Snapshot does not migrate it.
 func Snapshot(ctx context.Context, path, copied string) (err error) {
 	db, err := openToRead(path)
 	if err != nil {
@@ -24,8 +24,8 @@ func Snapshot(ctx context.Context, path, copied string) (err error) {
 	return err
 }
 
-// Check reads all of the database at path, and returns an error unless it is whole
-// and of a version that this program knows.
+// Check reads the whole database at path. It returns an error if the database is damaged or has a
+// version that this program does not know.
 func Check(ctx context.Context, path string) (err error) {
 	db, err := openToRead(path)
 	if err != nil {
@@ -52,7 +52,7 @@ func Check(ctx context.Context, path string) (err error) {
 	return nil
 }
 
-// openToRead opens an existing file, as it is.
+// openToRead opens an existing file without migrating it.
 func openToRead(path string) (*sql.DB, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {

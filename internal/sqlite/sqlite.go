@@ -1,7 +1,7 @@
 // Package sqlite keeps the records of one machine in one SQLite file.
 //
-// Several processes may use the file at a time, such as a server and a command
-// that makes keys.
+// Several processes may use the file at the same time, such as a server and a command that makes
+// keys.
 package sqlite
 
 import (
@@ -17,18 +17,18 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// Store has the ports of lipsync.Store, on one file.
+// Store implements the ports of lipsync.Store with one file.
 type Store struct {
 	lipsync.Store
 	write   *sql.DB // one connection: SQLite has one writer at a time
 	writes  chan write
-	closed  chan struct{} // closed by Close: no write begins any more
-	written chan struct{} // closed when all that began are done
+	closed  chan struct{} // Close closes it; no write begins after that
+	written chan struct{} // closed when all writes are done
 	read    *sql.DB
-	reserve reserve // of writeAll
+	reserve reserve // only writeAll uses it
 }
 
-// Open opens the file at path, and makes it or brings it up to date first.
+// Open opens the database at path. It creates or migrates the file first if necessary.
 func Open(ctx context.Context, path string) (*Store, error) {
 	defineFunctions()
 	path, err := filepath.Abs(path)
@@ -75,12 +75,11 @@ func create(path string) error {
 	return f.Close()
 }
 
-// maxReaders bounds the connections that read beside the writer.
+// maxReaders is the largest number of connections that read while one writes.
 const maxReaders = 8
 
-// open makes a pool of connections whose transactions begin in the given way.
-// With synchronous FULL a commit is on the disk before it is acknowledged: it
-// outlives a killed process and a power cut.
+// open returns a pool of connections whose transactions begin with the mode begin. With synchronous
+// FULL a commit is on the disk before it returns, so it survives a killed process and a power cut.
 func open(path, begin string) (*sql.DB, error) {
 	query := url.Values{
 		"_txlock": {begin},
@@ -90,7 +89,7 @@ func open(path, begin string) (*sql.DB, error) {
 	return sql.Open("sqlite", address.String())
 }
 
-// Close ends the store, once what began is done. It is to be called once.
+// Close waits for the writes that have begun and closes the store. Call it once.
 func (s *Store) Close() error {
 	close(s.closed)
 	<-s.written
@@ -101,8 +100,8 @@ func (s *Store) Close() error {
 	return errors.Join(err, s.write.Close())
 }
 
-// refusal is an error that a port's comment names. The domain knows the words
-// for it.
+// refusal returns an error with a code that a port's comment names. Package lipsync adds the
+// message for clients.
 func refusal(code lipsync.Code, message string) error {
 	return &lipsync.Error{Code: code, Message: message}
 }

@@ -40,7 +40,8 @@ func TestStore(t *testing.T) {
 	})
 }
 
-// TestReopen has what was written before, and refuses what it can't know.
+// TestReopen checks that a reopened store has its records, and that a file of an unknown version is
+// refused.
 func TestReopen(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lipsync.db")
 	k := lipsync.Key{ID: "k", Account: "a", Name: "n", CreatedAt: time.Unix(1_800_000_000, 0).UTC()}
@@ -63,12 +64,12 @@ func TestReopen(t *testing.T) {
 	}
 }
 
-// TestPrivate looks at the files of a store that is open.
+// TestPrivate checks the modes of an open store's files.
 func TestPrivate(t *testing.T) {
 	dir := t.TempDir()
 	open(t, filepath.Join(dir, "lipsync.db"))
 	entries, err := os.ReadDir(dir)
-	if err != nil || len(entries) != 4 { // with -wal, -shm and -reserve
+	if err != nil || len(entries) != 4 { // the file and those with -wal, -shm and -reserve
 		t.Fatalf("got %v (%v), want 4 files", entries, err)
 	}
 	for _, e := range entries {
@@ -82,7 +83,7 @@ func TestPrivate(t *testing.T) {
 	}
 }
 
-// TestTwoProcesses has a second store on the file, as the keys command has.
+// TestTwoProcesses opens a second store on the same file, as the keys command does.
 func TestTwoProcesses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lipsync.db")
 	server, command := open(t, path), open(t, path)
@@ -126,7 +127,7 @@ func TestNewerFile(t *testing.T) {
 	}
 }
 
-// undo brings a file from the version of its index and two to the one before.
+// undo has statements that turn a file into the version before. The statement i is for version i+2.
 var undo = []string{
 	"ALTER TABLE requests DROP COLUMN engine",
 	"ALTER TABLE requests DROP COLUMN stage; ALTER TABLE requests DROP COLUMN percent; ALTER TABLE requests DROP COLUMN ends",
@@ -155,10 +156,9 @@ var undo = []string{
 	"ALTER TABLE requests DROP COLUMN poster",
 }
 
-// TestOlderFile brings files of all versions up to date. A request from before there
-// was a choice of engines has the one that there was, one from before there was
-// progress has none, and those from before there was usage are counted, but for the
-// length of their outputs, which nobody knows.
+// TestOlderFile migrates files of all versions. A request of a version with one engine has that
+// engine. A request of a version without progress has none. Requests of versions without usage are
+// counted, without the length of their outputs, which is unknown.
 func TestOlderFile(t *testing.T) {
 	for version := 1; version <= len(undo); version++ {
 		t.Run(fmt.Sprint("version ", version), func(t *testing.T) {
@@ -192,7 +192,8 @@ func TestOlderFile(t *testing.T) {
 	}
 }
 
-// TestCanceledBefore has a file from before version 13, in which what was canceled counts as failed.
+// TestCanceledBefore migrates a file older than version 13, in which canceled requests count as
+// failed.
 func TestCanceledBefore(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lipsync.db")
 	store := open(t, path)
@@ -207,7 +208,7 @@ func TestCanceledBefore(t *testing.T) {
 	}
 }
 
-// TestSentences brings failures up to date that were sentences before version 7.
+// TestSentences migrates failures, which were stored as sentences before version 7.
 func TestSentences(t *testing.T) {
 	for sentence, want := range map[string]lipsync.Failure{
 		"canceled by the client": {Code: lipsync.Canceled},
@@ -228,7 +229,7 @@ func TestSentences(t *testing.T) {
 	}
 }
 
-// createAndEnd returns requests that wait, completed and failed.
+// createAndEnd creates and returns requests that are queued, completed and failed.
 func createAndEnd(t *testing.T, store *sqlite.Store) (all []lipsync.Request) {
 	t.Helper()
 	must := func(err error) {
@@ -256,7 +257,7 @@ func createAndEnd(t *testing.T, store *sqlite.Store) (all []lipsync.Request) {
 	return all
 }
 
-// makeOlder brings a file back to the version.
+// makeOlder turns a file back into the version.
 func makeOlder(t *testing.T, path string, version int) {
 	t.Helper()
 	for _, change := range slices.Backward(undo[version-1:]) {
@@ -265,7 +266,7 @@ func makeOlder(t *testing.T, path string, version int) {
 	execute(t, path, fmt.Sprint("PRAGMA user_version = ", version))
 }
 
-// execute changes a file behind the store's back.
+// execute runs a statement on a file without the store.
 func execute(t *testing.T, path, change string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)
@@ -278,8 +279,8 @@ func execute(t *testing.T, path, change string) {
 	}
 }
 
-// TestKill kills a process in the middle of its creates, and holds the file to
-// every one that was acknowledged.
+// TestKill kills a process while it creates requests, and checks that the file has every request
+// whose Create returned.
 func TestKill(t *testing.T) {
 	if path := os.Getenv("SQLITE_TEST_KILL"); path != "" {
 		createUntilKilled(t, open(t, path))
@@ -319,7 +320,7 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// createUntilKilled prints the id of each request it created.
+// createUntilKilled creates requests and prints the id of each.
 func createUntilKilled(t *testing.T, store *sqlite.Store) {
 	if err := store.Keys.Create(t.Context(), lipsync.Key{ID: "k", Account: "a", Name: "n"}); err != nil {
 		t.Fatal(err)

@@ -37,7 +37,7 @@ func (s uploads) ByID(ctx context.Context, id string) (lipsync.Upload, error) {
 	return scanUpload(s.read.QueryRowContext(ctx, "SELECT "+uploadColumns+" FROM uploads WHERE id = ?", id))
 }
 
-// expired chooses a page of the uploads that expired.
+// expired selects a page of the expired uploads.
 const expired = "WHERE expires_at < ? AND (expires_at, id) > (?, ?) ORDER BY expires_at, id LIMIT ?"
 
 // Expired implements lipsync.Uploads.

@@ -6,19 +6,19 @@ import (
 	"errors"
 )
 
-// maxBatch bounds how many writes share a transaction, and so how long the first
-// of them waits.
+// maxBatch is the largest number of writes that share a transaction. It bounds the time that the
+// first of them waits.
 const maxBatch = 64
 
-// write is one change of the records, and where its outcome goes.
+// write is one change of the records, with the channel for its outcome.
 type write struct {
 	change func(context.Context, *sql.Tx) error
 	done   chan error
 }
 
-// update runs change in a transaction, in which it sees all earlier ones. It is
-// done or undone as a whole, and on the disk when update returns nil. Once it
-// began, ctx has no say any more: change gets a context that does not end.
+// update runs change in a transaction that sees all earlier changes. The change is done or undone
+// as a whole, and it is on the disk when update returns nil. Once change has begun, the end of ctx
+// does not stop it: it gets a context that does not end.
 func (s *Store) update(ctx context.Context, change func(context.Context, *sql.Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -34,8 +34,8 @@ func (s *Store) update(ctx context.Context, change func(context.Context, *sql.Tx
 	}
 }
 
-// writeAll serves update until the store is closed. Writes that wait at the same
-// time share a transaction, so that one sync of the disk serves them all.
+// writeAll runs the changes of update until the store is closed. Writes that wait at the same time
+// share a transaction, so they need only one sync of the disk.
 func (s *Store) writeAll() {
 	defer close(s.written)
 	for {
@@ -48,7 +48,7 @@ func (s *Store) writeAll() {
 	}
 }
 
-// batch returns the write, and those that wait beside it.
+// batch returns first and the other writes that wait.
 func (s *Store) batch(first write) []write {
 	batch := []write{first}
 	for len(batch) < maxBatch {
@@ -62,9 +62,8 @@ func (s *Store) batch(first write) []write {
 	return batch
 }
 
-// commit makes one transaction of the batch, on a full disk with what the reserve
-// gives. A write that fails is undone by itself; if the transaction fails, then every
-// write in it.
+// commit runs the batch in one transaction. On a full disk it releases the reserve and tries again.
+// A write that fails is undone alone; if the transaction fails, all its writes are undone.
 func (s *Store) commit(ctx context.Context, batch []write) {
 	outcomes, err := s.transact(ctx, batch)
 	if diskFull(err) && s.reserve.give() {
@@ -81,8 +80,8 @@ func (s *Store) commit(ctx context.Context, batch []write) {
 	}
 }
 
-// transact makes one transaction of the batch, unless it returns an error. The
-// outcomes are those of the writes in it.
+// transact runs the batch in one transaction and returns the outcome of each write. After an error
+// the whole transaction is undone.
 func (s *Store) transact(ctx context.Context, batch []write) (outcomes []error, err error) {
 	outcomes = make([]error, len(batch))
 	tx, err := s.write.BeginTx(ctx, nil)
@@ -111,7 +110,7 @@ func inSavepoint(ctx context.Context, tx *sql.Tx, change func(context.Context, *
 	return errors.Join(err, released)
 }
 
-// changeRow runs one statement, and returns missing if it changes no row.
+// changeRow runs one statement and returns missing if it changes no row.
 func (s *Store) changeRow(ctx context.Context, missing error, query string, args ...any) error {
 	return s.update(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		result, err := tx.ExecContext(ctx, query, args...)
