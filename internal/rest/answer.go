@@ -15,17 +15,17 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// handler answers one call. An error that it returns is rendered for it.
+// handler answers one call. If it returns an error, serve writes that as the answer.
 type handler func(w *answer, r *http.Request) error
 
-// answer is the way back to the client, and what the access log says of it.
+// answer writes to the client and collects the data for the access log.
 type answer struct {
 	http.ResponseWriter
 	status int
 	bytes  int64
 
-	caller  lipsync.Caller // once known
-	request string         // id of the lip sync request that the call is about, once known
+	caller  lipsync.Caller // set after authentication
+	request string         // id of the lip sync request that the call is about, if known
 }
 
 func (w *answer) WriteHeader(status int) {
@@ -44,7 +44,7 @@ func (w *answer) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// json renders v.
+// json answers with v as JSON.
 func (w *answer) json(status int, v any) error {
 	body, err := encode(v)
 	if err != nil {
@@ -58,14 +58,14 @@ func (w *answer) json(status int, v any) error {
 func encode(v any) ([]byte, error) {
 	var body bytes.Buffer
 	enc := json.NewEncoder(&body)
-	enc.SetEscapeHTML(false) // signed URLs are full of &
+	enc.SetEscapeHTML(false) // signed URLs have many &
 	if err := enc.Encode(v); err != nil {
 		return nil, fmt.Errorf("render: %w", err)
 	}
 	return body.Bytes(), nil
 }
 
-// send answers with JSON. A client that is gone is no error: nobody reads the rest.
+// send answers with a JSON body. It ignores an error of the write, since the client has then gone.
 func (w *answer) send(status int, body []byte) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
@@ -76,8 +76,8 @@ func (w *answer) error(status int, message string) error {
 	return w.json(status, map[string]string{"error": message})
 }
 
-// statusOf is the table from code to status. A code that no client can cause,
-// Conflict among them, is our fault.
+// statusOf returns the HTTP status for a code. For a code that no client can cause, such as
+// Conflict, it returns 500.
 func statusOf(code lipsync.Code) int {
 	switch code {
 	case lipsync.Invalid:
@@ -118,8 +118,8 @@ func (w *answer) fail(err error) {
 	w.error(status, message)
 }
 
-// serve runs h, renders its error and writes the access log. The route is the
-// path's pattern, "" where there is nothing.
+// serve runs h, writes its error as the answer, and writes the access log. The route is the path's
+// pattern, or "" for an unknown path.
 func (a *api) serve(route string, h handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		start, id := a.service.Now(), a.service.NewID()
@@ -135,7 +135,7 @@ func (a *api) serve(route string, h handler) http.Handler {
 	})
 }
 
-// guard turns a panic of h into an error.
+// guard runs h and turns a panic into an error.
 func guard(h handler, w *answer, r *http.Request) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -145,8 +145,8 @@ func guard(h handler, w *answer, r *http.Request) (err error) {
 	return h(w, r)
 }
 
-// log writes one line on a call. The path and the query stay out of it, which may
-// hold a client's reference_id, as do headers, which may carry secrets.
+// log writes one line about a call. The line has no path and no query, which may have a client's
+// reference_id, and no headers, which may have secrets.
 func (a *api) log(r *http.Request, w *answer, err error, route, id string, took time.Duration) {
 	level := slog.LevelInfo
 	attrs := []slog.Attr{
@@ -162,8 +162,8 @@ func (a *api) log(r *http.Request, w *answer, err error, route, id string, took 
 	}
 	if err != nil {
 		attrs = append(attrs, slog.String("error", err.Error()))
-		// Neither a call that its client hung up on failed through a fault of ours, nor one of
-		// an account that stores as much as it may.
+		// A call that the client ended, or of an account at its storage limit, is no fault of the
+		// service.
 		ours := w.status >= http.StatusInternalServerError && lipsync.CodeOf(err) != lipsync.StorageLimit
 		if ours && !errors.Is(r.Context().Err(), context.Canceled) {
 			level = slog.LevelError

@@ -66,7 +66,7 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-// TestAccountLimitIsNoError: an account that stores as much as it may is no fault of ours.
+// TestAccountLimitIsNoError checks that an account at its storage limit is not logged as an error.
 func TestAccountLimitIsNoError(t *testing.T) {
 	h := newHome(t)
 	h.service.Limits.Stored = 1
@@ -88,7 +88,8 @@ func TestPanic(t *testing.T) {
 	}
 }
 
-// TestLog: one line a call, with no secret in it, and nothing of a client's own.
+// TestLog checks that each call has one line in the log, without secrets and without texts of the
+// client.
 func TestLog(t *testing.T) {
 	h := newHome(t)
 	token := h.key(t)
@@ -126,7 +127,7 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// TestLogTellsTime has a call that takes a quarter of a second.
+// TestLogTellsTime checks the logged duration of a call that takes a quarter of a second.
 func TestLogTellsTime(t *testing.T) {
 	h := newHome(t)
 	now := time.Unix(0, 0)
@@ -137,7 +138,7 @@ func TestLogTellsTime(t *testing.T) {
 	}
 }
 
-// TestLogNamesRequest has calls about one lip sync request.
+// TestLogNamesRequest checks that the log has the id of the lip sync request that a call is about.
 func TestLogNamesRequest(t *testing.T) {
 	h := newHome(t)
 	token := h.key(t)
@@ -164,7 +165,7 @@ func TestLogNamesRequest(t *testing.T) {
 	}
 }
 
-// TestCauseIsLogged: what went wrong inside is only for the log.
+// TestCauseIsLogged checks that the cause of an error is in the log and not in the answer.
 func TestCauseIsLogged(t *testing.T) {
 	h := newHome(t)
 	h.closeStore()
@@ -177,7 +178,8 @@ func TestCauseIsLogged(t *testing.T) {
 	}
 }
 
-// TestLogNamesField: the client reads the contract's sentence, the operator which field was wrong.
+// TestLogNamesField checks that the client reads the contract's sentence and the log names the
+// wrong field.
 func TestLogNamesField(t *testing.T) {
 	for body, want := range map[string]string{`{"inputs":5}`: "inputs", `{"inputs":`: "unexpected end", "null": "null", "\"\xff\"": "not UTF-8"} {
 		h := newHome(t)

@@ -5,14 +5,14 @@ import (
 	"sync"
 )
 
-// arrivals counts the bytes of files in forms from when they arrive until their form is
-// answered, by account: until then no record has them.
+// arrivals counts, for each account, the bytes of files in forms that are not answered yet. No
+// record has these bytes yet.
 type arrivals struct {
 	mu    sync.Mutex
 	bytes map[string]int64
 }
 
-// add adds n bytes to those of an account, and returns how many it has.
+// add adds n bytes to an account's count and returns the new count.
 func (a *arrivals) add(account string, n int64) int64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -24,8 +24,9 @@ func (a *arrivals) add(account string, n int64) int64 {
 	return total
 }
 
-// arrival counts the bytes of a file that a client sends, and keeps the error that it broke
-// off with. It ends with StorageLimit once its account's forms have more than they may.
+// arrival reads a file that a client sends and counts its bytes. It keeps the error that ended the
+// file. It returns StorageLimit once the account's forms have more bytes than the account may
+// store.
 type arrival struct {
 	form *form
 	r    io.Reader
@@ -47,5 +48,5 @@ func (a *arrival) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// answered takes the form's files from those that arrive.
+// answered removes the form's bytes from the count of arriving bytes.
 func (f *form) answered() { f.arrivals.add(f.account, -f.arrived) }

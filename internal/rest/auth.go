@@ -10,11 +10,11 @@ import (
 // aboutRequest is an answer about one lip sync request.
 type aboutRequest interface{ requestID() string }
 
-// call is a call on behalf of someone; what it returns is rendered as JSON.
+// call handles a call of a caller. Its result is the JSON answer.
 type call[Out any] func(r *http.Request, c lipsync.Caller) (Out, error)
 
-// protected makes a handler that first learns who calls, then takes one call from the rate of the kind. Without a kind it asks
-// for no key.
+// protected returns a handler that authenticates the caller, counts the call in the rate of the
+// kind, and calls next. If kind is "", the handler needs no key.
 func (a *api) protected(kind lipsync.CallKind, next handler) handler {
 	if kind == "" {
 		return next
@@ -36,7 +36,7 @@ func (a *api) protected(kind lipsync.CallKind, next handler) handler {
 	}
 }
 
-// answers makes a handler of a call, for who is known to make it.
+// answers returns a handler that runs do for the authenticated caller and answers with its result.
 func answers[Out any](a *api, do call[Out]) handler {
 	return func(w *answer, r *http.Request) error {
 		out, err := do(r, w.caller)
@@ -53,9 +53,9 @@ func answers[Out any](a *api, do call[Out]) handler {
 	}
 }
 
-// tokenOf reads the token from Authorization or, without that, from x-api-key.
-// A header that was sent twice counts as one whose values are joined by commas,
-// as gateways deliver it, and so never holds a good token.
+// tokenOf returns the token of the header Authorization or, without that, of x-api-key. The values
+// of a header that was sent twice are joined by commas, as gateways do, so the result is never a
+// valid token.
 func tokenOf(h http.Header) (string, error) {
 	if values, ok := h["Authorization"]; ok {
 		return bearer(strings.Join(values, ", "))
@@ -66,7 +66,7 @@ func tokenOf(h http.Header) (string, error) {
 	return "", unauthorized("missing authorization header")
 }
 
-// bearer reads the token of an Authorization header.
+// bearer returns the token of an Authorization header.
 func bearer(value string) (string, error) {
 	scheme, token, _ := strings.Cut(strings.TrimSpace(value), " ")
 	if scheme != "" && !strings.EqualFold(scheme, "Bearer") {
@@ -75,8 +75,7 @@ func bearer(value string) (string, error) {
 	return present(token)
 }
 
-// present refuses a header with no token in it. Space around a header's value
-// is not part of it.
+// present returns the token without the space around it, or an error if it is empty.
 func present(token string) (string, error) {
 	if token = strings.Trim(token, " \t"); token == "" {
 		return "", unauthorized("missing token")

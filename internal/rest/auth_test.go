@@ -46,8 +46,8 @@ func TestTokenOf(t *testing.T) {
 	}
 }
 
-// FuzzAuthorization: no header but the right one lets anyone in, and each is
-// answered with one of the contract's messages.
+// FuzzAuthorization checks that only the right header is accepted, and that every other one gets
+// one of the contract's messages.
 func FuzzAuthorization(f *testing.F) {
 	for _, seed := range [][2]string{
 		{"Bearer x", ""}, {"Bearer", "x"}, {"", "x"}, {"Basic eDp5", "x"}, {"bearer \u00a0", "\n"}, {"Bearer a, Bearer b", "a, b"}, {"\xff", "\x00"},

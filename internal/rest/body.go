@@ -11,11 +11,11 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// maxJSON bounds a JSON body, in bytes: the longest sensible one is a few
+// maxJSON is the largest size of a JSON body in bytes. The longest sensible body has a few
 // kilobytes.
 const maxJSON = 1 << 20
 
-// decoded makes a call of one that takes a JSON body.
+// decoded returns a call that decodes the JSON body and passes it to do.
 func decoded[In, Out any](do func(*http.Request, lipsync.Caller, In) (Out, error)) call[Out] {
 	return func(r *http.Request, c lipsync.Caller) (out Out, err error) {
 		in, err := decode[In](r)
@@ -26,9 +26,8 @@ func decoded[In, Out any](do func(*http.Request, lipsync.Caller, In) (Out, error
 	}
 }
 
-// decode reads a body of exactly one JSON value that is not null. Fields that
-// In doesn't have are ignored, so that a newer client finds an older service
-// still useful; of a field that comes twice the last one counts.
+// decode reads a body of exactly one JSON value that is not null. It ignores fields that In doesn't
+// have, so newer clients can use an older service. If a field comes twice, the last one counts.
 func decode[In any](r *http.Request) (in In, err error) {
 	if !hasType(r, "application/json") {
 		return in, invalid("content-type must be application/json")
@@ -49,14 +48,14 @@ func decode[In any](r *http.Request) (in In, err error) {
 	return *v, nil
 }
 
-// hasType tells whether the body is of the media type, whatever its parameters.
+// hasType reports whether the body has the media type, with any parameters.
 func hasType(r *http.Request, want string) bool {
 	got, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	return got == want && (err == nil || errors.Is(err, mime.ErrInvalidMediaParameter))
 }
 
-// unreadable explains a body that can't be used: it is too large, the client broke off, or it
-// is not what it should be. The log has the cause, such as the field at fault.
+// unreadable returns the error for a body that can't be used: it is too large, incomplete or
+// malformed. The log has the cause, such as the wrong field.
 func unreadable(err error) error {
 	if e, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return tooLarge("request body", e.Limit)

@@ -11,7 +11,7 @@ func TestAllowOrigins(t *testing.T) {
 	for name, c := range map[string]struct {
 		origins         []string
 		method, origin  string
-		asks            bool // before it sends what it wants
+		asks            bool // true for a preflight request
 		status          int
 		allowed, varies string
 	}{

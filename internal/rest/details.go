@@ -7,8 +7,7 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// details is what clients may know of a request beside its fields. What has no value is
-// absent.
+// details has further data of a request for its client. Fields without a value are absent.
 type details struct {
 	ID              string              `json:"id"`
 	Status          lipsync.Status      `json:"status"`

@@ -9,18 +9,18 @@ import (
 
 //go:generate go run ../../infra/functions ../../functions
 
-// Base is the path under which the whole API is.
+// Base is the prefix of every path of the API.
 const Base = "/api"
 
-// Paths that are named outside the table too.
+// Paths that other code names besides the table.
 const (
 	DocumentPath          = "/openapi.yaml"
 	GenerateWithMediaPath = "/v1/lipsync/generate-with-media"
-	RequestsPath          = "/v1/lipsync/requests" // a request is at RequestsPath + "/" + its id
+	RequestsPath          = "/v1/lipsync/requests" // a request has the path RequestsPath + "/" + its id
 	UploadsPath           = "/v1/uploads"
 )
 
-// Timeout bounds a call on Lambda: API Gateway waits for 29 seconds.
+// Timeout is the longest time of a call on Lambda. API Gateway waits for 29 seconds.
 const Timeout = 25 * time.Second
 
 // Endpoint is one row of the table of endpoints. It defines the route. On AWS it also defines the function's program, rights
@@ -35,12 +35,13 @@ type Endpoint struct {
 	handler handler
 }
 
-// Endpoints returns the table of endpoints. Where several have the same path, the function of the first one on AWS also answers
-// calls by other methods, which it refuses.
+// Endpoints returns the table of endpoints. If several endpoints have the same path, on AWS the
+// function of the first one also refuses calls with other methods.
 func Endpoints() []Endpoint { return new(api).endpoints() }
 
-// endpoints is the table of endpoints. A new one is a row here with its handler, and its text in openapi.yaml; then go generate
-// writes the program of its function.
+// endpoints returns the table of endpoints. To add an endpoint, add a row with its handler,
+// describe it in openapi.yaml, and run go generate, which writes the program of its function.
+// CONTRIBUTING.md has all steps.
 func (a *api) endpoints() []Endpoint {
 	const (
 		get, post, del = http.MethodGet, http.MethodPost, http.MethodDelete
@@ -72,7 +73,7 @@ type Need string
 
 const (
 	ListEngines    Need = "list engines"
-	ListRequests   Need = "list requests" // and how many are open
+	ListRequests   Need = "list requests" // and count the open ones
 	ReadRequests   Need = "read requests"
 	CreateRequests Need = "create requests"
 	CancelRequests Need = "cancel requests"

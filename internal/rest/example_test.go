@@ -13,7 +13,7 @@ import (
 	"lipsync/internal/rest"
 )
 
-// Only what asks for a key needs the service's ports, such as its store.
+// Only endpoints that need a key use the service's ports, such as its store.
 func ExampleNew() {
 	api := rest.New(&lipsync.Service{Now: time.Now, NewID: uuid.NewString}, rest.Options{Log: slog.New(slog.DiscardHandler)})
 	for _, path := range []string{"/api/health", "/api/v1/users/me", "/api/nothing"} {

@@ -13,21 +13,21 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// post calls an endpoint that takes JSON.
+// post calls an endpoint with a JSON body.
 func (h *home) post(token, path, body string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
 	return h.call(r, token)
 }
 
-// fuzzHome is a home that never says that there were too many calls.
+// fuzzHome returns a service without limits of rate.
 func fuzzHome(f *testing.F) (h *home, token string) {
 	h = newHome(f)
 	h.service.GenerateRate, h.service.ReadRate = math.MaxInt, math.MaxInt
 	return h, h.key(f)
 }
 
-// wantRefusal checks that a body was refused as 400 or 413 with a message.
+// wantRefusal checks that the body got the status 400 or 413 and a message.
 func wantRefusal(t *testing.T, body []byte, w *httptest.ResponseRecorder) {
 	t.Helper()
 	if w.Code != http.StatusBadRequest && w.Code != http.StatusRequestEntityTooLarge || errorOf(t, w) == "" {
@@ -35,8 +35,8 @@ func wantRefusal(t *testing.T, body []byte, w *httptest.ResponseRecorder) {
 	}
 }
 
-// FuzzGenerateBody: a body is taken, and then it is JSON of one video and one
-// audio, or refused as 400 or 413.
+// FuzzGenerateBody checks that an accepted body is JSON with one video and one audio, and that
+// every other body gets 400 or 413.
 func FuzzGenerateBody(f *testing.F) {
 	for _, seed := range []string{
 		`{"inputs":[{"type":"video","url":"http://a.example/v"},{"type":"audio","url":"https://a.example/a"}]}`,
@@ -68,7 +68,7 @@ func FuzzGenerateBody(f *testing.F) {
 	})
 }
 
-// FuzzUpload: an announced upload is taken within its bounds, or refused as 400
+// FuzzUpload checks that an accepted upload is within its bounds, and that every other one gets 400
 // or 413.
 func FuzzUpload(f *testing.F) {
 	for _, seed := range []string{
@@ -98,7 +98,8 @@ func FuzzUpload(f *testing.F) {
 	})
 }
 
-// FuzzListQuery: a query is taken within its bounds or refused with a message.
+// FuzzListQuery checks that an accepted query is within its bounds, and that every other one gets a
+// message.
 func FuzzListQuery(f *testing.F) {
 	for _, seed := range []string{
 		"", "limit=1&offset=0&reference_id=a", "limit=100", "limit=101", "offset=9007199254740992", "limit=%31", "limit=1&limit=2", "a;b", "%", "reference_id=%ff",

@@ -6,8 +6,8 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// generateBody is the body of a call that names its inputs by URL. A null is as good
-// as an absent field.
+// generateBody is the JSON body of a call that names its inputs by URL. A null counts as an absent
+// field.
 type generateBody struct {
 	Inputs []struct {
 		Type lipsync.MediaKind `json:"type"`
@@ -18,7 +18,7 @@ type generateBody struct {
 	Model       string  `json:"model"`
 }
 
-// generated is the answer to both ways to start a job.
+// generated is the answer to a call that creates a request, by URLs or by a form.
 type generated struct {
 	RequestID string `json:"request_id"`
 	Status    string `json:"status"`
@@ -26,7 +26,7 @@ type generated struct {
 
 func (g generated) requestID() string { return g.RequestID }
 
-const success = "success" // the one status of generated
+const success = "success" // the only status of generated
 
 func (a *api) generate(r *http.Request, c lipsync.Caller, in generateBody) (generated, error) {
 	video, audio, err := in.sources()
@@ -41,8 +41,8 @@ func (a *api) generate(r *http.Request, c lipsync.Caller, in generateBody) (gene
 	return generated{RequestID: id, Status: success}, err
 }
 
-// sources finds the one video and the one audio. What an input is comes before
-// how many there are.
+// sources returns the only video and the only audio. It checks the type of each input before their
+// number.
 func (b generateBody) sources() (video, audio lipsync.Source, err error) {
 	found := map[lipsync.MediaKind][]lipsync.Source{}
 	for _, in := range b.Inputs {
@@ -60,7 +60,7 @@ func (b generateBody) sources() (video, audio lipsync.Source, err error) {
 	return found[lipsync.Video][0], found[lipsync.Audio][0], nil
 }
 
-// idempotencyKey reads the Idempotency-Key header, if it was sent.
+// idempotencyKey returns the value of the header Idempotency-Key, or nil.
 func idempotencyKey(h http.Header) (*string, error) {
 	values, sent := h["Idempotency-Key"]
 	if !sent {
@@ -72,7 +72,7 @@ func idempotencyKey(h http.Header) (*string, error) {
 	return &values[0], nil
 }
 
-// printable tells whether s has only printable ASCII characters.
+// printable reports whether s has only printable ASCII characters.
 func printable(s string) bool {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' {

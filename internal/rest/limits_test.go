@@ -9,8 +9,8 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// reachLimits has accounts that may have no more open requests, or store no more bytes:
-// what would bring more is refused at each endpoint, with a sentence that names the limit.
+// reachLimits checks accounts at their limits of open requests and of stored bytes: each endpoint
+// refuses calls that would exceed them, with a sentence that names the limit.
 func (h *home) reachLimits(t *testing.T, c *http.Client, base string) {
 	t.Helper()
 	const url, form, upload = "/lipsync/generate", "/lipsync/generate-with-media", "/uploads"
@@ -24,8 +24,8 @@ func (h *home) reachLimits(t *testing.T, c *http.Client, base string) {
 	defer func(l lipsync.Limits) { h.service.Limits = l }(h.service.Limits)
 	for _, test := range []struct {
 		limits              lipsync.Limits
-		taken               string   // the endpoint that takes the first call
-		refused             []string // those that refuse the next ones
+		taken               string   // endpoint that accepts the first call
+		refused             []string // endpoints that refuse the next calls
 		status              int
 		message, retryAfter string
 	}{

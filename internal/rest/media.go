@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	maxText  = 1 << 20 // bytes of all parts of a form that are no media
+	maxText  = 1 << 20 // bytes of all parts of a form that are not files
 	maxParts = 100
 )
 
@@ -26,14 +26,14 @@ func (a *api) generateWithMedia(r *http.Request, c lipsync.Caller) (generated, e
 	}
 	defer f.answered()
 	if err := f.read(); err != nil {
-		// The client may be gone, and with it the context of its call.
+		// If the client has gone, the context of its call has ended.
 		return generated{}, errors.Join(err, a.service.DiscardMedia(context.WithoutCancel(r.Context()), f.request.ID))
 	}
 	id, err := a.service.Generate(r.Context(), c, f.request)
 	return generated{RequestID: id, Status: success}, err
 }
 
-// form reads a multipart body, part by part, into a request.
+// form reads a multipart body, part by part, into the parameters of a request.
 type form struct {
 	service  *lipsync.Service
 	ctx      context.Context
@@ -54,7 +54,7 @@ func (a *api) newForm(r *http.Request, account string) (*form, error) {
 	if err != nil {
 		return nil, err
 	}
-	limit := a.service.MaxSize(lipsync.Video) + a.service.MaxSize(lipsync.Audio) + 2*maxText // headers of parts included
+	limit := a.service.MaxSize(lipsync.Video) + a.service.MaxSize(lipsync.Audio) + 2*maxText // with the headers of the parts
 	if r.ContentLength > limit {
 		return nil, tooLarge("request body", limit)
 	}
@@ -86,7 +86,7 @@ type brokenOff struct{}
 
 func (brokenOff) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
-// read takes the parts in any order, to the end of the form.
+// read reads all parts, in any order.
 func (f *form) read() error {
 	for n := 0; ; n++ {
 		part, err := f.parts.NextPart()
@@ -115,7 +115,7 @@ func (f *form) complete() error {
 	return nil
 }
 
-// take reads one part. A part that has no meaning here is skipped.
+// take reads one part. It skips unknown parts.
 func (f *form) take(part *multipart.Part) error {
 	read := f.reader(part)
 	if read == nil {
@@ -130,8 +130,8 @@ func (f *form) take(part *multipart.Part) error {
 	return read(part)
 }
 
-// reader returns what reads the part, nil for one that has no meaning here. A
-// part without a file name is no file, as an empty file input of a page is not.
+// reader returns the function that reads the part, or nil for an unknown part. A part without a
+// file name is not a file: browsers send one for an empty file input.
 func (f *form) reader(part *multipart.Part) func(*multipart.Part) error {
 	file := part.FileName() != ""
 	switch name := part.FormName(); {
@@ -180,7 +180,7 @@ func (f *form) model(part *multipart.Part) (err error) {
 	return err
 }
 
-// value reads a part that is no file, within what is left for all of them.
+// value reads a part that is not a file. All such parts together may have maxText bytes.
 func (f *form) value(part *multipart.Part) (string, error) {
 	b, err := io.ReadAll(io.LimitReader(part, f.text+1))
 	f.text -= int64(len(b))
@@ -195,13 +195,13 @@ func (f *form) value(part *multipart.Part) (string, error) {
 	return string(b), nil
 }
 
-// store sends a file to where media are kept, as it arrives.
+// store stores a file as it arrives.
 func (f *form) store(part *multipart.Part, kind lipsync.MediaKind) (lipsync.Source, error) {
 	file := &arrival{form: f, r: part}
 	source, err := f.service.StoreMedia(f.ctx, f.request.ID, kind, file)
 	source.Name = part.FileName()
 	switch {
-	case file.err != nil: // what broke off is the client, not our storage
+	case file.err != nil: // the client broke off, storing did not fail
 		return source, unreadable(file.err)
 	case err == nil && file.n == 0:
 		return source, invalid(string(kind) + " file is empty")

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// stored counts the objects that the home keeps.
+// stored counts the objects of the service.
 func (h *home) stored(t testing.TB) (n int) {
 	t.Helper()
 	err := h.objects.List(t.Context(), "", func(string, time.Time) error { n++; return nil })
@@ -35,7 +35,7 @@ func (h *home) clear(t testing.TB) {
 
 const boundary = "BOUNDARY"
 
-// file is the text of a part of a form.
+// file returns the text of a form's part with a file.
 func file(name, content string) string {
 	return "--" + boundary + "\r\nContent-Disposition: form-data; name=\"" + name + "\"; filename=\"f\"\r\n\r\n" + content + "\r\n"
 }
@@ -51,8 +51,7 @@ func (h *home) postForm(token string, body io.Reader, header ...string) *httptes
 
 const last = "--" + boundary + "--\r\n"
 
-// TestRefusedFormLeavesNothing: what was stored of a form goes away unless a
-// request was made of it.
+// TestRefusedFormLeavesNothing checks that the files of a refused form are deleted.
 func TestRefusedFormLeavesNothing(t *testing.T) {
 	h := newHome(t)
 	token := h.key(t)
@@ -88,12 +87,12 @@ func TestRefusedFormLeavesNothing(t *testing.T) {
 	}
 }
 
-// brokenReader is a connection that its client closed.
+// brokenReader reads like a connection that the client closed.
 type brokenReader struct{}
 
 func (brokenReader) Read([]byte) (int, error) { return 0, errors.New("connection reset") }
 
-// preamble is an endless header of a part.
+// preamble reads an endless header of a part.
 type preamble struct{ begun bool }
 
 func (p *preamble) Read(b []byte) (int, error) {
@@ -107,8 +106,8 @@ func (p *preamble) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// TestGoneClient: what was stored goes away though the call's context ended
-// with the client.
+// TestGoneClient checks that the stored files are deleted even if the client has gone and the
+// call's context has ended.
 func TestGoneClient(t *testing.T) {
 	h := newHome(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -126,7 +125,7 @@ type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
-// TestLargestForm: files of exactly their limits are taken.
+// TestLargestForm checks that files with exactly the largest sizes are accepted.
 func TestLargestForm(t *testing.T) {
 	h := newHome(t)
 	body := file("video", strings.Repeat("v", 2<<20)) + file("audio", strings.Repeat("a", 1<<20)) + last
@@ -138,7 +137,7 @@ func TestLargestForm(t *testing.T) {
 	}
 }
 
-// TestMaxForm: what is in front of the API may take less than forms may have.
+// TestMaxForm checks the option MaxForm, for a gateway that accepts smaller forms than the API.
 func TestMaxForm(t *testing.T) {
 	h := newHome(t)
 	h.api = New(h.service, Options{Log: slog.New(slog.DiscardHandler), MaxForm: 1000})
@@ -155,7 +154,7 @@ func TestMaxForm(t *testing.T) {
 	}
 }
 
-// TestRepeatedFormLeavesOne: a form that comes again is stored once.
+// TestRepeatedFormLeavesOne checks that a repeated form is stored once.
 func TestRepeatedFormLeavesOne(t *testing.T) {
 	h := newHome(t)
 	token := h.key(t)
@@ -170,8 +169,8 @@ func TestRepeatedFormLeavesOne(t *testing.T) {
 	}
 }
 
-// FuzzMultipart: a form is taken or refused as 400 or 413, and a refused one
-// leaves nothing.
+// FuzzMultipart checks that a form is accepted or gets 400 or 413, and that the files of a refused
+// form are deleted.
 func FuzzMultipart(f *testing.F) {
 	var form bytes.Buffer
 	w := multipart.NewWriter(&form)
@@ -212,9 +211,9 @@ func FuzzMultipart(f *testing.F) {
 	})
 }
 
-// TestFormsArrive has an account send forms whose files together are more than it may store:
-// those that take it over its limit end, other accounts' don't, and none counts once it is
-// answered.
+// TestFormsArrive checks forms of an account whose files together exceed its storage limit: the
+// form that exceeds the limit is refused, forms of other accounts are not, and answered forms no
+// longer count.
 func TestFormsArrive(t *testing.T) {
 	h := newHome(t)
 	h.service.Limits.Stored = 3000

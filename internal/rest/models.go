@@ -6,7 +6,7 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// modelList is what requests may name as their model, the default first.
+// modelList has the models that requests may name, the default first.
 type modelList struct {
 	Data []model `json:"data"`
 }

@@ -54,7 +54,7 @@ func validate(t testing.TB, doc *openapi3.T, schema string, body []byte) {
 	}
 }
 
-// TestDocumentedEndpoints: every endpoint is in the document, and the reverse.
+// TestDocumentedEndpoints checks that the document has exactly the endpoints of the table.
 func TestDocumentedEndpoints(t *testing.T) {
 	var documented, served []string
 	for path, item := range loadDocument(t).Paths.Map() {
@@ -72,7 +72,7 @@ func TestDocumentedEndpoints(t *testing.T) {
 	}
 }
 
-// TestDescribed wants each property and each parameter of the document to say what it means.
+// TestDescribed checks that each property and parameter of the document has a description.
 func TestDescribed(t *testing.T) {
 	doc := loadDocument(t)
 	described := func(s *openapi3.SchemaRef) bool {
@@ -96,7 +96,7 @@ func TestDescribed(t *testing.T) {
 	}
 }
 
-// TestDocumentJSON wants the same document as JSON.
+// TestDocumentJSON checks that the service serves the same document as JSON.
 func TestDocumentJSON(t *testing.T) {
 	r, _ := http.NewRequest(http.MethodGet, "/api/openapi.json", nil)
 	got := newHome(t).call(r, "")
@@ -110,7 +110,7 @@ func TestDocumentJSON(t *testing.T) {
 	}
 }
 
-// TestProtection: the document says of each route whether it needs a key.
+// TestProtection checks that the document says for each route whether it needs a key.
 func TestProtection(t *testing.T) {
 	h := newHome(t)
 	for path, item := range loadDocument(t).Paths.Map() {
@@ -124,7 +124,7 @@ func TestProtection(t *testing.T) {
 	}
 }
 
-// checkedTransport holds each answer against the document.
+// checkedTransport checks each answer by the document.
 type checkedTransport struct {
 	t    *testing.T
 	doc  *openapi3.T
@@ -132,7 +132,7 @@ type checkedTransport struct {
 	seen map[string]bool // "METHOD path status"
 }
 
-// times finds the values of all fields of the form created_at.
+// times matches the values of fields such as created_at.
 var times = regexp.MustCompile(`_at":"([^"]*)"`)
 
 func (c *checkedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -151,7 +151,7 @@ func (c *checkedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func (c *checkedTransport) check(r *http.Request, resp *http.Response, body []byte) {
 	if r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != "" {
-		return // is the browser's own question, before it calls the API
+		return // a browser's preflight request
 	}
 	for name, want := range map[string]string{"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"} {
 		if got := resp.Header.Get(name); got != want {
@@ -159,7 +159,7 @@ func (c *checkedTransport) check(r *http.Request, resp *http.Response, body []by
 		}
 	}
 	if r.Method == http.MethodHead {
-		return // has no body, and is documented with its GET
+		return // it has no body, and the document describes only its GET
 	}
 	route := c.route(r)
 	if route == nil {
@@ -186,7 +186,7 @@ func (c *checkedTransport) check(r *http.Request, resp *http.Response, body []by
 	}
 }
 
-// route finds the operation of a call, nil if there is none.
+// route returns the documented operation of a call, or nil.
 func (c *checkedTransport) route(r *http.Request) *routers.Route {
 	doc := *c.doc
 	doc.Servers = openapi3.Servers{{URL: "/api"}}
@@ -201,7 +201,7 @@ func (c *checkedTransport) route(r *http.Request) *routers.Route {
 	return route
 }
 
-// provokeFaults calls each protected operation of a service that is broken.
+// provokeFaults calls each protected operation of a broken service.
 func (c *checkedTransport) provokeFaults(base string) {
 	client := &http.Client{Transport: c}
 	for path, item := range c.doc.Paths.Map() {
@@ -223,8 +223,8 @@ func (c *checkedTransport) provokeFaults(base string) {
 	}
 }
 
-// compareStatuses: every status in the document was seen in an answer. It needs
-// the whole suite to have run.
+// compareStatuses checks that the answers had every status in the document. Call it after the whole
+// suite.
 func (c *checkedTransport) compareStatuses() {
 	for path, item := range c.doc.Paths.Map() {
 		for method, op := range item.Operations() {

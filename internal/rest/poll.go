@@ -10,23 +10,25 @@ import (
 	"time"
 )
 
-// Clients that wait for a request are asked to read it again after a tenth of the time
-// that it took so far: so they learn of its end a tenth late at most, and the number of
-// reads grows with the logarithm of the time.
+// The service asks clients that wait for a request to read it again after a tenth of its time so
+// far. They learn of its end at most a tenth late, and the number of reads grows with the logarithm
+// of the time.
 const (
 	pollShare = 10
 	pollMost  = 30 * time.Second
 )
 
-// pollable is an answer about a request that may change by itself. Its client should read
-// it again later.
+// pollable is an answer about a request that a worker may change. The client should read it again
+// later.
 type pollable interface {
-	// openSince returns when the request came to its present status, zero if that is final.
+	// openSince returns the time at which the request got its present status, or zero if that is
+	// final.
 	openSince() time.Time
 }
 
-// poll renders out, which is about an open request, with the time after which to read it
-// again and a tag. A client that has the same already gets no body.
+// poll answers with out, which is about an open request, with a header for the time after which to
+// read it again, and with an ETag. A client that already has the same answer gets 304 without a
+// body.
 func (w *answer) poll(r *http.Request, out any, age time.Duration) error {
 	body, err := encode(out)
 	if err != nil {
@@ -44,12 +46,12 @@ func (w *answer) poll(r *http.Request, out any, age time.Duration) error {
 	return nil
 }
 
-// pollAfter is in whole seconds.
+// pollAfter returns the time after which to read a request of that age again, in whole seconds.
 func pollAfter(age time.Duration) int {
 	return max(1, int(math.Ceil(min(age/pollShare, pollMost).Seconds())))
 }
 
-// has tells whether the tag is among those of If-None-Match.
+// has reports whether the values of If-None-Match contain the tag.
 func has(headers []string, tag string) bool {
 	for word := range strings.SplitSeq(strings.Join(headers, ","), ",") {
 		if word = strings.TrimSpace(word); word == "*" || strings.TrimPrefix(word, "W/") == tag {

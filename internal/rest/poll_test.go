@@ -19,7 +19,7 @@ func TestPollAfter(t *testing.T) {
 	}
 }
 
-// TestPoll has a client read a request until its end.
+// TestPoll reads a request until its end.
 func TestPoll(t *testing.T) {
 	h := newHome(t)
 	token, now := h.key(t), time.Unix(1_800_000_000, 0).UTC()

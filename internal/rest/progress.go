@@ -8,12 +8,11 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// progress is how far a request is, as clients see it. What has no value is
-// absent.
+// progress is the progress of a request in an answer. Fields without a value are absent.
 type progress struct {
 	ID          string         `json:"id"`
 	Status      lipsync.Status `json:"status"`
-	Percent     *int           `json:"percent,omitempty"` // nil once it failed
+	Percent     *int           `json:"percent,omitempty"` // nil if the request failed
 	Stage       lipsync.Stage  `json:"stage,omitempty"`
 	SecondsLeft int            `json:"seconds_left,omitempty"`
 
@@ -39,5 +38,5 @@ func (a *api) getProgress(r *http.Request, c lipsync.Caller) (progress, error) {
 	return v, nil
 }
 
-// secondsUntil rounds up: what is not over has a second left at least.
+// secondsUntil returns the seconds from now to end, rounded up, and at least 1.
 func secondsUntil(end, now time.Time) int { return max(1, int(math.Ceil(end.Sub(now).Seconds()))) }

@@ -11,7 +11,7 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// start makes a request and has a worker claim it, with the token "lease".
+// start creates a request and claims it with the token "lease".
 func (h *home) start(t *testing.T, token string, now time.Time) (id string) {
 	t.Helper()
 	w := h.post(token, "/api/v1/lipsync/generate",
@@ -26,7 +26,7 @@ func (h *home) start(t *testing.T, token string, now time.Time) (id string) {
 	return made.RequestID
 }
 
-// TestProgress shows what a worker reports.
+// TestProgress checks that clients see the progress that a worker reports.
 func TestProgress(t *testing.T) {
 	h := newHome(t)
 	token, now := h.key(t), time.Unix(1_800_000_000, 0).UTC()
@@ -54,7 +54,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// cancelFinished cancels a request that is completed: only a worker makes one.
+// cancelFinished cancels a request that a worker has completed.
 func (h *home) cancelFinished(t *testing.T, c *http.Client, base string) {
 	t.Helper()
 	token, now := h.key(t), time.Now()

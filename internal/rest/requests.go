@@ -11,7 +11,7 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// request is a lip sync request as clients see it. What has no value is absent.
+// request is a lip sync request in an answer. Fields without a value are absent.
 type request struct {
 	ID           string         `json:"id"`
 	CreatedAt    time.Time      `json:"created_at"`
@@ -27,7 +27,7 @@ func (q request) requestID() string { return q.ID }
 
 func (q request) openSince() time.Time { return openSince(q.Status, q.CreatedAt, q.StartedAt) }
 
-// openSince implements pollable for a request of the status.
+// openSince returns the result of pollable.openSince for a request with the status.
 func openSince(s lipsync.Status, created, started time.Time) time.Time {
 	switch {
 	case s.Final():
@@ -39,7 +39,7 @@ func openSince(s lipsync.Status, created, started time.Time) time.Time {
 	}
 }
 
-// view shows a request and the link to its output, if it has one.
+// view returns a request for an answer, with the URL of its output if it has one.
 func (a *api) view(r *http.Request, q lipsync.Request, output *url.URL) request {
 	v := request{
 		ID:           q.ID,
@@ -57,7 +57,7 @@ func (a *api) view(r *http.Request, q lipsync.Request, output *url.URL) request 
 }
 
 func (a *api) getRequest(r *http.Request, c lipsync.Caller) (request, error) {
-	id := r.PathValue("id") // decoded: %2F is a slash of a reference_id here
+	id := r.PathValue("id") // decoded: a reference_id may have a slash, sent as %2F
 	q, output, err := a.service.Request(r.Context(), c, id)
 	if err != nil {
 		return request{}, err
@@ -109,8 +109,7 @@ func (a *api) listRequests(r *http.Request, c lipsync.Caller) (page, error) {
 	return page{data, pagination{q.Limit, q.Offset, found.Total}}, nil
 }
 
-// parseListQuery reads the query of a list; parameters that it doesn't know are
-// ignored.
+// parseListQuery parses the query of a list. It ignores unknown parameters.
 func parseListQuery(raw string) (lipsync.ListQuery, error) {
 	values, err := url.ParseQuery(raw)
 	if err != nil {
@@ -144,8 +143,8 @@ func parseListQuery(raw string) (lipsync.ListQuery, error) {
 	return q, nil
 }
 
-// wholeNumber reads the one value of a parameter: only digits, and no number
-// over 2^53-1, the last that every JSON client can hold.
+// wholeNumber parses the only value of a parameter. The value has only digits and is at most
+// 2^53-1, the largest whole number that every JSON client can read exactly.
 func wholeNumber(values []string) (int64, bool) {
 	if len(values) != 1 {
 		return 0, false

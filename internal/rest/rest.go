@@ -1,9 +1,8 @@
-// Package rest is the HTTP API of the service: everything under /api, as
-// openapi.yaml beside it describes.
+// Package rest is the HTTP API of the service: everything under /api, as openapi.yaml beside it
+// describes.
 //
-// A handler returns what it answers or an error, and one place renders either.
-// Nothing here is kept between two calls, so each route may run in a process of
-// its own.
+// A handler returns an answer or an error, and the type answer writes either. The package keeps no
+// state that two endpoints share, so each route may run in a process of its own.
 package rest
 
 import (
@@ -26,25 +25,25 @@ import (
 // Options differ between one machine and AWS.
 type Options struct {
 	Log *slog.Logger
-	// PublicURL is the address that clients know the service by, for the URLs
-	// in its answers. If nil, each answer uses the scheme and host of its call.
+	// PublicURL is the service's address for clients. URLs in answers begin with it. If nil, they
+	// begin with the scheme and host of the call.
 	PublicURL *url.URL
-	// MaxForm is how many bytes a form with files may have, if not 0: less than
-	// its files may, where what is in front of the API takes no more.
+	// MaxForm is the largest size of a form with files in bytes. Set it if a gateway in front of
+	// the API accepts smaller forms than the API. 0 means no limit besides those of the files.
 	MaxForm int64
 }
 
 // New returns the handler of everything under /api.
 //
-// Mount it in front of any http.ServeMux, not in one: a mux answers a path such
-// as /api/../x with a redirect, where the API says 404 in JSON.
+// Put the handler in front of any http.ServeMux, not into one: a mux answers a path such as
+// /api/../x with a redirect, but the API answers 404 in JSON.
 func New(service *lipsync.Service, o Options) http.Handler {
 	a := &api{service: service, Options: o, mux: http.NewServeMux(), arrivals: &arrivals{bytes: make(map[string]int64)}}
 	a.mount()
 	return a
 }
 
-// api holds what every call needs.
+// api has the data that every call needs.
 type api struct {
 	Options
 	service  *lipsync.Service
@@ -52,8 +51,8 @@ type api struct {
 	arrivals *arrivals
 }
 
-// mount fills the mux: each endpoint, 405 for the other methods of its path, and
-// 404 for the rest.
+// mount adds to the mux each endpoint, 405 for other methods of its path, and 404 for all other
+// paths.
 func (a *api) mount() {
 	allowed := map[string][]string{}
 	for _, e := range a.endpoints() {
@@ -71,7 +70,7 @@ func (a *api) mount() {
 	a.mux.Handle("/", a.serve("", notFound))
 }
 
-// ServeHTTP keeps from the mux the paths that it would answer with a redirect.
+// ServeHTTP answers the call. It does not pass paths to the mux that the mux would redirect.
 func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if p := r.URL.EscapedPath(); path.Clean(p) != p {
 		a.serve("", notFound).ServeHTTP(w, r)
@@ -108,7 +107,7 @@ func document(w *answer, _ *http.Request) error {
 	return err
 }
 
-// openapiJSON is the document as JSON. Few ask for it, so it is made when the first one does.
+// openapiJSON returns the document as JSON. The first call converts it, since few clients read it.
 var openapiJSON = sync.OnceValues(func() ([]byte, error) {
 	var doc any
 	if err := yaml.Unmarshal(openapi, &doc); err != nil {
@@ -126,7 +125,7 @@ func documentJSON(w *answer, _ *http.Request) error {
 	return nil
 }
 
-// identity says whose token was presented.
+// identity is the answer about the caller's key.
 type identity struct {
 	Name string `json:"name"`
 }
@@ -135,7 +134,7 @@ func me(_ *http.Request, c lipsync.Caller) (identity, error) {
 	return identity{Name: c.KeyName}, nil
 }
 
-// absolute makes a link that may be relative to the service whole.
+// absolute returns the link as an absolute URL. A relative link gets the service's address.
 func (a *api) absolute(r *http.Request, link *url.URL) string {
 	base := a.PublicURL
 	if base == nil {

@@ -23,18 +23,18 @@ import (
 	"lipsync/internal/sqlite"
 )
 
-// lossy is a queue whose messages all get lost: no test here needs a worker.
+// lossy is a queue that loses all messages. No test here needs a worker.
 type lossy struct{}
 
 func (lossy) Send(context.Context, string) error { return nil }
 
-// home is the service on one machine, without a worker.
+// home is a service on one machine, without a worker.
 type home struct {
 	service    *lipsync.Service
 	store      *sqlite.Store
-	closeStore func() // from then on no call can succeed
+	closeStore func() // closes the store, so that calls fail
 	objects    *disk.Objects
-	log        *bytes.Buffer // to be read when no call is under way
+	log        *bytes.Buffer // read it only when no call runs
 	api        http.Handler
 }
 
@@ -73,7 +73,7 @@ func (h *home) key(t testing.TB) string {
 	return token
 }
 
-// call serves one call to its end, so that its log can be read.
+// call makes one call and returns its answer. The log can be read afterwards.
 func (h *home) call(r *http.Request, token string) *httptest.ResponseRecorder {
 	if token != "" {
 		r.Header.Set("Authorization", "Bearer "+token)
@@ -115,8 +115,7 @@ func (h *home) target(server *httptest.Server) resttest.Target {
 	}
 }
 
-// TestContract runs the black-box suite, and holds every answer in it against
-// the document.
+// TestContract runs the black-box suite and checks every answer by the document.
 func TestContract(t *testing.T) {
 	h := newHome(t)
 	server := httptest.NewServer(h)
@@ -134,8 +133,8 @@ func TestContract(t *testing.T) {
 	checked.compareStatuses()
 }
 
-// TestRawPaths: paths that a client or a mux might tidy up are taken as they
-// are, and never answered with a redirect.
+// TestRawPaths checks that paths that a client or a mux might clean are used as they are, and never
+// get a redirect.
 func TestRawPaths(t *testing.T) {
 	h := newHome(t)
 	token := h.key(t)
@@ -194,7 +193,7 @@ func TestAbsoluteURLs(t *testing.T) {
 	}
 }
 
-// TestStates shows what a worker makes of a request.
+// TestStates checks the answers about requests in each state.
 func TestStates(t *testing.T) {
 	h := newHome(t)
 	token := h.key(t)
@@ -229,8 +228,7 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// TestModel: both ways to start a job pass the engine on, and refuse one that
-// is not there.
+// TestModel checks that both kinds of generate calls store the engine and refuse an unknown one.
 func TestModel(t *testing.T) {
 	h := newHome(t)
 	token := h.key(t)
@@ -258,7 +256,7 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// TestLargestFace: both ways to start a job pass the flag on.
+// TestLargestFace checks that both kinds of generate calls store the flag.
 func TestLargestFace(t *testing.T) {
 	h := newHome(t)
 	token := h.key(t)

@@ -14,7 +14,7 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// fullLeases and fullRequests are of a store on a disk that is full.
+// fullLeases and fullRequests are ports of a store on a full disk.
 type fullLeases struct{ lipsync.Leases }
 
 func (fullLeases) Cancel(context.Context, string, time.Time, lipsync.Failure) (lipsync.Request, error) {
@@ -27,8 +27,8 @@ func (fullRequests) ForgetMedia(context.Context, string, time.Time) (lipsync.Req
 	return lipsync.Request{}, lipsync.ErrNoSpace(syscall.ENOSPC)
 }
 
-// callFullDisk makes the calls that a service whose disk is full refuses, and one that
-// it answers.
+// callFullDisk makes the calls that a service with a full disk refuses, and one call that it
+// answers.
 func (h *home) callFullDisk(t *testing.T, c *http.Client, base string) {
 	t.Helper()
 	token := h.key(t)

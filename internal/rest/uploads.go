@@ -12,7 +12,7 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// uploadBody announces a file.
+// uploadBody is the JSON body of a call that announces an upload.
 type uploadBody struct {
 	Type        lipsync.MediaKind `json:"type"`
 	Size        whole             `json:"size"` // bytes
@@ -20,7 +20,7 @@ type uploadBody struct {
 	FileName    string            `json:"file_name"`
 }
 
-// whole is a whole number as JSON Schema means it: 1e6 and 5.0 are some too.
+// whole is a whole number as JSON Schema defines it, which includes 1e6 and 5.0.
 type whole int64
 
 func (w *whole) UnmarshalJSON(text []byte) error {
@@ -39,12 +39,12 @@ func (w *whole) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// upload says where a file may be sent, and how to name it afterwards.
+// upload is the answer with the signed URL for the file and the name for the upload as an input.
 type upload struct {
 	ID        string            `json:"id"`
 	UploadURL string            `json:"upload_url"`
-	Headers   map[string]string `json:"headers"` // to send with the file
-	URL       string            `json:"url"`     // of an input
+	Headers   map[string]string `json:"headers"` // headers to send with the file
+	URL       string            `json:"url"`     // names the upload as an input
 	ExpiresAt time.Time         `json:"expires_at"`
 }
 
