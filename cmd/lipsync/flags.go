@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"os"
+	"reflect"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -30,6 +32,7 @@ func describeFlags(defaults map[string]string) kong.Option {
 			}
 			if e := setting(f); e != nil {
 				describe(f, e.Line(), defaults[f.Name])
+				f.Mapper = checkedMapper{f.Mapper, e}
 			} else if f.Help == "" {
 				return fmt.Errorf("%s has no help, and is no setting", f)
 			}
@@ -39,8 +42,6 @@ func describeFlags(defaults map[string]string) kong.Option {
 }
 
 func describe(f *kong.Flag, line *settings.Row, computed string) {
-	f.Envs = []string{line.Env()}
-	f.Tag.Envs = f.Envs
 	f.PlaceHolder, f.Enum = line.Example, strings.Join(line.Choices, ",")
 	f.Help = line.Help
 	if !f.IsBool() {
@@ -54,18 +55,47 @@ func describe(f *kong.Flag, line *settings.Row, computed string) {
 		}
 		f.Help += " (default: " + without + ")"
 	}
-	f.Help += "."
+	f.Help += " ($" + line.Env() + ")."
 	f.OrigHelp = f.Help
 }
 
-// AfterApply is kong's: it refuses what a setting may not be.
-func (*commands) AfterApply(command *kong.Context) error {
-	for _, f := range command.Flags() {
-		if e := setting(f); e != nil && f.Set {
-			if err := e.Check(settings.Text(f.Target.Interface())); err != nil {
-				return err
-			}
+// badValue is the table's sentence for a value that a setting may not have.
+type badValue struct{ error }
+
+// checkedMapper refuses what a setting may not be, before kong decodes it.
+type checkedMapper struct {
+	kong.Mapper
+	of settings.Entry
+}
+
+// Decode implements kong.Mapper.
+func (m checkedMapper) Decode(ctx *kong.DecodeContext, target reflect.Value) error {
+	t := ctx.Scan.Peek()
+	given := t.IsValue()
+	if ctx.Value.IsBool() {
+		given = t.Type == kong.FlagValueToken // any other token is the next argument
+	}
+	if given {
+		if err := m.of.Check(t.String()); err != nil {
+			return badValue{err}
 		}
 	}
-	return nil
+	return m.Mapper.Decode(ctx, target)
+}
+
+// fromEnvironment is a kong.ResolverFunc: it returns the text of a setting's variable, nil if that is
+// not set. (Where kong reads variables itself, it puts words of its own around the table's sentence.)
+func fromEnvironment(_ *kong.Context, _ *kong.Path, f *kong.Flag) (any, error) {
+	e := setting(f)
+	if e == nil {
+		return nil, nil
+	}
+	text, set := os.LookupEnv(e.Line().Env())
+	if !set {
+		return nil, nil
+	}
+	if err := e.Check(text); err != nil {
+		return nil, badValue{fmt.Errorf("%w (%s is %q)", err, e.Line().Env(), text)}
+	}
+	return text, nil
 }

@@ -75,6 +75,7 @@ func run(ctx context.Context, args []string, s streams) int {
 		kong.Exit(func(status int) { exited = status }),
 		kong.Vars{"version": "lipsync " + version.String(), "account": defaultAccount},
 		describeFlags(map[string]string{settings.Data.Name: defaultData(), settings.Models.Name: defaultModels()}),
+		kong.Resolvers(kong.ResolverFunc(fromEnvironment)),
 		kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.Bind(s),
 	)
@@ -83,7 +84,11 @@ func run(ctx context.Context, args []string, s streams) int {
 		return exited
 	}
 	if err != nil {
-		fmt.Fprintf(s.err, "lipsync: %v\nTry: %s --help\n", err, mistaken(err))
+		say := err
+		if bad, is := errors.AsType[badValue](err); is {
+			say = bad
+		}
+		fmt.Fprintf(s.err, "lipsync: %v\nTry: %s --help\n", say, mistaken(err))
 		return usage
 	}
 	if err := command.Run(); err != nil {

@@ -169,6 +169,9 @@ func TestPrivateNetworks(t *testing.T) {
 	if r.Status != "failed" || r.ErrorMessage != "video URL is not accessible" {
 		t.Errorf("got %+v, want it failed", r)
 	}
+	if lines := s.log.with("is in a private network: --allow-private-networks allows those"); len(lines) == 0 {
+		t.Error("the log does not name the setting")
+	}
 }
 
 // TestStop stops a server in the middle of a job and of a call that goes no
@@ -240,26 +243,30 @@ func TestServeUsage(t *testing.T) {
 		"--addr=18081":                           "--addr must be HOST:PORT, such as 127.0.0.1:8080",
 		"--addr=":                                "--addr must be HOST:PORT, such as 127.0.0.1:8080",
 		"--metrics-addr=9090":                    "--metrics-addr must be HOST:PORT, such as 127.0.0.1:9090",
-		"--log-level=loud":                       "--log-level",
+		"--log-level=loud":                       "--log-level must be debug, info, warn or error",
+		"--workers=abc":                          "--workers must be 1 or more",
+		"--keep-inputs=5":                        "--keep-inputs must be 1h or more",
+		"--public-url=:::":                       "--public-url must be http://HOST or https://HOST, with a port or none, and no path",
+		"--nvidia=maybe":                         "--nvidia must be true or false",
 		"--read-rate=0":                          "--read-rate must be 1 or more",
 		"--max-side=0":                           "--max-side must be more than 0",
 		"--max-keys=0":                           "--max-keys must be more than 0",
 		"--keep-inputs=59m":                      "--keep-inputs must be 1h or more",
 		"--keep-outputs=0":                       "--keep-outputs must be 1h or more",
-		"--max-video=5GB":                        "is not a size",
+		"--max-video=5GB":                        "--max-video must be a size above 0, such as 5GiB, 500MiB or 1048576",
 		"--public-url=example.com":               "--public-url must be",
 		"--public-url=ftp://example.com":         "--public-url must be",
 		"--public-url=https://a.example/lipsync": "--public-url must be",
 		"--public-url=https://me@a.example":      "--public-url must be",
 	} {
 		_, said, status := command(t, "serve", "--data", t.TempDir(), "--addr=nowhere:1", option)
-		if status != usage || !strings.Contains(said, want) || !strings.HasSuffix(said, "Try: lipsync serve --help\n") {
+		if status != usage || !strings.HasPrefix(said, "lipsync: "+want) || !strings.HasSuffix(said, "Try: lipsync serve --help\n") {
 			t.Errorf("%s: got status %d, %q, want %d, %q", option, status, said, usage, want)
 		}
 	}
 	t.Run("environment", func(t *testing.T) {
 		t.Setenv(settings.Addr.Env(), "")
-		if _, said, status := command(t, "serve", "--data", t.TempDir()); status != usage || !strings.Contains(said, "--addr must be HOST:PORT") {
+		if _, said, status := command(t, "serve", "--data", t.TempDir()); status != usage || !strings.HasPrefix(said, "lipsync: --addr must be HOST:PORT, such as 127.0.0.1:8080 (LIPSYNC_ADDR is \"\")\n") {
 			t.Errorf("an empty variable: got status %d, %q", status, said)
 		}
 	})

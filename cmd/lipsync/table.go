@@ -24,10 +24,11 @@ type homeFlags struct {
 	Table *string `placeholder:"NAME" help:"Table of a service on AWS, instead of a data folder. Region and credentials are those that the AWS CLI would use."`
 }
 
-// AfterApply refuses a data folder together with a table. The data folder's default doesn't count.
+// AfterApply refuses a data folder together with a table. The data folder's default doesn't count, and neither does
+// that of the environment.
 func (h homeFlags) AfterApply(k *kong.Context) error {
 	for _, p := range k.Path {
-		if p.Flag != nil && p.Flag.Name == settings.Data.Name && h.Table != nil {
+		if p.Flag != nil && !p.Resolved && p.Flag.Name == settings.Data.Name && h.Table != nil {
 			return fmt.Errorf("%s and --table can't be used together", settings.Data.Flag())
 		}
 	}

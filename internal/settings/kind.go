@@ -63,7 +63,7 @@ func wholeFraction(least, most int) *Kind[float64] {
 
 // size is a number of bytes that is not less than least.
 func size(least Size, want string) *Kind[Size] {
-	return &Kind[Size]{want: want, flag: moreThanZero, parse: func(text string) (s Size, ok bool) {
+	return &Kind[Size]{want: want, parse: func(text string) (s Size, ok bool) {
 		err := s.UnmarshalText([]byte(text))
 		return s, err == nil && s >= least
 	}}
@@ -71,7 +71,7 @@ func size(least Size, want string) *Kind[Size] {
 
 // sizeIn is a size in whole units, of which a value has from 1 to most.
 func sizeIn(unit Size, most int) *Kind[Size] {
-	return &Kind[Size]{want: within(1, most), unit: unit, parse: func(text string) (Size, bool) {
+	return &Kind[Size]{want: fmt.Sprintf("a whole number of %s from 1 to %d", unit.name(), most), unit: unit, parse: func(text string) (Size, bool) {
 		n, ok := wholeWithin(1, most).parse(text)
 		return Size(n) * unit, ok
 	}}
@@ -81,7 +81,7 @@ func sizeIn(unit Size, most int) *Kind[Size] {
 func duration(least time.Duration, flag string) *Kind[time.Duration] {
 	want := "a time above 0, such as 90m"
 	if least > 1 {
-		want = fmt.Sprintf("a time of %s or more, such as 90m", least)
+		want = fmt.Sprintf("a time of %s or more, such as 90m", short(least))
 	}
 	return &Kind[time.Duration]{want: want, flag: flag, parse: func(text string) (time.Duration, bool) {
 		d, err := time.ParseDuration(text)
@@ -91,9 +91,21 @@ func duration(least time.Duration, flag string) *Kind[time.Duration] {
 
 // durationWithin is a time in whole seconds from least to most.
 func durationWithin(least, most time.Duration) *Kind[time.Duration] {
-	want := fmt.Sprintf("a time in whole seconds from %s to %s, such as 90m", least, most)
+	want := fmt.Sprintf("a time in whole seconds from %s to %s, such as 90m", short(least), short(most))
 	return &Kind[time.Duration]{want: want, parse: func(text string) (time.Duration, bool) {
 		d, err := time.ParseDuration(text)
 		return d, err == nil && d >= least && d <= most && d%time.Second == 0
 	}}
+}
+
+// short writes a time as an operator would: 24h, not 24h0m0s.
+func short(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
 }

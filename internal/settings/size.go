@@ -26,3 +26,11 @@ func (s *Size) UnmarshalText(text []byte) error {
 	*s = Size(n * factor)
 	return nil
 }
+
+// name returns the name of a unit.
+func (s Size) name() string {
+	if s == gibibyte {
+		return "GiB"
+	}
+	return "MiB"
+}

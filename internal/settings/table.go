@@ -9,12 +9,13 @@ import (
 
 // What values must be, more than once.
 const (
-	oneOrMore    = "1 or more"
-	moreThanZero = "more than 0"
-	aPath        = "a path"
-	day          = 24 * time.Hour
-	mebibyte     = Size(1 << 20)
-	gibibyte     = Size(1 << 30)
+	oneOrMore     = "1 or more"
+	moreThanZero  = "more than 0"
+	aPath         = "a path"
+	sizeAboveZero = "a size above 0, such as 5GiB, 500MiB or 1048576"
+	day           = 24 * time.Hour
+	mebibyte      = Size(1 << 20)
+	gibibyte      = Size(1 << 30)
 )
 
 // Data and where to listen.
@@ -62,7 +63,7 @@ var (
 		Name: "max-open-requests", Where: Machine | Stack | Functions, Default: "1000", Example: "N",
 		Help: "Most requests of an account that wait or are processed",
 	}})
-	MaxStored = add(Setting[Size]{Kind: size(1, "a whole number above 0"), InStack: sizeIn(gibibyte, 1_000_000), Row: Row{
+	MaxStored = add(Setting[Size]{Kind: size(1, sizeAboveZero), InStack: sizeIn(gibibyte, 1_000_000), Row: Row{
 		Name: "max-stored", Where: Machine | Stack | Functions, Key: "maxStoredGiB", Default: "1024GiB", Example: "SIZE",
 		Help: "Most bytes of an account's uploads and outputs",
 	}})
@@ -74,15 +75,15 @@ var (
 
 // What media may be, and how long they stay.
 var (
-	MaxVideo = add(Setting[Size]{Kind: size(1, "a whole number above 0"), InStack: sizeIn(mebibyte, 5*1024), Row: Row{
+	MaxVideo = add(Setting[Size]{Kind: size(1, sizeAboveZero), InStack: sizeIn(mebibyte, 5*1024), Row: Row{
 		Name: "max-video", Where: Machine | Stack | Functions | Runner, Key: "maxVideoMiB", Default: "5GiB", Example: "SIZE",
 		Help: "Largest video", More: "On AWS the disks of instances grow with it.",
 	}})
-	MaxAudio = add(Setting[Size]{Kind: size(1, "a whole number above 0"), InStack: sizeIn(mebibyte, 5*1024), Row: Row{
+	MaxAudio = add(Setting[Size]{Kind: size(1, sizeAboveZero), InStack: sizeIn(mebibyte, 5*1024), Row: Row{
 		Name: "max-audio", Where: Machine | Stack | Functions | Runner, Key: "maxAudioMiB", Default: "500MiB", Example: "SIZE",
 		Help: "Largest audio",
 	}})
-	MaxDuration = add(Setting[time.Duration]{Kind: duration(1, moreThanZero), InStack: durationWithin(time.Second, day), Row: Row{
+	MaxDuration = add(Setting[time.Duration]{Kind: duration(1, ""), InStack: durationWithin(time.Second, day), Row: Row{
 		Name: "max-duration", Where: Machine | Stack | Runner, Default: "60m", Example: "TIME",
 		Help: "Longest video and audio",
 	}})
@@ -103,7 +104,7 @@ var (
 		Name: "keep-outputs", Where: Machine | Stack | Functions, Default: "720h", Without: "720h, 30 days", Example: "TIME",
 		Help: "How long an output stays after its request completed",
 	}})
-	DiskReserve = add(Setting[Size]{Kind: size(0, "a size"), Row: Row{
+	DiskReserve = add(Setting[Size]{Kind: size(0, "a size such as 5GiB, 500MiB or 1048576"), Row: Row{
 		Name: "disk-reserve", Where: Machine, Default: "1GiB", Example: "SIZE",
 		Help: "Free space of the data folder's disk that new media must leave; 0 for none",
 		More: "See [disk](operations.md#disk).",

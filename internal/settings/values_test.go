@@ -58,10 +58,10 @@ func TestBadEnvironment(t *testing.T) {
 	}
 	want := []string{
 		`LIPSYNC_READ_RATE is "7.5", want a whole number above 0`,
-		`LIPSYNC_MAX_VIDEO is "0", want a whole number above 0`,
+		`LIPSYNC_MAX_VIDEO is "0", want a size above 0, such as 5GiB, 500MiB or 1048576`,
 		`LIPSYNC_MAX_FPS is "NaN", want a number above 0`,
 		`LIPSYNC_MAX_DURATION is "90", want a time above 0, such as 90m`,
-		`LIPSYNC_KEEP_INPUTS is "1m", want a time of 1h0m0s or more, such as 90m`,
+		`LIPSYNC_KEEP_INPUTS is "1m", want a time of 1h or more, such as 90m`,
 		`LIPSYNC_NVIDIA is "maybe", want true or false`,
 		`LIPSYNC_TABLE is not set`,
 		`LIPSYNC_ISSUER is "example.com/x", want an address such as https://example.com`,

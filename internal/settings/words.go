@@ -10,11 +10,17 @@ import (
 	"strings"
 )
 
-// truth is true or false.
+// truth is true or false, or another word for it that kong knows.
 func truth() *Kind[bool] {
-	return &Kind[bool]{want: "true or false", parse: func(text string) (bool, bool) {
-		b, err := strconv.ParseBool(text)
-		return b, err == nil
+	return &Kind[bool]{want: "true or false", parse: func(text string) (value, ok bool) {
+		switch strings.ToLower(text) {
+		case "true", "yes", "1":
+			return true, true
+		case "false", "no", "0":
+			return false, true
+		default:
+			return false, false
+		}
 	}}
 }
 
