@@ -61,10 +61,10 @@ func (f sample) sync(ctx context.Context, s streams) (err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
 	service := serveCommand{
-		dataFlag: dataFlag{folder}, renderFlags: renderFlags{Engine: settings.Engine.Usual()}, Addr: "127.0.0.1:0", Workers: 1,
-		GenerateRate: settings.GenerateRate.Usual(), ReadRate: settings.ReadRate.Usual(),
-		MaxVideo: settings.MaxVideo.Usual(), MaxAudio: settings.MaxAudio.Usual(), MaxDuration: settings.MaxDuration.Usual(),
-		MaxSide: settings.MaxSide.Usual(), MaxFPS: settings.MaxFPS.Usual(),
+		dataFlag: dataFlag{folder}, renderFlags: renderFlags{Engine: settings.Engine.DefaultValue()}, Addr: "127.0.0.1:0", Workers: 1,
+		GenerateRate: settings.GenerateRate.DefaultValue(), ReadRate: settings.ReadRate.DefaultValue(),
+		MaxVideo: settings.MaxVideo.DefaultValue(), MaxAudio: settings.MaxAudio.DefaultValue(), MaxDuration: settings.MaxDuration.DefaultValue(),
+		MaxSide: settings.MaxSide.DefaultValue(), MaxFPS: settings.MaxFPS.DefaultValue(),
 	}
 	ctx, stop := context.WithCancel(ctx)
 	clients := make(chan client, 1)

@@ -24,7 +24,7 @@ func (s *service) environment(cores int, needs ...settings.Entry) *map[string]*s
 // part of the stack is.
 func (s *service) value(e settings.Entry) *string {
 	if e.Line().Where&settings.Stack != 0 {
-		return jsii.String(e.Told(s.Values))
+		return jsii.String(e.EnvValue(s.Values))
 	}
 	switch e {
 	case settings.Table:

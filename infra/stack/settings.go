@@ -46,9 +46,9 @@ func ParseSettings(context map[string]any) (Settings, error) {
 	}
 	s := Settings{Values: values, InEffect: map[string]string{}}
 	for _, e := range settings.At(settings.Stack) {
-		s.InEffect[e.Line().Context()] = e.Effect(values)
+		s.InEffect[e.Line().Context()] = e.ContextValue(values)
 	}
-	for _, e := range settings.Passing() {
+	for _, e := range settings.ForOneDeployment() {
 		delete(s.InEffect, e.Line().Context())
 	}
 	if settings.NVIDIA.In(values) && settings.Image.In(values) == "cpu" {

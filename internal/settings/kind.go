@@ -27,16 +27,16 @@ func Text(value any) string {
 	}
 }
 
-// whole is a whole number that is not less than least.
-func whole(least int, flag string) *Kind[int] {
+// integer is a whole number that is not less than least.
+func integer(least int, flag string) *Kind[int] {
 	return &Kind[int]{want: "a whole number above " + strconv.Itoa(least-1), flag: flag, parse: func(text string) (int, bool) {
 		n, err := strconv.Atoi(text)
 		return n, err == nil && n >= least
 	}}
 }
 
-// wholeWithin is a whole number from least to most.
-func wholeWithin(least, most int) *Kind[int] {
+// integerWithin is a whole number from least to most.
+func integerWithin(least, most int) *Kind[int] {
 	return &Kind[int]{want: within(least, most), parse: func(text string) (int, bool) {
 		n, err := strconv.Atoi(text)
 		return n, err == nil && n >= least && n <= most
@@ -45,18 +45,18 @@ func wholeWithin(least, most int) *Kind[int] {
 
 func within(least, most int) string { return fmt.Sprintf("a whole number from %d to %d", least, most) }
 
-// fraction is a number above 0.
-func fraction() *Kind[float64] {
+// float is a number above 0.
+func float() *Kind[float64] {
 	return &Kind[float64]{want: "a number above 0", flag: moreThanZero, parse: func(text string) (float64, bool) {
 		n, err := strconv.ParseFloat(text, 64)
 		return n, err == nil && n > 0
 	}}
 }
 
-// wholeFraction is a fraction that is a whole number from least to most.
-func wholeFraction(least, most int) *Kind[float64] {
+// wholeFloat is a float that is a whole number from least to most.
+func wholeFloat(least, most int) *Kind[float64] {
 	return &Kind[float64]{want: within(least, most), parse: func(text string) (float64, bool) {
-		n, ok := wholeWithin(least, most).parse(text)
+		n, ok := integerWithin(least, most).parse(text)
 		return float64(n), ok
 	}}
 }
@@ -72,7 +72,7 @@ func size(least Size, want string) *Kind[Size] {
 // sizeIn is a size in whole units, of which a value has from 1 to most.
 func sizeIn(unit Size, most int) *Kind[Size] {
 	return &Kind[Size]{want: fmt.Sprintf("a whole number of %s from 1 to %d", unit.name(), most), unit: unit, parse: func(text string) (Size, bool) {
-		n, ok := wholeWithin(1, most).parse(text)
+		n, ok := integerWithin(1, most).parse(text)
 		return Size(n) * unit, ok
 	}}
 }

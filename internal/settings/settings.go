@@ -52,8 +52,8 @@ type Setting[T any] struct {
 	Kind *Kind[T]
 	// InStack is the kind of value in CDK's context, if it is not Kind.
 	InStack *Kind[T]
-	// Other returns the default in CDK's context, where it depends on other settings.
-	Other func(*Values) string
+	// ContextDefault returns the default in CDK's context, where it depends on other settings.
+	ContextDefault func(*Values) string
 }
 
 // Entry is a Setting of any type.
@@ -61,12 +61,12 @@ type Entry interface {
 	Line() *Row
 	// Check returns an error if text is no value for the command lipsync.
 	Check(text string) error
-	// Effect returns the value that a stack has, as text for its context.
-	Effect(*Values) string
-	// Told returns the value that a stack has, as text for the environment of its programs.
-	Told(*Values) string
-	// Wants says what a value in CDK's context must be.
-	Wants() string
+	// ContextValue returns the value that a stack has, as text for its context.
+	ContextValue(*Values) string
+	// EnvValue returns the value that a stack has, as text for the environment of its programs.
+	EnvValue(*Values) string
+	// Describe says what a value in CDK's context must be.
+	Describe() string
 	// StackDefault returns the default as text for CDK's context.
 	StackDefault() string
 }

@@ -20,7 +20,7 @@ const (
 
 // Data and where to listen.
 var (
-	Data = add(Setting[string]{Kind: anything(), Row: Row{
+	Data = add(Setting[string]{Kind: anyText(), Row: Row{
 		Name: "data", Where: Machine, Example: "DIR", Without: "`~/.local/share/lipsync`",
 		Help: "Folder of the service's data, made if there is none", More: "One server at a time uses it.",
 	}})
@@ -51,15 +51,15 @@ var (
 
 // What a key and an account may do.
 var (
-	GenerateRate = add(Setting[int]{Kind: whole(1, oneOrMore), InStack: wholeWithin(1, 1_000_000), Row: Row{
+	GenerateRate = add(Setting[int]{Kind: integer(1, oneOrMore), InStack: integerWithin(1, 1_000_000), Row: Row{
 		Name: "generate-rate", Where: Machine | Stack | Functions, Default: "60", Example: "N",
 		Help: "Generate calls a minute for a key",
 	}})
-	ReadRate = add(Setting[int]{Kind: whole(1, oneOrMore), InStack: wholeWithin(1, 1_000_000), Row: Row{
+	ReadRate = add(Setting[int]{Kind: integer(1, oneOrMore), InStack: integerWithin(1, 1_000_000), Row: Row{
 		Name: "read-rate", Where: Machine | Stack | Functions, Default: "600", Example: "N",
 		Help: "Other calls a minute for a key",
 	}})
-	MaxOpenRequests = add(Setting[int]{Kind: whole(1, moreThanZero), InStack: wholeWithin(1, 1_000_000), Row: Row{
+	MaxOpenRequests = add(Setting[int]{Kind: integer(1, moreThanZero), InStack: integerWithin(1, 1_000_000), Row: Row{
 		Name: "max-open-requests", Where: Machine | Stack | Functions, Default: "1000", Example: "N",
 		Help: "Most requests of an account that wait or are processed",
 	}})
@@ -67,7 +67,7 @@ var (
 		Name: "max-stored", Where: Machine | Stack | Functions, Key: "maxStoredGiB", Default: "1024GiB", Example: "SIZE",
 		Help: "Most bytes of an account's uploads and outputs",
 	}})
-	MaxKeys = add(Setting[int]{Kind: whole(1, moreThanZero), InStack: wholeWithin(1, 100_000), Row: Row{
+	MaxKeys = add(Setting[int]{Kind: integer(1, moreThanZero), InStack: integerWithin(1, 100_000), Row: Row{
 		Name: "max-keys", Where: Machine | Stack | Functions, Default: "1000", Example: "N",
 		Help: "Most active API keys of an account", More: "An option of `keys create` too.",
 	}})
@@ -87,11 +87,11 @@ var (
 		Name: "max-duration", Where: Machine | Stack | Runner, Default: "60m", Example: "TIME",
 		Help: "Longest video and audio",
 	}})
-	MaxSide = add(Setting[int]{Kind: whole(1, moreThanZero), InStack: wholeWithin(16, 8192), Row: Row{
+	MaxSide = add(Setting[int]{Kind: integer(1, moreThanZero), InStack: integerWithin(16, 8192), Row: Row{
 		Name: "max-side", Where: Machine | Stack | Runner, Default: "4096", Example: "N",
 		Help: "Most pixels of a video's width and height",
 	}})
-	MaxFPS = add(Setting[float64]{Kind: fraction(), InStack: wholeFraction(1, 240), Row: Row{
+	MaxFPS = add(Setting[float64]{Kind: float(), InStack: wholeFloat(1, 240), Row: Row{
 		Name: "max-fps", Where: Machine | Stack | Runner, Default: "120", Example: "N",
 		Help: "Most frames a second of a video",
 	}})
@@ -113,7 +113,7 @@ var (
 
 // What makes outputs.
 var (
-	Workers = add(Setting[int]{Kind: whole(0, oneOrMore), Row: Row{
+	Workers = add(Setting[int]{Kind: integer(0, oneOrMore), Row: Row{
 		Name: "workers", Where: Machine, Without: "one for each 4 cores", Example: "N",
 		Help: "Requests rendered at once",
 	}})
@@ -126,23 +126,23 @@ var (
 		Name: "engines", Where: Stack | Functions, Default: "warp",
 		Help: "What requests may name as their model, the default first: warp, and wav2lip where there is such a model, with commas between",
 	}})
-	Models = add(Setting[string]{Kind: anything(), Row: Row{
+	Models = add(Setting[string]{Kind: anyText(), Row: Row{
 		Name: "models", Where: Machine | Runner, Without: "`~/.local/share/lipsync/models`", Example: "DIR",
 		Help: "Folder of models, with models.json", More: "On AWS they come from the bucket: see [infra](../infra/README.md#models).",
 	}})
-	Providers = add(Setting[string]{Kind: anything(), Row: Row{
+	Providers = add(Setting[string]{Kind: anyText(), Row: Row{
 		Name: "providers", Where: Machine | Runner, Without: "cuda,cpu", Example: "NAME", Optional: true,
 		Help: "What computes networks, the first that can: tensorrt, cuda, cpu",
 	}})
-	ONNXRuntime = add(Setting[string]{Kind: anything(), Row: Row{
+	ONNXRuntime = add(Setting[string]{Kind: anyText(), Row: Row{
 		Name: "onnxruntime", Where: Machine | Runner, Without: "in the usual places", Example: "FILE", Optional: true,
 		Help: "Shared library of ONNX Runtime",
 	}})
-	NVIDIA = add(Setting[bool]{Kind: truth(), InStack: spelledTruth(), Row: Row{
+	NVIDIA = add(Setting[bool]{Kind: boolean(), InStack: spelledBoolean(), Row: Row{
 		Name: "nvidia", Where: Machine | Stack | Runner, Key: "nvidiaVideo", Default: "false", Optional: true,
 		Help: "Decode and encode pictures on an NVIDIA GPU", More: "Pictures of less than 160 pixels a side stay on the CPU: see [models](models.md#on-an-nvidia-gpu).",
 	}})
-	AllowPrivateNetworks = add(Setting[bool]{Kind: truth(), Row: Row{
+	AllowPrivateNetworks = add(Setting[bool]{Kind: boolean(), Row: Row{
 		Name: "allow-private-networks", Where: Machine | Runner, Default: "false", Optional: true,
 		Help: "Fetch inputs from private networks and this machine too, not only from the public Internet; never from metadata services of clouds",
 	}})

@@ -11,7 +11,7 @@ var (
 		Name: "name", Where: Stack, Default: "Lipsync",
 		Help: "Name of the stack", More: "A second one in the same account and region counts into the same metrics.",
 	}})
-	KeepData = add(Setting[bool]{Kind: spelledTruth(), Row: Row{
+	KeepData = add(Setting[bool]{Kind: spelledBoolean(), Row: Row{
 		Name: "keep-data", Where: Stack, Default: "true",
 		Help: "Table, bucket and users outlive the stack, which refuses to be deleted",
 	}})
@@ -19,25 +19,25 @@ var (
 		Name: "image", Where: Stack, Default: "cpu",
 		Help: "Which runner renders: cpu, which is enough for the engine warp, or cuda, on instances with a GPU",
 	}})
-	Zones = add(Setting[int]{Kind: wholeWithin(1, 6), Row: Row{
+	Zones = add(Setting[int]{Kind: integerWithin(1, 6), Row: Row{
 		Name: "zones", Where: Stack, Default: "3",
 		Help: "How many availability zones of the region the instances are in",
 		More: "Where an account has fewer, such as in us-west-1, name as many. 2 can't become more later, since each then has half of the addresses.",
 	}})
 	InstanceTypes = add(Setting[[]string]{
-		Kind:  words(`[a-z][a-z0-9-]*\.[a-z0-9-]+`, "a type such as g5.xlarge"),
-		Other: usualInstances,
+		Kind:           words(`[a-z][a-z0-9-]*\.[a-z0-9-]+`, "a type such as g5.xlarge"),
+		ContextDefault: defaultInstances,
 		Row: Row{
 			Name: "instance-types", Where: Stack, Without: "`" + withCPU + "`; with `image=cuda` `" + withGPU + "`",
 			Help: "Instances that Batch may start: x86, with 4 vCPUs and at least 16 GiB each",
 			More: "With less no job fits. Use types of one job each: with more vCPUs several run, each on 4 cores, on one disk, which is made for one.",
 		},
 	})
-	SpotVCPUs = add(Setting[int]{Kind: wholeWithin(0, 10_000), Row: Row{
+	SpotVCPUs = add(Setting[int]{Kind: integerWithin(0, 10_000), Row: Row{
 		Name: "spot-vcpus", Where: Stack, Default: "64",
 		Help: "How many vCPUs of Spot instances run at most; 0 for none",
 	}})
-	OnDemandVCPUs = add(Setting[int]{Kind: wholeWithin(0, 10_000), Row: Row{
+	OnDemandVCPUs = add(Setting[int]{Kind: integerWithin(0, 10_000), Row: Row{
 		Name: "on-demand-vcpus", Where: Stack, Default: "16",
 		Help: "How many vCPUs of on-demand instances run at most, once there are no more Spot instances; 0 for none",
 	}})
@@ -45,11 +45,11 @@ var (
 		Name: "job-timeout", Where: Stack | Runner, Default: "6h", Example: "TIME",
 		Help: "When Batch kills a job; in the second half of the time its runner begins no other request",
 	}})
-	RequestRate = add(Setting[int]{Kind: wholeWithin(1, 10_000), Row: Row{
+	RequestRate = add(Setting[int]{Kind: integerWithin(1, 10_000), Row: Row{
 		Name: "request-rate", Where: Stack, Default: "500",
 		Help: "Calls a second of all clients, and twice that in a burst",
 	}})
-	SelfSignUp = add(Setting[bool]{Kind: spelledTruth(), Row: Row{
+	SelfSignUp = add(Setting[bool]{Kind: spelledBoolean(), Row: Row{
 		Name: "self-sign-up", Where: Stack, Default: "false",
 		Help: "Strangers may make themselves users of the dashboard",
 	}})
@@ -65,7 +65,7 @@ var (
 
 // What holds for one deployment only.
 var (
-	FirstDeploy = add(Setting[bool]{Kind: spelledTruth(), Row: Row{
+	FirstDeploy = add(Setting[bool]{Kind: spelledBoolean(), Row: Row{
 		Name: "first-deploy", Where: Stack, Default: "false",
 		Help: "Deploy without protection of data, so that AWS can remove a stack that it could not make",
 		More: "`make deploy` gives it for a stack that is new, and then deploys once more without.",
@@ -84,24 +84,26 @@ var (
 	}})
 )
 
-// Passing are the settings that hold for one deployment only, and aren't kept with the stack.
-func Passing() []Entry { return []Entry{FirstDeploy, Repository, FunctionsFolder, Architecture} }
+// ForOneDeployment are the settings that hold for one deployment only, and aren't kept with the stack.
+func ForOneDeployment() []Entry {
+	return []Entry{FirstDeploy, Repository, FunctionsFolder, Architecture}
+}
 
 // The stack passes these settings to its functions and runners.
 var (
-	Table         = add(Setting[string]{Kind: anything(), Row: Row{Name: "table", Where: Functions | Runner, Help: "Table of the records"}})
-	Bucket        = add(Setting[string]{Kind: anything(), Row: Row{Name: "bucket", Where: Functions | Runner, Help: "Bucket of the media"}})
-	Scratch       = add(Setting[string]{Kind: anything(), Row: Row{Name: "scratch", Where: Runner, Help: "Folder for the files of running work"}})
-	QueueURL      = add(Setting[string]{Kind: anything(), Row: Row{Name: "queue-url", Where: Functions, Help: "Queue of hints that requests wait"}})
-	SignerRole    = add(Setting[string]{Kind: anything(), Row: Row{Name: "signer-role", Where: Functions, Optional: true, Help: "Role that signs URLs"}})
-	SignerPool    = add(Setting[string]{Kind: anything(), Row: Row{Name: "signer-pool", Where: Functions, Optional: true, Help: "Identity pool that vouches for a function to that role"}})
-	JobQueue      = add(Setting[string]{Kind: anything(), Row: Row{Name: "job-queue", Where: Functions, Help: "Job queue of Batch"}})
-	JobDefinition = add(Setting[string]{Kind: anything(), Row: Row{Name: "job-definition", Where: Functions, Help: "Job definition of the runner"}})
-	MaxWorkers    = add(Setting[int]{Kind: whole(1, ""), Row: Row{Name: "max-workers", Where: Functions, Help: "Most runners at a time"}})
+	Table         = add(Setting[string]{Kind: anyText(), Row: Row{Name: "table", Where: Functions | Runner, Help: "Table of the records"}})
+	Bucket        = add(Setting[string]{Kind: anyText(), Row: Row{Name: "bucket", Where: Functions | Runner, Help: "Bucket of the media"}})
+	Scratch       = add(Setting[string]{Kind: anyText(), Row: Row{Name: "scratch", Where: Runner, Help: "Folder for the files of running work"}})
+	QueueURL      = add(Setting[string]{Kind: anyText(), Row: Row{Name: "queue-url", Where: Functions, Help: "Queue of hints that requests wait"}})
+	SignerRole    = add(Setting[string]{Kind: anyText(), Row: Row{Name: "signer-role", Where: Functions, Optional: true, Help: "Role that signs URLs"}})
+	SignerPool    = add(Setting[string]{Kind: anyText(), Row: Row{Name: "signer-pool", Where: Functions, Optional: true, Help: "Identity pool that vouches for a function to that role"}})
+	JobQueue      = add(Setting[string]{Kind: anyText(), Row: Row{Name: "job-queue", Where: Functions, Help: "Job queue of Batch"}})
+	JobDefinition = add(Setting[string]{Kind: anyText(), Row: Row{Name: "job-definition", Where: Functions, Help: "Job definition of the runner"}})
+	MaxWorkers    = add(Setting[int]{Kind: integer(1, ""), Row: Row{Name: "max-workers", Where: Functions, Help: "Most runners at a time"}})
 	Issuer        = add(Setting[*url.URL]{Kind: address(), Row: Row{Name: "issuer", Where: Functions, Help: "Who signs people in, as OpenID Connect names it"}})
-	ClientID      = add(Setting[string]{Kind: anything(), Row: Row{Name: "client-id", Where: Functions, Help: "Name of the dashboard there"}})
+	ClientID      = add(Setting[string]{Kind: anyText(), Row: Row{Name: "client-id", Where: Functions, Help: "Name of the dashboard there"}})
 	SignOutURL    = add(Setting[*url.URL]{Kind: address(), Row: Row{Name: "sign-out-url", Where: Functions, Help: "Page there that signs people out"}})
-	SecretARN     = add(Setting[string]{Kind: anything(), Row: Row{Name: "secret-arn", Where: Functions, Help: "Secret that seals the dashboard's cookies"}})
+	SecretARN     = add(Setting[string]{Kind: anyText(), Row: Row{Name: "secret-arn", Where: Functions, Help: "Secret that seals the dashboard's cookies"}})
 )
 
 // Instances that Batch may start unless an operator names others: the smallest that a job
@@ -111,7 +113,7 @@ const (
 	withGPU = "g4dn.xlarge,g5.xlarge,g6.xlarge"
 )
 
-func usualInstances(v *Values) string {
+func defaultInstances(v *Values) string {
 	if Image.In(v) == "cuda" {
 		return withGPU
 	}

@@ -51,8 +51,8 @@ func TestTable(t *testing.T) {
 	}
 }
 
-func TestUsual(t *testing.T) {
-	if n, s := ReadRate.Usual(), MaxVideo.Usual(); n != 600 || s != 5*gibibyte {
+func TestDefaultValue(t *testing.T) {
+	if n, s := ReadRate.DefaultValue(), MaxVideo.DefaultValue(); n != 600 || s != 5*gibibyte {
 		t.Errorf("got %d and %d", n, s)
 	}
 }

@@ -31,7 +31,7 @@ func Context(all map[string]any) (*Values, error) {
 	}
 	unknown := maps.Clone(v.context)
 	for _, e := range At(Stack) {
-		e.Effect(v)
+		e.ContextValue(v)
 		delete(unknown, e.Line().Context())
 	}
 	for _, key := range slices.Sorted(maps.Keys(unknown)) {
@@ -85,8 +85,8 @@ func (s *Setting[T]) In(v *Values) (value T) {
 	return read
 }
 
-// Usual returns the default value.
-func (s *Setting[T]) Usual() T {
+// DefaultValue returns the default value.
+func (s *Setting[T]) DefaultValue() T {
 	value, _ := s.Kind.parse(s.Default)
 	return value
 }
@@ -96,8 +96,8 @@ func (s *Setting[T]) inContext(v *Values) string {
 	if text, given := v.context[s.Context()]; given {
 		return text
 	}
-	if s.Other != nil {
-		return s.Other(v)
+	if s.ContextDefault != nil {
+		return s.ContextDefault(v)
 	}
 	return s.StackDefault()
 }
@@ -121,21 +121,21 @@ func (s *Setting[T]) Check(text string) error {
 	return fmt.Errorf("%s must be %s", s.Flag(), want)
 }
 
-// Wants implements Entry.
-func (s *Setting[T]) Wants() string { return s.inStack().want }
+// Describe implements Entry.
+func (s *Setting[T]) Describe() string { return s.inStack().want }
 
-// Told implements Entry.
-func (s *Setting[T]) Told(v *Values) string { return Text(s.In(v)) }
+// EnvValue implements Entry.
+func (s *Setting[T]) EnvValue(v *Values) string { return Text(s.In(v)) }
 
-// Effect implements Entry.
-func (s *Setting[T]) Effect(v *Values) string { return s.counted(s.In(v)) }
+// ContextValue implements Entry.
+func (s *Setting[T]) ContextValue(v *Values) string { return s.counted(s.In(v)) }
 
 // StackDefault implements Entry.
 func (s *Setting[T]) StackDefault() string {
 	if s.inStack().unit == 0 {
 		return s.Default
 	}
-	return s.counted(s.Usual())
+	return s.counted(s.DefaultValue())
 }
 
 // counted returns a value as text for CDK's context, in the units there.

@@ -101,7 +101,7 @@ func TestContext(t *testing.T) {
 		{CORSOrigins, "*", "*"},
 		{AlarmEmail, "", ""},
 	} {
-		if told, kept := c.of.Told(v), c.of.Effect(v); told != c.told || kept != c.kept {
+		if told, kept := c.of.EnvValue(v), c.of.ContextValue(v); told != c.told || kept != c.kept {
 			t.Errorf("%s: got %q and %q, want %q and %q", c.of.Line().Name, told, kept, c.told, c.kept)
 		}
 	}
@@ -113,7 +113,7 @@ func TestContextOfGPU(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := InstanceTypes.Told(v), "g4dn.xlarge,g5.xlarge,g6.xlarge"; got != want {
+	if got, want := InstanceTypes.EnvValue(v), "g4dn.xlarge,g5.xlarge,g6.xlarge"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// truth is true or false, or another word for it that kong knows.
-func truth() *Kind[bool] {
+// boolean is true or false, or another word for it that kong knows.
+func boolean() *Kind[bool] {
 	return &Kind[bool]{want: "true or false", parse: func(text string) (value, ok bool) {
 		switch strings.ToLower(text) {
 		case "true", "yes", "1":
@@ -24,13 +24,13 @@ func truth() *Kind[bool] {
 	}}
 }
 
-// spelledTruth is truth that is spelled out.
-func spelledTruth() *Kind[bool] {
-	return &Kind[bool]{want: truth().want, parse: func(text string) (bool, bool) { return text == "true", text == "true" || text == "false" }}
+// spelledBoolean is true or false, spelled out.
+func spelledBoolean() *Kind[bool] {
+	return &Kind[bool]{want: boolean().want, parse: func(text string) (bool, bool) { return text == "true", text == "true" || text == "false" }}
 }
 
-// anything is any text.
-func anything() *Kind[string] {
+// anyText is any text.
+func anyText() *Kind[string] {
 	return &Kind[string]{want: "a text", parse: func(text string) (string, bool) { return text, true }}
 }
 

@@ -66,7 +66,7 @@ func shared(e settings.Entry) []string {
 	if e.Line().Where&operators != operators {
 		return nil
 	}
-	return []string{option(e.Line()), name(e.Line()), defaults(e), e.Wants(), meaning(e.Line())}
+	return []string{option(e.Line()), name(e.Line()), defaults(e), e.Describe(), meaning(e.Line())}
 }
 
 func onMachine(e settings.Entry) []string {
@@ -80,7 +80,7 @@ func onAWS(e settings.Entry) []string {
 	if e.Line().Where&operators != settings.Stack {
 		return nil
 	}
-	return []string{name(e.Line()), defaults(e), e.Wants(), meaning(e.Line())}
+	return []string{name(e.Line()), defaults(e), e.Describe(), meaning(e.Line())}
 }
 
 func told(e settings.Entry) []string {
