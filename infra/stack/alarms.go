@@ -17,12 +17,12 @@ import (
 	"lipsync/internal/settings"
 )
 
-// longestWait is when a request has waited too long, in seconds: several times
-// what it takes to start an instance and pull the image.
+// longestWait is the wait of a request, in seconds, that raises an alarm. It is several times as
+// long as an instance needs to start and pull the image.
 const longestWait = 30 * 60
 
-// alarm is raised when a metric is at least the limit for a number of periods of five
-// minutes, or with silence, when it is less or there is none.
+// alarm is raised when a metric is at least the limit for a number of periods of five minutes. With
+// silence, it is raised when the metric is less than the limit or has no value.
 type alarm struct {
 	id, description string
 	metric          awscloudwatch.IMetric
@@ -30,7 +30,7 @@ type alarm struct {
 	silence         bool
 }
 
-// alarms has what an operator must know of at once.
+// alarms returns the alarms that an operator must learn of at once.
 func (s *service) alarms() []alarm {
 	return append(s.throttled(), []alarm{
 		{id: "DeadLettersWait", description: "A message or event could not be handled: see the dead-letter queue",
@@ -56,7 +56,8 @@ func (s *service) alarms() []alarm {
 	}...)
 }
 
-// throttled has alarms for the functions behind the API. One adds up ten metrics at most.
+// throttled returns alarms for throttled functions of the API. Each alarm adds up at most ten
+// metrics.
 func (s *service) throttled() (all []alarm) {
 	for functions := range slices.Chunk(clientFunctions(), 10) {
 		id := "FunctionsThrottled"
@@ -69,7 +70,7 @@ func (s *service) throttled() (all []alarm) {
 	return all
 }
 
-// addAlarms adds the alarms and the topic that they go to.
+// addAlarms adds the alarms and the topic that they notify.
 func (s *service) addAlarms() {
 	action := awscloudwatchactions.NewSnsAction(s.alarmTopic())
 	for _, a := range s.alarms() {
@@ -93,8 +94,8 @@ func (s *service) addAlarms() {
 	}
 }
 
-// alarmTopic is encrypted by a key of our own, since CloudWatch may not use that
-// of SNS.
+// alarmTopic returns the topic of the alarms. The stack's own key encrypts it, since CloudWatch may
+// not use the key of SNS.
 func (s *service) alarmTopic() awssns.Topic {
 	const service = "cloudwatch.amazonaws.com"
 	key := awskms.NewKey(s.stack, jsii.String("AlarmKey"), &awskms.KeyProps{

@@ -10,29 +10,29 @@ import (
 	"lipsync/internal/rest"
 )
 
-// answer is what API Gateway says where no function was asked.
+// answer is an answer that API Gateway gives without calling a function.
 type answer struct {
 	id      string
 	kind    awsapigateway.ResponseType
-	status  string // "" leaves API Gateway's
+	status  string // "" keeps API Gateway's status
 	message string
 	headers map[string]*string
 }
 
-// answers has each answer of API Gateway itself in the form of the API's errors.
+// answers returns API Gateway's own answers, in the form of the API's errors.
 func answers() []answer {
 	const unknown, limited = "not found", "rate limit exceeded"
-	// A bucket that is empty has room again within a second.
+	// An empty token bucket has tokens again within a second.
 	soon := map[string]*string{"Retry-After": jsii.String("'1'")}
 	return []answer{
-		// What API Gateway finds no function for, it takes for a path that wants a
-		// signature by AWS, and the client's own token for a bad one.
+		// For an unknown path, API Gateway expects a signature by AWS, and treats the client's
+		// token as an invalid one.
 		{"NoSuchPath", awsapigateway.ResponseType_MISSING_AUTHENTICATION_TOKEN(), "404", unknown, nil},
 		{"NoSignature", awsapigateway.ResponseType_INVALID_SIGNATURE(), "404", unknown, nil},
 		{"NoSession", awsapigateway.ResponseType_EXPIRED_TOKEN(), "404", unknown, nil},
 		{"NoAccess", awsapigateway.ResponseType_ACCESS_DENIED(), "404", unknown, nil},
 		{"NoResource", awsapigateway.ResponseType_RESOURCE_NOT_FOUND(), "404", unknown, nil},
-		// API Gateway is said to ignore this one: see infra/README.md, Limits.
+		// AWS documents that API Gateway ignores this answer: see infra/README.md, Limits.
 		{"TooLarge", awsapigateway.ResponseType_REQUEST_TOO_LARGE(), "413",
 			"request body is too large: send files by POST " + rest.UploadsPath, nil},
 		{"Throttled", awsapigateway.ResponseType_THROTTLED(), "429", limited, soon},
@@ -42,14 +42,14 @@ func answers() []answer {
 	}
 }
 
-// options has pages of any site read the answer, which tells nothing: API Gateway can't
-// choose by the page's origin.
+// options returns the answer's options. Pages of any site may read the answer, which has no
+// secrets, because API Gateway can't choose by the page's origin.
 func (a answer) options() *awsapigateway.GatewayResponseOptions {
 	headers := map[string]*string{"Access-Control-Allow-Origin": jsii.String("'*'")}
 	maps.Copy(headers, a.headers)
 	body, err := json.Marshal(map[string]string{"error": a.message})
 	if err != nil {
-		panic(err) // text always encodes
+		panic(err) // can't happen: text always encodes
 	}
 	options := &awsapigateway.GatewayResponseOptions{
 		Type:            a.kind,

@@ -12,15 +12,14 @@ import (
 	"lipsync/internal/settings"
 )
 
-// route is a path below the stage, with the function behind it.
+// route is a method and a path below the stage, with the function that answers them.
 type route struct{ method, path, function string }
 
-// routes has each path of the API and the dashboard. Its function gets every
-// method that no other has, so that it answers a wrong one as it does on one
-// machine: with 405 and the methods that there are. (An answer of API Gateway's own
-// would depend on the request's Content-Type, and be 415 or 500 for some.) Where
-// there is no endpoint, health answers with 404: API Gateway would take the
-// client's token for a bad signature by AWS.
+// routes returns each path of the API and the dashboard. The path's function also gets every method
+// that no other function has. It answers a wrong method as on one machine: with 405 and the allowed
+// methods. API Gateway's own answer would depend on the request's Content-Type and be 415 or 500
+// for some. For an unknown path, health answers with 404, because API Gateway would treat the
+// client's token as an invalid signature by AWS.
 func routes() []route {
 	const every, dashboard, health = "ANY", "dashboard", "health"
 	var all []route
@@ -35,10 +34,10 @@ func routes() []route {
 		route{every, dashboardPath[1:], dashboard},
 		route{every, dashboardPath[1:] + "/{proxy+}", dashboard},
 		route{every, "", health},
-		route{every, "{proxy+}", health}) // any path that is not above
+		route{every, "{proxy+}", health}) // any other path
 }
 
-// clientFunctions are those behind the API.
+// clientFunctions returns the names of the functions behind the API.
 func clientFunctions() []string {
 	var names []string
 	for _, r := range routes() {
@@ -48,28 +47,26 @@ func clientFunctions() []string {
 	return slices.Compact(names)
 }
 
-// accessLog is a line for each call. It has the route, as the functions' logs
-// name it, and not the path, which may hold a reference_id, no query, and no
-// header, which may hold a token. Where API Gateway has no value it writes -, so
-// only what there always is is a number.
+// accessLog is the format of the log line for each call. It has the route, as the functions' logs
+// name it. It has no path, which may have a reference_id, no query, and no header, which may have a
+// token. API Gateway writes - for a missing value, so only values that always exist are numbers.
 const accessLog = `{"time":"$context.requestTime","request_id":"$context.requestId","trace":"$context.xrayTraceId",` +
 	`"ip":"$context.identity.sourceIp","method":"$context.httpMethod","route":"/` + stageName + `$context.resourcePath",` +
 	`"status":"$context.status","bytes":"$context.responseLength","took_ms":$context.responseLatency,` +
 	`"integration_ms":"$context.integrationLatency","error":"$context.error.responseType"}`
 
-// stageName is the first element of every path: the API's base URL ends with it.
+// stageName is the first element of every path. The API's base URL ends with it.
 const stageName = "api"
 
-// addAPI adds what clients call, without its routes: others need its address
-// before there are functions.
+// addAPI adds the API without its routes. Other parts need its address before the functions exist.
 func (s *service) addAPI() {
 	calls := s.logGroup("AccessLog")
 	s.storageRefused = s.countCalls(calls, "StorageRefused", http.StatusInsufficientStorage)
 	s.api = awsapigateway.NewRestApi(s.stack, jsii.String("Api"), &awsapigateway.RestApiProps{
 		RestApiName:      jsii.String(settings.Name.In(s.Values)),
 		EndpointTypes:    &[]awsapigateway.EndpointType{awsapigateway.EndpointType_REGIONAL},
-		BinaryMediaTypes: jsii.Strings("*/*"), // else what is no UTF-8 is changed on its way
-		CloudWatchRole:   jsii.Bool(false),    // it is the account's: see infra/deploy
+		BinaryMediaTypes: jsii.Strings("*/*"), // otherwise API Gateway changes bytes that are not UTF-8
+		CloudWatchRole:   jsii.Bool(false),    // the account has one: see infra/deploy
 		DeployOptions: &awsapigateway.StageOptions{
 			StageName:            jsii.String(stageName),
 			ThrottlingRateLimit:  jsii.Number(settings.RequestRate.In(s.Values)),
@@ -84,7 +81,7 @@ func (s *service) addAPI() {
 	}
 }
 
-// addRoutes puts the functions behind the API.
+// addRoutes adds the routes of the API to the functions.
 func (s *service) addRoutes() {
 	for _, r := range routes() {
 		s.api.Root().ResourceForPath(jsii.String(r.path)).AddMethod(jsii.String(r.method),
@@ -94,12 +91,12 @@ func (s *service) addRoutes() {
 	}
 }
 
-// host is where the API is, as browsers call an origin.
+// host returns the API's origin, as browsers name it.
 func (s *service) host() string {
 	return "https://" + *s.api.RestApiId() + ".execute-api." + *s.stack.Region() + "." + *s.stack.UrlSuffix()
 }
 
-// address is that of a path of the API.
+// address returns the URL of a path of the API.
 func (s *service) address(path string) *string {
 	return jsii.String(s.host() + "/" + stageName + path)
 }

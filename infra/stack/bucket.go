@@ -11,18 +11,17 @@ import (
 	"lipsync/internal/settings"
 )
 
-// How many days objects stay. Inputs and uploads are deleted once they have no
-// more use, so theirs is for what was left behind. For an input it only has to be
-// longer than a request can wait; an upload lives on each time that it is used, for
-// 30 days at most.
+// Numbers of days after which S3 deletes objects. The service itself deletes unused inputs and
+// uploads, so S3 deletes only those that it missed. An input must stay for longer than a request
+// can wait. Each use of an upload prolongs its life, for 30 days at most.
 const (
 	inputDays   = 7
 	usedDays    = 30
-	partDays    = 1 // of an upload in parts that nobody finished
-	versionDays = 1 // of an object that was deleted or replaced
+	partDays    = 1 // for an unfinished upload in parts
+	versionDays = 1 // for a deleted or replaced object
 )
 
-// addBucket adds the one bucket, for media.
+// addBucket adds the bucket for media.
 func (s *service) addBucket() {
 	s.bucket = awss3.NewBucket(s.stack, jsii.String("Media"), &awss3.BucketProps{
 		BlockPublicAccess: awss3.BlockPublicAccess_BLOCK_ALL(),
@@ -33,9 +32,10 @@ func (s *service) addBucket() {
 		LifecycleRules: &[]*awss3.LifecycleRule{
 			expire("inputs", inputDays),
 			expire("uploads", usedDays+days(settings.KeepInputs.In(s.Values))),
-			expire("outputs", days(settings.KeepOutputs.In(s.Values))+1), // its last URL holds for an hour more
+			expire("outputs", days(settings.KeepOutputs.In(s.Values))+1), // its last URL is valid for an hour more
 			{Id: jsii.String("parts"), AbortIncompleteMultipartUploadAfter: awscdk.Duration_Days(jsii.Number(partDays))},
-			// The bucket has no versions. Where an operator turns them on, what was deleted is to go all the same.
+			// The bucket has no versions. If an operator turns them on, this rule still removes
+			// deleted objects.
 			{
 				Id: jsii.String("versions"), ExpiredObjectDeleteMarker: jsii.Bool(true),
 				NoncurrentVersionExpiration: awscdk.Duration_Days(jsii.Number(versionDays)),
@@ -51,7 +51,7 @@ func (s *service) addBucket() {
 	})
 }
 
-// days are whole ones, rounded up.
+// days returns a duration in whole days, rounded up.
 func days(d time.Duration) int {
 	const day = 24 * time.Hour
 	return int((d + day - 1) / day)
@@ -73,14 +73,13 @@ func (s *service) useObjects(prefix string, actions ...string) awsiam.PolicyStat
 	return allow(actions, s.bucket.ArnForObjects(jsii.String(prefix+"/*")))
 }
 
-// listParts allows to learn which uploads in parts nobody finished.
+// listParts allows to list the unfinished uploads in parts.
 func (s *service) listParts() awsiam.PolicyStatement {
 	return allow([]string{"s3:ListBucketMultipartUploads"}, s.bucket.BucketArn())
 }
 
-// missObjects allows to learn that an object isn't there. S3 tells that only
-// to those who may list the bucket, and a condition on the prefix doesn't help: to
-// read an object names none.
+// missObjects allows to learn that an object does not exist. S3 says so only to roles that may list
+// the bucket. A condition on the prefix can't be used, because a read of an object has no prefix.
 func (s *service) missObjects() awsiam.PolicyStatement {
 	return allow([]string{"s3:ListBucket"}, s.bucket.BucketArn())
 }

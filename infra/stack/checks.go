@@ -9,8 +9,8 @@ import (
 	"github.com/cdklabs/cdk-nag-go/cdknag/v2"
 )
 
-// addChecks has cdk-nag look at the stack when it is synthesised, and says why
-// some of its rules do not hold here.
+// addChecks lets cdk-nag check the stack when it is synthesised, and gives reasons for the rules
+// that the stack does not follow.
 func (s *service) addChecks() {
 	excuse(s.bucket, "S1", "Objects are reached only by signed URLs. A logged call of the API hands out each of them.")
 	excuse(s.vpc, "VPC7", "Nothing connects to the instances; what they fetch is in the runner's log.")
@@ -22,8 +22,8 @@ func (s *service) addChecks() {
 	awscdk.Aspects_Of(s.stack).Add(cdknag.NewAwsSolutionsChecks(nil), nil)
 }
 
-// excuseRoles excuses stars in policies; template-tests/ has the whole list of
-// what each role may do.
+// excuseRoles excuses wildcards in policies. The package template-tests has the complete list of
+// each role's rights.
 func (s *service) excuseRoles() {
 	const objects = "Objects have no fixed names: the star stands for what follows a prefix."
 	for _, l := range s.lambdas() {
@@ -58,14 +58,14 @@ func (s *service) child(id string) constructs.IConstruct {
 	return s.stack.Node().FindChild(jsii.String(id))
 }
 
-// objects is how cdk-nag writes what is under a prefix in the bucket.
+// objects returns cdk-nag's name for the objects under a prefix of the bucket.
 func (s *service) objects(prefix string) string {
 	id := s.stack.GetLogicalId(s.bucket.Node().DefaultChild().(awscdk.CfnElement))
 	return "Resource::<" + *id + ".Arn>/" + prefix + "/*"
 }
 
-// excuse keeps a rule from holding for a construct and what is in it, or only
-// what it finds in some places. A place between slashes is a pattern.
+// excuse turns off a rule for a construct and its parts, or only for findings in some places. A
+// place between slashes is a pattern.
 func excuse(c constructs.IConstruct, rule, reason string, places ...string) {
 	suppression := &cdknag.NagPackSuppression{Id: jsii.String("AwsSolutions-" + rule), Reason: jsii.String(reason)}
 	if len(places) > 0 {

@@ -18,21 +18,20 @@ import (
 // runner's image. CUDA and cuDNN are some GiB of the image.
 const systemGiB = 40
 
-// mediaFactor is how many times the largest video the scratch space holds: the
-// input, its sound, and an output that may be several times as large.
+// mediaFactor is the size of the scratch space, as a multiple of the largest video. It has space
+// for the input, its sound, and an output that may be several times as large.
 const mediaFactor = 12
 
-// diskMiBs is how many MiB a second an instance's disk reads and writes. The runner's
-// image is unpacked there before the first job: at the 125 of a disk for which nothing
-// is said, that takes twice as long.
+// diskMiBs is the throughput of an instance's disk in MiB/s. The runner's image is unpacked there
+// before the first job. With the default of 125 MiB/s that takes twice as long.
 const diskMiBs = 250
 
-// maxUpdate is how long Batch lets jobs go on, at most, on instances that an
-// update of the stack replaces.
+// maxUpdate is the longest time for which Batch lets jobs go on, on instances that an update of the
+// stack replaces.
 const maxUpdate = 6 * time.Hour
 
-// addCompute adds the instances that Batch starts: from none to the maximum,
-// Spot first and on-demand where Spot gives none.
+// addCompute adds the instances that Batch starts, from none to the maximum. It starts Spot
+// instances first, and on-demand instances if Spot has none.
 func (s *service) addCompute() {
 	group := awsec2.NewSecurityGroup(s.stack, jsii.String("RunnerGroup"), &awsec2.SecurityGroupProps{
 		Vpc:         s.vpc,
@@ -62,7 +61,7 @@ func (s *service) addCompute() {
 				MaxvCpus:                  jsii.Number(kind.vCPUs),
 				UpdateTimeout:             awscdk.Duration_Minutes(jsii.Number(min(settings.JobTimeout.In(s.Values).Minutes(), maxUpdate.Minutes()))),
 			})
-		// Without a version Batch takes the template's first one for ever.
+		// Without a version, Batch always uses the template's first version.
 		environment.Node().DefaultChild().(awsbatch.CfnComputeEnvironment).AddPropertyOverride(
 			jsii.String("ComputeResources.LaunchTemplate.Version"), template.LatestVersionNumber())
 		s.jobQueue.AddComputeEnvironment(environment, jsii.Number(order+1))
@@ -73,10 +72,10 @@ func (s *service) addCompute() {
 type computeKind struct {
 	id    string
 	spot  bool
-	vCPUs int // at most
+	vCPUs int // largest number
 }
 
-// computeKinds are those that the settings want, the first choice first.
+// computeKinds returns the kinds that the settings name, the first choice first.
 func (s *service) computeKinds() []computeKind {
 	kinds := []computeKind{{"Spot", true, settings.SpotVCPUs.In(s.Values)}, {"OnDemand", false, settings.OnDemandVCPUs.In(s.Values)}}
 	return slices.DeleteFunc(kinds, func(k computeKind) bool { return k.vCPUs == 0 })
@@ -90,9 +89,9 @@ func (s *service) instanceTypes() *[]awsec2.InstanceType {
 	return &types
 }
 
-// machineImage is Amazon's latest for ECS. CloudFormation looks it up at each
-// deployment: if Batch chose it, instances would start from the image of the day on
-// which the stack was made, for ever.
+// machineImage returns Amazon's latest image for ECS. CloudFormation finds it at each deployment.
+// If Batch chose the image, all instances would start from the image of the day on which the stack
+// was made.
 func (s *service) machineImage() *awsbatch.EcsMachineImage {
 	hardware, kind := awsecs.AmiHardwareType_STANDARD, awsbatch.EcsMachineImageType_ECS_AL2023
 	if settings.Image.In(s.Values) == "cuda" {
@@ -101,16 +100,17 @@ func (s *service) machineImage() *awsbatch.EcsMachineImage {
 	return &awsbatch.EcsMachineImage{Image: awsecs.EcsOptimizedImage_AmazonLinux2023(hardware, nil), ImageType: kind}
 }
 
-// launchTemplate gives instances a disk that the media of one job fit on, and
-// keeps their metadata from those who can't ask for a session.
+// launchTemplate returns the template of instances. Their disk has space for the media of one job.
+// Their metadata can be read only with a session token.
 func (s *service) launchTemplate() awsec2.LaunchTemplate {
 	return awsec2.NewLaunchTemplate(s.stack, jsii.String("Instance"), &awsec2.LaunchTemplateProps{
 		RequireImdsv2: jsii.Bool(true),
-		// A container is a hop away: a runner asks whether the instance is taken back.
+		// A container is one hop away from the metadata. A runner reads there whether the instance
+		// will be reclaimed.
 		HttpPutResponseHopLimit: jsii.Number(2),
 		UserData:                userData(),
 		BlockDevices: &[]*awsec2.BlockDevice{{
-			DeviceName: jsii.String("/dev/xvda"), // the root of Amazon Linux
+			DeviceName: jsii.String("/dev/xvda"), // the root device of Amazon Linux
 			Volume: awsec2.BlockDeviceVolume_Ebs(jsii.Number(systemGiB+mediaFactor*int(settings.MaxVideo.In(s.Values)>>20)/1024), &awsec2.EbsDeviceOptions{
 				VolumeType:          awsec2.EbsDeviceVolumeType_GP3,
 				Throughput:          jsii.Number(diskMiBs),
@@ -121,15 +121,14 @@ func (s *service) launchTemplate() awsec2.LaunchTemplate {
 	})
 }
 
-// machineModels is an instance's folder of models, which all its jobs share.
+// machineModels is an instance's folder with models. All jobs of the instance share it.
 const machineModels = "/var/lib/lipsync/models"
 
-// userData has the ECS agent heed the notice that a Spot instance is to be
-// reclaimed, two minutes before: no further job begins there. It has the agent remove
-// an ended job's container, and with it the scratch files that a killed runner left,
-// after a minute: left to itself, the agent waits for three hours. And it makes a folder
-// that the runner's user may write. Batch adds parts of its own to user data, so it
-// takes them only as MIME.
+// userData returns the commands that configure the ECS agent of an instance. The agent obeys the
+// notice that a Spot instance will be reclaimed in two minutes: no further job begins there. It
+// removes the container of an ended job, with the scratch files that a killed runner left, after a
+// minute; its default is three hours. The commands also make a folder that the runner's user may
+// write. Batch adds its own parts to user data, so user data must be MIME.
 func userData() awsec2.UserData {
 	config := awsec2.UserData_ForLinux(nil)
 	config.AddCommands(

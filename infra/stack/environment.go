@@ -8,10 +8,11 @@ import (
 	"lipsync/internal/settings"
 )
 
-// processors is a variable that Go itself reads: how many cores a program uses.
+// processors is a variable that Go's runtime reads: the number of cores that a program uses.
 const processors = "GOMAXPROCS"
 
-// environment returns the variables of a program that needs the settings and uses a number of cores.
+// environment returns the environment variables of a program that uses the number of cores and
+// needs the settings.
 func (s *service) environment(cores int, needs ...settings.Entry) *map[string]*string {
 	values := map[string]*string{processors: jsii.String(strconv.Itoa(cores))}
 	for _, e := range needs {
@@ -20,8 +21,8 @@ func (s *service) environment(cores int, needs ...settings.Entry) *map[string]*s
 	return &values
 }
 
-// value returns what a program is told of a setting: what the operator decided, or where a
-// part of the stack is.
+// value returns the value of a setting for a program: the operator's choice, or the name or address
+// of a part of the stack.
 func (s *service) value(e settings.Entry) *string {
 	if e.Line().Where&settings.Stack != 0 {
 		return jsii.String(e.EnvValue(s.Values))
@@ -53,7 +54,7 @@ func (s *service) value(e settings.Entry) *string {
 		return jsii.String(scratch)
 	case settings.Models:
 		return jsii.String(models)
-	case settings.Providers: // asked for, so that a runner whose GPU is missing says so
+	case settings.Providers: // named, so that a runner without its GPU reports that
 		return jsii.String(map[string]string{"cuda": "cuda,cpu", "cpu": "cpu"}[settings.Image.In(s.Values)])
 	default:
 		panic("no value for " + e.Line().Name)

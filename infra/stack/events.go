@@ -14,8 +14,8 @@ import (
 func (s *service) addEvents() {
 	s.functions["dispatch"].AddEventSource(awslambdaeventsources.NewSqsEventSource(s.queue,
 		&awslambdaeventsources.SqsEventSourceProps{
-			// Many messages are one call: how many requests wait, the table tells. One call
-			// starts workers, and at most one other waits for its turn.
+			// One call gets many messages, because the table has the number of waiting requests.
+			// One call starts workers, and at most one other call waits for the right to do so.
 			BatchSize:               jsii.Number(10_000),
 			MaxBatchingWindow:       awscdk.Duration_Seconds(jsii.Number(2)),
 			MaxConcurrency:          jsii.Number(2),
@@ -25,9 +25,9 @@ func (s *service) addEvents() {
 	s.logFailedJobs()
 }
 
-// callSweep calls the sweep each minute. One that failed is not tried again: the next is
-// near. An event that comes to nothing is put aside, whether it doesn't reach the function or
-// that fails on it.
+// callSweep calls the sweep each minute. A failed sweep is not tried again, because the next one
+// follows soon. An event that doesn't reach the function, or on which the function fails, goes to
+// the queue of failed messages.
 func (s *service) callSweep() {
 	f, times, age := s.functions["sweep"], jsii.Number(0), awscdk.Duration_Hours(jsii.Number(1))
 	f.ConfigureAsyncInvoke(&awslambda.EventInvokeConfigOptions{
@@ -42,8 +42,8 @@ func (s *service) callSweep() {
 		&awseventstargets.LambdaFunctionProps{RetryAttempts: times, MaxEventAge: age, DeadLetterQueue: s.dead}))
 }
 
-// logFailedJobs logs what Batch says of each job that failed, where an alarm counts it. An
-// array of jobs is not one, nor is a job whose instance was taken back.
+// logFailedJobs logs Batch's event for each failed job. An alarm counts these events. Arrays of
+// jobs and jobs whose instance was reclaimed do not count.
 func (s *service) logFailedJobs() {
 	s.failedJobs = s.logGroup("FailedJobs")
 	write := allow([]string{"logs:CreateLogStream", "logs:PutLogEvents"}, jsii.String(*s.failedJobs.LogGroupArn()))
@@ -63,7 +63,7 @@ func (s *service) logFailedJobs() {
 			},
 		},
 	})
-	// CDK's own target adds a function that writes the group's policy.
+	// CDK's own target would add a function that writes the group's policy.
 	rule.Node().DefaultChild().(awsevents.CfnRule).SetTargets(&[]any{&awsevents.CfnRule_TargetProperty{
 		Id: jsii.String("Log"),
 		Arn: awscdk.Stack_Of(s.stack).FormatArn(&awscdk.ArnComponents{

@@ -22,8 +22,7 @@ const (
 	sweepTimeout    = 55
 )
 
-// lambda is a function of the service: where it is called from is in api.go and
-// events.go.
+// lambda is a function of the service. api.go and events.go define what calls it.
 type lambda struct {
 	name      string
 	timeout   int // seconds
@@ -32,8 +31,8 @@ type lambda struct {
 	policy    []awsiam.PolicyStatement
 }
 
-// lambdas has every function, all that it is told and all that it may do, except
-// to sign URLs: see signers.
+// lambdas returns every function with its variables and rights, except the right to sign URLs: see
+// signers.
 func (s *service) lambdas() []lambda {
 	return append(s.apiLambdas(), []lambda{
 		{
@@ -59,14 +58,14 @@ func (s *service) lambdas() []lambda {
 			variables: []settings.Entry{settings.Table, settings.Bucket, settings.JobQueue, settings.JobDefinition, settings.MaxWorkers, settings.KeepInputs, settings.KeepOutputs},
 			policy: []awsiam.PolicyStatement{
 				s.queryOpen(), s.read(), s.change(), s.useTable("GetItem"), s.submit(), listJobs(),
-				s.send(), // the version before
+				s.send(), // for functions of the version before
 				s.useObjects("inputs", "DeleteObject"), s.useObjects("uploads", "DeleteObject"), s.useObjects("outputs", "DeleteObject"),
 			},
 		},
 	}...)
 }
 
-// authenticate allows to look up a key, note its use, and take from the lanes of its rate.
+// authenticate allows to read a key, store its last use, and count calls in the lanes of its rate.
 func (s *service) authenticate() awsiam.PolicyStatement {
 	return s.useTable("BatchGetItem", "GetItem", "UpdateItem")
 }
@@ -74,19 +73,19 @@ func (s *service) authenticate() awsiam.PolicyStatement {
 // read allows to read requests and lists of them.
 func (s *service) read() awsiam.PolicyStatement { return s.useTable("BatchGetItem", "Query") }
 
-// change allows to change requests that were read, with all that goes with it.
+// change allows to change requests and the items that change with them.
 func (s *service) change() awsiam.PolicyStatement {
 	return s.useTable("DeleteItem", "PutItem", "UpdateItem")
 }
 
-// create allows to write a new request and all that comes with it, and to see what the
-// account has; what of that is open, queryOpen allows to see.
+// create allows to write a new request with its items, and to read what the account stores.
+// queryOpen allows to read its open requests.
 func (s *service) create() awsiam.PolicyStatement {
 	return s.useTable("BatchGetItem", "PutItem", "Query", "UpdateItem")
 }
 
-// deleteMedia allows to delete all media of a request, parts among them that nobody put
-// together, and to note that. Who authenticates may also read and update items.
+// deleteMedia allows to delete all media of a request, with the parts of unfinished uploads, and to
+// record that. A function that may authenticate may also read and update items.
 func (s *service) deleteMedia() []awsiam.PolicyStatement {
 	return []awsiam.PolicyStatement{
 		s.read(), s.change(), s.queryOpen(), s.missObjects(), s.listParts(),
@@ -95,8 +94,8 @@ func (s *service) deleteMedia() []awsiam.PolicyStatement {
 	}
 }
 
-// submit allows to start the runner, by any revision of its job definition: while the
-// stack is updated, dispatch still submits by the last one.
+// submit allows to start the runner with any revision of its job definition. During an update of
+// the stack, dispatch still uses the last revision.
 func (s *service) submit() awsiam.PolicyStatement {
 	const name = 5 // arn:aws:batch:REGION:ACCOUNT:job-definition/NAME:REVISION
 	definition := awscdk.Fn_Select(jsii.Number(name), awscdk.Fn_Split(jsii.String(":"), s.jobDefinition.JobDefinitionArn(), nil))
@@ -104,7 +103,7 @@ func (s *service) submit() awsiam.PolicyStatement {
 		jsii.String("arn:"+*s.stack.Partition()+":batch:"+*s.stack.Region()+":"+*s.stack.Account()+":"+*definition+":*"))
 }
 
-// listJobs allows to see which jobs there are; AWS knows no narrower right.
+// listJobs allows to list jobs. AWS has no narrower right.
 func listJobs() awsiam.PolicyStatement {
 	return allow([]string{"batch:ListJobs"}, jsii.String("*"))
 }
@@ -116,7 +115,7 @@ func allow(actions []string, resources ...*string) awsiam.PolicyStatement {
 	})
 }
 
-// addFunctions adds the functions, and the roles that sign for some of them.
+// addFunctions adds the functions, and the roles that sign URLs for some of them.
 func (s *service) addFunctions() {
 	lambdas, roles := s.lambdas(), map[string]awsiam.Role{}
 	for _, l := range lambdas {
@@ -129,8 +128,8 @@ func (s *service) addFunctions() {
 	}
 }
 
-// id is the function's name as CloudFormation writes names: GetRequest. The name
-// Dashboard is that of the graphs, and a name can't change its type.
+// id returns the function's name in CloudFormation, such as GetRequest. The graphs already have the
+// name Dashboard, and a name can't change its type.
 func (l lambda) id() string {
 	if l.name == "dashboard" {
 		return "DashboardPages"
@@ -155,7 +154,7 @@ func (s *service) functionRole(l lambda) awsiam.Role {
 func (s *service) function(l lambda, role awsiam.Role) awslambda.Function {
 	log := s.logGroup(l.id() + "Log")
 	log.GrantWrite(role)
-	variables := s.environment(1, l.variables...) // Lambda gives each a part of one core; with more, Go starts slower
+	variables := s.environment(1, l.variables...) // Lambda gives each function a part of one core; with a larger number Go starts slower
 	if signer, ok := s.signerOf[l.name]; ok {
 		(*variables)[settings.SignerRole.Env()], (*variables)[settings.SignerPool.Env()] = signer.role.RoleArn(), signer.pool.Ref()
 	}

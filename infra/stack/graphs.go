@@ -6,8 +6,8 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// addGraphs adds what an operator looks at: whether all is well, what clients
-// see, how work goes on, and what is behind it.
+// addGraphs adds the operator's graphs: alarms, calls of clients, work on requests, and the parts
+// of the stack.
 func (s *service) addGraphs() {
 	var alarms []interfacesawscloudwatch.IAlarmRef
 	for _, a := range s.raised {
@@ -42,7 +42,7 @@ func (s *service) addGraphs() {
 	})
 }
 
-// graph is half a row wide.
+// graph returns a graph that is half a row wide.
 func graph(title string, metrics ...awscloudwatch.IMetric) awscloudwatch.IWidget {
 	return awscloudwatch.NewGraphWidget(&awscloudwatch.GraphWidgetProps{
 		Title: jsii.String(title), Left: &metrics, Width: jsii.Number(12), Height: jsii.Number(6),

@@ -14,7 +14,7 @@ import (
 	"lipsync/internal/settings"
 )
 
-// metric is a series of five minutes each.
+// metric returns a metric with periods of five minutes.
 func metric(namespace, name, statistic string, dimensions map[string]*string) awscloudwatch.Metric {
 	props := &awscloudwatch.MetricProps{
 		Namespace:  jsii.String(namespace),
@@ -28,18 +28,18 @@ func metric(namespace, name, statistic string, dimensions map[string]*string) aw
 	return awscloudwatch.NewMetric(props)
 }
 
-// ours is a metric that the programs write in their logs.
+// ours returns a metric that the service's programs write in their logs.
 func ours(name, statistic string) awscloudwatch.Metric {
 	return metric("Lipsync", name, statistic, nil)
 }
 
-// ofCode counts what the programs wrote of one code of failures.
+// ofCode returns the sum of a metric for one code of failures.
 func ofCode(name string, code lipsync.FailureCode) awscloudwatch.Metric {
 	return metric("Lipsync", name, "Sum", map[string]*string{"Code": jsii.String(string(code))})
 }
 
-// unreachableHosts is how many different hosts of media can't be reached, and 0 while any
-// is: then it is the hosts, and not our network.
+// unreachableHosts returns the number of different hosts of media that can't be reached. It is 0
+// while any host can be reached: then the hosts fail, and not the service's network.
 func unreachableHosts() awscloudwatch.IMetric {
 	return expression("unreachable", "IF(FILL(fetched, 0) > 0, 0, hosts)", map[string]awscloudwatch.IMetric{
 		"fetched": ours("MediaFetched", "Sum"),
@@ -47,8 +47,7 @@ func unreachableHosts() awscloudwatch.IMetric {
 	})
 }
 
-// ownFaults counts the requests that failed by a fault of ours, or of the machines
-// that we run on.
+// ownFaults counts the requests that failed through a fault of the service or of its machines.
 func ownFaults() awscloudwatch.IMetric {
 	var metrics []awscloudwatch.IMetric
 	for _, code := range []lipsync.FailureCode{lipsync.InternalFault, lipsync.HostFailing} {
@@ -67,8 +66,8 @@ func (s *service) functionMetric(function, name, statistic string) awscloudwatch
 		map[string]*string{"FunctionName": s.functions[function].FunctionName()})
 }
 
-// countCalls counts the calls in the access log that were answered with a status. The
-// namespace is the stack's own: the others' calls are not in AWS's metrics of its API either.
+// countCalls counts the calls in the access log that got a status. The namespace is the stack's
+// own, so the metric has only calls of this stack, as AWS's metrics of its API do.
 func (s *service) countCalls(log awslogs.ILogGroup, name string, status int) awscloudwatch.Metric {
 	namespace := "Lipsync/" + settings.Name.In(s.Values)
 	awslogs.NewMetricFilter(s.stack, jsii.String(name), &awslogs.MetricFilterProps{
@@ -81,8 +80,8 @@ func (s *service) countCalls(log awslogs.ILogGroup, name string, status int) aws
 	return metric(namespace, name, "Sum", nil)
 }
 
-// serverErrors counts the calls that failed by our fault: not those of accounts that store as
-// much as they may.
+// serverErrors counts the calls that failed through a fault of the service. It leaves out calls of
+// accounts at their storage limit.
 func (s *service) serverErrors() awscloudwatch.IMetric {
 	return expression("serverErrors", "failed - FILL(refused, 0)", map[string]awscloudwatch.IMetric{
 		"failed":  s.apiMetric("5XXError", "Sum"),
@@ -103,7 +102,8 @@ func (s *service) tableMetric(name string) awscloudwatch.Metric {
 	return metric("AWS/DynamoDB", name, "Sum", map[string]*string{"TableName": s.table.TableName()})
 }
 
-// indexMetric is of the table's index, whose throttling is not in the table's.
+// indexMetric returns a metric of the table's index. The table's metrics do not include the index's
+// throttling.
 func (s *service) indexMetric(name string) awscloudwatch.Metric {
 	return metric("AWS/DynamoDB", name, "Sum", map[string]*string{
 		"TableName": s.table.TableName(), "GlobalSecondaryIndexName": jsii.String(dynamodb.OpenIndex),
@@ -120,13 +120,13 @@ func (s *service) clientSum(name string) awscloudwatch.IMetric {
 	return s.functionSum("client"+name, name, clientFunctions())
 }
 
-// backgroundFailures adds up how often dispatch failed, and the messages that it could not
-// handle: those are no errors of the function's.
+// backgroundFailures adds up the failures of dispatch and the messages that it could not handle,
+// which do not count as errors of the function.
 func (s *service) backgroundFailures() awscloudwatch.IMetric {
 	return sum("backgroundFailures", s.functionMetric("dispatch", "Errors", "Sum"), ours("MessagesFailed", "Sum"))
 }
 
-// jobsFailed counts what is in the log of failed jobs.
+// jobsFailed counts the events in the log of failed jobs.
 func (s *service) jobsFailed() awscloudwatch.Metric {
 	return metric("AWS/Logs", "IncomingLogEvents", "Sum", map[string]*string{"LogGroupName": s.failedJobs.LogGroupName()})
 }
@@ -139,7 +139,7 @@ func (s *service) functionSum(id, name string, functions []string) awscloudwatch
 	return sum(id, metrics...)
 }
 
-// sweeps counts the sweeps that came to their end.
+// sweeps counts the completed sweeps.
 func (s *service) sweeps() awscloudwatch.IMetric {
 	return expression("sweeps", "sweepCalls - sweepErrors", map[string]awscloudwatch.IMetric{
 		"sweepCalls":  s.functionMetric("sweep", "Invocations", "Sum"),
@@ -147,9 +147,8 @@ func (s *service) sweeps() awscloudwatch.IMetric {
 	})
 }
 
-// sum adds metrics up. One that has no value in a period counts as 0 in it: else
-// there were no sum. The id starts with a small letter, and is unique in an alarm
-// or graph.
+// sum returns the sum of metrics. A metric without a value in a period counts as 0; otherwise the
+// sum would have no value. The id starts with a small letter and is unique in an alarm or graph.
 func sum(id string, metrics ...awscloudwatch.IMetric) awscloudwatch.IMetric {
 	named := map[string]awscloudwatch.IMetric{}
 	var terms []string

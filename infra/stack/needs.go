@@ -10,14 +10,14 @@ import (
 	"lipsync/internal/settings"
 )
 
-// grant is what a function is told and what it may do.
+// grant has the variables and the rights of a function.
 type grant struct {
 	variables []settings.Entry
 	policy    []awsiam.PolicyStatement
 }
 
-// apiLambdas has the functions of the API, by the table of endpoints. Of endpoints that share a function the first counts:
-// they need no key, and nothing else.
+// apiLambdas returns the functions of the API, from the table of endpoints. For endpoints that
+// share a function the first one counts, since they need no key and no rights.
 func (s *service) apiLambdas() []lambda {
 	var all []lambda
 	for _, e := range rest.Endpoints() {
@@ -39,7 +39,8 @@ func (l *lambda) add(g grant) {
 	l.policy = append(l.policy, g.policy...)
 }
 
-// checkKey grants what it takes to check a key and its rate for calls of the kind, which is nothing without a key.
+// checkKey returns the grant to check a key and its rate for calls of the kind. It is empty for
+// endpoints without a key.
 func (s *service) checkKey(kind lipsync.CallKind) grant {
 	switch kind {
 	case lipsync.ReadCall:
@@ -51,7 +52,7 @@ func (s *service) checkKey(kind lipsync.CallKind) grant {
 	}
 }
 
-// grant grants what an endpoint needs.
+// grant returns the grant for a need of an endpoint.
 func (s *service) grant(n rest.Need) grant {
 	limits := []settings.Entry{settings.MaxVideo, settings.MaxAudio, settings.MaxOpenRequests, settings.MaxStored, settings.MaxKeys, settings.KeepInputs, settings.KeepOutputs}
 	switch n {
@@ -73,7 +74,7 @@ func (s *service) grant(n rest.Need) grant {
 		return grant{[]settings.Entry{settings.Bucket}, statements(s.useObjects("inputs", "PutObject", "AbortMultipartUpload", "DeleteObject"))}
 	case rest.DeleteMedia:
 		return grant{[]settings.Entry{settings.Bucket}, s.deleteMedia()}
-	case rest.SignURLs: // by a role of its own: see signers
+	case rest.SignURLs: // a separate role does it: see signers
 		return grant{variables: []settings.Entry{settings.Bucket, settings.KeepInputs, settings.KeepOutputs}}
 	case rest.KnowRetention:
 		return grant{variables: []settings.Entry{settings.KeepInputs, settings.KeepOutputs}}

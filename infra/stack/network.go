@@ -8,15 +8,14 @@ import (
 	"lipsync/internal/settings"
 )
 
-// addNetwork adds where the runners' instances are. They have public addresses
-// that nothing may connect to, so that they reach users' URLs without a NAT
-// gateway, which would cost the same idle or busy; S3 and DynamoDB are reached
-// by gateway endpoints, which cost nothing.
+// addNetwork adds the network of the runners' instances. They have public addresses that nothing
+// may connect to. So they reach users' URLs without a NAT gateway, which costs money even without
+// work. They reach S3 and DynamoDB by gateway endpoints, which cost nothing.
 func (s *service) addNetwork() {
 	s.vpc = awsec2.NewVpc(s.stack, jsii.String("Network"), &awsec2.VpcProps{
 		AvailabilityZones:            s.zones(),
 		NatGateways:                  jsii.Number(0),
-		RestrictDefaultSecurityGroup: jsii.Bool(false), // nothing is in it
+		RestrictDefaultSecurityGroup: jsii.Bool(false), // nothing uses it
 		SubnetConfiguration: &[]*awsec2.SubnetConfiguration{{
 			Name: jsii.String("Public"), SubnetType: awsec2.SubnetType_PUBLIC,
 			MapPublicIpOnLaunch: jsii.Bool(true),
@@ -29,8 +28,9 @@ func (s *service) addNetwork() {
 	})
 }
 
-// subnetMask leaves room for more zones, with 4091 instances in each. Of two zones each has
-// half of the network, as in stacks that were made when there were never more.
+// subnetMask returns the size of a zone's subnet. It leaves space for more zones, with 4091
+// instances in each. Each of two zones has half of the network, as in stacks of versions that
+// always had two zones.
 func (s *service) subnetMask() *float64 {
 	if settings.Zones.In(s.Values) == 2 {
 		return nil
@@ -38,8 +38,8 @@ func (s *service) subnetMask() *float64 {
 	return jsii.Number(20)
 }
 
-// zones are as many of the region's availability zones as the settings say. A type of
-// instance that one zone has no more of, or never had, may be had in another.
+// zones returns as many of the region's availability zones as the settings say. If one zone has
+// none left of a type of instance, another zone may have some.
 func (s *service) zones() *[]*string {
 	var zones []*string
 	for i := range settings.Zones.In(s.Values) {

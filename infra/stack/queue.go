@@ -7,16 +7,16 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// visibility is how long a message that dispatch got is hidden from the next,
-// in seconds: more than six times what dispatch may take, as Lambda asks.
+// visibility is the time in seconds for which a message that dispatch got is hidden from other
+// calls. Lambda asks for more than six times the timeout of dispatch.
 const visibility = 7 * dispatchTimeout
 
-// maxReceives is how often a message is tried. The sweep sends a new one each
+// maxReceives is the number of times that a message is tried. The sweep calls for workers each
 // minute anyway.
 const maxReceives = 5
 
-// addQueue adds the queue of requests that wait, and one for what could not be
-// handled: messages, and events of EventBridge.
+// addQueue adds the queue of waiting requests, and a queue for messages and events of EventBridge
+// that could not be handled.
 func (s *service) addQueue() {
 	s.dead = awssqs.NewQueue(s.stack, jsii.String("DeadLetters"), &awssqs.QueueProps{
 		Encryption:      awssqs.QueueEncryption_SQS_MANAGED,
@@ -32,7 +32,7 @@ func (s *service) addQueue() {
 	})
 }
 
-// send allows to put messages on the queue.
+// send allows to send messages to the queue.
 func (s *service) send() awsiam.PolicyStatement {
 	return allow([]string{"sqs:SendMessage"}, s.queue.QueueArn())
 }

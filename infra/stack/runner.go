@@ -17,20 +17,20 @@ import (
 	"lipsync/internal/settings"
 )
 
-// What one job takes: an instance of 4 vCPUs and 16 GiB, less what its system
-// and ECS agent need.
+// Resources of one job: an instance with 4 vCPUs and 16 GiB, without the needs of its system and
+// ECS agent.
 const (
 	JobVCPUs     = 4
 	jobMemoryGiB = 12
 )
 
-// attempts is how often Batch starts a job: see retries. One that can't be started so often
-// has failed, which an alarm tells; while requests wait, others are started.
+// attempts is the number of times that Batch starts a job: see retries. After that the job has
+// failed, which raises an alarm. While requests wait, other jobs are started.
 const attempts = 3
 
 const scratch = "/scratch"
 
-// models is where a container has the machine's folder of models.
+// models is the path of the machine's folder of models in a container.
 const models = "/models"
 
 // addRunner adds the job that renders.
@@ -39,7 +39,7 @@ func (s *service) addRunner() {
 		Timeout:         awscdk.Duration_Seconds(jsii.Number(settings.JobTimeout.In(s.Values).Seconds())),
 		RetryAttempts:   jsii.Number(attempts),
 		RetryStrategies: retries(),
-		// While the stack is updated, dispatch still submits by the last one.
+		// During an update of the stack, dispatch still uses the last revision.
 		SkipDeregisterOnUpdate: jsii.Bool(true),
 		Container: awsbatch.NewEcsEc2ContainerDefinition(s.stack, jsii.String("Container"), &awsbatch.EcsEc2ContainerDefinitionProps{
 			Image:                  awsecs.ContainerImage_FromDockerImageAsset(s.image()),
@@ -48,8 +48,8 @@ func (s *service) addRunner() {
 			Gpu:                    s.gpus(),
 			User:                   jsii.String("65532:65532"),
 			ReadonlyRootFilesystem: jsii.Bool(true),
-			// With no path of the host Docker makes one that belongs to whom
-			// the folder in the image does, and removes it with the container.
+			// Without a path of the host, Docker makes a volume with the owner of the folder in the
+			// image, and removes it with the container.
 			Volumes: &[]awsbatch.EcsVolume{
 				awsbatch.EcsVolume_Host(&awsbatch.HostVolumeOptions{
 					Name: jsii.String("scratch"), ContainerPath: jsii.String(scratch),
@@ -58,8 +58,8 @@ func (s *service) addRunner() {
 					Name: jsii.String("models"), ContainerPath: jsii.String(models), HostPath: jsii.String(machineModels),
 				}),
 			},
-			// vCPUs are shares of the instance's time and no bound: the runner
-			// would see all cores of an instance and start threads for each.
+			// vCPUs are shares of the instance's time and not a bound. Without this variable, the
+			// runner would start threads for all cores of the instance.
 			Environment: s.environment(JobVCPUs, settings.Table, settings.Bucket, settings.Scratch, settings.Models, settings.NVIDIA, settings.Providers,
 				settings.JobTimeout, settings.MaxVideo, settings.MaxAudio, settings.MaxDuration, settings.MaxSide, settings.MaxFPS),
 			JobRole: s.runnerRole(),
@@ -70,11 +70,11 @@ func (s *service) addRunner() {
 	})
 }
 
-// retries tells what Batch tries again: what went with its instance, and what never ran. The
-// first rule that fits decides, and Batch takes five at most. What fits none is tried
-// again: so a container that could not be pulled or made, or that Docker took too long
-// for, since it has no exit code. A runner that ended by itself is not tried again: others are
-// started as long as requests wait. Its exit codes, and those of signals, begin with 1 or 2.
+// retries returns the rules by which Batch tries a job again: if its instance was lost, or if the
+// job never ran. The first rule that matches decides, and Batch accepts at most five. A job that
+// matches no rule is tried again, such as one whose container could not be pulled or made in time,
+// since it has no exit code. A runner that ended by itself is not tried again, because other jobs
+// are started as long as requests wait. Its exit codes, and those of signals, begin with 1 or 2.
 func retries() *[]awsbatch.RetryStrategy {
 	return &[]awsbatch.RetryStrategy{
 		retry(awsbatch.CustomReason{OnStatusReason: jsii.String("Host EC2*")}),
@@ -95,10 +95,11 @@ func (s *service) gpus() *float64 {
 	return jsii.Number(1)
 }
 
-// dockerfile is in the repository; beside it is what its build doesn't need.
+// dockerfile is the path of the Dockerfile in the repository. The file beside it lists the paths
+// that the build doesn't need.
 const dockerfile = "cmd/runner/Dockerfile"
 
-// image is built by the cdk command when it deploys.
+// image returns the runner's image. The cdk command builds it when it deploys.
 func (s *service) image() awsecrassets.DockerImageAsset {
 	return awsecrassets.NewDockerImageAsset(s.stack, jsii.String("Image"), &awsecrassets.DockerImageAssetProps{
 		Directory:  jsii.String(settings.Repository.In(s.Values)),
@@ -110,8 +111,8 @@ func (s *service) image() awsecrassets.DockerImageAsset {
 	})
 }
 
-// readIgnored reads what the image is not to be built of, where Docker looks for
-// it and CDK does not.
+// readIgnored reads the list of paths that the image is built without. Docker reads that file
+// itself; CDK does not.
 func readIgnored(repository string) ([]string, error) {
 	text, err := os.ReadFile(filepath.Join(repository, dockerfile+".dockerignore"))
 	if err != nil {
@@ -121,8 +122,8 @@ func readIgnored(repository string) ([]string, error) {
 	return slices.DeleteFunc(lines, func(line string) bool { return strings.HasPrefix(line, "#") }), nil
 }
 
-// runnerRole may claim and finish requests, read what they were given, and
-// write what came of it. It may neither read nor change API keys and uploads.
+// runnerRole returns the role of the runner. It may claim and finish requests, read their inputs,
+// and write their outputs. It may neither read nor change API keys and uploads.
 func (s *service) runnerRole() awsiam.Role {
 	role := awsiam.NewRole(s.stack, jsii.String("RunnerRole"), &awsiam.RoleProps{
 		AssumedBy: awsiam.NewServicePrincipal(jsii.String("ecs-tasks.amazonaws.com"), nil),

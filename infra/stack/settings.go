@@ -10,17 +10,17 @@ import (
 	"lipsync/internal/settings"
 )
 
-// Settings are what an operator decides, in CDK's context: given in cdk.json or as -c KEY=VALUE.
+// Settings are the operator's settings in CDK's context, from cdk.json or -c KEY=VALUE.
 type Settings struct {
 	*settings.Values
-	// InEffect has all settings that outlive a deployment, as text, by their keys.
+	// InEffect has, by key and as text, all settings that stay in effect after a deployment.
 	InEffect map[string]string
 
-	ignored []string // paths of the repository that the image is not built of
+	ignored []string // paths of the repository that the image is built without
 }
 
-// ReadSettings takes the settings from the app's context, and looks whether what
-// they name is there. What is wrong is an error of one sentence.
+// ReadSettings reads the settings from the app's context and checks that the files that they name
+// exist. An error has one sentence.
 func ReadSettings(app awscdk.App) (Settings, error) {
 	all, _ := app.Node().GetAllContext(nil).(map[string]any)
 	s, err := ParseSettings(all)
@@ -37,8 +37,7 @@ func ReadSettings(app awscdk.App) (Settings, error) {
 	return s, nil
 }
 
-// ParseSettings takes the settings from a context. An unknown or bad one is an
-// error.
+// ParseSettings reads the settings from a context. An unknown or invalid setting is an error.
 func ParseSettings(context map[string]any) (Settings, error) {
 	values, err := settings.Context(context)
 	if err != nil {
@@ -61,7 +60,7 @@ func ParseSettings(context map[string]any) (Settings, error) {
 	return s, nil
 }
 
-// protected tells whether AWS refuses to delete what keeps data.
+// protected reports whether AWS refuses to delete the parts with data.
 func (s Settings) protected() bool {
 	return settings.KeepData.In(s.Values) && !settings.FirstDeploy.In(s.Values)
 }

@@ -9,7 +9,7 @@ import (
 	"lipsync/internal/settings"
 )
 
-// defaults are the settings in effect if nobody sets any.
+// defaults returns the settings in effect if the operator sets none.
 func defaults() map[string]string {
 	return map[string]string{
 		"lipsync:name": "Lipsync", "lipsync:keepData": "true",
@@ -25,7 +25,7 @@ func defaults() map[string]string {
 func TestSettings(t *testing.T) {
 	for name, c := range map[string]struct {
 		context map[string]any
-		want    map[string]string // that differ from the defaults
+		want    map[string]string // settings that differ from the defaults
 	}{
 		"none": {nil, nil},
 		"those of CDK are not ours": {
@@ -115,7 +115,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestTooFew refuses what no job would ever fit.
+// TestTooFew checks that instances on which no job fits are refused.
 func TestTooFew(t *testing.T) {
 	_, err := stack.ParseSettings(map[string]any{"lipsync:spotVcpus": 3, "lipsync:onDemandVcpus": "0"})
 	if err == nil || !strings.Contains(err.Error(), "less than the 4 that one job takes") {
@@ -123,7 +123,8 @@ func TestTooFew(t *testing.T) {
 	}
 }
 
-// TestInEffect wants all settings as text that outlive a deployment, however they were given.
+// TestInEffect checks that InEffect has the right settings as text, in whatever form they were
+// given.
 func TestInEffect(t *testing.T) {
 	got, err := stack.ParseSettings(map[string]any{
 		"lipsync:jobTimeout": "60m", "lipsync:instanceTypes": []any{"m5.xlarge", "m6i.xlarge"}, "lipsync:alarmEmail": "",

@@ -12,8 +12,8 @@ import (
 	"lipsync/internal/s3"
 )
 
-// signer is a role whose sessions sign the URLs that some functions hand out. An
-// URL may do what its role may.
+// signer is a role whose sessions sign the URLs that some functions return. A URL has the rights of
+// its role.
 type signer struct {
 	id        string
 	functions []string
@@ -29,7 +29,7 @@ func (s *service) signers() []signer {
 		},
 		{
 			id:        "DashboardSigner",
-			functions: []string{"dashboard"}, // which plays sources too
+			functions: []string{"dashboard"}, // it also plays inputs
 			policy: []awsiam.PolicyStatement{
 				s.useObjects("outputs", "GetObject"), s.useObjects("uploads", "GetObject", "PutObject"), s.useObjects("inputs", "GetObject"),
 			},
@@ -37,7 +37,7 @@ func (s *service) signers() []signer {
 	}
 }
 
-// signing has the functions whose endpoints need to sign URLs.
+// signing returns the functions whose endpoints need to sign URLs.
 func signing() []string {
 	var names []string
 	for _, e := range rest.Endpoints() {
@@ -48,20 +48,19 @@ func signing() []string {
 	return names
 }
 
-// signerHours is how long a session lasts of a role that Cognito vouches for: see
-// internal/s3.
+// signerHours is the length in hours of a session with a token of Cognito: see internal/s3.
 const signerHours = 12
 
-// signed is what a function is told of its signer.
+// signed has a function's variables about its signer.
 type signed struct {
 	role awsiam.Role
 	pool awscognito.CfnIdentityPool
 }
 
-// addSigners adds the roles of signers, and lets their functions assume them. An
-// URL dies with the credentials that signed it, and those of a function may be
-// about to. A session that a function takes on by itself lasts an hour: so each signer
-// has a pool of identities, by which a function gets sessions of half a day.
+// addSigners adds the roles of signers and lets their functions assume them. A URL ends with the
+// credentials that signed it, and a function's own credentials may end soon. A session that a
+// function assumes by itself lasts an hour. So each signer has a pool of identities, which gives a
+// function sessions of half a day.
 func (s *service) addSigners(functions map[string]awsiam.Role) {
 	s.signerOf = map[string]signed{}
 	for _, g := range s.signers() {
@@ -93,7 +92,7 @@ func (s *service) addSigners(functions map[string]awsiam.Role) {
 	}
 }
 
-// identityPool is the pool's ARN.
+// identityPool returns the pool's ARN.
 func (s *service) identityPool(p awscognito.CfnIdentityPool) *string {
 	return jsii.String("arn:" + *s.stack.Partition() + ":cognito-identity:" + *s.stack.Region() + ":" + *s.stack.Account() + ":identitypool/" + *p.Ref())
 }

@@ -19,14 +19,14 @@ const (
 	signedOutPath = dashboardPath + "/signed-out"
 )
 
-// firstPasswordDays is how long the password holds that an invitation brings.
+// firstPasswordDays is the number of days for which the password of an invitation is valid.
 const firstPasswordDays = 7
 
-// sessionSecretLength is in letters and digits: some 380 bits.
+// sessionSecretLength is the number of letters and digits of the secret, which has some 380 bits.
 const sessionSecretLength = 64
 
-// addSignIn adds all that signs people in to the dashboard: who they are, where
-// they say so, and the secret of their sessions.
+// addSignIn adds the sign-in to the dashboard: the users, their sign-in pages, and the secret of
+// their sessions.
 func (s *service) addSignIn() {
 	s.addUsers()
 	s.addClient()
@@ -39,8 +39,8 @@ func (s *service) addSignIn() {
 	})
 }
 
-// addUsers adds the pool of users. Their e-mail address is their name, and they
-// are somebody only once they have shown that it is theirs.
+// addUsers adds the pool of users. A user's e-mail address is the user's name. Users can sign in
+// only after they have confirmed that address.
 func (s *service) addUsers() {
 	yes, email := jsii.Bool(true), jsii.Bool(true)
 	s.users = awscognito.NewUserPool(s.stack, jsii.String("Users"), &awscognito.UserPoolProps{
@@ -60,7 +60,7 @@ func (s *service) addUsers() {
 		Mfa:             awscognito.Mfa_OPTIONAL,
 		MfaSecondFactor: &awscognito.MfaSecondFactor{Otp: yes, Sms: jsii.Bool(false)},
 		AccountRecovery: awscognito.AccountRecovery_EMAIL_ONLY,
-		FeaturePlan:     awscognito.FeaturePlan_ESSENTIALS, // the least that has managed sign-in
+		FeaturePlan:     awscognito.FeaturePlan_ESSENTIALS, // the cheapest plan with managed sign-in
 		UserInvitation: &awscognito.UserInvitationConfig{
 			EmailSubject: jsii.String("Your invitation to the lip sync service"),
 			EmailBody: jsii.String(fmt.Sprintf("Sign in at %s as {username} with the password {####} within %d days.",
@@ -71,9 +71,8 @@ func (s *service) addUsers() {
 	})
 }
 
-// addClient lets the dashboard send people to Cognito's pages, and no other site.
-// It has no secret: what a stranger would need is the browser's, see
-// internal/openid.
+// addClient lets only the dashboard send people to Cognito's pages. The client has no secret: the
+// browser has the verifier that an attacker would need, see internal/openid.
 func (s *service) addClient() {
 	s.client = awscognito.NewUserPoolClient(s.stack, jsii.String("DashboardClient"), &awscognito.UserPoolClientProps{
 		UserPool:       s.users,
@@ -84,17 +83,17 @@ func (s *service) addClient() {
 			CallbackUrls: &[]*string{s.address(signInPath)},
 			LogoutUrls:   &[]*string{s.address(signedOutPath)},
 		},
-		AuthFlows:                  &awscognito.AuthFlow{UserSrp: jsii.Bool(true)}, // what the pages use
+		AuthFlows:                  &awscognito.AuthFlow{UserSrp: jsii.Bool(true)}, // the pages use it
 		SupportedIdentityProviders: &[]awscognito.UserPoolClientIdentityProvider{awscognito.UserPoolClientIdentityProvider_COGNITO()},
 		PreventUserExistenceErrors: jsii.Bool(true),
-		RefreshTokenValidity:       awscdk.Duration_Hours(jsii.Number(1)), // nobody uses it; there is no less
+		RefreshTokenValidity:       awscdk.Duration_Hours(jsii.Number(1)), // not used; this is the minimum
 	})
 	s.domain = awscognito.NewUserPoolDomain(s.stack, jsii.String("SignInDomain"), &awscognito.UserPoolDomainProps{
 		UserPool:            s.users,
 		CognitoDomain:       &awscognito.CognitoDomainOptions{DomainPrefix: s.domainPrefix()},
 		ManagedLoginVersion: awscognito.ManagedLoginVersion_NEWER_MANAGED_LOGIN,
 	})
-	// Without a style there are no pages.
+	// Cognito shows no pages without a style.
 	awscognito.NewCfnManagedLoginBranding(s.stack, jsii.String("SignInStyle"), &awscognito.CfnManagedLoginBrandingProps{
 		UserPoolId:               s.users.UserPoolId(),
 		ClientId:                 s.client.UserPoolClientId(),
@@ -102,8 +101,8 @@ func (s *service) addClient() {
 	})
 }
 
-// domainPrefix is one that no other stack in the world has: the UUID of the
-// stack's ARN is in it.
+// domainPrefix returns a prefix that is unique in the world, since it has the UUID of the stack's
+// ARN.
 func (s *service) domainPrefix() *string {
 	const uuid = 2 // arn:aws:cloudformation:REGION:ACCOUNT:stack/NAME/UUID
 	return jsii.String("lipsync-" + *awscdk.Fn_Select(jsii.Number(uuid), awscdk.Fn_Split(jsii.String("/"), s.stack.StackId(), nil)))

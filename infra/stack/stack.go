@@ -1,5 +1,5 @@
-// Package stack defines everything that the service is on AWS: each file has
-// one part of it and the grants for that part.
+// Package stack defines all resources of the service on AWS. Each file has one part and the grants
+// for that part.
 package stack
 
 import (
@@ -20,8 +20,8 @@ import (
 	"lipsync/internal/settings"
 )
 
-// service is the stack while it grows. A part may use those that were added
-// before it.
+// service is the stack while its parts are added. A part may use the parts that were added before
+// it.
 type service struct {
 	stack awscdk.Stack
 	Settings
@@ -30,22 +30,22 @@ type service struct {
 	table  awsdynamodb.Table
 	bucket awss3.Bucket
 	queue  awssqs.Queue
-	dead   awssqs.Queue // what could not be handled
+	dead   awssqs.Queue // messages and events that could not be handled
 
 	vpc           awsec2.Vpc
 	jobQueue      awsbatch.JobQueue
 	jobDefinition awsbatch.EcsJobDefinition
 
 	users  awscognito.UserPool
-	client awscognito.UserPoolClient // the dashboard, as Cognito knows it
+	client awscognito.UserPoolClient // the dashboard as a client of Cognito
 	domain awscognito.UserPoolDomain
 	secret awssecretsmanager.Secret // seals the dashboard's cookies
 
-	signerOf  map[string]signed // by the name of the function whose URLs it signs
+	signerOf  map[string]signed // key: name of the function whose URLs it signs
 	functions map[string]awslambda.Function
 
 	failedJobs     awslogs.LogGroup
-	storageRefused awscloudwatch.Metric // counts calls of accounts that store as much as they may
+	storageRefused awscloudwatch.Metric // counts calls of accounts at their storage limit
 	raised         []awscloudwatch.Alarm
 }
 
@@ -77,12 +77,12 @@ func New(app awscdk.App, decided Settings) awscdk.Stack {
 	return s.stack
 }
 
-// SettingsMetadata is the key of the template's metadata under which the settings in
-// effect are, by their names, so that the next deployment can tell what it would change.
+// SettingsMetadata is the key of the settings in effect in the template's metadata. The next
+// deployment compares its own settings with them.
 const SettingsMetadata = "Lipsync::Settings"
 
-// dataRemoval is what becomes of data with the stack: they stay, except where the stack
-// could not be made, which leaves nothing in them.
+// dataRemoval returns the removal policy of parts with data. They stay if the stack is deleted,
+// except if the stack could not be made, since they are empty then.
 func (s *service) dataRemoval() awscdk.RemovalPolicy {
 	if settings.KeepData.In(s.Values) {
 		return awscdk.RemovalPolicy_RETAIN_ON_UPDATE_OR_DELETE
@@ -90,14 +90,14 @@ func (s *service) dataRemoval() awscdk.RemovalPolicy {
 	return awscdk.RemovalPolicy_DESTROY
 }
 
-// logGroup has logs of one origin, which go with the stack.
+// logGroup adds a group for the logs of one source. It is deleted with the stack.
 func (s *service) logGroup(id string) awslogs.LogGroup {
 	group := awslogs.NewLogGroup(s.stack, jsii.String(id), &awslogs.LogGroupProps{RemovalPolicy: awscdk.RemovalPolicy_DESTROY})
 	group.Node().DefaultChild().(awslogs.CfnLogGroup).SetRetentionInDays(jsii.Number(settings.LogDays.In(s.Values)))
 	return group
 }
 
-// addOutputs names what an operator needs to know.
+// addOutputs adds the stack's outputs for an operator.
 func (s *service) addOutputs() {
 	s.api.Node().TryRemoveChild(jsii.String("Endpoint")) // an output that CDK adds
 	for _, o := range []struct {

@@ -8,7 +8,7 @@ import (
 	"lipsync/internal/dynamodb"
 )
 
-// addTable adds the one table, which holds the truth about everything.
+// addTable adds the table with all records.
 func (s *service) addTable() {
 	s.table = awsdynamodb.NewTable(s.stack, jsii.String("Table"), &awsdynamodb.TableProps{
 		PartitionKey:        stringKey(dynamodb.PartitionKey),
@@ -33,8 +33,8 @@ func stringKey(name string) *awsdynamodb.Attribute {
 	return &awsdynamodb.Attribute{Name: jsii.String(name), Type: awsdynamodb.AttributeType_STRING}
 }
 
-// useTable allows actions on the table's items. Those of a transaction or a
-// batch are allowed by what they do to each item.
+// useTable allows actions on the table's items. A transaction or batch needs the right to each
+// action on a single item.
 func (s *service) useTable(actions ...string) awsiam.PolicyStatement {
 	for i, action := range actions {
 		actions[i] = "dynamodb:" + action
@@ -42,13 +42,13 @@ func (s *service) useTable(actions ...string) awsiam.PolicyStatement {
 	return allow(actions, s.table.TableArn())
 }
 
-// onKeys allows the same only on items with these partition keys, which are patterns.
+// onKeys restricts the statement to items whose partition keys match the patterns.
 func onKeys(p awsiam.PolicyStatement, patterns []string) awsiam.PolicyStatement {
 	p.AddCondition(jsii.String("ForAllValues:StringLike"), map[string]any{"dynamodb:LeadingKeys": patterns})
 	return p
 }
 
-// queryOpen allows to ask what waits.
+// queryOpen allows to query the waiting requests.
 func (s *service) queryOpen() awsiam.PolicyStatement {
 	return allow([]string{"dynamodb:Query"}, jsii.String(*s.table.TableArn()+"/index/"+dynamodb.OpenIndex))
 }
