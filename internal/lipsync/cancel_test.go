@@ -56,7 +56,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestCancelByName: as in reads, a reference id stands for the newest request.
+// TestCancelByName checks that a reference id names the newest request, as in reads.
 func TestCancelByName(t *testing.T) {
 	h := newHome(t)
 	older, newer := h.generate(t, "x"), h.generate(t, "x")
@@ -73,8 +73,8 @@ func TestCancelByName(t *testing.T) {
 	want(t, "status of the older", r.Status, lipsync.Queued)
 }
 
-// TestCanceledWhileStored has a client cancel while the worker stores the output:
-// nothing of it is left.
+// TestCanceledWhileStored cancels a request while the worker stores its output, and checks that the
+// output is deleted.
 func TestCanceledWhileStored(t *testing.T) {
 	h := newHome(t)
 	n := h.media(t, "v", "a")
@@ -97,8 +97,8 @@ func TestCanceledWhileStored(t *testing.T) {
 	h.wantEmpty(t)
 }
 
-// TestNothingOfTheDead: a request that ends without an output leaves none of workers
-// that died before they could say that theirs is there.
+// TestNothingOfTheDead checks that a failed request has no outputs of workers that died between
+// storing the output and finishing the request.
 func TestNothingOfTheDead(t *testing.T) {
 	for name, end := range map[string]func(h *home, r lipsync.Request) error{
 		"canceled": func(h *home, r lipsync.Request) error {

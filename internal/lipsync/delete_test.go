@@ -30,7 +30,7 @@ func TestDeleteMedia(t *testing.T) {
 			id, err := h.Generate(t.Context(), h.caller, n)
 			must(t, err)
 			c.prepare(t, h, id)
-			// What a worker leaves that dies while it stores its output.
+			// A worker that dies while it stores its output leaves this object.
 			orphan := "outputs/" + id + "/7.mp4"
 			must(t, h.Objects.Put(t.Context(), orphan, strings.NewReader("x"), 1))
 			before, _, err := h.Request(t.Context(), h.caller, id)
@@ -57,8 +57,8 @@ func TestDeleteMedia(t *testing.T) {
 	}
 }
 
-// TestDeleteLate deletes the media of a canceled request whose worker stores its output only
-// then, and is killed before it learns that it lost the request.
+// TestDeleteLate deletes the media of a canceled request. Its worker stores the output after that,
+// and is killed before it learns that it lost the request.
 func TestDeleteLate(t *testing.T) {
 	h := newHome(t)
 	id := h.generate(t, "")
@@ -85,7 +85,7 @@ func TestDeleteLate(t *testing.T) {
 	want(t, "records that are left", len(left), 0)
 }
 
-// TestDeleteByName: as in reads, a reference id stands for the newest request.
+// TestDeleteByName checks that a reference id names the newest request, as in reads.
 func TestDeleteByName(t *testing.T) {
 	h := newHome(t)
 	older, newer := h.generate(t, "x"), h.generate(t, "x")
@@ -104,7 +104,7 @@ func TestDeleteByName(t *testing.T) {
 	want(t, "the older has an output", output != nil && r.MediaDeletedAt.IsZero(), true)
 }
 
-// TestDeleteUpload deletes the media of a request of an upload that others use too.
+// TestDeleteUpload deletes the media of a request whose upload other requests use too.
 func TestDeleteUpload(t *testing.T) {
 	const shared = "another lipsync request that is not finished uses the same upload; cancel it first, or wait for its end"
 	h := newHome(t)
@@ -148,7 +148,7 @@ func TestDeleteUpload(t *testing.T) {
 	_, err = h.Generate(t.Context(), h.caller, n)
 	wantError(t, "use after the delete", err, lipsync.Invalid, "video upload does not exist")
 
-	// The address for the file is still good: what comes by it counts, and goes too.
+	// The signed URL is still valid. A file sent to it counts, and is deleted too.
 	must(t, h.Objects.Put(t.Context(), u.Object, strings.NewReader("again"), 5))
 	h.Limits.Stored = 5 + 3*6 // with the outputs
 	_, err = h.CreateUpload(t.Context(), h.caller, lipsync.UploadParams{Kind: lipsync.Video, Size: 10})
@@ -164,8 +164,8 @@ func TestDeleteUpload(t *testing.T) {
 	}
 }
 
-// TestDeleteOldUpload deletes an upload whose address has expired: its bytes no longer
-// count at once.
+// TestDeleteOldUpload deletes an upload whose signed URL has expired. Its bytes stop counting at
+// once.
 func TestDeleteOldUpload(t *testing.T) {
 	h := newHome(t)
 	u := h.upload(t, lipsync.Video, "fives")

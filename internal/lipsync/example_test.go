@@ -6,7 +6,7 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// Clients read why a request failed as a sentence. ParseFailure tells what it says.
+// Clients get the reason of a failure as a sentence. ParseFailure returns its code and details.
 func ExampleParseFailure() {
 	f := lipsync.ParseFailure("video is larger than 4096 × 4096 pixels: 7680 × 4320 pixels")
 	fmt.Println(f.Code, f.Code.Class())
@@ -16,7 +16,7 @@ func ExampleParseFailure() {
 	// 7680 of at most 4096
 }
 
-// The zero value is no failure, and no sentence.
+// The zero value means no failure and has no sentence.
 func ExampleFailure_Sentence() {
 	f := lipsync.Failure{
 		Code:    lipsync.MediaLongerThan,

@@ -18,8 +18,8 @@ func failure(code lipsync.FailureCode, kind lipsync.MediaKind, limit, value lips
 	return lipsync.Failure{Code: code, Details: lipsync.Details{Kind: kind, Limit: limit, Value: value}}
 }
 
-// TestSentences has every sentence that a client may read: they are promises. It reads
-// those back that older versions kept in place of a code.
+// TestSentences checks every sentence that a client may read; they never change. It also parses the
+// sentences that older versions stored instead of a code.
 func TestSentences(t *testing.T) {
 	type quantity = lipsync.Quantity
 	none := quantity{}
@@ -67,7 +67,8 @@ func TestSentences(t *testing.T) {
 	}
 }
 
-// TestTruncated says how much of the video there is, and keeps it.
+// TestTruncated checks that the sentence and the stored details have the readable part of the
+// video.
 func TestTruncated(t *testing.T) {
 	for _, c := range []struct {
 		read, stated float64
@@ -85,7 +86,7 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
-// TestOtherSentences keeps as it is what no code stands for.
+// TestOtherSentences checks that a sentence without a code stays as it is.
 func TestOtherSentences(t *testing.T) {
 	for _, sentence := range []string{
 		"something else", "video is larger than", "video is larger than 5 TiB", "video is longer than 60 minutes: 61 minutes!",
@@ -125,7 +126,7 @@ func TestDetails(t *testing.T) {
 	}
 }
 
-// TestFailureOf finds out what an attempt ended by.
+// TestFailureOf checks the failures of the errors that end attempts.
 func TestFailureOf(t *testing.T) {
 	noFace := lipsync.Failure{Code: lipsync.NoFace}
 	for _, c := range []struct {
@@ -151,13 +152,14 @@ func TestFailureOf(t *testing.T) {
 	}
 }
 
-// status is the error of a library for an answer of another server.
+// status is an error like those of libraries for the HTTP status of another server.
 type status int
 
 func (s status) Error() string       { return fmt.Sprint("status ", int(s)) }
 func (s status) HTTPStatusCode() int { return int(s) }
 
-// TestBecause keeps what the cause asks to wait, and says nothing of it to clients.
+// TestBecause checks that the error keeps its cause's RetryAfter, and that the client's message
+// does not have the cause.
 func TestBecause(t *testing.T) {
 	cause := &lipsync.Error{Code: lipsync.Unavailable, Message: "secret", RetryAfter: 9 * time.Second}
 	err := failure(lipsync.MediaUnreachable, lipsync.Video, lipsync.Quantity{}, lipsync.Quantity{}).Because(cause)

@@ -11,20 +11,20 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// unreachable is a transient fault.
+// unreachable returns a transient fault.
 func unreachable(retryAfter time.Duration) error {
 	f := lipsync.Failure{Code: lipsync.MediaUnreachable, Details: lipsync.Details{Kind: lipsync.Video}}
 	return f.Because(&lipsync.Error{Code: lipsync.Unavailable, RetryAfter: retryAfter})
 }
 
-// attempt claims the request, has the attempt end by err at once, and returns how long
-// the request then waits; 0 if it is final.
+// attempt claims the request and ends the attempt with err at once. It returns the pause after
+// that, or 0 if the request is final.
 func (h *home) attempt(t *testing.T, id string, err error) time.Duration {
 	t.Helper()
 	return h.longAttempt(t, id, err, 0)
 }
 
-// longAttempt is attempt with one that takes so long.
+// longAttempt does the same as attempt, after the time took.
 func (h *home) longAttempt(t *testing.T, id string, err error, took time.Duration) time.Duration {
 	t.Helper()
 	r, claimErr := h.Claim(t.Context(), id)
@@ -47,19 +47,19 @@ func (h *home) failureOf(t *testing.T, id string) lipsync.FailureCode {
 	return r.Failure.Code
 }
 
-// noHost is the fault of a host that is missing.
+// noHost returns the fault of a missing host.
 func noHost() error {
 	return lipsync.Failure{Code: lipsync.MediaHostMissing, Details: lipsync.Details{Kind: lipsync.Audio}}.Because(nil)
 }
 
-// TestTransient has a transient fault again and again: pauses grow, no attempt is
-// counted, and the request fails only after hours.
+// TestTransient repeats a transient fault. The pauses grow, no attempt counts, and the request
+// fails only after hours.
 func TestTransient(t *testing.T) {
 	for name, c := range map[string]struct {
 		err               error
 		code              lipsync.FailureCode
 		patience, longest time.Duration
-		atLeast           int // tries
+		atLeast           int // number of attempts
 	}{
 		"no network": {unreachable(0), lipsync.MediaUnreachable, 6 * time.Hour, 10 * time.Minute, 36},
 		"disk full":  {syscall.ENOSPC, lipsync.HostFailing, 72 * time.Hour, time.Hour, 72},
@@ -90,8 +90,8 @@ func TestTransient(t *testing.T) {
 	}
 }
 
-// TestKindsOfFaults has a fault of one kind for long, and then one of another for the
-// first time: that one is tried for all of its own time.
+// TestKindsOfFaults repeats a fault of one kind for long, and then one of another kind. The request
+// is tried for the whole time of the second kind.
 func TestKindsOfFaults(t *testing.T) {
 	for name, c := range map[string]struct {
 		first    error
@@ -121,8 +121,8 @@ func TestKindsOfFaults(t *testing.T) {
 	}
 }
 
-// TestAlternatingFaults ends a request whose faults take turns, so that none comes twice
-// in a row.
+// TestAlternatingFaults checks that a request ends whose faults alternate, so that no fault comes
+// twice in a row.
 func TestAlternatingFaults(t *testing.T) {
 	for name, c := range map[string]struct {
 		faults []error
@@ -144,8 +144,8 @@ func TestAlternatingFaults(t *testing.T) {
 	}
 }
 
-// TestHeldWorkers has servers that hold a worker at each attempt, as long as they may:
-// by an hour of it in all the request ends, and is no use of its key.
+// TestHeldWorkers has servers that hold a worker at each attempt for as long as they can. The
+// request fails after an hour in total, and does not count as a use of its key.
 func TestHeldWorkers(t *testing.T) {
 	for name, c := range map[string]struct {
 		fault []lipsync.FailureCode
@@ -169,11 +169,11 @@ func TestHeldWorkers(t *testing.T) {
 		}
 		want(t, name+": tries", tries, c.tries)
 		want(t, name, h.failureOf(t, id), lipsync.MediaTooSlow)
-		h.generate(t, "") // the key is good for one
+		h.generate(t, "") // the key may make one request
 	}
 }
 
-// TestHeldByOthers counts nothing that a server is not at fault for.
+// TestHeldByOthers checks that only faults of fetching count in Fetching.
 func TestHeldByOthers(t *testing.T) {
 	h := newHome(t)
 	id := h.generate(t, "")
@@ -185,8 +185,8 @@ func TestHeldByOthers(t *testing.T) {
 	h.complete(t, id)
 }
 
-// TestDelaysEnd gives a request back, and lets its lease run out, after hours without a
-// network: the next fault is the first one again.
+// TestDelaysEnd releases a request, or lets its lease run out, after hours without a network. The
+// next fault then counts as the first one.
 func TestDelaysEnd(t *testing.T) {
 	for name, end := range map[string]func(h *home, r lipsync.Request) error{
 		"given back":    func(h *home, r lipsync.Request) error { return h.Release(t.Context(), r) },
@@ -205,7 +205,7 @@ func TestDelaysEnd(t *testing.T) {
 	}
 }
 
-// TestRetryAfter waits for as long as the other side asks for, but never for days.
+// TestRetryAfter checks that the pause is as long as the other server asks for, but never days.
 func TestRetryAfter(t *testing.T) {
 	h := newHome(t)
 	id := h.generate(t, "")
@@ -221,7 +221,7 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-// TestOurFault pauses, longer each time, and fails after the last attempt.
+// TestOurFault checks that each pause is longer, and that the request fails after the last attempt.
 func TestOurFault(t *testing.T) {
 	h := newHome(t)
 	id := h.generate(t, "")
@@ -236,8 +236,8 @@ func TestOurFault(t *testing.T) {
 	want(t, "failure", h.failureOf(t, id), lipsync.InternalFault)
 }
 
-// TestTransientBeforeFault counts faults of ours and transient ones apart. The patience
-// with these begins anew after another end.
+// TestTransientBeforeFault checks that faults of the service and transient faults count separately.
+// The patience with transient faults starts again after another end of an attempt.
 func TestTransientBeforeFault(t *testing.T) {
 	h := newHome(t)
 	id := h.generate(t, "")
@@ -254,7 +254,7 @@ func TestTransientBeforeFault(t *testing.T) {
 	h.complete(t, id)
 }
 
-// TestInputFault fails at once.
+// TestInputFault checks that a fault of the input fails the request at once.
 func TestInputFault(t *testing.T) {
 	h := newHome(t)
 	id := h.generate(t, "")
@@ -262,7 +262,7 @@ func TestInputFault(t *testing.T) {
 	want(t, "failure", h.failureOf(t, id), lipsync.NoFace)
 }
 
-// TestFaultOfLost has a worker that lost its request meanwhile.
+// TestFaultOfLost checks Fault of a worker that has lost its request.
 func TestFaultOfLost(t *testing.T) {
 	h := newHome(t)
 	id := h.generate(t, "")
@@ -277,7 +277,8 @@ func TestFaultOfLost(t *testing.T) {
 	}
 }
 
-// TestPutOff tells the watcher of each pause, and leaves the request alone in it.
+// TestPutOff checks that the watcher learns of each pause, and that a postponed request stays as it
+// is.
 func TestPutOff(t *testing.T) {
 	h := newHome(t)
 	var w watcher
@@ -292,6 +293,6 @@ func TestPutOff(t *testing.T) {
 
 	h.clock.Advance(pause + 3*time.Second)
 	must(t, h.Sweep(t.Context()))
-	w.want(t, "oldest 3s", "unreachable 1") // and not 1 h: it waits for a worker only now
+	w.want(t, "oldest 3s", "unreachable 1") // not 1 h: it waits for a worker only now
 	want(t, "messages after it", fmt.Sprint(h.queue.sent), fmt.Sprint([]string{id}))
 }

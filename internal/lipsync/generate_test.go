@@ -115,7 +115,7 @@ func TestGenerateReplay(t *testing.T) {
 	want(t, "same id a day later", later == id, false)
 }
 
-// media stores both media of a request to come.
+// media stores both inputs of a new request.
 func (h *home) media(t *testing.T, video, audio string) lipsync.RequestParams {
 	t.Helper()
 	n := lipsync.RequestParams{ID: h.NewRequestID()}
@@ -146,7 +146,7 @@ func TestGenerateMedia(t *testing.T) {
 	must(t, err)
 	want(t, "id", id, first.ID)
 	h.wantObject(t, first.Video.Object, true)
-	must(t, h.DiscardMedia(t.Context(), first.ID)) // does nothing to a request that is there
+	must(t, h.DiscardMedia(t.Context(), first.ID)) // leaves an existing request as it is
 	h.wantObject(t, first.Video.Object, true)
 
 	again, id, err := send("v", "a")
@@ -198,7 +198,7 @@ func TestTokenLimit(t *testing.T) {
 	wantError(t, "spent", err, lipsync.TokenLimit, "token limit reached")
 }
 
-// TestGenerateCancelled has a client that is gone before its request is written.
+// TestGenerateCancelled checks a client that has gone before its request is stored.
 func TestGenerateCancelled(t *testing.T) {
 	h := newHome(t)
 	n := h.media(t, "v", "a")

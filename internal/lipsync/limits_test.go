@@ -47,7 +47,7 @@ func TestStorageLimit(t *testing.T) {
 
 func TestKeyLimit(t *testing.T) {
 	h := newHome(t)
-	h.Limits.Keys = 2 // the home has made one
+	h.Limits.Keys = 2 // newHome has made one
 	_, k, err := h.CreateKey(t.Context(), "a", "second", 0)
 	must(t, err)
 	_, _, err = h.CreateKey(t.Context(), "a", "third", 0)
@@ -57,7 +57,7 @@ func TestKeyLimit(t *testing.T) {
 	h.newCaller(t, "a", 0)
 }
 
-// TestRetention keeps uploads and outputs for other times than the usual ones.
+// TestRetention checks that uploads and outputs are kept for the set times.
 func TestRetention(t *testing.T) {
 	h := newHome(t)
 	h.Limits.Keep = lipsync.Retention{Inputs: 3 * time.Hour, Outputs: 5 * time.Hour}
@@ -85,7 +85,7 @@ func TestRetention(t *testing.T) {
 	must(t, err)
 	want(t, "has an output after its time", output != nil, false)
 	must(t, h.Tidy(t.Context(), lipsync.OrphanAge))
-	h.wantObject(t, r.Output, true) // its last link is good for two hours
+	h.wantObject(t, r.Output, true) // its last URL is valid for two hours
 	h.clock.Advance(2 * time.Hour)
 	must(t, h.Tidy(t.Context(), lipsync.OrphanAge))
 	h.wantObject(t, r.Output, false)

@@ -11,7 +11,7 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// pool is a Pool whose count lags behind what was started, and a Demand.
+// pool is a Pool that counts workers late, and a Demand.
 type pool struct {
 	lag time.Duration
 
@@ -64,7 +64,7 @@ func (p *pool) Worked(_ context.Context, took time.Duration) (time.Duration, err
 	return took, nil
 }
 
-// scaled returns a service on the pool.
+// scaled returns a service with the pool.
 func scaled(p *pool, most int) *lipsync.Service {
 	return &lipsync.Service{Pool: p, Demand: p, MaxWorkers: most, Now: time.Now}
 }
@@ -105,8 +105,8 @@ func TestScale(t *testing.T) {
 	}
 }
 
-// TestScaleAtOnce has eight processes start workers at the same moment, and again and again,
-// while those that were started are counted only after some seconds.
+// TestScaleAtOnce has eight processes start workers at the same time, again and again. Started
+// workers are counted only after some seconds.
 func TestScaleAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &pool{requests: 1000, mean: 30 * time.Second, lag: 4 * time.Second}
@@ -121,7 +121,8 @@ func TestScaleAtOnce(t *testing.T) {
 	})
 }
 
-// TestScaleEnds ends with its context while another process has the turn.
+// TestScaleEnds checks that Scale ends with its context while another process has the right to
+// start workers.
 func TestScaleEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &pool{until: time.Now().Add(10 * time.Second)}
@@ -131,8 +132,8 @@ func TestScaleEnds(t *testing.T) {
 	})
 }
 
-// TestScaleLeaves has other processes take one turn after the other: one that never gets its
-// turn does not wait for ever, and does not fail.
+// TestScaleLeaves checks that Scale neither waits for ever nor fails if other processes always have
+// the right to start workers.
 func TestScaleLeaves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, began := &busy{pool{}}, time.Now()
@@ -143,15 +144,15 @@ func TestScaleLeaves(t *testing.T) {
 	})
 }
 
-// busy is a pool of which others always have the turn.
+// busy is a pool for which other processes always have the right to start workers.
 type busy struct{ pool }
 
 func (*busy) TakeTurn(context.Context, time.Time, time.Time) (time.Duration, error) {
 	return 0, &lipsync.Error{Code: lipsync.Conflict, RetryAfter: 5 * time.Second}
 }
 
-// TestSweepScalesLate starts workers for what waits for so long that those that run can't be about
-// to take it.
+// TestSweepScalesLate checks that Sweep starts workers for requests that have waited too long for
+// running workers.
 func TestSweepScalesLate(t *testing.T) {
 	for after, started := range map[time.Duration]string{59 * time.Second: "[]", 61 * time.Second: "[1]"} {
 		h := newHome(t)
@@ -164,8 +165,9 @@ func TestSweepScalesLate(t *testing.T) {
 	}
 }
 
-// TestSweepScalesUnknown has 1000 requests of unknown length wait on a new stack, whose first workers
-// start for one minute each: the sweep that finds them late starts one for each.
+// TestSweepScalesUnknown has 1000 waiting requests of unknown length on a new stack. Its first
+// workers start for one minute each. The sweep that finds the requests late starts a worker for
+// each.
 func TestSweepScalesUnknown(t *testing.T) {
 	h := newHome(t)
 	p := &pool{requests: 1000, waiting: 334}
@@ -179,7 +181,8 @@ func TestSweepScalesUnknown(t *testing.T) {
 	want(t, "started after it", fmt.Sprint(p.started), "[666]")
 }
 
-// TestSweepScales starts workers for what waits although some run, and sends no messages.
+// TestSweepScales checks that Sweep starts workers for waiting requests although some run, and
+// sends no messages.
 func TestSweepScales(t *testing.T) {
 	h := newHome(t)
 	p := &pool{requests: 1, running: 1, mean: 30 * time.Second}

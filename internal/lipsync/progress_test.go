@@ -59,7 +59,7 @@ func TestProgressOfOthers(t *testing.T) {
 	}
 }
 
-// TestReportLost: who lost the request tells nothing of it.
+// TestReportLost checks that a worker that lost its request can't report progress.
 func TestReportLost(t *testing.T) {
 	h := newHome(t)
 	h.generate(t, "x")

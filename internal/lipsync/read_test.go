@@ -44,7 +44,7 @@ func TestRequest(t *testing.T) {
 	}
 }
 
-// TestStrangersID reads by a reference id that is the id of another account's
+// TestStrangersID reads a request by a reference id that equals the id of another account's
 // request.
 func TestStrangersID(t *testing.T) {
 	h := newHome(t)
@@ -80,7 +80,7 @@ func TestOutputURL(t *testing.T) {
 	_, output, err := h.Request(t.Context(), h.caller, id)
 	must(t, err)
 
-	// Signed at the last moment, it is still good for an hour.
+	// A URL that was signed at the last moment is still valid for an hour.
 	h.clock.Advance(time.Hour)
 	must(t, h.Tidy(t.Context(), 0))
 	status, body := h.get(output)
@@ -127,7 +127,8 @@ func TestRequestPage(t *testing.T) {
 	}
 }
 
-// TestVideoURL watches videos that are elsewhere, here, and gone.
+// TestVideoURL checks the URLs of videos that the client hosts, that the service stores, and that
+// are deleted.
 func TestVideoURL(t *testing.T) {
 	h := newHome(t)
 	stored := lipsync.Request{Video: lipsync.Input{Object: "uploads/x"}}
@@ -148,7 +149,7 @@ func TestVideoURL(t *testing.T) {
 	want(t, "path", got.Path, disk.Prefix+stored.Video.Object)
 }
 
-// TestRequestDetails has what the end of a request tells, and until when its output can be had.
+// TestRequestDetails checks the data of a final request, and when its output expires.
 func TestRequestDetails(t *testing.T) {
 	h := newHome(t)
 	id := h.generate(t, "x")

@@ -17,7 +17,7 @@ import (
 	"lipsync/internal/sqlite"
 )
 
-// ports opens the local adapters, which are the fakes of these tests.
+// ports opens the adapters for one machine, which these tests use instead of fakes.
 func ports(t testing.TB, clock *lipsynctest.Clock) (lipsync.Store, *disk.Objects) {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "lipsync.db"))
@@ -33,7 +33,7 @@ func ports(t testing.TB, clock *lipsynctest.Clock) (lipsync.Store, *disk.Objects
 	return store.Store, objects
 }
 
-// queue remembers what was sent, and fails if it is told to.
+// queue records the messages, and fails if it is set to.
 type queue struct {
 	mu   sync.Mutex
 	sent []string
@@ -50,7 +50,7 @@ func (q *queue) Send(_ context.Context, id string) error {
 	return nil
 }
 
-// home is a service on the local adapters, and one account's caller.
+// home is a service with the adapters for one machine, and a caller of one account.
 type home struct {
 	*lipsync.Service
 	clock  *lipsynctest.Clock
@@ -80,7 +80,7 @@ func (h *home) newCaller(t testing.TB, account string, limit int64) (token strin
 	return token, lipsync.Caller{Account: account, KeyID: k.ID, KeyName: k.Name}
 }
 
-// urls returns a request of two URLs.
+// urls returns the parameters of a request with two URLs.
 func urls() lipsync.RequestParams {
 	return lipsync.RequestParams{
 		Video: lipsync.Source{URL: "https://example.com/v.mp4"},
@@ -88,7 +88,7 @@ func urls() lipsync.RequestParams {
 	}
 }
 
-// generate makes a request of two URLs.
+// generate makes a request with two URLs and returns its id.
 func (h *home) generate(t testing.TB, referenceID string) string {
 	t.Helper()
 	n := urls()
@@ -114,7 +114,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// wantError checks an error's code and public message; both "" for none.
+// wantError checks an error's code and public message. Both are "" for no error.
 func wantError(t testing.TB, what string, err error, code lipsync.Code, message string) {
 	t.Helper()
 	got := ""

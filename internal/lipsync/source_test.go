@@ -50,7 +50,7 @@ func TestSourceURLs(t *testing.T) {
 	}
 }
 
-// FuzzSourceURL holds what is accepted to what the fetcher may be given.
+// FuzzSourceURL checks that every accepted URL is one that the fetcher may get.
 func FuzzSourceURL(f *testing.F) {
 	for _, address := range []string{"http://example.com/v", "https://[::1]:1/", "http://a@b/", "upload://x", "http:///", "http://\x00/", "http://a/%zz"} {
 		f.Add(address)
@@ -78,7 +78,7 @@ func FuzzSourceURL(f *testing.F) {
 	})
 }
 
-// upload announces 5 bytes and puts the text.
+// upload announces an upload of 5 bytes and stores the text as its file.
 func (h *home) upload(t *testing.T, kind lipsync.MediaKind, text string) lipsync.SignedUpload {
 	t.Helper()
 	u, err := h.CreateUpload(t.Context(), h.caller, lipsync.UploadParams{Kind: kind, Size: 5})
@@ -123,7 +123,8 @@ func TestUploadSources(t *testing.T) {
 	}
 }
 
-// TestSourceAgain asks what names the inputs of requests once more: none where it would be refused.
+// TestSourceAgain checks the sources for inputs in another request. A source that Generate would
+// refuse is "".
 func TestSourceAgain(t *testing.T) {
 	h := newHome(t)
 	_, stranger := h.newCaller(t, "b", 0)
@@ -144,8 +145,7 @@ func TestSourceAgain(t *testing.T) {
 	check("expired", h.caller, lipsync.Video, lipsync.Input{Object: u.Object}, "")
 }
 
-// TestUploadReplay repeats a call when the upload would have expired, had it
-// not been used.
+// TestUploadReplay repeats a call after the time at which the unused upload would have expired.
 func TestUploadReplay(t *testing.T) {
 	h := newHome(t)
 	n := urls()

@@ -15,7 +15,7 @@ import (
 
 const noSpace = "the service has too little disk space; try again later"
 
-// fullKeys and fullUploads are of a database on a full disk: it reads.
+// fullKeys and fullUploads are ports of a database on a full disk, which still reads.
 type fullKeys struct{ lipsync.Keys }
 
 func (fullKeys) Touch(context.Context, string, time.Time) error {
@@ -28,8 +28,7 @@ func (fullUploads) Delete(context.Context, lipsync.Upload) error {
 	return lipsync.ErrNoSpace(syscall.ENOSPC)
 }
 
-// TestTouchFails has a key's last use fail to be noted, which is no reason to refuse
-// the call.
+// TestTouchFails checks that a call succeeds even if the key's last use can't be stored.
 func TestTouchFails(t *testing.T) {
 	h := newHome(t)
 	var log strings.Builder
@@ -42,8 +41,8 @@ func TestTouchFails(t *testing.T) {
 	want(t, "logged", strings.Contains(log.String(), "no space left on device"), true)
 }
 
-// TestSweepOfFull deletes an expired upload of a database that can't be written: the
-// file goes at once, and the record as soon as that can be.
+// TestSweepOfFull sweeps an expired upload while the database can't be written. The file is deleted
+// at once, and the record as soon as possible.
 func TestSweepOfFull(t *testing.T) {
 	h := newHome(t)
 	u := h.upload(t, lipsync.Video, "fives")
@@ -58,7 +57,8 @@ func TestSweepOfFull(t *testing.T) {
 	want(t, "record", lipsync.CodeOf(err), lipsync.NotFound)
 }
 
-// TestRoom has no room for new media: they are refused, and all else goes on.
+// TestRoom checks that new media are refused if the disk has no space, and that everything else
+// goes on.
 func TestRoom(t *testing.T) {
 	h := newHome(t)
 	n := h.media(t, "v", "a")
@@ -92,14 +92,14 @@ func TestRoom(t *testing.T) {
 	}
 	want(t, "uses of the key", used(), 1)
 	_, err = h.Generate(t.Context(), h.caller, n)
-	must(t, err) // its media were taken while there was room
+	must(t, err) // its media were stored while the disk had space
 	h.complete(t, running)
 	_, err = h.Cancel(t.Context(), h.caller, n.ID)
 	must(t, err)
 }
 
-// TestRoomWithinMedia has the room end within a medium of unknown size: nothing of it
-// is kept.
+// TestRoomWithinMedia checks that nothing is stored if the disk's space ends within a medium of
+// unknown size.
 func TestRoomWithinMedia(t *testing.T) {
 	h := newHome(t)
 	read := &counter{r: bytes.NewReader(make([]byte, 64<<20))}
@@ -117,7 +117,7 @@ func TestRoomWithinMedia(t *testing.T) {
 	h.wantEmpty(t)
 }
 
-// counter counts the bytes that are read of r.
+// counter counts the bytes that are read from r.
 type counter struct {
 	r io.Reader
 	n int64

@@ -38,7 +38,7 @@ func TestSweepCloses(t *testing.T) {
 	for range lipsync.MaxAttempts {
 		_, err := h.Claim(t.Context(), id)
 		must(t, err)
-		must(t, h.Sweep(t.Context())) // leaves alone what is held
+		must(t, h.Sweep(t.Context())) // leaves held requests as they are
 		h.clock.Advance(lipsync.Lease)
 	}
 	must(t, h.Sweep(t.Context()))
@@ -73,8 +73,8 @@ func TestSweepUploads(t *testing.T) {
 	want(t, "record", lipsync.CodeOf(err), lipsync.NotFound)
 }
 
-// TestSweepSharedUpload has two requests with one upload, of which the later one ends
-// first: the earlier one still needs the file.
+// TestSweepSharedUpload has two requests with one upload. The later request ends first, and the
+// earlier one still needs the file.
 func TestSweepSharedUpload(t *testing.T) {
 	h := newHome(t)
 	shared := h.upload(t, lipsync.Video, "fives")
@@ -95,8 +95,8 @@ func TestSweepSharedUpload(t *testing.T) {
 	h.wantObject(t, shared.Object, false)
 }
 
-// TestSweepManyUploads has more uploads than one call of the store returns, of which the
-// first that expired are in use: one sweep frees all the others.
+// TestSweepManyUploads has more uploads than one call of the store returns. The first expired
+// uploads are in use. One sweep deletes all the others.
 func TestSweepManyUploads(t *testing.T) {
 	h := newHome(t)
 	const used, unused = 200, 500
@@ -120,10 +120,10 @@ func TestSweepManyUploads(t *testing.T) {
 	want(t, "uploads that are left", len(left), used)
 }
 
-// TestTidyAge has orphans that may yet get a record.
+// TestTidyAge checks objects without a record that may still get one.
 func TestTidyAge(t *testing.T) {
 	h := newHome(t)
-	// Files have the real clock's time.
+	// Files have the time of the real clock.
 	h.Now = time.Now
 	n := h.media(t, "v", "a")
 	keys := []string{n.Video.Object, n.Audio.Object, "uploads/never", "outputs/never/lease.mp4", "outputs/odd", "inputs/odd/er/key"}
@@ -150,7 +150,7 @@ func TestTidyKeepsWhatIsNamed(t *testing.T) {
 	h.wantObject(t, n.Audio.Object, true)
 }
 
-// TestRecover restarts after a crash, more often than a request may be tried.
+// TestRecover restarts after a crash more often than a request may be tried.
 func TestRecover(t *testing.T) {
 	h := newHome(t)
 	id := h.generate(t, "")
@@ -179,8 +179,8 @@ func TestRecoverClockSetBack(t *testing.T) {
 	want(t, "claimed at once", r.ID, id)
 }
 
-// TestSweepPauses has a request in a pause that ends too late, behind more open ones than a
-// sweep looks at. That its pause ends is no claim, so its account has its turn as before.
+// TestSweepPauses has a request in a pause that ends too late, behind more open requests than one
+// sweep handles. The end of the pause is no claim, so the order of accounts stays.
 func TestSweepPauses(t *testing.T) {
 	h := newHome(t)
 	_, other := h.newCaller(t, "other", 0)
@@ -191,7 +191,7 @@ func TestSweepPauses(t *testing.T) {
 	}
 	var all sync.WaitGroup
 	for range 1000 {
-		all.Go(func() { h.create(t, other.Account) }) // SQLite writes together what waits
+		all.Go(func() { h.create(t, other.Account) }) // SQLite writes waiting records together
 	}
 	all.Wait()
 	h.clock.Advance(time.Second)
@@ -222,8 +222,8 @@ func (h *home) create(t *testing.T, account string) string {
 	return r.ID
 }
 
-// TestPoison has a request that brings the process down at each attempt: no
-// attempt is ever reported, and yet it ends.
+// TestPoison checks that a request ends that crashes the process at each attempt, although no
+// attempt is ever reported.
 func TestPoison(t *testing.T) {
 	h := newHome(t)
 	id := h.generate(t, "")
@@ -239,8 +239,8 @@ func TestPoison(t *testing.T) {
 	want(t, "failure", r.Failure, lipsync.Failure{Code: lipsync.InternalFault})
 }
 
-// TestSweepEnds has each call of another service take long: the sweep comes to its end in
-// time, and later ones do the rest.
+// TestSweepEnds makes each call of another service slow. The sweep ends in time, and later sweeps
+// do the rest.
 func TestSweepEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, start := newHome(t), time.Now()

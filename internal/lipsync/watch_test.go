@@ -11,7 +11,7 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// watcher notes what it is told, one line each.
+// watcher records each event as a line.
 type watcher struct{ lines []string }
 
 func (w *watcher) Created(r lipsync.Request) { w.note("created", r.Status) }
@@ -34,7 +34,7 @@ func (w *watcher) Unreachable(hosts int) {
 
 func (w *watcher) note(words ...any) { w.lines = append(w.lines, fmt.Sprintln(words...)) }
 
-// want checks what was told since the last look.
+// want checks the events since its last call.
 func (w *watcher) want(t *testing.T, lines ...string) {
 	t.Helper()
 	for i := range lines {
@@ -74,7 +74,7 @@ func TestWatcher(t *testing.T) {
 	w.want(t, "failed no_face after 10s and 1 attempts")
 }
 
-// TestWatcherOfSpent has a request that no worker reports on.
+// TestWatcherOfSpent checks the events of a request that no worker reports on.
 func TestWatcherOfSpent(t *testing.T) {
 	h := newHome(t)
 	id := h.generate(t, "")
@@ -89,8 +89,8 @@ func TestWatcherOfSpent(t *testing.T) {
 	w.want(t, "oldest 3m0s", "failed internal after 3m0s and 4 attempts")
 }
 
-// TestUnreachable tells one host that doesn't answer from a network that fails: by how many
-// different hosts requests wait for.
+// TestUnreachable checks the number of unreachable hosts, by which an operator tells one silent
+// host from a failing network.
 func TestUnreachable(t *testing.T) {
 	for name, c := range map[string]struct {
 		inputs [][2]string // video, audio

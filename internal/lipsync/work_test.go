@@ -11,7 +11,7 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// wantEmpty checks that no object is left.
+// wantEmpty checks that no object exists.
 func (h *home) wantEmpty(t *testing.T) {
 	t.Helper()
 	must(t, h.Objects.List(t.Context(), "", func(key string, _ time.Time) error {
@@ -79,7 +79,7 @@ func TestLostLease(t *testing.T) {
 	want(t, "output", body, "quick")
 	h.wantObject(t, n.Video.Object, false)
 
-	// Both may try again: the one because no answer came, the other in vain.
+	// Both may try again. The first got no answer, and the second fails again.
 	must(t, h.Complete(t.Context(), quick, strings.NewReader("quick"), 5))
 	err = h.Complete(t.Context(), slow, strings.NewReader("slow"), 4)
 	want(t, "slow again", lipsync.CodeOf(err), lipsync.Conflict)
@@ -90,7 +90,8 @@ func TestLostLease(t *testing.T) {
 	want(t, "objects", objects, 1)
 }
 
-// TestOneOutput has a worker die between its output and the end of the request.
+// TestOneOutput has a worker that dies after it stored its output and before it finishes the
+// request.
 func TestOneOutput(t *testing.T) {
 	h := newHome(t)
 	id := h.generate(t, "")
@@ -111,7 +112,7 @@ func TestOneOutput(t *testing.T) {
 	want(t, "outputs", strings.Join(keys, " "), "outputs/"+id+"/2.mp4")
 }
 
-// silent is a store that a dying worker doesn't reach any more.
+// silent is a store that a dying worker can't reach.
 type silent struct{ lipsync.Leases }
 
 func (silent) Finish(context.Context, string, string, time.Time, lipsync.Outcome) error {
@@ -147,8 +148,8 @@ func TestOpenMedia(t *testing.T) {
 	want(t, "size", size, 9)
 }
 
-// TestLastWord has the caller's context end while the request becomes final, as
-// that of a worker does whose watch sees the lease end.
+// TestLastWord ends the caller's context while the request becomes final, as a worker's context
+// does when its lease ends.
 func TestLastWord(t *testing.T) {
 	h := newHome(t)
 	n := h.media(t, "v", "a")
@@ -162,7 +163,7 @@ func TestLastWord(t *testing.T) {
 	h.wantObject(t, n.Video.Object, false)
 }
 
-// hasty is a store that ends its caller's context at the end of a request.
+// hasty is a store that ends the caller's context when a request becomes final.
 type hasty struct {
 	lipsync.Leases
 	stop func()
