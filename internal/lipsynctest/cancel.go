@@ -10,7 +10,7 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// half returns a progress with all that it can have.
+// half returns a progress with all fields set.
 func half() lipsync.Progress {
 	return lipsync.Progress{Stage: lipsync.Rendering, Percent: 50, Ends: at(90)}
 }
@@ -59,7 +59,7 @@ func testProgressEnds(t *testing.T, store lipsync.Store) {
 	}
 }
 
-// wantCanceled cancels the request at second 9, and checks all that is known of it.
+// wantCanceled cancels the request at second 9 and checks the stored request.
 func wantCanceled(t *testing.T, store lipsync.Store, r lipsync.Request) {
 	t.Helper()
 	got, err := store.Leases.Cancel(t.Context(), r.ID, at(9).Add(999), canceledFailure()) // no store keeps nanoseconds
@@ -89,7 +89,7 @@ func wantCanceled(t *testing.T, store lipsync.Store, r lipsync.Request) {
 func testCancelQueued(t *testing.T, store lipsync.Store) {
 	addKey(t, store, "a", 1)
 	wantCanceled(t, store, add(t, store, "x"))
-	wantUsed(t, store, "a", 1) // what was canceled counts
+	wantUsed(t, store, "a", 1) // a canceled request counts
 }
 
 func testCancelProcessing(t *testing.T, store lipsync.Store) {
@@ -136,7 +136,7 @@ func testConcurrentCancels(t *testing.T, store lipsync.Store) {
 	want(t, "reason", r.Failure, verbatim("canceled ", int(r.FinishedAt.Sub(Start()).Seconds())))
 }
 
-// testCancelOrFinish has a client and a worker make an end at the same time.
+// testCancelOrFinish has a client cancel a request while a worker finishes it.
 func testCancelOrFinish(t *testing.T, store lipsync.Store) {
 	addKey(t, store, "a", 0)
 	for range 10 {
@@ -159,8 +159,8 @@ func testCancelOrFinish(t *testing.T, store lipsync.Store) {
 	}
 }
 
-// testCancelOrClaim has a client cancel what a worker claims at the same time. The
-// worker may be first; but in the end it holds nothing.
+// testCancelOrClaim has a client cancel a request while a worker claims it. The worker may be
+// first, but in the end it does not hold the request.
 func testCancelOrClaim(t *testing.T, store lipsync.Store) {
 	addKey(t, store, "a", 0)
 	for range 10 {

@@ -12,7 +12,7 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// machine is a machine with a clock of its own, on which a service runs.
+// machine is a service on a machine with its own clock.
 type machine struct {
 	*lipsync.Service
 	clock *Clock
@@ -27,7 +27,7 @@ func newMachine(store lipsync.Store, objects lipsync.Objects, clock *Clock) *mac
 	}}
 }
 
-// restarted returns the machine after a restart, before which its process was killed.
+// restarted returns the machine after its process was killed and started again.
 func (m *machine) restarted(t *testing.T) *machine {
 	t.Helper()
 	again := newMachine(m.Store, m.Objects, m.clock)
@@ -58,9 +58,9 @@ func (m *machine) wantNext(t *testing.T, when, id string) lipsync.Request {
 	return r
 }
 
-// TestClocks sets clocks forward and back, and has several that differ: whatever they
-// show, no request is lost, ended by it or finished twice, and none waits for long. open
-// returns empty ports.
+// TestClocks sets clocks forward and back, and runs machines whose clocks differ. In every case no
+// request is lost, fails because of it, or is finished twice, and none waits for long. open returns
+// empty ports.
 func TestClocks(t *testing.T, open func(t *testing.T) (lipsync.Store, lipsync.Objects)) {
 	for _, d := range []time.Duration{15 * time.Minute, time.Hour} {
 		for name, test := range map[string]func(t *testing.T, m *machine, d time.Duration){
@@ -93,8 +93,8 @@ func testHeldAndSet(t *testing.T, m *machine, d time.Duration) {
 	}
 }
 
-// testPutOffAndSetBack has a request in a pause when the clock is set back, with and without
-// a restart.
+// testPutOffAndSetBack sets the clock back while a request is postponed, with and without a
+// restart.
 func testPutOffAndSetBack(t *testing.T, m *machine, d time.Duration) {
 	for _, restart := range []bool{false, true} {
 		r := m.generate(t)
@@ -122,9 +122,9 @@ func testPutOffAndSetBack(t *testing.T, m *machine, d time.Duration) {
 	}
 }
 
-// testSetForward sets the clock forward while requests are held: by workers, one of them at
-// its last attempt, and by one that died. What is held stays so, and what is not is claimed
-// again soon.
+// testSetForward sets the clock forward while workers hold requests, one at its last attempt. One
+// worker has died. Held requests stay held, and the request of the dead worker is claimed again
+// soon.
 func testSetForward(t *testing.T, m *machine, d time.Duration) {
 	last := m.generate(t)
 	for range lipsync.MaxAttempts - 1 {
@@ -158,11 +158,12 @@ func testSetForward(t *testing.T, m *machine, d time.Duration) {
 	}
 }
 
-// testTwoClocks has a second machine whose clock is ahead, or behind. One may take from the
-// other what that holds; then one of the two completes it, and the other one learns of it.
+// testTwoClocks has a second machine whose clock is ahead or behind. One machine may claim a
+// request that the other holds. Then one of them completes it, and the other learns that it lost
+// the request.
 func testTwoClocks(t *testing.T, m *machine, d time.Duration) {
 	other := newMachine(m.Store, m.Objects, NewClock())
-	for _, by := range []time.Duration{d, -2 * d} { // -d in all
+	for _, by := range []time.Duration{d, -2 * d} { // -d in total
 		other.clock.Set(by)
 		r := m.generate(t)
 		mine := m.wantNext(t, "at first", r.ID)
@@ -184,7 +185,7 @@ func testTwoClocks(t *testing.T, m *machine, d time.Duration) {
 	}
 }
 
-// testSetAllTheTime works on requests while the clock is set to and fro: each completes
+// testSetAllTheTime completes requests while the clock is set forward and back. Each one completes
 // once, at its first attempt.
 func testSetAllTheTime(t *testing.T, m *machine, d time.Duration) {
 	const n = 5

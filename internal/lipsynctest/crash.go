@@ -12,11 +12,10 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// TestCrashes takes two requests from their creation to their output, of which one then has
-// its media deleted, and one that is canceled while a worker has it, with a fault at every single call of a port:
-// before it or after it, and with the process going on or ending there. Whatever
-// happens, each request ends once, counts once, and leaves only its output, or
-// nothing. open returns empty ports.
+// TestCrashes makes three requests. Two complete, and one of these then has its media deleted; the
+// third is canceled while a worker holds it. It repeats this with a fault at every call of a port:
+// before or after the call, with the process going on or ending. In each case each request ends
+// once, counts once, and leaves only its output or nothing. open returns empty ports.
 func TestCrashes(t *testing.T, open func(t *testing.T) (lipsync.Store, lipsync.Objects)) {
 	calls := crash(t, open, &faults{})
 	if calls < 20 {
@@ -43,12 +42,12 @@ type story struct {
 	service *lipsync.Service
 	caller  lipsync.Caller
 	renders map[string]int // how often each request was made final
-	cancel  error          // what became of the last try to cancel
-	forget  error          // what became of the last try to delete media
+	cancel  error          // result of the last cancel
+	forget  error          // result of the last deletion of media
 }
 
-// crash tells the story with the faults, then a second time without: what a
-// client or worker does after a failure or a restart.
+// crash runs the story with the faults, and then again without them, as clients and workers do
+// after a failure or a restart.
 func crash(t *testing.T, open func(t *testing.T) (lipsync.Store, lipsync.Objects), f *faults) (calls int) {
 	store, objects := open(t)
 	clock := NewClock()
@@ -75,8 +74,8 @@ func crash(t *testing.T, open func(t *testing.T) (lipsync.Store, lipsync.Objects
 	return calls
 }
 
-// tell makes the requests, again if need be, and works until none is left.
-// It goes on where a step fails.
+// tell makes the requests, again if necessary, and works until none is open. It goes on after a
+// step fails.
 func (s *story) tell() {
 	_ = s.sendMedia("doomed")
 	_ = s.sendMedia("media")
@@ -88,12 +87,12 @@ func (s *story) tell() {
 	_, s.forget = s.service.DeleteMedia(s.t.Context(), s.caller, "upload")
 }
 
-// cancelDoomed cancels the one that is to be canceled.
+// cancelDoomed cancels the third request.
 func (s *story) cancelDoomed() {
 	_, s.cancel = s.service.Cancel(s.t.Context(), s.caller, "doomed")
 }
 
-// sendMedia generates from a multipart form, as a client that tries again.
+// sendMedia generates from a multipart form and tries again after an error.
 func (s *story) sendMedia(name string) error {
 	id := s.service.NewRequestID()
 	video, err := s.service.StoreMedia(s.t.Context(), id, lipsync.Video, strings.NewReader("video of "+name))
@@ -111,8 +110,8 @@ func (s *story) sendMedia(name string) error {
 	return err
 }
 
-// sendUpload generates from an upload. Its URL comes from outside, the same at
-// each try: the first try's upload may not have come to be.
+// sendUpload generates from an upload and a URL that is the same at each try. The upload of the
+// first try may not exist.
 func (s *story) sendUpload() error {
 	if r, _, err := s.service.Request(s.t.Context(), s.caller, "upload"); err == nil && r.ID != "" {
 		return nil
@@ -131,8 +130,8 @@ func (s *story) sendUpload() error {
 	return err
 }
 
-// work claims one request and completes it: its output is its video. One request is
-// put off first.
+// work claims one request and completes it, with its video as the output. It postpones one request
+// first.
 func (s *story) work() error {
 	ctx := s.t.Context()
 	r, err := s.service.Claim(ctx, "")
@@ -140,12 +139,12 @@ func (s *story) work() error {
 		return err
 	}
 	if r.ReferenceID == "upload" && r.Delays == 0 {
-		_, _, err := s.service.Fault(ctx, r, &lipsync.Error{Code: lipsync.Unavailable}, 0) // there is no network
+		_, _, err := s.service.Fault(ctx, r, &lipsync.Error{Code: lipsync.Unavailable}, 0) // the network fails
 		s.clock.Advance(time.Minute)
 		return err
 	}
 	if err := s.render(r); err != nil {
-		// A worker that fails for reasons of its own gives the request back.
+		// A worker that fails itself releases the request.
 		return s.service.Release(ctx, r)
 	}
 	return nil
@@ -172,7 +171,7 @@ func (s *story) render(r lipsync.Request) error {
 	return nil
 }
 
-// check looks at what the story left.
+// check checks the requests and objects after the story.
 func (s *story) check(store lipsync.Store, objects lipsync.Objects) {
 	t := s.t
 	_, total, err := store.Requests.List(t.Context(), "a", "", 0, 10)
@@ -195,14 +194,14 @@ func (s *story) check(store lipsync.Store, objects lipsync.Objects) {
 		}
 	}
 	named = append(named, s.checkDoomed(store, objects)...)
-	// Once the uploads' time is over, only the outputs remain.
+	// After the uploads have expired, only the outputs remain.
 	s.clock.Advance(lipsync.Retention{}.InputLife() + 2*time.Hour)
 	must(t, s.service.Sweep(t.Context()))
 	must(t, s.service.Tidy(t.Context(), 0))
 	wantSet(t, objects, named)
 }
 
-// checkForgotten looks at what is left of the request whose media were deleted.
+// checkForgotten checks the request whose media were deleted.
 func (s *story) checkForgotten(objects lipsync.Objects, r lipsync.Request) {
 	must(s.t, s.forget)
 	want(s.t, "its output", r.Output, "")
@@ -212,8 +211,8 @@ func (s *story) checkForgotten(objects lipsync.Objects, r lipsync.Request) {
 	wantCode(s.t, err, lipsync.NotFound)
 }
 
-// checkDoomed looks at the request that was to be canceled, and returns the key of
-// its output: it has one if the worker came first, and the client was told.
+// checkDoomed checks the third request and returns the key of its output. It has one if the worker
+// finished it before the cancel; then the client got an error.
 func (s *story) checkDoomed(store lipsync.Store, objects lipsync.Objects) []string {
 	r, err := store.Requests.ByReference(s.t.Context(), "a", "doomed")
 	must(s.t, err)
@@ -236,7 +235,7 @@ func outputs(r lipsync.Request) []string {
 	return []string{r.Output, strings.TrimSuffix(r.Output, ".mp4") + ".jpg"}
 }
 
-// refuse sends a fourth request with a key good for three: it leaves nothing.
+// refuse sends a fourth request with a key that may make three. It leaves nothing.
 func (s *story) refuse() {
 	id := s.service.NewRequestID()
 	video, err := s.service.StoreMedia(s.t.Context(), id, lipsync.Video, strings.NewReader("refused"))
@@ -248,7 +247,7 @@ func (s *story) refuse() {
 	wantUsed(s.t, s.service.Store, "a", 3)
 }
 
-// wantSet checks which objects there are, in any order.
+// wantSet checks that exactly the objects with the keys exist, in any order.
 func wantSet(t *testing.T, objects lipsync.Objects, keys []string) {
 	t.Helper()
 	left := make(map[string]bool)

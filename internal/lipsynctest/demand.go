@@ -8,13 +8,13 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// DemandStore is a store with what it keeps for a pool of workers.
+// DemandStore is a store with the Demand of a pool.
 type DemandStore struct {
 	lipsync.Store
 	lipsync.Demand
 }
 
-// TestDemand holds what a store keeps for a pool to its port. open returns an empty one.
+// TestDemand checks an implementation of lipsync.Demand. open returns an empty store.
 func TestDemand(t *testing.T, open func(t *testing.T) DemandStore) {
 	suite[DemandStore]{
 		{"waiting", testWaiting},
@@ -79,7 +79,7 @@ func testTurn(t *testing.T, s DemandStore) {
 	}
 	take(0, 5, "", 0)
 	take(0, 5, lipsync.Conflict, 5*time.Second)
-	take(-1, 4, lipsync.Conflict, 6*time.Second) // by a clock that is behind
+	take(-1, 4, lipsync.Conflict, 6*time.Second) // the caller's clock is behind
 	take(4, 9, lipsync.Conflict, time.Second)
 	take(5, 10, "", 0)
 	take(6, 11, lipsync.Conflict, 4*time.Second)
@@ -137,7 +137,7 @@ func testMean(t *testing.T, s DemandStore) {
 	wantMean(t, s, "of three", 5, 2*time.Second, 2*time.Second)
 }
 
-// testRecentMean has short requests follow long ones.
+// testRecentMean checks the mean of short requests after long ones.
 func testRecentMean(t *testing.T, s DemandStore) {
 	turn := 0
 	work := func(n int, took time.Duration) (all time.Duration) {

@@ -19,7 +19,7 @@ func verbatim(words ...any) lipsync.Failure {
 	return lipsync.Failure{Code: lipsync.UnknownFailure, Details: lipsync.Details{Verbatim: fmt.Sprint(words...)}}
 }
 
-// failures returns some with all details that there are.
+// failures returns failures that together have all details.
 func failures() []lipsync.Failure {
 	details := func(code lipsync.FailureCode, d lipsync.Details) lipsync.Failure {
 		return lipsync.Failure{Code: code, Details: d}
@@ -80,8 +80,8 @@ func testPostpone(t *testing.T, store lipsync.Store) {
 	wantStored(t, store, r)
 }
 
-// testDelaysEnd gives a request back that was put off before, and then has its lease run
-// out: neither says that what it was put off for goes on.
+// testDelaysEnd releases a request that was postponed before, and then lets its lease run out. Both
+// end its delays.
 func testDelaysEnd(t *testing.T, store lipsync.Store) {
 	r := held(t, store)
 	for _, second := range []int{100, 300} {
@@ -105,7 +105,7 @@ func testDelaysEnd(t *testing.T, store lipsync.Store) {
 	}
 }
 
-// testPostponeOne has others claimed meanwhile, older and newer ones.
+// testPostponeOne postpones a request while older and newer requests are claimed.
 func testPostponeOne(t *testing.T, store lipsync.Store) {
 	addKey(t, store, "a", 0)
 	var all []lipsync.Request
@@ -126,7 +126,7 @@ func testPostponeOne(t *testing.T, store lipsync.Store) {
 	}
 }
 
-// testPostponeOrCancel has a client cancel what waits for its next attempt.
+// testPostponeOrCancel cancels a postponed request.
 func testPostponeOrCancel(t *testing.T, store lipsync.Store) {
 	r := held(t, store)
 	must(t, store.Leases.Postpone(t.Context(), r, at(100)))
@@ -137,8 +137,7 @@ func testPostponeOrCancel(t *testing.T, store lipsync.Store) {
 	wantCode(t, err, lipsync.NotFound)
 }
 
-// testPutOff has requests that were put off, and others that are held, wait, were given back
-// or have ended since.
+// testPutOff has postponed requests, and others that are held, queued, released or final.
 func testPutOff(t *testing.T, store lipsync.Store) {
 	addKey(t, store, "a", 0)
 	var all []string
@@ -181,7 +180,7 @@ func testPutOff(t *testing.T, store lipsync.Store) {
 	}
 }
 
-// testEndPause ends a pause as long as it is the one that was seen. It is no claim.
+// testEndPause ends a pause if its end has not changed. It is no claim.
 func testEndPause(t *testing.T, store lipsync.Store) {
 	r := held(t, store)
 	wantCode(t, store.Leases.EndPause(t.Context(), r, at(10)), lipsync.Conflict)
@@ -197,11 +196,11 @@ func testEndPause(t *testing.T, store lipsync.Store) {
 	again, err := claim(t, store, "", "w2", 10)
 	must(t, err)
 	want(t, "claimed", again.ID, r.ID)
-	r.LeaseUntil = time.Time{} // as of one that was never put off
+	r.LeaseUntil = time.Time{} // as in a request that was never postponed
 	wantCode(t, store.Leases.EndPause(t.Context(), r, at(20)), lipsync.Conflict)
 }
 
-// wantOpen checks how many requests may be claimed at the second.
+// wantOpen checks the number of requests that are claimable at the second.
 func wantOpen(t *testing.T, store lipsync.Store, second, n int) {
 	t.Helper()
 	open, err := store.Leases.Open(t.Context(), at(second), 10)
@@ -209,8 +208,8 @@ func wantOpen(t *testing.T, store lipsync.Store, second, n int) {
 	want(t, "open requests", len(open), n)
 }
 
-// testFreeFailures ends requests of a key that is good for three in all ways. Only those
-// that failed by no fault of the client give their use back, once.
+// testFreeFailures ends requests of a key that may make three, in every way. Only requests that
+// failed through no fault of the client stop counting, once.
 func testFreeFailures(t *testing.T, store lipsync.Store) {
 	addKey(t, store, "a", 3)
 	used := int64(0)
@@ -255,7 +254,7 @@ func testFreeFailures(t *testing.T, store lipsync.Store) {
 	wantUsed(t, store, "a", used)
 }
 
-// testConcurrentFree fails requests of a key while others are made.
+// testConcurrentFree fails requests of a key while it makes others.
 func testConcurrentFree(t *testing.T, store lipsync.Store) {
 	const n = 8
 	addKey(t, store, "a", 0)

@@ -8,7 +8,7 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// addAt creates a request of an account, whose key there is, at the second.
+// addAt creates a request of an account at the second. The account's key exists.
 func addAt(t *testing.T, store lipsync.Store, account string, second int) string {
 	t.Helper()
 	r := newRequest(account, "")
@@ -18,7 +18,7 @@ func addAt(t *testing.T, store lipsync.Store, account string, second int) string
 	return r.ID
 }
 
-// wantNext claims what is next at the second, under a token of its own.
+// wantNext claims the next request at the second with a new token and checks its id.
 func wantNext(t *testing.T, store lipsync.Store, second int, id string) {
 	t.Helper()
 	r, err := claim(t, store, "", "w"+id, second)
@@ -26,8 +26,8 @@ func wantNext(t *testing.T, store lipsync.Store, second int, id string) {
 	want(t, fmt.Sprint("claimed at second ", second), r.ID, id)
 }
 
-// testClaimFairly has one account with 30 requests that wait and others that run, and
-// then a request of each of two others.
+// testClaimFairly has one account with 30 queued requests and others that run, and then one request
+// of each of two other accounts.
 func testClaimFairly(t *testing.T, store lipsync.Store) {
 	for _, account := range []string{"a", "b", "c"} {
 		addKey(t, store, account, 0)
@@ -43,13 +43,13 @@ func testClaimFairly(t *testing.T, store lipsync.Store) {
 		wantNext(t, store, 53, id)
 	}
 	must(t, store.Leases.Finish(t.Context(), b1, "w"+b1, at(54), lipsync.Outcome{Output: "o"}))
-	wantNext(t, store, 55, all[3]) // b has nothing that waits
+	wantNext(t, store, 55, all[3]) // b has no queued request
 	must(t, store.Leases.Release(t.Context(), b2, "w"+b2))
 	wantNext(t, store, 56, b2)
 }
 
-// testClaimInTurn has what one worker finds after each request: nothing runs, and it is
-// the turn of the account that had to wait longest for one.
+// testClaimInTurn has one worker. No request runs at its claims, so it gets a request of the
+// account whose last claim is longest ago.
 func testClaimInTurn(t *testing.T, store lipsync.Store) {
 	addKey(t, store, "a", 0)
 	addKey(t, store, "b", 0)
@@ -67,8 +67,8 @@ func testClaimInTurn(t *testing.T, store lipsync.Store) {
 	wantNext(t, store, 1, b3)
 }
 
-// testEndedLeasesDoNotRun has an account whose two leases ended, and one with a lease
-// that goes on.
+// testEndedLeasesDoNotRun has an account whose two leases have ended, and one with a lease that
+// goes on.
 func testEndedLeasesDoNotRun(t *testing.T, store lipsync.Store) {
 	addKey(t, store, "a", 0)
 	addKey(t, store, "b", 0)
@@ -87,8 +87,8 @@ func testEndedLeasesDoNotRun(t *testing.T, store lipsync.Store) {
 	wantCode(t, err, lipsync.NotFound)
 }
 
-// testPutOffDoesNotRun has an account with two requests that were put off, and one with a
-// request that runs. One that was put off is not claimed before its time, even by id.
+// testPutOffDoesNotRun has an account with two postponed requests, and one with a running request.
+// A postponed request is not claimed before its time, even by id.
 func testPutOffDoesNotRun(t *testing.T, store lipsync.Store) {
 	addKey(t, store, "a", 0)
 	addKey(t, store, "b", 0)
@@ -101,7 +101,7 @@ func testPutOffDoesNotRun(t *testing.T, store lipsync.Store) {
 	_, err := claim(t, store, b1, "w", 4)
 	must(t, err)
 	b2, a3 := addAt(t, store, "b", 5), addAt(t, store, "a", 6)
-	wantNext(t, store, 7, a3) // of b one runs
+	wantNext(t, store, 7, a3) // b has one running request
 	wantNext(t, store, 8, b2)
 	for _, id := range []string{a1, ""} {
 		_, err = claim(t, store, id, "early", 39)
@@ -139,7 +139,7 @@ func testOpenLimit(t *testing.T, store lipsync.Store) {
 
 	_, err = claim(t, store, all[0], "w", 0)
 	must(t, err)
-	refused(3) // what is held is open
+	refused(3) // held requests are open
 	must(t, store.Leases.Finish(t.Context(), all[0], "w", at(1), lipsync.Outcome{Output: "o"}))
 	_, err = create("a", 3, nil)
 	must(t, err)
@@ -154,7 +154,7 @@ func testOpenLimit(t *testing.T, store lipsync.Store) {
 	must(t, err)
 }
 
-// testConcurrentOpenLimit creates more at once than there may be.
+// testConcurrentOpenLimit creates more requests at the same time than the limit allows.
 func testConcurrentOpenLimit(t *testing.T, store lipsync.Store) {
 	addKey(t, store, "a", 0)
 	codes := together(20, func(int) error {
@@ -164,18 +164,19 @@ func testConcurrentOpenLimit(t *testing.T, store lipsync.Store) {
 	wantCodes(t, codes, map[lipsync.Code]int{"": 8, lipsync.OpenLimit: 12})
 }
 
-// testStorageLimit has uploads and an output that together are as large as the account's
-// bytes may be, and lets them go one after the other.
+// testStorageLimit has uploads and an output that together reach the account's limit, and deletes
+// them one after the other.
 func testStorageLimit(t *testing.T, store lipsync.Store) {
 	wantOutputDays(t, store, lipsync.Retention{}, 31)
 }
 
-// testRetention has outputs that stay for less than two days.
+// testRetention has outputs that are kept for less than two days.
 func testRetention(t *testing.T, store lipsync.Store) {
 	wantOutputDays(t, store, lipsync.Retention{Outputs: 36 * time.Hour}, 3)
 }
 
-// wantOutputDays fills an account's store, and checks for how many days its output counts.
+// wantOutputDays fills an account's storage and checks the number of days for which its output
+// counts.
 func wantOutputDays(t *testing.T, store lipsync.Store, keep lipsync.Retention, days int) {
 	addKey(t, store, "a", 0)
 	addKey(t, store, "b", 0)

@@ -9,17 +9,17 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// fault is the error of a call that an injected fault hit: no *lipsync.Error,
-// so that its outcome is not known.
+// fault is the error of an injected fault. It is no *lipsync.Error, so the outcome of the call is
+// not known.
 type fault struct{}
 
 func (fault) Error() string { return "injected fault" }
 
-// faults lets one call of the ports fail, counted over all of them.
+// faults makes one call of the ports fail. It counts the calls of all ports.
 type faults struct {
-	at       int  // the call that fails, from 1; 0 for none
-	executed bool // it takes effect, and only its answer is lost
-	fatal    bool // the process ends there: every later call fails as well
+	at       int  // number of the call that fails, from 1; 0 means none
+	executed bool // the call takes effect, and only its answer is lost
+	fatal    bool // the process ends there: every later call fails too
 
 	mu    sync.Mutex
 	calls int
@@ -41,7 +41,7 @@ func (f *faults) do(call func() error) error {
 	return fault{}
 }
 
-// faulty puts faults before the calls of the store's ports that a request makes on its way.
+// faulty returns the store with faults in the methods of its ports that requests use.
 func faulty(s lipsync.Store, f *faults) lipsync.Store {
 	s.Requests, s.Leases, s.Uploads = faultyRequests{s.Requests, f}, faultyLeases{s.Leases, f}, faultyUploads{s.Uploads, f}
 	return s
@@ -159,7 +159,7 @@ func (o faultyObjects) DeleteAll(ctx context.Context, prefix string) error {
 	return o.do(func() error { return o.Objects.DeleteAll(ctx, prefix) })
 }
 
-// faultyQueue loses every message: the store is the truth.
+// faultyQueue loses every message; the store has the waiting requests.
 type faultyQueue struct{ *faults }
 
 func (q faultyQueue) Send(context.Context, string) error {

@@ -53,7 +53,7 @@ func testDropUpload(t *testing.T, store lipsync.Store) {
 	wantCode(t, err, lipsync.NotFound)
 }
 
-// testDropOrUse drops what a new request uses at the same time: only one of both succeeds.
+// testDropOrUse drops an upload while a new request uses it. Only one of the two calls succeeds.
 func testDropOrUse(t *testing.T, store lipsync.Store) {
 	addKey(t, store, "a", 0)
 	for i := range 10 {
@@ -106,7 +106,7 @@ func testUses(t *testing.T, store lipsync.Store) {
 	check("a", "uploads/v", false)
 	_, err = store.Leases.Cancel(t.Context(), waits.ID, at(1), canceledFailure())
 	must(t, err)
-	check("a", "uploads/a", true) // by the one that is processed
+	check("a", "uploads/a", true) // the request in processing uses it
 }
 
 func testReplayed(t *testing.T, store lipsync.Store) {
@@ -140,7 +140,8 @@ func completed(t *testing.T, store lipsync.Store, referenceID string) lipsync.Re
 	return r
 }
 
-// wantStoredBytes checks how many bytes the account "a" stores, by the room that is left.
+// wantStoredBytes checks the number of bytes that the account "a" stores, by the number that it may
+// still store.
 func wantStoredBytes(t *testing.T, store lipsync.Store, n int64) {
 	t.Helper()
 	limits := lipsync.Limits{Stored: 1000}

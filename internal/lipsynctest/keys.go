@@ -92,7 +92,7 @@ func testRate(t *testing.T, store lipsync.Store) {
 			t.Errorf("second %d: got a wait of %v, want about %v", c.second, got, c.wait)
 		}
 		if got > 0 {
-			// The wait is true: a call after it would go on.
+			// A call at the end of the wait is allowed.
 			want(t, "end of the wait", at(c.second).Add(got), at(c.second).Add(c.wait))
 		}
 	}

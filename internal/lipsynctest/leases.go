@@ -14,7 +14,7 @@ import (
 // at returns a time so many seconds after Start.
 func at(seconds int) time.Time { return Start().Add(time.Duration(seconds) * time.Second) }
 
-// claim leases for a minute, at the given second.
+// claim claims a request at the given second, for a minute.
 func claim(t *testing.T, store lipsync.Store, id, token string, second int) (lipsync.Request, error) {
 	t.Helper()
 	return store.Leases.Claim(t.Context(), id, token, at(second), time.Minute)
@@ -176,7 +176,7 @@ func testLoser(t *testing.T, store lipsync.Store) {
 	}
 	wantStored(t, store, r)
 	wantCode(t, store.Leases.Finish(t.Context(), uuid.NewString(), "w", at(61), lipsync.Outcome{Output: "lost.mp4"}), lipsync.Conflict)
-	// A lease that ended still holds while nobody else has claimed.
+	// A lease that ran out still holds the request until another worker claims it.
 	must(t, store.Leases.Finish(t.Context(), r.ID, "w2", at(999), lipsync.Outcome{Output: "won.mp4"}))
 }
 

@@ -1,7 +1,7 @@
-// Package lipsynctest holds the suites that every adapter of a port must pass.
-// A change of a port begins here.
+// Package lipsynctest has the test suites that every adapter of a port must pass. To change a port,
+// change its suite first.
 //
-// Times are explicit: a suite never waits, and never reads the clock.
+// Times are explicit: a suite never waits and never reads the real clock.
 package lipsynctest
 
 import (
@@ -15,13 +15,13 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// suite is what each adapter of the port P is held to, one case a subtest.
+// suite has the subtests for adapters of the port P.
 type suite[P any] []struct {
 	name string
 	test func(t *testing.T, port P)
 }
 
-// run gives each case a port of its own, and says how many there were.
+// run runs each case with its own port, and logs how many cases passed.
 func (s suite[P]) run(t *testing.T, open func(t *testing.T) P) {
 	passed := 0
 	for _, c := range s {
@@ -32,8 +32,8 @@ func (s suite[P]) run(t *testing.T, open func(t *testing.T) P) {
 	t.Logf("%d of %d cases passed", passed, len(s))
 }
 
-// Start is when the suites' time begins: a time that every store can keep
-// exactly, as whole microseconds.
+// Start returns the time at which the suites begin. It has whole microseconds, which every store
+// keeps exactly.
 func Start() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 123456000, time.UTC) }
 
 // Clock is a clock that stands still until it is moved.
@@ -53,21 +53,21 @@ func (c *Clock) Now() time.Time {
 	return c.now
 }
 
-// Advance has time pass.
+// Advance lets the time d pass.
 func (c *Clock) Advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.now, c.elapsed = c.now.Add(d), c.elapsed+d
 }
 
-// Set sets the clock forward by d, or back, with no time passing.
+// Set sets the clock forward by d, or back if d is negative. No time passes.
 func (c *Clock) Set(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.now = c.now.Add(d)
 }
 
-// Elapsed returns how much time has passed, whatever the clock was set to.
+// Elapsed returns the time that has passed. Set does not change it.
 func (c *Clock) Elapsed() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -86,7 +86,7 @@ func newRequest(account, referenceID string) lipsync.Request {
 	}
 }
 
-// addKey makes the key that newRequest names, good for limit requests.
+// addKey makes the key that newRequest names. It may make limit requests.
 func addKey(t *testing.T, store lipsync.Store, account string, limit int64) {
 	t.Helper()
 	k := lipsync.Key{ID: "key of " + account, Account: account, Name: "test", Start: "lipsync_abcd", CreatedAt: Start(), Limit: limit}
@@ -112,7 +112,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// wantCode checks the code of an error; "" is for none.
+// wantCode checks the code of an error. "" means no error.
 func wantCode(t *testing.T, err error, want lipsync.Code) {
 	t.Helper()
 	if got := lipsync.CodeOf(err); got != want {
@@ -128,7 +128,7 @@ func want[T comparable](t *testing.T, what string, got, want T) {
 	}
 }
 
-// together calls f n times at once, and returns how often it gave each code.
+// together calls f n times concurrently, and returns the number of results with each code.
 func together(n int, f func(i int) error) map[lipsync.Code]int {
 	var (
 		mu    sync.Mutex
@@ -150,7 +150,7 @@ func together(n int, f func(i int) error) map[lipsync.Code]int {
 	return codes
 }
 
-// wantCodes checks what together counted.
+// wantCodes checks the result of together.
 func wantCodes(t *testing.T, got map[lipsync.Code]int, want map[lipsync.Code]int) {
 	t.Helper()
 	if fmt.Sprint(got) != fmt.Sprint(want) {

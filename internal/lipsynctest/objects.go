@@ -16,19 +16,19 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// ObjectsHome is one adapter of Objects, empty, and what a client needs to
-// use its signed URLs.
+// ObjectsHome is an empty adapter of Objects, with the data that a client needs to use its signed
+// URLs.
 type ObjectsHome struct {
 	lipsync.Objects
 	Base  string           // resolves signed URLs that are relative, such as "http://127.0.0.1:1234"
 	Now   func() time.Time // the clock by which signed URLs expire
 	Sleep func(time.Duration)
-	// Lax tells the queries of signed URLs that an emulator serves where what it
-	// emulates refuses them. They are not tried. Nil for none.
+	// Lax reports whether an emulator accepts the query of a signed URL that the real service
+	// refuses. Such URLs are not tried. Lax may be nil.
 	Lax func(query url.Values) bool
 }
 
-// TestObjects holds objects to their port.
+// TestObjects checks an implementation of lipsync.Objects.
 func TestObjects(t *testing.T, open func(t *testing.T) ObjectsHome) {
 	suite[ObjectsHome]{
 		{"put and open", testPut},
@@ -79,7 +79,7 @@ func wantObject(t *testing.T, o lipsync.Objects, key, text string) {
 	want(t, "size", size, int64(len(text)))
 }
 
-// wantKeys checks which objects there are.
+// wantKeys checks that exactly the objects with the keys exist under the prefix.
 func wantKeys(t *testing.T, o lipsync.Objects, prefix string, keys ...string) {
 	t.Helper()
 	got := []string{}
@@ -108,7 +108,7 @@ func testPutReplaces(t *testing.T, o ObjectsHome) {
 	wantKeys(t, o, "", "outputs/a.mp4")
 }
 
-// brokenPuts tries puts that must fail.
+// brokenPuts makes calls of Put that must fail.
 func brokenPuts(t *testing.T, o lipsync.Objects, key string) {
 	t.Helper()
 	broken := errors.New("broken")
@@ -138,7 +138,7 @@ func testPutBrokenReplace(t *testing.T, o ObjectsHome) {
 	wantObject(t, o, "inputs/a/video", "old")
 }
 
-// endless reads zeros, and calls first before the first of them.
+// endless reads zeros. It calls first before the first of them.
 type endless struct {
 	first func()
 	n     int64
@@ -153,8 +153,8 @@ func (e *endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// testPutCanceled cancels puts of a small object and of one too large to be taken
-// whole before anybody looks.
+// testPutCanceled cancels Put of a small object, and of an object too large to be read before the
+// cancel.
 func testPutCanceled(t *testing.T, o ObjectsHome) {
 	const small, large = 10, 256 << 20 // bytes
 	for _, size := range []int64{small, large} {
@@ -218,13 +218,13 @@ func testDeleteAll(t *testing.T, o ObjectsHome) {
 		wantKeys(t, o, "", "inputs/a/video", "outputs/a.mp4", "outputs/ab/1.mp4")
 	}
 	must(t, o.DeleteAll(t.Context(), "outputs/never/"))
-	must(t, o.DeleteAll(t.Context(), "outputs/a.mp4/")) // an object, and no folder of some
+	must(t, o.DeleteAll(t.Context(), "outputs/a.mp4/")) // an object, not a folder
 	wantKeys(t, o, "", "inputs/a/video", "outputs/a.mp4", "outputs/ab/1.mp4")
 	put(t, o, "outputs/a/3.mp4", "again")
 	wantObject(t, o, "outputs/a/3.mp4", "again")
 }
 
-// testPutDelete has deletes of the last neighbour meet puts.
+// testPutDelete deletes the last other object of a folder while Put stores a new one.
 func testPutDelete(t *testing.T, o ObjectsHome) {
 	codes := together(40, func(i int) error {
 		key := fmt.Sprintf("inputs/a/%d", i)
@@ -255,7 +255,7 @@ func testList(t *testing.T, o ObjectsHome) {
 	want(t, "stopped", errors.Is(err, stop), true)
 	want(t, "calls", calls, 1)
 	must(t, o.List(t.Context(), "", func(_ string, modified time.Time) error {
-		// The adapter's storage has its own clock, which is the real one.
+		// The adapter's storage uses the real clock.
 		want(t, "modified lately", time.Since(modified).Abs() < time.Hour, true)
 		return nil
 	}))

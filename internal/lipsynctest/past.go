@@ -14,16 +14,16 @@ import (
 // PastAccount is the account of a Past.
 const PastAccount = "default"
 
-// Past is a service at the time when the stored data in folders named testdata were
-// made, each by the program of its version. Ids count, and keys are made of the same
-// bytes.
+// Past is a service at the time at which the stored data in folders named testdata were made. The
+// program of each version made its data. Ids are numbers in order, and the bytes of keys are
+// constant.
 type Past struct {
 	*lipsync.Service
 	now time.Time
 	ids int
 }
 
-// NewPast returns a service on ports in which nothing happened yet.
+// NewPast returns a service with empty ports.
 func NewPast(store lipsync.Store, objects lipsync.Objects) *Past {
 	p := &Past{now: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)}
 	p.Service = &lipsync.Service{
@@ -36,7 +36,7 @@ func NewPast(store lipsync.Store, objects lipsync.Objects) *Past {
 	return p
 }
 
-// Ids of what is in the data, in the order of creation.
+// Numbers of the ids in the data, in the order of creation.
 const (
 	laptopKey = 1 + iota
 	revokedKey
@@ -54,8 +54,8 @@ const (
 
 func pastID(n int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", n) }
 
-// PastToken is the token of the key that is good: of 32 bytes of 7. That of the other
-// one is of 8.
+// PastToken is the token of the valid key: 32 bytes of 7. The token of the revoked key has bytes of
+// 8.
 const (
 	PastToken    = "lipsync_BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc"
 	revokedToken = "lipsync_CAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAg"
@@ -65,7 +65,7 @@ func (p *Past) caller() lipsync.Caller {
 	return lipsync.Caller{Account: PastAccount, KeyID: pastID(laptopKey), KeyName: "laptop"}
 }
 
-// film is the request that came as a form, with an idempotency key.
+// film returns the request that came as a form, with an idempotency key.
 func (p *Past) film(ctx context.Context, id string) (lipsync.RequestParams, error) {
 	video, err := p.StoreMedia(ctx, id, lipsync.Video, strings.NewReader("video"))
 	if err != nil {
@@ -76,9 +76,9 @@ func (p *Past) film(ctx context.Context, id string) (lipsync.RequestParams, erro
 		IdempotencyKey: new("once")}, err
 }
 
-// Live makes what the data hold: two keys, of which one is revoked; a request that
-// completed, one that failed, one whose worker was killed, one that waits; an upload
-// that the last one uses, and one that never came.
+// Live makes the data: two keys, one of them revoked; four requests, which are completed, failed,
+// held by a killed worker, and queued; an upload that the queued request uses, and an upload that
+// was never sent.
 func (p *Past) Live(ctx context.Context) error {
 	for _, name := range []string{"laptop", "lost"} {
 		if _, _, err := p.CreateKey(ctx, PastAccount, name, 10); err != nil {

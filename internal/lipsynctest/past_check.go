@@ -11,14 +11,14 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// Since is what data of a version may lack, which later ones write.
+// Since says which data, missing in older versions, a version has.
 type Since struct {
-	Statuses bool // requests are found by their status
+	Statuses bool // requests can be listed by status
 	Usage    bool // requests are counted by day
 }
 
-// GoOn opens stored data with the present program, a moment after their Live. All is as
-// it was, and goes on.
+// GoOn checks stored data with the present program, a moment after their Live. All data are as
+// before, and the work goes on.
 func (p *Past) GoOn(t *testing.T, has Since) {
 	p.ids, p.now = lastPastID, p.now.Add(2*time.Hour)
 	p.wantKeys(t)
@@ -61,7 +61,7 @@ func (p *Past) GoOn(t *testing.T, has Since) {
 	if err != nil || len(keys) != 2 || keys[0].Used != 5 || keys[0].Limit != 10 {
 		t.Errorf("got %+v (%v), want two keys, the first used five times", keys, err)
 	}
-	for _, id := range []int{completedID, queuedID} { // of files and of an upload
+	for _, id := range []int{completedID, queuedID} { // requests of files and of an upload
 		r, err := p.DeleteMedia(t.Context(), p.caller(), pastID(id))
 		if err != nil || r.Output != "" || r.MediaDeletedAt != p.now {
 			t.Errorf("got %+v (%v), want its media deleted", r, err)

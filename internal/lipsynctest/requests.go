@@ -33,7 +33,7 @@ func testCreate(t *testing.T, store lipsync.Store) {
 	wantCode(t, err, lipsync.NotFound)
 }
 
-// testCreateWithoutKey has a person make a request, beside a key that is used up.
+// testCreateWithoutKey makes a request of a person while the account's key is used up.
 func testCreateWithoutKey(t *testing.T, store lipsync.Store) {
 	addKey(t, store, "a", 1)
 	add(t, store, "")
@@ -157,7 +157,7 @@ func testAccounts(t *testing.T, store lipsync.Store) {
 	wantCode(t, err, lipsync.NotFound)
 }
 
-// wantUsed checks how many requests the account's key has made.
+// wantUsed checks the number of uses of the account's key.
 func wantUsed(t *testing.T, store lipsync.Store, account string, n int64) {
 	t.Helper()
 	keys, err := store.Keys.List(t.Context(), account)
@@ -190,8 +190,7 @@ func testConcurrentTokenLimit(t *testing.T, store lipsync.Store) {
 	want(t, "total", total, 7)
 }
 
-// idempotency returns a record of the key, for a day, of a request that the
-// fingerprint stands for.
+// idempotency returns a record of the key with the fingerprint that expires after a day.
 func idempotency(key string, fingerprint byte) *lipsync.Idempotency {
 	return &lipsync.Idempotency{
 		Key: key, Fingerprint: [32]byte{fingerprint}, ExpiresAt: Start().Add(24 * time.Hour),
@@ -244,7 +243,7 @@ func testConcurrentReplay(t *testing.T, store lipsync.Store) {
 
 func testIdempotencyExpires(t *testing.T, store lipsync.Store) {
 	addKey(t, store, "a", 0)
-	for i := range 20 { // others that expire as well
+	for i := range 20 { // other records that expire too
 		_, _, err := store.Requests.Create(t.Context(), newRequest("a", ""), nil, idempotency(fmt.Sprint("before k ", i), 1), lipsync.Limits{})
 		must(t, err)
 	}
@@ -288,7 +287,7 @@ func testRefusedCreate(t *testing.T, store lipsync.Store) {
 	_, total, err := store.Requests.List(t.Context(), "a", "x", 0, 1)
 	must(t, err)
 	want(t, "total", total, 0)
-	// The idempotency key is free as well.
+	// The idempotency key is free too.
 	_, replayed, err := store.Requests.Create(t.Context(), newRequest("a", ""), nil, idempotency("k", 2), lipsync.Limits{})
 	must(t, err)
 	want(t, "replayed", replayed, false)

@@ -11,8 +11,8 @@ type Sessions interface {
 	EndAll(ctx context.Context, account string) error
 }
 
-// TestSessions ends sessions some times, as another process sees it at once. open
-// opens the same ones each time.
+// TestSessions ends sessions several times, and checks that another process sees each end at once.
+// open opens the same sessions each time.
 func TestSessions(t *testing.T, open func() Sessions) {
 	here, there := open(), open()
 	seen := map[string]bool{}

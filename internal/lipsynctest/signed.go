@@ -24,7 +24,7 @@ func (o ObjectsHome) resolve(t *testing.T, u *url.URL) string {
 	return base.ResolveReference(u).String()
 }
 
-// do sends a request with a body, and returns the answer and its body.
+// do sends an HTTP request with a body and returns the answer and its body.
 func do(t *testing.T, method, address, body string, header http.Header) (*http.Response, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body))
@@ -107,7 +107,7 @@ func testSignedGetMissing(t *testing.T, o ObjectsHome) {
 	wantRefused(t, "missing", response, body)
 }
 
-// tampered returns copies of a signed URL, each with one thing changed.
+// tampered returns copies of a signed URL, each with one change.
 func (o ObjectsHome) tampered(t *testing.T, address string) []string {
 	t.Helper()
 	u, err := url.Parse(address)
@@ -145,7 +145,7 @@ func testTamperedGet(t *testing.T, o ObjectsHome) {
 	wantObject(t, o, "outputs/a", "secret")
 }
 
-// signPut signs for 5 bytes.
+// signPut returns a signed URL for 5 bytes and its headers.
 func (o ObjectsHome) signPut(t *testing.T, contentType string) (address string, header http.Header) {
 	t.Helper()
 	u, header, err := o.SignPut(t.Context(), "uploads/u", 5, contentType, o.Now().Add(time.Hour))
@@ -203,7 +203,7 @@ func testSignedPutExpires(t *testing.T, o ObjectsHome) {
 	wantKeys(t, o, "")
 }
 
-// testSignedPutBreaks hangs up in the middle of the body.
+// testSignedPutBreaks closes the connection in the middle of the body.
 func testSignedPutBreaks(t *testing.T, o ObjectsHome) {
 	address, _ := o.signPut(t, "")
 	u, err := url.Parse(address)

@@ -6,7 +6,7 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// TestStore holds a store to its port. open returns an empty one.
+// TestStore checks an implementation of the ports in lipsync.Store. open returns an empty store.
 func TestStore(t *testing.T, open func(t *testing.T) lipsync.Store) {
 	suite[lipsync.Store]{
 		{"create and read back", testCreate},

@@ -9,8 +9,7 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// testByStatus has requests of all statuses and two reference ids, and reads them
-// in pages.
+// testByStatus reads pages of requests with all statuses and two reference ids.
 func testByStatus(t *testing.T, store lipsync.Store) {
 	addKey(t, store, "a", 0)
 	all := map[lipsync.Status][]string{} // newest first
@@ -43,7 +42,7 @@ func testByStatus(t *testing.T, store lipsync.Store) {
 	}
 }
 
-// wantByStatus reads two at a time.
+// wantByStatus checks the list of requests with the status, in pages of two.
 func wantByStatus(t *testing.T, store lipsync.Store, status lipsync.Status, reference string, newest []string) {
 	t.Helper()
 	var got []string
@@ -76,8 +75,8 @@ func wantByStatus(t *testing.T, store lipsync.Store, status lipsync.Status, refe
 	}
 }
 
-// testUsage makes requests on three days, the last of them at its very end, and
-// ends them on others.
+// testUsage makes requests on three days, the last request at the end of its day, and ends them on
+// other days.
 func testUsage(t *testing.T, store lipsync.Store) {
 	addKey(t, store, "a", 0)
 	midnight := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
@@ -118,8 +117,8 @@ func testUsage(t *testing.T, store lipsync.Store) {
 	want(t, "another account's", others[0], lipsync.Day{})
 }
 
-// testUsageInSummerTime asks by a clock whose day has 23 hours: it shows half past
-// seven today and did so yesterday, both on the same day of UTC.
+// testUsageInSummerTime reads the usage with a clock whose day has 23 hours. Half past seven of
+// today and of yesterday are on the same day of UTC.
 func testUsageInSummerTime(t *testing.T, store lipsync.Store) {
 	addKey(t, store, "a", 0)
 	zone, err := time.LoadLocation("America/New_York")
