@@ -42,8 +42,8 @@ func (s *Service) Report(ctx context.Context, r Request, p Progress) error {
 	return s.Leases.Report(ctx, r.ID, r.Lease, p)
 }
 
-// Held looks whether a claimed request still is the worker's. Conflict if it was
-// lost: to another worker, or to its client, who canceled it.
+// Held checks that the worker still holds the claimed request. It returns Conflict if another
+// worker has claimed the request, or if its client has canceled it.
 func (s *Service) Held(ctx context.Context, r Request) error {
 	stored, err := s.Requests.ByID(ctx, r.ID)
 	if err == nil && stored.Lease != r.Lease {
