@@ -37,7 +37,8 @@ func TestLeftovers(t *testing.T) {
 }
 
 // wantOnlyNamedFiles checks that the folder's files are those that the service
-// always has, and one output for each of the requests.
+// always has, one output for each of the requests, and their posters. A request
+// completes without a poster if that can't be made or stored.
 func wantOnlyNamedFiles(t *testing.T, data string, outputs int) {
 	t.Helper()
 	named := map[string]bool{
@@ -56,7 +57,9 @@ func wantOnlyNamedFiles(t *testing.T, data string, outputs int) {
 		}
 		name := filepath.ToSlash(strings.TrimPrefix(path, data+string(filepath.Separator)))
 		if key, ok := strings.CutPrefix(name, "objects/files/"); ok {
-			found++
+			if !strings.HasSuffix(key, ".jpg") {
+				found++
+			}
 			named[name], err = folder.service.Needs(t.Context(), key)
 		}
 		if !named[name] && !strings.HasPrefix(name, "dashboard/links/") { // which end by themselves
@@ -65,7 +68,7 @@ func wantOnlyNamedFiles(t *testing.T, data string, outputs int) {
 		return err
 	})
 	if err != nil || requests != outputs || found != outputs {
-		t.Errorf("got %d requests and %d objects (error %v), want %d of both", requests, found, err, outputs)
+		t.Errorf("got %d requests and %d outputs (error %v), want %d of both", requests, found, err, outputs)
 	}
 }
 

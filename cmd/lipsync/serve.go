@@ -105,7 +105,6 @@ func (c *serveCommand) serve(ctx context.Context, log *slog.Logger, ready func(*
 		return err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
-	log.Info("start", "version", version.String())
 	folder, err := openData(ctx, c.Data, log)
 	if err != nil {
 		return err
@@ -116,6 +115,7 @@ func (c *serveCommand) serve(ctx context.Context, log *slog.Logger, ready func(*
 		return err
 	}
 	defer func() { err = errors.Join(err, renderer.Close()) }()
+	log.Info("start", "version", version.String())
 	log.Info("sandbox of ffmpeg", "layers", renderer.Tools.Sandbox)
 	home, err := newHome(c, folder, renderer, log)
 	if err != nil {

@@ -65,12 +65,15 @@ type Tools struct {
 // Find finds the programs in PATH, and which sandbox works on this machine.
 func Find(threads int) (*Tools, error) {
 	t := &Tools{Threads: threads}
-	for name, path := range map[string]*string{"ffmpeg": &t.FFmpeg, "ffprobe": &t.FFprobe} {
-		found, err := exec.LookPath(name)
+	for _, program := range []struct {
+		name string
+		path *string
+	}{{"ffmpeg", &t.FFmpeg}, {"ffprobe", &t.FFprobe}} {
+		found, err := exec.LookPath(program.name)
 		if err != nil {
-			return nil, fmt.Errorf("%s is not installed: %w", name, err)
+			return nil, fmt.Errorf("%s is not installed: %w", program.name, err)
 		}
-		*path = found
+		*program.path = found
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), probeTime)
 	defer cancel()
