@@ -7,6 +7,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -14,6 +15,18 @@ import (
 	"strings"
 	"testing"
 )
+
+// sourceLines calls f with the lines of each file of sources.
+func sourceLines(t *testing.T, f func(path string, lines []string)) {
+	t.Helper()
+	sources(t, func(path string, _ *ast.File) {
+		text, err := os.ReadFile(filepath.Join("..", "..", path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		f(path, strings.Split(string(text), "\n"))
+	})
+}
 
 // sources calls f with each Go file of the repository except tests. Its path is relative to the
 // repository's root.

@@ -1,9 +1,6 @@
 package conventions
 
 import (
-	"go/ast"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -20,15 +17,11 @@ func TestSettingsNamedOnce(t *testing.T) {
 			t.Errorf("%s names no setting", text)
 		}
 	}
-	sources(t, func(path string, _ *ast.File) {
+	sourceLines(t, func(path string, lines []string) {
 		if strings.HasPrefix(path, "internal/settings/") {
 			return
 		}
-		text, err := os.ReadFile(filepath.Join("..", "..", path))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for n, line := range strings.Split(string(text), "\n") {
+		for n, line := range lines {
 			if name := mentioned(line, names); name != "" {
 				t.Errorf("%s:%d names the setting %s", path, n+1, name)
 			}
