@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"time"
 
@@ -27,12 +26,7 @@ func (t *Tools) Poster(ctx context.Context, path string, at time.Duration) ([]by
 	if err != nil {
 		return nil, err
 	}
-	jpeg, err := io.ReadAll(io.LimitReader(p, posterSize))
-	if err != nil || len(jpeg) == posterSize {
-		p.stop()
-	} else {
-		err = p.wait()
-	}
+	jpeg, err := p.readAll(posterSize)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("make a poster: %w", err)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -78,12 +77,7 @@ func (t *Tools) Probe(ctx context.Context, path string) (*Info, error) {
 	if err != nil {
 		return nil, err
 	}
-	report, err := io.ReadAll(io.LimitReader(p, reportSize))
-	if err != nil || len(report) == reportSize {
-		p.stop()
-	} else {
-		err = p.wait()
-	}
+	report, err := p.readAll(reportSize)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}

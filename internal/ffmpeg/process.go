@@ -156,6 +156,17 @@ func (p *process) Write(b []byte) (int, error) {
 	return p.in.Write(b)
 }
 
+// readAll returns what the child writes until it ends. After most bytes it stops the child and
+// returns these without an error.
+func (p *process) readAll(most int64) ([]byte, error) {
+	all, err := io.ReadAll(io.LimitReader(p, most))
+	if err != nil || int64(len(all)) == most {
+		p.stop()
+		return all, err
+	}
+	return all, p.wait()
+}
+
 // wait closes the pipe and waits until the child ends. Its error has the last lines that the child
 // wrote to standard error; these are only for logs. Some versions of ffmpeg exit with status 0
 // although they could not write the end of a file, but they say so.
