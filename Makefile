@@ -186,7 +186,7 @@ simulate: ## simulate the AWS deployment on a simulated clock: days of 100,000 a
 	@mkdir -p dist
 	go test -c -o dist/simulate.test ./internal/simulate
 	@for day in $(if $(JOBS),$(JOBS),100000 1000000 "10000000 -from 13h55m -length 6m -warm-up 3m"); do \
-		GOMAXPROCS=1 GOGC=200 GOMEMLIMIT=8GiB TMPDIR=$$(ls -d /dev/shm 2>/dev/null || echo /tmp) \
+		GOMAXPROCS=1 GOGC=400 GOMEMLIMIT=12GiB TMPDIR=$$(ls -d /dev/shm 2>/dev/null || echo /tmp) \
 			dist/simulate.test -test.v -test.timeout 10h -test.run '^TestDay$$' -seed $(or $(SEED),1) -jobs $$day || exit 1; \
 	done
 

@@ -57,6 +57,9 @@ func (l *ledger) check(ctx context.Context, id string) {
 	switch {
 	case err != nil:
 		l.lost = append(l.lost, fmt.Sprintf("%s: %v", id, err))
+	case !r.Status.Final() && l.stopped:
+		l.left++
+		return
 	case !r.Status.Final():
 		l.lost = append(l.lost, fmt.Sprintf("%s: %s, %d claims", id, r.Status, r.Claims))
 	case r.Status == lipsync.Completed && !output:

@@ -11,11 +11,12 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// arrive starts clients for the length of the plan.
+// arrive starts clients for the length of the plan. After ctx has ended, they make no more calls,
+// except to learn the id of a request that they have begun to create.
 func (w *World) arrive(ctx context.Context, clients *sync.WaitGroup) {
 	arrivals := newDice(w.Seed, 6)
 	n := 0
-	for at := w.From; at < w.From+w.Length && (w.Stop == nil || !w.Stop()); at += time.Second {
+	for at := w.From; at < w.From+w.Length && ctx.Err() == nil; at += time.Second {
 		mean := w.rate(at)
 		if burst := at - w.BurstAt; burst >= 0 && burst < time.Minute {
 			mean += float64(w.Burst) / 60
@@ -28,7 +29,7 @@ func (w *World) arrive(ctx context.Context, clients *sync.WaitGroup) {
 			}
 			clients.Go(func() { c.run(ctx) })
 		}
-		time.Sleep(time.Second)
+		_ = sleep(ctx, time.Second)
 	}
 }
 
@@ -56,7 +57,7 @@ type client struct {
 func (c client) run(ctx context.Context) {
 	time.Sleep(c.after)
 	came := time.Now()
-	id := c.create(ctx)
+	id := c.create(context.WithoutCancel(ctx))
 	if id == "" {
 		return
 	}
@@ -64,8 +65,7 @@ func (c client) run(ctx context.Context) {
 	if c.reads {
 		c.read(ctx, id)
 	}
-	if c.cancels {
-		time.Sleep(c.patience)
+	if c.cancels && sleep(ctx, c.patience) == nil {
 		c.cancel(ctx, id)
 	}
 }
@@ -135,7 +135,9 @@ func (w *World) readOnce(ctx context.Context, account int, id string) (r lipsync
 func (c client) read(ctx context.Context, id string) {
 	age := time.Duration(0)
 	for begun := time.Now(); time.Since(begun) < drain; {
-		time.Sleep(pollAfter(age))
+		if sleep(ctx, pollAfter(age)) != nil {
+			return
+		}
 		var r lipsync.Request
 		err := c.functions.call(ctx, "get-request", apiTimeout, func(ctx context.Context) (err error) {
 			r, err = c.readOnce(ctx, c.account, id)
@@ -143,6 +145,8 @@ func (c client) read(ctx context.Context, id string) {
 		})
 		c.ledger.polled(id)
 		switch {
+		case ctx.Err() != nil:
+			return
 		case err != nil && lipsync.CodeOf(err) == lipsync.NotFound:
 			c.ledger.wrong("a request is missing")
 			return
@@ -178,9 +182,8 @@ func (c client) cancel(ctx context.Context, id string) {
 			}
 			return err
 		})
-		if err == nil || lipsync.CodeOf(err) == lipsync.Finished {
+		if err == nil || lipsync.CodeOf(err) == lipsync.Finished || sleep(ctx, c.pause(err, n)) != nil {
 			return
 		}
-		time.Sleep(c.pause(err, n))
 	}
 }

@@ -78,6 +78,13 @@ func (f *fleet) add() *instance {
 	return i
 }
 
+// counts returns the number of instances, and of workers that run.
+func (f *fleet) counts() (machines, workers int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.instances), f.running
+}
+
 // run assigns jobs and launches instances until ctx ends. Then it ends all instances.
 func (f *fleet) run(ctx context.Context) {
 	for range f.Ready {

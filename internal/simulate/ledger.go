@@ -23,13 +23,14 @@ type job struct {
 // lipsync.Watcher.
 type ledger struct {
 	*World
-	end time.Time
+	end     time.Time
+	stopped bool // before all requests were final
 
 	mu        sync.Mutex
 	jobs      map[string]*job
-	made      int // accepted requests
 	open      int // accepted requests that are not checked yet
 	final     []due
+	left      int // accepted requests that were open when the simulation was stopped
 	lost      []string
 	doubled   []string
 	errors    []string
@@ -67,7 +68,13 @@ func (l *ledger) accepted(id string, account int, came time.Time, cancels bool) 
 		l.doubled = append(l.doubled, id+": given to two clients")
 	}
 	j.account, j.accepted, j.canceled, j.created = account, true, cancels, came
-	l.made++
+}
+
+// counts returns the number of requests that exist, and of those that are not final.
+func (l *ledger) counts() (made, open int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.jobs), l.open - len(l.final)
 }
 
 func (l *ledger) polled(id string) {

@@ -15,7 +15,7 @@ func (r *Report) line(format string, args ...any) { fmt.Fprintf(&r.text, format+
 
 func (r *Report) write(w *World, p polls) {
 	r.line("| What | |\n|---|---|")
-	r.line("| jobs: made, completed, canceled | %d, %d, %d |", r.Jobs, r.Completed, r.Canceled)
+	r.line("| jobs: made, completed, canceled, open at the end | %d, %d, %d, %d |", r.Jobs, r.Completed, r.Canceled, r.Open)
 	r.line("| lost, doubled, other errors, clients who gave up | %d, %d, %d, %d |", len(r.Lost), len(r.Doubled), len(r.Wrong), r.Abandoned)
 	r.line("| time to start: half, 99 of 100, all | %v |", r.Start)
 	if r.StartBurst.All > 0 {

@@ -15,9 +15,11 @@ import (
 type Plan struct {
 	Seed    uint64
 	Scratch string // an existing folder for the workers' files
-	// Stop is called every second of simulated time. If it returns true, no more clients come and
-	// the simulation ends early. nil never stops it.
+	// Stop is called every second of simulated time. Once it returns true, the simulation ends: no
+	// more clients come, workers stop, and the report counts the requests that are still open.
 	Stop func() bool
+	// Log is told the state every quarter of an hour of simulated time.
+	Log func(format string, args ...any)
 
 	Jobs     float64       // jobs a day; their rate depends on the hour
 	From     time.Duration // since midnight
@@ -75,6 +77,7 @@ type Fleet struct {
 func Day(jobs float64, seed uint64) Plan {
 	peak := int(math.Ceil(jobs * peakFactor / 86400 * 30)) // busy workers, with 30 s a job
 	return Plan{
+		Stop: func() bool { return false }, Log: func(string, ...any) {},
 		Seed: seed, Jobs: jobs, Length: 24 * time.Hour,
 		Burst: int(jobs / 20), BurstAt: 10 * time.Hour, Accounts: 200, BigShare: .3, Canceled: .01, Polled: .01,
 		Render: 30 * time.Second, MaxWorkers: 3 * max(peak, 16),

@@ -14,6 +14,7 @@ import (
 // Report is the result of a simulation.
 type Report struct {
 	Jobs, Completed, Canceled int
+	Open                      int // when the simulation was stopped
 	Lost, Doubled, Wrong      []string
 	Abandoned                 int     // clients that gave up
 	Start                     Waits   // of all jobs except those of the burst's hour
@@ -99,7 +100,7 @@ func (l *ledger) countPolls() (p polls) {
 func (w *World) report() *Report {
 	l := w.ledger
 	r := &Report{
-		Jobs: len(l.jobs), Lost: l.lost, Doubled: l.doubled, Wrong: l.errors, Abandoned: l.abandoned, Attempts: l.attempts,
+		Jobs: len(l.jobs), Open: l.left, Lost: l.lost, Doubled: l.doubled, Wrong: l.errors, Abandoned: l.abandoned, Attempts: l.attempts,
 		Table: w.table.Count(), Partitions: w.table.Partitions(),
 	}
 	w.measureWaits(r)
@@ -114,9 +115,11 @@ func (w *World) measureWaits(r *Report) {
 	var rest, burst, after []time.Duration
 	var byHour [24][]time.Duration
 	for _, j := range w.ledger.jobs {
-		if j.failed {
+		switch {
+		case j.done.IsZero(): // open, or lost
+		case j.failed:
 			r.Canceled++
-		} else {
+		default:
 			r.Completed++
 		}
 		if j.claims == 0 || j.created.Before(midnight().Add(w.From+w.WarmUp)) {

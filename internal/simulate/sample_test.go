@@ -58,3 +58,20 @@ func TestNothingStarts(t *testing.T) {
 		t.Errorf("got %d of %d jobs lost, want all that were not canceled", len(r.Lost), r.Jobs)
 	}
 }
+
+// TestStop stops a simulation in the middle. It must end at once, and report what is open.
+func TestStop(t *testing.T) {
+	p := sample()
+	calls := 0
+	p.Stop = func() bool { calls++; return calls > 25*60 }
+	r := run(t, p)
+	if len(r.Lost) > 0 || len(r.Doubled) > 0 || len(r.Wrong) > 0 {
+		t.Errorf("lost %v, doubled %v, wrong %v; want none", r.Lost, r.Doubled, r.Wrong)
+	}
+	if r.Open == 0 || r.Completed == 0 || r.Open+r.Completed+r.Canceled != r.Jobs {
+		t.Errorf("of %d jobs %d are completed, %d canceled and %d open", r.Jobs, r.Completed, r.Canceled, r.Open)
+	}
+	if calls > 25*60+1 {
+		t.Errorf("the simulation went on for %d s", calls-25*60)
+	}
+}

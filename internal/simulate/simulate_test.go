@@ -34,8 +34,8 @@ func run(t *testing.T, p simulate.Plan) (r *simulate.Report) {
 	return r
 }
 
-// TestDay simulates a day or a part of one, if the flags ask for it. An interrupt ends it early,
-// with a report so far.
+// TestDay simulates a day or a part of one, if the flags ask for it. An interrupt ends it within
+// seconds, with a report so far.
 func TestDay(t *testing.T) {
 	if *jobs == 0 {
 		t.Skip("no -jobs")
@@ -43,6 +43,7 @@ func TestDay(t *testing.T) {
 	interrupted, release := signal.NotifyContext(t.Context(), os.Interrupt)
 	defer release()
 	p := simulate.Day(*jobs, *seed).Part(*from, *length, *warmUp)
+	p.Log = t.Logf
 	p.Stop = func() bool { return interrupted.Err() != nil }
 	run(t, p)
 }

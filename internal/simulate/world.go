@@ -58,14 +58,23 @@ func Run(ctx context.Context, p Plan) (*Report, error) {
 	all.Go(func() { w.messages.run(background) })
 	all.Go(func() { w.sweep(background) })
 	all.Go(func() { w.ledger.run(background) })
+	all.Go(func() { w.tell(background) })
+	all.Go(func() {
+		for sleep(background, time.Second) == nil {
+			if w.Stop() {
+				stop()
+			}
+		}
+	})
 	var clients sync.WaitGroup
-	w.arrive(ctx, &clients)
+	w.arrive(background, &clients)
 	clients.Wait()
-	end := time.Now().Add(drain)
-	for !w.ledger.settled() && time.Now().Before(end) {
-		time.Sleep(time.Second)
+	for end := time.Now().Add(drain); !w.ledger.settled() && time.Now().Before(end); {
+		if sleep(background, time.Second) != nil {
+			break
+		}
 	}
-	w.ledger.end = time.Now()
+	w.ledger.end, w.ledger.stopped = time.Now(), background.Err() != nil
 	stop()
 	all.Wait()
 	time.Sleep(10 * time.Minute) // for everything that ends by itself
@@ -134,6 +143,20 @@ func (w *World) sweep(ctx context.Context) {
 		})
 	}
 	all.Wait()
+}
+
+// tell logs the state every quarter of an hour.
+func (w *World) tell(ctx context.Context) {
+	const every = 15 * time.Minute
+	for {
+		next := time.Now().Truncate(every).Add(every)
+		if sleep(ctx, time.Until(next)) != nil {
+			return
+		}
+		made, open := w.ledger.counts()
+		machines, workers := w.fleet.counts()
+		w.Log("%s: %d requests made, %d of them open; %d machines, %d workers", next.Format("15:04"), made, open, machines, workers)
+	}
 }
 
 // note counts an error of a background call.
