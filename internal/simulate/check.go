@@ -94,7 +94,7 @@ func (l *ledger) close(ctx context.Context) error {
 		l.doubled = append(l.doubled, fmt.Sprintf("%d outputs are left without a request", left))
 	}
 	for id, j := range l.jobs {
-		if !j.accepted {
+		if !j.accepted && !l.stopped {
 			l.doubled = append(l.doubled, id+": unknown to every client")
 		}
 	}
@@ -103,29 +103,30 @@ func (l *ledger) close(ctx context.Context) error {
 
 // compare compares the lists and counts of the accounts with what was made.
 func (l *ledger) compare(ctx context.Context) error {
-	made := make([]int64, l.Accounts)
+	made := make(map[string]int64)
 	var failed int64
 	for _, j := range l.jobs {
 		made[j.account]++
 	}
 	for n := range l.Accounts {
-		_, total, err := l.store.Requests.List(ctx, account(n), "", 1<<40, 1)
+		name := account(n)
+		_, total, err := l.store.Requests.List(ctx, name, "", 1<<40, 1)
 		if err != nil {
 			return err
 		}
-		if total != made[n] {
-			l.errors = append(l.errors, fmt.Sprintf("account %d lists %d requests and made %d", n, total, made[n]))
+		if total != made[name] {
+			l.errors = append(l.errors, fmt.Sprintf("%s lists %d requests and made %d", name, total, made[name]))
 		}
-		days, err := l.store.Requests.Usage(ctx, account(n), l.end, 2)
+		days, err := l.store.Requests.Usage(ctx, name, l.end, 2)
 		if err != nil {
 			return err
 		}
 		for _, d := range days {
-			made[n] -= d.Requests
+			made[name] -= d.Requests
 			failed += d.Failed
 		}
-		if made[n] != 0 {
-			l.errors = append(l.errors, fmt.Sprintf("account %d counts %d requests too few", n, made[n]))
+		if made[name] != 0 {
+			l.errors = append(l.errors, fmt.Sprintf("%s counts %d requests too few", name, made[name]))
 		}
 	}
 	if failed != 0 { // canceled requests are not among them

@@ -11,8 +11,7 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// arrive starts clients for the length of the plan. After ctx has ended, they make no more calls,
-// except to learn the id of a request that they have begun to create.
+// arrive starts clients for the length of the plan. After ctx has ended, they make no more calls.
 func (w *World) arrive(ctx context.Context, clients *sync.WaitGroup) {
 	arrivals := newDice(w.Seed, 6)
 	n := 0
@@ -57,11 +56,11 @@ type client struct {
 func (c client) run(ctx context.Context) {
 	time.Sleep(c.after)
 	came := time.Now()
-	id := c.create(context.WithoutCancel(ctx))
+	id := c.create(ctx)
 	if id == "" {
 		return
 	}
-	c.ledger.accepted(id, c.account, came, c.cancels)
+	c.ledger.accepted(id, came, c.cancels)
 	if c.reads {
 		c.read(ctx, id)
 	}
@@ -84,7 +83,9 @@ func (c client) create(ctx context.Context) (id string) {
 			return id
 		}
 		c.ledger.refused(err)
-		time.Sleep(c.pause(err, n))
+		if sleep(ctx, c.pause(err, n)) != nil {
+			return ""
+		}
 	}
 	c.ledger.gaveUp()
 	return ""

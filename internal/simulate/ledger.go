@@ -9,7 +9,7 @@ import (
 
 // job is what the simulation knows about a request, independent of the store.
 type job struct {
-	account                int
+	account                string
 	created, started, done time.Time
 	failed                 bool
 	canceled               bool // at its client's wish
@@ -60,14 +60,14 @@ func (l *ledger) get(id string) *job {
 }
 
 // accepted records that a client knows its request.
-func (l *ledger) accepted(id string, account int, came time.Time, cancels bool) {
+func (l *ledger) accepted(id string, came time.Time, cancels bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	j := l.get(id)
 	if j.accepted {
 		l.doubled = append(l.doubled, id+": given to two clients")
 	}
-	j.account, j.accepted, j.canceled, j.created = account, true, cancels, came
+	j.accepted, j.canceled, j.created = true, cancels, came
 }
 
 // counts returns the number of requests that exist, and of those that are not final.
@@ -121,7 +121,8 @@ func (l *ledger) rendered(from, to time.Time) {
 func (l *ledger) Created(r lipsync.Request) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.get(r.ID)
+	j := l.get(r.ID)
+	j.account, j.created = r.Account, r.CreatedAt // a client that was told of it came earlier
 	l.open++
 }
 

@@ -18,7 +18,7 @@ type Plan struct {
 	// Stop is called every second of simulated time. Once it returns true, the simulation ends: no
 	// more clients come, workers stop, and the report counts the requests that are still open.
 	Stop func() bool
-	// Log is told the state every quarter of an hour of simulated time.
+	// Log is told the state every 48th part of Length.
 	Log func(format string, args ...any)
 
 	Jobs     float64       // jobs a day; their rate depends on the hour

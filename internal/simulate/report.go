@@ -79,7 +79,7 @@ func (l *ledger) countPolls() (p polls) {
 			}
 			bySecond[at.Unix()]++
 			calls[at.Unix()]++
-			if j.account == 0 {
+			if j.account == account(0) {
 				ofBig[at.Unix()]++
 			}
 			if !at.Before(j.done) {

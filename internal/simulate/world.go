@@ -145,17 +145,12 @@ func (w *World) sweep(ctx context.Context) {
 	all.Wait()
 }
 
-// tell logs the state every quarter of an hour.
+// tell logs the state 48 times while clients come, and as often afterwards.
 func (w *World) tell(ctx context.Context) {
-	const every = 15 * time.Minute
-	for {
-		next := time.Now().Truncate(every).Add(every)
-		if sleep(ctx, time.Until(next)) != nil {
-			return
-		}
+	for sleep(ctx, w.Length/48) == nil {
 		made, open := w.ledger.counts()
 		machines, workers := w.fleet.counts()
-		w.Log("%s: %d requests made, %d of them open; %d machines, %d workers", next.Format("15:04"), made, open, machines, workers)
+		w.Log("%s: %d requests made, %d of them open; %d machines, %d workers", time.Now().Format(time.TimeOnly), made, open, machines, workers)
 	}
 }
 
