@@ -19,7 +19,7 @@ import (
 
 type backupCommand struct {
 	dataFlag
-	File string `arg:"" help:"The file to make. It holds secrets: only its owner may read it. It appears once it is complete and was read again."`
+	File string `arg:"" help:"The file to make. It holds secrets: only its owner may read it. It appears when it is complete and was read again."`
 }
 
 func (c *backupCommand) Run(ctx context.Context, s streams) (err error) {
@@ -29,7 +29,7 @@ func (c *backupCommand) Run(ctx context.Context, s streams) (err error) {
 	if err := checkData(c.Data); err != nil {
 		return err
 	}
-	// Beside the file, so that it can be moved to its place.
+	// The scratch folder is beside the file, so that the archive can be moved to its place.
 	scratch, err := os.MkdirTemp(filepath.Dir(c.File), ".lipsync-backup-")
 	if err != nil {
 		return err
@@ -60,12 +60,12 @@ func absent(path string) error {
 	return nil
 }
 
-// backup is the making of one.
+// backup makes one backup.
 type backup struct {
 	data, scratch string
 	files         int
-	bytes         int64    // of the files
-	lost          []string // keys of objects that open requests name, and that are not there
+	bytes         int64    // in the files
+	lost          []string // keys of missing objects that open requests name
 }
 
 // make makes the archive in the scratch folder, reads it again and returns its path.
@@ -91,12 +91,12 @@ func (b *backup) make(ctx context.Context) (made string, err error) {
 	return made, b.check(ctx, made)
 }
 
-// freezes is how often freeze tries at most.
+// freezes is the largest number of tries of freeze.
 const freezes = 20
 
-// freeze copies the database, and holds the objects that are there at that moment. One
-// that comes and goes between two looks at the objects is missed, and then all is done
-// again: what is missing twice in a row is lost.
+// freeze copies the database, and holds the objects that exist at that moment. It misses an
+// object that is made and deleted between two lists of the objects. Then it tries again. An
+// object that is missing twice in a row is lost.
 func (b *backup) freeze(ctx context.Context, held *disk.Held) (snapshot string, err error) {
 	for round := range freezes {
 		if err := held.Add(ctx); err != nil {
@@ -126,7 +126,7 @@ func missing(ctx context.Context, snapshot string, held *disk.Held) (keys []stri
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	open, err := store.Leases.Open(ctx, time.Unix(1<<40, 0), math.MaxInt) // whoever holds them
+	open, err := store.Leases.Open(ctx, time.Unix(1<<40, 0), math.MaxInt) // no matter who holds them
 	if err != nil {
 		return nil, err
 	}

@@ -17,8 +17,8 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// TestBackup backs a server's data up while requests wait, and restores them: keys,
-// links and outputs are as they were, and what waited goes on.
+// TestBackup backs up a server's data while requests wait, and restores them. The keys, links and
+// outputs are as before, and the waiting requests go on.
 func TestBackup(t *testing.T) {
 	data, dir := t.TempDir(), t.TempDir()
 	s := startServer(t, data, "--workers", "1")
@@ -78,7 +78,7 @@ func TestBackup(t *testing.T) {
 	wantOnlyNamedFiles(t, restored, len(ids))
 }
 
-// get returns what is at an address.
+// get returns the content of an address.
 func get(t *testing.T, url string) string {
 	t.Helper()
 	response, err := http.Get(url)
@@ -104,7 +104,7 @@ func TestBackupIsConsistent(t *testing.T) {
 	folder.service.Engines, folder.service.Queue = []string{"warp"}, make(wake)
 	ctx, stop := context.WithCancel(t.Context())
 	var clients sync.WaitGroup
-	defer func() { // also where the test ends early
+	defer func() { // also if the test ends early
 		stop()
 		clients.Wait()
 	}()
@@ -209,8 +209,8 @@ func wantMedia(t *testing.T, data string) {
 	}
 }
 
-// TestRestoreRefuses gives restore what it must not take: it leaves the data folder as
-// it was.
+// TestRestoreRefuses gives restore archives and folders that it must refuse. Then it must not
+// change the data folder.
 func TestRestoreRefuses(t *testing.T) {
 	dir := t.TempDir()
 	data, file := filepath.Join(dir, "data"), filepath.Join(dir, "backup.tar")

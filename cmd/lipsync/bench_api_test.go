@@ -19,10 +19,10 @@ import (
 	domain "lipsync/internal/lipsync"
 )
 
-// clients is how many clients the benchmarks of the API have.
+// clients is the number of clients in benchmarks of the API.
 const clients = 16
 
-// api serves a data folder's API to one key, with no worker.
+// api serves the API of a data folder, without workers. Its calls use one key.
 type api struct {
 	url, token string
 	key        domain.Key

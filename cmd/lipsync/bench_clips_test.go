@@ -10,11 +10,11 @@ import (
 	"lipsync/internal/sharedtest"
 )
 
-// footage is a short video of people, which clips are made from.
+// footage is a short video of people. Clips are made from it.
 type footage struct{ name, path string }
 
-// footages returns footage of one face and of two, and speech. They are filmed
-// where the folder that LIPSYNC_SHARED names (see docs/testing.md) has media, otherwise drawn.
+// footages returns footage of one face and of two, and speech. They are videos of people if the
+// folder that LIPSYNC_SHARED names (see docs/testing.md) has them, and otherwise drawn.
 func footages(b *testing.B) (pictures []footage, speech string) {
 	b.Helper()
 	media, ok := sharedtest.Find(b, "media")
@@ -30,7 +30,7 @@ func footages(b *testing.B) (pictures []footage, speech string) {
 	return pictures, filepath.Join(media, "speech.wav")
 }
 
-// drawnFootages draws the head of the demo, and two of it side by side.
+// drawnFootages draws the head of the demo once, and twice side by side.
 func drawnFootages(b *testing.B) (pictures []footage, speech string) {
 	b.Helper()
 	dir := b.TempDir()
@@ -48,9 +48,9 @@ func drawnFootages(b *testing.B) (pictures []footage, speech string) {
 	return []footage{{"one-face-drawn", one}, {"two-faces-drawn", two}}, speech
 }
 
-// How many frames a clip has: whole seconds at 25 and at 60 frames/s, so that the
-// job, which is as long as the speech, has as many. A job keeps the frames of short
-// videos, and decodes those of long ones twice.
+// Numbers of frames of a clip. Both are whole seconds at 25 and at 60 frames/s, so the job, which
+// is as long as the speech, has as many frames as the clip. A job keeps the frames of short videos
+// in memory, and decodes long videos twice.
 const (
 	shortClip = 300
 	longClip  = 600

@@ -13,7 +13,8 @@ import (
 	"lipsync/internal/render"
 )
 
-// sampleOf makes a sample video of a height, and speech, both of a length.
+// sampleOf makes a sample video, with a height in pixels and a length in seconds, and speech of the
+// same length.
 func sampleOf(b *testing.B, height, seconds int) (video, audio string) {
 	b.Helper()
 	video, audio, err := measure.Sample(b.Context(), b.TempDir(), height, seconds)
@@ -23,7 +24,7 @@ func sampleOf(b *testing.B, height, seconds int) (video, audio string) {
 	return video, audio
 }
 
-// sampleSeconds is the length of the jobs whose speed is measured.
+// sampleSeconds is the length of the jobs that are measured.
 const sampleSeconds = 12
 
 // BenchmarkJob measures whole jobs, and each of their stages by itself on all cores.
@@ -56,14 +57,14 @@ func BenchmarkJob(b *testing.B) {
 				b.ReportMetric(times.Rate(took), name+"-frames/s")
 			}
 			b.ReportMetric(job.Seconds()/times.Slowest().Seconds(), "job/slowest-stage")
-			// At 100 no overlap of stages can make the job faster, only less work.
+			// At 100 the stages can't overlap more: only less work would make the job faster.
 			b.ReportMetric(100*busy.Seconds()/job.Seconds()/float64(runtime.NumCPU()), "job-%-of-cores")
 		})
 	}
 }
 
-// cpuTime is what this process and the children that it waited for have used of
-// all cores.
+// cpuTime returns the processor time of this process and of the children that it waited for, on
+// all cores together.
 func cpuTime(b *testing.B) (total time.Duration) {
 	b.Helper()
 	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {

@@ -10,8 +10,8 @@ import (
 	"lipsync/internal/measure"
 )
 
-// BenchmarkMemory syncs a short and a long video, and reports the most memory
-// that all processes held at a time.
+// BenchmarkMemory syncs a short and a long video, and reports the largest memory that all processes
+// together had at a time.
 func BenchmarkMemory(b *testing.B) {
 	for _, seconds := range []int{10, 180} {
 		b.Run(fmt.Sprintf("1080p/%ds", seconds), func(b *testing.B) {
@@ -33,8 +33,8 @@ func BenchmarkMemory(b *testing.B) {
 	}
 }
 
-// watch samples the memory of a process and its descendants until done, and
-// returns the most that it saw, in bytes.
+// watch samples the memory of a process and its descendants until done, and returns the largest
+// sample in bytes.
 func watch(pid int, done <-chan error) (peak int64, err error) {
 	for {
 		peak = max(peak, measure.Memory(pid))

@@ -15,7 +15,7 @@ import (
 	"lipsync/internal/ffmpeg"
 )
 
-// rounds is how often a transcode and a job are measured, in turns.
+// rounds is the number of measurements of a transcode, and of a job. They take turns.
 const rounds = 3
 
 // BenchmarkJobOverTranscode measures whole jobs, and plain transcodes of the
@@ -36,7 +36,7 @@ func BenchmarkJobOverTranscode(b *testing.B) {
 	})
 }
 
-// compare transcodes and syncs the clip in turns, and reports what both took.
+// compare transcodes and syncs the clip in turns, and reports the times of both.
 func (c *clip) compare(b *testing.B) {
 	b.Helper()
 	dir := b.TempDir()
@@ -81,8 +81,8 @@ func (c *clip) transcodeArgs(b *testing.B, output string) []string {
 		tools.EncoderArgs(video.Video), audio.Audio.EncoderArgs(), []string{"-movflags", "+faststart", output})
 }
 
-// costs are the times that runs of a program took: of all processors together,
-// with its child processes, and from start to end.
+// costs has the times of a program's runs: the processor time with its child processes, and the
+// time from start to end.
 type costs struct{ cpu, wall []time.Duration }
 
 // add runs a program to its end.

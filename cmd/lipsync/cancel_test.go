@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// howFar is what a client sees of a running job.
+// howFar is the progress of a running job, as a client sees it.
 type howFar struct {
 	Status  string `json:"status"`
 	Percent int    `json:"percent"`
@@ -34,8 +34,8 @@ func (c client) cancel(t *testing.T, id string) (r request) {
 	return r
 }
 
-// TestCancel cancels five minutes of speech in the midst of their rendering, and a
-// request that waits behind them.
+// TestCancel cancels a request of five minutes of speech while it is rendered, and a request that
+// waits behind it.
 func TestCancel(t *testing.T) {
 	speech := filepath.Join(t.TempDir(), "long.wav")
 	if err := runFFmpeg("-f", "lavfi", "-i", "sine=frequency=200:duration=300", speech); err != nil {
@@ -61,17 +61,17 @@ func TestCancel(t *testing.T) {
 	if got := c.cancel(t, running); got.Status != "failed" || got.ErrorMessage != "canceled by the client" {
 		t.Errorf("got %+v of what ran, want it canceled", got)
 	}
-	// Two seconds are promised. A machine that is busy with tests gets five.
+	// The API promises two seconds. A machine that is busy with tests gets five.
 	s.waitFor(t, `msg="stopped`, 5*time.Second)
 	t.Logf("stopped after %v", time.Since(canceled))
 	if r := c.wait(t, next); r.Status != "completed" {
 		t.Errorf("next: got %+v, want it completed", r)
 	}
-	s.waitFor(t, "msg=completed", 5*time.Second) // with its files removed
+	s.waitFor(t, "msg=completed", 5*time.Second) // a request is completed after its files were removed
 	s.wantNothingOf(t, running, queued)
 }
 
-// waitFor waits until the server has said something, so long at most.
+// waitFor waits until the server's log has a text, for patience at most.
 func (s *server) waitFor(t *testing.T, text string, patience time.Duration) {
 	t.Helper()
 	for start := time.Now(); s.log.with(text) == nil; time.Sleep(20 * time.Millisecond) {
@@ -82,7 +82,7 @@ func (s *server) waitFor(t *testing.T, text string, patience time.Duration) {
 	}
 }
 
-// waitRendering waits until a request is rendered, for some seconds already.
+// waitRendering waits until a request has been rendered for some seconds.
 func (c client) waitRendering(t *testing.T, id string) {
 	t.Helper()
 	var p howFar
@@ -98,8 +98,8 @@ func (c client) waitRendering(t *testing.T, id string) {
 	t.Fatalf("got %+v after two minutes, want it to be rendered", p)
 }
 
-// wantNothingOf checks that the server has no file of the requests, none for its
-// work, and no child.
+// wantNothingOf checks that the server has no file of the requests, no scratch file and no child
+// process.
 func (s *server) wantNothingOf(t *testing.T, ids ...string) {
 	t.Helper()
 	for _, id := range ids {
@@ -108,7 +108,7 @@ func (s *server) wantNothingOf(t *testing.T, ids ...string) {
 				if err == nil && !d.IsDir() {
 					t.Errorf("%s is left", path)
 				}
-				return nil // there need not even be the folder
+				return nil // the folder itself may be missing
 			})
 			if err != nil {
 				t.Error(err)

@@ -14,10 +14,10 @@ import (
 	"lipsync/internal/rest"
 )
 
-// client speaks to the HTTP API.
+// client calls the HTTP API.
 type client struct{ base, token string }
 
-// request is what the demo reads of a lip sync request.
+// request has the fields of a lip sync request that the demo reads.
 type request struct {
 	Status       string `json:"status"`
 	OutputURL    string `json:"output_url"`

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestPythonClient makes every call by a client that a generator makes of the document that the
-// server serves.
+// TestPythonClient generates a Python client from the OpenAPI document of a server, and makes every
+// call with it.
 func TestPythonClient(t *testing.T) {
 	generator := tool(t, "../../.cache/venv/bin/openapi-python-client")
 	data, dir := t.TempDir(), t.TempDir()
@@ -28,8 +28,8 @@ func TestPythonClient(t *testing.T) {
 	}
 }
 
-// TestTypeScriptClient makes every call by a client whose types a generator makes of the document
-// that the server serves. They are checked, which is most of what it is for.
+// TestTypeScriptClient generates the types of a TypeScript client from the OpenAPI document of a
+// server, checks the types of a program with it, and makes every call with it.
 func TestTypeScriptClient(t *testing.T) {
 	modules := filepath.Dir(tool(t, "../../.cache/node/node_modules/openapi-typescript"))
 	data, dir := t.TempDir(), t.TempDir()
@@ -58,7 +58,7 @@ func TestTypeScriptClient(t *testing.T) {
 	}
 }
 
-// tool returns where a tool is that make test installs, and skips the test without it.
+// tool returns the path of a tool that make test installs. It skips the test if the tool is missing.
 func tool(t *testing.T, path string) string {
 	t.Helper()
 	found, err := filepath.Abs(path)

@@ -13,8 +13,8 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// TestLeftovers starts a server on what a killed one leaves behind in the midst
-// of a download, a rendering and the storing of an upload and an output.
+// TestLeftovers starts a server with the files that a server leaves if it is killed during a download,
+// a rendering, or the storing of an upload or an output. The new server removes them.
 func TestLeftovers(t *testing.T) {
 	data := t.TempDir()
 	startServer(t, data).kill()
@@ -36,9 +36,9 @@ func TestLeftovers(t *testing.T) {
 	wantOnlyNamedFiles(t, data, 0)
 }
 
-// wantOnlyNamedFiles checks that the folder's files are those that the service
-// always has, one output for each of the requests, and their posters. A request
-// completes without a poster if that can't be made or stored.
+// wantOnlyNamedFiles checks that the folder has no other files than those that the service always
+// has, one output for each request, and posters. A request completes without a poster if the
+// poster can't be made or stored.
 func wantOnlyNamedFiles(t *testing.T, data string, outputs int) {
 	t.Helper()
 	named := map[string]bool{
@@ -62,7 +62,7 @@ func wantOnlyNamedFiles(t *testing.T, data string, outputs int) {
 			}
 			named[name], err = folder.service.Needs(t.Context(), key)
 		}
-		if !named[name] && !strings.HasPrefix(name, "dashboard/links/") { // which end by themselves
+		if !named[name] && !strings.HasPrefix(name, "dashboard/links/") { // links end by themselves
 			t.Errorf("no record names %s", name)
 		}
 		return err
@@ -72,7 +72,7 @@ func wantOnlyNamedFiles(t *testing.T, data string, outputs int) {
 	}
 }
 
-// countRequests counts those of all accounts that have a key.
+// countRequests counts the requests of all accounts that have a key.
 func countRequests(t *testing.T, service *lipsync.Service) (n int) {
 	t.Helper()
 	keys, err := service.Keys.List(t.Context(), "")

@@ -20,8 +20,8 @@ import (
 	"lipsync/internal/settings"
 )
 
-// defaultAccount is whose requests the dashboard of one machine shows, and whose
-// keys are made unless told otherwise.
+// defaultAccount is the account whose requests the dashboard of one machine shows. A new key
+// is of this account unless an option names another.
 const defaultAccount = "default"
 
 type dashboardCommand struct{ dataFlag }
@@ -34,7 +34,7 @@ func (c *dashboardCommand) Run(_ context.Context, s streams) error {
 	}
 	base, err := os.ReadFile(addressFile(c.Data))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nobody // yet
+		return nobody // no server has used the folder yet
 	}
 	if err != nil {
 		return err
@@ -47,11 +47,11 @@ func (c *dashboardCommand) Run(_ context.Context, s streams) error {
 	return printLink(s, folder, string(base))
 }
 
-// addressFile says where people reach the folder's server.
+// addressFile returns the path of the file with the address of the folder's server.
 func addressFile(data string) string { return filepath.Join(data, dashboardFolder, "address") }
 
-// announce notes where the server is, and prints how to sign in to its dashboard:
-// the link on a terminal, but not into a log, which others may read.
+// announce writes the server's address to the address file, and prints how to sign in to its
+// dashboard. It prints the sign-in link only to a terminal, since others may read a log.
 func (c *serveCommand) announce(s streams, folder *dashboard.Folder, address net.Addr) error {
 	base := "http://" + reachable(address)
 	if c.PublicURL != nil {
@@ -76,8 +76,8 @@ func printLink(s streams, folder *dashboard.Folder, base string) error {
 	return err
 }
 
-// reachable is the address as this machine can call it: a server that listens
-// everywhere has no host in its own.
+// reachable returns an address at which this machine can call the server. A server that listens
+// on all interfaces has no host in its own address.
 func reachable(address net.Addr) string {
 	if tcp, ok := address.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
 		return fmt.Sprintf("localhost:%d", tcp.Port)
@@ -89,7 +89,7 @@ func openSignIn(data string) (*dashboard.Folder, error) {
 	return dashboard.OpenFolder(filepath.Join(data, dashboardFolder), defaultAccount, time.Now)
 }
 
-// newDashboard returns the pages of one machine.
+// newDashboard returns the handler of the dashboard's pages for one machine.
 func newDashboard(service *lipsync.Service, folder *dashboard.Folder, publicURL *url.URL, log *slog.Logger) (http.Handler, error) {
 	secret, err := folder.Secret()
 	if err != nil {

@@ -33,8 +33,8 @@ func (s *server) link(t *testing.T) string {
 	return ""
 }
 
-// TestLinkOnlyOnTerminal starts servers that speak to a terminal and to a log. Who
-// reads the log must not be able to sign in.
+// TestLinkOnlyOnTerminal starts a server whose messages go to a log, and one whose messages go to a
+// terminal. The log must not have a link, since its readers must not be able to sign in.
 func TestLinkOnlyOnTerminal(t *testing.T) {
 	s := startServer(t, t.TempDir())
 	s.link(t)
@@ -59,8 +59,8 @@ func TestLinkOnlyOnTerminal(t *testing.T) {
 	t.Error("terminal: no link was printed")
 }
 
-// openTerminal returns both ends of a new terminal: that of the person, who has a
-// minute to read, and that of the program.
+// openTerminal returns both ends of a new terminal: that of the person, whose reads end after a
+// minute, and that of the program.
 func openTerminal(t *testing.T) (person, program *os.File) {
 	t.Helper()
 	person, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
@@ -93,7 +93,8 @@ func status(t *testing.T, address string) int {
 	return response.StatusCode
 }
 
-// TestDashboardCommand prints links while a server runs, and says so if none does.
+// TestDashboardCommand checks that lipsync dashboard prints a link while a server runs, and an error
+// if no server runs.
 func TestDashboardCommand(t *testing.T) {
 	data := t.TempDir()
 	ask := func() (string, string, int) { return command(t, "dashboard", "--data", data) }
@@ -107,7 +108,7 @@ func TestDashboardCommand(t *testing.T) {
 		t.Fatalf("got %q, %q, status %d, want a link", out, said, code)
 	}
 	for _, address := range []string{link, s.link(t)} {
-		if got := status(t, address); got != http.StatusForbidden { // without cookies it leads back
+		if got := status(t, address); got != http.StatusForbidden { // without a cookie the link is refused
 			t.Errorf("%s: got %d", address, got)
 		}
 	}
@@ -119,12 +120,12 @@ func TestDashboardCommand(t *testing.T) {
 	}
 }
 
-// TestDashboardOfAnother asks for a folder's server while another folder's has its
-// port: after it was killed, and while it starts again.
+// TestDashboardOfAnother calls lipsync dashboard for a folder whose server was killed or is starting,
+// while the server of another folder has its port.
 func TestDashboardOfAnother(t *testing.T) {
 	data := t.TempDir()
 	killed := startServer(t, data)
-	killed.link(t) // it is told then where it is
+	killed.link(t) // then the address file exists
 	killed.kill()
 	startServer(t, t.TempDir(), "--addr", strings.TrimPrefix(killed.url, "http://"))
 	want := func(when string) {
@@ -142,7 +143,7 @@ func TestDashboardOfAnother(t *testing.T) {
 	want("starting")
 }
 
-// TestLockLookedAt locks a folder while another process looks whether somebody has.
+// TestLockLookedAt locks a folder while another process checks whether the folder is locked.
 func TestLockLookedAt(t *testing.T) {
 	dir := t.TempDir()
 	look, err := os.Create(filepath.Join(dir, "lock"))
@@ -165,8 +166,8 @@ func TestLockLookedAt(t *testing.T) {
 	})
 }
 
-// TestDashboardAddress prints links that a browser can open, wherever the server
-// listens.
+// TestDashboardAddress checks that a browser can open the links, at all addresses at which a server
+// can listen.
 func TestDashboardAddress(t *testing.T) {
 	everywhere := startServer(t, t.TempDir(), "--addr", "0.0.0.0:0")
 	_, port, _ := strings.Cut(everywhere.url, "://")
@@ -221,8 +222,7 @@ func TestDashboardKeys(t *testing.T) {
 	b.WaitText("h1", "Sign in")
 }
 
-// TestDashboardSync sends two files through the browser, and plays the output to its
-// end.
+// TestDashboardSync sends two files by the browser, and plays the output to its end.
 func TestDashboardSync(t *testing.T) {
 	s := startServer(t, t.TempDir())
 	b := browsertest.New(t)
@@ -237,15 +237,15 @@ func TestDashboardSync(t *testing.T) {
 	if played < 0.5 {
 		t.Errorf("played %.2f s of the output, want 0.6 s", played)
 	}
-	b.Wait(`document.querySelector("[data-source]").currentTime >= 0.4`) // on a busy machine it comes after
+	b.Wait(`document.querySelector("[data-source]").currentTime >= 0.4`) // on a busy machine the source lags
 	b.Open(s.url + "/dashboard?reference_id=first&status=completed")
 	if rows := browsertest.Eval[int](b, `document.querySelectorAll(".rows tbody tr").length`); rows != 1 {
 		t.Errorf("got %d requests in the list, want 1", rows)
 	}
 }
 
-// TestDashboardPerson syncs a person who speaks to another's words. The clips are in
-// the folder that LIPSYNC_SHARED names, see docs/testing.md.
+// TestDashboardPerson syncs a video of a person who speaks with the speech of another person. The
+// clips are in the folder that LIPSYNC_SHARED names, see docs/testing.md.
 func TestDashboardPerson(t *testing.T) {
 	media := sharedtest.Path(t, "media")
 	s := startServer(t, t.TempDir())
@@ -283,7 +283,7 @@ func (s *server) syncInBrowser(b *browsertest.Browser, video, audio, reference s
 	b.Wait(`document.querySelector("[data-output]")?.readyState >= 2 && document.querySelector("[data-source]").readyState >= 2`)
 }
 
-// TestDashboardCancel cancels a request whose video never comes.
+// TestDashboardCancel cancels a request whose video's server never answers.
 func TestDashboardCancel(t *testing.T) {
 	stall := make(chan struct{})
 	slow := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

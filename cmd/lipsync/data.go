@@ -21,13 +21,13 @@ import (
 	"lipsync/internal/sqlite"
 )
 
-// dataFlag is the option that every command on a data folder takes.
+// dataFlag is the option of each command that uses a data folder.
 type dataFlag struct {
 	Data string
 }
 
-// data is an open data folder. Beside the database and the objects it holds
-// scratch, for the files of running work, and lock, which a server holds.
+// data is an open data folder. It has the database, the objects, a folder "scratch" for the files
+// of running work, and a file "lock", which a server locks while it runs.
 type data struct {
 	dir     string
 	store   *sqlite.Store
@@ -36,14 +36,15 @@ type data struct {
 	service *lipsync.Service
 }
 
-// Where things lie in a data folder.
+// Names in a data folder.
 const (
 	databaseFile    = "lipsync.db"
 	objectsFolder   = "objects"
 	dashboardFolder = "dashboard"
 )
 
-// openData opens the folder. Any number of processes may, but see lock.
+// openData opens the folder. Any number of processes may open it at a time; only one of them
+// can be a server: see lock.
 func openData(ctx context.Context, dir string, log *slog.Logger) (*data, error) {
 	if err := makeFolder(dir); err != nil {
 		return nil, err
@@ -98,8 +99,8 @@ func (d *data) scratch() (string, error) {
 	return dir, errors.Join(os.RemoveAll(dir), os.Mkdir(dir, 0o700))
 }
 
-// lock makes the caller the folder's only server until it calls unlock, or
-// ends in any way. Where the last one was is forgotten.
+// lock makes this process the only server of the folder, until it calls unlock or ends. It
+// removes the address of the last server.
 func lock(dir string) (unlock func() error, err error) {
 	if err := makeFolder(dir); err != nil {
 		return nil, err
@@ -121,7 +122,7 @@ func lock(dir string) (unlock func() error, err error) {
 	return file.Close, nil
 }
 
-// hold takes the lock. It tries for a moment, in which locked may have it.
+// hold takes the lock. It tries for a moment, since locked may have the lock for so long.
 func hold(file *os.File) (err error) {
 	for range 10 {
 		err = unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
@@ -133,7 +134,7 @@ func hold(file *os.File) (err error) {
 	return err
 }
 
-// locked tells whether the folder has a server.
+// locked reports whether the folder has a server.
 func locked(dir string) (bool, error) {
 	file, err := os.Open(filepath.Join(dir, "lock"))
 	if errors.Is(err, fs.ErrNotExist) {

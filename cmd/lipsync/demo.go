@@ -20,7 +20,7 @@ type demoCommand struct {
 	Output string `short:"o" default:"lipsync-demo" placeholder:"DIR" help:"Folder for the results (default: ${default})."`
 }
 
-// sample is where the demo's files lie.
+// sample has the paths of the demo's files.
 type sample struct{ video, speech, output, picture string }
 
 func (c *demoCommand) Run(ctx context.Context, s streams) error {
@@ -53,7 +53,7 @@ func (c *demoCommand) Run(ctx context.Context, s streams) error {
 	return err
 }
 
-// sync lets a service of its own make the output, through its HTTP API.
+// sync starts a service for the sample, and makes the output through its HTTP API.
 func (f sample) sync(ctx context.Context, s streams) (err error) {
 	folder, err := os.MkdirTemp("", "lipsync-demo-")
 	if err != nil {
@@ -86,7 +86,7 @@ func (f sample) sync(ctx context.Context, s streams) (err error) {
 	}
 }
 
-// send sends the job, waits until it is done, and gets its output.
+// send sends the video and the speech, waits until the request is done, and gets its output.
 func (f sample) send(ctx context.Context, c client, progress io.Writer) error {
 	fmt.Fprintf(progress, "POST %s%s%s\n", c.base, rest.Base, rest.GenerateWithMediaPath)
 	id, err := c.generate(ctx, f.video, f.speech)

@@ -11,7 +11,7 @@ import (
 	"lipsync/internal/settings"
 )
 
-// setting returns the setting that a flag makes, nil if it makes none.
+// setting returns the setting of a flag, nil if the flag is no setting.
 func setting(f *kong.Flag) settings.Entry {
 	for _, e := range settings.At(settings.Machine) {
 		if e.Line().Name == f.Name {
@@ -21,8 +21,8 @@ func setting(f *kong.Flag) settings.Entry {
 	return nil
 }
 
-// describeFlags gives each flag of a setting the variable, the default and the help that the table of
-// settings has for it. Some defaults depend on the machine: those are given by name.
+// describeFlags gives each flag of a setting the variable, the default and the help of the table of
+// settings. Some defaults depend on the machine: the argument has them, by the name of the flag.
 func describeFlags(defaults map[string]string) kong.Option {
 	return kong.PostBuild(func(k *kong.Kong) error {
 		return kong.Visit(k.Model, func(node kong.Visitable, next kong.Next) error {
@@ -59,10 +59,10 @@ func describe(f *kong.Flag, line *settings.Row, computed string) {
 	f.OrigHelp = f.Help
 }
 
-// badValue is the table's sentence for a value that a setting may not have.
+// badValue is an error for a value that a setting may not have. The table of settings words it.
 type badValue struct{ error }
 
-// checkedMapper refuses what a setting may not be, before kong decodes it.
+// checkedMapper refuses values that a setting may not have, before kong decodes them.
 type checkedMapper struct {
 	kong.Mapper
 	of settings.Entry
@@ -73,7 +73,7 @@ func (m checkedMapper) Decode(ctx *kong.DecodeContext, target reflect.Value) err
 	t := ctx.Scan.Peek()
 	given := t.IsValue()
 	if ctx.Value.IsBool() {
-		given = t.Type == kong.FlagValueToken // any other token is the next argument
+		given = t.Type == kong.FlagValueToken // any other token belongs to the next argument
 	}
 	if given {
 		if err := m.of.Check(t.String()); err != nil {
@@ -83,8 +83,8 @@ func (m checkedMapper) Decode(ctx *kong.DecodeContext, target reflect.Value) err
 	return m.Mapper.Decode(ctx, target)
 }
 
-// fromEnvironment is a kong.ResolverFunc: it returns the text of a setting's variable, nil if that is
-// not set. (Where kong reads variables itself, it puts words of its own around the table's sentence.)
+// fromEnvironment is a kong.ResolverFunc. It returns the text of a setting's variable, nil if that is
+// not set. (kong can read variables too, but then it adds its own words to the table's sentence.)
 func fromEnvironment(_ *kong.Context, _ *kong.Path, f *kong.Flag) (any, error) {
 	e := setting(f)
 	if e == nil {

@@ -9,7 +9,8 @@ import (
 	"lipsync/internal/render"
 )
 
-// TestDefaults wants the table's defaults to be those of the packages that have any of their own.
+// TestDefaults checks that the defaults of the table of settings are those of the packages with
+// defaults of their own.
 func TestDefaults(t *testing.T) {
 	var c commands
 	if _, err := kong.Must(&c, describeFlags(nil), kong.Vars{"version": "v", "account": "a"}).Parse([]string{"serve"}); err != nil {

@@ -16,9 +16,9 @@ import (
 	"time"
 )
 
-// TestFullDisk serves from a disk of 64 MiB that another program fills while requests
-// wait. Reads and cancels go on, new media are refused, and once there is space again
-// all that waits completes, with no attempt spent.
+// TestFullDisk serves from a disk of 64 MiB that another program fills while requests wait. Reads
+// and cancels go on, and new media are refused. When there is space again, all waiting requests
+// complete, and no attempt was counted.
 func TestFullDisk(t *testing.T) {
 	disk := newSmallDisk(t, "64m")
 	args := serveArgs(disk.data(), []string{"--workers", "1", "--disk-reserve", "4MiB"})
@@ -36,7 +36,7 @@ func TestFullDisk(t *testing.T) {
 	filler := disk.path("filler")
 	fill(t, filler)
 	s.waitFor(t, "postponed: the disk is full or fails", time.Minute)
-	fill(t, filler) // what the attempt left, and what the database gave
+	fill(t, filler) // fill the space that the attempt or the database freed
 
 	for _, call := range []struct {
 		method, path, body string
@@ -78,20 +78,20 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// smallDisk is a disk of a few megabytes, in a mount namespace of its own, which a
-// process holds.
+// smallDisk is a disk of a few megabytes, in a mount namespace of its own. The namespace lives as
+// long as a process, the holder.
 type smallDisk struct {
 	holder *exec.Cmd
-	dir    string // where it is mounted, as processes within see it
+	dir    string // where it is mounted, for processes in the namespace
 }
 
-// newSmallDisk mounts a disk of the size, or skips the test where that is not allowed.
+// newSmallDisk mounts a disk of the size. It skips the test if this host doesn't allow that.
 func newSmallDisk(t *testing.T, size string) smallDisk {
 	t.Helper()
 	const mount = `mount -t tmpfs -o size="$0" tmpfs "$1" && echo mounted && exec cat`
 	d := smallDisk{dir: t.TempDir()}
 	d.holder = exec.Command("unshare", "-rm", "sh", "-c", mount, size, d.dir)
-	stdin, err := d.holder.StdinPipe() // which ends with us, and with it the holder
+	stdin, err := d.holder.StdinPipe() // it ends with this process, and then the holder ends
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,15 +118,15 @@ func (d smallDisk) within(command ...string) *exec.Cmd {
 	return exec.Command("nsenter", append([]string{"-t", pid, "-U", "-m", "--preserve-credentials"}, command...)...)
 }
 
-// path returns where a file of the disk is for those who don't see it.
+// path returns the path of a file on the disk for processes outside the namespace.
 func (d smallDisk) path(name string) string {
 	return filepath.Join(fmt.Sprintf("/proc/%d/root", d.holder.Process.Pid), d.dir, name)
 }
 
-// data is the data folder on the disk, for those who see it.
+// data returns the path of the data folder on the disk, for processes in the namespace.
 func (d smallDisk) data() string { return filepath.Join(d.dir, "data") }
 
-// newKey makes a key where the server sees its disk.
+// newKey makes a key, by a process in the namespace.
 func (d smallDisk) newKey(t *testing.T, args ...string) string {
 	t.Helper()
 	out, err := d.within(append([]string{fixtures.program, "keys", "create", "--data", d.data(), "--name", "test"}, args...)...).Output()

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestFuzzer lets schemathesis hold the running service against the document
-// that it serves: no server error, no answer that the document doesn't name.
+// TestFuzzer compares a running service with its OpenAPI document, by schemathesis: it finds no error
+// of the server, and no answer that the document lacks.
 func TestFuzzer(t *testing.T) {
 	fuzzer, err := filepath.Abs("../../.cache/venv/bin/schemathesis")
 	if err != nil {
@@ -22,7 +22,7 @@ func TestFuzzer(t *testing.T) {
 		t.Fatal(err)
 	}
 	data := t.TempDir()
-	// Uploads of 5 GiB are announced, which not every machine that tests has room for.
+	// The test announces uploads of 5 GiB. Not every machine has room for them.
 	s := startServer(t, data, "--generate-rate", "1000000", "--read-rate", "1000000", "--disk-reserve", "0")
 	c := exec.CommandContext(t.Context(), fuzzer, "--config-file", settings, "run", s.url+"/api/openapi.yaml",
 		"--seed", "1", "--max-examples", "50", "--continue-on-failure")

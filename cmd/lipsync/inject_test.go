@@ -15,11 +15,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// supervised is the first argument by which the test's own program runs another one, given
-// by the arguments behind it, whose writes it tells of at the socket that is its file 3.
+// supervised is the first argument with which the test's own program starts another program, which
+// the next arguments name. It reports that program's writes at the socket that is its file 3.
 const supervised = "supervised"
 
-// writes are the system calls that change a file, by which of their arguments the file is.
+// writes returns the system calls that change a file, each with the number of the argument that is
+// the file.
 func writes() map[int]int {
 	return map[int]int{
 		unix.SYS_WRITE: 0, unix.SYS_WRITEV: 0, unix.SYS_PWRITE64: 0, unix.SYS_FSYNC: 0, unix.SYS_FDATASYNC: 0,
@@ -27,15 +28,15 @@ func writes() map[int]int {
 	}
 }
 
-// execSupervised becomes the command. The kernel asks whoever has the other end of the
-// socket about each write of it and of its children.
+// execSupervised replaces this program by the command. The kernel then asks the process at the other
+// end of the socket about each write of the command and of its children.
 func execSupervised(command []string) error {
 	path, err := exec.LookPath(command[0])
 	if err != nil {
 		return err
 	}
 	const load, equal, end = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, unix.BPF_RET | unix.BPF_K
-	filter := []unix.SockFilter{{Code: load, K: 0}} // the number of the call
+	filter := []unix.SockFilter{{Code: load, K: 0}} // load the number of the call
 	left := len(writes())
 	for call := range writes() {
 		filter = append(filter, unix.SockFilter{Code: equal, Jt: uint8(left), K: uint32(call)})
@@ -43,7 +44,7 @@ func execSupervised(command []string) error {
 	}
 	filter = append(filter, unix.SockFilter{Code: end, K: unix.SECCOMP_RET_ALLOW}, unix.SockFilter{Code: end, K: unix.SECCOMP_RET_USER_NOTIF})
 	program := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
-	runtime.LockOSThread() // the thread that becomes the command
+	runtime.LockOSThread() // this thread becomes the command
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return err
 	}
@@ -59,15 +60,15 @@ func execSupervised(command []string) error {
 
 // injector makes writes of a program fail.
 type injector struct {
-	disk uint64 // number of the device whose files are meant
+	disk uint64 // number of the device on whose files writes fail
 
 	mu     sync.Mutex
 	random *rand.Rand
-	left   int // writes that are still to fail
-	failed int // so far
+	left   int // number of writes that will fail
+	failed int // number of writes that failed
 }
 
-// start starts a command, whose writes the injector judges from then on.
+// start starts a command. From then on the injector judges its writes.
 func (i *injector) start(t *testing.T, data string, command *exec.Cmd) *server {
 	t.Helper()
 	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
@@ -90,7 +91,7 @@ func (i *injector) start(t *testing.T, data string, command *exec.Cmd) *server {
 	return start(t, data, process)
 }
 
-// judgeAll gets from the socket where the kernel asks, and answers until the program and
+// judgeAll gets the file at which the kernel asks from the socket, and answers until the program and
 // all its children have ended.
 func (i *injector) judgeAll(socket int) error {
 	defer unix.Close(socket)
@@ -154,8 +155,8 @@ func (i *injector) judge(fd int) {
 	_, _, _ = unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.SECCOMP_IOCTL_NOTIF_SEND, uintptr(unsafe.Pointer(&a)))
 }
 
-// fails decides whether a call fails: of those that are meant one of two, until there were
-// enough.
+// fails decides whether a call fails: one of two writes to the device fails, until enough have
+// failed.
 func (i *injector) fails(q question) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -172,7 +173,7 @@ func (i *injector) fails(q question) bool {
 	return true
 }
 
-// fail makes n of the next writes fail, and returns a function that ends it.
+// fail makes n of the next writes fail. It returns a function that ends that.
 func (i *injector) fail(n int) (end func()) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -184,7 +185,7 @@ func (i *injector) fail(n int) (end func()) {
 	}
 }
 
-// broke returns how many writes have failed.
+// broke returns the number of writes that have failed.
 func (i *injector) broke() int {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -14,10 +14,10 @@ import (
 
 type createKeyCommand struct {
 	homeFlags
-	Name    string `required:"" help:"What the key is for, to tell it from others."`
-	Account string `default:"${account}" help:"Whose requests the key sees and makes (default: ${default})."`
+	Name    string `required:"" help:"Name of the key, to tell it from others."`
+	Account string `default:"${account}" help:"Account whose requests the key sees and makes (default: ${default})."`
 	MaxKeys int
-	Limit   *int64 `placeholder:"N" help:"How many requests the key may make (default: any number)."`
+	Limit   *int64 `placeholder:"N" help:"Number of requests that the key may make (default: any number)."`
 }
 
 // Validate implements kong's check of a command's options.
@@ -31,7 +31,7 @@ func (c *createKeyCommand) Validate() error {
 func (c *createKeyCommand) Run(ctx context.Context, s streams) error {
 	return c.with(ctx, func(service *lipsync.Service) error {
 		service.Limits.Keys = c.MaxKeys
-		var limit int64 // any number
+		var limit int64 // 0: any number
 		if c.Limit != nil {
 			limit = *c.Limit
 		}
@@ -76,7 +76,7 @@ func (c *revokeKeyCommand) Run(ctx context.Context) error {
 	})
 }
 
-// sentence is the public message of an error that has one of its own.
+// sentence returns an error with only the public message of err, or err if it has no public message.
 func sentence(err error) error {
 	if code := lipsync.CodeOf(err); code == "" || code == lipsync.Internal {
 		return err
@@ -84,12 +84,12 @@ func sentence(err error) error {
 	return errors.New(lipsync.MessageOf(err))
 }
 
-// keyJSON is a key as keys list --json shows it.
+// keyJSON is a key in the output of keys list --json.
 type keyJSON struct {
 	ID        string     `json:"id"`
 	Account   string     `json:"account"`
 	Name      string     `json:"name"`
-	Start     string     `json:"start"` // of the key, "" of an older one
+	Start     string     `json:"start"` // of the token; "" for keys of older versions
 	CreatedAt time.Time  `json:"created_at"`
 	LastUsed  *time.Time `json:"last_used_at"`
 	Limit     *int64     `json:"limit"` // null: any number
@@ -133,7 +133,7 @@ func printTable(w io.Writer, keys []lipsync.Key) error {
 	return table.Flush()
 }
 
-// beginning returns the start of a key's token, for people; keys of older versions have none.
+// beginning returns the start of a key's token as people read it. Keys of older versions have no start.
 func beginning(start string) string {
 	if start == "" {
 		return "unknown"

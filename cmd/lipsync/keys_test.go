@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// createKey makes a key by the command line and looks its id up.
+// createKey makes a key by the command line, and finds its id.
 func createKey(t testing.TB, data, account, name string, limit int64) (id, token string) {
 	t.Helper()
 	args := []string{"keys", "create", "--data", data, "--name", name, "--account", account}
@@ -92,7 +92,7 @@ func testKeys(t *testing.T, home ...string) {
 	if !strings.Contains(table, k.ID) || strings.Contains(table, token) {
 		t.Errorf("list: got %q, want the id and not the key", table)
 	}
-	for _, id := range []string{k.ID, k.ID} { // a second time changes nothing
+	for _, id := range []string{k.ID, k.ID} { // the second call changes nothing
 		if _, said, status := keys("revoke", id); status != ok {
 			t.Errorf("revoke: got status %d, %q", status, said)
 		}

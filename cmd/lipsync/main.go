@@ -1,4 +1,4 @@
-// Command lipsync is the lip sync service of one machine, and its command line.
+// Command lipsync is the lip sync service for one machine, with its command line.
 package main
 
 import (
@@ -23,25 +23,25 @@ import (
 
 // commands is the command line.
 type commands struct {
-	Serve     serveCommand     `cmd:"" help:"Serve the HTTP API and do the requests that it takes."`
-	Dashboard dashboardCommand `cmd:"" help:"Print a link that signs in to the dashboard of a server that runs. It works once, for 10 minutes."`
+	Serve     serveCommand     `cmd:"" help:"Serve the HTTP API and the dashboard, and render requests."`
+	Dashboard dashboardCommand `cmd:"" help:"Print a link that signs in to the dashboard of a running server. It works once, within 10 minutes."`
 	Keys      struct {
-		Create createKeyCommand `cmd:"" help:"Make an API key and print it. It is shown this once."`
+		Create createKeyCommand `cmd:"" help:"Make an API key and print it. It is shown only once."`
 		List   listKeysCommand  `cmd:"" help:"List the API keys."`
-		Revoke revokeKeyCommand `cmd:"" help:"Revoke an API key. It is refused at once, also by a server that runs."`
+		Revoke revokeKeyCommand `cmd:"" help:"Revoke an API key. A running server refuses it at once too."`
 	} `cmd:"" help:"Make, list and revoke the API keys of a data folder, or of a table on AWS."`
-	Backup  backupCommand  `cmd:"" help:"Copy a data folder into one file, also while a server uses it."`
-	Restore restoreCommand `cmd:"" help:"Make a data folder of such a file."`
+	Backup  backupCommand  `cmd:"" help:"Copy a data folder into one file. A server may use the folder meanwhile."`
+	Restore restoreCommand `cmd:"" help:"Make a data folder from a backup."`
 	Models  struct {
-		Check checkModelsCommand `cmd:"" help:"Tell which models there are, whether they load, and which shapes they have."`
+		Check checkModelsCommand `cmd:"" help:"List the models, with their shapes, and check that they load."`
 		Add   addModelCommand    `cmd:"" help:"Copy a model into the folder of models."`
 	} `cmd:"" help:"Check and add the models of a folder: networks that engines and detectors run."`
 	Sync    syncCommand      `cmd:"" help:"Make one video's lips follow a speech track, without a server."`
-	Demo    demoCommand      `cmd:"" help:"Try the service: draw a sample video, send it through the HTTP API, show the result."`
+	Demo    demoCommand      `cmd:"" help:"Try the service: draw a sample video, and make its lips follow a speech through the HTTP API."`
 	Version kong.VersionFlag `help:"Print the version."`
 }
 
-// streams are where a command's words go.
+// streams are the standard output and the standard error of a command.
 type streams struct{ out, err io.Writer }
 
 // Exit statuses.
@@ -57,7 +57,7 @@ func main() {
 		os.Exit(failed)
 	}
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(50) // pictures fill the heap: collecting earlier costs little time and saves a tenth of the memory
+		debug.SetGCPercent(50) // pictures fill the heap; earlier collections cost little time and save a tenth of the memory
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
@@ -66,7 +66,7 @@ func main() {
 
 // run runs the command line's arguments and returns the exit status.
 func run(ctx context.Context, args []string, s streams) int {
-	exited := -1 // by --help and --version
+	exited := -1 // the status with which --help or --version ended; -1: neither was given
 	parser := kong.Must(new(commands),
 		kong.Name("lipsync"),
 		kong.Description("Make the lips of a video follow a speech track. The API is described at "+rest.Base+rest.DocumentPath+" of a server."),
@@ -101,7 +101,7 @@ func run(ctx context.Context, args []string, s streams) int {
 	return ok
 }
 
-// mistaken returns the command whose help tells more of a mistake in the command line.
+// mistaken returns the command whose --help explains a mistake in the command line.
 func mistaken(err error) string {
 	if parse, ok := errors.AsType[*kong.ParseError](err); ok && parse.Context.Selected() != nil {
 		return parse.Context.Selected().FullPath()
@@ -109,7 +109,7 @@ func mistaken(err error) string {
 	return "lipsync"
 }
 
-// explain says of an error what to do about it, where that is known.
+// explain turns the error of a missing program into one that says how to install it.
 func explain(err error) error {
 	if missing, ok := errors.AsType[*exec.Error](err); ok && errors.Is(err, exec.ErrNotFound) {
 		return fmt.Errorf("%s not found in PATH; install it, such as by: apt install ffmpeg", missing.Name)
@@ -117,8 +117,8 @@ func explain(err error) error {
 	return err
 }
 
-// defaultData is where the data lie unless told otherwise: the place that the
-// XDG base directory specification names for a user's data.
+// defaultData returns the default data folder: the one for a user's data by the XDG base directory
+// specification.
 func defaultData() string {
 	if base := os.Getenv("XDG_DATA_HOME"); filepath.IsAbs(base) {
 		return filepath.Join(base, "lipsync")

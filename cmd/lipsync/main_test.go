@@ -20,7 +20,7 @@ import (
 
 // The tests of this package run the program as its users do, as a process.
 
-// fixtures are what all tests share: the program and a small job for it.
+// fixtures has the program, and a small job for it, for all tests.
 var fixtures struct{ program, video, speech string }
 
 func TestMain(m *testing.M) {
@@ -87,7 +87,7 @@ type server struct {
 	done      chan error
 }
 
-// record keeps what a server says.
+// record keeps the lines that a server printed.
 type record struct {
 	mu    sync.Mutex
 	lines []string
@@ -136,7 +136,7 @@ func start(t *testing.T, data string, process *exec.Cmd) *server {
 	t.Cleanup(func() { s.kill() })
 	listening := make(chan string, 1)
 	go func() { s.done <- s.follow(stderr, listening) }()
-	// A number of looks, and no point in time: a machine may be paused.
+	// A number of checks, and no point in time: a machine may be paused.
 	for looks, waits := 0, true; waits; looks++ {
 		select {
 		case s.url = <-listening:
@@ -153,7 +153,7 @@ func start(t *testing.T, data string, process *exec.Cmd) *server {
 	return s
 }
 
-// follow reads what the server says until it ends.
+// follow reads the server's messages until it ends.
 func (s *server) follow(stderr io.Reader, listening chan<- string) error {
 	lines := bufio.NewScanner(stderr)
 	for lines.Scan() {
@@ -166,13 +166,13 @@ func (s *server) follow(stderr io.Reader, listening chan<- string) error {
 	return s.process.Wait()
 }
 
-// kill ends the server as kill -9 does, if it still runs, and waits for its end.
+// kill kills the server as kill -9 does, if it still runs, and waits for its end.
 func (s *server) kill() {
 	_ = s.process.Process.Kill()
 	s.done <- <-s.done
 }
 
-// stop ends the server as an operator does, and returns how it ended.
+// stop ends the server as an operator does, and returns the error with which it ended.
 func (s *server) stop(t *testing.T) error {
 	t.Helper()
 	if err := s.process.Process.Signal(syscall.SIGTERM); err != nil {

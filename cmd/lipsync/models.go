@@ -15,23 +15,24 @@ import (
 	"lipsync/internal/onnx/catalog"
 )
 
-// modelFlags say where networks lie, and what runs them.
+// modelFlags are the options for the folder of networks, and for what runs them.
 type modelFlags struct {
 	Models      string
 	Providers   []onnx.Provider
 	ONNXRuntime string `name:"onnxruntime"`
 }
 
-// options are those that serve loads a network with, so that a try tells the same.
+// options returns the options with which serve loads a network. A try with the same options has
+// the same result.
 func (f *modelFlags) options(role catalog.Role) onnx.Options {
 	return onnx.Options{Providers: f.Providers, Threads: engines.Threads(role)}
 }
 
 type addModelCommand struct {
 	modelFlags
-	Role    string `arg:"" help:"What the model is for: wav2lip, face-detector, face-landmarks or active-speaker."`
+	Role    string `arg:"" help:"The model's role: wav2lip, face-detector, face-landmarks or active-speaker."`
 	File    string `arg:"" help:"The model, an ONNX file. It is copied."`
-	Licence string `default:"not stated" placeholder:"TEXT" help:"What the model's owner lets others do, for models check to tell."`
+	Licence string `default:"not stated" placeholder:"TEXT" help:"The model's licence. The command models check shows it."`
 }
 
 func (c *addModelCommand) Run(ctx context.Context, s streams) error {
@@ -94,11 +95,11 @@ func (c *checkModelsCommand) Run(ctx context.Context, s streams) error {
 	return nil
 }
 
-// modelJSON is a model as models check --json shows it.
+// modelJSON is a model in the output of models check --json.
 type modelJSON struct {
 	Role     catalog.Role  `json:"role"`
 	File     string        `json:"file"`
-	Size     int           `json:"input_size,omitempty"` // side of the square pictures it takes
+	Size     int           `json:"input_size,omitempty"` // side of the square pictures that it takes, in pixels
 	Licence  string        `json:"licence"`
 	Digest   bool          `json:"digest"` // the file is the one that models.json names
 	Loads    bool          `json:"loads"`
@@ -108,7 +109,7 @@ type modelJSON struct {
 	Problem  string        `json:"problem,omitempty"`
 }
 
-// check tries a model; missing says why there is no runtime, if there is none.
+// check tries a model. If the runtime is nil, missing is the reason.
 func (c *checkModelsCommand) check(ctx context.Context, runtime *onnx.Runtime, missing error, m catalog.Model) modelJSON {
 	found := modelJSON{Role: m.Role, File: m.File, Size: m.InputSize, Licence: m.Licence, Inputs: []onnx.Info{}, Outputs: []onnx.Info{}}
 	problem := func(err error) modelJSON {
@@ -166,7 +167,7 @@ func yes(is bool, yes, no string) string {
 	return no
 }
 
-// pixels is an input size for people.
+// pixels returns a model's input size as people read it.
 func pixels(size int) string {
 	if size == 0 {
 		return "-"

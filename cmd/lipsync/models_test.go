@@ -83,7 +83,7 @@ func TestModels(t *testing.T) {
 	}
 }
 
-// TestModelsWithoutRuntime: models are there, and the library is not.
+// TestModelsWithoutRuntime checks models while the library is missing.
 func TestModelsWithoutRuntime(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(t.TempDir(), "faces.onnx")
@@ -97,7 +97,7 @@ func TestModelsWithoutRuntime(t *testing.T) {
 	}
 }
 
-// TestModelsThatDontFit: serve would refuse these, and so do add and check.
+// TestModelsThatDontFit checks that models add and models check refuse the models that serve refuses.
 func TestModelsThatDontFit(t *testing.T) {
 	onnxtest.Runtime(t)
 	half, odd, any := detector(), onnxtest.AsItIs(), onnxtest.AsItIs()
@@ -129,8 +129,8 @@ func TestModelsThatDontFit(t *testing.T) {
 	}
 }
 
-// TestModelsAreTriedAsServed: with the threads that they have in serve, by which
-// it depends how much memory they take.
+// TestModelsAreTriedAsServed checks that models are tried with as many threads as in serve, since
+// their memory depends on it.
 func TestModelsAreTriedAsServed(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	for _, role := range []catalog.Role{catalog.Wav2Lip, catalog.FaceLandmarks} {
@@ -141,7 +141,8 @@ func TestModelsAreTriedAsServed(t *testing.T) {
 	}
 }
 
-// TestModelsShowSizes: of pictures, and whether models.json says the same.
+// TestModelsShowSizes checks that models check shows the sizes of pictures, and compares them with
+// models.json.
 func TestModelsShowSizes(t *testing.T) {
 	onnxtest.Runtime(t)
 	dir, file := t.TempDir(), filepath.Join(t.TempDir(), "m.onnx")

@@ -16,8 +16,7 @@ import (
 	"lipsync/internal/settings"
 )
 
-// monitored has a monitor watch the home, if an address for it is set. It is to be called
-// once everything else is set.
+// monitored adds a monitor, if an address for it is set. Call it after everything else is set.
 func (h *home) monitored(s *engines.Set) {
 	m := monitor.New(monitor.Options{
 		Backlog: h.data.store.Backlog,
@@ -35,7 +34,7 @@ func (h *home) monitored(s *engines.Set) {
 	h.monitor = stalling(m.Handler(), stallTime)
 }
 
-// listenMetrics returns where the monitor is to be served, nil for nowhere.
+// listenMetrics returns the listener of the monitor, nil if no address is set for it.
 func (c *serveCommand) listenMetrics() (net.Listener, error) {
 	if c.MetricsAddr == "" {
 		return nil, nil
@@ -43,8 +42,8 @@ func (c *serveCommand) listenMetrics() (net.Listener, error) {
 	return listen(c.MetricsAddr, settings.MetricsAddr)
 }
 
-// checkStore reads a record that isn't there, and changes another: that writes
-// nothing, but has to take its turn at the database.
+// checkStore reads a record that does not exist, and tries to change another such record. That
+// writes nothing, but it needs the database's lock for writes.
 func (d *data) checkStore(ctx context.Context) error {
 	if _, err := d.store.Requests.ByID(ctx, ""); lipsync.CodeOf(err) != lipsync.NotFound {
 		return fmt.Errorf("read: %w", err)
@@ -55,8 +54,7 @@ func (d *data) checkStore(ctx context.Context) error {
 	return nil
 }
 
-// checkDisk writes a file to the folder, brings it to the disk, reads it and
-// removes it.
+// checkDisk writes a file to the folder, syncs it, reads it and removes it.
 func checkDisk(dir string) (err error) {
 	f, err := os.CreateTemp(dir, "check-")
 	if err != nil {
@@ -75,7 +73,7 @@ func checkDisk(dir string) (err error) {
 		return err
 	}
 	if !bytes.Equal(got, want) {
-		return errors.New("what was written to the disk is not what is read")
+		return errors.New("the disk returns other data than what was written")
 	}
 	return nil
 }

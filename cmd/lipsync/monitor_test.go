@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// metricsURL returns where the server said that it serves metrics.
+// metricsURL returns the address of the metrics, from the server's log.
 func (s *server) metricsURL(t *testing.T) string {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
@@ -40,7 +40,7 @@ func body(t *testing.T, address string) (status int, text string) {
 	return response.StatusCode, string(b)
 }
 
-// TestMetrics does a job and one that fails, and finds them in the metrics.
+// TestMetrics does one job that completes and one that fails, and finds both in the metrics.
 func TestMetrics(t *testing.T) {
 	data := t.TempDir()
 	s := startServer(t, data, "--metrics-addr", "127.0.0.1:0", "--allow-private-networks")
@@ -87,7 +87,7 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// ready asks which checks of the server are well.
+// ready returns the status of /readyz, and which of its checks passed.
 func (s *server) ready(t *testing.T) (status int, well map[string]bool) {
 	t.Helper()
 	var answer struct{ Checks map[string]struct{ OK bool } }
@@ -102,7 +102,7 @@ func (s *server) ready(t *testing.T) (status int, well map[string]bool) {
 	return status, well
 }
 
-// TestReadyz takes away the folder that work needs.
+// TestReadyz removes the folder for the files of running work.
 func TestReadyz(t *testing.T) {
 	data := t.TempDir()
 	s := startServer(t, data, "--metrics-addr", "127.0.0.1:0")
@@ -118,10 +118,10 @@ func TestReadyz(t *testing.T) {
 	}
 }
 
-// TestNoMetrics serves them nowhere unless told where.
+// TestNoMetrics checks that a server serves no metrics without an address for them.
 func TestNoMetrics(t *testing.T) {
 	s := startServer(t, t.TempDir())
-	s.link(t) // everything has begun
+	s.link(t) // now the server has started completely
 	if lines := s.log.with("metrics"); len(lines) > 0 {
 		t.Errorf("got %q, want nothing of metrics", lines)
 	}

@@ -11,7 +11,7 @@ import (
 	"lipsync/internal/onnx/onnxtest"
 )
 
-// serveWith are the options of a server with a network of the Wav2Lip kind.
+// serveWith returns the options of a server with a network of the Wav2Lip kind.
 func serveWith(t *testing.T, g onnxtest.Graph) []string {
 	t.Helper()
 	onnxtest.Runtime(t)
@@ -32,8 +32,8 @@ func (c client) startWith(t *testing.T, engine string) string {
 	})
 }
 
-// TestServeModel renders with a network. The next server has lost it: what was
-// asked of it fails, and all else goes on.
+// TestServeModel renders with a network. The next server lacks that network: the requests for it
+// fail, and all others go on.
 func TestServeModel(t *testing.T) {
 	data, with := t.TempDir(), serveWith(t, onnxtest.AsItIs())
 	s := startServer(t, data, with...)
@@ -63,8 +63,8 @@ func TestServeModel(t *testing.T) {
 	}
 }
 
-// TestServeBadModel starts with a model that can't be used. Only where it is the
-// default the server doesn't.
+// TestServeBadModel starts a server with a model that can't be used. The server starts, except if
+// that model is the default.
 func TestServeBadModel(t *testing.T) {
 	data, with := t.TempDir(), serveWith(t, onnxtest.Graph{})
 	s := startServer(t, data, with...)
@@ -81,8 +81,8 @@ func TestServeBadModel(t *testing.T) {
 	}
 }
 
-// TestCancelNetwork cancels a request while its network computes, which it would
-// do for ever, and stops the server while another one does.
+// TestCancelNetwork cancels a request while its network computes, which would never end. It stops the
+// server during another such request.
 func TestCancelNetwork(t *testing.T) {
 	data, with := t.TempDir(), serveWith(t, onnxtest.Endless())
 	s := startServer(t, data, with...)
@@ -104,7 +104,7 @@ func TestCancelNetwork(t *testing.T) {
 	}
 }
 
-// waitPainting waits until all is seen of a request's video, and no mouth is made yet.
+// waitPainting waits until the service has analysed all of a request's video, and makes the mouths.
 func (c client) waitPainting(t *testing.T, id string) {
 	t.Helper()
 	const seen = 30 // percent
@@ -118,8 +118,8 @@ func (c client) waitPainting(t *testing.T, id string) {
 	t.Fatalf("got %+v after two minutes, want its mouths to be made", p)
 }
 
-// TestFolder: the default folder may be missing or have no models; one that is
-// named may not.
+// TestFolder checks that the default folder of models may be missing or without models, and that a
+// folder that an option names may not.
 func TestFolder(t *testing.T) {
 	t.Setenv("XDG_DATA_HOME", t.TempDir())
 	usual := defaultModels()

@@ -17,7 +17,7 @@ import (
 	"lipsync/internal/sqlite"
 )
 
-// write writes the archive, and brings it to the disk.
+// write writes the archive, and syncs it to the disk.
 func (b *backup) write(ctx context.Context, made, snapshot string, held *disk.Held) (err error) {
 	f, err := os.OpenFile(made, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -37,7 +37,7 @@ func (b *backup) write(ctx context.Context, made, snapshot string, held *disk.He
 	return errors.Join(w.Close(), f.Sync())
 }
 
-// addOwn adds what links and sessions are made with, as far as it is there.
+// addOwn adds the secrets of links and cookies, and the files of ended sessions, if they exist.
 func (b *backup) addOwn(w *archive.Writer) error {
 	data := os.DirFS(b.data)
 	names := []string{path.Join(objectsFolder, "secret"), path.Join(dashboardFolder, "secret")}
@@ -53,7 +53,7 @@ func (b *backup) addOwn(w *archive.Writer) error {
 	return nil
 }
 
-// addObjects adds the objects that the snapshot has use for.
+// addObjects adds the objects that the snapshot names.
 func (b *backup) addObjects(ctx context.Context, w *archive.Writer, snapshot string, held *disk.Held) (err error) {
 	store, err := sqlite.Open(ctx, snapshot)
 	if err != nil {
@@ -93,7 +93,7 @@ func (b *backup) add(w *archive.Writer, from fs.FS, file, name string) error {
 	return w.Add(name, f, info.Size())
 }
 
-// check reads the archive as restore does, and opens the database in it.
+// check reads the archive in the same way as restore, and opens its database.
 func (b *backup) check(ctx context.Context, made string) error {
 	f, err := os.Open(made)
 	if err != nil {
@@ -128,7 +128,7 @@ func writeAll(f *os.File, content io.Reader) error {
 	return errors.Join(err, f.Close())
 }
 
-// syncFolder brings the names in a folder to the disk.
+// syncFolder syncs a folder, so that the names in it outlive a power cut.
 func syncFolder(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {

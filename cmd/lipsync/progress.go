@@ -10,7 +10,7 @@ import (
 	"golang.org/x/term"
 )
 
-// progress shows how far some work is: a bar on a terminal, elsewhere a line
+// progress shows how much of some work is done: by a bar on a terminal, and otherwise by a line
 // for each tenth.
 type progress struct {
 	w        io.Writer
@@ -24,13 +24,13 @@ func newProgress(w io.Writer) *progress {
 	return &progress{w: w, terminal: isTerminal(w)}
 }
 
-// isTerminal reports whether a person reads on a screen what is written to w.
+// isTerminal reports whether w is a terminal.
 func isTerminal(w io.Writer) bool {
 	file, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 
-// show tells how many steps of a stage are done.
+// show shows how many of a stage's steps are done.
 func (p *progress) show(stage string, done, total int) {
 	total = max(total, done, 1)
 	if stage != p.stage {
@@ -56,10 +56,10 @@ func (p *progress) draw(done, total int) {
 			progressbar.OptionThrottle(100*time.Millisecond))
 	}
 	p.bar.ChangeMax(total)
-	_ = p.bar.Set(done) // the worst is a bar that stands still
+	_ = p.bar.Set(done) // after an error the bar only stands still
 }
 
-// end leaves the bar of the last stage as it is.
+// end ends the bar of the last stage, and leaves it as it is.
 func (p *progress) end() {
 	if p.bar != nil {
 		_ = p.bar.Exit()

@@ -12,14 +12,14 @@ import (
 	"lipsync/internal/render"
 )
 
-// renderFlags are the options of what renders.
+// renderFlags are the options of commands that render.
 type renderFlags struct {
 	modelFlags
 	Engine string
 	NVIDIA bool `name:"nvidia"`
 }
 
-// open loads the models for jobs that use a number of cores each.
+// open loads the models for jobs that each use a number of cores.
 func (f renderFlags) open(ctx context.Context, cores int, limits render.Limits, log *slog.Logger) (*engines.Set, error) {
 	return engines.Open(ctx, engines.Options{
 		Limits: limits, Cores: cores, NVIDIA: f.NVIDIA,
@@ -27,7 +27,7 @@ func (f renderFlags) open(ctx context.Context, cores int, limits render.Limits, 
 	})
 }
 
-// folder is where the models are, "" for none: the default folder may have none.
+// folder returns the folder of models, "" if there are none: the default folder may be missing.
 func (f modelFlags) folder() string {
 	if _, err := os.Stat(filepath.Join(f.Models, catalog.FileName)); f.Models == defaultModels() && errors.Is(err, os.ErrNotExist) {
 		return ""

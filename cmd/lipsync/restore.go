@@ -18,10 +18,10 @@ import (
 
 type restoreCommand struct {
 	dataFlag
-	File string `arg:"" help:"A file that lipsync backup made. The data folder must be empty, or not there."`
+	File string `arg:"" help:"A file that lipsync backup made. The data folder must be empty or missing."`
 }
 
-// restoring is where files lie in the data folder until all are there and whole.
+// restoring is the folder, in the data folder, that has the files until all of them are extracted.
 const restoring = "restoring"
 
 func (c *restoreCommand) Run(ctx context.Context, s streams) (err error) {
@@ -38,7 +38,7 @@ func (c *restoreCommand) Run(ctx context.Context, s streams) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
-	if err := empty(c.Data); err != nil { // still, now that no server can start
+	if err := empty(c.Data); err != nil { // check again, now that no server can start
 		return err
 	}
 	scratch := filepath.Join(c.Data, restoring)
@@ -59,8 +59,8 @@ func (c *restoreCommand) Run(ctx context.Context, s streams) (err error) {
 	return err
 }
 
-// empty returns an error if a data folder holds anything, besides what a new disk and a
-// lock leave there.
+// empty returns an error if a data folder has anything in it, except for the lock and the folder
+// lost+found of a new disk.
 func empty(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -74,7 +74,7 @@ func empty(dir string) error {
 	return nil
 }
 
-// extract writes the files of an archive to a folder, and to the disk.
+// extract writes the files of an archive to a folder, and syncs them to the disk.
 func extract(ctx context.Context, from io.Reader, dir string) (err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -109,8 +109,8 @@ func extractFile(root *os.Root, name string, content io.Reader) error {
 	return writeAll(f, content)
 }
 
-// publish moves what was extracted to its place, the database last: without it the
-// folder has no records that name files.
+// publish moves the extracted files to their places, the database last. Without the database no
+// record names a file.
 func publish(scratch, data string) error {
 	for _, name := range []string{objectsFolder, dashboardFolder, databaseFile} {
 		err := os.Rename(filepath.Join(scratch, name), filepath.Join(data, name))

@@ -18,10 +18,10 @@ import (
 	"time"
 )
 
-// pageSample is one of the programs that the dashboard's page on the API shows.
+// pageSample is one of the programs on the dashboard's page about the API.
 type pageSample struct{ name, file, program string }
 
-// pageSamples are all of them, with what runs each.
+// pageSamples returns all programs of the page, each with the program that runs it.
 func pageSamples() []pageSample {
 	return []pageSample{
 		{"curl", "sample.sh", "sh"}, {"python", "sample.py", "python3"},
@@ -29,9 +29,9 @@ func pageSamples() []pageSample {
 	}
 }
 
-// TestSamples runs the programs that the dashboard's page on the API shows, as they are copied, in a folder
-// with the files that they send: with a key each gets the output. With a wrong key, and where the media can't
-// be used, each prints the API's own sentence and fails.
+// TestSamples runs the programs of the dashboard's page about the API, as people copy them, in a folder
+// with the files that they send. With a key each program gets the output. With a wrong key, or with media
+// that can't be used, each program prints the API's sentence and fails.
 func TestSamples(t *testing.T) {
 	data := t.TempDir()
 	s := startServer(t, data)
@@ -84,7 +84,7 @@ func (c pageSample) text(t *testing.T, page string) string {
 	return found[1]
 }
 
-// run runs a sample in a folder to its end.
+// run runs a sample in a folder, to its end.
 func (c pageSample) run(t *testing.T, folder, text, key string) (said string, err error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), c.file)
@@ -101,15 +101,15 @@ func (c pageSample) run(t *testing.T, folder, text, key string) (said string, er
 	return string(out), err
 }
 
-// TestConversation runs the calls of the README, and then those of the API guide: with a key they get an output
-// and send an upload, and with a wrong one the README's say so and end.
+// TestConversation runs the calls of the README, and then those of the API guide. With a key they get an
+// output and send an upload. With a wrong key the calls of the README print the error and end.
 func TestConversation(t *testing.T) {
 	data, folder := t.TempDir(), t.TempDir()
 	s := startServer(t, data, "--allow-private-networks")
 	if err := os.Symlink(fixtures.video, filepath.Join(folder, "talk.mp4")); err != nil {
 		t.Fatal(err)
 	}
-	// It doesn't answer, so a request that names it is open until it is canceled.
+	// This server doesn't answer, so a request with its address is open until it is canceled.
 	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
 	defer silent.Close()
 	here := strings.NewReplacer("http://127.0.0.1:8080", s.url, "https://example.com", silent.URL,
@@ -121,7 +121,7 @@ func TestConversation(t *testing.T) {
 	if got := strings.Count(wrong, "invalid token"); got != 3 {
 		t.Errorf("with a wrong key: got %q, want the API's sentence 3 times", wrong)
 	}
-	const paddedCount = `wc() { printf '   %s\n' "$(command wc "$@")"; }` + "\n" // as that of BSD and macOS
+	const paddedCount = `wc() { printf '   %s\n' "$(command wc "$@")"; }` + "\n" // like wc of BSD and macOS
 	out, err := c.run(t, folder, "set -e\nKEY=$LIPSYNC_KEY\n"+first+paddedCount+rest, newKey(t, data))
 	if info, missing := os.Stat(filepath.Join(folder, "output.mp4")); err != nil || missing != nil || info.Size() == 0 {
 		t.Errorf("got %s (%v, %v), want output.mp4", out, err, missing)
@@ -133,7 +133,7 @@ func TestConversation(t *testing.T) {
 	}
 }
 
-// shellOf returns the shell samples of a page that begin with a text.
+// shellOf returns those shell samples of a page that begin with a text.
 func shellOf(t *testing.T, path, begin string) (text string) {
 	t.Helper()
 	page, err := os.ReadFile(path)
@@ -151,7 +151,7 @@ func shellOf(t *testing.T, path, begin string) (text string) {
 	return text
 }
 
-// compile returns the JavaScript that the compiler makes of a program in TypeScript, whose types it checks.
+// compile compiles a program in TypeScript to JavaScript. The compiler checks its types.
 func compile(t *testing.T, text string) string {
 	t.Helper()
 	modules, dir := filepath.Dir(tool(t, "../../.cache/node/node_modules/typescript")), t.TempDir()

@@ -11,14 +11,14 @@ import (
 	"testing"
 )
 
-// TestSandbox: the server says which layers hold, and its process is hidden from others
-// of the same user: in /proc the kernel gives its files to root.
+// TestSandbox checks that the server logs which layers of the sandbox work, and that its process is
+// hidden from others of the same user: the kernel gives its files in /proc to root.
 func TestSandbox(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("runs the server as another user: run as root")
 	}
 	const user = 65534
-	home, err := os.MkdirTemp("", "lipsync-sandbox-") // where that user comes, too
+	home, err := os.MkdirTemp("", "lipsync-sandbox-") // that user can read this folder too
 	if err != nil {
 		t.Fatal(err)
 	}

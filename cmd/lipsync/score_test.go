@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// TestScore syncs people who rest and who speak to a text, and measures how well
-// the lips follow its phonemes. Clips and measure are in the folder that
-// LIPSYNC_SHARED names, see docs/testing.md.
+// TestScore syncs videos of people, who rest or speak, with a speech, and measures how well their lips
+// follow its phonemes. The clips and the program that measures are in the folder that LIPSYNC_SHARED
+// names, see docs/testing.md.
 func TestScore(t *testing.T) {
 	measure, speak := sharedtest.Path(t, "tools", "syncscore"), sharedtest.Path(t, "tools", "speak")
 	python, err := filepath.Abs("../../.cache/venv/bin/python")
@@ -42,12 +42,12 @@ func TestScore(t *testing.T) {
 	}
 }
 
-// curve is a correlation of the mouth with the speech over the lag between
-// them, in frames of 40 ms.
+// curve is the correlation of mouth and speech, as a function of the lag between them, in frames of
+// 40 ms.
 type curve struct {
 	At0  float64 `json:"at_0"`
 	Lag  int     `json:"lag"` // of the peak
-	Far  float64 `json:"far"` // the most at 6 frames or more
+	Far  float64 `json:"far"` // the largest at a lag of 6 frames or more
 	Peak float64 `json:"peak"`
 }
 

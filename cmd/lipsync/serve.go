@@ -43,7 +43,7 @@ type serveCommand struct {
 	MaxFPS               float64 `name:"max-fps"`
 }
 
-// listen listens at the address that a setting has.
+// listen listens at the address, which is the value of the setting.
 func listen(address string, set *settings.Setting[string]) (net.Listener, error) {
 	listener, err := net.Listen("tcp", address)
 	if errors.Is(err, unix.EADDRINUSE) {
@@ -77,12 +77,12 @@ func hasActive(keys []lipsync.Key) bool {
 	return false
 }
 
-// limits are what the media of a request may be, besides their sizes.
+// limits returns the limits of a request's media, except for their sizes in bytes.
 func (c *serveCommand) limits() render.Limits {
 	return render.Limits{Duration: c.MaxDuration, Width: c.MaxSide, Height: c.MaxSide, FPS: c.MaxFPS}
 }
 
-// accountLimits are what an account may have, and for how long.
+// accountLimits returns the limits of an account, and how long its media are kept.
 func (c *serveCommand) accountLimits() lipsync.Limits {
 	return lipsync.Limits{
 		Open: c.MaxOpenRequests, Stored: int64(c.MaxStored), Keys: c.MaxKeys,
@@ -90,7 +90,7 @@ func (c *serveCommand) accountLimits() lipsync.Limits {
 	}
 }
 
-// workers is how many requests to render at once.
+// workers returns the number of requests to render at once.
 func (c *serveCommand) workers() int {
 	if c.Workers > 0 {
 		return c.Workers
@@ -137,7 +137,7 @@ func (c *serveCommand) serve(ctx context.Context, log *slog.Logger, ready func(*
 	}
 	switch err := home.recover(ctx); {
 	case lipsync.DiskFull(err):
-		log.Error("recover", "error", err) // leases that are left end by themselves
+		log.Error("recover", "error", err) // leases that were not freed end by themselves
 	case err != nil:
 		return err
 	}

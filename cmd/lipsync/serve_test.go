@@ -22,7 +22,7 @@ import (
 	"lipsync/internal/version"
 )
 
-// TestContract runs the contract's suite against the program.
+// TestContract runs the suite of the API's contract against the program.
 func TestContract(t *testing.T) {
 	const rate = 60
 	data := t.TempDir()
@@ -51,7 +51,7 @@ func read(t *testing.T, path string) []byte {
 	return b
 }
 
-// TestInputs sends one job in each way that the API knows.
+// TestInputs sends one job in each way that the API offers.
 func TestInputs(t *testing.T) {
 	data := t.TempDir()
 	s := startServer(t, data, "--allow-private-networks")
@@ -101,7 +101,7 @@ func (c client) start(t *testing.T, video, audio string) string {
 	return c.begin(t, map[string]any{"inputs": inputs(video, audio)})
 }
 
-// inputs are those of a job of two URLs.
+// inputs returns the inputs of a job of two URLs.
 func inputs(video, audio string) []map[string]string {
 	return []map[string]string{{"type": "video", "url": video}, {"type": "audio", "url": audio}}
 }
@@ -116,7 +116,7 @@ func (c client) begin(t *testing.T, body map[string]any) string {
 	return made.ID
 }
 
-// upload announces and sends a file, and returns the URL to name it by.
+// upload announces and sends a file, and returns the URL that names it as an input.
 func (c client) upload(t *testing.T, kind, path string) string {
 	t.Helper()
 	body := read(t, path)
@@ -155,8 +155,8 @@ func (c client) post(t *testing.T, path string, body, answer any) {
 	}
 }
 
-// TestPrivateNetworks asks a server that was not told to reach this machine to
-// do so.
+// TestPrivateNetworks sends a URL of this machine to a server that may not fetch from private
+// networks.
 func TestPrivateNetworks(t *testing.T) {
 	data := t.TempDir()
 	s := startServer(t, data)
@@ -174,8 +174,8 @@ func TestPrivateNetworks(t *testing.T) {
 	}
 }
 
-// TestStop stops a server in the middle of a job and of a call that goes no
-// further. The next server does the job.
+// TestStop stops a server in the middle of a job and of a call whose body stands still. The next
+// server does the job.
 func TestStop(t *testing.T) {
 	data := t.TempDir()
 	s := startServer(t, data, "--allow-private-networks")
@@ -234,7 +234,7 @@ func TestTwoServers(t *testing.T) {
 		t.Errorf("a file for data: got status %d, %q", status, said)
 	}
 	s.kill()
-	startServer(t, data) // what a killed server left is in nobody's way
+	startServer(t, data) // the files of a killed server don't prevent the start
 }
 
 func TestServeUsage(t *testing.T) {
@@ -288,7 +288,7 @@ func TestServeSaysHowToMakeAKey(t *testing.T) {
 	}
 }
 
-// TestVersion wants the command line and a server's log to say the version.
+// TestVersion checks that --version and a server's log have the version.
 func TestVersion(t *testing.T) {
 	printed, said, status := command(t, "--version")
 	if !regexp.MustCompile(`^lipsync `+regexp.QuoteMeta(version.Number)+`(\+\S+)?\n$`).MatchString(printed) || said != "" || status != ok {
@@ -300,7 +300,7 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-// TestLogLevel has a server log no more than warnings.
+// TestLogLevel checks that --log-level decides whether a server logs lines of level INFO.
 func TestLogLevel(t *testing.T) {
 	for level, want := range map[string]bool{"info": true, "WARN": false} {
 		s := startServer(t, t.TempDir(), "--log-level", level)
@@ -310,7 +310,7 @@ func TestLogLevel(t *testing.T) {
 	}
 }
 
-// TestWithoutFFmpeg has no ffmpeg in the PATH.
+// TestWithoutFFmpeg starts a server without ffmpeg in PATH.
 func TestWithoutFFmpeg(t *testing.T) {
 	c := exec.CommandContext(t.Context(), fixtures.program, "serve", "--data", t.TempDir(), "--addr", "127.0.0.1:0")
 	c.Env = []string{"PATH=" + t.TempDir()}
@@ -350,8 +350,8 @@ func TestSlowBody(t *testing.T) {
 	}
 }
 
-// TestUnreadBody leaves a connection open in the middle of a body that the
-// handler has no interest in, as when it refuses a call.
+// TestUnreadBody leaves a connection open in the middle of a body that the handler doesn't read, as
+// when it refuses a call.
 func TestUnreadBody(t *testing.T) {
 	s := httptest.NewServer(stalling(http.NotFoundHandler(), 50*time.Millisecond))
 	defer s.Close()
@@ -388,13 +388,13 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestAccountLimits makes requests until one is refused: because the last one is still
-// open, or because of the bytes of the outputs so far.
+// TestAccountLimits makes requests until one is refused: because the request before is still open, or
+// because of the bytes of the outputs so far.
 func TestAccountLimits(t *testing.T) {
 	files := fileSize(t, fixtures.video) + fileSize(t, fixtures.speech)
 	for _, test := range []struct {
 		option string
-		wait   bool // for each request to finish before the next is made
+		wait   bool // wait for the end of each request before the next
 		want   string
 	}{
 		{"--max-open-requests=1", false, "429 Too Many Requests"},

@@ -21,12 +21,13 @@ type faultyServer struct {
 type fault struct {
 	name  string
 	begin func(*testing.T) (end func())
-	met   func() int // how often the server, since it was started, met faults of the kind
-	seen  int        // of those that were made, how many the server met
+	met   func() int // returns how often the running server met faults of the kind
+	seen  int        // number of faults that the server met
 }
 
-// faultPatience is how many looks a fault lasts at most until the server meets it: 10 s. It
-// may have nothing to do that the fault can hit. Of enough faults of a kind it meets one.
+// faultPatience is the largest number of checks for which a fault waits until the server meets it:
+// 10 s. At that time the server may do nothing that the fault affects. The server meets at least one
+// of enoughFaults faults of a kind.
 const faultPatience, enoughFaults = 100, 3
 
 func newFaultyServer(t *testing.T) *faultyServer {
@@ -64,7 +65,7 @@ func (f *faultyServer) broken(t *testing.T) (end func()) {
 	return f.injector.fail(1 + f.random.IntN(3))
 }
 
-// crowded leaves the server a few open files more than it has.
+// crowded lets the server open only a few files more than it has open.
 func (f *faultyServer) crowded(t *testing.T) (end func()) {
 	t.Helper()
 	pid := f.process.Process.Pid
@@ -81,16 +82,16 @@ func (f *faultyServer) crowded(t *testing.T) (end func()) {
 	if err := unix.Prlimit(pid, unix.RLIMIT_NOFILE, &few, nil); err != nil {
 		t.Fatal(err)
 	}
-	return func() { _ = unix.Prlimit(pid, unix.RLIMIT_NOFILE, &before, nil) } // it may have been killed
+	return func() { _ = unix.Prlimit(pid, unix.RLIMIT_NOFILE, &before, nil) } // the server may have been killed
 }
 
-// said returns how often the server has said the text.
+// said returns a function that counts the lines of the server's log with the text.
 func (f *faultyServer) said(text string) func() int {
 	return func() int { return len(f.log.with(text)) }
 }
 
-// make makes a fault of the kind, which lasts until the server has met it, and then up to
-// 3 s more. It kills the server in one of four of them.
+// make makes a fault of the kind. The fault lasts until the server has met it, and then up to 3 s
+// more. In one of four faults it kills the server.
 func (f *faultyServer) make(t *testing.T, kind *fault) {
 	t.Helper()
 	before := kind.met()
@@ -112,8 +113,8 @@ func (f *faultyServer) make(t *testing.T, kind *fault) {
 	}
 }
 
-// TestSoakFaults leaves the server no open files, makes its writes fail, and fills its disk,
-// each for a moment again and again.
+// TestSoakFaults takes the server's open files, makes its writes fail, and fills its disk, each for a
+// moment, again and again.
 func TestSoakFaults(t *testing.T) {
 	t.Parallel()
 	f := newFaultyServer(t)
@@ -132,7 +133,7 @@ func TestSoakFaults(t *testing.T) {
 		f.make(t, kinds[n%len(kinds)])
 	}
 	f.finish(t)
-	f.run(t) // which cleans up
+	f.run(t) // the new server cleans up
 	if err := f.stop(t); err != nil {
 		t.Error(err)
 	}

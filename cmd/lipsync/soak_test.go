@@ -17,11 +17,11 @@ import (
 	"lipsync/internal/soak"
 )
 
-// What make soak sets; a test by itself is a small sample.
+// Flags of make soak. Without them a test is a small sample.
 var (
-	soakJobs   = flag.Int("jobs", 12, "how many requests a soak makes")
-	soakFaults = flag.Int("faults", 3, "how many faults a soak makes")
-	soakSeed   = flag.Uint64("seed", 0, "of what a soak does by chance; 0: any")
+	soakJobs   = flag.Int("jobs", 12, "number of requests that a soak makes")
+	soakFaults = flag.Int("faults", 3, "number of faults that a soak makes")
+	soakSeed   = flag.Uint64("seed", 0, "seed of the random choices; 0: any")
 )
 
 const (
@@ -29,8 +29,8 @@ const (
 	soakClients  = 24
 	soakAccounts = 4
 
-	// lookEvery is how often a soak looks how far the clients are, and soakPatience how many
-	// looks may pass between two ends of requests: 10 minutes, in which the machine isn't paused.
+	// A soak checks every lookEvery how many requests have ended. At most soakPatience checks may pass
+	// between two ends of requests: 10 minutes, if the machine isn't paused.
 	lookEvery    = 100 * time.Millisecond
 	soakPatience = 6000
 )
@@ -42,9 +42,9 @@ type soaked struct {
 	random    *rand.Rand
 	url       atomic.Value // string
 	completed map[string]int
-	ours      []string // lines of faults that count as attempts
+	ours      []string // lines of the log with faults that count as attempts
 	began     time.Time
-	done      chan error // gets how the load ended
+	done      chan error // receives the error of the load when it ends
 }
 
 func newSoaked(t *testing.T) *soaked {
@@ -63,7 +63,7 @@ func soakArgs() []string {
 	return []string{"--workers", fmt.Sprint(soakWorkers), "--generate-rate", "1000000", "--read-rate", "1000000"}
 }
 
-// use makes the clients talk to a server from now on.
+// use makes the clients call a server from now on.
 func (s *soaked) use(server *server) {
 	s.server = server
 	s.url.Store(server.url)
@@ -74,7 +74,7 @@ func (s *soaked) start(t *testing.T) {
 	go func() { s.done <- s.load.Run(t.Context()) }()
 }
 
-// moments returns how many requests have ended before each of the faults.
+// moments returns, for each fault, the number of requests that end before it.
 func (s *soaked) moments() []int {
 	n := make([]int, *soakFaults)
 	for i := range n {
@@ -96,23 +96,23 @@ func (s *soaked) await(t *testing.T, ended int) {
 	time.Sleep(time.Duration(s.random.Int64N(int64(2 * time.Second))))
 }
 
-// stuck ends the test with what the server says and does.
+// stuck ends the test, and prints the server's log and goroutines.
 func (s *soaked) stuck(t *testing.T) {
 	t.Helper()
-	_ = s.process.Process.Signal(syscall.SIGQUIT) // a Go program then tells what its goroutines do
+	_ = s.process.Process.Signal(syscall.SIGQUIT) // a Go program then prints its goroutines
 	time.Sleep(time.Second)
 	lines := s.log.with("")
 	t.Fatalf("%d requests have ended, and no other for a long time; the server says: %s",
 		s.load.Ended(), strings.Join(lines[max(0, len(lines)-500):], "\n"))
 }
 
-// die kills the server, and notes what it completed.
+// die kills the server, and notes the requests that it completed.
 func (s *soaked) die() {
 	s.kill()
 	s.note()
 }
 
-// note notes what the server, which has ended, completed, and which attempts it lost.
+// note notes which requests the server, which has ended, completed, and which attempts it lost.
 func (s *soaked) note() {
 	s.ours = append(s.ours, s.log.with("class="+string(lipsync.OfOurs))...)
 	for _, line := range s.log.with("msg=completed") {
@@ -147,7 +147,7 @@ func (s *soaked) finish(t *testing.T) {
 	}
 }
 
-// check counts what there is in a data folder that nobody uses.
+// check checks the records and files of a data folder that no server uses.
 func (s *soaked) check(t *testing.T, data, faults string) soak.Report {
 	t.Helper()
 	took := time.Since(s.began)
@@ -163,7 +163,7 @@ func (s *soaked) check(t *testing.T, data, faults string) soak.Report {
 	}
 	report.Print(t, faults, took)
 	if n := len(s.ours); n > 0 {
-		t.Logf("%d attempts were lost to faults of ours, as the server says:\n%s", n, strings.Join(s.ours[:min(n, 5)], "\n"))
+		t.Logf("the server's log has %d attempts that were lost to faults of ours:\n%s", n, strings.Join(s.ours[:min(n, 5)], "\n"))
 	}
 	return report
 }

@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// stalling ends a connection whose body stands still for the time, in either
-// direction. There is no limit on the whole: uploads may be huge.
+// stalling ends a connection if no byte of a body moves for the time, in either direction. A body
+// as a whole has no limit of time, since uploads may be huge.
 func stalling(h http.Handler, limit time.Duration) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		connection := http.NewResponseController(w)
 		_ = connection.SetWriteDeadline(time.Time{}) // of the call before
 		if r.Body != http.NoBody {
-			// What h doesn't read of it, the server does, before it sends the
-			// answer: half the time is left for that.
+			// The server reads the part of the body that h doesn't read, before it
+			// sends the answer. Half of the time is left for that.
 			_ = connection.SetReadDeadline(time.Now().Add(limit / 2))
 			r.Body = &stallingBody{r.Body, connection, limit}
 		}
@@ -32,7 +32,7 @@ func (b *stallingBody) Read(p []byte) (int, error) {
 	_ = b.connection.SetReadDeadline(time.Now().Add(b.limit))
 	n, err := b.ReadCloser.Read(p)
 	if err == io.EOF {
-		// The server goes on reading, to see whether the client leaves.
+		// The server goes on reading, to notice whether the client closes the connection.
 		_ = b.connection.SetReadDeadline(time.Time{})
 	}
 	return n, err

@@ -19,17 +19,17 @@ import (
 type syncCommand struct {
 	renderFlags
 	Video                         string `arg:"" help:"The video, with a face in it. It is cut to the length of the audio; a shorter one plays backward and forward."`
-	Audio                         string `arg:"" help:"The speech track; a video's sound is fine too."`
-	Output                        string `short:"o" placeholder:"OUT.mp4" help:"The MP4 file to make, or - for standard output. It appears once it is complete. Required."`
-	Quiet                         bool   `short:"q" help:"Say nothing unless it fails."`
-	DisableActiveSpeakerDetection bool   `help:"Sync the largest face of each frame, whoever speaks."`
+	Audio                         string `arg:"" help:"The speech track. It may be a video with sound."`
+	Output                        string `short:"o" placeholder:"OUT.mp4" help:"The MP4 file to make, or - for standard output. It appears when it is complete. Required."`
+	Quiet                         bool   `short:"q" help:"Print nothing except errors."`
+	DisableActiveSpeakerDetection bool   `help:"Sync the largest face of each frame, no matter who speaks."`
 }
 
-// standardOutput is the output that is no file.
+// standardOutput is the name of the output that means standard output.
 const standardOutput = "-"
 
-// Validate implements kong's check of a command's options. Kong itself says which arguments
-// are missing, which a newcomer needs to know first.
+// Validate implements kong's check of a command's options. If arguments are missing, it leaves the
+// message to kong, since a newcomer has to give those first.
 func (c *syncCommand) Validate() error {
 	extension := filepath.Ext(c.Output)
 	switch {
@@ -90,8 +90,8 @@ func (c *syncCommand) Run(ctx context.Context, s streams) (err error) {
 	return err
 }
 
-// scratch makes a folder for what comes before the output: beside a file, so that it can be
-// moved to its place.
+// scratch makes a folder for the unfinished output. It is beside the output file, if that is one,
+// so that the output can be moved to its place.
 func (c *syncCommand) scratch() (string, error) {
 	if c.Output == standardOutput {
 		return os.MkdirTemp("", "lipsync-")
@@ -114,12 +114,12 @@ func copyFile(w io.Writer, path string) error {
 	return err
 }
 
-// check refuses what can't work, before any work is done.
+// check refuses arguments that can't work, before any work is done.
 func (c *syncCommand) check(out io.Writer) error {
 	if c.Output == standardOutput && isTerminal(out) {
 		return errors.New("the output is a video, and standard output is a terminal: send it to a file or a program")
 	}
-	var written fs.FileInfo // nil if there is nothing in the output's place
+	var written fs.FileInfo // nil if there is no file at the output's path
 	if c.Output != standardOutput {
 		written, _ = os.Stat(c.Output)
 	}
