@@ -44,7 +44,7 @@ func (s *Speech) Articulation() []Articulation {
 	run(articulationNetwork(), len(places), input, func(k int, y *[outputs]float32) { out[places[k]] = compose(y) })
 	filter(out, inertia, func(a *Articulation) *float32 { return &a.Opening })
 	for i := range out {
-		out[i].Opening *= 1 - sq(out[i].Closure) // squared, so that lips close only while a closure is sure
+		out[i].Opening *= 1 - square(out[i].Closure) // squared, so that lips close only while a closure is sure
 	}
 	filter(out, settling, func(a *Articulation) *float32 { return &a.Opening })
 	filter(out, protrusion, func(a *Articulation) *float32 { return &a.Rounding })
@@ -136,4 +136,4 @@ func closures(hops []Articulation) (peaks []int) {
 	return peaks
 }
 
-func sq(x float32) float32 { return x * x }
+func square(x float32) float32 { return x * x }

@@ -12,7 +12,7 @@ import (
 // bankSize is the most examples of a person. The time of the plan grows with its square.
 const bankSize = 240
 
-// bank holds examples of one person's mouth: those of the first frames, and of later frames
+// bank holds examples of one person's lips: those of the first frames, and of later frames
 // those that are least like the ones it has.
 type bank struct {
 	capacity int // examples
@@ -84,7 +84,7 @@ func (a *appearance) squares(b *appearance, most float32) (sum float32) {
 	for i := 0; i < len(a) && sum <= most; i += appearanceWidth {
 		here, there := a[i:i+appearanceWidth], b[i:i+appearanceWidth]
 		for k, v := range here {
-			sum += sq(v - there[k])
+			sum += square(v - there[k])
 		}
 	}
 	return sum

@@ -20,7 +20,7 @@ func flat(red uint8) (*pixels.Crop, *observation) {
 	for i := range f.Cr {
 		f.Cr[i] = red // appearances leave out the mean of luma, but not redness
 	}
-	return pixels.NewCrop(f, f.Rect, 20), &observation{to: geom.Similarity{A: 20, X: 5}, mouth: someMouth(0)}
+	return pixels.NewCrop(f, f.Rect, 20), &observation{to: geom.Similarity{A: 20, X: 5}, lips: someLips(0)}
 }
 
 // fill adds mouths with the given Cr to a bank, as frames 0, 1, 2 and so on.

@@ -70,7 +70,7 @@ func (p *person) show(ctx context.Context, fps float64, targets []target) error 
 	}
 	if !p.speaks {
 		for i := range targets {
-			m, s := &targets[i].track.frames[targets[i].frame].mouth, &targets[i].shape
+			m, s := &targets[i].track.frames[targets[i].frame].lips, &targets[i].shape
 			o := outlineOf(m, m, s.gap)
 			*s = o.give(m, *s)
 		}
@@ -94,13 +94,13 @@ func (p *person) flow(fps float64, targets []target) {
 	outlines := make([]outline, len(targets))
 	for i := range targets {
 		t := &targets[i]
-		outlines[i] = outlineOf(&t.track.frames[t.frame].mouth, &p.bank.examples[t.example].shown().mouth, t.shape.gap)
+		outlines[i] = outlineOf(&t.track.frames[t.frame].lips, &p.bank.examples[t.example].shown().lips, t.shape.gap)
 	}
 	jumps := func(i int) bool { return p.chooser.jumps(targets[i-1].example, targets[i].example) }
 	flowOutlines(outlines, flowSeconds*fps, jumps)
 	asked := make([]shape, len(targets))
 	place := func(i, example int) shape {
-		return outlines[i].give(&p.bank.examples[example].shown().mouth, asked[i])
+		return outlines[i].give(&p.bank.examples[example].shown().lips, asked[i])
 	}
 	for i := range targets {
 		asked[i] = targets[i].shape
@@ -268,7 +268,7 @@ func (c *chooser) best(t target) []candidate {
 
 // misfit returns the cost of giving a mouth a shape.
 func (p *person) misfit(to shape, shown *observation) float32 {
-	cost := gapCost*sq((to.gap-shown.gap())/(.5*p.most)) + widthCost*sq((shown.width()/to.width-1)/widthUnit)
+	cost := gapCost*square((to.gap-shown.gap())/(.5*p.most)) + widthCost*square((shown.width()/to.width-1)/widthUnit)
 	unseen := to.gap - shown.grows()*shown.gap()
 	cost += fillCost * clamp(unseen/farOpen)
 	if low := shutUnder * p.most; to.gap < low {
@@ -282,7 +282,7 @@ func (p *person) misfit(to shape, shown *observation) float32 {
 func (o *observation) unlike(shown *observation) float32 {
 	slanted := max(abs(o.tilt()-shown.tilt())-askew, 0)
 	grown := max(o.to.Scale()/shown.to.Scale()-growthFree, 0)
-	return poseCost*(sq(o.pose[0]-shown.pose[0])+sq(o.pose[1]-shown.pose[1])) + tiltCost*sq(slanted/tiltUnit) + growthCost*sq(grown)
+	return poseCost*(square(o.pose[0]-shown.pose[0])+square(o.pose[1]-shown.pose[1])) + tiltCost*square(slanted/tiltUnit) + growthCost*square(grown)
 }
 
 // jumps tells whether example b isn't next to example a in time.
@@ -296,5 +296,5 @@ func (c *chooser) transition(a, b int) float32 {
 	case c.next[b] == a:
 		return backCost
 	}
-	return jumpCost + unlikeCost*sq(c.far[a*len(c.next)+b]/c.usual)
+	return jumpCost + unlikeCost*square(c.far[a*len(c.next)+b]/c.usual)
 }

@@ -16,7 +16,7 @@ func talkingTrack(frames int) *track {
 	t := &track{person: p}
 	for i := range frames {
 		open := .15 - .15*float32(math.Cos(float64(i)*.5))
-		t.frames = append(t.frames, observation{to: geom.Similarity{A: 60}, mouth: someMouth(open)})
+		t.frames = append(t.frames, observation{to: geom.Similarity{A: 60}, lips: someLips(open)})
 		seen := appearance{100 * open, float32(i%7) / 4}
 		t.widths = append(t.widths, t.frames[i].width())
 		p.bank.examples = append(p.bank.examples, example{track: t, frame: i, appearance: seen, sharp: 5, pixels: &image.YCbCr{}})
@@ -89,7 +89,7 @@ func TestChooseSteady(t *testing.T) {
 
 // TestAskewMouthsCost slants a mouth. A usual slope costs nothing, and that of a grimace much.
 func TestAskewMouthsCost(t *testing.T) {
-	own := observation{to: geom.Similarity{A: 60}, mouth: someMouth(.2)}
+	own := observation{to: geom.Similarity{A: 60}, lips: someLips(.2)}
 	cost := func(slope float32) float32 {
 		shown := own
 		rise := slope * shown.width() / 2
@@ -117,7 +117,7 @@ func TestMadeUpInsideCosts(t *testing.T) {
 		gap    float32 // of both mouths
 		differ bool    // in their costs
 	}{{gap: .12, differ: true}, {gap: .25, differ: false}} {
-		teeth := observation{mouth: someMouth(c.gap)}
+		teeth := observation{lips: someLips(c.gap)}
 		dark := teeth
 		dark.dark = 1
 		to := shape{gap: .3, width: teeth.width()}

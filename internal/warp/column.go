@@ -21,7 +21,7 @@ type column struct {
 }
 
 // newColumn returns the column at x of the field that gives a mouth the shape w.
-func newColumn(m *mouth, w shape, x float32) column {
+func newColumn(m *lips, w shape, x float32) column {
 	half := w.width / 2
 	s := (x - m.middle() - w.shift.X) / half // half widths from the middle
 	c := column{fade: smoothstep((reach - abs(s)) / reachSoft), aside: aside(m, w, s, x)}
@@ -78,7 +78,7 @@ func (c *column) inside(y float32) float32 {
 
 // aside returns the distance in x from a place to the source of its pixel. The place is at x,
 // s half widths from the middle of the new shape.
-func aside(m *mouth, w shape, s, x float32) float32 {
+func aside(m *lips, w shape, s, x float32) float32 {
 	if abs(s) < 1 {
 		return m.middle() + s*m.width()/2 - x
 	}
@@ -110,7 +110,7 @@ func (c *column) at(y float32) (out cell) {
 
 // seamAt returns how dark the line between closed lips makes the place at y, 0 to 1.
 func (c *column) seamAt(y float32) float32 {
-	if d := sq((y - (c.upper+c.lower)/2) / seamHalf); c.seam > 0 && d < seamEnd {
+	if d := square((y - (c.upper+c.lower)/2) / seamHalf); c.seam > 0 && d < seamEnd {
 		return c.seam * float32(math.Exp(-float64(d)))
 	}
 	return 0

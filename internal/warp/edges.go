@@ -67,9 +67,9 @@ const (
 // edges returns the y of the inner edges of the lips in the middle of the mouth, canonical. It
 // picks the two edges with the most mouth-like pixels between them and lip-like pixels outside.
 // They are equal where the lips touch. More frames of a person give more exact colours.
-func (c *colours) edges(crop *pixels.Crop, to geom.Similarity, m *mouth) (upper, lower float32) {
+func (c *colours) edges(crop *pixels.Crop, to geom.Similarity, m *lips) (upper, lower float32) {
 	g := c.sample(crop, to, m)
-	top, step := m.top-gridMargin, (m.lips()+2*gridMargin)/(gridRows-1)
+	top, step := m.top-gridMargin, (m.height()+2*gridMargin)/(gridRows-1)
 	margin := int(gridMargin/step) + 2
 	axis := (m.axis(m.middle()) - top) / step // in rows
 	usual := ((m.bottom-m.top)*lineHeight + gridMargin) / step
@@ -93,7 +93,7 @@ func (c *colours) edges(crop *pixels.Crop, to geom.Similarity, m *mouth) (upper,
 
 // dark returns the share of the inside between the lips that is darker than lips, 0 to 1: neither
 // teeth nor tongue, nor lip that was mistaken for the inside.
-func (c *colours) dark(crop *pixels.Crop, to geom.Similarity, m *mouth) float32 {
+func (c *colours) dark(crop *pixels.Crop, to geom.Similarity, m *lips) float32 {
 	if m.gap() == 0 {
 		return 0
 	}
@@ -116,10 +116,10 @@ type grid [gridColumns][gridRows + 1]float32
 
 // sample reads the mouth into a grid that is as tilted as the mouth, and adds its colours to
 // those of the person.
-func (c *colours) sample(crop *pixels.Crop, to geom.Similarity, m *mouth) *grid {
+func (c *colours) sample(crop *pixels.Crop, to geom.Similarity, m *lips) *grid {
 	var luma, red [gridColumns][gridRows]float32
 	var own histogram
-	step := (m.lips() + 2*gridMargin) / (gridRows - 1)
+	step := (m.height() + 2*gridMargin) / (gridRows - 1)
 	for k := range gridColumns {
 		x := gridHalf * m.width() / 2 * (2*float32(k)/(gridColumns-1) - 1)
 		for r := range gridRows {

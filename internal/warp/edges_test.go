@@ -8,7 +8,7 @@ import (
 	"lipsync/internal/pixels"
 )
 
-// Colours of a drawn mouth: luma and Cr.
+// Colours of a drawn lips: luma and Cr.
 var (
 	skinColour  = [2]uint8{150, 140}
 	lipColour   = [2]uint8{110, 160}
@@ -18,9 +18,9 @@ var (
 
 const canonicalPixels = 100 // a canonical unit, in the crops of these tests
 
-// drawMouth draws a mouth from outer edge to outer edge, with the given colour
+// drawLips draws a mouth from outer edge to outer edge, with the given colour
 // between its lips. Its edges are smooth.
-func drawMouth(m *mouth, inside [2]uint8) *pixels.Crop {
+func drawLips(m *lips, inside [2]uint8) *pixels.Crop {
 	const parts = 8 // of a pixel's height
 	f := image.NewYCbCr(image.Rect(0, 0, 240, 260), image.YCbCrSubsampleRatio420)
 	for y := range 260 {
@@ -39,7 +39,7 @@ func drawMouth(m *mouth, inside [2]uint8) *pixels.Crop {
 }
 
 // colourOf returns the colour of a place of the canonical face.
-func colourOf(m *mouth, q geom.Point, inside [2]uint8) [2]uint8 {
+func colourOf(m *lips, q geom.Point, inside [2]uint8) [2]uint8 {
 	if abs(q.X-m.middle()) >= m.width()/2 {
 		return skinColour
 	}
@@ -72,10 +72,10 @@ func TestEdges(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			colours := new(colours)
-			wide := someMouth(.25) // its frame teaches the colours
-			colours.edges(drawMouth(&wide, c.inside), to, &wide)
-			m := someMouth(c.gap)
-			upper, lower := colours.edges(drawMouth(&m, c.inside), to, &m)
+			wide := someLips(.25) // its frame teaches the colours
+			colours.edges(drawLips(&wide, c.inside), to, &wide)
+			m := someLips(c.gap)
+			upper, lower := colours.edges(drawLips(&m, c.inside), to, &m)
 			if c.gap == 0 {
 				if upper != lower {
 					t.Errorf("a gap of %.3f between closed lips", lower-upper)
@@ -101,8 +101,8 @@ func TestDark(t *testing.T) {
 		{gap: .2, inside: teethColour, least: 0, most: .1},
 		{gap: 0, inside: lipColour, least: 0, most: 0},
 	} {
-		m, colours := someMouth(c.gap), new(colours)
-		crop := drawMouth(&m, c.inside)
+		m, colours := someLips(c.gap), new(colours)
+		crop := drawLips(&m, c.inside)
 		colours.edges(crop, to, &m)
 		if got := colours.dark(crop, to, &m); got < c.least || got > c.most {
 			t.Errorf("gap %.1f, inside of luma %d: got %.2f, want %.2f to %.2f", c.gap, c.inside[0], got, c.least, c.most)
@@ -119,7 +119,7 @@ func TestReconcile(t *testing.T) {
 		{inner: .02, outer: .02, want: .02}, // small, but it has to close
 		{inner: 0, outer: 0, want: 0},
 	} {
-		m := someMouth(c.inner)
+		m := someLips(c.inner)
 		m.bottom = m.top + .25 + c.outer
 		m.reconcile(.25)
 		if got := m.gap(); abs(got-c.want) > 1e-4 {

@@ -24,7 +24,7 @@ type cell struct {
 	jump   float32 // added to dy below that edge: what lies between the lips and their rolled parts is skipped there
 	below  float32 // how far the place is below that edge; negative above it
 	open   float32 // gap between the lips in this column
-	fill   float32 // if the place is inside the mouth: 0 shows the source's pixel, 1 the unseen inside
+	fill   float32 // if the place is inside the lips: 0 shows the source's pixel, 1 the unseen inside
 	seam   float32 // how dark the line between closed lips is here, 0 to 1
 	depth  float32 // 0 at the upper lip, 1 at the lower: shades the inside
 }
@@ -124,13 +124,13 @@ func (a region) intersect(b region) region {
 }
 
 // fieldArea returns the part of the canonical face that changes when a mouth is given a shape.
-func fieldArea(m *mouth, to shape) region {
+func fieldArea(m *lips, to shape) region {
 	middle, half := m.middle()+to.shift.X, reach*max(m.width(), to.width)/2
 	return region{middle - half, m.nose, middle + half, m.level() + chinBelow + neckBelow}
 }
 
 // newField returns the part within a region of the field that gives a mouth a shape.
-func newField(m *mouth, to shape, within region) *field {
+func newField(m *lips, to shape, within region) *field {
 	f := &field{left: within.left, top: within.top,
 		width: max(int((within.right-within.left)*fieldScale)+2, 0), height: max(int((within.bottom-within.top)*fieldScale)+2, 0)}
 	f.cells = cellPool.get(f.width * f.height)
@@ -177,5 +177,5 @@ func jawShare(s float32) float32 {
 	if beyond <= 0 {
 		return 1
 	}
-	return float32(math.Exp(-float64(sq(beyond / jawFall))))
+	return float32(math.Exp(-float64(square(beyond / jawFall))))
 }

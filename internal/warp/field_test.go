@@ -9,9 +9,9 @@ import (
 	"lipsync/internal/pixels"
 )
 
-// someMouth returns a usual mouth on the canonical face with a gap between its lips.
-func someMouth(gap float32) mouth {
-	m := mouth{left: geom.Point{X: .76, Y: 1.56}, right: geom.Point{X: 1.64, Y: 1.56}, nose: 1.2}
+// someLips returns a usual mouth on the canonical face with a gap between its lips.
+func someLips(gap float32) lips {
+	m := lips{left: geom.Point{X: .76, Y: 1.56}, right: geom.Point{X: 1.64, Y: 1.56}, nose: 1.2}
 	m.upper, m.lower = 1.57-upperShare*gap, 1.57+(1-upperShare)*gap
 	m.top, m.bottom = m.upper-.1, m.lower+.15
 	for k := range m.line {
@@ -21,12 +21,12 @@ func someMouth(gap float32) mouth {
 }
 
 // wholeField returns the field of all that a shape changes.
-func wholeField(m *mouth, to shape) *field { return newField(m, to, fieldArea(m, to)) }
+func wholeField(m *lips, to shape) *field { return newField(m, to, fieldArea(m, to)) }
 
 // TestFieldAtRest checks that a mouth that stays as it is isn't touched.
 func TestFieldAtRest(t *testing.T) {
 	for _, open := range []float32{0, .1, .3} {
-		m := someMouth(open)
+		m := someLips(open)
 		for i, c := range wholeField(&m, shape{gap: m.gap(), width: m.width(), upper: 1, lower: 1}).cells {
 			if abs(c.dx) > 1e-5 || abs(c.down()) > 1e-5 || c.filled() != 0 {
 				t.Fatalf("open by %g, cell %d: %+v", open, i, c)
@@ -48,7 +48,7 @@ func TestField(t *testing.T) {
 		{from: 0, to: .1, width: .78}, {from: .2, to: .1, width: .78}, {from: .1, to: .1, width: 1.06},
 		{from: .2, to: .04, width: 1, tuck: 1}, {from: 0, to: .04, width: 1, tuck: 1},
 	} {
-		m := someMouth(c.from)
+		m := someLips(c.from)
 		neck := m.level() + chinBelow + neckBelow
 		f := wholeField(&m, shape{gap: c.to, width: c.width * m.width(), upper: 1, lower: 1, tuck: c.tuck})
 		for x := m.middle() - 1.2; x < m.middle()+1.2; x += .04 {
@@ -76,7 +76,7 @@ func TestField(t *testing.T) {
 // lower lip lies straight between them and if its upper lip does.
 func TestFieldMeets(t *testing.T) {
 	straight := func(up float32) float32 {
-		m := someMouth(.1)
+		m := someLips(.1)
 		m.upper, m.lower = m.left.Y-up, m.left.Y-up+.1
 		c := newColumn(&m, shape{width: m.width(), upper: 1, lower: 1}, m.middle())
 		if got := c.lower - c.upper; got > 1e-5 {
@@ -95,7 +95,7 @@ func TestFieldMeets(t *testing.T) {
 
 // TestFieldOpens measures the gap in the middle of a mouth that opens.
 func TestFieldOpens(t *testing.T) {
-	m := someMouth(0)
+	m := someLips(0)
 	line := m.level()
 	for _, want := range []float32{.05, .1, .2, .3} {
 		f := wholeField(&m, shape{gap: want, width: m.width(), upper: 1, lower: 1})
@@ -122,7 +122,7 @@ func TestFieldOpensMore(t *testing.T) {
 	for _, c := range []struct{ from, to float32 }{
 		{from: .1, to: .11}, {from: .17, to: .18}, {from: .17, to: .2}, {from: .25, to: .3},
 	} {
-		m := someMouth(c.from)
+		m := someLips(c.from)
 		for i, cell := range wholeField(&m, shape{gap: c.to, width: m.width(), upper: 1, lower: 1}).cells {
 			if cell.filled() > .05 {
 				t.Fatalf("%v: cell %d: fill %.2f", c, i, cell.filled())
@@ -135,7 +135,7 @@ func TestFieldOpensMore(t *testing.T) {
 // teeth the rest is filled.
 func TestFieldStretches(t *testing.T) {
 	for _, c := range []struct{ dark, filled float32 }{{dark: 1, filled: 0}, {dark: 0, filled: 1}} {
-		m := someMouth(.1)
+		m := someLips(.1)
 		m.dark = c.dark
 		var most float32
 		for _, cell := range wholeField(&m, shape{gap: .23, width: m.width(), upper: 1, lower: 1}).cells {
@@ -150,7 +150,7 @@ func TestFieldStretches(t *testing.T) {
 // TestFieldCloses checks that the lips of an open mouth meet, and that the lower lip of a mouth that
 // closes in part hides its inside from below.
 func TestFieldCloses(t *testing.T) {
-	m := someMouth(.2)
+	m := someLips(.2)
 	for _, gap := range []float32{0, .1} {
 		f := wholeField(&m, shape{gap: gap, width: m.width(), upper: 1, lower: 1})
 		from := func(y float32) float32 {
@@ -173,11 +173,11 @@ func TestFieldCloses(t *testing.T) {
 // TestClosedLipsHideTeeth paints a mouth full of teeth closed. No teeth are left between the lips,
 // and the line there is darker than the lips.
 func TestClosedLipsHideTeeth(t *testing.T) {
-	m := someMouth(.2)
+	m := someLips(.2)
 	m.left.Y, m.right.Y = m.left.Y-.06, m.right.Y-.03 // so that the line crosses the cells
-	frame := drawMouth(&m, teethColour).YCbCr
+	frame := drawLips(&m, teethColour).YCbCr
 	to := geom.Similarity{A: canonicalPixels}
-	tr := &track{person: &person{dark: [3]float32{30, neutral, neutral}}, frames: []observation{{to: to, mouth: m}}}
+	tr := &track{person: &person{dark: [3]float32{30, neutral, neutral}}, frames: []observation{{to: to, lips: m}}}
 	for _, gap := range []float32{0, .01} {
 		s := shape{gap: gap, width: m.width(), upper: 1, lower: 1}
 		painted, _ := paint(frame, target{track: tr, example: -1, shape: s})
@@ -202,12 +202,12 @@ func TestClosedLipsHideTeeth(t *testing.T) {
 // teeth that are seen changes from column to column by less than half a pixel: the edge of
 // the lower lip has no steps.
 func TestLipEdgeIsSmooth(t *testing.T) {
-	m := someMouth(.2)
+	m := someLips(.2)
 	m.left.Y, m.right.Y = m.left.Y-.06, m.right.Y+.06
 	to := geom.Similarity{A: canonicalPixels}
-	tr := &track{person: &person{dark: [3]float32{30, neutral, neutral}}, frames: []observation{{to: to, mouth: m}}}
+	tr := &track{person: &person{dark: [3]float32{30, neutral, neutral}}, frames: []observation{{to: to, lips: m}}}
 	s := shape{gap: .1, width: m.width(), upper: 1, lower: 1}
-	painted, _ := paint(drawMouth(&m, teethColour).YCbCr, target{track: tr, example: -1, shape: s})
+	painted, _ := paint(drawLips(&m, teethColour).YCbCr, target{track: tr, example: -1, shape: s})
 	lip, teeth := float32(lipColour[0]), float32(teethColour[0])
 	before := float32(-1)
 	for x := int((m.middle() - .2) * canonicalPixels); x < int((m.middle()+.2)*canonicalPixels); x++ {
@@ -226,7 +226,7 @@ func TestLipEdgeIsSmooth(t *testing.T) {
 // TestFieldNarrows checks mouths that become narrower and wider: the corners move, and the cheeks
 // beyond asideReach stay.
 func TestFieldNarrows(t *testing.T) {
-	m := someMouth(0)
+	m := someLips(0)
 	for _, by := range []float32{.78, 1.06} {
 		width := by * m.width()
 		f := wholeField(&m, shape{width: width, upper: 1, lower: 1})
@@ -287,7 +287,7 @@ func TestFieldSkipsInside(t *testing.T) {
 	for _, c := range []struct{ gap, roll, tilt float32 }{
 		{gap: .05}, {gap: .2, tilt: .1}, {gap: .05, roll: .3, tilt: .1}, {gap: .2, roll: .3, tilt: -.1},
 	} {
-		m := someMouth(c.gap)
+		m := someLips(c.gap)
 		m.left.Y -= c.tilt * m.width() / 2
 		m.right.Y += c.tilt * m.width() / 2
 		for i := range m.line {
@@ -310,7 +310,7 @@ func TestFieldSkipsInside(t *testing.T) {
 // pressed together, and that lips which touch already stay as they are.
 func TestFieldPresses(t *testing.T) {
 	for _, c := range []struct{ gap, thinner float32 }{{gap: .1, thinner: .3}, {gap: 0, thinner: 0}} {
-		m := someMouth(c.gap)
+		m := someLips(c.gap)
 		f := wholeField(&m, shape{width: m.width(), upper: 1, lower: 1, roll: .3})
 		x, want := m.middle(), (m.bottom-m.lower)*(1-c.thinner)
 		top := m.level() // of the lower lip once it is closed

@@ -16,14 +16,14 @@ import (
 func TestFlow(t *testing.T) {
 	talker := talkingTrack(80)
 	for i := 40; i < 80; i++ {
-		m := &talker.frames[i].mouth
+		m := &talker.frames[i].lips
 		m.left.X, m.right.X = m.left.X+.04, m.right.X+.04
 		m.left.Y, m.right.Y = m.left.Y-.05, m.right.Y+.02
 		m.top, m.bottom = m.top+.03, m.bottom+.06
 		m.lower = m.upper + max(m.gap(), .1)
 	}
 	for i := range talker.frames {
-		m := &talker.frames[i].mouth
+		m := &talker.frames[i].lips
 		m.line[0], m.line[len(m.line)-1] = m.left.Y, m.right.Y
 	}
 	p := talker.person
@@ -37,14 +37,14 @@ func TestFlow(t *testing.T) {
 	}
 	targets[19].shape.gap, targets[20].shape.gap = .1, .2
 	p.flow(fps, targets)
-	want := talker.frames[0].mouth
+	want := talker.frames[0].lips
 	for i, r := range targets {
 		m := p.bank.examples[r.example].shown()
 		if x := m.middle() + r.shape.shift.X; abs(x-want.middle()) > 1e-3 {
 			t.Errorf("frame %d: the mouth lies at %.3f, the frame's own at %.3f", i, x, want.middle())
 		}
-		if lips := edgesAfter(r, r.example, r.shape); r.shape.gap == 0 && abs(lips[2]-want.level()) > 1e-3 {
-			t.Errorf("frame %d: lips meet at %.3f, the frame's own at %.3f", i, lips[2], want.level())
+		if edges := edgesAfter(r, r.example, r.shape); r.shape.gap == 0 && abs(edges[2]-want.level()) > 1e-3 {
+			t.Errorf("frame %d: lips meet at %.3f, the frame's own at %.3f", i, edges[2], want.level())
 		}
 		if s := r.shape; (i < 10 || i >= 30) && max(abs(s.upper-1), abs(s.lower-1), abs(s.left), abs(s.right)) > 1e-3 {
 			t.Errorf("frame %d, far from the jump: %+v", i, s)
@@ -66,7 +66,7 @@ func TestFlow(t *testing.T) {
 // edgesAfter returns the y of the edges of the lips of an example in a shape, from top to bottom in the
 // middle of the mouth, and then beside its left and right corner.
 func edgesAfter(t target, example int, s shape) (y []float32) {
-	m := &t.track.person.bank.examples[example].shown().mouth
+	m := &t.track.person.bank.examples[example].shown().lips
 	y = append(y, newColumn(m, s, m.middle()+s.shift.X).to[1:5]...)
 	for _, side := range []float32{-1.001, 1.001} {
 		y = append(y, newColumn(m, s, m.middle()+s.shift.X+side*s.width/2).to[1])
@@ -102,7 +102,7 @@ func TestBlend(t *testing.T) {
 
 // TestShapes checks what articulations ask of a mouth.
 func TestShapes(t *testing.T) {
-	m := someMouth(0)
+	m := someLips(0)
 	p := &person{most: .2}
 	of := func(a speech.Articulation) shape { return p.shape(a, m.width()) }
 	rest, vowel := of(speech.Rest), of(speech.Articulation{Opening: 1})
@@ -145,7 +145,7 @@ func TestSmileRounds(t *testing.T) {
 	if got := p.shape(open, 1.05).width; got != 1.05 {
 		t.Errorf("a smile that doesn't round is %.2f wide, want 1.05", got)
 	}
-	m := someMouth(.1)
+	m := someLips(.1)
 	m.left.Y, m.right.Y = m.left.Y-.1, m.right.Y-.1
 	m.line[0], m.line[len(m.line)-1] = m.left.Y, m.right.Y
 	for _, c := range []struct {

@@ -62,5 +62,5 @@ func (p *person) agreement(heard []speech.Articulation, fps float64, lag int, sp
 // unlikeSound returns the cost of showing a mouth that said b where it has to say a: the squared
 // differences of what a gap and a width don't tell.
 func unlikeSound(a, b *speech.Articulation) float32 {
-	return sq(a.Closure-b.Closure) + sq(a.Labiodental-b.Labiodental) + sq(a.Rounding-b.Rounding) + spreadWeight*sq(a.Spread-b.Spread)
+	return square(a.Closure-b.Closure) + square(a.Labiodental-b.Labiodental) + square(a.Rounding-b.Rounding) + spreadWeight*square(a.Spread-b.Spread)
 }

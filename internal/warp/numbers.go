@@ -11,10 +11,10 @@ func smoothstep(x float32) float32 {
 	return x * x * (3 - 2*x)
 }
 
-func power(x, e float32) float32 { return float32(math.Exp(float64(e) * math.Log(float64(x)))) }
+// pow, sqrt and abs are those of package math for float32. pow is for an x of at least 0.
+func pow(x, e float32) float32 { return float32(math.Exp(float64(e) * math.Log(float64(x)))) }
+func sqrt(x float32) float32   { return float32(math.Sqrt(float64(x))) }
+func abs(x float32) float32    { return max(x, -x) }
 
-func sqrt(x float32) float32 { return float32(math.Sqrt(float64(x))) }
-
-func sq(x float32) float32 { return x * x }
-
-func abs(x float32) float32 { return max(x, -x) }
+// square returns the square of x.
+func square(x float32) float32 { return x * x }

@@ -22,7 +22,7 @@ const (
 const thinnest = .03
 
 // outlineOf returns the outline of the mouth shown, given a gap, in the place of own.
-func outlineOf(own, shown *mouth, gap float32) outline {
+func outlineOf(own, shown *lips, gap float32) outline {
 	return outline{
 		middleX: own.middle(), levelY: own.level(), over: shown.over(gap),
 		upperLip: max(shown.upper-shown.top, thinnest), lowerLip: max(shown.bottom-shown.lower, thinnest),
@@ -32,7 +32,7 @@ func outlineOf(own, shown *mouth, gap float32) outline {
 
 // over returns the share of a gap that is over the level once the mouth has been given that
 // gap.
-func (m *mouth) over(gap float32) float32 {
+func (m *lips) over(gap float32) float32 {
 	if gap <= 0 {
 		return upperShare
 	}
@@ -40,7 +40,7 @@ func (m *mouth) over(gap float32) float32 {
 }
 
 // give returns the shape s with those of its fields set that give a mouth this outline.
-func (o *outline) give(m *mouth, s shape) shape {
+func (o *outline) give(m *lips, s shape) shape {
 	own := outlineOf(m, m, s.gap)
 	s.shift.X = o[middleX] - own[middleX]
 	s.shift.Y = (o[levelY] - o[over]*s.gap) - (own[levelY] - own[over]*s.gap) // of the upper lip's inner edge

@@ -57,13 +57,13 @@ func newLayer(frame *image.YCbCr, t target, example int, to shape) *layer {
 		l.pixels, l.to = e.pixels, shown.to
 		l.patch = newPatch(p, own, to)
 	}
-	l.region = fieldArea(&shown.mouth, to)
+	l.region = fieldArea(&shown.lips, to)
 	if l.patch == nil {
-		l.field = newField(&shown.mouth, to, l.region)
+		l.field = newField(&shown.lips, to, l.region)
 		return l
 	}
 	within := l.patch.region()
-	l.field = newField(&shown.mouth, to, l.region.intersect(within))
+	l.field = newField(&shown.lips, to, l.region.intersect(within))
 	within.bottom = max(within.bottom, p.line+chinBelow+neckBelow)
 	l.region = l.region.union(within)
 	l.tones = l.match()

@@ -57,7 +57,7 @@ func swell(x float32) float32 { return x * x * sqrt(x) }
 // masks holds the mask at even steps of the sum of powers, from 0 to 1.
 var masks = func() (m [513]float32) {
 	for i := range m {
-		m[i] = smoothstep((1 - power(float32(i)/float32(len(m)-1), 1/patchPower)) / patchSoft)
+		m[i] = smoothstep((1 - pow(float32(i)/float32(len(m)-1), 1/patchPower)) / patchSoft)
 	}
 	return m
 }()

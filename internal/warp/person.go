@@ -81,7 +81,7 @@ func (p *person) lipHeight() float32 {
 	var heights []float32
 	for _, t := range p.tracks {
 		for i := range t.frames {
-			heights = append(heights, t.frames[i].lips()-t.frames[i].gap())
+			heights = append(heights, t.frames[i].height()-t.frames[i].gap())
 		}
 	}
 	return dsp.Quantile(heights, .5)
@@ -104,7 +104,7 @@ func (p *person) shape(a speech.Articulation, width float32) shape {
 		voice := 1 - a.Silence
 		a.Closure, a.Labiodental, a.Rounding, a.Spread = voice*a.Closure, voice*a.Labiodental, voice*a.Rounding, voice*a.Spread
 	}
-	teeth := sq(a.Labiodental) // squared, since the lower lip rises only while it is surely at the teeth
+	teeth := square(a.Labiodental) // squared, since the lower lip rises only while it is surely at the teeth
 	gap := p.most * (a.Opening + (min(a.Opening, bite)-a.Opening)*teeth)
 	if a.Closure == 1 {
 		gap = 0
@@ -129,11 +129,11 @@ const (
 	insideLuma                = 70      // levels, at most: the inside of a mouth is no brighter
 )
 
-// darkest returns Y, Cb and Cr of the inside of a mouth: the mean of the darkest places.
+// darkest returns Y, Cb and Cr of the inside of a lips: the mean of the darkest places.
 func darkest(c *pixels.Crop, o *observation) [3]float32 {
 	type dot struct{ y, cb, cr float32 }
 	var dots []dot
-	mid := o.line.at(&o.mouth, o.middle())
+	mid := o.line.at(&o.lips, o.middle())
 	for r := range insideRows {
 		for k := range insideColumns {
 			q := o.to.Apply(geom.Point{

@@ -203,7 +203,7 @@ func (s *story) drawReading() *canvas {
 			for _, e := range []struct {
 				y      float32
 				colour colour
-			}{{top, yellow}, {bottom, yellow}, {upper, cyan}, {lower, cyan}, {o.line.at(&o.mouth, x), red}} {
+			}{{top, yellow}, {bottom, yellow}, {upper, cyan}, {lower, cyan}, {o.line.at(&o.lips, x), red}} {
 				c.point(int((x-r.left)*scale), int((e.y-r.top)*scale), e.colour)
 			}
 		}
@@ -275,7 +275,7 @@ func (s *story) drawField(t *testing.T) *canvas {
 		}
 		upper := view(painted, o.to, r, scale)
 		lower := newCanvas(upper.Rect.Dx(), upper.Rect.Dy())
-		f := wholeField(&o.mouth, to)
+		f := wholeField(&o.lips, to)
 		source := func(x, y int) (geom.Point, cell) {
 			q := geom.Point{X: r.left + float32(x)/scale, Y: r.top + float32(y)/scale}
 			v := f.at(q)

@@ -49,7 +49,7 @@ func (l *layer) match() *tones {
 		w, v := float32(leastTone), [6]float32{neutral, neutral, neutral, neutral, neutral, neutral}
 		if m := p.mask(c); m > edgeFrom && m < edgeTo {
 			v = l.compare(c)
-			w = 1 / (1 + sq((v[0]-v[3])/alienLuma) + sq((v[1]-v[4])/alienChroma) + sq((v[2]-v[5])/alienChroma))
+			w = 1 / (1 + square((v[0]-v[3])/alienLuma) + square((v[1]-v[4])/alienChroma) + square((v[2]-v[5])/alienChroma))
 		}
 		sums[0][i] = w
 		for k, v := range v {

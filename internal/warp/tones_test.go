@@ -21,7 +21,7 @@ func TestTonesLeaveLipsOut(t *testing.T) {
 		return f
 	}
 	p := &person{line: 1.57}
-	own, m := observation{mouth: someMouth(.3)}, someMouth(0)
+	own, m := observation{lips: someLips(.3)}, someLips(0)
 	to := geom.Similarity{A: canonicalPixels}
 	s := shape{width: m.width(), upper: 1, lower: 1}
 	l := &layer{frame: skin(), pixels: skin(), onto: to, to: to, field: wholeField(&m, s), patch: newPatch(p, &own, s)}

@@ -20,7 +20,7 @@ type track struct {
 // observation is the mouth in one frame.
 type observation struct {
 	to geom.Similarity // from the canonical face to the frame's pixels, for mouth and chin
-	mouth
+	lips
 }
 
 // add adds the face in the next frame. Frames in which the face was missed are added with the
@@ -30,7 +30,7 @@ func (t *track) add(f *alignment.Face) {
 		t.missed++
 		return
 	}
-	o := observation{to: f.ToMouth(), mouth: measure(f, &t.person.colours)}
+	o := observation{to: f.ToMouth(), lips: measure(f, &t.person.colours)}
 	if len(t.frames) > 0 {
 		last := t.frames[len(t.frames)-1]
 		for k := range t.missed {

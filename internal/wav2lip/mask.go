@@ -21,7 +21,7 @@ const (
 // maskAt returns how much of the network's face is seen at a canonical place, 0 to 1.
 func maskAt(c geom.Point) float32 {
 	x, y := abs(c.X-maskX)/maskHalf, abs(c.Y-maskY)/maskTall
-	d := power(power(x, maskPower)+power(y, maskPower), 1/maskPower)
+	d := pow(pow(x, maskPower)+pow(y, maskPower), 1/maskPower)
 	t := min(max((1-d)/maskSoft, 0), 1)
 	return t * t * (3 - 2*t)
 }
@@ -48,4 +48,4 @@ func maskArea(onto geom.Similarity) image.Rectangle {
 	return pixels.Even(image.Rect(int(c.X-aside)-1, int(c.Y-above)-1, int(c.X+aside)+2, int(c.Y+above)+2))
 }
 
-func power(x, e float32) float32 { return float32(math.Pow(float64(x), float64(e))) }
+func pow(x, e float32) float32 { return float32(math.Pow(float64(x), float64(e))) }

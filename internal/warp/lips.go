@@ -7,9 +7,9 @@ import (
 	"lipsync/internal/pixels"
 )
 
-// mouth is the shape of one mouth, measured in a frame. Lengths are canonical: see package
+// lips is the shape of the lips in one frame, as measured. Lengths are canonical: see package
 // alignment.
-type mouth struct {
+type lips struct {
 	left, right  geom.Point // corners
 	top, bottom  float32    // y of the outer edges of the lips, in the middle
 	upper, lower float32    // y of their inner edges, in the middle; equal where the lips touch
@@ -31,43 +31,43 @@ const (
 	noseAbove  = .05
 )
 
-func (m *mouth) middle() float32 { return (m.left.X + m.right.X) / 2 }
-func (m *mouth) width() float32  { return m.right.X - m.left.X }
-func (m *mouth) lips() float32   { return m.bottom - m.top }
-func (m *mouth) gap() float32    { return m.lower - m.upper }
+func (m *lips) middle() float32 { return (m.left.X + m.right.X) / 2 }
+func (m *lips) width() float32  { return m.right.X - m.left.X }
+func (m *lips) height() float32 { return m.bottom - m.top }
+func (m *lips) gap() float32    { return m.lower - m.upper }
 
 // tilt returns the slope of the line through the corners: y by x.
-func (m *mouth) tilt() float32 { return (m.right.Y - m.left.Y) / m.width() }
+func (m *lips) tilt() float32 { return (m.right.Y - m.left.Y) / m.width() }
 
 // axis returns the y at x of the straight line through the corners.
-func (m *mouth) axis(x float32) float32 { return m.left.Y + m.tilt()*(x-m.left.X) }
+func (m *lips) axis(x float32) float32 { return m.left.Y + m.tilt()*(x-m.left.X) }
 
 // level returns the y of the middle of the mouth if its lips were closed. A lower lip rises by
 // more than the upper one comes down, and closed lips lie on the axis. The level is the mean
 // of these two rules, and lies between the lips.
-func (m *mouth) level() float32 {
+func (m *lips) level() float32 {
 	return min(max((m.upper+upperShare*m.gap()+m.axis(m.middle()))/2, m.upper), m.lower)
 }
 
 // above returns the share of the gap between the lips that is over the level.
-func (m *mouth) above() float32 { return (m.level() - m.upper) / max(m.gap(), leastGap) }
+func (m *lips) above() float32 { return (m.level() - m.upper) / max(m.gap(), leastGap) }
 
 // grows returns the largest vertical stretch of the mouth's inside.
-func (m *mouth) grows() float32 { return teethGrow + (darkGrow-teethGrow)*smoothstep(m.dark) }
+func (m *lips) grows() float32 { return teethGrow + (darkGrow-teethGrow)*smoothstep(m.dark) }
 
 // close lets the lips touch along the line between them.
-func (m *mouth) close() {
+func (m *lips) close() {
 	m.upper = m.line.at(m, m.middle())
 	m.lower = m.upper
 }
 
 // arch returns the height of a lip's inner edge over the axis as a share of that in the middle.
 // s is the distance from the middle in half widths of the mouth.
-func arch(s float32) float32 { return max(1-sq(s/archEnd), 0) }
+func arch(s float32) float32 { return max(1-square(s/archEnd), 0) }
 
 // inner returns the y of the inner edges of the lips at x. Lips that hardly part do so along
 // the line between them. An open mouth has two arches over its axis.
-func (m *mouth) inner(x float32) (upper, lower float32) {
+func (m *lips) inner(x float32) (upper, lower float32) {
 	s := (x - m.middle()) / (m.width() / 2)
 	over := m.axis(m.middle())
 	a := m.axis(x) + (m.upper-over)*arch(s)
@@ -83,18 +83,18 @@ func (m *mouth) inner(x float32) (upper, lower float32) {
 }
 
 // outer returns the y of the outer edges of the lips at x.
-func (m *mouth) outer(x float32) (top, bottom float32) {
+func (m *lips) outer(x float32) (top, bottom float32) {
 	s := (x - m.middle()) / (m.width() / 2)
 	axis, over := m.axis(x), m.axis(m.middle())
-	bulge := power(max(1-sq(s), 0), outerBend)
+	bulge := pow(max(1-square(s), 0), outerBend)
 	return axis + (m.top-over)*bulge, axis + (m.bottom-over)*bulge
 }
 
 // reconcile sets the gap between the lips to the mean of two readings. One is that of the inner
 // edges, which a highlight on a lip can mislead. The other is the height between the outer edges
 // less height, the usual one of both lips together.
-func (m *mouth) reconcile(height float32) {
-	gap, level := (m.gap()+max(m.lips()-height, 0))/2, m.upper+upperShare*m.gap()
+func (m *lips) reconcile(height float32) {
+	gap, level := (m.gap()+max(m.height()-height, 0))/2, m.upper+upperShare*m.gap()
 	if gap == 0 {
 		m.close()
 		return
@@ -104,7 +104,7 @@ func (m *mouth) reconcile(height float32) {
 
 // measure returns the mouth of a face. The colours are those of the person's lips in the
 // frames before; measure adds this frame's.
-func measure(f *alignment.Face, colours *colours) (m mouth) {
+func measure(f *alignment.Face, colours *colours) (m lips) {
 	at := func(landmark int) geom.Point {
 		p := f.Landmarks[landmark]
 		return geom.Point{X: p.X - f.Shift.X, Y: p.Y - f.Shift.Y}
@@ -136,7 +136,7 @@ func apart(left, right geom.Point) (geom.Point, geom.Point) {
 type lipLine [33]float32
 
 // at returns the line's y at x. Beyond the corners it goes on level.
-func (l *lipLine) at(m *mouth, x float32) float32 {
+func (l *lipLine) at(m *lips, x float32) float32 {
 	u := min(max((x-m.left.X)/m.width(), 0), 1) * float32(len(l)-1)
 	i := min(int(u), len(l)-2)
 	return l[i] + (l[i+1]-l[i])*(u-float32(i))
@@ -155,9 +155,9 @@ const (
 
 // findLine returns the darkest path from one corner of the mouth to the other that has lips
 // above and below it. It is found by dynamic programming, column by column.
-func findLine(c *pixels.Crop, to geom.Similarity, m *mouth) lipLine {
+func findLine(c *pixels.Crop, to geom.Similarity, m *lips) lipLine {
 	n := len(lipLine{})
-	height := m.lips() / lineRows
+	height := m.height() / lineRows
 	place := func(k, r int) geom.Point {
 		x := m.width() * (float32(k)/float32(n-1) - .5)
 		return geom.Point{X: m.middle() + x, Y: m.top + m.tilt()*x + (float32(r)+.5)*height}
