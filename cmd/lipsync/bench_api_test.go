@@ -41,7 +41,7 @@ func startAPI(b *testing.B) *api {
 	if err != nil {
 		b.Fatal(err)
 	}
-	home, err := newHome(command, folder, renderer, log)
+	deployment, err := newDeployment(command, folder, renderer, log)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func startAPI(b *testing.B) *api {
 	if a.token, a.key, err = folder.service.CreateKey(b.Context(), "account", "bench", 0); err != nil {
 		b.Fatal(err)
 	}
-	server := httptest.NewServer(home.handler)
+	server := httptest.NewServer(deployment.handler)
 	b.Cleanup(func() { server.Close(); _ = renderer.Close(); _ = folder.close() })
 	a.url = server.URL
 	return a

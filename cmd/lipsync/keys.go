@@ -13,7 +13,7 @@ import (
 )
 
 type createKeyCommand struct {
-	homeFlags
+	deploymentFlags
 	Name    string `required:"" help:"Name of the key, to tell it from others."`
 	Account string `default:"${account}" help:"Account whose requests the key sees and makes (default: ${default})."`
 	MaxKeys int
@@ -39,7 +39,7 @@ func (c *createKeyCommand) Run(ctx context.Context, s streams) error {
 		if err != nil {
 			return sentence(err)
 		}
-		if _, err := fmt.Fprintf(s.err, "The key is in %s. It is shown only once.\n", c.homeFlags); err != nil {
+		if _, err := fmt.Fprintf(s.err, "The key is in %s. It is shown only once.\n", c.deploymentFlags); err != nil {
 			return err
 		}
 		_, err = fmt.Fprintln(s.out, token)
@@ -48,7 +48,7 @@ func (c *createKeyCommand) Run(ctx context.Context, s streams) error {
 }
 
 type listKeysCommand struct {
-	homeFlags
+	deploymentFlags
 	JSON bool `help:"Print a JSON array."`
 }
 
@@ -66,7 +66,7 @@ func (c *listKeysCommand) Run(ctx context.Context, s streams) error {
 }
 
 type revokeKeyCommand struct {
-	homeFlags
+	deploymentFlags
 	ID string `arg:"" help:"The key's id, as keys list shows it."`
 }
 

@@ -30,10 +30,10 @@ func createKey(t testing.TB, data, account, name string, limit int64) (id, token
 	return id, strings.TrimSpace(string(out))
 }
 
-// keyList lists the keys of a home: --data or --table and its value.
-func keyList(t testing.TB, home ...string) []keyJSON {
+// keyList lists the keys of a deployment: --data or --table and its value.
+func keyList(t testing.TB, deployment ...string) []keyJSON {
 	t.Helper()
-	out, err := exec.Command(fixtures.program, append([]string{"keys", "list", "--json"}, home...)...).Output()
+	out, err := exec.Command(fixtures.program, append([]string{"keys", "list", "--json"}, deployment...)...).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,25 +46,25 @@ func keyList(t testing.TB, home ...string) []keyJSON {
 
 func TestKeys(t *testing.T) { testKeys(t, "--data", t.TempDir()) }
 
-// testKeys makes, lists and revokes keys of a home: --data or --table and its value.
-func testKeys(t *testing.T, home ...string) {
+// testKeys makes, lists and revokes keys of a deployment: --data or --table and its value.
+func testKeys(t *testing.T, deployment ...string) {
 	keys := func(args ...string) (stdout, stderr string, status int) {
 		t.Helper()
-		return command(t, slices.Concat([]string{"keys"}, args[:1], home, args[1:])...)
+		return command(t, slices.Concat([]string{"keys"}, args[:1], deployment, args[1:])...)
 	}
-	if home[0] == "--data" { // that is made with the first key
+	if deployment[0] == "--data" { // that is made with the first key
 		for _, args := range [][]string{{"list"}, {"revoke", "id"}} {
-			if _, said, status := keys(args...); status != failed || !strings.Contains(said, home[1]+" has no data of the service; choose another with --data") {
+			if _, said, status := keys(args...); status != failed || !strings.Contains(said, deployment[1]+" has no data of the service; choose another with --data") {
 				t.Errorf("%s: got %q, status %d, want it refused", args, said, status)
 			}
 		}
-		wantFiles(t, home[1])
+		wantFiles(t, deployment[1])
 	} else if out, _, status := keys("list", "--json"); status != ok || strings.TrimSpace(out) != "[]" {
 		t.Errorf("no key: got %q, status %d, want []", out, status)
 	}
 	out, said, status := keys("create", "--name", "a name", "--account", "acme", "--limit", "3")
-	if status != ok || !strings.Contains(said, home[1]) || !regexp.MustCompile(`^\S{40,}\n$`).MatchString(out) {
-		t.Fatalf("create: got %q, %q, status %d, want only the key, and its home on standard error", out, said, status)
+	if status != ok || !strings.Contains(said, deployment[1]) || !regexp.MustCompile(`^\S{40,}\n$`).MatchString(out) {
+		t.Fatalf("create: got %q, %q, status %d, want only the key, and its deployment on standard error", out, said, status)
 	}
 	token := strings.TrimSpace(out)
 	if _, said, status := keys("create", "--name", "second", "--account", "acme", "--max-keys", "1"); status != failed || !strings.Contains(said, "active keys as it may have, 1") {
@@ -80,7 +80,7 @@ func testKeys(t *testing.T, home ...string) {
 			t.Errorf("--limit=%s: got %q, status %d, want it refused", n, said, status)
 		}
 	}
-	list := keyList(t, home...)
+	list := keyList(t, deployment...)
 	if len(list) != 1 {
 		t.Fatalf("list: got %+v, want one key", list)
 	}
@@ -97,7 +97,7 @@ func testKeys(t *testing.T, home ...string) {
 			t.Errorf("revoke: got status %d, %q", status, said)
 		}
 	}
-	if k := keyList(t, home...)[0]; k.RevokedAt == nil {
+	if k := keyList(t, deployment...)[0]; k.RevokedAt == nil {
 		t.Errorf("after revoke: got %+v", k)
 	}
 	if _, said, status := keys("revoke", "nobody"); status != failed || said != "lipsync: key not found\n" {

@@ -17,21 +17,21 @@ import (
 )
 
 // monitored adds a monitor, if an address for it is set. Call it after everything else is set.
-func (h *home) monitored(s *engines.Set) {
+func (d *deployment) monitored(s *engines.Set) {
 	m := monitor.New(monitor.Options{
-		Backlog: h.data.store.Backlog,
-		Folder:  h.data.dir,
+		Backlog: d.data.store.Backlog,
+		Folder:  d.data.dir,
 		Checks: []monitor.Check{
-			{Name: "store", Run: h.data.checkStore},
-			{Name: "disk", Run: func(context.Context) error { return checkDisk(h.worker.Scratch) }},
-			{Name: "ffmpeg", Run: func(ctx context.Context) error { return s.Tools.Check(ctx, h.worker.Scratch) }},
+			{Name: "store", Run: d.data.checkStore},
+			{Name: "disk", Run: func(context.Context) error { return checkDisk(d.worker.Scratch) }},
+			{Name: "ffmpeg", Run: func(ctx context.Context) error { return s.Tools.Check(ctx, d.worker.Scratch) }},
 		},
 		Now: time.Now,
-		Log: h.log,
+		Log: d.log,
 	})
-	h.data.service.Watcher, h.data.service.Store = m, m.Store(h.data.service.Store)
-	h.worker.Rendered, h.worker.Fetcher = m.Rendered, m.Fetcher(h.worker.Fetcher)
-	h.monitor = stalling(m.Handler(), stallTime)
+	d.data.service.Watcher, d.data.service.Store = m, m.Store(d.data.service.Store)
+	d.worker.Rendered, d.worker.Fetcher = m.Rendered, m.Fetcher(d.worker.Fetcher)
+	d.monitor = stalling(m.Handler(), stallTime)
 }
 
 // listenMetrics returns the listener of the monitor, nil if no address is set for it.

@@ -117,7 +117,7 @@ func (c *serveCommand) serve(ctx context.Context, log *slog.Logger, ready func(*
 	defer func() { err = errors.Join(err, renderer.Close()) }()
 	log.Info("start", "version", version.String())
 	log.Info("sandbox of ffmpeg", "layers", renderer.Tools.Sandbox)
-	home, err := newHome(c, folder, renderer, log)
+	deployment, err := newDeployment(c, folder, renderer, log)
 	if err != nil {
 		return err
 	}
@@ -132,10 +132,10 @@ func (c *serveCommand) serve(ctx context.Context, log *slog.Logger, ready func(*
 	}
 	if metrics != nil {
 		defer metrics.Close()
-		home.monitored(renderer)
+		deployment.monitored(renderer)
 		log.Info("serving metrics", "address", metrics.Addr().String())
 	}
-	switch err := home.recover(ctx); {
+	switch err := deployment.recover(ctx); {
 	case lipsync.DiskFull(err):
 		log.Error("recover", "error", err) // leases that were not freed end by themselves
 	case err != nil:
@@ -144,5 +144,5 @@ func (c *serveCommand) serve(ctx context.Context, log *slog.Logger, ready func(*
 	if err := ready(folder, listener.Addr()); err != nil {
 		return err
 	}
-	return home.run(ctx, listener, metrics)
+	return deployment.run(ctx, listener, metrics)
 }

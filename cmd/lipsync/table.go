@@ -17,18 +17,18 @@ import (
 	"lipsync/internal/settings"
 )
 
-// homeFlags say whose keys a command is about: those of a data folder, or of a
+// deploymentFlags say whose keys a command is about: those of a data folder, or of a
 // table on AWS.
-type homeFlags struct {
+type deploymentFlags struct {
 	dataFlag
 	Table *string `placeholder:"NAME" help:"Table of a service on AWS, instead of a data folder. Region and credentials are those that the AWS CLI would use."`
 }
 
 // AfterApply refuses a data folder together with a table. The data folder's default doesn't count, and neither does
 // that of the environment.
-func (h homeFlags) AfterApply(k *kong.Context) error {
+func (d deploymentFlags) AfterApply(k *kong.Context) error {
 	for _, p := range k.Path {
-		if p.Flag != nil && !p.Resolved && p.Flag.Name == settings.Data.Name && h.Table != nil {
+		if p.Flag != nil && !p.Resolved && p.Flag.Name == settings.Data.Name && d.Table != nil {
 			return fmt.Errorf("%s and --table can't be used together", settings.Data.Flag())
 		}
 	}
@@ -36,33 +36,33 @@ func (h homeFlags) AfterApply(k *kong.Context) error {
 }
 
 // String names the data folder or the table, for people.
-func (h homeFlags) String() string {
-	if h.Table != nil {
-		return "the table " + *h.Table
+func (d deploymentFlags) String() string {
+	if d.Table != nil {
+		return "the table " + *d.Table
 	}
-	return "the data folder " + h.Data
+	return "the data folder " + d.Data
 }
 
 // withKept calls f with the service of a data folder or table that exists: it makes no data folder.
-func (h homeFlags) withKept(ctx context.Context, f func(*lipsync.Service) error) error {
-	if h.Table == nil {
-		if err := checkData(h.Data); err != nil {
+func (d deploymentFlags) withKept(ctx context.Context, f func(*lipsync.Service) error) error {
+	if d.Table == nil {
+		if err := checkData(d.Data); err != nil {
 			return err
 		}
 	}
-	return h.with(ctx, f)
+	return d.with(ctx, f)
 }
 
 // with calls f with the service, which can only do keys if it is on AWS.
-func (h homeFlags) with(ctx context.Context, f func(*lipsync.Service) error) error {
-	if h.Table != nil {
-		service, err := openTable(ctx, *h.Table)
+func (d deploymentFlags) with(ctx context.Context, f func(*lipsync.Service) error) error {
+	if d.Table != nil {
+		service, err := openTable(ctx, *d.Table)
 		if err != nil {
 			return err
 		}
 		return f(service)
 	}
-	folder, err := openData(ctx, h.Data, slog.New(slog.DiscardHandler))
+	folder, err := openData(ctx, d.Data, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}

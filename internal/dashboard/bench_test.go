@@ -15,7 +15,7 @@ const mostTime = 20 // ms that the server may take for a page
 // BenchmarkPages measures the server's time for each page, with 100,000 requests in
 // the store.
 func BenchmarkPages(b *testing.B) {
-	h := newHome(b)
+	h := newFixture(b)
 	h.signIn(b)
 	id := h.add(b, h.caller(b, account), "first")
 	h.fill(b, 100_000)
@@ -46,7 +46,7 @@ func BenchmarkPages(b *testing.B) {
 
 // fill writes n more requests at once, over the last 50 days. One in 100 failed;
 // the others completed.
-func (h *home) fill(b *testing.B, n int) {
+func (h *fixture) fill(b *testing.B, n int) {
 	b.Helper()
 	db, err := sql.Open("sqlite", h.database)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 )
 
 // signedIn starts a browser and signs it in.
-func (h *home) signedIn(t *testing.T) *browsertest.Browser {
+func (h *fixture) signedIn(t *testing.T) *browsertest.Browser {
 	t.Helper()
 	b := browsertest.New(t)
 	b.Open(h.URL + h.newLink(t))
@@ -27,7 +27,7 @@ func (h *home) signedIn(t *testing.T) *browsertest.Browser {
 
 // TestLinkInBrowser opens a link in one browser, and then in another.
 func TestLinkInBrowser(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	link := h.URL + h.newLink(t)
 	first, second := browsertest.New(t), browsertest.New(t)
 	first.Open(link)
@@ -46,7 +46,7 @@ func TestLinkInBrowser(t *testing.T) {
 
 // TestSignOutInBrowser signs out in one of two browsers, which ends both sessions.
 func TestSignOutInBrowser(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	h.add(t, h.caller(t, account), "private")
 	here, there := h.signedIn(t), h.signedIn(t)
 	here.Do(chromedp.Click(".bar form button"))
@@ -61,7 +61,7 @@ func TestSignOutInBrowser(t *testing.T) {
 // TestExpiredInBrowser comes back after a session's end to pages that are open: by
 // a link, by a form, and by a script.
 func TestExpiredInBrowser(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	file := filepath.Join(t.TempDir(), "v.mp4")
 	if err := os.WriteFile(file, []byte("a video"), 0o600); err != nil {
 		t.Fatal(err)
@@ -93,7 +93,7 @@ func TestExpiredInBrowser(t *testing.T) {
 
 // TestOthersInBrowser looks for another account's request and key.
 func TestOthersInBrowser(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	other := h.caller(t, "other")
 	id := h.add(t, other, "theirs")
 	h.complete(t, id)
@@ -111,7 +111,7 @@ func TestOthersInBrowser(t *testing.T) {
 
 // TestFormsInBrowser sends every form that a page has without its token.
 func TestFormsInBrowser(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	h.seed(t)
 	b := h.signedIn(t)
 	forms := h.forms(b)
@@ -148,7 +148,7 @@ type form struct{ page, action string }
 var ids = regexp.MustCompile(`(requests|keys)/[^/]+/`)
 
 // forms follows all links and returns one form of each kind.
-func (h *home) forms(b *browsertest.Browser) map[string]form {
+func (h *fixture) forms(b *browsertest.Browser) map[string]form {
 	forms, seen, next := map[string]form{}, map[string]bool{}, []string{"/dashboard"}
 	for len(next) > 0 {
 		page := next[0]
@@ -171,7 +171,7 @@ func (h *home) forms(b *browsertest.Browser) map[string]form {
 }
 
 // state tells what forms could change.
-func (h *home) state(t *testing.T) string {
+func (h *fixture) state(t *testing.T) string {
 	t.Helper()
 	keys, err := h.service.Keys.List(t.Context(), account)
 	if err != nil {

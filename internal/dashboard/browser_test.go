@@ -20,7 +20,7 @@ import (
 
 // TestListInBrowser filters and pages 500 requests by what a person clicks.
 func TestListInBrowser(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	c := h.caller(t, account)
 	for i := range 500 {
 		if id := h.add(t, c, fmt.Sprintf("order-%d", i)); i%10 != 0 {
@@ -48,7 +48,7 @@ func TestListInBrowser(t *testing.T) {
 // TestLiveInBrowser watches a request to its end without touching the page but to
 // focus a link, over an answer that fails, and then a session's end.
 func TestLiveInBrowser(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	id := h.add(t, h.caller(t, account), "watched")
 	b := browsertest.New(t)
 	b.Open(h.URL + h.newLink(t))
@@ -84,7 +84,7 @@ func TestLiveInBrowser(t *testing.T) {
 
 // TestBrokenInBrowser looks at videos that no browser can play.
 func TestBrokenInBrowser(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	h.signIn(t)
 	made := h.send(t, "/dashboard/new", url.Values{"video": {h.upload(t, "video")}, "audio": {h.upload(t, "audio")}}).header.Get("Location")
 	h.complete(t, filepath.Base(made))
@@ -97,7 +97,7 @@ func TestBrokenInBrowser(t *testing.T) {
 // TestAddressInBrowser looks at a source at a client's address: nothing is called
 // there before the output plays, and then both do.
 func TestAddressInBrowser(t *testing.T) {
-	h, clip := newHome(t), newClip(t)
+	h, clip := newFixture(t), newClip(t)
 	var calls atomic.Int64
 	client := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		calls.Add(1)
@@ -124,7 +124,7 @@ func TestAddressInBrowser(t *testing.T) {
 // TestPosterInBrowser shows a poster, and keeps its address while the list changes, but no
 // longer than its signature is surely valid.
 func TestPosterInBrowser(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	c := h.caller(t, account)
 	id, live := h.add(t, c, ""), h.add(t, c, "")
 	h.output(t, id, []byte("video"), newPoster(t))
@@ -156,7 +156,7 @@ func TestUploadInBrowser(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, method := range []string{http.MethodPost, http.MethodPut} {
-		h := newHome(t)
+		h := newFixture(t)
 		defer h.stall(method)()
 		b := h.signedIn(t)
 		b.Open(h.URL + "/dashboard/new")
@@ -188,7 +188,7 @@ func TestUploadInBrowser(t *testing.T) {
 }
 
 // stall keeps all calls of a method from an answer, until the end.
-func (h *home) stall(method string) (end func()) {
+func (h *fixture) stall(method string) (end func()) {
 	handler, over := h.Config.Handler, make(chan struct{})
 	h.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == method {

@@ -13,7 +13,7 @@ import (
 // text is taken. Each page that tells it shows it as text. What runs, or is refused
 // by the policy, fails the test: see browsertest.
 func TestTextInBrowser(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	c := h.caller(t, "other")
 	c.Account = account
 	b := h.signedIn(t)

@@ -26,7 +26,7 @@ func newFile(t *testing.T) string {
 // TestBackInBrowser comes back to a form that was sent: what was chosen and typed is
 // there, and shown as it is. A file that is removed makes way for an address.
 func TestBackInBrowser(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	b := h.signedIn(t)
 	b.Open(h.URL + "/dashboard/new")
 	const typed = "https://example.com/a.wav"
@@ -44,7 +44,7 @@ func TestBackInBrowser(t *testing.T) {
 
 // TestSentInBrowser offers to cancel no longer when the form itself is sent.
 func TestSentInBrowser(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	b := h.signedIn(t)
 	b.Open(h.URL + "/dashboard/new")
 	browsertest.Eval[bool](b, `(document.querySelector(".new").submit = () => { window.sent = true; }, true)`)
@@ -59,7 +59,7 @@ func TestSentInBrowser(t *testing.T) {
 // TestAgainInBrowser comes back to a form of two addresses and sends it again, as it
 // is: that is a second request.
 func TestAgainInBrowser(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	b := h.signedIn(t)
 	b.Open(h.URL + "/dashboard/new")
 	b.Do(chromedp.SendKeys("input[name=video]", "https://example.com/v.mp4"),
@@ -75,7 +75,7 @@ func TestAgainInBrowser(t *testing.T) {
 
 // TestRefusedInBrowser has a form refused, for what is in it and on the way.
 func TestRefusedInBrowser(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	b := h.signedIn(t)
 	b.Open(h.URL + "/dashboard/new")
 	b.Do(chromedp.SendKeys("input[name=video]", "ftp://x"), chromedp.SendKeys("input[name=audio]", "ftp://x\n"))
@@ -95,7 +95,7 @@ func TestRefusedInBrowser(t *testing.T) {
 
 // TestOneRefusedInBrowser refuses one file while the other is on its way, which stops.
 func TestOneRefusedInBrowser(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	handler, began, stopped := h.Config.Handler, make(chan struct{}), make(chan struct{})
 	var announced atomic.Int64
 	h.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -19,7 +19,7 @@ type seen struct {
 // TestUsageInBrowser makes a known number of requests a day. Totals, table and chart
 // say the same of them, and what they say is so.
 func TestUsageInBrowser(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	c, other := h.caller(t, account), h.caller(t, "other")
 	h.complete(t, h.add(t, c, "")) // older than the page goes back
 	h.clock.Advance(5 * 24 * time.Hour)
@@ -64,7 +64,7 @@ func TestUsageInBrowser(t *testing.T) {
 }
 
 // make makes a day's requests: so many that complete, and so many that fail.
-func (h *home) make(t *testing.T, c lipsync.Caller, completed, failed int) (d seen) {
+func (h *fixture) make(t *testing.T, c lipsync.Caller, completed, failed int) (d seen) {
 	t.Helper()
 	for range completed {
 		id := h.add(t, c, "")

@@ -31,9 +31,9 @@ type lossy struct{}
 
 func (lossy) Send(context.Context, string) error { return nil }
 
-// home is the dashboard of one machine without a worker, and a browser with
+// fixture is the dashboard of one machine without a worker, and a browser with
 // cookies but no scripts.
-type home struct {
+type fixture struct {
 	*httptest.Server
 	service  *lipsync.Service
 	public   *url.URL // nil unless a test sets it
@@ -45,7 +45,7 @@ type home struct {
 	browser  *http.Client
 }
 
-func newHome(t testing.TB) *home {
+func newFixture(t testing.TB) *fixture {
 	t.Helper()
 	dir, clock := t.TempDir(), lipsynctest.NewClock()
 	store, err := sqlite.Open(t.Context(), filepath.Join(dir, "db"))
@@ -63,7 +63,7 @@ func newHome(t testing.TB) *home {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { folder.Close() })
-	h := &home{folder: folder, clock: clock, log: new(bytes.Buffer), database: filepath.Join(dir, "db")}
+	h := &fixture{folder: folder, clock: clock, log: new(bytes.Buffer), database: filepath.Join(dir, "db")}
 	h.service = &lipsync.Service{
 		Store: store.Store, Objects: objects, Queue: lossy{}, Now: clock.Now, NewID: uuid.NewString, Random: rand.Reader,
 		GenerateRate: 60, ReadRate: 600, Engines: []string{"warp", "wav2lip"},
@@ -82,7 +82,7 @@ func newHome(t testing.TB) *home {
 }
 
 // handler returns the dashboard's.
-func (h *home) handler(t testing.TB) http.Handler {
+func (h *fixture) handler(t testing.TB) http.Handler {
 	t.Helper()
 	secret, err := h.folder.Secret()
 	if err != nil {
@@ -103,7 +103,7 @@ func (h *home) handler(t testing.TB) http.Handler {
 }
 
 // address is that of a page.
-func (h *home) address(t testing.TB, path string) *url.URL {
+func (h *fixture) address(t testing.TB, path string) *url.URL {
 	t.Helper()
 	u, err := url.Parse(h.URL + path)
 	if err != nil {
@@ -113,7 +113,7 @@ func (h *home) address(t testing.TB, path string) *url.URL {
 }
 
 // newBrowser returns one that follows no redirects by itself.
-func (h *home) newBrowser(t testing.TB) *http.Client {
+func (h *fixture) newBrowser(t testing.TB) *http.Client {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
 	if err != nil {
@@ -129,7 +129,7 @@ type answer struct {
 	body   string
 }
 
-func (h *home) do(t testing.TB, method, path string, form url.Values) answer {
+func (h *fixture) do(t testing.TB, method, path string, form url.Values) answer {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, h.URL+path, strings.NewReader(form.Encode()))
 	if err != nil {
@@ -150,13 +150,13 @@ func (h *home) do(t testing.TB, method, path string, form url.Values) answer {
 	return answer{response.StatusCode, response.Header, body.String()}
 }
 
-func (h *home) get(t testing.TB, path string) answer {
+func (h *fixture) get(t testing.TB, path string) answer {
 	t.Helper()
 	return h.do(t, http.MethodGet, path, nil)
 }
 
 // send sends a form with the session's token.
-func (h *home) send(t testing.TB, path string, form url.Values) answer {
+func (h *fixture) send(t testing.TB, path string, form url.Values) answer {
 	t.Helper()
 	if form == nil {
 		form = url.Values{}
@@ -167,7 +167,7 @@ func (h *home) send(t testing.TB, path string, form url.Values) answer {
 
 var csrfInput = regexp.MustCompile(`name="csrf" value="([^"]+)"`)
 
-func (h *home) csrf(t testing.TB) string {
+func (h *fixture) csrf(t testing.TB) string {
 	t.Helper()
 	found := csrfInput.FindStringSubmatch(h.get(t, "/dashboard").body)
 	if found == nil {
@@ -176,7 +176,7 @@ func (h *home) csrf(t testing.TB) string {
 	return found[1]
 }
 
-func (h *home) newLink(t testing.TB) string {
+func (h *fixture) newLink(t testing.TB) string {
 	t.Helper()
 	link, err := h.folder.NewLink()
 	if err != nil {
@@ -186,7 +186,7 @@ func (h *home) newLink(t testing.TB) string {
 }
 
 // signIn signs the browser in.
-func (h *home) signIn(t testing.TB) {
+func (h *fixture) signIn(t testing.TB) {
 	t.Helper()
 	if got := h.get(t, h.newLink(t)); got.status != http.StatusSeeOther || got.header.Get("Location") != "/dashboard" {
 		t.Fatalf("sign in: got %d to %q", got.status, got.header.Get("Location"))
@@ -215,7 +215,7 @@ func (a answer) must(t testing.TB, status int, texts ...string) {
 }
 
 // caller makes a key of an account.
-func (h *home) caller(t testing.TB, account string) lipsync.Caller {
+func (h *fixture) caller(t testing.TB, account string) lipsync.Caller {
 	t.Helper()
 	_, k, err := h.service.CreateKey(t.Context(), account, "test", 0)
 	if err != nil {
@@ -225,7 +225,7 @@ func (h *home) caller(t testing.TB, account string) lipsync.Caller {
 }
 
 // add makes a request of two URLs.
-func (h *home) add(t testing.TB, c lipsync.Caller, reference string) string {
+func (h *fixture) add(t testing.TB, c lipsync.Caller, reference string) string {
 	t.Helper()
 	p := lipsync.RequestParams{
 		Video: lipsync.Source{URL: "https://example.com/v.mp4"}, Audio: lipsync.Source{URL: "https://example.com/a.wav"},
@@ -241,7 +241,7 @@ func (h *home) add(t testing.TB, c lipsync.Caller, reference string) string {
 }
 
 // fail makes a request failed, as a worker would.
-func (h *home) fail(t testing.TB, id, sentence string) {
+func (h *fixture) fail(t testing.TB, id, sentence string) {
 	t.Helper()
 	r, err := h.service.Claim(t.Context(), id)
 	if err != nil {

@@ -17,7 +17,7 @@ func FuzzForms(f *testing.F) {
 	} {
 		f.Add(form)
 	}
-	h := newHome(f)
+	h := newFixture(f)
 	call := h.fuzzCaller(f)
 	csrf := h.csrf(f)
 	f.Fuzz(func(t *testing.T, form string) {

@@ -10,7 +10,7 @@ import (
 
 // fuzzCaller returns what calls the dashboard without a connection, as the browser that is
 // signed in, and what the log said.
-func (h *home) fuzzCaller(f *testing.F) func(r *http.Request) (w *httptest.ResponseRecorder, log string) {
+func (h *fixture) fuzzCaller(f *testing.F) func(r *http.Request) (w *httptest.ResponseRecorder, log string) {
 	h.service.GenerateRate, h.service.ReadRate = 1<<30, 1<<30
 	h.signIn(f)
 	cookies, handler := h.browser.Jar.Cookies(h.address(f, "/dashboard")), h.handler(f)
@@ -35,7 +35,7 @@ func FuzzPages(f *testing.F) {
 	} {
 		f.Add(seed[0], seed[1])
 	}
-	h := newHome(f)
+	h := newFixture(f)
 	call := h.fuzzCaller(f)
 	f.Fuzz(func(t *testing.T, path, query string) {
 		address, err := url.ParseRequestURI("/dashboard" + path + "?" + query)
@@ -63,7 +63,7 @@ func FuzzChange(f *testing.F) {
 	} {
 		f.Add(seed[0], seed[1], seed[2], seed[3])
 	}
-	h := newHome(f)
+	h := newFixture(f)
 	call := h.fuzzCaller(f)
 	f.Fuzz(func(t *testing.T, form, origin, site, contentType string) {
 		r := httptest.NewRequest(http.MethodPost, h.URL+"/dashboard/settings/keys", strings.NewReader("name=evil&"+form))
@@ -81,7 +81,7 @@ func FuzzToken(f *testing.F) {
 	for _, query := range []string{"token=", "token=../x", "token=%00", "token=a&token=b", "%zz", ";"} {
 		f.Add(query)
 	}
-	h := newHome(f)
+	h := newFixture(f)
 	h.newLink(f)
 	handler := h.handler(f)
 	f.Fuzz(func(t *testing.T, query string) {

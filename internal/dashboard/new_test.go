@@ -16,7 +16,7 @@ import (
 
 // TestNew sends two files as the script does, and the form that names them.
 func TestNew(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	h.signIn(t)
 	form := url.Values{"reference_id": {" order 1 "}, "model": {"wav2lip"}, "largest_face": {"on"}}
 	for _, kind := range []string{"video", "audio"} {
@@ -59,7 +59,7 @@ func TestNew(t *testing.T) {
 	h.get(t, path).must(t, http.StatusOK, "The source is no longer kept.")
 }
 
-func (h *home) upload(t testing.TB, kind string) (source string) {
+func (h *fixture) upload(t testing.TB, kind string) (source string) {
 	t.Helper()
 	const content = "bytes"
 	announced := h.send(t, "/dashboard/uploads", url.Values{"type": {kind}, "size": {"5"}, "name": {kind + " é.mov"}})
@@ -84,7 +84,7 @@ func (h *home) upload(t testing.TB, kind string) (source string) {
 }
 
 func TestBadNew(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	h.signIn(t)
 	const address = "https://example.com/x"
 	for _, c := range []struct{ video, audio, more, want string }{
@@ -115,7 +115,7 @@ func TestBadNew(t *testing.T) {
 // TestTwice sends a form two times, as a double click does without scripts, then
 // with something changed, and the form of a page loaded anew.
 func TestTwice(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	h.signIn(t)
 	once := regexp.MustCompile(`name="once" value="([^"]+)"`)
 	send := func(mark, reference string) string {
@@ -139,7 +139,7 @@ func TestTwice(t *testing.T) {
 
 // TestRates makes as many requests as a minute allows.
 func TestRates(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	h.signIn(t)
 	h.service.GenerateRate = 2
 	form := url.Values{"video": {"https://example.com/v"}, "audio": {"https://example.com/a"}}
@@ -168,7 +168,7 @@ func (broken) Create(context.Context, lipsync.Upload, lipsync.Limits) error {
 // TestBrokenUpload tells the log why a file can't be taken, and the person that it
 // can't.
 func TestBrokenUpload(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	h.signIn(t)
 	h.service.Uploads = broken{h.service.Uploads}
 	got := h.send(t, "/dashboard/uploads", url.Values{"type": {"video"}, "size": {"5"}})

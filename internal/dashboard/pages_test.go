@@ -36,7 +36,7 @@ var (
 )
 
 // wantPage looks for what all pages have in common.
-func (h *home) wantPage(t *testing.T, path string) {
+func (h *fixture) wantPage(t *testing.T, path string) {
 	t.Helper()
 	got := h.get(t, path)
 	for name, want := range map[string]string{
@@ -89,7 +89,7 @@ func TestEscapedText(t *testing.T) {
 }
 
 func TestEveryPage(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	h.wantPage(t, "/dashboard/sign-in")
 	h.signIn(t)
 	for _, path := range append(everyPage, "/dashboard/signed-out", "/dashboard/nowhere", "/dashboard/requests/unknown") {
@@ -108,7 +108,7 @@ func TestEveryPage(t *testing.T) {
 }
 
 func TestKeys(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	h.signIn(t)
 	h.get(t, "/dashboard/settings/keys").must(t, http.StatusOK, "There is no key yet")
 	made := h.send(t, "/dashboard/settings/keys", url.Values{"name": {"Website"}, "limit": {"3"}})
@@ -140,7 +140,7 @@ func TestKeys(t *testing.T) {
 }
 
 func TestBadKeys(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	h.signIn(t)
 	for _, form := range []url.Values{{}, {"name": {" "}}, {"name": {strings.Repeat("x", 256)}}, {"name": {"x"}, "limit": {"0"}},
 		{"name": {"x"}, "limit": {"-1"}}, {"name": {"x"}, "limit": {"many"}}, {"name": {"x"}, "limit": {"9223372036854775808"}}} {
@@ -154,7 +154,7 @@ func TestBadKeys(t *testing.T) {
 
 // TestKeysRate makes keys until the account has no call left: each has a rate of its own.
 func TestKeysRate(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	h.service.GenerateRate = 2
 	h.signIn(t)
 	for _, want := range []int{http.StatusOK, http.StatusOK, http.StatusTooManyRequests} {
@@ -167,7 +167,7 @@ func TestKeysRate(t *testing.T) {
 
 // TestManyKeys pages through them: all on one page would be too heavy for phones.
 func TestManyKeys(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	h.signIn(t)
 	for i := range 130 {
 		if _, _, err := h.service.CreateKey(t.Context(), account, fmt.Sprintf("key %03d, %s", i, strings.Repeat("x", 60)), 0); err != nil {
@@ -183,7 +183,7 @@ func TestManyKeys(t *testing.T) {
 
 // TestOthersKeys tries to see and to revoke another account's key.
 func TestOthersKeys(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	h.signIn(t)
 	c := h.caller(t, "other")
 	path := "/dashboard/settings/keys/" + c.KeyID + "/revoke"
@@ -202,7 +202,7 @@ func TestFileNames(t *testing.T) {
 		{"https://example.com", "https://example.com/a.wav", "a.wav"},
 		{"https://example.com", "https://example.com", ""},
 	} {
-		h := newHome(t)
+		h := newFixture(t)
 		h.signIn(t)
 		h.send(t, "/dashboard/new", url.Values{"video": {c.video}, "audio": {c.audio}}).must(t, http.StatusSeeOther)
 		if got := between(h.get(t, "/dashboard").body, `<span class="files">`, "</span>"); got != c.want {
@@ -213,7 +213,7 @@ func TestFileNames(t *testing.T) {
 
 // TestFilters pages through 500 requests, and finds some among them.
 func TestFilters(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	h.signIn(t)
 	c, other := h.caller(t, account), h.caller(t, "other")
 	for i := range 500 {
@@ -261,7 +261,7 @@ func (unsigned) SignGet(context.Context, string, string, time.Time) (*url.URL, e
 
 // TestUnsigned lists what has outputs, of which no page shows an address.
 func TestUnsigned(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	h.signIn(t)
 	h.complete(t, h.add(t, h.caller(t, account), "done"))
 	h.service.Objects = unsigned{h.service.Objects}
@@ -271,7 +271,7 @@ func TestUnsigned(t *testing.T) {
 }
 
 // allPages follows a list to its end and returns what is linked in it.
-func (h *home) allPages(t testing.TB, path string) map[string]bool {
+func (h *fixture) allPages(t testing.TB, path string) map[string]bool {
 	t.Helper()
 	links := regexp.MustCompile(`href="(/dashboard/requests/[^"]+)"`)
 	next := regexp.MustCompile(`rel="next" href="([^"]+)"`)
@@ -291,7 +291,7 @@ func (h *home) allPages(t testing.TB, path string) map[string]bool {
 
 // TestUsage adds up what is known to have been done.
 func TestUsage(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	h.signIn(t)
 	h.get(t, "/dashboard/usage").must(t, http.StatusOK, "Nothing in the last 30 days")
 	c := h.caller(t, account)
@@ -312,7 +312,7 @@ func TestUsage(t *testing.T) {
 // TestUsageAtMidnight has much time pass within each page, midnight in some: each
 // shows the request on the day it was made.
 func TestUsageAtMidnight(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	h.add(t, h.caller(t, account), "")
 	var passes atomic.Int64 // at each look at the clock
 	h.service.Now = func() time.Time {

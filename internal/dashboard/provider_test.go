@@ -40,9 +40,9 @@ func (p *provider) SignOutURL() *url.URL { return p.address("/logout") }
 
 // newStage is the dashboard as it is on AWS: under the path of a stage, with
 // storage and sign-in elsewhere.
-func newStage(t *testing.T) (*home, *provider) {
+func newStage(t *testing.T) (*fixture, *provider) {
 	t.Helper()
-	h, p := newHome(t), &provider{host: "provider.example.com"}
+	h, p := newFixture(t), &provider{host: "provider.example.com"}
 	h.change = func(o *Options) {
 		o.Prefix, o.SignIn = "/api", p
 		o.Storage = &url.URL{Scheme: "https", Host: "bucket.example.com", Path: "/x"}

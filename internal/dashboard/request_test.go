@@ -14,7 +14,7 @@ import (
 
 // TestRequestPage follows a request through its states.
 func TestRequestPage(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	h.signIn(t)
 	c := h.caller(t, account)
 	id := h.add(t, c, "order-1")
@@ -44,7 +44,7 @@ func TestRequestPage(t *testing.T) {
 // TestPosters shows posters in the list and on the page of a request, and none of outputs
 // that have none or whose time is over.
 func TestPosters(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	h.signIn(t)
 	c := h.caller(t, account)
 	older, id := h.add(t, c, ""), h.add(t, c, "")
@@ -86,7 +86,7 @@ func (o unsignedPosters) SignGet(ctx context.Context, key, name string, until ti
 // TestUnsignedPosters shows the list and the page of a request without pictures if posters
 // can't be signed, and says why in the log. A page that can't link to its output is refused.
 func TestUnsignedPosters(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	h.signIn(t)
 	id := h.add(t, h.caller(t, account), "")
 	h.output(t, id, []byte("video"), []byte("jpeg"))
@@ -118,7 +118,7 @@ func between(text, start, end string) string {
 
 // TestFailures finds something to do about each failure, and shows it.
 func TestFailures(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	h.signIn(t)
 	c := h.caller(t, account)
 	other := map[string]bool{hint(lipsync.UnknownFailure): true} // what is said of any failure
@@ -151,7 +151,7 @@ func TestFailures(t *testing.T) {
 }
 
 func TestCancel(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	h.signIn(t)
 	c := h.caller(t, account)
 	waits, done := h.add(t, c, ""), h.add(t, c, "")
@@ -167,7 +167,7 @@ func TestCancel(t *testing.T) {
 
 // TestDeleteMedia asks, deletes, and says so. It refuses what another request still needs.
 func TestDeleteMedia(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	h.signIn(t)
 	c := h.caller(t, account)
 	id := h.add(t, c, "film")
@@ -194,7 +194,7 @@ func TestDeleteMedia(t *testing.T) {
 
 // TestOthersRequest tries to see, to cancel, to delete and to use what is another account's.
 func TestOthersRequest(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	h.signIn(t)
 	other := h.caller(t, "other")
 	id := h.add(t, other, "theirs")
@@ -218,7 +218,7 @@ func TestOthersRequest(t *testing.T) {
 
 // TestByID finds requests by nothing but their ids, spelled as they are.
 func TestByID(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	h.signIn(t)
 	c := h.caller(t, account)
 	const free = "6ba7b810-9dad-11d1-80b4-00c04fd430c8"
@@ -239,7 +239,7 @@ func TestByID(t *testing.T) {
 // TestText puts what would run as a script, or end what it is in, wherever a
 // client's text is shown.
 func TestText(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	h.signIn(t)
 	for _, evil := range []string{
 		`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `' onmouseover='alert(1)`, `javascript:alert(1)//`, `{{.CSRF}}`, "</title><script>",

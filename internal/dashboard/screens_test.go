@@ -19,12 +19,12 @@ import (
 
 var screens = flag.String("screens", "", "folder to write pictures of all pages to")
 
-// TestScreens opens all pages, of a home where nothing was done yet and of one where
+// TestScreens opens all pages, of a service where nothing was done yet and of one where
 // much was. It takes pictures of them for people to look at, and makes sure that none
 // is wider than its window, too heavy, or hard to use for some people: by axe-core, if
 // LIPSYNC_AXE is the path of its script.
 func TestScreens(t *testing.T) {
-	empty, full, strange := newHome(t), newHome(t), newHome(t)
+	empty, full, strange := newFixture(t), newFixture(t), newFixture(t)
 	stage, elsewhere := newStage(t)
 	elsewhere.err = &lipsync.Error{Code: lipsync.Unauthorized, Message: "The sign-in was not completed."}
 	played := full.play(t)
@@ -144,7 +144,7 @@ func screen(t *testing.T, b *browsertest.Browser, path string) {
 }
 
 // seed makes something of everything, and returns the pages by name.
-func (h *home) seed(t testing.TB) map[string]string {
+func (h *fixture) seed(t testing.TB) map[string]string {
 	t.Helper()
 	c := h.caller(t, account)
 	pages := map[string]string{"signed-out": "/dashboard/signed-out", "missing": "/dashboard/x"}
@@ -196,7 +196,7 @@ func (h *home) seed(t testing.TB) map[string]string {
 }
 
 // play makes a completed request of a video that browsers play, and returns its page.
-func (h *home) play(t *testing.T) string {
+func (h *fixture) play(t *testing.T) string {
 	t.Helper()
 	c := h.caller(t, account)
 	clip := newClip(t)
@@ -238,7 +238,7 @@ func newPoster(t testing.TB) []byte {
 }
 
 // start claims a request and reports how far it is.
-func (h *home) start(t testing.TB, id string, p lipsync.Progress) lipsync.Request {
+func (h *fixture) start(t testing.TB, id string, p lipsync.Progress) lipsync.Request {
 	t.Helper()
 	r, err := h.service.Claim(t.Context(), id)
 	if err == nil {
@@ -251,13 +251,13 @@ func (h *home) start(t testing.TB, id string, p lipsync.Progress) lipsync.Reques
 }
 
 // complete makes a request completed, as a worker would.
-func (h *home) complete(t testing.TB, id string) {
+func (h *fixture) complete(t testing.TB, id string) {
 	t.Helper()
 	h.output(t, id, []byte("no video"), nil)
 }
 
 // output makes a request completed with an output, and with a poster unless that is nil.
-func (h *home) output(t testing.TB, id string, output, poster []byte) {
+func (h *fixture) output(t testing.TB, id string, output, poster []byte) {
 	t.Helper()
 	r := h.start(t, id, lipsync.Progress{})
 	_, total, err := h.service.Requests.List(t.Context(), r.Account, "", 0, 1)

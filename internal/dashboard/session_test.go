@@ -10,7 +10,7 @@ import (
 )
 
 func TestSignIn(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	h.get(t, "/").mustLead(t, "/dashboard")
 	h.get(t, "/dashboard").mustLead(t, "/dashboard/sign-in")
 	h.get(t, "/dashboard/sign-in").must(t, http.StatusForbidden, "lipsync dashboard", "--data")
@@ -31,7 +31,7 @@ func TestSignIn(t *testing.T) {
 
 // TestOldLink keeps a link too long, beside a newer one.
 func TestOldLink(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	old := h.newLink(t)
 	h.clock.Advance(LinkLife)
 	h.get(t, old).must(t, http.StatusForbidden, "older than 10 minutes")
@@ -39,9 +39,9 @@ func TestOldLink(t *testing.T) {
 }
 
 // TestWanted signs in after a page was asked for, and lands on it; once, and only if
-// this home remembered it.
+// this service remembered it.
 func TestWanted(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	const wanted = "/dashboard?status=failed&reference_id=a%20b"
 	h.get(t, wanted).mustLead(t, "/dashboard/sign-in")
 	h.get(t, h.newLink(t)).mustLead(t, wanted)
@@ -64,7 +64,7 @@ func TestWanted(t *testing.T) {
 
 // TestNeighbors signs in to two homes on one machine, by one browser.
 func TestNeighbors(t *testing.T) {
-	here, there := newHome(t), newHome(t)
+	here, there := newFixture(t), newFixture(t)
 	there.browser = here.browser
 	here.signIn(t)
 	there.signIn(t)
@@ -73,7 +73,7 @@ func TestNeighbors(t *testing.T) {
 
 // TestOneWinner has many use one link at once.
 func TestOneWinner(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	link := h.newLink(t)
 	won := make(chan bool)
 	for range 8 {
@@ -95,7 +95,7 @@ func TestOneWinner(t *testing.T) {
 }
 
 func TestSessionEnds(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	h.signIn(t)
 	h.clock.Advance(sessionLife - time.Second)
 	h.get(t, "/dashboard").must(t, http.StatusOK)
@@ -107,7 +107,7 @@ func TestSessionEnds(t *testing.T) {
 // TestSignOut is signed in twice; both end, a copy of the cookie is worth nothing,
 // and a new session is good.
 func TestSignOut(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	h.signIn(t)
 	other := h.browser
 	h.browser = h.newBrowser(t)
@@ -125,9 +125,9 @@ func TestSignOut(t *testing.T) {
 	h.get(t, "/dashboard").must(t, http.StatusOK)
 }
 
-// TestForgedCookie presents cookies that this home did not make.
+// TestForgedCookie presents cookies that this service did not make.
 func TestForgedCookie(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	h.signIn(t)
 	address, _ := url.Parse(h.URL + "/dashboard")
 	good := h.browser.Jar.Cookies(address)[0]
@@ -163,7 +163,7 @@ func TestCookie(t *testing.T) {
 		if secure {
 			want = "lipsync_session"
 		}
-		h := newHome(t)
+		h := newFixture(t)
 		var err error
 		if h.public, err = url.Parse(address); err != nil {
 			t.Fatal(err)
@@ -179,7 +179,7 @@ func TestCookie(t *testing.T) {
 
 // TestNoSession says where browsers keep no session why one isn't.
 func TestNoSession(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	r := httptest.NewRequest(http.MethodGet, "http://192.0.2.1/dashboard/sign-in", nil)
 	w := httptest.NewRecorder()
 	h.handler(t).ServeHTTP(w, r)
@@ -191,7 +191,7 @@ func TestNoSession(t *testing.T) {
 // TestEveryForm sends each change without the session's token, with another's, and
 // from another site.
 func TestEveryForm(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	h.signIn(t)
 	forms := 0
 	for _, route := range new(pages).private() {

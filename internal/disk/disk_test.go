@@ -45,12 +45,12 @@ func tree(t testing.TB, dir string) []string {
 }
 
 func TestObjects(t *testing.T) {
-	lipsynctest.TestObjects(t, func(t *testing.T) lipsynctest.ObjectsHome {
+	lipsynctest.TestObjects(t, func(t *testing.T) lipsynctest.ObjectsFixture {
 		clock := lipsynctest.NewClock()
 		objects := open(t, t.TempDir(), clock.Now)
 		server := httptest.NewServer(objects.Handler())
 		t.Cleanup(server.Close)
-		return lipsynctest.ObjectsHome{Objects: objects, Base: server.URL, Now: clock.Now, Sleep: clock.Advance}
+		return lipsynctest.ObjectsFixture{Objects: objects, Base: server.URL, Now: clock.Now, Sleep: clock.Advance}
 	})
 }
 

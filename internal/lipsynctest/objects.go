@@ -16,9 +16,9 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// ObjectsHome is an empty adapter of Objects, with the data that a client needs to use its signed
+// ObjectsFixture is an empty adapter of Objects, with the data that a client needs to use its signed
 // URLs.
-type ObjectsHome struct {
+type ObjectsFixture struct {
 	lipsync.Objects
 	Base  string           // resolves signed URLs that are relative, such as "http://127.0.0.1:1234"
 	Now   func() time.Time // the clock by which signed URLs expire
@@ -29,8 +29,8 @@ type ObjectsHome struct {
 }
 
 // TestObjects checks an implementation of lipsync.Objects.
-func TestObjects(t *testing.T, open func(t *testing.T) ObjectsHome) {
-	suite[ObjectsHome]{
+func TestObjects(t *testing.T, open func(t *testing.T) ObjectsFixture) {
+	suite[ObjectsFixture]{
 		{"put and open", testPut},
 		{"put replaces", testPutReplaces},
 		{"broken put leaves nothing", testPutBroken},
@@ -91,7 +91,7 @@ func wantKeys(t *testing.T, o lipsync.Objects, prefix string, keys ...string) {
 	want(t, "objects below "+prefix, fmt.Sprint(got), fmt.Sprint(keys))
 }
 
-func testPut(t *testing.T, o ObjectsHome) {
+func testPut(t *testing.T, o ObjectsFixture) {
 	for i, text := range []string{"", "x", strings.Repeat("0123456789", 500_000)} {
 		key := fmt.Sprintf("inputs/%d/video", i)
 		put(t, o, key, text)
@@ -101,7 +101,7 @@ func testPut(t *testing.T, o ObjectsHome) {
 	}
 }
 
-func testPutReplaces(t *testing.T, o ObjectsHome) {
+func testPutReplaces(t *testing.T, o ObjectsFixture) {
 	put(t, o, "outputs/a.mp4", "a long old text")
 	put(t, o, "outputs/a.mp4", "new")
 	wantObject(t, o, "outputs/a.mp4", "new")
@@ -125,14 +125,14 @@ func brokenPuts(t *testing.T, o lipsync.Objects, key string) {
 	}
 }
 
-func testPutBroken(t *testing.T, o ObjectsHome) {
+func testPutBroken(t *testing.T, o ObjectsFixture) {
 	brokenPuts(t, o, "inputs/a/video")
 	wantKeys(t, o, "")
 	_, err := o.Size(t.Context(), "inputs/a/video")
 	wantCode(t, err, lipsync.NotFound)
 }
 
-func testPutBrokenReplace(t *testing.T, o ObjectsHome) {
+func testPutBrokenReplace(t *testing.T, o ObjectsFixture) {
 	put(t, o, "inputs/a/video", "old")
 	brokenPuts(t, o, "inputs/a/video")
 	wantObject(t, o, "inputs/a/video", "old")
@@ -155,7 +155,7 @@ func (e *endless) Read(p []byte) (int, error) {
 
 // testPutCanceled cancels Put of a small object, and of an object too large to be read before the
 // cancel.
-func testPutCanceled(t *testing.T, o ObjectsHome) {
+func testPutCanceled(t *testing.T, o ObjectsFixture) {
 	const small, large = 10, 256 << 20 // bytes
 	for _, size := range []int64{small, large} {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -170,7 +170,7 @@ func testPutCanceled(t *testing.T, o ObjectsHome) {
 	}
 }
 
-func testConcurrentPuts(t *testing.T, o ObjectsHome) {
+func testConcurrentPuts(t *testing.T, o ObjectsFixture) {
 	const size = 100_000
 	codes := together(16, func(i int) error {
 		return o.Put(t.Context(), "outputs/a", bytes.NewReader(bytes.Repeat([]byte{byte(i)}, size)), size)
@@ -184,7 +184,7 @@ func testConcurrentPuts(t *testing.T, o ObjectsHome) {
 	want(t, "whole object of one put", bytes.Count(got, got[:1]), size)
 }
 
-func testMissing(t *testing.T, o ObjectsHome) {
+func testMissing(t *testing.T, o ObjectsFixture) {
 	put(t, o, "inputs/a/video", "x")
 	for _, key := range []string{"never", "inputs/a", "inputs/a/audio", "inputs/a/video/more"} {
 		_, err := o.Size(t.Context(), key)
@@ -195,7 +195,7 @@ func testMissing(t *testing.T, o ObjectsHome) {
 	}
 }
 
-func testDelete(t *testing.T, o ObjectsHome) {
+func testDelete(t *testing.T, o ObjectsFixture) {
 	put(t, o, "inputs/a/video", "x")
 	put(t, o, "inputs/a/audio", "y")
 	for range 2 {
@@ -209,7 +209,7 @@ func testDelete(t *testing.T, o ObjectsHome) {
 	wantObject(t, o, "inputs/a/video", "again")
 }
 
-func testDeleteAll(t *testing.T, o ObjectsHome) {
+func testDeleteAll(t *testing.T, o ObjectsFixture) {
 	for _, key := range []string{"outputs/a/1.mp4", "outputs/a/2.mp4", "outputs/ab/1.mp4", "outputs/a.mp4", "inputs/a/video"} {
 		put(t, o, key, "x")
 	}
@@ -225,7 +225,7 @@ func testDeleteAll(t *testing.T, o ObjectsHome) {
 }
 
 // testPutDelete deletes the last other object of a folder while Put stores a new one.
-func testPutDelete(t *testing.T, o ObjectsHome) {
+func testPutDelete(t *testing.T, o ObjectsFixture) {
 	codes := together(40, func(i int) error {
 		key := fmt.Sprintf("inputs/a/%d", i)
 		for range 5 {
@@ -242,7 +242,7 @@ func testPutDelete(t *testing.T, o ObjectsHome) {
 	wantKeys(t, o, "")
 }
 
-func testList(t *testing.T, o ObjectsHome) {
+func testList(t *testing.T, o ObjectsFixture) {
 	for _, key := range []string{"inputs/a/video", "inputs/a/audio", "inputs/ab/video", "outputs/a/1.mp4"} {
 		put(t, o, key, "x")
 	}
@@ -261,7 +261,7 @@ func testList(t *testing.T, o ObjectsHome) {
 	}))
 }
 
-func testListDelete(t *testing.T, o ObjectsHome) {
+func testListDelete(t *testing.T, o ObjectsFixture) {
 	for i := range 9 {
 		put(t, o, fmt.Sprintf("inputs/%d/video", i), "x")
 		put(t, o, fmt.Sprintf("inputs/%d/audio", i), "x")

@@ -17,7 +17,7 @@ import (
 )
 
 // resolve makes a signed URL absolute.
-func (o ObjectsHome) resolve(t *testing.T, u *url.URL) string {
+func (o ObjectsFixture) resolve(t *testing.T, u *url.URL) string {
 	t.Helper()
 	base, err := url.Parse(o.Base)
 	must(t, err)
@@ -55,14 +55,14 @@ func wantRefused(t *testing.T, what string, response *http.Response, body string
 	}
 }
 
-func (o ObjectsHome) signGet(t *testing.T, key string) string {
+func (o ObjectsFixture) signGet(t *testing.T, key string) string {
 	t.Helper()
 	u, err := o.SignGet(t.Context(), key, "naïve \"name\".mp4", o.Now().Add(time.Hour))
 	must(t, err)
 	return o.resolve(t, u)
 }
 
-func testSignedGet(t *testing.T, o ObjectsHome) {
+func testSignedGet(t *testing.T, o ObjectsFixture) {
 	put(t, o, "outputs/a/1.mp4", "the video")
 	address := o.signGet(t, "outputs/a/1.mp4")
 	response, body := do(t, "GET", address, "", nil)
@@ -72,7 +72,7 @@ func testSignedGet(t *testing.T, o ObjectsHome) {
 	want(t, "has the name "+disposition, strings.Contains(disposition, "name"), true)
 }
 
-func testSignedRange(t *testing.T, o ObjectsHome) {
+func testSignedRange(t *testing.T, o ObjectsFixture) {
 	put(t, o, "outputs/a/1.mp4", "the video")
 	address := o.signGet(t, "outputs/a/1.mp4")
 	for _, c := range []struct {
@@ -90,7 +90,7 @@ func testSignedRange(t *testing.T, o ObjectsHome) {
 	}
 }
 
-func testSignedGetExpires(t *testing.T, o ObjectsHome) {
+func testSignedGetExpires(t *testing.T, o ObjectsFixture) {
 	put(t, o, "outputs/a/1.mp4", "the video")
 	u, err := o.SignGet(t.Context(), "outputs/a/1.mp4", "x", o.Now().Add(2*time.Second))
 	must(t, err)
@@ -101,14 +101,14 @@ func testSignedGetExpires(t *testing.T, o ObjectsHome) {
 	wantRefused(t, "too late", response, body)
 }
 
-func testSignedGetMissing(t *testing.T, o ObjectsHome) {
+func testSignedGetMissing(t *testing.T, o ObjectsFixture) {
 	response, body := do(t, "GET", o.signGet(t, "outputs/never"), "", nil)
 	want(t, "status", response.StatusCode, 404)
 	wantRefused(t, "missing", response, body)
 }
 
 // tampered returns copies of a signed URL, each with one change.
-func (o ObjectsHome) tampered(t *testing.T, address string) []string {
+func (o ObjectsFixture) tampered(t *testing.T, address string) []string {
 	t.Helper()
 	u, err := url.Parse(address)
 	must(t, err)
@@ -132,7 +132,7 @@ func (o ObjectsHome) tampered(t *testing.T, address string) []string {
 	return all
 }
 
-func testTamperedGet(t *testing.T, o ObjectsHome) {
+func testTamperedGet(t *testing.T, o ObjectsFixture) {
 	for _, key := range []string{"outputs/a", "outputs/ax"} {
 		put(t, o, key, "secret")
 	}
@@ -146,14 +146,14 @@ func testTamperedGet(t *testing.T, o ObjectsHome) {
 }
 
 // signPut returns a signed URL for 5 bytes and its headers.
-func (o ObjectsHome) signPut(t *testing.T, contentType string) (address string, header http.Header) {
+func (o ObjectsFixture) signPut(t *testing.T, contentType string) (address string, header http.Header) {
 	t.Helper()
 	u, header, err := o.SignPut(t.Context(), "uploads/u", 5, contentType, o.Now().Add(time.Hour))
 	must(t, err)
 	return o.resolve(t, u), header
 }
 
-func testSignedPut(t *testing.T, o ObjectsHome) {
+func testSignedPut(t *testing.T, o ObjectsFixture) {
 	address, header := o.signPut(t, "audio/wav")
 	for range 2 { // a client may try again
 		response, body := do(t, "PUT", address, "fives", header)
@@ -164,7 +164,7 @@ func testSignedPut(t *testing.T, o ObjectsHome) {
 	wantRefused(t, "get by a put URL", response, body)
 }
 
-func testSignedPutAnyType(t *testing.T, o ObjectsHome) {
+func testSignedPutAnyType(t *testing.T, o ObjectsFixture) {
 	address, header := o.signPut(t, "")
 	for _, contentType := range []string{"", "audio/wav"} {
 		if contentType != "" {
@@ -176,7 +176,7 @@ func testSignedPutAnyType(t *testing.T, o ObjectsHome) {
 	wantObject(t, o, "uploads/u", "fives")
 }
 
-func testSignedPutSize(t *testing.T, o ObjectsHome) {
+func testSignedPutSize(t *testing.T, o ObjectsFixture) {
 	address, header := o.signPut(t, "audio/wav")
 	for _, text := range []string{"", "four", "sixsix"} {
 		response, body := do(t, "PUT", address, text, header)
@@ -185,7 +185,7 @@ func testSignedPutSize(t *testing.T, o ObjectsHome) {
 	wantKeys(t, o, "")
 }
 
-func testSignedPutType(t *testing.T, o ObjectsHome) {
+func testSignedPutType(t *testing.T, o ObjectsFixture) {
 	address, _ := o.signPut(t, "audio/wav")
 	response, body := do(t, "PUT", address, "fives", http.Header{"Content-Type": {"video/mp4"}})
 	wantRefused(t, "another type", response, body)
@@ -194,7 +194,7 @@ func testSignedPutType(t *testing.T, o ObjectsHome) {
 	wantKeys(t, o, "")
 }
 
-func testSignedPutExpires(t *testing.T, o ObjectsHome) {
+func testSignedPutExpires(t *testing.T, o ObjectsFixture) {
 	u, header, err := o.SignPut(t.Context(), "uploads/u", 5, "audio/wav", o.Now().Add(2*time.Second))
 	must(t, err)
 	o.Sleep(3 * time.Second)
@@ -204,7 +204,7 @@ func testSignedPutExpires(t *testing.T, o ObjectsHome) {
 }
 
 // testSignedPutBreaks closes the connection in the middle of the body.
-func testSignedPutBreaks(t *testing.T, o ObjectsHome) {
+func testSignedPutBreaks(t *testing.T, o ObjectsFixture) {
 	address, _ := o.signPut(t, "")
 	u, err := url.Parse(address)
 	must(t, err)
@@ -229,7 +229,7 @@ func testSignedPutBreaks(t *testing.T, o ObjectsHome) {
 	wantCode(t, err, lipsync.NotFound)
 }
 
-func testTamperedPut(t *testing.T, o ObjectsHome) {
+func testTamperedPut(t *testing.T, o ObjectsFixture) {
 	address, header := o.signPut(t, "audio/wav")
 	for _, changed := range o.tampered(t, address) {
 		response, body := do(t, "PUT", changed, "fives", header)

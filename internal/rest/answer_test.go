@@ -68,7 +68,7 @@ func TestRetryAfter(t *testing.T) {
 
 // TestAccountLimitIsNoError checks that an account at its storage limit is not logged as an error.
 func TestAccountLimitIsNoError(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	h.service.Limits.Stored = 1
 	w := h.post(h.key(t), "/api/v1/uploads", `{"type":"audio","size":1000}`)
 	if log := h.log.String(); w.Code != 507 || !strings.Contains(log, `"status":507`) || strings.Contains(log, `"level":"ERROR"`) {
@@ -77,7 +77,7 @@ func TestAccountLimitIsNoError(t *testing.T) {
 }
 
 func TestPanic(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	h.service.Store = lipsync.Store{}
 	w := h.call(httptest.NewRequest(http.MethodGet, "/api/v1/users/me", nil), "any")
 	if got := errorOf(t, w); w.Code != 500 || got != "internal error" {
@@ -91,7 +91,7 @@ func TestPanic(t *testing.T) {
 // TestLog checks that each call has one line in the log, without secrets and without texts of the
 // client.
 func TestLog(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	token := h.key(t)
 	for _, c := range []struct {
 		method, path, route string
@@ -129,7 +129,7 @@ func TestLog(t *testing.T) {
 
 // TestLogTellsTime checks the logged duration of a call that takes a quarter of a second.
 func TestLogTellsTime(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	now := time.Unix(0, 0)
 	h.service.Now = func() time.Time { now = now.Add(250 * time.Millisecond); return now }
 	h.call(httptest.NewRequest(http.MethodGet, "/api/health", nil), "")
@@ -140,7 +140,7 @@ func TestLogTellsTime(t *testing.T) {
 
 // TestLogNamesRequest checks that the log has the id of the lip sync request that a call is about.
 func TestLogNamesRequest(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	token := h.key(t)
 	const body = `{"inputs":[{"type":"video","url":"http://a/v"},{"type":"audio","url":"http://a/a"}],"reference_id":"r"}`
 	post := httptest.NewRequest(http.MethodPost, "/api/v1/lipsync/generate", strings.NewReader(body))
@@ -167,7 +167,7 @@ func TestLogNamesRequest(t *testing.T) {
 
 // TestCauseIsLogged checks that the cause of an error is in the log and not in the answer.
 func TestCauseIsLogged(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	h.closeStore()
 	w := h.call(httptest.NewRequest(http.MethodGet, "/api/v1/users/me", nil), "any")
 	if got := errorOf(t, w); w.Code != 500 || got != "internal error" {
@@ -182,7 +182,7 @@ func TestCauseIsLogged(t *testing.T) {
 // wrong field.
 func TestLogNamesField(t *testing.T) {
 	for body, want := range map[string]string{`{"inputs":5}`: "inputs", `{"inputs":`: "unexpected end", "null": "null", "\"\xff\"": "not UTF-8"} {
-		h := newHome(t)
+		h := newFixture(t)
 		r := httptest.NewRequest(http.MethodPost, "/api/v1/lipsync/generate", strings.NewReader(body))
 		r.Header.Set("Content-Type", "application/json")
 		w := h.call(r, h.key(t))

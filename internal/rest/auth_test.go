@@ -54,7 +54,7 @@ func FuzzAuthorization(f *testing.F) {
 	} {
 		f.Add(seed[0], seed[1])
 	}
-	h := newHome(f)
+	h := newFixture(f)
 	token := h.key(f)
 	f.Fuzz(func(t *testing.T, authorization, apiKey string) {
 		for _, header := range []http.Header{

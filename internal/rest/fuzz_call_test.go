@@ -21,7 +21,7 @@ func FuzzCall(f *testing.F) {
 	} {
 		f.Add(seed[0], seed[1], seed[2], seed[3], seed[4])
 	}
-	h, token := fuzzHome(f)
+	h, token := newFuzzFixture(f)
 	f.Fuzz(func(t *testing.T, path, host, contentType, once, body string) {
 		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
 			r := httptest.NewRequest(method, "/", strings.NewReader(body))

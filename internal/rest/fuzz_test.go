@@ -14,15 +14,15 @@ import (
 )
 
 // post calls an endpoint with a JSON body.
-func (h *home) post(token, path, body string) *httptest.ResponseRecorder {
+func (h *fixture) post(token, path, body string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
 	return h.call(r, token)
 }
 
-// fuzzHome returns a service without limits of rate.
-func fuzzHome(f *testing.F) (h *home, token string) {
-	h = newHome(f)
+// newFuzzFixture returns a service without limits of rate.
+func newFuzzFixture(f *testing.F) (h *fixture, token string) {
+	h = newFixture(f)
 	h.service.GenerateRate, h.service.ReadRate = math.MaxInt, math.MaxInt
 	return h, h.key(f)
 }
@@ -46,7 +46,7 @@ func FuzzGenerateBody(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
-	h, token := fuzzHome(f)
+	h, token := newFuzzFixture(f)
 	f.Fuzz(func(t *testing.T, body []byte) {
 		w := h.post(token, "/api/v1/lipsync/generate", string(body))
 		h.log.Reset()
@@ -78,7 +78,7 @@ func FuzzUpload(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
-	h, token := fuzzHome(f)
+	h, token := newFuzzFixture(f)
 	f.Fuzz(func(t *testing.T, body []byte) {
 		w := h.post(token, "/api/v1/uploads", string(body))
 		h.log.Reset()
@@ -107,7 +107,7 @@ func FuzzListQuery(f *testing.F) {
 	} {
 		f.Add(seed)
 	}
-	h, token := fuzzHome(f)
+	h, token := newFuzzFixture(f)
 	f.Fuzz(func(t *testing.T, query string) {
 		q, err := parseListQuery(query)
 		if err == nil && (q.Limit < 1 || q.Limit > 100 || q.Offset < 0 || q.Offset >= 1<<53 || utf8.RuneCountInString(q.ReferenceID) > 255) {

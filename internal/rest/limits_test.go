@@ -11,7 +11,7 @@ import (
 
 // reachLimits checks accounts at their limits of open requests and of stored bytes: each endpoint
 // refuses calls that would exceed them, with a sentence that names the limit.
-func (h *home) reachLimits(t *testing.T, c *http.Client, base string) {
+func (h *fixture) reachLimits(t *testing.T, c *http.Client, base string) {
 	t.Helper()
 	const url, form, upload = "/lipsync/generate", "/lipsync/generate-with-media", "/uploads"
 	const many = "account has as many open requests as it may have, 1; try again when one is finished"

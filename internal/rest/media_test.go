@@ -15,7 +15,7 @@ import (
 )
 
 // stored counts the objects of the service.
-func (h *home) stored(t testing.TB) (n int) {
+func (h *fixture) stored(t testing.TB) (n int) {
 	t.Helper()
 	err := h.objects.List(t.Context(), "", func(string, time.Time) error { n++; return nil })
 	if err != nil {
@@ -25,7 +25,7 @@ func (h *home) stored(t testing.TB) (n int) {
 }
 
 // clear deletes all objects.
-func (h *home) clear(t testing.TB) {
+func (h *fixture) clear(t testing.TB) {
 	t.Helper()
 	err := h.objects.List(t.Context(), "", func(key string, _ time.Time) error { return h.objects.Delete(t.Context(), key) })
 	if err != nil {
@@ -40,7 +40,7 @@ func file(name, content string) string {
 	return "--" + boundary + "\r\nContent-Disposition: form-data; name=\"" + name + "\"; filename=\"f\"\r\n\r\n" + content + "\r\n"
 }
 
-func (h *home) postForm(token string, body io.Reader, header ...string) *httptest.ResponseRecorder {
+func (h *fixture) postForm(token string, body io.Reader, header ...string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(http.MethodPost, "/api/v1/lipsync/generate-with-media", body)
 	r.Header.Set("Content-Type", "multipart/form-data; boundary="+boundary)
 	for i := 0; i < len(header); i += 2 {
@@ -53,7 +53,7 @@ const last = "--" + boundary + "--\r\n"
 
 // TestRefusedFormLeavesNothing checks that the files of a refused form are deleted.
 func TestRefusedFormLeavesNothing(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	token := h.key(t)
 	video, audio := strings.Repeat("v", 2<<20), strings.Repeat("a", 1<<20)
 	brokenOff := io.MultiReader(strings.NewReader(file("video", video)), brokenReader{})
@@ -109,7 +109,7 @@ func (p *preamble) Read(b []byte) (int, error) {
 // TestGoneClient checks that the stored files are deleted even if the client has gone and the
 // call's context has ended.
 func TestGoneClient(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	hangUp := readerFunc(func([]byte) (int, error) { cancel(); return 0, errors.New("connection reset") })
 	body := io.MultiReader(strings.NewReader(file("video", "v")+file("audio", "a")), hangUp)
@@ -127,7 +127,7 @@ func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
 // TestLargestForm checks that files with exactly the largest sizes are accepted.
 func TestLargestForm(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	body := file("video", strings.Repeat("v", 2<<20)) + file("audio", strings.Repeat("a", 1<<20)) + last
 	if w := h.postForm(h.key(t), strings.NewReader(body)); w.Code != http.StatusOK {
 		t.Errorf("got %d %s, want 200", w.Code, w.Body)
@@ -139,7 +139,7 @@ func TestLargestForm(t *testing.T) {
 
 // TestMaxForm checks the option MaxForm, for a gateway that accepts smaller forms than the API.
 func TestMaxForm(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	h.api = New(h.service, Options{Log: slog.New(slog.DiscardHandler), MaxForm: 1000})
 	token, form := h.key(t), file("audio", "a")+last
 	for size, want := range map[int]int{1000: 200, 1001: 413} {
@@ -156,7 +156,7 @@ func TestMaxForm(t *testing.T) {
 
 // TestRepeatedFormLeavesOne checks that a repeated form is stored once.
 func TestRepeatedFormLeavesOne(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	token := h.key(t)
 	for range 3 {
 		w := h.postForm(token, strings.NewReader(file("video", "v")+file("audio", "a")+last), "Idempotency-Key", "k")
@@ -190,7 +190,7 @@ func FuzzMultipart(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
-	h, token := fuzzHome(f)
+	h, token := newFuzzFixture(f)
 	f.Fuzz(func(t *testing.T, body []byte) {
 		w := h.postForm(token, bytes.NewReader(body))
 		h.log.Reset()
@@ -215,7 +215,7 @@ func FuzzMultipart(f *testing.F) {
 // form that exceeds the limit is refused, forms of other accounts are not, and answered forms no
 // longer count.
 func TestFormsArrive(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	h.service.Limits.Stored = 3000
 	server := httptest.NewServer(New(h.service, Options{Log: slog.New(slog.DiscardHandler)}))
 	defer server.Close()

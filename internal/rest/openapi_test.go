@@ -99,7 +99,7 @@ func TestDescribed(t *testing.T) {
 // TestDocumentJSON checks that the service serves the same document as JSON.
 func TestDocumentJSON(t *testing.T) {
 	r, _ := http.NewRequest(http.MethodGet, "/api/openapi.json", nil)
-	got := newHome(t).call(r, "")
+	got := newFixture(t).call(r, "")
 	doc, err := openapi3.NewLoader().LoadFromData(got.Body.Bytes())
 	if err != nil || got.Body.Bytes()[0] != '{' {
 		t.Fatalf("got %.40q: %v", got.Body, err)
@@ -112,7 +112,7 @@ func TestDocumentJSON(t *testing.T) {
 
 // TestProtection checks that the document says for each route whether it needs a key.
 func TestProtection(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	for path, item := range loadDocument(t).Paths.Map() {
 		for method, op := range item.Operations() {
 			r, _ := http.NewRequest(method, "/api"+strings.ReplaceAll(path, "{id}", "x"), nil)

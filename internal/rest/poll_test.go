@@ -21,7 +21,7 @@ func TestPollAfter(t *testing.T) {
 
 // TestPoll reads a request until its end.
 func TestPoll(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	token, now := h.key(t), time.Unix(1_800_000_000, 0).UTC()
 	h.service.Now = func() time.Time { return now }
 	id := h.start(t, token, now)

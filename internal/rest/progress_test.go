@@ -12,7 +12,7 @@ import (
 )
 
 // start creates a request and claims it with the token "lease".
-func (h *home) start(t *testing.T, token string, now time.Time) (id string) {
+func (h *fixture) start(t *testing.T, token string, now time.Time) (id string) {
 	t.Helper()
 	w := h.post(token, "/api/v1/lipsync/generate",
 		`{"inputs":[{"type":"video","url":"http://x.example"},{"type":"audio","url":"http://x.example"}]}`)
@@ -28,7 +28,7 @@ func (h *home) start(t *testing.T, token string, now time.Time) (id string) {
 
 // TestProgress checks that clients see the progress that a worker reports.
 func TestProgress(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	token, now := h.key(t), time.Unix(1_800_000_000, 0).UTC()
 	h.service.Now = func() time.Time { return now }
 	id := h.start(t, token, now)
@@ -55,7 +55,7 @@ func TestProgress(t *testing.T) {
 }
 
 // cancelFinished cancels a request that a worker has completed.
-func (h *home) cancelFinished(t *testing.T, c *http.Client, base string) {
+func (h *fixture) cancelFinished(t *testing.T, c *http.Client, base string) {
 	t.Helper()
 	token, now := h.key(t), time.Now()
 	id := h.start(t, token, now)

@@ -28,8 +28,8 @@ type lossy struct{}
 
 func (lossy) Send(context.Context, string) error { return nil }
 
-// home is a service on one machine, without a worker.
-type home struct {
+// fixture is a service on one machine, without a worker.
+type fixture struct {
 	service    *lipsync.Service
 	store      *sqlite.Store
 	closeStore func() // closes the store, so that calls fail
@@ -38,7 +38,7 @@ type home struct {
 	api        http.Handler
 }
 
-func newHome(t testing.TB) *home {
+func newFixture(t testing.TB) *fixture {
 	t.Helper()
 	dir := t.TempDir()
 	store, err := sqlite.Open(t.Context(), filepath.Join(dir, "db"))
@@ -52,7 +52,7 @@ func newHome(t testing.TB) *home {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { objects.Close() })
-	h := &home{store: store, closeStore: closeStore, objects: objects, log: new(bytes.Buffer)}
+	h := &fixture{store: store, closeStore: closeStore, objects: objects, log: new(bytes.Buffer)}
 	h.service = &lipsync.Service{
 		Store: store.Store, Objects: objects, Queue: lossy{},
 		Now: time.Now, NewID: uuid.NewString, Random: rand.Reader,
@@ -64,7 +64,7 @@ func newHome(t testing.TB) *home {
 }
 
 // key makes a key in a new account and returns its token.
-func (h *home) key(t testing.TB) string {
+func (h *fixture) key(t testing.TB) string {
 	t.Helper()
 	token, _, err := h.service.CreateKey(t.Context(), rand.Text(), "test", 0)
 	if err != nil {
@@ -74,7 +74,7 @@ func (h *home) key(t testing.TB) string {
 }
 
 // call makes one call and returns its answer. The log can be read afterwards.
-func (h *home) call(r *http.Request, token string) *httptest.ResponseRecorder {
+func (h *fixture) call(r *http.Request, token string) *httptest.ResponseRecorder {
 	if token != "" {
 		r.Header.Set("Authorization", "Bearer "+token)
 	}
@@ -84,7 +84,7 @@ func (h *home) call(r *http.Request, token string) *httptest.ResponseRecorder {
 }
 
 // ServeHTTP serves the API and the signed URLs, as one machine does.
-func (h *home) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (h *fixture) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if strings.HasPrefix(r.URL.Path, disk.Prefix) {
 		h.objects.Handler().ServeHTTP(w, r)
 		return
@@ -92,7 +92,7 @@ func (h *home) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.api.ServeHTTP(w, r)
 }
 
-func (h *home) target(server *httptest.Server) resttest.Target {
+func (h *fixture) target(server *httptest.Server) resttest.Target {
 	return resttest.Target{
 		URL:    server.URL,
 		Client: server.Client(),
@@ -117,7 +117,7 @@ func (h *home) target(server *httptest.Server) resttest.Target {
 
 // TestContract runs the black-box suite and checks every answer by the document.
 func TestContract(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	server := httptest.NewServer(h)
 	defer server.Close()
 	doc := loadDocument(t)
@@ -136,7 +136,7 @@ func TestContract(t *testing.T) {
 // TestRawPaths checks that paths that a client or a mux might clean are used as they are, and never
 // get a redirect.
 func TestRawPaths(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	token := h.key(t)
 	for _, test := range []struct{ path, want string }{
 		{"/api/v1/lipsync/requests/..%2F..", "lipsync request not found"},
@@ -170,7 +170,7 @@ func errorOf(t testing.TB, w *httptest.ResponseRecorder) string {
 }
 
 func TestAbsoluteURLs(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	token := h.key(t)
 	for _, test := range []struct{ target, public, want string }{
 		{"http://one.example:8080/api/v1/uploads", "", "http://one.example:8080/objects/"},
@@ -195,7 +195,7 @@ func TestAbsoluteURLs(t *testing.T) {
 
 // TestStates checks the answers about requests in each state.
 func TestStates(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	token := h.key(t)
 	now := time.Now()
 	for _, test := range []struct {
@@ -230,7 +230,7 @@ func TestStates(t *testing.T) {
 
 // TestModel checks that both kinds of generate calls store the engine and refuse an unknown one.
 func TestModel(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	token := h.key(t)
 	field := "--" + boundary + "\r\nContent-Disposition: form-data; name=model\r\n\r\n%s\r\n"
 	inputs := `{"inputs":[{"type":"video","url":"http://x.example"},{"type":"audio","url":"http://x.example"}],"model":%q}`
@@ -258,7 +258,7 @@ func TestModel(t *testing.T) {
 
 // TestLargestFace checks that both kinds of generate calls store the flag.
 func TestLargestFace(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	token := h.key(t)
 	flag := "--" + boundary + "\r\nContent-Disposition: form-data; name=disable_active_speaker_detection\r\n\r\n%t\r\n"
 	inputs := `{"inputs":[{"type":"video","url":"http://x.example"},{"type":"audio","url":"http://x.example"}],"disable_active_speaker_detection":%t}`

@@ -29,7 +29,7 @@ func (fullRequests) ForgetMedia(context.Context, string, time.Time) (lipsync.Req
 
 // callFullDisk makes the calls that a service with a full disk refuses, and one call that it
 // answers.
-func (h *home) callFullDisk(t *testing.T, c *http.Client, base string) {
+func (h *fixture) callFullDisk(t *testing.T, c *http.Client, base string) {
 	t.Helper()
 	token := h.key(t)
 	id, canceled := h.start(t, token, time.Now()), h.start(t, token, time.Now())

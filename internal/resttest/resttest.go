@@ -1,7 +1,7 @@
 // Package resttest is the contract of the HTTP API as tests that see a service
 // only from outside: they need its address and a way to make keys.
 //
-// Every home of the service passes Run unchanged.
+// Every deployment of the service passes Run unchanged.
 package resttest
 
 import (

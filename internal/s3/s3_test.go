@@ -21,8 +21,8 @@ import (
 
 func TestObjects(t *testing.T) {
 	e := awstest.Enforcing(t)
-	lipsynctest.TestObjects(t, func(t *testing.T) lipsynctest.ObjectsHome {
-		return lipsynctest.ObjectsHome{
+	lipsynctest.TestObjects(t, func(t *testing.T) lipsynctest.ObjectsFixture {
+		return lipsynctest.ObjectsFixture{
 			Objects: s3.New(e.Config(), e.Bucket(t), s3.Signer{}), Now: time.Now, Sleep: time.Sleep, Lax: unsigned,
 		}
 	})

@@ -32,9 +32,9 @@ const (
 	headerBytes = 64 << 10
 )
 
-// home is the service of one machine: API, workers and sweeps on one data
+// deployment is the service of one machine: API, workers and sweeps on one data
 // folder, in one process.
-type home struct {
+type deployment struct {
 	data    *data
 	log     *slog.Logger
 	handler http.Handler
@@ -57,26 +57,26 @@ func (w wake) Send(context.Context, string) error {
 	return nil
 }
 
-func newHome(c *serveCommand, d *data, s *engines.Set, log *slog.Logger) (*home, error) {
-	h := &home{data: d, log: log, workers: c.workers(), wake: make(wake, c.workers())}
-	d.service.Queue = h.wake
-	d.service.GenerateRate, d.service.ReadRate = c.GenerateRate, c.ReadRate
-	d.service.MaxVideo, d.service.MaxAudio = int64(c.MaxVideo), int64(c.MaxAudio)
-	d.service.Limits = c.accountLimits()
-	d.objects.Reserve = int64(c.DiskReserve)
-	d.service.Room, d.service.Log = d.objects.Room, log
-	api := rest.New(d.service, rest.Options{Log: log, PublicURL: c.PublicURL})
-	pages, err := newDashboard(d.service, d.signIn, c.PublicURL, log)
+func newDeployment(c *serveCommand, folder *data, s *engines.Set, log *slog.Logger) (*deployment, error) {
+	d := &deployment{data: folder, log: log, workers: c.workers(), wake: make(wake, c.workers())}
+	folder.service.Queue = d.wake
+	folder.service.GenerateRate, folder.service.ReadRate = c.GenerateRate, c.ReadRate
+	folder.service.MaxVideo, folder.service.MaxAudio = int64(c.MaxVideo), int64(c.MaxAudio)
+	folder.service.Limits = c.accountLimits()
+	folder.objects.Reserve = int64(c.DiskReserve)
+	folder.service.Room, folder.service.Log = folder.objects.Room, log
+	api := rest.New(folder.service, rest.Options{Log: log, PublicURL: c.PublicURL})
+	pages, err := newDashboard(folder.service, folder.signIn, c.PublicURL, log)
 	if err != nil {
 		return nil, err
 	}
 	open := func(h http.Handler) http.Handler { return rest.AllowOrigins(c.CORSOrigins, h) }
-	h.handler = stalling(route(open(api), open(d.objects.Handler()), pages), stallTime)
-	if d.service.Engines, err = s.Names(c.Engine); err != nil {
+	d.handler = stalling(route(open(api), open(folder.objects.Handler()), pages), stallTime)
+	if folder.service.Engines, err = s.Names(c.Engine); err != nil {
 		return nil, err
 	}
-	h.worker = &worker.Worker{
-		Service:  d.service,
+	d.worker = &worker.Worker{
+		Service:  folder.service,
 		Renderer: s,
 		Fetcher: fetch.New(fetch.Options{
 			AllowPrivate: c.AllowPrivateNetworks, PrivateHint: ": " + settings.AllowPrivateNetworks.Flag() + " allows those",
@@ -84,8 +84,8 @@ func newHome(c *serveCommand, d *data, s *engines.Set, log *slog.Logger) (*home,
 		}),
 		Log: log,
 	}
-	h.worker.Scratch, err = d.scratch()
-	return h, err
+	d.worker.Scratch, err = folder.scratch()
+	return d, err
 }
 
 // route sends calls of signed URLs to the objects, those of pages to the
@@ -104,36 +104,36 @@ func route(api, objects, pages http.Handler) http.Handler {
 }
 
 // recover makes good what a process left that was killed.
-func (h *home) recover(ctx context.Context) error {
-	return errors.Join(h.data.objects.Clean(), h.data.service.Recover(ctx))
+func (d *deployment) recover(ctx context.Context) error {
+	return errors.Join(d.data.objects.Clean(), d.data.service.Recover(ctx))
 }
 
 // run serves, works and sweeps until ctx ends. Then it finishes the calls, as
 // far as they do within closeTime, and gives unfinished requests back. The monitor
 // is served to metrics, if that is not nil.
-func (h *home) run(ctx context.Context, listener, metrics net.Listener) error {
+func (d *deployment) run(ctx context.Context, listener, metrics net.Listener) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var all sync.WaitGroup
-	all.Go(func() { h.worker.Run(ctx, h.workers, h.wake) })
-	all.Go(func() { h.every(ctx, sweepEvery, "sweep", h.data.service.Sweep) })
+	all.Go(func() { d.worker.Run(ctx, d.workers, d.wake) })
+	all.Go(func() { d.every(ctx, sweepEvery, "sweep", d.data.service.Sweep) })
 	all.Go(func() {
-		h.every(ctx, tidyEvery, "tidy", func(ctx context.Context) error {
-			return h.data.service.Tidy(ctx, lipsync.OrphanAge)
+		d.every(ctx, tidyEvery, "tidy", func(ctx context.Context) error {
+			return d.data.service.Tidy(ctx, lipsync.OrphanAge)
 		})
 	})
 	all.Go(func() {
 		<-ctx.Done()
-		h.log.Info("stopping")
+		d.log.Info("stopping")
 	})
 	if metrics != nil {
 		all.Go(func() {
-			if err := h.listen(ctx, metrics, h.monitor); err != nil {
-				h.log.Error("serve metrics", "error", err)
+			if err := d.listen(ctx, metrics, d.monitor); err != nil {
+				d.log.Error("serve metrics", "error", err)
 			}
 		})
 	}
-	err := h.listen(ctx, listener, h.handler)
+	err := d.listen(ctx, listener, d.handler)
 	stop()
 	all.Wait()
 	return err
@@ -141,13 +141,13 @@ func (h *home) run(ctx context.Context, listener, metrics net.Listener) error {
 
 // listen serves the handler until ctx ends, and then until its calls are finished,
 // at most for closeTime.
-func (h *home) listen(ctx context.Context, listener net.Listener, handler http.Handler) error {
+func (d *deployment) listen(ctx context.Context, listener net.Listener, handler http.Handler) error {
 	server := &http.Server{
 		Handler:           handler,
 		ReadHeaderTimeout: headerTime,
 		IdleTimeout:       idleTime,
 		MaxHeaderBytes:    headerBytes,
-		ErrorLog:          slog.NewLogLogger(h.log.Handler(), slog.LevelWarn),
+		ErrorLog:          slog.NewLogLogger(d.log.Handler(), slog.LevelWarn),
 	}
 	ended := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
@@ -169,12 +169,12 @@ func (h *home) listen(ctx context.Context, listener net.Listener, handler http.H
 }
 
 // every calls f at once and then in steps, until ctx ends.
-func (h *home) every(ctx context.Context, step time.Duration, name string, f func(context.Context) error) {
+func (d *deployment) every(ctx context.Context, step time.Duration, name string, f func(context.Context) error) {
 	ticker := time.NewTicker(step)
 	defer ticker.Stop()
 	for {
 		if err := f(ctx); err != nil && ctx.Err() == nil {
-			h.log.Error(name, "error", err)
+			d.log.Error(name, "error", err)
 		}
 		select {
 		case <-ctx.Done():
