@@ -176,7 +176,7 @@ func TestJob(t *testing.T) {
 			t.Errorf("log has no %s:\n%s", part, log)
 		}
 	}
-	if mean, err := a.demand.TakeTurn(t.Context(), time.Now(), time.Now()); err != nil || mean <= 0 || mean > time.Minute {
+	if mean, err := a.demand.LockScaling(t.Context(), time.Now(), time.Now()); err != nil || mean <= 0 || mean > time.Minute {
 		t.Errorf("got a mean time of %s (%v), want that of the requests", mean, err)
 	}
 }

@@ -88,7 +88,7 @@ func (h *testDeployment) functions(b *testing.B) []*function {
 		case "dispatch":
 			f.event = h.naming(b, event)
 		case "sweep":
-			f.event = func() string { h.freeTurn(b); return event }
+			f.event = func() string { h.unlockScaling(b); return event }
 		}
 		all = append(all, f)
 	}
@@ -117,13 +117,13 @@ func (h *testDeployment) naming(b *testing.B, event string) func() string {
 		} else {
 			started = now
 		}
-		h.freeTurn(b)
+		h.unlockScaling(b)
 		return strings.ReplaceAll(event, sample, h.waiting(b).id)
 	}
 }
 
-// freeTurn lets the next function start runners without waiting for its turn.
-func (h *testDeployment) freeTurn(b *testing.B) {
+// unlockScaling lets the next function start runners at once: it deletes the scaling lock.
+func (h *testDeployment) unlockScaling(b *testing.B) {
 	b.Helper()
 	await(b, "the runners to leave", h.Batch.Idle)
 	key := map[string]items.AttributeValue{

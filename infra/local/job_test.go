@@ -132,7 +132,7 @@ func (h *testDeployment) endWait(ctx context.Context, r lipsync.Request) error {
 	switch {
 	case r.Lease != "":
 		if err = leases.Leases.Renew(ctx, r.ID, r.Lease, now.Add(-time.Second)); err == nil {
-			err = h.endTurn(ctx, r.ID)
+			err = h.endEntry(ctx, r.ID)
 		}
 	case r.LeaseUntil.After(now):
 		err = leases.Leases.EndPause(ctx, r, now)
@@ -143,9 +143,9 @@ func (h *testDeployment) endWait(ctx context.Context, r lipsync.Request) error {
 	return err
 }
 
-// endTurn ends the turn of a request whose lease was ended. The turn still has the lease's first
+// endEntry ends the queue entry of a request whose lease was ended. The entry still has the lease's first
 // end, before which nothing reads the lease.
-func (h *testDeployment) endTurn(ctx context.Context, id string) error {
+func (h *testDeployment) endEntry(ctx context.Context, id string) error {
 	text := func(s string) *dynamodbtypes.AttributeValueMemberS {
 		return &dynamodbtypes.AttributeValueMemberS{Value: s}
 	}

@@ -39,7 +39,7 @@ func (s *service) alarms() []alarm {
 			metric: ours("OldestQueued", "Maximum"), limit: longestWait, periods: 2},
 		{id: "RequestsFail", description: "Requests fail by our own fault: see the log of the runner",
 			metric: ownFaults(), limit: 3, periods: 1},
-		{id: "AttemptsPutOff", description: "Attempts fail and are put off: S3, DynamoDB or the runners' machines fail: see the log of the runner",
+		{id: "AttemptsPutOff", description: "Attempts fail and are postponed: S3, DynamoDB or the runners' machines fail: see the log of the runner",
 			metric: ofCode("AttemptsPutOff", lipsync.HostFailing), limit: 5, periods: 3},
 		{id: "NetworkFails", description: "No media are fetched, and several hosts can't be reached: see the runners' network",
 			metric: unreachableHosts(), limit: 3, periods: 3},

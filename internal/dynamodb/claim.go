@@ -7,13 +7,13 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// These constants bound what a claim reads. From each shard it reads turnPage waiting turns, and
-// as many requests that are held or may be claimed again. If more wait in a shard, the claim skips
-// from one account to the next, in at most maxTurnPages calls. So few turns cost one read unit,
+// These constants bound what a claim reads. From each shard it reads entryPage entries of waiting
+// requests, and as many of requests that are held or may be claimed again. If more wait in a shard, the claim skips
+// from one account to the next, in at most maxEntryPages calls. So few entries cost one read unit,
 // and a shard allows about 600 claims a second, no matter how many requests wait.
 const (
-	turnPage     = 25
-	maxTurnPages = 4
+	entryPage     = 25
+	maxEntryPages = 4
 )
 
 // maxSurveys is how often a claim reads the queue again after others claimed all that it found.
@@ -67,7 +67,7 @@ func (s *Store) claim(ctx context.Context, id, token string, now time.Time, leas
 				return claimed, err
 			}
 			if last.queued {
-				err = s.mendTurn(ctx, c.id)
+				err = s.repairEntry(ctx, c.id)
 			} else if !last.Status.Final() { // another worker was faster
 				v.running[c.account]++
 				lost++

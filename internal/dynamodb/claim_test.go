@@ -46,9 +46,9 @@ func TestClaimBehindManyWaiting(t *testing.T) {
 	})
 }
 
-// TestClaimBehindManyPutOff claims younger requests that wait while more postponed requests are
+// TestClaimBehindManyPostponed claims younger requests that wait while more postponed requests are
 // due than a claim reads.
-func TestClaimBehindManyPutOff(t *testing.T) {
+func TestClaimBehindManyPostponed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		now := time.Unix(1_800_000_000, 0).UTC()
 		w := wire{takes: call}
@@ -89,8 +89,8 @@ func wantClaim(t *testing.T, s *dynamodb.Store, w *wire, token string, at time.T
 	}
 }
 
-// TestLateTurn has a completed request whose turn an older version left in the queue.
-func TestLateTurn(t *testing.T) {
+// TestLateEntry has a completed request whose queue entry an older version left in the queue.
+func TestLateEntry(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_800_000_000, 0).UTC()
 	table := openTable(t)
@@ -111,13 +111,13 @@ func TestLateTurn(t *testing.T) {
 		}
 	}
 	if left := table.get(t, "request/"+ids[0], "turn"); left != nil {
-		t.Errorf("got %v, want no turn", left)
+		t.Errorf("got %v, want no entry", left)
 	}
 }
 
-// TestClaimBesidesMuchPutOff postpones more requests than one answer holds. A claim must not read
+// TestClaimBesidesMuchPostponed postpones more requests than one answer holds. A claim must not read
 // them before they are due, and must find each once it is.
-func TestClaimBesidesMuchPutOff(t *testing.T) {
+func TestClaimBesidesMuchPostponed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		now := time.Unix(1_800_000_000, 0).UTC()
 		w := wire{takes: call}

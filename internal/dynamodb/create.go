@@ -165,7 +165,7 @@ func (s *Store) creation(r stored, seen snapshot, uploads []string, idem *lipsyn
 	}
 	exists := errors.New("the request exists already")
 	steps = append(steps, s.countCreated(r.Request),
-		s.put(r.item(), "attribute_not_exists(#pk)", nil, exists), s.put(r.turn(), "", nil, nil))
+		s.put(r.item(), "attribute_not_exists(#pk)", nil, exists), s.put(r.entryItem(), "", nil, nil))
 	if idem != nil {
 		steps = append(steps, s.put(newIdempotency(r.Request, *idem), "attribute_not_exists(#pk) OR #expiresAt <= :now",
 			item{":now": micros(r.CreatedAt)}, conflict{}))

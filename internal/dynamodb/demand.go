@@ -52,10 +52,10 @@ func (s *Store) count(ctx context.Context, limit int, in *dynamodb.QueryInput) (
 // recentWork is the most requests that the mean time counts in full. Beyond that, older ones count half.
 const recentWork = 1000
 
-// pool is the item that stores whose turn it is to start workers, and what workers have done:
-// recently, and (in the attribute all) in total.
+// pool is the item that stores the end of the scaling lock, and the work of workers: recently,
+// and (in the attribute all) in total.
 type pool struct {
-	until  time.Time // when the turn ends
+	until  time.Time // end of the scaling lock
 	done   int64     // number of requests
 	worked time.Duration
 }
@@ -70,9 +70,9 @@ func (p *pool) fields() []field {
 // differences.
 const clockSkew = 10 * time.Second
 
-// TakeTurn implements lipsync.Demand. If a turn ends later than any that begins now could, a clock
-// was wrong, and the turn counts as over.
-func (s *Store) TakeTurn(ctx context.Context, now, until time.Time) (mean time.Duration, err error) {
+// LockScaling implements lipsync.Demand. If the lock ends later than any lock that begins now could,
+// a clock was wrong, and the lock counts as ended.
+func (s *Store) LockScaling(ctx context.Context, now, until time.Time) (mean time.Duration, err error) {
 	var p pool
 	i, err := s.get(ctx, poolKey())
 	if lipsync.CodeOf(err) == lipsync.NotFound {
@@ -104,7 +104,7 @@ func (s *Store) TakeTurn(ctx context.Context, now, until time.Time) (mean time.D
 	return p.worked / time.Duration(p.done), nil
 }
 
-// taken returns the refusal for a turn that another process has.
+// taken returns the refusal for a scaling lock that another process holds.
 func taken(wait time.Duration) error {
 	return &lipsync.Error{Code: lipsync.Conflict, Message: "another starts workers", RetryAfter: wait}
 }

@@ -81,7 +81,7 @@ func TestClaimReadsLittle(t *testing.T) {
 	if _, err := s.Leases.Claim(t.Context(), "", "next", now, time.Hour); err != nil {
 		t.Error(err)
 	}
-	// Five calls of 25 waiting turns, one of 25 held ones, and the items of the request.
+	// Five calls of 25 entries of waiting requests, one of 25 of held ones, and the items of the request.
 	if n := read.Load(); n < 100 || n > 6*25+5 {
 		t.Errorf("%d items were read, want 155 at most", n)
 	}

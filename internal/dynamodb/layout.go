@@ -41,7 +41,7 @@ func RunnerQueries() []string { return []string{queue + "*", held + "*"} }
 
 // RunnerOlderQueries returns the partition keys that runners of older versions query the
 // index for, as patterns of IAM. Those go on working during an upgrade.
-func RunnerOlderQueries() []string { return []string{olderOpen, olderHeld, olderTurns} }
+func RunnerOlderQueries() []string { return []string{olderOpen, olderHeld, olderQueue} }
 
 // Partitions and items that many clients write are split into this many, by a hash of the id of
 // the request, key or upload. These numbers must not change: stored data depends on them.

@@ -77,21 +77,21 @@ func (s leases) Postpone(ctx context.Context, r lipsync.Request, until time.Time
 	})
 }
 
-// PutOff implements lipsync.Leases.
-func (s leases) PutOff(ctx context.Context, after time.Time, limit int) ([]lipsync.Request, error) {
-	shards := make([][]waiting, queueShards)
+// Postponed implements lipsync.Leases.
+func (s leases) Postponed(ctx context.Context, after time.Time, limit int) ([]lipsync.Request, error) {
+	shards := make([][]entry, queueShards)
 	err := together(queueShards, func(n int) (err error) {
 		in := inPartition(shard(held, n))
 		in.KeyConditionExpression = aws.String("#open = :open AND #openAt > :after")
-		in.ExpressionAttributeValues[":after"] = text(putOff + padded(max(0, after.UnixMicro())+1))
-		shards[n], err = s.readTurns(ctx, limit, in)
+		in.ExpressionAttributeValues[":after"] = text(postponed + padded(max(0, after.UnixMicro())+1))
+		shards[n], err = s.readEntries(ctx, limit, in)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	all := slices.Concat(shards...)
-	slices.SortFunc(all, func(a, b waiting) int { return cmp.Compare(a.place, b.place) })
+	slices.SortFunc(all, func(a, b entry) int { return cmp.Compare(a.place, b.place) })
 	delayed, err := s.held(ctx, all[:min(len(all), limit)])
 	var requests []lipsync.Request
 	for _, r := range delayed {
@@ -163,23 +163,23 @@ func (s *Store) changeHeld(ctx context.Context, id, token string, f func(*stored
 // Open implements lipsync.Leases. If more requests wait in a shard than the limit, it reads them
 // in the order of claims.
 func (s leases) Open(ctx context.Context, now time.Time, limit int) ([]lipsync.Request, error) {
-	shards, page := make([][]waiting, queueShards), max(limit, turnPage)
+	shards, page := make([][]entry, queueShards), max(limit, entryPage)
 	err := together(queueShards, func(n int) error {
 		inQueue, err := s.inQueue(ctx, n, page)
 		if err != nil {
 			return err
 		}
-		isHeld, err := s.readTurns(ctx, page, heldAt(n, now))
-		shards[n] = append(inQueue, slices.DeleteFunc(isHeld, func(w waiting) bool { return w.until.After(now) })...)
+		isHeld, err := s.readEntries(ctx, page, heldAt(n, now))
+		shards[n] = append(inQueue, slices.DeleteFunc(isHeld, func(e entry) bool { return e.until.After(now) })...)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	all := slices.Concat(shards...)
-	slices.SortFunc(all, waiting.before)
+	slices.SortFunc(all, entry.before)
 	// A request that was claimed or released between the two queries may be in both.
-	all = slices.CompactFunc(all, func(a, b waiting) bool { return a.id == b.id })
+	all = slices.CompactFunc(all, func(a, b entry) bool { return a.id == b.id })
 	var open []lipsync.Request
 	for len(all) > 0 && len(open) < limit {
 		n := min(len(all), maxBatch/2)
@@ -198,10 +198,10 @@ func (s leases) Open(ctx context.Context, now time.Time, limit int) ([]lipsync.R
 }
 
 // held returns the requests that exist, with their leases.
-func (s *Store) held(ctx context.Context, all []waiting) (requests []stored, err error) {
+func (s *Store) held(ctx context.Context, all []entry) (requests []stored, err error) {
 	var keys []item
-	for _, w := range all {
-		keys = append(keys, requestKey(w.id), leaseKey(w.id))
+	for _, e := range all {
+		keys = append(keys, requestKey(e.id), leaseKey(e.id))
 	}
 	items, err := s.getAll(ctx, keys)
 	for n := 0; err == nil && n < len(items); n += 2 {

@@ -83,7 +83,7 @@ func (b *table) rewrite(t *testing.T, f func(item) []item) {
 	}
 }
 
-// older returns the items that older versions wrote instead of this one. Those had no turns,
+// older returns the items that older versions wrote instead of this one. Those had no queue entries,
 // leases, lanes or limits: held requests were among the waiting ones, lists had an item for each
 // request, and the pointers to all keys were in one partition. Requests are numbered by their time
 // of creation, in seconds after now.

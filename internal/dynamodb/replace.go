@@ -34,10 +34,10 @@ func (s *Store) change(ctx context.Context, id string, next func(stored) (stored
 // The first step has the condition for all.
 func (s *Store) replacement(old, next stored) []step {
 	steps := []step{s.put(next.item(), "#version = :seen", item{":seen": number(old.version)}, conflict{})}
-	if turn := next.turn(); turn != nil {
-		steps = append(steps, s.put(turn, "", nil, nil))
+	if i := next.entryItem(); i != nil {
+		steps = append(steps, s.put(i, "", nil, nil))
 	} else {
-		steps = append(steps, s.remove(turnKey(next.ID), "", nil))
+		steps = append(steps, s.remove(entryKey(next.ID), "", nil))
 	}
 	steps = append(append(steps, s.replaceLease(old, next)...), s.leaveOlder(old)...)
 	if !old.Status.Final() && next.Status.Final() {

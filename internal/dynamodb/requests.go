@@ -17,7 +17,7 @@ type requests struct{ *Store }
 //   - The request. It is in the index by its status.
 //   - Its lease with the progress, while a worker holds it. This item is in no index, so that a
 //     renewal or a report is one write of a small item.
-//   - Its turn, which is where claims read the index. See turn.
+//   - Its queue entry, which claims read in the index. See entryItem.
 type stored struct {
 	lipsync.Request
 	version                 int64  // grows with every change, except changes of the lease
@@ -30,7 +30,7 @@ type stored struct {
 	heldByOlder       bool  // the lease consists of attributes of the request
 	openPartition     string
 
-	queued bool // the turn is in the queue
+	queued bool // whether the queue entry says that the request waits
 }
 
 // fields returns the fields of the request's own item: all except holder and leaseUntil.
@@ -58,7 +58,7 @@ func (r *stored) progress() []field {
 
 func requestKey(id string) item { return key("request/"+id, "request") }
 func leaseKey(id string) item   { return key("request/"+id, "lease") }
-func turnKey(id string) item    { return key("request/"+id, "turn") }
+func entryKey(id string) item   { return key("request/"+id, "turn") }
 
 // neverForOlder is the end of a lease that older versions see, which don't know the lease's own
 // item.

@@ -13,52 +13,52 @@ import (
 // survey is what a claim chooses from. It consists of hints, since the index may lag.
 type survey struct {
 	running map[string]int       // number of leases, by account
-	waiting map[string][]waiting // by account; each sorted by age once complete
+	waiting map[string][]entry   // by account; each sorted by age once complete
 	claimed map[string]time.Time // time of the last claim, by account; not of all
 	known   map[string]bool      // ids of requests
-	aside   []waiting            // requests that pick passed over
+	aside   []entry              // requests that pick passed over
 	whole   bool                 // whether no waiting request is missing
 }
 
 // survey reads all shards: waiting requests, postponed requests that are due, and held requests.
 func (s *Store) survey(ctx context.Context, now time.Time) (*survey, error) {
-	v := &survey{running: make(map[string]int), waiting: make(map[string][]waiting), known: make(map[string]bool), whole: true}
-	var inQueue, isHeld [queueShards][]waiting
+	v := &survey{running: make(map[string]int), waiting: make(map[string][]entry), known: make(map[string]bool), whole: true}
+	var inQueue, isHeld [queueShards][]entry
 	err := together(2*queueShards, func(i int) (err error) {
 		if n := i / 2; i%2 == 0 {
-			inQueue[n], err = s.inQueue(ctx, n, turnPage)
+			inQueue[n], err = s.inQueue(ctx, n, entryPage)
 		} else {
-			isHeld[n], err = s.readTurns(ctx, turnPage, heldAt(n, now))
+			isHeld[n], err = s.readEntries(ctx, entryPage, heldAt(n, now))
 		}
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	var old []waiting // leases that were renewed or have ended
+	var old []entry // leases that were renewed or have ended
 	for n := range queueShards {
-		for _, w := range isHeld[n] {
+		for _, e := range isHeld[n] {
 			switch {
-			case w.until.IsZero():
-				v.add(w)
-			case w.until.After(now):
-				v.runs(w)
+			case e.until.IsZero():
+				v.add(e)
+			case e.until.After(now):
+				v.runs(e)
 			default:
-				old = append(old, w)
+				old = append(old, e)
 			}
 		}
-		v.whole = v.whole && len(isHeld[n]) < turnPage && len(inQueue[n]) < turnPage
+		v.whole = v.whole && len(isHeld[n]) < entryPage && len(inQueue[n]) < entryPage
 	}
 	if err := s.addOld(ctx, v, old, now); err != nil {
 		return nil, err
 	}
 	for _, all := range inQueue {
-		for _, w := range all {
-			v.add(w)
+		for _, e := range all {
+			v.add(e)
 		}
 	}
 	for _, line := range v.waiting {
-		slices.SortFunc(line, waiting.before)
+		slices.SortFunc(line, entry.before)
 	}
 	v.claimed, err = s.lastClaims(ctx, v.fewest(), now)
 	return v, err
@@ -67,7 +67,7 @@ func (s *Store) survey(ctx context.Context, now time.Time) (*survey, error) {
 // addOld reads the leases of requests that have been held so long that the lease must have been
 // renewed, unless its worker died. If there are many, it takes all for renewed; Upkeep finds the
 // ended ones.
-func (s *Store) addOld(ctx context.Context, v *survey, old []waiting, now time.Time) error {
+func (s *Store) addOld(ctx context.Context, v *survey, old []entry, now time.Time) error {
 	ends := make(map[string]time.Time)
 	few := len(old) <= maxBatch
 	if few && len(old) > 0 {
@@ -76,30 +76,30 @@ func (s *Store) addOld(ctx context.Context, v *survey, old []waiting, now time.T
 			return err
 		}
 	}
-	for _, w := range old {
-		if few && !ends[w.id].After(now) {
-			v.add(w)
+	for _, e := range old {
+		if few && !ends[e.id].After(now) {
+			v.add(e)
 		} else {
-			v.runs(w)
+			v.runs(e)
 		}
 	}
 	return nil
 }
 
-// inQueue returns the first waiting turns of a shard. If they fill a page, it reads on from one
+// inQueue returns the first entries of a shard's waiting requests. If they fill a page, it reads on from one
 // account to the next: to the end if a few calls reach it, otherwise from a random place.
-func (s *Store) inQueue(ctx context.Context, n, page int) ([]waiting, error) {
-	all, err := s.readTurns(ctx, page, inQueueAfter(n, ""))
+func (s *Store) inQueue(ctx context.Context, n, page int) ([]entry, error) {
+	all, err := s.readEntries(ctx, page, inQueueAfter(n, ""))
 	if err != nil || len(all) < page {
 		return all, err
 	}
 	after := behind(all[page-1].account)
-	for pages := maxTurnPages; pages > 0; pages-- {
-		more, err := s.readTurns(ctx, page, inQueueAfter(n, after))
+	for pages := maxEntryPages; pages > 0; pages-- {
+		more, err := s.readEntries(ctx, page, inQueueAfter(n, after))
 		if all = append(all, more...); err != nil || len(more) < page {
 			return all, err
 		}
-		if after = behind(more[page-1].account); pages == maxTurnPages/2+1 {
+		if after = behind(more[page-1].account); pages == maxEntryPages/2+1 {
 			after = max(after, digest(strconv.FormatUint(rand.Uint64(), 36)))
 		}
 	}
@@ -121,47 +121,47 @@ func (v *survey) fewest() (accounts []string) {
 }
 
 // runs counts the lease of a held request.
-func (v *survey) runs(w waiting) {
-	if !v.known[w.id] {
-		v.known[w.id] = true
-		v.running[w.account]++
+func (v *survey) runs(e entry) {
+	if !v.known[e.id] {
+		v.known[e.id] = true
+		v.running[e.account]++
 	}
 }
 
 // add adds a waiting request, unless it is already there.
-func (v *survey) add(w waiting) {
-	if !v.known[w.id] {
-		v.known[w.id] = true
-		v.waiting[w.account] = append(v.waiting[w.account], w)
+func (v *survey) add(e entry) {
+	if !v.known[e.id] {
+		v.known[e.id] = true
+		v.waiting[e.account] = append(v.waiting[e.account], e)
 	}
 }
 
-func (w waiting) before(other waiting) int {
-	return cmp.Or(w.created.Compare(other.created), cmp.Compare(w.id, other.id))
+func (e entry) before(other entry) int {
+	return cmp.Or(e.created.Compare(other.created), cmp.Compare(e.id, other.id))
 }
 
 // pick takes the next request. Many simultaneous claims want the same one. A worker that has lost
 // two or more chooses at random among the next ones, and doubles their number each time it loses.
-func (v *survey) pick(lost int) (waiting, bool) {
+func (v *survey) pick(lost int) (entry, bool) {
 	for range rand.N(1 << min(lost, 8)) {
-		if w, ok := v.next(); ok {
-			v.aside = append(v.aside, w)
+		if e, ok := v.next(); ok {
+			v.aside = append(v.aside, e)
 		}
 	}
-	if w, ok := v.next(); ok {
-		return w, true
+	if e, ok := v.next(); ok {
+		return e, true
 	}
 	if len(v.aside) == 0 {
-		return waiting{}, false
+		return entry{}, false
 	}
-	w := v.aside[0]
+	e := v.aside[0]
 	v.aside = v.aside[1:]
-	return w, true
+	return e, true
 }
 
 // next takes the oldest request of the account with the fewest leases. If several accounts have
 // equally few, it takes the one whose last claim is longest ago.
-func (v *survey) next() (next waiting, ok bool) {
+func (v *survey) next() (next entry, ok bool) {
 	for account, line := range v.waiting {
 		if len(line) == 0 {
 			continue

@@ -16,12 +16,12 @@ import (
 )
 
 // last returns the items that the last version before buckets, separate leases and shards wrote
-// instead: waiting requests in one partition, held and postponed ones in another, and the turns of
+// instead: waiting requests in one partition, held and postponed ones in another, and the entries of
 // all waiting ones in a third.
 func (b *table) last(t *testing.T, i item, now time.Time) []item {
 	waits := strings.HasPrefix(textOf(i["open"]), "queue")
 	id := textOf(i["id"])
-	until, putOff := i["leaseUntil"], i["holder"] == nil && i["leaseUntil"] != nil
+	until, postponed := i["leaseUntil"], i["holder"] == nil && i["leaseUntil"] != nil
 	all := b.older(t, i, now)
 	switch {
 	case textOf(i["sk"]) == "turn" && waits:
@@ -29,7 +29,7 @@ func (b *table) last(t *testing.T, i item, now time.Time) []item {
 		return []item{i}
 	case len(all) == 2 && all[0]["lease"] != nil:
 		all[0]["open"] = text("held")
-	case len(all) == 2 && putOff:
+	case len(all) == 2 && postponed:
 		all[0]["leaseUntil"] = until
 		all[0]["open"], all[0]["openAt"] = text("held"), text(fmt.Sprintf("until/%019d/%s", now.Add(10*time.Minute).UnixMicro(), id))
 	}

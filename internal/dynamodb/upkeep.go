@@ -47,43 +47,43 @@ func forEach[T any](all []T, f func(T) error) error {
 
 // queueDue puts postponed requests into the queue that are due.
 func (s *Store) queueDue(ctx context.Context, n int, now time.Time) error {
-	due, err := s.readTurns(ctx, math.MaxInt, dueAt(n, now))
+	due, err := s.readEntries(ctx, math.MaxInt, dueAt(n, now))
 	if err != nil {
 		return err
 	}
-	return forEach(due, func(w waiting) error { return s.enqueue(ctx, w) })
+	return forEach(due, func(e entry) error { return s.enqueue(ctx, e) })
 }
 
 // queueDead puts requests into the queue whose lease has ended.
 func (s *Store) queueDead(ctx context.Context, n int, now time.Time) error {
 	in := inPartition(shard(held, n))
 	in.KeyConditionExpression = aws.String("#open = :open AND #openAt < :off")
-	in.ExpressionAttributeValues[":off"] = text(putOff)
-	all, err := s.readTurns(ctx, math.MaxInt, in)
+	in.ExpressionAttributeValues[":off"] = text(postponed)
+	all, err := s.readEntries(ctx, math.MaxInt, in)
 	if err != nil {
 		return err
 	}
-	var old, dead []waiting
-	for _, w := range all {
-		if !w.until.After(now) {
-			old = append(old, w)
+	var old, dead []entry
+	for _, e := range all {
+		if !e.until.After(now) {
+			old = append(old, e)
 		}
 	}
 	ends, err := s.leases(ctx, old)
-	for _, w := range old {
-		if end, ok := ends[w.id]; ok && !end.After(now) {
-			dead = append(dead, w)
+	for _, e := range old {
+		if end, ok := ends[e.id]; ok && !end.After(now) {
+			dead = append(dead, e)
 		}
 	}
-	return errors.Join(err, forEach(dead, func(w waiting) error { return s.enqueue(ctx, w) }))
+	return errors.Join(err, forEach(dead, func(e entry) error { return s.enqueue(ctx, e) }))
 }
 
-// enqueue puts a turn into the queue, if it still is where it was read.
-func (s *Store) enqueue(ctx context.Context, w waiting) error {
-	r := stored{Request: lipsync.Request{ID: w.id, Account: w.account, CreatedAt: w.created}}
+// enqueue puts an entry into the queue, if it still is where it was read.
+func (s *Store) enqueue(ctx context.Context, e entry) error {
+	r := stored{Request: lipsync.Request{ID: e.id, Account: e.account, CreatedAt: e.created}}
 	_, err := s.update(ctx, change{
-		key: turnKey(w.id), set: r.inQueue(make(item)), remove: []string{"until"},
-		condition: "#openAt = :seen", values: item{"seen": text(w.place)},
+		key: entryKey(e.id), set: r.inQueue(make(item)), remove: []string{"until"},
+		condition: "#openAt = :seen", values: item{"seen": text(e.place)},
 	})
 	return err
 }
@@ -117,8 +117,8 @@ func (s *Store) upgradeRequests(ctx context.Context, now time.Time) error {
 	}); err != nil {
 		return err
 	}
-	left, err := s.collect(ctx, math.MaxInt, inPartition(olderTurns)) // turns of final requests
-	return errors.Join(err, forEach(left, func(f found) error { return s.mendTurn(ctx, f.id) }))
+	left, err := s.collect(ctx, math.MaxInt, inPartition(olderQueue)) // entries of final requests
+	return errors.Join(err, forEach(left, func(f found) error { return s.repairEntry(ctx, f.id) }))
 }
 
 // errHeld says that a worker of an older version holds a request. That worker looks for its lease
@@ -147,7 +147,7 @@ func (s *Store) upgradeKeys(ctx context.Context) error {
 		if err := s.upgradeKey(ctx, i); err != nil {
 			var sort string
 			_ = decode(i, []field{{SortKey, &sort}}) // a string in every item
-			errs = append(errs, fmt.Errorf("move the pointer to a key (pk %s, sk %s): %w", allKeys, sort, err))
+			errs = append(errs, fmt.Errorf("move the pointer to a key (pk %s, sk %s): %e", allKeys, sort, err))
 		}
 	}
 	return errors.Join(errs...)

@@ -57,8 +57,8 @@ func (m *Metrics) Finished(r lipsync.Request) {
 	m.write(about(r), "", attempts)
 }
 
-// PutOff implements lipsync.Watcher.
-func (m *Metrics) PutOff(r lipsync.Request, f lipsync.Failure) {
+// Postponed implements lipsync.Watcher.
+func (m *Metrics) Postponed(r lipsync.Request, f lipsync.Failure) {
 	members := about(r)
 	members["Code"], members["details"] = f.Code, f.Details
 	m.write(members, "Code", metric{"AttemptsPutOff", count, 1})

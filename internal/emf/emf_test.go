@@ -46,7 +46,7 @@ func TestLines(t *testing.T) {
 			`{"Code":"media_longer_than","RequestsFailed":1,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync","Dimensions":[[],["Code"]],"Metrics":[{"Name":"RequestsFailed","Unit":"Count"}]}],"Timestamp":1790000000123},"account":"a","details":{"kind":"video","limit":{"seconds":3600},"value":{"seconds":3660}},"request":"id"}`,
 			`{"Attempts":2,"_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync","Dimensions":[[]],"Metrics":[{"Name":"Attempts","Unit":"Count"}]}],"Timestamp":1790000000123},"account":"a","request":"id"}`,
 		}},
-		"put off": {func(m *emf.Metrics) { m.PutOff(r, unreachable) }, []string{
+		"postponed": {func(m *emf.Metrics) { m.Postponed(r, unreachable) }, []string{
 			`{"AttemptsPutOff":1,"Code":"media_unreachable","_aws":{"CloudWatchMetrics":[{"Namespace":"Lipsync","Dimensions":[[],["Code"]],"Metrics":[{"Name":"AttemptsPutOff","Unit":"Count"}]}],"Timestamp":1790000000123},"account":"a","details":{"kind":"audio"},"request":"id"}`,
 		}},
 		"waiting": {func(m *emf.Metrics) { m.Waiting(90 * time.Second) }, []string{

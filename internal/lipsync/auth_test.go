@@ -9,7 +9,7 @@ import (
 )
 
 func TestAuthenticate(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	got, err := h.Authenticate(t.Context(), h.token)
 	must(t, err)
 	want(t, "caller", got, h.caller)
@@ -25,7 +25,7 @@ func TestAuthenticate(t *testing.T) {
 }
 
 func TestRevokedKey(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	err := h.RevokeKey(t.Context(), "b", h.caller.KeyID)
 	wantError(t, "another account's", err, lipsync.NotFound, "key not found")
 	must(t, h.RevokeKey(t.Context(), "", h.caller.KeyID))
@@ -34,7 +34,7 @@ func TestRevokedKey(t *testing.T) {
 }
 
 func TestLastUsed(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	start := h.clock.Now()
 	for _, c := range []struct{ advance, want time.Duration }{
 		{0, 0}, {59 * time.Second, 0}, {time.Second, time.Minute}, {time.Hour, 61 * time.Minute},
@@ -49,7 +49,7 @@ func TestLastUsed(t *testing.T) {
 }
 
 func TestAllow(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	for kind, limit := range map[lipsync.CallKind]int{lipsync.GenerateCall: 2, lipsync.ReadCall: 3} {
 		for range limit {
 			must(t, h.Allow(t.Context(), h.caller, kind))
@@ -71,7 +71,7 @@ func TestAllow(t *testing.T) {
 }
 
 func TestCreateKey(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	long := strings.Repeat("ü", 255)
 	const badName = "name must be 1 to 255 characters with no control characters"
 	for _, c := range []struct {
@@ -97,7 +97,7 @@ func TestCreateKey(t *testing.T) {
 }
 
 func TestTokensDiffer(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	other, _ := h.newCaller(t, "a", 0)
 	want(t, "same token", other == h.token, false)
 	want(t, "length", len(other), len("lipsync_")+43) // 256 bits at 6 a character

@@ -13,27 +13,27 @@ func TestCancel(t *testing.T) {
 	const finished = "lipsync request is already finished"
 	for _, c := range []struct {
 		name    string
-		prepare func(t *testing.T, h *home, id string)
+		prepare func(t *testing.T, h *fixture, id string)
 		code    lipsync.Code
 		message string
 		told    []string
 	}{
-		{"queued", func(*testing.T, *home, string) {}, "", "",
+		{"queued", func(*testing.T, *fixture, string) {}, "", "",
 			[]string{"failed canceled after 3s and 0 attempts"}},
-		{"processing", func(t *testing.T, h *home, id string) { _, err := h.Claim(t.Context(), id); must(t, err) }, "", "",
+		{"processing", func(t *testing.T, h *fixture, id string) { _, err := h.Claim(t.Context(), id); must(t, err) }, "", "",
 			[]string{"started after 3s", "failed canceled after 3s and 1 attempts"}},
-		{"canceled", func(t *testing.T, h *home, id string) { _, err := h.Cancel(t.Context(), h.caller, id); must(t, err) }, "", "",
+		{"canceled", func(t *testing.T, h *fixture, id string) { _, err := h.Cancel(t.Context(), h.caller, id); must(t, err) }, "", "",
 			[]string{"failed canceled after 3s and 0 attempts"}},
-		{"completed", func(t *testing.T, h *home, id string) { h.complete(t, id) }, lipsync.Finished, finished,
+		{"completed", func(t *testing.T, h *fixture, id string) { h.complete(t, id) }, lipsync.Finished, finished,
 			[]string{"started after 3s", "completed  after 3s and 1 attempts"}},
-		{"failed", func(t *testing.T, h *home, id string) {
+		{"failed", func(t *testing.T, h *fixture, id string) {
 			r, err := h.Claim(t.Context(), id)
 			must(t, err)
 			must(t, h.Fail(t.Context(), r, lipsync.Failure{Code: lipsync.NoFace}))
 		}, lipsync.Finished, finished, []string{"started after 3s", "failed no_face after 3s and 1 attempts"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			h := newHome(t)
+			h := newFixture(t)
 			n := h.media(t, "v", "a")
 			id, err := h.Generate(t.Context(), h.caller, n)
 			must(t, err)
@@ -58,7 +58,7 @@ func TestCancel(t *testing.T) {
 
 // TestCancelByName checks that a reference id names the newest request, as in reads.
 func TestCancelByName(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	older, newer := h.generate(t, "x"), h.generate(t, "x")
 	got, err := h.Cancel(t.Context(), h.caller, "x")
 	must(t, err)
@@ -76,7 +76,7 @@ func TestCancelByName(t *testing.T) {
 // TestCanceledWhileStored cancels a request while the worker stores its output, and checks that the
 // output is deleted.
 func TestCanceledWhileStored(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	n := h.media(t, "v", "a")
 	_, err := h.Generate(t.Context(), h.caller, n)
 	must(t, err)
@@ -100,16 +100,16 @@ func TestCanceledWhileStored(t *testing.T) {
 // TestNothingOfTheDead checks that a failed request has no outputs of workers that died between
 // storing the output and finishing the request.
 func TestNothingOfTheDead(t *testing.T) {
-	for name, end := range map[string]func(h *home, r lipsync.Request) error{
-		"canceled": func(h *home, r lipsync.Request) error {
+	for name, end := range map[string]func(h *fixture, r lipsync.Request) error{
+		"canceled": func(h *fixture, r lipsync.Request) error {
 			_, err := h.Cancel(t.Context(), h.caller, r.ID)
 			return err
 		},
-		"failed": func(h *home, r lipsync.Request) error {
+		"failed": func(h *fixture, r lipsync.Request) error {
 			return h.Fail(t.Context(), r, lipsync.Failure{Code: lipsync.NoFace})
 		},
 	} {
-		h := newHome(t)
+		h := newFixture(t)
 		id := h.generate(t, "")
 		var r lipsync.Request
 		for range 2 {

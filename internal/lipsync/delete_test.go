@@ -15,17 +15,17 @@ const unfinished = "lipsync request is not finished; cancel it first, or wait fo
 func TestDeleteMedia(t *testing.T) {
 	for _, c := range []struct {
 		name    string
-		prepare func(t *testing.T, h *home, id string)
+		prepare func(t *testing.T, h *fixture, id string)
 		code    lipsync.Code
 		message string
 	}{
-		{"queued", func(*testing.T, *home, string) {}, lipsync.Unfinished, unfinished},
-		{"processing", func(t *testing.T, h *home, id string) { _, err := h.Claim(t.Context(), id); must(t, err) }, lipsync.Unfinished, unfinished},
-		{"canceled", func(t *testing.T, h *home, id string) { _, err := h.Cancel(t.Context(), h.caller, id); must(t, err) }, "", ""},
-		{"completed", func(t *testing.T, h *home, id string) { h.complete(t, id) }, "", ""},
+		{"queued", func(*testing.T, *fixture, string) {}, lipsync.Unfinished, unfinished},
+		{"processing", func(t *testing.T, h *fixture, id string) { _, err := h.Claim(t.Context(), id); must(t, err) }, lipsync.Unfinished, unfinished},
+		{"canceled", func(t *testing.T, h *fixture, id string) { _, err := h.Cancel(t.Context(), h.caller, id); must(t, err) }, "", ""},
+		{"completed", func(t *testing.T, h *fixture, id string) { h.complete(t, id) }, "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			h := newHome(t)
+			h := newFixture(t)
 			n := h.media(t, "v", "a")
 			id, err := h.Generate(t.Context(), h.caller, n)
 			must(t, err)
@@ -60,7 +60,7 @@ func TestDeleteMedia(t *testing.T) {
 // TestDeleteLate deletes the media of a canceled request. Its worker stores the output after that,
 // and is killed before it learns that it lost the request.
 func TestDeleteLate(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	id := h.generate(t, "")
 	r, err := h.Claim(t.Context(), id)
 	must(t, err)
@@ -87,7 +87,7 @@ func TestDeleteLate(t *testing.T) {
 
 // TestDeleteByName checks that a reference id names the newest request, as in reads.
 func TestDeleteByName(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	older, newer := h.generate(t, "x"), h.generate(t, "x")
 	h.complete(t, older)
 	h.complete(t, newer)
@@ -107,7 +107,7 @@ func TestDeleteByName(t *testing.T) {
 // TestDeleteUpload deletes the media of a request whose upload other requests use too.
 func TestDeleteUpload(t *testing.T) {
 	const shared = "another lipsync request that is not finished uses the same upload; cancel it first, or wait for its end"
-	h := newHome(t)
+	h := newFixture(t)
 	u := h.upload(t, lipsync.Video, "fives")
 	n := urls()
 	n.Video.URL = u.Source
@@ -167,7 +167,7 @@ func TestDeleteUpload(t *testing.T) {
 // TestDeleteOldUpload deletes an upload whose signed URL has expired. Its bytes stop counting at
 // once.
 func TestDeleteOldUpload(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	u := h.upload(t, lipsync.Video, "fives")
 	n := urls()
 	n.Video.URL = u.Source

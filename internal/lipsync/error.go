@@ -39,7 +39,7 @@ type Error struct {
 	Code       Code
 	Message    string
 	Err        error
-	RetryAfter time.Duration // time until a call may succeed, for RateLimited, OpenLimit, NoSpace, Unavailable, and Conflict of Demand.TakeTurn; 0 if unknown
+	RetryAfter time.Duration // time until a call may succeed, for RateLimited, OpenLimit, NoSpace, Unavailable, and Conflict of Demand.LockScaling; 0 if unknown
 	Failure    Failure       // of the request that the error ends, if any
 }
 

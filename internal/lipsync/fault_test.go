@@ -19,13 +19,13 @@ func unreachable(retryAfter time.Duration) error {
 
 // attempt claims the request and ends the attempt with err at once. It returns the pause after
 // that, or 0 if the request is final.
-func (h *home) attempt(t *testing.T, id string, err error) time.Duration {
+func (h *fixture) attempt(t *testing.T, id string, err error) time.Duration {
 	t.Helper()
 	return h.longAttempt(t, id, err, 0)
 }
 
 // longAttempt does the same as attempt, after the time took.
-func (h *home) longAttempt(t *testing.T, id string, err error, took time.Duration) time.Duration {
+func (h *fixture) longAttempt(t *testing.T, id string, err error, took time.Duration) time.Duration {
 	t.Helper()
 	r, claimErr := h.Claim(t.Context(), id)
 	must(t, claimErr)
@@ -40,7 +40,7 @@ func (h *home) longAttempt(t *testing.T, id string, err error, took time.Duratio
 	return again.Sub(h.clock.Now())
 }
 
-func (h *home) failureOf(t *testing.T, id string) lipsync.FailureCode {
+func (h *fixture) failureOf(t *testing.T, id string) lipsync.FailureCode {
 	t.Helper()
 	r, err := h.Requests.ByID(t.Context(), id)
 	must(t, err)
@@ -66,7 +66,7 @@ func TestTransient(t *testing.T) {
 		"disk fails": {&os.PathError{Op: "write", Err: syscall.EIO}, lipsync.HostFailing, 72 * time.Hour, time.Hour, 72},
 		"no host":    {noHost(), lipsync.MediaHostMissing, time.Minute, time.Minute, 4},
 	} {
-		h := newHome(t)
+		h := newFixture(t)
 		id, began, tries := h.generate(t, ""), h.clock.Now(), 0
 		for {
 			since := h.clock.Now().Sub(began)
@@ -105,7 +105,7 @@ func TestKindsOfFaults(t *testing.T) {
 		"disk full, then no network": {syscall.ENOSPC, 60 * time.Hour, unreachable(0), lipsync.MediaUnreachable, 6 * time.Hour},
 		"no host, then no network":   {noHost(), 50 * time.Second, unreachable(0), lipsync.MediaUnreachable, 6 * time.Hour},
 	} {
-		h := newHome(t)
+		h := newFixture(t)
 		id := h.generate(t, "")
 		for began := h.clock.Now(); h.clock.Now().Sub(began) < c.lasts; {
 			h.clock.Advance(max(time.Millisecond, h.attempt(t, id, c.first)))
@@ -132,7 +132,7 @@ func TestAlternatingFaults(t *testing.T) {
 		"no network and disk full": {[]error{unreachable(0), syscall.ENOSPC}, 74 * time.Hour},
 		"all":                      {[]error{noHost(), syscall.ENOSPC, unreachable(0)}, 74 * time.Hour},
 	} {
-		h := newHome(t)
+		h := newFixture(t)
 		id, began, pause := h.generate(t, ""), h.clock.Now(), time.Duration(1)
 		for n := 0; pause > 0; n++ {
 			pause = h.attempt(t, id, c.faults[n%len(c.faults)])
@@ -158,7 +158,7 @@ func TestHeldWorkers(t *testing.T) {
 		"slow video, missing audio": {[]lipsync.FailureCode{lipsync.MediaHostMissing, lipsync.MediaUnreachable}, 19 * time.Minute, 4},
 		"two media":                 {[]lipsync.FailureCode{lipsync.MediaTooSlow}, 39 * time.Minute, 2},
 	} {
-		h := newHome(t)
+		h := newFixture(t)
 		_, h.caller = h.newCaller(t, "b", 1)
 		id, tries, pause := h.generate(t, ""), 0, time.Duration(1)
 		for pause > 0 {
@@ -175,7 +175,7 @@ func TestHeldWorkers(t *testing.T) {
 
 // TestHeldByOthers checks that only faults of fetching count in Fetching.
 func TestHeldByOthers(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	id := h.generate(t, "")
 	for range 5 {
 		h.clock.Advance(h.longAttempt(t, id, syscall.ENOSPC, 59*time.Minute))
@@ -188,11 +188,11 @@ func TestHeldByOthers(t *testing.T) {
 // TestDelaysEnd releases a request, or lets its lease run out, after hours without a network. The
 // next fault then counts as the first one.
 func TestDelaysEnd(t *testing.T) {
-	for name, end := range map[string]func(h *home, r lipsync.Request) error{
-		"given back":    func(h *home, r lipsync.Request) error { return h.Release(t.Context(), r) },
-		"lease ran out": func(h *home, r lipsync.Request) error { h.clock.Advance(lipsync.Lease); return nil },
+	for name, end := range map[string]func(h *fixture, r lipsync.Request) error{
+		"given back":    func(h *fixture, r lipsync.Request) error { return h.Release(t.Context(), r) },
+		"lease ran out": func(h *fixture, r lipsync.Request) error { h.clock.Advance(lipsync.Lease); return nil },
 	} {
-		h := newHome(t)
+		h := newFixture(t)
 		id := h.generate(t, "")
 		h.attempt(t, id, unreachable(0))
 		h.clock.Advance(7 * time.Hour)
@@ -207,7 +207,7 @@ func TestDelaysEnd(t *testing.T) {
 
 // TestRetryAfter checks that the pause is as long as the other server asks for, but never days.
 func TestRetryAfter(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	id := h.generate(t, "")
 	for _, c := range []struct{ asked, want time.Duration }{
 		{7 * time.Minute, 7 * time.Minute}, {1000 * time.Hour, time.Hour},
@@ -223,7 +223,7 @@ func TestRetryAfter(t *testing.T) {
 
 // TestOurFault checks that each pause is longer, and that the request fails after the last attempt.
 func TestOurFault(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	id := h.generate(t, "")
 	for attempt, longest := range []time.Duration{30 * time.Second, time.Minute, 0} {
 		pause := h.attempt(t, id, errors.New("index out of range"))
@@ -239,7 +239,7 @@ func TestOurFault(t *testing.T) {
 // TestTransientBeforeFault checks that faults of the service and transient faults count separately.
 // The patience with transient faults starts again after another end of an attempt.
 func TestTransientBeforeFault(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	id := h.generate(t, "")
 	for range 2 {
 		for began := h.clock.Now(); h.clock.Now().Sub(began) < 5*time.Hour; {
@@ -256,7 +256,7 @@ func TestTransientBeforeFault(t *testing.T) {
 
 // TestInputFault checks that a fault of the input fails the request at once.
 func TestInputFault(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	id := h.generate(t, "")
 	want(t, "pause", h.attempt(t, id, lipsync.Failure{Code: lipsync.NoFace}.Because(syscall.ENOSPC)), 0)
 	want(t, "failure", h.failureOf(t, id), lipsync.NoFace)
@@ -264,7 +264,7 @@ func TestInputFault(t *testing.T) {
 
 // TestFaultOfLost checks Fault of a worker that has lost its request.
 func TestFaultOfLost(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	id := h.generate(t, "")
 	slow, err := h.Claim(t.Context(), id)
 	must(t, err)
@@ -277,16 +277,16 @@ func TestFaultOfLost(t *testing.T) {
 	}
 }
 
-// TestPutOff checks that the watcher learns of each pause, and that a postponed request stays as it
+// TestPostpone checks that the watcher learns of each pause, and that a postponed request stays as it
 // is.
-func TestPutOff(t *testing.T) {
-	h := newHome(t)
+func TestPostpone(t *testing.T) {
+	h := newFixture(t)
 	var w watcher
 	id := h.generate(t, "")
 	h.clock.Advance(time.Hour)
 	h.Watcher, h.queue.sent = &w, nil
 	pause := h.attempt(t, id, unreachable(time.Minute))
-	w.want(t, "started after 1h0m0s", "put off by media_unreachable with 0 attempts and 1 delays")
+	w.want(t, "started after 1h0m0s", "postponed by media_unreachable with 0 attempts and 1 delays")
 	must(t, h.Sweep(t.Context()))
 	w.want(t, "oldest 0s", "unreachable 1")
 	want(t, "messages in the pause", len(h.queue.sent), 0)

@@ -10,7 +10,7 @@ import (
 )
 
 func TestGenerate(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	n := urls()
 	n.LargestFace, n.ReferenceID = true, new("ref")
 	id, err := h.Generate(t.Context(), h.caller, n)
@@ -26,7 +26,7 @@ func TestGenerate(t *testing.T) {
 }
 
 func TestGenerateWithQueueDown(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	h.queue.down = true
 	id := h.generate(t, "")
 	h.queue.down = false
@@ -35,7 +35,7 @@ func TestGenerateWithQueueDown(t *testing.T) {
 }
 
 func TestGenerateTexts(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	const (
 		badReference = "reference_id must be 1 to 255 characters"
 		badKey       = "Idempotency-Key must be 1 to 255 characters"
@@ -66,7 +66,7 @@ func TestGenerateTexts(t *testing.T) {
 }
 
 func TestGenerateEngine(t *testing.T) {
-	h := newHome(t) // with warp, the default, and wav2lip
+	h := newFixture(t) // with warp, the default, and wav2lip
 	for _, c := range []struct{ engine, want string }{{"", "warp"}, {"warp", "warp"}, {"wav2lip", "wav2lip"}} {
 		n := urls()
 		n.Engine = c.engine
@@ -83,7 +83,7 @@ func TestGenerateEngine(t *testing.T) {
 }
 
 func TestGenerateReplay(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	first := urls()
 	first.IdempotencyKey = new("k")
 	id, err := h.Generate(t.Context(), h.caller, first)
@@ -116,7 +116,7 @@ func TestGenerateReplay(t *testing.T) {
 }
 
 // media stores both inputs of a new request.
-func (h *home) media(t *testing.T, video, audio string) lipsync.RequestParams {
+func (h *fixture) media(t *testing.T, video, audio string) lipsync.RequestParams {
 	t.Helper()
 	n := lipsync.RequestParams{ID: h.NewRequestID()}
 	var err error
@@ -128,14 +128,14 @@ func (h *home) media(t *testing.T, video, audio string) lipsync.RequestParams {
 }
 
 // wantObject checks whether an object exists.
-func (h *home) wantObject(t *testing.T, key string, exists bool) {
+func (h *fixture) wantObject(t *testing.T, key string, exists bool) {
 	t.Helper()
 	_, err := h.Objects.Size(t.Context(), key)
 	want(t, key+" exists", err == nil, exists)
 }
 
 func TestGenerateMedia(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	send := func(video, audio string) (lipsync.RequestParams, string, error) {
 		n := h.media(t, video, audio)
 		n.IdempotencyKey = new("k")
@@ -162,7 +162,7 @@ func TestGenerateMedia(t *testing.T) {
 }
 
 func TestStoreMediaLimit(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	h.MaxVideo, h.MaxAudio = 5, 4
 	for _, c := range []struct {
 		kind          lipsync.MediaKind
@@ -186,7 +186,7 @@ func TestStoreMediaLimit(t *testing.T) {
 }
 
 func TestTokenLimit(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	_, c := h.newCaller(t, "a", 1)
 	bad := urls()
 	bad.Video.URL = "ftp://example.com/"
@@ -200,7 +200,7 @@ func TestTokenLimit(t *testing.T) {
 
 // TestGenerateCancelled checks a client that has gone before its request is stored.
 func TestGenerateCancelled(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	n := h.media(t, "v", "a")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

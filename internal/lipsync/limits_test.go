@@ -8,7 +8,7 @@ import (
 )
 
 func TestOpenLimit(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	h.Limits.Open = 2
 	first := h.generate(t, "")
 	h.generate(t, "")
@@ -29,7 +29,7 @@ func TestOpenLimit(t *testing.T) {
 }
 
 func TestStorageLimit(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	h.Limits.Stored = 10
 	const message = "account's uploads and outputs may take 10 bytes, and there is no room for more"
 	h.upload(t, lipsync.Video, "fives")
@@ -46,8 +46,8 @@ func TestStorageLimit(t *testing.T) {
 }
 
 func TestKeyLimit(t *testing.T) {
-	h := newHome(t)
-	h.Limits.Keys = 2 // newHome has made one
+	h := newFixture(t)
+	h.Limits.Keys = 2 // newFixture has made one
 	_, k, err := h.CreateKey(t.Context(), "a", "second", 0)
 	must(t, err)
 	_, _, err = h.CreateKey(t.Context(), "a", "third", 0)
@@ -59,7 +59,7 @@ func TestKeyLimit(t *testing.T) {
 
 // TestRetention checks that uploads and outputs are kept for the set times.
 func TestRetention(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	h.Limits.Keep = lipsync.Retention{Inputs: 3 * time.Hour, Outputs: 5 * time.Hour}
 	u := h.upload(t, lipsync.Video, "fives")
 	want(t, "upload expires", u.ExpiresAt, h.clock.Now().Add(3*time.Hour))

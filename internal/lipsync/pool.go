@@ -11,9 +11,9 @@ const (
 	// StartTime is about the time that a worker of the Pool takes to start. An instance boots and
 	// fetches the image in two to five minutes. On a running instance it takes less.
 	StartTime = 3 * time.Minute
-	// scaleTurn is the time for which one process has the sole right to count and start workers. It
-	// is longer than the time until Count includes workers that were just started.
-	scaleTurn = 5 * time.Second
+	// scalingLockTime is the time for which a process holds the scaling lock. It is longer than the
+	// time until Count includes workers that were just started.
+	scalingLockTime = 5 * time.Second
 	// mayWait is the time that requests may wait for running workers. An idle worker asks for a
 	// request about that often. No worker starts for requests that running workers take within that
 	// time: such a worker would be ready minutes later, find nothing to do, and cost money.
@@ -25,10 +25,10 @@ const (
 	// request that has waited for longer than isLate, StartTime replaces it, so each request gets a
 	// worker.
 	firstMean = time.Minute
-	// scalePatience is the time that a process waits for the right to start workers. After that it
-	// leaves the waiting requests to other processes and to the next Sweep: a call of the dispatch
-	// function, or a Sweep, must not fail because it waits.
-	scalePatience = 3 * scaleTurn
+	// scalePatience is the time that a process waits for the scaling lock. After that it leaves the
+	// waiting requests to other processes and to the next Sweep: a call of the dispatch function, or
+	// a Sweep, must not fail because it waits.
+	scalePatience = 3 * scalingLockTime
 )
 
 // Scale starts as many workers of the Pool as the waiting requests need. Call it when a request
@@ -36,8 +36,8 @@ const (
 // only for the work that they do within mayWait.
 func (s *Service) Scale(ctx context.Context) error { return s.scale(ctx, scalePatience, false) }
 
-// scale does the work of Scale. While another process has the right to start workers, it waits, but
-// not longer than patience. If late is set, a request has waited too long, and running workers do
+// scale does the work of Scale. While another process holds the scaling lock, scale waits, but not
+// longer than patience. If late is set, a request has waited too long, and running workers do
 // not count.
 func (s *Service) scale(ctx context.Context, patience time.Duration, late bool) error {
 	for end := time.Now().Add(patience); ; {
@@ -47,7 +47,7 @@ func (s *Service) scale(ctx context.Context, patience time.Duration, late bool) 
 		case !ok || e.Code != Conflict:
 			return err
 		case time.Until(end) < e.RetryAfter:
-			s.log().InfoContext(ctx, "no turn to start workers")
+			s.log().InfoContext(ctx, "another process starts workers")
 			return nil
 		}
 		select {
@@ -58,13 +58,13 @@ func (s *Service) scale(ctx context.Context, patience time.Duration, late bool) 
 	}
 }
 
-// scaleOnce does the work of scale once. It returns Conflict while another process has the right to
-// start workers.
+// scaleOnce does the work of scale once. It returns Conflict while another process holds the
+// scaling lock.
 func (s *Service) scaleOnce(ctx context.Context, late bool) error {
-	ctx, cancel := context.WithTimeout(ctx, scaleTurn)
+	ctx, cancel := context.WithTimeout(ctx, scalingLockTime)
 	defer cancel()
 	now := s.Now()
-	mean, err := s.Demand.TakeTurn(ctx, now, now.Add(scaleTurn))
+	mean, err := s.Demand.LockScaling(ctx, now, now.Add(scalingLockTime))
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (s *Service) scaleOnce(ctx context.Context, late bool) error {
 			expected = StartTime
 		}
 	}
-	c := newCrew(waiting, counted, expected)
+	c := newCapacity(waiting, counted, expected)
 	free := max(0, s.MaxWorkers-waiting-running)
 	requests, err := s.Demand.Waiting(ctx, now, c.requestsOf(free))
 	if err != nil {
@@ -95,8 +95,8 @@ func (s *Service) scaleOnce(ctx context.Context, late bool) error {
 	return s.Pool.Start(ctx, n)
 }
 
-// crew is the capacity of the Pool's workers for waiting requests, in seconds.
-type crew struct {
+// capacity is the capacity of the Pool's workers for waiting requests, in seconds.
+type capacity struct {
 	mean float64 // mean time that a worker needs for a request
 	// part is the time that a new worker spends on requests that wait now: as long as its start
 	// took, or one request. A start therefore at most doubles the cost of a burst, and the burst is
@@ -105,20 +105,20 @@ type crew struct {
 	has  float64 // total time of all workers; a running worker has mayWait
 }
 
-// newCrew returns the crew of the workers that are starting (waiting) and running.
-func newCrew(waiting, running int, mean time.Duration) crew {
-	c := crew{mean: mean.Seconds(), part: max(mean, StartTime).Seconds()}
+// newCapacity returns the capacity of the workers that are starting (waiting) and running.
+func newCapacity(waiting, running int, mean time.Duration) capacity {
+	c := capacity{mean: mean.Seconds(), part: max(mean, StartTime).Seconds()}
 	c.has = float64(waiting)*c.part + float64(running)*mayWait.Seconds()
 	return c
 }
 
 // lacks returns the number of workers to start for the waiting requests.
-func (c crew) lacks(requests int) int {
+func (c capacity) lacks(requests int) int {
 	return max(0, int(math.Ceil((float64(requests)*c.mean-c.has)/c.part)))
 }
 
-// requestsOf returns the number of requests that keep the crew and free more workers busy.
-func (c crew) requestsOf(free int) int {
+// requestsOf returns the number of requests that keep these workers and free more busy.
+func (c capacity) requestsOf(free int) int {
 	return int(math.Ceil((c.has + float64(free)*c.part) / c.mean))
 }
 

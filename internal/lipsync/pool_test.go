@@ -50,7 +50,7 @@ func (p *pool) Waiting(_ context.Context, _ time.Time, limit int) (int, error) {
 	return min(p.requests, limit), nil
 }
 
-func (p *pool) TakeTurn(_ context.Context, now, until time.Time) (time.Duration, error) {
+func (p *pool) LockScaling(_ context.Context, now, until time.Time) (time.Duration, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if now.Before(p.until) {
@@ -147,7 +147,7 @@ func TestScaleLeaves(t *testing.T) {
 // busy is a pool for which other processes always have the right to start workers.
 type busy struct{ pool }
 
-func (*busy) TakeTurn(context.Context, time.Time, time.Time) (time.Duration, error) {
+func (*busy) LockScaling(context.Context, time.Time, time.Time) (time.Duration, error) {
 	return 0, &lipsync.Error{Code: lipsync.Conflict, RetryAfter: 5 * time.Second}
 }
 
@@ -155,7 +155,7 @@ func (*busy) TakeTurn(context.Context, time.Time, time.Time) (time.Duration, err
 // running workers.
 func TestSweepScalesLate(t *testing.T) {
 	for after, started := range map[time.Duration]string{59 * time.Second: "[]", 61 * time.Second: "[1]"} {
-		h := newHome(t)
+		h := newFixture(t)
 		p := &pool{requests: 1, running: 100, mean: 30 * time.Second}
 		h.Pool, h.Demand, h.MaxWorkers = p, p, 200
 		h.generate(t, "")
@@ -169,7 +169,7 @@ func TestSweepScalesLate(t *testing.T) {
 // workers start for one minute each. The sweep that finds the requests late starts a worker for
 // each.
 func TestSweepScalesUnknown(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	p := &pool{requests: 1000, waiting: 334}
 	h.Pool, h.Demand, h.MaxWorkers = p, p, 2000
 	h.generate(t, "")
@@ -184,7 +184,7 @@ func TestSweepScalesUnknown(t *testing.T) {
 // TestSweepScales checks that Sweep starts workers for waiting requests although some run, and
 // sends no messages.
 func TestSweepScales(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	p := &pool{requests: 1, running: 1, mean: 30 * time.Second}
 	h.Pool, h.Demand, h.MaxWorkers = p, p, 10
 	h.generate(t, "")

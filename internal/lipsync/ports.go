@@ -151,9 +151,9 @@ type Leases interface {
 	// holds the request.
 	Postpone(ctx context.Context, r Request, until time.Time) error
 
-	// PutOff returns up to limit requests that no worker holds and that are postponed until a time
+	// Postponed returns up to limit requests that no worker holds and that are postponed until a time
 	// after the argument after. The list begins with the requests that can be claimed soonest.
-	PutOff(ctx context.Context, after time.Time, limit int) ([]Request, error)
+	Postponed(ctx context.Context, after time.Time, limit int) ([]Request, error)
 
 	// EndPause lets workers claim, from now on, a request that was postponed until r.LeaseUntil. It
 	// returns Conflict if the request is no longer postponed until that time.
@@ -283,11 +283,11 @@ type Demand interface {
 	// changes may be missing. Requests whose lease ran out may be missing until the next Upkeep.
 	// The cost depends only on limit.
 	Waiting(ctx context.Context, now time.Time, limit int) (int, error)
-	// TakeTurn gives the caller the sole right to start workers until the time until. It returns
-	// the mean time of the last requests that Worked was called for, some hundreds or more, and 0
-	// if there are none. While another process has the right, it returns Conflict with a
-	// RetryAfter.
-	TakeTurn(ctx context.Context, now, until time.Time) (mean time.Duration, err error)
+	// LockScaling gives the caller the scaling lock, the sole right to count and start workers,
+	// until the time until. It returns the mean time of the last requests that Worked was called
+	// for, some hundreds or more, and 0 if there are none. While another process holds the lock, it
+	// returns Conflict with a RetryAfter.
+	LockScaling(ctx context.Context, now, until time.Time) (mean time.Duration, err error)
 	// Worked records that a worker held a request for the time took, done or not. It returns the
 	// sum of these times of all workers since the store was made.
 	Worked(ctx context.Context, took time.Duration) (all time.Duration, err error)

@@ -9,7 +9,7 @@ import (
 )
 
 // claimed makes a request and claims it, and stores a poster for it.
-func (h *home) claimed(t *testing.T) lipsync.Request {
+func (h *fixture) claimed(t *testing.T) lipsync.Request {
 	t.Helper()
 	r, err := h.Claim(t.Context(), h.generate(t, ""))
 	must(t, err)
@@ -17,7 +17,7 @@ func (h *home) claimed(t *testing.T) lipsync.Request {
 	return r
 }
 
-func (h *home) wantPoster(t *testing.T, id string, shown bool) {
+func (h *fixture) wantPoster(t *testing.T, id string, shown bool) {
 	t.Helper()
 	r, err := h.Details(t.Context(), h.caller, id)
 	must(t, err)
@@ -32,7 +32,7 @@ func (h *home) wantPoster(t *testing.T, id string, shown bool) {
 
 // TestPoster keeps the poster of an output as long as the output.
 func TestPoster(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	r := h.claimed(t)
 	must(t, h.Complete(t.Context(), r, strings.NewReader("output"), 6))
 	must(t, h.Tidy(t.Context(), 0))
@@ -50,7 +50,7 @@ func TestPoster(t *testing.T) {
 
 // TestPosterStays keeps the poster of an output that is stored only by the second call.
 func TestPosterStays(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	r := h.claimed(t)
 	if h.Complete(t.Context(), r, strings.NewReader("output"), 7) == nil {
 		t.Error("an output of another size was stored")
@@ -61,32 +61,32 @@ func TestPosterStays(t *testing.T) {
 
 // TestPosterGoes deletes the poster with the output, whenever that goes.
 func TestPosterGoes(t *testing.T) {
-	for name, end := range map[string]func(*home, lipsync.Request){
-		"media deleted": func(h *home, r lipsync.Request) {
+	for name, end := range map[string]func(*fixture, lipsync.Request){
+		"media deleted": func(h *fixture, r lipsync.Request) {
 			must(t, h.Complete(t.Context(), r, strings.NewReader("output"), 6))
 			got, err := h.DeleteMedia(t.Context(), h.caller, r.ID)
 			must(t, err)
 			want(t, "has a poster", got.Poster, false)
 		},
-		"output not stored": func(h *home, r lipsync.Request) {
+		"output not stored": func(h *fixture, r lipsync.Request) {
 			if h.Complete(t.Context(), r, strings.NewReader("output"), 7) == nil {
 				t.Error("an output of another size was stored")
 			}
 			must(t, h.Fail(t.Context(), r, lipsync.Failure{Code: lipsync.InternalFault}))
 		},
-		"canceled": func(h *home, r lipsync.Request) {
+		"canceled": func(h *fixture, r lipsync.Request) {
 			_, err := h.Cancel(t.Context(), h.caller, r.ID)
 			must(t, err)
 			err = h.Complete(t.Context(), r, strings.NewReader("output"), 6)
 			want(t, "complete", lipsync.CodeOf(err), lipsync.Conflict)
 		},
-		"worker died": func(h *home, r lipsync.Request) {
+		"worker died": func(h *fixture, r lipsync.Request) {
 			h.clock.Advance(lipsync.Lease)
 			next, err := h.Claim(t.Context(), r.ID)
 			must(t, err)
 			must(t, h.Fail(t.Context(), next, lipsync.Failure{Code: lipsync.NoFace}))
 		},
-		"stored after the media were deleted": func(h *home, r lipsync.Request) {
+		"stored after the media were deleted": func(h *fixture, r lipsync.Request) {
 			_, err := h.Cancel(t.Context(), h.caller, r.ID)
 			must(t, err)
 			_, err = h.DeleteMedia(t.Context(), h.caller, r.ID)
@@ -97,7 +97,7 @@ func TestPosterGoes(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := newHome(t)
+			h := newFixture(t)
 			r := h.claimed(t)
 			end(h, r)
 			h.wantEmpty(t)

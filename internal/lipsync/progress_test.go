@@ -8,7 +8,7 @@ import (
 )
 
 func TestProgress(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	id := h.generate(t, "x")
 	see := func(what string, status lipsync.Status, p lipsync.Progress) {
 		t.Helper()
@@ -51,7 +51,7 @@ func TestProgress(t *testing.T) {
 }
 
 func TestProgressOfOthers(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	_, other := h.newCaller(t, "b", 0)
 	for _, name := range []string{h.generate(t, "x"), "x", "unknown", ""} {
 		_, _, err := h.Progress(t.Context(), other, name)
@@ -61,7 +61,7 @@ func TestProgressOfOthers(t *testing.T) {
 
 // TestReportLost checks that a worker that lost its request can't report progress.
 func TestReportLost(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	h.generate(t, "x")
 	slow, err := h.Claim(t.Context(), "")
 	must(t, err)

@@ -13,7 +13,7 @@ import (
 )
 
 func TestRequest(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	_, stranger := h.newCaller(t, "b", 0)
 	older := h.generate(t, "ref")
 	newer := h.generate(t, "ref")
@@ -47,7 +47,7 @@ func TestRequest(t *testing.T) {
 // TestStrangersID reads a request by a reference id that equals the id of another account's
 // request.
 func TestStrangersID(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	id := h.generate(t, "")
 	_, h.caller = h.newCaller(t, "b", 0)
 	mine := h.generate(t, id)
@@ -57,7 +57,7 @@ func TestStrangersID(t *testing.T) {
 }
 
 // complete works on the request until it is completed.
-func (h *home) complete(t *testing.T, id string) {
+func (h *fixture) complete(t *testing.T, id string) {
 	t.Helper()
 	r, err := h.Claim(t.Context(), id)
 	must(t, err)
@@ -65,14 +65,14 @@ func (h *home) complete(t *testing.T, id string) {
 }
 
 // get fetches a signed URL, and returns its status and body.
-func (h *home) get(u *url.URL) (int, string) {
+func (h *fixture) get(u *url.URL) (int, string) {
 	w := httptest.NewRecorder()
 	h.Objects.(*disk.Objects).Handler().ServeHTTP(w, httptest.NewRequest("GET", u.String(), nil))
 	return w.Code, w.Body.String()
 }
 
 func TestOutputURL(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	id := h.generate(t, "")
 	h.complete(t, id)
 	h.clock.Advance(30*24*time.Hour - time.Second)
@@ -96,7 +96,7 @@ func TestOutputURL(t *testing.T) {
 }
 
 func TestRequestPage(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	var ids []string
 	for _, reference := range []string{"", "ref", "", "ref", ""} {
 		ids = append(ids, h.generate(t, reference))
@@ -130,7 +130,7 @@ func TestRequestPage(t *testing.T) {
 // TestVideoURL checks the URLs of videos that the client hosts, that the service stores, and that
 // are deleted.
 func TestVideoURL(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	stored := lipsync.Request{Video: lipsync.Input{Object: "uploads/x"}}
 	for _, c := range []struct {
 		r    lipsync.Request
@@ -151,7 +151,7 @@ func TestVideoURL(t *testing.T) {
 
 // TestRequestDetails checks the data of a final request, and when its output expires.
 func TestRequestDetails(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	id := h.generate(t, "x")
 	r, err := h.Claim(t.Context(), id)
 	must(t, err)

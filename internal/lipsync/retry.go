@@ -67,7 +67,7 @@ func (s *Service) Fault(ctx context.Context, r Request, err error, held time.Dur
 	if err := s.Leases.Postpone(ctx, later, again); err != nil {
 		return f, time.Time{}, err
 	}
-	s.watcher().PutOff(later, f)
+	s.watcher().Postponed(later, f)
 	return f, again, nil
 }
 

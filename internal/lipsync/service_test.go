@@ -50,8 +50,8 @@ func (q *queue) Send(_ context.Context, id string) error {
 	return nil
 }
 
-// home is a service with the adapters for one machine, and a caller of one account.
-type home struct {
+// fixture is a service with the adapters for one machine, and a caller of one account.
+type fixture struct {
 	*lipsync.Service
 	clock  *lipsynctest.Clock
 	queue  *queue
@@ -59,9 +59,9 @@ type home struct {
 	token  string
 }
 
-func newHome(t testing.TB) *home {
+func newFixture(t testing.TB) *fixture {
 	t.Helper()
-	h := &home{clock: lipsynctest.NewClock(), queue: &queue{}}
+	h := &fixture{clock: lipsynctest.NewClock(), queue: &queue{}}
 	store, objects := ports(t, h.clock)
 	h.Service = &lipsync.Service{
 		Store: store, Objects: objects, Queue: h.queue,
@@ -73,7 +73,7 @@ func newHome(t testing.TB) *home {
 	return h
 }
 
-func (h *home) newCaller(t testing.TB, account string, limit int64) (token string, c lipsync.Caller) {
+func (h *fixture) newCaller(t testing.TB, account string, limit int64) (token string, c lipsync.Caller) {
 	t.Helper()
 	token, k, err := h.CreateKey(t.Context(), account, "laptop", limit)
 	must(t, err)
@@ -89,7 +89,7 @@ func urls() lipsync.RequestParams {
 }
 
 // generate makes a request with two URLs and returns its id.
-func (h *home) generate(t testing.TB, referenceID string) string {
+func (h *fixture) generate(t testing.TB, referenceID string) string {
 	t.Helper()
 	n := urls()
 	if referenceID != "" {
@@ -100,7 +100,7 @@ func (h *home) generate(t testing.TB, referenceID string) string {
 	return id
 }
 
-func (h *home) wantAttempts(t *testing.T, id string, n int) {
+func (h *fixture) wantAttempts(t *testing.T, id string, n int) {
 	t.Helper()
 	r, err := h.Requests.ByID(t.Context(), id)
 	must(t, err)

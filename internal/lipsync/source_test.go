@@ -12,7 +12,7 @@ import (
 const badVideoURL = "video URL must be an absolute http or https URL with a host, no user name and at most 8192 bytes"
 
 func TestSourceURLs(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	base := "https://example.com/"
 	for address, ok := range map[string]bool{
 		"http://example.com":                       true,
@@ -55,7 +55,7 @@ func FuzzSourceURL(f *testing.F) {
 	for _, address := range []string{"http://example.com/v", "https://[::1]:1/", "http://a@b/", "upload://x", "http:///", "http://\x00/", "http://a/%zz"} {
 		f.Add(address)
 	}
-	h := newHome(f)
+	h := newFixture(f)
 	f.Fuzz(func(t *testing.T, address string) {
 		n := urls()
 		n.Audio.URL = address
@@ -79,7 +79,7 @@ func FuzzSourceURL(f *testing.F) {
 }
 
 // upload announces an upload of 5 bytes and stores the text as its file.
-func (h *home) upload(t *testing.T, kind lipsync.MediaKind, text string) lipsync.SignedUpload {
+func (h *fixture) upload(t *testing.T, kind lipsync.MediaKind, text string) lipsync.SignedUpload {
 	t.Helper()
 	u, err := h.CreateUpload(t.Context(), h.caller, lipsync.UploadParams{Kind: kind, Size: 5})
 	must(t, err)
@@ -90,7 +90,7 @@ func (h *home) upload(t *testing.T, kind lipsync.MediaKind, text string) lipsync
 }
 
 func TestUploadSources(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	_, stranger := h.newCaller(t, "b", 0)
 	expired := h.upload(t, lipsync.Video, "fives")
 	h.clock.Advance(24 * time.Hour)
@@ -126,7 +126,7 @@ func TestUploadSources(t *testing.T) {
 // TestSourceAgain checks the sources for inputs in another request. A source that Generate would
 // refuse is "".
 func TestSourceAgain(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	_, stranger := h.newCaller(t, "b", 0)
 	u := h.upload(t, lipsync.Video, "fives")
 	empty := h.upload(t, lipsync.Video, "")
@@ -147,7 +147,7 @@ func TestSourceAgain(t *testing.T) {
 
 // TestUploadReplay repeats a call after the time at which the unused upload would have expired.
 func TestUploadReplay(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	n := urls()
 	n.Video.URL = h.upload(t, lipsync.Video, "fives").Source
 	n.IdempotencyKey = new("k")
@@ -162,7 +162,7 @@ func TestUploadReplay(t *testing.T) {
 }
 
 func TestCreateUpload(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	u, err := h.CreateUpload(t.Context(), h.caller, lipsync.UploadParams{Kind: lipsync.Audio, Size: 500 << 20, ContentType: "audio/wav; codecs=1"})
 	must(t, err)
 	want(t, "source", u.Source, "upload://"+u.ID)

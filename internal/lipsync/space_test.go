@@ -30,7 +30,7 @@ func (fullUploads) Delete(context.Context, lipsync.Upload) error {
 
 // TestTouchFails checks that a call succeeds even if the key's last use can't be stored.
 func TestTouchFails(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	var log strings.Builder
 	h.Log = slog.New(slog.NewTextHandler(&log, nil))
 	h.Keys = fullKeys{h.Keys}
@@ -44,7 +44,7 @@ func TestTouchFails(t *testing.T) {
 // TestSweepOfFull sweeps an expired upload while the database can't be written. The file is deleted
 // at once, and the record as soon as possible.
 func TestSweepOfFull(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	u := h.upload(t, lipsync.Video, "fives")
 	h.clock.Advance(26 * time.Hour)
 	uploads := h.Uploads
@@ -60,7 +60,7 @@ func TestSweepOfFull(t *testing.T) {
 // TestRoom checks that new media are refused if the disk has no space, and that everything else
 // goes on.
 func TestRoom(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	n := h.media(t, "v", "a")
 	stored := h.upload(t, lipsync.Video, "fives")
 	running := h.generate(t, "")
@@ -101,7 +101,7 @@ func TestRoom(t *testing.T) {
 // TestRoomWithinMedia checks that nothing is stored if the disk's space ends within a medium of
 // unknown size.
 func TestRoomWithinMedia(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	read := &counter{r: bytes.NewReader(make([]byte, 64<<20))}
 	h.Room = func(int64) error {
 		if read.n >= 20<<20 {

@@ -30,8 +30,8 @@ const (
 	uploadGrace = time.Hour
 	// clockSpread is more than the difference between the clocks of two hosts.
 	clockSpread = time.Minute
-	// longestPutOff is longer than any pause that begins now.
-	longestPutOff = longestRetryAfter + clockSpread
+	// pauseBound is longer than any pause that can begin now.
+	pauseBound = longestRetryAfter + clockSpread
 )
 
 // Sweep closes requests that are Spent, tells workers about requests that wait, does the store's
@@ -80,11 +80,11 @@ func (s *Service) sweepRequests(ctx context.Context, end time.Time) (oldest time
 // sweepPauses reports the hosts that postponed requests wait for. It also ends pauses that are
 // longer than a pause can be: after they began, the clock was set back.
 func (s *Service) sweepPauses(ctx context.Context, end time.Time) error {
-	delayed, err := s.Leases.PutOff(ctx, time.Time{}, delayedBatch)
+	delayed, err := s.Leases.Postponed(ctx, time.Time{}, delayedBatch)
 	if err == nil {
 		s.watcher().Unreachable(unreachable(delayed))
 	}
-	long, longErr := s.Leases.PutOff(ctx, s.Now().Add(longestPutOff), pausesBatch)
+	long, longErr := s.Leases.Postponed(ctx, s.Now().Add(pauseBound), pausesBatch)
 	errs := []error{err, longErr}
 	for _, r := range long {
 		if s.ended(end) {
@@ -304,7 +304,7 @@ func (s *Service) Recover(ctx context.Context) error {
 		switch {
 		case r.Lease != "":
 			errs = append(errs, s.Release(ctx, r))
-		case r.LeaseUntil.Sub(s.Now()) > longestPutOff:
+		case r.LeaseUntil.Sub(s.Now()) > pauseBound:
 			errs = append(errs, s.endPause(ctx, r))
 		}
 	}

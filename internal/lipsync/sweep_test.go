@@ -13,7 +13,7 @@ import (
 )
 
 func TestSweepSends(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	var ids []string
 	for range 3 {
 		ids = append(ids, h.generate(t, ""))
@@ -33,7 +33,7 @@ func TestSweepSends(t *testing.T) {
 }
 
 func TestSweepCloses(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	id := h.generate(t, "")
 	for range lipsync.MaxAttempts {
 		_, err := h.Claim(t.Context(), id)
@@ -49,7 +49,7 @@ func TestSweepCloses(t *testing.T) {
 }
 
 func TestSweepUploads(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	unused := h.upload(t, lipsync.Video, "fives")
 	used := h.upload(t, lipsync.Video, "fives")
 	n := urls()
@@ -76,7 +76,7 @@ func TestSweepUploads(t *testing.T) {
 // TestSweepSharedUpload has two requests with one upload. The later request ends first, and the
 // earlier one still needs the file.
 func TestSweepSharedUpload(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	shared := h.upload(t, lipsync.Video, "fives")
 	var ids []string
 	for range 2 {
@@ -98,7 +98,7 @@ func TestSweepSharedUpload(t *testing.T) {
 // TestSweepManyUploads has more uploads than one call of the store returns. The first expired
 // uploads are in use. One sweep deletes all the others.
 func TestSweepManyUploads(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	const used, unused = 200, 500
 	for i := range used / 2 {
 		n := urls()
@@ -122,7 +122,7 @@ func TestSweepManyUploads(t *testing.T) {
 
 // TestTidyAge checks objects without a record that may still get one.
 func TestTidyAge(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	// Files have the time of the real clock.
 	h.Now = time.Now
 	n := h.media(t, "v", "a")
@@ -140,7 +140,7 @@ func TestTidyAge(t *testing.T) {
 }
 
 func TestTidyKeepsWhatIsNamed(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	n := h.media(t, "v", "a")
 	_, err := h.Generate(t.Context(), h.caller, n)
 	must(t, err)
@@ -152,7 +152,7 @@ func TestTidyKeepsWhatIsNamed(t *testing.T) {
 
 // TestRecover restarts after a crash more often than a request may be tried.
 func TestRecover(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	id := h.generate(t, "")
 	for range 2 * lipsync.MaxAttempts {
 		r, err := h.Claim(t.Context(), "")
@@ -168,7 +168,7 @@ func TestRecover(t *testing.T) {
 // TestRecoverClockSetBack restarts after a crash, on a machine whose clock was set back by
 // an hour meanwhile.
 func TestRecoverClockSetBack(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	id := h.generate(t, "")
 	_, err := h.Claim(t.Context(), "")
 	must(t, err)
@@ -182,7 +182,7 @@ func TestRecoverClockSetBack(t *testing.T) {
 // TestSweepPauses has a request in a pause that ends too late, behind more open requests than one
 // sweep handles. The end of the pause is no claim, so the order of accounts stays.
 func TestSweepPauses(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	_, other := h.newCaller(t, "other", 0)
 	for i := range 2 {
 		h.clock.Advance(time.Second)
@@ -209,11 +209,11 @@ func TestSweepPauses(t *testing.T) {
 	h.clock.Advance(2*time.Hour + pause)
 	r, err := h.Claim(t.Context(), "")
 	must(t, err)
-	want(t, "account whose turn it is", r.Account, other.Account)
+	want(t, "account of the next request", r.Account, other.Account)
 }
 
 // create makes a request of the account in the store.
-func (h *home) create(t *testing.T, account string) string {
+func (h *fixture) create(t *testing.T, account string) string {
 	t.Helper()
 	r := lipsync.Request{ID: h.NewID(), Account: account, Status: lipsync.Queued, CreatedAt: h.clock.Now(), Engine: "warp"}
 	if _, _, err := h.Requests.Create(t.Context(), r, nil, nil, lipsync.Limits{}); err != nil {
@@ -225,7 +225,7 @@ func (h *home) create(t *testing.T, account string) string {
 // TestPoison checks that a request ends that crashes the process at each attempt, although no
 // attempt is ever reported.
 func TestPoison(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	id := h.generate(t, "")
 	for range lipsync.MaxClaims {
 		_, err := h.Claim(t.Context(), id)
@@ -243,7 +243,7 @@ func TestPoison(t *testing.T) {
 // do the rest.
 func TestSweepEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h, start := newHome(t), time.Now()
+		h, start := newFixture(t), time.Now()
 		const n, uploads = 30, 300
 		for range uploads {
 			h.upload(t, lipsync.Video, "fives")

@@ -11,8 +11,8 @@ type Watcher interface {
 	Started(r Request)
 	// Finished reports a request that became final.
 	Finished(r Request)
-	// PutOff reports that the failure ended an attempt and that the request is postponed.
-	PutOff(r Request, f Failure)
+	// Postponed reports that the failure ended an attempt and that the request is postponed.
+	Postponed(r Request, f Failure)
 	// Waiting reports, at each sweep, the longest time that a request has waited for a worker since
 	// its creation or the end of a delay. It is 0 if no request waits.
 	Waiting(oldest time.Duration)
@@ -33,9 +33,9 @@ func (s *Service) watcher() Watcher {
 // nobody is a Watcher that does nothing.
 type nobody struct{}
 
-func (nobody) Created(Request)         {}
-func (nobody) Started(Request)         {}
-func (nobody) Finished(Request)        {}
-func (nobody) PutOff(Request, Failure) {}
-func (nobody) Waiting(time.Duration)   {}
-func (nobody) Unreachable(int)         {}
+func (nobody) Created(Request)            {}
+func (nobody) Started(Request)            {}
+func (nobody) Finished(Request)           {}
+func (nobody) Postponed(Request, Failure) {}
+func (nobody) Waiting(time.Duration)      {}
+func (nobody) Unreachable(int)            {}

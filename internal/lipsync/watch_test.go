@@ -21,8 +21,8 @@ func (w *watcher) Started(r lipsync.Request) {
 func (w *watcher) Finished(r lipsync.Request) {
 	w.note(r.Status, r.Failure.Code, "after", r.FinishedAt.Sub(r.CreatedAt), "and", r.Attempts, "attempts")
 }
-func (w *watcher) PutOff(r lipsync.Request, f lipsync.Failure) {
-	w.note("put off by", f.Code, "with", r.Attempts, "attempts and", r.Delays, "delays")
+func (w *watcher) Postponed(r lipsync.Request, f lipsync.Failure) {
+	w.note("postponed by", f.Code, "with", r.Attempts, "attempts and", r.Delays, "delays")
 }
 func (w *watcher) Waiting(oldest time.Duration) { w.note("oldest", oldest) }
 
@@ -47,7 +47,7 @@ func (w *watcher) want(t *testing.T, lines ...string) {
 }
 
 func TestWatcher(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	var w watcher
 	h.Watcher = &w
 	n := urls()
@@ -76,7 +76,7 @@ func TestWatcher(t *testing.T) {
 
 // TestWatcherOfSpent checks the events of a request that no worker reports on.
 func TestWatcherOfSpent(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	id := h.generate(t, "")
 	for range lipsync.MaxAttempts {
 		_, err := h.Claim(t.Context(), id)
@@ -104,7 +104,7 @@ func TestUnreachable(t *testing.T) {
 		"a fault of our own":            {[][2]string{{"a", "b"}, {"c", "d"}, {"e", "e"}}, errors.New("ours"), []string{"oldest 0s"}},
 		"what waits for the first time": {[][2]string{{"a", "b"}, {"c", "d"}}, nil, []string{"oldest 0s"}},
 	} {
-		h := newHome(t)
+		h := newFixture(t)
 		h.GenerateRate = 100
 		for _, in := range c.inputs {
 			id, err := h.Generate(t.Context(), h.caller, lipsync.RequestParams{

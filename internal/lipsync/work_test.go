@@ -12,7 +12,7 @@ import (
 )
 
 // wantEmpty checks that no object exists.
-func (h *home) wantEmpty(t *testing.T) {
+func (h *fixture) wantEmpty(t *testing.T) {
 	t.Helper()
 	must(t, h.Objects.List(t.Context(), "", func(key string, _ time.Time) error {
 		t.Errorf("object %s is left", key)
@@ -21,7 +21,7 @@ func (h *home) wantEmpty(t *testing.T) {
 }
 
 func TestAttempts(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	spent, other := h.generate(t, ""), h.generate(t, "")
 	for attempt := 1; attempt <= lipsync.MaxAttempts; attempt++ {
 		r, err := h.Claim(t.Context(), spent)
@@ -43,7 +43,7 @@ func TestAttempts(t *testing.T) {
 }
 
 func TestReleaseGivesBack(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	id := h.generate(t, "")
 	for range 2 * lipsync.MaxAttempts {
 		r, err := h.Claim(t.Context(), "")
@@ -54,7 +54,7 @@ func TestReleaseGivesBack(t *testing.T) {
 }
 
 func TestLostLease(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	n := h.media(t, "v", "a")
 	_, err := h.Generate(t.Context(), h.caller, n)
 	must(t, err)
@@ -93,7 +93,7 @@ func TestLostLease(t *testing.T) {
 // TestOneOutput has a worker that dies after it stored its output and before it finishes the
 // request.
 func TestOneOutput(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	id := h.generate(t, "")
 	dead, err := h.Claim(t.Context(), id)
 	must(t, err)
@@ -120,7 +120,7 @@ func (silent) Finish(context.Context, string, string, time.Time, lipsync.Outcome
 }
 
 func TestFail(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	n := h.media(t, "v", "a")
 	_, err := h.Generate(t.Context(), h.caller, n)
 	must(t, err)
@@ -137,7 +137,7 @@ func TestFail(t *testing.T) {
 }
 
 func TestOpenMedia(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	n := h.media(t, "the video", "a")
 	media, size, err := h.OpenMedia(t.Context(), lipsync.Input{Object: n.Video.Object})
 	must(t, err)
@@ -151,7 +151,7 @@ func TestOpenMedia(t *testing.T) {
 // TestLastWord ends the caller's context while the request becomes final, as a worker's context
 // does when its lease ends.
 func TestLastWord(t *testing.T) {
-	h := newHome(t)
+	h := newFixture(t)
 	n := h.media(t, "v", "a")
 	_, err := h.Generate(t.Context(), h.caller, n)
 	must(t, err)

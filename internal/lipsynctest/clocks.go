@@ -65,7 +65,7 @@ func TestClocks(t *testing.T, open func(t *testing.T) (lipsync.Store, lipsync.Ob
 	for _, d := range []time.Duration{15 * time.Minute, time.Hour} {
 		for name, test := range map[string]func(t *testing.T, m *machine, d time.Duration){
 			"held, set back, restarted":        testHeldAndSet,
-			"put off, then set back":           testPutOffAndSetBack,
+			"postponed, then set back":         testPostponedAndSetBack,
 			"set forward while many are held":  testSetForward,
 			"clocks of two machines":           testTwoClocks,
 			"many requests, clocks set at all": testSetAllTheTime,
@@ -93,9 +93,9 @@ func testHeldAndSet(t *testing.T, m *machine, d time.Duration) {
 	}
 }
 
-// testPutOffAndSetBack sets the clock back while a request is postponed, with and without a
+// testPostponedAndSetBack sets the clock back while a request is postponed, with and without a
 // restart.
-func testPutOffAndSetBack(t *testing.T, m *machine, d time.Duration) {
+func testPostponedAndSetBack(t *testing.T, m *machine, d time.Duration) {
 	for _, restart := range []bool{false, true} {
 		r := m.generate(t)
 		claimed := m.wantNext(t, "at first", r.ID)

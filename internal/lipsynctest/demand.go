@@ -18,9 +18,9 @@ type DemandStore struct {
 func TestDemand(t *testing.T, open func(t *testing.T) DemandStore) {
 	suite[DemandStore]{
 		{"waiting", testWaiting},
-		{"turn", testTurn},
-		{"turns at once", testConcurrentTurns},
-		{"turn after a clock was set back", testTurnClock},
+		{"scaling lock", testScalingLock},
+		{"scaling locks at once", testConcurrentScalingLocks},
+		{"scaling lock after a clock was set back", testScalingLockClock},
 		{"mean", testMean},
 		{"mean of the last", testRecentMean},
 		{"mean at once", testConcurrentMean},
@@ -62,16 +62,16 @@ func testWaiting(t *testing.T, s DemandStore) {
 	}
 	_, err := s.Leases.Cancel(t.Context(), ids[4], at(n), lipsync.Failure{Code: lipsync.Canceled})
 	must(t, err)
-	waits("but the final, held and put off", at(n), 1000, n-4)
+	waits("but the final, held and postponed", at(n), 1000, n-4)
 	waits("and once the pause is over", at(n+30), 1000, n-3)
 	must(t, s.Leases.Upkeep(t.Context(), at(n+60)))
 	waits("and once the lease is", at(n+60), 1000, n-2)
 }
 
-func testTurn(t *testing.T, s DemandStore) {
+func testScalingLock(t *testing.T, s DemandStore) {
 	take := func(from, to int, code lipsync.Code, wait time.Duration) {
 		t.Helper()
-		_, err := s.TakeTurn(t.Context(), at(from), at(to))
+		_, err := s.LockScaling(t.Context(), at(from), at(to))
 		want(t, "code", lipsync.CodeOf(err), code)
 		if e, ok := err.(*lipsync.Error); ok {
 			want(t, "wait", e.RetryAfter, wait)
@@ -85,14 +85,14 @@ func testTurn(t *testing.T, s DemandStore) {
 	take(6, 11, lipsync.Conflict, 4*time.Second)
 }
 
-func testConcurrentTurns(t *testing.T, s DemandStore) {
+func testConcurrentScalingLocks(t *testing.T, s DemandStore) {
 	for round := range 3 {
 		var mu sync.Mutex
 		taken := 0
 		var all sync.WaitGroup
 		for range 20 {
 			all.Go(func() {
-				_, err := s.TakeTurn(t.Context(), at(5*round), at(5*round+5))
+				_, err := s.LockScaling(t.Context(), at(5*round), at(5*round+5))
 				mu.Lock()
 				defer mu.Unlock()
 				if err == nil {
@@ -107,17 +107,17 @@ func testConcurrentTurns(t *testing.T, s DemandStore) {
 	}
 }
 
-func testTurnClock(t *testing.T, s DemandStore) {
-	_, err := s.TakeTurn(t.Context(), at(3600), at(3605))
+func testScalingLockClock(t *testing.T, s DemandStore) {
+	_, err := s.LockScaling(t.Context(), at(3600), at(3605))
 	must(t, err)
-	_, err = s.TakeTurn(t.Context(), at(0), at(5))
+	_, err = s.LockScaling(t.Context(), at(0), at(5))
 	must(t, err)
 }
 
-// wantMean checks the mean that a turn finds.
+// wantMean checks the mean that LockScaling returns.
 func wantMean(t *testing.T, s DemandStore, when string, second int, from, to time.Duration) {
 	t.Helper()
-	mean, err := s.TakeTurn(t.Context(), at(second), at(second+5))
+	mean, err := s.LockScaling(t.Context(), at(second), at(second+5))
 	must(t, err)
 	if mean < from || mean > to {
 		t.Errorf("%s: got a mean of %s, want %s to %s", when, mean, from, to)
@@ -139,15 +139,15 @@ func testMean(t *testing.T, s DemandStore) {
 
 // testRecentMean checks the mean of short requests after long ones.
 func testRecentMean(t *testing.T, s DemandStore) {
-	turn := 0
+	round := 0
 	work := func(n int, took time.Duration) (all time.Duration) {
 		for i := range n {
 			var err error
 			all, err = s.Worked(t.Context(), took)
 			must(t, err)
 			if i%100 == 0 {
-				turn++
-				_, err = s.TakeTurn(t.Context(), at(5*turn), at(5*turn+5))
+				round++
+				_, err = s.LockScaling(t.Context(), at(5*round), at(5*round+5))
 				must(t, err)
 			}
 		}
@@ -157,7 +157,7 @@ func testRecentMean(t *testing.T, s DemandStore) {
 	if all, wanted := work(4000, time.Second), 1100*time.Hour+4000*time.Second; all != wanted {
 		t.Errorf("got %s in all, want %s", all, wanted)
 	}
-	wantMean(t, s, "of the last", 5*turn+5, time.Second, 6*time.Minute)
+	wantMean(t, s, "of the last", 5*round+5, time.Second, 6*time.Minute)
 }
 
 func testConcurrentMean(t *testing.T, s DemandStore) {

@@ -137,8 +137,8 @@ func testPostponeOrCancel(t *testing.T, store lipsync.Store) {
 	wantCode(t, err, lipsync.NotFound)
 }
 
-// testPutOff has postponed requests, and others that are held, queued, released or final.
-func testPutOff(t *testing.T, store lipsync.Store) {
+// testPostponed has postponed requests, and others that are held, queued, released or final.
+func testPostponed(t *testing.T, store lipsync.Store) {
 	addKey(t, store, "a", 0)
 	var all []string
 	for i, until := range []int{300, 100, 200, 200, 0, 0, 400} {
@@ -167,7 +167,7 @@ func testPutOff(t *testing.T, store lipsync.Store) {
 		{at(200).Add(-time.Microsecond), 10, []int{2, 0}},
 		{at(300), 10, nil},
 	} {
-		got, err := store.Leases.PutOff(t.Context(), c.after, c.limit)
+		got, err := store.Leases.Postponed(t.Context(), c.after, c.limit)
 		must(t, err)
 		var ids, wanted []string
 		for _, r := range got {
@@ -176,7 +176,7 @@ func testPutOff(t *testing.T, store lipsync.Store) {
 		for _, i := range c.want {
 			wanted = append(wanted, all[i])
 		}
-		want(t, fmt.Sprint("put off until after ", c.after), fmt.Sprint(ids), fmt.Sprint(wanted))
+		want(t, fmt.Sprint("postponed until after ", c.after), fmt.Sprint(ids), fmt.Sprint(wanted))
 	}
 }
 

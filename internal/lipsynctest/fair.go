@@ -87,9 +87,9 @@ func testEndedLeasesDoNotRun(t *testing.T, store lipsync.Store) {
 	wantCode(t, err, lipsync.NotFound)
 }
 
-// testPutOffDoesNotRun has an account with two postponed requests, and one with a running request.
+// testPostponedDoesNotRun has an account with two postponed requests, and one with a running request.
 // A postponed request is not claimed before its time, even by id.
-func testPutOffDoesNotRun(t *testing.T, store lipsync.Store) {
+func testPostponedDoesNotRun(t *testing.T, store lipsync.Store) {
 	addKey(t, store, "a", 0)
 	addKey(t, store, "b", 0)
 	a1, a2, b1 := addAt(t, store, "a", 0), addAt(t, store, "a", 1), addAt(t, store, "b", 2)

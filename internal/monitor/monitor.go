@@ -34,7 +34,7 @@ type Monitor struct {
 
 	created           prometheus.Counter
 	finished          *prometheus.CounterVec // by status and code
-	putOff            *prometheus.CounterVec // by code
+	postponed         *prometheus.CounterVec // by code
 	unreachable       prometheus.Gauge
 	queued            prometheus.Histogram
 	attempts          prometheus.Histogram
@@ -55,7 +55,7 @@ func New(o Options) *Monitor {
 		finished: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "lipsync_requests_finished_total", Help: "Requests that completed or failed, by the code of the failure.",
 		}, []string{"status", "code"}),
-		putOff: prometheus.NewCounterVec(prometheus.CounterOpts{
+		postponed: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "lipsync_attempts_put_off_total", Help: "Attempts that failed and after which the request is tried again, by the code of the failure.",
 		}, []string{"code"}),
 		unreachable: prometheus.NewGauge(prometheus.GaugeOpts{
@@ -87,13 +87,13 @@ func New(o Options) *Monitor {
 			Buckets: []float64{.1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1200},
 		}, []string{"result"}),
 	}
-	m.registry.MustRegister(m.created, m.finished, m.putOff, m.unreachable, m.queued, m.attempts, m.rendered, m.renders, m.operations, m.failures, m.fetches,
+	m.registry.MustRegister(m.created, m.finished, m.postponed, m.unreachable, m.queued, m.attempts, m.rendered, m.renders, m.operations, m.failures, m.fetches,
 		state{m}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	// A counter must exist before it is 1, or its first increase is not visible.
 	m.finished.WithLabelValues(string(lipsync.Completed), "")
 	for _, code := range []lipsync.FailureCode{lipsync.InternalFault, lipsync.HostFailing, lipsync.MediaUnreachable} {
 		m.finished.WithLabelValues(string(lipsync.Failed), string(code))
-		m.putOff.WithLabelValues(string(code))
+		m.postponed.WithLabelValues(string(code))
 	}
 	m.fetches.WithLabelValues(fetched)
 	return m
@@ -125,9 +125,9 @@ func (m *Monitor) Finished(r lipsync.Request) {
 	m.attempts.Observe(float64(min(r.Attempts, lipsync.MaxAttempts)))
 }
 
-// PutOff implements lipsync.Watcher.
-func (m *Monitor) PutOff(_ lipsync.Request, f lipsync.Failure) {
-	m.putOff.WithLabelValues(string(f.Code)).Inc()
+// Postponed implements lipsync.Watcher.
+func (m *Monitor) Postponed(_ lipsync.Request, f lipsync.Failure) {
+	m.postponed.WithLabelValues(string(f.Code)).Inc()
 }
 
 // Waiting implements lipsync.Watcher. It does nothing, since state reads the age of the queue from

@@ -55,7 +55,7 @@ func busy(t *testing.T) *Monitor {
 	for _, r := range []lipsync.Request{completed, failed, broken} {
 		m.Finished(r)
 	}
-	m.PutOff(r, lipsync.Failure{Code: lipsync.HostFailing})
+	m.Postponed(r, lipsync.Failure{Code: lipsync.HostFailing})
 	m.Rendered(10*time.Second, 4*time.Second)
 	m.Rendered(2*time.Second, 2*time.Second)
 	for _, err := range []error{nil, context.Canceled, &lipsync.Error{Code: lipsync.NotFound}} {

@@ -121,10 +121,10 @@ func (s leases) Postpone(ctx context.Context, r lipsync.Request, until time.Time
 	return s.Leases.Postpone(ctx, r, until)
 }
 
-// PutOff implements lipsync.Leases.
-func (s leases) PutOff(ctx context.Context, after time.Time, limit int) (_ []lipsync.Request, err error) {
+// Postponed implements lipsync.Leases.
+func (s leases) Postponed(ctx context.Context, after time.Time, limit int) (_ []lipsync.Request, err error) {
 	defer s.m.observe(ctx, "put_off", time.Now(), &err)
-	return s.Leases.PutOff(ctx, after, limit)
+	return s.Leases.Postponed(ctx, after, limit)
 }
 
 // EndPause implements lipsync.Leases.

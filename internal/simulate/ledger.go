@@ -149,7 +149,7 @@ func (l *ledger) Finished(r lipsync.Request) {
 	l.final = append(l.final, due{r.ID, time.Now().Add(checkAfter)})
 }
 
-// PutOff, Waiting and Unreachable implement lipsync.Watcher.
-func (*ledger) PutOff(lipsync.Request, lipsync.Failure) {}
-func (*ledger) Waiting(time.Duration)                   {}
-func (*ledger) Unreachable(int)                         {}
+// Postponed, Waiting and Unreachable implement lipsync.Watcher.
+func (*ledger) Postponed(lipsync.Request, lipsync.Failure) {}
+func (*ledger) Waiting(time.Duration)                      {}
+func (*ledger) Unreachable(int)                            {}

@@ -105,12 +105,12 @@ func (s leases) Postpone(ctx context.Context, r lipsync.Request, until time.Time
 		r.Fetching.Microseconds(), r.ID, r.Lease)
 }
 
-// putOff selects the requests that are postponed until a time after ?1.
-const putOff = "WHERE lease = '' AND lease_until > 0 AND lease_until > ?1 ORDER BY lease_until, n LIMIT ?2"
+// postponed selects the requests that are postponed until a time after ?1.
+const postponed = "WHERE lease = '' AND lease_until > 0 AND lease_until > ?1 ORDER BY lease_until, n LIMIT ?2"
 
-// PutOff implements lipsync.Leases.
-func (s leases) PutOff(ctx context.Context, after time.Time, limit int) ([]lipsync.Request, error) {
-	return s.selectRequests(ctx, putOff, micros(after), limit)
+// Postponed implements lipsync.Leases.
+func (s leases) Postponed(ctx context.Context, after time.Time, limit int) ([]lipsync.Request, error) {
+	return s.selectRequests(ctx, postponed, micros(after), limit)
 }
 
 // EndPause implements lipsync.Leases.

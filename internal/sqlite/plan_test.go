@@ -38,7 +38,7 @@ func TestPlans(t *testing.T) {
 			"open requests of an account", openOfAccount, []any{"a", 10},
 			[]string{"SEARCH requests USING INDEX requests_open_of_account (account=?)"},
 		}, {
-			"requests that were put off", "SELECT " + requestColumns + " FROM requests " + putOff, []any{1, 10},
+			"postponed requests", "SELECT " + requestColumns + " FROM requests " + postponed, []any{1, 10},
 			[]string{"SEARCH requests USING INDEX requests_put_off (lease_until>?)"},
 		}, {
 			"uploads that expired", "SELECT " + uploadColumns + " FROM uploads " + expired, []any{3, 2, "u", 10},

@@ -59,7 +59,7 @@ func TestOutage(t *testing.T) {
 				for i, id := range ids {
 					f.want(t, id, lipsync.Completed, "", 1)
 					if r := f.get(t, id); (i < 2*workers) != (r.Delays == 0) {
-						t.Errorf("request %d was put off %d times", i, r.Delays)
+						t.Errorf("request %d was postponed %d times", i, r.Delays)
 					}
 				}
 			})

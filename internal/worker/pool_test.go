@@ -25,7 +25,7 @@ func (d *demand) Worked(_ context.Context, took time.Duration) (time.Duration, e
 
 func (d *demand) Waiting(context.Context, time.Time, int) (int, error) { return 0, nil }
 
-func (d *demand) TakeTurn(context.Context, time.Time, time.Time) (time.Duration, error) {
+func (d *demand) LockScaling(context.Context, time.Time, time.Time) (time.Duration, error) {
 	return 0, nil
 }
 

@@ -103,9 +103,9 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestPutOff has attempts end with faults that say nothing about the media. None may count, and
+// TestPostpone has attempts end with faults that say nothing about the media. None may count, and
 // the worker must go on.
-func TestPutOff(t *testing.T) {
+func TestPostpone(t *testing.T) {
 	for name, c := range map[string]struct {
 		video, audio string
 		render       error

@@ -9,15 +9,15 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 )
 
-// These are the partitions of the index that claims read. Waiting turns are sorted by account, and
-// then by time of creation: no matter how many of one account wait, the next account is one call
-// away. A second partition has the held turns by id, and after them the postponed ones by the time
-// when they are due.
+// These are the partitions of the index that claims read. The entries of waiting requests are sorted
+// by account, and then by time of creation: no matter how many of one account wait, the next account
+// is one call away. A second partition has the entries of held requests by id, and after them those
+// of postponed requests by the time when they are due.
 const (
-	queue  = "queue"
-	held   = "held/by"
-	putOff = "until/" // sorts after held turns
-	isHeld = "held/"
+	queue     = "queue"
+	held      = "held/by"
+	postponed = "until/" // sorts after the entries of held requests
+	isHeld    = "held/"
 )
 
 // In these partitions older versions kept waiting, held and postponed requests. Upkeep empties
@@ -25,13 +25,13 @@ const (
 const (
 	olderOpen  = "request"
 	olderHeld  = "held"
-	olderTurns = "turn"
+	olderQueue = "turn"
 )
 
-// turn returns the item with the request's place in the index: where claims read, or for a final
+// entryItem returns the queue entry, the item with the request's place in the index: where claims read, or for a final
 // request among those of its reference id. It returns nil if the request has no such place.
-func (r *stored) turn() item {
-	i := with(encode([]field{{"id", &r.ID}, {"account", &r.Account}, {"createdAt", &r.CreatedAt}}), turnKey(r.ID))
+func (r *stored) entryItem() item {
+	i := with(encode([]field{{"id", &r.ID}, {"account", &r.Account}, {"createdAt", &r.CreatedAt}}), entryKey(r.ID))
 	switch {
 	case r.Status.Final() && r.ReferenceID == "":
 		return nil
@@ -41,7 +41,7 @@ func (r *stored) turn() item {
 		i["until"] = micros(r.LeaseUntil) // or later
 		return r.at(i, shard(held, shardOf(r.ID, queueShards)), isHeld+r.ID)
 	case !r.LeaseUntil.IsZero():
-		return r.at(i, shard(held, shardOf(r.ID, queueShards)), putOff+padded(r.LeaseUntil.UnixMicro())+"/"+r.ID)
+		return r.at(i, shard(held, shardOf(r.ID, queueShards)), postponed+padded(r.LeaseUntil.UnixMicro())+"/"+r.ID)
 	default:
 		return r.inQueue(i)
 	}
@@ -52,40 +52,40 @@ func (r *stored) at(i item, partition, sort string) item {
 	return i
 }
 
-// inQueue adds the place of a waiting request to its turn.
+// inQueue adds the place of a waiting request to its queue entry.
 func (r *stored) inQueue(i item) item {
 	return r.at(i, shard(queue, shardOf(r.ID, queueShards)), digest(r.Account)+"/"+r.age())
 }
 
-// behind returns a place after all turns of the account.
+// behind returns a place after all entries of the account.
 func behind(account string) string { return digest(account) + "0" } // 0 is the next character after /
 
-// waiting is the turn of a request, as the index has it.
-type waiting struct {
+// entry is a queue entry as the index has it.
+type entry struct {
 	id, account string
 	created     time.Time
 	until       time.Time // for a held request: its lease ends then or later
 	place       string
 }
 
-// readTurns returns up to limit turns that a query of the index finds.
-func (s *Store) readTurns(ctx context.Context, limit int, in *dynamodb.QueryInput) (all []waiting, err error) {
-	var w waiting
-	fields := []field{{"id", &w.id}, {"account", &w.account}, {"createdAt", &w.created}, {"until", &w.until}, {OpenSort, &w.place}}
+// readEntries returns up to limit entries that a query of the index finds.
+func (s *Store) readEntries(ctx context.Context, limit int, in *dynamodb.QueryInput) (all []entry, err error) {
+	var e entry
+	fields := []field{{"id", &e.id}, {"account", &e.account}, {"createdAt", &e.created}, {"until", &e.until}, {OpenSort, &e.place}}
 	for i, err := range s.query(ctx, limit, in) {
-		w = waiting{}
+		e = entry{}
 		if err == nil {
 			err = decode(i, fields)
 		}
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, w)
+		all = append(all, e)
 	}
 	return all, nil
 }
 
-// inQueueAfter returns the query for the waiting turns of a shard after a place.
+// inQueueAfter returns the query for the entries of a shard's waiting requests after a place.
 func inQueueAfter(n int, after string) *dynamodb.QueryInput {
 	in := inPartition(shard(queue, n))
 	in.KeyConditionExpression = aws.String("#open = :open AND #openAt > :after")
@@ -93,29 +93,29 @@ func inQueueAfter(n int, after string) *dynamodb.QueryInput {
 	return in
 }
 
-// heldAt returns the query for the postponed turns of a shard that are due at now, and after them
-// the held ones.
+// heldAt returns the query for the entries of a shard's postponed requests that are due at now, and
+// after them those of held requests.
 func heldAt(n int, now time.Time) *dynamodb.QueryInput {
 	in := inPartition(shard(held, n))
 	in.KeyConditionExpression = aws.String("#open = :open AND #openAt < :later")
-	in.ExpressionAttributeValues[":later"] = text(putOff + padded(now.UnixMicro()+1))
+	in.ExpressionAttributeValues[":later"] = text(postponed + padded(now.UnixMicro()+1))
 	in.ScanIndexForward = aws.Bool(false)
 	return in
 }
 
-// dueAt returns the query for the postponed turns of a shard that are due at now.
+// dueAt returns the query for the entries of a shard's postponed requests that are due at now.
 func dueAt(n int, now time.Time) *dynamodb.QueryInput {
 	in := heldAt(n, now)
 	in.KeyConditionExpression = aws.String("#open = :open AND #openAt BETWEEN :off AND :later")
-	in.ExpressionAttributeValues[":off"] = text(putOff)
+	in.ExpressionAttributeValues[":off"] = text(postponed)
 	return in
 }
 
 // leases returns when the leases of requests end. Ended leases are left out.
-func (s *Store) leases(ctx context.Context, all []waiting) (map[string]time.Time, error) {
+func (s *Store) leases(ctx context.Context, all []entry) (map[string]time.Time, error) {
 	var keys []item
-	for _, w := range all {
-		keys = append(keys, leaseKey(w.id))
+	for _, e := range all {
+		keys = append(keys, leaseKey(e.id))
 	}
 	items, err := s.getAll(ctx, keys)
 	if err != nil {
@@ -134,10 +134,10 @@ func (s *Store) leases(ctx context.Context, all []waiting) (map[string]time.Time
 	return ends, nil
 }
 
-// mendTurn writes the turn that the request should have. The turn may be wrong because Upkeep put
-// it into the queue when a lease ended that was renewed after all, or because an older version
-// left it there.
-func (s *Store) mendTurn(ctx context.Context, id string) error {
+// repairEntry writes the queue entry that the request should have. The entry may be wrong because
+// Upkeep put it into the queue when a lease ended that was renewed after all, or because an older
+// version left it there.
+func (s *Store) repairEntry(ctx context.Context, id string) error {
 	_, err := s.change(ctx, id, func(r stored) (stored, error) {
 		if r.heldByOlder && !r.Status.Final() {
 			return stored{}, errHeld
@@ -148,9 +148,9 @@ func (s *Store) mendTurn(ctx context.Context, id string) error {
 	return unlessHeld(err)
 }
 
-// isQueued reports whether a turn is in the queue.
-func isQueued(turn item) bool {
+// isQueued reports whether an entry is in the queue, so that its request waits.
+func isQueued(i item) bool {
 	var partition string
-	_ = decode(turn, []field{{OpenPartition, &partition}}) // a string in every item
+	_ = decode(i, []field{{OpenPartition, &partition}}) // a string in every item
 	return strings.HasPrefix(partition, queue)
 }
