@@ -100,7 +100,7 @@ type capacity struct {
 	mean float64 // mean time that a worker needs for a request
 	// part is the time that a new worker spends on requests that wait now: as long as its start
 	// took, or one request. A start therefore at most doubles the cost of a burst, and the burst is
-	// done within twice the time of a start.
+	// done about that time after the start.
 	part float64
 	has  float64 // total time of all workers; a running worker has mayWait
 }
@@ -122,8 +122,8 @@ func (c capacity) requestsOf(free int) int {
 	return int(math.Ceil((c.has + float64(free)*c.part) / c.mean))
 }
 
-// Worked notes that a worker of the Pool had a request for so long. It returns the sum of these
-// times of all workers, ever; 0 without a Pool.
+// Worked records that a worker of the Pool held a request for the time took. It returns the sum of
+// these times of all workers since the store was made, or 0 if Demand is nil.
 func (s *Service) Worked(ctx context.Context, took time.Duration) (all time.Duration, err error) {
 	if s.Demand == nil {
 		return 0, nil

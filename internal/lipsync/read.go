@@ -13,13 +13,13 @@ import (
 // Page is one page of a list.
 type Page struct {
 	Requests []Request
-	Outputs  []*url.URL // beside Requests; nil where there is none
-	Total    int64
+	Outputs  []*url.URL // of Requests, in their order; nil for a request without an output
+	Total    int64      // number of requests on all pages
 }
 
-// Request returns the caller's request with the id, or else the newest one with
-// the reference id, and where its output is, if there is one. An id is found in
-// any case of its letters. NotFound for other accounts' requests too.
+// Request returns the caller's request with the id, or otherwise the newest one with the reference id,
+// and a new signed URL of its output, or nil if it has no output. The id may have upper-case letters.
+// Request returns NotFound for requests of other accounts.
 func (s *Service) Request(ctx context.Context, c Caller, idOrReference string) (Request, *url.URL, error) {
 	r, err := s.find(ctx, c.Account, idOrReference)
 	if err != nil {
@@ -29,14 +29,14 @@ func (s *Service) Request(ctx context.Context, c Caller, idOrReference string) (
 	return r, output, err
 }
 
-// Details returns the caller's request with all that is known of it.
+// Details returns the caller's request; see Request.
 func (s *Service) Details(ctx context.Context, c Caller, idOrReference string) (Request, error) {
 	r, err := s.find(ctx, c.Account, idOrReference)
 	return r, restate(err, NotFound, "lipsync request not found")
 }
 
-// OutputExpires returns until when the request's output can be had, the zero time if it
-// has none.
+// OutputExpires returns the time from which the request's output is no longer available, or the zero
+// time if the request has no output.
 func (s *Service) OutputExpires(r Request) time.Time {
 	if r.Output == "" {
 		return time.Time{}
@@ -57,8 +57,8 @@ func (s *Service) find(ctx context.Context, account, idOrReference string) (Requ
 	return s.Requests.ByReference(ctx, account, idOrReference)
 }
 
-// MostByStatus is how many requests a list of one status has, the newest ones. No counter says
-// how many there are of a status, so this bounds how many are counted at each call.
+// MostByStatus is the largest number of requests in a list of one status; the list has the newest ones.
+// The stores do not keep a number of requests for each status, so each call counts them.
 const MostByStatus = 1000
 
 // ListQuery asks for a page of an account's requests.
@@ -69,8 +69,8 @@ type ListQuery struct {
 	Limit       int
 }
 
-// RequestPage returns the caller's requests that the query asks for, newest first, with where
-// their outputs are, and how many there are on all pages together.
+// RequestPage returns the page of the caller's requests that the query selects, newest first, with
+// signed URLs of their outputs and the number of requests on all pages.
 func (s *Service) RequestPage(ctx context.Context, c Caller, q ListQuery) (Page, error) {
 	var list []Request
 	var total int64
@@ -92,8 +92,8 @@ func (s *Service) RequestPage(ctx context.Context, c Caller, q ListQuery) (Page,
 	return p, nil
 }
 
-// VideoURL returns where the video that a request was given can be watched: the
-// client's own address, or a new one of what is stored. nil if that is gone.
+// VideoURL returns a URL of the request's input video: the URL that the client gave, or a new signed
+// URL of the stored object. It returns nil if the object was deleted.
 func (s *Service) VideoURL(ctx context.Context, r Request) (*url.URL, error) {
 	if r.Video.Object == "" {
 		return url.Parse(r.Video.URL)
@@ -108,8 +108,8 @@ func (s *Service) VideoURL(ctx context.Context, r Request) (*url.URL, error) {
 	}
 }
 
-// ofStatus returns a page of the newest MostByStatus requests of one status, and how many of
-// these there are.
+// ofStatus returns a page of the newest MostByStatus requests with one status, and the number of
+// requests on all pages.
 func (s *Service) ofStatus(ctx context.Context, c Caller, q ListQuery) ([]Request, int64, error) {
 	list, total, err := s.Requests.ListByStatus(ctx, StatusQuery{
 		Account: c.Account, Status: q.Status, ReferenceID: q.ReferenceID,
@@ -118,14 +118,14 @@ func (s *Service) ofStatus(ctx context.Context, c Caller, q ListQuery) ([]Reques
 	return list, int64(total), err
 }
 
-// Usage returns what became of the requests that the caller's account made, for
-// each of the last days (UTC) up to that of now, oldest first.
+// Usage counts the requests that the caller's account made on each of the last days (UTC), oldest first.
+// The last day is that of now.
 func (s *Service) Usage(ctx context.Context, c Caller, now time.Time, days int) ([]Day, error) {
 	return s.Requests.Usage(ctx, c.Account, now, days)
 }
 
-// outputURL signs a new address of the request's output, nil if it has none or
-// its time is over.
+// outputURL returns a new signed URL of the request's output, or nil if there is no output or it has
+// expired.
 func (s *Service) outputURL(ctx context.Context, r Request) (*url.URL, error) {
 	now := s.Now()
 	if !now.Before(s.OutputExpires(r)) {
@@ -134,8 +134,8 @@ func (s *Service) outputURL(ctx context.Context, r Request) (*url.URL, error) {
 	return s.Objects.SignGet(ctx, r.Output, outputName(r), now.Add(getURLLife))
 }
 
-// PosterURL returns where the picture of the request's output is, nil if there is none or the
-// output's time is over.
+// PosterURL returns a new signed URL of the poster of the request's output, or nil if there is no poster
+// or the output has expired.
 func (s *Service) PosterURL(ctx context.Context, r Request) (*url.URL, error) {
 	now := s.Now()
 	if r.poster() == "" || !now.Before(s.OutputExpires(r)) {
@@ -144,7 +144,7 @@ func (s *Service) PosterURL(ctx context.Context, r Request) (*url.URL, error) {
 	return s.Objects.SignGet(ctx, r.poster(), r.ID+".jpg", now.Add(getURLLife))
 }
 
-// poster is the object key of the picture of the output, "" if there is none.
+// poster returns the object key of the output's poster, or "" if there is none.
 func (r Request) poster() string {
 	if r.Output == "" || !r.Poster {
 		return ""
@@ -152,8 +152,8 @@ func (r Request) poster() string {
 	return posterKey(r.Output)
 }
 
-// outputName is the name under which the request's output is saved: after the video that was
-// sent for it, if that has a name.
+// outputName returns the file name for the request's output. It is derived from the name of the input
+// video, if that has one.
 func outputName(r Request) string {
 	if r.Video.Name == "" {
 		return r.ID + ".mp4"

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// Claim leases the request with the id to the caller, or for "" the next one: see
-// Leases.Claim. A request that is Spent is made failed instead, and for "" the next one is
-// tried. NotFound if there is nothing to claim, as there is for a Lease after the clock was
-// set forward.
+// Claim leases the request with the id to the caller, or the next request if id is ""; see
+// Leases.Claim. If that claim was one too many, Claim makes the request failed and tries again. It
+// returns NotFound if there is nothing to claim, and for the time of a Lease after the clock was set
+// forward.
 func (s *Service) Claim(ctx context.Context, id string) (Request, error) {
 	if s.Clock != nil && !s.Clock.Settled() {
 		return Request{}, newError(NotFound, "the clock was set forward")
@@ -32,12 +32,14 @@ func (s *Service) Claim(ctx context.Context, id string) (Request, error) {
 	}
 }
 
-// Renew keeps a claimed request for another Lease. Conflict if it was lost.
+// Renew holds a claimed request for another Lease. It returns Conflict if the worker has lost the
+// request.
 func (s *Service) Renew(ctx context.Context, r Request) error {
 	return s.Leases.Renew(ctx, r.ID, r.Lease, s.Now().Add(Lease))
 }
 
-// Report tells how far a claimed request is. Conflict if it was lost.
+// Report stores the progress of a claimed request. It returns Conflict if the worker has lost the
+// request.
 func (s *Service) Report(ctx context.Context, r Request, p Progress) error {
 	return s.Leases.Report(ctx, r.ID, r.Lease, p)
 }
@@ -52,38 +54,39 @@ func (s *Service) Held(ctx context.Context, r Request) error {
 	return err
 }
 
-// Release gives a claimed request back, and with it the attempt.
-// Conflict if it was lost.
+// Release ends the lease of a claimed request. The attempt does not count. Release returns Conflict
+// if the worker has lost the request.
 func (s *Service) Release(ctx context.Context, r Request) error {
 	return s.Leases.Release(ctx, r.ID, r.Lease)
 }
 
-// StorePoster stores a picture of the output of a claimed request, a JPEG, before Complete
-// stores the output, and sets r.Poster.
+// StorePoster stores the poster of a claimed request's output, a JPEG, and sets r.Poster. Call it
+// before Complete.
 func (s *Service) StorePoster(ctx context.Context, r *Request, jpeg []byte) error {
 	err := s.Objects.Put(ctx, posterKey(outputKey(r.ID, r.Claims)), bytes.NewReader(jpeg), int64(len(jpeg)))
 	r.Poster = err == nil
 	return err
 }
 
-// Complete stores the output of a claimed request, whose lengths the worker has
-// set, and makes it completed. Conflict if it was lost; then the output is deleted
-// again. After any other error it may be called again.
+// Complete stores the output of a claimed request and makes the request completed. The worker must
+// have set the lengths in r. Complete returns Conflict if the worker has lost the request, and then
+// deletes the output. After any other error it may be called again.
 func (s *Service) Complete(ctx context.Context, r Request, output io.Reader, size int64) error {
 	key := outputKey(r.ID, r.Claims)
 	late := context.WithoutCancel(ctx)
 	if err := s.Objects.Put(ctx, key, output, size); err != nil {
-		// The output may be there all the same. The poster stays for the next call, since r
-		// names it; if there is none, dropMedia or Tidy deletes it.
+		// The output may be stored nevertheless. The poster remains, since r names it for the next
+		// call. If there is no next call, dropMedia or Tidy deletes the poster.
 		_ = s.Objects.Delete(late, key)
 		return err
 	}
-	// Who watches the lease sees it end by this very call, and must not cut it off.
+	// The goroutine that watches the lease sees that this call ends it, and cancels ctx. That must
+	// not interrupt the call.
 	last, cancel := context.WithTimeout(late, finishTime)
 	defer cancel()
 	err := s.finish(last, r, Outcome{Output: key, Poster: r.Poster, Length: r.Length, Size: size})
 	if CodeOf(err) == Conflict {
-		_ = s.deleteOutput(late, key) // else Tidy does it
+		_ = s.deleteOutput(late, key) // if this fails, Tidy deletes it
 	}
 	if err != nil && last.Err() != nil {
 		return &Error{Code: Unavailable, Message: "the store doesn't answer", Err: err}
@@ -91,13 +94,13 @@ func (s *Service) Complete(ctx context.Context, r Request, output io.Reader, siz
 	return err
 }
 
-// Fail makes a claimed request failed. Conflict if it was lost.
+// Fail makes a claimed request failed. It returns Conflict if the worker has lost the request.
 func (s *Service) Fail(ctx context.Context, r Request, f Failure) error {
 	return s.finish(ctx, r, Outcome{Failure: f})
 }
 
-// finish makes the request final. It is no Conflict if an earlier call did the
-// same, whose answer was lost.
+// finish makes the request final. If an earlier call did the same, but its answer was lost, finish
+// returns no error.
 func (s *Service) finish(ctx context.Context, r Request, o Outcome) error {
 	now := s.Now()
 	o.VideoLength, o.AudioLength = r.VideoLength, r.AudioLength
@@ -119,8 +122,8 @@ func (s *Service) finish(ctx context.Context, r Request, o Outcome) error {
 	return nil
 }
 
-// dropMedia deletes what a final request has no more use for: the inputs that were
-// stored for it, and outputs of claims whose workers died. What stays is Tidy's.
+// dropMedia deletes the media that a final request no longer needs: the inputs that were stored for
+// it, and the outputs of claims whose workers died. Tidy deletes the media that dropMedia can't.
 func (s *Service) dropMedia(ctx context.Context, r Request) {
 	ctx = context.WithoutCancel(ctx)
 	if strings.HasPrefix(r.Video.Object, inputs) {
@@ -133,7 +136,7 @@ func (s *Service) dropMedia(ctx context.Context, r Request) {
 	}
 }
 
-// OpenMedia opens an input that is one of our objects.
+// OpenMedia opens an input that is an object of the service, and returns its size in bytes.
 func (s *Service) OpenMedia(ctx context.Context, in Input) (io.ReadCloser, int64, error) {
 	return s.Objects.Open(ctx, in.Object)
 }

@@ -117,8 +117,8 @@ func testUsage(t *testing.T, store lipsync.Store) {
 	want(t, "another account's", others[0], lipsync.Day{})
 }
 
-// testUsageInSummerTime reads the usage with a clock whose day has 23 hours. Half past seven of
-// today and of yesterday are on the same day of UTC.
+// testUsageInSummerTime reads the usage by a local clock on the day on which summer time begins, which
+// has 23 hours. 19:30 of that day and 19:30 of the day before are on the same day of UTC.
 func testUsageInSummerTime(t *testing.T, store lipsync.Store) {
 	addKey(t, store, "a", 0)
 	zone, err := time.LoadLocation("America/New_York")

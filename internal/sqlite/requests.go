@@ -88,7 +88,7 @@ func replay(ctx context.Context, db querier, account string, idem lipsync.Idempo
 	return id, nil
 }
 
-// insert writes all that a new request consists of.
+// insert writes the rows of a new request.
 func insert(ctx context.Context, tx *sql.Tx, r lipsync.Request, uploads []string, idem *lipsync.Idempotency, keep lipsync.Retention) error {
 	if err := useKey(ctx, tx, r.KeyID); err != nil {
 		return err
@@ -145,8 +145,8 @@ func useUploads(ctx context.Context, tx *sql.Tx, r lipsync.Request, ids []string
 	return nil
 }
 
-// insertIdempotency writes the record, and removes a few that expired: more
-// than come in, so that they don't pile up.
+// insertIdempotency writes the record, and deletes a few records that have expired: more than one, so
+// that their number does not grow.
 func insertIdempotency(ctx context.Context, tx *sql.Tx, r lipsync.Request, idem *lipsync.Idempotency) error {
 	if idem == nil {
 		return nil
@@ -180,8 +180,8 @@ func (s requests) ByReference(ctx context.Context, account, referenceID string) 
 		ORDER BY reference_seq DESC LIMIT 1`, account, referenceID))
 }
 
-// List implements lipsync.Requests. The total tells which sequence numbers are
-// on the page, so that none before it are looked at.
+// List implements lipsync.Requests. The sequence numbers on the page follow from the total, so List
+// reads no rows before the page.
 func (s requests) List(ctx context.Context, account, referenceID string, offset int64, limit int) ([]lipsync.Request, int64, error) {
 	var total int64
 	err := s.read.QueryRowContext(ctx, "SELECT total FROM counters WHERE account = ? AND reference_id = ?",
@@ -227,7 +227,7 @@ func (s requests) ListByStatus(ctx context.Context, q lipsync.StatusQuery) (page
 	return page, total, err
 }
 
-// statusClauses choose the requests of the query's account, status and reference id.
+// statusClauses returns the clauses that select the requests of the query's account, status and reference id.
 func statusClauses(q lipsync.StatusQuery) (clauses string, args []any) {
 	if q.ReferenceID == "" {
 		return "WHERE account = ? AND status = ?", []any{q.Account, q.Status}
@@ -235,15 +235,15 @@ func statusClauses(q lipsync.StatusQuery) (clauses string, args []any) {
 	return withReferenceAndStatus, []any{q.Account, q.ReferenceID, q.Status}
 }
 
-// withReferenceAndStatus names its index: SQLite would as soon take another, and
-// look at every request of the status.
+// withReferenceAndStatus names its index. SQLite might otherwise choose another one and read every
+// request with the status.
 const withReferenceAndStatus = `INDEXED BY requests_by_reference_status
 	WHERE account = ? AND reference_id = ? AND reference_id <> '' AND status = ?`
 
-// inStatus chooses a page of what is of one status.
+// inStatus selects a page of the requests with one status.
 const inStatus = older + " ORDER BY seq DESC LIMIT ? OFFSET ?"
 
-// older leaves out what is not older than a request.
+// older selects the requests that are older than a given one.
 const older = " AND seq < ?"
 
 // Usage implements lipsync.Requests.
@@ -269,13 +269,13 @@ func (s requests) Usage(ctx context.Context, account string, now time.Time, days
 
 const secondsOfDay = 24 * 60 * 60
 
-// selectRequests returns the requests that the clauses choose.
+// selectRequests returns the requests that the clauses select.
 func (s *Store) selectRequests(ctx context.Context, clauses string, args ...any) ([]lipsync.Request, error) {
 	rows, err := s.read.QueryContext(ctx, "SELECT "+requestColumns+" FROM requests "+clauses, args...)
 	return collect(rows, err, scanRequest)
 }
 
-// collect scans all rows of a query.
+// collect scans all rows of a query and closes them.
 func collect[T any](rows *sql.Rows, err error, scan func(row) (T, error)) ([]T, error) {
 	if err != nil {
 		return nil, explain(err)
