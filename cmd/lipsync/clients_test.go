@@ -7,12 +7,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"lipsync/internal/sharedtest"
 )
 
 // TestPythonClient generates a Python client from the OpenAPI document of a server, and makes every
 // call with it.
 func TestPythonClient(t *testing.T) {
-	generator := tool(t, "../../.cache/venv/bin/openapi-python-client")
+	generator := tool(t, ".cache/venv/bin/openapi-python-client")
 	data, dir := t.TempDir(), t.TempDir()
 	s := startServer(t, data)
 	made := exec.CommandContext(t.Context(), generator, "generate", "--url", s.url+"/api/openapi.json", "--meta", "none",
@@ -31,7 +33,7 @@ func TestPythonClient(t *testing.T) {
 // TestTypeScriptClient generates the types of a TypeScript client from the OpenAPI document of a
 // server, checks the types of a program with it, and makes every call with it.
 func TestTypeScriptClient(t *testing.T) {
-	modules := filepath.Dir(tool(t, "../../.cache/node/node_modules/openapi-typescript"))
+	modules := filepath.Dir(tool(t, ".cache/node/node_modules/openapi-typescript"))
 	data, dir := t.TempDir(), t.TempDir()
 	s := startServer(t, data)
 	err := errors.Join(
@@ -61,10 +63,7 @@ func TestTypeScriptClient(t *testing.T) {
 // tool returns the path of a tool that make test installs. It skips the test if the tool is missing.
 func tool(t *testing.T, path string) string {
 	t.Helper()
-	found, err := filepath.Abs(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := filepath.Join(sharedtest.Root(t), path)
 	if _, err := os.Stat(found); err != nil {
 		t.Skipf("%s is not installed: make test does that", filepath.Base(path))
 	}

@@ -5,22 +5,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"lipsync/internal/sharedtest"
 )
 
 // TestFuzzer compares a running service with its OpenAPI document, by schemathesis: it finds no error
 // of the server, and no answer that the document lacks.
 func TestFuzzer(t *testing.T) {
-	fuzzer, err := filepath.Abs("../../.cache/venv/bin/schemathesis")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := exec.LookPath(fuzzer); err != nil {
-		t.Skip("schemathesis is not installed: make test does that")
-	}
-	settings, err := filepath.Abs("../../internal/rest/schemathesis.toml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fuzzer, settings := tool(t, ".cache/venv/bin/schemathesis"), filepath.Join(sharedtest.Root(t), "internal", "rest", "schemathesis.toml")
 	data := t.TempDir()
 	// The test announces uploads of 5 GiB. Not every machine has room for them.
 	s := startServer(t, data, "--generate-rate", "1000000", "--read-rate", "1000000", "--disk-reserve", "0")

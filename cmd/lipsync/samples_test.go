@@ -16,6 +16,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"lipsync/internal/sharedtest"
 )
 
 // pageSample is one of the programs on the dashboard's page about the API.
@@ -114,8 +116,8 @@ func TestConversation(t *testing.T) {
 	defer silent.Close()
 	here := strings.NewReplacer("http://127.0.0.1:8080", s.url, "https://example.com", silent.URL,
 		"dist/demo/video.mp4", fixtures.video, "dist/demo/speech.wav", fixtures.speech)
-	first := here.Replace(shellOf(t, "../../README.md", "API="))
-	rest := here.Replace(shellOf(t, "../../docs/api.md", ""))
+	first := here.Replace(shellOf(t, "README.md", "API="))
+	rest := here.Replace(shellOf(t, "docs/api.md", ""))
 	c := pageSample{name: "conversation", file: "conversation.sh", program: "sh"}
 	wrong, _ := c.run(t, folder, "KEY=$LIPSYNC_KEY\n"+first, "wrong")
 	if got := strings.Count(wrong, "invalid token"); got != 3 {
@@ -136,7 +138,7 @@ func TestConversation(t *testing.T) {
 // shellOf returns those shell samples of a page that begin with a text.
 func shellOf(t *testing.T, path, begin string) (text string) {
 	t.Helper()
-	page, err := os.ReadFile(path)
+	page, err := os.ReadFile(filepath.Join(sharedtest.Root(t), path))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +156,7 @@ func shellOf(t *testing.T, path, begin string) (text string) {
 // compile compiles a program in TypeScript to JavaScript. The compiler checks its types.
 func compile(t *testing.T, text string) string {
 	t.Helper()
-	modules, dir := filepath.Dir(tool(t, "../../.cache/node/node_modules/typescript")), t.TempDir()
+	modules, dir := filepath.Dir(tool(t, ".cache/node/node_modules/typescript")), t.TempDir()
 	err := errors.Join(
 		os.Symlink(modules, filepath.Join(dir, "node_modules")),
 		os.WriteFile(filepath.Join(dir, "package.json"), []byte(`{"type":"module"}`), 0o600),

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"lipsync/internal/sharedtest"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
@@ -14,13 +13,7 @@ import (
 // names, see docs/testing.md.
 func TestScore(t *testing.T) {
 	measure, speak := sharedtest.Path(t, "tools", "syncscore"), sharedtest.Path(t, "tools", "speak")
-	python, err := filepath.Abs("../../.cache/venv/bin/python")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(python); err != nil {
-		t.Skip("there is no Python environment: make test makes one")
-	}
+	python := tool(t, ".cache/venv/bin/python")
 	const text = "Good morning. My name is Barbara, and I am happy to show you a map of the harbour before we leave."
 	dir := t.TempDir()
 	speech, events := filepath.Join(dir, "speech.wav"), filepath.Join(dir, "events.json")

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"lipsync/internal/rest"
+	"lipsync/internal/sharedtest"
 )
 
 // TestPrograms wants the programs in the repository to be those of the table.
@@ -28,7 +29,7 @@ func TestPrograms(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		path := filepath.Join("..", "..", "functions", e.Function, "main.go")
+		path := filepath.Join(sharedtest.Root(t), "functions", e.Function, "main.go")
 		if got, err := os.ReadFile(path); err != nil || string(got) != string(want) {
 			t.Errorf("%s is not what go generate ./internal/rest writes (%v)", path, err)
 		}
@@ -54,7 +55,7 @@ func TestSampleEvents(t *testing.T) {
 			continue
 		}
 		seen[e.Function] = true
-		text, err := os.ReadFile(filepath.Join("..", "..", "events", e.Function+".json"))
+		text, err := os.ReadFile(filepath.Join(sharedtest.Root(t), "events", e.Function+".json"))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

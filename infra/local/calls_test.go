@@ -23,6 +23,7 @@ import (
 	"lipsync/internal/dynamodb"
 	"lipsync/internal/lipsync"
 	"lipsync/internal/rest"
+	"lipsync/internal/sharedtest"
 )
 
 const (
@@ -81,7 +82,7 @@ func (h *testDeployment) functions(b *testing.B) []*function {
 	}
 	all := []*function{h.hello(b)}
 	for _, name := range append(clientFunctions(), "dispatch", "sweep") {
-		event := string(read(b, filepath.Join("..", "..", "events", name+".json")))
+		event := string(sampleEvent(b, name))
 		event = strings.ReplaceAll(event, "lipsync_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", token)
 		f := &function{name: name, deployed: h.function(b, logicalName(name)), event: func() string { return event }}
 		switch name {
@@ -93,6 +94,12 @@ func (h *testDeployment) functions(b *testing.B) []*function {
 		all = append(all, f)
 	}
 	return all
+}
+
+// sampleEvent returns the sample event of a function.
+func sampleEvent(b *testing.B, function string) []byte {
+	b.Helper()
+	return read(b, filepath.Join(sharedtest.Root(b), "events", function+".json"))
 }
 
 // clientFunctions has the functions that clients call, by the table of endpoints.
@@ -263,7 +270,7 @@ func (h *testDeployment) hello(b *testing.B) *function {
 			b.Error(err)
 		}
 	})
-	event := string(read(b, filepath.Join("..", "..", "events", "health.json")))
+	event := string(sampleEvent(b, "health"))
 	return &function{name: "hello world", deployed: name, event: func() string { return event }}
 }
 

@@ -44,7 +44,7 @@ func BenchmarkLoadAWS(b *testing.B) {
 func BenchmarkLoadServe(b *testing.B) {
 	dir := b.TempDir()
 	program, data := filepath.Join(dir, "lipsync"), filepath.Join(dir, "data")
-	if err := run(exec.Command("go", "build", "-trimpath", "-o", program, "../../cmd/lipsync"), "", "CGO_ENABLED=0"); err != nil {
+	if err := run(exec.Command("go", "build", "-trimpath", "-o", program, "lipsync/cmd/lipsync"), "", "CGO_ENABLED=0"); err != nil {
 		b.Fatal(err)
 	}
 	loaded(b, startServe(b, program, data)+"/"+stage, func(account string) string {

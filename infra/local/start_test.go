@@ -35,7 +35,7 @@ func BenchmarkStarts(b *testing.B) {
 	for b.Loop() {
 		for range starts {
 			for _, f := range all {
-				f.cold = append(f.cold, r.start(b, f.deployed, read(b, filepath.Join("..", "..", "events", f.name+".json"))))
+				f.cold = append(f.cold, r.start(b, f.deployed, sampleEvent(b, f.name)))
 			}
 		}
 	}

@@ -23,6 +23,7 @@ import (
 	"lipsync/internal/cloud/messages"
 	"lipsync/internal/gateway"
 	"lipsync/internal/lipsync"
+	"lipsync/internal/sharedtest"
 	"lipsync/internal/sqs"
 )
 
@@ -79,7 +80,7 @@ func (d *deployment) open(t *testing.T, parts ...cloud.Part) *cloud.Deployment {
 // invoke feeds a function the event of its name, as Lambda does.
 func invoke(t *testing.T, name string, function any) (answer []byte, err error) {
 	t.Helper()
-	event, err := os.ReadFile(filepath.Join("..", "..", "events", name+".json"))
+	event, err := os.ReadFile(filepath.Join(sharedtest.Root(t), "events", name+".json"))
 	if err != nil {
 		t.Fatal(err)
 	}

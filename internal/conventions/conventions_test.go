@@ -14,13 +14,15 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"lipsync/internal/sharedtest"
 )
 
 // sourceLines calls f with the lines of each file of sources.
 func sourceLines(t *testing.T, f func(path string, lines []string)) {
 	t.Helper()
 	sources(t, func(path string, _ *ast.File) {
-		text, err := os.ReadFile(filepath.Join("..", "..", path))
+		text, err := os.ReadFile(filepath.Join(sharedtest.Root(t), path))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -32,7 +34,7 @@ func sourceLines(t *testing.T, f func(path string, lines []string)) {
 // repository's root.
 func sources(t *testing.T, f func(path string, file *ast.File)) {
 	t.Helper()
-	root := filepath.Join("..", "..")
+	root := sharedtest.Root(t)
 	seen := 0
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -145,7 +147,7 @@ func TestNoInit(t *testing.T) {
 // version without schemas.
 func TestSchemas(t *testing.T) {
 	list := exec.Command("go", "list", "-deps", "./functions/...")
-	list.Dir = filepath.Join("..", "..")
+	list.Dir = sharedtest.Root(t)
 	out, err := list.Output()
 	if err != nil || !strings.Contains(string(out), "aws-sdk-go-v2/service/dynamodb\n") {
 		t.Fatalf("go list: %v\n%s", err, out)

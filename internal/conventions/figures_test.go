@@ -1,6 +1,7 @@
 package conventions
 
 import (
+	"cmp"
 	"flag"
 	"go/ast"
 	"go/parser"
@@ -12,9 +13,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"lipsync/internal/sharedtest"
 )
 
-var tree = flag.String("tree", filepath.Join("..", ".."), "the checkout that TestFigures counts")
+var tree = flag.String("tree", "", "the checkout that TestFigures counts; by default this one")
 
 // figures is what TestFigures counts in the Go files of a checkout.
 type figures struct {
@@ -27,7 +30,8 @@ type figures struct {
 // comments, direct dependencies, and how many names a concept of the glossary has. Use it to
 // compare two commits. It fails only if it finds no code.
 func TestFigures(t *testing.T) {
-	files, err := exec.CommandContext(t.Context(), "git", "-C", *tree, "ls-files", "*.go").Output()
+	tree := cmp.Or(*tree, sharedtest.Root(t))
+	files, err := exec.CommandContext(t.Context(), "git", "-C", tree, "ls-files", "*.go").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,12 +41,12 @@ func TestFigures(t *testing.T) {
 		if strings.HasSuffix(path, "_test.go") {
 			f = &tests
 		}
-		f.add(t, path)
+		f.add(t, filepath.Join(tree, path))
 	}
 	if len(product.functions) < 100 {
-		t.Fatalf("got %d functions in %s, want 100 or more", len(product.functions), *tree)
+		t.Fatalf("got %d functions in %s, want 100 or more", len(product.functions), tree)
 	}
-	module, err := os.ReadFile(filepath.Join(*tree, "go.mod"))
+	module, err := os.ReadFile(filepath.Join(tree, "go.mod"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +67,7 @@ func TestFigures(t *testing.T) {
 // add counts a file.
 func (f *figures) add(t *testing.T, path string) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(*tree, path))
+	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}

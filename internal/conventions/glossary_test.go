@@ -8,12 +8,14 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"lipsync/internal/sharedtest"
 )
 
 // TestGlossary checks that the code has the names in the glossary: `package.Name`, or
 // `package.Type.Member`.
 func TestGlossary(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "glossary.md"))
+	text, err := os.ReadFile(filepath.Join(sharedtest.Root(t), "docs", "glossary.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"lipsync/internal/sharedtest"
 )
 
 var (
@@ -44,7 +46,7 @@ func TestLinks(t *testing.T) {
 			if file = path.Join(path.Dir(page), file); strings.HasPrefix(target, "#") {
 				file = page
 			}
-			if _, err := os.Stat(filepath.Join(root, file)); err != nil {
+			if _, err := os.Stat(filepath.Join(sharedtest.Root(t), file)); err != nil {
 				t.Errorf("%s links to %s, which does not exist", page, target)
 				continue
 			}
@@ -73,7 +75,7 @@ func TestLinks(t *testing.T) {
 // declared returns the declarations of a file, with and without its package.
 func declared(t *testing.T, file string) []string {
 	t.Helper()
-	source, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, file), nil, parser.SkipObjectResolution)
+	source, err := parser.ParseFile(token.NewFileSet(), filepath.Join(sharedtest.Root(t), file), nil, parser.SkipObjectResolution)
 	if err != nil {
 		t.Fatal(err)
 	}

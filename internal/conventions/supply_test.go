@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"lipsync/internal/sharedtest"
 )
 
 // tracked returns the paths of the files that git tracks and that match a pattern, relative to the
@@ -16,7 +18,7 @@ import (
 func tracked(t *testing.T, patterns ...string) []string {
 	t.Helper()
 	c := exec.Command("git", append([]string{"ls-files", "--"}, patterns...)...)
-	c.Dir = root
+	c.Dir = sharedtest.Root(t)
 	out, err := c.Output()
 	paths := strings.Fields(string(out))
 	if err != nil || len(paths) == 0 {
@@ -25,11 +27,9 @@ func tracked(t *testing.T, patterns ...string) []string {
 	return paths
 }
 
-var root = filepath.Join("..", "..")
-
 func text(t *testing.T, path string) string {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join(root, path))
+	b, err := os.ReadFile(filepath.Join(sharedtest.Root(t), path))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func TestVulnerabilities(t *testing.T) {
 		if err := os.WriteFile(program, []byte("#!/bin/sh\n"+c.govulncheck+"\n"), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		out, err := exec.Command(filepath.Join(root, ".ci", "vulnerabilities"), program).CombinedOutput()
+		out, err := exec.Command(filepath.Join(sharedtest.Root(t), ".ci", "vulnerabilities"), program).CombinedOutput()
 		status := 0
 		if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 			status = exit.ExitCode()

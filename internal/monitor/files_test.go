@@ -12,13 +12,15 @@ import (
 
 	"github.com/prometheus/prometheus/promql/parser"
 	"go.yaml.in/yaml/v3"
+
+	"lipsync/internal/sharedtest"
 )
 
 // These tests compare the files in the folder monitoring with the service's metrics.
 
 func file(t *testing.T, name string) []byte {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join("..", "..", "monitoring", name))
+	b, err := os.ReadFile(filepath.Join(sharedtest.Root(t), "monitoring", name))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"lipsync/internal/sharedtest"
 )
 
 // TestSchemaOfVersions migrates a file of each version and compares its schema with that of
@@ -20,7 +22,7 @@ func TestSchemaOfVersions(t *testing.T) {
 	fresh := filepath.Join(t.TempDir(), "lipsync.db")
 	open(t, fresh)
 	want := schemaOf(t, fresh)
-	made, err := filepath.Glob("../../cmd/lipsync/testdata/data-*.tar.gz")
+	made, err := filepath.Glob(filepath.Join(sharedtest.Root(t), "cmd", "lipsync", "testdata", "data-*.tar.gz"))
 	if err != nil || len(made) == 0 {
 		t.Fatalf("got the files %q (%v), want some", made, err)
 	}

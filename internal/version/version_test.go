@@ -6,11 +6,13 @@ import (
 	"regexp"
 	"runtime/debug"
 	"testing"
+
+	"lipsync/internal/sharedtest"
 )
 
 // TestChangelog wants the newest release of the changelog to be of this version.
 func TestChangelog(t *testing.T) {
-	changelog, err := os.ReadFile(filepath.Join("..", "..", "CHANGELOG.md"))
+	changelog, err := os.ReadFile(filepath.Join(sharedtest.Root(t), "CHANGELOG.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,15 +2,17 @@ package main
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"lipsync/internal/settings"
+	"lipsync/internal/sharedtest"
 )
 
 // TestPage wants docs/settings.md to be what the table says.
 func TestPage(t *testing.T) {
-	written, err := os.ReadFile("../../../docs/settings.md")
+	written, err := os.ReadFile(filepath.Join(sharedtest.Root(t), "docs", "settings.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
