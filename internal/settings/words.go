@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // boolean is true or false, or another word for it that kong knows.
@@ -34,11 +35,11 @@ func anyText() *Kind[string] {
 	return &Kind[string]{want: "a text", parse: func(text string) (string, bool) { return text, true }}
 }
 
-// matching is text that a pattern matches as a whole.
+// matching is text that a pattern matches as a whole. The pattern is compiled at its first use: a function of Lambda, which starts for
+// a call, uses few patterns or none.
 func matching(pattern, want string) *Kind[string] {
-	return &Kind[string]{want: want, parse: func(text string) (string, bool) {
-		return text, regexp.MustCompile(`^(?:` + pattern + `)$`).MatchString(text)
-	}}
+	compiled := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:` + pattern + `)$`) })
+	return &Kind[string]{want: want, parse: func(text string) (string, bool) { return text, compiled().MatchString(text) }}
 }
 
 // oneOf is one of some words.
