@@ -2,10 +2,9 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -47,20 +46,30 @@ func TestFunctions(t *testing.T) {
 	}
 }
 
-// TestSampleEvents wants the sample event of a function that has one to be of its endpoint, or of the first one of several.
+// TestSampleEvents wants each function to have a sample event, which make bench-aws sends. That of a function of the API must be of
+// its endpoint, or of the first one of several.
 func TestSampleEvents(t *testing.T) {
-	seen := map[string]bool{}
-	for _, e := range rest.Endpoints() {
-		if seen[e.Function] {
+	first := map[string]rest.Endpoint{}
+	for _, e := range slices.Backward(rest.Endpoints()) {
+		first[e.Function] = e
+	}
+	root := sharedtest.Root(t)
+	programs, err := os.ReadDir(filepath.Join(root, "functions"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, program := range programs {
+		text, err := os.ReadFile(filepath.Join(root, "events", program.Name()+".json"))
+		if err != nil {
+			t.Errorf("the function %s has no sample event: %v", program.Name(), err)
 			continue
 		}
-		seen[e.Function] = true
-		text, err := os.ReadFile(filepath.Join(sharedtest.Root(t), "events", e.Function+".json"))
-		if errors.Is(err, fs.ErrNotExist) {
+		e, ofAPI := first[program.Name()]
+		if !ofAPI {
 			continue
 		}
 		var got events.APIGatewayProxyRequest
-		if err := errors.Join(err, json.Unmarshal(text, &got)); err != nil {
+		if err := json.Unmarshal(text, &got); err != nil {
 			t.Fatal(err)
 		}
 		if got.HTTPMethod != e.Method || got.Resource != e.Path {
