@@ -16,7 +16,7 @@ import (
 )
 
 // handler answers one call. If it returns an error, serve writes that as the answer.
-type handler func(w *answer, r *http.Request) error
+type handler func(a *api, w *answer, r *http.Request) error
 
 // answer writes to the client and collects the data for the access log.
 type answer struct {
@@ -127,7 +127,7 @@ func (a *api) serve(route string, h handler) http.Handler {
 		w.Header().Set("X-Request-Id", id)
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		w.Header().Set("Cache-Control", "no-store")
-		err := guard(h, w, r)
+		err := a.guard(h, w, r)
 		if err != nil && w.status == 0 {
 			w.fail(err)
 		}
@@ -136,13 +136,13 @@ func (a *api) serve(route string, h handler) http.Handler {
 }
 
 // guard runs h and turns a panic into an error.
-func guard(h handler, w *answer, r *http.Request) (err error) {
+func (a *api) guard(h handler, w *answer, r *http.Request) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
 		}
 	}()
-	return h(w, r)
+	return h(a, w, r)
 }
 
 // log writes one line about a call. The line has no path and no query, which may have a client's

@@ -11,15 +11,15 @@ import (
 type aboutRequest interface{ requestID() string }
 
 // call handles a call of a caller. Its result is the JSON answer.
-type call[Out any] func(r *http.Request, c lipsync.Caller) (Out, error)
+type call[Out any] func(a *api, r *http.Request, c lipsync.Caller) (Out, error)
 
 // protected returns a handler that authenticates the caller, counts the call in the rate of the
 // kind, and calls next. If kind is "", the handler needs no key.
-func (a *api) protected(kind lipsync.CallKind, next handler) handler {
+func protected(kind lipsync.CallKind, next handler) handler {
 	if kind == "" {
 		return next
 	}
-	return func(w *answer, r *http.Request) error {
+	return func(a *api, w *answer, r *http.Request) error {
 		token, err := tokenOf(r.Header)
 		if err != nil {
 			return err
@@ -32,14 +32,14 @@ func (a *api) protected(kind lipsync.CallKind, next handler) handler {
 		if err := a.service.Allow(r.Context(), caller, kind); err != nil {
 			return err
 		}
-		return next(w, r)
+		return next(a, w, r)
 	}
 }
 
 // answers returns a handler that runs do for the authenticated caller and answers with its result.
-func answers[Out any](a *api, do call[Out]) handler {
-	return func(w *answer, r *http.Request) error {
-		out, err := do(r, w.caller)
+func answers[Out any](do call[Out]) handler {
+	return func(a *api, w *answer, r *http.Request) error {
+		out, err := do(a, r, w.caller)
 		if err != nil {
 			return err
 		}

@@ -16,13 +16,13 @@ import (
 const maxJSON = 1 << 20
 
 // decoded returns a call that decodes the JSON body and passes it to do.
-func decoded[In, Out any](do func(*http.Request, lipsync.Caller, In) (Out, error)) call[Out] {
-	return func(r *http.Request, c lipsync.Caller) (out Out, err error) {
+func decoded[In, Out any](do func(*api, *http.Request, lipsync.Caller, In) (Out, error)) call[Out] {
+	return func(a *api, r *http.Request, c lipsync.Caller) (out Out, err error) {
 		in, err := decode[In](r)
 		if err != nil {
 			return out, err
 		}
-		return do(r, c, in)
+		return do(a, r, c, in)
 	}
 }
 

@@ -35,14 +35,10 @@ type Endpoint struct {
 	handler handler
 }
 
-// Endpoints returns the table of endpoints. If several endpoints have the same path, on AWS the
-// function of the first one also refuses calls with other methods.
-func Endpoints() []Endpoint { return new(api).endpoints() }
-
-// endpoints returns the table of endpoints. To add an endpoint, add a row with its handler,
-// describe it in openapi.yaml, and run go generate, which writes the program of its function.
-// CONTRIBUTING.md has all steps.
-func (a *api) endpoints() []Endpoint {
+// Endpoints returns the table of endpoints. If several endpoints have the same path, on AWS the function of the first one also
+// refuses calls with other methods. To add an endpoint, add a row with its handler, describe it in openapi.yaml, and run go
+// generate, which writes the program of its function. CONTRIBUTING.md has all steps.
+func Endpoints() []Endpoint {
 	const (
 		get, post, del = http.MethodGet, http.MethodPost, http.MethodDelete
 		open           = ""
@@ -53,17 +49,17 @@ func (a *api) endpoints() []Endpoint {
 		{get, "/health", open, "health", 256, nil, health},
 		{get, DocumentPath, open, "health", 256, nil, document},
 		{get, "/openapi.json", open, "health", 256, nil, documentJSON},
-		{get, "/v1/users/me", read, "me", 512, nil, answers(a, me)},
-		{get, "/v1/models", read, "list-models", 512, needs{ListEngines}, answers(a, a.listModels)},
-		{post, "/v1/lipsync/generate", generate, "generate", 512, needs{CreateRequests, ReadUploads}, answers(a, decoded(a.generate))},
-		{post, GenerateWithMediaPath, generate, "generate-with-media", 1024, needs{CreateRequests, StoreInputs}, answers(a, a.generateWithMedia)},
-		{get, RequestsPath, read, "list-requests", 512, needs{ListRequests, SignURLs}, answers(a, a.listRequests)},
-		{get, RequestsPath + "/{id}", read, "get-request", 512, needs{ReadRequests, SignURLs}, answers(a, a.getRequest)},
-		{del, RequestsPath + "/{id}", read, "cancel-request", 512, needs{CancelRequests}, answers(a, a.cancelRequest)},
-		{get, RequestsPath + "/{id}/progress", read, "get-progress", 512, needs{ReadRequests}, answers(a, a.getProgress)},
-		{get, RequestsPath + "/{id}/details", read, "get-details", 512, needs{ReadRequests, KnowRetention}, answers(a, a.getDetails)},
-		{del, RequestsPath + "/{id}/media", read, "delete-media", 512, needs{DeleteMedia}, answers(a, a.deleteMedia)},
-		{post, UploadsPath, read, "create-upload", 512, needs{CreateUploads, SignURLs}, answers(a, decoded(a.createUpload))},
+		{get, "/v1/users/me", read, "me", 512, nil, answers((*api).me)},
+		{get, "/v1/models", read, "list-models", 512, needs{ListEngines}, answers((*api).listModels)},
+		{post, "/v1/lipsync/generate", generate, "generate", 512, needs{CreateRequests, ReadUploads}, answers(decoded((*api).generate))},
+		{post, GenerateWithMediaPath, generate, "generate-with-media", 1024, needs{CreateRequests, StoreInputs}, answers((*api).generateWithMedia)},
+		{get, RequestsPath, read, "list-requests", 512, needs{ListRequests, SignURLs}, answers((*api).listRequests)},
+		{get, RequestsPath + "/{id}", read, "get-request", 512, needs{ReadRequests, SignURLs}, answers((*api).getRequest)},
+		{del, RequestsPath + "/{id}", read, "cancel-request", 512, needs{CancelRequests}, answers((*api).cancelRequest)},
+		{get, RequestsPath + "/{id}/progress", read, "get-progress", 512, needs{ReadRequests}, answers((*api).getProgress)},
+		{get, RequestsPath + "/{id}/details", read, "get-details", 512, needs{ReadRequests, KnowRetention}, answers((*api).getDetails)},
+		{del, RequestsPath + "/{id}/media", read, "delete-media", 512, needs{DeleteMedia}, answers((*api).deleteMedia)},
+		{post, UploadsPath, read, "create-upload", 512, needs{CreateUploads, SignURLs}, answers(decoded((*api).createUpload))},
 	}
 }
 

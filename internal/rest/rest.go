@@ -55,9 +55,9 @@ type api struct {
 // paths.
 func (a *api) mount() {
 	allowed := map[string][]string{}
-	for _, e := range a.endpoints() {
+	for _, e := range Endpoints() {
 		path := Base + e.Path
-		a.mux.Handle(e.Method+" "+path, a.serve(path, a.protected(e.Calls, e.handler)))
+		a.mux.Handle(e.Method+" "+path, a.serve(path, protected(e.Calls, e.handler)))
 		allowed[path] = append(allowed[path], e.Method)
 		if e.Method == http.MethodGet {
 			allowed[path] = append(allowed[path], http.MethodHead)
@@ -79,18 +79,18 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.mux.ServeHTTP(w, r)
 }
 
-func notFound(w *answer, _ *http.Request) error {
+func notFound(_ *api, w *answer, _ *http.Request) error {
 	return w.error(http.StatusNotFound, "not found")
 }
 
 func methodNotAllowed(allow string) handler {
-	return func(w *answer, _ *http.Request) error {
+	return func(_ *api, w *answer, _ *http.Request) error {
 		w.Header().Set("Allow", allow)
 		return w.error(http.StatusMethodNotAllowed, "method not allowed")
 	}
 }
 
-func health(w *answer, _ *http.Request) error {
+func health(_ *api, w *answer, _ *http.Request) error {
 	w.Header().Set("Lipsync-Version", version.String())
 	return w.json(http.StatusOK, map[string]string{"status": "ok"})
 }
@@ -101,7 +101,7 @@ var openapi []byte
 // Document returns openapi.yaml, which describes the API.
 func Document() []byte { return slices.Clone(openapi) }
 
-func document(w *answer, _ *http.Request) error {
+func document(_ *api, w *answer, _ *http.Request) error {
 	w.Header().Set("Content-Type", "application/yaml")
 	_, err := w.Write(openapi)
 	return err
@@ -116,7 +116,7 @@ var openapiJSON = sync.OnceValues(func() ([]byte, error) {
 	return encode(doc)
 })
 
-func documentJSON(w *answer, _ *http.Request) error {
+func documentJSON(_ *api, w *answer, _ *http.Request) error {
 	body, err := openapiJSON()
 	if err != nil {
 		return err
@@ -130,7 +130,7 @@ type identity struct {
 	Name string `json:"name"`
 }
 
-func me(_ *http.Request, c lipsync.Caller) (identity, error) {
+func (*api) me(_ *http.Request, c lipsync.Caller) (identity, error) {
 	return identity{Name: c.KeyName}, nil
 }
 
