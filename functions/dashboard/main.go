@@ -13,6 +13,7 @@ import (
 	"lipsync/internal/cloud/messages"
 	"lipsync/internal/cloud/pages"
 	"lipsync/internal/gateway"
+	"lipsync/internal/rest"
 )
 
 func main() {
@@ -25,5 +26,5 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	lambda.Start(gateway.Handler(handler))
+	lambda.Start(gateway.Handler(rest.Base, handler))
 }

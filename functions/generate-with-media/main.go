@@ -13,6 +13,7 @@ import (
 	"lipsync/internal/cloud/media"
 	"lipsync/internal/cloud/messages"
 	"lipsync/internal/gateway"
+	"lipsync/internal/rest"
 )
 
 func main() {
@@ -20,5 +21,5 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	lambda.Start(gateway.Handler(deployment.API()))
+	lambda.Start(gateway.Handler(rest.Base, deployment.API()))
 }

@@ -11,6 +11,7 @@ import (
 
 	"lipsync/internal/cloud"
 	"lipsync/internal/gateway"
+	"lipsync/internal/rest"
 )
 
 func main() {
@@ -18,5 +19,5 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	lambda.Start(gateway.Handler(deployment.API()))
+	lambda.Start(gateway.Handler(rest.Base, deployment.API()))
 }

@@ -12,6 +12,7 @@ import (
 	"lipsync/internal/cloud"
 	"lipsync/internal/cloud/media"
 	"lipsync/internal/gateway"
+	"lipsync/internal/rest"
 )
 
 func main() {
@@ -19,5 +20,5 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	lambda.Start(gateway.Handler(deployment.API()))
+	lambda.Start(gateway.Handler(rest.Base, deployment.API()))
 }

@@ -27,5 +27,5 @@ func main() {
 	}
 	logger := slog.New(slog.NewJSONHandler(os.Stdout, nil))
 	logger.Info("start", "version", version.String())
-	lambda.Start(gateway.Handler(rest.AllowOrigins(origins, rest.New(service, rest.Options{Log: logger}))))
+	lambda.Start(gateway.Handler(rest.Base, rest.AllowOrigins(origins, rest.New(service, rest.Options{Log: logger}))))
 }

@@ -68,14 +68,14 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	lambda.Start(gateway.Handler(deployment.API()))
+	lambda.Start(gateway.Handler(rest.Base, deployment.API()))
 }
 `))
 
 // program returns the program of an endpoint's function.
 func program(e rest.Endpoint) ([]byte, error) {
 	parts := parts(e)
-	imports := []string{"cloud", "gateway"}
+	imports := []string{"cloud", "gateway", "rest"}
 	for _, p := range parts {
 		if name, _, _ := strings.Cut(p, "."); name != "cloud" {
 			imports = append(imports, "cloud/"+name)

@@ -17,7 +17,6 @@ import (
 	"lipsync/internal/awstest"
 	"lipsync/internal/dashboard"
 	"lipsync/internal/dynamodb"
-	"lipsync/internal/gateway"
 	"lipsync/internal/rest"
 )
 
@@ -68,7 +67,7 @@ func (h *testDeployment) session(t *testing.T, age time.Duration) []*http.Cookie
 	service.Now = func() time.Time { return time.Now().Add(-age) }
 	pages, err := dashboard.New(service, dashboard.Options{
 		Log: slog.New(slog.DiscardHandler), SignIn: anybody{}, Sessions: dynamodb.New(h.config, h.Outputs["TableName"]),
-		Secret: sha256.Sum256([]byte(*out.SecretString)), PublicURL: public, Prefix: gateway.Stage, Document: rest.Document(),
+		Secret: sha256.Sum256([]byte(*out.SecretString)), PublicURL: public, Prefix: rest.Base, Document: rest.Document(),
 	})
 	if err != nil {
 		t.Fatal(err)

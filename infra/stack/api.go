@@ -51,12 +51,12 @@ func clientFunctions() []string {
 // name it. It has no path, which may have a reference_id, no query, and no header, which may have a
 // token. API Gateway writes - for a missing value, so only values that always exist are numbers.
 const accessLog = `{"time":"$context.requestTime","request_id":"$context.requestId","trace":"$context.xrayTraceId",` +
-	`"ip":"$context.identity.sourceIp","method":"$context.httpMethod","route":"/` + stageName + `$context.resourcePath",` +
+	`"ip":"$context.identity.sourceIp","method":"$context.httpMethod","route":"` + rest.Base + `$context.resourcePath",` +
 	`"status":"$context.status","bytes":"$context.responseLength","took_ms":$context.responseLatency,` +
 	`"integration_ms":"$context.integrationLatency","error":"$context.error.responseType"}`
 
-// stageName is the first element of every path. The API's base URL ends with it.
-const stageName = "api"
+// stageName is the first element of every path, so that an endpoint has the same path as on one machine.
+var stageName = strings.TrimPrefix(rest.Base, "/")
 
 // addAPI adds the API without its routes. Other parts need its address before the functions exist.
 func (s *service) addAPI() {
@@ -98,5 +98,5 @@ func (s *service) host() string {
 
 // address returns the URL of a path of the API.
 func (s *service) address(path string) *string {
-	return jsii.String(s.host() + "/" + stageName + path)
+	return jsii.String(s.host() + rest.Base + path)
 }

@@ -11,13 +11,13 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"lipsync/internal/dynamodb"
-	"lipsync/internal/rest"
+	"lipsync/internal/gateway"
 	"lipsync/internal/settings"
 )
 
 // Timeouts in seconds. The sweep runs each minute.
 const (
-	apiTimeout      = int(rest.Timeout / time.Second)
+	apiTimeout      = int(gateway.Timeout / time.Second)
 	dispatchTimeout = 30
 	sweepTimeout    = 55
 )

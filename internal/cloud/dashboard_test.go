@@ -21,6 +21,7 @@ import (
 	"lipsync/internal/cloud/messages"
 	"lipsync/internal/cloud/pages"
 	"lipsync/internal/gateway"
+	"lipsync/internal/rest"
 )
 
 const (
@@ -58,7 +59,7 @@ func (d *deployment) browse(t *testing.T) *browser {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &browser{d, gateway.Handler(handler), map[string]string{}}
+	return &browser{d, gateway.Handler(rest.Base, handler), map[string]string{}}
 }
 
 // users makes a pool of one user, and the dashboard's client in it.

@@ -23,6 +23,7 @@ import (
 	"lipsync/internal/cloud/messages"
 	"lipsync/internal/gateway"
 	"lipsync/internal/lipsync"
+	"lipsync/internal/rest"
 	"lipsync/internal/sharedtest"
 	"lipsync/internal/sqs"
 )
@@ -90,7 +91,7 @@ func invoke(t *testing.T, name string, function any) (answer []byte, err error) 
 // call feeds a function of the API its event, and decodes the body of its answer.
 func (d *deployment) call(t *testing.T, name string, body any, parts ...cloud.Part) {
 	t.Helper()
-	answer, err := invoke(t, name, gateway.Handler(d.open(t, parts...).API()))
+	answer, err := invoke(t, name, gateway.Handler(rest.Base, d.open(t, parts...).API()))
 	var got events.APIGatewayProxyResponse
 	if err := errors.Join(err, json.Unmarshal(answer, &got)); err != nil {
 		t.Fatal(err)
@@ -202,7 +203,7 @@ func TestLargeForm(t *testing.T) {
 		},
 		Body: strings.Repeat("x", gateway.MaxForm+1),
 	}
-	handler := gateway.Handler(d.open(t, cloud.Records, media.Kept, cloud.Generating, cloud.Sizes).API())
+	handler := gateway.Handler(rest.Base, d.open(t, cloud.Records, media.Kept, cloud.Generating, cloud.Sizes).API())
 	answer, err := handler(t.Context(), form)
 	want := `{"error":"request body is larger than 4400000 bytes; send larger files by POST /v1/uploads"}` + "\n"
 	if err != nil || answer.StatusCode != 413 || answer.Body != want {

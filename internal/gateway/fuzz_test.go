@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"lipsync/internal/gateway"
+	"lipsync/internal/rest"
 )
 
 // FuzzEvent handles any event. It must give a call or an error, and must not crash the function.
@@ -20,7 +21,7 @@ func FuzzEvent(f *testing.F) {
 	} {
 		f.Add([]byte(event))
 	}
-	h := gateway.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusNoContent) }))
+	h := gateway.Handler(rest.Base, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusNoContent) }))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		var e events.APIGatewayProxyRequest
 		if json.Unmarshal(text, &e) != nil {

@@ -7,24 +7,25 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/awslabs/aws-lambda-go-api-proxy/httpadapter"
 )
 
-// Stage is the name of the API's stage. The paths that clients call begin with it; the paths in
-// events begin after it.
-const Stage = "/api"
+// Timeout is the longest time of a function's call. API Gateway waits for 29 seconds.
+const Timeout = 25 * time.Second
 
 // MaxForm bounds a multipart body, in bytes. An event of Lambda has at most 6 MiB, in which the
 // body is in base64 and the headers appear twice.
 const MaxForm = 4_400_000
 
-// Handler returns a Lambda function that calls the handler.
-func Handler(h http.Handler) func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
+// Handler returns a Lambda function that calls the handler. base is the name of the API's stage, after a slash: the paths that
+// clients call begin with it, and the paths in events begin after it.
+func Handler(base string, h http.Handler) func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
 	adapter := httpadapter.New(h)
 	return func(ctx context.Context, e events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
-		e.Path = pathOf(e)
+		e.Path = base + pathOf(e)
 		answer, err := adapter.ProxyWithContext(ctx, e)
 		if e.HTTPMethod == http.MethodHead {
 			answer.Body = "" // net/http would have dropped the body of an answer to HEAD
@@ -33,8 +34,8 @@ func Handler(h http.Handler) func(context.Context, events.APIGatewayProxyRequest
 	}
 }
 
-// pathOf returns the path that the client called, in its encoded form, without the base path of a
-// custom domain before the resource.
+// pathOf returns the path that the client called after the stage, in its encoded form, without the base path of a custom domain
+// before the resource.
 //
 // API Gateway leaves the path as the client encoded it. Emulators decode it, so a slash in a
 // decoded parameter can't be told from the parameter's end; it counts as part of the parameter.
@@ -45,7 +46,7 @@ func pathOf(e events.APIGatewayProxyRequest) string {
 	name, after, _ := strings.Cut(rest, "}")
 	_, parameter, _ := strings.Cut(e.Path, fixed)
 	if !parametric {
-		return Stage + fixed + parameter
+		return fixed + parameter
 	}
 	segments := []string{strings.TrimSuffix(parameter, after)}
 	if strings.HasSuffix(name, "+") {
@@ -54,7 +55,7 @@ func pathOf(e events.APIGatewayProxyRequest) string {
 	for i, s := range segments {
 		segments[i] = escape(s)
 	}
-	return Stage + fixed + strings.Join(segments, "/") + after
+	return fixed + strings.Join(segments, "/") + after
 }
 
 // escape returns a segment of a path in the form that net/http reads, whether it was escaped or

@@ -33,7 +33,7 @@ type called struct {
 // the function's answer.
 func call(t *testing.T, e events.APIGatewayProxyRequest) (c called, answer events.APIGatewayProxyResponse) {
 	t.Helper()
-	handler := gateway.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	handler := gateway.Handler(rest.Base, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
 			t.Error(err)
@@ -96,7 +96,7 @@ func TestPaths(t *testing.T) {
 // TestUnknownPaths checks that the handler answers calls that match no other resource.
 func TestUnknownPaths(t *testing.T) {
 	service := &lipsync.Service{Now: time.Now, NewID: uuid.NewString}
-	handler := gateway.Handler(rest.New(service, rest.Options{Log: slog.New(slog.DiscardHandler)}))
+	handler := gateway.Handler(rest.Base, rest.New(service, rest.Options{Log: slog.New(slog.DiscardHandler)}))
 	for resource, paths := range map[string][]string{
 		"/":         {"/"},
 		"/{proxy+}": {"/v1", "/v2/users/me", "/health/", "//health", "/v1%2Fusers%2Fme", "/v1/lipsync/requests/x/y", "/%2E%2E/health", "/../health"},
@@ -171,7 +171,7 @@ func TestHead(t *testing.T) {
 func TestContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := gateway.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	_, err := gateway.Handler(rest.Base, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Context().Err() == nil {
 			t.Error("the handler's context outlives the function's")
 		}

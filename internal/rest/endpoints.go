@@ -2,7 +2,6 @@ package rest
 
 import (
 	"net/http"
-	"time"
 
 	"lipsync/internal/lipsync"
 )
@@ -19,9 +18,6 @@ const (
 	RequestsPath          = "/v1/lipsync/requests" // a request has the path RequestsPath + "/" + its id
 	UploadsPath           = "/v1/uploads"
 )
-
-// Timeout is the longest time of a call on Lambda. API Gateway waits for 29 seconds.
-const Timeout = 25 * time.Second
 
 // Endpoint is one row of the table of endpoints. It defines the route. On AWS it also defines the function's program, rights
 // and variables.

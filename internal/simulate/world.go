@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"lipsync/internal/dynamodb"
+	"lipsync/internal/gateway"
 	"lipsync/internal/lipsync"
-	"lipsync/internal/rest"
 	"lipsync/internal/simulate/table"
 	"lipsync/internal/sqs"
 )
@@ -109,7 +109,7 @@ func newWorld(p Plan) *World {
 
 // These are the functions' timeouts, as in infra/stack.
 const (
-	apiTimeout      = rest.Timeout
+	apiTimeout      = gateway.Timeout
 	dispatchTimeout = 30 * time.Second
 	sweepTimeout    = 55 * time.Second
 )

@@ -16,7 +16,6 @@ import (
 
 	"lipsync/internal/cloud"
 	"lipsync/internal/dashboard"
-	"lipsync/internal/gateway"
 	"lipsync/internal/openid"
 	"lipsync/internal/rest"
 	"lipsync/internal/s3"
@@ -45,7 +44,7 @@ func New(ctx context.Context, d *cloud.Deployment) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	root := public.ResolveReference(&url.URL{Path: gateway.Stage + dashboard.Root})
+	root := public.ResolveReference(&url.URL{Path: rest.Base + dashboard.Root})
 	signOut.RawQuery = url.Values{ // as Cognito reads it
 		"client_id": {clientID}, "logout_uri": {root.JoinPath("signed-out").String()},
 	}.Encode()
@@ -58,7 +57,7 @@ func New(ctx context.Context, d *cloud.Deployment) (http.Handler, error) {
 	}
 	return dashboard.New(d.Service, dashboard.Options{
 		Log: d.Log, SignIn: signIn, Sessions: d.Table, Secret: secret,
-		PublicURL: public, Prefix: gateway.Stage, Storage: storage, Document: rest.Document(),
+		PublicURL: public, Prefix: rest.Base, Storage: storage, Document: rest.Document(),
 	})
 }
 
