@@ -66,7 +66,7 @@ func TestRequestsFail(t *testing.T) {
 // TestFunctionsThrottled checks that the alarm sums all functions behind the API.
 func TestFunctionsThrottled(t *testing.T) {
 	metrics := deployed().get("FunctionsThrottled", "Metrics") + deployed().get("FunctionsThrottled2", "Metrics")
-	for _, f := range routes() {
+	for _, f := range routes(t) {
 		if !strings.Contains(metrics, `"Value":"`+f+`"`) {
 			t.Errorf("the throttling of %s raises no alarm", f)
 		}
@@ -108,7 +108,7 @@ func TestTableThrottled(t *testing.T) {
 // only values; and that no alarm has more metrics than AWS allows.
 func TestSums(t *testing.T) {
 	const most = 10
-	functions := len(slices.Compact(slices.Sorted(maps.Values(routes()))))
+	functions := len(slices.Compact(slices.Sorted(maps.Values(routes(t)))))
 	for alarm, terms := range map[string]int{"FunctionsThrottled": most, "FunctionsThrottled2": functions - most, "TableThrottled": 4, "BackgroundFails": 2} {
 		metrics := deployed().get(alarm, "Metrics")
 		operands, filled := strings.Count(metrics, `"MetricStat"`), strings.Count(metrics, "FILL(")

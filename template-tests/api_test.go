@@ -1,8 +1,10 @@
 package templatetests
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
+	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,43 +15,56 @@ import (
 
 func text(v any) string { return fmt.Sprint(v) }
 
-// routes has each method and path of the API with its function in the template, by the table of endpoints: the first endpoint of a
-// path gets whatever method has none of its own.
-func routes() map[string]string {
-	want, seen := map[string]string{}, map[string]bool{}
-	for _, e := range rest.Endpoints() {
-		method := "ANY"
-		if seen[e.Path] {
-			method = e.Method
-		}
-		seen[e.Path] = true
-		want[method+" "+e.Path] = logical(e.Function)
+// route is a method and a path of the API in the template. The method ANY stands for all that no other route of the path has.
+type route struct{ method, path string }
+
+// routes returns the functions behind the API by their routes.
+func routes(t *testing.T) map[route]string {
+	t.Helper()
+	d := deployed()
+	all := map[route]string{}
+	for _, name := range d.all("AWS::ApiGateway::Method") {
+		_, function, _ := strings.Cut(d.get(name, "Integration.Uri"), ":path/2015-03-31/functions/")
+		r := route{strings.Trim(d.get(name, "HttpMethod"), `"`), path(t, strings.Trim(d.get(name, "ResourceId"), `"`))}
+		all[r] = strings.TrimSuffix(function, `.Arn/invocations"`)
 	}
-	maps.Copy(want, map[string]string{
-		"ANY /dashboard":          "DashboardPages",
-		"ANY /dashboard/{proxy+}": "DashboardPages",
-		"ANY ":                    "Health", // and every other path of the API
-		"ANY /{proxy+}":           "Health",
-	})
-	return want
+	return all
 }
 
-// TestEndpoints checks that each path calls its function, also with methods that the path does not
-// have: the function refuses those.
-func TestEndpoints(t *testing.T) {
-	d := deployed()
-	got := map[string]string{}
-	for _, name := range d.all("AWS::ApiGateway::Method") {
-		d.check(t, []property{
+// TestMethods checks that API Gateway passes each call on as it is.
+func TestMethods(t *testing.T) {
+	for _, name := range deployed().all("AWS::ApiGateway::Method") {
+		deployed().check(t, []property{
 			{name, "AuthorizationType", `"NONE"`},
 			{name, "Integration.Type", `"AWS_PROXY"`},
 		})
-		_, function, _ := strings.Cut(d.get(name, "Integration.Uri"), ":path/2015-03-31/functions/")
-		method := strings.Trim(d.get(name, "HttpMethod"), `"`)
-		got[method+" "+path(t, strings.Trim(d.get(name, "ResourceId"), `"`))] = strings.TrimSuffix(function, `.Arn/invocations"`)
 	}
-	if want := routes(); !maps.Equal(got, want) {
-		t.Errorf("got %v, want %v", got, want)
+}
+
+// TestEndpoints checks that each endpoint calls its function. A method that a path does not have must call a function of the path,
+// which refuses it. There must be no other routes than those of endpoints, of the dashboard, and of unknown paths.
+func TestEndpoints(t *testing.T) {
+	all := routes(t)
+	called := func(method, path string) string { return cmp.Or(all[route{method, path}], all[route{"ANY", path}]) }
+	functions := map[string][]string{ // by paths
+		"/dashboard": {"DashboardPages"}, "/dashboard/{proxy+}": {"DashboardPages"},
+		"": {"Health"}, "/{proxy+}": {"Health"}, // unknown paths
+	}
+	for _, e := range rest.Endpoints() {
+		if got, want := called(e.Method, e.Path), logical(e.Function); got != want {
+			t.Errorf("%s %s calls %q, want %s", e.Method, e.Path, got, want)
+		}
+		functions[e.Path] = append(functions[e.Path], logical(e.Function))
+	}
+	for path, want := range functions {
+		if got := called(http.MethodPatch, path); !slices.Contains(want, got) {
+			t.Errorf("a wrong method of %s calls %q, want one of %q", path, got, want)
+		}
+	}
+	for r, function := range all {
+		if !slices.Contains(functions[r.path], function) {
+			t.Errorf("%s %s calls %s, which is not a function of the path", r.method, r.path, function)
+		}
 	}
 }
 
@@ -71,15 +86,9 @@ func path(t *testing.T, resource string) string {
 func TestCallers(t *testing.T) {
 	want := []string{"Sweep by events at EachMinute.Arn"}
 	parameter := regexp.MustCompile(`{[^}]*}`)
-	for route, function := range routes() {
-		method, path, _ := strings.Cut(route, " ")
-		if method == "ANY" {
-			method = "*"
-		}
-		if path == "" {
-			path = "/"
-		}
-		want = append(want, function+" by apigateway at api/"+method+parameter.ReplaceAllString(path, "*"))
+	for r, function := range routes(t) {
+		method := strings.Replace(r.method, "ANY", "*", 1)
+		want = append(want, function+" by apigateway at api/"+method+parameter.ReplaceAllString(cmp.Or(r.path, "/"), "*"))
 	}
 	var got []string
 	for _, name := range deployed().all("AWS::Lambda::Permission") {

@@ -20,7 +20,7 @@ func rights() map[string][]string {
 			actions = append(actions, "dynamodb:BatchGetItem Table", "dynamodb:GetItem Table", "dynamodb:UpdateItem Table")
 		}
 		for _, n := range e.Needs {
-			actions = append(actions, neededRights[n]...)
+			actions = append(actions, needed[n].rights...)
 		}
 		slices.Sort(actions)
 		all[logical(e.Function)+"Role"] = with(logical(e.Function)+"Log", slices.Compact(actions)...)
@@ -28,32 +28,38 @@ func rights() map[string][]string {
 	return all
 }
 
-// neededRights has what a function of the API may do for each need of its endpoint. All may read and update items, to check keys.
-var neededRights = map[rest.Need][]string{
-	rest.ListEngines:   nil,
-	rest.KnowRetention: nil,
-	rest.ReadRequests:  {"dynamodb:Query Table"},
-	rest.ListRequests:  {"dynamodb:Query Table", "dynamodb:Query Table/index/open"},
-	rest.CreateRequests: {
+// needed is the tests' own table of needs. It has what a function of the API may do for each need of its endpoint, and whether the
+// function uses the retention of media. All functions of endpoints with a key may also read and update items, to check keys.
+var needed = map[rest.Need]struct {
+	rights    []string
+	retention bool
+}{
+	rest.ListEngines:   {},
+	rest.KnowRetention: {retention: true},
+	rest.ReadRequests:  {rights: []string{"dynamodb:Query Table"}},
+	rest.ListRequests:  {rights: []string{"dynamodb:Query Table", "dynamodb:Query Table/index/open"}},
+	rest.CreateRequests: {retention: true, rights: []string{
 		"dynamodb:PutItem Table", "dynamodb:Query Table", "dynamodb:Query Table/index/open", "sqs:SendMessage Queue",
-	},
-	rest.CancelRequests: {
+	}},
+	rest.CancelRequests: {rights: []string{
 		"dynamodb:DeleteItem Table", "dynamodb:PutItem Table", "dynamodb:Query Table",
 		"s3:DeleteObject Media/inputs/*", "s3:DeleteObject Media/outputs/*",
-	},
-	rest.ReadUploads:   {"s3:GetObject Media/uploads/*", "s3:ListBucket Media"},
-	rest.CreateUploads: {"dynamodb:PutItem Table", "dynamodb:Query Table"},
-	rest.StoreInputs:   {"s3:AbortMultipartUpload Media/inputs/*", "s3:DeleteObject Media/inputs/*", "s3:PutObject Media/inputs/*"},
-	rest.DeleteMedia: {
+	}},
+	rest.ReadUploads:   {rights: []string{"s3:GetObject Media/uploads/*", "s3:ListBucket Media"}},
+	rest.CreateUploads: {retention: true, rights: []string{"dynamodb:PutItem Table", "dynamodb:Query Table"}},
+	rest.StoreInputs: {rights: []string{
+		"s3:AbortMultipartUpload Media/inputs/*", "s3:DeleteObject Media/inputs/*", "s3:PutObject Media/inputs/*",
+	}},
+	rest.DeleteMedia: {rights: []string{
 		"dynamodb:DeleteItem Table", "dynamodb:PutItem Table", "dynamodb:Query Table", "dynamodb:Query Table/index/open",
 		"s3:AbortMultipartUpload Media/inputs/*", "s3:AbortMultipartUpload Media/outputs/*",
 		"s3:DeleteObject Media/inputs/*", "s3:DeleteObject Media/outputs/*", "s3:DeleteObject Media/uploads/*",
 		"s3:ListBucket Media", "s3:ListBucketMultipartUploads Media",
-	},
-	rest.SignURLs: {
+	}},
+	rest.SignURLs: {retention: true, rights: []string{
 		"cognito-identity:GetOpenIdTokenForDeveloperIdentity arn:AWS::Partition:cognito-identity:AWS::Region:AWS::AccountId:identitypool/SignerPool",
 		"sts:AssumeRole Signer",
-	},
+	}},
 }
 
 // otherRights has the rights of all other roles than those of the API's functions.
@@ -124,6 +130,17 @@ func TestRights(t *testing.T) {
 	}
 	for role, actions := range got {
 		t.Errorf("%s may do %q, which is not in the list", role, actions)
+	}
+}
+
+// TestNeeds checks that the tests' own table has each need.
+func TestNeeds(t *testing.T) {
+	for _, e := range rest.Endpoints() {
+		for _, n := range e.Needs {
+			if _, known := needed[n]; !known {
+				t.Errorf("%s: the tests' table has no row for the need to %s", e.Function, n)
+			}
+		}
 	}
 }
 

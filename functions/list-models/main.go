@@ -1,4 +1,4 @@
-// Code generated from the table in internal/rest/endpoints.go by go generate; DO NOT EDIT.
+// Code generated from the tables in internal/rest/endpoints.go and infra/stack/needs.go by go generate; DO NOT EDIT.
 
 // Command list-models is the function behind GET /v1/models.
 package main

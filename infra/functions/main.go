@@ -1,4 +1,5 @@
-// Command functions writes the programs of the API's functions of Lambda, by the table of endpoints in package rest.
+// Command functions writes the programs of the API's functions of Lambda, from the table of endpoints in package rest and the table
+// of needs in infra/stack.
 //
 //	functions DIR
 //
@@ -17,7 +18,7 @@ import (
 	"strings"
 	"text/template"
 
-	"lipsync/internal/lipsync"
+	"lipsync/infra/stack"
 	"lipsync/internal/rest"
 )
 
@@ -48,7 +49,7 @@ func write(folder string, e rest.Endpoint) error {
 	return os.WriteFile(filepath.Join(folder, "main.go"), text, 0o644)
 }
 
-var source = template.Must(template.New("").Parse(`// Code generated from the table in internal/rest/endpoints.go by go generate; DO NOT EDIT.
+var source = template.Must(template.New("").Parse(`// Code generated from the tables in internal/rest/endpoints.go and infra/stack/needs.go by go generate; DO NOT EDIT.
 
 // Command {{.Function}} is the function behind {{.Method}} {{.Path}}.
 package main
@@ -74,7 +75,7 @@ func main() {
 
 // program returns the program of an endpoint's function.
 func program(e rest.Endpoint) ([]byte, error) {
-	parts := parts(e)
+	parts := stack.Parts(e)
 	imports := []string{"cloud", "gateway", "rest"}
 	for _, p := range parts {
 		if name, _, _ := strings.Cut(p, "."); name != "cloud" {
@@ -91,30 +92,4 @@ func program(e rest.Endpoint) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %w", e.Function, err)
 	}
 	return format.Source(text.Bytes())
-}
-
-// parts returns the parts of package cloud and those below it that an endpoint's function has, as its source names them.
-func parts(e rest.Endpoint) []string {
-	rate := map[lipsync.CallKind]string{lipsync.ReadCall: "cloud.Reading", lipsync.GenerateCall: "cloud.Generating"}
-	all := []string{"cloud.Records", "cloud.Origins", rate[e.Calls]}
-	for _, n := range e.Needs {
-		all = append(all, partsOf[n]...)
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
-}
-
-// partsOf has the parts that each need adds.
-var partsOf = map[rest.Need][]string{
-	rest.ListEngines:    {"cloud.Engines"},
-	rest.ListRequests:   nil,
-	rest.ReadRequests:   nil,
-	rest.CreateRequests: {"messages.Queue", "cloud.Sizes", "cloud.Limits", "cloud.Retention"},
-	rest.CancelRequests: {"media.Kept"},
-	rest.ReadUploads:    {"media.Kept"},
-	rest.CreateUploads:  {"cloud.Sizes", "cloud.Limits", "cloud.Retention"},
-	rest.StoreInputs:    {"media.Kept"},
-	rest.DeleteMedia:    {"media.Kept"},
-	rest.SignURLs:       {"media.Signed", "cloud.Retention"},
-	rest.KnowRetention:  {"cloud.Retention"},
 }

@@ -24,23 +24,22 @@ const (
 
 // lambda is a function of the service. api.go and events.go define what calls it.
 type lambda struct {
-	name      string
-	timeout   int // seconds
-	memory    int // MiB; the share of a CPU grows with it
-	variables []settings.Entry
-	policy    []awsiam.PolicyStatement
+	name    string
+	timeout int      // seconds
+	memory  int      // MiB; the share of a CPU grows with it
+	parts   []string // of its program: see settingsOf
+	policy  policy
 }
 
-// lambdas returns every function with its variables and rights, except the right to sign URLs: see
+// lambdas returns every function with its parts and rights, except the right to sign URLs: see
 // signers.
 func (s *service) lambdas() []lambda {
 	return append(s.apiLambdas(), []lambda{
 		{
 			name: "dashboard", timeout: apiTimeout, memory: 512,
-			variables: []settings.Entry{
-				settings.Table, settings.Bucket, settings.QueueURL, settings.GenerateRate, settings.ReadRate, settings.Engines,
-				settings.MaxVideo, settings.MaxAudio, settings.MaxOpenRequests, settings.MaxStored, settings.MaxKeys, settings.KeepInputs, settings.KeepOutputs,
-				settings.Issuer, settings.ClientID, settings.SignOutURL, settings.SecretARN, settings.PublicURL,
+			parts: []string{
+				"cloud.Records", "media.Signed", "messages.Queue", "cloud.Generating", "cloud.Reading", "cloud.Sizes", "cloud.Limits", "cloud.Retention",
+				"pages.New",
 			},
 			policy: append(s.deleteMedia(),
 				s.create(), s.useTable("GetItem"), s.send(), s.readSecret(),
@@ -48,15 +47,15 @@ func (s *service) lambdas() []lambda {
 		},
 		{
 			name: "dispatch", timeout: dispatchTimeout, memory: 512,
-			variables: []settings.Entry{settings.Table, settings.JobQueue, settings.JobDefinition, settings.MaxWorkers},
-			policy: []awsiam.PolicyStatement{
+			parts: []string{"cloud.Records", "cloud.Demand", "jobs.Pool"},
+			policy: policy{
 				onKeys(s.useTable("GetItem", "UpdateItem"), []string{dynamodb.PoolKey}), s.queryOpen(), s.submit(), listJobs(),
 			},
 		},
 		{
 			name: "sweep", timeout: sweepTimeout, memory: 512,
-			variables: []settings.Entry{settings.Table, settings.Bucket, settings.JobQueue, settings.JobDefinition, settings.MaxWorkers, settings.KeepInputs, settings.KeepOutputs},
-			policy: []awsiam.PolicyStatement{
+			parts: []string{"cloud.Records", "media.Kept", "cloud.Demand", "jobs.Pool", "cloud.Retention"},
+			policy: policy{
 				s.queryOpen(), s.read(), s.change(), s.useTable("GetItem"), s.submit(), listJobs(),
 				s.send(), // for functions of the version before
 				s.useObjects("inputs", "DeleteObject"), s.useObjects("uploads", "DeleteObject"), s.useObjects("outputs", "DeleteObject"),
@@ -66,8 +65,8 @@ func (s *service) lambdas() []lambda {
 }
 
 // authenticate allows to read a key, store its last use, and count calls in the lanes of its rate.
-func (s *service) authenticate() awsiam.PolicyStatement {
-	return s.useTable("BatchGetItem", "GetItem", "UpdateItem")
+func (s *service) authenticate() policy {
+	return policy{s.useTable("BatchGetItem", "GetItem", "UpdateItem")}
 }
 
 // read allows to read requests and lists of them.
@@ -86,8 +85,8 @@ func (s *service) create() awsiam.PolicyStatement {
 
 // deleteMedia allows to delete all media of a request, with the parts of unfinished uploads, and to
 // record that. A function that may authenticate may also read and update items.
-func (s *service) deleteMedia() []awsiam.PolicyStatement {
-	return []awsiam.PolicyStatement{
+func (s *service) deleteMedia() policy {
+	return policy{
 		s.read(), s.change(), s.queryOpen(), s.missObjects(), s.listParts(),
 		s.useObjects("inputs", "DeleteObject", "AbortMultipartUpload"), s.useObjects("outputs", "DeleteObject", "AbortMultipartUpload"),
 		s.useObjects("uploads", "DeleteObject"),
@@ -154,7 +153,7 @@ func (s *service) functionRole(l lambda) awsiam.Role {
 func (s *service) function(l lambda, role awsiam.Role) awslambda.Function {
 	log := s.logGroup(l.id() + "Log")
 	log.GrantWrite(role)
-	variables := s.environment(1, l.variables...) // Lambda gives each function a part of one core; with a larger number Go starts slower
+	variables := s.environment(1, l.variables()...) // Lambda gives each function a part of one core; with a larger number Go starts slower
 	if signer, ok := s.signerOf[l.name]; ok {
 		(*variables)[settings.SignerRole.Env()], (*variables)[settings.SignerPool.Env()] = signer.role.RoleArn(), signer.pool.Ref()
 	}

@@ -10,10 +10,76 @@ import (
 	"lipsync/internal/settings"
 )
 
-// grant has the variables and the rights of a function.
-type grant struct {
-	variables []settings.Entry
-	policy    []awsiam.PolicyStatement
+// policy has the rights of a function.
+type policy = []awsiam.PolicyStatement
+
+// need is a row of the tables of needs: what a function has for one need.
+type need struct {
+	parts  []string              // of the function's program, as its source names them
+	policy func(*service) policy // nil for no rights
+}
+
+// needs is the table of what endpoints need. To add a need, add its name in package rest and a row here.
+var needs = map[rest.Need]need{
+	rest.ListEngines:  {parts: []string{"cloud.Engines"}},
+	rest.ListRequests: {policy: func(s *service) policy { return policy{s.read(), s.queryOpen()} }},
+	rest.ReadRequests: {policy: func(s *service) policy { return policy{s.read()} }},
+	rest.CreateRequests: {
+		parts:  []string{"messages.Queue", "cloud.Sizes", "cloud.Limits", "cloud.Retention"},
+		policy: func(s *service) policy { return policy{s.create(), s.queryOpen(), s.send()} },
+	},
+	rest.CancelRequests: {
+		parts: []string{"media.Kept"},
+		policy: func(s *service) policy {
+			return policy{s.read(), s.change(), s.useObjects("inputs", "DeleteObject"), s.useObjects("outputs", "DeleteObject")}
+		},
+	},
+	rest.ReadUploads: {
+		parts:  []string{"media.Kept"},
+		policy: func(s *service) policy { return policy{s.useObjects("uploads", "GetObject"), s.missObjects()} },
+	},
+	rest.CreateUploads: {
+		parts:  []string{"cloud.Sizes", "cloud.Limits", "cloud.Retention"},
+		policy: func(s *service) policy { return policy{s.useTable("PutItem", "Query")} },
+	},
+	rest.StoreInputs: {
+		parts: []string{"media.Kept"},
+		policy: func(s *service) policy {
+			return policy{s.useObjects("inputs", "PutObject", "AbortMultipartUpload", "DeleteObject")}
+		},
+	},
+	rest.DeleteMedia:   {parts: []string{"media.Kept"}, policy: (*service).deleteMedia},
+	rest.SignURLs:      {parts: []string{"media.Signed", "cloud.Retention"}}, // a separate role has the rights: see signers
+	rest.KnowRetention: {parts: []string{"cloud.Retention"}},
+}
+
+// keyNeeds is the table of what it takes to check a key, and to count its calls of a kind. It has no row for endpoints without a key.
+var keyNeeds = map[lipsync.CallKind]need{
+	lipsync.ReadCall:     {parts: []string{"cloud.Records", "cloud.Reading"}, policy: (*service).authenticate},
+	lipsync.GenerateCall: {parts: []string{"cloud.Records", "cloud.Generating"}, policy: (*service).authenticate},
+}
+
+// needsOf returns the rows of the tables for an endpoint.
+func needsOf(e rest.Endpoint) []need {
+	all := []need{{parts: []string{"cloud.Origins"}}, keyNeeds[e.Calls]}
+	for _, name := range e.Needs {
+		n, known := needs[name]
+		if !known {
+			panic("infra/stack/needs.go has no row for the need to " + string(name))
+		}
+		all = append(all, n)
+	}
+	return all
+}
+
+// Parts returns the parts of the program of an endpoint's function: names in package cloud and the packages below it, sorted.
+func Parts(e rest.Endpoint) []string {
+	var all []string
+	for _, n := range needsOf(e) {
+		all = append(all, n.parts...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // apiLambdas returns the functions of the API, from the table of endpoints. For endpoints that
@@ -24,63 +90,56 @@ func (s *service) apiLambdas() []lambda {
 		if slices.ContainsFunc(all, func(l lambda) bool { return l.name == e.Function }) {
 			continue
 		}
-		l := lambda{name: e.Function, timeout: apiTimeout, memory: e.Memory, variables: []settings.Entry{settings.CORSOrigins}}
-		l.add(s.checkKey(e.Calls))
-		for _, n := range e.Needs {
-			l.add(s.grant(n))
+		l := lambda{name: e.Function, timeout: apiTimeout, memory: memoryFor(e), parts: Parts(e)}
+		for _, n := range needsOf(e) {
+			if n.policy != nil {
+				l.policy = append(l.policy, n.policy(s)...)
+			}
 		}
 		all = append(all, l)
 	}
 	return all
 }
 
-func (l *lambda) add(g grant) {
-	l.variables = append(l.variables, g.variables...)
-	l.policy = append(l.policy, g.policy...)
-}
-
-// checkKey returns the grant to check a key and its rate for calls of the kind. It is empty for
-// endpoints without a key.
-func (s *service) checkKey(kind lipsync.CallKind) grant {
-	switch kind {
-	case lipsync.ReadCall:
-		return grant{[]settings.Entry{settings.Table, settings.ReadRate}, statements(s.authenticate())}
-	case lipsync.GenerateCall:
-		return grant{[]settings.Entry{settings.Table, settings.GenerateRate, settings.Engines}, statements(s.authenticate())}
+// memoryFor returns the memory of an endpoint's function in MiB.
+func memoryFor(e rest.Endpoint) int {
+	switch {
+	case e.Calls == "":
+		return 256 // its program links nothing of AWS
+	case slices.Contains(e.Needs, rest.StoreInputs):
+		return 1024 // an event with a form, of up to 6 MiB, is several times in memory
 	default:
-		return grant{}
+		return 512
 	}
 }
 
-// grant returns the grant for a need of an endpoint.
-func (s *service) grant(n rest.Need) grant {
-	limits := []settings.Entry{settings.MaxVideo, settings.MaxAudio, settings.MaxOpenRequests, settings.MaxStored, settings.MaxKeys, settings.KeepInputs, settings.KeepOutputs}
-	switch n {
-	case rest.ListEngines:
-		return grant{variables: []settings.Entry{settings.Engines}}
-	case rest.ListRequests:
-		return grant{policy: statements(s.read(), s.queryOpen())}
-	case rest.ReadRequests:
-		return grant{policy: statements(s.read())}
-	case rest.CreateRequests:
-		return grant{append(limits, settings.QueueURL), statements(s.create(), s.queryOpen(), s.send())}
-	case rest.CancelRequests:
-		return grant{[]settings.Entry{settings.Bucket}, statements(s.read(), s.change(), s.useObjects("inputs", "DeleteObject"), s.useObjects("outputs", "DeleteObject"))}
-	case rest.ReadUploads:
-		return grant{[]settings.Entry{settings.Bucket}, statements(s.useObjects("uploads", "GetObject"), s.missObjects())}
-	case rest.CreateUploads:
-		return grant{limits, statements(s.useTable("PutItem", "Query"))}
-	case rest.StoreInputs:
-		return grant{[]settings.Entry{settings.Bucket}, statements(s.useObjects("inputs", "PutObject", "AbortMultipartUpload", "DeleteObject"))}
-	case rest.DeleteMedia:
-		return grant{[]settings.Entry{settings.Bucket}, s.deleteMedia()}
-	case rest.SignURLs: // a separate role does it: see signers
-		return grant{variables: []settings.Entry{settings.Bucket, settings.KeepInputs, settings.KeepOutputs}}
-	case rest.KnowRetention:
-		return grant{variables: []settings.Entry{settings.KeepInputs, settings.KeepOutputs}}
-	default:
-		panic("no rights are known for the need to " + string(n))
-	}
+// settingsOf has the settings that each part of a program reads, except for those of signers.
+var settingsOf = map[string][]settings.Entry{
+	"cloud.Demand":     nil,
+	"cloud.Engines":    {settings.Engines},
+	"cloud.Generating": {settings.GenerateRate, settings.Engines},
+	"cloud.Limits":     {settings.MaxOpenRequests, settings.MaxStored, settings.MaxKeys},
+	"cloud.Origins":    {settings.CORSOrigins},
+	"cloud.Reading":    {settings.ReadRate},
+	"cloud.Records":    {settings.Table},
+	"cloud.Retention":  {settings.KeepInputs, settings.KeepOutputs},
+	"cloud.Sizes":      {settings.MaxVideo, settings.MaxAudio},
+	"jobs.Pool":        {settings.JobQueue, settings.JobDefinition, settings.MaxWorkers},
+	"media.Kept":       {settings.Bucket},
+	"media.Signed":     {settings.Bucket},
+	"messages.Queue":   {settings.QueueURL},
+	"pages.New":        {settings.Issuer, settings.ClientID, settings.SignOutURL, settings.SecretARN, settings.PublicURL},
 }
 
-func statements(all ...awsiam.PolicyStatement) []awsiam.PolicyStatement { return all }
+// variables returns the settings that the parts of a function's program read.
+func (l lambda) variables() []settings.Entry {
+	var all []settings.Entry
+	for _, part := range l.parts {
+		entries, known := settingsOf[part]
+		if !known {
+			panic("infra/stack/needs.go has no settings of the part " + part)
+		}
+		all = append(all, entries...)
+	}
+	return all
+}

@@ -19,13 +19,12 @@ const (
 	UploadsPath           = "/v1/uploads"
 )
 
-// Endpoint is one row of the table of endpoints. It defines the route. On AWS it also defines the function's program, rights
-// and variables.
+// Endpoint is one row of the table of endpoints. It defines the route. On AWS it also defines the function: infra/stack derives
+// its program, variables, rights and memory from the row.
 type Endpoint struct {
 	Method, Path string           // the path is below Base
 	Calls        lipsync.CallKind // the kind of call that a key's rate counts; "" for an endpoint without a key
-	Function     string           // on Lambda; endpoints without a key may share one
-	Memory       int              // of the function, in MiB; its share of a processor grows with it
+	Function     string           // name of the function on AWS; endpoints without a key share one
 	Needs        []Need           // beside those of checking a key
 
 	handler handler
@@ -42,25 +41,24 @@ func Endpoints() []Endpoint {
 	)
 	type needs = []Need
 	return []Endpoint{
-		{get, "/health", open, "health", 256, nil, health},
-		{get, DocumentPath, open, "health", 256, nil, document},
-		{get, "/openapi.json", open, "health", 256, nil, documentJSON},
-		{get, "/v1/users/me", read, "me", 512, nil, answers((*api).me)},
-		{get, "/v1/models", read, "list-models", 512, needs{ListEngines}, answers((*api).listModels)},
-		{post, "/v1/lipsync/generate", generate, "generate", 512, needs{CreateRequests, ReadUploads}, answers(decoded((*api).generate))},
-		{post, GenerateWithMediaPath, generate, "generate-with-media", 1024, needs{CreateRequests, StoreInputs}, answers((*api).generateWithMedia)},
-		{get, RequestsPath, read, "list-requests", 512, needs{ListRequests, SignURLs}, answers((*api).listRequests)},
-		{get, RequestsPath + "/{id}", read, "get-request", 512, needs{ReadRequests, SignURLs}, answers((*api).getRequest)},
-		{del, RequestsPath + "/{id}", read, "cancel-request", 512, needs{CancelRequests}, answers((*api).cancelRequest)},
-		{get, RequestsPath + "/{id}/progress", read, "get-progress", 512, needs{ReadRequests}, answers((*api).getProgress)},
-		{get, RequestsPath + "/{id}/details", read, "get-details", 512, needs{ReadRequests, KnowRetention}, answers((*api).getDetails)},
-		{del, RequestsPath + "/{id}/media", read, "delete-media", 512, needs{DeleteMedia}, answers((*api).deleteMedia)},
-		{post, UploadsPath, read, "create-upload", 512, needs{CreateUploads, SignURLs}, answers(decoded((*api).createUpload))},
+		{get, "/health", open, "health", nil, health},
+		{get, DocumentPath, open, "health", nil, document},
+		{get, "/openapi.json", open, "health", nil, documentJSON},
+		{get, "/v1/users/me", read, "me", nil, answers((*api).me)},
+		{get, "/v1/models", read, "list-models", needs{ListEngines}, answers((*api).listModels)},
+		{post, "/v1/lipsync/generate", generate, "generate", needs{CreateRequests, ReadUploads}, answers(decoded((*api).generate))},
+		{post, GenerateWithMediaPath, generate, "generate-with-media", needs{CreateRequests, StoreInputs}, answers((*api).generateWithMedia)},
+		{get, RequestsPath, read, "list-requests", needs{ListRequests, SignURLs}, answers((*api).listRequests)},
+		{get, RequestsPath + "/{id}", read, "get-request", needs{ReadRequests, SignURLs}, answers((*api).getRequest)},
+		{del, RequestsPath + "/{id}", read, "cancel-request", needs{CancelRequests}, answers((*api).cancelRequest)},
+		{get, RequestsPath + "/{id}/progress", read, "get-progress", needs{ReadRequests}, answers((*api).getProgress)},
+		{get, RequestsPath + "/{id}/details", read, "get-details", needs{ReadRequests, KnowRetention}, answers((*api).getDetails)},
+		{del, RequestsPath + "/{id}/media", read, "delete-media", needs{DeleteMedia}, answers((*api).deleteMedia)},
+		{post, UploadsPath, read, "create-upload", needs{CreateUploads, SignURLs}, answers(decoded((*api).createUpload))},
 	}
 }
 
-// Need is something that an endpoint does by the service. On AWS it stands for the parts of the function's program, which
-// infra/functions has, and for its variables and rights, which infra/stack has.
+// Need is something that an endpoint does by the service. infra/stack/needs.go has a row for each need, with what it takes on AWS.
 type Need string
 
 const (
