@@ -163,7 +163,7 @@ race: $(VENV)/done $(ONNXRUNTIME) $(NODE)/done ## install what is missing and ru
 	@command -v node >/dev/null || .ci/install nodejs
 	LIPSYNC_REQUIRE_ONNXRUNTIME=1 LIPSYNC_REQUIRE_CHROMIUM=1 LIPSYNC_AXE=$(CURDIR)/$(AXE) go test -race -timeout 60m ./...
 
-# The CDK's command line and axe-core, with checked digests.
+# The packages of .ci/node/package.json, with checked digests.
 $(NODE)/done: .ci/node/package.json .ci/node/package-lock.json
 	@command -v npm >/dev/null || .ci/install npm
 	mkdir -p $(@D)
