@@ -60,7 +60,7 @@ func (c client) run(ctx context.Context) {
 	if id == "" {
 		return
 	}
-	c.ledger.accepted(id, came, c.cancels)
+	c.ledger.accepted(id, account(c.account), came, c.cancels)
 	if c.reads {
 		c.read(ctx, id)
 	}

@@ -50,20 +50,20 @@ type due struct {
 // have arrived.
 const checkAfter = 3 * time.Minute
 
-func (l *ledger) get(id string) *job {
+func (l *ledger) get(id, account string, created time.Time) *job {
 	j := l.jobs[id]
 	if j == nil {
-		j = new(job)
+		j = &job{account: account, created: created}
 		l.jobs[id] = j
 	}
 	return j
 }
 
 // accepted records that a client knows its request.
-func (l *ledger) accepted(id string, came time.Time, cancels bool) {
+func (l *ledger) accepted(id, account string, came time.Time, cancels bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	j := l.get(id)
+	j := l.get(id, account, came)
 	if j.accepted {
 		l.doubled = append(l.doubled, id+": given to two clients")
 	}
@@ -80,7 +80,7 @@ func (l *ledger) counts() (made, open int) {
 func (l *ledger) polled(id string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.get(id).reads++
+	l.jobs[id].reads++
 }
 
 // refused counts an answer that was not a success. nil stands for a lost answer.
@@ -121,8 +121,7 @@ func (l *ledger) rendered(from, to time.Time) {
 func (l *ledger) Created(r lipsync.Request) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	j := l.get(r.ID)
-	j.account, j.created = r.Account, r.CreatedAt // a client that was told of it came earlier
+	l.get(r.ID, r.Account, r.CreatedAt)
 	l.open++
 }
 
@@ -130,7 +129,7 @@ func (l *ledger) Created(r lipsync.Request) {
 func (l *ledger) Started(r lipsync.Request) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if j := l.get(r.ID); j.started.IsZero() {
+	if j := l.get(r.ID, r.Account, r.CreatedAt); j.started.IsZero() {
 		j.started = time.Now()
 	}
 }
@@ -139,7 +138,7 @@ func (l *ledger) Started(r lipsync.Request) {
 func (l *ledger) Finished(r lipsync.Request) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	j := l.get(r.ID)
+	j := l.get(r.ID, r.Account, r.CreatedAt)
 	if j.finishes++; j.finishes > 1 {
 		if j.checked {
 			l.doubled = append(l.doubled, r.ID+": finished again")

@@ -71,3 +71,14 @@ func TestMeasurePoll(t *testing.T) {
 		}
 	})
 }
+
+// TestUnknownIsNotRead has a request that no client was told of. It must count no reads.
+func TestUnknownIsNotRead(t *testing.T) {
+	known := job{accepted: true, created: midnight(), started: midnight().Add(time.Second), done: midnight().Add(3 * time.Second)}
+	unknown := known
+	unknown.accepted = false
+	l := &ledger{jobs: map[string]*job{"known": &known, "unknown": &unknown}}
+	if p := l.countPolls(); p.all != 3 || p.most != 1 {
+		t.Errorf("got %d reads, at most %d in a second; want 3 and 1", p.all, p.most)
+	}
+}

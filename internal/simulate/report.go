@@ -69,6 +69,9 @@ type polls struct {
 func (l *ledger) countPolls() (p polls) {
 	bySecond, calls, ofBig := make(map[int64]int), make(map[int64]int), make(map[int64]int)
 	for _, j := range l.jobs {
+		if !j.accepted {
+			continue // no client reads it
+		}
 		calls[j.created.Unix()]++
 		at, status := j.created, j.created
 		p.inFact += int64(j.reads)
