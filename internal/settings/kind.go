@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// Kind is how values of the type T are written.
+// Kind defines how values of the type T are written, and which of them are valid.
 type Kind[T any] struct {
-	want  string // what a value must be, for messages
-	flag  string // the same for messages about flags; "" if it is want
+	want  string // the valid values, in words for messages
+	flag  string // want for messages about flags; "" if it is the same
 	parse func(text string) (value T, ok bool)
-	unit  Size // in bytes, for sizes that are whole numbers of a unit; else 0
+	unit  Size // in bytes, for sizes that are whole numbers of a unit; otherwise 0
 }
 
-// Text returns a value as text that the kind of its setting reads, except for units.
+// Text returns a value as text that the kind of its setting can read. It adds no unit.
 func Text(value any) string {
 	switch v := value.(type) {
 	case []string:
@@ -27,7 +27,7 @@ func Text(value any) string {
 	}
 }
 
-// integer is a whole number that is not less than least.
+// integer is the kind of whole numbers from least on.
 func integer(least int, flag string) *Kind[int] {
 	return &Kind[int]{want: "a whole number above " + strconv.Itoa(least-1), flag: flag, parse: func(text string) (int, bool) {
 		n, err := strconv.Atoi(text)
@@ -35,7 +35,7 @@ func integer(least int, flag string) *Kind[int] {
 	}}
 }
 
-// integerWithin is a whole number from least to most.
+// integerWithin is the kind of whole numbers from least to most.
 func integerWithin(least, most int) *Kind[int] {
 	return &Kind[int]{want: within(least, most), parse: func(text string) (int, bool) {
 		n, err := strconv.Atoi(text)
@@ -45,7 +45,7 @@ func integerWithin(least, most int) *Kind[int] {
 
 func within(least, most int) string { return fmt.Sprintf("a whole number from %d to %d", least, most) }
 
-// float is a number above 0.
+// float is the kind of numbers above 0.
 func float() *Kind[float64] {
 	return &Kind[float64]{want: "a number above 0", flag: moreThanZero, parse: func(text string) (float64, bool) {
 		n, err := strconv.ParseFloat(text, 64)
@@ -53,7 +53,7 @@ func float() *Kind[float64] {
 	}}
 }
 
-// wholeFloat is a float that is a whole number from least to most.
+// wholeFloat is the kind of floats that are whole numbers from least to most.
 func wholeFloat(least, most int) *Kind[float64] {
 	return &Kind[float64]{want: within(least, most), parse: func(text string) (float64, bool) {
 		n, ok := integerWithin(least, most).parse(text)
@@ -61,7 +61,7 @@ func wholeFloat(least, most int) *Kind[float64] {
 	}}
 }
 
-// size is a number of bytes that is not less than least.
+// size is the kind of sizes from least on.
 func size(least Size, want string) *Kind[Size] {
 	return &Kind[Size]{want: want, parse: func(text string) (s Size, ok bool) {
 		err := s.UnmarshalText([]byte(text))
@@ -69,7 +69,7 @@ func size(least Size, want string) *Kind[Size] {
 	}}
 }
 
-// sizeIn is a size in whole units, of which a value has from 1 to most.
+// sizeIn is the kind of sizes from 1 to most units.
 func sizeIn(unit Size, most int) *Kind[Size] {
 	return &Kind[Size]{want: fmt.Sprintf("a whole number of %s from 1 to %d", unit.name(), most), unit: unit, parse: func(text string) (Size, bool) {
 		n, ok := integerWithin(1, most).parse(text)
@@ -77,7 +77,7 @@ func sizeIn(unit Size, most int) *Kind[Size] {
 	}}
 }
 
-// duration is a time that is not less than least.
+// duration is the kind of times from least on.
 func duration(least time.Duration, flag string) *Kind[time.Duration] {
 	want := "a time above 0, such as 90m"
 	if least > 1 {
@@ -89,7 +89,7 @@ func duration(least time.Duration, flag string) *Kind[time.Duration] {
 	}}
 }
 
-// durationWithin is a time in whole seconds from least to most.
+// durationWithin is the kind of times in whole seconds from least to most.
 func durationWithin(least, most time.Duration) *Kind[time.Duration] {
 	want := fmt.Sprintf("a time in whole seconds from %s to %s, such as 90m", short(least), short(most))
 	return &Kind[time.Duration]{want: want, parse: func(text string) (time.Duration, bool) {
@@ -98,7 +98,7 @@ func durationWithin(least, most time.Duration) *Kind[time.Duration] {
 	}}
 }
 
-// short writes a time as an operator would: 24h, not 24h0m0s.
+// short writes a time without parts that are 0: 24h, not 24h0m0s.
 func short(d time.Duration) string {
 	text := d.String()
 	if strings.HasSuffix(text, "m0s") {

@@ -1,7 +1,7 @@
-// Package settings is the one table of what an operator may set: on one machine by flags and
-// the environment, on AWS by CDK's context. Flags, help, the environment of functions and
-// runners, and docs/settings.md come from it. The table also has the variables by which the
-// stack tells its functions and runners where its parts are.
+// Package settings has the table of all settings. An operator makes them on one machine by flags
+// and the environment, and on AWS by CDK's context. The flags, their help, the environment of
+// functions and runners, and docs/settings.md come from the table. It also has the variables
+// with which the stack names its parts to its functions and runners.
 package settings
 
 import (
@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Place is where a setting can be made. Places are bits of a set.
+// Place is a place to make a setting. A set of places is the sum of their bits.
 type Place uint8
 
 // Places.
@@ -22,24 +22,24 @@ const (
 
 // Row is a line of the table, without the type of its values.
 type Row struct {
-	// Name is the setting's name in small letters with dashes, from which its flag, its
-	// variable and its key come.
+	// Name is the setting's name in small letters with dashes. Its flag, its variable and its
+	// key come from the name.
 	Name  string
 	Where Place
-	// Key is the key in CDK's context without its prefix, if it does not come from the name.
+	// Key is the key in CDK's context without its prefix; "" if it comes from the name.
 	Key string
 	// Default is the value if nothing is set, as text. Functions and runners have no defaults:
 	// the stack passes each value to them.
 	Default string
-	// Without says what holds if nothing is set, for people, where Default doesn't say it.
+	// Without describes the default for people, if Default doesn't say it.
 	Without string
 	// Optional is true if a function or runner can run without the setting.
 	Optional bool
 	// Example stands for the value in help, such as N or TIME.
 	Example string
-	// Choices are all values that there are, if they are few.
+	// Choices are all valid values, if they are few.
 	Choices []string
-	// Help says what the setting is, in one sentence without a full stop.
+	// Help describes the setting in one sentence without a full stop.
 	Help string
 	// More has further sentences, for the docs only.
 	More string
@@ -59,13 +59,13 @@ type Setting[T any] struct {
 // Entry is a Setting of any type.
 type Entry interface {
 	Line() *Row
-	// Check returns an error if text is no value for the command lipsync.
+	// Check returns an error if the command lipsync can't take text as a value.
 	Check(text string) error
-	// ContextValue returns the value that a stack has, as text for its context.
+	// ContextValue returns a stack's value as text for CDK's context.
 	ContextValue(*Values) string
-	// EnvValue returns the value that a stack has, as text for the environment of its programs.
+	// EnvValue returns a stack's value as text for the environment of its programs.
 	EnvValue(*Values) string
-	// Describe says what a value in CDK's context must be.
+	// Describe describes the valid values in CDK's context.
 	Describe() string
 	// StackDefault returns the default as text for CDK's context.
 	StackDefault() string
@@ -82,7 +82,7 @@ func (r *Row) Env() string {
 	return "LIPSYNC_" + strings.ToUpper(strings.ReplaceAll(r.Name, "-", "_"))
 }
 
-// Prefix marks those keys of CDK's context that are settings of this service.
+// Prefix is the beginning of all keys in CDK's context that are settings of this service.
 const Prefix = "lipsync:"
 
 // Context returns the setting's key in CDK's context, such as lipsync:maxSide.
@@ -111,7 +111,7 @@ func add[T any](s Setting[T]) *Setting[T] {
 	return &s
 }
 
-// At returns the lines of the table that can be set in any of the places, in their order.
+// At returns the settings that can be made in any of the places, in the order of the table.
 func At(places Place) []Entry {
 	return slices.DeleteFunc(slices.Clone(table), func(e Entry) bool { return e.Line().Where&places == 0 })
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestNames pins how the names of a setting come from one.
+// TestNames checks that the flag, the variable and the key come from the name.
 func TestNames(t *testing.T) {
 	for _, c := range []struct {
 		of                 Entry
@@ -25,7 +25,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestTable looks for what a line of the table may lack.
+// TestTable checks that no line of the table lacks a part.
 func TestTable(t *testing.T) {
 	names := map[string]bool{}
 	for _, e := range table {
@@ -57,17 +57,17 @@ func TestDefaultValue(t *testing.T) {
 	}
 }
 
-// TestCheck wants what flags may be, and the sentence for what they may not.
+// TestCheck gives flags good and bad values, and checks the sentence for each bad value.
 func TestCheck(t *testing.T) {
 	for _, c := range []struct {
 		of   Entry
 		text string
-		want string // "": it may be
+		want string // "": the value is good
 	}{
 		{Workers, "0", ""},
 		{Workers, "-1", "--workers must be 1 or more"},
 		{Addr, "18081", "--addr must be HOST:PORT, such as 127.0.0.1:8080"},
-		{Addr, "", "--addr must be HOST:PORT, such as 127.0.0.1:8080"}, // net.Listen would take all interfaces
+		{Addr, "", "--addr must be HOST:PORT, such as 127.0.0.1:8080"}, // net.Listen would listen on all interfaces
 		{MetricsAddr, "", ""},
 		{MetricsAddr, "9090", "--metrics-addr must be HOST:PORT, such as 127.0.0.1:9090"},
 		{ReadRate, "0", "--read-rate must be 1 or more"},

@@ -9,19 +9,19 @@ import (
 	"strings"
 )
 
-// Values are what settings were set to: by a program's environment on AWS, or by CDK's
-// context. (Flags of the command lipsync are kong's to read.)
+// Values has the values of settings, from a program's environment on AWS or from CDK's context.
+// (kong reads the flags of the command lipsync.)
 type Values struct {
 	getenv  func(name string) string // nil: the values are those of a context
 	context map[string]string        // by key
 	errs    []error
 }
 
-// Environment returns the values that the environment of a function or a runner has.
+// Environment returns the values in the environment of a function or a runner.
 func Environment(getenv func(name string) string) *Values { return &Values{getenv: getenv} }
 
-// Context returns the values that CDK's context has, or what is wrong with them: each must be
-// one that its setting may have, and no key that begins with Prefix may be unknown.
+// Context returns the values in CDK's context. It returns an error if a value is not valid, or if a
+// key begins with Prefix and is unknown.
 func Context(all map[string]any) (*Values, error) {
 	v := &Values{context: map[string]string{}}
 	for key, value := range all {
@@ -43,11 +43,11 @@ func Context(all map[string]any) (*Values, error) {
 	return v, nil
 }
 
-// written returns a value of a context as text, since the command line gives no other: numbers
-// in full, 1000000 and not 1e+06, and the words of a list with commas between.
+// written returns a value of a context as text, in the form in which the command line gives it:
+// numbers in full, 1000000 and not 1e+06, and the words of a list separated by commas.
 func written(value any) string {
 	switch v := value.(type) {
-	case float64: // as JSON's numbers are
+	case float64: // JSON's numbers
 		return Text(v)
 	case []any:
 		var words []string
@@ -60,11 +60,11 @@ func written(value any) string {
 	}
 }
 
-// Err returns all that is wrong with the values that were read.
+// Err returns the errors of all values that were read so far.
 func (v *Values) Err() error { return errors.Join(v.errs...) }
 
-// In returns the setting's value among the values. If that is missing or bad, it is the zero
-// one, and Values.Err returns an error.
+// In returns the setting's value among v. If that is missing or bad, In returns the zero value, and
+// Values.Err then returns an error.
 func (s *Setting[T]) In(v *Values) (value T) {
 	name, kind, wants := s.Env(), s.Kind, "want"
 	var text string
@@ -91,7 +91,7 @@ func (s *Setting[T]) DefaultValue() T {
 	return value
 }
 
-// inContext returns the value's text in a context.
+// inContext returns the text of the setting's value in a context.
 func (s *Setting[T]) inContext(v *Values) string {
 	if text, given := v.context[s.Context()]; given {
 		return text
@@ -138,7 +138,7 @@ func (s *Setting[T]) StackDefault() string {
 	return s.counted(s.DefaultValue())
 }
 
-// counted returns a value as text for CDK's context, in the units there.
+// counted returns a value as text for CDK's context, in the context's units.
 func (s *Setting[T]) counted(value T) string {
 	if bytes, ok := any(value).(Size); ok {
 		return strconv.FormatInt(int64(bytes/s.inStack().unit), 10)

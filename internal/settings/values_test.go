@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// environment returns the values of some variables.
+// environment returns the values in an environment of these variables.
 func environment(variables map[string]string) *Values {
 	return Environment(func(name string) string { return variables[name] })
 }
@@ -41,7 +41,7 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// TestBadEnvironment wants all that is wrong to be told at once.
+// TestBadEnvironment checks that one error names all bad values.
 func TestBadEnvironment(t *testing.T) {
 	v := environment(map[string]string{
 		"LIPSYNC_READ_RATE": "7.5", "LIPSYNC_MAX_VIDEO": "0", "LIPSYNC_MAX_FPS": "NaN", "LIPSYNC_MAX_DURATION": "90",
@@ -71,10 +71,10 @@ func TestBadEnvironment(t *testing.T) {
 	}
 }
 
-// TestContext reads values as cdk.json and as the command line have them.
+// TestContext reads values in the forms of cdk.json and of the command line.
 func TestContext(t *testing.T) {
 	v, err := Context(map[string]any{
-		"@aws-cdk/aws-iam:minimizePolicies": true, "aws:cdk:bundling-stacks": []any{"*"}, // those of CDK
+		"@aws-cdk/aws-iam:minimizePolicies": true, "aws:cdk:bundling-stacks": []any{"*"}, // settings of CDK itself
 		"lipsync:keepData": false, "lipsync:spotVcpus": 8.0, "lipsync:generateRate": 1e6, "lipsync:maxVideoMiB": "1024",
 		"lipsync:instanceTypes": []any{"g5.2xlarge", "g6e.xlarge"}, "lipsync:maxDuration": "90m", "lipsync:nvidiaVideo": "true",
 		"lipsync:maxFps": 60.0,
@@ -107,7 +107,7 @@ func TestContext(t *testing.T) {
 	}
 }
 
-// TestContextOfGPU wants other instances with another image.
+// TestContextOfGPU checks that the image cuda changes the default types of instances.
 func TestContextOfGPU(t *testing.T) {
 	v, err := Context(map[string]any{"lipsync:image": "cuda"})
 	if err != nil {

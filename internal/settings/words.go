@@ -11,7 +11,7 @@ import (
 	"sync"
 )
 
-// boolean is true or false, or another word for it that kong knows.
+// boolean is the kind of true and false, and of their other words in kong.
 func boolean() *Kind[bool] {
 	return &Kind[bool]{want: "true or false", parse: func(text string) (value, ok bool) {
 		switch strings.ToLower(text) {
@@ -25,29 +25,29 @@ func boolean() *Kind[bool] {
 	}}
 }
 
-// spelledBoolean is true or false, spelled out.
+// spelledBoolean is the kind of exactly "true" and "false".
 func spelledBoolean() *Kind[bool] {
 	return &Kind[bool]{want: boolean().want, parse: func(text string) (bool, bool) { return text == "true", text == "true" || text == "false" }}
 }
 
-// anyText is any text.
+// anyText is the kind of all texts.
 func anyText() *Kind[string] {
 	return &Kind[string]{want: "a text", parse: func(text string) (string, bool) { return text, true }}
 }
 
-// matching is text that a pattern matches as a whole. The pattern is compiled at its first use: a function of Lambda, which starts for
+// matching is the kind of texts that a pattern matches completely. The pattern is compiled at its first use: a function of Lambda, which starts for
 // a call, uses few patterns or none.
 func matching(pattern, want string) *Kind[string] {
 	compiled := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:` + pattern + `)$`) })
 	return &Kind[string]{want: want, parse: func(text string) (string, bool) { return text, compiled().MatchString(text) }}
 }
 
-// oneOf is one of some words.
+// oneOf is the kind of some words.
 func oneOf(words ...string) *Kind[string] {
 	return &Kind[string]{want: strings.Join(words, " or "), parse: func(text string) (string, bool) { return text, slices.Contains(words, text) }}
 }
 
-// words is one word or more, with commas between, each of which a pattern matches.
+// words is the kind of lists of one word or more, separated by commas. A pattern matches each word.
 func words(pattern, want string) *Kind[[]string] {
 	each := matching(pattern, "").parse
 	return &Kind[[]string]{want: want + ", or several between commas", parse: func(text string) ([]string, bool) {
@@ -56,7 +56,7 @@ func words(pattern, want string) *Kind[[]string] {
 	}}
 }
 
-// days is one of some numbers of days.
+// days is the kind of some numbers of days.
 func days(choices ...int) *Kind[int] {
 	var texts []string
 	for _, n := range choices {
@@ -68,7 +68,7 @@ func days(choices ...int) *Kind[int] {
 	}}
 }
 
-// hostPort is where to listen.
+// hostPort is the kind of addresses to listen at.
 func hostPort(example string) *Kind[string] {
 	return &Kind[string]{want: "HOST:PORT, such as " + example, parse: func(text string) (string, bool) {
 		_, _, err := net.SplitHostPort(text)
@@ -76,7 +76,7 @@ func hostPort(example string) *Kind[string] {
 	}}
 }
 
-// hostPortOrNone is where to listen, or "" for nowhere.
+// hostPortOrNone is the kind of addresses to listen at, or "" for none.
 func hostPortOrNone(example string) *Kind[string] {
 	given := hostPort(example)
 	return &Kind[string]{want: given.want, parse: func(text string) (string, bool) {
@@ -85,14 +85,14 @@ func hostPortOrNone(example string) *Kind[string] {
 	}}
 }
 
-// level is the least level of what is logged.
+// level is the kind of log levels.
 func level() *Kind[slog.Level] {
 	return &Kind[slog.Level]{want: "debug, info, warn or error", parse: func(text string) (l slog.Level, ok bool) {
 		return l, l.UnmarshalText([]byte(text)) == nil
 	}}
 }
 
-// address is an absolute URL.
+// address is the kind of absolute URLs.
 func address() *Kind[*url.URL] {
 	return &Kind[*url.URL]{want: "an address such as https://example.com", parse: func(text string) (*url.URL, bool) {
 		u, err := url.Parse(text)
@@ -102,7 +102,7 @@ func address() *Kind[*url.URL] {
 
 const anOrigin = "http://HOST or https://HOST, with a port or none, and no path"
 
-// site is the address of a service that is at the root of its host.
+// site is the kind of addresses of services at the root of their host.
 func site() *Kind[*url.URL] {
 	return &Kind[*url.URL]{want: address().want, flag: anOrigin, parse: func(text string) (*url.URL, bool) {
 		u, err := url.Parse(text)
@@ -110,7 +110,7 @@ func site() *Kind[*url.URL] {
 	}}
 }
 
-// origins are web sites, or * for all.
+// origins is the kind of lists of web sites, or * for all.
 func origins() *Kind[[]string] {
 	return &Kind[[]string]{want: "* or an origin such as https://example.com, or several between commas", flag: "* or " + anOrigin,
 		parse: func(text string) ([]string, bool) {
@@ -122,7 +122,7 @@ func origins() *Kind[[]string] {
 		}}
 }
 
-// isOrigin reports whether the text, which is u, is only a scheme and a host.
+// isOrigin reports whether the text has only a scheme and a host. u is the parsed text.
 func isOrigin(u *url.URL, text string) bool {
 	origin := url.URL{Scheme: u.Scheme, Host: u.Host}
 	return (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && text == origin.String()

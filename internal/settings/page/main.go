@@ -28,9 +28,9 @@ const introduction = `# Settings
 On one machine a setting is an option of ` + "`lipsync serve`" + `, or a variable of its environment: ` + "`--max-side` is `LIPSYNC_MAX_SIDE`" + `.
 Other commands have some of these options too, as their ` + "`--help`" + ` says.
 
-On AWS a setting is ` + "`lipsync:NAME`" + ` in CDK's context: under ` + "`context` in `infra/cdk.json`, or `-c lipsync:NAME=VALUE`" + `. A name that is
-unknown, or a value that is not allowed, is refused with a sentence before anything is deployed. How settings stay from one
-deployment to the next: see [deploy](../infra/README.md#deploy).
+On AWS a setting is ` + "`lipsync:NAME`" + ` in CDK's context: under ` + "`context` in `infra/cdk.json`, or `-c lipsync:NAME=VALUE`" + `. An
+unknown name or a value that is not allowed is refused, with a message, before anything is deployed. A setting given with ` + "`-c`" + `
+holds for one deployment: see [deploy](../infra/README.md#deploy).
 `
 
 // page returns the page.
@@ -40,7 +40,7 @@ func page() string {
 	section(&b, "On one machine and on AWS", "Option | Name on AWS | Default | On AWS it is | Meaning", shared)
 	section(&b, "On one machine only", "Option | Default | Meaning", onMachine)
 	section(&b, "On AWS only", "Name | Default | It is | Meaning", onAWS)
-	b.WriteString("\n## Variables that the stack sets\n\nOperators don't set these variables. The stack also passes the settings above that each program needs, as variables.\n")
+	b.WriteString("\n## Variables that the stack sets\n\nOperators don't set these variables. The stack also passes those settings above that a program needs to it, as variables.\n")
 	table(&b, "Variable | Of | Meaning", told)
 	return b.String()
 }

@@ -10,18 +10,18 @@ import (
 	"lipsync/internal/sharedtest"
 )
 
-// TestPage wants docs/settings.md to be what the table says.
+// TestPage checks that docs/settings.md comes from the current table.
 func TestPage(t *testing.T) {
 	written, err := os.ReadFile(filepath.Join(sharedtest.Root(t), "docs", "settings.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if string(written) != page() {
-		t.Error("docs/settings.md is not of the table of settings: run go generate ./internal/settings")
+		t.Error("docs/settings.md does not come from the current table of settings: run go generate ./internal/settings")
 	}
 }
 
-// TestPageHasAll wants each setting on the page, by the names that it has where it can be set.
+// TestPageHasAll checks that the page has each setting, with its name in each place to set it.
 func TestPageHasAll(t *testing.T) {
 	page := page()
 	for _, e := range settings.At(settings.Machine | settings.Stack) {
