@@ -11,14 +11,14 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// reference is the API's document, as people read it.
+// reference is the API's OpenAPI document in a form for people.
 type reference struct {
 	About  []paragraph
 	Groups []group
-	Common []response // answers that calls with a key may get: they are shown once
+	Common []response // answers that most calls with a key may get; the page shows them once
 }
 
-// group is the operations of one tag.
+// group has the operations of one tag.
 type group struct {
 	Name       string
 	Operations []operation
@@ -30,7 +30,7 @@ type operation struct {
 	Parameters                []property
 	Media                     string // type of the body, "" if there is none
 	Body                      []property
-	Example                   string // of a body
+	Example                   string // example of a body
 	Responses                 []response
 }
 
@@ -132,7 +132,7 @@ func (d *openAPI) operation(method, path string, op apiOperation, common map[str
 	return o
 }
 
-// properties returns the fields of an object, those that it must have first.
+// properties returns the fields of an object, the required ones first.
 func (d *openAPI) properties(s apiSchema) []property {
 	var all []property
 	for name, field := range s.Properties {
@@ -147,8 +147,8 @@ func (d *openAPI) properties(s apiSchema) []property {
 	return all
 }
 
-// describe returns what a schema says of itself, or what the first does of those that it
-// is a choice of.
+// describe returns the description of a schema. If it has none and is a choice of several schemas,
+// describe returns the description of the first.
 func (d *openAPI) describe(s apiSchema) string {
 	s = d.schema(s)
 	if s.Description != "" || len(s.OneOf) == 0 {
@@ -157,7 +157,7 @@ func (d *openAPI) describe(s apiSchema) string {
 	return d.describe(s.OneOf[0])
 }
 
-// typeOf names a schema's type as people say it.
+// typeOf returns the name of a schema's type for people.
 func (d *openAPI) typeOf(s apiSchema) string {
 	switch s = d.schema(s); {
 	case len(s.OneOf) > 0:
@@ -177,7 +177,7 @@ func (d *openAPI) typeOf(s apiSchema) string {
 	}
 }
 
-// apiPage is the document, with calls that carry this host's address.
+// apiPage is the page about the API: the document, and examples with the address of this service.
 type apiPage struct {
 	reference
 	Base string

@@ -8,8 +8,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// TestCommonAnswers wants the page to be right that each call with a key may have the
-// common answers, or lists one of the same status.
+// TestCommonAnswers checks that each call with a key may get the common answers, or lists an answer of
+// the same status, as the page says.
 func TestCommonAnswers(t *testing.T) {
 	var doc openAPI
 	if err := yaml.Unmarshal(document(t), &doc); err != nil {
@@ -43,8 +43,8 @@ func TestCommonAnswers(t *testing.T) {
 	}
 }
 
-// TestOwnAnswers wants no status twice among the answers that a call lists, and a common
-// status only with the calls that add open requests.
+// TestOwnAnswers checks that no call lists a status twice, and that only the calls that add open
+// requests list a common status.
 func TestOwnAnswers(t *testing.T) {
 	ref, err := parseDocument(document(t))
 	if err != nil {

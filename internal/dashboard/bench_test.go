@@ -12,8 +12,7 @@ import (
 
 const mostTime = 20 // ms that the server may take for a page
 
-// BenchmarkPages measures the server's time for each page, with 100,000 requests in
-// the store.
+// BenchmarkPages measures the server's time for each page, with 100,000 requests in the store.
 func BenchmarkPages(b *testing.B) {
 	h := newFixture(b)
 	h.signIn(b)

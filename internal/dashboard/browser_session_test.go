@@ -58,8 +58,7 @@ func TestSignOutInBrowser(t *testing.T) {
 	there.WaitText("h1", "Sign in")
 }
 
-// TestExpiredInBrowser comes back after a session's end to pages that are open: by
-// a link, by a form, and by a script.
+// TestExpiredInBrowser uses a link, a form and a script of open pages after the session's end.
 func TestExpiredInBrowser(t *testing.T) {
 	h := newFixture(t)
 	file := filepath.Join(t.TempDir(), "v.mp4")
@@ -91,7 +90,7 @@ func TestExpiredInBrowser(t *testing.T) {
 	}
 }
 
-// TestOthersInBrowser looks for another account's request and key.
+// TestOthersInBrowser opens the pages of another account's request and key.
 func TestOthersInBrowser(t *testing.T) {
 	h := newFixture(t)
 	other := h.caller(t, "other")
@@ -142,7 +141,7 @@ func TestFormsInBrowser(t *testing.T) {
 	}
 }
 
-// form is one that changes something, and a page that has it.
+// form is a form that changes something, and a page with that form.
 type form struct{ page, action string }
 
 var ids = regexp.MustCompile(`(requests|keys)/[^/]+/`)
@@ -170,7 +169,7 @@ func (h *fixture) forms(b *browsertest.Browser) map[string]form {
 	return forms
 }
 
-// state tells what forms could change.
+// state returns a text of all records that forms could change.
 func (h *fixture) state(t *testing.T) string {
 	t.Helper()
 	keys, err := h.service.Keys.List(t.Context(), account)

@@ -18,7 +18,7 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// TestListInBrowser filters and pages 500 requests by what a person clicks.
+// TestListInBrowser filters and pages 500 requests by clicks.
 func TestListInBrowser(t *testing.T) {
 	h := newFixture(t)
 	c := h.caller(t, account)
@@ -45,8 +45,8 @@ func TestListInBrowser(t *testing.T) {
 	b.Wait(`document.querySelectorAll(".rows tbody tr").length === 1`)
 }
 
-// TestLiveInBrowser watches a request to its end without touching the page but to
-// focus a link, over an answer that fails, and then a session's end.
+// TestLiveInBrowser watches a request to its end, with the focus on a link. One answer fails on the
+// way. At last the session ends.
 func TestLiveInBrowser(t *testing.T) {
 	h := newFixture(t)
 	id := h.add(t, h.caller(t, account), "watched")
@@ -82,7 +82,7 @@ func TestLiveInBrowser(t *testing.T) {
 	b.WaitText("h1", "Sign in")
 }
 
-// TestBrokenInBrowser looks at videos that no browser can play.
+// TestBrokenInBrowser shows videos that no browser can play.
 func TestBrokenInBrowser(t *testing.T) {
 	h := newFixture(t)
 	h.signIn(t)
@@ -94,8 +94,8 @@ func TestBrokenInBrowser(t *testing.T) {
 		"Source, which can’t be played here,Output, which can’t be played here"`)
 }
 
-// TestAddressInBrowser looks at a source at a client's address: nothing is called
-// there before the output plays, and then both do.
+// TestAddressInBrowser shows a source at a client's address. Nothing calls that address before the
+// output plays. Then both videos play.
 func TestAddressInBrowser(t *testing.T) {
 	h, clip := newFixture(t), newClip(t)
 	var calls atomic.Int64
@@ -121,8 +121,8 @@ func TestAddressInBrowser(t *testing.T) {
 	b.Wait(`document.querySelector("[data-output]").ended && document.querySelector("[data-source]").currentTime > 0.5`)
 }
 
-// TestPosterInBrowser shows a poster, and keeps its address while the list changes, but no
-// longer than its signature is surely valid.
+// TestPosterInBrowser shows a poster. Its address stays while the list changes, but no longer than its
+// signature is surely valid.
 func TestPosterInBrowser(t *testing.T) {
 	h := newFixture(t)
 	c := h.caller(t, account)
@@ -133,7 +133,7 @@ func TestPosterInBrowser(t *testing.T) {
 	b.Wait(`document.querySelector(".poster img").naturalWidth === 480`)
 	const address = `document.querySelector(".poster img").getAttribute("src")`
 	before := browsertest.Eval[string](b, address)
-	h.clock.Advance(time.Minute) // then a new signature differs
+	h.clock.Advance(time.Minute) // after a minute a new signature differs
 	h.start(t, live, lipsync.Progress{Stage: lipsync.Rendering})
 	b.Wait(`document.querySelector("#list").textContent.includes("processing")`)
 	if got := browsertest.Eval[string](b, address); got != before {
@@ -147,8 +147,8 @@ func TestPosterInBrowser(t *testing.T) {
 	b.Wait(fmt.Sprintf(`%s !== %q && document.querySelector(".poster img").naturalWidth === 480`, address, before))
 }
 
-// TestUploadInBrowser cancels uploads that don't get on: before it is known where they
-// go, and on their way. Their name would be a picture that runs a script.
+// TestUploadInBrowser cancels uploads that stall, before the script has an address for them and while it
+// sends them. Their name would be a picture that runs a script if it weren't escaped.
 func TestUploadInBrowser(t *testing.T) {
 	const evil = "<img src=x onerror=alert(1)>.mp4"
 	file := filepath.Join(t.TempDir(), evil)
@@ -187,7 +187,7 @@ func TestUploadInBrowser(t *testing.T) {
 	}
 }
 
-// stall keeps all calls of a method from an answer, until the end.
+// stall delays the answers to all calls of a method until end is called.
 func (h *fixture) stall(method string) (end func()) {
 	handler, over := h.Config.Handler, make(chan struct{})
 	h.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

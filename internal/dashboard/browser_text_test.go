@@ -9,9 +9,9 @@ import (
 	"lipsync/internal/dashboard/browsertest"
 )
 
-// TestTextInBrowser types what would run, or end what it is in, wherever a client's
-// text is taken. Each page that tells it shows it as text. What runs, or is refused
-// by the policy, fails the test: see browsertest.
+// TestTextInBrowser types text that would run as a script, or end its element, into each field for a
+// client's text. Each page shows it as text. The test fails if a script runs or the policy refuses
+// one: see browsertest.
 func TestTextInBrowser(t *testing.T) {
 	h := newFixture(t)
 	c := h.caller(t, "other")
@@ -39,8 +39,8 @@ func TestTextInBrowser(t *testing.T) {
 	}
 }
 
-// wantText waits until the first of each selector has the text, and checks that the
-// page has no element that its own templates don't.
+// wantText waits until the first element of each selector has the text, and checks that the page has no
+// elements besides those of its templates.
 func wantText(t *testing.T, b *browsertest.Browser, text string, selectors ...string) {
 	t.Helper()
 	for _, selector := range selectors {

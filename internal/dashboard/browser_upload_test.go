@@ -13,7 +13,7 @@ import (
 	"lipsync/internal/dashboard/browsertest"
 )
 
-// newFile makes one of a few bytes.
+// newFile makes a file of a few bytes.
 func newFile(t *testing.T) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "talk.mp4")
@@ -23,8 +23,8 @@ func newFile(t *testing.T) string {
 	return file
 }
 
-// TestBackInBrowser comes back to a form that was sent: what was chosen and typed is
-// there, and shown as it is. A file that is removed makes way for an address.
+// TestBackInBrowser comes back to a form that was sent. It shows the chosen file and the typed address.
+// After the file is removed, an address can be typed.
 func TestBackInBrowser(t *testing.T) {
 	h := newFixture(t)
 	b := h.signedIn(t)
@@ -42,7 +42,7 @@ func TestBackInBrowser(t *testing.T) {
 		!document.querySelector("input[name=video]").disabled && document.querySelector("[data-remove]").hidden`)
 }
 
-// TestSentInBrowser offers to cancel no longer when the form itself is sent.
+// TestSentInBrowser checks that the button to cancel is hidden when the form itself is sent.
 func TestSentInBrowser(t *testing.T) {
 	h := newFixture(t)
 	b := h.signedIn(t)
@@ -56,8 +56,8 @@ func TestSentInBrowser(t *testing.T) {
 	}
 }
 
-// TestAgainInBrowser comes back to a form of two addresses and sends it again, as it
-// is: that is a second request.
+// TestAgainInBrowser comes back to a form of two addresses and sends it again without a change. That
+// makes a second request.
 func TestAgainInBrowser(t *testing.T) {
 	h := newFixture(t)
 	b := h.signedIn(t)
@@ -73,7 +73,7 @@ func TestAgainInBrowser(t *testing.T) {
 	b.Wait(id + ` !== "` + first + `"`)
 }
 
-// TestRefusedInBrowser has a form refused, for what is in it and on the way.
+// TestRefusedInBrowser sends forms that are refused for their content, and forms that don't arrive.
 func TestRefusedInBrowser(t *testing.T) {
 	h := newFixture(t)
 	b := h.signedIn(t)
@@ -93,7 +93,7 @@ func TestRefusedInBrowser(t *testing.T) {
 	}
 }
 
-// TestOneRefusedInBrowser refuses one file while the other is on its way, which stops.
+// TestOneRefusedInBrowser refuses one file while the script sends the other. The script stops that too.
 func TestOneRefusedInBrowser(t *testing.T) {
 	h := newFixture(t)
 	handler, began, stopped := h.Config.Handler, make(chan struct{}), make(chan struct{})
@@ -101,7 +101,7 @@ func TestOneRefusedInBrowser(t *testing.T) {
 	h.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.Method == http.MethodPut:
-			_, _ = io.Copy(io.Discard, r.Body) // which may stop within
+			_, _ = io.Copy(io.Discard, r.Body) // the body may end early
 			close(began)
 			<-r.Context().Done()
 			close(stopped)

@@ -10,18 +10,18 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// seen is a day's numbers as the page shows them.
+// seen has a day's numbers as the page shows them.
 type seen struct {
 	Requests, Failed int64
 	Minutes          float64
 }
 
-// TestUsageInBrowser makes a known number of requests a day. Totals, table and chart
-// say the same of them, and what they say is so.
+// TestUsageInBrowser makes a known number of requests each day. Totals, table and chart show these
+// numbers.
 func TestUsageInBrowser(t *testing.T) {
 	h := newFixture(t)
 	c, other := h.caller(t, account), h.caller(t, "other")
-	h.complete(t, h.add(t, c, "")) // older than the page goes back
+	h.complete(t, h.add(t, c, "")) // older than the days of the page
 	h.clock.Advance(5 * 24 * time.Hour)
 	want := map[string]seen{}
 	var total seen
@@ -63,7 +63,7 @@ func TestUsageInBrowser(t *testing.T) {
 	wantBars(t, b, 1, `([0-9.]+) min()`)
 }
 
-// make makes a day's requests: so many that complete, and so many that fail.
+// make makes a day's requests, of which given numbers complete and fail.
 func (h *fixture) make(t *testing.T, c lipsync.Caller, completed, failed int) (d seen) {
 	t.Helper()
 	for range completed {
@@ -90,8 +90,8 @@ func wantDay(t *testing.T, name string, got, want seen) {
 	}
 }
 
-// wantBars checks that the bars of a chart are as high, by the chart's own lines, as
-// the numbers that they tell: of all, and of the lower part.
+// wantBars compares the heights of a chart's bars and of their lower parts, in units of the chart's
+// lines, with the numbers in their tooltips.
 func wantBars(t *testing.T, b *browsertest.Browser, chart int, numbers string) {
 	t.Helper()
 	wrong := browsertest.Eval[[]string](b, fmt.Sprintf(`(() => {

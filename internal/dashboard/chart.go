@@ -7,7 +7,7 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// Measures of a chart, in units of its own; as wide as the page.
+// Sizes in a chart, in its own units. A chart is as wide as the page.
 const (
 	chartWidth, chartHeight = 1000.0, 260.0
 	axisLeft                = 44.0 // for the numbers beside the lines
@@ -15,42 +15,42 @@ const (
 	chartTop                = 10.0
 )
 
-// chart is a bar a day, of two parts: what was lost lies at the bottom.
+// chart has one bar for each day. The lower part of a bar is the number of failures.
 type chart struct {
-	Name, Lost          string // of the bars and of their lower part, "" if they have none
+	Name, Lost          string // names of the bars and of their lower part, which is "" if there is none
 	Width, Height, Left float64
 	Lines               []line
 	Bars                []bar
 }
 
-// line is one across the chart, at a number.
+// line is a horizontal line at a number.
 type line struct {
 	Y     float64
 	Label int64
 }
 
-// bar is a day's.
+// bar is the bar of a day.
 type bar struct {
 	Date            time.Time
 	Day             lipsync.Day
 	X, Width        float64
 	Done, Lost      part
-	Label           string // under the bar and to its left, "" for most
+	Label           string // label under the bar and to its left, "" for most bars
 	LabelX, LabelY  float64
-	HitY, HitHeight float64 // the whole column, which tells the numbers
+	HitY, HitHeight float64 // the whole column, which shows the numbers in a tooltip
 }
 
-// part is the rectangle of one kind of request.
+// part is one of the two rectangles of a bar.
 type part struct{ Y, Height float64 }
 
-// requests are a day's, and those of them that failed.
+// requests returns the numbers of requests and of failed requests of a day.
 func requests(d lipsync.Day) (all, lost float64) { return float64(d.Requests), float64(d.Failed) }
 
-// minutes are those of a day's output.
+// minutes returns the minutes of output of a day.
 func minutes(d lipsync.Day) (all, lost float64) { return d.Output.Minutes(), 0 }
 
-// newChart draws a measure of the days, of which the last is that of now: a number,
-// and how much of it was lost.
+// newChart draws a chart of the days up to now. measure returns the height of a day's bar and of its
+// lower part.
 func newChart(days []lipsync.Day, now time.Time, measure func(lipsync.Day) (all, lost float64)) chart {
 	c := chart{Width: chartWidth, Height: chartHeight, Left: axisLeft}
 	var most int64
@@ -83,8 +83,8 @@ func newChart(days []lipsync.Day, now time.Time, measure func(lipsync.Day) (all,
 	return c
 }
 
-// lineStep is how far apart the lines are: 1, 2 or 5 with zeros, for at most 5 of
-// them up to the most.
+// lineStep returns the distance between two lines: 1, 2 or 5, with zeros, so that a chart whose
+// largest number is most has at most 5 lines.
 func lineStep(most int64) int64 {
 	rough := math.Max(1, float64(most)/5)
 	unit := math.Pow(10, math.Floor(math.Log10(rough)))

@@ -1,6 +1,6 @@
-// Package dashboard is the pages that a person sees: everything under
-// /dashboard. They are rendered here and need no script to be read; what scripts
-// add is uploads with their progress, and pages that update by themselves.
+// Package dashboard serves the pages for people, under /dashboard. It renders them, and a browser
+// can show them without scripts. Scripts add uploads with their progress, and pages that update
+// by themselves.
 //
 // People sign in differently on one machine and on AWS: see SignIn.
 package dashboard
@@ -17,52 +17,51 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// Root is the path that all pages are under, after the deployment's own Prefix.
+// Root is the path of all pages, after the deployment's own Prefix.
 const Root = "/dashboard"
 
-// maxBody bounds what a form may send, in bytes: two addresses of media and
-// some names.
+// maxBody is the largest body of a form in bytes: two addresses of media and some names fit.
 const maxBody = 64 << 10
 
-// Options differ between one machine and AWS.
+// Options are the parts that differ between one machine and AWS.
 type Options struct {
 	Log      *slog.Logger
 	SignIn   SignIn
 	Sessions Sessions
-	Secret   [32]byte // seals the cookies of sessions
-	// PublicURL is the address that people know the service by. If nil, each page
-	// uses the scheme and host of its call.
+	Secret   [32]byte // encrypts the cookies of sessions
+	// PublicURL is the address of the service for people. If it is nil, each page uses the scheme
+	// and host of its call.
 	PublicURL *url.URL
-	// Prefix is the path before Root, as browsers see it: "", or that of a stage.
+	// Prefix is the path before Root, as browsers see it: "", or the path of a stage.
 	Prefix   string
-	Storage  *url.URL // where files are sent to, if that is another host
+	Storage  *url.URL // host that files are sent to, nil if it is the service's own
 	Document []byte   // openapi.yaml, as the API serves it
 }
 
-// SignIn learns who a person is: by links of one use on one machine (Folder), by an
-// OpenID provider on AWS.
+// SignIn identifies a person: on one machine by links that work once (Folder), and on AWS by an
+// OpenID provider.
 type SignIn interface {
-	// Identify returns who makes a call to the sign-in page. Where it sent them
-	// elsewhere first, to come back later, answered is true. Unauthorized if the
-	// call doesn't say who they are; its message is for them to read.
+	// Identify returns the person who calls the sign-in page. If it has answered the call by a
+	// redirect to a provider, from which the person comes back later, answered is true. The error
+	// is Unauthorized if the call doesn't identify the person, with a message for that person.
 	Identify(w http.ResponseWriter, r *http.Request) (who Person, answered bool, err error)
-	// SignOutURL is where who signs out here signs out of the provider, too. It
-	// leads back to the page signed-out. nil if there is no provider.
+	// SignOutURL returns the provider's address to sign out, which leads back to the page
+	// signed-out. It returns nil if there is no provider.
 	SignOutURL() *url.URL
 }
 
-// Person is who signed in, and the account that they act for.
+// Person is a person who signed in. Account is the account whose requests they see.
 type Person struct{ Account, Name string }
 
-// Sessions ends all sessions of an account at once, wherever their cookies are.
+// Sessions ends all sessions of an account at once, in all browsers.
 type Sessions interface {
-	// Generation names the account's present sessions: "" at first, then a new
-	// name after each EndAll.
+	// Generation returns the name of the account's present sessions: "" at first, and a new name
+	// after each EndAll.
 	Generation(ctx context.Context, account string) (string, error)
 	EndAll(ctx context.Context, account string) error
 }
 
-// New returns the handler of everything under Root, and of "/", which leads there.
+// New returns the handler of all paths under Root, and of "/", which leads to Root.
 func New(service *lipsync.Service, o Options) (http.Handler, error) {
 	p := &pages{Options: o, service: service, mux: http.NewServeMux(), root: o.Prefix + Root}
 	p.policy = newPolicy(o.Storage, o.SignIn.SignOutURL())
@@ -70,7 +69,7 @@ func New(service *lipsync.Service, o Options) (http.Handler, error) {
 	if p.views, err = parseViews(p.root, template.FuncMap{"waited": p.waited, "took": p.took, "until": p.until, "expires": p.service.OutputExpires}); err != nil {
 		return nil, err
 	}
-	p.reference = sync.OnceValues(func() (reference, error) { return parseDocument(o.Document) }) // few look at it
+	p.reference = sync.OnceValues(func() (reference, error) { return parseDocument(o.Document) }) // parsed at its first use, since few people open it
 	if p.sealer, err = NewSealer(o.Secret, sessionCookie); err != nil {
 		return nil, err
 	}
@@ -81,16 +80,16 @@ func New(service *lipsync.Service, o Options) (http.Handler, error) {
 	return p, nil
 }
 
-// pages holds what every call needs.
+// pages has the parts that each call needs.
 type pages struct {
 	Options
 	service   *lipsync.Service
 	views     views
-	sealer    Sealer // of sessions
-	wanted    Sealer // of pages that nobody was signed in for
+	sealer    Sealer // for cookies of sessions
+	wanted    Sealer // for cookies of pages that were asked for before signing in
 	mux       *http.ServeMux
-	root      string // of the paths of all pages, as browsers see them
-	policy    string // of what pages may load and do
+	root      string // beginning of the paths of all pages, as browsers see them
+	policy    string // the pages' Content-Security-Policy
 	reference func() (reference, error)
 }
 
@@ -100,7 +99,7 @@ type route struct {
 	handler handler
 }
 
-// private are the routes for people who are signed in.
+// private returns the routes for people who are signed in.
 func (p *pages) private() []route {
 	return []route{
 		{"GET /dashboard", p.listRequests},
@@ -138,12 +137,12 @@ func (p *pages) mount() {
 	}
 }
 
-// leads returns what leads to the page of the path, after the root.
+// leads returns a handler that redirects to the path, which follows the root.
 func (p *pages) leads(path string) handler {
 	return func(v *visit) error { return v.leadTo(p.root + path) }
 }
 
-// lost says that there is no such page, with the menu for who is signed in.
+// lost answers that there is no such page. It shows the menu if the person is signed in.
 func (p *pages) lost(v *visit) (err error) {
 	if v.session, err = v.resume(); err != nil {
 		return err
@@ -151,19 +150,19 @@ func (p *pages) lost(v *visit) (err error) {
 	return missing()
 }
 
-// handle puts a route in its place, after the prefix.
+// handle adds a route to the mux, after the prefix.
 func (p *pages) handle(r route) {
 	pattern := strings.Replace(r.pattern, Root, p.root, 1)
 	p.mux.Handle(pattern, p.serve(pattern, r.handler))
 }
 
-// ServeHTTP sets the headers of all answers, those of the mux itself among them.
+// ServeHTTP sets the headers of all answers, also of the answers of the mux itself.
 func (p *pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	setHeaders(w.Header(), p.policy)
 	p.mux.ServeHTTP(w, r)
 }
 
-// base is the address of the service as the person knows it, with no path.
+// base returns the address of the service for people, without a path.
 func (p *pages) base(r *http.Request) *url.URL {
 	if p.PublicURL != nil {
 		return &url.URL{Scheme: p.PublicURL.Scheme, Host: p.PublicURL.Host}

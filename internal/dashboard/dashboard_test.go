@@ -23,10 +23,10 @@ import (
 	"lipsync/internal/sqlite"
 )
 
-// account is whose dashboard the tests see.
+// account is the account whose dashboard the tests see.
 const account = "default"
 
-// lossy is a queue whose messages all get lost: no test here needs a worker.
+// lossy is a queue that loses all messages: no test here needs a worker.
 type lossy struct{}
 
 func (lossy) Send(context.Context, string) error { return nil }
@@ -41,7 +41,7 @@ type fixture struct {
 	change   func(*Options) // nil unless a test sets it
 	clock    *lipsynctest.Clock
 	log      *bytes.Buffer
-	database string // its file
+	database string // path of the database's file
 	browser  *http.Client
 }
 
@@ -81,7 +81,7 @@ func newFixture(t testing.TB) *fixture {
 	return h
 }
 
-// handler returns the dashboard's.
+// handler returns the handler of the dashboard.
 func (h *fixture) handler(t testing.TB) http.Handler {
 	t.Helper()
 	secret, err := h.folder.Secret()
@@ -102,7 +102,7 @@ func (h *fixture) handler(t testing.TB) http.Handler {
 	return handler
 }
 
-// address is that of a page.
+// address returns the address of a page.
 func (h *fixture) address(t testing.TB, path string) *url.URL {
 	t.Helper()
 	u, err := url.Parse(h.URL + path)
@@ -112,7 +112,7 @@ func (h *fixture) address(t testing.TB, path string) *url.URL {
 	return u
 }
 
-// newBrowser returns one that follows no redirects by itself.
+// newBrowser returns a browser that follows no redirects by itself.
 func (h *fixture) newBrowser(t testing.TB) *http.Client {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
@@ -122,7 +122,7 @@ func (h *fixture) newBrowser(t testing.TB) *http.Client {
 	return &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
-// answer is what came back.
+// answer is the answer to a call.
 type answer struct {
 	status int
 	header http.Header
@@ -201,7 +201,7 @@ func (a answer) mustLead(t testing.TB, path string) {
 	}
 }
 
-// must checks an answer's status, and texts that it has to contain.
+// must checks that an answer has the status and contains the texts.
 func (a answer) must(t testing.TB, status int, texts ...string) {
 	t.Helper()
 	if a.status != status {
@@ -240,7 +240,7 @@ func (h *fixture) add(t testing.TB, c lipsync.Caller, reference string) string {
 	return id
 }
 
-// fail makes a request failed, as a worker would.
+// fail makes a request fail, as a worker does.
 func (h *fixture) fail(t testing.TB, id, sentence string) {
 	t.Helper()
 	r, err := h.service.Claim(t.Context(), id)

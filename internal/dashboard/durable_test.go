@@ -11,8 +11,8 @@ import (
 	"lipsync/internal/lipsynctest"
 )
 
-// TestFolderSynced watches the folders: after a name in one has changed, it is opened,
-// as a sync of it needs. No event tells of the sync itself.
+// TestFolderSynced watches the folders. After a name in a folder has changed, the folder is opened, which
+// a sync needs. The sync itself makes no event.
 func TestFolderSynced(t *testing.T) {
 	dir := t.TempDir()
 	f := openFolder(t, dir, lipsynctest.NewClock())
@@ -46,7 +46,7 @@ func TestFolderSynced(t *testing.T) {
 	}
 }
 
-// watch returns a function that returns what happened in a folder meanwhile.
+// watch returns a function that returns the events in a folder since watch was called.
 func watch(t *testing.T, dir string) func() []uint32 {
 	t.Helper()
 	fd, err := unix.InotifyInit1(unix.IN_NONBLOCK | unix.IN_CLOEXEC)

@@ -17,26 +17,26 @@ import (
 	"time"
 )
 
-// LinkLife is how long a sign-in link is good for, if it isn't used.
+// LinkLife is the time for which an unused sign-in link works.
 const LinkLife = 10 * time.Minute
 
-// Folder is sign-in on one machine: who can read the folder can make a link of
-// one use, and by that sign in. Several processes may use it at a time.
+// Folder is the sign-in of one machine. A person who can write to the folder can make a link that
+// works once, and sign in with it. Several processes may use the folder at a time.
 type Folder struct {
 	root    *os.Root
 	account string
 	now     func() time.Time
 }
 
-// Where things lie in the folder.
+// Names in the folder.
 const (
-	secretFile = "secret"   // seals cookies
+	secretFile = "secret"   // encrypts cookies
 	links      = "links"    // a file for each link: SHA-256 of its token, a dot, and when it ends, in seconds since 1970
 	ended      = "sessions" // a file for each account whose sessions were ended, with their generation
 )
 
-// OpenFolder uses the folder at dir, and makes it if there is none. Who signs in
-// acts for the account.
+// OpenFolder opens the folder at dir, and makes it if it is missing. All people who sign in see the
+// requests of the account.
 func OpenFolder(dir, account string, now func() time.Time) (*Folder, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -51,10 +51,10 @@ func OpenFolder(dir, account string, now func() time.Time) (*Folder, error) {
 	return &Folder{root, account, now}, nil
 }
 
-// Close ends the use of the folder.
+// Close closes the folder.
 func (f *Folder) Close() error { return f.root.Close() }
 
-// Secret returns what seals the cookies, and makes it the first time.
+// Secret returns the secret that encrypts the cookies. At the first call it makes the secret.
 func (f *Folder) Secret() (secret [32]byte, err error) {
 	b, err := f.root.ReadFile(secretFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -67,8 +67,8 @@ func (f *Folder) Secret() (secret [32]byte, err error) {
 	return secret, err
 }
 
-// write replaces a file, whole or not at all. Once it returns, a power cut doesn't bring
-// the old one back.
+// write replaces a file, completely or not at all. After it returned, a power cut doesn't bring the
+// old content back.
 func (f *Folder) write(name string, content []byte) error {
 	temporary := rand.Text()
 	file, err := f.root.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -85,7 +85,7 @@ func (f *Folder) write(name string, content []byte) error {
 	return f.sync(path.Dir(name))
 }
 
-// sync brings the names in a folder to the disk.
+// sync syncs a folder, so that the names in it outlive a power cut.
 func (f *Folder) sync(dir string) error {
 	d, err := f.root.Open(dir)
 	if err != nil {
@@ -94,7 +94,7 @@ func (f *Folder) sync(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// NewLink returns an address, relative to the service, that signs in once.
+// NewLink returns a link, relative to the service's address, that signs in once.
 func (f *Folder) NewLink() (*url.URL, error) {
 	if err := f.dropLinks(); err != nil {
 		return nil, err
@@ -112,7 +112,7 @@ func digest(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// dropLinks forgets the links that ended.
+// dropLinks removes the links that ended.
 func (f *Folder) dropLinks() error {
 	entries, err := fs.ReadDir(f.root.FS(), links)
 	for _, entry := range entries {
@@ -123,14 +123,14 @@ func (f *Folder) dropLinks() error {
 	return err
 }
 
-// good tells whether the file is of a link that has not ended.
+// good reports whether the file belongs to a link that has not ended.
 func (f *Folder) good(name string) bool {
 	_, text, _ := strings.Cut(name, ".")
 	end, err := strconv.ParseInt(text, 10, 64)
 	return err == nil && f.now().Before(time.Unix(end, 0))
 }
 
-// Identify implements SignIn: the call names the token of a link.
+// Identify implements SignIn. The call has the token of a link.
 func (f *Folder) Identify(_ http.ResponseWriter, r *http.Request) (Person, bool, error) {
 	token := r.URL.Query().Get("token")
 	if token == "" {
@@ -146,11 +146,11 @@ func (f *Folder) Identify(_ http.ResponseWriter, r *http.Request) (Person, bool,
 	return Person{Account: f.account, Name: f.account}, false, nil
 }
 
-// SignOutURL implements SignIn: a link's sign-in ended when it was used.
+// SignOutURL implements SignIn. It returns nil, since there is no provider.
 func (f *Folder) SignOutURL() *url.URL { return nil }
 
-// useLink reports whether there is a good link of the digest, and then ends it: its
-// file can be removed once, whoever tries at the same time.
+// useLink reports whether a link with the digest works, and then ends it. If several processes try
+// at the same time, only one of them can remove the link's file.
 func (f *Folder) useLink(digest string) (used bool, err error) {
 	entries, err := fs.ReadDir(f.root.FS(), links)
 	for _, entry := range entries {
@@ -158,7 +158,7 @@ func (f *Folder) useLink(digest string) (used bool, err error) {
 			if err := f.root.Remove(path.Join(links, entry.Name())); err != nil {
 				return false, ignore(err, fs.ErrNotExist)
 			}
-			return true, f.sync(links) // or it could be used again after a power cut
+			return true, f.sync(links) // otherwise the link could be used again after a power cut
 		}
 	}
 	return false, err
@@ -175,7 +175,7 @@ func (f *Folder) EndAll(_ context.Context, account string) error {
 	return f.write(path.Join(ended, digest(account)), []byte(rand.Text()))
 }
 
-// ignore leaves out an error that means nothing here.
+// ignore returns nil for an error that does no harm, and otherwise the error.
 func ignore(err, harmless error) error {
 	if errors.Is(err, harmless) {
 		return nil

@@ -20,7 +20,7 @@ func openFolder(t *testing.T, dir string, clock *lipsynctest.Clock) *Folder {
 	return f
 }
 
-// TestSecret opens a folder again, as after a restart: sessions go on.
+// TestSecret opens a folder again, as after a restart. It has the same secret, so sessions go on.
 func TestSecret(t *testing.T) {
 	dir, clock := filepath.Join(t.TempDir(), "dashboard"), lipsynctest.NewClock()
 	first, err := openFolder(t, dir, clock).Secret()
@@ -32,7 +32,7 @@ func TestSecret(t *testing.T) {
 	}
 	path := filepath.Join(dir, secretFile)
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("got %v (%v), want it for its owner alone", info.Mode(), err)
+		t.Errorf("got %v (%v), want it readable for its owner only", info.Mode(), err)
 	}
 	if err := os.Truncate(path, 31); err != nil {
 		t.Fatal(err)
@@ -42,8 +42,7 @@ func TestSecret(t *testing.T) {
 	}
 }
 
-// TestLinkFiles makes links for a day: those that ended don't pile up, and no
-// file tells a token.
+// TestLinkFiles makes links for a day. The files of ended links are removed, and no file has a token.
 func TestLinkFiles(t *testing.T) {
 	dir, clock := t.TempDir(), lipsynctest.NewClock()
 	f := openFolder(t, dir, clock)

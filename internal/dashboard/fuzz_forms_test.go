@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// FuzzForms: of a person who is signed in, any form gets a page or an answer for scripts,
-// and none is a fault of ours. What the form says is in no page unescaped.
+// FuzzForms sends forms of a person who is signed in. Each gets a page or an answer for scripts, and none
+// is an error of the service. No page has the content of a form unescaped.
 func FuzzForms(f *testing.F) {
 	for _, form := range []string{
 		"video=http://a.example/v&audio=http://a.example/a&reference_id=r&model=warp&largest_face=on", "video=<script>x</script>&audio=%00", "name=n&limit=1",

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// fuzzCaller returns what calls the dashboard without a connection, as the browser that is
-// signed in, and what the log said.
+// fuzzCaller returns a function that calls the dashboard without a connection, as a browser that is
+// signed in. It returns the answer and the log of the call.
 func (h *fixture) fuzzCaller(f *testing.F) func(r *http.Request) (w *httptest.ResponseRecorder, log string) {
 	h.service.GenerateRate, h.service.ReadRate = 1<<30, 1<<30
 	h.signIn(f)
@@ -26,8 +26,8 @@ func (h *fixture) fuzzCaller(f *testing.F) func(r *http.Request) (w *httptest.Re
 	}
 }
 
-// FuzzPages: any path and query of somebody who is signed in leads to a page or away from
-// it, and what they hold runs nowhere.
+// FuzzPages opens paths and queries as a person who is signed in. Each gets a page or a redirect, and no
+// page has a script from the path or query.
 func FuzzPages(f *testing.F) {
 	for _, seed := range [][2]string{
 		{"", "status=failed&reference_id=<script>x&before=00000000-0000-4000-8000-000000000003"}, {"/requests/<script>x", ""}, {"/settings/keys/../../x/revoke", "a=%zz"},
@@ -54,8 +54,8 @@ func FuzzPages(f *testing.F) {
 	})
 }
 
-// FuzzChange: nothing changes by a form without the session's token, wherever it says that
-// it comes from.
+// FuzzChange sends forms without the session's token, with any headers for their origin. They change
+// nothing.
 func FuzzChange(f *testing.F) {
 	for _, seed := range [][4]string{
 		{"", "https://evil.example", "cross-site", "application/x-www-form-urlencoded"}, {"&csrf=x&csrf=y", "", "same-origin", "text/plain"},
@@ -76,7 +76,7 @@ func FuzzChange(f *testing.F) {
 	})
 }
 
-// FuzzToken: only the token of a link signs in.
+// FuzzToken checks that only the token of a link signs in.
 func FuzzToken(f *testing.F) {
 	for _, query := range []string{"token=", "token=../x", "token=%00", "token=a&token=b", "%zz", ";"} {
 		f.Add(query)

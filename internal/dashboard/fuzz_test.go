@@ -9,8 +9,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// FuzzFilter reads a list's address, makes that of another page of it, and reads
-// that.
+// FuzzFilter parses the address of a list, makes the address of another page of that list, and parses
+// that address.
 func FuzzFilter(f *testing.F) {
 	for _, query := range []string{"", "status=failed&before=00000000-0000-4000-8000-000000000007", "reference_id=%00&offset=25", "status=x&offset=-1&before=99999999999999999999", "%"} {
 		f.Add(query, int64(1))
@@ -32,7 +32,7 @@ func FuzzFilter(f *testing.F) {
 	})
 }
 
-// FuzzCookie opens cookies that nobody sealed, and one that was.
+// FuzzCookie opens cookies that no Sealer made, and one that it made.
 func FuzzCookie(f *testing.F) {
 	s, err := NewSealer([32]byte{7}, sessionCookie)
 	if err != nil {
@@ -53,7 +53,7 @@ func FuzzCookie(f *testing.F) {
 	})
 }
 
-// FuzzProse marks no text twice and loses none but the marks.
+// FuzzProse checks that prose marks no text twice, and removes only the marks.
 func FuzzProse(f *testing.F) {
 	for _, text := range []string{"a `b` **c**", "`", "**", "a\n\n\n\nb", "***x***", "`**`"} {
 		f.Add(text)

@@ -9,14 +9,14 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// keysPage is a page of the account's keys, newest first, and what was just made.
+// keysPage is a page of the account's keys, newest first, and the key that was just made.
 type keysPage struct {
 	Keys          []lipsync.Key
 	Pager         pager
-	Token         string // of the new key, shown this once
+	Token         string // of the new key, shown only once
 	Base          string
-	Account       string // as people know it
-	Name, Limit   string // as they were sent, if they could not be used
+	Account       string // name of the account for people
+	Name, Limit   string // as the person sent them, if they could not be used
 	Problem, CSRF string
 }
 
@@ -36,8 +36,8 @@ func (p *pages) showKeys(v *visit, status int, k keysPage) error {
 	return v.show(status, "keys", "API Keys", k)
 }
 
-// createKey makes a key and shows it in the answer itself: it is in no address,
-// and loading the page again doesn't show it.
+// createKey makes a key and shows it in the answer itself. So no address has the key, and a reloaded
+// page doesn't show it.
 func (p *pages) createKey(v *visit) error {
 	k := keysPage{Name: strings.TrimSpace(v.PostForm.Get("name")), Limit: strings.TrimSpace(v.PostForm.Get("limit"))}
 	token, err := p.newKey(v, k)
@@ -55,7 +55,8 @@ func (p *pages) createKey(v *visit) error {
 	}
 }
 
-// newKey makes a key, which costs a call: it has a rate of its own.
+// newKey makes a key. That counts as a generate call of the dashboard: each key has a rate of its own,
+// so the number of new keys must be limited too.
 func (p *pages) newKey(v *visit, k keysPage) (token string, err error) {
 	var limit int64
 	if k.Limit != "" {

@@ -11,18 +11,18 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// newPage is the form for a new request, as it was sent if it could not be used.
+// newPage is the form for a new request. If a sent form could not be used, it has the same content.
 type newPage struct {
 	Video, Audio, Reference, Engine string
-	VideoName, AudioName            string // of files that were sent before
+	VideoName, AudioName            string // names of files that were sent before
 	LargestFace                     bool
 	Engines                         []string
 	MaxVideo, MaxAudio              int64 // bytes
 	Problem, CSRF                   string
-	Once                            string // differs in each page, so that one sent twice makes one request
+	Once                            string // differs in each page, so that a form that is sent twice makes one request
 }
 
-// newRequest shows the form, filled in as for the request that the address names, if any.
+// newRequest shows the form. If the address names a request, the form has its content.
 func (p *pages) newRequest(v *visit) error {
 	id := v.URL.Query().Get("again")
 	if id == "" {
@@ -45,8 +45,8 @@ func (p *pages) newRequest(v *visit) error {
 	return p.showNew(v, http.StatusOK, n)
 }
 
-// sourcesAgain returns what names the inputs of the request in another one, "" for each that
-// can't be used again.
+// sourcesAgain returns the URLs with which another request can name the same inputs, "" for an input
+// that can't be used again.
 func (p *pages) sourcesAgain(v *visit, r lipsync.Request) (video, audio string, err error) {
 	if video, err = p.service.SourceAgain(v.Context(), v.caller(), lipsync.Video, r.Video); err != nil {
 		return "", "", err
@@ -61,8 +61,8 @@ func (p *pages) showNew(v *visit, status int, n newPage) error {
 	return v.show(status, "new", "New", n)
 }
 
-// startRequest makes a request of two addresses, of which either may be that of an
-// upload, and leads to its page.
+// startRequest makes a request of two URLs, of which each may be that of an upload, and leads to its
+// page.
 func (p *pages) startRequest(v *visit) error {
 	n := newPage{
 		Video: strings.TrimSpace(v.PostForm.Get("video")), Audio: strings.TrimSpace(v.PostForm.Get("audio")),
@@ -98,7 +98,7 @@ func (p *pages) generate(v *visit, n newPage) (id string, err error) {
 	return p.service.Generate(v.Context(), v.caller(), params)
 }
 
-// upload says where a script may send a file.
+// upload is the answer to a script that wants to send a file.
 type upload struct {
 	Address string      `json:"address"`
 	Headers http.Header `json:"headers"`
@@ -109,7 +109,7 @@ type upload struct {
 func (p *pages) createUpload(v *visit) error {
 	size, err := strconv.ParseInt(v.PostForm.Get("size"), 10, 64)
 	if err != nil {
-		size = 0 // which the service has words for
+		size = 0 // the service's own message follows
 	}
 	made, err := p.announce(v, lipsync.UploadParams{
 		Kind: lipsync.MediaKind(v.PostForm.Get("type")), Size: size, Name: v.PostForm.Get("name"),
@@ -132,7 +132,7 @@ func (p *pages) announce(v *visit, n lipsync.UploadParams) (upload, error) {
 	return upload{u.PutURL.String(), u.Headers, u.Source}, nil
 }
 
-// json answers a script.
+// json answers a script with JSON.
 func (v *visit) json(status int, body any) error {
 	text, err := json.Marshal(body)
 	if err != nil {
@@ -140,6 +140,6 @@ func (v *visit) json(status int, body any) error {
 	}
 	v.Header().Set("Content-Type", "application/json")
 	v.WriteHeader(status)
-	_, _ = v.Write(text) // to whoever is still there
+	_, _ = v.Write(text) // the browser may be gone
 	return nil
 }

@@ -14,7 +14,7 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// TestNew sends two files as the script does, and the form that names them.
+// TestNew sends two files as the script does, and then the form that names them.
 func TestNew(t *testing.T) {
 	h := newFixture(t)
 	h.signIn(t)
@@ -42,7 +42,7 @@ func TestNew(t *testing.T) {
 	}
 	h.get(t, path).must(t, http.StatusOK, "/dashboard/new?again="+r.ID)
 	again := h.get(t, "/dashboard/new?again="+r.ID)
-	again.must(t, http.StatusOK, r.Video.Again(), r.Audio.Again(), "video é.mov, as it was sent", `value="order 1"`, "<option selected>wav2lip", `name="largest_face" checked`)
+	again.must(t, http.StatusOK, r.Video.Again(), r.Audio.Again(), "video é.mov, sent before", `value="order 1"`, "<option selected>wav2lip", `name="largest_face" checked`)
 	h.send(t, "/dashboard/new", url.Values{"video": {r.Video.Again()}, "audio": {r.Audio.Again()}}).must(t, http.StatusSeeOther)
 	h.get(t, "/dashboard/new?again=none").must(t, http.StatusNotFound)
 	h.clock.Advance(lipsync.Retention{}.InputLife())
@@ -112,8 +112,8 @@ func TestBadNew(t *testing.T) {
 	}
 }
 
-// TestTwice sends a form two times, as a double click does without scripts, then
-// with something changed, and the form of a page loaded anew.
+// TestTwice sends a form twice, as a double click does without scripts. Then it sends the form with a
+// change, and the form of a page that was loaded again.
 func TestTwice(t *testing.T) {
 	h := newFixture(t)
 	h.signIn(t)
@@ -137,7 +137,7 @@ func TestTwice(t *testing.T) {
 	}
 }
 
-// TestRates makes as many requests as a minute allows.
+// TestRates makes as many requests as are allowed in a minute.
 func TestRates(t *testing.T) {
 	h := newFixture(t)
 	h.signIn(t)
@@ -158,15 +158,15 @@ func TestRates(t *testing.T) {
 	}
 }
 
-// broken is a store that takes no uploads.
+// broken is a store whose uploads fail.
 type broken struct{ lipsync.Uploads }
 
 func (broken) Create(context.Context, lipsync.Upload, lipsync.Limits) error {
 	return errors.New("the disk is full")
 }
 
-// TestBrokenUpload tells the log why a file can't be taken, and the person that it
-// can't.
+// TestBrokenUpload checks that the log says why a file can't be uploaded, and that the person sees no
+// reason.
 func TestBrokenUpload(t *testing.T) {
 	h := newFixture(t)
 	h.signIn(t)

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// openAPI is as much of an OpenAPI document as its page shows. A library that knows all of
-// OpenAPI takes longer to start than the rest of the dashboard.
+// openAPI is the part of an OpenAPI document that the page shows. A library for all of OpenAPI takes
+// longer to start than the rest of the dashboard.
 type openAPI struct {
 	Info       struct{ Description string }
 	Tags       []struct{ Name string }
@@ -27,10 +27,10 @@ type apiOperation struct {
 	Parameters           []apiParameter
 	RequestBody          struct{ Content map[string]apiContent } `yaml:"requestBody"`
 	Responses            map[string]apiResponse
-	Security             []any // nil: the document's, which is a key; empty: none
+	Security             []any // nil: a key, as the document says for all operations; empty: none
 }
 
-// needsKey reports whether the operation has to be called with an API key.
+// needsKey reports whether calls of the operation need an API key.
 func (op apiOperation) needsKey() bool { return op.Security == nil || len(op.Security) > 0 }
 
 type apiParameter struct {
@@ -62,7 +62,7 @@ type apiSchema struct {
 	Required            []string
 }
 
-// kind is the first of the schema's types.
+// kind returns the first of the schema's types.
 func (s apiSchema) kind() string {
 	if several, ok := s.Type.([]any); ok && len(several) > 0 {
 		s.Type = several[0]
@@ -79,11 +79,10 @@ func (d *openAPI) schema(s apiSchema) apiSchema {
 	return s
 }
 
-// lastOf is the name of what a reference such as #/components/schemas/Error refers to.
+// lastOf returns the last part of a reference: Error for #/components/schemas/Error.
 func lastOf(ref string) string { return ref[strings.LastIndexByte(ref, '/')+1:] }
 
-// example returns the first example of a body, in the order of their names, if
-// there are several.
+// example returns an example of a body. If it has several, example returns the first by name.
 func (c apiContent) example() string {
 	value := c.Example
 	names := slices.Sorted(maps.Keys(c.Examples))

@@ -27,7 +27,7 @@ func document(t testing.TB) []byte {
 	return b
 }
 
-// everyPage are the paths of all pages but a request's.
+// everyPage has the paths of all pages, except for that of a request.
 var everyPage = []string{"/dashboard", "/dashboard/new", "/dashboard/usage", "/dashboard/api", "/dashboard/settings/keys"}
 
 var (
@@ -35,7 +35,7 @@ var (
 	inline = regexp.MustCompile(`(?i)<style|<script>|\sstyle=|\son[a-z]+=|javascript:`)
 )
 
-// wantPage looks for what all pages have in common.
+// wantPage checks the parts that all pages have in common.
 func (h *fixture) wantPage(t *testing.T, path string) {
 	t.Helper()
 	got := h.get(t, path)
@@ -62,8 +62,8 @@ func (h *fixture) wantPage(t *testing.T, path string) {
 	}
 }
 
-// TestScriptLines looks for a line in a template literal of a script: withoutComments would
-// drop it if it began with //.
+// TestScriptLines checks that no template literal of a script has several lines: withoutComments would
+// remove one that begins with //.
 func TestScriptLines(t *testing.T) {
 	names, err := fs.Glob(staticFiles, "static/*.js")
 	if err != nil || len(names) == 0 {
@@ -165,7 +165,7 @@ func TestKeysRate(t *testing.T) {
 	}
 }
 
-// TestManyKeys pages through them: all on one page would be too heavy for phones.
+// TestManyKeys pages through many keys. All on one page would be too much for phones.
 func TestManyKeys(t *testing.T) {
 	h := newFixture(t)
 	h.signIn(t)
@@ -211,7 +211,7 @@ func TestFileNames(t *testing.T) {
 	}
 }
 
-// TestFilters pages through 500 requests, and finds some among them.
+// TestFilters pages through 500 requests, and filters them.
 func TestFilters(t *testing.T) {
 	h := newFixture(t)
 	h.signIn(t)
@@ -252,14 +252,14 @@ func TestFilters(t *testing.T) {
 	h.get(t, "/dashboard?status=%22%3E&offset=x&reference_id=%00").must(t, http.StatusOK)
 }
 
-// unsigned are objects that nobody may sign an address of.
+// unsigned is a store of objects that can't sign addresses.
 type unsigned struct{ lipsync.Objects }
 
 func (unsigned) SignGet(context.Context, string, string, time.Time) (*url.URL, error) {
 	return nil, errors.New("signed")
 }
 
-// TestUnsigned lists what has outputs, of which no page shows an address.
+// TestUnsigned lists requests with outputs while no addresses can be signed.
 func TestUnsigned(t *testing.T) {
 	h := newFixture(t)
 	h.signIn(t)
@@ -270,7 +270,7 @@ func TestUnsigned(t *testing.T) {
 	}
 }
 
-// allPages follows a list to its end and returns what is linked in it.
+// allPages follows a list to its end, and returns the links in it.
 func (h *fixture) allPages(t testing.TB, path string) map[string]bool {
 	t.Helper()
 	links := regexp.MustCompile(`href="(/dashboard/requests/[^"]+)"`)
@@ -289,14 +289,14 @@ func (h *fixture) allPages(t testing.TB, path string) map[string]bool {
 	}
 }
 
-// TestUsage adds up what is known to have been done.
+// TestUsage makes known requests, and checks the sums of a day.
 func TestUsage(t *testing.T) {
 	h := newFixture(t)
 	h.signIn(t)
 	h.get(t, "/dashboard/usage").must(t, http.StatusOK, "Nothing in the last 30 days")
 	c := h.caller(t, account)
 	for range 3 {
-		h.complete(t, h.add(t, c, "")) // of 12.7, 13.4 and 14.1 s
+		h.complete(t, h.add(t, c, "")) // outputs of 12.7, 13.4 and 14.1 s
 	}
 	h.clock.Advance(24 * time.Hour)
 	h.fail(t, h.add(t, c, ""), "no face found in the video")
@@ -309,12 +309,12 @@ func TestUsage(t *testing.T) {
 	h.get(t, "/dashboard/usage").must(t, http.StatusOK, "Nothing in the last 30 days")
 }
 
-// TestUsageAtMidnight has much time pass within each page, midnight in some: each
-// shows the request on the day it was made.
+// TestUsageAtMidnight lets time pass while a page is made, in some cases past midnight. Each page shows
+// the request on the day it was made.
 func TestUsageAtMidnight(t *testing.T) {
 	h := newFixture(t)
 	h.add(t, h.caller(t, account), "")
-	var passes atomic.Int64 // at each look at the clock
+	var passes atomic.Int64 // time that passes at each call of Now
 	h.service.Now = func() time.Time {
 		h.clock.Advance(time.Duration(passes.Load()))
 		return h.clock.Now()

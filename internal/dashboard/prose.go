@@ -2,7 +2,7 @@ package dashboard
 
 import "strings"
 
-// paragraph is a line of text with some of it marked.
+// paragraph is a line of text, in spans with and without marks.
 type paragraph []span
 
 // span is text of one kind.
@@ -11,8 +11,8 @@ type span struct {
 	Code, Strong bool
 }
 
-// prose reads the little Markdown that the API's document has: paragraphs, `code`
-// and **strong** words. A mark that isn't closed is text.
+// prose parses those elements of Markdown that the API's document uses: paragraphs, `code` and
+// **strong** words. A mark that isn't closed is text.
 func prose(text string) []paragraph {
 	var all []paragraph
 	for part := range strings.SplitSeq(text, "\n\n") {

@@ -16,7 +16,7 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// provider is a SignIn elsewhere, where everybody is who they say.
+// provider is a SignIn on another site, which believes all names.
 type provider struct {
 	host string // with its port
 	err  error
@@ -38,8 +38,8 @@ func (p *provider) Identify(w http.ResponseWriter, r *http.Request) (Person, boo
 
 func (p *provider) SignOutURL() *url.URL { return p.address("/logout") }
 
-// newStage is the dashboard as it is on AWS: under the path of a stage, with
-// storage and sign-in elsewhere.
+// newStage returns a dashboard like that on AWS: under the path of a stage, with the storage and the
+// sign-in on other hosts.
 func newStage(t *testing.T) (*fixture, *provider) {
 	t.Helper()
 	h, p := newFixture(t), &provider{host: "provider.example.com"}
@@ -83,7 +83,7 @@ func TestProvider(t *testing.T) {
 	}
 }
 
-// TestPrefix looks for paths without the prefix in whatever a browser is told.
+// TestPrefix checks that no answer to a browser has a path without the prefix.
 func TestPrefix(t *testing.T) {
 	h, _ := newStage(t)
 	in := h.get(t, "/api/dashboard/sign-in?name=x")
@@ -130,9 +130,8 @@ func TestPrefix(t *testing.T) {
 	h.get(t, "/api/dashboard/settings").mustLead(t, "/api/dashboard/settings/keys")
 }
 
-// TestProviderInBrowser signs out by a form that leads to another site and back,
-// and has a page that is open notice that its session has ended: it can't read what
-// the other site would say.
+// TestProviderInBrowser signs out by a form that leads to another site and back. An open page notices
+// that its session has ended, though it can't read answers of the other site.
 func TestProviderInBrowser(t *testing.T) {
 	h, p := newStage(t)
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -145,7 +144,7 @@ func TestProviderInBrowser(t *testing.T) {
 	}))
 	t.Cleanup(elsewhere.Close)
 	p.host = strings.TrimPrefix(elsewhere.URL, "http://")
-	h.Config.Handler = h.handler(t) // with a policy that names the provider's host
+	h.Config.Handler = h.handler(t) // the new handler's policy names the provider's host
 	h.add(t, h.caller(t, "id of x"), "")
 	b := browsertest.New(t)
 	signIn := func() {

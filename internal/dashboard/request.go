@@ -7,15 +7,15 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// requestPage is one request.
+// requestPage is the page of a request.
 type requestPage struct {
 	lipsync.Request
 	Progress       lipsync.Progress
-	Source, Output *url.URL // nil where there is nothing to play
+	Source, Output *url.URL // nil if there is nothing to play
 	Poster         *url.URL // of Output; nil if there is none
 	Hint           string   // what to do about a failure
 	Live           bool
-	Again          bool // its inputs can be named once more
+	Again          bool // its inputs can be used again
 	CSRF           string
 }
 
@@ -43,8 +43,8 @@ func (p *pages) showRequest(v *visit) error {
 	return v.show(http.StatusOK, "request", page.Name(), page)
 }
 
-// request returns the request that the path names, only by its id: the service would take a
-// reference id, too.
+// request returns the request that the path names. The path must have its id, though the service
+// would also accept a reference id.
 func (p *pages) request(v *visit) (r lipsync.Request, output *url.URL, err error) {
 	r, output, err = p.service.Request(v.Context(), v.caller(), v.PathValue("id"))
 	if err == nil && r.ID != v.PathValue("id") {
@@ -53,7 +53,7 @@ func (p *pages) request(v *visit) (r lipsync.Request, output *url.URL, err error
 	return r, output, err
 }
 
-// Name is what a person calls the request.
+// Name returns the request's name for people.
 func (r requestPage) Name() string {
 	if r.ReferenceID != "" {
 		return r.ReferenceID
@@ -61,8 +61,8 @@ func (r requestPage) Name() string {
 	return "Request " + r.ID[:min(8, len(r.ID))]
 }
 
-// Preload is how much of the source a browser loads before it is played: nothing
-// from an address that a client gave, so that nobody calls there by looking.
+// Preload returns how much of the source a browser loads before a person plays it. From an address
+// that a client gave it loads nothing, so that opening the page makes no call to that address.
 func (r requestPage) Preload() string {
 	if r.Video.Object == "" {
 		return "none"
@@ -70,8 +70,8 @@ func (r requestPage) Preload() string {
 	return "metadata"
 }
 
-// cancel stops a request, and leads back to it. One that finished meanwhile is
-// no failure: the page shows how.
+// cancel cancels a request, and leads back to its page. It is no error if the request finished
+// meanwhile: the page shows its end.
 func (p *pages) cancel(v *visit) error {
 	r, _, err := p.request(v)
 	if err != nil {
@@ -107,7 +107,7 @@ func (p *pages) deleteMedia(v *visit) error {
 	return v.leadTo(p.root + "/requests/" + r.ID)
 }
 
-// hint says what to do about a failure, "" for none.
+// hint returns what people can do about a failure, "" for no failure.
 func hint(code lipsync.FailureCode) string {
 	switch code {
 	case "":
@@ -115,34 +115,34 @@ func hint(code lipsync.FailureCode) string {
 	case lipsync.Canceled:
 		return "Start it again from New whenever you like."
 	case lipsync.InternalFault:
-		return "The fault is ours, and it was tried more than once. Try again later; if it stays so, tell whoever runs this service."
+		return "The fault is ours, and the service tried more than once. Try again later. If it fails again, tell the operator of this service."
 	case lipsync.HostFailing:
-		return "This service lacked what it needs, such as disk space, its network or ffmpeg, and tried for hours. Try again later; if it stays so, tell whoever runs it."
+		return "The service had a fault of its own, such as a full disk, no network or no ffmpeg, and tried for hours. Try again later. If it fails again, tell the operator of this service."
 	case lipsync.MediaNotAccessible:
 		return "Open the address in a private window: it has to load there without signing in. Or send the file itself from New."
 	case lipsync.MediaPrivate:
-		return "The address is of a private network. Send the file itself from New, or ask whoever runs this service to allow such addresses."
+		return "The address is of a private network. Send the file itself from New, or ask the operator of this service to allow such addresses."
 	case lipsync.MediaHostMissing:
-		return "There is no such host, or it takes no connections. Check the address, or send the file itself from New."
+		return "The host doesn’t exist, or accepts no connections. Check the address, or send the file itself from New."
 	case lipsync.MediaUnreachable:
-		return "The server did not answer as it should, and was tried for hours. Try again once it does, or send the file itself from New."
+		return "The server gave no usable answer for hours. Try again when it works, or send the file itself from New."
 	case lipsync.MediaTooSlow:
-		return "The server sends the file too slowly. Send it itself from New."
+		return "The server sends the file too slowly. Send the file itself from New."
 	case lipsync.MediaUnsupported:
 		return "Videos may be MP4, MOV, WebM, MKV or AVI; audio may be WAV, MP3, M4A, FLAC or OGG, or the sound track of a video."
 	case lipsync.VideoIsPicture:
 		return "A GIF is a picture too: convert it to MP4. To let a photo speak, make a video of it that is as long as you like."
 	case lipsync.MediaTruncated:
-		return "The file is not whole: it may not have been sent or saved to its end. Play it to the end first, then send it again."
+		return "A part of the file is missing: perhaps it was not sent or saved completely. Play it to the end first, then send it again."
 	case lipsync.NoFace:
 		return "The face has to be large enough to see the lips, and look towards the camera for some of the time."
 	case lipsync.NoPicture, lipsync.NoSoundTrack:
-		return "It may be that video and audio were exchanged, or that the file is damaged: play it first."
+		return "Perhaps video and audio were exchanged, or the file is damaged: play it first."
 	case lipsync.MediaLargerThan, lipsync.MediaLongerThan, lipsync.PictureLargerThan, lipsync.FrameRateAbove:
 		return "Cut it, or make it smaller, and send it again."
 	case lipsync.ProcessingTooLong:
 		return "Convert the video to H.264, with a smaller picture or fewer frames per second, and send it again."
 	default:
-		return "Play both files first. If they are as they should be, try again."
+		return "Play both files first. If they play well, try again."
 	}
 }

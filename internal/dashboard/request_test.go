@@ -41,8 +41,8 @@ func TestRequestPage(t *testing.T) {
 	h.get(t, path).must(t, http.StatusOK, "The output expired", "Output expires")
 }
 
-// TestPosters shows posters in the list and on the page of a request, and none of outputs
-// that have none or whose time is over.
+// TestPosters shows posters in the list and on the page of a request. It shows none for an output that
+// has none or that expired.
 func TestPosters(t *testing.T) {
 	h := newFixture(t)
 	h.signIn(t)
@@ -73,7 +73,7 @@ func TestPosters(t *testing.T) {
 	}
 }
 
-// unsignedPosters are objects that sign no address of a poster.
+// unsignedPosters is a store of objects that can't sign the address of a poster.
 type unsignedPosters struct{ lipsync.Objects }
 
 func (o unsignedPosters) SignGet(ctx context.Context, key, name string, until time.Time) (*url.URL, error) {
@@ -116,12 +116,12 @@ func between(text, start, end string) string {
 	return text
 }
 
-// TestFailures finds something to do about each failure, and shows it.
+// TestFailures checks that each failure has a hint, and that the page shows it.
 func TestFailures(t *testing.T) {
 	h := newFixture(t)
 	h.signIn(t)
 	c := h.caller(t, account)
-	other := map[string]bool{hint(lipsync.UnknownFailure): true} // what is said of any failure
+	other := map[string]bool{hint(lipsync.UnknownFailure): true} // the hint for unknown failures
 	for _, code := range []lipsync.FailureCode{
 		lipsync.MediaNotAccessible, lipsync.MediaPrivate, lipsync.MediaHostMissing, lipsync.MediaUnreachable, lipsync.MediaTooSlow, lipsync.MediaUnsupported,
 		lipsync.MediaLongerThan, lipsync.MediaTruncated, lipsync.VideoIsPicture, lipsync.NoPicture, lipsync.NoFace, lipsync.ProcessingTooLong, lipsync.InternalFault, lipsync.HostFailing, lipsync.Canceled,
@@ -165,7 +165,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestDeleteMedia asks, deletes, and says so. It refuses what another request still needs.
+// TestDeleteMedia asks, deletes the media, and says so. It refuses media that another request needs.
 func TestDeleteMedia(t *testing.T) {
 	h := newFixture(t)
 	h.signIn(t)
@@ -177,7 +177,7 @@ func TestDeleteMedia(t *testing.T) {
 	h.complete(t, id)
 	h.get(t, path).must(t, http.StatusOK, "data-output", path+"/delete")
 	h.get(t, path+"/delete").must(t, http.StatusOK, "Delete the media?", "film", "Keep them")
-	h.get(t, path).must(t, http.StatusOK, "data-output") // to ask deletes nothing
+	h.get(t, path).must(t, http.StatusOK, "data-output") // the question deletes nothing
 	for range 2 {
 		h.send(t, path+"/delete", nil).mustLead(t, path)
 	}
@@ -192,7 +192,7 @@ func TestDeleteMedia(t *testing.T) {
 	h.do(t, http.MethodPost, path+"/delete", nil).must(t, http.StatusForbidden)
 }
 
-// TestOthersRequest tries to see, to cancel, to delete and to use what is another account's.
+// TestOthersRequest tries to see, cancel, delete and use the request and media of another account.
 func TestOthersRequest(t *testing.T) {
 	h := newFixture(t)
 	h.signIn(t)
@@ -216,7 +216,7 @@ func TestOthersRequest(t *testing.T) {
 	}
 }
 
-// TestByID finds requests by nothing but their ids, spelled as they are.
+// TestByID checks that pages of requests have only their exact ids as paths.
 func TestByID(t *testing.T) {
 	h := newFixture(t)
 	h.signIn(t)
@@ -236,8 +236,8 @@ func TestByID(t *testing.T) {
 	}
 }
 
-// TestText puts what would run as a script, or end what it is in, wherever a
-// client's text is shown.
+// TestText gives text that would run as a script, or end its element, for each client's text that a
+// page shows.
 func TestText(t *testing.T) {
 	h := newFixture(t)
 	h.signIn(t)

@@ -16,8 +16,8 @@ import (
 
 const pageSize = 25
 
-// filter says which requests a list is of, and where its page begins: after Offset
-// of them, or for those of one status behind the one with the id Before.
+// filter selects the requests of a list, and the beginning of its page. The page begins after Offset
+// requests. For a list of one status it begins after the request with the id Before.
 type filter struct {
 	Status    lipsync.Status // "" for all
 	Reference string         // "" for all
@@ -39,11 +39,11 @@ func readFilter(q url.Values) filter {
 	return f
 }
 
-// Any tells whether the filter leaves anything out.
+// Any reports whether the filter leaves out any requests.
 func (f filter) Any() bool { return f.Status != "" || f.Reference != "" }
 
-// page returns the address, from any page of the list, of another one: that which
-// begins where the value of the name says, or the newest for the value "".
+// page returns the address of another page of the same list. Its parameter, with the name and the
+// value, says where that page begins; it is the newest page if the value is "".
 func (f filter) page(name, value string) string {
 	q := url.Values{}
 	if f.Status != "" {
@@ -63,25 +63,25 @@ type listPage struct {
 	Filter   filter
 	Statuses []lipsync.Status
 	Rows     []row
-	Total    int64 // of all pages, unknown for one status
+	Total    int64 // number of requests on all pages, unknown for one status
 	Pager    pager
-	Live     bool // something may change by itself
+	Live     bool // a request on the page is not final
 }
 
 // row is one request of a list.
 type row struct {
 	lipsync.Request
-	Poster *url.URL // of its output; nil if there is none
+	Poster *url.URL // poster of its output; nil if there is none
 }
 
-// pager leads from a page of a list to others.
+// pager has the links from a page of a list to other pages.
 type pager struct {
-	Numbers      string // of what is on the page, "" if they are unknown
-	Newer, Older string // addresses, "" where there is none
+	Numbers      string // numbers of the first and the last row, "" if they are unknown
+	Newer, Older string // addresses, "" if there is no such page
 }
 
-// newPager leads on from a page of so many rows. From where there are none it leads
-// to the newest.
+// newPager returns the pager of a page with a number of rows. A page without rows links to the newest
+// page.
 func newPager(f filter, rows int, total int64) (p pager) {
 	end := f.Offset + int64(rows)
 	if rows > 0 {
@@ -127,8 +127,8 @@ func (p *pages) find(ctx context.Context, c lipsync.Caller, l *listPage) (reques
 	return requests, nil
 }
 
-// findByStatus returns the requests of a page of one status, and sets its Pager: it looks
-// whether there is another page.
+// findByStatus returns the requests of a page of one status, and sets its Pager. It
+// checks whether there is another page.
 func (p *pages) findByStatus(ctx context.Context, c lipsync.Caller, l *listPage) ([]lipsync.Request, error) {
 	f := l.Filter
 	requests, _, err := p.service.Requests.ListByStatus(ctx, lipsync.StatusQuery{
@@ -147,8 +147,8 @@ func (p *pages) findByStatus(ctx context.Context, c lipsync.Caller, l *listPage)
 	return requests, nil
 }
 
-// poster returns where the picture of the request's output is, nil if there is none. It is also
-// nil after an error, which is logged: a page is of use without pictures.
+// poster returns the address of the poster of the request's output, nil if there is none. After an
+// error, which it logs, it returns nil too, since a page is useful without posters.
 func (p *pages) poster(ctx context.Context, r lipsync.Request) *url.URL {
 	poster, err := p.service.PosterURL(ctx, r)
 	if err != nil {
@@ -157,7 +157,7 @@ func (p *pages) poster(ctx context.Context, r lipsync.Request) *url.URL {
 	return poster
 }
 
-// waited is how long the request waited for a worker, to now if it still does.
+// waited returns how long the request waited for a worker, or has waited until now.
 func (p *pages) waited(r lipsync.Request) time.Duration {
 	if r.StartedAt.IsZero() {
 		return p.service.Now().Sub(r.CreatedAt)
@@ -165,10 +165,10 @@ func (p *pages) waited(r lipsync.Request) time.Duration {
 	return r.StartedAt.Sub(r.CreatedAt)
 }
 
-// until is how far away a time is.
+// until returns the time from now to t, or 0.
 func (p *pages) until(t time.Time) time.Duration { return max(0, t.Sub(p.service.Now())) }
 
-// took is how long the work on it took, to now if it still goes on.
+// took returns how long the work on the request took, or has taken until now.
 func (p *pages) took(r lipsync.Request) time.Duration {
 	switch {
 	case r.StartedAt.IsZero():

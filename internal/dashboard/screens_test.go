@@ -19,10 +19,9 @@ import (
 
 var screens = flag.String("screens", "", "folder to write pictures of all pages to")
 
-// TestScreens opens all pages, of a service where nothing was done yet and of one where
-// much was. It takes pictures of them for people to look at, and makes sure that none
-// is wider than its window, too heavy, or hard to use for some people: by axe-core, if
-// LIPSYNC_AXE is the path of its script.
+// TestScreens opens all pages of a service without requests, and of one with many. It takes pictures of
+// them for people, and checks that no page is wider than its window or too large. If LIPSYNC_AXE is
+// the path of axe-core's script, that checks that people with disabilities can use the pages.
 func TestScreens(t *testing.T) {
 	empty, full, strange := newFixture(t), newFixture(t), newFixture(t)
 	stage, elsewhere := newStage(t)
@@ -55,16 +54,16 @@ func TestScreens(t *testing.T) {
 	}
 }
 
-// album is pictures of pages as some people see them.
+// album takes pictures of pages in one width and scheme of colours.
 type album struct {
 	t      *testing.T
 	b      *browsertest.Browser
-	axe    string // script, "" if there is none
+	axe    string // text of axe-core's script, "" if there is none
 	width  int64  // pixels
-	scheme string // of colours
+	scheme string // colours: light or dark
 }
 
-// look looks at the page that is open.
+// look checks the open page, and takes its picture.
 func (a album) look(name string) {
 	a.t.Helper()
 	name = fmt.Sprintf("%s-%d-%s", name, a.width, a.scheme)
@@ -84,7 +83,7 @@ func (a album) look(name string) {
 	}
 }
 
-// lookAtForms looks at what forms are answered with.
+// lookAtForms checks the pages that answer forms.
 func (a album) lookAtForms(address string) {
 	a.t.Helper()
 	a.b.Open(address + "/dashboard/settings/keys")
@@ -100,7 +99,7 @@ func (a album) lookAtForms(address string) {
 	a.look("new-chosen")
 }
 
-// weight is what a page loads, except for media and what its scripts fetch later.
+// weight has the size of all files that a page loads, except for media and calls of its scripts.
 type weight struct{ Bytes, Styles, Scripts int }
 
 func weigh(b *browsertest.Browser) weight {
@@ -127,7 +126,7 @@ func readAxe(t *testing.T) string {
 	return string(script)
 }
 
-// problems are what axe-core finds serious or worse in the page.
+// problems returns the problems in the page that axe-core calls serious or critical.
 func problems(b *browsertest.Browser, axe string) []string {
 	return browsertest.Eval[[]string](b, axe+`;
 		axe.run({ resultTypes: ["violations"] }).then((found) => found.violations
@@ -137,13 +136,13 @@ func problems(b *browsertest.Browser, axe string) []string {
 
 func screen(t *testing.T, b *browsertest.Browser, path string) {
 	t.Helper()
-	time.Sleep(200 * time.Millisecond) // for pictures and videos
+	time.Sleep(200 * time.Millisecond) // until pictures and videos are shown
 	if err := os.WriteFile(path, b.Picture(), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// seed makes something of everything, and returns the pages by name.
+// seed makes records of each kind, and returns the pages by name.
 func (h *fixture) seed(t testing.TB) map[string]string {
 	t.Helper()
 	c := h.caller(t, account)
@@ -178,7 +177,7 @@ func (h *fixture) seed(t testing.TB) map[string]string {
 		case i%2 == 0:
 			h.output(t, id, []byte("no video"), poster)
 		default:
-			h.complete(t, id) // as before there were posters
+			h.complete(t, id) // without a poster, as older versions did
 		}
 	}
 	_, k, err := h.service.CreateKey(t.Context(), account, "Website, production", 500)
@@ -195,7 +194,7 @@ func (h *fixture) seed(t testing.TB) map[string]string {
 	return pages
 }
 
-// play makes a completed request of a video that browsers play, and returns its page.
+// play makes a completed request with a video that browsers can play, and returns its page.
 func (h *fixture) play(t *testing.T) string {
 	t.Helper()
 	c := h.caller(t, account)
@@ -217,7 +216,7 @@ func (h *fixture) play(t *testing.T) string {
 	return "/dashboard/requests/" + id
 }
 
-// newClip makes a second of video that browsers play.
+// newClip makes a video of a second that browsers can play.
 func newClip(t *testing.T) []byte {
 	t.Helper()
 	clip, err := os.ReadFile(ffmpegtest.Make(t, "clip.mp4", "-f", "lavfi", "-i", "testsrc2=s=320x180:d=1", "-pix_fmt", "yuv420p"))
@@ -227,7 +226,7 @@ func newClip(t *testing.T) []byte {
 	return clip
 }
 
-// newPoster makes a picture as a worker does.
+// newPoster makes a poster as a worker does.
 func newPoster(t testing.TB) []byte {
 	t.Helper()
 	jpeg, err := os.ReadFile(ffmpegtest.Make(t, "poster.jpg", "-f", "lavfi", "-i", "testsrc2=s=480x270", "-frames:v", "1"))
@@ -237,7 +236,7 @@ func newPoster(t testing.TB) []byte {
 	return jpeg
 }
 
-// start claims a request and reports how far it is.
+// start claims a request and reports its progress.
 func (h *fixture) start(t testing.TB, id string, p lipsync.Progress) lipsync.Request {
 	t.Helper()
 	r, err := h.service.Claim(t.Context(), id)
@@ -250,13 +249,13 @@ func (h *fixture) start(t testing.TB, id string, p lipsync.Progress) lipsync.Req
 	return r
 }
 
-// complete makes a request completed, as a worker would.
+// complete completes a request, as a worker does.
 func (h *fixture) complete(t testing.TB, id string) {
 	t.Helper()
 	h.output(t, id, []byte("no video"), nil)
 }
 
-// output makes a request completed with an output, and with a poster unless that is nil.
+// output completes a request with an output, and with a poster if that is not nil.
 func (h *fixture) output(t testing.TB, id string, output, poster []byte) {
 	t.Helper()
 	r := h.start(t, id, lipsync.Progress{})

@@ -18,18 +18,18 @@ import (
 
 const sessionLife = 12 * time.Hour
 
-// The cookies' names.
+// Names of cookies.
 const (
 	sessionCookie = "lipsync_session"
-	wantedCookie  = "lipsync_wanted" // the page that nobody was signed in for
+	wantedCookie  = "lipsync_wanted" // the page that was asked for before signing in
 )
 
-// session is what the cookie of a person who signed in holds.
+// session is the content of the cookie of a person who signed in.
 type session struct {
 	Person
-	Generation string    // of the account's sessions
-	CSRF       string    // has to come with every change
-	Ends       time.Time // however much it is used
+	Generation string    // name of the account's sessions
+	CSRF       string    // a form that changes something has to send it
+	Ends       time.Time // the end of the session, even if it is in use
 }
 
 // Sealer encrypts and signs the values of cookies of one name.
@@ -38,7 +38,7 @@ type Sealer struct {
 	name string
 }
 
-// NewSealer returns one for cookies of the name: none of another name opens.
+// NewSealer returns a sealer for cookies of the name. It opens no cookies of other names.
 func NewSealer(secret [32]byte, name string) (Sealer, error) {
 	block, err := aes.NewCipher(secret[:])
 	if err != nil {
@@ -54,7 +54,7 @@ func (s Sealer) Seal(v any) (string, error) {
 	return base64.RawURLEncoding.EncodeToString(s.aead.Seal(nil, nil, text, []byte(s.name))), err
 }
 
-// Open sets v to what was sealed.
+// Open decrypts a cookie's value, and sets v to the content.
 func (s Sealer) Open(sealed string, v any) error {
 	raw, err := base64.RawURLEncoding.DecodeString(sealed)
 	if err != nil {
@@ -82,8 +82,8 @@ func (v *visit) begin(who Person) error {
 	return nil
 }
 
-// cookieName is what a browser knows a cookie by. It doesn't keep the ports of a
-// host apart, and this machine may run several services.
+// cookieName returns the name of a cookie in the browser. On this machine the name has the port,
+// since browsers don't separate the cookies of a host's ports, and several services may run here.
 func (v *visit) cookieName(name string) string {
 	base := v.pages.base(v.Request)
 	if port := base.Port(); port != "" && plainLoopback(base) {
@@ -100,11 +100,11 @@ func (v *visit) setCookie(name, path, value string, life time.Duration) {
 	})
 }
 
-// dropCookie has the browser forget it.
+// dropCookie removes a cookie from the browser.
 func (v *visit) dropCookie(name, path string) { v.setCookie(name, path, "", -time.Second) }
 
-// plainLoopback tells whether the address is this machine's own, by http: only
-// there a cookie may travel unencrypted.
+// plainLoopback reports whether the address is this machine's own, with http. Only there a browser
+// may send the cookies without encryption.
 func plainLoopback(base *url.URL) bool {
 	if base.Scheme != "http" {
 		return false
@@ -113,7 +113,7 @@ func plainLoopback(base *url.URL) bool {
 	return base.Hostname() == "localhost" || err == nil && ip.IsLoopback()
 }
 
-// resume returns the session that the call's cookie holds, nil if none is good.
+// resume returns the session of the call's cookie, nil if it has none that is valid.
 func (v *visit) resume() (*session, error) {
 	cookie, err := v.Cookie(v.cookieName(sessionCookie))
 	if err != nil {
@@ -130,8 +130,8 @@ func (v *visit) resume() (*session, error) {
 	return &s, nil
 }
 
-// signedIn lets only people in who are signed in, and changes only that one of our
-// own pages sent.
+// signedIn lets only calls through of people who are signed in. It lets changes through only if one of
+// the dashboard's own pages sent them.
 func (p *pages) signedIn(h handler) handler {
 	var origin http.CrossOriginProtection
 	return func(v *visit) (err error) {
@@ -157,7 +157,7 @@ func (p *pages) signedIn(h handler) handler {
 	}
 }
 
-// checkToken reads the form and looks for the session's token in it.
+// checkToken reads the form, and checks that it has the session's token.
 func (v *visit) checkToken() error {
 	if err := v.ParseForm(); err != nil {
 		if e, ok := errors.AsType[*http.MaxBytesError](err); ok {

@@ -18,7 +18,7 @@ func TestSignIn(t *testing.T) {
 	h.do(t, http.MethodHead, link, nil).must(t, http.StatusForbidden)
 	h.get(t, link).mustLead(t, "/dashboard")
 	h.get(t, "/dashboard").must(t, http.StatusOK, "No requests yet")
-	h.get(t, link).mustLead(t, "/dashboard") // who is in needs no link
+	h.get(t, link).mustLead(t, "/dashboard") // a person who is signed in needs no link
 
 	h.browser = h.newBrowser(t)
 	h.get(t, link).must(t, http.StatusForbidden, "used already")
@@ -29,7 +29,7 @@ func TestSignIn(t *testing.T) {
 	}
 }
 
-// TestOldLink keeps a link too long, beside a newer one.
+// TestOldLink uses a link that is too old, and then a newer one.
 func TestOldLink(t *testing.T) {
 	h := newFixture(t)
 	old := h.newLink(t)
@@ -38,8 +38,8 @@ func TestOldLink(t *testing.T) {
 	h.signIn(t)
 }
 
-// TestWanted signs in after a page was asked for, and lands on it; once, and only if
-// this service remembered it.
+// TestWanted asks for a page, signs in, and gets to that page. That works once, and only with a cookie
+// that this service made.
 func TestWanted(t *testing.T) {
 	h := newFixture(t)
 	const wanted = "/dashboard?status=failed&reference_id=a%20b"
@@ -49,7 +49,7 @@ func TestWanted(t *testing.T) {
 
 	h.browser = h.newBrowser(t)
 	h.get(t, wanted)
-	h.get(t, "/dashboard").mustLead(t, "/dashboard/sign-in") // what is wanted last counts
+	h.get(t, "/dashboard").mustLead(t, "/dashboard/sign-in") // the last page that was asked for counts
 	h.get(t, h.newLink(t)).mustLead(t, "/dashboard")
 
 	signIn := h.address(t, "/dashboard/sign-in")
@@ -62,7 +62,7 @@ func TestWanted(t *testing.T) {
 	}
 }
 
-// TestNeighbors signs in to two homes on one machine, by one browser.
+// TestNeighbors signs in to two services on one machine with one browser.
 func TestNeighbors(t *testing.T) {
 	here, there := newFixture(t), newFixture(t)
 	there.browser = here.browser
@@ -71,7 +71,7 @@ func TestNeighbors(t *testing.T) {
 	here.get(t, "/dashboard").must(t, http.StatusOK)
 }
 
-// TestOneWinner has many use one link at once.
+// TestOneWinner uses one link many times at once: one use signs in.
 func TestOneWinner(t *testing.T) {
 	h := newFixture(t)
 	link := h.newLink(t)
@@ -104,8 +104,8 @@ func TestSessionEnds(t *testing.T) {
 	h.do(t, http.MethodPost, "/dashboard/settings/keys", url.Values{}).must(t, http.StatusForbidden, "session has ended")
 }
 
-// TestSignOut is signed in twice; both end, a copy of the cookie is worth nothing,
-// and a new session is good.
+// TestSignOut signs in twice and signs out once. Both sessions end, a copy of the cookie doesn't work,
+// and a new session works.
 func TestSignOut(t *testing.T) {
 	h := newFixture(t)
 	h.signIn(t)
@@ -125,7 +125,7 @@ func TestSignOut(t *testing.T) {
 	h.get(t, "/dashboard").must(t, http.StatusOK)
 }
 
-// TestForgedCookie presents cookies that this service did not make.
+// TestForgedCookie sends cookies that this service did not make.
 func TestForgedCookie(t *testing.T) {
 	h := newFixture(t)
 	h.signIn(t)
@@ -151,8 +151,8 @@ func TestForgedCookie(t *testing.T) {
 	}
 }
 
-// TestCookie looks where a session's cookie may travel unencrypted: only on this
-// machine, where it has the port in its name.
+// TestCookie checks that browsers may send a session's cookie without encryption only on this machine,
+// where its name has the port.
 func TestCookie(t *testing.T) {
 	for address, want := range map[string]string{
 		"http://127.0.0.1:8080": "lipsync_session_8080", "http://localhost": "lipsync_session", "http://[::1]:1": "lipsync_session_1",
@@ -177,7 +177,7 @@ func TestCookie(t *testing.T) {
 	}
 }
 
-// TestNoSession says where browsers keep no session why one isn't.
+// TestNoSession checks that the sign-in page explains why browsers keep no session at some addresses.
 func TestNoSession(t *testing.T) {
 	h := newFixture(t)
 	r := httptest.NewRequest(http.MethodGet, "http://192.0.2.1/dashboard/sign-in", nil)
@@ -188,7 +188,7 @@ func TestNoSession(t *testing.T) {
 	}
 }
 
-// TestEveryForm sends each change without the session's token, with another's, and
+// TestEveryForm sends each form without the session's token, with the token of another session, and
 // from another site.
 func TestEveryForm(t *testing.T) {
 	h := newFixture(t)

@@ -7,10 +7,10 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// signIn shows how to sign in, or does it. What fails on the way is told on the
-// same page: by itself it leads nowhere, so that nothing goes round in circles.
+// signIn signs a person in, or shows how to sign in. It shows errors on the same page, which never
+// redirects, so that no browser is redirected for ever.
 func (p *pages) signIn(v *visit) error {
-	if v.Method == http.MethodHead { // who only looks doesn't use up what is good once
+	if v.Method == http.MethodHead { // HEAD must not use up a link that works once
 		return v.showSignIn(http.StatusForbidden, "")
 	}
 	who, answered, err := p.SignIn.Identify(v, v.Request)
@@ -24,7 +24,7 @@ func (p *pages) signIn(v *visit) error {
 	case "":
 		return v.leadTo(v.wanted())
 	case lipsync.Unauthorized:
-		if s, _ := v.resume(); s != nil { // they are in: what was no good is not needed
+		if s, _ := v.resume(); s != nil { // the person is signed in already
 			return v.leadTo(p.root)
 		}
 		return errors.Join(errors.Unwrap(err), v.showSignIn(http.StatusForbidden, lipsync.MessageOf(err))) // the cause is for the log
@@ -34,8 +34,8 @@ func (p *pages) signIn(v *visit) error {
 	}
 }
 
-// askToSignIn leads to the page for that. The browser keeps which page was wanted, for
-// as long as signing in may take.
+// askToSignIn leads to the sign-in page. A cookie keeps the page that the person asked for, for as
+// long as signing in may take.
 func (v *visit) askToSignIn() error {
 	root, wanted := v.pages.root, v.URL.RequestURI()
 	if wanted == root {
@@ -50,7 +50,8 @@ func (v *visit) askToSignIn() error {
 	return v.leadTo(root + "/sign-in")
 }
 
-// wanted returns the page that the browser kept, once, or else the first one.
+// wanted returns the page that the person asked for, and removes its cookie. Without that cookie it
+// returns the first page.
 func (v *visit) wanted() (path string) {
 	cookie, err := v.Cookie(v.cookieName(wantedCookie))
 	if err != nil {
@@ -63,12 +64,12 @@ func (v *visit) wanted() (path string) {
 	return path
 }
 
-// signInPage says how to sign in.
+// signInPage is the page that says how to sign in.
 type signInPage struct {
-	SignedOut bool   // just now
-	Message   string // why signing in did not work, "" if it was not tried
-	Elsewhere bool   // at a provider
-	Insecure  bool   // no browser keeps a session here
+	SignedOut bool   // the person has just signed out
+	Message   string // why signing in failed, "" if it was not tried
+	Elsewhere bool   // people sign in at a provider
+	Insecure  bool   // browsers keep no session at this address
 }
 
 func (v *visit) showSignIn(status int, message string) error {
@@ -79,8 +80,7 @@ func (v *visit) showSignIn(status int, message string) error {
 	})
 }
 
-// signOut ends all sessions of the account, this one and whatever was copied from
-// it, and that with the provider.
+// signOut ends all sessions of the account, in all browsers, and the session with the provider.
 func (p *pages) signOut(v *visit) error {
 	if err := p.Sessions.EndAll(v.Context(), v.session.Account); err != nil {
 		return err

@@ -7,10 +7,10 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// usageDays is how far back the page of usage goes.
+// usageDays is the number of days on the page of usage.
 const usageDays = 30
 
-// usagePage is what became of the last days' requests.
+// usagePage is the page of the last days' usage.
 type usagePage struct {
 	Days   []usageDay // newest first
 	Total  lipsync.Day
@@ -30,7 +30,7 @@ func (p *pages) showUsage(v *visit) error {
 		return err
 	}
 	counts, lengths := newChart(days, now, requests), newChart(days, now, minutes)
-	counts.Name, counts.Lost, lengths.Name = "Requests", "Failed among them", "Minutes of output"
+	counts.Name, counts.Lost, lengths.Name = "Requests", "Failed", "Minutes of output"
 	page := usagePage{Charts: []chart{counts, lengths}}
 	for i := len(days) - 1; i >= 0; i-- {
 		d := days[i]

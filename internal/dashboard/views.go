@@ -24,28 +24,28 @@ var pageFiles embed.FS
 //go:embed static
 var staticFiles embed.FS
 
-// frame is what every page shows, and around what.
+// frame has the content of a page, and the parts around it that all pages show.
 type frame struct {
 	View, Title string
 	Session     *session
 	Page        any
 }
 
-// views are the pages by name, and the files that they load.
+// views has the pages by name, and the files that they load.
 type views struct {
 	pages  map[string]*template.Template
-	assets map[string]asset // by the name that a page has for it
+	assets map[string]asset // by the name with which pages link to it
 }
 
-// asset is a file that pages load. Its path changes with its content, so that a
-// browser may keep it for good.
+// asset is a file that pages load. Its path depends on its content, so that a browser may keep it for
+// ever.
 type asset struct {
 	name, mediaType string
 	content         []byte
 }
 
-// parseViews reads the templates: each page with the layout around it. Root is the
-// path that they link to all pages by. They may call more functions than their own.
+// parseViews parses the templates, each page with the layout around it. Links to pages begin with
+// root. The templates may also call the functions of more.
 func parseViews(root string, more template.FuncMap) (views, error) {
 	v := views{pages: map[string]*template.Template{}, assets: map[string]asset{}}
 	if err := v.readAssets(); err != nil {
@@ -72,7 +72,7 @@ func parseViews(root string, more template.FuncMap) (views, error) {
 	return v, nil
 }
 
-// readAssets reads the style sheet and the icon, and makes one script of all.
+// readAssets reads the style sheet and the icon, and joins all scripts to one.
 func (v views) readAssets() error {
 	var script []byte
 	names, err := fs.Glob(staticFiles, "static/*.js")
@@ -97,8 +97,8 @@ func (v views) readAssets() error {
 	return err
 }
 
-// withoutComments drops the lines of a script that are comments only: no browser needs them.
-// No template literal of a script has more than one line, so that it drops nothing of these.
+// withoutComments removes the lines of a script that have only a comment. No template literal of a
+// script has more than one line, so it removes no part of a literal.
 func withoutComments(script []byte) (kept []byte) {
 	for line := range bytes.Lines(script) {
 		if !bytes.HasPrefix(bytes.TrimSpace(line), []byte("//")) {
@@ -117,21 +117,21 @@ func (v views) render(w io.Writer, name string, f frame) error {
 	return v.pages[name].ExecuteTemplate(w, "layout", f)
 }
 
-// static serves what pages load.
+// static serves the files that pages load.
 func (p *pages) static(v *visit) error {
 	for _, a := range p.views.assets {
 		if a.name == v.PathValue("name") {
 			v.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 			v.Header().Set("Content-Type", a.mediaType)
 			v.WriteHeader(http.StatusOK)
-			_, _ = v.Write(a.content) // to whoever is still there
+			_, _ = v.Write(a.content) // the browser may be gone
 			return nil
 		}
 	}
 	return missing()
 }
 
-// functions are what templates may call.
+// functions returns the functions that templates may call.
 func (v views) functions(root string) template.FuncMap {
 	return template.FuncMap{
 		"asset":   func(name string) string { return root + "/static/" + v.assets[name].name },
@@ -150,13 +150,13 @@ func (v views) functions(root string) template.FuncMap {
 	}
 }
 
-// text escapes s to stand between tags. Quotes stay as they are there: escaped ones make the
-// page on the API too heavy.
+// text escapes s for a place between tags. Quotes need no escapes there, and with them the page about
+// the API would be too large.
 func text(s string) template.HTML {
 	return template.HTML(strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s))
 }
 
-// state is the status of the request, or canceled: that is no failure to people.
+// state returns the status of the request, or canceled, which people don't call a failure.
 func state(r lipsync.Request) string {
 	if r.Failure.Code == lipsync.Canceled {
 		return string(lipsync.Canceled)
@@ -164,7 +164,7 @@ func state(r lipsync.Request) string {
 	return string(r.Status)
 }
 
-// spell writes a length of time as people say it: 0.4 s, 12 s, 3 min 20 s.
+// spell writes a length of time for people: 0.4 s, 12 s, 3 min 20 s.
 func spell(d time.Duration) string {
 	switch {
 	case d < 10*time.Second:
@@ -178,10 +178,10 @@ func spell(d time.Duration) string {
 	}
 }
 
-// tab leads to a page.
+// tab is a link of the menu.
 type tab struct {
 	Path, Name string
-	Here       bool // the view is that page, or belongs to it
+	Here       bool // the shown page is that page, or belongs to it
 }
 
 func newTab(path, name, view string) tab {

@@ -35,15 +35,16 @@ func (v *visit) WriteHeader(status int) {
 	v.ResponseWriter.WriteHeader(status)
 }
 
-// newPolicy lets a page load what is the service's own, send files to the storage, show
-// pictures of it, and play media of wherever a request takes them from. Its forms lead to pages of
-// ours, but that signing out goes on to the provider. Nothing inline runs or styles.
+// newPolicy returns the Content-Security-Policy of pages. A page may load the service's own files,
+// send files to the storage, show pictures from the storage, and play media from any address. Its
+// forms lead to the dashboard, and the one to sign out also to the provider. Inline scripts and styles
+// are forbidden.
 func newPolicy(storage, signOut *url.URL) string {
 	return "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'" + origin(storage) + "; connect-src 'self'" + origin(storage) +
 		"; media-src 'self' http: https:; form-action 'self'" + origin(signOut) + "; base-uri 'none'; frame-ancestors 'none'"
 }
 
-// origin is the scheme and host of an address, after a space; "" for nil.
+// origin returns a space and the scheme and host of an address; "" for nil.
 func origin(address *url.URL) string {
 	if address == nil {
 		return ""
@@ -85,8 +86,7 @@ func guard(h handler, v *visit) (err error) {
 	return h(v)
 }
 
-// log writes one line on a call. Path and query stay out of it: a sign-in's has a
-// token.
+// log logs a call in one line, without its path and query, since those of a sign-in have a token.
 func (p *pages) log(v *visit, route string, err error, took time.Duration) {
 	level := slog.LevelInfo
 	attrs := []slog.Attr{
@@ -114,14 +114,14 @@ func (v *visit) show(status int, name, title string, data any) error {
 	}
 	v.Header().Set("Content-Type", "text/html; charset=utf-8")
 	v.WriteHeader(status)
-	_, _ = v.Write(body.Bytes()) // to whoever is still there
+	_, _ = v.Write(body.Bytes()) // the browser may be gone
 	return nil
 }
 
-// Header implements http.ResponseWriter: a request has one too.
+// Header implements http.ResponseWriter. (The embedded http.Request has a Header too.)
 func (v *visit) Header() http.Header { return v.ResponseWriter.Header() }
 
-// Write implements http.ResponseWriter: a request has one too.
+// Write implements http.ResponseWriter. (The embedded http.Request has a Write too.)
 func (v *visit) Write(b []byte) (int, error) { return v.ResponseWriter.Write(b) }
 
 // leadTo sends the browser to another page, by GET.
@@ -135,19 +135,19 @@ func missing() error {
 	return &lipsync.Error{Code: lipsync.NotFound, Message: "there is no such page"}
 }
 
-// problem is what a page says of an error.
+// problem is the page about an error.
 type problem struct {
 	Status  int
 	Message string
 }
 
-// fail shows err. Only its public message leaves the house.
+// fail shows the public message of err.
 func (v *visit) fail(err error) error {
 	p := v.problem(err)
 	return v.show(p.Status, "problem", http.StatusText(p.Status), p)
 }
 
-// problem returns what to answer to err, and sets when to come back, if err says so.
+// problem returns the page about err. If err says when to try again, it sets the header Retry-After.
 func (v *visit) problem(err error) problem {
 	if wait := lipsync.RetrySeconds(err); wait > 0 {
 		v.Header().Set("Retry-After", strconv.Itoa(wait))
@@ -155,7 +155,7 @@ func (v *visit) problem(err error) problem {
 	return problem{statusOf(lipsync.CodeOf(err)), lipsync.MessageOf(err)}
 }
 
-// statusOf is the table from code to status.
+// statusOf returns the HTTP status of an error's code.
 func statusOf(code lipsync.Code) int {
 	switch code {
 	case lipsync.Invalid:

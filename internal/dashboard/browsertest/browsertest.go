@@ -1,4 +1,4 @@
-// Package browsertest gives tests a real browser.
+// Package browsertest runs a real browser for tests.
 package browsertest
 
 import (
@@ -18,10 +18,10 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// patience bounds how long a test waits for one thing.
+// patience is the longest time that a test waits for one event.
 const patience = 2 * time.Minute
 
-// Browser is a Chromium with nothing in it, for one test.
+// Browser is a Chromium with an empty profile, for one test.
 type Browser struct {
 	ctx context.Context
 	t   testing.TB
@@ -30,9 +30,9 @@ type Browser struct {
 	problems []string
 }
 
-// New starts one. It skips the test where there is no Chromium, unless
-// LIPSYNC_REQUIRE_CHROMIUM is 1. At its end the test fails if a script did, or
-// tried what a page's policy forbids.
+// New starts a browser. It skips the test if Chromium is missing, unless LIPSYNC_REQUIRE_CHROMIUM
+// is 1. At its end the test fails if a script failed, or tried something that a page's policy
+// forbids.
 func New(t testing.TB) *Browser {
 	t.Helper()
 	if _, err := exec.LookPath("chromium"); err != nil {
@@ -53,7 +53,7 @@ func New(t testing.TB) *Browser {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = chromedp.Cancel(ctx) // waits for its end, so that its folder can go
+		_ = chromedp.Cancel(ctx) // waits for the browser's end, so that its folder can be removed
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		for _, problem := range b.problems {
@@ -63,8 +63,8 @@ func New(t testing.TB) *Browser {
 	return b
 }
 
-// listen notes the exceptions of scripts, what was refused by a page's policy, and
-// dialogs: no page of ours opens one.
+// listen notes exceptions of scripts, violations of a page's policy, and dialogs, since no page of
+// the dashboard opens a dialog.
 func (b *Browser) listen(event any) {
 	var problem string
 	switch e := event.(type) {
@@ -84,7 +84,7 @@ func (b *Browser) listen(event any) {
 	}
 }
 
-// Do does the actions, one after the other, or ends the test.
+// Do does the actions, one after the other. It ends the test if one fails.
 func (b *Browser) Do(actions ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
 	ctx, stop := context.WithTimeout(b.ctx, patience)
@@ -100,8 +100,8 @@ func (b *Browser) Open(address string) {
 	b.Do(chromedp.Navigate(address))
 }
 
-// Back begins to go back to the page before. A script that does so may never answer, since its
-// page goes.
+// Back begins to go back to the previous page. It doesn't wait for the script that does so, since
+// that script may end with its page.
 func (b *Browser) Back() {
 	b.t.Helper()
 	b.Do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
@@ -115,7 +115,7 @@ func (b *Browser) Back() {
 	}))
 }
 
-// Look makes the window so wide, and the scheme of colours light or dark.
+// Look sets the width of the window in pixels, and the scheme of colours: light or dark.
 func (b *Browser) Look(width int64, scheme string) {
 	b.t.Helper()
 	b.Do(chromedp.EmulateViewport(width, 900), chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
@@ -136,7 +136,7 @@ func (b *Browser) Picture() []byte {
 	return picture
 }
 
-// Eval returns what a JavaScript expression is.
+// Eval returns the value of a JavaScript expression.
 func Eval[T any](b *Browser, expression string) T {
 	b.t.Helper()
 	v, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
@@ -146,18 +146,18 @@ func Eval[T any](b *Browser, expression string) T {
 	return v
 }
 
-// Status returns the status that the page itself was answered with.
+// Status returns the status of the answer with the page itself.
 func (b *Browser) Status() int {
 	b.t.Helper()
 	return Eval[int](b, `performance.getEntriesByType("navigation")[0].responseStatus`)
 }
 
-// ready is true of a page that was read to its end, and whose scripts have run.
+// ready is an expression that is true if the page was loaded completely and its scripts have run.
 const ready = `performance.getEntriesByType("navigation")[0].domContentLoadedEventEnd > 0`
 
-// Wait waits until a JavaScript expression is true of a page that was read to its
-// end, be it another page. After an action that leads to another page, the expression
-// has to be false on the page before: an address of the new one isn't needed.
+// Wait waits until a JavaScript expression is true on a page that was loaded completely. That may
+// be another page than now. Before an action that leads to another page, the expression has to be
+// false; then it needn't check the address of the new page.
 func (b *Browser) Wait(expression string) {
 	b.t.Helper()
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
@@ -168,7 +168,7 @@ func (b *Browser) Wait(expression string) {
 	b.t.Fatalf("never true: %s; the page says: %s", expression, b.says())
 }
 
-// WaitText waits until the first element of a CSS selector has the text in it.
+// WaitText waits until the first element of a CSS selector contains the text.
 func (b *Browser) WaitText(selector, text string) {
 	b.t.Helper()
 	b.Wait(fmt.Sprintf("document.querySelector(%q)?.textContent.includes(%q)", selector, text))

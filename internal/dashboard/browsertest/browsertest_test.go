@@ -10,8 +10,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// TestWait follows a link to a page that comes in two parts: Wait asks only of the
-// page as a whole, and WaitText finds what only its second part has.
+// TestWait follows a link to a page that arrives in two parts. Wait evaluates its expression only on
+// the complete page, and WaitText finds a text of the second part.
 func TestWait(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/" {

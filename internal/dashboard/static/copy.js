@@ -6,7 +6,7 @@ for (const button of document.querySelectorAll("[data-copy]")) {
 			await navigator.clipboard.writeText(source.textContent);
 			button.textContent = "Copied";
 		} catch {
-			getSelection().selectAllChildren(source); // no clipboard here: ready for Ctrl-C
+			getSelection().selectAllChildren(source); // no clipboard: the text is selected for Ctrl-C
 		}
 	});
 }

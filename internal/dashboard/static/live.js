@@ -1,11 +1,11 @@
-// A page with an element that has data-live, a number of milliseconds, is fetched
-// again until the server says that it is final. What changes is in elements with
-// data-part; where the page as a whole changes at the end, it has data-whole.
+// A page with an element that has data-live, a number of milliseconds, is fetched again and again,
+// until a fetched page has no such element. The elements with data-part are replaced. If the
+// element has data-whole, the page is loaded again at the end.
 const refresh = async () => {
 	const live = document.querySelector("[data-live]");
 	try {
 		const answer = await fetch(location.href, { headers: { Accept: "text/html" }, redirect: "manual" });
-		// A redirect, which is 0 and may lead to another site, or what stays refused.
+		// A redirect, whose status is 0, or a lasting refusal.
 		if ([0, 401, 403, 404].includes(answer.status)) return location.reload();
 		if (answer.ok) {
 			const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
@@ -15,12 +15,12 @@ const refresh = async () => {
 			if (over) return;
 		}
 	} catch {
-		// The network is away for a moment: try again.
+		// The network fails for a moment: try again.
 	}
 	watch();
 };
 
-// update shows what is new in a part. A link in it that has the focus keeps it.
+// update replaces the content of a part. A link with the focus keeps the focus.
 const update = (part, fresh) => {
 	localize(fresh);
 	fresh.querySelectorAll("img").forEach(keep);
@@ -30,10 +30,10 @@ const update = (part, fresh) => {
 	if (focus) [...part.querySelectorAll("a")].find((link) => link.getAttribute("href") === focus)?.focus({ preventScroll: true });
 };
 
-// keep gives a picture the address that it was shown by before: only the signature of the
-// new one differs. It does so for an hour (in ms), since a signature ends after two.
+// keep gives a picture its former address: only the signature of the new one differs. It does so for
+// an hour (in ms), since a signature ends after two.
 const hour = 3_600_000;
-const shown = new Map(); // by its path: the address, and when it was first shown
+const shown = new Map(); // by the picture's path: its address, and when it was first shown
 const keep = (image) => {
 	const { pathname } = new URL(image.src);
 	const before = shown.get(pathname);
@@ -46,7 +46,7 @@ const watch = () => {
 	if (every) setTimeout(() => document.hidden ? watch() : refresh(), every);
 };
 
-// Times are read in the reader's own zone and language.
+// Times are shown in the reader's own time zone and language.
 const localize = (root) => {
 	for (const time of root.querySelectorAll("time")) {
 		time.title = time.textContent;

@@ -1,10 +1,10 @@
-// Source and output play in step: the source, which is silent, follows what is
-// done to the output.
+// Source and output play at the same time. The source has no sound, and follows what a person does
+// with the output.
 const source = document.querySelector("[data-source]");
 const output = document.querySelector("[data-output]");
 
-// align moves the source where the output is, if it is off by more than can be
-// overlooked. It may be shorter, and then waits at its end.
+// align moves the source to the output's time, if the difference is larger than the tolerance in
+// seconds. A shorter source waits at its end.
 const align = (tolerance) => {
 	const time = Math.min(output.currentTime, source.duration || 0);
 	if (Math.abs(source.currentTime - time) > tolerance) source.currentTime = time;
@@ -18,8 +18,7 @@ if (source && output) {
 	output.addEventListener("timeupdate", () => { if (!output.paused && !source.seeking) align(0.2); });
 }
 
-// A video that can't be loaded, or is of a kind that this browser doesn't play, says
-// so under it.
+// If a video can't be loaded or played by this browser, its caption says so.
 for (const video of document.querySelectorAll("figure video")) {
 	const tell = () => { video.nextElementSibling.append(", which can’t be played here"); };
 	if (video.error) tell(); else video.addEventListener("error", tell);

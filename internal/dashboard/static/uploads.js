@@ -1,8 +1,8 @@
-// The form of a new request: files go straight to storage, with their progress,
-// and the form then names them as it names addresses.
+// The form of a new request: the script sends files to the storage itself, and shows their progress.
+// Then the form has their URLs in the fields for addresses.
 const form = document.querySelector("form[data-uploads]");
 const fields = form ? [...form.querySelectorAll("[data-drop]")] : [];
-let sending = new AbortController(); // ends what is under way
+let sending = new AbortController(); // ends the running calls
 
 const say = (problem) => {
 	const place = form.querySelector("[data-problem]");
@@ -10,8 +10,7 @@ const say = (problem) => {
 	place.hidden = !problem;
 };
 
-// busy shows that files are on their way, and lets nothing be done to what is sent
-// than to cancel.
+// busy shows that files are being sent. Meanwhile a person can only cancel.
 const busy = (yes) => {
 	form.querySelector("[data-start]").disabled = yes;
 	form.querySelector("[data-cancel]").hidden = !yes;
@@ -23,11 +22,11 @@ const busy = (yes) => {
 
 const size = (bytes) => bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(2)} GB`;
 
-// input is where a field's file is chosen, and address where one is typed instead.
+// input returns the element to choose a field's file, and address the one to type an address instead.
 const input = (field) => field.querySelector("[data-file]");
 const address = (field) => form.elements[field.dataset.drop];
 
-// announce asks where a file may go.
+// announce announces a file, and returns the address to send it to.
 const announce = async (kind, file) => {
 	const body = new URLSearchParams({ type: kind, size: file.size, name: file.name, csrf: form.elements.csrf.value });
 	const answer = await fetch(form.dataset.uploads, { method: "POST", body, signal: sending.signal }).catch((problem) => {
@@ -36,11 +35,11 @@ const announce = async (kind, file) => {
 	if (answer.ok) return answer.json();
 	const text = await answer.text();
 	if (answer.headers.get("Content-Type") === "application/json") throw new Error(`${JSON.parse(text).error}.`);
-	const page = new DOMParser().parseFromString(text, "text/html"); // which says why no form was taken
+	const page = new DOMParser().parseFromString(text, "text/html"); // the page says why the form was refused
 	throw new Error(page.querySelector(".says")?.textContent ?? "The files could not be sent: try again.");
 };
 
-// put sends a file. fetch can't tell how much of it went.
+// put sends a file. It uses no fetch, which doesn't report progress.
 const put = (made, file, field) => new Promise((done, failed) => {
 	sending.signal.throwIfAborted();
 	const call = new XMLHttpRequest();
@@ -57,7 +56,7 @@ const put = (made, file, field) => new Promise((done, failed) => {
 	call.send(file);
 });
 
-// send sends the file of a field, if one is chosen, and returns what the form calls it.
+// send sends the file of a field, if one is chosen. It returns the URL or the address for the form.
 const send = async (field) => {
 	const typed = address(field).value.trim();
 	const file = input(field).files[0];
@@ -75,11 +74,11 @@ const start = async (event) => {
 	sending = new AbortController();
 	try {
 		const sources = await Promise.all(fields.map(send));
-		// Not by the inputs: they stay as they were, for who comes back.
+		// Don't change the inputs: a person who comes back finds them as before.
 		form.addEventListener("formdata", ({ formData }) => {
 			fields.forEach((field, i) => formData.set(field.dataset.drop, sources[i]));
 		}, { once: true });
-		form.querySelector("[data-cancel]").hidden = true; // what is sent can be canceled on its own page
+		form.querySelector("[data-cancel]").hidden = true; // from now on the request can be canceled on its own page
 		form.submit();
 	} catch (problem) {
 		sending.abort();
@@ -88,7 +87,7 @@ const start = async (event) => {
 	}
 };
 
-// show shows which file is chosen, in place of an address.
+// show shows the name of the chosen file, which replaces an address.
 const show = (field) => {
 	const file = input(field).files[0];
 	field.querySelector(".choose span").textContent = file ? `${file.name}, ${size(file.size)}` : "Choose a file";
@@ -130,8 +129,8 @@ if (form) {
 		});
 		acceptDrops(field);
 	}
-	// Also for who comes back: browsers restore files and addresses after scripts ran,
-	// and what names the request that was made already.
+	// Also if a person comes back: after scripts ran, browsers restore the files, the addresses, and
+	// the number of the request that was made already.
 	addEventListener("pageshow", () => {
 		form.elements.once.value = crypto.getRandomValues(new Uint32Array(4)).join("-");
 		busy(false);
