@@ -38,21 +38,21 @@ type deployment struct {
 	data    *data
 	log     *slog.Logger
 	handler http.Handler
-	monitor http.Handler // nil: nobody looks
+	monitor http.Handler // nil: no address for it is set
 	worker  *worker.Worker
 	workers int
 	wake    wake
 }
 
 // wake is the queue of one process: it wakes an idle worker, which asks the
-// store what there is to do.
+// store for a request.
 type wake chan struct{}
 
 // Send implements lipsync.Queue.
 func (w wake) Send(context.Context, string) error {
 	select {
 	case w <- struct{}{}:
-	default: // as many wake-ups wait as there are workers
+	default: // enough wake-ups wait for all workers
 	}
 	return nil
 }
@@ -103,7 +103,7 @@ func route(api, objects, pages http.Handler) http.Handler {
 	})
 }
 
-// recover makes good what a process left that was killed.
+// recover frees the leases, and removes the files, of a process that was killed.
 func (d *deployment) recover(ctx context.Context) error {
 	return errors.Join(d.data.objects.Clean(), d.data.service.Recover(ctx))
 }

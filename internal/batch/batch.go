@@ -52,7 +52,7 @@ var statuses = []types.JobStatus{
 	types.JobStatusSubmitted, types.JobStatusPending, types.JobStatusRunnable, types.JobStatusStarting, types.JobStatusRunning,
 }
 
-// Count implements lipsync.Pool. It counts all jobs of the queue, whoever submitted them. A page
+// Count implements lipsync.Pool. It counts all jobs of the queue, no matter who submitted them. A page
 // of the list has 1000 jobs; an array counts as one.
 func (p *Pool) Count(ctx context.Context) (waiting, running int, err error) {
 	seen := make(map[string]bool)

@@ -53,7 +53,7 @@ func (s *Store) replacement(old, next stored) []step {
 }
 
 // replaceLease returns the steps that write the lease. A renewal doesn't change the request's
-// version; so whoever takes over an ended lease names its end in the condition.
+// version; so a process that takes over an ended lease names its end in the condition.
 func (s *Store) replaceLease(old, next stored) []step {
 	switch {
 	case next.Lease == old.Lease && !old.heldByOlder:

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestExplain checks which errors of ONNX Runtime are for want of memory.
+// TestExplain checks which errors of ONNX Runtime mean that memory is missing.
 func TestExplain(t *testing.T) {
 	for text, want := range map[string]bool{
 		"CUDA failure 2: out of memory ; GPU=0 ; hostname=a ; expr=cudaMalloc((void**)&p, size);":                               true,

@@ -119,8 +119,8 @@ func TestRunEndsWithContext(t *testing.T) {
 	}
 }
 
-// TestEndlessRun: a network that would run for ever fails at some time, whoever
-// waits for it, and the binding is good for a next run.
+// TestEndlessRun runs a network that never ends. It fails after the longest time, and the binding works
+// in a next run.
 func TestEndlessRun(t *testing.T) {
 	s := onnxtest.LoadWith(t, onnxtest.Product(onnx.Float32).Endless("a").File(t), onnx.Options{})
 	b := bind(t, s, [][]int{{1, 3}, {1, 3}}, nil)

@@ -45,7 +45,7 @@ type Job struct {
 	Output       string // path; there is nothing there until it is complete
 	Scratch      string // an existing folder for temporary files
 	Engine       string // the name of one of the renderer's
-	// LargestFace syncs the largest face of each frame, whoever speaks.
+	// LargestFace syncs the largest face of each frame, no matter who speaks.
 	LargestFace bool
 	Progress    func(Progress) // may be nil; never called concurrently
 	// Measured is told how long the media are, before any frame is decoded; may be nil. The

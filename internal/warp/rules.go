@@ -11,7 +11,7 @@ type rule struct {
 	here traits     // of this place and of the next ones to the right and below
 }
 
-// traits tell what there is at a place. Where there is none nothing changes.
+// traits are properties of a place. A place without any doesn't change.
 type traits uint8
 
 const (

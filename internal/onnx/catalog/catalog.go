@@ -33,7 +33,7 @@ type Model struct {
 	Role      Role   `json:"role"`
 	File      string `json:"file"`                 // its name in the folder
 	SHA256    string `json:"sha256"`               // of its content, in hexadecimal
-	Licence   string `json:"licence"`              // as stated by whoever added it
+	Licence   string `json:"licence"`              // as stated by the person who added it
 	InputSize int    `json:"input_size,omitempty"` // side of the square pictures it takes, in pixels
 
 	dir string

@@ -66,7 +66,7 @@ func namespace(how, flags string) error {
 	case "unshare": // in a process with one thread, as the kernel requires
 		return child(func() (uintptr, uintptr, error) { return call(unix.SYS_CLONE, uintptr(unix.SIGCHLD), 0, 0) },
 			func() unix.Errno { _, _, err := unix.RawSyscall(unix.SYS_UNSHARE, uintptr(kinds), 0, 0); return err })
-	case "setns": // fails only for want of a namespace
+	case "setns": // fails only because there is no such namespace
 		if err := unix.Setns(-1, int(kinds)); !errors.Is(err, unix.EBADF) {
 			return err
 		}
