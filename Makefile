@@ -98,8 +98,8 @@ aws-smoke-run: build $(NODE)/done
 lint: ## check formatting, go vet, staticcheck, go.mod and known vulnerabilities
 	.ci/lint $(TOOLS) $(STATICCHECK) $(GOVULNCHECK)
 
-release: ## make archives and Debian packages for amd64 and arm64, with digests and lists of components, in dist/release
-	.ci/release dist/release .cache/release $(NFPM)
+release: ## at the tag of a version: make archives and Debian packages for amd64 and arm64, with digests and lists of components, in dist/release; ARGS=--trial for a trial of any tree
+	.ci/release $(ARGS) dist/release .cache/release $(NFPM)
 
 release-check: ## make a release twice, in two folders and with no cache shared, and check that both are the same and can be installed
 	.ci/release-check .cache/release $(NFPM)

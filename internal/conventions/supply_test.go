@@ -3,6 +3,7 @@ package conventions
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -132,6 +133,68 @@ func TestVulnerabilities(t *testing.T) {
 			t.Errorf("%s: got status %d and %q, want %d and %q", name, status, out, c.status, c.says)
 		}
 	}
+}
+
+// TestReleaseOfTag checks that .ci/release makes a release of the commit with the tag of its
+// version only, and a trial of any tree.
+func TestReleaseOfTag(t *testing.T) {
+	const started = 9
+	stubs, clone := t.TempDir(), t.TempDir()
+	write := func(path, text string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(filepath.Join(stubs, "x86_64-linux-gnu-gcc"), "#!/bin/sh\n")
+	write(filepath.Join(stubs, "go"), fmt.Sprintf("#!/bin/sh\nexit %d\n", started))
+	for _, path := range []string{".ci/release", ".ci/onnxruntime"} {
+		write(filepath.Join(clone, path), text(t, path))
+	}
+	changelog := filepath.Join(clone, "CHANGELOG.md")
+	write(changelog, "## [1.2.3] - 2026-01-02\n")
+	command := func(name string, args ...string) (string, int) {
+		t.Helper()
+		c := exec.Command(name, args...)
+		c.Dir = clone
+		c.Env = append(os.Environ(), "PATH="+stubs+":"+os.Getenv("PATH"), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CEILING_DIRECTORIES="+filepath.Dir(clone))
+		out, err := c.CombinedOutput()
+		if _, ok := errors.AsType[*exec.ExitError](err); err != nil && !ok {
+			t.Fatal(err)
+		}
+		return string(out), c.ProcessState.ExitCode()
+	}
+	git := func(args ...string) {
+		t.Helper()
+		if out, status := command("git", append([]string{"-c", "user.name=a", "-c", "user.email=a@example.com"}, args...)...); status != 0 {
+			t.Fatalf("git %q: %s", args, out)
+		}
+	}
+	check := func(says string, status int, options ...string) {
+		t.Helper()
+		out, got := command(".ci/release", append(options, t.TempDir(), t.TempDir(), "example.com/nfpm@v1.0.0")...)
+		if got != status || !strings.Contains(out, says) {
+			t.Errorf("got status %d and %q, want %d and %q", got, out, status, says)
+		}
+	}
+
+	check("git can't tell which commit", 1)
+	git("init", "--quiet")
+	git("add", ".")
+	git("commit", "--quiet", "--message", "One")
+	check("there is no tag v1.2.3", 1)
+	git("tag", "--annotate", "--message", "1.2.3", "v1.2.3")
+	check("", started)
+	write(filepath.Join(clone, "new.go"), "package main\n")
+	check("files differ from the commit", 1)
+	check("", started, "--trial")
+	git("add", ".")
+	git("commit", "--quiet", "--message", "Two")
+	check("not that of the tag v1.2.3", 1)
+	check("", started, "--trial")
 }
 
 // TestLinted checks that continuous integration runs the linters.
