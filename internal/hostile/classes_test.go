@@ -12,6 +12,7 @@ type class struct {
 	make    func(*testing.T, *maker) (kind lipsync.MediaKind, content []byte, how string)
 	refused bool // all its media must be refused
 	refers  bool // its media name other files or addresses
+	long    bool // the output needs 4 s of the video
 }
 
 // classes has all classes, in the order in which they take turns.
@@ -39,4 +40,5 @@ var classes = []class{
 	{name: "two formats in one", make: polyglots, refers: true},
 	{name: "unsupported formats", make: foreign, refused: true, refers: true},
 	{name: "nearly empty files", make: nothing, refused: true},
+	{name: "cut videos", make: cut, long: true},
 }

@@ -25,6 +25,22 @@ func truncated(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 	return kindOf(base), b[:at], fmt.Sprintf("%s, cut at %d in %s", base, at, p.name)
 }
 
+// cut returns a video of 4 s whose header comes first and states all of it, and whose media end
+// after a tenth to nine tenths.
+func cut(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
+	format := m.pick("mp4", "mov")
+	tenths := 1 + m.n%9
+	b := m.ffmpeg(t, "-stream_loop", "4", "-i", m.face, "-c:v", "libx264", "-g", "5", "-c:a", "aac", "-movflags", "+faststart", "-f", format)
+	media := find(t, b, "mdat", 0)
+	switch {
+	case tenths <= 6:
+		m.end = "video is truncated: "
+	case tenths >= 8: // a quarter may be missing
+		m.end = "rendered"
+	}
+	return lipsync.Video, b[:media.body+(media.end-media.body)*tenths/10], fmt.Sprintf("%s, cut after %d tenths of its media", format, tenths)
+}
+
 // mangled returns a file that lacks a piece in the middle, or has one twice.
 func mangled(t *testing.T, m *maker) (lipsync.MediaKind, []byte, string) {
 	base := m.taken()

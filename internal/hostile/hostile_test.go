@@ -55,12 +55,14 @@ type medium struct {
 	kind lipsync.MediaKind // which input of a job it is
 	path string
 	how  string // how it was made, for messages
+	end  string // see maker
 }
 
 // renderer renders as the service does.
 type renderer struct {
 	sandboxed, bare *render.Renderer
 	video, speech   string // valid files
+	long            string // speech of 4 s
 }
 
 func newRenderer(t *testing.T) *renderer {
@@ -77,7 +79,7 @@ func newRenderer(t *testing.T) *renderer {
 	bare, tools := *s.Renderer, *s.Tools
 	tools.Sandbox = sandbox.Sandbox{}
 	bare.Tools = &tools
-	return &renderer{sandboxed: s.Renderer, bare: &bare, video: talker(t), speech: voice(t)}
+	return &renderer{sandboxed: s.Renderer, bare: &bare, video: talker(t), speech: voice(t, "0.4"), long: voice(t, "4")}
 }
 
 // job renders one medium, and checks how that ends.
@@ -85,6 +87,9 @@ func (r *renderer) job(t *testing.T, w *watch, class class, m medium) result {
 	t.Helper()
 	dir := t.TempDir()
 	j := render.Job{Video: r.video, Audio: r.speech, Output: filepath.Join(dir, "output.mp4"), Scratch: dir, Engine: "warp"}
+	if class.long {
+		j.Audio = r.long
+	}
 	if m.kind == lipsync.Video {
 		j.Video = m.path
 	} else {
@@ -113,6 +118,9 @@ func (r *renderer) job(t *testing.T, w *watch, class class, m medium) result {
 		got.sentence = "an error of another code"
 	default:
 		got.sentence = lipsync.MessageOf(err)
+	}
+	if !strings.HasPrefix(got.sentence, m.end) {
+		t.Errorf("%s: got %q, want %q", m.how, got.sentence, m.end)
 	}
 	got.check(t)
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {

@@ -22,6 +22,7 @@ type maker struct {
 	*rand.Rand        // for the medium that is being made
 	n          int    // index of the medium in its class
 	dir        string // folder for the medium's file
+	end        string // the beginning of the one right result of the medium; "" if several are right
 	secret     string // path of a valid video that no job names
 	address    string // host and port that no job may call
 
@@ -43,7 +44,7 @@ func (m *maker) make(t *testing.T, c class, n int) medium {
 	t.Helper()
 	name := fnv.New64()
 	fmt.Fprint(name, c.name, n)
-	m.Rand, m.n, m.dir = rand.New(rand.NewPCG(*seed, name.Sum64())), n, t.TempDir()
+	m.Rand, m.n, m.dir, m.end = rand.New(rand.NewPCG(*seed, name.Sum64())), n, t.TempDir(), ""
 	kind, content, how := c.make(t, m)
 	path := filepath.Join(m.dir, "input")
 	if err := os.WriteFile(path, content, 0o600); err != nil {
@@ -52,7 +53,7 @@ func (m *maker) make(t *testing.T, c class, n int) medium {
 	if to := os.Getenv("LIPSYNC_HOSTILE"); to != "" {
 		_ = os.WriteFile(filepath.Join(to, strings.ReplaceAll(t.Name(), "/", "_")), content, 0o600)
 	}
-	return medium{kind, path, how}
+	return medium{kind, path, how, m.end}
 }
 
 // talker makes a video of a drawn head whose mouth moves, with sound.
@@ -79,10 +80,10 @@ func talker(t *testing.T) string {
 	return path
 }
 
-// voice makes the speech for hostile videos.
-func voice(t *testing.T) string {
+// voice makes the speech for hostile videos, of a length in seconds.
+func voice(t *testing.T, length string) string {
 	t.Helper()
-	return ffmpegtest.Make(t, "voice.wav", "-f", "lavfi", "-i", "sine=f=300:d=0.4", "-ar", "16000")
+	return ffmpegtest.Make(t, "voice.wav", "-f", "lavfi", "-i", "sine=f=300:d="+length, "-ar", "16000")
 }
 
 // bases has ffmpeg's arguments for valid files, by names that begin with the format's.
