@@ -33,9 +33,10 @@ build: bin/lipsync bin/runner ## build all programs: bin/lipsync, bin/runner, an
 	GOARCH=arm64 .ci/functions dist/functions
 	.ci/functions dist/host/functions
 
-# ONNX Runtime is called through cgo. The tags keep the look-up of hosts and users in Go.
+# ONNX Runtime is called through cgo. The tags keep the look-up of hosts and users in Go. Go gets
+# modules over TLS, and a small Debian has no certificates of authorities.
 bin/lipsync bin/runner:
-	@.ci/install gcc libc6-dev
+	@.ci/install gcc libc6-dev ca-certificates
 	CGO_ENABLED=1 go build -trimpath -tags netgo,osusergo -o $@ ./cmd/$(@F)
 
 onnxruntime: $(ONNXRUNTIME) ## install ONNX Runtime, for engines and detectors that are networks; VARIANT=onnxruntime-gpu for NVIDIA GPUs
