@@ -63,6 +63,37 @@ func TestUsageInBrowser(t *testing.T) {
 	wantBars(t, b, 1, `([0-9.]+) min()`)
 }
 
+// TestStoredInBrowser announces uploads. The page says how many bytes the account stores and may
+// store, and the bar shows the same, also if there are no requests.
+func TestStoredInBrowser(t *testing.T) {
+	h := newFixture(t)
+	h.service.Limits.Stored = 2 << 30
+	b := h.signedIn(t)
+	for _, want := range []struct {
+		announced int64
+		account   string
+		text      string
+		bar       float64
+	}{
+		{0, account, "Stored: 0 bytes of 2 GiB", 0},
+		{1 << 28, "other", "Stored: 0 bytes of 2 GiB", 0},
+		{3 << 28, account, "Stored: 768.0 MiB of 2 GiB", .375},
+		{5 << 28, account, "Stored: 2.0 GiB of 2 GiB", 1},
+	} {
+		if want.announced > 0 {
+			_, err := h.service.CreateUpload(t.Context(), h.caller(t, want.account), lipsync.UploadParams{Kind: lipsync.Video, Size: want.announced})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		b.Open(h.URL + "/dashboard/usage")
+		b.WaitText(".stored p", want.text)
+		if got := browsertest.Eval[float64](b, `document.querySelector(".stored progress").position`); got != want.bar {
+			t.Errorf("%s: the bar is at %v, want %v", want.text, got, want.bar)
+		}
+	}
+}
+
 // make makes a day's requests, of which given numbers complete and fail.
 func (h *fixture) make(t *testing.T, c lipsync.Caller, completed, failed int) (d seen) {
 	t.Helper()

@@ -309,6 +309,17 @@ func TestUsage(t *testing.T) {
 	h.get(t, "/dashboard/usage").must(t, http.StatusOK, "Nothing in the last 30 days")
 }
 
+// TestSize wants one digit after the point, in the largest unit that fits.
+func TestSize(t *testing.T) {
+	for n, want := range map[int64]string{
+		0: "0 bytes", 1023: "1023 bytes", 1 << 10: "1.0 KiB", 1536 << 10: "1.5 MiB", 3 << 29: "1.5 GiB", 1 << 40: "1024.0 GiB",
+	} {
+		if got := size(n); got != want {
+			t.Errorf("%d: got %q, want %q", n, got, want)
+		}
+	}
+}
+
 // TestUsageAtMidnight lets time pass while a page is made, in some cases past midnight. Each page shows
 // the request on the day it was made.
 func TestUsageAtMidnight(t *testing.T) {

@@ -10,11 +10,12 @@ import (
 // usageDays is the number of days on the page of usage.
 const usageDays = 30
 
-// usagePage is the page of the last days' usage.
+// usagePage is the page of the last days' usage, and of the bytes that the account stores.
 type usagePage struct {
-	Days   []usageDay // newest first
-	Total  lipsync.Day
-	Charts []chart
+	Stored, Limit int64      // bytes that the account stores, and that it may store
+	Days          []usageDay // newest first
+	Total         lipsync.Day
+	Charts        []chart
 }
 
 // usageDay is one day, UTC.
@@ -32,6 +33,10 @@ func (p *pages) showUsage(v *visit) error {
 	counts, lengths := newChart(days, now, requests), newChart(days, now, minutes)
 	counts.Name, counts.Lost, lengths.Name = "Requests", "Failed", "Minutes of output"
 	page := usagePage{Charts: []chart{counts, lengths}}
+	page.Stored, page.Limit, err = p.service.Stored(v.Context(), v.caller(), now)
+	if err != nil {
+		return err
+	}
 	for i := len(days) - 1; i >= 0; i-- {
 		d := days[i]
 		page.Days = append(page.Days, usageDay{now.AddDate(0, 0, i-len(days)+1), d})

@@ -144,6 +144,7 @@ func (v views) functions(root string) template.FuncMap {
 		"minutes": func(d time.Duration) string { return fmt.Sprintf("%.1f", d.Minutes()) },
 		"tab":     func(path, name, view string) tab { return newTab(root+path, name, view) },
 		"bytes":   lipsync.Spell,
+		"size":    size,
 		"state":   state,
 		"prose":   prose,
 		"text":    text,
@@ -162,6 +163,19 @@ func state(r lipsync.Request) string {
 		return string(lipsync.Canceled)
 	}
 	return string(r.Status)
+}
+
+// size writes a number of bytes with one digit after the point: 1.5 GiB.
+func size(n int64) string {
+	for _, unit := range []struct {
+		bytes int64
+		name  string
+	}{{1 << 30, "GiB"}, {1 << 20, "MiB"}, {1 << 10, "KiB"}} {
+		if n >= unit.bytes {
+			return fmt.Sprintf("%.1f %s", float64(n)/float64(unit.bytes), unit.name)
+		}
+	}
+	return fmt.Sprintf("%d bytes", n)
 }
 
 // spell writes a length of time for people: 0.4 s, 12 s, 3 min 20 s.

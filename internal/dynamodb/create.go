@@ -17,7 +17,7 @@ import (
 func (s requests) Create(ctx context.Context, r lipsync.Request, uploads []string, idem *lipsync.Idempotency, limits lipsync.Limits) (created lipsync.Request, replayed bool, err error) {
 	c := create{Store: s.Store, request: r, uploads: uploads, idem: idem, limits: limits, lane: shardOf(r.ID, openLanes(limits.Open))}
 	if limits.Stored > 0 { // checked once: a create is faster than any upload or output
-		b, err := s.stored(ctx, r.Account, r.CreatedAt, limits)
+		b, err := s.stored(ctx, r.Account, r.CreatedAt, limits.Keep)
 		if err != nil {
 			return lipsync.Request{}, false, err
 		}

@@ -159,8 +159,8 @@ type bytes struct {
 }
 
 // stored returns how many bytes the account stores.
-func (s *Store) stored(ctx context.Context, account string, now time.Time, limits lipsync.Limits) (b bytes, err error) {
-	first := now.UTC().AddDate(0, 0, 1-limits.Keep.OutputDays())
+func (s *Store) stored(ctx context.Context, account string, now time.Time, keep lipsync.Retention) (b bytes, err error) {
+	first := now.UTC().AddDate(0, 0, 1-keep.OutputDays())
 	used, err := s.usage(ctx, account, day(first), uploaded+"/~") // after all lanes
 	b.lanes = make(map[string]int64)
 	for _, u := range used {
@@ -168,6 +168,12 @@ func (s *Store) stored(ctx context.Context, account string, now time.Time, limit
 		b.lanes[u.sort] = u.size
 	}
 	return b, err
+}
+
+// Stored implements lipsync.Requests.
+func (s requests) Stored(ctx context.Context, account string, now time.Time, keep lipsync.Retention) (int64, error) {
+	b, err := s.stored(ctx, account, now, keep)
+	return b.all, err
 }
 
 // announce returns the steps that count a new upload if the account may store so much. Lanes must
@@ -178,11 +184,11 @@ func (s *Store) announce(ctx context.Context, u lipsync.Upload, limits lipsync.L
 	if limits.Stored == 0 {
 		return []step{lane.step(s.table)}, nil
 	}
-	b, err := s.stored(ctx, u.Account, u.CreatedAt, limits)
+	b, err := s.stored(ctx, u.Account, u.CreatedAt, limits.Keep)
 	if err == nil && b.all+u.Size > limits.Stored/2 {
 		var gate change
 		if gate, err = s.gate(ctx, u.Account); err == nil {
-			b, err = s.stored(ctx, u.Account, u.CreatedAt, limits) // read after the gate
+			b, err = s.stored(ctx, u.Account, u.CreatedAt, limits.Keep) // read after the gate
 		}
 		steps = append(steps, gate.step(s.table))
 	}

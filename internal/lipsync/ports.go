@@ -73,6 +73,10 @@ type Requests interface {
 	// Usage returns a Day for each of the last days (UTC), oldest first. The last Day is the day of
 	// now. The cost depends only on the number of days.
 	Usage(ctx context.Context, account string, now time.Time, days int) ([]Day, error)
+
+	// Stored returns the number of bytes that the account stores at now, as Create counts them for
+	// StorageLimit. The cost depends only on keep.
+	Stored(ctx context.Context, account string, now time.Time, keep Retention) (int64, error)
 }
 
 // StatusQuery selects a page of an account's requests with one status.

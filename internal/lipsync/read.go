@@ -124,6 +124,14 @@ func (s *Service) Usage(ctx context.Context, c Caller, now time.Time, days int) 
 	return s.Requests.Usage(ctx, c.Account, now, days)
 }
 
+// Stored returns the number of bytes of uploads and outputs that the caller's account stores at
+// now, and how many it may store.
+func (s *Service) Stored(ctx context.Context, c Caller, now time.Time) (stored, limit int64, err error) {
+	l := s.limits()
+	stored, err = s.Requests.Stored(ctx, c.Account, now, l.Keep)
+	return stored, l.Stored, err
+}
+
 // outputURL returns a new signed URL of the request's output, or nil if there is no output or it has
 // expired.
 func (s *Service) outputURL(ctx context.Context, r Request) (*url.URL, error) {

@@ -140,12 +140,15 @@ func completed(t *testing.T, store lipsync.Store, referenceID string) lipsync.Re
 	return r
 }
 
-// wantStoredBytes checks the number of bytes that the account "a" stores, by the number that it may
-// still store.
+// wantStoredBytes checks the number of bytes that the account "a" stores: by Stored, and by the
+// number that it may still store.
 func wantStoredBytes(t *testing.T, store lipsync.Store, n int64) {
 	t.Helper()
 	limits := lipsync.Limits{Stored: 1000}
 	u := newUpload(uuid.NewString(), 9)
+	stored, err := store.Requests.Stored(t.Context(), "a", u.CreatedAt, limits.Keep)
+	must(t, err)
+	want(t, "stored", stored, n)
 	u.Size = 1000 - n + 1
 	wantCode(t, store.Uploads.Create(t.Context(), u, limits), lipsync.StorageLimit)
 	u.Size--

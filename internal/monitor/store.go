@@ -67,6 +67,12 @@ func (s requests) Usage(ctx context.Context, account string, now time.Time, days
 	return s.Requests.Usage(ctx, account, now, days)
 }
 
+// Stored implements lipsync.Requests.
+func (s requests) Stored(ctx context.Context, account string, now time.Time, keep lipsync.Retention) (_ int64, err error) {
+	defer s.m.observe(ctx, "stored", time.Now(), &err)
+	return s.Requests.Stored(ctx, account, now, keep)
+}
+
 // Replayed implements lipsync.Requests.
 func (s requests) Replayed(ctx context.Context, account string, idem lipsync.Idempotency, now time.Time) (_ string, err error) {
 	defer s.m.observe(ctx, "replayed", time.Now(), &err)

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"time"
 
 	"lipsync/internal/lipsync"
@@ -33,18 +32,28 @@ func checkStored(ctx context.Context, tx *sql.Tx, account string, now time.Time,
 	if limits.Stored == 0 {
 		return nil
 	}
-	var uploads, outputs int64
-	err := tx.QueryRowContext(ctx, "SELECT size FROM uploaded WHERE account = ?", account).Scan(&uploads)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return err
-	}
-	err = tx.QueryRowContext(ctx, "SELECT ifnull(sum(size), 0) FROM days WHERE account = ? AND day > ?",
-		account, now.Unix()/secondsOfDay-int64(limits.Keep.OutputDays())).Scan(&outputs)
+	var stored int64
+	err := tx.QueryRowContext(ctx, storedBytes, account, account, firstStored(now, limits.Keep)).Scan(&stored)
 	if err != nil {
 		return err
 	}
-	if uploads+outputs+more > limits.Stored {
+	if stored+more > limits.Stored {
 		return refusal(lipsync.StorageLimit, "too many bytes stored")
 	}
 	return nil
+}
+
+// storedBytes adds the bytes of an account's uploads and of its outputs since a day.
+const storedBytes = `SELECT ifnull((SELECT size FROM uploaded WHERE account = ?), 0) +
+	(SELECT ifnull(sum(size), 0) FROM days WHERE account = ? AND day >= ?)`
+
+// firstStored returns the first day whose outputs count as stored at now.
+func firstStored(now time.Time, keep lipsync.Retention) int64 {
+	return now.Unix()/secondsOfDay - int64(keep.OutputDays()) + 1
+}
+
+// Stored implements lipsync.Requests.
+func (s requests) Stored(ctx context.Context, account string, now time.Time, keep lipsync.Retention) (stored int64, err error) {
+	err = s.read.QueryRowContext(ctx, storedBytes, account, account, firstStored(now, keep)).Scan(&stored)
+	return stored, explain(err)
 }
