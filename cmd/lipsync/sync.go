@@ -94,11 +94,11 @@ func (c *syncCommand) Run(ctx context.Context, s streams) (err error) {
 	if err != nil {
 		return err
 	}
-	return describe(said, made)
+	return printResult(said, made)
 }
 
-// describe prints what the user should know about an output.
-func describe(w io.Writer, r render.Result) error {
+// printResult prints the facts about an output that its user should know.
+func printResult(w io.Writer, r render.Result) error {
 	lines := r.Warnings.Texts()
 	if f := r.Frames; f.Kept() > 0 {
 		lines = append([]string{fmt.Sprintf("Synced %d of %d frames", f.Synced, f.Total)}, lines...)
