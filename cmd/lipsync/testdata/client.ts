@@ -1,6 +1,7 @@
 // Makes every call of the API by the client that openapi-generator made of its document.
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { AccountApi, Configuration, LipSyncApi, MediaKind, ResponseError, ServiceApi, Status, UploadsApi } from "./index.js";
 import type { Input, LipsyncRequest } from "./index.js";
 
@@ -10,7 +11,7 @@ const service = new ServiceApi(configuration);
 const lipSync = new LipSyncApi(configuration);
 
 function want(what: string, got: unknown, expected: unknown) {
-  if (JSON.stringify(got) !== JSON.stringify(expected)) throw new Error(`${what}: got ${JSON.stringify(got)}, want ${JSON.stringify(expected)}`);
+  if (!isDeepStrictEqual(got, expected)) throw new Error(`${what}: got ${JSON.stringify(got)}, want ${JSON.stringify(expected)}`);
 }
 
 // upload sends a file and returns the input that names it.
