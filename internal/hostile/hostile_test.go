@@ -96,7 +96,7 @@ func (r *renderer) job(t *testing.T, w *watch, class class, m medium) result {
 		j.Audio = m.path
 	}
 	var length time.Duration
-	j.Rendered = func(o render.Result) { length = o.Length }
+	j.Rendered = func(d time.Duration) { length = d }
 	renderer := r.sandboxed
 	if class.refers { // references must be refused without the sandbox too
 		renderer = r.bare

@@ -69,16 +69,16 @@ func BenchmarkEncode(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			line := bounce(len(moving), 100)
-			for o := range line.frames {
-				if err := encoder.Write(moving[line.source(o)]); err != nil {
+			line := timeline{len(moving), 100}
+			for o := range line.output {
+				if err := encoder.Write(moving[line.at(o)]); err != nil {
 					b.Fatal(err)
 				}
 			}
 			if err := encoder.Finish(); err != nil {
 				b.Fatal(err)
 			}
-			n += line.frames
+			n += line.output
 		}
 		report(b, n)
 	})
@@ -95,7 +95,7 @@ func BenchmarkBlend(b *testing.B) {
 			}
 			var painter blender
 			for b.Loop() {
-				painter.blend(frame, m, 255)
+				painter.blend(frame, m)
 			}
 		})
 	}

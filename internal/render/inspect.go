@@ -64,14 +64,15 @@ func (w *rendering) inspectVideo(ctx context.Context) (err error) {
 }
 
 // inspectAudio also makes the speech track ready.
-func (w *rendering) inspectAudio(ctx context.Context) (err error) {
-	if w.audio, err = w.probe(ctx, lipsync.Audio, w.job.Audio); err != nil {
+func (w *rendering) inspectAudio(ctx context.Context) error {
+	audio, err := w.probe(ctx, lipsync.Audio, w.job.Audio)
+	if err != nil {
 		return err
 	}
-	if w.audio.Audio == nil {
+	if audio.Audio == nil {
 		return lipsync.Failure{Code: lipsync.NoSoundTrack}.Because(nil)
 	}
-	w.samples, err = w.transcode(ctx, w.audio)
+	w.samples, err = w.transcode(ctx, audio)
 	return err
 }
 

@@ -13,8 +13,6 @@ import (
 type task struct {
 	output int
 	frame  *image.YCbCr
-	share  uint8         // of the mouths that is seen, of 255
-	synced bool          // whether a mouth was painted
 	done   chan struct{} // gets one when the frame is painted
 }
 
@@ -40,8 +38,8 @@ func (w *rendering) workers() int {
 }
 
 // paint is the second pass: the player reads frames, workers paint and blend the mouths of several frames at once, and the encoder
-// gets the frames in order. shares has how much of the mouths is seen in each output frame, of 255; nil: all.
-func (w *rendering) paint(ctx context.Context, painter Painter, p *player, shares []uint8) error {
+// gets the frames in order.
+func (w *rendering) paint(ctx context.Context, painter Painter, p *player) error {
 	workers := w.workers()
 	free := newBuffers(w.video.Video, workers+beside)
 	tasks := newTasks(free)
@@ -59,10 +57,7 @@ func (w *rendering) paint(ctx context.Context, painter Painter, p *player, share
 		output := 0
 		return p.play(ctx, free, func(frame *image.YCbCr) error {
 			t := &tasks[output%len(tasks)]
-			t.output, t.frame, t.share = output, frame, 255
-			if shares != nil {
-				t.share = shares[output]
-			}
+			t.output, t.frame = output, frame
 			output++
 			if err := send(ctx, line, t); err != nil {
 				return err
@@ -89,17 +84,14 @@ func (w *rendering) paint(ctx context.Context, painter Painter, p *player, share
 	return nil
 }
 
-// paint makes a frame's mouths and blends them, if they are seen.
-func (b *blender) paint(ctx context.Context, painter Painter, t *task) (err error) {
-	var mouths []Mouth
-	if t.share > 0 {
-		if mouths, err = painter.Paint(ctx, t.output, t.frame); err != nil {
-			return fmt.Errorf("mouths of frame %d: %w", t.output, err)
-		}
+// paint makes a frame's mouths and blends them.
+func (b *blender) paint(ctx context.Context, painter Painter, t *task) error {
+	mouths, err := painter.Paint(ctx, t.output, t.frame)
+	if err != nil {
+		return fmt.Errorf("mouths of frame %d: %w", t.output, err)
 	}
-	t.synced = len(mouths) > 0
 	for _, m := range mouths {
-		b.blend(t.frame, m, t.share)
+		b.blend(t.frame, m)
 		if m.Release != nil {
 			m.Release()
 		}
@@ -119,9 +111,6 @@ func (w *rendering) write(ctx context.Context, encoder *ffmpeg.Encoder, line <-c
 		}
 		if err := encoder.Write(t.frame); err != nil {
 			return err
-		}
-		if t.synced {
-			w.synced++
 		}
 		output := t.output
 		free.put(t.frame) // and the task with it

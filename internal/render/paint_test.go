@@ -48,7 +48,7 @@ func TestNoGarbage(t *testing.T) {
 	output := 0
 	made := testing.AllocsPerRun(50, func() {
 		next := &tasks[output%len(tasks)]
-		next.output, next.frame, next.share = output, frame, 255
+		next.output, next.frame = output, frame
 		if err := b.paint(t.Context(), painter, next); err != nil {
 			t.Fatal(err)
 		}

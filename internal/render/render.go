@@ -47,23 +47,15 @@ type Job struct {
 	Engine       string // the name of one of the renderer's
 	// LargestFace syncs the largest face of each frame, no matter who speaks.
 	LargestFace bool
-	Options     lipsync.Options
 	Progress    func(Progress) // may be nil; never called concurrently
 	// Measured is told how long the media are, before any frame is decoded; may be nil. The
 	// length of the video is what its file states, 0 if it doesn't.
 	Measured func(video, audio time.Duration)
-	// Rendered is told about the output, once it is there; may be nil.
-	Rendered func(Result)
+	// Rendered is told how long the output is, once it is there; may be nil.
+	Rendered func(length time.Duration)
 	// Poster is told, after Rendered, a small picture of the output, a JPEG, or why there is
 	// none; may be nil, and then none is made.
 	Poster func(jpeg []byte, err error)
-}
-
-// Result describes an output.
-type Result struct {
-	Length   time.Duration
-	Frames   lipsync.Frames
-	Warnings lipsync.Warnings
 }
 
 // rendering is the work on one job.
@@ -72,14 +64,11 @@ type rendering struct {
 	job     Job
 	engine  Engine
 	video   *ffmpeg.Info
-	audio   *ffmpeg.Info
 	dir     string // for temporary files
 	aac     string // path of the speech track, ready for the output
 	pcm     string // path of its samples
-	samples int64  // in pcm
-	speech  int    // length of the speech track in frames
-	frames  int    // length of the output
-	synced  int    // frames of the output in which a mouth was painted
+	samples int64  // of the speech track
+	frames  int    // length of the output: the speech track's
 }
 
 // Render makes the job's output. An error of code Invalid means that the media
@@ -111,7 +100,7 @@ func (w *rendering) render(ctx context.Context) error {
 		return err
 	}
 	v := w.video.Video
-	w.speech = v.Rate.Frames(w.samples, ffmpeg.PCMRate)
+	w.frames = v.Rate.Frames(w.samples, ffmpeg.PCMRate)
 	if w.job.Measured != nil {
 		w.job.Measured(w.video.Duration, time.Duration(w.samples)*time.Second/ffmpeg.PCMRate)
 	}
@@ -129,21 +118,14 @@ func (w *rendering) render(ctx context.Context) error {
 	if a.speaker.Faces() == 0 {
 		return lipsync.Failure{Code: lipsync.NoFace}.Because(nil)
 	}
-	line, err := w.timeline(a)
-	if err != nil {
-		return err
-	}
-	w.frames = line.frames
-	if err := w.fitSound(ctx); err != nil {
-		return err
-	}
 	samples, err := os.Open(w.pcm)
 	if err != nil {
 		return err
 	}
 	defer samples.Close()
+	line := timeline{source: a.source.frames, output: w.frames}
 	out := Output{
-		Frames: line.frames, Source: line.source, Spoken: extend(a.spoken, line.frames), Heard: a.heard,
+		Frames: line.output, Source: line.at, Spoken: a.spoken, Heard: a.heard,
 		Samples: io.NewSectionReader(samples, 0, 2*w.samples), Speaker: a.speaker.Largest(),
 	}
 	if !w.job.LargestFace {
@@ -153,20 +135,12 @@ func (w *rendering) render(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("plan: %w", err)
 	}
-	var seen []uint8
-	if w.job.Options.Silence == lipsync.KeepSilent {
-		seen = shares(out.Spoken, v.Rate.Float())
-	}
-	if err := w.paint(ctx, painter, &player{a.source, line}, seen); err != nil {
+	if err := w.paint(ctx, painter, &player{a.source, line}); err != nil {
 		return err
 	}
-	length := w.length(w.frames)
+	length := time.Duration(float64(w.frames) / v.Rate.Float() * float64(time.Second))
 	if w.job.Rendered != nil {
-		r := Result{Length: length, Frames: lipsync.Frames{Total: w.frames, Synced: w.synced}}
-		if v.HDR() {
-			r.Warnings = r.Warnings.With(lipsync.ConvertedHDR)
-		}
-		w.job.Rendered(r)
+		w.job.Rendered(length)
 	}
 	if w.job.Poster != nil {
 		w.job.Poster(w.Tools.Poster(ctx, w.job.Output, length/2))

@@ -13,9 +13,8 @@ const stretchSize = 512 << 20
 
 // stretch holds consecutive source frames in a temporary file: more of them than memory should hold.
 type stretch struct {
-	file  *os.File
-	first int // source frame
-	n     int // frames
+	file *os.File
+	n    int // frames
 }
 
 func newStretch(dir string) (*stretch, error) {
@@ -26,17 +25,17 @@ func newStretch(dir string) (*stretch, error) {
 	return &stretch{file: f}, os.Remove(f.Name()) // it lives until it is closed
 }
 
-// write writes a source frame.
-func (s *stretch) write(source int, frame *image.YCbCr) error {
+// write writes the frame as the stretch's i-th.
+func (s *stretch) write(i int, frame *image.YCbCr) error {
 	b := ffmpeg.Bytes(frame)
-	_, err := s.file.WriteAt(b, int64(source-s.first)*int64(len(b)))
+	_, err := s.file.WriteAt(b, int64(i)*int64(len(b)))
 	return err
 }
 
-// read fills the frame with a source frame of the stretch.
-func (s *stretch) read(source int, frame *image.YCbCr) error {
+// read fills the frame with the i-th frame of the stretch.
+func (s *stretch) read(i int, frame *image.YCbCr) error {
 	b := ffmpeg.Bytes(frame)
-	_, err := s.file.ReadAt(b, int64(source-s.first)*int64(len(b)))
+	_, err := s.file.ReadAt(b, int64(i)*int64(len(b)))
 	return err
 }
 

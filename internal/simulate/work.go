@@ -88,7 +88,7 @@ func (r *renderer) Render(ctx context.Context, job render.Job) error {
 	if err := os.WriteFile(job.Output, []byte("o"), 0o600); err != nil {
 		return err
 	}
-	job.Rendered(render.Result{Length: length})
+	job.Rendered(length)
 	if !r.p.killed() {
 		r.ledger.rendered(start, time.Now())
 	}
