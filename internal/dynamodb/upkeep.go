@@ -147,7 +147,7 @@ func (s *Store) upgradeKeys(ctx context.Context) error {
 		if err := s.upgradeKey(ctx, i); err != nil {
 			var sort string
 			_ = decode(i, []field{{SortKey, &sort}}) // a string in every item
-			errs = append(errs, fmt.Errorf("move the pointer to a key (pk %s, sk %s): %e", allKeys, sort, err))
+			errs = append(errs, fmt.Errorf("move the pointer to a key (pk %s, sk %s): %w", allKeys, sort, err))
 		}
 	}
 	return errors.Join(errs...)

@@ -54,7 +54,7 @@ func try(t *testing.T, runtime *onnx.Runtime, role catalog.Role, content []byte)
 	if strings.ContainsFunc(got.sentence, func(r rune) bool { return r < ' ' }) || strings.Contains(got.sentence, "context") {
 		t.Errorf("got error %q, want a sentence", err)
 	}
-	got.check(t)
+	got.check(t, maxTime)
 	return got
 }
 

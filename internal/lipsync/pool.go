@@ -95,7 +95,7 @@ func (s *Service) scaleOnce(ctx context.Context, late bool) error {
 	return s.Pool.Start(ctx, n)
 }
 
-// capacity is the capacity of the Pool's workers for waiting requests, in seconds.
+// capacity tells how much time the Pool's workers have for waiting requests, in seconds.
 type capacity struct {
 	mean float64 // mean time that a worker needs for a request
 	// part is the time that a new worker spends on requests that wait now: as long as its start

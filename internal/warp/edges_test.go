@@ -8,7 +8,7 @@ import (
 	"lipsync/internal/pixels"
 )
 
-// Colours of a drawn lips: luma and Cr.
+// The colours of a drawn mouth: luma and Cr.
 var (
 	skinColour  = [2]uint8{150, 140}
 	lipColour   = [2]uint8{110, 160}

@@ -129,7 +129,7 @@ const (
 	insideLuma                = 70      // levels, at most: the inside of a mouth is no brighter
 )
 
-// darkest returns Y, Cb and Cr of the inside of a lips: the mean of the darkest places.
+// darkest returns Y, Cb and Cr of the inside of a mouth: the mean of the darkest places.
 func darkest(c *pixels.Crop, o *observation) [3]float32 {
 	type dot struct{ y, cb, cr float32 }
 	var dots []dot
