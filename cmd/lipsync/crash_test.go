@@ -75,14 +75,14 @@ func wantOnlyNamedFiles(t *testing.T, data string, outputs int) {
 // countRequests counts the requests of all accounts that have a key.
 func countRequests(t *testing.T, service *lipsync.Service) (n int) {
 	t.Helper()
-	keys, err := service.Keys.List(t.Context(), "")
+	keys, err := service.Store.Keys.List(t.Context(), "")
 	counted := make(map[string]bool)
 	for _, k := range keys {
 		if counted[k.Account] {
 			continue
 		}
 		counted[k.Account] = true
-		_, total, listed := service.Requests.List(t.Context(), k.Account, "", 0, 1)
+		_, total, listed := service.Store.Requests.List(t.Context(), k.Account, "", 0, 1)
 		err = errors.Join(err, listed)
 		n += int(total)
 	}

@@ -54,7 +54,7 @@ type listKeysCommand struct {
 
 func (c *listKeysCommand) Run(ctx context.Context, s streams) error {
 	return c.withKept(ctx, func(service *lipsync.Service) error {
-		keys, err := service.Keys.List(ctx, "")
+		keys, err := service.Keys(ctx, "")
 		if err != nil {
 			return err
 		}

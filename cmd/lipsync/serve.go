@@ -54,7 +54,7 @@ func listen(address string, set *settings.Setting[string]) (net.Listener, error)
 
 func (c *serveCommand) Run(ctx context.Context, s streams) error {
 	return c.serve(ctx, slog.New(slog.NewTextHandler(s.err, &slog.HandlerOptions{Level: c.LogLevel})), func(d *data, address net.Addr) error {
-		keys, err := d.service.Keys.List(ctx, "")
+		keys, err := d.service.Keys(ctx, "")
 		if err != nil {
 			return err
 		}

@@ -137,7 +137,7 @@ func (f writerFunc) Write(p []byte) (int, error) {
 // want checks the state of a request.
 func (a *account) want(t *testing.T, id string, status lipsync.Status, sentence string, attempts int) {
 	t.Helper()
-	r, err := a.service.Requests.ByID(t.Context(), id)
+	r, err := a.service.Store.Requests.ByID(t.Context(), id)
 	if err != nil || r.Status != status || r.Failure.Sentence() != sentence || r.Attempts != attempts || r.Lease != "" {
 		t.Errorf("got %s %q after %d attempts, lease %q (%v), want %s %q after %d",
 			r.Status, r.Failure.Sentence(), r.Attempts, r.Lease, err, status, sentence, attempts)
@@ -253,7 +253,7 @@ func TestJobWithBadModel(t *testing.T) {
 	}
 	own, other := a.request(t, face(t), sound(t)), a.request(t, face(t), sound(t))
 	a.run(t, t.Context(), 0, failed, nil)
-	if r, err := a.service.Requests.ByID(t.Context(), own); err != nil || r.Status != lipsync.Processing || r.Attempts != 1 || !r.LeaseUntil.After(time.Now()) {
+	if r, err := a.service.Store.Requests.ByID(t.Context(), own); err != nil || r.Status != lipsync.Processing || r.Attempts != 1 || !r.LeaseUntil.After(time.Now()) {
 		t.Errorf("got %s, %d attempts, not before %s, %v, want it to wait for its next attempt", r.Status, r.Attempts, r.LeaseUntil, err)
 	}
 	a.want(t, other, lipsync.Queued, "", 0)

@@ -153,7 +153,7 @@ func (h *testDeployment) waiting(b *testing.B) job {
 		ID: uuid.NewString(), Account: account, KeyID: key.ID, Status: lipsync.Queued, CreatedAt: time.Now(),
 		Video: lipsync.Input{URL: "http://192.0.2.1/v.mp4"}, Audio: lipsync.Input{URL: "http://192.0.2.1/a.wav"},
 	}
-	if _, _, err := h.service().Requests.Create(b.Context(), r, nil, nil, lipsync.Limits{}); err != nil {
+	if _, _, err := h.service().Store.Requests.Create(b.Context(), r, nil, nil, lipsync.Limits{}); err != nil {
 		b.Fatal(err)
 	}
 	return job{testDeployment: h, id: r.ID, account: account}

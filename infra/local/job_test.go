@@ -99,7 +99,7 @@ func (j job) call(t *testing.T, method, path, contentType string, body io.Reader
 // record returns the request as the store has it.
 func (j job) record(t testing.TB) lipsync.Request {
 	t.Helper()
-	r, err := j.service().Requests.ByID(t.Context(), j.id)
+	r, err := j.service().Store.Requests.ByID(t.Context(), j.id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +187,7 @@ func (j job) want(t *testing.T) {
 		}
 		return slices.Equal(outputs, wanted)
 	})
-	keys, err := j.service().Keys.List(t.Context(), j.account)
+	keys, err := j.service().Store.Keys.List(t.Context(), j.account)
 	if err != nil || len(keys) != 1 || keys[0].Used != 1 {
 		t.Errorf("got keys %+v (error %v), want one that was used once", keys, err)
 	}
@@ -241,7 +241,7 @@ func await(t testing.TB, what string, f func() bool) {
 func (h *testDeployment) quiet(t *testing.T) {
 	t.Helper()
 	await(t, "earlier requests", func() bool {
-		open, err := h.service().Leases.Open(t.Context(), time.Now().Add(lipsync.Lease), 1)
+		open, err := h.service().Store.Leases.Open(t.Context(), time.Now().Add(lipsync.Lease), 1)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -29,7 +29,7 @@ func machineOff(t *testing.T, e *awstest.Emulator, table string, d time.Duration
 	s := &lipsync.Service{
 		Store: dynamodb.New(cfg, table).Store, Objects: objects, Queue: noQueue{}, Now: c.Now, NewID: uuid.NewString, Random: rand.Reader, Engines: []string{"warp"},
 	}
-	if _, err := s.Keys.List(t.Context(), "account"); err != nil { // any call tells the time
+	if _, err := s.Store.Keys.List(t.Context(), "account"); err != nil { // any call tells the time
 		t.Fatal(err)
 	}
 	if off := time.Until(c.Now()).Abs(); off > tolerance+time.Second {

@@ -214,7 +214,7 @@ func TestLargeForm(t *testing.T) {
 // wantMedia checks that a binary form arrived whole.
 func (d *deployment) wantMedia(t *testing.T, id string) {
 	t.Helper()
-	r, err := d.service.Requests.ByID(t.Context(), id)
+	r, err := d.service.Store.Requests.ByID(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -85,7 +85,7 @@ func TestExpiredInBrowser(t *testing.T) {
 		h.clock.Advance(sessionLife)
 		act(b)
 	}
-	if keys, err := h.service.Keys.List(t.Context(), account); err != nil || len(keys) != 0 {
+	if keys, err := h.service.Store.Keys.List(t.Context(), account); err != nil || len(keys) != 0 {
 		t.Errorf("got %d keys (%v), want none", len(keys), err)
 	}
 }
@@ -172,7 +172,7 @@ func (h *fixture) forms(b *browsertest.Browser) map[string]form {
 // state returns a text of all records that forms could change.
 func (h *fixture) state(t *testing.T) string {
 	t.Helper()
-	keys, err := h.service.Keys.List(t.Context(), account)
+	keys, err := h.service.Store.Keys.List(t.Context(), account)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ type keysPage struct {
 func (p *pages) listKeys(v *visit) error { return p.showKeys(v, http.StatusOK, keysPage{}) }
 
 func (p *pages) showKeys(v *visit, status int, k keysPage) error {
-	keys, err := p.service.Keys.List(v.Context(), v.session.Account)
+	keys, err := p.service.Keys(v.Context(), v.session.Account)
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ type revokePage struct {
 }
 
 func (p *pages) askRevoke(v *visit) error {
-	keys, err := p.service.Keys.List(v.Context(), v.session.Account)
+	keys, err := p.service.Keys(v.Context(), v.session.Account)
 	if err != nil {
 		return err
 	}

@@ -170,7 +170,7 @@ func (broken) Create(context.Context, lipsync.Upload, lipsync.Limits) error {
 func TestBrokenUpload(t *testing.T) {
 	h := newFixture(t)
 	h.signIn(t)
-	h.service.Uploads = broken{h.service.Uploads}
+	h.service.Store.Uploads = broken{h.service.Store.Uploads}
 	got := h.send(t, "/dashboard/uploads", url.Values{"type": {"video"}, "size": {"5"}})
 	got.must(t, http.StatusInternalServerError, `{"error":`)
 	h.Close() // a call is logged after it was answered

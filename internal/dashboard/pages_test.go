@@ -147,7 +147,7 @@ func TestBadKeys(t *testing.T) {
 		h.send(t, "/dashboard/settings/keys", form).must(t, http.StatusBadRequest, `role="alert"`)
 	}
 	h.send(t, "/dashboard/settings/keys", url.Values{"name": {strings.Repeat("x", maxBody)}}).must(t, http.StatusRequestEntityTooLarge)
-	if keys, _ := h.service.Keys.List(t.Context(), ""); len(keys) != 0 {
+	if keys, _ := h.service.Store.Keys.List(t.Context(), ""); len(keys) != 0 {
 		t.Errorf("got %d keys, want none", len(keys))
 	}
 }
@@ -160,7 +160,7 @@ func TestKeysRate(t *testing.T) {
 	for _, want := range []int{http.StatusOK, http.StatusOK, http.StatusTooManyRequests} {
 		h.send(t, "/dashboard/settings/keys", url.Values{"name": {"x"}}).must(t, want)
 	}
-	if keys, err := h.service.Keys.List(t.Context(), account); err != nil || len(keys) != 2 {
+	if keys, err := h.service.Store.Keys.List(t.Context(), account); err != nil || len(keys) != 2 {
 		t.Errorf("got %d keys (%v), want 2", len(keys), err)
 	}
 }
@@ -189,7 +189,7 @@ func TestOthersKeys(t *testing.T) {
 	path := "/dashboard/settings/keys/" + c.KeyID + "/revoke"
 	h.get(t, path).must(t, http.StatusNotFound)
 	h.send(t, path, nil).must(t, http.StatusNotFound)
-	if keys, _ := h.service.Keys.List(t.Context(), "other"); !keys[0].RevokedAt.IsZero() {
+	if keys, _ := h.service.Store.Keys.List(t.Context(), "other"); !keys[0].RevokedAt.IsZero() {
 		t.Error("the key was revoked")
 	}
 }

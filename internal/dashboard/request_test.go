@@ -250,7 +250,7 @@ func TestText(t *testing.T) {
 		if _, _, err := h.service.CreateKey(t.Context(), account, evil, 0); err != nil {
 			t.Fatal(err)
 		}
-		keys, _ := h.service.Keys.List(t.Context(), account)
+		keys, _ := h.service.Store.Keys.List(t.Context(), account)
 		pages := map[string]answer{
 			"list":    h.get(t, "/dashboard?"+url.Values{"reference_id": {evil}}.Encode()),
 			"request": h.get(t, "/dashboard/requests/"+id),

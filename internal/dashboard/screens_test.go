@@ -259,7 +259,7 @@ func (h *fixture) complete(t testing.TB, id string) {
 func (h *fixture) output(t testing.TB, id string, output, poster []byte) {
 	t.Helper()
 	r := h.start(t, id, lipsync.Progress{})
-	_, total, err := h.service.Requests.List(t.Context(), r.Account, "", 0, 1)
+	_, total, err := h.service.Store.Requests.List(t.Context(), r.Account, "", 0, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

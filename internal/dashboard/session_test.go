@@ -215,7 +215,7 @@ func TestEveryForm(t *testing.T) {
 		}
 	}
 	h.get(t, "/dashboard").must(t, http.StatusOK)
-	if keys, _ := h.service.Keys.List(t.Context(), ""); len(keys) != 0 || forms < 6 {
+	if keys, _ := h.service.Store.Keys.List(t.Context(), ""); len(keys) != 0 || forms < 6 {
 		t.Errorf("got %d keys after %d forms, want none", len(keys), forms)
 	}
 }

@@ -107,7 +107,7 @@ func (h *fixture) announce(t *testing.T) (id, url string) {
 func (h *fixture) upload(t *testing.T) string {
 	t.Helper()
 	id, url := h.announce(t)
-	u, err := h.Uploads.ByID(t.Context(), id)
+	u, err := h.Store.Uploads.ByID(t.Context(), id)
 	if err == nil {
 		err = h.Objects.Put(t.Context(), u.Object, strings.NewReader("video"), 5)
 	}

@@ -30,7 +30,7 @@ func (s *Service) Authenticate(ctx context.Context, token string) (Caller, error
 	if strings.ContainsFunc(token, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }) {
 		return Caller{}, newError(Unauthorized, "invalid token")
 	}
-	k, err := s.Keys.ByHash(ctx, sha256.Sum256([]byte(token)))
+	k, err := s.Store.Keys.ByHash(ctx, sha256.Sum256([]byte(token)))
 	switch {
 	case CodeOf(err) == NotFound, err == nil && !k.RevokedAt.IsZero():
 		return Caller{}, newError(Unauthorized, "invalid token")
@@ -39,7 +39,7 @@ func (s *Service) Authenticate(ctx context.Context, token string) (Caller, error
 	}
 	if now := s.Now(); now.Sub(k.LastUsed) >= touchEvery {
 		// The call succeeds even if the time of the key's last use can't be stored.
-		if err := s.Keys.Touch(ctx, k.ID, now); err != nil {
+		if err := s.Store.Keys.Touch(ctx, k.ID, now); err != nil {
 			s.log().WarnContext(ctx, "last use of a key not noted", "key", k.ID, "error", err)
 		}
 	}
@@ -57,7 +57,7 @@ func (s *Service) Allow(ctx context.Context, c Caller, kind CallKind) error {
 	if who == "" {
 		who = "people of " + c.Account
 	}
-	wait, err := s.Rates.Take(ctx, string(kind)+"/"+who, limit, s.Now())
+	wait, err := s.Store.Rates.Take(ctx, string(kind)+"/"+who, limit, s.Now())
 	if err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func (s *Service) CreateKey(ctx context.Context, account, name string, limit int
 		Start: token[:keyStart], ID: s.NewID(), Account: account, Name: name, Limit: limit,
 		Hash: sha256.Sum256([]byte(token)), CreatedAt: s.Now(),
 	}
-	if err := s.Keys.Create(ctx, k); err != nil {
+	if err := s.Store.Keys.Create(ctx, k); err != nil {
 		return "", Key{}, err
 	}
 	return token, k, nil
@@ -103,7 +103,7 @@ func (s *Service) CreateKey(ctx context.Context, account, name string, limit int
 // roomForKey returns KeyLimit if the account has as many active keys as it may have. Calls at the
 // same time do not see each other's keys, so they may exceed the limit.
 func (s *Service) roomForKey(ctx context.Context, account string) error {
-	keys, err := s.Keys.List(ctx, account)
+	keys, err := s.Keys(ctx, account)
 	if err != nil {
 		return err
 	}
@@ -119,9 +119,14 @@ func (s *Service) roomForKey(ctx context.Context, account string) error {
 	return nil
 }
 
+// Keys returns the API keys of the account, or of all accounts if account is "", oldest first.
+func (s *Service) Keys(ctx context.Context, account string) ([]Key, error) {
+	return s.Store.Keys.List(ctx, account)
+}
+
 // RevokeKey revokes a key of the account, or of any account if account is "". It returns NotFound
 // if there is no such key. A revoked key stays as it is.
 func (s *Service) RevokeKey(ctx context.Context, account, id string) error {
-	err := s.Keys.Revoke(ctx, account, id, s.Now())
+	err := s.Store.Keys.Revoke(ctx, account, id, s.Now())
 	return restate(err, NotFound, "key not found")
 }

@@ -42,7 +42,7 @@ func TestLastUsed(t *testing.T) {
 		h.clock.Advance(c.advance)
 		_, err := h.Authenticate(t.Context(), h.token)
 		must(t, err)
-		keys, err := h.Keys.List(t.Context(), "a")
+		keys, err := h.Store.Keys.List(t.Context(), "a")
 		must(t, err)
 		want(t, "last used", keys[0].LastUsed.Sub(start), c.want)
 	}

@@ -117,7 +117,7 @@ func TestNothingOfTheDead(t *testing.T) {
 			r, err = h.Claim(t.Context(), id)
 			must(t, err)
 			dying := *h.Service
-			dying.Leases = silent{h.Leases}
+			dying.Store.Leases = silent{h.Store.Leases}
 			if dying.Complete(t.Context(), r, strings.NewReader("output"), 6) == nil {
 				t.Fatal("the end was told")
 			}

@@ -34,7 +34,7 @@ func (s *Service) DeleteMedia(ctx context.Context, c Caller, idOrReference strin
 	if err != nil {
 		return Request{}, err
 	}
-	return s.Requests.ForgetMedia(ctx, r.ID, s.Now())
+	return s.Store.Requests.ForgetMedia(ctx, r.ID, s.Now())
 }
 
 // dropLate makes Sweep delete the outputs of the last claims once more. It creates dropped uploads
@@ -46,7 +46,7 @@ func (s *Service) dropLate(ctx context.Context, r Request) (err error) {
 	}
 	now := s.Now()
 	for claim := max(1, r.Claims-MaxAttempts+1); claim <= r.Claims; claim++ {
-		err = errors.Join(err, s.Uploads.Create(ctx, Upload{
+		err = errors.Join(err, s.Store.Uploads.Create(ctx, Upload{
 			ID: s.NewID(), Account: r.Account, Kind: Video, Object: outputKey(r.ID, claim),
 			CreatedAt: now, ExpiresAt: now, Dropped: true,
 		}, Limits{}))
@@ -63,7 +63,7 @@ func (s *Service) ownUploads(ctx context.Context, r Request) (all []Upload, err 
 		if !ok {
 			continue
 		}
-		u, err := s.Uploads.ByID(ctx, id)
+		u, err := s.Store.Uploads.ByID(ctx, id)
 		switch CodeOf(err) {
 		case "":
 			err = s.unused(ctx, u)
@@ -97,7 +97,7 @@ func errShared() error {
 func (s *Service) deleteUpload(ctx context.Context, u Upload) error {
 	sendable := u.CreatedAt.Add(putURLLife)
 	if u.ID != "" {
-		err := s.Uploads.Drop(ctx, u, sendable)
+		err := s.Store.Uploads.Drop(ctx, u, sendable)
 		if CodeOf(err) == Conflict {
 			err = errShared() // a request that was made just now uses it
 		}
@@ -108,5 +108,5 @@ func (s *Service) deleteUpload(ctx context.Context, u Upload) error {
 	if err := s.Objects.Delete(ctx, u.Object); err != nil || u.ID == "" || s.Now().Before(sendable) {
 		return err
 	}
-	return s.Uploads.Delete(ctx, u)
+	return s.Store.Uploads.Delete(ctx, u)
 }

@@ -42,7 +42,7 @@ func (h *fixture) longAttempt(t *testing.T, id string, err error, took time.Dura
 
 func (h *fixture) failureOf(t *testing.T, id string) lipsync.FailureCode {
 	t.Helper()
-	r, err := h.Requests.ByID(t.Context(), id)
+	r, err := h.Store.Requests.ByID(t.Context(), id)
 	must(t, err)
 	return r.Failure.Code
 }
@@ -248,7 +248,7 @@ func TestTransientBeforeFault(t *testing.T) {
 		h.clock.Advance(h.attempt(t, id, errors.New("index out of range")))
 	}
 	h.wantAttempts(t, id, 2)
-	if r, err := h.Requests.ByID(t.Context(), id); err != nil || r.Delays < lipsync.MaxClaims {
+	if r, err := h.Store.Requests.ByID(t.Context(), id); err != nil || r.Delays < lipsync.MaxClaims {
 		t.Errorf("got %d delays (%v), want more than the claims that a request gets else", r.Delays, err)
 	}
 	h.complete(t, id)

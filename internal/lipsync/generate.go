@@ -44,7 +44,7 @@ func (s *Service) generate(ctx context.Context, c Caller, p RequestParams) (stri
 	if CodeOf(err) == Invalid && p.IdempotencyKey != nil {
 		// A repeated call gets the first call's answer, even if its uploads have been deleted
 		// since.
-		if id, replayed := s.Requests.Replayed(ctx, c.Account, *p.idempotency(s.Now()), s.Now()); CodeOf(replayed) != NotFound {
+		if id, replayed := s.Store.Requests.Replayed(ctx, c.Account, *p.idempotency(s.Now()), s.Now()); CodeOf(replayed) != NotFound {
 			return id, explainReplay(replayed)
 		}
 	}
@@ -69,7 +69,7 @@ func (s *Service) generate(ctx context.Context, c Caller, p RequestParams) (stri
 // create stores the request and sends a message to the queue.
 func (s *Service) create(ctx context.Context, r Request, p RequestParams) (string, error) {
 	limits := s.limits()
-	created, replayed, err := s.Requests.Create(ctx, r, p.uploads(), p.idempotency(r.CreatedAt), limits)
+	created, replayed, err := s.Store.Requests.Create(ctx, r, p.uploads(), p.idempotency(r.CreatedAt), limits)
 	switch CodeOf(err) {
 	case "":
 	case TokenLimit:

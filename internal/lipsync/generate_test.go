@@ -15,7 +15,7 @@ func TestGenerate(t *testing.T) {
 	n.LargestFace, n.ReferenceID = true, new("ref")
 	id, err := h.Generate(t.Context(), h.caller, n)
 	must(t, err)
-	got, err := h.Requests.ByID(t.Context(), id)
+	got, err := h.Store.Requests.ByID(t.Context(), id)
 	must(t, err)
 	want(t, "request", got, lipsync.Request{
 		ID: id, Account: "a", KeyID: h.caller.KeyID, ReferenceID: "ref", Status: lipsync.Queued,
@@ -72,7 +72,7 @@ func TestGenerateEngine(t *testing.T) {
 		n.Engine = c.engine
 		id, err := h.Generate(t.Context(), h.caller, n)
 		must(t, err)
-		r, err := h.Requests.ByID(t.Context(), id)
+		r, err := h.Store.Requests.ByID(t.Context(), id)
 		must(t, err)
 		want(t, "engine for "+c.engine, r.Engine, c.want)
 	}

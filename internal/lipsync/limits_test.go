@@ -68,7 +68,7 @@ func TestRetention(t *testing.T) {
 	n.Video.URL = u.Source
 	id, err := h.Generate(t.Context(), h.caller, n)
 	must(t, err)
-	used, err := h.Uploads.ByID(t.Context(), u.ID)
+	used, err := h.Store.Uploads.ByID(t.Context(), u.ID)
 	must(t, err)
 	want(t, "used upload expires", used.ExpiresAt, h.clock.Now().Add(3*time.Hour))
 	h.complete(t, id)

@@ -57,7 +57,7 @@ func (s *Service) StoreMedia(ctx context.Context, requestID string, kind MediaKi
 
 // DiscardMedia deletes the stored media of a request that was not created.
 func (s *Service) DiscardMedia(ctx context.Context, requestID string) error {
-	switch _, err := s.Requests.ByID(ctx, requestID); CodeOf(err) {
+	switch _, err := s.Store.Requests.ByID(ctx, requestID); CodeOf(err) {
 	case NotFound:
 		return s.deleteInputs(ctx, requestID)
 	default:

@@ -46,7 +46,7 @@ func (s *Service) OutputExpires(r Request) time.Time {
 
 func (s *Service) find(ctx context.Context, account, idOrReference string) (Request, error) {
 	if id, err := uuid.Parse(idOrReference); err == nil && len(idOrReference) == len(id.String()) {
-		r, err := s.Requests.ByID(ctx, id.String())
+		r, err := s.Store.Requests.ByID(ctx, id.String())
 		if CodeOf(err) != NotFound && (err != nil || r.Account == account) {
 			return r, err
 		}
@@ -54,14 +54,14 @@ func (s *Service) find(ctx context.Context, account, idOrReference string) (Requ
 	if !validText(idOrReference) {
 		return Request{}, newError(NotFound, "lipsync request not found")
 	}
-	return s.Requests.ByReference(ctx, account, idOrReference)
+	return s.Store.Requests.ByReference(ctx, account, idOrReference)
 }
 
 // MostByStatus is the largest number of requests in a list of one status; the list has the newest ones.
 // The stores do not keep a number of requests for each status, so each call counts them.
 const MostByStatus = 1000
 
-// ListQuery asks for a page of an account's requests.
+// ListQuery selects a page of an account's requests.
 type ListQuery struct {
 	Status      Status // "" for any
 	ReferenceID string // "" for any
@@ -69,17 +69,32 @@ type ListQuery struct {
 	Limit       int
 }
 
-// RequestPage returns the page of the caller's requests that the query selects, newest first, with
-// signed URLs of their outputs and the number of requests on all pages.
-func (s *Service) RequestPage(ctx context.Context, c Caller, q ListQuery) (Page, error) {
-	var list []Request
-	var total int64
-	var err error
+// Requests returns the page of the caller's requests that the query selects, newest first, and the
+// number of requests on all pages. With a status, the pages end after MostByStatus requests.
+func (s *Service) Requests(ctx context.Context, c Caller, q ListQuery) ([]Request, int64, error) {
 	if q.Status == "" {
-		list, total, err = s.Requests.List(ctx, c.Account, q.ReferenceID, q.Offset, q.Limit)
-	} else {
-		list, total, err = s.ofStatus(ctx, c, q)
+		return s.Store.Requests.List(ctx, c.Account, q.ReferenceID, q.Offset, q.Limit)
 	}
+	list, total, err := s.Store.Requests.ListByStatus(ctx, StatusQuery{
+		Account: c.Account, Status: q.Status, ReferenceID: q.ReferenceID,
+		Offset: int(min(q.Offset, MostByStatus)), Limit: q.Limit, Count: MostByStatus,
+	})
+	return list, int64(total), err
+}
+
+// RequestsBefore returns the newest of the caller's requests with the query's status that are older
+// than the request with the id before, or of all if before is "". It ignores q.Offset. It doesn't
+// count, so any number of requests can be read page by page.
+func (s *Service) RequestsBefore(ctx context.Context, c Caller, before string, q ListQuery) ([]Request, error) {
+	list, _, err := s.Store.Requests.ListByStatus(ctx, StatusQuery{
+		Account: c.Account, Status: q.Status, ReferenceID: q.ReferenceID, Before: before, Limit: q.Limit,
+	})
+	return list, err
+}
+
+// RequestPage returns the same as Requests, with signed URLs of the outputs.
+func (s *Service) RequestPage(ctx context.Context, c Caller, q ListQuery) (Page, error) {
+	list, total, err := s.Requests(ctx, c, q)
 	if err != nil {
 		return Page{}, err
 	}
@@ -108,27 +123,17 @@ func (s *Service) VideoURL(ctx context.Context, r Request) (*url.URL, error) {
 	}
 }
 
-// ofStatus returns a page of the newest MostByStatus requests with one status, and the number of
-// requests on all pages.
-func (s *Service) ofStatus(ctx context.Context, c Caller, q ListQuery) ([]Request, int64, error) {
-	list, total, err := s.Requests.ListByStatus(ctx, StatusQuery{
-		Account: c.Account, Status: q.Status, ReferenceID: q.ReferenceID,
-		Offset: int(min(q.Offset, MostByStatus)), Limit: q.Limit, Count: MostByStatus,
-	})
-	return list, int64(total), err
-}
-
 // Usage counts the requests that the caller's account made on each of the last days (UTC), oldest first.
 // The last day is that of now.
 func (s *Service) Usage(ctx context.Context, c Caller, now time.Time, days int) ([]Day, error) {
-	return s.Requests.Usage(ctx, c.Account, now, days)
+	return s.Store.Requests.Usage(ctx, c.Account, now, days)
 }
 
 // Stored returns the number of bytes of uploads and outputs that the caller's account stores at
 // now, and how many it may store.
 func (s *Service) Stored(ctx context.Context, c Caller, now time.Time) (stored, limit int64, err error) {
 	l := s.limits()
-	stored, err = s.Requests.Stored(ctx, c.Account, now, l.Keep)
+	stored, err = s.Store.Requests.Stored(ctx, c.Account, now, l.Keep)
 	return stored, l.Stored, err
 }
 

@@ -64,7 +64,7 @@ func (s *Service) Fault(ctx context.Context, r Request, err error, held time.Dur
 	if again.IsZero() {
 		return f, again, s.Fail(ctx, r, f)
 	}
-	if err := s.Leases.Postpone(ctx, later, again); err != nil {
+	if err := s.Store.Leases.Postpone(ctx, later, again); err != nil {
 		return f, time.Time{}, err
 	}
 	s.watcher().Postponed(later, f)

@@ -41,7 +41,7 @@ const (
 
 // Service holds every business rule. Its fields are set once, before use.
 type Service struct {
-	Store
+	Store   Store
 	Objects Objects
 	Queue   Queue
 	Watcher Watcher // may be nil

@@ -102,7 +102,7 @@ func (h *fixture) generate(t testing.TB, referenceID string) string {
 
 func (h *fixture) wantAttempts(t *testing.T, id string, n int) {
 	t.Helper()
-	r, err := h.Requests.ByID(t.Context(), id)
+	r, err := h.Store.Requests.ByID(t.Context(), id)
 	must(t, err)
 	want(t, "attempts", r.Attempts, n)
 }

@@ -72,7 +72,7 @@ func validURL(text string) bool {
 }
 
 func (s *Service) uploadedInput(ctx context.Context, c Caller, kind MediaKind, id string) (Input, error) {
-	u, err := s.Uploads.ByID(ctx, id)
+	u, err := s.Store.Uploads.ByID(ctx, id)
 	if err != nil && CodeOf(err) != NotFound {
 		return Input{}, err
 	}

@@ -70,7 +70,7 @@ func FuzzSourceURL(f *testing.F) {
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil {
 			t.Errorf("accepted %q: %v", address, err)
 		}
-		r, err := h.Requests.ByID(t.Context(), id)
+		r, err := h.Store.Requests.ByID(t.Context(), id)
 		must(t, err)
 		want(t, "stored URL", r.Audio.URL, address)
 		_, err = h.Cancel(t.Context(), h.caller, id) // an account may have only so many open requests
@@ -117,7 +117,7 @@ func TestUploadSources(t *testing.T) {
 			continue
 		}
 		must(t, err)
-		r, err := h.Requests.ByID(t.Context(), id)
+		r, err := h.Store.Requests.ByID(t.Context(), id)
 		must(t, err)
 		want(t, c.name, r.Video, lipsync.Input{Object: good.Object})
 	}
@@ -168,7 +168,7 @@ func TestCreateUpload(t *testing.T) {
 	want(t, "source", u.Source, "upload://"+u.ID)
 	want(t, "expires", u.ExpiresAt, h.clock.Now().Add(24*time.Hour))
 	want(t, "header", u.Headers.Get("Content-Type"), "audio/wav; codecs=1")
-	stored, err := h.Uploads.ByID(t.Context(), u.ID)
+	stored, err := h.Store.Uploads.ByID(t.Context(), u.ID)
 	must(t, err)
 	want(t, "stored", stored, u.Upload)
 

@@ -33,7 +33,7 @@ func TestTouchFails(t *testing.T) {
 	h := newFixture(t)
 	var log strings.Builder
 	h.Log = slog.New(slog.NewTextHandler(&log, nil))
-	h.Keys = fullKeys{h.Keys}
+	h.Store.Keys = fullKeys{h.Store.Keys}
 	h.clock.Advance(time.Hour)
 	got, err := h.Authenticate(t.Context(), h.token)
 	must(t, err)
@@ -47,11 +47,11 @@ func TestSweepOfFull(t *testing.T) {
 	h := newFixture(t)
 	u := h.upload(t, lipsync.Video, "fives")
 	h.clock.Advance(26 * time.Hour)
-	uploads := h.Uploads
-	h.Uploads = fullUploads{uploads}
+	uploads := h.Store.Uploads
+	h.Store.Uploads = fullUploads{uploads}
 	want(t, "code", lipsync.CodeOf(h.Sweep(t.Context())), lipsync.NoSpace)
 	h.wantObject(t, u.Object, false)
-	h.Uploads = uploads
+	h.Store.Uploads = uploads
 	must(t, h.Sweep(t.Context()))
 	_, err := uploads.ByID(t.Context(), u.ID)
 	want(t, "record", lipsync.CodeOf(err), lipsync.NotFound)
@@ -86,7 +86,7 @@ func TestRoom(t *testing.T) {
 	})
 	wantError(t, "upload that is there", err, lipsync.NoSpace, noSpace)
 	used := func() int64 {
-		keys, err := h.Keys.List(t.Context(), "a")
+		keys, err := h.Store.Keys.List(t.Context(), "a")
 		must(t, err)
 		return keys[0].Used
 	}

@@ -40,7 +40,7 @@ const (
 func (s *Service) Sweep(ctx context.Context) error {
 	end := s.Now().Add(sweepTime)
 	oldest, err := s.sweepRequests(ctx, end)
-	errs := []error{err, s.sweepPauses(ctx, end), s.Leases.Upkeep(ctx, s.Now())}
+	errs := []error{err, s.sweepPauses(ctx, end), s.Store.Leases.Upkeep(ctx, s.Now())}
 	if s.Pool != nil {
 		errs = append(errs, s.scale(ctx, min(scalePatience, end.Sub(s.Now())), oldest > isLate))
 	}
@@ -54,7 +54,7 @@ func (s *Service) ended(end time.Time) bool { return !s.Now().Before(end) }
 // long the oldest request has waited.
 func (s *Service) sweepRequests(ctx context.Context, end time.Time) (oldest time.Duration, err error) {
 	now := s.Now()
-	open, err := s.Leases.Open(ctx, now, sweepBatch)
+	open, err := s.Store.Leases.Open(ctx, now, sweepBatch)
 	if err != nil {
 		return 0, err
 	}
@@ -80,11 +80,11 @@ func (s *Service) sweepRequests(ctx context.Context, end time.Time) (oldest time
 // sweepPauses reports the hosts that postponed requests wait for. It also ends pauses that are
 // longer than a pause can be: after they began, the clock was set back.
 func (s *Service) sweepPauses(ctx context.Context, end time.Time) error {
-	delayed, err := s.Leases.Postponed(ctx, time.Time{}, delayedBatch)
+	delayed, err := s.Store.Leases.Postponed(ctx, time.Time{}, delayedBatch)
 	if err == nil {
 		s.watcher().Unreachable(unreachable(delayed))
 	}
-	long, longErr := s.Leases.Postponed(ctx, s.Now().Add(pauseBound), pausesBatch)
+	long, longErr := s.Store.Leases.Postponed(ctx, s.Now().Add(pauseBound), pausesBatch)
 	errs := []error{err, longErr}
 	for _, r := range long {
 		if s.ended(end) {
@@ -115,7 +115,7 @@ func unreachable(delayed []Request) (n int) {
 
 // endPause ends the pause of a request, unless another call has changed the request meanwhile.
 func (s *Service) endPause(ctx context.Context, r Request) error {
-	err := s.Leases.EndPause(ctx, r, s.Now())
+	err := s.Store.Leases.EndPause(ctx, r, s.Now())
 	if CodeOf(err) == Conflict {
 		return nil
 	}
@@ -152,7 +152,7 @@ func (s *Service) sweepUploads(ctx context.Context, end time.Time) error {
 	var last Upload
 	var errs []error
 	for !s.ended(end) {
-		expired, err := s.Uploads.Expired(ctx, before, last, sweepBatch)
+		expired, err := s.Store.Uploads.Expired(ctx, before, last, sweepBatch)
 		errs = append(errs, err)
 		if len(expired) == 0 {
 			break
@@ -193,7 +193,7 @@ func (s *Service) sweepUpload(ctx context.Context, u Upload) error {
 	if err := remove(ctx, u.Object); err != nil {
 		return err
 	}
-	return s.Uploads.Delete(ctx, u)
+	return s.Store.Uploads.Delete(ctx, u)
 }
 
 // inUse reports whether an open request uses the upload: the last request that named it, or an
@@ -203,14 +203,14 @@ func (s *Service) inUse(ctx context.Context, u Upload) (bool, error) {
 	if err != nil || open {
 		return open, err
 	}
-	return s.Requests.Uses(ctx, u.Account, u.Object)
+	return s.Store.Requests.Uses(ctx, u.Account, u.Object)
 }
 
 func (s *Service) isOpen(ctx context.Context, requestID string) (bool, error) {
 	if requestID == "" {
 		return false, nil
 	}
-	r, err := s.Requests.ByID(ctx, requestID)
+	r, err := s.Store.Requests.ByID(ctx, requestID)
 	if CodeOf(err) == NotFound {
 		return false, nil
 	}
@@ -257,10 +257,10 @@ func (s *Service) judge(ctx context.Context, key string) (verdict, error) {
 	var v verdict
 	var err error
 	if prefix+"/" == uploads {
-		_, err = s.Uploads.ByID(ctx, id)
+		_, err = s.Store.Uploads.ByID(ctx, id)
 	} else {
 		var r Request
-		r, err = s.Requests.ByID(ctx, id)
+		r, err = s.Store.Requests.ByID(ctx, id)
 		v = s.judgeMedia(r, key)
 	}
 	if CodeOf(err) == NotFound {
@@ -297,8 +297,8 @@ func (s *Service) ever() time.Time { return s.Now().AddDate(100, 0, 0) }
 // deletes objects without a record. Call it at the start of the only process that serves the store,
 // before anything else runs.
 func (s *Service) Recover(ctx context.Context) error {
-	errs := []error{s.Leases.Upkeep(ctx, s.Now())}
-	open, err := s.Leases.Open(ctx, s.ever(), math.MaxInt)
+	errs := []error{s.Store.Leases.Upkeep(ctx, s.Now())}
+	open, err := s.Store.Leases.Open(ctx, s.ever(), math.MaxInt)
 	errs = append(errs, err)
 	for _, r := range open {
 		switch {

@@ -69,7 +69,7 @@ func TestSweepUploads(t *testing.T) {
 	sweepAfter(1000*time.Hour, false, true)
 	h.complete(t, id)
 	sweepAfter(0, false, false)
-	_, err = h.Uploads.ByID(t.Context(), used.ID)
+	_, err = h.Store.Uploads.ByID(t.Context(), used.ID)
 	want(t, "record", lipsync.CodeOf(err), lipsync.NotFound)
 }
 
@@ -115,7 +115,7 @@ func TestSweepManyUploads(t *testing.T) {
 	}
 	h.clock.Advance(lipsync.Retention{}.InputLife() + 2*time.Hour)
 	must(t, h.Sweep(t.Context()))
-	left, err := h.Uploads.Expired(t.Context(), h.clock.Now(), lipsync.Upload{}, 1000)
+	left, err := h.Store.Uploads.Expired(t.Context(), h.clock.Now(), lipsync.Upload{}, 1000)
 	must(t, err)
 	want(t, "uploads that are left", len(left), used)
 }
@@ -197,11 +197,11 @@ func TestSweepPauses(t *testing.T) {
 	h.clock.Advance(time.Second)
 	id := h.create(t, h.caller.Account)
 	pause := h.attempt(t, id, unreachable(0))
-	before, err := h.Requests.ByID(t.Context(), id)
+	before, err := h.Store.Requests.ByID(t.Context(), id)
 	must(t, err)
 	h.clock.Advance(-2 * time.Hour)
 	must(t, h.Sweep(t.Context()))
-	after, err := h.Requests.ByID(t.Context(), id)
+	after, err := h.Store.Requests.ByID(t.Context(), id)
 	must(t, err)
 	want(t, "end of the pause", after.LeaseUntil, h.clock.Now())
 	after.LeaseUntil = before.LeaseUntil
@@ -216,7 +216,7 @@ func TestSweepPauses(t *testing.T) {
 func (h *fixture) create(t *testing.T, account string) string {
 	t.Helper()
 	r := lipsync.Request{ID: h.NewID(), Account: account, Status: lipsync.Queued, CreatedAt: h.clock.Now(), Engine: "warp"}
-	if _, _, err := h.Requests.Create(t.Context(), r, nil, nil, lipsync.Limits{}); err != nil {
+	if _, _, err := h.Store.Requests.Create(t.Context(), r, nil, nil, lipsync.Limits{}); err != nil {
 		t.Error(err)
 	}
 	return r.ID
@@ -261,7 +261,7 @@ func TestSweepEnds(t *testing.T) {
 			if took := time.Since(began); took > 45*time.Second {
 				t.Errorf("took %s, want less than the 55 s that it has", took)
 			}
-			left, err := h.Uploads.Expired(t.Context(), h.Now(), lipsync.Upload{}, 1000)
+			left, err := h.Store.Uploads.Expired(t.Context(), h.Now(), lipsync.Upload{}, 1000)
 			must(t, err)
 			if len(left) == 0 {
 				break

@@ -38,7 +38,7 @@ func (s *Service) CreateUpload(ctx context.Context, c Caller, p UploadParams) (S
 	}
 	u.Object = uploadKey(u.ID)
 	limits := s.limits()
-	if err := s.Uploads.Create(ctx, u, limits); err != nil {
+	if err := s.Store.Uploads.Create(ctx, u, limits); err != nil {
 		return SignedUpload{}, limits.explain(err)
 	}
 	put, headers, err := s.Objects.SignPut(ctx, u.Object, p.Size, p.ContentType, now.Add(putURLLife))

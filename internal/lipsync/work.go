@@ -16,7 +16,7 @@ func (s *Service) Claim(ctx context.Context, id string) (Request, error) {
 		return Request{}, newError(NotFound, "the clock was set forward")
 	}
 	for {
-		r, err := s.Leases.Claim(ctx, id, s.NewID(), s.Now(), Lease)
+		r, err := s.Store.Leases.Claim(ctx, id, s.NewID(), s.Now(), Lease)
 		if err != nil {
 			return Request{}, err
 		}
@@ -35,19 +35,19 @@ func (s *Service) Claim(ctx context.Context, id string) (Request, error) {
 // Renew holds a claimed request for another Lease. It returns Conflict if the worker has lost the
 // request.
 func (s *Service) Renew(ctx context.Context, r Request) error {
-	return s.Leases.Renew(ctx, r.ID, r.Lease, s.Now().Add(Lease))
+	return s.Store.Leases.Renew(ctx, r.ID, r.Lease, s.Now().Add(Lease))
 }
 
 // Report stores the progress of a claimed request. It returns Conflict if the worker has lost the
 // request.
 func (s *Service) Report(ctx context.Context, r Request, p Progress) error {
-	return s.Leases.Report(ctx, r.ID, r.Lease, p)
+	return s.Store.Leases.Report(ctx, r.ID, r.Lease, p)
 }
 
 // Held checks that the worker still holds the claimed request. It returns Conflict if another
 // worker has claimed the request, or if its client has canceled it.
 func (s *Service) Held(ctx context.Context, r Request) error {
-	stored, err := s.Requests.ByID(ctx, r.ID)
+	stored, err := s.Store.Requests.ByID(ctx, r.ID)
 	if err == nil && stored.Lease != r.Lease {
 		return newError(Conflict, "lease lost")
 	}
@@ -57,7 +57,7 @@ func (s *Service) Held(ctx context.Context, r Request) error {
 // Release ends the lease of a claimed request. The attempt does not count. Release returns Conflict
 // if the worker has lost the request.
 func (s *Service) Release(ctx context.Context, r Request) error {
-	return s.Leases.Release(ctx, r.ID, r.Lease)
+	return s.Store.Leases.Release(ctx, r.ID, r.Lease)
 }
 
 // StorePoster stores the poster of a claimed request's output, a JPEG, and sets r.Poster. Call it
@@ -104,9 +104,9 @@ func (s *Service) Fail(ctx context.Context, r Request, f Failure) error {
 func (s *Service) finish(ctx context.Context, r Request, o Outcome) error {
 	now := s.Now()
 	o.VideoLength, o.AudioLength = r.VideoLength, r.AudioLength
-	err := s.Leases.Finish(ctx, r.ID, r.Lease, now, o)
+	err := s.Store.Leases.Finish(ctx, r.ID, r.Lease, now, o)
 	if CodeOf(err) == Conflict {
-		stored, getErr := s.Requests.ByID(ctx, r.ID)
+		stored, getErr := s.Store.Requests.ByID(ctx, r.ID)
 		if getErr != nil {
 			return getErr
 		}

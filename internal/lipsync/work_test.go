@@ -97,12 +97,12 @@ func TestOneOutput(t *testing.T) {
 	id := h.generate(t, "")
 	dead, err := h.Claim(t.Context(), id)
 	must(t, err)
-	leases := h.Leases
-	h.Leases = silent{leases}
+	leases := h.Store.Leases
+	h.Store.Leases = silent{leases}
 	if err := h.Complete(t.Context(), dead, strings.NewReader("first"), 5); err == nil {
 		t.Fatal("the end was told")
 	}
-	h.Leases = leases
+	h.Store.Leases = leases
 	h.clock.Advance(lipsync.Lease)
 	next, err := h.Claim(t.Context(), id)
 	must(t, err)
@@ -158,7 +158,7 @@ func TestLastWord(t *testing.T) {
 	r, err := h.Claim(t.Context(), "")
 	must(t, err)
 	ctx, stop := context.WithCancel(t.Context())
-	h.Leases = hasty{h.Leases, stop}
+	h.Store.Leases = hasty{h.Store.Leases, stop}
 	must(t, h.Complete(ctx, r, strings.NewReader("output"), 6))
 	h.wantObject(t, n.Video.Object, false)
 }

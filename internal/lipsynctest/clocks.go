@@ -42,7 +42,7 @@ func (m *machine) generate(t *testing.T) lipsync.Request {
 		Video: lipsync.Source{URL: "https://example.com/video"}, Audio: lipsync.Source{URL: "https://example.com/audio"},
 	})
 	must(t, err)
-	r, err := m.Requests.ByID(t.Context(), id)
+	r, err := m.Store.Requests.ByID(t.Context(), id)
 	must(t, err)
 	return r
 }
@@ -176,7 +176,7 @@ func testTwoClocks(t *testing.T, m *machine, d time.Duration) {
 		} else {
 			must(t, m.Complete(t.Context(), mine, strings.NewReader("mine"), 4))
 		}
-		stored, err := m.Requests.ByID(t.Context(), r.ID)
+		stored, err := m.Store.Requests.ByID(t.Context(), r.ID)
 		must(t, err)
 		want(t, "status", stored.Status, lipsync.Completed)
 		_, size, err := m.Objects.Open(t.Context(), stored.Output)

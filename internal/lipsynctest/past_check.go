@@ -57,7 +57,7 @@ func (p *Past) GoOn(t *testing.T, has Since) {
 	if err != nil || has.Usage && (days[0].Requests != 5 || days[0].Failed != 1) {
 		t.Errorf("got %+v (%v), want 5 requests of which one failed, since the other was canceled", days, err)
 	}
-	keys, err := p.Keys.List(t.Context(), PastAccount)
+	keys, err := p.Keys(t.Context(), PastAccount)
 	if err != nil || len(keys) != 2 || keys[0].Used != 5 || keys[0].Limit != 10 {
 		t.Errorf("got %+v (%v), want two keys, the first used five times", keys, err)
 	}
@@ -84,7 +84,7 @@ func (p *Past) wantKeys(t *testing.T) {
 	if _, err := p.Authenticate(t.Context(), revokedToken); lipsync.CodeOf(err) != lipsync.Unauthorized {
 		t.Errorf("revoked key: got %v", err)
 	}
-	if k, err := p.Keys.ByHash(t.Context(), sha256.Sum256([]byte(revokedToken))); err != nil || k.RevokedAt.IsZero() {
+	if k, err := p.Store.Keys.ByHash(t.Context(), sha256.Sum256([]byte(revokedToken))); err != nil || k.RevokedAt.IsZero() {
 		t.Errorf("got %+v (%v), want it revoked", k, err)
 	}
 }
@@ -116,7 +116,7 @@ func (p *Past) wantRequests(t *testing.T, has Since) {
 			continue
 		}
 		q := lipsync.StatusQuery{Account: PastAccount, Status: w.status, Limit: 10}
-		if found, _, err := p.Requests.ListByStatus(t.Context(), q); err != nil || len(found) != 1 || found[0].ID != r.ID {
+		if found, _, err := p.Store.Requests.ListByStatus(t.Context(), q); err != nil || len(found) != 1 || found[0].ID != r.ID {
 			t.Errorf("%s: got %+v (%v)", w.status, found, err)
 		}
 	}

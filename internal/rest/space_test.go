@@ -37,7 +37,7 @@ func (h *fixture) callFullDisk(t *testing.T, c *http.Client, base string) {
 		t.Fatal(err)
 	}
 	h.service.Room = func(int64) error { return lipsync.ErrNoSpace(nil) }
-	h.service.Leases, h.service.Requests = fullLeases{h.store.Leases}, fullRequests{h.store.Requests}
+	h.service.Store.Leases, h.service.Store.Requests = fullLeases{h.store.Leases}, fullRequests{h.store.Requests}
 	defer func() { h.service.Room, h.service.Store = nil, h.store.Store }()
 	var form bytes.Buffer
 	parts := multipart.NewWriter(&form)

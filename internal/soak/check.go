@@ -61,18 +61,18 @@ func (c *check) account(ctx context.Context, index int, token string) error {
 		}
 	}
 	c.report.Jobs += int(made)
-	_, total, err := c.service.Requests.List(ctx, caller.Account, "", 0, 1)
+	_, total, err := c.service.Requests(ctx, caller, lipsync.ListQuery{Limit: 1})
 	if err != nil {
 		return err
 	}
 	if total != made {
 		c.report.Replies = append(c.report.Replies, fmt.Sprintf("key %d: got %d requests, want %d", index, total, made))
 	}
-	keys, err := c.service.Keys.List(ctx, caller.Account)
+	keys, err := c.service.Keys(ctx, caller.Account)
 	if err != nil {
 		return err
 	}
-	days, err := c.service.Requests.Usage(ctx, caller.Account, c.service.Now(), 2) // midnight may have passed
+	days, err := c.service.Usage(ctx, caller, c.service.Now(), 2) // midnight may have passed
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func (c *check) account(ctx context.Context, index int, token string) error {
 
 // job checks one request.
 func (c *check) job(ctx context.Context, j *job) (lipsync.Request, error) {
-	r, err := c.service.Requests.ByID(ctx, j.id)
+	r, err := c.service.Store.Requests.ByID(ctx, j.id)
 	if lipsync.CodeOf(err) == lipsync.NotFound {
 		c.report.Lost = append(c.report.Lost, fmt.Sprintf("request %s: not found", j.id))
 		return r, nil
@@ -140,7 +140,7 @@ func (c *check) object(ctx context.Context, key string) error {
 	}
 	_, rest, _ := strings.Cut(key, "/")
 	id, _, _ := strings.Cut(rest, "/")
-	_, err = c.service.Requests.ByID(ctx, id)
+	_, err = c.service.Store.Requests.ByID(ctx, id)
 	if lipsync.CodeOf(err) == lipsync.NotFound {
 		c.report.NoRecord = append(c.report.NoRecord, key)
 		return nil

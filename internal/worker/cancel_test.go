@@ -163,8 +163,8 @@ func TestCanceledLast(t *testing.T) {
 		return lipsync.Failure{Code: lipsync.NoFace}.Because(nil)
 	})
 	id := f.request(t, "video", "audio")
-	f.Service.Leases = lateCancel{f.Service.Leases, func() {
-		if _, err := f.Service.Leases.(lateCancel).Leases.Cancel(t.Context(), id, time.Now(), lipsync.Failure{Code: lipsync.Canceled}); err != nil {
+	f.Service.Store.Leases = lateCancel{f.Service.Store.Leases, func() {
+		if _, err := f.Service.Store.Leases.(lateCancel).Leases.Cancel(t.Context(), id, time.Now(), lipsync.Failure{Code: lipsync.Canceled}); err != nil {
 			t.Error(err)
 		}
 	}}

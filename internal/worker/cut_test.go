@@ -225,7 +225,7 @@ func testCutStep(t *testing.T, e *awstest.Emulator, step cutStep, n *network) {
 	done := make(chan struct{})
 	go func() { defer close(done); w.Run(ctx, 1, nil) }()
 	var r lipsync.Request
-	for err = nil; ctx.Err() == nil && err == nil && !r.Status.Final(); r, err = client.Requests.ByID(ctx, id) {
+	for err = nil; ctx.Err() == nil && err == nil && !r.Status.Final(); r, err = client.Store.Requests.ByID(ctx, id) {
 		time.Sleep(100 * time.Millisecond)
 	}
 	stop()

@@ -226,7 +226,7 @@ func TestHangingStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := setup(t, concatenate)
 		id := f.request(t, "video", "audio")
-		f.Service.Leases = &hanging{f.Service.Leases, time.Now().Add(30 * time.Second)}
+		f.Service.Store.Leases = &hanging{f.Service.Store.Leases, time.Now().Add(30 * time.Second)}
 		ctx, stop := context.WithTimeout(t.Context(), 3*time.Minute)
 		defer stop()
 		f.Run(ctx, 1, nil)

@@ -172,7 +172,7 @@ func TestStayThroughFaults(t *testing.T) {
 		"busy for longer than that": {0, 1000, busy, true},
 	} {
 		stay(t, 1, func(t *testing.T, f *fixture, _ *demand) {
-			f.Service.Leases = &refusing{Leases: f.Service.Leases, from: c.from, to: c.to, err: c.err}
+			f.Service.Store.Leases = &refusing{Leases: f.Service.Store.Leases, from: c.from, to: c.to, err: c.err}
 			f.request(t, "v", "a")
 			started := time.Now()
 			if err := f.Stay(t.Context(), t.Context()); (err != nil) != c.failed {

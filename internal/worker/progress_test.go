@@ -55,8 +55,8 @@ func TestProgress(t *testing.T) {
 			return concatenate(ctx, j)
 		})
 		f.Fetcher = slowWeb{}
-		store := &reports{Leases: f.Service.Leases}
-		f.Service.Leases = store
+		store := &reports{Leases: f.Service.Store.Leases}
+		f.Service.Store.Leases = store
 		id := f.request(t, "video", "audio")
 		f.Do(context.Background(), id)
 		f.want(t, id, lipsync.Completed, "", 1)
@@ -106,8 +106,8 @@ func TestOddProgress(t *testing.T) {
 			}
 			return errors.New("disk full")
 		})
-		store := &reports{Leases: f.Service.Leases}
-		f.Service.Leases = store
+		store := &reports{Leases: f.Service.Store.Leases}
+		f.Service.Store.Leases = store
 		f.Do(context.Background(), f.request(t, "video", "audio"))
 		var got []string
 		for _, r := range store.all {
@@ -143,7 +143,7 @@ func TestDeafStore(t *testing.T) {
 				}
 				return errors.Join(ctx.Err(), concatenate(ctx, j))
 			})
-			f.Service.Leases = deaf{f.Service.Leases, hangs}
+			f.Service.Store.Leases = deaf{f.Service.Store.Leases, hangs}
 			id := f.request(t, "video", "audio")
 			f.Do(context.Background(), id)
 			f.want(t, id, lipsync.Completed, "", 1)

@@ -82,7 +82,7 @@ func TestReportOnFailingDisk(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			f := setup(t, func(context.Context, render.Job) error { return c.ended })
 			id := f.request(t, "video", "audio")
-			f.Service.Leases = &broken{f.Service.Leases, time.Now().Add(10 * time.Minute), c.disk}
+			f.Service.Store.Leases = &broken{f.Service.Store.Leases, time.Now().Add(10 * time.Minute), c.disk}
 			ctx, stop := context.WithTimeout(t.Context(), 10*time.Minute+3*time.Second)
 			defer stop()
 			f.Run(ctx, 3, nil)
@@ -113,7 +113,7 @@ func TestSilentDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := setup(t, func(ctx context.Context, j render.Job) error { <-ctx.Done(); return ctx.Err() })
 		id := f.request(t, "video", "audio")
-		f.Service.Leases = &unrenewed{broken{f.Service.Leases, time.Now().Add(5 * time.Minute), syscall.EIO}}
+		f.Service.Store.Leases = &unrenewed{broken{f.Service.Store.Leases, time.Now().Add(5 * time.Minute), syscall.EIO}}
 		if f.Do(t.Context(), "") {
 			t.Error("got a request done, want nothing to do on a disk that fails")
 		}

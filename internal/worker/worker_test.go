@@ -189,10 +189,10 @@ func TestSlow(t *testing.T) {
 			var log strings.Builder
 			f.Log = slog.New(slog.NewTextHandler(&log, nil))
 			id, started := f.request(t, "video", "audio"), time.Now()
-			requests := f.Service.Requests
-			f.Service.Requests = &still{Requests: requests}
+			requests := f.Service.Store.Requests
+			f.Service.Store.Requests = &still{Requests: requests}
 			f.Do(t.Context(), id)
-			f.Service.Requests = requests
+			f.Service.Store.Requests = requests
 			if got := time.Since(started); got != c.bound {
 				t.Errorf("%s of media: cut off after %s, want %s", c.length, got, c.bound)
 			}
@@ -330,14 +330,14 @@ func TestSilentStore(t *testing.T) {
 			return ctx.Err()
 		})
 		id := f.request(t, "video", "audio")
-		leases := f.Service.Leases
-		f.Service.Leases = silent{leases}
+		leases := f.Service.Store.Leases
+		f.Service.Store.Leases = silent{leases}
 		started := time.Now()
 		found, err := f.Worker.Do(context.Background(), id)
 		if !found || err == nil || time.Since(started) > lipsync.Lease {
 			t.Errorf("got %t and error %v after %s, want true and an error within the lease", found, err, time.Since(started))
 		}
-		f.Service.Leases = leases
+		f.Service.Store.Leases = leases
 		f.want(t, id, lipsync.Processing, "", 1)
 	})
 }
@@ -373,7 +373,7 @@ func TestLateClaim(t *testing.T) {
 	f := setup(t, concatenate)
 	id := f.request(t, "video", "audio")
 	ctx, stop := context.WithCancel(context.Background())
-	f.Service.Leases = stopping{f.Service.Leases, stop}
+	f.Service.Store.Leases = stopping{f.Service.Store.Leases, stop}
 	if found, err := f.Worker.Do(ctx, id); found || err != nil {
 		t.Errorf("got %t and error %v, want false and none", found, err)
 	}
@@ -494,7 +494,7 @@ func TestMeasured(t *testing.T) {
 		})
 		id := f.request(t, "video", "audio")
 		f.Do(t.Context(), id)
-		r, err := f.Service.Requests.ByID(t.Context(), id)
+		r, err := f.Service.Store.Requests.ByID(t.Context(), id)
 		if err != nil || !r.Status.Final() || r.VideoLength != 1234567*time.Microsecond || r.AudioLength != 3*time.Second {
 			t.Errorf("fails %t: got %s of %v and %v (%v), want 1.234567 s and 3 s", fails, r.Status, r.VideoLength, r.AudioLength, err)
 		}
