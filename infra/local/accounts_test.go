@@ -13,14 +13,14 @@ import (
 
 // TestAccounts has two users. Neither may find what belongs to the other.
 func TestAccounts(t *testing.T) {
-	h := deployed(t, awstest.Enforcing(t))
-	owner, other := h.user(t), h.user(t)
-	h.Batch.SetFaults(fakebatch.Faults{NoSubmit: true}) // nothing begins
-	defer h.Batch.SetFaults(fakebatch.Faults{})
+	d := deployed(t, awstest.Enforcing(t))
+	owner, other := d.user(t), d.user(t)
+	d.Batch.SetFaults(fakebatch.Faults{NoSubmit: true}) // nothing begins
+	defer d.Batch.SetFaults(fakebatch.Faults{})
 	made := owner.submit(t, owner.signInTo(t, "/new"), "/dashboard/new", map[string]string{
 		"video": "https://example.com/v.mp4", "audio": "https://example.com/a.wav", "model": "warp", "reference_id": "mine",
 	})
-	path, ok := strings.CutPrefix(made.URL.String(), h.Outputs["DashboardUrl"])
+	path, ok := strings.CutPrefix(made.URL.String(), d.Outputs["DashboardUrl"])
 	if made.Status != http.StatusOK || !ok || !strings.HasPrefix(path, "/requests/") {
 		t.Fatalf("got %d at %s, want the page of a request: %s", made.Status, made.URL, made.Body)
 	}
@@ -51,12 +51,12 @@ func TestAccounts(t *testing.T) {
 // TestSource plays the source of a request whose files came with the API call, until the request
 // is canceled. The key was made in the dashboard.
 func TestSource(t *testing.T) {
-	h := deployed(t, awstest.Enforcing(t))
-	h.Batch.SetFaults(fakebatch.Faults{NoSubmit: true}) // nothing begins
-	defer h.Batch.SetFaults(fakebatch.Faults{})
-	p := h.user(t)
+	d := deployed(t, awstest.Enforcing(t))
+	d.Batch.SetFaults(fakebatch.Faults{NoSubmit: true}) // nothing begins
+	defer d.Batch.SetFaults(fakebatch.Faults{})
+	p := d.user(t)
 	keys := p.submit(t, p.signInTo(t, "/settings/keys"), "/settings/keys", map[string]string{"name": "program"})
-	program := job{testDeployment: h, token: first(tokenOf, keys.Body)}
+	program := job{testDeployment: d, token: first(tokenOf, keys.Body)}
 	path := "/requests/" + program.send(t, fixtures.speech)
 	source := html.UnescapeString(first(sourceOf, p.open(t, path).Body))
 	if got := p.do(t, http.MethodGet, source, nil); got.Status != http.StatusOK || got.Body != string(read(t, fixtures.video)) {

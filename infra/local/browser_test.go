@@ -13,38 +13,38 @@ import (
 // TestDashboard is a user's first visit, in a real browser: they are invited, set a password of
 // their own, make a key, sync a video, and sign out, from Cognito too.
 func TestDashboard(t *testing.T) {
-	h := deployed(t, awstest.Enforcing(t))
-	p := h.stranger(t)
+	d := deployed(t, awstest.Enforcing(t))
+	p := d.stranger(t)
 	const first = "From-The-Mail-1"
-	if err := h.invite(t.Context(), p.email, first); err != nil {
+	if err := d.invite(t.Context(), p.email, first); err != nil {
 		t.Fatal(err)
 	}
 	b := browsertest.New(t)
-	b.Open(h.Outputs["DashboardUrl"])
+	b.Open(d.Outputs["DashboardUrl"])
 	b.Wait(`document.querySelector("#username")`)
 	b.Do(chromedp.SendKeys("#username", p.email), chromedp.SendKeys("#password", first+"\n"))
 	b.Wait(`document.querySelector("#new_password")`)
 	b.Do(chromedp.SendKeys("#new_password", password), chromedp.SendKeys("#confirm_password", password+"\n"))
 	b.Wait(`document.querySelector("nav[aria-label=Pages]")`)
-	h.makeKey(t, b)
-	h.syncInBrowser(b)
+	d.makeKey(t, b)
+	d.syncInBrowser(b)
 	b.Do(chromedp.Click(".bar form button"))
 	b.WaitText(".lead", "Your session has ended.")
-	b.Open(h.Outputs["DashboardUrl"])
+	b.Open(d.Outputs["DashboardUrl"])
 	b.Wait(`document.querySelector("#password")`)
 }
 
 // makeKey makes a key, calls the API with it, and revokes it.
-func (h *testDeployment) makeKey(t *testing.T, b *browsertest.Browser) {
+func (d *testDeployment) makeKey(t *testing.T, b *browsertest.Browser) {
 	t.Helper()
-	b.Open(h.Outputs["DashboardUrl"] + "/settings/keys")
+	b.Open(d.Outputs["DashboardUrl"] + "/settings/keys")
 	b.Do(chromedp.SendKeys("input[name=name]", "laptop\n"))
 	b.Wait(`document.querySelector("#token")`)
 	token := browsertest.Eval[string](b, `document.querySelector("#token").textContent`)
-	if curl := browsertest.Eval[string](b, `document.querySelector("#curl").textContent`); curl != `curl -H "Authorization: Bearer `+token+`" `+h.Outputs["ApiUrl"]+`/v1/users/me` {
+	if curl := browsertest.Eval[string](b, `document.querySelector("#curl").textContent`); curl != `curl -H "Authorization: Bearer `+token+`" `+d.Outputs["ApiUrl"]+`/v1/users/me` {
 		t.Errorf("got %s, want a call of this API", curl)
 	}
-	me := h.Outputs["ApiUrl"] + "/v1/users/me"
+	me := d.Outputs["ApiUrl"] + "/v1/users/me"
 	if got := statusAt(t, me, token); got != http.StatusOK {
 		t.Errorf("with the key: got %d, want 200", got)
 	}
@@ -58,8 +58,8 @@ func (h *testDeployment) makeKey(t *testing.T, b *browsertest.Browser) {
 }
 
 // syncInBrowser sends two files to storage, and waits until both players can play.
-func (h *testDeployment) syncInBrowser(b *browsertest.Browser) {
-	b.Open(h.Outputs["DashboardUrl"] + "/new")
+func (d *testDeployment) syncInBrowser(b *browsertest.Browser) {
+	b.Open(d.Outputs["DashboardUrl"] + "/new")
 	b.Do(chromedp.SetUploadFiles("[data-drop=video] [data-file]", []string{fixtures.video}),
 		chromedp.SetUploadFiles("[data-drop=audio] [data-file]", []string{fixtures.speech}),
 		chromedp.Click("[data-start]"))

@@ -37,28 +37,28 @@ const (
 // dispatch before it is measured.
 func BenchmarkCalls(b *testing.B) {
 	e := awstest.Own(b)
-	h := newDeployment(b, e, "true")
-	b.Cleanup(h.close)
-	h.freeRates(b)
+	d := newDeployment(b, e, "true")
+	b.Cleanup(d.close)
+	d.freeRates(b)
 	unread := e.Queue(b)
 	for _, name := range []string{"Generate", "GenerateWithMedia", "Sweep"} {
-		h.setVariable(b, name, "LIPSYNC_QUEUE_URL", unread)
+		d.setVariable(b, name, "LIPSYNC_QUEUE_URL", unread)
 	}
-	functions := h.functions(b)
-	client := lambda.NewFromConfig(h.config)
+	functions := d.functions(b)
+	client := lambda.NewFromConfig(d.config)
 	for b.Loop() {
 		for range coldCalls {
 			for _, f := range functions {
 				f.forget(b, client)
 				f.cold = append(f.cold, f.call(b, client))
 			}
-			h.finish(b)
+			d.finish(b)
 		}
 		for range warmCalls {
 			for _, f := range functions {
 				f.warm = append(f.warm, f.call(b, client))
 			}
-			h.finish(b)
+			d.finish(b)
 		}
 	}
 	b.ReportMetric(0, "ns/op")
@@ -74,22 +74,22 @@ func BenchmarkCalls(b *testing.B) {
 
 // functions returns all functions of the stack, after the one that prints hello world. Their
 // events are the samples, with existing keys and requests.
-func (h *testDeployment) functions(b *testing.B) []*function {
+func (d *testDeployment) functions(b *testing.B) []*function {
 	b.Helper()
-	token, _, err := h.service().CreateKey(b.Context(), rand.Text(), "bench", 0)
+	token, _, err := d.service().CreateKey(b.Context(), rand.Text(), "bench", 0)
 	if err != nil {
 		b.Fatal(err)
 	}
-	all := []*function{h.hello(b)}
+	all := []*function{d.hello(b)}
 	for _, name := range append(clientFunctions(), "dispatch", "sweep") {
 		event := string(sampleEvent(b, name))
 		event = strings.ReplaceAll(event, "lipsync_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", token)
-		f := &function{name: name, deployed: h.function(b, logicalName(name)), event: func() string { return event }}
+		f := &function{name: name, deployed: d.function(b, logicalName(name)), event: func() string { return event }}
 		switch name {
 		case "dispatch":
-			f.event = h.naming(b, event)
+			f.event = d.naming(b, event)
 		case "sweep":
-			f.event = func() string { h.unlockScaling(b); return event }
+			f.event = func() string { d.unlockScaling(b); return event }
 		}
 		all = append(all, f)
 	}
@@ -115,37 +115,37 @@ func clientFunctions() []string {
 
 // naming gives each event the name of a waiting request, for which the function must start a
 // runner.
-func (h *testDeployment) naming(b *testing.B, event string) func() string {
+func (d *testDeployment) naming(b *testing.B, event string) func() string {
 	const sample = "0b8f8a52-7a5c-4f2e-9d7d-5f1f2f7a9c01"
 	started := 0
 	return func() string {
-		if now := h.Batch.Started(); started > 0 && now == started {
+		if now := d.Batch.Started(); started > 0 && now == started {
 			b.Error("the function started no runner")
 		} else {
 			started = now
 		}
-		h.unlockScaling(b)
-		return strings.ReplaceAll(event, sample, h.waiting(b).id)
+		d.unlockScaling(b)
+		return strings.ReplaceAll(event, sample, d.waiting(b).id)
 	}
 }
 
 // unlockScaling lets the next function start runners at once: it deletes the scaling lock.
-func (h *testDeployment) unlockScaling(b *testing.B) {
+func (d *testDeployment) unlockScaling(b *testing.B) {
 	b.Helper()
-	await(b, "the runners to leave", h.Batch.Idle)
+	await(b, "the runners to leave", d.Batch.Idle)
 	key := map[string]items.AttributeValue{
 		dynamodb.PartitionKey: &items.AttributeValueMemberS{Value: dynamodb.PoolKey}, dynamodb.SortKey: &items.AttributeValueMemberS{Value: "pool"},
 	}
-	if _, err := sdk.NewFromConfig(h.config).DeleteItem(b.Context(), &sdk.DeleteItemInput{TableName: aws.String(h.Outputs["TableName"]), Key: key}); err != nil {
+	if _, err := sdk.NewFromConfig(d.config).DeleteItem(b.Context(), &sdk.DeleteItemInput{TableName: aws.String(d.Outputs["TableName"]), Key: key}); err != nil {
 		b.Fatal(err)
 	}
 }
 
 // waiting makes a request without a message in the queue.
-func (h *testDeployment) waiting(b *testing.B) job {
+func (d *testDeployment) waiting(b *testing.B) job {
 	b.Helper()
 	account := rand.Text()
-	_, key, err := h.service().CreateKey(b.Context(), account, "bench", 1)
+	_, key, err := d.service().CreateKey(b.Context(), account, "bench", 1)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -153,16 +153,16 @@ func (h *testDeployment) waiting(b *testing.B) job {
 		ID: uuid.NewString(), Account: account, KeyID: key.ID, Status: lipsync.Queued, CreatedAt: time.Now(),
 		Video: lipsync.Input{URL: "http://192.0.2.1/v.mp4"}, Audio: lipsync.Input{URL: "http://192.0.2.1/a.wav"},
 	}
-	if _, _, err := h.service().Store.Requests.Create(b.Context(), r, nil, nil, lipsync.Limits{}); err != nil {
+	if _, _, err := d.service().Store.Requests.Create(b.Context(), r, nil, nil, lipsync.Limits{}); err != nil {
 		b.Fatal(err)
 	}
-	return job{testDeployment: h, id: r.ID, account: account}
+	return job{testDeployment: d, id: r.ID, account: account}
 }
 
 // finish makes all waiting requests final, so that each sweep finds the same number.
-func (h *testDeployment) finish(b *testing.B) {
+func (d *testDeployment) finish(b *testing.B) {
 	b.Helper()
-	for store := h.service().Store; ; {
+	for store := d.service().Store; ; {
 		token := rand.Text()
 		r, err := store.Leases.Claim(b.Context(), "", token, time.Now(), lipsync.Lease)
 		if lipsync.CodeOf(err) == lipsync.NotFound {
@@ -233,7 +233,7 @@ func logicalName(name string) string {
 }
 
 // hello deploys the function that prints hello world, with the role and the memory of another.
-func (h *testDeployment) hello(b *testing.B) *function {
+func (d *testDeployment) hello(b *testing.B) *function {
 	b.Helper()
 	dir := b.TempDir()
 	c := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-tags", "lambda.norpc",
@@ -245,9 +245,9 @@ func (h *testDeployment) hello(b *testing.B) *function {
 	if err != nil {
 		b.Fatal(err)
 	}
-	client := lambda.NewFromConfig(h.config)
+	client := lambda.NewFromConfig(d.config)
 	me, err := client.GetFunctionConfiguration(b.Context(), &lambda.GetFunctionConfigurationInput{
-		FunctionName: aws.String(h.function(b, "Me")),
+		FunctionName: aws.String(d.function(b, "Me")),
 	})
 	if err != nil {
 		b.Fatal(err)
@@ -275,13 +275,13 @@ func (h *testDeployment) hello(b *testing.B) *function {
 }
 
 // freeRates lifts the rates of keys until the end.
-func (h *testDeployment) freeRates(b *testing.B) {
+func (d *testDeployment) freeRates(b *testing.B) {
 	b.Helper()
 	const many = "1000000"
 	rates := map[lipsync.CallKind]string{lipsync.GenerateCall: "LIPSYNC_GENERATE_RATE", lipsync.ReadCall: "LIPSYNC_READ_RATE"}
 	for _, e := range rest.Endpoints() {
 		if e.Calls != "" {
-			h.setVariable(b, logicalName(e.Function), rates[e.Calls], many)
+			d.setVariable(b, logicalName(e.Function), rates[e.Calls], many)
 		}
 	}
 }

@@ -14,29 +14,29 @@ import (
 // TestCancel cancels a waiting request, and the one before it while a runner renders it. The
 // runner must go on, and nothing of either may be left.
 func TestCancel(t *testing.T) {
-	h := faulty(t)
-	h.clean(t)
+	d := faulty(t)
+	d.clean(t)
 	speech := filepath.Join(t.TempDir(), "minutes.mp3")
 	if err := ffmpeg("-f", "lavfi", "-i", "sine=frequency=200:duration=180", "-b:a", "32k", speech); err != nil {
 		t.Fatal(err)
 	}
-	running := h.newJobOf(t, speech)
-	await(t, "the output to grow", h.renders)
-	waiting := h.newJob(t)
+	running := d.newJobOf(t, speech)
+	await(t, "the output to grow", d.renders)
+	waiting := d.newJob(t)
 	waiting.cancel(t)
 	running.cancel(t)
 	canceled := time.Now()
-	await(t, "the runner to stop", func() bool { return !h.renders() })
+	await(t, "the runner to stop", func() bool { return !d.renders() })
 	t.Logf("stopped after %v", time.Since(canceled))
-	next := h.newJob(t)
+	next := d.newJob(t)
 	next.settle(t)
 	next.want(t)
-	h.quiet(t)
+	d.quiet(t)
 	for _, j := range []job{running, waiting} {
 		j.invoke(t, "Sweep")
 		j.wantCanceled(t)
 	}
-	if left, err := filepath.Glob(filepath.Join(h.scratch, "runner-*")); err != nil || len(left) > 0 {
+	if left, err := filepath.Glob(filepath.Join(d.scratch, "runner-*")); err != nil || len(left) > 0 {
 		t.Errorf("got %q left (error %v), want nothing", left, err)
 	}
 }

@@ -57,7 +57,7 @@ func start(ctx context.Context, o options) (_ *deployment, err error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &deployment{config: o.Config, log: o.Log, stack: a.Stack, scratch: o.Scratch}
+	dep := &deployment{config: o.Config, log: o.Log, stack: a.Stack, scratch: o.Scratch}
 	d, err := newDeployer(ctx, o.Config, o.Made)
 	if err != nil {
 		return nil, err
@@ -71,25 +71,25 @@ func start(ctx context.Context, o options) (_ *deployment, err error) {
 			_, _ = jobs.Close(), clients.Close()
 		}
 	}()
-	h.batchAddress, h.URL = jobs.Addr().String(), "http://"+clients.Addr().String()
+	dep.batchAddress, dep.URL = jobs.Addr().String(), "http://"+clients.Addr().String()
 	attempts, err := a.Template.jobAttempts() // before adapt removes the job definition
 	if err != nil {
 		return nil, err
 	}
-	names, err := a.Template.adapt(places{Batch: "http://" + h.batchAddress, API: h.URL, Pages: *o.Config.BaseEndpoint})
+	names, err := a.Template.adapt(places{Batch: "http://" + dep.batchAddress, API: dep.URL, Pages: *o.Config.BaseEndpoint})
 	if err != nil {
 		return nil, err
 	}
-	if h.Outputs, err = d.deploy(ctx, a); err != nil {
+	if dep.Outputs, err = d.deploy(ctx, a); err != nil {
 		return nil, err
 	}
-	h.Batch = h.newBatch(names, attempts, o)
+	dep.Batch = dep.newBatch(names, attempts, o)
 	mux := http.NewServeMux()
-	mux.HandleFunc(credentialsPath, h.serveCredentials)
-	mux.Handle("/", h.Batch)
-	h.serve(jobs, mux)
-	h.serve(clients, edge(endpoint, h.Outputs[outputAPI], h.log))
-	return h, nil
+	mux.HandleFunc(credentialsPath, dep.serveCredentials)
+	mux.Handle("/", dep.Batch)
+	dep.serve(jobs, mux)
+	dep.serve(clients, edge(endpoint, dep.Outputs[outputAPI], dep.log))
+	return dep, nil
 }
 
 // listen opens a port for the emulator's functions, at an address by which they reach this
@@ -104,28 +104,28 @@ func listen(host string) (jobs, clients net.Listener, err error) {
 	return jobs, clients, err
 }
 
-func (h *deployment) serve(l net.Listener, handler http.Handler) {
+func (d *deployment) serve(l net.Listener, handler http.Handler) {
 	s := &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute}
-	h.servers = append(h.servers, s)
+	d.servers = append(d.servers, s)
 	go func() {
 		if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-			h.log.Error("serve", "address", l.Addr(), "error", err)
+			d.log.Error("serve", "address", l.Addr(), "error", err)
 		}
 	}()
 }
 
 // close ends the jobs, and closes the ports. The stack stays.
-func (h *deployment) close() {
-	h.Batch.Close()
-	for _, s := range h.servers {
+func (d *deployment) close() {
+	d.Batch.Close()
+	for _, s := range d.servers {
 		_ = s.Close() // drops open connections
 	}
 }
 
 // service returns the domain on the stack's table, with the rights of the stack's operator.
-func (h *deployment) service() *lipsync.Service {
+func (d *deployment) service() *lipsync.Service {
 	return &lipsync.Service{
-		Store: dynamodb.New(h.config, h.Outputs["TableName"]).Store,
+		Store: dynamodb.New(d.config, d.Outputs["TableName"]).Store,
 		Now:   time.Now, NewID: uuid.NewString, Random: rand.Reader,
 	}
 }

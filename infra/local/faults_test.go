@@ -29,13 +29,13 @@ import (
 // test it stops making faults.
 func faulty(t *testing.T) *testDeployment {
 	t.Helper()
-	h := deployed(t, awstest.Shared(t))
-	h.quiet(t)
+	d := deployed(t, awstest.Shared(t))
+	d.quiet(t)
 	t.Cleanup(func() {
-		h.between.set(nil)
-		h.Batch.SetFaults(fakebatch.Faults{})
+		d.between.set(nil)
+		d.Batch.SetFaults(fakebatch.Faults{})
 	})
-	return h
+	return d
 }
 
 // TestJob runs a job without faults.
@@ -47,22 +47,22 @@ func TestJob(t *testing.T) {
 
 // TestQueueFails loses the message of a stored request.
 func TestQueueFails(t *testing.T) {
-	h := faulty(t)
-	h.setVariable(t, "GenerateWithMedia", "LIPSYNC_QUEUE_URL", h.Outputs["QueueUrl"]+"-gone")
-	j := h.newJob(t)
+	d := faulty(t)
+	d.setVariable(t, "GenerateWithMedia", "LIPSYNC_QUEUE_URL", d.Outputs["QueueUrl"]+"-gone")
+	j := d.newJob(t)
 	j.settle(t)
 	j.want(t)
 }
 
 // TestMessagesAgain has the messages of two requests come three more times, in reverse order.
 func TestMessagesAgain(t *testing.T) {
-	h := faulty(t)
-	jobs := []job{h.newJob(t), h.newJob(t)}
-	client := sqs.NewFromConfig(h.config)
+	d := faulty(t)
+	jobs := []job{d.newJob(t), d.newJob(t)}
+	client := sqs.NewFromConfig(d.config)
 	for range 3 {
 		for i := range jobs {
 			_, err := client.SendMessage(t.Context(), &sqs.SendMessageInput{
-				QueueUrl: aws.String(h.Outputs["QueueUrl"]), MessageBody: &jobs[len(jobs)-1-i].id,
+				QueueUrl: aws.String(d.Outputs["QueueUrl"]), MessageBody: &jobs[len(jobs)-1-i].id,
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -80,12 +80,12 @@ func TestMessagesAgain(t *testing.T) {
 
 // TestSubmitFails has Batch fail when the message comes.
 func TestSubmitFails(t *testing.T) {
-	h := faulty(t)
-	before := h.Batch.Refused()
-	h.Batch.SetFaults(fakebatch.Faults{NoSubmit: true})
-	j := h.newJob(t)
-	await(t, "a submit to be refused", func() bool { return h.Batch.Refused() > before })
-	h.Batch.SetFaults(fakebatch.Faults{})
+	d := faulty(t)
+	before := d.Batch.Refused()
+	d.Batch.SetFaults(fakebatch.Faults{NoSubmit: true})
+	j := d.newJob(t)
+	await(t, "a submit to be refused", func() bool { return d.Batch.Refused() > before })
+	d.Batch.SetFaults(fakebatch.Faults{})
 	j.settle(t)
 	j.want(t)
 }
@@ -121,33 +121,33 @@ func isOutput(operation string) bool {
 
 // TestKill kills the runner at each point, and while it renders.
 func TestKill(t *testing.T) {
-	h := faulty(t)
+	d := faulty(t)
 	for _, p := range killPoints() {
 		t.Run(p.name, func(t *testing.T) {
-			j := h.killAt(t, p.after, p.is)
+			j := d.killAt(t, p.after, p.is)
 			j.settle(t)
 			j.want(t)
 		})
 	}
 	t.Run("in the middle", func(t *testing.T) {
-		h.quiet(t)
-		h.clean(t)
-		j := h.newJobOf(t, fixtures.long)
-		await(t, "the output to grow", h.renders)
-		h.kill(t)
+		d.quiet(t)
+		d.clean(t)
+		j := d.newJobOf(t, fixtures.long)
+		await(t, "the output to grow", d.renders)
+		d.kill(t)
 		j.settle(t)
 		j.want(t)
 	})
 }
 
 // killAt starts a job, and kills its runner at a point.
-func (h *testDeployment) killAt(t *testing.T, after bool, is func(operation string, stored bool) bool) job {
+func (d *testDeployment) killAt(t *testing.T, after bool, is func(operation string, stored bool) bool) job {
 	t.Helper()
-	h.quiet(t)
+	d.quiet(t)
 	var mu sync.Mutex
 	stored, killed := false, false
 	made, dead := make(chan struct{}), make(chan struct{})
-	h.between.set(func(operation string, w http.ResponseWriter, _ *http.Request, pass func(http.ResponseWriter)) {
+	d.between.set(func(operation string, w http.ResponseWriter, _ *http.Request, pass func(http.ResponseWriter)) {
 		mu.Lock()
 		now := !killed && is(operation, stored)
 		killed = killed || now
@@ -162,13 +162,13 @@ func (h *testDeployment) killAt(t *testing.T, after bool, is func(operation stri
 		}
 		select {
 		case <-made:
-			h.kill(t)
+			d.kill(t)
 			close(dead)
 		case <-t.Context().Done(): // there is no job
 		}
 		drop()
 	})
-	j := h.newJob(t)
+	j := d.newJob(t)
 	close(made)
 	select {
 	case <-dead:
@@ -179,17 +179,17 @@ func (h *testDeployment) killAt(t *testing.T, after bool, is func(operation stri
 }
 
 // kill kills the runner.
-func (h *testDeployment) kill(t *testing.T) {
-	for _, id := range h.Batch.Running() {
-		if err := h.Batch.Signal(id, syscall.SIGKILL); err != nil {
+func (d *testDeployment) kill(t *testing.T) {
+	for _, id := range d.Batch.Running() {
+		if err := d.Batch.Signal(id, syscall.SIGKILL); err != nil {
 			t.Error(err)
 		}
 	}
 }
 
 // renders reports whether a runner has begun to write an output.
-func (h *testDeployment) renders() bool {
-	parts, err := filepath.Glob(filepath.Join(h.scratch, "runner-*", "request-*", "*.part"))
+func (d *testDeployment) renders() bool {
+	parts, err := filepath.Glob(filepath.Join(d.scratch, "runner-*", "request-*", "*.part"))
 	if err != nil || len(parts) == 0 {
 		return false
 	}
@@ -198,9 +198,9 @@ func (h *testDeployment) renders() bool {
 }
 
 // clean deletes what killed runners left. On AWS it disappears with their containers.
-func (h *testDeployment) clean(t *testing.T) {
+func (d *testDeployment) clean(t *testing.T) {
 	t.Helper()
-	left, err := filepath.Glob(filepath.Join(h.scratch, "runner-*"))
+	left, err := filepath.Glob(filepath.Join(d.scratch, "runner-*"))
 	for _, dir := range left {
 		err = errors.Join(err, os.RemoveAll(dir))
 	}
@@ -212,9 +212,9 @@ func (h *testDeployment) clean(t *testing.T) {
 // TestOutputFails breaks off the upload of the output half-way, each time that the runner sends it
 // in one attempt.
 func TestOutputFails(t *testing.T) {
-	h := faulty(t)
+	d := faulty(t)
 	var cut atomic.Int32
-	h.between.set(func(operation string, w http.ResponseWriter, r *http.Request, pass func(http.ResponseWriter)) {
+	d.between.set(func(operation string, w http.ResponseWriter, r *http.Request, pass func(http.ResponseWriter)) {
 		if !isOutput(operation) {
 			pass(w)
 			return
@@ -223,9 +223,9 @@ func TestOutputFails(t *testing.T) {
 		_, _ = io.CopyN(io.Discard, r.Body, r.ContentLength/2)
 		drop()
 	})
-	j := h.newJob(t)
-	await(t, "the attempt to fail", func() bool { return cut.Load() > 0 && h.Batch.Idle() })
-	h.between.set(nil)
+	j := d.newJob(t)
+	await(t, "the attempt to fail", func() bool { return cut.Load() > 0 && d.Batch.Idle() })
+	d.between.set(nil)
 	j.settle(t)
 	j.want(t)
 	if r := j.record(t); r.Claims < 2 {
@@ -235,12 +235,12 @@ func TestOutputFails(t *testing.T) {
 
 // TestThrottled refuses each call of DynamoDB twice, of functions and of the runner.
 func TestThrottled(t *testing.T) {
-	h := faulty(t)
+	d := faulty(t)
 	for _, name := range []string{"GenerateWithMedia", "Dispatch", "Sweep"} {
-		h.setVariable(t, name, "AWS_ENDPOINT_URL_DYNAMODB", h.between.URL)
+		d.setVariable(t, name, "AWS_ENDPOINT_URL_DYNAMODB", d.between.URL)
 	}
 	var refused atomic.Int32
-	h.between.set(func(operation string, w http.ResponseWriter, r *http.Request, pass func(http.ResponseWriter)) {
+	d.between.set(func(operation string, w http.ResponseWriter, r *http.Request, pass func(http.ResponseWriter)) {
 		try, _, _ := strings.Cut(r.Header.Get("Amz-Sdk-Request"), ";")
 		if strings.Contains(operation, " ") || try != "attempt=1" && try != "attempt=2" {
 			pass(w)
@@ -251,7 +251,7 @@ func TestThrottled(t *testing.T) {
 		w.WriteHeader(http.StatusBadRequest)
 		_, _ = io.WriteString(w, `{"__type":"com.amazonaws.dynamodb.v20120810#ThrottlingException","message":"slow down"}`)
 	})
-	j := h.newJob(t)
+	j := d.newJob(t)
 	j.settle(t)
 	j.want(t)
 	if refused.Load() < 5 {
@@ -260,10 +260,10 @@ func TestThrottled(t *testing.T) {
 }
 
 // setVariable changes the environment of a function until the end of the test.
-func (h *testDeployment) setVariable(t testing.TB, function, variable, value string) {
+func (d *testDeployment) setVariable(t testing.TB, function, variable, value string) {
 	t.Helper()
-	client := lambda.NewFromConfig(h.config)
-	name := aws.String(h.function(t, function))
+	client := lambda.NewFromConfig(d.config)
+	name := aws.String(d.function(t, function))
 	now, err := client.GetFunctionConfiguration(t.Context(), &lambda.GetFunctionConfigurationInput{FunctionName: name})
 	if err != nil {
 		t.Fatal(err)

@@ -37,17 +37,17 @@ type job struct {
 }
 
 // newJob sends the small video and speech.
-func (h *testDeployment) newJob(t *testing.T) job {
+func (d *testDeployment) newJob(t *testing.T) job {
 	t.Helper()
-	return h.newJobOf(t, fixtures.speech)
+	return d.newJobOf(t, fixtures.speech)
 }
 
 // newJobOf sends the small video and a speech, whose length is also that of the output.
-func (h *testDeployment) newJobOf(t *testing.T, speech string) job {
+func (d *testDeployment) newJobOf(t *testing.T, speech string) job {
 	t.Helper()
-	j := job{testDeployment: h, account: rand.Text()}
+	j := job{testDeployment: d, account: rand.Text()}
 	var err error
-	if j.token, _, err = h.service().CreateKey(t.Context(), j.account, "job", 1); err != nil {
+	if j.token, _, err = d.service().CreateKey(t.Context(), j.account, "job", 1); err != nil {
 		t.Fatal(err)
 	}
 	j.id = j.send(t, speech)
@@ -126,13 +126,13 @@ func (j job) settle(t *testing.T) {
 }
 
 // endWait ends the lease of a dead worker, or the pause after an attempt, as time would.
-func (h *testDeployment) endWait(ctx context.Context, r lipsync.Request) error {
-	leases, now := h.service().Store, time.Now()
+func (d *testDeployment) endWait(ctx context.Context, r lipsync.Request) error {
+	leases, now := d.service().Store, time.Now()
 	var err error
 	switch {
 	case r.Lease != "":
 		if err = leases.Leases.Renew(ctx, r.ID, r.Lease, now.Add(-time.Second)); err == nil {
-			err = h.endEntry(ctx, r.ID)
+			err = d.endEntry(ctx, r.ID)
 		}
 	case r.LeaseUntil.After(now):
 		err = leases.Leases.EndPause(ctx, r, now)
@@ -145,12 +145,12 @@ func (h *testDeployment) endWait(ctx context.Context, r lipsync.Request) error {
 
 // endEntry ends the queue entry of a request whose lease was ended. The entry still has the lease's first
 // end, before which nothing reads the lease.
-func (h *testDeployment) endEntry(ctx context.Context, id string) error {
+func (d *testDeployment) endEntry(ctx context.Context, id string) error {
 	text := func(s string) *dynamodbtypes.AttributeValueMemberS {
 		return &dynamodbtypes.AttributeValueMemberS{Value: s}
 	}
-	_, err := dynamodb.NewFromConfig(h.config).UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName: aws.String(h.Outputs["TableName"]), Key: map[string]dynamodbtypes.AttributeValue{
+	_, err := dynamodb.NewFromConfig(d.config).UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName: aws.String(d.Outputs["TableName"]), Key: map[string]dynamodbtypes.AttributeValue{
 			store.PartitionKey: text("request/" + id), store.SortKey: text("turn"),
 		},
 		UpdateExpression: aws.String("SET #until = :past"), ConditionExpression: aws.String("attribute_exists(#until)"),
@@ -199,10 +199,10 @@ func (j job) want(t *testing.T) {
 }
 
 // invoke calls a function of the stack by its name in the template, as the schedule does.
-func (h *testDeployment) invoke(t *testing.T, name string) {
+func (d *testDeployment) invoke(t *testing.T, name string) {
 	t.Helper()
-	out, err := lambda.NewFromConfig(h.config).Invoke(t.Context(), &lambda.InvokeInput{
-		FunctionName: aws.String(h.function(t, name)), Payload: []byte("{}"),
+	out, err := lambda.NewFromConfig(d.config).Invoke(t.Context(), &lambda.InvokeInput{
+		FunctionName: aws.String(d.function(t, name)), Payload: []byte("{}"),
 	})
 	if err != nil || out.FunctionError != nil {
 		t.Fatalf("%s: %v %s %s", name, err, aws.ToString(out.FunctionError), out.Payload)
@@ -210,10 +210,10 @@ func (h *testDeployment) invoke(t *testing.T, name string) {
 }
 
 // function returns the name of the function whose name in the template begins with name.
-func (h *testDeployment) function(t testing.TB, name string) string {
+func (d *testDeployment) function(t testing.TB, name string) string {
 	t.Helper()
-	resources, err := cloudformation.NewFromConfig(h.config).DescribeStackResources(t.Context(),
-		&cloudformation.DescribeStackResourcesInput{StackName: &h.stack})
+	resources, err := cloudformation.NewFromConfig(d.config).DescribeStackResources(t.Context(),
+		&cloudformation.DescribeStackResourcesInput{StackName: &d.stack})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -238,18 +238,18 @@ func await(t testing.TB, what string, f func() bool) {
 }
 
 // quiet waits until no request of an earlier test is left, and stops runners.
-func (h *testDeployment) quiet(t *testing.T) {
+func (d *testDeployment) quiet(t *testing.T) {
 	t.Helper()
 	await(t, "earlier requests", func() bool {
-		open, err := h.service().Store.Leases.Open(t.Context(), time.Now().Add(lipsync.Lease), 1)
+		open, err := d.service().Store.Leases.Open(t.Context(), time.Now().Add(lipsync.Lease), 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, id := range h.Batch.Running() {
+		for _, id := range d.Batch.Running() {
 			if len(open) == 0 {
-				_ = h.Batch.Signal(id, syscall.SIGTERM) // it may have ended
+				_ = d.Batch.Signal(id, syscall.SIGTERM) // it may have ended
 			}
 		}
-		return len(open) == 0 && h.Batch.Idle()
+		return len(open) == 0 && d.Batch.Idle()
 	})
 }

@@ -22,25 +22,25 @@ const credentialsPath = "/local/credentials"
 
 // jobEnvironment returns the environment of a job's process: the job definition's, the addresses
 // of the services, and the credentials.
-func (h *deployment) jobEnvironment(names []string) []string {
+func (d *deployment) jobEnvironment(names []string) []string {
 	env := []string{
 		"PATH=/usr/local/bin:/usr/bin:/bin",
-		"AWS_REGION=" + h.config.Region,
-		"AWS_ENDPOINT_URL=" + *h.config.BaseEndpoint,
+		"AWS_REGION=" + d.config.Region,
+		"AWS_ENDPOINT_URL=" + *d.config.BaseEndpoint,
 		"AWS_EC2_METADATA_DISABLED=true",
-		"AWS_CONTAINER_CREDENTIALS_FULL_URI=http://" + h.batchAddress + credentialsPath,
+		"AWS_CONTAINER_CREDENTIALS_FULL_URI=http://" + d.batchAddress + credentialsPath,
 	}
 	for i, name := range names {
-		env = append(env, name+"="+h.Outputs[fmt.Sprint(outputJobValue, i)])
+		env = append(env, name+"="+d.Outputs[fmt.Sprint(outputJobValue, i)])
 	}
-	return append(env, settings.Scratch.Env()+"="+h.scratch, settings.Models.Env()+"="+h.scratch)
+	return append(env, settings.Scratch.Env()+"="+d.scratch, settings.Models.Env()+"="+d.scratch)
 }
 
 // newBatch returns the fake of Batch for the stack. Its jobs are processes of the runner.
-func (h *deployment) newBatch(names []string, attempts int, o options) *fakebatch.Fake {
+func (d *deployment) newBatch(names []string, attempts int, o options) *fakebatch.Fake {
 	return fakebatch.New(fakebatch.Options{
 		Command:  []string{o.Runner},
-		Env:      append(h.jobEnvironment(names), o.JobEnv...),
+		Env:      append(d.jobEnvironment(names), o.JobEnv...),
 		Limit:    o.Jobs,
 		Attempts: attempts,
 		Grace:    jobGrace,
@@ -49,12 +49,12 @@ func (h *deployment) newBatch(names []string, attempts int, o options) *fakebatc
 }
 
 // serveCredentials gives jobs credentials of their role.
-func (h *deployment) serveCredentials(w http.ResponseWriter, r *http.Request) {
-	session, err := sts.NewFromConfig(h.config).AssumeRole(r.Context(), &sts.AssumeRoleInput{
-		RoleArn: aws.String(h.Outputs[outputJobRole]), RoleSessionName: aws.String("job"),
+func (d *deployment) serveCredentials(w http.ResponseWriter, r *http.Request) {
+	session, err := sts.NewFromConfig(d.config).AssumeRole(r.Context(), &sts.AssumeRoleInput{
+		RoleArn: aws.String(d.Outputs[outputJobRole]), RoleSessionName: aws.String("job"),
 	})
 	if err != nil {
-		h.log.Error("credentials for a job", "error", err)
+		d.log.Error("credentials for a job", "error", err)
 		http.Error(w, "no credentials", http.StatusInternalServerError)
 		return
 	}

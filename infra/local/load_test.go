@@ -28,11 +28,11 @@ const (
 // BenchmarkLoadAWS loads the deployed stack. The stack and its waiting requests end with the
 // benchmark, so that the next one has the machine for itself.
 func BenchmarkLoadAWS(b *testing.B) {
-	h := newDeployment(b, awstest.Own(b), "")
-	b.Cleanup(h.close)
-	h.freeRates(b)
-	loaded(b, h.URL+"/"+stage, func(account string) string {
-		token, _, err := h.service().CreateKey(b.Context(), account, "load", 0)
+	d := newDeployment(b, awstest.Own(b), "")
+	b.Cleanup(d.close)
+	d.freeRates(b)
+	loaded(b, d.URL+"/"+stage, func(account string) string {
+		token, _, err := d.service().CreateKey(b.Context(), account, "load", 0)
 		if err != nil {
 			b.Fatal(err)
 		}

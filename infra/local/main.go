@@ -71,7 +71,7 @@ func bringUp(ctx context.Context, arguments []string, out io.Writer, errs *os.Fi
 		return err
 	}
 	fmt.Fprintf(errs, "Deploying to %s …\n", *config.BaseEndpoint)
-	h, err := start(ctx, options{
+	d, err := start(ctx, options{
 		built: *b, Config: config, Host: *host, Scratch: dir, Jobs: max(1, runtime.NumCPU()/4),
 		JobEnv: []string{settings.AllowPrivateNetworks.Env() + "=true"}, JobLog: errs,
 		Log: slog.New(slog.NewTextHandler(errs, nil)), Made: made,
@@ -79,23 +79,23 @@ func bringUp(ctx context.Context, arguments []string, out io.Writer, errs *os.Fi
 	if err != nil {
 		return err
 	}
-	made.add("the jobs", func(context.Context) error { h.close(); return nil })
-	return h.greet(ctx, out, errs)
+	made.add("the jobs", func(context.Context) error { d.close(); return nil })
+	return d.greet(ctx, out, errs)
 }
 
 // greet prints how to call the service and how to sign in, and waits for the end.
-func (h *deployment) greet(ctx context.Context, out, errs io.Writer) error {
-	token, _, err := h.service().CreateKey(ctx, "default", "local", 0)
+func (d *deployment) greet(ctx context.Context, out, errs io.Writer) error {
+	token, _, err := d.service().CreateKey(ctx, "default", "local", 0)
 	if err != nil {
 		return err
 	}
 	email, password := "you@example.com", "Aa1-"+rand.Text() // with all kinds of characters that the pool requires
-	if err := h.invite(ctx, email, password); err != nil {
+	if err := d.invite(ctx, email, password); err != nil {
 		return err
 	}
 	fmt.Fprintln(errs, "Inputs are fetched from private networks and this machine too. Ctrl-C ends it all.")
 	_, err = fmt.Fprintf(out, "API_URL=%s\nAPI_KEY=%s\nDASHBOARD_URL=%s\nDASHBOARD_USER=%s\nDASHBOARD_PASSWORD=%s\n",
-		h.Outputs["ApiUrl"], token, h.Outputs["DashboardUrl"], email, password)
+		d.Outputs["ApiUrl"], token, d.Outputs["DashboardUrl"], email, password)
 	if err != nil {
 		return err
 	}

@@ -43,8 +43,8 @@ func TestMain(m *testing.M) {
 	fixtures.dir = dir
 	fixtures.make = sync.OnceValue(makeFixtures)
 	status := m.Run()
-	for _, h := range deployments {
-		h.close()
+	for _, d := range deployments {
+		d.close()
 	}
 	_ = os.RemoveAll(dir)
 	os.Exit(status)
@@ -114,37 +114,37 @@ func newDeployment(t testing.TB, e *awstest.Emulator, runner string) *testDeploy
 	}
 	b := *fixtures.built
 	b.Runner = cmp.Or(runner, b.Runner)
-	h := &testDeployment{between: newBetween(e.URL), log: log.Name()}
-	h.deployment, err = start(context.Background(), options{
+	d := &testDeployment{between: newBetween(e.URL), log: log.Name()}
+	d.deployment, err = start(context.Background(), options{
 		built: b, Config: e.Config(), Host: "127.0.0.1", Scratch: dir, Jobs: 1,
-		JobEnv: []string{"AWS_ENDPOINT_URL=" + h.between.URL}, JobLog: log,
+		JobEnv: []string{"AWS_ENDPOINT_URL=" + d.between.URL}, JobLog: log,
 		Log: slog.New(slog.NewTextHandler(log, nil)), Made: new(undo), // everything ends with the emulator
 	})
 	if err != nil {
 		said, _ := os.ReadFile(e.Log)
 		t.Fatalf("%v\n%s", err, said[max(0, len(said)-4000):])
 	}
-	return h
+	return d
 }
 
 // target returns the deployment for the suite of the API.
-func (h *testDeployment) target(t *testing.T) resttest.Target {
+func (d *testDeployment) target(t *testing.T) resttest.Target {
 	return resttest.Target{
-		URL:          h.URL,
+		URL:          d.URL,
 		GenerateRate: generateRate, ReadRate: readRate,
 		MaxVideo: maxVideoMiB << 20, MaxAudio: maxAudioMiB << 20, MaxForm: gateway.MaxForm,
 		Video: read(t, fixtures.video), Audio: read(t, fixtures.speech),
 		Differs: differences(),
 		NewKey: func(t testing.TB, account, name string, limit int64) (id, token string) {
 			t.Helper()
-			token, k, err := h.service().CreateKey(t.Context(), account, name, limit)
+			token, k, err := d.service().CreateKey(t.Context(), account, name, limit)
 			if err != nil {
 				t.Fatal(err)
 			}
 			return k.ID, token
 		},
 		RevokeKey: func(t testing.TB, id string) {
-			if err := h.service().RevokeKey(t.Context(), "", id); err != nil {
+			if err := d.service().RevokeKey(t.Context(), "", id); err != nil {
 				t.Fatal(err)
 			}
 		},

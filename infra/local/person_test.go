@@ -28,14 +28,14 @@ type person struct {
 }
 
 // user invites a person, who has set their own password and is not signed in.
-func (h *testDeployment) user(t *testing.T) *person {
+func (d *testDeployment) user(t *testing.T) *person {
 	t.Helper()
-	p := h.stranger(t)
-	if err := h.invite(t.Context(), p.email, password); err != nil {
+	p := d.stranger(t)
+	if err := d.invite(t.Context(), p.email, password); err != nil {
 		t.Fatal(err)
 	}
-	_, err := h.users().AdminSetUserPassword(t.Context(), &cognitoidentityprovider.AdminSetUserPasswordInput{
-		UserPoolId: aws.String(h.Outputs["UserPoolId"]), Username: &p.email, Password: aws.String(password), Permanent: true,
+	_, err := d.users().AdminSetUserPassword(t.Context(), &cognitoidentityprovider.AdminSetUserPasswordInput{
+		UserPoolId: aws.String(d.Outputs["UserPoolId"]), Username: &p.email, Password: aws.String(password), Permanent: true,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -44,9 +44,9 @@ func (h *testDeployment) user(t *testing.T) *person {
 }
 
 // stranger returns a person who is not a user yet.
-func (h *testDeployment) stranger(t *testing.T) *person {
+func (d *testDeployment) stranger(t *testing.T) *person {
 	t.Helper()
-	p := &person{h: h, email: strings.ToLower(rand.Text()) + "@example.com", browser: new(http.Client)}
+	p := &person{h: d, email: strings.ToLower(rand.Text()) + "@example.com", browser: new(http.Client)}
 	p.leave(t)
 	p.browser.CheckRedirect = func(r *http.Request, via []*http.Request) error {
 		if r.URL.Query().Has("state") && strings.HasSuffix(r.URL.Path, "/dashboard/sign-in") {

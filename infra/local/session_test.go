@@ -22,15 +22,15 @@ import (
 
 // TestSessionsEnd has one session end after its time, and all end at sign-out.
 func TestSessionsEnd(t *testing.T) {
-	h := deployed(t, awstest.Enforcing(t))
-	p := h.user(t)
+	d := deployed(t, awstest.Enforcing(t))
+	p := d.user(t)
 	here := p.signIn(t)
 	for _, c := range []struct {
 		age  time.Duration
 		want bool
 	}{{11 * time.Hour, true}, {12*time.Hour + time.Minute, false}} {
 		p.leave(t)
-		p.browser.Jar.SetCookies(here.URL, h.session(t, c.age))
+		p.browser.Jar.SetCookies(here.URL, d.session(t, c.age))
 		if got := p.isIn(p.open(t, "")); got != c.want {
 			t.Errorf("a session of %v: got in %t, want %t", c.age, got, c.want)
 		}
@@ -50,30 +50,30 @@ func TestSessionsEnd(t *testing.T) {
 
 // session makes the cookie of a session that began some time ago, with the deployed function's
 // secret.
-func (h *testDeployment) session(t *testing.T, age time.Duration) []*http.Cookie {
+func (d *testDeployment) session(t *testing.T, age time.Duration) []*http.Cookie {
 	t.Helper()
-	told := h.variables(t, "DashboardPages")
-	out, err := secretsmanager.NewFromConfig(h.config).GetSecretValue(t.Context(), &secretsmanager.GetSecretValueInput{
+	told := d.variables(t, "DashboardPages")
+	out, err := secretsmanager.NewFromConfig(d.config).GetSecretValue(t.Context(), &secretsmanager.GetSecretValueInput{
 		SecretId: aws.String(told["LIPSYNC_SECRET_ARN"]),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	public, err := url.Parse(h.URL)
+	public, err := url.Parse(d.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	service := h.service()
+	service := d.service()
 	service.Now = func() time.Time { return time.Now().Add(-age) }
 	pages, err := dashboard.New(service, dashboard.Options{
-		Log: slog.New(slog.DiscardHandler), SignIn: anybody{}, Sessions: dynamodb.New(h.config, h.Outputs["TableName"]),
+		Log: slog.New(slog.DiscardHandler), SignIn: anybody{}, Sessions: dynamodb.New(d.config, d.Outputs["TableName"]),
 		Secret: sha256.Sum256([]byte(*out.SecretString)), PublicURL: public, Prefix: rest.Base, Document: rest.Document(),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	w := httptest.NewRecorder()
-	pages.ServeHTTP(w, httptest.NewRequest(http.MethodGet, h.Outputs["DashboardUrl"]+"/sign-in", nil))
+	pages.ServeHTTP(w, httptest.NewRequest(http.MethodGet, d.Outputs["DashboardUrl"]+"/sign-in", nil))
 	return w.Result().Cookies()
 }
 
@@ -87,10 +87,10 @@ func (anybody) Identify(http.ResponseWriter, *http.Request) (dashboard.Person, b
 func (anybody) SignOutURL() *url.URL { return nil }
 
 // variables returns the environment of a function.
-func (h *testDeployment) variables(t *testing.T, name string) map[string]string {
+func (d *testDeployment) variables(t *testing.T, name string) map[string]string {
 	t.Helper()
-	out, err := lambda.NewFromConfig(h.config).GetFunctionConfiguration(t.Context(), &lambda.GetFunctionConfigurationInput{
-		FunctionName: aws.String(h.function(t, name)),
+	out, err := lambda.NewFromConfig(d.config).GetFunctionConfiguration(t.Context(), &lambda.GetFunctionConfigurationInput{
+		FunctionName: aws.String(d.function(t, name)),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -16,8 +16,8 @@ import (
 // TestSignInRefused comes back from Cognito in ways that must be refused. The page must say why,
 // once, with a way to try again.
 func TestSignInRefused(t *testing.T) {
-	h := deployed(t, awstest.Enforcing(t))
-	p := h.user(t)
+	d := deployed(t, awstest.Enforcing(t))
+	p := d.user(t)
 	p.signIn(t)
 	used := p.arrives
 	for _, c := range []struct {
@@ -42,7 +42,7 @@ func TestSignInRefused(t *testing.T) {
 			t.Errorf("%s: the person is signed in", c.name)
 		}
 	}
-	other := h.stranger(t)
+	other := d.stranger(t)
 	if got := other.open(t, "/sign-in?"+used.RawQuery); got.Status != http.StatusForbidden {
 		t.Errorf("in another browser: got %d, %s, want 403", got.Status, got.Body)
 	}
@@ -50,15 +50,15 @@ func TestSignInRefused(t *testing.T) {
 
 // TestCodeTwice comes back from Cognito a second time with the same code.
 func TestCodeTwice(t *testing.T) {
-	h := deployed(t, awstest.Enforcing(t))
-	p := h.user(t)
+	d := deployed(t, awstest.Enforcing(t))
+	p := d.user(t)
 	at := p.open(t, "")
-	began := p.browser.Jar.Cookies(h.page(t, "/sign-in"))
+	began := p.browser.Jar.Cookies(d.page(t, "/sign-in"))
 	if at := p.submit(t, at, "/login", map[string]string{"username": p.email, "password": password}); !p.isIn(at) {
 		t.Fatalf("got %d at %s, want the dashboard", at.Status, at.URL)
 	}
 	p.leave(t)
-	p.browser.Jar.SetCookies(h.page(t, "/sign-in"), began)
+	p.browser.Jar.SetCookies(d.page(t, "/sign-in"), began)
 	got := p.open(t, "/sign-in?"+p.arrives.RawQuery)
 	if got.Status != http.StatusForbidden || !strings.Contains(got.Body, "This sign-in was used already, or is too old.") || p.isIn(p.open(t, "")) {
 		t.Errorf("got %d, %s, want 403", got.Status, got.Body)
@@ -67,8 +67,8 @@ func TestCodeTwice(t *testing.T) {
 
 // TestCookies checks that each cookie is sent only where it is needed.
 func TestCookies(t *testing.T) {
-	h := deployed(t, awstest.Enforcing(t))
-	p := h.user(t)
+	d := deployed(t, awstest.Enforcing(t))
+	p := d.user(t)
 	for _, c := range []struct {
 		name string
 		do   func()
@@ -80,20 +80,20 @@ func TestCookies(t *testing.T) {
 		c.do()
 		for _, path := range []string{"/sign-in", "", "/../v1/users/me"} {
 			var got []string
-			for _, cookie := range p.browser.Jar.Cookies(h.page(t, path)) {
-				got = append(got, strings.TrimSuffix(cookie.Name, "_"+h.page(t, "").Port())) // on one machine
+			for _, cookie := range p.browser.Jar.Cookies(d.page(t, path)) {
+				got = append(got, strings.TrimSuffix(cookie.Name, "_"+d.page(t, "").Port())) // on one machine
 			}
 			if strings.Join(got, " ") != c.want[path] {
-				t.Errorf("%s: %s gets the cookies %q, want %q", c.name, h.page(t, path), got, c.want[path])
+				t.Errorf("%s: %s gets the cookies %q, want %q", c.name, d.page(t, path), got, c.want[path])
 			}
 		}
 	}
 }
 
 // page returns the address of a page of the dashboard.
-func (h *testDeployment) page(t *testing.T, path string) *url.URL {
+func (d *testDeployment) page(t *testing.T, path string) *url.URL {
 	t.Helper()
-	u, err := url.Parse(h.Outputs["DashboardUrl"])
+	u, err := url.Parse(d.Outputs["DashboardUrl"])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,9 +112,9 @@ func TestWrongPassword(t *testing.T) {
 // TestSignUp has a stranger sign up. The emulator allows that even if the user pool forbids it;
 // AWS obeys the pool.
 func TestSignUp(t *testing.T) {
-	h := deployed(t, awstest.Enforcing(t))
-	pool, err := h.users().DescribeUserPool(t.Context(), &cognitoidentityprovider.DescribeUserPoolInput{
-		UserPoolId: aws.String(h.Outputs["UserPoolId"]),
+	d := deployed(t, awstest.Enforcing(t))
+	pool, err := d.users().DescribeUserPool(t.Context(), &cognitoidentityprovider.DescribeUserPoolInput{
+		UserPoolId: aws.String(d.Outputs["UserPoolId"]),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -122,14 +122,14 @@ func TestSignUp(t *testing.T) {
 	if !pool.UserPool.AdminCreateUserConfig.AllowAdminCreateUserOnly {
 		t.Error("the user pool lets strangers sign up, want it forbidden by default")
 	}
-	p, client := h.stranger(t), h.variables(t, "DashboardPages")["LIPSYNC_CLIENT_ID"]
-	signUp(t, h.users(), client, p.email)
+	p, client := d.stranger(t), d.variables(t, "DashboardPages")["LIPSYNC_CLIENT_ID"]
+	signUp(t, d.users(), client, p.email)
 	refused := p.submit(t, p.open(t, ""), "/login", map[string]string{"username": p.email, "password": password})
 	if p.isIn(refused) || p.isIn(p.open(t, "")) {
 		t.Error("a person is signed in without proof of the mail address")
 	}
 	const code = "123456" // the emulator's
-	if _, err := h.users().ConfirmSignUp(t.Context(), &cognitoidentityprovider.ConfirmSignUpInput{
+	if _, err := d.users().ConfirmSignUp(t.Context(), &cognitoidentityprovider.ConfirmSignUpInput{
 		ClientId: &client, Username: &p.email, ConfirmationCode: aws.String(code),
 	}); err != nil {
 		t.Fatal(err)

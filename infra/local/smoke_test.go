@@ -12,27 +12,27 @@ import (
 // TestSmoke runs the steps of make aws-smoke on the emulator, so that a failure on AWS is a
 // difference of AWS. TestContract runs the suite of the API.
 func TestSmoke(t *testing.T) {
-	h := faulty(t)
-	h.clean(t)
+	d := faulty(t)
+	d.clean(t)
 	long := filepath.Join(t.TempDir(), "long.mp3")
 	if err := ffmpeg("-f", "lavfi", "-i", "sine=frequency=200:duration=40", "-b:a", "32k", long); err != nil {
 		t.Fatal(err)
 	}
 	s := &smoke.Stack{
-		Config: h.config, Outputs: h.Outputs, Patience: patience,
+		Config: d.config, Outputs: d.Outputs, Patience: patience,
 		GenerateRate: generateRate, ReadRate: readRate, MaxVideo: maxVideoMiB << 20, MaxAudio: maxAudioMiB << 20,
 		Video: read(t, fixtures.video), Audio: read(t, fixtures.speech), Long: read(t, long),
 		Reclaim: func(t *testing.T, request string) {
-			told := h.Batch.Running()
+			told := d.Batch.Running()
 			for _, id := range told {
-				if err := h.Batch.Signal(id, syscall.SIGTERM); err != nil {
+				if err := d.Batch.Signal(id, syscall.SIGTERM); err != nil {
 					t.Fatalf("reclaim the host of %s: %v", request, err)
 				}
 			}
 			await(t, "the runner to leave", func() bool { // another may have started instead
-				return !slices.ContainsFunc(h.Batch.Running(), func(id string) bool { return slices.Contains(told, id) })
+				return !slices.ContainsFunc(d.Batch.Running(), func(id string) bool { return slices.Contains(told, id) })
 			})
-			h.invoke(t, "Sweep")
+			d.invoke(t, "Sweep")
 		},
 	}
 	for _, step := range smoke.Steps() {

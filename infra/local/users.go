@@ -10,9 +10,9 @@ import (
 
 // invite creates a user of the dashboard. Cognito's page asks them for their own password after
 // they have entered the first one.
-func (h *deployment) invite(ctx context.Context, email, password string) error {
-	_, err := h.users().AdminCreateUser(ctx, &cognitoidentityprovider.AdminCreateUserInput{
-		UserPoolId: aws.String(h.Outputs["UserPoolId"]), Username: &email, TemporaryPassword: &password,
+func (d *deployment) invite(ctx context.Context, email, password string) error {
+	_, err := d.users().AdminCreateUser(ctx, &cognitoidentityprovider.AdminCreateUserInput{
+		UserPoolId: aws.String(d.Outputs["UserPoolId"]), Username: &email, TemporaryPassword: &password,
 		UserAttributes: []types.AttributeType{
 			{Name: aws.String("email"), Value: &email}, {Name: aws.String("email_verified"), Value: aws.String("true")},
 		},
@@ -20,6 +20,6 @@ func (h *deployment) invite(ctx context.Context, email, password string) error {
 	return err
 }
 
-func (h *deployment) users() *cognitoidentityprovider.Client {
-	return cognitoidentityprovider.NewFromConfig(h.config)
+func (d *deployment) users() *cognitoidentityprovider.Client {
+	return cognitoidentityprovider.NewFromConfig(d.config)
 }

@@ -14,22 +14,22 @@ const mostTime = 20 // ms that the server may take for a page
 
 // BenchmarkPages measures the server's time for each page, with 100,000 requests in the store.
 func BenchmarkPages(b *testing.B) {
-	h := newFixture(b)
-	h.signIn(b)
-	id := h.add(b, h.caller(b, account), "first")
-	h.fill(b, 100_000)
-	r := httptest.NewRequest(http.MethodGet, h.URL, nil)
-	for _, c := range h.browser.Jar.Cookies(h.address(b, "/dashboard")) {
+	f := newFixture(b)
+	f.signIn(b)
+	id := f.add(b, f.caller(b, account), "first")
+	f.fill(b, 100_000)
+	r := httptest.NewRequest(http.MethodGet, f.URL, nil)
+	for _, c := range f.browser.Jar.Cookies(f.address(b, "/dashboard")) {
 		r.AddCookie(c)
 	}
 	for _, path := range append(everyPage, "/dashboard/requests/"+id, "/dashboard?offset=99900",
 		"/dashboard?reference_id=order-7", "/dashboard?status=failed", "/dashboard?status=processing",
 		"/dashboard?status=completed&reference_id=order-7") {
 		b.Run(path, func(b *testing.B) {
-			r.URL = h.address(b, path)
+			r.URL = f.address(b, path)
 			for b.Loop() {
 				w := httptest.NewRecorder()
-				h.Config.Handler.ServeHTTP(w, r)
+				f.Config.Handler.ServeHTTP(w, r)
 				if w.Code != http.StatusOK {
 					b.Fatalf("got %d", w.Code)
 				}
@@ -45,14 +45,14 @@ func BenchmarkPages(b *testing.B) {
 
 // fill writes n more requests at once, over the last 50 days. One in 100 failed;
 // the others completed.
-func (h *fixture) fill(b *testing.B, n int) {
+func (f *fixture) fill(b *testing.B, n int) {
 	b.Helper()
-	db, err := sql.Open("sqlite", h.database)
+	db, err := sql.Open("sqlite", f.database)
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer db.Close()
-	now := h.clock.Now().UnixMicro()
+	now := f.clock.Now().UnixMicro()
 	_, err = db.Exec(fmt.Sprintf(`
 		WITH RECURSIVE i (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM i WHERE i <= %[1]d)
 		INSERT INTO requests (id, account, key_id, reference_id, seq, reference_seq, status, video_url, video_object, audio_url,

@@ -17,18 +17,18 @@ import (
 )
 
 // signedIn starts a browser and signs it in.
-func (h *fixture) signedIn(t *testing.T) *browsertest.Browser {
+func (f *fixture) signedIn(t *testing.T) *browsertest.Browser {
 	t.Helper()
 	b := browsertest.New(t)
-	b.Open(h.URL + h.newLink(t))
+	b.Open(f.URL + f.newLink(t))
 	b.WaitText("h1", "Requests")
 	return b
 }
 
 // TestLinkInBrowser opens a link in one browser, and then in another.
 func TestLinkInBrowser(t *testing.T) {
-	h := newFixture(t)
-	link := h.URL + h.newLink(t)
+	f := newFixture(t)
+	link := f.URL + f.newLink(t)
 	first, second := browsertest.New(t), browsertest.New(t)
 	first.Open(link)
 	first.WaitText("h1", "Requests")
@@ -40,15 +40,15 @@ func TestLinkInBrowser(t *testing.T) {
 	if got := second.Status(); got != http.StatusForbidden {
 		t.Errorf("second use: got %d, want 403", got)
 	}
-	second.Open(h.URL + "/dashboard")
+	second.Open(f.URL + "/dashboard")
 	second.Wait(`document.querySelector("h1").textContent === "Sign in" && !document.querySelector("[role=alert]")`)
 }
 
 // TestSignOutInBrowser signs out in one of two browsers, which ends both sessions.
 func TestSignOutInBrowser(t *testing.T) {
-	h := newFixture(t)
-	h.add(t, h.caller(t, account), "private")
-	here, there := h.signedIn(t), h.signedIn(t)
+	f := newFixture(t)
+	f.add(t, f.caller(t, account), "private")
+	here, there := f.signedIn(t), f.signedIn(t)
 	here.Do(chromedp.Click(".bar form button"))
 	here.WaitText("h1", "Sign in")
 	browsertest.Eval[bool](here, `window.left = true`)
@@ -60,7 +60,7 @@ func TestSignOutInBrowser(t *testing.T) {
 
 // TestExpiredInBrowser uses a link, a form and a script of open pages after the session's end.
 func TestExpiredInBrowser(t *testing.T) {
-	h := newFixture(t)
+	f := newFixture(t)
 	file := filepath.Join(t.TempDir(), "v.mp4")
 	if err := os.WriteFile(file, []byte("a video"), 0o600); err != nil {
 		t.Fatal(err)
@@ -80,46 +80,46 @@ func TestExpiredInBrowser(t *testing.T) {
 			b.Wait(`document.querySelector("[data-problem]").textContent.includes("session has ended")`)
 		},
 	} {
-		b := h.signedIn(t)
-		b.Open(h.URL + path)
-		h.clock.Advance(sessionLife)
+		b := f.signedIn(t)
+		b.Open(f.URL + path)
+		f.clock.Advance(sessionLife)
 		act(b)
 	}
-	if keys, err := h.service.Store.Keys.List(t.Context(), account); err != nil || len(keys) != 0 {
+	if keys, err := f.service.Store.Keys.List(t.Context(), account); err != nil || len(keys) != 0 {
 		t.Errorf("got %d keys (%v), want none", len(keys), err)
 	}
 }
 
 // TestOthersInBrowser opens the pages of another account's request and key.
 func TestOthersInBrowser(t *testing.T) {
-	h := newFixture(t)
-	other := h.caller(t, "other")
-	id := h.add(t, other, "theirs")
-	h.complete(t, id)
-	b := h.signedIn(t)
+	f := newFixture(t)
+	other := f.caller(t, "other")
+	id := f.add(t, other, "theirs")
+	f.complete(t, id)
+	b := f.signedIn(t)
 	for _, path := range []string{"/requests/" + id, "/requests/theirs", "/settings/keys/" + other.KeyID + "/revoke"} {
-		b.Open(h.URL + "/dashboard" + path)
+		b.Open(f.URL + "/dashboard" + path)
 		if got := b.Status(); got != http.StatusNotFound {
 			t.Errorf("%s: got %d, want 404", path, got)
 		}
 		b.Wait(`document.querySelector("h1").innerText === "Not found" && !document.querySelector("video")`)
 	}
-	b.Open(h.URL + "/dashboard")
+	b.Open(f.URL + "/dashboard")
 	b.Wait(`document.body.innerText.includes("No requests yet")`)
 }
 
 // TestFormsInBrowser sends every form that a page has without its token.
 func TestFormsInBrowser(t *testing.T) {
-	h := newFixture(t)
-	h.seed(t)
-	b := h.signedIn(t)
-	forms := h.forms(b)
+	fx := newFixture(t)
+	fx.seed(t)
+	b := fx.signedIn(t)
+	forms := fx.forms(b)
 	if len(forms) != 6 {
 		t.Errorf("got the forms %v, want 6", slices.Sorted(maps.Keys(forms)))
 	}
-	before := h.state(t)
+	before := fx.state(t)
 	for kind, f := range forms {
-		b.Open(h.URL + f.page)
+		b.Open(fx.URL + f.page)
 		browsertest.Eval[bool](b, `(() => {
 			const form = document.querySelector("form[action='`+f.action+`']");
 			form.elements.csrf.remove();
@@ -131,12 +131,12 @@ func TestFormsInBrowser(t *testing.T) {
 			t.Errorf("%s: got %d, want 403", kind, got)
 		}
 	}
-	b.Open(h.URL + "/dashboard/new")
+	b.Open(fx.URL + "/dashboard/new")
 	if got := browsertest.Eval[int](b, `fetch(document.querySelector("[data-uploads]").dataset.uploads,
 		{ method: "POST", body: new URLSearchParams({ type: "video", size: 5 }) }).then((answer) => answer.status)`); got != http.StatusForbidden {
 		t.Errorf("uploads: got %d, want 403", got)
 	}
-	if after := h.state(t); after != before {
+	if after := fx.state(t); after != before {
 		t.Errorf("got %s, want %s as before", after, before)
 	}
 }
@@ -147,7 +147,7 @@ type form struct{ page, action string }
 var ids = regexp.MustCompile(`(requests|keys)/[^/]+/`)
 
 // forms follows all links and returns one form of each kind.
-func (h *fixture) forms(b *browsertest.Browser) map[string]form {
+func (f *fixture) forms(b *browsertest.Browser) map[string]form {
 	forms, seen, next := map[string]form{}, map[string]bool{}, []string{"/dashboard"}
 	for len(next) > 0 {
 		page := next[0]
@@ -170,17 +170,17 @@ func (h *fixture) forms(b *browsertest.Browser) map[string]form {
 }
 
 // state returns a text of all records that forms could change.
-func (h *fixture) state(t *testing.T) string {
+func (f *fixture) state(t *testing.T) string {
 	t.Helper()
-	keys, err := h.service.Store.Keys.List(t.Context(), account)
+	keys, err := f.service.Store.Keys.List(t.Context(), account)
 	if err != nil {
 		t.Fatal(err)
 	}
-	page, err := h.service.RequestPage(t.Context(), lipsync.Caller{Account: account}, lipsync.ListQuery{Limit: 100})
+	page, err := f.service.RequestPage(t.Context(), lipsync.Caller{Account: account}, lipsync.ListQuery{Limit: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
-	generation, err := h.folder.Generation(t.Context(), account)
+	generation, err := f.folder.Generation(t.Context(), account)
 	if err != nil {
 		t.Fatal(err)
 	}

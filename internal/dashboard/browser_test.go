@@ -20,15 +20,15 @@ import (
 
 // TestListInBrowser filters and pages 500 requests by clicks.
 func TestListInBrowser(t *testing.T) {
-	h := newFixture(t)
-	c := h.caller(t, account)
+	f := newFixture(t)
+	c := f.caller(t, account)
 	for i := range 500 {
-		if id := h.add(t, c, fmt.Sprintf("order-%d", i)); i%10 != 0 {
-			h.fail(t, id, "no face found in the video")
+		if id := f.add(t, c, fmt.Sprintf("order-%d", i)); i%10 != 0 {
+			f.fail(t, id, "no face found in the video")
 		}
 	}
 	b := browsertest.New(t)
-	b.Open(h.URL + h.newLink(t))
+	b.Open(f.URL + f.newLink(t))
 	b.WaitText(".pager", "1–25 of 500")
 	b.Do(chromedp.Click("a[rel=next]"))
 	b.WaitText(".pager", "26–50 of 500")
@@ -48,13 +48,13 @@ func TestListInBrowser(t *testing.T) {
 // TestLiveInBrowser watches a request to its end, with the focus on a link. One answer fails on the
 // way. At last the session ends.
 func TestLiveInBrowser(t *testing.T) {
-	h := newFixture(t)
-	id := h.add(t, h.caller(t, account), "watched")
+	f := newFixture(t)
+	id := f.add(t, f.caller(t, account), "watched")
 	b := browsertest.New(t)
-	b.Open(h.URL + h.newLink(t))
+	b.Open(f.URL + f.newLink(t))
 	b.Wait(`document.querySelector(".rows .queued")`)
 	browsertest.Eval[bool](b, `(document.querySelector(".rows .name a").focus(), true)`)
-	r := h.start(t, id, lipsync.Progress{Stage: lipsync.Analyzing, Percent: 12})
+	r := f.start(t, id, lipsync.Progress{Stage: lipsync.Analyzing, Percent: 12})
 	b.Wait(`document.querySelector(".rows .processing") && document.activeElement.matches(".rows .name a")`)
 	b.Do(chromedp.Click(".rows .name a"))
 	b.Wait(`document.querySelector("progress")?.value === 12`)
@@ -64,32 +64,32 @@ func TestLiveInBrowser(t *testing.T) {
 		window.fetch = () => { window.fetch = real; return Promise.resolve(new Response("", { status: 503 })); };
 		return true;
 	})()`)
-	h.clock.Advance(5 * time.Second)
+	f.clock.Advance(5 * time.Second)
 	b.Wait(`document.querySelector(".facts").innerText.includes("5.0 s")`)
-	if err := h.service.Report(t.Context(), r, lipsync.Progress{Stage: lipsync.Rendering, Percent: 60}); err != nil {
+	if err := f.service.Report(t.Context(), r, lipsync.Progress{Stage: lipsync.Rendering, Percent: 60}); err != nil {
 		t.Fatal(err)
 	}
 	b.Wait(`document.querySelector("progress").value === 60 && window.spoken.isConnected && window.spoken.innerText.endsWith("rendering")`)
-	if err := h.service.Fail(t.Context(), r, lipsync.Failure{Code: lipsync.NoFace}); err != nil {
+	if err := f.service.Fail(t.Context(), r, lipsync.Failure{Code: lipsync.NoFace}); err != nil {
 		t.Fatal(err)
 	}
 	b.Wait(`document.querySelector("[role=alert]")?.textContent.includes("no face found in the video")`)
 
-	h.add(t, h.caller(t, account), "waiting")
-	b.Open(h.URL + "/dashboard")
+	f.add(t, f.caller(t, account), "waiting")
+	b.Open(f.URL + "/dashboard")
 	b.Wait(`document.querySelector("[data-live]")`)
-	h.clock.Advance(sessionLife + time.Second)
+	f.clock.Advance(sessionLife + time.Second)
 	b.WaitText("h1", "Sign in")
 }
 
 // TestBrokenInBrowser shows videos that no browser can play.
 func TestBrokenInBrowser(t *testing.T) {
-	h := newFixture(t)
-	h.signIn(t)
-	made := h.send(t, "/dashboard/new", url.Values{"video": {h.upload(t, "video")}, "audio": {h.upload(t, "audio")}}).header.Get("Location")
-	h.complete(t, filepath.Base(made))
-	b := h.signedIn(t)
-	b.Open(h.URL + made)
+	f := newFixture(t)
+	f.signIn(t)
+	made := f.send(t, "/dashboard/new", url.Values{"video": {f.upload(t, "video")}, "audio": {f.upload(t, "audio")}}).header.Get("Location")
+	f.complete(t, filepath.Base(made))
+	b := f.signedIn(t)
+	b.Open(f.URL + made)
 	b.Wait(`[...document.querySelectorAll("figcaption")].map((c) => c.textContent).join() ===
 		"Source, which can’t be played here,Output, which can’t be played here"`)
 }
@@ -97,22 +97,22 @@ func TestBrokenInBrowser(t *testing.T) {
 // TestAddressInBrowser shows a source at a client's address. Nothing calls that address before the
 // output plays. Then both videos play.
 func TestAddressInBrowser(t *testing.T) {
-	h, clip := newFixture(t), newClip(t)
+	f, clip := newFixture(t), newClip(t)
 	var calls atomic.Int64
 	client := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		calls.Add(1)
 		http.ServeContent(w, r, "v.mp4", time.Time{}, bytes.NewReader(clip))
 	}))
 	t.Cleanup(client.Close)
-	id, err := h.service.Generate(t.Context(), h.caller(t, account), lipsync.RequestParams{
+	id, err := f.service.Generate(t.Context(), f.caller(t, account), lipsync.RequestParams{
 		Video: lipsync.Source{URL: client.URL + "/v.mp4"}, Audio: lipsync.Source{URL: client.URL + "/a.wav"},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.output(t, id, clip, nil)
-	b := h.signedIn(t)
-	b.Open(h.URL + "/dashboard/requests/" + id)
+	f.output(t, id, clip, nil)
+	b := f.signedIn(t)
+	b.Open(f.URL + "/dashboard/requests/" + id)
 	b.Wait(`document.querySelector("[data-output]").readyState >= 2`)
 	if n := calls.Load(); n != 0 {
 		t.Errorf("got %d calls before anything played, want none", n)
@@ -124,17 +124,17 @@ func TestAddressInBrowser(t *testing.T) {
 // TestPosterInBrowser shows a poster. Its address stays while the list changes, but no longer than its
 // signature is surely valid.
 func TestPosterInBrowser(t *testing.T) {
-	h := newFixture(t)
-	c := h.caller(t, account)
-	id, live := h.add(t, c, ""), h.add(t, c, "")
-	h.output(t, id, []byte("video"), newPoster(t))
-	b := h.signedIn(t)
-	b.Open(h.URL + "/dashboard")
+	f := newFixture(t)
+	c := f.caller(t, account)
+	id, live := f.add(t, c, ""), f.add(t, c, "")
+	f.output(t, id, []byte("video"), newPoster(t))
+	b := f.signedIn(t)
+	b.Open(f.URL + "/dashboard")
 	b.Wait(`document.querySelector(".poster img").naturalWidth === 480`)
 	const address = `document.querySelector(".poster img").getAttribute("src")`
 	before := browsertest.Eval[string](b, address)
-	h.clock.Advance(time.Minute) // after a minute a new signature differs
-	h.start(t, live, lipsync.Progress{Stage: lipsync.Rendering})
+	f.clock.Advance(time.Minute) // after a minute a new signature differs
+	f.start(t, live, lipsync.Progress{Stage: lipsync.Rendering})
 	b.Wait(`document.querySelector("#list").textContent.includes("processing")`)
 	if got := browsertest.Eval[string](b, address); got != before {
 		t.Errorf("got %s, want it as before: %s", got, before)
@@ -156,10 +156,10 @@ func TestUploadInBrowser(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, method := range []string{http.MethodPost, http.MethodPut} {
-		h := newFixture(t)
-		defer h.stall(method)()
-		b := h.signedIn(t)
-		b.Open(h.URL + "/dashboard/new")
+		f := newFixture(t)
+		defer f.stall(method)()
+		b := f.signedIn(t)
+		b.Open(f.URL + "/dashboard/new")
 		b.Do(chromedp.Click("[data-start]"))
 		b.Wait(`document.querySelector("[data-problem]").textContent === "Choose a video, or give its address."`)
 		b.Do(chromedp.SetUploadFiles("[data-drop=video] [data-file]", []string{file}),
@@ -181,16 +181,16 @@ func TestUploadInBrowser(t *testing.T) {
 		if n := browsertest.Eval[int](b, `document.querySelectorAll("main img").length`); n != 0 {
 			t.Error("the name of a file became a picture")
 		}
-		if page, err := h.service.RequestPage(t.Context(), lipsync.Caller{Account: account}, lipsync.ListQuery{Limit: 1}); err != nil || page.Total != 0 {
+		if page, err := f.service.RequestPage(t.Context(), lipsync.Caller{Account: account}, lipsync.ListQuery{Limit: 1}); err != nil || page.Total != 0 {
 			t.Errorf("got %d requests (%v), want none", page.Total, err)
 		}
 	}
 }
 
 // stall delays the answers to all calls of a method until end is called.
-func (h *fixture) stall(method string) (end func()) {
-	handler, over := h.Config.Handler, make(chan struct{})
-	h.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+func (f *fixture) stall(method string) (end func()) {
+	handler, over := f.Config.Handler, make(chan struct{})
+	f.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == method {
 			<-over
 		}

@@ -13,15 +13,15 @@ import (
 // client's text. Each page shows it as text. The test fails if a script runs or the policy refuses
 // one: see browsertest.
 func TestTextInBrowser(t *testing.T) {
-	h := newFixture(t)
-	c := h.caller(t, "other")
+	f := newFixture(t)
+	c := f.caller(t, "other")
 	c.Account = account
-	b := h.signedIn(t)
+	b := f.signedIn(t)
 	for _, evil := range []string{
 		`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `'><svg onload='alert(1)`, `</title><script>alert(1)</script>`, `javascript:alert(1)`,
 	} {
-		h.fail(t, h.add(t, c, evil), evil)
-		b.Open(h.URL + "/dashboard")
+		f.fail(t, f.add(t, c, evil), evil)
+		b.Open(f.URL + "/dashboard")
 		b.Do(chromedp.SendKeys("input[name=reference_id]", evil+"\n"))
 		b.Wait(`document.querySelector(".clear")`)
 		wantText(t, b, evil, ".rows .name a", ".rows .error")
@@ -30,7 +30,7 @@ func TestTextInBrowser(t *testing.T) {
 		if got := browsertest.Eval[string](b, "document.title"); !strings.HasPrefix(got, evil) {
 			t.Errorf("title: got %s, want %s", got, evil)
 		}
-		b.Open(h.URL + "/dashboard/settings/keys")
+		b.Open(f.URL + "/dashboard/settings/keys")
 		b.Do(chromedp.SendKeys("input[name=name]", evil+"\n"))
 		b.Wait(`document.getElementById("token")`)
 		wantText(t, b, evil, ".rows .name")

@@ -26,9 +26,9 @@ func newFile(t *testing.T) string {
 // TestBackInBrowser comes back to a form that was sent. It shows the chosen file and the typed address.
 // After the file is removed, an address can be typed.
 func TestBackInBrowser(t *testing.T) {
-	h := newFixture(t)
-	b := h.signedIn(t)
-	b.Open(h.URL + "/dashboard/new")
+	f := newFixture(t)
+	b := f.signedIn(t)
+	b.Open(f.URL + "/dashboard/new")
 	const typed = "https://example.com/a.wav"
 	b.Do(chromedp.SetUploadFiles("[data-drop=video] [data-file]", []string{newFile(t)}),
 		chromedp.SendKeys("input[name=audio]", typed), chromedp.Click("[data-start]"))
@@ -44,9 +44,9 @@ func TestBackInBrowser(t *testing.T) {
 
 // TestSentInBrowser checks that the button to cancel is hidden when the form itself is sent.
 func TestSentInBrowser(t *testing.T) {
-	h := newFixture(t)
-	b := h.signedIn(t)
-	b.Open(h.URL + "/dashboard/new")
+	f := newFixture(t)
+	b := f.signedIn(t)
+	b.Open(f.URL + "/dashboard/new")
 	browsertest.Eval[bool](b, `(document.querySelector(".new").submit = () => { window.sent = true; }, true)`)
 	b.Do(chromedp.SendKeys("input[name=video]", "https://example.com/v.mp4"),
 		chromedp.SendKeys("input[name=audio]", "https://example.com/a.wav"), chromedp.Click("[data-start]"))
@@ -59,9 +59,9 @@ func TestSentInBrowser(t *testing.T) {
 // TestAgainInBrowser comes back to a form of two addresses and sends it again without a change. That
 // makes a second request.
 func TestAgainInBrowser(t *testing.T) {
-	h := newFixture(t)
-	b := h.signedIn(t)
-	b.Open(h.URL + "/dashboard/new")
+	f := newFixture(t)
+	b := f.signedIn(t)
+	b.Open(f.URL + "/dashboard/new")
 	b.Do(chromedp.SendKeys("input[name=video]", "https://example.com/v.mp4"),
 		chromedp.SendKeys("input[name=audio]", "https://example.com/a.wav"), chromedp.Click("[data-start]"))
 	const id = `document.querySelector(".facts code").textContent`
@@ -75,16 +75,16 @@ func TestAgainInBrowser(t *testing.T) {
 
 // TestRefusedInBrowser sends forms that are refused for their content, and forms that don't arrive.
 func TestRefusedInBrowser(t *testing.T) {
-	h := newFixture(t)
-	b := h.signedIn(t)
-	b.Open(h.URL + "/dashboard/new")
+	f := newFixture(t)
+	b := f.signedIn(t)
+	b.Open(f.URL + "/dashboard/new")
 	b.Do(chromedp.SendKeys("input[name=video]", "ftp://x"), chromedp.SendKeys("input[name=audio]", "ftp://x\n"))
 	b.Wait(`document.querySelector("[data-problem]:not([hidden])")?.textContent.startsWith("video URL must be")`)
 	for change, want := range map[string]string{
 		`document.querySelector(".new [name=csrf]").value = "stale"`:     "this form is out of date: go back, load the page again, and send it once more.",
 		`fetch = () => Promise.reject(new TypeError("Failed to fetch"))`: "The service can’t be reached: try again.",
 	} {
-		b.Open(h.URL + "/dashboard/new")
+		b.Open(f.URL + "/dashboard/new")
 		browsertest.Eval[bool](b, "("+change+", true)")
 		file := newFile(t)
 		b.Do(chromedp.SetUploadFiles("[data-drop=video] [data-file]", []string{file}),
@@ -95,10 +95,10 @@ func TestRefusedInBrowser(t *testing.T) {
 
 // TestOneRefusedInBrowser refuses one file while the script sends the other. The script stops that too.
 func TestOneRefusedInBrowser(t *testing.T) {
-	h := newFixture(t)
-	handler, began, stopped := h.Config.Handler, make(chan struct{}), make(chan struct{})
+	f := newFixture(t)
+	handler, began, stopped := f.Config.Handler, make(chan struct{}), make(chan struct{})
 	var announced atomic.Int64
-	h.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	f.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.Method == http.MethodPut:
 			_, _ = io.Copy(io.Discard, r.Body) // the body may end early
@@ -114,8 +114,8 @@ func TestOneRefusedInBrowser(t *testing.T) {
 			handler.ServeHTTP(w, r)
 		}
 	})
-	b := h.signedIn(t)
-	b.Open(h.URL + "/dashboard/new")
+	b := f.signedIn(t)
+	b.Open(f.URL + "/dashboard/new")
 	file := newFile(t)
 	b.Do(chromedp.SetUploadFiles("[data-drop=video] [data-file]", []string{file}),
 		chromedp.SetUploadFiles("[data-drop=audio] [data-file]", []string{file}), chromedp.Click("[data-start]"))

@@ -19,25 +19,25 @@ type seen struct {
 // TestUsageInBrowser makes a known number of requests each day. Totals, table and chart show these
 // numbers.
 func TestUsageInBrowser(t *testing.T) {
-	h := newFixture(t)
-	c, other := h.caller(t, account), h.caller(t, "other")
-	h.complete(t, h.add(t, c, "")) // older than the days of the page
-	h.clock.Advance(5 * 24 * time.Hour)
+	f := newFixture(t)
+	c, other := f.caller(t, account), f.caller(t, "other")
+	f.complete(t, f.add(t, c, "")) // older than the days of the page
+	f.clock.Advance(5 * 24 * time.Hour)
 	want := map[string]seen{}
 	var total seen
 	for day := range 30 {
-		h.complete(t, h.add(t, other, ""))
-		d := h.make(t, c, day%5, day%3)
+		f.complete(t, f.add(t, other, ""))
+		d := f.make(t, c, day%5, day%3)
 		if d.Requests > 0 {
-			want[h.clock.Now().UTC().Format("Mon 2 Jan 2006")] = d
+			want[f.clock.Now().UTC().Format("Mon 2 Jan 2006")] = d
 		}
 		total.Requests, total.Failed, total.Minutes = total.Requests+d.Requests, total.Failed+d.Failed, total.Minutes+d.Minutes
 		if day < 29 {
-			h.clock.Advance(24 * time.Hour)
+			f.clock.Advance(24 * time.Hour)
 		}
 	}
-	b := h.signedIn(t)
-	b.Open(h.URL + "/dashboard/usage")
+	b := f.signedIn(t)
+	b.Open(f.URL + "/dashboard/usage")
 	shown := browsertest.Eval[[]float64](b, `[...document.querySelectorAll(".totals dd")].map((d) => Number(d.textContent))`)
 	if len(shown) != 3 {
 		t.Fatalf("got the totals %v", shown)
@@ -66,9 +66,9 @@ func TestUsageInBrowser(t *testing.T) {
 // TestStoredInBrowser announces uploads. The page says how many bytes the account stores and may
 // store, and the bar shows the same, also if there are no requests.
 func TestStoredInBrowser(t *testing.T) {
-	h := newFixture(t)
-	h.service.Limits.Stored = 2 << 30
-	b := h.signedIn(t)
+	f := newFixture(t)
+	f.service.Limits.Stored = 2 << 30
+	b := f.signedIn(t)
 	for _, want := range []struct {
 		announced int64
 		account   string
@@ -81,12 +81,12 @@ func TestStoredInBrowser(t *testing.T) {
 		{5 << 28, account, "Stored: 2.0 GiB of 2 GiB", 1},
 	} {
 		if want.announced > 0 {
-			_, err := h.service.CreateUpload(t.Context(), h.caller(t, want.account), lipsync.UploadParams{Kind: lipsync.Video, Size: want.announced})
+			_, err := f.service.CreateUpload(t.Context(), f.caller(t, want.account), lipsync.UploadParams{Kind: lipsync.Video, Size: want.announced})
 			if err != nil {
 				t.Fatal(err)
 			}
 		}
-		b.Open(h.URL + "/dashboard/usage")
+		b.Open(f.URL + "/dashboard/usage")
 		b.WaitText(".stored p", want.text)
 		if got := browsertest.Eval[float64](b, `document.querySelector(".stored progress").position`); got != want.bar {
 			t.Errorf("%s: the bar is at %v, want %v", want.text, got, want.bar)
@@ -95,19 +95,19 @@ func TestStoredInBrowser(t *testing.T) {
 }
 
 // make makes a day's requests, of which given numbers complete and fail.
-func (h *fixture) make(t *testing.T, c lipsync.Caller, completed, failed int) (d seen) {
+func (f *fixture) make(t *testing.T, c lipsync.Caller, completed, failed int) (d seen) {
 	t.Helper()
 	for range completed {
-		id := h.add(t, c, "")
-		h.complete(t, id)
-		r, _, err := h.service.Request(t.Context(), c, id)
+		id := f.add(t, c, "")
+		f.complete(t, id)
+		r, _, err := f.service.Request(t.Context(), c, id)
 		if err != nil {
 			t.Fatal(err)
 		}
 		d.Minutes += r.Length.Minutes()
 	}
 	for range failed {
-		h.fail(t, h.add(t, c, ""), "no face found in the video")
+		f.fail(t, f.add(t, c, ""), "no face found in the video")
 	}
 	d.Requests, d.Failed = int64(completed+failed), int64(failed)
 	return d

@@ -63,39 +63,39 @@ func newFixture(t testing.TB) *fixture {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { folder.Close() })
-	h := &fixture{folder: folder, clock: clock, log: new(bytes.Buffer), database: filepath.Join(dir, "db")}
-	h.service = &lipsync.Service{
+	f := &fixture{folder: folder, clock: clock, log: new(bytes.Buffer), database: filepath.Join(dir, "db")}
+	f.service = &lipsync.Service{
 		Store: store.Store, Objects: objects, Queue: lossy{}, Now: clock.Now, NewID: uuid.NewString, Random: rand.Reader,
 		GenerateRate: 60, ReadRate: 600, Engines: []string{"warp", "wav2lip"},
 	}
-	handler := h.handler(t)
-	h.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	handler := f.handler(t)
+	f.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, disk.Prefix) {
 			objects.Handler().ServeHTTP(w, r)
 		} else {
 			handler.ServeHTTP(w, r)
 		}
 	}))
-	t.Cleanup(h.Close)
-	h.browser = h.newBrowser(t)
-	return h
+	t.Cleanup(f.Close)
+	f.browser = f.newBrowser(t)
+	return f
 }
 
 // handler returns the handler of the dashboard.
-func (h *fixture) handler(t testing.TB) http.Handler {
+func (f *fixture) handler(t testing.TB) http.Handler {
 	t.Helper()
-	secret, err := h.folder.Secret()
+	secret, err := f.folder.Secret()
 	if err != nil {
 		t.Fatal(err)
 	}
 	o := Options{
-		Log: slog.New(slog.NewTextHandler(h.log, nil)), SignIn: h.folder, Sessions: h.folder, Secret: secret,
-		PublicURL: h.public, Document: document(t),
+		Log: slog.New(slog.NewTextHandler(f.log, nil)), SignIn: f.folder, Sessions: f.folder, Secret: secret,
+		PublicURL: f.public, Document: document(t),
 	}
-	if h.change != nil {
-		h.change(&o)
+	if f.change != nil {
+		f.change(&o)
 	}
-	handler, err := New(h.service, o)
+	handler, err := New(f.service, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,9 +103,9 @@ func (h *fixture) handler(t testing.TB) http.Handler {
 }
 
 // address returns the address of a page.
-func (h *fixture) address(t testing.TB, path string) *url.URL {
+func (f *fixture) address(t testing.TB, path string) *url.URL {
 	t.Helper()
-	u, err := url.Parse(h.URL + path)
+	u, err := url.Parse(f.URL + path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func (h *fixture) address(t testing.TB, path string) *url.URL {
 }
 
 // newBrowser returns a browser that follows no redirects by itself.
-func (h *fixture) newBrowser(t testing.TB) *http.Client {
+func (f *fixture) newBrowser(t testing.TB) *http.Client {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
 	if err != nil {
@@ -129,16 +129,16 @@ type answer struct {
 	body   string
 }
 
-func (h *fixture) do(t testing.TB, method, path string, form url.Values) answer {
+func (f *fixture) do(t testing.TB, method, path string, form url.Values) answer {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), method, h.URL+path, strings.NewReader(form.Encode()))
+	r, err := http.NewRequestWithContext(t.Context(), method, f.URL+path, strings.NewReader(form.Encode()))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if form != nil {
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
-	response, err := h.browser.Do(r)
+	response, err := f.browser.Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,35 +150,35 @@ func (h *fixture) do(t testing.TB, method, path string, form url.Values) answer 
 	return answer{response.StatusCode, response.Header, body.String()}
 }
 
-func (h *fixture) get(t testing.TB, path string) answer {
+func (f *fixture) get(t testing.TB, path string) answer {
 	t.Helper()
-	return h.do(t, http.MethodGet, path, nil)
+	return f.do(t, http.MethodGet, path, nil)
 }
 
 // send sends a form with the session's token.
-func (h *fixture) send(t testing.TB, path string, form url.Values) answer {
+func (f *fixture) send(t testing.TB, path string, form url.Values) answer {
 	t.Helper()
 	if form == nil {
 		form = url.Values{}
 	}
-	form.Set("csrf", h.csrf(t))
-	return h.do(t, http.MethodPost, path, form)
+	form.Set("csrf", f.csrf(t))
+	return f.do(t, http.MethodPost, path, form)
 }
 
 var csrfInput = regexp.MustCompile(`name="csrf" value="([^"]+)"`)
 
-func (h *fixture) csrf(t testing.TB) string {
+func (f *fixture) csrf(t testing.TB) string {
 	t.Helper()
-	found := csrfInput.FindStringSubmatch(h.get(t, "/dashboard").body)
+	found := csrfInput.FindStringSubmatch(f.get(t, "/dashboard").body)
 	if found == nil {
 		t.Fatal("nobody is signed in")
 	}
 	return found[1]
 }
 
-func (h *fixture) newLink(t testing.TB) string {
+func (f *fixture) newLink(t testing.TB) string {
 	t.Helper()
-	link, err := h.folder.NewLink()
+	link, err := f.folder.NewLink()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,9 +186,9 @@ func (h *fixture) newLink(t testing.TB) string {
 }
 
 // signIn signs the browser in.
-func (h *fixture) signIn(t testing.TB) {
+func (f *fixture) signIn(t testing.TB) {
 	t.Helper()
-	if got := h.get(t, h.newLink(t)); got.status != http.StatusSeeOther || got.header.Get("Location") != "/dashboard" {
+	if got := f.get(t, f.newLink(t)); got.status != http.StatusSeeOther || got.header.Get("Location") != "/dashboard" {
 		t.Fatalf("sign in: got %d to %q", got.status, got.header.Get("Location"))
 	}
 }
@@ -215,9 +215,9 @@ func (a answer) must(t testing.TB, status int, texts ...string) {
 }
 
 // caller makes a key of an account.
-func (h *fixture) caller(t testing.TB, account string) lipsync.Caller {
+func (f *fixture) caller(t testing.TB, account string) lipsync.Caller {
 	t.Helper()
-	_, k, err := h.service.CreateKey(t.Context(), account, "test", 0)
+	_, k, err := f.service.CreateKey(t.Context(), account, "test", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,7 +225,7 @@ func (h *fixture) caller(t testing.TB, account string) lipsync.Caller {
 }
 
 // add makes a request of two URLs.
-func (h *fixture) add(t testing.TB, c lipsync.Caller, reference string) string {
+func (f *fixture) add(t testing.TB, c lipsync.Caller, reference string) string {
 	t.Helper()
 	p := lipsync.RequestParams{
 		Video: lipsync.Source{URL: "https://example.com/v.mp4"}, Audio: lipsync.Source{URL: "https://example.com/a.wav"},
@@ -233,7 +233,7 @@ func (h *fixture) add(t testing.TB, c lipsync.Caller, reference string) string {
 	if reference != "" {
 		p.ReferenceID = &reference
 	}
-	id, err := h.service.Generate(t.Context(), c, p)
+	id, err := f.service.Generate(t.Context(), c, p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,14 +241,14 @@ func (h *fixture) add(t testing.TB, c lipsync.Caller, reference string) string {
 }
 
 // fail makes a request fail, as a worker does.
-func (h *fixture) fail(t testing.TB, id, sentence string) {
+func (f *fixture) fail(t testing.TB, id, sentence string) {
 	t.Helper()
-	r, err := h.service.Claim(t.Context(), id)
+	r, err := f.service.Claim(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.clock.Advance(2 * time.Second)
-	if err := h.service.Fail(t.Context(), r, lipsync.ParseFailure(sentence)); err != nil {
+	f.clock.Advance(2 * time.Second)
+	if err := f.service.Fail(t.Context(), r, lipsync.ParseFailure(sentence)); err != nil {
 		t.Fatal(err)
 	}
 }

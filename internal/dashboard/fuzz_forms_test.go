@@ -17,12 +17,12 @@ func FuzzForms(f *testing.F) {
 	} {
 		f.Add(form)
 	}
-	h := newFixture(f)
-	call := h.fuzzCaller(f)
-	csrf := h.csrf(f)
+	fx := newFixture(f)
+	call := fx.fuzzCaller(f)
+	csrf := fx.csrf(f)
 	f.Fuzz(func(t *testing.T, form string) {
 		for _, path := range []string{"/dashboard/new", "/dashboard/settings/keys", "/dashboard/uploads"} {
-			r := httptest.NewRequest(http.MethodPost, h.URL+path, strings.NewReader("csrf="+url.QueryEscape(csrf)+"&"+form))
+			r := httptest.NewRequest(http.MethodPost, fx.URL+path, strings.NewReader("csrf="+url.QueryEscape(csrf)+"&"+form))
 			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 			w, log := call(r)
 			if w.Code < 200 || w.Code >= 500 || strings.Contains(w.Body.String(), "<script>x") {

@@ -10,18 +10,18 @@ import (
 
 // fuzzCaller returns a function that calls the dashboard without a connection, as a browser that is
 // signed in. It returns the answer and the log of the call.
-func (h *fixture) fuzzCaller(f *testing.F) func(r *http.Request) (w *httptest.ResponseRecorder, log string) {
-	h.service.GenerateRate, h.service.ReadRate = 1<<30, 1<<30
-	h.signIn(f)
-	cookies, handler := h.browser.Jar.Cookies(h.address(f, "/dashboard")), h.handler(f)
+func (fx *fixture) fuzzCaller(f *testing.F) func(r *http.Request) (w *httptest.ResponseRecorder, log string) {
+	fx.service.GenerateRate, fx.service.ReadRate = 1<<30, 1<<30
+	fx.signIn(f)
+	cookies, handler := fx.browser.Jar.Cookies(fx.address(f, "/dashboard")), fx.handler(f)
 	return func(r *http.Request) (*httptest.ResponseRecorder, string) {
 		for _, c := range cookies {
 			r.AddCookie(c)
 		}
 		w := httptest.NewRecorder()
 		handler.ServeHTTP(w, r)
-		log := h.log.String()
-		h.log.Reset()
+		log := fx.log.String()
+		fx.log.Reset()
 		return w, log
 	}
 }
@@ -35,14 +35,14 @@ func FuzzPages(f *testing.F) {
 	} {
 		f.Add(seed[0], seed[1])
 	}
-	h := newFixture(f)
-	call := h.fuzzCaller(f)
+	fx := newFixture(f)
+	call := fx.fuzzCaller(f)
 	f.Fuzz(func(t *testing.T, path, query string) {
 		address, err := url.ParseRequestURI("/dashboard" + path + "?" + query)
 		if err != nil {
 			t.Skip("no address that net/http hands on")
 		}
-		r := httptest.NewRequest(http.MethodGet, h.URL, nil)
+		r := httptest.NewRequest(http.MethodGet, fx.URL, nil)
 		r.URL, r.RequestURI = address, address.RequestURI()
 		w, log := call(r)
 		if w.Code < 200 || w.Code >= 500 || strings.Contains(w.Body.String(), "<script>x") {
@@ -63,10 +63,10 @@ func FuzzChange(f *testing.F) {
 	} {
 		f.Add(seed[0], seed[1], seed[2], seed[3])
 	}
-	h := newFixture(f)
-	call := h.fuzzCaller(f)
+	fx := newFixture(f)
+	call := fx.fuzzCaller(f)
 	f.Fuzz(func(t *testing.T, form, origin, site, contentType string) {
-		r := httptest.NewRequest(http.MethodPost, h.URL+"/dashboard/settings/keys", strings.NewReader("name=evil&"+form))
+		r := httptest.NewRequest(http.MethodPost, fx.URL+"/dashboard/settings/keys", strings.NewReader("name=evil&"+form))
 		for name, value := range map[string]string{"Origin": origin, "Sec-Fetch-Site": site, "Content-Type": contentType} {
 			r.Header.Set(name, value)
 		}
@@ -81,15 +81,15 @@ func FuzzToken(f *testing.F) {
 	for _, query := range []string{"token=", "token=../x", "token=%00", "token=a&token=b", "%zz", ";"} {
 		f.Add(query)
 	}
-	h := newFixture(f)
-	h.newLink(f)
-	handler := h.handler(f)
+	fx := newFixture(f)
+	fx.newLink(f)
+	handler := fx.handler(f)
 	f.Fuzz(func(t *testing.T, query string) {
-		r := httptest.NewRequest(http.MethodGet, h.URL+"/dashboard/sign-in", nil)
+		r := httptest.NewRequest(http.MethodGet, fx.URL+"/dashboard/sign-in", nil)
 		r.URL.RawQuery = query
 		w := httptest.NewRecorder()
 		handler.ServeHTTP(w, r)
-		h.log.Reset()
+		fx.log.Reset()
 		if w.Code != http.StatusForbidden || w.Header().Get("Set-Cookie") != "" {
 			t.Errorf("%q: got %d and the cookie %q", query, w.Code, w.Header().Get("Set-Cookie"))
 		}

@@ -16,63 +16,63 @@ import (
 
 // TestNew sends two files as the script does, and then the form that names them.
 func TestNew(t *testing.T) {
-	h := newFixture(t)
-	h.signIn(t)
+	f := newFixture(t)
+	f.signIn(t)
 	form := url.Values{"reference_id": {" order 1 "}, "model": {"wav2lip"}, "largest_face": {"on"}}
 	for _, kind := range []string{"video", "audio"} {
-		form.Set(kind, h.upload(t, kind))
+		form.Set(kind, f.upload(t, kind))
 	}
-	made := h.send(t, "/dashboard/new", form)
+	made := f.send(t, "/dashboard/new", form)
 	path := made.header.Get("Location")
 	made.mustLead(t, path)
-	r, _, err := h.service.Request(t.Context(), lipsync.Caller{Account: account}, "order 1")
+	r, _, err := f.service.Request(t.Context(), lipsync.Caller{Account: account}, "order 1")
 	if err != nil || path != "/dashboard/requests/"+r.ID || r.Engine != "wav2lip" || !r.LargestFace || r.KeyID != "" {
 		t.Errorf("got %s and %+v, %v", path, r, err)
 	}
-	h.get(t, path).must(t, http.StatusOK, "video é.mov", "audio é.mov", "/objects/uploads/", `preload="metadata" aria-label="Source video"`)
-	h.get(t, "/dashboard").must(t, http.StatusOK, "video é.mov, audio é.mov")
-	h.complete(t, r.ID)
-	_, output, err := h.service.Request(t.Context(), lipsync.Caller{Account: account}, r.ID)
+	f.get(t, path).must(t, http.StatusOK, "video é.mov", "audio é.mov", "/objects/uploads/", `preload="metadata" aria-label="Source video"`)
+	f.get(t, "/dashboard").must(t, http.StatusOK, "video é.mov, audio é.mov")
+	f.complete(t, r.ID)
+	_, output, err := f.service.Request(t.Context(), lipsync.Caller{Account: account}, r.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	saved := h.get(t, output.String()).header.Get("Content-Disposition")
+	saved := f.get(t, output.String()).header.Get("Content-Disposition")
 	if _, as, err := mime.ParseMediaType(saved); err != nil || as["filename"] != "video é-lipsync.mp4" {
 		t.Errorf("the output is saved as %q (%v), want a name after the video's", saved, err)
 	}
-	h.get(t, path).must(t, http.StatusOK, "/dashboard/new?again="+r.ID)
-	again := h.get(t, "/dashboard/new?again="+r.ID)
+	f.get(t, path).must(t, http.StatusOK, "/dashboard/new?again="+r.ID)
+	again := f.get(t, "/dashboard/new?again="+r.ID)
 	again.must(t, http.StatusOK, r.Video.Again(), r.Audio.Again(), "video é.mov, sent before", `value="order 1"`, "<option selected>wav2lip", `name="largest_face" checked`)
-	h.send(t, "/dashboard/new", url.Values{"video": {r.Video.Again()}, "audio": {r.Audio.Again()}}).must(t, http.StatusSeeOther)
-	h.get(t, "/dashboard/new?again=none").must(t, http.StatusNotFound)
-	h.clock.Advance(lipsync.Retention{}.InputLife())
-	h.signIn(t)
-	late, refilled := h.get(t, path), h.get(t, "/dashboard/new?again="+r.ID)
+	f.send(t, "/dashboard/new", url.Values{"video": {r.Video.Again()}, "audio": {r.Audio.Again()}}).must(t, http.StatusSeeOther)
+	f.get(t, "/dashboard/new?again=none").must(t, http.StatusNotFound)
+	f.clock.Advance(lipsync.Retention{}.InputLife())
+	f.signIn(t)
+	late, refilled := f.get(t, path), f.get(t, "/dashboard/new?again="+r.ID)
 	late.must(t, http.StatusOK, `href="/dashboard/new">Start another request`)
 	refilled.must(t, http.StatusOK, `value="order 1"`)
 	if strings.Contains(late.body, "Run again") || strings.Contains(refilled.body, "upload://") || strings.Contains(refilled.body, "video é.mov") {
 		t.Error("inputs that expired are offered once more")
 	}
-	if err := h.service.Objects.Delete(t.Context(), r.Video.Object); err != nil {
+	if err := f.service.Objects.Delete(t.Context(), r.Video.Object); err != nil {
 		t.Fatal(err)
 	}
-	h.get(t, path).must(t, http.StatusOK, "The source is no longer kept.")
+	f.get(t, path).must(t, http.StatusOK, "The source is no longer kept.")
 }
 
-func (h *fixture) upload(t testing.TB, kind string) (source string) {
+func (f *fixture) upload(t testing.TB, kind string) (source string) {
 	t.Helper()
 	const content = "bytes"
-	announced := h.send(t, "/dashboard/uploads", url.Values{"type": {kind}, "size": {"5"}, "name": {kind + " é.mov"}})
+	announced := f.send(t, "/dashboard/uploads", url.Values{"type": {kind}, "size": {"5"}, "name": {kind + " é.mov"}})
 	announced.must(t, http.StatusOK)
 	var to upload
 	if err := json.Unmarshal([]byte(announced.body), &to); err != nil {
 		t.Fatal(err)
 	}
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPut, h.URL+to.Address, strings.NewReader(content))
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPut, f.URL+to.Address, strings.NewReader(content))
 	if err != nil {
 		t.Fatal(err)
 	}
-	response, err := h.browser.Do(r)
+	response, err := f.browser.Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,8 +84,8 @@ func (h *fixture) upload(t testing.TB, kind string) (source string) {
 }
 
 func TestBadNew(t *testing.T) {
-	h := newFixture(t)
-	h.signIn(t)
+	f := newFixture(t)
+	f.signIn(t)
 	const address = "https://example.com/x"
 	for _, c := range []struct{ video, audio, more, want string }{
 		{"", address, "", "video URL must be"},
@@ -100,7 +100,7 @@ func TestBadNew(t *testing.T) {
 		}
 		form.Set("video", c.video)
 		form.Set("audio", c.audio)
-		h.send(t, "/dashboard/new", form).must(t, http.StatusBadRequest, c.want, `value="`+c.video+`"`)
+		f.send(t, "/dashboard/new", form).must(t, http.StatusBadRequest, c.want, `value="`+c.video+`"`)
 	}
 	for form, want := range map[string]int{"type=video&size=x": http.StatusBadRequest, "type=film&size=5": http.StatusBadRequest,
 		"type=audio&size=600000000": http.StatusRequestEntityTooLarge} {
@@ -108,24 +108,24 @@ func TestBadNew(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h.send(t, "/dashboard/uploads", values).must(t, want, `{"error":`)
+		f.send(t, "/dashboard/uploads", values).must(t, want, `{"error":`)
 	}
 }
 
 // TestTwice sends a form twice, as a double click does without scripts. Then it sends the form with a
 // change, and the form of a page that was loaded again.
 func TestTwice(t *testing.T) {
-	h := newFixture(t)
-	h.signIn(t)
+	f := newFixture(t)
+	f.signIn(t)
 	once := regexp.MustCompile(`name="once" value="([^"]+)"`)
 	send := func(mark, reference string) string {
-		made := h.send(t, "/dashboard/new", url.Values{"video": {"https://example.com/v"}, "audio": {"https://example.com/a"}, "once": {mark}, "reference_id": {reference}})
+		made := f.send(t, "/dashboard/new", url.Values{"video": {"https://example.com/v"}, "audio": {"https://example.com/a"}, "once": {mark}, "reference_id": {reference}})
 		made.must(t, http.StatusSeeOther)
 		return made.header.Get("Location")
 	}
 	var marks [2]string
 	for i := range marks {
-		marks[i] = once.FindStringSubmatch(h.get(t, "/dashboard/new").body)[1]
+		marks[i] = once.FindStringSubmatch(f.get(t, "/dashboard/new").body)[1]
 	}
 	first := send(marks[0], "a")
 	if again := send(marks[0], "a"); again != first {
@@ -139,17 +139,17 @@ func TestTwice(t *testing.T) {
 
 // TestRates makes as many requests as are allowed in a minute.
 func TestRates(t *testing.T) {
-	h := newFixture(t)
-	h.signIn(t)
-	h.service.GenerateRate = 2
+	f := newFixture(t)
+	f.signIn(t)
+	f.service.GenerateRate = 2
 	form := url.Values{"video": {"https://example.com/v"}, "audio": {"https://example.com/a"}}
 	for _, want := range []int{http.StatusSeeOther, http.StatusSeeOther, http.StatusTooManyRequests} {
-		h.send(t, "/dashboard/new", form).must(t, want)
+		f.send(t, "/dashboard/new", form).must(t, want)
 	}
-	h.service.ReadRate = 1
-	page, script := h.send(t, "/dashboard/new", form), answer{}
+	f.service.ReadRate = 1
+	page, script := f.send(t, "/dashboard/new", form), answer{}
 	for range 2 {
-		script = h.send(t, "/dashboard/uploads", url.Values{"type": {"video"}, "size": {"5"}})
+		script = f.send(t, "/dashboard/uploads", url.Values{"type": {"video"}, "size": {"5"}})
 	}
 	for _, late := range []answer{page, script} {
 		if late.must(t, http.StatusTooManyRequests); late.header.Get("Retry-After") != "60" {
@@ -168,13 +168,13 @@ func (broken) Create(context.Context, lipsync.Upload, lipsync.Limits) error {
 // TestBrokenUpload checks that the log says why a file can't be uploaded, and that the person sees no
 // reason.
 func TestBrokenUpload(t *testing.T) {
-	h := newFixture(t)
-	h.signIn(t)
-	h.service.Store.Uploads = broken{h.service.Store.Uploads}
-	got := h.send(t, "/dashboard/uploads", url.Values{"type": {"video"}, "size": {"5"}})
+	f := newFixture(t)
+	f.signIn(t)
+	f.service.Store.Uploads = broken{f.service.Store.Uploads}
+	got := f.send(t, "/dashboard/uploads", url.Values{"type": {"video"}, "size": {"5"}})
 	got.must(t, http.StatusInternalServerError, `{"error":`)
-	h.Close() // a call is logged after it was answered
-	if said := h.log.String(); strings.Contains(got.body, "disk") || !strings.Contains(said, "level=ERROR") || !strings.Contains(said, "the disk is full") {
+	f.Close() // a call is logged after it was answered
+	if said := f.log.String(); strings.Contains(got.body, "disk") || !strings.Contains(said, "level=ERROR") || !strings.Contains(said, "the disk is full") {
 		t.Errorf("answered %s, logged %s", got.body, said)
 	}
 }

@@ -36,9 +36,9 @@ var (
 )
 
 // wantPage checks the parts that all pages have in common.
-func (h *fixture) wantPage(t *testing.T, path string) {
+func (f *fixture) wantPage(t *testing.T, path string) {
 	t.Helper()
-	got := h.get(t, path)
+	got := f.get(t, path)
 	for name, want := range map[string]string{
 		"Content-Security-Policy": newPolicy(nil, nil), "X-Frame-Options": "DENY", "X-Content-Type-Options": "nosniff",
 		"Referrer-Policy": "same-origin", "Cache-Control": "no-store", "Content-Type": "text/html; charset=utf-8",
@@ -54,7 +54,7 @@ func (h *fixture) wantPage(t *testing.T, path string) {
 	for _, found := range loads.FindAllStringSubmatch(got.body, -1) {
 		if !files[found[1]] {
 			files[found[1]] = true
-			weight += len(h.get(t, found[1]).body)
+			weight += len(f.get(t, found[1]).body)
 		}
 	}
 	if len(files) != 3 || weight > 60_000 {
@@ -89,17 +89,17 @@ func TestEscapedText(t *testing.T) {
 }
 
 func TestEveryPage(t *testing.T) {
-	h := newFixture(t)
-	h.wantPage(t, "/dashboard/sign-in")
-	h.signIn(t)
+	f := newFixture(t)
+	f.wantPage(t, "/dashboard/sign-in")
+	f.signIn(t)
 	for _, path := range append(everyPage, "/dashboard/signed-out", "/dashboard/nowhere", "/dashboard/requests/unknown") {
-		h.wantPage(t, path)
+		f.wantPage(t, path)
 	}
-	h.get(t, "/dashboard/nowhere").must(t, http.StatusNotFound, "Not found", "Sign out", "/dashboard/usage")
-	h.get(t, "/dashboard/").mustLead(t, "/dashboard")
-	h.get(t, "/dashboard/settings").mustLead(t, "/dashboard/settings/keys")
+	f.get(t, "/dashboard/nowhere").must(t, http.StatusNotFound, "Not found", "Sign out", "/dashboard/usage")
+	f.get(t, "/dashboard/").mustLead(t, "/dashboard")
+	f.get(t, "/dashboard/settings").mustLead(t, "/dashboard/settings/keys")
 	for _, got := range []answer{
-		h.do(t, http.MethodPost, "/dashboard", nil), h.do(t, http.MethodDelete, "/dashboard/new", nil), h.get(t, "/dashboard//new"),
+		f.do(t, http.MethodPost, "/dashboard", nil), f.do(t, http.MethodDelete, "/dashboard/new", nil), f.get(t, "/dashboard//new"),
 	} {
 		if got.status == http.StatusOK || got.header.Get("Content-Security-Policy") != newPolicy(nil, nil) {
 			t.Errorf("got %d with the headers %v", got.status, got.header)
@@ -108,88 +108,88 @@ func TestEveryPage(t *testing.T) {
 }
 
 func TestKeys(t *testing.T) {
-	h := newFixture(t)
-	h.signIn(t)
-	h.get(t, "/dashboard/settings/keys").must(t, http.StatusOK, "There is no key yet")
-	made := h.send(t, "/dashboard/settings/keys", url.Values{"name": {"Website"}, "limit": {"3"}})
-	made.must(t, http.StatusOK, "Website", "0 of 3", "never", "curl -H", h.URL+"/api/v1/users/me")
+	f := newFixture(t)
+	f.signIn(t)
+	f.get(t, "/dashboard/settings/keys").must(t, http.StatusOK, "There is no key yet")
+	made := f.send(t, "/dashboard/settings/keys", url.Values{"name": {"Website"}, "limit": {"3"}})
+	made.must(t, http.StatusOK, "Website", "0 of 3", "never", "curl -H", f.URL+"/api/v1/users/me")
 	token := regexp.MustCompile(`lipsync_[\w-]{43}`).FindString(made.body)
-	caller, err := h.service.Authenticate(t.Context(), token)
+	caller, err := f.service.Authenticate(t.Context(), token)
 	if err != nil || caller.Account != account || caller.KeyName != "Website" {
 		t.Fatalf("got %+v, %v", caller, err)
 	}
-	h.service.Limits.Keys = 1
-	h.send(t, "/dashboard/settings/keys", url.Values{"name": {"Second"}}).must(t, http.StatusTooManyRequests, "account has as many active keys as it may have, 1", "Second")
-	list := h.get(t, "/dashboard/settings/keys")
+	f.service.Limits.Keys = 1
+	f.send(t, "/dashboard/settings/keys", url.Values{"name": {"Second"}}).must(t, http.StatusTooManyRequests, "account has as many active keys as it may have, 1", "Second")
+	list := f.get(t, "/dashboard/settings/keys")
 	if strings.Contains(list.body, token) {
 		t.Error("the key is shown a second time")
 	}
 	question := "/dashboard/settings/keys/" + caller.KeyID + "/revoke"
 	list.must(t, http.StatusOK, question)
-	h.get(t, question).must(t, http.StatusOK, "Website")
-	h.send(t, question, nil).mustLead(t, "/dashboard/settings/keys")
-	if _, err := h.service.Authenticate(t.Context(), token); err == nil {
+	f.get(t, question).must(t, http.StatusOK, "Website")
+	f.send(t, question, nil).mustLead(t, "/dashboard/settings/keys")
+	if _, err := f.service.Authenticate(t.Context(), token); err == nil {
 		t.Error("the key is good after it was revoked")
 	}
-	h.get(t, question).must(t, http.StatusNotFound)
-	h.get(t, "/dashboard/settings/keys").must(t, http.StatusOK, "Revoked")
-	h.Close() // a call is logged after it was answered
-	if said := h.log.String(); strings.Contains(said, token) || !strings.Contains(said, "POST /dashboard/settings/keys") {
+	f.get(t, question).must(t, http.StatusNotFound)
+	f.get(t, "/dashboard/settings/keys").must(t, http.StatusOK, "Revoked")
+	f.Close() // a call is logged after it was answered
+	if said := f.log.String(); strings.Contains(said, token) || !strings.Contains(said, "POST /dashboard/settings/keys") {
 		t.Errorf("the key is in the log, or nothing is: %s", said)
 	}
 }
 
 func TestBadKeys(t *testing.T) {
-	h := newFixture(t)
-	h.signIn(t)
+	f := newFixture(t)
+	f.signIn(t)
 	for _, form := range []url.Values{{}, {"name": {" "}}, {"name": {strings.Repeat("x", 256)}}, {"name": {"x"}, "limit": {"0"}},
 		{"name": {"x"}, "limit": {"-1"}}, {"name": {"x"}, "limit": {"many"}}, {"name": {"x"}, "limit": {"9223372036854775808"}}} {
-		h.send(t, "/dashboard/settings/keys", form).must(t, http.StatusBadRequest, `role="alert"`)
+		f.send(t, "/dashboard/settings/keys", form).must(t, http.StatusBadRequest, `role="alert"`)
 	}
-	h.send(t, "/dashboard/settings/keys", url.Values{"name": {strings.Repeat("x", maxBody)}}).must(t, http.StatusRequestEntityTooLarge)
-	if keys, _ := h.service.Store.Keys.List(t.Context(), ""); len(keys) != 0 {
+	f.send(t, "/dashboard/settings/keys", url.Values{"name": {strings.Repeat("x", maxBody)}}).must(t, http.StatusRequestEntityTooLarge)
+	if keys, _ := f.service.Store.Keys.List(t.Context(), ""); len(keys) != 0 {
 		t.Errorf("got %d keys, want none", len(keys))
 	}
 }
 
 // TestKeysRate makes keys until the account has no call left: each has a rate of its own.
 func TestKeysRate(t *testing.T) {
-	h := newFixture(t)
-	h.service.GenerateRate = 2
-	h.signIn(t)
+	f := newFixture(t)
+	f.service.GenerateRate = 2
+	f.signIn(t)
 	for _, want := range []int{http.StatusOK, http.StatusOK, http.StatusTooManyRequests} {
-		h.send(t, "/dashboard/settings/keys", url.Values{"name": {"x"}}).must(t, want)
+		f.send(t, "/dashboard/settings/keys", url.Values{"name": {"x"}}).must(t, want)
 	}
-	if keys, err := h.service.Store.Keys.List(t.Context(), account); err != nil || len(keys) != 2 {
+	if keys, err := f.service.Store.Keys.List(t.Context(), account); err != nil || len(keys) != 2 {
 		t.Errorf("got %d keys (%v), want 2", len(keys), err)
 	}
 }
 
 // TestManyKeys pages through many keys. All on one page would be too much for phones.
 func TestManyKeys(t *testing.T) {
-	h := newFixture(t)
-	h.signIn(t)
+	f := newFixture(t)
+	f.signIn(t)
 	for i := range 130 {
-		if _, _, err := h.service.CreateKey(t.Context(), account, fmt.Sprintf("key %03d, %s", i, strings.Repeat("x", 60)), 0); err != nil {
+		if _, _, err := f.service.CreateKey(t.Context(), account, fmt.Sprintf("key %03d, %s", i, strings.Repeat("x", 60)), 0); err != nil {
 			t.Fatal(err)
 		}
 	}
 	const path = "/dashboard/settings/keys"
-	h.wantPage(t, path)
-	h.get(t, path).must(t, http.StatusOK, "key 129", "key 105", "1–25 of 130", "?offset=25")
-	h.get(t, path+"?offset=125").must(t, http.StatusOK, "key 004", "key 000", "126–130 of 130", "?offset=100")
-	h.get(t, path+"?offset=9223372036854775807").must(t, http.StatusOK, ">Newest</a>")
+	f.wantPage(t, path)
+	f.get(t, path).must(t, http.StatusOK, "key 129", "key 105", "1–25 of 130", "?offset=25")
+	f.get(t, path+"?offset=125").must(t, http.StatusOK, "key 004", "key 000", "126–130 of 130", "?offset=100")
+	f.get(t, path+"?offset=9223372036854775807").must(t, http.StatusOK, ">Newest</a>")
 }
 
 // TestOthersKeys tries to see and to revoke another account's key.
 func TestOthersKeys(t *testing.T) {
-	h := newFixture(t)
-	h.signIn(t)
-	c := h.caller(t, "other")
+	f := newFixture(t)
+	f.signIn(t)
+	c := f.caller(t, "other")
 	path := "/dashboard/settings/keys/" + c.KeyID + "/revoke"
-	h.get(t, path).must(t, http.StatusNotFound)
-	h.send(t, path, nil).must(t, http.StatusNotFound)
-	if keys, _ := h.service.Store.Keys.List(t.Context(), "other"); !keys[0].RevokedAt.IsZero() {
+	f.get(t, path).must(t, http.StatusNotFound)
+	f.send(t, path, nil).must(t, http.StatusNotFound)
+	if keys, _ := f.service.Store.Keys.List(t.Context(), "other"); !keys[0].RevokedAt.IsZero() {
 		t.Error("the key was revoked")
 	}
 }
@@ -202,10 +202,10 @@ func TestFileNames(t *testing.T) {
 		{"https://example.com", "https://example.com/a.wav", "a.wav"},
 		{"https://example.com", "https://example.com", ""},
 	} {
-		h := newFixture(t)
-		h.signIn(t)
-		h.send(t, "/dashboard/new", url.Values{"video": {c.video}, "audio": {c.audio}}).must(t, http.StatusSeeOther)
-		if got := between(h.get(t, "/dashboard").body, `<span class="files">`, "</span>"); got != c.want {
+		f := newFixture(t)
+		f.signIn(t)
+		f.send(t, "/dashboard/new", url.Values{"video": {c.video}, "audio": {c.audio}}).must(t, http.StatusSeeOther)
+		if got := between(f.get(t, "/dashboard").body, `<span class="files">`, "</span>"); got != c.want {
 			t.Errorf("%s and %s: got %q, want %q", c.video, c.audio, got, c.want)
 		}
 	}
@@ -213,43 +213,43 @@ func TestFileNames(t *testing.T) {
 
 // TestFilters pages through 500 requests, and filters them.
 func TestFilters(t *testing.T) {
-	h := newFixture(t)
-	h.signIn(t)
-	c, other := h.caller(t, account), h.caller(t, "other")
+	f := newFixture(t)
+	f.signIn(t)
+	c, other := f.caller(t, account), f.caller(t, "other")
 	for i := range 500 {
-		id := h.add(t, c, fmt.Sprintf("order-%d", i))
+		id := f.add(t, c, fmt.Sprintf("order-%d", i))
 		if i%100 == 7 {
-			h.fail(t, id, "no face found in the video")
+			f.fail(t, id, "no face found in the video")
 		}
 	}
-	h.add(t, other, "secret")
-	first := h.get(t, "/dashboard")
+	f.add(t, other, "secret")
+	first := f.get(t, "/dashboard")
 	first.must(t, http.StatusOK, "order-499", "1–25 of 500", `data-live`)
 	for reference, want := range map[string]int{"order-7": 1, "order-": 0, "secret": 0} {
-		page := h.get(t, "/dashboard?reference_id="+reference)
+		page := f.get(t, "/dashboard?reference_id="+reference)
 		if got := strings.Count(page.body, `class="name"`); got != want {
 			t.Errorf("%s: got %d, want %d", reference, got, want)
 		}
 	}
-	failed := h.get(t, "/dashboard?status=failed")
+	failed := f.get(t, "/dashboard?status=failed")
 	failed.must(t, http.StatusOK, "order-407", "order-7", "no face found in the video")
 	if got := strings.Count(failed.body, `class="name"`); got != 5 {
 		t.Errorf("failed: got %d, want 5", got)
 	}
-	if got := len(h.allPages(t, "/dashboard")); got != 500 {
+	if got := len(f.allPages(t, "/dashboard")); got != 500 {
 		t.Errorf("by pages: got %d requests, want 500", got)
 	}
-	if got := len(h.allPages(t, "/dashboard?status=queued")); got != 495 {
+	if got := len(f.allPages(t, "/dashboard?status=queued")); got != 495 {
 		t.Errorf("queued by pages: got %d requests, want 495", got)
 	}
 	for _, path := range []string{"/dashboard?offset=600", "/dashboard?offset=600&reference_id=x"} {
-		beyond := h.get(t, path)
+		beyond := f.get(t, path)
 		beyond.must(t, http.StatusOK, `class="empty"`, `>Newest</a>`)
 		if strings.Contains(beyond.body, "601") || strings.Contains(beyond.body, "offset=") {
 			t.Errorf("%s: it numbers what isn't there, or leads to it: %s", path, beyond.body)
 		}
 	}
-	h.get(t, "/dashboard?status=%22%3E&offset=x&reference_id=%00").must(t, http.StatusOK)
+	f.get(t, "/dashboard?status=%22%3E&offset=x&reference_id=%00").must(t, http.StatusOK)
 }
 
 // unsigned is a store of objects that can't sign addresses.
@@ -261,23 +261,23 @@ func (unsigned) SignGet(context.Context, string, string, time.Time) (*url.URL, e
 
 // TestUnsigned lists requests with outputs while no addresses can be signed.
 func TestUnsigned(t *testing.T) {
-	h := newFixture(t)
-	h.signIn(t)
-	h.complete(t, h.add(t, h.caller(t, account), "done"))
-	h.service.Objects = unsigned{h.service.Objects}
+	f := newFixture(t)
+	f.signIn(t)
+	f.complete(t, f.add(t, f.caller(t, account), "done"))
+	f.service.Objects = unsigned{f.service.Objects}
 	for _, query := range []string{"", "?reference_id=done", "?status=completed"} {
-		h.get(t, "/dashboard"+query).must(t, http.StatusOK, ">done</a>")
+		f.get(t, "/dashboard"+query).must(t, http.StatusOK, ">done</a>")
 	}
 }
 
 // allPages follows a list to its end, and returns the links in it.
-func (h *fixture) allPages(t testing.TB, path string) map[string]bool {
+func (f *fixture) allPages(t testing.TB, path string) map[string]bool {
 	t.Helper()
 	links := regexp.MustCompile(`href="(/dashboard/requests/[^"]+)"`)
 	next := regexp.MustCompile(`rel="next" href="([^"]+)"`)
 	all := map[string]bool{}
 	for {
-		page := h.get(t, path)
+		page := f.get(t, path)
 		for _, found := range links.FindAllStringSubmatch(page.body, -1) {
 			all[found[1]] = true
 		}
@@ -291,22 +291,22 @@ func (h *fixture) allPages(t testing.TB, path string) map[string]bool {
 
 // TestUsage makes known requests, and checks the sums of a day.
 func TestUsage(t *testing.T) {
-	h := newFixture(t)
-	h.signIn(t)
-	h.get(t, "/dashboard/usage").must(t, http.StatusOK, "Nothing in the last 30 days")
-	c := h.caller(t, account)
+	f := newFixture(t)
+	f.signIn(t)
+	f.get(t, "/dashboard/usage").must(t, http.StatusOK, "Nothing in the last 30 days")
+	c := f.caller(t, account)
 	for range 3 {
-		h.complete(t, h.add(t, c, "")) // outputs of 12.7, 13.4 and 14.1 s
+		f.complete(t, f.add(t, c, "")) // outputs of 12.7, 13.4 and 14.1 s
 	}
-	h.clock.Advance(24 * time.Hour)
-	h.fail(t, h.add(t, c, ""), "no face found in the video")
-	h.add(t, h.caller(t, "other"), "")
-	h.signIn(t)
-	h.get(t, "/dashboard/usage").must(t, http.StatusOK,
+	f.clock.Advance(24 * time.Hour)
+	f.fail(t, f.add(t, c, ""), "no face found in the video")
+	f.add(t, f.caller(t, "other"), "")
+	f.signIn(t)
+	f.get(t, "/dashboard/usage").must(t, http.StatusOK,
 		"<dd>4</dd>", "<dd>0.7</dd>", "<dd>1</dd>", "Mon 2 Mar 2026: 1 requests, 1 failed, 0.0 min", "Sun 1 Mar 2026: 3 requests, 0 failed, 0.7 min")
-	h.clock.Advance(30 * 24 * time.Hour)
-	h.signIn(t)
-	h.get(t, "/dashboard/usage").must(t, http.StatusOK, "Nothing in the last 30 days")
+	f.clock.Advance(30 * 24 * time.Hour)
+	f.signIn(t)
+	f.get(t, "/dashboard/usage").must(t, http.StatusOK, "Nothing in the last 30 days")
 }
 
 // TestSize wants one digit after the point, in the largest unit that fits.
@@ -323,18 +323,18 @@ func TestSize(t *testing.T) {
 // TestUsageAtMidnight lets time pass while a page is made, in some cases past midnight. Each page shows
 // the request on the day it was made.
 func TestUsageAtMidnight(t *testing.T) {
-	h := newFixture(t)
-	h.add(t, h.caller(t, account), "")
+	f := newFixture(t)
+	f.add(t, f.caller(t, account), "")
 	var passes atomic.Int64 // time that passes at each call of Now
-	h.service.Now = func() time.Time {
-		h.clock.Advance(time.Duration(passes.Load()))
-		return h.clock.Now()
+	f.service.Now = func() time.Time {
+		f.clock.Advance(time.Duration(passes.Load()))
+		return f.clock.Now()
 	}
 	for range 24 {
 		passes.Store(0)
-		h.signIn(t)
+		f.signIn(t)
 		passes.Store(int64(170 * time.Minute))
-		h.get(t, "/dashboard/usage").must(t, http.StatusOK, "Sun 1 Mar 2026: 1 requests")
+		f.get(t, "/dashboard/usage").must(t, http.StatusOK, "Sun 1 Mar 2026: 1 requests")
 	}
 }
 

@@ -42,42 +42,42 @@ func (p *provider) SignOutURL() *url.URL { return p.address("/logout") }
 // sign-in on other hosts.
 func newStage(t *testing.T) (*fixture, *provider) {
 	t.Helper()
-	h, p := newFixture(t), &provider{host: "provider.example.com"}
-	h.change = func(o *Options) {
+	f, p := newFixture(t), &provider{host: "provider.example.com"}
+	f.change = func(o *Options) {
 		o.Prefix, o.SignIn = "/api", p
 		o.Storage = &url.URL{Scheme: "https", Host: "bucket.example.com", Path: "/x"}
 	}
-	h.Server = httptest.NewServer(h.handler(t))
-	t.Cleanup(h.Close)
-	return h, p
+	f.Server = httptest.NewServer(f.handler(t))
+	t.Cleanup(f.Close)
+	return f, p
 }
 
 func TestProvider(t *testing.T) {
-	h, p := newStage(t)
-	h.get(t, "/api/dashboard").mustLead(t, "/api/dashboard/sign-in")
-	h.get(t, "/api/dashboard/sign-in").mustLead(t, "http://provider.example.com/login")
-	h.do(t, http.MethodHead, "/api/dashboard/sign-in?name=x", nil).must(t, http.StatusForbidden)
+	f, p := newStage(t)
+	f.get(t, "/api/dashboard").mustLead(t, "/api/dashboard/sign-in")
+	f.get(t, "/api/dashboard/sign-in").mustLead(t, "http://provider.example.com/login")
+	f.do(t, http.MethodHead, "/api/dashboard/sign-in?name=x", nil).must(t, http.StatusForbidden)
 
 	p.err = &lipsync.Error{Code: lipsync.Unauthorized, Message: "Not you.", Err: errors.New("the cause")}
-	h.get(t, "/api/dashboard/sign-in?name=x").must(t, http.StatusForbidden, "Not you.", `href="/api/dashboard/sign-in">Try again`)
+	f.get(t, "/api/dashboard/sign-in?name=x").must(t, http.StatusForbidden, "Not you.", `href="/api/dashboard/sign-in">Try again`)
 	p.err = errors.New("no route to host")
-	away := h.get(t, "/api/dashboard/sign-in?name=x")
+	away := f.get(t, "/api/dashboard/sign-in?name=x")
 	away.must(t, http.StatusServiceUnavailable, "Signing in doesn’t work just now", `href="/api/dashboard/sign-in">Try again`)
 	if strings.Contains(away.body, "host") {
 		t.Error("the page tells the cause")
 	}
 	p.err = nil
-	h.get(t, "/api/dashboard/usage").mustLead(t, "/api/dashboard/sign-in")
-	h.get(t, "/api/dashboard/sign-in").mustLead(t, "http://provider.example.com/login")
-	h.get(t, "/api/dashboard/sign-in?name=x").mustLead(t, "/api/dashboard/usage")
-	h.get(t, "/api/dashboard/settings/keys").must(t, http.StatusOK, "<strong>x</strong>")
-	form := url.Values{"csrf": {csrfInput.FindStringSubmatch(h.get(t, "/api/dashboard/new").body)[1]}}
-	h.do(t, http.MethodPost, "/api/dashboard/sign-out", form).mustLead(t, "http://provider.example.com/logout")
-	h.get(t, "/api/dashboard").mustLead(t, "/api/dashboard/sign-in")
-	h.get(t, "/api/dashboard/signed-out").must(t, http.StatusOK, "Your session has ended", `href="/api/dashboard/sign-in">Sign in`)
-	h.Close()
+	f.get(t, "/api/dashboard/usage").mustLead(t, "/api/dashboard/sign-in")
+	f.get(t, "/api/dashboard/sign-in").mustLead(t, "http://provider.example.com/login")
+	f.get(t, "/api/dashboard/sign-in?name=x").mustLead(t, "/api/dashboard/usage")
+	f.get(t, "/api/dashboard/settings/keys").must(t, http.StatusOK, "<strong>x</strong>")
+	form := url.Values{"csrf": {csrfInput.FindStringSubmatch(f.get(t, "/api/dashboard/new").body)[1]}}
+	f.do(t, http.MethodPost, "/api/dashboard/sign-out", form).mustLead(t, "http://provider.example.com/logout")
+	f.get(t, "/api/dashboard").mustLead(t, "/api/dashboard/sign-in")
+	f.get(t, "/api/dashboard/signed-out").must(t, http.StatusOK, "Your session has ended", `href="/api/dashboard/sign-in">Sign in`)
+	f.Close()
 	for _, cause := range []string{"the cause", "level=ERROR msg=page route=\"GET /api/dashboard/sign-in\" status=503"} {
-		if !strings.Contains(h.log.String(), cause) {
+		if !strings.Contains(f.log.String(), cause) {
 			t.Errorf("%s is not in the log", cause)
 		}
 	}
@@ -85,18 +85,18 @@ func TestProvider(t *testing.T) {
 
 // TestPrefix checks that no answer to a browser has a path without the prefix.
 func TestPrefix(t *testing.T) {
-	h, _ := newStage(t)
-	in := h.get(t, "/api/dashboard/sign-in?name=x")
+	f, _ := newStage(t)
+	in := f.get(t, "/api/dashboard/sign-in?name=x")
 	if cookie := in.header.Get("Set-Cookie"); !strings.Contains(cookie, "; Path=/api/dashboard;") {
 		t.Errorf("got cookie %s", cookie)
 	}
-	c := h.caller(t, "id of x")
-	id := h.add(t, c, "r")
+	c := f.caller(t, "id of x")
+	id := f.add(t, c, "r")
 	paths := regexp.MustCompile(`\b(?:href|src|action|data-uploads)="([^"]*)"`)
 	seen := 0
 	for _, path := range append(everyPage, "/dashboard/sign-in?name=", "/dashboard/signed-out", "/dashboard/nowhere", "/dashboard/requests/"+id,
 		"/dashboard?offset=25", "/dashboard?status=failed&before=00000000-0000-4000-8000-000000000003", "/dashboard/settings/keys/"+c.KeyID+"/revoke") {
-		page := h.get(t, "/api"+path)
+		page := f.get(t, "/api"+path)
 		for _, found := range paths.FindAllStringSubmatch(page.body, -1) {
 			seen++
 			if to := found[1]; !strings.HasPrefix(to, "/api/dashboard") && !strings.HasPrefix(to, "http") && !strings.ContainsAny(to[:1], "?#") {
@@ -111,50 +111,50 @@ func TestPrefix(t *testing.T) {
 	if seen < 100 {
 		t.Errorf("got %d paths in all pages", seen)
 	}
-	style := regexp.MustCompile(`href="([^"]+css)"`).FindStringSubmatch(h.get(t, "/api/dashboard/new").body)
-	h.get(t, style[1]).must(t, http.StatusOK, "@media")
-	form := url.Values{"csrf": {csrfInput.FindStringSubmatch(h.get(t, "/api/dashboard/new").body)[1]}}
-	h.do(t, http.MethodPost, "/api/dashboard/requests/"+id+"/cancel", form).mustLead(t, "/api/dashboard/requests/"+id)
-	h.do(t, http.MethodPost, "/api/dashboard/requests/"+id+"/delete", form).mustLead(t, "/api/dashboard/requests/"+id)
-	h.do(t, http.MethodPost, "/api/dashboard/settings/keys/"+c.KeyID+"/revoke", form).mustLead(t, "/api/dashboard/settings/keys")
+	style := regexp.MustCompile(`href="([^"]+css)"`).FindStringSubmatch(f.get(t, "/api/dashboard/new").body)
+	f.get(t, style[1]).must(t, http.StatusOK, "@media")
+	form := url.Values{"csrf": {csrfInput.FindStringSubmatch(f.get(t, "/api/dashboard/new").body)[1]}}
+	f.do(t, http.MethodPost, "/api/dashboard/requests/"+id+"/cancel", form).mustLead(t, "/api/dashboard/requests/"+id)
+	f.do(t, http.MethodPost, "/api/dashboard/requests/"+id+"/delete", form).mustLead(t, "/api/dashboard/requests/"+id)
+	f.do(t, http.MethodPost, "/api/dashboard/settings/keys/"+c.KeyID+"/revoke", form).mustLead(t, "/api/dashboard/settings/keys")
 	form.Set("video", "https://example.com/v.mp4")
 	form.Set("audio", "https://example.com/a.wav")
-	if to := h.do(t, http.MethodPost, "/api/dashboard/new", form).header.Get("Location"); !strings.HasPrefix(to, "/api/dashboard/requests/") {
+	if to := f.do(t, http.MethodPost, "/api/dashboard/new", form).header.Get("Location"); !strings.HasPrefix(to, "/api/dashboard/requests/") {
 		t.Errorf("a new request leads to %s", to)
 	}
 	for _, path := range []string{"/dashboard", "/dashboard/new", "/api"} {
-		h.get(t, path).must(t, http.StatusNotFound)
+		f.get(t, path).must(t, http.StatusNotFound)
 	}
-	h.get(t, "/").mustLead(t, "/api/dashboard")
-	h.get(t, "/api/dashboard/").mustLead(t, "/api/dashboard")
-	h.get(t, "/api/dashboard/settings").mustLead(t, "/api/dashboard/settings/keys")
+	f.get(t, "/").mustLead(t, "/api/dashboard")
+	f.get(t, "/api/dashboard/").mustLead(t, "/api/dashboard")
+	f.get(t, "/api/dashboard/settings").mustLead(t, "/api/dashboard/settings/keys")
 }
 
 // TestProviderInBrowser signs out by a form that leads to another site and back. An open page notices
 // that its session has ended, though it can't read answers of the other site.
 func TestProviderInBrowser(t *testing.T) {
-	h, p := newStage(t)
+	f, p := newStage(t)
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/logout":
-			http.Redirect(w, r, h.URL+"/api/dashboard/signed-out", http.StatusFound)
+			http.Redirect(w, r, f.URL+"/api/dashboard/signed-out", http.StatusFound)
 		case "/login":
 			_, _ = io.WriteString(w, "<!doctype html><h1>Who are you?</h1>")
 		}
 	}))
 	t.Cleanup(elsewhere.Close)
 	p.host = strings.TrimPrefix(elsewhere.URL, "http://")
-	h.Config.Handler = h.handler(t) // the new handler's policy names the provider's host
-	h.add(t, h.caller(t, "id of x"), "")
+	f.Config.Handler = f.handler(t) // the new handler's policy names the provider's host
+	f.add(t, f.caller(t, "id of x"), "")
 	b := browsertest.New(t)
 	signIn := func() {
-		b.Open(h.URL + "/api/dashboard/sign-in?name=x")
+		b.Open(f.URL + "/api/dashboard/sign-in?name=x")
 		b.Wait(`document.querySelector("[data-live]")`)
 	}
 	signIn()
 	b.Do(chromedp.Click(".bar form button"))
 	b.WaitText("h1", "Signed out")
 	signIn()
-	h.clock.Advance(sessionLife)
+	f.clock.Advance(sessionLife)
 	b.WaitText("h1", "Who are you?")
 }

@@ -143,44 +143,44 @@ func screen(t *testing.T, b *browsertest.Browser, path string) {
 }
 
 // seed makes records of each kind, and returns the pages by name.
-func (h *fixture) seed(t testing.TB) map[string]string {
+func (f *fixture) seed(t testing.TB) map[string]string {
 	t.Helper()
-	c := h.caller(t, account)
+	c := f.caller(t, account)
 	pages := map[string]string{"signed-out": "/dashboard/signed-out", "missing": "/dashboard/x"}
 	poster := newPoster(t)
 	long := strings.Repeat("wide", 60)
-	if _, _, err := h.service.CreateKey(t.Context(), account, long, 0); err != nil {
+	if _, _, err := f.service.CreateKey(t.Context(), account, long, 0); err != nil {
 		t.Fatal(err)
 	}
-	pages["long"], pages["long-list"] = "/dashboard/requests/"+h.add(t, c, long), "/dashboard?reference_id="+long
+	pages["long"], pages["long-list"] = "/dashboard/requests/"+f.add(t, c, long), "/dashboard?reference_id="+long
 	for i := range 40 {
-		h.clock.Advance([]time.Duration{7 * time.Minute, 95 * time.Minute, 31 * time.Hour}[i%3])
-		id := h.add(t, c, []string{"", "spring-campaign/hero-de", "order-" + fmt.Sprint(1200+i)}[i%3])
+		f.clock.Advance([]time.Duration{7 * time.Minute, 95 * time.Minute, 31 * time.Hour}[i%3])
+		id := f.add(t, c, []string{"", "spring-campaign/hero-de", "order-" + fmt.Sprint(1200+i)}[i%3])
 		switch {
 		case i%9 == 4:
-			h.fail(t, id, "video URL is not accessible")
+			f.fail(t, id, "video URL is not accessible")
 			pages["failed"] = "/dashboard/requests/" + id
 		case i == 35:
-			h.complete(t, id)
+			f.complete(t, id)
 			pages["delete"] = "/dashboard/requests/" + id + "/delete"
 		case i == 36:
-			h.complete(t, id)
-			if _, err := h.service.DeleteMedia(t.Context(), c, id); err != nil {
+			f.complete(t, id)
+			if _, err := f.service.DeleteMedia(t.Context(), c, id); err != nil {
 				t.Fatal(err)
 			}
 			pages["deleted"] = "/dashboard/requests/" + id
 		case i == 39:
-			h.start(t, id, lipsync.Progress{Stage: lipsync.Rendering, Percent: 62, Ends: h.clock.Now().Add(41 * time.Second)})
+			f.start(t, id, lipsync.Progress{Stage: lipsync.Rendering, Percent: 62, Ends: f.clock.Now().Add(41 * time.Second)})
 			pages["processing"] = "/dashboard/requests/" + id
 		case i == 38:
 			pages["queued"] = "/dashboard/requests/" + id
 		case i%2 == 0:
-			h.output(t, id, []byte("no video"), poster)
+			f.output(t, id, []byte("no video"), poster)
 		default:
-			h.complete(t, id) // without a poster, as older versions did
+			f.complete(t, id) // without a poster, as older versions did
 		}
 	}
-	_, k, err := h.service.CreateKey(t.Context(), account, "Website, production", 500)
+	_, k, err := f.service.CreateKey(t.Context(), account, "Website, production", 500)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,24 +195,24 @@ func (h *fixture) seed(t testing.TB) map[string]string {
 }
 
 // play makes a completed request with a video that browsers can play, and returns its page.
-func (h *fixture) play(t *testing.T) string {
+func (f *fixture) play(t *testing.T) string {
 	t.Helper()
-	c := h.caller(t, account)
+	c := f.caller(t, account)
 	clip := newClip(t)
-	u, err := h.service.CreateUpload(t.Context(), c, lipsync.UploadParams{Kind: lipsync.Video, Size: int64(len(clip))})
+	u, err := f.service.CreateUpload(t.Context(), c, lipsync.UploadParams{Kind: lipsync.Video, Size: int64(len(clip))})
 	if err == nil {
-		err = h.service.Objects.Put(t.Context(), u.Object, bytes.NewReader(clip), u.Size)
+		err = f.service.Objects.Put(t.Context(), u.Object, bytes.NewReader(clip), u.Size)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	id, err := h.service.Generate(t.Context(), c, lipsync.RequestParams{
+	id, err := f.service.Generate(t.Context(), c, lipsync.RequestParams{
 		Video: lipsync.Source{URL: u.Source}, Audio: lipsync.Source{URL: "https://example.com/a.wav"},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.output(t, id, clip, newPoster(t))
+	f.output(t, id, clip, newPoster(t))
 	return "/dashboard/requests/" + id
 }
 
@@ -237,11 +237,11 @@ func newPoster(t testing.TB) []byte {
 }
 
 // start claims a request and reports its progress.
-func (h *fixture) start(t testing.TB, id string, p lipsync.Progress) lipsync.Request {
+func (f *fixture) start(t testing.TB, id string, p lipsync.Progress) lipsync.Request {
 	t.Helper()
-	r, err := h.service.Claim(t.Context(), id)
+	r, err := f.service.Claim(t.Context(), id)
 	if err == nil {
-		err = h.service.Report(t.Context(), r, p)
+		err = f.service.Report(t.Context(), r, p)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -250,27 +250,27 @@ func (h *fixture) start(t testing.TB, id string, p lipsync.Progress) lipsync.Req
 }
 
 // complete completes a request, as a worker does.
-func (h *fixture) complete(t testing.TB, id string) {
+func (f *fixture) complete(t testing.TB, id string) {
 	t.Helper()
-	h.output(t, id, []byte("no video"), nil)
+	f.output(t, id, []byte("no video"), nil)
 }
 
 // output completes a request with an output, and with a poster if that is not nil.
-func (h *fixture) output(t testing.TB, id string, output, poster []byte) {
+func (f *fixture) output(t testing.TB, id string, output, poster []byte) {
 	t.Helper()
-	r := h.start(t, id, lipsync.Progress{})
-	_, total, err := h.service.Store.Requests.List(t.Context(), r.Account, "", 0, 1)
+	r := f.start(t, id, lipsync.Progress{})
+	_, total, err := f.service.Store.Requests.List(t.Context(), r.Account, "", 0, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.Length = 12*time.Second + time.Duration(total)*700*time.Millisecond
-	h.clock.Advance(23 * time.Second)
+	f.clock.Advance(23 * time.Second)
 	if poster != nil {
-		if err := h.service.StorePoster(t.Context(), &r, poster); err != nil {
+		if err := f.service.StorePoster(t.Context(), &r, poster); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := h.service.Complete(t.Context(), r, bytes.NewReader(output), -1); err != nil {
+	if err := f.service.Complete(t.Context(), r, bytes.NewReader(output), -1); err != nil {
 		t.Fatal(err)
 	}
 }

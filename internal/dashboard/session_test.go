@@ -10,55 +10,55 @@ import (
 )
 
 func TestSignIn(t *testing.T) {
-	h := newFixture(t)
-	h.get(t, "/").mustLead(t, "/dashboard")
-	h.get(t, "/dashboard").mustLead(t, "/dashboard/sign-in")
-	h.get(t, "/dashboard/sign-in").must(t, http.StatusForbidden, "lipsync dashboard", "--data")
-	link := h.newLink(t)
-	h.do(t, http.MethodHead, link, nil).must(t, http.StatusForbidden)
-	h.get(t, link).mustLead(t, "/dashboard")
-	h.get(t, "/dashboard").must(t, http.StatusOK, "No requests yet")
-	h.get(t, link).mustLead(t, "/dashboard") // a person who is signed in needs no link
+	f := newFixture(t)
+	f.get(t, "/").mustLead(t, "/dashboard")
+	f.get(t, "/dashboard").mustLead(t, "/dashboard/sign-in")
+	f.get(t, "/dashboard/sign-in").must(t, http.StatusForbidden, "lipsync dashboard", "--data")
+	link := f.newLink(t)
+	f.do(t, http.MethodHead, link, nil).must(t, http.StatusForbidden)
+	f.get(t, link).mustLead(t, "/dashboard")
+	f.get(t, "/dashboard").must(t, http.StatusOK, "No requests yet")
+	f.get(t, link).mustLead(t, "/dashboard") // a person who is signed in needs no link
 
-	h.browser = h.newBrowser(t)
-	h.get(t, link).must(t, http.StatusForbidden, "used already")
-	h.get(t, "/dashboard").mustLead(t, "/dashboard/sign-in")
-	h.Close() // a call is logged after it was answered
-	if said := h.log.String(); strings.Contains(said, "token=") || strings.Contains(said, strings.TrimPrefix(link, "/dashboard/sign-in?token=")) {
+	f.browser = f.newBrowser(t)
+	f.get(t, link).must(t, http.StatusForbidden, "used already")
+	f.get(t, "/dashboard").mustLead(t, "/dashboard/sign-in")
+	f.Close() // a call is logged after it was answered
+	if said := f.log.String(); strings.Contains(said, "token=") || strings.Contains(said, strings.TrimPrefix(link, "/dashboard/sign-in?token=")) {
 		t.Error("a token is in the log")
 	}
 }
 
 // TestOldLink uses a link that is too old, and then a newer one.
 func TestOldLink(t *testing.T) {
-	h := newFixture(t)
-	old := h.newLink(t)
-	h.clock.Advance(LinkLife)
-	h.get(t, old).must(t, http.StatusForbidden, "older than 10 minutes")
-	h.signIn(t)
+	f := newFixture(t)
+	old := f.newLink(t)
+	f.clock.Advance(LinkLife)
+	f.get(t, old).must(t, http.StatusForbidden, "older than 10 minutes")
+	f.signIn(t)
 }
 
 // TestWanted asks for a page, signs in, and gets to that page. That works once, and only with a cookie
 // that this service made.
 func TestWanted(t *testing.T) {
-	h := newFixture(t)
+	f := newFixture(t)
 	const wanted = "/dashboard?status=failed&reference_id=a%20b"
-	h.get(t, wanted).mustLead(t, "/dashboard/sign-in")
-	h.get(t, h.newLink(t)).mustLead(t, wanted)
-	h.get(t, h.newLink(t)).mustLead(t, "/dashboard")
+	f.get(t, wanted).mustLead(t, "/dashboard/sign-in")
+	f.get(t, f.newLink(t)).mustLead(t, wanted)
+	f.get(t, f.newLink(t)).mustLead(t, "/dashboard")
 
-	h.browser = h.newBrowser(t)
-	h.get(t, wanted)
-	h.get(t, "/dashboard").mustLead(t, "/dashboard/sign-in") // the last page that was asked for counts
-	h.get(t, h.newLink(t)).mustLead(t, "/dashboard")
+	f.browser = f.newBrowser(t)
+	f.get(t, wanted)
+	f.get(t, "/dashboard").mustLead(t, "/dashboard/sign-in") // the last page that was asked for counts
+	f.get(t, f.newLink(t)).mustLead(t, "/dashboard")
 
-	signIn := h.address(t, "/dashboard/sign-in")
+	signIn := f.address(t, "/dashboard/sign-in")
 	for _, planted := range []string{"", "/dashboard/usage", "https://example.com"} {
-		h.browser = h.newBrowser(t)
-		h.get(t, wanted)
-		kept := h.browser.Jar.Cookies(signIn)[0]
-		h.browser.Jar.SetCookies(signIn, []*http.Cookie{{Name: kept.Name, Value: planted, Path: signIn.Path}})
-		h.get(t, h.newLink(t)).mustLead(t, "/dashboard")
+		f.browser = f.newBrowser(t)
+		f.get(t, wanted)
+		kept := f.browser.Jar.Cookies(signIn)[0]
+		f.browser.Jar.SetCookies(signIn, []*http.Cookie{{Name: kept.Name, Value: planted, Path: signIn.Path}})
+		f.get(t, f.newLink(t)).mustLead(t, "/dashboard")
 	}
 }
 
@@ -73,13 +73,13 @@ func TestNeighbors(t *testing.T) {
 
 // TestOneWinner uses one link many times at once: one use signs in.
 func TestOneWinner(t *testing.T) {
-	h := newFixture(t)
-	link := h.newLink(t)
+	f := newFixture(t)
+	link := f.newLink(t)
 	won := make(chan bool)
 	for range 8 {
 		go func() {
 			r, _ := http.NewRequest(http.MethodGet, link, nil)
-			_, _, err := h.folder.Identify(nil, r)
+			_, _, err := f.folder.Identify(nil, r)
 			won <- err == nil
 		}()
 	}
@@ -95,47 +95,47 @@ func TestOneWinner(t *testing.T) {
 }
 
 func TestSessionEnds(t *testing.T) {
-	h := newFixture(t)
-	h.signIn(t)
-	h.clock.Advance(sessionLife - time.Second)
-	h.get(t, "/dashboard").must(t, http.StatusOK)
-	h.clock.Advance(time.Second)
-	h.get(t, "/dashboard").mustLead(t, "/dashboard/sign-in")
-	h.do(t, http.MethodPost, "/dashboard/settings/keys", url.Values{}).must(t, http.StatusForbidden, "session has ended")
+	f := newFixture(t)
+	f.signIn(t)
+	f.clock.Advance(sessionLife - time.Second)
+	f.get(t, "/dashboard").must(t, http.StatusOK)
+	f.clock.Advance(time.Second)
+	f.get(t, "/dashboard").mustLead(t, "/dashboard/sign-in")
+	f.do(t, http.MethodPost, "/dashboard/settings/keys", url.Values{}).must(t, http.StatusForbidden, "session has ended")
 }
 
 // TestSignOut signs in twice and signs out once. Both sessions end, a copy of the cookie doesn't work,
 // and a new session works.
 func TestSignOut(t *testing.T) {
-	h := newFixture(t)
-	h.signIn(t)
-	other := h.browser
-	h.browser = h.newBrowser(t)
-	h.signIn(t)
-	address := h.address(t, "/dashboard")
-	copied := h.browser.Jar.Cookies(address)
-	h.send(t, "/dashboard/sign-out", nil).mustLead(t, "/dashboard/sign-in")
-	h.get(t, "/dashboard").mustLead(t, "/dashboard/sign-in")
+	f := newFixture(t)
+	f.signIn(t)
+	other := f.browser
+	f.browser = f.newBrowser(t)
+	f.signIn(t)
+	address := f.address(t, "/dashboard")
+	copied := f.browser.Jar.Cookies(address)
+	f.send(t, "/dashboard/sign-out", nil).mustLead(t, "/dashboard/sign-in")
+	f.get(t, "/dashboard").mustLead(t, "/dashboard/sign-in")
 	copied[0].Path = Root
-	h.browser.Jar.SetCookies(address, copied)
-	h.get(t, "/dashboard").mustLead(t, "/dashboard/sign-in")
-	h.browser = other
-	h.get(t, "/dashboard").mustLead(t, "/dashboard/sign-in")
-	h.signIn(t)
-	h.get(t, "/dashboard").must(t, http.StatusOK)
+	f.browser.Jar.SetCookies(address, copied)
+	f.get(t, "/dashboard").mustLead(t, "/dashboard/sign-in")
+	f.browser = other
+	f.get(t, "/dashboard").mustLead(t, "/dashboard/sign-in")
+	f.signIn(t)
+	f.get(t, "/dashboard").must(t, http.StatusOK)
 }
 
 // TestForgedCookie sends cookies that this service did not make.
 func TestForgedCookie(t *testing.T) {
-	h := newFixture(t)
-	h.signIn(t)
-	address, _ := url.Parse(h.URL + "/dashboard")
-	good := h.browser.Jar.Cookies(address)[0]
+	f := newFixture(t)
+	f.signIn(t)
+	address, _ := url.Parse(f.URL + "/dashboard")
+	good := f.browser.Jar.Cookies(address)[0]
 	stranger, err := NewSealer([32]byte{1}, sessionCookie)
 	if err != nil {
 		t.Fatal(err)
 	}
-	forged, err := stranger.Seal(session{Person: Person{Account: account}, Ends: h.clock.Now().Add(time.Hour)})
+	forged, err := stranger.Seal(session{Person: Person{Account: account}, Ends: f.clock.Now().Add(time.Hour)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,8 +146,8 @@ func TestForgedCookie(t *testing.T) {
 		return 'A'
 	}, good.Value)
 	for _, value := range []string{"", "x", forged, good.Value[1:], flipped} {
-		h.browser.Jar.SetCookies(address, []*http.Cookie{{Name: good.Name, Value: value, Path: Root}})
-		h.get(t, "/dashboard").mustLead(t, "/dashboard/sign-in")
+		f.browser.Jar.SetCookies(address, []*http.Cookie{{Name: good.Name, Value: value, Path: Root}})
+		f.get(t, "/dashboard").mustLead(t, "/dashboard/sign-in")
 	}
 }
 
@@ -163,13 +163,13 @@ func TestCookie(t *testing.T) {
 		if secure {
 			want = "lipsync_session"
 		}
-		h := newFixture(t)
+		f := newFixture(t)
 		var err error
-		if h.public, err = url.Parse(address); err != nil {
+		if f.public, err = url.Parse(address); err != nil {
 			t.Fatal(err)
 		}
 		w := httptest.NewRecorder()
-		h.handler(t).ServeHTTP(w, httptest.NewRequest(http.MethodGet, h.newLink(t), nil))
+		f.handler(t).ServeHTTP(w, httptest.NewRequest(http.MethodGet, f.newLink(t), nil))
 		c := w.Result().Cookies()[0]
 		if c.Name != want || c.Secure != secure || !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.Path != Root || c.MaxAge != 12*60*60 {
 			t.Errorf("%s: got %+v", address, c)
@@ -179,10 +179,10 @@ func TestCookie(t *testing.T) {
 
 // TestNoSession checks that the sign-in page explains why browsers keep no session at some addresses.
 func TestNoSession(t *testing.T) {
-	h := newFixture(t)
+	f := newFixture(t)
 	r := httptest.NewRequest(http.MethodGet, "http://192.0.2.1/dashboard/sign-in", nil)
 	w := httptest.NewRecorder()
-	h.handler(t).ServeHTTP(w, r)
+	f.handler(t).ServeHTTP(w, r)
 	if !strings.Contains(w.Body.String(), "only over https") {
 		t.Errorf("got %s", w.Body)
 	}
@@ -191,8 +191,8 @@ func TestNoSession(t *testing.T) {
 // TestEveryForm sends each form without the session's token, with the token of another session, and
 // from another site.
 func TestEveryForm(t *testing.T) {
-	h := newFixture(t)
-	h.signIn(t)
+	f := newFixture(t)
+	f.signIn(t)
 	forms := 0
 	for _, route := range new(pages).private() {
 		path, form := strings.CutPrefix(strings.ReplaceAll(route.pattern, "{id}", "x"), "POST ")
@@ -200,12 +200,12 @@ func TestEveryForm(t *testing.T) {
 			continue
 		}
 		forms++
-		h.do(t, http.MethodPost, path, url.Values{"name": {"x"}}).must(t, http.StatusForbidden, "out of date")
-		h.do(t, http.MethodPost, path, url.Values{"csrf": {"x"}}).must(t, http.StatusForbidden, "out of date")
-		r, _ := http.NewRequest(http.MethodPost, h.URL+path, strings.NewReader(url.Values{"csrf": {h.csrf(t)}}.Encode()))
+		f.do(t, http.MethodPost, path, url.Values{"name": {"x"}}).must(t, http.StatusForbidden, "out of date")
+		f.do(t, http.MethodPost, path, url.Values{"csrf": {"x"}}).must(t, http.StatusForbidden, "out of date")
+		r, _ := http.NewRequest(http.MethodPost, f.URL+path, strings.NewReader(url.Values{"csrf": {f.csrf(t)}}.Encode()))
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		r.Header.Set("Sec-Fetch-Site", "cross-site")
-		response, err := h.browser.Do(r)
+		response, err := f.browser.Do(r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -214,8 +214,8 @@ func TestEveryForm(t *testing.T) {
 			t.Errorf("%s from another site: got %s", path, response.Status)
 		}
 	}
-	h.get(t, "/dashboard").must(t, http.StatusOK)
-	if keys, _ := h.service.Store.Keys.List(t.Context(), ""); len(keys) != 0 || forms < 6 {
+	f.get(t, "/dashboard").must(t, http.StatusOK)
+	if keys, _ := f.service.Store.Keys.List(t.Context(), ""); len(keys) != 0 || forms < 6 {
 		t.Errorf("got %d keys after %d forms, want none", len(keys), forms)
 	}
 }

@@ -43,34 +43,34 @@ func (silent) Start(context.Context, int) error        { return nil }
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	h := &fixture{clock: lipsynctest.NewClock(), wire: wire{takes: call}}
-	objects, err := disk.Open(t.TempDir(), h.clock.Now, slog.New(slog.DiscardHandler))
+	f := &fixture{clock: lipsynctest.NewClock(), wire: wire{takes: call}}
+	objects, err := disk.Open(t.TempDir(), f.clock.Now, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := openWire(t, &h.wire)
-	h.Service = &lipsync.Service{
+	store := openWire(t, &f.wire)
+	f.Service = &lipsync.Service{
 		Store: store.Store, Demand: store, Objects: objects, Queue: silent{}, Pool: silent{}, MaxWorkers: 10,
-		Now: h.clock.Now, NewID: uuid.NewString, Random: rand.Reader, GenerateRate: 60, ReadRate: 60,
+		Now: f.clock.Now, NewID: uuid.NewString, Random: rand.Reader, GenerateRate: 60, ReadRate: 60,
 		Engines: []string{"warp"},
 	}
-	h.api = rest.New(h.Service, rest.Options{Log: slog.New(slog.DiscardHandler)})
-	if h.token, _, err = h.CreateKey(t.Context(), "a", "name", 0); err != nil {
+	f.api = rest.New(f.Service, rest.Options{Log: slog.New(slog.DiscardHandler)})
+	if f.token, _, err = f.CreateKey(t.Context(), "a", "name", 0); err != nil {
 		t.Fatal(err)
 	}
-	return h
+	return f
 }
 
 // call makes one call of the API. It decodes the answer into v unless v is nil.
-func (h *fixture) call(t *testing.T, method, path string, header http.Header, body string, v any) {
+func (f *fixture) call(t *testing.T, method, path string, header http.Header, body string, v any) {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), method, "/api/v1"+path, strings.NewReader(body))
-	r.Header = http.Header{"X-Api-Key": {h.token}, "Content-Type": {"application/json"}}
+	r.Header = http.Header{"X-Api-Key": {f.token}, "Content-Type": {"application/json"}}
 	for name, values := range header {
 		r.Header[name] = values
 	}
 	w := httptest.NewRecorder()
-	h.api.ServeHTTP(w, r)
+	f.api.ServeHTTP(w, r)
 	if w.Code != http.StatusOK {
 		t.Fatalf("%s %s: got %d %s", method, path, w.Code, w.Body)
 	}
@@ -81,35 +81,35 @@ func (h *fixture) call(t *testing.T, method, path string, header http.Header, bo
 	}
 }
 
-func (h *fixture) get(t *testing.T, path string) { h.call(t, http.MethodGet, path, nil, "", nil) }
+func (f *fixture) get(t *testing.T, path string) { f.call(t, http.MethodGet, path, nil, "", nil) }
 
 // generate creates a request with the video and the fields, which each end with a comma. It
 // returns the id.
-func (h *fixture) generate(t *testing.T, video, fields string, header http.Header) string {
+func (f *fixture) generate(t *testing.T, video, fields string, header http.Header) string {
 	t.Helper()
 	body := fmt.Sprintf(`{%s"inputs":[{"type":"video","url":%q},{"type":"audio","url":"https://example.com/a.wav"}]}`, fields, video)
 	var answer struct {
 		ID string `json:"request_id"`
 	}
-	h.call(t, http.MethodPost, "/lipsync/generate", header, body, &answer)
+	f.call(t, http.MethodPost, "/lipsync/generate", header, body, &answer)
 	return answer.ID
 }
 
 // announce announces a video, and returns its id and the URL that names it.
-func (h *fixture) announce(t *testing.T) (id, url string) {
+func (f *fixture) announce(t *testing.T) (id, url string) {
 	t.Helper()
 	var answer struct{ ID, URL string }
-	h.call(t, http.MethodPost, "/uploads", nil, `{"type":"video","size":5}`, &answer)
+	f.call(t, http.MethodPost, "/uploads", nil, `{"type":"video","size":5}`, &answer)
 	return answer.ID, answer.URL
 }
 
 // upload sends a video, and returns the URL that names it.
-func (h *fixture) upload(t *testing.T) string {
+func (f *fixture) upload(t *testing.T) string {
 	t.Helper()
-	id, url := h.announce(t)
-	u, err := h.Store.Uploads.ByID(t.Context(), id)
+	id, url := f.announce(t)
+	u, err := f.Store.Uploads.ByID(t.Context(), id)
 	if err == nil {
-		err = h.Objects.Put(t.Context(), u.Object, strings.NewReader("video"), 5)
+		err = f.Objects.Put(t.Context(), u.Object, strings.NewReader("video"), 5)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -117,7 +117,7 @@ func (h *fixture) upload(t *testing.T) string {
 	return url
 }
 
-func (h *fixture) generateWithMedia(t *testing.T) {
+func (f *fixture) generateWithMedia(t *testing.T) {
 	t.Helper()
 	var body bytes.Buffer
 	w := multipart.NewWriter(&body)
@@ -131,7 +131,7 @@ func (h *fixture) generateWithMedia(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	h.call(t, http.MethodPost, "/lipsync/generate-with-media",
+	f.call(t, http.MethodPost, "/lipsync/generate-with-media",
 		http.Header{"Content-Type": {w.FormDataContentType()}}, body.String(), nil)
 }
 
@@ -145,10 +145,10 @@ func testRoundTrips(t *testing.T) {
 		"GetItem", "UpdateItem", "Query", "BatchGetItem", "TransactWriteItems"
 	times := func(n int, operation string) string { return fmt.Sprint(n, " ", operation) }
 	usage, survey := times(4, query), times(16, query)
-	h := newFixture(t)
-	upload, idem := h.upload(t), http.Header{"Idempotency-Key": {"i"}}
-	h.generate(t, url, "", nil)
-	doomed := h.generate(t, url, "", nil)
+	f := newFixture(t)
+	upload, idem := f.upload(t), http.Header{"Idempotency-Key": {"i"}}
+	f.generate(t, url, "", nil)
+	doomed := f.generate(t, url, "", nil)
 	var id string
 	var held lipsync.Request
 	ok := func(err error) {
@@ -165,49 +165,49 @@ func testRoundTrips(t *testing.T) {
 		trips, written int
 		want           []string
 	}{
-		{"GET /users/me", func() { h.get(t, "/users/me") }, 2, 1, []string{get, update}},
-		{"POST /lipsync/generate", func() { id = h.generate(t, url, "", nil) }, 6, 7, []string{get, update, usage, batch, transact, update}},
-		{"… with a reference id", func() { h.generate(t, url, `"reference_id":"r",`, nil) }, 6, 8, []string{get, update, usage, batch, transact, times(2, update)}},
-		{"… with an idempotency key", func() { h.generate(t, url, "", idem) }, 6, 8, []string{get, update, usage, batch, transact, update}},
-		{"… the same again", func() { h.generate(t, url, "", idem) }, 6, 1, []string{get, update, usage, batch, query, batch}},
-		{"… of an upload", func() { h.generate(t, upload, "", nil) }, 7, 8, []string{get, update, get, usage, batch, transact, update}},
-		{"POST /lipsync/generate-with-media", func() { h.generateWithMedia(t) }, 6, 7, []string{get, update, usage, batch, transact, update}},
-		{"GET /lipsync/requests/ID", func() { h.get(t, "/lipsync/requests/"+id) }, 3, 1, []string{get, update, query}},
-		{"GET /lipsync/requests/REFERENCE", func() { h.get(t, "/lipsync/requests/r") }, 4, 1, []string{get, update, batch, query}},
-		{"GET /lipsync/requests/ID/progress", func() { h.get(t, "/lipsync/requests/"+id+"/progress") }, 3, 1, []string{get, update, query}},
-		{"GET /lipsync/requests/REFERENCE/progress", func() { h.get(t, "/lipsync/requests/r/progress") }, 4, 1, []string{get, update, batch, query}},
-		{"DELETE /lipsync/requests/ID", func() { h.call(t, http.MethodDelete, "/lipsync/requests/"+doomed, nil, "", nil) }, 5, 4,
+		{"GET /users/me", func() { f.get(t, "/users/me") }, 2, 1, []string{get, update}},
+		{"POST /lipsync/generate", func() { id = f.generate(t, url, "", nil) }, 6, 7, []string{get, update, usage, batch, transact, update}},
+		{"… with a reference id", func() { f.generate(t, url, `"reference_id":"r",`, nil) }, 6, 8, []string{get, update, usage, batch, transact, times(2, update)}},
+		{"… with an idempotency key", func() { f.generate(t, url, "", idem) }, 6, 8, []string{get, update, usage, batch, transact, update}},
+		{"… the same again", func() { f.generate(t, url, "", idem) }, 6, 1, []string{get, update, usage, batch, query, batch}},
+		{"… of an upload", func() { f.generate(t, upload, "", nil) }, 7, 8, []string{get, update, get, usage, batch, transact, update}},
+		{"POST /lipsync/generate-with-media", func() { f.generateWithMedia(t) }, 6, 7, []string{get, update, usage, batch, transact, update}},
+		{"GET /lipsync/requests/ID", func() { f.get(t, "/lipsync/requests/"+id) }, 3, 1, []string{get, update, query}},
+		{"GET /lipsync/requests/REFERENCE", func() { f.get(t, "/lipsync/requests/r") }, 4, 1, []string{get, update, batch, query}},
+		{"GET /lipsync/requests/ID/progress", func() { f.get(t, "/lipsync/requests/"+id+"/progress") }, 3, 1, []string{get, update, query}},
+		{"GET /lipsync/requests/REFERENCE/progress", func() { f.get(t, "/lipsync/requests/r/progress") }, 4, 1, []string{get, update, batch, query}},
+		{"DELETE /lipsync/requests/ID", func() { f.call(t, http.MethodDelete, "/lipsync/requests/"+doomed, nil, "", nil) }, 5, 4,
 			[]string{get, update, times(2, query), transact}},
-		{"… the same again", func() { h.call(t, http.MethodDelete, "/lipsync/requests/"+doomed, nil, "", nil) }, 5, 1,
+		{"… the same again", func() { f.call(t, http.MethodDelete, "/lipsync/requests/"+doomed, nil, "", nil) }, 5, 1,
 			[]string{get, update, times(3, query)}},
-		{"GET /lipsync/requests/ID/details", func() { h.get(t, "/lipsync/requests/"+id+"/details") }, 3, 1, []string{get, update, query}},
-		{"GET /lipsync/requests/REFERENCE/details", func() { h.get(t, "/lipsync/requests/r/details") }, 4, 1, []string{get, update, batch, query}},
-		{"DELETE /lipsync/requests/ID/media", func() { h.call(t, http.MethodDelete, "/lipsync/requests/"+doomed+"/media", nil, "", nil) }, 5, 3,
+		{"GET /lipsync/requests/ID/details", func() { f.get(t, "/lipsync/requests/"+id+"/details") }, 3, 1, []string{get, update, query}},
+		{"GET /lipsync/requests/REFERENCE/details", func() { f.get(t, "/lipsync/requests/r/details") }, 4, 1, []string{get, update, batch, query}},
+		{"DELETE /lipsync/requests/ID/media", func() { f.call(t, http.MethodDelete, "/lipsync/requests/"+doomed+"/media", nil, "", nil) }, 5, 3,
 			[]string{get, update, times(2, query), transact}},
-		{"… the same again", func() { h.call(t, http.MethodDelete, "/lipsync/requests/"+doomed+"/media", nil, "", nil) }, 4, 1,
+		{"… the same again", func() { f.call(t, http.MethodDelete, "/lipsync/requests/"+doomed+"/media", nil, "", nil) }, 4, 1,
 			[]string{get, update, times(2, query)}},
-		{"GET /lipsync/requests", func() { h.get(t, "/lipsync/requests") }, 4, 1, []string{get, update, times(2, batch)}},
-		{"… ?offset=5", func() { h.get(t, "/lipsync/requests?offset=5&limit=1") }, 4, 1, []string{get, update, times(2, batch)}},
-		{"… beyond the last", func() { h.get(t, "/lipsync/requests?offset=1000") }, 3, 1, []string{get, update, batch}},
-		{"POST /uploads", func() { h.announce(t) }, 4, 3, []string{get, update, usage, transact}},
-		{"first call in a minute", func() { h.clock.Advance(time.Minute); h.get(t, "/users/me") }, 5, 3,
+		{"GET /lipsync/requests", func() { f.get(t, "/lipsync/requests") }, 4, 1, []string{get, update, times(2, batch)}},
+		{"… ?offset=5", func() { f.get(t, "/lipsync/requests?offset=5&limit=1") }, 4, 1, []string{get, update, times(2, batch)}},
+		{"… beyond the last", func() { f.get(t, "/lipsync/requests?offset=1000") }, 3, 1, []string{get, update, batch}},
+		{"POST /uploads", func() { f.announce(t) }, 4, 3, []string{get, update, usage, transact}},
+		{"first call in a minute", func() { f.clock.Advance(time.Minute); f.get(t, "/users/me") }, 5, 3,
 			[]string{times(2, get), times(3, update)}},
-		{"dispatch", func() { ok(h.Scale(t.Context())) }, 3, 1, []string{get, update, times(16, query)}},
-		{"claim by id", func() { _, err := h.Claim(t.Context(), id); ok(err) }, 4, 4, []string{query, batch, transact, update}},
-		{"claim the oldest", func() { var err error; held, err = h.Claim(t.Context(), ""); ok(err) }, 5, 4, []string{times(17, query), batch, transact, update}},
-		{"renew", func() { ok(h.Renew(t.Context(), held)) }, 1, 1, []string{update}},
-		{"report", func() { ok(h.Report(t.Context(), held, lipsync.Progress{Percent: 50})) }, 1, 1, []string{update}},
-		{"held", func() { ok(h.Held(t.Context(), held)) }, 1, 0, []string{query}},
-		{"complete", func() { ok(h.Complete(t.Context(), held, strings.NewReader("o"), 1)) }, 2, 4, []string{query, transact}},
-		{"release", func() { r, _ := h.Claim(t.Context(), ""); h.wire.take(); ok(h.Release(t.Context(), r)) }, 7, 3, []string{query, transact}},
-		{"worked", func() { _, err := h.Worked(t.Context(), time.Second); ok(err) }, 1, 1, []string{update}},
-		{"sweep", func() { h.clock.Advance(5 * time.Second); ok(h.Sweep(t.Context())) }, 15, 1,
+		{"dispatch", func() { ok(f.Scale(t.Context())) }, 3, 1, []string{get, update, times(16, query)}},
+		{"claim by id", func() { _, err := f.Claim(t.Context(), id); ok(err) }, 4, 4, []string{query, batch, transact, update}},
+		{"claim the oldest", func() { var err error; held, err = f.Claim(t.Context(), ""); ok(err) }, 5, 4, []string{times(17, query), batch, transact, update}},
+		{"renew", func() { ok(f.Renew(t.Context(), held)) }, 1, 1, []string{update}},
+		{"report", func() { ok(f.Report(t.Context(), held, lipsync.Progress{Percent: 50})) }, 1, 1, []string{update}},
+		{"held", func() { ok(f.Held(t.Context(), held)) }, 1, 0, []string{query}},
+		{"complete", func() { ok(f.Complete(t.Context(), held, strings.NewReader("o"), 1)) }, 2, 4, []string{query, transact}},
+		{"release", func() { r, _ := f.Claim(t.Context(), ""); f.wire.take(); ok(f.Release(t.Context(), r)) }, 7, 3, []string{query, transact}},
+		{"worked", func() { _, err := f.Worked(t.Context(), time.Second); ok(err) }, 1, 1, []string{update}},
+		{"sweep", func() { f.clock.Advance(5 * time.Second); ok(f.Sweep(t.Context())) }, 15, 1,
 			[]string{survey, batch, times(2*8+20, query), get, update, times(16+8, query)}},
 	} {
-		h.wire.take()
+		f.wire.take()
 		trips := roundTrips(c.do)
-		written := h.wire.written
-		got := inTurn(h.wire.take())
+		written := f.wire.written
+		got := inTurn(f.wire.take())
 		if !slices.Equal(got, c.want) || trips != c.trips || written != c.written {
 			t.Errorf("%s: got %v in %d round trips with %d items written, want %v, %d and %d", c.name, got, trips, written, c.want, c.trips, c.written)
 		}

@@ -19,30 +19,30 @@ func unreachable(retryAfter time.Duration) error {
 
 // attempt claims the request and ends the attempt with err at once. It returns the pause after
 // that, or 0 if the request is final.
-func (h *fixture) attempt(t *testing.T, id string, err error) time.Duration {
+func (f *fixture) attempt(t *testing.T, id string, err error) time.Duration {
 	t.Helper()
-	return h.longAttempt(t, id, err, 0)
+	return f.longAttempt(t, id, err, 0)
 }
 
 // longAttempt does the same as attempt, after the time took.
-func (h *fixture) longAttempt(t *testing.T, id string, err error, took time.Duration) time.Duration {
+func (f *fixture) longAttempt(t *testing.T, id string, err error, took time.Duration) time.Duration {
 	t.Helper()
-	r, claimErr := h.Claim(t.Context(), id)
+	r, claimErr := f.Claim(t.Context(), id)
 	must(t, claimErr)
-	h.clock.Advance(took)
-	_, again, reported := h.Fault(t.Context(), r, err, took)
+	f.clock.Advance(took)
+	_, again, reported := f.Fault(t.Context(), r, err, took)
 	must(t, reported)
 	if again.IsZero() {
 		return 0
 	}
-	_, claimErr = h.Claim(t.Context(), id)
+	_, claimErr = f.Claim(t.Context(), id)
 	want(t, "code of a claim in the pause", lipsync.CodeOf(claimErr), lipsync.NotFound)
-	return again.Sub(h.clock.Now())
+	return again.Sub(f.clock.Now())
 }
 
-func (h *fixture) failureOf(t *testing.T, id string) lipsync.FailureCode {
+func (f *fixture) failureOf(t *testing.T, id string) lipsync.FailureCode {
 	t.Helper()
-	r, err := h.Store.Requests.ByID(t.Context(), id)
+	r, err := f.Store.Requests.ByID(t.Context(), id)
 	must(t, err)
 	return r.Failure.Code
 }
@@ -66,11 +66,11 @@ func TestTransient(t *testing.T) {
 		"disk fails": {&os.PathError{Op: "write", Err: syscall.EIO}, lipsync.HostFailing, 72 * time.Hour, time.Hour, 72},
 		"no host":    {noHost(), lipsync.MediaHostMissing, time.Minute, time.Minute, 4},
 	} {
-		h := newFixture(t)
-		id, began, tries := h.generate(t, ""), h.clock.Now(), 0
+		f := newFixture(t)
+		id, began, tries := f.generate(t, ""), f.clock.Now(), 0
 		for {
-			since := h.clock.Now().Sub(began)
-			pause := h.attempt(t, id, c.err)
+			since := f.clock.Now().Sub(began)
+			pause := f.attempt(t, id, c.err)
 			tries++
 			if pause == 0 {
 				break
@@ -79,14 +79,14 @@ func TestTransient(t *testing.T) {
 			if pause < longest/2 || pause > longest {
 				t.Errorf("%s: %s after the first fault, the pause is %s, want %s to %s", name, since, pause, longest/2, longest)
 			}
-			h.wantAttempts(t, id, 0)
-			h.clock.Advance(pause)
+			f.wantAttempts(t, id, 0)
+			f.clock.Advance(pause)
 		}
-		took := h.clock.Now().Sub(began)
+		took := f.clock.Now().Sub(began)
 		if took < c.patience || took > c.patience+c.longest || tries < c.atLeast {
 			t.Errorf("%s: given up after %s and %d tries, want %s and %d or more", name, took, tries, c.patience, c.atLeast)
 		}
-		want(t, name, h.failureOf(t, id), c.code)
+		want(t, name, f.failureOf(t, id), c.code)
 	}
 }
 
@@ -105,19 +105,19 @@ func TestKindsOfFaults(t *testing.T) {
 		"disk full, then no network": {syscall.ENOSPC, 60 * time.Hour, unreachable(0), lipsync.MediaUnreachable, 6 * time.Hour},
 		"no host, then no network":   {noHost(), 50 * time.Second, unreachable(0), lipsync.MediaUnreachable, 6 * time.Hour},
 	} {
-		h := newFixture(t)
-		id := h.generate(t, "")
-		for began := h.clock.Now(); h.clock.Now().Sub(began) < c.lasts; {
-			h.clock.Advance(max(time.Millisecond, h.attempt(t, id, c.first)))
+		f := newFixture(t)
+		id := f.generate(t, "")
+		for began := f.clock.Now(); f.clock.Now().Sub(began) < c.lasts; {
+			f.clock.Advance(max(time.Millisecond, f.attempt(t, id, c.first)))
 		}
-		began := h.clock.Now()
-		for pause := h.attempt(t, id, c.then); pause > 0; pause = h.attempt(t, id, c.then) {
-			h.clock.Advance(pause)
+		began := f.clock.Now()
+		for pause := f.attempt(t, id, c.then); pause > 0; pause = f.attempt(t, id, c.then) {
+			f.clock.Advance(pause)
 		}
-		if took := h.clock.Now().Sub(began); took < c.patience || took > 2*c.patience {
+		if took := f.clock.Now().Sub(began); took < c.patience || took > 2*c.patience {
 			t.Errorf("%s: given up after %s, want %s", name, took, c.patience)
 		}
-		want(t, name, h.failureOf(t, id), c.code)
+		want(t, name, f.failureOf(t, id), c.code)
 	}
 }
 
@@ -132,13 +132,13 @@ func TestAlternatingFaults(t *testing.T) {
 		"no network and disk full": {[]error{unreachable(0), syscall.ENOSPC}, 74 * time.Hour},
 		"all":                      {[]error{noHost(), syscall.ENOSPC, unreachable(0)}, 74 * time.Hour},
 	} {
-		h := newFixture(t)
-		id, began, pause := h.generate(t, ""), h.clock.Now(), time.Duration(1)
+		f := newFixture(t)
+		id, began, pause := f.generate(t, ""), f.clock.Now(), time.Duration(1)
 		for n := 0; pause > 0; n++ {
-			pause = h.attempt(t, id, c.faults[n%len(c.faults)])
-			h.clock.Advance(pause)
+			pause = f.attempt(t, id, c.faults[n%len(c.faults)])
+			f.clock.Advance(pause)
 		}
-		if took := h.clock.Now().Sub(began); took > c.most {
+		if took := f.clock.Now().Sub(began); took > c.most {
 			t.Errorf("%s: given up after %s, want at most %s", name, took, c.most)
 		}
 	}
@@ -158,48 +158,48 @@ func TestHeldWorkers(t *testing.T) {
 		"slow video, missing audio": {[]lipsync.FailureCode{lipsync.MediaHostMissing, lipsync.MediaUnreachable}, 19 * time.Minute, 4},
 		"two media":                 {[]lipsync.FailureCode{lipsync.MediaTooSlow}, 39 * time.Minute, 2},
 	} {
-		h := newFixture(t)
-		_, h.caller = h.newCaller(t, "b", 1)
-		id, tries, pause := h.generate(t, ""), 0, time.Duration(1)
+		fx := newFixture(t)
+		_, fx.caller = fx.newCaller(t, "b", 1)
+		id, tries, pause := fx.generate(t, ""), 0, time.Duration(1)
 		for pause > 0 {
 			f := lipsync.Failure{Code: c.fault[tries%len(c.fault)], Details: lipsync.Details{Kind: lipsync.Video}}
-			pause = h.longAttempt(t, id, f.Because(nil), c.took)
-			h.clock.Advance(pause)
+			pause = fx.longAttempt(t, id, f.Because(nil), c.took)
+			fx.clock.Advance(pause)
 			tries++
 		}
 		want(t, name+": tries", tries, c.tries)
-		want(t, name, h.failureOf(t, id), lipsync.MediaTooSlow)
-		h.generate(t, "") // the key may make one request
+		want(t, name, fx.failureOf(t, id), lipsync.MediaTooSlow)
+		fx.generate(t, "") // the key may make one request
 	}
 }
 
 // TestHeldByOthers checks that only faults of fetching count in Fetching.
 func TestHeldByOthers(t *testing.T) {
-	h := newFixture(t)
-	id := h.generate(t, "")
+	f := newFixture(t)
+	id := f.generate(t, "")
 	for range 5 {
-		h.clock.Advance(h.longAttempt(t, id, syscall.ENOSPC, 59*time.Minute))
+		f.clock.Advance(f.longAttempt(t, id, syscall.ENOSPC, 59*time.Minute))
 	}
-	h.clock.Advance(h.longAttempt(t, id, errors.New("index out of range"), 59*time.Minute))
-	h.clock.Advance(h.longAttempt(t, id, unreachable(0), 59*time.Minute))
-	h.complete(t, id)
+	f.clock.Advance(f.longAttempt(t, id, errors.New("index out of range"), 59*time.Minute))
+	f.clock.Advance(f.longAttempt(t, id, unreachable(0), 59*time.Minute))
+	f.complete(t, id)
 }
 
 // TestDelaysEnd releases a request, or lets its lease run out, after hours without a network. The
 // next fault then counts as the first one.
 func TestDelaysEnd(t *testing.T) {
-	for name, end := range map[string]func(h *fixture, r lipsync.Request) error{
-		"given back":    func(h *fixture, r lipsync.Request) error { return h.Release(t.Context(), r) },
-		"lease ran out": func(h *fixture, r lipsync.Request) error { h.clock.Advance(lipsync.Lease); return nil },
+	for name, end := range map[string]func(f *fixture, r lipsync.Request) error{
+		"given back":    func(f *fixture, r lipsync.Request) error { return f.Release(t.Context(), r) },
+		"lease ran out": func(f *fixture, r lipsync.Request) error { f.clock.Advance(lipsync.Lease); return nil },
 	} {
-		h := newFixture(t)
-		id := h.generate(t, "")
-		h.attempt(t, id, unreachable(0))
-		h.clock.Advance(7 * time.Hour)
-		r, err := h.Claim(t.Context(), id)
+		f := newFixture(t)
+		id := f.generate(t, "")
+		f.attempt(t, id, unreachable(0))
+		f.clock.Advance(7 * time.Hour)
+		r, err := f.Claim(t.Context(), id)
 		must(t, err)
-		must(t, end(h, r))
-		if pause := h.attempt(t, id, unreachable(0)); pause == 0 || pause > 5*time.Second {
+		must(t, end(f, r))
+		if pause := f.attempt(t, id, unreachable(0)); pause == 0 || pause > 5*time.Second {
 			t.Errorf("%s: got a pause of %s, want the shortest", name, pause)
 		}
 	}
@@ -207,72 +207,72 @@ func TestDelaysEnd(t *testing.T) {
 
 // TestRetryAfter checks that the pause is as long as the other server asks for, but never days.
 func TestRetryAfter(t *testing.T) {
-	h := newFixture(t)
-	id := h.generate(t, "")
+	f := newFixture(t)
+	id := f.generate(t, "")
 	for _, c := range []struct{ asked, want time.Duration }{
 		{7 * time.Minute, 7 * time.Minute}, {1000 * time.Hour, time.Hour},
 	} {
-		pause := h.attempt(t, id, unreachable(c.asked))
+		pause := f.attempt(t, id, unreachable(c.asked))
 		want(t, "pause", pause, c.want)
-		h.clock.Advance(pause)
+		f.clock.Advance(pause)
 	}
-	if pause := h.attempt(t, id, unreachable(time.Second)); pause < 5*time.Minute {
+	if pause := f.attempt(t, id, unreachable(time.Second)); pause < 5*time.Minute {
 		t.Errorf("got a pause of %s, want no shorter one than without being asked", pause)
 	}
 }
 
 // TestOurFault checks that each pause is longer, and that the request fails after the last attempt.
 func TestOurFault(t *testing.T) {
-	h := newFixture(t)
-	id := h.generate(t, "")
+	f := newFixture(t)
+	id := f.generate(t, "")
 	for attempt, longest := range []time.Duration{30 * time.Second, time.Minute, 0} {
-		pause := h.attempt(t, id, errors.New("index out of range"))
+		pause := f.attempt(t, id, errors.New("index out of range"))
 		if pause < longest/2 || pause > longest {
 			t.Errorf("got a pause of %s, want %s to %s", pause, longest/2, longest)
 		}
-		h.wantAttempts(t, id, attempt+1)
-		h.clock.Advance(pause)
+		f.wantAttempts(t, id, attempt+1)
+		f.clock.Advance(pause)
 	}
-	want(t, "failure", h.failureOf(t, id), lipsync.InternalFault)
+	want(t, "failure", f.failureOf(t, id), lipsync.InternalFault)
 }
 
 // TestTransientBeforeFault checks that faults of the service and transient faults count separately.
 // The patience with transient faults starts again after another end of an attempt.
 func TestTransientBeforeFault(t *testing.T) {
-	h := newFixture(t)
-	id := h.generate(t, "")
+	f := newFixture(t)
+	id := f.generate(t, "")
 	for range 2 {
-		for began := h.clock.Now(); h.clock.Now().Sub(began) < 5*time.Hour; {
-			h.clock.Advance(h.attempt(t, id, unreachable(0)))
+		for began := f.clock.Now(); f.clock.Now().Sub(began) < 5*time.Hour; {
+			f.clock.Advance(f.attempt(t, id, unreachable(0)))
 		}
-		h.clock.Advance(h.attempt(t, id, errors.New("index out of range")))
+		f.clock.Advance(f.attempt(t, id, errors.New("index out of range")))
 	}
-	h.wantAttempts(t, id, 2)
-	if r, err := h.Store.Requests.ByID(t.Context(), id); err != nil || r.Delays < lipsync.MaxClaims {
+	f.wantAttempts(t, id, 2)
+	if r, err := f.Store.Requests.ByID(t.Context(), id); err != nil || r.Delays < lipsync.MaxClaims {
 		t.Errorf("got %d delays (%v), want more than the claims that a request gets else", r.Delays, err)
 	}
-	h.complete(t, id)
+	f.complete(t, id)
 }
 
 // TestInputFault checks that a fault of the input fails the request at once.
 func TestInputFault(t *testing.T) {
-	h := newFixture(t)
-	id := h.generate(t, "")
-	want(t, "pause", h.attempt(t, id, lipsync.Failure{Code: lipsync.NoFace}.Because(syscall.ENOSPC)), 0)
-	want(t, "failure", h.failureOf(t, id), lipsync.NoFace)
+	f := newFixture(t)
+	id := f.generate(t, "")
+	want(t, "pause", f.attempt(t, id, lipsync.Failure{Code: lipsync.NoFace}.Because(syscall.ENOSPC)), 0)
+	want(t, "failure", f.failureOf(t, id), lipsync.NoFace)
 }
 
 // TestFaultOfLost checks Fault of a worker that has lost its request.
 func TestFaultOfLost(t *testing.T) {
-	h := newFixture(t)
-	id := h.generate(t, "")
-	slow, err := h.Claim(t.Context(), id)
+	f := newFixture(t)
+	id := f.generate(t, "")
+	slow, err := f.Claim(t.Context(), id)
 	must(t, err)
-	h.clock.Advance(lipsync.Lease)
-	_, err = h.Claim(t.Context(), id)
+	f.clock.Advance(lipsync.Lease)
+	_, err = f.Claim(t.Context(), id)
 	must(t, err)
 	for _, fault := range []error{errors.New("ours"), unreachable(0), lipsync.Failure{Code: lipsync.NoFace}.Because(nil)} {
-		_, _, err := h.Fault(t.Context(), slow, fault, 0)
+		_, _, err := f.Fault(t.Context(), slow, fault, 0)
 		want(t, "code", lipsync.CodeOf(err), lipsync.Conflict)
 	}
 }
@@ -280,19 +280,19 @@ func TestFaultOfLost(t *testing.T) {
 // TestPostpone checks that the watcher learns of each pause, and that a postponed request stays as it
 // is.
 func TestPostpone(t *testing.T) {
-	h := newFixture(t)
+	f := newFixture(t)
 	var w watcher
-	id := h.generate(t, "")
-	h.clock.Advance(time.Hour)
-	h.Watcher, h.queue.sent = &w, nil
-	pause := h.attempt(t, id, unreachable(time.Minute))
+	id := f.generate(t, "")
+	f.clock.Advance(time.Hour)
+	f.Watcher, f.queue.sent = &w, nil
+	pause := f.attempt(t, id, unreachable(time.Minute))
 	w.want(t, "started after 1h0m0s", "postponed by media_unreachable with 0 attempts and 1 delays")
-	must(t, h.Sweep(t.Context()))
+	must(t, f.Sweep(t.Context()))
 	w.want(t, "oldest 0s", "unreachable 1")
-	want(t, "messages in the pause", len(h.queue.sent), 0)
+	want(t, "messages in the pause", len(f.queue.sent), 0)
 
-	h.clock.Advance(pause + 3*time.Second)
-	must(t, h.Sweep(t.Context()))
+	f.clock.Advance(pause + 3*time.Second)
+	must(t, f.Sweep(t.Context()))
 	w.want(t, "oldest 3s", "unreachable 1") // not 1 h: it waits for a worker only now
-	want(t, "messages after it", fmt.Sprint(h.queue.sent), fmt.Sprint([]string{id}))
+	want(t, "messages after it", fmt.Sprint(f.queue.sent), fmt.Sprint([]string{id}))
 }

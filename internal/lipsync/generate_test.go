@@ -10,32 +10,32 @@ import (
 )
 
 func TestGenerate(t *testing.T) {
-	h := newFixture(t)
+	f := newFixture(t)
 	n := urls()
 	n.LargestFace, n.ReferenceID = true, new("ref")
-	id, err := h.Generate(t.Context(), h.caller, n)
+	id, err := f.Generate(t.Context(), f.caller, n)
 	must(t, err)
-	got, err := h.Store.Requests.ByID(t.Context(), id)
+	got, err := f.Store.Requests.ByID(t.Context(), id)
 	must(t, err)
 	want(t, "request", got, lipsync.Request{
-		ID: id, Account: "a", KeyID: h.caller.KeyID, ReferenceID: "ref", Status: lipsync.Queued,
+		ID: id, Account: "a", KeyID: f.caller.KeyID, ReferenceID: "ref", Status: lipsync.Queued,
 		Video: lipsync.Input{URL: n.Video.URL}, Audio: lipsync.Input{URL: n.Audio.URL},
-		LargestFace: true, Engine: "warp", CreatedAt: h.clock.Now(),
+		LargestFace: true, Engine: "warp", CreatedAt: f.clock.Now(),
 	})
-	want(t, "sent", strings.Join(h.queue.sent, ","), id)
+	want(t, "sent", strings.Join(f.queue.sent, ","), id)
 }
 
 func TestGenerateWithQueueDown(t *testing.T) {
-	h := newFixture(t)
-	h.queue.down = true
-	id := h.generate(t, "")
-	h.queue.down = false
-	must(t, h.Sweep(t.Context()))
-	want(t, "sent by the sweep", strings.Join(h.queue.sent, ","), id)
+	f := newFixture(t)
+	f.queue.down = true
+	id := f.generate(t, "")
+	f.queue.down = false
+	must(t, f.Sweep(t.Context()))
+	want(t, "sent by the sweep", strings.Join(f.queue.sent, ","), id)
 }
 
 func TestGenerateTexts(t *testing.T) {
-	h := newFixture(t)
+	f := newFixture(t)
 	const (
 		badReference = "reference_id must be 1 to 255 characters"
 		badKey       = "Idempotency-Key must be 1 to 255 characters"
@@ -56,7 +56,7 @@ func TestGenerateTexts(t *testing.T) {
 	} {
 		n := urls()
 		c.change(&n)
-		_, err := h.Generate(t.Context(), h.caller, n)
+		_, err := f.Generate(t.Context(), f.caller, n)
 		code := lipsync.Invalid
 		if c.message == "" {
 			code = ""
@@ -66,32 +66,32 @@ func TestGenerateTexts(t *testing.T) {
 }
 
 func TestGenerateEngine(t *testing.T) {
-	h := newFixture(t) // with warp, the default, and wav2lip
+	f := newFixture(t) // with warp, the default, and wav2lip
 	for _, c := range []struct{ engine, want string }{{"", "warp"}, {"warp", "warp"}, {"wav2lip", "wav2lip"}} {
 		n := urls()
 		n.Engine = c.engine
-		id, err := h.Generate(t.Context(), h.caller, n)
+		id, err := f.Generate(t.Context(), f.caller, n)
 		must(t, err)
-		r, err := h.Store.Requests.ByID(t.Context(), id)
+		r, err := f.Store.Requests.ByID(t.Context(), id)
 		must(t, err)
 		want(t, "engine for "+c.engine, r.Engine, c.want)
 	}
 	n := urls()
 	n.Engine = "Warp"
-	_, err := h.Generate(t.Context(), h.caller, n)
+	_, err := f.Generate(t.Context(), f.caller, n)
 	wantError(t, "unknown engine", err, lipsync.Invalid, "model must be one of: warp, wav2lip")
 }
 
 func TestGenerateReplay(t *testing.T) {
-	h := newFixture(t)
+	f := newFixture(t)
 	first := urls()
 	first.IdempotencyKey = new("k")
-	id, err := h.Generate(t.Context(), h.caller, first)
+	id, err := f.Generate(t.Context(), f.caller, first)
 	must(t, err)
-	again, err := h.Generate(t.Context(), h.caller, first)
+	again, err := f.Generate(t.Context(), f.caller, first)
 	must(t, err)
 	want(t, "replayed id", again, id)
-	want(t, "messages sent", len(h.queue.sent), 1)
+	want(t, "messages sent", len(f.queue.sent), 1)
 
 	for name, change := range map[string]func(n *lipsync.RequestParams){
 		"video":     func(n *lipsync.RequestParams) { n.Video.URL += "x" },
@@ -106,64 +106,64 @@ func TestGenerateReplay(t *testing.T) {
 	} {
 		n := first
 		change(&n)
-		_, err := h.Generate(t.Context(), h.caller, n)
+		_, err := f.Generate(t.Context(), f.caller, n)
 		wantError(t, name, err, lipsync.Reused, "idempotency key was used with a different request")
 	}
-	h.clock.Advance(24 * time.Hour)
-	later, err := h.Generate(t.Context(), h.caller, first)
+	f.clock.Advance(24 * time.Hour)
+	later, err := f.Generate(t.Context(), f.caller, first)
 	must(t, err)
 	want(t, "same id a day later", later == id, false)
 }
 
 // media stores both inputs of a new request.
-func (h *fixture) media(t *testing.T, video, audio string) lipsync.RequestParams {
+func (f *fixture) media(t *testing.T, video, audio string) lipsync.RequestParams {
 	t.Helper()
-	n := lipsync.RequestParams{ID: h.NewRequestID()}
+	n := lipsync.RequestParams{ID: f.NewRequestID()}
 	var err error
-	n.Video, err = h.StoreMedia(t.Context(), n.ID, lipsync.Video, strings.NewReader(video))
+	n.Video, err = f.StoreMedia(t.Context(), n.ID, lipsync.Video, strings.NewReader(video))
 	must(t, err)
-	n.Audio, err = h.StoreMedia(t.Context(), n.ID, lipsync.Audio, strings.NewReader(audio))
+	n.Audio, err = f.StoreMedia(t.Context(), n.ID, lipsync.Audio, strings.NewReader(audio))
 	must(t, err)
 	return n
 }
 
 // wantObject checks whether an object exists.
-func (h *fixture) wantObject(t *testing.T, key string, exists bool) {
+func (f *fixture) wantObject(t *testing.T, key string, exists bool) {
 	t.Helper()
-	_, err := h.Objects.Size(t.Context(), key)
+	_, err := f.Objects.Size(t.Context(), key)
 	want(t, key+" exists", err == nil, exists)
 }
 
 func TestGenerateMedia(t *testing.T) {
-	h := newFixture(t)
+	f := newFixture(t)
 	send := func(video, audio string) (lipsync.RequestParams, string, error) {
-		n := h.media(t, video, audio)
+		n := f.media(t, video, audio)
 		n.IdempotencyKey = new("k")
-		id, err := h.Generate(t.Context(), h.caller, n)
+		id, err := f.Generate(t.Context(), f.caller, n)
 		return n, id, err
 	}
 	first, id, err := send("v", "a")
 	must(t, err)
 	want(t, "id", id, first.ID)
-	h.wantObject(t, first.Video.Object, true)
-	must(t, h.DiscardMedia(t.Context(), first.ID)) // leaves an existing request as it is
-	h.wantObject(t, first.Video.Object, true)
+	f.wantObject(t, first.Video.Object, true)
+	must(t, f.DiscardMedia(t.Context(), first.ID)) // leaves an existing request as it is
+	f.wantObject(t, first.Video.Object, true)
 
 	again, id, err := send("v", "a")
 	must(t, err)
 	want(t, "replayed id", id, first.ID)
-	h.wantObject(t, again.Video.Object, false)
-	h.wantObject(t, again.Audio.Object, false)
-	h.wantObject(t, first.Video.Object, true)
+	f.wantObject(t, again.Video.Object, false)
+	f.wantObject(t, again.Audio.Object, false)
+	f.wantObject(t, first.Video.Object, true)
 
 	other, _, err := send("v", "another")
 	wantError(t, "other contents", err, lipsync.Reused, "idempotency key was used with a different request")
-	h.wantObject(t, other.Audio.Object, false)
+	f.wantObject(t, other.Audio.Object, false)
 }
 
 func TestStoreMediaLimit(t *testing.T) {
-	h := newFixture(t)
-	h.MaxVideo, h.MaxAudio = 5, 4
+	f := newFixture(t)
+	f.MaxVideo, f.MaxAudio = 5, 4
 	for _, c := range []struct {
 		kind          lipsync.MediaKind
 		text, message string
@@ -172,39 +172,39 @@ func TestStoreMediaLimit(t *testing.T) {
 		{lipsync.Video, "sixsix", "video is larger than 5 bytes"},
 		{lipsync.Audio, "fives", "audio is larger than 4 bytes"},
 	} {
-		src, err := h.StoreMedia(t.Context(), "id", c.kind, strings.NewReader(c.text))
+		src, err := f.StoreMedia(t.Context(), "id", c.kind, strings.NewReader(c.text))
 		code := lipsync.TooLarge
 		if c.message == "" {
 			code = ""
 		}
 		wantError(t, c.text, err, code, c.message)
 		if c.message == "" {
-			h.wantObject(t, src.Object, true)
+			f.wantObject(t, src.Object, true)
 		}
 	}
-	h.wantObject(t, "inputs/id/audio", false)
+	f.wantObject(t, "inputs/id/audio", false)
 }
 
 func TestTokenLimit(t *testing.T) {
-	h := newFixture(t)
-	_, c := h.newCaller(t, "a", 1)
+	f := newFixture(t)
+	_, c := f.newCaller(t, "a", 1)
 	bad := urls()
 	bad.Video.URL = "ftp://example.com/"
-	_, err := h.Generate(t.Context(), c, bad)
+	_, err := f.Generate(t.Context(), c, bad)
 	wantError(t, "refused", err, lipsync.Invalid, badVideoURL)
-	_, err = h.Generate(t.Context(), c, urls())
+	_, err = f.Generate(t.Context(), c, urls())
 	must(t, err)
-	_, err = h.Generate(t.Context(), c, urls())
+	_, err = f.Generate(t.Context(), c, urls())
 	wantError(t, "spent", err, lipsync.TokenLimit, "token limit reached")
 }
 
 // TestGenerateCancelled checks a client that has gone before its request is stored.
 func TestGenerateCancelled(t *testing.T) {
-	h := newFixture(t)
-	n := h.media(t, "v", "a")
+	f := newFixture(t)
+	n := f.media(t, "v", "a")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := h.Generate(ctx, h.caller, n)
+	_, err := f.Generate(ctx, f.caller, n)
 	wantError(t, "cancelled", err, lipsync.Internal, "internal error")
-	h.wantEmpty(t)
+	f.wantEmpty(t)
 }

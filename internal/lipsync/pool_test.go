@@ -155,12 +155,12 @@ func (*busy) LockScaling(context.Context, time.Time, time.Time) (time.Duration, 
 // running workers.
 func TestSweepScalesLate(t *testing.T) {
 	for after, started := range map[time.Duration]string{59 * time.Second: "[]", 61 * time.Second: "[1]"} {
-		h := newFixture(t)
+		f := newFixture(t)
 		p := &pool{requests: 1, running: 100, mean: 30 * time.Second}
-		h.Pool, h.Demand, h.MaxWorkers = p, p, 200
-		h.generate(t, "")
-		h.clock.Advance(after)
-		must(t, h.Sweep(t.Context()))
+		f.Pool, f.Demand, f.MaxWorkers = p, p, 200
+		f.generate(t, "")
+		f.clock.Advance(after)
+		must(t, f.Sweep(t.Context()))
 		want(t, "started by the sweep after "+after.String(), fmt.Sprint(p.started), started)
 	}
 }
@@ -169,27 +169,27 @@ func TestSweepScalesLate(t *testing.T) {
 // workers start for one minute each. The sweep that finds the requests late starts a worker for
 // each.
 func TestSweepScalesUnknown(t *testing.T) {
-	h := newFixture(t)
+	f := newFixture(t)
 	p := &pool{requests: 1000, waiting: 334}
-	h.Pool, h.Demand, h.MaxWorkers = p, p, 2000
-	h.generate(t, "")
-	h.clock.Advance(50 * time.Second)
-	must(t, h.Sweep(t.Context()))
+	f.Pool, f.Demand, f.MaxWorkers = p, p, 2000
+	f.generate(t, "")
+	f.clock.Advance(50 * time.Second)
+	must(t, f.Sweep(t.Context()))
 	want(t, "started in the first minute", fmt.Sprint(p.started), "[]")
-	h.clock.Advance(11 * time.Second)
-	must(t, h.Sweep(t.Context()))
+	f.clock.Advance(11 * time.Second)
+	must(t, f.Sweep(t.Context()))
 	want(t, "started after it", fmt.Sprint(p.started), "[666]")
 }
 
 // TestSweepScales checks that Sweep starts workers for waiting requests although some run, and
 // sends no messages.
 func TestSweepScales(t *testing.T) {
-	h := newFixture(t)
+	f := newFixture(t)
 	p := &pool{requests: 1, running: 1, mean: 30 * time.Second}
-	h.Pool, h.Demand, h.MaxWorkers = p, p, 10
-	h.generate(t, "")
-	h.queue.sent = nil
-	must(t, h.Sweep(t.Context()))
+	f.Pool, f.Demand, f.MaxWorkers = p, p, 10
+	f.generate(t, "")
+	f.queue.sent = nil
+	must(t, f.Sweep(t.Context()))
 	want(t, "started by the sweep", fmt.Sprint(p.started), "[1]")
-	want(t, "sent", fmt.Sprint(h.queue.sent), "[]")
+	want(t, "sent", fmt.Sprint(f.queue.sent), "[]")
 }

@@ -13,27 +13,27 @@ import (
 )
 
 func TestRequest(t *testing.T) {
-	h := newFixture(t)
-	_, stranger := h.newCaller(t, "b", 0)
-	older := h.generate(t, "ref")
-	newer := h.generate(t, "ref")
-	named := h.generate(t, older) // its reference id is the id of another
+	f := newFixture(t)
+	_, stranger := f.newCaller(t, "b", 0)
+	older := f.generate(t, "ref")
+	newer := f.generate(t, "ref")
+	named := f.generate(t, older) // its reference id is the id of another
 	for _, c := range []struct {
 		name, text, want string
 		caller           lipsync.Caller
 	}{
-		{"id", older, older, h.caller},
-		{"id in capitals", strings.ToUpper(older), older, h.caller},
-		{"newest of a reference", "ref", newer, h.caller},
+		{"id", older, older, f.caller},
+		{"id in capitals", strings.ToUpper(older), older, f.caller},
+		{"newest of a reference", "ref", newer, f.caller},
 		{"id by another account", named, "", stranger},
 		{"reference by another account", "ref", "", stranger},
-		{"unknown", "never", "", h.caller},
-		{"empty", "", "", h.caller},
-		{"bytes", "\xff", "", h.caller},
-		{"very long", strings.Repeat("x", 10_000), "", h.caller},
-		{"id without its hyphens", strings.ReplaceAll(older, "-", ""), "", h.caller},
+		{"unknown", "never", "", f.caller},
+		{"empty", "", "", f.caller},
+		{"bytes", "\xff", "", f.caller},
+		{"very long", strings.Repeat("x", 10_000), "", f.caller},
+		{"id without its hyphens", strings.ReplaceAll(older, "-", ""), "", f.caller},
 	} {
-		got, output, err := h.Request(t.Context(), c.caller, c.text)
+		got, output, err := f.Request(t.Context(), c.caller, c.text)
 		if c.want == "" {
 			wantError(t, c.name, err, lipsync.NotFound, "lipsync request not found")
 			continue
@@ -47,61 +47,61 @@ func TestRequest(t *testing.T) {
 // TestStrangersID reads a request by a reference id that equals the id of another account's
 // request.
 func TestStrangersID(t *testing.T) {
-	h := newFixture(t)
-	id := h.generate(t, "")
-	_, h.caller = h.newCaller(t, "b", 0)
-	mine := h.generate(t, id)
-	got, _, err := h.Request(t.Context(), h.caller, id)
+	f := newFixture(t)
+	id := f.generate(t, "")
+	_, f.caller = f.newCaller(t, "b", 0)
+	mine := f.generate(t, id)
+	got, _, err := f.Request(t.Context(), f.caller, id)
 	must(t, err)
 	want(t, "request", got.ID, mine)
 }
 
 // complete works on the request until it is completed.
-func (h *fixture) complete(t *testing.T, id string) {
+func (f *fixture) complete(t *testing.T, id string) {
 	t.Helper()
-	r, err := h.Claim(t.Context(), id)
+	r, err := f.Claim(t.Context(), id)
 	must(t, err)
-	must(t, h.Complete(t.Context(), r, strings.NewReader("output"), 6))
+	must(t, f.Complete(t.Context(), r, strings.NewReader("output"), 6))
 }
 
 // get fetches a signed URL, and returns its status and body.
-func (h *fixture) get(u *url.URL) (int, string) {
+func (f *fixture) get(u *url.URL) (int, string) {
 	w := httptest.NewRecorder()
-	h.Objects.(*disk.Objects).Handler().ServeHTTP(w, httptest.NewRequest("GET", u.String(), nil))
+	f.Objects.(*disk.Objects).Handler().ServeHTTP(w, httptest.NewRequest("GET", u.String(), nil))
 	return w.Code, w.Body.String()
 }
 
 func TestOutputURL(t *testing.T) {
-	h := newFixture(t)
-	id := h.generate(t, "")
-	h.complete(t, id)
-	h.clock.Advance(30*24*time.Hour - time.Second)
-	must(t, h.Tidy(t.Context(), 0))
-	_, output, err := h.Request(t.Context(), h.caller, id)
+	f := newFixture(t)
+	id := f.generate(t, "")
+	f.complete(t, id)
+	f.clock.Advance(30*24*time.Hour - time.Second)
+	must(t, f.Tidy(t.Context(), 0))
+	_, output, err := f.Request(t.Context(), f.caller, id)
 	must(t, err)
 
 	// A URL that was signed at the last moment is still valid for an hour.
-	h.clock.Advance(time.Hour)
-	must(t, h.Tidy(t.Context(), 0))
-	status, body := h.get(output)
+	f.clock.Advance(time.Hour)
+	must(t, f.Tidy(t.Context(), 0))
+	status, body := f.get(output)
 	want(t, "status", status, 200)
 	want(t, "body", body, "output")
-	_, late, err := h.Request(t.Context(), h.caller, id)
+	_, late, err := f.Request(t.Context(), f.caller, id)
 	must(t, err)
 	want(t, "has an output after 30 days", late != nil, false)
 
-	h.clock.Advance(2 * time.Hour)
-	must(t, h.Tidy(t.Context(), 0))
-	h.wantEmpty(t)
+	f.clock.Advance(2 * time.Hour)
+	must(t, f.Tidy(t.Context(), 0))
+	f.wantEmpty(t)
 }
 
 func TestRequestPage(t *testing.T) {
-	h := newFixture(t)
+	f := newFixture(t)
 	var ids []string
 	for _, reference := range []string{"", "ref", "", "ref", ""} {
-		ids = append(ids, h.generate(t, reference))
+		ids = append(ids, f.generate(t, reference))
 	}
-	h.complete(t, ids[3])
+	f.complete(t, ids[3])
 	for _, c := range []struct {
 		reference string
 		offset    int64
@@ -115,7 +115,7 @@ func TestRequestPage(t *testing.T) {
 		{"ref", 0, 20, []int{3, 1}, 2},
 		{"never", 0, 20, nil, 0},
 	} {
-		page, err := h.RequestPage(t.Context(), h.caller, lipsync.ListQuery{ReferenceID: c.reference, Offset: c.offset, Limit: c.limit})
+		page, err := f.RequestPage(t.Context(), f.caller, lipsync.ListQuery{ReferenceID: c.reference, Offset: c.offset, Limit: c.limit})
 		must(t, err)
 		want(t, "total", page.Total, c.total)
 		want(t, "requests", len(page.Requests), len(c.want))
@@ -130,7 +130,7 @@ func TestRequestPage(t *testing.T) {
 // TestVideoURL checks the URLs of videos that the client hosts, that the service stores, and that
 // are deleted.
 func TestVideoURL(t *testing.T) {
-	h := newFixture(t)
+	f := newFixture(t)
 	stored := lipsync.Request{Video: lipsync.Input{Object: "uploads/x"}}
 	for _, c := range []struct {
 		r    lipsync.Request
@@ -139,34 +139,34 @@ func TestVideoURL(t *testing.T) {
 		{lipsync.Request{Video: lipsync.Input{URL: "https://example.com/v.mp4?a=1"}}, "https://example.com/v.mp4?a=1"},
 		{stored, "<nil>"},
 	} {
-		got, err := h.VideoURL(t.Context(), c.r)
+		got, err := f.VideoURL(t.Context(), c.r)
 		must(t, err)
 		want(t, "address", fmt.Sprint(got), c.want)
 	}
-	must(t, h.Objects.Put(t.Context(), stored.Video.Object, strings.NewReader("video"), -1))
-	got, err := h.VideoURL(t.Context(), stored)
+	must(t, f.Objects.Put(t.Context(), stored.Video.Object, strings.NewReader("video"), -1))
+	got, err := f.VideoURL(t.Context(), stored)
 	must(t, err)
 	want(t, "path", got.Path, disk.Prefix+stored.Video.Object)
 }
 
 // TestRequestDetails checks the data of a final request, and when its output expires.
 func TestRequestDetails(t *testing.T) {
-	h := newFixture(t)
-	id := h.generate(t, "x")
-	r, err := h.Claim(t.Context(), id)
+	f := newFixture(t)
+	id := f.generate(t, "x")
+	r, err := f.Claim(t.Context(), id)
 	must(t, err)
 	r.VideoLength, r.AudioLength, r.Length = 3*time.Second, 2*time.Second, 2*time.Second
-	must(t, h.Complete(t.Context(), r, strings.NewReader("output"), 6))
+	must(t, f.Complete(t.Context(), r, strings.NewReader("output"), 6))
 	for _, name := range []string{id, strings.ToUpper(id), "x"} {
-		got, err := h.Details(t.Context(), h.caller, name)
+		got, err := f.Details(t.Context(), f.caller, name)
 		must(t, err)
 		want(t, name, fmt.Sprintln(got.ID, got.Attempts, got.Engine, got.VideoLength, got.AudioLength, got.Length), id+" 1 warp 3s 2s 2s\n")
-		want(t, "expires", h.OutputExpires(got), h.clock.Now().Add(30*24*time.Hour))
+		want(t, "expires", f.OutputExpires(got), f.clock.Now().Add(30*24*time.Hour))
 	}
-	got, err := h.DeleteMedia(t.Context(), h.caller, id)
+	got, err := f.DeleteMedia(t.Context(), f.caller, id)
 	must(t, err)
-	want(t, "expires without an output", h.OutputExpires(got), time.Time{})
-	_, other := h.newCaller(t, "b", 0)
-	_, err = h.Details(t.Context(), other, id)
+	want(t, "expires without an output", f.OutputExpires(got), time.Time{})
+	_, other := f.newCaller(t, "b", 0)
+	_, err = f.Details(t.Context(), other, id)
 	wantError(t, "other account", err, lipsync.NotFound, "lipsync request not found")
 }

@@ -61,21 +61,21 @@ type fixture struct {
 
 func newFixture(t testing.TB) *fixture {
 	t.Helper()
-	h := &fixture{clock: lipsynctest.NewClock(), queue: &queue{}}
-	store, objects := ports(t, h.clock)
-	h.Service = &lipsync.Service{
-		Store: store, Objects: objects, Queue: h.queue,
-		Now: h.clock.Now, NewID: uuid.NewString, Random: rand.Reader,
+	f := &fixture{clock: lipsynctest.NewClock(), queue: &queue{}}
+	store, objects := ports(t, f.clock)
+	f.Service = &lipsync.Service{
+		Store: store, Objects: objects, Queue: f.queue,
+		Now: f.clock.Now, NewID: uuid.NewString, Random: rand.Reader,
 		GenerateRate: 2, ReadRate: 3,
 		Engines: []string{"warp", "wav2lip"},
 	}
-	h.token, h.caller = h.newCaller(t, "a", 0)
-	return h
+	f.token, f.caller = f.newCaller(t, "a", 0)
+	return f
 }
 
-func (h *fixture) newCaller(t testing.TB, account string, limit int64) (token string, c lipsync.Caller) {
+func (f *fixture) newCaller(t testing.TB, account string, limit int64) (token string, c lipsync.Caller) {
 	t.Helper()
-	token, k, err := h.CreateKey(t.Context(), account, "laptop", limit)
+	token, k, err := f.CreateKey(t.Context(), account, "laptop", limit)
 	must(t, err)
 	return token, lipsync.Caller{Account: account, KeyID: k.ID, KeyName: k.Name}
 }
@@ -89,20 +89,20 @@ func urls() lipsync.RequestParams {
 }
 
 // generate makes a request with two URLs and returns its id.
-func (h *fixture) generate(t testing.TB, referenceID string) string {
+func (f *fixture) generate(t testing.TB, referenceID string) string {
 	t.Helper()
 	n := urls()
 	if referenceID != "" {
 		n.ReferenceID = &referenceID
 	}
-	id, err := h.Generate(t.Context(), h.caller, n)
+	id, err := f.Generate(t.Context(), f.caller, n)
 	must(t, err)
 	return id
 }
 
-func (h *fixture) wantAttempts(t *testing.T, id string, n int) {
+func (f *fixture) wantAttempts(t *testing.T, id string, n int) {
 	t.Helper()
-	r, err := h.Store.Requests.ByID(t.Context(), id)
+	r, err := f.Store.Requests.ByID(t.Context(), id)
 	must(t, err)
 	want(t, "attempts", r.Attempts, n)
 }

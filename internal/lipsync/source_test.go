@@ -12,7 +12,7 @@ import (
 const badVideoURL = "video URL must be an absolute http or https URL with a host, no user name and at most 8192 bytes"
 
 func TestSourceURLs(t *testing.T) {
-	h := newFixture(t)
+	f := newFixture(t)
 	base := "https://example.com/"
 	for address, ok := range map[string]bool{
 		"http://example.com":                       true,
@@ -41,7 +41,7 @@ func TestSourceURLs(t *testing.T) {
 	} {
 		n := urls()
 		n.Video.URL = address
-		_, err := h.Generate(t.Context(), h.caller, n)
+		_, err := f.Generate(t.Context(), f.caller, n)
 		if ok {
 			wantError(t, address, err, "", "")
 		} else {
@@ -55,11 +55,11 @@ func FuzzSourceURL(f *testing.F) {
 	for _, address := range []string{"http://example.com/v", "https://[::1]:1/", "http://a@b/", "upload://x", "http:///", "http://\x00/", "http://a/%zz"} {
 		f.Add(address)
 	}
-	h := newFixture(f)
+	fx := newFixture(f)
 	f.Fuzz(func(t *testing.T, address string) {
 		n := urls()
 		n.Audio.URL = address
-		id, err := h.Generate(t.Context(), h.caller, n)
+		id, err := fx.Generate(t.Context(), fx.caller, n)
 		if err != nil {
 			if lipsync.CodeOf(err) != lipsync.Invalid {
 				t.Errorf("got %v, want an Invalid", err)
@@ -70,54 +70,54 @@ func FuzzSourceURL(f *testing.F) {
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil {
 			t.Errorf("accepted %q: %v", address, err)
 		}
-		r, err := h.Store.Requests.ByID(t.Context(), id)
+		r, err := fx.Store.Requests.ByID(t.Context(), id)
 		must(t, err)
 		want(t, "stored URL", r.Audio.URL, address)
-		_, err = h.Cancel(t.Context(), h.caller, id) // an account may have only so many open requests
+		_, err = fx.Cancel(t.Context(), fx.caller, id) // an account may have only so many open requests
 		must(t, err)
 	})
 }
 
 // upload announces an upload of 5 bytes and stores the text as its file.
-func (h *fixture) upload(t *testing.T, kind lipsync.MediaKind, text string) lipsync.SignedUpload {
+func (f *fixture) upload(t *testing.T, kind lipsync.MediaKind, text string) lipsync.SignedUpload {
 	t.Helper()
-	u, err := h.CreateUpload(t.Context(), h.caller, lipsync.UploadParams{Kind: kind, Size: 5})
+	u, err := f.CreateUpload(t.Context(), f.caller, lipsync.UploadParams{Kind: kind, Size: 5})
 	must(t, err)
 	if text != "" {
-		must(t, h.Objects.Put(t.Context(), u.Object, strings.NewReader(text), -1))
+		must(t, f.Objects.Put(t.Context(), u.Object, strings.NewReader(text), -1))
 	}
 	return u
 }
 
 func TestUploadSources(t *testing.T) {
-	h := newFixture(t)
-	_, stranger := h.newCaller(t, "b", 0)
-	expired := h.upload(t, lipsync.Video, "fives")
-	h.clock.Advance(24 * time.Hour)
-	good := h.upload(t, lipsync.Video, "fives")
+	f := newFixture(t)
+	_, stranger := f.newCaller(t, "b", 0)
+	expired := f.upload(t, lipsync.Video, "fives")
+	f.clock.Advance(24 * time.Hour)
+	good := f.upload(t, lipsync.Video, "fives")
 	for _, c := range []struct {
 		name, source, message string
 		caller                lipsync.Caller
 	}{
-		{"good", good.Source, "", h.caller},
-		{"good again", good.Source, "", h.caller},
+		{"good", good.Source, "", f.caller},
+		{"good again", good.Source, "", f.caller},
 		{"another account's", good.Source, "video upload does not exist", stranger},
-		{"missing", "upload://never", "video upload does not exist", h.caller},
-		{"no id", "upload://", "video upload does not exist", h.caller},
-		{"expired", expired.Source, "video upload has expired", h.caller},
-		{"empty", h.upload(t, lipsync.Video, "").Source, "video upload is not complete", h.caller},
-		{"short", h.upload(t, lipsync.Video, "four").Source, "video upload is not complete", h.caller},
-		{"other kind", h.upload(t, lipsync.Audio, "fives").Source, "video upload was announced as audio", h.caller},
+		{"missing", "upload://never", "video upload does not exist", f.caller},
+		{"no id", "upload://", "video upload does not exist", f.caller},
+		{"expired", expired.Source, "video upload has expired", f.caller},
+		{"empty", f.upload(t, lipsync.Video, "").Source, "video upload is not complete", f.caller},
+		{"short", f.upload(t, lipsync.Video, "four").Source, "video upload is not complete", f.caller},
+		{"other kind", f.upload(t, lipsync.Audio, "fives").Source, "video upload was announced as audio", f.caller},
 	} {
 		n := urls()
 		n.Video.URL = c.source
-		id, err := h.Generate(t.Context(), c.caller, n)
+		id, err := f.Generate(t.Context(), c.caller, n)
 		if c.message != "" {
 			wantError(t, c.name, err, lipsync.Invalid, c.message)
 			continue
 		}
 		must(t, err)
-		r, err := h.Store.Requests.ByID(t.Context(), id)
+		r, err := f.Store.Requests.ByID(t.Context(), id)
 		must(t, err)
 		want(t, c.name, r.Video, lipsync.Input{Object: good.Object})
 	}
@@ -126,49 +126,49 @@ func TestUploadSources(t *testing.T) {
 // TestSourceAgain checks the sources for inputs in another request. A source that Generate would
 // refuse is "".
 func TestSourceAgain(t *testing.T) {
-	h := newFixture(t)
-	_, stranger := h.newCaller(t, "b", 0)
-	u := h.upload(t, lipsync.Video, "fives")
-	empty := h.upload(t, lipsync.Video, "")
+	f := newFixture(t)
+	_, stranger := f.newCaller(t, "b", 0)
+	u := f.upload(t, lipsync.Video, "fives")
+	empty := f.upload(t, lipsync.Video, "")
 	check := func(name string, c lipsync.Caller, kind lipsync.MediaKind, i lipsync.Input, wanted string) {
 		t.Helper()
-		got, err := h.SourceAgain(t.Context(), c, kind, i)
+		got, err := f.SourceAgain(t.Context(), c, kind, i)
 		must(t, err)
 		want(t, name, got, wanted)
 	}
-	check("upload", h.caller, lipsync.Video, lipsync.Input{Object: u.Object}, u.Source)
-	check("URL", h.caller, lipsync.Audio, lipsync.Input{URL: "https://example.com/a.wav"}, "https://example.com/a.wav")
-	check("file of a form", h.caller, lipsync.Video, lipsync.Input{Object: "requests/x/video"}, "")
+	check("upload", f.caller, lipsync.Video, lipsync.Input{Object: u.Object}, u.Source)
+	check("URL", f.caller, lipsync.Audio, lipsync.Input{URL: "https://example.com/a.wav"}, "https://example.com/a.wav")
+	check("file of a form", f.caller, lipsync.Video, lipsync.Input{Object: "requests/x/video"}, "")
 	check("another account's", stranger, lipsync.Video, lipsync.Input{Object: u.Object}, "")
-	check("gone", h.caller, lipsync.Video, lipsync.Input{Object: empty.Object}, "")
-	h.clock.Advance(lipsync.Retention{}.InputLife())
-	check("expired", h.caller, lipsync.Video, lipsync.Input{Object: u.Object}, "")
+	check("gone", f.caller, lipsync.Video, lipsync.Input{Object: empty.Object}, "")
+	f.clock.Advance(lipsync.Retention{}.InputLife())
+	check("expired", f.caller, lipsync.Video, lipsync.Input{Object: u.Object}, "")
 }
 
 // TestUploadReplay repeats a call after the time at which the unused upload would have expired.
 func TestUploadReplay(t *testing.T) {
-	h := newFixture(t)
+	f := newFixture(t)
 	n := urls()
-	n.Video.URL = h.upload(t, lipsync.Video, "fives").Source
+	n.Video.URL = f.upload(t, lipsync.Video, "fives").Source
 	n.IdempotencyKey = new("k")
-	h.clock.Advance(23 * time.Hour)
-	id, err := h.Generate(t.Context(), h.caller, n)
+	f.clock.Advance(23 * time.Hour)
+	id, err := f.Generate(t.Context(), f.caller, n)
 	must(t, err)
-	h.clock.Advance(23 * time.Hour)
-	must(t, h.Sweep(t.Context()))
-	again, err := h.Generate(t.Context(), h.caller, n)
+	f.clock.Advance(23 * time.Hour)
+	must(t, f.Sweep(t.Context()))
+	again, err := f.Generate(t.Context(), f.caller, n)
 	must(t, err)
 	want(t, "replayed id", again, id)
 }
 
 func TestCreateUpload(t *testing.T) {
-	h := newFixture(t)
-	u, err := h.CreateUpload(t.Context(), h.caller, lipsync.UploadParams{Kind: lipsync.Audio, Size: 500 << 20, ContentType: "audio/wav; codecs=1"})
+	f := newFixture(t)
+	u, err := f.CreateUpload(t.Context(), f.caller, lipsync.UploadParams{Kind: lipsync.Audio, Size: 500 << 20, ContentType: "audio/wav; codecs=1"})
 	must(t, err)
 	want(t, "source", u.Source, "upload://"+u.ID)
-	want(t, "expires", u.ExpiresAt, h.clock.Now().Add(24*time.Hour))
+	want(t, "expires", u.ExpiresAt, f.clock.Now().Add(24*time.Hour))
 	want(t, "header", u.Headers.Get("Content-Type"), "audio/wav; codecs=1")
-	stored, err := h.Store.Uploads.ByID(t.Context(), u.ID)
+	stored, err := f.Store.Uploads.ByID(t.Context(), u.ID)
 	must(t, err)
 	want(t, "stored", stored, u.Upload)
 
@@ -191,7 +191,7 @@ func TestCreateUpload(t *testing.T) {
 		{lipsync.Video, 1, "video/", lipsync.Invalid, badType},
 		{lipsync.Video, 1, "a/" + strings.Repeat("b", 300), lipsync.Invalid, badType},
 	} {
-		_, err := h.CreateUpload(t.Context(), h.caller, lipsync.UploadParams{Kind: c.kind, Size: c.size, ContentType: c.contentType})
+		_, err := f.CreateUpload(t.Context(), f.caller, lipsync.UploadParams{Kind: c.kind, Size: c.size, ContentType: c.contentType})
 		wantError(t, string(c.kind)+c.contentType, err, c.code, c.message)
 	}
 }

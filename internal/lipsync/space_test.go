@@ -30,29 +30,29 @@ func (fullUploads) Delete(context.Context, lipsync.Upload) error {
 
 // TestTouchFails checks that a call succeeds even if the key's last use can't be stored.
 func TestTouchFails(t *testing.T) {
-	h := newFixture(t)
+	f := newFixture(t)
 	var log strings.Builder
-	h.Log = slog.New(slog.NewTextHandler(&log, nil))
-	h.Store.Keys = fullKeys{h.Store.Keys}
-	h.clock.Advance(time.Hour)
-	got, err := h.Authenticate(t.Context(), h.token)
+	f.Log = slog.New(slog.NewTextHandler(&log, nil))
+	f.Store.Keys = fullKeys{f.Store.Keys}
+	f.clock.Advance(time.Hour)
+	got, err := f.Authenticate(t.Context(), f.token)
 	must(t, err)
-	want(t, "caller", got, h.caller)
+	want(t, "caller", got, f.caller)
 	want(t, "logged", strings.Contains(log.String(), "no space left on device"), true)
 }
 
 // TestSweepOfFull sweeps an expired upload while the database can't be written. The file is deleted
 // at once, and the record as soon as possible.
 func TestSweepOfFull(t *testing.T) {
-	h := newFixture(t)
-	u := h.upload(t, lipsync.Video, "fives")
-	h.clock.Advance(26 * time.Hour)
-	uploads := h.Store.Uploads
-	h.Store.Uploads = fullUploads{uploads}
-	want(t, "code", lipsync.CodeOf(h.Sweep(t.Context())), lipsync.NoSpace)
-	h.wantObject(t, u.Object, false)
-	h.Store.Uploads = uploads
-	must(t, h.Sweep(t.Context()))
+	f := newFixture(t)
+	u := f.upload(t, lipsync.Video, "fives")
+	f.clock.Advance(26 * time.Hour)
+	uploads := f.Store.Uploads
+	f.Store.Uploads = fullUploads{uploads}
+	want(t, "code", lipsync.CodeOf(f.Sweep(t.Context())), lipsync.NoSpace)
+	f.wantObject(t, u.Object, false)
+	f.Store.Uploads = uploads
+	must(t, f.Sweep(t.Context()))
 	_, err := uploads.ByID(t.Context(), u.ID)
 	want(t, "record", lipsync.CodeOf(err), lipsync.NotFound)
 }
@@ -60,61 +60,61 @@ func TestSweepOfFull(t *testing.T) {
 // TestRoom checks that new media are refused if the disk has no space, and that everything else
 // goes on.
 func TestRoom(t *testing.T) {
-	h := newFixture(t)
-	n := h.media(t, "v", "a")
-	stored := h.upload(t, lipsync.Video, "fives")
-	running := h.generate(t, "")
+	f := newFixture(t)
+	n := f.media(t, "v", "a")
+	stored := f.upload(t, lipsync.Video, "fives")
+	running := f.generate(t, "")
 	left := int64(4)
-	h.Room = func(size int64) error {
+	f.Room = func(size int64) error {
 		if size > left {
 			return lipsync.ErrNoSpace(nil)
 		}
 		return nil
 	}
-	_, err := h.CreateUpload(t.Context(), h.caller, lipsync.UploadParams{Kind: lipsync.Video, Size: 5})
+	_, err := f.CreateUpload(t.Context(), f.caller, lipsync.UploadParams{Kind: lipsync.Video, Size: 5})
 	wantError(t, "upload that is too large", err, lipsync.NoSpace, noSpace)
-	_, err = h.CreateUpload(t.Context(), h.caller, lipsync.UploadParams{Kind: lipsync.Video, Size: 4})
+	_, err = f.CreateUpload(t.Context(), f.caller, lipsync.UploadParams{Kind: lipsync.Video, Size: 4})
 	must(t, err)
 
 	left = -1
-	_, err = h.StoreMedia(t.Context(), "id", lipsync.Video, strings.NewReader("video"))
+	_, err = f.StoreMedia(t.Context(), "id", lipsync.Video, strings.NewReader("video"))
 	wantError(t, "form", err, lipsync.NoSpace, noSpace)
-	_, err = h.Generate(t.Context(), h.caller, urls())
+	_, err = f.Generate(t.Context(), f.caller, urls())
 	wantError(t, "URLs", err, lipsync.NoSpace, noSpace)
-	_, err = h.Generate(t.Context(), h.caller, lipsync.RequestParams{
+	_, err = f.Generate(t.Context(), f.caller, lipsync.RequestParams{
 		Video: lipsync.Source{URL: stored.Source}, Audio: lipsync.Source{URL: "https://example.com/a.wav"},
 	})
 	wantError(t, "upload that is there", err, lipsync.NoSpace, noSpace)
 	used := func() int64 {
-		keys, err := h.Store.Keys.List(t.Context(), "a")
+		keys, err := f.Store.Keys.List(t.Context(), "a")
 		must(t, err)
 		return keys[0].Used
 	}
 	want(t, "uses of the key", used(), 1)
-	_, err = h.Generate(t.Context(), h.caller, n)
+	_, err = f.Generate(t.Context(), f.caller, n)
 	must(t, err) // its media were stored while the disk had space
-	h.complete(t, running)
-	_, err = h.Cancel(t.Context(), h.caller, n.ID)
+	f.complete(t, running)
+	_, err = f.Cancel(t.Context(), f.caller, n.ID)
 	must(t, err)
 }
 
 // TestRoomWithinMedia checks that nothing is stored if the disk's space ends within a medium of
 // unknown size.
 func TestRoomWithinMedia(t *testing.T) {
-	h := newFixture(t)
+	f := newFixture(t)
 	read := &counter{r: bytes.NewReader(make([]byte, 64<<20))}
-	h.Room = func(int64) error {
+	f.Room = func(int64) error {
 		if read.n >= 20<<20 {
 			return lipsync.ErrNoSpace(nil)
 		}
 		return nil
 	}
-	_, err := h.StoreMedia(t.Context(), "id", lipsync.Video, read)
+	_, err := f.StoreMedia(t.Context(), "id", lipsync.Video, read)
 	wantError(t, "store", err, lipsync.NoSpace, noSpace)
 	if read.n > 40<<20 {
 		t.Errorf("took %d bytes, want no more than a part after the room ended", read.n)
 	}
-	h.wantEmpty(t)
+	f.wantEmpty(t)
 }
 
 // counter counts the bytes that are read from r.

@@ -47,45 +47,45 @@ func (w *watcher) want(t *testing.T, lines ...string) {
 }
 
 func TestWatcher(t *testing.T) {
-	h := newFixture(t)
+	f := newFixture(t)
 	var w watcher
-	h.Watcher = &w
+	f.Watcher = &w
 	n := urls()
 	n.IdempotencyKey = new("k")
 	for range 2 {
-		_, err := h.Generate(t.Context(), h.caller, n)
+		_, err := f.Generate(t.Context(), f.caller, n)
 		must(t, err)
 	}
 	w.want(t, "created queued")
 
-	h.clock.Advance(7 * time.Second)
-	must(t, h.Sweep(t.Context()))
+	f.clock.Advance(7 * time.Second)
+	must(t, f.Sweep(t.Context()))
 	w.want(t, "oldest 7s")
-	r, err := h.Claim(t.Context(), "")
+	r, err := f.Claim(t.Context(), "")
 	must(t, err)
-	must(t, h.Sweep(t.Context()))
+	must(t, f.Sweep(t.Context()))
 	w.want(t, "started after 7s", "oldest 0s")
 
-	must(t, h.Release(t.Context(), r))
-	r, err = h.Claim(t.Context(), "")
+	must(t, f.Release(t.Context(), r))
+	r, err = f.Claim(t.Context(), "")
 	must(t, err)
-	h.clock.Advance(3 * time.Second)
-	must(t, h.Fail(t.Context(), r, lipsync.Failure{Code: lipsync.NoFace}))
+	f.clock.Advance(3 * time.Second)
+	must(t, f.Fail(t.Context(), r, lipsync.Failure{Code: lipsync.NoFace}))
 	w.want(t, "failed no_face after 10s and 1 attempts")
 }
 
 // TestWatcherOfSpent checks the events of a request that no worker reports on.
 func TestWatcherOfSpent(t *testing.T) {
-	h := newFixture(t)
-	id := h.generate(t, "")
+	f := newFixture(t)
+	id := f.generate(t, "")
 	for range lipsync.MaxAttempts {
-		_, err := h.Claim(t.Context(), id)
+		_, err := f.Claim(t.Context(), id)
 		must(t, err)
-		h.clock.Advance(lipsync.Lease)
+		f.clock.Advance(lipsync.Lease)
 	}
 	var w watcher
-	h.Watcher = &w
-	must(t, h.Sweep(t.Context()))
+	f.Watcher = &w
+	must(t, f.Sweep(t.Context()))
 	w.want(t, "oldest 3m0s", "failed internal after 3m0s and 4 attempts")
 }
 
@@ -104,20 +104,20 @@ func TestUnreachable(t *testing.T) {
 		"a fault of our own":            {[][2]string{{"a", "b"}, {"c", "d"}, {"e", "e"}}, errors.New("ours"), []string{"oldest 0s"}},
 		"what waits for the first time": {[][2]string{{"a", "b"}, {"c", "d"}}, nil, []string{"oldest 0s"}},
 	} {
-		h := newFixture(t)
-		h.GenerateRate = 100
+		f := newFixture(t)
+		f.GenerateRate = 100
 		for _, in := range c.inputs {
-			id, err := h.Generate(t.Context(), h.caller, lipsync.RequestParams{
+			id, err := f.Generate(t.Context(), f.caller, lipsync.RequestParams{
 				Video: lipsync.Source{URL: "https://" + in[0] + "/v"}, Audio: lipsync.Source{URL: "https://" + in[1] + "/a"},
 			})
 			must(t, err)
 			if c.err != nil {
-				h.attempt(t, id, c.err)
+				f.attempt(t, id, c.err)
 			}
 		}
 		var w watcher
-		h.Watcher = &w
-		must(t, h.Sweep(t.Context()))
+		f.Watcher = &w
+		must(t, f.Sweep(t.Context()))
 		t.Log(name)
 		w.want(t, c.want...)
 	}

@@ -12,103 +12,103 @@ import (
 )
 
 // wantEmpty checks that no object exists.
-func (h *fixture) wantEmpty(t *testing.T) {
+func (f *fixture) wantEmpty(t *testing.T) {
 	t.Helper()
-	must(t, h.Objects.List(t.Context(), "", func(key string, _ time.Time) error {
+	must(t, f.Objects.List(t.Context(), "", func(key string, _ time.Time) error {
 		t.Errorf("object %s is left", key)
 		return nil
 	}))
 }
 
 func TestAttempts(t *testing.T) {
-	h := newFixture(t)
-	spent, other := h.generate(t, ""), h.generate(t, "")
+	f := newFixture(t)
+	spent, other := f.generate(t, ""), f.generate(t, "")
 	for attempt := 1; attempt <= lipsync.MaxAttempts; attempt++ {
-		r, err := h.Claim(t.Context(), spent)
+		r, err := f.Claim(t.Context(), spent)
 		must(t, err)
 		want(t, "attempts", r.Attempts, attempt)
-		h.clock.Advance(lipsync.Lease) // the worker died
+		f.clock.Advance(lipsync.Lease) // the worker died
 	}
-	r, err := h.Claim(t.Context(), "")
+	r, err := f.Claim(t.Context(), "")
 	must(t, err)
 	want(t, "claimed instead", r.ID, other)
-	r, _, err = h.Request(t.Context(), h.caller, spent)
+	r, _, err = f.Request(t.Context(), f.caller, spent)
 	must(t, err)
 	want(t, "status", r.Status, lipsync.Failed)
 	want(t, "error", r.Failure.Sentence(), "processing failed")
 	for _, id := range []string{spent, other, ""} {
-		_, err := h.Claim(t.Context(), id)
+		_, err := f.Claim(t.Context(), id)
 		want(t, "code", lipsync.CodeOf(err), lipsync.NotFound)
 	}
 }
 
 func TestReleaseGivesBack(t *testing.T) {
-	h := newFixture(t)
-	id := h.generate(t, "")
+	f := newFixture(t)
+	id := f.generate(t, "")
 	for range 2 * lipsync.MaxAttempts {
-		r, err := h.Claim(t.Context(), "")
+		r, err := f.Claim(t.Context(), "")
 		must(t, err)
-		must(t, h.Release(t.Context(), r))
+		must(t, f.Release(t.Context(), r))
 	}
-	h.complete(t, id)
+	f.complete(t, id)
 }
 
 func TestLostLease(t *testing.T) {
-	h := newFixture(t)
-	n := h.media(t, "v", "a")
-	_, err := h.Generate(t.Context(), h.caller, n)
+	f := newFixture(t)
+	n := f.media(t, "v", "a")
+	_, err := f.Generate(t.Context(), f.caller, n)
 	must(t, err)
-	slow, err := h.Claim(t.Context(), "")
+	slow, err := f.Claim(t.Context(), "")
 	must(t, err)
-	h.clock.Advance(lipsync.Lease)
-	quick, err := h.Claim(t.Context(), "")
+	f.clock.Advance(lipsync.Lease)
+	quick, err := f.Claim(t.Context(), "")
 	must(t, err)
 	for name, err := range map[string]error{
-		"renew":    h.Renew(t.Context(), slow),
-		"release":  h.Release(t.Context(), slow),
-		"fail":     h.Fail(t.Context(), slow, lipsync.Failure{Code: lipsync.NoFace}),
-		"complete": h.Complete(t.Context(), slow, strings.NewReader("slow"), 4),
+		"renew":    f.Renew(t.Context(), slow),
+		"release":  f.Release(t.Context(), slow),
+		"fail":     f.Fail(t.Context(), slow, lipsync.Failure{Code: lipsync.NoFace}),
+		"complete": f.Complete(t.Context(), slow, strings.NewReader("slow"), 4),
 	} {
 		want(t, name, lipsync.CodeOf(err), lipsync.Conflict)
 	}
-	h.wantObject(t, n.Video.Object, true)
-	must(t, h.Complete(t.Context(), quick, strings.NewReader("quick"), 5))
-	_, output, err := h.Request(t.Context(), h.caller, n.ID)
+	f.wantObject(t, n.Video.Object, true)
+	must(t, f.Complete(t.Context(), quick, strings.NewReader("quick"), 5))
+	_, output, err := f.Request(t.Context(), f.caller, n.ID)
 	must(t, err)
-	_, body := h.get(output)
+	_, body := f.get(output)
 	want(t, "output", body, "quick")
-	h.wantObject(t, n.Video.Object, false)
+	f.wantObject(t, n.Video.Object, false)
 
 	// Both may try again. The first got no answer, and the second fails again.
-	must(t, h.Complete(t.Context(), quick, strings.NewReader("quick"), 5))
-	err = h.Complete(t.Context(), slow, strings.NewReader("slow"), 4)
+	must(t, f.Complete(t.Context(), quick, strings.NewReader("quick"), 5))
+	err = f.Complete(t.Context(), slow, strings.NewReader("slow"), 4)
 	want(t, "slow again", lipsync.CodeOf(err), lipsync.Conflict)
-	_, body = h.get(output)
+	_, body = f.get(output)
 	want(t, "output after that", body, "quick")
 	objects := 0
-	must(t, h.Objects.List(t.Context(), "", func(string, time.Time) error { objects++; return nil }))
+	must(t, f.Objects.List(t.Context(), "", func(string, time.Time) error { objects++; return nil }))
 	want(t, "objects", objects, 1)
 }
 
 // TestOneOutput has a worker that dies after it stored its output and before it finishes the
 // request.
 func TestOneOutput(t *testing.T) {
-	h := newFixture(t)
-	id := h.generate(t, "")
-	dead, err := h.Claim(t.Context(), id)
+	f := newFixture(t)
+	id := f.generate(t, "")
+	dead, err := f.Claim(t.Context(), id)
 	must(t, err)
-	leases := h.Store.Leases
-	h.Store.Leases = silent{leases}
-	if err := h.Complete(t.Context(), dead, strings.NewReader("first"), 5); err == nil {
+	leases := f.Store.Leases
+	f.Store.Leases = silent{leases}
+	if err := f.Complete(t.Context(), dead, strings.NewReader("first"), 5); err == nil {
 		t.Fatal("the end was told")
 	}
-	h.Store.Leases = leases
-	h.clock.Advance(lipsync.Lease)
-	next, err := h.Claim(t.Context(), id)
+	f.Store.Leases = leases
+	f.clock.Advance(lipsync.Lease)
+	next, err := f.Claim(t.Context(), id)
 	must(t, err)
-	must(t, h.Complete(t.Context(), next, strings.NewReader("second"), 6))
+	must(t, f.Complete(t.Context(), next, strings.NewReader("second"), 6))
 	var keys []string
-	must(t, h.Objects.List(t.Context(), "", func(key string, _ time.Time) error { keys = append(keys, key); return nil }))
+	must(t, f.Objects.List(t.Context(), "", func(key string, _ time.Time) error { keys = append(keys, key); return nil }))
 	want(t, "outputs", strings.Join(keys, " "), "outputs/"+id+"/2.mp4")
 }
 
@@ -120,26 +120,26 @@ func (silent) Finish(context.Context, string, string, time.Time, lipsync.Outcome
 }
 
 func TestFail(t *testing.T) {
-	h := newFixture(t)
-	n := h.media(t, "v", "a")
-	_, err := h.Generate(t.Context(), h.caller, n)
+	f := newFixture(t)
+	n := f.media(t, "v", "a")
+	_, err := f.Generate(t.Context(), f.caller, n)
 	must(t, err)
-	r, err := h.Claim(t.Context(), "")
+	r, err := f.Claim(t.Context(), "")
 	must(t, err)
-	must(t, h.Fail(t.Context(), r, lipsync.Failure{Code: lipsync.NoFace}))
-	r, output, err := h.Request(t.Context(), h.caller, n.ID)
+	must(t, f.Fail(t.Context(), r, lipsync.Failure{Code: lipsync.NoFace}))
+	r, output, err := f.Request(t.Context(), f.caller, n.ID)
 	must(t, err)
 	want(t, "status", r.Status, lipsync.Failed)
 	want(t, "failure", r.Failure, lipsync.Failure{Code: lipsync.NoFace})
-	want(t, "finished", r.FinishedAt, h.clock.Now())
+	want(t, "finished", r.FinishedAt, f.clock.Now())
 	want(t, "has an output", output != nil, false)
-	h.wantEmpty(t)
+	f.wantEmpty(t)
 }
 
 func TestOpenMedia(t *testing.T) {
-	h := newFixture(t)
-	n := h.media(t, "the video", "a")
-	media, size, err := h.OpenMedia(t.Context(), lipsync.Input{Object: n.Video.Object})
+	f := newFixture(t)
+	n := f.media(t, "the video", "a")
+	media, size, err := f.OpenMedia(t.Context(), lipsync.Input{Object: n.Video.Object})
 	must(t, err)
 	defer media.Close()
 	text, err := io.ReadAll(media)
@@ -151,16 +151,16 @@ func TestOpenMedia(t *testing.T) {
 // TestLastWord ends the caller's context while the request becomes final, as a worker's context
 // does when its lease ends.
 func TestLastWord(t *testing.T) {
-	h := newFixture(t)
-	n := h.media(t, "v", "a")
-	_, err := h.Generate(t.Context(), h.caller, n)
+	f := newFixture(t)
+	n := f.media(t, "v", "a")
+	_, err := f.Generate(t.Context(), f.caller, n)
 	must(t, err)
-	r, err := h.Claim(t.Context(), "")
+	r, err := f.Claim(t.Context(), "")
 	must(t, err)
 	ctx, stop := context.WithCancel(t.Context())
-	h.Store.Leases = hasty{h.Store.Leases, stop}
-	must(t, h.Complete(ctx, r, strings.NewReader("output"), 6))
-	h.wantObject(t, n.Video.Object, false)
+	f.Store.Leases = hasty{f.Store.Leases, stop}
+	must(t, f.Complete(ctx, r, strings.NewReader("output"), 6))
+	f.wantObject(t, n.Video.Object, false)
 }
 
 // hasty is a store that ends the caller's context when a request becomes final.

@@ -57,9 +57,9 @@ func visit(s *openid.SignIn, address string, cookies []*http.Cookie) (who dashbo
 
 // start follows the sign-in page to the provider. It returns the address that the provider sends
 // the person back to, and the cookies that were set.
-func (h *fixture) start(t *testing.T) (back string, cookies []*http.Cookie) {
+func (f *fixture) start(t *testing.T) (back string, cookies []*http.Cookie) {
 	t.Helper()
-	_, answer, err := visit(h.SignIn, returnURL, nil)
+	_, answer, err := visit(f.SignIn, returnURL, nil)
 	if err != nil || answer.StatusCode != http.StatusSeeOther {
 		t.Fatalf("got %d, %v", answer.StatusCode, err)
 	}
@@ -73,17 +73,17 @@ func (h *fixture) start(t *testing.T) (back string, cookies []*http.Cookie) {
 }
 
 func TestSignIn(t *testing.T) {
-	h := newFixture(t)
-	if h.finds.Load() != 0 {
+	f := newFixture(t)
+	if f.finds.Load() != 0 {
 		t.Error("the provider was called before the first sign-in")
 	}
 	for range 2 {
-		back, cookies := h.start(t)
+		back, cookies := f.start(t)
 		c := cookies[0]
 		if len(cookies) != 1 || !c.HttpOnly || !c.Secure || c.SameSite != http.SameSiteLaxMode || c.Path != "/api/dashboard/sign-in" || c.MaxAge != 600 {
 			t.Errorf("got cookies %v", cookies)
 		}
-		who, answer, err := visit(h.SignIn, back, cookies)
+		who, answer, err := visit(f.SignIn, back, cookies)
 		if want := (dashboard.Person{Account: "user-1", Name: "a@example.com"}); err != nil || who != want {
 			t.Fatalf("got %+v, %v, want %+v", who, err, want)
 		}
@@ -91,17 +91,17 @@ func TestSignIn(t *testing.T) {
 			t.Errorf("got cookies %v, want that of the sign-in dropped", dropped)
 		}
 	}
-	if got := h.finds.Load(); got != 1 {
+	if got := f.finds.Load(); got != 1 {
 		t.Errorf("the document was read %d times, want once", got)
 	}
 }
 
 // TestNoEmail has a provider that does not give the email address.
 func TestNoEmail(t *testing.T) {
-	h := newFixture(t)
-	h.change = map[string]any{"email": nil}
-	back, cookies := h.start(t)
-	who, _, err := visit(h.SignIn, back, cookies)
+	f := newFixture(t)
+	f.change = map[string]any{"email": nil}
+	back, cookies := f.start(t)
+	who, _, err := visit(f.SignIn, back, cookies)
 	if want := (dashboard.Person{Account: "user-1", Name: "user-1"}); err != nil || who != want {
 		t.Errorf("got %+v, %v, want %+v", who, err, want)
 	}
@@ -109,30 +109,30 @@ func TestNoEmail(t *testing.T) {
 
 // TestBadTokens has a provider whose tokens don't prove to this service who the person is.
 func TestBadTokens(t *testing.T) {
-	h := newFixture(t)
+	f := newFixture(t)
 	other := jose.SigningKey{Algorithm: jose.RS256, Key: jose.JSONWebKey{Key: newKey(t), KeyID: "1"}}
-	shared := jose.SigningKey{Algorithm: jose.HS256, Key: h.key.N.Bytes()} // uses the public key as if it were a secret
+	shared := jose.SigningKey{Algorithm: jose.HS256, Key: f.key.N.Bytes()} // uses the public key as if it were a secret
 	for name, spoil := range map[string]func(){
-		"of another client":    func() { h.change = map[string]any{"aud": "another"} },
-		"of another provider":  func() { h.change = map[string]any{"iss": "https://example.com"} },
-		"of another sign-in":   func() { h.change = map[string]any{"nonce": "another"} },
-		"without a nonce":      func() { h.change = map[string]any{"nonce": nil} },
-		"expired":              func() { h.change = map[string]any{"exp": h.clock.Now().Unix() - 1} },
-		"without an expiry":    func() { h.change = map[string]any{"exp": nil} },
-		"not valid yet":        func() { h.change = map[string]any{"nbf": h.clock.Now().Unix() + 3600} },
-		"of nobody":            func() { h.change = map[string]any{"sub": nil} },
-		"of a number":          func() { h.change = map[string]any{"email": 1} },
-		"of another key":       func() { h.signer = &other },
-		"of the public key":    func() { h.signer = &shared },
-		"that is not a token":  func() { h.answer = map[string]any{"access_token": "a", "id_token": "x"} },
-		"that is not a string": func() { h.answer = map[string]any{"access_token": "a", "id_token": 1} },
-		"that is missing":      func() { h.answer = map[string]any{"access_token": "a"} },
-		"without a signature":  func() { h.answer = map[string]any{"access_token": "a", "id_token": "eyJhbGciOiJub25lIn0.e30."} },
+		"of another client":    func() { f.change = map[string]any{"aud": "another"} },
+		"of another provider":  func() { f.change = map[string]any{"iss": "https://example.com"} },
+		"of another sign-in":   func() { f.change = map[string]any{"nonce": "another"} },
+		"without a nonce":      func() { f.change = map[string]any{"nonce": nil} },
+		"expired":              func() { f.change = map[string]any{"exp": f.clock.Now().Unix() - 1} },
+		"without an expiry":    func() { f.change = map[string]any{"exp": nil} },
+		"not valid yet":        func() { f.change = map[string]any{"nbf": f.clock.Now().Unix() + 3600} },
+		"of nobody":            func() { f.change = map[string]any{"sub": nil} },
+		"of a number":          func() { f.change = map[string]any{"email": 1} },
+		"of another key":       func() { f.signer = &other },
+		"of the public key":    func() { f.signer = &shared },
+		"that is not a token":  func() { f.answer = map[string]any{"access_token": "a", "id_token": "x"} },
+		"that is not a string": func() { f.answer = map[string]any{"access_token": "a", "id_token": 1} },
+		"that is missing":      func() { f.answer = map[string]any{"access_token": "a"} },
+		"without a signature":  func() { f.answer = map[string]any{"access_token": "a", "id_token": "eyJhbGciOiJub25lIn0.e30."} },
 	} {
-		h.change, h.signer, h.answer = nil, nil, nil
+		f.change, f.signer, f.answer = nil, nil, nil
 		spoil()
-		back, cookies := h.start(t)
-		wantRefused(t, name, h.SignIn, back, cookies, "The sign-in could not be verified.")
+		back, cookies := f.start(t)
+		wantRefused(t, name, f.SignIn, back, cookies, "The sign-in could not be verified.")
 	}
 }
 
@@ -152,9 +152,9 @@ const (
 
 // TestReturns comes back from the provider in ways that must be refused.
 func TestReturns(t *testing.T) {
-	h := newFixture(t)
-	back, cookies := h.start(t)
-	other, _ := h.start(t)
+	f := newFixture(t)
+	back, cookies := f.start(t)
+	other, _ := f.start(t)
 	state := url.Values{"state": {valueOf(t, back, "state")}}.Encode()
 	stranger, err := dashboard.NewSealer([32]byte{2}, cookies[0].Name)
 	if err != nil {
@@ -182,12 +182,12 @@ func TestReturns(t *testing.T) {
 		{"an empty code", returnURL + "?code=&" + state, cookies, used},
 		{"another's code", returnURL + "?code=" + valueOf(t, other, "code") + "&" + state, cookies, used},
 	} {
-		wantRefused(t, c.name, h.SignIn, c.back, c.cookies, c.want)
+		wantRefused(t, c.name, f.SignIn, c.back, c.cookies, c.want)
 	}
-	if _, _, err := visit(h.SignIn, back, cookies); err != nil {
+	if _, _, err := visit(f.SignIn, back, cookies); err != nil {
 		t.Errorf("the valid one: %v", err)
 	}
-	wantRefused(t, "once more", h.SignIn, back, cookies, used)
+	wantRefused(t, "once more", f.SignIn, back, cookies, used)
 }
 
 func valueOf(t *testing.T, address, name string) string {
@@ -212,49 +212,49 @@ func sealed(t *testing.T, name string, s dashboard.Sealer) []*http.Cookie {
 // TestTwoTabs begins in two tabs. The first one to come back began first, so its attempt is
 // forgotten; it must not spoil the second.
 func TestTwoTabs(t *testing.T) {
-	h := newFixture(t)
-	first, _ := h.start(t)
-	second, cookies := h.start(t)
-	_, answer, err := visit(h.SignIn, first, cookies)
+	f := newFixture(t)
+	first, _ := f.start(t)
+	second, cookies := f.start(t)
+	_, answer, err := visit(f.SignIn, first, cookies)
 	if lipsync.CodeOf(err) != lipsync.Unauthorized || len(answer.Cookies()) != 0 {
 		t.Errorf("first: got %v with cookies %v", err, answer.Cookies())
 	}
-	if _, _, err := visit(h.SignIn, second, cookies); err != nil {
+	if _, _, err := visit(f.SignIn, second, cookies); err != nil {
 		t.Errorf("second: %v", err)
 	}
 }
 
 func TestSlow(t *testing.T) {
-	h := newFixture(t)
-	back, cookies := h.start(t)
-	h.clock.Advance(10 * time.Minute)
-	wantRefused(t, "slow", h.SignIn, back, cookies, "This sign-in took longer than 10 minutes.")
+	f := newFixture(t)
+	back, cookies := f.start(t)
+	f.clock.Advance(10 * time.Minute)
+	wantRefused(t, "slow", f.SignIn, back, cookies, "This sign-in took longer than 10 minutes.")
 }
 
 // TestDown has a provider that is down when it is needed, and comes back.
 func TestDown(t *testing.T) {
-	h := newFixture(t)
+	f := newFixture(t)
 	wantFault := func(name, address string, cookies []*http.Cookie) {
 		t.Helper()
-		if _, answer, err := visit(h.SignIn, address, cookies); lipsync.CodeOf(err) != lipsync.Internal || answer.Header.Get("Location") != "" {
+		if _, answer, err := visit(f.SignIn, address, cookies); lipsync.CodeOf(err) != lipsync.Internal || answer.Header.Get("Location") != "" {
 			t.Errorf("%s: got %v, want an internal error", name, err)
 		}
 	}
-	h.down.Store(true)
+	f.down.Store(true)
 	wantFault("no document", returnURL, nil)
-	h.down.Store(false)
-	back, cookies := h.start(t)
-	h.down.Store(true)
+	f.down.Store(false)
+	back, cookies := f.start(t)
+	f.down.Store(true)
 	wantFault("no token", back, cookies)
-	h.down.Store(false)
+	f.down.Store(false)
 	for error, status := range map[string]int{"server_error": 500, "temporarily_unavailable": 503, "invalid_client": 400} {
-		back, cookies = h.start(t)
-		h.answer, h.status = map[string]any{"error": error}, status
+		back, cookies = f.start(t)
+		f.answer, f.status = map[string]any{"error": error}, status
 		wantFault(error, back, cookies)
-		h.answer, h.status = nil, 0
+		f.answer, f.status = nil, 0
 	}
-	back, cookies = h.start(t)
-	if _, _, err := visit(h.SignIn, back, cookies); err != nil {
+	back, cookies = f.start(t)
+	if _, _, err := visit(f.SignIn, back, cookies); err != nil {
 		t.Errorf("back again: %v", err)
 	}
 }
@@ -280,12 +280,12 @@ func TestIssuer(t *testing.T) {
 func TestEmulator(t *testing.T) {
 	const issuer = "https://issuer.example.com"
 	p := newProvider(t)
-	h := &fixture{p, open(t, p, issuer)}
-	back, cookies := h.start(t)
-	wantRefused(t, "the emulator's own name", h.SignIn, back, cookies, "The sign-in could not be verified.")
-	h.change = map[string]any{"iss": issuer}
-	back, cookies = h.start(t)
-	if _, _, err := visit(h.SignIn, back, cookies); err != nil {
+	f := &fixture{p, open(t, p, issuer)}
+	back, cookies := f.start(t)
+	wantRefused(t, "the emulator's own name", f.SignIn, back, cookies, "The sign-in could not be verified.")
+	f.change = map[string]any{"iss": issuer}
+	back, cookies = f.start(t)
+	if _, _, err := visit(f.SignIn, back, cookies); err != nil {
 		t.Error(err)
 	}
 }

@@ -68,22 +68,22 @@ func TestRetryAfter(t *testing.T) {
 
 // TestAccountLimitIsNoError checks that an account at its storage limit is not logged as an error.
 func TestAccountLimitIsNoError(t *testing.T) {
-	h := newFixture(t)
-	h.service.Limits.Stored = 1
-	w := h.post(h.key(t), "/api/v1/uploads", `{"type":"audio","size":1000}`)
-	if log := h.log.String(); w.Code != 507 || !strings.Contains(log, `"status":507`) || strings.Contains(log, `"level":"ERROR"`) {
+	f := newFixture(t)
+	f.service.Limits.Stored = 1
+	w := f.post(f.key(t), "/api/v1/uploads", `{"type":"audio","size":1000}`)
+	if log := f.log.String(); w.Code != 507 || !strings.Contains(log, `"status":507`) || strings.Contains(log, `"level":"ERROR"`) {
 		t.Errorf("got %d and the log %s, want 507, which is no error", w.Code, log)
 	}
 }
 
 func TestPanic(t *testing.T) {
-	h := newFixture(t)
-	h.service.Store = lipsync.Store{}
-	w := h.call(httptest.NewRequest(http.MethodGet, "/api/v1/users/me", nil), "any")
+	f := newFixture(t)
+	f.service.Store = lipsync.Store{}
+	w := f.call(httptest.NewRequest(http.MethodGet, "/api/v1/users/me", nil), "any")
 	if got := errorOf(t, w); w.Code != 500 || got != "internal error" {
 		t.Errorf("got %d %q, want 500 internal error", w.Code, got)
 	}
-	if log := h.log.String(); !strings.Contains(log, `"level":"ERROR"`) || !strings.Contains(log, "panic") {
+	if log := f.log.String(); !strings.Contains(log, `"level":"ERROR"`) || !strings.Contains(log, "panic") {
 		t.Errorf("got log %s, want an error that names the panic", log)
 	}
 }
@@ -91,8 +91,8 @@ func TestPanic(t *testing.T) {
 // TestLog checks that each call has one line in the log, without secrets and without texts of the
 // client.
 func TestLog(t *testing.T) {
-	h := newFixture(t)
-	token := h.key(t)
+	f := newFixture(t)
+	token := f.key(t)
 	for _, c := range []struct {
 		method, path, route string
 		status              int
@@ -103,25 +103,25 @@ func TestLog(t *testing.T) {
 		{"GET", "/api/v1/lipsync/requests/private/x", "", 404},
 		{"GET", "/api/../private", "", 404},
 	} {
-		h.log.Reset()
-		w := h.call(httptest.NewRequest(c.method, c.path, nil), token)
+		f.log.Reset()
+		w := f.call(httptest.NewRequest(c.method, c.path, nil), token)
 		var line struct {
 			ID, Method, Route string
 			Status, Bytes     int
 			Took              *float64 `json:"took_ms"`
 		}
-		if err := json.Unmarshal(h.log.Bytes(), &line); err != nil {
-			t.Fatalf("log %s: %v", h.log, err)
+		if err := json.Unmarshal(f.log.Bytes(), &line); err != nil {
+			t.Fatalf("log %s: %v", f.log, err)
 		}
 		if line.Method != c.method || line.Route != c.route || line.Status != c.status || line.Took == nil {
-			t.Errorf("%s %s: got %s, want route %q and status %d", c.method, c.path, h.log, c.route, c.status)
+			t.Errorf("%s %s: got %s, want route %q and status %d", c.method, c.path, f.log, c.route, c.status)
 		}
 		if line.ID != w.Header().Get("X-Request-Id") || line.Bytes != w.Body.Len() {
-			t.Errorf("got %s, want id %s and %d bytes", h.log, w.Header().Get("X-Request-Id"), w.Body.Len())
+			t.Errorf("got %s, want id %s and %d bytes", f.log, w.Header().Get("X-Request-Id"), w.Body.Len())
 		}
 		for _, secret := range []string{token, "private"} {
-			if strings.Contains(h.log.String(), secret) {
-				t.Errorf("log %s has %q in it", h.log, secret)
+			if strings.Contains(f.log.String(), secret) {
+				t.Errorf("log %s has %q in it", f.log, secret)
 			}
 		}
 	}
@@ -129,28 +129,28 @@ func TestLog(t *testing.T) {
 
 // TestLogTellsTime checks the logged duration of a call that takes a quarter of a second.
 func TestLogTellsTime(t *testing.T) {
-	h := newFixture(t)
+	f := newFixture(t)
 	now := time.Unix(0, 0)
-	h.service.Now = func() time.Time { now = now.Add(250 * time.Millisecond); return now }
-	h.call(httptest.NewRequest(http.MethodGet, "/api/health", nil), "")
-	if want := `"took_ms":250,`; !strings.Contains(h.log.String(), want) {
-		t.Errorf("got log %s, want %s", h.log, want)
+	f.service.Now = func() time.Time { now = now.Add(250 * time.Millisecond); return now }
+	f.call(httptest.NewRequest(http.MethodGet, "/api/health", nil), "")
+	if want := `"took_ms":250,`; !strings.Contains(f.log.String(), want) {
+		t.Errorf("got log %s, want %s", f.log, want)
 	}
 }
 
 // TestLogNamesRequest checks that the log has the id of the lip sync request that a call is about.
 func TestLogNamesRequest(t *testing.T) {
-	h := newFixture(t)
-	token := h.key(t)
+	f := newFixture(t)
+	token := f.key(t)
 	const body = `{"inputs":[{"type":"video","url":"http://a/v"},{"type":"audio","url":"http://a/a"}],"reference_id":"r"}`
 	post := httptest.NewRequest(http.MethodPost, "/api/v1/lipsync/generate", strings.NewReader(body))
 	post.Header.Set("Content-Type", "application/json")
 	var made generated
-	if err := json.Unmarshal(h.call(post, token).Body.Bytes(), &made); err != nil {
+	if err := json.Unmarshal(f.call(post, token).Body.Bytes(), &made); err != nil {
 		t.Fatal(err)
 	}
-	h.call(httptest.NewRequest(http.MethodGet, "/api/v1/lipsync/requests/r", nil), token)
-	lines := strings.Split(strings.TrimSpace(h.log.String()), "\n")
+	f.call(httptest.NewRequest(http.MethodGet, "/api/v1/lipsync/requests/r", nil), token)
+	lines := strings.Split(strings.TrimSpace(f.log.String()), "\n")
 	if len(lines) != 2 {
 		t.Fatalf("got %d lines, want 2", len(lines))
 	}
@@ -167,14 +167,14 @@ func TestLogNamesRequest(t *testing.T) {
 
 // TestCauseIsLogged checks that the cause of an error is in the log and not in the answer.
 func TestCauseIsLogged(t *testing.T) {
-	h := newFixture(t)
-	h.closeStore()
-	w := h.call(httptest.NewRequest(http.MethodGet, "/api/v1/users/me", nil), "any")
+	f := newFixture(t)
+	f.closeStore()
+	w := f.call(httptest.NewRequest(http.MethodGet, "/api/v1/users/me", nil), "any")
 	if got := errorOf(t, w); w.Code != 500 || got != "internal error" {
 		t.Errorf("got %d %q, want 500 internal error", w.Code, got)
 	}
-	if !strings.Contains(h.log.String(), "database is closed") {
-		t.Errorf("got log %s, want the cause in it", h.log)
+	if !strings.Contains(f.log.String(), "database is closed") {
+		t.Errorf("got log %s, want the cause in it", f.log)
 	}
 }
 
@@ -182,12 +182,12 @@ func TestCauseIsLogged(t *testing.T) {
 // wrong field.
 func TestLogNamesField(t *testing.T) {
 	for body, want := range map[string]string{`{"inputs":5}`: "inputs", `{"inputs":`: "unexpected end", "null": "null", "\"\xff\"": "not UTF-8"} {
-		h := newFixture(t)
+		f := newFixture(t)
 		r := httptest.NewRequest(http.MethodPost, "/api/v1/lipsync/generate", strings.NewReader(body))
 		r.Header.Set("Content-Type", "application/json")
-		w := h.call(r, h.key(t))
-		if got := errorOf(t, w); got != "invalid request body" || !strings.Contains(h.log.String(), "invalid request body: ") || !strings.Contains(h.log.String(), want) {
-			t.Errorf("%s: got %q and the log %s, want %q in it", body, got, h.log, want)
+		w := f.call(r, f.key(t))
+		if got := errorOf(t, w); got != "invalid request body" || !strings.Contains(f.log.String(), "invalid request body: ") || !strings.Contains(f.log.String(), want) {
+			t.Errorf("%s: got %q and the log %s, want %q in it", body, got, f.log, want)
 		}
 	}
 }

@@ -54,8 +54,8 @@ func FuzzAuthorization(f *testing.F) {
 	} {
 		f.Add(seed[0], seed[1])
 	}
-	h := newFixture(f)
-	token := h.key(f)
+	fx := newFixture(f)
+	token := fx.key(f)
 	f.Fuzz(func(t *testing.T, authorization, apiKey string) {
 		for _, header := range []http.Header{
 			{"Authorization": {authorization}}, {"X-Api-Key": {apiKey}},
@@ -63,8 +63,8 @@ func FuzzAuthorization(f *testing.F) {
 		} {
 			r := httptest.NewRequest(http.MethodGet, "/api/v1/users/me", nil)
 			r.Header = header
-			w := h.call(r, "")
-			h.log.Reset()
+			w := fx.call(r, "")
+			fx.log.Reset()
 			if strings.Contains(authorization+apiKey, token) {
 				continue
 			}

@@ -21,7 +21,7 @@ func FuzzCall(f *testing.F) {
 	} {
 		f.Add(seed[0], seed[1], seed[2], seed[3], seed[4])
 	}
-	h, token := newFuzzFixture(f)
+	fx, token := newFuzzFixture(f)
 	f.Fuzz(func(t *testing.T, path, host, contentType, once, body string) {
 		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
 			r := httptest.NewRequest(method, "/", strings.NewReader(body))
@@ -34,9 +34,9 @@ func FuzzCall(f *testing.F) {
 			if once != "" {
 				r.Header.Set("Idempotency-Key", once)
 			}
-			w := h.call(r, token)
-			log := h.log.String()
-			h.log.Reset()
+			w := fx.call(r, token)
+			log := fx.log.String()
+			fx.log.Reset()
 			if w.Code >= 500 || w.Code < 200 || w.Code >= 300 && w.Code < 400 {
 				t.Errorf("%s %q: got %d %s, log %s", method, path, w.Code, w.Body, log)
 			}

@@ -14,17 +14,17 @@ import (
 )
 
 // post calls an endpoint with a JSON body.
-func (h *fixture) post(token, path, body string) *httptest.ResponseRecorder {
+func (f *fixture) post(token, path, body string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
-	return h.call(r, token)
+	return f.call(r, token)
 }
 
 // newFuzzFixture returns a service without limits of rate.
-func newFuzzFixture(f *testing.F) (h *fixture, token string) {
-	h = newFixture(f)
-	h.service.GenerateRate, h.service.ReadRate = math.MaxInt, math.MaxInt
-	return h, h.key(f)
+func newFuzzFixture(f *testing.F) (fx *fixture, token string) {
+	fx = newFixture(f)
+	fx.service.GenerateRate, fx.service.ReadRate = math.MaxInt, math.MaxInt
+	return fx, fx.key(f)
 }
 
 // wantRefusal checks that the body got the status 400 or 413 and a message.
@@ -46,10 +46,10 @@ func FuzzGenerateBody(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
-	h, token := newFuzzFixture(f)
+	fx, token := newFuzzFixture(f)
 	f.Fuzz(func(t *testing.T, body []byte) {
-		w := h.post(token, "/api/v1/lipsync/generate", string(body))
-		h.log.Reset()
+		w := fx.post(token, "/api/v1/lipsync/generate", string(body))
+		fx.log.Reset()
 		if w.Code != http.StatusOK {
 			wantRefusal(t, body, w)
 			return
@@ -78,10 +78,10 @@ func FuzzUpload(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
-	h, token := newFuzzFixture(f)
+	fx, token := newFuzzFixture(f)
 	f.Fuzz(func(t *testing.T, body []byte) {
-		w := h.post(token, "/api/v1/uploads", string(body))
-		h.log.Reset()
+		w := fx.post(token, "/api/v1/uploads", string(body))
+		fx.log.Reset()
 		if w.Code != http.StatusOK {
 			wantRefusal(t, body, w)
 			return
@@ -92,7 +92,7 @@ func FuzzUpload(f *testing.F) {
 		}
 		var in uploadBody
 		err := json.Unmarshal(body, &in)
-		if err != nil || in.Size < 1 || int64(in.Size) > h.service.MaxSize(in.Type) || strings.ContainsAny(in.ContentType, "\r\n") {
+		if err != nil || in.Size < 1 || int64(in.Size) > fx.service.MaxSize(in.Type) || strings.ContainsAny(in.ContentType, "\r\n") {
 			t.Errorf("%q was taken", body)
 		}
 	})
@@ -107,7 +107,7 @@ func FuzzListQuery(f *testing.F) {
 	} {
 		f.Add(seed)
 	}
-	h, token := newFuzzFixture(f)
+	fx, token := newFuzzFixture(f)
 	f.Fuzz(func(t *testing.T, query string) {
 		q, err := parseListQuery(query)
 		if err == nil && (q.Limit < 1 || q.Limit > 100 || q.Offset < 0 || q.Offset >= 1<<53 || utf8.RuneCountInString(q.ReferenceID) > 255) {
@@ -115,8 +115,8 @@ func FuzzListQuery(f *testing.F) {
 		}
 		r := httptest.NewRequest(http.MethodGet, "/api/v1/lipsync/requests", nil)
 		r.URL.RawQuery = query
-		w := h.call(r, token)
-		h.log.Reset()
+		w := fx.call(r, token)
+		fx.log.Reset()
 		want := http.StatusOK
 		if err != nil {
 			want = http.StatusBadRequest

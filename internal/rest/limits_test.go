@@ -11,7 +11,7 @@ import (
 
 // reachLimits checks accounts at their limits of open requests and of stored bytes: each endpoint
 // refuses calls that would exceed them, with a sentence that names the limit.
-func (h *fixture) reachLimits(t *testing.T, c *http.Client, base string) {
+func (f *fixture) reachLimits(t *testing.T, c *http.Client, base string) {
 	t.Helper()
 	const url, form, upload = "/lipsync/generate", "/lipsync/generate-with-media", "/uploads"
 	const many = "account has as many open requests as it may have, 1; try again when one is finished"
@@ -21,7 +21,7 @@ func (h *fixture) reachLimits(t *testing.T, c *http.Client, base string) {
 		form:   file("video", "v") + file("audio", "a") + last,
 		upload: `{"type":"audio","size":1000}`,
 	}
-	defer func(l lipsync.Limits) { h.service.Limits = l }(h.service.Limits)
+	defer func(l lipsync.Limits) { f.service.Limits = l }(f.service.Limits)
 	for _, test := range []struct {
 		limits              lipsync.Limits
 		taken               string   // endpoint that accepts the first call
@@ -32,8 +32,8 @@ func (h *fixture) reachLimits(t *testing.T, c *http.Client, base string) {
 		{lipsync.Limits{Open: 1}, url, []string{url, form}, 429, many, "60"},
 		{lipsync.Limits{Stored: 1000}, upload, []string{url, form, upload}, 507, full, ""},
 	} {
-		h.service.Limits = test.limits
-		token := h.key(t)
+		f.service.Limits = test.limits
+		token := f.key(t)
 		for i, path := range append([]string{test.taken}, test.refused...) {
 			r, err := http.NewRequest(http.MethodPost, base+"/api/v1"+path, strings.NewReader(bodies[path]))
 			if err != nil {

@@ -15,9 +15,9 @@ import (
 )
 
 // stored counts the objects of the service.
-func (h *fixture) stored(t testing.TB) (n int) {
+func (f *fixture) stored(t testing.TB) (n int) {
 	t.Helper()
-	err := h.objects.List(t.Context(), "", func(string, time.Time) error { n++; return nil })
+	err := f.objects.List(t.Context(), "", func(string, time.Time) error { n++; return nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,9 +25,9 @@ func (h *fixture) stored(t testing.TB) (n int) {
 }
 
 // clear deletes all objects.
-func (h *fixture) clear(t testing.TB) {
+func (f *fixture) clear(t testing.TB) {
 	t.Helper()
-	err := h.objects.List(t.Context(), "", func(key string, _ time.Time) error { return h.objects.Delete(t.Context(), key) })
+	err := f.objects.List(t.Context(), "", func(key string, _ time.Time) error { return f.objects.Delete(t.Context(), key) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,21 +40,21 @@ func file(name, content string) string {
 	return "--" + boundary + "\r\nContent-Disposition: form-data; name=\"" + name + "\"; filename=\"f\"\r\n\r\n" + content + "\r\n"
 }
 
-func (h *fixture) postForm(token string, body io.Reader, header ...string) *httptest.ResponseRecorder {
+func (f *fixture) postForm(token string, body io.Reader, header ...string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(http.MethodPost, "/api/v1/lipsync/generate-with-media", body)
 	r.Header.Set("Content-Type", "multipart/form-data; boundary="+boundary)
 	for i := 0; i < len(header); i += 2 {
 		r.Header.Set(header[i], header[i+1])
 	}
-	return h.call(r, token)
+	return f.call(r, token)
 }
 
 const last = "--" + boundary + "--\r\n"
 
 // TestRefusedFormLeavesNothing checks that the files of a refused form are deleted.
 func TestRefusedFormLeavesNothing(t *testing.T) {
-	h := newFixture(t)
-	token := h.key(t)
+	f := newFixture(t)
+	token := f.key(t)
 	video, audio := strings.Repeat("v", 2<<20), strings.Repeat("a", 1<<20)
 	brokenOff := io.MultiReader(strings.NewReader(file("video", video)), brokenReader{})
 	for _, test := range []struct {
@@ -76,11 +76,11 @@ func TestRefusedFormLeavesNothing(t *testing.T) {
 			"reference_id must be 1 to 255 characters"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			w := h.postForm(token, test.body)
+			w := f.postForm(token, test.body)
 			if got := errorOf(t, w); w.Code != test.status || got != test.message {
 				t.Errorf("got %d %q, want %d %q", w.Code, got, test.status, test.message)
 			}
-			if n := h.stored(t); n != 0 {
+			if n := f.stored(t); n != 0 {
 				t.Errorf("%d objects are left", n)
 			}
 		})
@@ -109,14 +109,14 @@ func (p *preamble) Read(b []byte) (int, error) {
 // TestGoneClient checks that the stored files are deleted even if the client has gone and the
 // call's context has ended.
 func TestGoneClient(t *testing.T) {
-	h := newFixture(t)
+	f := newFixture(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	hangUp := readerFunc(func([]byte) (int, error) { cancel(); return 0, errors.New("connection reset") })
 	body := io.MultiReader(strings.NewReader(file("video", "v")+file("audio", "a")), hangUp)
 	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/api/v1/lipsync/generate-with-media", body)
 	r.Header.Set("Content-Type", "multipart/form-data; boundary="+boundary)
-	h.call(r, h.key(t))
-	if n := h.stored(t); n != 0 {
+	f.call(r, f.key(t))
+	if n := f.stored(t); n != 0 {
 		t.Errorf("%d objects are left", n)
 	}
 }
@@ -127,24 +127,24 @@ func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
 // TestLargestForm checks that files with exactly the largest sizes are accepted.
 func TestLargestForm(t *testing.T) {
-	h := newFixture(t)
+	f := newFixture(t)
 	body := file("video", strings.Repeat("v", 2<<20)) + file("audio", strings.Repeat("a", 1<<20)) + last
-	if w := h.postForm(h.key(t), strings.NewReader(body)); w.Code != http.StatusOK {
+	if w := f.postForm(f.key(t), strings.NewReader(body)); w.Code != http.StatusOK {
 		t.Errorf("got %d %s, want 200", w.Code, w.Body)
 	}
-	if n := h.stored(t); n != 2 {
+	if n := f.stored(t); n != 2 {
 		t.Errorf("got %d objects, want 2", n)
 	}
 }
 
 // TestMaxForm checks the option MaxForm, for a gateway that accepts smaller forms than the API.
 func TestMaxForm(t *testing.T) {
-	h := newFixture(t)
-	h.api = New(h.service, Options{Log: slog.New(slog.DiscardHandler), MaxForm: 1000})
-	token, form := h.key(t), file("audio", "a")+last
+	f := newFixture(t)
+	f.api = New(f.service, Options{Log: slog.New(slog.DiscardHandler), MaxForm: 1000})
+	token, form := f.key(t), file("audio", "a")+last
 	for size, want := range map[int]int{1000: 200, 1001: 413} {
 		video := strings.Repeat("v", size-len(file("video", "")+form))
-		w := h.postForm(token, strings.NewReader(file("video", video)+form))
+		w := f.postForm(token, strings.NewReader(file("video", video)+form))
 		if w.Code != want {
 			t.Errorf("%d bytes: got %d %s, want %d", size, w.Code, w.Body, want)
 		}
@@ -156,15 +156,15 @@ func TestMaxForm(t *testing.T) {
 
 // TestRepeatedFormLeavesOne checks that a repeated form is stored once.
 func TestRepeatedFormLeavesOne(t *testing.T) {
-	h := newFixture(t)
-	token := h.key(t)
+	f := newFixture(t)
+	token := f.key(t)
 	for range 3 {
-		w := h.postForm(token, strings.NewReader(file("video", "v")+file("audio", "a")+last), "Idempotency-Key", "k")
+		w := f.postForm(token, strings.NewReader(file("video", "v")+file("audio", "a")+last), "Idempotency-Key", "k")
 		if w.Code != http.StatusOK {
 			t.Errorf("got %d %s, want 200", w.Code, w.Body)
 		}
 	}
-	if n := h.stored(t); n != 2 {
+	if n := f.stored(t); n != 2 {
 		t.Errorf("got %d objects, want the 2 of the first form", n)
 	}
 }
@@ -190,22 +190,22 @@ func FuzzMultipart(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
-	h, token := newFuzzFixture(f)
+	fx, token := newFuzzFixture(f)
 	f.Fuzz(func(t *testing.T, body []byte) {
-		w := h.postForm(token, bytes.NewReader(body))
-		h.log.Reset()
+		w := fx.postForm(token, bytes.NewReader(body))
+		fx.log.Reset()
 		if w.Code == http.StatusOK {
-			if n := h.stored(t); n != 2 {
+			if n := fx.stored(t); n != 2 {
 				t.Errorf("%q: got %d objects, want 2", body, n)
 			}
-			h.clear(t)
+			fx.clear(t)
 			if !bytes.Contains(body, []byte("--"+boundary+"--")) {
 				t.Errorf("%q was taken, but has no end", body)
 			}
 		} else {
 			wantRefusal(t, body, w)
 		}
-		if n := h.stored(t); n != 0 {
+		if n := fx.stored(t); n != 0 {
 			t.Errorf("%q: %d objects are left", body, n)
 		}
 	})
@@ -215,11 +215,11 @@ func FuzzMultipart(f *testing.F) {
 // form that exceeds the limit is refused, forms of other accounts are not, and answered forms no
 // longer count.
 func TestFormsArrive(t *testing.T) {
-	h := newFixture(t)
-	h.service.Limits.Stored = 3000
-	server := httptest.NewServer(New(h.service, Options{Log: slog.New(slog.DiscardHandler)}))
+	f := newFixture(t)
+	f.service.Limits.Stored = 3000
+	server := httptest.NewServer(New(f.service, Options{Log: slog.New(slog.DiscardHandler)}))
 	defer server.Close()
-	token, other := h.key(t), h.key(t) // of two accounts
+	token, other := f.key(t), f.key(t) // of two accounts
 	send := func(token string, body io.Reader) (status int) {
 		r, err := http.NewRequest(http.MethodPost, server.URL+"/api/v1/lipsync/generate-with-media", body)
 		if err != nil {
@@ -245,7 +245,7 @@ func TestFormsArrive(t *testing.T) {
 	if _, err := io.WriteString(more, half()); err != nil {
 		t.Fatal(err)
 	}
-	for h.stored(t) == 0 { // the video
+	for f.stored(t) == 0 { // the video
 		time.Sleep(time.Millisecond)
 	}
 	for _, c := range []struct {

@@ -112,12 +112,12 @@ func TestDocumentJSON(t *testing.T) {
 
 // TestProtection checks that the document says for each route whether it needs a key.
 func TestProtection(t *testing.T) {
-	h := newFixture(t)
+	f := newFixture(t)
 	for path, item := range loadDocument(t).Paths.Map() {
 		for method, op := range item.Operations() {
 			r, _ := http.NewRequest(method, "/api"+strings.ReplaceAll(path, "{id}", "x"), nil)
 			open := op.Security != nil && len(*op.Security) == 0
-			if got := h.call(r, "").Code == http.StatusUnauthorized; got == open {
+			if got := f.call(r, "").Code == http.StatusUnauthorized; got == open {
 				t.Errorf("%s %s: needs a key: %t, but open in the document: %t", method, path, got, open)
 			}
 		}

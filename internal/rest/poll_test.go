@@ -21,16 +21,16 @@ func TestPollAfter(t *testing.T) {
 
 // TestPoll reads a request until its end.
 func TestPoll(t *testing.T) {
-	h := newFixture(t)
-	token, now := h.key(t), time.Unix(1_800_000_000, 0).UTC()
-	h.service.Now = func() time.Time { return now }
-	id := h.start(t, token, now)
+	f := newFixture(t)
+	token, now := f.key(t), time.Unix(1_800_000_000, 0).UTC()
+	f.service.Now = func() time.Time { return now }
+	id := f.start(t, token, now)
 	read := func(path, tag string) *httptest.ResponseRecorder {
 		r := httptest.NewRequest(http.MethodGet, "/api/v1/lipsync/requests/"+id+path, nil)
 		if tag != "" {
 			r.Header.Set("If-None-Match", tag)
 		}
-		return h.call(r, token)
+		return f.call(r, token)
 	}
 	now = now.Add(100 * time.Second)
 	first := read("", "")
@@ -47,13 +47,13 @@ func TestPoll(t *testing.T) {
 		}
 	}
 	before := read("/progress", "").Header().Get("ETag")
-	if err := h.store.Leases.Report(t.Context(), id, "lease", lipsync.Progress{Stage: lipsync.Rendering, Percent: 50}); err != nil {
+	if err := f.store.Leases.Report(t.Context(), id, "lease", lipsync.Progress{Stage: lipsync.Rendering, Percent: 50}); err != nil {
 		t.Fatal(err)
 	}
 	if w := read("/progress", before); w.Code != http.StatusOK {
 		t.Errorf("progress that changed: got %d, want 200", w.Code)
 	}
-	err := h.store.Leases.Finish(t.Context(), id, "lease", now, lipsync.Outcome{Failure: lipsync.Failure{Code: lipsync.NoFace}})
+	err := f.store.Leases.Finish(t.Context(), id, "lease", now, lipsync.Outcome{Failure: lipsync.Failure{Code: lipsync.NoFace}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,15 +12,15 @@ import (
 )
 
 // start creates a request and claims it with the token "lease".
-func (h *fixture) start(t *testing.T, token string, now time.Time) (id string) {
+func (f *fixture) start(t *testing.T, token string, now time.Time) (id string) {
 	t.Helper()
-	w := h.post(token, "/api/v1/lipsync/generate",
+	w := f.post(token, "/api/v1/lipsync/generate",
 		`{"inputs":[{"type":"video","url":"http://x.example"},{"type":"audio","url":"http://x.example"}]}`)
 	var made generated
 	if err := json.Unmarshal(w.Body.Bytes(), &made); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.store.Leases.Claim(t.Context(), made.RequestID, "lease", now, time.Hour); err != nil {
+	if _, err := f.store.Leases.Claim(t.Context(), made.RequestID, "lease", now, time.Hour); err != nil {
 		t.Fatal(err)
 	}
 	return made.RequestID
@@ -28,10 +28,10 @@ func (h *fixture) start(t *testing.T, token string, now time.Time) (id string) {
 
 // TestProgress checks that clients see the progress that a worker reports.
 func TestProgress(t *testing.T) {
-	h := newFixture(t)
-	token, now := h.key(t), time.Unix(1_800_000_000, 0).UTC()
-	h.service.Now = func() time.Time { return now }
-	id := h.start(t, token, now)
+	f := newFixture(t)
+	token, now := f.key(t), time.Unix(1_800_000_000, 0).UTC()
+	f.service.Now = func() time.Time { return now }
+	id := f.start(t, token, now)
 	for _, test := range []struct {
 		reported lipsync.Progress
 		want     string
@@ -42,10 +42,10 @@ func TestProgress(t *testing.T) {
 		{lipsync.Progress{Stage: lipsync.Rendering, Percent: 98, Ends: now.Add(time.Millisecond)}, `"percent":98,"stage":"rendering","seconds_left":1`},
 		{lipsync.Progress{Stage: lipsync.Storing, Percent: 99, Ends: now.Add(-time.Second)}, `"percent":99,"stage":"storing"`},
 	} {
-		if err := h.store.Leases.Report(t.Context(), id, "lease", test.reported); err != nil {
+		if err := f.store.Leases.Report(t.Context(), id, "lease", test.reported); err != nil {
 			t.Fatal(err)
 		}
-		w := h.call(httptest.NewRequest(http.MethodGet, "/api/v1/lipsync/requests/"+id+"/progress", nil), token)
+		w := f.call(httptest.NewRequest(http.MethodGet, "/api/v1/lipsync/requests/"+id+"/progress", nil), token)
 		validate(t, loadDocument(t), "Progress", w.Body.Bytes())
 		want := `{"id":"` + id + `","status":"processing",` + test.want + "}"
 		if got := strings.TrimSpace(w.Body.String()); got != want {
@@ -55,11 +55,11 @@ func TestProgress(t *testing.T) {
 }
 
 // cancelFinished cancels a request that a worker has completed.
-func (h *fixture) cancelFinished(t *testing.T, c *http.Client, base string) {
+func (f *fixture) cancelFinished(t *testing.T, c *http.Client, base string) {
 	t.Helper()
-	token, now := h.key(t), time.Now()
-	id := h.start(t, token, now)
-	if err := h.store.Leases.Finish(t.Context(), id, "lease", now, lipsync.Outcome{Output: "outputs/x.mp4"}); err != nil {
+	token, now := f.key(t), time.Now()
+	id := f.start(t, token, now)
+	if err := f.store.Leases.Finish(t.Context(), id, "lease", now, lipsync.Outcome{Output: "outputs/x.mp4"}); err != nil {
 		t.Fatal(err)
 	}
 	r, err := http.NewRequest(http.MethodDelete, base+"/api/v1/lipsync/requests/"+id, nil)

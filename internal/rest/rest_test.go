@@ -52,21 +52,21 @@ func newFixture(t testing.TB) *fixture {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { objects.Close() })
-	h := &fixture{store: store, closeStore: closeStore, objects: objects, log: new(bytes.Buffer)}
-	h.service = &lipsync.Service{
+	f := &fixture{store: store, closeStore: closeStore, objects: objects, log: new(bytes.Buffer)}
+	f.service = &lipsync.Service{
 		Store: store.Store, Objects: objects, Queue: lossy{},
 		Now: time.Now, NewID: uuid.NewString, Random: rand.Reader,
 		GenerateRate: 60, ReadRate: 600, MaxVideo: 2 << 20, MaxAudio: 1 << 20,
 		Engines: []string{"warp", "wav2lip"},
 	}
-	h.api = AllowOrigins([]string{"*"}, New(h.service, Options{Log: slog.New(slog.NewJSONHandler(h.log, nil))}))
-	return h
+	f.api = AllowOrigins([]string{"*"}, New(f.service, Options{Log: slog.New(slog.NewJSONHandler(f.log, nil))}))
+	return f
 }
 
 // key makes a key in a new account and returns its token.
-func (h *fixture) key(t testing.TB) string {
+func (f *fixture) key(t testing.TB) string {
 	t.Helper()
-	token, _, err := h.service.CreateKey(t.Context(), rand.Text(), "test", 0)
+	token, _, err := f.service.CreateKey(t.Context(), rand.Text(), "test", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,31 +74,31 @@ func (h *fixture) key(t testing.TB) string {
 }
 
 // call makes one call and returns its answer. The log can be read afterwards.
-func (h *fixture) call(r *http.Request, token string) *httptest.ResponseRecorder {
+func (f *fixture) call(r *http.Request, token string) *httptest.ResponseRecorder {
 	if token != "" {
 		r.Header.Set("Authorization", "Bearer "+token)
 	}
 	w := httptest.NewRecorder()
-	h.api.ServeHTTP(w, r)
+	f.api.ServeHTTP(w, r)
 	return w
 }
 
 // ServeHTTP serves the API and the signed URLs, as one machine does.
-func (h *fixture) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (f *fixture) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if strings.HasPrefix(r.URL.Path, disk.Prefix) {
-		h.objects.Handler().ServeHTTP(w, r)
+		f.objects.Handler().ServeHTTP(w, r)
 		return
 	}
-	h.api.ServeHTTP(w, r)
+	f.api.ServeHTTP(w, r)
 }
 
-func (h *fixture) target(server *httptest.Server) resttest.Target {
+func (f *fixture) target(server *httptest.Server) resttest.Target {
 	return resttest.Target{
 		URL:    server.URL,
 		Client: server.Client(),
 		NewKey: func(t testing.TB, account, name string, limit int64) (id, token string) {
 			t.Helper()
-			token, k, err := h.service.CreateKey(t.Context(), account, name, limit)
+			token, k, err := f.service.CreateKey(t.Context(), account, name, limit)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -106,29 +106,29 @@ func (h *fixture) target(server *httptest.Server) resttest.Target {
 		},
 		RevokeKey: func(t testing.TB, id string) {
 			t.Helper()
-			if err := h.service.RevokeKey(t.Context(), "", id); err != nil {
+			if err := f.service.RevokeKey(t.Context(), "", id); err != nil {
 				t.Fatal(err)
 			}
 		},
-		GenerateRate: h.service.GenerateRate, ReadRate: h.service.ReadRate,
-		MaxVideo: h.service.MaxVideo, MaxAudio: h.service.MaxAudio,
+		GenerateRate: f.service.GenerateRate, ReadRate: f.service.ReadRate,
+		MaxVideo: f.service.MaxVideo, MaxAudio: f.service.MaxAudio,
 	}
 }
 
 // TestContract runs the black-box suite and checks every answer by the document.
 func TestContract(t *testing.T) {
-	h := newFixture(t)
-	server := httptest.NewServer(h)
+	f := newFixture(t)
+	server := httptest.NewServer(f)
 	defer server.Close()
 	doc := loadDocument(t)
 	checked := &checkedTransport{t: t, doc: doc, next: server.Client().Transport, seen: map[string]bool{}}
-	target := h.target(server)
+	target := f.target(server)
 	target.Client = &http.Client{Transport: checked}
 	resttest.Run(t, target)
-	h.cancelFinished(t, target.Client, server.URL)
-	h.reachLimits(t, target.Client, server.URL)
-	h.callFullDisk(t, target.Client, server.URL)
-	h.closeStore()
+	f.cancelFinished(t, target.Client, server.URL)
+	f.reachLimits(t, target.Client, server.URL)
+	f.callFullDisk(t, target.Client, server.URL)
+	f.closeStore()
 	checked.provokeFaults(server.URL)
 	checked.compareStatuses()
 }
@@ -136,8 +136,8 @@ func TestContract(t *testing.T) {
 // TestRawPaths checks that paths that a client or a mux might clean are used as they are, and never
 // get a redirect.
 func TestRawPaths(t *testing.T) {
-	h := newFixture(t)
-	token := h.key(t)
+	f := newFixture(t)
+	token := f.key(t)
 	for _, test := range []struct{ path, want string }{
 		{"/api/v1/lipsync/requests/..%2F..", "lipsync request not found"},
 		{"/api/v1/lipsync/requests/%2e%2e", "lipsync request not found"},
@@ -153,7 +153,7 @@ func TestRawPaths(t *testing.T) {
 		{"/api", "not found"},
 		{"/", "not found"},
 	} {
-		w := h.call(httptest.NewRequest(http.MethodGet, test.path, nil), token)
+		w := f.call(httptest.NewRequest(http.MethodGet, test.path, nil), token)
 		if got := errorOf(t, w); w.Code != http.StatusNotFound || got != test.want {
 			t.Errorf("%s: got %d %q, want 404 %q", test.path, w.Code, got, test.want)
 		}
@@ -170,8 +170,8 @@ func errorOf(t testing.TB, w *httptest.ResponseRecorder) string {
 }
 
 func TestAbsoluteURLs(t *testing.T) {
-	h := newFixture(t)
-	token := h.key(t)
+	f := newFixture(t)
+	token := f.key(t)
 	for _, test := range []struct{ target, public, want string }{
 		{"http://one.example:8080/api/v1/uploads", "", "http://one.example:8080/objects/"},
 		{"https://one.example/api/v1/uploads", "", "https://one.example/objects/"},
@@ -181,8 +181,8 @@ func TestAbsoluteURLs(t *testing.T) {
 		if test.public != "" {
 			o.PublicURL = mustParse(t, test.public)
 		}
-		h.api = New(h.service, o)
-		w := h.post(token, test.target, `{"type":"video","size":1}`)
+		f.api = New(f.service, o)
+		w := f.post(token, test.target, `{"type":"video","size":1}`)
 		var got upload
 		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || !strings.HasPrefix(got.UploadURL, test.want) {
 			t.Errorf("%s with public URL %q: got %s (%v), want %s…", test.target, test.public, got.UploadURL, err, test.want)
@@ -195,8 +195,8 @@ func TestAbsoluteURLs(t *testing.T) {
 
 // TestStates checks the answers about requests in each state.
 func TestStates(t *testing.T) {
-	h := newFixture(t)
-	token := h.key(t)
+	f := newFixture(t)
+	token := f.key(t)
 	now := time.Now()
 	for _, test := range []struct {
 		status, output string
@@ -207,13 +207,13 @@ func TestStates(t *testing.T) {
 		{"completed", "outputs/x.mp4", lipsync.Failure{}, []string{"started_at", "finished_at", "output_url"}},
 		{"failed", "", lipsync.Failure{Code: lipsync.NoFace}, []string{"started_at", "finished_at", "error_message"}},
 	} {
-		id := h.start(t, token, now)
+		id := f.start(t, token, now)
 		if test.status != "processing" {
-			if err := h.store.Leases.Finish(t.Context(), id, "lease", now, lipsync.Outcome{Output: test.output, Failure: test.failure}); err != nil {
+			if err := f.store.Leases.Finish(t.Context(), id, "lease", now, lipsync.Outcome{Output: test.output, Failure: test.failure}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		w := h.call(httptest.NewRequest(http.MethodGet, "/api/v1/lipsync/requests/"+id, nil), token)
+		w := f.call(httptest.NewRequest(http.MethodGet, "/api/v1/lipsync/requests/"+id, nil), token)
 		validate(t, loadDocument(t), "LipsyncRequest", w.Body.Bytes())
 		got := map[string]string{}
 		json.Unmarshal(w.Body.Bytes(), &got)
@@ -230,14 +230,14 @@ func TestStates(t *testing.T) {
 
 // TestModel checks that both kinds of generate calls store the engine and refuse an unknown one.
 func TestModel(t *testing.T) {
-	h := newFixture(t)
-	token := h.key(t)
+	f := newFixture(t)
+	token := f.key(t)
 	field := "--" + boundary + "\r\nContent-Disposition: form-data; name=model\r\n\r\n%s\r\n"
 	inputs := `{"inputs":[{"type":"video","url":"http://x.example"},{"type":"audio","url":"http://x.example"}],"model":%q}`
 	send := func(model string) []*httptest.ResponseRecorder {
 		return []*httptest.ResponseRecorder{
-			h.post(token, "/api/v1/lipsync/generate", fmt.Sprintf(inputs, model)),
-			h.postForm(token, strings.NewReader(file("video", "v")+fmt.Sprintf(field, model)+file("audio", "a")+last)),
+			f.post(token, "/api/v1/lipsync/generate", fmt.Sprintf(inputs, model)),
+			f.postForm(token, strings.NewReader(file("video", "v")+fmt.Sprintf(field, model)+file("audio", "a")+last)),
 		}
 	}
 	for _, w := range send("wav2lip") {
@@ -245,7 +245,7 @@ func TestModel(t *testing.T) {
 		if err := json.Unmarshal(w.Body.Bytes(), &made); err != nil {
 			t.Fatal(err)
 		}
-		if r, err := h.store.Requests.ByID(t.Context(), made.RequestID); err != nil || r.Engine != "wav2lip" {
+		if r, err := f.store.Requests.ByID(t.Context(), made.RequestID); err != nil || r.Engine != "wav2lip" {
 			t.Errorf("got engine %q (%v) from %s, want wav2lip", r.Engine, err, w.Body)
 		}
 	}
@@ -258,20 +258,20 @@ func TestModel(t *testing.T) {
 
 // TestLargestFace checks that both kinds of generate calls store the flag.
 func TestLargestFace(t *testing.T) {
-	h := newFixture(t)
-	token := h.key(t)
+	f := newFixture(t)
+	token := f.key(t)
 	flag := "--" + boundary + "\r\nContent-Disposition: form-data; name=disable_active_speaker_detection\r\n\r\n%t\r\n"
 	inputs := `{"inputs":[{"type":"video","url":"http://x.example"},{"type":"audio","url":"http://x.example"}],"disable_active_speaker_detection":%t}`
 	for _, want := range []bool{true, false} {
 		for _, w := range []*httptest.ResponseRecorder{
-			h.post(token, "/api/v1/lipsync/generate", fmt.Sprintf(inputs, want)),
-			h.postForm(token, strings.NewReader(file("video", "v")+fmt.Sprintf(flag, want)+file("audio", "a")+last)),
+			f.post(token, "/api/v1/lipsync/generate", fmt.Sprintf(inputs, want)),
+			f.postForm(token, strings.NewReader(file("video", "v")+fmt.Sprintf(flag, want)+file("audio", "a")+last)),
 		} {
 			var made generated
 			if err := json.Unmarshal(w.Body.Bytes(), &made); err != nil {
 				t.Fatal(err)
 			}
-			if r, err := h.store.Requests.ByID(t.Context(), made.RequestID); err != nil || r.LargestFace != want {
+			if r, err := f.store.Requests.ByID(t.Context(), made.RequestID); err != nil || r.LargestFace != want {
 				t.Errorf("got largest face %t (%v) from %s, want %t", r.LargestFace, err, w.Body, want)
 			}
 		}

@@ -29,16 +29,16 @@ func (fullRequests) ForgetMedia(context.Context, string, time.Time) (lipsync.Req
 
 // callFullDisk makes the calls that a service with a full disk refuses, and one call that it
 // answers.
-func (h *fixture) callFullDisk(t *testing.T, c *http.Client, base string) {
+func (f *fixture) callFullDisk(t *testing.T, c *http.Client, base string) {
 	t.Helper()
-	token := h.key(t)
-	id, canceled := h.start(t, token, time.Now()), h.start(t, token, time.Now())
-	if _, err := h.store.Leases.Cancel(t.Context(), canceled, time.Now(), lipsync.Failure{Code: lipsync.Canceled}); err != nil {
+	token := f.key(t)
+	id, canceled := f.start(t, token, time.Now()), f.start(t, token, time.Now())
+	if _, err := f.store.Leases.Cancel(t.Context(), canceled, time.Now(), lipsync.Failure{Code: lipsync.Canceled}); err != nil {
 		t.Fatal(err)
 	}
-	h.service.Room = func(int64) error { return lipsync.ErrNoSpace(nil) }
-	h.service.Store.Leases, h.service.Store.Requests = fullLeases{h.store.Leases}, fullRequests{h.store.Requests}
-	defer func() { h.service.Room, h.service.Store = nil, h.store.Store }()
+	f.service.Room = func(int64) error { return lipsync.ErrNoSpace(nil) }
+	f.service.Store.Leases, f.service.Store.Requests = fullLeases{f.store.Leases}, fullRequests{f.store.Requests}
+	defer func() { f.service.Room, f.service.Store = nil, f.store.Store }()
 	var form bytes.Buffer
 	parts := multipart.NewWriter(&form)
 	for _, kind := range []string{"video", "audio"} {

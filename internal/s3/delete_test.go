@@ -9,19 +9,19 @@ import (
 
 // TestDeleteAllParts deletes unfinished multipart uploads, such as a killed runner leaves.
 func TestDeleteAllParts(t *testing.T) {
-	h := newFixture(t)
+	f := newFixture(t)
 	part := int32(1)
 	for _, key := range []string{"outputs/a/1.mp4", "outputs/a/2.mp4", "outputs/b/1.mp4"} {
-		begun, err := h.client.CreateMultipartUpload(t.Context(), &sdk.CreateMultipartUploadInput{Bucket: &h.bucket, Key: &key})
+		begun, err := f.client.CreateMultipartUpload(t.Context(), &sdk.CreateMultipartUploadInput{Bucket: &f.bucket, Key: &key})
 		must(t, err)
-		_, err = h.client.UploadPart(t.Context(), &sdk.UploadPartInput{
-			Bucket: &h.bucket, Key: &key, UploadId: begun.UploadId, PartNumber: &part, Body: strings.NewReader("part"),
+		_, err = f.client.UploadPart(t.Context(), &sdk.UploadPartInput{
+			Bucket: &f.bucket, Key: &key, UploadId: begun.UploadId, PartNumber: &part, Body: strings.NewReader("part"),
 		})
 		must(t, err)
 	}
 	for range 2 {
-		must(t, h.DeleteAll(t.Context(), "outputs/a/"))
-		left, err := h.client.ListMultipartUploads(t.Context(), &sdk.ListMultipartUploadsInput{Bucket: &h.bucket})
+		must(t, f.DeleteAll(t.Context(), "outputs/a/"))
+		left, err := f.client.ListMultipartUploads(t.Context(), &sdk.ListMultipartUploadsInput{Bucket: &f.bucket})
 		must(t, err)
 		if len(left.Uploads) != 1 || *left.Uploads[0].Key != "outputs/b/1.mp4" {
 			t.Errorf("got uploads %v, want only that of outputs/b/1.mp4", left.Uploads)

@@ -12,45 +12,45 @@ const downloaded = 5<<20 + 1 // bytes
 
 // TestDownloadBreaks breaks each connection after 1 MiB.
 func TestDownloadBreaks(t *testing.T) {
-	h := newFixture(t)
+	f := newFixture(t)
 	text := noise(downloaded)
-	must(t, h.Put(t.Context(), key, bytes.NewReader(text), -1))
+	must(t, f.Put(t.Context(), key, bytes.NewReader(text), -1))
 	for _, end := range []error{errBroken, io.ErrUnexpectedEOF, io.EOF} {
-		h.wire.cutDownload = func(body io.Reader) io.Reader { return &breaking{body, 1 << 20, end} }
-		h.want(t, text)
+		f.wire.cutDownload = func(body io.Reader) io.Reader { return &breaking{body, 1 << 20, end} }
+		f.want(t, text)
 	}
 	calls := 0
-	h.wire.cutDownload = func(body io.Reader) io.Reader { // the first delivers nothing
+	f.wire.cutDownload = func(body io.Reader) io.Reader { // the first delivers nothing
 		calls++
 		if calls == 1 {
 			return &breaking{body, 0, errBroken}
 		}
 		return body
 	}
-	h.want(t, text)
+	f.want(t, text)
 }
 
 // TestDownloadFails breaks downloads in ways that can't be repaired. None may look like the end of
 // the object.
 func TestDownloadFails(t *testing.T) {
-	for name, harm := range map[string]func(t *testing.T, h *fixture){
-		"gone for good": func(_ *testing.T, h *fixture) {
-			h.wire.cutDownload = func(body io.Reader) io.Reader { return &breaking{body, 0, io.EOF} }
+	for name, harm := range map[string]func(t *testing.T, f *fixture){
+		"gone for good": func(_ *testing.T, f *fixture) {
+			f.wire.cutDownload = func(body io.Reader) io.Reader { return &breaking{body, 0, io.EOF} }
 		},
-		"replaced": func(t *testing.T, h *fixture) {
-			must(t, h.Put(t.Context(), key, bytes.NewReader(noise(downloaded*2)), -1))
+		"replaced": func(t *testing.T, f *fixture) {
+			must(t, f.Put(t.Context(), key, bytes.NewReader(noise(downloaded*2)), -1))
 		},
-		"deleted": func(t *testing.T, h *fixture) { must(t, h.Delete(t.Context(), key)) },
+		"deleted": func(t *testing.T, f *fixture) { must(t, f.Delete(t.Context(), key)) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := newFixture(t)
-			must(t, h.Put(t.Context(), key, bytes.NewReader(noise(downloaded)), -1))
-			h.wire.cutDownload = func(body io.Reader) io.Reader { return &breaking{body, 1 << 20, io.EOF} }
-			r, _, err := h.Open(t.Context(), key)
+			f := newFixture(t)
+			must(t, f.Put(t.Context(), key, bytes.NewReader(noise(downloaded)), -1))
+			f.wire.cutDownload = func(body io.Reader) io.Reader { return &breaking{body, 1 << 20, io.EOF} }
+			r, _, err := f.Open(t.Context(), key)
 			must(t, err)
 			defer r.Close()
-			h.wire.cutDownload = nil
-			harm(t, h)
+			f.wire.cutDownload = nil
+			harm(t, f)
 			if got, err := io.ReadAll(r); err == nil || errors.Is(err, io.EOF) || len(got) != 1<<20 {
 				t.Errorf("got %d bytes and error %v, want 1 MiB and an error other than the end", len(got), err)
 			}
@@ -60,10 +60,10 @@ func TestDownloadFails(t *testing.T) {
 
 // TestDownloadCanceled cancels the context in the middle of a download.
 func TestDownloadCanceled(t *testing.T) {
-	h := newFixture(t)
-	must(t, h.Put(t.Context(), key, bytes.NewReader(noise(downloaded)), -1))
+	f := newFixture(t)
+	must(t, f.Put(t.Context(), key, bytes.NewReader(noise(downloaded)), -1))
 	ctx, cancel := context.WithCancel(t.Context())
-	r, _, err := h.Open(ctx, key)
+	r, _, err := f.Open(ctx, key)
 	must(t, err)
 	defer r.Close()
 	cancel()

@@ -26,10 +26,10 @@ const threeParts = 20 << 20 // bytes
 type stream struct{ io.Reader }
 
 func TestPutInParts(t *testing.T) {
-	h := newFixture(t)
+	f := newFixture(t)
 	text := noise(threeParts)
 	var parts atomic.Int32
-	h.wire.send = func(r *http.Request) error {
+	f.wire.send = func(r *http.Request) error {
 		if r.URL.Query().Has("partNumber") {
 			parts.Add(1)
 			if r.Header.Get("X-Amz-Checksum-Crc32") == "" {
@@ -39,8 +39,8 @@ func TestPutInParts(t *testing.T) {
 		return nil
 	}
 	for _, size := range []int64{threeParts, -1} {
-		must(t, h.Put(t.Context(), key, stream{bytes.NewReader(text)}, size))
-		h.want(t, text)
+		must(t, f.Put(t.Context(), key, stream{bytes.NewReader(text)}, size))
+		f.want(t, text)
 	}
 	if got := parts.Load(); got != 6 {
 		t.Errorf("got %d parts, want 3 of each put", got)
@@ -49,12 +49,12 @@ func TestPutInParts(t *testing.T) {
 
 // TestPutCut breaks the connection in the middle of the second part.
 func TestPutCut(t *testing.T) {
-	h := newFixture(t)
+	f := newFixture(t)
 	old, text := []byte("old"), noise(threeParts)
-	must(t, h.Put(t.Context(), key, bytes.NewReader(old), 3))
+	must(t, f.Put(t.Context(), key, bytes.NewReader(old), 3))
 	cutSecond := func(times int32) {
 		var cuts atomic.Int32
-		h.wire.send = func(r *http.Request) error {
+		f.wire.send = func(r *http.Request) error {
 			if r.URL.Query().Get("partNumber") == "2" && cuts.Add(1) <= times {
 				cut(r)
 			}
@@ -62,16 +62,16 @@ func TestPutCut(t *testing.T) {
 		}
 	}
 	cutSecond(100)
-	if err := h.Put(t.Context(), key, bytes.NewReader(text), threeParts); err == nil {
+	if err := f.Put(t.Context(), key, bytes.NewReader(text), threeParts); err == nil {
 		t.Error("a put without its second part succeeded")
 	}
-	h.want(t, old)
-	if got := h.unfinished(t); got != 0 {
+	f.want(t, old)
+	if got := f.unfinished(t); got != 0 {
 		t.Errorf("%d multipart uploads were left", got)
 	}
 	cutSecond(1) // and the SDK tries once more
-	must(t, h.Put(t.Context(), key, bytes.NewReader(text), threeParts))
-	h.want(t, text)
+	must(t, f.Put(t.Context(), key, bytes.NewReader(text), threeParts))
+	f.want(t, text)
 }
 
 // TestPutBroken ends large puts in every way that is not a fault of the network.
@@ -88,34 +88,34 @@ func TestPutBroken(t *testing.T) {
 		"too long":     {bytes.NewReader(text), threeParts - 1, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := newFixture(t)
-			if err := h.Put(t.Context(), key, c.r, c.size); err == nil || c.want != nil && !errors.Is(err, c.want) {
+			f := newFixture(t)
+			if err := f.Put(t.Context(), key, c.r, c.size); err == nil || c.want != nil && !errors.Is(err, c.want) {
 				t.Errorf("got %v, want %v or another error", err, c.want)
 			}
-			h.wantNothing(t)
+			f.wantNothing(t)
 		})
 	}
 	t.Run("reader fails, then the network", func(t *testing.T) {
-		h := newFixture(t)
-		h.wire.send = func(r *http.Request) error {
+		f := newFixture(t)
+		f.wire.send = func(r *http.Request) error {
 			if r.Method == http.MethodDelete {
 				return errors.New("no route to host")
 			}
 			return nil
 		}
 		failed := errors.New("reader failed")
-		if err := h.Put(t.Context(), key, &breaking{bytes.NewReader(append(text, 0)), threeParts, failed}, -1); !errors.Is(err, failed) {
+		if err := f.Put(t.Context(), key, &breaking{bytes.NewReader(append(text, 0)), threeParts, failed}, -1); !errors.Is(err, failed) {
 			t.Errorf("got %v, want %v", err, failed)
 		}
 	})
 	t.Run("canceled", func(t *testing.T) {
-		h := newFixture(t)
+		f := newFixture(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		r := io.MultiReader(bytes.NewReader(text), readerFunc(func([]byte) (int, error) { cancel(); return 0, io.EOF }))
-		if err := h.Put(ctx, key, r, -1); !errors.Is(err, context.Canceled) {
+		if err := f.Put(ctx, key, r, -1); !errors.Is(err, context.Canceled) {
 			t.Errorf("got %v, want canceled", err)
 		}
-		h.wantNothing(t)
+		f.wantNothing(t)
 	})
 }
 
@@ -123,12 +123,12 @@ type readerFunc func(p []byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
-func (h *fixture) wantNothing(t *testing.T) {
+func (f *fixture) wantNothing(t *testing.T) {
 	t.Helper()
-	if _, err := h.Size(t.Context(), key); lipsync.CodeOf(err) != lipsync.NotFound {
+	if _, err := f.Size(t.Context(), key); lipsync.CodeOf(err) != lipsync.NotFound {
 		t.Errorf("got %v, want no object", err)
 	}
-	if got := h.unfinished(t); got != 0 {
+	if got := f.unfinished(t); got != 0 {
 		t.Errorf("%d multipart uploads were left", got)
 	}
 }

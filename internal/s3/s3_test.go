@@ -98,27 +98,27 @@ type fixture struct {
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	e := awstest.Enforcing(t)
-	h := &fixture{wire: &wire{}, bucket: e.Bucket(t)}
+	f := &fixture{wire: &wire{}, bucket: e.Bucket(t)}
 	cfg := e.Config()
-	h.client = sdk.NewFromConfig(cfg, func(o *sdk.Options) { o.UsePathStyle = true })
-	cfg.HTTPClient = h.wire
-	h.Objects = s3.New(cfg, h.bucket, s3.Signer{})
-	return h
+	f.client = sdk.NewFromConfig(cfg, func(o *sdk.Options) { o.UsePathStyle = true })
+	cfg.HTTPClient = f.wire
+	f.Objects = s3.New(cfg, f.bucket, s3.Signer{})
+	return f
 }
 
 // unfinished counts multipart uploads that were neither completed nor aborted.
-func (h *fixture) unfinished(t *testing.T) int {
+func (f *fixture) unfinished(t *testing.T) int {
 	t.Helper()
-	out, err := h.client.ListMultipartUploads(t.Context(), &sdk.ListMultipartUploadsInput{Bucket: &h.bucket})
+	out, err := f.client.ListMultipartUploads(t.Context(), &sdk.ListMultipartUploadsInput{Bucket: &f.bucket})
 	must(t, err)
 	return len(out.Uploads)
 }
 
 const key = "outputs/a.mp4"
 
-func (h *fixture) want(t *testing.T, text []byte) {
+func (f *fixture) want(t *testing.T, text []byte) {
 	t.Helper()
-	r, size, err := h.Open(t.Context(), key)
+	r, size, err := f.Open(t.Context(), key)
 	must(t, err)
 	defer r.Close()
 	got, err := io.ReadAll(r)
@@ -137,13 +137,13 @@ func noise(size int) []byte {
 
 // TestListPages lists more objects than one answer holds.
 func TestListPages(t *testing.T) {
-	h := newFixture(t)
+	f := newFixture(t)
 	const n = 1001
 	for i := range n {
-		must(t, h.Put(t.Context(), fmt.Sprintf("inputs/%d/video", i), strings.NewReader("x"), 1))
+		must(t, f.Put(t.Context(), fmt.Sprintf("inputs/%d/video", i), strings.NewReader("x"), 1))
 	}
 	seen := map[string]bool{}
-	must(t, h.List(t.Context(), "inputs/", func(key string, _ time.Time) error { seen[key] = true; return nil }))
+	must(t, f.List(t.Context(), "inputs/", func(key string, _ time.Time) error { seen[key] = true; return nil }))
 	if len(seen) != n {
 		t.Errorf("got %d objects, want %d", len(seen), n)
 	}

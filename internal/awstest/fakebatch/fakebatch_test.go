@@ -29,30 +29,30 @@ type fixture struct {
 
 func newFixture(t *testing.T, limit int, script string) *fixture {
 	t.Helper()
-	h := &fixture{dir: t.TempDir()}
-	h.Fake = fakebatch.New(fakebatch.Options{
-		Command: []string{"/bin/sh", "-c", script}, Env: []string{"DIR=" + h.dir, "PATH=" + os.Getenv("PATH"), "COLOR=red"},
+	f := &fixture{dir: t.TempDir()}
+	f.Fake = fakebatch.New(fakebatch.Options{
+		Command: []string{"/bin/sh", "-c", script}, Env: []string{"DIR=" + f.dir, "PATH=" + os.Getenv("PATH"), "COLOR=red"},
 		Limit: limit, Attempts: 3, Grace: 2 * time.Second, Log: os.Stderr,
 	})
-	t.Cleanup(h.Close)
-	server := httptest.NewServer(h)
+	t.Cleanup(f.Close)
+	server := httptest.NewServer(f)
 	t.Cleanup(server.Close)
-	h.client = batch.NewFromConfig(awstest.Config(server.URL))
-	return h
+	f.client = batch.NewFromConfig(awstest.Config(server.URL))
+	return f
 }
 
-func (h *fixture) submit(t *testing.T, name string) (id string) {
+func (f *fixture) submit(t *testing.T, name string) (id string) {
 	t.Helper()
-	out, err := h.client.SubmitJob(t.Context(), &batch.SubmitJobInput{
+	out, err := f.client.SubmitJob(t.Context(), &batch.SubmitJobInput{
 		JobName: &name, JobQueue: aws.String("queue"), JobDefinition: aws.String("definition"),
 	})
 	must(t, err)
 	return *out.JobId
 }
 
-func (h *fixture) describe(t *testing.T, id string) types.JobDetail {
+func (f *fixture) describe(t *testing.T, id string) types.JobDetail {
 	t.Helper()
-	out, err := h.client.DescribeJobs(context.WithoutCancel(t.Context()), &batch.DescribeJobsInput{Jobs: []string{id}})
+	out, err := f.client.DescribeJobs(context.WithoutCancel(t.Context()), &batch.DescribeJobsInput{Jobs: []string{id}})
 	must(t, err)
 	return out.Jobs[0]
 }
@@ -67,20 +67,20 @@ func await(t *testing.T, what string, f func() bool) {
 	}
 }
 
-func (h *fixture) await(t *testing.T, id string, status types.JobStatus) types.JobDetail {
+func (f *fixture) await(t *testing.T, id string, status types.JobStatus) types.JobDetail {
 	t.Helper()
 	var got types.JobDetail
-	await(t, string(status), func() bool { got = h.describe(t, id); return got.Status == status })
+	await(t, string(status), func() bool { got = f.describe(t, id); return got.Status == status })
 	return got
 }
 
-func (h *fixture) exists(name string) func() bool {
-	return func() bool { _, err := os.Stat(filepath.Join(h.dir, name)); return err == nil }
+func (f *fixture) exists(name string) func() bool {
+	return func() bool { _, err := os.Stat(filepath.Join(f.dir, name)); return err == nil }
 }
 
-func (h *fixture) touch(t *testing.T, name string) {
+func (f *fixture) touch(t *testing.T, name string) {
 	t.Helper()
-	must(t, os.WriteFile(filepath.Join(h.dir, name), nil, 0o600))
+	must(t, os.WriteFile(filepath.Join(f.dir, name), nil, 0o600))
 }
 
 func must(t *testing.T, err error) {
@@ -91,11 +91,11 @@ func must(t *testing.T, err error) {
 }
 
 func TestEnvironment(t *testing.T) {
-	h := newFixture(t, 1, `env >"$DIR/env"`)
+	f := newFixture(t, 1, `env >"$DIR/env"`)
 	t.Setenv("OURS", "alone")
-	id := h.submit(t, "a")
-	h.await(t, id, types.JobStatusSucceeded)
-	text, err := os.ReadFile(filepath.Join(h.dir, "env"))
+	id := f.submit(t, "a")
+	f.await(t, id, types.JobStatusSucceeded)
+	text, err := os.ReadFile(filepath.Join(f.dir, "env"))
 	must(t, err)
 	got := strings.Split(string(text), "\n")
 	for _, want := range []string{"COLOR=red", "AWS_BATCH_JOB_ATTEMPT=1", "AWS_BATCH_JOB_ID=" + id} {
@@ -119,8 +119,8 @@ func TestExits(t *testing.T) {
 		"exit 1":     {types.JobStatusFailed, 1, 1},
 		"kill -9 $$": {types.JobStatusFailed, 1, 137},
 	} {
-		h := newFixture(t, 1, script)
-		got := h.await(t, h.submit(t, "a"), want.status)
+		f := newFixture(t, 1, script)
+		got := f.await(t, f.submit(t, "a"), want.status)
 		if len(got.Attempts) != want.attempts || *got.Container.ExitCode != want.exit {
 			t.Errorf("%s: got %d attempts and exit status %d, want %d and %d",
 				script, len(got.Attempts), *got.Container.ExitCode, want.attempts, want.exit)
@@ -129,44 +129,44 @@ func TestExits(t *testing.T) {
 }
 
 func TestLimit(t *testing.T) {
-	h := newFixture(t, 2, `touch "$DIR/$AWS_BATCH_JOB_ID"; while [ ! -e "$DIR/go" ]; do sleep 0.01; done`)
-	a, b, c := h.submit(t, "a"), h.submit(t, "b"), h.submit(t, "c")
-	await(t, "two run", func() bool { return h.exists(a)() && h.exists(b)() })
-	if got := h.describe(t, c).Status; got != types.JobStatusRunnable {
+	f := newFixture(t, 2, `touch "$DIR/$AWS_BATCH_JOB_ID"; while [ ! -e "$DIR/go" ]; do sleep 0.01; done`)
+	a, b, c := f.submit(t, "a"), f.submit(t, "b"), f.submit(t, "c")
+	await(t, "two run", func() bool { return f.exists(a)() && f.exists(b)() })
+	if got := f.describe(t, c).Status; got != types.JobStatusRunnable {
 		t.Errorf("got %s for the third, want RUNNABLE", got)
 	}
-	if h.Idle() {
+	if f.Idle() {
 		t.Error("Idle reports true while jobs run")
 	}
-	if got, want := h.Running(), []string{a, b}; !slices.Equal(got, want) {
+	if got, want := f.Running(), []string{a, b}; !slices.Equal(got, want) {
 		t.Errorf("got %q running, want %q", got, want)
 	}
-	h.SetLimit(3)
-	await(t, "the third job runs", h.exists(c))
-	h.touch(t, "go")
+	f.SetLimit(3)
+	await(t, "the third job runs", f.exists(c))
+	f.touch(t, "go")
 	for _, id := range []string{a, b, c} {
-		h.await(t, id, types.JobStatusSucceeded)
+		f.await(t, id, types.JobStatusSucceeded)
 	}
-	if !h.Idle() {
+	if !f.Idle() {
 		t.Error("Idle reports false after all jobs ended")
 	}
 }
 
 // TestList has two jobs and an array, some of which run.
 func TestList(t *testing.T) {
-	h := newFixture(t, 2, `while [ ! -e "$DIR/go" ]; do sleep 0.01; done; [ "$AWS_BATCH_JOB_ID" != "${AWS_BATCH_JOB_ID%:2}" ] && exit 1; exit 0`)
-	h.submit(t, "a")
-	_, err := h.client.SubmitJob(t.Context(), &batch.SubmitJobInput{
+	f := newFixture(t, 2, `while [ ! -e "$DIR/go" ]; do sleep 0.01; done; [ "$AWS_BATCH_JOB_ID" != "${AWS_BATCH_JOB_ID%:2}" ] && exit 1; exit 0`)
+	f.submit(t, "a")
+	_, err := f.client.SubmitJob(t.Context(), &batch.SubmitJobInput{
 		JobName: aws.String("array"), JobQueue: aws.String("queue"), JobDefinition: aws.String("definition"),
 		ArrayProperties: &types.ArrayProperties{Size: aws.Int32(3)},
 	})
 	must(t, err)
-	h.submit(t, "b")
+	f.submit(t, "b")
 	list := func(status types.JobStatus) string {
 		t.Helper()
 		var found []string
 		in := &batch.ListJobsInput{JobQueue: aws.String("arn:aws:batch:us-east-1:000000000000:job-queue/queue"), JobStatus: status, MaxResults: aws.Int32(1)}
-		for pages := batch.NewListJobsPaginator(h.client, in); pages.HasMorePages(); {
+		for pages := batch.NewListJobsPaginator(f.client, in); pages.HasMorePages(); {
 			page, err := pages.NextPage(t.Context())
 			must(t, err)
 			for _, job := range page.JobSummaryList {
@@ -185,8 +185,8 @@ func TestList(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", status, got, want)
 		}
 	}
-	h.touch(t, "go")
-	await(t, "all end", h.Idle)
+	f.touch(t, "go")
+	await(t, "all end", f.Idle)
 	if got := list(types.JobStatusSucceeded); got != "b a" {
 		t.Errorf("got %q succeeded, want b and a", got)
 	}
@@ -202,40 +202,40 @@ func TestTerminate(t *testing.T) {
 		`trap 'exit 75' TERM; touch "$DIR/up"; while :; do sleep 0.01; done`: 75,
 		`trap '' TERM; touch "$DIR/up"; while :; do sleep 0.01; done`:        137,
 	} {
-		h := newFixture(t, 1, script)
-		running, waiting := h.submit(t, "a"), h.submit(t, "b")
-		await(t, "it runs", h.exists("up"))
+		f := newFixture(t, 1, script)
+		running, waiting := f.submit(t, "a"), f.submit(t, "b")
+		await(t, "it runs", f.exists("up"))
 		for _, id := range []string{waiting, running} {
-			_, err := h.client.TerminateJob(t.Context(), &batch.TerminateJobInput{JobId: &id, Reason: aws.String("enough")})
+			_, err := f.client.TerminateJob(t.Context(), &batch.TerminateJobInput{JobId: &id, Reason: aws.String("enough")})
 			must(t, err)
-			if got := h.await(t, id, types.JobStatusFailed); *got.StatusReason != "enough" {
+			if got := f.await(t, id, types.JobStatusFailed); *got.StatusReason != "enough" {
 				t.Errorf("%s: got reason %s", script, *got.StatusReason)
 			}
 		}
-		if got := *h.describe(t, running).Container.ExitCode; got != want {
+		if got := *f.describe(t, running).Container.ExitCode; got != want {
 			t.Errorf("%s: got exit status %d, want %d", script, got, want)
 		}
 	}
 }
 
 func TestSignal(t *testing.T) {
-	h := newFixture(t, 1, `trap 'exit 0' TERM; touch "$DIR/up"; while :; do sleep 0.01; done`)
-	if err := h.Signal("a", syscall.SIGTERM); err == nil {
+	f := newFixture(t, 1, `trap 'exit 0' TERM; touch "$DIR/up"; while :; do sleep 0.01; done`)
+	if err := f.Signal("a", syscall.SIGTERM); err == nil {
 		t.Error("a job that does not exist got a signal")
 	}
-	id := h.submit(t, "a")
-	await(t, "it runs", h.exists("up"))
-	must(t, h.Signal(id, syscall.SIGTERM))
-	h.await(t, id, types.JobStatusSucceeded)
+	id := f.submit(t, "a")
+	await(t, "it runs", f.exists("up"))
+	must(t, f.Signal(id, syscall.SIGTERM))
+	f.await(t, id, types.JobStatusSucceeded)
 }
 
 // TestNothingRemains has jobs leave a child process behind: one that ends by itself, and one that
 // is killed.
 func TestNothingRemains(t *testing.T) {
-	h := newFixture(t, 2, `sleep 1000 & echo $! >"$DIR/me$AWS_BATCH_JOB_ID.pid"; [ -e "$DIR/stay" ] && wait`)
+	f := newFixture(t, 2, `sleep 1000 & echo $! >"$DIR/me$AWS_BATCH_JOB_ID.pid"; [ -e "$DIR/stay" ] && wait`)
 	gone := func(id string) func() bool {
 		return func() bool {
-			text, err := os.ReadFile(filepath.Join(h.dir, "me"+id+".pid"))
+			text, err := os.ReadFile(filepath.Join(f.dir, "me"+id+".pid"))
 			if err != nil || len(text) == 0 {
 				return false
 			}
@@ -243,29 +243,29 @@ func TestNothingRemains(t *testing.T) {
 			return err != nil || strings.Contains(string(state), ") Z ")
 		}
 	}
-	id := h.submit(t, "a")
-	h.await(t, id, types.JobStatusFailed) // the job does not wait, since [ fails
+	id := f.submit(t, "a")
+	f.await(t, id, types.JobStatusFailed) // the job does not wait, since [ fails
 	await(t, "its child is gone", gone(id))
-	h.touch(t, "stay")
-	id = h.submit(t, "b")
+	f.touch(t, "stay")
+	id = f.submit(t, "b")
 	await(t, "it runs", func() bool {
-		text, err := os.ReadFile(filepath.Join(h.dir, "me"+id+".pid"))
+		text, err := os.ReadFile(filepath.Join(f.dir, "me"+id+".pid"))
 		return err == nil && len(text) > 0
 	})
-	h.Close()
+	f.Close()
 	await(t, "its child is gone", gone(id))
 }
 
 func TestFaults(t *testing.T) {
-	h := newFixture(t, 1, "exit 1")
-	h.SetFaults(fakebatch.Faults{Throttled: 2})
-	h.await(t, h.submit(t, "a"), types.JobStatusFailed) // the SDK tries again
-	h.SetFaults(fakebatch.Faults{NoSubmit: true})
-	_, err := h.client.SubmitJob(t.Context(), &batch.SubmitJobInput{
+	f := newFixture(t, 1, "exit 1")
+	f.SetFaults(fakebatch.Faults{Throttled: 2})
+	f.await(t, f.submit(t, "a"), types.JobStatusFailed) // the SDK tries again
+	f.SetFaults(fakebatch.Faults{NoSubmit: true})
+	_, err := f.client.SubmitJob(t.Context(), &batch.SubmitJobInput{
 		JobName: aws.String("b"), JobQueue: aws.String("queue"), JobDefinition: aws.String("definition"),
 	}, func(o *batch.Options) { o.RetryMaxAttempts = 1 })
-	if err == nil || h.Refused() != 1 {
-		t.Errorf("got error %v and %d submits refused, want one", err, h.Refused())
+	if err == nil || f.Refused() != 1 {
+		t.Errorf("got error %v and %d submits refused, want one", err, f.Refused())
 	}
 }
 
@@ -274,8 +274,8 @@ func TestCannotStart(t *testing.T) {
 	defer f.Close()
 	server := httptest.NewServer(f)
 	defer server.Close()
-	h := &fixture{Fake: f, client: batch.NewFromConfig(awstest.Config(server.URL))}
-	got := h.await(t, h.submit(t, "a"), types.JobStatusFailed)
+	fx := &fixture{Fake: f, client: batch.NewFromConfig(awstest.Config(server.URL))}
+	got := fx.await(t, fx.submit(t, "a"), types.JobStatusFailed)
 	if len(got.Attempts) != 3 || !strings.Contains(*got.Container.Reason, "CannotStartContainerError") || got.Container.ExitCode != nil || got.StartedAt != nil {
 		t.Errorf("got %+v, want three attempts that never ran, and the last one's container", got)
 	}
