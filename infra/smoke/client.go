@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"lipsync/internal/rest"
 )
 
 // client calls the API with its own key.
@@ -28,7 +30,7 @@ func (s *Stack) client(t *testing.T) client {
 }
 
 // host returns the scheme and host of the API.
-func (s *Stack) host() string { return strings.TrimSuffix(s.Outputs["ApiUrl"], "/api") }
+func (s *Stack) host() string { return strings.TrimSuffix(s.Outputs["ApiUrl"], rest.Base) }
 
 // reply is the answer to a call.
 type reply struct {

@@ -183,10 +183,13 @@ type apiPage struct {
 	Base string
 }
 
+// apiURL returns the address of the API, to which the paths of the document are added.
+func (p *pages) apiURL(r *http.Request) string { return p.base(r).String() + "/api" }
+
 func (p *pages) showAPI(v *visit) error {
 	ref, err := p.reference()
 	if err != nil {
 		return err
 	}
-	return v.show(http.StatusOK, "api", "API", apiPage{ref, p.base(v.Request).String() + "/api"})
+	return v.show(http.StatusOK, "api", "API", apiPage{ref, p.apiURL(v.Request)})
 }

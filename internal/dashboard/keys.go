@@ -14,7 +14,7 @@ type keysPage struct {
 	Keys          []lipsync.Key
 	Pager         pager
 	Token         string // of the new key, shown only once
-	Base          string
+	Base          string // of the API's addresses
 	Account       string // name of the account for people
 	Name, Limit   string // as the person sent them, if they could not be used
 	Problem, CSRF string
@@ -32,7 +32,7 @@ func (p *pages) showKeys(v *visit, status int, k keysPage) error {
 	keys = keys[min(f.Offset, total):]
 	keys = keys[:min(pageSize, len(keys))]
 	k.Pager = newPager(f, len(keys), total)
-	k.Keys, k.Account, k.Base, k.CSRF = keys, v.session.Name, p.base(v.Request).String(), v.session.CSRF
+	k.Keys, k.Account, k.Base, k.CSRF = keys, v.session.Name, p.apiURL(v.Request), v.session.CSRF
 	return v.show(status, "keys", "API Keys", k)
 }
 
