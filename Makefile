@@ -23,6 +23,10 @@ SET         ?= full
 NETWORKS     = $(or $(LIPSYNC_SHARED),../shared)/models
 EXPORT      := internal/wav2lip/export
 
+# Programs and tests are built with the same flags, so that each package is compiled only once. The
+# tags keep the look-up of hosts and users in Go.
+export GOFLAGS += -trimpath -tags=netgo,osusergo
+
 .DEFAULT_GOAL := help
 .PHONY: help build bin/lipsync bin/runner onnxruntime sizes demo picture figures test run synth deploy cdk aws-local aws-smoke aws-smoke-run lint release release-check pins bench bench-neural gpu-check gpu-libraries bench-aws soak flake race fuzz hostile outage simulate quality engine-pictures clean
 
@@ -33,11 +37,11 @@ build: bin/lipsync bin/runner ## build all programs: bin/lipsync, bin/runner, an
 	GOARCH=arm64 .ci/functions dist/functions
 	.ci/functions dist/host/functions
 
-# ONNX Runtime is called through cgo. The tags keep the look-up of hosts and users in Go. Go gets
-# modules over TLS, and a small Debian has no certificates of authorities.
+# ONNX Runtime is called through cgo. Go gets modules over TLS, and a small Debian has no
+# certificates of authorities.
 bin/lipsync bin/runner:
 	@.ci/install gcc libc6-dev ca-certificates
-	CGO_ENABLED=1 go build -trimpath -tags netgo,osusergo -o $@ ./cmd/$(@F)
+	CGO_ENABLED=1 go build -o $@ ./cmd/$(@F)
 
 onnxruntime: $(ONNXRUNTIME) ## install ONNX Runtime, for engines and detectors that are networks; VARIANT=onnxruntime-gpu for NVIDIA GPUs
 	@mkdir -p bin

@@ -29,7 +29,7 @@ func build(ctx context.Context, root, dir string, s decisions) (*built, error) {
 	if err := run(exec.CommandContext(ctx, filepath.Join(root, ".ci", "functions"), functions), root); err != nil {
 		return nil, err
 	}
-	compile := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", runner, "./cmd/runner")
+	compile := exec.CommandContext(ctx, "go", "build", "-trimpath", "-tags", "netgo,osusergo", "-o", runner, "./cmd/runner")
 	if err := run(compile, root); err != nil {
 		return nil, err
 	}

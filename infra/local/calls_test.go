@@ -236,7 +236,7 @@ func logicalName(name string) string {
 func (d *testDeployment) hello(b *testing.B) *function {
 	b.Helper()
 	dir := b.TempDir()
-	c := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-tags", "lambda.norpc",
+	c := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-tags", "netgo,osusergo,lambda.norpc",
 		"-o", filepath.Join(dir, "bootstrap"), "./testdata/hello")
 	if err := run(c, "", "CGO_ENABLED=0"); err != nil {
 		b.Fatal(err)

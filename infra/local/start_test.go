@@ -23,7 +23,7 @@ func BenchmarkStarts(b *testing.B) {
 		b.Fatal(err)
 	}
 	dir := b.TempDir()
-	hello := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-tags", "lambda.norpc", "-o", filepath.Join(dir, "hello", "bootstrap"), "./testdata/hello")
+	hello := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-tags", "netgo,osusergo,lambda.norpc", "-o", filepath.Join(dir, "hello", "bootstrap"), "./testdata/hello")
 	if err := run(hello, "", "CGO_ENABLED=0"); err != nil {
 		b.Fatal(err)
 	}
