@@ -9,15 +9,15 @@ import (
 )
 
 // Aligner aligns the faces of one video. It works on some seconds of frames at a time, since it smooths
-// over frames before and after each.
+// over the frames before and after each frame.
 type Aligner struct {
-	stride  int            // frames from one that is tracked to the next
+	stride  int            // frames from one tracked frame to the next
 	index   int            // of the next frame
-	pending []Frame        // whose faces are not aligned yet
+	pending []Frame        // frames whose faces are not aligned yet
 	bytes   int            // of the crops of pending frames
 	tracks  map[int]*track // those that may go on, by number
-	recent  []shown        // the last tracks, to recognise people by
-	persons int            // numbered so far
+	recent  []shown        // the last tracks, by which people are recognised
+	persons int            // number of people so far
 }
 
 // track is a person in a shot.
@@ -29,18 +29,18 @@ type track struct {
 }
 
 const (
-	smoothFrames  = 12       // tracked frames before and after one that its smoothing needs: 4 standard deviations and the median
-	mostPending   = 96       // tracked frames: the pixels of 4 s at 25 frames/s
-	pendingPixels = 32 << 20 // bytes of crops that wait, beyond what smoothing needs
+	smoothFrames  = 12       // smoothing needs so many tracked frames before and after a frame: 4 standard deviations and the median
+	mostPending   = 96       // largest number of pending tracked frames: the pixels of 4 s at 25 frames/s
+	pendingPixels = 32 << 20 // with more bytes of pending crops, only the frames that smoothing needs stay pending
 )
 
-// NewAligner returns the aligner of one video with a frame rate.
+// NewAligner returns the aligner of one video. fps is its frame rate.
 func NewAligner(fps float64) *Aligner {
 	return &Aligner{stride: tracking.Stride(fps), tracks: map[int]*track{}}
 }
 
 // Add adds the faces of the video's next frame. cut tells whether a new shot starts with it. Add returns
-// frames that are aligned, in their order. Each frame comes once, some frames late.
+// frames that are aligned, in their order. It returns each frame once, but only some calls later.
 func (a *Aligner) Add(faces []tracking.Face, cut bool) (aligned []Frame) {
 	if cut {
 		aligned = a.End()
@@ -64,7 +64,7 @@ func (a *Aligner) Add(faces []tracking.Face, cut bool) (aligned []Frame) {
 	return aligned
 }
 
-// End returns the frames that are left after the last one of a shot.
+// End returns the frames that are left at the end of a shot.
 func (a *Aligner) End() []Frame { return a.emit(len(a.pending)) }
 
 // emit aligns the pending frames and returns the first n of them.
@@ -77,9 +77,9 @@ func (a *Aligner) emit(n int) []Frame {
 	final := n == len(a.pending)
 	for _, number := range slices.Sorted(maps.Keys(a.tracks)) { // in order of appearance
 		t := a.tracks[number]
-		ended := final || t.last < until // and was missed in all frames that its smoothing needs
+		ended := final || t.last < until // it was missed in all pending frames that stay
 		if t.first >= until {
-			continue // more of it is needed
+			continue // none of its frames is among the first n
 		}
 		for _, f := range a.align(t) {
 			if f.frame >= done[0].Index && f.frame < until {
@@ -109,8 +109,8 @@ type faceIn struct {
 	frame int
 }
 
-// align returns the aligned samples of a track, and faces for the frames between them in which the face was
-// missed or not tracked. In the last frames of a shot that are not tracked, the face stays as it was.
+// align returns the aligned samples of a track, and also faces of the frames between them, in which the
+// face was missed or not tracked. In untracked frames at the end of a shot, the face stays as it was.
 func (a *Aligner) align(t *track) (faces []faceIn) {
 	var to []geom.Similarity
 	if t.reference == nil {

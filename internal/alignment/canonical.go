@@ -1,5 +1,5 @@
-// Package alignment brings the tracked faces of a video onto one canonical face, so that all later stages
-// have each person upright, in one place and at one size.
+// Package alignment brings the tracked faces of a video onto one canonical face. So all later stages have
+// each face upright, in one place and at one size.
 //
 // In canonical coordinates the pupils lie at (.7, .45) and (1.7, .45). So the unit is their distance. x grows
 // to the right and y down. The mouth lies near (1.2, 1.55).
@@ -22,7 +22,7 @@ var (
 var Middle = geom.Point{X: 1.2, Y: .45}
 
 // band is the part of the face that registration compares: from the brows to the base of the nose, which
-// speech doesn't move. Its pixels are about those of a crop's soft luma.
+// speech doesn't move. Its pixels are about as large as those of a crop's soft luma.
 var band = registration.Grid{Left: .45, Top: .15, Scale: 48, Width: 72, Height: 48}
 
 // Frame is a frame of the video with the faces in it.
@@ -34,21 +34,21 @@ type Frame struct {
 
 // Face is a face in one frame, aligned with the canonical face.
 type Face struct {
-	Track  int             // of one person in one shot
-	Person int             // the same in all shots in which the person was recognised
+	Track  int             // number of the track: one person in one shot
+	Person int             // number of the person: the same in all shots in which the person was recognised
 	Size   float32         // side of its box, pixels
 	To     geom.Similarity // from canonical coordinates to the frame's pixels
-	// Shift is how far the mouth lies from its usual place, canonical: no similarity follows the mouth
-	// of a head that tilts or turns.
+	// Shift is the distance of the mouth from its usual place, canonical. No similarity can follow the
+	// mouth of a head that tilts or turns.
 	Shift     geom.Point
 	Landmarks detection.Landmarks // canonical, smoothed over some frames
 	// Crop holds the pixels around the face. It is nil in a frame in which the tracker missed the face.
-	// Then the other fields lie between those of the frames beside it.
+	// Then the other fields are interpolated between those of the frames before and after.
 	Crop *pixels.Crop
 }
 
-// ToMouth returns the similarity from canonical coordinates to the frame's pixels that holds for mouth and
-// chin.
+// ToMouth returns the similarity from canonical coordinates to the frame's pixels that is right for mouth
+// and chin.
 func (f *Face) ToMouth() geom.Similarity {
 	return geom.Similarity{A: 1, X: f.Shift.X, Y: f.Shift.Y}.Then(f.To)
 }

@@ -8,8 +8,8 @@ import (
 	"lipsync/internal/registration"
 )
 
-// Where the band has the lower nose and the philtrum, and how far from there they are looked for, in pixels of
-// the band: a fifth of the distance of the pupils.
+// These are the place of the lower nose and the philtrum in the band, and the largest distance from it at
+// which they are searched for: a fifth of the distance of the pupils. All are in pixels of the band.
 const (
 	noseLeft, noseTop     = 19, 29
 	noseWidth, noseHeight = 33, 19
@@ -17,19 +17,19 @@ const (
 )
 
 const (
-	// carry is how many times as far as the nose the mouth moves against the eyes when the head tilts or
-	// turns. In a clip of a head that does both, the lips of a face mesh moved 1.16 to 1.25 times as
-	// far, up and down as sideways.
+	// When the head tilts or turns, the nose moves against the eyes, and the mouth moves carry times as
+	// far. In a clip of a head that does both, the lips of a face mesh moved 1.16 to 1.25 times as far,
+	// both up and down and sideways.
 	carry = 1.2
 
-	leastNose = .5    // NCC of a nose that is seen: with less it is hidden; by eye
-	noseOff   = .0005 // by which the NCC is lowered for each squared pixel from the usual place; by eye
+	leastNose = .5    // NCC of a nose that is seen, at least: a smaller one means that it is hidden; by eye
+	noseOff   = .0005 // the NCC is lowered by this for each squared pixel from the usual place; by eye
 	noseStep  = 3     // pixels from place to place in the first search
 )
 
-// shifts returns how far the mouth is from its usual place in each of consecutive samples, canonical. to are the
-// similarities that align returned. A head that tilts or turns moves its nose against the eyes, and the
-// mouth with it. The usual place is that in the first samples, for all later ones too.
+// shifts returns the distance of the mouth from its usual place in each of consecutive samples, canonical.
+// to are the similarities that align returned. A head that tilts or turns moves its nose against the eyes,
+// and the mouth with it. The usual place is that in the first samples, for all later ones too.
 func (m *reference) shifts(samples []sample, to []geom.Similarity) []geom.Point {
 	x, y := make([]float32, len(samples)), make([]float32, len(samples))
 	if m.nose == nil {
@@ -52,7 +52,7 @@ func (m *reference) shifts(samples []sample, to []geom.Similarity) []geom.Point 
 // nose is a template: the part of a band with the nose, less its mean, scaled to length 1.
 type nose [noseWidth * noseHeight]float32
 
-// newNose returns the nose of the pixels of a band.
+// newNose returns the nose in the pixels of a band.
 func newNose(pix []float32) *nose {
 	t := new(nose)
 	mean := meanOf(pix, noseLeft, noseTop, noseLeft+noseWidth-1, noseTop+noseHeight-1)
@@ -67,19 +67,19 @@ func newNose(pix []float32) *nose {
 	return t
 }
 
-// surroundings is the part of a frame in which a nose is looked for.
+// surroundings is the part of a frame in which a nose is searched for.
 type surroundings [(noseHeight + 2*noseReach) * surroundingsWidth]float32
 
 const surroundingsWidth = noseWidth + 2*noseReach
 
-// noseGrid is where the surroundings lie.
+// noseGrid is the grid of the surroundings on the canonical face.
 var noseGrid = registration.Grid{
 	Left: band.Left + (noseLeft-noseReach)/band.Scale, Top: band.Top + (noseTop-noseReach)/band.Scale, Scale: band.Scale,
 	Width: surroundingsWidth, Height: noseHeight + 2*noseReach,
 }
 
-// find returns the shift, canonical, at which a frame is most like the template. It is 0 where the nose is
-// hidden or farther away than noseReach.
+// find returns the shift at which a frame is most like the template, canonical. It is 0 if the nose is
+// hidden, or farther away than noseReach.
 func (t *nose) find(c *pixels.Crop, to geom.Similarity) geom.Point {
 	var s surroundings
 	noseGrid.Sample(s[:], c, to)
@@ -95,7 +95,8 @@ func (t *nose) find(c *pixels.Crop, to geom.Similarity) geom.Point {
 	}
 }
 
-// best returns the shift of the best match, of those up to far pixels from (x0, y0) each way, in steps.
+// best returns the shift of the best match. It tries shifts up to far pixels from (x0, y0) in each
+// direction, step pixels apart.
 func (t *nose) best(s *surroundings, x0, y0, far, step int) (x, y int) {
 	most := float32(-2)
 	for dy := -far; dy <= far; dy += step {
@@ -124,8 +125,8 @@ func (t *nose) match(s *surroundings, x, y int) float32 {
 	return product/float32(math.Sqrt(float64(deviation))) - noseOff*float32(x*x+y*y)
 }
 
-// peak returns the place of the top of the parabola through three values at -1, 0 and 1, of which the one in
-// the middle is the highest.
+// peak returns the place of the top of the parabola through three values, at -1, 0 and 1. The value in the
+// middle has to be the highest.
 func peak(before, at, after float32) float32 {
 	if bend := before - 2*at + after; bend < 0 {
 		return (before - after) / (2 * bend)

@@ -22,29 +22,30 @@ type sample struct {
 	crop      *pixels.Crop
 }
 
-// reference is the face of one person. It is learned from the first frames and used for all later ones, so that
-// these fit to the first.
+// reference is the face of one person. It is learned from the first frames and used for all later ones, so
+// that all are aligned in the same way.
 type reference struct {
 	shape []geom.Point           // the rigid landmarks, canonical
 	band  *registration.Template // the median of the bands of some frames
 	nose  *nose                  // of the first band
 }
 
-// The filters of alignment: medians in tracked frames, which drop single readings that are wrong, and
-// standard deviations of Gaussians in tracked frames. By eye: less lets faces tremble, more lets them lag.
+// The filters of alignment are medians, which remove single readings that are wrong, and Gaussians. The
+// constants are lengths of medians and standard deviations of Gaussians, in tracked frames. By eye: with
+// less, faces tremble; with more, they lag.
 const (
-	pointMedian  = 5   // of landmarks, whose readings err by 1 to 2 pixels
-	rigidSmooth  = 2.5 // of rigid landmarks
-	motionMedian = 3   // of motions that registration finds, which err by less
-	motionSmooth = .7
+	pointMedian  = 5   // median of landmarks, whose readings err by 1 to 2 pixels
+	rigidSmooth  = 2.5 // Gaussian of rigid landmarks
+	motionMedian = 3   // median of motions that registration finds, which err by less
+	motionSmooth = .7  // Gaussian of these motions
 
-	firstRounds = 2  // of registration with a new reference: the first one's median is blurred
-	bandSamples = 40 // samples, at most, whose median is the band
+	firstRounds = 2  // rounds of registration with a new reference: the median of the first round is blurred
+	bandSamples = 40 // the band is the median of at most so many samples
 )
 
 // align returns for each of consecutive samples the similarity from canonical coordinates to the frame's
-// pixels. Landmarks err by a pixel or two. Their similarity is smoothed, and then refined by registration of
-// the band with the person's (Lucas and Kanade 1981; Baker and Matthews 2004).
+// pixels. Landmarks err by a pixel or two. So their similarity is smoothed, and then refined by registration
+// of the person's band to that of the sample (Lucas and Kanade 1981; Baker and Matthews 2004).
 func (m *reference) align(samples []sample) []geom.Similarity {
 	to := m.fromLandmarks(samples)
 	rounds := 1
@@ -82,7 +83,7 @@ func (m *reference) fromLandmarks(samples []sample) []geom.Similarity {
 	return to
 }
 
-// learn sets the band: the median of those of at most bandSamples samples.
+// learn sets the band to the median of the bands of at most bandSamples samples.
 func (m *reference) learn(samples []sample, to []geom.Similarity) {
 	step := max(1, (len(samples)+bandSamples-1)/bandSamples)
 	var bands [][]float32
@@ -108,14 +109,15 @@ func median(pictures [][]float32) []float32 {
 	return out
 }
 
-// refine returns the similarities to, each corrected by registration of the sample's band with the person's.
+// refine returns the similarities to, each corrected by registration of the person's band to that of the
+// sample.
 func (m *reference) refine(samples []sample, to []geom.Similarity) []geom.Similarity {
 	var motions [len(registration.Motion{})][]float32
 	for i := range motions {
 		motions[i] = make([]float32, len(samples))
 	}
 	each(len(samples), func(i int) {
-		// Where registration fails its motion is 0, and the landmarks decide.
+		// If registration fails its motion is 0, and the landmarks decide.
 		motion, _, _ := m.band.Register(samples[i].crop, to[i])
 		for k, v := range motion {
 			motions[k][i] = v
@@ -147,8 +149,8 @@ func each(n int, do func(i int)) {
 	wait.Wait()
 }
 
-// smoothPoints returns one point of each of consecutive samples, without outliers and filtered by a Gaussian
-// with a standard deviation of sigma frames. Each stretch between the cuts is filtered by itself.
+// smoothPoints returns one point of each of consecutive samples, without outliers, and filtered by a Gaussian
+// with a standard deviation of sigma frames. The samples between two cuts are filtered by themselves.
 func smoothPoints(samples []sample, point func(*sample) geom.Point, cuts []int, sigma float64) []geom.Point {
 	x, y := make([]float32, len(samples)), make([]float32, len(samples))
 	for i := range samples {
@@ -164,8 +166,8 @@ func smoothPoints(samples []sample, point func(*sample) geom.Point, cuts []int, 
 	return out
 }
 
-// filter smooths x in place by a median of n values and a Gaussian with a standard deviation of sigma. Each
-// stretch between the cuts is filtered by itself.
+// filter smooths x in place, by a median of n values and a Gaussian with a standard deviation of sigma. The
+// values between two cuts are filtered by themselves.
 func filter(x []float32, cuts []int, n int, sigma float64) {
 	from := 0
 	for _, cut := range cuts {
@@ -175,12 +177,12 @@ func filter(x []float32, cuts []int, n int, sigma float64) {
 	copy(x[from:], dsp.Gaussian(dsp.Median(x[from:], n), sigma))
 }
 
-// A face jumps if it moves by more than jumpFar of the distance of its pupils, and by more than jumpSudden times
-// its median step. By eye.
+// A face jumps if it moves by more than jumpFar times the distance of its pupils, and by more than jumpSudden
+// times its median step. By eye.
 const jumpFar, jumpSudden = .12, 6
 
-// jumps returns the indices of the samples whose face has jumped since the one before: cuts within a scene,
-// which change the picture as a whole too little to be found there.
+// jumps returns the indices of the samples whose face has jumped since the one before. That happens at a cut
+// within a scene, which changes the whole picture too little to be found as a cut.
 func jumps(samples []sample) (at []int) {
 	rigid := detection.Rigid()
 	centre := func(i int) (c geom.Point) {
@@ -205,11 +207,11 @@ func jumps(samples []sample) (at []int) {
 	return at
 }
 
-// meanRounds is the number of rounds of meanShape, after which it hardly changes.
+// meanRounds is the number of rounds of meanShape. After these the shape hardly changes.
 const meanRounds = 3
 
-// meanShape returns the mean of shapes that are brought onto each other (generalised Procrustes analysis), with
-// its pupils in the places of the canonical face.
+// meanShape returns the mean of shapes, which it first brings onto each other (generalised Procrustes
+// analysis). Its pupils are those of the canonical face.
 func meanShape(shapes [][]geom.Point) []geom.Point {
 	mean := slices.Clone(shapes[len(shapes)/2])
 	for range meanRounds {
@@ -231,11 +233,11 @@ func meanShape(shapes [][]geom.Point) []geom.Point {
 	return mean
 }
 
-// descriptor is the band of a person without its slow shades, which come from the light, scaled to length 1.
+// descriptor is the band of a person, without the soft shades that come from the light, and scaled to length 1.
 type descriptor []float32
 
-// shadeReach is half the side of the square around a pixel whose mean is its shade, in pixels of the band: a
-// quarter of the distance of the pupils.
+// shadeReach is half the side of a square, in pixels of the band: a quarter of the distance of the pupils. The
+// shade of a pixel is the mean of the square around it.
 const shadeReach = 12
 
 // descriptor returns the descriptor of the reference's band.
@@ -269,7 +271,7 @@ func meanOf(pix []float32, left, top, right, bottom int) float32 {
 	return sum / float32((right-left+1)*(bottom-top+1))
 }
 
-// similarity returns 1 for two descriptors that are the same, and about 0 for two that have nothing in common.
+// similarity returns 1 for equal descriptors, and about 0 for descriptors that have nothing in common.
 func (d descriptor) similarity(other descriptor) (sum float32) {
 	for i, v := range d {
 		sum += v * other[i]

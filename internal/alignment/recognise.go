@@ -6,13 +6,13 @@ import (
 	"lipsync/internal/geom"
 )
 
-// leastAlike is how similar the descriptors of two tracks of one person must be. Measured on 19 tracks of a second
-// of three people: two in three pairs of one person's tracks were above it, and all tracks except one, of a
-// head turned far, had such a pair. No pair of different people was above .55. Someone who isn't recognised
-// only has fewer examples, but another person's mouth would be seen.
+// leastAlike is the least similarity of the descriptors of two tracks of one person. It was measured on 19
+// tracks of a second, of three people. Two in three pairs of tracks of one person were above it. Only one
+// track, of a head turned far, had no such pair. No pair of different people was above .55. A person who isn't
+// recognised only has fewer examples, but the mouth of another person would be seen.
 const leastAlike = .8
 
-// mostRecent is how many tracks are kept to recognise people in later ones.
+// mostRecent is the number of tracks that are kept to recognise people in later tracks.
 const mostRecent = 100
 
 // shown is a track with the descriptor of its person.
@@ -21,8 +21,8 @@ type shown struct {
 	descriptor descriptor
 }
 
-// recognise sets the person of a new track, and aligns its samples. A track that is like an earlier one is aligned
-// with that one's reference, so that the person's mouths fit on each other.
+// recognise sets the person of a new track, and aligns its samples. A track that is like an earlier one is
+// aligned with the reference of the earlier one, so that the person's mouths fit on each other.
 func (a *Aligner) recognise(t *track) []geom.Similarity {
 	t.reference = &reference{}
 	to := t.reference.align(t.samples)
@@ -49,7 +49,7 @@ func (a *Aligner) recognise(t *track) []geom.Similarity {
 	return to
 }
 
-// seenWith tells whether another track shows the person in a frame of t: no one is in a frame twice.
+// seenWith tells whether another track shows the person in a frame of t. No person is in a frame twice.
 func (a *Aligner) seenWith(person int, t *track) bool {
 	return slices.ContainsFunc(a.recent, func(k shown) bool {
 		return k.person == person && k.first <= t.last && t.first <= k.last

@@ -1,5 +1,5 @@
-// Package registration finds how a part of a picture moved, by the method of Lucas and Kanade on a template. It
-// also has normalised cross-correlation (NCC).
+// Package registration finds the motion of a part of a picture, by the method of Lucas and Kanade with a
+// template. It also has normalised cross-correlation (NCC).
 package registration
 
 import "math"
@@ -11,7 +11,7 @@ const leastEnergy = 1e-9
 // is 1 if they differ only in brightness and contrast, and about 0 if they have nothing in common or one is flat.
 func NCC(a, b []float32) float32 {
 	n := float64(len(a))
-	var sa, sb, aa, ab, bb float64 // of float32, the errors of a flat picture's sums would show
+	var sa, sb, aa, ab, bb float64 // not float32, since its errors would show in the sums of a flat picture
 	for i := range a {
 		x, y := float64(a[i]), float64(b[i])
 		sa, sb = sa+x, sb+y

@@ -49,21 +49,22 @@ type Template struct {
 	Grid
 	Pix []float32 // luma, Width × Height, row by row
 
-	// Registration compares only the half of the pixels with the steepest slopes: the others tell little of motion
-	// (Dellaert and Collins, "Fast Image-Based Tracking by Selective Pixel Integration", 1999).
-	at     []geom.Point          // their canonical places
-	slopes [parameters][]float32 // by how much each parameter changes each of them; the last one has their own values
+	// Registration compares only the half of the pixels that has the steepest slopes, since the others tell
+	// little of motion (Dellaert and Collins, "Fast Image-Based Tracking by Selective Pixel Integration", 1999).
+	at     []geom.Point          // the canonical places of these pixels
+	slopes [parameters][]float32 // for each parameter, the change of these pixels by it; for the gain that is their luma
 }
 
-// parameters are the four of a Motion, and a bias and a gain of the luma.
+// parameters is the number of parameters that registration finds: the four of a Motion, and a bias and a gain
+// of the luma.
 const parameters = 6
 
 const (
-	comparedShare = .5    // quantile of squared slopes from which on pixels are compared
-	rounds        = 6     // of least squares, at most
-	converged     = .0004 // a round whose motion is less is the last one: a fortieth of a pixel of soft luma, canonical
-	farthest      = .12   // motion that is found, at most, canonical: farther away least squares go astray
-	noise         = 12    // levels of luma at which a pixel has half the weight: more is a hand or a blink; by eye
+	comparedShare = .5    // pixels are compared from this quantile of squared slopes on
+	rounds        = 6     // rounds of least squares, at most
+	converged     = .0004 // a round with a smaller motion is the last one: a fortieth of a pixel of soft luma, canonical
+	farthest      = .12   // largest motion that is found, canonical: least squares fail for larger ones
+	noise         = 12    // difference of luma, in levels, at which a pixel has half the weight: larger ones are a hand or a blink; by eye
 	damping       = 1e-3  // added to the diagonal of the system, so that a flat template has a solution
 	leastPivot    = 1e-9  // a smaller one has no solution
 )
@@ -111,8 +112,8 @@ func (t *Template) gradient(x, y int) (right, down float32) {
 func (t *Template) values() []float32 { return t.slopes[parameters-1] }
 
 // Register returns the motion after which a crop is most like the template, and the NCC of the two. to is the
-// similarity from canonical coordinates to the frame's pixels, without the motion. Gain and bias are free, and pixels
-// that differ much count less. Register returns false if it finds no motion up to farthest.
+// similarity from canonical coordinates to the frame's pixels, without the motion. The luma may differ by any gain and
+// bias, and pixels that differ much count less. Register returns false if it finds no motion up to farthest.
 func (t *Template) Register(c *pixels.Crop, to geom.Similarity) (m Motion, match float32, ok bool) {
 	seen, scratch := make([]float32, len(t.at)), make([]float32, 3*len(t.at))
 	for range rounds {

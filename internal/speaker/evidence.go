@@ -9,22 +9,22 @@ import (
 )
 
 // The constants of this file were chosen by drawn scenes and clips of people who speak in turn, nod,
-// smile and move their lips out of step with the sound. TestActive and TestScenes hold them.
+// smile and move their lips out of step with the sound. TestActive and TestScenes have such scenes.
 
-// voice tells how loud the video's own sound is in each frame of a shot, from 0 where no one is
-// heard to 1. It is nil where the sound tells nothing.
+// voice has the loudness of the video's own sound in each frame of a shot, from 0, where no one is
+// heard, to 1. It is nil if the sound is missing or too low to tell anything.
 type voice []float32
 
 // Levels of speech, in dB of speech.LevelsAt.
 const (
-	loudLevel     = .95 // quantile of the levels of a shot that is taken for its loudest
-	leastLoud     = -20 // loudest level of a shot in which someone speaks, at least; about -55 dBFS
-	quietLevel    = -25 // level against the loudest up to which no one is heard
-	speakingLevel = -10 // level against the loudest from which on someone surely is heard
+	loudLevel     = .95 // this quantile of the levels of a shot counts as its loudest
+	leastLoud     = -20 // a shot whose loudest level is lower has no speech; about -55 dBFS
+	quietLevel    = -25 // up to this level, relative to the loudest, no one is heard
+	speakingLevel = -10 // from this level on, relative to the loudest, someone surely is heard
 )
 
-// newVoice returns the voice of a shot from one frame up to another, of a video with the sound and
-// the frame rate. The sound may be nil.
+// newVoice returns the voice of a shot, whose frames are from up to, but not including, to. The sound
+// is that of the whole video, and may be nil. fps is its frame rate.
 func newVoice(sound *speech.Speech, fps float64, from, to int) voice {
 	if sound == nil {
 		return nil
@@ -47,7 +47,7 @@ func newVoice(sound *speech.Speech, fps float64, from, to int) voice {
 // The motion of mouths, as half.motion measures it.
 const (
 	restingMotion  = .04  // of a mouth at rest: .01 to .05
-	speakingMotion = .13  // of one that surely speaks: .05 to .3
+	speakingMotion = .13  // of a mouth that surely speaks: .05 to .3
 	motionMedian   = 3    // frames of the median that drops single readings
 	motionSmooth   = .12  // standard deviation of the filter of motion, in seconds: half a syllable
 	motionAround   = 1.25 // seconds before and after a frame in which motion and voice are correlated
@@ -56,19 +56,19 @@ const (
 // The network's scores.
 const (
 	muteScore     = -2.5 // of a face that doesn't speak
-	speakingScore = 1.5  // of a face that surely does
+	speakingScore = 1.5  // of a face that surely speaks
 )
 
 // The weights of the evidence, which is about 1 for a frame of speech.
 const (
-	motionToo   = .3  // of motion in step with the voice, where the network tells too
-	agreement   = .7  // of the correlation of motion and voice over a while, where the mouth moves
+	motionToo   = .3  // of motion in step with the voice, if there is a network too
+	agreement   = .7  // of the correlation of motion and voice around a frame in which the mouth moves
 	quietMotion = .05 // of motion while no one is heard
-	quietScore  = .3  // of the network while no one is heard: it is late by some frames, or the voice is faint
-	sizeWeight  = .02 // of being the largest: decides where nothing else does
+	quietScore  = .3  // of the network's score while no one is heard: it is late by some frames, or the voice is faint
+	sizeWeight  = .02 // of the size: the largest face speaks if nothing else decides
 
-	// sameSize is the ratio of the sizes of two faces from which on they count as equal: sizes err by
-	// some per cent.
+	// sameSize is the smallest ratio of the sizes of two faces that count as equally large. Sizes err
+	// by some per cent.
 	sameSize = .9
 )
 
@@ -76,7 +76,7 @@ const (
 // network.
 type scoring func(track int32, frame int) float32
 
-// weigh sets the evidence that each track speaks, for each of its frames.
+// weigh sets for each frame of each track the evidence that it speaks.
 func (s *shot) weigh(v voice, score scoring) {
 	largest := s.largest()
 	for _, t := range s.tracks {
@@ -103,7 +103,7 @@ func (s *shot) weigh(v voice, score scoring) {
 				p := min(max((score(t.number, k)-muteScore)/(speakingScore-muteScore), 0), 1)
 				e = p*max(v[k], quietScore) + motionToo*active*(v[k]+quietMotion) + agreement*active*with[i]
 			}
-			if e += sizeWeight * size; e == e { // NaN where the size is: no evidence
+			if e += sizeWeight * size; e == e { // without a size it is NaN, which is no evidence
 				t.evidence[i] = e / float32(s.fps)
 			}
 		}
@@ -121,8 +121,8 @@ func (s *shot) largest() []float32 {
 	return sizes
 }
 
-// largerActivity returns for each frame of a track the most activity of a mouth of a larger face. Of
-// two faces of nearly the same size, the larger is the one that is larger in the median.
+// largerActivity returns for each frame of a track the highest activity of the mouths of larger faces.
+// If two faces have nearly the same size, the median of all frames decides which is larger.
 func (s *shot) largerActivity(t *track) []float32 {
 	most := make([]float32, len(t.active))
 	for _, o := range s.tracks {
@@ -137,8 +137,8 @@ func (s *shot) largerActivity(t *track) []float32 {
 	return most
 }
 
-// activity returns how much the mouth moves around each frame: from 0 at rest to 1 where it surely
-// speaks, on a logarithmic scale.
+// activity returns the motion of the mouth around each frame, on a logarithmic scale from 0, at rest,
+// to 1, where it surely speaks.
 func (t *track) activity(fps float64) []float32 {
 	out := dsp.Gaussian(dsp.Median(t.motion, motionMedian), motionSmooth*fps)
 	for i, m := range out {
@@ -147,8 +147,8 @@ func (t *track) activity(fps float64) []float32 {
 	return out
 }
 
-// agreement returns the correlation of the mouth's activity with the voice around each frame, 0 where
-// either doesn't change.
+// agreement returns for each frame the correlation of the mouth's activity with the voice around it.
+// It is 0 if one of them doesn't change.
 func (t *track) agreement(v voice, fps float64) []float32 {
 	out := make([]float32, len(t.active))
 	around := int(motionAround*fps) + 1

@@ -26,9 +26,9 @@ type MFCC struct {
 	rows    [][coefficients]float32
 	silence [coefficients]float32
 	window  [windowSamples]float64
-	filled  int     // samples of the window that are set
-	last    float64 // sample before the window's next one, for the pre-emphasis
-	odd     []byte  // the first half of a sample, if only that was written so far
+	filled  int     // number of samples of the window that are set
+	last    float64 // the last sample that was set, for the pre-emphasis
+	odd     []byte  // the first byte of a sample whose second byte isn't written yet
 	mfcc    *dsp.MFCC
 }
 

@@ -12,24 +12,24 @@ type crop [cropSize * cropSize]uint8
 
 const (
 	cropSize   = 112 // side in pixels: that of Light-ASD's input
-	cropWidth  = 2.5 // side, canonical: as the faces that Light-ASD was trained on were cut out
-	cropCentre = .6  // how far its centre is below the pupils, canonical
-	smallest   = 6   // least distance of the pupils in pixels: in smaller faces no lips can be told
+	cropWidth  = 2.5 // side, canonical: that of the faces that Light-ASD was trained on
+	cropCentre = .6  // distance of its centre below the pupils, canonical
+	smallest   = 6   // least distance of the pupils in pixels: smaller faces show no lips
 )
 
-// cropGrid is where the crop's pixels lie on the canonical face.
+// cropGrid holds the places of the crop's pixels on the canonical face.
 var cropGrid = registration.Grid{
 	Left: alignment.Middle.X - cropWidth/2, Top: alignment.Middle.Y + cropCentre - cropWidth/2,
 	Scale: cropSize / cropWidth, Width: cropSize, Height: cropSize,
 }
 
-// follower holds the last crop of one track, and how its mouth moved.
+// follower holds the last crop of one track, and the last motion of its mouth.
 type follower struct {
 	track  int32
 	frame  int     // last frame with the face
 	due    bool    // a tick has passed since face was set
-	face   *crop   // nil before the first
-	half   *half   // the same at half the size
+	face   *crop   // the last crop; nil before the first
+	half   *half   // the last crop at half the size
 	motion float32 // of the mouth since the crop before, see half.motion
 	window *Window // of this crop and those before; nil without a network
 }
@@ -76,21 +76,21 @@ func (c *crop) half() *half {
 	return h
 }
 
-// The mouth in a half crop, in pixels, where the pupils are 22 apart: from over the base of the nose to
-// below the lips.
+// These constants describe the mouth in a half crop, from above the base of the nose to below the lips.
+// They are in pixels; the pupils are 22 apart.
 const (
 	mouthLeft, mouthRight         = halfSize/2 - 13, halfSize/2 + 13
 	mouthTop, mouthBottom         = 29, 47
 	mouthPixels                   = (mouthRight - mouthLeft) * (mouthBottom - mouthTop)
-	farthest                      = 4  // how far away the mouth is searched, each way: what a head moves in a tick
-	leastVariance                 = 16 // of a face's pixels, levels²: one with less contrast shows only noise
-	leastSlope                    = 1  // added to the variance of slopes, levels²: not 0 where nothing slopes
-	mostMotion            float32 = .6 // larger readings count as this one
+	farthest                      = 4  // a head moves by so much in a tick, at most: the mouth is searched so far away in each direction
+	leastVariance                 = 16 // of a face's pixels, levels²: a face with less contrast shows only noise
+	leastSlope                    = 1  // added to the variance of slopes, levels², so that it isn't 0 where there are none
+	mostMotion            float32 = .6 // larger readings count as this
 )
 
-// motion returns how much the mouth changed since before, wherever it has moved to with the head: the
-// standard deviation of the difference, divided by that of the face's pixels. It is .05 to .3 for a
-// mouth that speaks, and .01 to .05 for one at rest.
+// motion returns how much the mouth changed since before. It is first found where the head has moved it.
+// The motion is the standard deviation of the difference, divided by that of the face's pixels: .05 to
+// .3 for a mouth that speaks, and .01 to .05 for a mouth at rest.
 func (h *half) motion(before *half) float32 {
 	least, at := float32(math.Inf(1)), 0
 	for y := -farthest; y <= farthest; y++ {
@@ -110,8 +110,8 @@ func (h *half) motion(before *half) float32 {
 	return min(float32(math.Sqrt(h.rest(before, at)/float64(variance))), mostMotion)
 }
 
-// change returns the variance of the difference to the mouth before. moved is how far the mouth has
-// moved since, as a difference of indices of a half.
+// change returns the variance of the difference to the mouth before. The mouth has moved since by moved,
+// which is a difference of indices of a half.
 func (h *half) change(before *half, moved int) float32 {
 	var sum, squares float32
 	for y := mouthTop; y < mouthBottom; y++ {
@@ -127,7 +127,7 @@ func (h *half) change(before *half, moved int) float32 {
 }
 
 // rest returns the part of change that a movement by less than a pixel doesn't explain: the residual
-// of least squares over the slopes.
+// of a least squares fit by the slopes.
 func (h *half) rest(before *half, moved int) float64 {
 	var sums [3]float64 // of the difference and the slopes along x and y
 	var products [3][3]float64

@@ -11,8 +11,8 @@ import (
 )
 
 // Network scores by sound and picture whether a face speaks. It is Light-ASD (Liao and others, "A
-// Light Weight Model for Active Speaker Detection", 2023). It tells a person who speaks from one who
-// doesn't, but not which of two people who move their mouths is heard.
+// Light Weight Model for Active Speaker Detection", 2023). It distinguishes a person who speaks from one
+// who doesn't. If two people move their mouths, it can't say which of them is heard.
 type Network struct {
 	session      *onnx.Session
 	sound, faces int                       // indices of the inputs
@@ -20,9 +20,9 @@ type Network struct {
 	log          *slog.Logger
 }
 
-// NewNetwork returns the network of a session, or an error that says which shapes it must have. It
-// runs the network on a window of each length, so that other faults show now and not in a job. Faults
-// in jobs are logged.
+// NewNetwork returns the network of a session. If its shapes are wrong, the error says which shapes it
+// must have. NewNetwork runs the network on a window of each length, so that other faults show now and
+// not in a job. Faults in jobs are logged.
 func NewNetwork(ctx context.Context, session *onnx.Session, log *slog.Logger) (*Network, error) {
 	n := &Network{session: session, sound: -1, faces: -1, log: log}
 	inputs, outputs := session.Inputs(), session.Outputs()
@@ -65,7 +65,7 @@ func (n *Network) bind(ctx context.Context, length int) (*onnx.Binding, error) {
 	return n.session.Bind(ctx, inputs, [][]int{scoresShape(length)})
 }
 
-// The shapes of the network's inputs and of its output for a number of ticks.
+// These functions return the shapes of the network's inputs and of its output, for a number of ticks.
 func soundShape(ticks int) []int  { return []int{1, ticks * hopsPerTick, coefficients} }
 func facesShape(ticks int) []int  { return []int{1, ticks, cropSize, cropSize} }
 func scoresShape(ticks int) []int { return []int{1, ticks} }
@@ -89,7 +89,7 @@ func (n *Network) score(ctx context.Context, w *Window, sound *MFCC) ([]float32,
 		copy(rows[i*coefficients:], row[:])
 	}
 	for i := range length {
-		c := w.crops[min(i, len(w.crops)-1)] // the face stays as it is at the end
+		c := w.crops[min(i, len(w.crops)-1)] // the last crop fills the rest of the window
 		for k, v := range c {
 			pictures[i*len(c)+k] = float32(v)
 		}
@@ -104,7 +104,7 @@ func (n *Network) score(ctx context.Context, w *Window, sound *MFCC) ([]float32,
 // ONNX Runtime keeps memory for each.
 func lengths() []int { return []int{windowTicks / 4, windowTicks / 2, windowTicks} }
 
-// rounded returns the length, of lengths, that a window of a number of ticks is filled up to.
+// rounded returns the smallest of lengths that is at least the number of ticks.
 func rounded(ticks int) int {
 	for _, length := range lengths() {
 		if ticks <= length {

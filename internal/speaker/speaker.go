@@ -1,4 +1,4 @@
-// Package speaker tells who of the people in a video speaks in each frame: active speaker detection.
+// Package speaker finds the person who speaks in each frame of a video: active speaker detection.
 package speaker
 
 import (
@@ -14,9 +14,9 @@ type Analyser struct {
 	fps       float64
 	network   *Network // nil: none
 	frames    [][]observation
-	shots     []int // the first frame of each
-	faces     int   // frames with a face
-	ticks     int   // that are past
+	shots     []int // the first frame of each shot
+	faces     int   // number of frames with a face
+	ticks     int   // number of ticks so far
 	followers map[int32]*follower
 	scores    map[int32]*scores // of the network, by track
 }
@@ -29,12 +29,12 @@ type observation struct {
 }
 
 // tickRate is the number of ticks a second: the frame rate that Light-ASD was trained with. A face is
-// compared in the frames next to the ticks, or in the next frame that has its pixels. So the motion of
-// a mouth from one tick to the next doesn't depend on the frame rate, if that is at least as high.
+// compared in the frame next to each tick, or in the next frame that has its pixels. So the motion of
+// a mouth doesn't depend on the frame rate, if that is tickRate or more.
 const tickRate = 25
 
-// slowest is the least frame rate at which the network is used: at less, it sees each picture for
-// more than two ticks.
+// slowest is the least frame rate at which the network is used. At a lower rate it would see each
+// picture for more than two ticks.
 const slowest = 10
 
 // New returns the analyser of a video with a frame rate. The network may be nil. With a network, the
@@ -83,8 +83,8 @@ func (a *Analyser) follower(track int32) *follower {
 	return o
 }
 
-// forget drops the followers of tracks that were missed in more frames than that, up to the next one,
-// and returns their windows.
+// forget drops the followers of tracks that were missed in more than that many of the last frames, and
+// returns their windows.
 func (a *Analyser) forget(missed int) (complete []*Window) {
 	for track, o := range a.followers {
 		if len(a.frames)-o.frame > missed {
@@ -95,7 +95,7 @@ func (a *Analyser) forget(missed int) (complete []*Window) {
 	return complete
 }
 
-// tick moves on to the next frame, and returns how many ticks are next to it.
+// tick moves on to the next frame, and returns the number of ticks that belong to it.
 func (a *Analyser) tick() int {
 	past := int(math.Ceil((float64(len(a.frames)) + .5) / a.fps * tickRate))
 	n := past - a.ticks
@@ -117,7 +117,7 @@ func (a *Analyser) record(seen []observation, cut bool) {
 // Faces returns the number of frames with a face.
 func (a *Analyser) Faces() int { return a.faces }
 
-// Largest returns a function that tells the track of the largest face of a frame, -1 for none.
+// Largest returns a function that returns the track of the largest face of a frame, -1 for none.
 func (a *Analyser) Largest() func(frame int) int {
 	return func(frame int) int {
 		best := observation{track: -1}

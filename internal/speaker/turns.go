@@ -7,11 +7,14 @@ import (
 	"lipsync/internal/speech"
 )
 
-// Active returns a function that tells the track of the speaker of a frame, -1 for none. People in a
-// shot may speak in turn. The speaker is the person whose mouth moves with the video's own sound.
-// Where the sound tells nothing (nil: there is none), it is the largest face of those whose mouths
-// move. While no one speaks it is the one who spoke last or speaks next, and in a shot in which no
-// one speaks, the largest face.
+// Active returns a function that returns the track of the speaker of a frame, -1 for none. People in a
+// shot may speak in turn.
+//
+//   - The speaker is the person whose mouth moves with the video's own sound.
+//   - If the sound tells nothing, or is nil (the video has none), the speaker is the largest of the faces
+//     whose mouths move.
+//   - While no one speaks, the speaker is the person who spoke last or speaks next.
+//   - In a shot in which no one speaks, the speaker is the largest face.
 func (a *Analyser) Active(sound *speech.Speech) func(frame int) int {
 	tracks := make([]int32, 0, len(a.frames))
 	for i, from := range a.shots {
@@ -37,8 +40,8 @@ type shot struct {
 	tracks []*track // in order of appearance
 }
 
-// track is one person in a shot. Its slices have a value for each frame from the first with the face
-// to the last.
+// track is one person in a shot. Its slices have a value for each frame from the first to the last one
+// with the face.
 type track struct {
 	number   int32
 	from     int // first frame
@@ -47,7 +50,7 @@ type track struct {
 	usual    float32   // median size, pixels
 	motion   []float32 // of the mouth, see half.motion
 	active   []float32 // how much the mouth moves around the frame, 0 to 1
-	evidence []float32 // that the person speaks: the sum of a second of speech is about 1
+	evidence []float32 // that the person speaks: the sum over a second of speech is about 1
 }
 
 // newShot returns the shot of frames.
@@ -68,7 +71,7 @@ func newShot(fps float64, frames [][]observation) *shot {
 	return s
 }
 
-// add records the face in frame k, and with the same values in the frames before where it was missed.
+// add records the face in frame k. The frames before, in which it was missed, get the same values.
 func (t *track) add(k int, f observation) {
 	for t.to() <= k {
 		t.present = append(t.present, t.to() == k)
@@ -83,9 +86,9 @@ func (t *track) to() int { return t.from + len(t.present) }
 // The costs that are compared with evidence, which is about 1 for a second of speech. They were chosen
 // by the same scenes as the weights of evidence.
 const (
-	switchCost = .3 // of a change of speaker: evidence for less than .3 s makes no turn
-	unseenCost = 1. // of a second with a speaker who isn't seen
-	unseenTime = 1. // seconds after which a speaker who isn't seen is gone
+	switchCost = .3 // of a change of speaker: evidence of less than .3 s makes no turn
+	unseenCost = 1. // of a second in which the speaker isn't seen
+	unseenTime = 1. // seconds: a person who isn't seen for longer can't be the speaker
 )
 
 // path is the best sequence of speakers that ends with a track in a frame.
@@ -95,11 +98,11 @@ type path struct {
 	before int // index of the path in the frame before, -1 in the first
 }
 
-// turns returns the track of the speaker of each frame, -1 where that person isn't seen. It is the
-// sequence with the most evidence less costs, found by the Viterbi algorithm (1967).
+// turns returns the track of the speaker of each frame, -1 in frames in which that person isn't seen.
+// The Viterbi algorithm (1967) finds the sequence with the most evidence less costs.
 func (s *shot) turns() []int32 {
 	steps := make([][]path, s.frames)
-	var near []*track // the larger first: they win where nothing else decides
+	var near []*track // larger faces first, which win if nothing else decides
 	var last []path
 	next, unseen := 0, int(unseenTime*s.fps)
 	for k := range steps {
@@ -150,7 +153,7 @@ func best(paths []path) int {
 
 func (t *track) seen(k int) bool { return k >= t.from && k < t.to() && t.present[k-t.from] }
 
-// trace returns the speakers of the best path, which it follows from its end back.
+// trace returns the speakers of the best path, which it follows backward from its end.
 func trace(steps [][]path) []int32 {
 	out := make([]int32, len(steps))
 	at := -1

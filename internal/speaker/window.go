@@ -7,12 +7,12 @@ import (
 	"slices"
 )
 
-// Each window is scored by itself, so that no more crops of a face are kept than those of a window,
-// however long the face is seen. Windows overlap, since the network sees little of the sound and the
-// pictures around the ends of a window.
+// Each window is scored by itself, so that only the crops of one window of a face are kept, however
+// long the face is seen. Windows overlap, since near the ends of a window the network sees little of the
+// sound and the pictures around.
 const (
-	windowTicks = 100 // of a window, at most: 4 s, 1.3 MB
-	shared      = 20  // ticks that two windows share
+	windowTicks = 100 // length of a window, at most: 4 s, 1.3 MB
+	shared      = 20  // ticks that two consecutive windows share
 )
 
 // Window holds the crops of a track, one for each of consecutive ticks.
@@ -20,12 +20,12 @@ type Window struct {
 	track  int32
 	from   int // the first tick
 	crops  []*crop
-	known  int  // ticks at its beginning that the window before has too
-	others bool // another face is seen in some of its frames
+	known  int  // number of ticks at its beginning that the window before has too
+	others bool // whether another face is seen in some of its frames
 }
 
-// gather adds the face to its window, for the ticks between from and to, and for those since the last
-// crop. others tells whether the frame has another face. gather returns windows that are complete.
+// gather adds the face to its window for the ticks up to, but not including, to. A new window begins at
+// from. others tells whether the frame has another face. gather returns the windows that are complete.
 func (o *follower) gather(from, to int, others bool) (complete []*Window) {
 	if o.face == nil {
 		return nil
@@ -55,8 +55,8 @@ func (w *Window) next(others bool) *Window {
 // to returns the tick after the last.
 func (w *Window) to() int { return w.from + len(w.crops) }
 
-// ready adds the window to those that are complete, if it needs scores: not if there was no other
-// face, nor if the window before has all of its ticks.
+// ready adds the window to those that are complete, if it needs scores. It needs none if there was no
+// other face, or if the window before has all of its ticks.
 func (w *Window) ready(complete []*Window) []*Window {
 	if w == nil || !w.others || len(w.crops) == w.known {
 		return complete
@@ -64,19 +64,20 @@ func (w *Window) ready(complete []*Window) []*Window {
 	return append(complete, w)
 }
 
-// scores are a track's, tick by tick.
+// scores holds the scores of a track, tick by tick.
 type scores struct {
 	from   int // the first tick
 	values []float32
 }
 
-// unscored is the score of a face that was not scored: below muteScore, as if it didn't speak.
+// unscored is the score of a face that was not scored. It is below muteScore, so the face counts as one
+// that doesn't speak.
 const unscored = -3
 
-// Score scores windows until the channel is closed, by the MFCC of the video's own sound. Without a
-// sound (nil) it only receives them. Add may be called at the same time. A network that fails, or
-// doesn't end, is not run again for the video, and no scores are kept: with scores of some faces the
-// others would seem not to speak. The only errors are those of the context.
+// Score scores windows until the channel is closed, by the MFCC of the video's own sound. If sound is
+// nil, it only receives them. Add may be called at the same time. A network that fails, or doesn't end,
+// is not run again for the video, and no scores are kept: otherwise the faces without scores would seem
+// not to speak. The only errors are those of the context.
 func (a *Analyser) Score(ctx context.Context, windows <-chan *Window, sound *MFCC) error {
 	failed := false
 	for w := range windows {
@@ -101,8 +102,8 @@ func (a *Analyser) Score(ctx context.Context, windows <-chan *Window, sound *MFC
 }
 
 // keep adds the scores of a window. In the ticks that the window before has too, scores change step
-// by step from the old ones to the new ones. The shorter the new window is, the less they change,
-// since it tells less.
+// by step from the old ones to the new ones. If the new window is short they change less, since the
+// network saw less.
 func (a *Analyser) keep(w *Window, values []float32) {
 	s := a.scores[w.track]
 	if s == nil {

@@ -6,7 +6,7 @@ import (
 	"lipsync/internal/dsp"
 )
 
-// Articulation is what a speaker's mouth does at one moment. Each number is from 0 to 1.
+// Articulation describes a speaker's mouth at one moment. Each number is from 0 to 1.
 type Articulation struct {
 	Opening     float32 // of the lips and the jaw, from closed to that of a wide "a"
 	Closure     float32 // the lips touch, as in m, b and p
@@ -16,11 +16,11 @@ type Articulation struct {
 	Silence     float32 // no one speaks
 }
 
-// Rest is the articulation of someone who doesn't speak.
+// Rest is the articulation of a person who doesn't speak.
 var Rest = Articulation{Silence: 1}
 
 // A run of hops whose Closure is over runOver is a closure if it is over peakOver somewhere. In the first
-// trial of the network, these closed .96 of m, b and p, and .04 of the frames of vowels.
+// trial of the network, these values closed .96 of m, b and p, and .04 of the frames of vowels.
 const (
 	runOver  = .25
 	peakOver = .5
@@ -63,18 +63,18 @@ func filter(hops []Articulation, deviation float64, number func(*Articulation) *
 	}
 }
 
-// inertia and settling are the standard deviations in hops of two filters of openings: before and after
-// closures are cut out of them. The network tells sounds to a hop, but lips and jaw have mass: they
-// open and close at most some 5 times a second.
+// inertia and settling are the standard deviations, in hops, of two filters of openings: inertia before
+// closures are cut out of them, and settling after that. The network can change its outputs at each hop,
+// but lips and jaw have mass: they open and close at most some 5 times a second.
 const inertia, settling = 2.5, 3
 
-// protrusion is the standard deviation in hops of the filter of rounding and spread. Lips protrude more
-// slowly than they open, and begin before the sound: in 100 to 300 ms (Perkell and Matthies, "Temporal
+// protrusion is the standard deviation, in hops, of the filter of rounding and spread. Lips protrude more
+// slowly than they open, and begin 100 to 300 ms before the sound (Perkell and Matthies, "Temporal
 // measures of anticipatory labial coarticulation", 1992).
 const protrusion = 3
 
-// compose returns the articulation of the network's outputs, before the logistic function. The network
-// tells how far a mouth opens if it opens. Closed lips and silence close it.
+// compose returns the articulation of y, the network's outputs without the logistic function. The
+// network's opening is that of a mouth that isn't closed, so closure and silence are taken off here.
 func compose(y *[outputs]float32) Articulation {
 	a := Articulation{logistic(y[0]), logistic(y[1]), logistic(y[2]), logistic(y[3]), logistic(y[4]), logistic(y[5])}
 	a.Opening *= (1 - a.Closure) * (1 - a.Silence)
@@ -118,7 +118,7 @@ func at(hops []Articulation, time float64) Articulation {
 
 // closures returns the hop of the highest Closure of each closure.
 func closures(hops []Articulation) (peaks []int) {
-	peak := -1 // of the run that hop i is in
+	peak := -1 // hop of the highest Closure so far of the run that hop i is in; -1: it is in none
 	for i, a := range hops {
 		switch {
 		case a.Closure <= runOver:

@@ -2,13 +2,13 @@ package speech
 
 import "lipsync/internal/dsp"
 
-// The features that the network was trained with.
+// These constants define the features. The network was trained with them.
 const (
 	fftSize = 512  // samples
 	bands   = 40   // triangular mel filters from lowest to highest
 	lowest  = 80   // Hz
 	highest = 7600 // Hz
-	voiced  = 26   // number of bands that make the level, from the lowest on: those centred below 3000 Hz
+	voiced  = 26   // the level is the sum of so many bands, from the lowest on: those centred below 3000 Hz
 
 	// The least values, in dB: those of digital silence.
 	leastBand  = -90
@@ -18,7 +18,7 @@ const (
 // hopFeatures are the features of one window.
 type hopFeatures struct {
 	mel   [bands]float32 // dB
-	level float32        // up to 3000 Hz, dB
+	level float32        // of the frequencies up to 3000 Hz, dB
 }
 
 // analyser computes the features of windows.

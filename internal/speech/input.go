@@ -4,15 +4,15 @@ import (
 	"lipsync/internal/dsp"
 )
 
-// silent is the level in dB below which no one speaks: about -55 dBFS.
+// silent is a level in dB, about -55 dBFS. Sound below it is no speech.
 const silent = -20
 
-// The network's inputs are levels in dB against those of the voice, scaled and cut off. It was trained
-// with these numbers; those of training/features.py are the same.
+// The network's inputs are levels in dB relative to those of the voice, scaled and limited. It was
+// trained with these numbers; training/features.py has the same ones.
 const (
-	loudest    = .95 // quantile of the levels while someone speaks that is the level of loud speech
-	speechOver = -30 // dB against loud speech: hops over it count for the mean of each band
-	bandFloor  = -62 // dB against loud speech: a band that is lower counts as this
+	loudest    = .95 // the level of loud speech is this quantile of the levels while someone speaks
+	speechOver = -30 // dB relative to loud speech: hops over it count for the mean of each band
+	bandFloor  = -62 // dB relative to loud speech: a band that is lower counts as this
 
 	bandScale           = 10        // dB to a unit of input
 	bandLeast, bandMost = -4.5, 2.5 // units
@@ -21,15 +21,15 @@ const (
 	levelLeast, levelMost = -3, .3 // units
 )
 
-// voice holds the levels that a speech track is compared with, so that neither its gain nor the
-// microphone matters.
+// voice holds levels of a speech track. The network's inputs are relative to them, so that neither the
+// gain nor the microphone matters.
 type voice struct {
 	loud float32        // the level of loud speech, dB
 	mean [bands]float32 // of each band while someone speaks, dB
 }
 
-// spoken returns the hops within a second of a sound. Only these tell how loud a voice is: long silences
-// don't.
+// spoken returns the hops within a second of a sound. The levels of a voice are measured in these only,
+// so that long silences don't count.
 func (s *Speech) spoken() (hops []int) {
 	next := 0
 	for i, h := range s.hops {

@@ -10,8 +10,9 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// The network is a convolution over five hops, then residual convolutions over three hops that are
-// dilations apart, then one over a single hop for the outputs. Rectifiers follow all except the last.
+// The network is a convolution over five hops; then residual convolutions, each over three hops that
+// are one of dilations apart; then one over a single hop for the outputs. Rectifiers follow all except
+// the last.
 const (
 	inputs   = bands + 1
 	channels = 80
@@ -22,8 +23,8 @@ const (
 
 var dilations = [...]int{1, 2, 4, 8, 2, 1}
 
-// articulationWeights holds half-precision floats, little-endian. For each layer they are the weights by
-// tap, input and output, and then the biases. training/train.py writes them.
+// articulationWeights holds half-precision floats, little-endian: for each layer its weights, by tap,
+// input and output, and then its biases. training/train.py writes them.
 //
 //go:embed articulation.bin
 var articulationWeights []byte
@@ -62,7 +63,7 @@ func newNetwork(weights []byte) []layer {
 	return append(layers, newLayer(1, channels, outputs, 1))
 }
 
-// half returns the value of a half-precision float that is finite.
+// half returns the value of a finite half-precision float.
 func half(bits uint16) float32 {
 	sign, exponent, fraction := uint32(bits>>15), uint32(bits>>10&31), uint32(bits&1023)
 	if exponent == 0 {

@@ -1,4 +1,4 @@
-// Package speech tells what a mouth has to do to say a speech track: its articulation.
+// Package speech computes the articulation of a speech track: the movements of a mouth that says it.
 //
 // A small network computes it. The programs in the folder training trained the network on synthetic
 // speech and on people who read aloud, whose phones are known.
@@ -27,8 +27,8 @@ type Speech struct {
 	hops []hopFeatures
 }
 
-// Read analyses 16-bit little-endian mono samples at SampleRate until EOF. It
-// keeps 164 bytes for each 10 ms.
+// Read analyses 16-bit little-endian mono samples at SampleRate until EOF. The result takes 164 bytes
+// for each 10 ms.
 func Read(r io.Reader) (*Speech, error) {
 	s, a := &Speech{}, newAnalyser()
 	in := bufio.NewReaderSize(r, 1<<16)
@@ -65,8 +65,8 @@ func (s *Speech) Loudness() []float32 {
 // levelSmooth is the standard deviation of the filter of LevelsAt, in hops: an eighth of a second.
 const levelSmooth = HopRate / 8
 
-// LevelsAt returns the loudness in dB around the middle of each of the frames, over a quarter of a second.
-// Beyond the end it is that of digital silence.
+// LevelsAt returns the loudness in dB around the middle of each of the frames, averaged over about a
+// quarter of a second. Beyond the end of the track it is that of digital silence.
 func (s *Speech) LevelsAt(fps float64, frames []int) []float32 {
 	level := dsp.Gaussian(s.Loudness(), levelSmooth)
 	out := make([]float32, len(frames))

@@ -9,11 +9,12 @@ import (
 	"lipsync/internal/speech"
 )
 
-// bankSize is the most examples of a person. The time of the plan grows with its square.
+// bankSize is the largest number of examples of a person. The time that a plan takes grows with its
+// square.
 const bankSize = 240
 
-// bank holds examples of one person's lips: those of the first frames, and of later frames
-// those that are least like the ones it has.
+// bank holds the examples of one person: mouths of the first frames, and of later frames those that
+// are least like the examples that it has.
 type bank struct {
 	capacity int // examples
 	examples []example
@@ -42,13 +43,14 @@ func (e *example) size() int { return len(e.pixels.Y) * 3 / 2 }
 // the mean, row by row, then its redness (Cr) times redWeight.
 type appearance [2 * appearanceWidth * appearanceHeight]float32
 
-// The picture reaches appearanceHalf to each side of the middle of the mouth, and from above to
-// below the line through its corners, canonical. That holds both lips of a wide mouth. By eye.
+// The picture reaches appearanceHalf to each side of the middle of the mouth, and appearanceAbove
+// and appearanceBelow from the line through its corners, canonical. That holds both lips of a wide
+// mouth. By eye.
 const (
 	appearanceWidth, appearanceHeight = 24, 14 // pixels
 	appearanceHalf                    = .42
 	appearanceAbove, appearanceBelow  = .22, .34
-	redWeight                         = 3 // so that redness counts beside luma; by eye
+	redWeight                         = 3 // levels of redness differ less than those of luma; by eye
 )
 
 // appearanceOf returns the appearance of the mouth of an observation.
@@ -78,8 +80,8 @@ func (a *appearance) distance(b *appearance) float32 {
 	return rootMean(a.squares(b, math.MaxFloat32))
 }
 
-// squares returns the sum of the squared differences of two appearances. It stops where the sum
-// is over most.
+// squares returns the sum of the squared differences of two appearances. It stops when the sum is
+// over most.
 func (a *appearance) squares(b *appearance, most float32) (sum float32) {
 	for i := 0; i < len(a) && sum <= most; i += appearanceWidth {
 		here, there := a[i:i+appearanceWidth], b[i:i+appearanceWidth]
@@ -95,7 +97,7 @@ func rootMean(squares float32) float32 {
 	return sqrt(squares / float32(len(appearance{})))
 }
 
-// add adds a frame's mouth, if the bank has room or lacks one like it.
+// add adds a frame's mouth, if the bank has room or no example like it.
 func (b *bank) add(t *track, frame int, o *observation, c *pixels.Crop) {
 	e := example{track: t, frame: frame, appearance: appearanceOf(c, o)}
 	e.nearest, e.twin = b.closest(&e.appearance, -1)
@@ -119,7 +121,7 @@ func (b *bank) add(t *track, frame int, o *observation, c *pixels.Crop) {
 // commonest returns the example that is most like another one.
 func (b *bank) commonest() int {
 	worst := 0
-	for i := range b.examples { // which are large to copy
+	for i := range b.examples { // by index, since examples are large to copy
 		if b.examples[i].nearest < b.examples[worst].nearest {
 			worst = i
 		}
@@ -134,7 +136,7 @@ func (b *bank) thin() {
 	}
 }
 
-// remove removes example i. The last one gets its index.
+// remove removes example i. The last example gets its index.
 func (b *bank) remove(i int) {
 	last := len(b.examples) - 1
 	b.bytes -= b.examples[i].size()
@@ -170,9 +172,9 @@ func (b *bank) closest(a *appearance, other int) (nearest float32, twin int) {
 	return rootMean(least), twin
 }
 
-// The pixels of an example reach cutHalf to each side of the middle of the mouth, and from above
-// the base of the nose to below the lips, canonical. That is all that a patch of any shape reads:
-// see patchHalf, patchBelow and reach.
+// The pixels of an example reach cutHalf to each side of the middle of the mouth, from cutAbove
+// above the base of the nose to cutBelow below the lips, canonical. No patch reads more, whatever
+// its shape: see patchHalf, patchBelow and reach.
 const cutHalf, cutAbove, cutBelow = .95, .15, .75
 
 // cutMouth copies the pixels of an example.
@@ -181,7 +183,8 @@ func cutMouth(c *pixels.Crop, o *observation) *image.YCbCr {
 	return pixels.Copy(c.YCbCr, area.Intersect(c.Rect))
 }
 
-// bounds returns the smallest rectangle of the frame, with even edges, that holds a canonical one.
+// bounds returns the smallest rectangle of the frame with even edges that holds a canonical
+// rectangle.
 func bounds(to geom.Similarity, r region) image.Rectangle {
 	out := image.Rectangle{Min: image.Pt(math.MaxInt32, math.MaxInt32), Max: image.Pt(math.MinInt32, math.MinInt32)}
 	for _, c := range []geom.Point{{X: r.left, Y: r.top}, {X: r.right, Y: r.top}, {X: r.left, Y: r.bottom}, {X: r.right, Y: r.bottom}} {

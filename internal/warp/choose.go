@@ -10,12 +10,12 @@ import (
 	"lipsync/internal/speech"
 )
 
-// Costs of showing an example in a frame. They have no unit: only their proportions matter. Where
-// nothing else is said they were chosen by eye and by the figures of make quality.
+// Costs of showing an example in a frame. They have no unit: only their proportions matter. If no
+// source is given, they were chosen by eye and by the figures of make quality.
 const (
 	gapCost    = .5  // × (difference of the gaps ÷ half of the largest gap)²
-	openCost   = 3   // where lips have to touch: × gap ÷ farOpen, at most 1
-	fillCost   = 3   // × height of the unseen inside ÷ farOpen, at most 1: it looks like a second lip; articulation .65 to .67 on five people
+	openCost   = 3   // × gap ÷ farOpen, at most 1, in frames in which the lips have to touch
+	fillCost   = 3   // × height of the unseen inside ÷ farOpen, at most 1: a filled part looks like a second lip. Articulation of five people: .65 → .67
 	farOpen    = .08 // canonical, some 5 mm
 	shutUnder  = .15 // lips have to touch if the gap is a smaller share of a loud vowel's
 	widthCost  = .5  // × ((width ÷ width that is asked for − 1) ÷ widthUnit)²
@@ -23,8 +23,8 @@ const (
 	poseCost   = 20  // × squared distance of the tips of the noses, canonical
 	tiltCost   = .5  // × ((difference of the slopes of the lines through the corners − askew) ÷ tiltUnit)²
 	tiltUnit   = .1  // slope
-	askew      = .05 // slope: the mouths of 34 people stay this near to their usual one, by the face mesh; beyond it corners are misread, or it is a grimace
-	growthCost = 4   // × (enlargement − growthFree)²: it blurs
+	askew      = .05 // slope: by the face mesh, the mouths of 34 people differ from their usual slope by no more, unless corners are misread or a person grimaces
+	growthCost = 4   // × (enlargement − growthFree)²: enlargement blurs
 	growthFree = 1.2 // enlargement that isn't seen
 	soundCost  = .5  // × unlikeSound
 )
@@ -32,19 +32,19 @@ const (
 // Costs of showing one example after another. A jump costs much, because natural sequences look
 // best, and warping does the rest.
 const (
-	jumpCost   = 6   // for a jump to an example that isn't next to it in time
-	unlikeCost = .05 // × (distance of their appearances ÷ the usual one)², added to jumpCost
-	backCost   = .3  // for playing backward. At .02 the path went back and forth, which flickered: at .3 the step of the opening falls from .84 to .75
+	jumpCost   = 6   // for a jump to an example that isn't next to the one before it in time
+	unlikeCost = .05 // × (distance of their appearances ÷ the usual distance)², added to jumpCost
+	backCost   = .3  // for playing backward. At .02 the path went back and forth, which flickered; .3 lowers the step of the opening (docs/testing.md) from .84 to .75
 	lapse      = 3   // frames between examples that are next to each other in time, at most
-	candidates = 48  // examples that are compared for each frame: the time of the plan grows with the square
+	candidates = 48  // examples that are compared for each frame: the time that a plan takes grows with the square
 )
 
 // leastUsual is the least usual distance of two appearances, for examples that are all the same.
 const leastUsual = 1e-3
 
-// plan sets the targets out of consecutive output frames in which the track's person speaks.
-// spoken is what the speech asks of the mouth in each. source returns the frame of the video under
-// the i-th of them.
+// plan sets out, the targets of consecutive output frames in which the track's person speaks.
+// spoken has the articulation of each of these frames. source returns the source frame under the
+// i-th of them.
 func (t *track) plan(ctx context.Context, fps float64, spoken []speech.Articulation, source func(int) int, out []target) error {
 	p := t.person
 	first := 0 // index of the first target that is not decided
@@ -62,8 +62,8 @@ func (t *track) plan(ctx context.Context, fps float64, spoken []speech.Articulat
 	return p.show(ctx, fps, out[first:])
 }
 
-// show decides which mouths consecutive frames show and where. If the person speaks in the video,
-// they are mouths of examples, which flow into each other. Otherwise they are each frame's own.
+// show decides which mouths consecutive frames show, and where. If the person speaks in the video,
+// the frames show mouths of examples, which flow into each other. Otherwise each shows its own mouth.
 func (p *person) show(ctx context.Context, fps float64, targets []target) error {
 	if len(targets) == 0 {
 		return nil
@@ -84,12 +84,12 @@ func (p *person) show(ctx context.Context, fps float64, targets []target) error 
 }
 
 const (
-	flowSeconds = .06     // standard deviation of the filter of outlines: some three frames see a jump; by eye
-	flowShare   = 1. / 3. // of the other example, in the frames before and after a jump; by eye
+	flowSeconds = .06     // standard deviation of the filter of outlines, which spreads a jump over some three frames; by eye
+	flowShare   = 1. / 3. // share of the other example in the frames before and after a jump; by eye
 )
 
-// flow keeps mouths from jumping where the example does: their outlines are filtered, and the
-// frames on both sides of a jump show both examples in the same outline.
+// flow keeps the mouth from jumping when the example changes: outlines are filtered, and the
+// frames before and after a jump show both examples in the same outline.
 func (p *person) flow(fps float64, targets []target) {
 	outlines := make([]outline, len(targets))
 	for i := range targets {
@@ -116,13 +116,13 @@ func (p *person) flow(fps float64, targets []target) {
 	}
 }
 
-// Examples are chosen for windowFrames frames at a time, so that memory doesn't grow with the
-// video: a minute at 25 frames/s. Each choice sees aheadFrames of the next window too, four
-// seconds, after which it no longer depends on what follows.
+// Examples are chosen for a window of windowFrames frames at a time (a minute at 25 frames/s), so
+// that memory doesn't grow with the video. Each choice also sees the first aheadFrames frames of the
+// next window (four seconds). Later frames no longer change it.
 const windowFrames, aheadFrames = 1500, 100
 
-// choose sets the example of each target: shapes and poses that fit, in natural runs that are as
-// long as possible.
+// choose sets the example of each target. The examples fit the targets' shapes and poses, and come
+// in runs of neighbouring frames that are as long as possible.
 func (p *person) choose(ctx context.Context, targets []target) error {
 	if p.chooser == nil {
 		p.chooser = p.newChooser()
@@ -189,7 +189,7 @@ type chooser struct {
 	usual   float32   // median of the distances of two examples' appearances
 	blurred []bool    // by example; those are not shown
 	far     []float32 // distances of the appearances of examples: n × n
-	next    []int     // by example: the one that follows it in time, or -1
+	next    []int     // by example: index of the example that follows it in time, or -1
 	scratch []candidate
 }
 
@@ -229,7 +229,7 @@ func (p *person) newChooser() *chooser {
 }
 
 // blurred tells which examples are blurred: much less sharp than is usual in their track. Other
-// tracks, with larger or smaller faces, say nothing of that.
+// tracks are no measure, since faces of another size are less or more sharp.
 func blurred(examples []example) []bool {
 	sharp := map[*track][]float32{}
 	for _, e := range examples {
@@ -246,7 +246,8 @@ func blurred(examples []example) []bool {
 	return out
 }
 
-// best returns the candidates that fit a target best, whatever is shown before and after.
+// best returns the candidates that fit a target best, without regard to the frames before and
+// after it.
 func (c *chooser) best(t target) []candidate {
 	p, all := c.p, c.scratch[:0]
 	own := &t.track.frames[t.frame]
@@ -266,7 +267,7 @@ func (c *chooser) best(t target) []candidate {
 	return slices.Clone(all[:min(candidates, len(all))])
 }
 
-// misfit returns the cost of giving a mouth a shape.
+// misfit returns the cost of giving the mouth of an observation a shape.
 func (p *person) misfit(to shape, shown *observation) float32 {
 	cost := gapCost*square((to.gap-shown.gap())/(.5*p.most)) + widthCost*square((shown.width()/to.width-1)/widthUnit)
 	unseen := to.gap - shown.grows()*shown.gap()
@@ -277,8 +278,8 @@ func (p *person) misfit(to shape, shown *observation) float32 {
 	return cost
 }
 
-// unlike returns the cost of showing another frame's mouth in this one: its head is turned
-// otherwise, its mouth is askew, or its face is smaller and becomes blurred.
+// unlike returns the cost of showing another frame's mouth in this frame: for a head that is turned
+// differently, a mouth that is tilted differently, and a smaller face, which becomes blurred.
 func (o *observation) unlike(shown *observation) float32 {
 	slanted := max(abs(o.tilt()-shown.tilt())-askew, 0)
 	grown := max(o.to.Scale()/shown.to.Scale()-growthFree, 0)

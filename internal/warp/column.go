@@ -3,21 +3,22 @@ package warp
 import "math"
 
 // column is a field along one x: the face is cut into pieces from the nose to the neck, and
-// each piece is moved and stretched. Values are canonical.
+// each piece is moved and stretched. Values are canonical. "Before" is in the source, "after" in the
+// new shape.
 type column struct {
 	from, to     []float32 // y of the edges between the pieces, before and after
-	upper, lower float32   // y of the inner edges of the lips after
+	upper, lower float32   // y of the inner edges of the lips, after
 	inner, depth float32   // y of the upper lip's inner edge before, and the height of the inside that is used
 	stretch      float32   // of the inside that the source shows
-	unseen       float32   // height of the inside below that
+	unseen       float32   // height of the inside below it, which the source doesn't show
 	jump         float32   // of dy at the inner edge of the lower lip
 	seam         float32   // how dark the line between closed lips is, 0 to 1
 	closes       float32   // 1 where lips come to touch, 0 where the inside between them is seen
 	edge         float32   // y before of the part of the upper lip that touches the lower one after
 	fade         float32   // 1 near the mouth, 0 at the end of its reach
 	aside        float32   // distance in x to the source
-	above, below float32   // y between which all of that movement is made
-	nose, chin   float32   // y beyond which none of it is
+	above, below float32   // places between these y move aside by all of that distance
+	nose, chin   float32   // places beyond these y don't move aside
 }
 
 // newColumn returns the column at x of the field that gives a mouth the shape w.
@@ -66,7 +67,7 @@ func newColumn(m *lips, w shape, x float32) column {
 	return c
 }
 
-// closing returns how much a gap that becomes smaller by a length closes, 0 to 1.
+// closing returns how much a gap closes that becomes smaller by a length, 0 to 1.
 func closing(by float32) float32 { return clamp((by - leastClosing) / closingSoft) }
 
 // inside returns dy at y between the lips. Teeth stay with the upper lip. Lips that come to

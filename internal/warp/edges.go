@@ -5,9 +5,9 @@ import (
 	"lipsync/internal/pixels"
 )
 
-// colours are those of one person's lips in the frames so far: how often each level of redness
-// (Cr) occurs between the outer edges of the lips, and each level of luma among the reddest
-// places, see lipQuarter.
+// colours counts the colours of one person's lips in the frames so far: each level of redness (Cr)
+// between the outer edges of the lips, and each level of luma among the reddest places (see
+// lipQuarter).
 type colours struct{ red, luma histogram }
 
 // histogram counts levels of 0 to 255.
@@ -32,7 +32,7 @@ func (h *histogram) quantile(q float32) float32 {
 	return 255
 }
 
-// The grid in which the inner edges of the lips are looked for.
+// The inner edges of the lips are searched for in a grid of these dimensions.
 const (
 	gridColumns, gridRows = 13, 48
 	gridHalf              = .55 // half widths of the mouth to each side of its middle
@@ -44,8 +44,8 @@ const (
 //
 //	max((lips' R − R) / (paleShare × range of R), (darkShare − Y / lips' Y) / darkRange) − doubt,
 //
-// between 1, surely the inside, and −1, surely lip. All numbers here were chosen by the lips of a
-// face mesh on twelve clips of people that no test uses.
+// between 1, surely the inside, and −1, surely lip. All numbers here were chosen by comparison with
+// a face mesh, on twelve clips of people that no test uses.
 const (
 	paleShare  = .8
 	darkShare  = .65
@@ -53,20 +53,21 @@ const (
 	doubt      = .6
 	leastRange = 4 // of redness, levels: smaller differences are noise
 
-	lipQuarter         = .75      // quantile of redness in a frame from which on a place is a lip's
-	lipRedness         = .85      // quantile of redness that stands for lips
+	lipQuarter         = .75      // places from this quantile of a frame's redness on are lips
+	lipRedness         = .85      // quantile of redness that is the redness of lips
 	leastRed, mostRed  = .05, .85 // quantiles between which the range of redness lies
 	besideLip          = .05      // this far beyond an edge there must be lip, canonical
-	lipShare           = .5       // weight of a place there, against one inside
-	offMiddle          = .15      // cost of each unit by which the inside lies off the middle of the lips
-	lineHeight         = .45      // share of the height of the lips, from the top, at which they usually meet
+	lipShare           = .5       // weight of a place there; a place inside has 1
+	offMiddle          = .15      // cost of each unit between the inside and the place where lips usually meet
+	lineHeight         = .45      // lips usually meet at this share of their height, from the top
 	touching           = .03      // a smaller gap is the dark line between lips that touch, canonical
 	darkCols, darkRows = 9, 5     // places between the lips that are compared with darkShare
 )
 
 // edges returns the y of the inner edges of the lips in the middle of the mouth, canonical. It
-// picks the two edges with the most mouth-like pixels between them and lip-like pixels outside.
-// They are equal where the lips touch. More frames of a person give more exact colours.
+// picks the two edges that have the most pixels like the inside of a mouth between them, and pixels
+// like lips outside. Both are equal if the lips touch. More frames of a person give more exact
+// colours.
 func (c *colours) edges(crop *pixels.Crop, to geom.Similarity, m *lips) (upper, lower float32) {
 	g := c.sample(crop, to, m)
 	top, step := m.top-gridMargin, (m.height()+2*gridMargin)/(gridRows-1)
@@ -91,8 +92,8 @@ func (c *colours) edges(crop *pixels.Crop, to geom.Similarity, m *lips) (upper, 
 	return top + from*step, top + until*step
 }
 
-// dark returns the share of the inside between the lips that is darker than lips, 0 to 1: neither
-// teeth nor tongue, nor lip that was mistaken for the inside.
+// dark returns the share of the inside between the lips that is darker than lips, 0 to 1. The rest
+// is teeth, tongue, or lip that was mistaken for the inside.
 func (c *colours) dark(crop *pixels.Crop, to geom.Similarity, m *lips) float32 {
 	if m.gap() == 0 {
 		return 0
@@ -110,8 +111,8 @@ func (c *colours) dark(crop *pixels.Crop, to geom.Similarity, m *lips) float32 {
 	return float32(n) / (darkCols * darkRows)
 }
 
-// grid holds for each column of a mouth the running sums, from the top down, of how much its
-// places look like the inside of the mouth (up to 1) or like lips (down to -1).
+// grid holds for each column of a mouth the running sums, from the top down, of the values of its
+// places: from 1 for the inside of the mouth to -1 for lips.
 type grid [gridColumns][gridRows + 1]float32
 
 // sample reads the mouth into a grid that is as tilted as the mouth, and adds its colours to
@@ -153,9 +154,9 @@ func (c *colours) sample(crop *pixels.Crop, to geom.Similarity, m *lips) *grid {
 // edge holds the sums of a grid's columns at the inner edge of a lip, and beside it on the lip.
 type edge [gridColumns]struct{ at, beside float32 }
 
-// edges returns for each row the edge that is there in the middle of the mouth. axis is the row
-// of the line through the corners. beside is how many rows farther down the lip is, negative for
-// the upper lip.
+// edges returns for each row the edge that goes through it in the middle of the mouth. axis is the
+// row of the line through the corners. beside is the number of rows from the edge down to the lip,
+// negative for the upper lip.
 func (g *grid) edges(axis, beside float32) (edges [gridRows]edge) {
 	for k := range gridColumns {
 		a := arch(gridHalf * (2*float32(k)/(gridColumns-1) - 1))
@@ -167,8 +168,8 @@ func (g *grid) edges(axis, beside float32) (edges [gridRows]edge) {
 	return edges
 }
 
-// score tells how well the edges of both lips fit, in rows that look like the inside: those
-// between the edges, less a share of those just beyond.
+// score returns how well the edges of both lips fit: the number of rows between them that look like
+// the inside, less a share of such rows just beyond them. It is the mean of all columns.
 func score(upper, lower *edge) (sum float32) {
 	for k := range gridColumns {
 		u, l := &upper[k], &lower[k]

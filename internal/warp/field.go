@@ -6,9 +6,9 @@ import (
 	"lipsync/internal/geom"
 )
 
-// field tells for each place of the canonical face around a mouth where its pixel comes from
-// when the mouth changes its shape, and how much of it is inside of the mouth that the source
-// doesn't show. It is a grid of cells, fieldScale to a canonical unit.
+// field describes a mouth that changes its shape. For each place of the canonical face around it,
+// the field gives the source of the pixel, and its share of the unseen inside: the part of the
+// mouth's inside that the source doesn't show. It is a grid of cells, fieldScale to a canonical unit.
 type field struct {
 	left, top     float32 // canonical place of the first cell
 	width, height int     // cells
@@ -20,11 +20,11 @@ var cellPool slicePool[cell]
 
 // cell is one place of a field. Lengths are canonical.
 type cell struct {
-	dx, dy float32 // from the place to its source, as it is above the inner edge of the lower lip
-	jump   float32 // added to dy below that edge: what lies between the lips and their rolled parts is skipped there
+	dx, dy float32 // from the place to its source, if the place is above the inner edge of the lower lip
+	jump   float32 // added to dy below that edge, to skip the inside and the parts of the lips that roll inwards
 	below  float32 // how far the place is below that edge; negative above it
 	open   float32 // gap between the lips in this column
-	fill   float32 // if the place is inside the lips: 0 shows the source's pixel, 1 the unseen inside
+	fill   float32 // if the place is between the lips: 0 shows the source's pixel, 1 the unseen inside
 	seam   float32 // how dark the line between closed lips is here, 0 to 1
 	depth  float32 // 0 at the upper lip, 1 at the lower: shades the inside
 }
@@ -38,8 +38,9 @@ func (c *cell) down() float32 {
 	return c.dy
 }
 
-// filled returns how much of the unseen inside shows: 0 the source's pixel, 1 only the unseen
-// inside. It ends at the edges of the lips. These are sharp for the same reason as in down.
+// filled returns the share of the unseen inside: 0 is only the source's pixel, 1 only the unseen
+// inside. It ends at the edges of the lips. Like down, it is called after cells were interpolated, so
+// that these edges are sharp.
 func (c *cell) filled() float32 {
 	if c.fill == 0 || c.below >= 0 {
 		return c.seam
@@ -58,24 +59,24 @@ const fieldScale = 64
 const (
 	chinBelow  = .62 // the chin is this far below the level of the mouth; by eye
 	neckBelow  = .45 // nothing moves from this far below the chin on; by eye
-	reach      = 2.1 // nothing moves beyond, in half widths of the mouth from its middle; by eye
+	reach      = 2.1 // nothing moves farther from the middle of the mouth, in half widths of it; by eye
 	reachSoft  = .5  // half widths over which the movement ends before reach; by eye
 	asideReach = .4  // cheeks move sideways up to this far outwards from a corner; by eye
 
-	upperShare = .25 // of an opening is done by the upper lip, the rest by the lower: the median of nine people is .22
-	chinShare  = .56 // of an opening is done by the chin; by eye
-	jawFlat    = .55 // half widths from the middle up to which the jaw moves as in the middle; by eye
-	jawFall    = .75 // half widths beyond that over which 1/e of the movement is left; by eye
+	upperShare = .25 // share of an opening that the upper lip does; the lower lip does the rest. The median of nine people is .22
+	chinShare  = .56 // movement of the chin, as a share of an opening; by eye
+	jawFlat    = .55 // up to so many half widths from the middle the jaw moves as in the middle; by eye
+	jawFall    = .75 // so many half widths beyond that, 1/e of the movement is left; by eye
 )
 
 // Lips that close.
 const (
 	overlap      = .015 // by which they overlap; by eye
-	thinGap      = .03  // at half of this gap no teeth are seen, but lips with a darker line between them, some 1 mm; by eye
-	leastClosing = .002 // a gap that shrinks by less doesn't close: it is the error of its reading
-	closingSoft  = .02  // over which a closing comes into effect; by eye
-	seamDark     = .5   // of the colour of the inside in the line between them: it is then a third darker than the lips, the median of eight people whose lips touch
-	seamHalf     = .026 // height above and below that line at which 1/e of it is left: half as dark is .044 of it, the median of the same
+	thinGap      = .03  // at half of this gap, some 1 mm, no teeth are seen, but lips with a darker line between them; by eye
+	leastClosing = .002 // a gap that shrinks by less doesn't close: that is the error of its reading
+	closingSoft  = .02  // a gap that shrinks by so much more closes completely; by eye
+	seamDark     = .5   // share of the inside's colour in the line between them, which is then a third darker than the lips: the median of eight people whose lips touch
+	seamHalf     = .026 // distance from that line at which 1/e of its darkness is left; the part that is at least half as dark is .044 high: the median of the same people
 	seamEnd      = 9    // (distance ÷ seamHalf)² from which on nothing is drawn: exp(-9) of the darkest line is a hundredth of a level
 	tuckHides    = .5   // share of the lower lip's height that the upper teeth hide in f and v; by eye
 )
@@ -83,14 +84,14 @@ const (
 // Lips that open.
 const (
 	leastOpening = .001 // a gap that grows by less doesn't open
-	lipEdge      = .01  // what lies as near to the lower lip may be lip, and not the inside; by eye
-	softFill     = .02  // over which the unseen inside comes into view; by eye
-	fillAtLip    = .2   // how much of it shows at the very edge of the lower lip; by eye
-	teethGrow    = 1.5  // largest vertical stretch of the inside of a mouth where teeth or tongue are seen; the rest is filled; by eye
-	darkGrow     = 3    // the same where the inside is dark: there a stretch isn't seen, and a filled part drew a second line in the lips
+	lipEdge      = .01  // a place that is so near to the lower lip may be lip, and not the inside; by eye
+	softFill     = .02  // height over which the unseen inside comes into view; by eye
+	fillAtLip    = .2   // share of it at the very edge of the lower lip; by eye
+	teethGrow    = 1.5  // largest vertical stretch of the inside of a mouth if teeth or tongue are seen; the rest is filled; by eye
+	darkGrow     = 3    // the same if the inside is dark: then a stretch isn't seen, and a filled part looked like a second line between the lips
 )
 
-// Least heights of pieces of a column, so that no piece turns over, however a mouth was misread.
+// Least heights of pieces of a column. No piece turns over, even if a mouth was misread.
 const (
 	leastLip      = .02
 	leastPhiltrum = .02 // between the base of the nose and the upper lip
@@ -103,13 +104,13 @@ type shape struct {
 	gap   float32    // between the lips, in the middle
 	width float32    // from corner to corner
 	shift geom.Point // of the mouth as a whole
-	flat  float32    // how far raised corners come down to the level of the lips, 0 to 1; an outline turns it into left and right
-	left  float32    // by how much the left corner goes down besides
-	right float32    // by how much the right corner goes down besides
+	flat  float32    // how far raised corners come down to the level of the lips, 0 to 1; outline.give sets left and right by it
+	left  float32    // by how much the left corner goes down
+	right float32    // by how much the right corner goes down
 	upper float32    // height of the upper lip, as a multiple of its own
 	lower float32    // height of the lower lip, as a multiple of its own
-	roll  float32    // share of that height that rolls inwards where lips that were apart are pressed together
-	tuck  float32    // how far the lower lip goes behind the upper teeth, 0 to 1: at 1 the share tuckHides of it is out of sight
+	roll  float32    // share of the height of the lips that rolls inwards where lips that were apart are pressed together
+	tuck  float32    // how far the lower lip goes behind the upper teeth, 0 to 1: at 1 tuckHides of its height is out of sight
 }
 
 // region is a canonical rectangle.
@@ -129,7 +130,7 @@ func fieldArea(m *lips, to shape) region {
 	return region{middle - half, m.nose, middle + half, m.level() + chinBelow + neckBelow}
 }
 
-// newField returns the part within a region of the field that gives a mouth a shape.
+// newField returns the field that gives a mouth a shape, as far as it lies within a region.
 func newField(m *lips, to shape, within region) *field {
 	f := &field{left: within.left, top: within.top,
 		width: max(int((within.right-within.left)*fieldScale)+2, 0), height: max(int((within.bottom-within.top)*fieldScale)+2, 0)}
@@ -170,8 +171,8 @@ func (f *field) at(p geom.Point) cell {
 	}
 }
 
-// jawShare returns how much of the chin's movement is left beside the middle of the mouth, 1
-// in the middle. s is the distance from there in half widths of the mouth.
+// jawShare returns the share of the chin's movement at a distance of s half widths of the mouth to
+// the side of its middle. It is 1 in the middle.
 func jawShare(s float32) float32 {
 	beyond := abs(s) - jawFlat
 	if beyond <= 0 {

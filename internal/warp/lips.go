@@ -7,8 +7,7 @@ import (
 	"lipsync/internal/pixels"
 )
 
-// lips is the shape of the lips in one frame, as measured. Lengths are canonical: see package
-// alignment.
+// lips holds measures of the mouth in one frame. Lengths are canonical: see package alignment.
 type lips struct {
 	left, right  geom.Point // corners
 	top, bottom  float32    // y of the outer edges of the lips, in the middle
@@ -16,19 +15,19 @@ type lips struct {
 	dark         float32    // share of the inside that is darker than lips and teeth, 0 to 1
 	line         lipLine    // where closed lips meet
 	nose         float32    // y of the base of the nose
-	pose         [2]float32 // x and y of the nose's tip from between the pupils: how the head is turned
+	pose         [2]float32 // x and y from the point between the pupils to the tip of the nose: they tell how the head is turned
 }
 
 const (
-	parted    = .06 // lips part visibly from this gap on; in a mouth that never moves a smaller one is the dark line between closed lips; by eye
-	archEnd   = .95 // half widths from the middle at which the inner edges of the lips meet: a little inside of the corners; by eye
+	parted    = .06 // lips part visibly from this gap on; a smaller gap of a mouth that never moves is the dark line between closed lips; by eye
+	archEnd   = .95 // the inner edges of the lips meet at so many half widths from the middle, a little inside of the corners; by eye
 	outerBend = .7  // exponent of the outer edges of the lips, which 1 would make parabolas; by eye
 
 	// A false detection can put landmarks anywhere. These limits keep the mouth plausible.
 	leastWidth = .25 // a third of a usual mouth
 	leastLips  = .04 // height of both lips
-	noseBase   = .12 // the base of the nose is at least this far below its tip, or noseAbove over the lips; by eye
-	noseAbove  = .05
+	noseBase   = .12 // the base of the nose is so far below its tip; by eye
+	noseAbove  = .05 // but at least so far above the lips; by eye
 )
 
 func (m *lips) middle() float32 { return (m.left.X + m.right.X) / 2 }
@@ -42,14 +41,14 @@ func (m *lips) tilt() float32 { return (m.right.Y - m.left.Y) / m.width() }
 // axis returns the y at x of the straight line through the corners.
 func (m *lips) axis(x float32) float32 { return m.left.Y + m.tilt()*(x-m.left.X) }
 
-// level returns the y of the middle of the mouth if its lips were closed. A lower lip rises by
-// more than the upper one comes down, and closed lips lie on the axis. The level is the mean
-// of these two rules, and lies between the lips.
+// level returns the y at which the lips would meet in the middle of the mouth. By one rule the lower
+// lip rises by more than the upper lip comes down; by another closed lips lie on the axis. The level
+// is the mean of both rules, and lies between the lips.
 func (m *lips) level() float32 {
 	return min(max((m.upper+upperShare*m.gap()+m.axis(m.middle()))/2, m.upper), m.lower)
 }
 
-// above returns the share of the gap between the lips that is over the level.
+// above returns the share of the gap between the lips that is above the level.
 func (m *lips) above() float32 { return (m.level() - m.upper) / max(m.gap(), leastGap) }
 
 // grows returns the largest vertical stretch of the mouth's inside.
@@ -61,12 +60,12 @@ func (m *lips) close() {
 	m.lower = m.upper
 }
 
-// arch returns the height of a lip's inner edge over the axis as a share of that in the middle.
-// s is the distance from the middle in half widths of the mouth.
+// arch returns the distance of a lip's inner edge from the axis, as a share of that in the middle of
+// the mouth, at s half widths from the middle.
 func arch(s float32) float32 { return max(1-square(s/archEnd), 0) }
 
-// inner returns the y of the inner edges of the lips at x. Lips that hardly part do so along
-// the line between them. An open mouth has two arches over its axis.
+// inner returns the y of the inner edges of the lips at x. If the lips hardly part, the edges follow
+// the line between them. In an open mouth they are two arches over the axis.
 func (m *lips) inner(x float32) (upper, lower float32) {
 	s := (x - m.middle()) / (m.width() / 2)
 	over := m.axis(m.middle())
@@ -90,9 +89,9 @@ func (m *lips) outer(x float32) (top, bottom float32) {
 	return axis + (m.top-over)*bulge, axis + (m.bottom-over)*bulge
 }
 
-// reconcile sets the gap between the lips to the mean of two readings. One is that of the inner
-// edges, which a highlight on a lip can mislead. The other is the height between the outer edges
-// less height, the usual one of both lips together.
+// reconcile sets the gap between the lips to the mean of two readings. One is the distance of the
+// inner edges, which a highlight on a lip can falsify. The other is the height of the mouth less
+// height, the usual height of both lips together.
 func (m *lips) reconcile(height float32) {
 	gap, level := (m.gap()+max(m.height()-height, 0))/2, m.upper+upperShare*m.gap()
 	if gap == 0 {
@@ -102,8 +101,8 @@ func (m *lips) reconcile(height float32) {
 	m.upper, m.lower = level-upperShare*gap, level+(1-upperShare)*gap
 }
 
-// measure returns the mouth of a face. The colours are those of the person's lips in the
-// frames before; measure adds this frame's.
+// measure measures the mouth of a face. colours has the colours of the person's lips in the frames
+// before; measure adds those of this frame.
 func measure(f *alignment.Face, colours *colours) (m lips) {
 	at := func(landmark int) geom.Point {
 		p := f.Landmarks[landmark]
@@ -135,22 +134,22 @@ func apart(left, right geom.Point) (geom.Point, geom.Point) {
 // canonical.
 type lipLine [33]float32
 
-// at returns the line's y at x. Beyond the corners it goes on level.
+// at returns the line's y at x. Beyond a corner that is the y of the corner.
 func (l *lipLine) at(m *lips, x float32) float32 {
 	u := min(max((x-m.left.X)/m.width(), 0), 1) * float32(len(l)-1)
 	i := min(int(u), len(l)-2)
 	return l[i] + (l[i+1]-l[i])*(u-float32(i))
 }
 
-// The grid in which the line between the lips is looked for has as many columns as a lipLine has
+// The line between the lips is searched for in a grid. It has as many columns as a lipLine has
 // values, and lineRows rows from the outer edge of the upper lip to that of the lower one. The
 // costs are grey levels of luma. They were chosen by eye.
 const (
 	lineRows   = 24
-	middleCost = 10  // of a lip height off the place where lips usually meet, see lineHeight
-	bendCost   = 90  // of a lip height up or down from column to column
-	paleCost   = 2.5 // of each level of Cr by which the paler of both lips is less red
-	besideLine = .06 // how far over and under the line lips must be, canonical
+	middleCost = 10  // for a distance of one height of the mouth from the place where lips usually meet (lineHeight)
+	bendCost   = 90  // for a step of one height of the mouth, up or down, from column to column
+	paleCost   = 2.5 // for each level of Cr by which the paler of both lips is less red
+	besideLine = .06 // lips must be so far above and below the line, canonical
 )
 
 // findLine returns the darkest path from one corner of the mouth to the other that has lips
@@ -195,7 +194,7 @@ func findLine(c *pixels.Crop, to geom.Similarity, m *lips) lipLine {
 	return line
 }
 
-// cheapest returns row r, or a row beside it that is cheaper by more than the cost of a step.
+// cheapest returns row r, or a neighbouring row that is cheaper by more than the cost of a step.
 func cheapest(cost []float32, r int, step float32) int {
 	best, least := r, cost[r]
 	if r > 0 && cost[r-1]+step < least {

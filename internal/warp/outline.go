@@ -2,15 +2,15 @@ package warp
 
 import "lipsync/internal/dsp"
 
-// outline is where a mouth lies and which form its lips have: all of it except its gap and its
-// width. Lengths are canonical.
+// outline holds the place of a mouth and the form of its lips, without their gap and width. Lengths
+// are canonical.
 type outline [outlineSize]float32
 
 // The values of an outline.
 const (
 	middleX    = iota // x of the middle of the mouth
 	levelY            // y at which its lips meet
-	over              // share of the gap that is over the level
+	over              // share of the gap that is above the level
 	upperLip          // height of the upper lip
 	lowerLip          // height of the lower lip
 	leftLower         // by how much the left corner lies below the level
@@ -21,7 +21,7 @@ const (
 // thinnest is the least height of a lip: a smaller one was misread. By eye.
 const thinnest = .03
 
-// outlineOf returns the outline of the mouth shown, given a gap, in the place of own.
+// outlineOf returns the outline of the mouth shown with a gap, at the place of the mouth own.
 func outlineOf(own, shown *lips, gap float32) outline {
 	return outline{
 		middleX: own.middle(), levelY: own.level(), over: shown.over(gap),
@@ -30,8 +30,7 @@ func outlineOf(own, shown *lips, gap float32) outline {
 	}
 }
 
-// over returns the share of a gap that is over the level once the mouth has been given that
-// gap.
+// over returns the share of a gap that is above the level once the mouth has been given that gap.
 func (m *lips) over(gap float32) float32 {
 	if gap <= 0 {
 		return upperShare
@@ -39,7 +38,8 @@ func (m *lips) over(gap float32) float32 {
 	return (m.above()*min(gap, m.gap()) + upperShare*max(gap-m.gap(), 0)) / gap
 }
 
-// give returns the shape s with those of its fields set that give a mouth this outline.
+// give returns the shape s, with its shift, corners and heights of lips set so that the mouth m gets
+// this outline.
 func (o *outline) give(m *lips, s shape) shape {
 	own := outlineOf(m, m, s.gap)
 	s.shift.X = o[middleX] - own[middleX]
@@ -52,9 +52,9 @@ func (o *outline) give(m *lips, s shape) shape {
 	return s
 }
 
-// flowOutlines filters the outlines of consecutive frames by a Gaussian of sigma frames. Of the
-// place of the mouth it filters all movement. Of its form it filters only the steps at jumps,
-// which jumps tells: frame i shows another example than frame i-1.
+// flowOutlines filters the outlines of consecutive frames by a Gaussian of sigma frames. It filters
+// all movement of the place of the mouth. Of its form it filters only the steps at jumps: jumps tells
+// whether frame i shows another example than frame i-1.
 func flowOutlines(run []outline, sigma float64, jumps func(i int) bool) {
 	steps, rest := make([]float32, len(run)), make([]float32, len(run))
 	for k := range (outline{}) {

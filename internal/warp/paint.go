@@ -10,15 +10,15 @@ import (
 
 // layer is one mouth on one frame, ready to be painted: the frame's own, or that of an example.
 type layer struct {
-	frame  *image.YCbCr    // that is painted on
-	pixels *image.YCbCr    // that the mouth comes from
+	frame  *image.YCbCr    // the picture that is painted on
+	pixels *image.YCbCr    // the picture that the mouth comes from
 	onto   geom.Similarity // from the canonical face to the frame's pixels
 	to     geom.Similarity // from the canonical face to the mouth's pixels
-	field  *field          // of the part that the patch covers, where there is one
+	field  *field          // with a patch, only of the part that it covers
 	dark   [3]float32      // Y, Cb and Cr of the unseen inside
-	patch  *patch          // nil where the mouth is the frame's own
+	patch  *patch          // nil if the mouth is the frame's own
 	tones  *tones          // of the patch
-	region region          // of all that changes
+	region region          // holds everything that changes
 }
 
 // paint returns the mouth of one frame, and whether there is anything to paint.
@@ -46,7 +46,7 @@ func paint(frame *image.YCbCr, t target) (render.Mouth, bool) {
 	return m, true
 }
 
-// newLayer returns the layer of an example (-1: of the frame's own mouth) in a shape.
+// newLayer returns the layer of an example in a shape. An example of -1 is the frame's own mouth.
 func newLayer(frame *image.YCbCr, t target, example int, to shape) *layer {
 	p, own := t.track.person, &t.track.frames[t.frame]
 	l := &layer{frame: frame, pixels: frame, onto: own.to, to: own.to, dark: p.dark}
@@ -70,7 +70,7 @@ func newLayer(frame *image.YCbCr, t target, example int, to shape) *layer {
 	return l
 }
 
-// blend mixes a share of another painted mouth into m, 0 to 1. Both have the same shape. Where only
+// blend mixes a share (0 to 1) of another painted mouth into m. Both cover the same area. Where only
 // one of them was painted, the other shows the frame.
 func blend(m *render.Mouth, other render.Mouth, frame *image.YCbCr, share float32) {
 	mix := func(a *uint8, b uint8) { *a = uint8(float32(*a) + (float32(b)-float32(*a))*share + .5) }
@@ -95,7 +95,7 @@ func blend(m *render.Mouth, other render.Mouth, frame *image.YCbCr, share float3
 	}
 }
 
-// paint returns the layer in an area of the frame, whose edges are even.
+// paint returns the layer in an area of the frame. The area has even edges.
 func (l *layer) paint(area image.Rectangle) render.Mouth {
 	rules := l.rules()
 	defer rulePool.put(rules.rules)
@@ -105,11 +105,11 @@ func (l *layer) paint(area image.Rectangle) render.Mouth {
 	return m
 }
 
-// barely is how far over the edge of the lower lip a place is that counts as over it, canonical.
+// barely is the smallest distance by which a place is above the edge of the lower lip, canonical.
 const barely = 1e-6
 
-// paintLuma sets the mask, and the luma where the mask is not 0. The edge of the lower lip is sharp
-// to a share of a pixel: the pixel there is mixed of the lip and of what lies between the lips.
+// paintLuma sets the mask, and the luma where the mask is not 0. The edge of the lower lip is exact
+// to a share of a pixel: a pixel on it mixes the lip with the inside of the mouth.
 func (l *layer) paintLuma(m *render.Mouth, rules *ruleGrid) {
 	toGrid, toMouth := rules.fromFrame(l.onto), l.onto.Inverse().Then(l.to)
 	shown, left, top := pixels.Luma(l.pixels), float32(l.pixels.Rect.Min.X), float32(l.pixels.Rect.Min.Y)
@@ -152,14 +152,14 @@ func (l *layer) paintLuma(m *render.Mouth, rules *ruleGrid) {
 	}
 }
 
-// paintChroma sets all of the chroma: to the frame's where nothing changes.
+// paintChroma sets all of the chroma. Where nothing changes it is the frame's.
 func (l *layer) paintChroma(m *render.Mouth, rules *ruleGrid) {
 	toGrid, toMouth := rules.fromFrame(l.onto), l.onto.Inverse().Then(l.to)
 	var r rule
 	area := m.Image.Rect
 	for y := area.Min.Y; y < area.Max.Y; y += 2 {
 		for x := area.Min.X; x < area.Max.X; x += 2 {
-			q := geom.Point{X: float32(x) + .5, Y: float32(y) + .5} // each chroma pixel is in the middle of four of luma
+			q := geom.Point{X: float32(x) + .5, Y: float32(y) + .5} // a chroma pixel is in the middle of four luma pixels
 			i := m.Image.COffset(x, y)
 			if !rules.at(toGrid.Apply(q), &r, false) {
 				k := l.frame.COffset(x, y)
@@ -179,8 +179,8 @@ func (l *layer) paintChroma(m *render.Mouth, rules *ruleGrid) {
 	}
 }
 
-// move returns a place of a picture moved by canonical distances, to the right and down on the
-// face in it. to is the similarity from the canonical face to the picture's pixels.
+// move returns a place of a picture, moved by canonical distances to the right and down on the face
+// in it. to is the similarity from the canonical face to the picture's pixels.
 func move(q geom.Point, to *geom.Similarity, right, down float32) geom.Point {
 	return geom.Point{X: q.X + to.A*right - to.B*down, Y: q.Y + to.B*right + to.A*down}
 }

@@ -2,26 +2,26 @@ package warp
 
 import "lipsync/internal/geom"
 
-// The patch of an example on a frame, canonical unless something else is said. By eye: larger ones
+// The patch of an example on a frame. Lengths are canonical. They were chosen by eye: larger patches
 // show seams at hair, collar and neck.
 const (
-	patchHalf     = .66 // half width, at least
+	patchHalf     = .66 // half of its width, at least
 	patchTop      = .02 // its top is this far below the base of the nose
-	patchBelow    = .42 // how far below the closed lips it reaches
-	patchGrow     = .4  // how much farther, as a share of the gap
-	patchPastChin = .3  // how far below the chin it reaches at most
-	patchLeast    = .4  // height, at least
+	patchBelow    = .42 // it reaches this far below the closed lips
+	patchGrow     = .4  // and farther, by this share of the gap
+	patchPastChin = .3  // it reaches at most this far below the chin
+	patchLeast    = .4  // its height, at least
 	patchSoft     = .3  // width of its soft edge, as a share of the way to its middle
-	patchPower    = 2.5 // exponent of the superellipse that it is: between an ellipse and a rectangle
+	patchPower    = 2.5 // it is a superellipse with this exponent, between an ellipse and a rectangle
 )
 
-// patch is the place on the canonical face that shows a mouth from another frame.
+// patch is the part of the canonical face that shows a mouth from another frame.
 type patch struct {
 	middle, top, bottom float32 // x of its middle, y of its edges
 	side                float32 // from the middle to its left and right edges
 	line                float32 // y of the line between the person's closed lips
 	half                float32 // half the width of the frame's own mouth
-	sink                float32 // how far down the chin of the frame moves
+	sink                float32 // distance by which the frame's chin moves down
 }
 
 // newPatch returns the patch on an observation for a mouth that is given a shape.
@@ -30,7 +30,7 @@ func newPatch(p *person, own *observation, to shape) *patch {
 	top := own.nose + patchTop
 	return &patch{
 		middle: own.middle(), top: top, bottom: max(p.line+min(below, chinBelow+patchPastChin), top+patchLeast),
-		side: max(patchHalf, own.width()/2/(1-patchSoft)), // the corners of a wide mouth are not where the edge is soft
+		side: max(patchHalf, own.width()/2/(1-patchSoft)), // keeps the corners of a wide mouth out of the soft edge
 		line: p.line, half: own.width() / 2, sink: chinShare * (to.gap - own.gap()),
 	}
 }
@@ -40,11 +40,11 @@ func (p *patch) region() region {
 	return region{p.middle - p.side, p.top, p.middle + p.side, p.bottom}
 }
 
-// mask returns how much of the patch is seen at a canonical place, 0 to 1.
+// mask returns how opaque the patch is at a canonical place, 0 to 1.
 func (p *patch) mask(c geom.Point) float32 { return maskAt(p.across(c.X) + p.along(c.Y)) }
 
-// across and along return what x and y add to the sum of powers of the superellipse, on which the
-// mask depends. The sum is 0 in the middle of the patch and 1 at its border.
+// across and along return the summands of x and y in the sum of powers of the superellipse. The mask
+// depends on that sum, which is 0 in the middle of the patch and 1 at its border.
 func (p *patch) across(x float32) float32 { return swell(abs(x-p.middle) / p.side) }
 
 func (p *patch) along(y float32) float32 {
@@ -72,8 +72,8 @@ func maskAt(sum float32) float32 {
 	return masks[i] + (masks[i+1]-masks[i])*(at-float32(i))
 }
 
-// down returns how far the skin at y of the canonical face moves down with the chin, below the
-// middle of the mouth.
+// down returns how far the skin moves down with the chin, at y of the canonical face and straight
+// below the middle of the mouth.
 func (p *patch) down(y float32) float32 {
 	chin := p.line + chinBelow
 	if y > chin {

@@ -9,15 +9,15 @@ import (
 	"lipsync/internal/speech"
 )
 
-// person is someone in one or more tracks, with examples of the mouth. summarise sets the fields
-// from most to dark. Lengths are canonical.
+// person is a person in one or more tracks, with examples of the mouth. summarise sets the fields
+// most, speaks, line and dark. Lengths are canonical.
 type person struct {
 	tracks  []*track
 	colours colours
 	bank    bank
 	darks   [][3]float32 // Y, Cb and Cr of the inside of the mouth in some frames
 	most    float32      // gap between the lips in a loud vowel
-	speaks  bool         // in the source video: then examples replace the frames' own mouths
+	speaks  bool         // whether the person speaks in the source video: then examples replace the frames' own mouths
 	line    float32      // median of the y of the mouth's level
 	dark    [3]float32   // median of darks
 	chooser *chooser     // nil until it is needed
@@ -25,14 +25,14 @@ type person struct {
 
 // Limits of the measures of a person, canonical unless they say otherwise.
 const (
-	usualGap     = .96 // quantile of the gaps of all frames that is taken for a loud vowel's
-	restGap      = .1  // quantile that is taken for the gap at rest
-	mostAtRest   = .25 // least gap of a loud vowel: what people who don't speak in the video are given; some 16 mm; by eye
-	mostEver     = .30 // most gap of a loud vowel: more was misread, or it is a yawn; some 19 mm; by eye
-	leastToCopy  = .06 // who moves the gap by less is only warped; by eye
-	fewestToCopy = 40  // examples: who has fewer is only warped, since jumps between them would show; by eye
-	sharpEnough  = .6  // of the median sharpness of its track: an example that is more blurred isn't shown; by eye
-	darkEvery    = 8   // frames from one whose colour is in darks to the next
+	usualGap     = .96 // this quantile of the gaps of all frames counts as the gap of a loud vowel
+	restGap      = .1  // this quantile counts as the gap at rest
+	mostAtRest   = .25 // least gap of a loud vowel, which people have who don't speak in the video: some 16 mm; by eye
+	mostEver     = .30 // largest gap of a loud vowel, some 19 mm: a larger one was misread, or is a yawn; by eye
+	leastToCopy  = .06 // the mouth of a person who moves the gap by less is only warped; by eye
+	fewestToCopy = 40  // the mouth of a person with fewer examples is only warped, since jumps between them would show; by eye
+	sharpEnough  = .6  // an example is shown only if its sharpness is this share of the median of its track, or more; by eye
+	darkEvery    = 8   // the colour of one of so many frames is added to darks
 	mostDarks    = 400 // colours in darks: those of two minutes at 25 frames/s
 )
 
@@ -44,7 +44,7 @@ func (p *person) observe(t *track, o observation, c *pixels.Crop) {
 	}
 }
 
-// summarise measures the person by the frames of all tracks together.
+// summarise measures the person, by the frames of all tracks together.
 func (p *person) summarise(fps float64) {
 	height := p.lipHeight()
 	var gaps, levels []float32
@@ -76,7 +76,7 @@ func (p *person) summarise(fps float64) {
 	}
 }
 
-// lipHeight returns the median of the height of both lips together.
+// lipHeight returns the height of both lips together: the median of all frames.
 func (p *person) lipHeight() float32 {
 	var heights []float32
 	for _, t := range p.tracks {
@@ -90,17 +90,17 @@ func (p *person) lipHeight() float32 {
 // The form of a mouth at full articulation.
 const (
 	narrowest = .22 // share of the mouth's width that rounding takes away (Abry and Boë, "Laws for lips", 1986)
-	unsmiling = .83 // width from which it takes that share in a smile, canonical: mouths are 54.5 and 50.2 mm wide (Farkas, "Anthropometry of the head and face", 1994, men and women), pupils 64.0 and 61.7 mm apart (Dodgson, 2004)
+	unsmiling = .83 // a mouth that smiles counts as no wider than this when it rounds, canonical: mouths are 54.5 and 50.2 mm wide (Farkas, "Anthropometry of the head and face", 1994, men and women), pupils 64.0 and 61.7 mm apart (Dodgson, 2004)
 	broadest  = .06 // share of the mouth's width that spread adds; by eye
 	pout      = .12 // share of the height of the lips that rounding adds; by eye
 	press     = .30 // share of the height of the lips that rolls inwards in a closure, if they were apart; by eye
 	bite      = .12 // share of the gap of a loud vowel that is left in f and v; by eye
 )
 
-// shape returns the shape that an articulation asks of a mouth. width is its width at rest,
-// canonical. In silence the lips touch lightly. A smile ends where the mouth rounds.
+// shape returns the shape of the person's mouth in an articulation. width is its width at rest,
+// canonical. In silence the lips touch lightly. A smile ends when the mouth rounds.
 func (p *person) shape(a speech.Articulation, width float32) shape {
-	if a.Closure < 1 { // a closure that is heard is made in silence too
+	if a.Closure < 1 { // silence weakens the articulation, unless a closure is complete
 		voice := 1 - a.Silence
 		a.Closure, a.Labiodental, a.Rounding, a.Spread = voice*a.Closure, voice*a.Labiodental, voice*a.Rounding, voice*a.Spread
 	}
@@ -121,12 +121,12 @@ func (p *person) shape(a speech.Articulation, width float32) shape {
 	}
 }
 
-// The colour of the inside of a mouth is that of the darkest of these places. By eye.
+// The colour of the inside of a mouth is the mean colour of the darkest of these places. By eye.
 const (
-	insideColumns, insideRows = 24, 12  // from corner to corner, and from above to below the line between the lips
-	insideAbove, insideBelow  = .05, .1 // canonical
-	darkestShare              = 25      // one of so many places is counted
-	insideLuma                = 70      // levels, at most: the inside of a mouth is no brighter
+	insideColumns, insideRows = 24, 12  // places from corner to corner, and from above to below the line between the lips
+	insideAbove, insideBelow  = .05, .1 // distances from that line, canonical
+	darkestShare              = 25      // the darkest one of so many places counts
+	insideLuma                = 70      // largest luma, in levels: the inside of a mouth is no brighter
 )
 
 // darkest returns Y, Cb and Cr of the inside of a mouth: the mean of the darkest places.

@@ -2,10 +2,10 @@ package warp
 
 import "lipsync/internal/geom"
 
-// rule tells how the pixels at a place of the canonical face are made.
+// rule says how to make the pixels at a place of the canonical face.
 type rule struct {
 	cell            // of the field
-	mask float32    // how much of the mouth is seen, 0 to 1
+	mask float32    // how opaque the mouth is on the frame, 0 to 1
 	sink float32    // how far down the skin under a patch moves, canonical
 	tone [3]float32 // gain of the mouth's luma, shifts of its Cb and Cr
 	here traits     // of this place and of the next ones to the right and below
@@ -15,14 +15,14 @@ type rule struct {
 type traits uint8
 
 const (
-	changes traits = 1 << iota // the pixel
-	seen                       // some of the mouth
-	fills                      // some of the unseen inside, or the line between the lips
-	sinks                      // the skin
-	jumps                      // dy
+	changes traits = 1 << iota // the pixel changes
+	seen                       // some of the mouth is seen
+	fills                      // there is some of the unseen inside, or of the line between the lips
+	sinks                      // the skin moves down
+	jumps                      // dy jumps
 )
 
-// traits returns those of a place by itself, except changes.
+// traits returns the traits of a place by itself, except changes.
 func (r *rule) traits() (t traits) {
 	if r.mask > 0 {
 		t |= seen
@@ -52,11 +52,11 @@ var rulePool slicePool[rule]
 
 const (
 	gridBorder = 2    // rules beyond the region that changes, on each side
-	still      = 1e-4 // canonical: what moves by less doesn't change
+	still      = 1e-4 // a place that moves by less doesn't change, canonical
 )
 
-// rules returns the rules of all that changes. Their places are those of the field's cells, and go
-// on beyond these.
+// rules returns the rules of the region that changes. Their grid is that of the field's cells, and
+// goes on beyond them.
 func (l *layer) rules() *ruleGrid {
 	f := l.field
 	left, top := int((f.left-l.region.left)*fieldScale)+gridBorder, int((f.top-l.region.top)*fieldScale)+gridBorder
@@ -103,7 +103,7 @@ func (l *layer) rules() *ruleGrid {
 	return g
 }
 
-// spread adds to the traits of each place those of the next ones to the right and below.
+// spread adds to the traits of each place those of the next places to the right and below.
 func (g *ruleGrid) spread() {
 	for y := range g.height - 1 {
 		here, below := g.rules[y*g.width:][:g.width], g.rules[(y+1)*g.width:][:g.width]
@@ -119,10 +119,10 @@ func (g *ruleGrid) fromFrame(onto geom.Similarity) geom.Similarity {
 	return onto.Inverse().Then(geom.Similarity{A: fieldScale, X: -fieldScale * g.left, Y: -fieldScale * g.top})
 }
 
-// at sets out to the rule at p, in places of the grid and between them, and tells whether the pixel
-// there changes. Beyond the grid none does. To save time it sets only what is needed: of the
-// tones those of luma, or else those of chroma; the depth only where something is filled; and
-// nothing except sink where none of the mouth is seen.
+// at sets out to the rule at p, interpolated between the places of the grid, and tells whether the
+// pixel there changes. p is in steps of the grid, beyond which no pixel changes. To save time at sets
+// only the fields that are needed: the tone of luma or those of chroma; the depth only if something is
+// filled; and only sink if none of the mouth is seen.
 func (g *ruleGrid) at(p geom.Point, out *rule, luma bool) (changed bool) {
 	x, y := p.X, p.Y
 	if !(x >= 0 && y >= 0) || x >= float32(g.width-1) || y >= float32(g.height-1) {
@@ -169,13 +169,13 @@ func (g *ruleGrid) at(p geom.Point, out *rule, luma bool) (changed bool) {
 	return true
 }
 
-// Luma of the unseen inside, as multiples of the person's darkest colour there: at the upper lip,
-// and how much more at the lower one, by the power of 1.5 of the depth. By eye.
+// The luma of the unseen inside is that of the person's darkest colour there, times insideTop at the
+// upper lip. Down to the lower lip insideBottom is added to that factor, by the depth to the power of
+// 1.5. By eye.
 const insideTop, insideBottom = .8, .45
 
-// lip returns the share of a pixel that is the lower lip. scale is the number of pixels to a
-// canonical unit. Above the lip's edge the pixel is what lies between the lips. Where that makes
-// no difference lip returns 0.
+// lip returns the share of a pixel that is the lower lip. The rest of the pixel is the inside of the
+// mouth. scale is the number of pixels to a canonical unit. If both are the same there, lip returns 0.
 func (r *rule) lip(scale float32) float32 {
 	if r.jump == 0 && r.fill == 0 {
 		return 0
@@ -183,8 +183,8 @@ func (r *rule) lip(scale float32) float32 {
 	return clamp(r.below*scale + .5)
 }
 
-// toned returns the value of a channel (0 to 2 for Y, Cb and Cr) of the mouth in the tone of the
-// face around it, with the unseen inside filled. dark is the colour of that.
+// toned returns the value of a channel of the mouth (0 to 2 for Y, Cb and Cr), in the tone of the
+// face around it and with the unseen inside. dark is the colour of the unseen inside.
 func (r *rule) toned(channel int, mouth float32, dark *[3]float32) float32 {
 	v := mouth + r.tone[channel]
 	if channel == 0 {
@@ -200,7 +200,7 @@ func (r *rule) toned(channel int, mouth float32, dark *[3]float32) float32 {
 	return v
 }
 
-// over returns the mouth's value laid over the skin's by the mask.
+// over lays the mouth's value over that of the skin, by the mask.
 func (r *rule) over(mouth, under float32) uint8 {
 	return uint8(min(max(int32(under+(mouth-under)*r.mask+.5), 0), 255))
 }

@@ -2,11 +2,11 @@ package warp
 
 import "sync"
 
-// slicePool keeps slices that are no longer used, for the next caller that needs one. Each frame
-// needs about as many cells as the one before.
+// slicePool keeps slices that are no longer used, for the next caller. Each frame needs slices of
+// about the same length as the one before.
 type slicePool[T any] struct{ slices sync.Pool }
 
-// get returns a slice of n values. They can be any: the caller sets them all.
+// get returns a slice of n values. The caller has to set them all.
 func (p *slicePool[T]) get(n int) []T {
 	if kept, ok := p.slices.Get().(*[]T); ok && cap(*kept) >= n {
 		return (*kept)[:n]

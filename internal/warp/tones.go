@@ -7,30 +7,30 @@ import (
 	"lipsync/internal/pixels"
 )
 
-// tones tells how much brighter and redder a face is than the patch on it: the slow part of their
-// ratio (luma) and of their difference (chroma) along the patch's soft edge, carried on inwards.
+// tones says how much brighter and redder a face is than the patch on it. It holds the ratio of their
+// luma and the difference of their chroma along the patch's soft edge, smoothed and carried on inwards.
 type tones struct {
 	left, top     float32      // canonical place of the first cell
 	width, height int          // cells
 	cells         [][3]float32 // gain of luma, shifts of Cb and Cr, row by row
 }
 
-// By eye, unless something else is said.
+// Constants of tones, by eye.
 const (
 	toneStep   = .04  // from cell to cell, canonical
 	toneReach  = 3    // cells to each side of a box filter
-	toneRounds = 3    // box filters one after the other: nearly a Gaussian, with a standard deviation of 3.5 cells
-	gainMost   = 1.25 // times brighter or darker: with more, teeth glowed
-	toneMost   = 30   // levels of chroma
+	toneRounds = 3    // number of box filters, one after the other: nearly a Gaussian with a standard deviation of 3.5 cells
+	gainMost   = 1.25 // the patch becomes at most so many times brighter or darker: with more, teeth glowed
+	toneMost   = 30   // largest shift of chroma, levels
 	neutral    = 128  // value of a cell that isn't compared, the same for frame and patch
 	leastTone  = 1e-4 // weight of such a cell
 
-	// The soft edge where frame and patch are compared, by the patch's mask.
+	// Frame and patch are compared where the patch's mask is between these values: in its soft edge.
 	edgeFrom, edgeTo = .02, .6
 
 	// Differences, in levels, at which a comparison has half the weight.
-	alienLuma   = 20 // hair or background on one side
-	alienChroma = 10 // a lip on one side
+	alienLuma   = 20 // only one of the two shows hair or background
+	alienChroma = 10 // only one of the two shows a lip
 )
 
 // match compares the frame and the patch along the patch's soft edge.
@@ -39,7 +39,7 @@ func (l *layer) match() *tones {
 	t := &tones{left: p.middle - p.side, top: p.top}
 	t.width, t.height = int(2*p.side/toneStep)+2, int((p.bottom-p.top)/toneStep)+2
 	n := t.width * t.height
-	// Of each cell: its weight, then luma, Cb and Cr of the frame and the patch.
+	// For each cell: its weight; luma, Cb and Cr of the frame; and those of the patch.
 	var sums [7][]float32
 	for k := range sums {
 		sums[k] = make([]float32, n)
@@ -73,8 +73,8 @@ func (l *layer) match() *tones {
 	return t
 }
 
-// compare returns Y, Cb and Cr of the frame, and then of the patch, around a canonical place: the
-// means of four places in the cell.
+// compare returns Y, Cb and Cr of the frame, and then of the patch, at a canonical place. Each is
+// the mean of four places in the cell.
 func (l *layer) compare(c geom.Point) (v [6]float32) {
 	const quarter = toneStep / 4
 	for i := range 4 {

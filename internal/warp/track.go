@@ -11,10 +11,10 @@ import (
 // track is a person in a shot, with an observation of each frame.
 type track struct {
 	person *person
-	first  int           // frame of the video
-	missed int           // frames since the last one with pixels
+	first  int           // index in the video of the first frame
+	missed int           // number of frames since the last one in which the face was seen
 	frames []observation // one for each frame from the first on
-	widths []float32     // canonical width of the mouth at rest in each frame: without what it says; set by measureWidths
+	widths []float32     // canonical width that the mouth would have in each frame if it were silent; set by measureWidths
 }
 
 // observation is the mouth in one frame.
@@ -23,8 +23,8 @@ type observation struct {
 	lips
 }
 
-// add adds the face in the next frame. Frames in which the face was missed are added with the
-// next one in which it is seen, as the observations between.
+// add adds the face in the next frame. Frames in which the face was missed are added together with
+// the next one in which it is seen. Their observations are interpolated.
 func (t *track) add(f *alignment.Face) {
 	if f.Crop == nil {
 		t.missed++
@@ -57,8 +57,8 @@ func lerp(a, b observation, f float32) observation {
 	return out
 }
 
-// The filters of values that were read from each frame by itself: a median against single frames
-// that were misread, then Gaussians by their standard deviations. By eye, at 25 frames/s.
+// Values that were read from each frame by itself are filtered: by a median, which removes single
+// frames that were misread, and by Gaussians with these standard deviations. By eye, at 25 frames/s.
 const (
 	edgeMedian   = 3  // frames
 	edgeSmooth   = .5 // frames
@@ -68,7 +68,7 @@ const (
 
 // smooth filters the inner edges of the lips and the line between them.
 func (t *track) smooth() {
-	if n := len(t.frames); n > 0 { // frames that end a track without pixels are like the last one
+	if n := len(t.frames); n > 0 { // the missed frames at the end of a track become like the last seen one
 		t.frames = append(t.frames, slices.Repeat(t.frames[n-1:], t.missed)...)
 		t.missed = 0
 	}
@@ -92,8 +92,8 @@ func (t *track) smooth() {
 	}
 }
 
-// expression is the standard deviation in seconds of the filter of widths. It keeps
-// the smile of someone who speaks, and drops what the mouth says. By eye.
+// expression is the standard deviation of the filter of widths, in seconds. It keeps the smile of a
+// person who speaks, and removes the articulation. By eye.
 const expression = .4
 
 // measureWidths sets widths. speaks tells whether the person speaks in the video.

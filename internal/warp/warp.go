@@ -1,7 +1,7 @@
-// Package warp is the engine that needs no weights and no examples of other people. It moves the
-// mouth of each frame. Where a person already speaks in the video, it first replaces that mouth
-// by one from another frame of the same person, after Bregler, Covell and Slaney, "Video Rewrite"
-// (SIGGRAPH 1997). The page docs/engine.md explains it with pictures.
+// Package warp is the engine that needs no network and no pictures of other people. It changes the
+// shape of the mouth in each frame. If a person already speaks in the video, the engine first
+// replaces that mouth by one from another frame of the same person, after Bregler, Covell and
+// Slaney, "Video Rewrite" (SIGGRAPH 1997). The page docs/engine.md explains it with pictures.
 package warp
 
 import (
@@ -32,7 +32,7 @@ type analyser struct {
 	fps     float64
 	tracks  map[int]*track // by number
 	persons map[int]*person
-	order   []*person // as they appeared
+	order   []*person // in the order in which they appear
 }
 
 func newAnalyser(fps float64) *analyser {
@@ -121,12 +121,12 @@ type painter []target
 // target says which mouth one output frame shows, and in which shape.
 type target struct {
 	track   *track              // nil: the frame stays as it is
-	frame   int                 // index in track.frames: the source frame's own mouth
-	example int                 // index in the person's bank: the mouth that is shown; -1 for the frame's own
+	frame   int                 // index in track.frames of the source frame, with its own mouth
+	example int                 // index in the person's bank of the mouth that is shown; -1: the frame's own
 	shape   shape               // of the shown mouth
-	spoken  speech.Articulation // that the shape comes from
+	spoken  speech.Articulation // the shape is made from it
 
-	// Beside a jump from one example to another, both are shown.
+	// The frames before and after a jump to another example show both examples.
 	share      float32 // of the other example, 0 to 1
 	other      int     // index of the other example
 	otherShape shape   // of the other example

@@ -177,8 +177,8 @@ func TestPlans(t *testing.T) {
 	}
 }
 
-// TestNothingCrossesACut moves the head at a cut. Faces of the new shot are where they are, and not
-// where smoothing with the old shot would put them.
+// TestNothingCrossesACut moves the head at a cut. Smoothing with the old shot must not move the faces
+// of the new shot.
 func TestNothingCrossesACut(t *testing.T) {
 	s := &scene{}
 	left := func(i int) facetest.Head { return facetest.Head{X: 110, Y: 110, Eyes: 50} }
