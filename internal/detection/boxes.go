@@ -26,15 +26,15 @@ type boxNetwork struct {
 
 const (
 	leastScore = .7 // of a face, as in the network's own programs
-	mostIoU    = .3 // of the boxes of two faces, as in the same
+	mostIoU    = .3 // of the boxes of two faces, as in the same programs
 
 	mostFaces = 50      // in a frame; fewer are large enough to be tracked
 	mostBoxes = 100_000 // rows of a table: those of the published networks have 4420 and 17640
-	mostSide  = 2       // of a box, as a share of the picture: a wider one is none
+	mostSide  = 2       // of a box, as a share of the picture: a wider box is an error
 )
 
-// A Box is where the cascades place it. The network's boxes of the same faces lie lower, and the root of their area
-// is larger.
+// All detectors place a Box as the cascades do. The network's boxes of the same faces lie lower, and the root of their
+// area is larger.
 const (
 	boxLower  = .06 // share of a Box's side
 	boxLarger = 1.04
@@ -72,7 +72,7 @@ type candidate struct {
 	left, top, right, bottom, score float32
 }
 
-// Detect implements Detector. The network sees the whole frame at once, so that smallest saves no time.
+// Detect implements Detector. The network sees the whole frame at once, so smallest would save no time.
 func (n *boxNetwork) Detect(ctx context.Context, frame *image.YCbCr, _ float64) ([]Box, error) {
 	scale := max(float32(frame.Rect.Dx())/float32(n.width), float32(frame.Rect.Dy())/float32(n.height))
 	var seen []candidate
@@ -91,7 +91,7 @@ func found(all []candidate) (boxes []Box) {
 	return boxes
 }
 
-// fill puts the frame, made smaller by the scale, into the upper left corner of the input. The rest is grey.
+// fill divides the size of the frame by scale, and puts it into the upper left corner of the input. The rest is grey.
 func (n *boxNetwork) fill(input []float32, frame *image.YCbCr, scale float32) {
 	clear(input)
 	width := min(int(float32(frame.Rect.Dx())/scale+.5), n.width)

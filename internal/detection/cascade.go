@@ -14,22 +14,22 @@ import (
 // pointCascade finds one point of a face, by an ensemble of regression trees over comparisons of pixels, after
 // Markuš et al., "Eye pupil localization with an ensemble of randomized trees" (Pattern Recognition 47, 2014).
 //
-// The files are those of esimov/pigo. Its own evaluator rounds each result to a whole pixel, and draws from the
-// global random source. Alignment needs the place of an eye to a quarter of a pixel, and the same one in
-// each run.
+// The files are those of esimov/pigo. Its own evaluator isn't used, since it rounds each result to a whole pixel and
+// uses the global random source. Alignment needs the place of an eye to a quarter of a pixel, and the same result
+// in each run.
 type pointCascade struct {
 	stages, trees, depth int
-	shrink               float32 // factor of the scale after each stage
+	shrink               float32 // the scale is multiplied by this after each stage
 	nodes                []node
 	steps                []geom.Point // of each leaf, as shares of the scale
 }
 
 // node holds the places of the two pixels that a node of a tree compares, one in each half of the word. The row is
-// in the lower byte and the column in the higher one, in 1/256 of the scale, plus 128.
+// in the lower byte and the column in the higher byte, in 1/256 of the scale, plus 128.
 type node uint32
 
-// places returns the places of both pixels, one in each half of a word. So both are computed at once: as long as no
-// half is negative, a sum of pairs is the pair of the sums.
+// places returns the places of both pixels, one in each half of a word, so that both are computed at once: as long as
+// no half is negative, the sum of two words has the sums of their halves.
 func (n node) places() uint64 { return uint64(n) | uint64(n)<<16 }
 
 // pair returns a word with x in each half.
@@ -69,16 +69,16 @@ func readPointCascade(b []byte) (*pointCascade, error) {
 	return c, nil
 }
 
-// starts is the number of descents by which a point is found: it is the trimmed mean of where they end. With 9 and
-// with more, mouths follow the speech alike.
+// starts is the number of descents by which a point is found. The point is the trimmed mean of their ends. With more
+// than 9, mouths don't follow the speech better.
 const starts = 9
 
-// spreadOfStarts is how far the places and scales that descents start from differ, as a share of the scale. It is
-// what pigo's own evaluator uses.
+// spreadOfStarts is the range of the places and of the scales at which descents start, as a share of the scale. It is
+// the value of pigo's own evaluator.
 const spreadOfStarts = .15
 
-// find returns the point to which the cascade leads from around a start, in pixels of the plane. scale is that of the
-// face, in pixels. mirrored looks for the point of the other half of the face.
+// find returns the point to which the cascade leads from places around a start, in pixels of the plane. scale is that
+// of the face, in pixels. If mirrored is true, find searches for the point in the other half of the face.
 func (c *pointCascade) find(p pixels.Plane[uint8], start geom.Point, scale float32, mirrored bool) geom.Point {
 	var all [starts]descent
 	for i := range all {
@@ -95,7 +95,7 @@ func (c *pointCascade) find(p pixels.Plane[uint8], start geom.Point, scale float
 	return geom.Point{X: trimmedMean(xs[:]), Y: trimmedMean(ys[:])}
 }
 
-// fraction returns number i of the sequence that begins with .5 and goes on in steps, without its whole part.
+// fraction returns the fractional part of number i of a sequence that begins with .5 and goes on in steps.
 func fraction(i int, step float64) float32 {
 	_, f := math.Modf(.5 + float64(i)*step)
 	return float32(f)
@@ -118,14 +118,14 @@ type descent struct {
 	scale      float32    // pixels
 	row, col   int        // of at, in 1/256 pixel
 	size       int        // scale, in whole pixels
-	across     int        // size, negative where mirrored
-	rows, cols uint64     // row and col as a pair, less what the 128 in a node add to them
-	node       uint       // of the tree
+	across     int        // size, negative if the search is mirrored
+	rows, cols uint64     // row and col as pairs, less the 128 that a node adds to its rows and columns
+	node       uint       // index in the tree
 	step       geom.Point // sum of the leaves of a stage
 }
 
-// descend takes all descents through all stages, and may change their order. They go side by side, node by node,
-// without a branch, so that a processor does several at a time.
+// descend takes all descents through all stages, and may change their order. It takes each descent by one node before
+// the next node, without a branch, so that a processor does several descents at a time.
 func (c *pointCascade) descend(p pixels.Plane[uint8], all []descent, mirrored bool) {
 	sign := 1
 	if mirrored {
@@ -183,7 +183,7 @@ func (d *descent) inside(p pixels.Plane[uint8]) bool {
 func down(all []descent, tree []node, pix []uint8, stride uint64) {
 	const (
 		low   = 0xff<<32 | 0xff             // the lowest byte of each half
-		whole = (1<<24-1)<<32 | (1<<24 - 1) // the bits of halves shifted by 8 that were not in the other half
+		whole = (1<<24-1)<<32 | (1<<24 - 1) // after a shift by 8, the bits that come from the same half
 	)
 	for i := range all {
 		d := &all[i]
@@ -194,7 +194,7 @@ func down(all []descent, tree []node, pix []uint8, stride uint64) {
 	}
 }
 
-// downAtBorder is down for descents that can read pixels beyond the plane, where those of the border repeat.
+// downAtBorder is down for descents that can read pixels beyond the plane. There the pixels of the border repeat.
 func downAtBorder(all []descent, tree []node, p pixels.Plane[uint8]) {
 	for i := range all {
 		d := &all[i]

@@ -8,11 +8,11 @@ import (
 	"lipsync/internal/pixels"
 )
 
-// The constants of the search. By eye, where nothing else is said.
+// The constants of the search. By eye, unless a source is given.
 const (
-	smallestWindow = 20  // side of the smallest face that the cascade knows, pixels
-	leastQuality   = 12  // sum of scores of a face that Detect returns
-	stillQuality   = 2   // the same of a face that Locate returns, where one was found before
+	smallestWindow = 20  // side of the smallest face that the cascade finds, pixels
+	leastQuality   = 12  // sum of scores of a face that Detect returns, at least
+	stillQuality   = 2   // the same for Locate, which searches where a face was found before
 	landmarkScale  = 180 // side of a face in the picture in which its landmarks are searched, pixels
 	searchStep     = .1  // from window to window, as a share of the side: pigo's own value
 
@@ -21,10 +21,10 @@ const (
 	leastGrowth, mostGrowth = .85, 1.2
 	locateStep              = .08
 	mostMove                = .4
-	surroundingsHalf        = .8 // half the side of the picture in which it is searched, as a share of the box's side
+	surroundingsHalf        = .8 // half the side of the picture in which it is searched for, as a share of the box's side
 )
 
-// Detect implements Detector. It searches a picture that is shrunk so far that the smallest face is just large
+// Detect implements Detector. It shrinks the picture before the search, so far that the smallest face is just large
 // enough for the cascade.
 func (d *cascades) Detect(_ context.Context, frame *image.YCbCr, smallest float64) (found []Box, err error) {
 	least := smallest * float64(min(frame.Rect.Dx(), frame.Rect.Dy()))
@@ -102,8 +102,8 @@ func around(frame *image.YCbCr, box Box) (surroundings, bool) {
 		geom.Point{X: float32(area.Min.X), Y: float32(area.Min.Y)}}, true
 }
 
-// scale maps a point of a picture that was cut from a frame at the origin and shrunk by the factor to the
-// frame.
+// scale returns the place in a frame of the point q of a picture, which was cut from the frame at the origin and shrunk
+// by the factor.
 func scale(q geom.Point, factor float32, origin geom.Point) geom.Point {
 	return geom.Point{X: origin.X + (q.X+.5)*factor - .5, Y: origin.Y + (q.Y+.5)*factor - .5}
 }

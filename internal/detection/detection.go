@@ -11,8 +11,8 @@ import (
 type Box struct{ X, Y, Size float32 }
 
 const (
-	sameFace  = .5 // boxes whose centres are nearer, as a share of the larger side, are of one face
-	leastSeen = .1 // share of the side by which the centre must be within the frame: then six tenths of the box or more are seen
+	sameFace  = .5 // two boxes are of one face if their centres are nearer than this, as a share of the larger side
+	leastSeen = .1 // least distance of the centre from the frame's edges, as a share of the side: then six tenths of the box or more are seen
 )
 
 // Centre returns the middle of the box.

@@ -14,18 +14,18 @@ import (
 type Detector interface {
 	boxDetector
 	landmarkDetector
-	// Close frees the memory of the detector, but not the sessions it was made with.
+	// Close frees the memory of the detector, but not the sessions from which it was made.
 	Close() error
 }
 
 type boxDetector interface {
-	// Detect returns the boxes of a frame that may have faces, the surest first. smallest is a share of the frame's
-	// shorter side. Faces with a smaller side may be left out, which saves time.
+	// Detect returns the boxes of a frame that may have faces, the one with the highest score first. smallest is a share
+	// of the frame's shorter side. Faces with a smaller side may be left out, which saves time.
 	Detect(ctx context.Context, frame *image.YCbCr, smallest float64) ([]Box, error)
 }
 
 type landmarkDetector interface {
-	// Locate returns the face in the place of near, and whether there is one. near is of a frame shortly before,
+	// Locate returns the face at the place of near, and whether there is one. near is from a frame shortly before,
 	// or has only a Box that Detect returned.
 	Locate(ctx context.Context, frame *image.YCbCr, near Face) (f Face, ok bool, err error)
 
@@ -35,8 +35,8 @@ type landmarkDetector interface {
 }
 
 // New returns a detector that finds boxes with one network (of the UltraFace kind) and landmarks with another
-// (MediaPipe's face mesh). Either may be nil: then the cascades of pigo do its part. The error of a network with
-// other shapes is a sentence that says which it must have.
+// (MediaPipe's face mesh). Either may be nil: then the cascades of pigo do its part. If a network has wrong shapes, the
+// error is a sentence that says which shapes it must have.
 func New(ctx context.Context, boxes, landmarks *onnx.Session) (Detector, error) {
 	cascades, err := newCascades()
 	if err != nil {

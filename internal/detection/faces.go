@@ -15,14 +15,14 @@ import (
 // "Object Detection with Pixel Intensity Comparisons Organized in Decision Trees" (2013). A window has a face if the
 // sum of its scores is large enough after each tree.
 //
-// The file is that of esimov/pigo, and it finds the same faces. Pigo's own evaluator takes one window after the other
-// through the trees. Most of that time the processor waits for the pixels of the node before, or for the end of
-// the tree.
+// The file is that of esimov/pigo, and faceCascade finds the same faces as pigo. Pigo's own evaluator isn't used, since
+// it takes one window after the other through the trees. Most of that time the processor waits for the pixels of the node
+// before, or for the end of the tree.
 type faceCascade struct {
 	depth  int
-	nodes  [][4]int8 // of all trees, from 1 on in each: row and column of both pixels, in 1/256 of the side from the centre
+	nodes  [][4]int8 // of all trees; each tree begins at index 1. Row and column of both pixels, in 1/256 of the side from the centre
 	scores []float32 // of all leaves
-	least  []float32 // after each tree: the sum of the scores of a face is larger
+	least  []float32 // for each tree: after it the sum of the scores of a face is larger than this
 }
 
 // readFaceCascade reads pigo's facefinder: 8 bytes, the depth and the number of trees, and then each tree's nodes,
@@ -42,7 +42,7 @@ func readFaceCascade(b []byte) (*faceCascade, error) {
 	}
 	at := 16
 	for range trees {
-		c.nodes = append(c.nodes, [4]int8{}) // so that those below n are 2n and 2n+1
+		c.nodes = append(c.nodes, [4]int8{}) // index 0 is unused, so that the nodes below n are 2n and 2n+1
 		for range leaves - 1 {
 			c.nodes = append(c.nodes, [4]int8{int8(b[at]), int8(b[at+1]), int8(b[at+2]), int8(b[at+3])})
 			at += 4
@@ -66,8 +66,8 @@ type square struct {
 // windowGrowth is the ratio of the sides of windows from one size to the next: pigo's own value.
 const windowGrowth = 1.1
 
-// find returns the squares that may have faces, with sides from smallest to largest pixels: often many of one face.
-// step is the distance of their centres, as a share of the side.
+// find returns the squares that may have faces, often many for one face. Their sides are from smallest to largest
+// pixels. step is the distance of their centres, as a share of the side.
 func (c *faceCascade) find(p pixels.Plane[uint8], smallest, largest int, step float64) (found []square) {
 	var windows []window
 	for side := smallest; side <= largest; side = int(float64(side) + max(2, float64(side)*windowGrowth-float64(side))) {
@@ -87,20 +87,20 @@ func (c *faceCascade) find(p pixels.Plane[uint8], smallest, largest int, step fl
 	return found
 }
 
-// window is a square that can have a face by the trees so far.
+// window is a square that may have a face, by the trees so far.
 type window struct {
 	at    int // index of the pixel in its centre
 	score float32
 }
 
-// faces returns the windows that have faces. It overwrites the windows. They go through each tree side by side, so
-// that a processor does several at a time.
+// faces returns the windows that have faces. It overwrites the windows. All go through one tree before the next tree, so
+// that a processor does several windows at a time.
 func (c *faceCascade) faces(p pixels.Plane[uint8], side int, windows []window) []window {
 	leaves := 1 << c.depth
 	places := make([][2]int, leaves) // of each node's pixels, from the centre
 	for i, least := range c.least {
 		tree, scores := c.nodes[i*leaves:][:leaves], c.scores[i*leaves:][:leaves]
-		if c.depth*len(windows) < leaves { // they read fewer nodes than there are
+		if c.depth*len(windows) < leaves { // they read fewer nodes than the tree has
 			windows = passFew(windows, p, side, tree, scores, least)
 			continue
 		}
@@ -117,7 +117,7 @@ func pixelsOf(n [4]int8, side, stride int) [2]int {
 	return [2]int{(int(n[0])*side>>8)*stride + int(n[1])*side>>8, (int(n[2])*side>>8)*stride + int(n[3])*side>>8}
 }
 
-// pass returns the windows that can have faces after one more tree. It overwrites the windows.
+// pass returns the windows that may have faces after one more tree. It overwrites the windows.
 func pass(windows []window, pix []uint8, places [][2]int, scores []float32, least float32) []window {
 	n := 0
 	for _, w := range windows {
@@ -135,7 +135,7 @@ func pass(windows []window, pix []uint8, places [][2]int, scores []float32, leas
 	return windows[:n]
 }
 
-// passFew is pass for few windows, for which it computes the places of only those nodes that they read.
+// passFew is pass for few windows. It computes the places of only those nodes that the windows read.
 func passFew(windows []window, p pixels.Plane[uint8], side int, tree [][4]int8, scores []float32, least float32) []window {
 	n := 0
 	for _, w := range windows {
@@ -153,7 +153,7 @@ func passFew(windows []window, p pixels.Plane[uint8], side int, tree [][4]int8, 
 	return windows[:n]
 }
 
-// leastIoU is the IoU from which on two squares are of one face: pigo's own value.
+// leastIoU is an IoU. Two squares with a larger one are of one face. It is pigo's own value.
 const leastIoU = .2
 
 // merge returns one square for each group of squares that overlap: the mean of the group, with the sum of its scores.

@@ -25,8 +25,8 @@ const (
 	leastFlag     = .5 // probability of a face
 )
 
-// vertices are for each landmark the vertices of the mesh whose mean it is. They lie where the cascades place the
-// landmark on the same faces: the engines were made with these.
+// vertices holds for each landmark vertices of the mesh. The landmark is their mean. It is where the cascades place the
+// landmark on the same face, since the engines were made with the landmarks of the cascades.
 var vertices = [len(Landmarks{})][]int{
 	LeftPupil:     {33, 7, 163, 144, 145, 153, 154, 155, 133, 173, 157, 158, 159, 160, 161, 246}, // the eye's outline
 	RightPupil:    {263, 249, 390, 373, 374, 380, 381, 382, 362, 398, 384, 385, 386, 387, 388, 466},
@@ -43,15 +43,15 @@ var vertices = [len(Landmarks{})][]int{
 	LowerLip:      {17},
 }
 
-// Lengths as shares of the longer side of the mesh. The first two put the box where the cascades have it.
+// These lengths are shares of the longer side of the mesh. The first two place the box as the cascades do.
 const (
 	boxOfMesh  = .94  // side of the box
-	boxHigher  = .125 // how far its centre is above that of the mesh
+	boxHigher  = .125 // distance of its centre above that of the mesh
 	cropOfMesh = 1.5  // side of the network's picture, as in its training
 )
 
-// A face is another one than that of a box shortly before if it is mostMeshMove of the side away, or mostMeshGrowth
-// times larger or smaller.
+// A face isn't the one in a box of a frame shortly before if it is mostMeshMove of the box's side away, or
+// mostMeshGrowth times larger or smaller.
 const mostMeshMove, mostMeshGrowth = .4, 1.4
 
 func newMesh(ctx context.Context, s *onnx.Session) (*mesh, error) {
@@ -89,7 +89,7 @@ func elements(shape []int) int {
 // Locate implements Detector.
 func (m *mesh) Locate(ctx context.Context, frame *image.YCbCr, near Face) (f Face, ok bool, err error) {
 	rounds := 1
-	if near.Landmarks == (Landmarks{}) { // only a box: once to know the tilt, and once upright
+	if near.Landmarks == (Landmarks{}) { // near is only a box: the first round finds the tilt, the second has an upright face
 		rounds = 2
 	}
 	f, ok = near, true
@@ -123,8 +123,8 @@ func (m *mesh) place(ctx context.Context, frame *image.YCbCr, near Face) (f Face
 	return f, ok, err
 }
 
-// crop returns the similarity from the network's picture, from 0 to 1, to the frame: a square around the face in which
-// the pupils are level.
+// crop returns the similarity to the frame from the network's picture, whose coordinates are from 0 to 1. The picture is a
+// square around the face, in which the pupils are level.
 func (m *mesh) crop(near Face) geom.Similarity {
 	left, right := near.Landmarks[LeftPupil], near.Landmarks[RightPupil]
 	tilt := math.Atan2(float64(right.Y-left.Y), float64(right.X-left.X)) // 0 without points
@@ -136,13 +136,13 @@ func (m *mesh) crop(near Face) geom.Similarity {
 	return s
 }
 
-// turned returns the similarity that turns clockwise by an angle in radians, and scales.
+// turned returns the similarity that turns clockwise by an angle in radians, and scales by a factor.
 func turned(angle float64, scale float32) geom.Similarity {
 	sin, cos := math.Sincos(angle)
 	return geom.Similarity{A: scale * float32(cos), B: scale * float32(sin)}
 }
 
-// fill fills the network's input with the part of the frame to which to brings it.
+// fill fills the network's input. to is the similarity that crop returned.
 func (m *mesh) fill(input []float32, frame *image.YCbCr, to geom.Similarity) {
 	step := 1 / float32(m.side)
 	s := pixels.NewSampler(frame, to.Scale()*step)
@@ -178,7 +178,7 @@ func (m *mesh) face(points []float32, to geom.Similarity) (f Face) {
 	return f
 }
 
-// continues tells whether the face can be that of a box shortly before. It can't if its points are NaN.
+// continues tells whether the face may be the one in a box of a frame shortly before. It can't be if its points are NaN.
 func (f *Face) continues(b Box) bool {
 	return geom.Distance(f.Box.Centre(), b.Centre()) < mostMeshMove*b.Size &&
 		f.Box.Size < mostMeshGrowth*b.Size && b.Size < mostMeshGrowth*f.Box.Size

@@ -17,8 +17,8 @@ type network struct {
 // batch is the number of pictures in one run of a network.
 const batch = 1
 
-// newNetwork returns the network of a session with an input of a shape. It runs the network once, to learn the shapes
-// of the outputs, and so that a fault shows now and not in a job.
+// newNetwork returns the network of a session. input is the shape of its input. newNetwork runs the network once, to
+// learn the shapes of the outputs, and so that a fault shows now and not in a job.
 func newNetwork(ctx context.Context, s *onnx.Session, input ...int) (*network, error) {
 	n := &network{}
 	n.bindings = onnx.NewPool(runtime.GOMAXPROCS(0), func(ctx context.Context, _ int) (*onnx.Binding, error) {
@@ -35,7 +35,7 @@ func newNetwork(ctx context.Context, s *onnx.Session, input ...int) (*network, e
 	return n, nil
 }
 
-// run fills the input, runs the network and reads its outputs. It ends soon after ctx does, with its error.
+// run fills the input, runs the network and reads its outputs. If ctx ends, run ends soon after it, with its error.
 func (n *network) run(ctx context.Context, fill func(input []float32), read func(b *onnx.Binding)) error {
 	b, err := n.bindings.Get(ctx, batch)
 	if err != nil {
@@ -52,8 +52,8 @@ func (n *network) run(ctx context.Context, fill func(input []float32), read func
 
 func (n *network) close() error { return n.bindings.Close() }
 
-// picture returns the size in pixels of the pictures that a network takes: planes of red, green and blue. It is 0 if its
-// input is of another shape.
+// picture returns the size, in pixels, of the pictures that a network takes: planes of red, green and blue. It returns 0
+// if the input has another shape.
 func picture(s *onnx.Session) (width, height int) {
 	in := s.Inputs()
 	if len(in) != 1 || len(in[0].Shape) != 4 || !in[0].Fits([]int{1, 3, in[0].Shape[2], in[0].Shape[3]}) {

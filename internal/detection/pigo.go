@@ -77,21 +77,21 @@ type detection struct {
 	quality float32 // sum of the scores of its windows
 }
 
-// The places where points are searched, as the cascades were trained: shares of a box, and then of the distance of the
-// pupils.
+// The search for a point starts at these places, for which the cascades were trained. Those of pupils are shares of the
+// side of a box, the others shares of the distance of the pupils.
 const (
-	pupilAside  = .18  // from the centre of the box
-	pupilAbove  = .075 // the centre of the box
+	pupilAside  = .18  // to each side of the centre of the box
+	pupilAbove  = .075 // above the centre of the box
 	pupilScale  = .25  // scale of the pupils' cascade
-	pointBelow  = .25  // from between the pupils
-	pointAside  = .15  // to the right of there, also where mirrored
+	pointBelow  = .25  // below the point between the pupils
+	pointAside  = .15  // to the right of it, also in mirrored searches
 	pointsScale = 3    // scale of the other cascades
 )
 
-// The pupils of a face, within limits by eye.
+// Limits of the places of the pupils, by eye.
 const (
-	leastEyes, mostEyes = .2, .6 // distance, as a share of the box's side
-	mostRise            = .6     // of one over the other, as a share of their distance: 37°
+	leastEyes, mostEyes = .2, .6 // their distance, as a share of the box's side
+	mostRise            = .6     // height of one above the other, as a share of their distance: 37°
 )
 
 // detect returns the faces of a picture with sides from smallest to largest pixels. step is the distance from window to
@@ -104,7 +104,7 @@ func (d *cascades) detect(p pixels.Plane[uint8], smallest, largest int, step flo
 	return found
 }
 
-// landmarks returns the landmarks of the face in a box, and whether the pupils are where those of a face can be.
+// landmarks returns the landmarks of the face in a box, and whether the places of its pupils are possible.
 func (d *cascades) landmarks(p pixels.Plane[uint8], b Box) (Landmarks, bool) {
 	var q Landmarks
 	q[LeftPupil] = d.pupil.find(p, geom.Point{X: b.X - pupilAside*b.Size, Y: b.Y - pupilAbove*b.Size}, pupilScale*b.Size, false)
@@ -118,7 +118,7 @@ func (d *cascades) landmarks(p pixels.Plane[uint8], b Box) (Landmarks, bool) {
 	return q, true
 }
 
-// place finds landmarks from the pupils: those listed in only, or all if it is nil.
+// place finds landmarks by the places of the pupils: those listed in only, or all if only is nil.
 func (d *cascades) place(p pixels.Plane[uint8], q *Landmarks, only []int) {
 	left, right := q[LeftPupil], q[RightPupil]
 	eyes := geom.Distance(left, right)

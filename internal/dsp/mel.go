@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// A MelScale maps frequencies in Hz to how high they sound, in mel, and back.
+// A MelScale maps frequencies in Hz to pitch in mel, and back. Equal distances in mel sound equally far apart.
 type MelScale struct{ mel, hz func(float64) float64 }
 
 // HTK is the scale of the Hidden Markov Model Toolkit: mel = 2595·log10(1 + Hz/700).
@@ -32,8 +32,8 @@ var Slaney = MelScale{
 	},
 }
 
-// Edges returns the edges of a MelBank with a number of bands: two more frequencies than
-// bands, in Hz, which lie evenly on the scale from low to high Hz, both included.
+// Edges returns the edges of a MelBank with a number of bands: bands+2 frequencies in Hz, which are evenly spaced on the
+// scale from low to high Hz, both included.
 func (s MelScale) Edges(low, high float64, bands int) []float64 {
 	edges := make([]float64, bands+2)
 	for i := range edges {
@@ -54,8 +54,8 @@ type filter struct {
 
 // NewMelBank returns a bank of len(edges)-2 triangles. Triangle i rises from 0
 // at edge i to 1 at edge i+1 and falls to 0 at edge i+2. The edges are in the
-// unit of binWidth, the distance of the bins. None is below the one before it or
-// above the last bin.
+// unit of binWidth, the distance of the bins. No edge may be below the one before
+// it or above the last bin.
 func NewMelBank(edges []float64, binWidth float64) MelBank {
 	b := make(MelBank, len(edges)-2)
 	for i := range b {

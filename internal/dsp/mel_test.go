@@ -8,8 +8,8 @@ import (
 	"lipsync/internal/dsp"
 )
 
-// librosaEdges are what the documentation of librosa.mel_frequencies gives for
-// 40 frequencies up to 11025 Hz.
+// librosaEdges are 40 frequencies up to 11025 Hz, as the documentation of
+// librosa.mel_frequencies gives them.
 var librosaEdges = []float64{
 	0, 85.317, 170.635, 255.952, 341.269, 426.586, 511.904, 597.221, 682.538, 767.855, 853.173, 938.49, 1024.856, 1119.114,
 	1222.042, 1334.436, 1457.167, 1591.187, 1737.532, 1897.337, 2071.84, 2262.393, 2470.47, 2697.686, 2945.799, 3216.731,

@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// leastPower stands for a power of 0, which has no logarithm. It is the epsilon of float64, as in
+// leastPower replaces a power of 0, which has no logarithm. It is the epsilon of float64, as in
 // python_speech_features.
 const leastPower = 0x1p-52
 

@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// Decode fills samples with those of b, which are 16-bit little-endian integers. Full scale becomes -1 to
-// 1. b has at least two bytes for each sample.
+// Decode fills samples from b, which has 16-bit little-endian integers, at least one for each sample. It scales
+// them from full scale to -1 to 1.
 func Decode(samples []float64, b []byte) {
 	for i := range samples {
 		samples[i] = float64(int16(binary.LittleEndian.Uint16(b[2*i:]))) / (1 << 15)
@@ -26,7 +26,8 @@ func Emphasize(samples []float64, factor, before float64) float64 {
 // Decibels returns a power in dB: 0 dB is a power of 1.
 func Decibels(power float64) float64 { return 10 * math.Log10(power) }
 
-// At returns the value of a curve at a place between its samples, linear between them, and 0 outside.
+// At returns the value of a curve at a place, by linear interpolation between its samples. Beyond the samples
+// it is 0.
 func At(curve []float32, at float64) float32 {
 	i := int(math.Floor(at))
 	if i < 0 || i+1 >= len(curve) {

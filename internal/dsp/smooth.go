@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Gaussian returns x filtered by a Gaussian with a standard deviation of sigma samples. The values at the
-// ends repeat.
+// Gaussian returns x filtered by a Gaussian with a standard deviation of sigma samples. Beyond the ends of x its
+// first and last values repeat.
 func Gaussian(x []float32, sigma float64) []float32 {
 	out := make([]float32, len(x))
 	if len(x) == 0 || sigma <= 0 {
@@ -25,8 +25,8 @@ func Gaussian(x []float32, sigma float64) []float32 {
 	return out
 }
 
-// kernelReach is how far the kernel of a Gaussian reaches, in standard deviations. Beyond it there is
-// less than a ten-thousandth of its sum.
+// kernelReach is the reach of the kernel of a Gaussian to each side, in standard deviations. Less than a
+// ten-thousandth of the sum of a Gaussian lies beyond it.
 const kernelReach = 4
 
 // gaussian returns the kernel of a Gaussian, whose sum is 1.
@@ -47,8 +47,8 @@ func gaussian(sigma float64) []float32 {
 	return kernel
 }
 
-// Median returns x with each value replaced by the median of the n values around it. n is odd. The values
-// at the ends repeat.
+// Median returns x with each value replaced by the median of the n values around it. n is odd. Beyond the ends of
+// x its first and last values repeat.
 func Median(x []float32, n int) []float32 {
 	out := make([]float32, len(x))
 	window := make([]float32, n)
@@ -62,8 +62,8 @@ func Median(x []float32, n int) []float32 {
 	return out
 }
 
-// Quantile returns the value below which the share q of the values of x lies, linear between values. It
-// is 0 if there are none.
+// Quantile returns the value below which the share q of the values of x lies, by linear interpolation. It is 0 if x
+// is empty.
 func Quantile(x []float32, q float64) float32 {
 	if len(x) == 0 {
 		return 0

@@ -1,8 +1,8 @@
 // Package dsp is signal processing: power spectra, mel filter banks, MFCC,
 // decibels, and filters of sequences of numbers.
 //
-// The Fourier transform is that of gonum, a library that many use and test. Its general transform takes any
-// length. Its transform of radix 4 is five times as fast, and is used for the lengths that it takes.
+// The Fourier transform is that of gonum, a library that many people use and test. Its general transform takes any
+// length. Its transform of radix 4 is five times as fast, and is used for lengths that are 2·4^k.
 package dsp
 
 import (

@@ -6,9 +6,9 @@ import (
 	"lipsync/internal/registration"
 )
 
-// appearance is a coarse picture of a face, to tell people apart: its luma from above the brows to the upper lip, row by
-// row. In clips of people who speak and turn, the NCC of a person's appearance with that of the frames before is .8
-// or more, and with another person's .7 at most.
+// appearance is a coarse picture of a face, to distinguish people: its luma from above the brows to the upper lip, row by
+// row. In clips of people who speak and turn, the NCC of a person's appearance with that in the frames before is .8
+// or more, and with another person's appearance .7 at most.
 type appearance [20 * 14]float32
 
 // appearanceGrid is the grid of appearances, in the coordinates of eyesOf. Each value is the mean of appearanceTaps ×

@@ -6,20 +6,20 @@ import "image"
 type cutDetector struct {
 	last  thumbnail
 	moved float32 // mean change in the last frames, levels
-	seen  int     // frames
+	seen  int     // number of frames
 }
 
-// By eye, where nothing else is said.
+// Constants of cuts and of changes, by eye.
 const (
 	thumbWidth, thumbHeight = 32, 18 // cells
-	thumbSamples            = 4      // of a cell, each way
+	thumbSamples            = 4      // samples of a cell in each direction
 
-	cutChange = 14 // levels of luma, of 255, by which a cut changes a cell in the mean, at least
-	cutRatio  = 4  // times as much as the frames before it changed, at least
+	cutChange = 14 // a cut changes cells by more levels of luma than this, of 255, in the mean
+	cutRatio  = 4  // and by more than so many times the change of the frames before it
 	forgetful = .3 // share of the last frame in the mean change of the last frames
 
-	cellChange = 24 // levels by which a cell changes when somebody comes into it
-	leastCells = 4  // that change then: fewer than a large face covers
+	cellChange = 24 // a cell changes by so many levels when somebody comes into it
+	leastCells = 4  // so many cells change then, fewer than a large face covers
 )
 
 // add adds the next frame and tells whether it starts a new shot.
@@ -61,8 +61,8 @@ func thumbnailOf(frame *image.YCbCr) (thumb thumbnail) {
 	return thumb
 }
 
-// changed tells whether leastCells differ much from an earlier thumbnail. It leaves out cells that are covered: x and y
-// are shares of the frame's width and height.
+// changed tells whether at least leastCells cells differ much from those of an earlier thumbnail. It leaves out cells that
+// are covered. x and y are shares of the frame's width and height.
 func (v *thumbnail) changed(before *thumbnail, covered func(x, y float32) bool) bool {
 	n := 0
 	for i, a := range v {

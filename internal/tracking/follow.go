@@ -9,23 +9,23 @@ import (
 	"lipsync/internal/registration"
 )
 
-// step is where a track's face may be in the next frame.
+// step is a track's possible face in the next frame.
 type step struct {
 	Face
 	to         geom.Similarity // as in track; the zero value if it is not known
 	appearance appearance
 	match      float32 // NCC of the appearance with the track's; 0 without a face
-	confirmed  bool    // by detection
+	confirmed  bool    // whether detection found the face
 }
 
 const (
-	samePerson    = .7 // least match: see appearance
+	samePerson    = .7 // least match of a step with its track: see appearance
 	lastShare     = .2 // share of the last frame in the track's appearance
-	detectedShare = .5 // share of detected landmarks, which err by 1 to 2 pixels, in those of a track that registration has followed
+	detectedShare = .5 // share of detected landmarks, which err by 1 to 2 pixels; the rest is that of the landmarks that registration has moved
 )
 
-// follow looks for the face of each track near its last place. A face that seems to be another person's is missed: a
-// track may end, but it never changes over to somebody else.
+// follow searches for the face of each track near its last place. A face that seems to be that of another person is
+// missed: a track may end, but it never goes on with another person.
 func (t *Tracker) follow(ctx context.Context, frame *image.YCbCr) error {
 	steps := make([]step, len(t.live))
 	for i, k := range t.live {
@@ -50,8 +50,8 @@ func (t *Tracker) follow(ctx context.Context, frame *image.YCbCr) error {
 	return nil
 }
 
-// step finds a track's face in the next frame: by registration, and by detection where that fails or the face is due to
-// be confirmed. The step has no crop if there is no face.
+// step finds a track's face in the next frame by registration. It detects the face if registration fails, or if it is time
+// to confirm the face. The step has no crop if there is no face.
 func (t *Tracker) step(ctx context.Context, frame *image.YCbCr, k *track) (s step, err error) {
 	crop := cropOf(frame, k.Face.Face, k.velocity)
 	if crop == nil {
@@ -88,7 +88,7 @@ func blend(followed, found detection.Face) detection.Face {
 	return out
 }
 
-// contested tells whether another track has reached the face of step i too and matches it better.
+// contested tells whether another step has the same face as step i, and matches its track better.
 func contested(steps []step, i int) bool {
 	for k, s := range steps {
 		if k != i && s.match > steps[i].match && s.Box.Same(steps[i].Box) {

@@ -13,7 +13,7 @@ import (
 type track struct {
 	Face
 	appearance appearance             // mean of the last frames
-	template   *registration.Template // of eyes and nose, when the face was last confirmed
+	template   *registration.Template // of eyes and nose, from the frame in which the face was last confirmed
 	to         geom.Similarity        // from the template's coordinates to the last frame
 	velocity   geom.Point             // of the face, pixels from one tracked frame to the next
 	unsure     int                    // tracked frames since the face was last confirmed by detection
@@ -23,7 +23,7 @@ type track struct {
 // templateGrid reaches from the brows to the base of the nose, in the coordinates of eyesOf.
 var templateGrid = registration.Grid{Left: -.75, Top: -.3, Scale: 24, Width: 36, Height: 24}
 
-// newTrack returns a track with its first face. It is nil if hardly any of the face is in the frame.
+// newTrack returns a track with its first face. It returns nil if hardly any of the face is in the frame.
 func newTrack(number int, frame *image.YCbCr, f detection.Face) *track {
 	crop := cropOf(frame, f, geom.Point{})
 	if crop == nil {
@@ -34,11 +34,11 @@ func newTrack(number int, frame *image.YCbCr, f detection.Face) *track {
 	return k
 }
 
-// A crop reaches this far from between the pupils, in their distances: from above the brows to below the chin. That is
-// all that registration, speaker detection and engines read.
+// A crop reaches this far from the point between the pupils, in units of their distance: from above the brows to below the
+// chin. That is all that registration, speaker detection and engines read.
 const cropAside, cropAbove, cropBelow = 1.35, .8, 2.15
 
-// cropOf copies the pixels around a face that may have moved since it was found. It returns nil if hardly any of it is in
+// cropOf copies the pixels around a face that has moved since it was found. It returns nil if hardly any of the face is in
 // the frame.
 func cropOf(frame *image.YCbCr, f detection.Face, moved geom.Point) *pixels.Crop {
 	eyes := f.Eyes()
@@ -66,11 +66,12 @@ func eyesOf(l detection.Landmarks) geom.Similarity {
 	return geom.Fit([]geom.Point{{X: -.5}, {X: .5}}, []geom.Point{left, right})
 }
 
-// leastMatch is the least NCC of a face with its template. With less it is turned or hidden, and detection decides. By
-// eye.
+// leastMatch is the least NCC of a face with its template. A face with less is turned or hidden, and detection decides.
+// By eye.
 const leastMatch = .8
 
-// register returns where the track's face has moved to in a crop of the next frame, and whether it is there.
+// register returns the similarity from the template's coordinates to a crop of the next frame, and whether the track's
+// face was found there.
 func (k *track) register(crop *pixels.Crop) (moved geom.Similarity, ok bool) {
 	start := k.to
 	start.X, start.Y = start.X+k.velocity.X, start.Y+k.velocity.Y
@@ -81,7 +82,7 @@ func (k *track) register(crop *pixels.Crop) (moved geom.Similarity, ok bool) {
 	return templateGrid.Similarity(motion).Then(start), true
 }
 
-// carried returns the track's face, moved as its template has. The box keeps its size: a head that turns away doesn't
+// carried returns the track's face, moved like its template. The box keeps its size, since a head that turns away doesn't
 // become smaller.
 func (k *track) carried(to geom.Similarity) detection.Face {
 	move := k.to.Inverse().Then(to)

@@ -13,62 +13,62 @@ import (
 
 // Face is a tracked face in a frame.
 type Face struct {
-	Track int // of one person in one shot; tracks are numbered from 0 in order of appearance
+	Track int // number of the track; tracks are numbered from 0 in order of appearance
 	detection.Face
 	Crop *pixels.Crop // the pixels around it, enough for all later stages
 }
 
-// Tracker follows the faces of one video. Detection is slow, so it is done now and then. From frame to frame a face is
-// found by registration, and only the landmarks of its mouth are detected.
+// Tracker follows the faces of one video. Detection is slow, so it is done only now and then. In the frames between, a
+// face is found by registration, and only the landmarks of its mouth are detected.
 type Tracker struct {
 	detector detection.Detector
-	stride   int // frames from one that is tracked to the next
-	skipped  int // frames since the last one that was tracked
+	stride   int // frames from one tracked frame to the next
+	skipped  int // frames since the last tracked one
 	every    intervals
-	frames   int       // that were tracked
-	searched int       // the frame of the last search
-	view     thumbnail // at the last search of either kind
+	frames   int       // number of tracked frames
+	searched int       // value of frames at the last search for all faces
+	view     thumbnail // at the last search, for all faces or for large ones
 	next     int       // number of the next track
 	live     []*track
 	cuts     cutDetector
 }
 
-// strideRate is the frame rate, in frames/s, from which on every second frame is tracked: 47 is less than 48, the lowest
-// usual one. More than 25 to 50 frames a second tell no more of a face, which moves evenly between them.
+// strideRate is the frame rate, in frames/s, from which on only every second frame is tracked. It is a little less than 48,
+// the lowest usual rate above 30. A face moves evenly between frames, so 25 to 50 frames a second are enough.
 const strideRate = 47
 
-// Stride returns the number of frames of a video from one that is tracked to the next.
+// Stride returns the number of frames from one tracked frame of a video to the next.
 func Stride(fps float64) int { return 1 + int(fps/strideRate) }
 
-// intervals are numbers of tracked frames from detection to detection.
+// intervals holds numbers of tracked frames from one detection to the next.
 type intervals struct {
-	search  int // of the whole picture, for all faces
-	large   int // of the whole picture, for large faces where it changes much
-	empty   int // of the whole picture, for all faces while there is none
-	confirm int // of a face that is tracked
+	search  int // in the whole picture, for all faces
+	large   int // in the whole picture, for large faces, if it changes much
+	empty   int // in the whole picture, for all faces, while there is no face
+	confirm int // of a tracked face
 }
 
 // The intervals in seconds.
 const (
-	searchEvery  = 2   // a small face that comes in may be missed for as long
-	largeEvery   = .4  // a large one
-	emptyEvery   = .12 // a face in an empty picture
+	searchEvery  = 2   // a small face that comes in may be missed for so long
+	largeEvery   = .4  // a large face that comes in may be missed for so long
+	emptyEvery   = .12 // a face that comes into an empty picture may be missed for so long
 	confirmEvery = .4  // with .2 mouths followed the speech no better: the mean articulation of six videos was .641, and .659 with .4
 )
 
-// newIntervals returns the intervals at a rate of tracked frames a second.
+// newIntervals returns the intervals. fps is the number of tracked frames a second.
 func newIntervals(fps float64) intervals {
 	frames := func(seconds float64) int { return max(1, int(math.Round(seconds*fps))) }
 	return intervals{search: frames(searchEvery), large: frames(largeEvery), empty: frames(emptyEvery), confirm: frames(confirmEvery)}
 }
 
-// missesToLose is the number of tracked frames in a row in which a face is missed when its track ends. By eye.
+// missesToLose is a number of tracked frames in a row. When a face is missed in so many, its track ends. By eye.
 const missesToLose = 4
 
-// LongestGap is the most tracked frames in a row in which the face of a track is missed.
+// LongestGap is the largest number of tracked frames in a row in which the face of a track is missed.
 const LongestGap = missesToLose - 1
 
-// NewTracker returns the tracker of one video with a frame rate.
+// NewTracker returns the tracker of one video. fps is its frame rate.
 func NewTracker(d detection.Detector, fps float64) *Tracker {
 	stride := Stride(fps)
 	return &Tracker{detector: d, stride: stride, every: newIntervals(fps / float64(stride))}
@@ -106,22 +106,21 @@ func (t *Tracker) Add(ctx context.Context, frame *image.YCbCr) (faces []Face, cu
 	return faces, cut, nil
 }
 
-// The sides of the smallest faces that are searched for, and of the smallest large ones, as shares of the shorter side of
-// the picture. By eye.
+// These are sides of boxes, as shares of the shorter side of the picture. By eye.
 const (
-	smallestFace = .09
-	largeFace    = .15
+	smallestFace = .09 // of the smallest faces that are searched for
+	largeFace    = .15 // of the smallest faces that count as large
 )
 
-// Somebody covers this much of a picture, as shares of the side of the face's box from its centre.
+// A person covers this part of a picture. Distances are from the centre of the face's box, as shares of its side.
 const (
 	headReach     = .9  // to each side and up
-	shoulderReach = 1.6 // to each side, below
+	shoulderReach = 1.6 // to each side, below the centre
 )
 
 // due returns the side of the smallest faces that are to be searched for in the whole picture now, as a share of its
-// shorter side, or 0 for no search. surely tells that a search is due in any case. A person who comes into a picture
-// changes it much.
+// shorter side, or 0 for no search. If surely is true, a search for all faces is due. A search for large faces is due
+// if the picture has changed much, as it does when a person comes in.
 func (t *Tracker) due(view *thumbnail, frame image.Rectangle, surely bool) (smallest float64) {
 	since := t.frames - t.searched
 	switch {
@@ -134,8 +133,8 @@ func (t *Tracker) due(view *thumbnail, frame image.Rectangle, surely bool) (smal
 	return 0
 }
 
-// covers tells whether a place of the frame, in pixels, is part of somebody who is tracked or next to it, so that it
-// changes when that person moves.
+// covers tells whether a place of the frame, in pixels, is on a tracked person or so near that it changes when the person
+// moves.
 func (t *Tracker) covers(x, y float32) bool {
 	return slices.ContainsFunc(t.live, func(k *track) bool {
 		aside, above := max(x-k.Box.X, k.Box.X-x), k.Box.Y-y
@@ -143,7 +142,7 @@ func (t *Tracker) covers(x, y float32) bool {
 	})
 }
 
-// search starts tracks for new faces in the whole picture. smallest is as in detection.Detector.
+// search starts tracks for new faces in the whole picture. smallest has the meaning that it has in detection.Detector.
 func (t *Tracker) search(ctx context.Context, frame *image.YCbCr, smallest float64) error {
 	boxes, err := t.detector.Detect(ctx, frame, smallest)
 	if err != nil {
