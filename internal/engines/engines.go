@@ -1,6 +1,6 @@
 // Package engines prepares rendering on one machine: it opens the engines, a detector of
-// faces, and a network that tells who speaks. Each network is loaded once, for all jobs.
-// Without models, cascades detect faces, and there is only the engine warp.
+// faces, and a network that finds the speaker. Each network is loaded once, for all jobs.
+// Without models, cascades detect faces, and warp is the only engine.
 package engines
 
 import (
@@ -22,12 +22,12 @@ import (
 // Options say how a machine renders.
 type Options struct {
 	Limits    render.Limits
-	Cores     int             // that one job uses, at least 1
-	NVIDIA    bool            // decode and encode pictures on an NVIDIA GPU
-	Models    string          // the folder of models; "" for none
-	Library   string          // ONNX Runtime; "" for the usual places
-	Providers []onnx.Provider // that were asked for, as in onnx.Options
-	Log       *slog.Logger    // is told which models are used, and why others aren't
+	Cores     int             // processor cores that one job uses, at least 1
+	NVIDIA    bool            // whether to decode and encode pictures on an NVIDIA GPU
+	Models    string          // folder of models; "" for none
+	Library   string          // file of ONNX Runtime; "" for the usual places
+	Providers []onnx.Provider // as in onnx.Options
+	Log       *slog.Logger    // gets the models that are used, and the reasons why others aren't
 }
 
 // Set is the engines of one machine. It renders any number of jobs at once.
@@ -36,7 +36,7 @@ type Set struct {
 	log                 *slog.Logger
 	faces               detection.Detector
 	detector, landmarks *onnx.Session  // of faces; nil: none
-	networks            []func() error // to close engines, and then their sessions
+	networks            []func() error // functions that close engines, and then their sessions
 }
 
 // Open opens the engines and loads the models. A model that can't be used is logged and
@@ -77,8 +77,8 @@ func bare(ctx context.Context, log *slog.Logger) (*Set, error) {
 	return s, nil
 }
 
-// Names returns the names of the engines that can be used, the given one first. It is an
-// error if that one can't be used.
+// Names returns the names of the engines that can be used, beginning with first. It returns
+// an error if first can't be used.
 func (s *Set) Names(first string) ([]string, error) {
 	if u, ok := s.Engines[first].(unusable); ok {
 		return nil, fmt.Errorf("the engine %s cannot be used: %w", first, u.error)

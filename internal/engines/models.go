@@ -19,8 +19,8 @@ import (
 // second, but TensorRT first compiles the network.
 const tryTime = 10 * time.Minute
 
-// tryCPU is the longest time of the first runs of a network on the CPU where somebody
-// waits for the answer. In jobs a network that slow would take hours.
+// tryCPU is the longest time of the first runs of a network on the CPU while somebody
+// waits for the answer. In jobs so slow a network would take hours.
 var tryCPU = 15 * time.Second
 
 // Try returns an error unless a network can be used in a role.
@@ -46,7 +46,7 @@ func (s *Set) addAll(ctx context.Context, o Options) {
 	models, err := catalog.Read(o.Models)
 	if err != nil {
 		s.log.Error("no model can be used", "error", err)
-		s.miss(catalog.Wav2Lip, err) // which may be there
+		s.miss(catalog.Wav2Lip, err) // its model may be in the folder
 		return
 	}
 	runtime, err := onnx.Open(o.Library)
@@ -72,16 +72,16 @@ func (s *Set) addAll(ctx context.Context, o Options) {
 	}
 }
 
-// miss makes jobs for the engine of a role fail with the reason why its model can't be
-// used.
+// miss makes jobs for the engine of a role fail with an error: the reason why its model
+// can't be used.
 func (s *Set) miss(role catalog.Role, why error) {
 	if role == catalog.Wav2Lip {
 		s.Engines["wav2lip"] = unusable{why}
 	}
 }
 
-// unusable is an engine whose model is there but can't be used. The job is not at fault:
-// another machine may do it, or this one with a right model.
+// unusable is an engine whose model exists but can't be used. The job is not at fault:
+// another machine may do it, or this machine with another model.
 type unusable struct{ error }
 
 // Analyse implements render.Engine.
@@ -117,7 +117,8 @@ func Threads(role catalog.Role) int {
 	return 0
 }
 
-// use makes the set use a network in a role. It is an error if the network can't do that.
+// use makes the set use a network in a role. It returns an error if the network doesn't fit
+// the role.
 func (s *Set) use(ctx context.Context, role catalog.Role, session *onnx.Session) error {
 	ctx, cancel := context.WithTimeout(ctx, tryTime)
 	defer cancel()
@@ -145,7 +146,7 @@ func (s *Set) use(ctx context.Context, role catalog.Role, session *onnx.Session)
 	return fmt.Errorf("there is no role %q", role)
 }
 
-// detect makes the set detect faces by these networks, either of which may be nil.
+// detect makes the set detect faces by these networks. Either may be nil.
 func (s *Set) detect(ctx context.Context, boxes, landmarks *onnx.Session) error {
 	faces, err := detection.New(ctx, boxes, landmarks)
 	if err != nil {

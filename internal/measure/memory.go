@@ -9,7 +9,7 @@ import (
 )
 
 // Memory returns the proportional set size of a process and its descendants, in bytes:
-// memory that they share counts once. A process that is gone counts as nothing.
+// memory that they share counts once. A process that has ended counts as nothing.
 func Memory(pid int) int64 {
 	rollup, _ := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
 	var total int64

@@ -14,11 +14,11 @@ import (
 	"lipsync/internal/tracking"
 )
 
-// held is the number of frames that are kept while stages are measured on them.
+// held is the number of frames that are kept in memory while stages are measured on them.
 const held = 100
 
-// eachBatch decodes the video and calls f with up to held frames at a time, the first
-// of which has the given index. It returns the number of all frames.
+// eachBatch decodes the video and calls f with up to held frames at a time. first is the
+// index of the first of them. eachBatch returns the number of all frames.
 func (m *measurement) eachBatch(ctx context.Context, stage string, f func(first int, batch []*image.YCbCr) error) (frames int, err error) {
 	decoder, err := m.renderer.Tools.OpenFrames(ctx, m.info, 1<<30)
 	if err != nil {
@@ -96,7 +96,7 @@ func (m *measurement) firstPass(ctx context.Context, engine render.Analyser, spe
 	return analyse(aligner.End)
 }
 
-// secondPass measures painting and encoding, and decoding again.
+// secondPass measures decoding again, painting and encoding.
 func (m *measurement) secondPass(ctx context.Context, painter render.Painter, aac string) error {
 	encoder, err := m.renderer.Tools.Encode(ctx, m.info.Video, aac, filepath.Join(m.scratch, "out.mp4"))
 	if err != nil {
@@ -122,8 +122,8 @@ func (m *measurement) secondPass(ctx context.Context, painter render.Painter, aa
 	return m.add("encode", encoder.Finish)
 }
 
-// paint makes the mouths of frames, as many at once as the engine asks for. They are not
-// put into the frames, which is quick.
+// paint makes the mouths of frames, in as many frames at once as the engine asks for. It
+// doesn't blend them into the frames, which would take little time.
 func (m *measurement) paint(ctx context.Context, painter render.Painter, first int, batch []*image.YCbCr) error {
 	all, ctx := errgroup.WithContext(ctx)
 	all.SetLimit(m.engine.Workers())

@@ -10,8 +10,8 @@ import (
 	"lipsync/internal/demo"
 )
 
-// Sample makes the sample video of the demo with a height in pixels, and its speech,
-// both repeated to a length in seconds. They lie in the folder dir.
+// Sample makes the sample video of the demo, with a height in pixels, and its speech. Both
+// are repeated to a length in seconds, and written to the folder dir.
 func Sample(ctx context.Context, dir string, height, seconds int) (video, speech string, err error) {
 	drawn, spoken := filepath.Join(dir, "drawn.mp4"), filepath.Join(dir, "spoken.wav")
 	video, speech = filepath.Join(dir, "video.mp4"), filepath.Join(dir, "audio.wav")
@@ -28,7 +28,7 @@ func Sample(ctx context.Context, dir string, height, seconds int) (video, speech
 	return video, speech, repeat(ctx, spoken, length, speech)
 }
 
-// repeat has ffmpeg repeat a file to a length.
+// repeat lets ffmpeg repeat a file to a length in seconds. args end with the file to write.
 func repeat(ctx context.Context, file, seconds string, args ...string) error {
 	args = append([]string{"-v", "error", "-nostdin", "-y", "-stream_loop", "-1", "-i", file, "-t", seconds}, args...)
 	if out, err := exec.CommandContext(ctx, "ffmpeg", args...).CombinedOutput(); err != nil {

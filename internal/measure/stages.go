@@ -20,16 +20,16 @@ func StageNames() []string {
 	return []string{"decode", "track", "align", "analyse", "sound", "plan", "decode-again", "paint", "encode"}
 }
 
-// Times are how long each stage of a job takes by itself, for all frames.
+// Times holds the time that each stage of a job takes by itself, for all frames.
 type Times struct {
 	Frames int
 	Took   map[string]time.Duration // by the name of the stage
 }
 
-// Rate returns the frames per second of a stage that took a time for all frames.
+// Rate returns the frames per second of a stage that took the time for all frames.
 func (t *Times) Rate(took time.Duration) float64 { return float64(t.Frames) / took.Seconds() }
 
-// Slowest returns the longest time of a stage.
+// Slowest returns the time of the slowest stage.
 func (t *Times) Slowest() (most time.Duration) {
 	for _, took := range t.Took {
 		most = max(most, took)
@@ -48,7 +48,7 @@ func (t *Times) add(name string, f func() error) error {
 	return nil
 }
 
-// measurement is the measuring of one job.
+// measurement is the measurement of one job.
 type measurement struct {
 	*Times
 	renderer *render.Renderer
@@ -57,9 +57,10 @@ type measurement struct {
 	scratch  string       // folder
 }
 
-// Stages does the stages of a job one after the other, each for some frames that it
-// keeps in memory, and then for the next frames. The output is as long as the video.
-// The renderer's NewTracker must be set. Files are written to the folder scratch.
+// Stages measures the stages of a job. It decodes some frames into memory, runs the stages
+// of a pass on them one after the other, and goes on with the next frames. The output is as
+// long as the video. The renderer's NewTracker must be set. Files are written to the folder
+// scratch.
 func Stages(ctx context.Context, r *render.Renderer, engine, video, audio, scratch string) (*Times, error) {
 	info, err := r.Tools.Probe(ctx, video)
 	if err != nil {
@@ -114,8 +115,8 @@ func Stages(ctx context.Context, r *render.Renderer, engine, video, audio, scrat
 	return m.Times, m.secondPass(ctx, painter, aac)
 }
 
-// transcode prepares the sound of a job: it writes aac for the output, and the samples to
-// pcm. It returns how many samples there are.
+// transcode prepares the sound of a job: it writes the sound of the output to aac, and the
+// samples to pcm. It returns the number of samples.
 func transcode(ctx context.Context, tools *ffmpeg.Tools, audio, aac string, pcm *os.File) (int64, error) {
 	info, err := tools.Probe(ctx, audio)
 	if err != nil {

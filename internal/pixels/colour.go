@@ -1,8 +1,8 @@
 package pixels
 
 // The matrix of BT.601, and limited range: luma of 16 to 235, chroma of 16 to 240
-// around 128. Networks were trained on frames that OpenCV decoded, by this
-// matrix whatever the video says.
+// around 128. Networks were trained on frames that OpenCV decoded, and OpenCV uses
+// this matrix for each video, no matter which matrix the video names.
 const (
 	redByCr, greenByCb, greenByCr, blueByCb = 1.402, -.344136, -.714136, 1.772
 	redInY, greenInY, blueInY               = .299, .587, .114
@@ -16,7 +16,7 @@ func ToRGB(y, cb, cr float32) (r, g, b float32) {
 	return unit(y + redByCr*cr), unit(y + greenByCb*cb + greenByCr*cr), unit(y + blueByCb*cb)
 }
 
-// FromRGB returns luma and chroma of a colour, whose parts are from 0 to 1.
+// FromRGB returns luma and chroma of a colour. Red, green and blue are from 0 to 1.
 func FromRGB(r, g, b float32) (y, cb, cr float32) {
 	y = redInY*r + greenInY*g + blueInY*b
 	return black + lumaRange*y, neutral + chromaRange*(b-y)/blueByCb, neutral + chromaRange*(r-y)/redByCr

@@ -11,14 +11,15 @@ import (
 type Crop struct {
 	*image.YCbCr // 4:2:0, Rect in the frame's coordinates, its edges even
 	soft         Plane[uint8]
-	factor       float32 // pixels of the frame to one of soft, each way
+	factor       float32 // width and height of a pixel of soft, in pixels of the frame
 }
 
-// softScale is about how many soft pixels there are between the pupils.
+// softScale is about the number of soft pixels between the pupils.
 const softScale = 64
 
-// NewCrop copies the part of the frame inside the rectangle, in which the pupils
-// are eyes pixels apart. It returns nil if next to nothing of it is in the frame.
+// NewCrop copies the part of the frame inside the rectangle. The pupils are eyes
+// pixels apart in it. NewCrop returns nil if hardly any of the rectangle is in the
+// frame.
 func NewCrop(frame *image.YCbCr, area image.Rectangle, eyes float32) *Crop {
 	area = Even(area).Intersect(Even(frame.Rect))
 	factor := max(1, int(eyes/softScale+.5))
@@ -35,14 +36,15 @@ func (c *Crop) Soft(q geom.Point) float32 {
 	return c.soft.Bilinear((q.X-float32(c.Rect.Min.X)+.5)/c.factor-.5, (q.Y-float32(c.Rect.Min.Y)+.5)/c.factor-.5)
 }
 
-// SoftLuma returns the soft luma, and the similarity from the frame's coordinates
-// to its own.
+// SoftLuma returns the soft luma, and the similarity from the coordinates of the
+// frame to those of the soft luma.
 func (c *Crop) SoftLuma() (Plane[uint8], geom.Similarity) {
 	return c.soft, geom.Similarity{A: 1 / c.factor,
 		X: (.5-float32(c.Rect.Min.X))/c.factor - .5, Y: (.5-float32(c.Rect.Min.Y))/c.factor - .5}
 }
 
-// SoftPoints fills out with the soft luma at places, in coordinates that to maps to the frame.
+// SoftPoints fills out with the soft luma at places. to is the similarity from the
+// coordinates of the places to the frame.
 func (c *Crop) SoftPoints(out []float32, places []geom.Point, to geom.Similarity) {
 	soft, fromFrame := c.SoftLuma()
 	toSoft := to.Then(fromFrame)
@@ -61,10 +63,10 @@ func (c *Crop) SoftPoints(out []float32, places []geom.Point, to geom.Similarity
 	}
 }
 
-// SoftGrid fills out with the soft luma of a grid: width values a row, whose
-// first lies at origin and whose neighbours are right and down apart, all in
-// canonical coordinates, which to maps to the frame. It is faster than
-// a call of Soft for each value.
+// SoftGrid fills out with the soft luma of a grid of width values a row. The first
+// value is at origin, and neighbours are step apart, in canonical coordinates. to is
+// the similarity from these to the frame. SoftGrid is faster than a call of Soft for
+// each value.
 func (c *Crop) SoftGrid(out []float32, width int, to geom.Similarity, origin geom.Point, step float32) {
 	soft, fromFrame := c.SoftLuma()
 	toSoft := to.Then(fromFrame)

@@ -2,8 +2,9 @@ package pixels
 
 import "image"
 
-// Shrink returns the luma of an area of the frame, each pixel the mean of factor
-// by factor. With a factor of 1 it shares the frame's pixels.
+// Shrink returns the luma of an area of the frame. Each of its pixels is the mean of
+// factor by factor pixels of the frame. With a factor of 1 it shares the frame's
+// pixels.
 func Shrink(frame *image.YCbCr, area image.Rectangle, factor int) Plane[uint8] {
 	p := Plane[uint8]{Width: area.Dx() / factor, Height: area.Dy() / factor}
 	p.Stride = p.Width
@@ -28,7 +29,7 @@ func Shrink(frame *image.YCbCr, area image.Rectangle, factor int) Plane[uint8] {
 
 // addGroups adds to each sum the next n values of a row.
 func addGroups(sums []uint32, row []uint8, n int) {
-	if n == 2 { // most often; without the inner loop it takes half the time
+	if n == 2 { // the usual factor; without the inner loop it takes half the time
 		for x := range sums {
 			sums[x] += uint32(row[2*x]) + uint32(row[2*x+1])
 		}
@@ -43,7 +44,7 @@ func addGroups(sums []uint32, row []uint8, n int) {
 	}
 }
 
-// Blur returns the plane filtered by 1 2 1 each way.
+// Blur returns the plane filtered by the weights 1 2 1, along rows and columns.
 func Blur(p Plane[uint8]) Plane[uint8] {
 	out := NewPlane[uint8](p.Width, p.Height)
 	columns := make([]uint16, p.Width)
@@ -63,9 +64,9 @@ func Blur(p Plane[uint8]) Plane[uint8] {
 	return out
 }
 
-// BoxBlur replaces each value of a plane by the mean of those that are up to
-// across columns and along rows away. scratch holds a value for each column and
-// row at least.
+// BoxBlur replaces each value of a plane by the mean of the values that are at most
+// across columns and along rows away. scratch has at least as many values as the
+// plane has columns, and rows.
 func BoxBlur(p Plane[float32], scratch []float32, across, along int) {
 	if across > 0 {
 		for y := range p.Height {
@@ -79,11 +80,11 @@ func BoxBlur(p Plane[float32], scratch []float32, across, along int) {
 	}
 }
 
-// boxMean replaces each of len(scratch) values, which are a step apart, by the mean of
-// those up to radius away.
+// boxMean replaces each of len(scratch) values of x, which are step apart, by the mean of
+// the values that are at most radius values away.
 func boxMean(x, scratch []float32, step, radius int) {
 	n := len(scratch)
-	var sum float64 // of the values around i: in float32, the errors of a running sum would add up
+	var sum float64 // of the values around i; not float32, since the errors of a running sum add up
 	for i := range scratch {
 		scratch[i] = x[i*step]
 		if i < radius {

@@ -6,17 +6,17 @@ import (
 	"lipsync/internal/geom"
 )
 
-// LumaAt returns the luma at a place in the frame, linear between pixels.
+// LumaAt returns the luma at a place in the frame, by linear interpolation.
 func LumaAt(f *image.YCbCr, q geom.Point) float32 {
 	return Luma(f).Bilinear(q.X-float32(f.Rect.Min.X), q.Y-float32(f.Rect.Min.Y))
 }
 
-// SharpLumaAt returns the luma at a place in the frame by Catmull–Rom splines.
+// SharpLumaAt returns the luma at a place in the frame, by Catmull–Rom splines.
 func SharpLumaAt(f *image.YCbCr, q geom.Point) float32 {
 	return Luma(f).CatmullRom(q.X-float32(f.Rect.Min.X), q.Y-float32(f.Rect.Min.Y))
 }
 
-// ChromaAt returns Cb and Cr at a place in the frame, linear between pixels.
+// ChromaAt returns Cb and Cr at a place in the frame, by linear interpolation.
 func ChromaAt(f *image.YCbCr, q geom.Point) (cb, cr float32) {
 	x, y := chromaPlace(f, q)
 	x0, y0 := int(x), int(y)
@@ -37,13 +37,13 @@ func CrAt(f *image.YCbCr, q geom.Point) float32 {
 	return cr.Bilinear(chromaPlace(f, q))
 }
 
-// chromaPlace returns where the chroma of a place lies: each of its pixels is in
-// the middle of four of luma.
+// chromaPlace returns a place of the frame in pixels of its chroma. A chroma pixel is
+// in the middle of four luma pixels.
 func chromaPlace(f *image.YCbCr, q geom.Point) (x, y float32) {
 	return (q.X-float32(f.Rect.Min.X))/2 - .25, (q.Y-float32(f.Rect.Min.Y))/2 - .25
 }
 
-// Copy returns the pixels of an area of a 4:2:0 frame; its edges are even.
+// Copy copies the pixels of an area of a 4:2:0 frame. The area has even edges.
 func Copy(frame *image.YCbCr, area image.Rectangle) *image.YCbCr {
 	out := image.NewYCbCr(area, image.YCbCrSubsampleRatio420)
 	for y := area.Min.Y; y < area.Max.Y; y++ {

@@ -27,18 +27,18 @@ func Chroma(f *image.YCbCr) (cb, cr Plane[uint8]) {
 	return Plane[uint8]{f.Cb, w, h, f.CStride}, Plane[uint8]{f.Cr, w, h, f.CStride}
 }
 
-// Row returns a row of pixels, the nearest one if y is outside.
+// Row returns a row of pixels. If y is outside, it is the nearest row.
 func (p Plane[T]) Row(y int) []T {
 	return p.Pix[min(max(y, 0), p.Height-1)*p.Stride:][:p.Width]
 }
 
-// At returns the pixel, or the nearest one inside.
+// At returns the pixel at a place. If the place is outside, it is the nearest pixel.
 func (p Plane[T]) At(x, y int) T {
 	return p.Pix[min(max(y, 0), p.Height-1)*p.Stride+min(max(x, 0), p.Width-1)]
 }
 
-// Bilinear returns the value between four pixels. x and y are in pixels from the
-// centre of the first; outside, the pixels of the border repeat.
+// Bilinear interpolates between four pixels. x and y are in pixels from the centre of
+// the first pixel. Outside the plane the pixels of its border repeat.
 func (p Plane[T]) Bilinear(x, y float32) float32 {
 	x0, y0 := int(x), int(y)
 	if !(x >= 0 && y >= 0 && x0+1 < p.Width && y0+1 < p.Height) {
@@ -49,7 +49,7 @@ func (p Plane[T]) Bilinear(x, y float32) float32 {
 	return between(upper[0], upper[1], lower[0], lower[1], x-float32(x0), y-float32(y0))
 }
 
-// bilinearAtBorder is Bilinear for places some of whose pixels are missing.
+// bilinearAtBorder is Bilinear for places near the border and outside.
 func (p Plane[T]) bilinearAtBorder(x, y float32) float32 {
 	x = min(max(x, 0), float32(p.Width-1))
 	y = min(max(y, 0), float32(p.Height-1))
@@ -57,16 +57,16 @@ func (p Plane[T]) bilinearAtBorder(x, y float32) float32 {
 	return between(p.At(x0, y0), p.At(x0+1, y0), p.At(x0, y0+1), p.At(x0+1, y0+1), x-float32(x0), y-float32(y0))
 }
 
-// between returns the value that lies fx of the way from a to b, in the row above,
-// and from c to d, in the row below, and fy of the way from the one row to the other.
+// between interpolates between four values: a and b in the row above, c and d in the row
+// below. fx is the share of the way from left to right, and fy that from above to below.
 func between[T uint8 | float32](a, b, c, d T, fx, fy float32) float32 {
 	top, bottom := float32(a)+(float32(b)-float32(a))*fx, float32(c)+(float32(d)-float32(c))*fx
 	return top + (bottom-top)*fy
 }
 
-// CatmullRom returns the value between sixteen pixels by Catmull–Rom splines,
-// which keep the grain that Bilinear blurs; near the border it is Bilinear's. It
-// can lie outside the pixels' range.
+// CatmullRom interpolates between sixteen pixels by Catmull–Rom splines. They keep the
+// grain that Bilinear blurs. The value can be outside the range of the pixels. Near the
+// border it is that of Bilinear.
 func (p Plane[T]) CatmullRom(x, y float32) float32 {
 	x0, y0 := int(x), int(y)
 	if !(x >= 1 && y >= 1) || x0+2 >= p.Width || y0+2 >= p.Height {
@@ -81,8 +81,8 @@ func (p Plane[T]) CatmullRom(x, y float32) float32 {
 	return sum
 }
 
-// catmullRom returns the weights of the four values around f, 0 to 1 of the way
-// between the second and the third.
+// catmullRom returns the weights of four values, for a place between the second and the
+// third. f is the share of the way between these two.
 func catmullRom(f float32) [4]float32 {
 	return [4]float32{
 		((-.5*f+1)*f - .5) * f,

@@ -6,17 +6,17 @@ import (
 	"lipsync/internal/geom"
 )
 
-// Sampler reads a frame as a picture with larger or smaller pixels shows it. Outside, the
-// pixels of the border repeat.
+// Sampler reads a frame in pixels that are larger or smaller than its own. Outside the
+// frame the pixels of its border repeat.
 type Sampler struct {
 	frame         *image.YCbCr
-	taps          int     // of luma for a pixel, each way
-	step, between float32 // before the first tap, and from tap to tap, pixels
-	share         float32 // of each tap
+	taps          int     // a pixel is the mean of taps × taps values of luma
+	step, between float32 // from the place to the first tap, and from tap to tap, pixels of the frame
+	share         float32 // weight of each tap
 }
 
-// NewSampler returns a sampler whose pixels are scale pixels of the frame wide
-// and high.
+// NewSampler returns a sampler. One of its pixels is scale pixels of the frame wide and
+// high.
 func NewSampler(frame *image.YCbCr, scale float32) Sampler {
 	const most = 4 // more would be slow and look the same to a network
 	taps := min(max(int(scale/2+.5), 1), most)

@@ -18,7 +18,7 @@ import (
 type analysis struct {
 	source  *source
 	speaker *speaker.Analyser
-	sound   *speech.Speech // the video's own, nil if it has none
+	sound   *speech.Speech // the video's own sound, nil if it has none
 	// The articulation of the speech in each frame of the output, and of the video's own sound in each frame of the
 	// video. Both are nil if the engine doesn't articulate.
 	spoken, heard []speech.Articulation
@@ -27,8 +27,8 @@ type analysis struct {
 // firstPassFrames is the number of full frames in memory in the first pass.
 const firstPassFrames = 4
 
-// waitingWindows is the most windows of faces that wait for the video's own sound, 1.3 MB each. The sound is analysed much
-// faster than the pictures.
+// waitingWindows is the largest number of windows of faces that wait for the video's own sound. Each takes 1.3 MB. The sound
+// is analysed much faster than the pictures.
 const waitingWindows = 32
 
 // analyse is the first pass. It decodes, tracks and aligns each frame that the output shows, and analyses faces and sound,
@@ -82,7 +82,7 @@ func (w *rendering) analyse(ctx context.Context, engine Analyser) (*analysis, er
 	return a, nil
 }
 
-// align tracks and aligns the faces of decoded frames, and sends them on. It gives the frames back to be filled again.
+// align tracks and aligns the faces of decoded frames, and sends the aligned frames. It puts the decoded frames back into free.
 func align(ctx context.Context, tracker Tracker, aligner *alignment.Aligner, decoded <-chan *image.YCbCr, free buffers, aligned chan<- alignment.Frame) error {
 	for frame := range decoded {
 		faces, cut, err := tracker.Add(ctx, frame)
@@ -131,7 +131,7 @@ func (w *rendering) articulation(s *speech.Speech) []speech.Articulation {
 	return s.ArticulationAt(w.video.Video.Rate.Float(), w.frames)
 }
 
-// network returns the network that tells who speaks. It is nil if there is none, or if the job doesn't need it.
+// network returns the network that finds the speaker. It is nil if there is none, or if the job doesn't need it.
 func (w *rendering) network() *speaker.Network {
 	if w.job.LargestFace || w.video.Audio == nil {
 		return nil
@@ -147,8 +147,8 @@ func (w *rendering) expected() int {
 	return w.frames
 }
 
-// ownSound analyses the video's own sound, up to the length of the output, and its MFCC if mfcc is not nil. A sound that can't
-// be read is no error: it only helps to tell who speaks, and what.
+// ownSound analyses the video's own sound, up to the length of the output. If mfcc is not nil, it gets the samples too. If the
+// sound can't be read, ownSound returns nil, and the job goes on: the sound only helps to tell who speaks, and what.
 func (w *rendering) ownSound(ctx context.Context, mfcc *speaker.MFCC) *speech.Speech {
 	if w.video.Audio == nil {
 		return nil

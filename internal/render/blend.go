@@ -10,7 +10,7 @@ type blender struct {
 	alpha []uint8 // of one row of chroma
 }
 
-// blend blends a mouth into a frame, as far as it is within the frame. Where the mask is 0 not a bit changes.
+// blend blends a mouth into a frame, as far as it is within the frame. Where the mask is 0, not a bit changes.
 func (b *blender) blend(frame *image.YCbCr, m Mouth) {
 	r := m.Mask.Rect.Intersect(m.Image.Rect).Intersect(frame.Rect)
 	if r.Empty() {
@@ -32,7 +32,7 @@ func (b *blender) blend(frame *image.YCbCr, m Mouth) {
 	}
 }
 
-// mix moves each value of dst towards src's by alpha ÷ 255.
+// mix moves each value of dst towards that of src by alpha ÷ 255 of their difference.
 func mix(dst, src, alpha []uint8) {
 	src, alpha = src[:len(dst)], alpha[:len(dst)]
 	for i, a := range alpha {

@@ -7,7 +7,7 @@ import (
 	"lipsync/internal/ffmpeg"
 )
 
-// buffers are the frames of one pass. There are never more of them, so that a stage that is ahead waits for those behind it.
+// buffers holds the free frames of one pass. Their number is fixed, so a stage that is ahead waits for the stages after it.
 type buffers chan *image.YCbCr
 
 func newBuffers(v *ffmpeg.Video, n int) buffers {

@@ -11,11 +11,11 @@ import (
 
 // Engine makes mouths move. One Engine serves any number of jobs at once.
 type Engine interface {
-	// Analyse starts on one video. The Analyser belongs to one job.
+	// Analyse returns the Analyser of one video, which belongs to one job.
 	Analyse(Video) (Analyser, error)
-	// Workers returns the number of frames of one job to paint at once, at least 1.
+	// Workers returns the number of frames of one job that are painted at once, at least 1.
 	Workers() int
-	// Articulates tells whether its Analysers need the articulation that is in an Output.
+	// Articulates tells whether the engine's Analysers need the articulation in an Output.
 	Articulates() bool
 }
 
@@ -25,8 +25,8 @@ type Video struct {
 	FPS           float64 // constant
 }
 
-// Analyser is given the aligned faces of all source frames, once and in order, and then makes a Painter. Neither takes more memory
-// for a longer video, except for some hundred bytes a frame.
+// Analyser gets the aligned faces of all source frames, once and in order, and then makes a Painter. For a longer video neither takes
+// more memory, except for some hundred bytes a frame.
 type Analyser interface {
 	// Add adds the next frame.
 	Add(alignment.Frame) error
@@ -53,17 +53,17 @@ type Output struct {
 
 // Painter makes the mouths of the output's frames.
 type Painter interface {
-	// Paint returns the mouths to paint on one output frame, none if no one speaks
-	// there. Calls are concurrent, for any frames; frame is the pixels of
-	// Output.Source(output), which the painter must not change or keep. The masks
+	// Paint returns the mouths to blend into one output frame, none if no one speaks
+	// in it. frame is the source frame Output.Source(output). The painter must not
+	// change or keep it. Calls are concurrent, and for frames in any order. The masks
 	// of the mouths don't overlap.
 	Paint(ctx context.Context, output int, frame *image.YCbCr) ([]Mouth, error)
 }
 
-// Mouth holds the pixels that an engine painted for one frame, and how much of each is seen. Nothing outside the mask changes.
+// Mouth holds the pixels that an engine painted for one frame, and a mask by which they are blended into it.
 type Mouth struct {
 	Image *image.YCbCr // 4:2:0; Rect in the frame's coordinates, its edges even
 	Mask  *image.Alpha // same Rect; 0 leaves the frame's pixel as it is, 255 replaces it
-	// Release, if not nil, is called once when both were blended, so that an engine can use their memory again.
+	// Release, if not nil, is called once, after the mouth was blended, so that an engine can use its memory again.
 	Release func()
 }

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// group is an errgroup.Group in which a panic is an error: a fault that the media of one job cause must not end other jobs.
+// group is an errgroup.Group in which a panic becomes an error: a panic that the media of one job cause must not end other jobs.
 type group struct{ *errgroup.Group }
 
 func newGroup(ctx context.Context) (group, context.Context) {
@@ -19,7 +19,7 @@ func newGroup(ctx context.Context) (group, context.Context) {
 // Go calls f in a goroutine.
 func (g group) Go(f func() error) { g.Group.Go(func() error { return Guard(f) }) }
 
-// Guard calls f and returns its error, or its panic as one.
+// Guard calls f and returns its error. If f panics, Guard returns the panic as an error.
 func Guard(f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -26,9 +26,9 @@ func DefaultLimits() Limits {
 	return Limits{Duration: time.Hour, Width: 4096, Height: 4096, FPS: 120}
 }
 
-// refuse is an error that the job's media are at fault for, as far as its cause
-// tells: a program that found no space for its output, that can't be run, that the system
-// killed, or that got no time of a processor says little about them.
+// refuse returns the error of media that are at fault. If the cause is rather a fault of the
+// machine, refuse returns the cause: a program found no space for its output, couldn't be run,
+// was killed by the system, or got no processor time.
 func refuse(f lipsync.Failure, cause error) error {
 	if lipsync.IsHostFault(cause) || ffmpeg.OfMachine(cause) {
 		return cause
@@ -36,13 +36,12 @@ func refuse(f lipsync.Failure, cause error) error {
 	return f.Because(cause)
 }
 
-// unsupported is the error of a file of the kind that can't be decoded.
+// unsupported returns the error of a file that can't be decoded.
 func unsupported(kind lipsync.MediaKind, cause error) error {
 	return refuse(lipsync.Failure{Code: lipsync.MediaUnsupported, Details: lipsync.Details{Kind: kind}}, cause)
 }
 
-// inspect looks at both files at once. Where both are at fault, it is the video
-// that the error names.
+// inspect inspects both files at once. If both are at fault, the error is that of the video.
 func (w *rendering) inspect(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -63,7 +62,7 @@ func (w *rendering) inspectVideo(ctx context.Context) (err error) {
 	return w.Limits.check(w.video)
 }
 
-// inspectAudio also makes the speech track ready.
+// inspectAudio also writes the files of the speech track.
 func (w *rendering) inspectAudio(ctx context.Context) error {
 	audio, err := w.probe(ctx, lipsync.Audio, w.job.Audio)
 	if err != nil {
@@ -76,7 +75,7 @@ func (w *rendering) inspectAudio(ctx context.Context) error {
 	return err
 }
 
-// probe looks at the file of one kind.
+// probe inspects the file of one kind.
 func (w *rendering) probe(ctx context.Context, kind lipsync.MediaKind, path string) (*ffmpeg.Info, error) {
 	info, err := w.Tools.Probe(ctx, path)
 	switch {
@@ -102,8 +101,9 @@ func isPicture(path string) bool {
 	return strings.HasPrefix(http.DetectContentType(begin[:n]), "image/")
 }
 
-// check returns an error if the video exceeds the limits. Its length is the one that the
-// file states: of a longer video the output shows only as much as the speech is long.
+// check returns an error if the video exceeds the limits. Its length is the one that the file
+// states. If the video is longer than that, the output shows no more of it than the speech is
+// long.
 func (l Limits) check(in *ffmpeg.Info) error {
 	v := in.Video
 	switch {
@@ -120,13 +120,14 @@ func (l Limits) check(in *ffmpeg.Info) error {
 	return nil
 }
 
-// over is the error of a video that has more of something than it may have.
+// over returns the error of a video that exceeds a limit.
 func over(code lipsync.FailureCode, limit, value lipsync.Quantity) error {
 	return lipsync.Failure{Code: code, Details: lipsync.Details{Kind: lipsync.Video, Limit: limit, Value: value}}.Because(nil)
 }
 
-// tooLong returns the error of a file that is longer than the limit. claimed is the length
-// that the file states. The failure has it only if it is over the limit, too.
+// tooLong returns the error of a file that is longer than the limit. claimed is the length that
+// the file states. The failure names it only if it is over the limit, since the file may state a
+// shorter one.
 func (l Limits) tooLong(kind lipsync.MediaKind, claimed time.Duration) error {
 	f := lipsync.Failure{Code: lipsync.MediaLongerThan}
 	f.Kind, f.Limit.Seconds = kind, l.Duration.Seconds()
@@ -136,8 +137,8 @@ func (l Limits) tooLong(kind lipsync.MediaKind, claimed time.Duration) error {
 	return f.Because(nil)
 }
 
-// transcode writes the speech track's two files and returns its length in
-// samples, as it is and not as the file says.
+// transcode writes the two files of the speech track and returns its length in samples. That is
+// the real length, and not the one that the file states.
 func (w *rendering) transcode(ctx context.Context, audio *ffmpeg.Info) (int64, error) {
 	pcm, err := os.Create(w.pcm)
 	if err != nil {
@@ -146,7 +147,7 @@ func (w *rendering) transcode(ctx context.Context, audio *ffmpeg.Info) (int64, e
 	defer pcm.Close()
 	most := w.Limits.Duration + time.Second
 	limit := int64(w.Limits.Duration.Seconds() * ffmpeg.PCMRate)
-	if audio.Duration > w.Limits.Duration { // it may lie, but to encode an hour first takes long
+	if audio.Duration > w.Limits.Duration { // count first: the stated length may be wrong, and to encode an hour takes long
 		if n, err := w.Tools.CountSamples(ctx, audio, most); err == nil && n > limit {
 			return 0, w.Limits.tooLong(lipsync.Audio, audio.Duration)
 		}

@@ -9,14 +9,14 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// task is one output frame on its way.
+// task is one output frame that is being painted or encoded.
 type task struct {
 	output int
 	frame  *image.YCbCr
-	done   chan struct{} // gets one when the frame is painted
+	done   chan struct{} // gets a value when the frame is painted
 }
 
-// newTasks returns a task for each frame. There are never more on their way, so each can be used again in turn.
+// newTasks returns a task for each buffer. No more frames can be on their way, so the tasks are used again in turn.
 func newTasks(frames buffers) []task {
 	tasks := make([]task, cap(frames))
 	for i := range tasks {
@@ -26,8 +26,8 @@ func newTasks(frames buffers) []task {
 }
 
 const (
-	paintBytes = 256 << 20 // of frames on their way, at most
-	beside     = 6         // frames on their way besides those that workers paint
+	paintBytes = 256 << 20 // bytes of frames on their way, at most
+	beside     = 6         // number of frames on their way, besides those that workers paint
 )
 
 // workers returns the number of frames that are painted at once: the engine's Workers, or fewer if frames are large.
@@ -43,7 +43,7 @@ func (w *rendering) paint(ctx context.Context, painter Painter, p *player) error
 	workers := w.workers()
 	free := newBuffers(w.video.Video, workers+beside)
 	tasks := newTasks(free)
-	// Each task goes both to a worker that is free and into the line for the encoder.
+	// Each task goes both to a free worker and into the line for the encoder.
 	work, line := make(chan *task), make(chan *task, workers+2)
 
 	g, ctx := newGroup(ctx)

@@ -8,8 +8,8 @@ import (
 	"lipsync/internal/ffmpeg"
 )
 
-// player reads the source's frames in the order of the output. If they were not kept it decodes them again: forward as a stream,
-// and backward a stretch at a time.
+// player reads the source's frames in the order of the output. If they were not kept, it decodes them again: forward as a stream,
+// and backward one stretch at a time.
 type player struct {
 	*source
 	line timeline
@@ -65,10 +65,10 @@ func (p *player) playKept(ctx context.Context, free buffers, emit func(*image.YC
 	return nil
 }
 
-// playBackward plays n source frames from the one before the last to the beginning. The next stretch is decoded while one
-// plays.
+// playBackward plays n source frames backward, beginning with the one before the last. It decodes the next stretch while it plays
+// one.
 func (p *player) playBackward(ctx context.Context, n int, free buffers, emit func(*image.YCbCr) error) error {
-	// A stretch is received when the one before has been played, so two are enough.
+	// A stretch is received when the one before it has been played, so two are enough.
 	var pair [2]*stretch
 	for i := range pair {
 		s, err := newStretch(p.dir)
@@ -119,8 +119,8 @@ func emitFrom(ctx context.Context, s *stretch, i int, free buffers, emit func(*i
 	return emit(frame)
 }
 
-// decodeStretch fills a stretch with the source frames from the one called from up to to-1. If seeking in the file leads to other
-// frames than those of the first pass, it decodes from the beginning of the file. That is slow, but right.
+// decodeStretch fills a stretch with the source frames from from to to-1. If a seek in the file leads to other frames than those of
+// the first pass, it decodes from the beginning of the file. That is slow, but right.
 func (p *player) decodeStretch(ctx context.Context, s *stretch, from, to int) error {
 	s.n = to - from
 	frames, err := p.tools.OpenFramesAt(ctx, p.video, from, to)

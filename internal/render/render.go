@@ -1,10 +1,9 @@
 // Package render is the pipeline from a video and a speech track to a video
 // whose lips follow the speech.
 //
-// There are two passes over the video. In the first, each source frame is decoded, its faces are detected, tracked and aligned
-// with the canonical face, and the engine and the analyser of speakers analyse them. Then the engine makes a plan. In the
-// second pass the frames are read once more, painted and encoded. Both passes stream, so memory doesn't grow with the
-// video's length.
+// There are two passes over the video. In the first pass each source frame is decoded. Its faces are detected, tracked and aligned
+// with the canonical face, and the engine and the analyser of speakers analyse them. Then the engine makes a plan. In the second
+// pass the frames are read again, painted and encoded. Both passes stream, so memory doesn't grow with the video's length.
 package render
 
 import (
@@ -26,11 +25,11 @@ import (
 // Renderer renders any number of jobs at once. Its fields are set once.
 type Renderer struct {
 	Tools   *ffmpeg.Tools
-	Engines map[string]Engine // by the names that jobs call them
+	Engines map[string]Engine // by the names that jobs give
 	Limits  Limits
-	// NewTracker makes the tracker of one video of a frame rate.
+	// NewTracker makes the tracker of one video. fps is its frame rate.
 	NewTracker func(fps float64) Tracker
-	// Speaker helps to tell who of several people speaks; nil: none.
+	// Speaker helps to find the speaker among several people; nil: no network.
 	Speaker *speaker.Network
 }
 
@@ -42,19 +41,19 @@ type Tracker interface {
 // Job is one video to make. All its files are local.
 type Job struct {
 	Video, Audio string // paths
-	Output       string // path; there is nothing there until it is complete
+	Output       string // path; the file appears when it is complete
 	Scratch      string // an existing folder for temporary files
-	Engine       string // the name of one of the renderer's
+	Engine       string // name of one of the renderer's engines
 	// LargestFace syncs the largest face of each frame, no matter who speaks.
 	LargestFace bool
 	Progress    func(Progress) // may be nil; never called concurrently
-	// Measured is told how long the media are, before any frame is decoded; may be nil. The
-	// length of the video is what its file states, 0 if it doesn't.
+	// Measured gets the lengths of the media before any frame is decoded. It may be nil. The
+	// length of the video is the one that its file states, 0 if it states none.
 	Measured func(video, audio time.Duration)
-	// Rendered is told how long the output is, once it is there; may be nil.
+	// Rendered gets the length of the output, once it is complete. It may be nil.
 	Rendered func(length time.Duration)
-	// Poster is told, after Rendered, a small picture of the output, a JPEG, or why there is
-	// none; may be nil, and then none is made.
+	// Poster gets a small picture of the output (a JPEG), or the reason why there is none. It is
+	// called after Rendered. If it is nil, no poster is made.
 	Poster func(jpeg []byte, err error)
 }
 
@@ -65,10 +64,10 @@ type rendering struct {
 	engine  Engine
 	video   *ffmpeg.Info
 	dir     string // for temporary files
-	aac     string // path of the speech track, ready for the output
+	aac     string // path of the speech track as the output will have it
 	pcm     string // path of its samples
-	samples int64  // of the speech track
-	frames  int    // length of the output: the speech track's
+	samples int64  // number of samples of the speech track
+	frames  int    // length of the output, which is that of the speech track
 }
 
 // Render makes the job's output. An error of code Invalid means that the media
@@ -87,7 +86,7 @@ func (r *Renderer) Render(ctx context.Context, j Job) error {
 		aac: filepath.Join(dir, "speech.m4a"), pcm: filepath.Join(dir, "speech.pcm")}
 	err = Guard(func() error { return w.render(ctx) })
 	if ctx.Err() != nil {
-		return context.Cause(ctx) // not an error that follows from it
+		return context.Cause(ctx) // other errors only follow from it
 	}
 	if errors.Is(err, ffmpeg.ErrNotRun) {
 		return lipsync.Failure{Code: lipsync.HostFailing}.Because(err)
@@ -148,7 +147,7 @@ func (w *rendering) render(ctx context.Context) error {
 	return nil
 }
 
-// Progress tells how far a job is.
+// Progress is the progress of a job.
 type Progress struct {
 	Stage lipsync.Stage // lipsync.Analyzing or lipsync.Rendering
 	Done  int           // frames

@@ -11,18 +11,18 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// source is the frames of the video that the output shows: decoded for the first
-// pass, and for the second once more, unless they are so few that they are kept.
+// source holds the frames of the video that the output shows. They are decoded for the first
+// pass, and again for the second, unless they are so few that they are kept.
 type source struct {
 	tools *ffmpeg.Tools
 	video *ffmpeg.Info
 	dir   string // for stretches
-	most  int    // frames of a stretch
+	most  int    // largest number of frames of a stretch
 
-	expected int      // frames, as the file states
-	frames   int      // at most as the output is long; after decode, how many there are
-	kept     *stretch // all of them, nil if they are too many
-	sums     []uint32 // of each of them, if they are too many
+	expected int      // number of frames, as the file states
+	frames   int      // at first the length of the output; after decode, the number of source frames
+	kept     *stretch // all frames; nil if they are too many
+	sums     []uint32 // the checksum of each frame
 }
 
 func newSource(w *rendering) *source {
@@ -39,7 +39,7 @@ func (s *source) decode(ctx context.Context, free buffers, decoded chan<- *image
 	}
 	defer frames.Close()
 	if s.expected <= s.most {
-		s.kept, _ = newStretch(s.dir) // without one they are decoded once more
+		s.kept, _ = newStretch(s.dir) // if that fails, the frames are decoded again
 	}
 	for n := 0; ; n++ {
 		frame, err := free.get(ctx)
@@ -64,10 +64,10 @@ func (s *source) decode(ctx context.Context, free buffers, decoded chan<- *image
 	}
 }
 
-// whole returns an error if the file states far more frames than there are, of those that an
-// output of the length shows: if a quarter of them is missing, and half a second. A file that
-// is whole may state some more: lengths are rounded, and of a piece that was cut out of a
-// longer video the first group of pictures may lack its beginning, and can't be decoded.
+// whole returns an error if the file states far more frames than it has, of those that an output
+// of the given length shows: if a quarter of them is missing, and half a second. A whole file may
+// state a few more. Lengths are rounded; and if it was cut out of a longer video, its first group
+// of pictures may lack its beginning, and can't be decoded.
 func (s *source) whole(output int) error {
 	v := s.video.Video
 	stated := min(int(v.Stated.Seconds()*v.Rate.Float()), output)
@@ -80,8 +80,8 @@ func (s *source) whole(output int) error {
 	return f.Because(nil)
 }
 
-// keep writes a frame to the stretch, as long as all fit in it and on the disk. Otherwise they are decoded once more. The frame's
-// sum is always kept, since a later frame may not fit.
+// keep writes a frame to the stretch, as long as all frames fit in it and on the disk. Otherwise they are decoded again. The
+// checksum of the frame is always kept, since a later frame may not fit.
 func (s *source) keep(n int, frame *image.YCbCr) {
 	s.sums = append(s.sums, sum(frame))
 	if s.kept == nil {
@@ -102,8 +102,8 @@ func (s *source) close() {
 	}
 }
 
-// sumRows is the distance of the rows of a frame that its sum is of. They tell apart any two pictures of a video that differ by
-// more than noise.
+// sumRows is the distance of the rows that the checksum of a frame includes. They differ in any two pictures of a video that
+// differ by more than noise.
 const sumRows = 8
 
 // sum returns a checksum (CRC-32C) of some rows of a frame's luma.

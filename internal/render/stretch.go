@@ -7,14 +7,14 @@ import (
 	"lipsync/internal/ffmpeg"
 )
 
-// stretchSize bounds the file of a stretch, in bytes: some seconds of frames, so that decoding those from the key frame before it
-// is not most of the work.
+// stretchSize bounds the file of a stretch, in bytes. It holds some seconds of frames. Decoding a stretch begins at the key frame
+// before it; in a much shorter stretch that would be most of the work.
 const stretchSize = 512 << 20
 
-// stretch holds consecutive source frames in a temporary file: more of them than memory should hold.
+// stretch holds consecutive source frames in a temporary file, since they would take too much memory.
 type stretch struct {
 	file *os.File
-	n    int // frames
+	n    int // number of frames
 }
 
 func newStretch(dir string) (*stretch, error) {
@@ -22,10 +22,10 @@ func newStretch(dir string) (*stretch, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &stretch{file: f}, os.Remove(f.Name()) // it lives until it is closed
+	return &stretch{file: f}, os.Remove(f.Name()) // the file exists until it is closed
 }
 
-// write writes the frame as the stretch's i-th.
+// write writes the i-th frame of the stretch.
 func (s *stretch) write(i int, frame *image.YCbCr) error {
 	b := ffmpeg.Bytes(frame)
 	_, err := s.file.WriteAt(b, int64(i)*int64(len(b)))

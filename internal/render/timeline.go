@@ -1,7 +1,7 @@
 package render
 
-// timeline maps output frames to source frames: the source plays forward and backward until the output is full. Its fields are
-// lengths in frames. source is at least 1.
+// timeline maps output frames to source frames: the source plays forward and backward in turn, until the output has its length.
+// Its fields are lengths in frames. source is at least 1.
 type timeline struct{ source, output int }
 
 // at returns the source frame under an output frame.

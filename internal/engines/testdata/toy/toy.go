@@ -1,5 +1,5 @@
-// Package toy is the engine of docs/architecture.md, "A new engine": it draws a dark ellipse over
-// the mouth of who speaks, which is as high as the lips are open.
+// Package toy is the engine of docs/architecture.md, "A new engine". It draws a dark ellipse over
+// the mouth of the person who speaks. The ellipse is as high as the lips are open.
 package toy
 
 import (
@@ -59,7 +59,7 @@ func (a analyser) Plan(_ context.Context, out render.Output) (render.Painter, er
 // since workers ask it for several frames at once.
 type painter []*mouth
 
-// mouth is where to draw, and how.
+// mouth holds the place and the articulation of the mouth to draw.
 type mouth struct {
 	to     geom.Similarity // from canonical coordinates to pixels
 	spoken speech.Articulation
@@ -78,7 +78,7 @@ func (p painter) Paint(_ context.Context, output int, frame *image.YCbCr) ([]ren
 	return []render.Mouth{drawn}, nil
 }
 
-// centre, halfWide and halfHigh are the ellipse of an open mouth, canonical: the pupils are 1 apart.
+// centre, halfWide and halfHigh describe the ellipse of an open mouth, canonical: the pupils are 1 apart.
 var centre = geom.Point{X: 1.2, Y: 1.55}
 
 const halfWide, halfHigh = .4, .3
