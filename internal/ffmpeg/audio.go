@@ -54,8 +54,8 @@ func transcodeArgs(in *Info, aac string, most time.Duration) []string {
 	return append(append(args, trackArgs(in, most)...), pcmArgs()...)
 }
 
-// CountSamples returns how many samples Transcode would write, in a tenth of the time. It counts
-// as far as the file is readable.
+// CountSamples returns the number of samples that Transcode would write. It takes a tenth of the
+// time. It counts as far as the file is readable.
 func (t *Tools) CountSamples(ctx context.Context, in *Info, most time.Duration) (int64, error) {
 	args := append(append(soundInput(in), trackArgs(in, most)...), pcmArgs()...)
 	p, err := t.startReader(ctx, t.FFmpeg, args, sandbox.Files{Read: []string{in.Path}}, soundMemory)

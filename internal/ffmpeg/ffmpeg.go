@@ -41,7 +41,7 @@ func OfMachine(err error) bool {
 const (
 	probeTime   = time.Minute
 	stallTime   = 2 * time.Minute // without a byte in or out
-	memorySize  = 6 << 30         // bytes, without reserved addresses, of which a GPU takes many; 4096 × 4096 in HDR needs about 3 GiB
+	memorySize  = 6 << 30         // bytes, without reserved addresses (a GPU reserves many); 4096 × 4096 in HDR needs about 3 GiB
 	probeMemory = 480 << 20       // bytes; a picture of 4096 × 4096 in 48 bits has 96 MiB, and ffprobe decodes only the first few
 	fileSize    = 64 << 30        // bytes, of one written file
 	maxPixels   = 1 << 25         // of a decoded picture: 7680 × 4320; larger ones give a message that they are too large
@@ -49,11 +49,11 @@ const (
 	reportSize  = 1 << 20         // bytes, of ffprobe's output
 )
 
-// Tools is the two programs and their share of the machine.
+// Tools holds the paths of the two programs, and their share of the machine.
 type Tools struct {
 	FFmpeg, FFprobe string // paths
 	Threads         int    // of each decoder and encoder
-	// NVIDIA has an NVIDIA GPU decode and encode video, if it supports the format and size; see
+	// NVIDIA lets an NVIDIA GPU decode and encode video, if it supports the format and size; see
 	// CheckNVIDIA.
 	NVIDIA bool
 	// Sandbox restricts each child to the files of its step.
@@ -62,7 +62,8 @@ type Tools struct {
 	needs sandbox.Files // libraries of both programs
 }
 
-// Find finds the programs in PATH, and which sandbox works on this machine.
+// Find finds the programs in PATH, and the layers of the sandbox that work on this machine.
+// threads is the number of threads of each decoder and encoder.
 func Find(threads int) (*Tools, error) {
 	t := &Tools{Threads: threads}
 	for _, program := range []struct {
@@ -77,7 +78,7 @@ func Find(threads int) (*Tools, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), probeTime)
 	defer cancel()
-	t.needs = sandbox.Needs(ctx, t.FFmpeg) // ffprobe uses the same; otherwise the trial fails
+	t.needs = sandbox.Needs(ctx, t.FFmpeg) // ffprobe needs the same files; otherwise the trial fails
 	t.Sandbox = sandbox.Available().Largest(func(s sandbox.Sandbox) error {
 		return t.in(s).run(ctx, t.FFprobe, "-v", "error", "-version")
 	})

@@ -13,8 +13,8 @@ import (
 func (t *Tools) CheckNVIDIA(ctx context.Context) error {
 	args := []string{"-v", "error", "-nostdin", "-init_hw_device", "cuda",
 		"-f", "lavfi", "-i", "color=size=256x256:duration=0.1", "-c:v", "h264_nvenc", "-f", "h264", "pipe:1"}
-	// The first run has no sandbox: when the driver is first used, a more privileged program
-	// creates its devices.
+	// The first run has no sandbox, since a more privileged program creates the driver's devices when
+	// the driver is first used.
 	first := newProcess(ctx, t.FFmpeg, args)
 	if err := first.cmd.Run(); err != nil {
 		return fmt.Errorf("ffmpeg can't use an NVIDIA GPU on this machine: %w: %s", err, first.stderr.String())

@@ -12,13 +12,13 @@ import (
 
 // Bounds of a poster.
 const (
-	posterSide = 480 // pixels of its longer side
-	posterSize = 1 << 20
-	posterTime = time.Minute // to make it
+	posterSide = 480         // longer side, pixels
+	posterSize = 1 << 20     // bytes
+	posterTime = time.Minute // for making it
 )
 
-// Poster returns a small picture of an MP4 of Encode's, a JPEG: of the last key frame up to
-// the time, since others take longer.
+// Poster returns a small picture, as a JPEG, of an MP4 that Encode made. It shows the last key
+// frame up to the time at, since other frames take longer to decode.
 func (t *Tools) Poster(ctx context.Context, path string, at time.Duration) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, posterTime)
 	defer cancel()

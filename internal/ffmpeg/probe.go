@@ -21,7 +21,7 @@ func formats() []string {
 	return []string{"mov,mp4,m4a,3gp,3g2,mj2", "matroska,webm", "avi", "wav", "mp3", "aac", "flac", "ogg"}
 }
 
-// Info is what a file says about itself. It may be wrong.
+// Info describes a file as it describes itself. It may be wrong.
 type Info struct {
 	Path     string
 	Format   string        // of the demuxer
@@ -34,7 +34,7 @@ type Info struct {
 type Video struct {
 	Width, Height int
 	Rate          Rate
-	Stated        time.Duration // length that the file states; 0 if it doesn't
+	Stated        time.Duration // length that the file states; 0 if it states none
 
 	index      int
 	pixels     int // of a decoded picture
@@ -50,8 +50,8 @@ type Video struct {
 	matrix     string
 }
 
-// minSampleRate is the lowest sample rate of usable sound, in Hz. Speech does not fit in less, and
-// resampling a single decoded block could yield minutes of sound, all in memory.
+// minSampleRate is the lowest sample rate of usable sound, in Hz. A lower rate can't hold speech, and
+// after resampling a single decoded block could be minutes of sound, all in memory.
 const minSampleRate = 1000
 
 // Audio is a sound stream.
@@ -61,7 +61,7 @@ type Audio struct {
 	index int
 }
 
-// Probe returns what a file is. It returns ErrUnsupported if the service does not support the
+// Probe returns the Info of a file. It returns ErrUnsupported if the service does not support the
 // format.
 func (t *Tools) Probe(ctx context.Context, path string) (*Info, error) {
 	path, err := filepath.Abs(path)
@@ -196,8 +196,8 @@ func parseProbe(b []byte) (*Info, error) {
 	return info, nil
 }
 
-// extra returns how many bytes of the stream each process keeps in memory that opens the file. It
-// returns maxExtra for more than that, and for bytes that ffprobe had too little memory to report.
+// extra returns the number of bytes of the stream that each process that opens the file keeps in
+// memory. It returns maxExtra for more than that, and if ffprobe had too little memory to report them.
 func (r *report) extra(s stream) int {
 	bytes := max(s.Extra, 0)
 	if s.Disposition.AttachedPic != 0 {
@@ -215,8 +215,8 @@ func (r *report) extra(s stream) int {
 	return min(bytes, maxExtra)
 }
 
-// times returns when the stream's first pictures are shown, in ticks. The container's start time
-// is only the last resort, since it may differ from the decoder's times.
+// times returns the times of the stream's first pictures, in ticks. It uses the container's start time
+// only if there are none, since that may differ from the decoder's times.
 func (r *report) times(s stream) []int64 {
 	var times []int64
 	for _, f := range r.Read {
@@ -230,8 +230,8 @@ func (r *report) times(s stream) []int64 {
 	return times
 }
 
-// stated returns the length of the stream that the file states; 0 if it doesn't. The length of
-// the whole file says it too, but only where there is no sound, which may be longer.
+// stated returns the length of the stream that the file states, 0 if it states none. The length of
+// the whole file counts only if the file has no sound, since the sound may be longer.
 func (r *report) stated(s stream, v *Video) time.Duration {
 	if d := parseSeconds(s.Duration); d > 0 {
 		return d
@@ -245,10 +245,10 @@ func (r *report) stated(s stream, v *Video) time.Duration {
 	return max(0, end-max(0, begin))
 }
 
-// rate returns the average frame rate. If the container has none, or one that counts clock ticks
-// as in recordings of browsers, it returns the rate of the first pictures.
+// rate returns the average frame rate. If the container states none, or one that counts clock ticks
+// as recordings of browsers do, it returns the rate of the first pictures.
 func (s stream) rate(times []int64) Rate {
-	const most = 300 // highest rate, in frames a second, that a container is trusted with
+	const most = 300 // a container's rate is used up to this, in frames a second
 	if r, ok := parseRate(s.AvgRate); ok && r.Float() <= most {
 		return r
 	}

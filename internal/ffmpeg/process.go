@@ -18,8 +18,8 @@ import (
 	"lipsync/internal/sandbox"
 )
 
-// process is a running child. Exactly one of in and out is set: this side's end of the pipe to its
-// standard input or from its standard output.
+// process is a running child. Exactly one of in and out is set: our end of the pipe to its standard
+// input, or from its standard output.
 type process struct {
 	ctx     context.Context // when it ends, the child is killed
 	cmd     *exec.Cmd
@@ -63,7 +63,8 @@ func newProcess(ctx context.Context, path string, args []string) *process {
 // creates the files that the child will write, so that the child needs no right to create any.
 func (p *process) start(t *Tools, media sandbox.Files, theirs *os.File, memory uint64) (*process, error) {
 	defer theirs.Close()
-	// The largest size for ordinary users needs the fewest context switches for a frame.
+	// The pipe gets the largest size that ordinary users may set, which needs the fewest context
+	// switches for a frame.
 	_, _ = unix.FcntlInt(theirs.Fd(), unix.F_SETPIPE_SZ, 1<<20)
 	err := create(media.Write)
 	if err == nil {
@@ -144,7 +145,7 @@ func (p *process) skipLine(most int) error {
 	return fmt.Errorf("no line ends in %d bytes", most)
 }
 
-// Read is like read, for streams of any length.
+// Read is like read, for streams of any length. It need not fill b.
 func (p *process) Read(b []byte) (int, error) {
 	_ = p.out.SetReadDeadline(time.Now().Add(stallTime))
 	return p.out.Read(b)
@@ -156,7 +157,7 @@ func (p *process) Write(b []byte) (int, error) {
 	return p.in.Write(b)
 }
 
-// readAll returns what the child writes until it ends. After most bytes it stops the child and
+// readAll returns all that the child writes until it ends. After most bytes it stops the child and
 // returns these without an error.
 func (p *process) readAll(most int64) ([]byte, error) {
 	all, err := io.ReadAll(io.LimitReader(p, most))
@@ -178,11 +179,11 @@ func (p *process) wait() error {
 	return nil
 }
 
-// noLibrary is the exit status of a child one of whose libraries can't be loaded.
+// noLibrary is the exit status of a child if one of its libraries can't be loaded.
 const noLibrary = 127
 
-// explain adds ErrKilled to the error of a child that something else killed, and ErrNotRun to that
-// of a child whose libraries are missing.
+// explain adds ErrKilled to the error of a child that this process didn't kill, and ErrNotRun to the
+// error of a child whose libraries are missing.
 func (p *process) explain(err error) error {
 	exit, ok := errors.AsType[*exec.ExitError](err)
 	if !ok || p.ctx.Err() != nil {
@@ -236,10 +237,10 @@ func (t *tail) Write(b []byte) (int, error) {
 
 func (t *tail) String() string { return string(t.b) }
 
-// unwritten returns why the child could not write a file, if it says so. Then the file that it
-// read is not at fault. The words count only at the end of a line, because texts in the file may
-// also contain them. Damaged input also gives I/O errors, so these count only in lines about the
-// output.
+// unwritten returns the error because of which the child could not write a file, if its log has one.
+// Then the file that it read is not at fault. The words count only at the end of a line, because texts
+// in the file may also contain them. Damaged input also causes I/O errors, so these count only in lines
+// about the output.
 func (t *tail) unwritten() error {
 	for line := range strings.Lines(t.String()) {
 		line = strings.TrimRight(line, "\n")

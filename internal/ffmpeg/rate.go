@@ -15,8 +15,8 @@ func (r Rate) Float() float64 { return float64(r.Num) / float64(r.Den) }
 
 func (r Rate) String() string { return fmt.Sprintf("%d/%d", r.Num, r.Den) }
 
-// parseRate parses "30000/1001". It returns false for anything that is not a rate: "0/0",
-// nonsense, and numbers that are too large.
+// parseRate parses a rate such as "30000/1001". It returns false for anything else: "0/0", text, and
+// numbers that are too large.
 func parseRate(s string) (Rate, bool) {
 	a, b, _ := strings.Cut(s, "/")
 	num, err := strconv.ParseInt(a, 10, 32)
@@ -30,8 +30,8 @@ func parseRate(s string) (Rate, bool) {
 	return Rate{num, den}, true
 }
 
-// snap returns the standard rate within 0.1 % of r, since r may be the average of a constant rate.
-// Otherwise it returns r rounded to thousandths, at least 1.
+// snap returns the standard rate within 0.1 % of r, if there is one, since r may be an inexact average
+// of a constant rate. Otherwise it returns r rounded to thousandths, at least 1.
 func (r Rate) snap() Rate {
 	best, distance := Rate{max(1000, int64(math.Round(r.Float()*1000))), 1000}, .001
 	for _, n := range []int64{24, 25, 30, 48, 50, 60, 90, 100, 120} {
@@ -44,8 +44,8 @@ func (r Rate) snap() Rate {
 	return best
 }
 
-// Frames returns how many frames cover the samples, at perSecond samples a second. The last frame
-// may end up to one frame later.
+// Frames returns the number of frames that cover the samples, at perSecond samples a second. The last
+// frame may end later than the samples.
 func (r Rate) Frames(samples, perSecond int64) int {
 	num, den := samples*r.Num, perSecond*r.Den
 	return int((num + den - 1) / den)

@@ -13,20 +13,20 @@ import (
 	"lipsync/internal/sandbox"
 )
 
-// Frames is the frames of a video, decoded one after the other.
+// Frames decodes the frames of a video, one after the other.
 type Frames struct {
 	p     *process
 	begun bool // the stream's header has been read
 	done  bool
 }
 
-// OpenFrames decodes the video from its beginning, at most most frames.
+// OpenFrames starts to decode the video from its beginning, for at most most frames.
 func (t *Tools) OpenFrames(ctx context.Context, in *Info, most int) (*Frames, error) {
 	return t.openFrames(ctx, in, span{to: most})
 }
 
-// OpenFramesAt decodes the frames numbered from to to-1, as OpenFrames counts them. It is fast
-// because it seeks. But if a file has no good index, or its times are wrong, it may return other
+// OpenFramesAt starts to decode the frames numbered from from to to-1, as OpenFrames counts them. It is
+// fast because it seeks. But if a file has no good index, or its times are wrong, it may return other
 // frames, or none. The caller must check.
 func (t *Tools) OpenFramesAt(ctx context.Context, in *Info, from, to int) (*Frames, error) {
 	return t.openFrames(ctx, in, span{from: from, to: to, seek: true})
@@ -44,7 +44,7 @@ func (t *Tools) openFrames(ctx context.Context, in *Info, s span) (*Frames, erro
 // the most: 190 bytes a pixel. The rest is for threads and for tables of the file.
 func (t *Tools) pictureMemory(v *Video) uint64 {
 	const file, thread, pixel = 1 << 30, 24 << 20, 320
-	if t.NVIDIA { // its driver reserves as much as it wants
+	if t.NVIDIA { // the need of its driver isn't known
 		return memorySize
 	}
 	return min(memorySize, file+thread*uint64(t.Threads)+pixel*uint64(v.pixels))
@@ -70,7 +70,7 @@ func (f *Frames) Read(frame *image.YCbCr) error {
 		f.done = true
 		err = f.p.late(err, stallTime)
 	}
-	if err == io.ErrUnexpectedEOF { // the decoder's exit says why
+	if err == io.ErrUnexpectedEOF { // the decoder's error tells the reason
 		f.done = true
 		err = errors.Join(err, f.p.wait())
 	}
@@ -80,8 +80,8 @@ func (f *Frames) Read(frame *image.YCbCr) error {
 	return nil
 }
 
-// next reads what precedes a picture in the stream, which is YUV4MPEG2: a line, and before the
-// first picture another line with the format, which Probe knows already.
+// next reads the line that precedes a picture in the stream, which is YUV4MPEG2. Before the first
+// picture it skips another line, with the format, which Probe has found already.
 func (f *Frames) next() error {
 	const before = "FRAME\n"
 	if !f.begun {
@@ -125,15 +125,15 @@ func Bytes(frame *image.YCbCr) []byte {
 	return frame.Y[:len(frame.Y)+len(frame.Cb)+len(frame.Cr)]
 }
 
-// span says which frames to decode: from to to-1.
+// span is a range of frames to decode: from from to to-1.
 type span struct {
 	from, to int
 	seek     bool // seek close to from instead of starting at the beginning
 }
 
-// seekMargin is how long before the first wanted frame decoding starts, in seconds. It covers
-// deinterlacing, which reads earlier frames, and indexes in decoding order. ffmpeg itself goes
-// back to a key frame.
+// seekMargin is a time in seconds. Decoding starts so long before the first wanted frame, because
+// deinterlacing reads earlier frames, and some indexes are in decoding order. ffmpeg itself goes back
+// to a key frame.
 const seekMargin = 1.
 
 func decodeArgs(t *Tools, in *Info, s span) []string {
@@ -141,7 +141,7 @@ func decodeArgs(t *Tools, in *Info, s span) []string {
 	// Encoding runs at the same time and takes five times as long. Fewer decoder threads mean less
 	// overhead.
 	args := inputArgs(in, max(1, t.Threads/2))
-	if t.NVIDIA { // ffmpeg decodes formats itself that the GPU can't
+	if t.NVIDIA { // ffmpeg itself decodes the formats that the GPU can't decode
 		args = append(args, "-hwaccel", "cuda")
 	}
 	if decoder := v.decoder(); decoder != "" {
@@ -158,7 +158,7 @@ func decodeArgs(t *Tools, in *Info, s span) []string {
 }
 
 // inputArgs returns the arguments before -i of every decoder of an untrusted file. They keep the
-// file's time stamps, so that those after a seek agree. They ignore damaged pictures, since the
+// file's time stamps, so that they are the same after a seek. They ignore damaged pictures, since the
 // others are usable.
 func inputArgs(in *Info, threads int) []string {
 	return []string{"-v", "error", "-nostdin", "-max_error_rate", "1", "-copyts", "-protocol_whitelist", "file", "-f", in.Format,
@@ -176,8 +176,8 @@ func (v *Video) decoder() string {
 	return ""
 }
 
-// filters returns the filters that turn decoded pictures into the frames that OpenFrames promises.
-// ffmpeg has already rotated the pictures.
+// filters returns the filters that turn decoded pictures into frames of the size and rate of v. ffmpeg
+// has already rotated the pictures.
 func (v *Video) filters(s span) string {
 	chain := []string{"setpts=PTS-STARTPTS"}
 	if s.seek {
@@ -197,8 +197,8 @@ func (v *Video) filters(s span) string {
 		"format=yuv420p"), ",")
 }
 
-// colourFilters returns the filters that convert any pixel format to 8 bits of limited range over
-// black.
+// colourFilters returns the filters that convert any pixel format to 8 bits of limited range.
+// Transparent pixels are laid over black.
 func (v *Video) colourFilters() []string {
 	var chain []string
 	if v.alpha {

@@ -9,7 +9,7 @@ import (
 	"lipsync/internal/render"
 )
 
-// analyser records where the faces of one video lie.
+// analyser records the places of the faces of one video.
 type analyser struct {
 	engine *Engine
 	fps    float64
@@ -18,7 +18,7 @@ type analyser struct {
 
 // track is a person in a shot.
 type track struct {
-	first int               // frame
+	first int               // first frame of the track
 	to    []geom.Similarity // from the canonical face to the frame's pixels, for each frame from the first on
 }
 
@@ -40,13 +40,14 @@ func (a *analyser) Plan(_ context.Context, out render.Output) (render.Painter, e
 	return &painter{a, out}, nil
 }
 
-// painter paints one video by the network.
+// painter paints the mouths of one video by the network.
 type painter struct {
 	*analyser
 	out render.Output
 }
 
-// at returns the similarity from the canonical face to the speaker's face in a source frame, and whether it is there.
+// at returns the similarity from the canonical face to the speaker's face in a source frame, and whether the frame has that
+// face.
 func (p *painter) at(source int) (geom.Similarity, bool) {
 	t := p.tracks[p.out.Speaker(source)]
 	if t == nil || source < t.first || source >= t.first+len(t.to) {

@@ -14,9 +14,9 @@ import (
 // batch holds faces that go through the network together.
 type batch struct {
 	faces   []*buffers
-	size    int     // number of faces of the binding: more than len(faces) if the model fixes it
+	size    int     // number of faces of the binding: may be more than len(faces) if the model fixes it
 	binding binding // nil until the batch is loaded
-	err     error   // of loading or running it
+	err     error   // of loading or running the batch
 }
 
 // newBatch returns a batch with a copy of the list of faces.
@@ -41,8 +41,8 @@ func (e *Engine) recycle(b *batch) {
 	}
 }
 
-// load gets a binding for the batch and fills the network's inputs. In a model of a fixed batch, the inputs beyond the faces
-// keep the numbers of an earlier batch.
+// load gets a binding for the batch and fills the network's inputs. If the model fixes the size of batches, the inputs that are
+// left over keep the values of an earlier batch.
 func (e *Engine) load(b *batch) error {
 	if b.size = len(b.faces); e.model.fixed {
 		b.size = e.model.batch
@@ -77,7 +77,7 @@ func (e *Engine) run() {
 	}
 }
 
-// finishAll finishes the batches that ran, while the next ones run. It ends when the
+// finishAll finishes the batches that have run, while the next batches run. It ends when the
 // engine is closed.
 func (e *Engine) finishAll() {
 	for {
@@ -90,7 +90,7 @@ func (e *Engine) finishAll() {
 	}
 }
 
-// paint runs the network on a batch, which it loads if the dispatcher has not.
+// paint runs the network on a batch. It loads the batch if the dispatcher has not.
 func (e *Engine) paint(b *batch) error {
 	if b.binding == nil {
 		if err := e.load(b); err != nil {
@@ -100,7 +100,8 @@ func (e *Engine) paint(b *batch) error {
 	return b.binding.Run(e.ctx)
 }
 
-// finish copies the outputs of a batch and ends the calls that wait for its faces, or has the dispatcher split the batch.
+// finish copies the outputs of a batch and ends the calls that wait for its faces. If the batch had too little memory, finish
+// lets the dispatcher split it.
 func (e *Engine) finish(b *batch) {
 	again := e.model.splits(b)
 	for i, f := range b.faces {
@@ -129,13 +130,13 @@ func (e *Engine) release(b *batch) {
 	}
 }
 
-// splits tells whether the batch failed because of too little memory, and can be painted in smaller ones.
+// splits tells whether the batch failed because of too little memory, and can be painted in smaller batches.
 func (m *model) splits(b *batch) bool {
 	return errors.Is(b.err, onnx.ErrMemory) && len(b.faces) > 1 && !m.fixed
 }
 
-// try runs the network on full batches, as many at once as in jobs, so that a fault or too little memory shows now and not in
-// a job. As in jobs, batches that have too little memory are halved.
+// try runs the network on full batches, as many at once as in jobs. So a fault, or too little memory, shows now and not in a
+// job. As in jobs, batches that have too little memory are halved.
 func (e *Engine) try(ctx context.Context) error {
 	for {
 		all, ctx := errgroup.WithContext(ctx)

@@ -9,14 +9,14 @@ import (
 	"lipsync/internal/render"
 )
 
-// The part of the canonical face that the network sees: the box of a face detector, as in the published code, and a
-// little below the chin. On talking heads, the boxes of a detector that was trained on the same faces as the published
-// one lie from (.25, -.70) to (2.13, 2.12).
+// The network sees this part of the canonical face: the box of a face detector, as in the published code, and a little
+// below the chin. On talking heads, the boxes of a detector that was trained on the same faces as the published one reach
+// from (.25, -.70) to (2.13, 2.12).
 const cropLeft, cropTop, cropRight, cropBottom = .25, -.70, 2.13, 2.25
 
 // buffers are the memory for painting one face. They are used again and again.
 type buffers struct {
-	size        int // of the crop, pixels each way
+	size        int // width and height of the crop, pixels
 	faces       []float32
 	sound       window
 	output      []float32
@@ -24,7 +24,7 @@ type buffers struct {
 	spectrogram *spectrogram
 	seen        [3][]float32 // levels of Y, Cb and Cr of the crop in the frame
 	made        [3][]float32 // levels that the network painted
-	agree       []float32    // how much both are alike, 0 to 1
+	agree       []float32    // similarity of both, 0 to 1
 	scratch     []float32
 	mask        []float32 // of the engine
 	ring        []float32
@@ -61,8 +61,8 @@ func (e *Engine) newBuffers() *buffers {
 	return b
 }
 
-// cut fills faces with the crop of a frame: first with its lower half black, then as it is, each as the planes B, G and
-// R. onto is the similarity from the canonical face to the frame.
+// cut fills faces with the crop of a frame twice: first with its lower half black, then as it is. Each consists of the
+// planes B, G and R. onto is the similarity from the canonical face to the frame.
 func (b *buffers) cut(frame *image.YCbCr, onto geom.Similarity) {
 	cb, cr := pixels.Chroma(frame)
 	b.sample(0, pixels.Luma(frame), onto, 1)
@@ -89,14 +89,14 @@ func place(size int, x, y float32) geom.Point {
 	return geom.Point{X: cropLeft + x*((cropRight-cropLeft)/n), Y: cropTop + y*((cropBottom-cropTop)/n)}
 }
 
-// covered returns the width and the height of the part of the frame that a pixel of the crop covers, in pixels.
+// covered returns the width and the height of a pixel of the crop, in pixels of the frame.
 func (b *buffers) covered(onto geom.Similarity) (width, height float32) {
 	n := onto.Scale() / float32(b.size)
 	return n * (cropRight - cropLeft), n * (cropBottom - cropTop)
 }
 
-// sample fills one channel of seen with a plane of the frame. subsampling is the number of pixels of luma to one of the
-// plane, each way. A pixel of the crop that covers several of the plane gets their mean. Outside the frame the
+// sample fills one channel of seen with a plane of the frame. subsampling is the width and height of a pixel of the plane,
+// in pixels of luma. A pixel of the crop that covers several pixels of the plane gets their mean. Outside the frame the
 // pixels of its edge repeat.
 func (b *buffers) sample(channel int, p pixels.Plane[uint8], onto geom.Similarity, subsampling float32) {
 	width, height := b.covered(onto)
@@ -118,7 +118,8 @@ func (b *buffers) sample(channel int, p pixels.Plane[uint8], onto geom.Similarit
 	}
 }
 
-// mostSteps bounds the places that are sampled for a pixel of the crop, each way, however large the face is.
+// mostSteps bounds the number of places that are sampled along a row and a column of a pixel of the crop, however large the
+// face is.
 const mostSteps = 8
 
 // steps returns the number of places to sample along a number of pixels.

@@ -7,8 +7,8 @@ import (
 	"lipsync/internal/render"
 )
 
-// infer has the network paint the face of the buffers, and waits. If the context ends before, the buffers still belong to
-// the dispatcher and must not be used again.
+// infer lets the network paint the face of the buffers, and waits for it. If the context ends before that, the buffers still
+// belong to the dispatcher and must not be used again.
 func (e *Engine) infer(ctx context.Context, b *buffers) error {
 	select {
 	case e.queue <- b:
@@ -32,9 +32,9 @@ func (e *Engine) infer(ctx context.Context, b *buffers) error {
 type dispatcher struct {
 	*Engine
 	model   model      // a copy, whose batch is made smaller if memory is short
-	halves  []*batch   // of batches for which there was too little memory; they are painted first
-	waiting []*buffers // from the queue, in its order
-	next    *batch     // is full and loaded, and waits for a runner
+	halves  []*batch   // halves of batches that had too little memory; they are painted first
+	waiting []*buffers // faces from the queue, in its order
+	next    *batch     // a full and loaded batch that waits for a runner; nil: none
 }
 
 // dispatch works until the engine is closed.
@@ -47,8 +47,8 @@ func (e *Engine) dispatch() {
 	}
 }
 
-// step waits for a face, for a runner that is free, or for a batch that had too little memory. It returns false when the
-// engine is closed.
+// step waits for a face, for a free runner, or for a batch that had too little memory. It returns false when the engine is
+// closed.
 func (d *dispatcher) step() bool {
 	d.drain()
 	d.prepare()
@@ -59,7 +59,7 @@ func (d *dispatcher) step() bool {
 		b = d.halves[0]
 	case d.next != nil:
 		b = d.next
-	case len(d.waiting) > 0: // a batch that is not full, for a runner that is free
+	case len(d.waiting) > 0: // a batch that is not full, if a runner is free
 		n = d.model.together(len(d.waiting))
 		b = d.newBatch(d.waiting[:n])
 	default:
@@ -82,7 +82,7 @@ func (d *dispatcher) step() bool {
 	return true
 }
 
-// sent forgets a batch that a runner has received. It is the first of halves, or next, or has the first n faces that wait.
+// sent forgets a batch that a runner has received: the first of halves, or next, or the first n waiting faces.
 func (d *dispatcher) sent(b *batch, n int) {
 	switch {
 	case n > 0:
@@ -106,8 +106,8 @@ func (d *dispatcher) drain() {
 	}
 }
 
-// prepare loads the next batch if enough faces wait to fill it. It splits a batch for which there is too little memory. If
-// a batch can't be loaded for another reason, the callers that wait for it get the error.
+// prepare loads the next batch if enough faces wait to fill it. It splits a batch that has too little memory. If a batch
+// can't be loaded for another reason, the callers that wait for it get the error.
 func (d *dispatcher) prepare() {
 	for n := d.model.batch; d.next == nil && len(d.waiting) >= n; n = d.model.batch {
 		b := d.newBatch(d.waiting[:n])

@@ -8,17 +8,17 @@ import (
 	"lipsync/internal/pixels"
 )
 
-// The mask on the canonical face: a superellipse from the base of the nose down to where the chin goes when the mouth opens.
-// Lengths are canonical. By eye, as all constants of painting here that have no other reason.
+// The mask on the canonical face is a superellipse. It reaches from the base of the nose down to the chin of an open mouth.
+// Lengths are canonical. They were chosen by eye, as all constants of painting here that have no other reason.
 const (
 	maskX, maskY               = 1.2, 1.64 // its centre
 	maskHalf, maskTall         = .82, .6   // half its width and height
 	maskPower          float32 = 3         // its exponent
 	maskSoft           float32 = .3        // width of its soft edge, as a share of the way to the centre
-	ringBottom                 = 1.5       // y down to which colours are compared: below, the chin may have moved
+	ringBottom                 = 1.5       // colours are compared above this y, since the chin may have moved below it
 )
 
-// maskAt returns how much of the network's face is seen at a canonical place, 0 to 1.
+// maskAt returns how opaque the network's face is at a canonical place, 0 to 1.
 func maskAt(c geom.Point) float32 {
 	x, y := abs(c.X-maskX)/maskHalf, abs(c.Y-maskY)/maskTall
 	d := pow(pow(x, maskPower)+pow(y, maskPower), 1/maskPower)
@@ -26,8 +26,8 @@ func maskAt(c geom.Point) float32 {
 	return t * t * (3 - 2*t)
 }
 
-// newMask returns the mask of a crop of size × size pixels, and the weights of its soft edge, the ring: 1 where the mask is a
-// half, 0 where it is 0 or 1, and below ringBottom.
+// newMask returns the mask of a crop of size × size pixels, and the weights of its soft edge, the ring. These are 1 where the mask
+// is a half, and 0 where it is 0 or 1, and below ringBottom.
 func newMask(size int) (mask, ring []float32) {
 	mask, ring = make([]float32, size*size), make([]float32, size*size)
 	for i := range mask {

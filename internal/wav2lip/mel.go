@@ -10,7 +10,7 @@ import (
 	"lipsync/internal/speech"
 )
 
-// The spectrogram of the published code.
+// These constants define the spectrogram, as the published code computes it.
 const (
 	bands      = 80                      // mel bands from lowest to highest
 	columns    = 16                      // of a window: .2 s
@@ -21,14 +21,14 @@ const (
 	lowest     = 55   // Hz
 	highest    = 7600 // Hz
 
-	leastAmplitude = 1e-5 // a smaller one counts as this: -100 dB
+	leastAmplitude = 1e-5 // a smaller amplitude counts as this: -100 dB
 	referenceLevel = 20   // dB that are subtracted
 	leastLevel     = -100 // dB that become -mostValue; 0 dB become mostValue
 	mostValue      = 4
 )
 
-// window is the sound of one frame as the network takes it: for each band, from low to high, its values in the columns,
-// from -4 for silence to 4.
+// window is the sound of one frame as the network takes it: for each band, from low to high, its values in the columns. They
+// are from -4, for silence, to 4.
 type window [bands * columns]float32
 
 // windowStart returns the first column of a frame's window, in a sound with columnsInAll columns. Frames at the end of the
@@ -38,7 +38,7 @@ func windowStart(frame int, fps float64, columnsInAll int) int {
 	return max(min(start, columnsInAll-columns), 0)
 }
 
-// columnsOf returns the number of columns of a number of samples.
+// columnsOf returns the number of columns of a sound of so many samples.
 func columnsOf(samples int64) int { return int(samples/hop) + 1 }
 
 // spectrogram computes windows straight from the samples. That takes less than a hundredth of the network's time, so
@@ -76,9 +76,9 @@ func (l *spectrogram) fill(w *window, samples *io.SectionReader, start int) erro
 	return nil
 }
 
-// read fills sound with n samples from the sample with the index from on. Beyond its ends the sound is reflected after the
-// emphasis, as in the published code. The first sample's emphasis is that without a sample before it: there is
-// none, or the sample is the first of a window, whose weight is 0.
+// read fills sound with n samples, from the sample with the index from on. Beyond its ends the sound is reflected after the
+// emphasis, as in the published code. The emphasis of the first sample is computed as if there were no sample before it. Either
+// there is none, or the sample is the first of a window and has a weight of 0.
 func (l *spectrogram) read(samples *io.SectionReader, from, n int) error {
 	sound, total := l.sound[:n], int(samples.Size()/2)
 	if total == 0 {
@@ -101,7 +101,7 @@ func (l *spectrogram) read(samples *io.SectionReader, from, n int) error {
 	return nil
 }
 
-// reflect folds an index at the ends of n samples until it is inside.
+// reflect returns the index of the sample that is at index i if n samples are reflected at their ends.
 func reflect(i, n int) int {
 	if n < 2 {
 		return 0

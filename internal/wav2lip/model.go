@@ -12,9 +12,9 @@ import (
 type model struct {
 	faces, sound int  // indices of the inputs
 	size         int  // width and height of a face, pixels
-	batch        int  // most faces in a run
-	fixed        bool // each run has exactly batch faces
-	runs         int  // most runs at once
+	batch        int  // largest number of faces in a run
+	fixed        bool // whether each run has exactly batch faces
+	runs         int  // largest number of runs at once
 	bind         func(ctx context.Context, inputs, outputs [][]int) (binding, error)
 }
 
@@ -29,12 +29,12 @@ type binding interface {
 // The sizes of faces in models of the family, in pixels, are multiples of sizeStep: their layers halve a face five times.
 const leastSize, mostSize, sizeStep = 96, 512, 32
 
-// mostBatch is the most faces of a batch that a model may fix: more are no faster, and frames wait in memory for all of
-// them.
+// mostBatch is the largest size of batches that a model may fix. Larger ones are no faster, and the frames of all their faces
+// wait in memory.
 const mostBatch = 64
 
 // newModel returns the model of a network by the shapes of its inputs and its output: faces n×6×N×N, sound n×1×80×16, and
-// painted faces n×3×N×N. batch is the most faces in a run, unless the network fixes it.
+// painted faces n×3×N×N. batch is the largest number of faces in a run, unless the network fixes it.
 func newModel(inputs, outputs []onnx.Info, batch int) (model, error) {
 	m := model{faces: -1, sound: -1, batch: batch, runs: 1}
 	for i, in := range inputs {
@@ -60,7 +60,7 @@ func newModel(inputs, outputs []onnx.Info, batch int) (model, error) {
 	return m, nil
 }
 
-// fix sets the batch to that of the inputs' shapes, if they fix it.
+// fix sets the batch to the one in the shapes of the inputs, if they fix it.
 func (m *model) fix(inputs []onnx.Info) error {
 	faces, sound := inputs[m.faces].Shape[0], inputs[m.sound].Shape[0]
 	if faces != sound {
@@ -80,8 +80,8 @@ func misfit(format string, args ...any) error {
 	return fmt.Errorf("wav2lip: this is no model of the Wav2Lip family: "+format, args...)
 }
 
-// together returns the number of faces of the next batch, of a number that wait. Batches that are not full have a power of two
-// of faces, so that few bindings are needed.
+// together returns the number of faces of the next batch if a number of faces wait. The number of faces of a batch that is not
+// full is a power of two, so that few bindings are needed.
 func (m *model) together(waiting int) int {
 	if m.fixed || waiting >= m.batch {
 		return min(waiting, m.batch)

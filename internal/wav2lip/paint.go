@@ -12,8 +12,8 @@ import (
 
 // paint returns the network's face as a mouth for the frame.
 //
-// A crop of 96 pixels is softer than most frames. So where the network painted the same as the frame shows, the frame itself
-// is kept: the result is agree·frame plus the enlarged made − agree·seen.
+// A crop of 96 pixels is softer than most frames. So the frame itself is kept where the network painted the same: the result is
+// agree·frame + enlarged (made − agree·seen).
 func (b *buffers) paint(frame *image.YCbCr, onto geom.Similarity) ([]render.Mouth, error) {
 	if err := b.unpack(); err != nil {
 		b.mouth[0].Release()
@@ -38,8 +38,8 @@ func (b *buffers) paint(frame *image.YCbCr, onto geom.Similarity) ([]render.Mout
 	return b.mouth[:], nil
 }
 
-// errNoNumber is the error of a network that painted infinity or NaN: the match of colours would spread it over the whole
-// mouth.
+// errNoNumber is the error of a network that painted infinity or NaN. The match of colours would spread such a value over the
+// whole mouth.
 var errNoNumber = errors.New("wav2lip: the network painted a value that is not a number")
 
 // unpack sets made to the network's output, which is B, G and R from 0 to 1.
@@ -59,16 +59,16 @@ func (b *buffers) unpack() error {
 }
 
 const (
-	priorVariance = 16  // levels²: with as much variance along the ring, the gain is halfway between 1 and that of least squares
-	middleLevel   = 128 // is subtracted from levels, for precision
+	priorVariance = 16  // levels²: if the variance along the ring is the same, the gain is halfway between 1 and that of least squares
+	middleLevel   = 128 // subtracted from levels, for precision
 	leastGain     = .8
 	mostGain      = 1.25
-	alike         = 7  // levels of all channels together by which pixels differ that are half alike
-	compareParts  = 48 // the size of the crop over the radius, in pixels, in which pixels are compared
+	alike         = 7  // pixels agree by a half if they differ by so many levels, in all channels together
+	compareParts  = 48 // pixels are compared in a radius of the size of the crop divided by this
 )
 
-// match brings the network's colours to the frame's, by a gain and a shift for each channel: least squares along the ring
-// where the mask ends. A ring of one colour tells nothing of the gain, which then stays 1.
+// match adapts the network's colours to those of the frame, by a gain and a shift for each channel: least squares along the ring
+// where the mask ends. If the ring has only one colour, the gain is unknown and stays 1.
 func (b *buffers) match() {
 	for k := range b.made {
 		var weight, sumMade, sumSeen, made2, both float32
@@ -89,7 +89,7 @@ func (b *buffers) match() {
 	}
 }
 
-// compare sets agree: 1 where the network painted the same as the frame shows.
+// compare sets agree. It is 1 where the network painted the same as the frame shows.
 func (b *buffers) compare() {
 	for i := range b.agree {
 		var d float32
@@ -106,13 +106,13 @@ func (b *buffers) compare() {
 	}
 }
 
-// soften filters a channel of the crop for a frame in which it is smaller.
+// soften filters a channel of the crop if its pixels are smaller than those of the frame.
 func (b *buffers) soften(channel []float32, onto geom.Similarity) {
 	width, height := b.covered(onto)
 	pixels.BoxBlur(b.square(channel), b.scratch, int(.5/width), int(.5/height))
 }
 
-// resize makes picture and alpha as large as the area. They keep pixels of earlier frames.
+// resize gives picture and alpha the size of the area. They keep pixels of earlier frames.
 func (b *buffers) resize(area image.Rectangle) {
 	w, h := area.Dx(), area.Dy()
 	b.alpha = image.Alpha{Pix: grow(b.alpha.Pix, w*h), Stride: w, Rect: area}
@@ -129,8 +129,8 @@ func (b *buffers) square(channel []float32) pixels.Plane[float32] {
 	return pixels.Plane[float32]{Pix: channel, Width: b.size, Height: b.size, Stride: b.size}
 }
 
-// inCrop returns the place of a pixel of the frame in the crop, in pixels from the centre of the first. back is the similarity
-// from the frame to the canonical face.
+// inCrop returns the place of a pixel of the frame in the crop, in pixels from the centre of the crop's first pixel. back is the
+// similarity from the frame to the canonical face.
 func (b *buffers) inCrop(back geom.Similarity, x, y float32) geom.Point {
 	c := back.Apply(geom.Point{X: x, Y: y})
 	n := float32(b.size)
@@ -173,7 +173,7 @@ func (b *buffers) fillChroma(frame *image.YCbCr, back geom.Similarity) {
 	}
 }
 
-// mix returns one channel of a pixel that lies at a place of the crop. under is the frame's value.
+// mix returns one channel of a pixel at a place of the crop. under is the frame's value.
 func (b *buffers) mix(channel int, under uint8, s geom.Point) uint8 {
 	v := b.square(b.made[channel]).CatmullRom(s.X, s.Y) + b.square(b.agree).Bilinear(s.X, s.Y)*float32(under)
 	return uint8(min(max(v+.5, 0), 255))

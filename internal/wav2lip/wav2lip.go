@@ -2,7 +2,7 @@
 // Expert Is All You Need", ACM Multimedia 2020), as ONNX models.
 //
 // The network's inputs are a face with its lower half hidden, the same face as it is, and 0.2 s of sound. Its output is the
-// face that says it. export/export.py makes such a model from the published checkpoint, and export/verify.py compares
+// face as it says that sound. export/export.py makes such a model from the published checkpoint, and export/verify.py compares
 // the two.
 package wav2lip
 
@@ -17,20 +17,20 @@ import (
 	"lipsync/internal/render"
 )
 
-// mostRuns bounds how many runs of the network the CPU computes at once. Each run
+// mostRuns bounds the number of runs of the network that the CPU computes at once. Each run
 // takes memory of its own.
 const mostRuns = 8
 
-// The number of faces in a batch.
+// These constants define the number of faces in a batch.
 const (
-	mostOnCPU = 4   // more are no faster
-	fullSize  = 128 // pixels: of larger faces there are fewer
+	mostOnCPU = 4   // largest number on a CPU: more are no faster
+	fullSize  = 128 // size of a face, pixels: on a CPU, batches of larger faces have fewer of them
 	onGPU     = 16
 )
 
 // cpuBatch returns the number of faces in a batch on the CPU, for faces of size × size pixels. The memory of a run grows with
-// the area of a face, and is 0.4 GB for each face of 384 pixels. That of mostRuns runs must fit in the memory that
-// package onnx allows all networks.
+// the area of a face, and is 0.4 GB for each face of 384 pixels. mostRuns runs together must fit in the memory that package onnx
+// allows all networks.
 func cpuBatch(size int) int {
 	return min(mostOnCPU, max(1, mostOnCPU*fullSize*fullSize/max(1, size*size)))
 }
@@ -39,7 +39,7 @@ func cpuBatch(size int) int {
 // by many runs with few threads than by one run whose threads wait for each other.
 func Threads() int { return (runtime.GOMAXPROCS(0) + mostRuns - 1) / mostRuns }
 
-// runs returns the number of runs of the network at once. A GPU is kept busy by one run after the other.
+// runs returns the number of runs of the network at once. On a GPU one run at a time is enough to keep it busy.
 func runs(session *onnx.Session) int {
 	if session.Provider() != onnx.CPU {
 		return 1
@@ -47,32 +47,31 @@ func runs(session *onnx.Session) int {
 	return max(1, runtime.GOMAXPROCS(0)/session.Threads())
 }
 
-// Engine is a render.Engine. All jobs share one network: a batch can have faces
-// of several of them.
+// Engine is a render.Engine. All jobs share one network: a batch can have faces of several jobs.
 type Engine struct {
 	model model
 	mask  []float32 // of each pixel of the crop, 0 to 1
 	ring  []float32 // of each pixel of the crop: its weight in the match of colours
 	log   *slog.Logger
 
-	bindings *onnx.Pool[binding] // by how many faces they are for
-	queue    chan *buffers       // to the dispatcher
+	bindings *onnx.Pool[binding] // by their number of faces
+	queue    chan *buffers       // faces for the dispatcher
 	batches  chan *batch         // from the dispatcher to the runners
 	painted  chan *batch         // from the runners to finishAll
-	failed   chan *batch         // because memory was short, to the dispatcher
-	spare    chan *batch         // that can be used again
-	free     chan *buffers       // that can be used again
+	failed   chan *batch         // batches that had too little memory, back to the dispatcher
+	spare    chan *batch         // unused batches
+	free     chan *buffers       // unused buffers
 
 	ctx     context.Context // of the dispatcher, the runners and finishAll
 	cancel  context.CancelFunc
-	working sync.WaitGroup // the same
+	working sync.WaitGroup // counts the dispatcher, the runners and finishAll
 }
 
 // errClosed is the error of calls that wait when the engine is closed.
 var errClosed = errors.New("wav2lip: the engine is closed")
 
-// New returns an engine with a loaded model, which must stay open until the engine is closed. New tries the model with as many
-// runs at once as in jobs. It logs a warning when batches are made smaller because there is too little memory.
+// New returns an engine with the model of a session, which must stay open until the engine is closed. New tries the model with as
+// many runs at once as in jobs. If there is too little memory, batches are made smaller, and a warning is logged.
 func New(ctx context.Context, session *onnx.Session, log *slog.Logger) (*Engine, error) {
 	batch := onGPU
 	if session.Provider() == onnx.CPU {
@@ -81,8 +80,8 @@ func New(ctx context.Context, session *onnx.Session, log *slog.Logger) (*Engine,
 	return newEngine(ctx, session, batch, log)
 }
 
-// newEngine returns an engine with batches of a number of faces, unless the model fixes it. There are fewer runs at once if
-// batches are large: otherwise these would be nearly empty.
+// newEngine returns an engine. batch is the number of faces of its batches, unless the model fixes another. If batches are large,
+// there are fewer runs at once, since otherwise batches would be nearly empty.
 func newEngine(ctx context.Context, session *onnx.Session, batch int, log *slog.Logger) (*Engine, error) {
 	m, err := newModel(session.Inputs(), session.Outputs(), batch)
 	if err != nil {
@@ -127,11 +126,11 @@ func (e *Engine) Close() error {
 	return e.bindings.Close()
 }
 
-// Workers returns the number of calls of Paint at once that keep the network busy: enough for the batches that run, and for one
+// Workers returns the number of calls of Paint at once that keeps the network busy: enough for the batches that run, and for one
 // that is loaded meanwhile.
 func (e *Engine) Workers() int { return (e.model.runs + 1) * e.model.batch }
 
-// Articulates implements render.Engine. The network hears the samples themselves.
+// Articulates implements render.Engine. It returns false, since the network gets the samples themselves.
 func (e *Engine) Articulates() bool { return false }
 
 // Analyse implements render.Engine.
