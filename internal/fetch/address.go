@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// policy says which addresses the client may connect to.
+// policy decides to which addresses the client may connect.
 type policy struct {
 	unicast  netip.Prefix   // the IPv6 addresses that can be public
 	refused  []netip.Prefix // of unicast and IPv4 addresses

@@ -15,7 +15,7 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// refused says why a URL or a redirect is not fetched.
+// refused is the reason why a URL or a redirect is not fetched.
 type refused string
 
 func (r refused) Error() string { return string(r) }
@@ -107,8 +107,8 @@ func withoutURL(err error) error {
 	return err
 }
 
-// retryAfter returns how long the server asks to wait (RFC 9110, 10.2.3), or 0 if it doesn't or
-// can't be understood.
+// retryAfter returns the time that the server asks to wait (RFC 9110, 10.2.3), or 0 if it doesn't ask,
+// or can't be understood.
 func retryAfter(h http.Header) time.Duration {
 	text := h.Get("Retry-After")
 	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {

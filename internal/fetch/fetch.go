@@ -20,17 +20,17 @@ import (
 // These limits of a fetch are fixed.
 const (
 	maxRedirects   = 5
-	maxCuts        = 5 // after which a fetch is continued
+	maxCuts        = 5 // so many times an interrupted fetch is continued
 	maxHeaderBytes = 64 << 10
 	connectTimeout = 10 * time.Second
 )
 
-// Options says how a Client behaves.
+// Options are the options of a Client.
 type Options struct {
 	AllowPrivate bool          // also connect to loopback, RFC 1918 and fc00::/7 addresses
-	PrivateHint  string        // ends the error that refuses one of those: how an operator allows them, or ""
-	Total        time.Duration // for one fetch with its redirects and body
-	Stall        time.Duration // without a byte
+	PrivateHint  string        // end of the error that refuses one of those, which tells operators how to allow them; may be ""
+	Total        time.Duration // longest time of one fetch, with its redirects and body
+	Stall        time.Duration // longest time without a byte
 }
 
 // firstPause is the pause before an interrupted fetch is continued. Each further pause is twice as

@@ -11,13 +11,13 @@ import (
 	ort "github.com/yalue/onnxruntime_go"
 )
 
-// Binding is the memory of one call of a network: made once, used again and
-// again, by one goroutine at a time. Several bindings of a session run at once.
+// Binding is the memory of the inputs and outputs of a network's run. It is made once
+// and used for many runs, by one goroutine at a time. Several bindings of a session run
+// at once.
 //
-// The processor computes in place. For a GPU, which make gpu-check checks, the library
-// copies all inputs and outputs in each run, from and to ordinary memory: its own I/O
-// binding would keep them there, but the Go wrapper's run with one (RunWithBinding) takes
-// no options, so that no context could end it.
+// A CPU computes in that memory. For a GPU the library copies all inputs and outputs in
+// each run. The library's own I/O binding would keep them on the GPU, but the Go wrapper's
+// run with one (RunWithBinding) takes no options, so that no context could end it.
 type Binding struct {
 	session         *Session
 	inputs, outputs []*tensor
@@ -27,11 +27,11 @@ type Binding struct {
 }
 
 // Bind makes the memory for one set of shapes. outputs may be nil: then the shapes are
-// those that the model fixes, or they are found by running it once. That run ends soon
-// after ctx does, with its error.
+// those that the model fixes, or they are found by running it once. If ctx ends, that run
+// ends soon after it, with its error.
 func (s *Session) Bind(ctx context.Context, inputs, outputs [][]int) (_ *Binding, err error) {
 	b := &Binding{session: s}
-	runtime.SetFinalizer(b, (*Binding).Close) // one that is forgotten must not keep its memory
+	runtime.SetFinalizer(b, (*Binding).Close) // frees the memory of a binding that nobody closed
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, b.Close())
@@ -74,7 +74,7 @@ func (b *Binding) outputShapes(ctx context.Context) ([][]int, error) {
 	made := make([]ort.Value, len(shapes))
 	err := b.run(ctx, made)
 	for i, value := range made {
-		if value == nil { // the run failed; the wrapper may have made others before it did
+		if value == nil { // the run failed; the wrapper may have made other outputs before that
 			continue
 		}
 		shapes[i] = nil
@@ -86,17 +86,17 @@ func (b *Binding) outputShapes(ctx context.Context) ([][]int, error) {
 	return shapes, err
 }
 
-// Input returns the numbers of input i, which are to be written before Run.
+// Input returns the numbers of input i. They have to be written before Run.
 func (b *Binding) Input(i int) []float32 { return b.inputs[i].numbers }
 
-// Output returns the numbers of output i, which can be read after Run and until the next Run.
+// Output returns the numbers of output i. They can be read after Run, until the next Run.
 func (b *Binding) Output(i int) []float32 { return b.outputs[i].numbers }
 
 // OutputShape returns the shape of output i.
 func (b *Binding) OutputShape(i int) []int { return b.outputs[i].shape }
 
-// Run runs the network. It ends soon after ctx does, with its error, and fails if
-// it takes longer than any sound network does.
+// Run runs the network. If ctx ends, Run ends soon after it, with its error. Run fails if
+// it takes longer than any network without a fault.
 func (b *Binding) Run(ctx context.Context) error {
 	for _, t := range b.inputs {
 		t.pack()
@@ -110,7 +110,7 @@ func (b *Binding) Run(ctx context.Context) error {
 	return nil
 }
 
-// run fills the outputs; those that are nil are made.
+// run runs the network and fills the outputs. Outputs that are nil are made.
 func (b *Binding) run(ctx context.Context, outputs []ort.Value) error {
 	if err := ctx.Err(); err != nil {
 		return err

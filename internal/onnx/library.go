@@ -36,20 +36,20 @@ import (
 	"lipsync/internal/settings"
 )
 
-// libraryName is the library's file, as make onnxruntime calls it.
+// libraryName is the name of the library's file, as make onnxruntime installs it.
 const libraryName = "libonnxruntime.so"
 
 // wantedMinor is the API that the Go wrapper was written for: it is in version
 // 1.24 and in all later ones.
 const wantedMinor = 24
 
-// advice says how to get a library that can be used.
+// advice returns the end of a sentence, which explains how to get a library that can be used.
 func advice() string {
 	return "make onnxruntime installs the one that is wanted; " + settings.ONNXRuntime.Env() + " names another"
 }
 
-// places returns the paths where the library is looked for: beside the program, in lib beside
-// the program's folder, and where the system's loader looks.
+// places returns the paths at which the library is searched for: beside the program, in lib
+// beside the program's folder, and in the places of the system's loader.
 func places() []string {
 	var found []string
 	if program, err := os.Executable(); err == nil {
@@ -82,7 +82,8 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// libraryVersion loads the library, for good, and fails unless its version will do.
+// libraryVersion loads the library, until the process ends. It fails if the version of the
+// library can't be used.
 func libraryVersion(path string) (string, error) {
 	name := C.CString(path)
 	defer C.free(unsafe.Pointer(name))

@@ -12,7 +12,7 @@ import (
 var ErrMemory = errors.New("too little memory")
 
 // explain adds ErrMemory to an error of ONNX Runtime that has this cause. ONNX Runtime
-// has no code for it, so that only the text tells.
+// has no code for it, so explain reads the text.
 func explain(err error) error {
 	texts := []string{
 		"out of memory", "CUDA error 2", "CUDA failure 2:", "CUBLAS_STATUS_ALLOC_FAILED", // of CUDA

@@ -33,7 +33,7 @@ func (p *Provider) UnmarshalText(text []byte) error {
 	return fmt.Errorf("there is no provider %q: it is tensorrt, cuda or cpu", text)
 }
 
-// Options say how a network is run.
+// Options are the options of a network's runs.
 type Options struct {
 	// Providers are in order of preference. Those that are not available are skipped.
 	// If there are none, they are CUDA and CPU. TensorRT must be asked for: it takes
@@ -43,7 +43,7 @@ type Options struct {
 	// Threads is the number of threads of one run by the CPU provider. 0 is GOMAXPROCS.
 	Threads int
 
-	// GPUMemory is the most memory, in bytes, that the network takes of a GPU with
+	// GPUMemory bounds the memory, in bytes, that the network takes on a GPU with
 	// CUDA. 0 is no limit. A network that needs more fails with ErrMemory.
 	GPUMemory int64
 }
@@ -61,7 +61,7 @@ const (
 	Float16 = vet.Float16
 )
 
-// ModelError is the error of a file that is not a model, or not one that can be used.
+// ModelError is the error of a file that is no model, or a model that can't be used.
 type ModelError struct {
 	File   string // its name, without the folder
 	Reason string // the end of a sentence: "it is incomplete"

@@ -8,15 +8,15 @@ import (
 	"sync"
 )
 
-// Pool keeps the bindings of one network for later calls. Each binding is for a size:
-// that of the dimension that differs from call to call, such as the number of faces in
-// a batch. A Pool is safe for concurrent use. B is *Binding, except in tests.
+// Pool keeps the bindings of one network for later calls. Each binding is for one size.
+// The size is the dimension that differs from call to call, such as the number of faces
+// in a batch. A Pool is safe for concurrent use. B is *Binding, except in tests.
 type Pool[B io.Closer] struct {
 	most int
 	bind func(ctx context.Context, size int) (B, error)
 
 	mu     sync.Mutex
-	idle   []pooled[B] // the one that was given back last is at the end
+	idle   []pooled[B] // in the order in which they were given back
 	closed bool
 	err    error // of closing bindings
 }
@@ -33,8 +33,8 @@ func NewPool[B io.Closer](most int, bind func(ctx context.Context, size int) (B,
 	return &Pool[B]{most: most, bind: bind}
 }
 
-// Get returns a binding for the size, for the caller's use only until it is given
-// back. Its inputs and outputs hold numbers of earlier calls.
+// Get returns a binding for the size. Only the caller uses it, until it gives the
+// binding back by Put. Its inputs and outputs hold numbers of earlier calls.
 func (p *Pool[B]) Get(ctx context.Context, size int) (B, error) {
 	if b, ok := p.idleFor(size); ok {
 		return b, nil
@@ -42,7 +42,7 @@ func (p *Pool[B]) Get(ctx context.Context, size int) (B, error) {
 	return p.bind(ctx, size)
 }
 
-// idleFor returns the last binding for the size that was given back, if there is one.
+// idleFor returns the binding for the size that was given back last, if there is one.
 func (p *Pool[B]) idleFor(size int) (b B, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -67,8 +67,8 @@ func (p *Pool[B]) Put(size int, b B) {
 	}
 }
 
-// Close closes the bindings that are not in use, and has each of the others closed when
-// it is given back.
+// Close closes the bindings that are not in use. Put closes the others when they are
+// given back.
 func (p *Pool[B]) Close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -46,9 +46,9 @@ func (p Provider) try(o Options) error {
 	return p.addTo(options, o)
 }
 
-// addTo has a session use the provider, after those that were added before. The
-// settings of those for GPUs are the library's own, except for a limit of memory. make
-// gpu-check checks them.
+// addTo lets a session use the provider, after the providers that were added before. The
+// settings of providers for GPUs are the library's defaults, except the limit of memory.
+// make gpu-check checks them.
 func (p Provider) addTo(options *ort.SessionOptions, o Options) error {
 	switch p {
 	case TensorRT:
@@ -71,7 +71,7 @@ func (p Provider) addTo(options *ort.SessionOptions, o Options) error {
 		}
 		return options.AppendExecutionProviderCUDA(settings)
 	case CPU:
-		return nil // which is always there
+		return nil // the CPU is always there
 	}
 	return fmt.Errorf("there is no provider %q", string(p))
 }

@@ -21,10 +21,10 @@ var loaded struct {
 	runtime *Runtime
 }
 
-// Open loads ONNX Runtime from the shared library at path, or if that is empty
-// from the usual places: beside the program, in ../lib from there, and where the
-// system's loader looks. It stays loaded until the process ends: opening it again
-// returns the same Runtime, and another path is an error.
+// Open loads ONNX Runtime from the shared library at path. If path is empty, it
+// searches the usual places: beside the program, in ../lib from there, and the places
+// of the system's loader. The library stays loaded until the process ends: a second
+// call returns the same Runtime, and another path is an error.
 func Open(path string) (*Runtime, error) {
 	loaded.Lock()
 	defer loaded.Unlock()
@@ -39,7 +39,7 @@ func Open(path string) (*Runtime, error) {
 		return nil, err
 	}
 	ort.SetSharedLibraryPath(path)
-	// What fails is returned. The library need not print it too.
+	// The library need not print errors, since its calls return them.
 	if err := ort.InitializeEnvironment(ort.WithLogLevelFatal()); err != nil {
 		return nil, fmt.Errorf("ONNX Runtime does not start: %w", err)
 	}
@@ -50,12 +50,12 @@ func Open(path string) (*Runtime, error) {
 	return loaded.runtime, nil
 }
 
-// maxMemory bounds the memory of the computer that all networks together take, in
-// bytes. A network that asks for more fails, and the process goes on.
+// maxMemory bounds the memory of the computer, in bytes, that all networks together
+// take. A network that asks for more fails, and the process goes on.
 const maxMemory = 8 << 30
 
-// limitMemory gives the networks one allocator, with a bound. It asks the system
-// for no more than is needed, and keeps its memory for the next network.
+// limitMemory gives the networks one allocator, which maxMemory bounds. The allocator
+// asks the system for no more than is needed, and keeps its memory for the next network.
 func limitMemory() error {
 	const sameAsRequested = 1
 	arena, err := ort.NewArenaCfgV2(map[string]int{"max_mem": maxMemory, "arena_extend_strategy": sameAsRequested})

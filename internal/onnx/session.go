@@ -27,7 +27,7 @@ type Session struct {
 	network *ort.DynamicAdvancedSession
 }
 
-// longest is the longest time of a run. TensorRT compiles the network in the first one.
+// longest is the longest time of a run. TensorRT compiles the network in the first run.
 const longest = 5 * time.Minute
 
 // LoadContent makes a session of the content of a file of the given name. Content that
@@ -48,7 +48,7 @@ func (r *Runtime) LoadContent(file string, model []byte, o Options) (*Session, e
 	if s.threads == 0 {
 		s.threads = runtime.GOMAXPROCS(0)
 	}
-	for n := range providers { // one that does not take the model is left out
+	for n := range providers { // a provider that does not take the model is left out
 		if s.network, err = s.build(model, providers[n:], o); err == nil {
 			s.provider = providers[n]
 			return s, nil
@@ -58,8 +58,8 @@ func (r *Runtime) LoadContent(file string, model []byte, o Options) (*Session, e
 	return nil, &ModelError{File: file, Reason: fmt.Sprintf("ONNX Runtime says %q", line), Err: err}
 }
 
-// build makes the network on the first of the providers, with the others for
-// the operators that it cannot compute. The library itself adds the CPU as the last.
+// build makes the network on the first of the providers. The others compute the
+// operators that the first cannot compute. The library itself adds the CPU as the last.
 func (s *Session) build(model []byte, providers []Provider, o Options) (*ort.DynamicAdvancedSession, error) {
 	options, err := ort.NewSessionOptions()
 	if err != nil {
@@ -90,10 +90,10 @@ func loadOptions() map[string]string {
 		"session.load_model_format": "ONNX",
 		// The memory of all networks together is bounded: see limitMemory.
 		"session.use_env_allocators": "1",
-		// It would compute constants while a model is loaded, with memory that
-		// nothing bounds. Files of exporters have that done already.
+		// Constant folding would compute constants while a model is loaded, with memory
+		// that nothing bounds. Exporters have done it already.
 		"optimization.disable_specified_optimizers": "ConstantFolding",
-		// Waiting threads leave the processor to the others of the pipeline.
+		// Waiting threads leave the processor to the other stages of the pipeline.
 		"session.intra_op.allow_spinning": "0",
 	}
 }
@@ -115,12 +115,12 @@ func (s *Session) Outputs() []Info { return slices.Clone(s.header.Outputs) }
 // Provider returns the provider that computes the network: the first that accepted it.
 func (s *Session) Provider() Provider { return s.provider }
 
-// Threads returns the most cores of the computer that one run uses.
+// Threads returns the largest number of processor cores that one run uses.
 func (s *Session) Threads() int { return s.threads }
 
 var errClosed = errors.New("the network is closed")
 
-// Close waits for runs to end and frees the network. Bindings are closed by themselves.
+// Close waits until runs have ended, and frees the network. It doesn't close bindings.
 func (s *Session) Close() error {
 	s.running.Lock()
 	defer s.running.Unlock()
@@ -132,7 +132,7 @@ func (s *Session) Close() error {
 	return network.Destroy()
 }
 
-// run runs the network; nil outputs are made.
+// run runs the network. Outputs that are nil are made.
 func (s *Session) run(inputs, outputs []ort.Value, options *ort.RunOptions) error {
 	s.running.RLock()
 	defer s.running.RUnlock()

@@ -11,13 +11,12 @@ import (
 	"lipsync/internal/onnx/vet"
 )
 
-// tensor is an input or output. Its memory is Go's, which the pinner lets the
-// library hold on to; it is not page-locked, as copies to a GPU would like it.
-// Half-precision ones have the halves beside it.
+// tensor is an input or output. Its memory is Go's; the pinner keeps it in place for
+// the library. It is not page-locked, so copies to a GPU are slower than they could be.
 type tensor struct {
 	shape   []int
 	numbers []float32
-	halves  []byte
+	halves  []byte // the numbers in half precision, if the network takes them so; else nil
 	value   ort.Value
 	pinner  runtime.Pinner
 }

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Files is what a program may open. A folder stands for everything below it. Paths that don't
-// exist are ignored.
+// Files are the files that a program may open. A folder stands for everything in it. Paths that
+// don't exist are ignored.
 type Files struct {
 	Run     []string // executables, and the loader that their first bytes name
 	Read    []string

@@ -15,8 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Sandbox says which optional layers restrict a program, since not every host has them. The zero
-// value has none. On every host, the program gains no privileges, has no capability except the one
+// Sandbox has the optional layers that restrict a program, since not every host has them all. The
+// zero value has none. On every host, the program gains no privileges, has no capability except the one
 // to ignore file permissions, gets no open file except the standard ones, and is killed when this
 // process ends. When the program ends, the rest of its process group is killed.
 type Sandbox struct {

@@ -1,4 +1,4 @@
-// Package version says which version of the product a program is.
+// Package version holds the version of the product.
 package version
 
 import (
@@ -8,8 +8,8 @@ import (
 // Number is the version of the sources: that of the newest release in CHANGELOG.md.
 const Number = "0.1.0"
 
-// String returns the version of this program, as 0.1.0 or, where it was built in a
-// clone of the repository, with the commit: 0.1.0+1f2e3d4c5b6a, and
+// String returns the version of this program, such as 0.1.0. If the program was built in
+// a clone of the repository, it has the commit too: 0.1.0+1f2e3d4c5b6a, or
 // 0.1.0+1f2e3d4c5b6a.modified if a file differed from that commit.
 func String() string {
 	info, ok := debug.ReadBuildInfo()
@@ -19,7 +19,7 @@ func String() string {
 	return describe(info.Settings)
 }
 
-// revisionLength is how many digits of a commit tell it from all others.
+// revisionLength is the number of digits that distinguish a commit from all others.
 const revisionLength = 12
 
 func describe(settings []debug.BuildSetting) string {

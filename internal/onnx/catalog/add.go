@@ -13,8 +13,8 @@ import (
 )
 
 // Add copies a file into the folder of models and enters it into models.json. It
-// replaces the former model of the role, and removes that one's file. It uses the
-// Role, the Licence and the InputSize of m, and returns m with its other fields set.
+// replaces the former model of the role, and removes the file of that model. It uses
+// the Role, the Licence and the InputSize of m, and returns m with its other fields set.
 //
 // A crash leaves all files whole. If it comes after a file of the same name was
 // replaced, and before models.json was, Verify fails until the model is added again.
@@ -47,7 +47,7 @@ func Add(dir string, m Model, file string) (Model, error) {
 }
 
 // enter writes the catalog with m in place of the former model of its role, and
-// removes that one's file.
+// removes the file of that model.
 func (c *Catalog) enter(dir string, m Model) error {
 	former, found := c.Find(m.Role)
 	c.Models = slices.DeleteFunc(c.Models, func(other Model) bool { return other.Role == m.Role })
@@ -84,7 +84,7 @@ func replace(path string, content []byte) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(file.Name()) // is gone once it is renamed
+	defer os.Remove(file.Name()) // if it wasn't renamed
 	_, err = file.Write(content)
 	if err := errors.Join(err, file.Chmod(0o644), file.Sync(), file.Close()); err != nil {
 		return err

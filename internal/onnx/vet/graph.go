@@ -5,12 +5,13 @@ import "cmp"
 // checker checks the graphs of one file.
 type checker struct{ nodes int }
 
-// maxNodes bounds the nodes of all graphs: ONNX Runtime takes 10 s to load a chain of as many
-// on one core, and the time grows with their square. The networks of this service have some hundreds.
+// maxNodes bounds the nodes of all graphs together. ONNX Runtime takes 10 s on one core to load a
+// chain of so many, and the time grows with their square. The networks of this service have some
+// hundreds.
 const maxNodes = 4096
 
-// checkGraph searches a GraphProto for weights in other files, and for all that can
-// take any amount of memory by a few bytes of a file: sparse weights, sequences,
+// checkGraph searches a GraphProto for weights in other files, and for things that can
+// take any amount of memory with a few bytes of a file: sparse weights, sequences,
 // tensors that loops collect, and text. ONNX Runtime bounds none of that memory. A
 // network whose inputs are numbers has no text unless its graph makes some.
 func (c *checker) checkGraph(graph []byte, depth int) error {
@@ -46,7 +47,7 @@ func (c *checker) checkNode(node []byte, depth int) error {
 			return c.checkAttribute(f.bytes, depth)
 		case 4: // op_type
 			switch string(f.bytes) {
-			case "SplitToSequence": // also into any number of empty tensors
+			case "SplitToSequence": // even into any number of empty tensors
 				return errSequence
 			case "Scan":
 				return errScan
@@ -54,15 +55,15 @@ func (c *checker) checkNode(node []byte, depth int) error {
 				loop = true
 			}
 		case 7: // domain
-			if string(f.bytes) == "ai.onnx.ml" { // whose operators make text of numbers
+			if string(f.bytes) == "ai.onnx.ml" { // its operators make text of numbers
 				return errText
 			}
 		}
 		return nil
 	})
-	// The first two inputs of a Loop bound it, the others are its state. The first
-	// outputs are the state after the loop. Each output beyond them holds a tensor of
-	// each iteration, even if the tensor is empty.
+	// The first two inputs of a Loop bound the number of its iterations; the others are
+	// its state. The first outputs are the state after the loop. Each further output
+	// holds one tensor for each iteration, even if the tensor is empty.
 	if err == nil && loop && outputs > inputs-2 {
 		err = errScan
 	}

@@ -18,7 +18,7 @@ const (
 type Info struct {
 	Name  string `json:"name"`
 	Type  Type   `json:"type"`
-	Shape Shape  `json:"shape"` // nil: not even the number of dimensions is fixed
+	Shape Shape  `json:"shape"` // nil if not even the number of dimensions is fixed
 }
 
 // Fits tells whether a tensor of the shape can be this input or output.
@@ -37,7 +37,7 @@ func (i Info) Fits(shape Shape) bool {
 	return true
 }
 
-// String returns the input or output for tables and messages: rgb float32 n×3×192×192.
+// String returns the input or output for tables and messages, such as rgb float32 n×3×192×192.
 func (i Info) String() string {
 	if i.Shape == nil {
 		return fmt.Sprintf("%s %s of any shape", i.Name, i.Type)
@@ -45,10 +45,10 @@ func (i Info) String() string {
 	return fmt.Sprintf("%s %s %s", i.Name, i.Type, i.Shape)
 }
 
-// Shape has the size of each dimension of a tensor, -1 where any size is allowed.
+// Shape has the size of each dimension of a tensor. -1 means any size.
 type Shape []int
 
-// String returns the shape for messages: n×3×192×192.
+// String returns the shape for messages, such as n×3×192×192.
 func (s Shape) String() string {
 	sizes := make([]string, len(s))
 	for n, size := range s {
@@ -65,8 +65,8 @@ func (s Shape) String() string {
 // faces of 384 × 384 pixels.
 const MaxElements = 1 << 28
 
-// Elements returns the number of elements of a tensor of the shape. It is an error if
-// a size is not fixed, or if there would be more than MaxElements.
+// Elements returns the number of elements of a tensor of the shape. It returns an error
+// if a size is not fixed, or if there would be more than MaxElements.
 func (s Shape) Elements() (int, error) {
 	n := 1
 	for _, size := range s {

@@ -34,7 +34,8 @@ var (
 )
 
 // Read returns the header of a file with the given content, a ModelProto. If the
-// file is refused, the error says why, and how to export a file that is not.
+// file is refused, the error gives the reason, and says how to export a file that is not
+// refused.
 func Read(model []byte) (Header, error) {
 	var h Header
 	graphs := 0
@@ -43,7 +44,7 @@ func Read(model []byte) (Header, error) {
 		case 7: // graph
 			graphs++
 			return h.readGraph(f.bytes)
-		case 25: // functions, which may call themselves, or each other many times over
+		case 25: // functions, which may call themselves, or each other many times
 			return errFunction
 		}
 		return nil
