@@ -19,7 +19,7 @@ var alignScript string
 //go:embed sheet.py
 var sheetScript string
 
-// layout names the files and programs that trials are rendered and measured with.
+// layout names the files and programs by which trials are rendered and measured.
 type layout struct {
 	Shared     string // folder of the clips and the measuring tools
 	Python     string // an interpreter that has the libraries of requirements.txt

@@ -1,6 +1,6 @@
-// Command quality renders a set of videos with several voices and texts, measures
-// how well the lips follow the speech, prints a table with the change against the
-// last one that was kept, and draws contact sheets.
+// Command quality renders a set of videos with several voices and texts. It measures
+// how well the lips follow the speech, prints a table with the change since the last
+// table that was kept, and draws contact sheets.
 package main
 
 import (
@@ -97,8 +97,8 @@ func (f *flags) passages() []string {
 	return slices.DeleteFunc(slices.Clone(f.Sheets), func(name string) bool { return name == "none" })
 }
 
-// save writes the table beside the sheets, and where later runs find it if it
-// is to be kept.
+// save writes the table beside the sheets. If the table is kept, save also writes it to
+// docs, where later runs find it.
 func (f *flags) save(rows, last []row) error {
 	targets := []string{filepath.Join(f.Out, "quality")}
 	if f.Keep {

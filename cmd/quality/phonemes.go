@@ -13,7 +13,7 @@ type event struct {
 }
 
 // The measuring tools know the mnemonics of espeak-ng for English. These tables map other names to the mnemonic of the sound
-// whose lips are most alike.
+// with the most similar lips.
 var (
 	// Phones of flite, which are those of the CMU dictionary with a few more.
 	flitePhones = map[string]string{

@@ -11,7 +11,7 @@ type video struct {
 	name string
 	// make writes the file. It is nil for a shared clip.
 	make func(ctx context.Context, l *layout, path string) error
-	// rests tells that the mouth in it does not move. Then it is not rendered with silence.
+	// rests tells whether the mouth in it does not move. Then it is not rendered with silence.
 	rests bool
 	// quick tells that it is part of the quick set.
 	quick bool
@@ -78,7 +78,7 @@ var speeches = []speech{
 // otherSpeech is the wrong speech for the first trial of each video.
 var otherSpeech = speeches[1]
 
-// silence is a track without sound. It shows how still the mouth stays.
+// silence is a track without sound. With it the movement of a mouth is measured that should rest.
 var silence = speech{text: text{name: "silence"}, make: quiet, quick: true}
 
 // trial is one measurement: a video and the speech that it is rendered with.

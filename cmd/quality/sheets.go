@@ -15,7 +15,7 @@ type sheetJob struct {
 	Tools     string  `json:"tools"`     // folder of the measuring tools
 	Title     string  `json:"title"`     // of each sheet
 	Source    string  `json:"source"`    // video
-	Landmarks string  `json:"landmarks"` // file where those of the source are kept
+	Landmarks string  `json:"landmarks"` // file that keeps the landmarks of the source
 	Events    string  `json:"events"`    // of the speech
 	Sheets    []sheet `json:"sheets"`
 }

@@ -85,7 +85,7 @@ func common(rows, last []row) []row {
 }
 
 // write writes a table in Markdown: the figures of rows with their means, each with
-// its change against the same trial of last. The change of a mean is shown where last
+// its change since the same trial of last. The change of a mean is shown only if last
 // has all of its trials.
 func write(w io.Writer, rows, last []row) error {
 	before := map[[3]string]figures{}

@@ -19,7 +19,7 @@ import (
 
 var tree = flag.String("tree", "", "the checkout that TestFigures counts; by default this one")
 
-// figures is what TestFigures counts in the Go files of a checkout.
+// figures has the figures that TestFigures counts in the Go files of a checkout.
 type figures struct {
 	lines, comments, written, files int // written is the number of lines that are not empty
 	functions                       []int

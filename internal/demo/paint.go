@@ -22,8 +22,8 @@ func (p paint) rgba() color.RGBA {
 	return color.RGBA{to8(p.r), to8(p.g), to8(p.b), 255}
 }
 
-// The shapes below return how much of a paint covers a position. Lengths are in distances between
-// the pupils, as everywhere in this package.
+// The shapes below return the coverage of a position, 0 to 1. Lengths are in distances between the
+// pupils, as everywhere in this package.
 
 // edge returns 1 inside (d < 0) and 0 outside, with a soft edge of the width.
 func edge(d, width float64) float64 {

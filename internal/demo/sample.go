@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// text is what the head says.
+// text is the text that the head says.
 const text = "Hello! I am only a drawing, and a moment ago I could not speak. Now my lips follow every word."
 
 // Video draws the first n frames of the sample video into a new file. It calls progress after
@@ -41,7 +41,7 @@ func Speech(ctx context.Context, path string) error {
 // columns is the number of moments in a Picture.
 const columns = 6
 
-// Picture puts frames of both videos into one PNG file: those of before above those of after, at
+// Picture puts frames of two videos into one PNG file: those of before above those of after, at
 // the same moments of the first seconds.
 func Picture(ctx context.Context, before, after, path string) error {
 	sheet := fmt.Sprintf("fps=3,trim=start_frame=1:end_frame=%d,crop=360:450:460:110,tile=%dx1:padding=6", columns+1, columns)

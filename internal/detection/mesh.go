@@ -25,8 +25,8 @@ const (
 	leastFlag     = .5 // probability of a face
 )
 
-// vertices holds for each landmark vertices of the mesh. The landmark is their mean. It is where the cascades place the
-// landmark on the same face, since the engines were made with the landmarks of the cascades.
+// vertices holds for each landmark vertices of the mesh. The landmark is their mean. It lies like the landmark of the
+// cascades on the same face, since the engines were made with the cascades.
 var vertices = [len(Landmarks{})][]int{
 	LeftPupil:     {33, 7, 163, 144, 145, 153, 154, 155, 133, 173, 157, 158, 159, 160, 161, 246}, // the eye's outline
 	RightPupil:    {263, 249, 390, 373, 374, 380, 381, 382, 362, 398, 384, 385, 386, 387, 388, 466},

@@ -1,6 +1,6 @@
-// Package gpucheck checks on a machine with an NVIDIA GPU that the service does there the
-// same as without one, and measures how fast. Its checks also run on the CPU, which
-// is then compared with itself.
+// Package gpucheck checks on a machine with an NVIDIA GPU that the service has the same
+// results on the GPU as on the CPU, and measures its speed. The checks also run without a
+// GPU: then the CPU is compared with itself.
 package gpucheck
 
 import (
@@ -20,8 +20,8 @@ import (
 // Machine has all that the checks use.
 type Machine struct {
 	Tools     *ffmpeg.Tools   // of the CPU
-	NVIDIA    bool            // whether there is a GPU, for pictures too
-	Library   string          // ONNX Runtime, as in engines.Options
+	NVIDIA    bool            // whether there is a GPU; then it is used for pictures too
+	Library   string          // file of ONNX Runtime, as in engines.Options
 	Models    string          // the folder of models
 	Providers []onnx.Provider // to compare with the CPU; the first is used in jobs
 	Optional  []onnx.Provider // to compare with the CPU too, if the machine has them
@@ -30,12 +30,12 @@ type Machine struct {
 	Scratch   string          // an existing folder for temporary files
 }
 
-// Check is one thing that is checked.
+// Check is one check of the machine.
 type Check struct {
 	Name string
-	What string   // what it does, in sentences
-	Head []string // of its table
-	// Run returns the rows of its table, also when it fails.
+	What string   // sentences that say what is checked
+	Head []string // head of its table
+	// Run returns the rows of its table, even if it fails.
 	Run func(context.Context) (rows [][]string, err error)
 }
 
@@ -58,7 +58,7 @@ type Result struct {
 	Err  error // nil if it passed
 }
 
-// Run runs checks one after the other. It ends before the next when ctx does.
+// Run runs checks one after the other. If ctx ends, Run ends before the next check.
 func Run(ctx context.Context, checks []Check, began func(Check)) (results []Result, err error) {
 	for _, c := range checks {
 		began(c)
@@ -71,7 +71,7 @@ func Run(ctx context.Context, checks []Check, began func(Check)) (results []Resu
 	return results, nil
 }
 
-// cores is how many cores of the computer a job uses.
+// cores returns the number of processor cores that a job uses.
 func (m *Machine) cores() int { return m.Tools.Threads }
 
 // tools returns the tools with pictures decoded and encoded by the CPU, or by the GPU.
@@ -81,8 +81,8 @@ func (m *Machine) tools(gpu bool) *ffmpeg.Tools {
 	return &t
 }
 
-// open makes rendering ready with all models on one provider. A model that can't be
-// used, or only on another provider, is an error.
+// open prepares rendering with all models on one provider. It returns an error if a model
+// can't be used, or only on another provider.
 func (m *Machine) open(ctx context.Context, p onnx.Provider, gpu bool) (*engines.Set, error) {
 	var log bytes.Buffer
 	o := engines.Options{
@@ -120,7 +120,7 @@ func (m *Machine) Notes(ctx context.Context, gpus []GPU) (notes []string) {
 	return notes
 }
 
-// engine is the name of the engine of jobs: wav2lip, if there is its network.
+// engine returns the name of the engine of jobs: wav2lip if its network is there, else warp.
 func engine(s *engines.Set) string {
 	if names, err := s.Names("wav2lip"); err == nil {
 		return names[0]

@@ -52,7 +52,7 @@ func (m *Machine) measure(ctx context.Context, p onnx.Provider, gpu bool) (*meas
 
 const jobsWhat = "Whole jobs, some at the same time: frames a second of all together, and the most memory, of the GPU and of all processes, that was seen."
 
-// jobs measures some jobs at once.
+// jobs measures several jobs at once.
 func (m *Machine) jobs(ctx context.Context) (rows [][]string, err error) {
 	s, err := m.open(ctx, m.Providers[0], true)
 	if err != nil {
@@ -101,8 +101,8 @@ func (m *Machine) atOnce(ctx context.Context, s *engines.Set, n int) ([]string, 
 	return []string{fmt.Sprint(n), fmt.Sprintf("%.0f", sum/took.Seconds()), gpu, fmt.Sprint(most.host >> 20)}, nil
 }
 
-// job runs a job and returns how many frames it made. It keeps the output if that has
-// a path.
+// job runs a job and returns the number of frames that it made. It keeps the output at the
+// path output, unless that is "".
 func (m *Machine) job(ctx context.Context, r *render.Renderer, engine, output string) (frames float64, err error) {
 	dir, err := m.folder()
 	if err != nil {
@@ -123,7 +123,7 @@ func (m *Machine) job(ctx context.Context, r *render.Renderer, engine, output st
 	return frames, err
 }
 
-// usage is the most memory that was seen.
+// usage is the largest use of memory that was seen.
 type usage struct {
 	gpu  int   // MiB, of the first GPU
 	host int64 // bytes, of this process and its descendants

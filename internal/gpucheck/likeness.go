@@ -11,10 +11,10 @@ import (
 	"lipsync/internal/ffmpeg"
 )
 
-// likeness is how like each other the frames of two videos are.
+// likeness has measures of the similarity of two videos, frame by frame.
 type likeness struct {
 	frames  int
-	largest int     // difference of any plane's numbers, of 255
+	largest int     // largest difference of the numbers of any plane, of 255
 	squares float64 // mean squared difference of luma, summed over the frames
 	ssim    float64 // of luma, summed over the frames
 }
@@ -24,7 +24,7 @@ func (l *likeness) psnr() float64 {
 	return 20*math.Log10(255) - 10*math.Log10(l.squares/float64(l.frames))
 }
 
-// decibels returns the SSIM of luma as ffmpeg tells it too: 10 dB is 0.9, 20 dB 0.99.
+// decibels returns the SSIM of luma in dB, as ffmpeg prints it: 10 dB is 0.9, 20 dB is 0.99.
 func (l *likeness) decibels() float64 { return -10 * math.Log10(1-l.ssim/float64(l.frames)) }
 
 // reading is a video and the tools that decode it.

@@ -18,7 +18,7 @@ const networksWhat = "Each network makes on the GPU what it makes on the CPU of 
 	"No difference is above 1/64 of the largest number of its output: TF32 and FP16 keep 11 bits, " +
 	"so that each layer rounds by up to 1/2048, and the networks have some 32 layers in a row."
 
-// bound is the largest difference of an output's numbers, by its largest number.
+// bound is the largest allowed difference of an output's numbers, as a share of its largest number.
 const bound = 1. / 64
 
 // networks compares each network on each provider with the CPU.
@@ -72,14 +72,14 @@ func ms(d time.Duration) string { return fmt.Sprintf("%.1f", d.Seconds()*1000) }
 // made is the output of a network.
 type made struct {
 	numbers [][]float32   // of each output
-	took    time.Duration // a run, after the first
+	took    time.Duration // mean time of a run, without the first
 }
 
 // outputs runs a network on one provider.
 func outputs(ctx context.Context, r *onnx.Runtime, model catalog.Model, p onnx.Provider) (made, error) {
 	providers := []onnx.Provider{p}
 	if p == onnx.TensorRT {
-		providers = append(providers, onnx.CUDA) // for layers that it doesn't know
+		providers = append(providers, onnx.CUDA) // for layers that TensorRT doesn't know
 	}
 	s, err := model.Load(r, onnx.Options{Providers: providers, Threads: engines.Threads(model.Role)})
 	if err != nil {
@@ -104,7 +104,7 @@ func outputs(ctx context.Context, r *onnx.Runtime, model catalog.Model, p onnx.P
 	return run(ctx, b, len(s.Outputs()))
 }
 
-// run runs a network once, and then some times more for the time that it takes.
+// run runs a network once, and then some more times to measure the time.
 func run(ctx context.Context, b *onnx.Binding, outputs int) (r made, err error) {
 	if err := b.Run(ctx); err != nil {
 		return made{}, err
@@ -123,8 +123,8 @@ func run(ctx context.Context, b *onnx.Binding, outputs int) (r made, err error) 
 	return r, nil
 }
 
-// shapes are those of the inputs: of 4 faces, or of 1 s for a network that tells who
-// speaks, which takes 4 rows of sound with each of 25 pictures.
+// shapes returns the shapes of the inputs: for 4 faces, or for 1 s if the network finds the
+// speaker. Such a network takes 25 pictures, and 4 rows of sound with each.
 func shapes(role catalog.Role, inputs []onnx.Info) [][]int {
 	var all [][]int
 	for _, in := range inputs {
@@ -147,7 +147,7 @@ func shapes(role catalog.Role, inputs []onnx.Info) [][]int {
 	return all
 }
 
-// values returns the range of the numbers of an input, about as it is in jobs.
+// values returns the range of the numbers of an input. It is about the range in jobs.
 func values(role catalog.Role, in onnx.Info) (from, to float32) {
 	switch {
 	case role == catalog.ActiveSpeaker && len(in.Shape) == 3: // MFCC
@@ -162,8 +162,8 @@ func values(role catalog.Role, in onnx.Info) (from, to float32) {
 	return 0, 1
 }
 
-// difference is the largest difference of numbers: as it is, and by the largest number
-// of the output.
+// difference is the largest difference of numbers: the absolute one, and that as a share of
+// the largest number of the output.
 type difference struct{ absolute, relative float64 }
 
 // compare returns the largest difference of outputs, and an error if it is too large or

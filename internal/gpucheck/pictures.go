@@ -39,7 +39,7 @@ func (m *Machine) decoding(ctx context.Context) (rows [][]string, err error) {
 
 // decode compares the frames of one file.
 func (m *Machine) decode(ctx context.Context, path string) ([]string, error) {
-	if m.NVIDIA { // the service's decoder goes on without the GPU where it must: this one fails
+	if m.NVIDIA { // fails without the GPU, while the service's decoder would go on without it
 		err := m.ffmpeg(ctx, "-hwaccel", "cuda", "-hwaccel_output_format", "cuda", "-i", path, "-vf", "hwdownload,format=nv12", "-f", "null", "-")
 		if err != nil {
 			return nil, fmt.Errorf("the GPU doesn't decode it: %w", err)
@@ -76,16 +76,16 @@ const encodingWhat = "With the settings of the service the GPU's encoder keeps a
 	"PSNR and SSIM are at most 1 dB lower, which is one step of the quantiser, with at most 1.25 times its bits. " +
 	"The last size is the smallest that the GPU gets."
 
-// How far the GPU's encoder may be behind libx264.
+// The GPU's encoder may differ from libx264 by so much.
 const (
-	lower  = 1.   // dB of PSNR and of SSIM
+	lower  = 1.   // dB of PSNR and of SSIM, lower
 	larger = 1.25 // times the bits
 )
 
-// encoded is the file that an encoder made of a video.
+// encoded describes the file that an encoder made of a video.
 type encoded struct {
 	likeness       // to the video
-	bytes    int64 // of the file, with little else in it
+	bytes    int64 // size of the file, which holds little besides the pictures
 }
 
 // kbit returns the kilobits of a frame.

@@ -15,7 +15,7 @@ func Plan(w io.Writer, checks []Check) {
 	}
 }
 
-// notChecked begins the cell of a row that says why something was not checked.
+// notChecked begins the cell of a row that gives the reason why something was not checked.
 const notChecked = "not checked: "
 
 // partly tells whether something was not checked.
@@ -24,7 +24,7 @@ func (r *Result) partly() bool {
 }
 
 // Report writes results as Markdown, and returns the joined errors of the checks that
-// failed. The notes are sentences about all of it.
+// failed. The notes are sentences about the machine.
 func Report(w io.Writer, notes []string, results []Result) error {
 	fmt.Fprint(w, "# GPU check\n\n")
 	for _, note := range notes {

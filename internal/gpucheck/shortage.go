@@ -27,7 +27,7 @@ const near = 40.
 // The limits of memory that are tried, in bytes, each three quarters of the one before.
 const mostMemory, leastMemory = 8 << 30, 32 << 20
 
-// shortage has a network get too little memory for its batches, and renders.
+// shortage gives a network too little memory for its batches, and renders with it.
 func (m *Machine) shortage(ctx context.Context) (rows [][]string, err error) {
 	models, err := catalog.Read(m.Models)
 	if err != nil {
@@ -53,7 +53,7 @@ func (m *Machine) shortage(ctx context.Context) (rows [][]string, err error) {
 	})
 }
 
-// squeeze tries limits, each less than the one before, until batches are smaller at one.
+// squeeze tries smaller and smaller limits, until batches become smaller.
 func squeeze(try func(limit int64) (smaller bool, err error)) (rows [][]string, err error) {
 	for limit := int64(mostMemory); limit >= leastMemory; limit = limit / 4 * 3 {
 		mib := fmt.Sprint(limit >> 20)

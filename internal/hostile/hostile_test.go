@@ -25,13 +25,14 @@ var (
 	models = flag.Int("models", 19, "how many hostile networks TestModels makes")
 )
 
-// These bound what one job may take, in this process and its children.
+// These bound one job, in this process and its children together.
 const (
 	maxTime   = 20 * time.Second // processor time
 	maxMemory = 600 << 20        // bytes
-	// maxWait is by how much longer a job may take by the clock, since tests run in parallel.
+	// maxWait × the limit of processor time is the limit of time by the clock, since tests run in parallel.
 	maxWait = 3
-	// maxJobs is maxTime in valid jobs of 4 s on a usual machine. It holds where they take longer.
+	// maxJobs valid jobs of 4 s take maxTime on a usual machine. On a slower machine a medium may take
+	// as long as they do.
 	maxJobs = 15
 )
 
@@ -142,14 +143,14 @@ func (r *renderer) job(t *testing.T, w *watch, class class, m medium) result {
 	return got
 }
 
-// result says how a job or a network ended, and what it took.
+// result is the end of a job or of a network's try, and the time and memory that it took.
 type result struct {
 	name, sentence  string
 	took, processor time.Duration // wall-clock time, processor time
 	memory          int64         // bytes
 }
 
-// check compares the result with the bounds, of which most is that of processor time.
+// check compares the result with the bounds. most bounds the processor time.
 func (r result) check(t *testing.T, most time.Duration) {
 	t.Helper()
 	if r.processor > most || r.took > maxWait*most || r.memory > maxMemory {

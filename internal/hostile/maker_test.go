@@ -140,10 +140,10 @@ func (m *maker) ffmpeg(t *testing.T, args ...string) []byte {
 	return b
 }
 
-// pick returns the names in turn.
+// pick returns one of the names, in turn by the number of the medium.
 func (m *maker) pick(names ...string) string { return names[m.n%len(names)] }
 
-// kindOf returns as which input a base is given to a job.
+// kindOf returns the kind of input that a base is.
 func kindOf(base string) lipsync.MediaKind {
 	if strings.Contains(bases[base], "-vn") {
 		return lipsync.Audio

@@ -122,7 +122,7 @@ func hexName(id string) string {
 	return string(name)
 }
 
-// varLen returns how many bytes an EBML number has, by its first byte.
+// varLen returns the number of bytes of an EBML number, by its first byte.
 func varLen(b []byte, at int) int {
 	if at >= len(b) {
 		return 9

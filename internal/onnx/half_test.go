@@ -5,14 +5,14 @@ import (
 	"testing"
 )
 
-// TestHalf goes through all halves: each comes back, and what lies between two
-// neighbours becomes the nearer one, in the middle the even one.
+// TestHalf converts all halves to float32 and back. Each must come back. A number between
+// two neighbours must become the nearer one, and in the middle the even one.
 func TestHalf(t *testing.T) {
 	for h := range uint16(0x7c00) {
 		x := fromHalf(h)
 		next := fromHalf(h + 1)
 		if h == 0x7bff {
-			next = 65536 // infinity is where the next one would be
+			next = 65536 // infinity takes the place of the next number
 		}
 		middle := (x + next) / 2
 		even := h + h&1
