@@ -7,16 +7,18 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// These constants bound what a claim reads. From each shard it reads entryPage entries of waiting
-// requests, and as many of requests that are held or may be claimed again. If more wait in a shard, the claim skips
-// from one account to the next, in at most maxEntryPages calls. So few entries cost one read unit,
-// and a shard allows about 600 claims a second, no matter how many requests wait.
+// These constants bound the number of entries that a claim reads. From each shard it reads up to
+// entryPage entries of waiting requests, and as many of requests that are held or may be claimed
+// again. If more requests wait in a shard, the claim skips from one account to the next, in at most
+// maxEntryPages more calls. A page of entries costs one read unit, so a shard allows about 600
+// claims a second, no matter how many requests wait.
 const (
 	entryPage     = 25
 	maxEntryPages = 4
 )
 
-// maxSurveys is how often a claim reads the queue again after others claimed all that it found.
+// maxSurveys is the most times that a claim reads the queue. It reads the queue again if other
+// workers claimed all requests that it found.
 const maxSurveys = 3
 
 // Claim implements lipsync.Leases.

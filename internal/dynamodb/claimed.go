@@ -8,7 +8,7 @@ import (
 // claimedKey is the key of the item that stores when a request of the account was last claimed.
 func claimedKey(account string) item { return key("claimed/"+digest(account), "claimed") }
 
-// claimedLife is how long the time of an account's last claim is kept.
+// claimedLife is the age at which the time of an account's last claim is deleted.
 const claimedLife = 7 * 24 * time.Hour
 
 // noteClaim stores when a request of the account was claimed. It is not part of the claim's
@@ -19,9 +19,9 @@ func (s *Store) noteClaim(ctx context.Context, account string, now time.Time) {
 }
 
 // lastClaims returns when requests of the accounts were last claimed. It returns nothing for fewer
-// than two accounts, since there is nothing to choose. It leaves out times after now: another
-// machine's clock is ahead. If there are more accounts than one call can read, the rest count as
-// claimed now.
+// than two accounts, since there is nothing to choose. It leaves out times after now, which come
+// from a machine whose clock is ahead. If there are more accounts than one call can read, the rest
+// count as claimed now.
 func (s *Store) lastClaims(ctx context.Context, accounts []string, now time.Time) (map[string]time.Time, error) {
 	if len(accounts) < 2 {
 		return nil, nil

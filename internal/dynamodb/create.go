@@ -16,7 +16,7 @@ import (
 // nothing in the snapshot has changed. Then it adds the request to its lists.
 func (s requests) Create(ctx context.Context, r lipsync.Request, uploads []string, idem *lipsync.Idempotency, limits lipsync.Limits) (created lipsync.Request, replayed bool, err error) {
 	c := create{Store: s.Store, request: r, uploads: uploads, idem: idem, limits: limits, lane: shardOf(r.ID, openLanes(limits.Open))}
-	if limits.Stored > 0 { // checked once: a create is faster than any upload or output
+	if limits.Stored > 0 { // checked once for all tries: a create takes less time than any upload or render
 		b, err := s.stored(ctx, r.Account, r.CreatedAt, limits.Keep)
 		if err != nil {
 			return lipsync.Request{}, false, err
@@ -38,7 +38,7 @@ func (s requests) Create(ctx context.Context, r lipsync.Request, uploads []strin
 	return c.made.Request, c.replayed, nil
 }
 
-// create is one call of Create, which is retried after conflicts.
+// create is the state of one call of Create, which makes several tries if there are conflicts.
 type create struct {
 	*Store
 	request lipsync.Request
@@ -75,8 +75,8 @@ func (c *create) try(ctx context.Context, n int) error {
 		err = c.settle(ctx, c.request.KeyID, seen)
 	}
 	if _, ok := errors.AsType[*lipsync.Error](err); ok && c.idem != nil {
-		// The same create may have succeeded just before and used up a limit. Then this one is its
-		// replay.
+		// A create with the same idempotency key may have succeeded just before and used up a
+		// limit. Then this one is its replay.
 		c.refused, err = err, conflict{}
 	}
 	return err
@@ -103,7 +103,7 @@ func (s *Store) replayOf(ctx context.Context, id string) (stored, error) {
 	return r, err
 }
 
-// snapshot is what a create depends on, as it was read.
+// snapshot has the data that a create depends on, as they were read.
 type snapshot struct {
 	head               // of the account's list
 	reference head     // of the list of the reference id
@@ -189,7 +189,7 @@ func idempotencyKey(account, name string) item {
 	return key("idempotency/"+digest(account)+"/"+digest(name), "idempotency")
 }
 
-// record is what the table stores about an idempotency key.
+// record is the record of an idempotency key.
 type record struct {
 	fingerprint [32]byte
 	requestID   string

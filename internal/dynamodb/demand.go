@@ -49,14 +49,15 @@ func (s *Store) count(ctx context.Context, limit int, in *dynamodb.QueryInput) (
 	return n, nil
 }
 
-// recentWork is the most requests that the mean time counts in full. Beyond that, older ones count half.
+// recentWork is the largest number of requests whose times count in full in the mean. Beyond it,
+// the counts are halved, so that newer requests count more.
 const recentWork = 1000
 
-// pool is the item that stores the end of the scaling lock, and the work of workers: recently,
-// and (in the attribute all) in total.
+// pool is the item that stores the end of the scaling lock, and the working time of all workers:
+// that of recent requests, and in the attribute "all" the total.
 type pool struct {
 	until  time.Time // end of the scaling lock
-	done   int64     // number of requests
+	done   int64     // number of recent requests
 	worked time.Duration
 }
 
@@ -66,12 +67,12 @@ func (p *pool) fields() []field {
 	return []field{{"until", &p.until}, {"done", &p.done}, {"worked", &p.worked}}
 }
 
-// clockSkew is how much the clocks of two processes may differ. Package cloud corrects larger
-// differences.
+// clockSkew is the largest difference between the clocks of two processes. Package cloud corrects
+// larger ones.
 const clockSkew = 10 * time.Second
 
-// LockScaling implements lipsync.Demand. If the lock ends later than any lock that begins now could,
-// a clock was wrong, and the lock counts as ended.
+// LockScaling implements lipsync.Demand. A stored lock that ends later than a lock that begins now
+// comes from a wrong clock, so it counts as ended.
 func (s *Store) LockScaling(ctx context.Context, now, until time.Time) (mean time.Duration, err error) {
 	var p pool
 	i, err := s.get(ctx, poolKey())

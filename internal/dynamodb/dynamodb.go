@@ -20,7 +20,7 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// Store has the ports of lipsync.Store, and implements lipsync.Demand, on one table.
+// Store implements the ports of lipsync.Store, and lipsync.Demand, on one table.
 type Store struct {
 	lipsync.Store
 	client API
@@ -37,18 +37,18 @@ type API interface {
 	TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, options ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
 }
 
-// On returns a store whose calls do not go over HTTP. The client must retry throttled calls
-// itself.
+// On returns the store on a table that is reached by the client, such as a table in memory. The
+// client must retry throttled calls itself.
 func On(client API, table string) *Store {
 	s := &Store{client: client, table: table}
 	s.Store = lipsync.Store{Requests: requests{s}, Leases: leases{s}, Keys: keys{s}, Uploads: uploads{s}, Rates: rates{s}}
 	return s
 }
 
-// New returns the store on the table.
+// New returns the store on the table of AWS.
 //
-// It makes a call again if it was throttled or its answer was lost, up to 8 times within about 5
-// seconds. A repeated transaction has the token of its first try, so it is done only once.
+// The store makes a call again if it was throttled or its answer was lost, up to 8 times within
+// about 5 seconds. A repeated transaction has the token of its first try, so it is done only once.
 func New(cfg aws.Config, table string) *Store {
 	return On(dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) {
 		o.Retryer = retry.AddWithErrorCodes(retry.NewStandard(func(o *retry.StandardOptions) {
@@ -58,8 +58,8 @@ func New(cfg aws.Config, table string) *Store {
 	}), table)
 }
 
-// retryTime is how long a change is retried while other changes conflict with it. The API must
-// answer within 29 seconds.
+// retryTime is the time for which a change is retried while other changes conflict with it. The
+// API must answer within 29 seconds.
 const retryTime = 20 * time.Second
 
 // conflict is the error of a change that was not made because another change came first, or
@@ -77,13 +77,14 @@ func busy(err error) error {
 	}
 }
 
-// retryConflicts calls try until it returns something other than conflict. n is how often it was called
-// before.
+// retryConflicts calls try until it returns something other than conflict. n is the number of
+// calls before.
 //
-// Of several simultaneous changes of the same records one succeeds, so the pauses must grow with
-// their number. The first pause is at most four times as long as the first try took, and each
-// later bound is four times the one before. No pause is longer than a quarter of the retry time
-// that is left, so those who have waited longest try most often.
+// Only one of several simultaneous changes of the same records succeeds, so the pauses between
+// tries must be longer the more changes there are. Each pause has a random length. The first is
+// at most four times as long as the first try took; the bound of each later pause is four times
+// the one before. No pause is longer than a quarter of the retry time that is left, so the changes
+// that have waited longest are tried most often.
 func retryConflicts(ctx context.Context, try func(n int) error) error {
 	start := time.Now()
 	var bound time.Duration
@@ -176,8 +177,8 @@ func (s *Store) getAll(ctx context.Context, keys []item) ([]item, error) {
 	return all, nil
 }
 
-// query returns up to limit items that the query finds. It reads page after page, as the caller
-// asks for them.
+// query returns up to limit items that the query finds. It reads a page when the caller asks for
+// the first item of it.
 func (s *Store) query(ctx context.Context, limit int, in *dynamodb.QueryInput) iter.Seq2[item, error] {
 	in.TableName, in.Limit = &s.table, aws.Int32(int32(min(limit, maxPage)))
 	if in.FilterExpression != nil {
@@ -201,7 +202,8 @@ func (s *Store) query(ctx context.Context, limit int, in *dynamodb.QueryInput) i
 	}
 }
 
-// explain makes an error tell the operator what to fix, or the client when to come back.
+// explain returns an error that tells the operator what to fix, or the client when to come back.
+// It returns any other error as it is.
 func (s *Store) explain(err error) error {
 	if _, ok := errors.AsType[*types.TransactionConflictException](err); ok || throttled(err) {
 		return busy(err)

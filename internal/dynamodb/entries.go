@@ -9,10 +9,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 )
 
-// These are the partitions of the index that claims read. The entries of waiting requests are sorted
-// by account, and then by time of creation: no matter how many of one account wait, the next account
-// is one call away. A second partition has the entries of held requests by id, and after them those
-// of postponed requests by the time when they are due.
+// These are the partitions of the index that claims read. The first has the entries of waiting
+// requests, by account and then by time of creation. So one call reaches the next account, no
+// matter how many requests of an account wait. The second has the entries of held requests by id,
+// and after them those of postponed requests by the time when they are due.
 const (
 	queue     = "queue"
 	held      = "held/by"
@@ -20,7 +20,7 @@ const (
 	isHeld    = "held/"
 )
 
-// In these partitions older versions kept waiting, held and postponed requests. Upkeep empties
+// Older versions kept waiting, held and postponed requests in these partitions. Upkeep empties
 // them.
 const (
 	olderOpen  = "request"
@@ -28,8 +28,9 @@ const (
 	olderQueue = "turn"
 )
 
-// entryItem returns the queue entry, the item with the request's place in the index: where claims read, or for a final
-// request among those of its reference id. It returns nil if the request has no such place.
+// entryItem returns the queue entry. It is the item that has the request's place in the index: for
+// an open request in the partitions that claims read, for a final one among the requests of its
+// reference id. entryItem returns nil for a final request without a reference id.
 func (r *stored) entryItem() item {
 	i := with(encode([]field{{"id", &r.ID}, {"account", &r.Account}, {"createdAt", &r.CreatedAt}}), entryKey(r.ID))
 	switch {
@@ -38,7 +39,7 @@ func (r *stored) entryItem() item {
 	case r.Status.Final():
 		return r.at(i, withStatus(r.Account, r.ReferenceID, r.Status), r.age())
 	case r.Lease != "":
-		i["until"] = micros(r.LeaseUntil) // or later
+		i["until"] = micros(r.LeaseUntil) // the lease may end later, since a renewal does not change the entry
 		return r.at(i, shard(held, shardOf(r.ID, queueShards)), isHeld+r.ID)
 	case !r.LeaseUntil.IsZero():
 		return r.at(i, shard(held, shardOf(r.ID, queueShards)), postponed+padded(r.LeaseUntil.UnixMicro())+"/"+r.ID)
@@ -111,7 +112,8 @@ func dueAt(n int, now time.Time) *dynamodb.QueryInput {
 	return in
 }
 
-// leases returns when the leases of requests end. Ended leases are left out.
+// leases returns the ends of the requests' leases, by request id. Requests without a lease are left
+// out.
 func (s *Store) leases(ctx context.Context, all []entry) (map[string]time.Time, error) {
 	var keys []item
 	for _, e := range all {
@@ -134,9 +136,9 @@ func (s *Store) leases(ctx context.Context, all []entry) (map[string]time.Time, 
 	return ends, nil
 }
 
-// repairEntry writes the queue entry that the request should have. The entry may be wrong because
-// Upkeep put it into the queue when a lease ended that was renewed after all, or because an older
-// version left it there.
+// repairEntry writes the queue entry that the request should have. An entry is wrong if Upkeep put
+// it into the queue because the lease had ended, and the worker renewed the lease after all. It is
+// also wrong if an older version left it in the queue.
 func (s *Store) repairEntry(ctx context.Context, id string) error {
 	_, err := s.change(ctx, id, func(r stored) (stored, error) {
 		if r.heldByOlder && !r.Status.Final() {

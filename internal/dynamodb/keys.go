@@ -73,7 +73,7 @@ func (s keys) ByHash(ctx context.Context, hash [32]byte) (k lipsync.Key, err err
 	return k, err
 }
 
-// pointer returns where the API key with the id is stored, and its account.
+// pointer returns the account of the API key with the id, and the key of the item that stores it.
 func (s *Store) pointer(ctx context.Context, id string) (account string, key item, err error) {
 	i, err := s.get(ctx, keyPointer(id))
 	if lipsync.CodeOf(err) == lipsync.NotFound {

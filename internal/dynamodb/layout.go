@@ -61,8 +61,8 @@ func shardOf(id string, n int) int {
 	return int(h.Sum32() % uint32(n))
 }
 
-// shard returns the name of one shard of a partition. The first shard has the name of the whole
-// partition in older versions, and so has what these wrote.
+// shard returns the name of one shard of a partition. Older versions had no shards: they gave the
+// whole partition the name that is now the first shard's. So the first shard has their items too.
 func shard(partition string, n int) string {
 	if n == 0 {
 		return partition

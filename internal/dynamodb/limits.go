@@ -18,7 +18,7 @@ import (
 // with a create, and no error in the lanes lasts.
 
 // openLanes returns the number of lanes that count open requests for a limit; 0 means no limit.
-// The share of each lane is at least some creates.
+// It divides only a limit that gives each lane a share of at least 16 requests.
 func openLanes(limit int) int {
 	if limit < 16*lanes {
 		return 1
@@ -39,7 +39,7 @@ func laneKey(account string, lane int) item {
 	return key(list(account, "")+"/open/"+strconv.Itoa(lane), "open")
 }
 
-// laneFull is the error of a lane whose share is used up, or which was made for another limit.
+// laneFull is the error of a lane whose share is used up, or whose share is of another limit.
 type laneFull struct{}
 
 func (laneFull) Error() string { return "the lane is full" }
@@ -60,8 +60,9 @@ type openLane struct {
 	opened, limit int64
 }
 
-// findLane finds a lane that is not full. If it had to count again, it returns conflict, so that
-// the caller tries again. It returns OpenLimit if the account has as many open requests as it may.
+// findLane finds a lane that is not full, if necessary by counting the open requests again. With
+// the lane it returns conflict, so that the caller tries again. It returns OpenLimit if the account
+// has as many open requests as it may.
 func (s *Store) findLane(ctx context.Context, account string, limit int) (lane int, err error) {
 	var keys []item
 	for i := range lanes {
@@ -137,8 +138,9 @@ func (s *Store) recount(ctx context.Context, account string, limit int, seen []o
 	return lane, conflict{}
 }
 
-// The bytes of an account's uploads are also counted in lanes, whose sort keys come after those of
-// the counts by day. Older versions counted them in one item, which still exists.
+// The bytes of an account's uploads are also counted in lanes. Their items come after the counts
+// by day, in the same partitions. Older versions counted these bytes in one item, which still
+// exists.
 
 const uploaded = "uploads"
 
@@ -152,7 +154,7 @@ func uploadLane(account, id string) item {
 // more than half of its limit.
 func gateKey(account string) item { return key("usage/"+digest(account), "gate") }
 
-// bytes is how many bytes an account stores.
+// bytes has the number of bytes that an account stores.
 type bytes struct {
 	all   int64
 	lanes map[string]int64 // bytes of uploads, by sort key
@@ -176,9 +178,10 @@ func (s requests) Stored(ctx context.Context, account string, now time.Time, kee
 	return b.all, err
 }
 
-// announce returns the steps that count a new upload if the account may store so much. Lanes must
-// not have changed since they were read, so at most as many uploads as there are lanes can miss
-// each other. In the second half of the limit none can, because of the gate.
+// announce returns the steps that count a new upload, if the account may store so much. The steps
+// require that the upload's lane has not changed since it was read. So of the uploads that are
+// announced at once, at most one in each lane is counted without regard to the others. In the
+// second half of the limit none is, because of the gate.
 func (s *Store) announce(ctx context.Context, u lipsync.Upload, limits lipsync.Limits) (steps []step, err error) {
 	lane := change{key: uploadLane(u.Account, u.ID), add: item{"size": number(u.Size)}, refused: conflict{}}
 	if limits.Stored == 0 {
@@ -205,7 +208,8 @@ func (s *Store) announce(ctx context.Context, u lipsync.Upload, limits lipsync.L
 	return append(steps, lane.step(s.table)), nil
 }
 
-// gate returns the change of the gate, on the condition that it is as it was read now.
+// gate reads the gate, and returns the change that counts one more upload in it, on the condition
+// that nobody has changed it since.
 func (s *Store) gate(ctx context.Context, account string) (change, error) {
 	c := change{key: gateKey(account), add: item{"passed": number(1)}, condition: "attribute_not_exists(#passed)", refused: conflict{}}
 	var passed int64

@@ -11,10 +11,11 @@ import (
 
 // A list has the ids of an account's requests, or of those with one reference id, in the order of
 // their creation. Each bucket of a list is one item with bucketSize ids; the last bucket may have
-// fewer. So a request's place in the list tells its bucket. Adding a request is one write of one
-// item and no transaction, so any number of such writes can wait for the item without conflicts.
+// fewer. So a request's bucket follows from its place in the list. Adding a request is one write of
+// one item without a transaction, so simultaneous additions never conflict.
 //
-// Before the buckets come the entries of older versions: one item for each request, by its place.
+// Older versions wrote one item for each request, by its place. These places come before the
+// buckets.
 
 // bucketSize is the number of ids in a bucket. A bucket of that size stays below 1 KB, which is
 // one write unit of DynamoDB.
@@ -28,7 +29,7 @@ func list(account, referenceID string) string {
 	return "account/" + digest(account) + "/reference/" + digest(referenceID)
 }
 
-// head says where a list ends. All later buckets are empty.
+// head is the item with the number of a list's last bucket. All later buckets are empty.
 type head struct {
 	older   int64 // number of places that older versions gave
 	bucket  int64
@@ -46,8 +47,8 @@ func bucketKey(list string, n int64) item { return key(list+"/list/"+strconv.For
 // full returns the number of places before the last bucket.
 func (h head) full() int64 { return h.older + h.bucket*bucketSize }
 
-// bucketOf returns the number, from 1, of the bucket that has the place. The place must not be an
-// older version's.
+// bucketOf returns the number, from 0, of the bucket that has the place. Places count from 1. The
+// place must not be an older version's.
 func (h head) bucketOf(place int64) int64 { return (place - h.older - 1) / bucketSize }
 
 // element returns an id as a bucket stores it. An id in the service's own form is stored as 16
@@ -92,7 +93,7 @@ func (s *Store) enlist(ctx context.Context, list string, bucket int64, id string
 		if slices.Contains(elements(old), id) {
 			return nil
 		}
-		// The head is written first: nothing may come after it.
+		// The head is written before the next bucket, since no list may go on after its head's bucket.
 		_, err = s.update(ctx, change{
 			key: headKey(list), set: item{"bucket": number(bucket + 1)},
 			condition: "attribute_not_exists(#bucket) OR #bucket < :bucket",
@@ -109,7 +110,7 @@ func (s *Store) enlistAll(ctx context.Context, r stored) error {
 	return together(len(places), func(i int) error { return s.enlist(ctx, places[i].list, places[i].bucket, r.ID) })
 }
 
-// place is a list, and the bucket from which on the request is in it.
+// place is a list that has a request, in the bucket or a later one.
 type place struct {
 	list   string
 	bucket int64

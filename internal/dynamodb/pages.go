@@ -9,9 +9,9 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// readHead reads the head of a list and its first bucket, which usually is also the last. It
-// leaves the first bucket out of buckets if it was read before it was full and is no longer the
-// last.
+// readHead reads the head of a list and its first bucket, which usually is also the last. The two
+// may be read at different times. If the head names a later bucket but the first was not full when
+// it was read, readHead leaves the first out of buckets.
 func (s *Store) readHead(ctx context.Context, list string) (h head, buckets map[int64][]string, err error) {
 	found, err := s.getAll(ctx, []item{headKey(list), bucketKey(list, 0)})
 	if err != nil {
@@ -25,7 +25,7 @@ func (s *Store) readHead(ctx context.Context, list string) (h head, buckets map[
 	return h, buckets, err
 }
 
-// List implements lipsync.Requests. The total tells which buckets the page is in.
+// List implements lipsync.Requests. It computes from the head which buckets have the page.
 func (s requests) List(ctx context.Context, account, referenceID string, offset int64, limit int) ([]lipsync.Request, int64, error) {
 	name := list(account, referenceID)
 	h, buckets, err := s.readHead(ctx, name)
@@ -62,8 +62,8 @@ func (s requests) List(ctx context.Context, account, referenceID string, offset 
 	return page, total, err
 }
 
-// readBuckets adds the buckets numbered from first to second, and the last one, to the known
-// buckets.
+// readBuckets reads the last bucket, and those numbered between from and to (both included) that
+// are not known yet. It adds them to known.
 func (s *Store) readBuckets(ctx context.Context, list string, known map[int64][]string, from, to, last int64) error {
 	numbers := []int64{last}
 	for n := from; n <= to; n++ {

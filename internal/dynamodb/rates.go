@@ -25,8 +25,8 @@ func (w window) over(now time.Time) bool {
 	return !now.Before(w.start.Add(time.Minute)) || !now.After(w.start.Add(-time.Minute))
 }
 
-// callsALane is the most calls a minute that one item counts. Even if all came within six seconds,
-// they would be no more than 500 writes a second to it.
+// callsALane is the most calls a minute that one item counts. Even if all come within six seconds,
+// they are no more than 500 writes a second of the item.
 const callsALane = 3000
 
 // RateLanes returns the number of items that count calls for a limit of calls a minute.
@@ -34,9 +34,9 @@ func RateLanes(limit int) int { return min(max((limit+callsALane-1)/callsALane, 
 
 func rateKey(name string, lane int) item { return key(shard("rate/"+digest(name), lane), "rate") }
 
-// Take implements lipsync.Rates. Each lane has a share of the limit. A call takes from a random
-// lane; if its share is used up, from one that has some left. So a call is refused only if all
-// shares are used up. Most calls take one update; the first in a lane's minute takes two. A call
+// Take implements lipsync.Rates. Each lane has a share of the limit. A call is counted in a random
+// lane, or if its share is used up, in one that has some left. So a call is refused only if all
+// shares are used up. Most calls take one update; the first in a lane's minute takes two. An update
 // that is retried because its answer was lost counts twice, so fewer calls than the limit may be
 // allowed.
 //
@@ -111,7 +111,8 @@ func (s *Store) freeLane(ctx context.Context, name string, limit int, now time.T
 	return free[rand.N(len(free))], 0, nil
 }
 
-// begin begins a window with one call. It must follow the window that was read last.
+// begin begins a window with one call. It returns conflict if the item no longer has the window
+// last.
 func (s *Store) begin(ctx context.Context, key item, last window, now time.Time) error {
 	c := change{
 		key: key, set: item{"start": micros(now), "taken": number(1), TimeToLive: expiry(now.Add(time.Minute))},

@@ -6,8 +6,9 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// change replaces the request by what next returns for it, and reads it again if it has changed in
-// between. Requests in an older version's layout are written in this one's.
+// change replaces the request by the result of next. If another process changed the request in
+// between, it reads the request and calls next again. It rewrites a request of an older version in
+// this version's layout.
 func (s *Store) change(ctx context.Context, id string, next func(stored) (stored, error)) (changed lipsync.Request, err error) {
 	err = retryConflicts(ctx, func(int) error {
 		seen, err := s.request(ctx, id)
@@ -31,7 +32,7 @@ func (s *Store) change(ctx context.Context, id string, next func(stored) (stored
 }
 
 // replacement returns the steps that write the difference between the two versions of the request.
-// The first step has the condition for all.
+// The first step has the condition that no other process changed the request.
 func (s *Store) replacement(old, next stored) []step {
 	steps := []step{s.put(next.item(), "#version = :seen", item{":seen": number(old.version)}, conflict{})}
 	if i := next.entryItem(); i != nil {
@@ -53,7 +54,8 @@ func (s *Store) replacement(old, next stored) []step {
 }
 
 // replaceLease returns the steps that write the lease. A renewal doesn't change the request's
-// version; so a process that takes over an ended lease names its end in the condition.
+// version, so a claim of a request whose lease has ended has the condition that the lease's end is
+// still the same.
 func (s *Store) replaceLease(old, next stored) []step {
 	switch {
 	case next.Lease == old.Lease && !old.heldByOlder:

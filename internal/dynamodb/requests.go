@@ -21,7 +21,7 @@ type requests struct{ *Store }
 type stored struct {
 	lipsync.Request
 	version                 int64  // grows with every change, except changes of the lease
-	bucket, referenceBucket int64  // the buckets of its lists from which on it is listed; the first is inOlder if an older version listed it
+	bucket, referenceBucket int64  // its lists have it in these buckets or later ones; bucket is inOlder if an older version listed it
 	details                 string // of Failure, as text
 	sentence                string // of Failure, for versions of the service that don't know codes
 
@@ -60,8 +60,8 @@ func requestKey(id string) item { return key("request/"+id, "request") }
 func leaseKey(id string) item   { return key("request/"+id, "lease") }
 func entryKey(id string) item   { return key("request/"+id, "turn") }
 
-// neverForOlder is the end of a lease that older versions see, which don't know the lease's own
-// item.
+// neverForOlder is the end of a lease in the request's own item. Older versions read it there, since
+// they don't know the lease's own item. So they never take the lease for ended.
 var neverForOlder = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // withStatus returns the partition of the index with the requests of one status of an account or
@@ -70,7 +70,8 @@ func withStatus(account, referenceID string, status lipsync.Status) string {
 	return list(account, referenceID) + "/" + string(status)
 }
 
-// age returns the request's place among those of one status. Places sort by time of creation.
+// age returns the request's place among the requests of one status. Places sort by time of
+// creation.
 func (r *stored) age() string { return padded(r.CreatedAt.UnixMicro()) + "/" + r.ID }
 
 // item returns the request's own item.
@@ -119,8 +120,8 @@ func decodeRequest(i, lease item) (r stored, err error) {
 	return r, err
 }
 
-// decodeLease sets who holds the request and until when, from the lease's item or an older
-// version's attributes.
+// decodeLease sets the lease and its end, from the lease's item or from the attributes that older
+// versions wrote.
 func (r *stored) decodeLease(i, lease item) error {
 	var holder, token string
 	err := decode(i, []field{{"holder", &holder}, {"lease", &r.Lease}, {"leaseUntil", &r.LeaseUntil}})
@@ -148,8 +149,8 @@ func (r *stored) older() bool {
 // onlyEngine is the engine of requests that were made before clients could choose one.
 const onlyEngine = "warp"
 
-// maxReads is how often a request is read if its items do not belong together, because it is
-// being changed.
+// maxReads is the most times that a request is read. It is read again if its items do not belong
+// together, because it was being changed.
 const maxReads = 5
 
 // request returns the request with its lease.

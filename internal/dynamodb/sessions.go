@@ -7,8 +7,8 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// sessionsKey is the key of the item that names an account's current sessions. It exists once any
-// were ended.
+// sessionsKey is the key of the item with the generation of an account's sessions. The item exists
+// once the account has ended its sessions.
 func sessionsKey(account string) item { return key("sessions/"+digest(account), "sessions") }
 
 // Generation implements dashboard.Sessions.

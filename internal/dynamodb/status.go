@@ -40,8 +40,9 @@ func (s *Store) collect(ctx context.Context, limit int, in *dynamodb.QueryInput)
 	return all, nil
 }
 
-// ListByStatus implements lipsync.Requests. The index has requests by time of creation, and
-// after them those of older versions, by their place in the list.
+// ListByStatus implements lipsync.Requests. It reads the index from the newest request to the
+// oldest: first those sorted by time of creation, then those of older versions, which are sorted by
+// their place in the list.
 func (s requests) ListByStatus(ctx context.Context, q lipsync.StatusQuery) (page []lipsync.Request, total int, err error) {
 	from := behindAll
 	if q.Before != "" {
@@ -102,16 +103,17 @@ func (s requests) firstOf(ctx context.Context, all []found, status lipsync.Statu
 }
 
 const (
-	// sorts after all digits, with which the places begin
+	// behindAll sorts after all places, since these begin with digits.
 	behindAll = "~"
-	// spread is how many items a query reads beyond its share. Of the newest 1000 requests a shard
-	// has 250 on average, with a standard deviation of 14, since ids are random.
+	// spread is the number of items that a query reads beyond its share. Of the newest 1000
+	// requests a shard has 250 on average, with a standard deviation of 14, since ids are random.
 	spread = 25
 )
 
-// newest returns the newest items before a place that the queries find together, newest first,
-// without ids seen before. It returns at most most items. It reads about most items and spread for
-// each query together, and never more than most items in one query.
+// newest returns the newest of all items that the queries find before a place, newest first, but no
+// more than most. It leaves out ids that are in seen, and adds the others to it. Each query first
+// reads an equal share of the items that are still missing, and spread more, but never more than
+// are missing.
 func (s *Store) newest(ctx context.Context, queries []*dynamodb.QueryInput, from string, most int, seen map[string]bool) (all []found, err error) {
 	for _, in := range queries {
 		in.KeyConditionExpression = aws.String("#open = :open AND #openAt < :from")
@@ -174,8 +176,8 @@ func openQueries(account string) []*dynamodb.QueryInput {
 	return append(statusQueries(account, lipsync.Queued, ""), statusQueries(account, lipsync.Processing, "")...)
 }
 
-// countAll returns how many items the queries of the index find; of each query it counts at most
-// most.
+// countAll returns the number of items that the queries of the index find. It counts no more than
+// most items of each query.
 func (s *Store) countAll(ctx context.Context, queries []*dynamodb.QueryInput, most int) (n int64, err error) {
 	counts := make([]int64, len(queries))
 	err = together(len(queries), func(i int) error {

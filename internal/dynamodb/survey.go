@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// survey is what a claim chooses from. It consists of hints, since the index may lag.
+// survey has the requests that a claim chooses from. They may have changed, since the index lags.
 type survey struct {
 	running map[string]int       // number of leases, by account
 	waiting map[string][]entry   // by account; each sorted by age once complete
@@ -35,7 +35,7 @@ func (s *Store) survey(ctx context.Context, now time.Time) (*survey, error) {
 	if err != nil {
 		return nil, err
 	}
-	var old []entry // leases that were renewed or have ended
+	var old []entry // their leases were renewed or have ended
 	for n := range queueShards {
 		for _, e := range isHeld[n] {
 			switch {
@@ -64,9 +64,9 @@ func (s *Store) survey(ctx context.Context, now time.Time) (*survey, error) {
 	return v, err
 }
 
-// addOld reads the leases of requests that have been held so long that the lease must have been
-// renewed, unless its worker died. If there are many, it takes all for renewed; Upkeep finds the
-// ended ones.
+// addOld adds requests whose leases would have ended by now if they had not been renewed. It reads
+// the leases: a request with a renewed lease is held, the others wait. If there are more than one
+// call can read, it counts all as held, and Upkeep finds those that wait.
 func (s *Store) addOld(ctx context.Context, v *survey, old []entry, now time.Time) error {
 	ends := make(map[string]time.Time)
 	few := len(old) <= maxBatch
@@ -86,8 +86,9 @@ func (s *Store) addOld(ctx context.Context, v *survey, old []entry, now time.Tim
 	return nil
 }
 
-// inQueue returns the first entries of a shard's waiting requests. If they fill a page, it reads on from one
-// account to the next: to the end if a few calls reach it, otherwise from a random place.
+// inQueue returns entries of a shard's waiting requests: the first page, and if that is full, up to
+// maxEntryPages more. Each further page begins at the account after the last one of the page before.
+// Half of them begin after a random account, if the end of the queue is not reached before.
 func (s *Store) inQueue(ctx context.Context, n, page int) ([]entry, error) {
 	all, err := s.readEntries(ctx, page, inQueueAfter(n, ""))
 	if err != nil || len(all) < page {
@@ -140,8 +141,9 @@ func (e entry) before(other entry) int {
 	return cmp.Or(e.created.Compare(other.created), cmp.Compare(e.id, other.id))
 }
 
-// pick takes the next request. Many simultaneous claims want the same one. A worker that has lost
-// two or more chooses at random among the next ones, and doubles their number each time it loses.
+// pick takes the next request. Many simultaneous claims want the same one. So a worker that has
+// lost a request to another chooses at random among the next two, and among twice as many after
+// each further loss, up to 256.
 func (v *survey) pick(lost int) (entry, bool) {
 	for range rand.N(1 << min(lost, 8)) {
 		if e, ok := v.next(); ok {

@@ -14,11 +14,11 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// atOnce is how many items Upkeep changes at once.
+// atOnce is the number of items that Upkeep changes at once.
 const atOnce = 16
 
-// Upkeep implements lipsync.Leases. It puts requests into the queue that may be claimed again, and
-// rewrites what older versions stored in this version's layout.
+// Upkeep implements lipsync.Leases. It puts requests that may be claimed again into the queue, and
+// rewrites items of older versions in this version's layout.
 func (s leases) Upkeep(ctx context.Context, now time.Time) error {
 	return errors.Join(s.upgradeRequests(ctx, now), s.upgradeKeys(ctx), together(queueShards, func(n int) error {
 		return errors.Join(s.queueDue(ctx, n, now), s.queueDead(ctx, n, now))
@@ -45,7 +45,7 @@ func forEach[T any](all []T, f func(T) error) error {
 	return errors.Join(errs...)
 }
 
-// queueDue puts postponed requests into the queue that are due.
+// queueDue puts those postponed requests of shard n into the queue that are due.
 func (s *Store) queueDue(ctx context.Context, n int, now time.Time) error {
 	due, err := s.readEntries(ctx, math.MaxInt, dueAt(n, now))
 	if err != nil {
@@ -54,7 +54,7 @@ func (s *Store) queueDue(ctx context.Context, n int, now time.Time) error {
 	return forEach(due, func(e entry) error { return s.enqueue(ctx, e) })
 }
 
-// queueDead puts requests into the queue whose lease has ended.
+// queueDead puts those requests of shard n into the queue whose lease has ended.
 func (s *Store) queueDead(ctx context.Context, n int, now time.Time) error {
 	in := inPartition(shard(held, n))
 	in.KeyConditionExpression = aws.String("#open = :open AND #openAt < :off")
@@ -78,7 +78,7 @@ func (s *Store) queueDead(ctx context.Context, n int, now time.Time) error {
 	return errors.Join(err, forEach(dead, func(e entry) error { return s.enqueue(ctx, e) }))
 }
 
-// enqueue puts an entry into the queue, if it still is where it was read.
+// enqueue puts an entry into the queue, unless its place has changed since it was read.
 func (s *Store) enqueue(ctx context.Context, e entry) error {
 	r := stored{Request: lipsync.Request{ID: e.id, Account: e.account, CreatedAt: e.created}}
 	_, err := s.update(ctx, change{

@@ -56,7 +56,7 @@ func useUpload(id string, r lipsync.Request, life time.Duration) change {
 		key:    uploadKey(id),
 		set:    item{"requestID": text(r.ID), "expiresAt": micros(end), OpenSort: text(endSort(id, end))},
 		remove: []string{TimeToLive}, // older versions set it
-		// An update must not recreate a part of an upload that was deleted.
+		// Without this condition, an update would create a part of an upload that was deleted.
 		condition: "attribute_exists(#pk) AND attribute_not_exists(#dropped)", refused: refusal(lipsync.Invalid, "upload is gone"),
 	}
 }
@@ -71,8 +71,8 @@ func (s uploads) ByID(ctx context.Context, id string) (u lipsync.Upload, err err
 	return u, err
 }
 
-// Expired implements lipsync.Uploads. The index may not know yet that an upload got more
-// time, so only the ids are taken from it.
+// Expired implements lipsync.Uploads. The index may still have the old expiry of an upload that got
+// more time, so Expired takes only the ids from it.
 func (s uploads) Expired(ctx context.Context, now time.Time, after lipsync.Upload, limit int) ([]lipsync.Upload, error) {
 	from := endSort(after.ID, time.UnixMicro(max(0, after.ExpiresAt.UnixMicro())))
 	for {
@@ -149,7 +149,7 @@ func (s uploads) Delete(ctx context.Context, u lipsync.Upload) error {
 	if err != uncounted {
 		return err
 	}
-	// If anyone announced it, an older version did.
+	// The upload is gone, or it was announced by an older version, which did not count it.
 	_, err = s.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &s.table, Key: uploadKey(u.ID)})
 	return s.explain(err)
 }

@@ -26,8 +26,9 @@ func useKey(r lipsync.Request, seen snapshot) change {
 	}
 }
 
-// noteUnlimited stores with the pointer to an API key that the key has no limit, if that is so.
-// Older versions did not store it; creates find it out when they conflict in the key.
+// noteUnlimited stores with the pointer to an API key that the key has no limit, if it has none.
+// Older versions did not store this. A create calls noteUnlimited after its first conflict, which
+// may be a conflict in the key's item.
 func (s *Store) noteUnlimited(ctx context.Context, id string, hash [32]byte) error {
 	var k lipsync.Key
 	i, err := s.get(ctx, hashKey(hash))
