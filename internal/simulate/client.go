@@ -11,7 +11,7 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// arrive starts clients for the length of the plan. After ctx has ended, they make no more calls.
+// arrive starts clients for the length of the plan. Once ctx ends, they make no more calls.
 func (w *World) arrive(ctx context.Context, clients *sync.WaitGroup) {
 	arrivals := newDice(w.Seed, 6)
 	n := 0
@@ -50,7 +50,7 @@ type client struct {
 	after    time.Duration // before its first call
 	cancels  bool
 	patience time.Duration // after which it cancels, if cancels
-	reads    bool          // until its request is final
+	reads    bool          // whether it reads its request until that is final
 }
 
 func (c client) run(ctx context.Context) {
@@ -72,7 +72,7 @@ func (c client) run(ctx context.Context) {
 // maxTries is the most calls that a client makes for one answer.
 const maxTries = 100
 
-// create asks for the job until there is an answer, always with the same idempotency key.
+// create calls generate until a call succeeds, always with the same idempotency key.
 func (c client) create(ctx context.Context) (id string) {
 	for n := range maxTries {
 		err := c.functions.call(ctx, "generate", apiTimeout, func(ctx context.Context) (err error) {
@@ -101,7 +101,7 @@ func (c client) pause(err error, n int) time.Duration {
 	return c.dice.between(wait, 2*wait)
 }
 
-// authenticate does what every call begins with.
+// authenticate checks the account's API key and its rate, as every call does first.
 func (w *World) authenticate(ctx context.Context, account int, kind lipsync.CallKind) (lipsync.Caller, error) {
 	caller, err := w.service.Authenticate(ctx, w.tokens[account])
 	if err == nil {

@@ -32,8 +32,8 @@ func (d *dice) between(low, high time.Duration) time.Duration {
 	return low + time.Duration(d.float()*float64(high-low))
 }
 
-// until draws the time until an event first happens that happens hourly times an hour; a year if
-// it never does.
+// until draws the time until the first of some events. They happen at random times, hourly times an
+// hour on average. The time is a year at most.
 func (d *dice) until(hourly float64) time.Duration {
 	const year = 365 * 24 * time.Hour
 	if hourly <= 0 {

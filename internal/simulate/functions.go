@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// errThrottled is the answer of Lambda if too many calls run, or of Batch.
+// errThrottled is the answer of Lambda if too many calls run, and of Batch if it gets too many
+// calls a second.
 var errThrottled = errors.New("throttled")
 
 // functions models Lambda: concurrent calls, cold starts, and cost.

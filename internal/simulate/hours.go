@@ -5,10 +5,10 @@ import "time"
 // midnight returns the time at which the simulation begins.
 func midnight() time.Time { return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) }
 
-// hours has a duration for each hour of the day. Times after the day count in the last.
+// hours has a duration for each hour of the day. The last hour includes all times after the day.
 type hours [24]time.Duration
 
-// hourOf returns the hour of the day.
+// hourOf returns the hour of the simulated day, from 0.
 func hourOf(t time.Time) int { return min(int(t.Sub(midnight())/time.Hour), len(hours{})-1) }
 
 // add adds the time between two moments, each part of it to its hour.

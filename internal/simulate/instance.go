@@ -15,7 +15,7 @@ type instance struct {
 	idle     *time.Timer
 }
 
-// process is a running job: one worker.
+// process is a running job of Batch, with one worker.
 type process struct {
 	begin  context.Context // ends with the notice of a reclaim
 	cancel context.CancelFunc

@@ -7,7 +7,8 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// job is what the simulation knows about a request, independent of the store.
+// job has the events of a request as clients, workers and the service reported them. check compares
+// it with the request in the store.
 type job struct {
 	account                string
 	created, started, done time.Time
@@ -16,10 +17,10 @@ type job struct {
 	accepted, checked      bool
 	finishes               int
 	claims                 int
-	reads                  int32 // of clients that really read
+	reads                  int32 // calls of its client that read it
 }
 
-// ledger is told about all requests, and checks each once it is final. It implements
+// ledger records the events of all requests, and checks each request after its end. It implements
 // lipsync.Watcher.
 type ledger struct {
 	*World
@@ -46,8 +47,8 @@ type due struct {
 	at time.Time
 }
 
-// checkAfter is how long after its end a request is checked, so that late messages and workers
-// have arrived.
+// checkAfter is the time from a request's end to its check. Late messages and workers have come by
+// then.
 const checkAfter = 3 * time.Minute
 
 func (l *ledger) get(id, account string, created time.Time) *job {
@@ -59,7 +60,7 @@ func (l *ledger) get(id, account string, created time.Time) *job {
 	return j
 }
 
-// accepted records that a client knows its request.
+// accepted records that a client got the id of its request.
 func (l *ledger) accepted(id, account string, came time.Time, cancels bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -9,8 +9,8 @@ import (
 	"lipsync/internal/simulate/table"
 )
 
-// gatewayRate is how many calls a second API Gateway accepts from an account, unless AWS raises
-// the limit.
+// gatewayRate is the number of calls a second that API Gateway accepts for an account of AWS,
+// unless AWS raises the limit.
 const gatewayRate = 10_000
 
 // limit is one of AWS's limits, with the most that the simulation used of it.
@@ -25,8 +25,8 @@ func (l limit) String() string {
 	return fmt.Sprintf("| %s | %.0f | %.0f | %.0f %% |", l.name, l.most, l.has, 100*l.share())
 }
 
-// limits returns the limits, those used most first. A limit used by more than 100 % fails first.
-// The reads of clients that were only counted are included.
+// limits returns the limits in the order in which a growing load would exceed them. They include
+// the reads that were counted but not simulated, so the use of a limit can be above 100 %.
 func (w *World) limits(r *Report, p polls) []limit {
 	busiest := slices.MaxFunc(r.Partitions, func(a, b table.Partition) int { return cmp.Compare(a.Writes, b.Writes) })
 	read := slices.MaxFunc(r.Partitions, func(a, b table.Partition) int { return cmp.Compare(a.Reads, b.Reads) })

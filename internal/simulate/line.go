@@ -14,8 +14,8 @@ import (
 var errDead = errors.New("the process was killed")
 
 // line is a worker's connection to the store, which ends when the worker is killed. The calls that
-// a worker makes every second take no time, since nothing waits for them. While it has its lease,
-// they only look up the lease, since nobody reads the progress.
+// a worker makes every second take no simulated time, since nothing waits for them. While the
+// worker has its lease, they only look up the lease, since nobody reads the progress.
 type line struct {
 	table *table.Table
 	p     *process
@@ -44,7 +44,7 @@ type lineDemand struct {
 	line
 }
 
-// over makes a call, unless the worker is dead by then.
+// over makes a call. It returns errDead if the worker was killed before or during the call.
 func (l line) over(f func() error) error {
 	if l.p.killed() {
 		return errDead

@@ -23,10 +23,10 @@ type messages struct {
 	most                            int
 }
 
-// maxReceives is how often a message is delivered before it goes to the dead-letter queue.
+// maxReceives is the number of deliveries of a message before it goes to the dead-letter queue.
 const maxReceives = 5
 
-// perCall is how many messages one call of SQS receives or deletes.
+// perCall is the number of messages that one call of SQS receives or deletes.
 const perCall = 10
 
 // Send implements lipsync.Queue.
@@ -101,7 +101,7 @@ func (m *messages) run(ctx context.Context) {
 	all.Wait()
 }
 
-// deliver has the function handle one event. Messages that fail come again.
+// deliver calls the function with one event. Messages that fail are delivered again.
 func (m *messages) deliver(ctx context.Context, batch []events.SQSMessage) {
 	var response events.SQSEventResponse
 	for i := range batch {
@@ -134,7 +134,7 @@ func (m *messages) deliver(ctx context.Context, batch []events.SQSMessage) {
 
 const receiveCount = "ApproximateReceiveCount"
 
-// receives returns how often the message was received, including this time.
+// receives returns the number of deliveries of the message, including this one.
 func receives(m events.SQSMessage) int {
 	before, _ := strconv.Atoi(m.Attributes[receiveCount]) // 0 the first time
 	return before + 1

@@ -10,7 +10,7 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// objects models a bucket of S3. It only knows which outputs exist. It implements the part of
+// objects models a bucket of S3. It stores only the keys of the outputs. It implements the part of
 // lipsync.Objects that the service calls.
 type objects struct {
 	lipsync.Objects

@@ -18,19 +18,19 @@ type Plan struct {
 	// Stop is called every second of simulated time. Once it returns true, the simulation ends: no
 	// more clients come, workers stop, and the report counts the requests that are still open.
 	Stop func() bool
-	// Log is told the state every 48th part of Length.
+	// Log gets the state of the simulation, 48 times in Length.
 	Log func(format string, args ...any)
 
 	Jobs     float64       // jobs a day; their rate depends on the hour
 	From     time.Duration // since midnight
 	Length   time.Duration
-	WarmUp   time.Duration // at first, left out of the report's times and utilisation
+	WarmUp   time.Duration // from the beginning; the report's waits leave out its jobs
 	Burst    int           // requests in the minute that begins at BurstAt
 	BurstAt  time.Duration
-	Accounts int     // the first one makes BigShare of the requests
-	BigShare float64 // of the first account
+	Accounts int
+	BigShare float64 // share of the requests that the first account makes
 	Canceled float64 // share of requests
-	Polled   float64 // share of requests whose clients really read them; the reads of others are only counted
+	Polled   float64 // share of requests whose clients read them by calls; the reads of others are only counted
 
 	Render     time.Duration // mean time to render one request on one machine
 	MaxWorkers int
@@ -72,8 +72,8 @@ type Fleet struct {
 	Call               time.Duration
 }
 
-// Day returns a day of the given number of jobs. In addition it has a burst of a twentieth of
-// them, within one minute of the morning.
+// Day returns the plan of a day with the number of jobs. In addition, a twentieth as many come
+// within one minute of the morning.
 func Day(jobs float64, seed uint64) Plan {
 	peak := int(math.Ceil(jobs * peakFactor / 86400 * 30)) // busy workers, with 30 s a job
 	return Plan{
@@ -95,8 +95,8 @@ func Day(jobs float64, seed uint64) Plan {
 	}
 }
 
-// Part returns a part of the plan. It begins with as many instances as are busy at that time, and
-// leaves the warm-up out of its report.
+// Part returns a part of the plan, with a warm-up. It begins with as many instances as are busy at
+// that time of the day.
 func (p Plan) Part(from, length, warmUp time.Duration) Plan {
 	p.From, p.Length, p.WarmUp = from, length, warmUp
 	if from > 0 {

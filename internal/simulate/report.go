@@ -22,7 +22,7 @@ type Report struct {
 	Utilisation               float64 // rendering time ÷ paid time of machines
 	Hours                     []Hour
 	Attempts                  int
-	Reads, Readers            int64 // by clients that really read, and counted for them
+	Reads, Readers            int64 // of the clients that read by calls: their calls, and the reads computed for them
 	Partitions                []table.Partition
 	Table                     table.Count
 	costs                     []cost
@@ -52,14 +52,14 @@ func (w Waits) String() string {
 	return fmt.Sprintf("%v, %v, %v", w.Half.Round(time.Millisecond*10), w.Most.Round(time.Millisecond*10), w.All.Round(time.Millisecond*10))
 }
 
-// pollTime is about how long the function takes for a read.
+// pollTime is about the time that the function takes for a read.
 const pollTime = 30 * time.Millisecond
 
 // polls counts the reads of all clients by the second, at the intervals that the API asks for.
 type polls struct {
 	all       int64
-	readers   int64 // by clients that really read
-	inFact    int64 // reads that these clients made
+	readers   int64 // those of the clients that read by calls
+	inFact    int64 // calls that these clients made
 	most      int   // most in a second
 	mostOfBig int   // most in a second, of the first account
 	mostCalls int   // most in a second, including generate calls
@@ -182,7 +182,7 @@ func (w *World) costs(p polls) []cost {
 	}
 }
 
-// sorted returns what the map counts, the largest count first.
+// sorted returns a line for each key of the map with its count, the largest count first.
 func sorted(all map[string]int) []string {
 	keys := slices.SortedFunc(maps.Keys(all), func(a, b string) int { return cmp.Or(all[b]-all[a], strings.Compare(a, b)) })
 	for i, k := range keys {

@@ -12,17 +12,18 @@ import (
 	"lipsync/internal/worker"
 )
 
-// noticeEvery and noticeMargin are as in cmd/runner: how often it checks for a notice, and how
-// long before the end of its machine it releases its request.
+// noticeEvery and noticeMargin are as in cmd/runner: the time between two checks for a notice, and
+// the time from the release of its request to the end of its machine.
 const (
 	noticeEvery  = 5 * time.Second
 	noticeMargin = 15 * time.Second
 )
 
-// jobTime is how long a runner begins new requests: half of Batch's time-out of six hours.
+// jobTime is the time for which a runner begins new requests: half of Batch's time-out of six
+// hours.
 const jobTime = 3 * time.Hour
 
-// work is what a job of Batch does: cmd/runner, with a renderer that only waits.
+// work does the work of one job of Batch, as cmd/runner does, with a renderer that only waits.
 func (w *World) work(ctx context.Context, p *process) {
 	service := *w.service
 	service.Store, service.Demand = line{table: w.table, p: p, token: new(string)}.to(w.store)
@@ -60,7 +61,7 @@ type renderer struct {
 	loaded bool
 }
 
-// loadTime is how long it takes to load the engines.
+// loadTime is the time that a runner takes to load the engines.
 const loadTime = 2 * time.Second
 
 // Render implements worker.Renderer. It reports progress every second.

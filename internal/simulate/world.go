@@ -77,7 +77,7 @@ func Run(ctx context.Context, p Plan) (*Report, error) {
 	w.ledger.end, w.ledger.stopped = time.Now(), background.Err() != nil
 	stop()
 	all.Wait()
-	time.Sleep(10 * time.Minute) // for everything that ends by itself
+	time.Sleep(10 * time.Minute) // until timers and goroutines have ended by themselves
 	if err := w.ledger.close(ctx); err != nil {
 		return nil, err
 	}
@@ -179,7 +179,7 @@ func measurePoll(ctx context.Context) (table.Count, error) {
 	id, err := w.generate(ctx, 0, "any")
 	for range 20 * dynamodb.RateLanes(w.service.ReadRate) {
 		if err == nil {
-			_, err = w.readOnce(ctx, 0, id) // the first read of a minute in a lane of the rate begins it
+			_, err = w.readOnce(ctx, 0, id) // the first read of a minute in each lane of the rate costs more
 		}
 	}
 	before := w.table.Count()

@@ -1,10 +1,11 @@
 package table
 
-// halfHour is how long it takes a table on demand to adapt to its load, in seconds.
+// halfHour is the time in seconds after which a table on demand has adapted to its load.
 const halfHour = 1800
 
-// capacity is what the table or its index allows as a whole. On demand, that is twice the highest
-// load before the last half hour, but at least the initial capacity.
+// capacity counts the write units of the table or its index as a whole, and limits them. On demand,
+// the limit is twice the highest load in any earlier half hour, but at least StartWrites and at most
+// TableWrites.
 type capacity struct {
 	second  int64
 	units   float64 // in this second

@@ -14,11 +14,11 @@ import (
 // operand returns an attribute of the item or a value of the expression; nil if there is none.
 type operand func(i, values item) types.AttributeValue
 
-// condition reports whether the item meets it.
+// condition reports whether an item meets the condition, with the values of the expression.
 type condition func(i, values item) bool
 
-// expressions caches the parsed form of each text; the store uses only some dozens. It takes a
-// name #x for the attribute x, as the store defines names.
+// expressions caches the parsed form of each text; the store uses only some dozens. The name #x
+// stands for the attribute x, as in the store.
 type expressions struct {
 	conditions, updates, keys sync.Map
 }
@@ -44,7 +44,8 @@ func read[T any](known *sync.Map, text string, parse func(*parser) T) T {
 
 var token = regexp.MustCompile(`[#:]?[A-Za-z_0-9]+|<>|<=|>=|[=<>(),]`)
 
-// parser parses one expression. It panics on what it does not know, since that is a bug.
+// parser parses one expression. It panics if it can't, since that is a bug of the store or the
+// parser.
 type parser struct {
 	tokens []string
 	text   string

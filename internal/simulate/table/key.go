@@ -2,8 +2,8 @@ package table
 
 import "slices"
 
-// keyCondition is the condition of a query: a partition, and optionally bounds of the sort key. It
-// has the names of their values.
+// keyCondition is the condition of a query: a partition, and optionally bounds of the sort key. Its
+// strings are the names of the values.
 type keyCondition struct {
 	partition          string
 	low, high          string // "" for none

@@ -2,9 +2,9 @@ package table
 
 import "time"
 
-// Holds reports whether the token has the lease of the request. It replaces a call of the store
-// that is made more often than all others, and counts as one: as a read of the request's items, or
-// as a write of its lease.
+// Holds reports whether the token has the lease of the request. It replaces the store's most
+// frequent calls, to save time, and is counted like them: as a read of the request's items, or as
+// a write of its lease.
 func (t *Table) Holds(id, token string, writes bool) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

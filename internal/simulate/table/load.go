@@ -98,8 +98,8 @@ func (t *Table) Partitions() []Partition {
 	})
 }
 
-// own reports whether a partition belongs to one request or call, and so is never busy. There are
-// too many of these to count each.
+// own reports whether a partition belongs to one request or one idempotency key. Such a partition is
+// never busy, and there are too many to count the load of each.
 func own(partition string) bool {
 	return strings.HasPrefix(partition, "request/") || strings.HasPrefix(partition, "idempotency/")
 }
@@ -170,8 +170,8 @@ func (t *Table) take(changes ...change) bool {
 	return true
 }
 
-// takeRefused counts a write whose condition fails, as take does. It costs as much as writing the
-// item unchanged, and nothing in the index.
+// takeRefused counts a write whose condition fails, as take does. Such a write costs as many units
+// as writing the item unchanged, and none of the index.
 func (t *Table) takeRefused(c change) bool {
 	c.next = nil
 	table, _, all := parts([]change{c})

@@ -88,7 +88,7 @@ func (t *Table) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput
 	return out, err
 }
 
-// maxAnswer is how many bytes a query reads.
+// maxAnswer is the most bytes that one call of Query reads, as on AWS.
 const maxAnswer = 1 << 20
 
 // Query implements dynamodb.API.
@@ -150,7 +150,7 @@ func (t *Table) partition(in *dynamodb.QueryInput, k keyCondition) (all rows, so
 	return t.items[partition], func(r *row) string { return r.sort }, partition
 }
 
-// after returns how many of the matching rows come up to the key, in the order of the query.
+// after returns the number of matching rows up to the key, in the order of the query.
 func after(matching rows, key item, index, forward bool) int {
 	last, order := newRow(key), byIndexSort
 	if !index {

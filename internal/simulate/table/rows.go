@@ -92,7 +92,7 @@ type lagging struct {
 	old, next *row
 }
 
-// settle makes the changes of the index visible that are due.
+// settle makes those changes of the index visible that are due.
 func (t *Table) settle() {
 	now := time.Now()
 	n := 0

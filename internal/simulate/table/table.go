@@ -21,12 +21,12 @@ type Limits struct {
 	Lag         time.Duration // of the index
 
 	PartitionWrites, PartitionReads float64 // units a second
-	// TableWrites is how many write units a second the table allows in the long run, and its index
-	// as well. At first it allows StartWrites, and later twice its highest load of half an hour
-	// ago or earlier.
+	// TableWrites is the number of write units a second that the table allows in the long run, and
+	// its index as well. At first each allows StartWrites, and later twice its highest load in any
+	// earlier half hour.
 	TableWrites, StartWrites float64
 
-	Lost float64 // share of calls whose answers are lost, so that the client repeats them
+	Lost float64 // share of calls whose answers are lost, so that the client makes them again
 }
 
 // Table implements dynamodb.API. Set its fields once, before use.
@@ -76,7 +76,7 @@ var (
 	errConflict  = errors.New("transaction conflict")
 )
 
-// maxAttempts is how often a call is made, as in dynamodb.New.
+// maxAttempts is the most times that a call is made, as in dynamodb.New.
 const maxAttempts = 8
 
 // try makes a call until it succeeds, as the SDK does with the options of dynamodb.New.

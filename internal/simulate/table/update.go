@@ -6,7 +6,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// assignment makes one change of an item. old is the item before the update.
+// assignment makes one change of the item i. old is the item before the update.
 type assignment func(i, old, values item)
 
 // readUpdate parses the lists of SET, ADD and REMOVE.

@@ -20,7 +20,7 @@ type write struct {
 	put       item   // nil for a delete
 }
 
-// prepared is the result that a write would have: the row before and after.
+// prepared is the result that a write would have: the rows before and after it.
 type prepared struct {
 	change
 	holds bool // whether the condition holds
@@ -127,7 +127,7 @@ func (t *Table) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWri
 		if err != nil {
 			return err
 		}
-		_ = t.wait(context.WithoutCancel(ctx), t.Transaction) // it goes on even if its client ends
+		_ = t.wait(context.WithoutCancel(ctx), t.Transaction) // a transaction goes on even if its client ends
 		t.commit(changes)
 		done = true
 		return nil
@@ -181,8 +181,8 @@ func (t *Table) commit(changes []change) {
 	}
 }
 
-// Forget deletes a request with all its items, once no one asks for it. So a simulation of
-// millions of requests fits in memory. It costs no units.
+// Forget deletes all items of a request without counting units, so that a simulation of millions of
+// requests fits in memory. Call it once nobody asks for the request any more.
 func (t *Table) Forget(id string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
