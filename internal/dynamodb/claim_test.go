@@ -73,9 +73,9 @@ func TestClaimBehindManyPostponed(t *testing.T) {
 	})
 }
 
-// wantClaim claims the next request and checks which one it is. The claim must take few round
-// trips and calls, whatever waits: one call for the waiting and one for the held requests of each
-// shard, and one more for a shard that one account fills.
+// wantClaim claims the next request and checks its id. The claim must take few round trips and
+// calls, no matter how many requests wait: for each shard one call for the waiting requests and one
+// for the held ones, and one more for a shard that one account fills.
 func wantClaim(t *testing.T, s *dynamodb.Store, w *wire, token string, at time.Time, lease time.Duration, want string) {
 	t.Helper()
 	w.take()
@@ -89,7 +89,8 @@ func wantClaim(t *testing.T, s *dynamodb.Store, w *wire, token string, at time.T
 	}
 }
 
-// TestLateEntry has a completed request whose queue entry an older version left in the queue.
+// TestLateEntry leaves the queue entry of a canceled request in the queue, as older versions did.
+// Claims must skip the request and delete the entry.
 func TestLateEntry(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_800_000_000, 0).UTC()

@@ -18,10 +18,10 @@ func (s *Store) noteClaim(ctx context.Context, account string, now time.Time) {
 	_, _ = s.update(ctx, change{key: claimedKey(account), set: item{"at": micros(now), TimeToLive: expiry(now.Add(claimedLife))}})
 }
 
-// lastClaims returns when requests of the accounts were last claimed. It returns nothing for fewer
-// than two accounts, since there is nothing to choose. It leaves out times after now, which come
-// from a machine whose clock is ahead. If there are more accounts than one call can read, the rest
-// count as claimed now.
+// lastClaims returns the times at which requests of the accounts were last claimed. It returns
+// nothing for fewer than two accounts, since there is nothing to choose. It leaves out times after
+// now, which come from a machine whose clock is ahead. If there are more accounts than one call can
+// read, the rest count as claimed now.
 func (s *Store) lastClaims(ctx context.Context, accounts []string, now time.Time) (map[string]time.Time, error) {
 	if len(accounts) < 2 {
 		return nil, nil

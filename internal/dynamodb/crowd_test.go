@@ -25,7 +25,7 @@ func slowTable() *dynamodbtest.Table {
 	}
 }
 
-// crowd is many clients that create requests of one account at once, with one key and one
+// crowd has many clients that create requests of one account at once, with one key and one
 // reference id.
 type crowd struct {
 	store *dynamodb.Store
@@ -112,8 +112,8 @@ func (c *crowd) wantListed(t *testing.T) {
 	}
 }
 
-// TestCrowd has clients create requests of one account at once, as many as the service must
-// support, with the usual limit of open requests.
+// TestCrowd runs as many clients as the service must support, all with one account. They create
+// requests at once, with the usual limit of open requests.
 func TestCrowd(t *testing.T) {
 	for _, clients := range []int{1, 10, 100, 200} {
 		synctest.Test(t, func(t *testing.T) {
@@ -130,9 +130,9 @@ func TestCrowd(t *testing.T) {
 	}
 }
 
-// TestCrowdAtLimit has clients create requests until the account has as many open as it may: once
-// with the usual limit, of which each lane has a small share, and once with a limit that has only
-// one lane.
+// TestCrowdAtLimit runs clients that create requests until the account has as many open as it may:
+// once with the usual limit, of which each lane has a small share, and once with a limit that has
+// only one lane.
 func TestCrowdAtLimit(t *testing.T) {
 	for _, limit := range []int{lipsync.DefaultLimits().Open, 100} {
 		synctest.Test(t, func(t *testing.T) {
@@ -154,8 +154,8 @@ func TestCrowdAtLimit(t *testing.T) {
 	}
 }
 
-// TestCreatesASecond has one account create as fast as it can. It must reach 500 requests a second
-// without a refusal, and without a partition that takes more than 500 writes in any second.
+// TestCreatesASecond creates requests of one account as fast as possible. They must be at least 500
+// a second without a refusal, and no partition may get more than 500 writes in any second.
 func TestCreatesASecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const length = 3 * time.Second
@@ -173,9 +173,9 @@ func TestCreatesASecond(t *testing.T) {
 	})
 }
 
-// TestReadsWhileCreating reads the list while others create. A request must be listed once its
-// create has returned, before all whose creates returned before it began, and nothing may be
-// listed twice.
+// TestReadsWhileCreating reads the list while other clients create requests. A request must be
+// listed as soon as its create has returned. It must come before the requests whose creates had
+// returned when its own began. No request may be listed twice.
 func TestReadsWhileCreating(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCrowd(t, slowTable())
@@ -215,8 +215,8 @@ func TestReadsWhileCreating(t *testing.T) {
 	})
 }
 
-// TestForestalled has a transaction that always conflicts. The client must be told to come back
-// later.
+// TestForestalled makes each transaction conflict with another. The client must be told to come
+// back later.
 func TestForestalled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tries := 0

@@ -37,8 +37,8 @@ func TestStore(t *testing.T) {
 	lipsynctest.TestStore(t, func(t *testing.T) lipsync.Store { return open(t).Store })
 }
 
-// TestStoreOnEmulator runs the suite on an emulator of DynamoDB, which checks calls and answers by
-// code of others.
+// TestStoreOnEmulator runs the suite on an emulator of DynamoDB, whose authors are not those of the
+// table in memory.
 func TestStoreOnEmulator(t *testing.T) {
 	e := awstest.Shared(t)
 	lipsynctest.TestStore(t, func(t *testing.T) lipsync.Store { return dynamodb.New(e.Config(), e.Table(t)).Store })

@@ -18,8 +18,8 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// crowdShard creates n requests of an account, a second apart, all in one shard. So n requests
-// test what otherwise takes eight times as many.
+// crowdShard creates n requests of an account, a second apart, all in one shard. A test that spread
+// its requests over all shards would need eight times as many.
 func crowdShard(t *testing.T, s *dynamodb.Store, account string, n int, from time.Time) (ids []string) {
 	t.Helper()
 	for i := 0; len(ids) < n; i++ {
@@ -249,8 +249,8 @@ func TestUpkeepQueuesWhatIsDead(t *testing.T) {
 	}
 }
 
-// TestManyClaim has many workers claim at once. Each must get one request, and none may try all of
-// them.
+// TestManyClaim runs many workers that claim at once. Each must get one request, and none may try
+// all of them.
 func TestManyClaim(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const n = 60

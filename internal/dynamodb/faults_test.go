@@ -35,8 +35,9 @@ func faults() map[string]map[string]fault {
 	}
 }
 
-// TestFaults lets every single call in the life of a request meet every fault. The caller must
-// notice nothing, and everything must be done exactly once.
+// TestFaults runs the lifecycle of a request many times, each time with one fault in one call, until
+// each call has met each fault. The caller must get no error, and everything must be done exactly
+// once.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	var w wire
@@ -65,7 +66,7 @@ func TestFaults(t *testing.T) {
 	t.Logf("%d calls, %d cases", len(calls), cases)
 }
 
-// lifecycle is what a request's life leaves behind.
+// lifecycle has the records and counts that are left at the end of runLifecycle.
 type lifecycle struct {
 	request, canceled lipsync.Request
 	total             int64
@@ -73,8 +74,8 @@ type lifecycle struct {
 	uploads           int
 }
 
-// runLifecycle takes one request, with all that it can have, from the creation of its key to
-// completion, and another one until it is canceled. Each step must succeed.
+// runLifecycle takes a request with an upload, an idempotency key and a reference id from the creation
+// of its key to completion, and another one until it is canceled. Each step must succeed.
 func runLifecycle(t *testing.T, s *dynamodb.Store) lifecycle {
 	t.Helper()
 	now := time.Unix(1_800_000_000, 0).UTC()
@@ -218,7 +219,7 @@ func createAll(t testing.TB, s *dynamodb.Store, n int) {
 	clients.Wait()
 }
 
-// TestThrottled wants callers of a table that stays too busy to be told when to come back.
+// TestThrottled checks that callers of a table that stays too busy are told when to come back.
 func TestThrottled(t *testing.T) {
 	for _, name := range []string{"ThrottlingException", "ProvisionedThroughputExceededException", "RequestLimitExceeded"} {
 		synctest.Test(t, func(t *testing.T) {

@@ -13,8 +13,7 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// staleIndex is a wire by which each partition of the index keeps answering as it did when it was
-// first asked.
+// staleIndex is a wire that repeats the first answer of each partition of the index.
 type staleIndex struct {
 	wire
 	mu     sync.Mutex
@@ -33,7 +32,7 @@ func openStaleIndex(t *testing.T) (*dynamodb.Store, *staleIndex) {
 	return openWire(t, &l.wire), l
 }
 
-// repeat gives the answer that was given before.
+// repeat gives the partition's first answer.
 func (l *staleIndex) repeat(r *http.Request) (*http.Response, error) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -61,8 +60,8 @@ func (l *staleIndex) repeat(r *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// TestLateIndex claims requests that the index calls open and free, although they are not any
-// more.
+// TestLateIndex claims a request that waits according to the index, but may be held, released or
+// final by now.
 func TestLateIndex(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0).UTC()
 	for _, c := range []struct {
@@ -112,8 +111,8 @@ func claim(t *testing.T, s *dynamodb.Store, id string, now time.Time) error {
 	return err
 }
 
-// TestLateUploads has an index that lists expired uploads, of which some got more time and some
-// are gone.
+// TestLateUploads lists expired uploads while the index still has one that got more time and one
+// that was deleted.
 func TestLateUploads(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0).UTC()
 	s, l := openStaleIndex(t)

@@ -37,8 +37,8 @@ func TestManyKeys(t *testing.T) {
 	}
 }
 
-// TestKeysOfManyAccounts wants no partition with the keys of all accounts, since the calls of one
-// account would slow down those of all others.
+// TestKeysOfManyAccounts checks that no partition has the keys of all accounts, since the calls of
+// one account would then slow down those of all others.
 func TestKeysOfManyAccounts(t *testing.T) {
 	t.Parallel()
 	b := openTable(t)
@@ -129,7 +129,7 @@ func TestBrokenPointer(t *testing.T) {
 	}
 }
 
-// TestCreateByKey wants a create to read nothing from the old partition of pointers, which all
+// TestCreateByKey checks that a create reads nothing from the old partition of pointers, which all
 // accounts share.
 func TestCreateByKey(t *testing.T) {
 	t.Parallel()

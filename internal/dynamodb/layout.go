@@ -14,9 +14,9 @@ const (
 	SortKey      = "sk"
 	TimeToLive   = "ttl"
 
-	// OpenIndex is a sparse index with all attributes. It has what waits for something: requests
-	// that are not final, and uploads that expire. It also has the requests of each account and
-	// reference id by status.
+	// OpenIndex is a sparse index with all attributes. It has the queue entries of open requests
+	// and the uploads by their expiry. It also has the requests of each account and reference id by
+	// status, and pointers to all API keys.
 	OpenIndex     = "open"
 	OpenPartition = "open"
 	OpenSort      = "openAt"

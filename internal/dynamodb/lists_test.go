@@ -59,8 +59,8 @@ func TestPagesOfManyBuckets(t *testing.T) {
 	})
 }
 
-// TestCreatorDies has creates that stop after their transaction. The first to meet such a request,
-// by a claim or a replay, must add it to its lists.
+// TestCreatorDies stops creates after their transaction. The first claim or replay of such a request
+// must add it to its lists.
 func TestCreatorDies(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0).UTC()
 	idem := &lipsync.Idempotency{Key: "i", ExpiresAt: now.Add(time.Hour)}

@@ -62,7 +62,7 @@ func (b *table) get(t *testing.T, partition, sort string) item {
 	return out.Item
 }
 
-// rewrite replaces each item by what f makes of it.
+// rewrite replaces each item by the items that f returns for it.
 func (b *table) rewrite(t *testing.T, f func(item) []item) {
 	t.Helper()
 	for pages := sdk.NewScanPaginator(b.client, &sdk.ScanInput{TableName: &b.name}); pages.HasMorePages(); {
@@ -83,10 +83,10 @@ func (b *table) rewrite(t *testing.T, f func(item) []item) {
 	}
 }
 
-// older returns the items that older versions wrote instead of this one. Those had no queue entries,
-// leases, lanes or limits: held requests were among the waiting ones, lists had an item for each
-// request, and the pointers to all keys were in one partition. Requests are numbered by their time
-// of creation, in seconds after now.
+// older returns the items that older versions wrote where this version writes the item i. They had
+// no queue entries, leases, lanes or limits: held requests were among the waiting ones, lists had an
+// item for each request, and the pointers to all keys were in one partition. Requests are numbered
+// by their time of creation, in seconds after now.
 func (b *table) older(t *testing.T, i item, now time.Time) []item {
 	partition := textOf(i["pk"])
 	switch {

@@ -31,8 +31,8 @@ func TestRateClocks(t *testing.T) {
 	}
 }
 
-// TestRateLanes takes from a rate with three lanes, by many calls at once. As many must be allowed
-// as the limit says, whichever lanes they draw, and the wait must be right.
+// TestRateLanes takes from a rate with three lanes, by many calls at once. No matter which lanes they
+// draw, as many as the limit must be allowed, and the wait must be right.
 func TestRateLanes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const limit = 6002 // not a multiple of 3
@@ -72,8 +72,8 @@ func TestRateLanes(t *testing.T) {
 	})
 }
 
-// TestRateOfBusyKey makes as many calls a second with one key as a large account may, evenly
-// spread. No partition may take more than 500 write units in a second, refused writes included.
+// TestRateOfBusyKey makes as many calls a second with one key as a large account may, at regular
+// intervals. No partition may take more than 500 write units in a second, refused writes included.
 func TestRateOfBusyKey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		table := simulated.New(simulated.Limits{Call: 8 * time.Millisecond, PartitionWrites: 1000})

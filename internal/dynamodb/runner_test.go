@@ -136,7 +136,7 @@ func TestRunnerKeys(t *testing.T) {
 	}
 }
 
-// kind returns which list of rights the operation belongs to.
+// kind returns the list of rights to which the operation belongs.
 func kind(operation string) string {
 	return map[string]string{"Query": "read ", "BatchGetItem": "read ", "Query index": "query ", "UpdateItem": "write ", "TransactWriteItems": "write "}[operation]
 }

@@ -135,9 +135,9 @@ func (f *fixture) generateWithMedia(t *testing.T) {
 		http.Header{"Content-Type": {w.FormDataContentType()}}, body.String(), nil)
 }
 
-// TestRoundTrips counts the calls of each endpoint and of each step of a worker; how many of them
-// it waits for one after the other; and how many items it writes. The API key and the rate cost
-// two calls, and three more in the first call of a minute.
+// TestRoundTrips counts the calls of the table for each endpoint and each step of a worker, the round
+// trips (calls that wait for each other), and the items that are written. The API key and the rate
+// cost two calls, and three more in the first call of a minute.
 func TestRoundTrips(t *testing.T) { synctest.Test(t, testRoundTrips) }
 
 func testRoundTrips(t *testing.T) {

@@ -15,9 +15,9 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// last returns the items that the last version before buckets, separate leases and shards wrote
-// instead: waiting requests in one partition, held and postponed ones in another, and the entries of
-// all waiting ones in a third.
+// last returns the items that an older version wrote in place of the item i: the last version without
+// buckets, separate leases and shards. It had waiting requests in one partition, held and postponed
+// ones in another, and the entries of all waiting ones in a third.
 func (b *table) last(t *testing.T, i item, now time.Time) []item {
 	waits := strings.HasPrefix(textOf(i["open"]), "queue")
 	id := textOf(i["id"])
@@ -129,8 +129,8 @@ func upgrade(t *testing.T, b *table) {
 	}
 }
 
-// TestOlderCancels has an older version cancel a request that this version holds. The older
-// version ends no lease, but the request must stay canceled.
+// TestOlderCancels cancels a request as an older version does, while a worker of this version holds
+// it. The older version ends no lease, but the request must stay canceled.
 func TestOlderCancels(t *testing.T) {
 	b, now := openTable(t), time.Unix(1_800_000_000, 0).UTC()
 	id := createWaiting(t, b.Store, "a", 1, now)[0]
@@ -152,8 +152,8 @@ func TestOlderCancels(t *testing.T) {
 	}
 }
 
-// TestOlderClaimsMeanwhile has a runner of the last version claim a request that Upkeep is about
-// to rewrite. The runner must keep it.
+// TestOlderClaimsMeanwhile claims a request as a runner of the last version does, just before Upkeep
+// rewrites the request. The runner must keep it.
 func TestOlderClaimsMeanwhile(t *testing.T) {
 	var w wire
 	b, now := openTableBehind(t, &w), time.Unix(1_800_000_000, 0).UTC()

@@ -11,9 +11,9 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// TestSweepComesLate runs no sweep for a year, while DynamoDB deletes items by their TimeToLive.
-// The sweep must still find the uploads and subtract their bytes from those that the account
-// stores.
+// TestSweepComesLate runs a sweep after a year without one, in which DynamoDB deleted items by their
+// TimeToLive. The sweep must still find the uploads and subtract their bytes from those that the
+// account stores.
 func TestSweepComesLate(t *testing.T) {
 	t.Parallel()
 	b := openTable(t)

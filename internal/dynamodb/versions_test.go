@@ -114,8 +114,8 @@ func TestItemsOfVersions(t *testing.T) {
 	}
 }
 
-// since returns what the version of the file did not write yet: usage is counted, and statuses are
-// indexed, from the upgrade on.
+// since returns the features that the version of the file did not have. It counted no usage, or had
+// no index of statuses, so these begin at the upgrade.
 func since(file string) lipsynctest.Since {
 	switch filepath.Base(file) {
 	case "items-1.jsonl", "items-2.jsonl":

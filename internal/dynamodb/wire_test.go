@@ -15,10 +15,10 @@ import (
 	"lipsync/internal/dynamodbtest"
 )
 
-// wire is the HTTP client between a store and its table. It records calls, and can spoil some of
-// them.
+// wire is the HTTP client between a store and its table. It records calls, and can add faults to
+// some of them.
 type wire struct {
-	spoil func(n int, operation string) fault // for the nth call, from 0; nil spoils none
+	spoil func(n int, operation string) fault // returns the fault of the nth call, from 0; nil adds none
 	takes time.Duration                       // duration of a call, on the test's clock
 
 	mu      sync.Mutex
@@ -26,7 +26,8 @@ type wire struct {
 	written int      // number of items
 }
 
-// fault spoils a call, which it may send first. A nil fault changes nothing.
+// fault answers a call in place of the table. It may send the call first. A nil fault changes
+// nothing.
 type fault func(r *http.Request) (*http.Response, error)
 
 func (w *wire) Do(r *http.Request) (*http.Response, error) {
@@ -81,11 +82,11 @@ func (w *wire) take() []string {
 	return calls
 }
 
-// call is the duration of a call where round trips are counted.
+// call is the duration of a call in tests that count round trips.
 const call = 10 * time.Millisecond
 
-// roundTrips returns how many calls f waits for one after the other, if each takes as long as
-// call. It needs the clock of a synctest bubble.
+// roundTrips returns the time that f takes as a number of calls that wait for each other. Each call
+// must take as long as the constant call. roundTrips needs the clock of a synctest bubble.
 func roundTrips(f func()) int {
 	start := time.Now()
 	f()
@@ -100,7 +101,7 @@ func openWire(t testing.TB, w *wire) *dynamodb.Store {
 	return dynamodb.New(cfg, "t")
 }
 
-// refused returns a fault: DynamoDB does not do the call, with the error of that name.
+// refused returns a fault: DynamoDB does not do the call, and answers with the error of that name.
 func refused(status int, name string) fault {
 	return answered(status, map[string]any{"__type": "com.amazonaws.dynamodb.v20120810#" + name, "message": "spoilt"})
 }
