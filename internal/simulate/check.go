@@ -101,7 +101,7 @@ func (l *ledger) close(ctx context.Context) error {
 	return l.compare(ctx)
 }
 
-// compare compares the lists and counts of the accounts with what was made.
+// compare compares the lists and counts of the accounts with the requests that were made.
 func (l *ledger) compare(ctx context.Context) error {
 	made := make(map[string]int64)
 	var failed int64

@@ -63,7 +63,7 @@ func TestRate(t *testing.T) {
 	}
 }
 
-// TestMeasurePoll wants most reads of a client to write only one unit, for the rate of its key.
+// TestMeasurePoll checks that most reads of a client write only one unit, for the rate of its key.
 func TestMeasurePoll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		if poll, err := measurePoll(t.Context()); err != nil || poll.WriteUnits != 1 || poll.ReadUnits < 1 || poll.ReadUnits > 3 {
@@ -72,7 +72,7 @@ func TestMeasurePoll(t *testing.T) {
 	})
 }
 
-// TestUnknownIsNotRead has a request that no client was told of. It must count no reads.
+// TestUnknownIsNotRead has a request whose id no client got. No reads may be counted for it.
 func TestUnknownIsNotRead(t *testing.T) {
 	known := job{accepted: true, created: midnight(), started: midnight().Add(time.Second), done: midnight().Add(3 * time.Second)}
 	unknown := known

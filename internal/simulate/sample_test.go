@@ -59,7 +59,7 @@ func TestNothingStarts(t *testing.T) {
 	}
 }
 
-// TestStop stops a simulation in the middle. It must end at once, and report what is open.
+// TestStop stops a simulation in the middle. It must end at once, and report the open requests.
 func TestStop(t *testing.T) {
 	p := sample()
 	calls := 0

@@ -26,7 +26,7 @@ type prepared struct {
 	holds bool // whether the condition holds
 }
 
-// prepare returns what a write would do now.
+// prepare returns the result that a write would have now.
 func (t *Table) prepare(w write, factor float64) prepared {
 	p := prepared{change: change{address: addressOf(w.key), factor: factor}}
 	p.old = t.lookup(p.partition, p.sort)
