@@ -40,7 +40,8 @@ func (w *Worker) do(ctx context.Context, r lipsync.Request, log *slog.Logger) er
 	case errors.Is(why, errSilent):
 		return w.fault(ctx, r, why, time.Since(started), log)
 	case why == errLost, lipsync.CodeOf(err) == lipsync.Conflict, lipsync.CodeOf(w.Service.Held(report, r)) == lipsync.Conflict:
-		// The last case is an attempt that failed because its inputs were deleted.
+		// The last condition finds a request that was canceled: its inputs were deleted, so the
+		// attempt failed before it noticed the cancel.
 		return errLost
 	case ctx.Err() != nil:
 		log.Info("released", "error", err)
@@ -50,8 +51,8 @@ func (w *Worker) do(ctx context.Context, r lipsync.Request, log *slog.Logger) er
 	}
 }
 
-// fault reports an attempt that took so long and ended with err. It returns an error if the
-// service is at fault and will try again: errDisk if the disk fails.
+// fault reports that an attempt ended with err, after the time took. It returns an error if the
+// service is at fault and will make another attempt: errDisk if the disk fails.
 func (w *Worker) fault(ctx context.Context, r lipsync.Request, err error, took time.Duration, log *slog.Logger) error {
 	disk := lipsync.DiskFails(err) && lipsync.FailureOf(err).Code == lipsync.HostFailing
 	if disk {
@@ -137,7 +138,7 @@ func (w *Worker) attempt(ctx context.Context, r *lipsync.Request, m *meter, b *b
 	return w.complete(ctx, *r, job.Output)
 }
 
-// posterTime bounds the storing of a poster, which is no reason to fail.
+// posterTime bounds the storing of a poster. The attempt goes on if that fails.
 const posterTime = time.Minute
 
 func (w *Worker) storePoster(ctx context.Context, r *lipsync.Request, jpeg []byte, log *slog.Logger) {

@@ -9,16 +9,16 @@ import (
 )
 
 const (
-	// transferTime bounds the part of an attempt before the length of its media is known, and the
-	// part after its output exists. There are two fetches of at most 20 minutes each; reading and
-	// storing 5 GiB takes 24 minutes at 30 Mbit/s.
+	// transferTime bounds two parts of an attempt: before the length of its media is known, and
+	// after its output exists. The first has two fetches of at most 20 minutes each. To read or
+	// store 5 GiB takes 24 minutes at 30 Mbit/s.
 	transferTime = time.Hour
 	// leastRender is the time that rendering may take for the shortest media. TensorRT, if it is
 	// used, compiles a network for minutes before the first frame.
 	leastRender = 15 * time.Minute
-	// renderFactor is how many times the length of the media rendering may take in addition. At
-	// 120 frames a second, the most that the service accepts, that is 5 frames a second. Only
-	// hostile media are slower.
+	// renderFactor is the time that rendering may take in addition, as a multiple of the length of
+	// the media. For media of 120 frames a second, the most that the service accepts, it allows
+	// rendering at 5 frames a second. Only hostile media are slower.
 	renderFactor = 24
 )
 
@@ -29,7 +29,7 @@ var errSlow = errors.New("not done in time")
 // request fails.
 var errTooSlow = lipsync.Failure{Code: lipsync.ProcessingTooLong}.Because(nil)
 
-// renderTime returns how long rendering may take for media of the length.
+// renderTime returns the time that rendering may take for media of the length.
 func renderTime(length time.Duration) time.Duration { return leastRender + renderFactor*length }
 
 // bound ends an attempt that takes too long. Only one goroutine may use it.

@@ -82,9 +82,9 @@ func (f *fixture) wantNoObjects(t *testing.T) {
 	}
 }
 
-// TestCanceledUnseen cancels just before something fails, so that the failure is the first sign of
-// it: the inputs are deleted, or a broken video does not matter any more. That is not a failure of
-// the worker.
+// TestCanceledUnseen cancels a request just before its render ends, so that the worker learns of the
+// cancel only afterwards. The render ends with an error, since the inputs were deleted or the video
+// is broken, or without one. None of these is a failure of the worker.
 func TestCanceledUnseen(t *testing.T) {
 	for name, said := range map[string]error{
 		"media gone":  errors.New("no such object"),

@@ -83,8 +83,8 @@ func (n *network) passes() bool {
 	return cut == nil || n.silent
 }
 
-// link returns an address that forwards to the server at the given address. There is an outage
-// once it has forwarded so many bytes in one direction or the other; 0 means no outage.
+// link returns an address that forwards to the server at the given address. An outage begins once
+// it has forwarded more than down bytes to the client or up bytes to the server; 0 means no outage.
 func (n *network) link(t *testing.T, to string, down, up int64) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -262,7 +262,7 @@ func store(t *testing.T, s *lipsync.Service, video, audio []byte) lipsync.Reques
 	return n
 }
 
-// storing is objects that call stored when an object has been stored.
+// storing calls the function stored after each object that it stores.
 type storing struct {
 	lipsync.Objects
 	stored func()

@@ -41,7 +41,7 @@ func (w *Worker) get(ctx context.Context, kind lipsync.MediaKind, in lipsync.Inp
 	return f.Because(err)
 }
 
-// chunk is how much of an object is copied between two checks of the context.
+// chunk is the number of bytes of an object that are copied between two checks of the context.
 const chunk = 64 << 20
 
 func (w *Worker) copyObject(ctx context.Context, in lipsync.Input, file *os.File) error {

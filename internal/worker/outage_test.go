@@ -22,7 +22,7 @@ import (
 	"lipsync/internal/render"
 )
 
-// outage is the web, with no network for a while.
+// outage is a web that can't be reached for a while.
 type outage struct {
 	web
 	from, to time.Time
@@ -35,7 +35,7 @@ func (o outage) Fetch(ctx context.Context, url string, w io.Writer, limit int64)
 	return &lipsync.Error{Code: lipsync.Unavailable, Message: "server is not reachable", Err: syscall.ENETUNREACH}
 }
 
-// TestOutage has no network for a while, with a queue of requests by URL. All must complete soon
+// TestOutage does a queue of requests by URL without a network for a while. All must complete soon
 // after, and none may lose an attempt.
 func TestOutage(t *testing.T) {
 	for _, length := range []time.Duration{30 * time.Second, 30 * time.Minute, 5 * time.Hour} {
@@ -206,7 +206,7 @@ func setLoopback(up bool) error {
 	return unix.IoctlIfreq(s, unix.SIOCSIFFLAGS, lo)
 }
 
-// hanging is a store that does not answer for a while when a request is to become final.
+// hanging is a store that for a while does not answer calls that make a request final.
 type hanging struct {
 	lipsync.Leases
 	until time.Time
@@ -220,7 +220,7 @@ func (s *hanging) Finish(ctx context.Context, id, token string, now time.Time, o
 	return s.Leases.Finish(ctx, id, token, now, o)
 }
 
-// TestHangingStore has the last write of a request hang for longer than it may take. That must not
+// TestHangingStore delays the last write of a request for longer than it may take. That must not
 // cost an attempt.
 func TestHangingStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

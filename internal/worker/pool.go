@@ -8,13 +8,13 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// Stay does requests one after the other. If none waits at first, it ends at once. When later none
-// waits, it stays idle for a short time and then ends. After begin has ended, which ends with ctx,
-// it begins no other request.
+// Stay does requests one after the other. If none waits at first, it ends at once. If none waits
+// later, it stays idle for a short time and then ends. Once begin has ended, it begins no other
+// request; begin must end when ctx does.
 //
 // It returns the error that kept a request from being done. It also ends if the disk fails, or if
 // the store answers no claim: this machine may be at fault, so other machines should try. If the
-// store is busy or has answered before, Stay keeps trying for the time of a Lease.
+// store is busy, or has answered before, Stay first tries again for the time of a Lease.
 func (w *Worker) Stay(ctx, begin context.Context) error {
 	var s idling
 	var asked bool        // the store has answered a claim
@@ -46,17 +46,18 @@ func (w *Worker) Stay(ctx, begin context.Context) error {
 	return nil
 }
 
-// idling is what a worker knows about the work of all workers, and how long it stays idle.
+// idling has the end of a worker's idle time, and the working time of all workers, which that is
+// computed from.
 type idling struct {
 	end  time.Time     // when the worker ends, if no request comes
 	all  time.Duration // total time for which all workers had requests
-	seen time.Time     // when it learned that
+	seen time.Time     // time at which all was read
 }
 
-// note records how long the worker had a request, and computes how long to stay idle. The rule is
-// that all idle workers together stay idle for as long as a start takes. So a single worker does
-// not end just before the next request comes, which would have to wait for a start; and of many
-// workers only few are idle.
+// note adds the time for which the worker had a request to that of all workers, and computes the
+// end of its idle time. A worker stays idle for the time of a start, divided by the mean number of
+// busy workers. So a single worker does not end just before the next request comes, which would
+// have to wait for a start; and of many workers only few are idle.
 func (w *Worker) note(ctx context.Context, s *idling, took time.Duration) {
 	report, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportTime)
 	defer cancel()

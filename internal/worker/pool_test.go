@@ -11,7 +11,8 @@ import (
 	"lipsync/internal/render"
 )
 
-// demand records what it is told. It reports as many busy workers as set.
+// demand records the working times that workers report. Its answers stand for a number of busy
+// workers.
 type demand struct {
 	busy  float64
 	since time.Time
@@ -82,7 +83,7 @@ func TestStay(t *testing.T) {
 	}
 }
 
-// TestStayIdle has a request come while the worker is idle.
+// TestStayIdle makes a request while the worker is idle.
 func TestStayIdle(t *testing.T) {
 	stay(t, 1, func(t *testing.T, f *fixture, _ *demand) {
 		f.request(t, "v", "a")
@@ -141,7 +142,7 @@ func TestStayFails(t *testing.T) {
 	})
 }
 
-// refusing is a store whose claims fail, from the one numbered from up to before another.
+// refusing is a store whose claims fail if their number, from 0, is at least from and less than to.
 type refusing struct {
 	lipsync.Leases
 	from, to, claims int
@@ -156,8 +157,8 @@ func (s *refusing) Claim(ctx context.Context, id, token string, now time.Time, l
 	return s.Leases.Claim(ctx, id, token, now, lease)
 }
 
-// TestStayThroughFaults keeps going while claims fail, if the store is busy or has answered
-// before.
+// TestStayThroughFaults checks that a worker goes on while claims fail, if the store is busy or has
+// answered before.
 func TestStayThroughFaults(t *testing.T) {
 	broken, busy := errors.New("broken"), &lipsync.Error{Code: lipsync.RateLimited}
 	for name, c := range map[string]struct {

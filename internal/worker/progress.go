@@ -8,11 +8,11 @@ import (
 	"lipsync/internal/render"
 )
 
-// share is the range of an attempt's 100 points that a stage has.
+// share is the range of percent that a stage has in the progress of an attempt.
 type share struct{ from, to int }
 
-// shares returns the ranges of the stages, about. The time of a fetch depends on the network and
-// can't be predicted.
+// shares returns the ranges of the stages, which are about their shares of the time. The time of a
+// fetch depends on the network and can't be predicted.
 func shares() map[lipsync.Stage]share {
 	return map[lipsync.Stage]share{
 		lipsync.Fetching:  {0, 5},
@@ -22,7 +22,7 @@ func shares() map[lipsync.Stage]share {
 	}
 }
 
-// steady is how long a stage must run before its speed gives an estimate of the attempt's end.
+// steady is the time that a stage must run before its speed gives an estimate of the attempt's end.
 const steady = 2 * time.Second
 
 // meter holds the progress of an attempt. It is safe for concurrent use.
@@ -48,7 +48,7 @@ func (m *meter) rendered(p render.Progress) {
 	m.advance(p.Done, p.Total)
 }
 
-// advance records that done of total steps of the stage are done. It counts only whole points, so
+// advance records that done of total steps of the stage are done. It counts only whole percents, so
 // most calls change nothing.
 func (m *meter) advance(done, total int) {
 	m.mu.Lock()

@@ -20,7 +20,7 @@ type report struct {
 	at time.Time
 }
 
-// reports is a store that records them.
+// reports is a store that records the reports of a worker.
 type reports struct {
 	lipsync.Leases
 	all []report
@@ -119,7 +119,7 @@ func TestOddProgress(t *testing.T) {
 	})
 }
 
-// deaf is a store that accepts no reports, at once or ever.
+// deaf is a store that accepts no report. Its calls fail at once, or at the end of their time.
 type deaf struct {
 	lipsync.Leases
 	hangs bool

@@ -14,13 +14,13 @@ const (
 	// that the disk fails. Then they try another request, since only the last one may be too large
 	// for the disk.
 	shortagePause = time.Minute
-	// reportPause is how long a worker waits before it reports the end of an attempt again to a
-	// store that can't be reached or written. It is shorter than Poll, so that no other waiting
-	// worker claims the request before.
+	// reportPause is the time that a worker waits before it again reports the end of an attempt to
+	// a store that could not be reached or written. It is shorter than Poll, so that no other
+	// waiting worker claims the request before.
 	reportPause = time.Second
 )
 
-// shortage is what a worker knows about a failing disk.
+// shortage describes a disk that fails.
 type shortage struct {
 	since time.Time
 	free  int64 // bytes, after the attempt's files were deleted: too few for the attempt
@@ -29,9 +29,9 @@ type shortage struct {
 // errDisk ends an attempt whose request was postponed because the disk failed.
 var errDisk = errors.New("the disk fails")
 
-// report tells the service how an attempt ended, as lipsync.Service.Fault does. It tries until the
-// store can be reached and written; otherwise the request would count as one whose worker died.
-// While the disk fails, all workers of the process wait, so that none claims the request before.
+// report reports the end of an attempt by lipsync.Service.Fault. It tries until the store can be
+// reached and written; otherwise the request would count as one whose worker died. While the disk
+// fails, all workers of the process wait, so that none claims the request before.
 func (w *Worker) report(ctx context.Context, r lipsync.Request, err error, took time.Duration) (lipsync.Failure, time.Time, error) {
 	for {
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportTime)
@@ -56,8 +56,7 @@ func (w *Worker) lack() *shortage {
 	return &shortage{time.Now(), free}
 }
 
-// awaitDisk waits, after the disk failed, until it has clearly more space, or for a while. It
-// reports whether ctx has not ended.
+// awaitDisk waits while the disk counts as failing: see over. It reports whether ctx has not ended.
 func (w *Worker) awaitDisk(ctx context.Context) bool {
 	for {
 		s := w.failing.Load()
@@ -73,8 +72,8 @@ func (w *Worker) awaitDisk(ctx context.Context) bool {
 	}
 }
 
-// over reports whether another try is worthwhile: if the disk has clearly more space than the
-// failed attempt had (half as much again and 8 MiB), or after shortagePause.
+// over reports whether another attempt is worthwhile: shortagePause is over, or the disk has 1.5
+// times the space that was free after the failure, and 8 MiB more.
 func (s *shortage) over(free int64) bool {
 	return free >= s.free+s.free/2+8<<20 || time.Since(s.since) >= shortagePause
 }

@@ -41,8 +41,8 @@ func TestDiskFull(t *testing.T) {
 	})
 }
 
-// TestFailingDisk has the disk fail in ways that say nothing about the request. No attempt may be
-// spent, and other requests may not be delayed for long.
+// TestFailingDisk makes the disk fail in ways for which the request is not to blame. No attempt may
+// be spent, and other requests may not be delayed for long.
 func TestFailingDisk(t *testing.T) {
 	for _, fault := range []error{syscall.ENOSPC, syscall.EIO, syscall.EROFS, lipsync.ErrNoSpace(nil)} {
 		synctest.Test(t, func(t *testing.T) {
@@ -68,8 +68,8 @@ func TestFailingDisk(t *testing.T) {
 	}
 }
 
-// TestReportOnFailingDisk has the database fail for longer than a lease when an attempt is
-// reported, however it ended. The attempt must not count as one whose worker died.
+// TestReportOnFailingDisk makes the database fail for longer than a lease when the end of an attempt
+// is reported. However the attempt ended, it must not count as one whose worker died.
 func TestReportOnFailingDisk(t *testing.T) {
 	for name, c := range map[string]struct {
 		ended, disk error
@@ -108,7 +108,7 @@ func (s *broken) Postpone(ctx context.Context, r lipsync.Request, until time.Tim
 	return s.Leases.Postpone(ctx, r, until)
 }
 
-// TestSilentDisk has the disk fail while a request is held, so that the lease can't be renewed.
+// TestSilentDisk makes the disk fail while a request is held, so that the lease can't be renewed.
 func TestSilentDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := setup(t, func(ctx context.Context, j render.Job) error { <-ctx.Done(); return ctx.Err() })

@@ -15,7 +15,8 @@ import (
 	"lipsync/internal/render"
 )
 
-// Poll is how long a worker that found nothing waits before it tries again, unless it is woken.
+// Poll is the time that a worker which found no request waits before it tries again, unless it is
+// woken.
 const Poll = 5 * time.Second
 
 // Renderer makes one video from two media files.
@@ -23,8 +24,8 @@ type Renderer interface {
 	Render(context.Context, render.Job) error
 }
 
-// Fetcher fetches the file at a client's URL. NotFound and TooLarge are the URL's fault, NoHost
-// may be, and Unavailable and TooSlow are the fault of another server or the network.
+// Fetcher fetches the file at a client's URL. The errors NotFound and TooLarge are the fault of the
+// URL, NoHost may be, and Unavailable and TooSlow are the fault of another server or the network.
 type Fetcher interface {
 	Fetch(ctx context.Context, url string, w io.Writer, limit int64) error
 }
@@ -39,8 +40,8 @@ type Worker struct {
 	// Rendered is called for each output with its length and the time that its rendering took. It
 	// may be nil.
 	Rendered func(length, took time.Duration)
-	// End is when this process will be killed for taking too long; zero if never. An attempt that
-	// is not done by then fails, and is not released.
+	// End is the time at which this process will be killed because it ran for too long; zero if it
+	// never will be. An attempt that is not done by then fails, and is not released.
 	End time.Time
 
 	failing atomic.Pointer[shortage] // nil until a worker finds that the disk fails
@@ -69,8 +70,7 @@ func (w *Worker) Run(ctx context.Context, n int, wake <-chan struct{}) {
 
 // Do does the request with the id, or with "" the next one that waits. It reports whether there
 // was one to do. The error, which is already logged, kept the request from being done or released.
-// While the disk is full or fails, Do postpones the request that found out, and reports that there
-// is nothing to do.
+// If the disk is full or fails, Do postpones the request, and reports that there was none.
 func (w *Worker) Do(ctx context.Context, id string) (found bool, err error) {
 	r, err := w.Service.Claim(ctx, id)
 	switch {

@@ -40,7 +40,7 @@ func TestDo(t *testing.T) {
 	}
 }
 
-// TestWishes checks that the job has what the request asks for besides its media.
+// TestWishes checks that the render job has the request's options.
 func TestWishes(t *testing.T) {
 	var got render.Job
 	f := setup(t, func(ctx context.Context, j render.Job) error {
@@ -103,7 +103,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestPostpone has attempts end with faults that say nothing about the media. None may count, and
+// TestPostpone ends attempts with faults for which the media are not to blame. None may count, and
 // the worker must go on.
 func TestPostpone(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -141,7 +141,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestAttempts has every attempt fail for a reason that is not the client's fault.
+// TestAttempts makes every attempt fail for a reason that is not the client's fault.
 func TestAttempts(t *testing.T) {
 	for name, render := range map[string]renderFunc{
 		"error":     func(context.Context, render.Job) error { return errors.New("disk full") },
@@ -238,7 +238,8 @@ func TestFairWorker(t *testing.T) {
 	})
 }
 
-// still is a store that reads one request only once, since a day has many reads.
+// still is a store that reads a request only once and then repeats the answer, since the worker
+// reads it many times in a simulated day.
 type still struct {
 	lipsync.Requests
 	r lipsync.Request
@@ -251,7 +252,8 @@ func (s *still) ByID(ctx context.Context, id string) (_ lipsync.Request, err err
 	return s.r, err
 }
 
-// TestCrashes claims a request as workers do that then die.
+// TestCrashes claims a request as often as it has attempts, and lets each lease end as if the worker
+// had died.
 func TestCrashes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := setup(t, concatenate)
@@ -395,8 +397,8 @@ func (s stopping) Claim(ctx context.Context, id, token string, now time.Time, le
 	return r, err
 }
 
-// TestShutdown stops Run while it renders, also while a render fails: what a dying child process
-// reports must not count.
+// TestShutdown stops Run while it renders. The render may also fail then, since its child process
+// was stopped too. Such a failure must not count.
 func TestShutdown(t *testing.T) {
 	for name, said := range map[string]error{
 		"interrupted": context.Canceled,
