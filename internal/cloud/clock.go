@@ -10,22 +10,22 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
 
-// tolerance is by how much the machine's clock may differ from that of AWS and yet count as
-// right. Answers tell the time in whole seconds, some seconds before they are here; a lease
-// is renewed 45 s before it ends.
+// tolerance is the largest difference between the clocks of the machine and of AWS that is not
+// corrected. Answers have the time in whole seconds, and arrive some seconds later; a lease is
+// renewed 45 s before it ends.
 const tolerance = 10 * time.Second
 
-// clock is the clock of this machine, corrected by the time that AWS tells with each of its
-// answers, so that all machines agree on when a lease ends.
+// clock is the clock of this machine, corrected by the time in each answer of AWS, so that all
+// machines agree on the end of a lease.
 type clock struct {
 	machine func() time.Time
-	offset  atomic.Int64 // what to add, in nanoseconds
+	offset  atomic.Int64 // nanoseconds to add
 }
 
 // Now returns the time.
 func (c *clock) Now() time.Time { return c.machine().Add(time.Duration(c.offset.Load())) }
 
-// listen has the clients whose stack it is tell the clock of their answers.
+// listen adds a step to the middleware of clients of AWS. It corrects the clock by each answer.
 func (c *clock) listen(stack *middleware.Stack) error {
 	return stack.Deserialize.Add(middleware.DeserializeMiddlewareFunc("Clock",
 		func(ctx context.Context, in middleware.DeserializeInput, next middleware.DeserializeHandler) (middleware.DeserializeOutput, middleware.Metadata, error) {
@@ -37,7 +37,7 @@ func (c *clock) listen(stack *middleware.Stack) error {
 		}), middleware.After)
 }
 
-// correct takes the time that an answer tells.
+// correct corrects the clock by the Date header of an answer, unless it is malformed.
 func (c *clock) correct(date string) {
 	told, err := http.ParseTime(date)
 	if err != nil {

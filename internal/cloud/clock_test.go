@@ -16,7 +16,7 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// machineOff is a machine of a deployment whose clock is wrong by d.
+// machineOff returns the service on a machine whose clock is wrong by d.
 func machineOff(t *testing.T, e *awstest.Emulator, table string, d time.Duration) *lipsync.Service {
 	c := &clock{machine: func() time.Time { return time.Now().Add(d) }}
 	cfg := e.Config()
@@ -29,7 +29,7 @@ func machineOff(t *testing.T, e *awstest.Emulator, table string, d time.Duration
 	s := &lipsync.Service{
 		Store: dynamodb.New(cfg, table).Store, Objects: objects, Queue: noQueue{}, Now: c.Now, NewID: uuid.NewString, Random: rand.Reader, Engines: []string{"warp"},
 	}
-	if _, err := s.Store.Keys.List(t.Context(), "account"); err != nil { // any call tells the time
+	if _, err := s.Store.Keys.List(t.Context(), "account"); err != nil { // the answer to any call has the time
 		t.Fatal(err)
 	}
 	if off := time.Until(c.Now()).Abs(); off > tolerance+time.Second {
@@ -42,8 +42,8 @@ type noQueue struct{}
 
 func (noQueue) Send(context.Context, string) error { return nil }
 
-// TestWrongClocks has machines of one deployment with clocks that are wrong by up to an hour:
-// none takes from another what that holds, and a request that was given back is free at once.
+// TestWrongClocks has machines of one deployment with clocks that are wrong by up to an hour. None
+// may claim a request that another holds, and a released request must be claimable at once.
 func TestWrongClocks(t *testing.T) {
 	e := awstest.Shared(t)
 	table := e.Table(t)
@@ -80,7 +80,8 @@ func TestWrongClocks(t *testing.T) {
 	}
 }
 
-// TestCorrect leaves a clock alone that is about right, and what is no time.
+// TestCorrect checks that correct leaves a clock unchanged that is about right, and ignores a
+// malformed time.
 func TestCorrect(t *testing.T) {
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	c := &clock{machine: func() time.Time { return now }}
@@ -102,7 +103,7 @@ func TestCorrect(t *testing.T) {
 	}
 }
 
-// TestDeploymentClock has a deployment listen to its clients.
+// TestDeploymentClock checks that the clients of a deployment correct its clock.
 func TestDeploymentClock(t *testing.T) {
 	h, err := New(aws.Config{}, func(string) string { return "x" }, t.Output(), Records)
 	if err != nil {

@@ -1,7 +1,6 @@
-// Package cloud wires the service as its programs on AWS use it: each says which
-// parts it needs, and then has the settings of these, and no others, read. Parts whose
-// clients not all programs need are packages of their own, since what a program links
-// is part of its cold start.
+// Package cloud wires the service for its programs on AWS. Each program names the parts that it
+// needs, and reads only the settings of these. A part with a client of AWS that not all programs
+// need is a package of its own, because linking more code slows down the cold start of a function.
 package cloud
 
 import (
@@ -24,7 +23,8 @@ import (
 	"lipsync/internal/version"
 )
 
-// Deployment is the service on AWS as one program sees it. Its clients of AWS are made once, with it.
+// Deployment is the service on AWS with the parts that one program needs. Each part makes its
+// clients of AWS once.
 type Deployment struct {
 	Service  *lipsync.Service
 	Settings *settings.Values
@@ -36,11 +36,11 @@ type Deployment struct {
 	origins []string
 }
 
-// Part is something that a program needs.
+// Part adds something that a program needs to a deployment.
 type Part func(*Deployment)
 
-// New returns a deployment with the parts, whose clients of AWS have the configuration. Its
-// settings come from getenv, and its log and metrics go to w, as lines of JSON.
+// New returns a deployment with the parts. Their clients of AWS have the configuration. The
+// settings come from getenv, and the log and the metrics go to w, as lines of JSON.
 func New(config aws.Config, getenv func(string) string, w io.Writer, parts ...Part) (*Deployment, error) {
 	c := &clock{machine: time.Now}
 	config.APIOptions = append(slices.Clone(config.APIOptions), c.listen)
@@ -58,52 +58,53 @@ func New(config aws.Config, getenv func(string) string, w io.Writer, parts ...Pa
 	return d, d.Settings.Err()
 }
 
-// Records is the store.
+// Records adds the store.
 func Records(d *Deployment) {
 	d.Table = dynamodb.New(d.Config, settings.Table.In(d.Settings))
 	d.Service.Store = d.Table.Store
 }
 
-// Demand counts the waiting requests and the work of runners. The deployment must have Records.
+// Demand adds the counts of waiting requests and of the runners' work. The deployment must have
+// Records.
 func Demand(d *Deployment) { d.Service.Demand = d.Table }
 
-// Generating is the rate of generate calls, and the engines that they may name.
+// Generating adds the rate of generate calls, and the engines that these may name.
 func Generating(d *Deployment) {
 	d.Service.GenerateRate = settings.GenerateRate.In(d.Settings)
 	Engines(d)
 }
 
-// Engines are those that requests may name, the default first.
+// Engines adds the names of the engines that requests may name, the default first.
 func Engines(d *Deployment) {
 	d.Service.Engines = settings.Engines.In(d.Settings)
 }
 
-// Reading is the rate of other calls.
+// Reading adds the rate of other calls.
 func Reading(d *Deployment) { d.Service.ReadRate = settings.ReadRate.In(d.Settings) }
 
-// Sizes are the limits on the size of media.
+// Sizes adds the limits on the sizes of media.
 func Sizes(d *Deployment) {
 	d.Service.MaxVideo, d.Service.MaxAudio = int64(settings.MaxVideo.In(d.Settings)), int64(settings.MaxAudio.In(d.Settings))
 }
 
-// Limits bound what an account may have.
+// Limits adds the limits on an account's open requests, stored bytes and keys.
 func Limits(d *Deployment) {
 	l := &d.Service.Limits
 	l.Open, l.Stored = settings.MaxOpenRequests.In(d.Settings), int64(settings.MaxStored.In(d.Settings))
 	l.Keys = settings.MaxKeys.In(d.Settings)
 }
 
-// Retention is how long media are kept.
+// Retention adds the times for which media are kept.
 func Retention(d *Deployment) {
 	d.Service.Limits.Keep = lipsync.Retention{
 		Inputs: settings.KeepInputs.In(d.Settings), Outputs: settings.KeepOutputs.In(d.Settings),
 	}
 }
 
-// Origins are the web sites whose pages may call the API.
+// Origins adds the origins of the web sites whose pages may call the API.
 func Origins(d *Deployment) { d.origins = settings.CORSOrigins.In(d.Settings) }
 
-// API is the HTTP API, to be put behind API Gateway. The deployment must have Origins.
+// API returns the HTTP API, for use behind API Gateway. The deployment must have Origins.
 func (d *Deployment) API() http.Handler {
 	return rest.AllowOrigins(d.origins, rest.New(d.Service, rest.Options{Log: d.Log, MaxForm: gateway.MaxForm}))
 }

@@ -14,7 +14,7 @@ import (
 	"lipsync/internal/version"
 )
 
-// environment is one of a program, as getenv.
+// environment has the environment variables of a program.
 type environment map[string]string
 
 func (e environment) get(name string) string { return e[name] }

@@ -9,10 +9,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 )
 
-// Config returns the configuration of clients in a function of Lambda, all of which
-// Lambda tells in the environment: region and credentials, and on an emulator where it
-// is. The SDK's package config, which looks in files and asks hosts too, makes a
-// function's program larger by a quarter and its start slower.
+// Config returns the configuration of the clients of AWS in a function of Lambda. It reads only the
+// environment, where Lambda puts the region and the credentials, and an emulator its address. The
+// SDK's package config also reads files and asks hosts; it makes a function's program larger by a
+// quarter and its start slower.
 func Config(getenv func(string) string) aws.Config {
 	c := aws.Config{
 		Region: getenv("AWS_REGION"),
@@ -21,7 +21,7 @@ func Config(getenv func(string) string) aws.Config {
 		HTTPClient:    awshttp.NewBuildableClient(), // one for all clients
 		ConfigSources: []any{endpoints{getenv}},
 
-		// As package config has it: objects go and come with checksums.
+		// As in package config: objects are sent and received with checksums.
 		RequestChecksumCalculation: aws.RequestChecksumCalculationWhenSupported,
 		ResponseChecksumValidation: aws.ResponseChecksumValidationWhenSupported,
 	}
@@ -31,11 +31,12 @@ func Config(getenv func(string) string) aws.Config {
 	return c
 }
 
-// endpoints tells the SDK's clients where a service is that is elsewhere than the
-// others: AWS_ENDPOINT_URL_BATCH and the like.
+// endpoints gives the SDK's clients the address of a service that is not at the address of the
+// others. The environment has it in a variable such as AWS_ENDPOINT_URL_BATCH.
 type endpoints struct{ getenv func(string) string }
 
-// GetServiceBaseEndpoint implements what the SDK asks a source of configuration for.
+// GetServiceBaseEndpoint implements the interface by which the SDK asks a source of configuration
+// for the address of a service.
 func (e endpoints) GetServiceBaseEndpoint(_ context.Context, service string) (url string, found bool, err error) {
 	url = e.getenv("AWS_ENDPOINT_URL_" + strings.ToUpper(strings.ReplaceAll(service, " ", "_")))
 	return url, url != "", nil

@@ -11,7 +11,7 @@ import (
 	"lipsync/internal/cloud"
 )
 
-// TestConfig wants clients to be what the environment of a function says.
+// TestConfig checks that clients have the configuration in the environment of a function.
 func TestConfig(t *testing.T) {
 	real := environment{
 		"AWS_REGION": "eu-west-1", "AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_SESSION_TOKEN": "session",

@@ -30,14 +30,14 @@ const (
 	password  = "Correct-Horse-7"
 )
 
-// browser is one with cookies, before the function of the dashboard.
+// browser calls the function of the dashboard, and keeps its cookies as a browser does.
 type browser struct {
 	*deployment
 	handle  func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error)
 	cookies map[string]string
 }
 
-// browse wires the dashboard, with a pool of one user.
+// browse wires the dashboard with a pool of one user, and returns a browser for it.
 func (d *deployment) browse(t *testing.T) *browser {
 	t.Helper()
 	client := secretsmanager.NewFromConfig(d.Config())
@@ -62,7 +62,7 @@ func (d *deployment) browse(t *testing.T) *browser {
 	return &browser{d, gateway.Handler(rest.Base, handler), map[string]string{}}
 }
 
-// users makes a pool of one user, and the dashboard's client in it.
+// users makes a pool with one user and the dashboard's client.
 func (d *deployment) users(t *testing.T) (pool, client string) {
 	t.Helper()
 	var made struct {
@@ -106,13 +106,13 @@ func (d *deployment) cognito(t *testing.T, operation string, in, out any) {
 	}
 }
 
-// page is what the function answered.
+// page is an answer of the function.
 type page struct {
 	events.APIGatewayProxyResponse
 	t *testing.T
 }
 
-// call opens a page, or sends a form to it, as API Gateway hands it on.
+// call opens a page or sends a form, by an event of API Gateway.
 func (b *browser) call(t *testing.T, method, address string, form url.Values) page {
 	t.Helper()
 	u, err := url.Parse(address)
@@ -169,8 +169,8 @@ func (p page) must(status int, texts ...string) {
 	}
 }
 
-// logIn fills in the form of the emulator's sign-in page, and returns where that
-// leads back.
+// logIn sends the form of the emulator's sign-in page, and returns the URL that its answer redirects
+// to.
 func logIn(t *testing.T, authorize string) string {
 	t.Helper()
 	u, err := url.Parse(authorize)
@@ -184,7 +184,7 @@ func logIn(t *testing.T, authorize string) string {
 	return leads(t, http.MethodPost, u.String(), form)
 }
 
-// leads returns where an answer leads to.
+// leads makes a call, and returns the URL that its answer redirects to.
 func leads(t *testing.T, method, address string, form url.Values) string {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(form.Encode()))
@@ -236,7 +236,7 @@ func TestDashboard(t *testing.T) {
 		t.Errorf("got %+v, %v", c, err)
 	}
 	b.call(t, "POST", "/api/dashboard/uploads", url.Values{"csrf": {csrf}, "type": {"video"}, "size": {"5"}}).must(http.StatusOK, `"address":"`+b.URL)
-	b.cookies = map[string]string{"lipsync_sign_in": attempt} // as nobody's browser would keep it
+	b.cookies = map[string]string{"lipsync_sign_in": attempt} // no browser still has this cookie
 	b.call(t, "GET", back, nil).must(http.StatusForbidden, "This sign-in was used already", "Try again")
 	for _, secret := range []string{token, strings.TrimPrefix(back, publicURL), csrf} {
 		if strings.Contains(b.log.String(), secret) {
@@ -245,7 +245,7 @@ func TestDashboard(t *testing.T) {
 	}
 }
 
-// TestSignOut keeps a copy of the session, which ends too.
+// TestSignOut signs out, and then uses a copy of the session's cookie. The session must have ended.
 func TestSignOut(t *testing.T) {
 	b := deploy(t).browse(t)
 	b.call(t, "GET", logIn(t, b.call(t, "GET", "/api/dashboard/sign-in", nil).location()), nil).mustLead("/api/dashboard")
@@ -260,8 +260,7 @@ func TestSignOut(t *testing.T) {
 	b.call(t, "GET", "/api/dashboard", nil).mustLead("/api/dashboard/sign-in")
 }
 
-// TestDashboardSettings leaves out each variable in turn, and has a secret that is
-// easily guessed.
+// TestDashboardSettings leaves out each variable in turn, and then has a secret that is too short.
 func TestDashboardSettings(t *testing.T) {
 	d := deploy(t).browse(t).deployment
 	parts := []cloud.Part{cloud.Records, media.Signed}

@@ -28,7 +28,7 @@ import (
 	"lipsync/internal/sqs"
 )
 
-// requestID is that of the request in the events of the queue and of Batch.
+// requestID is the id of the request in the events of the queue.
 const requestID = "0b8f8a52-7a5c-4f2e-9d7d-5f1f2f7a9c01"
 
 // deployment is the service on an emulator, and a fake of Batch.
@@ -59,7 +59,7 @@ func deploy(t *testing.T) *deployment {
 		"LIPSYNC_MAX_OPEN_REQUESTS": "1000", "LIPSYNC_MAX_STORED": "1000000000", "LIPSYNC_MAX_KEYS": "1000",
 	}}
 	d.service = d.open(t, cloud.Records, media.Kept, messages.Queue, cloud.Generating, cloud.Sizes).Service
-	d.service.Random = bytes.NewReader(make([]byte, 32)) // the token that the events present
+	d.service.Random = bytes.NewReader(make([]byte, 32)) // gives the token that the events have
 	_, key, err := d.service.CreateKey(t.Context(), "account", "name", 0)
 	if err != nil {
 		t.Fatal(err)
@@ -68,7 +68,7 @@ func deploy(t *testing.T) *deployment {
 	return d
 }
 
-// open wires a program's parts, as its main does.
+// open wires the parts of a program as its main does.
 func (d *deployment) open(t *testing.T, parts ...cloud.Part) *cloud.Deployment {
 	t.Helper()
 	program, err := cloud.New(cloud.Config(d.environment.get), d.environment.get, &d.log, parts...)
@@ -78,7 +78,7 @@ func (d *deployment) open(t *testing.T, parts ...cloud.Part) *cloud.Deployment {
 	return program
 }
 
-// invoke feeds a function the event of its name, as Lambda does.
+// invoke calls a function with the sample event of that name, as Lambda does.
 func invoke(t *testing.T, name string, function any) (answer []byte, err error) {
 	t.Helper()
 	event, err := os.ReadFile(filepath.Join(sharedtest.Root(t), "events", name+".json"))
@@ -88,7 +88,7 @@ func invoke(t *testing.T, name string, function any) (answer []byte, err error) 
 	return lambda.NewHandler(function).Invoke(t.Context(), event)
 }
 
-// call feeds a function of the API its event, and decodes the body of its answer.
+// call calls a function of the API with its sample event, and decodes the body of the answer.
 func (d *deployment) call(t *testing.T, name string, body any, parts ...cloud.Part) {
 	t.Helper()
 	answer, err := invoke(t, name, gateway.Handler(rest.Base, d.open(t, parts...).API()))
@@ -104,7 +104,7 @@ func (d *deployment) call(t *testing.T, name string, body any, parts ...cloud.Pa
 	}
 }
 
-// TestAPIEvents makes a request and reads it, each by the function for it.
+// TestAPIEvents calls the functions of the API with their sample events.
 func TestAPIEvents(t *testing.T) {
 	d := deploy(t)
 	var health struct{ Status string }
@@ -156,7 +156,7 @@ func TestAPIEvents(t *testing.T) {
 	d.wantMedia(t, stored.ID)
 }
 
-// cancel reads how far the request is that the events make, and cancels it.
+// cancel reads the progress of the request that the events name, and cancels it.
 func (d *deployment) cancel(t *testing.T, id string) {
 	t.Helper()
 	var got struct {
@@ -193,7 +193,7 @@ func (d *deployment) deleteMedia(t *testing.T, id string) {
 	}
 }
 
-// TestLargeForm has a form that is more than Lambda can be sure to take.
+// TestLargeForm sends a form that may be too large for an event of Lambda.
 func TestLargeForm(t *testing.T) {
 	d := deploy(t)
 	form := events.APIGatewayProxyRequest{
@@ -228,7 +228,7 @@ func (d *deployment) wantMedia(t *testing.T, id string) {
 	}
 }
 
-// generate makes the request that the events of the queue and of Batch name.
+// generate makes the request that the events of the queue name.
 func (d *deployment) generate(t *testing.T) {
 	t.Helper()
 	_, err := d.service.Generate(t.Context(), d.caller, lipsync.RequestParams{
@@ -240,7 +240,7 @@ func (d *deployment) generate(t *testing.T) {
 	}
 }
 
-// TestDispatch has a poison message before a good one.
+// TestDispatch handles an event with a malformed message before a good one.
 func TestDispatch(t *testing.T) {
 	d := deploy(t)
 	d.generate(t)
@@ -254,7 +254,7 @@ func TestDispatch(t *testing.T) {
 	d.wantWorkers(t, program, 1)
 }
 
-// wantWorkers checks how many workers were started, and wait.
+// wantWorkers checks that n workers were started, none of which runs yet.
 func (d *deployment) wantWorkers(t *testing.T, program *cloud.Deployment, n int) {
 	t.Helper()
 	if waiting, running, err := program.Service.Pool.Count(t.Context()); waiting != n || running != 0 || err != nil {

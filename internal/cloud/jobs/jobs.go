@@ -1,5 +1,5 @@
-// Package jobs gives programs on AWS the job queue of Batch. Only those link the SDK's
-// client of Batch that import it.
+// Package jobs gives programs on AWS the job queue of Batch. Only programs that import it link the
+// SDK's client of Batch.
 package jobs
 
 import (
@@ -8,7 +8,7 @@ import (
 	"lipsync/internal/settings"
 )
 
-// Pool is the runners. The deployment must have Demand.
+// Pool adds the pool of runners. The deployment must have Demand.
 func Pool(d *cloud.Deployment) {
 	d.Service.Pool = batch.New(d.Config, settings.JobQueue.In(d.Settings), settings.JobDefinition.In(d.Settings))
 	d.Service.MaxWorkers = settings.MaxWorkers.In(d.Settings)

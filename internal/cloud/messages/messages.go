@@ -1,5 +1,5 @@
-// Package messages gives programs on AWS the queue. Only those link the SDK's client of SQS
-// that import it.
+// Package messages gives programs on AWS the queue of hints. Only programs that import it link the
+// SDK's client of SQS.
 package messages
 
 import (
@@ -8,7 +8,7 @@ import (
 	"lipsync/internal/sqs"
 )
 
-// Queue tells of requests that wait.
+// Queue adds the queue to which hints are sent.
 func Queue(d *cloud.Deployment) {
 	d.Service.Queue = sqs.New(d.Config, settings.QueueURL.In(d.Settings))
 }

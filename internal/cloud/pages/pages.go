@@ -1,5 +1,5 @@
-// Package pages wires the dashboard as its function on AWS uses it. What it needs
-// is no burden to the other functions, which package cloud wires.
+// Package pages wires the dashboard for its function on AWS. Package cloud wires the other
+// functions, so they don't link what only the dashboard needs.
 package pages
 
 import (
@@ -22,8 +22,8 @@ import (
 	"lipsync/internal/settings"
 )
 
-// New returns the pages, to be put behind API Gateway. The deployment must have Records
-// and signed media.
+// New returns the pages, for use behind API Gateway. The deployment must have Records and signed
+// media.
 func New(ctx context.Context, d *cloud.Deployment) (http.Handler, error) {
 	bucket, ok := d.Service.Objects.(*s3.Objects)
 	if !ok {
@@ -61,8 +61,8 @@ func New(ctx context.Context, d *cloud.Deployment) (http.Handler, error) {
 	})
 }
 
-// readSecret returns what seals cookies: the digest of a text in Secrets Manager, of
-// any length.
+// readSecret returns the key that seals cookies: the digest of a text in Secrets Manager, which must
+// have at least 32 characters.
 func readSecret(ctx context.Context, cfg aws.Config, id string) ([32]byte, error) {
 	out, err := secretsmanager.NewFromConfig(cfg).GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: &id})
 	if err != nil {
@@ -75,8 +75,8 @@ func readSecret(ctx context.Context, cfg aws.Config, id string) ([32]byte, error
 	return sha256.Sum256([]byte(text)), nil
 }
 
-// discovery is where the issuer's document lies: under its own name, but that an
-// emulator has it under the address of all its services.
+// discovery returns the address under which the issuer's document lies. That is the issuer's own
+// address, except on an emulator, which serves all its services at one address.
 func discovery(cfg aws.Config, issuer *url.URL) string {
 	if cfg.BaseEndpoint == nil {
 		return issuer.String()
