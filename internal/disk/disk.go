@@ -31,15 +31,16 @@ type Objects struct {
 	secret []byte
 	now    func() time.Time
 	log    *slog.Logger
-	// Reserve is how many bytes of the disk stay free of new media; see Room. Set it before use.
+	// Reserve is the number of bytes of the disk that new media must leave free; see Room. Set it
+	// before use.
 	Reserve int64
 	// dirs is locked while folders are created or removed, so that no folder is removed between
 	// its creation and that of the first file in it.
 	dirs sync.Mutex
 }
 
-// Open opens the folder at dir, and creates it if it does not exist. Failures of this machine
-// behind signed URLs go to the log.
+// Open opens the folder at dir, and creates it if it does not exist. The handler of signed URLs logs
+// failures of this machine to log.
 func Open(dir string, now func() time.Time, log *slog.Logger) (*Objects, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -105,8 +106,8 @@ func (o *Objects) write(ctx context.Context, name string, r io.Reader, size int6
 	return nil
 }
 
-// part is how many bytes are synced to the disk between two checks of the context. A slow disk
-// takes a good part of a second for them.
+// part is the number of bytes that are synced to the disk between two checks of the context. A slow
+// disk takes nearly a second for them.
 const part = 32 << 20
 
 // fill copies r to the file and syncs it part by part, until ctx ends. A single sync of gigabytes

@@ -73,7 +73,7 @@ func TestNothingRemains(t *testing.T) {
 	}
 }
 
-// TestPutOfNobody has a client disconnect after its upload has arrived.
+// TestPutOfNobody lets a client disconnect after its upload has arrived.
 func TestPutOfNobody(t *testing.T) {
 	var log strings.Builder
 	objects, err := disk.Open(t.TempDir(), time.Now, slog.New(slog.NewTextHandler(&log, nil)))

@@ -21,7 +21,8 @@ const (
 	heldMark  = "mark" // missing after another process cleaned the folder
 )
 
-// Hold returns an empty set, which the caller must close. A start of the folder's server ends it.
+// Hold returns an empty set, which the caller must close. If a server starts on the folder
+// meanwhile, it deletes the set, and Add fails.
 func (o *Objects) Hold() (*Held, error) {
 	h := &Held{o, path.Join(partial, randomName())}
 	err := o.root.MkdirAll(path.Join(h.dir, heldFiles), 0o700)

@@ -20,7 +20,7 @@ import (
 // Prefix is the beginning of the paths of signed URLs, which Handler serves.
 const Prefix = "/objects/"
 
-// secretFile has the key of all signatures.
+// secretFile is the name of the file with the key of all signatures.
 const secretFile = "secret"
 
 // openSecret reads the secret, and creates it the first time.

@@ -23,7 +23,7 @@ func (o *Objects) Room(size int64) error {
 	return nil
 }
 
-// Free returns how many bytes an ordinary user may still write to the disk that has the folder.
+// Free returns the number of bytes that an ordinary user may still write to the disk of the folder.
 func Free(dir string) (int64, error) {
 	var s unix.Statfs_t
 	if err := unix.Statfs(dir, &s); err != nil {

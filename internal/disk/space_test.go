@@ -14,7 +14,7 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// TestReserve has less space than the reserve. Uploads must be refused; outputs must be stored,
+// TestReserve has less free space than the reserve. Uploads must be refused; outputs must be stored,
 // and files served and deleted.
 func TestReserve(t *testing.T) {
 	dir := t.TempDir()

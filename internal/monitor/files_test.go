@@ -30,7 +30,7 @@ func file(t *testing.T, name string) []byte {
 // target has the labels that Prometheus adds to each series.
 var target = []string{"job", "instance"}
 
-// series returns the labels of each series that a query can name. Prometheus itself adds up.
+// series returns the labels of each series that a query can name. The series up is Prometheus' own.
 func series(t *testing.T) map[string][]string {
 	families, err := busy(t).registry.Gather()
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package monitor shows operators what the service on one machine does: with metrics in
-// Prometheus' format, and with a check whether everything that the service needs works.
+// Package monitor gives operators metrics of the service on one machine, in Prometheus' format, and
+// a check whether everything that the service needs works.
 //
 // No label contains an account, a request or an address. Each label has few values.
 package monitor
@@ -137,7 +137,7 @@ func (m *Monitor) Waiting(time.Duration) {}
 // Unreachable implements lipsync.Watcher.
 func (m *Monitor) Unreachable(hosts int) { m.unreachable.Set(float64(hosts)) }
 
-// Rendered records the length of an output, and how long its rendering took.
+// Rendered records the length of an output, and the time that its rendering took.
 func (m *Monitor) Rendered(length, took time.Duration) {
 	m.rendered.Add(length.Seconds())
 	m.renders.Add(took.Seconds())

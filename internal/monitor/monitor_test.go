@@ -247,7 +247,7 @@ func get(t *testing.T, m *Monitor, path string) string {
 	return w.Body.String()
 }
 
-// count returns how many values a histogram has.
+// count returns the number of values in a histogram.
 func count(t *testing.T, o prometheus.Observer) uint64 {
 	t.Helper()
 	metric := new(dto.Metric)

@@ -11,15 +11,15 @@ import (
 )
 
 const (
-	// answerTime is how long a caller waits for a check.
+	// answerTime is the time that a caller waits for a check.
 	answerTime = 5 * time.Second
-	// checkTime bounds a check. It is longer than callers wait, for machines that are busy with
-	// jobs.
+	// checkTime bounds a check. It is longer than answerTime, since a check is slow on a machine
+	// that is busy with jobs.
 	checkTime = 30 * time.Second
-	// holdTime is how long a result is reused, so that frequent calls cost little.
+	// holdTime is the time for which a result is reused, so that frequent calls cost little.
 	holdTime = 5 * time.Second
-	// standTime is how long, from its check's beginning, a result is still given while the next
-	// check takes longer than answerTime.
+	// standTime bounds the age of a result that is given while the next check takes longer than
+	// answerTime. The age counts from the beginning of the result's own check.
 	standTime = time.Minute
 )
 
@@ -75,7 +75,7 @@ func (r readiness) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	if !answer.Ready {
 		w.WriteHeader(http.StatusServiceUnavailable)
 	}
-	_ = json.NewEncoder(w).Encode(answer) // the caller has gone
+	_ = json.NewEncoder(w).Encode(answer) // fails only if the caller has gone
 }
 
 // probe runs one check for all callers.
@@ -86,7 +86,7 @@ type probe struct {
 	earlier *outcome // the one before; nil before the second run
 }
 
-// outcome is one run of a check. Its other fields are set when done is closed.
+// outcome is one run of a check. The end and the error are set once done is closed.
 type outcome struct {
 	done         chan struct{}
 	began, ended time.Time
@@ -94,7 +94,7 @@ type outcome struct {
 }
 
 // result returns the result of the current run, of the last one if it is recent, or of a new one.
-// If a run takes too long, the result before it is given for a while.
+// If that run takes longer than answerTime, it returns the result of the run before for a while.
 func (p *probe) result(ctx context.Context) result {
 	o, earlier := p.latest()
 	limit := time.NewTimer(time.Until(o.began.Add(answerTime)))

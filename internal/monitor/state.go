@@ -20,8 +20,7 @@ var (
 	diskSize     = prometheus.NewDesc("lipsync_disk_size_bytes", "Bytes of the disk of the data folder.", nil, nil)
 )
 
-// state has the metrics that are read at each request for them. It implements
-// prometheus.Collector.
+// state reads its metrics at each call of GET /metrics. It implements prometheus.Collector.
 type state struct{ m *Monitor }
 
 // Describe implements prometheus.Collector.
@@ -53,7 +52,7 @@ func (s state) Collect(metrics chan<- prometheus.Metric) {
 	tell(err, diskSize, float64(disk.Blocks)*float64(disk.Bsize))
 }
 
-// age returns how long ago t was, or 0 for the zero time and times in the future.
+// age returns the time since t, or 0 for the zero time and times in the future.
 func age(t, now time.Time) time.Duration {
 	if t.IsZero() {
 		return 0

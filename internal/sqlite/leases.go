@@ -19,7 +19,7 @@ const (
 	claimable = isOpen + " AND lease_until <= ?1"
 )
 
-// next selects the n of the request to claim at the time ?1, or NULL. It goes from one account with
+// next selects the column n of the request to claim at the time ?1, or NULL. It goes from one account with
 // open requests to the next. The cost grows with the number of these accounts and of leases, and
 // not with the number of waiting requests.
 const next = `WITH RECURSIVE waiting (account) AS (

@@ -43,7 +43,7 @@ func checkStored(ctx context.Context, tx *sql.Tx, account string, now time.Time,
 	return nil
 }
 
-// storedBytes adds the bytes of an account's uploads and of its outputs since a day.
+// storedBytes adds up the bytes of an account's uploads, and of its outputs from a day on.
 const storedBytes = `SELECT ifnull((SELECT size FROM uploaded WHERE account = ?), 0) +
 	(SELECT ifnull(sum(size), 0) FROM days WHERE account = ? AND day >= ?)`
 

@@ -71,8 +71,8 @@ func (s *Store) migrate(ctx context.Context) error {
 	})
 }
 
-// defineFunctions defines the SQL functions of the migration to version 7, whose argument is the
-// sentence of a failure. The driver keeps them for all databases.
+// defineFunctions defines the SQL functions that the migration to version 7 calls. Their argument is
+// the sentence of a failure. The driver has them for all databases.
 var defineFunctions = sync.OnceFunc(func() {
 	sqlite.MustRegisterDeterministicScalarFunction("failure_code", 1, ofFailure(func(f lipsync.Failure) string { return string(f.Code) }))
 	sqlite.MustRegisterDeterministicScalarFunction("failure_details", 1, ofFailure(lipsync.Failure.Text))

@@ -62,8 +62,8 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	return s, nil
 }
 
-// create makes the file, if there is none. Only its owner can read it: users' URLs may
-// hold secrets. SQLite gives the files beside it the same mode.
+// create makes the file, if there is none. Only its owner can read it, since users' URLs may have
+// secrets in them. SQLite gives the same mode to the other files of the database.
 func create(path string) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {

@@ -62,8 +62,8 @@ func (s *Store) batch(first write) []write {
 	return batch
 }
 
-// commit runs the batch in one transaction. On a full disk it releases the reserve and tries again.
-// A write that fails is undone alone; if the transaction fails, all its writes are undone.
+// commit runs the batch in one transaction. On a full disk it gives up the reserve and tries again.
+// If a write fails, only that write is undone; if the transaction fails, all its writes are undone.
 func (s *Store) commit(ctx context.Context, batch []write) {
 	outcomes, err := s.transact(ctx, batch)
 	if diskFull(err) && s.reserve.give() {
