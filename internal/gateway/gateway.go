@@ -20,8 +20,8 @@ const Timeout = 25 * time.Second
 // body is in base64 and the headers appear twice.
 const MaxForm = 4_400_000
 
-// Handler returns a Lambda function that calls the handler. base is the name of the API's stage, after a slash: the paths that
-// clients call begin with it, and the paths in events begin after it.
+// Handler returns a Lambda function that calls the handler. base is a slash and the name of the
+// API's stage: the paths that clients call begin with it, and the paths in events begin after it.
 func Handler(base string, h http.Handler) func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
 	adapter := httpadapter.New(h)
 	return func(ctx context.Context, e events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
@@ -34,13 +34,13 @@ func Handler(base string, h http.Handler) func(context.Context, events.APIGatewa
 	}
 }
 
-// pathOf returns the path that the client called after the stage, in its encoded form, without the base path of a custom domain
-// before the resource.
+// pathOf returns the path that the client called after the stage, in its encoded form, without the
+// base path of a custom domain before the resource.
 //
 // API Gateway leaves the path as the client encoded it. Emulators decode it, so a slash in a
-// decoded parameter can't be told from the parameter's end; it counts as part of the parameter.
-// Parameters of the form {name+} contain slashes anyway. If the resource's path has no slash at
-// its end, one in the call stays.
+// parameter looks like the end of the parameter. pathOf takes it for a part of the parameter.
+// Parameters of the form {name+} contain slashes anyway. A slash at the end of the call stays, even
+// if the resource's path has none there.
 func pathOf(e events.APIGatewayProxyRequest) string {
 	fixed, rest, parametric := strings.Cut(e.Resource, "{")
 	name, after, _ := strings.Cut(rest, "}")

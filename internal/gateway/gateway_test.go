@@ -21,7 +21,7 @@ import (
 	"lipsync/internal/rest"
 )
 
-// called is what a handler sees of a call.
+// called is a call as the handler gets it.
 type called struct {
 	method, path, query, host, from string
 	header                          http.Header
@@ -29,8 +29,8 @@ type called struct {
 	length                          int64
 }
 
-// call passes an event to a handler that answers with text. It returns what the handler saw, and
-// the function's answer.
+// call passes an event to a handler that answers with text. It returns the call that the handler
+// got, and the function's answer.
 func call(t *testing.T, e events.APIGatewayProxyRequest) (c called, answer events.APIGatewayProxyResponse) {
 	t.Helper()
 	handler := gateway.Handler(rest.Base, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

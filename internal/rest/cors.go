@@ -5,16 +5,17 @@ import (
 	"slices"
 )
 
-// These may be sent and read by pages of other sites, beside what each browser allows them.
+// These are the methods and headers that pages of other sites may send and read, in addition to
+// those that browsers always allow.
 const (
 	corsMethods = "GET, POST, PUT, DELETE"
 	corsHeaders = "Authorization, X-Api-Key, Content-Type, Idempotency-Key, If-None-Match, Range"
 	corsExposed = "ETag, Retry-After, X-Request-Id, Content-Range, Lipsync-Version"
 )
 
-// AllowOrigins lets pages of the origins call a handler, such as https://example.com; *
-// stands for any. Use it only for handlers that need a key or a signed URL. Never use it for
-// pages that use cookies.
+// AllowOrigins lets pages of the origins, such as https://example.com, call a handler; * stands for
+// all origins. Use it only for handlers that need a key or a signed URL. Never use it for pages that
+// use cookies.
 func AllowOrigins(origins []string, next http.Handler) http.Handler {
 	any := slices.Contains(origins, "*")
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -11,7 +11,7 @@ import (
 // Base is the prefix of every path of the API.
 const Base = "/api"
 
-// Paths that other code names besides the table.
+// These are the paths that other code uses too.
 const (
 	DocumentPath          = "/openapi.yaml"
 	GenerateWithMediaPath = "/v1/lipsync/generate-with-media"
@@ -19,20 +19,21 @@ const (
 	UploadsPath           = "/v1/uploads"
 )
 
-// Endpoint is one row of the table of endpoints. It defines the route. On AWS it also defines the function: infra/stack derives
-// its program, variables, rights and memory from the row.
+// Endpoint is one row of the table of endpoints. It defines the route. On AWS it also defines the
+// function: infra/stack derives its program, variables, rights and memory from the row.
 type Endpoint struct {
 	Method, Path string           // the path is below Base
 	Calls        lipsync.CallKind // the kind of call that a key's rate counts; "" for an endpoint without a key
 	Function     string           // name of the function on AWS; endpoints without a key share one
-	Needs        []Need           // beside those of checking a key
+	Needs        []Need           // in addition to those of checking a key
 
 	handler handler
 }
 
-// Endpoints returns the table of endpoints. If several endpoints have the same path, on AWS the function of the first one also
-// refuses calls with other methods. To add an endpoint, add a row with its handler, describe it in openapi.yaml, and run go
-// generate, which writes the program of its function. CONTRIBUTING.md has all steps.
+// Endpoints returns the table of endpoints. If several endpoints have the same path, on AWS the
+// function of the first one also refuses calls with other methods. To add an endpoint, add a row
+// with its handler, describe it in openapi.yaml, and run go generate, which writes the program of
+// its function. CONTRIBUTING.md has all steps.
 func Endpoints() []Endpoint {
 	const (
 		get, post, del = http.MethodGet, http.MethodPost, http.MethodDelete
@@ -58,7 +59,8 @@ func Endpoints() []Endpoint {
 	}
 }
 
-// Need is something that an endpoint does by the service. infra/stack/needs.go has a row for each need, with what it takes on AWS.
+// Need is something that an endpoint does with the service. infra/stack/needs.go has a row for each
+// need, with the parts of a program and the rights that it takes on AWS.
 type Need string
 
 const (
@@ -72,5 +74,5 @@ const (
 	StoreInputs    Need = "store inputs"
 	DeleteMedia    Need = "delete media"
 	SignURLs       Need = "sign URLs"      // of outputs and uploads
-	KnowRetention  Need = "know retention" // how long media are kept
+	KnowRetention  Need = "know retention" // the times for which media are kept
 )

@@ -10,7 +10,7 @@ import (
 )
 
 // reachLimits checks accounts at their limits of open requests and of stored bytes: each endpoint
-// refuses calls that would exceed them, with a sentence that names the limit.
+// must refuse calls that would exceed them, with a sentence that names the limit.
 func (f *fixture) reachLimits(t *testing.T, c *http.Client, base string) {
 	t.Helper()
 	const url, form, upload = "/lipsync/generate", "/lipsync/generate-with-media", "/uploads"

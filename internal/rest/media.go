@@ -201,7 +201,7 @@ func (f *form) store(part *multipart.Part, kind lipsync.MediaKind) (lipsync.Sour
 	source, err := f.service.StoreMedia(f.ctx, f.request.ID, kind, file)
 	source.Name = part.FileName()
 	switch {
-	case file.err != nil: // the client broke off, storing did not fail
+	case file.err != nil: // the client's file ended early; the storage did not fail
 		return source, unreadable(file.err)
 	case err == nil && file.n == 0:
 		return source, invalid(string(kind) + " file is empty")

@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// The service asks clients that wait for a request to read it again after a tenth of its time so
-// far. They learn of its end at most a tenth late, and the number of reads grows with the logarithm
-// of the time.
+// Clients read a request again and again until it ends. The service asks them to wait between two
+// reads for a tenth of the time that the request has had its status. So they learn of its end at
+// most a tenth late, and the number of reads grows with the logarithm of the time.
 const (
 	pollShare = 10
 	pollMost  = 30 * time.Second

@@ -33,12 +33,12 @@ func (o *Objects) Open(ctx context.Context, key string) (io.ReadCloser, int64, e
 // download reads an object to its end. If a connection breaks, which happens with gigabytes, it
 // continues with a new one, but only if the object is still the same.
 type download struct {
-	ended  func() error // why the caller wants no more; nil as long as it does
+	ended  func() error // returns the error of the caller's context
 	body   io.ReadCloser
 	again  func(offset int64) (io.ReadCloser, error)
 	size   int64
 	offset int64 // of the next byte
-	resume int64 // where the connection began; -1 for the first
+	resume int64 // offset at which the connection began; -1 for the first connection
 }
 
 func (d *download) Read(p []byte) (int, error) {

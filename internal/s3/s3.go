@@ -17,9 +17,9 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// abortTime is how long a failed Put may take to delete the parts that it sent. It is less than
-// the time that a runner has between SIGTERM and SIGKILL. The bucket's lifecycle rule deletes any
-// parts that are left.
+// abortTime is the time in which a failed Put may delete the parts that it sent. It is less than the
+// time that a runner has between SIGTERM and SIGKILL. The bucket's lifecycle rule deletes any parts
+// that are left.
 const abortTime = 5 * time.Second
 
 // Objects implements lipsync.Objects.
@@ -47,8 +47,8 @@ func New(cfg aws.Config, bucket string, signer Signer) *Objects {
 func newClient(cfg aws.Config) *s3.Client {
 	return s3.NewFromConfig(cfg, func(o *s3.Options) {
 		o.UsePathStyle = o.BaseEndpoint != nil // an emulator has no host name for each bucket
-		// An object sent in parts has no checksum of the whole, so a warning about that would be
-		// noise.
+		// An object sent in parts has no checksum of the whole. A warning for each would only hide
+		// other lines of the log.
 		o.DisableLogOutputChecksumValidationSkipped = true
 	})
 }

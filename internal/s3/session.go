@@ -14,9 +14,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 )
 
-// Signer says whose sessions sign URLs. A URL is valid only as long as the credentials that signed
-// it. A function's own credentials may end within minutes, at a time that AWS does not promise; so
-// they can't sign.
+// Signer names the role whose sessions sign URLs. A URL is valid only as long as the credentials
+// that signed it. A function's own credentials don't suffice, since they may end within minutes, at
+// a time that AWS does not promise.
 type Signer struct {
 	// Role is the ARN of a role that the function, and the identities of the pool, may assume; ""
 	// for the configuration's own credentials.
@@ -25,17 +25,17 @@ type Signer struct {
 	Pool string
 }
 
-// AWS gives sessions of up to 12 hours to callers that an identity provider such as Cognito
-// vouches for. A caller that itself has a role, as a function has, gets sessions of one hour.
+// AWS gives sessions of up to 12 hours to callers with a token of an identity provider, such as
+// Cognito. A caller that itself has a role, as a function has, gets sessions of one hour.
 const (
 	longLife  = 12 * time.Hour
-	longUse   = 9 * time.Hour // so that the last URL that is signed is still valid for 3 hours
+	longUse   = 9 * time.Hour // a URL signed at the end of this time is still valid for 3 hours
 	shortLife = time.Hour
-	shortUse  = 2 * time.Second // a page of a list needs only one session
+	shortUse  = 2 * time.Second // long enough to sign all URLs of a page of a list with one session
 )
 
-// longPause is how long the signer waits, after it could not get a long session, before it asks
-// for one again. Without it each URL would wait for Cognito, up to tokenTime.
+// longPause is the time after a failure to get a long session in which the signer does not ask for
+// one again. Without the pause, each URL could wait for Cognito for tokenTime.
 const longPause = time.Minute
 
 // sessionName is the name of the sessions in AWS's logs.
@@ -65,19 +65,19 @@ func (s Signer) sessions(cfg aws.Config) aws.CredentialsProvider {
 	return &sessions{long: long, short: short}
 }
 
-// cached caches credentials until they end within the window.
+// cached caches credentials. It gets new ones once the old ones end within the window.
 func cached(window time.Duration, of aws.CredentialsProvider) aws.CredentialsProvider {
 	return aws.NewCredentialsCache(of, func(o *aws.CredentialsCacheOptions) { o.ExpiryWindow = window })
 }
 
-// sessions are long sessions if possible. Otherwise a URL is valid for an hour less shortUse, and
-// costs one call of STS.
+// sessions has the credentials of a long session if possible, otherwise of a short one. A URL that a
+// short session signs is valid for an hour less shortUse, and may cost a call of STS.
 type sessions struct {
 	long, short aws.CredentialsProvider
 
 	mu     sync.Mutex
-	failed error     // why there was no long session
-	again  time.Time // when to ask for one again
+	failed error     // of the last attempt to get a long session
+	again  time.Time // time from which on to ask for one again
 }
 
 // Retrieve implements aws.CredentialsProvider.
@@ -110,14 +110,14 @@ func (s *sessions) retrieveLong(ctx context.Context) (aws.Credentials, error) {
 	return c, err
 }
 
-// identity is the only identity of a pool. Cognito vouches for it to those who have the right to
-// ask.
+// identity is the only identity of a pool. Cognito gives its token to callers that have the right to
+// ask for it.
 type identity struct {
 	client *cognitoidentity.Client
 	pool   string
 }
 
-// provider is the pool's provider of identities, and signer is the name of its only identity.
+// Provider is the pool's provider of identities, and signer is the name of its only identity.
 const (
 	Provider = "lipsync"
 	signer   = "signer"

@@ -64,8 +64,8 @@ func (o *Objects) SignPut(ctx context.Context, key string, size int64, contentTy
 	return u, headers, err
 }
 
-// expires ends a URL at the time. S3 counts the lifetime in seconds from the whole second of
-// signing; it must not be 0, which would mean 15 minutes.
+// expires returns the option that lets a URL end at the time. S3 counts the lifetime in seconds from
+// the whole second of signing. A lifetime of 0 would mean 15 minutes, so it is at least 1.
 func expires(until time.Time) func(*s3.PresignOptions) {
 	signed := time.Now().Truncate(time.Second)
 	seconds := max(1, math.Ceil(until.Sub(signed).Seconds()))

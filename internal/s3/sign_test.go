@@ -83,7 +83,8 @@ func (s *tokens) config() aws.Config {
 
 const role = "arn:aws:iam::123456789012:role/signer"
 
-// end returns when a URL stops working: at its own end, or with the session that signed it.
+// end returns the time at which a URL stops working: at its own end, or with the session that signed
+// it.
 func end(t *testing.T, u *url.URL) time.Time {
 	t.Helper()
 	query := u.Query()
@@ -96,7 +97,8 @@ func end(t *testing.T, u *url.URL) time.Time {
 	return slices.MinFunc([]time.Time{signed.Add(life), session}, time.Time.Compare)
 }
 
-// TestURLHoldsItsHour signs from time to time in one process that runs for weeks.
+// TestURLHoldsItsHour signs URLs from time to time in one process that runs for weeks. Each must be
+// valid for its hour.
 func TestURLHoldsItsHour(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sts := &tokens{}

@@ -11,8 +11,8 @@ import (
 // Handler returns a function of Lambda that calls scale once for all messages of an event, if any
 // of them names a request. SQS delivers a message again that names none, or all messages if scale
 // fails, and finally moves them to the dead-letter queue. The function's event source must have
-// ReportBatchItemFailures. AWS then counts no error, so the handler reports to failed how many
-// messages failed, if any did.
+// ReportBatchItemFailures. AWS then counts no error, so the handler calls failed with the number of
+// messages that failed, if any did.
 func Handler(scale func(ctx context.Context) error, failed func(n int), log *slog.Logger) func(context.Context, events.SQSEvent) (events.SQSEventResponse, error) {
 	return func(ctx context.Context, e events.SQSEvent) (events.SQSEventResponse, error) {
 		// It must not be nil, which would be null in JSON and mean that all failed.

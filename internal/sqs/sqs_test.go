@@ -42,8 +42,9 @@ func TestSendFails(t *testing.T) {
 	}
 }
 
-// run hands the bodies to a handler whose scale returns err. It returns how often the handler
-// scaled, how many messages it reported as failed, and the answer in JSON.
+// run passes an event with the bodies to a handler whose scale returns err. It returns the number
+// of calls of scale, the number of messages that the handler reported as failed, and the answer in
+// JSON.
 func run(t *testing.T, err error, bodies ...string) (scaled, failed int, answer, log string) {
 	t.Helper()
 	var e events.SQSEvent
