@@ -7,13 +7,13 @@ import (
 	"testing"
 )
 
-// polling reads a request again and again, as one that waits for it does.
+// polling reads a request again and again, as a client does that waits for its end.
 func (s *suite) polling(t *testing.T) {
 	token := s.key(t)
 	id := s.start(t, token)
 	for _, path := range []string{requestPath(id), requestPath(id) + "/progress"} {
 		var first reply
-		for range 10 { // what changes between two calls is read again
+		for range 10 { // the request may change between the two calls
 			first = s.get(t, token, path)
 			if done := strings.Contains(string(first.body), `"completed"`) || strings.Contains(string(first.body), `"failed"`); done {
 				if tag, wait := first.header.Get("ETag"), first.header.Get("Retry-After"); tag != "" || wait != "" {
@@ -40,7 +40,8 @@ func isPause(seconds string) bool {
 	return err == nil && 1 <= n && n <= 30
 }
 
-// browsers calls as a page of another site does: it asks first whether it may.
+// browsers makes the calls of a page of another site, first the preflight requests by which a
+// browser asks whether the page may call.
 func (s *suite) browsers(t *testing.T) {
 	token := s.key(t)
 	const origin = "https://example.com"
@@ -56,13 +57,13 @@ func (s *suite) browsers(t *testing.T) {
 			t.Errorf("%s %s: got %d %v", c.method, c.path, ask.status, ask.header)
 		}
 	}
-	for _, token := range []string{token, ""} { // what is refused is to be read, too
+	for _, token := range []string{token, ""} { // the page must be able to read a refusal too
 		got := s.do(t, call{method: http.MethodGet, path: "/v1/users/me", token: token, header: http.Header{"Origin": {origin}}})
 		if !allows(got, origin) || !strings.Contains(got.header.Get("Access-Control-Expose-Headers"), "Retry-After") {
 			t.Errorf("got %d %v", got.status, got.header)
 		}
 	}
-	// Without asking as a page does it is a method like others.
+	// A call of OPTIONS that is no preflight request has a wrong method.
 	s.do(t, call{method: http.MethodOptions, path: "/v1/users/me"}).refused(t, http.StatusMethodNotAllowed, "method not allowed")
 }
 

@@ -6,15 +6,15 @@ import (
 	"testing"
 )
 
-// canceled is the error_message of what a client canceled.
+// canceled is the error_message of a request that a client canceled.
 const canceled = "canceled by the client"
 
 func cancelCall(token, id string) call {
 	return call{method: http.MethodDelete, path: requestPath(id), token: token}
 }
 
-// tries bounds how often the suite cancels a new request before the service is
-// done with it: a worker finds that its video is not there in no time.
+// tries is the number of requests that the suite makes to cancel one of them while it is open. A
+// worker may fail a request before, since it soon finds that the video does not exist.
 const tries = 20
 
 // doomed makes a request with a reference_id, and cancels it by that.

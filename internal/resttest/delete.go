@@ -15,7 +15,8 @@ const (
 	shared     = "another lipsync request that is not finished uses the same upload; cancel it first, or wait for its end"
 )
 
-// deleteMedia has requests that failed; see isDeleted for one that completed.
+// deleteMedia deletes the media of requests that failed. isDeleted does that for a request that
+// completed.
 func (s *suite) deleteMedia(t *testing.T) {
 	t.Run("unknown", func(t *testing.T) {
 		s.notFound(t, deleteCall, s.key(t), "x", "00000000-0000-4000-8000-000000000000", "..", "a/b", "media")
@@ -29,7 +30,7 @@ func (s *suite) deleteMedia(t *testing.T) {
 		token := s.key(t)
 		for range tries {
 			got := s.do(t, deleteCall(token, s.start(t, token)))
-			if got.status != http.StatusOK { // else it has failed already
+			if got.status != http.StatusOK { // otherwise it has failed already
 				got.refused(t, http.StatusConflict, unfinished)
 				return
 			}
@@ -50,7 +51,7 @@ func (s *suite) deleteMedia(t *testing.T) {
 	t.Run("uploads", s.deleteUploads)
 }
 
-// deleteUploads has two requests of the same upload.
+// deleteUploads deletes the media of the first of two requests that use the same upload.
 func (s *suite) deleteUploads(t *testing.T) {
 	token := s.key(t)
 	content := "no video"
@@ -66,7 +67,7 @@ func (s *suite) deleteUploads(t *testing.T) {
 	second := s.postJSON(t, token, "/v1/lipsync/generate", body).requestID(t)
 	got := s.do(t, deleteCall(token, first))
 	s.do(t, cancelCall(token, second))
-	if got.status != http.StatusOK { // else the second has failed already
+	if got.status != http.StatusOK { // otherwise the second has failed already
 		got.refused(t, http.StatusConflict, shared)
 		got = s.do(t, deleteCall(token, first))
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// details is what clients may know of a request beside its fields.
+// details is the answer with further data of a request.
 type details struct {
 	ID              string  `json:"id"`
 	Status          string  `json:"status"`

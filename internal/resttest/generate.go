@@ -8,14 +8,14 @@ import (
 	"testing"
 )
 
-// Nobody answers at these addresses, which are kept for documentation.
+// No server answers at these URLs, since their address is reserved for documentation.
 const (
 	videoURL = "http://192.0.2.1/video.mp4"
 	audioURL = "http://192.0.2.1/audio.wav"
 )
 
-// inputs is the body of a generate call for the inputs, written as TYPE URL,
-// and more fields.
+// inputs returns the body of a generate call with the inputs, each written as TYPE URL, and with
+// more fields in JSON.
 func inputs(list []string, more ...string) string {
 	var items []string
 	for _, in := range list {
@@ -31,7 +31,7 @@ func quote(s string) string {
 	return string(b)
 }
 
-// good is the body of a generate call that is accepted, and more fields.
+// good returns the body of a generate call that the service accepts, with more fields in JSON.
 func good(more ...string) string {
 	return inputs([]string{"video " + videoURL, "audio " + audioURL}, more...)
 }

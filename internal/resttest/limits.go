@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// order: key, rate (see rates), content type, body, token limit.
+// order tests the order in which a service checks a call: its key, its rate (see rates), the content
+// type, the body, the token limit.
 func (s *suite) order(t *testing.T) {
 	spent := s.keyOf(t, rand.Text(), 1)
 	s.start(t, spent)
@@ -30,7 +31,8 @@ func (c call) with(token string) call {
 	return c
 }
 
-// tokenLimit: refused calls use nothing up; both generates count; reads don't.
+// tokenLimit checks that both kinds of generate calls count towards the token limit, and that
+// refused calls and reads don't.
 func (s *suite) tokenLimit(t *testing.T) {
 	token := s.keyOf(t, rand.Text(), 2)
 	form := formOf(t, video(), audio()).with(token)
@@ -75,8 +77,8 @@ func (c call) keyed(values ...string) call {
 	return c
 }
 
-// repeat: a call that comes again gets the first answer, even on a spent key,
-// and another call with its idempotency key is refused.
+// repeat checks that a repeated call gets the first answer, even if the limit of its key is used up,
+// and that another call with the same idempotency key is refused.
 func (s *suite) repeat(t *testing.T, first, other call) {
 	key := rand.Text()
 	token := s.keyOf(t, rand.Text(), 1)
@@ -94,8 +96,8 @@ func (s *suite) repeat(t *testing.T, first, other call) {
 	}
 }
 
-// rates: a key may make so many calls of a kind in a minute. The other kind
-// stays open, and so do other keys.
+// rates uses up a key's rate for each kind of call. Then the key must still be able to make a call
+// of the other kind.
 func (s *suite) rates(t *testing.T) {
 	var generates, reads []call
 	for _, c := range protected() {
@@ -115,8 +117,8 @@ func (s *suite) rates(t *testing.T) {
 	})
 }
 
-// spend uses up the rate that the calls share and returns the key that it used.
-// A service has three goes at it, since a rate holds for a minute only.
+// spend uses up the rate that the calls share and returns the token that it used. It tries up to
+// three times, since the calls of one rate must be made within a minute.
 func (s *suite) spend(t *testing.T, calls []call, rate int) (token string) {
 	t.Helper()
 	for range 3 {
@@ -129,11 +131,10 @@ func (s *suite) spend(t *testing.T, calls []call, rate int) (token string) {
 	return ""
 }
 
-// spent makes calls in turn until their rate is used up, and sees all of them
-// refused. They have no content type: even those that are refused for it count.
-// It reports false if a new minute began meanwhile, or if fewer calls went through:
-// on AWS a call whose answer is lost between the service and its database counts
-// twice.
+// spent makes the calls in turn until their rate is used up, and then checks that each is refused.
+// The calls have no content type, since calls that are refused for that count too. spent reports
+// false if a new minute began meanwhile. It also does so if fewer calls went through, since on AWS a
+// call counts twice if its answer is lost between the service and its database.
 func (s *suite) spent(t *testing.T, token string, calls []call, rate int) bool {
 	t.Helper()
 	start := time.Now()

@@ -12,7 +12,7 @@ import (
 // part is one part of a form: a file, if it has a file name.
 type part struct{ name, file, value string }
 
-// formOf is a call with the parts in a form.
+// formOf returns a call with a form of the parts.
 func formOf(t *testing.T, parts ...part) call {
 	t.Helper()
 	var body bytes.Buffer
@@ -42,7 +42,7 @@ func formCall(contentType, body string) call {
 	return call{method: http.MethodPost, path: "/v1/lipsync/generate-with-media", contentType: contentType, body: body}
 }
 
-// The smallest good form is these two.
+// video and audio return the parts of the smallest form that the service accepts.
 func video() part { return part{"video", "v.mp4", "a video"} }
 func audio() part { return part{"audio", "a.wav", "an audio"} }
 
@@ -130,7 +130,7 @@ func (s *suite) malformedForms(t *testing.T) {
 	s.table(t, rows)
 }
 
-// formFields: the text fields of a form mean what they mean in JSON.
+// formFields checks that a reference_id in a form works as in JSON.
 func (s *suite) formFields(t *testing.T) {
 	token := s.key(t)
 	c := formOf(t, video(), part{"reference_id", "", "form/é"}, audio())
@@ -142,8 +142,8 @@ func (s *suite) formFields(t *testing.T) {
 	}
 }
 
-// formSizes: files may be as large as their limits say, and a form as the place
-// can take it.
+// formSizes checks that files of the largest sizes are accepted and larger ones refused. If the
+// target has a limit of whole forms, formSizes checks that too.
 func (s *suite) formSizes(t *testing.T) {
 	file := func(kind string, size int64) part { return part{kind, kind, strings.Repeat("x", int(size))} }
 	largest := []part{file("video", s.MaxVideo), file("audio", s.MaxAudio)}

@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-// models: each model of the list can be asked for, and the first one is the default.
+// models checks that a request can name each model of the list, and that the first is the default.
 func (s *suite) models(t *testing.T) {
 	token := s.key(t)
 	var list struct {

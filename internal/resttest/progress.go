@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// progress is how far a request is, as clients see it.
+// progress is the answer about the progress of a request.
 type progress struct {
 	ID          string `json:"id"`
 	Status      string `json:"status"`
@@ -27,7 +27,7 @@ func (s *suite) readProgress(t *testing.T, token, id string) (p progress) {
 	return p
 }
 
-// checkProgress: what is known says the status.
+// checkProgress checks that the fields fit the status.
 func checkProgress(t *testing.T, p progress) {
 	t.Helper()
 	percent := -1

@@ -33,8 +33,8 @@ type page struct {
 	} `json:"pagination"`
 }
 
-// requestPath escapes an id wholly: a dot segment would else be taken away on
-// its way.
+// requestPath returns the path of a request. It also escapes the dots of the id, since clients and
+// servers remove segments such as ".." from paths.
 func requestPath(id string) string {
 	return "/v1/lipsync/requests/" + strings.ReplaceAll(url.PathEscape(id), ".", "%2E")
 }
@@ -100,7 +100,7 @@ func (s *suite) requestFields(t *testing.T) {
 	}
 }
 
-// checkState: what a request has says its status.
+// checkState checks that a request has the fields of its status and no others.
 func checkState(t *testing.T, r request) {
 	t.Helper()
 	final := r.Status == "completed" || r.Status == "failed"
@@ -152,13 +152,13 @@ func (s *suite) list(t *testing.T) {
 	t.Run("bounds", s.listBounds)
 }
 
-// statuses: a list of one status has the requests of that status only.
+// statuses checks that a list of one status has only the requests with that status.
 func (s *suite) statuses(t *testing.T) {
 	token := s.key(t)
 	var ended []string // failed, newest first
 	for n := range 5 {
 		id := s.start(t, token, reference(fmt.Sprint(n%2)))
-		if got := s.do(t, cancelCall(token, id)); got.status != http.StatusConflict { // else it has failed already
+		if got := s.do(t, cancelCall(token, id)); got.status != http.StatusConflict { // otherwise it has failed already
 			got.into(t, new(request))
 		}
 		ended = slices.Insert(ended, 0, id)
@@ -187,7 +187,7 @@ func (s *suite) statuses(t *testing.T) {
 		}
 	}
 	other, found := s.start(t, token), 0
-	for _, status := range []string{"queued", "processing", "completed", "failed"} { // a worker may be at it, or done
+	for _, status := range []string{"queued", "processing", "completed", "failed"} { // a worker may have claimed the request, or ended it
 		for _, r := range s.page(t, token, "?status="+status).Data {
 			if r.ID == other {
 				found++
@@ -265,7 +265,7 @@ func (s *suite) listBounds(t *testing.T) {
 	s.table(t, rows)
 }
 
-// notFound makes a call about requests that a token's account doesn't have.
+// notFound makes calls about requests that a token's account doesn't have.
 func (s *suite) notFound(t *testing.T, about func(token, name string) call, token string, names ...string) {
 	t.Helper()
 	for _, name := range names {
@@ -273,7 +273,8 @@ func (s *suite) notFound(t *testing.T, about func(token, name string) call, toke
 	}
 }
 
-// accounts: what is another account's does not exist.
+// accounts checks that the requests of an account exist for all its keys, and for no key of another
+// account.
 func (s *suite) accounts(t *testing.T) {
 	account := rand.Text()
 	mine, alsoMine, other := s.keyOf(t, account, 0), s.keyOf(t, account, 0), s.key(t)

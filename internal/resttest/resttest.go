@@ -1,5 +1,5 @@
-// Package resttest is the contract of the HTTP API as tests that see a service
-// only from outside: they need its address and a way to make keys.
+// Package resttest tests a service against the contract of the HTTP API. It sees the service only
+// from outside: it needs the service's address and a way to make keys.
 //
 // Every deployment of the service passes Run unchanged.
 package resttest
@@ -16,7 +16,7 @@ import (
 
 // Target is the service to test.
 type Target struct {
-	URL    string       // scheme and host, what comes before /api
+	URL    string       // scheme and host, before /api
 	Client *http.Client // nil for the usual one
 
 	// NewKey makes a key that may make limit generate requests (0: any number).
@@ -26,21 +26,21 @@ type Target struct {
 
 	GenerateRate, ReadRate int   // calls a minute for a key
 	MaxVideo, MaxAudio     int64 // bytes: a few whole MiB
-	// MaxForm is how many bytes of a form the place can take, where it has such a
-	// limit (else 0): somewhat more than MaxVideo and MaxAudio together.
+	// MaxForm is the largest size of a form in bytes, somewhat more than MaxVideo and MaxAudio
+	// together. It is 0 if the service has no such limit.
 	MaxForm int64
 
 	// Video and Audio are small files that a worker of the service can sync. If
 	// nil, no worker runs, and the subtests on its results are skipped.
 	Video, Audio []byte
 
-	// Differs says why the place can't do as the contract has it in a subtest, by
-	// the name that go test -v shows after that of the test: it is skipped.
+	// Differs has the subtests whose part of the contract the service can't keep, and the reasons.
+	// They are skipped. Their names are those that go test -v shows, without the name of the test.
 	Differs map[string]string
 }
 
-// Run tests the whole contract. Each subtest uses accounts and keys of its own,
-// so that it can run twice on one service.
+// Run tests the whole contract. Each subtest uses accounts and keys of its own, so Run can test one
+// service twice.
 func Run(t *testing.T, target Target) {
 	client := http.Client{}
 	if target.Client != nil {
@@ -94,11 +94,11 @@ type call struct {
 	method, path string // the path begins after /api
 	token        string // as Authorization: Bearer, if not ""
 	contentType  string
-	header       http.Header // more of them
+	header       http.Header // further headers
 	body         string
 }
 
-// reply is what came back.
+// reply is the answer to a call.
 type reply struct {
 	status int
 	header http.Header
@@ -178,8 +178,8 @@ func (r reply) refused(t *testing.T, status int, message string) {
 	}
 }
 
-// row is one call and how it is answered: refused with a message, or, where
-// there is none, with 200.
+// row is one call with its answer: a refusal with the status and the message, or 200 if message is
+// "".
 type row struct {
 	name    string
 	call    call
@@ -187,7 +187,7 @@ type row struct {
 	message string
 }
 
-// table makes each call with a key of its own, unless the row says which.
+// table makes each call with a key of its own, unless the call has a token.
 func (s *suite) table(t *testing.T, rows []row) {
 	for _, row := range rows {
 		s.run(t, row.name, func(t *testing.T) {
@@ -204,7 +204,7 @@ func (s *suite) table(t *testing.T, rows []row) {
 	}
 }
 
-// run runs a subtest where the target does not differ.
+// run runs a subtest, unless Differs has it.
 func (s *suite) run(t *testing.T, name string, test func(*testing.T)) {
 	t.Run(name, func(t *testing.T) {
 		if reason, ok := s.Differs[strings.TrimPrefix(t.Name(), s.name+"/")]; ok {

@@ -8,11 +8,10 @@ import (
 	"time"
 )
 
-// patience is how long a small job may take.
+// patience is the time that a small job may take.
 const patience = 5 * time.Minute
 
-// results: a request ends as completed, with an output to fetch, or as failed,
-// with a message.
+// results checks that a request ends: as completed with an output, or as failed with a message.
 func (s *suite) results(t *testing.T) {
 	if s.Video == nil || s.Audio == nil {
 		t.Skip("no worker runs: nothing completes")
@@ -50,7 +49,7 @@ func (s *suite) results(t *testing.T) {
 	}
 }
 
-// isFinal: what is finished can't be canceled, and says so in its progress.
+// isFinal checks that a finished request can't be canceled, and that its progress has its status.
 func (s *suite) isFinal(t *testing.T, token string, r request) {
 	t.Helper()
 	s.do(t, cancelCall(token, r.ID)).refused(t, http.StatusConflict, "lipsync request is already finished")
@@ -62,7 +61,7 @@ func (s *suite) isFinal(t *testing.T, token string, r request) {
 	}
 }
 
-// final waits until nothing changes the request any more.
+// final waits until the request is final.
 func (s *suite) final(t *testing.T, token, id string) request {
 	t.Helper()
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(time.Second) {
@@ -77,7 +76,7 @@ func (s *suite) final(t *testing.T, token, id string) request {
 	return request{}
 }
 
-// output: the link serves an MP4 file to anyone, without a key.
+// output checks that the link serves an MP4 file without a key.
 func (s *suite) output(t *testing.T, link string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, link, nil)

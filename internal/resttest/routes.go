@@ -11,7 +11,7 @@ import (
 	"lipsync/internal/version"
 )
 
-// protected are all endpoints that need a key.
+// protected returns a call of each endpoint that needs a key.
 func protected() []call {
 	return []call{
 		{method: http.MethodGet, path: "/v1/users/me"},

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// upload says where a file may be sent.
+// upload is the answer to the announcement of an upload.
 type upload struct {
 	ID        string            `json:"id"`
 	UploadURL string            `json:"upload_url"`
@@ -25,7 +25,7 @@ func (s *suite) announce(t *testing.T, token, kind string, size int) (u upload) 
 	return u
 }
 
-// put sends a file to where the upload says.
+// put sends a file to the URL of the upload.
 func (s *suite) put(t *testing.T, u upload, content string) reply {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, u.UploadURL, strings.NewReader(content))
@@ -101,8 +101,8 @@ func (s *suite) refusedUploads(t *testing.T) {
 	s.table(t, rows)
 }
 
-// usedUploads: an input may name an upload that is the account's, whole and of
-// its kind.
+// usedUploads checks that an input may name only an upload that is complete, of the input's kind and
+// of the same account.
 func (s *suite) usedUploads(t *testing.T) {
 	token := s.key(t)
 	u := s.announce(t, token, "video", 5)
