@@ -15,8 +15,8 @@ type ended struct{ io.ReadCloser }
 
 func (ended) WriteTo(io.Writer) (int64, error) { return 0, io.EOF }
 
-// TestAnswerIsWhole makes many calls, since it depends on timing whether the body's end or the
-// answer comes first.
+// TestAnswerIsWhole makes many calls, since it is random whether the body's end or the answer comes
+// first.
 func TestAnswerIsWhole(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(w, r.Body) // the client reports the failure

@@ -36,16 +36,16 @@ type Emulator struct {
 	URL string // of all services
 	Log string // path of its log file
 
-	name    string // tells it from other emulators
+	name    string // random, to tell it from other emulators
 	process *exec.Cmd
 	log     *os.File
 	release func() error // lets the process end
 	ended   chan struct{}
 }
 
-// guard runs the emulator until standard input ends, which it does however this process ends. Then
-// it ends the whole process group, with Lambda functions, after at most 10 s, and deletes its
-// files.
+// guard is a script that runs the emulator until standard input ends, which happens whenever this
+// process ends. Then it ends the whole process group, with Lambda functions, after at most 10 s, and
+// deletes the emulator's files.
 const guard = `
 exec 3<&0
 "$0" </dev/null &
@@ -58,7 +58,7 @@ wait
 rm -rf "$TMPDIR"
 kill -KILL 0`
 
-// ports is how many free ports are tried.
+// ports is the number of free ports that are tried.
 const ports = 5
 
 // Start starts an emulator, and returns once it answers. If no port was given and another process
@@ -145,8 +145,8 @@ func (e *Emulator) start() error {
 	return nil
 }
 
-// startTime is how long to wait for an emulator that is still running but does not answer. On a
-// busy machine, Python may need minutes to start.
+// startTime bounds the wait for an emulator that is running but does not answer yet. On a busy
+// machine, Python may need minutes to start.
 const startTime = 5 * time.Minute
 
 // await waits until the emulator answers.

@@ -1,6 +1,6 @@
 // Package dynamodbtest has a DynamoDB table in memory. It answers the calls of one store, and
-// refuses what AWS refuses. It can be as slow as AWS: simultaneous transactions on one item cancel
-// each other, and a partition allows a number of writes a second.
+// refuses those that AWS refuses. It can be as slow as AWS: simultaneous transactions on one item
+// cancel each other, and a partition allows a number of writes a second.
 package dynamodbtest
 
 import (
@@ -29,11 +29,11 @@ type Table struct {
 	Keys  Keys
 	Index Keys // the index has items with both attributes, and all other attributes
 
-	// Call is how long a call takes, in both directions. Transaction is how long a transaction
-	// locks its items. 0 means no time.
+	// Call is the duration of a call, in both directions. Transaction is the time for which a
+	// transaction locks its items. 0 means no time.
 	Call, Transaction time.Duration
-	// Units is how many write units a second one partition of the table or its index allows; 0
-	// means any number. Writes in transactions cost twice as much as others.
+	// Units is the number of write units a second that one partition of the table or its index
+	// allows; 0 means any number. Writes in transactions cost twice as much as others.
 	Units float64
 
 	mu         sync.Mutex
@@ -229,7 +229,7 @@ func (t *Table) scan() (map[string]any, error) {
 	return map[string]any{"Items": all, "Count": len(all)}, nil
 }
 
-// maxAnswer is how many bytes a query reads.
+// maxAnswer is the most bytes that one call of Query reads, as on AWS.
 const maxAnswer = 1 << 20
 
 func (t *Table) query(c call) (map[string]any, error) {
@@ -300,7 +300,7 @@ func (t *Table) query(c call) (map[string]any, error) {
 	return answer, nil
 }
 
-// equals finds the partition's value in a key condition, which begins with it.
+// equals matches the name of the partition's value, which is the first value of a key condition.
 var equals = regexp.MustCompile(`:\w+`)
 
 // matching returns the items of a partition of the table or index that meet the key condition, in

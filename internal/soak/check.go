@@ -11,9 +11,9 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// Check compares the requests in the service's store and objects with what clients saw. Call it
-// once the clients have seen all requests end. completions returns how often workers reported that
-// they completed a request.
+// Check compares the service's records and objects with the answers that clients got. Call it once
+// the clients have seen all requests end. completions returns the number of times that workers
+// reported the completion of a request.
 func (l *Load) Check(ctx context.Context, service *lipsync.Service, completions func(id string) int) (Report, error) {
 	c := &check{Load: l, report: l.report, service: service, completions: completions, records: make(map[string]lipsync.Request)}
 	for i, token := range l.Tokens {
@@ -28,7 +28,7 @@ func (l *Load) Check(ctx context.Context, service *lipsync.Service, completions 
 // check is one check of all records and objects.
 type check struct {
 	*Load
-	report      Report // begins with what clients saw
+	report      Report // begins with the errors that clients saw
 	service     *lipsync.Service
 	completions func(id string) int
 	records     map[string]lipsync.Request // by id
@@ -111,7 +111,8 @@ func (c *check) job(ctx context.Context, j *job) (lipsync.Request, error) {
 	return r, nil
 }
 
-// compare compares the output with the first one, since all requests ask for the same.
+// compare compares the output with the first one: all requests have the same inputs, so all outputs
+// must be equal.
 func (c *check) compare(ctx context.Context, r lipsync.Request) error {
 	object, _, err := c.service.Objects.Open(ctx, r.Output)
 	if err != nil {
@@ -132,7 +133,8 @@ func (c *check) compare(ctx context.Context, r lipsync.Request) error {
 	return nil
 }
 
-// object checks which record the object belongs to.
+// object checks that a record names the object or needed it before. It counts the objects that their
+// record no longer needs.
 func (c *check) object(ctx context.Context, key string) error {
 	needed, err := c.service.Needs(ctx, key)
 	if err != nil || needed {

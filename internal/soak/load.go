@@ -1,5 +1,5 @@
-// Package soak plays many clients that make small requests while a test causes faults. At the end
-// it counts what must not have happened.
+// Package soak has many clients that make small requests while a test causes faults. At the end it
+// counts the errors that no fault may cause.
 package soak
 
 import (
@@ -15,9 +15,9 @@ import (
 	"time"
 )
 
-// Load is clients that make requests one after the other, and wait until they end. After an answer
-// that is an error of the service, a client tries again with the same idempotency key. Set the
-// fields once, before use.
+// Load has a number of clients. Each makes requests one after the other, and waits until each ends.
+// After an answer that is an error of the service, a client tries again with the same idempotency
+// key. Set the fields once, before use.
 type Load struct {
 	Base         func() string // address of the service without /api; it may change
 	Tokens       []string      // API keys, each of an account of its own
@@ -45,7 +45,7 @@ type job struct {
 	end        state // zero until the end was seen
 }
 
-// state is what clients read of a request.
+// state has the fields of a request that clients read.
 type state struct {
 	Status       string    `json:"status"`
 	FinishedAt   time.Time `json:"finished_at"`
@@ -159,7 +159,7 @@ func Seed(t *testing.T, asked uint64) uint64 {
 	return asked
 }
 
-// wrong records a fault in the report.
+// wrong records an error in the report.
 func (l *Load) wrong(note func(*Report)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

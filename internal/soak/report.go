@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Report is the result. Its lists have one line for each thing that must not have happened.
+// Report is the result of a soak test. Its lists have one line for each error.
 type Report struct {
 	Jobs      int // number of requests that clients made
 	Completed int
@@ -21,7 +21,7 @@ type Report struct {
 	Replies  []string // repeated generate calls with another reply, and requests that no client made
 }
 
-// shown is how many lines of a list a failure shows.
+// shown is the number of lines that a failure shows of a list.
 const shown = 5
 
 // Print prints the report as a table. It fails the test if a list is not empty.

@@ -229,8 +229,8 @@ func TestSignal(t *testing.T) {
 	f.await(t, id, types.JobStatusSucceeded)
 }
 
-// TestNothingRemains has jobs leave a child process behind: one that ends by itself, and one that
-// is killed.
+// TestNothingRemains has jobs that start a child process: one that ends by itself, and one that is
+// killed. The child processes must end too.
 func TestNothingRemains(t *testing.T) {
 	f := newFixture(t, 2, `sleep 1000 & echo $! >"$DIR/me$AWS_BATCH_JOB_ID.pid"; [ -e "$DIR/stay" ] && wait`)
 	gone := func(id string) func() bool {

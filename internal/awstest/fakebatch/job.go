@@ -62,7 +62,7 @@ func (f *Fake) start(j *job) {
 // await waits until an attempt ends, and then updates the job.
 func (f *Fake) await(j *job, cmd *exec.Cmd, a attempt) {
 	if a.reason == "" {
-		_ = cmd.Wait() // its state tells all
+		_ = cmd.Wait() // cmd.ProcessState has the result
 		kill(cmd)      // ends the processes that it left
 		a.exit = exitCode(cmd)
 		close(j.gone)

@@ -27,8 +27,8 @@ type array struct {
 	Status map[types.JobStatus]int `json:"statusSummary"`
 }
 
-// summaries returns the jobs of a queue in order of creation. The jobs of an array are one. The
-// caller must hold mu.
+// summaries returns the jobs of a queue in order of creation. The jobs of an array have one summary
+// together. The caller must hold mu.
 func (f *Fake) summaries(queue string) (all []summary) {
 	for _, j := range f.jobs {
 		switch {
