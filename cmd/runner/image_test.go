@@ -100,7 +100,8 @@ func TestDockerfile(t *testing.T) {
 	}
 }
 
-// TestImageArchive has an apt that finds the packages only in Debian's archive of snapshots.
+// TestImageArchive runs the script with an apt that finds the packages only in Debian's archive of
+// snapshots.
 func TestImageArchive(t *testing.T) {
 	script, err := os.ReadFile("image.sh")
 	if err != nil {

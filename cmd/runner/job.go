@@ -28,8 +28,8 @@ const (
 	stallTime = 30 * time.Second // without a byte
 )
 
-// lastWords is how long an attempt that takes too long has to end by itself, before Batch ends the
-// job.
+// lastWords is the time before the end of the job by Batch in which an attempt that takes too long
+// ends by itself.
 const lastWords = time.Minute
 
 // job has the settings of this process's job.
@@ -65,7 +65,8 @@ func (j *job) read(d *cloud.Deployment) {
 }
 
 // do does waiting requests. It begins none in the second half of the job's time, nor after AWS has
-// announced that it reclaims the machine. It releases a request that can't end before that.
+// announced that it reclaims the machine. It releases a request that can't end before the machine
+// does.
 func (j *job) do(ctx context.Context, deployment *cloud.Deployment) (err error) {
 	started := time.Now()
 	folder, err := os.MkdirTemp(j.scratch, "runner-")

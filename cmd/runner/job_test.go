@@ -13,8 +13,8 @@ import (
 	"lipsync/internal/onnx/onnxtest"
 )
 
-// TestCores has the job definition state the job's number of cores, which may differ from the
-// machine's.
+// TestCores checks that the runner uses the number of cores that the job definition gives it by
+// GOMAXPROCS, which may differ from the machine's.
 func TestCores(t *testing.T) {
 	log := slog.New(slog.DiscardHandler)
 	objects, err := disk.Open(t.TempDir(), time.Now, log)

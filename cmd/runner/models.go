@@ -20,12 +20,12 @@ import (
 	"lipsync/internal/onnx/catalog"
 )
 
-// modelsPrefix is the prefix of the objects that the operator stored for the models: models.json
+// modelsPrefix is the prefix of the objects with the models that the operator stored: models.json
 // and the files that it names.
 const modelsPrefix = "models/"
 
-// These say what a machine keeps: folders that jobs are still filling, and those of earlier
-// catalogs, in case a new one is incomplete.
+// These are the ages at which a machine's folders are deleted: those that a job began to fill, and
+// those of whole catalogs. Folders of earlier catalogs are kept in case a new one is incomplete.
 const (
 	partTime = time.Hour
 	keepTime = 24 * time.Hour // since a job last used it
@@ -33,11 +33,11 @@ const (
 
 const partPrefix = "part-"
 
-// fetchModels returns a folder with the bucket's models, or "" if the bucket has none. Each
-// machine fetches them once: folder keeps a subfolder for each models.json, named by its digest.
-// If the bucket's models are incomplete, it logs that, and returns the folder that was used last.
-// If there is none, it returns the incomplete models, so that only jobs that need a missing one
-// fail.
+// fetchModels returns a folder with the bucket's models, or "" if the bucket has none. Each machine
+// fetches them once: folder keeps a subfolder for each models.json, named by its digest. If the
+// bucket's models are incomplete, fetchModels logs that, and returns the subfolder that was used
+// last. If there is none, it returns the incomplete models, so that only requests that need a
+// missing one fail.
 func fetchModels(ctx context.Context, objects lipsync.Objects, folder string, log *slog.Logger) (string, error) {
 	part, err := os.MkdirTemp(folder, partPrefix)
 	if err != nil {
@@ -182,7 +182,7 @@ func fetchModel(ctx context.Context, objects lipsync.Objects, folder, name strin
 		return "", err
 	}
 	sum := sha256.New()
-	// An object that is too long is cut off; then it is not the file that models.json names.
+	// An object that is too long is truncated, so that it has not the digest in models.json.
 	_, err = io.Copy(file, io.TeeReader(io.LimitReader(object, onnx.MaxModel+1), sum))
 	return hex.EncodeToString(sum.Sum(nil)), errors.Join(err, file.Close())
 }

@@ -16,7 +16,7 @@ import (
 	"lipsync/internal/disk"
 )
 
-// models is a bucket and the folder of a machine.
+// models has a bucket and the folder of a machine.
 type models struct {
 	*testing.T
 	objects *disk.Objects
@@ -86,7 +86,7 @@ func TestFetchModels(t *testing.T) {
 	}
 }
 
-// TestBrokenModels has incomplete models in the bucket, as while they are being copied there.
+// TestBrokenModels has incomplete models in the bucket, as there are while an operator copies them.
 func TestBrokenModels(t *testing.T) {
 	m := newModels(t)
 	for _, c := range []struct{ put, content string }{
@@ -146,7 +146,7 @@ func (m *models) fetchAtOnce(want string) {
 	}
 }
 
-// TestRottenModels damages the machine's own copy.
+// TestRottenModels damages the machine's own copy of the models.
 func TestRottenModels(t *testing.T) {
 	m := newModels(t)
 	m.put("models.json", catalogOf("good"))
@@ -158,8 +158,8 @@ func TestRottenModels(t *testing.T) {
 	}
 }
 
-// TestForeignModels has a job put models of its own into the machine's folder, with a models.json
-// that names them.
+// TestForeignModels replaces the models in the machine's folder and their models.json, as a hijacked
+// job could. No other job may use them.
 func TestForeignModels(t *testing.T) {
 	m := newModels(t)
 	m.put("models.json", catalogOf("good"))
@@ -187,7 +187,8 @@ func (m *models) write(path, content string) {
 	}
 }
 
-// TestOldModels deletes what killed jobs left, and what no job has used for a day.
+// TestOldModels has folders that killed jobs left, and folders that no job has used for a day. They
+// must be deleted.
 func TestOldModels(t *testing.T) {
 	m := newModels(t)
 	for name, age := range map[string]time.Duration{

@@ -240,8 +240,8 @@ func TestJobWithBrokenModels(t *testing.T) {
 	}
 }
 
-// TestJobWithBadModel fails at the first request that needs the network, which others may try
-// again, and leaves waiting requests alone.
+// TestJobWithBadModel runs a job with a network that can't be loaded. The job must fail at the first
+// request that needs the network, postpone that request, and leave the others to other jobs.
 func TestJobWithBadModel(t *testing.T) {
 	a := newAccount(t)
 	a.environment["LIPSYNC_ONNXRUNTIME"] = onnxtest.Library(t)

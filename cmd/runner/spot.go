@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// noticeEvery is how often to check for a notice that AWS reclaims the machine. AWS recommends
-	// this interval.
+	// noticeEvery is the time between two checks for a notice that AWS reclaims the machine. AWS
+	// recommends this interval.
 	noticeEvery = 5 * time.Second
 	// noticeTime is the time from a notice to the end of the machine.
 	noticeTime = 2 * time.Minute
@@ -43,8 +43,8 @@ func untilReclaimed(ctx context.Context, metadata *imds.Client, log *slog.Logger
 	return work, begin, stop
 }
 
-// awaitNotice waits for a notice, and returns when the machine ends. It returns false once ctx has
-// ended. Without a metadata service there is never a notice.
+// awaitNotice waits for a notice, and returns the time at which the machine ends. It returns false
+// once ctx has ended. Without a metadata service there is never a notice.
 func awaitNotice(ctx context.Context, metadata *imds.Client, log *slog.Logger) (end time.Time, ok bool) {
 	var silent bool
 	for {
@@ -66,7 +66,7 @@ func awaitNotice(ctx context.Context, metadata *imds.Client, log *slog.Logger) (
 	}
 }
 
-// readNotice returns when the machine ends.
+// readNotice reads the notice, and returns the time at which the machine ends.
 func readNotice(ctx context.Context, metadata *imds.Client) (end time.Time, err error) {
 	ctx, cancel := context.WithTimeout(ctx, noticeEvery)
 	defer cancel()

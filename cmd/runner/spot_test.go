@@ -83,8 +83,7 @@ func TestNoNotice(t *testing.T) {
 	}
 }
 
-// silence is a metadata service that does not answer. It records the seconds in which it was
-// called.
+// silence is a metadata service that does not answer. It records the times of its calls in seconds.
 type silence map[int64]bool
 
 // Do implements imds.HTTPClient.

@@ -1,4 +1,4 @@
-// Command dashboard is the function behind /dashboard and all that is under it.
+// Command dashboard is the function behind /dashboard and all paths below it.
 package main
 
 import (

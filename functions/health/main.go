@@ -1,5 +1,4 @@
-// Command health is the function behind the endpoints that need no key. It uses nothing
-// of AWS.
+// Command health is the function behind the endpoints that need no key. It calls no service of AWS.
 package main
 
 import (

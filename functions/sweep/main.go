@@ -1,5 +1,5 @@
-// Command sweep is the function that runs each minute, and finds what is lost or
-// over.
+// Command sweep is the function that runs each minute. It finds lost requests, starts runners, and
+// deletes expired uploads.
 package main
 
 import (
