@@ -14,7 +14,7 @@ import (
 
 func main() { os.Exit(run()) }
 
-// run returns the exit status, once Node.js is gone that jsii started.
+// run does the whole work, ends the Node.js process that jsii started, and returns the exit status.
 func run() int {
 	defer jsii.Close()
 	app := awscdk.NewApp(nil)

@@ -48,7 +48,7 @@ const (
 	GPUOnDemand      Quota = "L-DB2E81BA"
 )
 
-// VCPUs returns how many vCPUs a quota allows.
+// VCPUs returns the number of vCPUs that a quota allows.
 func (a *Account) VCPUs(ctx context.Context, q Quota) (float64, error) {
 	var answer struct{ Quota struct{ Value float64 } }
 	err := a.json(ctx, "servicequotas", http.MethodPost, "/", http.Header{

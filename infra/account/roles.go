@@ -16,7 +16,7 @@ const (
 	logTrust  = `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Service":"apigateway.amazonaws.com"},"Action":"sts:AssumeRole"}]}`
 )
 
-// roleTime is how long a new role may take until API Gateway sees it.
+// roleTime is the longest time until API Gateway sees a new role.
 const roleTime = time.Minute
 
 const iamVersion = "2010-05-08"

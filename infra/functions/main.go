@@ -1,10 +1,10 @@
-// Command functions writes the programs of the API's functions of Lambda, from the table of endpoints in package rest and the table
-// of needs in infra/stack.
+// Command functions writes the programs of the API's functions of Lambda, from the table of
+// endpoints in package rest and the table of needs in infra/stack.
 //
 //	functions DIR
 //
-// It writes DIR/NAME/main.go for each function of an endpoint with a key. Those without a key share functions/health, which
-// is written by hand, since it links nothing of AWS.
+// It writes DIR/NAME/main.go for each function of an endpoint with a key. Endpoints without a key
+// share functions/health, which is written by hand, since it links nothing of AWS.
 package main
 
 import (

@@ -13,7 +13,7 @@ import (
 	"lipsync/internal/sharedtest"
 )
 
-// TestPrograms wants the programs in the repository to be those of the table.
+// TestPrograms checks that the programs in the repository are those that the table gives.
 func TestPrograms(t *testing.T) {
 	for _, e := range rest.Endpoints() {
 		if e.Calls == "" {
@@ -30,7 +30,8 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// TestFunctions wants each endpoint with a key to have a function of its own, and those without one to share the function health.
+// TestFunctions checks that each endpoint with a key has a function of its own, and that those
+// without one share the function health.
 func TestFunctions(t *testing.T) {
 	seen := map[string]bool{}
 	for _, e := range rest.Endpoints() {
@@ -41,8 +42,8 @@ func TestFunctions(t *testing.T) {
 	}
 }
 
-// TestSampleEvents wants each function to have a sample event, which make bench-aws sends. That of a function of the API must be of
-// its endpoint, or of the first one of several.
+// TestSampleEvents checks that each function has a sample event, which make bench-aws sends. The
+// event of a function of the API must be a call of its endpoint, or of the first one of several.
 func TestSampleEvents(t *testing.T) {
 	first := map[string]rest.Endpoint{}
 	for _, e := range slices.Backward(rest.Endpoints()) {

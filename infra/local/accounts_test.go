@@ -48,8 +48,8 @@ func TestAccounts(t *testing.T) {
 	}
 }
 
-// TestSource plays the source of a request whose files came with the API call, until the request
-// is canceled. The key was made in the dashboard.
+// TestSource plays the source video of a request in the dashboard. The request's files came with the
+// API call. Once the request is canceled, the video must be gone.
 func TestSource(t *testing.T) {
 	d := deployed(t, awstest.Enforcing(t))
 	d.Batch.SetFaults(fakebatch.Faults{NoSubmit: true}) // nothing begins

@@ -16,8 +16,8 @@ type assembly struct {
 	Files    []file
 }
 
-// file is an asset: where it is, and where the template expects it. Bucket may contain
-// ${AWS::AccountId} and ${AWS::Region}.
+// file is an asset: its path here, and the bucket and key under which the template expects it.
+// Bucket may contain ${AWS::AccountId} and ${AWS::Region}.
 type file struct {
 	Path        string
 	Zip         bool // Path is a folder, to be sent as a zip archive

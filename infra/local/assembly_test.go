@@ -46,7 +46,7 @@ func TestReadAssemblyRefuses(t *testing.T) {
 	}
 }
 
-// TestAdapt checks what becomes of each part of the small template.
+// TestAdapt checks the changes of each part of a small template.
 func TestAdapt(t *testing.T) {
 	const queue = `{"Fn::Sub":"arn:${AWS::Partition}:batch:${AWS::Region}:${AWS::AccountId}:job-queue/Jobs"}`
 	tmpl := small(t).Template

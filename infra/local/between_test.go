@@ -19,9 +19,9 @@ type between struct {
 	fault fault
 }
 
-// fault decides what happens to a call. The operation is what the call does, such as "UpdateItem"
-// or "PUT /bucket/key". pass forwards the call, and gives the answer to the program as it arrives.
-// A fault that returns without pass drops the connection; after pass, it may call drop.
+// fault handles a call in place of the proxy. The operation is such as "UpdateItem" or
+// "PUT /bucket/key". pass forwards the call, and gives the answer to the program as it arrives. A
+// fault that returns without pass drops the connection; after pass, it may call drop.
 type fault func(operation string, w http.ResponseWriter, r *http.Request, pass func(http.ResponseWriter))
 
 // newBetween returns a proxy that makes no faults at first.

@@ -12,10 +12,11 @@ import (
 	ssmtypes "github.com/aws/aws-sdk-go-v2/service/ssm/types"
 )
 
-// These are what cdk bootstrap sets, and what the stack's template asks for.
+// These are the name and the value of the parameter that cdk bootstrap sets and that the stack's
+// template reads.
 const bootstrapParameter, bootstrapVersion = "/cdk-bootstrap/hnb659fds/version", "30"
 
-// setVersion sets the parameter that the template asks for, unless it exists.
+// setVersion sets the parameter that the template reads, unless it exists.
 func (d *deployer) setVersion(ctx context.Context) error {
 	_, err := d.params.PutParameter(context.WithoutCancel(ctx), &ssm.PutParameterInput{
 		Name: aws.String(bootstrapParameter), Value: aws.String(bootstrapVersion),

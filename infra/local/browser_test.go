@@ -10,8 +10,8 @@ import (
 	"lipsync/internal/dashboard/browsertest"
 )
 
-// TestDashboard is a user's first visit, in a real browser: they are invited, set a password of
-// their own, make a key, sync a video, and sign out, from Cognito too.
+// TestDashboard does a user's first visit in a real browser: the user is invited, sets a password,
+// makes a key, syncs a video, and signs out, from Cognito too.
 func TestDashboard(t *testing.T) {
 	d := deployed(t, awstest.Enforcing(t))
 	p := d.stranger(t)

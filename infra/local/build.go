@@ -50,8 +50,8 @@ func architecture() string {
 	return runtime.GOARCH
 }
 
-// synth has the CDK app write its cloud assembly. Without the cdk command nothing reads cdk.json,
-// so synth passes the settings.
+// synth runs the CDK app, which writes its cloud assembly to dir. It passes the settings of
+// cdk.json, which otherwise the cdk command reads, and those that were decided.
 func synth(ctx context.Context, root, dir string, decided map[string]any) error {
 	var cdk struct{ Context map[string]any }
 	if err := readJSON(filepath.Join(root, "infra", "cdk.json"), &cdk); err != nil {

@@ -11,8 +11,8 @@ import (
 	"lipsync/internal/s3"
 )
 
-// TestCancel cancels a waiting request, and the one before it while a runner renders it. The
-// runner must go on, and nothing of either may be left.
+// TestCancel cancels a waiting request, and the one before it while a runner renders it. The runner
+// must go on with the next request, and no object or file of the two may be left.
 func TestCancel(t *testing.T) {
 	d := faulty(t)
 	d.clean(t)

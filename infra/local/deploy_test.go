@@ -19,7 +19,8 @@ import (
 	"lipsync/internal/awstest"
 )
 
-// TestNoStackRemains has the creation of one stack fail, and that of another interrupted.
+// TestNoStackRemains creates a stack whose creation fails, and one whose creation is interrupted.
+// Both must be deleted.
 func TestNoStackRemains(t *testing.T) {
 	e := awstest.Shared(t)
 	interrupted, interrupt := context.WithCancel(t.Context())
@@ -76,7 +77,7 @@ func statusOf(t *testing.T, d *deployer, stack string) string {
 	return ""
 }
 
-// TestOthersStay has resources at the emulator that this command did not create.
+// TestOthersStay checks that resources stay at the emulator that this command did not create.
 func TestOthersStay(t *testing.T) {
 	e := awstest.Own(t)
 	var others, ours undo
@@ -103,8 +104,8 @@ func TestOthersStay(t *testing.T) {
 	}
 }
 
-// things returns what an emulator has: parameters, objects, buckets, roles, stacks, user pools and
-// secrets.
+// things returns the resources of an emulator: parameters, objects, buckets, roles, stacks, user
+// pools and secrets.
 func things(t *testing.T, e *awstest.Emulator) []string {
 	t.Helper()
 	objects := s3.NewFromConfig(e.Config(), func(o *s3.Options) { o.UsePathStyle = true })

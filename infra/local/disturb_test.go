@@ -19,7 +19,7 @@ import (
 	"lipsync/internal/awstest/fakebatch"
 )
 
-// disturb makes messages come again, late and out of order, and throttles calls.
+// disturb repeats messages, delays them and changes their order, and throttles calls.
 func (s *soaked) disturb(t *testing.T) {
 	t.Helper()
 	for _, function := range []string{"GenerateWithMedia", "GetRequest", "Dispatch", "Sweep"} {

@@ -43,7 +43,7 @@ func TestEdge(t *testing.T) {
 	}
 }
 
-// TestEdgeAsAWS checks what API Gateway changes in calls by itself.
+// TestEdgeAsAWS checks that edge makes the changes of API Gateway to calls and answers.
 func TestEdgeAsAWS(t *testing.T) {
 	emulator := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("WWW-Authenticate", "Bearer")

@@ -54,7 +54,7 @@ func TestQueueFails(t *testing.T) {
 	j.want(t)
 }
 
-// TestMessagesAgain has the messages of two requests come three more times, in reverse order.
+// TestMessagesAgain sends the messages of two requests three more times, in reverse order.
 func TestMessagesAgain(t *testing.T) {
 	d := faulty(t)
 	jobs := []job{d.newJob(t), d.newJob(t)}
@@ -78,7 +78,7 @@ func TestMessagesAgain(t *testing.T) {
 	}
 }
 
-// TestSubmitFails has Batch fail when the message comes.
+// TestSubmitFails makes SubmitJob fail when the message comes.
 func TestSubmitFails(t *testing.T) {
 	d := faulty(t)
 	before := d.Batch.Refused()
@@ -90,9 +90,9 @@ func TestSubmitFails(t *testing.T) {
 	j.want(t)
 }
 
-// killPoints returns the points of a job at which the runner is killed: at the first call that
-// matches, either before the emulator does it, or after it, so that the runner dies without the
-// answer.
+// killPoints returns the points of a job at which the runner is killed. Each is the first call for
+// which is reports true: either before the emulator gets the call, or after it has done it, so that
+// the runner dies without the answer.
 func killPoints() []struct {
 	name  string
 	after bool
@@ -197,7 +197,7 @@ func (d *testDeployment) renders() bool {
 	return err == nil && info.Size() > 0
 }
 
-// clean deletes what killed runners left. On AWS it disappears with their containers.
+// clean deletes the files that killed runners left. On AWS they disappear with the containers.
 func (d *testDeployment) clean(t *testing.T) {
 	t.Helper()
 	left, err := filepath.Glob(filepath.Join(d.scratch, "runner-*"))

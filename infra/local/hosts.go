@@ -12,8 +12,8 @@ type places struct {
 	Pages string // of Cognito, for browsers
 }
 
-// hosts has the addresses of services with their own hosts on AWS, by the name of the resource
-// after which the host is named.
+// hosts has the addresses here of services that have a host of their own on AWS. Its keys are the
+// resources of the template whose names the hosts have.
 type hosts map[string]string
 
 // move replaces the hosts of AWS in the template by the places.

@@ -27,7 +27,7 @@ import (
 	"lipsync/internal/s3"
 )
 
-// patience is how long a small job may take on a busy machine.
+// patience is the time that a small job may take on a busy machine.
 const patience = 3 * time.Minute
 
 // job is one request with a key of its own, which may make no other.
@@ -107,7 +107,7 @@ func (j job) record(t testing.TB) lipsync.Request {
 }
 
 // settle waits until the request is final. If no runner is left, it ends the request's lease or
-// pause, as if the time were over, and calls the sweep.
+// pause early, and calls the sweep.
 func (j job) settle(t *testing.T) {
 	t.Helper()
 	await(t, "the end of the request", func() bool {
@@ -125,7 +125,8 @@ func (j job) settle(t *testing.T) {
 	})
 }
 
-// endWait ends the lease of a dead worker, or the pause after an attempt, as time would.
+// endWait ends the lease of a dead worker or the pause after an attempt, so that the test need not
+// wait for it.
 func (d *testDeployment) endWait(ctx context.Context, r lipsync.Request) error {
 	leases, now := d.service().Store, time.Now()
 	var err error
@@ -143,8 +144,8 @@ func (d *testDeployment) endWait(ctx context.Context, r lipsync.Request) error {
 	return err
 }
 
-// endEntry ends the queue entry of a request whose lease was ended. The entry still has the lease's first
-// end, before which nothing reads the lease.
+// endEntry ends the queue entry of a request whose lease was ended. The entry still has the lease's
+// first end, before which nothing reads the lease.
 func (d *testDeployment) endEntry(ctx context.Context, id string) error {
 	text := func(s string) *dynamodbtypes.AttributeValueMemberS {
 		return &dynamodbtypes.AttributeValueMemberS{Value: s}
@@ -163,8 +164,8 @@ func (d *testDeployment) endEntry(ctx context.Context, id string) error {
 	return err
 }
 
-// want checks what a completed request leaves, whatever happened before: one final state, one use
-// of the key, and one output.
+// want checks the data of a completed request, which must be the same after any fault: one final
+// state, one use of the key, and one output.
 func (j job) want(t *testing.T) {
 	t.Helper()
 	r := j.record(t)

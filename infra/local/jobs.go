@@ -13,11 +13,11 @@ import (
 	"lipsync/internal/settings"
 )
 
-// jobGrace is how long a job of the stack has to end after SIGTERM.
+// jobGrace is the time in which a job of the stack must end after SIGTERM.
 const jobGrace = 30 * time.Second
 
-// credentialsPath is where jobs get the credentials of their role, as containers do from their
-// agent.
+// credentialsPath is the path under which jobs get the credentials of their role, as containers get
+// them from their agent.
 const credentialsPath = "/local/credentials"
 
 // jobEnvironment returns the environment of a job's process: the job definition's, the addresses

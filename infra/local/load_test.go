@@ -25,8 +25,8 @@ const (
 	loadTime    = time.Minute
 )
 
-// BenchmarkLoadAWS loads the deployed stack. The stack and its waiting requests end with the
-// benchmark, so that the next one has the machine for itself.
+// BenchmarkLoadAWS loads the stack on an emulator. The stack and its waiting requests end with the
+// benchmark, so that the next benchmark has the machine for itself.
 func BenchmarkLoadAWS(b *testing.B) {
 	d := newDeployment(b, awstest.Own(b), "")
 	b.Cleanup(d.close)
@@ -82,7 +82,7 @@ func startServe(b *testing.B, program, data string) string {
 	return ""
 }
 
-// load is what concurrent clients saw of a service. Each client has its own account.
+// load has the results of concurrent clients of a service. Each client has its own account.
 type load struct {
 	base   string
 	tokens []string // of the clients

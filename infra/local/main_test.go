@@ -151,8 +151,8 @@ func (d *testDeployment) target(t *testing.T) resttest.Target {
 	}
 }
 
-// differences has what the AWS deployment, or the emulator, can't do as the deployment on one
-// machine does.
+// differences returns the parts of the contract that the AWS deployment or the emulator can't keep,
+// for resttest.Target.
 func differences() map[string]string {
 	const (
 		query   = "the gateway reads the query itself, and passes on what it makes of it"
@@ -184,8 +184,8 @@ func TestContract(t *testing.T) {
 	resttest.Run(t, deployed(t, awstest.Shared(t)).target(t))
 }
 
-// TestLeastPrivilege does the same on an emulator that refuses calls of functions and jobs that
-// their roles do not allow.
+// TestLeastPrivilege runs the contract's suite too, on an emulator that refuses calls of functions
+// and jobs that their roles do not allow.
 func TestLeastPrivilege(t *testing.T) {
 	resttest.Run(t, deployed(t, awstest.Enforcing(t)).target(t))
 }

@@ -19,7 +19,7 @@ import (
 // password is one that the user pool accepts.
 const password = "Correct-Horse-7"
 
-// person is a user with their own browser, without scripts.
+// person is a user with a browser of their own that runs no scripts.
 type person struct {
 	h       *testDeployment
 	email   string
@@ -136,7 +136,7 @@ func (p *person) submit(t *testing.T, at visited, action string, fields map[stri
 	return visited{}
 }
 
-// first returns what the first group of the pattern found, or "".
+// first returns the text that the first group of the pattern matches, or "".
 func first(pattern *regexp.Regexp, text string) string {
 	if found := pattern.FindStringSubmatch(text); found != nil {
 		return found[1]

@@ -20,7 +20,8 @@ import (
 	"lipsync/internal/rest"
 )
 
-// TestSessionsEnd has one session end after its time, and all end at sign-out.
+// TestSessionsEnd checks that a session ends after its time, and that a sign-out ends all sessions
+// of the user.
 func TestSessionsEnd(t *testing.T) {
 	d := deployed(t, awstest.Enforcing(t))
 	p := d.user(t)

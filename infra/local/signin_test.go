@@ -100,7 +100,7 @@ func (d *testDeployment) page(t *testing.T, path string) *url.URL {
 	return u.JoinPath(path)
 }
 
-// TestWrongPassword stays at Cognito's page.
+// TestWrongPassword enters a wrong password, which must not lead back from Cognito's page.
 func TestWrongPassword(t *testing.T) {
 	p := deployed(t, awstest.Enforcing(t)).user(t)
 	got := p.submit(t, p.open(t, ""), "/login", map[string]string{"username": p.email, "password": "Wrong-Horse-7"})
@@ -109,8 +109,8 @@ func TestWrongPassword(t *testing.T) {
 	}
 }
 
-// TestSignUp has a stranger sign up. The emulator allows that even if the user pool forbids it;
-// AWS obeys the pool.
+// TestSignUp signs a stranger up. The emulator allows that even if the user pool forbids it; AWS
+// obeys the pool.
 func TestSignUp(t *testing.T) {
 	d := deployed(t, awstest.Enforcing(t))
 	pool, err := d.users().DescribeUserPool(t.Context(), &cognitoidentityprovider.DescribeUserPoolInput{

@@ -9,8 +9,8 @@ import (
 	"lipsync/infra/smoke"
 )
 
-// TestSmoke runs the steps of make aws-smoke on the emulator, so that a failure on AWS is a
-// difference of AWS. TestContract runs the suite of the API.
+// TestSmoke runs the steps of make aws-smoke on the emulator. If they pass here but fail on AWS, AWS
+// differs from the emulator. TestContract runs the suite of the API.
 func TestSmoke(t *testing.T) {
 	d := faulty(t)
 	d.clean(t)

@@ -18,7 +18,7 @@ import (
 	"lipsync/internal/soak"
 )
 
-// make soak sets these; by default the test is a small sample.
+// make soak sets these flags; by default the test is a small sample.
 var (
 	soakJobs  = flag.Int("jobs", 6, "how many requests TestSoak makes")
 	soakKills = flag.Int("kills", 1, "how many runners TestSoak kills")
@@ -28,7 +28,8 @@ var (
 const (
 	soakClients = 16
 	soakRunners = 2
-	// copies is how often a message comes at most, and latest how late, in seconds.
+	// copies is the most times that a message comes, and latest is the longest delay of a message in
+	// seconds.
 	copies, latest = 10, 20
 	// throttled is the share of calls that DynamoDB and S3 refuse.
 	throttled = .02
@@ -100,7 +101,7 @@ func (s *soaked) endLeases(ctx context.Context) {
 	}
 }
 
-// completions counts how often runners log that they completed each request.
+// completions returns the number of times that runners logged the completion of each request.
 func (s *soaked) completions(t *testing.T) map[string]int {
 	t.Helper()
 	n := make(map[string]int)

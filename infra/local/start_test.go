@@ -15,9 +15,9 @@ import (
 
 const starts = 31 // of each function
 
-// BenchmarkStarts measures how long a function's process takes until its first answer, relative to
-// one that prints hello world. In place of AWS, a server answers each call at once with nothing,
-// so that only the function itself is measured. The functions take turns.
+// BenchmarkStarts measures the time from the start of a function's process to its first answer,
+// relative to a function that prints hello world. In place of AWS, a server answers each call at
+// once with nothing, so that only the function itself is measured. The functions take turns.
 func BenchmarkStarts(b *testing.B) {
 	if err := fixtures.make(); err != nil {
 		b.Fatal(err)
@@ -85,7 +85,7 @@ func newRuntime(b *testing.B) *lambdaRuntime {
 	return r
 }
 
-// start starts a program, and returns how long it took to answer its first event.
+// start starts a program, and returns the time until it has answered its first event.
 func (r *lambdaRuntime) start(b *testing.B, program string, event []byte) time.Duration {
 	b.Helper()
 	r.started++

@@ -29,8 +29,9 @@ type resource struct {
 	UpdateReplacePolicy string         `json:",omitempty"`
 }
 
-// refused returns prefixes of the resource types that the emulator doesn't know. It knows some of
-// EC2, but without Batch nothing needs a network. It refuses alarms that compute.
+// refused returns prefixes of the resource types that are removed from the template, since the
+// emulator doesn't know them. It knows some of EC2, but without Batch nothing needs a network. It
+// knows alarms, but refuses those on a computed metric.
 func refused() []string {
 	return []string{"AWS::Batch::", "AWS::EC2::", "AWS::CloudWatch::", "AWS::Cognito::ManagedLoginBranding", "AWS::Logs::ResourcePolicy"}
 }
@@ -42,11 +43,11 @@ const (
 	outputJobValue = "LocalJobVariable" // followed by a number: a value of jobEnvironment
 )
 
-// adapt adapts the template to the emulator. It removes resources that the emulator refuses;
-// references to them become ARNs of nothing. It also removes policies that refuse plain HTTP, and
-// deletion policies. It replaces hosts of AWS by places, and sends the Batch calls of functions
-// there. It returns the names of a job's environment variables; their values become outputs of the
-// stack.
+// adapt adapts the template to the emulator. It removes resources that the emulator refuses, and
+// replaces references to them by ARNs without a resource. It also removes policies that refuse plain
+// HTTP, and deletion policies. It replaces hosts of AWS by places, and sends the Batch calls of
+// functions there. It returns the names of a job's environment variables; their values become
+// outputs of the stack.
 func (t *template) adapt(p places) (jobEnvironment []string, err error) {
 	if jobEnvironment, err = t.exportJob(); err != nil {
 		return nil, err
@@ -89,7 +90,7 @@ func (t *template) exportJob() ([]string, error) {
 	return names, nil
 }
 
-// jobAttempts returns how often Batch starts a job, by the only job definition.
+// jobAttempts returns the number of times that Batch starts a job, from the only job definition.
 func (t *template) jobAttempts() (int, error) {
 	definition, err := t.only("AWS::Batch::JobDefinition")
 	if err != nil {
@@ -142,7 +143,7 @@ func (t *template) only(kind string) (*resource, error) {
 	return found[0], nil
 }
 
-// redirect sends calls to Batch to the address, in functions that know a job queue.
+// redirect lets the functions with a job queue call Batch at the address.
 func (t *template) redirect(batch string) {
 	for _, r := range t.Resources {
 		environment, _ := r.Properties["Environment"].(map[string]any)
@@ -154,7 +155,7 @@ func (t *template) redirect(batch string) {
 }
 
 // dropPools removes the identity pools by which functions get long sessions, because the emulator
-// vouches for nobody. Functions then assume their signer's role themselves.
+// issues no tokens of identities. Functions then assume their signer's role themselves.
 func (t *template) dropPools() {
 	for name, r := range t.Resources {
 		if r.Type == "AWS::Cognito::IdentityPool" {
@@ -181,7 +182,7 @@ func (r *resource) dropStatements(actions ...string) {
 	}
 }
 
-// resolveSecrets has references to secrets give their ARNs, as they do on AWS.
+// resolveSecrets replaces references to secrets so that they give ARNs, as they do on AWS.
 func (t *template) resolveSecrets() {
 	arns := map[string]any{}
 	for name, r := range t.Resources {
@@ -205,7 +206,7 @@ func (t *template) drop() map[string]any {
 			delete(t.Resources, name)
 		}
 		if !r.allowPlainHTTP() {
-			dropped[name] = nil // nothing refers to a policy, except for its order
+			dropped[name] = nil // other resources name a policy only in DependsOn
 			delete(t.Resources, name)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 // undoTime bounds the removal of everything.
 const undoTime = time.Minute
 
-// undo has what must be removed at the end, in the order in which it was created.
+// undo has the things that must be removed at the end, in the order of their creation.
 type undo []step
 
 type step struct {

@@ -22,7 +22,7 @@ import (
 	"lipsync/internal/demo"
 )
 
-// make aws-smoke sets these.
+// make aws-smoke sets these flags.
 var (
 	cdk = flag.String("cdk", "", "the CDK's command line, from the folder infra; without it only the plan is printed")
 	gpu = flag.Bool("gpu", false, "also deploy image=cuda, and do a job there")
@@ -47,7 +47,7 @@ func settings(name, image string) []string {
 	return words
 }
 
-// plan returns what TestAWS does.
+// plan returns the plan of TestAWS as text.
 func plan(name string, gpu bool) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -62,8 +62,8 @@ func plan(name string, gpu bool) string {
 	return b.String()
 }
 
-// TestPlan checks that the plan has the steps that the docs name, in an order that ends with
-// nothing left, and prints it.
+// TestPlan checks that the plan has the steps that the docs name, in an order that removes everything
+// at the end, and prints it.
 func TestPlan(t *testing.T) {
 	got := plan("LipsyncSmoke", true)
 	at := 0

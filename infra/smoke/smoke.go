@@ -18,11 +18,11 @@ import (
 
 // Stack is the deployed service.
 type Stack struct {
-	Config  aws.Config        // with all rights to it
+	Config  aws.Config        // with all rights to the stack
 	Outputs map[string]string // of the stack
 	// Reclaim ends the machine that runs the job of a request, as AWS does with Spot instances.
 	Reclaim func(t *testing.T, request string)
-	// Patience is how long a small job may take, including the start of an instance.
+	// Patience is the time that a small job may take, including the start of an instance.
 	Patience time.Duration
 
 	// These are the stack's rates, and media that a runner can sync: see resttest.Target.

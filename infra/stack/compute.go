@@ -14,8 +14,8 @@ import (
 	"lipsync/internal/settings"
 )
 
-// systemGiB is what an instance's disk needs beside media: the system, and the
-// runner's image. CUDA and cuDNN are some GiB of the image.
+// systemGiB is the space in GiB that an instance's disk needs in addition to media, for the system
+// and the runner's image. CUDA and cuDNN take some GiB of the image.
 const systemGiB = 40
 
 // mediaFactor is the size of the scratch space, as a multiple of the largest video. It has space
@@ -124,11 +124,11 @@ func (s *service) launchTemplate() awsec2.LaunchTemplate {
 // machineModels is an instance's folder with models. All jobs of the instance share it.
 const machineModels = "/var/lib/lipsync/models"
 
-// userData returns the commands that configure the ECS agent of an instance. The agent obeys the
-// notice that a Spot instance will be reclaimed in two minutes: no further job begins there. It
-// removes the container of an ended job, with the scratch files that a killed runner left, after a
-// minute; its default is three hours. The commands also make a folder that the runner's user may
-// write. Batch adds its own parts to user data, so user data must be MIME.
+// userData returns the commands that configure the ECS agent of an instance. After the notice that
+// a Spot instance will be reclaimed in two minutes, the agent begins no further job. It removes the
+// container of an ended job, with the scratch files that a killed runner left, after a minute
+// instead of three hours. The commands also make a folder that the runner's user may write. Batch
+// adds its own parts to user data, so user data must be MIME.
 func userData() awsec2.UserData {
 	config := awsec2.UserData_ForLinux(nil)
 	config.AddCommands(

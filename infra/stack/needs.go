@@ -13,13 +13,14 @@ import (
 // policy has the rights of a function.
 type policy = []awsiam.PolicyStatement
 
-// need is a row of the tables of needs: what a function has for one need.
+// need is a row of the tables of needs: the parts and the rights that a function has for one need.
 type need struct {
 	parts  []string              // of the function's program, as its source names them
 	policy func(*service) policy // nil for no rights
 }
 
-// needs is the table of what endpoints need. To add a need, add its name in package rest and a row here.
+// needs is the table of the needs of endpoints. To add a need, add its name in package rest and a
+// row here.
 var needs = map[rest.Need]need{
 	rest.ListEngines:  {parts: []string{"cloud.Engines"}},
 	rest.ListRequests: {policy: func(s *service) policy { return policy{s.read(), s.queryOpen()} }},
@@ -53,7 +54,8 @@ var needs = map[rest.Need]need{
 	rest.KnowRetention: {parts: []string{"cloud.Retention"}},
 }
 
-// keyNeeds is the table of what it takes to check a key, and to count its calls of a kind. It has no row for endpoints without a key.
+// keyNeeds is the table of the needs of a call with a key, by the kind of the call: to check the key
+// and to count the call in its rate. It has no row for endpoints without a key.
 var keyNeeds = map[lipsync.CallKind]need{
 	lipsync.ReadCall:     {parts: []string{"cloud.Records", "cloud.Reading"}, policy: (*service).authenticate},
 	lipsync.GenerateCall: {parts: []string{"cloud.Records", "cloud.Generating"}, policy: (*service).authenticate},
@@ -72,7 +74,8 @@ func needsOf(e rest.Endpoint) []need {
 	return all
 }
 
-// Parts returns the parts of the program of an endpoint's function: names in package cloud and the packages below it, sorted.
+// Parts returns the parts of the program of an endpoint's function: names in package cloud and the
+// packages below it, sorted.
 func Parts(e rest.Endpoint) []string {
 	var all []string
 	for _, n := range needsOf(e) {

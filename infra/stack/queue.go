@@ -11,8 +11,8 @@ import (
 // calls. Lambda asks for more than six times the timeout of dispatch.
 const visibility = 7 * dispatchTimeout
 
-// maxReceives is the number of times that a message is tried. The sweep calls for workers each
-// minute anyway.
+// maxReceives is the number of times that a message is tried. The sweep also starts workers, each
+// minute.
 const maxReceives = 5
 
 // addQueue adds the queue of waiting requests, and a queue for messages and events of EventBridge

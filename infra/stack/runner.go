@@ -71,10 +71,11 @@ func (s *service) addRunner() {
 }
 
 // retries returns the rules by which Batch tries a job again: if its instance was lost, or if the
-// job never ran. The first rule that matches decides, and Batch accepts at most five. A job that
-// matches no rule is tried again, such as one whose container could not be pulled or made in time,
-// since it has no exit code. A runner that ended by itself is not tried again, because other jobs
-// are started as long as requests wait. Its exit codes, and those of signals, begin with 1 or 2.
+// job never ran. The first rule that matches decides, and Batch accepts at most five. Batch also
+// tries a job again that matches no rule, such as one without an exit code, because its container
+// could not be pulled or made in time. A runner that ended by itself is not tried again, because
+// other jobs are started as long as requests wait. Its exit codes, and those of signals, begin with
+// 1 or 2.
 func retries() *[]awsbatch.RetryStrategy {
 	return &[]awsbatch.RetryStrategy{
 		retry(awsbatch.CustomReason{OnStatusReason: jsii.String("Host EC2*")}),

@@ -123,7 +123,7 @@ func TestTooFew(t *testing.T) {
 	}
 }
 
-// TestInEffect checks that InEffect has the right settings as text, in whatever form they were
+// TestInEffect checks that InEffect has the right settings as text, no matter in which form they were
 // given.
 func TestInEffect(t *testing.T) {
 	got, err := stack.ParseSettings(map[string]any{

@@ -33,8 +33,8 @@ func stringKey(name string) *awsdynamodb.Attribute {
 	return &awsdynamodb.Attribute{Name: jsii.String(name), Type: awsdynamodb.AttributeType_STRING}
 }
 
-// useTable allows actions on the table's items. A transaction or batch needs the right to each
-// action on a single item.
+// useTable allows actions on the table's items. A transaction needs the right to the action of each
+// of its items.
 func (s *service) useTable(actions ...string) awsiam.PolicyStatement {
 	for i, action := range actions {
 		actions[i] = "dynamodb:" + action
@@ -48,7 +48,7 @@ func onKeys(p awsiam.PolicyStatement, patterns []string) awsiam.PolicyStatement 
 	return p
 }
 
-// queryOpen allows to query the waiting requests.
+// queryOpen allows to query the table's index: for open requests, and for requests by status.
 func (s *service) queryOpen() awsiam.PolicyStatement {
 	return allow([]string{"dynamodb:Query"}, jsii.String(*s.table.TableArn()+"/index/"+dynamodb.OpenIndex))
 }

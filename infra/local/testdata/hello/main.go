@@ -1,4 +1,5 @@
-// Command hello is a minimal function of Lambda, to compare others with.
+// Command hello is a minimal function of Lambda. Tests compare the times of other functions with
+// its times.
 package main
 
 import (
