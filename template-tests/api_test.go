@@ -15,7 +15,8 @@ import (
 
 func text(v any) string { return fmt.Sprint(v) }
 
-// route is a method and a path of the API in the template. The method ANY stands for all that no other route of the path has.
+// route is a method and a path of the API in the template. The method ANY stands for all methods
+// that no other route of the path has.
 type route struct{ method, path string }
 
 // routes returns the functions behind the API by their routes.
@@ -41,8 +42,9 @@ func TestMethods(t *testing.T) {
 	}
 }
 
-// TestEndpoints checks that each endpoint calls its function. A method that a path does not have must call a function of the path,
-// which refuses it. There must be no other routes than those of endpoints, of the dashboard, and of unknown paths.
+// TestEndpoints checks that each endpoint calls its function. A method that a path does not have must
+// call a function of the path, which refuses it. There must be no other routes than those of
+// endpoints, of the dashboard, and of unknown paths.
 func TestEndpoints(t *testing.T) {
 	all := routes(t)
 	called := func(method, path string) string { return cmp.Or(all[route{method, path}], all[route{"ANY", path}]) }
@@ -104,7 +106,7 @@ func TestCallers(t *testing.T) {
 	wantNames(t, "callers", got, want)
 }
 
-// TestAnswers checks what API Gateway answers by itself.
+// TestAnswers checks the answers that API Gateway gives without calling a function.
 func TestAnswers(t *testing.T) {
 	want := map[string]string{
 		"MISSING_AUTHENTICATION_TOKEN": `404 {"error":"not found"} gatewayresponse.header.Access-Control-Allow-Origin: '*'`,

@@ -168,8 +168,8 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-// action returns what the job definition's rules decide about an attempt that failed. The first
-// rule whose conditions all hold decides. A star at the end matches any text.
+// action returns the action that the job definition's rules give for an attempt that failed. The
+// first rule whose conditions all hold decides. A star at the end matches any text.
 func action(t *testing.T, attempt map[string]string) string {
 	t.Helper()
 	var rules []map[string]string

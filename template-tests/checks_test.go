@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestNag checks that every rule of cdk-nag holds, or has a reason why not.
+// TestNag checks that the stack follows every rule of cdk-nag, or gives a reason for an exception.
 func TestNag(t *testing.T) {
 	for name, tt := range map[string]template{"Lipsync": deployed(), "Trial": other()} {
 		file, err := os.Open(filepath.Join(filepath.Dir(tt.path), "AwsSolutions-"+name+"-NagReport.csv"))
@@ -52,7 +52,7 @@ func TestLint(t *testing.T) {
 	}
 }
 
-// TestOnlyHere checks that no program links CDK, which takes minutes to compile.
+// TestOnlyHere checks that no program of the service links CDK, which takes minutes to compile.
 func TestOnlyHere(t *testing.T) {
 	out, err := exec.Command("go", "list", "-deps", "../cmd/...", "../functions/...").Output()
 	if err != nil {

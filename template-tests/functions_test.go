@@ -118,7 +118,8 @@ func TestRetention(t *testing.T) {
 	}
 }
 
-// compare starts the parts of a program with the variables that it gets.
+// compare starts the parts of a program with the variables that its function gets, and checks that
+// they read exactly these.
 func compare(t *testing.T, folder string, told map[string]string) {
 	t.Helper()
 	w := wiring(t, folder)
@@ -144,8 +145,8 @@ func compare(t *testing.T, folder string, told map[string]string) {
 	wantNames(t, "environment of "+folder, slices.Collect(maps.Keys(told)), slices.Compact(asked))
 }
 
-// wired is what a program's source uses: the parts of the service, whether it has the dashboard,
-// and the variables that it reads itself.
+// wired has the contents of a program's source: the parts of the service, whether it has the
+// dashboard, and the variables that it reads itself.
 type wired struct {
 	parts []cloud.Part
 	pages bool

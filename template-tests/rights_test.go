@@ -28,8 +28,9 @@ func rights() map[string][]string {
 	return all
 }
 
-// needed is the tests' own table of needs. It has what a function of the API may do for each need of its endpoint, and whether the
-// function uses the retention of media. All functions of endpoints with a key may also read and update items, to check keys.
+// needed is the tests' own table of needs. For each need of an endpoint, it has the rights of the
+// endpoint's function, and whether the function uses the retention of media. All functions of
+// endpoints with a key may also read and update items, to check keys.
 var needed = map[rest.Need]struct {
 	rights    []string
 	retention bool
@@ -111,7 +112,7 @@ var managed = map[string]string{
 	"InstanceRole": "AmazonEC2ContainerServiceforEC2Role",
 }
 
-// with adds what every function may do.
+// with adds the rights that every function has.
 func with(log string, actions ...string) []string {
 	return append(actions, "logs:CreateLogStream "+log, "logs:PutLogEvents "+log,
 		"xray:PutTelemetryRecords *", "xray:PutTraceSegments *")
@@ -179,7 +180,7 @@ func TestTrust(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", name, got, want)
 		}
 		also := ""
-		if strings.HasSuffix(name, "Signer") { // identities for which Cognito vouches, of the signer's own pool
+		if strings.HasSuffix(name, "Signer") { // identities of the signer's own pool, with a token of Cognito
 			also = `{"Action":"sts:AssumeRoleWithWebIdentity","Condition":{"ForAnyValue:StringLike":{"cognito-identity.amazonaws.com:amr":"authenticated"},` +
 				`"StringEquals":{"cognito-identity.amazonaws.com:aud":"` + name + `Pool"}},"Effect":"Allow","Principal":{"Federated":"cognito-identity.amazonaws.com"}}`
 		}

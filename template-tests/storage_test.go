@@ -44,8 +44,8 @@ func TestBucket(t *testing.T) {
 	})
 }
 
-// TestNobodyElse checks that the policies of the bucket and the queues allow no strangers, and no
-// calls without TLS.
+// TestNobodyElse checks that the policies of the bucket and the queues give rights to no strangers,
+// and refuse calls without TLS.
 func TestNobodyElse(t *testing.T) {
 	want := map[string][]string{
 		"MediaPolicy": nil,
@@ -96,7 +96,8 @@ func TestQueues(t *testing.T) {
 	}
 }
 
-// TestRemoval checks what outlives the stack: data, except after a failed creation.
+// TestRemoval checks that parts with data outlive the stack, except after a failed creation, and that
+// no others do.
 func TestRemoval(t *testing.T) {
 	retained := map[string]bool{"Table": true, "Media": true, "Users": true}
 	for name, r := range deployed().Resources {

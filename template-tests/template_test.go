@@ -1,5 +1,5 @@
-// Package templatetests tests promises of the CDK app that no emulator keeps: the contents of the
-// synthesised template, in full for rights.
+// Package templatetests tests those parts of the CDK app that no emulator can test: the contents of
+// the synthesised template. It compares all rights.
 package templatetests
 
 import (
@@ -24,9 +24,9 @@ import (
 	"lipsync/internal/settings"
 )
 
-// template is what CloudFormation gets, in a readable form. Names have no hash at their end, and
-// references are strings: "Table" is a Ref, "Table.Arn" a GetAtt. Text that is written as base64
-// when deployed is plain.
+// template is the template that CloudFormation gets, in a readable form. Names have no hash at their
+// end. References are strings: "Table" is a Ref, "Table.Arn" a GetAtt. Text that is in base64 when it
+// is deployed is plain here.
 type template struct {
 	path      string            // of its file, next to the report of cdk-nag
 	types     map[string]string // of resources, by their names with the hash
@@ -205,8 +205,8 @@ func (t template) all(kind string) []string {
 	return names
 }
 
-// get returns a property by its path, as JSON: "ContainerProperties.User", "Rules.0.Id", and
-// "Rules.#" for the number of rules. It returns "" for a missing property.
+// get returns a property by its path, as JSON. A path is such as "ContainerProperties.User",
+// "Rules.0.Id", or "Rules.#" for the number of rules. It returns "" for a missing property.
 func (t template) get(name, path string) string {
 	r, ok := t.Resources[name]
 	if !ok {
