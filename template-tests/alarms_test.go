@@ -104,8 +104,8 @@ func TestTableThrottled(t *testing.T) {
 	}
 }
 
-// TestSums checks that a metric without a value in a period counts as 0, since CloudWatch adds up
-// only values; and that no alarm has more metrics than AWS allows.
+// TestSums checks that sums count a metric without a value in a period as 0; otherwise they would
+// have no value. It also checks that no alarm has more metrics than AWS allows.
 func TestSums(t *testing.T) {
 	const most = 10
 	functions := len(slices.Compact(slices.Sorted(maps.Values(routes(t)))))

@@ -85,7 +85,8 @@ func TestCores(t *testing.T) {
 	}
 }
 
-// TestProviders checks that a runner with a GPU is asked to use it, so that it logs if it can't.
+// TestProviders checks that the settings of a runner with a GPU name the GPU's provider, so that the
+// runner logs a warning if it can't use it.
 func TestProviders(t *testing.T) {
 	for want, of := range map[string]template{"cpu": deployed(), "cuda,cpu": other()} {
 		var pairs []struct{ Name, Value string }
@@ -96,8 +97,8 @@ func TestProviders(t *testing.T) {
 	}
 }
 
-// TestInstance checks that the disk has space for the largest media, and that metadata need a
-// session, which containers can get too.
+// TestInstance checks that the disk has space for the largest media, and that reading metadata needs
+// a session token, which containers can get too.
 func TestInstance(t *testing.T) {
 	deployed().check(t, []property{
 		{"Instance", "LaunchTemplateData.BlockDeviceMappings", `[{"DeviceName":"/dev/xvda","Ebs":` +
@@ -107,8 +108,8 @@ func TestInstance(t *testing.T) {
 	other().check(t, []property{{"Instance", "LaunchTemplateData.BlockDeviceMappings.0.Ebs.VolumeSize", `52`}})
 }
 
-// TestUserData checks that the ECS agent obeys the notice to a Spot instance and deletes what a
-// killed job left, and that there is a folder that the runner's user may write. The user data must
+// TestUserData checks that the ECS agent obeys the notice to a Spot instance, and that it deletes the
+// files of a killed job. There must be a folder that the runner's user may write. The user data must
 // have the form that Batch requires.
 func TestUserData(t *testing.T) {
 	data := deployed().get("Instance", "LaunchTemplateData.UserData")
@@ -124,7 +125,8 @@ func TestUserData(t *testing.T) {
 	}
 }
 
-// TestNetwork checks that the network has ways out, none in, and nothing that costs while idle.
+// TestNetwork checks that the network lets connections out and none in, and that it has no part that
+// costs money without work.
 func TestNetwork(t *testing.T) {
 	d := deployed()
 	for _, kind := range []string{"AWS::EC2::NatGateway", "AWS::EC2::EIP", "AWS::EC2::SecurityGroupIngress"} {

@@ -65,8 +65,8 @@ func TestOnlyHere(t *testing.T) {
 	}
 }
 
-// TestLinked checks that functions link nothing that they don't call, since all of it is part of
-// their cold start: clients of other services of AWS, and libraries that are slow to start.
+// TestLinked checks that functions link no clients of services of AWS that they don't call, and no
+// libraries that are slow to start. Linked code makes their cold start slower.
 func TestLinked(t *testing.T) {
 	for _, function := range functionNames() {
 		out, err := exec.Command("go", "list", "-deps", "../functions/"+function).Output()

@@ -55,7 +55,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestTimeouts checks that each wait is longer than what it waits for.
+// TestTimeouts checks that each time-out is longer than the time of the work that it waits for.
 func TestTimeouts(t *testing.T) {
 	const gateway = 29 // seconds that API Gateway waits
 	for _, f := range functionNames() {

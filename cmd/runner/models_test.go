@@ -46,8 +46,8 @@ func catalogOf(content string) string {
 	return fmt.Sprintf(`{"models":[{"role":"wav2lip","file":"w.onnx","sha256":%q,"licence":"none"}]}`, hex.EncodeToString(sum[:]))
 }
 
-// fetch fetches the models, and wants the one with the content; "" for none. It reports whether
-// anything was logged.
+// fetch fetches the models, and checks that the model has the content, or that there is none if want
+// is "". It returns the folder, and reports whether anything was logged.
 func (m *models) fetch(want string) (folder string, logged bool) {
 	m.Helper()
 	m.log.Reset()
@@ -113,8 +113,8 @@ func TestBrokenModels(t *testing.T) {
 	}
 }
 
-// TestFetchAtOnce has jobs that begin at the same time on a new machine. All must get the models,
-// and none may take them away from another, also if the bucket's are incomplete.
+// TestFetchAtOnce begins jobs at the same time on a new machine. All must get the models, and none
+// may delete files that another uses, even if the bucket's models are incomplete.
 func TestFetchAtOnce(t *testing.T) {
 	for _, named := range []string{"model", "another model"} {
 		for range 20 {

@@ -94,8 +94,8 @@ func (a *account) request(t *testing.T, video, audio string) string {
 	return id
 }
 
-// run runs a job until so many requests have ended, or it exits by itself. It checks the exit
-// status, and returns the log.
+// run runs a job until the number of requests has ended, or until it exits by itself. It checks the
+// exit status, and returns the log.
 func (a *account) run(t *testing.T, ctx context.Context, ended int, want int, tap func(line []byte)) string {
 	t.Helper()
 	ctx, cancel := context.WithCancel(ctx)
@@ -224,7 +224,7 @@ func processorTime(t *testing.T) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// TestJobWithBrokenModels renders without the models.
+// TestJobWithBrokenModels runs a job with broken models in the bucket. It must render without them.
 func TestJobWithBrokenModels(t *testing.T) {
 	a := newAccount(t)
 	for name, content := range map[string]string{"models.json": catalogOf("a model"), "w.onnx": "another"} {
@@ -259,7 +259,7 @@ func TestJobWithBadModel(t *testing.T) {
 	a.want(t, other, lipsync.Queued, "", 0)
 }
 
-// TestLate begins no request, since half of the job's time is over.
+// TestLate runs a job of which half of the time is over. It must begin no request.
 func TestLate(t *testing.T) {
 	a := newAccount(t)
 	id := a.request(t, noFace(t), sound(t))

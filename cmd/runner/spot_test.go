@@ -72,7 +72,8 @@ func TestNotice(t *testing.T) {
 	}
 }
 
-// TestNoNotice keeps checking until its context ends, and logs nothing.
+// TestNoNotice waits for a notice that never comes. awaitNotice must check until its context ends,
+// and log nothing.
 func TestNoNotice(t *testing.T) {
 	m := newMetadata(t)
 	var log bytes.Buffer
@@ -92,7 +93,8 @@ func (s silence) Do(*http.Request) (*http.Response, error) {
 	return nil, errors.New("no answer")
 }
 
-// TestNoMetadata keeps checking although nothing answers, and logs that once.
+// TestNoMetadata waits for a notice without a metadata service. awaitNotice must go on checking, and
+// log the missing answers once.
 func TestNoMetadata(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked := make(silence)
@@ -109,8 +111,8 @@ func TestNoMetadata(t *testing.T) {
 	})
 }
 
-// TestReclaimed has AWS reclaim the machine while a request is rendered: so soon that the request
-// is released, and so late that it completes. No other request may begin.
+// TestReclaimed gives notice of a reclaim while a request is rendered. If the machine ends soon, the
+// request must be released; if it ends later, the request must complete. No other request may begin.
 func TestReclaimed(t *testing.T) {
 	for name, c := range map[string]struct {
 		after    time.Duration

@@ -209,8 +209,8 @@ func (d *testDeployment) clean(t *testing.T) {
 	}
 }
 
-// TestOutputFails breaks off the upload of the output half-way, each time that the runner sends it
-// in one attempt.
+// TestOutputFails breaks the connection in the middle of the upload of the output, each time that
+// the runner sends it in one attempt.
 func TestOutputFails(t *testing.T) {
 	d := faulty(t)
 	var cut atomic.Int32

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestPortTakenMeanwhile has another process take the port after it was chosen. In one case the
-// emulator ends because of it, in the other the other process answers instead.
+// TestPortTakenMeanwhile lets another process take the port after it was chosen. In one case the
+// emulator ends because of that; in the other case the other process answers in its place.
 func TestPortTakenMeanwhile(t *testing.T) {
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -54,7 +54,7 @@ func TestObjects(t *testing.T) {
 	})
 }
 
-// TestNothingRemains checks the folder itself for files that List does not show.
+// TestNothingRemains checks that the folder has no files that List does not show.
 func TestNothingRemains(t *testing.T) {
 	dir := t.TempDir()
 	objects := open(t, dir, time.Now)

@@ -50,7 +50,7 @@ func TestReserve(t *testing.T) {
 	}
 }
 
-// TestRoomCounts checks that bytes still to come count.
+// TestRoomCounts checks that Room counts the bytes that are still to come.
 func TestRoomCounts(t *testing.T) {
 	dir := t.TempDir()
 	objects := open(t, dir, time.Now)
@@ -67,7 +67,7 @@ func TestRoomCounts(t *testing.T) {
 	}
 }
 
-// TestDiskFull has a put fail as it does on a full disk.
+// TestDiskFull makes a put fail as it does on a full disk.
 func TestDiskFull(t *testing.T) {
 	objects := open(t, t.TempDir(), time.Now)
 	err := objects.Put(t.Context(), "outputs/a", full{}, 5)

@@ -73,9 +73,9 @@ func TestClaimBehindManyPostponed(t *testing.T) {
 	})
 }
 
-// wantClaim claims the next request and checks its id. The claim must take few round trips and
-// calls, no matter how many requests wait: for each shard one call for the waiting requests and one
-// for the held ones, and one more for a shard that one account fills.
+// wantClaim claims the next request and checks its id. No matter how many requests wait, the claim
+// must take few round trips and calls. For each shard it may make one call for the waiting requests
+// and one for the held ones, and one more if one account fills the shard.
 func wantClaim(t *testing.T, s *dynamodb.Store, w *wire, token string, at time.Time, lease time.Duration, want string) {
 	t.Helper()
 	w.take()

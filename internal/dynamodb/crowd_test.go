@@ -130,8 +130,8 @@ func TestCrowd(t *testing.T) {
 	}
 }
 
-// TestCrowdAtLimit runs clients that create requests until the account has as many open as it may:
-// once with the usual limit, of which each lane has a small share, and once with a limit that has
+// TestCrowdAtLimit runs clients that create requests until the account has as many open as it may.
+// It does so with the usual limit, of which each lane has a small share, and with a limit that has
 // only one lane.
 func TestCrowdAtLimit(t *testing.T) {
 	for _, limit := range []int{lipsync.DefaultLimits().Open, 100} {

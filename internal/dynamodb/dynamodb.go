@@ -37,8 +37,8 @@ type API interface {
 	TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, options ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
 }
 
-// On returns the store on a table that is reached by the client, such as a table in memory. The
-// client must retry throttled calls itself.
+// On returns the store on the table, which it calls by the client. The client may be a table in
+// memory. It must retry throttled calls itself.
 func On(client API, table string) *Store {
 	s := &Store{client: client, table: table}
 	s.Store = lipsync.Store{Requests: requests{s}, Leases: leases{s}, Keys: keys{s}, Uploads: uploads{s}, Rates: rates{s}}

@@ -28,9 +28,9 @@ const (
 	olderQueue = "turn"
 )
 
-// entryItem returns the queue entry. It is the item that has the request's place in the index: for
-// an open request in the partitions that claims read, for a final one among the requests of its
-// reference id. entryItem returns nil for a final request without a reference id.
+// entryItem returns the queue entry, the item that has the request's place in the index. An open
+// request has its place in a partition that claims read. A final one has it among the requests of
+// its reference id; without a reference id, entryItem returns nil.
 func (r *stored) entryItem() item {
 	i := with(encode([]field{{"id", &r.ID}, {"account", &r.Account}, {"createdAt", &r.CreatedAt}}), entryKey(r.ID))
 	switch {

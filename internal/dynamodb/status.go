@@ -111,9 +111,9 @@ const (
 )
 
 // newest returns the newest of all items that the queries find before a place, newest first, but no
-// more than most. It leaves out ids that are in seen, and adds the others to it. Each query first
-// reads an equal share of the items that are still missing, and spread more, but never more than
-// are missing.
+// more than most. It leaves out ids that are in seen, and adds the others to it. In each round, a
+// query reads an equal share of the items that are still missing, and spread more, but never more
+// than are missing.
 func (s *Store) newest(ctx context.Context, queries []*dynamodb.QueryInput, from string, most int, seen map[string]bool) (all []found, err error) {
 	for _, in := range queries {
 		in.KeyConditionExpression = aws.String("#open = :open AND #openAt < :from")

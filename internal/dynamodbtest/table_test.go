@@ -144,7 +144,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestConflicts has two transactions and a write meet on one item.
+// TestConflicts makes two transactions and a write of one item at once.
 func TestConflicts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		table := newTable()

@@ -168,8 +168,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestNothingPrivate checks that the metrics, which anyone may read who reaches the address, have
-// no account, reference, address or key, and only few series.
+// TestNothingPrivate checks that the metrics have no account, reference, address or key, since
+// anyone who reaches their address may read them. It also checks that they have only few series.
 func TestNothingPrivate(t *testing.T) {
 	text := get(t, busy(t), "/metrics")
 	for _, private := range []string{"acme", "films.example", "their-film", "key-7", "0a1b", "61.5"} {

@@ -108,7 +108,7 @@ func TestSlowCheck(t *testing.T) {
 	}
 }
 
-// TestSharedCheck has many callers at once, twice. They must share runs.
+// TestSharedCheck makes many calls at once, twice. The calls must share runs of the check.
 func TestSharedCheck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var runs atomic.Int32

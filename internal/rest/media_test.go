@@ -211,9 +211,9 @@ func FuzzMultipart(f *testing.F) {
 	})
 }
 
-// TestFormsArrive checks forms of an account whose files together exceed its storage limit: the
-// form that exceeds the limit is refused, forms of other accounts are not, and answered forms no
-// longer count.
+// TestFormsArrive checks forms of an account whose files together exceed its storage limit. The form
+// that exceeds the limit must be refused, but forms of other accounts must not. Answered forms must
+// no longer count.
 func TestFormsArrive(t *testing.T) {
 	f := newFixture(t)
 	f.service.Limits.Stored = 3000

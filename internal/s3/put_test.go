@@ -22,7 +22,7 @@ import (
 
 const threeParts = 20 << 20 // bytes
 
-// stream hides that a reader can seek.
+// stream is a reader that can't seek.
 type stream struct{ io.Reader }
 
 func TestPutInParts(t *testing.T) {
@@ -133,7 +133,8 @@ func (f *fixture) wantNothing(t *testing.T) {
 	}
 }
 
-// TestPutMemory puts far more than it may hold in memory. The server stores nothing.
+// TestPutMemory puts an object that is far larger than the memory that the put may use. The server
+// stores nothing.
 func TestPutMemory(t *testing.T) {
 	const size, limit = 512 << 20, 96 << 20          // bytes
 	defer debug.SetGCPercent(debug.SetGCPercent(10)) // memory is measured at each collection

@@ -28,8 +28,8 @@ func TestObjects(t *testing.T) {
 	})
 }
 
-// unsigned reports whether a query names its signer but has no signature that can be checked. The
-// emulator accepts that; S3 answers AuthorizationQueryParametersError.
+// unsigned reports whether a query names its signer but has no complete signature. The emulator
+// accepts such a query; S3 answers AuthorizationQueryParametersError.
 func unsigned(query url.Values) bool {
 	return query.Has("X-Amz-Credential") &&
 		(query.Get("X-Amz-Algorithm") != "AWS4-HMAC-SHA256" || !query.Has("X-Amz-Signature"))

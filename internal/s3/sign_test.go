@@ -252,7 +252,8 @@ func TestSignedUntil(t *testing.T) {
 	})
 }
 
-// TestWhatIsSigned reads from the URLs which headers a client can't change. S3 enforces them.
+// TestWhatIsSigned reads from the URLs the names of the headers that a client can't change. S3
+// enforces them.
 func TestWhatIsSigned(t *testing.T) {
 	o := s3.New((&tokens{}).config(), "bucket", s3.Signer{})
 	for contentType, want := range map[string]string{

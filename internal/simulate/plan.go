@@ -1,6 +1,7 @@
-// Package simulate runs the AWS deployment for a day of simulated time: the real domain, store,
-// dispatcher and worker, and models of the AWS services between them, with their limits, delays
-// and faults. It must run in a bubble of testing/synctest, since it uses the bubble's clock.
+// Package simulate runs the AWS deployment for a day of simulated time. It has the real domain,
+// store, dispatcher and worker. Between them it has models of the services of AWS, with their
+// limits, delays and faults. It must run in a bubble of testing/synctest, since it uses the bubble's
+// clock.
 package simulate
 
 import (

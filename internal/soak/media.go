@@ -7,8 +7,8 @@ import (
 	"lipsync/internal/ffmpeg/ffmpegtest"
 )
 
-// Media returns the input files of a short job: a copy of the larger video with a face that is
-// about as small as a detector can find, and 2 s of sound, which is also the length of the output.
+// Media returns the input files of a short job. The video is a copy of the larger one, so small that
+// a detector can just find the face. The sound has a length of 2 s, as will the output.
 func Media(t *testing.T, larger string) (video, audio []byte) {
 	t.Helper()
 	return read(t, ffmpegtest.Make(t, "video.mp4", "-i", larger, "-vf", "scale=96:54")),

@@ -43,8 +43,8 @@ func TestFailingDisk(t *testing.T) {
 	}
 }
 
-// breakWrites makes every write to a file of this process fail, with the system's error that the
-// file is too large. The returned function ends that.
+// breakWrites makes every write of this process to a file fail, with the system's error for a file
+// that is too large. The function that it returns ends that.
 func breakWrites(t *testing.T) (mend func()) {
 	t.Helper()
 	signal.Ignore(syscall.SIGXFSZ)

@@ -1,7 +1,7 @@
 // Package table has a DynamoDB table in memory for simulations. It answers the calls of this
 // service's store within microseconds of real time, and takes as long as AWS on the simulated
-// clock. It has AWS's limits: the table as a whole and each partition of the table or its index
-// allow a number of units a second, and simultaneous transactions on one item cancel each other.
+// clock. It has AWS's limits: the table as a whole allows a number of units a second, and so does
+// each partition of the table or its index. Simultaneous transactions on one item cancel each other.
 package table
 
 import (
