@@ -99,8 +99,8 @@ func TestEnvironment(t *testing.T) {
 	compare(t, "../cmd/runner", told)
 }
 
-// TestRetention checks that each function that sets, tells or ends the retention of media gets the
-// operator's settings; otherwise it would use the defaults.
+// TestRetention checks that each function that uses the retention of media gets the operator's
+// settings; otherwise it would use the defaults.
 func TestRetention(t *testing.T) {
 	keeps := map[string]bool{"dashboard": true, "sweep": true}
 	for _, e := range rest.Endpoints() {

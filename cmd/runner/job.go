@@ -28,8 +28,8 @@ const (
 	stallTime = 30 * time.Second // without a byte
 )
 
-// lastWords is the time before the end of the job by Batch in which an attempt that takes too long
-// ends by itself.
+// lastWords is the time from the end of an attempt that takes too long to the time at which Batch
+// ends the job.
 const lastWords = time.Minute
 
 // job has the settings of this process's job.

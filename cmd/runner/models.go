@@ -182,7 +182,7 @@ func fetchModel(ctx context.Context, objects lipsync.Objects, folder, name strin
 		return "", err
 	}
 	sum := sha256.New()
-	// An object that is too long is truncated, so that it has not the digest in models.json.
+	// An object that is too long is truncated. Its digest is then not the one in models.json.
 	_, err = io.Copy(file, io.TeeReader(io.LimitReader(object, onnx.MaxModel+1), sum))
 	return hex.EncodeToString(sum.Sum(nil)), errors.Join(err, file.Close())
 }

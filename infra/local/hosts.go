@@ -13,7 +13,7 @@ type places struct {
 }
 
 // hosts has the addresses here of services that have a host of their own on AWS. Its keys are the
-// resources of the template whose names the hosts have.
+// names of the resources after which the hosts are named.
 type hosts map[string]string
 
 // move replaces the hosts of AWS in the template by the places.

@@ -43,9 +43,9 @@ type Emulator struct {
 	ended   chan struct{}
 }
 
-// guard is a script that runs the emulator until standard input ends, which happens whenever this
-// process ends. Then it ends the whole process group, with Lambda functions, after at most 10 s, and
-// deletes the emulator's files.
+// guard is a script that runs the emulator until standard input ends, which happens no matter how
+// this process ends. Then it ends the whole process group, with Lambda functions, after at most
+// 10 s, and deletes the emulator's files.
 const guard = `
 exec 3<&0
 "$0" </dev/null &

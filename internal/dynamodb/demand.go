@@ -71,8 +71,8 @@ func (p *pool) fields() []field {
 // larger ones.
 const clockSkew = 10 * time.Second
 
-// LockScaling implements lipsync.Demand. A stored lock that ends later than a lock that begins now
-// comes from a wrong clock, so it counts as ended.
+// LockScaling implements lipsync.Demand. A stored lock that ends more than clockSkew later than a
+// lock that begins now comes from a wrong clock, so it counts as ended.
 func (s *Store) LockScaling(ctx context.Context, now, until time.Time) (mean time.Duration, err error) {
 	var p pool
 	i, err := s.get(ctx, poolKey())

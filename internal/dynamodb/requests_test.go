@@ -70,9 +70,9 @@ func TestByStatusReadsItsPage(t *testing.T) {
 	}
 }
 
-// TestReplayOfWinner creates twice at once, with one idempotency key and an API key that has one
-// use left. DynamoDB tells the loser only that the API key is used up; the answer must still be a
-// replay.
+// TestReplayOfWinner makes two creates at once, with one idempotency key and an API key that has one
+// use left. For the second, DynamoDB reports only that the API key is used up; its answer must still
+// be a replay.
 func TestReplayOfWinner(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	idem := &lipsync.Idempotency{Key: "i", ExpiresAt: now.Add(time.Hour)}

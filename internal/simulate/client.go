@@ -91,8 +91,8 @@ func (c client) create(ctx context.Context) (id string) {
 	return ""
 }
 
-// pause returns the time that a client waits after the error of its nth try. That is the time in the
-// error, if it has one; otherwise it grows with n.
+// pause returns the time that a client waits after the error of its nth try. It is one to two times
+// the time in the error, if it has one; otherwise it grows with n.
 func (c client) pause(err error, n int) time.Duration {
 	wait := min(time.Second<<min(n, 5), 30*time.Second)
 	if e, ok := errors.AsType[*lipsync.Error](err); ok && e.RetryAfter > 0 {

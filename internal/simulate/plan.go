@@ -25,7 +25,7 @@ type Plan struct {
 	Jobs     float64       // jobs a day; their rate depends on the hour
 	From     time.Duration // since midnight
 	Length   time.Duration
-	WarmUp   time.Duration // from the beginning; the report's waits leave out its jobs
+	WarmUp   time.Duration // at the beginning; the report's waits leave out the jobs of this time
 	Burst    int           // requests in the minute that begins at BurstAt
 	BurstAt  time.Duration
 	Accounts int

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// watchInterval is the time between two moments at which a worker reports its progress or
-	// checks whether its request was canceled. A canceled attempt must stop within two seconds.
+	// watchInterval is the time after which a worker again reports its progress, or checks whether
+	// its request was canceled. A canceled attempt must stop within two seconds.
 	watchInterval = time.Second
 	// watchTime bounds one report or check. The next one follows soon.
 	watchTime = 5 * time.Second

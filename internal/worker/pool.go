@@ -46,8 +46,8 @@ func (w *Worker) Stay(ctx, begin context.Context) error {
 	return nil
 }
 
-// idling has the end of a worker's idle time, and the working time of all workers, which that is
-// computed from.
+// idling has the end of a worker's idle time, and the working time of all workers, from which that
+// end is computed.
 type idling struct {
 	end  time.Time     // when the worker ends, if no request comes
 	all  time.Duration // total time for which all workers had requests

@@ -1,6 +1,6 @@
-// Package fakebatch does on one machine what the service uses of AWS Batch: a REST API that starts a
-// process for each job. MiniStack has its own Batch, but that runs no jobs: it reports at once that
-// every job succeeded.
+// Package fakebatch implements the part of AWS Batch that the service uses: a REST API that starts a
+// process on this machine for each job. MiniStack has its own Batch, but that runs no jobs: it
+// reports at once that every job succeeded.
 package fakebatch
 
 import (
