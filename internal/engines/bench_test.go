@@ -28,8 +28,8 @@ func neural(b *testing.B) *engines.Set {
 	return s
 }
 
-// resident is the memory of this process, in MiB; the children's is bounded by
-// themselves.
+// resident returns the memory of this process, in MiB. The memory of its children has
+// bounds of its own.
 func resident(b *testing.B) (mib float64) {
 	status, err := os.ReadFile("/proc/self/status")
 	_, rss, ok := strings.Cut(string(status), "VmRSS:")
@@ -45,11 +45,11 @@ func resident(b *testing.B) (mib float64) {
 // and less than 0.1 MiB for each of 180 jobs.
 const moreInTwoHours, moreInJobs = 48, 16
 
-// tenths are the most memory in the first and in the last tenth of something
-// long, in MiB.
+// tenths has the largest use of memory in the first and in the last tenth of a
+// benchmark, in MiB.
 type tenths struct{ first, last float64 }
 
-// add measures when so much of the total is done.
+// add measures the memory when so much of the total is done.
 func (t *tenths) add(b *testing.B, done, total int) {
 	switch {
 	case done <= total/10:
@@ -59,7 +59,7 @@ func (t *tenths) add(b *testing.B, done, total int) {
 	}
 }
 
-// report fails the benchmark when memory grew by more.
+// report fails the benchmark if memory grew by more than allowed.
 func (t *tenths) report(b *testing.B, what string, more float64) {
 	b.ReportMetric(t.first, "first-"+what+"-MiB")
 	b.ReportMetric(t.last, "last-"+what+"-MiB")
@@ -68,7 +68,7 @@ func (t *tenths) report(b *testing.B, what string, more float64) {
 	}
 }
 
-// noMoreGoroutines fails the benchmark when there are more than before.
+// noMoreGoroutines fails the benchmark if there are more goroutines than before.
 func noMoreGoroutines(b *testing.B, before int) {
 	for range 1000 { // for those that are about to end
 		runtime.Gosched()

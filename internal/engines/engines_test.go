@@ -52,7 +52,7 @@ func add(t testing.TB, folder string, role catalog.Role, file string) {
 	}
 }
 
-// addAll adds networks to try for all that finds faces and speakers.
+// addAll adds the shared networks, which find faces and the speaker, to a folder of models.
 func addAll(t testing.TB, folder string) {
 	t.Helper()
 	for role, name := range map[catalog.Role]string{
@@ -80,8 +80,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestModelsAreUsed: faces are those that networks find, here one on an empty wall,
-// and there is a network that tells who speaks.
+// TestModelsAreUsed checks that networks find the faces, here one on an empty wall, and that
+// there is a network that finds the speaker.
 func TestModelsAreUsed(t *testing.T) {
 	mesh := onnxtest.Full(0, 1, 468, 3)
 	for i := range mesh.Floats {
@@ -109,8 +109,8 @@ func TestModelsAreUsed(t *testing.T) {
 	}
 }
 
-// TestProviders: what computes a model is logged, with a warning where that is
-// not what was asked for first.
+// TestProviders checks that the provider of a model is logged, with a warning if it is not
+// the first that was asked for.
 func TestProviders(t *testing.T) {
 	folder := t.TempDir()
 	add(t, folder, catalog.Wav2Lip, onnxtest.AsItIs().File(t))
@@ -155,8 +155,8 @@ func TestRender(t *testing.T) {
 	}
 }
 
-// TestBadModels: a model that can't be used is logged in a sentence, once, and the
-// others are used.
+// TestBadModels checks that a model that can't be used is logged once, in a sentence, and that
+// the others are used.
 func TestBadModels(t *testing.T) {
 	bad := filepath.Join(t.TempDir(), "bad.onnx")
 	if err := os.WriteFile(bad, []byte("no model"), 0o600); err != nil {
@@ -186,7 +186,7 @@ func TestBadModels(t *testing.T) {
 	}
 }
 
-// TestTryEnds: a network that computes for ever is refused, in a sentence.
+// TestTryEnds checks that a network that computes for ever is refused, in a sentence.
 func TestTryEnds(t *testing.T) {
 	g := onnxtest.AsItIs()
 	g.Initializers = append(g.Initializers, onnxtest.Tensor{Name: "always", Shape: []int{1}, Floats: []float32{1}})
@@ -199,8 +199,8 @@ func TestTryEnds(t *testing.T) {
 	}
 }
 
-// TestUnusable: a job for the engine of a model that is there and can't be used is
-// not at fault, and may be tried again; where there is no such model, it is.
+// TestUnusable checks jobs for an engine whose model can't be used: the job is not at fault,
+// and may be tried again. If there is no such model, the job is at fault.
 func TestUnusable(t *testing.T) {
 	bad, empty, spoiled := t.TempDir(), t.TempDir(), t.TempDir()
 	add(t, bad, catalog.Wav2Lip, onnxtest.Graph{}.File(t))
@@ -237,7 +237,7 @@ func TestUnusable(t *testing.T) {
 	}
 }
 
-// named is a good network in a file of that name.
+// named writes a good network to a file of that name, and returns its path.
 func named(t *testing.T, name string) string {
 	path := filepath.Join(t.TempDir(), name)
 	onnxtest.AsItIs().Write(t, path)

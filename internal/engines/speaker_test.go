@@ -12,8 +12,7 @@ import (
 	"lipsync/internal/render"
 )
 
-// grey is a network of the Wav2Lip kind which paints no mouth: all of the face in
-// one grey.
+// grey returns a network of the Wav2Lip family that paints the whole face in one grey.
 func grey() onnxtest.Graph {
 	g := onnxtest.AsItIs()
 	g.Nodes[0].Outputs = []string{"seen"}
@@ -25,8 +24,8 @@ func grey() onnxtest.Graph {
 	return g
 }
 
-// TestWhoIsPainted: of two people side by side the mouth of the one who speaks is
-// painted, and nothing of the other one; or if the job says so, of the larger one.
+// TestWhoIsPainted renders two people side by side. The mouth of the person who speaks is
+// painted, and nothing of the other person; or, if the job says so, that of the larger face.
 func TestWhoIsPainted(t *testing.T) {
 	left, right := 0, 1
 	two := filepath.Join(onnxtest.Models(t), "..", "media", "two_people.mp4") // the left one speaks
@@ -73,11 +72,11 @@ func TestWhoIsPainted(t *testing.T) {
 	}
 }
 
-// painted is more of a change than the encoder makes, which is 1 to 2.
+// painted is a larger change than the encoder makes, which is 1 to 2.
 const painted = 6
 
-// change is the largest mean difference of a block's luma in the left half of the
-// picture (0) or the right one (1).
+// change returns the largest mean difference of a block's luma in the left half of the
+// picture (0) or in the right half (1).
 func change(a, b *image.YCbCr, half int) (largest float64) {
 	const block = 16
 	width := a.Rect.Dx() / 2

@@ -64,7 +64,7 @@ func TestBankTwins(t *testing.T) {
 		b := bank{capacity: capacity}
 		for i := range 80 {
 			crop, o := flat(uint8(r.IntN(256)))
-			if i%20 == 19 { // as where all banks together are too large
+			if i%20 == 19 { // as if all banks together were too large
 				b.capacity = max(b.capacity/2, 1)
 				b.thin()
 			} else {
@@ -115,7 +115,7 @@ func TestBankBytes(t *testing.T) {
 	}
 	for i := range 120 {
 		b := &s.order[i%3].bank
-		// Large mouths, which share their pixels: only the number of bytes counts here.
+		// The large mouths share their pixels, since only the number of bytes counts here.
 		b.examples = append(b.examples, example{frame: i, appearance: appearance{float32(i)}, twin: -1, nearest: math.MaxFloat32,
 			pixels: &image.YCbCr{Y: luma}})
 		b.bytes += b.examples[len(b.examples)-1].size()

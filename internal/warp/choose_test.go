@@ -9,7 +9,7 @@ import (
 	"lipsync/internal/speech"
 )
 
-// talkingTrack returns a track of someone who opens and closes the mouth again and
+// talkingTrack returns a track of a person who opens and closes the mouth again and
 // again, a little differently each time.
 func talkingTrack(frames int) *track {
 	p := &person{speaks: true, most: .3}
@@ -24,8 +24,8 @@ func talkingTrack(frames int) *track {
 	return t
 }
 
-// planOpenings returns the targets of a track for a speech with the given openings, one for each frame
-// from the first on.
+// planOpenings returns the targets of a track for a speech with the given openings, one for each
+// frame of the track.
 func planOpenings(t *testing.T, talker *track, wanted []float32) []target {
 	t.Helper()
 	spoken := make([]speech.Articulation, len(wanted))
@@ -42,8 +42,8 @@ func planOpenings(t *testing.T, talker *track, wanted []float32) []target {
 // shownGap returns the gap of the mouth that a target shows, before it is warped.
 func (t *target) shownGap() float32 { return t.track.person.bank.examples[t.example].shown().gap() }
 
-// TestChooseWhatWasSaid asks for what the person said in the video. The best examples are those
-// same frames, without a jump.
+// TestChooseWhatWasSaid asks for the openings of the person in the video. The best examples are
+// the same frames, without a jump.
 func TestChooseWhatWasSaid(t *testing.T) {
 	talker := talkingTrack(80)
 	var wanted []float32
@@ -109,8 +109,8 @@ func TestAskewMouthsCost(t *testing.T) {
 }
 
 // TestMadeUpInsideCosts compares two mouths that have to open to .3. One has a dark inside, which
-// can be stretched that far. It costs less than the other, with teeth, whose inside has to be made
-// up in part. Where nothing has to be made up the inside does not matter.
+// can be stretched so far. It costs less than the other one, which has teeth, so that a part of its
+// inside has to be made up. If nothing has to be made up, the inside does not matter.
 func TestMadeUpInsideCosts(t *testing.T) {
 	p := &person{most: .3}
 	for _, c := range []struct {
@@ -127,8 +127,8 @@ func TestMadeUpInsideCosts(t *testing.T) {
 	}
 }
 
-// TestChooseLeavesOut checks examples that must not be shown, and people who get
-// none.
+// TestChooseLeavesOut checks examples that must not be shown, and people who get no
+// examples.
 func TestChooseLeavesOut(t *testing.T) {
 	talker := talkingTrack(80)
 	for i := range talker.person.bank.examples {

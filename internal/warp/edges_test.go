@@ -114,7 +114,7 @@ func TestDark(t *testing.T) {
 func TestReconcile(t *testing.T) {
 	for _, c := range []struct{ inner, outer, want float32 }{
 		{inner: .2, outer: .2, want: .2},
-		{inner: .2, outer: .1, want: .15}, // a highlight on a lip was taken for teeth
+		{inner: .2, outer: .1, want: .15}, // a highlight on a lip was mistaken for teeth
 		{inner: 0, outer: .1, want: .05},
 		{inner: .02, outer: .02, want: .02}, // small, but it has to close
 		{inner: 0, outer: 0, want: 0},

@@ -20,10 +20,10 @@ func someLips(gap float32) lips {
 	return m
 }
 
-// wholeField returns the field of all that a shape changes.
+// wholeField returns the field of the whole area that a shape changes.
 func wholeField(m *lips, to shape) *field { return newField(m, to, fieldArea(m, to)) }
 
-// TestFieldAtRest checks that a mouth that stays as it is isn't touched.
+// TestFieldAtRest checks that nothing moves if a mouth keeps its shape.
 func TestFieldAtRest(t *testing.T) {
 	for _, open := range []float32{0, .1, .3} {
 		m := someLips(open)
@@ -35,8 +35,8 @@ func TestFieldAtRest(t *testing.T) {
 	}
 }
 
-// TestField checks properties of all movements: nothing moves beyond their reach, and no place comes
-// from above the source of a place over it.
+// TestField checks properties of all movements: nothing moves beyond their reach, and the sources of
+// places have the order of the places from top to bottom.
 func TestField(t *testing.T) {
 	const edge = 1. / fieldScale // between cells
 	for _, c := range []struct {
@@ -117,7 +117,7 @@ func TestFieldOpens(t *testing.T) {
 }
 
 // TestFieldOpensMore checks that an open mouth that opens a little more shows the inside that was
-// seen, and no dark line where that seems to end: the lower lip may lie there.
+// seen. It must show no dark line where that inside seems to end, since the lower lip may be there.
 func TestFieldOpensMore(t *testing.T) {
 	for _, c := range []struct{ from, to float32 }{
 		{from: .1, to: .11}, {from: .17, to: .18}, {from: .17, to: .2}, {from: .25, to: .3},
@@ -132,7 +132,7 @@ func TestFieldOpensMore(t *testing.T) {
 }
 
 // TestFieldStretches opens a mouth to more than twice its gap. A dark inside is stretched. Below
-// teeth the rest is filled.
+// teeth the rest of the gap is filled.
 func TestFieldStretches(t *testing.T) {
 	for _, c := range []struct{ dark, filled float32 }{{dark: 1, filled: 0}, {dark: 0, filled: 1}} {
 		m := someLips(.1)
@@ -170,8 +170,8 @@ func TestFieldCloses(t *testing.T) {
 	}
 }
 
-// TestClosedLipsHideTeeth paints a mouth full of teeth closed. No teeth are left between the lips,
-// and the line there is darker than the lips.
+// TestClosedLipsHideTeeth closes a mouth full of teeth. No teeth may be seen between the lips, and
+// the line between them must be darker than the lips.
 func TestClosedLipsHideTeeth(t *testing.T) {
 	m := someLips(.2)
 	m.left.Y, m.right.Y = m.left.Y-.06, m.right.Y-.03 // so that the line crosses the cells
@@ -198,9 +198,9 @@ func TestClosedLipsHideTeeth(t *testing.T) {
 	}
 }
 
-// TestLipEdgeIsSmooth paints a tilted mouth full of teeth half closed. The height of the
-// teeth that are seen changes from column to column by less than half a pixel: the edge of
-// the lower lip has no steps.
+// TestLipEdgeIsSmooth closes a tilted mouth full of teeth by half. The height of the teeth that
+// are seen must change from column to column by less than half a pixel, so that the edge of the
+// lower lip has no steps.
 func TestLipEdgeIsSmooth(t *testing.T) {
 	m := someLips(.2)
 	m.left.Y, m.right.Y = m.left.Y-.06, m.right.Y+.06

@@ -10,9 +10,9 @@ import (
 	"lipsync/internal/speech"
 )
 
-// TestFlow checks the frames around a jump from one example to another. The mouth of the second lies
-// elsewhere and has other lips. The mouth stays in the place of the frame's own, and the frames on
-// both sides of the jump show both examples, in one outline.
+// TestFlow checks the frames around a jump from one example to another. The mouth of the second one is
+// at another place and has other lips. The painted mouth must stay at the place of the frame's own, and
+// the frames before and after the jump must show both examples, in one outline.
 func TestFlow(t *testing.T) {
 	talker := talkingTrack(80)
 	for i := 40; i < 80; i++ {
@@ -63,8 +63,8 @@ func TestFlow(t *testing.T) {
 	}
 }
 
-// edgesAfter returns the y of the edges of the lips of an example in a shape, from top to bottom in the
-// middle of the mouth, and then beside its left and right corner.
+// edgesAfter returns the y of the edges of an example's lips in a shape: from top to bottom in the middle
+// of the mouth, and then beside its left and right corner.
 func edgesAfter(t target, example int, s shape) (y []float32) {
 	m := &t.track.person.bank.examples[example].shown().lips
 	y = append(y, newColumn(m, s, m.middle()+s.shift.X).to[1:5]...)
@@ -100,7 +100,7 @@ func TestBlend(t *testing.T) {
 	}
 }
 
-// TestShapes checks what articulations ask of a mouth.
+// TestShapes checks the shapes of a mouth for articulations.
 func TestShapes(t *testing.T) {
 	m := someLips(0)
 	p := &person{most: .2}
@@ -133,8 +133,8 @@ func TestShapes(t *testing.T) {
 	}
 }
 
-// TestSmileRounds checks that a smile that rounds becomes as narrow as another mouth and its corners
-// come down, and that a smile is kept in other sounds.
+// TestSmileRounds checks that a smiling mouth that rounds becomes as narrow as another mouth, and that its
+// corners come down. In other sounds the smile is kept.
 func TestSmileRounds(t *testing.T) {
 	p := &person{most: .2}
 	round, open := speech.Articulation{Opening: .5, Rounding: 1}, speech.Articulation{Opening: .5}

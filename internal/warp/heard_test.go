@@ -7,8 +7,8 @@ import (
 	"lipsync/internal/speech"
 )
 
-// TestLabel checks which persons' examples are labelled with the video's own sound: those of one who
-// speaks in step with the sound, or two frames before it.
+// TestLabel checks that examples are labelled with the video's own sound if the person speaks in step
+// with it, or two frames before it, and not otherwise.
 func TestLabel(t *testing.T) {
 	inStep := func(_ int, gap float32) float32 { return gap / .3 }
 	for _, c := range []struct {
@@ -45,8 +45,8 @@ func TestLabel(t *testing.T) {
 	}
 }
 
-// TestSoundChooses asks for a rounded vowel of someone whose rounded and spread vowels have the same
-// gap and width. The labels tell them apart.
+// TestSoundChooses asks for a rounded vowel of a person whose rounded and spread vowels have the same
+// gap and width. Only the labels distinguish them.
 func TestSoundChooses(t *testing.T) {
 	for _, half := range []int{0, 1} { // of the frames, is rounded
 		talker := talkingTrack(80)

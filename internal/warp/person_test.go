@@ -25,7 +25,7 @@ func disguise(f *image.YCbCr, h facetest.Head) {
 	}
 }
 
-// TestPeople checks which tracks are recognised as one person's.
+// TestPeople checks which tracks are recognised as those of one person.
 func TestPeople(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -67,8 +67,8 @@ func TestPeople(t *testing.T) {
 	}
 }
 
-// TestShortShots checks that someone who talks in shots of a second is shown with examples of all of
-// them, and that their lips touch in silence.
+// TestShortShots checks that a person who talks in shots of a second is shown with examples of all
+// shots, and that the person's lips touch in silence.
 func TestShortShots(t *testing.T) {
 	s := &scene{}
 	heads := []func(int) facetest.Head{talking, closer, talking, closer}

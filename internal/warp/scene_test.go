@@ -17,7 +17,7 @@ import (
 
 const fps, width, height = 25, 320, 300
 
-// scene is a video of drawn heads, one a track.
+// scene is a video of drawn heads, one for each track.
 type scene struct {
 	frames []*image.YCbCr
 	faces  [][]tracking.Face // without pixels
@@ -49,7 +49,7 @@ func (s *scene) cut(i int) bool {
 	return i > 0 && len(s.faces[i]) > 0 && len(s.faces[i-1]) > 0 && s.faces[i][0].Track != s.faces[i-1][0].Track
 }
 
-// landmarks returns about where a detector finds the landmarks of a drawn head.
+// landmarks returns the landmarks of a drawn head, about as a detector finds them.
 func landmarks(h facetest.Head) (p detection.Landmarks) {
 	for k, q := range [...]geom.Point{
 		detection.LeftPupil: {X: -.5, Y: 0}, detection.RightPupil: {X: .5, Y: 0},
@@ -86,7 +86,7 @@ func (s *scene) analyse(t *testing.T) *analyser {
 	return a
 }
 
-// plan returns the analyser of the scene and its plan for a speech, of one articulation for each frame.
+// plan returns the analyser of the scene and its plan for a speech, which has an articulation for each frame.
 func (s *scene) plan(t *testing.T, said []speech.Articulation) (*analyser, painter) {
 	t.Helper()
 	return s.planOf(t, s.analyse(t), said)
@@ -129,7 +129,7 @@ func (s *scene) show(t *testing.T, p render.Painter, i int) *image.YCbCr {
 	return out
 }
 
-// checkMouth checks that a mouth is as render.Mouth says.
+// checkMouth checks that a mouth has the properties that render.Mouth promises.
 func checkMouth(t *testing.T, i int, frame *image.YCbCr, m render.Mouth) {
 	t.Helper()
 	r := m.Image.Rect
@@ -152,8 +152,8 @@ func gap(f *image.YCbCr, h facetest.Head) float64 {
 	return sum
 }
 
-// openIn returns what a speech asks of a mouth in each frame: to open wide in those half seconds
-// for which loud is true, and silence in the others and after them.
+// openIn returns an articulation for each frame: a wide opening in those half seconds for which loud
+// is true, and silence in the others and after them.
 func openIn(frames int, loud ...bool) []speech.Articulation {
 	said := make([]speech.Articulation, frames)
 	for i := range said {

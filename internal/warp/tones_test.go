@@ -7,8 +7,8 @@ import (
 	"lipsync/internal/geom"
 )
 
-// TestTonesLeaveLipsOut puts a closed mouth on a frame whose lower lip lies where the patch ends.
-// The colour of that lip isn't the tone of the face.
+// TestTonesLeaveLipsOut puts a closed mouth on a frame whose lower lip is at the edge of the patch.
+// The colour of that lip must not count as the tone of the face.
 func TestTonesLeaveLipsOut(t *testing.T) {
 	skin := func() *image.YCbCr {
 		f := image.NewYCbCr(image.Rect(0, 0, 240, 280), image.YCbCrSubsampleRatio420)

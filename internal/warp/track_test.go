@@ -2,8 +2,8 @@ package warp
 
 import "testing"
 
-// TestLastFrames checks that all frames of a shot are painted, also the last ones without pixels of the
-// face. There are such frames in fast videos, since the tracker leaves out some frames.
+// TestLastFrames checks that all frames of a shot are painted, even the last ones if they have no pixels of
+// the face. Fast videos have such frames, since the tracker leaves out some frames.
 func TestLastFrames(t *testing.T) {
 	s := &scene{}
 	s.draw(0, 30, atRest)

@@ -28,8 +28,8 @@ func talking(i int) facetest.Head {
 	return h
 }
 
-// TestMouthFollowsSpeech measures the gaps of a head at rest, whose own mouth is warped, and of one
-// that talks, which is shown with mouths of its other frames.
+// TestMouthFollowsSpeech measures the gaps of a head at rest, whose own mouth is warped, and of a head
+// that talks, which gets mouths of its other frames.
 func TestMouthFollowsSpeech(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -59,7 +59,7 @@ func TestMouthFollowsSpeech(t *testing.T) {
 	}
 }
 
-// TestSilenceLeavesAStillAlone checks that a still with closed lips doesn't change in silence.
+// TestSilenceLeavesAStillAlone checks that a still video with closed lips doesn't change in silence.
 func TestSilenceLeavesAStillAlone(t *testing.T) {
 	s := &scene{}
 	s.draw(0, 25, func(int) facetest.Head { return atRest(0) })
@@ -71,8 +71,8 @@ func TestSilenceLeavesAStillAlone(t *testing.T) {
 	}
 }
 
-// TestOddFaces checks that nothing breaks where there is hardly a face, and that painted mouths stay in
-// the frame.
+// TestOddFaces checks faces that are hardly in the frame. There must be no error, and painted mouths must
+// stay in the frame.
 func TestOddFaces(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	here := func(h facetest.Head) func(int) facetest.Head { return func(int) facetest.Head { return h } }
@@ -202,7 +202,7 @@ func TestNothingCrossesACut(t *testing.T) {
 }
 
 // TestConcurrentMouths paints all frames at once, and one after the other by a second plan. The mouths
-// are the same.
+// must be the same.
 func TestConcurrentMouths(t *testing.T) {
 	s := &scene{}
 	s.draw(0, 60, talking)
@@ -255,8 +255,8 @@ func TestEvenRectangles(t *testing.T) {
 	}
 }
 
-// TestTiltedHead closes the mouth of a head that tilts at the end, with its mouth open. The closed mouths
-// of frames before lie where the tilted head has its own.
+// TestTiltedHead closes the mouth of a head that tilts at the end, with its mouth open. The closed mouths,
+// which are from earlier frames, must be at the place of the tilted head's own mouth.
 func TestTiltedHead(t *testing.T) {
 	tilting := func(i int) facetest.Head {
 		h := talking(i)
@@ -278,7 +278,7 @@ func TestTiltedHead(t *testing.T) {
 	}
 }
 
-// unlike returns the mean difference of luma around the lips of a head.
+// unlike returns the mean difference of luma around the mouth of a head.
 func unlike(a, b *image.YCbCr, h facetest.Head) float64 {
 	var sum, n float64
 	for v := .8; v < 1.5; v += .02 {
