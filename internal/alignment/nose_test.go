@@ -10,7 +10,7 @@ import (
 	"lipsync/internal/pixels"
 )
 
-// TestShifts tilts the drawn head in some of its frames and asks by how much.
+// TestShifts tilts the drawn head in some of its frames, and compares the shifts with that.
 func TestShifts(t *testing.T) {
 	for _, eyes := range []float64{40, 60, 130} {
 		noise := rand.New(rand.NewPCG(5, 6))
@@ -41,7 +41,7 @@ func TestShifts(t *testing.T) {
 	}
 }
 
-// TestShiftsHidden checks that what isn't a nose is nowhere but at its usual place.
+// TestShiftsHidden checks that a hidden nose counts as one at its usual place.
 func TestShiftsHidden(t *testing.T) {
 	noise := rand.New(rand.NewPCG(7, 8))
 	var samples []sample

@@ -11,8 +11,8 @@ import (
 	"lipsync/internal/pixels"
 )
 
-// TestAlign moves the drawn head in known ways, gives landmarks that err by as
-// much as those of the cascades, and asks for the moves back.
+// TestAlign moves the drawn head in known ways, and gives landmarks that err by as much as
+// those of the cascades. The similarities must be those of the movements.
 func TestAlign(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -53,7 +53,7 @@ func TestAlign(t *testing.T) {
 	}
 }
 
-// TestAlignOddSamples checks that nothing breaks where there is little to see.
+// TestAlignOddSamples aligns samples that show hardly a face. There must be no fault.
 func TestAlignOddSamples(t *testing.T) {
 	noise := rand.New(rand.NewPCG(7, 8))
 	one := sampleOf(facetest.Head{X: 160, Y: 130, Eyes: 60}, noise)
@@ -93,9 +93,9 @@ func placeOf(h facetest.Head) geom.Similarity {
 	return geom.Similarity{A: float32(h.Eyes * cos), B: float32(h.Eyes * sin), X: float32(h.X), Y: float32(h.Y)}
 }
 
-// worst returns by how many pixels some points of the face are off their mean
-// place on it at worst: the same canonical place is to be the same on the face
-// in all frames, whichever it is.
+// worst returns the largest distance, in pixels, of some points of the face from their mean
+// place on it. A canonical place has to be at the same place of the face in all frames, no
+// matter which place that is.
 func worst(got, want []geom.Similarity) (most float32) {
 	for _, p := range []geom.Point{{X: .7, Y: .45}, {X: 1.7, Y: .45}, {X: 1.2, Y: 1.1}, {X: 1.2, Y: 1.6}} {
 		places := make([]geom.Point, len(got))

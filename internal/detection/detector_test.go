@@ -43,8 +43,8 @@ func TestOtherModels(t *testing.T) {
 	}
 }
 
-// TestEndsWithContext: networks that compute for ever, at their first run
-// and when they see a frame.
+// TestEndsWithContext checks networks that compute for ever, in their first run
+// or when they get a frame.
 func TestEndsWithContext(t *testing.T) {
 	soon := func() context.Context {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
@@ -79,8 +79,8 @@ func TestEndsWithContext(t *testing.T) {
 	}
 }
 
-// TestManyBoxes: of a network that sees faces everywhere, only some of the surest
-// count. To compare each box with all others would take minutes.
+// TestManyBoxes checks a network that finds faces everywhere. Only some of those with the
+// highest scores count. To compare each box with all others would take minutes.
 func TestManyBoxes(t *testing.T) {
 	var all []candidate
 	for i := range mostBoxes {

@@ -8,7 +8,7 @@ import (
 	"lipsync/internal/geom"
 )
 
-// numbers are n floats of the bytes, over and over again.
+// numbers returns n floats that are read from the bytes. If there are fewer, they repeat.
 func numbers(b []byte, n int) []float32 {
 	numbers := make([]float32, n)
 	for i := range numbers {
@@ -20,7 +20,7 @@ func numbers(b []byte, n int) []float32 {
 	return numbers
 }
 
-// bytesOf are the bytes that numbers reads.
+// bytesOf returns the bytes from which numbers reads all.
 func bytesOf(all ...float64) (b []byte) {
 	for _, x := range all {
 		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(float32(x)))
@@ -37,8 +37,8 @@ func finite(all ...float32) bool {
 	return true
 }
 
-// FuzzBoxes: whatever numbers a user's network makes, they become a bounded number of boxes
-// whose sides and places are numbers.
+// FuzzBoxes checks that any outputs of a user's network become a bounded number of boxes, and
+// that their sides and places are finite.
 func FuzzBoxes(f *testing.F) {
 	f.Add(bytesOf(0, 1, .2), bytesOf(.1, .1, .5, .6))
 	f.Add(bytesOf(math.NaN(), math.Inf(1), .9), bytesOf(math.NaN(), 0, 1, math.Inf(1), -1e30, 1e-40, .5))
@@ -58,8 +58,8 @@ func FuzzBoxes(f *testing.F) {
 	})
 }
 
-// FuzzMesh: whatever points a user's network makes, a face that continues another has
-// landmarks that are numbers.
+// FuzzMesh checks that for any points of a user's network, a face that continues another one has
+// finite landmarks.
 func FuzzMesh(f *testing.F) {
 	f.Add(bytesOf(.3, .3, 0, .7, .7, 0))
 	f.Add(bytesOf(math.NaN(), .5, .5, .6))

@@ -73,7 +73,7 @@ func TestTranscode(t *testing.T) {
 	}
 }
 
-// TestDiskFull has ffmpeg find no space for the sound. The error must be the same as for a failed
+// TestDiskFull runs ffmpeg without space for the sound. The error must be the same as for a failed
 // write of this program.
 func TestDiskFull(t *testing.T) {
 	tools := ffmpegtest.Tools(t)

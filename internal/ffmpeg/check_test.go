@@ -9,7 +9,7 @@ import (
 	"lipsync/internal/ffmpeg"
 )
 
-// TestCheck has programs that work, and then each program failing.
+// TestCheck checks programs that work, and then lets each program fail.
 func TestCheck(t *testing.T) {
 	works, err := ffmpeg.Find(1)
 	if err != nil {

@@ -32,7 +32,7 @@ func TestUnwritten(t *testing.T) {
 	}
 }
 
-// TestUnwrittenEnd has ffmpeg exit with status 0 although it could not write the end of its
+// TestUnwrittenEnd lets ffmpeg exit with status 0 although it could not write the end of its
 // output, as version 5.1 does. There must be no output.
 func TestUnwrittenEnd(t *testing.T) {
 	dir := t.TempDir()

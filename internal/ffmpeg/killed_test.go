@@ -12,7 +12,7 @@ import (
 	"lipsync/internal/ffmpeg"
 )
 
-// TestKilled has programs killed by the system, as when memory runs out, before and after they
+// TestKilled runs programs that the system kills, as when memory runs out, before and after they
 // wrote something; and programs that don't exist or lack a library. None of that is the file's
 // fault. If this program kills a child because it takes too long, that is the file's fault.
 func TestKilled(t *testing.T) {

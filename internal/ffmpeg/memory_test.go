@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// TestProbeMemory has a shell script in place of ffprobe print its memory limit, in KiB.
+// TestProbeMemory runs a shell script instead of ffprobe, which prints its memory limit in KiB.
 func TestProbeMemory(t *testing.T) {
 	shell := filepath.Join(t.TempDir(), "ffprobe")
 	if err := os.WriteFile(shell, []byte("#!/bin/sh\nsleep 1\nulimit -d >&2\nexit 1\n"), 0o700); err != nil {

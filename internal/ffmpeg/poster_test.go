@@ -56,7 +56,7 @@ func TestPosterMiddle(t *testing.T) {
 	}
 }
 
-// TestNoPoster makes none of what is no video, and none once ctx ended.
+// TestNoPoster checks that there is no poster of a file that is no video, and none after ctx has ended.
 func TestNoPoster(t *testing.T) {
 	tools := ffmpegtest.Tools(t)
 	path := filepath.Join(t.TempDir(), "a.mp4")

@@ -10,7 +10,7 @@ import (
 	"lipsync/internal/sandbox"
 )
 
-// TestStarved has a program that did not get the processor, and one that did but made no progress.
+// TestStarved runs a program that gets no processor time, and one that gets it but makes no progress.
 func TestStarved(t *testing.T) {
 	late := errors.New("late")
 	const busy = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done"

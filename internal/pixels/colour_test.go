@@ -21,7 +21,7 @@ func TestColoursComeBack(t *testing.T) {
 	}
 }
 
-// TestRGBComesBack goes the other way, where nothing is out of range.
+// TestRGBComesBack converts colours from RGB and back. All are in range.
 func TestRGBComesBack(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	for range 1000 {

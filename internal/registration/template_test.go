@@ -77,7 +77,7 @@ func templateOf(s scene) *Template {
 	return NewTemplate(grid, pix)
 }
 
-// farOff returns by how much a corner of the grid is in another place, canonical.
+// farOff returns the largest distance between the places of a corner of the grid after both motions, canonical.
 func farOff(got, want Motion) (most float32) {
 	a, b := grid.Similarity(got), grid.Similarity(want)
 	for _, p := range []geom.Point{grid.Place(0, 0), grid.Place(grid.Width-1, 0), grid.Place(0, grid.Height-1), grid.Place(grid.Width-1, grid.Height-1)} {
@@ -86,7 +86,7 @@ func farOff(got, want Motion) (most float32) {
 	return most
 }
 
-// TestRegister moves, brightens and covers a picture, and looks for its motion.
+// TestRegister moves, brightens and covers a picture, and finds its motion.
 func TestRegister(t *testing.T) {
 	const exact = .002 // canonical: an eighth of a pixel of the frame
 	together := Motion{.05, -.04, .04, -.05}
@@ -126,7 +126,7 @@ func TestRegister(t *testing.T) {
 	}
 }
 
-// TestRegisterNowhere looks for what moved too far, and for what isn't there.
+// TestRegisterNowhere registers to a picture that moved too far, or that isn't in the frame.
 func TestRegisterNowhere(t *testing.T) {
 	for seed := range uint64(3) {
 		template := templateOf(scene{seed: seed, face: face})

@@ -20,11 +20,11 @@ import (
 	"lipsync/internal/tracking"
 )
 
-// Tracks of a company of three: one moves the lips, one is larger, one stands in
-// the light.
+// Tracks of three people: one moves the lips, one is larger, and one stands in the
+// light.
 const mover, larger, bright = 0, 1, 2
 
-// company draws the three in a frame of a film.
+// company draws the three people in a frame of a film.
 func company(frame int) (*image.YCbCr, [3]facetest.Head) {
 	heads := [3]facetest.Head{
 		mover:  {X: 80, Y: 70, Eyes: 34, Open: .15 + .15*math.Sin(2*math.Pi*float64(frame)/5)},
@@ -40,7 +40,7 @@ func company(frame int) (*image.YCbCr, [3]facetest.Head) {
 	return f, heads
 }
 
-// filmCompany makes two seconds of them, with a sound.
+// filmCompany makes a video of them of two seconds, with a sound.
 func filmCompany(t *testing.T) (path string) {
 	var film []byte
 	for i := range 5 {
@@ -55,7 +55,7 @@ func filmCompany(t *testing.T) (path string) {
 		"-f", "lavfi", "-i", "sine=d=2", "-crf", "10")
 }
 
-// companyTracker sees the three where they are drawn.
+// companyTracker finds the three people at the places where they are drawn.
 type companyTracker struct{ faces []tracking.Face }
 
 func newCompanyTracker(float64) Tracker {
@@ -79,7 +79,7 @@ func (c companyTracker) Add(_ context.Context, frame *image.YCbCr) ([]tracking.F
 	return faces, false, nil
 }
 
-// likesLight is a network to which faces in the light seem to speak.
+// likesLight returns a network that gives faces in the light high scores, as if they spoke.
 func likesLight(t *testing.T) *speaker.Network {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "network.onnx")
@@ -107,7 +107,7 @@ func likesLight(t *testing.T) *speaker.Network {
 	return n
 }
 
-// TestWhoSpeaks checks whose mouth the engine is told to move.
+// TestWhoSpeaks checks the speaker in the Output that the engine gets.
 func TestWhoSpeaks(t *testing.T) {
 	video := filmCompany(t)
 	for _, c := range []struct {

@@ -14,8 +14,8 @@ func (m *mute) Analyse(Video) (Analyser, error) { return m, nil }
 
 func (m *mute) Articulates() bool { return false }
 
-// TestArticulation: an engine gets the articulation of each frame of the output and of
-// the source, whichever is longer, or none if it needs none.
+// TestArticulation checks that an engine gets the articulation of each frame of the output and
+// of the source, no matter which is longer, and none if it needs none.
 func TestArticulation(t *testing.T) {
 	for _, c := range []struct {
 		name          string

@@ -25,7 +25,7 @@ func benchSizes(b *testing.B, f func(b *testing.B, tools *ffmpeg.Tools, video *f
 	}
 }
 
-// report tells frames per second.
+// report reports the number of frames per second.
 func report(b *testing.B, frames int) {
 	b.ReportMetric(float64(frames)/b.Elapsed().Seconds(), "frames/s")
 	b.ReportMetric(0, "ns/op")

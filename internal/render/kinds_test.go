@@ -163,7 +163,7 @@ func checkOutput(t *testing.T, path string, seconds float64) (channels int) {
 	}
 	v, _ := strconv.ParseFloat(video.Duration, 64)
 	a, _ := strconv.ParseFloat(audio.Duration, 64)
-	// 90 ms for what the audio codecs themselves pad.
+	// Audio codecs pad up to 90 ms.
 	if a < seconds-.005 || a > seconds+.09 || v < a-.001 || v > a+1./20 {
 		t.Errorf("picture lasts %.4f s, sound %.4f s, want %.2f s", v, a, seconds)
 	}

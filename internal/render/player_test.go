@@ -63,7 +63,7 @@ func TestPlay(t *testing.T) {
 			}
 			p.line = timeline{source: len(p.sums), output: 2*len(p.sums) + 25}
 			checkPlay(t, p)
-			// Right frames could come the slow way.
+			// Without this check, the slow way could hide a seek that fails.
 			checkSeek(t, p, len(p.sums)-20, len(p.sums))
 		})
 	}
@@ -151,7 +151,7 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// checkSeek checks that seeking brings the frames from to to-1.
+// checkSeek checks that a seek leads to the frames from from to to-1.
 func checkSeek(t *testing.T, p *player, from, to int) {
 	t.Helper()
 	frames, err := p.tools.OpenFramesAt(t.Context(), p.video, from, to)
@@ -170,7 +170,7 @@ func checkSeek(t *testing.T, p *player, from, to int) {
 	}
 }
 
-// decodeAll runs the first pass's decoder alone.
+// decodeAll runs only the decoder of the first pass.
 func decodeAll(ctx context.Context, s *source) error {
 	free := newBuffers(s.video.Video, 1)
 	decoded := make(chan *image.YCbCr)

@@ -9,7 +9,7 @@ import (
 	"lipsync/internal/ffmpeg/ffmpegtest"
 )
 
-// TestPoster makes a picture of the output once that is there.
+// TestPoster makes a poster of a complete output.
 func TestPoster(t *testing.T) {
 	t.Parallel()
 	video := ffmpegtest.Make(t, "a.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 20))

@@ -10,7 +10,7 @@ import (
 )
 
 // TestProcesses counts the programs that a job starts: one for each file that it
-// looks at, reads or writes, and one more for the sound of the video.
+// inspects, reads or writes, and one more for the sound of the video.
 func TestProcesses(t *testing.T) {
 	video := filmCompany(t)
 	for _, largest := range []bool{false, true} {

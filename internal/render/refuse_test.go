@@ -13,8 +13,8 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// TestRefuse blames no file for a disk that was full while it was decoded, nor for a
-// program that can't be run, that the system killed, or gave no time.
+// TestRefuse checks that no file is at fault if the disk was full while it was decoded, or if a
+// program couldn't be run, was killed by the system, or got no processor time.
 func TestRefuse(t *testing.T) {
 	full := fmt.Errorf("ffmpeg: exit status 228: %w", syscall.ENOSPC)
 	for _, c := range []struct {
@@ -34,8 +34,8 @@ func TestRefuse(t *testing.T) {
 	}
 }
 
-// TestProgramGone renders while one of the programs is not there, or lacks a library: the
-// machine is at fault.
+// TestProgramGone renders while one of the programs is missing, or lacks a library. The machine
+// must be at fault.
 func TestProgramGone(t *testing.T) {
 	dir := t.TempDir()
 	broken := filepath.Join(dir, "broken")

@@ -12,7 +12,7 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// write makes a file of a content.
+// write writes a file with the content.
 func write(t *testing.T, name string, content []byte) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -22,7 +22,7 @@ func write(t *testing.T, name string, content []byte) string {
 	return path
 }
 
-// edit makes a copy of a file with its bytes changed.
+// edit makes a copy of a file, with its bytes changed by a function.
 func edit(t *testing.T, path string, change func([]byte) []byte) string {
 	t.Helper()
 	b, err := os.ReadFile(path)
@@ -36,7 +36,7 @@ func replace(from, to string) func([]byte) []byte {
 	return func(b []byte) []byte { return bytes.ReplaceAll(b, []byte(from), []byte(to)) }
 }
 
-// claimHours changes an MP4's header to say that it lasts ten hours.
+// claimHours changes the header of an MP4 so that it states a length of ten hours.
 func claimHours(b []byte) []byte {
 	at := bytes.Index(b, []byte("mvhd")) + 4 + 12 // version, times
 	scale := binary.BigEndian.Uint32(b[at:])
@@ -57,7 +57,7 @@ func cutPNG(b []byte) []byte {
 	}
 }
 
-// rate makes a WAV say that it has so many samples a second.
+// rate makes a WAV file state a sample rate.
 func rate(hertz uint32) func([]byte) []byte {
 	return func(b []byte) []byte {
 		binary.LittleEndian.PutUint32(b[bytes.Index(b, []byte("fmt "))+12:], hertz)
@@ -130,7 +130,7 @@ func TestAudioOverTheLimit(t *testing.T) {
 	}
 }
 
-// TestLyingHeaders renders files whose headers promise more than there is.
+// TestLyingHeaders renders files whose headers state more than the files have.
 func TestLyingHeaders(t *testing.T) {
 	video := ffmpegtest.Make(t, "a.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 50), "-g", "10", "-movflags", "+faststart")
 	speech := sound(t, "a.wav", "1")

@@ -81,7 +81,7 @@ func (f *fixedTracker) Add(_ context.Context, frame *image.YCbCr) ([]tracking.Fa
 	return []tracking.Face{face}, f.frames == 1, nil
 }
 
-// someone is a face of a size in the middle of a numbered frame.
+// someone returns a face of a size in the middle of a numbered frame.
 func someone(track int, size float32) tracking.Face {
 	head := facetest.Head{X: 80, Y: 36, Eyes: float64(size) / 2.4}
 	return tracking.Face{Track: track, Face: detection.Face{Box: detection.Box{X: 80, Y: 48, Size: size}, Landmarks: head.Landmarks()}}

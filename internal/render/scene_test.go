@@ -11,7 +11,7 @@ import (
 	"lipsync/internal/tracking"
 )
 
-// trackFunc is a tracker that answers by the number of the frame.
+// trackFunc is a tracker that returns faces by the number of the frame.
 type trackFunc func(frame int) (faces []tracking.Face, cut bool)
 
 func (f trackFunc) Add(_ context.Context, frame *image.YCbCr) (faces []tracking.Face, cut bool, err error) {
@@ -71,7 +71,7 @@ func TestSilence(t *testing.T) {
 	}
 }
 
-// TestLargestFace checks that each frame's largest face is the plan's, if the
+// TestLargestFace checks that the plan gets the largest face of each frame, if the
 // job says so.
 func TestLargestFace(t *testing.T) {
 	t.Parallel()

@@ -8,8 +8,8 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// TestTruncated refuses a video of which the second half was not sent, if the output needs
-// it, and takes videos that are whole, whatever they state.
+// TestTruncated checks that a video without its second half is refused, if the output needs that
+// half, and that whole videos are accepted, whatever length they state.
 func TestTruncated(t *testing.T) {
 	const frames = 100 // 4 s
 	tone := []string{"-f", "lavfi", "-i", "sine=f=300:d=4", "-g", "10"}

@@ -51,7 +51,7 @@ func sounds(t *testing.T, name string) []sound {
 	return all[name]
 }
 
-// marks counts what is heard of known sounds.
+// marks counts known sounds, and those of them that the network hears.
 type marks struct{ closures, closed, vowels, shut, teeth, bitten int }
 
 func (m *marks) add(a []Articulation, sounds []sound) {
@@ -88,7 +88,7 @@ func count(b bool) int {
 	return 0
 }
 
-// TestMarks listens to people, clean and with noise 15 dB below the voice.
+// TestMarks computes the articulation of people who speak, without noise and with noise 15 dB below the voice.
 func TestMarks(t *testing.T) {
 	for _, c := range []struct {
 		name           string
@@ -134,7 +134,7 @@ func rms(x []float64) float64 {
 	return math.Sqrt(sum / n)
 }
 
-// TestGain plays the same, louder and quieter.
+// TestGain compares the articulation of one recording at different gains.
 func TestGain(t *testing.T) {
 	for _, name := range recordings {
 		x := recording(t, name)
@@ -166,7 +166,7 @@ func difference(a, b Articulation) float64 {
 	return d
 }
 
-// TestNoSpeech plays what no mouth says.
+// TestNoSpeech analyses sounds that no mouth makes.
 func TestNoSpeech(t *testing.T) {
 	tones := func(seconds float64, hz ...float64) []float64 {
 		x := silence(seconds)
@@ -198,7 +198,7 @@ func TestNoSpeech(t *testing.T) {
 	}
 }
 
-// TestPauseWithNoise plays noise between two sentences.
+// TestPauseWithNoise analyses two sentences with noise between them.
 func TestPauseWithNoise(t *testing.T) {
 	x := recording(t, "human-librivox")
 	a := read(t, samples(join(x, hiss(1, .03), x))).Articulation()
@@ -265,7 +265,7 @@ func TestAt(t *testing.T) {
 	}
 }
 
-// TestEmpty asks for frames where there is no sound.
+// TestEmpty asks for frames of an empty sound.
 func TestEmpty(t *testing.T) {
 	for i, a := range read(t, bytes.NewReader(nil)).ArticulationAt(25, 3) {
 		if a != Rest {

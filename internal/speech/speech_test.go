@@ -79,7 +79,7 @@ func TestSilence(t *testing.T) {
 	}
 }
 
-// TestRareSpeech checks that a word does the same in a long silence as in a
+// TestRareSpeech checks that a word has the same openings in a long silence as in a
 // short one.
 func TestRareSpeech(t *testing.T) {
 	word := join(silence(1.5), recording(t, "human-librivox"), silence(1.5))
@@ -95,7 +95,7 @@ func TestRareSpeech(t *testing.T) {
 	}
 }
 
-// TestStart checks that a sound does the same at any time.
+// TestStart checks that a sound has the same openings at any time.
 func TestStart(t *testing.T) {
 	sound := join(silence(1), recording(t, "festival-lj"), silence(1))
 	later := join(silence(.2), sound)
@@ -118,7 +118,7 @@ func TestEnd(t *testing.T) {
 	}
 }
 
-// TestBounds checks odd sounds: whatever they are, openings are from 0 to 1.
+// TestBounds checks that openings are from 0 to 1 in odd sounds too.
 func TestBounds(t *testing.T) {
 	square := make([]float64, SampleRate)
 	for i := range square {
@@ -212,7 +212,7 @@ func read(t *testing.T, r io.Reader) *Speech {
 	return s
 }
 
-// samples encodes values of -1 to 1, cutting what is louder.
+// samples encodes values from -1 to 1. Larger values are limited to that range.
 func samples(x []float64) io.Reader {
 	var b []byte
 	for _, v := range x {

@@ -16,9 +16,9 @@ var clips = []struct {
 	width, height, people int
 }{{"woman.mp4", 720, 974, 1}, {"talking_man.mp4", 512, 512, 1}, {"two_people.mp4", 704, 352, 2}}
 
-// TestClips checks that everybody is followed from the first frame to the last,
-// and that networks put boxes and landmarks where the cascades do, on the mean
-// of a clip: engines rely on it.
+// TestClips checks that everybody is followed from the first frame to the last. It also checks
+// that networks place boxes and landmarks like the cascades, in the mean of a clip, since engines
+// rely on that.
 func TestClips(t *testing.T) {
 	for _, c := range clips {
 		t.Run(c.file, func(t *testing.T) {
@@ -41,7 +41,7 @@ func TestClips(t *testing.T) {
 	}
 }
 
-// meanDifference sums where faces are that two detectors found.
+// meanDifference sums the differences of the faces that two detectors found.
 type meanDifference struct {
 	landmarks detection.Landmarks // in distances of the pupils, as is box
 	box       geom.Point
@@ -67,7 +67,7 @@ func (m *meanDifference) add(a, b []Face) {
 	}
 }
 
-// followAll returns the faces of each frame: all people's, in one track each.
+// followAll returns the faces of each frame. Each person must have one track in all frames.
 func followAll(t *testing.T, d detection.Detector, frames []*image.YCbCr, people int) (all [][]Face) {
 	t.Helper()
 	tracker, found := NewTracker(d, 25), 0

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestCuts checks where new shots are said to start in sequences of drawn
+// TestCuts checks the frames with which new shots start, in sequences of drawn
 // frames.
 func TestCuts(t *testing.T) {
 	const n = 30

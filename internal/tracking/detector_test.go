@@ -27,8 +27,8 @@ func eachDetector(t *testing.T, test func(t *testing.T, d detection.Detector)) {
 	}
 }
 
-// newDetector makes a detector of networks to try, or of cascades where a file has
-// no name.
+// newDetector makes a detector of the networks in two files. If a file's name is "", cascades
+// do its part.
 func newDetector(t testing.TB, detector, landmarks string) detection.Detector {
 	t.Helper()
 	load := func(file string) *onnx.Session {
@@ -68,7 +68,7 @@ func TestHalfOfTheNetworks(t *testing.T) {
 	}
 }
 
-// TestUnsoundNetworks checks that numbers without sense are no face.
+// TestUnsoundNetworks checks that impossible outputs of a network are no face.
 func TestUnsoundNetworks(t *testing.T) {
 	inf, nan := float32(math.Inf(1)), float32(math.NaN())
 	for name, c := range map[string]struct {
@@ -102,7 +102,7 @@ func TestUnsoundNetworks(t *testing.T) {
 	}
 }
 
-// fault is a detector on a machine that fails: at once, or when a face is found.
+// fault is a detector on a machine that fails: at once, or after it has found boxes.
 type fault struct {
 	boxes []detection.Box
 	err   error

@@ -92,7 +92,7 @@ func testTracks(t *testing.T, d detection.Detector) {
 	}
 }
 
-// run is an expected track: its first frame, the one after its last, and where its head is in each.
+// run is an expected track: its first frame, the frame after its last one, and its head in each.
 type run struct {
 	from, to int
 	head     func(i int) facetest.Head
@@ -113,8 +113,8 @@ func swaying(h facetest.Head, by float64) func(int) facetest.Head {
 	return func(i int) facetest.Head { return sway(h, by, i) }
 }
 
-// check holds the faces of a frame against those that are to be there. numbers
-// are those of the tracks, -1 before their first frame.
+// check compares the faces of a frame with the expected ones. numbers has the numbers of the tracks,
+// -1 before their first frame.
 func check(t *testing.T, i int, faces []Face, want []run, numbers []int) {
 	t.Helper()
 	for k, r := range want {
