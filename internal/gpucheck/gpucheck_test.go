@@ -16,7 +16,7 @@ import (
 	"lipsync/internal/render"
 )
 
-// machine is one without a GPU, with a trivial network of wav2lip and a short video.
+// machine returns a machine without a GPU, with a trivial network of wav2lip and a short video.
 func machine(t *testing.T) *Machine {
 	t.Helper()
 	onnxtest.Runtime(t)
@@ -75,7 +75,7 @@ func missing(t *testing.T, m Machine) {
 	}
 }
 
-// shown has the engine's job compared with one of an engine that makes the same, and one
+// shown compares the engine's job with that of an engine that makes the same, and of an engine
 // that doesn't.
 func shown(t *testing.T, m *Machine) {
 	t.Helper()

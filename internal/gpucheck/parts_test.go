@@ -69,8 +69,8 @@ func TestShapes(t *testing.T) {
 	}
 }
 
-// TestLikeness: each step of 16 numbers adds 24.05 dB of noise, and blurred structure is
-// told apart from a shift of brightness.
+// TestLikeness checks that a difference of 16 levels is a PSNR of 24.05 dB, and that blurred
+// structure is distinguished from a shift of brightness.
 func TestLikeness(t *testing.T) {
 	frame := func(f func(i int) int) *image.YCbCr {
 		img := image.NewYCbCr(image.Rect(0, 0, 64, 64), image.YCbCrSubsampleRatio420)
@@ -107,7 +107,7 @@ func TestLikeness(t *testing.T) {
 	}
 }
 
-// TestKeepsTo: the GPU's encoder may lose a dB and take a quarter more bits, not more.
+// TestKeepsTo checks that the GPU's encoder may lose a dB and take a quarter more bits, not more.
 func TestKeepsTo(t *testing.T) {
 	of := func(psnr, ssim float64, bytes int64) *encoded {
 		squares := 255 * 255 / math.Pow(10, psnr/10)
@@ -130,7 +130,7 @@ func TestKeepsTo(t *testing.T) {
 	}
 }
 
-// TestSqueeze: limits fall until batches are smaller or the network fails.
+// TestSqueeze checks that limits fall until batches become smaller or the network fails.
 func TestSqueeze(t *testing.T) {
 	for _, c := range []struct {
 		name            string

@@ -81,7 +81,7 @@ func TestLoadsOnlyONNX(t *testing.T) {
 	}
 }
 
-// sparse makes a file of the size, which takes no space.
+// sparse makes a file of the size that takes no space on the disk.
 func sparse(t *testing.T, dir string, size int64) string {
 	t.Helper()
 	path := filepath.Join(dir, "large.onnx")
@@ -94,8 +94,8 @@ func sparse(t *testing.T, dir string, size int64) string {
 	return path
 }
 
-// TestMemoryIsBounded: a network of some bytes that asks for 10 GB of memory, of its
-// input or of constants, fails, and the next one runs.
+// TestMemoryIsBounded checks networks of some bytes that ask for 10 GB of memory, by their
+// input or by constants. They must fail, and the next network must run.
 func TestMemoryIsBounded(t *testing.T) {
 	row := []onnx.Info{{Name: "x", Type: onnx.Float32, Shape: []int{1, 1}}}
 	for _, from := range []string{"x", "one"} {
@@ -125,8 +125,8 @@ func TestMemoryIsBounded(t *testing.T) {
 }
 
 // TestNothingLeaks loads, binds, runs and closes a network of 4 MiB, with tensors of
-// 2 MiB, many times, also where that fails. Some memory is kept for the next one:
-// 200 that were lost would be far more.
+// 2 MiB, many times, even if that fails. Some memory is kept for the next network, but
+// 200 lost networks would take far more.
 func TestNothingLeaks(t *testing.T) {
 	const side = 1024
 	path := onnxtest.Graph{
@@ -161,7 +161,7 @@ func TestNothingLeaks(t *testing.T) {
 	}
 }
 
-// status is a size in /proc/self/status, in bytes.
+// status returns a size in /proc/self/status, in bytes.
 func status(t *testing.T, name string) int {
 	t.Helper()
 	text, err := os.ReadFile("/proc/self/status")

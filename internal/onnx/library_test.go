@@ -24,7 +24,7 @@ func TestCheckVersion(t *testing.T) {
 	}
 }
 
-// TestFind: what cannot be loaded is an error that says what to do.
+// TestFind checks that a library that cannot be loaded is an error that says what to do.
 func TestFind(t *testing.T) {
 	text := filepath.Join(t.TempDir(), libraryName)
 	if err := os.WriteFile(text, []byte("no library"), 0o600); err != nil {

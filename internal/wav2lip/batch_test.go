@@ -31,8 +31,8 @@ func (g *gate) run(_ context.Context, c *goBinding) error {
 	return err
 }
 
-// ask has n faces painted at once, of sounds from first on, and returns where
-// their errors come.
+// ask lets the engine paint n faces at once, with sounds from first on, and returns the
+// channel of their errors.
 func ask(ctx context.Context, e *Engine, first, n int) chan error {
 	answered := make(chan error, n)
 	for i := range n {
@@ -50,7 +50,7 @@ func ask(ctx context.Context, e *Engine, first, n int) chan error {
 	return answered
 }
 
-// check takes a number of errors and compares them.
+// check receives a number of errors and compares them.
 func check(t *testing.T, answered chan error, n int, want error) {
 	t.Helper()
 	for range n {
@@ -60,8 +60,8 @@ func check(t *testing.T, answered chan error, n int, want error) {
 	}
 }
 
-// TestBatchesFill checks that what waits while the network runs goes together
-// next.
+// TestBatchesFill checks that the faces that wait while the network runs are in the next
+// batch together.
 func TestBatchesFill(t *testing.T) {
 	for _, c := range []struct {
 		fixed   bool
@@ -130,8 +130,8 @@ func TestPanicStaysInBatch(t *testing.T) {
 	})
 }
 
-// TestContextEnds checks that who waits for a network that doesn't answer is
-// freed by their own context, in the run as in the queue, and others aren't.
+// TestContextEnds checks calls that wait for a network that doesn't answer. The end of a
+// call's own context must end it, in a run and in the queue, and no other call.
 func TestContextEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := &gate{answers: make(chan error, 10)}
@@ -164,8 +164,8 @@ func TestClose(t *testing.T) {
 	})
 }
 
-// TestRunsOverlap checks that as many runs as the model allows are at once, and
-// that the next waits for one of them.
+// TestRunsOverlap checks that there are as many runs at once as the model allows, and
+// that the next run waits for one of them.
 func TestRunsOverlap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var now atomic.Int32

@@ -39,15 +39,15 @@ func loadFull(b *testing.B) *onnx.Session {
 	return onnxtest.LoadWith(b, path, onnx.Options{Threads: Threads()})
 }
 
-// rest has the process give back what memory it can, and the system measure its
-// peak from now on. What other benchmarks left in use still counts.
+// rest lets the process give back unused memory, and the system measure the peak of its
+// memory from now on. Memory that other benchmarks left in use still counts.
 func rest() {
 	debug.FreeOSMemory()
 	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) // only on Linux
 }
 
-// peak is the most memory that the process had since rest, in MiB; 0 where it can't
-// be known.
+// peak returns the largest memory that the process had since rest, in MiB, or 0 if it
+// can't be known.
 func peak() float64 {
 	status, _ := os.ReadFile("/proc/self/status") // only on Linux
 	var kB float64
@@ -57,7 +57,7 @@ func peak() float64 {
 	return kB / 1024
 }
 
-// report tells frames a second and the most memory that the process had since
+// report reports frames a second, and the largest memory that the process had since
 // rest.
 func report(b *testing.B, frames int) {
 	b.ReportMetric(float64(frames)/b.Elapsed().Seconds(), "frames/s")
@@ -154,7 +154,7 @@ func (f *clipFrames) track(b *testing.B) {
 	f.faces = append(f.faces, aligner.End()...)
 }
 
-// analyse has the engine look at the clip and plan to say a tone with it.
+// analyse lets the engine analyse the clip and plan it for a tone.
 func (f *clipFrames) analyse(b *testing.B, e *Engine) render.Painter {
 	b.Helper()
 	a, err := e.Analyse(render.Video{Width: f.info.Video.Width, Height: f.info.Video.Height, FPS: f.info.Video.Rate.Float()})
@@ -197,8 +197,9 @@ func (f *clipFrames) mouths(b *testing.B, e *Engine, p render.Painter) {
 	}
 }
 
-// BenchmarkStages runs the stages of a job one after the other, each on all cores
-// theirs, and then a job: how near it comes to the slowest of them. The mouths without the network are cut, heard and put back.
+// BenchmarkStages runs the stages of a job one after the other, each with all its cores,
+// and then a job, to compare the job with the slowest stage. The stage of mouths without the
+// network cuts faces out, computes their sound and puts them back.
 func BenchmarkStages(b *testing.B) {
 	f := readClip(b)
 	f.track(b)
@@ -266,7 +267,7 @@ func BenchmarkJob(b *testing.B) {
 	}
 }
 
-// jobs runs whole jobs, reports and returns how many frames they made.
+// jobs runs whole jobs, reports, and returns the number of frames that they made.
 func jobs(b *testing.B, e *Engine) (frames int) {
 	detector, err := detection.New(b.Context(), nil, nil)
 	if err != nil {

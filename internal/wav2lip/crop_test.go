@@ -8,7 +8,7 @@ import (
 	"lipsync/internal/geom"
 )
 
-// places is a frame whose luma tells x, and whose chroma tells y.
+// places returns a frame whose luma gives x, and whose chroma gives y.
 func places(width, height int) *image.YCbCr {
 	f := image.NewYCbCr(image.Rect(0, 0, width, height), image.YCbCrSubsampleRatio420)
 	for i := range f.Y {
@@ -20,8 +20,8 @@ func places(width, height int) *image.YCbCr {
 	return f
 }
 
-// TestCropGeometry checks where the crop's pixels come from, upright and turned,
-// and from beyond the frame.
+// TestCropGeometry checks the places that the crop's pixels come from: of faces that are
+// upright, turned, and partly outside the frame.
 func TestCropGeometry(t *testing.T) {
 	const width, height = 220, 300
 	frame := places(width, height)

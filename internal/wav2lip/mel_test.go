@@ -107,7 +107,7 @@ func TestWindowsEqualReference(t *testing.T) {
 	}
 }
 
-// TestShortSounds listens to less than a window.
+// TestShortSounds checks sounds that are shorter than a window.
 func TestShortSounds(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 199, 399, 400, 401, 3199, 3200} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
@@ -144,7 +144,7 @@ func TestReflect(t *testing.T) {
 	}
 }
 
-// FuzzListen listens to any sound, at a frame and a rate.
+// FuzzListen computes the window of any sound, at a frame and a frame rate.
 func FuzzListen(f *testing.F) {
 	f.Add([]byte{}, 0, 25.)
 	f.Add([]byte{1}, 3, 25.)

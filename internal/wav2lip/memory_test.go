@@ -18,8 +18,8 @@ import (
 var errFull = fmt.Errorf("the network failed: %w", onnx.ErrMemory)
 
 // TestBatchesSplit checks that faces whose batch has too little memory are painted in
-// smaller ones, with a warning for each full batch that is made smaller, and that of one
-// face, or of a batch that the model fixes, the error stands.
+// smaller batches, with a warning for each full batch that is made smaller. The error stays
+// if a batch has one face, or if the model fixes its size.
 func TestBatchesSplit(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -117,8 +117,8 @@ func TestTrySplits(t *testing.T) {
 	}
 }
 
-// TestBindingSplits checks that a full batch for whose binding there is too little memory
-// is painted in halves, also when it waits to run.
+// TestBindingSplits checks that a full batch is painted in halves if there is too little memory
+// for its binding, even while it waits to run.
 func TestBindingSplits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := &gate{answers: make(chan error)}

@@ -11,7 +11,7 @@ func info(name string, shape ...int) onnx.Info {
 	return onnx.Info{Name: name, Type: onnx.Float32, Shape: shape}
 }
 
-// TestModels checks that the inputs of a model are told apart by their shapes.
+// TestModels checks that the inputs of a model are distinguished by their shapes.
 func TestModels(t *testing.T) {
 	face, sound, out := info("a", -1, 6, 96, 96), info("b", -1, 1, 80, 16), info("c", -1, 3, 96, 96)
 	for _, c := range []struct {
@@ -44,7 +44,7 @@ func TestCPUBatch(t *testing.T) {
 	}
 }
 
-// TestHostileModels checks that each is refused in a sentence that tells why.
+// TestHostileModels checks that each model is refused in a sentence with the reason.
 func TestHostileModels(t *testing.T) {
 	face, sound, out := info("a", -1, 6, 96, 96), info("b", -1, 1, 80, 16), info("c", -1, 3, 96, 96)
 	for _, c := range []struct {

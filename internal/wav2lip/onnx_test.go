@@ -13,14 +13,14 @@ import (
 	"lipsync/internal/onnx/onnxtest"
 )
 
-// load makes a model whose output is its face as it is, in numbers of a type and
-// for a batch, -1 for any.
+// load makes a model whose output is its face as it is. Its numbers have a type, and its
+// batches a size, -1 for any.
 func load(t *testing.T, size, batch int, kind onnx.Type) *onnx.Session {
 	t.Helper()
 	return loadGraph(t, slice(kind, batch, size, []int{batch, 3, size, size}, 1))
 }
 
-// slice is a network whose output is its face as it is, of each step-th row.
+// slice returns a network whose output has every step-th row of its face, as it is.
 func slice(kind onnx.Type, batch, size int, output []int, step int64) onnxtest.Graph {
 	ints := func(name string, values ...int64) onnxtest.Tensor {
 		return onnxtest.Tensor{Name: name, Shape: []int{len(values)}, Ints: values}
@@ -73,7 +73,7 @@ func TestONNX(t *testing.T) {
 	}
 }
 
-// TestDefaultBatch checks that of large faces fewer go together.
+// TestDefaultBatch checks that batches of large faces are smaller.
 func TestDefaultBatch(t *testing.T) {
 	for size, want := range map[int]int{96: 4, 384: 1} {
 		e, err := New(t.Context(), load(t, size, -1, onnx.Float32), slog.New(slog.DiscardHandler))
@@ -87,8 +87,8 @@ func TestDefaultBatch(t *testing.T) {
 	}
 }
 
-// TestLargeBatchesRunSeldom checks that of large batches, which only a model of a
-// fixed batch has, fewer run at once than there are cores.
+// TestLargeBatchesRunSeldom checks that fewer large batches run at once than the machine has
+// cores. Only a model that fixes the size of batches has large ones.
 func TestLargeBatchesRunSeldom(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for _, c := range []struct{ size, batch, want int }{{96, -1, 8}, {96, 4, 8}, {96, 16, 2}, {96, 64, 1}, {384, 4, 2}} {
@@ -106,7 +106,7 @@ func TestLargeBatchesRunSeldom(t *testing.T) {
 	}
 }
 
-// announced is a binding that tells when it is run.
+// announced is a binding that signals each run.
 type announced struct {
 	binding
 	runs chan<- struct{}
@@ -117,8 +117,8 @@ func (a announced) Run(ctx context.Context) error {
 	return a.binding.Run(ctx)
 }
 
-// TestJobEndsWithContext ends a job while the network runs that never would end,
-// and then the engine.
+// TestJobEndsWithContext ends a job, and then the engine, while a network runs that would
+// never end.
 func TestJobEndsWithContext(t *testing.T) {
 	session, runs := loadGraph(t, onnxtest.Endless()), make(chan struct{}, 100)
 	m, err := newModel(session.Inputs(), session.Outputs(), 2)

@@ -18,8 +18,8 @@ import (
 	"lipsync/internal/tracking"
 )
 
-// seated is a tracker that sees one face, always at the same place, but misses it
-// in some frames. Where it misses it for long, the face starts a new track.
+// seated is a tracker that finds one face, always at the same place, and misses it in some
+// frames. If it has missed the face for long, the face starts a new track.
 type seated struct {
 	frame  int // that comes next
 	missed []int
@@ -44,13 +44,13 @@ func (s *seated) Add(_ context.Context, frame *image.YCbCr) (faces []tracking.Fa
 
 var sitter = facetest.Head{X: 160, Y: 110, Eyes: 60}
 
-// Of the bits that the network paints on the face: how many, where on the
-// canonical face the first begins, and how wide and tall each is.
+// The network paints bits on the face. These are their number, the place of the first one on
+// the canonical face, and the width and height of each.
 const bits, bitLeft, bitTop, bitWide, bitTall = 8, .75, 1.35, .11, .3
 
-// TestFramesGetTheirSound renders videos with a network that finds out which
-// window of the sound it hears, and paints its number. Each frame of the output
-// must show its own, though the jobs run at once and share the network's batches.
+// TestFramesGetTheirSound renders videos with a network that finds out the number of the
+// window of sound that it gets, and paints it. Each frame of the output must show the number
+// of its own window, although the jobs run at once and share the network's batches.
 func TestFramesGetTheirSound(t *testing.T) {
 	path, heard := chirp(t, 2.03)
 	e := newTestEngine(t, 96, 4, func(_, sound, out []float32) { paintNumber(out, heard(sound)) })
@@ -74,8 +74,8 @@ func TestFramesGetTheirSound(t *testing.T) {
 	}
 }
 
-// chirp makes a sound that rises all the time, and tells which of its windows
-// one is.
+// chirp makes a sound that rises all the time, and a function that returns the number of a
+// window of it.
 func chirp(t *testing.T, seconds float64) (path string, which func(sound []float32) int) {
 	samples := make([]int16, int(seconds*16000))
 	for i := range samples {
@@ -124,8 +124,8 @@ func paintNumber(out []float32, number int) {
 	}
 }
 
-// TestMissedFace checks that a mouth doesn't flash back to the source's where the
-// face was only missed.
+// TestMissedFace checks that the mouth of the source isn't seen in frames in which the face
+// was only missed.
 func TestMissedFace(t *testing.T) {
 	e := newTestEngine(t, 96, 4, func(_, _, out []float32) { paintNumber(out, 1<<bits-1) })
 	video := ffmpegtest.Make(t, "in.mp4", "-f", "lavfi", "-i", "color=0x404040:s=320x260:d=2:r=25")

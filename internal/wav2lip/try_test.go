@@ -39,8 +39,8 @@ func TestTry(t *testing.T) {
 	})
 }
 
-// TestTryAsOften checks that a network is tried with as many runs at once as jobs
-// will bring, and refused if they don't fit together.
+// TestTryAsOften checks that a network is tried with as many runs at once as in jobs, and
+// refused if the memory isn't enough for all of them.
 func TestTryAsOften(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		full, m := errors.New("no memory"), model{sound: 1, size: 96, batch: 2, runs: 3}
@@ -69,8 +69,8 @@ func wait(ctx context.Context, _ *goBinding) error {
 	return ctx.Err()
 }
 
-// TestOtherOutput tries a model that doesn't say that its faces are of another
-// size than those it takes.
+// TestOtherOutput tries a model whose output has another size than its input, which it
+// doesn't state.
 func TestOtherOutput(t *testing.T) {
 	e, err := New(t.Context(), loadGraph(t, slice(onnx.Float32, -1, 96, []int{-1, -1, -1, -1}, 2)), slog.New(slog.DiscardHandler))
 	if err == nil {
