@@ -87,7 +87,7 @@ func TestBlind(t *testing.T) {
 	}
 }
 
-// TestNotShared says what is missing where there are no clips.
+// TestNotShared checks the errors for missing clips and tools, and for missing recordings.
 func TestNotShared(t *testing.T) {
 	l := &layout{Shared: t.TempDir(), Python: os.Args[0], Recordings: t.TempDir()}
 	if err := l.check(); !errors.Is(err, errNoShared) {

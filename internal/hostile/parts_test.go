@@ -18,7 +18,7 @@ type part struct {
 	leaf          bool // it has no parts of its own
 }
 
-// sizeKind says how a part's size is written.
+// sizeKind is the way in which a part's size is written.
 type sizeKind int
 
 const (

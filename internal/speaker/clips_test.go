@@ -102,7 +102,7 @@ var scenes = []struct {
 		panels: []string{man, manAstray}},
 }
 
-// TestScenes tells who speaks in each scene, with the cascades and with networks.
+// TestScenes finds the speakers in each scene, with the cascades and with networks.
 func TestScenes(t *testing.T) {
 	media := filepath.Join(filepath.Dir(onnxtest.Models(t)), "media")
 	clips := map[string]map[string]string{} // of scenes that were made
@@ -171,13 +171,13 @@ func makeScene(t *testing.T, media, rate string, sounds map[string]string, panel
 	return clips
 }
 
-// watched is a clip and who speaks in it by each of its sounds.
+// watched is the result for a clip: the speakers by each of its sounds.
 type watched struct {
 	active map[string]func(frame int) int // by the name of the sound
-	places []map[int]float32              // where each face is in each frame, from 0 left to 1 right
+	places []map[int]float32              // place of each face in each frame, by track, from 0 left to 1 right
 }
 
-// listener tells who speaks by one sound.
+// listener finds the speakers by one sound.
 type listener struct {
 	*Analyser
 	heard   *speech.Speech
@@ -208,7 +208,7 @@ func (l *listener) give(complete []*Window) {
 	}
 }
 
-// watch tracks the faces of clips with the same pictures once, and tells who speaks by the sound of each.
+// watch tracks the faces of clips with the same pictures once, and finds the speakers by the sound of each.
 func watch(t *testing.T, clips map[string]string, detector detection.Detector, network *Network) watched {
 	t.Helper()
 	w := watched{active: map[string]func(int) int{}}

@@ -77,8 +77,8 @@ func halts(frame int) float32 { return .2 - from(46, 54, talks)(frame) }
 // chews is lips that move while the sound is not loud.
 func chews(frame int) float32 { return speaks(frame + 12) }
 
-// TestActive tells who speaks in drawn videos of 4 s. Where nothing else is said, track 0 has a small face
-// and track 1 a large one.
+// TestActive finds the speakers in drawn videos of 4 s. Unless a case says otherwise, track 0 has a small
+// face and track 1 a large one.
 func TestActive(t *testing.T) {
 	sound := tone(t, 200)
 	small := func(mouth func(int) float32) person { return person{track: 0, size: 100, to: 100, mouth: mouth} }
