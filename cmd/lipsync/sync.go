@@ -18,11 +18,14 @@ import (
 
 type syncCommand struct {
 	renderFlags
-	Video                         string `arg:"" help:"The video, with a face in it. It is cut to the length of the audio; a shorter one plays backward and forward."`
-	Audio                         string `arg:"" help:"The speech track. It may be a video with sound."`
-	Output                        string `short:"o" placeholder:"OUT.mp4" help:"The MP4 file to make, or - for standard output. It appears when it is complete. Required."`
-	Quiet                         bool   `short:"q" help:"Print nothing except errors."`
-	DisableActiveSpeakerDetection bool   `help:"Sync the largest face of each frame, no matter who speaks."`
+	Video                         string                 `arg:"" help:"The video, with a face in it."`
+	Audio                         string                 `arg:"" help:"The speech track. It may be a video with sound."`
+	Output                        string                 `short:"o" placeholder:"OUT.mp4" help:"The MP4 file to make, or - for standard output. It appears when it is complete. Required."`
+	Quiet                         bool                   `short:"q" help:"Print nothing except errors."`
+	DisableActiveSpeakerDetection bool                   `help:"Sync the largest face of each frame, no matter who speaks."`
+	SyncMode                      lipsync.SyncMode       `placeholder:"MODE" help:"How long the output is. As long as the audio, where a longer video is cut and a shorter one plays forward and backward (bounce, the default) or starts again (loop), or where the video plays faster or slower, by a factor of 2 at most (remap). As long as the shorter of the two (cut_off). As long as the longer of the two, where silence follows a shorter audio and a shorter video holds its last frame (silence)."`
+	Silence                       lipsync.Silence        `placeholder:"MOUTH" help:"What the mouth does while nobody speaks: it rests (rest, the default), or it stays as in the video (keep)."`
+	NoFace                        lipsync.FacelessFrames `placeholder:"ACTION" help:"What happens if a frame shows no face: it stays as it is (keep, the default), or there is no output (fail). A video without any face always fails."`
 }
 
 // standardOutput is the name of the output that means standard output.
@@ -68,9 +71,12 @@ func (c *syncCommand) Run(ctx context.Context, s streams) (err error) {
 		said = io.Discard
 	}
 	bar := newProgress(said)
+	var made render.Result
 	err = renderer.Render(ctx, render.Job{
 		Video: c.Video, Audio: c.Audio, Output: finished, Scratch: scratch, Engine: c.Engine,
 		LargestFace: c.DisableActiveSpeakerDetection,
+		Options:     lipsync.Options{SyncMode: c.SyncMode, Silence: c.Silence, NoFace: c.NoFace},
+		Rendered:    func(r render.Result) { made = r },
 		Progress:    func(p render.Progress) { bar.show(string(p.Stage), p.Done, p.Total) },
 	})
 	bar.end()
@@ -81,13 +87,28 @@ func (c *syncCommand) Run(ctx context.Context, s streams) (err error) {
 		return err
 	}
 	if c.Output == standardOutput {
-		return copyFile(s.out, finished)
+		err = copyFile(s.out, finished)
+	} else if err = os.Rename(finished, c.Output); err == nil {
+		_, err = fmt.Fprintf(said, "The output is %s\n", c.Output)
 	}
-	if err := os.Rename(finished, c.Output); err != nil {
+	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(said, "The output is %s\n", c.Output)
-	return err
+	return printResult(said, made)
+}
+
+// printResult prints the facts about an output that its user should know.
+func printResult(w io.Writer, r render.Result) error {
+	lines := r.Warnings.Texts()
+	if f := r.Frames; f.Kept() > 0 {
+		lines = append([]string{fmt.Sprintf("Synced %d of %d frames", f.Synced, f.Total)}, lines...)
+	}
+	for _, line := range lines {
+		if _, err := fmt.Fprintln(w, line); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // scratch makes a folder for the unfinished output. It is beside the output file, if that is one,

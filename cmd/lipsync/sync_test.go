@@ -41,6 +41,27 @@ func TestSyncOutputs(t *testing.T) {
 	wantVideo(t, out, "480,270,25/1,15")
 }
 
+// TestSyncOptions renders by options, and has the program tell which frames stayed as they are.
+func TestSyncOptions(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "out.mp4")
+	silence := func(seconds string) string {
+		path := filepath.Join(t.TempDir(), "silence.wav")
+		if err := runFFmpeg("-f", "lavfi", "-i", "anullsrc=r=16000:cl=mono", "-t", seconds, path); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	_, said, status := command(t, "sync", fixtures.video, silence("1"), "-o", out, "--sync-mode", "loop", "--silence", "keep", "--no-face", "fail")
+	if end := "The output is " + out + "\nSynced 0 of 25 frames\n"; status != ok || !strings.HasSuffix(said, end) {
+		t.Errorf("got status %d, %q, want %q at the end", status, said, end)
+	}
+	wantVideo(t, out, "480,270,25/1,25")
+	_, said, status = command(t, "sync", fixtures.video, silence("0.2"), "-o", out, "--sync-mode", "remap")
+	if status == ok || !strings.Contains(said, "3 times as fast: sync_mode remap allows a factor of 2\n") {
+		t.Errorf("got status %d, %q, want a refusal", status, said)
+	}
+}
+
 func TestSyncNames(t *testing.T) {
 	dir := t.TempDir()
 	for source, name := range map[string]string{fixtures.video: "-a video.mp4", fixtures.speech: "-i.wav"} {
@@ -78,6 +99,7 @@ func TestSyncRefusals(t *testing.T) {
 		{[]string{fixtures.video, "https://example.com/a.wav", "-o", out}, failed, "lipsync: sync takes local files; download https://example.com/a.wav first\n"},
 		{[]string{fixtures.video, "-o", out}, usage, "<audio>"},
 		{[]string{fixtures.video, fixtures.speech, "-o", out, "--engine", "magic"}, usage, "--engine"},
+		{[]string{fixtures.video, fixtures.speech, "-o", out, "--sync-mode", "magic"}, usage, "sync_mode must be one of: bounce, loop, cut_off, silence, remap\n"},
 		{[]string{fixtures.video, fixtures.speech, "-o", out, "--fast"}, usage, "--fast"},
 		{[]string{filepath.Join(dir, "missing"), fixtures.speech, "-o", out}, failed, "lipsync: video " + filepath.Join(dir, "missing") + " not found\n"},
 		{[]string{dir, fixtures.speech, "-o", out}, failed, "is not a file"},

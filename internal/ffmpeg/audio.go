@@ -20,7 +20,17 @@ const PCMRate = 16000
 // silence; if that takes too much memory, Transcode returns an error and 0 samples. It stops after
 // the duration most. It returns the number of samples at PCMRate.
 func (t *Tools) Transcode(ctx context.Context, in *Info, aac string, pcm io.Writer, most time.Duration) (int64, error) {
-	p, err := t.startReader(ctx, t.FFmpeg, transcodeArgs(in, aac, most), sandbox.Files{Read: []string{in.Path}, Write: []string{aac}}, soundMemory)
+	return t.transcode(ctx, in, aac, pcm, trackArgs(in, most))
+}
+
+// TranscodeTo is Transcode for a sound that must have the length: it cuts a longer one, and adds
+// silence to a shorter one.
+func (t *Tools) TranscodeTo(ctx context.Context, in *Info, aac string, pcm io.Writer, length time.Duration) (int64, error) {
+	return t.transcode(ctx, in, aac, pcm, trackArgs(in, length, "apad=whole_dur="+seconds(length)))
+}
+
+func (t *Tools) transcode(ctx context.Context, in *Info, aac string, pcm io.Writer, track []string) (int64, error) {
+	p, err := t.startReader(ctx, t.FFmpeg, transcodeArgs(in, aac, track), sandbox.Files{Read: []string{in.Path}, Write: []string{aac}}, soundMemory)
 	if err != nil {
 		return 0, err
 	}
@@ -47,11 +57,13 @@ const (
 	soundMemory = 6 * soundSize
 )
 
-func transcodeArgs(in *Info, aac string, most time.Duration) []string {
-	args := append(soundInput(in), trackArgs(in, most)...)
+// transcodeArgs returns the arguments that encode the sound that track selects, and write its
+// samples to the pipe.
+func transcodeArgs(in *Info, aac string, track []string) []string {
+	args := append(soundInput(in), track...)
 	args = append(args, in.Audio.EncoderArgs()...)
 	args = append(args, "-map_metadata", "-1", "-f", "mp4", "-y", "file:"+aac)
-	return append(append(args, trackArgs(in, most)...), pcmArgs()...)
+	return append(append(args, track...), pcmArgs()...)
 }
 
 // CountSamples returns the number of samples that Transcode would write. It takes a tenth of the
@@ -67,11 +79,15 @@ func (t *Tools) CountSamples(ctx context.Context, in *Info, most time.Duration) 
 	return n / 2, err
 }
 
-// trackArgs returns the arguments that select the sound, from its first sample on, without gaps.
-func trackArgs(in *Info, most time.Duration) []string {
-	return []string{"-map", "0:" + strconv.Itoa(in.Audio.index), "-af", "asetpts=PTS-STARTPTS,aresample=async=1:first_pts=0",
-		"-t", strconv.FormatFloat(most.Seconds(), 'f', -1, 64)}
+// trackArgs returns the arguments that select the sound, from its first sample on, without gaps,
+// and apply more filters to it.
+func trackArgs(in *Info, most time.Duration, more ...string) []string {
+	filters := append([]string{"asetpts=PTS-STARTPTS", "aresample=async=1:first_pts=0"}, more...)
+	return []string{"-map", "0:" + strconv.Itoa(in.Audio.index), "-af", strings.Join(filters, ","), "-t", seconds(most)}
 }
+
+// seconds returns a duration as ffmpeg's arguments have it.
+func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) }
 
 // pcmArgs returns the arguments that write samples at PCMRate to the pipe.
 func pcmArgs() []string {
@@ -121,7 +137,6 @@ func (s *Sound) Close() error { return s.p.wait() }
 func soundArgs(in *Info, most time.Duration) []string {
 	start := float64(in.Video.start) * in.Video.timeBase.Float()
 	filter := fmt.Sprintf("asetpts=PTS-(%f)/TB,aresample=async=1:first_pts=0", start)
-	args := append(soundInput(in), "-map", "0:"+strconv.Itoa(in.Audio.index), "-af", filter,
-		"-t", strconv.FormatFloat(most.Seconds(), 'f', -1, 64))
+	args := append(soundInput(in), "-map", "0:"+strconv.Itoa(in.Audio.index), "-af", filter, "-t", seconds(most))
 	return append(args, pcmArgs()...)
 }

@@ -73,7 +73,34 @@ func TestTranscode(t *testing.T) {
 	}
 }
 
-// TestDiskFull runs ffmpeg without space for the sound. The error must be the same as for a failed
+// TestTranscodeTo cuts a second of sound, and adds silence to it.
+func TestTranscodeTo(t *testing.T) {
+	tools := ffmpegtest.Tools(t)
+	info, err := tools.Probe(t.Context(), ffmpegtest.Make(t, "a.flac", "-f", "lavfi", "-i", "sine=d=1", "-ar", "44100"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, length := range []time.Duration{400 * time.Millisecond, time.Second, 2345 * time.Millisecond} {
+		aac, want := filepath.Join(t.TempDir(), "a.m4a"), int(length.Seconds()*ffmpeg.PCMRate)
+		var pcm bytes.Buffer
+		if n, err := tools.TranscodeTo(t.Context(), info, aac, &pcm, length); err != nil || int(n) < want-20 || int(n) > want+20 {
+			t.Errorf("%v: got %d samples and %v, want %d", length, n, err, want)
+		}
+		made, err := tools.Probe(t.Context(), aac)
+		if err != nil || (made.Duration-length).Abs() > 2*time.Millisecond {
+			t.Errorf("%v: the AAC has %v (%v)", length, made, err)
+		}
+		const second = 2 * ffmpeg.PCMRate // bytes
+		if end := pcm.Bytes()[min(second+100, pcm.Len()):]; len(bytes.Trim(end, "\x00")) > 0 {
+			t.Errorf("%v: there is sound after its end", length)
+		}
+		if heard := pcm.Bytes()[:min(second, pcm.Len())-100]; bytes.Count(heard, []byte{0, 0}) > len(heard)/10 {
+			t.Errorf("%v: there is silence before its end", length)
+		}
+	}
+}
+
+// TestDiskFull has ffmpeg find no space for the sound. The error must be the same as for a failed
 // write of this program.
 func TestDiskFull(t *testing.T) {
 	tools := ffmpegtest.Tools(t)

@@ -95,7 +95,7 @@ func (t *Tools) EncoderArgs(v *Video) []string {
 // tags returns the filter that marks the frames' colour space, as far as the source names it.
 func (v *Video) tags() string {
 	primaries, transfer, matrix := v.primaries, v.transfer, v.matrix
-	if v.hdr() {
+	if v.HDR() {
 		primaries, transfer, matrix = "bt709", "bt709", "bt709"
 	}
 	if v.rgb {

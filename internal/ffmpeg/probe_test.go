@@ -74,7 +74,7 @@ func TestPixelKinds(t *testing.T) {
 			continue
 		}
 		v := info.Video
-		got := [...]bool{v.alpha, v.rgb, v.fullRange, v.interlaced, v.hdr()}
+		got := [...]bool{v.alpha, v.rgb, v.fullRange, v.interlaced, v.HDR()}
 		if want := [...]bool{test.alpha, test.rgb, test.full, test.interlaced, test.hdr}; got != want {
 			t.Errorf("%s: alpha, RGB, full range, interlaced, HDR: got %v, want %v", test.stream, got, want)
 		}

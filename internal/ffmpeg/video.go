@@ -205,7 +205,7 @@ func (v *Video) colourFilters() []string {
 		chain = append(chain, "premultiply=inplace=1")
 	}
 	switch {
-	case v.hdr():
+	case v.HDR():
 		// 100 cd/m² is SDR white. The tone curve compresses brighter values.
 		chain = append(chain,
 			"zscale=tin="+v.transfer+":pin=bt2020:min=bt2020nc:t=linear:npl=100", "format=gbrpf32le",
@@ -218,4 +218,5 @@ func (v *Video) colourFilters() []string {
 	return chain
 }
 
-func (v *Video) hdr() bool { return v.transfer == "smpte2084" || v.transfer == "arib-std-b67" }
+// HDR tells whether the video has a high dynamic range, by PQ or HLG. Its frames have the standard one.
+func (v *Video) HDR() bool { return v.transfer == "smpte2084" || v.transfer == "arib-std-b67" }

@@ -112,13 +112,9 @@ func (m *Machine) job(ctx context.Context, r *render.Renderer, engine, output st
 	if output == "" {
 		output = filepath.Join(dir, "out.mp4")
 	}
-	video, err := r.Tools.Probe(ctx, m.Video)
-	if err != nil {
-		return 0, err
-	}
 	err = r.Render(ctx, render.Job{
 		Video: m.Video, Audio: m.Speech, Output: output, Scratch: dir, Engine: engine,
-		Rendered: func(length time.Duration) { frames = length.Seconds() * video.Video.Rate.Float() },
+		Rendered: func(r render.Result) { frames = float64(r.Frames.Total) },
 	})
 	return frames, err
 }

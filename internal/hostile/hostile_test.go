@@ -86,7 +86,7 @@ func newRenderer(t *testing.T) *renderer {
 	r := &renderer{sandboxed: s.Renderer, bare: &bare, video: talker(t), speech: voice(t, "0.4"), long: voice(t, "4")}
 	dir := t.TempDir()
 	valid := startSampling()
-	err = s.Renderer.Render(t.Context(), render.Job{Video: r.video, Audio: r.long, Output: filepath.Join(dir, "output.mp4"), Scratch: dir, Engine: "warp"})
+	_, err = s.Renderer.Render(t.Context(), render.Job{Video: r.video, Audio: r.long, Output: filepath.Join(dir, "output.mp4"), Scratch: dir, Engine: "warp"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func (r *renderer) job(t *testing.T, w *watch, class class, m medium) result {
 		j.Audio = m.path
 	}
 	var length time.Duration
-	j.Rendered = func(d time.Duration) { length = d }
+	j.Rendered = func(o render.Result) { length = o.Length }
 	renderer := r.sandboxed
 	if class.refers { // references must be refused without the sandbox too
 		renderer = r.bare

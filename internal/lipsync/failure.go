@@ -28,6 +28,8 @@ const (
 	NoPicture          FailureCode = "no_picture"           // the video has no picture
 	NoSoundTrack       FailureCode = "no_sound_track"       // the audio has no sound track
 	NoFace             FailureCode = "no_face"              // no frame has a face
+	FaceMissing        FailureCode = "face_missing"         // Value: when the video first shows no face, in seconds
+	SpeedOutOfRange    FailureCode = "speed_out_of_range"   // Limit, Value: the speed that the video would need
 	ProcessingTooLong  FailureCode = "processing_too_long"  // the length of the media makes it so
 	ModelNotInstalled  FailureCode = "model_not_installed"  // Model
 	Canceled           FailureCode = "canceled"             // by the client
@@ -80,13 +82,14 @@ type Details struct {
 	Verbatim string    `json:"sentence,omitempty"` // sentence that an older version stored
 }
 
-// Quantity is a size, length, frame rate or resolution of a medium. One of its units is set.
+// Quantity is a size, length, frame rate, resolution or speed of a medium. One of its units is set.
 type Quantity struct {
 	Bytes   int64   `json:"bytes,omitempty"`
 	Seconds float64 `json:"seconds,omitempty"`
 	FPS     float64 `json:"fps,omitempty"`    // frames/s
 	Width   int     `json:"width,omitempty"`  // pixels
 	Height  int     `json:"height,omitempty"` // pixels
+	Speed   float64 `json:"speed,omitempty"`  // as a multiple of the usual speed
 }
 
 // Sentence returns the sentence that clients read, or "" if there is no failure. The sentences are
@@ -117,6 +120,10 @@ func (f Failure) Sentence() string {
 		return "audio has no sound track"
 	case NoFace:
 		return "no face found in the video"
+	case FaceMissing:
+		return fmt.Sprintf("video shows no face at %s seconds: no_face fail requires one in each frame", tenths(f.Value.Seconds))
+	case SpeedOutOfRange:
+		return fmt.Sprintf("video would have to play %s: sync_mode remap allows a factor of %s", speed(f.Value.Speed), tenths(f.Limit.Speed))
 	case ProcessingTooLong:
 		return "media take too long to process"
 	case ModelNotInstalled:
@@ -146,3 +153,12 @@ func minutes(seconds float64) string {
 
 // tenths returns a number as text, rounded to tenths.
 func tenths(n float64) string { return strconv.FormatFloat(math.Round(10*n)/10, 'f', -1, 64) }
+
+// speed returns a speed as text, rounded to the tenth that is farther from the usual speed.
+func speed(s float64) string {
+	const exact = 1e-6 // less than that is an error of floating point
+	if s < 1 {
+		return tenths(math.Ceil(10/s-exact)/10) + " times as slowly"
+	}
+	return tenths(math.Ceil(10*s-exact)/10) + " times as fast"
+}

@@ -86,6 +86,31 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
+// TestOptionsFailures checks the failures of options: their sentences, classes and stored details.
+func TestOptionsFailures(t *testing.T) {
+	speed := func(s float64) lipsync.Failure {
+		return failure(lipsync.SpeedOutOfRange, "", lipsync.Quantity{Speed: lipsync.MostSpeed}, lipsync.Quantity{Speed: s})
+	}
+	for _, c := range []struct {
+		failure lipsync.Failure
+		want    string
+	}{
+		{speed(2.7), "video would have to play 2.7 times as fast: sync_mode remap allows a factor of 2"},
+		{speed(2.001), "video would have to play 2.1 times as fast: sync_mode remap allows a factor of 2"},
+		{speed(1 / 2.7), "video would have to play 2.7 times as slowly: sync_mode remap allows a factor of 2"},
+		{speed(.4999), "video would have to play 2.1 times as slowly: sync_mode remap allows a factor of 2"},
+		{speed(.01), "video would have to play 100 times as slowly: sync_mode remap allows a factor of 2"},
+		{failure(lipsync.FaceMissing, "", lipsync.Quantity{}, lipsync.Quantity{Seconds: 3.24}), "video shows no face at 3.2 seconds: no_face fail requires one in each frame"},
+		{failure(lipsync.FaceMissing, "", lipsync.Quantity{}, lipsync.Quantity{}), "video shows no face at 0 seconds: no_face fail requires one in each frame"},
+	} {
+		want(t, "sentence", c.failure.Sentence(), c.want)
+		want(t, "class", c.failure.Code.Class(), lipsync.OfInput)
+		got, err := lipsync.ParseDetails(c.failure.Text())
+		must(t, err)
+		want(t, "details", got, c.failure.Details)
+	}
+}
+
 // TestOtherSentences checks that a sentence without a code stays as it is.
 func TestOtherSentences(t *testing.T) {
 	for _, sentence := range []string{

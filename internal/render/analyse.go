@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"image"
 	"io"
+	"math"
 	"os"
-	"time"
 
 	"lipsync/internal/alignment"
 	"lipsync/internal/lipsync"
@@ -18,9 +18,10 @@ import (
 type analysis struct {
 	source  *source
 	speaker *speaker.Analyser
-	sound   *speech.Speech // the video's own sound, nil if it has none
-	// The articulation of the speech in each frame of the output, and of the video's own sound in each frame of the
-	// video. Both are nil if the engine doesn't articulate.
+	sound   *speech.Speech // the video's own, nil if it has none
+	cuts    []int          // source frames that begin a shot
+	// The articulation of the speech in each frame, and of the video's own sound in each frame of the video. Each is nil if
+	// nobody needs it.
 	spoken, heard []speech.Articulation
 }
 
@@ -31,7 +32,7 @@ const firstPassFrames = 4
 // is analysed much faster than the pictures.
 const waitingWindows = 32
 
-// analyse is the first pass. It decodes, tracks and aligns each frame that the output shows, and analyses faces and sound,
+// analyse is the first pass. It decodes, tracks and aligns each frame that the output may show, and analyses faces and sound,
 // each in a goroutine of its own.
 func (w *rendering) analyse(ctx context.Context, engine Analyser) (*analysis, error) {
 	v := w.video.Video
@@ -41,7 +42,7 @@ func (w *rendering) analyse(ctx context.Context, engine Analyser) (*analysis, er
 	windows, heard := make(chan *speaker.Window, waitingWindows), make(chan *speaker.MFCC, 1)
 
 	g, ctx := newGroup(ctx)
-	if w.engine.Articulates() {
+	if w.engine.Articulates() || w.job.Options.Silence == lipsync.KeepSilent {
 		g.Go(func() (err error) {
 			a.spoken, err = w.spoken(ctx)
 			return err
@@ -58,7 +59,8 @@ func (w *rendering) analyse(ctx context.Context, engine Analyser) (*analysis, er
 		}
 		heard <- mfcc
 		if w.engine.Articulates() {
-			a.heard = w.articulation(a.sound)
+			fps := v.Rate.Float()
+			a.heard = a.sound.ArticulationAt(fps, min(w.most(), int(math.Ceil(a.sound.Seconds()*fps))))
 		}
 		return nil
 	})
@@ -75,14 +77,25 @@ func (w *rendering) analyse(ctx context.Context, engine Analyser) (*analysis, er
 		return w.addAll(ctx, a, engine, aligned, windows)
 	})
 	g.Go(func() error { return a.speaker.Score(ctx, windows, <-heard) })
-	if err := g.Wait(); err != nil || a.heard == nil {
+	if err := g.Wait(); err != nil {
 		return a, err
 	}
-	a.heard = a.heard[:a.source.frames]
+	a.heard = extend(a.heard, a.source.frames)
 	return a, nil
 }
 
-// align tracks and aligns the faces of decoded frames, and sends the aligned frames. It puts the decoded frames back into free.
+// extend makes articulation as long as a number of frames, at rest beyond its end. It leaves nil as it is.
+func extend(a []speech.Articulation, frames int) []speech.Articulation {
+	if a == nil {
+		return nil
+	}
+	for len(a) < frames {
+		a = append(a, speech.Rest)
+	}
+	return a[:frames]
+}
+
+// align tracks and aligns the faces of decoded frames, and sends them on. It gives the frames back to be filled again.
 func align(ctx context.Context, tracker Tracker, aligner *alignment.Aligner, decoded <-chan *image.YCbCr, free buffers, aligned chan<- alignment.Frame) error {
 	for frame := range decoded {
 		faces, cut, err := tracker.Add(ctx, frame)
@@ -101,6 +114,9 @@ func align(ctx context.Context, tracker Tracker, aligner *alignment.Aligner, dec
 func (w *rendering) addAll(ctx context.Context, a *analysis, engine Analyser, aligned <-chan alignment.Frame, windows chan<- *speaker.Window) error {
 	progress := w.progress(lipsync.Analyzing, w.expected())
 	for f := range aligned {
+		if f.Cut {
+			a.cuts = append(a.cuts, f.Index)
+		}
 		if err := engine.Add(f); err != nil {
 			return fmt.Errorf("analyse frame %d: %w", f.Index, err)
 		}
@@ -112,7 +128,7 @@ func (w *rendering) addAll(ctx context.Context, a *analysis, engine Analyser, al
 	return sendAll(ctx, windows, a.speaker.End())
 }
 
-// spoken returns the articulation of the speech in each frame of the output.
+// spoken returns the articulation of the speech in each frame.
 func (w *rendering) spoken(ctx context.Context) ([]speech.Articulation, error) {
 	f, err := os.Open(w.pcm)
 	if err != nil {
@@ -123,12 +139,7 @@ func (w *rendering) spoken(ctx context.Context) ([]speech.Articulation, error) {
 	if err != nil {
 		return nil, err
 	}
-	return w.articulation(s), nil
-}
-
-// articulation returns the articulation of a sound in each frame, for as many frames as the output has.
-func (w *rendering) articulation(s *speech.Speech) []speech.Articulation {
-	return s.ArticulationAt(w.video.Video.Rate.Float(), w.frames)
+	return s.ArticulationAt(w.video.Video.Rate.Float(), w.speech), nil
 }
 
 // network returns the network that finds the speaker. It is nil if there is none, or if the job doesn't need it.
@@ -142,19 +153,18 @@ func (w *rendering) network() *speaker.Network {
 // expected estimates the number of frames of the first pass.
 func (w *rendering) expected() int {
 	if n := int(w.video.Duration.Seconds() * w.video.Video.Rate.Float()); n > 0 {
-		return min(n, w.frames)
+		return min(n, w.most())
 	}
-	return w.frames
+	return w.speech
 }
 
-// ownSound analyses the video's own sound, up to the length of the output. If mfcc is not nil, it gets the samples too. If the
-// sound can't be read, ownSound returns nil, and the job goes on: the sound only helps to tell who speaks, and what.
+// ownSound analyses the video's own sound, up to the frames of the first pass, and its MFCC if mfcc is not nil. A sound that can't
+// be read is no error: it only helps to tell who speaks, and what.
 func (w *rendering) ownSound(ctx context.Context, mfcc *speaker.MFCC) *speech.Speech {
 	if w.video.Audio == nil {
 		return nil
 	}
-	length := time.Duration(float64(w.frames) / w.video.Video.Rate.Float() * float64(time.Second))
-	sound, err := w.Tools.OpenSound(ctx, w.video, length)
+	sound, err := w.Tools.OpenSound(ctx, w.video, w.length(w.most()))
 	if err != nil {
 		return nil
 	}

@@ -69,16 +69,16 @@ func BenchmarkEncode(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			line := timeline{len(moving), 100}
-			for o := range line.output {
-				if err := encoder.Write(moving[line.at(o)]); err != nil {
+			line := bounce(len(moving), 100)
+			for o := range line.frames {
+				if err := encoder.Write(moving[line.source(o)]); err != nil {
 					b.Fatal(err)
 				}
 			}
 			if err := encoder.Finish(); err != nil {
 				b.Fatal(err)
 			}
-			n += line.output
+			n += line.frames
 		}
 		report(b, n)
 	})
@@ -95,7 +95,7 @@ func BenchmarkBlend(b *testing.B) {
 			}
 			var painter blender
 			for b.Loop() {
-				painter.blend(frame, m)
+				painter.blend(frame, m, 255)
 			}
 		})
 	}

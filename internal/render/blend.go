@@ -3,29 +3,40 @@ package render
 import (
 	"image"
 	"slices"
+
+	"lipsync/internal/ffmpeg"
 )
 
 // blender blends mouths into frames, one after the other.
 type blender struct {
-	alpha []uint8 // of one row of chroma
+	alpha []uint8 // of one row
 }
 
-// blend blends a mouth into a frame, as far as it is within the frame. Where the mask is 0, not a bit changes.
-func (b *blender) blend(frame *image.YCbCr, m Mouth) {
+// blend blends a mouth into a frame, as far as it is within the frame. Where the mask is 0 not a bit changes. share is how much of
+// the mouth is seen, of 255.
+func (b *blender) blend(frame *image.YCbCr, m Mouth, share uint8) {
 	r := m.Mask.Rect.Intersect(m.Image.Rect).Intersect(frame.Rect)
 	if r.Empty() {
 		return
 	}
 	width := r.Dx()
+	b.alpha = slices.Grow(b.alpha[:0], width)[:width]
 	for y := r.Min.Y; y < r.Max.Y; y++ {
 		d, s, a := frame.YOffset(r.Min.X, y), m.Image.YOffset(r.Min.X, y), m.Mask.PixOffset(r.Min.X, y)
-		mix(frame.Y[d:d+width], m.Image.Y[s:s+width], m.Mask.Pix[a:a+width])
+		alpha := m.Mask.Pix[a : a+width]
+		if share < 255 {
+			alpha = b.alpha
+			fade(alpha, m.Mask.Pix[a:a+width], share)
+		}
+		mix(frame.Y[d:d+width], m.Image.Y[s:s+width], alpha)
 	}
-	b.alpha = slices.Grow(b.alpha[:0], width/2)
 	alpha := b.alpha[:width/2]
 	for y := r.Min.Y; y < r.Max.Y; y += 2 {
 		a := m.Mask.PixOffset(r.Min.X, y)
 		halve(alpha, m.Mask.Pix[a:a+width], m.Mask.Pix[a+m.Mask.Stride:][:width])
+		if share < 255 {
+			fade(alpha, alpha, share)
+		}
 		d, s := frame.COffset(r.Min.X, y), m.Image.COffset(r.Min.X, y)
 		mix(frame.Cb[d:d+width/2], m.Image.Cb[s:], alpha)
 		mix(frame.Cr[d:d+width/2], m.Image.Cr[s:], alpha)
@@ -43,9 +54,29 @@ func mix(dst, src, alpha []uint8) {
 			dst[i] = src[i]
 			continue
 		}
-		// v ÷ 255, rounded: exact for all v below 1 << 16.
-		v := uint32(dst[i])*uint32(255-a) + uint32(src[i])*uint32(a) + 128
-		dst[i] = uint8((v + v>>8) >> 8)
+		dst[i] = between(dst[i], src[i], a)
+	}
+}
+
+// between returns the value between a and b, by a share of b of 255.
+func between(a, b, share uint8) uint8 {
+	// v ÷ 255, rounded: exact for all v below 1 << 16.
+	v := uint32(a)*uint32(255-share) + uint32(b)*uint32(share) + 128
+	return uint8((v + v>>8) >> 8)
+}
+
+// fade fills dst with a share of alpha, of 255.
+func fade(dst, alpha []uint8, share uint8) {
+	for i, a := range alpha {
+		dst[i] = between(0, a, share)
+	}
+}
+
+// mixFrames moves each value of a frame towards next's by a share of 255.
+func mixFrames(frame, next *image.YCbCr, share uint8) {
+	a, b := ffmpeg.Bytes(frame), ffmpeg.Bytes(next)
+	for i := range a {
+		a[i] = between(a[i], b[i], share)
 	}
 }
 

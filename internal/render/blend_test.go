@@ -60,31 +60,40 @@ func TestBlend(t *testing.T) {
 				want.Cr[i] = mixed(want.Cr[i], m.Image.YCbCrAt(x, y).Cr, alpha)
 			}
 		}
-		b.blend(frame, m)
+		b.blend(frame, m, 255)
 		if !slices.Equal(frame.Y, want.Y) || !slices.Equal(frame.Cb, want.Cb) || !slices.Equal(frame.Cr, want.Cr) {
 			t.Errorf("%v: pixels differ from the definition", r)
 		}
 	}
 }
 
-func TestTimeline(t *testing.T) {
-	for _, test := range []struct {
-		line timeline
-		want []int
-	}{
-		{timeline{4, 9}, []int{0, 1, 2, 3, 2, 1, 0, 1, 2}},
-		{timeline{2, 5}, []int{0, 1, 0, 1, 0}},
-		{timeline{1, 3}, []int{0, 0, 0}},
-		{timeline{9, 3}, []int{0, 1, 2}},
-	} {
-		for o, want := range test.want {
-			if got := test.line.at(o); got != want {
-				t.Errorf("%+v: frame %d shows %d, want %d", test.line, o, got, want)
-			}
-			back := o > 0 && want < test.want[o-1] && want > 0
-			if got := test.line.backward(o); got != back {
-				t.Errorf("%+v: frame %d plays backward: %t, want %t", test.line, o, got, back)
+// TestFade checks that a mouth can be seen in part, and that nothing of it is at a share of 0.
+func TestFade(t *testing.T) {
+	r := image.Rect(8, 8, 40, 32)
+	m := Mouth{Image: noise(r, 2), Mask: image.NewAlpha(r)}
+	for i := range m.Mask.Pix {
+		m.Mask.Pix[i] = 255
+	}
+	mask := slices.Clone(m.Mask.Pix)
+	for _, share := range []uint8{0, 1, 128, 254, 255} {
+		source, frame := noise(image.Rect(0, 0, 64, 48), 1), noise(image.Rect(0, 0, 64, 48), 1)
+		mixed := func(a, b byte) byte { return byte(math.Round(float64(a) + (float64(b)-float64(a))*float64(share)/255)) }
+		var b blender
+		b.blend(frame, m, share)
+		for y := range 48 {
+			for x := range 64 {
+				want := source.YCbCrAt(x, y)
+				if (image.Point{x, y}).In(r) {
+					to := m.Image.YCbCrAt(x, y)
+					want.Y, want.Cb, want.Cr = mixed(want.Y, to.Y), mixed(want.Cb, to.Cb), mixed(want.Cr, to.Cr)
+				}
+				if got := frame.YCbCrAt(x, y); got != want {
+					t.Fatalf("share %d at (%d, %d): got %v, want %v", share, x, y, got, want)
+				}
 			}
 		}
+	}
+	if !slices.Equal(m.Mask.Pix, mask) {
+		t.Error("the mask changed")
 	}
 }

@@ -40,12 +40,12 @@ type Analyser interface {
 type Output struct {
 	Frames int                  // its length
 	Source func(output int) int // the source frame under an output frame
-	// Spoken is the articulation of the speech in each frame of the output. It is nil if the engine doesn't articulate.
+	// Spoken is the articulation of the speech in each frame of the output. It may be nil if the engine doesn't articulate.
 	Spoken []speech.Articulation
 	// Heard is the articulation of the video's own sound in each frame of the video. It is nil if there is no sound, or if
 	// the engine doesn't articulate.
 	Heard []speech.Articulation
-	// Samples are those of the speech, in the format of speech.Read. They can be read until the last Paint ends.
+	// Samples are those of the speech and of silence after it, in the format of speech.Read. They can be read until the last Paint ends.
 	Samples *io.SectionReader
 	// Speaker returns the track of the speaker in a source frame, -1 for none.
 	Speaker func(source int) int
@@ -53,10 +53,11 @@ type Output struct {
 
 // Painter makes the mouths of the output's frames.
 type Painter interface {
-	// Paint returns the mouths to blend into one output frame, none if no one speaks
-	// in it. frame is the source frame Output.Source(output). The painter must not
-	// change or keep it. Calls are concurrent, and for frames in any order. The masks
-	// of the mouths don't overlap.
+	// Paint returns the mouths to paint on one output frame, none if no one speaks
+	// there. Calls are concurrent, for any frames, and not for those that stay as
+	// they are; frame is the pixels of Output.Source(output), which the painter
+	// must not change or keep. Where the video plays slower, frame may be mixed of
+	// these and of a frame beside it. The masks of the mouths don't overlap.
 	Paint(ctx context.Context, output int, frame *image.YCbCr) ([]Mouth, error)
 }
 

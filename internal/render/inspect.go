@@ -62,16 +62,15 @@ func (w *rendering) inspectVideo(ctx context.Context) (err error) {
 	return w.Limits.check(w.video)
 }
 
-// inspectAudio also writes the files of the speech track.
-func (w *rendering) inspectAudio(ctx context.Context) error {
-	audio, err := w.probe(ctx, lipsync.Audio, w.job.Audio)
-	if err != nil {
+// inspectAudio also makes the speech track ready.
+func (w *rendering) inspectAudio(ctx context.Context) (err error) {
+	if w.audio, err = w.probe(ctx, lipsync.Audio, w.job.Audio); err != nil {
 		return err
 	}
-	if audio.Audio == nil {
+	if w.audio.Audio == nil {
 		return lipsync.Failure{Code: lipsync.NoSoundTrack}.Because(nil)
 	}
-	w.samples, err = w.transcode(ctx, audio)
+	w.samples, err = w.transcode(ctx, w.audio)
 	return err
 }
 

@@ -59,10 +59,10 @@ func TestVideoKinds(t *testing.T) {
 			if v := info.Video; v.Width != test.width || v.Height != test.height || v.Rate.String() != test.rate {
 				t.Errorf("%d × %d at %s, want %d × %d at %s", v.Width, v.Height, v.Rate, test.width, test.height, test.rate)
 			}
-			line := timeline{frames, len(source)}
+			line := bounce(frames, len(source))
 			for i := range source {
-				if source[i] != line.at(i) || painted[i] != i {
-					t.Fatalf("frame %d shows source %d painted %d, want %d and %d", i, source[i], painted[i], line.at(i), i)
+				if source[i] != line.source(i) || painted[i] != i {
+					t.Fatalf("frame %d shows source %d painted %d, want %d and %d", i, source[i], painted[i], line.source(i), i)
 				}
 			}
 			checkOutput(t, output, 1)

@@ -13,7 +13,9 @@ import (
 type task struct {
 	output int
 	frame  *image.YCbCr
-	done   chan struct{} // gets a value when the frame is painted
+	share  uint8         // of the mouths that is seen, of 255
+	synced bool          // whether a mouth was painted
+	done   chan struct{} // gets one when the frame is painted
 }
 
 // newTasks returns a task for each buffer. No more frames can be on their way, so the tasks are used again in turn.
@@ -38,8 +40,8 @@ func (w *rendering) workers() int {
 }
 
 // paint is the second pass: the player reads frames, workers paint and blend the mouths of several frames at once, and the encoder
-// gets the frames in order.
-func (w *rendering) paint(ctx context.Context, painter Painter, p *player) error {
+// gets the frames in order. shares has how much of the mouths is seen in each output frame, of 255; nil: all.
+func (w *rendering) paint(ctx context.Context, painter Painter, p *player, shares []uint8) error {
 	workers := w.workers()
 	free := newBuffers(w.video.Video, workers+beside)
 	tasks := newTasks(free)
@@ -57,7 +59,10 @@ func (w *rendering) paint(ctx context.Context, painter Painter, p *player) error
 		output := 0
 		return p.play(ctx, free, func(frame *image.YCbCr) error {
 			t := &tasks[output%len(tasks)]
-			t.output, t.frame = output, frame
+			t.output, t.frame, t.share = output, frame, 255
+			if shares != nil {
+				t.share = shares[output]
+			}
 			output++
 			if err := send(ctx, line, t); err != nil {
 				return err
@@ -84,14 +89,17 @@ func (w *rendering) paint(ctx context.Context, painter Painter, p *player) error
 	return nil
 }
 
-// paint makes a frame's mouths and blends them.
-func (b *blender) paint(ctx context.Context, painter Painter, t *task) error {
-	mouths, err := painter.Paint(ctx, t.output, t.frame)
-	if err != nil {
-		return fmt.Errorf("mouths of frame %d: %w", t.output, err)
+// paint makes a frame's mouths and blends them, if they are seen.
+func (b *blender) paint(ctx context.Context, painter Painter, t *task) (err error) {
+	var mouths []Mouth
+	if t.share > 0 {
+		if mouths, err = painter.Paint(ctx, t.output, t.frame); err != nil {
+			return fmt.Errorf("mouths of frame %d: %w", t.output, err)
+		}
 	}
+	t.synced = len(mouths) > 0
 	for _, m := range mouths {
-		b.blend(t.frame, m)
+		b.blend(t.frame, m, t.share)
 		if m.Release != nil {
 			m.Release()
 		}
@@ -111,6 +119,9 @@ func (w *rendering) write(ctx context.Context, encoder *ffmpeg.Encoder, line <-c
 		}
 		if err := encoder.Write(t.frame); err != nil {
 			return err
+		}
+		if t.synced {
+			w.synced++
 		}
 		output := t.output
 		free.put(t.frame) // and the task with it

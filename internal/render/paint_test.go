@@ -48,7 +48,7 @@ func TestNoGarbage(t *testing.T) {
 	output := 0
 	made := testing.AllocsPerRun(50, func() {
 		next := &tasks[output%len(tasks)]
-		next.output, next.frame = output, frame
+		next.output, next.frame, next.share = output, frame, 255
 		if err := b.paint(t.Context(), painter, next); err != nil {
 			t.Fatal(err)
 		}

@@ -17,58 +17,98 @@ type player struct {
 
 // play calls emit with the pixels of each output frame, each in a free buffer.
 func (p *player) play(ctx context.Context, free buffers, emit func(*image.YCbCr) error) error {
+	c := composer{p.line, p.video.Video.NewFrame(), free, emit}
 	if p.kept != nil {
-		return p.playKept(ctx, free, emit)
+		return c.emitAll(ctx, 0, p.line.frames, p.kept)
 	}
-	for at := 0; at < p.line.output; {
-		n, play := min(p.line.source, p.line.output-at), p.playForward
-		if p.line.backward(at) {
-			n, play = min(p.line.source-2, p.line.output-at), p.playBackward
+	for from := 0; from < p.line.frames; {
+		to, backward := p.line.run(from)
+		play := p.playForward
+		if backward {
+			play = p.playBackward
 		}
-		if err := play(ctx, n, free, emit); err != nil {
+		if err := play(ctx, c, from, to); err != nil {
 			return err
 		}
-		at += n
+		from = to
 	}
 	return nil
 }
 
-// playForward plays the first n source frames.
-func (p *player) playForward(ctx context.Context, n int, free buffers, emit func(*image.YCbCr) error) error {
-	frames, err := p.tools.OpenFrames(ctx, p.video, n)
+// pictures are source frames. read fills a frame with one of them.
+type pictures interface {
+	read(source int, frame *image.YCbCr) error
+}
+
+// composer makes output frames of source frames, and emits them.
+type composer struct {
+	line timeline
+	next *image.YCbCr // to be mixed into a frame
+	free buffers
+	emit func(*image.YCbCr) error
+}
+
+// emitAll emits the output frames from from to to-1.
+func (c *composer) emitAll(ctx context.Context, from, to int, p pictures) error {
+	for o := from; o < to; o++ {
+		frame, err := c.free.get(ctx)
+		if err != nil {
+			return err
+		}
+		m := c.line.at(o)
+		if err := p.read(m.source, frame); err != nil {
+			return err
+		}
+		if m.next > 0 {
+			if err := p.read(m.source+1, c.next); err != nil {
+				return err
+			}
+			mixFrames(frame, c.next, m.next)
+		}
+		if err := c.emit(frame); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stream is the source frames in their order, while they are decoded. It can read the last two again.
+type stream struct {
+	frames  *ffmpeg.Frames
+	decoded int             // number of frames
+	last    [2]*image.YCbCr // of the decoded ones, the even ones first
+}
+
+func (s *stream) read(source int, frame *image.YCbCr) error {
+	for ; s.decoded <= source; s.decoded++ {
+		if err := s.frames.Read(s.last[s.decoded%2]); err != nil {
+			return fmt.Errorf("decode video again: %w", err)
+		}
+	}
+	copy(ffmpeg.Bytes(frame), ffmpeg.Bytes(s.last[source%2]))
+	return nil
+}
+
+// playForward plays the output frames from from to to-1, whose source frames don't descend.
+func (p *player) playForward(ctx context.Context, c composer, from, to int) error {
+	last := p.line.at(to - 1)
+	most := last.source + 1
+	if last.next > 0 {
+		most++
+	}
+	frames, err := p.tools.OpenFrames(ctx, p.video, most)
 	if err != nil {
 		return err
 	}
 	defer frames.Close()
-	for range n {
-		frame, err := free.get(ctx)
-		if err != nil {
-			return err
-		}
-		if err := frames.Read(frame); err != nil {
-			return fmt.Errorf("decode video again: %w", err)
-		}
-		if err := emit(frame); err != nil {
-			return err
-		}
-	}
-	return nil
+	v := p.video.Video
+	return c.emitAll(ctx, from, to, &stream{frames: frames, last: [2]*image.YCbCr{v.NewFrame(), v.NewFrame()}})
 }
 
-// playKept plays a source whose frames are kept.
-func (p *player) playKept(ctx context.Context, free buffers, emit func(*image.YCbCr) error) error {
-	for o := range p.line.output {
-		if err := emitFrom(ctx, p.kept, p.line.at(o), free, emit); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// playBackward plays n source frames backward, beginning with the one before the last. It decodes the next stretch while it plays
-// one.
-func (p *player) playBackward(ctx context.Context, n int, free buffers, emit func(*image.YCbCr) error) error {
-	// A stretch is received when the one before it has been played, so two are enough.
+// playBackward plays the output frames from from to to-1, whose source frames descend one by one. The next stretch is decoded
+// while one plays.
+func (p *player) playBackward(ctx context.Context, c composer, from, to int) error {
+	// A stretch is received when the one before has been played, so two are enough.
 	var pair [2]*stretch
 	for i := range pair {
 		s, err := newStretch(p.dir)
@@ -82,10 +122,10 @@ func (p *player) playBackward(ctx context.Context, n int, free buffers, emit fun
 	g, ctx := newGroup(ctx)
 	g.Go(func() error {
 		defer close(full)
-		first := p.line.source - 1 - n
-		for i, to := 0, p.line.source-1; to > first; i, to = i+1, to-p.most {
+		first := p.line.at(to - 1).source
+		for i, end := 0, p.line.at(from).source+1; end > first; i, end = i+1, end-p.most {
 			s := pair[i%2]
-			if err := p.decodeStretch(ctx, s, max(first, to-p.most), to); err != nil {
+			if err := p.decodeStretch(ctx, s, max(first, end-p.most), end); err != nil {
 				return err
 			}
 			if err := send(ctx, full, s); err != nil {
@@ -96,39 +136,26 @@ func (p *player) playBackward(ctx context.Context, n int, free buffers, emit fun
 	})
 	g.Go(func() error {
 		for s := range full {
-			for i := s.n - 1; i >= 0; i-- {
-				if err := emitFrom(ctx, s, i, free, emit); err != nil {
-					return err
-				}
+			if err := c.emitAll(ctx, from, from+s.n, s); err != nil {
+				return err
 			}
+			from += s.n
 		}
 		return nil
 	})
 	return g.Wait()
 }
 
-// emitFrom emits the i-th frame of a stretch.
-func emitFrom(ctx context.Context, s *stretch, i int, free buffers, emit func(*image.YCbCr) error) error {
-	frame, err := free.get(ctx)
-	if err != nil {
-		return err
-	}
-	if err := s.read(i, frame); err != nil {
-		return err
-	}
-	return emit(frame)
-}
-
-// decodeStretch fills a stretch with the source frames from from to to-1. If a seek in the file leads to other frames than those of
-// the first pass, it decodes from the beginning of the file. That is slow, but right.
+// decodeStretch fills a stretch with the source frames from the one called from up to to-1. If seeking in the file leads to other
+// frames than those of the first pass, it decodes from the beginning of the file. That is slow, but right.
 func (p *player) decodeStretch(ctx context.Context, s *stretch, from, to int) error {
-	s.n = to - from
+	s.first, s.n = from, to-from
 	frames, err := p.tools.OpenFramesAt(ctx, p.video, from, to)
 	if err != nil {
 		return err
 	}
 	defer frames.Close()
-	if ok, _ := p.fill(s, frames, from); ok || ctx.Err() != nil {
+	if ok, _ := p.fill(s, frames); ok || ctx.Err() != nil {
 		return ctx.Err()
 	}
 	frames, err = p.tools.OpenFrames(ctx, p.video, to)
@@ -142,20 +169,20 @@ func (p *player) decodeStretch(ctx context.Context, s *stretch, from, to int) er
 			return fmt.Errorf("decode video again: %w", err)
 		}
 	}
-	if ok, err := p.fill(s, frames, from); !ok {
+	if ok, err := p.fill(s, frames); !ok {
 		return fmt.Errorf("source frames from %d changed between two reads: %w", from, err)
 	}
 	return nil
 }
 
-// fill reads a stretch, and tells whether its frames are those of the first pass.
-func (p *player) fill(s *stretch, frames *ffmpeg.Frames, from int) (bool, error) {
+// fill reads the frames of a stretch, and tells whether they are those of the first pass.
+func (p *player) fill(s *stretch, frames *ffmpeg.Frames) (bool, error) {
 	frame := p.video.Video.NewFrame()
-	for i := range s.n {
+	for i := s.first; i < s.first+s.n; i++ {
 		if err := frames.Read(frame); err != nil {
 			return false, err
 		}
-		if sum(frame) != p.sums[from+i] {
+		if sum(frame) != p.sums[i] {
 			return false, nil
 		}
 		if err := s.write(i, frame); err != nil {

@@ -61,7 +61,7 @@ func TestPlay(t *testing.T) {
 			if len(p.sums) < 60 {
 				t.Fatalf("%d frames", len(p.sums))
 			}
-			p.line = timeline{source: len(p.sums), output: 2*len(p.sums) + 25}
+			p.line = bounce(len(p.sums), 2*len(p.sums)+25)
 			checkPlay(t, p)
 			// Without this check, the slow way could hide a seek that fails.
 			checkSeek(t, p, len(p.sums)-20, len(p.sums))
@@ -91,7 +91,7 @@ func TestPlayWithoutSeeking(t *testing.T) {
 			if err := os.WriteFile(unseeking.FFmpeg, []byte(script), 0o700); err != nil {
 				t.Fatal(err)
 			}
-			p := &player{&source{tools: &unseeking, video: info, dir: t.TempDir(), most: 17, frames: 60, sums: straight.sums}, timeline{60, 150}}
+			p := &player{&source{tools: &unseeking, video: info, dir: t.TempDir(), most: 17, frames: 60, sums: straight.sums}, bounce(60, 150)}
 			checkPlay(t, p)
 		})
 	}
@@ -110,8 +110,8 @@ func checkPlay(t *testing.T, p *player) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for o := range p.line.output {
-		want = append(want, p.sums[p.line.at(o)])
+	for o := range p.line.frames {
+		want = append(want, p.sums[p.line.source(o)])
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("%d frames, not the same as %d of a straight read", len(got), len(want))
@@ -146,7 +146,7 @@ func TestKept(t *testing.T) {
 		if s.kept != nil {
 			s.tools = nil // nothing is decoded
 		}
-		checkPlay(t, &player{s, timeline{20, 57}})
+		checkPlay(t, &player{s, bounce(20, 57)})
 		s.close()
 	}
 }
@@ -164,8 +164,8 @@ func checkSeek(t *testing.T, p *player, from, to int) {
 		t.Fatal(err)
 	}
 	defer s.close()
-	s.n = to - from
-	if ok, err := p.fill(s, frames, from); !ok {
+	s.first, s.n = from, to-from
+	if ok, err := p.fill(s, frames); !ok {
 		t.Errorf("frames from %d are others after a seek: %v", from, err)
 	}
 }

@@ -46,15 +46,23 @@ type Job struct {
 	Engine       string // name of one of the renderer's engines
 	// LargestFace syncs the largest face of each frame, no matter who speaks.
 	LargestFace bool
+	Options     lipsync.Options
 	Progress    func(Progress) // may be nil; never called concurrently
 	// Measured gets the lengths of the media before any frame is decoded. It may be nil. The
 	// length of the video is the one that its file states, 0 if it states none.
 	Measured func(video, audio time.Duration)
-	// Rendered gets the length of the output, once it is complete. It may be nil.
-	Rendered func(length time.Duration)
-	// Poster gets a small picture of the output (a JPEG), or the reason why there is none. It is
-	// called after Rendered. If it is nil, no poster is made.
+	// Rendered is told about the output, once it is there; may be nil.
+	Rendered func(Result)
+	// Poster is told, after Rendered, a small picture of the output, a JPEG, or why there is
+	// none; may be nil, and then none is made.
 	Poster func(jpeg []byte, err error)
+}
+
+// Result describes an output.
+type Result struct {
+	Length   time.Duration
+	Frames   lipsync.Frames
+	Warnings lipsync.Warnings
 }
 
 // rendering is the work on one job.
@@ -63,11 +71,14 @@ type rendering struct {
 	job     Job
 	engine  Engine
 	video   *ffmpeg.Info
+	audio   *ffmpeg.Info
 	dir     string // for temporary files
 	aac     string // path of the speech track as the output will have it
 	pcm     string // path of its samples
-	samples int64  // number of samples of the speech track
-	frames  int    // length of the output, which is that of the speech track
+	samples int64  // in pcm
+	speech  int    // length of the speech track in frames
+	frames  int    // length of the output
+	synced  int    // frames of the output in which a mouth was painted
 }
 
 // Render makes the job's output. An error of code Invalid means that the media
@@ -99,7 +110,7 @@ func (w *rendering) render(ctx context.Context) error {
 		return err
 	}
 	v := w.video.Video
-	w.frames = v.Rate.Frames(w.samples, ffmpeg.PCMRate)
+	w.speech = v.Rate.Frames(w.samples, ffmpeg.PCMRate)
 	if w.job.Measured != nil {
 		w.job.Measured(w.video.Duration, time.Duration(w.samples)*time.Second/ffmpeg.PCMRate)
 	}
@@ -117,14 +128,21 @@ func (w *rendering) render(ctx context.Context) error {
 	if a.speaker.Faces() == 0 {
 		return lipsync.Failure{Code: lipsync.NoFace}.Because(nil)
 	}
+	line, err := w.timeline(a)
+	if err != nil {
+		return err
+	}
+	w.frames = line.frames
+	if err := w.fitSound(ctx); err != nil {
+		return err
+	}
 	samples, err := os.Open(w.pcm)
 	if err != nil {
 		return err
 	}
 	defer samples.Close()
-	line := timeline{source: a.source.frames, output: w.frames}
 	out := Output{
-		Frames: line.output, Source: line.at, Spoken: a.spoken, Heard: a.heard,
+		Frames: line.frames, Source: line.source, Spoken: extend(a.spoken, line.frames), Heard: a.heard,
 		Samples: io.NewSectionReader(samples, 0, 2*w.samples), Speaker: a.speaker.Largest(),
 	}
 	if !w.job.LargestFace {
@@ -134,12 +152,20 @@ func (w *rendering) render(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("plan: %w", err)
 	}
-	if err := w.paint(ctx, painter, &player{a.source, line}); err != nil {
+	var seen []uint8
+	if w.job.Options.Silence == lipsync.KeepSilent {
+		seen = shares(out.Spoken, v.Rate.Float())
+	}
+	if err := w.paint(ctx, painter, &player{a.source, line}, seen); err != nil {
 		return err
 	}
-	length := time.Duration(float64(w.frames) / v.Rate.Float() * float64(time.Second))
+	length := w.length(w.frames)
 	if w.job.Rendered != nil {
-		w.job.Rendered(length)
+		r := Result{Length: length, Frames: lipsync.Frames{Total: w.frames, Synced: w.synced}}
+		if v.HDR() {
+			r.Warnings = r.Warnings.With(lipsync.ConvertedHDR)
+		}
+		w.job.Rendered(r)
 	}
 	if w.job.Poster != nil {
 		w.job.Poster(w.Tools.Poster(ctx, w.job.Output, length/2))

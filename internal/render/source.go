@@ -19,15 +19,15 @@ type source struct {
 	dir   string // for stretches
 	most  int    // largest number of frames of a stretch
 
-	expected int      // number of frames, as the file states
-	frames   int      // at first the length of the output; after decode, the number of source frames
-	kept     *stretch // all frames; nil if they are too many
-	sums     []uint32 // the checksum of each frame
+	expected int      // frames, as the file states
+	frames   int      // how many to decode at most; after decode, how many there are
+	kept     *stretch // all of them, nil if they are too many
+	sums     []uint32 // of each of them, if they are too many
 }
 
 func newSource(w *rendering) *source {
 	v := w.video.Video
-	return &source{tools: w.Tools, video: w.video, dir: w.dir, expected: w.expected(), frames: w.frames,
+	return &source{tools: w.Tools, video: w.video, dir: w.dir, expected: w.expected(), frames: w.most(),
 		most: max(1, stretchSize/(v.Width*v.Height*3/2))}
 }
 
@@ -49,9 +49,9 @@ func (s *source) decode(ctx context.Context, free buffers, decoded chan<- *image
 		err = frames.Read(frame)
 		switch {
 		case err == io.EOF && n > 0:
-			shown := s.frames
+			most := s.frames
 			s.frames = n
-			return s.whole(shown)
+			return s.whole(most)
 		case err != nil && n == 0 && ctx.Err() == nil:
 			return unsupported(lipsync.Video, err)
 		case err != nil:
@@ -64,13 +64,12 @@ func (s *source) decode(ctx context.Context, free buffers, decoded chan<- *image
 	}
 }
 
-// whole returns an error if the file states far more frames than it has, of those that an output
-// of the given length shows: if a quarter of them is missing, and half a second. A whole file may
-// state a few more. Lengths are rounded; and if it was cut out of a longer video, its first group
-// of pictures may lack its beginning, and can't be decoded.
-func (s *source) whole(output int) error {
+// whole returns an error if the file states far more frames than there are, of those that were
+// to decode at most: if a quarter of them is missing, and half a second. A file that is whole may state some more: lengths are rounded, and of a piece that was cut out of a
+// longer video the first group of pictures may lack its beginning, and can't be decoded.
+func (s *source) whole(most int) error {
 	v := s.video.Video
-	stated := min(int(v.Stated.Seconds()*v.Rate.Float()), output)
+	stated := min(int(v.Stated.Seconds()*v.Rate.Float()), most)
 	missing := stated - s.frames
 	if 4*missing < stated || 2*float64(missing) < v.Rate.Float() {
 		return nil

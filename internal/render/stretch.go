@@ -13,8 +13,9 @@ const stretchSize = 512 << 20
 
 // stretch holds consecutive source frames in a temporary file, since they would take too much memory.
 type stretch struct {
-	file *os.File
-	n    int // number of frames
+	file  *os.File
+	first int // source frame
+	n     int // frames
 }
 
 func newStretch(dir string) (*stretch, error) {
@@ -25,17 +26,17 @@ func newStretch(dir string) (*stretch, error) {
 	return &stretch{file: f}, os.Remove(f.Name()) // the file exists until it is closed
 }
 
-// write writes the i-th frame of the stretch.
-func (s *stretch) write(i int, frame *image.YCbCr) error {
+// write writes a source frame.
+func (s *stretch) write(source int, frame *image.YCbCr) error {
 	b := ffmpeg.Bytes(frame)
-	_, err := s.file.WriteAt(b, int64(i)*int64(len(b)))
+	_, err := s.file.WriteAt(b, int64(source-s.first)*int64(len(b)))
 	return err
 }
 
-// read fills the frame with the i-th frame of the stretch.
-func (s *stretch) read(i int, frame *image.YCbCr) error {
+// read fills the frame with a source frame of the stretch.
+func (s *stretch) read(source int, frame *image.YCbCr) error {
 	b := ffmpeg.Bytes(frame)
-	_, err := s.file.ReadAt(b, int64(i)*int64(len(b)))
+	_, err := s.file.ReadAt(b, int64(source-s.first)*int64(len(b)))
 	return err
 }
 

@@ -1,21 +1,99 @@
 package render
 
-// timeline maps output frames to source frames: the source plays forward and backward in turn, until the output has its length.
-// Its fields are lengths in frames. source is at least 1.
-type timeline struct{ source, output int }
+import "lipsync/internal/lipsync"
 
-// at returns the source frame under an output frame.
-func (t timeline) at(output int) int {
-	if t.source == 1 {
-		return 0
-	}
-	period := 2 * (t.source - 1)
-	i := output % period
-	return min(i, period-i)
+// timeline maps the frames of the output to those of the video.
+type timeline struct {
+	frames int // of the output
+	at     func(output int) moment
 }
 
-// backward tells whether an output frame is part of a run from the source's end to its beginning. Such a run ends at source frame
-// 1, since the next one starts at frame 0.
-func (t timeline) backward(output int) bool {
-	return t.source > 1 && output%(2*(t.source-1)) >= t.source
+// moment is a time of the video: that of a source frame, or one between a source frame and the next.
+type moment struct {
+	source int
+	next   uint8 // how much the next frame is mixed in, of 255
+}
+
+// newTimeline returns the timeline of a sync mode. source and speech are the lengths of the video and of the speech track in
+// frames, at least 1. cuts has the source frames that begin a shot, in their order.
+func newTimeline(mode lipsync.SyncMode, source, speech int, cuts []int) timeline {
+	switch mode {
+	case lipsync.Loop:
+		return loop(source, speech)
+	case lipsync.CutOff:
+		return hold(source, min(source, speech))
+	case lipsync.Pad:
+		return hold(source, max(source, speech))
+	case lipsync.Remap:
+		return remap(source, speech, cuts)
+	default:
+		return bounce(source, speech)
+	}
+}
+
+// bounce plays the source forward, backward, forward and so on.
+func bounce(source, output int) timeline {
+	period := max(1, 2*(source-1))
+	return timeline{output, func(output int) moment {
+		i := output % period
+		return moment{source: min(i, period-i)}
+	}}
+}
+
+// loop plays the source again and again.
+func loop(source, output int) timeline {
+	return timeline{output, func(output int) moment { return moment{source: output % source} }}
+}
+
+// hold plays the source once, and then shows its last frame.
+func hold(source, output int) timeline {
+	return timeline{output, func(output int) moment { return moment{source: min(output, source-1)} }}
+}
+
+// remap plays the source once, faster or slower, so that it fills the output. If it plays slower, neighbouring frames of a shot are
+// mixed. The middle of each output frame is at the same share of the length as the middle of what it shows.
+func remap(source, output int, cuts []int) timeline {
+	if source >= output {
+		return timeline{output, func(o int) moment { return moment{source: (2*o + 1) * source / (2 * output)} }}
+	}
+	cut := make(map[int]bool, len(cuts))
+	for _, c := range cuts {
+		cut[c] = true
+	}
+	return timeline{output, func(o int) moment {
+		// The time in frames of the source, of which each is at its middle, is at ÷ unit.
+		at, unit := max((2*o+1)*source-output, 0), 2*output
+		m := moment{source: at / unit, next: uint8(255 * (at % unit) / unit)}
+		if m.source >= source-1 {
+			return moment{source: source - 1}
+		}
+		if cut[m.source+1] {
+			return moment{source: m.nearest()}
+		}
+		return m
+	}}
+}
+
+// nearest returns the source frame that is nearest in time.
+func (m moment) nearest() int {
+	if m.next >= 128 {
+		return m.source + 1
+	}
+	return m.source
+}
+
+// source returns the source frame that an output frame shows, or the one that it shows the most of.
+func (t timeline) source(output int) int { return t.at(output).nearest() }
+
+// run returns the end of the longest run that begins with an output frame, and whether it plays backward. In a run the source
+// frames descend one by one, or they don't descend.
+func (t timeline) run(from int) (to int, backward bool) {
+	descends := func(o int) bool { return t.at(o).source < t.at(o-1).source }
+	to = from + 1
+	if to == t.frames {
+		return to, from > 0 && descends(from)
+	}
+	for backward = descends(to); to < t.frames && descends(to) == backward; to++ {
+	}
+	return to, backward
 }

@@ -89,7 +89,7 @@ func (r *renderer) Render(ctx context.Context, job render.Job) error {
 	if err := os.WriteFile(job.Output, []byte("o"), 0o600); err != nil {
 		return err
 	}
-	job.Rendered(length)
+	job.Rendered(render.Result{Length: length})
 	if !r.p.killed() {
 		r.ledger.rendered(start, time.Now())
 	}

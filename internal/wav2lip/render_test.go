@@ -14,6 +14,7 @@ import (
 	"lipsync/internal/facetest"
 	"lipsync/internal/ffmpeg"
 	"lipsync/internal/ffmpeg/ffmpegtest"
+	"lipsync/internal/lipsync"
 	"lipsync/internal/render"
 	"lipsync/internal/tracking"
 )
@@ -153,13 +154,65 @@ func renderTest(t *testing.T, e *Engine, video, audio string, missed ...int) (ou
 
 // renderTo renders a video of the sitter, who is missed in some frames.
 func renderTo(ctx context.Context, t *testing.T, e *Engine, video, audio, output string, missed ...int) error {
+	return renderJob(ctx, t, e, render.Job{Video: video, Audio: audio, Output: output}, missed...)
+}
+
+// renderJob is renderTo for a job with more than files.
+func renderJob(ctx context.Context, t *testing.T, e *Engine, job render.Job, missed ...int) error {
 	r := &render.Renderer{
 		Tools: ffmpegtest.Tools(t), Engines: map[string]render.Engine{"wav2lip": e}, Limits: render.DefaultLimits(),
 		NewTracker: func(float64) render.Tracker { return &seated{missed: missed} },
 	}
-	return r.Render(ctx, render.Job{
-		Video: video, Audio: audio, Output: output, Scratch: filepath.Dir(output), Engine: "wav2lip", LargestFace: true,
+	job.Scratch, job.Engine, job.LargestFace = filepath.Dir(job.Output), "wav2lip", true
+	return r.Render(ctx, job)
+}
+
+// TestOptions renders a pause of the speech as it is in the video, and silence after the speech.
+func TestOptions(t *testing.T) {
+	talk := "../speech/testdata/human-librivox.wav" // 3.29 s
+	paused := ffmpegtest.Make(t, "paused.wav", "-i", talk, "-f", "lavfi", "-t", "1.4", "-i", "anullsrc=r=16000:cl=mono",
+		"-filter_complex", "[0]asplit[a][b];[a][1][b]concat=n=3:v=0:a=1")
+	tone := ffmpegtest.Make(t, "tone.wav", "-f", "lavfi", "-i", "sine=d=1")
+	// The number is 1 where the network hears silence, and 255 elsewhere.
+	e := newTestEngine(t, 96, 4, func(_, sound, out []float32) {
+		number := 1
+		if slices.Max(sound) > -4 {
+			number = 1<<bits - 1
+		}
+		paintNumber(out, number)
 	})
+	for _, c := range []struct {
+		name, audio, video string // the video's length in seconds
+		options            lipsync.Options
+		want               map[int]int // number by frame
+		frames             int
+	}{
+		{"a pause is kept", paused, "8", lipsync.Options{Silence: lipsync.KeepSilent}, map[int]int{20: 255, 90: 0, 100: 0, 110: 0, 140: 255}, 200},
+		{"a pause rests", paused, "8", lipsync.Options{}, map[int]int{20: 255, 100: 1, 140: 255}, 200},
+		{"silence after the speech", tone, "2", lipsync.Options{SyncMode: lipsync.Pad}, map[int]int{0: 255, 20: 255, 30: 1, 40: 1, 49: 1}, 50},
+		{"speech on after the end", paused, "1", lipsync.Options{SyncMode: lipsync.CutOff}, map[int]int{20: 255, 24: 255}, 25},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			video := ffmpegtest.Make(t, "in.mp4", "-f", "lavfi", "-i", "color=0x404040:s=320x260:r=25:d="+c.video)
+			var result render.Result
+			job := render.Job{Video: video, Audio: c.audio, Output: filepath.Join(t.TempDir(), "out.mp4"), Options: c.options, Rendered: func(r render.Result) { result = r }}
+			if err := renderJob(t.Context(), t, e, job); err != nil {
+				t.Fatal(err)
+			}
+			numbers := readNumbers(t, job.Output)
+			if len(numbers) != c.frames || result.Frames.Total != c.frames {
+				t.Fatalf("%d frames, told %+v, want %d", len(numbers), result.Frames, c.frames)
+			}
+			if all := result.Frames.Kept() == 0; all != (c.options.Silence == lipsync.RestSilent) {
+				t.Errorf("told %+v", result.Frames)
+			}
+			for frame, number := range c.want {
+				if numbers[frame] != number {
+					t.Errorf("frame %d: got %08b, want %08b", frame, numbers[frame], number)
+				}
+			}
+		})
+	}
 }
 
 // readNumbers reads the number that is painted on each frame of a video.

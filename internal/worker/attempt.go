@@ -115,10 +115,10 @@ func (w *Worker) attempt(ctx context.Context, r *lipsync.Request, m *meter, b *b
 		return err
 	}
 	started := time.Now()
-	job.Rendered = func(length time.Duration) {
-		r.Length = length.Truncate(time.Microsecond)
+	job.Rendered = func(output render.Result) {
+		r.Length = output.Length.Truncate(time.Microsecond)
 		if w.Rendered != nil {
-			w.Rendered(length, time.Since(started))
+			w.Rendered(output.Length, time.Since(started))
 		}
 	}
 	var poster []byte

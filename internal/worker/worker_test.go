@@ -508,7 +508,7 @@ func TestRendered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := setup(t, func(ctx context.Context, j render.Job) error {
 			time.Sleep(3 * time.Second)
-			j.Rendered(2 * time.Second)
+			j.Rendered(render.Result{Length: 2 * time.Second})
 			return concatenate(ctx, j)
 		})
 		var got []time.Duration

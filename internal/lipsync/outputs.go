@@ -1,0 +1,41 @@
+package lipsync
+
+import "strings"
+
+// Frames counts the frames of an output.
+type Frames struct {
+	Total  int
+	Synced int // in which at least one mouth was painted
+}
+
+// Kept returns the number of frames that are as in the video.
+func (f Frames) Kept() int { return f.Total - f.Synced }
+
+// Warnings are what the client should know about an output: codes with spaces between. Codes are
+// stored, so they never change.
+type Warnings string
+
+// The warnings.
+const (
+	ConvertedHDR Warnings = "converted_hdr" // the video has a high dynamic range, the output a standard one
+)
+
+var warningTexts = map[Warnings]string{
+	ConvertedHDR: "HDR input was converted to SDR",
+}
+
+// With returns the warnings and one more.
+func (w Warnings) With(more Warnings) Warnings {
+	return Warnings(strings.TrimSpace(string(w) + " " + string(more)))
+}
+
+// Texts returns a sentence for clients for each warning, except those of a newer version.
+func (w Warnings) Texts() []string {
+	texts := []string{}
+	for _, code := range strings.Fields(string(w)) {
+		if text := warningTexts[Warnings(code)]; text != "" {
+			texts = append(texts, text)
+		}
+	}
+	return texts
+}

@@ -1,0 +1,187 @@
+package render
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"testing"
+	"time"
+
+	"lipsync/internal/ffmpeg"
+	"lipsync/internal/ffmpeg/ffmpegtest"
+	"lipsync/internal/lipsync"
+	"lipsync/internal/tracking"
+)
+
+// TestSyncModes renders a video of 20 frames with shorter and longer tones, and checks what each output frame shows, and what is
+// heard.
+func TestSyncModes(t *testing.T) {
+	const fps, length = 25, 20
+	video := ffmpegtest.Make(t, "in.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", length))
+	for _, c := range []struct {
+		name   string
+		mode   lipsync.SyncMode
+		speech int // frames
+		frames int
+	}{
+		{"loop, longer speech", lipsync.Loop, 47, 47},
+		{"loop, shorter speech", lipsync.Loop, 8, 8},
+		{"cut off, longer speech", lipsync.CutOff, 47, length},
+		{"cut off, shorter speech", lipsync.CutOff, 8, 8},
+		{"silence, longer speech", lipsync.Pad, 47, 47},
+		{"silence, shorter speech", lipsync.Pad, 8, length},
+		{"remap, slower", lipsync.Remap, 40, 40},
+		{"remap, faster", lipsync.Remap, 10, 10},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			engine := &numberer{}
+			tone := sound(t, "a.wav", fmt.Sprint(float64(c.speech)/fps))
+			output, result, err := renderBy(t, newRenderer(t, engine), video, tone, lipsync.Options{SyncMode: c.mode})
+			if err != nil {
+				t.Fatal(err)
+			}
+			source, painted, info := numbers(t, output)
+			if f := result.Frames; len(source) != c.frames || f.Total != c.frames || f.Synced != c.frames || len(engine.out.Spoken) != c.frames {
+				t.Fatalf("%d frames, told %+v, with the articulation of %d, want %d", len(source), f, len(engine.out.Spoken), c.frames)
+			}
+			if want := time.Duration(c.frames) * time.Second / fps; result.Length != want {
+				t.Errorf("told of %v, want %v", result.Length, want)
+			}
+			line := newTimeline(c.mode, length, c.speech, nil)
+			for i := range source {
+				if source[i] != line.source(i) || painted[i] != i {
+					t.Errorf("frame %d shows source %d painted %d, want %d and %d", i, source[i], painted[i], line.source(i), i)
+				}
+			}
+			if got, want := len(engine.seen), min(length, map[lipsync.SyncMode]int{lipsync.Pad: length, lipsync.Remap: length}[c.mode]+c.speech); got != want {
+				t.Errorf("%d frames were analysed, want %d", got, want)
+			}
+			checkSound(t, info, float64(c.frames)/fps, float64(min(c.frames, c.speech))/fps)
+		})
+	}
+}
+
+// checkSound checks that an output's sound has a length in seconds, and that a tone is heard from its beginning to toneEnd and no
+// longer.
+func checkSound(t *testing.T, info *ffmpeg.Info, length, toneEnd float64) {
+	t.Helper()
+	const block, edge = .02, .06 // seconds; the codec smears the edge
+	stream, err := ffmpegtest.Tools(t).OpenSound(t.Context(), info, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pcm, err := io.ReadAll(stream)
+	if err != nil || stream.Close() != nil {
+		t.Fatal(err)
+	}
+	samples := func(seconds float64) int { return int(math.Round(seconds * ffmpeg.PCMRate)) }
+	if got := len(pcm) / 2; math.Abs(float64(got-samples(length))) > float64(samples(block)) {
+		t.Errorf("%d samples of sound, want %d", got, samples(length))
+	}
+	for at := block; at+2*block < length; at += block {
+		if math.Abs(at-toneEnd) < edge {
+			continue
+		}
+		loudest := 0
+		for i := samples(at); i < samples(at+block); i++ {
+			loudest = max(loudest, int(int16(uint16(pcm[2*i])|uint16(pcm[2*i+1])<<8)))
+		}
+		if heard := loudest > 300; heard != (at < toneEnd) || !heard && loudest > 20 {
+			t.Errorf("level %d at %.2f s, where the tone ends at %.2f s", loudest, at, toneEnd)
+		}
+	}
+}
+
+// TestSpeeds checks that a video plays at most twice as fast or as slowly.
+func TestSpeeds(t *testing.T) {
+	video := ffmpegtest.Make(t, "in.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 20))
+	for seconds, want := range map[string]string{
+		"0.2":  "video would have to play 4 times as fast: sync_mode remap allows a factor of 2",
+		"0.36": "video would have to play 2.3 times as fast: sync_mode remap allows a factor of 2",
+		"1.64": "video would have to play 2.1 times as slowly: sync_mode remap allows a factor of 2",
+		"2.16": "video would have to play 2.7 times as slowly: sync_mode remap allows a factor of 2",
+	} {
+		t.Run(seconds, func(t *testing.T) {
+			t.Parallel()
+			engine := &numberer{}
+			_, _, err := renderBy(t, newRenderer(t, engine), video, sound(t, "a.wav", seconds), lipsync.Options{SyncMode: lipsync.Remap})
+			if got := lipsync.MessageOf(err); got != want || lipsync.FailureOf(err).Code != lipsync.SpeedOutOfRange {
+				t.Errorf("got %q, want %q (%v)", got, want, err)
+			}
+			if most := map[string]int{"0.2": 11, "0.36": 19}[seconds]; most > 0 && len(engine.seen) != most {
+				t.Errorf("%d frames were analysed, want %d", len(engine.seen), most)
+			}
+		})
+	}
+}
+
+// TestLimitOfOutput checks that an output that is as long as its video keeps the limit, if the video's file states no length.
+func TestLimitOfOutput(t *testing.T) {
+	for frames, want := range map[int]string{50: "", 51: "video is longer than 0 minutes"} {
+		r := newRenderer(t, &numberer{})
+		r.Limits.Duration = 2 * time.Second
+		video := ffmpegtest.Make(t, "live.mkv", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", frames), "-live", "1")
+		dir := t.TempDir()
+		err := r.Render(t.Context(), Job{Video: video, Audio: sound(t, "a.wav", "0.2"), Output: dir + "/o.mp4", Scratch: dir,
+			Options: lipsync.Options{SyncMode: lipsync.Pad}})
+		if got := lipsync.FailureOf(err).Sentence(); err == nil != (want == "") || err != nil && got != want {
+			t.Errorf("%d frames: got %q, want %q (%v)", frames, got, want, err)
+		}
+	}
+}
+
+// TestFaceMissing checks that a request can fail for a frame without a face, if the output shows it.
+func TestFaceMissing(t *testing.T) {
+	video := ffmpegtest.Make(t, "a.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 40))
+	for _, c := range []struct {
+		name, seconds string
+		options       lipsync.Options
+		want          string
+	}{
+		{"shown", "1.6", lipsync.Options{NoFace: lipsync.FailFaceless}, "video shows no face at 1.2 seconds: no_face fail requires one in each frame"},
+		{"not shown", "1.2", lipsync.Options{NoFace: lipsync.FailFaceless}, ""},
+		{"shown, faster", "1.2", lipsync.Options{NoFace: lipsync.FailFaceless, SyncMode: lipsync.Remap}, "video shows no face at 1.2 seconds: no_face fail requires one in each frame"},
+		{"kept", "1.6", lipsync.Options{}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			r := newRenderer(t, &numberer{})
+			r.NewTracker = trackFunc(func(frame int) ([]tracking.Face, bool) {
+				if frame >= 30 {
+					return nil, frame == 30
+				}
+				return []tracking.Face{someone(0, 60)}, frame == 0
+			}).new
+			_, result, err := renderBy(t, r, video, sound(t, "a.wav", c.seconds), c.options)
+			if got := lipsync.MessageOf(err); (err != nil) != (c.want != "") || err != nil && got != c.want {
+				t.Errorf("got %q, want %q (%v)", got, c.want, err)
+			}
+			if err != nil && lipsync.FailureOf(err).Code != lipsync.FaceMissing {
+				t.Errorf("got %+v", lipsync.FailureOf(err))
+			}
+			if err == nil && result.Frames.Synced != 30 {
+				t.Errorf("got %+v, want 30 synced frames", result.Frames)
+			}
+		})
+	}
+}
+
+// TestWarnings checks that only a video of a high dynamic range is told to be converted.
+func TestWarnings(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		args []string
+		want lipsync.Warnings
+	}{
+		"PQ":  {hdr("smpte2084"), lipsync.ConvertedHDR},
+		"HLG": {hdr("arib-std-b67"), lipsync.ConvertedHDR},
+		"SDR": {nil, ""},
+	} {
+		video := ffmpegtest.Make(t, "a.mp4", append([]string{"-f", "lavfi", "-i", ffmpegtest.Numbered("25", 5)}, c.args...)...)
+		_, result, err := renderBy(t, newRenderer(t, &numberer{}), video, sound(t, "a.wav", "0.2"), lipsync.Options{})
+		if err != nil || result.Warnings != c.want {
+			t.Errorf("%s: got %q, want %q (%v)", name, result.Warnings, c.want, err)
+		}
+	}
+}

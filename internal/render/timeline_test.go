@@ -1,0 +1,169 @@
+package render
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"io"
+	"slices"
+	"testing"
+
+	"lipsync/internal/ffmpeg"
+	"lipsync/internal/ffmpeg/ffmpegtest"
+	"lipsync/internal/lipsync"
+)
+
+func TestTimeline(t *testing.T) {
+	moments := func(sources ...int) (all []moment) {
+		for _, s := range sources {
+			all = append(all, moment{source: s})
+		}
+		return all
+	}
+	for _, test := range []struct {
+		mode           lipsync.SyncMode
+		source, speech int
+		cuts           []int
+		want           []moment
+	}{
+		{lipsync.Bounce, 4, 9, nil, moments(0, 1, 2, 3, 2, 1, 0, 1, 2)},
+		{lipsync.Bounce, 2, 5, nil, moments(0, 1, 0, 1, 0)},
+		{lipsync.Bounce, 1, 3, nil, moments(0, 0, 0)},
+		{lipsync.Bounce, 9, 3, nil, moments(0, 1, 2)},
+		{lipsync.Loop, 4, 9, nil, moments(0, 1, 2, 3, 0, 1, 2, 3, 0)},
+		{lipsync.Loop, 2, 5, nil, moments(0, 1, 0, 1, 0)},
+		{lipsync.Loop, 1, 3, nil, moments(0, 0, 0)},
+		{lipsync.Loop, 9, 3, nil, moments(0, 1, 2)},
+		{lipsync.CutOff, 4, 9, nil, moments(0, 1, 2, 3)},
+		{lipsync.CutOff, 4, 4, nil, moments(0, 1, 2, 3)},
+		{lipsync.CutOff, 1, 3, nil, moments(0)},
+		{lipsync.CutOff, 9, 3, nil, moments(0, 1, 2)},
+		{lipsync.Pad, 4, 6, nil, moments(0, 1, 2, 3, 3, 3)},
+		{lipsync.Pad, 1, 3, nil, moments(0, 0, 0)},
+		{lipsync.Pad, 5, 3, nil, moments(0, 1, 2, 3, 4)},
+		{lipsync.Remap, 3, 3, nil, moments(0, 1, 2)},
+		{lipsync.Remap, 10, 5, nil, moments(1, 3, 5, 7, 9)},
+		{lipsync.Remap, 7, 5, nil, moments(0, 2, 3, 4, 6)},
+		{lipsync.Remap, 1, 2, nil, moments(0, 0)},
+		{lipsync.Remap, 3, 6, nil, []moment{{0, 0}, {0, 63}, {0, 191}, {1, 63}, {1, 191}, {2, 0}}},
+		{lipsync.Remap, 3, 6, []int{0, 1}, []moment{{0, 0}, {0, 0}, {1, 0}, {1, 63}, {1, 191}, {2, 0}}},
+	} {
+		line := newTimeline(test.mode, test.source, test.speech, test.cuts)
+		var got []moment
+		for o := range line.frames {
+			got = append(got, line.at(o))
+		}
+		if !slices.Equal(got, test.want) {
+			t.Errorf("mode %d, %d frames for %d: got %v, want %v", test.mode, test.source, test.speech, got, test.want)
+		}
+	}
+}
+
+// TestRuns checks that the runs of timelines are as long as they can be.
+func TestRuns(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		line timeline
+		want string
+	}{
+		{"bounce", bounce(4, 9), "0-4 4-7< 7-9 "},
+		{"bounce, one frame of a run", bounce(4, 5), "0-4 4-5< "},
+		{"bounce of two", bounce(2, 5), "0-2 2-4 4-5< "},
+		{"bounce of one", bounce(1, 5), "0-5 "},
+		{"loop", loop(4, 10), "0-4 4-8 8-10 "},
+		{"held", hold(3, 7), "0-7 "},
+		{"faster", remap(9, 5, nil), "0-5 "},
+		{"slower", remap(5, 9, nil), "0-9 "},
+	} {
+		got := ""
+		for from := 0; from < c.line.frames; {
+			to, backward := c.line.run(from)
+			got += fmt.Sprintf("%d-%d%s ", from, to, map[bool]string{true: "<"}[backward])
+			from = to
+		}
+		if got != c.want {
+			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// straight returns the frames of a video, read once and in their order.
+func straight(t *testing.T, tools *ffmpeg.Tools, info *ffmpeg.Info) (all []*image.YCbCr) {
+	t.Helper()
+	frames, err := tools.OpenFrames(t.Context(), info, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer frames.Close()
+	for {
+		frame := info.Video.NewFrame()
+		switch err := frames.Read(frame); err {
+		case nil:
+			all = append(all, frame)
+		case io.EOF:
+			return all
+		default:
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestPlayModes plays timelines of each mode, from kept frames and from some that are decoded again, and compares each
+// byte with that of a straight read.
+func TestPlayModes(t *testing.T) {
+	tools := ffmpegtest.Tools(t)
+	for _, length := range []int{1, 23} {
+		info, err := tools.Probe(t.Context(), ffmpegtest.Make(t, "a.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", length)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := straight(t, tools, info)
+		if len(all) != length || ffmpegtest.Number(all[length-1], 0) != length-1 {
+			t.Fatalf("got %d frames, want %d", len(all), length)
+		}
+		for name, most := range map[string]int{"kept": 23, "decoded again": 7} {
+			t.Run(fmt.Sprintf("%d frames, %s", length, name), func(t *testing.T) {
+				t.Parallel()
+				s := &source{tools: tools, video: info, dir: t.TempDir(), most: most, expected: length, frames: 1000}
+				if err := decodeAll(t.Context(), s); err != nil {
+					t.Fatal(err)
+				}
+				defer s.close()
+				if want := length <= most; (s.kept != nil) != want {
+					t.Fatalf("frames are kept: %t, want %t", !want, want)
+				}
+				for mode := lipsync.Bounce; mode <= lipsync.Remap; mode++ {
+					for _, speech := range []int{length/2 + 1, length, 2 * length} {
+						checkPlayed(t, &player{s, newTimeline(mode, length, speech, nil)}, all, fmt.Sprintf("mode %d, speech of %d", mode, speech))
+					}
+				}
+			})
+		}
+	}
+}
+
+// checkPlayed compares what a player plays with a mix of the frames of a straight read.
+func checkPlayed(t *testing.T, p *player, all []*image.YCbCr, name string) {
+	t.Helper()
+	output := 0
+	free := newBuffers(p.video.Video, 2)
+	err := p.play(t.Context(), free, func(frame *image.YCbCr) error {
+		m, want := p.line.at(output), p.video.Video.NewFrame()
+		copy(ffmpeg.Bytes(want), ffmpeg.Bytes(all[m.source]))
+		if m.next > 0 {
+			for i, v := range ffmpeg.Bytes(all[m.source+1]) {
+				own := &ffmpeg.Bytes(want)[i]
+				*own = byte((int(*own)*(255-int(m.next)) + int(v)*int(m.next) + 127) / 255)
+			}
+		}
+		if !bytes.Equal(ffmpeg.Bytes(frame), ffmpeg.Bytes(want)) {
+			return fmt.Errorf("output frame %d isn't source frame %d", output, m.source)
+		}
+		output++
+		free.put(frame)
+		return nil
+	})
+	if err != nil || output != p.line.frames {
+		t.Errorf("%s: %d frames and %v, want %d", name, output, err, p.line.frames)
+	}
+}
