@@ -2,9 +2,11 @@ package dashboard
 
 import (
 	"crypto/rand"
+	"encoding"
 	"encoding/json"
 	"errors"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 
@@ -16,6 +18,7 @@ type newPage struct {
 	Video, Audio, Reference, Engine string
 	VideoName, AudioName            string // names of files that were sent before
 	LargestFace                     bool
+	Options                         lipsync.Options
 	Engines                         []string
 	MaxVideo, MaxAudio              int64 // bytes
 	Problem, CSRF                   string
@@ -32,7 +35,7 @@ func (p *pages) newRequest(v *visit) error {
 	if err != nil {
 		return err
 	}
-	n := newPage{Reference: r.ReferenceID, Engine: r.Engine, LargestFace: r.LargestFace}
+	n := newPage{Reference: r.ReferenceID, Engine: r.Engine, LargestFace: r.LargestFace, Options: r.Options}
 	if n.Video, n.Audio, err = p.sourcesAgain(v, r); err != nil {
 		return err
 	}
@@ -69,7 +72,11 @@ func (p *pages) startRequest(v *visit) error {
 		Reference: strings.TrimSpace(v.PostForm.Get("reference_id")), Engine: v.PostForm.Get("model"),
 		LargestFace: v.PostForm.Has("largest_face"),
 	}
-	id, err := p.generate(v, n)
+	var id string
+	err := readOptions(v.PostForm, &n.Options)
+	if err == nil {
+		id, err = p.generate(v, n)
+	}
 	switch lipsync.CodeOf(err) {
 	case "":
 		return v.leadTo(p.root + "/requests/" + id)
@@ -81,13 +88,25 @@ func (p *pages) startRequest(v *visit) error {
 	}
 }
 
+// readOptions reads the options of a form. A field that is not sent, or is empty, has its default.
+func readOptions(form url.Values, o *lipsync.Options) error {
+	for name, option := range map[string]encoding.TextUnmarshaler{"sync_mode": &o.SyncMode, "silence": &o.Silence, "no_face": &o.NoFace} {
+		if value := form.Get(name); value != "" {
+			if err := option.UnmarshalText([]byte(value)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 func (p *pages) generate(v *visit, n newPage) (id string, err error) {
 	if err := p.service.Allow(v.Context(), v.caller(), lipsync.GenerateCall); err != nil {
 		return "", err
 	}
 	params := lipsync.RequestParams{
 		Video: lipsync.Source{URL: n.Video}, Audio: lipsync.Source{URL: n.Audio},
-		LargestFace: n.LargestFace, Engine: n.Engine,
+		LargestFace: n.LargestFace, Engine: n.Engine, Options: n.Options,
 	}
 	if n.Reference != "" {
 		params.ReferenceID = &n.Reference

@@ -14,11 +14,38 @@ import (
 	"lipsync/internal/lipsync"
 )
 
+// TestNewOptions checks that the form offers each option of the service, and no other.
+func TestNewOptions(t *testing.T) {
+	f := newFixture(t)
+	f.signIn(t)
+	page := f.get(t, "/dashboard/new").body
+	for name, offered := range map[string]int{"sync_mode": 5, "silence": 2, "no_face": 2} {
+		values := regexp.MustCompile(`value="(\w+)"`).FindAllStringSubmatch(between(page, `<select name="`+name+`">`, "</select>"), -1)
+		seen := map[lipsync.Options]bool{}
+		for _, value := range values {
+			var o lipsync.Options
+			if err := readOptions(url.Values{name: value[1:]}, &o); err != nil {
+				t.Error(err)
+			}
+			seen[o] = true
+		}
+		if len(values) != offered || len(seen) != offered {
+			t.Errorf("%s: the form has %q, want %d values", name, values, offered)
+		}
+	}
+	f.send(t, "/dashboard/new", url.Values{"sync_mode": {"magic"}}).must(t, http.StatusBadRequest,
+		"sync_mode must be one of: bounce, loop, cut_off, silence, remap.")
+}
+
 // TestNew sends two files as the script does, and then the form that names them.
 func TestNew(t *testing.T) {
 	f := newFixture(t)
 	f.signIn(t)
-	form := url.Values{"reference_id": {" order 1 "}, "model": {"wav2lip"}, "largest_face": {"on"}}
+	form := url.Values{
+		"reference_id": {" order 1 "}, "model": {"wav2lip"}, "largest_face": {"on"},
+		"sync_mode": {"remap"}, "silence": {"keep"}, "no_face": {""},
+	}
+	options := lipsync.Options{SyncMode: lipsync.Remap, Silence: lipsync.KeepSilent}
 	for _, kind := range []string{"video", "audio"} {
 		form.Set(kind, f.upload(t, kind))
 	}
@@ -26,7 +53,7 @@ func TestNew(t *testing.T) {
 	path := made.header.Get("Location")
 	made.mustLead(t, path)
 	r, _, err := f.service.Request(t.Context(), lipsync.Caller{Account: account}, "order 1")
-	if err != nil || path != "/dashboard/requests/"+r.ID || r.Engine != "wav2lip" || !r.LargestFace || r.KeyID != "" {
+	if err != nil || path != "/dashboard/requests/"+r.ID || r.Engine != "wav2lip" || !r.LargestFace || r.Options != options || r.KeyID != "" {
 		t.Errorf("got %s and %+v, %v", path, r, err)
 	}
 	f.get(t, path).must(t, http.StatusOK, "video é.mov", "audio é.mov", "/objects/uploads/", `preload="metadata" aria-label="Source video"`)
@@ -42,7 +69,8 @@ func TestNew(t *testing.T) {
 	}
 	f.get(t, path).must(t, http.StatusOK, "/dashboard/new?again="+r.ID)
 	again := f.get(t, "/dashboard/new?again="+r.ID)
-	again.must(t, http.StatusOK, r.Video.Again(), r.Audio.Again(), "video é.mov, sent before", `value="order 1"`, "<option selected>wav2lip", `name="largest_face" checked`)
+	again.must(t, http.StatusOK, r.Video.Again(), r.Audio.Again(), "video é.mov, sent before", `value="order 1"`, "<option selected>wav2lip", `name="largest_face" checked`,
+		`<option value="remap" selected>`, `<option value="keep" selected>The mouth`, `<option value="keep" selected>Stay`)
 	f.send(t, "/dashboard/new", url.Values{"video": {r.Video.Again()}, "audio": {r.Audio.Again()}}).must(t, http.StatusSeeOther)
 	f.get(t, "/dashboard/new?again=none").must(t, http.StatusNotFound)
 	f.clock.Advance(lipsync.Retention{}.InputLife())

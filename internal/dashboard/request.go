@@ -136,6 +136,10 @@ func hint(code lipsync.FailureCode) string {
 		return "A part of the file is missing: perhaps it was not sent or saved completely. Play it to the end first, then send it again."
 	case lipsync.NoFace:
 		return "The face has to be large enough to see the lips, and look towards the camera for some of the time."
+	case lipsync.FaceMissing:
+		return "Cut the part without a face, or choose that frames without a face stay as they are."
+	case lipsync.SpeedOutOfRange:
+		return "The lengths of the two differ by more than twice. Cut the longer one, or choose other lengths."
 	case lipsync.NoPicture, lipsync.NoSoundTrack:
 		return "Perhaps video and audio were exchanged, or the file is damaged: play it first."
 	case lipsync.MediaLargerThan, lipsync.MediaLongerThan, lipsync.PictureLargerThan, lipsync.FrameRateAbove:

@@ -25,11 +25,12 @@ func TestRequestPage(t *testing.T) {
 	r := f.start(t, id, lipsync.Progress{Stage: lipsync.Rendering, Percent: 62, Ends: ends})
 	f.get(t, path).must(t, http.StatusOK, "data-live", `value="62"`, "rendering", "1 min 05 s left")
 
+	r.Frames, r.Warnings = lipsync.Frames{Total: 250, Synced: 249}, lipsync.ConvertedHDR
 	if err := f.service.Complete(t.Context(), r, strings.NewReader("video"), -1); err != nil {
 		t.Fatal(err)
 	}
 	done := f.get(t, path)
-	done.must(t, http.StatusOK, "data-source", "data-output", "Download", `preload="none" aria-label="Source video"`)
+	done.must(t, http.StatusOK, "250, of which 249 synced", "HDR input was converted to SDR.", "<dd>bounce</dd>", "data-source", "data-output", "Download", `preload="none" aria-label="Source video"`)
 	if strings.Contains(done.body, "data-live") || strings.Contains(done.body, path+"/cancel") {
 		t.Error("a final request is still watched, or can be canceled")
 	}
@@ -124,7 +125,7 @@ func TestFailures(t *testing.T) {
 	other := map[string]bool{hint(lipsync.UnknownFailure): true} // the hint for unknown failures
 	for _, code := range []lipsync.FailureCode{
 		lipsync.MediaNotAccessible, lipsync.MediaPrivate, lipsync.MediaHostMissing, lipsync.MediaUnreachable, lipsync.MediaTooSlow, lipsync.MediaUnsupported,
-		lipsync.MediaLongerThan, lipsync.MediaTruncated, lipsync.VideoIsPicture, lipsync.NoPicture, lipsync.NoFace, lipsync.ProcessingTooLong, lipsync.InternalFault, lipsync.HostFailing, lipsync.Canceled,
+		lipsync.MediaLongerThan, lipsync.MediaTruncated, lipsync.VideoIsPicture, lipsync.NoPicture, lipsync.NoFace, lipsync.FaceMissing, lipsync.SpeedOutOfRange, lipsync.ProcessingTooLong, lipsync.InternalFault, lipsync.HostFailing, lipsync.Canceled,
 	} {
 		id := fx.add(t, c, "")
 		r, err := fx.service.Claim(t.Context(), id)

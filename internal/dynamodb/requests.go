@@ -23,6 +23,7 @@ type stored struct {
 	version                 int64  // grows with every change, except changes of the lease
 	bucket, referenceBucket int64  // its lists have it in these buckets or later ones; bucket is inOlder if an older version listed it
 	details                 string // of Failure, as text
+	options                 string // Options, as text
 	sentence                string // of Failure, for versions of the service that don't know codes
 
 	// These are written by older versions only.
@@ -39,9 +40,10 @@ func (r *stored) fields() []field {
 		{"id", &r.ID}, {"account", &r.Account}, {"keyID", &r.KeyID}, {"referenceID", &r.ReferenceID},
 		{"status", (*string)(&r.Status)}, {"version", &r.version}, {"bucket", &r.bucket}, {"referenceBucket", &r.referenceBucket},
 		{"videoURL", &r.Video.URL}, {"videoObject", &r.Video.Object}, {"videoName", &r.Video.Name}, {"audioName", &r.Audio.Name},
-		{"audioURL", &r.Audio.URL}, {"audioObject", &r.Audio.Object}, {"largestFace", &r.LargestFace}, {"engine", &r.Engine},
+		{"audioURL", &r.Audio.URL}, {"audioObject", &r.Audio.Object}, {"largestFace", &r.LargestFace}, {"engine", &r.Engine}, {"options", &r.options},
 		{"createdAt", &r.CreatedAt}, {"startedAt", &r.StartedAt}, {"finishedAt", &r.FinishedAt},
 		{"output", &r.Output}, {"poster", &r.Poster}, {"length", &r.Length}, {"size", &r.Size}, {"mediaDeletedAt", &r.MediaDeletedAt},
+		{"frames", &r.Frames.Total}, {"syncedFrames", &r.Frames.Synced}, {"warnings", (*string)(&r.Warnings)},
 		{"failure", (*string)(&r.Failure.Code)}, {"failureDetails", &r.details}, {"error", &r.sentence},
 		{"claims", &r.Claims}, {"attempts", &r.Attempts}, {"delays", &r.Delays}, {"missingSince", &r.MissingSince},
 		{"delayedSince", &r.UnreachableSince}, // the name under which older versions stored the first delay of any kind
@@ -76,7 +78,7 @@ func (r *stored) age() string { return padded(r.CreatedAt.UnixMicro()) + "/" + r
 
 // item returns the request's own item.
 func (r stored) item() item {
-	r.details, r.sentence = r.Failure.Text(), r.Failure.Sentence()
+	r.details, r.sentence, r.options = r.Failure.Text(), r.Failure.Sentence(), r.Options.Text()
 	i := with(encode(r.fields()), requestKey(r.ID))
 	until := r.LeaseUntil
 	if r.Lease != "" {
@@ -102,6 +104,9 @@ func (r *stored) leaseItem() item {
 // decodeRequest decodes a request's own item, and its lease if there is one.
 func decodeRequest(i, lease item) (r stored, err error) {
 	if err := decode(i, r.fields()); err != nil {
+		return stored{}, err
+	}
+	if r.Options, err = lipsync.ParseOptions(r.options); err != nil {
 		return stored{}, err
 	}
 	r.Failure.Details, err = lipsync.ParseDetails(r.details)

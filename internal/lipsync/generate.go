@@ -14,7 +14,8 @@ type RequestParams struct {
 	ID             string // id that StoreMedia was called with; "" if it was not called
 	Video, Audio   Source
 	LargestFace    bool
-	Engine         string  // one of Service.Engines; "" means the default
+	Engine         string // one of Service.Engines; "" means the default
+	Options        Options
 	ReferenceID    *string // may be nil
 	IdempotencyKey *string // may be nil
 }
@@ -58,7 +59,8 @@ func (s *Service) generate(ctx context.Context, c Caller, p RequestParams) (stri
 	}
 	r := Request{
 		ID: p.ID, Account: c.Account, KeyID: c.KeyID, ReferenceID: p.reference(), Status: Queued,
-		Video: video, Audio: audio, LargestFace: p.LargestFace, Engine: engine, CreatedAt: s.Now(),
+		Video: video, Audio: audio, LargestFace: p.LargestFace, Engine: engine, Options: p.Options,
+		CreatedAt: s.Now(),
 	}
 	if r.ID == "" {
 		r.ID = s.NewID()
@@ -163,9 +165,10 @@ func (p RequestParams) fingerprint() [32]byte {
 		LargestFace  bool
 		ReferenceID  string
 		Engine       string `json:",omitempty"` // absent in records of versions with only one engine
+		Options      string `json:",omitempty"` // absent in records of versions without options
 	}{
 		source{p.Video.URL, p.Video.SHA256}, source{p.Audio.URL, p.Audio.SHA256},
-		p.LargestFace, p.reference(), p.Engine,
+		p.LargestFace, p.reference(), p.Engine, p.Options.Text(),
 	})
 	if err != nil {
 		panic(err) // can't happen: strings, booleans and bytes always encode

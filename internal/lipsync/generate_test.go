@@ -99,6 +99,7 @@ func TestGenerateReplay(t *testing.T) {
 		"swapped":   func(n *lipsync.RequestParams) { n.Video, n.Audio = n.Audio, n.Video },
 		"flag":      func(n *lipsync.RequestParams) { n.LargestFace = true },
 		"engine":    func(n *lipsync.RequestParams) { n.Engine = "warp" },
+		"options":   func(n *lipsync.RequestParams) { n.Options.NoFace = lipsync.FailFaceless },
 		"reference": func(n *lipsync.RequestParams) { n.ReferenceID = new("r") },
 		"endpoint": func(n *lipsync.RequestParams) {
 			n.Video, n.Audio = lipsync.Source{Object: "inputs/x/video"}, lipsync.Source{Object: "inputs/x/audio"}

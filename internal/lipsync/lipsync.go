@@ -73,7 +73,8 @@ type Request struct {
 	// face of each frame.
 	LargestFace bool
 	// Engine is the name of the engine that makes the mouths.
-	Engine string
+	Engine  string
+	Options Options
 
 	CreatedAt  time.Time
 	StartedAt  time.Time     // zero until first claimed
@@ -83,6 +84,8 @@ type Request struct {
 	Failure    Failure       // reason, if failed
 	Length     time.Duration // length of the output, if completed; 0 if unknown
 	Size       int64         // size of the output in bytes, if completed; 0 if unknown
+	Frames     Frames        // of the output, if completed; zero if unknown
+	Warnings   Warnings      // about the output
 
 	VideoLength, AudioLength time.Duration // lengths of the inputs, as the last attempt measured them; 0 if unknown
 
@@ -125,6 +128,7 @@ func (r *Request) End(now time.Time, o Outcome) {
 	r.Status, r.FinishedAt, r.Failure = Completed, now, o.Failure
 	r.Output, r.Poster, r.Length, r.Size = o.Output, o.Poster, o.Length, o.Size
 	r.VideoLength, r.AudioLength = o.VideoLength, o.AudioLength
+	r.Frames, r.Warnings = o.Frames, o.Warnings
 	if o.Failure.Code != "" {
 		r.Status = Failed
 	}

@@ -1,20 +1,89 @@
 package lipsync
 
 import (
+	"encoding"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
 
-// Options say how the output of a request differs from the usual one. The zero value of each field
-// is its default.
+// Options change how a request is rendered. The zero value of each field is its default, and is
+// absent in JSON.
 type Options struct {
-	SyncMode SyncMode
-	Silence  Silence
-	NoFace   FacelessFrames
+	SyncMode SyncMode       `json:"sync_mode,omitzero"`
+	Silence  Silence        `json:"silence,omitzero"`
+	NoFace   FacelessFrames `json:"no_face,omitzero"`
 }
 
-// SyncMode is what happens if the video and the speech track are not equally long.
+// UnmarshalJSON reads the object that a client sends. A null counts as an absent field. The error of
+// an unknown name or value is Invalid, and lists those that exist.
+func (o *Options) UnmarshalJSON(text []byte) error {
+	*o = Options{}
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(text, &fields) != nil {
+		return newError(Invalid, "options must be an object")
+	}
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		var value *string
+		if err := json.Unmarshal(fields[name], &value); err != nil {
+			value = new("") // not a string, so it is not the name of a value either
+		}
+		if err := o.set(name, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// set sets the field with the name in JSON to the named value. A value of nil changes nothing.
+func (o *Options) set(name string, value *string) error {
+	var field encoding.TextUnmarshaler
+	switch name {
+	case "sync_mode":
+		field = &o.SyncMode
+	case "silence":
+		field = &o.Silence
+	case "no_face":
+		field = &o.NoFace
+	default:
+		return newError(Invalid, fmt.Sprintf("options has no field %.40q; it has: sync_mode, silence, no_face", name))
+	}
+	if value == nil {
+		return nil
+	}
+	return field.UnmarshalText([]byte(*value))
+}
+
+// Text returns the options as stores keep them: as JSON, or "" for the defaults.
+func (o Options) Text() string {
+	if o == (Options{}) {
+		return ""
+	}
+	text, err := json.Marshal(o)
+	if err != nil {
+		panic(err) // can't happen: names always encode
+	}
+	return string(text)
+}
+
+// ParseOptions parses the result of Text. It ignores names and values that a newer version added.
+func ParseOptions(text string) (o Options, err error) {
+	if text == "" {
+		return Options{}, nil
+	}
+	var fields map[string]string
+	if err := json.Unmarshal([]byte(text), &fields); err != nil {
+		return Options{}, fmt.Errorf("options of a request: %w", err)
+	}
+	for name, value := range fields {
+		_ = o.set(name, &value)
+	}
+	return o, nil
+}
+
+// SyncMode says what happens if the video and the speech track differ in length.
 type SyncMode int
 
 // The sync modes. With Bounce, Loop and Remap the output is as long as the speech track.
@@ -32,7 +101,7 @@ const MostSpeed = 2
 // syncModes has the names that clients use.
 var syncModes = []string{"bounce", "loop", "cut_off", "silence", "remap"}
 
-// Silence is what the mouth does while nobody speaks.
+// Silence says what the mouth does while nobody speaks.
 type Silence int
 
 // The values of Silence.
@@ -41,9 +110,10 @@ const (
 	KeepSilent                // it is as in the video
 )
 
+// silences has the names that clients use.
 var silences = []string{"rest", "keep"}
 
-// FacelessFrames is what happens if some frames of the output show no face. A video without any
+// FacelessFrames says what happens if some frames of the output show no face. A video without any
 // face always fails.
 type FacelessFrames int
 
@@ -53,27 +123,46 @@ const (
 	FailFaceless                       // the request fails
 )
 
+// noFaces has the names that clients use.
 var noFaces = []string{"keep", "fail"}
 
-// UnmarshalText reads the name that clients use. The error of an unknown one is Invalid, and lists
-// all.
+// String returns the name that clients use.
+func (m SyncMode) String() string { return syncModes[m] }
+
+// MarshalText returns the name that clients use.
+func (m SyncMode) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+
+// UnmarshalText reads the name that clients use. The error of an unknown name is Invalid, and lists
+// all names.
 func (m *SyncMode) UnmarshalText(text []byte) error {
 	return unmarshalName(m, "sync_mode", syncModes, text)
 }
 
-// UnmarshalText reads the name that clients use. The error of an unknown one is Invalid, and lists
-// all.
+// String returns the name that clients use.
+func (s Silence) String() string { return silences[s] }
+
+// MarshalText returns the name that clients use.
+func (s Silence) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText reads the name that clients use. The error of an unknown name is Invalid, and lists
+// all names.
 func (s *Silence) UnmarshalText(text []byte) error {
 	return unmarshalName(s, "silence", silences, text)
 }
 
-// UnmarshalText reads the name that clients use. The error of an unknown one is Invalid, and lists
-// all.
+// String returns the name that clients use.
+func (f FacelessFrames) String() string { return noFaces[f] }
+
+// MarshalText returns the name that clients use.
+func (f FacelessFrames) MarshalText() ([]byte, error) { return []byte(f.String()), nil }
+
+// UnmarshalText reads the name that clients use. The error of an unknown name is Invalid, and lists
+// all names.
 func (f *FacelessFrames) UnmarshalText(text []byte) error {
 	return unmarshalName(f, "no_face", noFaces, text)
 }
 
-// unmarshalName sets value to the place of the text among the names.
+// unmarshalName sets value to the index of the text in names.
 func unmarshalName[T ~int](value *T, option string, names []string, text []byte) error {
 	n := slices.Index(names, string(text))
 	if n < 0 {

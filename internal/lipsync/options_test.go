@@ -2,6 +2,8 @@ package lipsync_test
 
 import (
 	"encoding"
+	"encoding/json"
+	"errors"
 	"testing"
 
 	"lipsync/internal/lipsync"
@@ -30,6 +32,47 @@ func TestOptions(t *testing.T) {
 		}
 	}
 	want(t, "values", o, lipsync.Options{SyncMode: lipsync.Remap, Silence: lipsync.KeepSilent, NoFace: lipsync.FailFaceless})
+}
+
+// TestOptionsAsText stores options as text. It reads what a newer version stored, as far as it knows
+// it, and refuses anything else than an object.
+func TestOptionsAsText(t *testing.T) {
+	for text, o := range map[string]lipsync.Options{
+		"":                                       {},
+		`{"sync_mode":"loop"}`:                   {SyncMode: lipsync.Loop},
+		`{"silence":"keep","no_face":"fail"}`:    {Silence: lipsync.KeepSilent, NoFace: lipsync.FailFaceless},
+		`{"sync_mode":"remap","silence":"keep"}`: {SyncMode: lipsync.Remap, Silence: lipsync.KeepSilent},
+	} {
+		want(t, "text", o.Text(), text)
+		got, err := lipsync.ParseOptions(text)
+		must(t, err)
+		want(t, text, got, o)
+	}
+	got, err := lipsync.ParseOptions(`{"sync_mode":"of a newer version","silence":"keep","newer":"x"}`)
+	must(t, err)
+	want(t, "of a newer version", got, lipsync.Options{Silence: lipsync.KeepSilent})
+	if _, err := lipsync.ParseOptions("x"); err == nil {
+		t.Error("got no error for what is no object")
+	}
+}
+
+// FuzzOptions reads options of clients. What it accepts stays the same when it is stored.
+func FuzzOptions(f *testing.F) {
+	for _, text := range []string{`{}`, `null`, `{"sync_mode":"loop","silence":null}`, `{"no_face":"fail","x":1}`, `[{}]`, `{"silence":7}`} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		var o lipsync.Options
+		if err := json.Unmarshal(text, &o); err != nil {
+			if e, ok := errors.AsType[*lipsync.Error](err); ok && (e.Code != lipsync.Invalid || len(e.Message) > 300) {
+				t.Errorf("got %v", err)
+			}
+			return
+		}
+		if got, err := lipsync.ParseOptions(o.Text()); err != nil || got != o {
+			t.Errorf("got %+v (%v), want %+v", got, err, o)
+		}
+	})
 }
 
 func TestWarnings(t *testing.T) {

@@ -92,13 +92,15 @@ type StatusQuery struct {
 	Count int
 }
 
-// Outcome is how a request ended: it completed with Output, or failed.
+// Outcome says how a request ended: it completed with Output, or failed.
 type Outcome struct {
-	Output  string        // object key
-	Poster  bool          // whether the output has a poster
-	Length  time.Duration // of the output, to the microsecond
-	Size    int64         // of the output, in bytes
-	Failure Failure       // zero if it completed
+	Output   string        // object key
+	Poster   bool          // whether the output has a poster
+	Length   time.Duration // of the output, to the microsecond
+	Size     int64         // of the output, in bytes
+	Frames   Frames        // of the output
+	Warnings Warnings      // about the output
+	Failure  Failure       // zero if it completed
 
 	VideoLength, AudioLength time.Duration // of the inputs, to the microsecond; 0 if nobody measured them
 }

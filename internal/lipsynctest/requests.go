@@ -18,6 +18,9 @@ func testCreate(t *testing.T, store lipsync.Store) {
 		func(r *lipsync.Request) { r.ReferenceID = "Größe \x00 '\"; --" },
 		func(r *lipsync.Request) { r.LargestFace = true },
 		func(r *lipsync.Request) { r.Engine = "warp" },
+		func(r *lipsync.Request) {
+			r.Options = lipsync.Options{SyncMode: lipsync.Remap, Silence: lipsync.KeepSilent, NoFace: lipsync.FailFaceless}
+		},
 		func(r *lipsync.Request) { r.Video, r.Audio = r.Audio, r.Video },
 	} {
 		r := newRequest("a", "")

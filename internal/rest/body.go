@@ -41,6 +41,9 @@ func decode[In any](r *http.Request) (in In, err error) {
 	case !utf8.Valid(body):
 		return in, unreadable(errors.New("not UTF-8"))
 	case err != nil:
+		if _, ok := errors.AsType[*lipsync.Error](err); ok {
+			return in, err // it names the field
+		}
 		return in, unreadable(err)
 	case v == nil:
 		return in, unreadable(errors.New("null"))

@@ -19,6 +19,16 @@ type details struct {
 	OutputSeconds   float64             `json:"output_seconds,omitzero"`
 	OutputExpiresAt time.Time           `json:"output_expires_at,omitzero"`
 	MediaDeletedAt  time.Time           `json:"media_deleted_at,omitzero"`
+	Options         lipsync.Options     `json:"options,omitzero"`
+	Frames          *frames             `json:"frames,omitempty"`
+	Warnings        []string            `json:"warnings,omitzero"`
+}
+
+// frames counts the frames of an output.
+type frames struct {
+	Total  int `json:"total"`
+	Synced int `json:"synced"` // with at least one painted mouth
+	Kept   int `json:"kept"`   // as in the video
 }
 
 func (d details) requestID() string { return d.ID }
@@ -28,9 +38,13 @@ func (a *api) getDetails(r *http.Request, c lipsync.Caller) (details, error) {
 	if err != nil {
 		return details{}, err
 	}
-	return details{
+	d := details{
 		ID: q.ID, Status: q.Status, FailureCode: q.Failure.Code, Attempts: q.Attempts, Engine: q.Engine,
 		VideoSeconds: q.VideoLength.Seconds(), AudioSeconds: q.AudioLength.Seconds(), OutputSeconds: q.Length.Seconds(),
-		OutputExpiresAt: a.service.OutputExpires(q).UTC(), MediaDeletedAt: q.MediaDeletedAt.UTC(),
-	}, nil
+		OutputExpiresAt: a.service.OutputExpires(q).UTC(), MediaDeletedAt: q.MediaDeletedAt.UTC(), Options: q.Options,
+	}
+	if f := q.Frames; f.Total > 0 {
+		d.Frames, d.Warnings = &frames{f.Total, f.Synced, f.Kept()}, q.Warnings.Texts()
+	}
+	return d, nil
 }

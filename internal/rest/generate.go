@@ -13,9 +13,10 @@ type generateBody struct {
 		Type lipsync.MediaKind `json:"type"`
 		URL  string            `json:"url"`
 	} `json:"inputs"`
-	ReferenceID *string `json:"reference_id"`
-	LargestFace bool    `json:"disable_active_speaker_detection"`
-	Model       string  `json:"model"`
+	ReferenceID *string         `json:"reference_id"`
+	LargestFace bool            `json:"disable_active_speaker_detection"`
+	Model       string          `json:"model"`
+	Options     lipsync.Options `json:"options"`
 }
 
 // generated is the answer to a call that creates a request, by URLs or by a form.
@@ -33,7 +34,9 @@ func (a *api) generate(r *http.Request, c lipsync.Caller, in generateBody) (gene
 	if err != nil {
 		return generated{}, err
 	}
-	p := lipsync.RequestParams{Video: video, Audio: audio, LargestFace: in.LargestFace, Engine: in.Model, ReferenceID: in.ReferenceID}
+	p := lipsync.RequestParams{
+		Video: video, Audio: audio, LargestFace: in.LargestFace, Engine: in.Model, Options: in.Options, ReferenceID: in.ReferenceID,
+	}
 	if p.IdempotencyKey, err = idempotencyKey(r.Header); err != nil {
 		return generated{}, err
 	}

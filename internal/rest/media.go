@@ -2,6 +2,7 @@ package rest
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"mime/multipart"
@@ -145,6 +146,8 @@ func (f *form) reader(part *multipart.Part) func(*multipart.Part) error {
 		return f.largestFace
 	case name == "model":
 		return f.model
+	case name == "options":
+		return f.options
 	}
 	return nil
 }
@@ -178,6 +181,19 @@ func (f *form) largestFace(part *multipart.Part) error {
 func (f *form) model(part *multipart.Part) (err error) {
 	f.request.Engine, err = f.value(part)
 	return err
+}
+
+// options reads the options as JSON text.
+func (f *form) options(part *multipart.Part) error {
+	value, err := f.value(part)
+	if err != nil {
+		return err
+	}
+	err = json.Unmarshal([]byte(value), &f.request.Options)
+	if _, ok := errors.AsType[*lipsync.Error](err); err == nil || ok {
+		return err
+	}
+	return invalid("options must be an object, as JSON")
 }
 
 // value reads a part that is not a file. All such parts together may have maxText bytes.

@@ -3,6 +3,7 @@ package resttest
 import (
 	"crypto/rand"
 	"net/http"
+	"reflect"
 	"testing"
 )
 
@@ -94,7 +95,7 @@ func (s *suite) isDeleted(t *testing.T, token string, r request) {
 		if before.MediaDeletedAt == "" {
 			before.MediaDeletedAt = d.MediaDeletedAt
 		}
-		if d != before || d.MediaDeletedAt == "" {
+		if !reflect.DeepEqual(d, before) || d.MediaDeletedAt == "" {
 			t.Errorf("got details %+v, want %+v and a time", d, before)
 		}
 		if now := s.read(t, token, r.ID); got != r || now != r {

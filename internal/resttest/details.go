@@ -20,6 +20,20 @@ type details struct {
 	OutputSeconds   float64 `json:"output_seconds"`
 	OutputExpiresAt string  `json:"output_expires_at"`
 	MediaDeletedAt  string  `json:"media_deleted_at"`
+	Options         options `json:"options"`
+	Frames          *struct {
+		Total  int `json:"total"`
+		Synced int `json:"synced"`
+		Kept   int `json:"kept"`
+	} `json:"frames"`
+	Warnings []string `json:"warnings"`
+}
+
+// options are those of a request that are not the defaults.
+type options struct {
+	SyncMode string `json:"sync_mode"`
+	Silence  string `json:"silence"`
+	NoFace   string `json:"no_face"`
 }
 
 func detailsCall(token, id string) call {
@@ -69,6 +83,7 @@ func (s *suite) isCompleted(t *testing.T, token string, r request) {
 	if d.Attempts != 1 || d.VideoSeconds <= 0 || d.AudioSeconds <= 0 || math.Abs(d.OutputSeconds-d.AudioSeconds) > .1 || d.MediaDeletedAt != "" {
 		t.Errorf("got %+v, want one attempt, and an output as long as the audio", d)
 	}
+	d.wantFrames(t)
 	finished, err := time.Parse(time.RFC3339, r.FinishedAt)
 	if err != nil {
 		t.Fatal(err)

@@ -60,6 +60,7 @@ func Run(t *testing.T, target Target) {
 		"progress":    s.progress,
 		"cancel":      s.cancel,
 		"details":     s.details,
+		"options":     s.options,
 		"delete":      s.deleteMedia,
 		"list":        s.list,
 		"models":      s.models,

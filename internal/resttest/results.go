@@ -22,6 +22,8 @@ func (s *suite) results(t *testing.T) {
 	bad := s.postJSON(t, token, "/v1/lipsync/generate", inputs([]string{
 		"video http://nothing.invalid/v.mp4", "audio http://nothing.invalid/a.wav",
 	})).requestID(t)
+	cut := s.do(t, formOf(t, part{"video", "v.mp4", string(s.Video)}, part{"audio", "a.wav", string(s.Audio)},
+		part{"options", "", `{"sync_mode":"cut_off","silence":"keep"}`}).with(token)).requestID(t)
 	junk := s.do(t, formOf(t, video(), audio()).with(token)).requestID(t)
 
 	t.Run("completed", func(t *testing.T) {
@@ -34,6 +36,7 @@ func (s *suite) results(t *testing.T) {
 		s.isCompleted(t, token, r)
 		s.isDeleted(t, token, r)
 	})
+	t.Run("cut off", func(t *testing.T) { s.isCutOff(t, token, cut) })
 	for id, want := range map[string]string{bad: "video URL is not accessible", junk: "video is not a supported format"} {
 		t.Run(want, func(t *testing.T) {
 			codes := map[string][]string{bad: {"media_not_accessible", "media_host_missing"}, junk: {"media_unsupported"}}[id]

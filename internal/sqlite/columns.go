@@ -53,3 +53,15 @@ func (d details) Scan(src any) (err error) {
 	*d.d, err = lipsync.ParseDetails(text)
 	return err
 }
+
+// options scans a column with the options of a request.
+type options struct{ o *lipsync.Options }
+
+func (o options) Scan(src any) (err error) {
+	text, ok := src.(string)
+	if !ok {
+		return fmt.Errorf("column of options holds %T", src)
+	}
+	*o.o, err = lipsync.ParseOptions(text)
+	return err
+}

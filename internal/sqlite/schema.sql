@@ -21,6 +21,7 @@ CREATE TABLE requests (
 	audio_name        TEXT NOT NULL DEFAULT '',
 	largest_face      INTEGER NOT NULL,
 	engine            TEXT NOT NULL DEFAULT 'warp',
+	options           TEXT NOT NULL DEFAULT '',   -- JSON
 
 	created_at        INTEGER NOT NULL,
 	started_at        INTEGER NOT NULL DEFAULT 0,
@@ -30,6 +31,9 @@ CREATE TABLE requests (
 	poster            INTEGER NOT NULL DEFAULT 0, -- whether a picture of the output lies beside it
 	length            INTEGER NOT NULL DEFAULT 0, -- of the output
 	size              INTEGER NOT NULL DEFAULT 0, -- of the output
+	frames            INTEGER NOT NULL DEFAULT 0, -- of the output
+	synced_frames     INTEGER NOT NULL DEFAULT 0, -- frames of the output with a painted mouth
+	warnings          TEXT NOT NULL DEFAULT '',   -- codes with spaces between
 	video_length      INTEGER NOT NULL DEFAULT 0,
 	audio_length      INTEGER NOT NULL DEFAULT 0,
 	media_deleted_at  INTEGER NOT NULL DEFAULT 0, -- by the client

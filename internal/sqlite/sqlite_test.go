@@ -154,6 +154,8 @@ var undo = []string{
 			WHERE account = new.account AND day = new.created_at / 86400000000;
 		END`,
 	"ALTER TABLE requests DROP COLUMN poster",
+	`ALTER TABLE requests DROP COLUMN options; ALTER TABLE requests DROP COLUMN frames; ALTER TABLE requests DROP COLUMN synced_frames;
+		ALTER TABLE requests DROP COLUMN warnings`,
 }
 
 // TestOlderFile migrates files of all versions. A request of a version with one engine has that

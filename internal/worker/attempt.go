@@ -101,6 +101,7 @@ func (w *Worker) attempt(ctx context.Context, r *lipsync.Request, m *meter, b *b
 		Scratch:     folder,
 		LargestFace: r.LargestFace,
 		Engine:      r.Engine,
+		Options:     r.Options,
 		Progress:    m.rendered,
 		Measured: func(video, audio time.Duration) {
 			r.VideoLength, r.AudioLength = video.Truncate(time.Microsecond), audio.Truncate(time.Microsecond)
@@ -116,7 +117,7 @@ func (w *Worker) attempt(ctx context.Context, r *lipsync.Request, m *meter, b *b
 	}
 	started := time.Now()
 	job.Rendered = func(output render.Result) {
-		r.Length = output.Length.Truncate(time.Microsecond)
+		r.Length, r.Frames, r.Warnings = output.Length.Truncate(time.Microsecond), output.Frames, output.Warnings
 		if w.Rendered != nil {
 			w.Rendered(output.Length, time.Since(started))
 		}

@@ -1,0 +1,100 @@
+package resttest
+
+import (
+	"fmt"
+	"math"
+	"net/http"
+	"testing"
+)
+
+// The sentences for options that can't be used.
+const (
+	badOptions = "options must be an object"
+	badField   = `options has no field "x"; it has: sync_mode, silence, no_face`
+	badMode    = "sync_mode must be one of: bounce, loop, cut_off, silence, remap"
+	badSilence = "silence must be one of: rest, keep"
+	badNoFace  = "no_face must be one of: keep, fail"
+)
+
+// options sends options in both generate calls, and reads them in the details of the request.
+func (s *suite) options(t *testing.T) {
+	for sent, want := range map[string]options{
+		`{}`:   {},
+		`null`: {},
+		`{"sync_mode":null,"silence":null,"no_face":null}`:              {},
+		`{"sync_mode":"bounce","silence":"rest","no_face":"keep"}`:      {},
+		`{"sync_mode":"loop"}`:                                          {SyncMode: "loop"},
+		`{"sync_mode":"cut_off","no_face":"keep"}`:                      {SyncMode: "cut_off"},
+		`{"sync_mode":"silence"}`:                                       {SyncMode: "silence"},
+		` { "sync_mode" : "remap", "silence":"keep","no_face":"fail"} `: {SyncMode: "remap", Silence: "keep", NoFace: "fail"},
+	} {
+		for name, c := range optionCalls(t, sent) {
+			t.Run(name+sent, func(t *testing.T) {
+				c.token = s.key(t)
+				id := s.do(t, c).requestID(t)
+				if got := s.readDetails(t, c.token, id); got.Options != want {
+					t.Errorf("got %+v, want %+v", got.Options, want)
+				}
+			})
+		}
+	}
+	var rows []row
+	for sent, want := range map[string]string{
+		`[]`:                                 badOptions,
+		`"loop"`:                             badOptions,
+		`1`:                                  badOptions,
+		`{"x":1}`:                            badField,
+		`{"sync_mode":"loop","x":null}`:      badField,
+		`{"sync_mode":"Loop"}`:               badMode,
+		`{"sync_mode":""}`:                   badMode,
+		`{"sync_mode":1}`:                    badMode,
+		`{"sync_mode":["loop"]}`:             badMode,
+		`{"silence":true}`:                   badSilence,
+		`{"silence":"close"}`:                badSilence,
+		`{"no_face":{}}`:                     badNoFace,
+		`{"sync_mode":"loop","no_face":"x"}`: badNoFace,
+	} {
+		for name, c := range optionCalls(t, sent) {
+			rows = append(rows, row{name + sent, c, http.StatusBadRequest, want})
+		}
+	}
+	for _, sent := range []string{``, `{`, `{"sync_mode":"loop"}x`, `sync_mode=loop`} {
+		rows = append(rows, row{"form " + sent, optionCalls(t, sent)["form "], http.StatusBadRequest, badOptions + ", as JSON"})
+	}
+	two := formOf(t, part{"options", "", `{}`}, part{"options", "", `{}`}, video(), audio())
+	s.table(t, append(rows, row{"two", two, http.StatusBadRequest, "options was sent more than once"}))
+}
+
+// optionCalls returns a call of each kind that sends the options.
+func optionCalls(t *testing.T, sent string) map[string]call {
+	t.Helper()
+	return map[string]call{
+		"JSON ": generateCall("application/json", good(`"options":`+sent)),
+		"form ": formOf(t, video(), part{"options", "", sent}, audio()),
+	}
+}
+
+// isCutOff checks a request with the sync mode cut_off, whose output has the length of the shorter
+// input, to a frame, and whose details count all frames.
+func (s *suite) isCutOff(t *testing.T, token, id string) {
+	t.Helper()
+	if r := s.final(t, token, id); r.Status != "completed" {
+		t.Fatalf("got %+v, want it completed", r)
+	}
+	d := s.readDetails(t, token, id)
+	if d.Options != (options{SyncMode: "cut_off", Silence: "keep"}) || math.Abs(d.OutputSeconds-min(d.VideoSeconds, d.AudioSeconds)) > .1 {
+		t.Errorf("got %+v, want its options, and an output as long as the shorter input", d)
+	}
+	d.wantFrames(t)
+}
+
+// wantFrames checks the frames and warnings of a completed request.
+func (d details) wantFrames(t *testing.T) {
+	t.Helper()
+	if f := d.Frames; f == nil || f.Total <= 0 || f.Synced < 0 || f.Kept < 0 || f.Synced+f.Kept != f.Total {
+		t.Errorf("got frames %s, want a total of synced and kept ones", fmt.Sprint(f))
+	}
+	if d.Warnings == nil || len(d.Warnings) > 0 {
+		t.Errorf("got warnings %v, want an empty list", d.Warnings)
+	}
+}
