@@ -23,8 +23,8 @@ func (t *Tools) Transcode(ctx context.Context, in *Info, aac string, pcm io.Writ
 	return t.transcode(ctx, in, aac, pcm, trackArgs(in, most))
 }
 
-// TranscodeTo is Transcode for a sound that must have the length: it cuts a longer one, and adds
-// silence to a shorter one.
+// TranscodeTo does the same as Transcode, for a sound of exactly the length: it cuts a longer one, and
+// appends silence to a shorter one.
 func (t *Tools) TranscodeTo(ctx context.Context, in *Info, aac string, pcm io.Writer, length time.Duration) (int64, error) {
 	return t.transcode(ctx, in, aac, pcm, trackArgs(in, length, "apad=whole_dur="+seconds(length)))
 }
@@ -86,7 +86,7 @@ func trackArgs(in *Info, most time.Duration, more ...string) []string {
 	return []string{"-map", "0:" + strconv.Itoa(in.Audio.index), "-af", strings.Join(filters, ","), "-t", seconds(most)}
 }
 
-// seconds returns a duration as ffmpeg's arguments have it.
+// seconds returns a duration in seconds, for ffmpeg's arguments.
 func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) }
 
 // pcmArgs returns the arguments that write samples at PCMRate to the pipe.

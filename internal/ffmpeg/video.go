@@ -218,5 +218,5 @@ func (v *Video) colourFilters() []string {
 	return chain
 }
 
-// HDR tells whether the video has a high dynamic range, by PQ or HLG. Its frames have the standard one.
+// HDR reports whether the video has a high dynamic range, by PQ or HLG. Frames are converted to SDR.
 func (v *Video) HDR() bool { return v.transfer == "smpte2084" || v.transfer == "arib-std-b67" }

@@ -11,8 +11,8 @@ type Frames struct {
 // Kept returns the number of frames that are as in the video.
 func (f Frames) Kept() int { return f.Total - f.Synced }
 
-// Warnings are what the client should know about an output: codes with spaces between. Codes are
-// stored, so they never change.
+// Warnings holds the codes of facts about an output that its client should know, with spaces between.
+// Codes are stored, so they never change.
 type Warnings string
 
 // The warnings.

@@ -18,10 +18,10 @@ import (
 type analysis struct {
 	source  *source
 	speaker *speaker.Analyser
-	sound   *speech.Speech // the video's own, nil if it has none
-	cuts    []int          // source frames that begin a shot
+	sound   *speech.Speech // the video's own sound, nil if it has none
+	cuts    []int          // the source frames that begin a shot
 	// The articulation of the speech in each frame, and of the video's own sound in each frame of the video. Each is nil if
-	// nobody needs it.
+	// neither the engine nor the options need it.
 	spoken, heard []speech.Articulation
 }
 
@@ -84,7 +84,7 @@ func (w *rendering) analyse(ctx context.Context, engine Analyser) (*analysis, er
 	return a, nil
 }
 
-// extend makes articulation as long as a number of frames, at rest beyond its end. It leaves nil as it is.
+// extend returns articulation for exactly the number of frames: it cuts a, or appends rest. It returns nil for nil.
 func extend(a []speech.Articulation, frames int) []speech.Articulation {
 	if a == nil {
 		return nil
@@ -95,7 +95,7 @@ func extend(a []speech.Articulation, frames int) []speech.Articulation {
 	return a[:frames]
 }
 
-// align tracks and aligns the faces of decoded frames, and sends them on. It gives the frames back to be filled again.
+// align tracks and aligns the faces of decoded frames, and sends the aligned frames. It puts the decoded frames back into free.
 func align(ctx context.Context, tracker Tracker, aligner *alignment.Aligner, decoded <-chan *image.YCbCr, free buffers, aligned chan<- alignment.Frame) error {
 	for frame := range decoded {
 		faces, cut, err := tracker.Add(ctx, frame)
@@ -158,8 +158,8 @@ func (w *rendering) expected() int {
 	return w.speech
 }
 
-// ownSound analyses the video's own sound, up to the frames of the first pass, and its MFCC if mfcc is not nil. A sound that can't
-// be read is no error: it only helps to tell who speaks, and what.
+// ownSound analyses the video's own sound, up to the last frame of the first pass. If mfcc is not nil, it gets the samples too. If
+// the sound can't be read, ownSound returns nil, and the job goes on: the sound only helps to tell who speaks, and what.
 func (w *rendering) ownSound(ctx context.Context, mfcc *speaker.MFCC) *speech.Speech {
 	if w.video.Audio == nil {
 		return nil

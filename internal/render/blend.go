@@ -12,8 +12,8 @@ type blender struct {
 	alpha []uint8 // of one row
 }
 
-// blend blends a mouth into a frame, as far as it is within the frame. Where the mask is 0 not a bit changes. share is how much of
-// the mouth is seen, of 255.
+// blend blends a mouth into a frame, as far as it is within the frame. Where the mask is 0, not a bit changes. The
+// mask is multiplied by share ÷ 255.
 func (b *blender) blend(frame *image.YCbCr, m Mouth, share uint8) {
 	r := m.Mask.Rect.Intersect(m.Image.Rect).Intersect(frame.Rect)
 	if r.Empty() {
@@ -58,21 +58,21 @@ func mix(dst, src, alpha []uint8) {
 	}
 }
 
-// between returns the value between a and b, by a share of b of 255.
+// between returns a + (b − a) · share ÷ 255, rounded.
 func between(a, b, share uint8) uint8 {
 	// v ÷ 255, rounded: exact for all v below 1 << 16.
 	v := uint32(a)*uint32(255-share) + uint32(b)*uint32(share) + 128
 	return uint8((v + v>>8) >> 8)
 }
 
-// fade fills dst with a share of alpha, of 255.
+// fade fills dst with alpha · share ÷ 255.
 func fade(dst, alpha []uint8, share uint8) {
 	for i, a := range alpha {
 		dst[i] = between(0, a, share)
 	}
 }
 
-// mixFrames moves each value of a frame towards next's by a share of 255.
+// mixFrames moves each value of a frame towards that of next by share ÷ 255 of their difference.
 func mixFrames(frame, next *image.YCbCr, share uint8) {
 	a, b := ffmpeg.Bytes(frame), ffmpeg.Bytes(next)
 	for i := range a {

@@ -67,7 +67,7 @@ func TestBlend(t *testing.T) {
 	}
 }
 
-// TestFade checks that a mouth can be seen in part, and that nothing of it is at a share of 0.
+// TestFade blends a mouth by a share, and checks that a share of 0 changes nothing.
 func TestFade(t *testing.T) {
 	r := image.Rect(8, 8, 40, 32)
 	m := Mouth{Image: noise(r, 2), Mask: image.NewAlpha(r)}

@@ -45,7 +45,8 @@ type Output struct {
 	// Heard is the articulation of the video's own sound in each frame of the video. It is nil if there is no sound, or if
 	// the engine doesn't articulate.
 	Heard []speech.Articulation
-	// Samples are those of the speech and of silence after it, in the format of speech.Read. They can be read until the last Paint ends.
+	// Samples are those of the speech, and of silence after it if the output is longer, in the format of speech.Read. They can
+	// be read until the last Paint ends.
 	Samples *io.SectionReader
 	// Speaker returns the track of the speaker in a source frame, -1 for none.
 	Speaker func(source int) int
@@ -53,11 +54,11 @@ type Output struct {
 
 // Painter makes the mouths of the output's frames.
 type Painter interface {
-	// Paint returns the mouths to paint on one output frame, none if no one speaks
-	// there. Calls are concurrent, for any frames, and not for those that stay as
-	// they are; frame is the pixels of Output.Source(output), which the painter
-	// must not change or keep. Where the video plays slower, frame may be mixed of
-	// these and of a frame beside it. The masks of the mouths don't overlap.
+	// Paint returns the mouths to blend into one output frame, none if no one speaks
+	// in it. frame is the source frame Output.Source(output). Where the video plays
+	// slower, frame may be a mixture of that one and a neighbour. The painter must
+	// not change or keep it. Calls are concurrent, and for frames in any order. Frames
+	// that stay as they are get no call. The masks of the mouths don't overlap.
 	Paint(ctx context.Context, output int, frame *image.YCbCr) ([]Mouth, error)
 }
 

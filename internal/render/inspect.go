@@ -62,7 +62,7 @@ func (w *rendering) inspectVideo(ctx context.Context) (err error) {
 	return w.Limits.check(w.video)
 }
 
-// inspectAudio also makes the speech track ready.
+// inspectAudio also writes the files of the speech track.
 func (w *rendering) inspectAudio(ctx context.Context) (err error) {
 	if w.audio, err = w.probe(ctx, lipsync.Audio, w.job.Audio); err != nil {
 		return err

@@ -11,8 +11,8 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// most returns the most source frames that the first pass needs. If there are more than the output may show, one more is enough
-// to know it.
+// most returns the largest number of source frames that the first pass needs. In the modes that refuse a long video it is one more
+// than they allow, which shows that the video is too long.
 func (w *rendering) most() int {
 	switch w.job.Options.SyncMode {
 	case lipsync.Pad:
@@ -24,17 +24,17 @@ func (w *rendering) most() int {
 	}
 }
 
-// mostOutput returns the most frames of an output: as many as the longest speech track covers.
+// mostOutput returns the largest number of frames of an output: that of the longest speech track that the limits allow.
 func (w *rendering) mostOutput() int {
 	return w.video.Video.Rate.Frames(int64(w.Limits.Duration.Seconds()*ffmpeg.PCMRate), ffmpeg.PCMRate)
 }
 
-// length returns the length of a number of frames.
+// length returns how long a number of frames plays.
 func (w *rendering) length(frames int) time.Duration {
 	return time.Duration(float64(frames) / w.video.Video.Rate.Float() * float64(time.Second))
 }
 
-// timeline returns the timeline of the output, or the failure of media that it can't be made of.
+// timeline returns the timeline of the output. It fails if the options don't allow an output of these media.
 func (w *rendering) timeline(a *analysis) (line timeline, err error) {
 	source, mode := a.source.frames, w.job.Options.SyncMode
 	switch {
@@ -58,8 +58,8 @@ func (w *rendering) timeline(a *analysis) (line timeline, err error) {
 	return line, nil
 }
 
-// tooFast returns the failure of a video that would have to play too fast or too slowly. Of a long one not all frames were
-// decoded; then the length that the file states may tell how fast.
+// tooFast returns the failure of a video that would have to play too fast or too slowly. If the video is long, not all of its
+// frames were decoded, and the speed comes from the length that the file states.
 func (w *rendering) tooFast(source int) error {
 	v := w.video.Video
 	if source > w.speech {
@@ -70,8 +70,8 @@ func (w *rendering) tooFast(source int) error {
 	return f.Because(nil)
 }
 
-// fitSound makes the speech track as long as the output, if that isn't as long as the speech. The samples of a longer speech track
-// stay: an engine may hear what comes next.
+// fitSound makes the encoded speech track as long as the output, and appends silence to samples that are shorter. It leaves longer
+// samples as they are, since an engine may listen ahead.
 func (w *rendering) fitSound(ctx context.Context) error {
 	if w.frames == w.speech {
 		return nil
@@ -82,7 +82,7 @@ func (w *rendering) fitSound(ctx context.Context) error {
 	}
 	if samples := int64(length.Seconds() * ffmpeg.PCMRate); samples > w.samples {
 		w.samples = samples
-		return os.Truncate(w.pcm, 2*samples) // what is new is zero
+		return os.Truncate(w.pcm, 2*samples) // appends zeros
 	}
 	return nil
 }

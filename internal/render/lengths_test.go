@@ -167,7 +167,7 @@ func TestFaceMissing(t *testing.T) {
 	}
 }
 
-// TestWarnings checks that only a video of a high dynamic range is told to be converted.
+// TestWarnings checks that only a video with a high dynamic range has the warning of its conversion.
 func TestWarnings(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

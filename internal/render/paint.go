@@ -13,9 +13,9 @@ import (
 type task struct {
 	output int
 	frame  *image.YCbCr
-	share  uint8         // of the mouths that is seen, of 255
-	synced bool          // whether a mouth was painted
-	done   chan struct{} // gets one when the frame is painted
+	share  uint8         // see blender.blend
+	synced bool          // whether a mouth was blended
+	done   chan struct{} // gets a value when the frame is painted
 }
 
 // newTasks returns a task for each buffer. No more frames can be on their way, so the tasks are used again in turn.
@@ -40,7 +40,7 @@ func (w *rendering) workers() int {
 }
 
 // paint is the second pass: the player reads frames, workers paint and blend the mouths of several frames at once, and the encoder
-// gets the frames in order. shares has how much of the mouths is seen in each output frame, of 255; nil: all.
+// gets the frames in order. shares has the share of each output frame for blender.blend; nil means 255 for all.
 func (w *rendering) paint(ctx context.Context, painter Painter, p *player, shares []uint8) error {
 	workers := w.workers()
 	free := newBuffers(w.video.Video, workers+beside)
@@ -89,7 +89,7 @@ func (w *rendering) paint(ctx context.Context, painter Painter, p *player, share
 	return nil
 }
 
-// paint makes a frame's mouths and blends them, if they are seen.
+// paint makes a frame's mouths and blends them, unless the task's share is 0.
 func (b *blender) paint(ctx context.Context, painter Painter, t *task) (err error) {
 	var mouths []Mouth
 	if t.share > 0 {

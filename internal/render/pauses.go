@@ -9,16 +9,16 @@ import (
 const (
 	// silentOver is the Silence of an articulation over which nobody speaks.
 	silentOver = .5
-	// leastPause is the length in seconds from which on a silence is a pause. Shorter ones are a part of articulation, such as
-	// the closures of p, t and k (Goldman-Eisler, "Psycholinguistics: Experiments in Spontaneous Speech", 1968).
+	// leastPause is the length of the shortest pause in seconds. Shorter silences are a part of articulation, such as the
+	// closures of p, t and k (Goldman-Eisler, "Psycholinguistics: Experiments in Spontaneous Speech", 1968).
 	leastPause = .25
-	// fadeSeconds is how long the mouth takes from painted to the video's: as long as lips that open or close, see
+	// fadeSeconds is the length of the fade from the painted mouth to the video's own. Lips open or close in that time, see
 	// speech.Articulation.
 	fadeSeconds = .1
 )
 
-// shares returns how much of the painted mouth each frame of the output shows, of 255, if the mouth stays as in the video while
-// nobody speaks. It fades at the beginning and at the end of each pause, so that nothing jumps and no speech is lost.
+// shares returns the share for blender.blend of each frame, if the mouth stays as in the video while nobody speaks: 255 in speech,
+// and 0 in pauses. The fades between lie within the pauses, so that nothing jumps and all speech is painted.
 func shares(spoken []speech.Articulation, fps float64) []uint8 {
 	out := make([]uint8, len(spoken))
 	least, fade := int(math.Ceil(leastPause*fps)), int(math.Round(fadeSeconds*fps))

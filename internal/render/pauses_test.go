@@ -9,7 +9,7 @@ import (
 	"lipsync/internal/speech"
 )
 
-// TestShares checks where a painted mouth is seen, at 25 frames/s. In patterns, a dot is a frame in which nobody speaks.
+// TestShares checks the shares at 25 frames/s. In the patterns, s is a frame of speech, and a dot one of silence.
 func TestShares(t *testing.T) {
 	const a, b, c = 255 * 3 / 4, 255 * 2 / 4, 255 * 1 / 4 // of a fade
 	for pattern, want := range map[string][]uint8{

@@ -35,7 +35,7 @@ func (p *player) play(ctx context.Context, free buffers, emit func(*image.YCbCr)
 	return nil
 }
 
-// pictures are source frames. read fills a frame with one of them.
+// pictures holds source frames. read fills a frame with the source frame of an index.
 type pictures interface {
 	read(source int, frame *image.YCbCr) error
 }
@@ -43,12 +43,12 @@ type pictures interface {
 // composer makes output frames of source frames, and emits them.
 type composer struct {
 	line timeline
-	next *image.YCbCr // to be mixed into a frame
+	next *image.YCbCr // buffer for a source frame that is mixed into another
 	free buffers
 	emit func(*image.YCbCr) error
 }
 
-// emitAll emits the output frames from from to to-1.
+// emitAll emits the output frames in [from, to).
 func (c *composer) emitAll(ctx context.Context, from, to int, p pictures) error {
 	for o := from; o < to; o++ {
 		frame, err := c.free.get(ctx)
@@ -72,11 +72,11 @@ func (c *composer) emitAll(ctx context.Context, from, to int, p pictures) error 
 	return nil
 }
 
-// stream is the source frames in their order, while they are decoded. It can read the last two again.
+// stream decodes source frames in their order. Its last two frames can be read again.
 type stream struct {
 	frames  *ffmpeg.Frames
 	decoded int             // number of frames
-	last    [2]*image.YCbCr // of the decoded ones, the even ones first
+	last    [2]*image.YCbCr // the last decoded frames: one of even number, one of odd number
 }
 
 func (s *stream) read(source int, frame *image.YCbCr) error {
@@ -89,7 +89,7 @@ func (s *stream) read(source int, frame *image.YCbCr) error {
 	return nil
 }
 
-// playForward plays the output frames from from to to-1, whose source frames don't descend.
+// playForward plays the output frames in [from, to), whose source frames don't descend.
 func (p *player) playForward(ctx context.Context, c composer, from, to int) error {
 	last := p.line.at(to - 1)
 	most := last.source + 1
@@ -105,10 +105,10 @@ func (p *player) playForward(ctx context.Context, c composer, from, to int) erro
 	return c.emitAll(ctx, from, to, &stream{frames: frames, last: [2]*image.YCbCr{v.NewFrame(), v.NewFrame()}})
 }
 
-// playBackward plays the output frames from from to to-1, whose source frames descend one by one. The next stretch is decoded
-// while one plays.
+// playBackward plays the output frames in [from, to), whose source frames descend one by one. It decodes the next stretch while it
+// plays one.
 func (p *player) playBackward(ctx context.Context, c composer, from, to int) error {
-	// A stretch is received when the one before has been played, so two are enough.
+	// A stretch is received when the one before it has been played, so two are enough.
 	var pair [2]*stretch
 	for i := range pair {
 		s, err := newStretch(p.dir)
@@ -146,8 +146,8 @@ func (p *player) playBackward(ctx context.Context, c composer, from, to int) err
 	return g.Wait()
 }
 
-// decodeStretch fills a stretch with the source frames from the one called from up to to-1. If seeking in the file leads to other
-// frames than those of the first pass, it decodes from the beginning of the file. That is slow, but right.
+// decodeStretch fills a stretch with the source frames in [from, to). If a seek in the file leads to other frames than those of the
+// first pass, it decodes from the beginning of the file. That is slow, but right.
 func (p *player) decodeStretch(ctx context.Context, s *stretch, from, to int) error {
 	s.first, s.n = from, to-from
 	frames, err := p.tools.OpenFramesAt(ctx, p.video, from, to)
@@ -175,7 +175,7 @@ func (p *player) decodeStretch(ctx context.Context, s *stretch, from, to int) er
 	return nil
 }
 
-// fill reads the frames of a stretch, and tells whether they are those of the first pass.
+// fill reads a stretch, and tells whether its frames are those of the first pass.
 func (p *player) fill(s *stretch, frames *ffmpeg.Frames) (bool, error) {
 	frame := p.video.Video.NewFrame()
 	for i := s.first; i < s.first+s.n; i++ {

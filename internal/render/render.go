@@ -51,10 +51,10 @@ type Job struct {
 	// Measured gets the lengths of the media before any frame is decoded. It may be nil. The
 	// length of the video is the one that its file states, 0 if it states none.
 	Measured func(video, audio time.Duration)
-	// Rendered is told about the output, once it is there; may be nil.
+	// Rendered gets the facts about the output, once it is complete. It may be nil.
 	Rendered func(Result)
-	// Poster is told, after Rendered, a small picture of the output, a JPEG, or why there is
-	// none; may be nil, and then none is made.
+	// Poster gets a small picture of the output (a JPEG), or the reason why there is none. It is
+	// called after Rendered. If it is nil, no poster is made.
 	Poster func(jpeg []byte, err error)
 }
 

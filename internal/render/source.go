@@ -19,10 +19,10 @@ type source struct {
 	dir   string // for stretches
 	most  int    // largest number of frames of a stretch
 
-	expected int      // frames, as the file states
-	frames   int      // how many to decode at most; after decode, how many there are
-	kept     *stretch // all of them, nil if they are too many
-	sums     []uint32 // of each of them, if they are too many
+	expected int      // number of frames, as the file states
+	frames   int      // at first the largest number of frames to decode; after decode, their number
+	kept     *stretch // all frames; nil if they are too many
+	sums     []uint32 // the checksum of each frame, if they are too many
 }
 
 func newSource(w *rendering) *source {
@@ -64,9 +64,10 @@ func (s *source) decode(ctx context.Context, free buffers, decoded chan<- *image
 	}
 }
 
-// whole returns an error if the file states far more frames than there are, of those that were
-// to decode at most: if a quarter of them is missing, and half a second. A file that is whole may state some more: lengths are rounded, and of a piece that was cut out of a
-// longer video the first group of pictures may lack its beginning, and can't be decoded.
+// whole returns an error if the file states far more frames than it has, of the first most frames:
+// if a quarter of them is missing, and half a second. A whole file may state a few more. Lengths are
+// rounded; and if it was cut out of a longer video, its first group of pictures may lack its
+// beginning, and can't be decoded.
 func (s *source) whole(most int) error {
 	v := s.video.Video
 	stated := min(int(v.Stated.Seconds()*v.Rate.Float()), most)

@@ -14,8 +14,8 @@ const stretchSize = 512 << 20
 // stretch holds consecutive source frames in a temporary file, since they would take too much memory.
 type stretch struct {
 	file  *os.File
-	first int // source frame
-	n     int // frames
+	first int // its first source frame
+	n     int // number of frames
 }
 
 func newStretch(dir string) (*stretch, error) {

@@ -11,7 +11,7 @@ type timeline struct {
 // moment is a time of the video: that of a source frame, or one between a source frame and the next.
 type moment struct {
 	source int
-	next   uint8 // how much the next frame is mixed in, of 255
+	next   uint8 // share of the next frame, of 255
 }
 
 // newTimeline returns the timeline of a sync mode. source and speech are the lengths of the video and of the speech track in
@@ -50,8 +50,8 @@ func hold(source, output int) timeline {
 	return timeline{output, func(output int) moment { return moment{source: min(output, source-1)} }}
 }
 
-// remap plays the source once, faster or slower, so that it fills the output. If it plays slower, neighbouring frames of a shot are
-// mixed. The middle of each output frame is at the same share of the length as the middle of what it shows.
+// remap plays the source once, faster or slower, so that it fills the output. The middle of each output frame, as a share of the
+// output's length, is the time in the source that it shows. If the source plays slower, neighbouring frames of a shot are mixed.
 func remap(source, output int, cuts []int) timeline {
 	if source >= output {
 		return timeline{output, func(o int) moment { return moment{source: (2*o + 1) * source / (2 * output)} }}
@@ -61,7 +61,7 @@ func remap(source, output int, cuts []int) timeline {
 		cut[c] = true
 	}
 	return timeline{output, func(o int) moment {
-		// The time in frames of the source, of which each is at its middle, is at ÷ unit.
+		// The time is at ÷ unit, counted in source frames from the middle of the first one.
 		at, unit := max((2*o+1)*source-output, 0), 2*output
 		m := moment{source: at / unit, next: uint8(255 * (at % unit) / unit)}
 		if m.source >= source-1 {
@@ -82,11 +82,11 @@ func (m moment) nearest() int {
 	return m.source
 }
 
-// source returns the source frame that an output frame shows, or the one that it shows the most of.
+// source returns the source frame that an output frame shows, or the one with the larger share of it.
 func (t timeline) source(output int) int { return t.at(output).nearest() }
 
-// run returns the end of the longest run that begins with an output frame, and whether it plays backward. In a run the source
-// frames descend one by one, or they don't descend.
+// run returns the end of the longest run that begins with the output frame from, and whether the run plays backward. In a run the
+// source frames descend one by one, or they don't descend.
 func (t timeline) run(from int) (to int, backward bool) {
 	descends := func(o int) bool { return t.at(o).source < t.at(o-1).source }
 	to = from + 1
