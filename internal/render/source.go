@@ -22,7 +22,7 @@ type source struct {
 	expected int      // number of frames, as the file states
 	frames   int      // at first the largest number of frames to decode; after decode, their number
 	kept     *stretch // all frames; nil if they are too many
-	sums     []uint32 // the checksum of each frame, if they are too many
+	sums     []uint32 // the checksum of each frame
 }
 
 func newSource(w *rendering) *source {
