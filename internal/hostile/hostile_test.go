@@ -86,7 +86,7 @@ func newRenderer(t *testing.T) *renderer {
 	r := &renderer{sandboxed: s.Renderer, bare: &bare, video: talker(t), speech: voice(t, "0.4"), long: voice(t, "4")}
 	dir := t.TempDir()
 	valid := startSampling()
-	_, err = s.Renderer.Render(t.Context(), render.Job{Video: r.video, Audio: r.long, Output: filepath.Join(dir, "output.mp4"), Scratch: dir, Engine: "warp"})
+	err = s.Renderer.Render(t.Context(), render.Job{Video: r.video, Audio: r.long, Output: filepath.Join(dir, "output.mp4"), Scratch: dir, Engine: "warp"})
 	if err != nil {
 		t.Fatal(err)
 	}
