@@ -10,18 +10,18 @@ import (
 
 // fuzzCaller returns a function that calls the dashboard without a connection, as a browser that is
 // signed in. It returns the answer and the log of the call.
-func (fx *fixture) fuzzCaller(f *testing.F) func(r *http.Request) (w *httptest.ResponseRecorder, log string) {
-	fx.service.GenerateRate, fx.service.ReadRate = 1<<30, 1<<30
-	fx.signIn(f)
-	cookies, handler := fx.browser.Jar.Cookies(fx.address(f, "/dashboard")), fx.handler(f)
+func (f *fixture) fuzzCaller(tb testing.TB) func(r *http.Request) (w *httptest.ResponseRecorder, log string) {
+	f.service.GenerateRate, f.service.ReadRate = 1<<30, 1<<30
+	f.signIn(tb)
+	cookies, handler := f.browser.Jar.Cookies(f.address(tb, "/dashboard")), f.handler(tb)
 	return func(r *http.Request) (*httptest.ResponseRecorder, string) {
 		for _, c := range cookies {
 			r.AddCookie(c)
 		}
 		w := httptest.NewRecorder()
 		handler.ServeHTTP(w, r)
-		log := fx.log.String()
-		fx.log.Reset()
+		log := f.log.String()
+		f.log.Reset()
 		return w, log
 	}
 }
