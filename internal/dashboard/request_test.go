@@ -133,6 +133,9 @@ func TestFailures(t *testing.T) {
 			t.Fatal(err)
 		}
 		f := lipsync.Failure{Code: code, Details: lipsync.Details{Kind: lipsync.Video}}
+		if code == lipsync.SpeedOutOfRange {
+			f.Limit.Speed, f.Value.Speed = lipsync.MostSpeed, 3
+		}
 		if err := fx.service.Fail(t.Context(), r, f); err != nil {
 			t.Fatal(err)
 		}
