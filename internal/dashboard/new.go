@@ -2,11 +2,9 @@ package dashboard
 
 import (
 	"crypto/rand"
-	"encoding"
 	"encoding/json"
 	"errors"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 
@@ -86,18 +84,6 @@ func (p *pages) startRequest(v *visit) error {
 	default:
 		return err
 	}
-}
-
-// readOptions reads the options of a form. A field that is not sent, or is empty, has its default.
-func readOptions(form url.Values, o *lipsync.Options) error {
-	for name, option := range map[string]encoding.TextUnmarshaler{"sync_mode": &o.SyncMode, "silence": &o.Silence, "no_face": &o.NoFace} {
-		if value := form.Get(name); value != "" {
-			if err := option.UnmarshalText([]byte(value)); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 func (p *pages) generate(v *visit, n newPage) (id string, err error) {

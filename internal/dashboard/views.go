@@ -146,6 +146,7 @@ func (v views) functions(root string) template.FuncMap {
 		"bytes":   lipsync.Spell,
 		"size":    size,
 		"state":   state,
+		"options": optionsOf,
 		"prose":   prose,
 		"text":    text,
 	}

@@ -1,0 +1,60 @@
+package dashboard
+
+import (
+	"encoding"
+	"net/url"
+
+	"lipsync/internal/lipsync"
+)
+
+// option is a field of lipsync.Options, as the form for a new request offers it and the page of a
+// request shows it.
+type option struct {
+	Name, Label string
+	Choices     []choice
+	Value       string // name of the chosen value
+}
+
+// choice is a value of an option.
+type choice struct{ Value, Text string }
+
+// optionsOf returns all options, with the values that o has.
+func optionsOf(o lipsync.Options) []option {
+	return []option{
+		{"sync_mode", "Length", []choice{
+			{"bounce", "As the audio; a short video plays forward and backward"},
+			{"loop", "As the audio; a short video starts again"},
+			{"remap", "As the audio; the video plays faster or slower"},
+			{"cut_off", "As the shorter of the two"},
+			{"silence", "As the longer of the two"},
+		}, o.SyncMode.String()},
+		{"silence", "While nobody speaks", []choice{
+			{"rest", "The mouth rests"}, {"keep", "The mouth stays as in the video"},
+		}, o.Silence.String()},
+		{"no_face", "Frames without a face", []choice{
+			{"keep", "They stay as they are"}, {"fail", "The request fails"},
+		}, o.NoFace.String()},
+	}
+}
+
+// Text returns the text of the chosen value.
+func (o option) Text() string {
+	for _, c := range o.Choices {
+		if c.Value == o.Value {
+			return c.Text
+		}
+	}
+	return o.Value
+}
+
+// readOptions reads the options of a form. A field that was not sent, or is empty, has its default.
+func readOptions(form url.Values, o *lipsync.Options) error {
+	for name, field := range map[string]encoding.TextUnmarshaler{"sync_mode": &o.SyncMode, "silence": &o.Silence, "no_face": &o.NoFace} {
+		if value := form.Get(name); value != "" {
+			if err := field.UnmarshalText([]byte(value)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
