@@ -503,17 +503,32 @@ func TestMeasured(t *testing.T) {
 	}
 }
 
-// TestRendered has a renderer that reports its output.
+// TestRendered passes the options of a request to the renderer, and stores what the renderer reports of
+// the output.
 func TestRendered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		options := lipsync.Options{SyncMode: lipsync.Loop, Silence: lipsync.KeepSilent}
+		frames := lipsync.Frames{Total: 50, Synced: 49}
 		f := setup(t, func(ctx context.Context, j render.Job) error {
 			time.Sleep(3 * time.Second)
-			j.Rendered(render.Result{Length: 2 * time.Second})
+			if j.Options != options {
+				t.Errorf("got the options %+v, want %+v", j.Options, options)
+			}
+			j.Rendered(render.Result{Length: 2 * time.Second, Frames: frames, Warnings: lipsync.ConvertedHDR})
 			return concatenate(ctx, j)
 		})
 		var got []time.Duration
 		f.Rendered = func(length, took time.Duration) { got = append(got, length, took) }
-		f.Do(context.Background(), f.request(t, "video", "audio"))
+		id, err := f.Service.Generate(context.Background(), f.caller, lipsync.RequestParams{
+			Video: lipsync.Source{URL: "http://web/video"}, Audio: lipsync.Source{URL: "http://web/audio"}, Options: options,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Do(context.Background(), id)
+		if r := f.get(t, id); r.Options != options || r.Frames != frames || r.Warnings != lipsync.ConvertedHDR {
+			t.Errorf("got %+v, want its options, %+v and a warning", r, frames)
+		}
 		if want := []time.Duration{2 * time.Second, 3 * time.Second}; !slices.Equal(got, want) {
 			t.Errorf("told %v, want %v", got, want)
 		}
