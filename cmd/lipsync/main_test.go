@@ -20,8 +20,8 @@ import (
 
 // The tests of this package run the program as its users do, as a process.
 
-// fixtures has the program, and a small job for it, for all tests.
-var fixtures struct{ program, video, speech string }
+// fixtures has the program, a small job for it, and a longer speech track, for all tests.
+var fixtures struct{ program, video, speech, long string }
 
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == supervised {
@@ -44,7 +44,8 @@ func TestMain(m *testing.M) {
 
 func makeFixtures(dir string) error {
 	f := &fixtures
-	f.program, f.video, f.speech = filepath.Join(dir, "lipsync"), filepath.Join(dir, "video.mp4"), filepath.Join(dir, "speech.wav")
+	f.program, f.video = filepath.Join(dir, "lipsync"), filepath.Join(dir, "video.mp4")
+	f.speech, f.long = filepath.Join(dir, "speech.wav"), filepath.Join(dir, "long.wav")
 	build := exec.Command("go", "build", "-trimpath", "-tags", "netgo,osusergo", "-o", f.program, ".")
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("build: %w: %s", err, out)
@@ -55,7 +56,8 @@ func makeFixtures(dir string) error {
 	}
 	return errors.Join(
 		runFFmpeg("-i", large, "-vf", "scale=480:270", f.video),
-		runFFmpeg("-f", "lavfi", "-i", "sine=frequency=200:duration=0.6", f.speech))
+		runFFmpeg("-f", "lavfi", "-i", "sine=frequency=200:duration=0.6", f.speech),
+		runFFmpeg("-f", "lavfi", "-i", "sine=frequency=200:duration=2", f.long))
 }
 
 func runFFmpeg(args ...string) error {

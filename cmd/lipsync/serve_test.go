@@ -30,7 +30,7 @@ func TestContract(t *testing.T) {
 	resttest.Run(t, resttest.Target{
 		URL:          s.url,
 		GenerateRate: rate, ReadRate: 600, MaxVideo: 1 << 20, MaxAudio: 1 << 20,
-		Video: read(t, fixtures.video), Audio: read(t, fixtures.speech),
+		Video: read(t, fixtures.video), Audio: read(t, fixtures.speech), Long: read(t, fixtures.long),
 		NewKey: func(t testing.TB, account, name string, limit int64) (id, token string) {
 			return createKey(t, data, account, name, limit)
 		},

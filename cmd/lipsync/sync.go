@@ -23,9 +23,9 @@ type syncCommand struct {
 	Output                        string                 `short:"o" placeholder:"OUT.mp4" help:"The MP4 file to make, or - for standard output. It appears when it is complete. Required."`
 	Quiet                         bool                   `short:"q" help:"Print nothing except errors."`
 	DisableActiveSpeakerDetection bool                   `help:"Sync the largest face of each frame, no matter who speaks."`
-	SyncMode                      lipsync.SyncMode       `placeholder:"MODE" help:"How long the output is. As long as the audio, where a longer video is cut and a shorter one plays forward and backward (bounce, the default) or starts again (loop), or where the video plays faster or slower, by a factor of 2 at most (remap). As long as the shorter of the two (cut_off). As long as the longer of the two, where silence follows a shorter audio and a shorter video holds its last frame (silence)."`
-	Silence                       lipsync.Silence        `placeholder:"MOUTH" help:"What the mouth does while nobody speaks: it rests (rest, the default), or it stays as in the video (keep)."`
-	NoFace                        lipsync.FacelessFrames `placeholder:"ACTION" help:"What happens if a frame shows no face: it stays as it is (keep, the default), or there is no output (fail). A video without any face always fails."`
+	SyncMode                      lipsync.SyncMode       `placeholder:"MODE" help:"Set the length of the output. bounce, the default: as the audio; a longer video is cut, a shorter one plays forward and backward. loop: as bounce, but a shorter video starts again. remap: as the audio; the video plays faster or slower, by a factor of 2 at most. cut_off: as the shorter of the two. silence: as the longer of the two; silence follows a shorter audio, and a shorter video holds its last frame."`
+	Silence                       lipsync.Silence        `placeholder:"MOUTH" help:"While nobody speaks, the mouth rests (rest, the default) or stays as in the video (keep)."`
+	NoFace                        lipsync.FacelessFrames `placeholder:"ACTION" help:"A frame without a face stays as it is (keep, the default), or there is no output (fail). A video without any face always fails."`
 }
 
 // standardOutput is the name of the output that means standard output.

@@ -51,11 +51,11 @@ func TestSyncOptions(t *testing.T) {
 		}
 		return path
 	}
-	_, said, status := command(t, "sync", fixtures.video, silence("1"), "-o", out, "--sync-mode", "loop", "--silence", "keep", "--no-face", "fail")
-	if end := "The output is " + out + "\nSynced 0 of 25 frames\n"; status != ok || !strings.HasSuffix(said, end) {
+	_, said, status := command(t, "sync", fixtures.video, silence("1"), "-o", out, "--sync-mode", "cut_off", "--silence", "keep", "--no-face", "fail")
+	if end := "The output is " + out + "\nSynced 0 of 15 frames\n"; status != ok || !strings.HasSuffix(said, end) {
 		t.Errorf("got status %d, %q, want %q at the end", status, said, end)
 	}
-	wantVideo(t, out, "480,270,25/1,25")
+	wantVideo(t, out, "480,270,25/1,15")
 	_, said, status = command(t, "sync", fixtures.video, silence("0.2"), "-o", out, "--sync-mode", "remap")
 	if status == ok || !strings.Contains(said, "3 times as fast: sync_mode remap allows a factor of 2\n") {
 		t.Errorf("got status %d, %q, want a refusal", status, said)

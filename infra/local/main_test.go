@@ -133,7 +133,7 @@ func (d *testDeployment) target(t *testing.T) resttest.Target {
 		URL:          d.URL,
 		GenerateRate: generateRate, ReadRate: readRate,
 		MaxVideo: maxVideoMiB << 20, MaxAudio: maxAudioMiB << 20, MaxForm: gateway.MaxForm,
-		Video: read(t, fixtures.video), Audio: read(t, fixtures.speech),
+		Video: read(t, fixtures.video), Audio: read(t, fixtures.speech), Long: read(t, fixtures.long),
 		Differs: differences(),
 		NewKey: func(t testing.TB, account, name string, limit int64) (id, token string) {
 			t.Helper()

@@ -57,7 +57,7 @@ func contract(t *testing.T, s *Stack) {
 	resttest.Run(t, resttest.Target{
 		URL: s.host(), GenerateRate: s.GenerateRate, ReadRate: s.ReadRate,
 		MaxVideo: s.MaxVideo, MaxAudio: s.MaxAudio, MaxForm: 4_400_000,
-		Video: s.Video, Audio: s.Audio, Differs: s.Differs,
+		Video: s.Video, Audio: s.Audio, Long: s.Long, Differs: s.Differs,
 		NewKey: func(t testing.TB, account, name string, limit int64) (id, token string) {
 			t.Helper()
 			token, k, err := service.CreateKey(t.Context(), account, name, limit)

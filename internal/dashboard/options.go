@@ -47,14 +47,18 @@ func (o option) Text() string {
 	return o.Value
 }
 
-// readOptions reads the options of a form. A field that was not sent, or is empty, has its default.
-func readOptions(form url.Values, o *lipsync.Options) error {
-	for name, field := range map[string]encoding.TextUnmarshaler{"sync_mode": &o.SyncMode, "silence": &o.Silence, "no_face": &o.NoFace} {
-		if value := form.Get(name); value != "" {
-			if err := field.UnmarshalText([]byte(value)); err != nil {
-				return err
+// readOptions reads the options of a form. A field that was not sent, or is empty, has its default. If
+// several can't be used, the error is that of the first, and the others are read nevertheless.
+func readOptions(form url.Values, o *lipsync.Options) (first error) {
+	for _, option := range []struct {
+		name  string
+		field encoding.TextUnmarshaler
+	}{{"sync_mode", &o.SyncMode}, {"silence", &o.Silence}, {"no_face", &o.NoFace}} {
+		if value := form.Get(option.name); value != "" {
+			if err := option.field.UnmarshalText([]byte(value)); err != nil && first == nil {
+				first = err
 			}
 		}
 	}
-	return nil
+	return first
 }

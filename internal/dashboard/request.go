@@ -139,7 +139,7 @@ func hint(code lipsync.FailureCode) string {
 	case lipsync.FaceMissing:
 		return "Cut the part without a face, or choose that frames without a face stay as they are."
 	case lipsync.SpeedOutOfRange:
-		return "The lengths of the two differ by more than twice. Cut the longer one, or choose other lengths."
+		return "One is more than twice as long as the other. Cut the longer one, or choose another length."
 	case lipsync.NoPicture, lipsync.NoSoundTrack:
 		return "Perhaps video and audio were exchanged, or the file is damaged: play it first."
 	case lipsync.MediaLargerThan, lipsync.MediaLongerThan, lipsync.PictureLargerThan, lipsync.FrameRateAbove:

@@ -28,8 +28,8 @@ const (
 	NoPicture          FailureCode = "no_picture"           // the video has no picture
 	NoSoundTrack       FailureCode = "no_sound_track"       // the audio has no sound track
 	NoFace             FailureCode = "no_face"              // no frame has a face
-	FaceMissing        FailureCode = "face_missing"         // Value: when the video first shows no face, in seconds
-	SpeedOutOfRange    FailureCode = "speed_out_of_range"   // Limit, Value: the speed that the video would need
+	FaceMissing        FailureCode = "face_missing"         // Value: the first second of the video without a face
+	SpeedOutOfRange    FailureCode = "speed_out_of_range"   // Limit, Value: the speed that the video would need, if known
 	ProcessingTooLong  FailureCode = "processing_too_long"  // the length of the media makes it so
 	ModelNotInstalled  FailureCode = "model_not_installed"  // Model
 	Canceled           FailureCode = "canceled"             // by the client
@@ -123,7 +123,7 @@ func (f Failure) Sentence() string {
 	case FaceMissing:
 		return fmt.Sprintf("video shows no face at %s seconds: no_face fail requires one in each frame", tenths(f.Value.Seconds))
 	case SpeedOutOfRange:
-		return fmt.Sprintf("video would have to play %s: sync_mode remap allows a factor of %s", speed(f.Value.Speed), tenths(f.Limit.Speed))
+		return fmt.Sprintf("video would have to play %s: sync_mode remap allows a factor of %s", f.speed(), tenths(f.Limit.Speed))
 	case ProcessingTooLong:
 		return "media take too long to process"
 	case ModelNotInstalled:
@@ -154,11 +154,16 @@ func minutes(seconds float64) string {
 // tenths returns a number as text, rounded to tenths.
 func tenths(n float64) string { return strconv.FormatFloat(math.Round(10*n)/10, 'f', -1, 64) }
 
-// speed returns a speed as text, rounded to the tenth that is farther from the usual speed.
-func speed(s float64) string {
+// speed returns the speed that a video would need as text, rounded to the tenth that is farther from the
+// usual speed. A speed of 0 is not known, but above the limit.
+func (f Failure) speed() string {
 	const exact = 1e-6 // less than that is an error of floating point
-	if s < 1 {
+	switch s := f.Value.Speed; {
+	case s == 0:
+		return "more than " + tenths(f.Limit.Speed) + " times as fast"
+	case s < 1:
 		return tenths(math.Ceil(10/s-exact)/10) + " times as slowly"
+	default:
+		return tenths(math.Ceil(10*s-exact)/10) + " times as fast"
 	}
-	return tenths(math.Ceil(10*s-exact)/10) + " times as fast"
 }

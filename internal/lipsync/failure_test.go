@@ -99,6 +99,7 @@ func TestOptionsFailures(t *testing.T) {
 		{speed(2.001), "video would have to play 2.1 times as fast: sync_mode remap allows a factor of 2"},
 		{speed(1 / 2.7), "video would have to play 2.7 times as slowly: sync_mode remap allows a factor of 2"},
 		{speed(.4999), "video would have to play 2.1 times as slowly: sync_mode remap allows a factor of 2"},
+		{speed(0), "video would have to play more than 2 times as fast: sync_mode remap allows a factor of 2"},
 		{speed(.01), "video would have to play 100 times as slowly: sync_mode remap allows a factor of 2"},
 		{failure(lipsync.FaceMissing, "", lipsync.Quantity{}, lipsync.Quantity{Seconds: 3.24}), "video shows no face at 3.2 seconds: no_face fail requires one in each frame"},
 		{failure(lipsync.FaceMissing, "", lipsync.Quantity{}, lipsync.Quantity{}), "video shows no face at 0 seconds: no_face fail requires one in each frame"},

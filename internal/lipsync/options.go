@@ -73,12 +73,14 @@ func ParseOptions(text string) (o Options, err error) {
 	if text == "" {
 		return Options{}, nil
 	}
-	var fields map[string]string
+	var fields map[string]any
 	if err := json.Unmarshal([]byte(text), &fields); err != nil {
 		return Options{}, fmt.Errorf("options of a request: %w", err)
 	}
 	for name, value := range fields {
-		_ = o.set(name, &value)
+		if value, ok := value.(string); ok {
+			_ = o.set(name, &value)
+		}
 	}
 	return o, nil
 }

@@ -4,6 +4,7 @@ import (
 	"encoding"
 	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 
 	"lipsync/internal/lipsync"
@@ -48,7 +49,7 @@ func TestOptionsAsText(t *testing.T) {
 		must(t, err)
 		want(t, text, got, o)
 	}
-	got, err := lipsync.ParseOptions(`{"sync_mode":"of a newer version","silence":"keep","newer":"x"}`)
+	got, err := lipsync.ParseOptions(`{"sync_mode":"of a newer version","silence":"keep","newer":"x","new":true,"other":{"a":[1]}}`)
 	must(t, err)
 	want(t, "of a newer version", got, lipsync.Options{Silence: lipsync.KeepSilent})
 	if _, err := lipsync.ParseOptions("x"); err == nil {
@@ -58,13 +59,13 @@ func TestOptionsAsText(t *testing.T) {
 
 // FuzzOptions reads options of clients. What it accepts stays the same when it is stored.
 func FuzzOptions(f *testing.F) {
-	for _, text := range []string{`{}`, `null`, `{"sync_mode":"loop","silence":null}`, `{"no_face":"fail","x":1}`, `[{}]`, `{"silence":7}`} {
+	for _, text := range []string{`{}`, `null`, `{"sync_mode":"loop","silence":null}`, `{"no_face":"fail","x":1}`, `[{}]`, `{"silence":7}`, `{"` + strings.Repeat(`\udbff\udfff`, 40) + `":1}`} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		var o lipsync.Options
 		if err := json.Unmarshal(text, &o); err != nil {
-			if e, ok := errors.AsType[*lipsync.Error](err); ok && (e.Code != lipsync.Invalid || len(e.Message) > 300) {
+			if e, ok := errors.AsType[*lipsync.Error](err); ok && (e.Code != lipsync.Invalid || len(e.Message) > 500) {
 				t.Errorf("got %v", err)
 			}
 			return

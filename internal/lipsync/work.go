@@ -69,8 +69,8 @@ func (s *Service) StorePoster(ctx context.Context, r *Request, jpeg []byte) erro
 }
 
 // Complete stores the output of a claimed request and makes the request completed. The worker must
-// have set the lengths, Frames and Warnings in r. Complete returns Conflict if the worker has lost the request, and then
-// deletes the output. After any other error it may be called again.
+// have set the lengths, Frames and Warnings in r. Complete returns Conflict if the worker has lost
+// the request, and then deletes the output. After any other error it may be called again.
 func (s *Service) Complete(ctx context.Context, r Request, output io.Reader, size int64) error {
 	key := outputKey(r.ID, r.Claims)
 	late := context.WithoutCancel(ctx)

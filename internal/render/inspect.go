@@ -101,8 +101,8 @@ func isPicture(path string) bool {
 }
 
 // check returns an error if the video exceeds the limits. Its length is the one that the file
-// states. If the video is longer than that, the output shows no more of it than the speech is
-// long.
+// states. If the video is longer than that, rendering.most bounds the frames that are
+// decoded.
 func (l Limits) check(in *ffmpeg.Info) error {
 	v := in.Video
 	switch {

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -59,14 +60,17 @@ func (w *rendering) timeline(a *analysis) (line timeline, err error) {
 }
 
 // tooFast returns the failure of a video that would have to play too fast or too slowly. If the video is long, not all of its
-// frames were decoded, and the speed comes from the length that the file states.
+// frames were decoded. Then the speed comes from the length that the file states, and it is not known if the file states none.
 func (w *rendering) tooFast(source int) error {
 	v := w.video.Video
-	if source > w.speech {
-		source = max(source, int(v.Stated.Seconds()*v.Rate.Float()))
-	}
 	f := lipsync.Failure{Code: lipsync.SpeedOutOfRange}
 	f.Limit.Speed, f.Value.Speed = lipsync.MostSpeed, float64(source)/float64(w.speech)
+	if source > w.speech {
+		f.Value.Speed = 0
+		if stated := int(cmp.Or(v.Stated, w.video.Duration).Seconds() * v.Rate.Float()); stated > 0 {
+			f.Value.Speed = float64(max(source, stated)) / float64(w.speech)
+		}
+	}
 	return f.Because(nil)
 }
 

@@ -116,6 +116,15 @@ func TestSpeeds(t *testing.T) {
 	}
 }
 
+// TestUnknownSpeed checks the failure of a long video that states no length.
+func TestUnknownSpeed(t *testing.T) {
+	video := ffmpegtest.Make(t, "live.mkv", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 50), "-live", "1")
+	_, _, err := renderBy(t, newRenderer(t, &numberer{}), video, sound(t, "a.wav", "0.2"), lipsync.Options{SyncMode: lipsync.Remap})
+	if got, want := lipsync.MessageOf(err), "video would have to play more than 2 times as fast: sync_mode remap allows a factor of 2"; got != want {
+		t.Errorf("got %q, want %q (%v)", got, want, err)
+	}
+}
+
 // TestLimitOfOutput checks that an output that is as long as its video keeps the limit, if the video's file states no length.
 func TestLimitOfOutput(t *testing.T) {
 	for frames, want := range map[int]string{50: "", 51: "video is longer than 0 minutes"} {

@@ -7,13 +7,13 @@ import (
 )
 
 const (
-	// silentOver is the Silence of an articulation over which nobody speaks.
+	// silentOver is the Silence of an articulation over which nobody speaks: the middle of its range.
 	silentOver = .5
 	// leastPause is the length of the shortest pause in seconds. Shorter silences are a part of articulation, such as the
 	// closures of p, t and k (Goldman-Eisler, "Psycholinguistics: Experiments in Spontaneous Speech", 1968).
 	leastPause = .25
-	// fadeSeconds is the length of the fade from the painted mouth to the video's own. Lips open or close in that time, see
-	// speech.Articulation.
+	// fadeSeconds is the length of the fade between the painted mouth and the video's own: one movement of lips that open and
+	// close 5 times a second, which is about as fast as they can.
 	fadeSeconds = .1
 )
 
@@ -21,7 +21,8 @@ const (
 // and 0 in pauses. The fades between lie within the pauses, so that nothing jumps and all speech is painted.
 func shares(spoken []speech.Articulation, fps float64) []uint8 {
 	out := make([]uint8, len(spoken))
-	least, fade := int(math.Ceil(leastPause*fps)), int(math.Round(fadeSeconds*fps))
+	fade := int(math.Round(fadeSeconds * fps))
+	least := max(int(math.Ceil(leastPause*fps)), 2*fade+1) // some frame lies between the fades
 	for from := 0; from < len(spoken); {
 		silent := spoken[from].Silence > silentOver
 		to := from + 1

@@ -9,26 +9,33 @@ import (
 	"lipsync/internal/speech"
 )
 
-// TestShares checks the shares at 25 frames/s. In the patterns, s is a frame of speech, and a dot one of silence.
+// TestShares checks the shares. In the patterns, s is a frame of speech, and a dot one of silence.
 func TestShares(t *testing.T) {
-	const a, b, c = 255 * 3 / 4, 255 * 2 / 4, 255 * 1 / 4 // of a fade
-	for pattern, want := range map[string][]uint8{
-		"":              {},
-		"sss":           {255, 255, 255},
-		"...":           {255, 255, 255},
-		"s......s":      {255, 255, 255, 255, 255, 255, 255, 255},
-		"s.......s":     {255, a, b, c, 0, c, b, a, 255},
-		".........s":    {0, 0, 0, 0, 0, 0, c, b, a, 255},
-		"s.........":    {255, a, b, c, 0, 0, 0, 0, 0, 0},
-		"..........":    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
-		"s..s........s": {255, 255, 255, 255, a, b, c, 0, 0, c, b, a, 255},
+	const a, b, c = 255 * 3 / 4, 255 * 2 / 4, 255 * 1 / 4 // of a fade at 25 frames/s
+	for _, test := range []struct {
+		fps     float64
+		pattern string
+		want    []uint8
+	}{
+		{25, "", []uint8{}},
+		{25, "sss", []uint8{255, 255, 255}},
+		{25, "...", []uint8{255, 255, 255}},
+		{25, "s......s", []uint8{255, 255, 255, 255, 255, 255, 255, 255}},
+		{25, "s.......s", []uint8{255, a, b, c, 0, c, b, a, 255}},
+		{25, ".........s", []uint8{0, 0, 0, 0, 0, 0, c, b, a, 255}},
+		{25, "s.........", []uint8{255, a, b, c, 0, 0, 0, 0, 0, 0}},
+		{25, "..........", []uint8{0, 0, 0, 0, 0, 0, 0, 0, 0, 0}},
+		{25, "s..s........s", []uint8{255, 255, 255, 255, a, b, c, 0, 0, c, b, a, 255}},
+		{15, "s....s", []uint8{255, 255, 255, 255, 255, 255}},
+		{15, "s.....s", []uint8{255, 170, 85, 0, 85, 170, 255}},
+		{5, "s...s", []uint8{255, 127, 0, 127, 255}},
 	} {
-		spoken := make([]speech.Articulation, len(pattern))
-		for i, p := range pattern {
+		spoken := make([]speech.Articulation, len(test.pattern))
+		for i, p := range test.pattern {
 			spoken[i].Silence = map[rune]float32{'s': .4, '.': .6}[p]
 		}
-		if got := shares(spoken, 25); !slices.Equal(got, want) {
-			t.Errorf("%q: got %v, want %v", pattern, got, want)
+		if got := shares(spoken, test.fps); !slices.Equal(got, test.want) {
+			t.Errorf("%q at %v frames/s: got %v, want %v", test.pattern, test.fps, got, test.want)
 		}
 	}
 }

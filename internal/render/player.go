@@ -17,7 +17,7 @@ type player struct {
 
 // play calls emit with the pixels of each output frame, each in a free buffer.
 func (p *player) play(ctx context.Context, free buffers, emit func(*image.YCbCr) error) error {
-	c := composer{p.line, p.video.Video.NewFrame(), free, emit}
+	c := composer{video: p.video.Video, line: p.line, free: free, emit: emit}
 	if p.kept != nil {
 		return c.emitAll(ctx, 0, p.line.frames, p.kept)
 	}
@@ -42,10 +42,11 @@ type pictures interface {
 
 // composer makes output frames of source frames, and emits them.
 type composer struct {
-	line timeline
-	next *image.YCbCr // buffer for a source frame that is mixed into another
-	free buffers
-	emit func(*image.YCbCr) error
+	video *ffmpeg.Video
+	line  timeline
+	free  buffers
+	emit  func(*image.YCbCr) error
+	next  *image.YCbCr // buffer for a source frame that is mixed into another; nil before the first one
 }
 
 // emitAll emits the output frames in [from, to).
@@ -60,6 +61,9 @@ func (c *composer) emitAll(ctx context.Context, from, to int, p pictures) error 
 			return err
 		}
 		if m.next > 0 {
+			if c.next == nil {
+				c.next = c.video.NewFrame()
+			}
 			if err := p.read(m.source+1, c.next); err != nil {
 				return err
 			}
@@ -89,6 +93,21 @@ func (s *stream) read(source int, frame *image.YCbCr) error {
 	return nil
 }
 
+// direct decodes source frames in their order, each directly into the frame that read fills.
+type direct struct {
+	frames  *ffmpeg.Frames
+	decoded int // number of frames
+}
+
+func (s *direct) read(source int, frame *image.YCbCr) error {
+	for ; s.decoded <= source; s.decoded++ {
+		if err := s.frames.Read(frame); err != nil {
+			return fmt.Errorf("decode video again: %w", err)
+		}
+	}
+	return nil
+}
+
 // playForward plays the output frames in [from, to), whose source frames don't descend.
 func (p *player) playForward(ctx context.Context, c composer, from, to int) error {
 	last := p.line.at(to - 1)
@@ -101,6 +120,9 @@ func (p *player) playForward(ctx context.Context, c composer, from, to int) erro
 		return err
 	}
 	defer frames.Close()
+	if p.line.shownOnce(from, to) {
+		return c.emitAll(ctx, from, to, &direct{frames: frames})
+	}
 	v := p.video.Video
 	return c.emitAll(ctx, from, to, &stream{frames: frames, last: [2]*image.YCbCr{v.NewFrame(), v.NewFrame()}})
 }

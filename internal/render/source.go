@@ -11,7 +11,7 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// source holds the frames of the video that the output shows. They are decoded for the first
+// source holds the frames of the video that the output may show. They are decoded for the first
 // pass, and again for the second, unless they are so few that they are kept.
 type source struct {
 	tools *ffmpeg.Tools

@@ -97,3 +97,17 @@ func (t timeline) run(from int) (to int, backward bool) {
 	}
 	return to, backward
 }
+
+// shownOnce reports whether each of the output frames in [from, to) shows a whole source frame that comes
+// after that of the frame before.
+func (t timeline) shownOnce(from, to int) bool {
+	last := -1
+	for o := from; o < to; o++ {
+		m := t.at(o)
+		if m.next > 0 || m.source <= last {
+			return false
+		}
+		last = m.source
+	}
+	return true
+}

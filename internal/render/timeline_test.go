@@ -71,6 +71,7 @@ func TestRuns(t *testing.T) {
 		{"bounce of two", bounce(2, 5), "0-2 2-4 4-5< "},
 		{"bounce of one", bounce(1, 5), "0-5 "},
 		{"loop", loop(4, 10), "0-4 4-8 8-10 "},
+		{"loop, one frame of a run", loop(4, 5), "0-4 4-5< "},
 		{"held", hold(3, 7), "0-7 "},
 		{"faster", remap(9, 5, nil), "0-5 "},
 		{"slower", remap(5, 9, nil), "0-9 "},
@@ -133,7 +134,7 @@ func TestPlayModes(t *testing.T) {
 					t.Fatalf("frames are kept: %t, want %t", !want, want)
 				}
 				for mode := lipsync.Bounce; mode <= lipsync.Remap; mode++ {
-					for _, speech := range []int{length/2 + 1, length, 2 * length} {
+					for _, speech := range []int{length/2 + 1, length, length + 1, 2 * length} {
 						checkPlayed(t, &player{s, newTimeline(mode, length, speech, nil)}, all, fmt.Sprintf("mode %d, speech of %d", mode, speech))
 					}
 				}

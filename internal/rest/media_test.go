@@ -177,6 +177,7 @@ func FuzzMultipart(f *testing.F) {
 	w.SetBoundary(boundary)
 	w.WriteField("reference_id", "r")
 	w.WriteField("disable_active_speaker_detection", "true")
+	w.WriteField("options", `{"sync_mode":"cut_off","no_face":null}`)
 	for _, name := range []string{"video", "audio"} {
 		part, _ := w.CreateFormFile(name, "f")
 		part.Write([]byte(name))

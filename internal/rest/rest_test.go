@@ -228,6 +228,31 @@ func TestStates(t *testing.T) {
 	}
 }
 
+// TestFramesAndWarnings checks the details of a completed request.
+func TestFramesAndWarnings(t *testing.T) {
+	f := newFixture(t)
+	token, now := f.key(t), time.Now()
+	for _, c := range []struct {
+		outcome lipsync.Outcome
+		want    string
+	}{
+		{lipsync.Outcome{Frames: lipsync.Frames{Total: 50, Synced: 49}, Warnings: lipsync.ConvertedHDR},
+			`"frames":{"total":50,"synced":49,"kept":1},"warnings":["HDR input was converted to SDR"]}`},
+		{lipsync.Outcome{Frames: lipsync.Frames{Total: 1}}, `"frames":{"total":1,"synced":0,"kept":1},"warnings":[]}`},
+	} {
+		id := f.start(t, token, now)
+		c.outcome.Output = "outputs/x.mp4"
+		if err := f.store.Leases.Finish(t.Context(), id, "lease", now, c.outcome); err != nil {
+			t.Fatal(err)
+		}
+		w := f.call(httptest.NewRequest(http.MethodGet, "/api/v1/lipsync/requests/"+id+"/details", nil), token)
+		validate(t, loadDocument(t), "Details", w.Body.Bytes())
+		if got := strings.TrimSpace(w.Body.String()); !strings.HasSuffix(got, ","+c.want) {
+			t.Errorf("got %s, want %s at its end", got, c.want)
+		}
+	}
+}
+
 // TestModel checks that both kinds of generate calls store the engine and refuse an unknown one.
 func TestModel(t *testing.T) {
 	f := newFixture(t)

@@ -74,18 +74,22 @@ func optionCalls(t *testing.T, sent string) map[string]call {
 	}
 }
 
-// isCutOff checks a request with the sync mode cut_off, whose output has the length of the shorter
-// input, to a frame, and whose details count all frames.
+// isCutOff checks a request with the sync mode cut_off and a longer speech track. Its output is as long
+// as the video, to the frame.
 func (s *suite) isCutOff(t *testing.T, token, id string) {
 	t.Helper()
 	if r := s.final(t, token, id); r.Status != "completed" {
 		t.Fatalf("got %+v, want it completed", r)
 	}
 	d := s.readDetails(t, token, id)
-	if d.Options != (options{SyncMode: "cut_off", Silence: "keep"}) || math.Abs(d.OutputSeconds-min(d.VideoSeconds, d.AudioSeconds)) > .1 {
-		t.Errorf("got %+v, want its options, and an output as long as the shorter input", d)
-	}
 	d.wantFrames(t)
+	if d.Options != (options{SyncMode: "cut_off"}) || d.AudioSeconds < d.VideoSeconds+.5 {
+		t.Errorf("got %+v, want its options, and audio that is longer than the video", d)
+	}
+	// A frame is 1/60 s or longer.
+	if math.Abs(d.OutputSeconds-d.VideoSeconds) > 1./120 {
+		t.Errorf("got an output of %v s, want it as long as the video of %v s", d.OutputSeconds, d.VideoSeconds)
+	}
 }
 
 // wantFrames checks the frames and warnings of a completed request.

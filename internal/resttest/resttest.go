@@ -33,6 +33,8 @@ type Target struct {
 	// Video and Audio are small files that a worker of the service can sync. If
 	// nil, no worker runs, and the subtests on its results are skipped.
 	Video, Audio []byte
+	// Long is a speech track that is longer than Video, by half a second or more.
+	Long []byte
 
 	// Differs has the subtests whose part of the contract the service can't keep, and the reasons.
 	// They are skipped. Their names are those that go test -v shows, without the name of the test.

@@ -22,8 +22,8 @@ func (s *suite) results(t *testing.T) {
 	bad := s.postJSON(t, token, "/v1/lipsync/generate", inputs([]string{
 		"video http://nothing.invalid/v.mp4", "audio http://nothing.invalid/a.wav",
 	})).requestID(t)
-	cut := s.do(t, formOf(t, part{"video", "v.mp4", string(s.Video)}, part{"audio", "a.wav", string(s.Audio)},
-		part{"options", "", `{"sync_mode":"cut_off","silence":"keep"}`}).with(token)).requestID(t)
+	cut := s.do(t, formOf(t, part{"video", "v.mp4", string(s.Video)}, part{"audio", "a.wav", string(s.Long)},
+		part{"options", "", `{"sync_mode":"cut_off"}`}).with(token)).requestID(t)
 	junk := s.do(t, formOf(t, video(), audio()).with(token)).requestID(t)
 
 	t.Run("completed", func(t *testing.T) {

@@ -105,7 +105,11 @@ func (w *Worker) attempt(ctx context.Context, r *lipsync.Request, m *meter, b *b
 		Progress:    m.rendered,
 		Measured: func(video, audio time.Duration) {
 			r.VideoLength, r.AudioLength = video.Truncate(time.Microsecond), audio.Truncate(time.Microsecond)
-			b.set(renderTime(max(video, audio)), errTooSlow)
+			length := max(video, audio)
+			if video == 0 && r.Options.SyncMode == lipsync.Pad { // the output may be as long as the longest video
+				length = render.DefaultLimits().Duration
+			}
+			b.set(renderTime(length), errTooSlow)
 		},
 	}
 	m.enter(lipsync.Fetching)
