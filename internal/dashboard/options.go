@@ -22,9 +22,9 @@ type choice struct{ Value, Text string }
 func optionsOf(o lipsync.Options) []option {
 	return []option{
 		{"sync_mode", "Length", []choice{
-			{"bounce", "As the audio; a short video plays forward and backward"},
-			{"loop", "As the audio; a short video starts again"},
-			{"remap", "As the audio; the video plays faster or slower"},
+			{"bounce", "As the audio, forward and backward"},
+			{"loop", "As the audio, from the start again"},
+			{"remap", "As the audio, faster or slower"},
 			{"cut_off", "As the shorter of the two"},
 			{"silence", "As the longer of the two"},
 		}, o.SyncMode.String()},

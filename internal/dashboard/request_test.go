@@ -30,7 +30,7 @@ func TestRequestPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	done := f.get(t, path)
-	done.must(t, http.StatusOK, "250, of which 249 synced", "HDR input was converted to SDR.", "As the audio; a short video plays forward and backward", "data-source", "data-output", "Download", `preload="none" aria-label="Source video"`)
+	done.must(t, http.StatusOK, "250, of which 249 synced", "HDR input was converted to SDR.", "As the audio, forward and backward", "data-source", "data-output", "Download", `preload="none" aria-label="Source video"`)
 	if strings.Contains(done.body, "data-live") || strings.Contains(done.body, path+"/cancel") {
 		t.Error("a final request is still watched, or can be canceled")
 	}
