@@ -15,6 +15,7 @@ if (source && output) {
 	output.addEventListener("pause", () => { source.pause(); align(0.05); });
 	output.addEventListener("seeking", () => align(0.05));
 	output.addEventListener("ratechange", () => { source.playbackRate = output.playbackRate; });
+	source.addEventListener("loadedmetadata", () => align(0.05)); // it may load after the output has ended
 	output.addEventListener("timeupdate", () => { if (!output.paused && !source.seeking) align(0.2); });
 }
 
