@@ -40,7 +40,7 @@ const (
 	motionSmooth = .7  // Gaussian of these motions
 
 	firstRounds = 2  // rounds of registration with a new reference: the median of the first round is blurred
-	bandSamples = 40 // the band is the median of at most so many samples
+	bandSamples = 40 // largest number of samples, whose median is the band
 )
 
 // align returns for each of consecutive samples the similarity from canonical coordinates to the frame's

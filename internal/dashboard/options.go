@@ -1,7 +1,7 @@
 package dashboard
 
 import (
-	"encoding"
+	"cmp"
 	"net/url"
 
 	"lipsync/internal/lipsync"
@@ -50,14 +50,9 @@ func (o option) Text() string {
 // readOptions reads the options of a form. A field that was not sent, or is empty, has its default. If
 // several can't be used, the error is that of the first, and the others are read nevertheless.
 func readOptions(form url.Values, o *lipsync.Options) (first error) {
-	for _, option := range []struct {
-		name  string
-		field encoding.TextUnmarshaler
-	}{{"sync_mode", &o.SyncMode}, {"silence", &o.Silence}, {"no_face", &o.NoFace}} {
-		if value := form.Get(option.name); value != "" {
-			if err := option.field.UnmarshalText([]byte(value)); err != nil && first == nil {
-				first = err
-			}
+	for _, option := range optionsOf(lipsync.Options{}) {
+		if value := form.Get(option.Name); value != "" {
+			first = cmp.Or(first, o.Set(option.Name, value))
 		}
 	}
 	return first

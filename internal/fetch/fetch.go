@@ -20,7 +20,7 @@ import (
 // These limits of a fetch are fixed.
 const (
 	maxRedirects   = 5
-	maxCuts        = 5 // so many times an interrupted fetch is continued
+	maxCuts        = 5 // largest number of times that an interrupted fetch is continued
 	maxHeaderBytes = 64 << 10
 	connectTimeout = 10 * time.Second
 )

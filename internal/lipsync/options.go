@@ -26,34 +26,46 @@ func (o *Options) UnmarshalJSON(text []byte) error {
 		return newError(Invalid, "options must be an object")
 	}
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		field, err := o.field(name)
+		if err != nil {
+			return err
+		}
 		var value *string
-		if err := json.Unmarshal(fields[name], &value); err != nil {
+		if json.Unmarshal(fields[name], &value) != nil {
 			value = new("") // not a string, so it is not the name of a value either
 		}
-		if err := o.set(name, value); err != nil {
+		if value == nil {
+			continue
+		}
+		if err := field.UnmarshalText([]byte(*value)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// set sets the field with the name in JSON to the named value. A value of nil changes nothing.
-func (o *Options) set(name string, value *string) error {
-	var field encoding.TextUnmarshaler
+// Set sets the field with the name in JSON to the value with the name that clients use. The error of an
+// unknown name or value is Invalid, and lists those that exist.
+func (o *Options) Set(name, value string) error {
+	field, err := o.field(name)
+	if err != nil {
+		return err
+	}
+	return field.UnmarshalText([]byte(value))
+}
+
+// field returns the field with the name in JSON.
+func (o *Options) field(name string) (encoding.TextUnmarshaler, error) {
 	switch name {
 	case "sync_mode":
-		field = &o.SyncMode
+		return &o.SyncMode, nil
 	case "silence":
-		field = &o.Silence
+		return &o.Silence, nil
 	case "no_face":
-		field = &o.NoFace
+		return &o.NoFace, nil
 	default:
-		return newError(Invalid, fmt.Sprintf("options has no field %.40q; it has: sync_mode, silence, no_face", name))
+		return nil, newError(Invalid, fmt.Sprintf("options has no field %.40q; it has: sync_mode, silence, no_face", name))
 	}
-	if value == nil {
-		return nil
-	}
-	return field.UnmarshalText([]byte(*value))
 }
 
 // Text returns the options as stores keep them: as JSON, or "" for the defaults.
@@ -79,7 +91,7 @@ func ParseOptions(text string) (o Options, err error) {
 	}
 	for name, value := range fields {
 		if value, ok := value.(string); ok {
-			_ = o.set(name, &value)
+			_ = o.Set(name, value)
 		}
 	}
 	return o, nil

@@ -209,7 +209,7 @@ func testSignedPutBreaks(t *testing.T, o ObjectsFixture) {
 	u, err := url.Parse(address)
 	must(t, err)
 	if u.Scheme != "http" {
-		t.Skip("speaks to plain http alone")
+		t.Skip("works with plain http only")
 	}
 	conn, err := net.Dial("tcp", u.Host)
 	must(t, err)

@@ -76,34 +76,27 @@ func (c *composer) emitAll(ctx context.Context, from, to int, p pictures) error 
 	return nil
 }
 
-// stream decodes source frames in their order. Its last two frames can be read again.
+// stream decodes source frames in their order.
 type stream struct {
 	frames  *ffmpeg.Frames
-	decoded int             // number of frames
-	last    [2]*image.YCbCr // the last decoded frames: one of even number, one of odd number
+	decoded int // number of frames
+	// last has the last decoded frames, one of even and one of odd number, to be read again. It is nil if no frame is
+	// read again; then read decodes directly into its frame.
+	last *[2]*image.YCbCr
 }
 
 func (s *stream) read(source int, frame *image.YCbCr) error {
 	for ; s.decoded <= source; s.decoded++ {
-		if err := s.frames.Read(s.last[s.decoded%2]); err != nil {
+		to := frame
+		if s.last != nil {
+			to = s.last[s.decoded%2]
+		}
+		if err := s.frames.Read(to); err != nil {
 			return fmt.Errorf("decode video again: %w", err)
 		}
 	}
-	copy(ffmpeg.Bytes(frame), ffmpeg.Bytes(s.last[source%2]))
-	return nil
-}
-
-// direct decodes source frames in their order, each directly into the frame that read fills.
-type direct struct {
-	frames  *ffmpeg.Frames
-	decoded int // number of frames
-}
-
-func (s *direct) read(source int, frame *image.YCbCr) error {
-	for ; s.decoded <= source; s.decoded++ {
-		if err := s.frames.Read(frame); err != nil {
-			return fmt.Errorf("decode video again: %w", err)
-		}
+	if s.last != nil {
+		copy(ffmpeg.Bytes(frame), ffmpeg.Bytes(s.last[source%2]))
 	}
 	return nil
 }
@@ -120,11 +113,11 @@ func (p *player) playForward(ctx context.Context, c composer, from, to int) erro
 		return err
 	}
 	defer frames.Close()
-	if p.line.shownOnce(from, to) {
-		return c.emitAll(ctx, from, to, &direct{frames: frames})
+	s := &stream{frames: frames}
+	if v := p.video.Video; !p.line.shownOnce(from, to) {
+		s.last = &[2]*image.YCbCr{v.NewFrame(), v.NewFrame()}
 	}
-	v := p.video.Video
-	return c.emitAll(ctx, from, to, &stream{frames: frames, last: [2]*image.YCbCr{v.NewFrame(), v.NewFrame()}})
+	return c.emitAll(ctx, from, to, s)
 }
 
 // playBackward plays the output frames in [from, to), whose source frames descend one by one. It decodes the next stretch while it

@@ -8,7 +8,7 @@ const (
 	bands   = 40   // triangular mel filters from lowest to highest
 	lowest  = 80   // Hz
 	highest = 7600 // Hz
-	voiced  = 26   // the level is the sum of so many bands, from the lowest on: those centred below 3000 Hz
+	voiced  = 26   // number of bands whose sum is the level, from the lowest on: those centred below 3000 Hz
 
 	// The least values, in dB: those of digital silence.
 	leastBand  = -90

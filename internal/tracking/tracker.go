@@ -62,7 +62,7 @@ func newIntervals(fps float64) intervals {
 	return intervals{search: frames(searchEvery), large: frames(largeEvery), empty: frames(emptyEvery), confirm: frames(confirmEvery)}
 }
 
-// missesToLose is a number of tracked frames in a row. When a face is missed in so many, its track ends. By eye.
+// missesToLose is a number of tracked frames in a row. A face that is missed in all of them loses its track. By eye.
 const missesToLose = 4
 
 // LongestGap is the largest number of tracked frames in a row in which the face of a track is missed.
