@@ -65,7 +65,7 @@ func frame(index int) *image.RGBA {
 
 // colour returns the colour at a position, painted from the back to the front.
 func (h head) colour(u, v float64, x, y int) paint {
-	p := wall(x, y)
+	p := wall()[y*frameWidth+x]
 	mane := h.mane(u, v)
 	if mane > 0 {
 		p = p.over(strands(u, v).lit(.72), mane) // behind the neck
@@ -86,52 +86,68 @@ func (h head) colour(u, v float64, x, y int) paint {
 	return hair(p, u, v, mane)
 }
 
-// wall returns the colour of the background, a wall with soft light.
-func wall(x, y int) paint {
-	u, v := float64(x)/frameWidth, float64(y)/frameHeight
-	p := paint{.38, .47, .52}.lit(.75 + .5*glow(u, v, .36, .3, .55, .7))
-	return p.lit(1 + .012*grain(float64(x), float64(y), 3))
-}
+// wall returns the colours of the background by rows: a wall with soft light.
+var wall = sync.OnceValue(func() []paint {
+	var all []paint
+	for y := range frameHeight {
+		for x := range frameWidth {
+			u, v := float64(x)/frameWidth, float64(y)/frameHeight
+			p := paint{.38, .47, .52}.lit(.75 + .5*glow(u, v, .36, .3, .55, .7))
+			all = append(all, p.lit(1+.012*grain(float64(x), float64(y), 3)))
+		}
+	}
+	return all
+})
 
 // body paints the neck and a sweater.
 func (h head) body(p paint, u, v float64) paint {
 	if v < .9 {
 		return p
 	}
-	neck := paint{.80, .59, .49}.lit(.86 - .22*u - .45*glow(u, v, 0, 1.75, 1.1, .55))
-	p = p.over(neck, edge(math.Abs(u)-.60-.12*max(0, v-2), 2*h.pixel)*edge(1-v, h.pixel))
 	slope := 2.34 + .22*math.Pow(max(0, math.Abs(u)-.5), 1.6)
 	collar := 2.36 + .26*(1-u*u/.5)
 	top := max(slope, collar)
+	sweater := edge(top-v, 2*h.pixel)
+	neck := edge(math.Abs(u)-.60-.12*max(0, v-2), 2*h.pixel) * edge(1-v, h.pixel)
+	if neck > 0 && sweater < 1 {
+		p = p.over(paint{.80, .59, .49}.lit(.86-.22*u-.45*glow(u, v, 0, 1.75, 1.1, .55)), neck)
+	}
+	if sweater == 0 {
+		return p
+	}
 	wool := paint{.20, .33, .42}.lit(1 - .12*u + .06*grain(u, v, .03) - .30*glow(u, v, 0, 2.3, .9, .35))
 	wool = wool.lit(1 - .22*edge(math.Abs(v-top-.13)-.004, .03)*edge(math.Abs(u)-.8, .3)) // seam of the collar
-	return p.over(wool, edge(top-v, 2*h.pixel))
+	return p.over(wool, sweater)
 }
 
 // outline returns the distance of a position from the edge of the face. It is negative inside.
 func outline(u, v float64) float64 {
 	const middle, half = .1, 1.13
-	height, power := 1.72, 2.0
-	if v > middle { // the jaw is squarer than the forehead
-		height, power = 1.80, 2.25
+	u, v = math.Abs(u)/half, v-middle
+	if v < 0 {
+		return (math.Sqrt(u*u+v*v/(1.72*1.72)) - 1) * half
 	}
-	d := math.Pow(math.Abs(u)/half, power) + math.Pow(math.Abs(v-middle)/height, power)
-	return (math.Pow(d, 1/power) - 1) * half
+	const power = 2.25 // the jaw is squarer than the forehead
+	return (math.Pow(math.Pow(u, power)+math.Pow(v/1.80, power), 1/power) - 1) * half
 }
 
 // skin paints the ears and the bare face. inside is 1 within the face.
 func (h head) skin(p paint, u, v float64) (_ paint, inside float64) {
+	inside = edge(outline(u, v), 2.5*h.pixel)
 	tone := paint{.90, .69, .58}
 	for _, side := range []float64{-1, 1} {
-		ear := tone.lit(.74-.1*side).over(paint{.52, .30, .25}, .6*glow(u, v, side*1.15, .2, .07, .2))
-		p = p.over(ear, oval(u, v, side*1.15, .2, .17, .36, 2*h.pixel))
+		if ear := oval(u, v, side*1.15, .2, .17, .36, 2*h.pixel); ear > 0 && inside < 1 {
+			p = p.over(tone.lit(.74-.1*side).over(paint{.52, .30, .25}, .6*glow(u, v, side*1.15, .2, .07, .2)), ear)
+		}
+	}
+	if inside == 0 {
+		return p, 0
 	}
 	// The light comes from the left, above and in front of the face, which is a rounded body.
 	x, y := u/1.2, (v-.1)/1.95
 	z := math.Sqrt(max(0, 1-x*x-y*y))
 	light := .52 + .50*max(0, -.38*x-.36*y+.85*z)
 	tone = tone.lit(light * (1 + .012*grain(u, v, .035) + .018*grain(u, v, .11)))
-	inside = edge(outline(u, v), 2.5*h.pixel)
 	return p.over(tone, inside), inside
 }
 
