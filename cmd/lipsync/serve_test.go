@@ -31,13 +31,8 @@ func TestContract(t *testing.T) {
 		URL:          s.url,
 		GenerateRate: rate, ReadRate: 600, MaxVideo: 1 << 20, MaxAudio: 1 << 20,
 		Video: read(t, fixtures.video), Audio: read(t, fixtures.speech), Long: read(t, fixtures.long),
-		NewKey: func(t testing.TB, account, name string, limit int64) (id, token string) {
-			return createKey(t, data, account, name, limit)
-		},
-		RevokeKey: func(t testing.TB, id string) {
-			if out, err := exec.Command(fixtures.program, "keys", "revoke", "--data", data, id).CombinedOutput(); err != nil {
-				t.Fatalf("keys revoke: %v: %s", err, out)
-			}
+		NewKey: func(t testing.TB, account, name string, limit int64) (string, func()) {
+			return createKey(t, data, account, name, limit), func() { revokeKey(t, data, account) }
 		},
 	})
 }

@@ -16,8 +16,8 @@ import (
 func TestCancel(t *testing.T) {
 	d := faulty(t)
 	d.clean(t)
-	speech := filepath.Join(t.TempDir(), "minutes.mp3")
-	if err := ffmpeg("-f", "lavfi", "-i", "sine=frequency=200:duration=180", "-b:a", "32k", speech); err != nil {
+	speech := filepath.Join(t.TempDir(), "long.mp3")
+	if err := ffmpeg("-f", "lavfi", "-i", "sine=frequency=200:duration=90", "-b:a", "32k", speech); err != nil {
 		t.Fatal(err)
 	}
 	running := d.newJobOf(t, speech)

@@ -135,19 +135,7 @@ func (d *testDeployment) target(t *testing.T) resttest.Target {
 		MaxVideo: maxVideoMiB << 20, MaxAudio: maxAudioMiB << 20, MaxForm: gateway.MaxForm,
 		Video: read(t, fixtures.video), Audio: read(t, fixtures.speech), Long: read(t, fixtures.long),
 		Differs: differences(),
-		NewKey: func(t testing.TB, account, name string, limit int64) (id, token string) {
-			t.Helper()
-			token, k, err := d.service().CreateKey(t.Context(), account, name, limit)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return k.ID, token
-		},
-		RevokeKey: func(t testing.TB, id string) {
-			if err := d.service().RevokeKey(t.Context(), "", id); err != nil {
-				t.Fatal(err)
-			}
-		},
+		NewKey:  resttest.KeysOf(d.service()),
 	}
 }
 
@@ -179,13 +167,8 @@ func read(t testing.TB, path string) []byte {
 	return b
 }
 
-// TestContract runs the contract's suite against the deployed stack.
+// TestContract runs the contract's suite against the deployed stack, on an emulator that refuses calls
+// of functions and jobs that their roles do not allow.
 func TestContract(t *testing.T) {
-	resttest.Run(t, deployed(t, awstest.Shared(t)).target(t))
-}
-
-// TestLeastPrivilege runs the contract's suite too, on an emulator that refuses calls of functions
-// and jobs that their roles do not allow.
-func TestLeastPrivilege(t *testing.T) {
 	resttest.Run(t, deployed(t, awstest.Enforcing(t)).target(t))
 }

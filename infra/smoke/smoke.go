@@ -53,24 +53,11 @@ func Steps() []Step {
 }
 
 func contract(t *testing.T, s *Stack) {
-	service := s.service()
 	resttest.Run(t, resttest.Target{
 		URL: s.host(), GenerateRate: s.GenerateRate, ReadRate: s.ReadRate,
 		MaxVideo: s.MaxVideo, MaxAudio: s.MaxAudio, MaxForm: 4_400_000,
 		Video: s.Video, Audio: s.Audio, Long: s.Long, Differs: s.Differs,
-		NewKey: func(t testing.TB, account, name string, limit int64) (id, token string) {
-			t.Helper()
-			token, k, err := service.CreateKey(t.Context(), account, name, limit)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return k.ID, token
-		},
-		RevokeKey: func(t testing.TB, id string) {
-			if err := service.RevokeKey(t.Context(), "", id); err != nil {
-				t.Fatal(err)
-			}
-		},
+		NewKey: resttest.KeysOf(s.service()),
 	})
 }
 

@@ -182,7 +182,7 @@ func TestReadsWhileCreating(t *testing.T) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			c.create(t, 60, 3*time.Second)
+			c.create(t, 60, time.Second)
 		}()
 		for reading := true; reading; {
 			select {

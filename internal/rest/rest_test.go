@@ -94,22 +94,9 @@ func (f *fixture) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (f *fixture) target(server *httptest.Server) resttest.Target {
 	return resttest.Target{
-		URL:    server.URL,
-		Client: server.Client(),
-		NewKey: func(t testing.TB, account, name string, limit int64) (id, token string) {
-			t.Helper()
-			token, k, err := f.service.CreateKey(t.Context(), account, name, limit)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return k.ID, token
-		},
-		RevokeKey: func(t testing.TB, id string) {
-			t.Helper()
-			if err := f.service.RevokeKey(t.Context(), "", id); err != nil {
-				t.Fatal(err)
-			}
-		},
+		URL:          server.URL,
+		Client:       server.Client(),
+		NewKey:       resttest.KeysOf(f.service),
 		GenerateRate: f.service.GenerateRate, ReadRate: f.service.ReadRate,
 		MaxVideo: f.service.MaxVideo, MaxAudio: f.service.MaxAudio,
 	}

@@ -12,6 +12,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"lipsync/internal/lipsync"
 )
 
 // Target is the service to test.
@@ -19,10 +21,8 @@ type Target struct {
 	URL    string       // scheme and host, before /api
 	Client *http.Client // nil for the usual one
 
-	// NewKey makes a key that may make limit generate requests (0: any number).
-	NewKey func(t testing.TB, account, name string, limit int64) (id, token string)
-	// RevokeKey ends the key with the id.
-	RevokeKey func(t testing.TB, id string)
+	// NewKey makes a key that may make limit generate requests (0: any number). revoke revokes it.
+	NewKey func(t testing.TB, account, name string, limit int64) (token string, revoke func())
 
 	GenerateRate, ReadRate int   // calls a minute for a key
 	MaxVideo, MaxAudio     int64 // bytes: a few whole MiB
@@ -77,6 +77,22 @@ func Run(t *testing.T, target Target) {
 	}
 }
 
+// KeysOf returns a Target's NewKey that makes the keys by the service itself.
+func KeysOf(service *lipsync.Service) func(t testing.TB, account, name string, limit int64) (token string, revoke func()) {
+	return func(t testing.TB, account, name string, limit int64) (string, func()) {
+		t.Helper()
+		token, k, err := service.CreateKey(t.Context(), account, name, limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return token, func() {
+			if err := service.RevokeKey(t.Context(), "", k.ID); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
 type suite struct {
 	Target
 	client *http.Client
@@ -88,7 +104,7 @@ func (s *suite) key(t *testing.T) string { return s.keyOf(t, rand.Text(), 0) }
 
 func (s *suite) keyOf(t *testing.T, account string, limit int64) string {
 	t.Helper()
-	_, token := s.NewKey(t, account, "contract", limit)
+	token, _ := s.NewKey(t, account, "contract", limit)
 	return token
 }
 
@@ -174,7 +190,7 @@ func (r reply) refused(t *testing.T, status int, message string) {
 		t.Errorf("body %q: %v", r.body, err)
 	}
 	if r.status != status || got["error"] != message || len(got) != 1 {
-		t.Errorf("got %d %s, want %d with error %q alone", r.status, r.body, status, message)
+		t.Errorf("got %d %s, want %d with only the error %q", r.status, r.body, status, message)
 	}
 	if got := r.header.Get("Content-Type"); got != "application/json" {
 		t.Errorf("got Content-Type %q, want application/json", got)

@@ -64,12 +64,13 @@ func (s *suite) routes(t *testing.T) {
 }
 
 func (s *suite) unknownPaths(t *testing.T) {
+	token := s.key(t)
 	for _, path := range []string{
 		"/nothing", "/v1", "/v2/users/me", "/health/", "/v1/users/me/", "/v1/lipsync/requests/",
 		"/v1/lipsync/requests/x/y", "//health", "/v1//users/me",
 	} {
 		s.run(t, path, func(t *testing.T) {
-			s.get(t, s.key(t), path).refused(t, http.StatusNotFound, "not found")
+			s.get(t, token, path).refused(t, http.StatusNotFound, "not found")
 		})
 	}
 }
@@ -82,6 +83,7 @@ func (s *suite) wrongMethods(t *testing.T) {
 			allowed[c.path] = append(allowed[c.path], http.MethodHead)
 		}
 	}
+	token := s.key(t)
 	for path, want := range allowed {
 		slices.Sort(want)
 		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodPatch, http.MethodOptions} {
@@ -89,7 +91,7 @@ func (s *suite) wrongMethods(t *testing.T) {
 				continue
 			}
 			t.Run(method+path, func(t *testing.T) {
-				got := s.do(t, call{method: method, path: path, token: s.key(t)})
+				got := s.do(t, call{method: method, path: path, token: token})
 				got.refused(t, http.StatusMethodNotAllowed, "method not allowed")
 				if allow := strings.Split(got.header.Get("Allow"), ", "); !slices.Equal(allow, want) {
 					t.Errorf("got Allow %q, want %q", allow, want)
