@@ -67,12 +67,13 @@ picture: demo ## draw the picture of the README from the sample
 figures: ## count the lines, files, functions, comments, dependencies and names of the code; TREE= another checkout, to compare
 	@go test -count 1 -v -run '^TestFigures$$' ./internal/conventions $(if $(TREE),-args -tree $(abspath $(TREE))) | grep '|'
 
-# One package more than cores runs at a time, since some packages mostly wait.
+# One package more than cores runs at a time, since some packages mostly wait. go test need not run a
+# part of go vet again, nor link what only debuggers need.
 test: $(VENV)/done $(ONNXRUNTIME) $(NODE)/done ## install what is missing and run every test
 	@.ci/install ffmpeg espeak-ng gcc libc6-dev chromium
 	@command -v node >/dev/null || .ci/install nodejs
 	go vet ./...
-	LIPSYNC_REQUIRE_ONNXRUNTIME=1 LIPSYNC_REQUIRE_CHROMIUM=1 LIPSYNC_AXE=$(CURDIR)/$(AXE) go test -p $$(($$(nproc) + 1)) -timeout 60m ./...
+	LIPSYNC_REQUIRE_ONNXRUNTIME=1 LIPSYNC_REQUIRE_CHROMIUM=1 LIPSYNC_AXE=$(CURDIR)/$(AXE) go test -vet=off -ldflags=-w -p $$(($$(nproc) + 1)) -timeout 60m ./...
 
 run: bin/lipsync ## build and serve, e.g. make run ARGS='--addr :8080'
 	bin/lipsync serve $(ARGS)
@@ -106,8 +107,8 @@ lint: ## check formatting, go vet, staticcheck, go.mod and known vulnerabilities
 release: ## at the tag of a version: make archives and Debian packages for amd64 and arm64, with digests and lists of components, in dist/release; ARGS=--trial for a trial of any tree
 	.ci/release $(ARGS) dist/release .cache/release $(NFPM)
 
-release-check: ## make a release twice, in two folders and with no cache shared, and check that both are the same and can be installed
-	.ci/release-check .cache/release $(NFPM)
+release-check: ## make a release twice, in two folders, and check that both are the same and can be installed; ARGS=--cold compiles everything for the second
+	.ci/release-check $(ARGS) .cache/release $(NFPM)
 
 pins: $(VENV)/done ## update the pinned packages of Python and npm with their digests, from requirements*.in and .ci/node/package.json
 	.ci/pins $(VENV)/bin/uv
