@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -58,6 +59,45 @@ func TestSyncModes(t *testing.T) {
 				t.Errorf("%d frames were analysed, want %d", got, want)
 			}
 			checkSound(t, info, float64(c.frames)/fps, float64(min(c.frames, c.speech))/fps)
+		})
+	}
+}
+
+// TestSyncModesWithinFrames renders a video of 20 frames at 30000/1001 frames/s, in which no tone ends with a frame: one lasts
+// 28.5 frames, the other 10.5. The last, partial frame of a tone is shown.
+func TestSyncModesWithinFrames(t *testing.T) {
+	const fps = 30000. / 1001
+	video := ffmpegtest.Make(t, "in.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("30000/1001", 20))
+	all := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19}
+	for _, c := range []struct {
+		mode    lipsync.SyncMode
+		seconds float64 // length of the tone
+		sources []int
+		heard   float64 // length of the output's sound in seconds
+	}{
+		{lipsync.Bounce, .95, slices.Concat(all, []int{18, 17, 16, 15, 14, 13, 12, 11, 10}), .95},
+		{lipsync.Loop, .95, slices.Concat(all, all[:9]), .95},
+		{lipsync.CutOff, .95, all, 20 / fps},
+		{lipsync.CutOff, .35, all[:11], .35},
+		{lipsync.Pad, .95, slices.Concat(all, []int{19, 19, 19, 19, 19, 19, 19, 19, 19}), .95},
+		{lipsync.Pad, .35, all, 20 / fps},
+		{lipsync.Remap, .35, []int{0, 2, 4, 6, 8, 10, 11, 13, 15, 17, 19}, .35},
+	} {
+		t.Run(fmt.Sprintf("%s, %.2f s", c.mode, c.seconds), func(t *testing.T) {
+			t.Parallel()
+			tone := sound(t, "a.wav", fmt.Sprint(c.seconds))
+			output, result, err := renderBy(t, newRenderer(t, &numberer{}), video, tone, lipsync.Options{SyncMode: c.mode})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, painted, info := numbers(t, output)
+			if !slices.Equal(got, c.sources) || len(painted) != result.Frames.Total {
+				t.Errorf("got the sources %v, told of %d frames, want %v", got, result.Frames.Total, c.sources)
+			}
+			if rate := info.Video.Rate.String(); rate != "30000/1001" {
+				t.Errorf("got %s frames/s, want 30000/1001", rate)
+			}
+			checkSound(t, info, c.heard, min(c.heard, c.seconds))
 		})
 	}
 }
