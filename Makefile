@@ -9,7 +9,7 @@ GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.6.0
 NFPM        := github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.43.4
 NODE        := .cache/node
 CDK         := ../$(NODE)/node_modules/.bin/cdk
-PIP         := pip install --quiet --disable-pip-version-check --require-hashes
+PIP         := pip install --quiet --disable-pip-version-check --no-compile --require-hashes
 TOOLS       := .cache/tools
 FUZZTIME    ?= 2m
 EXECUTIONS  ?= 10000000
@@ -70,9 +70,9 @@ figures: ## count the lines, files, functions, comments, dependencies and names 
 # One package more than cores runs at a time, since some packages mostly wait. go test need not run a
 # part of go vet again, nor link what only debuggers need.
 test: $(VENV)/done $(ONNXRUNTIME) $(NODE)/done ## install what is missing and run every test
-	@.ci/install ffmpeg espeak-ng gcc libc6-dev chromium
+	@.ci/install ffmpeg espeak-ng gcc libc6-dev chromium-headless-shell
 	@command -v node >/dev/null || .ci/install nodejs
-	go vet ./...
+	.ci/vet ./...
 	TMPDIR=$$(.ci/scratch) LIPSYNC_REQUIRE_ONNXRUNTIME=1 LIPSYNC_REQUIRE_CHROMIUM=1 LIPSYNC_AXE=$(CURDIR)/$(AXE) go test -vet=off -ldflags=-w -p $$(($$(nproc) + 1)) -timeout 60m ./...
 
 run: bin/lipsync ## build and serve, e.g. make run ARGS='--addr :8080'
@@ -98,7 +98,7 @@ aws-smoke: ## deploy a separate stack on AWS, run the tests that need AWS, and r
 	@if [ -z "$$AWS_PROFILE$$AWS_ACCESS_KEY_ID" ]; then go test -count 1 -v -run '^TestPlan$$' ./infra/smoke -args $(if $(GPU),-gpu); else $(MAKE) --no-print-directory aws-smoke-run; fi
 
 aws-smoke-run: build $(NODE)/done
-	@.ci/install ffmpeg espeak-ng chromium
+	@.ci/install ffmpeg espeak-ng chromium-headless-shell
 	go test -count 1 -v -timeout 4h -run '^(TestPlan|TestAWS)$$' ./infra/smoke -args -cdk $(CDK) $(if $(GPU),-gpu)
 
 lint: ## check formatting, go vet, staticcheck, go.mod and known vulnerabilities
@@ -107,7 +107,7 @@ lint: ## check formatting, go vet, staticcheck, go.mod and known vulnerabilities
 release: ## at the tag of a version: make archives and Debian packages for amd64 and arm64, with digests and lists of components, in dist/release; ARGS=--trial for a trial of any tree
 	.ci/release $(ARGS) dist/release .cache/release $(NFPM)
 
-release-check: ## make a release twice, in two folders, and check that both are the same and can be installed; ARGS=--cold compiles everything for the second
+release-check: ## make a release for this machine twice, in two folders, and check that both are the same and can be installed; ARGS=--whole does so for all machines, and compiles everything twice
 	.ci/release-check $(ARGS) .cache/release $(NFPM)
 
 pins: $(VENV)/done ## update the pinned packages of Python and npm with their digests, from requirements*.in and .ci/node/package.json
@@ -160,12 +160,12 @@ soak: $(VENV)/done ## load the service with small jobs while it is killed, its d
 	go test -timeout 5h -count 1 -v -run '^TestSoak$$' ./infra/local -args -jobs 300 -kills 40 $(if $(SEED),-seed $(SEED))
 
 flake: $(VENV)/done $(ONNXRUNTIME) $(NODE)/done ## run the tests of each package RUNS (10) times while each core is busy; ends with the number of failures; PACKAGES= selects packages (takes hours)
-	@.ci/install ffmpeg espeak-ng gcc libc6-dev chromium
+	@.ci/install ffmpeg espeak-ng gcc libc6-dev chromium-headless-shell
 	@command -v node >/dev/null || .ci/install nodejs
 	LIPSYNC_REQUIRE_ONNXRUNTIME=1 LIPSYNC_REQUIRE_CHROMIUM=1 LIPSYNC_AXE=$(CURDIR)/$(AXE) .ci/flake $(RUNS) dist/flake $(PACKAGES)
 
 race: $(VENV)/done $(ONNXRUNTIME) $(NODE)/done ## install what is missing and run the tests under the race detector
-	@.ci/install ffmpeg espeak-ng gcc libc6-dev chromium
+	@.ci/install ffmpeg espeak-ng gcc libc6-dev chromium-headless-shell
 	@command -v node >/dev/null || .ci/install nodejs
 	LIPSYNC_REQUIRE_ONNXRUNTIME=1 LIPSYNC_REQUIRE_CHROMIUM=1 LIPSYNC_AXE=$(CURDIR)/$(AXE) go test -race -timeout 60m ./...
 
