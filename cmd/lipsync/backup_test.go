@@ -120,7 +120,7 @@ func TestBackupIsConsistent(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				time.Sleep(50 * time.Millisecond) // so that a backup doesn't become much longer than the one before
+				time.Sleep(200 * time.Millisecond) // so that a backup doesn't become much longer than the one before
 			}
 		})
 	}
