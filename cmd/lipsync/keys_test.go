@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// createKey makes a key by the command line, and finds its id.
+// createKey makes a key by the command line, and returns its token.
 func createKey(t testing.TB, data, account, name string, limit int64) (token string) {
 	t.Helper()
 	args := []string{"keys", "create", "--data", data, "--name", name, "--account", account}

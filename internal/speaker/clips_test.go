@@ -56,11 +56,10 @@ var ownVoice = map[string]string{"voice": own}
 
 // scenes are pictures of people side by side, some of whom speak, each with some sounds.
 var scenes = []struct {
-	name, rate   string            // rate in frames/s
-	sounds       map[string]string // by name
-	panels       []string
-	want         []int // the panel of the speaker in each of as many equal parts of the clip
-	cascadesOnly bool  // tested only with the cascades: networks take longer, and another scene asks the same of them
+	name, rate string            // rate in frames/s
+	sounds     map[string]string // by name
+	panels     []string
+	want       []int // the panel of the speaker in each of as many equal parts of the clip
 }{
 	{name: "turns", rate: "25", want: []int{0, 1},
 		sounds: map[string]string{"voice": own, "no sound": nothing, "noise": noise, "music": music, "noise with the voice": noisy},
@@ -68,7 +67,7 @@ var scenes = []struct {
 	{name: "30 frames/s", rate: "30", want: []int{0, 1},
 		sounds: ownVoice,
 		panels: []string{silent("gte(t,4)"), silent("lt(t,4)") + ",hflip"}},
-	{name: "50 frames/s", cascadesOnly: true, rate: "50", want: []int{0, 1},
+	{name: "50 frames/s", rate: "50", want: []int{0, 1},
 		sounds: ownVoice,
 		panels: []string{silent("gte(t,4)"), silent("lt(t,4)") + ",hflip"}},
 	{name: "12 frames/s", rate: "12", want: []int{0, 1},
@@ -80,7 +79,7 @@ var scenes = []struct {
 	{name: "short turns", rate: "25", want: []int{0, 1, 0, 1},
 		sounds: ownVoice,
 		panels: []string{silent("mod(floor(t/2),2)"), silent("not(mod(floor(t/2),2))") + ",hflip"}},
-	{name: "three people", cascadesOnly: true, rate: "25", want: []int{0, 2},
+	{name: "three people", rate: "25", want: []int{0, 2},
 		sounds: ownVoice,
 		panels: []string{silent("gte(t,4)"), portrait, silent("lt(t,4)") + ",hflip"}},
 	{name: "a woman between", rate: "25", want: []int{0, 2},
@@ -98,20 +97,17 @@ var scenes = []struct {
 	{name: "out of step", rate: "25", want: []int{1},
 		sounds: ownVoice,
 		panels: []string{manAstray, man}},
-	{name: "in step", cascadesOnly: true, rate: "25", want: []int{0},
+	{name: "in step", rate: "25", want: []int{0},
 		sounds: ownVoice,
 		panels: []string{man, manAstray}},
 }
 
-// TestScenes finds the speakers in each scene with the cascades, and in most of them with networks.
+// TestScenes finds the speakers in each scene, with the cascades and with networks.
 func TestScenes(t *testing.T) {
 	media := filepath.Join(filepath.Dir(onnxtest.Models(t)), "media")
 	clips := map[string]map[string]string{} // of scenes that were made
 	test := func(inner *testing.T, detector detection.Detector, network *Network) {
 		for _, s := range scenes {
-			if s.cascadesOnly && network != nil {
-				continue
-			}
 			inner.Run(s.name, func(inner *testing.T) {
 				if clips[s.name] == nil {
 					clips[s.name] = makeScene(t, media, s.rate, s.sounds, s.panels) // in the folder of both
