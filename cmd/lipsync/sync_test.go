@@ -56,6 +56,10 @@ func TestSyncOptions(t *testing.T) {
 		t.Errorf("got status %d, %q, want %q at the end", status, said, end)
 	}
 	wantVideo(t, out, "480,270,25/1,15")
+	_, said, status = command(t, "sync", fixtures.video, fixtures.speech, "-o", out, "--original-gain", "1", "--voice-gain", "0.5", "--duck")
+	if status != ok || !strings.HasSuffix(said, "video has no sound to mix\n") {
+		t.Errorf("got status %d, %q, want a warning at the end", status, said)
+	}
 	_, said, status = command(t, "sync", fixtures.video, silence("0.2"), "-o", out, "--sync-mode", "remap")
 	if status == ok || !strings.Contains(said, "3 times as fast: sync_mode remap allows a factor of 2\n") {
 		t.Errorf("got status %d, %q, want a refusal", status, said)
@@ -100,6 +104,7 @@ func TestSyncRefusals(t *testing.T) {
 		{[]string{fixtures.video, "-o", out}, usage, "<audio>"},
 		{[]string{fixtures.video, fixtures.speech, "-o", out, "--engine", "magic"}, usage, "--engine"},
 		{[]string{fixtures.video, fixtures.speech, "-o", out, "--sync-mode", "magic"}, usage, "sync_mode must be one of: bounce, loop, cut_off, silence, remap\n"},
+		{[]string{fixtures.video, fixtures.speech, "-o", out, "--voice-gain", "3"}, usage, "voice_gain must be a number from 0 to 2\n"},
 		{[]string{fixtures.video, fixtures.speech, "-o", out, "--fast"}, usage, "--fast"},
 		{[]string{filepath.Join(dir, "missing"), fixtures.speech, "-o", out}, failed, "lipsync: video " + filepath.Join(dir, "missing") + " not found\n"},
 		{[]string{dir, fixtures.speech, "-o", out}, failed, "is not a file"},

@@ -19,7 +19,7 @@ func TestNewOptions(t *testing.T) {
 	f := newFixture(t)
 	f.signIn(t)
 	page := f.get(t, "/dashboard/new").body
-	offered := map[string]int{"sync_mode": 5, "silence": 2, "no_face": 2}
+	offered := map[string]int{"sync_mode": 5, "silence": 2, "no_face": 2, "duck": 2}
 	for name, want := range offered {
 		values := regexp.MustCompile(`value="(\w+)"`).FindAllStringSubmatch(between(page, `<select name="`+name+`">`, "</select>"), -1)
 		seen := map[lipsync.Options]bool{}
@@ -34,6 +34,12 @@ func TestNewOptions(t *testing.T) {
 			t.Errorf("%s: the form has %q, want %d values", name, values, want)
 		}
 	}
+	for name, value := range map[string]string{"voice_gain": "1", "original_gain": "0"} {
+		if input := between(page, `<input name="`+name+`"`, ">"); !strings.Contains(input, `value="`+value+`"`) {
+			t.Errorf("%s: got %q, want the default %s", name, input, value)
+		}
+	}
+	f.send(t, "/dashboard/new", url.Values{"voice_gain": {"3"}}).must(t, http.StatusBadRequest, "voice_gain must be a number from 0 to 2.")
 	f.send(t, "/dashboard/new", url.Values{"sync_mode": {"magic"}}).must(t, http.StatusBadRequest,
 		"sync_mode must be one of: bounce, loop, cut_off, silence, remap.")
 }
@@ -44,9 +50,9 @@ func TestNew(t *testing.T) {
 	f.signIn(t)
 	form := url.Values{
 		"reference_id": {" order 1 "}, "model": {"wav2lip"}, "largest_face": {"on"},
-		"sync_mode": {"remap"}, "silence": {"keep"}, "no_face": {""},
+		"sync_mode": {"remap"}, "silence": {"keep"}, "no_face": {""}, "voice_gain": {"1.5"}, "original_gain": {"0.25"}, "duck": {"true"},
 	}
-	options := lipsync.Options{SyncMode: lipsync.Remap, Silence: lipsync.KeepSilent}
+	options := lipsync.Options{SyncMode: lipsync.Remap, Silence: lipsync.KeepSilent, VoiceGain: .5, OriginalGain: .25, Duck: true}
 	for _, kind := range []string{"video", "audio"} {
 		form.Set(kind, f.upload(t, kind))
 	}

@@ -11,8 +11,8 @@ import (
 // request shows it.
 type option struct {
 	Name, Label string
-	Choices     []choice
-	Value       string // name of the chosen value
+	Choices     []choice // none if the value is a gain
+	Value       string   // name of the chosen value, or the gain
 }
 
 // choice is a value of an option.
@@ -34,10 +34,15 @@ func optionsOf(o lipsync.Options) []option {
 		{"no_face", "Frames without a face", []choice{
 			{"keep", "They stay as they are"}, {"fail", "The request fails"},
 		}, o.NoFace.String()},
+		{"voice_gain", "Gain of the audio", nil, o.VoiceGain.String()},
+		{"original_gain", "Gain of the video's own sound", nil, o.OriginalGain.String()},
+		{"duck", "While the audio is heard", []choice{
+			{"false", "The video's own sound stays as loud"}, {"true", "The video's own sound is lowered"},
+		}, o.Duck.String()},
 	}
 }
 
-// Text returns the text of the chosen value.
+// Text returns the text of the chosen value, or the gain.
 func (o option) Text() string {
 	for _, c := range o.Choices {
 		if c.Value == o.Value {

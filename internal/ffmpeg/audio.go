@@ -102,18 +102,21 @@ func soundInput(in *Info) []string {
 // EncoderArgs returns ffmpeg's arguments that encode the sound a. They keep mono, stereo and 5.1,
 // and the sample rates that every player supports. Anything else becomes stereo or 48 kHz.
 func (a *Audio) EncoderArgs() []string {
-	channels, bits := 2, "192k"
-	switch a.Channels {
-	case 1:
-		channels, bits = 1, "128k"
-	case 6:
-		channels, bits = 6, "384k"
-	}
+	channels := a.encoded()
+	bits := map[int]string{1: "128k", 2: "192k", 6: "384k"}[channels]
 	rate := 48000
 	if a.SampleRate == 44100 {
 		rate = 44100
 	}
 	return []string{"-c:a", "aac", "-b:a", bits, "-ac", strconv.Itoa(channels), "-ar", strconv.Itoa(rate)}
+}
+
+// encoded returns the number of channels that the sound has in an output: 1, 2 or 6.
+func (a *Audio) encoded() int {
+	if a.Channels == 1 || a.Channels == 6 {
+		return a.Channels
+	}
+	return 2
 }
 
 // Sound is the sound of a video as samples at PCMRate. The first sample plays with the first

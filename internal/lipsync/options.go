@@ -12,10 +12,16 @@ import (
 // Options change how a request is rendered. The zero value of each field is its default, and is
 // absent in JSON.
 type Options struct {
-	SyncMode SyncMode       `json:"sync_mode,omitzero"`
-	Silence  Silence        `json:"silence,omitzero"`
-	NoFace   FacelessFrames `json:"no_face,omitzero"`
+	SyncMode     SyncMode       `json:"sync_mode,omitzero"`
+	Silence      Silence        `json:"silence,omitzero"`
+	NoFace       FacelessFrames `json:"no_face,omitzero"`
+	VoiceGain    VoiceGain      `json:"voice_gain,omitzero"`
+	OriginalGain OriginalGain   `json:"original_gain,omitzero"`
+	Duck         Duck           `json:"duck,omitzero"`
 }
+
+// optionNames lists the names of all options in JSON.
+const optionNames = "sync_mode, silence, no_face, voice_gain, original_gain, duck"
 
 // UnmarshalJSON reads the object that a client sends. A null counts as an absent field. The error of
 // an unknown name or value is Invalid, and lists those that exist.
@@ -30,18 +36,36 @@ func (o *Options) UnmarshalJSON(text []byte) error {
 		if err != nil {
 			return err
 		}
-		var value *string
-		if json.Unmarshal(fields[name], &value) != nil {
-			value = new("") // not a string, so it is not the name of a value either
-		}
-		if value == nil {
+		value, null := textOf(field, fields[name])
+		if null {
 			continue
 		}
-		if err := field.UnmarshalText([]byte(*value)); err != nil {
+		if err := field.UnmarshalText(value); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// textOf returns the text of an option's value in JSON. A gain or a switch is not a string in JSON, and any
+// other value is. The text of a value of the wrong kind is empty, which no option accepts.
+func textOf(field encoding.TextUnmarshaler, value json.RawMessage) (text []byte, null bool) {
+	var name *string
+	err := json.Unmarshal(value, &name)
+	if err == nil && name == nil {
+		return nil, true
+	}
+	switch field.(type) {
+	case *VoiceGain, *OriginalGain, *Duck:
+		if err != nil {
+			return value, false
+		}
+	default:
+		if err == nil {
+			return []byte(*name), false
+		}
+	}
+	return nil, false
 }
 
 // Set sets the field with the name in JSON to the value with the name that clients use. The error of an
@@ -63,8 +87,14 @@ func (o *Options) field(name string) (encoding.TextUnmarshaler, error) {
 		return &o.Silence, nil
 	case "no_face":
 		return &o.NoFace, nil
+	case "voice_gain":
+		return &o.VoiceGain, nil
+	case "original_gain":
+		return &o.OriginalGain, nil
+	case "duck":
+		return &o.Duck, nil
 	default:
-		return nil, newError(Invalid, fmt.Sprintf("options has no field %.40q; it has: sync_mode, silence, no_face", name))
+		return nil, newError(Invalid, fmt.Sprintf("options has no field %.40q; it has: %s", name, optionNames))
 	}
 }
 
@@ -85,13 +115,14 @@ func ParseOptions(text string) (o Options, err error) {
 	if text == "" {
 		return Options{}, nil
 	}
-	var fields map[string]any
+	var fields map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(text), &fields); err != nil {
 		return Options{}, fmt.Errorf("options of a request: %w", err)
 	}
 	for name, value := range fields {
-		if value, ok := value.(string); ok {
-			_ = o.Set(name, value)
+		if field, err := o.field(name); err == nil {
+			text, _ := textOf(field, value)
+			_ = field.UnmarshalText(text)
 		}
 	}
 	return o, nil

@@ -35,6 +35,49 @@ func TestOptions(t *testing.T) {
 	want(t, "values", o, lipsync.Options{SyncMode: lipsync.Remap, Silence: lipsync.KeepSilent, NoFace: lipsync.FailFaceless})
 }
 
+// TestSoundOptions reads gains and a switch as a client sends them, and refuses others.
+func TestSoundOptions(t *testing.T) {
+	for text, o := range map[string]lipsync.Options{
+		`{"voice_gain":1,"original_gain":0,"duck":false}`:       {},
+		`{"voice_gain":null,"original_gain":null,"duck":null}`:  {},
+		`{"voice_gain":0,"original_gain":2}`:                    {VoiceGain: -1, OriginalGain: 2},
+		`{"voice_gain":1.5e0,"original_gain":0.25,"duck":true}`: {VoiceGain: .5, OriginalGain: .25, Duck: true},
+		`{"original_gain":0.12345}`:                             {OriginalGain: .123},
+	} {
+		var got lipsync.Options
+		must(t, json.Unmarshal([]byte(text), &got))
+		want(t, text, got, o)
+		want(t, text, got.MixesSound(), o.VoiceGain != 0 || o.OriginalGain != 0)
+	}
+	const voice, original, duck = "voice_gain must be a number from 0 to 2", "original_gain must be a number from 0 to 2", "duck must be true or false"
+	for text, sentence := range map[string]string{
+		`{"voice_gain":2.001}`:  voice,
+		`{"voice_gain":-0.001}`: voice,
+		`{"voice_gain":"1"}`:    voice,
+		`{"voice_gain":true}`:   voice,
+		`{"voice_gain":1e999}`:  voice,
+		`{"original_gain":[1]}`: original,
+		`{"original_gain":3}`:   original,
+		`{"duck":"true"}`:       duck,
+		`{"duck":1}`:            duck,
+		`{"duck":{}}`:           duck,
+	} {
+		var o lipsync.Options
+		wantError(t, text, json.Unmarshal([]byte(text), &o), lipsync.Invalid, sentence)
+	}
+	var o lipsync.Options
+	for name, values := range map[string][]string{"voice_gain": {"", "NaN", "Inf", "one"}, "original_gain": {"", "-1"}, "duck": {"", "on"}} {
+		for _, value := range values {
+			if err := o.Set(name, value); lipsync.CodeOf(err) != lipsync.Invalid {
+				t.Errorf("%s %q: got %v, want it refused", name, value, err)
+			}
+		}
+	}
+	must(t, o.Set("voice_gain", "0.5"))
+	must(t, o.Set("duck", "true"))
+	want(t, "set by names", o, lipsync.Options{VoiceGain: -.5, Duck: true})
+}
+
 // TestOptionsAsText stores options as text. It reads what a newer version stored, as far as it knows
 // it, and refuses anything else than an object.
 func TestOptionsAsText(t *testing.T) {
@@ -43,13 +86,15 @@ func TestOptionsAsText(t *testing.T) {
 		`{"sync_mode":"loop"}`:                   {SyncMode: lipsync.Loop},
 		`{"silence":"keep","no_face":"fail"}`:    {Silence: lipsync.KeepSilent, NoFace: lipsync.FailFaceless},
 		`{"sync_mode":"remap","silence":"keep"}`: {SyncMode: lipsync.Remap, Silence: lipsync.KeepSilent},
+		`{"voice_gain":0.3,"original_gain":0.05}`: {VoiceGain: .3 - 1, OriginalGain: .05},
+		`{"voice_gain":2,"duck":true}`:            {VoiceGain: 1, Duck: true},
 	} {
 		want(t, "text", o.Text(), text)
 		got, err := lipsync.ParseOptions(text)
 		must(t, err)
 		want(t, text, got, o)
 	}
-	got, err := lipsync.ParseOptions(`{"sync_mode":"of a newer version","silence":"keep","newer":"x","new":true,"other":{"a":[1]}}`)
+	got, err := lipsync.ParseOptions(`{"sync_mode":"of a newer version","silence":"keep","voice_gain":"x","duck":null,"newer":"x","new":true,"other":{"a":[1]}}`)
 	must(t, err)
 	want(t, "of a newer version", got, lipsync.Options{Silence: lipsync.KeepSilent})
 	if _, err := lipsync.ParseOptions("x"); err == nil {
@@ -59,7 +104,7 @@ func TestOptionsAsText(t *testing.T) {
 
 // FuzzOptions reads options of clients. What it accepts stays the same when it is stored.
 func FuzzOptions(f *testing.F) {
-	for _, text := range []string{`{}`, `null`, `{"sync_mode":"loop","silence":null}`, `{"no_face":"fail","x":1}`, `[{}]`, `{"silence":7}`, `{"` + strings.Repeat(`\udbff\udfff`, 40) + `":1}`} {
+	for _, text := range []string{`{}`, `null`, `{"sync_mode":"loop","silence":null}`, `{"no_face":"fail","x":1}`, `{"voice_gain":0.3,"original_gain":1e-3,"duck":true}`, `{"voice_gain":-0}`, `[{}]`, `{"silence":7}`, `{"` + strings.Repeat(`\udbff\udfff`, 40) + `":1}`} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {

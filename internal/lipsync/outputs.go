@@ -17,11 +17,13 @@ type Warnings string
 
 // The warnings.
 const (
-	ConvertedHDR Warnings = "converted_hdr" // the video has a high dynamic range, the output a standard one
+	ConvertedHDR    Warnings = "converted_hdr"     // the video has a high dynamic range, the output a standard one
+	NoOriginalSound Warnings = "no_original_sound" // the client asked for the video's sound, but there is none
 )
 
 var warningTexts = map[Warnings]string{
-	ConvertedHDR: "HDR input was converted to SDR",
+	ConvertedHDR:    "HDR input was converted to SDR",
+	NoOriginalSound: "video has no sound to mix",
 }
 
 // With returns the warnings and one more.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"time"
 
 	"lipsync/internal/ffmpeg"
@@ -74,19 +75,51 @@ func (w *rendering) tooFast(source int) error {
 	return f.Because(nil)
 }
 
-// fitSound makes the encoded speech track as long as the output, and appends silence to samples that are shorter. It leaves longer
-// samples as they are, since an engine may listen ahead.
-func (w *rendering) fitSound(ctx context.Context) error {
-	if w.frames == w.speech {
-		return nil
-	}
+// finishSound makes the encoded sound of the output from the speech track and the sound of the video, of which source frames are
+// shown. It appends silence to samples that are shorter than the output, and leaves longer ones as they are, since an engine may
+// listen ahead.
+func (w *rendering) finishSound(ctx context.Context, source int) error {
 	length := w.length(w.frames)
-	if _, err := w.Tools.TranscodeTo(ctx, w.audio, w.aac, io.Discard, length); err != nil {
-		return fmt.Errorf("decode audio again: %w", err)
+	switch {
+	case w.job.Options.MixesSound():
+		if err := w.Tools.Mix(ctx, w.mix(source, length), filepath.Join(w.dir, "original.wav"), w.aac); err != nil {
+			return fmt.Errorf("mix: %w", err)
+		}
+	case w.frames == w.speech:
+		return nil
+	default:
+		if _, err := w.Tools.TranscodeTo(ctx, w.audio, w.aac, io.Discard, length); err != nil {
+			return fmt.Errorf("decode audio again: %w", err)
+		}
 	}
 	if samples := int64(length.Seconds() * ffmpeg.PCMRate); samples > w.samples {
 		w.samples = samples
 		return os.Truncate(w.pcm, 2*samples) // appends zeros
 	}
 	return nil
+}
+
+// mix returns the sound of an output of a length. The video's sound follows its frames, except that it never plays backward: where
+// the sync mode is Bounce, it starts again as with Loop.
+func (w *rendering) mix(source int, length time.Duration) ffmpeg.Mix {
+	o := w.job.Options
+	m := ffmpeg.Mix{Voice: w.audio, VoiceGain: o.VoiceGain.Gain(), OriginalGain: float64(o.OriginalGain), Duck: bool(o.Duck), Length: length, Speed: 1}
+	if w.soundless() || o.OriginalGain == 0 {
+		return m
+	}
+	m.Original = w.video
+	switch {
+	case o.SyncMode == lipsync.Remap:
+		m.Span, m.Speed = w.length(source), float64(source)/float64(w.frames)
+	case w.frames > source:
+		m.Span, m.Repeat = w.length(source), o.SyncMode == lipsync.Bounce || o.SyncMode == lipsync.Loop
+	default:
+		m.Span = length
+	}
+	return m
+}
+
+// soundless reports whether the options ask for the video's sound, but it has none.
+func (w *rendering) soundless() bool {
+	return w.job.Options.OriginalGain != 0 && w.video.Audio == nil
 }

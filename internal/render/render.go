@@ -133,7 +133,7 @@ func (w *rendering) render(ctx context.Context) error {
 		return err
 	}
 	w.frames = line.frames
-	if err := w.fitSound(ctx); err != nil {
+	if err := w.finishSound(ctx, a.source.frames); err != nil {
 		return err
 	}
 	samples, err := os.Open(w.pcm)
@@ -164,6 +164,9 @@ func (w *rendering) render(ctx context.Context) error {
 		r := Result{Length: length, Frames: lipsync.Frames{Total: w.frames, Synced: w.synced}}
 		if v.HDR() {
 			r.Warnings = r.Warnings.With(lipsync.ConvertedHDR)
+		}
+		if w.soundless() {
+			r.Warnings = r.Warnings.With(lipsync.NoOriginalSound)
 		}
 		w.job.Rendered(r)
 	}

@@ -34,6 +34,10 @@ type options struct {
 	SyncMode string `json:"sync_mode"`
 	Silence  string `json:"silence"`
 	NoFace   string `json:"no_face"`
+
+	VoiceGain    float64 `json:"voice_gain"`
+	OriginalGain float64 `json:"original_gain"`
+	Duck         bool    `json:"duck"`
 }
 
 func detailsCall(token, id string) call {

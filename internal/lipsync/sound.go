@@ -1,0 +1,86 @@
+package lipsync
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+)
+
+// MostGain is the largest gain of a sound. A gain is a factor of amplitude: 0 is silence, and 1 leaves the
+// sound as it is.
+const MostGain = 2
+
+// VoiceGain is the gain of the speech track, less 1. So its zero value is the default: a gain of 1.
+type VoiceGain float64
+
+// OriginalGain is the gain of the sound that the video had. By default, 0, it is not heard.
+type OriginalGain float64
+
+// Duck says whether the video's sound is lowered while the voice is heard.
+type Duck bool
+
+// Gain returns the gain, from 0 to MostGain.
+func (g VoiceGain) Gain() float64 { return 1 + float64(g) }
+
+// String returns the gain as clients write it.
+func (g VoiceGain) String() string { return formatGain(g.Gain()) }
+
+// MarshalJSON returns the gain as clients write it.
+func (g VoiceGain) MarshalJSON() ([]byte, error) { return []byte(g.String()), nil }
+
+// UnmarshalText reads a gain. The error of anything else is Invalid, and says what is possible.
+func (g *VoiceGain) UnmarshalText(text []byte) error {
+	gain, err := parseGain("voice_gain", text)
+	if err == nil {
+		*g = VoiceGain(gain - 1)
+	}
+	return err
+}
+
+// String returns the gain as clients write it.
+func (g OriginalGain) String() string { return formatGain(float64(g)) }
+
+// MarshalJSON returns the gain as clients write it.
+func (g OriginalGain) MarshalJSON() ([]byte, error) { return []byte(g.String()), nil }
+
+// UnmarshalText reads a gain. The error of anything else is Invalid, and says what is possible.
+func (g *OriginalGain) UnmarshalText(text []byte) error {
+	gain, err := parseGain("original_gain", text)
+	if err == nil {
+		*g = OriginalGain(gain)
+	}
+	return err
+}
+
+// String returns true or false.
+func (d Duck) String() string { return strconv.FormatBool(bool(d)) }
+
+// UnmarshalText reads true or false. The error of anything else is Invalid.
+func (d *Duck) UnmarshalText(text []byte) error {
+	switch string(text) {
+	case "true", "false":
+		*d = string(text) == "true"
+		return nil
+	default:
+		return newError(Invalid, "duck must be true or false")
+	}
+}
+
+// gainSteps is the number of different gains in 1. Gains are rounded to steps of -60 dB, which nobody
+// hears, so that they are stored as clients wrote them.
+const gainSteps = 1000
+
+func parseGain(option string, text []byte) (float64, error) {
+	gain, err := strconv.ParseFloat(string(text), 64)
+	if err != nil || !(gain >= 0 && gain <= MostGain) {
+		return 0, newError(Invalid, fmt.Sprintf("%s must be a number from 0 to %d", option, MostGain))
+	}
+	return math.Round(gain*gainSteps) / gainSteps, nil
+}
+
+func formatGain(gain float64) string {
+	return strconv.FormatFloat(math.Round(gain*gainSteps)/gainSteps, 'g', -1, 64)
+}
+
+// MixesSound reports whether the output's sound is not just the speech track.
+func (o Options) MixesSound() bool { return o.VoiceGain != 0 || o.OriginalGain != 0 }

@@ -1,0 +1,113 @@
+package render
+
+import (
+	"encoding/binary"
+	"io"
+	"math"
+	"testing"
+	"time"
+
+	"lipsync/internal/ffmpeg"
+	"lipsync/internal/ffmpeg/ffmpegtest"
+	"lipsync/internal/lipsync"
+)
+
+// The tones that are mixed, in Hz: that of the voice, which lasts as long as the speech track, and that of the video, which is heard
+// in its first .4 s.
+const (
+	voiceTone    = 1000
+	originalTone = 300
+)
+
+// amplitudes returns a function for the amplitude of a tone in an output, in the tenth of a second from a time on.
+func amplitudes(t *testing.T, path string) func(hz, at float64) float64 {
+	t.Helper()
+	tools := ffmpegtest.Tools(t)
+	info, err := tools.Probe(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stream, err := tools.OpenSound(t.Context(), info, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pcm, err := io.ReadAll(stream)
+	if err != nil || stream.Close() != nil {
+		t.Fatal(err)
+	}
+	return func(hz, at float64) float64 {
+		const n = ffmpeg.PCMRate / 10
+		var re, im float64
+		for i := range n {
+			s := float64(int16(binary.LittleEndian.Uint16(pcm[2*(int(at*ffmpeg.PCMRate)+i):]))) / 32768
+			sin, cos := math.Sincos(2 * math.Pi * hz * float64(i) / ffmpeg.PCMRate)
+			re, im = re+s*cos, im+s*sin
+		}
+		return 2 * math.Hypot(re, im) / n
+	}
+}
+
+// TestOriginalSound mixes the sound of a video of .8 s with shorter and longer speech tracks, in each sync mode. The sound goes with
+// the pictures, except that it never plays backward.
+func TestOriginalSound(t *testing.T) {
+	video := ffmpegtest.Make(t, "in.mkv", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 20),
+		"-f", "lavfi", "-i", "aevalsrc=between(t\\,0\\,.4)*.2*sin(600*PI*t):d=0.8:s=48000", "-c:a", "flac")
+	for _, c := range []struct {
+		name     string
+		mode     lipsync.SyncMode
+		speech   string           // seconds
+		original map[float64]bool // whether the video's tone is heard from some times on
+		voice    map[float64]bool // whether the voice is
+	}{
+		{"bounce", lipsync.Bounce, "1.6", map[float64]bool{.1: true, .5: false, .9: true, 1.3: false}, map[float64]bool{.1: true, 1.3: true}},
+		{"a longer video", lipsync.Bounce, "0.3", map[float64]bool{.1: true}, map[float64]bool{.1: true}},
+		{"loop", lipsync.Loop, "1.6", map[float64]bool{.1: true, .5: false, .9: true, 1.3: false}, map[float64]bool{1.3: true}},
+		{"cut off", lipsync.CutOff, "1.6", map[float64]bool{.1: true, .5: false}, map[float64]bool{.5: true}},
+		{"silence, shorter speech", lipsync.Pad, "0.2", map[float64]bool{.25: true, .5: false}, map[float64]bool{.05: true, .5: false}},
+		{"silence, longer speech", lipsync.Pad, "1.6", map[float64]bool{.1: true, .5: false, .9: false, 1.3: false}, map[float64]bool{1.3: true}},
+		{"slower", lipsync.Remap, "1.2", map[float64]bool{.1: true, .45: true, .75: false, 1: false}, map[float64]bool{1: true}},
+		{"faster", lipsync.Remap, "0.6", map[float64]bool{.1: true, .4: false}, map[float64]bool{.4: true}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			tone := ffmpegtest.Make(t, "voice.wav", "-f", "lavfi", "-i", "aevalsrc=.3*sin(2000*PI*t):s=48000:d="+c.speech)
+			output, result, err := renderBy(t, newRenderer(t, &numberer{}), video, tone,
+				lipsync.Options{SyncMode: c.mode, OriginalGain: 1, VoiceGain: -.5})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if result.Warnings != "" {
+				t.Errorf("got warnings %q", result.Warnings)
+			}
+			amplitude := amplitudes(t, output)
+			for hz, spans := range map[float64]map[float64]bool{originalTone: c.original, voiceTone: c.voice} {
+				for at, heard := range spans {
+					want := map[float64]float64{originalTone: .2, voiceTone: .15}[hz]
+					if !heard {
+						want = 0
+					}
+					if got := amplitude(hz, at); math.Abs(got-want) > .02 {
+						t.Errorf("%.0f Hz at %.2f s: got an amplitude of %.3f, want %.3f", hz, at, got, want)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestNoOriginalSound asks for the sound of a video that has none. The output has the voice, and a warning.
+func TestNoOriginalSound(t *testing.T) {
+	t.Parallel()
+	video := ffmpegtest.Make(t, "in.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 20))
+	tone := ffmpegtest.Make(t, "voice.wav", "-f", "lavfi", "-i", "aevalsrc=.3*sin(2000*PI*t):s=48000:d=0.6")
+	output, result, err := renderBy(t, newRenderer(t, &numberer{}), video, tone, lipsync.Options{OriginalGain: 1, Duck: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if result.Warnings != lipsync.NoOriginalSound {
+		t.Errorf("got warnings %q, want %q", result.Warnings, lipsync.NoOriginalSound)
+	}
+	if got := amplitudes(t, output)(voiceTone, .2); math.Abs(got-.3) > .02 {
+		t.Errorf("got a voice of %.3f, want .3", got)
+	}
+}
