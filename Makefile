@@ -180,9 +180,9 @@ $(NODE)/done: .ci/node/package.json .ci/node/package-lock.json
 fuzz: ## run each fuzz target for FUZZTIME (2m) guided by coverage, then EXECUTIONS (10000000) times without; ends with the number of executions; PACKAGES= selects packages (takes hours)
 	@.ci/fuzz $(FUZZTIME) $(EXECUTIONS) $(PACKAGES)
 
-hostile: $(ONNXRUNTIME) ## render 336 hostile media and try 100 hostile networks; prints the results, and the most time and memory that any took (takes 10 minutes)
+hostile: $(ONNXRUNTIME) ## render 350 hostile media and try 100 hostile networks; prints the results, and the most time and memory that any took (takes 10 minutes)
 	@.ci/install ffmpeg gcc libc6-dev
-	LIPSYNC_REQUIRE_ONNXRUNTIME=1 go test -timeout 60m -count 1 -v -run '^(TestMedia|TestModels)$$' ./internal/hostile -args -media 336 -models 100
+	LIPSYNC_REQUIRE_ONNXRUNTIME=1 go test -timeout 60m -count 1 -v -run '^(TestMedia|TestModels)$$' ./internal/hostile -args -media 350 -models 100
 
 outage: $(VENV)/done ## cut the network of a runner for 30 s in the middle of each step of an attempt (takes 3 minutes)
 	go test -timeout 20m -count 1 -parallel 14 -run '^TestCutSteps$$' -v ./internal/worker -args -outage 30s -silent

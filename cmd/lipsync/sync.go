@@ -18,7 +18,7 @@ import (
 
 type syncCommand struct {
 	renderFlags
-	Video                         string                 `arg:"" help:"The video, with a face in it."`
+	Video                         string                 `arg:"" help:"The video, with a face in it. It may be a picture: PNG, JPEG or WebP."`
 	Audio                         string                 `arg:"" help:"The speech track. It may be a video with sound."`
 	Output                        string                 `short:"o" placeholder:"OUT.mp4" help:"The MP4 file to make, or - for standard output. It appears when it is complete. Required."`
 	Quiet                         bool                   `short:"q" help:"Print nothing except errors."`

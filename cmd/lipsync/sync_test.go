@@ -66,6 +66,20 @@ func TestSyncOptions(t *testing.T) {
 	}
 }
 
+// TestSyncPicture lets a photo speak.
+func TestSyncPicture(t *testing.T) {
+	dir := t.TempDir()
+	photo, out := filepath.Join(dir, "photo.jpg"), filepath.Join(dir, "out.mp4")
+	if err := runFFmpeg("-i", fixtures.video, "-frames:v", "1", photo); err != nil {
+		t.Fatal(err)
+	}
+	_, said, status := command(t, "sync", photo, fixtures.speech, "-o", out)
+	if end := "The output is " + out + "\n"; status != ok || !strings.HasSuffix(said, end) {
+		t.Errorf("got status %d, %q, want %q at the end", status, said, end)
+	}
+	wantVideo(t, out, "480,270,25/1,15")
+}
+
 func TestSyncNames(t *testing.T) {
 	dir := t.TempDir()
 	for source, name := range map[string]string{fixtures.video: "-a video.mp4", fixtures.speech: "-i.wav"} {

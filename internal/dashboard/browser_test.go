@@ -94,6 +94,24 @@ func TestBrokenInBrowser(t *testing.T) {
 		"Source, which can’t be played here,Output, which can’t be played here"`)
 }
 
+// TestPictureInBrowser shows a source that is a picture.
+func TestPictureInBrowser(t *testing.T) {
+	f := newFixture(t)
+	f.signIn(t)
+	made := f.send(t, "/dashboard/new", url.Values{"video": {f.uploadOf(t, "video", newPoster(t))}, "audio": {f.upload(t, "audio")}}).header.Get("Location")
+	b := f.signedIn(t)
+	for _, state := range []string{"waiting", "completed"} {
+		b.Open(f.URL + made)
+		b.Wait(`document.querySelector("figure img")?.naturalWidth === 480`)
+		if got := browsertest.Eval[string](b, `document.querySelector("figcaption").textContent`); got != "Source" {
+			t.Errorf("%s: got caption %q, want only Source", state, got)
+		}
+		if state == "waiting" {
+			f.complete(t, filepath.Base(made))
+		}
+	}
+}
+
 // TestAddressInBrowser shows a source at a client's address. Nothing calls that address before the
 // output plays. Then both videos play. The source begins to load when the output plays, and comes to the
 // output's time even if the output has ended meanwhile.

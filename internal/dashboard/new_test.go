@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -96,14 +98,19 @@ func TestNew(t *testing.T) {
 
 func (f *fixture) upload(t testing.TB, kind string) (source string) {
 	t.Helper()
-	const content = "bytes"
-	announced := f.send(t, "/dashboard/uploads", url.Values{"type": {kind}, "size": {"5"}, "name": {kind + " é.mov"}})
+	return f.uploadOf(t, kind, []byte("bytes"))
+}
+
+// uploadOf sends a content as the dashboard's script does, and returns the value of the field for its kind.
+func (f *fixture) uploadOf(t testing.TB, kind string, content []byte) (source string) {
+	t.Helper()
+	announced := f.send(t, "/dashboard/uploads", url.Values{"type": {kind}, "size": {strconv.Itoa(len(content))}, "name": {kind + " é.mov"}})
 	announced.must(t, http.StatusOK)
 	var to upload
 	if err := json.Unmarshal([]byte(announced.body), &to); err != nil {
 		t.Fatal(err)
 	}
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPut, f.URL+to.Address, strings.NewReader(content))
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPut, f.URL+to.Address, bytes.NewReader(content))
 	if err != nil {
 		t.Fatal(err)
 	}

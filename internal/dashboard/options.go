@@ -35,9 +35,9 @@ func optionsOf(o lipsync.Options) []option {
 			{"keep", "They stay as they are"}, {"fail", "The request fails"},
 		}, o.NoFace.String()},
 		{"voice_gain", "Gain of the audio", nil, o.VoiceGain.String()},
-		{"original_gain", "Gain of the video's own sound", nil, o.OriginalGain.String()},
+		{"original_gain", "Gain of the video’s own sound", nil, o.OriginalGain.String()},
 		{"duck", "While the audio is heard", []choice{
-			{"false", "The video's own sound stays as loud"}, {"true", "The video's own sound is lowered"},
+			{"false", "The video’s own sound stays as loud"}, {"true", "The video’s own sound is lowered"},
 		}, o.Duck.String()},
 	}
 }

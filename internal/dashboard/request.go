@@ -129,9 +129,9 @@ func hint(code lipsync.FailureCode) string {
 	case lipsync.MediaTooSlow:
 		return "The server sends the file too slowly. Send the file itself from New."
 	case lipsync.MediaUnsupported:
-		return "Videos may be MP4, MOV, WebM, MKV or AVI; audio may be WAV, MP3, M4A, FLAC or OGG, or the sound track of a video."
+		return "Videos may be MP4, MOV, WebM, MKV or AVI, or a picture as PNG, JPEG or WebP; audio may be WAV, MP3, M4A, FLAC or OGG, or the sound track of a video."
 	case lipsync.VideoIsPicture:
-		return "A GIF is a picture too: convert it to MP4. To let a photo speak, make a video of it that is as long as you like."
+		return "Convert a photo to JPEG or PNG, and a GIF to MP4."
 	case lipsync.MediaTruncated:
 		return "A part of the file is missing: perhaps it was not sent or saved completely. Play it to the end first, then send it again."
 	case lipsync.NoFace:

@@ -48,6 +48,10 @@ func TestPixels(t *testing.T) {
 		{"10 bits", "a.mkv", append(flat("yuv422p10", "lum=480:cb=360:cr=600"), "-c:v", "ffv1"), 120, 90, 150},
 		// Rec. 709 red: 16 + 219 × .2126.
 		{"RGB", "a.mkv", append(flat("gbrp", "r=255:g=0:b=0"), "-c:v", "ffv1"), 63, 102, 240},
+		{"PNG", "a.png", append(flat("gbrp", "r=255:g=0:b=0"), "-frames:v", "1"), 63, 102, 240},
+		{"grey PNG", "a.png", append(flat("gray16be", "65535"), "-frames:v", "1"), 235, 128, 128},
+		{"JPEG", "a.jpg", append(flat("yuv420p", "lum=200:cb=128:cr=128"), "-frames:v", "1"), 200, 128, 128},
+		{"WebP", "a.webp", append(flat("rgba", "r=255:g=255:b=255:a=128"), "-frames:v", "1", "-lossless", "1"), 126, 128, 128},
 		// Half-transparent white over black: 16 + 219 × .5.
 		{"alpha", "a.mov", append(flat("rgba", "r=255:g=255:b=255:a=128"), "-c:v", "qtrle", "-pix_fmt", "argb"), 126, 128, 128},
 		{"alpha VP9", "a.webm", append(flat("yuva420p", "lum=235:cb=128:cr=128:a=128"), "-c:v", "libvpx-vp9", "-lossless", "1"), 126, 128, 128},

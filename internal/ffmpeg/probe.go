@@ -26,7 +26,8 @@ type Info struct {
 	Path     string
 	Format   string        // of the demuxer
 	Duration time.Duration // 0 if unknown
-	Video    *Video        // nil if it has no moving pictures
+	Still    bool          // Video is one picture, which has no length
+	Video    *Video        // nil if it has no pictures
 	Audio    *Audio        // nil if it has no sound
 }
 
@@ -71,9 +72,10 @@ func (t *Tools) Probe(ctx context.Context, path string) (*Info, error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, err
 	}
+	kind := sniff(path)
 	limited, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
-	p, err := t.startReader(limited, t.FFprobe, probeArgs(path), sandbox.Files{Read: []string{path}}, probeMemory)
+	p, err := t.startReader(limited, t.FFprobe, probeArgs(path, stills[kind]), sandbox.Files{Read: []string{path}}, probeMemory)
 	if err != nil {
 		return nil, err
 	}
@@ -88,9 +90,9 @@ func (t *Tools) Probe(ctx context.Context, path string) (*Info, error) {
 		return nil, err
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrUnsupported, err)
+		return nil, fmt.Errorf("%w: %w", unsupported(kind), err)
 	}
-	info, err := parseProbe(report)
+	info, err := parseProbe(report, stills[kind])
 	if err != nil {
 		return nil, err
 	}
@@ -98,17 +100,23 @@ func (t *Tools) Probe(ctx context.Context, path string) (*Info, error) {
 	return info, nil
 }
 
-func probeArgs(path string) []string {
+// probeArgs returns ffprobe's arguments. still is the demuxer of a picture, "" for other files.
+func probeArgs(path, still string) []string {
 	const wanted = "format=format_name,duration:" +
 		"stream=index,codec_type,codec_name,width,height,pix_fmt,sample_aspect_ratio,field_order," +
 		"color_range,color_space,color_transfer,color_primaries,avg_frame_rate,time_base," +
 		"start_pts,duration,channels,sample_rate,extradata_size:" +
 		"stream_disposition=attached_pic:stream_tags=alpha_mode,DURATION:stream_side_data=rotation:" +
-		"packet=stream_index,size:frame=stream_index,best_effort_timestamp"
-	return []string{"-v", "error", "-print_format", "json", "-show_entries", wanted,
+		"packet=stream_index,size:frame=stream_index,best_effort_timestamp:frame_side_data=rotation"
+	demuxers := strings.Join(formats(), ",")
+	var args []string
+	if still != "" { // by the names of files, ffprobe would choose a demuxer that reads numbered files
+		args, demuxers = []string{"-f", still}, still
+	}
+	return append(args, "-v", "error", "-print_format", "json", "-show_entries", wanted,
 		"-read_intervals", "%+#20", // packets: enough for the covers, which come first, and for the time of the first picture
-		"-protocol_whitelist", "file", "-format_whitelist", strings.Join(formats(), ","),
-		"-max_pixels", strconv.Itoa(maxPixels), "-i", "file:" + path}
+		"-protocol_whitelist", "file", "-format_whitelist", demuxers,
+		"-max_pixels", strconv.Itoa(maxPixels), "-i", "file:"+path)
 }
 
 // report is ffprobe's output.
@@ -123,6 +131,7 @@ type report struct {
 		Stream int    `json:"stream_index"`
 		Size   string `json:"size"`                  // of a packet, in bytes
 		Time   *int64 `json:"best_effort_timestamp"` // of a frame
+		sideData
 	} `json:"packets_and_frames"`
 }
 
@@ -153,16 +162,25 @@ type stream struct {
 		AlphaMode string `json:"alpha_mode"`
 		End       string `json:"DURATION"` // of Matroska: the time when the stream ends, as hours:minutes:seconds
 	} `json:"tags"`
+	sideData
+}
+
+// sideData has the rotation of a stream's pictures, or of one frame.
+type sideData struct {
 	SideData []struct {
-		Rotation float64 `json:"rotation"`
+		Rotation float64 `json:"rotation"` // degrees
 	} `json:"side_data_list"`
 }
 
-// parseProbe returns the Info for ffprobe's output. It has the first usable stream of each kind.
-func parseProbe(b []byte) (*Info, error) {
+// parseProbe returns the Info for ffprobe's output. It has the first usable stream of each kind. still is
+// the demuxer of a picture, "" for other files.
+func parseProbe(b []byte, still string) (*Info, error) {
 	var r report
 	if err := json.Unmarshal(b, &r); err != nil {
 		return nil, fmt.Errorf("%w: ffprobe's answer: %w", ErrUnsupported, err)
+	}
+	if still != "" {
+		return r.still(still)
 	}
 	if !slices.Contains(formats(), r.Format.Name) {
 		return nil, fmt.Errorf("%w: format %q", ErrUnsupported, r.Format.Name)

@@ -38,7 +38,7 @@ func TestDisplaySize(t *testing.T) {
 		{`"codec_name": ""`, 0, 0},
 		{`"time_base": "0/0"`, 0, 0},
 	} {
-		info, err := parseProbe(answer(test.stream))
+		info, err := parseProbe(answer(test.stream), "")
 		if test.width == 0 {
 			if !errors.Is(err, ErrUnsupported) {
 				t.Errorf("%s: error %v, want ErrUnsupported", test.stream, err)
@@ -68,7 +68,7 @@ func TestPixelKinds(t *testing.T) {
 		{`"field_order": "tt"`, false, false, false, true, false},
 		{`"color_transfer": "arib-std-b67"`, false, false, false, false, true},
 	} {
-		info, err := parseProbe(answer(test.stream))
+		info, err := parseProbe(answer(test.stream), "")
 		if err != nil {
 			t.Errorf("%s: %v", test.stream, err)
 			continue
@@ -94,7 +94,7 @@ func TestRateOfTheFirstPictures(t *testing.T) {
 		{`"avg_frame_rate": "1000/1", "time_base": "1/1000"}], "packets_and_frames": [{"type": "frame", "stream_index": 0, "best_effort_timestamp": 0},
 			{"type": "frame", "stream_index": 0, "best_effort_timestamp": 1`, "1000000/1000"},
 	} {
-		info, err := parseProbe(answer(test.stream))
+		info, err := parseProbe(answer(test.stream), "")
 		if err != nil {
 			t.Errorf("%s: %v", test.stream, err)
 		} else if got := info.Video.Rate.String(); got != test.want {
@@ -120,7 +120,7 @@ func TestStated(t *testing.T) {
 		{`"tags": {"DURATION": "00:00:1e300"}` + sound, "0s"},
 		{`"tags": {"DURATION": "-1:00:00"}` + sound, "0s"},
 	} {
-		info, err := parseProbe(answer(test.stream))
+		info, err := parseProbe(answer(test.stream), "")
 		if err != nil {
 			t.Errorf("%s: %v", test.stream, err)
 		} else if got := info.Video.Stated.String(); got != test.want {
@@ -163,7 +163,7 @@ func TestAttachments(t *testing.T) {
 		{cover(0) + `}, ` + small + read(0, 40000000), false},
 		{`"index": 0` + read(0, 60000000), true}, // a picture of the video, which is not kept
 	} {
-		if _, err := parseProbe(answer(test.streams)); (err == nil) != test.fits || err != nil && !errors.Is(err, ErrUnsupported) {
+		if _, err := parseProbe(answer(test.streams), ""); (err == nil) != test.fits || err != nil && !errors.Is(err, ErrUnsupported) {
 			t.Errorf("%s: got %v, want it accepted: %t", test.streams, err, test.fits)
 		}
 	}
@@ -172,7 +172,7 @@ func TestAttachments(t *testing.T) {
 // TestMinSampleRate ignores sound whose rate is too low for speech.
 func TestMinSampleRate(t *testing.T) {
 	for rate, want := range map[string]bool{"8000": true, "1000": true, "999": false, "1": false, "0": false, "x": false} {
-		info, err := parseProbe(fmt.Appendf(nil, `{"format": {"format_name": "wav"}, "streams": [{"codec_type": "audio", "codec_name": "aac", "channels": 2, "sample_rate": "%s"}]}`, rate))
+		info, err := parseProbe(fmt.Appendf(nil, `{"format": {"format_name": "wav"}, "streams": [{"codec_type": "audio", "codec_name": "aac", "channels": 2, "sample_rate": "%s"}]}`, rate), "")
 		if err != nil || (info.Audio != nil) != want {
 			t.Errorf("%s Hz: got %+v (%v), want sound: %t", rate, info, err, want)
 		}
@@ -180,7 +180,7 @@ func TestMinSampleRate(t *testing.T) {
 }
 
 func TestCoverPictureIsNoVideo(t *testing.T) {
-	info, err := parseProbe(answer(cover(0) + read(0, 1000)))
+	info, err := parseProbe(answer(cover(0)+read(0, 1000)), "")
 	if err != nil || info.Video != nil {
 		t.Errorf("got %+v, %v; want no video", info, err)
 	}
@@ -191,8 +191,8 @@ func FuzzProbe(f *testing.F) {
 	f.Add([]byte(`{"format": {"format_name": "wav"}, "streams": [{"codec_type": "audio", "codec_name": "aac", "channels": 2, "sample_rate": "1e9"}]}`))
 	f.Add([]byte(`{"packets_and_frames": [{"type": "frame", "stream_index": 0, "best_effort_timestamp": 9223372036854775807}], "format": {}}`))
 	f.Add([]byte(`{}`))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		info, err := parseProbe(b)
+	check := func(t *testing.T, b []byte, still string) {
+		info, err := parseProbe(b, still)
 		if err != nil {
 			if !errors.Is(err, ErrUnsupported) {
 				t.Errorf("error %v, want ErrUnsupported", err)
@@ -214,5 +214,9 @@ func FuzzProbe(f *testing.F) {
 		}
 		decodeArgs(&Tools{}, info, span{from: 1e6, to: 2e6, seek: true})
 		encodeArgs(&Tools{}, v, "in", "out")
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		check(t, b, "")
+		check(t, b, "jpeg_pipe")
 	})
 }

@@ -41,4 +41,5 @@ var classes = []class{
 	{name: "unsupported formats", make: foreign, refused: true, refers: true},
 	{name: "nearly empty files", make: nothing, refused: true},
 	{name: "cut videos", make: cut, long: true},
+	{name: "photos", make: photos},
 }

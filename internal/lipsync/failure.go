@@ -24,7 +24,7 @@ const (
 	PictureLargerThan  FailureCode = "picture_larger_than"  // Limit, Value in pixels
 	FrameRateAbove     FailureCode = "frame_rate_above"     // Limit, Value in frames/s
 	MediaTruncated     FailureCode = "media_truncated"      // Kind, Value (the part that can be decoded) and Stated, both in seconds
-	VideoIsPicture     FailureCode = "video_is_picture"     // the video is a file with one or a few pictures, such as a GIF
+	VideoIsPicture     FailureCode = "video_is_picture"     // the video is a picture of a kind that is not supported, such as a GIF
 	NoPicture          FailureCode = "no_picture"           // the video has no picture
 	NoSoundTrack       FailureCode = "no_sound_track"       // the audio has no sound track
 	NoFace             FailureCode = "no_face"              // no frame has a face
@@ -113,7 +113,7 @@ func (f Failure) Sentence() string {
 	case MediaTruncated:
 		return fmt.Sprintf("%s is truncated: %s of %s seconds can be read", f.Kind, tenths(f.Value.Seconds), tenths(f.Stated.Seconds))
 	case VideoIsPicture:
-		return "video is a picture; a video is needed"
+		return "video is a picture; a video, PNG, JPEG or WebP is needed"
 	case NoPicture:
 		return "video has no picture"
 	case NoSoundTrack:

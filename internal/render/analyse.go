@@ -152,10 +152,11 @@ func (w *rendering) network() *speaker.Network {
 
 // expected estimates the number of frames of the first pass.
 func (w *rendering) expected() int {
-	if n := int(w.video.Duration.Seconds() * w.video.Video.Rate.Float()); n > 0 {
-		return min(n, w.most())
+	n := int(w.video.Duration.Seconds() * w.video.Video.Rate.Float())
+	if n <= 0 {
+		n = w.speech
 	}
-	return w.speech
+	return min(n, w.most())
 }
 
 // ownSound analyses the video's own sound, up to the last frame of the first pass. If mfcc is not nil, it gets the samples too. If

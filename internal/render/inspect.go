@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
-	"strings"
 	"time"
 
 	"lipsync/internal/ffmpeg"
@@ -78,26 +76,16 @@ func (w *rendering) inspectAudio(ctx context.Context) (err error) {
 func (w *rendering) probe(ctx context.Context, kind lipsync.MediaKind, path string) (*ffmpeg.Info, error) {
 	info, err := w.Tools.Probe(ctx, path)
 	switch {
-	case errors.Is(err, ffmpeg.ErrUnsupported) && kind == lipsync.Video && isPicture(path):
+	case errors.Is(err, ffmpeg.ErrPicture) && kind == lipsync.Video:
 		return nil, refuse(lipsync.Failure{Code: lipsync.VideoIsPicture}, err)
 	case errors.Is(err, ffmpeg.ErrUnsupported):
 		return nil, unsupported(kind, err)
+	case err == nil && kind == lipsync.Audio && info.Still:
+		return nil, unsupported(kind, ffmpeg.ErrPicture)
 	case err != nil:
 		return nil, fmt.Errorf("probe %s: %w", kind, err)
 	}
 	return info, nil
-}
-
-// isPicture reports whether the file begins as a PNG, JPEG, GIF, WebP or BMP does.
-func isPicture(path string) bool {
-	file, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer file.Close()
-	begin := make([]byte, 512) // all that DetectContentType considers
-	n, _ := io.ReadFull(file, begin)
-	return strings.HasPrefix(http.DetectContentType(begin[:n]), "image/")
 }
 
 // check returns an error if the video exceeds the limits. Its length is the one that the file

@@ -16,6 +16,9 @@ import (
 // most returns the largest number of source frames that the first pass needs. In the modes that refuse a long video it is one more
 // than they allow, which shows that the video is too long.
 func (w *rendering) most() int {
+	if w.video.Still {
+		return 1
+	}
 	switch w.job.Options.SyncMode {
 	case lipsync.Pad:
 		return w.mostOutput() + 1
@@ -40,6 +43,8 @@ func (w *rendering) length(frames int) time.Duration {
 func (w *rendering) timeline(a *analysis) (line timeline, err error) {
 	source, mode := a.source.frames, w.job.Options.SyncMode
 	switch {
+	case w.video.Still: // it has no length, so each mode shows it as long as somebody speaks
+		mode = lipsync.Bounce
 	case mode == lipsync.Pad && source > w.mostOutput():
 		return line, w.Limits.tooLong(lipsync.Video, w.video.Duration)
 	case mode == lipsync.Remap && max(source, w.speech) > lipsync.MostSpeed*min(source, w.speech):

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -76,7 +77,7 @@ func TestRefusedMedia(t *testing.T) {
 	const (
 		badVideo, badAudio = "video is not a supported format", "audio is not a supported format"
 		noPicture, noSound = "video has no picture", "audio has no sound track"
-		still              = "video is a picture; a video is needed"
+		still              = "video is a picture; a video, PNG, JPEG or WebP is needed"
 	)
 	playlist := "#EXTM3U\n#EXT-X-TARGETDURATION:10\n#EXTINF:10,\n" + secret + "\n#EXTINF:10,\nhttp://127.0.0.1:1/a.ts\n#EXT-X-ENDLIST\n"
 	for _, test := range []struct{ name, video, audio, want string }{
@@ -90,8 +91,10 @@ func TestRefusedMedia(t *testing.T) {
 		{"truncated", edit(t, good, func(b []byte) []byte { return b[:len(b)/2] }), speech, badVideo},
 		{"no such codec", edit(t, good, replace("avc1", "zzz1")), speech, badVideo},
 		{"gif", lavfi("a.gif", "testsrc2=d=1"), speech, still},
-		{"picture", picture, speech, still},
-		{"photo", lavfi("a.jpg", "testsrc2=s=64x64", "-frames:v", "1"), speech, still},
+		{"bitmap", lavfi("a.bmp", "testsrc2=s=64x64", "-frames:v", "1"), speech, still},
+		{"phone's photo", write(t, "a.mov", []byte("\x00\x00\x00\x18ftypheic\x00\x00\x00\x00mif1heic")), speech, still},
+		{"half a picture", edit(t, picture, func(b []byte) []byte { return b[:len(b)/2] }), speech, badVideo},
+		{"large picture", edit(t, picture, func(b []byte) []byte { return slices.Replace(b, 16, 24, 0, 0, 20, 0, 0, 0, 20, 0) }), speech, "video is larger than 4096 × 4096 pixels: 5120 × 5120 pixels"},
 		{"ten hours", edit(t, good, claimHours), speech, "video is longer than 60 minutes: 600 minutes"},
 		{"too wide", lavfi("w.mkv", "color=s=5000x64:d=0.1", "-c:v", "ffv1"), speech, "video is larger than 4096 × 4096 pixels: 5000 × 64 pixels"},
 		{"wide pixels", lavfi("w.mkv", "color=s=3000x64:d=0.1,setsar=2", "-c:v", "ffv1"), speech, "video is larger than 4096 × 4096 pixels: 6000 × 64 pixels"},

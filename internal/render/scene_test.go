@@ -101,22 +101,3 @@ func TestLargestFace(t *testing.T) {
 		t.Errorf("stages that ended: %v, want %v", stages, want)
 	}
 }
-
-// TestStill renders one picture as video, longer than itself.
-func TestStill(t *testing.T) {
-	t.Parallel()
-	video := ffmpegtest.Make(t, "a.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 1))
-	output, err := render(t, newRenderer(t, &numberer{}), video, sound(t, "a.wav", "1"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, painted, _ := numbers(t, output)
-	for i, n := range painted {
-		if n != i {
-			t.Errorf("frame %d is painted %d", i, n)
-		}
-	}
-	if len(painted) != 25 {
-		t.Errorf("%d frames, want 25", len(painted))
-	}
-}
