@@ -113,7 +113,7 @@ func (f Failure) Sentence() string {
 	case MediaTruncated:
 		return fmt.Sprintf("%s is truncated: %s of %s seconds can be read", f.Kind, tenths(f.Value.Seconds), tenths(f.Stated.Seconds))
 	case VideoIsPicture:
-		return "video is a picture; a video, PNG, JPEG or WebP is needed"
+		return "video is a picture; a video is needed"
 	case NoPicture:
 		return "video has no picture"
 	case NoSoundTrack:

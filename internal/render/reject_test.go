@@ -77,7 +77,7 @@ func TestRefusedMedia(t *testing.T) {
 	const (
 		badVideo, badAudio = "video is not a supported format", "audio is not a supported format"
 		noPicture, noSound = "video has no picture", "audio has no sound track"
-		still              = "video is a picture; a video, PNG, JPEG or WebP is needed"
+		still              = "video is a picture; a video is needed"
 	)
 	playlist := "#EXTM3U\n#EXT-X-TARGETDURATION:10\n#EXTINF:10,\n" + secret + "\n#EXTINF:10,\nhttp://127.0.0.1:1/a.ts\n#EXT-X-ENDLIST\n"
 	for _, test := range []struct{ name, video, audio, want string }{
