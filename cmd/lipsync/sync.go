@@ -26,9 +26,10 @@ type syncCommand struct {
 	SyncMode                      lipsync.SyncMode       `placeholder:"MODE" help:"Set the length of the output. bounce, the default: as the audio; a longer video is cut, a shorter one plays forward and backward. loop: as bounce, but a shorter video starts again. remap: as the audio; the video plays faster or slower, by a factor of 2 at most. cut_off: as the shorter of the two. silence: as the longer of the two; silence follows a shorter audio, and a shorter video holds its last frame."`
 	Silence                       lipsync.Silence        `placeholder:"MOUTH" help:"While nobody speaks, the mouth rests (rest, the default) or stays as in the video (keep)."`
 	NoFace                        lipsync.FacelessFrames `placeholder:"ACTION" help:"A frame without a face stays as it is (keep, the default), or there is no output (fail). A video without any face always fails."`
-	VoiceGain                     lipsync.VoiceGain      `placeholder:"FACTOR" help:"Make the speech track louder by a factor from 0 to 2 (default: 1)."`
-	OriginalGain                  lipsync.OriginalGain   `placeholder:"FACTOR" help:"Mix the video's own sound with the speech track, louder by a factor from 0 to 2 (default: 0)."`
-	Duck                          bool                   `help:"Lower the video's own sound while the speech track is heard."`
+	VoiceGain                     lipsync.VoiceGain      `placeholder:"FACTOR" help:"Set a factor for the speech track, from 0 (silence) to 2 (default: 1)."`
+	OriginalGain                  lipsync.OriginalGain   `placeholder:"FACTOR" help:"Mix the video's own sound with the speech track, by a factor from 0 (silence, the default) to 2."`
+	Duck                          bool                   `help:"Lower the video's own sound, if it has a factor, while the speech track is heard."`
+	Preview                       lipsync.Preview        `placeholder:"START,SECONDS" help:"Render only a part: video and speech track from START on, for at most SECONDS, such as 90,5."`
 }
 
 // standardOutput is the name of the output that means standard output.
@@ -79,7 +80,7 @@ func (c *syncCommand) Run(ctx context.Context, s streams) (err error) {
 		Video: c.Video, Audio: c.Audio, Output: finished, Scratch: scratch, Engine: c.Engine,
 		LargestFace: c.DisableActiveSpeakerDetection,
 		Options: lipsync.Options{SyncMode: c.SyncMode, Silence: c.Silence, NoFace: c.NoFace,
-			VoiceGain: c.VoiceGain, OriginalGain: c.OriginalGain, Duck: lipsync.Duck(c.Duck)},
+			VoiceGain: c.VoiceGain, OriginalGain: c.OriginalGain, Duck: lipsync.Duck(c.Duck), Preview: c.Preview},
 		Rendered: func(r render.Result) { made = r },
 		Progress: func(p render.Progress) { bar.show(string(p.Stage), p.Done, p.Total) },
 	})

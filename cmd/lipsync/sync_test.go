@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -57,9 +58,25 @@ func TestSyncOptions(t *testing.T) {
 	}
 	wantVideo(t, out, "480,270,25/1,15")
 	_, said, status = command(t, "sync", fixtures.video, fixtures.speech, "-o", out, "--original-gain", "1", "--voice-gain", "0.5", "--duck")
-	if status != ok || !strings.HasSuffix(said, "video has no sound to mix\n") {
+	if status != ok || !strings.HasSuffix(said, "video has no usable sound\n") {
 		t.Errorf("got status %d, %q, want a warning at the end", status, said)
 	}
+	for factor, loud := range map[string]bool{"0": false, "2": true} {
+		if _, said, status = command(t, "sync", fixtures.video, fixtures.speech, "-o", out, "--voice-gain", factor); status != ok {
+			t.Errorf("got status %d, %q", status, said)
+		}
+		samples := filepath.Join(t.TempDir(), "samples.raw")
+		if err := runFFmpeg("-i", out, "-map", "0:a", "-f", "u8", "-c:a", "pcm_u8", samples); err != nil {
+			t.Fatal(err)
+		}
+		if b := read(t, samples); (slices.Max(b) > 140) != loud { // 128 is silence
+			t.Errorf("voice gain %s: got samples up to %d", factor, slices.Max(b))
+		}
+	}
+	if _, said, status = command(t, "sync", fixtures.video, fixtures.speech, "-o", out, "--preview", "0.2,0.32"); status != ok {
+		t.Errorf("got status %d, %q", status, said)
+	}
+	wantVideo(t, out, "480,270,25/1,8")
 	_, said, status = command(t, "sync", fixtures.video, silence("0.2"), "-o", out, "--sync-mode", "remap")
 	if status == ok || !strings.Contains(said, "3 times as fast: sync_mode remap allows a factor of 2\n") {
 		t.Errorf("got status %d, %q, want a refusal", status, said)
@@ -119,6 +136,7 @@ func TestSyncRefusals(t *testing.T) {
 		{[]string{fixtures.video, fixtures.speech, "-o", out, "--engine", "magic"}, usage, "--engine"},
 		{[]string{fixtures.video, fixtures.speech, "-o", out, "--sync-mode", "magic"}, usage, "sync_mode must be one of: bounce, loop, cut_off, silence, remap\n"},
 		{[]string{fixtures.video, fixtures.speech, "-o", out, "--voice-gain", "3"}, usage, "voice_gain must be a number from 0 to 2\n"},
+		{[]string{fixtures.video, fixtures.speech, "-o", out, "--preview", "3"}, usage, "preview must be start and seconds"},
 		{[]string{fixtures.video, fixtures.speech, "-o", out, "--fast"}, usage, "--fast"},
 		{[]string{filepath.Join(dir, "missing"), fixtures.speech, "-o", out}, failed, "lipsync: video " + filepath.Join(dir, "missing") + " not found\n"},
 		{[]string{dir, fixtures.speech, "-o", out}, failed, "is not a file"},

@@ -98,7 +98,7 @@ func TestBrokenInBrowser(t *testing.T) {
 func TestPictureInBrowser(t *testing.T) {
 	f := newFixture(t)
 	f.signIn(t)
-	made := f.send(t, "/dashboard/new", url.Values{"video": {f.uploadOf(t, "video", newPoster(t))}, "audio": {f.upload(t, "audio")}}).header.Get("Location")
+	made := f.send(t, "/dashboard/new", url.Values{"video": {f.uploadOf(t, "video", "Photo.JPG", newPoster(t))}, "audio": {f.upload(t, "audio")}}).header.Get("Location")
 	b := f.signedIn(t)
 	for _, state := range []string{"waiting", "completed"} {
 		b.Open(f.URL + made)

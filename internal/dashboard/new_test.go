@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"lipsync/internal/lipsync"
 )
@@ -41,6 +42,7 @@ func TestNewOptions(t *testing.T) {
 			t.Errorf("%s: got %q, want the default %s", name, input, value)
 		}
 	}
+	f.send(t, "/dashboard/new", url.Values{"preview": {"5"}}).must(t, http.StatusBadRequest, "preview must be start and seconds")
 	f.send(t, "/dashboard/new", url.Values{"voice_gain": {"3"}}).must(t, http.StatusBadRequest, "voice_gain must be a number from 0 to 2.")
 	f.send(t, "/dashboard/new", url.Values{"sync_mode": {"magic"}}).must(t, http.StatusBadRequest,
 		"sync_mode must be one of: bounce, loop, cut_off, silence, remap.")
@@ -52,9 +54,10 @@ func TestNew(t *testing.T) {
 	f.signIn(t)
 	form := url.Values{
 		"reference_id": {" order 1 "}, "model": {"wav2lip"}, "largest_face": {"on"},
-		"sync_mode": {"remap"}, "silence": {"keep"}, "no_face": {""}, "voice_gain": {"1.5"}, "original_gain": {"0.25"}, "duck": {"true"},
+		"sync_mode": {"remap"}, "silence": {"keep"}, "no_face": {""}, "voice_gain": {"1.5"}, "original_gain": {"0.25"}, "duck": {"true"}, "preview": {"1.5, 2"},
 	}
-	options := lipsync.Options{SyncMode: lipsync.Remap, Silence: lipsync.KeepSilent, VoiceGain: .5, OriginalGain: .25, Duck: true}
+	options := lipsync.Options{SyncMode: lipsync.Remap, Silence: lipsync.KeepSilent, VoiceGain: .5, OriginalGain: .25, Duck: true,
+		Preview: lipsync.Preview{Start: 1500 * time.Millisecond, Length: 2 * time.Second}}
 	for _, kind := range []string{"video", "audio"} {
 		form.Set(kind, f.upload(t, kind))
 	}
@@ -98,13 +101,13 @@ func TestNew(t *testing.T) {
 
 func (f *fixture) upload(t testing.TB, kind string) (source string) {
 	t.Helper()
-	return f.uploadOf(t, kind, []byte("bytes"))
+	return f.uploadOf(t, kind, kind+" é.mov", []byte("bytes"))
 }
 
-// uploadOf sends a content as the dashboard's script does, and returns the value of the field for its kind.
-func (f *fixture) uploadOf(t testing.TB, kind string, content []byte) (source string) {
+// uploadOf sends a file as the dashboard's script does, and returns the value of the field for its kind.
+func (f *fixture) uploadOf(t testing.TB, kind, name string, content []byte) (source string) {
 	t.Helper()
-	announced := f.send(t, "/dashboard/uploads", url.Values{"type": {kind}, "size": {strconv.Itoa(len(content))}, "name": {kind + " é.mov"}})
+	announced := f.send(t, "/dashboard/uploads", url.Values{"type": {kind}, "size": {strconv.Itoa(len(content))}, "name": {name}})
 	announced.must(t, http.StatusOK)
 	var to upload
 	if err := json.Unmarshal([]byte(announced.body), &to); err != nil {

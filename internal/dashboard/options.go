@@ -11,8 +11,9 @@ import (
 // request shows it.
 type option struct {
 	Name, Label string
-	Choices     []choice // none if the value is a gain
-	Value       string   // name of the chosen value, or the gain
+	Choices     []choice // none if the value is a number or a text
+	Most        int      // the largest number; 0 for a text
+	Value       string   // name of the chosen value, or the number or text
 }
 
 // choice is a value of an option.
@@ -27,29 +28,30 @@ func optionsOf(o lipsync.Options) []option {
 			{"remap", "As the audio, faster or slower"},
 			{"cut_off", "As the shorter of the two"},
 			{"silence", "As the longer of the two"},
-		}, o.SyncMode.String()},
+		}, 0, o.SyncMode.String()},
 		{"silence", "While nobody speaks", []choice{
 			{"rest", "The mouth rests"}, {"keep", "The mouth stays as in the video"},
-		}, o.Silence.String()},
+		}, 0, o.Silence.String()},
 		{"no_face", "Frames without a face", []choice{
 			{"keep", "They stay as they are"}, {"fail", "The request fails"},
-		}, o.NoFace.String()},
-		{"voice_gain", "Gain of the audio", nil, o.VoiceGain.String()},
-		{"original_gain", "Gain of the video’s own sound", nil, o.OriginalGain.String()},
-		{"duck", "While the audio is heard", []choice{
-			{"false", "The video’s own sound stays as loud"}, {"true", "The video’s own sound is lowered"},
-		}, o.Duck.String()},
+		}, 0, o.NoFace.String()},
+		{"voice_gain", "Gain of the audio", nil, lipsync.MostGain, o.VoiceGain.String()},
+		{"original_gain", "Gain of the video’s own sound", nil, lipsync.MostGain, o.OriginalGain.String()},
+		{"duck", "The video’s own sound under the audio", []choice{
+			{"false", "As loud as elsewhere"}, {"true", "Lowered"},
+		}, 0, o.Duck.String()},
+		{"preview", "Only a part: start, seconds", nil, 0, o.Preview.String()},
 	}
 }
 
-// Text returns the text of the chosen value, or the gain.
+// Text returns the text of the value, for people.
 func (o option) Text() string {
 	for _, c := range o.Choices {
 		if c.Value == o.Value {
 			return c.Text
 		}
 	}
-	return o.Value
+	return cmp.Or(o.Value, "–")
 }
 
 // readOptions reads the options of a form. A field that was not sent, or is empty, has its default. If

@@ -3,6 +3,8 @@ package dashboard
 import (
 	"net/http"
 	"net/url"
+	"path"
+	"strings"
 
 	"lipsync/internal/lipsync"
 )
@@ -59,6 +61,16 @@ func (r requestPage) Name() string {
 		return r.ReferenceID
 	}
 	return "Request " + r.ID[:min(8, len(r.ID))]
+}
+
+// Picture reports whether the source is a stored picture, by the name of its file.
+func (r requestPage) Picture() bool {
+	switch strings.ToLower(path.Ext(r.Video.Name)) {
+	case ".png", ".jpg", ".jpeg", ".webp", ".avif", ".heic":
+		return r.Video.Object != ""
+	default:
+		return false
+	}
 }
 
 // Preload returns how much of the source a browser loads before a person plays it. From an address
@@ -140,6 +152,8 @@ func hint(code lipsync.FailureCode) string {
 		return "Cut the part without a face, or choose that frames without a face stay as they are."
 	case lipsync.SpeedOutOfRange:
 		return "One is more than twice as long as the other. Cut the longer one, or choose another length."
+	case lipsync.PreviewAfterEnd:
+		return "Choose a part that begins earlier."
 	case lipsync.NoPicture, lipsync.NoSoundTrack:
 		return "Perhaps video and audio were exchanged, or the file is damaged: play it first."
 	case lipsync.MediaLargerThan, lipsync.MediaLongerThan, lipsync.PictureLargerThan, lipsync.FrameRateAbove:

@@ -36,10 +36,11 @@ func (v *visit) WriteHeader(status int) {
 }
 
 // newPolicy returns the Content-Security-Policy of pages. A page may load the service's own files,
-// send files to the storage, and show pictures and play media from any address. Its forms lead to the
-// dashboard, and the one to sign out also to the provider. Inline scripts and styles are forbidden.
+// send files to the storage, show pictures from the storage, and play media from any address. Its
+// forms lead to the dashboard, and the one to sign out also to the provider. Inline scripts and styles
+// are forbidden.
 func newPolicy(storage, signOut *url.URL) string {
-	return "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' http: https:; connect-src 'self'" + origin(storage) +
+	return "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'" + origin(storage) + "; connect-src 'self'" + origin(storage) +
 		"; media-src 'self' http: https:; form-action 'self'" + origin(signOut) + "; base-uri 'none'; frame-ancestors 'none'"
 }
 

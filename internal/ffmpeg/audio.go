@@ -16,7 +16,7 @@ import (
 const PCMRate = 16000
 
 // Transcode writes the file's sound as AAC in MP4 to the path aac, and as samples at PCMRate to
-// pcm. Both start with the first sample, whatever its time stamp. Gaps in the time stamps become
+// pcm. Both start with the first sample, whatever its time stamp, or with in.Begin. Gaps in the time stamps become
 // silence; if that takes too much memory, Transcode returns an error and 0 samples. It stops after
 // the duration most. It returns the number of samples at PCMRate.
 func (t *Tools) Transcode(ctx context.Context, in *Info, aac string, pcm io.Writer, most time.Duration) (int64, error) {
@@ -82,8 +82,22 @@ func (t *Tools) CountSamples(ctx context.Context, in *Info, most time.Duration) 
 // trackArgs returns the arguments that select the sound, from its first sample on, without gaps,
 // and apply more filters to it.
 func trackArgs(in *Info, most time.Duration, more ...string) []string {
-	filters := append([]string{"asetpts=PTS-STARTPTS", "aresample=async=1:first_pts=0"}, more...)
+	filters := append([]string{in.gapless("STARTPTS")}, more...)
 	return []string{"-map", "0:" + strconv.Itoa(in.Audio.index), "-af", strings.Join(filters, ","), "-t", seconds(most)}
+}
+
+// gapless returns the filters for sound without gaps, from a time stamp on and then from in.Begin.
+func (in *Info) gapless(start string) string {
+	filters := "asetpts=PTS-" + start + ",aresample=async=1:first_pts=0"
+	if in.Begin > 0 {
+		filters += ",atrim=start=" + seconds(in.Begin) + ",asetpts=PTS-STARTPTS"
+	}
+	return filters
+}
+
+// gaplessFromPictures returns the filters of gapless for the sound of a video, from its first picture on.
+func (in *Info) gaplessFromPictures() string {
+	return in.gapless(fmt.Sprintf("(%f)/TB", float64(in.Video.start)*in.Video.timeBase.Float()))
 }
 
 // seconds returns a duration in seconds, for ffmpeg's arguments.
@@ -123,7 +137,7 @@ func (a *Audio) encoded() int {
 // frame.
 type Sound struct{ p *process }
 
-// OpenSound starts to decode the sound of a video, at most for the duration.
+// OpenSound starts to decode the sound of a video from in.Begin on, at most for the duration.
 func (t *Tools) OpenSound(ctx context.Context, in *Info, most time.Duration) (*Sound, error) {
 	p, err := t.startReader(ctx, t.FFmpeg, soundArgs(in, most), sandbox.Files{Read: []string{in.Path}}, soundMemory)
 	if err != nil {
@@ -138,8 +152,6 @@ func (s *Sound) Read(b []byte) (int, error) { return s.p.Read(b) }
 func (s *Sound) Close() error { return s.p.wait() }
 
 func soundArgs(in *Info, most time.Duration) []string {
-	start := float64(in.Video.start) * in.Video.timeBase.Float()
-	filter := fmt.Sprintf("asetpts=PTS-(%f)/TB,aresample=async=1:first_pts=0", start)
-	args := append(soundInput(in), "-map", "0:"+strconv.Itoa(in.Audio.index), "-af", filter, "-t", seconds(most))
+	args := append(soundInput(in), "-map", "0:"+strconv.Itoa(in.Audio.index), "-af", in.gaplessFromPictures(), "-t", seconds(most))
 	return append(args, pcmArgs()...)
 }

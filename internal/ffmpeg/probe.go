@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -21,9 +20,12 @@ func formats() []string {
 	return []string{"mov,mp4,m4a,3gp,3g2,mj2", "matroska,webm", "avi", "wav", "mp3", "aac", "flac", "ogg"}
 }
 
-// Info describes a file as it describes itself. It may be wrong.
+// Info describes a file as it describes itself. It may be wrong. A caller may set Begin and NoSeek, to
+// decode only a part of the file.
 type Info struct {
 	Path     string
+	Begin    time.Duration // of the part that is decoded, from the first picture or sample
+	NoSeek   bool          // pictures before Begin are decoded, for a file in which ffmpeg can't seek
 	Format   string        // of the demuxer
 	Duration time.Duration // 0 if unknown
 	Still    bool          // Video is one picture, which has no length
@@ -69,10 +71,10 @@ func (t *Tools) Probe(ctx context.Context, path string) (*Info, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := os.Stat(path); err != nil {
+	kind, err := sniff(path)
+	if err != nil {
 		return nil, err
 	}
-	kind := sniff(path)
 	limited, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
 	p, err := t.startReader(limited, t.FFprobe, probeArgs(path, stills[kind]), sandbox.Files{Read: []string{path}}, probeMemory)
@@ -89,19 +91,19 @@ func (t *Tools) Probe(ctx context.Context, path string) (*Info, error) {
 	if OfMachine(err) {
 		return nil, err
 	}
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", unsupported(kind), err)
+	var info *Info
+	if err == nil {
+		info, err = parseProbe(report, stills[kind])
 	}
-	info, err := parseProbe(report, stills[kind])
 	if err != nil {
-		return nil, err
+		return unreadable(path, kind, err)
 	}
 	info.Path = path
 	return info, nil
 }
 
-// probeArgs returns ffprobe's arguments. still is the demuxer of a picture, "" for other files.
-func probeArgs(path, still string) []string {
+// probeArgs returns ffprobe's arguments. demuxer is that of a picture, "" for other files.
+func probeArgs(path, demuxer string) []string {
 	const wanted = "format=format_name,duration:" +
 		"stream=index,codec_type,codec_name,width,height,pix_fmt,sample_aspect_ratio,field_order," +
 		"color_range,color_space,color_transfer,color_primaries,avg_frame_rate,time_base," +
@@ -110,8 +112,8 @@ func probeArgs(path, still string) []string {
 		"packet=stream_index,size:frame=stream_index,best_effort_timestamp:frame_side_data=rotation"
 	demuxers := strings.Join(formats(), ",")
 	var args []string
-	if still != "" { // by the names of files, ffprobe would choose a demuxer that reads numbered files
-		args, demuxers = []string{"-f", still}, still
+	if demuxer != "" { // by the names of files, ffprobe would choose a demuxer that reads numbered files
+		args, demuxers = []string{"-f", demuxer}, demuxer
 	}
 	return append(args, "-v", "error", "-print_format", "json", "-show_entries", wanted,
 		"-read_intervals", "%+#20", // packets: enough for the covers, which come first, and for the time of the first picture
@@ -127,11 +129,11 @@ type report struct {
 	} `json:"format"`
 	Streams []stream `json:"streams"`
 	Read    []struct {
-		Type   string `json:"type"` // packet or frame
-		Stream int    `json:"stream_index"`
-		Size   string `json:"size"`                  // of a packet, in bytes
-		Time   *int64 `json:"best_effort_timestamp"` // of a frame
-		sideData
+		Type     string     `json:"type"` // packet or frame
+		Stream   int        `json:"stream_index"`
+		Size     string     `json:"size"`                  // of a packet, in bytes
+		Time     *int64     `json:"best_effort_timestamp"` // of a frame
+		SideData []rotation `json:"side_data_list"`
 	} `json:"packets_and_frames"`
 }
 
@@ -162,25 +164,23 @@ type stream struct {
 		AlphaMode string `json:"alpha_mode"`
 		End       string `json:"DURATION"` // of Matroska: the time when the stream ends, as hours:minutes:seconds
 	} `json:"tags"`
-	sideData
+	SideData []rotation `json:"side_data_list"`
 }
 
-// sideData has the rotation of a stream's pictures, or of one frame.
-type sideData struct {
-	SideData []struct {
-		Rotation float64 `json:"rotation"` // degrees
-	} `json:"side_data_list"`
+// rotation is the angle by which the pictures of a stream, or one frame, are to be turned.
+type rotation struct {
+	Rotation float64 `json:"rotation"` // degrees
 }
 
-// parseProbe returns the Info for ffprobe's output. It has the first usable stream of each kind. still is
-// the demuxer of a picture, "" for other files.
-func parseProbe(b []byte, still string) (*Info, error) {
+// parseProbe returns the Info for ffprobe's output. It has the first usable stream of each kind.
+// demuxer is that of a picture, "" for other files.
+func parseProbe(b []byte, demuxer string) (*Info, error) {
 	var r report
 	if err := json.Unmarshal(b, &r); err != nil {
 		return nil, fmt.Errorf("%w: ffprobe's answer: %w", ErrUnsupported, err)
 	}
-	if still != "" {
-		return r.still(still)
+	if demuxer != "" {
+		return r.still(demuxer)
 	}
 	if !slices.Contains(formats(), r.Format.Name) {
 		return nil, fmt.Errorf("%w: format %q", ErrUnsupported, r.Format.Name)

@@ -186,10 +186,42 @@ func TestCoverPictureIsNoVideo(t *testing.T) {
 	}
 }
 
+// TestStillSize checks that a picture that lies on its side is turned once.
+func TestStillSize(t *testing.T) {
+	const stream = `{"streams": [{"codec_type": "video", "codec_name": "mjpeg", "pix_fmt": "yuvj420p", "width": 40, "height": 30, "time_base": "1/25"%s}], "packets_and_frames": [{"type": "packet"}, {"type": "frame"%s}, {"type": "frame"%s}]}`
+	const turned = `, "side_data_list": [{"rotation": -90}]`
+	for _, test := range []struct {
+		stream, first, second string
+		width, height         int // 0 × 0 if the picture can't be used
+	}{
+		{"", "", "", 40, 30},
+		{"", turned, "", 30, 40},
+		{"", turned, turned, 30, 40},
+		{"", "", turned, 40, 30},
+		{turned, turned, "", 30, 40},
+		{`}, {"codec_type": "video"`, "", "", 0, 0},
+	} {
+		info, err := parseProbe(fmt.Appendf(nil, stream, test.stream, test.first, test.second), "jpeg_pipe")
+		if test.width == 0 {
+			if !errors.Is(err, ErrUnsupported) {
+				t.Errorf("%+v: got %v, want %v", test, err, ErrUnsupported)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v := info.Video; !info.Still || v.Width != test.width || v.Height != test.height {
+			t.Errorf("%+v: got %d × %d", test, v.Width, v.Height)
+		}
+	}
+}
+
 func FuzzProbe(f *testing.F) {
 	f.Add(answer(`"index": 0, "sample_aspect_ratio": "16:11", "side_data_list": [{"rotation": -90}]`))
 	f.Add([]byte(`{"format": {"format_name": "wav"}, "streams": [{"codec_type": "audio", "codec_name": "aac", "channels": 2, "sample_rate": "1e9"}]}`))
 	f.Add([]byte(`{"packets_and_frames": [{"type": "frame", "stream_index": 0, "best_effort_timestamp": 9223372036854775807}], "format": {}}`))
+	f.Add([]byte(`{"streams": [{"codec_type": "video", "codec_name": "png", "pix_fmt": "rgb24", "width": 40, "height": 30, "time_base": "1/25"}], "packets_and_frames": [{"type": "frame", "side_data_list": [{"rotation": 90}]}]}`))
 	f.Add([]byte(`{}`))
 	check := func(t *testing.T, b []byte, still string) {
 		info, err := parseProbe(b, still)

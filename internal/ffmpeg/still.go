@@ -2,6 +2,9 @@ package ffmpeg
 
 import (
 	"fmt"
+	"image"
+	_ "image/jpeg" // for the size of large pictures
+	_ "image/png"
 	"io"
 	"net/http"
 	"os"
@@ -12,47 +15,77 @@ import (
 // ErrPicture is an ErrUnsupported for a picture of a kind that is not supported, such as a GIF.
 var ErrPicture = fmt.Errorf("%w: picture", ErrUnsupported)
 
-// heif is the media type of pictures in the container of MP4 (ISO/IEC 23008-12), such as HEIC and AVIF.
-const heif = "image/heif"
+// The media types of pictures. HEIF is that of pictures in the container of MP4 (ISO/IEC 23008-12), such as
+// HEIC and AVIF.
+const (
+	png, jpeg, webp, heif = "image/png", "image/jpeg", "image/webp", "image/heif"
+)
 
-// stills has ffmpeg's demuxers of pictures by their media type. None of them opens other files.
-var stills = map[string]string{"image/png": "png_pipe", "image/jpeg": "jpeg_pipe", "image/webp": "webp_pipe", heif: "mov"}
+// stills has ffmpeg's demuxers of pictures by media types. None of them opens other files.
+var stills = map[string]string{png: "png_pipe", jpeg: "jpeg_pipe", webp: "webp_pipe", heif: "mov"}
 
 // stillRate is the frame rate of the video that is made of a picture.
 var stillRate = Rate{25, 1}
 
 // sniff returns the media type of a file by its first bytes, or a general one.
-func sniff(path string) string {
+func sniff(path string) (string, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return ""
+		return "", err
 	}
 	defer file.Close()
 	begin := make([]byte, 512) // all that DetectContentType considers
-	n, _ := io.ReadFull(file, begin)
+	n, err := io.ReadFull(file, begin)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return "", err
+	}
 	begin = begin[:n]
 	if n >= 12 && string(begin[4:8]) == "ftyp" && slices.Contains([]string{"heic", "heix", "mif1", "avif"}, string(begin[8:12])) {
-		return heif
+		return heif, nil
 	}
-	return http.DetectContentType(begin)
+	return http.DetectContentType(begin), nil
 }
 
-// unsupported returns the error for a file of a media type that ffprobe can't read.
-func unsupported(kind string) error {
-	if still := stills[kind]; strings.HasPrefix(kind, "image/") && (still == "" || kind == heif) {
-		return ErrPicture
+// unreadable returns the error for a file of a media type that ffprobe can't read, because of err. But if it
+// has more pixels than ffprobe reads, unreadable returns its size.
+func unreadable(path, kind string, err error) (*Info, error) {
+	if kind != png && kind != jpeg {
+		if strings.HasPrefix(kind, "image/") {
+			return nil, fmt.Errorf("%w: %w", ErrPicture, err)
+		}
+		return nil, fmt.Errorf("%w: %w", ErrUnsupported, err)
 	}
-	return ErrUnsupported
+	file, openErr := os.Open(path)
+	if openErr != nil {
+		return nil, openErr
+	}
+	defer file.Close()
+	const header = 16 << 20 // bytes; a JPEG may have previews before its size
+	size, _, sizeErr := image.DecodeConfig(io.LimitReader(file, header))
+	if sizeErr != nil || size.Width*size.Height <= maxPixels {
+		return nil, fmt.Errorf("%w: %w", ErrUnsupported, err)
+	}
+	return &Info{Path: path, Still: true, Video: &Video{Width: size.Width, Height: size.Height, Rate: stillRate}}, nil
 }
 
-// still returns the Info of a picture, read by a demuxer.
+// firstFrame returns the side data of the first frame.
+func (r *report) firstFrame() []rotation {
+	for _, read := range r.Read {
+		if read.Type == "frame" {
+			return read.SideData
+		}
+	}
+	return nil
+}
+
+// still returns the Info of a picture that a demuxer reads.
 func (r *report) still(demuxer string) (*Info, error) {
 	if len(r.Streams) != 1 { // newer versions of ffmpeg report the tiles of a large HEIC
-		return nil, fmt.Errorf("%w of %d streams", ErrPicture, len(r.Streams))
+		return nil, fmt.Errorf("%w: %d streams", ErrUnsupported, len(r.Streams))
 	}
 	s := r.Streams[0]
-	for _, frame := range r.Read {
-		s.SideData = append(s.SideData, frame.SideData...) // of a JPEG's EXIF; the stream doesn't have it
+	if s.SideData == nil { // only the frames of a JPEG have the rotation of its EXIF
+		s.SideData = r.firstFrame()
 	}
 	v, err := s.video()
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"image"
 	"io"
+	"math"
 	"os"
 	"strconv"
 	"strings"
@@ -20,16 +21,24 @@ type Frames struct {
 	done  bool
 }
 
-// OpenFrames starts to decode the video from its beginning, for at most most frames.
+// OpenFrames starts to decode the video from its beginning, or from in.Begin, for at most most frames. If
+// it seeks to in.Begin, it may fail as OpenFramesAt does.
 func (t *Tools) OpenFrames(ctx context.Context, in *Info, most int) (*Frames, error) {
-	return t.openFrames(ctx, in, span{to: most})
+	first := in.first()
+	return t.openFrames(ctx, in, span{from: first, to: first + most, seek: first > 0 && !in.NoSeek})
 }
 
 // OpenFramesAt starts to decode the frames numbered from from to to-1, as OpenFrames counts them. It is
 // fast because it seeks. But if a file has no good index, or its times are wrong, it may return other
 // frames, or none. The caller must check.
 func (t *Tools) OpenFramesAt(ctx context.Context, in *Info, from, to int) (*Frames, error) {
-	return t.openFrames(ctx, in, span{from: from, to: to, seek: true})
+	first := in.first()
+	return t.openFrames(ctx, in, span{from: first + from, to: first + to, seek: true})
+}
+
+// first returns the number of the frame at in.Begin, counted from the beginning of the file.
+func (in *Info) first() int {
+	return int(math.Round(in.Begin.Seconds() * in.Video.Rate.Float()))
 }
 
 func (t *Tools) openFrames(ctx context.Context, in *Info, s span) (*Frames, error) {

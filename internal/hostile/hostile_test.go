@@ -58,6 +58,7 @@ type medium struct {
 	kind lipsync.MediaKind // which input of a job it is
 	path string
 	how  string // how it was made, for messages
+	mix  bool   // the job mixes the sound of the video
 	end  string // see maker
 }
 
@@ -109,6 +110,9 @@ func (r *renderer) job(t *testing.T, w *watch, class class, m medium) result {
 		j.Audio = m.path
 	}
 	var length time.Duration
+	if m.mix {
+		j.Options = lipsync.Options{OriginalGain: 1, Duck: true}
+	}
 	j.Rendered = func(o render.Result) { length = o.Length }
 	renderer := r.sandboxed
 	if class.refers { // references must be refused without the sandbox too

@@ -53,7 +53,7 @@ func (m *maker) make(t *testing.T, c class, n int) medium {
 	if to := os.Getenv("LIPSYNC_HOSTILE"); to != "" {
 		_ = os.WriteFile(filepath.Join(to, strings.ReplaceAll(t.Name(), "/", "_")), content, 0o600)
 	}
-	return medium{kind, path, how, m.end}
+	return medium{kind, path, how, n%2 == 1, m.end}
 }
 
 // talker makes a video of a drawn head whose mouth moves, with sound.

@@ -30,6 +30,7 @@ const (
 	NoFace             FailureCode = "no_face"              // no frame has a face
 	FaceMissing        FailureCode = "face_missing"         // Value: the first second of the video without a face
 	SpeedOutOfRange    FailureCode = "speed_out_of_range"   // Limit, Value: the speed that the video would need, if known
+	PreviewAfterEnd    FailureCode = "preview_after_end"    // Kind: the medium ends before the preview begins
 	ProcessingTooLong  FailureCode = "processing_too_long"  // the length of the media makes it so
 	ModelNotInstalled  FailureCode = "model_not_installed"  // Model
 	Canceled           FailureCode = "canceled"             // by the client
@@ -124,6 +125,8 @@ func (f Failure) Sentence() string {
 		return fmt.Sprintf("video shows no face at %s seconds: no_face fail requires one in each frame", tenths(f.Value.Seconds))
 	case SpeedOutOfRange:
 		return fmt.Sprintf("video would have to play %s: sync_mode remap allows a factor of %s", f.speed(), tenths(f.Limit.Speed))
+	case PreviewAfterEnd:
+		return fmt.Sprintf("%s ends before the preview begins", f.Kind)
 	case ProcessingTooLong:
 		return "media take too long to process"
 	case ModelNotInstalled:

@@ -61,7 +61,7 @@ func TestSentences(t *testing.T) {
 	}
 	for code, sentence := range map[lipsync.FailureCode]string{
 		lipsync.MediaPrivate: "audio URL is not accessible", lipsync.MediaHostMissing: "audio URL is not accessible", lipsync.MediaUnreachable: "audio URL is not accessible",
-		lipsync.MediaTooSlow: "audio URL is not accessible", lipsync.VideoIsPicture: "video is a picture; a video is needed", lipsync.HostFailing: "processing failed", "of a newer version": "processing failed",
+		lipsync.MediaTooSlow: "audio URL is not accessible", lipsync.VideoIsPicture: "video is a picture; a video is needed", lipsync.PreviewAfterEnd: "audio ends before the preview begins", lipsync.HostFailing: "processing failed", "of a newer version": "processing failed",
 	} {
 		want(t, string(code), failure(code, lipsync.Audio, none, none).Sentence(), sentence)
 	}

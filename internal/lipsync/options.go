@@ -18,10 +18,11 @@ type Options struct {
 	VoiceGain    VoiceGain      `json:"voice_gain,omitzero"`
 	OriginalGain OriginalGain   `json:"original_gain,omitzero"`
 	Duck         Duck           `json:"duck,omitzero"`
+	Preview      Preview        `json:"preview,omitzero"`
 }
 
 // optionNames lists the names of all options in JSON.
-const optionNames = "sync_mode, silence, no_face, voice_gain, original_gain, duck"
+const optionNames = "sync_mode, silence, no_face, voice_gain, original_gain, duck, preview"
 
 // UnmarshalJSON reads the object that a client sends. A null counts as an absent field. The error of
 // an unknown name or value is Invalid, and lists those that exist.
@@ -47,8 +48,8 @@ func (o *Options) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// textOf returns the text of an option's value in JSON. A gain or a switch is not a string in JSON, and any
-// other value is. The text of a value of the wrong kind is empty, which no option accepts.
+// textOf returns the text of an option's value in JSON. A gain, a switch and a preview are not strings in
+// JSON; all other values are. The text of a value of the wrong kind is empty, which no option accepts.
 func textOf(field encoding.TextUnmarshaler, value json.RawMessage) (text []byte, null bool) {
 	var name *string
 	err := json.Unmarshal(value, &name)
@@ -60,6 +61,8 @@ func textOf(field encoding.TextUnmarshaler, value json.RawMessage) (text []byte,
 		if err != nil {
 			return value, false
 		}
+	case *Preview:
+		return previewText(value), false
 	default:
 		if err == nil {
 			return []byte(*name), false
@@ -93,8 +96,10 @@ func (o *Options) field(name string) (encoding.TextUnmarshaler, error) {
 		return &o.OriginalGain, nil
 	case "duck":
 		return &o.Duck, nil
+	case "preview":
+		return &o.Preview, nil
 	default:
-		return nil, newError(Invalid, fmt.Sprintf("options has no field %.40q; it has: %s", name, optionNames))
+		return nil, newError(Invalid, fmt.Sprintf("options has no field %.30q; it has: %s", name, optionNames))
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"lipsync/internal/lipsync"
 )
@@ -47,7 +48,6 @@ func TestSoundOptions(t *testing.T) {
 		var got lipsync.Options
 		must(t, json.Unmarshal([]byte(text), &got))
 		want(t, text, got, o)
-		want(t, text, got.MixesSound(), o.VoiceGain != 0 || o.OriginalGain != 0)
 	}
 	const voice, original, duck = "voice_gain must be a number from 0 to 2", "original_gain must be a number from 0 to 2", "duck must be true or false"
 	for text, sentence := range map[string]string{
@@ -78,6 +78,40 @@ func TestSoundOptions(t *testing.T) {
 	want(t, "set by names", o, lipsync.Options{VoiceGain: -.5, Duck: true})
 }
 
+// TestPreview reads previews as a client sends them, and refuses others.
+func TestPreview(t *testing.T) {
+	preview := func(start, length time.Duration) lipsync.Options {
+		return lipsync.Options{Preview: lipsync.Preview{Start: start, Length: length}}
+	}
+	for text, o := range map[string]lipsync.Options{
+		`{"preview":null}`:                            {},
+		`{"preview":{"start":0,"seconds":1}}`:         preview(0, time.Second),
+		`{"preview":{"seconds":2.5,"start":90.0004}}`: preview(90*time.Second, 2500*time.Millisecond),
+		`{"preview":{"start":86400,"seconds":1e-3}}`:  preview(24*time.Hour, time.Millisecond),
+	} {
+		var got lipsync.Options
+		must(t, json.Unmarshal([]byte(text), &got))
+		want(t, text, got, o)
+		again, err := lipsync.ParseOptions(got.Text())
+		must(t, err)
+		want(t, text+", stored", again, o)
+	}
+	const sentence = "preview must be start and seconds: numbers from 0 to 86400, seconds at least 0.001"
+	for _, text := range []string{
+		`{"start":1}`, `{"seconds":1}`, `{"start":1,"seconds":0}`, `{"start":-1,"seconds":1}`, `{"start":1,"seconds":86401}`, `{"start":1,"seconds":null}`,
+		`{"start":"1","seconds":1}`, `{"start":1,"seconds":1,"x":1}`, `{"Start":1,"seconds":1}`, `"1,1"`, `[1,1]`, `1`, `true`, `{}`,
+	} {
+		var o lipsync.Options
+		wantError(t, text, json.Unmarshal([]byte(`{"preview":`+text+`}`), &o), lipsync.Invalid, sentence)
+	}
+	var o lipsync.Options
+	for _, text := range []string{"", "1", ",", "1,", ",1", "1,2,3", "NaN,1", "0,Inf", "a,b"} {
+		wantError(t, text, o.Set("preview", text), lipsync.Invalid, sentence)
+	}
+	must(t, o.Set("preview", "1.5, 2"))
+	want(t, "set", o.Preview.String(), "1.5,2")
+}
+
 // TestOptionsAsText stores options as text. It reads what a newer version stored, as far as it knows
 // it, and refuses anything else than an object.
 func TestOptionsAsText(t *testing.T) {
@@ -104,7 +138,7 @@ func TestOptionsAsText(t *testing.T) {
 
 // FuzzOptions reads options of clients. What it accepts stays the same when it is stored.
 func FuzzOptions(f *testing.F) {
-	for _, text := range []string{`{}`, `null`, `{"sync_mode":"loop","silence":null}`, `{"no_face":"fail","x":1}`, `{"voice_gain":0.3,"original_gain":1e-3,"duck":true}`, `{"voice_gain":-0}`, `[{}]`, `{"silence":7}`, `{"` + strings.Repeat(`\udbff\udfff`, 40) + `":1}`} {
+	for _, text := range []string{`{}`, `null`, `{"sync_mode":"loop","silence":null}`, `{"no_face":"fail","x":1}`, `{"voice_gain":0.3,"original_gain":1e-3,"duck":true}`, `{"voice_gain":-0}`, `{"preview":{"start":0.1,"seconds":2e3}}`, `[{}]`, `{"silence":7}`, `{"` + strings.Repeat(`\udbff\udfff`, 40) + `":1}`} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {

@@ -18,12 +18,12 @@ type Warnings string
 // The warnings.
 const (
 	ConvertedHDR    Warnings = "converted_hdr"     // the video has a high dynamic range, the output a standard one
-	NoOriginalSound Warnings = "no_original_sound" // the client asked for the video's sound, but there is none
+	NoOriginalSound Warnings = "no_original_sound" // the client asked for the video's own sound, but it has none, or one that can't be decoded
 )
 
 var warningTexts = map[Warnings]string{
 	ConvertedHDR:    "HDR input was converted to SDR",
-	NoOriginalSound: "video has no sound to mix",
+	NoOriginalSound: "video has no usable sound",
 }
 
 // With returns the warnings and one more.

@@ -81,6 +81,3 @@ func parseGain(option string, text []byte) (float64, error) {
 func formatGain(gain float64) string {
 	return strconv.FormatFloat(math.Round(gain*gainSteps)/gainSteps, 'g', -1, 64)
 }
-
-// MixesSound reports whether the output's sound is not just the speech track.
-func (o Options) MixesSound() bool { return o.VoiceGain != 0 || o.OriginalGain != 0 }

@@ -152,7 +152,7 @@ func (w *rendering) network() *speaker.Network {
 
 // expected estimates the number of frames of the first pass.
 func (w *rendering) expected() int {
-	n := int(w.video.Duration.Seconds() * w.video.Video.Rate.Float())
+	n := int((w.video.Duration - w.video.Begin).Seconds() * w.video.Video.Rate.Float())
 	if n <= 0 {
 		n = w.speech
 	}

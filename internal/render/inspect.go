@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,7 +58,22 @@ func (w *rendering) inspectVideo(ctx context.Context) (err error) {
 	if w.video, err = w.probe(ctx, lipsync.Video, w.job.Video); err != nil {
 		return err
 	}
-	return w.Limits.check(w.video)
+	if err := w.Limits.check(w.video); err != nil || w.video.Still {
+		return err
+	}
+	w.video.Begin = w.job.Options.Preview.Start
+	if stated := w.video.Video.Stated; stated > 0 && w.video.Begin > stated+statedError {
+		return afterEnd(lipsync.Video)
+	}
+	return nil
+}
+
+// statedError is the most by which a file states a shorter length than it has.
+const statedError = 2 * time.Second
+
+// afterEnd returns the error of a medium that ends before the preview begins.
+func afterEnd(kind lipsync.MediaKind) error {
+	return lipsync.Failure{Code: lipsync.PreviewAfterEnd, Details: lipsync.Details{Kind: kind}}.Because(nil)
 }
 
 // inspectAudio also writes the files of the speech track.
@@ -68,6 +84,7 @@ func (w *rendering) inspectAudio(ctx context.Context) (err error) {
 	if w.audio.Audio == nil {
 		return lipsync.Failure{Code: lipsync.NoSoundTrack}.Because(nil)
 	}
+	w.audio.Begin = w.job.Options.Preview.Start
 	w.samples, err = w.transcode(ctx, w.audio)
 	return err
 }
@@ -132,7 +149,7 @@ func (w *rendering) transcode(ctx context.Context, audio *ffmpeg.Info) (int64, e
 		return 0, err
 	}
 	defer pcm.Close()
-	most := w.Limits.Duration + time.Second
+	most := cmp.Or(w.job.Options.Preview.Length, w.Limits.Duration+time.Second)
 	limit := int64(w.Limits.Duration.Seconds() * ffmpeg.PCMRate)
 	if audio.Duration > w.Limits.Duration { // count first: the stated length may be wrong, and to encode an hour takes long
 		if n, err := w.Tools.CountSamples(ctx, audio, most); err == nil && n > limit {
@@ -145,6 +162,8 @@ func (w *rendering) transcode(ctx context.Context, audio *ffmpeg.Info) (int64, e
 		return 0, unsupported(lipsync.Audio, err)
 	case err != nil:
 		return 0, fmt.Errorf("decode audio: %w", err)
+	case samples == 0 && audio.Begin > 0:
+		return 0, afterEnd(lipsync.Audio)
 	case samples == 0:
 		return 0, lipsync.Failure{Code: lipsync.NoSoundTrack}.Because(nil)
 	case samples > limit:

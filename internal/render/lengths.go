@@ -3,8 +3,10 @@ package render
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"time"
@@ -13,13 +15,21 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// most returns the largest number of source frames that the first pass needs. In the modes that refuse a long video it is one more
-// than they allow, which shows that the video is too long.
+// most returns the largest number of source frames that the first pass needs.
 func (w *rendering) most() int {
 	if w.video.Still {
 		return 1
 	}
-	switch w.job.Options.SyncMode {
+	if part := w.job.Options.Preview.Length; part > 0 {
+		return min(w.mostOf(w.job.Options.SyncMode), max(1, int(math.Round(part.Seconds()*w.video.Video.Rate.Float()))))
+	}
+	return w.mostOf(w.job.Options.SyncMode)
+}
+
+// mostOf returns the largest number of source frames that a sync mode needs. In the modes that refuse a long video it is one more than
+// they allow, which shows that the video is too long.
+func (w *rendering) mostOf(mode lipsync.SyncMode) int {
+	switch mode {
 	case lipsync.Pad:
 		return w.mostOutput() + 1
 	case lipsync.Remap:
@@ -73,26 +83,24 @@ func (w *rendering) tooFast(source int) error {
 	f.Limit.Speed, f.Value.Speed = lipsync.MostSpeed, float64(source)/float64(w.speech)
 	if source > w.speech {
 		f.Value.Speed = 0
-		if stated := int(cmp.Or(v.Stated, w.video.Duration).Seconds() * v.Rate.Float()); stated > 0 {
+		part := cmp.Or(w.job.Options.Preview.Length, w.Limits.Duration)
+		if stated := int(min(part, cmp.Or(v.Stated, w.video.Duration)-w.video.Begin).Seconds() * v.Rate.Float()); stated > 0 {
 			f.Value.Speed = float64(max(source, stated)) / float64(w.speech)
 		}
 	}
 	return f.Because(nil)
 }
 
-// finishSound makes the encoded sound of the output from the speech track and the sound of the video, of which source frames are
-// shown. It appends silence to samples that are shorter than the output, and leaves longer ones as they are, since an engine may
-// listen ahead.
+// finishSound makes the encoded sound of the output from the speech track and the video's own sound. source is the number of the
+// video's frames. It appends silence to samples that are shorter than the output, and leaves longer ones as they are, since an engine
+// may listen ahead.
 func (w *rendering) finishSound(ctx context.Context, source int) error {
 	length := w.length(w.frames)
-	switch {
-	case w.job.Options.MixesSound():
-		if err := w.Tools.Mix(ctx, w.mix(source, length), filepath.Join(w.dir, "original.wav"), w.aac); err != nil {
-			return fmt.Errorf("mix: %w", err)
-		}
-	case w.frames == w.speech:
-		return nil
-	default:
+	mixed, err := w.mix(ctx, source, length)
+	if err != nil {
+		return fmt.Errorf("mix: %w", err)
+	}
+	if !mixed && w.frames != w.speech {
 		if _, err := w.Tools.TranscodeTo(ctx, w.audio, w.aac, io.Discard, length); err != nil {
 			return fmt.Errorf("decode audio again: %w", err)
 		}
@@ -104,27 +112,49 @@ func (w *rendering) finishSound(ctx context.Context, source int) error {
 	return nil
 }
 
-// mix returns the sound of an output of a length. The video's sound follows its frames, except that it never plays backward: where
-// the sync mode is Bounce, it starts again as with Loop.
-func (w *rendering) mix(source int, length time.Duration) ffmpeg.Mix {
+// mix makes the encoded sound of an output of a length, unless that is just the speech track. If the options ask for the video's own
+// sound, and it can't be used, it adds a warning.
+func (w *rendering) mix(ctx context.Context, source int, length time.Duration) (mixed bool, err error) {
 	o := w.job.Options
-	m := ffmpeg.Mix{Voice: w.audio, VoiceGain: o.VoiceGain.Gain(), OriginalGain: float64(o.OriginalGain), Duck: bool(o.Duck), Length: length, Speed: 1}
-	if w.soundless() || o.OriginalGain == 0 {
-		return m
+	m := ffmpeg.Mix{Voice: w.audio, VoiceGain: o.VoiceGain.Gain(), Length: length}
+	if o.OriginalGain != 0 {
+		m.Original = w.original(source, length)
 	}
-	m.Original = w.video
-	switch {
-	case o.SyncMode == lipsync.Remap:
-		m.Span, m.Speed = w.length(source), float64(source)/float64(w.frames)
-	case w.frames > source:
-		m.Span, m.Repeat = w.length(source), o.SyncMode == lipsync.Bounce || o.SyncMode == lipsync.Loop
-	default:
-		m.Span = length
+	scratch := filepath.Join(w.dir, "original.wav")
+	if m.Original != nil {
+		err := w.Tools.Mix(ctx, m, scratch, w.aac)
+		if !errors.Is(err, ffmpeg.ErrUnsupported) {
+			return err == nil, err
+		}
+		m.Original = nil
 	}
-	return m
+	if o.OriginalGain != 0 {
+		w.warnings = w.warnings.With(lipsync.NoOriginalSound)
+	}
+	if o.VoiceGain == 0 {
+		return false, nil
+	}
+	err = w.Tools.Mix(ctx, m, scratch, w.aac)
+	return err == nil, err
 }
 
-// soundless reports whether the options ask for the video's sound, but it has none.
-func (w *rendering) soundless() bool {
-	return w.job.Options.OriginalGain != 0 && w.video.Audio == nil
+// original returns the video's own sound in an output of a length, nil if it has none. The sound follows the frames, except that it
+// never plays backward: where the sync mode is Bounce, it starts again.
+func (w *rendering) original(source int, length time.Duration) *ffmpeg.Original {
+	if w.video.Audio == nil {
+		return nil
+	}
+	options := w.job.Options
+	o := &ffmpeg.Original{Video: w.video, Gain: float64(options.OriginalGain), Span: w.length(source), Speed: 1, Duck: bool(options.Duck)}
+	switch {
+	case options.SyncMode == lipsync.Remap:
+		o.Speed = float64(source) / float64(w.frames)
+	case w.frames <= source:
+		o.Span = length
+	case options.SyncMode == lipsync.Bounce: // neither the first nor the last frame is shown twice in a row
+		o.Span, o.Repeat = w.length(max(1, source-1)), true
+	case options.SyncMode == lipsync.Loop:
+		o.Repeat = true
+	}
+	return o
 }

@@ -66,6 +66,16 @@ func rate(hertz uint32) func([]byte) []byte {
 	}
 }
 
+// jpegSize makes a JPEG state a size.
+func jpegSize(width, height uint16) func([]byte) []byte {
+	return func(b []byte) []byte {
+		at := bytes.Index(b, []byte("\xff\xc0\x00\x11\x08")) + 5 // in the header of its frame
+		binary.BigEndian.PutUint16(b[at:], height)
+		binary.BigEndian.PutUint16(b[at+2:], width)
+		return b
+	}
+}
+
 func TestRefusedMedia(t *testing.T) {
 	good := ffmpegtest.Make(t, "good.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 20))
 	speech := sound(t, "good.wav", "0.5")
@@ -94,6 +104,7 @@ func TestRefusedMedia(t *testing.T) {
 		{"bitmap", lavfi("a.bmp", "testsrc2=s=64x64", "-frames:v", "1"), speech, still},
 		{"phone's photo", write(t, "a.mov", []byte("\x00\x00\x00\x18ftypheic\x00\x00\x00\x00mif1heic")), speech, still},
 		{"half a picture", edit(t, picture, func(b []byte) []byte { return b[:len(b)/2] }), speech, badVideo},
+		{"huge picture", edit(t, lavfi("a.jpg", "testsrc2=s=64x64", "-frames:v", "1"), jpegSize(8000, 8000)), speech, "video is larger than 4096 × 4096 pixels: 8000 × 8000 pixels"},
 		{"large picture", edit(t, picture, func(b []byte) []byte { return slices.Replace(b, 16, 24, 0, 0, 20, 0, 0, 0, 20, 0) }), speech, "video is larger than 4096 × 4096 pixels: 5120 × 5120 pixels"},
 		{"ten hours", edit(t, good, claimHours), speech, "video is longer than 60 minutes: 600 minutes"},
 		{"too wide", lavfi("w.mkv", "color=s=5000x64:d=0.1", "-c:v", "ffv1"), speech, "video is larger than 4096 × 4096 pixels: 5000 × 64 pixels"},

@@ -79,6 +79,8 @@ type rendering struct {
 	speech  int    // length of the speech track in frames
 	frames  int    // length of the output
 	synced  int    // frames of the output in which a mouth was painted
+
+	warnings lipsync.Warnings
 }
 
 // Render makes the job's output. An error of code Invalid means that the media
@@ -111,6 +113,9 @@ func (w *rendering) render(ctx context.Context) error {
 	}
 	v := w.video.Video
 	w.speech = v.Rate.Frames(w.samples, ffmpeg.PCMRate)
+	if v.HDR() {
+		w.warnings = w.warnings.With(lipsync.ConvertedHDR)
+	}
 	if w.job.Measured != nil {
 		w.job.Measured(w.video.Duration, time.Duration(w.samples)*time.Second/ffmpeg.PCMRate)
 	}
@@ -161,14 +166,7 @@ func (w *rendering) render(ctx context.Context) error {
 	}
 	length := w.length(w.frames)
 	if w.job.Rendered != nil {
-		r := Result{Length: length, Frames: lipsync.Frames{Total: w.frames, Synced: w.synced}}
-		if v.HDR() {
-			r.Warnings = r.Warnings.With(lipsync.ConvertedHDR)
-		}
-		if w.soundless() {
-			r.Warnings = r.Warnings.With(lipsync.NoOriginalSound)
-		}
-		w.job.Rendered(r)
+		w.job.Rendered(Result{Length: length, Frames: lipsync.Frames{Total: w.frames, Synced: w.synced}, Warnings: w.warnings})
 	}
 	if w.job.Poster != nil {
 		w.job.Poster(w.Tools.Poster(ctx, w.job.Output, length/2))

@@ -36,14 +36,11 @@ func amplitudes(t *testing.T, path string) func(hz, at float64) float64 {
 		t.Fatal(err)
 	}
 	return func(hz, at float64) float64 {
-		const n = ffmpeg.PCMRate / 10
-		var re, im float64
-		for i := range n {
-			s := float64(int16(binary.LittleEndian.Uint16(pcm[2*(int(at*ffmpeg.PCMRate)+i):]))) / 32768
-			sin, cos := math.Sincos(2 * math.Pi * hz * float64(i) / ffmpeg.PCMRate)
-			re, im = re+s*cos, im+s*sin
+		samples := make([]float64, ffmpeg.PCMRate/10)
+		for i := range samples {
+			samples[i] = float64(int16(binary.LittleEndian.Uint16(pcm[2*(int(at*ffmpeg.PCMRate)+i):]))) / 32768
 		}
-		return 2 * math.Hypot(re, im) / n
+		return ffmpegtest.Amplitude(samples, ffmpeg.PCMRate, hz)
 	}
 }
 
@@ -60,6 +57,8 @@ func TestOriginalSound(t *testing.T) {
 		voice    map[float64]bool // whether the voice is
 	}{
 		{"bounce", lipsync.Bounce, "1.6", map[float64]bool{.1: true, .5: false, .9: true, 1.3: false}, map[float64]bool{.1: true, 1.3: true}},
+		// The pictures turn every .76 s: 8 × .76 s is 6.08 s.
+		{"bounce, eight turns", lipsync.Bounce, "6.6", map[float64]bool{5.95: false, 6.1: true, 6.35: true, 6.5: false}, map[float64]bool{6: true}},
 		{"a longer video", lipsync.Bounce, "0.3", map[float64]bool{.1: true}, map[float64]bool{.1: true}},
 		{"loop", lipsync.Loop, "1.6", map[float64]bool{.1: true, .5: false, .9: true, 1.3: false}, map[float64]bool{1.3: true}},
 		{"cut off", lipsync.CutOff, "1.6", map[float64]bool{.1: true, .5: false}, map[float64]bool{.5: true}},

@@ -31,14 +31,14 @@ func newSource(w *rendering) *source {
 		most: max(1, stretchSize/(v.Width*v.Height*3/2))}
 }
 
-// decode sends the frames, once.
+// decode sends the frames, once. If a seek to the preview finds no frame, it decodes from the beginning of the file.
 func (s *source) decode(ctx context.Context, free buffers, decoded chan<- *image.YCbCr) (err error) {
 	frames, err := s.tools.OpenFrames(ctx, s.video, s.frames)
 	if err != nil {
 		return err
 	}
 	defer frames.Close()
-	if s.expected <= s.most {
+	if s.expected <= s.most && s.kept == nil {
 		s.kept, _ = newStretch(s.dir) // if that fails, the frames are decoded again
 	}
 	for n := 0; ; n++ {
@@ -47,7 +47,14 @@ func (s *source) decode(ctx context.Context, free buffers, decoded chan<- *image
 			return err
 		}
 		err = frames.Read(frame)
+		if err != nil && n == 0 && s.video.Begin > 0 && !s.video.NoSeek && ctx.Err() == nil {
+			free.put(frame)
+			s.video.NoSeek = true
+			return s.decode(ctx, free, decoded)
+		}
 		switch {
+		case err == io.EOF && n == 0 && s.video.Begin > 0:
+			return afterEnd(lipsync.Video)
 		case err == io.EOF && n > 0:
 			most := s.frames
 			s.frames = n
@@ -70,7 +77,7 @@ func (s *source) decode(ctx context.Context, free buffers, decoded chan<- *image
 // beginning, and can't be decoded.
 func (s *source) whole(most int) error {
 	v := s.video.Video
-	stated := min(int(v.Stated.Seconds()*v.Rate.Float()), most)
+	stated := min(int((v.Stated-s.video.Begin).Seconds()*v.Rate.Float()), most)
 	missing := stated - s.frames
 	if 4*missing < stated || 2*float64(missing) < v.Rate.Float() {
 		return nil

@@ -31,14 +31,16 @@ func TestStill(t *testing.T) {
 		name, video string
 		mode        lipsync.SyncMode
 	}{
-		{"PNG", photo(t, "a.png"), lipsync.Bounce},
-		{"transparent PNG", photo(t, "a.png", "-pix_fmt", "rgba"), lipsync.Loop},
-		{"JPEG", photo(t, "a.jpg", "-q:v", "2"), lipsync.CutOff},
-		{"JPEG of a phone", edit(t, photo(t, "a.jpg", "-q:v", "2", "-vf", "transpose=cclock"), turn(6)), lipsync.Bounce},
-		{"WebP", photo(t, "a.webp", "-quality", "90"), lipsync.Pad},
-		{"AVIF", photo(t, "a.avif", "-c:v", "libaom-av1", "-cpu-used", "8", "-still-picture", "1"), lipsync.Bounce},
-		{"named as a video", photo(t, "a.mp4", "-c:v", "png", "-f", "image2pipe"), lipsync.Remap},
-		{"a series of files by its name", photo(t, "%03d.jpg", "-q:v", "2", "-f", "image2pipe"), lipsync.Bounce},
+		{"PNG", photo(t, "unstated.png"), lipsync.Bounce},
+		{"transparent PNG", photo(t, "unstated.png", "-pix_fmt", "rgba"), lipsync.Loop},
+		{"JPEG", photo(t, "unstated.jpg", "-q:v", "2"), lipsync.CutOff},
+		{"JPEG upside down", edit(t, photo(t, "unstated.jpg", "-q:v", "2", "-vf", "hflip,vflip"), turn(3)), lipsync.Bounce},
+		{"JPEG on its side", edit(t, photo(t, "unstated.jpg", "-q:v", "2", "-vf", "transpose=cclock"), turn(6)), lipsync.Bounce},
+		{"JPEG on its other side", edit(t, photo(t, "unstated.jpg", "-q:v", "2", "-vf", "transpose=clock"), turn(8)), lipsync.Bounce},
+		{"WebP", photo(t, "unstated.webp", "-quality", "90"), lipsync.Pad},
+		{"AVIF", photo(t, "unstated.avif", "-c:v", "libaom-av1", "-cpu-used", "8", "-still-picture", "1"), lipsync.Bounce},
+		{"named as a video", photo(t, "unstated.mp4", "-c:v", "png", "-f", "image2pipe"), lipsync.Remap},
+		{"a series of files by its name", photo(t, "unstated%03d.jpg", "-q:v", "2", "-f", "image2pipe"), lipsync.Bounce},
 		{"a video of one frame", ffmpegtest.Make(t, "a.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 8)+",select=eq(n\\,7)", "-frames:v", "1"), lipsync.Bounce},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -38,6 +38,12 @@ type options struct {
 	VoiceGain    float64 `json:"voice_gain"`
 	OriginalGain float64 `json:"original_gain"`
 	Duck         bool    `json:"duck"`
+	Preview      preview `json:"preview"`
+}
+
+type preview struct {
+	Start   float64 `json:"start"`
+	Seconds float64 `json:"seconds"`
 }
 
 func detailsCall(token, id string) call {

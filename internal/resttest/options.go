@@ -10,13 +10,14 @@ import (
 // The sentences for options that can't be used.
 const (
 	badOptions = "options must be an object"
-	badField   = `options has no field "x"; it has: sync_mode, silence, no_face, voice_gain, original_gain, duck`
+	badField   = `options has no field "x"; it has: sync_mode, silence, no_face, voice_gain, original_gain, duck, preview`
 	badMode    = "sync_mode must be one of: bounce, loop, cut_off, silence, remap"
 	badSilence = "silence must be one of: rest, keep"
 	badNoFace  = "no_face must be one of: keep, fail"
 	badVoice   = "voice_gain must be a number from 0 to 2"
 	badGain    = "original_gain must be a number from 0 to 2"
 	badDuck    = "duck must be true or false"
+	badPreview = "preview must be start and seconds: numbers from 0 to 86400, seconds at least 0.001"
 )
 
 // options sends options in both generate calls, and reads them in the details of the request.
@@ -31,6 +32,7 @@ func (s *suite) options(t *testing.T) {
 		`{"sync_mode":"silence"}`:                                       {SyncMode: "silence"},
 		`{"voice_gain":1,"original_gain":0,"duck":false}`:               {},
 		`{"voice_gain":0.5,"original_gain":0.25,"duck":true}`:           {VoiceGain: .5, OriginalGain: .25, Duck: true},
+		`{"preview":{"start":0,"seconds":2.5}}`:                         {Preview: preview{0, 2.5}},
 		` { "sync_mode" : "remap", "silence":"keep","no_face":"fail"} `: {SyncMode: "remap", Silence: "keep", NoFace: "fail"},
 	} {
 		for name, c := range optionCalls(t, sent) {
@@ -60,6 +62,8 @@ func (s *suite) options(t *testing.T) {
 		`{"voice_gain":"1"}`:                 badVoice,
 		`{"original_gain":2.1}`:              badGain,
 		`{"duck":1}`:                         badDuck,
+		`{"preview":"0,1"}`:                  badPreview,
+		`{"preview":{"start":1}}`:            badPreview,
 		`{"sync_mode":"loop","no_face":"x"}`: badNoFace,
 	} {
 		for name, c := range optionCalls(t, sent) {

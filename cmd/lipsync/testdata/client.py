@@ -100,6 +100,7 @@ want("me", client.call("me").name, "test")
 want("models", client.call("list_models").data[0].name, "warp")
 
 body = {"inputs": [upload("video", video), upload("audio", audio)], "reference_id": "named"}
+body["options"] = {"voice_gain": 0.5, "duck": True, "sync_mode": None, "preview": {"start": 0, "seconds": 10}}
 made = client.send("generate", models.GenerateBody.from_dict(body), idempotency_key="once")
 want("made", made.status, "success")
 named = str(made.request_id)
@@ -115,6 +116,7 @@ want("canceled", (canceled.status, canceled.error_message), ("failed", "canceled
 want("progress", client.call("get_progress", "named").percent, 100)
 details = client.call("get_details", named)
 want("details", (details.engine, details.attempts), ("warp", 1))
+want("options", (details.options.voice_gain, details.options.duck, details.options.preview.seconds), (0.5, True, 10))
 want("deleted", client.call("delete_media", named).status, "completed")
 want("deleted at", client.call("get_details", named).media_deleted_at >= request.finished_at, True)
 

@@ -40,9 +40,10 @@ want("me", await new AccountApi(configuration).me(), { name: "test" });
 want("models", (await lipSync.listModels()).data[0], { name: "warp", _default: true });
 
 const inputs = [await upload(MediaKind.Video, video), await upload(MediaKind.Audio, audio)];
+const options = { voiceGain: 0.5, duck: true, syncMode: null, preview: { start: 0, seconds: 10 } };
 const { requestId: id, status } = await lipSync.generate({
   idempotencyKey: "once",
-  generateBody: { inputs, referenceId: "named", disableActiveSpeakerDetection: false },
+  generateBody: { inputs, referenceId: "named", disableActiveSpeakerDetection: false, options },
 });
 want("made", status, "success");
 const request = await finished(id);
@@ -56,7 +57,9 @@ const sent = await lipSync.generateWithMedia({
 const canceled = await lipSync.cancelRequest({ id: sent.requestId });
 want("canceled", [canceled.status, canceled.errorMessage], ["failed", "canceled by the client"]);
 want("progress", (await lipSync.getProgress({ id: "named" })).percent, 100);
-want("details", (await lipSync.getDetails({ id })).engine, "warp");
+const details = await lipSync.getDetails({ id });
+want("details", details.engine, "warp");
+want("options", [details.options?.voiceGain, details.options?.preview?.seconds].join(), "0.5,10");
 want("deleted", (await lipSync.deleteMedia({ id })).outputUrl, undefined);
 
 const page = await lipSync.listRequests({ limit: 1, status: Status.Completed });

@@ -19,17 +19,8 @@ if (source && output) {
 	output.addEventListener("timeupdate", () => { if (!output.paused && !source.seeking) align(0.2); });
 }
 
-// If a video can't be loaded or played by this browser, its caption says so. But a source may be a
-// picture.
+// If a video can't be loaded or played by this browser, its caption says so.
 for (const video of document.querySelectorAll("figure video")) {
 	const tell = () => { video.nextElementSibling.append(", which can’t be played here"); };
-	const failed = () => {
-		if (video !== source) return tell();
-		const picture = new Image();
-		picture.alt = "Source picture";
-		picture.onload = () => { video.replaceWith(picture); };
-		picture.onerror = tell;
-		picture.src = video.src;
-	};
-	if (video.error) failed(); else video.addEventListener("error", failed);
+	if (video.error) tell(); else video.addEventListener("error", tell);
 }

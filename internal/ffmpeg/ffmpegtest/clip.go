@@ -4,6 +4,7 @@ package ffmpegtest
 import (
 	"fmt"
 	"image"
+	"math"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -76,4 +77,14 @@ func Draw(frame *image.YCbCr, y, number int) {
 			}
 		}
 	}
+}
+
+// Amplitude returns the amplitude of a frequency in samples.
+func Amplitude(samples []float64, rate int, hz float64) float64 {
+	var re, im float64
+	for i, s := range samples {
+		sin, cos := math.Sincos(2 * math.Pi * hz * float64(i) / float64(rate))
+		re, im = re+s*cos, im+s*sin
+	}
+	return 2 * math.Hypot(re, im) / float64(len(samples))
 }

@@ -1,0 +1,66 @@
+package lipsync
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Preview is the part of the video and of the speech track that is rendered as if it were the whole. Its
+// zero value means all. Times are rounded to milliseconds.
+type Preview struct {
+	Start  time.Duration
+	Length time.Duration // the media may end before
+}
+
+// MostPreview is the latest start and the largest length of a preview.
+const MostPreview = 24 * time.Hour
+
+// String returns the start and the length in seconds, such as 90,5.5, and "" for all.
+func (p Preview) String() string {
+	if p.Length == 0 {
+		return ""
+	}
+	return formatNumber(p.Start.Seconds()) + "," + formatNumber(p.Length.Seconds())
+}
+
+// MarshalJSON returns the object that clients write.
+func (p Preview) MarshalJSON() ([]byte, error) {
+	return fmt.Appendf(nil, `{"start":%s,"seconds":%s}`, formatNumber(p.Start.Seconds()), formatNumber(p.Length.Seconds())), nil
+}
+
+// UnmarshalText reads what String returns, except "". The error of anything else is Invalid, and says what
+// is possible.
+func (p *Preview) UnmarshalText(text []byte) error {
+	start, length, _ := strings.Cut(string(text), ",")
+	from, err1 := parseSeconds(start)
+	most, err2 := parseSeconds(length)
+	if err1 != nil || err2 != nil || most < time.Millisecond {
+		return newError(Invalid, fmt.Sprintf("preview must be start and seconds: numbers from 0 to %.0f, seconds at least 0.001", MostPreview.Seconds()))
+	}
+	*p = Preview{from, most}
+	return nil
+}
+
+// previewText returns the text of a preview in JSON, and nil for anything else.
+func previewText(value json.RawMessage) []byte {
+	var fields map[string]*float64
+	if json.Unmarshal(value, &fields) != nil || len(fields) != 2 || fields["start"] == nil || fields["seconds"] == nil {
+		return nil
+	}
+	return []byte(formatNumber(*fields["start"]) + "," + formatNumber(*fields["seconds"]))
+}
+
+// parseSeconds parses a time from 0 to MostPreview in seconds.
+func parseSeconds(text string) (time.Duration, error) {
+	s, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if err != nil || !(s >= 0 && s <= MostPreview.Seconds()) {
+		return 0, strconv.ErrRange
+	}
+	return time.Duration(math.Round(s*1000)) * time.Millisecond, nil
+}
+
+func formatNumber(n float64) string { return strconv.FormatFloat(n, 'g', -1, 64) }
