@@ -71,6 +71,7 @@ func TestNew(t *testing.T) {
 	f.get(t, path).must(t, http.StatusOK, "video é.mov", "audio é.mov", "/objects/uploads/", `preload="metadata" aria-label="Source video"`)
 	f.get(t, "/dashboard").must(t, http.StatusOK, "video é.mov, audio é.mov")
 	f.complete(t, r.ID)
+	f.get(t, path).must(t, http.StatusOK, `aria-label="Source video" data-source="1.5"`)
 	_, output, err := f.service.Request(t.Context(), lipsync.Caller{Account: account}, r.ID)
 	if err != nil {
 		t.Fatal(err)

@@ -40,7 +40,7 @@ func optionsOf(o lipsync.Options) []option {
 		{"duck", "The video’s own sound under the audio", []choice{
 			{"false", "As loud as elsewhere"}, {"true", "Lowered"},
 		}, 0, o.Duck.String()},
-		{"preview", "Only a part: start, seconds", nil, 0, o.Preview.String()},
+		{"preview", "Preview: start, seconds", nil, 0, o.Preview.String()},
 	}
 }
 

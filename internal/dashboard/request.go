@@ -66,7 +66,7 @@ func (r requestPage) Name() string {
 // Picture reports whether the source is a stored picture, by the name of its file.
 func (r requestPage) Picture() bool {
 	switch strings.ToLower(path.Ext(r.Video.Name)) {
-	case ".png", ".jpg", ".jpeg", ".webp", ".avif", ".heic":
+	case ".png", ".jpg", ".jpeg", ".webp", ".avif":
 		return r.Video.Object != ""
 	default:
 		return false

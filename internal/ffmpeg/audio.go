@@ -16,9 +16,9 @@ import (
 const PCMRate = 16000
 
 // Transcode writes the file's sound as AAC in MP4 to the path aac, and as samples at PCMRate to
-// pcm. Both start with the first sample, whatever its time stamp, or with in.Begin. Gaps in the time stamps become
-// silence; if that takes too much memory, Transcode returns an error and 0 samples. It stops after
-// the duration most. It returns the number of samples at PCMRate.
+// pcm. Both start at in.Begin, counted from the first sample, whatever its time stamp. Gaps in the
+// time stamps become silence; if that takes too much memory, Transcode returns an error and 0
+// samples. It stops after the duration most. It returns the number of samples at PCMRate.
 func (t *Tools) Transcode(ctx context.Context, in *Info, aac string, pcm io.Writer, most time.Duration) (int64, error) {
 	return t.transcode(ctx, in, aac, pcm, trackArgs(in, most))
 }
@@ -86,7 +86,8 @@ func trackArgs(in *Info, most time.Duration, more ...string) []string {
 	return []string{"-map", "0:" + strconv.Itoa(in.Audio.index), "-af", strings.Join(filters, ","), "-t", seconds(most)}
 }
 
-// gapless returns the filters for sound without gaps, from a time stamp on and then from in.Begin.
+// gapless returns the filters for sound without gaps that starts at in.Begin, counted from the time stamp
+// start.
 func (in *Info) gapless(start string) string {
 	filters := "asetpts=PTS-" + start + ",aresample=async=1:first_pts=0"
 	if in.Begin > 0 {
@@ -95,7 +96,8 @@ func (in *Info) gapless(start string) string {
 	return filters
 }
 
-// gaplessFromPictures returns the filters of gapless for the sound of a video, from its first picture on.
+// gaplessFromPictures returns the filters of gapless for the sound of a video. They count in.Begin from the
+// first picture.
 func (in *Info) gaplessFromPictures() string {
 	return in.gapless(fmt.Sprintf("(%f)/TB", float64(in.Video.start)*in.Video.timeBase.Float()))
 }
@@ -133,8 +135,8 @@ func (a *Audio) encoded() int {
 	return 2
 }
 
-// Sound is the sound of a video as samples at PCMRate. The first sample plays with the first
-// frame.
+// Sound is the sound of a video as samples at PCMRate. The first sample plays with the first frame
+// that OpenFrames decodes.
 type Sound struct{ p *process }
 
 // OpenSound starts to decode the sound of a video from in.Begin on, at most for the duration.

@@ -159,6 +159,11 @@ func TestDuck(t *testing.T) {
 			if during := m.tone(0, 300, .15, .45); during > .2/3 {
 				t.Errorf("got an amplitude of %.3f under the voice, want .067 at most", during)
 			}
+			centre := 0
+			if len(m.channels) == 6 {
+				centre = 2
+			}
+			hears(t, "voice", m.tone(centre, 1000, .15, .45), .3)
 			hears(t, "after the voice", m.tone(0, 300, 1.4, 1.9), .2)
 		})
 	}

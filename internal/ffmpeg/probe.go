@@ -20,17 +20,18 @@ func formats() []string {
 	return []string{"mov,mp4,m4a,3gp,3g2,mj2", "matroska,webm", "avi", "wav", "mp3", "aac", "flac", "ogg"}
 }
 
-// Info describes a file as it describes itself. It may be wrong. A caller may set Begin and NoSeek, to
-// decode only a part of the file.
+// Info describes a file as it describes itself, which may be wrong.
 type Info struct {
 	Path     string
-	Begin    time.Duration // of the part that is decoded, from the first picture or sample
-	NoSeek   bool          // pictures before Begin are decoded, for a file in which ffmpeg can't seek
 	Format   string        // of the demuxer
 	Duration time.Duration // 0 if unknown
 	Still    bool          // Video is one picture, which has no length
 	Video    *Video        // nil if it has no pictures
 	Audio    *Audio        // nil if it has no sound
+
+	// These select the part to decode. Probe doesn't set them.
+	Begin  time.Duration // of the part, counted from the first picture or sample
+	NoSeek bool          // pictures before Begin are decoded too, for a file in which ffmpeg can't seek
 }
 
 // Video is a video stream as it will be shown: upright, with square pixels and even sides.

@@ -19,6 +19,8 @@ var ErrPicture = fmt.Errorf("%w: picture", ErrUnsupported)
 // HEIC and AVIF.
 const (
 	png, jpeg, webp, heif = "image/png", "image/jpeg", "image/webp", "image/heif"
+
+	animated = "image/webp-animated" // not registered; ffmpeg can't decode it
 )
 
 // stills has ffmpeg's demuxers of pictures by media types. None of them opens other files.
@@ -43,16 +45,21 @@ func sniff(path string) (string, error) {
 	if n >= 12 && string(begin[4:8]) == "ftyp" && slices.Contains([]string{"heic", "heix", "mif1", "avif"}, string(begin[8:12])) {
 		return heif, nil
 	}
-	return http.DetectContentType(begin), nil
+	kind := http.DetectContentType(begin)
+	if kind == webp && n > 20 && string(begin[12:16]) == "VP8X" && begin[20]&2 != 0 {
+		kind = animated
+	}
+	return kind, nil
 }
 
 // unreadable returns the error for a file of a media type that ffprobe can't read, because of err. But if it
 // has more pixels than ffprobe reads, unreadable returns its size.
 func unreadable(path, kind string, err error) (*Info, error) {
-	if kind != png && kind != jpeg {
-		if strings.HasPrefix(kind, "image/") {
-			return nil, fmt.Errorf("%w: %w", ErrPicture, err)
-		}
+	switch {
+	case kind == png || kind == jpeg:
+	case kind != webp && strings.HasPrefix(kind, "image/"):
+		return nil, fmt.Errorf("%w: %w", ErrPicture, err)
+	default:
 		return nil, fmt.Errorf("%w: %w", ErrUnsupported, err)
 	}
 	file, openErr := os.Open(path)

@@ -17,6 +17,7 @@ import (
 // Frames decodes the frames of a video, one after the other.
 type Frames struct {
 	p     *process
+	skip  int  // number of frames before the first one to return
 	begun bool // the stream's header has been read
 	done  bool
 }
@@ -25,7 +26,15 @@ type Frames struct {
 // it seeks to in.Begin, it may fail as OpenFramesAt does.
 func (t *Tools) OpenFrames(ctx context.Context, in *Info, most int) (*Frames, error) {
 	first := in.first()
-	return t.openFrames(ctx, in, span{from: first, to: first + most, seek: first > 0 && !in.NoSeek})
+	if first > 0 && !in.NoSeek {
+		return t.openFrames(ctx, in, span{from: first, to: first + most, seek: true})
+	}
+	f, err := t.openFrames(ctx, in, span{to: first + most})
+	if err != nil {
+		return nil, err
+	}
+	f.skip = first
+	return f, nil
 }
 
 // OpenFramesAt starts to decode the frames numbered from from to to-1, as OpenFrames counts them. It is
@@ -62,6 +71,15 @@ func (t *Tools) pictureMemory(v *Video) uint64 {
 // Read fills the frame, which NewFrame made, with the next picture. After the last it returns
 // io.EOF.
 func (f *Frames) Read(frame *image.YCbCr) error {
+	for ; f.skip > 0; f.skip-- {
+		if err := f.read(frame); err != nil {
+			return err
+		}
+	}
+	return f.read(frame)
+}
+
+func (f *Frames) read(frame *image.YCbCr) error {
 	err := f.next()
 	if err == io.EOF {
 		f.done = true

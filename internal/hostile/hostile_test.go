@@ -58,7 +58,7 @@ type medium struct {
 	kind lipsync.MediaKind // which input of a job it is
 	path string
 	how  string // how it was made, for messages
-	mix  bool   // the job mixes the sound of the video
+	mix  bool   // the job mixes the video's own sound, in a preview
 	end  string // see maker
 }
 
@@ -111,7 +111,7 @@ func (r *renderer) job(t *testing.T, w *watch, class class, m medium) result {
 	}
 	var length time.Duration
 	if m.mix {
-		j.Options = lipsync.Options{OriginalGain: 1, Duck: true}
+		j.Options = lipsync.Options{OriginalGain: 1, Duck: true, Preview: lipsync.Preview{Start: 40 * time.Millisecond, Length: time.Minute}}
 	}
 	j.Rendered = func(o render.Result) { length = o.Length }
 	renderer := r.sandboxed

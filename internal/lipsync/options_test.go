@@ -98,7 +98,7 @@ func TestPreview(t *testing.T) {
 	}
 	const sentence = "preview must be start and seconds: numbers from 0 to 86400, seconds at least 0.001"
 	for _, text := range []string{
-		`{"start":1}`, `{"seconds":1}`, `{"start":1,"seconds":0}`, `{"start":-1,"seconds":1}`, `{"start":1,"seconds":86401}`, `{"start":1,"seconds":null}`,
+		`{"start":1}`, `{"seconds":1}`, `{"start":1,"seconds":0}`, `{"start":1,"seconds":0.0009}`, `{"start":-1,"seconds":1}`, `{"start":1,"seconds":86401}`, `{"start":1,"seconds":null}`,
 		`{"start":"1","seconds":1}`, `{"start":1,"seconds":1,"x":1}`, `{"Start":1,"seconds":1}`, `"1,1"`, `[1,1]`, `1`, `true`, `{}`,
 	} {
 		var o lipsync.Options

@@ -36,9 +36,9 @@ func (p Preview) MarshalJSON() ([]byte, error) {
 // is possible.
 func (p *Preview) UnmarshalText(text []byte) error {
 	start, length, _ := strings.Cut(string(text), ",")
-	from, err1 := parseSeconds(start)
-	most, err2 := parseSeconds(length)
-	if err1 != nil || err2 != nil || most < time.Millisecond {
+	from, err1 := parseSeconds(start, 0)
+	most, err2 := parseSeconds(length, .001)
+	if err1 != nil || err2 != nil {
 		return newError(Invalid, fmt.Sprintf("preview must be start and seconds: numbers from 0 to %.0f, seconds at least 0.001", MostPreview.Seconds()))
 	}
 	*p = Preview{from, most}
@@ -54,10 +54,10 @@ func previewText(value json.RawMessage) []byte {
 	return []byte(formatNumber(*fields["start"]) + "," + formatNumber(*fields["seconds"]))
 }
 
-// parseSeconds parses a time from 0 to MostPreview in seconds.
-func parseSeconds(text string) (time.Duration, error) {
+// parseSeconds parses a time in seconds, from least to MostPreview.
+func parseSeconds(text string, least float64) (time.Duration, error) {
 	s, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-	if err != nil || !(s >= 0 && s <= MostPreview.Seconds()) {
+	if err != nil || !(s >= least && s <= MostPreview.Seconds()) {
 		return 0, strconv.ErrRange
 	}
 	return time.Duration(math.Round(s*1000)) * time.Millisecond, nil

@@ -13,10 +13,10 @@ const MostGain = 2
 // VoiceGain is the gain of the speech track, less 1. So its zero value is the default: a gain of 1.
 type VoiceGain float64
 
-// OriginalGain is the gain of the sound that the video had. By default, 0, it is not heard.
+// OriginalGain is the gain of the video's own sound. By default, 0, it is not heard.
 type OriginalGain float64
 
-// Duck says whether the video's sound is lowered while the voice is heard.
+// Duck says whether the video's own sound is lowered while the voice is heard.
 type Duck bool
 
 // Gain returns the gain, from 0 to MostGain.

@@ -1,11 +1,11 @@
 package render
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"time"
 
@@ -61,14 +61,14 @@ func (w *rendering) inspectVideo(ctx context.Context) (err error) {
 	if err := w.Limits.check(w.video); err != nil || w.video.Still {
 		return err
 	}
-	w.video.Begin = w.job.Options.Preview.Start
+	w.video.Begin = w.length(int(math.Round(w.job.Options.Preview.Start.Seconds() * w.video.Video.Rate.Float())))
 	if stated := w.video.Video.Stated; stated > 0 && w.video.Begin > stated+statedError {
 		return afterEnd(lipsync.Video)
 	}
 	return nil
 }
 
-// statedError is the most by which a file states a shorter length than it has.
+// statedError is by how much a file may state too short a length.
 const statedError = 2 * time.Second
 
 // afterEnd returns the error of a medium that ends before the preview begins.
@@ -149,12 +149,17 @@ func (w *rendering) transcode(ctx context.Context, audio *ffmpeg.Info) (int64, e
 		return 0, err
 	}
 	defer pcm.Close()
-	most := cmp.Or(w.job.Options.Preview.Length, w.Limits.Duration+time.Second)
+	most := w.Limits.Duration + time.Second
 	limit := int64(w.Limits.Duration.Seconds() * ffmpeg.PCMRate)
 	if audio.Duration > w.Limits.Duration { // count first: the stated length may be wrong, and to encode an hour takes long
-		if n, err := w.Tools.CountSamples(ctx, audio, most); err == nil && n > limit {
+		whole := *audio
+		whole.Begin = 0
+		if n, err := w.Tools.CountSamples(ctx, &whole, most); err == nil && n > limit {
 			return 0, w.Limits.tooLong(lipsync.Audio, audio.Duration)
 		}
+	}
+	if part := w.job.Options.Preview.Length; part > 0 {
+		most = min(most, part)
 	}
 	samples, err := w.Tools.Transcode(ctx, audio, w.aac, pcm, most)
 	switch {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"time"
@@ -20,10 +19,11 @@ func (w *rendering) most() int {
 	if w.video.Still {
 		return 1
 	}
+	most := w.mostOf(w.job.Options.SyncMode)
 	if part := w.job.Options.Preview.Length; part > 0 {
-		return min(w.mostOf(w.job.Options.SyncMode), max(1, int(math.Round(part.Seconds()*w.video.Video.Rate.Float()))))
+		most = min(most, w.framesOf(part))
 	}
-	return w.mostOf(w.job.Options.SyncMode)
+	return most
 }
 
 // mostOf returns the largest number of source frames that a sync mode needs. In the modes that refuse a long video it is one more than
@@ -41,7 +41,12 @@ func (w *rendering) mostOf(mode lipsync.SyncMode) int {
 
 // mostOutput returns the largest number of frames of an output: that of the longest speech track that the limits allow.
 func (w *rendering) mostOutput() int {
-	return w.video.Video.Rate.Frames(int64(w.Limits.Duration.Seconds()*ffmpeg.PCMRate), ffmpeg.PCMRate)
+	return w.framesOf(w.Limits.Duration)
+}
+
+// framesOf returns the number of frames for a sound of a length.
+func (w *rendering) framesOf(length time.Duration) int {
+	return w.video.Video.Rate.Frames(int64(length.Seconds()*ffmpeg.PCMRate), ffmpeg.PCMRate)
 }
 
 // length returns how long a number of frames plays.
@@ -68,7 +73,7 @@ func (w *rendering) timeline(a *analysis) (line timeline, err error) {
 	for o := range line.frames {
 		if i := line.source(o); face(i) < 0 {
 			f := lipsync.Failure{Code: lipsync.FaceMissing}
-			f.Value.Seconds = w.length(i).Seconds()
+			f.Value.Seconds = (w.video.Begin + w.length(i)).Seconds()
 			return line, f.Because(nil)
 		}
 	}

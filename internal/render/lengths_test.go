@@ -191,6 +191,8 @@ func TestFaceMissing(t *testing.T) {
 		{"shown", "1.6", lipsync.Options{NoFace: lipsync.FailFaceless}, "video shows no face at 1.2 seconds: no_face fail requires one in each frame"},
 		{"not shown", "1.2", lipsync.Options{NoFace: lipsync.FailFaceless}, ""},
 		{"shown, faster", "1.2", lipsync.Options{NoFace: lipsync.FailFaceless, SyncMode: lipsync.Remap}, "video shows no face at 1.2 seconds: no_face fail requires one in each frame"},
+		{"in a preview", "1.6", lipsync.Options{NoFace: lipsync.FailFaceless, Preview: lipsync.Preview{Start: 400 * time.Millisecond, Length: time.Second}},
+			"video shows no face at 1.2 seconds: no_face fail requires one in each frame"},
 		{"kept", "1.6", lipsync.Options{}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -162,7 +162,7 @@ func (p *player) playBackward(ctx context.Context, c composer, from, to int) err
 }
 
 // decodeStretch fills a stretch with the source frames in [from, to). If a seek in the file leads to other frames than those of the
-// first pass, it decodes from the beginning of the file. That is slow, but right.
+// first pass, it decodes from the first frame. That is slow, but right.
 func (p *player) decodeStretch(ctx context.Context, s *stretch, from, to int) error {
 	s.first, s.n = from, to-from
 	frames, err := p.tools.OpenFramesAt(ctx, p.video, from, to)

@@ -2,11 +2,13 @@ package render
 
 import (
 	"context"
+	"fmt"
 	"image"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"lipsync/internal/ffmpeg/ffmpegtest"
 	"lipsync/internal/sandbox"
@@ -92,6 +94,41 @@ func TestPlayWithoutSeeking(t *testing.T) {
 				t.Fatal(err)
 			}
 			p := &player{&source{tools: &unseeking, video: info, dir: t.TempDir(), most: 17, frames: 60, sums: straight.sums}, bounce(60, 150)}
+			checkPlay(t, p)
+		})
+	}
+}
+
+// TestPlayPreview plays a preview with an ffmpeg that seeks, and with one that can't.
+func TestPlayPreview(t *testing.T) {
+	tools := ffmpegtest.Tools(t)
+	path := ffmpegtest.Make(t, "a.mkv", "-f", "lavfi", "-i", ffmpegtest.Numbered("30000/1001", 90), "-g", "20", "-output_ts_offset", "5.017")
+	info, err := tools.Probe(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	straight := &source{tools: tools, video: info, dir: t.TempDir(), most: 17, expected: 1000, frames: 1000}
+	if err := decodeAll(t.Context(), straight); err != nil {
+		t.Fatal(err)
+	}
+	for _, seeks := range []bool{true, false} {
+		t.Run(fmt.Sprint("seeks ", seeks), func(t *testing.T) {
+			with, part := *tools, *info
+			if part.Begin = time.Second; !seeks {
+				with.Sandbox = sandbox.Sandbox{} // the script runs other programs
+				with.FFmpeg = write(t, "ffmpeg", []byte("#!/bin/sh\ncase \"$*\" in *trim=*) exit 1;; esac\nexec "+tools.FFmpeg+" \"$@\"\n"))
+				if err := os.Chmod(with.FFmpeg, 0o700); err != nil {
+					t.Fatal(err)
+				}
+			}
+			p := &player{source: &source{tools: &with, video: &part, dir: t.TempDir(), most: 17, expected: 1000, frames: 50}}
+			if err := decodeAll(t.Context(), p.source); err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(p.sums, straight.sums[30:80]) || part.NoSeek == seeks {
+				t.Errorf("got %d frames, no seek %t; they must be those of a straight read from frame 30 on", len(p.sums), part.NoSeek)
+			}
+			p.line = bounce(len(p.sums), 2*len(p.sums)+25)
 			checkPlay(t, p)
 		})
 	}

@@ -35,6 +35,7 @@ func TestPreview(t *testing.T) {
 		{"no index", clip("unstated.mkv", "25", "-f", "matroska", "-live", "1"), lipsync.Bounce, 2 * time.Second, 400 * time.Millisecond, 50, 10},
 		{"WebM", clip("a.webm", "25", "-c:v", "libvpx", "-b:v", "1M"), lipsync.Remap, 2 * time.Second, 400 * time.Millisecond, 50, 10},
 		{"from the beginning", clip("a.avi", "25", "-c:v", "ffv1", "-c:a", "pcm_s16le"), lipsync.Bounce, 0, 400 * time.Millisecond, 0, 10},
+		{"a part of a frame at its end", clip("a.mp4", "25"), lipsync.Loop, 2 * time.Second, 410 * time.Millisecond, 50, 11},
 		{"near the end", clip("a.mp4", "25"), lipsync.CutOff, 3800 * time.Millisecond, time.Second, 95, 5},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -80,6 +81,16 @@ func TestPreviewOfStill(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkOutput(t, output, .2)
+}
+
+// TestPreviewOfLongAudio renders a part of an audio that states ten hours. renderBy checks that no more than the limit is measured.
+func TestPreviewOfLongAudio(t *testing.T) {
+	t.Parallel()
+	video := ffmpegtest.Make(t, "a.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 20))
+	o := lipsync.Options{Preview: lipsync.Preview{Length: 400 * time.Millisecond}}
+	if _, _, err := renderBy(t, newRenderer(t, &numberer{}), video, edit(t, sound(t, "a.m4a", "0.8"), claimHours), o); err != nil {
+		t.Error(err)
+	}
 }
 
 // TestPreviewAfterEnd begins previews after the end of one of the media.

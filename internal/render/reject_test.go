@@ -103,6 +103,8 @@ func TestRefusedMedia(t *testing.T) {
 		{"gif", lavfi("a.gif", "testsrc2=d=1"), speech, still},
 		{"bitmap", lavfi("a.bmp", "testsrc2=s=64x64", "-frames:v", "1"), speech, still},
 		{"phone's photo", write(t, "a.mov", []byte("\x00\x00\x00\x18ftypheic\x00\x00\x00\x00mif1heic")), speech, still},
+		{"moving WebP", lavfi("a.webp", "testsrc2=s=64x64:d=0.2", "-loop", "0", "-c:v", "libwebp_anim"), speech, still},
+		{"half a WebP", edit(t, lavfi("a.webp", "testsrc2=s=64x64", "-frames:v", "1"), func(b []byte) []byte { return b[:len(b)/2] }), speech, badVideo},
 		{"half a picture", edit(t, picture, func(b []byte) []byte { return b[:len(b)/2] }), speech, badVideo},
 		{"huge picture", edit(t, lavfi("a.jpg", "testsrc2=s=64x64", "-frames:v", "1"), jpegSize(8000, 8000)), speech, "video is larger than 4096 × 4096 pixels: 8000 × 8000 pixels"},
 		{"large picture", edit(t, picture, func(b []byte) []byte { return slices.Replace(b, 16, 24, 0, 0, 20, 0, 0, 0, 20, 0) }), speech, "video is larger than 4096 × 4096 pixels: 5120 × 5120 pixels"},

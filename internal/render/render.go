@@ -49,7 +49,8 @@ type Job struct {
 	Options     lipsync.Options
 	Progress    func(Progress) // may be nil; never called concurrently
 	// Measured gets the lengths of the media before any frame is decoded. It may be nil. The
-	// length of the video is the one that its file states, 0 if it states none.
+	// length of the video is the one that its file states, 0 if it states none. For a preview, so is that
+	// of the audio; if its file states none, it is as long as the preview needs.
 	Measured func(video, audio time.Duration)
 	// Rendered gets the facts about the output, once it is complete. It may be nil.
 	Rendered func(Result)
@@ -117,7 +118,11 @@ func (w *rendering) render(ctx context.Context) error {
 		w.warnings = w.warnings.With(lipsync.ConvertedHDR)
 	}
 	if w.job.Measured != nil {
-		w.job.Measured(w.video.Duration, time.Duration(w.samples)*time.Second/ffmpeg.PCMRate)
+		audio := w.audio.Begin + time.Duration(w.samples)*time.Second/ffmpeg.PCMRate
+		if w.job.Options.Preview.Length > 0 { // the samples are a part of it
+			audio = min(max(audio, w.audio.Duration), w.Limits.Duration)
+		}
+		w.job.Measured(w.video.Duration, audio)
 	}
 	engine, err := w.engine.Analyse(Video{Width: v.Width, Height: v.Height, FPS: v.Rate.Float()})
 	if err != nil {

@@ -124,10 +124,13 @@ func renderBy(t testing.TB, r *Renderer, video, audio string, options lipsync.Op
 	if (told.Length > 0) != (err == nil) {
 		t.Errorf("told of an output of %v, with error %v", told.Length, err)
 	}
-	asSpeech := options.SyncMode != lipsync.CutOff && options.SyncMode != lipsync.Pad
+	asSpeech := options.SyncMode != lipsync.CutOff && options.SyncMode != lipsync.Pad && options.Preview.Length == 0
 	shortest := map[bool]time.Duration{true: 0, false: 1}[strings.HasPrefix(filepath.Base(video), "unstated")]
 	if frame := 100 * time.Millisecond; err == nil && (measured[0] < shortest || asSpeech && (measured[1]-told.Length).Abs() > frame) {
 		t.Errorf("measured media of %v for an output of %v", measured, told.Length)
+	}
+	if err == nil && options.Preview.Length > 0 && (measured[1] <= told.Length || measured[1] > r.Limits.Duration) {
+		t.Errorf("measured an audio of %v for a preview of %v", measured[1], told.Length)
 	}
 	left, _ := os.ReadDir(dir)
 	if want := map[bool]int{true: 1, false: 0}[err == nil]; len(left) != want {

@@ -94,19 +94,35 @@ func TestOriginalSound(t *testing.T) {
 	}
 }
 
-// TestNoOriginalSound asks for the sound of a video that has none. The output has the voice, and a warning.
+// TestNoOriginalSound asks for the sound of videos that have none, or one that can't be decoded. The output has the voice, and a
+// warning.
 func TestNoOriginalSound(t *testing.T) {
-	t.Parallel()
-	video := ffmpegtest.Make(t, "in.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 20))
+	silent := ffmpegtest.Make(t, "in.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 20))
+	broken := edit(t, ffmpegtest.Make(t, "in.mkv", "-i", silent, "-f", "lavfi", "-i", "sine=d=0.8", "-c:v", "copy", "-c:a", "flac"), replace("A_FLAC", "A_NONE"))
 	tone := ffmpegtest.Make(t, "voice.wav", "-f", "lavfi", "-i", "aevalsrc=.3*sin(2000*PI*t):s=48000:d=0.6")
-	output, result, err := renderBy(t, newRenderer(t, &numberer{}), video, tone, lipsync.Options{OriginalGain: 1, Duck: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if result.Warnings != lipsync.NoOriginalSound {
-		t.Errorf("got warnings %q, want %q", result.Warnings, lipsync.NoOriginalSound)
-	}
-	if got := amplitudes(t, output)(voiceTone, .2); math.Abs(got-.3) > .02 {
-		t.Errorf("got a voice of %.3f, want .3", got)
+	for _, test := range []struct {
+		name, video string
+		gain        lipsync.VoiceGain
+		loud        float64
+	}{
+		{"no sound", silent, 0, .3},
+		{"no sound, half the voice", silent, -.5, .15},
+		{"broken sound", broken, 0, .3},
+		{"broken sound, half the voice", broken, -.5, .15},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			o := lipsync.Options{OriginalGain: 1, Duck: true, VoiceGain: test.gain}
+			output, result, err := renderBy(t, newRenderer(t, &numberer{}), test.video, tone, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if result.Warnings != lipsync.NoOriginalSound {
+				t.Errorf("got warnings %q, want %q", result.Warnings, lipsync.NoOriginalSound)
+			}
+			if got := amplitudes(t, output)(voiceTone, .2); math.Abs(got-test.loud) > .02 {
+				t.Errorf("got a voice of %.3f, want %.3f", got, test.loud)
+			}
+		})
 	}
 }

@@ -47,7 +47,8 @@ func (s *source) decode(ctx context.Context, free buffers, decoded chan<- *image
 			return err
 		}
 		err = frames.Read(frame)
-		if err != nil && n == 0 && s.video.Begin > 0 && !s.video.NoSeek && ctx.Err() == nil {
+		if err != nil && n == 0 && s.video.Begin > 0 && !s.video.NoSeek && ctx.Err() == nil && !ffmpeg.OfMachine(err) {
+			frames.Close()
 			free.put(frame)
 			s.video.NoSeek = true
 			return s.decode(ctx, free, decoded)
@@ -83,7 +84,7 @@ func (s *source) whole(most int) error {
 		return nil
 	}
 	f := lipsync.Failure{Code: lipsync.MediaTruncated, Details: lipsync.Details{Kind: lipsync.Video}}
-	f.Value.Seconds, f.Stated.Seconds = float64(s.frames)/v.Rate.Float(), v.Stated.Seconds()
+	f.Value.Seconds, f.Stated.Seconds = s.video.Begin.Seconds()+float64(s.frames)/v.Rate.Float(), v.Stated.Seconds()
 	return f.Because(nil)
 }
 

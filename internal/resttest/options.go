@@ -32,7 +32,8 @@ func (s *suite) options(t *testing.T) {
 		`{"sync_mode":"silence"}`:                                       {SyncMode: "silence"},
 		`{"voice_gain":1,"original_gain":0,"duck":false}`:               {},
 		`{"voice_gain":0.5,"original_gain":0.25,"duck":true}`:           {VoiceGain: .5, OriginalGain: .25, Duck: true},
-		`{"preview":{"start":0,"seconds":2.5}}`:                         {Preview: preview{0, 2.5}},
+		`{"preview":{"start":0,"seconds":2.50}}`:                        {Preview: preview{0, 2.5}},
+		`{"preview":{"seconds":0.10,"start":86400}}`:                    {Preview: preview{86400, .1}},
 		` { "sync_mode" : "remap", "silence":"keep","no_face":"fail"} `: {SyncMode: "remap", Silence: "keep", NoFace: "fail"},
 	} {
 		for name, c := range optionCalls(t, sent) {

@@ -4,9 +4,9 @@ const source = document.querySelector("[data-source]");
 const output = document.querySelector("[data-output]");
 
 // align moves the source to the output's time, if the difference is larger than the tolerance in
-// seconds. A shorter source waits at its end.
+// seconds. The output is a preview of the source from data-source on. A shorter source waits at its end.
 const align = (tolerance) => {
-	const time = Math.min(output.currentTime, source.duration || 0);
+	const time = Math.min(Number(source.dataset.source) + output.currentTime, source.duration || 0);
 	if (Math.abs(source.currentTime - time) > tolerance) source.currentTime = time;
 };
 
@@ -19,8 +19,8 @@ if (source && output) {
 	output.addEventListener("timeupdate", () => { if (!output.paused && !source.seeking) align(0.2); });
 }
 
-// If a video can't be loaded or played by this browser, its caption says so.
-for (const video of document.querySelectorAll("figure video")) {
-	const tell = () => { video.nextElementSibling.append(", which can’t be played here"); };
-	if (video.error) tell(); else video.addEventListener("error", tell);
+// If a video or picture can't be loaded or played by this browser, its caption says so.
+for (const shown of document.querySelectorAll("figure :is(video, img)")) {
+	const tell = () => { shown.nextElementSibling.append(", which can’t be played here"); };
+	if (shown.error || (shown.complete && !shown.naturalWidth)) tell(); else shown.addEventListener("error", tell);
 }
