@@ -105,7 +105,10 @@ func (w *rendering) finishSound(ctx context.Context, source int) error {
 	if err != nil {
 		return fmt.Errorf("mix: %w", err)
 	}
-	if !mixed && w.frames != w.speech {
+	if w.frames == w.speech { // then the speech track ends in the last frame
+		return nil
+	}
+	if !mixed {
 		if _, err := w.Tools.TranscodeTo(ctx, w.audio, w.aac, io.Discard, length); err != nil {
 			return fmt.Errorf("decode audio again: %w", err)
 		}
