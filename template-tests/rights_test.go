@@ -46,6 +46,9 @@ var needed = map[rest.Need]struct {
 		"dynamodb:DeleteItem Table", "dynamodb:PutItem Table", "dynamodb:Query Table",
 		"s3:DeleteObject Media/inputs/*", "s3:DeleteObject Media/outputs/*",
 	}},
+	rest.ReadAnalyses: {retention: true, rights: []string{
+		"dynamodb:Query Table", "s3:GetObject Media/outputs/*", "s3:ListBucket Media",
+	}},
 	rest.ReadUploads:   {rights: []string{"s3:GetObject Media/uploads/*", "s3:ListBucket Media"}},
 	rest.CreateUploads: {retention: true, rights: []string{"dynamodb:PutItem Table", "dynamodb:Query Table"}},
 	rest.StoreInputs: {rights: []string{
@@ -70,7 +73,7 @@ var otherRights = map[string][]string{
 		"dynamodb:Query Table/index/open", "dynamodb:UpdateItem Table",
 		"s3:AbortMultipartUpload Media/inputs/*", "s3:AbortMultipartUpload Media/outputs/*",
 		"s3:DeleteObject Media/inputs/*", "s3:DeleteObject Media/outputs/*", "s3:DeleteObject Media/uploads/*",
-		"s3:GetObject Media/inputs/*", "s3:GetObject Media/uploads/*", "s3:ListBucket Media", "s3:ListBucketMultipartUploads Media",
+		"s3:GetObject Media/inputs/*", "s3:GetObject Media/outputs/*", "s3:GetObject Media/uploads/*", "s3:ListBucket Media", "s3:ListBucketMultipartUploads Media",
 		"secretsmanager:GetSecretValue SessionSecret", "sqs:SendMessage Queue", "sts:AssumeRole DashboardSigner",
 		"cognito-identity:GetOpenIdTokenForDeveloperIdentity arn:AWS::Partition:cognito-identity:AWS::Region:AWS::AccountId:identitypool/DashboardSignerPool"),
 	"DispatchRole": with("DispatchLog",

@@ -75,15 +75,11 @@ func newDeployment(c *serveCommand, folder *data, s *engines.Set, log *slog.Logg
 	if folder.service.Engines, err = s.Names(c.Engine); err != nil {
 		return nil, err
 	}
-	d.worker = &worker.Worker{
-		Service:  folder.service,
-		Renderer: s,
-		Fetcher: fetch.New(fetch.Options{
-			AllowPrivate: c.AllowPrivateNetworks, PrivateHint: ": " + settings.AllowPrivateNetworks.Flag() + " allows those",
-			Total: fetchTime, Stall: stallTime,
-		}),
-		Log: log,
-	}
+	client := fetch.New(fetch.Options{
+		AllowPrivate: c.AllowPrivateNetworks, PrivateHint: ": " + settings.AllowPrivateNetworks.Flag() + " allows those",
+		Total: fetchTime, Stall: stallTime,
+	})
+	d.worker = &worker.Worker{Service: folder.service, Renderer: s, Fetcher: client, Sender: client, Log: log}
 	d.worker.Scratch, err = folder.scratch()
 	return d, err
 }

@@ -37,6 +37,7 @@ type commands struct {
 		Add   addModelCommand    `cmd:"" help:"Copy a model into the folder of models."`
 	} `cmd:"" help:"Check and add the models of a folder: networks that engines and detectors run."`
 	Sync    syncCommand      `cmd:"" help:"Make one video's lips follow a speech track, without a server."`
+	Analyze analyzeCommand   `cmd:"" help:"List the people in a video, for --face of sync."`
 	Demo    demoCommand      `cmd:"" help:"Try the service: draw a sample video, and make its lips follow a speech through the HTTP API."`
 	Version kong.VersionFlag `help:"Print the version."`
 }

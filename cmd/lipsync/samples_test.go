@@ -43,7 +43,7 @@ func TestSamples(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	page := html.UnescapeString(s.page(t, "/dashboard/api"))
+	page := html.UnescapeString(s.page(t, "/dashboard/api/first-call"))
 	key := newKey(t, data)
 	for _, c := range pageSamples() {
 		t.Run(c.name, func(t *testing.T) {

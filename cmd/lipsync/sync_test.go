@@ -73,13 +73,101 @@ func TestSyncOptions(t *testing.T) {
 			t.Errorf("voice gain %s: got samples up to %d", factor, slices.Max(b))
 		}
 	}
-	if _, said, status = command(t, "sync", fixtures.video, fixtures.speech, "-o", out, "--preview", "0.2,0.32"); status != ok {
+	if _, said, status = command(t, "sync", fixtures.video, fixtures.speech, "-o", out, "--preview", "0.2,0.32", "--mask", "0.5,1.2"); status != ok {
 		t.Errorf("got status %d, %q", status, said)
 	}
 	wantVideo(t, out, "480,270,25/1,8")
+	if _, said, status = command(t, "sync", fixtures.video, fixtures.speech, "-o", out, "--face", "0,240,135"); status != ok {
+		t.Errorf("got status %d, %q", status, said)
+	}
+	boxes := filepath.Join(t.TempDir(), "boxes.json")
+	if err := os.WriteFile(boxes, []byte("[null,[0,0,480,270],[0,0,480,270]]"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, said, status = command(t, "sync", fixtures.video, fixtures.speech, "-o", out, "--boxes", boxes)
+	if end := "Synced 2 of 15 frames\n"; status != ok || !strings.HasSuffix(said, end) {
+		t.Errorf("got status %d, %q, want %q at the end", status, said, end)
+	}
 	_, said, status = command(t, "sync", fixtures.video, silence("0.2"), "-o", out, "--sync-mode", "remap")
 	if status == ok || !strings.Contains(said, "3 times as fast: sync_mode remap allows a factor of 2\n") {
 		t.Errorf("got status %d, %q, want a refusal", status, said)
+	}
+}
+
+// TestSyncSegments gives two parts of a video of 15 frames speech of their own, and refuses segments that can't be used.
+func TestSyncSegments(t *testing.T) {
+	dir := t.TempDir()
+	out, file := filepath.Join(dir, "out.mp4"), filepath.Join(dir, "segments.json")
+	sync := func(segments string, flags ...string) (said string, code int) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(segments), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, said, code = command(t, append([]string{"sync", fixtures.video, fixtures.speech, "-o", out, "--segments", file}, flags...)...)
+		return said, code
+	}
+	const two = `[{"start": 0.4, "end": 0.5, "audio": {"ref": "anna", "start": 0.1, "end": 0.3}}, {"start": 0.08, "end": 0.32, "options": {"silence": "rest"}}]`
+	said, code := sync(two, "--ref", "anna="+fixtures.speech)
+	if code != ok || !strings.HasSuffix(said, "Synced 9 of 15 frames\n") {
+		t.Errorf("got status %d, %q, want 9 synced frames", code, said)
+	}
+	wantVideo(t, out, "480,270,25/1,15")
+	for _, c := range []struct {
+		segments string
+		flags    []string
+		want     string
+	}{
+		{two, nil, `segment has the audio "anna"; there is only AUDIO`},
+		{two, []string{"--ref", "ben=" + fixtures.speech}, `segment has the audio "anna"; there is: ben`},
+		{two, []string{"--ref", "anna=nowhere.wav"}, "audio nowhere.wav not found"},
+		{two, []string{"--ref", "=" + fixtures.speech}, "--ref needs a name: NAME=FILE"},
+		{two, []string{"--ref", "anna=" + fixtures.speech, "--duck"}, "with segments the options of the whole request can be: no_face, mask"},
+		{two, []string{"--ref", "anna=" + fixtures.speech, "--disable-active-speaker-detection"}, "exclude each other"},
+		{`{}`, nil, "segments must be a list of 1 to 100 segments"},
+		{`[{"start": 1, "end": 2}]`, nil, "video ends before 1 seconds, where a segment begins"},
+	} {
+		if said, code := sync(c.segments, c.flags...); code == ok || !strings.Contains(said, c.want) {
+			t.Errorf("%s %q: got status %d, %q, want %q", c.segments, c.flags, code, said, c.want)
+		}
+	}
+	if _, said, code := command(t, "sync", fixtures.video, fixtures.speech, "-o", out, "--ref", "anna="+fixtures.speech); code == ok || !strings.Contains(said, "--ref gives speech to segments") {
+		t.Errorf("without segments: got status %d, %q", code, said)
+	}
+}
+
+// TestSyncFormats makes files of other formats, codecs, rates and sizes.
+func TestSyncFormats(t *testing.T) {
+	dir := t.TempDir()
+	for _, c := range []struct {
+		name  string
+		flags []string
+		want  string // codec, size, rate and number of frames
+	}{
+		{"a.mp4", []string{"--codec", "hevc", "--quality", "low", "--width", "240"}, "hevc,240,136,25/1,15"},
+		{"a.MOV", []string{"--codec", "prores", "--fps", "50"}, "prores,480,270,50/1,30"},
+		{"a.webm", []string{"--fps", "12.5"}, "vp9,480,270,25/2,8"},
+		{"-", []string{"--format", "webm", "--fps", "source", "--quiet"}, "vp9,480,270,25/1,15"},
+	} {
+		path := filepath.Join(dir, c.name)
+		args := append([]string{"sync", fixtures.video, fixtures.speech, "-o", path}, c.flags...)
+		if c.name == "-" {
+			args[4] = c.name
+		}
+		stdout, said, status := command(t, args...)
+		if status != ok {
+			t.Errorf("%s: got status %d, %q", c.name, status, said)
+			continue
+		}
+		if c.name == "-" {
+			if err := os.WriteFile(path, []byte(stdout), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		probed, err := exec.Command("ffprobe", "-v", "error", "-count_frames", "-select_streams", "v", "-of", "csv=p=0",
+			"-show_entries", "stream=codec_name,width,height,r_frame_rate,nb_read_frames", path).Output()
+		if got := strings.TrimSpace(string(probed)); got != c.want {
+			t.Errorf("%s: got %s (%v), want %s", c.name, got, err, c.want)
+		}
 	}
 }
 
@@ -130,13 +218,26 @@ func TestSyncRefusals(t *testing.T) {
 	}{
 		{[]string{fixtures.video, fixtures.speech}, usage, "missing flags: --output=OUT.mp4\nTry: lipsync sync --help\n"},
 		{nil, usage, "<video>"},
-		{[]string{fixtures.video, fixtures.speech, "-o", filepath.Join(dir, "out.mov")}, usage, "the output is an MP4 file: name it " + out + "\n"},
+		{[]string{fixtures.video, fixtures.speech, "-o", filepath.Join(dir, "out.mkv")}, usage, "the output is an MP4, MOV or WebM file: name it " + out + "\n"},
+		{[]string{fixtures.video, fixtures.speech, "-o", filepath.Join(dir, "out.mov"), "--format", "mp4"}, usage, "the output is of the format mp4: name it " + out + "\n"},
+		{[]string{fixtures.video, fixtures.speech, "-o", out, "--codec", "prores"}, usage, "codec must be one of those of format mp4: h264, hevc, vp9\n"},
+		{[]string{fixtures.video, fixtures.speech, "-o", "-", "--format", "webm", "--codec", "h264"}, usage, "codec must be one of those of format webm: vp9\n"},
+		{[]string{fixtures.video, fixtures.speech, "-o", out, "--fps", "0"}, usage, "fps must be a number from 1 to 120, or source\n"},
+		{[]string{fixtures.video, fixtures.speech, "-o", out, "--width", "4"}, usage, "width must be a whole number from 16 to 4096\n"},
+		{[]string{fixtures.video, fixtures.speech, "-o", out, "--width", "640"}, failed, "lipsync: output is wider than the video: 640 pixels instead of at most 480\n"},
 		{[]string{fixtures.video, "https://example.com/a.wav", "-o", out}, failed, "lipsync: sync takes local files; download https://example.com/a.wav first\n"},
 		{[]string{fixtures.video, "-o", out}, usage, "<audio>"},
 		{[]string{fixtures.video, fixtures.speech, "-o", out, "--engine", "magic"}, usage, "--engine"},
 		{[]string{fixtures.video, fixtures.speech, "-o", out, "--sync-mode", "magic"}, usage, "sync_mode must be one of: bounce, loop, cut_off, silence, remap\n"},
 		{[]string{fixtures.video, fixtures.speech, "-o", out, "--voice-gain", "3"}, usage, "voice_gain must be a number from 0 to 2\n"},
 		{[]string{fixtures.video, fixtures.speech, "-o", out, "--preview", "3"}, usage, "preview must be start and seconds"},
+		{[]string{fixtures.video, fixtures.speech, "-o", out, "--mask", "1,2"}, usage, "mask must be feather, a number from 0.25 to 2, and expand, a number from 0.85 to 1.25\n"},
+		{[]string{fixtures.video, fixtures.speech, "-o", out, "--face", "3"}, usage, "face must be auto, id, frame and point [x, y]"},
+		{[]string{fixtures.video, fixtures.speech, "-o", out, "--face", "https://example.com/boxes"}, usage, "give the file of boxes to --boxes\n"},
+		{[]string{fixtures.video, fixtures.speech, "-o", out, "--face", "0,1,1", "--boxes", text}, usage, "exclude each other\n"},
+		{[]string{fixtures.video, fixtures.speech, "-o", out, "--face", "0,1,1", "--disable-active-speaker-detection"}, usage, "exclude each other\n"},
+		{[]string{fixtures.video, fixtures.speech, "-o", out, "--boxes", filepath.Join(dir, "missing")}, failed, "lipsync: boxes file " + filepath.Join(dir, "missing") + " not found\n"},
+		{[]string{fixtures.video, fixtures.speech, "-o", text, "--boxes", text}, failed, "would be overwritten"},
 		{[]string{fixtures.video, fixtures.speech, "-o", out, "--fast"}, usage, "--fast"},
 		{[]string{filepath.Join(dir, "missing"), fixtures.speech, "-o", out}, failed, "lipsync: video " + filepath.Join(dir, "missing") + " not found\n"},
 		{[]string{dir, fixtures.speech, "-o", out}, failed, "is not a file"},

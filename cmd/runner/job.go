@@ -97,13 +97,27 @@ type lazy struct {
 }
 
 // Render implements worker.Renderer.
-func (l *lazy) Render(ctx context.Context, job render.Job) (err error) {
-	if l.set == nil {
-		if l.set, err = l.open(ctx); err != nil {
-			return err
-		}
+func (l *lazy) Render(ctx context.Context, job render.Job) error {
+	if err := l.ensure(ctx); err != nil {
+		return err
 	}
 	return l.set.Render(ctx, job)
+}
+
+// FindPeople implements worker.Renderer.
+func (l *lazy) FindPeople(ctx context.Context, job render.Job) (lipsync.Analysis, error) {
+	if err := l.ensure(ctx); err != nil {
+		return lipsync.Analysis{}, err
+	}
+	return l.set.FindPeople(ctx, job)
+}
+
+// ensure opens the renderer, unless it is open.
+func (l *lazy) ensure(ctx context.Context) (err error) {
+	if l.set == nil {
+		l.set, err = l.open(ctx)
+	}
+	return err
 }
 
 func (l *lazy) close() error {
@@ -144,10 +158,12 @@ func readProviders(list string) (providers []onnx.Provider, err error) {
 
 // worker returns a worker for one request at a time.
 func (j *job) worker(deployment *cloud.Deployment, renderer worker.Renderer, scratch string) *worker.Worker {
+	client := fetch.New(fetch.Options{AllowPrivate: j.allowPrivate, Total: fetchTime, Stall: stallTime})
 	return &worker.Worker{
 		Service:  deployment.Service,
 		Renderer: renderer,
-		Fetcher:  deployment.Metrics.Fetcher(fetch.New(fetch.Options{AllowPrivate: j.allowPrivate, Total: fetchTime, Stall: stallTime})),
+		Fetcher:  deployment.Metrics.Fetcher(client),
+		Sender:   client,
 		Scratch:  scratch,
 		Log:      deployment.Log,
 		Rendered: deployment.Metrics.Rendered,

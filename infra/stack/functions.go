@@ -43,7 +43,7 @@ func (s *service) lambdas() []lambda {
 			},
 			policy: append(s.deleteMedia(),
 				s.create(), s.useTable("GetItem"), s.send(), s.readSecret(),
-				s.useObjects("uploads", "GetObject"), s.useObjects("inputs", "GetObject")),
+				s.useObjects("uploads", "GetObject"), s.useObjects("inputs", "GetObject"), s.useObjects("outputs", "GetObject")),
 		},
 		{
 			name: "dispatch", timeout: dispatchTimeout, memory: 512,

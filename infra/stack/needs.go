@@ -29,6 +29,12 @@ var needs = map[rest.Need]need{
 		parts:  []string{"messages.Queue", "cloud.Sizes", "cloud.Limits", "cloud.Retention"},
 		policy: func(s *service) policy { return policy{s.create(), s.queryOpen(), s.send()} },
 	},
+	rest.ReadAnalyses: {
+		parts: []string{"media.Kept", "cloud.Retention"},
+		policy: func(s *service) policy {
+			return policy{s.read(), s.useObjects("outputs", "GetObject"), s.missObjects()}
+		},
+	},
 	rest.CancelRequests: {
 		parts: []string{"media.Kept"},
 		policy: func(s *service) policy {

@@ -36,7 +36,7 @@ type Frame struct {
 type Face struct {
 	Track  int             // number of the track: one person in one shot
 	Person int             // number of the person: the same in all shots in which the person was recognised
-	Size   float32         // side of its box, pixels
+	Box    detection.Box   // in the frame
 	To     geom.Similarity // from canonical coordinates to the frame's pixels
 	// Shift is the distance of the mouth from its usual place, canonical. No similarity can follow the
 	// mouth of a head that tilts or turns.
@@ -57,7 +57,7 @@ func (f *Face) ToMouth() geom.Similarity {
 func lerp(a, b *Face, t float32) Face {
 	out := *a
 	out.Crop = nil
-	out.Size += (b.Size - a.Size) * t
+	out.Box = a.Box.Lerp(b.Box, t)
 	out.To = a.To.Lerp(b.To, t)
 	out.Shift = a.Shift.Lerp(b.Shift, t)
 	for i, p := range a.Landmarks {

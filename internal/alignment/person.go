@@ -18,7 +18,7 @@ import (
 type sample struct {
 	frame     int
 	landmarks detection.Landmarks
-	size      float32 // of the face's box, pixels
+	box       detection.Box
 	crop      *pixels.Crop
 }
 

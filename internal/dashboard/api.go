@@ -177,7 +177,7 @@ func (d *openAPI) typeOf(s apiSchema) string {
 	}
 }
 
-// apiPage is the page about the API: the document, and examples with the address of this service.
+// apiPage is the page about the API: the document with the address of this service.
 type apiPage struct {
 	reference
 	Base string
@@ -192,4 +192,9 @@ func (p *pages) showAPI(v *visit) error {
 		return err
 	}
 	return v.show(http.StatusOK, "api", "API", apiPage{ref, p.apiURL(v.Request)})
+}
+
+// showFirstCall shows programs that make a first call, with the address of this service.
+func (p *pages) showFirstCall(v *visit) error {
+	return v.show(http.StatusOK, "first-call", "A first call", apiPage{Base: p.apiURL(v.Request)})
 }

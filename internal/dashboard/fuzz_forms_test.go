@@ -12,7 +12,7 @@ import (
 // is an error of the service. No page has the content of a form unescaped.
 func FuzzForms(f *testing.F) {
 	for _, form := range []string{
-		"video=http://a.example/v&audio=http://a.example/a&reference_id=r&model=warp&largest_face=on", "video=http://a.example/v&audio=http://a.example/a&voice_gain=.5&original_gain=1e-3&duck=true&preview=1,2", "video=<script>x</script>&audio=%00", "name=n&limit=1",
+		"video=http://a.example/v&audio=http://a.example/a&reference_id=r&model=warp&largest_face=on", "video=http://a.example/v&audio=http://a.example/a&voice_gain=.5&original_gain=1e-3&duck=true&preview=1,2&face=1,2,3&mask=.5,1.2", "video=<script>x</script>&audio=%00", "name=n&limit=1",
 		"name=%3Cscript%3Ex&limit=-1", "type=video&size=9223372036854775808", "type=%ff&size=1e3", "once&video=http://%zz&audio=upload://x", "%zz", "&&=;",
 	} {
 		f.Add(form)
@@ -21,7 +21,7 @@ func FuzzForms(f *testing.F) {
 	call := fx.fuzzCaller(f)
 	csrf := fx.csrf(f)
 	f.Fuzz(func(t *testing.T, form string) {
-		for _, path := range []string{"/dashboard/new", "/dashboard/settings/keys", "/dashboard/uploads"} {
+		for _, path := range []string{"/dashboard/new", "/dashboard/settings/keys", "/dashboard/uploads", "/dashboard/analyses"} {
 			r := httptest.NewRequest(http.MethodPost, fx.URL+path, strings.NewReader("csrf="+url.QueryEscape(csrf)+"&"+form))
 			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 			w, log := call(r)

@@ -34,6 +34,7 @@ func (p *pages) newRequest(v *visit) error {
 		return err
 	}
 	n := newPage{Reference: r.ReferenceID, Engine: r.Engine, LargestFace: r.LargestFace, Options: r.Options}
+	n.Options.Output.UploadURL = "" // a signed URL is a secret, and is for one file
 	if n.Video, n.Audio, err = p.sourcesAgain(v, r); err != nil {
 		return err
 	}
@@ -119,11 +120,7 @@ func (p *pages) createUpload(v *visit) error {
 	made, err := p.announce(v, lipsync.UploadParams{
 		Kind: lipsync.MediaKind(v.PostForm.Get("type")), Size: size, Name: v.PostForm.Get("name"),
 	})
-	if err != nil {
-		told := v.problem(err)
-		return errors.Join(err, v.json(told.Status, map[string]string{"error": told.Message}))
-	}
-	return v.json(http.StatusOK, made)
+	return v.answer(made, err)
 }
 
 func (p *pages) announce(v *visit, n lipsync.UploadParams) (upload, error) {
@@ -135,6 +132,40 @@ func (p *pages) announce(v *visit, n lipsync.UploadParams) (upload, error) {
 		return upload{}, err
 	}
 	return upload{u.PutURL.String(), u.Headers, u.Source}, nil
+}
+
+// analysis is the answer to a script that wants to know the people in a video.
+type analysis struct {
+	ID      string         `json:"id"`
+	Status  lipsync.Status `json:"status"`
+	Percent int            `json:"percent"`
+	Problem string         `json:"problem,omitempty"` // why it failed
+	*lipsync.Analysis
+}
+
+// analyze begins to look for the people in a video, so that the form can offer their faces.
+func (p *pages) analyze(v *visit) error {
+	a := analysis{Status: lipsync.Queued}
+	err := p.service.Allow(v.Context(), v.caller(), lipsync.GenerateCall)
+	if err == nil {
+		a.ID, err = p.service.Analyze(v.Context(), v.caller(), lipsync.Source{URL: strings.TrimSpace(v.PostForm.Get("video"))})
+	}
+	return v.answer(a, err)
+}
+
+// showAnalysis says how far an analysis is, and what it found.
+func (p *pages) showAnalysis(v *visit) error {
+	r, found, err := p.service.Analysis(v.Context(), v.caller(), v.PathValue("id"))
+	return v.answer(analysis{r.ID, r.Status, r.ProgressAt(p.service.Now()).Percent, r.Failure.Sentence(), found}, err)
+}
+
+// answer answers a script with a body, or with the problem that err is for a person.
+func (v *visit) answer(body any, err error) error {
+	if err != nil {
+		told := v.problem(err)
+		return errors.Join(err, v.json(told.Status, map[string]string{"error": told.Message}))
+	}
+	return v.json(http.StatusOK, body)
 }
 
 // json answers a script with JSON.

@@ -22,9 +22,9 @@ func TestNewOptions(t *testing.T) {
 	f := newFixture(t)
 	f.signIn(t)
 	page := f.get(t, "/dashboard/new").body
-	offered := map[string]int{"sync_mode": 5, "silence": 2, "no_face": 2, "duck": 2}
+	offered := map[string]int{"sync_mode": 5, "silence": 2, "no_face": 2, "duck": 2, "format": 3, "codec": 5, "quality": 3}
 	for name, want := range offered {
-		values := regexp.MustCompile(`value="(\w+)"`).FindAllStringSubmatch(between(page, `<select name="`+name+`">`, "</select>"), -1)
+		values := regexp.MustCompile(`value="(\w*)"`).FindAllStringSubmatch(between(page, `<select name="`+name+`">`, "</select>"), -1)
 		seen := map[lipsync.Options]bool{}
 		for _, value := range values {
 			var o lipsync.Options
@@ -37,12 +37,18 @@ func TestNewOptions(t *testing.T) {
 			t.Errorf("%s: the form has %q, want %d values", name, values, want)
 		}
 	}
-	for name, value := range map[string]string{"voice_gain": "1", "original_gain": "0"} {
+	for name, value := range map[string]string{"voice_gain": "1", "original_gain": "0", "mask": "1,1", "fps": "source", "width": "", "file_name": "", "upload_url": ""} {
 		if input := between(page, `<input name="`+name+`"`, ">"); !strings.Contains(input, `value="`+value+`"`) {
 			t.Errorf("%s: got %q, want the default %s", name, input, value)
 		}
 	}
 	f.send(t, "/dashboard/new", url.Values{"preview": {"5"}}).must(t, http.StatusBadRequest, "preview must be start and seconds")
+	f.send(t, "/dashboard/new", url.Values{"mask": {"1,9"}}).must(t, http.StatusBadRequest, "mask must be feather, a number from 0.25 to 2")
+	f.send(t, "/dashboard/new", url.Values{"face": {"me"}}).must(t, http.StatusBadRequest, "face must be auto, id, frame and point")
+	f.send(t, "/dashboard/new", url.Values{"width": {"5"}}).must(t, http.StatusBadRequest, "width must be a whole number from 16 to 4096.")
+	f.send(t, "/dashboard/new", url.Values{"format": {"webm"}, "codec": {"hevc"}, "fps": {"23.976"}, "file_name": {"a <b>"}, "upload_url": {"https://a/b?c"}}).must(t, http.StatusBadRequest,
+		"codec must be one of those of format webm: vp9.", `value="webm" selected`, `value="hevc" selected`, `value="23.976"`, `value="a &lt;b&gt;"`, `value="https://a/b?c"`)
+	f.send(t, "/dashboard/new", url.Values{"upload_url": {"ftp://a/b"}}).must(t, http.StatusBadRequest, "upload_url must be an absolute http or https URL")
 	f.send(t, "/dashboard/new", url.Values{"voice_gain": {"3"}}).must(t, http.StatusBadRequest, "voice_gain must be a number from 0 to 2.")
 	f.send(t, "/dashboard/new", url.Values{"sync_mode": {"magic"}}).must(t, http.StatusBadRequest,
 		"sync_mode must be one of: bounce, loop, cut_off, silence, remap.")
@@ -54,10 +60,12 @@ func TestNew(t *testing.T) {
 	f.signIn(t)
 	form := url.Values{
 		"reference_id": {" order 1 "}, "model": {"wav2lip"}, "largest_face": {"on"},
-		"sync_mode": {"remap"}, "silence": {"keep"}, "no_face": {""}, "voice_gain": {"1.5"}, "original_gain": {"0.25"}, "duck": {"true"}, "preview": {"1.5, 2"},
+		"sync_mode": {"remap"}, "silence": {"keep"}, "no_face": {""}, "voice_gain": {"1.5"}, "original_gain": {"0.25"}, "duck": {"true"}, "preview": {"1.5, 2"}, "mask": {"0.5, 1.2"},
+		"format": {"mov"}, "codec": {"h264"}, "quality": {"medium"}, "fps": {"29.97"}, "width": {"640"}, "file_name": {""}, "upload_url": {"https://storage.example/secret?signature=secret"},
 	}
 	options := lipsync.Options{SyncMode: lipsync.Remap, Silence: lipsync.KeepSilent, VoiceGain: .5, OriginalGain: .25, Duck: true,
-		Preview: lipsync.Preview{Start: 1500 * time.Millisecond, Length: 2 * time.Second}}
+		Preview: lipsync.Preview{Start: 1500 * time.Millisecond, Length: 2 * time.Second}, Mask: lipsync.Mask{Feather: -500, Expand: 200},
+		Output: lipsync.Output{Format: lipsync.MOV, Quality: lipsync.Medium, FPS: 29970, Width: 640, UploadURL: "https://storage.example/secret?signature=secret"}}
 	for _, kind := range []string{"video", "audio"} {
 		form.Set(kind, f.upload(t, kind))
 	}
@@ -69,6 +77,10 @@ func TestNew(t *testing.T) {
 		t.Errorf("got %s and %+v, %v", path, r, err)
 	}
 	f.get(t, path).must(t, http.StatusOK, "video é.mov", "audio é.mov", "/objects/uploads/", `preload="metadata" aria-label="Source video"`)
+	f.get(t, path).must(t, http.StatusOK, "<dt>Mask: width of the edge, size</dt><dd>0.5,1.2</dd>", "<dt>Format</dt><dd>MOV</dd>", "<dt>Quality</dt><dd>Medium</dd>", "<dt>Frames a second</dt><dd>29.97</dd>", "<dt>Width in pixels</dt><dd>640</dd>", "<dt>Also send it to (PUT)</dt><dd>https://storage.example</dd>")
+	if page := f.get(t, path).body; strings.Contains(page, "secret") || strings.Contains(page, "<dt>Codec") || strings.Contains(page, "<dt>File name") {
+		t.Error("the page shows defaults of the output, or the secret")
+	}
 	f.get(t, "/dashboard").must(t, http.StatusOK, "video é.mov, audio é.mov")
 	f.complete(t, r.ID)
 	f.get(t, path).must(t, http.StatusOK, `aria-label="Source video" data-source="1.5"`)
@@ -77,14 +89,20 @@ func TestNew(t *testing.T) {
 		t.Fatal(err)
 	}
 	saved := f.get(t, output.String()).header.Get("Content-Disposition")
-	if _, as, err := mime.ParseMediaType(saved); err != nil || as["filename"] != "video é-lipsync.mp4" {
+	if _, as, err := mime.ParseMediaType(saved); err != nil || as["filename"] != "video é-lipsync.mov" {
 		t.Errorf("the output is saved as %q (%v), want a name after the video's", saved, err)
 	}
 	f.get(t, path).must(t, http.StatusOK, "/dashboard/new?again="+r.ID)
 	again := f.get(t, "/dashboard/new?again="+r.ID)
 	again.must(t, http.StatusOK, r.Video.Again(), r.Audio.Again(), "video é.mov, sent before", `value="order 1"`, "<option selected>wav2lip", `name="largest_face" checked`,
-		`<option value="remap" selected>`, `<option value="keep" selected>The mouth`, `<option value="keep" selected>They`)
-	f.send(t, "/dashboard/new", url.Values{"video": {r.Video.Again()}, "audio": {r.Audio.Again()}}).must(t, http.StatusSeeOther)
+		`<option value="remap" selected>`, `<option value="mov" selected>`, `name="fps" autocomplete="off" value="29.97"`, `<option value="keep" selected>The mouth`, `<option value="keep" selected>They`)
+	if strings.Contains(again.body, "storage.example") {
+		t.Error("the form has the URL that was signed for another output")
+	}
+	chosen := url.Values{"video": {r.Video.Again()}, "audio": {r.Audio.Again()}, "face": {"120, 640, 360"}}
+	f.get(t, f.send(t, "/dashboard/new", chosen).header.Get("Location")).must(t, http.StatusOK, "120,640,360")
+	chosen.Set("largest_face", "on")
+	f.send(t, "/dashboard/new", chosen).must(t, http.StatusBadRequest, "face can&#39;t be chosen with disable_active_speaker_detection")
 	f.get(t, "/dashboard/new?again=none").must(t, http.StatusNotFound)
 	f.clock.Advance(lipsync.Retention{}.InputLife())
 	f.signIn(t)
@@ -98,6 +116,28 @@ func TestNew(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.get(t, path).must(t, http.StatusOK, "The source is no longer kept.")
+}
+
+// TestAnalyses makes an analysis as the script does, and reads that of another account.
+func TestAnalyses(t *testing.T) {
+	f := newFixture(t)
+	f.signIn(t)
+	f.send(t, "/dashboard/analyses", url.Values{"video": {"x"}}).must(t, http.StatusBadRequest, `{"error":"video URL must be`)
+	made := f.send(t, "/dashboard/analyses", url.Values{"video": {" https://example.com/v "}})
+	made.must(t, http.StatusOK, `"status":"queued"`)
+	var a analysis
+	if err := json.Unmarshal([]byte(made.body), &a); err != nil {
+		t.Fatal(err)
+	}
+	f.get(t, "/dashboard/analyses/"+a.ID).must(t, http.StatusOK, `{"id":"`+a.ID+`","status":"queued","percent":0}`)
+	f.get(t, "/dashboard").must(t, http.StatusOK, "No requests yet")
+	other, err := f.service.Analyze(t.Context(), lipsync.Caller{Account: "other"}, lipsync.Source{URL: "https://example.com/v"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.get(t, "/dashboard/analyses/"+other).must(t, http.StatusNotFound, `{"error":"analysis not found"}`)
+	f.service.GenerateRate = 1
+	f.send(t, "/dashboard/analyses", url.Values{"video": {"https://example.com/v"}}).must(t, http.StatusTooManyRequests, `{"error":`)
 }
 
 func (f *fixture) upload(t testing.TB, kind string) (source string) {

@@ -3,6 +3,7 @@ package dashboard
 import (
 	"cmp"
 	"net/url"
+	"slices"
 
 	"lipsync/internal/lipsync"
 )
@@ -41,7 +42,33 @@ func optionsOf(o lipsync.Options) []option {
 			{"false", "As loud as elsewhere"}, {"true", "Lowered"},
 		}, 0, o.Duck.String()},
 		{"preview", "Preview: start, seconds", nil, 0, o.Preview.String()},
+		{"face", "Face: auto; frame, x, y; or URL of boxes", nil, 0, o.Face.String()},
+		{"mask", "Mask: width of the edge, size", nil, 0, o.Mask.String()},
 	}
+}
+
+// outputOf returns all fields of an output, with the values that o has.
+func outputOf(o lipsync.Output) []option {
+	return []option{
+		{"format", "Format", []choice{{"mp4", "MP4"}, {"mov", "MOV"}, {"webm", "WebM"}}, 0, o.Format.String()},
+		{"codec", "Codec", []choice{
+			{"", "That of the format"}, {"h264", "H.264"}, {"hevc", "HEVC"}, {"vp9", "VP9"}, {"prores", "ProRes"},
+		}, 0, o.Codec.String()},
+		{"quality", "Quality", []choice{{"high", "High"}, {"medium", "Medium"}, {"low", "Low"}}, 0, o.Quality.String()},
+		{"fps", "Frames a second", nil, 0, o.FPS.String()},
+		{"width", "Width in pixels", nil, 0, o.Width.String()},
+		{"file_name", "File name", nil, 0, string(o.FileName)},
+		{"upload_url", "Also send it to (PUT)", nil, 0, string(o.UploadURL)},
+	}
+}
+
+// changed returns the fields of an output that differ from the defaults, as the page of a request shows them.
+func changed(o lipsync.Output) []option {
+	o.UploadURL = o.UploadURL.Origin()
+	usual := outputOf(lipsync.Output{})
+	return slices.DeleteFunc(outputOf(o), func(field option) bool {
+		return slices.ContainsFunc(usual, func(u option) bool { return u.Name == field.Name && u.Value == field.Value })
+	})
 }
 
 // Text returns the text of the value, for people.
@@ -54,12 +81,17 @@ func (o option) Text() string {
 	return cmp.Or(o.Value, "–")
 }
 
-// readOptions reads the options of a form. A field that was not sent, or is empty, has its default. If
+// readOptions reads the options and the output of a form. A field that was not sent, or is empty, has its default. If
 // several can't be used, the error is that of the first, and the others are read nevertheless.
 func readOptions(form url.Values, o *lipsync.Options) (first error) {
 	for _, option := range optionsOf(lipsync.Options{}) {
 		if value := form.Get(option.Name); value != "" {
 			first = cmp.Or(first, o.Set(option.Name, value))
+		}
+	}
+	for _, field := range outputOf(lipsync.Output{}) {
+		if value := form.Get(field.Name); value != "" {
+			first = cmp.Or(first, o.Output.Set(field.Name, value))
 		}
 	}
 	return first

@@ -152,8 +152,34 @@ func hint(code lipsync.FailureCode) string {
 		return "Cut the part without a face, or choose that frames without a face stay as they are."
 	case lipsync.SpeedOutOfRange:
 		return "One is more than twice as long as the other. Cut the longer one, or choose another length."
+	case lipsync.FaceNotThere:
+		return "Numbers of frames begin at 0. The point is in pixels from the top left corner of the video as you see it, and is on the face."
+	case lipsync.BoxesWithoutFace:
+		return "The first box is for the first frame of the video. Boxes are in pixels from the top left corner of the video as you see it."
+	case lipsync.FaceFrameUnused:
+		return "The video is cut where the audio or the preview ends. Choose the face in an earlier frame."
+	case lipsync.BoxInvalid:
+		return "The file is a list in JSON, such as [[600, 200, 720, 340], null], with left, top, right and bottom of a box."
 	case lipsync.PreviewAfterEnd:
 		return "Choose a part that begins earlier."
+	case lipsync.SegmentAfterEnd:
+		return "Let each segment begin before the end of the video, and its part of the audio before the end of the audio."
+	case lipsync.FacesOfPicture:
+		return "A picture shows one moment, so one person speaks in all of it. Make a request for each person."
+	case lipsync.OutputTooWide:
+		return "Choose a smaller width, or none to keep that of the video."
+	case lipsync.OutputRateAbove:
+		return "Choose fewer frames a second, or none to keep those of the video."
+	case lipsync.CodecNotInstalled:
+		return "The ffmpeg of this service can’t write this codec. Choose another one, or ask the operator of this service to install it."
+	case lipsync.UploadRefused:
+		return "The storage refused the output. Perhaps the signature of its address has expired, or is not for PUT with the type of the file."
+	case lipsync.UploadPrivate:
+		return "The address to send the output to is of a private network. Leave it out, or ask the operator of this service to allow such addresses."
+	case lipsync.UploadHostMissing:
+		return "The host to send the output to doesn’t exist, or accepts no connections. Check the address, or leave it out."
+	case lipsync.UploadUnreachable:
+		return "The storage failed or was too slow each time. Try again when it works, or leave out its address and download the output."
 	case lipsync.NoPicture, lipsync.NoSoundTrack:
 		return "Perhaps video and audio were exchanged, or the file is damaged: play it first."
 	case lipsync.MediaLargerThan, lipsync.MediaLongerThan, lipsync.PictureLargerThan, lipsync.FrameRateAbove:

@@ -72,9 +72,12 @@ func parseViews(root string, more template.FuncMap) (views, error) {
 	return v, nil
 }
 
-// readAssets reads the style sheet and the icon, and joins all scripts to one.
+// formScript is the script of the form for a new request. Its page needs no other, and no other page needs it.
+const formScript = "static/new.js"
+
+// readAssets reads the style sheet, the icon and the form's script, and joins all other scripts to one.
 func (v views) readAssets() error {
-	var script []byte
+	var script, form []byte
 	names, err := fs.Glob(staticFiles, "static/*.js")
 	if err != nil {
 		return err
@@ -84,7 +87,11 @@ func (v views) readAssets() error {
 		if err != nil {
 			return err
 		}
-		script = slices.Concat(script, []byte("{\n"), withoutComments(b), []byte("}\n"))
+		if b = withoutComments(b); name == formScript {
+			form = b
+			continue
+		}
+		script = slices.Concat(script, []byte("{\n"), b, []byte("}\n"))
 	}
 	style, err := staticFiles.ReadFile("static/style.css")
 	if err != nil {
@@ -92,6 +99,7 @@ func (v views) readAssets() error {
 	}
 	icon, err := staticFiles.ReadFile("static/icon.svg")
 	v.add("script", ".js", "text/javascript; charset=utf-8", script)
+	v.add("form", ".js", "text/javascript; charset=utf-8", form)
 	v.add("style", ".css", "text/css; charset=utf-8", style)
 	v.add("icon", ".svg", "image/svg+xml", icon)
 	return err
@@ -147,6 +155,8 @@ func (v views) functions(root string) template.FuncMap {
 		"size":    size,
 		"state":   state,
 		"options": optionsOf,
+		"output":  outputOf,
+		"changed": changed,
 		"prose":   prose,
 		"text":    text,
 	}

@@ -36,12 +36,13 @@ func (v *visit) WriteHeader(status int) {
 }
 
 // newPolicy returns the Content-Security-Policy of pages. A page may load the service's own files,
-// send files to the storage, show pictures from the storage, and play media from any address. Its
+// send files to the storage, show pictures from the storage and those that answers of the service contain,
+// and play media from any address and files that a person chose. Its
 // forms lead to the dashboard, and the one to sign out also to the provider. Inline scripts and styles
 // are forbidden.
 func newPolicy(storage, signOut *url.URL) string {
-	return "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'" + origin(storage) + "; connect-src 'self'" + origin(storage) +
-		"; media-src 'self' http: https:; form-action 'self'" + origin(signOut) + "; base-uri 'none'; frame-ancestors 'none'"
+	return "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:" + origin(storage) + "; connect-src 'self'" + origin(storage) +
+		"; media-src 'self' blob: http: https:; form-action 'self'" + origin(signOut) + "; base-uri 'none'; frame-ancestors 'none'"
 }
 
 // origin returns a space and the scheme and host of an address; "" for nil.

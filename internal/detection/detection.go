@@ -18,9 +18,21 @@ const (
 // Centre returns the middle of the box.
 func (b Box) Centre() geom.Point { return geom.Point{X: b.X, Y: b.Y} }
 
+// Lerp returns the box that is t of the way from b to c.
+func (b Box) Lerp(c Box, t float32) Box {
+	centre := b.Centre().Lerp(c.Centre(), t)
+	return Box{X: centre.X, Y: centre.Y, Size: b.Size + (c.Size-b.Size)*t}
+}
+
 // Same tells whether two boxes of a frame are of one face.
 func (b Box) Same(c Box) bool {
 	return geom.Distance(b.Centre(), c.Centre()) < sameFace*max(b.Size, c.Size)
+}
+
+// Contains tells whether a point is in the box.
+func (b Box) Contains(p geom.Point) bool {
+	half := b.Size / 2
+	return p.X >= b.X-half && p.X < b.X+half && p.Y >= b.Y-half && p.Y < b.Y+half
 }
 
 // Inside tells whether enough of the box is within the frame to find a face.

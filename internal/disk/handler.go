@@ -43,6 +43,9 @@ func (o *Objects) get(w http.ResponseWriter, r *http.Request) {
 	header.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Cache-Control", "private")
+	if kind := lipsync.MediaType(name); kind != "" { // otherwise ServeContent derives it from the content
+		header.Set("Content-Type", kind)
+	}
 	http.ServeContent(w, r, name, info.ModTime(), f)
 }
 

@@ -25,13 +25,16 @@ type privateAddress string
 
 func (p privateAddress) Error() string { return string(p) }
 
-// statusError is an answer without the file.
+// statusError is an answer without the file, or the refusal of one that was sent.
 type statusError struct {
 	status     int
 	retryAfter time.Duration // as the server asks; 0 if it doesn't
 }
 
 func (s *statusError) Error() string { return fmt.Sprintf("status %d", s.status) }
+
+// HTTPStatusCode returns the status, for callers of Send.
+func (s *statusError) HTTPStatusCode() int { return s.status }
 
 // busy reports whether the status is about the server rather than the file.
 func (s *statusError) busy() bool {

@@ -1,5 +1,5 @@
-// Package fetch downloads the files at clients' URLs. It refuses URLs that lead to this machine or
-// its private network.
+// Package fetch downloads the files at clients' URLs, and sends files to such URLs. It refuses URLs that
+// lead to this machine or its private network.
 package fetch
 
 import (
@@ -20,29 +20,33 @@ import (
 // These limits of a fetch are fixed.
 const (
 	maxRedirects   = 5
-	maxCuts        = 5 // largest number of times that an interrupted fetch is continued
+	maxCuts        = 5 // largest number of times that an interrupted fetch is continued, or a file is sent again
 	maxHeaderBytes = 64 << 10
 	connectTimeout = 10 * time.Second
+	// continueTimeout is the time for a server to say that it takes a file. Then the file is sent anyway,
+	// since some servers say nothing. curl waits as long.
+	continueTimeout = time.Second
 )
 
 // Options are the options of a Client.
 type Options struct {
 	AllowPrivate bool          // also connect to loopback, RFC 1918 and fc00::/7 addresses
 	PrivateHint  string        // end of the error that refuses one of those, which tells operators how to allow them; may be ""
-	Total        time.Duration // longest time of one fetch, with its redirects and body
+	Total        time.Duration // longest time of one fetch or Send, with its redirects, tries and body
 	Stall        time.Duration // longest time without a byte
 }
 
-// firstPause is the pause before an interrupted fetch is continued. Each further pause is twice as
+// firstPause is the pause before an interrupted fetch is continued, or a file is sent again. Each further pause is twice as
 // long.
 const firstPause = time.Second
 
-// Client fetches over http and https, on any port of a public address. It uses no proxy of the
+// Client fetches and sends over http and https, on any port of a public address. It uses no proxy of the
 // environment and keeps no cookies. Credentials in a URL go only to the URL's own host.
 type Client struct {
 	http    *http.Client
+	sender  *http.Client // follows no redirects
 	options Options
-	pause   time.Duration // before a fetch is first continued
+	pause   time.Duration // before a fetch is first continued, or a file is first sent again
 }
 
 // New returns a client.
@@ -69,18 +73,21 @@ func newClient(o Options, resolver *net.Resolver) *Client {
 			return nil
 		},
 	}
-	return &Client{options: o, pause: firstPause, http: &http.Client{
-		CheckRedirect: checkRedirect,
-		Transport: &http.Transport{
-			DialContext:            dialer.DialContext,
-			TLSHandshakeTimeout:    connectTimeout,
-			ResponseHeaderTimeout:  o.Stall,
-			MaxResponseHeaderBytes: maxHeaderBytes,
-			DisableCompression:     true, // a small body must not become a huge one
-			DisableKeepAlives:      true,
-			ForceAttemptHTTP2:      true,
-		},
-	}}
+	transport := &http.Transport{
+		DialContext:            dialer.DialContext,
+		TLSHandshakeTimeout:    connectTimeout,
+		ResponseHeaderTimeout:  o.Stall,
+		ExpectContinueTimeout:  continueTimeout,
+		MaxResponseHeaderBytes: maxHeaderBytes,
+		DisableCompression:     true, // a small body must not become a huge one
+		DisableKeepAlives:      true,
+		ForceAttemptHTTP2:      true,
+	}
+	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &Client{
+		http:   &http.Client{CheckRedirect: checkRedirect, Transport: transport},
+		sender: &http.Client{CheckRedirect: stay, Transport: transport}, options: o, pause: firstPause,
+	}
 }
 
 // checkRedirect stops long chains of redirects. It also removes the Referer: the URL before may

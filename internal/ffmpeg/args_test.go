@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"lipsync/internal/lipsync"
 )
 
 func TestFilters(t *testing.T) {
@@ -19,6 +21,8 @@ func TestFilters(t *testing.T) {
 		{"plain", func(*Video) {}, span{to: 9}, "setpts=PTS-STARTPTS,fps=25/1" + end},
 		{"seek", func(*Video) {}, span{from: 50, to: 60, seek: true},
 			"setpts=PTS-(512),fps=25/1,trim=start_pts=50:end_pts=60" + end},
+		{"resampled", func(v *Video) { v.Rate, v.Resampled = RateOf(23976), true }, span{to: 9},
+			"setpts=PTS-STARTPTS,fps=24000/1001:eof_action=pass" + end},
 		{"interlaced", func(v *Video) { v.interlaced = true }, span{to: 9},
 			"setpts=PTS-STARTPTS,bwdif=mode=send_frame:deint=interlaced,fps=25/1" + end},
 		{"alpha", func(v *Video) { v.alpha, v.rgb = true, true }, span{to: 9},
@@ -55,22 +59,27 @@ func TestDecodeArgs(t *testing.T) {
 }
 
 // TestNVIDIA checks that a job decodes and encodes on the GPU, or on the CPU only. The CPU also
-// encodes small pictures, which NVIDIA's encoder refuses.
+// encodes small pictures, which NVIDIA's encoder refuses, and other codecs and qualities than the defaults.
 func TestNVIDIA(t *testing.T) {
 	for _, test := range []struct {
 		nvidia        bool
 		width, height int
+		output        lipsync.Output
 		encoder       string
 	}{
-		{false, 1280, 720, "libx264"},
-		{true, 1280, 720, "h264_nvenc"},
-		{true, 160, 160, "h264_nvenc"},
-		{true, 158, 720, "libx264"},
-		{true, 1280, 158, "libx264"},
+		{false, 1280, 720, lipsync.Output{}, "libx264"},
+		{true, 1280, 720, lipsync.Output{}, "h264_nvenc"},
+		{true, 160, 160, lipsync.Output{Format: lipsync.MOV}, "h264_nvenc"},
+		{true, 158, 720, lipsync.Output{}, "libx264"},
+		{true, 1280, 158, lipsync.Output{}, "libx264"},
+		{true, 1280, 720, lipsync.Output{Quality: lipsync.Medium}, "libx264"},
+		{true, 1280, 720, lipsync.Output{Codec: lipsync.HEVC}, "libx265"},
+		{true, 1280, 720, lipsync.Output{Format: lipsync.WebM}, "libvpx-vp9"},
+		{true, 1280, 720, lipsync.Output{Format: lipsync.MOV, Codec: lipsync.ProRes}, "prores_ks"},
 	} {
 		in := &Info{Path: "in", Format: "mov", Video: &Video{codec: "h264", Width: test.width, Height: test.height, Rate: Rate{25, 1}}}
 		tools := &Tools{Threads: 2, NVIDIA: test.nvidia}
-		decode, encode := decodeArgs(tools, in, span{to: 9}), encodeArgs(tools, in.Video, "aac", "out")
+		decode, encode := decodeArgs(tools, in, span{to: 9}), encodeArgs(tools, in.Video, test.output, "aac", "out")
 		if at := slices.Index(decode, "-hwaccel"); (at >= 0) != test.nvidia || at > slices.Index(decode, "-i") {
 			t.Errorf("%+v: decodes by %s", test, decode)
 		}
@@ -89,6 +98,9 @@ func TestAudioEncoderArgs(t *testing.T) {
 		{Audio{SampleRate: 44100, Channels: 2}, "-c:a aac -b:a 192k -ac 2 -ar 44100"},
 		{Audio{SampleRate: 192000, Channels: 6}, "-c:a aac -b:a 384k -ac 6 -ar 48000"},
 		{Audio{SampleRate: 48000, Channels: 8}, "-c:a aac -b:a 192k -ac 2 -ar 48000"},
+		{Audio{SampleRate: 44100, Channels: 1, Opus: true}, "-c:a libopus -b:a 96k -ac 1 -ar 48000"},
+		{Audio{SampleRate: 48000, Channels: 3, Opus: true}, "-c:a libopus -b:a 160k -ac 2 -ar 48000"},
+		{Audio{SampleRate: 48000, Channels: 6, Opus: true}, "-c:a libopus -b:a 320k -ac 6 -ar 48000"},
 	} {
 		if got := strings.Join(test.audio.EncoderArgs(), " "); got != test.want {
 			t.Errorf("%+v: got %s, want %s", test.audio, got, test.want)
@@ -135,6 +147,17 @@ func TestRates(t *testing.T) {
 	for _, bad := range []string{"", "0/0", "1/0", "-1/1", "x", "1/x", "99999999999/1", "1"} {
 		if r, ok := parseRate(bad); ok {
 			t.Errorf("%q is the rate %s", bad, r)
+		}
+	}
+}
+
+func TestRateOf(t *testing.T) {
+	for frames, want := range map[int64]string{
+		25000: "25000/1000", 23976: "24000/1001", 29970: "30000/1001", 47952: "48000/1001", 59940: "60000/1001",
+		119880: "120000/1001", 29971: "29971/1000", 24000: "24000/1000", 1000: "1000/1000",
+	} {
+		if got := RateOf(frames).String(); got != want {
+			t.Errorf("%d: got %s, want %s", frames, got, want)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"lipsync/internal/lipsync"
 	"lipsync/internal/sandbox"
 )
 
@@ -15,35 +16,60 @@ import (
 // mono.
 const PCMRate = 16000
 
-// Transcode writes the file's sound as AAC in MP4 to the path aac, and as samples at PCMRate to
-// pcm. Both start at in.Begin, counted from the first sample, whatever its time stamp. Gaps in the
+// Transcode writes the file's sound to the path encoded, as AAC in MP4 or as Opus in WebM, and as samples
+// at PCMRate to pcm. Both start at in.Begin, counted from the first sample, whatever its time stamp. Gaps in the
 // time stamps become silence; if that takes too much memory, Transcode returns an error and 0
 // samples. It stops after the duration most. It returns the number of samples at PCMRate.
-func (t *Tools) Transcode(ctx context.Context, in *Info, aac string, pcm io.Writer, most time.Duration) (int64, error) {
-	return t.transcode(ctx, in, aac, pcm, trackArgs(in, most))
+func (t *Tools) Transcode(ctx context.Context, in *Info, encoded string, pcm io.Writer, most time.Duration) (int64, error) {
+	return t.transcode(ctx, in, encoded, pcm, trackArgs(in, most))
 }
 
 // TranscodeTo does the same as Transcode, for a sound of exactly the length: it cuts a longer one, and
 // appends silence to a shorter one.
-func (t *Tools) TranscodeTo(ctx context.Context, in *Info, aac string, pcm io.Writer, length time.Duration) (int64, error) {
-	return t.transcode(ctx, in, aac, pcm, trackArgs(in, length, "apad=whole_dur="+seconds(length)))
+func (t *Tools) TranscodeTo(ctx context.Context, in *Info, encoded string, pcm io.Writer, length time.Duration) (int64, error) {
+	return t.transcode(ctx, in, encoded, pcm, trackArgs(in, length, "apad=whole_dur="+seconds(length)))
 }
 
-func (t *Tools) transcode(ctx context.Context, in *Info, aac string, pcm io.Writer, track []string) (int64, error) {
-	p, err := t.startReader(ctx, t.FFmpeg, transcodeArgs(in, aac, track), sandbox.Files{Read: []string{in.Path}, Write: []string{aac}}, soundMemory)
+func (t *Tools) transcode(ctx context.Context, in *Info, encoded string, pcm io.Writer, track []string) (int64, error) {
+	n, err := t.pipeSound(ctx, transcodeArgs(in, encoded, track), sandbox.Files{Read: []string{in.Path}, Write: []string{encoded}}, pcm)
+	return n / 2, err
+}
+
+// pipeSound copies what ffmpeg writes to its pipe, and returns the number of bytes. Its error is a decodeError
+// if ffmpeg fails. If ffmpeg had too little memory for the silence of a gap, the number is 0.
+func (t *Tools) pipeSound(ctx context.Context, args []string, files sandbox.Files, to io.Writer) (n int64, err error) {
+	p, err := t.startReader(ctx, t.FFmpeg, args, files, soundMemory)
 	if err != nil {
 		return 0, err
 	}
-	n, err := io.Copy(pcm, p)
-	if err != nil {
-		return 0, fmt.Errorf("read samples: %w", p.late(err, stallTime))
+	for buffer := make([]byte, 64<<10); ; {
+		m, err := p.Read(buffer)
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return 0, decodeError{p.late(err, stallTime)}
+		}
+		if _, err := to.Write(buffer[:m]); err != nil {
+			p.stop()
+			return 0, err
+		}
+		n += int64(m)
 	}
 	err = p.wait()
 	if strings.Contains(p.stderr.String(), unfilledGap) {
-		return 0, fmt.Errorf("%s: %s", p.name, p.stderr.String())
+		n, err = 0, fmt.Errorf("%s: %s", p.name, p.stderr.String())
 	}
-	return n / 2, err
+	if err != nil {
+		return n, decodeError{err}
+	}
+	return n, nil
 }
+
+// decodeError is the error of a decoder, and not of the files that it writes.
+type decodeError struct{ error }
+
+func (e decodeError) Unwrap() error { return e.error }
 
 // unfilledGap is in ffmpeg's log if there was too little memory for the silence of a gap. ffmpeg
 // then continues without the silence.
@@ -59,10 +85,9 @@ const (
 
 // transcodeArgs returns the arguments that encode the sound that track selects, and write its
 // samples to the pipe.
-func transcodeArgs(in *Info, aac string, track []string) []string {
+func transcodeArgs(in *Info, encoded string, track []string) []string {
 	args := append(soundInput(in), track...)
-	args = append(args, in.Audio.EncoderArgs()...)
-	args = append(args, "-map_metadata", "-1", "-f", "mp4", "-y", "file:"+aac)
+	args = append(args, in.Audio.fileArgs(encoded)...)
 	return append(append(args, track...), pcmArgs()...)
 }
 
@@ -119,12 +144,27 @@ func soundInput(in *Info) []string {
 // and the sample rates that every player supports. Anything else becomes stereo or 48 kHz.
 func (a *Audio) EncoderArgs() []string {
 	channels := a.encoded()
+	if a.Opus {
+		// Somewhat more than Xiph's recommendations for sound that listeners can't tell from the
+		// source: 128 kbit/s for stereo, 256 for 5.1 (wiki.xiph.org/Opus_Recommended_Settings).
+		bits := map[int]string{1: "96k", 2: "160k", 6: "320k"}[channels]
+		return []string{"-c:a", "libopus", "-b:a", bits, "-ac", strconv.Itoa(channels), "-ar", "48000"}
+	}
 	bits := map[int]string{1: "128k", 2: "192k", 6: "384k"}[channels]
 	rate := 48000
 	if a.SampleRate == 44100 {
 		rate = 44100
 	}
 	return []string{"-c:a", "aac", "-b:a", bits, "-ac", strconv.Itoa(channels), "-ar", strconv.Itoa(rate)}
+}
+
+// fileArgs returns ffmpeg's arguments that encode the sound a to the path.
+func (a *Audio) fileArgs(path string) []string {
+	format := lipsync.MP4
+	if a.Opus {
+		format = lipsync.WebM
+	}
+	return append(a.EncoderArgs(), "-map_metadata", "-1", "-f", format.String(), "-y", "file:"+path)
 }
 
 // encoded returns the number of channels that the sound has in an output: 1, 2 or 6.

@@ -8,7 +8,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
+
+	"lipsync/internal/lipsync"
+	"lipsync/internal/sandbox"
 )
 
 // Check makes a video of one black frame and a tenth of a second of silence in the folder dir,
@@ -36,9 +41,32 @@ func (t *Tools) Check(ctx context.Context, dir string) (err error) {
 	return nil
 }
 
+// ErrNoEncoder means that ffmpeg was built without an encoder.
+var ErrNoEncoder = errors.New("ffmpeg doesn't have the encoder")
+
+// CheckOutput returns ErrNoEncoder if ffmpeg can't encode pictures or sound as o has them.
+func (t *Tools) CheckOutput(ctx context.Context, o lipsync.Output) error {
+	p, err := t.startReader(ctx, t.FFmpeg, []string{"-v", "error", "-encoders"}, sandbox.Files{}, memorySize)
+	if err != nil {
+		return err
+	}
+	list, err := p.readAll(reportSize)
+	if err != nil {
+		return fmt.Errorf("list encoders: %w", err)
+	}
+	sound := &Audio{Opus: o.Format == lipsync.WebM}
+	for _, args := range [][]string{t.EncoderArgs(&Video{}, o), sound.EncoderArgs()} {
+		// A line has flags, the name and a description.
+		if encoder := args[1]; !slices.Contains(strings.Fields(string(list)), encoder) {
+			return fmt.Errorf("%w %s", ErrNoEncoder, encoder)
+		}
+	}
+	return nil
+}
+
 func (t *Tools) encodeBlack(ctx context.Context, aac, output string) error {
 	v := &Video{Width: 64, Height: 64, Rate: Rate{25, 1}}
-	e, err := t.Encode(ctx, v, aac, output)
+	e, err := t.Encode(ctx, v, lipsync.Output{}, aac, output)
 	if err != nil {
 		return err
 	}
@@ -51,12 +79,26 @@ func (t *Tools) encodeBlack(ctx context.Context, aac, output string) error {
 
 // silence returns a mono WAV file of 16-bit samples at PCMRate, which are all 0.
 func silence(samples uint32) []byte {
+	return append(wavHeader(1, PCMRate, 2*samples), make([]byte, 2*samples)...)
+}
+
+// wavHeaderBytes is the size of the header of a WAV.
+const wavHeaderBytes = 44
+
+// wavHeader returns the header of a WAV with size bytes of 16-bit samples (Multimedia Programming Interface and Data
+// Specifications 1.0, IBM and Microsoft, 1991).
+func wavHeader(channels uint16, rate, size uint32) []byte {
+	const pcm, bits = 1, 16
 	b := append([]byte(nil), "RIFF"...)
-	b = binary.LittleEndian.AppendUint32(b, 36+2*samples)
-	b = append(b, "WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00"...) // 16 bytes: PCM, one channel
-	b = binary.LittleEndian.AppendUint32(b, PCMRate)
-	b = binary.LittleEndian.AppendUint32(b, 2*PCMRate) // bytes a second
-	b = append(b, "\x02\x00\x10\x00data"...)           // bytes and bits of a sample
-	b = binary.LittleEndian.AppendUint32(b, 2*samples)
-	return append(b, make([]byte, 2*samples)...)
+	b = binary.LittleEndian.AppendUint32(b, wavHeaderBytes-8+size)
+	b = append(b, "WAVEfmt "...)
+	b = binary.LittleEndian.AppendUint32(b, 16) // bytes until the samples' own header
+	b = binary.LittleEndian.AppendUint16(b, pcm)
+	b = binary.LittleEndian.AppendUint16(b, channels)
+	b = binary.LittleEndian.AppendUint32(b, rate)
+	b = binary.LittleEndian.AppendUint32(b, rate*uint32(channels)*bits/8) // bytes a second
+	b = binary.LittleEndian.AppendUint16(b, channels*bits/8)              // bytes of a sample of all channels
+	b = binary.LittleEndian.AppendUint16(b, bits)
+	b = append(b, "data"...)
+	return binary.LittleEndian.AppendUint32(b, size)
 }

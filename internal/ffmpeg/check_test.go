@@ -1,12 +1,14 @@
 package ffmpeg_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"lipsync/internal/ffmpeg"
+	"lipsync/internal/lipsync"
 )
 
 // TestCheck checks programs that work, and then lets each program fail.
@@ -31,5 +33,32 @@ func TestCheck(t *testing.T) {
 	}
 	if left, err := os.ReadDir(dir); len(left) > 0 || err != nil {
 		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// TestCheckOutput finds the encoders of all outputs, and then lets those of some be missing.
+func TestCheckOutput(t *testing.T) {
+	works, err := ffmpeg.Find(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	script := filepath.Join(t.TempDir(), "ffmpeg")
+	if err := os.WriteFile(script, []byte("#!/bin/sh\necho ' V....D libx264 H.264'\necho ' V..... libvpx-vp9 VP9'\necho ' A..... aac AAC'\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	few := &ffmpeg.Tools{FFmpeg: script, Threads: 1}
+	for lacks, o := range map[string]lipsync.Output{
+		"":          {Codec: lipsync.VP9},
+		"libx265":   {Format: lipsync.MOV, Codec: lipsync.HEVC},
+		"prores_ks": {Format: lipsync.MOV, Codec: lipsync.ProRes},
+		"libopus":   {Format: lipsync.WebM},
+	} {
+		if err := works.CheckOutput(t.Context(), o); err != nil {
+			t.Errorf("%+v: got %v, want no error", o, err)
+		}
+		err := few.CheckOutput(t.Context(), o)
+		if errors.Is(err, ffmpeg.ErrNoEncoder) != (lacks != "") || lacks != "" && !strings.HasSuffix(err.Error(), lacks) {
+			t.Errorf("%+v: got %v, want that %q is missing", o, err, lacks)
+		}
 	}
 }

@@ -10,21 +10,22 @@ import (
 	"strconv"
 	"strings"
 
+	"lipsync/internal/lipsync"
 	"lipsync/internal/sandbox"
 )
 
-// Encoder writes frames and sound as MP4.
+// Encoder writes frames and sound as a video.
 type Encoder struct {
 	p            *process
 	part, output string
 }
 
-// Encode starts to write a video in the format of v, with the sound in the MP4 file aac, to the
-// path output. The file exists only after Finish.
-func (t *Tools) Encode(ctx context.Context, v *Video, aac, output string) (*Encoder, error) {
+// Encode starts to write a video of the size and rate of v, in the format and quality of o, to the path
+// output. sound is a file that Transcode or Mix encoded for the format. The file exists only after Finish.
+func (t *Tools) Encode(ctx context.Context, v *Video, o lipsync.Output, sound, output string) (*Encoder, error) {
 	e := &Encoder{part: output + ".part", output: output}
 	var err error
-	e.p, err = t.startWriter(ctx, t.FFmpeg, encodeArgs(t, v, aac, e.part), sandbox.Files{Read: []string{aac}, Write: []string{e.part}})
+	e.p, err = t.startWriter(ctx, t.FFmpeg, encodeArgs(t, v, o, sound, e.part), sandbox.Files{Read: []string{sound}, Write: []string{e.part}})
 	if err != nil {
 		return nil, errors.Join(err, e.discard())
 	}
@@ -62,15 +63,26 @@ func (e *Encoder) discard() error {
 	return nil
 }
 
-func encodeArgs(t *Tools, v *Video, aac, output string) []string {
+func encodeArgs(t *Tools, v *Video, o lipsync.Output, sound, output string) []string {
 	args := []string{"-v", "error", "-protocol_whitelist", "file,pipe",
 		"-f", "rawvideo", "-pix_fmt", "yuv420p", "-s", fmt.Sprintf("%dx%d", v.Width, v.Height),
 		"-r", v.Rate.String(), "-thread_queue_size", "2", "-i", "pipe:0",
-		"-protocol_whitelist", "file", "-f", "mov", "-i", "file:" + aac,
+		"-protocol_whitelist", "file", "-f", demuxer(o.Format), "-i", "file:" + sound,
 		"-map", "0:v", "-map", "1:a", "-c:a", "copy",
 		"-vf", v.tags()}
-	args = append(args, t.EncoderArgs(v)...)
-	return append(args, "-map_metadata", "-1", "-movflags", "+faststart", "-f", "mp4", "-y", "file:"+output)
+	args = append(args, t.EncoderArgs(v, o)...)
+	if o.Format != lipsync.WebM {
+		args = append(args, "-movflags", "+faststart")
+	}
+	return append(args, "-map_metadata", "-1", "-f", o.Format.String(), "-y", "file:"+output)
+}
+
+// demuxer returns ffmpeg's name of the demuxer of files of a format.
+func demuxer(f lipsync.Format) string {
+	if f == lipsync.WebM {
+		return "matroska"
+	}
+	return "mov"
 }
 
 // nvidiaSide is the shorter side of the smallest pictures that NVIDIA's encoder gets, in pixels.
@@ -78,9 +90,21 @@ func encodeArgs(t *Tools, v *Video, aac, output string) []string {
 // gpu-check checks it.
 const nvidiaSide = 160
 
-// EncoderArgs returns ffmpeg's arguments that select the encoder for frames of v, and its quality.
-func (t *Tools) EncoderArgs(v *Video) []string {
-	if t.NVIDIA && min(v.Width, v.Height) >= nvidiaSide {
+// EncoderArgs returns ffmpeg's arguments that select the encoder of o for frames of v, and its quality.
+func (t *Tools) EncoderArgs(v *Video, o lipsync.Output) []string {
+	threads, quality := strconv.Itoa(t.Threads), qualities[o.VideoCodec()][o.Quality]
+	switch o.VideoCodec() {
+	case lipsync.HEVC:
+		// cutree=0, as mbtree=0 below. Moreover, x265 3.5 writes past the end of a buffer with it.
+		return []string{"-c:v", "libx265", "-preset", "fast", "-crf", quality,
+			"-x265-params", "log-level=error:cutree=0:pools=" + threads + ":ctu=" + strconv.Itoa(block(v)),
+			"-tag:v", "hvc1"} // Apple's players take no other tag
+	case lipsync.VP9:
+		return []string{"-c:v", "libvpx-vp9", "-deadline", "good", "-cpu-used", "4", "-row-mt", "1", "-crf", quality, "-b:v", "0", "-threads", threads}
+	case lipsync.ProRes:
+		return []string{"-c:v", "prores_ks", "-profile:v", quality, "-pix_fmt", "yuv422p10le", "-vendor", "apl0", "-threads", threads}
+	}
+	if t.NVIDIA && o.Quality == lipsync.High && min(v.Width, v.Height) >= nvidiaSide {
 		// About the quality of libx264 below.
 		return []string{"-c:v", "h264_nvenc", "-profile:v", "high", "-preset", "p5", "-tune", "hq", "-rc", "vbr", "-cq", "16", "-b:v", "0", "-spatial_aq", "1"}
 	}
@@ -88,8 +112,8 @@ func (t *Tools) EncoderArgs(v *Video) []string {
 		// As close to the source as the default preset with crf 16, in half the time, and without
 		// the look-ahead that takes most of the memory. The default preset also spends that many
 		// more bits on chroma.
-		"-preset", "veryfast", "-crf", "14", "-x264-params", "mbtree=0:sync-lookahead=0:chroma-qp-offset=-4",
-		"-threads", strconv.Itoa(t.Threads)}
+		"-preset", "veryfast", "-crf", quality, "-x264-params", "mbtree=0:sync-lookahead=0:chroma-qp-offset=-4",
+		"-threads", threads}
 }
 
 // tags returns the filter that marks the frames' colour space, as far as the source names it.

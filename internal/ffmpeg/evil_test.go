@@ -13,6 +13,7 @@ import (
 
 	"lipsync/internal/ffmpeg"
 	"lipsync/internal/ffmpeg/ffmpegtest"
+	"lipsync/internal/lipsync"
 )
 
 // evil returns tools whose programs do what their input says, instead of reading media.
@@ -62,7 +63,7 @@ func TestEvil(t *testing.T) {
 			return err
 		}, "did"},
 		{"encode", func() error {
-			e, err := tools.Encode(t.Context(), &ffmpeg.Video{Width: 2, Height: 2, Rate: ffmpeg.Rate{Num: 25, Den: 1}}, in, strings.TrimSuffix(out, ".part"))
+			e, err := tools.Encode(t.Context(), &ffmpeg.Video{Width: 2, Height: 2, Rate: ffmpeg.Rate{Num: 25, Den: 1}}, lipsync.Output{}, in, strings.TrimSuffix(out, ".part"))
 			if err != nil {
 				return err
 			}

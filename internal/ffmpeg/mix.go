@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"strconv"
-	"strings"
 	"time"
 
 	"lipsync/internal/sandbox"
@@ -18,10 +17,11 @@ const mixRate = 48000
 
 // Mix describes the sound of an output. A gain is a factor of amplitude.
 type Mix struct {
-	Voice     *Info // the speech track
-	VoiceGain float64
-	Original  *Original     // nil: there is only the voice
-	Length    time.Duration // of the mix
+	Voice      *Info // the speech track
+	VoiceGain  float64
+	VoiceParts []Part
+	Original   *Original     // nil: there is only the voice
+	Length     time.Duration // of the mix
 }
 
 // Original describes the video's own sound in a mix. It starts with the video's first frame, or with the
@@ -33,15 +33,23 @@ type Original struct {
 	Speed  float64       // by which it plays faster: .5 to 2
 	Repeat bool          // it starts again after its span; otherwise silence follows
 	Duck   bool          // it is lowered while the voice is heard
+	Parts  []Part
 }
 
-// Mix writes the mix as AAC in MP4 to the path aac. With an original it has the original's channels, as
+// Part is a part of a sound with a gain of its own, instead of that of the sound. Parts are in order of time, and none overlaps
+// another.
+type Part struct {
+	From, To time.Duration
+	Gain     float64
+}
+
+// Mix writes the mix to the path encoded, in the format of the voice. With an original it has the original's channels, as
 // far as EncoderArgs keeps them, and otherwise the voice's. scratch is the path of a temporary file. The
 // error is ErrUnsupported if the original can't be decoded.
 //
 // The original is decoded to scratch first, since only a file of exactly one span can be repeated without
 // a gap.
-func (t *Tools) Mix(ctx context.Context, m Mix, scratch, aac string) error {
+func (t *Tools) Mix(ctx context.Context, m Mix, scratch, encoded string) error {
 	read := []string{m.Voice.Path}
 	if o := m.Original; o != nil {
 		defer os.Remove(scratch)
@@ -54,13 +62,9 @@ func (t *Tools) Mix(ctx context.Context, m Mix, scratch, aac string) error {
 		}
 		read = append(read, scratch)
 	}
-	return t.pipeSound(ctx, mixArgs(m, scratch, aac), sandbox.Files{Read: read, Write: []string{aac}}, io.Discard)
+	_, err := t.pipeSound(ctx, mixArgs(m, scratch, encoded), sandbox.Files{Read: read, Write: []string{encoded}}, io.Discard)
+	return err
 }
-
-// decodeError is the error of a decoder, and not of the files that it writes.
-type decodeError struct{ error }
-
-func (e decodeError) Unwrap() error { return e.error }
 
 // decodeOriginal writes the span of the original to the path wav, at its speed.
 func (t *Tools) decodeOriginal(ctx context.Context, o *Original, wav string) error {
@@ -68,36 +72,8 @@ func (t *Tools) decodeOriginal(ctx context.Context, o *Original, wav string) err
 	if err != nil {
 		return err
 	}
-	err = t.pipeSound(ctx, originalArgs(o), sandbox.Files{Read: []string{o.Video.Path}}, file)
+	_, err = t.pipeSound(ctx, originalArgs(o), sandbox.Files{Read: []string{o.Video.Path}}, file)
 	return errors.Join(err, file.Close())
-}
-
-// pipeSound copies what ffmpeg writes to its pipe. Its error is a decodeError if ffmpeg fails.
-func (t *Tools) pipeSound(ctx context.Context, args []string, files sandbox.Files, to io.Writer) error {
-	p, err := t.startReader(ctx, t.FFmpeg, args, files, soundMemory)
-	if err != nil {
-		return err
-	}
-	for buffer := make([]byte, 64<<10); ; {
-		n, err := p.Read(buffer)
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return decodeError{p.late(err, stallTime)}
-		}
-		if _, err := to.Write(buffer[:n]); err != nil {
-			p.stop()
-			return err
-		}
-	}
-	if err = p.wait(); err == nil && strings.Contains(p.stderr.String(), unfilledGap) {
-		err = fmt.Errorf("%s: %s", p.name, p.stderr.String())
-	}
-	if err != nil {
-		return decodeError{err}
-	}
-	return nil
 }
 
 // originalArgs returns the arguments that write the span of the original to the pipe, as WAV.
@@ -115,20 +91,22 @@ func originalArgs(o *Original) []string {
 const (
 	// The highest level of EBU R 128, -1 dB, as far as samples show it. The limiter's delay is compensated.
 	limiter = "alimiter=limit=0.891:level=0:latency=1"
+	// The highest level of samples. This limiter leaves every original as it is.
+	fullLimiter = "alimiter=limit=1:level=0:latency=1"
 	// A voice of -20 dB lowers the original by some 12 dB, within a tenth of a second, and the original
 	// comes back in half a second. The values were chosen by ear.
 	ducker = "sidechaincompress=threshold=0.015:ratio=6:attack=20:release=400:link=maximum"
 )
 
-// mixArgs returns the arguments that write the mix to the path aac, and its samples to the pipe. wav has
+// mixArgs returns the arguments that write the mix to the path encoded, and its samples to the pipe. wav has
 // the original. The padding of the voice has an end, since ffmpeg 5.1 may wait forever for the end of a
 // sound that silence follows without end.
-func mixArgs(m Mix, wav, aac string) []string {
-	args, encoded, mixed := soundInput(m.Voice), m.Voice.Audio, m.voice()
+func mixArgs(m Mix, wav, encoded string) []string {
+	args, sound, mixed := soundInput(m.Voice), m.Voice.Audio, m.voice()
 	if o := m.Original; o != nil {
-		encoded = &Audio{SampleRate: mixRate, Channels: o.Video.Audio.Channels}
-		mixed += "," + encoded.layout(m.Voice.Audio.Channels)
-		original := fmt.Sprintf("[1:a]volume=%g", o.Gain)
+		sound = &Audio{SampleRate: mixRate, Channels: o.Video.Audio.Channels, Opus: sound.Opus}
+		mixed += "," + sound.layout(m.Voice.Audio.Channels)
+		original := "[1:a]" + volume(o.Gain, o.Parts)
 		if o.Duck {
 			mixed += ",asplit[voice][key];" + original + "[loud];[loud][key]" + ducker + "[original]"
 		} else {
@@ -140,15 +118,41 @@ func mixArgs(m Mix, wav, aac string) []string {
 		}
 		args = append(args, "-protocol_whitelist", "file", "-f", "wav", "-i", "file:"+wav)
 	}
-	args = append(args, "-filter_complex", mixed+",atrim=end="+seconds(m.Length)+","+limiter+",asplit[aac][pcm]", "-map", "[aac]")
-	args = append(args, encoded.EncoderArgs()...)
-	args = append(args, "-map_metadata", "-1", "-f", "mp4", "-y", "file:"+aac, "-map", "[pcm]")
+	limiter := limiter
+	if m.Original != nil && len(m.Original.Parts) > 0 {
+		limiter = fullLimiter
+	}
+	args = append(args, "-filter_complex", mixed+",atrim=end="+seconds(m.Length)+","+limiter+",asplit[encoded][pcm]", "-map", "[encoded]")
+	args = append(append(args, sound.fileArgs(encoded)...), "-map", "[pcm]")
 	return append(args, pcmArgs()...)
+}
+
+// gainSteps is the number of gains in a second, where a sound has parts.
+const gainSteps = 1000
+
+// volume returns the filter for the gain of a sound with parts. The gain changes within fadeSeconds: inside a part, so that the sound outside of
+// all parts stays as it is, or at the beginning of a part that follows another at once.
+func volume(gain float64, parts []Part) string {
+	if len(parts) == 0 {
+		return fmt.Sprintf("volume=%g", gain)
+	}
+	sum, before := fmt.Sprint(gain), gain
+	change := func(at, to float64) {
+		sum += fmt.Sprintf("+(%g)*clip((t-%g)/%g,0,1)", to-before, at, fadeSeconds)
+		before = to
+	}
+	for i, p := range parts {
+		change(p.From.Seconds(), p.Gain)
+		if i+1 == len(parts) || parts[i+1].From > p.To {
+			change(p.To.Seconds()-fadeSeconds, gain)
+		}
+	}
+	return fmt.Sprintf("aresample=%d,asetnsamples=n=%d:p=0,volume=eval=frame:volume='%s'", mixRate, mixRate/gainSteps, sum)
 }
 
 // voice returns the filters for the voice, with silence up to the end of the mix.
 func (m Mix) voice() string {
-	return fmt.Sprintf("[0:%d]%s,volume=%g,apad=whole_dur=%s", m.Voice.Audio.index, m.Voice.gapless("STARTPTS"), m.VoiceGain, seconds(m.Length))
+	return fmt.Sprintf("[0:%d]%s,%s,apad=whole_dur=%s", m.Voice.Audio.index, m.Voice.gapless("STARTPTS"), volume(m.VoiceGain, m.VoiceParts), seconds(m.Length))
 }
 
 // layout returns the filters that give a sound with a number of channels the channels and the rate of an

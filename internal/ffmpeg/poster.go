@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"lipsync/internal/lipsync"
 	"lipsync/internal/sandbox"
 )
 
@@ -17,7 +18,7 @@ const (
 	posterTime = time.Minute // for making it
 )
 
-// Poster returns a small picture, as a JPEG, of an MP4 that Encode made. It shows the last key
+// Poster returns a small picture, as a JPEG, of a file that Encode made. It shows the last key
 // frame up to the time at, since other frames take longer to decode.
 func (t *Tools) Poster(ctx context.Context, path string, at time.Duration) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, posterTime)
@@ -38,7 +39,8 @@ func (t *Tools) Poster(ctx context.Context, path string, at time.Duration) ([]by
 
 func posterArgs(path string, at time.Duration) []string {
 	side := strconv.Itoa(posterSide)
-	return []string{"-v", "error", "-nostdin", "-protocol_whitelist", "file", "-f", "mov", "-threads", "1",
+	format, _ := lipsync.FormatOf(path)
+	return []string{"-v", "error", "-nostdin", "-protocol_whitelist", "file", "-f", demuxer(format), "-threads", "1",
 		"-skip_frame", "nokey", "-noaccurate_seek", "-ss", strconv.FormatFloat(at.Seconds(), 'f', 3, 64), "-i", "file:" + path,
 		"-an", "-sn", "-dn", "-frames:v", "1", "-fps_mode", "passthrough", // else a frame before the time is dropped
 		"-vf", "scale=w='min(iw," + side + ")':h='min(ih," + side + ")':force_original_aspect_ratio=decrease",

@@ -40,6 +40,9 @@ type Video struct {
 	Rate          Rate
 	Stated        time.Duration // length that the file states; 0 if it states none
 
+	// Resampled means that Rate is not that of the file. Probe doesn't set it.
+	Resampled bool
+
 	index      int
 	pixels     int // of a decoded picture
 	codec      string
@@ -61,6 +64,9 @@ const minSampleRate = 1000
 // Audio is a sound stream.
 type Audio struct {
 	SampleRate, Channels int
+
+	// Opus encodes the sound as Opus in WebM; otherwise it becomes AAC in MP4. Probe doesn't set it.
+	Opus bool
 
 	index int
 }

@@ -6,6 +6,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"lipsync/internal/lipsync"
 )
 
 // answer returns ffprobe's output for one video stream.
@@ -245,7 +247,7 @@ func FuzzProbe(f *testing.F) {
 			t.Errorf("rate %s", v.Rate)
 		}
 		decodeArgs(&Tools{}, info, span{from: 1e6, to: 2e6, seek: true})
-		encodeArgs(&Tools{}, v, "in", "out")
+		encodeArgs(&Tools{}, v, lipsync.Output{}, "in", "out")
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		check(t, b, "")

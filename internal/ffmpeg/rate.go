@@ -44,6 +44,17 @@ func (r Rate) snap() Rate {
 	return best
 }
 
+// RateOf returns the rate of a number of frames in 1000 s. It is exact for the rates of NTSC: 29970 is
+// 30000/1001 frames a second.
+func RateOf(frames int64) Rate {
+	for _, n := range []int64{24, 30, 48, 60, 120} {
+		if r := (Rate{n * 1000, 1001}); int64(math.Round(r.Float()*1000)) == frames {
+			return r
+		}
+	}
+	return Rate{frames, 1000}
+}
+
 // Frames returns the number of frames that cover the samples, at perSecond samples a second. The last
 // frame may end later than the samples.
 func (r Rate) Frames(samples, perSecond int64) int {

@@ -25,7 +25,7 @@ type Frames struct {
 // OpenFrames starts to decode the video from its beginning, or from in.Begin, for at most most frames. If
 // it seeks to in.Begin, it may fail as OpenFramesAt does.
 func (t *Tools) OpenFrames(ctx context.Context, in *Info, most int) (*Frames, error) {
-	first := in.first()
+	first := in.First()
 	if first > 0 && !in.NoSeek {
 		return t.openFrames(ctx, in, span{from: first, to: first + most, seek: true})
 	}
@@ -41,12 +41,12 @@ func (t *Tools) OpenFrames(ctx context.Context, in *Info, most int) (*Frames, er
 // fast because it seeks. But if a file has no good index, or its times are wrong, it may return other
 // frames, or none. The caller must check.
 func (t *Tools) OpenFramesAt(ctx context.Context, in *Info, from, to int) (*Frames, error) {
-	first := in.first()
+	first := in.First()
 	return t.openFrames(ctx, in, span{from: first + from, to: first + to, seek: true})
 }
 
-// first returns the number of the frame at in.Begin, counted from the beginning of the file.
-func (in *Info) first() int {
+// First returns the number of the frame at in.Begin, counted from the beginning of the file.
+func (in *Info) First() int {
 	return int(math.Round(in.Begin.Seconds() * in.Video.Rate.Float()))
 }
 
@@ -213,7 +213,11 @@ func (v *Video) filters(s span) string {
 	if v.interlaced {
 		chain = append(chain, "bwdif=mode=send_frame:deint=interlaced")
 	}
-	chain = append(chain, "fps="+v.Rate.String())
+	rate := "fps=" + v.Rate.String()
+	if v.Resampled { // otherwise a short video has no frame at a low rate
+		rate += ":eof_action=pass"
+	}
+	chain = append(chain, rate)
 	if s.from > 0 || s.seek {
 		chain = append(chain, fmt.Sprintf("trim=start_pts=%d:end_pts=%d", s.from, s.to))
 	}

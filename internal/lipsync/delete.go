@@ -30,7 +30,12 @@ func (s *Service) DeleteMedia(ctx context.Context, c Caller, idOrReference strin
 			return Request{}, err
 		}
 	}
-	err = errors.Join(s.Objects.DeleteAll(ctx, inputs+r.ID+"/"), s.Objects.DeleteAll(ctx, outputs+r.ID+"/"), s.dropLate(ctx, r))
+	return s.forget(ctx, r)
+}
+
+// forget deletes all objects of a final request, and records that they are deleted.
+func (s *Service) forget(ctx context.Context, r Request) (Request, error) {
+	err := errors.Join(s.Objects.DeleteAll(ctx, inputs+r.ID+"/"), s.Objects.DeleteAll(ctx, outputs+r.ID+"/"), s.dropLate(ctx, r))
 	if err != nil {
 		return Request{}, err
 	}
@@ -47,7 +52,7 @@ func (s *Service) dropLate(ctx context.Context, r Request) (err error) {
 	now := s.Now()
 	for claim := max(1, r.Claims-MaxAttempts+1); claim <= r.Claims; claim++ {
 		err = errors.Join(err, s.Store.Uploads.Create(ctx, Upload{
-			ID: s.NewID(), Account: r.Account, Kind: Video, Object: outputKey(r.ID, claim),
+			ID: s.NewID(), Account: r.Account, Kind: Video, Object: r.outputKey(claim),
 			CreatedAt: now, ExpiresAt: now, Dropped: true,
 		}, Limits{}))
 	}

@@ -30,7 +30,20 @@ const (
 	NoFace             FailureCode = "no_face"              // no frame has a face
 	FaceMissing        FailureCode = "face_missing"         // Value: the first second of the video without a face
 	SpeedOutOfRange    FailureCode = "speed_out_of_range"   // Limit, Value: the speed that the video would need, if known
+	FaceNotThere       FailureCode = "face_not_there"       // Value: the frame in which the option face has a point without a face
+	FaceFrameUnused    FailureCode = "face_frame_unused"    // Value: the frame in which the option face has a point; it is not rendered
+	BoxInvalid         FailureCode = "box_invalid"          // Value: the frame whose box can't be read
+	BoxesWithoutFace   FailureCode = "boxes_without_face"   // no box has a face
 	PreviewAfterEnd    FailureCode = "preview_after_end"    // Kind: the medium ends before the preview begins
+	SegmentAfterEnd    FailureCode = "segment_after_end"    // Kind, Value in seconds: the medium ends before its part of a segment begins
+	FacesOfPicture     FailureCode = "faces_of_picture"     // the segments of a picture have different faces
+	OutputTooWide      FailureCode = "output_too_wide"      // Limit, Value: the widths of the video and of the output
+	OutputRateAbove    FailureCode = "output_rate_above"    // Limit, Value in frames/s
+	CodecNotInstalled  FailureCode = "codec_not_installed"  // Codec
+	UploadRefused      FailureCode = "upload_refused"       // Status: the server of upload_url refuses the output; 0 if the URL can't be used
+	UploadPrivate      FailureCode = "upload_private"       // the host of upload_url is in a private network, and the settings don't allow those
+	UploadHostMissing  FailureCode = "upload_host_missing"  // the host of upload_url doesn't exist, or nothing there takes connections
+	UploadUnreachable  FailureCode = "upload_unreachable"   // no connection, the server of upload_url fails, or it takes the output too slowly
 	ProcessingTooLong  FailureCode = "processing_too_long"  // the length of the media makes it so
 	ModelNotInstalled  FailureCode = "model_not_installed"  // Model
 	Canceled           FailureCode = "canceled"             // by the client
@@ -44,7 +57,7 @@ type Class string
 
 // The classes of failures.
 const (
-	OfInput   Class = "input"     // the client's media or call; the request is not tried again
+	OfInput   Class = "input"     // the client's media, call or storage; few such requests are tried again: see postpones
 	OfOurs    Class = "ours"      // the service's programs; the request is tried MaxAttempts times
 	Transient Class = "transient" // network, disk or other servers; the request is tried for a time
 )
@@ -60,6 +73,16 @@ func (c FailureCode) Class() Class {
 		return OfInput
 	}
 }
+
+// postpones reports whether a request is tried again for a time after the fault. A host that is missing
+// may come back within a minute. The storage of a client is the client's part, so a request that fails
+// because of it counts towards the key's limit: its output was rendered.
+func (c FailureCode) postpones() bool {
+	return c.Class() == Transient || c == MediaHostMissing || c.ofUpload()
+}
+
+// ofUpload reports whether sending the output to the client's URL failed, and may work later.
+func (c FailureCode) ofUpload() bool { return c == UploadHostMissing || c == UploadUnreachable }
 
 // ofFetch reports whether fetching an input from its URL failed.
 func (c FailureCode) ofFetch() bool {
@@ -80,10 +103,12 @@ type Details struct {
 	Value    Quantity  `json:"value,omitzero"`     // actual quantity
 	Stated   Quantity  `json:"stated,omitzero"`    // quantity that the file's header states
 	Model    string    `json:"model,omitempty"`    // engine that the request names
+	Codec    string    `json:"codec,omitempty"`    // codec of the output
+	Status   int       `json:"status,omitempty"`   // HTTP status with which a server refused the output
 	Verbatim string    `json:"sentence,omitempty"` // sentence that an older version stored
 }
 
-// Quantity is a size, length, frame rate, resolution or speed of a medium. One of its units is set.
+// Quantity is a size, length, frame rate, resolution, speed or frame of a medium. One of its units is set.
 type Quantity struct {
 	Bytes   int64   `json:"bytes,omitempty"`
 	Seconds float64 `json:"seconds,omitempty"`
@@ -91,6 +116,7 @@ type Quantity struct {
 	Width   int     `json:"width,omitempty"`  // pixels
 	Height  int     `json:"height,omitempty"` // pixels
 	Speed   float64 `json:"speed,omitempty"`  // as a multiple of the usual speed
+	Frame   int     `json:"frame,omitempty"`  // number of a frame, from 0
 }
 
 // Sentence returns the sentence that clients read, or "" if there is no failure. The sentences are
@@ -125,8 +151,31 @@ func (f Failure) Sentence() string {
 		return fmt.Sprintf("video shows no face at %s seconds: no_face fail requires one in each frame", tenths(f.Value.Seconds))
 	case SpeedOutOfRange:
 		return fmt.Sprintf("video would have to play %s: sync_mode remap allows a factor of %s", f.speed(), tenths(f.Limit.Speed))
+	case FaceNotThere:
+		return fmt.Sprintf("video shows no face at the point of frame %d", f.Value.Frame)
+	case FaceFrameUnused:
+		return fmt.Sprintf("frame %d, in which the face is chosen, is not in the part of the video that is rendered", f.Value.Frame)
+	case BoxInvalid:
+		return fmt.Sprintf("boxes file must be a list of [left, top, right, bottom] or null for each frame: frame %d has neither", f.Value.Frame)
+	case BoxesWithoutFace:
+		return "no box has a face in it"
 	case PreviewAfterEnd:
 		return fmt.Sprintf("%s ends before the preview begins", f.Kind)
+	case SegmentAfterEnd:
+		return fmt.Sprintf("%s ends before %g seconds, where a segment begins", f.Kind, f.Value.Seconds)
+	case FacesOfPicture:
+		return "segments of a picture must have the same face"
+	case OutputTooWide:
+		return fmt.Sprintf("output is wider than the video: %d pixels instead of at most %d", f.Value.Width, f.Limit.Width)
+	case OutputRateAbove:
+		return fmt.Sprintf("output has more than %.4g frames per second: %.4g", f.Limit.FPS, f.Value.FPS)
+	case CodecNotInstalled:
+		return fmt.Sprintf("codec %s is not installed", f.Codec)
+	case UploadRefused, UploadPrivate, UploadHostMissing, UploadUnreachable:
+		if f.Status != 0 {
+			return fmt.Sprintf("output could not be sent: the server answered %d", f.Status)
+		}
+		return "output could not be sent: upload_url is not accessible"
 	case ProcessingTooLong:
 		return "media take too long to process"
 	case ModelNotInstalled:

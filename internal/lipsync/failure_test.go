@@ -95,6 +95,16 @@ func TestOptionsFailures(t *testing.T) {
 		failure lipsync.Failure
 		want    string
 	}{
+		{failure(lipsync.OutputTooWide, "", lipsync.Quantity{Width: 1280}, lipsync.Quantity{Width: 1920}),
+			"output is wider than the video: 1920 pixels instead of at most 1280"},
+		{failure(lipsync.OutputRateAbove, "", lipsync.Quantity{FPS: 60}, lipsync.Quantity{FPS: 120}), "output has more than 60 frames per second: 120"},
+		{failure(lipsync.MediaLargerThan, lipsync.OutputFile, lipsync.Quantity{Bytes: 32 << 30}, lipsync.Quantity{}), "output is larger than 32 GiB"},
+		{lipsync.Failure{Code: lipsync.CodecNotInstalled, Details: lipsync.Details{Codec: "hevc"}}, "codec hevc is not installed"},
+		{lipsync.Failure{Code: lipsync.UploadRefused, Details: lipsync.Details{Status: 403}}, "output could not be sent: the server answered 403"},
+		{lipsync.Failure{Code: lipsync.UploadRefused}, "output could not be sent: upload_url is not accessible"},
+		{lipsync.Failure{Code: lipsync.UploadPrivate}, "output could not be sent: upload_url is not accessible"},
+		{lipsync.Failure{Code: lipsync.UploadHostMissing}, "output could not be sent: upload_url is not accessible"},
+		{lipsync.Failure{Code: lipsync.UploadUnreachable}, "output could not be sent: upload_url is not accessible"},
 		{speed(2.7), "video would have to play 2.7 times as fast: sync_mode remap allows a factor of 2"},
 		{speed(2.001), "video would have to play 2.1 times as fast: sync_mode remap allows a factor of 2"},
 		{speed(1 / 2.7), "video would have to play 2.7 times as slowly: sync_mode remap allows a factor of 2"},
@@ -103,6 +113,11 @@ func TestOptionsFailures(t *testing.T) {
 		{speed(.01), "video would have to play 100 times as slowly: sync_mode remap allows a factor of 2"},
 		{failure(lipsync.FaceMissing, "", lipsync.Quantity{}, lipsync.Quantity{Seconds: 3.24}), "video shows no face at 3.2 seconds: no_face fail requires one in each frame"},
 		{failure(lipsync.FaceMissing, "", lipsync.Quantity{}, lipsync.Quantity{}), "video shows no face at 0 seconds: no_face fail requires one in each frame"},
+		{failure(lipsync.FaceNotThere, "", lipsync.Quantity{}, lipsync.Quantity{Frame: 7}), "video shows no face at the point of frame 7"},
+		{failure(lipsync.FaceFrameUnused, "", lipsync.Quantity{}, lipsync.Quantity{}), "frame 0, in which the face is chosen, is not in the part of the video that is rendered"},
+		{failure(lipsync.BoxInvalid, "", lipsync.Quantity{}, lipsync.Quantity{Frame: 12}), "boxes file must be a list of [left, top, right, bottom] or null for each frame: frame 12 has neither"},
+		{failure(lipsync.BoxesWithoutFace, "", lipsync.Quantity{}, lipsync.Quantity{}), "no box has a face in it"},
+		{failure(lipsync.MediaNotAccessible, lipsync.Boxes, lipsync.Quantity{}, lipsync.Quantity{}), "boxes file URL is not accessible"},
 	} {
 		want(t, "sentence", c.failure.Sentence(), c.want)
 		want(t, "class", c.failure.Code.Class(), lipsync.OfInput)

@@ -16,9 +16,9 @@ func (f Failure) Because(cause error) error {
 		e.Code = Invalid
 	case Transient:
 		e.Code = Unavailable
-		if earlier, ok := errors.AsType[*Error](cause); ok {
-			e.RetryAfter = earlier.RetryAfter
-		}
+	}
+	if earlier, ok := errors.AsType[*Error](cause); ok && f.Code.postpones() {
+		e.RetryAfter = earlier.RetryAfter
 	}
 	return e
 }

@@ -52,6 +52,9 @@ func noHost() error {
 	return lipsync.Failure{Code: lipsync.MediaHostMissing, Details: lipsync.Details{Kind: lipsync.Audio}}.Because(nil)
 }
 
+// unsent returns a fault of sending an output.
+func unsent(code lipsync.FailureCode) error { return lipsync.Failure{Code: code}.Because(nil) }
+
 // TestTransient repeats a transient fault. The pauses grow, no attempt counts, and the request
 // fails only after hours.
 func TestTransient(t *testing.T) {
@@ -61,10 +64,12 @@ func TestTransient(t *testing.T) {
 		patience, longest time.Duration
 		atLeast           int // number of attempts
 	}{
-		"no network": {unreachable(0), lipsync.MediaUnreachable, 6 * time.Hour, 10 * time.Minute, 36},
-		"disk full":  {syscall.ENOSPC, lipsync.HostFailing, 72 * time.Hour, time.Hour, 72},
-		"disk fails": {&os.PathError{Op: "write", Err: syscall.EIO}, lipsync.HostFailing, 72 * time.Hour, time.Hour, 72},
-		"no host":    {noHost(), lipsync.MediaHostMissing, time.Minute, time.Minute, 4},
+		"no network":         {unreachable(0), lipsync.MediaUnreachable, 6 * time.Hour, 10 * time.Minute, 36},
+		"disk full":          {syscall.ENOSPC, lipsync.HostFailing, 72 * time.Hour, time.Hour, 72},
+		"disk fails":         {&os.PathError{Op: "write", Err: syscall.EIO}, lipsync.HostFailing, 72 * time.Hour, time.Hour, 72},
+		"no host":            {noHost(), lipsync.MediaHostMissing, time.Minute, time.Minute, 4},
+		"no storage":         {unsent(lipsync.UploadUnreachable), lipsync.UploadUnreachable, 6 * time.Hour, 10 * time.Minute, 36},
+		"no host of storage": {unsent(lipsync.UploadHostMissing), lipsync.UploadHostMissing, time.Minute, time.Minute, 4},
 	} {
 		f := newFixture(t)
 		id, began, tries := f.generate(t, ""), f.clock.Now(), 0
@@ -173,6 +178,30 @@ func TestHeldWorkers(t *testing.T) {
 	}
 }
 
+// TestUnsent has storages that fail each time after an output was rendered. No attempt begins after an hour of
+// them, but each request has two. It counts as a use of its key.
+func TestUnsent(t *testing.T) {
+	for took, tries := range map[time.Duration]int{3 * time.Hour: 2, 20 * time.Minute: 4, 31 * time.Minute: 3} {
+		f := newFixture(t)
+		_, f.caller = f.newCaller(t, "b", 1)
+		id, n, pause := f.generate(t, ""), 0, time.Duration(1)
+		for pause > 0 {
+			pause = f.longAttempt(t, id, unsent(lipsync.UploadUnreachable), took)
+			f.clock.Advance(pause)
+			n++
+		}
+		want(t, fmt.Sprint("tries of ", took), n, tries)
+		want(t, "failure", f.failureOf(t, id), lipsync.UploadUnreachable)
+		_, err := f.Generate(t.Context(), f.caller, urls())
+		want(t, "next call", lipsync.CodeOf(err), lipsync.TokenLimit)
+	}
+	f := newFixture(t)
+	id := f.generate(t, "")
+	f.clock.Advance(f.longAttempt(t, id, unsent(lipsync.UploadUnreachable), 3*time.Hour))
+	f.clock.Advance(f.longAttempt(t, id, syscall.ENOSPC, time.Minute))
+	f.complete(t, id)
+}
+
 // TestHeldByOthers checks that only faults of fetching count in Fetching.
 func TestHeldByOthers(t *testing.T) {
 	f := newFixture(t)
@@ -216,6 +245,10 @@ func TestRetryAfter(t *testing.T) {
 		want(t, "pause", pause, c.want)
 		f.clock.Advance(pause)
 	}
+	asked := lipsync.Failure{Code: lipsync.UploadUnreachable}.Because(&lipsync.Error{Code: lipsync.Unavailable, RetryAfter: 50 * time.Minute})
+	pause := f.attempt(t, id, asked)
+	want(t, "pause of a storage", pause, 50*time.Minute)
+	f.clock.Advance(pause)
 	if pause := f.attempt(t, id, unreachable(time.Second)); pause < 5*time.Minute {
 		t.Errorf("got a pause of %s, want no shorter one than without being asked", pause)
 	}

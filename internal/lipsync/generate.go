@@ -37,6 +37,9 @@ func (s *Service) generate(ctx context.Context, c Caller, p RequestParams) (stri
 	if err := p.validate(); err != nil {
 		return "", err
 	}
+	if err := p.Options.Output.Check(); err != nil {
+		return "", err
+	}
 	engine, err := s.engine(p.Engine)
 	if err != nil {
 		return "", err
@@ -127,6 +130,9 @@ func (p RequestParams) validate() error {
 	}
 	if p.IdempotencyKey != nil && !validText(*p.IdempotencyKey) {
 		return newError(Invalid, "Idempotency-Key must be 1 to 255 characters")
+	}
+	if p.LargestFace && p.Options.Face.By != AutoFace {
+		return newError(Invalid, "face can't be chosen with disable_active_speaker_detection")
 	}
 	return nil
 }

@@ -96,10 +96,12 @@ type Request struct {
 	Delays   int // number of claims that a transient fault or a missing host ended; they do not count in Attempts
 
 	// MissingSince, UnreachableSince and FailingSince are the times of the first delay in a row: by
-	// MediaHostMissing; by MediaUnreachable or MediaTooSlow; and by HostFailing. All are zero if
+	// MediaHostMissing or UploadHostMissing; by MediaUnreachable, MediaTooSlow or UploadUnreachable;
+	// and by HostFailing. All are zero if
 	// the last attempt was not delayed.
 	MissingSince, UnreachableSince, FailingSince time.Time
-	// Fetching is the total time of the attempts that ended because an input could not be fetched.
+	// Fetching is the total time of the attempts that ended because an input could not be fetched,
+	// or the output not be sent.
 	Fetching time.Duration
 
 	Lease      string    // token of the worker that holds it; "" if none does
@@ -155,6 +157,10 @@ type MediaKind string
 const (
 	Video MediaKind = "video"
 	Audio MediaKind = "audio"
+
+	// These are kinds of failures only, and never of uploads.
+	Boxes      MediaKind = "boxes file" // see FaceInBoxes
+	OutputFile MediaKind = "output"
 )
 
 // Upload is a file that a client announces, sends to a signed URL, and names as an input later.

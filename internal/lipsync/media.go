@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
 	"strings"
 )
 
@@ -22,14 +23,20 @@ func inputKey(requestID string, kind MediaKind) string {
 
 func uploadKey(id string) string { return uploads + id }
 
-// outputKey returns the object key of an output. It contains the number of the claim, so a worker
-// that lost a request can't overwrite another worker's output.
-func outputKey(requestID string, claim int) string {
-	return fmt.Sprintf("%s%s/%d.mp4", outputs, requestID, claim)
+// outputKey returns the object key of the request's output. It contains the number of the claim, so a
+// worker that lost a request can't overwrite another worker's output.
+func (r Request) outputKey(claim int) string {
+	extension := r.Options.Output.Format.Extension()
+	if r.IsAnalysis() {
+		extension = ".json"
+	}
+	return fmt.Sprintf("%s%s/%d%s", outputs, r.ID, claim, extension)
 }
 
 // posterKey returns the object key of the output's poster.
-func posterKey(outputKey string) string { return strings.TrimSuffix(outputKey, ".mp4") + ".jpg" }
+func posterKey(outputKey string) string {
+	return strings.TrimSuffix(outputKey, path.Ext(outputKey)) + ".jpg"
+}
 
 // deleteOutput deletes an output and its poster. Either may be missing.
 func (s *Service) deleteOutput(ctx context.Context, key string) error {

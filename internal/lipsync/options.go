@@ -19,37 +19,49 @@ type Options struct {
 	OriginalGain OriginalGain   `json:"original_gain,omitzero"`
 	Duck         Duck           `json:"duck,omitzero"`
 	Preview      Preview        `json:"preview,omitzero"`
+	Face         Face           `json:"face,omitzero"`
+	Mask         Mask           `json:"mask,omitzero"`
+
+	Output Output `json:"output,omitzero"` // a field of its own in calls of clients
 }
 
 // optionNames lists the names of all options in JSON.
-const optionNames = "sync_mode, silence, no_face, voice_gain, original_gain, duck, preview"
+const optionNames = "sync_mode, silence, no_face, voice_gain, original_gain, duck, preview, face, mask"
 
 // UnmarshalJSON reads the object that a client sends. A null counts as an absent field. The error of
 // an unknown name or value is Invalid, and lists those that exist.
 func (o *Options) UnmarshalJSON(text []byte) error {
 	*o = Options{}
-	var fields map[string]json.RawMessage
-	if json.Unmarshal(text, &fields) != nil {
-		return newError(Invalid, "options must be an object")
-	}
-	for _, name := range slices.Sorted(maps.Keys(fields)) {
+	return readObject("options", text, func(name string, value json.RawMessage) error {
 		field, err := o.field(name)
 		if err != nil {
 			return err
 		}
-		value, null := textOf(field, fields[name])
+		text, null := textOf(field, value)
 		if null {
-			continue
+			return nil
 		}
-		if err := field.UnmarshalText(value); err != nil {
+		return field.UnmarshalText(text)
+	})
+}
+
+// readObject calls read for each field of the named JSON object, in the order of the fields' names. It returns the first error.
+func readObject(object string, text []byte, read func(name string, value json.RawMessage) error) error {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(text, &fields) != nil {
+		return newError(Invalid, object+" must be an object")
+	}
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if err := read(name, fields[name]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// textOf returns the text of an option's value in JSON. A gain, a switch and a preview are not strings in
-// JSON; all other values are. The text of a value of the wrong kind is empty, which no option accepts.
+// textOf returns the text of an option's value in JSON. A gain, a switch, a preview, a mask and most faces
+// are not strings in JSON; all other values are. The text of a value of the wrong kind is empty, which no option
+// accepts.
 func textOf(field encoding.TextUnmarshaler, value json.RawMessage) (text []byte, null bool) {
 	var name *string
 	err := json.Unmarshal(value, &name)
@@ -63,6 +75,10 @@ func textOf(field encoding.TextUnmarshaler, value json.RawMessage) (text []byte,
 		}
 	case *Preview:
 		return previewText(value), false
+	case *Face:
+		return faceText(value), false
+	case *Mask:
+		return maskText(value), false
 	default:
 		if err == nil {
 			return []byte(*name), false
@@ -98,6 +114,10 @@ func (o *Options) field(name string) (encoding.TextUnmarshaler, error) {
 		return &o.Duck, nil
 	case "preview":
 		return &o.Preview, nil
+	case "face":
+		return &o.Face, nil
+	case "mask":
+		return &o.Mask, nil
 	default:
 		return nil, newError(Invalid, fmt.Sprintf("options has no field %.30q; it has: %s", name, optionNames))
 	}
@@ -124,6 +144,7 @@ func ParseOptions(text string) (o Options, err error) {
 	if err := json.Unmarshal([]byte(text), &fields); err != nil {
 		return Options{}, fmt.Errorf("options of a request: %w", err)
 	}
+	o.Output = parseOutput(fields["output"])
 	for name, value := range fields {
 		if field, err := o.field(name); err == nil {
 			text, _ := textOf(field, value)

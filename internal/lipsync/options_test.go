@@ -112,6 +112,113 @@ func TestPreview(t *testing.T) {
 	want(t, "set", o.Preview.String(), "1.5,2")
 }
 
+// TestFace reads choices of a face as a client sends them, and refuses others.
+func TestFace(t *testing.T) {
+	at := lipsync.Options{Face: lipsync.Face{By: lipsync.FaceAt, Frame: 120, X: 640, Y: 360}}
+	boxes := lipsync.Options{Face: lipsync.Face{By: lipsync.FaceInBoxes, Boxes: "https://example.com/boxes?a=1,2,3"}}
+	for text, o := range map[string]lipsync.Options{
+		`{"face":null}`:   {},
+		`{"face":"auto"}`: {},
+		`{"face":{"frame":120,"point":[640,360]}}`:             at,
+		`{"face":{"id":"120,640,360"}}`:                        at,
+		`{"face":{"point":[639.5,360.4],"frame":1.2e2}}`:       at,
+		`{"face":{"frame":0,"point":[0,0]}}`:                   {Face: lipsync.Face{By: lipsync.FaceAt}},
+		`{"face":{"boxes_url":"` + boxes.Face.Boxes + `"}}`:    boxes,
+		`{"face":{"frame":99999999,"point":[99999,99999]}}`:    {Face: lipsync.Face{By: lipsync.FaceAt, Frame: 99999999, X: 99999, Y: 99999}},
+		`{"face":{"boxes_url":"http://example.com/a\u0026b"}}`: {Face: lipsync.Face{By: lipsync.FaceInBoxes, Boxes: "http://example.com/a&b"}},
+	} {
+		var got lipsync.Options
+		must(t, json.Unmarshal([]byte(text), &got))
+		want(t, text, got, o)
+		again, err := lipsync.ParseOptions(got.Text())
+		must(t, err)
+		want(t, text+", stored", again, o)
+		must(t, got.Set("face", o.Face.String()))
+		want(t, text+", as text", got, o)
+	}
+	const sentence = "face must be auto, id, frame and point [x, y] with numbers from 0, or boxes_url"
+	for _, text := range []string{
+		`"Auto"`, `""`, `"1,2,3"`, `"https://example.com"`, `true`, `1`, `[]`, `{}`, `{"frame":1}`, `{"point":[1,1]}`, `{"frame":1,"point":[1]}`, `{"frame":1,"point":[1,2,3]}`,
+		`{"frame":-1,"point":[1,1]}`, `{"frame":1,"point":[1,-1]}`, `{"frame":1,"point":[1,1e5]}`, `{"frame":1e8,"point":[1,1]}`, `{"frame":null,"point":[1,1]}`,
+		`{"frame":1,"point":[null,1]}`, `{"frame":"1","point":[1,1]}`, `{"boxes_url":""}`, `{"boxes_url":1}`, `{"boxes_url":"auto"}`, `{"id":"auto"}`, `{"id":"1,2"}`, `{"id":"http://a,b,c/"}`, `{"id":null}`, `{"id":"1,1,1","frame":1}`, `{"boxes_url":"a","frame":1,"point":[1,1]}`, `{"box":1}`,
+	} {
+		var o lipsync.Options
+		wantError(t, text, json.Unmarshal([]byte(`{"face":`+text+`}`), &o), lipsync.Invalid, sentence)
+	}
+	var o lipsync.Options
+	for _, text := range []string{"", "1", "1,2", "1,2,3,4", "a,b,c", "NaN,1,1"} {
+		wantError(t, text, o.Set("face", text), lipsync.Invalid, sentence)
+	}
+	const rule = "boxes_url must be an absolute http or https URL with a host, no user name and at most 8192 bytes"
+	for _, text := range []string{`"ftp://example.com/a"`, `"https://user@example.com/a"`, `"http://"`, `"upload://0"`} {
+		wantError(t, text, json.Unmarshal([]byte(`{"face":{"boxes_url":`+text+`}}`), &o), lipsync.Invalid, rule)
+	}
+}
+
+// TestMask reads masks as a client sends them, and refuses others.
+func TestMask(t *testing.T) {
+	mask := func(feather, expand lipsync.MaskFactor) lipsync.Options {
+		return lipsync.Options{Mask: lipsync.Mask{Feather: feather, Expand: expand}}
+	}
+	for text, c := range map[string]struct {
+		o      lipsync.Options
+		stored string
+	}{
+		`{"mask":null}`:                            {},
+		`{"mask":{}}`:                              {},
+		`{"mask":{"feather":1,"expand":1.0004}}`:   {},
+		`{"mask":{"feather":null,"expand":1.1}}`:   {mask(0, 100), `{"mask":{"expand":1.1}}`},
+		`{"mask":{"feather":0.25}}`:                {mask(-750, 0), `{"mask":{"feather":0.25}}`},
+		`{"mask":{"expand":85e-2,"feather":2}}`:    {mask(1000, -150), `{"mask":{"feather":2,"expand":0.85}}`},
+		`{"mask":{"expand":1.25,"feather":0.333}}`: {mask(-667, 250), `{"mask":{"feather":0.333,"expand":1.25}}`},
+	} {
+		var got lipsync.Options
+		must(t, json.Unmarshal([]byte(text), &got))
+		want(t, text, got, c.o)
+		want(t, text+", stored", got.Text(), c.stored)
+		again, err := lipsync.ParseOptions(got.Text())
+		must(t, err)
+		want(t, text+", read again", again, c.o)
+		must(t, again.Set("mask", c.o.Mask.String()))
+		want(t, text+", as text", again, c.o)
+	}
+	const sentence = "mask must be feather, a number from 0.25 to 2, and expand, a number from 0.85 to 1.25"
+	for _, text := range []string{
+		`{"feather":0.249}`, `{"feather":2.001}`, `{"expand":0.849}`, `{"expand":1.251}`, `{"expand":0}`, `{"expand":-1}`, `{"expand":1e999}`, `{"expand":"1"}`, `{"expand":true}`,
+		`{"Expand":1}`, `{"expand":1,"x":1}`, `{"x":null}`, `"1,1"`, `[1,1]`, `1`, `true`,
+	} {
+		var o lipsync.Options
+		wantError(t, text, json.Unmarshal([]byte(`{"mask":`+text+`}`), &o), lipsync.Invalid, sentence)
+	}
+	var o lipsync.Options
+	for _, text := range []string{"", "1", ",", "1,", ",1", "1,1,1", "NaN,1", "1,NaN", "Inf,1", "a,b"} {
+		wantError(t, text, o.Set("mask", text), lipsync.Invalid, sentence)
+	}
+	must(t, o.Set("mask", "0.5, 1.2"))
+	want(t, "set", o.Mask.String(), "0.5,1.2")
+	want(t, "default", lipsync.Mask{}.String(), "1,1")
+}
+
+// TestMaskEdge checks that the part within the edge of a mask grows only by expand, and that the default changes no bit.
+func TestMaskEdge(t *testing.T) {
+	for m, part := range map[lipsync.Mask]float32{
+		{}: .7, {Feather: -750}: .7, {Feather: 1000}: .7, {Expand: 250}: .875, {Feather: 1000, Expand: -150}: .595,
+	} {
+		size, edge := m.Edge(.3)
+		if got := size * (1 - edge); got < part-1e-5 || got > part+1e-5 {
+			t.Errorf("%v: %g within the edge, want %g", m, got, part)
+		}
+		if got, want := size*edge, .3*float32(m.Feather.Factor()*m.Expand.Factor()); got < want-1e-5 || got > want+1e-5 {
+			t.Errorf("%v: an edge of %g, want %g", m, got, want)
+		}
+	}
+	for _, usual := range []float32{.3, .25, .4} {
+		if size, edge := (lipsync.Mask{}).Edge(usual); size != 1 || edge != usual {
+			t.Errorf("got %g and %g, want 1 and %g", size, edge, usual)
+		}
+	}
+}
+
 // TestOptionsAsText stores options as text. It reads what a newer version stored, as far as it knows
 // it, and refuses anything else than an object.
 func TestOptionsAsText(t *testing.T) {
@@ -138,7 +245,7 @@ func TestOptionsAsText(t *testing.T) {
 
 // FuzzOptions reads options of clients. What it accepts stays the same when it is stored.
 func FuzzOptions(f *testing.F) {
-	for _, text := range []string{`{}`, `null`, `{"sync_mode":"loop","silence":null}`, `{"no_face":"fail","x":1}`, `{"voice_gain":0.3,"original_gain":1e-3,"duck":true}`, `{"voice_gain":-0}`, `{"preview":{"start":0.1,"seconds":2e3}}`, `[{}]`, `{"silence":7}`, `{"` + strings.Repeat(`\udbff\udfff`, 40) + `":1}`} {
+	for _, text := range []string{`{}`, `null`, `{"sync_mode":"loop","silence":null}`, `{"no_face":"fail","x":1}`, `{"voice_gain":0.3,"original_gain":1e-3,"duck":true}`, `{"voice_gain":-0}`, `{"preview":{"start":0.1,"seconds":2e3}}`, `{"face":{"frame":7,"point":[1,2e1]}}`, `{"face":{"boxes_url":"http://a/b"}}`, `{"mask":{"feather":0.3,"expand":1.1}}`, `{"mask":{"expand":null}}`, `[{}]`, `{"silence":7}`, `{"` + strings.Repeat(`\udbff\udfff`, 40) + `":1}`} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {

@@ -8,10 +8,14 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-// claimed makes a request and claims it, and stores a poster for it.
-func (f *fixture) claimed(t *testing.T) lipsync.Request {
+// claimed makes a request for an output and claims it, and stores a poster for it.
+func (f *fixture) claimed(t *testing.T, o lipsync.Output) lipsync.Request {
 	t.Helper()
-	r, err := f.Claim(t.Context(), f.generate(t, ""))
+	n := urls()
+	n.Options.Output = o
+	id, err := f.Generate(t.Context(), f.caller, n)
+	must(t, err)
+	r, err := f.Claim(t.Context(), id)
 	must(t, err)
 	must(t, f.StorePoster(t.Context(), &r, []byte("jpeg")))
 	return r
@@ -33,7 +37,7 @@ func (f *fixture) wantPoster(t *testing.T, id string, shown bool) {
 // TestPoster keeps the poster of an output as long as the output.
 func TestPoster(t *testing.T) {
 	f := newFixture(t)
-	r := f.claimed(t)
+	r := f.claimed(t, lipsync.Output{})
 	must(t, f.Complete(t.Context(), r, strings.NewReader("output"), 6))
 	must(t, f.Tidy(t.Context(), 0))
 	f.wantPoster(t, r.ID, true)
@@ -51,7 +55,7 @@ func TestPoster(t *testing.T) {
 // TestPosterStays keeps the poster of an output that is stored only by the second call.
 func TestPosterStays(t *testing.T) {
 	f := newFixture(t)
-	r := f.claimed(t)
+	r := f.claimed(t, lipsync.Output{})
 	if f.Complete(t.Context(), r, strings.NewReader("output"), 7) == nil {
 		t.Error("an output of another size was stored")
 	}
@@ -96,12 +100,14 @@ func TestPosterGoes(t *testing.T) {
 			must(t, f.Sweep(t.Context()))
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			f := newFixture(t)
-			r := f.claimed(t)
-			end(f, r)
-			f.wantEmpty(t)
-			f.wantPoster(t, r.ID, false)
-		})
+		for _, format := range []lipsync.Format{lipsync.MP4, lipsync.WebM} {
+			t.Run(name+format.Extension(), func(t *testing.T) {
+				f := newFixture(t)
+				r := f.claimed(t, lipsync.Output{Format: format})
+				end(f, r)
+				f.wantEmpty(t)
+				f.wantPoster(t, r.ID, false)
+			})
+		}
 	}
 }

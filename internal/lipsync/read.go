@@ -45,8 +45,8 @@ func (s *Service) OutputExpires(r Request) time.Time {
 }
 
 func (s *Service) find(ctx context.Context, account, idOrReference string) (Request, error) {
-	if id, err := uuid.Parse(idOrReference); err == nil && len(idOrReference) == len(id.String()) {
-		r, err := s.Store.Requests.ByID(ctx, id.String())
+	if id, ok := parseID(idOrReference); ok {
+		r, err := s.Store.Requests.ByID(ctx, id)
 		if CodeOf(err) != NotFound && (err != nil || r.Account == account) {
 			return r, err
 		}
@@ -55,6 +55,13 @@ func (s *Service) find(ctx context.Context, account, idOrReference string) (Requ
 		return Request{}, newError(NotFound, "lipsync request not found")
 	}
 	return s.Store.Requests.ByReference(ctx, account, idOrReference)
+}
+
+// parseID returns the id that a client wrote, in small letters. ok is false if it is none.
+func parseID(text string) (id string, ok bool) {
+	parsed, err := uuid.Parse(text)
+	id = parsed.String()
+	return id, err == nil && len(text) == len(id) // uuid.Parse also reads other forms
 }
 
 // MostByStatus is the largest number of requests in a list of one status; the list has the newest ones.
@@ -165,11 +172,15 @@ func (r Request) poster() string {
 	return posterKey(r.Output)
 }
 
-// outputName returns the file name for the request's output. It is derived from the name of the input
-// video, if that has one.
+// outputName returns the file name for the request's output, with the extension of the output's key. It is
+// the one that the client chose, or derived from the name of the input video, if that has one.
 func outputName(r Request) string {
-	if r.Video.Name == "" {
-		return r.ID + ".mp4"
+	extension := path.Ext(r.Output)
+	switch {
+	case r.Options.Output.FileName != "":
+		return r.Options.Output.FileName.with(extension)
+	case r.Video.Name == "":
+		return r.ID + extension
 	}
-	return strings.TrimSuffix(r.Video.Name, path.Ext(r.Video.Name)) + "-lipsync.mp4"
+	return strings.TrimSuffix(r.Video.Name, path.Ext(r.Video.Name)) + "-lipsync" + extension
 }

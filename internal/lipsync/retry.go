@@ -35,7 +35,8 @@ const (
 	hostPatience = 3 * 24 * time.Hour
 	// fetchTime is the largest total time of a request's attempts that end because an input could
 	// not be fetched. A file that does not arrive within its 20 minutes is therefore tried three
-	// times.
+	// times. After that time no attempt begins either whose output may not be sent; the last one may
+	// end later, so that a long rendering has two attempts.
 	fetchTime = time.Hour
 )
 
@@ -49,10 +50,11 @@ const (
 func (s *Service) Fault(ctx context.Context, r Request, err error, held time.Duration) (f Failure, again time.Time, _ error) {
 	f, now, later := FailureOf(err), s.Now(), r
 	switch {
-	case f.Code == MediaHostMissing || f.Code.Class() == Transient:
+	case f.Code.postpones():
 		lasts, patience := later.delay(f.Code, now, held)
 		switch {
-		case later.Fetching >= fetchTime:
+		case f.Code.ofUpload() && r.Fetching >= fetchTime:
+		case f.Code.ofFetch() && later.Fetching >= fetchTime:
 			f.Code = MediaTooSlow
 		case lasts < patience:
 			again = now.Add(s.transientPause(f.Code, lasts, err))
@@ -79,12 +81,12 @@ func (s *Service) Fault(ctx context.Context, r Request, err error, held time.Dur
 // with the patience of the longest.
 func (r *Request) delay(code FailureCode, now time.Time, held time.Duration) (lasts, patience time.Duration) {
 	r.Attempts, r.Delays = r.Attempts-1, r.Delays+1
-	if code.ofFetch() {
+	if code.ofFetch() || code.ofUpload() {
 		r.Fetching += held
 	}
 	var first *time.Time
 	switch code {
-	case MediaHostMissing:
+	case MediaHostMissing, UploadHostMissing:
 		first, patience = &r.MissingSince, missingPatience
 	case HostFailing:
 		r.MissingSince, r.UnreachableSince = time.Time{}, time.Time{}

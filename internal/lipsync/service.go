@@ -39,6 +39,9 @@ const (
 	defaultMaxAudio = 500 << 20
 )
 
+// maxBoxes is the largest size of a file of boxes, in bytes. It is enough for an hour with 120 frames/s.
+const maxBoxes = 32 << 20
+
 // Service holds every business rule. Its fields are set once, before use.
 type Service struct {
 	Store   Store
@@ -75,6 +78,8 @@ type Service struct {
 // MaxSize returns the largest size in bytes of a medium of the kind.
 func (s *Service) MaxSize(kind MediaKind) int64 {
 	switch {
+	case kind == Boxes:
+		return maxBoxes
 	case kind == Video && s.MaxVideo > 0:
 		return s.MaxVideo
 	case kind == Video:

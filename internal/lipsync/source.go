@@ -57,10 +57,14 @@ func (s *Service) input(ctx context.Context, c Caller, kind MediaKind, src Sourc
 		return s.uploadedInput(ctx, c, kind, id)
 	}
 	if !validURL(src.URL) {
-		return Input{}, newError(Invalid, fmt.Sprintf(
-			"%s URL must be an absolute http or https URL with a host, no user name and at most %d bytes", kind, maxURL))
+		return Input{}, newError(Invalid, urlRule(string(kind)+" URL"))
 	}
 	return Input{URL: src.URL}, nil
+}
+
+// urlRule returns the sentence that says what validURL accepts.
+func urlRule(name string) string {
+	return fmt.Sprintf("%s must be an absolute http or https URL with a host, no user name and at most %d bytes", name, maxURL)
 }
 
 func validURL(text string) bool {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -96,17 +97,17 @@ func (s *Service) sweepPauses(ctx context.Context, end time.Time) error {
 }
 
 // unreachable returns a lower bound of the number of hosts that requests couldn't reach: the number
-// of delayed requests without a common host. It does not know which of its two hosts a request
-// couldn't reach.
+// of delayed requests without a common host. It does not know which of its hosts a request couldn't
+// reach.
 func unreachable(delayed []Request) (n int) {
 	known := make(map[string]bool)
 	for _, r := range delayed {
-		video, audio := r.Video.host(), r.Audio.host()
-		if r.UnreachableSince.IsZero() && r.MissingSince.IsZero() || known[video] || known[audio] {
+		hosts := []string{r.Video.host(), r.Audio.host(), Input{URL: r.Options.Face.Boxes}.host(), Input{URL: string(r.Options.Output.UploadURL)}.host()}
+		if r.UnreachableSince.IsZero() && r.MissingSince.IsZero() || slices.ContainsFunc(hosts, func(host string) bool { return known[host] }) {
 			continue
 		}
 		n++
-		for _, host := range []string{video, audio} {
+		for _, host := range hosts {
 			known[host] = host != ""
 		}
 	}
@@ -203,7 +204,12 @@ func (s *Service) inUse(ctx context.Context, u Upload) (bool, error) {
 	if err != nil || open {
 		return open, err
 	}
-	return s.Store.Requests.Uses(ctx, u.Account, u.Object)
+	for _, account := range []string{u.Account, ofAnalyses(u.Account)} {
+		if used, err := s.Store.Requests.Uses(ctx, account, u.Object); err != nil || used {
+			return used, err
+		}
+	}
+	return false, nil
 }
 
 func (s *Service) isOpen(ctx context.Context, requestID string) (bool, error) {

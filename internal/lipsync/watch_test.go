@@ -121,4 +121,17 @@ func TestUnreachable(t *testing.T) {
 		t.Log(name)
 		w.want(t, c.want...)
 	}
+	f := newFixture(t)
+	for range 2 {
+		n := urls()
+		n.Video.URL, n.Audio.URL = f.upload(t, lipsync.Video, "video").Source, f.upload(t, lipsync.Audio, "audio").Source
+		n.Options.Output.UploadURL = "https://storage.example/"
+		id, err := f.Generate(t.Context(), f.caller, n)
+		must(t, err)
+		f.attempt(t, id, unsent(lipsync.UploadUnreachable))
+	}
+	var w watcher
+	f.Watcher = &w
+	must(t, f.Sweep(t.Context()))
+	w.want(t, "oldest 0s", "unreachable 1")
 }

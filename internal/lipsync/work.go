@@ -63,7 +63,7 @@ func (s *Service) Release(ctx context.Context, r Request) error {
 // StorePoster stores the poster of a claimed request's output, a JPEG, and sets r.Poster. Call it
 // before Complete.
 func (s *Service) StorePoster(ctx context.Context, r *Request, jpeg []byte) error {
-	err := s.Objects.Put(ctx, posterKey(outputKey(r.ID, r.Claims)), bytes.NewReader(jpeg), int64(len(jpeg)))
+	err := s.Objects.Put(ctx, posterKey(r.outputKey(r.Claims)), bytes.NewReader(jpeg), int64(len(jpeg)))
 	r.Poster = err == nil
 	return err
 }
@@ -72,7 +72,7 @@ func (s *Service) StorePoster(ctx context.Context, r *Request, jpeg []byte) erro
 // have set the lengths, Frames and Warnings in r. Complete returns Conflict if the worker has lost
 // the request, and then deletes the output. After any other error it may be called again.
 func (s *Service) Complete(ctx context.Context, r Request, output io.Reader, size int64) error {
-	key := outputKey(r.ID, r.Claims)
+	key := r.outputKey(r.Claims)
 	late := context.WithoutCancel(ctx)
 	if err := s.Objects.Put(ctx, key, output, size); err != nil {
 		// The output may be stored nevertheless. The poster remains, since r names it for the next
@@ -132,7 +132,7 @@ func (s *Service) dropMedia(ctx context.Context, r Request) {
 		_ = s.deleteInputs(ctx, r.ID)
 	}
 	for claim := 1; claim <= r.Claims; claim++ {
-		if key := outputKey(r.ID, claim); key != r.Output {
+		if key := r.outputKey(claim); key != r.Output {
 			_ = s.deleteOutput(ctx, key)
 		}
 	}

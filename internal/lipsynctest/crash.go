@@ -3,6 +3,7 @@ package lipsynctest
 import (
 	"crypto/rand"
 	"fmt"
+	"path"
 	"strings"
 	"testing"
 	"time"
@@ -125,7 +126,7 @@ func (s *story) sendUpload() error {
 	}
 	_, err = s.service.Generate(s.t.Context(), s.caller, lipsync.RequestParams{
 		Video: lipsync.Source{URL: u.Source}, Audio: lipsync.Source{URL: "https://example.com/audio.wav"},
-		ReferenceID: new("upload"),
+		ReferenceID: new("upload"), Options: lipsync.Options{Output: lipsync.Output{Format: lipsync.WebM}},
 	})
 	return err
 }
@@ -232,7 +233,7 @@ func outputs(r lipsync.Request) []string {
 	if !r.Poster {
 		return []string{r.Output}
 	}
-	return []string{r.Output, strings.TrimSuffix(r.Output, ".mp4") + ".jpg"}
+	return []string{r.Output, strings.TrimSuffix(r.Output, path.Ext(r.Output)) + ".jpg"}
 }
 
 // refuse sends a fourth request with a key that may make three. It leaves nothing.

@@ -44,6 +44,7 @@ func TestObjects(t *testing.T, open func(t *testing.T) ObjectsFixture) {
 		{"list", testList},
 		{"list and delete", testListDelete},
 		{"signed get", testSignedGet},
+		{"signed get, type", testSignedGetType},
 		{"signed get of a range", testSignedRange},
 		{"signed get expires", testSignedGetExpires},
 		{"signed get of nothing", testSignedGetMissing},

@@ -19,7 +19,7 @@ func testCreate(t *testing.T, store lipsync.Store) {
 		func(r *lipsync.Request) { r.LargestFace = true },
 		func(r *lipsync.Request) { r.Engine = "warp" },
 		func(r *lipsync.Request) {
-			r.Options = lipsync.Options{SyncMode: lipsync.Remap, Silence: lipsync.KeepSilent, NoFace: lipsync.FailFaceless}
+			r.Options = lipsync.Options{SyncMode: lipsync.Remap, Silence: lipsync.KeepSilent, NoFace: lipsync.FailFaceless, Output: lipsync.Output{Format: lipsync.WebM, FPS: 29970, FileName: "ü", UploadURL: "https://storage.example/a?b=c&d"}}
 		},
 		func(r *lipsync.Request) { r.Video, r.Audio = r.Audio, r.Video },
 	} {

@@ -72,6 +72,18 @@ func testSignedGet(t *testing.T, o ObjectsFixture) {
 	want(t, "has the name "+disposition, strings.Contains(disposition, "name"), true)
 }
 
+func testSignedGetType(t *testing.T, o ObjectsFixture) {
+	put(t, o, "outputs/a/1", "the video")
+	for name, kind := range map[string]string{
+		"a.mp4": "video/mp4", "a.mov": "video/quicktime", "a.b.webm": "video/webm", "a.jpg": "image/jpeg",
+	} {
+		u, err := o.SignGet(t.Context(), "outputs/a/1", name, o.Now().Add(time.Hour))
+		must(t, err)
+		response, _ := do(t, "GET", o.resolve(t, u), "", nil)
+		want(t, "type of "+name, response.Header.Get("Content-Type"), kind)
+	}
+}
+
 func testSignedRange(t *testing.T, o ObjectsFixture) {
 	put(t, o, "outputs/a/1.mp4", "the video")
 	address := o.signGet(t, "outputs/a/1.mp4")

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"lipsync/internal/alignment"
+	"lipsync/internal/lipsync"
 	"lipsync/internal/render"
 	"lipsync/internal/speaker"
 	"lipsync/internal/tracking"
@@ -98,7 +99,7 @@ func (m *measurement) firstPass(ctx context.Context, engine render.Analyser, spe
 
 // secondPass measures decoding again, painting and encoding.
 func (m *measurement) secondPass(ctx context.Context, painter render.Painter, aac string) error {
-	encoder, err := m.renderer.Tools.Encode(ctx, m.info.Video, aac, filepath.Join(m.scratch, "out.mp4"))
+	encoder, err := m.renderer.Tools.Encode(ctx, m.info.Video, lipsync.Output{}, aac, filepath.Join(m.scratch, "out.mp4"))
 	if err != nil {
 		return err
 	}

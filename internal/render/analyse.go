@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"slices"
 
 	"lipsync/internal/alignment"
 	"lipsync/internal/lipsync"
@@ -20,6 +21,7 @@ type analysis struct {
 	speaker *speaker.Analyser
 	sound   *speech.Speech // the video's own sound, nil if it has none
 	cuts    []int          // the source frames that begin a shot
+	faces   faces          // nil if the options choose no face
 	// The articulation of the speech in each frame, and of the video's own sound in each frame of the video. Each is nil if
 	// neither the engine nor the options need it.
 	spoken, heard []speech.Articulation
@@ -37,12 +39,13 @@ const waitingWindows = 32
 func (w *rendering) analyse(ctx context.Context, engine Analyser) (*analysis, error) {
 	v := w.video.Video
 	a := &analysis{source: newSource(w), speaker: speaker.New(v.Rate.Float(), w.network())}
-	free := newBuffers(v, firstPassFrames)
-	decoded, aligned := make(chan *image.YCbCr, firstPassFrames-1), make(chan alignment.Frame)
+	if slices.ContainsFunc(w.faceOptions(), func(f lipsync.Face) bool { return f.By != lipsync.AutoFace }) {
+		a.faces = faces{}
+	}
 	windows, heard := make(chan *speaker.Window, waitingWindows), make(chan *speaker.MFCC, 1)
 
 	g, ctx := newGroup(ctx)
-	if w.engine.Articulates() || w.job.Options.Silence == lipsync.KeepSilent {
+	if w.engine.Articulates() || w.keepsSilent() {
 		g.Go(func() (err error) {
 			a.spoken, err = w.spoken(ctx)
 			return err
@@ -64,14 +67,7 @@ func (w *rendering) analyse(ctx context.Context, engine Analyser) (*analysis, er
 		}
 		return nil
 	})
-	g.Go(func() error {
-		defer close(decoded)
-		return a.source.decode(ctx, free, decoded)
-	})
-	g.Go(func() error {
-		defer close(aligned)
-		return align(ctx, w.NewTracker(v.Rate.Float()), alignment.NewAligner(v.Rate.Float()), decoded, free, aligned)
-	})
+	aligned := w.aligned(ctx, g, a.source)
 	g.Go(func() error {
 		defer close(windows)
 		return w.addAll(ctx, a, engine, aligned, windows)
@@ -95,6 +91,23 @@ func extend(a []speech.Articulation, frames int) []speech.Articulation {
 	return a[:frames]
 }
 
+// aligned decodes the source's frames, and tracks and aligns their faces, in goroutines of the group. It returns the channel of the
+// aligned frames.
+func (w *rendering) aligned(ctx context.Context, g group, s *source) <-chan alignment.Frame {
+	fps := w.video.Video.Rate.Float()
+	free := newBuffers(w.video.Video, firstPassFrames)
+	decoded, aligned := make(chan *image.YCbCr, firstPassFrames-1), make(chan alignment.Frame)
+	g.Go(func() error {
+		defer close(decoded)
+		return s.decode(ctx, free, decoded)
+	})
+	g.Go(func() error {
+		defer close(aligned)
+		return align(ctx, w.NewTracker(fps), alignment.NewAligner(fps), decoded, free, aligned)
+	})
+	return aligned
+}
+
 // align tracks and aligns the faces of decoded frames, and sends the aligned frames. It puts the decoded frames back into free.
 func align(ctx context.Context, tracker Tracker, aligner *alignment.Aligner, decoded <-chan *image.YCbCr, free buffers, aligned chan<- alignment.Frame) error {
 	for frame := range decoded {
@@ -116,6 +129,9 @@ func (w *rendering) addAll(ctx context.Context, a *analysis, engine Analyser, al
 	for f := range aligned {
 		if f.Cut {
 			a.cuts = append(a.cuts, f.Index)
+		}
+		if a.faces != nil {
+			a.faces = a.faces.add(f)
 		}
 		if err := engine.Add(f); err != nil {
 			return fmt.Errorf("analyse frame %d: %w", f.Index, err)
@@ -144,7 +160,8 @@ func (w *rendering) spoken(ctx context.Context) ([]speech.Articulation, error) {
 
 // network returns the network that finds the speaker. It is nil if there is none, or if the job doesn't need it.
 func (w *rendering) network() *speaker.Network {
-	if w.job.LargestFace || w.video.Audio == nil {
+	auto := slices.ContainsFunc(w.faceOptions(), func(f lipsync.Face) bool { return f.By == lipsync.AutoFace })
+	if w.job.LargestFace || !auto || w.video.Audio == nil {
 		return nil
 	}
 	return w.Speaker

@@ -8,6 +8,7 @@ import (
 
 	"lipsync/internal/ffmpeg"
 	"lipsync/internal/ffmpeg/ffmpegtest"
+	"lipsync/internal/lipsync"
 )
 
 // benchSizes runs f with four seconds of a moving picture of each size.
@@ -65,7 +66,7 @@ func BenchmarkEncode(b *testing.B) {
 		}
 		aac, n := sound(b, "a.m4a", "4"), 0
 		for b.Loop() {
-			encoder, err := tools.Encode(b.Context(), video.Video, aac, filepath.Join(b.TempDir(), "o.mp4"))
+			encoder, err := tools.Encode(b.Context(), video.Video, lipsync.Output{}, aac, filepath.Join(b.TempDir(), "o.mp4"))
 			if err != nil {
 				b.Fatal(err)
 			}

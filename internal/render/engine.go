@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"lipsync/internal/alignment"
+	"lipsync/internal/lipsync"
 	"lipsync/internal/speech"
 )
 
@@ -50,6 +51,8 @@ type Output struct {
 	Samples *io.SectionReader
 	// Speaker returns the track of the speaker in a source frame, -1 for none.
 	Speaker func(source int) int
+	// Mask says how large the masks of the mouths are, and how soft their edges.
+	Mask lipsync.Mask
 }
 
 // Painter makes the mouths of the output's frames.

@@ -16,7 +16,7 @@ func TestFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := &rendering{Renderer: &Renderer{Tools: tools, Limits: DefaultLimits()},
-		aac: filepath.Join(t.TempDir(), "speech.m4a"), pcm: "/dev/full"}
+		encoded: filepath.Join(t.TempDir(), "speech.m4a"), pcm: "/dev/full"}
 	if _, err := w.transcode(t.Context(), audio); lipsync.CodeOf(err) == lipsync.Invalid || !lipsync.DiskFull(err) {
 		t.Errorf("got %v, want a full disk", err)
 	}

@@ -22,7 +22,7 @@ type Limits struct {
 
 // DefaultLimits returns the limits that the service documents.
 func DefaultLimits() Limits {
-	return Limits{Duration: time.Hour, Width: 4096, Height: 4096, FPS: 120}
+	return Limits{Duration: time.Hour, Width: lipsync.MostWidth, Height: 4096, FPS: lipsync.MostFPS}
 }
 
 // refuse returns the error of media that are at fault. If the cause is rather a fault of the
@@ -58,13 +58,45 @@ func (w *rendering) inspectVideo(ctx context.Context) (err error) {
 	if w.video, err = w.probe(ctx, lipsync.Video, w.job.Video); err != nil {
 		return err
 	}
-	if err := w.Limits.check(w.video); err != nil || w.video.Still {
+	if err := w.Limits.check(w.video); err != nil {
+		return err
+	}
+	if err := w.shape(); err != nil || w.video.Still {
 		return err
 	}
 	w.video.Begin = w.length(int(math.Round(w.job.Options.Preview.Start.Seconds() * w.video.Video.Rate.Float())))
 	if stated := w.video.Video.Stated; stated > 0 && w.video.Begin > stated+statedError {
 		return afterEnd(lipsync.Video)
 	}
+	if stated := w.video.Video.Stated; stated > 0 {
+		return w.checkSegments(stated + statedError)
+	}
+	return nil
+}
+
+// shape gives the video the size and the rate of the output. The decoder makes such frames, so everything
+// that follows has this size and rate.
+func (w *rendering) shape() error {
+	v, o := w.video.Video, w.job.Options.Output
+	w.given = *v
+	if fps := o.FPS.FPS(); fps > w.Limits.FPS {
+		f := lipsync.Failure{Code: lipsync.OutputRateAbove}
+		f.Limit.FPS, f.Value.FPS = w.Limits.FPS, fps
+		return f.Because(nil)
+	}
+	if o.FPS > 0 {
+		v.Rate, v.Resampled = ffmpeg.RateOf(int64(o.FPS)), true
+	}
+	if o.Width == 0 {
+		return nil
+	}
+	width := int(o.Width) &^ 1
+	if width > v.Width {
+		f := lipsync.Failure{Code: lipsync.OutputTooWide}
+		f.Limit.Width, f.Value.Width = v.Width, int(o.Width)
+		return f.Because(nil)
+	}
+	v.Width, v.Height = width, max(2, 2*int(math.Round(float64(width*v.Height)/float64(2*v.Width))))
 	return nil
 }
 
@@ -78,15 +110,28 @@ func afterEnd(kind lipsync.MediaKind) error {
 
 // inspectAudio also writes the files of the speech track.
 func (w *rendering) inspectAudio(ctx context.Context) (err error) {
-	if w.audio, err = w.probe(ctx, lipsync.Audio, w.job.Audio); err != nil {
+	path := w.job.Audio
+	if len(w.job.Segments) > 0 {
+		if path, err = w.assemble(ctx); err != nil {
+			return err
+		}
+	}
+	if w.audio, err = w.probeAudio(ctx, path); err != nil {
 		return err
 	}
-	if w.audio.Audio == nil {
-		return lipsync.Failure{Code: lipsync.NoSoundTrack}.Because(nil)
-	}
 	w.audio.Begin = w.job.Options.Preview.Start
+	w.audio.Audio.Opus = w.job.Options.Output.Format == lipsync.WebM
 	w.samples, err = w.transcode(ctx, w.audio)
 	return err
+}
+
+// probeAudio inspects a speech track.
+func (w *rendering) probeAudio(ctx context.Context, path string) (*ffmpeg.Info, error) {
+	info, err := w.probe(ctx, lipsync.Audio, path)
+	if err == nil && info.Audio == nil {
+		err = lipsync.Failure{Code: lipsync.NoSoundTrack}.Because(nil)
+	}
+	return info, err
 }
 
 // probe inspects the file of one kind.
@@ -161,7 +206,7 @@ func (w *rendering) transcode(ctx context.Context, audio *ffmpeg.Info) (int64, e
 	if part := w.job.Options.Preview.Length; part > 0 {
 		most = min(most, part)
 	}
-	samples, err := w.Tools.Transcode(ctx, audio, w.aac, pcm, most)
+	samples, err := w.Tools.Transcode(ctx, audio, w.encoded, pcm, most)
 	switch {
 	case samples == 0 && err != nil && ctx.Err() == nil:
 		return 0, unsupported(lipsync.Audio, err)

@@ -65,13 +65,22 @@ func (w *rendering) timeline(a *analysis) (line timeline, err error) {
 	case mode == lipsync.Remap && max(source, w.speech) > lipsync.MostSpeed*min(source, w.speech):
 		return line, w.tooFast(source)
 	}
-	line = newTimeline(mode, source, w.speech, a.cuts)
+	speech := w.speech
+	if len(w.job.Segments) > 0 {
+		if err := w.checkSegments(w.length(source)); err != nil {
+			return line, err
+		}
+		if !w.video.Still {
+			speech = source // the output is as long as the video
+		}
+	}
+	line = newTimeline(mode, source, speech, a.cuts)
 	if w.job.Options.NoFace != lipsync.FailFaceless {
 		return line, nil
 	}
 	face := a.speaker.Largest()
 	for o := range line.frames {
-		if i := line.source(o); face(i) < 0 {
+		if i := line.source(o); face(i) < 0 && (len(w.job.Segments) == 0 || w.segmentAt(o) != nil) {
 			f := lipsync.Failure{Code: lipsync.FaceMissing}
 			f.Value.Seconds = (w.video.Begin + w.length(i)).Seconds()
 			return line, f.Because(nil)
@@ -109,7 +118,7 @@ func (w *rendering) finishSound(ctx context.Context, source int) error {
 		return nil
 	}
 	if !mixed {
-		if _, err := w.Tools.TranscodeTo(ctx, w.audio, w.aac, io.Discard, length); err != nil {
+		if _, err := w.Tools.TranscodeTo(ctx, w.audio, w.encoded, io.Discard, length); err != nil {
 			return fmt.Errorf("decode audio again: %w", err)
 		}
 	}
@@ -124,25 +133,26 @@ func (w *rendering) finishSound(ctx context.Context, source int) error {
 // sound, and it can't be used, it adds a warning.
 func (w *rendering) mix(ctx context.Context, source int, length time.Duration) (mixed bool, err error) {
 	o := w.job.Options
-	m := ffmpeg.Mix{Voice: w.audio, VoiceGain: o.VoiceGain.Gain(), Length: length}
-	if o.OriginalGain != 0 {
+	m := ffmpeg.Mix{Voice: w.audio, VoiceGain: o.VoiceGain.Gain(), Length: length,
+		VoiceParts: w.parts(func(o lipsync.Options) float64 { return o.VoiceGain.Gain() })}
+	if o.OriginalGain != 0 || len(w.job.Segments) > 0 {
 		m.Original = w.original(source, length)
 	}
 	scratch := filepath.Join(w.dir, "original.wav")
 	if m.Original != nil {
-		err := w.Tools.Mix(ctx, m, scratch, w.aac)
+		err := w.Tools.Mix(ctx, m, scratch, w.encoded)
 		if !errors.Is(err, ffmpeg.ErrUnsupported) {
 			return err == nil, err
 		}
 		m.Original = nil
 	}
-	if o.OriginalGain != 0 {
+	if w.hasOption(func(o lipsync.Options) bool { return o.OriginalGain != 0 }) || len(w.job.Segments) > 0 && w.video.Audio != nil {
 		w.warnings = w.warnings.With(lipsync.NoOriginalSound)
 	}
-	if o.VoiceGain == 0 {
+	if !w.hasOption(func(o lipsync.Options) bool { return o.VoiceGain != 0 }) {
 		return false, nil
 	}
-	err = w.Tools.Mix(ctx, m, scratch, w.aac)
+	err = w.Tools.Mix(ctx, m, scratch, w.encoded)
 	return err == nil, err
 }
 
@@ -154,6 +164,9 @@ func (w *rendering) original(source int, length time.Duration) *ffmpeg.Original 
 	}
 	options := w.job.Options
 	o := &ffmpeg.Original{Video: w.video, Gain: float64(options.OriginalGain), Span: w.length(source), Speed: 1, Duck: bool(options.Duck)}
+	if len(w.job.Segments) > 0 {
+		o.Gain, o.Parts = 1, w.parts(func(o lipsync.Options) float64 { return float64(o.OriginalGain) })
+	}
 	switch {
 	case options.SyncMode == lipsync.Remap:
 		o.Speed = float64(source) / float64(w.frames)

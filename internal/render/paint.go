@@ -49,7 +49,7 @@ func (w *rendering) paint(ctx context.Context, painter Painter, p *player, share
 	work, line := make(chan *task), make(chan *task, workers+2)
 
 	g, ctx := newGroup(ctx)
-	encoder, err := w.Tools.Encode(ctx, w.video.Video, w.aac, w.job.Output)
+	encoder, err := w.Tools.Encode(ctx, w.video.Video, w.job.Options.Output, w.encoded, w.job.Output)
 	if err != nil {
 		return err
 	}

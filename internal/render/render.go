@@ -47,7 +47,11 @@ type Job struct {
 	// LargestFace syncs the largest face of each frame, no matter who speaks.
 	LargestFace bool
 	Options     lipsync.Options
-	Progress    func(Progress) // may be nil; never called concurrently
+	Boxes       string // path of the file of boxes, if the option face has one
+	// With Segments the output is as long as the video, Audio isn't used, and of the Options only NoFace, Mask and Output.
+	Segments lipsync.Segments
+	Audios   map[string]string // paths of the audios of the segments, by their Ref
+	Progress func(Progress)    // may be nil; never called concurrently
 	// Measured gets the lengths of the media before any frame is decoded. It may be nil. The
 	// length of the video is the one that its file states, 0 if it states none. For a preview, so is that
 	// of the audio; if its file states none, it is as long as the preview needs.
@@ -73,13 +77,15 @@ type rendering struct {
 	engine  Engine
 	video   *ffmpeg.Info
 	audio   *ffmpeg.Info
-	dir     string // for temporary files
-	aac     string // path of the speech track as the output will have it
-	pcm     string // path of its samples
-	samples int64  // in pcm
-	speech  int    // length of the speech track in frames
-	frames  int    // length of the output
-	synced  int    // frames of the output in which a mouth was painted
+	dir     string       // for temporary files
+	encoded string       // path of the speech track as the output will have it
+	pcm     string       // path of its samples
+	samples int64        // in pcm
+	speech  int          // length of the speech track in frames
+	frames  int          // length of the output
+	synced  int          // frames of the output in which a mouth was painted
+	given   ffmpeg.Video // the video before its size and rate became those of the output
+	boxes   []*rect      // of the option face, one for each frame of the file
 
 	warnings lipsync.Warnings
 }
@@ -97,7 +103,10 @@ func (r *Renderer) Render(ctx context.Context, j Job) error {
 	}
 	defer os.RemoveAll(dir)
 	w := &rendering{Renderer: r, job: j, engine: engine, dir: dir,
-		aac: filepath.Join(dir, "speech.m4a"), pcm: filepath.Join(dir, "speech.pcm")}
+		encoded: filepath.Join(dir, "speech"+j.Options.Output.Format.Extension()), pcm: filepath.Join(dir, "speech.pcm")}
+	if len(j.Segments) > 0 {
+		w.job.Options.SyncMode = lipsync.Pad // so that the first pass decodes the whole video
+	}
 	err = Guard(func() error { return w.render(ctx) })
 	if ctx.Err() != nil {
 		return context.Cause(ctx) // other errors only follow from it
@@ -109,6 +118,9 @@ func (r *Renderer) Render(ctx context.Context, j Job) error {
 }
 
 func (w *rendering) render(ctx context.Context) error {
+	if err := w.checkCodec(ctx); err != nil {
+		return err
+	}
 	if err := w.inspect(ctx); err != nil {
 		return err
 	}
@@ -116,6 +128,9 @@ func (w *rendering) render(ctx context.Context) error {
 	w.speech = v.Rate.Frames(w.samples, ffmpeg.PCMRate)
 	if v.HDR() {
 		w.warnings = w.warnings.With(lipsync.ConvertedHDR)
+	}
+	if err := w.readBoxes(ctx); err != nil {
+		return err
 	}
 	if w.job.Measured != nil {
 		audio := w.audio.Begin + time.Duration(w.samples)*time.Second/ffmpeg.PCMRate
@@ -143,6 +158,9 @@ func (w *rendering) render(ctx context.Context) error {
 		return err
 	}
 	w.frames = line.frames
+	if err := w.checkSize(); err != nil {
+		return err
+	}
 	if err := w.finishSound(ctx, a.source.frames); err != nil {
 		return err
 	}
@@ -153,20 +171,16 @@ func (w *rendering) render(ctx context.Context) error {
 	defer samples.Close()
 	out := Output{
 		Frames: line.frames, Source: line.source, Spoken: extend(a.spoken, line.frames), Heard: a.heard,
-		Samples: io.NewSectionReader(samples, 0, 2*w.samples), Speaker: a.speaker.Largest(),
+		Samples: io.NewSectionReader(samples, 0, 2*w.samples), Mask: w.job.Options.Mask,
 	}
-	if !w.job.LargestFace {
-		out.Speaker = a.speaker.Active(a.sound)
+	if out.Speaker, err = w.speaker(a); err != nil {
+		return err
 	}
 	painter, err := engine.Plan(ctx, out)
 	if err != nil {
 		return fmt.Errorf("plan: %w", err)
 	}
-	var seen []uint8
-	if w.job.Options.Silence == lipsync.KeepSilent {
-		seen = shares(out.Spoken, v.Rate.Float())
-	}
-	if err := w.paint(ctx, painter, &player{a.source, line}, seen); err != nil {
+	if err := w.paint(ctx, painter, &player{a.source, line}, w.shares(out.Spoken)); err != nil {
 		return err
 	}
 	length := w.length(w.frames)
@@ -177,6 +191,39 @@ func (w *rendering) render(ctx context.Context) error {
 		w.job.Poster(w.Tools.Poster(ctx, w.job.Output, length/2))
 	}
 	return nil
+}
+
+// mostBytes bounds outputs of ProRes, whose files are far larger than those of other codecs. The disk of a runner on AWS has space
+// for more.
+const mostBytes = 32 << 30
+
+// proResBits has the bits of a pixel in each quality of ProRes. Apple's white paper (2022) gives 220, 147 and 45 Mbit/s for 1920 × 1080
+// pixels and 29.97 frames/s.
+var proResBits = map[lipsync.Quality]float64{lipsync.High: 3.54, lipsync.Medium: 2.37, lipsync.Low: .72}
+
+// checkSize returns an error if the output would be too large.
+func (w *rendering) checkSize() error {
+	o, v := w.job.Options.Output, w.video.Video
+	bytes := float64(w.frames) * float64(v.Width*v.Height) * proResBits[o.Quality] / 8
+	if o.VideoCodec() != lipsync.ProRes || bytes <= mostBytes {
+		return nil
+	}
+	f := lipsync.Failure{Code: lipsync.MediaLargerThan, Details: lipsync.Details{Kind: lipsync.OutputFile}}
+	f.Limit.Bytes = mostBytes
+	return f.Because(nil)
+}
+
+// checkCodec returns an error if ffmpeg lacks an encoder that only some outputs need.
+func (w *rendering) checkCodec(ctx context.Context) error {
+	o := w.job.Options.Output
+	if o.VideoCodec() == lipsync.H264 {
+		return nil
+	}
+	err := w.Tools.CheckOutput(ctx, o)
+	if errors.Is(err, ffmpeg.ErrNoEncoder) {
+		return lipsync.Failure{Code: lipsync.CodecNotInstalled, Details: lipsync.Details{Codec: o.VideoCodec().String()}}.Because(err)
+	}
+	return err
 }
 
 // Progress is the progress of a job.

@@ -115,7 +115,7 @@ func render(t testing.TB, r *Renderer, video, audio string) (string, error) {
 func renderBy(t testing.TB, r *Renderer, video, audio string, options lipsync.Options) (string, Result, error) {
 	t.Helper()
 	dir := t.TempDir()
-	output := filepath.Join(dir, "out put.mp4")
+	output := filepath.Join(dir, "out put"+options.Output.Format.Extension())
 	told := Result{Length: -1}
 	measured := [2]time.Duration{-1, -1}
 	err := r.Render(t.Context(), Job{Video: video, Audio: audio, Output: output, Scratch: dir, Options: options,

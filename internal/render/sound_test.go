@@ -22,6 +22,16 @@ const (
 // amplitudes returns a function for the amplitude of a tone in an output, in the tenth of a second from a time on.
 func amplitudes(t *testing.T, path string) func(hz, at float64) float64 {
 	t.Helper()
+	samples := samplesOf(t, path)
+	return func(hz, at float64) float64 {
+		from := int(at * ffmpeg.PCMRate)
+		return ffmpegtest.Amplitude(samples[from:from+ffmpeg.PCMRate/10], ffmpeg.PCMRate, hz)
+	}
+}
+
+// samplesOf returns the samples of an output, from -1 to 1.
+func samplesOf(t *testing.T, path string) []float64 {
+	t.Helper()
 	tools := ffmpegtest.Tools(t)
 	info, err := tools.Probe(t.Context(), path)
 	if err != nil {
@@ -35,13 +45,16 @@ func amplitudes(t *testing.T, path string) func(hz, at float64) float64 {
 	if err != nil || stream.Close() != nil {
 		t.Fatal(err)
 	}
-	return func(hz, at float64) float64 {
-		samples := make([]float64, ffmpeg.PCMRate/10)
-		for i := range samples {
-			samples[i] = float64(int16(binary.LittleEndian.Uint16(pcm[2*(int(at*ffmpeg.PCMRate)+i):]))) / 32768
-		}
-		return ffmpegtest.Amplitude(samples, ffmpeg.PCMRate, hz)
+	return decoded(pcm)
+}
+
+// decoded returns 16-bit samples as numbers from -1 to 1.
+func decoded(pcm []byte) []float64 {
+	samples := make([]float64, len(pcm)/2)
+	for i := range samples {
+		samples[i] = float64(int16(binary.LittleEndian.Uint16(pcm[2*i:]))) / 32768
 	}
+	return samples
 }
 
 // TestOriginalSound mixes the sound of a video of .8 s with shorter and longer speech tracks, in each sync mode. The sound goes with

@@ -20,6 +20,7 @@ type details struct {
 	OutputExpiresAt time.Time           `json:"output_expires_at,omitzero"`
 	MediaDeletedAt  time.Time           `json:"media_deleted_at,omitzero"`
 	Options         lipsync.Options     `json:"options,omitzero"`
+	Output          lipsync.Output      `json:"output,omitzero"`
 	Frames          *frames             `json:"frames,omitempty"`
 	Warnings        []string            `json:"warnings,omitzero"`
 }
@@ -41,8 +42,10 @@ func (a *api) getDetails(r *http.Request, c lipsync.Caller) (details, error) {
 	d := details{
 		ID: q.ID, Status: q.Status, FailureCode: q.Failure.Code, Attempts: q.Attempts, Engine: q.Engine,
 		VideoSeconds: q.VideoLength.Seconds(), AudioSeconds: q.AudioLength.Seconds(), OutputSeconds: q.Length.Seconds(),
-		OutputExpiresAt: a.service.OutputExpires(q).UTC(), MediaDeletedAt: q.MediaDeletedAt.UTC(), Options: q.Options,
+		OutputExpiresAt: a.service.OutputExpires(q).UTC(), MediaDeletedAt: q.MediaDeletedAt.UTC(), Options: q.Options, Output: q.Options.Output,
 	}
+	d.Options.Output = lipsync.Output{} // calls have it beside the options
+	d.Output.UploadURL = d.Output.UploadURL.Origin()
 	if f := q.Frames; f.Total > 0 {
 		d.Frames, d.Warnings = &frames{f.Total, f.Synced, f.Kept()}, q.Warnings.Texts()
 	}

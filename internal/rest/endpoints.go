@@ -16,6 +16,7 @@ const (
 	DocumentPath          = "/openapi.yaml"
 	GenerateWithMediaPath = "/v1/lipsync/generate-with-media"
 	RequestsPath          = "/v1/lipsync/requests" // a request has the path RequestsPath + "/" + its id
+	AnalysesPath          = "/v1/lipsync/analyses" // an analysis has the path AnalysesPath + "/" + its id
 	UploadsPath           = "/v1/uploads"
 )
 
@@ -55,6 +56,9 @@ func Endpoints() []Endpoint {
 		{get, RequestsPath + "/{id}/progress", read, "get-progress", needs{ReadRequests}, answers((*api).getProgress)},
 		{get, RequestsPath + "/{id}/details", read, "get-details", needs{ReadRequests, KnowRetention}, answers((*api).getDetails)},
 		{del, RequestsPath + "/{id}/media", read, "delete-media", needs{DeleteMedia}, answers((*api).deleteMedia)},
+		{post, "/v1/lipsync/analyze", generate, "analyze", needs{CreateRequests, ReadUploads}, answers(decoded((*api).analyze))},
+		{get, AnalysesPath + "/{id}", read, "get-analysis", needs{ReadAnalyses}, answers((*api).getAnalysis)},
+		{del, AnalysesPath + "/{id}", read, "delete-analysis", needs{CancelRequests, DeleteMedia}, answers((*api).deleteAnalysis)},
 		{post, UploadsPath, read, "create-upload", needs{CreateUploads, SignURLs}, answers(decoded((*api).createUpload))},
 	}
 }
@@ -69,6 +73,7 @@ const (
 	ReadRequests   Need = "read requests"
 	CreateRequests Need = "create requests"
 	CancelRequests Need = "cancel requests"
+	ReadAnalyses   Need = "read analyses"
 	ReadUploads    Need = "read uploads"
 	CreateUploads  Need = "create uploads"
 	StoreInputs    Need = "store inputs"

@@ -43,8 +43,9 @@ func FuzzGenerateBody(f *testing.F) {
 		`{"inputs":[{"type":"audio","url":"upload://x"},{"type":"video","url":"http://[::1]:80/"}],"reference_id":"é","disable_active_speaker_detection":true}`,
 		`{"inputs":[{"type":"video"},{"type":"video"}],"reference_id":null}`, `{"inputs":null}`, `null`, `[]`, `{}{}`, `{"inputs":[null]}`, "\xff", "",
 		`{"inputs":[{"type":"video","url":"http://a.example/v"},{"type":"audio","url":"https://a.example/a"}],"options":{"sync_mode":"loop","silence":null}}`,
-		`{"options":{"voice_gain":0.5,"original_gain":1e-3,"duck":true,"preview":{"start":0,"seconds":1.5}}}`,
-		`{"options":{"no_face":"fail","x":1}}`, `{"options":null,"options":{"silence":1,"silence":"keep"}}`,
+		`{"options":{"voice_gain":0.5,"original_gain":1e-3,"duck":true,"preview":{"start":0,"seconds":1.5},"mask":{"feather":0.5,"expand":1.2}}}`,
+		`{"inputs":[{"type":"video","url":"http://a.example/v"},{"type":"audio","url":"https://a.example/a"}],"output":{"format":"mov","codec":"prores","fps":23.976,"file_name":"a","upload_url":"https://a.example/o?s=1"}}`,
+		`{"output":{"width":1e2,"fps":"source"},"options":{"output":{}}}`, `{"options":{"no_face":"fail","x":1}}`, `{"options":null,"options":{"silence":1,"silence":"keep"}}`,
 		`{"inputs":[{"type":"image","url":"http://a"}]}`, `{"inputs":[],"inputs":[]}`, `{"reference_id":"\ud800"}`, strings.Repeat("[", 20000),
 	} {
 		f.Add([]byte(seed))

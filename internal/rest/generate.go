@@ -17,6 +17,7 @@ type generateBody struct {
 	LargestFace bool            `json:"disable_active_speaker_detection"`
 	Model       string          `json:"model"`
 	Options     lipsync.Options `json:"options"`
+	Output      lipsync.Output  `json:"output"`
 }
 
 // generated is the answer to a call that creates a request, by URLs or by a form.
@@ -34,6 +35,7 @@ func (a *api) generate(r *http.Request, c lipsync.Caller, in generateBody) (gene
 	if err != nil {
 		return generated{}, err
 	}
+	in.Options.Output = in.Output
 	p := lipsync.RequestParams{
 		Video: video, Audio: audio, LargestFace: in.LargestFace, Engine: in.Model, Options: in.Options, ReferenceID: in.ReferenceID,
 	}

@@ -148,6 +148,8 @@ func (f *form) reader(part *multipart.Part) func(*multipart.Part) error {
 		return f.model
 	case name == "options":
 		return f.options
+	case name == "output":
+		return f.output
 	}
 	return nil
 }
@@ -185,15 +187,28 @@ func (f *form) model(part *multipart.Part) (err error) {
 
 // options reads the options as JSON text.
 func (f *form) options(part *multipart.Part) error {
+	output := f.request.Options.Output // this part may have come before
+	err := f.object(part, &f.request.Options)
+	f.request.Options.Output = output
+	return err
+}
+
+// output reads the output as JSON text.
+func (f *form) output(part *multipart.Part) error {
+	return f.object(part, &f.request.Options.Output)
+}
+
+// object reads a part with an object as JSON text.
+func (f *form) object(part *multipart.Part, into any) error {
 	value, err := f.value(part)
 	if err != nil {
 		return err
 	}
-	err = json.Unmarshal([]byte(value), &f.request.Options)
+	err = json.Unmarshal([]byte(value), into)
 	if _, ok := errors.AsType[*lipsync.Error](err); err == nil || ok {
 		return err
 	}
-	return invalid("options must be an object, as JSON")
+	return invalid(part.FormName() + " must be an object, as JSON")
 }
 
 // value reads a part that is not a file. All such parts together may have maxText bytes.

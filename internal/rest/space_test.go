@@ -33,6 +33,14 @@ func (f *fixture) callFullDisk(t *testing.T, c *http.Client, base string) {
 	t.Helper()
 	token := f.key(t)
 	id, canceled := f.start(t, token, time.Now()), f.start(t, token, time.Now())
+	caller, err := f.service.Authenticate(t.Context(), token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	analysis, err := f.service.Analyze(t.Context(), caller, lipsync.Source{URL: "https://example.com/v"})
+	if err != nil {
+		t.Fatal(err)
+	}
 	if _, err := f.store.Leases.Cancel(t.Context(), canceled, time.Now(), lipsync.Failure{Code: lipsync.Canceled}); err != nil {
 		t.Fatal(err)
 	}
@@ -57,10 +65,12 @@ func (f *fixture) callFullDisk(t *testing.T, c *http.Client, base string) {
 		status                          int
 	}{
 		{http.MethodPost, "/lipsync/generate", "application/json", generate, http.StatusInsufficientStorage},
+		{http.MethodPost, "/lipsync/analyze", "application/json", `{"url":"https://example.com/v"}`, http.StatusInsufficientStorage},
 		{http.MethodPost, "/lipsync/generate-with-media", parts.FormDataContentType(), form.String(), http.StatusInsufficientStorage},
 		{http.MethodPost, "/uploads", "application/json", `{"type":"video","size":5}`, http.StatusInsufficientStorage},
 		{http.MethodDelete, "/lipsync/requests/" + id, "", "", http.StatusInsufficientStorage},
 		{http.MethodDelete, "/lipsync/requests/" + canceled + "/media", "", "", http.StatusInsufficientStorage},
+		{http.MethodDelete, "/lipsync/analyses/" + analysis, "", "", http.StatusInsufficientStorage},
 		{http.MethodGet, "/lipsync/requests/" + id, "", "", http.StatusOK},
 	} {
 		r, err := http.NewRequest(call.method, base+"/api/v1"+call.path, bytes.NewBufferString(call.body))

@@ -11,7 +11,9 @@ import (
 func (s *suite) polling(t *testing.T) {
 	token := s.key(t)
 	id := s.start(t, token)
-	for _, path := range []string{requestPath(id), requestPath(id) + "/progress"} {
+	var made analysis
+	s.do(t, analyzeCall(`{"url":"`+videoURL+`"}`).with(token)).into(t, &made)
+	for _, path := range []string{requestPath(id), requestPath(id) + "/progress", "/v1/lipsync/analyses/" + made.ID} {
 		var first reply
 		for range 10 { // the request may change between the two calls
 			first = s.get(t, token, path)

@@ -21,6 +21,7 @@ type details struct {
 	OutputExpiresAt string  `json:"output_expires_at"`
 	MediaDeletedAt  string  `json:"media_deleted_at"`
 	Options         options `json:"options"`
+	Output          output  `json:"output"`
 	Frames          *struct {
 		Total  int `json:"total"`
 		Synced int `json:"synced"`
@@ -39,6 +40,31 @@ type options struct {
 	OriginalGain float64 `json:"original_gain"`
 	Duck         bool    `json:"duck"`
 	Preview      preview `json:"preview"`
+	Face         face    `json:"face"`
+	Mask         mask    `json:"mask"`
+}
+
+type face struct {
+	Frame    int    `json:"frame"`
+	Point    [2]int `json:"point"`
+	BoxesURL string `json:"boxes_url"`
+}
+
+// output has the fields of a request's output that are not the defaults.
+type output struct {
+	Format   string  `json:"format"`
+	Codec    string  `json:"codec"`
+	Quality  string  `json:"quality"`
+	FPS      float64 `json:"fps"`
+	Width    int     `json:"width"`
+	FileName string  `json:"file_name"`
+
+	UploadURL string `json:"upload_url"`
+}
+
+type mask struct {
+	Feather float64 `json:"feather"`
+	Expand  float64 `json:"expand"`
 }
 
 type preview struct {

@@ -10,13 +10,16 @@ import (
 // The sentences for options that can't be used.
 const (
 	badOptions = "options must be an object"
-	badField   = `options has no field "x"; it has: sync_mode, silence, no_face, voice_gain, original_gain, duck, preview`
+	badField   = `options has no field "x"; it has: sync_mode, silence, no_face, voice_gain, original_gain, duck, preview, face, mask`
 	badMode    = "sync_mode must be one of: bounce, loop, cut_off, silence, remap"
 	badSilence = "silence must be one of: rest, keep"
 	badNoFace  = "no_face must be one of: keep, fail"
 	badVoice   = "voice_gain must be a number from 0 to 2"
 	badGain    = "original_gain must be a number from 0 to 2"
 	badDuck    = "duck must be true or false"
+	badFace    = "face must be auto, id, frame and point [x, y] with numbers from 0, or boxes_url"
+	badBoxes   = "boxes_url must be an absolute http or https URL with a host, no user name and at most 8192 bytes"
+	badMask    = "mask must be feather, a number from 0.25 to 2, and expand, a number from 0.85 to 1.25"
 	badPreview = "preview must be start and seconds: numbers from 0 to 86400, seconds at least 0.001"
 )
 
@@ -34,9 +37,15 @@ func (s *suite) options(t *testing.T) {
 		`{"voice_gain":0.5,"original_gain":0.25,"duck":true}`:           {VoiceGain: .5, OriginalGain: .25, Duck: true},
 		`{"preview":{"start":0,"seconds":2.50}}`:                        {Preview: preview{0, 2.5}},
 		`{"preview":{"seconds":0.10,"start":86400}}`:                    {Preview: preview{86400, .1}},
+		`{"face":"auto"}`:                                               {},
+		`{"face":{"frame":12,"point":[640.4,0]}}`:                       {Face: face{Frame: 12, Point: [2]int{640, 0}}},
+		`{"face":{"id":"12,640,1"}}`:                                    {Face: face{Frame: 12, Point: [2]int{640, 1}}},
+		`{"face":{"boxes_url":"https://example.com/boxes.json"}}`:       {Face: face{BoxesURL: "https://example.com/boxes.json"}},
+		`{"mask":{"feather":0.50,"expand":1.2}}`:                        {Mask: mask{.5, 1.2}},
+		`{"mask":{"feather":null,"expand":1}}`:                          {},
 		` { "sync_mode" : "remap", "silence":"keep","no_face":"fail"} `: {SyncMode: "remap", Silence: "keep", NoFace: "fail"},
 	} {
-		for name, c := range optionCalls(t, sent) {
+		for name, c := range objectCalls(t, "options", sent) {
 			t.Run(name+sent, func(t *testing.T) {
 				c.token = s.key(t)
 				id := s.do(t, c).requestID(t)
@@ -65,25 +74,38 @@ func (s *suite) options(t *testing.T) {
 		`{"duck":1}`:                         badDuck,
 		`{"preview":"0,1"}`:                  badPreview,
 		`{"preview":{"start":1}}`:            badPreview,
+		`{"face":"largest"}`:                 badFace,
+		`{"mask":"1,1"}`:                     badMask,
+		`{"mask":{"blur":1}}`:                badMask,
+		`{"mask":{"expand":1.3}}`:            badMask,
+		`{"face":{"frame":1}}`:               badFace,
+		`{"face":{"boxes_url":"ftp://a/b"}}`: badBoxes,
 		`{"sync_mode":"loop","no_face":"x"}`: badNoFace,
 	} {
-		for name, c := range optionCalls(t, sent) {
+		for name, c := range objectCalls(t, "options", sent) {
 			rows = append(rows, row{name + sent, c, http.StatusBadRequest, want})
 		}
 	}
 	for _, sent := range []string{``, `{`, `{"sync_mode":"loop"}x`, `sync_mode=loop`} {
-		rows = append(rows, row{"form " + sent, optionCalls(t, sent)["form "], http.StatusBadRequest, badOptions + ", as JSON"})
+		rows = append(rows, row{"form " + sent, objectCalls(t, "options", sent)["form "], http.StatusBadRequest, badOptions + ", as JSON"})
+	}
+	const largest = "disable_active_speaker_detection"
+	for name, c := range map[string]call{
+		"JSON": generateCall("application/json", good(`"options":{"face":{"frame":0,"point":[1,1]}}`, `"`+largest+`":true`)),
+		"form": formOf(t, part{"options", "", `{"face":{"frame":0,"point":[1,1]}}`}, part{largest, "", "true"}, video(), audio()),
+	} {
+		rows = append(rows, row{name + " two faces", c, http.StatusBadRequest, "face can't be chosen with " + largest})
 	}
 	two := formOf(t, part{"options", "", `{}`}, part{"options", "", `{}`}, video(), audio())
 	s.table(t, append(rows, row{"two", two, http.StatusBadRequest, "options was sent more than once"}))
 }
 
-// optionCalls returns a call of each kind that sends the options.
-func optionCalls(t *testing.T, sent string) map[string]call {
+// objectCalls returns a call of each kind that sends an object under the name.
+func objectCalls(t *testing.T, name, sent string) map[string]call {
 	t.Helper()
 	return map[string]call{
-		"JSON ": generateCall("application/json", good(`"options":`+sent)),
-		"form ": formOf(t, video(), part{"options", "", sent}, audio()),
+		"JSON ": generateCall("application/json", good(`"`+name+`":`+sent)),
+		"form ": formOf(t, video(), part{name, "", sent}, audio()),
 	}
 }
 

@@ -63,6 +63,8 @@ func Run(t *testing.T, target Target) {
 		"cancel":      s.cancel,
 		"details":     s.details,
 		"options":     s.options,
+		"analyses":    s.analyses,
+		"outputs":     s.outputs,
 		"delete":      s.deleteMedia,
 		"list":        s.list,
 		"models":      s.models,

@@ -2,8 +2,11 @@ package resttest
 
 import (
 	"bytes"
+	"math"
+	"mime"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -24,6 +27,8 @@ func (s *suite) results(t *testing.T) {
 	})).requestID(t)
 	cut := s.do(t, formOf(t, part{"video", "v.mp4", string(s.Video)}, part{"audio", "a.wav", string(s.Long)},
 		part{"options", "", `{"sync_mode":"cut_off"}`}).with(token)).requestID(t)
+	other := s.do(t, formOf(t, part{"video", "v.mp4", string(s.Video)}, part{"audio", "a.wav", string(s.Audio)},
+		part{"output", "", `{"format":"webm","fps":10,"width":240,"file_name":"talk.mp4"}`}).with(token)).requestID(t)
 	junk := s.do(t, formOf(t, video(), audio()).with(token)).requestID(t)
 
 	t.Run("completed", func(t *testing.T) {
@@ -31,10 +36,22 @@ func (s *suite) results(t *testing.T) {
 		if r.Status != "completed" {
 			t.Fatalf("got %+v, want it completed", r)
 		}
-		s.output(t, r.OutputURL)
+		s.wantOutput(t, r.OutputURL, "video/mp4", ".mp4", "ftyp")
 		s.isFinal(t, token, r)
 		s.isCompleted(t, token, r)
 		s.isDeleted(t, token, r)
+	})
+	t.Run("analyzed", func(t *testing.T) { s.isAnalyzed(t, token) })
+	t.Run("WebM", func(t *testing.T) {
+		r := s.final(t, token, other)
+		if r.Status != "completed" {
+			t.Fatalf("got %+v, want it completed", r)
+		}
+		s.wantOutput(t, r.OutputURL, "video/webm", "talk.webm", "webm")
+		d := s.readDetails(t, token, other)
+		if frames := int(math.Ceil(10*d.AudioSeconds - 1e-3)); d.Frames == nil || d.Frames.Total != frames || d.AudioSeconds <= 0 {
+			t.Errorf("got %+v, want %d frames", d, frames)
+		}
 	})
 	t.Run("cut off", func(t *testing.T) { s.isCutOff(t, token, cut) })
 	for id, want := range map[string]string{bad: "video URL is not accessible", junk: "video is not a supported format"} {
@@ -79,15 +96,20 @@ func (s *suite) final(t *testing.T, token, id string) request {
 	return request{}
 }
 
-// output checks that the link serves an MP4 file without a key.
-func (s *suite) output(t *testing.T, link string) {
+// wantOutput checks that the link serves a file without a key: of a media type, with a name that has an
+// end, and with a text in its first bytes.
+func (s *suite) wantOutput(t *testing.T, link, kind, end, begin string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, link, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := s.send(t, req)
-	if got.status != http.StatusOK || len(got.body) < 8 || !bytes.Equal(got.body[4:8], []byte("ftyp")) {
-		t.Errorf("got %d and %d bytes from the output's URL, want an MP4 file", got.status, len(got.body))
+	if got.status != http.StatusOK || !bytes.Contains(got.body[:min(64, len(got.body))], []byte(begin)) {
+		t.Errorf("got %d and %d bytes from the output's URL, want them to begin with %q", got.status, len(got.body), begin)
+	}
+	_, disposition, err := mime.ParseMediaType(got.header.Get("Content-Disposition"))
+	if err != nil || !strings.HasSuffix(disposition["filename"], end) || got.header.Get("Content-Type") != kind {
+		t.Errorf("got %s with the name %q (%v), want %s with %q", got.header.Get("Content-Type"), disposition["filename"], err, kind, end)
 	}
 }

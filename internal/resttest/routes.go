@@ -24,6 +24,9 @@ func protected() []call {
 		{method: http.MethodGet, path: "/v1/lipsync/requests/x/progress"},
 		{method: http.MethodGet, path: "/v1/lipsync/requests/x/details"},
 		{method: http.MethodDelete, path: "/v1/lipsync/requests/x/media"},
+		{method: http.MethodPost, path: "/v1/lipsync/analyze"},
+		{method: http.MethodGet, path: "/v1/lipsync/analyses/x"},
+		{method: http.MethodDelete, path: "/v1/lipsync/analyses/x"},
 		{method: http.MethodPost, path: "/v1/uploads"},
 	}
 }

@@ -8,11 +8,11 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
-	"path"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"lipsync/internal/lipsync"
 )
 
 // Origin returns the scheme and host of all signed URLs.
@@ -31,11 +31,8 @@ func (o *Objects) Origin(ctx context.Context) (*url.URL, error) {
 func (o *Objects) SignGet(ctx context.Context, key, name string, until time.Time) (*url.URL, error) {
 	disposition := mime.FormatMediaType("attachment", map[string]string{"filename": name})
 	in := &s3.GetObjectInput{Bucket: &o.bucket, Key: &key, ResponseContentDisposition: &disposition}
-	switch path.Ext(name) { // Put stores no content type
-	case ".mp4":
-		in.ResponseContentType = aws.String("video/mp4")
-	case ".jpg":
-		in.ResponseContentType = aws.String("image/jpeg")
+	if kind := lipsync.MediaType(name); kind != "" { // Put stores no content type
+		in.ResponseContentType = &kind
 	}
 	signed, err := o.signer().PresignGetObject(ctx, in, expires(until))
 	if err != nil {

@@ -144,7 +144,7 @@ var (
 	}})
 	AllowPrivateNetworks = add(Setting[bool]{Kind: boolean(), Row: Row{
 		Name: "allow-private-networks", Where: Machine | Runner, Default: "false", Optional: true,
-		Help: "Fetch inputs from private networks and this machine too, but never from metadata services of clouds",
+		Help: "Fetch inputs from private networks and this machine too, and send outputs there, but never from metadata services of clouds",
 	}})
 )
 

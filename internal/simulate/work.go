@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"os"
@@ -63,6 +64,11 @@ type renderer struct {
 
 // loadTime is the time that a runner takes to load the engines.
 const loadTime = 2 * time.Second
+
+// FindPeople implements worker.Renderer. No simulated client asks for it.
+func (*renderer) FindPeople(context.Context, render.Job) (lipsync.Analysis, error) {
+	return lipsync.Analysis{}, errors.ErrUnsupported
+}
 
 // Render implements worker.Renderer. It reports progress every second.
 func (r *renderer) Render(ctx context.Context, job render.Job) error {

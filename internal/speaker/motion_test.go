@@ -19,7 +19,7 @@ import (
 // distance, in pixels.
 func upright(frame *image.YCbCr, track int, x, y, eyes float32) alignment.Face {
 	return alignment.Face{
-		Track: track, Size: 2.4 * eyes, Crop: around(frame, x, y, eyes),
+		Track: track, Box: detection.Box{Size: 2.4 * eyes}, Crop: around(frame, x, y, eyes),
 		To: geom.Similarity{A: eyes, X: x - alignment.Middle.X*eyes, Y: y - alignment.Middle.Y*eyes},
 	}
 }

@@ -62,7 +62,7 @@ func (a *Analyser) Add(f alignment.Frame) (complete []*Window) {
 		if a.network != nil {
 			complete = append(complete, o.gather(a.ticks-ticks, a.ticks, len(f.Faces) > 1)...)
 		}
-		seen = append(seen, observation{o.track, face.Size, o.motion})
+		seen = append(seen, observation{o.track, face.Box.Size, o.motion})
 	}
 	complete = append(complete, a.forget(tracking.LongestGap+1)...)
 	a.record(seen, f.Cut)

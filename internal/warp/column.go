@@ -25,16 +25,17 @@ type column struct {
 func newColumn(m *lips, w shape, x float32) column {
 	half := w.width / 2
 	s := (x - m.middle() - w.shift.X) / half // half widths from the middle
-	c := column{fade: smoothstep((reach - abs(s)) / reachSoft), aside: aside(m, w, s, x)}
+	c := column{fade: smoothstep((reach*(1+w.far) - abs(s)) / reachSoft), aside: aside(m, w, s, x)}
 	line := m.line.at(m, x+c.aside)
 	chin := m.level() + chinBelow
-	sunk := w.shift.Y + chinShare*(w.gap-m.gap())*jawShare(s)                     // of the chin
+	neck := chin + neckBelow*(1+w.far)
+	sunk := w.shift.Y + chinShare*(w.gap-m.gap())*jawShare(s/(1+w.far))           // of the chin
 	shift := w.shift.Y + (1-arch(s))*(w.right*clamp(.5+s/2)+w.left*clamp(.5-s/2)) // of the face at the height of the lips
 	c.nose, c.above, c.below, c.chin = m.nose, m.top, m.bottom, chin
 	if abs(s) >= 1 { // beside the mouth
 		c.upper, c.lower = line+shift, line+shift
-		c.from = []float32{m.nose, line, chin, chin + neckBelow}
-		c.to = []float32{m.nose, line + shift, chin + sunk, chin + neckBelow}
+		c.from = []float32{m.nose, line, chin, neck}
+		c.to = []float32{m.nose, line + shift, chin + sunk, neck}
 		return c
 	}
 	u, l := m.inner(x + c.aside)
@@ -51,8 +52,8 @@ func newColumn(m *lips, w shape, x float32) column {
 	above, below := c.upper-(u-top)*w.upper*(1-roll), c.lower+(bottom-l)*w.lower*(1-roll)*(1-tuckHides*w.tuck)
 	edge, under := u-lap-(u-lap-top)*roll, l+lap+(bottom-l-lap)*roll // of the parts of the lips that stay in sight
 	c.seam = seamDark * closed * closing(under-edge-gap)
-	c.from = []float32{m.nose, top, edge, under, bottom, chin, chin + neckBelow}
-	c.to = []float32{m.nose, max(above, m.nose+leastPhiltrum), c.upper, c.lower, min(below, chin+sunk-leastChin), chin + sunk, chin + neckBelow}
+	c.from = []float32{m.nose, top, edge, under, bottom, chin, neck}
+	c.to = []float32{m.nose, max(above, m.nose+leastPhiltrum), c.upper, c.lower, min(below, chin+sunk-leastChin), chin + sunk, neck}
 	c.inner, c.depth, c.stretch, c.closes, c.edge = u, l-u, 1, closes, u-lap
 	if gap > l-u+leastOpening {
 		c.depth = max(l-u-lipEdge, 0)
@@ -85,7 +86,7 @@ func aside(m *lips, w shape, s, x float32) float32 {
 	}
 	corner := max(min(s, 1), -1)
 	most := corner*(m.width()-w.width)/2 - w.shift.X
-	return most * smoothstep(1-(abs(s)-1)*w.width/2/asideReach)
+	return most * smoothstep(1-(abs(s)-1)*w.width/2/(asideReach*(1+w.far)))
 }
 
 // at returns the cell at y.

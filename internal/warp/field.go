@@ -111,6 +111,7 @@ type shape struct {
 	lower float32    // height of the lower lip, as a multiple of its own
 	roll  float32    // share of the height of the lips that rolls inwards where lips that were apart are pressed together
 	tuck  float32    // how far the lower lip goes behind the upper teeth, 0 to 1: at 1 tuckHides of its height is out of sight
+	far   float32    // the face around the mouth moves so much farther out than usual, as a share: 0 is as usual, .25 a quarter farther
 }
 
 // region is a canonical rectangle.
@@ -126,8 +127,8 @@ func (a region) intersect(b region) region {
 
 // fieldArea returns the part of the canonical face that changes when a mouth is given a shape.
 func fieldArea(m *lips, to shape) region {
-	middle, half := m.middle()+to.shift.X, reach*max(m.width(), to.width)/2
-	return region{middle - half, m.nose, middle + half, m.level() + chinBelow + neckBelow}
+	middle, half := m.middle()+to.shift.X, reach*(1+to.far)*max(m.width(), to.width)/2
+	return region{middle - half, m.nose, middle + half, m.level() + chinBelow + neckBelow*(1+to.far)}
 }
 
 // newField returns the field that gives a mouth a shape, as far as it lies within a region.

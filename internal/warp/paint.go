@@ -63,8 +63,12 @@ func newLayer(frame *image.YCbCr, t target, example int, to shape) *layer {
 		return l
 	}
 	within := l.patch.region()
-	l.field = newField(&shown.lips, to, l.region.intersect(within))
-	within.bottom = max(within.bottom, p.line+chinBelow+neckBelow)
+	compared := within
+	if u := l.patch.usual; u != nil {
+		compared = within.union(u.region())
+	}
+	l.field = newField(&shown.lips, to, l.region.intersect(compared))
+	within.bottom = max(within.bottom, p.line+chinBelow+neckBelow*(1+to.far))
 	l.region = l.region.union(within)
 	l.tones = l.match()
 	return l

@@ -5,12 +5,13 @@ import (
 
 	"lipsync/internal/dsp"
 	"lipsync/internal/geom"
+	"lipsync/internal/lipsync"
 	"lipsync/internal/pixels"
 	"lipsync/internal/speech"
 )
 
 // person is a person in one or more tracks, with examples of the mouth. summarise sets the fields
-// most, speaks, line and dark. Lengths are canonical.
+// most, speaks, line and dark, and Plan sets mask and masks. Lengths are canonical.
 type person struct {
 	tracks  []*track
 	colours colours
@@ -21,6 +22,8 @@ type person struct {
 	line    float32      // median of the y of the mouth's level
 	dark    [3]float32   // median of darks
 	chooser *chooser     // nil until it is needed
+	mask    lipsync.Mask // factors of the size and the edge of patches
+	masks   *maskTable   // of that edge; nil: the usual one
 }
 
 // Limits of the measures of a person, canonical unless they say otherwise.
@@ -118,6 +121,7 @@ func (p *person) shape(a speech.Articulation, width float32) shape {
 		lower: 1 + pout*a.Rounding,
 		roll:  press * a.Closure,
 		tuck:  teeth * (1 - a.Closure),
+		far:   float32(p.mask.Expand.Factor() - 1),
 	}
 }
 

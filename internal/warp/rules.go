@@ -64,7 +64,9 @@ func (l *layer) rules() *ruleGrid {
 	g.width, g.height = int((l.region.right-g.left)*fieldScale)+gridBorder+2, int((l.region.bottom-g.top)*fieldScale)+gridBorder+2
 	g.rules = rulePool.get(g.width * g.height)
 	columns := make([]struct{ aside, across float32 }, g.width)
+	var masks *maskTable
 	if l.patch != nil {
+		masks = l.patch.table()
 		for x := range columns {
 			at := g.left + float32(x)/fieldScale
 			columns[x].aside, columns[x].across = l.patch.aside(at), l.patch.across(at)
@@ -88,8 +90,11 @@ func (l *layer) rules() *ruleGrid {
 				changed = abs(r.dx) > still || abs(r.down()) > still || r.filled() > 0
 			} else {
 				r.sink = columns[x].aside * down
-				if r.mask = maskAt(columns[x].across + along); r.mask > 0 {
+				if r.mask = masks.at(columns[x].across + along); r.mask > 0 {
 					c.X = g.left + float32(x)/fieldScale
+					if u := l.patch.usual; u != nil {
+						r.mask = l.tones.limit(r.mask, u.mask(c), c)
+					}
 					r.tone = l.tones.at(c)
 				}
 				changed = r.mask > 0 || abs(r.sink) > still

@@ -9,6 +9,7 @@ import (
 	"lipsync/internal/detection"
 	"lipsync/internal/facetest"
 	"lipsync/internal/geom"
+	"lipsync/internal/lipsync"
 	"lipsync/internal/pixels"
 	"lipsync/internal/render"
 	"lipsync/internal/speech"
@@ -21,6 +22,7 @@ const fps, width, height = 25, 320, 300
 type scene struct {
 	frames []*image.YCbCr
 	faces  [][]tracking.Face // without pixels
+	mask   lipsync.Mask
 }
 
 // draw draws frames with one head, of the given track.
@@ -96,7 +98,7 @@ func (s *scene) plan(t *testing.T, said []speech.Articulation) (*analyser, paint
 func (s *scene) planOf(t *testing.T, a *analyser, said []speech.Articulation) (*analyser, painter) {
 	t.Helper()
 	p, err := a.Plan(t.Context(), render.Output{
-		Frames: len(s.frames), Source: func(i int) int { return i }, Spoken: said,
+		Frames: len(s.frames), Source: func(i int) int { return i }, Spoken: said, Mask: s.mask,
 		Speaker: func(i int) int {
 			if len(s.faces[i]) == 0 {
 				return -1

@@ -13,6 +13,7 @@ type tones struct {
 	left, top     float32      // canonical place of the first cell
 	width, height int          // cells
 	cells         [][3]float32 // gain of luma, shifts of Cb and Cr, row by row
+	alike         []float32    // similarity of frame and patch where the patch is more opaque than usual, 0 to 1, row by row; nil for a usual patch
 }
 
 // Constants of tones, by eye.
@@ -25,7 +26,7 @@ const (
 	neutral    = 128  // value of a cell that isn't compared, the same for frame and patch
 	leastTone  = 1e-4 // weight of such a cell
 
-	// Frame and patch are compared where the patch's mask is between these values: in its soft edge.
+	// Frame and patch are compared where the mask of the usual patch is between these values: in its soft edge.
 	edgeFrom, edgeTo = .02, .6
 
 	// Differences, in levels, at which a comparison has half the weight.
@@ -33,11 +34,16 @@ const (
 	alienChroma = 10 // only one of the two shows a lip
 )
 
-// match compares the frame and the patch along the patch's soft edge.
+// match compares the frame and the patch along the soft edge of the usual patch.
 func (l *layer) match() *tones {
 	p := l.patch
-	t := &tones{left: p.middle - p.side, top: p.top}
-	t.width, t.height = int(2*p.side/toneStep)+2, int((p.bottom-p.top)/toneStep)+2
+	side, top, bottom := p.side, p.top, p.bottom
+	if p.usual != nil {
+		p = p.usual // its edge is on the face
+		side, top, bottom = max(side, p.side), min(top, p.top), max(bottom, p.bottom)
+	}
+	t := &tones{left: p.middle - side, top: top}
+	t.width, t.height = int(2*side/toneStep)+2, int((bottom-top)/toneStep)+2
 	n := t.width * t.height
 	// For each cell: its weight; luma, Cb and Cr of the frame; and those of the patch.
 	var sums [7][]float32
@@ -70,7 +76,41 @@ func (l *layer) match() *tones {
 			t.cells[i][k] = min(max((sums[1+k][i]-sums[4+k][i])/sums[0][i], -toneMost), toneMost)
 		}
 	}
+	if l.patch.usual != nil {
+		l.matchMore(t)
+	}
 	return t
+}
+
+// matchMore sets alike. Beyond the usual patch there may be hair or background in the frame, or in the patch: there they are not
+// alike.
+func (l *layer) matchMore(t *tones) {
+	t.alike = make([]float32, len(t.cells))
+	for i, tone := range t.cells {
+		t.alike[i] = 1
+		c := geom.Point{X: t.left + toneStep*float32(i%t.width), Y: t.top + toneStep*float32(i/t.width)}
+		if l.patch.mask(c) > l.patch.usual.mask(c) {
+			v := l.compare(c)
+			t.alike[i] = 1 / (1 + square((v[0]-v[3]*tone[0])/alienLuma) + square((v[1]-v[4]-tone[1])/alienChroma) + square((v[2]-v[5]-tone[2])/alienChroma))
+		}
+	}
+	scratch := make([]float32, max(t.width, t.height))
+	pixels.BoxBlur(pixels.Plane[float32]{Pix: t.alike, Width: t.width, Height: t.height, Stride: t.width}, scratch, 1, 1)
+}
+
+// limit returns the mask of a patch at a canonical place. Beyond the usual patch it is only as opaque as frame and patch are
+// alike. usual is the mask of the usual patch there.
+func (t *tones) limit(mask, usual float32, c geom.Point) float32 {
+	if mask <= usual {
+		return mask
+	}
+	x, y := int((c.X-t.left)/toneStep), int((c.Y-t.top)/toneStep)
+	x, y = min(max(x, 0), t.width-2), min(max(y, 0), t.height-2)
+	fx, fy := clamp((c.X-t.left)/toneStep-float32(x)), clamp((c.Y-t.top)/toneStep-float32(y))
+	a, b := t.alike[y*t.width+x:], t.alike[(y+1)*t.width+x:]
+	top, low := a[0]+(a[1]-a[0])*fx, b[0]+(b[1]-b[0])*fx
+	alike := top + (low-top)*fy
+	return usual + (mask-usual)*(alike+(1-alike)*usual)
 }
 
 // compare returns Y, Cb and Cr of the frame, and then of the patch, at a canonical place. Each is

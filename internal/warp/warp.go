@@ -90,7 +90,12 @@ func (a *analyser) Plan(ctx context.Context, out render.Output) (render.Painter,
 	for _, t := range a.tracks {
 		t.smooth()
 	}
+	masks := &usualMasks
+	if _, soft := out.Mask.Edge(patchSoft); soft != patchSoft {
+		masks = newMaskTable(soft)
+	}
 	for _, p := range a.order {
+		p.mask, p.masks = out.Mask, masks
 		p.summarise(a.fps)
 		p.label(out.Heard, a.fps, func(frame int) bool {
 			t := a.tracks[out.Speaker(frame)]

@@ -6,6 +6,7 @@ import (
 
 	"lipsync/internal/alignment"
 	"lipsync/internal/geom"
+	"lipsync/internal/lipsync"
 	"lipsync/internal/render"
 )
 
@@ -37,13 +38,18 @@ func (a *analyser) Add(f alignment.Frame) error {
 
 // Plan implements render.Analyser.
 func (a *analyser) Plan(_ context.Context, out render.Output) (render.Painter, error) {
-	return &painter{a, out}, nil
+	p := &painter{a, out, a.engine.mask}
+	if out.Mask != (lipsync.Mask{}) {
+		p.mask = newMask(a.engine.model.size, out.Mask)
+	}
+	return p, nil
 }
 
 // painter paints the mouths of one video by the network.
 type painter struct {
 	*analyser
-	out render.Output
+	out  render.Output
+	mask *mask
 }
 
 // at returns the similarity from the canonical face to the speaker's face in a source frame, and whether the frame has that
@@ -63,6 +69,7 @@ func (p *painter) Paint(ctx context.Context, output int, frame *image.YCbCr) ([]
 		return nil, nil
 	}
 	b := p.engine.buffers()
+	b.mask = p.mask
 	samples := p.out.Samples
 	start := windowStart(output, p.fps, columnsOf(samples.Size()/2))
 	if err := b.spectrogram.fill(&b.sound, samples, start); err != nil {

@@ -26,8 +26,7 @@ type buffers struct {
 	made        [3][]float32 // levels that the network painted
 	agree       []float32    // similarity of both, 0 to 1
 	scratch     []float32
-	mask        []float32 // of the engine
-	ring        []float32
+	mask        *mask // of the job
 	picture     image.YCbCr
 	alpha       image.Alpha
 	mouth       [1]render.Mouth
@@ -47,7 +46,7 @@ func (e *Engine) newBuffers() *buffers {
 	n := e.model.size * e.model.size
 	b := &buffers{
 		size: e.model.size, faces: make([]float32, 6*n), output: make([]float32, 3*n), done: make(chan error, 1),
-		spectrogram: newSpectrogram(), agree: make([]float32, n), scratch: make([]float32, n), mask: e.mask, ring: e.ring,
+		spectrogram: newSpectrogram(), agree: make([]float32, n), scratch: make([]float32, n), mask: e.mask,
 	}
 	for k := range b.seen {
 		b.seen[k], b.made[k] = make([]float32, n), make([]float32, n)

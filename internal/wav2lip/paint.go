@@ -27,7 +27,7 @@ func (b *buffers) paint(frame *image.YCbCr, onto geom.Similarity) ([]render.Mout
 		}
 		b.soften(b.made[k], onto)
 	}
-	area := maskArea(onto).Intersect(pixels.Even(frame.Rect))
+	area := b.mask.area(onto).Intersect(pixels.Even(frame.Rect))
 	if area.Empty() {
 		b.mouth[0].Release()
 		return nil, nil
@@ -72,7 +72,7 @@ const (
 func (b *buffers) match() {
 	for k := range b.made {
 		var weight, sumMade, sumSeen, made2, both float32
-		for i, w := range b.ring {
+		for i, w := range b.mask.ring {
 			m, s := b.made[k][i]-middleLevel, b.seen[k][i]-middleLevel
 			weight += w
 			sumMade += w * m
@@ -148,7 +148,7 @@ func (b *buffers) fillLuma(frame *image.YCbCr, back geom.Similarity) {
 		alpha := b.alpha.Pix[b.alpha.PixOffset(r.Min.X, y):]
 		for i := range r.Dx() {
 			s := b.inCrop(back, float32(r.Min.X+i), float32(y))
-			alpha[i] = uint8(255*b.square(b.mask).Bilinear(s.X, s.Y) + .5)
+			alpha[i] = uint8(255*b.square(b.mask.opacity).Bilinear(s.X, s.Y) + .5)
 			if alpha[i] > 0 {
 				row[i] = b.mix(0, under[i], s)
 			}

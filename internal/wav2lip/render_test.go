@@ -8,7 +8,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"lipsync/internal/detection"
 	"lipsync/internal/facetest"
@@ -167,12 +169,16 @@ func renderJob(ctx context.Context, t *testing.T, e *Engine, job render.Job, mis
 	return r.Render(ctx, job)
 }
 
-// TestOptions renders a pause of the speech as it is in the video, and silence after the speech.
+// TestOptions renders by options that concern the mouth: pauses of the speech, silence after it, chosen faces, segments, and outputs of each codec.
 func TestOptions(t *testing.T) {
 	talk := "../speech/testdata/human-librivox.wav" // 3.29 s
 	paused := ffmpegtest.Make(t, "paused.wav", "-i", talk, "-f", "lavfi", "-t", "1.4", "-i", "anullsrc=r=16000:cl=mono",
 		"-filter_complex", "[0]asplit[a][b];[a][1][b]concat=n=3:v=0:a=1")
 	tone := ffmpegtest.Make(t, "tone.wav", "-f", "lavfi", "-i", "sine=d=1")
+	boxes := filepath.Join(t.TempDir(), "boxes.json") // of the sitter, except for the first 10 frames
+	if err := os.WriteFile(boxes, []byte("["+strings.Repeat("null,", 10)+strings.Repeat("[80,70,240,230],", 14)+"null]"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	// The number is 1 where the network hears silence, and 255 elsewhere.
 	e := newTestEngine(t, 96, 4, func(_, sound, out []float32) {
 		number := 1
@@ -186,16 +192,26 @@ func TestOptions(t *testing.T) {
 		options            lipsync.Options
 		want               map[int]int // number by frame
 		frames             int
+		segments           lipsync.Segments
 	}{
-		{"a pause is kept", paused, "8", lipsync.Options{Silence: lipsync.KeepSilent}, map[int]int{20: 255, 90: 0, 100: 0, 110: 0, 140: 255}, 200},
-		{"a pause rests", paused, "8", lipsync.Options{}, map[int]int{20: 255, 100: 1, 140: 255}, 200},
-		{"silence after the speech", tone, "2", lipsync.Options{SyncMode: lipsync.Pad}, map[int]int{0: 255, 20: 255, 30: 1, 40: 1, 49: 1}, 50},
-		{"speech on after the end", paused, "1", lipsync.Options{SyncMode: lipsync.CutOff}, map[int]int{20: 255, 24: 255}, 25},
+		{"a pause is kept", paused, "8", lipsync.Options{Silence: lipsync.KeepSilent}, map[int]int{20: 255, 90: 0, 100: 0, 110: 0, 140: 255}, 200, nil},
+		{"a pause rests", paused, "8", lipsync.Options{}, map[int]int{20: 255, 100: 1, 140: 255}, 200, nil},
+		{"silence after the speech", tone, "2", lipsync.Options{SyncMode: lipsync.Pad}, map[int]int{0: 255, 20: 255, 30: 1, 40: 1, 49: 1}, 50, nil},
+		{"a face at a point", tone, "1", lipsync.Options{Face: lipsync.Face{By: lipsync.FaceAt, Frame: 3, X: 160, Y: 150}}, map[int]int{0: 255, 24: 255}, 25, nil},
+		{"a face in boxes", tone, "1", lipsync.Options{Face: lipsync.Face{By: lipsync.FaceInBoxes}}, map[int]int{0: 0, 9: 0, 10: 255, 23: 255, 24: 0}, 25, nil},
+		{"speech on after the end", paused, "1", lipsync.Options{SyncMode: lipsync.CutOff}, map[int]int{20: 255, 24: 255}, 25, nil},
+		{"WebM at half the rate", tone, "1", lipsync.Options{Output: lipsync.Output{Format: lipsync.WebM, FPS: 12500}}, map[int]int{0: 255, 12: 255}, 13, nil},
+		{"ProRes at twice the rate", tone, "1", lipsync.Options{Output: lipsync.Output{Format: lipsync.MOV, Codec: lipsync.ProRes, FPS: 50000}}, map[int]int{0: 255, 49: 255}, 50, nil},
+		{"HEVC", tone, "1", lipsync.Options{Output: lipsync.Output{Codec: lipsync.HEVC, Quality: lipsync.Medium}}, map[int]int{0: 255, 24: 255}, 25, nil},
+		{"segments", tone, "2", lipsync.Options{}, map[int]int{9: 0, 15: 255, 24: 255, 30: 0, 40: 255, 49: 255}, 50, lipsync.Segments{
+			{Start: 400 * time.Millisecond, End: 1200 * time.Millisecond}, {Start: 1400 * time.Millisecond, End: 2 * time.Second},
+		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			video := ffmpegtest.Make(t, "in.mp4", "-f", "lavfi", "-i", "color=0x404040:s=320x260:r=25:d="+c.video)
 			var result render.Result
-			job := render.Job{Video: video, Audio: c.audio, Output: filepath.Join(t.TempDir(), "out.mp4"), Options: c.options, Rendered: func(r render.Result) { result = r }}
+			job := render.Job{Video: video, Audio: c.audio, Output: filepath.Join(t.TempDir(), "out"+c.options.Output.Format.Extension()), Options: c.options, Boxes: boxes, Segments: c.segments,
+				Audios: map[string]string{"": c.audio}, Rendered: func(r render.Result) { result = r }}
 			if err := renderJob(t.Context(), t, e, job); err != nil {
 				t.Fatal(err)
 			}
@@ -203,7 +219,7 @@ func TestOptions(t *testing.T) {
 			if len(numbers) != c.frames || result.Frames.Total != c.frames {
 				t.Fatalf("%d frames, told %+v, want %d", len(numbers), result.Frames, c.frames)
 			}
-			if all := result.Frames.Kept() == 0; all != (c.options.Silence == lipsync.RestSilent) {
+			if all := result.Frames.Kept() == 0; all != (c.options.Silence == lipsync.RestSilent && c.options.Face.By != lipsync.FaceInBoxes && c.segments == nil) {
 				t.Errorf("told %+v", result.Frames)
 			}
 			for frame, number := range c.want {

@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"sync"
 
+	"lipsync/internal/lipsync"
 	"lipsync/internal/onnx"
 	"lipsync/internal/render"
 )
@@ -50,8 +51,7 @@ func runs(session *onnx.Session) int {
 // Engine is a render.Engine. All jobs share one network: a batch can have faces of several jobs.
 type Engine struct {
 	model model
-	mask  []float32 // of each pixel of the crop, 0 to 1
-	ring  []float32 // of each pixel of the crop: its weight in the match of colours
+	mask  *mask // at its usual size
 	log   *slog.Logger
 
 	bindings *onnx.Pool[binding] // by their number of faces
@@ -102,7 +102,7 @@ func start(ctx context.Context, m model, log *slog.Logger) (*Engine, error) {
 		queue:    make(chan *buffers), batches: make(chan *batch),
 		painted: make(chan *batch, m.runs), failed: make(chan *batch), spare: make(chan *batch, 2*(m.runs+1)),
 	}
-	e.mask, e.ring = newMask(m.size)
+	e.mask = newMask(m.size, lipsync.Mask{})
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	if err := e.try(ctx); err != nil {
 		return nil, errors.Join(err, e.Close())

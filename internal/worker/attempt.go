@@ -80,8 +80,8 @@ func (w *Worker) fault(ctx context.Context, r lipsync.Request, err error, took t
 	return nil
 }
 
-// attempt fetches the media, renders them and stores the output. It keeps all its files in one
-// folder, which it removes. It sets the lengths of the request.
+// attempt fetches the media, renders or analyses them, and stores the result. It keeps all its files in
+// one folder, which it removes. It sets the lengths of the request.
 func (w *Worker) attempt(ctx context.Context, r *lipsync.Request, m *meter, b *bound, log *slog.Logger) (err error) {
 	folder, err := os.MkdirTemp(w.Scratch, "request-")
 	if err != nil {
@@ -97,16 +97,17 @@ func (w *Worker) attempt(ctx context.Context, r *lipsync.Request, m *meter, b *b
 	job := render.Job{
 		Video:       filepath.Join(folder, "video"),
 		Audio:       filepath.Join(folder, "audio"),
-		Output:      filepath.Join(folder, "output.mp4"),
+		Output:      filepath.Join(folder, "output"+r.Options.Output.Format.Extension()),
 		Scratch:     folder,
 		LargestFace: r.LargestFace,
 		Engine:      r.Engine,
 		Options:     r.Options,
+		Boxes:       filepath.Join(folder, "boxes.json"),
 		Progress:    m.rendered,
 		Measured: func(video, audio time.Duration) {
 			r.VideoLength, r.AudioLength = video.Truncate(time.Microsecond), audio.Truncate(time.Microsecond)
 			length := max(video, audio)
-			if video == 0 && r.Options.SyncMode == lipsync.Pad { // the output may be as long as the longest video
+			if video == 0 && (r.IsAnalysis() || r.Options.SyncMode == lipsync.Pad) { // it may be the longest video
 				length = render.DefaultLimits().Duration
 			}
 			b.set(renderTime(length), errTooSlow)
@@ -116,8 +117,22 @@ func (w *Worker) attempt(ctx context.Context, r *lipsync.Request, m *meter, b *b
 	if err := w.get(ctx, lipsync.Video, r.Video, job.Video); err != nil {
 		return err
 	}
+	if r.IsAnalysis() {
+		a, err := w.Renderer.FindPeople(ctx, job)
+		if err != nil {
+			return err
+		}
+		b.set(transferTime, errSlow)
+		m.enter(lipsync.Storing)
+		return w.Service.CompleteAnalysis(ctx, *r, a)
+	}
 	if err := w.get(ctx, lipsync.Audio, r.Audio, job.Audio); err != nil {
 		return err
+	}
+	if face := r.Options.Face; face.By == lipsync.FaceInBoxes {
+		if err := w.get(ctx, lipsync.Boxes, lipsync.Input{URL: face.Boxes}, job.Boxes); err != nil {
+			return err
+		}
 	}
 	started := time.Now()
 	job.Rendered = func(output render.Result) {
@@ -154,6 +169,7 @@ func (w *Worker) storePoster(ctx context.Context, r *lipsync.Request, jpeg []byt
 	}
 }
 
+// complete sends the output to the client's URL, if there is one, and then stores it.
 func (w *Worker) complete(ctx context.Context, r lipsync.Request, path string) error {
 	output, err := os.Open(path)
 	if err != nil {
@@ -162,6 +178,9 @@ func (w *Worker) complete(ctx context.Context, r lipsync.Request, path string) e
 	defer output.Close()
 	info, err := output.Stat()
 	if err != nil {
+		return err
+	}
+	if err := w.send(ctx, r.Options.Output.UploadURL, output, info.Size()); err != nil {
 		return err
 	}
 	return w.Service.Complete(ctx, r, output, info.Size())

@@ -10,15 +10,16 @@ import (
 
 const (
 	// transferTime bounds two parts of an attempt: before the length of its media is known, and
-	// after its output exists. The first has two fetches of at most 20 minutes each. To read or
+	// after its output exists. The first has three fetches of at most 20 minutes each. To read or
 	// store 5 GiB takes 24 minutes at 30 Mbit/s.
-	transferTime = time.Hour
+	transferTime = 80 * time.Minute
 	// leastRender is the time that rendering may take for the shortest media. TensorRT, if it is
 	// used, compiles a network for minutes before the first frame.
 	leastRender = 15 * time.Minute
 	// renderFactor is the time that rendering may take in addition, as a multiple of the length of
 	// the media. For media of 120 frames a second, the most that the service accepts, it allows
-	// rendering at 5 frames a second. Only hostile media are slower.
+	// rendering at 5 frames a second. Hostile media are slower, and large pictures in HEVC or VP9
+	// may be.
 	renderFactor = 24
 )
 

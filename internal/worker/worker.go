@@ -19,9 +19,10 @@ import (
 // woken.
 const Poll = 5 * time.Second
 
-// Renderer makes one video from two media files.
+// Renderer makes one video from two media files, or analyses one video.
 type Renderer interface {
 	Render(context.Context, render.Job) error
+	FindPeople(context.Context, render.Job) (lipsync.Analysis, error)
 }
 
 // Fetcher fetches the file at a client's URL. The errors NotFound and TooLarge are the fault of the
@@ -30,11 +31,18 @@ type Fetcher interface {
 	Fetch(ctx context.Context, url string, w io.Writer, limit int64) error
 }
 
+// Sender sends a file to a client's URL, by PUT. Its errors have the codes of a Fetcher's errors. The
+// answer of a server that refuses the file is in the error's chain, and has the method HTTPStatusCode.
+type Sender interface {
+	Send(ctx context.Context, url string, file io.ReaderAt, size int64, mediaType string) error
+}
+
 // Worker does requests. Set its fields once, before use.
 type Worker struct {
 	Service  *lipsync.Service
 	Renderer Renderer
 	Fetcher  Fetcher
+	Sender   Sender
 	Scratch  string // an existing folder for the files of this worker only
 	Log      *slog.Logger
 	// Rendered is called for each output with its length and the time that its rendering took. It
@@ -84,7 +92,7 @@ func (w *Worker) Do(ctx context.Context, id string) (found bool, err error) {
 		w.Log.Error("claim", "error", err)
 		return false, err
 	}
-	log := w.Log.With("account", r.Account, "request", r.ID, "attempt", r.Attempts)
+	log := w.Log.With("account", r.Owner(), "request", r.ID, "analysis", r.IsAnalysis(), "attempt", r.Attempts)
 	log.Info("started")
 	started := time.Now()
 	err = w.do(ctx, r, log)

@@ -60,6 +60,49 @@ func TestWishes(t *testing.T) {
 	}
 }
 
+// TestAnalysis analyses a video, and one that can't be analysed.
+func TestAnalysis(t *testing.T) {
+	for video, c := range map[string]struct {
+		frames  int
+		failure string
+	}{"video": {5, ""}, "missing": {0, "video URL is not accessible"}, "unusable": {0, "video has no picture"}} {
+		f := setup(t, nil)
+		id, err := f.Service.Analyze(t.Context(), f.caller, lipsync.Source{URL: "http://web/" + video})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !f.Do(t.Context(), "") {
+			t.Error("the analysis doesn't wait for a worker")
+		}
+		r, a, err := f.Service.Analysis(t.Context(), f.caller, id)
+		if err != nil || r.Failure.Sentence() != c.failure || (a != nil) != (c.failure == "") || a != nil && a.Video.Frames != c.frames {
+			t.Errorf("%s: got %+v, %+v, %v, want %+v", video, r, a, err, c)
+		}
+	}
+}
+
+// TestBoxes fetches a file of boxes for the renderer, and refuses one that can't be fetched.
+func TestBoxes(t *testing.T) {
+	for _, c := range []struct{ boxes, failure string }{
+		{"boxes.json", ""}, {"missing", "boxes file URL is not accessible"}, {"huge", "boxes file is larger than 32 MiB"},
+	} {
+		f := setup(t, func(ctx context.Context, j render.Job) error {
+			if got, err := os.ReadFile(j.Boxes); string(got) != c.boxes {
+				t.Errorf("got boxes %q, %v, want %q", got, err, c.boxes)
+			}
+			return concatenate(ctx, j)
+		})
+		n := lipsync.RequestParams{Video: lipsync.Source{URL: "http://web/video"}, Audio: lipsync.Source{URL: "http://web/audio"}}
+		n.Options.Face = lipsync.Face{By: lipsync.FaceInBoxes, Boxes: "http://web/" + c.boxes}
+		id, err := f.Service.Generate(t.Context(), f.caller, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Do(t.Context(), id)
+		f.want(t, id, map[bool]lipsync.Status{true: lipsync.Completed, false: lipsync.Failed}[c.failure == ""], c.failure, 1)
+	}
+}
+
 func TestDoStoredMedia(t *testing.T) {
 	f := setup(t, concatenate)
 	n := lipsync.RequestParams{ID: f.Service.NewRequestID()}
@@ -174,7 +217,7 @@ func TestSlow(t *testing.T) {
 		status  lipsync.Status
 		failure string
 	}{
-		{0, time.Hour, lipsync.Processing, ""},
+		{0, 80 * time.Minute, lipsync.Processing, ""},
 		{2 * time.Second, 15*time.Minute + 48*time.Second, lipsync.Failed, "media take too long to process"},
 		{time.Hour, 24*time.Hour + 15*time.Minute, lipsync.Failed, "media take too long to process"},
 	} {

@@ -85,9 +85,9 @@ def upload(kind, path):
     return {"type": kind, "url": made.url}
 
 
-def finished(id):
+def finished(id, call="get_request"):
     while True:
-        request = client.call("get_request", id)
+        request = client.call(call, id)
         if request.status in ("completed", "failed"):
             return request
         time.sleep(0.5)
@@ -117,6 +117,10 @@ want("progress", client.call("get_progress", "named").percent, 100)
 details = client.call("get_details", named)
 want("details", (details.engine, details.attempts), ("warp", 1))
 want("options", (details.options.voice_gain, details.options.duck, details.options.preview.seconds), (0.5, True, 10))
+analysis = client.send("analyze", models.AnalyzeBody.from_dict({"url": body["inputs"][0]["url"]}))
+found = finished(str(analysis.id), "get_analysis")
+want("analysis", (found.status, len(found.faces)), ("completed", 1))
+want("analysis deleted", bool(client.call("delete_analysis", str(analysis.id)).faces), False)
 want("deleted", client.call("delete_media", named).status, "completed")
 want("deleted at", client.call("get_details", named).media_deleted_at >= request.finished_at, True)
 

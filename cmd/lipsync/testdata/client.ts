@@ -60,6 +60,11 @@ want("progress", (await lipSync.getProgress({ id: "named" })).percent, 100);
 const details = await lipSync.getDetails({ id });
 want("details", details.engine, "warp");
 want("options", [details.options?.voiceGain, details.options?.preview?.seconds].join(), "0.5,10");
+const analysis = await lipSync.analyze({ analyzeBody: { url: inputs[0].url } });
+let found = await lipSync.getAnalysis({ id: analysis.id });
+for (; !found.finishedAt; found = await lipSync.getAnalysis({ id: analysis.id })) await new Promise((next) => setTimeout(next, 500));
+want("analysis", [found.status, found.faces?.length].join(), "completed,1");
+want("analysis deleted", (await lipSync.deleteAnalysis({ id: analysis.id })).faces, undefined);
 want("deleted", (await lipSync.deleteMedia({ id })).outputUrl, undefined);
 
 const page = await lipSync.listRequests({ limit: 1, status: Status.Completed });

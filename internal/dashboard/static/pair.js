@@ -19,8 +19,11 @@ if (source && output) {
 	output.addEventListener("timeupdate", () => { if (!output.paused && !source.seeking) align(0.2); });
 }
 
-// If a video or picture can't be loaded or played by this browser, its caption says so.
+// If a video or picture can't be loaded or played by this browser, its caption says so. Of some videos
+// a browser plays only the sound; then they have no width.
 for (const shown of document.querySelectorAll("figure :is(video, img)")) {
 	const tell = () => { shown.nextElementSibling.append(", which can’t be played here"); };
 	if (shown.error || (shown.complete && !shown.naturalWidth)) tell(); else shown.addEventListener("error", tell);
+	const look = () => { if (shown.videoWidth === 0) tell(); };
+	if (shown.readyState >= 1) look(); else shown.addEventListener("loadedmetadata", look);
 }

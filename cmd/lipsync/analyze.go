@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"runtime"
+	"text/tabwriter"
+
+	"lipsync/internal/lipsync"
+	"lipsync/internal/render"
+)
+
+type analyzeCommand struct {
+	modelFlags
+	Video string `arg:"" help:"The video or picture."`
+	JSON  bool   `name:"json" help:"Print all that was found as JSON, with pictures of the faces in Base64."`
+	Quiet bool   `short:"q" help:"Print no progress."`
+}
+
+func (c *analyzeCommand) Run(ctx context.Context, s streams) (err error) {
+	if _, err := statInput("analyze", "video", c.Video); err != nil {
+		return err
+	}
+	log := slog.New(slog.NewTextHandler(s.err, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	renderer, err := renderFlags{modelFlags: c.modelFlags}.open(ctx, runtime.GOMAXPROCS(0), render.DefaultLimits(), log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, renderer.Close()) }()
+	said := s.err
+	if c.Quiet {
+		said = io.Discard
+	}
+	bar := newProgress(said)
+	found, err := renderer.FindPeople(ctx, render.Job{
+		Video: c.Video, Progress: func(p render.Progress) { bar.show(string(p.Stage), p.Done, p.Total) },
+	})
+	bar.end()
+	switch {
+	case lipsync.CodeOf(err) == lipsync.Invalid:
+		return sentence(err)
+	case err != nil:
+		return err
+	case c.JSON:
+		return json.NewEncoder(s.out).Encode(found)
+	}
+	return printAnalysis(s.out, found)
+}
+
+// printAnalysis prints a video, and its faces as a table.
+func printAnalysis(w io.Writer, a lipsync.Analysis) error {
+	v := a.Video
+	_, err := fmt.Fprintf(w, "%d × %d pixels, %g frames a second, %g seconds, %d frames\n", v.Width, v.Height, v.FPS, v.Seconds, v.Frames)
+	if err != nil || len(a.Faces) == 0 {
+		return err
+	}
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "FACE\tFIRST SECOND\tLAST SECOND\tSHARE OF FRAMES")
+	for _, f := range a.Faces {
+		fmt.Fprintf(table, "%s\t%g\t%g\t%.0f %%\n", f.ID, f.First, f.Last, 100*f.Share)
+	}
+	return table.Flush()
+}

@@ -1,0 +1,265 @@
+// The form of a new request: the script sends files to the storage itself, and shows their progress.
+// Then the form has their URLs in the fields for addresses. It also shows the faces in the video.
+const form = document.querySelector("form[data-uploads]");
+const fields = form ? [...form.querySelectorAll("[data-drop]")] : [];
+let sending = new AbortController(); // ends the running calls
+
+const say = (problem) => {
+	const place = form.querySelector("[data-problem]");
+	place.textContent = problem;
+	place.hidden = !problem;
+};
+
+// busy shows that files are being sent. Meanwhile a person can only cancel.
+const busy = (yes, sent = fields) => {
+	form.querySelector("[data-start]").disabled = yes;
+	form.querySelector("[data-find]").disabled = yes;
+	form.querySelector("[data-cancel]").hidden = !yes;
+	for (const field of fields) {
+		field.disabled = yes;
+		field.querySelector("[data-sent]").hidden = !yes || !sent.includes(field) || !input(field).files.length;
+	}
+};
+
+const size = (bytes) => bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(2)} GB`;
+
+// input returns the element to choose a field's file, and address the one to type an address instead.
+const input = (field) => field.querySelector("[data-file]");
+const address = (field) => form.elements[field.dataset.drop];
+
+// ask calls the service, and returns its answer. With values it posts them as a form.
+const ask = async (path, signal, values) => {
+	const post = values && { method: "POST", body: new URLSearchParams({ ...values, csrf: form.elements.csrf.value }) };
+	const answer = await fetch(path, { ...post, signal }).catch((problem) => {
+		throw signal.aborted ? problem : new Error("The service can’t be reached: try again.");
+	});
+	const text = await answer.text();
+	if (answer.headers.get("Content-Type") === "application/json") {
+		const body = JSON.parse(text);
+		if (answer.ok) return body;
+		throw new Error(`${body.error}.`);
+	}
+	const page = new DOMParser().parseFromString(text, "text/html"); // the page says why the form was refused
+	throw new Error(page.querySelector(".says")?.textContent ?? "The service can’t be used now: load the page again.");
+};
+
+// announce announces a file, and returns the address to send it to.
+const announce = (kind, file) => ask(form.dataset.uploads, sending.signal, { type: kind, size: file.size, name: file.name });
+
+// put sends a file. It uses no fetch, which doesn't report progress.
+const put = (made, file, field) => new Promise((done, failed) => {
+	sending.signal.throwIfAborted();
+	const call = new XMLHttpRequest();
+	sending.signal.addEventListener("abort", () => call.abort());
+	call.open("PUT", made.address);
+	for (const [name, values] of Object.entries(made.headers)) call.setRequestHeader(name, values.join(", "));
+	call.upload.onprogress = (e) => {
+		field.querySelector("progress").value = e.loaded / file.size;
+		field.querySelector("[data-amount]").textContent = `${size(e.loaded)} of ${size(file.size)}`;
+	};
+	call.onload = () => call.status === 200 ? done() : failed(new Error(`The file ${file.name} could not be sent: try again.`));
+	call.onerror = () => failed(new Error(`The file ${file.name} could not be sent: the connection broke.`));
+	call.onabort = () => failed(new DOMException("canceled", "AbortError"));
+	call.send(file);
+});
+
+// sources has the addresses of the files that were sent.
+const sources = new WeakMap();
+
+// send sends the file of a field, if one is chosen and was not sent before. It returns the URL or the
+// address for the form.
+const send = async (field) => {
+	const typed = address(field).value.trim();
+	const file = input(field).files[0];
+	if (!file && !typed) throw new Error(`Choose ${field.dataset.drop === "video" ? "a video" : "an audio"}, or give its address.`);
+	if (!file) return typed;
+	if (!sources.has(file)) {
+		const made = await announce(field.dataset.drop, file);
+		await put(made, file, field);
+		sources.set(file, made.source);
+	}
+	return sources.get(file);
+};
+
+// sendAll sends the files of some fields, and returns their addresses. If that fails or is canceled, it
+// says so, and returns nothing.
+const sendAll = async (chosen, canceled) => {
+	say("");
+	busy(true, chosen);
+	sending = new AbortController();
+	try {
+		return await Promise.all(chosen.map(send));
+	} catch (problem) {
+		sending.abort();
+		busy(false);
+		say(problem.name === "AbortError" ? canceled : problem.message);
+	}
+};
+
+const start = async (event) => {
+	event.preventDefault();
+	finding.abort();
+	const addresses = await sendAll(fields, "Canceled. Nothing was started.");
+	if (!addresses) return;
+	// Don't change the inputs: a person who comes back finds them as before.
+	form.addEventListener("formdata", ({ formData }) => {
+		fields.forEach((field, i) => formData.set(field.dataset.drop, addresses[i]));
+	}, { once: true });
+	form.querySelector("[data-cancel]").hidden = true; // from now on the request can be canceled on its own page
+	form.submit();
+};
+
+// The faces in the video. A person chooses one by its picture, or by a click into a picture of the video.
+const faces = form?.querySelector("[data-faces]");
+const still = faces?.querySelector("[data-still]");
+let finding = new AbortController(); // ends the search
+
+const tell = (text) => { faces.querySelector("[data-found]").textContent = text; };
+
+const mark = (yes) => { still.querySelector("i").hidden = !yes; };
+
+// forget ends the search, and hides the faces that were found.
+const forget = () => {
+	finding.abort();
+	tell("");
+	faces.querySelector("[data-people]").replaceChildren();
+	still.hidden = true;
+	mark(false);
+	const player = still.querySelector("video");
+	if (!player.src) return;
+	player.onloadeddata = null; // the video may still be loading
+	URL.revokeObjectURL(player.src);
+	player.removeAttribute("src");
+	player.load();
+};
+
+// chooseFace fills the field face. No face can be chosen together with the largest one.
+const chooseFace = (value) => {
+	form.elements.face.value = value;
+	form.elements.largest_face.checked = false;
+};
+
+// person returns the choice of a person, with a picture if there is one.
+const person = (value, text, picture) => {
+	const label = document.createElement("label");
+	const choice = Object.assign(document.createElement("input"), { type: "radio", name: "person", value });
+	choice.setAttribute("form", ""); // of no form: only the field face is sent
+	choice.checked = form.elements.face.value === value;
+	choice.addEventListener("change", () => {
+		chooseFace(value);
+		mark(false);
+	});
+	if (picture) label.append(Object.assign(document.createElement("img"), { src: `data:image/jpeg;base64,${picture}`, alt: "" }));
+	label.append(choice, text);
+	return label;
+};
+
+// offerClicks shows the video, if the browser can play it. A click into it chooses the face there.
+const offerClicks = (video) => {
+	const player = still.querySelector("video"), time = still.querySelector("input");
+	const file = input(fields[0]).files[0], typed = address(fields[0]).value.trim();
+	if (!file && !/^https?:/.test(typed)) return;
+	player.src = file ? URL.createObjectURL(file) : typed;
+	player.onloadeddata = () => { still.hidden = false; };
+	player.onerror = () => { still.hidden = true; };
+	time.max = Math.max(0, (video.frames - 1) / video.fps);
+	time.value = 0;
+	time.oninput = () => {
+		player.currentTime = time.value;
+		mark(false);
+	};
+	player.onclick = ({ clientX, clientY }) => {
+		const box = player.getBoundingClientRect();
+		const x = Math.max(0, Math.min(clientX - box.left, box.width - .01)), y = Math.max(0, Math.min(clientY - box.top, box.height - .01));
+		const frame = Math.floor(player.currentTime * video.fps + .01); // a frame is shown from its time on
+		chooseFace([frame, Math.floor(x / box.width * video.width), Math.floor(y / box.height * video.height)].join());
+		for (const choice of faces.querySelectorAll("[name=person]")) choice.checked = false;
+		Object.assign(still.querySelector("i").style, { left: `${x}px`, top: `${y}px` });
+		mark(true);
+	};
+};
+
+// find has the service look for the faces in the video, and shows them.
+const find = async () => {
+	forget();
+	const addresses = await sendAll(fields.slice(0, 1), "Canceled.");
+	if (!addresses) return;
+	busy(false);
+	const { signal } = finding = new AbortController();
+	try {
+		let found = await ask(form.dataset.analyses, signal, { video: addresses[0] });
+		const path = `${form.dataset.analyses}/${found.id}`;
+		let patience = 5; // answers that may fail
+		while (found.status === "queued" || found.status === "processing") {
+			tell(found.status === "queued" ? "The search for faces is waiting for its turn." : `Looking for faces: ${found.percent} %`);
+			await new Promise((done) => setTimeout(done, 1000));
+			found = await ask(path, signal).catch((problem) => {
+				if (signal.aborted || --patience < 0) throw problem;
+				return found; // the network fails for a moment: try again
+			});
+		}
+		if (!found.video) throw new Error(`${found.problem ?? "The faces are no longer kept"}.`);
+		tell(found.faces?.length ? "Whose mouth follows the speech?" : "No face was found.");
+		const seconds = (time) => time.toFixed(1);
+		faces.querySelector("[data-people]").replaceChildren(person("auto", "The one who speaks"),
+			...(found.faces ?? []).map((f) => person(f.id, `${seconds(f.first_second)}–${seconds(f.last_second)} s`, f.thumbnail)));
+		offerClicks(found.video);
+	} catch (problem) {
+		if (!signal.aborted) tell(problem.message);
+	}
+};
+
+// show shows the name of the chosen file, which replaces an address.
+const show = (field) => {
+	const file = input(field).files[0];
+	field.querySelector(".choose span").textContent = file ? `${file.name}, ${size(file.size)}` : "Choose a file";
+	field.classList.toggle("chosen", Boolean(file));
+	field.querySelector("[data-remove]").hidden = !file;
+	address(field).disabled = Boolean(file);
+};
+
+const choose = (field) => {
+	const file = input(field).files[0];
+	show(field);
+	if (field === fields[0]) forget(); // they are those of another video
+	say(file && file.size > Number(field.dataset.max) ? `The file ${file.name} is too large.` : "");
+};
+
+const acceptDrops = (field) => {
+	const over = (yes) => (event) => {
+		event.preventDefault();
+		field.classList.toggle("over", yes && !field.disabled);
+	};
+	field.addEventListener("dragover", over(true));
+	field.addEventListener("dragleave", over(false));
+	field.addEventListener("drop", (event) => {
+		over(false)(event);
+		if (field.disabled || !event.dataTransfer.files.length) return;
+		input(field).files = event.dataTransfer.files;
+		choose(field);
+	});
+};
+
+if (form) {
+	form.addEventListener("submit", start);
+	form.querySelector("[data-cancel]").addEventListener("click", () => sending.abort());
+	faces.hidden = false;
+	faces.querySelector("[data-find]").addEventListener("click", find);
+	address(fields[0]).addEventListener("input", forget);
+	for (const field of fields) {
+		input(field).addEventListener("change", () => choose(field));
+		field.querySelector("[data-remove]").addEventListener("click", () => {
+			input(field).value = "";
+			choose(field);
+			input(field).focus();
+		});
+		acceptDrops(field);
+	}
+	// Also if a person comes back: after scripts ran, browsers restore the files, the addresses, and
+	// the number of the request that was made already.
+	addEventListener("pageshow", () => {
+		form.elements.once.value = crypto.getRandomValues(new Uint32Array(4)).join("-");
+		busy(false);
+		fields.forEach(show);
+	});
+}

@@ -1,0 +1,149 @@
+package lipsync
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Analysis describes a video and the people in it. Places are in pixels of the video as displayed, from its
+// top left corner.
+type Analysis struct {
+	Video AnalyzedVideo  `json:"video"`
+	Faces []AnalyzedFace `json:"faces"` // in order of appearance
+}
+
+// AnalyzedVideo describes a video.
+type AnalyzedVideo struct {
+	Seconds float64 `json:"seconds"`
+	FPS     float64 `json:"fps"`
+	Width   int     `json:"width"`
+	Height  int     `json:"height"`
+	Frames  int     `json:"frames"`
+}
+
+// AnalyzedFace is one person in a video.
+type AnalyzedFace struct {
+	ID    string    `json:"id"`           // of the option face: Face.String of the first box
+	First float64   `json:"first_second"` // in which the person is seen
+	Last  float64   `json:"last_second"`
+	Share float64   `json:"share"` // of the frames, 0 to 1
+	Boxes []FaceBox `json:"boxes"` // about one for each second in which the person is seen
+	JPEG  []byte    `json:"thumbnail"`
+}
+
+// FaceBox is the place of a face in a frame.
+type FaceBox struct {
+	Frame int    `json:"frame"`
+	Box   [4]int `json:"box"` // left, top, right, bottom
+}
+
+// maxAnalysis is the largest size of an analysis, in bytes. On AWS an answer may have 6 MB.
+const maxAnalysis = 4 << 20
+
+// ofAnalyses returns the account of the requests that are analyses. So they are not in the lists of the
+// caller's account, and its limits and usage don't count them. No client's account has this name, since it
+// has a control character.
+func ofAnalyses(account string) string { return account + "\x1fanalyses" }
+
+// Owner returns the account of the client who made the request. It differs from Account for an analysis.
+func (r Request) Owner() string { return strings.TrimSuffix(r.Account, ofAnalyses("")) }
+
+// IsAnalysis reports whether the request asks for an Analysis of its video, and not for an output.
+func (r Request) IsAnalysis() bool { return r.Audio == Input{} }
+
+// Analyze creates a request for an Analysis of a video and returns its id. It returns NoSpace if the disk
+// has too little space.
+func (s *Service) Analyze(ctx context.Context, c Caller, video Source) (id string, err error) {
+	in, err := s.input(ctx, c, Video, video)
+	if err != nil {
+		return "", err
+	}
+	if err := s.room(0); err != nil {
+		return "", err
+	}
+	r := Request{ID: s.NewID(), Account: ofAnalyses(c.Account), Status: Queued, Video: in, CreatedAt: s.Now()}
+	return s.create(ctx, r, RequestParams{Video: video})
+}
+
+// Analysis returns the caller's request for an Analysis. The Analysis is nil unless the request is
+// completed and the Analysis is still kept. Analysis returns NotFound for requests of other accounts.
+func (s *Service) Analysis(ctx context.Context, c Caller, id string) (Request, *Analysis, error) {
+	r, err := s.findAnalysis(ctx, c, id)
+	if err != nil || r.Output == "" || !s.Now().Before(s.OutputExpires(r)) {
+		return r, nil, err
+	}
+	a, err := s.readAnalysis(ctx, r.Output)
+	if CodeOf(err) == NotFound { // it is being deleted
+		return r, nil, nil
+	}
+	return r, a, err
+}
+
+// DeleteAnalysis deletes the Analysis of the caller's request, and cancels a request that is not finished.
+// The record stays. DeleteAnalysis returns NotFound for requests of other accounts. It may be repeated.
+func (s *Service) DeleteAnalysis(ctx context.Context, c Caller, id string) (Request, error) {
+	r, err := s.findAnalysis(ctx, c, id)
+	if err == nil && !r.Status.Final() {
+		_, err = s.Cancel(ctx, Caller{Account: r.Account}, r.ID)
+		if CodeOf(err) == Finished { // just now
+			err = nil
+		}
+		if err == nil {
+			r, err = s.findAnalysis(ctx, c, id)
+		}
+	}
+	if err != nil {
+		return Request{}, err
+	}
+	return s.forget(context.WithoutCancel(ctx), r) // also if the client hangs up
+}
+
+// findAnalysis returns the caller's request for an Analysis, or NotFound.
+func (s *Service) findAnalysis(ctx context.Context, c Caller, id string) (Request, error) {
+	missing := newError(NotFound, "analysis not found")
+	id, ok := parseID(id)
+	if !ok {
+		return Request{}, missing
+	}
+	r, err := s.Store.Requests.ByID(ctx, id)
+	if CodeOf(err) == NotFound || err == nil && r.Account != ofAnalyses(c.Account) {
+		return Request{}, missing
+	}
+	return r, err
+}
+
+func (s *Service) readAnalysis(ctx context.Context, key string) (*Analysis, error) {
+	object, size, err := s.Objects.Open(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	defer object.Close()
+	text, err := io.ReadAll(io.LimitReader(object, maxAnalysis))
+	if err == nil && int64(len(text)) != size {
+		err = fmt.Errorf("read %d of %d bytes", len(text), size)
+	}
+	a := new(Analysis)
+	if err == nil {
+		err = json.Unmarshal(text, a)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the analysis %s: %w", key, err)
+	}
+	return a, nil
+}
+
+// CompleteAnalysis stores the Analysis of a claimed request, and makes the request completed; see Complete.
+func (s *Service) CompleteAnalysis(ctx context.Context, r Request, a Analysis) error {
+	text, err := json.Marshal(a)
+	if err != nil {
+		return err
+	}
+	if len(text) > maxAnalysis {
+		return fmt.Errorf("the analysis has %d bytes, more than %d", len(text), maxAnalysis)
+	}
+	return s.Complete(ctx, r, bytes.NewReader(text), int64(len(text)))
+}

@@ -1,0 +1,352 @@
+package lipsync
+
+import (
+	"encoding"
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/url"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Output describes the file that a request makes. The zero value of each field is its default, and is
+// absent in JSON.
+type Output struct {
+	Format   Format    `json:"format,omitzero"`
+	Codec    Codec     `json:"codec,omitzero"`
+	Quality  Quality   `json:"quality,omitzero"`
+	FPS      FrameRate `json:"fps,omitzero"`
+	Width    Width     `json:"width,omitzero"`
+	FileName FileName  `json:"file_name,omitzero"`
+
+	UploadURL UploadURL `json:"upload_url,omitzero"`
+}
+
+// outputNames lists the names of all fields of Output in JSON.
+const outputNames = "format, codec, quality, fps, width, file_name, upload_url"
+
+// UnmarshalJSON reads the object that a client sends. A null counts as an absent field. The error of an
+// unknown name or value is Invalid, and lists those that exist.
+func (o *Output) UnmarshalJSON(text []byte) error {
+	*o = Output{}
+	if err := readObject("output", text, o.read); err != nil {
+		return err
+	}
+	return o.Check()
+}
+
+// parseOutput parses an output as stores keep it. It ignores names and values that a newer version added.
+func parseOutput(text json.RawMessage) (o Output) {
+	var fields map[string]json.RawMessage
+	_ = json.Unmarshal(text, &fields)
+	for name, value := range fields {
+		_ = o.read(name, value)
+	}
+	if o.Check() != nil {
+		o.Codec = 0
+	}
+	return o
+}
+
+// read reads the value in JSON of the field with the name. Rates and widths are numbers, except for the
+// rate "source". All other values are strings. No field accepts the empty text of a value of the wrong kind.
+func (o *Output) read(name string, value json.RawMessage) error {
+	field, err := o.field(name)
+	if err != nil {
+		return err
+	}
+	var text *string
+	notText := json.Unmarshal(value, &text) != nil
+	if !notText && text == nil {
+		return nil
+	}
+	number := field == &o.FPS || field == &o.Width
+	switch {
+	case notText && number:
+		return field.UnmarshalText(value)
+	case notText || number && *text != sourceRate:
+		return field.UnmarshalText(nil)
+	}
+	return field.UnmarshalText([]byte(*text))
+}
+
+// Set sets the field with the name in JSON to a value as text. The error of an unknown name or value is
+// Invalid, and lists those that exist.
+func (o *Output) Set(name, value string) error {
+	field, err := o.field(name)
+	if err != nil {
+		return err
+	}
+	return field.UnmarshalText([]byte(value))
+}
+
+// field returns the field with the name in JSON.
+func (o *Output) field(name string) (encoding.TextUnmarshaler, error) {
+	switch name {
+	case "format":
+		return &o.Format, nil
+	case "codec":
+		return &o.Codec, nil
+	case "quality":
+		return &o.Quality, nil
+	case "fps":
+		return &o.FPS, nil
+	case "width":
+		return &o.Width, nil
+	case "file_name":
+		return &o.FileName, nil
+	case "upload_url":
+		return &o.UploadURL, nil
+	default:
+		return nil, newError(Invalid, fmt.Sprintf("output has no field %.30q; it has: %s", name, outputNames))
+	}
+}
+
+// Check returns an error, which is Invalid and lists the codecs of the format, unless the codec is one of
+// them. It changes the format's default codec to 0.
+func (o *Output) Check() error {
+	taken := formatCodecs[o.Format]
+	if !slices.Contains(taken, o.VideoCodec()) {
+		var names []string
+		for _, c := range taken {
+			names = append(names, c.String())
+		}
+		return newError(Invalid, fmt.Sprintf("codec must be one of those of format %s: %s", o.Format, strings.Join(names, ", ")))
+	}
+	if o.Codec == taken[0] {
+		o.Codec = 0
+	}
+	return nil
+}
+
+// VideoCodec returns the codec of the pictures, also if that is the format's default.
+func (o Output) VideoCodec() Codec {
+	if o.Codec == 0 {
+		return formatCodecs[o.Format][0]
+	}
+	return o.Codec
+}
+
+// Format is the format of a file.
+type Format int
+
+// The formats.
+const (
+	MP4 Format = iota
+	MOV
+	WebM
+)
+
+// formats has the names that clients use. They are also the extensions of files.
+var formats = []string{"mp4", "mov", "webm"}
+
+// mediaTypes has the media types of files by their extensions.
+var mediaTypes = map[string]string{
+	".mp4": "video/mp4", ".mov": "video/quicktime", ".webm": "video/webm", ".jpg": "image/jpeg",
+}
+
+// MediaType returns the media type of an output or poster with the file name, and "" for other files.
+func MediaType(name string) string { return mediaTypes[path.Ext(name)] }
+
+// FormatOf returns the format of files with the name's extension. ok is false if there is none.
+func FormatOf(name string) (f Format, ok bool) {
+	extension, _ := strings.CutPrefix(strings.ToLower(path.Ext(name)), ".")
+	n := slices.Index(formats, extension)
+	return Format(max(0, n)), n >= 0
+}
+
+// Extension returns the end of the names of files, such as .mp4.
+func (f Format) Extension() string { return "." + f.String() }
+
+// String returns the name that clients use.
+func (f Format) String() string { return formats[f] }
+
+// MarshalText returns the name that clients use.
+func (f Format) MarshalText() ([]byte, error) { return []byte(f.String()), nil }
+
+// UnmarshalText reads the name that clients use. The error of an unknown name is Invalid, and lists all
+// names.
+func (f *Format) UnmarshalText(text []byte) error { return unmarshalName(f, "format", formats, text) }
+
+// Codec is the codec of the pictures of an output. 0 is the default of its format.
+type Codec int
+
+// The codecs.
+const (
+	H264 Codec = 1 + iota
+	HEVC
+	VP9
+	ProRes
+)
+
+// codecs has the names that clients use, from H264 on.
+var codecs = []string{"h264", "hevc", "vp9", "prores"}
+
+// formatCodecs has the codecs of each format, the default first.
+var formatCodecs = [][]Codec{MP4: {H264, HEVC, VP9}, MOV: {H264, HEVC, ProRes}, WebM: {VP9}}
+
+// String returns the name that clients use, and "" for 0.
+func (c Codec) String() string {
+	if c == 0 {
+		return ""
+	}
+	return codecs[c-H264]
+}
+
+// MarshalText returns the name that clients use.
+func (c Codec) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+
+// UnmarshalText reads the name that clients use. The error of an unknown name is Invalid, and lists all
+// names.
+func (c *Codec) UnmarshalText(text []byte) error {
+	if err := unmarshalName(c, "codec", codecs, text); err != nil {
+		return err
+	}
+	*c += H264
+	return nil
+}
+
+// Quality says how near the pictures of an output are to those of the video. A lower quality makes a
+// smaller file.
+type Quality int
+
+// The qualities.
+const (
+	High Quality = iota
+	Medium
+	Low
+)
+
+// qualities has the names that clients use.
+var qualities = []string{"high", "medium", "low"}
+
+// String returns the name that clients use.
+func (q Quality) String() string { return qualities[q] }
+
+// MarshalText returns the name that clients use.
+func (q Quality) MarshalText() ([]byte, error) { return []byte(q.String()), nil }
+
+// UnmarshalText reads the name that clients use. The error of an unknown name is Invalid, and lists all
+// names.
+func (q *Quality) UnmarshalText(text []byte) error {
+	return unmarshalName(q, "quality", qualities, text)
+}
+
+// FrameRate is a number of frames in 1000 s. 0 is the rate of the video.
+type FrameRate int
+
+// MostFPS is the largest frame rate, in frames a second.
+const MostFPS = 120
+
+// sourceRate is the name of the FrameRate 0.
+const sourceRate = "source"
+
+// FPS returns the frames a second.
+func (r FrameRate) FPS() float64 { return float64(r) / 1000 }
+
+// String returns the frames a second as clients write them, and source for the rate of the video.
+func (r FrameRate) String() string {
+	if r == 0 {
+		return sourceRate
+	}
+	return formatNumber(r.FPS())
+}
+
+// MarshalJSON returns the frames a second as clients write them.
+func (r FrameRate) MarshalJSON() ([]byte, error) {
+	if r == 0 {
+		return []byte(strconv.Quote(sourceRate)), nil
+	}
+	return []byte(r.String()), nil
+}
+
+// UnmarshalText reads what String returns, and rounds it to thousandths. The error of anything else is
+// Invalid, and says what is possible.
+func (r *FrameRate) UnmarshalText(text []byte) error {
+	if string(text) == sourceRate {
+		*r = 0
+		return nil
+	}
+	fps, err := strconv.ParseFloat(string(text), 64)
+	if err != nil || !(fps >= 1 && fps <= MostFPS) {
+		return newError(Invalid, fmt.Sprintf("fps must be a number from 1 to %d, or %s", MostFPS, sourceRate))
+	}
+	*r = FrameRate(math.Round(fps * 1000))
+	return nil
+}
+
+// Width is a width in pixels. 0 is the width of the video.
+type Width int
+
+// The widths of outputs.
+const (
+	LeastWidth = 16
+	MostWidth  = 4096
+)
+
+// String returns the number of pixels, and "" for the width of the video.
+func (w Width) String() string {
+	if w == 0 {
+		return ""
+	}
+	return strconv.Itoa(int(w))
+}
+
+// UnmarshalText reads a number of pixels. The error of anything else is Invalid, and says what is possible.
+func (w *Width) UnmarshalText(text []byte) error {
+	pixels, err := strconv.ParseFloat(string(text), 64) // JSON has no integers: 1e3 is a width
+	if err != nil || !(pixels >= LeastWidth && pixels <= MostWidth) || pixels != math.Trunc(pixels) {
+		return newError(Invalid, fmt.Sprintf("width must be a whole number from %d to %d", LeastWidth, MostWidth))
+	}
+	*w = Width(pixels)
+	return nil
+}
+
+// FileName is the name under which an output is downloaded, except for its extension. "" stands for a name
+// that is derived from that of the video.
+type FileName string
+
+// UnmarshalText reads a name. The error of anything else is Invalid, and says what is possible.
+func (n *FileName) UnmarshalText(text []byte) error {
+	if !validName(string(text)) || strings.ContainsAny(string(text), `/\`) {
+		return newError(Invalid, fmt.Sprintf("file_name must be 1 to %d characters, without slashes and control characters", maxText))
+	}
+	*n = FileName(text)
+	return nil
+}
+
+// with returns the name with an extension, instead of one of another format.
+func (n FileName) with(extension string) string {
+	name := string(n)
+	if _, ok := FormatOf(name); ok {
+		name = strings.TrimSuffix(name, path.Ext(name))
+	}
+	return name + extension
+}
+
+// UploadURL is the URL to which the service sends the output by PUT, for example one that a client signed
+// for its own storage. "" means that the output isn't sent. It may hold a secret: only workers may use
+// it, and its client may see its Origin only.
+type UploadURL string
+
+// UnmarshalText reads a URL. The error of anything else is Invalid, and says what is possible.
+func (u *UploadURL) UnmarshalText(text []byte) error {
+	if !validURL(string(text)) {
+		return newError(Invalid, urlRule("upload_url"))
+	}
+	*u = UploadURL(text)
+	return nil
+}
+
+// Origin returns the scheme and the host of the URL, without its path and parameters, which may hold a
+// secret.
+func (u UploadURL) Origin() UploadURL {
+	parsed, err := url.Parse(string(u))
+	if u == "" || err != nil {
+		return ""
+	}
+	return UploadURL(parsed.Scheme + "://" + parsed.Host)
+}

@@ -1,0 +1,167 @@
+package lipsync
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+)
+
+// Segment is a part of a video that gets speech of its own. Outside of all segments picture and sound stay as
+// in the video. Times are rounded to milliseconds.
+type Segment struct {
+	Start, End time.Duration // of the video; End is the first moment that is no longer in the segment
+
+	Ref      string        // the name of its audio; "" if that has none
+	From, To time.Duration // the part of the audio; a To of 0 stands for the audio's end
+
+	Options Options // only those of segmentOptions
+}
+
+// MostSegments is the largest number of segments of a video.
+const MostSegments = 100
+
+// Segments are the segments of one video, in order of time. None overlaps another.
+type Segments []Segment
+
+// segmentFields and segmentOptions list the names in JSON of the fields and options of a segment.
+const (
+	segmentFields  = "start, end, audio, options"
+	segmentOptions = "silence, voice_gain, original_gain, face"
+)
+
+// UnmarshalJSON reads the list that a client sends. The error of a list that can't be used is Invalid, and says
+// what is possible.
+func (s *Segments) UnmarshalJSON(text []byte) error {
+	var list []json.RawMessage
+	if json.Unmarshal(text, &list) != nil || len(list) < 1 || len(list) > MostSegments {
+		return newError(Invalid, fmt.Sprintf("segments must be a list of 1 to %d segments", MostSegments))
+	}
+	*s = nil
+	for _, text := range list {
+		segment, err := parseSegment(text)
+		if err != nil {
+			return err
+		}
+		*s = append(*s, segment)
+	}
+	slices.SortStableFunc(*s, func(a, b Segment) int { return cmp.Compare(a.Start, b.Start) })
+	for i, b := range (*s)[1:] {
+		if a := (*s)[i]; b.Start < a.End {
+			return newError(Invalid, fmt.Sprintf("segments must not overlap: one ends at %g seconds, the next begins at %g", a.End.Seconds(), b.Start.Seconds()))
+		}
+	}
+	return nil
+}
+
+// parseSegment parses a segment as a client sends it.
+func parseSegment(text []byte) (s Segment, err error) {
+	err = readObject("segment", text, func(name string, value json.RawMessage) (err error) {
+		switch name {
+		case "start", "end": // both are read below, since an absent one is an error too
+		case "audio":
+			err = s.readAudio(value)
+		case "options":
+			if err = json.Unmarshal(value, &s.Options); err == nil {
+				err = s.checkOptions()
+			}
+		default:
+			err = newError(Invalid, fmt.Sprintf("segment has no field %.30q; it has: %s", name, segmentFields))
+		}
+		return err
+	})
+	if err != nil {
+		return Segment{}, err
+	}
+	var ok bool
+	if s.Start, s.End, ok = parseSpan(text); !ok {
+		return Segment{}, newError(Invalid, fmt.Sprintf("start and end of a segment must be numbers from 0 to %.0f, the end after the start", MostPreview.Seconds()))
+	}
+	return s, nil
+}
+
+// readAudio reads which part of which audio is heard.
+func (s *Segment) readAudio(text []byte) error {
+	var audio map[string]json.RawMessage
+	if json.Unmarshal(text, &audio) != nil {
+		return newError(Invalid, "audio of a segment must be an object")
+	}
+	names := slices.Sorted(maps.Keys(audio))
+	if named := slices.Contains(names, "ref"); named {
+		if json.Unmarshal(audio["ref"], &s.Ref) != nil || !validText(s.Ref) {
+			return newError(Invalid, "ref of a segment's audio must be the name of an audio")
+		}
+		names = slices.DeleteFunc(names, func(name string) bool { return name == "ref" })
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	var ok bool
+	if s.From, s.To, ok = parseSpan(text); !ok || len(names) != 2 {
+		return newError(Invalid, "audio of a segment can have: ref, and both start and end, the end after the start")
+	}
+	return nil
+}
+
+// parseSpan parses the fields start and end of an object, in seconds.
+func parseSpan(text []byte) (start, end time.Duration, ok bool) {
+	var fields map[string]json.RawMessage // a struct would also take Start
+	if json.Unmarshal(text, &fields) != nil {
+		return 0, 0, false
+	}
+	start, ok1 := parseTime(fields["start"])
+	end, ok2 := parseTime(fields["end"])
+	return start, end, ok1 && ok2 && end > start
+}
+
+// parseTime parses a number of seconds in JSON.
+func parseTime(text []byte) (t time.Duration, ok bool) {
+	var seconds *float64
+	if json.Unmarshal(text, &seconds) != nil || seconds == nil {
+		return 0, false
+	}
+	t, err := parseSeconds(formatNumber(*seconds), 0)
+	return t, err == nil
+}
+
+// checkOptions returns an error, which is Invalid, if the segment has options that only a whole request can have.
+func (s *Segment) checkOptions() error {
+	o := s.Options
+	s.Options = Options{Silence: o.Silence, VoiceGain: o.VoiceGain, OriginalGain: o.OriginalGain, Face: o.Face}
+	if o != s.Options {
+		return newError(Invalid, "options of a segment can be: "+segmentOptions)
+	}
+	if o.Face.By == FaceInBoxes {
+		return newError(Invalid, "face of a segment must be auto, id, or frame and point")
+	}
+	return nil
+}
+
+// Check returns an error, which is Invalid, if the options of the whole request can't be used with segments.
+func (s Segments) Check(o Options) error {
+	if len(s) > 0 && o != (Options{NoFace: o.NoFace, Mask: o.Mask, Output: o.Output}) {
+		return newError(Invalid, "with segments the options of the whole request can be: no_face, mask; each segment can have: "+segmentOptions)
+	}
+	return nil
+}
+
+// Refs returns the names of the audios of the segments, each once, sorted.
+func (s Segments) Refs() []string {
+	refs := map[string]bool{}
+	for _, segment := range s {
+		refs[segment.Ref] = true
+	}
+	return slices.Sorted(maps.Keys(refs))
+}
+
+// Unknown returns the first Ref that is not among the names. ok is false if all are.
+func (s Segments) Unknown(names []string) (ref string, ok bool) {
+	for _, ref := range s.Refs() {
+		if !slices.Contains(names, ref) {
+			return ref, true
+		}
+	}
+	return "", false
+}

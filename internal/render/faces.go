@@ -1,0 +1,226 @@
+package render
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"math"
+	"os"
+
+	"lipsync/internal/alignment"
+	"lipsync/internal/detection"
+	"lipsync/internal/geom"
+	"lipsync/internal/lipsync"
+)
+
+// faces holds the faces of each source frame, for the option face.
+type faces [][]seen
+
+// seen is a face in a frame.
+type seen struct {
+	track, person int32
+	box           detection.Box
+}
+
+// add returns the faces with those of the next frame.
+func (f faces) add(frame alignment.Frame) faces {
+	var all []seen
+	for i := range frame.Faces {
+		face := &frame.Faces[i]
+		all = append(all, seen{int32(face.Track), int32(face.Person), face.Box})
+	}
+	return append(f, all)
+}
+
+// chosen returns a function that returns the track of the person whom the choice means in a source frame, -1 for none.
+func (w *rendering) chosen(f faces, choice lipsync.Face) (func(source int) int, error) {
+	var tracks []int
+	var err error
+	if choice.By == lipsync.FaceInBoxes {
+		tracks, err = f.inBoxes(w.boxOf)
+	} else {
+		tracks, err = w.personAt(f, choice)
+	}
+	return func(source int) int { return tracks[source] }, err
+}
+
+// personAt returns the tracks, in each frame, of the person at the point of the choice.
+func (w *rendering) personAt(f faces, choice lipsync.Face) ([]int, error) {
+	failure := func(code lipsync.FailureCode) error {
+		return lipsync.Failure{Code: code, Details: lipsync.Details{Value: lipsync.Quantity{Frame: choice.Frame}}}.Because(nil)
+	}
+	v := w.video.Video
+	at := float64(choice.Frame) / w.given.Rate.Float() * v.Rate.Float()
+	frame := int(math.Round(at)) - w.video.First()
+	if end := w.video.First() + len(f); frame == len(f) && at < float64(end) {
+		frame-- // the chosen frame comes shortly before the end, and is not among the frames of a lower rate
+	}
+	if frame < 0 || frame >= len(f) {
+		return nil, failure(lipsync.FaceFrameUnused)
+	}
+	across, down := w.scale()
+	tracks := f.personAt(frame, geom.Point{X: float32(choice.X) * across, Y: float32(choice.Y) * down})
+	if tracks == nil {
+		return nil, failure(lipsync.FaceNotThere)
+	}
+	return tracks, nil
+}
+
+// scale returns the width and height of a pixel of the file, in pixels of the frames.
+func (w *rendering) scale() (across, down float32) {
+	v := w.video.Video
+	return float32(v.Width) / float32(w.given.Width), float32(v.Height) / float32(w.given.Height)
+}
+
+// fileFrame returns the number of the file's frame that a source frame shows: the last whose time, rounded to source frames, has come.
+func (w *rendering) fileFrame(source int) int {
+	const exact = 1e-6 // less than that is an error of floating point
+	return int(math.Ceil((float64(w.video.First()+source)+.5)/w.video.Video.Rate.Float()*w.given.Rate.Float()-exact)) - 1
+}
+
+// boxOf returns the box of a source frame, nil if it has none.
+func (w *rendering) boxOf(source int) *rect {
+	n := w.fileFrame(source)
+	if n >= len(w.boxes) || w.boxes[n] == nil {
+		return nil
+	}
+	b := w.boxes[n]
+	across, down := w.scale()
+	// What is outside the frame would only make the IoU smaller.
+	return &rect{max(b.left*across, 0), max(b.top*down, 0), min(b.right*across, float32(w.video.Video.Width)), min(b.bottom*down, float32(w.video.Video.Height))}
+}
+
+// readBoxes reads the file of boxes, if the option face has one.
+func (w *rendering) readBoxes(ctx context.Context) error {
+	if w.job.Options.Face.By != lipsync.FaceInBoxes {
+		return nil
+	}
+	file, err := os.Open(w.job.Boxes)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	w.boxes, err = parseBoxes(reader{ctx, file}, w.fileFrame(w.most())+1)
+	return err
+}
+
+// personAt returns the tracks, in each frame, of the person at a point of a frame. It returns nil if nobody is there.
+func (f faces) personAt(frame int, point geom.Point) []int {
+	person, nearest := int32(-1), float32(math.Inf(1))
+	for _, s := range f[frame] {
+		if d := geom.Distance(point, s.box.Centre()); s.box.Contains(point) && d < nearest {
+			person, nearest = s.person, d
+		}
+	}
+	if person < 0 {
+		return nil
+	}
+	return f.tracks(func(_ int, s seen) float32 {
+		if s.person == person {
+			return s.box.Size
+		}
+		return 0
+	})
+}
+
+// inBoxes returns the tracks of the faces in boxes, one for each frame. boxOf returns the box of a frame, nil if it has none.
+func (f faces) inBoxes(boxOf func(frame int) *rect) ([]int, error) {
+	tracks := f.tracks(func(frame int, s seen) float32 {
+		box := boxOf(frame)
+		if box == nil || !box.contains(s.box.Centre()) {
+			return 0
+		}
+		return box.iou(s.box)
+	})
+	for _, t := range tracks {
+		if t >= 0 {
+			return tracks, nil
+		}
+	}
+	return nil, lipsync.Failure{Code: lipsync.BoxesWithoutFace}.Because(nil)
+}
+
+// tracks returns, for each frame, the track of the face with the largest weight, or -1 if none has a weight above 0.
+func (f faces) tracks(weight func(frame int, s seen) float32) []int {
+	tracks := make([]int, len(f))
+	for i, all := range f {
+		tracks[i] = -1
+		var most float32
+		for _, s := range all {
+			if by := weight(i, s); by > most {
+				tracks[i], most = int(s.track), by
+			}
+		}
+	}
+	return tracks
+}
+
+// rect is a rectangle that a client sent, in pixels.
+type rect struct{ left, top, right, bottom float32 }
+
+func (r *rect) contains(p geom.Point) bool {
+	return p.X >= r.left && p.X < r.right && p.Y >= r.top && p.Y < r.bottom
+}
+
+// iou returns the IoU with a box.
+func (r *rect) iou(b detection.Box) float32 {
+	half := b.Size / 2
+	width := min(r.right, b.X+half) - max(r.left, b.X-half)
+	height := min(r.bottom, b.Y+half) - max(r.top, b.Y-half)
+	common := max(width, 0) * max(height, 0)
+	return common / ((r.right-r.left)*(r.bottom-r.top) + b.Size*b.Size - common)
+}
+
+// boxText is the largest size of a box in a file of boxes, in bytes.
+const boxText = 256
+
+// parseBoxes reads the boxes of at most n frames from a JSON list with a box [left, top, right, bottom] or null for each frame of a
+// video, in pixels. A frame without a box gets nil.
+func parseBoxes(r io.Reader, n int) (boxes []*rect, err error) {
+	d := json.NewDecoder(r)
+	frame := 0
+	invalid := func(cause error) error {
+		return refuse(lipsync.Failure{Code: lipsync.BoxInvalid, Details: lipsync.Details{Value: lipsync.Quantity{Frame: frame}}}, cause)
+	}
+	if start, err := d.Token(); start != json.Delim('[') {
+		return nil, invalid(err)
+	}
+	for ; d.More(); frame++ {
+		var text json.RawMessage
+		if err := d.Decode(&text); err != nil {
+			return nil, invalid(err)
+		}
+		box, err := parseBox(text)
+		if err != nil {
+			return nil, invalid(err)
+		}
+		if frame < n {
+			boxes = append(boxes, box)
+		}
+	}
+	if _, err := d.Token(); err != nil {
+		return nil, invalid(err)
+	}
+	return boxes, nil
+}
+
+// parseBox parses a box of a file of boxes. It returns nil for null.
+func parseBox(text json.RawMessage) (*rect, error) {
+	if len(text) > boxText {
+		return nil, errors.New("the text of a box is too long")
+	}
+	var sides []*float32
+	if err := json.Unmarshal(text, &sides); err != nil || sides == nil {
+		return nil, err
+	}
+	for _, side := range sides {
+		if side == nil {
+			return nil, errors.New("a side of a box is null")
+		}
+	}
+	if len(sides) != 4 || *sides[0] >= *sides[2] || *sides[1] >= *sides[3] {
+		return nil, errors.New("a box must have left < right and top < bottom")
+	}
+	return &rect{*sides[0], *sides[1], *sides[2], *sides[3]}, nil
+}

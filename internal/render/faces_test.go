@@ -1,0 +1,236 @@
+package render
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"lipsync/internal/detection"
+	"lipsync/internal/facetest"
+	"lipsync/internal/ffmpeg"
+	"lipsync/internal/ffmpeg/ffmpegtest"
+	"lipsync/internal/geom"
+	"lipsync/internal/lipsync"
+	"lipsync/internal/tracking"
+)
+
+// couple is a tracker that sees two people: track 0 on the left in all frames, and track 1 on the right from frame 10 on.
+func couple(float64) Tracker {
+	at := func(track int, x float64) tracking.Face {
+		head := facetest.Head{X: x, Y: 36, Eyes: 20}
+		return tracking.Face{Track: track, Face: detection.Face{Box: detection.Box{X: float32(x), Y: 48, Size: 48}, Landmarks: head.Landmarks()}}
+	}
+	return trackFunc(func(frame int) ([]tracking.Face, bool) {
+		faces := []tracking.Face{at(0, 40)}
+		if frame >= 10 {
+			faces = append(faces, at(1, 120))
+		}
+		return faces, frame == 0
+	})
+}
+
+// TestChosenFace renders a video of two people by options that choose one of them, and checks which frames are painted.
+func TestChosenFace(t *testing.T) {
+	video := ffmpegtest.Make(t, "a.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 30))
+	var list []string
+	for frame := range 30 {
+		switch {
+		case frame%2 == 1:
+			list = append(list, "null")
+		case frame < 20:
+			list = append(list, "[16, 24, 64.5, 72]")
+		default:
+			list = append(list, "[96,24,144,72]")
+		}
+	}
+	boxes := filepath.Join(t.TempDir(), "boxes.json")
+	if err := os.WriteFile(boxes, []byte("["+strings.Join(list[:28], ",")+"]"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name    string
+		options lipsync.Options
+		speaker func(frame int) int // -1 for none
+	}{
+		{"left", lipsync.Options{Face: lipsync.Face{By: lipsync.FaceAt, Frame: 0, X: 50, Y: 60}}, func(int) int { return 0 }},
+		{"right", lipsync.Options{Face: lipsync.Face{By: lipsync.FaceAt, Frame: 12, X: 110, Y: 30}}, func(frame int) int { return min(frame/10, 1)*2 - 1 }},
+		{"in boxes", lipsync.Options{Face: lipsync.Face{By: lipsync.FaceInBoxes}}, func(frame int) int {
+			if frame%2 == 1 || frame >= 28 {
+				return -1
+			}
+			return frame / 20
+		}},
+		{"right, in a preview", lipsync.Options{
+			Face: lipsync.Face{By: lipsync.FaceAt, Frame: 25, X: 110, Y: 30}, Preview: lipsync.Preview{Start: 200 * time.Millisecond, Length: time.Second},
+		}, func(frame int) int { return min((frame+5)/10, 1)*2 - 1 }},
+		{"right, at half the rate", lipsync.Options{
+			Face: lipsync.Face{By: lipsync.FaceAt, Frame: 12, X: 110, Y: 30}, Output: lipsync.Output{FPS: 12500},
+		}, func(frame int) int { return min(frame/5, 1)*2 - 1 }},
+		{"left, by the last frame, at half the rate", lipsync.Options{
+			Face: lipsync.Face{By: lipsync.FaceAt, Frame: 29, X: 50, Y: 60}, Output: lipsync.Output{FPS: 12500},
+		}, func(int) int { return 0 }},
+		{"in boxes, at twice the rate", lipsync.Options{
+			Face: lipsync.Face{By: lipsync.FaceInBoxes}, Output: lipsync.Output{FPS: 50000},
+		}, func(frame int) int {
+			if frame /= 2; frame%2 == 1 || frame >= 28 {
+				return -1
+			}
+			return frame / 20
+		}},
+		{"in boxes, at half the rate, in a preview", lipsync.Options{
+			Face: lipsync.Face{By: lipsync.FaceInBoxes}, Output: lipsync.Output{FPS: 12500},
+			Preview: lipsync.Preview{Start: 240 * time.Millisecond, Length: 720 * time.Millisecond},
+		}, func(frame int) int { return (2*frame + 6) / 20 }},
+		{"in boxes, in a preview", lipsync.Options{
+			Face: lipsync.Face{By: lipsync.FaceInBoxes}, Preview: lipsync.Preview{Start: 200 * time.Millisecond, Length: 720 * time.Millisecond},
+		}, func(frame int) int {
+			if frame%2 == 0 {
+				return -1
+			}
+			return (frame + 5) / 20
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			engine := &numberer{}
+			r := newRenderer(t, engine)
+			r.NewTracker = couple
+			dir := t.TempDir()
+			job := Job{Video: video, Audio: sound(t, "a.wav", "1.2"), Output: dir + "/o.mp4", Scratch: dir, Options: c.options, Boxes: boxes}
+			if err := r.Render(t.Context(), job); err != nil {
+				t.Fatal(err)
+			}
+			_, painted, _ := numbers(t, job.Output)
+			for i, n := range painted {
+				want, number := c.speaker(i), 0
+				if want >= 0 {
+					number = i
+				}
+				if got := engine.out.Speaker(i); got != want || n != number {
+					t.Errorf("frame %d: track %d, painted %d, want %d and %d", i, got, n, want, number)
+				}
+			}
+		})
+	}
+}
+
+// TestChosenFaceMissing refuses choices that choose nobody.
+func TestChosenFaceMissing(t *testing.T) {
+	video := ffmpegtest.Make(t, "a.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 30))
+	at := func(frame, x, y int) lipsync.Face { return lipsync.Face{By: lipsync.FaceAt, Frame: frame, X: x, Y: y} }
+	for _, c := range []struct {
+		name, boxes string
+		face        lipsync.Face
+		want        string
+	}{
+		{"a point beside the faces", "", at(12, 80, 48), "video shows no face at the point of frame 12"},
+		{"a frame too early", "", at(9, 120, 48), "video shows no face at the point of frame 9"},
+		{"a frame after the speech", "", at(20, 40, 48), "frame 20, in which the face is chosen, is not in the part of the video that is rendered"},
+		{"boxes beside the faces", "[[70,0,90,96],null]", lipsync.Face{}, "no box has a face in it"},
+		{"no boxes", "[]", lipsync.Face{}, "no box has a face in it"},
+		{"a wrong box", "[null,[1,2,3]]", lipsync.Face{}, "boxes file must be a list of [left, top, right, bottom] or null for each frame: frame 1 has neither"},
+		{"no list", `{"boxes":[]}`, lipsync.Face{}, "boxes file must be a list of [left, top, right, bottom] or null for each frame: frame 0 has neither"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			r := newRenderer(t, &numberer{})
+			r.NewTracker = couple
+			dir := t.TempDir()
+			job := Job{Video: video, Audio: sound(t, "a.wav", "0.8"), Output: dir + "/o.mp4", Scratch: dir, Boxes: dir + "/boxes.json"}
+			job.Options.Face = c.face
+			if c.boxes != "" {
+				job.Options.Face.By = lipsync.FaceInBoxes
+			}
+			if err := os.WriteFile(job.Boxes, []byte(c.boxes), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			err := r.Render(t.Context(), job)
+			if got := lipsync.MessageOf(err); got != c.want || lipsync.CodeOf(err) != lipsync.Invalid {
+				t.Errorf("got %q (%v), want %q", got, err, c.want)
+			}
+		})
+	}
+}
+
+// TestPersonOfTracks chooses a person whom several tracks show, one of them twice as large as another of the same frame.
+func TestPersonOfTracks(t *testing.T) {
+	box := func(x, size float32) detection.Box { return detection.Box{X: x, Y: 50, Size: size} }
+	all := faces{
+		{{0, 0, box(50, 40)}, {1, 1, box(80, 40)}},
+		{{1, 1, box(80, 40)}},
+		nil,
+		{{2, 1, box(50, 40)}, {3, 0, box(90, 40)}},
+		{{4, 1, box(50, 20)}, {5, 1, box(90, 40)}},
+	}
+	for x, want := range map[int][]int{
+		52: {0, -1, -1, 3, -1}, // in both boxes of their overlap, nearer to the left one
+		66: {1, 1, -1, 2, 5},
+		75: {1, 1, -1, 2, 5},
+	} {
+		if got := all.personAt(0, geom.Point{X: float32(x), Y: 40}); !slices.Equal(got, want) {
+			t.Errorf("at %d: got %v, want %v", x, got, want)
+		}
+	}
+}
+
+// TestBestBox chooses the face whose box has the largest IoU with the client's, among those whose middles it contains.
+func TestBestBox(t *testing.T) {
+	all := faces{{{0, 0, detection.Box{X: 50, Y: 50, Size: 20}}, {1, 1, detection.Box{X: 60, Y: 50, Size: 40}}, {2, 2, detection.Box{X: 95, Y: 50, Size: 40}}}}
+	for box, want := range map[rect]int{
+		{40, 40, 60, 60}:  0,
+		{35, 30, 80, 70}:  1,
+		{75, 30, 115, 70}: 2,
+		{61, 51, 94, 70}:  -1,
+	} {
+		if got, err := all.inBoxes(func(int) *rect { return &box }); (err == nil) != (want >= 0) || err == nil && got[0] != want {
+			t.Errorf("%v: got %v, %v, want %d", box, got, err, want)
+		}
+	}
+}
+
+// TestChosenFaceScaled finds points and boxes of the file in frames of half its size.
+func TestChosenFaceScaled(t *testing.T) {
+	rate := ffmpeg.Rate{Num: 25, Den: 1}
+	w := &rendering{
+		video: &ffmpeg.Info{Video: &ffmpeg.Video{Width: 160, Height: 96, Rate: rate}},
+		given: ffmpeg.Video{Width: 320, Height: 192, Rate: rate},
+		boxes: []*rect{{180, 60, 300, 140}},
+	}
+	all := faces{{{0, 0, detection.Box{X: 40, Y: 48, Size: 48}}, {1, 1, detection.Box{X: 120, Y: 48, Size: 48}}}}
+	if got, err := w.personAt(all, lipsync.Face{By: lipsync.FaceAt, X: 220, Y: 80}); err != nil || got[0] != 1 {
+		t.Errorf("at a point: got %v, %v, want track 1", got, err)
+	}
+	if got, err := all.inBoxes(w.boxOf); err != nil || got[0] != 1 {
+		t.Errorf("in a box: got %v, %v, want track 1", got, err)
+	}
+}
+
+// FuzzBoxes reads files of boxes.
+func FuzzBoxes(f *testing.F) {
+	for _, text := range []string{"[]", "[null,[1,2,3,4]]", "[[1,2,3,4.5e1]", `{"a":1}`, "[[1,2,null,4]]", "[1]", "[[[]]]", "[[1e999,2,3,4]]", "[[4,3,2,1]]", "[" + strings.Repeat("[", 20000)} {
+		f.Add(text, 2)
+	}
+	f.Fuzz(func(t *testing.T, text string, n int) {
+		n = min(max(n, 0), 1000)
+		boxes, err := parseBoxes(strings.NewReader(text), n)
+		if err != nil {
+			if lipsync.FailureOf(err).Code != lipsync.BoxInvalid {
+				t.Errorf("got %v", err)
+			}
+			return
+		}
+		if len(boxes) > n {
+			t.Errorf("got %d boxes, want %d at most", len(boxes), n)
+		}
+		for _, b := range boxes {
+			if b != nil && !(b.left < b.right && b.top < b.bottom && math.Abs(float64(b.right)) < math.Inf(1)) {
+				t.Errorf("got %s", fmt.Sprint(*b))
+			}
+		}
+	})
+}

@@ -1,0 +1,137 @@
+package render
+
+import (
+	"bytes"
+	"image"
+	"image/jpeg"
+	"slices"
+	"testing"
+	"time"
+
+	"lipsync/internal/alignment"
+	"lipsync/internal/detection"
+	"lipsync/internal/ffmpeg/ffmpegtest"
+	"lipsync/internal/lipsync"
+	"lipsync/internal/tracking"
+)
+
+// TestFindPeople analyses a video of two people: one is seen in all frames, the other from frame 10 on.
+func TestFindPeople(t *testing.T) {
+	video := ffmpegtest.Make(t, "a.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 60))
+	r := newRenderer(t, &numberer{})
+	r.NewTracker = couple
+	var measured time.Duration
+	var done int
+	a, err := r.FindPeople(t.Context(), Job{
+		Video:    video,
+		Measured: func(video, _ time.Duration) { measured = video },
+		Progress: func(p Progress) { done = p.Done },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if measured != 2400*time.Millisecond || done != 60 {
+		t.Errorf("measured %v, told of %d frames", measured, done)
+	}
+	want := lipsync.AnalyzedVideo{Seconds: 2.4, FPS: 25, Width: ffmpegtest.Width, Height: ffmpegtest.Height, Frames: 60}
+	if a.Video != want || len(a.Faces) != 2 {
+		t.Fatalf("got %+v with %d faces, want %+v with 2", a.Video, len(a.Faces), want)
+	}
+	for i, want := range []lipsync.AnalyzedFace{
+		{ID: "0,40,48", First: 0, Last: 2.4, Share: 1, Boxes: []lipsync.FaceBox{{Frame: 0}, {Frame: 25}, {Frame: 50}}},
+		{ID: "10,120,48", First: .4, Last: 2.4, Share: .833, Boxes: []lipsync.FaceBox{{Frame: 10}, {Frame: 35}}},
+	} {
+		got := a.Faces[i]
+		for k := range want.Boxes {
+			want.Boxes[k].Box = [4]int{16 + 80*i, 24, 64 + 80*i, 72}
+		}
+		if got.ID != want.ID || got.First != want.First || got.Last != want.Last || got.Share != want.Share || !slices.Equal(got.Boxes, want.Boxes) {
+			t.Errorf("got %+v, want %+v", got, want)
+		}
+		if picture, err := jpeg.Decode(bytes.NewReader(got.JPEG)); err != nil || picture.Bounds().Dx() < 40 || picture.Bounds().Dx() > thumbSide {
+			t.Errorf("thumbnail: %v, %v", picture, err)
+		}
+	}
+}
+
+// TestFindPeopleRefused analyses files that aren't usable, and a video that is too long although it states no length.
+func TestFindPeopleRefused(t *testing.T) {
+	for _, c := range []struct{ path, want string }{
+		{sound(t, "a.wav", "1"), "video has no picture"},
+		{ffmpegtest.Make(t, "a.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 60)), "video is longer than 0 minutes: 0 minutes"},
+		{ffmpegtest.Make(t, "a.mkv", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 60), "-f", "matroska", "-live", "1"), "video is longer than 0 minutes"},
+	} {
+		r := newRenderer(t, &numberer{})
+		r.Limits.Duration = 2 * time.Second
+		if _, err := r.FindPeople(t.Context(), Job{Video: c.path}); lipsync.MessageOf(err) != c.want {
+			t.Errorf("got %v, want %q", err, c.want)
+		}
+	}
+}
+
+// TestFindNobody analyses a picture without a face.
+func TestFindNobody(t *testing.T) {
+	r := newRenderer(t, &numberer{})
+	r.NewTracker = trackFunc(func(int) ([]tracking.Face, bool) { return nil, false }).new
+	a, err := r.FindPeople(t.Context(), Job{Video: photo(t, "a.png")})
+	if err != nil || a.Video.Frames != 1 || a.Faces == nil || len(a.Faces) != 0 {
+		t.Errorf("got %+v, %v, want one frame and an empty list", a, err)
+	}
+}
+
+// TestManyPeople keeps the people who are seen longest, and not more boxes than an answer can have.
+func TestManyPeople(t *testing.T) {
+	p := people{byPerson: map[int]*person{}, every: 1}
+	crop := wholeOf(image.NewYCbCr(image.Rect(0, 0, 160, 96), image.YCbCrSubsampleRatio420))
+	for frame := range 400 {
+		f := alignment.Frame{Index: frame}
+		for n := frame / 2; n < mostPeople+20; n++ { // person n is seen in the first 2n + 2 frames
+			f.Faces = append(f.Faces, alignment.Face{Person: n, Box: detection.Box{X: 80, Y: 48, Size: 40}, Crop: crop})
+		}
+		p.add(f)
+	}
+	faces, err := p.faces(400, func(frames int) time.Duration { return time.Duration(frames) * time.Second })
+	if err != nil || len(faces) != mostPeople {
+		t.Fatalf("got %d faces, %v, want %d", len(faces), err, mostPeople)
+	}
+	for _, f := range faces {
+		if f.Last < 42 {
+			t.Errorf("got a person until %v s, want those who are seen longer", f.Last)
+		}
+	}
+}
+
+// TestShare counts frames that are not tracked, which have no crop, except before the first one that is.
+func TestShare(t *testing.T) {
+	p := people{byPerson: map[int]*person{}, every: 60}
+	crop := wholeOf(image.NewYCbCr(image.Rect(0, 0, 160, 96), image.YCbCrSubsampleRatio420))
+	for frame := range 60 {
+		face := alignment.Face{Box: detection.Box{X: 80, Y: 48, Size: 40}}
+		if frame%2 == 1 {
+			face.Crop = crop
+		}
+		p.add(alignment.Frame{Index: frame, Faces: []alignment.Face{face}})
+	}
+	faces, err := p.faces(60, func(frames int) time.Duration { return time.Duration(frames) * time.Second })
+	if err != nil || len(faces) != 1 || faces[0].First != 1 || faces[0].Last != 60 || faces[0].Share != .983 {
+		t.Errorf("got %+v, %v", faces, err)
+	}
+}
+
+// TestForgetPeople keeps a bounded number of people of a video that shows another one in each frame, and one in all frames.
+func TestForgetPeople(t *testing.T) {
+	p := people{byPerson: map[int]*person{}, every: 60}
+	crop := wholeOf(image.NewYCbCr(image.Rect(0, 0, 160, 96), image.YCbCrSubsampleRatio420))
+	for frame := range 3 * mostKnown {
+		face := alignment.Face{Box: detection.Box{X: 80, Y: 48, Size: 40}, Crop: crop}
+		other := face
+		other.Person = frame + 1
+		p.add(alignment.Frame{Index: frame, Faces: []alignment.Face{other, face}})
+		if len(p.byPerson) > mostKnown {
+			t.Fatalf("got %d people in memory", len(p.byPerson))
+		}
+	}
+	if q := p.byPerson[0]; q == nil || q.frames != 3*mostKnown {
+		t.Errorf("got %+v, want the one in all frames", q)
+	}
+}

@@ -1,0 +1,201 @@
+package render
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"time"
+
+	"lipsync/internal/ffmpeg"
+	"lipsync/internal/lipsync"
+	"lipsync/internal/speech"
+)
+
+// frameAt returns the number of the frame that begins at a time of the video, rounded.
+func (w *rendering) frameAt(t time.Duration) int {
+	return int(math.Round(t.Seconds() * w.video.Video.Rate.Float()))
+}
+
+// segmentAt returns the segment of a frame, nil if it is in none.
+func (w *rendering) segmentAt(frame int) *lipsync.Segment {
+	for i := range w.job.Segments {
+		if s := &w.job.Segments[i]; frame >= w.frameAt(s.Start) && frame < w.frameAt(s.End) {
+			return s
+		}
+	}
+	return nil
+}
+
+// faceOptions returns the option face of each segment, or that of the job if it has no segments.
+func (w *rendering) faceOptions() []lipsync.Face {
+	if len(w.job.Segments) == 0 {
+		return []lipsync.Face{w.job.Options.Face}
+	}
+	var all []lipsync.Face
+	for _, s := range w.job.Segments {
+		all = append(all, s.Options.Face)
+	}
+	return all
+}
+
+// keepsSilent reports whether a mouth stays as in the video somewhere because nobody speaks.
+func (w *rendering) keepsSilent() bool {
+	return w.hasOption(func(o lipsync.Options) bool { return o.Silence == lipsync.KeepSilent })
+}
+
+// assemble writes a speech track that has the audio of each segment in its place, and returns the path of the track.
+func (w *rendering) assemble(ctx context.Context) (path string, err error) {
+	audios := map[string]*ffmpeg.Info{}
+	for _, ref := range w.job.Segments.Refs() {
+		if audios[ref], err = w.probeAudio(ctx, w.job.Audios[ref]); err != nil {
+			return "", err
+		}
+	}
+	end := w.job.Segments[len(w.job.Segments)-1].End
+	if end > w.Limits.Duration {
+		return "", w.Limits.tooLong(lipsync.Audio, end)
+	}
+	path = filepath.Join(w.dir, "segments.wav")
+	track, err := ffmpeg.NewAssembly(path, end)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, track.Close()) }()
+	for _, s := range w.job.Segments {
+		sound := *audios[s.Ref]
+		sound.Begin = s.From
+		length := s.End - s.Start
+		if s.To > 0 {
+			length = min(length, s.To-s.From)
+		}
+		if s.From >= w.Limits.Duration {
+			return "", segmentAfterEnd(lipsync.Audio, s.From)
+		}
+		got, err := w.Tools.Place(ctx, track, ffmpeg.Piece{Sound: &sound, At: s.Start, Length: length})
+		switch {
+		case err != nil && got == 0 && ctx.Err() == nil:
+			return "", unsupported(lipsync.Audio, err)
+		case err != nil:
+			return "", fmt.Errorf("decode audio: %w", err)
+		case got == 0:
+			return "", segmentAfterEnd(lipsync.Audio, s.From)
+		}
+	}
+	return path, nil
+}
+
+// segmentAfterEnd returns the error of a medium that ends before its part of a segment begins.
+func segmentAfterEnd(kind lipsync.MediaKind, start time.Duration) error {
+	f := lipsync.Failure{Code: lipsync.SegmentAfterEnd, Details: lipsync.Details{Kind: kind}}
+	f.Value.Seconds = start.Seconds()
+	return f.Because(nil)
+}
+
+// checkSegments returns an error if a segment begins after the end of the video, whose length is given. The segments of a picture must have
+// the same face, since they show the same frame.
+func (w *rendering) checkSegments(length time.Duration) error {
+	for _, s := range w.job.Segments {
+		switch {
+		case w.video.Still && s.Options.Face != w.job.Segments[0].Options.Face:
+			return lipsync.Failure{Code: lipsync.FacesOfPicture}.Because(nil)
+		case !w.video.Still && w.frameAt(s.Start) >= w.frameAt(length):
+			return segmentAfterEnd(lipsync.Video, s.Start)
+		}
+	}
+	return nil
+}
+
+// speaker returns a function for the speaker in each source frame. With segments that is the speaker of the frame's segment.
+func (w *rendering) speaker(a *analysis) (func(source int) int, error) {
+	var active func(source int) int // made once, since it takes long
+	speakers := map[lipsync.Face]func(source int) int{}
+	for _, face := range w.faceOptions() {
+		var err error
+		switch {
+		case face.By != lipsync.AutoFace:
+			speakers[face], err = w.chosen(a.faces, face)
+		case w.job.LargestFace:
+			speakers[face] = a.speaker.Largest()
+		default:
+			if active == nil {
+				active = a.speaker.Active(a.sound)
+			}
+			speakers[face] = active
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if len(w.job.Segments) == 0 {
+		return speakers[w.job.Options.Face], nil
+	}
+	return func(source int) int {
+		s := w.segmentAt(source)
+		if w.video.Still { // see checkSegments
+			s = &w.job.Segments[0]
+		}
+		if s == nil {
+			return -1
+		}
+		return speakers[s.Options.Face](source)
+	}, nil
+}
+
+// shares returns the share for blender.blend of each frame of the output, nil if it is 255 for all.
+func (w *rendering) shares(spoken []speech.Articulation) []uint8 {
+	fps := w.video.Video.Rate.Float()
+	if len(w.job.Segments) == 0 {
+		if w.keepsSilent() {
+			return shares(spoken, fps)
+		}
+		return nil
+	}
+	all := make([]uint8, w.frames)
+	for _, s := range w.job.Segments {
+		from, to := w.frameAt(s.Start), min(w.frameAt(s.End), w.frames)
+		for i := from; i < to; i++ {
+			all[i] = 255
+		}
+		if s.Options.Silence == lipsync.KeepSilent && from < to {
+			copy(all[from:to], shares(spoken[from:to], fps))
+		}
+		w.fade(all, from, to)
+	}
+	return all
+}
+
+// fade makes the first and the last mouths of a segment, which has the frames in [from, to), fade into those of the video. It makes no fade
+// where another segment follows at once, nor at the ends of the video.
+func (w *rendering) fade(shares []uint8, from, to int) {
+	frames := int(math.Round(fadeSeconds * w.video.Video.Rate.Float()))
+	for i := range min(frames, (to-from)/2) {
+		share := uint8(255 * (i + 1) / (frames + 1))
+		if from > 0 && w.segmentAt(from-1) == nil {
+			shares[from+i] = min(shares[from+i], share)
+		}
+		if to < len(shares) && w.segmentAt(to) == nil {
+			shares[to-1-i] = min(shares[to-1-i], share)
+		}
+	}
+}
+
+// parts returns the segments as parts of a sound with the gains that their options have for it.
+func (w *rendering) parts(gain func(lipsync.Options) float64) []ffmpeg.Part {
+	var all []ffmpeg.Part
+	for _, s := range w.job.Segments {
+		all = append(all, ffmpeg.Part{From: s.Start, To: s.End, Gain: gain(s.Options)})
+	}
+	return all
+}
+
+// hasOption reports whether the options of the job or of a segment are such.
+func (w *rendering) hasOption(is func(lipsync.Options) bool) bool {
+	for _, s := range w.job.Segments {
+		if is(s.Options) {
+			return true
+		}
+	}
+	return is(w.job.Options)
+}

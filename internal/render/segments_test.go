@@ -1,0 +1,236 @@
+package render
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"lipsync/internal/ffmpeg"
+	"lipsync/internal/ffmpeg/ffmpegtest"
+	"lipsync/internal/lipsync"
+	"lipsync/internal/tracking"
+)
+
+// renderSegments renders a video with options and segments. They name the audios a, b and so on.
+func renderSegments(t *testing.T, r *Renderer, o lipsync.Options, video string, segments lipsync.Segments, audios ...string) (string, Result, error) {
+	t.Helper()
+	dir := t.TempDir()
+	var told Result
+	j := Job{Video: video, Output: dir + "/o", Scratch: dir, Options: o, Segments: segments, Audios: map[string]string{}, Rendered: func(r Result) { told = r }}
+	for i, path := range audios {
+		j.Audios[string(rune('a'+i))] = path
+	}
+	err := r.Render(t.Context(), j)
+	return j.Output, told, err
+}
+
+// ms returns a time in milliseconds.
+func ms(n int) time.Duration { return time.Duration(n) * time.Millisecond }
+
+// TestSegments gives three parts of a video of 50 frames speech of their own: one for the left person, and two, one right after the other, for
+// the right person. Elsewhere picture and sound stay.
+func TestSegments(t *testing.T) {
+	video := ffmpegtest.Make(t, "in.mkv", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 50),
+		"-f", "lavfi", "-i", fmt.Sprintf("aevalsrc=.2*sin(%d*2*PI*t):d=2:s=48000", originalTone), "-c:a", "flac")
+	// Each audio has half a second of silence, and then a tone.
+	audio := func(hz int) string {
+		return ffmpegtest.Make(t, "voice.wav", "-f", "lavfi", "-i", fmt.Sprintf("aevalsrc=gte(t\\,.5)*.3*sin(%d*2*PI*t):s=44100:d=1.5", hz))
+	}
+	const secondTone = 2000
+	left, right := lipsync.Face{By: lipsync.FaceAt, X: 40, Y: 48}, lipsync.Face{By: lipsync.FaceAt, Frame: 12, X: 120, Y: 48}
+	mask := lipsync.Mask{Feather: 500, Expand: -100}
+	engine := &numberer{}
+	r := newRenderer(t, engine)
+	r.NewTracker = couple
+	output, result, err := renderSegments(t, r, lipsync.Options{Mask: mask}, video, lipsync.Segments{
+		{Start: ms(200), End: ms(600), Ref: "a", From: ms(500), To: ms(700), Options: lipsync.Options{Face: left, OriginalGain: .5}},
+		{Start: ms(1000), End: ms(1200), Ref: "b", From: ms(600), To: ms(1500), Options: lipsync.Options{Face: right}},
+		{Start: ms(1200), End: ms(1600), Ref: "a", Options: lipsync.Options{Face: right}},
+	}, audio(voiceTone), audio(secondTone))
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, painted, _ := numbers(t, output)
+	in := func(frame int) bool { return frame >= 5 && frame < 15 || frame >= 25 && frame < 40 }
+	if len(source) != 50 || result.Frames != (lipsync.Frames{Total: 50, Synced: 25}) || result.Length != 2*time.Second || result.Warnings != "" {
+		t.Fatalf("got %d frames and %+v, want 50, of which 25 are synced", len(source), result)
+	}
+	for i := range source {
+		speaker := -1
+		if in(i) {
+			speaker = min(i/20, 1)
+		}
+		if got := engine.out.Speaker(i); source[i] != i || got != speaker {
+			t.Errorf("frame %d shows source %d, and person %d speaks, want %d", i, source[i], got, speaker)
+		}
+		if !in(i) && painted[i] != 0 {
+			t.Errorf("frame %d is painted %d, want nothing", i, painted[i])
+		}
+	}
+	for _, i := range []int{8, 11, 30, 36} { // between the fades
+		if painted[i] != i {
+			t.Errorf("frame %d is painted %d", i, painted[i])
+		}
+	}
+	if engine.out.Mask != mask {
+		t.Errorf("the engine got the mask %+v", engine.out.Mask)
+	}
+	amplitude := amplitudes(t, output)
+	for at, want := range map[float64]map[float64]float64{
+		.05: {originalTone: .2}, .22: {originalTone: .1, voiceTone: .3}, .28: {originalTone: .1, voiceTone: .3}, .45: {originalTone: .1}, .65: {originalTone: .2}, .85: {originalTone: .2},
+		1.05: {secondTone: .3}, 1.3: {}, 1.65: {originalTone: .2}, 1.85: {originalTone: .2},
+	} {
+		for _, hz := range []float64{originalTone, voiceTone, secondTone} {
+			if got := amplitude(hz, at); math.Abs(got-want[hz]) > .03 {
+				t.Errorf("%.0f Hz at %.2f s: got an amplitude of %.3f, want %.3f", hz, at, got, want[hz])
+			}
+		}
+	}
+	samples := samplesOf(t, output)
+	between := samples[ffmpeg.PCMRate*119/100 : ffmpeg.PCMRate*121/100] // of the two segments for the right person
+	if got := ffmpegtest.Amplitude(between, ffmpeg.PCMRate, originalTone); got > .03 {
+		t.Errorf("between two segments the video's own sound has an amplitude of %.3f, want 0", got)
+	}
+}
+
+// listener is an engine that reads the samples of the speech.
+type listener struct {
+	*numberer
+	heard []float64
+}
+
+func (l *listener) Analyse(Video) (Analyser, error) { return l, nil }
+
+func (l *listener) Plan(ctx context.Context, out Output) (Painter, error) {
+	pcm, err := io.ReadAll(out.Samples)
+	if err != nil {
+		return nil, err
+	}
+	l.heard = decoded(pcm)
+	return l.numberer.Plan(ctx, out)
+}
+
+// TestSegmentGains silences the speech of one segment and doubles that of another. The engine hears both as they are. The video's own sound,
+// as loud as a file can have it, is the same elsewhere. The output is WebM, since ffmpeg's encoder of AAC makes so loud a tone quieter by up to
+// a tenth.
+func TestSegmentGains(t *testing.T) {
+	t.Parallel()
+	video := ffmpegtest.Make(t, "in.mkv", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 50),
+		"-f", "lavfi", "-i", fmt.Sprintf("aevalsrc=.99*sin(%d*2*PI*t):d=2:s=48000", originalTone), "-c:a", "flac")
+	tone := ffmpegtest.Make(t, "voice.wav", "-f", "lavfi", "-i", fmt.Sprintf("aevalsrc=.3*sin(%d*2*PI*t):s=48000:d=2", voiceTone))
+	engine := &listener{numberer: &numberer{}}
+	output, result, err := renderSegments(t, newRenderer(t, engine), lipsync.Options{Output: lipsync.Output{Format: lipsync.WebM}}, video, lipsync.Segments{
+		{Start: ms(400), End: ms(800), Ref: "a", Options: lipsync.Options{VoiceGain: -1}},
+		{Start: ms(1200), End: ms(1600), Ref: "a", Options: lipsync.Options{VoiceGain: 1}},
+	}, tone)
+	if err != nil || result.Frames.Synced != 20 {
+		t.Fatalf("got %v, %+v, want 20 synced frames", err, result)
+	}
+	amplitude := amplitudes(t, output)
+	for at, want := range map[float64][2]float64{.2: {.99, 0}, .55: {0, 0}, .95: {.99, 0}, 1.35: {0, .6}, 1.8: {.99, 0}} {
+		if got := [2]float64{amplitude(originalTone, at), amplitude(voiceTone, at)}; math.Abs(got[0]-want[0]) > .03 || math.Abs(got[1]-want[1]) > .03 {
+			t.Errorf("at %.2f s: got amplitudes of %.3f, want %.3f", at, got, want)
+		}
+	}
+	for _, at := range []int{55, 135} { // hundredths of a second
+		from := ffmpeg.PCMRate * at / 100
+		if got := ffmpegtest.Amplitude(engine.heard[from:from+ffmpeg.PCMRate/10], ffmpeg.PCMRate, voiceTone); math.Abs(got-.3) > .02 {
+			t.Errorf("the engine hears an amplitude of %.3f at .%d s, want .3", got, at)
+		}
+	}
+}
+
+// TestSegmentsOfSilentVideo gives speech to a video without sound: to the end of the video, and to a picture.
+func TestSegmentsOfSilentVideo(t *testing.T) {
+	t.Parallel()
+	video := ffmpegtest.Make(t, "in.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 20))
+	picture := ffmpegtest.Make(t, "in.png", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 1))
+	tone := sound(t, "a.wav", "2")
+	for path, frames := range map[string]int{video: 20, picture: 30} {
+		output, result, err := renderSegments(t, newRenderer(t, &numberer{}), lipsync.Options{}, path, lipsync.Segments{{Start: ms(400), End: ms(1200), Ref: "a"}}, tone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := (lipsync.Frames{Total: frames, Synced: frames - 10}); result.Frames != want || result.Warnings != "" {
+			t.Errorf("%s: got %+v, want %+v and no warning", path, result, want)
+		}
+		amplitude := amplitudes(t, output)
+		if before, in := amplitude(300, .2), amplitude(300, .5); before > .01 || in < .05 {
+			t.Errorf("%s: got amplitudes of %.3f and %.3f, want silence and a tone", path, before, in)
+		}
+	}
+}
+
+// TestSegmentsRefused renders segments that begin after the end of a medium, and audios that can't be used.
+func TestSegmentsRefused(t *testing.T) {
+	t.Parallel()
+	video := ffmpegtest.Make(t, "in.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 20))
+	picture := ffmpegtest.Make(t, "in.png", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 1))
+	tone := sound(t, "a.wav", "1")
+	for _, c := range []struct {
+		segment lipsync.Segment
+		audio   string
+		want    string
+	}{
+		{lipsync.Segment{Start: ms(9000), End: ms(9200), Ref: "a"}, tone, "video ends before 9 seconds, where a segment begins"},
+		{lipsync.Segment{End: 2 * time.Hour, Ref: "a"}, tone, "audio is longer than 60 minutes: 120 minutes"},
+		{lipsync.Segment{End: ms(400), Ref: "a", From: 2 * time.Hour, To: 3 * time.Hour}, tone, "audio ends before 7200 seconds, where a segment begins"},
+		{lipsync.Segment{Start: ms(800), End: ms(1200), Ref: "a"}, tone, "video ends before 0.8 seconds, where a segment begins"},
+		{lipsync.Segment{End: ms(400), Ref: "a", From: ms(1100), To: ms(1200)}, tone, "audio ends before 1.1 seconds, where a segment begins"},
+		{lipsync.Segment{End: ms(400), Ref: "a"}, video, "audio has no sound track"},
+		{lipsync.Segment{End: ms(400), Ref: "a"}, write(t, "a.wav", []byte("RIFF? no")), "audio is not a supported format"},
+	} {
+		_, _, err := renderSegments(t, newRenderer(t, &numberer{}), lipsync.Options{}, video, lipsync.Segments{c.segment}, c.audio)
+		if got := lipsync.MessageOf(err); lipsync.CodeOf(err) != lipsync.Invalid || !strings.HasPrefix(got, c.want) {
+			t.Errorf("got %q (%v), want %q", got, err, c.want)
+		}
+	}
+	_, _, err := renderSegments(t, newRenderer(t, &numberer{}), lipsync.Options{}, picture, lipsync.Segments{
+		{End: ms(400), Ref: "a"}, {Start: ms(400), End: ms(800), Ref: "a", Options: lipsync.Options{Face: lipsync.Face{By: lipsync.FaceAt, X: 40, Y: 48}}},
+	}, tone)
+	if code := lipsync.FailureOf(err).Code; code != lipsync.FacesOfPicture {
+		t.Errorf("a picture with two faces: got %v", err)
+	}
+}
+
+// TestFaceMissingOutsideSegments renders frames without a face, if they are in no segment, though the options refuse such frames.
+func TestFaceMissingOutsideSegments(t *testing.T) {
+	t.Parallel()
+	video := ffmpegtest.Make(t, "in.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 30))
+	r := newRenderer(t, &numberer{})
+	r.NewTracker = func(fps float64) Tracker {
+		all := couple(fps).(trackFunc)
+		return trackFunc(func(frame int) ([]tracking.Face, bool) {
+			if frame >= 20 {
+				return nil, frame == 20
+			}
+			return all(frame)
+		})
+	}
+	job := func(end time.Duration) error {
+		dir := t.TempDir()
+		return r.Render(t.Context(), Job{Video: video, Output: dir + "/o.mp4", Scratch: dir, Options: lipsync.Options{NoFace: lipsync.FailFaceless},
+			Segments: lipsync.Segments{{Start: ms(200), End: end}}, Audios: map[string]string{"": sound(t, "a.wav", "1")}})
+	}
+	if err := job(ms(800)); err != nil {
+		t.Error(err)
+	}
+	r.Engines[""] = &numberer{}
+	if err := job(ms(900)); lipsync.FailureOf(err).Code != lipsync.FaceMissing {
+		t.Errorf("got %v, want a missing face", err)
+	}
+}
+
+// TestSharesOfSegments checks the fades at the ends of segments.
+func TestSharesOfSegments(t *testing.T) {
+	w := rendering{video: &ffmpeg.Info{Video: &ffmpeg.Video{Rate: ffmpeg.Rate{Num: 25, Den: 1}}}, frames: 24, job: Job{Segments: lipsync.Segments{{Start: ms(80), End: ms(400)}, {Start: ms(400), End: ms(560)}, {Start: ms(840), End: ms(880)}}}}
+	want := []uint8{0, 0, 63, 127, 191, 255, 255, 255, 255, 255, 255, 255, 127, 63, 0, 0, 0, 0, 0, 0, 0, 255, 0, 0}
+	if got := w.shares(nil); !slices.Equal(got, want) {
+		t.Errorf("got  %v\nwant %v", got, want)
+	}
+}

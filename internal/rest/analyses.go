@@ -1,0 +1,58 @@
+package rest
+
+import (
+	"net/http"
+	"time"
+
+	"lipsync/internal/lipsync"
+)
+
+// analyzeBody is the JSON body of a call that names a video to analyse.
+type analyzeBody struct {
+	URL string `json:"url"`
+}
+
+// analysis is an analysis in an answer. Fields without a value are absent.
+type analysis struct {
+	ID           string         `json:"id"`
+	CreatedAt    time.Time      `json:"created_at"`
+	Status       lipsync.Status `json:"status"`
+	ErrorMessage string         `json:"error_message,omitempty"`
+	StartedAt    time.Time      `json:"started_at,omitzero"`
+	FinishedAt   time.Time      `json:"finished_at,omitzero"`
+	*lipsync.Analysis
+}
+
+func (n analysis) requestID() string { return n.ID }
+
+func (n analysis) openSince() time.Time { return openSince(n.Status, n.CreatedAt, n.StartedAt) }
+
+// analyzed is the answer to a call that creates an analysis.
+type analyzed struct {
+	ID     string         `json:"id"`
+	Status lipsync.Status `json:"status"`
+}
+
+func (n analyzed) requestID() string { return n.ID }
+
+func (a *api) analyze(r *http.Request, c lipsync.Caller, in analyzeBody) (analyzed, error) {
+	id, err := a.service.Analyze(r.Context(), c, lipsync.Source{URL: in.URL})
+	return analyzed{ID: id, Status: lipsync.Queued}, err
+}
+
+func (a *api) getAnalysis(r *http.Request, c lipsync.Caller) (analysis, error) {
+	q, found, err := a.service.Analysis(r.Context(), c, r.PathValue("id"))
+	return viewAnalysis(q, found), err
+}
+
+func (a *api) deleteAnalysis(r *http.Request, c lipsync.Caller) (analysis, error) {
+	q, err := a.service.DeleteAnalysis(r.Context(), c, r.PathValue("id"))
+	return viewAnalysis(q, nil), err
+}
+
+func viewAnalysis(q lipsync.Request, found *lipsync.Analysis) analysis {
+	return analysis{
+		ID: q.ID, CreatedAt: q.CreatedAt.UTC(), Status: q.Status, ErrorMessage: q.Failure.Sentence(),
+		StartedAt: q.StartedAt.UTC(), FinishedAt: q.FinishedAt.UTC(), Analysis: found,
+	}
+}
