@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"lipsync/internal/disk"
-	"lipsync/internal/lipsync"
 	"lipsync/internal/sqlite"
 )
 
@@ -132,7 +131,7 @@ func missing(ctx context.Context, snapshot string, held *disk.Held) (keys []stri
 	}
 	objects, err := held.FS()
 	for _, r := range open {
-		for _, in := range []lipsync.Input{r.Video, r.Audio} {
+		for _, in := range r.Inputs() {
 			if in.Object == "" || err != nil {
 				continue
 			}

@@ -24,6 +24,7 @@ type stored struct {
 	bucket, referenceBucket int64  // its lists have it in these buckets or later ones; bucket is inOlder if an older version listed it
 	details                 string // of Failure, as text
 	options                 string // Options, as text
+	tracks                  string // Tracks, as text
 	sentence                string // of Failure, for versions of the service that don't know codes
 
 	// These are written by older versions only.
@@ -40,7 +41,7 @@ func (r *stored) fields() []field {
 		{"id", &r.ID}, {"account", &r.Account}, {"keyID", &r.KeyID}, {"referenceID", &r.ReferenceID},
 		{"status", (*string)(&r.Status)}, {"version", &r.version}, {"bucket", &r.bucket}, {"referenceBucket", &r.referenceBucket},
 		{"videoURL", &r.Video.URL}, {"videoObject", &r.Video.Object}, {"videoName", &r.Video.Name}, {"audioName", &r.Audio.Name},
-		{"audioURL", &r.Audio.URL}, {"audioObject", &r.Audio.Object}, {"largestFace", &r.LargestFace}, {"engine", &r.Engine}, {"options", &r.options},
+		{"audioURL", &r.Audio.URL}, {"audioObject", &r.Audio.Object}, {"tracks", &r.tracks}, {"largestFace", &r.LargestFace}, {"engine", &r.Engine}, {"options", &r.options},
 		{"createdAt", &r.CreatedAt}, {"startedAt", &r.StartedAt}, {"finishedAt", &r.FinishedAt},
 		{"output", &r.Output}, {"poster", &r.Poster}, {"length", &r.Length}, {"size", &r.Size}, {"mediaDeletedAt", &r.MediaDeletedAt},
 		{"frames", &r.Frames.Total}, {"syncedFrames", &r.Frames.Synced}, {"warnings", (*string)(&r.Warnings)},
@@ -78,7 +79,7 @@ func (r *stored) age() string { return padded(r.CreatedAt.UnixMicro()) + "/" + r
 
 // item returns the request's own item.
 func (r stored) item() item {
-	r.details, r.sentence, r.options = r.Failure.Text(), r.Failure.Sentence(), r.Options.Text()
+	r.details, r.sentence, r.options, r.tracks = r.Failure.Text(), r.Failure.Sentence(), r.Options.Text(), string(r.Tracks)
 	i := with(encode(r.fields()), requestKey(r.ID))
 	until := r.LeaseUntil
 	if r.Lease != "" {
@@ -107,6 +108,9 @@ func decodeRequest(i, lease item) (r stored, err error) {
 		return stored{}, err
 	}
 	if r.Options, err = lipsync.ParseOptions(r.options); err != nil {
+		return stored{}, err
+	}
+	if r.Tracks, err = lipsync.ParseTracks(r.tracks); err != nil {
 		return stored{}, err
 	}
 	r.Failure.Details, err = lipsync.ParseDetails(r.details)

@@ -205,8 +205,8 @@ func (s requests) Uses(ctx context.Context, account, object string) (bool, error
 	uses := make([]bool, len(queries))
 	err := together(len(queries), func(i int) error {
 		in := queries[i]
-		in.FilterExpression = aws.String("#videoObject = :object OR #audioObject = :object")
-		in.ExpressionAttributeValues[":object"] = text(object)
+		in.FilterExpression = aws.String("#videoObject = :object OR #audioObject = :object OR contains(#tracks, :track)")
+		in.ExpressionAttributeValues[":object"], in.ExpressionAttributeValues[":track"] = text(object), text(`"object":"`+object+`"`)
 		for _, err := range s.query(ctx, 1, in) {
 			uses[i] = err == nil
 			return err

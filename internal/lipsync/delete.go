@@ -3,6 +3,7 @@ package lipsync
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 )
 
@@ -63,9 +64,9 @@ func (s *Service) dropLate(ctx context.Context, r Request) (err error) {
 // deleted, only Object is set. ownUploads returns Unfinished if an open request uses one of the
 // uploads.
 func (s *Service) ownUploads(ctx context.Context, r Request) (all []Upload, err error) {
-	for _, object := range []string{r.Video.Object, r.Audio.Object} {
-		id, ok := strings.CutPrefix(object, uploads)
-		if !ok {
+	for _, in := range r.Inputs() {
+		id, ok := strings.CutPrefix(in.Object, uploads)
+		if !ok || slices.ContainsFunc(all, func(u Upload) bool { return u.Object == in.Object }) {
 			continue
 		}
 		u, err := s.Store.Uploads.ByID(ctx, id)
@@ -73,7 +74,7 @@ func (s *Service) ownUploads(ctx context.Context, r Request) (all []Upload, err 
 		case "":
 			err = s.unused(ctx, u)
 		case NotFound:
-			u, err = Upload{Object: object}, nil
+			u, err = Upload{Object: in.Object}, nil
 		}
 		if err != nil {
 			return nil, err

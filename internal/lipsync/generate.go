@@ -13,6 +13,8 @@ import (
 type RequestParams struct {
 	ID             string // id that StoreMedia was called with; "" if it was not called
 	Video, Audio   Source
+	AudioRef       string  // the name by which segments refer to Audio; "" if it has none
+	More           []Track // further speech tracks, for segments
 	LargestFace    bool
 	Engine         string // one of Service.Engines; "" means the default
 	Options        Options
@@ -28,7 +30,7 @@ func (s *Service) Generate(ctx context.Context, c Caller, p RequestParams) (id s
 	id, err = s.generate(ctx, c, p)
 	if p.ID != "" && id != p.ID {
 		// If this fails, an orphan remains, which Tidy deletes.
-		_ = s.DiscardMedia(context.WithoutCancel(ctx), p.ID)
+		_ = s.DiscardMedia(context.WithoutCancel(ctx), p)
 	}
 	return id, err
 }
@@ -44,7 +46,7 @@ func (s *Service) generate(ctx context.Context, c Caller, p RequestParams) (stri
 	if err != nil {
 		return "", err
 	}
-	video, audio, err := s.inputs(ctx, c, p)
+	video, audios, err := s.inputs(ctx, c, p)
 	if CodeOf(err) == Invalid && p.IdempotencyKey != nil {
 		// A repeated call gets the first call's answer, even if its uploads have been deleted
 		// since.
@@ -62,7 +64,7 @@ func (s *Service) generate(ctx context.Context, c Caller, p RequestParams) (stri
 	}
 	r := Request{
 		ID: p.ID, Account: c.Account, KeyID: c.KeyID, ReferenceID: p.reference(), Status: Queued,
-		Video: video, Audio: audio, LargestFace: p.LargestFace, Engine: engine, Options: p.Options,
+		Video: video, Audio: audios[0].Input, Tracks: newTracks(audios), LargestFace: p.LargestFace, Engine: engine, Options: p.Options,
 		CreatedAt: s.Now(),
 	}
 	if r.ID == "" {
@@ -100,12 +102,19 @@ func explainReplay(err error) error {
 	return restate(err, Reused, "idempotency key was used with a different request")
 }
 
-// inputs checks that the caller may use both sources, and returns them as inputs.
-func (s *Service) inputs(ctx context.Context, c Caller, p RequestParams) (video, audio Input, err error) {
-	if video, err = s.input(ctx, c, Video, p.Video); err == nil {
-		audio, err = s.input(ctx, c, Audio, p.Audio)
+// inputs checks that the caller may use all sources, and returns them as inputs.
+func (s *Service) inputs(ctx context.Context, c Caller, p RequestParams) (video Input, audios []NamedInput, err error) {
+	if video, err = s.input(ctx, c, Video, p.Video); err != nil {
+		return Input{}, nil, err
 	}
-	return video, audio, err
+	for _, track := range p.tracks() {
+		in, err := s.input(ctx, c, Audio, track.Source)
+		if err != nil {
+			return Input{}, nil, err
+		}
+		audios = append(audios, NamedInput{track.Ref, in})
+	}
+	return video, audios, nil
 }
 
 // idempotency returns the record of the request's idempotency key, or nil if it has no key.
@@ -134,7 +143,7 @@ func (p RequestParams) validate() error {
 	if p.LargestFace && p.Options.Face.By != AutoFace {
 		return newError(Invalid, "face can't be chosen with disable_active_speaker_detection")
 	}
-	return nil
+	return p.checkTracks()
 }
 
 // engine returns the name of the engine for the name that the client sent.
@@ -148,11 +157,20 @@ func (s *Service) engine(name string) (string, error) {
 	return name, nil
 }
 
-// uploads returns the ids of the uploads that the request names.
+// sources returns the video and all speech tracks.
+func (p RequestParams) sources() []Source {
+	all := []Source{p.Video}
+	for _, track := range p.tracks() {
+		all = append(all, track.Source)
+	}
+	return all
+}
+
+// uploads returns the ids of the uploads that the request names, each once.
 func (p RequestParams) uploads() []string {
 	var ids []string
-	for _, source := range []Source{p.Video, p.Audio} {
-		if id, ok := source.upload(); ok {
+	for _, source := range p.sources() {
+		if id, ok := source.upload(); ok && !slices.Contains(ids, id) {
 			ids = append(ids, id)
 		}
 	}
@@ -166,15 +184,25 @@ func (p RequestParams) fingerprint() [32]byte {
 		URL    string
 		SHA256 [32]byte
 	}
+	type track struct {
+		Ref    string
+		Source source
+	}
+	var more []track
+	for _, t := range p.More {
+		more = append(more, track{t.Ref, source{t.URL, t.SHA256}})
+	}
 	text, err := json.Marshal(struct {
 		Video, Audio source
 		LargestFace  bool
 		ReferenceID  string
-		Engine       string `json:",omitempty"` // absent in records of versions with only one engine
-		Options      string `json:",omitempty"` // absent in records of versions without options
+		Engine       string  `json:",omitempty"` // absent in records of versions with only one engine
+		Options      string  `json:",omitempty"` // absent in records of versions without options
+		AudioRef     string  `json:",omitempty"` // absent in records of versions without segments, as is More
+		More         []track `json:",omitempty"`
 	}{
 		source{p.Video.URL, p.Video.SHA256}, source{p.Audio.URL, p.Audio.SHA256},
-		p.LargestFace, p.reference(), p.Engine, p.Options.Text(),
+		p.LargestFace, p.reference(), p.Engine, p.Options.Text(), p.AudioRef, more,
 	})
 	if err != nil {
 		panic(err) // can't happen: strings, booleans and bytes always encode

@@ -147,7 +147,7 @@ func TestGenerateMedia(t *testing.T) {
 	must(t, err)
 	want(t, "id", id, first.ID)
 	f.wantObject(t, first.Video.Object, true)
-	must(t, f.DiscardMedia(t.Context(), first.ID)) // leaves an existing request as it is
+	must(t, f.DiscardMedia(t.Context(), first)) // leaves an existing request as it is
 	f.wantObject(t, first.Video.Object, true)
 
 	again, id, err := send("v", "a")

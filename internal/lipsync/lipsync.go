@@ -59,8 +59,8 @@ func (i Input) host() string {
 	return strings.ToLower(u.Hostname())
 }
 
-// Request is a lip sync job, as the store keeps it: one video and one speech track to render, and
-// its state.
+// Request is a lip sync job, as the store keeps it: one video and its speech to render, and its
+// state.
 type Request struct {
 	ID          string // UUID, lower case
 	Account     string
@@ -68,7 +68,8 @@ type Request struct {
 	ReferenceID string // the client's own name for it; may be ""
 	Status      Status
 
-	Video, Audio Input
+	Video, Audio Input  // Audio is zero for an analysis
+	Tracks       Tracks // further speech tracks, for segments
 	// LargestFace turns off the search for the active speaker. The service then syncs the largest
 	// face of each frame.
 	LargestFace bool

@@ -17,9 +17,7 @@ const (
 	outputs = "outputs/"
 )
 
-func inputKey(requestID string, kind MediaKind) string {
-	return inputs + requestID + "/" + string(kind)
-}
+func inputKey(requestID, name string) string { return inputs + requestID + "/" + name }
 
 func uploadKey(id string) string { return uploads + id }
 
@@ -50,10 +48,20 @@ func (s *Service) NewRequestID() string { return s.NewID() }
 // the medium is larger than its kind may be, and NoSpace if the disk has too little space. After
 // any error, nothing is stored.
 func (s *Service) StoreMedia(ctx context.Context, requestID string, kind MediaKind, r io.Reader) (Source, error) {
+	return s.storeMedia(ctx, inputKey(requestID, string(kind)), kind, r)
+}
+
+// StoreTrack stores a speech track beside the one of StoreMedia, as StoreMedia does. n differs for each track
+// of the request.
+func (s *Service) StoreTrack(ctx context.Context, requestID string, n int, r io.Reader) (Source, error) {
+	return s.storeMedia(ctx, inputKey(requestID, fmt.Sprintf("%s-%d", Audio, n)), Audio, r)
+}
+
+func (s *Service) storeMedia(ctx context.Context, key string, kind MediaKind, r io.Reader) (Source, error) {
 	sum := sha256.New()
 	limit := s.MaxSize(kind)
 	limited := &limitReader{r: r, left: limit, err: newError(TooLarge, LargerThan(string(kind), limit))}
-	src := Source{Object: inputKey(requestID, kind)}
+	src := Source{Object: key}
 	media := io.TeeReader(&RoomReader{R: limited, Room: s.room}, sum)
 	if err := s.Objects.Put(ctx, src.Object, media, -1); err != nil {
 		return Source{}, err
@@ -63,19 +71,18 @@ func (s *Service) StoreMedia(ctx context.Context, requestID string, kind MediaKi
 }
 
 // DiscardMedia deletes the stored media of a request that was not created.
-func (s *Service) DiscardMedia(ctx context.Context, requestID string) error {
-	switch _, err := s.Store.Requests.ByID(ctx, requestID); CodeOf(err) {
-	case NotFound:
-		return s.deleteInputs(ctx, requestID)
-	default:
+func (s *Service) DiscardMedia(ctx context.Context, p RequestParams) error {
+	_, err := s.Store.Requests.ByID(ctx, p.ID)
+	if CodeOf(err) != NotFound {
 		return err
 	}
-}
-
-func (s *Service) deleteInputs(ctx context.Context, requestID string) error {
-	return errors.Join(
-		s.Objects.Delete(ctx, inputKey(requestID, Video)),
-		s.Objects.Delete(ctx, inputKey(requestID, Audio)))
+	err = nil
+	for _, source := range p.sources() {
+		if source.Object != "" {
+			err = errors.Join(err, s.Objects.Delete(ctx, source.Object))
+		}
+	}
+	return err
 }
 
 // limitReader reads r and fails with err after more than left bytes.

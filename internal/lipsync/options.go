@@ -22,7 +22,9 @@ type Options struct {
 	Face         Face           `json:"face,omitzero"`
 	Mask         Mask           `json:"mask,omitzero"`
 
-	Output Output `json:"output,omitzero"` // a field of its own in calls of clients
+	// These are fields of their own in calls of clients.
+	Output   Output      `json:"output,omitzero"`
+	Segments SegmentList `json:"segments,omitzero"`
 }
 
 // optionNames lists the names of all options in JSON.
@@ -144,7 +146,7 @@ func ParseOptions(text string) (o Options, err error) {
 	if err := json.Unmarshal([]byte(text), &fields); err != nil {
 		return Options{}, fmt.Errorf("options of a request: %w", err)
 	}
-	o.Output = parseOutput(fields["output"])
+	o.Output, o.Segments = parseOutput(fields["output"]), SegmentList(fields["segments"])
 	for name, value := range fields {
 		if field, err := o.field(name); err == nil {
 			text, _ := textOf(field, value)

@@ -32,6 +32,59 @@ const (
 	segmentOptions = "silence, voice_gain, original_gain, face"
 )
 
+// SegmentList is the JSON of Segments, "" for none. It is a string so that Options can be compared.
+type SegmentList string
+
+// UnmarshalJSON reads the list that a client sends, as Segments.UnmarshalJSON does. A null is no list.
+func (l *SegmentList) UnmarshalJSON(text []byte) error {
+	*l = ""
+	if string(text) == "null" {
+		return nil
+	}
+	var all Segments
+	err := all.UnmarshalJSON(text)
+	if err == nil {
+		text, err = json.Marshal(all)
+		*l = SegmentList(text)
+	}
+	return err
+}
+
+// MarshalJSON returns the list.
+func (l SegmentList) MarshalJSON() ([]byte, error) { return []byte(cmp.Or(l, "null")), nil }
+
+// Segments returns the segments, nil for none. A newer version of the program may have written segments that this
+// one doesn't know. Then Segments returns an error.
+func (l SegmentList) Segments() (all Segments, err error) {
+	if l == "" {
+		return nil, nil
+	}
+	if err := all.UnmarshalJSON([]byte(l)); err != nil {
+		return nil, fmt.Errorf("segments of a request: %s", MessageOf(err))
+	}
+	return all, nil
+}
+
+// MarshalJSON returns what a client sends.
+func (s Segment) MarshalJSON() ([]byte, error) {
+	seconds := func(t time.Duration) json.Number { return json.Number(formatNumber(t.Seconds())) }
+	type audio struct {
+		Ref   string      `json:"ref,omitzero"`
+		Start json.Number `json:"start,omitzero"`
+		End   json.Number `json:"end,omitzero"`
+	}
+	a := audio{Ref: s.Ref}
+	if s.To > 0 {
+		a.Start, a.End = seconds(s.From), seconds(s.To)
+	}
+	return json.Marshal(struct {
+		Start   json.Number `json:"start"`
+		End     json.Number `json:"end"`
+		Audio   audio       `json:"audio,omitzero"`
+		Options Options     `json:"options,omitzero"`
+	}{seconds(s.Start), seconds(s.End), a, s.Options})
+}
+
 // UnmarshalJSON reads the list that a client sends. The error of a list that can't be used is Invalid, and says
 // what is possible.
 func (s *Segments) UnmarshalJSON(text []byte) error {
@@ -141,7 +194,7 @@ func (s *Segment) checkOptions() error {
 
 // Check returns an error, which is Invalid, if the options of the whole request can't be used with segments.
 func (s Segments) Check(o Options) error {
-	if len(s) > 0 && o != (Options{NoFace: o.NoFace, Mask: o.Mask, Output: o.Output}) {
+	if len(s) > 0 && o != (Options{NoFace: o.NoFace, Mask: o.Mask, Output: o.Output, Segments: o.Segments}) {
 		return newError(Invalid, "with segments the options of the whole request can be: no_face, mask; each segment can have: "+segmentOptions)
 	}
 	return nil

@@ -58,6 +58,79 @@ func TestSegments(t *testing.T) {
 	}
 }
 
+// TestSegmentList stores segments with the options, and reads them back.
+func TestSegmentList(t *testing.T) {
+	var got lipsync.SegmentList
+	must(t, json.Unmarshal([]byte(` [ {"start":1.50,"end":2,"audio":{"ref":"a<b","start":0,"end":0.25},"options":{"face":{"id":"1,2,3"},"silence":null}},
+		{"start":0,"end":1,"audio":{},"options":{}}, {"start":3e0,"end":4,"audio":{"ref":"ü"}}]`), &got))
+	want(t, "list", got, `[{"start":0,"end":1},{"start":1.5,"end":2,"audio":{"ref":"a\u003cb","start":0,"end":0.25},"options":{"face":{"frame":1,"point":[2,3]}}},{"start":3,"end":4,"audio":{"ref":"ü"}}]`)
+	o := lipsync.Options{NoFace: lipsync.FailFaceless, Segments: got}
+	again, err := lipsync.ParseOptions(o.Text())
+	must(t, err)
+	want(t, "stored", again, o)
+	all, err := got.Segments()
+	must(t, err)
+	want(t, "segments", len(all) == 3 && all[1].Ref == "a<b" && all[1].To == 250*time.Millisecond, true)
+	must(t, json.Unmarshal([]byte("null"), &got))
+	want(t, "null", got, "")
+	if _, err := lipsync.SegmentList(`[{"start":0,"end":1,"speed":2}]`).Segments(); err == nil || lipsync.CodeOf(err) == lipsync.Invalid {
+		t.Errorf("segments of a newer version: got %v, want an error of ours", err)
+	}
+}
+
+// TestTracks makes requests with several speech tracks, and refuses those that don't fit the segments.
+func TestTracks(t *testing.T) {
+	f := newFixture(t)
+	c := f.caller
+	web := func(ref, url string) lipsync.Track { return lipsync.Track{Ref: ref, Source: lipsync.Source{URL: url}} }
+	params := func(segments string, tracks ...lipsync.Track) lipsync.RequestParams {
+		p := lipsync.RequestParams{Video: lipsync.Source{URL: "https://a.example/v"}, Audio: tracks[0].Source, AudioRef: tracks[0].Ref, More: tracks[1:]}
+		if segments != "" {
+			must(t, json.Unmarshal([]byte(segments), &p.Options.Segments))
+		}
+		return p
+	}
+	const two = `[{"start":0,"end":1,"audio":{"ref":"ana"}},{"start":1,"end":2}]`
+	ana, plain := web("ana", "https://a.example/ana"), web("", "https://b.example/")
+	id, err := f.Generate(t.Context(), c, params(two, ana, plain))
+	must(t, err)
+	r, err := f.Details(t.Context(), c, id)
+	must(t, err)
+	want(t, "tracks", r.Tracks, `[{"ref":"ana"},{"url":"https://b.example/"}]`)
+	want(t, "audios", reflect.DeepEqual(r.Audios(), []lipsync.NamedInput{{Ref: "ana", Input: lipsync.Input{URL: ana.URL}}, {Input: lipsync.Input{URL: plain.URL}}}), true)
+	want(t, "inputs", len(r.Inputs()), 3)
+	id, err = f.Generate(t.Context(), c, params(`[{"start":0,"end":1}]`, plain))
+	must(t, err)
+	r, err = f.Details(t.Context(), c, id)
+	must(t, err)
+	want(t, "one track", r.Tracks, "")
+
+	many := []lipsync.Track{ana}
+	for range lipsync.MostTracks {
+		many = append(many, plain)
+	}
+	largest := params(`[{"start":0,"end":1}]`, plain)
+	largest.LargestFace = true
+	options := params(`[{"start":0,"end":1}]`, plain)
+	options.Options.SyncMode = lipsync.Loop
+	for sentence, p := range map[string]lipsync.RequestParams{
+		"audios with ref need segments":                                params("", ana),
+		"segments can't be used with disable_active_speaker_detection": largest,
+		"there can be at most 10 audios":                               params(two, many...),
+		"ref of an audio must be 1 to 255 characters":                  params(two, web(strings.Repeat("x", 256), "https://a.example/")),
+		`two audios have the ref "ana"`:                                params(two, ana, plain, ana),
+		"no segment has the audio without ref":                         params(`[{"start":0,"end":1,"audio":{"ref":"ana"}}]`, ana, plain),
+		`no segment has the audio "ben"`:                               params(two, ana, plain, web("ben", "https://a.example/")),
+		`segment has an audio without ref; there is: "ana"`:            params(two, ana),
+		`segment has the audio "ana"; there is: ""`:                    params(two, plain),
+		"with segments the options of the whole request can be: no_face, mask; each segment can have: silence, voice_gain, original_gain, face": options,
+		"audio URL must be an absolute http or https URL with a host, no user name and at most 8192 bytes":                                      params(two, ana, web("", "ftp://x")),
+	} {
+		_, err := f.Generate(t.Context(), c, p)
+		wantError(t, sentence, err, lipsync.Invalid, sentence)
+	}
+}
+
 // FuzzSegments reads segments of clients. Those that it accepts are in order, and have a length.
 func FuzzSegments(f *testing.F) {
 	f.Add([]byte(`[{"start":1,"end":2,"audio":{"ref":"a","start":0,"end":1},"options":{"face":{"id":"1,2,3"}}},{"start":0,"end":1}]`))

@@ -102,7 +102,10 @@ func (s *Service) sweepPauses(ctx context.Context, end time.Time) error {
 func unreachable(delayed []Request) (n int) {
 	known := make(map[string]bool)
 	for _, r := range delayed {
-		hosts := []string{r.Video.host(), r.Audio.host(), Input{URL: r.Options.Face.Boxes}.host(), Input{URL: string(r.Options.Output.UploadURL)}.host()}
+		var hosts []string
+		for _, in := range append(r.Inputs(), Input{URL: r.Options.Face.Boxes}, Input{URL: string(r.Options.Output.UploadURL)}) {
+			hosts = append(hosts, in.host())
+		}
 		if r.UnreachableSince.IsZero() && r.MissingSince.IsZero() || slices.ContainsFunc(hosts, func(host string) bool { return known[host] }) {
 			continue
 		}
@@ -278,13 +281,13 @@ func (s *Service) judge(ctx context.Context, key string) (verdict, error) {
 // judgeMedia returns the verdict on an input or output of the request. An output and its poster are
 // kept a little longer than they are shown, for the last signed URLs.
 func (s *Service) judgeMedia(r Request, key string) verdict {
-	switch key {
-	case r.Video.Object, r.Audio.Object:
+	switch {
+	case slices.ContainsFunc(r.Inputs(), func(in Input) bool { return in.Object == key }):
 		if r.Status.Final() {
 			return spent
 		}
 		return needed
-	case r.Output, r.poster():
+	case key == r.Output, key == r.poster():
 		if s.Now().After(s.OutputExpires(r).Add(getURLLife)) {
 			return spent
 		}

@@ -128,8 +128,10 @@ func (s *Service) finish(ctx context.Context, r Request, o Outcome) error {
 // it, and the outputs of claims whose workers died. Tidy deletes the media that dropMedia can't.
 func (s *Service) dropMedia(ctx context.Context, r Request) {
 	ctx = context.WithoutCancel(ctx)
-	if strings.HasPrefix(r.Video.Object, inputs) {
-		_ = s.deleteInputs(ctx, r.ID)
+	for _, in := range r.Inputs() {
+		if strings.HasPrefix(in.Object, inputs) {
+			_ = s.Objects.Delete(ctx, in.Object)
+		}
 	}
 	for claim := 1; claim <= r.Claims; claim++ {
 		if key := r.outputKey(claim); key != r.Output {

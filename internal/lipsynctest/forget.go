@@ -88,7 +88,7 @@ func testUses(t *testing.T, store lipsync.Store) {
 	_, err := claim(t, store, add(t, store, "").ID, "w", 0)
 	must(t, err)
 	both := newRequest("a", "")
-	both.Video = lipsync.Input{Object: "uploads/v"}
+	both.Video, both.Tracks = lipsync.Input{Object: "uploads/v"}, `[{},{"ref":"ben","object":"uploads/b"}]`
 	_, _, err = store.Requests.Create(t.Context(), both, nil, nil, lipsync.Limits{})
 	must(t, err)
 	check := func(account, object string, uses bool) {
@@ -99,6 +99,8 @@ func testUses(t *testing.T, store lipsync.Store) {
 	}
 	check("a", "uploads/a", true)
 	check("a", "uploads/v", true)
+	check("a", "uploads/b", true)
+	check("a", "uploads/", false)
 	check("a", "uploads/other", false)
 	check("b", "uploads/a", false)
 	_, err = store.Leases.Cancel(t.Context(), both.ID, at(1), canceledFailure())

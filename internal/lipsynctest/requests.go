@@ -22,6 +22,10 @@ func testCreate(t *testing.T, store lipsync.Store) {
 			r.Options = lipsync.Options{SyncMode: lipsync.Remap, Silence: lipsync.KeepSilent, NoFace: lipsync.FailFaceless, Output: lipsync.Output{Format: lipsync.WebM, FPS: 29970, FileName: "ü", UploadURL: "https://storage.example/a?b=c&d"}}
 		},
 		func(r *lipsync.Request) { r.Video, r.Audio = r.Audio, r.Video },
+		func(r *lipsync.Request) {
+			r.Tracks = `[{"ref":"é"},{"url":"https://example.com/?a=%20&b"}]`
+			r.Options.Segments = `[{"start":0,"end":1,"audio":{"ref":"é"}},{"start":1,"end":2.5}]`
+		},
 	} {
 		r := newRequest("a", "")
 		change(&r)

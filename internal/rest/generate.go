@@ -12,12 +12,14 @@ type generateBody struct {
 	Inputs []struct {
 		Type lipsync.MediaKind `json:"type"`
 		URL  string            `json:"url"`
+		Ref  string            `json:"ref"`
 	} `json:"inputs"`
-	ReferenceID *string         `json:"reference_id"`
-	LargestFace bool            `json:"disable_active_speaker_detection"`
-	Model       string          `json:"model"`
-	Options     lipsync.Options `json:"options"`
-	Output      lipsync.Output  `json:"output"`
+	ReferenceID *string             `json:"reference_id"`
+	LargestFace bool                `json:"disable_active_speaker_detection"`
+	Model       string              `json:"model"`
+	Options     lipsync.Options     `json:"options"`
+	Output      lipsync.Output      `json:"output"`
+	Segments    lipsync.SegmentList `json:"segments"`
 }
 
 // generated is the answer to a call that creates a request, by URLs or by a form.
@@ -31,13 +33,14 @@ func (g generated) requestID() string { return g.RequestID }
 const success = "success" // the only status of generated
 
 func (a *api) generate(r *http.Request, c lipsync.Caller, in generateBody) (generated, error) {
-	video, audio, err := in.sources()
+	video, audios, err := in.sources()
 	if err != nil {
 		return generated{}, err
 	}
-	in.Options.Output = in.Output
+	in.Options.Output, in.Options.Segments = in.Output, in.Segments
 	p := lipsync.RequestParams{
-		Video: video, Audio: audio, LargestFace: in.LargestFace, Engine: in.Model, Options: in.Options, ReferenceID: in.ReferenceID,
+		Video: video, Audio: audios[0].Source, AudioRef: audios[0].Ref, More: audios[1:],
+		LargestFace: in.LargestFace, Engine: in.Model, Options: in.Options, ReferenceID: in.ReferenceID,
 	}
 	if p.IdempotencyKey, err = idempotencyKey(r.Header); err != nil {
 		return generated{}, err
@@ -46,23 +49,28 @@ func (a *api) generate(r *http.Request, c lipsync.Caller, in generateBody) (gene
 	return generated{RequestID: id, Status: success}, err
 }
 
-// sources returns the only video and the only audio. It checks the type of each input before their
-// number.
-func (b generateBody) sources() (video, audio lipsync.Source, err error) {
-	found := map[lipsync.MediaKind][]lipsync.Source{}
+// sources returns the only video, and the audios: only one without segments. It checks the type of each input
+// before their number.
+func (b generateBody) sources() (video lipsync.Source, audios []lipsync.Track, err error) {
+	found := map[lipsync.MediaKind][]lipsync.Track{}
 	for _, in := range b.Inputs {
 		if in.Type != lipsync.Video && in.Type != lipsync.Audio {
-			return video, audio, invalid(`input type must be "video" or "audio"`)
+			return video, nil, invalid(`input type must be "video" or "audio"`)
 		}
-		found[in.Type] = append(found[in.Type], lipsync.Source{URL: in.URL})
+		found[in.Type] = append(found[in.Type], lipsync.Track{Ref: in.Ref, Source: lipsync.Source{URL: in.URL}})
 	}
+	videos, audios := found[lipsync.Video], found[lipsync.Audio]
 	switch {
-	case len(found[lipsync.Video]) != 1:
-		return video, audio, invalid("expected exactly one video input")
-	case len(found[lipsync.Audio]) != 1:
-		return video, audio, invalid("expected exactly one audio input")
+	case len(videos) != 1:
+		return video, nil, invalid("expected exactly one video input")
+	case b.Segments == "" && len(audios) != 1:
+		return video, nil, invalid("expected exactly one audio input")
+	case len(audios) == 0:
+		return video, nil, invalid("expected an audio input")
+	case videos[0].Ref != "":
+		return video, nil, invalid("only an audio input can have a ref")
 	}
-	return found[lipsync.Video][0], found[lipsync.Audio][0], nil
+	return videos[0].Source, audios, nil
 }
 
 // idempotencyKey returns the value of the header Idempotency-Key, or nil.

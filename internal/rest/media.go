@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"mime/multipart"
 	"net/http"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -28,7 +30,7 @@ func (a *api) generateWithMedia(r *http.Request, c lipsync.Caller) (generated, e
 	defer f.answered()
 	if err := f.read(); err != nil {
 		// If the client has gone, the context of its call has ended.
-		return generated{}, errors.Join(err, a.service.DiscardMedia(context.WithoutCancel(r.Context()), f.request.ID))
+		return generated{}, errors.Join(err, a.service.DiscardMedia(context.WithoutCancel(r.Context()), f.request))
 	}
 	id, err := a.service.Generate(r.Context(), c, f.request)
 	return generated{RequestID: id, Status: success}, err
@@ -43,6 +45,8 @@ type form struct {
 	arrived  int64 // bytes of files
 	parts    *multipart.Reader
 	request  lipsync.RequestParams
+	outputAs lipsync.Output
+	segments lipsync.SegmentList
 	seen     map[string]bool
 	text     int64 // bytes of text still allowed
 }
@@ -113,6 +117,7 @@ func (f *form) complete() error {
 	case f.request.Audio.Object == "":
 		return invalid("audio file is required")
 	}
+	f.request.Options.Output, f.request.Options.Segments = f.outputAs, f.segments
 	return nil
 }
 
@@ -138,7 +143,7 @@ func (f *form) reader(part *multipart.Part) func(*multipart.Part) error {
 	switch name := part.FormName(); {
 	case name == "video" && file:
 		return f.video
-	case name == "audio" && file:
+	case audioPart.MatchString(name) && file:
 		return f.audio
 	case name == "reference_id":
 		return f.referenceID
@@ -150,6 +155,8 @@ func (f *form) reader(part *multipart.Part) func(*multipart.Part) error {
 		return f.options
 	case name == "output":
 		return f.output
+	case name == "segments":
+		return f.readSegments
 	}
 	return nil
 }
@@ -159,8 +166,22 @@ func (f *form) video(part *multipart.Part) (err error) {
 	return err
 }
 
+// audioPart matches the names of parts with speech tracks: audio, and audio[REF] for segments.
+var audioPart = regexp.MustCompile(`^audio(?:\[(.+)\])?$`)
+
 func (f *form) audio(part *multipart.Part) (err error) {
-	f.request.Audio, err = f.store(part, lipsync.Audio)
+	ref := audioPart.FindStringSubmatch(part.FormName())[1]
+	if f.request.Audio.Object == "" {
+		f.request.AudioRef = ref
+		f.request.Audio, err = f.store(part, lipsync.Audio)
+		return err
+	}
+	n := len(f.request.More) + 1
+	if n == lipsync.MostTracks {
+		return invalid(fmt.Sprintf("there can be at most %d audios", n))
+	}
+	source, err := f.store(part, lipsync.Audio)
+	f.request.More = append(f.request.More, lipsync.Track{Ref: ref, Source: source})
 	return err
 }
 
@@ -187,18 +208,20 @@ func (f *form) model(part *multipart.Part) (err error) {
 
 // options reads the options as JSON text.
 func (f *form) options(part *multipart.Part) error {
-	output := f.request.Options.Output // this part may have come before
-	err := f.object(part, &f.request.Options)
-	f.request.Options.Output = output
-	return err
+	return f.object(part, &f.request.Options)
 }
 
 // output reads the output as JSON text.
 func (f *form) output(part *multipart.Part) error {
-	return f.object(part, &f.request.Options.Output)
+	return f.object(part, &f.outputAs)
 }
 
-// object reads a part with an object as JSON text.
+// readSegments reads the segments as JSON text.
+func (f *form) readSegments(part *multipart.Part) error {
+	return f.object(part, &f.segments)
+}
+
+// object reads a part with an object or a list as JSON text.
 func (f *form) object(part *multipart.Part, into any) error {
 	value, err := f.value(part)
 	if err != nil {
@@ -207,6 +230,9 @@ func (f *form) object(part *multipart.Part, into any) error {
 	err = json.Unmarshal([]byte(value), into)
 	if _, ok := errors.AsType[*lipsync.Error](err); err == nil || ok {
 		return err
+	}
+	if part.FormName() == "segments" {
+		return invalid(fmt.Sprintf("segments must be a list of 1 to %d segments, as JSON", lipsync.MostSegments))
 	}
 	return invalid(part.FormName() + " must be an object, as JSON")
 }
@@ -229,7 +255,13 @@ func (f *form) value(part *multipart.Part) (string, error) {
 // store stores a file as it arrives.
 func (f *form) store(part *multipart.Part, kind lipsync.MediaKind) (lipsync.Source, error) {
 	file := &arrival{form: f, r: part}
-	source, err := f.service.StoreMedia(f.ctx, f.request.ID, kind, file)
+	var source lipsync.Source
+	var err error
+	if kind == lipsync.Audio && f.request.Audio.Object != "" {
+		source, err = f.service.StoreTrack(f.ctx, f.request.ID, len(f.request.More)+1, file)
+	} else {
+		source, err = f.service.StoreMedia(f.ctx, f.request.ID, kind, file)
+	}
 	source.Name = part.FileName()
 	switch {
 	case file.err != nil: // the client's file ended early; the storage did not fail

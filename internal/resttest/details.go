@@ -2,6 +2,7 @@ package resttest
 
 import (
 	"crypto/rand"
+	"encoding/json"
 	"math"
 	"net/http"
 	"testing"
@@ -10,18 +11,19 @@ import (
 
 // details is the answer with further data of a request.
 type details struct {
-	ID              string  `json:"id"`
-	Status          string  `json:"status"`
-	FailureCode     string  `json:"failure_code"`
-	Attempts        int     `json:"attempts"`
-	Engine          string  `json:"engine"`
-	VideoSeconds    float64 `json:"video_seconds"`
-	AudioSeconds    float64 `json:"audio_seconds"`
-	OutputSeconds   float64 `json:"output_seconds"`
-	OutputExpiresAt string  `json:"output_expires_at"`
-	MediaDeletedAt  string  `json:"media_deleted_at"`
-	Options         options `json:"options"`
-	Output          output  `json:"output"`
+	ID              string          `json:"id"`
+	Status          string          `json:"status"`
+	FailureCode     string          `json:"failure_code"`
+	Attempts        int             `json:"attempts"`
+	Engine          string          `json:"engine"`
+	VideoSeconds    float64         `json:"video_seconds"`
+	AudioSeconds    float64         `json:"audio_seconds"`
+	OutputSeconds   float64         `json:"output_seconds"`
+	OutputExpiresAt string          `json:"output_expires_at"`
+	MediaDeletedAt  string          `json:"media_deleted_at"`
+	Options         options         `json:"options"`
+	Output          output          `json:"output"`
+	Segments        json.RawMessage `json:"segments"`
 	Frames          *struct {
 		Total  int `json:"total"`
 		Synced int `json:"synced"`

@@ -65,6 +65,7 @@ func Run(t *testing.T, target Target) {
 		"options":     s.options,
 		"analyses":    s.analyses,
 		"outputs":     s.outputs,
+		"segments":    s.segments,
 		"delete":      s.deleteMedia,
 		"list":        s.list,
 		"models":      s.models,

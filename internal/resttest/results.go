@@ -29,6 +29,8 @@ func (s *suite) results(t *testing.T) {
 		part{"options", "", `{"sync_mode":"cut_off"}`}).with(token)).requestID(t)
 	other := s.do(t, formOf(t, part{"video", "v.mp4", string(s.Video)}, part{"audio", "a.wav", string(s.Audio)},
 		part{"output", "", `{"format":"webm","fps":10,"width":240,"file_name":"talk.mp4"}`}).with(token)).requestID(t)
+	dubbed := s.do(t, formOf(t, part{"video", "v.mp4", string(s.Video)}, part{"audio[ana]", "a.wav", string(s.Audio)}, part{"audio", "b.wav", string(s.Long)},
+		part{"segments", "", `[{"start":0,"end":0.2,"audio":{"ref":"ana"}},{"start":0.2,"end":0.4,"audio":{"start":0.1,"end":0.3}}]`}).with(token)).requestID(t)
 	junk := s.do(t, formOf(t, video(), audio()).with(token)).requestID(t)
 
 	t.Run("completed", func(t *testing.T) {
@@ -54,6 +56,7 @@ func (s *suite) results(t *testing.T) {
 		}
 	})
 	t.Run("cut off", func(t *testing.T) { s.isCutOff(t, token, cut) })
+	t.Run("segments", func(t *testing.T) { s.isDubbed(t, token, dubbed) })
 	for id, want := range map[string]string{bad: "video URL is not accessible", junk: "video is not a supported format"} {
 		t.Run(want, func(t *testing.T) {
 			codes := map[string][]string{bad: {"media_not_accessible", "media_host_missing"}, junk: {"media_unsupported"}}[id]

@@ -54,6 +54,18 @@ func (d details) Scan(src any) (err error) {
 	return err
 }
 
+// tracks scans a column with the speech tracks of a request.
+type tracks struct{ t *lipsync.Tracks }
+
+func (t tracks) Scan(src any) (err error) {
+	text, ok := src.(string)
+	if !ok {
+		return fmt.Errorf("column of speech tracks holds %T", src)
+	}
+	*t.t, err = lipsync.ParseTracks(text)
+	return err
+}
+
 // options scans a column with the options of a request.
 type options struct{ o *lipsync.Options }
 

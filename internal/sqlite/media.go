@@ -10,7 +10,7 @@ import (
 
 // usesObject selects whether an open request of the account has the object as an input.
 const usesObject = `SELECT EXISTS (SELECT 1 FROM requests INDEXED BY requests_open_of_account
-	WHERE account = ?1 AND ` + isOpen + ` AND (video_object = ?2 OR audio_object = ?2))`
+	WHERE account = ?1 AND ` + isOpen + ` AND (video_object = ?2 OR audio_object = ?2 OR tracks LIKE '%"object":"' || ?2 || '"%'))`
 
 // Uses implements lipsync.Requests.
 func (s requests) Uses(ctx context.Context, account, object string) (used bool, err error) {

@@ -19,6 +19,7 @@ CREATE TABLE requests (
 	audio_url         TEXT NOT NULL,
 	audio_object      TEXT NOT NULL,
 	audio_name        TEXT NOT NULL DEFAULT '',
+	tracks            TEXT NOT NULL DEFAULT '',   -- further speech tracks: JSON
 	largest_face      INTEGER NOT NULL,
 	engine            TEXT NOT NULL DEFAULT 'warp',
 	options           TEXT NOT NULL DEFAULT '',   -- JSON

@@ -96,7 +96,6 @@ func (w *Worker) attempt(ctx context.Context, r *lipsync.Request, m *meter, b *b
 	}()
 	job := render.Job{
 		Video:       filepath.Join(folder, "video"),
-		Audio:       filepath.Join(folder, "audio"),
 		Output:      filepath.Join(folder, "output"+r.Options.Output.Format.Extension()),
 		Scratch:     folder,
 		LargestFace: r.LargestFace,
@@ -107,7 +106,7 @@ func (w *Worker) attempt(ctx context.Context, r *lipsync.Request, m *meter, b *b
 		Measured: func(video, audio time.Duration) {
 			r.VideoLength, r.AudioLength = video.Truncate(time.Microsecond), audio.Truncate(time.Microsecond)
 			length := max(video, audio)
-			if video == 0 && (r.IsAnalysis() || r.Options.SyncMode == lipsync.Pad) { // it may be the longest video
+			if video == 0 && (r.IsAnalysis() || r.Options.SyncMode == lipsync.Pad || r.Options.Segments != "") { // it may be the longest video
 				length = render.DefaultLimits().Duration
 			}
 			b.set(renderTime(length), errTooSlow)
@@ -126,9 +125,18 @@ func (w *Worker) attempt(ctx context.Context, r *lipsync.Request, m *meter, b *b
 		m.enter(lipsync.Storing)
 		return w.Service.CompleteAnalysis(ctx, *r, a)
 	}
-	if err := w.get(ctx, lipsync.Audio, r.Audio, job.Audio); err != nil {
+	if job.Segments, err = r.Options.Segments.Segments(); err != nil {
 		return err
 	}
+	job.Audios = map[string]string{}
+	for i, audio := range r.Audios() {
+		path := filepath.Join(folder, fmt.Sprintf("audio-%d", i))
+		if err := w.get(ctx, lipsync.Audio, audio.Input, path); err != nil {
+			return err
+		}
+		job.Audios[audio.Ref] = path
+	}
+	job.Audio = job.Audios[""]
 	if face := r.Options.Face; face.By == lipsync.FaceInBoxes {
 		if err := w.get(ctx, lipsync.Boxes, lipsync.Input{URL: face.Boxes}, job.Boxes); err != nil {
 			return err

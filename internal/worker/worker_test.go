@@ -123,6 +123,45 @@ func TestDoStoredMedia(t *testing.T) {
 	}
 }
 
+// TestDoSegments renders segments with two speech tracks, of which one came with a form.
+func TestDoSegments(t *testing.T) {
+	var got []string
+	var segments lipsync.Segments
+	f := setup(t, func(ctx context.Context, j render.Job) error {
+		for _, ref := range []string{"", "ana"} {
+			text, err := os.ReadFile(j.Audios[ref])
+			got = append(got, string(text), fmt.Sprint(err))
+		}
+		segments, j.Audio = j.Segments, j.Audios["ana"]
+		return concatenate(ctx, j)
+	})
+	n := lipsync.RequestParams{ID: f.Service.NewRequestID(), Video: lipsync.Source{URL: "http://web/video"}, AudioRef: "ana"}
+	n.Options.Segments = `[{"start":0,"end":1},{"start":1,"end":2.5,"audio":{"ref":"ana"}}]`
+	var err error
+	if n.Audio, err = f.Service.StoreMedia(t.Context(), n.ID, lipsync.Audio, strings.NewReader("of ana")); err != nil {
+		t.Fatal(err)
+	}
+	track, err := f.Service.StoreTrack(t.Context(), n.ID, 1, strings.NewReader("other"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.More = []lipsync.Track{{Source: track}}
+	id, err := f.Service.Generate(t.Context(), f.caller, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Do(t.Context(), id)
+	f.want(t, id, lipsync.Completed, "", 1)
+	if !slices.Equal(got, []string{"other", "<nil>", "of ana", "<nil>"}) || len(segments) != 2 || segments[1].Ref != "ana" {
+		t.Errorf("got the audios %q and the segments %+v", got, segments)
+	}
+	for _, key := range []string{n.Audio.Object, track.Object} {
+		if _, _, err := f.Service.Objects.Open(t.Context(), key); lipsync.CodeOf(err) != lipsync.NotFound {
+			t.Errorf("the input %s is still there (%v)", key, err)
+		}
+	}
+}
+
 func TestFailures(t *testing.T) {
 	invalid := lipsync.Failure{Code: lipsync.NoFace}.Because(errors.New("detail"))
 	tests := []struct {
