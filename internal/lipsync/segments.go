@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -117,9 +118,7 @@ func parseSegment(text []byte) (s Segment, err error) {
 		case "audio":
 			err = s.readAudio(value)
 		case "options":
-			if err = json.Unmarshal(value, &s.Options); err == nil {
-				err = s.checkOptions()
-			}
+			err = s.readOptions(value)
 		default:
 			err = newError(Invalid, fmt.Sprintf("segment has no field %.30q; it has: %s", name, segmentFields))
 		}
@@ -179,17 +178,21 @@ func parseTime(text []byte) (t time.Duration, ok bool) {
 	return t, err == nil
 }
 
-// checkOptions returns an error, which is Invalid, if the segment has options that only a whole request can have.
-func (s *Segment) checkOptions() error {
-	o := s.Options
-	s.Options = Options{Silence: o.Silence, VoiceGain: o.VoiceGain, OriginalGain: o.OriginalGain, Face: o.Face}
-	if o != s.Options {
-		return newError(Invalid, "options of a segment can be: "+segmentOptions)
+// readOptions reads the options of a segment. An option that only a whole request can have is refused.
+func (s *Segment) readOptions(text []byte) error {
+	err := readObject("options", text, func(name string, _ json.RawMessage) error {
+		if !slices.Contains(strings.Split(segmentOptions, ", "), name) {
+			return newError(Invalid, "options of a segment can be: "+segmentOptions)
+		}
+		return nil
+	})
+	if err == nil {
+		err = s.Options.UnmarshalJSON(text)
 	}
-	if o.Face.By == FaceInBoxes {
-		return newError(Invalid, "face of a segment must be auto, id, or frame and point")
+	if err == nil && s.Options.Face.By == FaceInBoxes {
+		err = newError(Invalid, "face of a segment must be auto, id, or frame and point")
 	}
-	return nil
+	return err
 }
 
 // Check returns an error, which is Invalid, if the options of the whole request can't be used with segments.

@@ -12,7 +12,7 @@ type generateBody struct {
 	Inputs []struct {
 		Type lipsync.MediaKind `json:"type"`
 		URL  string            `json:"url"`
-		Ref  string            `json:"ref"`
+		Ref  *string           `json:"ref"`
 	} `json:"inputs"`
 	ReferenceID *string             `json:"reference_id"`
 	LargestFace bool                `json:"disable_active_speaker_detection"`
@@ -57,18 +57,24 @@ func (b generateBody) sources() (video lipsync.Source, audios []lipsync.Track, e
 		if in.Type != lipsync.Video && in.Type != lipsync.Audio {
 			return video, nil, invalid(`input type must be "video" or "audio"`)
 		}
-		found[in.Type] = append(found[in.Type], lipsync.Track{Ref: in.Ref, Source: lipsync.Source{URL: in.URL}})
+		track := lipsync.Track{Source: lipsync.Source{URL: in.URL}}
+		switch {
+		case in.Ref == nil:
+		case in.Type == lipsync.Video:
+			return video, nil, invalid("only an audio input can have a ref")
+		case *in.Ref == "":
+			return video, nil, invalid("ref of an audio must be 1 to 255 characters")
+		default:
+			track.Ref = *in.Ref
+		}
+		found[in.Type] = append(found[in.Type], track)
 	}
 	videos, audios := found[lipsync.Video], found[lipsync.Audio]
 	switch {
 	case len(videos) != 1:
 		return video, nil, invalid("expected exactly one video input")
-	case b.Segments == "" && len(audios) != 1:
+	case len(audios) == 0 || len(audios) > 1 && b.Segments == "":
 		return video, nil, invalid("expected exactly one audio input")
-	case len(audios) == 0:
-		return video, nil, invalid("expected an audio input")
-	case videos[0].Ref != "":
-		return video, nil, invalid("only an audio input can have a ref")
 	}
 	return videos[0].Source, audios, nil
 }
