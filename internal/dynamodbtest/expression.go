@@ -213,15 +213,15 @@ func (e *expressions) not() func(item) bool {
 	}
 	if e.accept("contains") {
 		e.expect("(")
-		list := e.operand()
+		whole := e.operand() // a list or a string
 		e.expect(",")
-		element := e.operand()
+		part := e.operand()
 		e.expect(")")
 		return func(i item) bool {
-			v, _ := list(i)
-			w, ok := element(i)
+			v, _ := whole(i)
+			w, ok := part(i)
 			all, _ := v.data.([]value)
-			return ok && slices.ContainsFunc(all, w.equal)
+			return ok && (v.kind == "S" && w.kind == "S" && strings.Contains(v.text(), w.text()) || slices.ContainsFunc(all, w.equal))
 		}
 	}
 	return e.comparison()
