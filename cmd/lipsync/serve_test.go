@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"lipsync/internal/onnx/onnxtest"
 	"lipsync/internal/resttest"
 	"lipsync/internal/settings"
 	"lipsync/internal/version"
@@ -35,6 +36,15 @@ func TestContract(t *testing.T) {
 			return createKey(t, data, account, name, limit), func() { revokeKey(t, data, account) }
 		},
 	})
+}
+
+// TestOptionsByNetwork renders each option by a network that the service has.
+func TestOptionsByNetwork(t *testing.T) {
+	data := t.TempDir()
+	s := startServer(t, data, serveWith(t, onnxtest.Grey())...)
+	resttest.Looks(t, resttest.Target{URL: s.url, NewKey: func(t testing.TB, account, name string, limit int64) (string, func()) {
+		return createKey(t, data, account, name, limit), func() { revokeKey(t, data, account) }
+	}}, "wav2lip")
 }
 
 func read(t *testing.T, path string) []byte {

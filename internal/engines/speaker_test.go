@@ -12,18 +12,6 @@ import (
 	"lipsync/internal/render"
 )
 
-// grey returns a network of the Wav2Lip family that paints the whole face in one grey.
-func grey() onnxtest.Graph {
-	g := onnxtest.AsItIs()
-	g.Nodes[0].Outputs = []string{"seen"}
-	g.Initializers = append(g.Initializers,
-		onnxtest.Tensor{Name: "none", Shape: []int{1}, Floats: []float32{0}}, onnxtest.Tensor{Name: "half", Shape: []int{1}, Floats: []float32{.5}})
-	g.Nodes = append(g.Nodes,
-		onnxtest.Node{Op: "Mul", Inputs: []string{"seen", "none"}, Outputs: []string{"black"}},
-		onnxtest.Node{Op: "Add", Inputs: []string{"black", "half"}, Outputs: []string{"face"}})
-	return g
-}
-
 // TestWhoIsPainted renders two people side by side. The mouth of the person who speaks is
 // painted, and nothing of the other person; or, if the job says so, that of the larger face.
 func TestWhoIsPainted(t *testing.T) {
@@ -44,7 +32,7 @@ func TestWhoIsPainted(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			folder := t.TempDir()
-			add(t, folder, catalog.Wav2Lip, grey().File(t))
+			add(t, folder, catalog.Wav2Lip, onnxtest.Grey().File(t))
 			if c.networks {
 				addAll(t, folder)
 			}

@@ -56,6 +56,7 @@ func (s *suite) results(t *testing.T) {
 		}
 	})
 	t.Run("cut off", func(t *testing.T) { s.isCutOff(t, token, cut) })
+	t.Run("looks", func(t *testing.T) { s.looks(t, "") })
 	t.Run("segments", func(t *testing.T) { s.isDubbed(t, token, dubbed) })
 	for id, want := range map[string]string{bad: "video URL is not accessible", junk: "video is not a supported format"} {
 		t.Run(want, func(t *testing.T) {

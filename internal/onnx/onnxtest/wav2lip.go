@@ -20,3 +20,15 @@ func AsItIs() Graph {
 
 // Endless is AsItIs, but on sound that isn't silent it computes for ever.
 func Endless() Graph { return AsItIs().Endless("mel") }
+
+// Grey is a network of the Wav2Lip kind, which paints the whole face in one grey.
+func Grey() Graph {
+	g := AsItIs()
+	g.Nodes[0].Outputs = []string{"seen"}
+	g.Initializers = append(g.Initializers,
+		Tensor{Name: "none", Shape: []int{1}, Floats: []float32{0}}, Tensor{Name: "half", Shape: []int{1}, Floats: []float32{.5}})
+	g.Nodes = append(g.Nodes,
+		Node{Op: "Mul", Inputs: []string{"seen", "none"}, Outputs: []string{"black"}},
+		Node{Op: "Add", Inputs: []string{"black", "half"}, Outputs: []string{"face"}})
+	return g
+}
