@@ -20,10 +20,11 @@ func (f *fixture) post(token, path, body string) *httptest.ResponseRecorder {
 	return f.call(r, token)
 }
 
-// newFuzzFixture returns a service without limits of rate.
+// newFuzzFixture returns a service without limits of rates and of what an account may have.
 func newFuzzFixture(f *testing.F) (fx *fixture, token string) {
 	fx = newFixture(f)
 	fx.service.GenerateRate, fx.service.ReadRate = math.MaxInt, math.MaxInt
+	fx.service.Limits = lipsync.Limits{Open: math.MaxInt, Stored: math.MaxInt64, Keys: math.MaxInt}
 	return fx, fx.key(f)
 }
 

@@ -126,10 +126,8 @@ func (p *parser) not() condition {
 		has := p.one()
 		return func(i, v item) bool { return has(i, v) == nil }
 	case p.accept("contains"):
-		list, element := p.two()
-		return func(i, v item) bool {
-			return slices.ContainsFunc(elements(list(i, v)), func(e types.AttributeValue) bool { return equal(e, element(i, v)) })
-		}
+		whole, part := p.two() // whole is a list or a string
+		return func(i, v item) bool { return contains(whole(i, v), part(i, v)) }
 	}
 	return p.comparison()
 }

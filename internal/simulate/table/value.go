@@ -3,6 +3,7 @@ package table
 import (
 	"bytes"
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -39,6 +40,15 @@ func elements(v types.AttributeValue) []types.AttributeValue {
 		return nil
 	}
 	return l.Value
+}
+
+func contains(whole, part types.AttributeValue) bool {
+	s, ok := whole.(*types.AttributeValueMemberS)
+	p, both := part.(*types.AttributeValueMemberS)
+	if ok && both {
+		return strings.Contains(s.Value, p.Value)
+	}
+	return slices.ContainsFunc(elements(whole), func(e types.AttributeValue) bool { return equal(e, part) })
 }
 
 func equal(a, b types.AttributeValue) bool {
