@@ -48,7 +48,7 @@ func TestFacesInBrowser(t *testing.T) {
 	}
 	b.Wait(`document.querySelectorAll(".people input").length === 3 && document.querySelector(".people input").checked`)
 	b.Wait(`[...document.querySelectorAll(".people img")].every((i) => i.complete && i.naturalWidth === 480) && !document.querySelector("[data-still]").hidden`)
-	if got := browsertest.Eval[string](b, `document.querySelector(".people").innerText.replaceAll("\n", "|")`); got != "The one who speaks|0.0–1.0 s|0.1–0.8 s" {
+	if got := browsertest.Eval[string](b, `document.querySelector(".people").innerText.replaceAll("\n", "|")`); got != "The one who speaks|Face 1: 0.0–1.0 s|Face 2: 0.1–0.8 s" {
 		t.Errorf("got the people %q", got)
 	}
 	b.Do(chromedp.Click("[name=largest_face]"), chromedp.Click(".people label:nth-child(3)"))

@@ -20,8 +20,8 @@ import (
 // Root is the path of all pages, after the deployment's own Prefix.
 const Root = "/dashboard"
 
-// maxBody is the largest body of a form in bytes: two addresses of media and some names fit.
-const maxBody = 64 << 10
+// maxBody is the largest body of a form in bytes: the addresses of all media, some names and many segments fit.
+const maxBody = 256 << 10
 
 // Options are the parts that differ between one machine and AWS.
 type Options struct {

@@ -12,7 +12,8 @@ import (
 // is an error of the service. No page has the content of a form unescaped.
 func FuzzForms(f *testing.F) {
 	for _, form := range []string{
-		"video=http://a.example/v&audio=http://a.example/a&reference_id=r&model=warp&largest_face=on", "video=http://a.example/v&audio=http://a.example/a&voice_gain=.5&original_gain=1e-3&duck=true&preview=1,2&face=1,2,3&mask=.5,1.2", "video=<script>x</script>&audio=%00", "name=n&limit=1",
+		"video=http://a.example/v&audio=http://a.example/a&reference_id=r&model=warp&largest_face=on", "video=http://a.example/v&audio=http://a.example/a&voice_gain=.5&original_gain=1e-3&duck=true&preview=1,2&face=1,2,3&mask=.5,1.2", "video=<script>x</script>&audio=%00",
+		`video=http://a.example/v&audio=http://a.example/a&more_ref=b&more_ref=<script>x&more_audio=http://a.example/b&segments=[{"start":0,"end":1},{"start":1,"end":2,"audio":{"ref":"b"}}]`, "segments=</textarea><script>x&more_ref=%ff", "name=n&limit=1",
 		"name=%3Cscript%3Ex&limit=-1", "type=video&size=9223372036854775808", "type=%ff&size=1e3", "once&video=http://%zz&audio=upload://x", "%zz", "&&=;",
 	} {
 		f.Add(form)

@@ -1,10 +1,13 @@
 package dashboard
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"net/http"
+	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,14 +16,24 @@ import (
 
 // newPage is the form for a new request. If a sent form could not be used, it has the same content.
 type newPage struct {
-	Video, Audio, Reference, Engine string
-	VideoName, AudioName            string // names of files that were sent before
-	LargestFace                     bool
-	Options                         lipsync.Options
-	Engines                         []string
-	MaxVideo, MaxAudio              int64 // bytes
-	Problem, CSRF                   string
-	Once                            string // differs in each page, so that a form that is sent twice makes one request
+	Video, Reference, Engine string
+	VideoName                string // name of a file that was sent before
+	Audio                    audio
+	More                     []audio // for segments
+	Segments                 string  // as JSON
+	LargestFace              bool
+	Options                  lipsync.Options
+	Engines                  []string
+	MaxVideo, MaxAudio       int64 // bytes
+	Problem, CSRF            string
+	Once                     string // differs in each page, so that a form that is sent twice makes one request
+}
+
+// audio is an audio in the form for a new request.
+type audio struct {
+	Ref    string // the name by which segments refer to it; "" for the first audio
+	Source string // its URL, or that of an upload
+	Name   string // name of a file that was sent before
 }
 
 // newRequest shows the form. If the address names a request, the form has its content.
@@ -35,29 +48,64 @@ func (p *pages) newRequest(v *visit) error {
 	}
 	n := newPage{Reference: r.ReferenceID, Engine: r.Engine, LargestFace: r.LargestFace, Options: r.Options}
 	n.Options.Output.UploadURL = "" // a signed URL is a secret, and is for one file
-	if n.Video, n.Audio, err = p.sourcesAgain(v, r); err != nil {
+	video, audios, err := p.sourcesAgain(v, r)
+	if err != nil {
 		return err
 	}
-	if n.Video != "" {
+	if n.Video = video; video != "" {
 		n.VideoName = r.Video.Name
 	}
-	if n.Audio != "" {
-		n.AudioName = r.Audio.Name
+	segments, err := firstUnnamed(audios, r.Options.Segments)
+	if err != nil {
+		return err
 	}
+	n.Audio, n.More, n.Segments = audios[0], audios[1:], string(segments)
 	return p.showNew(v, http.StatusOK, n)
 }
 
-// sourcesAgain returns the URLs with which another request can name the same inputs, "" for an input
+// sourcesAgain returns the URLs with which another request can name the same video and audios, "" for an input
 // that can't be used again.
-func (p *pages) sourcesAgain(v *visit, r lipsync.Request) (video, audio string, err error) {
+func (p *pages) sourcesAgain(v *visit, r lipsync.Request) (video string, audios []audio, err error) {
 	if video, err = p.service.SourceAgain(v.Context(), v.caller(), lipsync.Video, r.Video); err != nil {
-		return "", "", err
+		return "", nil, err
 	}
-	audio, err = p.service.SourceAgain(v.Context(), v.caller(), lipsync.Audio, r.Audio)
-	return video, audio, err
+	for _, in := range r.Audios() {
+		a := audio{Ref: in.Ref}
+		if a.Source, err = p.service.SourceAgain(v.Context(), v.caller(), lipsync.Audio, in.Input); err != nil {
+			return "", nil, err
+		}
+		if a.Source != "" {
+			a.Name = in.Name
+		}
+		audios = append(audios, a)
+	}
+	return video, audios, nil
 }
 
+// firstUnnamed makes the first audio the one without a name, since the form has no field for its name. If all audios
+// have names, the first one loses its name, also in the segments, which firstUnnamed returns.
+func firstUnnamed(audios []audio, list lipsync.SegmentList) (lipsync.SegmentList, error) {
+	if i := slices.IndexFunc(audios, func(a audio) bool { return a.Ref == "" }); i >= 0 {
+		audios[0], audios[i] = audios[i], audios[0]
+		return list, nil
+	}
+	segments, err := list.Segments()
+	if err != nil {
+		return "", err
+	}
+	for i := range segments {
+		if segments[i].Ref == audios[0].Ref {
+			segments[i].Ref = ""
+		}
+	}
+	audios[0].Ref = ""
+	text, err := json.Marshal(segments)
+	return lipsync.SegmentList(text), err
+}
+
+// showNew shows the form. It has fields for as many audios as a request can have.
 func (p *pages) showNew(v *visit, status int, n newPage) error {
+	n.More = append(n.More, make([]audio, max(0, lipsync.MostTracks-1-len(n.More)))...)
 	n.Engines, n.CSRF, n.Once = p.service.Engines, v.session.CSRF, rand.Text()
 	n.MaxVideo, n.MaxAudio = p.service.MaxSize(lipsync.Video), p.service.MaxSize(lipsync.Audio)
 	return v.show(status, "new", "New", n)
@@ -67,12 +115,15 @@ func (p *pages) showNew(v *visit, status int, n newPage) error {
 // page.
 func (p *pages) startRequest(v *visit) error {
 	n := newPage{
-		Video: strings.TrimSpace(v.PostForm.Get("video")), Audio: strings.TrimSpace(v.PostForm.Get("audio")),
+		Video: strings.TrimSpace(v.PostForm.Get("video")), Audio: audio{Source: strings.TrimSpace(v.PostForm.Get("audio"))}, More: readMore(v.PostForm),
 		Reference: strings.TrimSpace(v.PostForm.Get("reference_id")), Engine: v.PostForm.Get("model"),
-		LargestFace: v.PostForm.Has("largest_face"),
+		Segments: strings.TrimSpace(v.PostForm.Get("segments")), LargestFace: v.PostForm.Has("largest_face"),
 	}
 	var id string
 	err := readOptions(v.PostForm, &n.Options)
+	if n.Segments != "" {
+		err = cmp.Or(err, n.Options.Segments.UnmarshalJSON([]byte(n.Segments)))
+	}
 	if err == nil {
 		id, err = p.generate(v, n)
 	}
@@ -87,13 +138,34 @@ func (p *pages) startRequest(v *visit) error {
 	}
 }
 
+// readMore reads the further audios of a form. It leaves out those without any content.
+func readMore(form url.Values) (more []audio) {
+	refs, sources := form["more_ref"], form["more_audio"]
+	for i := range max(len(refs), len(sources)) {
+		var a audio
+		if i < len(refs) {
+			a.Ref = strings.TrimSpace(refs[i])
+		}
+		if i < len(sources) {
+			a.Source = strings.TrimSpace(sources[i])
+		}
+		if a != (audio{}) {
+			more = append(more, a)
+		}
+	}
+	return more
+}
+
 func (p *pages) generate(v *visit, n newPage) (id string, err error) {
 	if err := p.service.Allow(v.Context(), v.caller(), lipsync.GenerateCall); err != nil {
 		return "", err
 	}
 	params := lipsync.RequestParams{
-		Video: lipsync.Source{URL: n.Video}, Audio: lipsync.Source{URL: n.Audio},
+		Video: lipsync.Source{URL: n.Video}, Audio: lipsync.Source{URL: n.Audio.Source},
 		LargestFace: n.LargestFace, Engine: n.Engine, Options: n.Options,
+	}
+	for _, a := range n.More {
+		params.More = append(params.More, lipsync.Track{Ref: a.Ref, Source: lipsync.Source{URL: a.Source}})
 	}
 	if n.Reference != "" {
 		params.ReferenceID = &n.Reference

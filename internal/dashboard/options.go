@@ -65,9 +65,13 @@ func outputOf(o lipsync.Output) []option {
 // changed returns the fields of an output that differ from the defaults, as the page of a request shows them.
 func changed(o lipsync.Output) []option {
 	o.UploadURL = o.UploadURL.Origin()
-	usual := outputOf(lipsync.Output{})
-	return slices.DeleteFunc(outputOf(o), func(field option) bool {
-		return slices.ContainsFunc(usual, func(u option) bool { return u.Name == field.Name && u.Value == field.Value })
+	return without(outputOf(lipsync.Output{}), outputOf(o))
+}
+
+// without returns the fields that differ from the defaults.
+func without(defaults, fields []option) []option {
+	return slices.DeleteFunc(fields, func(field option) bool {
+		return slices.ContainsFunc(defaults, func(d option) bool { return d.Name == field.Name && d.Value == field.Value })
 	})
 }
 

@@ -1,10 +1,14 @@
 package dashboard
 
 import (
+	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
+	"time"
 
 	"lipsync/internal/lipsync"
 )
@@ -16,6 +20,7 @@ type requestPage struct {
 	Source, Output *url.URL // nil if there is nothing to play
 	Poster         *url.URL // of Output; nil if there is none
 	Hint           string   // what to do about a failure
+	Segments       []segment
 	Live           bool
 	Again          bool // its inputs can be used again
 	CSRF           string
@@ -30,19 +35,55 @@ func (p *pages) showRequest(v *visit) error {
 		Request: r, Progress: r.ProgressAt(p.service.Now()), Output: output, Poster: p.poster(v.Context(), r),
 		Hint: hint(r.Failure.Code), Live: !r.Status.Final(), CSRF: v.session.CSRF,
 	}
+	segments, unread := r.Options.Segments.Segments() // of a newer version; the page shows the rest
+	page.Segments = segmentsOf(segments)
 	if r.MediaDeletedAt.IsZero() {
 		if page.Source, err = p.service.VideoURL(v.Context(), r); err != nil {
 			return err
 		}
 	}
 	if r.Status.Final() && r.MediaDeletedAt.IsZero() {
-		video, audio, err := p.sourcesAgain(v, r)
+		video, audios, err := p.sourcesAgain(v, r)
 		if err != nil {
 			return err
 		}
-		page.Again = video != "" && audio != ""
+		page.Again = video != "" && !slices.ContainsFunc(audios, func(a audio) bool { return a.Source == "" })
 	}
-	return v.show(http.StatusOK, "request", page.Name(), page)
+	return errors.Join(unread, v.show(http.StatusOK, "request", page.Name(), page))
+}
+
+// segment is a segment on the page of its request.
+type segment struct {
+	Part    string // of the video
+	Audio   string // its name, "" for none
+	Heard   string // the part of the audio, "" for all of it
+	Face    string
+	Options []option // the others that differ from the defaults
+}
+
+// segmentsOf returns the segments for the page of their request.
+func segmentsOf(all lipsync.Segments) (shown []segment) {
+	part := func(start, end time.Duration) string { return fmt.Sprintf("%g–%g s", start.Seconds(), end.Seconds()) }
+	for _, s := range all {
+		one := segment{Part: part(s.Start, s.End), Audio: s.Ref, Face: "The one who speaks"}
+		if s.To > 0 {
+			one.Heard = part(s.From, s.To)
+		}
+		if face := s.Options.Face; face.By != lipsync.AutoFace {
+			one.Face = fmt.Sprintf("The one at %d, %d in frame %d", face.X, face.Y, face.Frame)
+		}
+		s.Options.Face = lipsync.Face{}
+		one.Options = without(optionsOf(lipsync.Options{}), optionsOf(s.Options))
+		shown = append(shown, one)
+	}
+	return shown
+}
+
+// Settings returns the options of the whole request. With segments most of them can't be set.
+func (r requestPage) Settings() []option {
+	return slices.DeleteFunc(optionsOf(r.Options), func(o option) bool {
+		return r.Options.Segments != "" && o.Name != "no_face" && o.Name != "mask"
+	})
 }
 
 // request returns the request that the path names. The path must have its id, though the service

@@ -261,7 +261,7 @@ func TestText(t *testing.T) {
 			"keys":    f.get(t, "/dashboard/settings/keys"),
 			"revoke":  f.get(t, "/dashboard/settings/keys/"+keys[len(keys)-1].ID+"/revoke"),
 			"name":    f.send(t, "/dashboard/settings/keys", url.Values{"name": {evil}, "limit": {evil}}),
-			"new":     f.send(t, "/dashboard/new", url.Values{"video": {evil}, "audio": {evil}, "reference_id": {evil}}),
+			"new":     f.send(t, "/dashboard/new", url.Values{"video": {evil}, "audio": {evil}, "reference_id": {evil}, "more_ref": {evil}, "more_audio": {evil}, "segments": {evil}}),
 		}
 		for name, page := range pages {
 			if strings.Contains(page.body, evil) && strings.ContainsAny(evil, `<>"'`) {

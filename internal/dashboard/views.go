@@ -72,10 +72,10 @@ func parseViews(root string, more template.FuncMap) (views, error) {
 	return v, nil
 }
 
-// formScript is the script of the form for a new request. Its page needs no other, and no other page needs it.
-const formScript = "static/new.js"
+// formScripts are the scripts of the form for a new request. Its page needs no others, and no other page needs them.
+var formScripts = []string{"static/new.js", "static/segments.js"}
 
-// readAssets reads the style sheet, the icon and the form's script, and joins all other scripts to one.
+// readAssets reads the style sheet and the icon, joins the form's scripts to one, and all other scripts to another.
 func (v views) readAssets() error {
 	var script, form []byte
 	names, err := fs.Glob(staticFiles, "static/*.js")
@@ -87,8 +87,8 @@ func (v views) readAssets() error {
 		if err != nil {
 			return err
 		}
-		if b = withoutComments(b); name == formScript {
-			form = b
+		if b = withoutComments(b); slices.Contains(formScripts, name) {
+			form = append(form, b...)
 			continue
 		}
 		script = slices.Concat(script, []byte("{\n"), b, []byte("}\n"))

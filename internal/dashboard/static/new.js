@@ -1,7 +1,7 @@
 // The form of a new request: the script sends files to the storage itself, and shows their progress.
 // Then the form has their URLs in the fields for addresses. It also shows the faces in the video.
 const form = document.querySelector("form[data-uploads]");
-const fields = form ? [...form.querySelectorAll("[data-drop]")] : [];
+const fields = form ? [...form.querySelectorAll("[data-drop]")] : []; // the video, the audio, and further audios for segments
 let sending = new AbortController(); // ends the running calls
 
 const say = (problem) => {
@@ -16,16 +16,21 @@ const busy = (yes, sent = fields) => {
 	form.querySelector("[data-find]").disabled = yes;
 	form.querySelector("[data-cancel]").hidden = !yes;
 	for (const field of fields) {
-		field.disabled = yes;
+		field.disabled = yes && used(field);
 		field.querySelector("[data-sent]").hidden = !yes || !sent.includes(field) || !input(field).files.length;
 	}
 };
 
 const size = (bytes) => bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(2)} GB`;
 
-// input returns the element to choose a field's file, and address the one to type an address instead.
+// input returns the element to choose a field's file, address the one to type an address instead, and ref the one for the
+// name of a further audio.
 const input = (field) => field.querySelector("[data-file]");
-const address = (field) => form.elements[field.dataset.drop];
+const address = (field) => field.querySelector("[inputmode=url]");
+const ref = (field) => field.querySelector("[name=more_ref]");
+
+// used reports whether a field is shown: those of further audios are hidden until they are needed.
+const used = (field) => !field.hidden;
 
 // ask calls the service, and returns its answer. With values it posts them as a form.
 const ask = async (path, signal, values) => {
@@ -72,6 +77,7 @@ const send = async (field) => {
 	const typed = address(field).value.trim();
 	const file = input(field).files[0];
 	if (!file && !typed) throw new Error(`Choose ${field.dataset.drop === "video" ? "a video" : "an audio"}, or give its address.`);
+	if (ref(field)?.value.trim() === "") throw new Error("Give each further audio a name.");
 	if (!file) return typed;
 	if (!sources.has(file)) {
 		const made = await announce(field.dataset.drop, file);
@@ -99,11 +105,17 @@ const sendAll = async (chosen, canceled) => {
 const start = async (event) => {
 	event.preventDefault();
 	finding.abort();
-	const addresses = await sendAll(fields, "Canceled. Nothing was started.");
+	const sent = fields.filter(used);
+	const addresses = await sendAll(sent, "Canceled. Nothing was started.");
 	if (!addresses) return;
 	// Don't change the inputs: a person who comes back finds them as before.
 	form.addEventListener("formdata", ({ formData }) => {
-		fields.forEach((field, i) => formData.set(field.dataset.drop, addresses[i]));
+		formData.delete("more_ref");
+		formData.delete("more_audio");
+		sent.forEach((field, i) => {
+			formData.append(address(field).name, addresses[i]);
+			if (ref(field)) formData.append("more_ref", ref(field).value);
+		});
 	}, { once: true });
 	form.querySelector("[data-cancel]").hidden = true; // from now on the request can be canceled on its own page
 	form.submit();
@@ -122,6 +134,7 @@ const mark = (yes) => { still.querySelector("i").hidden = !yes; };
 const forget = () => {
 	finding.abort();
 	tell("");
+	know({ faces: [] });
 	faces.querySelector("[data-people]").replaceChildren();
 	still.hidden = true;
 	mark(false);
@@ -201,8 +214,10 @@ const find = async () => {
 		if (!found.video) throw new Error(`${found.problem ?? "The faces are no longer kept"}.`);
 		tell(found.faces?.length ? "Whose mouth follows the speech?" : "No face was found.");
 		const seconds = (time) => time.toFixed(1);
+		const people = (found.faces ?? []).map((f, i) => ({ ...f, text: `Face ${i + 1}: ${seconds(f.first_second)}–${seconds(f.last_second)} s` }));
 		faces.querySelector("[data-people]").replaceChildren(person("auto", "The one who speaks"),
-			...(found.faces ?? []).map((f) => person(f.id, `${seconds(f.first_second)}–${seconds(f.last_second)} s`, f.thumbnail)));
+			...people.map((f) => person(f.id, f.text, f.thumbnail)));
+		know({ seconds: found.video.seconds, faces: people });
 		offerClicks(found.video);
 	} catch (problem) {
 		if (!signal.aborted) tell(problem.message);
@@ -214,14 +229,17 @@ const show = (field) => {
 	const file = input(field).files[0];
 	field.querySelector(".choose span").textContent = file ? `${file.name}, ${size(file.size)}` : "Choose a file";
 	field.classList.toggle("chosen", Boolean(file));
-	field.querySelector("[data-remove]").hidden = !file;
+	field.querySelector("[data-remove]").hidden = !file && !ref(field);
 	address(field).disabled = Boolean(file);
 };
 
 const choose = (field) => {
 	const file = input(field).files[0];
 	show(field);
-	if (field === fields[0]) forget(); // they are those of another video
+	if (field === fields[0]) {
+		forget(); // they are those of another video
+		measure(file);
+	}
 	say(file && file.size > Number(field.dataset.max) ? `The file ${file.name} is too large.` : "");
 };
 
@@ -245,13 +263,17 @@ if (form) {
 	form.querySelector("[data-cancel]").addEventListener("click", () => sending.abort());
 	faces.hidden = false;
 	faces.querySelector("[data-find]").addEventListener("click", find);
-	address(fields[0]).addEventListener("input", forget);
+	address(fields[0]).addEventListener("input", () => {
+		forget();
+		measure();
+	});
 	for (const field of fields) {
 		input(field).addEventListener("change", () => choose(field));
 		field.querySelector("[data-remove]").addEventListener("click", () => {
 			input(field).value = "";
 			choose(field);
-			input(field).focus();
+			if (ref(field)) removeAudio(field);
+			else input(field).focus();
 		});
 		acceptDrops(field);
 	}
@@ -261,5 +283,7 @@ if (form) {
 		form.elements.once.value = crypto.getRandomValues(new Uint32Array(4)).join("-");
 		busy(false);
 		fields.forEach(show);
+		measure(input(fields[0]).files[0]);
+		showSegments();
 	});
 }
