@@ -80,8 +80,11 @@ func elements(bucket item) (ids []string) {
 
 // enlist appends the id to the list, unless it is already in the given bucket or a later one. Full
 // buckets don't change, so simultaneous calls with the same id add it only once.
+//
+// The caller may know the bucket from long ago. So enlist reads the full buckets after it in batches:
+// one write to each would be too many for the head's partition when many requests are late.
 func (s *Store) enlist(ctx context.Context, list string, bucket int64, id string) error {
-	for ; ; bucket++ {
+	for {
 		old, err := s.update(ctx, change{
 			key: bucketKey(list, bucket), append: item{"ids": &types.AttributeValueMemberL{Value: []types.AttributeValue{element(id)}}},
 			condition: "attribute_not_exists(#ids) OR size(#ids) < :full AND NOT contains(#ids, :id)",
@@ -93,15 +96,47 @@ func (s *Store) enlist(ctx context.Context, list string, bucket int64, id string
 		if slices.Contains(elements(old), id) {
 			return nil
 		}
-		// The head is written before the next bucket, since no list may go on after its head's bucket.
-		_, err = s.update(ctx, change{
-			key: headKey(list), set: item{"bucket": number(bucket + 1)},
-			condition: "attribute_not_exists(#bucket) OR #bucket < :bucket",
-		})
+		last, err := s.lastBucket(ctx, list)
 		if err != nil {
 			return err
 		}
+		if last <= bucket {
+			// The head is written before the next bucket, since no list may go on after its head's bucket.
+			last = bucket + 1
+			_, err = s.update(ctx, change{
+				key: headKey(list), set: item{"bucket": number(last)},
+				condition: "attribute_not_exists(#bucket) OR #bucket < :bucket",
+			})
+		}
+		if err != nil {
+			return err
+		}
+		if listed, err := s.inBuckets(ctx, list, bucket+1, last, id); listed || err != nil {
+			return err
+		}
+		bucket = last
 	}
+}
+
+// lastBucket returns the number of the list's last bucket. All buckets before it are full.
+func (s *Store) lastBucket(ctx context.Context, list string) (int64, error) {
+	found, err := s.getAll(ctx, []item{headKey(list)})
+	if err != nil {
+		return 0, err
+	}
+	var h head
+	err = decode(found[0], h.fields())
+	return h.bucket, err
+}
+
+// inBuckets reports whether a bucket of the list from number from to before number end has the id.
+func (s *Store) inBuckets(ctx context.Context, list string, from, end int64, id string) (bool, error) {
+	var keys []item
+	for n := from; n < end; n++ {
+		keys = append(keys, bucketKey(list, n))
+	}
+	buckets, err := s.getAll(ctx, keys)
+	return slices.ContainsFunc(buckets, func(i item) bool { return slices.Contains(elements(i), id) }), err
 }
 
 // enlistAll adds the request to its lists.

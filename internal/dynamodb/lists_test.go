@@ -59,6 +59,49 @@ func TestPagesOfManyBuckets(t *testing.T) {
 	})
 }
 
+// TestLateInLists stops a create after its transaction, and claims its request when the list has many
+// more buckets. However many they are, the claim must add the request in few calls and writes.
+func TestLateInLists(t *testing.T) {
+	now := time.Unix(1_800_000_000, 0).UTC()
+	var w wire
+	s := openWire(t, &w)
+	create := func(id string) error {
+		r := lipsync.Request{ID: id, Account: "a", Status: lipsync.Queued, CreatedAt: now}
+		_, _, err := s.Requests.Create(t.Context(), r, nil, nil, lipsync.Limits{})
+		return err
+	}
+	w.spoil = func(_ int, operation string) fault {
+		if operation == "UpdateItem" {
+			return refused(400, "ValidationException")
+		}
+		return nil
+	}
+	if err := create("late"); err == nil {
+		t.Fatal("the create succeeded")
+	}
+	w.spoil = nil
+	const others = 620 // 12 buckets and a part of the next
+	for i := range others {
+		if err := create(fmt.Sprint(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.take()
+	if _, err := s.Leases.Claim(t.Context(), "late", "w", now, time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	// The transaction of the claim writes 3 items, and its use of the day 1. Two more are the appends to the
+	// bucket that was the last, which is refused, and to the one that is the last now.
+	written := w.written
+	if calls := w.take(); len(calls) > 8 || written > 6 {
+		t.Errorf("the claim made the calls %v and wrote %d items, want at most 8 calls and 6 items", calls, written)
+	}
+	page, total, err := s.Requests.List(t.Context(), "a", "", 0, 1)
+	if err != nil || total != others+1 || len(page) != 1 || page[0].ID != "late" {
+		t.Errorf("got %v of %d (%v), want the late request first of %d", page, total, err, others+1)
+	}
+}
+
 // TestCreatorDies stops creates after their transaction. The first claim or replay of such a request
 // must add it to its lists.
 func TestCreatorDies(t *testing.T) {
