@@ -29,7 +29,7 @@ type ledger struct {
 
 	mu        sync.Mutex
 	jobs      map[string]*job
-	open      int // accepted requests that are not checked yet
+	open      int // requests that are not checked yet
 	final     []due
 	left      int // accepted requests that were open when the simulation was stopped
 	lost      []string
@@ -56,6 +56,7 @@ func (l *ledger) get(id, account string, created time.Time) *job {
 	if j == nil {
 		j = &job{account: account, created: created}
 		l.jobs[id] = j
+		l.open++
 	}
 	return j
 }
@@ -123,7 +124,6 @@ func (l *ledger) Created(r lipsync.Request) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.get(r.ID, r.Account, r.CreatedAt)
-	l.open++
 }
 
 // Started implements lipsync.Watcher.

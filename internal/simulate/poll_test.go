@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"lipsync/internal/lipsync"
 	"lipsync/internal/rest"
 )
 
@@ -80,5 +81,20 @@ func TestUnknownIsNotRead(t *testing.T) {
 	l := &ledger{jobs: map[string]*job{"known": &known, "unknown": &unknown}}
 	if p := l.countPolls(); p.all != 3 || p.most != 1 {
 		t.Errorf("got %d reads, at most %d in a second; want 3 and 1", p.all, p.most)
+	}
+}
+
+// TestSettled has a request whose create the service never reported, since its answer failed after the write. The simulation must
+// not take its end for that of another request.
+func TestSettled(t *testing.T) {
+	l := &ledger{jobs: make(map[string]*job)}
+	l.Created(lipsync.Request{ID: "reported"})
+	l.Finished(lipsync.Request{ID: "not reported"})
+	if made, open := l.counts(); made != 2 || open != 1 || l.settled() {
+		t.Errorf("got %d made, %d open, settled %t; want 2, 1, false", made, open, l.settled())
+	}
+	l.Finished(lipsync.Request{ID: "reported"})
+	if !l.settled() {
+		t.Error("not settled after the last end")
 	}
 }
