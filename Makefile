@@ -188,7 +188,7 @@ outage: $(VENV)/done ## cut the network of a runner for 30 s in the middle of ea
 	go test -timeout 20m -count 1 -parallel 14 -run '^TestCutSteps$$' -v ./internal/worker -args -outage 30s -silent
 
 # It runs on one processor, since nearly all of it waits for one table. Its memory grows with the number of jobs.
-simulate: ## simulate the AWS deployment on a simulated clock: days of 100,000 and 1,000,000 jobs, and a part of the peak of 10,000,000; SEED= changes the random values; JOBS= simulates only one day (100,000 take 9 minutes; all take more than two hours and 10 GB); Ctrl-C ends a day with its report so far
+simulate: ## simulate the AWS deployment on a simulated clock: days of 100,000 and 1,000,000 jobs, and a part of the peak of 10,000,000; SEED= changes the random values; JOBS= simulates only one day (100,000 take 9 minutes, 1,000,000 take 45 and 10 GB); Ctrl-C ends a day with its report so far
 	@mkdir -p dist
 	go test -c -o dist/simulate.test ./internal/simulate
 	@for day in $(if $(JOBS),$(JOBS),100000 1000000 "10000000 -from 13h55m -length 6m -warm-up 3m"); do \
