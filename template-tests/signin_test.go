@@ -42,6 +42,7 @@ func TestClient(t *testing.T) {
 		{"DashboardClient", "LogoutURLs", `["` + host + `/api/dashboard/signed-out"]`},
 		{"DashboardClient", "SupportedIdentityProviders", `["COGNITO"]`},
 		{"DashboardClient", "PreventUserExistenceErrors", `"ENABLED"`},
+		{"DashboardClient", "RefreshTokenValidity", `720`}, // minutes: a session of the dashboard
 		{"DashboardClient", "ExplicitAuthFlows", `["ALLOW_USER_SRP_AUTH","ALLOW_REFRESH_TOKEN_AUTH"]`},
 		{"SignInDomain", "UserPoolId", `"Users"`},
 		{"SignInDomain", "Domain", `"lipsync-AWS::StackId part 2"`},

@@ -40,7 +40,7 @@ func TestBucket(t *testing.T) {
 	other().check(t, []property{
 		{"Media", "LifecycleConfiguration.Rules.1.ExpirationInDays", `33`}, // 30 days of use, and 49 h
 		{"Media", "LifecycleConfiguration.Rules.2.ExpirationInDays", `3`},  // 48 h, and a day for the last link
-		{"Media", "CorsConfiguration.CorsRules.0.AllowedOrigins", `["https://a.example","https://b.example","` + host + `"]`},
+		{"Media", "CorsConfiguration.CorsRules.0.AllowedOrigins", `["https://a.example","https://b.example","` + ownHost + `"]`},
 	})
 }
 

@@ -76,6 +76,8 @@ var other = sync.OnceValue(func() template {
 		"lipsync:alarmEmail": "operator@example.com", "lipsync:corsOrigins": "https://a.example,https://b.example",
 		"lipsync:architecture": "x86_64", "lipsync:requestRate": 50, "lipsync:selfSignUp": true,
 		"lipsync:keepInputs": "49h", "lipsync:keepOutputs": "48h",
+		"lipsync:domain": "lipsync.example.com", "lipsync:certificate": certificate,
+		"lipsync:signInDomain": "auth.example.com", "lipsync:signInCertificate": signInCertificate,
 	})
 })
 

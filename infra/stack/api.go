@@ -91,8 +91,11 @@ func (s *service) addRoutes() {
 	}
 }
 
-// host returns the API's origin, as browsers name it.
+// host returns the API's origin, as browsers name it: at the operator's domain, if there is one.
 func (s *service) host() string {
+	if name := settings.Domain.In(s.Values); name != "" {
+		return "https://" + name
+	}
 	return "https://" + *s.api.RestApiId() + ".execute-api." + *s.stack.Region() + "." + *s.stack.UrlSuffix()
 }
 

@@ -19,6 +19,7 @@ func defaults() map[string]string {
 		"lipsync:maxOpenRequests": "1000", "lipsync:maxStoredGiB": "1024", "lipsync:maxKeys": "1000", "lipsync:keepInputs": "24h0m0s", "lipsync:keepOutputs": "720h0m0s",
 		"lipsync:maxVideoMiB": "5120", "lipsync:maxAudioMiB": "500", "lipsync:maxDuration": "1h0m0s", "lipsync:maxSide": "4096", "lipsync:maxFps": "120",
 		"lipsync:selfSignUp": "false", "lipsync:corsOrigins": "*", "lipsync:logDays": "30", "lipsync:alarmEmail": "",
+		"lipsync:domain": "", "lipsync:certificate": "", "lipsync:signInDomain": "", "lipsync:signInCertificate": "",
 	}
 }
 
@@ -104,6 +105,11 @@ func TestRefused(t *testing.T) {
 		{"corsOrigins", "example.com", `lipsync:corsOrigins is "example.com", but must be * or an origin such as https://example.com, or several between commas`},
 		{"logDays", 31, `lipsync:logDays is "31", but must be one of 1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1827, 3653`},
 		{"alarmEmail", "me", `lipsync:alarmEmail is "me", but must be an e-mail address`},
+		{"domain", "https://example.com", `lipsync:domain is "https://example.com", but must be a domain name in small letters, such as lipsync.example.com`},
+		{"domain", "lipsync.example.com", `lipsync:domain needs lipsync:certificate too`},
+		{"certificate", "arn:aws:acm:eu-west-1:123456789012:certificate/1", `lipsync:certificate needs lipsync:domain too`},
+		{"certificate", "arn:aws:iam::123456789012:server-certificate/x", `lipsync:certificate is "arn:aws:iam::123456789012:server-certificate/x", but must be the ARN of a certificate, such as arn:aws:acm:us-east-1:123456789012:certificate/12345678-1234-1234-1234-123456789012`},
+		{"signInDomain", "auth.example.com", `lipsync:signInDomain needs lipsync:signInCertificate too`},
 		{"architecture", "arm", `lipsync:architecture is "arm", but must be arm64 or x86_64`},
 		{"functions", "", `lipsync:functions is "", but must be a path`},
 		{"repository", "", `lipsync:repository is "", but must be a path`},
@@ -120,6 +126,23 @@ func TestTooFew(t *testing.T) {
 	_, err := stack.ParseSettings(map[string]any{"lipsync:spotVcpus": 3, "lipsync:onDemandVcpus": "0"})
 	if err == nil || !strings.Contains(err.Error(), "less than the 4 that one job takes") {
 		t.Errorf("got %v, want that there are too few vCPUs", err)
+	}
+}
+
+// TestDomains refuses domains that AWS would refuse in the middle of a deployment.
+func TestDomains(t *testing.T) {
+	const there, here = "arn:aws:acm:us-east-1:123456789012:certificate/1", "arn:aws:acm:eu-west-1:123456789012:certificate/1"
+	for _, c := range []struct{ domain, signIn, signInCertificate, want string }{
+		{"a.example.com", "b.example.com", there, ""},
+		{"a.example.com", "b.example.com", here, "lipsync:signInCertificate must be a certificate of us-east-1"},
+		{"a.example.com", "a.example.com", there, "can't have the same domain"},
+	} {
+		_, err := stack.ParseSettings(map[string]any{
+			"lipsync:domain": c.domain, "lipsync:certificate": here, "lipsync:signInDomain": c.signIn, "lipsync:signInCertificate": c.signInCertificate,
+		})
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%+v: got %v", c, err)
+		}
 	}
 }
 

@@ -86,13 +86,9 @@ func (s *service) addClient() {
 		AuthFlows:                  &awscognito.AuthFlow{UserSrp: jsii.Bool(true)}, // the pages use it
 		SupportedIdentityProviders: &[]awscognito.UserPoolClientIdentityProvider{awscognito.UserPoolClientIdentityProvider_COGNITO()},
 		PreventUserExistenceErrors: jsii.Bool(true),
-		RefreshTokenValidity:       awscdk.Duration_Hours(jsii.Number(1)), // not used; this is the minimum
+		RefreshTokenValidity:       awscdk.Duration_Hours(jsii.Number(12)), // as long as a session of the dashboard, which asks with it whether the user is still enabled
 	})
-	s.domain = awscognito.NewUserPoolDomain(s.stack, jsii.String("SignInDomain"), &awscognito.UserPoolDomainProps{
-		UserPool:            s.users,
-		CognitoDomain:       &awscognito.CognitoDomainOptions{DomainPrefix: s.domainPrefix()},
-		ManagedLoginVersion: awscognito.ManagedLoginVersion_NEWER_MANAGED_LOGIN,
-	})
+	s.domain = awscognito.NewUserPoolDomain(s.stack, jsii.String("SignInDomain"), s.signInDomain())
 	// Cognito shows no pages without a style.
 	awscognito.NewCfnManagedLoginBranding(s.stack, jsii.String("SignInStyle"), &awscognito.CfnManagedLoginBrandingProps{
 		UserPoolId:               s.users.UserPoolId(),

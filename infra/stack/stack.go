@@ -26,7 +26,9 @@ type service struct {
 	stack awscdk.Stack
 	Settings
 
-	api    awsapigateway.RestApi
+	api       awsapigateway.RestApi
+	ownDomain awsapigateway.DomainName // nil if the operator has none
+
 	table  awsdynamodb.Table
 	bucket awss3.Bucket
 	queue  awssqs.Queue
@@ -60,6 +62,7 @@ func New(app awscdk.App, decided Settings) awscdk.Stack {
 	}
 	s.stack.AddMetadata(jsii.String(SettingsMetadata), decided.InEffect)
 	s.addAPI()
+	s.addDomain()
 	s.addTable()
 	s.addBucket()
 	s.addQueue()
@@ -100,10 +103,7 @@ func (s *service) logGroup(id string) awslogs.LogGroup {
 // addOutputs adds the stack's outputs for an operator.
 func (s *service) addOutputs() {
 	s.api.Node().TryRemoveChild(jsii.String("Endpoint")) // an output that CDK adds
-	for _, o := range []struct {
-		id    string
-		value *string
-	}{
+	for _, o := range append([]output{
 		{"ApiUrl", s.address("")},
 		{"DashboardUrl", s.address(dashboardPath)},
 		{"UserPoolId", s.users.UserPoolId()},
@@ -112,7 +112,7 @@ func (s *service) addOutputs() {
 		{"QueueUrl", s.queue.QueueUrl()},
 		{"DeadLetterQueueUrl", s.dead.QueueUrl()},
 		{"JobQueueArn", s.jobQueue.JobQueueArn()},
-	} {
+	}, s.targets()...) {
 		awscdk.NewCfnOutput(s.stack, jsii.String(o.id), &awscdk.CfnOutputProps{Value: o.value})
 	}
 }

@@ -57,10 +57,35 @@ var (
 		Name: "log-days", Where: Stack, Default: "30",
 		Help: "Number of days that logs are kept: one that CloudWatch accepts",
 	}})
+	Domain = add(Setting[string]{Kind: matching(`|`+domainName, aDomain), Row: Row{
+		Name: "domain", Where: Stack, Without: "AWS's own",
+		Help: "Domain of the API and the dashboard, such as lipsync.example.com",
+		More: "It needs `certificate`: see [a domain of your own](../infra/README.md#a-domain-of-your-own).",
+	}})
+	Certificate = add(Setting[string]{Kind: matching(`|`+certificateARN, aCertificate), Row: Row{
+		Name: "certificate", Where: Stack, Without: "none",
+		Help: "ARN of the certificate for `domain`, in Certificate Manager of the stack's region",
+	}})
+	SignInDomain = add(Setting[string]{Kind: matching(`|`+domainName, aDomain), Row: Row{
+		Name: "sign-in-domain", Where: Stack, Without: "Cognito's own",
+		Help: "Domain of the pages on which people sign in, such as auth.example.com",
+	}})
+	SignInCertificate = add(Setting[string]{Kind: matching(`|`+certificateARN, aCertificate), Row: Row{
+		Name: "sign-in-certificate", Where: Stack, Without: "none",
+		Help: "ARN of the certificate for `signInDomain`, in Certificate Manager of us-east-1",
+	}})
 	AlarmEmail = add(Setting[string]{Kind: matching(`|[^@\s]+@[^@\s]+\.[^@\s]+`, "an e-mail address"), Row: Row{
 		Name: "alarm-email", Where: Stack, Without: "nobody",
 		Help: "E-mail address for the alarms",
 	}})
+)
+
+// Kinds of names on AWS, as regular expressions and for people.
+const (
+	domainName     = `(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}`
+	aDomain        = "a domain name in small letters, such as lipsync.example.com"
+	certificateARN = `arn:aws[a-z-]*:acm:[a-z0-9-]+:[0-9]{12}:certificate/[A-Za-z0-9-]+`
+	aCertificate   = "the ARN of a certificate, such as arn:aws:acm:us-east-1:123456789012:certificate/12345678-1234-1234-1234-123456789012"
 )
 
 // Settings that hold for one deployment only.
