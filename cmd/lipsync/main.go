@@ -30,6 +30,9 @@ type commands struct {
 		List   listKeysCommand  `cmd:"" help:"List the API keys."`
 		Revoke revokeKeyCommand `cmd:"" help:"Revoke an API key. A running server refuses it at once too."`
 	} `cmd:"" help:"Make, list and revoke the API keys of a data folder, or of a table on AWS."`
+	Users struct {
+		EndSessions endSessionsCommand `cmd:"" help:"End all sessions of an account in the dashboard, in all browsers. API keys still work."`
+	} `cmd:"" help:"End sessions of the dashboard, of a data folder or of a table on AWS."`
 	Backup  backupCommand  `cmd:"" help:"Copy a data folder into one file. A server may use the folder meanwhile."`
 	Restore restoreCommand `cmd:"" help:"Make a data folder from a backup."`
 	Models  struct {

@@ -17,7 +17,7 @@ import (
 	"lipsync/internal/settings"
 )
 
-// deploymentFlags say whose keys a command is about: those of a data folder, or of a
+// deploymentFlags say whose keys or users a command is about: those of a data folder, or of a
 // table on AWS.
 type deploymentFlags struct {
 	dataFlag
@@ -56,11 +56,11 @@ func (d deploymentFlags) withKept(ctx context.Context, f func(*lipsync.Service) 
 // with calls f with the service, which can only do keys if it is on AWS.
 func (d deploymentFlags) with(ctx context.Context, f func(*lipsync.Service) error) error {
 	if d.Table != nil {
-		service, err := openTable(ctx, *d.Table)
+		store, err := openTable(ctx, *d.Table)
 		if err != nil {
 			return err
 		}
-		return f(service)
+		return f(&lipsync.Service{Store: store.Store, Now: time.Now, NewID: uuid.NewString, Random: rand.Reader})
 	}
 	folder, err := openData(ctx, d.Data, slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -70,7 +70,7 @@ func (d deploymentFlags) with(ctx context.Context, f func(*lipsync.Service) erro
 }
 
 // openTable says what is missing before the first call does in many words.
-func openTable(ctx context.Context, table string) (*lipsync.Service, error) {
+func openTable(ctx context.Context, table string) (*dynamodb.Store, error) {
 	cfg, err := config.LoadDefaultConfig(ctx)
 	if err != nil {
 		return nil, err
@@ -81,7 +81,5 @@ func openTable(ctx context.Context, table string) (*lipsync.Service, error) {
 	if _, err := cfg.Credentials.Retrieve(ctx); err != nil {
 		return nil, fmt.Errorf("no AWS credentials are at hand: %w", err)
 	}
-	return &lipsync.Service{
-		Store: dynamodb.New(cfg, table).Store, Now: time.Now, NewID: uuid.NewString, Random: rand.Reader,
-	}, nil
+	return dynamodb.New(cfg, table), nil
 }

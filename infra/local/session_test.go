@@ -2,22 +2,18 @@ package main
 
 import (
 	"crypto/sha256"
-	"log/slog"
 	"net/http"
-	"net/http/httptest"
-	"net/url"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/cognitoidentityprovider"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
 	"lipsync/internal/awstest"
 	"lipsync/internal/dashboard"
-	"lipsync/internal/dynamodb"
-	"lipsync/internal/rest"
 )
 
 // TestSessionsEnd checks that a session ends after its time, and that a sign-out ends all sessions
@@ -26,12 +22,13 @@ func TestSessionsEnd(t *testing.T) {
 	d := deployed(t, awstest.Enforcing(t))
 	p := d.user(t)
 	here := p.signIn(t)
+	began := p.browser.Jar.Cookies(here.URL)
 	for _, c := range []struct {
 		age  time.Duration
 		want bool
 	}{{11 * time.Hour, true}, {12*time.Hour + time.Minute, false}} {
 		p.leave(t)
-		p.browser.Jar.SetCookies(here.URL, d.session(t, c.age))
+		p.browser.Jar.SetCookies(here.URL, d.older(t, began, c.age))
 		if got := p.isIn(p.open(t, "")); got != c.want {
 			t.Errorf("a session of %v: got in %t, want %t", c.age, got, c.want)
 		}
@@ -49,43 +46,65 @@ func TestSessionsEnd(t *testing.T) {
 	}
 }
 
-// session makes the cookie of a session that began some time ago, with the deployed function's
-// secret.
-func (d *testDeployment) session(t *testing.T, age time.Duration) []*http.Cookie {
+// TestDisabledUser disables a user in Cognito. Their session ends within 5 minutes.
+func TestDisabledUser(t *testing.T) {
+	d := deployed(t, awstest.Enforcing(t))
+	p := d.user(t)
+	here := p.signIn(t)
+	began := p.browser.Jar.Cookies(here.URL)
+	open := func(age time.Duration) bool {
+		p.leave(t)
+		p.browser.Jar.SetCookies(here.URL, d.older(t, began, age))
+		return p.isIn(p.open(t, ""))
+	}
+	if !open(5 * time.Minute) {
+		t.Fatal("the session of an enabled user ended")
+	}
+	if _, err := d.users().AdminDisableUser(t.Context(), &cognitoidentityprovider.AdminDisableUserInput{
+		UserPoolId: aws.String(d.Outputs["UserPoolId"]), Username: &p.email,
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if open(5 * time.Minute) {
+		t.Error("the session outlived 5 minutes after its user was disabled")
+	}
+}
+
+// older returns the cookies of a session as if the session had begun earlier by the time age. It opens
+// the session's cookie with the deployed function's secret.
+func (d *testDeployment) older(t *testing.T, cookies []*http.Cookie, age time.Duration) []*http.Cookie {
 	t.Helper()
-	told := d.variables(t, "DashboardPages")
 	out, err := secretsmanager.NewFromConfig(d.config).GetSecretValue(t.Context(), &secretsmanager.GetSecretValueInput{
-		SecretId: aws.String(told["LIPSYNC_SECRET_ARN"]),
+		SecretId: aws.String(d.variables(t, "DashboardPages")["LIPSYNC_SECRET_ARN"]),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	public, err := url.Parse(d.URL)
+	sealer, err := dashboard.NewSealer(sha256.Sum256([]byte(*out.SecretString)), "lipsync_session")
 	if err != nil {
 		t.Fatal(err)
 	}
-	service := d.service()
-	service.Now = func() time.Time { return time.Now().Add(-age) }
-	pages, err := dashboard.New(service, dashboard.Options{
-		Log: slog.New(slog.DiscardHandler), SignIn: anybody{}, Sessions: dynamodb.New(d.config, d.Outputs["TableName"]),
-		Secret: sha256.Sum256([]byte(*out.SecretString)), PublicURL: public, Prefix: rest.Base, Document: rest.Document(),
-	})
-	if err != nil {
-		t.Fatal(err)
+	var changed []*http.Cookie
+	for _, c := range cookies {
+		var session map[string]any
+		if err := sealer.Open(c.Value, &session); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"Ends", "Confirmed"} {
+			at, err := time.Parse(time.RFC3339Nano, session[name].(string))
+			if err != nil {
+				t.Fatal(err)
+			}
+			session[name] = at.Add(-age)
+		}
+		value, err := sealer.Seal(session)
+		if err != nil {
+			t.Fatal(err)
+		}
+		changed = append(changed, &http.Cookie{Name: c.Name, Value: value, Path: "/"})
 	}
-	w := httptest.NewRecorder()
-	pages.ServeHTTP(w, httptest.NewRequest(http.MethodGet, d.Outputs["DashboardUrl"]+"/sign-in", nil))
-	return w.Result().Cookies()
+	return changed
 }
-
-// anybody is a sign-in that lets everybody in.
-type anybody struct{}
-
-func (anybody) Identify(http.ResponseWriter, *http.Request) (dashboard.Person, bool, error) {
-	return dashboard.Person{Account: "somebody", Name: "somebody"}, false, nil
-}
-
-func (anybody) SignOutURL() *url.URL { return nil }
 
 // variables returns the environment of a function.
 func (d *testDeployment) variables(t *testing.T, name string) map[string]string {

@@ -45,13 +45,21 @@ type SignIn interface {
 	// redirect to a provider, from which the person comes back later, answered is true. The error
 	// is Unauthorized if the call doesn't identify the person, with a message for that person.
 	Identify(w http.ResponseWriter, r *http.Request) (who Person, answered bool, err error)
+	// Confirm returns the person if they may still sign in, perhaps with another Proof. It returns
+	// Unauthorized if they may not, for example because an operator disabled them. Any other error
+	// means that it is not known.
+	Confirm(ctx context.Context, who Person) (Person, error)
 	// SignOutURL returns the provider's address to sign out, which leads back to the page
 	// signed-out. It returns nil if there is no provider.
 	SignOutURL() *url.URL
 }
 
-// Person is a person who signed in. Account is the account whose requests they see.
-type Person struct{ Account, Name string }
+// Person is a person who signed in.
+type Person struct {
+	Account string // whose requests they see
+	Name    string
+	Proof   string `json:",omitempty"` // secret of SignIn, by which it confirms the person; "" if it needs none
+}
 
 // Sessions ends all sessions of an account at once, in all browsers.
 type Sessions interface {

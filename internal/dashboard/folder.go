@@ -146,6 +146,9 @@ func (f *Folder) Identify(_ http.ResponseWriter, r *http.Request) (Person, bool,
 	return Person{Account: f.account, Name: f.account}, false, nil
 }
 
+// Confirm implements SignIn. Who may write to the folder may still make a link.
+func (f *Folder) Confirm(_ context.Context, who Person) (Person, error) { return who, nil }
+
 // SignOutURL implements SignIn. It returns nil, since there is no provider.
 func (f *Folder) SignOutURL() *url.URL { return nil }
 

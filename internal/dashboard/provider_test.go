@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -18,8 +19,10 @@ import (
 
 // provider is a SignIn on another site, which believes all names.
 type provider struct {
-	host string // with its port
-	err  error
+	host     string // with its port
+	err      error
+	confirms int             // number of calls of Confirm
+	gone     map[string]bool // accounts whose people may not sign in any more
 }
 
 func (p *provider) address(path string) *url.URL {
@@ -34,6 +37,14 @@ func (p *provider) Identify(w http.ResponseWriter, r *http.Request) (Person, boo
 		return Person{}, true, nil
 	}
 	return Person{Account: "id of " + name, Name: name}, false, p.err
+}
+
+func (p *provider) Confirm(_ context.Context, who Person) (Person, error) {
+	p.confirms++
+	if p.gone[who.Account] {
+		return Person{}, &lipsync.Error{Code: lipsync.Unauthorized, Message: "Gone.", Err: errors.New("this person was disabled")}
+	}
+	return who, p.err
 }
 
 func (p *provider) SignOutURL() *url.URL { return p.address("/logout") }

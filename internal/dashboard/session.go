@@ -8,6 +8,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -16,7 +17,16 @@ import (
 	"lipsync/internal/lipsync"
 )
 
-const sessionLife = 12 * time.Hour
+const (
+	sessionLife = 12 * time.Hour
+	// confirmEvery is the time after which a session asks SignIn again whether its person may
+	// still sign in. With the time that the answer takes, a person who may not loses the session
+	// within 5 minutes.
+	confirmEvery = 4 * time.Minute
+	// maxCookie is the largest value of a cookie, in bytes. Browsers drop cookies of more than 4096
+	// bytes with their name and attributes.
+	maxCookie = 3900
+)
 
 // Names of cookies.
 const (
@@ -30,6 +40,7 @@ type session struct {
 	Generation string    // name of the account's sessions
 	CSRF       string    // a form that changes something has to send it
 	Ends       time.Time // the end of the session, even if it is in use
+	Confirmed  time.Time // when SignIn last said that the person may sign in
 }
 
 // Sealer encrypts and signs the values of cookies of one name.
@@ -73,12 +84,20 @@ func (v *visit) begin(who Person) error {
 	if err != nil {
 		return err
 	}
-	s := session{who, generation, rand.Text(), v.pages.service.Now().Add(sessionLife)}
+	now := v.pages.service.Now()
+	return v.keep(session{who, generation, rand.Text(), now.Add(sessionLife), now})
+}
+
+// keep stores the session in the browser until the session ends.
+func (v *visit) keep(s session) error {
 	sealed, err := v.pages.sealer.Seal(s)
 	if err != nil {
 		return err
 	}
-	v.setCookie(sessionCookie, v.pages.root, sealed, sessionLife)
+	if len(sealed) > maxCookie {
+		return fmt.Errorf("the cookie of the session has %d bytes, more than the %d that browsers keep", len(sealed), maxCookie)
+	}
+	v.setCookie(sessionCookie, v.pages.root, sealed, s.Ends.Sub(v.pages.service.Now()))
 	return nil
 }
 
@@ -127,7 +146,28 @@ func (v *visit) resume() (*session, error) {
 	if err != nil || generation != s.Generation {
 		return nil, err
 	}
-	return &s, nil
+	return v.confirm(s)
+}
+
+// confirm asks SignIn, after confirmEvery, whether the session's person may still sign in. It
+// returns nil if they may not.
+func (v *visit) confirm(s session) (*session, error) {
+	now := v.pages.service.Now()
+	if age := now.Sub(s.Confirmed); age >= 0 && age < confirmEvery {
+		return &s, nil
+	}
+	who, err := v.pages.SignIn.Confirm(v.Context(), s.Person)
+	switch lipsync.CodeOf(err) {
+	case "":
+		s.Person, s.Confirmed = who, now
+		return &s, v.keep(s)
+	case lipsync.Unauthorized:
+		v.pages.Log.Info("session ended", "account", s.Account, "cause", errors.Unwrap(err))
+		v.dropCookie(sessionCookie, v.pages.root)
+		return nil, nil
+	default:
+		return nil, err
+	}
 }
 
 // signedIn lets only calls through of people who are signed in. It lets changes through only if one of

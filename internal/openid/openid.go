@@ -116,18 +116,63 @@ func (s *SignIn) redeem(ctx context.Context, code string, a attempt) (dashboard.
 		return dashboard.Person{}, fmt.Errorf("exchange the code: %w", err)
 	}
 	raw, _ := token.Extra("id_token").(string)
-	id, err := provider.Verifier(&oidc.Config{ClientID: s.options.ClientID, Now: s.options.Now}).Verify(ctx, raw)
+	id, err := s.verify(ctx, provider, raw)
 	if err != nil {
-		return dashboard.Person{}, unproven(err)
+		return dashboard.Person{}, err
 	}
 	if subtle.ConstantTimeCompare([]byte(id.Nonce), []byte(a.Nonce)) != 1 {
 		return dashboard.Person{}, unproven(errors.New("the token has another nonce"))
 	}
-	return person(id)
+	if token.RefreshToken == "" {
+		return dashboard.Person{}, errors.New("the provider gave no refresh token, so it could not be asked later whether the person may still sign in")
+	}
+	return person(id, token.RefreshToken)
 }
 
-// person returns the person whom a token identifies.
-func person(id *oidc.IDToken) (dashboard.Person, error) {
+// verify returns the content of an ID token of the provider for this service.
+func (s *SignIn) verify(ctx context.Context, provider *oidc.Provider, raw string) (*oidc.IDToken, error) {
+	id, err := provider.Verifier(&oidc.Config{ClientID: s.options.ClientID, Now: s.options.Now}).Verify(ctx, raw)
+	if err != nil {
+		return nil, unproven(err)
+	}
+	return id, nil
+}
+
+// Confirm implements dashboard.SignIn. It exchanges the refresh token, which the provider refuses if
+// the person was disabled or deleted, or if their sessions were ended there.
+func (s *SignIn) Confirm(ctx context.Context, who dashboard.Person) (dashboard.Person, error) {
+	if who.Proof == "" { // the session of an older version
+		return dashboard.Person{}, refused("Your session has ended.", errors.New("the session has no refresh token"))
+	}
+	ctx = oidc.ClientContext(ctx, s.client)
+	provider, err := s.discover(ctx)
+	if err != nil {
+		return dashboard.Person{}, err
+	}
+	token, err := s.oauth(provider).TokenSource(ctx, &oauth2.Token{RefreshToken: who.Proof}).Token()
+	if e, ok := errors.AsType[*oauth2.RetrieveError](err); ok && e.ErrorCode == "invalid_grant" {
+		return dashboard.Person{}, refused("Your session has ended.", err)
+	}
+	if err != nil {
+		return dashboard.Person{}, fmt.Errorf("confirm the person: %w", err)
+	}
+	who.Proof = token.RefreshToken
+	raw, ok := token.Extra("id_token").(string)
+	if !ok {
+		return who, nil // OpenID Connect Core, 12.2: it may be missing
+	}
+	id, err := s.verify(ctx, provider, raw)
+	if err != nil {
+		return dashboard.Person{}, err
+	}
+	if id.Subject != who.Account {
+		return dashboard.Person{}, unproven(errors.New("the token is of another person"))
+	}
+	return person(id, token.RefreshToken)
+}
+
+// person returns the person whom a token identifies, with the refresh token that confirms them later.
+func person(id *oidc.IDToken, refresh string) (dashboard.Person, error) {
 	var claims struct {
 		Email string `json:"email"`
 	}
@@ -137,7 +182,7 @@ func person(id *oidc.IDToken) (dashboard.Person, error) {
 	if id.Subject == "" {
 		return dashboard.Person{}, unproven(errors.New("the token has no subject"))
 	}
-	return dashboard.Person{Account: id.Subject, Name: cmp.Or(claims.Email, id.Subject)}, nil
+	return dashboard.Person{Account: id.Subject, Name: cmp.Or(claims.Email, id.Subject), Proof: refresh}, nil
 }
 
 // unproven returns the refusal for a token that doesn't prove who the person is.

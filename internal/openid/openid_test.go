@@ -84,7 +84,7 @@ func TestSignIn(t *testing.T) {
 			t.Errorf("got cookies %v", cookies)
 		}
 		who, answer, err := visit(f.SignIn, back, cookies)
-		if want := (dashboard.Person{Account: "user-1", Name: "a@example.com"}); err != nil || who != want {
+		if want := (dashboard.Person{Account: "user-1", Name: "a@example.com", Proof: refreshToken}); err != nil || who != want {
 			t.Fatalf("got %+v, %v, want %+v", who, err, want)
 		}
 		if dropped := answer.Cookies(); len(dropped) != 1 || dropped[0].MaxAge >= 0 || dropped[0].Path != c.Path {
@@ -102,7 +102,7 @@ func TestNoEmail(t *testing.T) {
 	f.change = map[string]any{"email": nil}
 	back, cookies := f.start(t)
 	who, _, err := visit(f.SignIn, back, cookies)
-	if want := (dashboard.Person{Account: "user-1", Name: "user-1"}); err != nil || who != want {
+	if want := (dashboard.Person{Account: "user-1", Name: "user-1", Proof: refreshToken}); err != nil || who != want {
 		t.Errorf("got %+v, %v, want %+v", who, err, want)
 	}
 }
@@ -149,6 +149,55 @@ const (
 	elsewhere = "This sign-in ended already, or began in another tab or browser."
 	used      = "This sign-in was used already, or is too old."
 )
+
+// TestConfirm asks the provider again, before and after it disabled the person.
+func TestConfirm(t *testing.T) {
+	f := newFixture(t)
+	back, cookies := f.start(t)
+	who, _, err := visit(f.SignIn, back, cookies)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.change = map[string]any{"email": "b@example.com"}
+	want := dashboard.Person{Account: "user-1", Name: "b@example.com", Proof: refreshToken}
+	if got, err := f.Confirm(t.Context(), who); err != nil || got != want {
+		t.Errorf("got %+v, %v, want %+v", got, err, want)
+	}
+	f.answer = map[string]any{"access_token": "b", "token_type": "Bearer", "refresh_token": "next"}
+	want = dashboard.Person{Account: "user-1", Name: "a@example.com", Proof: "next"}
+	if got, err := f.Confirm(t.Context(), who); err != nil || got != want {
+		t.Errorf("without an ID token: got %+v, %v, want %+v", got, err, want)
+	}
+	f.answer, f.change = nil, map[string]any{"sub": "user-2"}
+	if got, err := f.Confirm(t.Context(), who); lipsync.CodeOf(err) != lipsync.Unauthorized {
+		t.Errorf("of another person: got %+v, %v", got, err)
+	}
+	f.change = nil
+	f.down.Store(true)
+	if got, err := f.Confirm(t.Context(), who); lipsync.CodeOf(err) != lipsync.Internal {
+		t.Errorf("down: got %+v, %v", got, err)
+	}
+	f.down.Store(false)
+	f.gone = true
+	if got, err := f.Confirm(t.Context(), who); lipsync.CodeOf(err) != lipsync.Unauthorized {
+		t.Errorf("disabled: got %+v, %v", got, err)
+	}
+	f.gone, who.Proof = false, ""
+	if got, err := f.Confirm(t.Context(), who); lipsync.CodeOf(err) != lipsync.Unauthorized {
+		t.Errorf("a session of an older version: got %+v, %v", got, err)
+	}
+}
+
+// TestNoRefreshToken has a provider that could never confirm the person.
+func TestNoRefreshToken(t *testing.T) {
+	f := newFixture(t)
+	back, cookies := f.start(t)
+	nonce := f.codes[valueOf(t, back, "code")].Get("nonce")
+	f.answer = map[string]any{"access_token": "a", "token_type": "Bearer", "id_token": f.sign(nonce)}
+	if who, _, err := visit(f.SignIn, back, cookies); lipsync.CodeOf(err) != lipsync.Internal || !strings.Contains(err.Error(), "no refresh token") {
+		t.Errorf("got %+v, %v", who, err)
+	}
+}
 
 // TestReturns comes back from the provider in ways that must be refused.
 func TestReturns(t *testing.T) {

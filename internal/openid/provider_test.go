@@ -27,6 +27,7 @@ type provider struct {
 	codes map[string]url.Values // the call for which each unused code was made
 	down  atomic.Bool
 	finds atomic.Int32 // reads of the discovery document
+	gone  bool         // the user was disabled
 
 	// These change the next token.
 	change map[string]any // its claims; nil leaves one out
@@ -101,6 +102,10 @@ func (p *provider) authorize(w http.ResponseWriter, r *http.Request) {
 
 // token exchanges a code for a token, once.
 func (p *provider) token(w http.ResponseWriter, r *http.Request) {
+	if r.FormValue("grant_type") == "refresh_token" {
+		p.refresh(w, r)
+		return
+	}
 	asked, good := p.codes[r.FormValue("code")]
 	delete(p.codes, r.FormValue("code"))
 	if !good || r.FormValue("client_id") != clientID || r.FormValue("redirect_uri") != returnURL ||
@@ -114,7 +119,23 @@ func (p *provider) token(w http.ResponseWriter, r *http.Request) {
 		p.write(w, p.answer)
 		return
 	}
-	p.write(w, map[string]any{"access_token": "a", "token_type": "Bearer", "id_token": p.sign(asked.Get("nonce"))})
+	p.write(w, map[string]any{"access_token": "a", "token_type": "Bearer", "refresh_token": refreshToken, "id_token": p.sign(asked.Get("nonce"))})
+}
+
+const refreshToken = "again"
+
+// refresh exchanges a refresh token for a new ID token, which has no nonce.
+func (p *provider) refresh(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case p.gone || r.FormValue("refresh_token") != refreshToken || r.FormValue("client_id") != clientID:
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusBadRequest)
+		p.write(w, map[string]string{"error": "invalid_grant"})
+	case p.answer != nil:
+		p.write(w, p.answer)
+	default:
+		p.write(w, map[string]any{"access_token": "b", "token_type": "Bearer", "id_token": p.sign("")})
+	}
 }
 
 func (p *provider) sign(nonce string) string {
