@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"time"
 
@@ -91,7 +92,7 @@ func originalArgs(o *Original) []string {
 const (
 	// The highest level of EBU R 128, -1 dB, as far as samples show it. The limiter's delay is compensated.
 	limiter = "alimiter=limit=0.891:level=0:latency=1"
-	// The highest level of samples. This limiter leaves every original as it is.
+	// The highest level of samples.
 	fullLimiter = "alimiter=limit=1:level=0:latency=1"
 	// A voice of -20 dB lowers the original by some 12 dB, within a tenth of a second, and the original
 	// comes back in half a second. The values were chosen by ear.
@@ -118,13 +119,24 @@ func mixArgs(m Mix, wav, encoded string) []string {
 		}
 		args = append(args, "-protocol_whitelist", "file", "-f", "wav", "-i", "file:"+wav)
 	}
-	limiter := limiter
+	limited := limiter
 	if m.Original != nil && len(m.Original.Parts) > 0 {
-		limiter = fullLimiter
+		limited = limitIn(m.Original.Parts)
 	}
-	args = append(args, "-filter_complex", mixed+",atrim=end="+seconds(m.Length)+","+limiter+",asplit[encoded][pcm]", "-map", "[encoded]")
+	args = append(args, "-filter_complex", mixed+",atrim=end="+seconds(m.Length)+","+limited+",asplit[encoded][pcm]", "-map", "[encoded]")
 	args = append(append(args, sound.fileArgs(encoded)...), "-map", "[pcm]")
 	return append(args, pcmArgs()...)
+}
+
+// limitIn returns the filters that limit a sound in its parts only. A limiter needs some time to let go, so elsewhere the sound goes
+// around it.
+func limitIn(parts []Part) string {
+	inside, outside := slices.Clone(parts), slices.Clone(parts)
+	for i := range parts {
+		inside[i].Gain, outside[i].Gain = 1, 0
+	}
+	return "asplit[mix][rest];[mix]" + fullLimiter + "," + volume(0, inside) + "[limited];[rest]" + volume(1, outside) +
+		"[whole];[limited][whole]amix=inputs=2:normalize=0"
 }
 
 // gainSteps is the number of gains in a second, where a sound has parts.

@@ -180,6 +180,25 @@ func TestMixDoesNotClip(t *testing.T) {
 	}
 }
 
+// TestMixOfParts mixes a voice, which is too loud, with one part of an original. Right before and after the part the original is as it is.
+func TestMixOfParts(t *testing.T) {
+	t.Parallel()
+	voice := voiceOf(t, "0.9")
+	voice.Audio.Opus = true // AAC would change so loud a tone
+	in := video(t, "2", ".9*sin(600*PI*t)")
+	part := func(gain float64) []ffmpeg.Part {
+		return []ffmpeg.Part{{From: 200 * time.Millisecond, To: 400 * time.Millisecond, Gain: gain}}
+	}
+	m := mix(t, ffmpeg.Mix{Voice: voice, VoiceParts: part(2), Length: time.Second,
+		Original: &ffmpeg.Original{Video: in, Gain: 1, Parts: part(1.5), Speed: 1, Span: time.Second}})
+	if peak := m.peak(); peak > 1 || m.tone(0, 1000, .25, .35) < .4 {
+		t.Errorf("got a peak of %.3f and a voice of %.3f", peak, m.tone(0, 1000, .25, .35))
+	}
+	for _, from := range []float64{.1, .19, .4, .42, .5} {
+		hears(t, fmt.Sprintf("original at %.2f s", from), m.tone(0, 300, from, from+.01), .9)
+	}
+}
+
 // TestMixChannels keeps the channels of an original, each of which has a tone of its own, and mixes voices of one and two
 // channels with it. A voice of one channel is in the centre of 5.1.
 func TestMixChannels(t *testing.T) {

@@ -63,27 +63,57 @@ func (w *rendering) assemble(ctx context.Context) (path string, err error) {
 		return "", err
 	}
 	defer func() { err = errors.Join(err, track.Close()) }()
-	for _, s := range w.job.Segments {
-		sound := *audios[s.Ref]
-		sound.Begin = s.From
-		length := s.End - s.Start
-		if s.To > 0 {
-			length = min(length, s.To-s.From)
+	for rest := w.job.Segments; len(rest) > 0; {
+		n := joined(rest)
+		if err := w.place(ctx, track, audios[rest[0].Ref], rest[:n]); err != nil {
+			return "", err
 		}
-		if s.From >= w.Limits.Duration {
-			return "", segmentAfterEnd(lipsync.Audio, s.From)
-		}
-		got, err := w.Tools.Place(ctx, track, ffmpeg.Piece{Sound: &sound, At: s.Start, Length: length})
-		switch {
-		case err != nil && got == 0 && ctx.Err() == nil:
-			return "", unsupported(lipsync.Audio, err)
-		case err != nil:
-			return "", fmt.Errorf("decode audio: %w", err)
-		case got == 0:
-			return "", segmentAfterEnd(lipsync.Audio, s.From)
-		}
+		rest = rest[n:]
 	}
 	return path, nil
+}
+
+// heard returns how long the audio of a segment is heard, if it doesn't end before.
+func heard(s lipsync.Segment) time.Duration {
+	if s.To == 0 {
+		return s.End - s.Start
+	}
+	return min(s.End-s.Start, s.To-s.From)
+}
+
+// joined returns the number of the first segments in which one audio goes on without a gap.
+func joined(all lipsync.Segments) int {
+	n := 1
+	for ; n < len(all); n++ {
+		a, b := all[n-1], all[n]
+		if a.Ref != b.Ref || a.End != b.Start || a.From+heard(a) != b.From || heard(a) < a.End-a.Start {
+			break
+		}
+	}
+	return n
+}
+
+// place adds the audio of joined segments to the track.
+func (w *rendering) place(ctx context.Context, track *ffmpeg.Assembly, audio *ffmpeg.Info, all lipsync.Segments) error {
+	first, last := all[0], all[len(all)-1]
+	sound := *audio
+	sound.Begin = first.From
+	if first.From >= w.Limits.Duration {
+		return segmentAfterEnd(lipsync.Audio, first.From)
+	}
+	got, err := w.Tools.Place(ctx, track, ffmpeg.Piece{Sound: &sound, At: first.Start, Length: last.Start - first.Start + heard(last)})
+	switch {
+	case err != nil && got == 0 && ctx.Err() == nil:
+		return unsupported(lipsync.Audio, err)
+	case err != nil:
+		return fmt.Errorf("decode audio: %w", err)
+	}
+	for _, s := range all {
+		if got <= s.Start-first.Start {
+			return segmentAfterEnd(lipsync.Audio, s.From)
+		}
+	}
+	return nil
 }
 
 // segmentAfterEnd returns the error of a medium that ends before its part of a segment begins.
@@ -167,18 +197,24 @@ func (w *rendering) shares(spoken []speech.Articulation) []uint8 {
 }
 
 // fade makes the first and the last mouths of a segment, which has the frames in [from, to), fade into those of the video. It makes no fade
-// where another segment follows at once, nor at the ends of the video.
+// where another segment with the same face follows at once, nor at the ends of the video.
 func (w *rendering) fade(shares []uint8, from, to int) {
 	frames := int(math.Round(fadeSeconds * w.video.Video.Rate.Float()))
 	for i := range min(frames, (to-from)/2) {
 		share := uint8(255 * (i + 1) / (frames + 1))
-		if from > 0 && w.segmentAt(from-1) == nil {
+		if from > 0 && !w.sameFace(from-1, from) {
 			shares[from+i] = min(shares[from+i], share)
 		}
-		if to < len(shares) && w.segmentAt(to) == nil {
+		if to < len(shares) && !w.sameFace(to-1, to) {
 			shares[to-1-i] = min(shares[to-1-i], share)
 		}
 	}
+}
+
+// sameFace reports whether two frames are in segments with the same option face.
+func (w *rendering) sameFace(frame, other int) bool {
+	a, b := w.segmentAt(frame), w.segmentAt(other)
+	return a != nil && b != nil && a.Options.Face == b.Options.Face
 }
 
 // parts returns the segments as parts of a sound with the gains that their options have for it.

@@ -226,11 +226,49 @@ func TestFaceMissingOutsideSegments(t *testing.T) {
 	}
 }
 
-// TestSharesOfSegments checks the fades at the ends of segments.
+// TestSharesOfSegments checks the fades at the ends of segments. The third segment has another face than the second.
 func TestSharesOfSegments(t *testing.T) {
-	w := rendering{video: &ffmpeg.Info{Video: &ffmpeg.Video{Rate: ffmpeg.Rate{Num: 25, Den: 1}}}, frames: 24, job: Job{Segments: lipsync.Segments{{Start: ms(80), End: ms(400)}, {Start: ms(400), End: ms(560)}, {Start: ms(840), End: ms(880)}}}}
-	want := []uint8{0, 0, 63, 127, 191, 255, 255, 255, 255, 255, 255, 255, 127, 63, 0, 0, 0, 0, 0, 0, 0, 255, 0, 0}
+	other := lipsync.Options{Face: lipsync.Face{By: lipsync.FaceAt, X: 1}}
+	w := rendering{video: &ffmpeg.Info{Video: &ffmpeg.Video{Rate: ffmpeg.Rate{Num: 25, Den: 1}}}, frames: 24, job: Job{Segments: lipsync.Segments{
+		{Start: ms(80), End: ms(240)}, {Start: ms(240), End: ms(400)}, {Start: ms(400), End: ms(560), Options: other}, {Start: ms(840), End: ms(880)},
+	}}}
+	want := []uint8{0, 0, 63, 127, 255, 255, 255, 255, 127, 63, 63, 127, 127, 63, 0, 0, 0, 0, 0, 0, 0, 255, 0, 0}
 	if got := w.shares(nil); !slices.Equal(got, want) {
 		t.Errorf("got  %v\nwant %v", got, want)
+	}
+}
+
+// TestSpeechThroughSegments checks that speech that goes on in the next segment is heard without a gap, and that it is faded where it
+// doesn't.
+func TestSpeechThroughSegments(t *testing.T) {
+	t.Parallel()
+	video := ffmpegtest.Make(t, "in.mp4", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 50))
+	tone := ffmpegtest.Make(t, "voice.wav", "-f", "lavfi", "-i", fmt.Sprintf("aevalsrc=.3*sin(%d*2*PI*t):s=22050:d=1.5", voiceTone))
+	engine := &listener{numberer: &numberer{}}
+	render := func(segments ...lipsync.Segment) error {
+		_, _, err := renderSegments(t, newRenderer(t, engine), lipsync.Options{}, video, segments, tone)
+		return err
+	}
+	err := render(
+		lipsync.Segment{Start: ms(200), End: ms(600), Ref: "a"},
+		lipsync.Segment{Start: ms(600), End: ms(1000), Ref: "a", From: ms(400), To: ms(800)},
+		lipsync.Segment{Start: ms(1000), End: ms(1400), Ref: "a", From: ms(400), To: ms(800)},
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at, want := range map[int]float64{595: .3, 600: .3, 605: .3, 995: .1, 1000: .1, 1200: .3} {
+		from := ffmpeg.PCMRate * at / 1000
+		got := ffmpegtest.Amplitude(engine.heard[from:from+ffmpeg.PCMRate/200], ffmpeg.PCMRate, voiceTone)
+		if want == .3 && math.Abs(got-want) > .02 || want < .3 && got > .2 {
+			t.Errorf("at %d ms: got an amplitude of %.3f, want %.1f", at, got, want)
+		}
+	}
+	err = render(
+		lipsync.Segment{Start: ms(0), End: ms(600), Ref: "a", From: ms(1000), To: ms(1600)},
+		lipsync.Segment{Start: ms(600), End: ms(1000), Ref: "a", From: ms(1600), To: ms(2000)},
+	)
+	if got := lipsync.MessageOf(err); got != "audio ends before 1.6 seconds, where a segment begins" {
+		t.Errorf("got %q", got)
 	}
 }
