@@ -53,11 +53,21 @@ func TestSegmentsInBrowser(t *testing.T) {
 	set(b, "[data-of=end]", "18")
 	b.Wait(blocks("0–4 s", "12.5–18 s pressed"))
 	set(b, "[data-of=audio]", "audio 2")
-	set(b, "[data-of=face]", "3,200,50")
+	b.Do(chromedp.Click("[data-segment] .people label:nth-child(3)"))
 	b.Wait(blocks("0–4 s", "12.5–18 s, audio 2 pressed"))
 	set(b, "[name=more_ref]", "ben")
 	b.Wait(blocks("0–4 s", "12.5–18 s, ben pressed"))
-	b.Wait(`document.querySelector("[data-of=audio]").selectedOptions[0].text === "ben" && document.querySelector("[data-of=face]").selectedOptions[0].text === "Face 2: 0.1–0.8 s"`)
+	b.Wait(`document.querySelector("[data-of=audio]").selectedOptions[0].text === "ben" && document.querySelector(".people label:has(:checked)").innerText.trim() === "Face 2: 0.1–0.8 s"`)
+	for field, value := range map[string]string{"from": "0.5", "to": "4", "silence": "keep", "voice_gain": "1.5", "original_gain": "0.25"} {
+		set(b, "[data-of="+field+"]", value)
+	}
+	if got := browsertest.Eval[string](b, `[...document.querySelectorAll("[data-whole]")].filter((l) => l.checkVisibility()).map((l) => l.innerText).join()`); got != "" {
+		t.Errorf("with segments the form has settings of the whole video: %s", got)
+	}
+	b.Do(chromedp.Click(".timeline button:nth-child(1)"))
+	b.Wait(`document.querySelector(".people label:has(:checked)").innerText.trim() === "The one who speaks" && document.querySelector("[data-of=silence]").value === "rest"`)
+	b.Do(chromedp.Click(".timeline button:nth-child(2)"))
+	b.Wait(`document.querySelector("[data-of=silence]").value === "keep" && document.querySelector("[data-of=to]").value === "4"`)
 	if got := browsertest.Eval[string](b, `[...document.querySelectorAll(".timeline button")].map((b) => b.style.left + " " + b.style.width).join()`); got != "0% 20%,62.5% 27.5%" {
 		t.Errorf("got the blocks at %s", got)
 	}
@@ -73,7 +83,7 @@ func TestSegmentsInBrowser(t *testing.T) {
 	if err != nil || len(all) != 1 {
 		t.Fatalf("got %d requests, %v", len(all), err)
 	}
-	const want = `[{"start":0,"end":4},{"start":12.5,"end":18,"audio":{"ref":"ben"},"options":{"face":{"frame":3,"point":[200,50]}}}]`
+	const want = `[{"start":0,"end":4},{"start":12.5,"end":18,"audio":{"ref":"ben","start":0.5,"end":4},"options":{"silence":"keep","voice_gain":1.5,"original_gain":0.25,"face":{"frame":3,"point":[200,50]}}}]`
 	if got := all[0].Options; got != (lipsync.Options{Segments: want}) {
 		t.Errorf("got %+v, want only the segments %s", got, want)
 	}

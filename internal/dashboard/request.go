@@ -82,7 +82,7 @@ func segmentsOf(all lipsync.Segments) (shown []segment) {
 // Settings returns the options of the whole request. With segments most of them can't be set.
 func (r requestPage) Settings() []option {
 	return slices.DeleteFunc(optionsOf(r.Options), func(o option) bool {
-		return r.Options.Segments != "" && o.Name != "no_face" && o.Name != "mask"
+		return r.Options.Segments != "" && o.Whole()
 	})
 }
 

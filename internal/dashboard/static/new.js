@@ -134,10 +134,8 @@ const mark = (yes) => { still.querySelector("i").hidden = !yes; };
 const forget = () => {
 	finding.abort();
 	tell("");
-	know({ faces: [] });
-	faces.querySelector("[data-people]").replaceChildren();
+	know({ faces: undefined });
 	still.hidden = true;
-	mark(false);
 	const player = still.querySelector("video");
 	if (!player.src) return;
 	player.onloadeddata = null; // the video may still be loading
@@ -146,18 +144,23 @@ const forget = () => {
 	player.load();
 };
 
-// chooseFace fills the field face. No face can be chosen together with the largest one.
+// chooseFace takes the choice of a face: for the chosen segment, or in the field face. No face can be chosen together with the largest one.
 const chooseFace = (value) => {
+	if (chosen) {
+		set("options", "face", value === "auto" ? undefined : { id: value });
+		write();
+		return;
+	}
 	form.elements.face.value = value;
 	form.elements.largest_face.checked = false;
 };
 
 // person returns the choice of a person, with a picture if there is one.
-const person = (value, text, picture) => {
+const person = (checked, value, text, picture) => {
 	const label = document.createElement("label");
 	const choice = Object.assign(document.createElement("input"), { type: "radio", name: "person", value });
 	choice.setAttribute("form", ""); // of no form: only the field face is sent
-	choice.checked = form.elements.face.value === value;
+	choice.checked = checked;
 	choice.addEventListener("change", () => {
 		chooseFace(value);
 		mark(false);
@@ -165,6 +168,17 @@ const person = (value, text, picture) => {
 	if (picture) label.append(Object.assign(document.createElement("img"), { src: `data:image/jpeg;base64,${picture}`, alt: "" }));
 	label.append(choice, text);
 	return label;
+};
+
+// drawPeople shows the people whose mouth can follow the speech: in the chosen segment, or in the whole video once the search for faces has
+// ended.
+const drawPeople = () => {
+	const value = chosen ? faceOf(chosen) : form.elements.face.value;
+	const people = (video.faces ?? []).map((f) => [f.id, f.text, f.thumbnail]);
+	if (chosen || video.faces) people.unshift(["auto", "The one who speaks"]);
+	if (chosen && !people.some((p) => p[0] === value)) people.push([value, "The chosen one"]);
+	faces.querySelector("[data-people]").replaceChildren(...people.map((p) => person(p[0] === value, ...p)));
+	mark(false);
 };
 
 // offerClicks shows the video, if the browser can play it. A click into it chooses the face there.
@@ -186,7 +200,7 @@ const offerClicks = (video) => {
 		const x = Math.max(0, Math.min(clientX - box.left, box.width - .01)), y = Math.max(0, Math.min(clientY - box.top, box.height - .01));
 		const frame = Math.floor(player.currentTime * video.fps + .01); // a frame is shown from its time on
 		chooseFace([frame, Math.floor(x / box.width * video.width), Math.floor(y / box.height * video.height)].join());
-		for (const choice of faces.querySelectorAll("[name=person]")) choice.checked = false;
+		drawPeople();
 		Object.assign(still.querySelector("i").style, { left: `${x}px`, top: `${y}px` });
 		mark(true);
 	};
@@ -215,8 +229,6 @@ const find = async () => {
 		tell(found.faces?.length ? "Whose mouth follows the speech?" : "No face was found.");
 		const seconds = (time) => time.toFixed(1);
 		const people = (found.faces ?? []).map((f, i) => ({ ...f, text: `Face ${i + 1}: ${seconds(f.first_second)}–${seconds(f.last_second)} s` }));
-		faces.querySelector("[data-people]").replaceChildren(person("auto", "The one who speaks"),
-			...people.map((f) => person(f.id, f.text, f.thumbnail)));
 		know({ seconds: found.video.seconds, faces: people });
 		offerClicks(found.video);
 	} catch (problem) {
