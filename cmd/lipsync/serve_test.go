@@ -27,11 +27,11 @@ import (
 func TestContract(t *testing.T) {
 	const rate = 60
 	data := t.TempDir()
-	s := startServer(t, data, "--max-video", "1MiB", "--max-audio", "1MiB")
+	s := startServer(t, data, "--max-video", "1MiB", "--max-audio", "1MiB", "--allow-private-networks")
 	resttest.Run(t, resttest.Target{
 		URL:          s.url,
 		GenerateRate: rate, ReadRate: 600, MaxVideo: 1 << 20, MaxAudio: 1 << 20,
-		Video: read(t, fixtures.video), Audio: read(t, fixtures.speech), Long: read(t, fixtures.long),
+		Video: read(t, fixtures.video), Audio: read(t, fixtures.speech), Long: read(t, fixtures.long), FetchesHere: true,
 		NewKey: func(t testing.TB, account, name string, limit int64) (string, func()) {
 			return createKey(t, data, account, name, limit), func() { revokeKey(t, data, account) }
 		},
@@ -41,8 +41,8 @@ func TestContract(t *testing.T) {
 // TestOptionsByNetwork renders each option by a network that the service has.
 func TestOptionsByNetwork(t *testing.T) {
 	data := t.TempDir()
-	s := startServer(t, data, serveWith(t, onnxtest.Grey())...)
-	resttest.Looks(t, resttest.Target{URL: s.url, NewKey: func(t testing.TB, account, name string, limit int64) (string, func()) {
+	s := startServer(t, data, append(serveWith(t, onnxtest.Grey()), "--allow-private-networks")...)
+	resttest.Looks(t, resttest.Target{URL: s.url, FetchesHere: true, NewKey: func(t testing.TB, account, name string, limit int64) (string, func()) {
 		return createKey(t, data, account, name, limit), func() { revokeKey(t, data, account) }
 	}}, "wav2lip")
 }

@@ -15,7 +15,9 @@ import (
 	"lipsync/internal/awstest"
 	"lipsync/internal/demo"
 	"lipsync/internal/gateway"
+	"lipsync/internal/onnx/onnxtest"
 	"lipsync/internal/resttest"
+	"lipsync/internal/settings"
 )
 
 // These are for the suite: rates low enough to be reached within a minute at the emulator's speed,
@@ -60,6 +62,7 @@ func makeFixtures() (err error) {
 		"lipsync:generateRate": generateRate, "lipsync:readRate": readRate,
 		"lipsync:maxVideoMiB": maxVideoMiB, "lipsync:maxAudioMiB": maxAudioMiB,
 		"lipsync:corsOrigins": "https://example.com", // in addition to the dashboard
+		"lipsync:engines":     "warp,wav2lip",
 	})
 	if err != nil {
 		return err
@@ -117,7 +120,9 @@ func newDeployment(t testing.TB, e *awstest.Emulator, runner string) *testDeploy
 	d := &testDeployment{between: newBetween(e.URL), log: log.Name()}
 	d.deployment, err = start(context.Background(), options{
 		built: b, Config: e.Config(), Host: "127.0.0.1", Scratch: dir, Jobs: 1,
-		JobEnv: []string{"AWS_ENDPOINT_URL=" + d.between.URL}, JobLog: log,
+		JobEnv: []string{
+			"AWS_ENDPOINT_URL=" + d.between.URL, settings.AllowPrivateNetworks.Env() + "=true", settings.ONNXRuntime.Env() + "=" + onnxtest.Library(t),
+		}, JobLog: log,
 		Log: slog.New(slog.NewTextHandler(log, nil)), Made: new(undo), // everything ends with the emulator
 	})
 	if err != nil {
@@ -134,8 +139,8 @@ func (d *testDeployment) target(t *testing.T) resttest.Target {
 		GenerateRate: generateRate, ReadRate: readRate,
 		MaxVideo: maxVideoMiB << 20, MaxAudio: maxAudioMiB << 20, MaxForm: gateway.MaxForm,
 		Video: read(t, fixtures.video), Audio: read(t, fixtures.speech), Long: read(t, fixtures.long),
-		Differs: differences(),
-		NewKey:  resttest.KeysOf(d.service()),
+		FetchesHere: true, Differs: differences(),
+		NewKey: resttest.KeysOf(d.service()),
 	}
 }
 

@@ -2,8 +2,10 @@ package resttest
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"lipsync/internal/optiontest"
@@ -17,8 +19,13 @@ func Looks(t *testing.T, target Target, model string) {
 // looks renders each option by a model, "" for the default, and looks at the outputs.
 func (s *suite) looks(t *testing.T, model string) {
 	optiontest.Run(t, optiontest.Make(t), func(t *testing.T, j optiontest.Job) (path, failure string) {
-		if j.Boxes != "" {
+		if j.Boxes != "" && !s.FetchesHere {
 			t.Skip("the service fetches nothing from this machine")
+		}
+		if j.Boxes != "" {
+			files := httptest.NewServer(http.FileServer(http.Dir(filepath.Dir(j.Boxes))))
+			defer files.Close()
+			j.Options = strings.Replace(j.Options, optiontest.BoxesURL, files.URL+"/"+filepath.Base(j.Boxes), 1)
 		}
 		read := func(path string) string {
 			content, err := os.ReadFile(path)

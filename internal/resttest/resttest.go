@@ -36,6 +36,9 @@ type Target struct {
 	// Long is a speech track that is longer than Video, by half a second or more.
 	Long []byte
 
+	// FetchesHere says that the service fetches from this machine. Otherwise options with a URL are skipped.
+	FetchesHere bool
+
 	// Differs has the subtests whose part of the contract the service can't keep, and the reasons.
 	// They are skipped. Their names are those that go test -v shows, without the name of the test.
 	Differs map[string]string
