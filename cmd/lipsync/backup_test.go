@@ -23,7 +23,7 @@ import (
 func TestBackup(t *testing.T) {
 	data, dir := t.TempDir(), t.TempDir()
 	s := startServer(t, data, "--workers", "1")
-	c := client{s.url, newKey(t, data)}
+	c := testClient{s.url, newKey(t, data)}
 	var ids []string
 	for range 4 {
 		id, err := c.generate(t.Context(), fixtures.video, fixtures.speech)
@@ -128,7 +128,7 @@ func TestBackupIsConsistent(t *testing.T) {
 		dir := t.TempDir()
 		file, restored := filepath.Join(dir, "backup.tar"), filepath.Join(dir, "restored")
 		var out, said strings.Builder
-		quiet := streams{&out, &said}
+		quiet := streams{out: &out, err: &said}
 		if err := (&backupCommand{dataFlag{data}, file}).Run(t.Context(), quiet); err != nil || said.Len() > 0 {
 			t.Fatalf("%v: %s", err, said.String())
 		}

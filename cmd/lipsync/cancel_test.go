@@ -18,7 +18,7 @@ type howFar struct {
 	Left    int    `json:"seconds_left"`
 }
 
-func (c client) progress(t *testing.T, id string) (p howFar) {
+func (c testClient) progress(t *testing.T, id string) (p howFar) {
 	t.Helper()
 	if err := c.call(t.Context(), http.MethodGet, "/api/v1/lipsync/requests/"+id+"/progress", "", nil, &p); err != nil {
 		t.Fatal(err)
@@ -26,7 +26,7 @@ func (c client) progress(t *testing.T, id string) (p howFar) {
 	return p
 }
 
-func (c client) cancel(t *testing.T, id string) (r request) {
+func (c testClient) cancel(t *testing.T, id string) (r request) {
 	t.Helper()
 	if err := c.call(t.Context(), http.MethodDelete, "/api/v1/lipsync/requests/"+id, "", nil, &r); err != nil {
 		t.Fatal(err)
@@ -43,7 +43,7 @@ func TestCancel(t *testing.T) {
 	}
 	data := t.TempDir()
 	s := startServer(t, data, "--workers", "1")
-	c := client{s.url, newKey(t, data)}
+	c := testClient{s.url, newKey(t, data)}
 	var ids []string
 	for _, sound := range []string{speech, fixtures.speech, fixtures.speech} {
 		id, err := c.generate(t.Context(), fixtures.video, sound)
@@ -83,7 +83,7 @@ func (s *server) waitFor(t *testing.T, text string, patience time.Duration) {
 }
 
 // waitRendering waits until a request has been rendered for some seconds.
-func (c client) waitRendering(t *testing.T, id string) {
+func (c testClient) waitRendering(t *testing.T, id string) {
 	t.Helper()
 	var p howFar
 	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {

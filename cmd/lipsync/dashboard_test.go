@@ -211,7 +211,7 @@ func TestDashboardKeys(t *testing.T) {
 	b.WaitText(".lead", "From the browser")
 	b.Do(chromedp.Click("button.danger"))
 	b.Wait(`document.querySelector(".over")`)
-	err = client{s.url, token}.call(t.Context(), http.MethodGet, "/api/v1/users/me", "", nil, new(struct{}))
+	err = testClient{s.url, token}.call(t.Context(), http.MethodGet, "/api/v1/users/me", "", nil, new(struct{}))
 	if err == nil || !strings.Contains(err.Error(), "401") {
 		t.Errorf("after it was revoked: got %v, want 401", err)
 	}

@@ -6,12 +6,16 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math/rand/v2"
 	"net"
+	"net/url"
 	"os"
 	"path/filepath"
 	"time"
 
+	"lipsync/internal/client"
 	"lipsync/internal/demo"
+	"lipsync/internal/lipsync"
 	"lipsync/internal/rest"
 	"lipsync/internal/settings"
 )
@@ -67,12 +71,12 @@ func (f sample) sync(ctx context.Context, s streams) (err error) {
 		MaxSide: settings.MaxSide.DefaultValue(), MaxFPS: settings.MaxFPS.DefaultValue(),
 	}
 	ctx, stop := context.WithCancel(ctx)
-	clients := make(chan client, 1)
+	clients := make(chan *client.Client, 1)
 	served := make(chan error, 1)
 	go func() {
 		served <- service.serve(ctx, slog.New(slog.DiscardHandler), func(d *data, address net.Addr) error {
 			token, _, err := d.service.CreateKey(ctx, "demo", "demo", 0)
-			clients <- client{"http://" + address.String(), token}
+			clients <- &client.Client{URL: &url.URL{Scheme: "http", Host: address.String()}, Key: token, Retry: client.Retry{Sleep: client.Pause, Random: rand.Float64}}
 			return err
 		})
 	}()
@@ -87,32 +91,38 @@ func (f sample) sync(ctx context.Context, s streams) (err error) {
 }
 
 // send sends the video and the speech, waits until the request is done, and gets its output.
-func (f sample) send(ctx context.Context, c client, progress io.Writer) error {
-	fmt.Fprintf(progress, "POST %s%s%s\n", c.base, rest.Base, rest.GenerateWithMediaPath)
-	id, err := c.generate(ctx, f.video, f.speech)
+func (f sample) send(ctx context.Context, c *client.Client, progress io.Writer) error {
+	silent := func(done, total int64) {}
+	var order client.Order
+	for _, in := range []struct {
+		kind lipsync.MediaKind
+		path string
+	}{{lipsync.Video, f.video}, {lipsync.Audio, f.speech}} {
+		fmt.Fprintf(progress, "POST %s%s%s, PUT %s\n", c.URL, rest.Base, rest.UploadsPath, filepath.Base(in.path))
+		upload, err := c.Send(ctx, in.kind, in.path, silent)
+		if err != nil {
+			return err
+		}
+		order.Inputs = append(order.Inputs, client.Input{Type: in.kind, URL: upload})
+	}
+	fmt.Fprintf(progress, "POST %s%s%s\n", c.URL, rest.Base, rest.GeneratePath)
+	id, err := c.Generate(ctx, order, "demo")
 	if err != nil {
 		return err
 	}
 	started := time.Now()
-	for status := ""; ; {
-		r, err := c.request(ctx, id)
-		if err != nil {
-			return err
-		}
-		if r.Status != status {
-			status = r.Status
+	var status lipsync.Status
+	r, err := c.Wait(ctx, id, func(p client.Progress) {
+		if p.Status != status {
+			status = p.Status
 			fmt.Fprintf(progress, "request %s: %s after %.1f s\n", id, status, time.Since(started).Seconds())
 		}
-		switch status {
-		case "completed":
-			return c.download(ctx, r.OutputURL, f.output)
-		case "failed":
-			return errors.New(r.ErrorMessage)
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(500 * time.Millisecond):
-		}
+	})
+	switch {
+	case err != nil:
+		return err
+	case r.Status == lipsync.Failed:
+		return errors.New(r.ErrorMessage)
 	}
+	return c.Download(ctx, r, f.output, silent)
 }

@@ -13,7 +13,7 @@ import (
 
 // setting returns the setting of a flag, nil if the flag is no setting.
 func setting(f *kong.Flag) settings.Entry {
-	for _, e := range settings.At(settings.Machine) {
+	for _, e := range settings.At(settings.Machine | settings.Caller) {
 		if e.Line().Name == f.Name {
 			return e
 		}

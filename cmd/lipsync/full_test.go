@@ -23,7 +23,7 @@ func TestFullDisk(t *testing.T) {
 	disk := newSmallDisk(t, "64m")
 	args := serveArgs(disk.data(), []string{"--workers", "1", "--disk-reserve", "4MiB"})
 	s := start(t, disk.path("data"), disk.within(append([]string{fixtures.program}, args...)...))
-	c := client{s.url, disk.newKey(t)}
+	c := testClient{s.url, disk.newKey(t)}
 	generate := func() (string, error) { return c.generate(t.Context(), fixtures.video, fixtures.speech) }
 	var ids []string
 	for range 6 {
@@ -156,7 +156,7 @@ func fill(t *testing.T, path string) {
 }
 
 // status makes a call and returns the status of its answer.
-func (c client) status(t *testing.T, method, path, body string) int {
+func (c testClient) status(t *testing.T, method, path, body string) int {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, c.base+"/api/v1"+path, bytes.NewBufferString(body))
 	if err != nil {

@@ -2,6 +2,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -40,13 +42,27 @@ type commands struct {
 		Add   addModelCommand    `cmd:"" help:"Copy a model into the folder of models."`
 	} `cmd:"" help:"Check and add the models of a folder: networks that engines and detectors run."`
 	Sync    syncCommand      `cmd:"" help:"Make one video's lips follow a speech track, without a server."`
+	Send    sendCommand      `cmd:"" help:"Make one video's lips follow a speech track, or each of several, by a service on another machine."`
 	Analyze analyzeCommand   `cmd:"" help:"List the people in a video, for --face of sync."`
 	Demo    demoCommand      `cmd:"" help:"Try the service: draw a sample video, and make its lips follow a speech through the HTTP API."`
 	Version kong.VersionFlag `help:"Print the version."`
 }
 
-// streams are the standard output and the standard error of a command.
-type streams struct{ out, err io.Writer }
+// streams are the standard output, the standard error and the standard input of a command.
+type streams struct {
+	out, err io.Writer
+	in       io.Reader
+}
+
+// ask asks a question on a terminal, and reports whether the answer is y. Without a terminal it is no.
+func (s streams) ask(question string) bool {
+	if !isTerminal(s.in) || !isTerminal(s.err) {
+		return false
+	}
+	fmt.Fprint(s.err, "\n", question)
+	answer, _ := bufio.NewReader(s.in).ReadString('\n') // an answer that can't be read is no
+	return strings.EqualFold(strings.TrimSpace(answer), "y")
+}
 
 // Exit statuses.
 const (
@@ -65,7 +81,7 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
-	os.Exit(run(ctx, os.Args[1:], streams{os.Stdout, os.Stderr}))
+	os.Exit(run(ctx, os.Args[1:], streams{os.Stdout, os.Stderr, os.Stdin}))
 }
 
 // run runs the command line's arguments and returns the exit status.

@@ -200,7 +200,7 @@ func newKey(t *testing.T, data string, args ...string) string {
 }
 
 // wait waits until a request is final.
-func (c client) wait(t *testing.T, id string) request {
+func (c testClient) wait(t *testing.T, id string) request {
 	t.Helper()
 	for deadline := time.Now().Add(5 * time.Minute); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
 		r, err := c.request(t.Context(), id)

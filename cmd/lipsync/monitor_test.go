@@ -44,7 +44,7 @@ func body(t *testing.T, address string) (status int, text string) {
 func TestMetrics(t *testing.T) {
 	data := t.TempDir()
 	s := startServer(t, data, "--metrics-addr", "127.0.0.1:0", "--allow-private-networks")
-	c := client{s.url, newKey(t, data)}
+	c := testClient{s.url, newKey(t, data)}
 	id, err := c.generate(t.Context(), fixtures.video, fixtures.speech)
 	if err != nil {
 		t.Fatal(err)

@@ -24,7 +24,7 @@ func serveWith(t *testing.T, g onnxtest.Graph) []string {
 }
 
 // startWith starts a job of the fixtures with an engine.
-func (c client) startWith(t *testing.T, engine string) string {
+func (c testClient) startWith(t *testing.T, engine string) string {
 	t.Helper()
 	return c.begin(t, map[string]any{
 		"model":  engine,
@@ -37,7 +37,7 @@ func (c client) startWith(t *testing.T, engine string) string {
 func TestServeModel(t *testing.T) {
 	data, with := t.TempDir(), serveWith(t, onnxtest.AsItIs())
 	s := startServer(t, data, with...)
-	c := client{s.url, newKey(t, data)}
+	c := testClient{s.url, newKey(t, data)}
 	if got := s.log.with(`msg="a model is ready" role=wav2lip file=test.onnx provider=`); len(got) != 1 {
 		t.Errorf("the log tells %d times of the model: %q", len(got), s.log.with(""))
 	}
@@ -68,7 +68,7 @@ func TestServeModel(t *testing.T) {
 func TestServeBadModel(t *testing.T) {
 	data, with := t.TempDir(), serveWith(t, onnxtest.Graph{})
 	s := startServer(t, data, with...)
-	c := client{s.url, newKey(t, data)}
+	c := testClient{s.url, newKey(t, data)}
 	if got := s.log.with("level=ERROR"); len(got) != 1 || !strings.Contains(got[0], "role=wav2lip file=test.onnx error=") {
 		t.Errorf("logged %q", got)
 	}
@@ -86,7 +86,7 @@ func TestServeBadModel(t *testing.T) {
 func TestCancelNetwork(t *testing.T) {
 	data, with := t.TempDir(), serveWith(t, onnxtest.Endless())
 	s := startServer(t, data, with...)
-	c := client{s.url, newKey(t, data)}
+	c := testClient{s.url, newKey(t, data)}
 	id := c.startWith(t, "wav2lip")
 	c.waitPainting(t, id)
 	if got := c.cancel(t, id); got.Status != "failed" || got.ErrorMessage != "canceled by the client" {
@@ -105,7 +105,7 @@ func TestCancelNetwork(t *testing.T) {
 }
 
 // waitPainting waits until the service has analysed all of a request's video, and makes the mouths.
-func (c client) waitPainting(t *testing.T, id string) {
+func (c testClient) waitPainting(t *testing.T, id string) {
 	t.Helper()
 	const seen = 30 // percent
 	var p howFar

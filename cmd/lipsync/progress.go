@@ -24,9 +24,9 @@ func newProgress(w io.Writer) *progress {
 	return &progress{w: w, terminal: isTerminal(w)}
 }
 
-// isTerminal reports whether w is a terminal.
-func isTerminal(w io.Writer) bool {
-	file, ok := w.(*os.File)
+// isTerminal reports whether a stream is a terminal.
+func isTerminal(stream any) bool {
+	file, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 

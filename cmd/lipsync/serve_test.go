@@ -60,7 +60,7 @@ func read(t *testing.T, path string) []byte {
 func TestInputs(t *testing.T) {
 	data := t.TempDir()
 	s := startServer(t, data, "--allow-private-networks")
-	c := client{s.url, newKey(t, data)}
+	c := testClient{s.url, newKey(t, data)}
 	files := httptest.NewServer(http.FileServer(http.Dir(filepath.Dir(fixtures.video))))
 	defer files.Close()
 
@@ -101,7 +101,7 @@ func wantVideo(t *testing.T, path, want string) {
 }
 
 // start starts a job of two URLs.
-func (c client) start(t *testing.T, video, audio string) string {
+func (c testClient) start(t *testing.T, video, audio string) string {
 	t.Helper()
 	return c.begin(t, map[string]any{"inputs": inputs(video, audio)})
 }
@@ -112,7 +112,7 @@ func inputs(video, audio string) []map[string]string {
 }
 
 // begin starts a job, and returns its id.
-func (c client) begin(t *testing.T, body map[string]any) string {
+func (c testClient) begin(t *testing.T, body map[string]any) string {
 	t.Helper()
 	var made struct {
 		ID string `json:"request_id"`
@@ -122,7 +122,7 @@ func (c client) begin(t *testing.T, body map[string]any) string {
 }
 
 // upload announces and sends a file, and returns the URL that names it as an input.
-func (c client) upload(t *testing.T, kind, path string) string {
+func (c testClient) upload(t *testing.T, kind, path string) string {
 	t.Helper()
 	body := read(t, path)
 	var made struct {
@@ -149,7 +149,7 @@ func (c client) upload(t *testing.T, kind, path string) string {
 	return made.URL
 }
 
-func (c client) post(t *testing.T, path string, body, answer any) {
+func (c testClient) post(t *testing.T, path string, body, answer any) {
 	t.Helper()
 	b, err := json.Marshal(body)
 	if err != nil {
@@ -165,7 +165,7 @@ func (c client) post(t *testing.T, path string, body, answer any) {
 func TestPrivateNetworks(t *testing.T) {
 	data := t.TempDir()
 	s := startServer(t, data)
-	c := client{s.url, newKey(t, data)}
+	c := testClient{s.url, newKey(t, data)}
 	files := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		t.Error("the file was asked for")
 	}))
@@ -184,7 +184,7 @@ func TestPrivateNetworks(t *testing.T) {
 func TestStop(t *testing.T) {
 	data := t.TempDir()
 	s := startServer(t, data, "--allow-private-networks")
-	c := client{s.url, newKey(t, data)}
+	c := testClient{s.url, newKey(t, data)}
 	asked, release := make(chan struct{}, 1), make(chan struct{})
 	files := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		select {
@@ -382,7 +382,7 @@ func TestLimits(t *testing.T) {
 	} {
 		data := t.TempDir()
 		s := startServer(t, data, option)
-		c := client{s.url, newKey(t, data)}
+		c := testClient{s.url, newKey(t, data)}
 		id, err := c.generate(t.Context(), fixtures.video, fixtures.speech)
 		if err != nil {
 			t.Fatal(err)
@@ -407,7 +407,7 @@ func TestAccountLimits(t *testing.T) {
 	} {
 		data := t.TempDir()
 		s := startServer(t, data, test.option)
-		c := client{s.url, newKey(t, data)}
+		c := testClient{s.url, newKey(t, data)}
 		made, err := 0, error(nil)
 		for ; err == nil && made < 10; made++ {
 			var id string

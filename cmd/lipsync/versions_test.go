@@ -93,7 +93,7 @@ func goOn(t *testing.T, dir string) {
 // servePast starts a server on the folder.
 func servePast(t *testing.T, dir string) {
 	s := startServer(t, dir)
-	c := client{s.url, lipsynctest.PastToken}
+	c := testClient{s.url, lipsynctest.PastToken}
 	var list struct {
 		Pagination struct{ Total int }
 	}

@@ -14,8 +14,13 @@ const Base = "/api"
 // These are the paths that other code uses too.
 const (
 	DocumentPath          = "/openapi.yaml"
+	MePath                = "/v1/users/me"
+	GeneratePath          = "/v1/lipsync/generate"
 	GenerateWithMediaPath = "/v1/lipsync/generate-with-media"
 	RequestsPath          = "/v1/lipsync/requests" // a request has the path RequestsPath + "/" + its id
+	ProgressPath          = "/progress"            // below the path of a request
+	DetailsPath           = "/details"             // below the path of a request
+	AnalyzePath           = "/v1/lipsync/analyze"
 	AnalysesPath          = "/v1/lipsync/analyses" // an analysis has the path AnalysesPath + "/" + its id
 	UploadsPath           = "/v1/uploads"
 )
@@ -46,17 +51,17 @@ func Endpoints() []Endpoint {
 		{get, "/health", open, "health", nil, health},
 		{get, DocumentPath, open, "health", nil, document},
 		{get, "/openapi.json", open, "health", nil, documentJSON},
-		{get, "/v1/users/me", read, "me", nil, answers((*api).me)},
+		{get, MePath, read, "me", nil, answers((*api).me)},
 		{get, "/v1/models", read, "list-models", needs{ListEngines}, answers((*api).listModels)},
-		{post, "/v1/lipsync/generate", generate, "generate", needs{CreateRequests, ReadUploads}, answers(decoded((*api).generate))},
+		{post, GeneratePath, generate, "generate", needs{CreateRequests, ReadUploads}, answers(decoded((*api).generate))},
 		{post, GenerateWithMediaPath, generate, "generate-with-media", needs{CreateRequests, StoreInputs}, answers((*api).generateWithMedia)},
 		{get, RequestsPath, read, "list-requests", needs{ListRequests, SignURLs}, answers((*api).listRequests)},
 		{get, RequestsPath + "/{id}", read, "get-request", needs{ReadRequests, SignURLs}, answers((*api).getRequest)},
 		{del, RequestsPath + "/{id}", read, "cancel-request", needs{CancelRequests}, answers((*api).cancelRequest)},
-		{get, RequestsPath + "/{id}/progress", read, "get-progress", needs{ReadRequests}, answers((*api).getProgress)},
-		{get, RequestsPath + "/{id}/details", read, "get-details", needs{ReadRequests, KnowRetention}, answers((*api).getDetails)},
+		{get, RequestsPath + "/{id}" + ProgressPath, read, "get-progress", needs{ReadRequests}, answers((*api).getProgress)},
+		{get, RequestsPath + "/{id}" + DetailsPath, read, "get-details", needs{ReadRequests, KnowRetention}, answers((*api).getDetails)},
 		{del, RequestsPath + "/{id}/media", read, "delete-media", needs{DeleteMedia}, answers((*api).deleteMedia)},
-		{post, "/v1/lipsync/analyze", generate, "analyze", needs{CreateRequests, ReadUploads}, answers(decoded((*api).analyze))},
+		{post, AnalyzePath, generate, "analyze", needs{CreateRequests, ReadUploads}, answers(decoded((*api).analyze))},
 		{get, AnalysesPath + "/{id}", read, "get-analysis", needs{ReadAnalyses}, answers((*api).getAnalysis)},
 		{del, AnalysesPath + "/{id}", read, "delete-analysis", needs{CancelRequests, DeleteMedia}, answers((*api).deleteAnalysis)},
 		{post, UploadsPath, read, "create-upload", needs{CreateUploads, SignURLs}, answers(decoded((*api).createUpload))},

@@ -18,6 +18,7 @@ const (
 	Stack                       // by a key of CDK's context
 	Functions                   // by a variable of functions of Lambda, which the stack sets
 	Runner                      // by a variable of the runner, which the stack sets
+	Caller                      // by a flag of a command that calls a service, or a variable of its environment
 )
 
 // Row is a line of the table, without the type of its values.

@@ -148,5 +148,21 @@ var (
 	}})
 )
 
+// Settings of commands that call a service.
+var (
+	ServiceURL = add(Setting[*url.URL]{Kind: service(), Row: Row{
+		Name: "url", Where: Caller, Default: "http://127.0.0.1:8080", Example: "URL",
+		Help: "Address of the service",
+	}})
+	Key = add(Setting[string]{Kind: anyText(), Row: Row{
+		Name: "key", Where: Caller, Without: "the one in the key file", Example: "KEY",
+		Help: "API key; others on this machine can read it in the list of processes, unless it comes from the variable",
+	}})
+	KeyFile = add(Setting[string]{Kind: anyText(), Row: Row{
+		Name: "key-file", Where: Caller, Without: "none", Example: "FILE",
+		Help: "File with the API key",
+	}})
+)
+
 // engines are the names of all engines.
 var engines = []string{"warp", "wav2lip"}

@@ -39,9 +39,9 @@ func TestTable(t *testing.T) {
 			t.Errorf("%s can be set nowhere", line.Name)
 		case line.Help == "" || strings.HasSuffix(line.Help, ".") || line.More != "" && !strings.HasSuffix(line.More, "."):
 			t.Errorf("%s: help has no full stop, and more has one", line.Name)
-		case line.Where&Machine != 0 && line.Example == "" && line.Default != "false":
+		case line.Where&(Machine|Caller) != 0 && line.Example == "" && line.Default != "false":
 			t.Errorf("%s has no example for its flag", line.Name)
-		case line.Where&Machine != 0 && line.Default != "" && e.Check(line.Default) != nil:
+		case line.Where&(Machine|Caller) != 0 && line.Default != "" && e.Check(line.Default) != nil:
 			t.Errorf("%s: %v", line.Name, e.Check(line.Default))
 		}
 		names[line.Name] = true
@@ -88,6 +88,10 @@ func TestCheck(t *testing.T) {
 		{CORSOrigins, "a.example", "--cors-origins must be * or http://HOST or https://HOST, with a port or none, and no path"},
 		{PublicURL, "https://a.example:8443/", ""},
 		{PublicURL, "https://a.example/lipsync", "--public-url must be http://HOST or https://HOST, with a port or none, and no path"},
+		{ServiceURL, "https://a.example:8443/api/", ""},
+		{ServiceURL, "http://127.0.0.1:8080", ""},
+		{ServiceURL, "https://a.example/v1", "--url must be http://HOST or https://HOST, with a port or none, and no path except /api"},
+		{ServiceURL, "a.example", "--url must be http://HOST or https://HOST, with a port or none, and no path except /api"},
 		{PublicURL, "https://me@a.example", "--public-url must be http://HOST or https://HOST, with a port or none, and no path"},
 	} {
 		got := ""

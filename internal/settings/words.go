@@ -110,6 +110,15 @@ func site() *Kind[*url.URL] {
 	}}
 }
 
+// service is the kind of addresses of services. The value has no /api at its end, though the text may have it.
+func service() *Kind[*url.URL] {
+	return &Kind[*url.URL]{want: anOrigin, flag: "http://HOST or https://HOST, with a port or none, and no path except /api", parse: func(text string) (*url.URL, bool) {
+		text = strings.TrimSuffix(strings.TrimSuffix(text, "/"), "/api")
+		u, err := url.Parse(text)
+		return u, err == nil && isOrigin(u, text)
+	}}
+}
+
 // origins is the kind of lists of web sites, or * for all.
 func origins() *Kind[[]string] {
 	return &Kind[[]string]{want: "* or an origin such as https://example.com, or several between commas", flag: "* or " + anOrigin,

@@ -39,6 +39,7 @@ func page() string {
 	b.WriteString(introduction)
 	section(&b, "On one machine and on AWS", "Option | Name on AWS | Default | On AWS it is | Meaning", shared)
 	section(&b, "On one machine only", "Option | Default | Meaning", onMachine)
+	section(&b, "Of commands that call a service", "Option | Variable | Default | Meaning", ofCaller)
 	section(&b, "On AWS only", "Name | Default | It is | Meaning", onAWS)
 	b.WriteString("\n## Variables that the stack sets\n\nOperators don't set these variables. The stack also passes those settings above that a program needs to it, as variables.\n")
 	table(&b, "Variable | Of | Meaning", told)
@@ -53,7 +54,7 @@ func section(b *strings.Builder, title, columns string, row func(settings.Entry)
 // table writes a table of the settings for which row returns cells.
 func table(b *strings.Builder, columns string, row func(settings.Entry) []string) {
 	fmt.Fprintf(b, "\n| %s |\n%s|\n", columns, strings.Repeat("|---", strings.Count(columns, "|")+1))
-	for _, e := range settings.At(settings.Machine | settings.Stack | settings.Functions | settings.Runner) {
+	for _, e := range settings.At(settings.Machine | settings.Caller | settings.Stack | settings.Functions | settings.Runner) {
 		if cells := row(e); cells != nil {
 			fmt.Fprintf(b, "| %s |\n", strings.Join(cells, " | "))
 		}
@@ -76,6 +77,13 @@ func onMachine(e settings.Entry) []string {
 	return []string{option(e.Line()), defaults(e), meaning(e.Line())}
 }
 
+func ofCaller(e settings.Entry) []string {
+	if e.Line().Where&settings.Caller == 0 {
+		return nil
+	}
+	return []string{option(e.Line()), code(e.Line().Env()), defaults(e), meaning(e.Line())}
+}
+
 func onAWS(e settings.Entry) []string {
 	if e.Line().Where&operators != settings.Stack {
 		return nil
@@ -85,7 +93,7 @@ func onAWS(e settings.Entry) []string {
 
 func told(e settings.Entry) []string {
 	line := e.Line()
-	if line.Where&operators != 0 {
+	if line.Where&(operators|settings.Caller) != 0 {
 		return nil
 	}
 	var of []string

@@ -24,9 +24,9 @@ func TestPage(t *testing.T) {
 // TestPageHasAll checks that the page has each setting, with its name in each place to set it.
 func TestPageHasAll(t *testing.T) {
 	page := page()
-	for _, e := range settings.At(settings.Machine | settings.Stack) {
+	for _, e := range settings.At(settings.Machine | settings.Caller | settings.Stack) {
 		line := e.Line()
-		if flag := "`" + line.Flag(); line.Where&settings.Machine != 0 && !strings.Contains(page, flag) {
+		if flag := "`" + line.Flag(); line.Where&(settings.Machine|settings.Caller) != 0 && !strings.Contains(page, flag) {
 			t.Errorf("the page lacks %s", flag)
 		}
 		if line.Where&settings.Stack != 0 && !strings.Contains(page, name(line)) {

@@ -14,17 +14,17 @@ import (
 	"lipsync/internal/rest"
 )
 
-// client calls the HTTP API.
-type client struct{ base, token string }
+// testClient calls the HTTP API as tests do: without a retry.
+type testClient struct{ base, token string }
 
-// request has the fields of a lip sync request that the demo reads.
+// request has the fields of a lip sync request that tests read.
 type request struct {
 	Status       string `json:"status"`
 	OutputURL    string `json:"output_url"`
 	ErrorMessage string `json:"error_message"`
 }
 
-func (c client) generate(ctx context.Context, video, speech string) (id string, err error) {
+func (c testClient) generate(ctx context.Context, video, speech string) (id string, err error) {
 	body, w := io.Pipe()
 	form := multipart.NewWriter(w)
 	go func() {
@@ -51,13 +51,13 @@ func attach(form *multipart.Writer, field, path string) error {
 	return err
 }
 
-func (c client) request(ctx context.Context, id string) (r request, err error) {
+func (c testClient) request(ctx context.Context, id string) (r request, err error) {
 	err = c.call(ctx, http.MethodGet, rest.Base+rest.RequestsPath+"/"+id, "", nil, &r)
 	return r, err
 }
 
 // call makes a call and decodes its answer.
-func (c client) call(ctx context.Context, method, path, contentType string, body io.Reader, answer any) error {
+func (c testClient) call(ctx context.Context, method, path, contentType string, body io.Reader, answer any) error {
 	r, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
 	if err != nil {
 		return err
@@ -77,7 +77,7 @@ func (c client) call(ctx context.Context, method, path, contentType string, body
 	return json.NewDecoder(response.Body).Decode(answer)
 }
 
-func (c client) download(ctx context.Context, url, path string) (err error) {
+func (c testClient) download(ctx context.Context, url, path string) (err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return err

@@ -1,0 +1,201 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"lipsync/internal/client"
+	"lipsync/internal/lipsync"
+)
+
+// sender does the jobs of the command send.
+type sender struct {
+	command *sendCommand
+	client  *client.Client
+	streams streams
+	said    io.Writer // for all except errors
+	scratch string
+	bar     *progress
+
+	order client.Order // of all jobs; its inputs are the video, and the speech tracks with names
+}
+
+// tell says that a call has failed, and when it is tried again.
+func (s *sender) tell(fault error, pause time.Duration) {
+	s.bar.end()
+	fmt.Fprintf(s.said, "%v; trying again in %v\n", cmp.Or(unwrapURL(fault), fault), pause.Round(time.Second))
+}
+
+// run sends all jobs, and then gets their outputs one after the other. A job that fails doesn't stop the others.
+func (s *sender) run(ctx context.Context, jobs []job) (err error) {
+	failed := 0
+	fail := func(j *job, err error) {
+		s.bar.end()
+		failed++
+		if len(jobs) > 1 {
+			fmt.Fprintf(s.streams.err, "lipsync: %s: %v\n", j.audio, err)
+		}
+	}
+	err = s.share(ctx)
+	for n := range jobs {
+		if err != nil {
+			break
+		}
+		if err = s.start(ctx, &jobs[n]); ofInput(err) && len(jobs) > 1 {
+			fail(&jobs[n], err)
+			err = nil
+		}
+	}
+	sending := err
+	for n := range jobs {
+		if jobs[n].id == "" || ctx.Err() != nil {
+			continue
+		}
+		if err = s.finish(ctx, &jobs[n]); err == nil {
+			jobs[n].id = "" // nothing is left to cancel
+		} else if ctx.Err() == nil {
+			jobs[n].id = ""
+			fail(&jobs[n], err)
+		}
+	}
+	s.bar.end()
+	switch {
+	case ctx.Err() != nil:
+		s.leave(ctx, jobs)
+		return ctx.Err()
+	case sending != nil:
+		return sending
+	case len(jobs) == 1:
+		return err
+	case failed > 0:
+		return fmt.Errorf("%d of %d speech tracks failed", failed, len(jobs))
+	}
+	return nil
+}
+
+// ofInput reports whether the service refused an input, and may take others.
+func ofInput(err error) bool {
+	var answer *client.Error
+	return errors.As(err, &answer) && (answer.Status == http.StatusBadRequest || answer.Status == http.StatusRequestEntityTooLarge)
+}
+
+// share uploads what all jobs share: the video, and the speech tracks with names.
+func (s *sender) share(ctx context.Context) error {
+	if err := s.upload(ctx, &s.order, lipsync.Video, s.command.Video, ""); err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.command.Ref)) {
+		if err := s.upload(ctx, &s.order, lipsync.Audio, s.command.Ref[name], name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// upload uploads a file, and adds it to the inputs of an order.
+func (s *sender) upload(ctx context.Context, o *client.Order, kind lipsync.MediaKind, path, ref string) error {
+	url, err := s.client.Send(ctx, kind, path, s.moved("sending "+filepath.Base(path)))
+	if err == nil {
+		o.Inputs = append(slices.Clone(o.Inputs), client.Input{Type: kind, URL: url, Ref: ref})
+	}
+	return err
+}
+
+// moved returns a function that shows how many bytes of a file were moved.
+func (s *sender) moved(stage string) func(done, total int64) {
+	return func(done, total int64) { s.bar.show(stage, int(done), int(total)) }
+}
+
+// start uploads the job's speech track, and makes its request.
+func (s *sender) start(ctx context.Context, j *job) error {
+	order := s.order
+	err := s.upload(ctx, &order, lipsync.Audio, j.audio, "")
+	if err != nil {
+		return err
+	}
+	if j.id, err = s.client.Generate(ctx, order, uuid.NewString()); err != nil {
+		return err
+	}
+	s.bar.end()
+	_, err = fmt.Fprintf(s.said, "%s: request %s\n", filepath.Base(j.audio), j.id)
+	return err
+}
+
+// finish waits until the job's request is finished, and gets its output.
+func (s *sender) finish(ctx context.Context, j *job) error {
+	r, err := s.client.Wait(ctx, j.id, func(p client.Progress) {
+		if !p.Status.Final() {
+			s.bar.show(cmp.Or(string(p.Stage), string(p.Status)), p.Percent, 100)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	if r.Status == lipsync.Failed {
+		return errors.New(r.ErrorMessage)
+	}
+	finished := filepath.Join(s.scratch, "output")
+	if err := s.client.Download(ctx, r, finished, s.moved("getting "+filepath.Base(j.output))); err != nil {
+		return err
+	}
+	s.bar.end()
+	if err := deliver(finished, j.output, s.streams.out, s.said); err != nil {
+		return err
+	}
+	d, err := s.client.Details(ctx, r.ID)
+	if err != nil {
+		return err
+	}
+	return printResult(s.said, d.Frames.Synced, d.Frames.Total, d.Warnings)
+}
+
+// cancelTime is the time for the cancels after an interruption.
+const cancelTime = 30 * time.Second
+
+// leave asks whether the open requests should be canceled, and does so. Where nobody can be asked, they go on.
+func (s *sender) leave(ctx context.Context, jobs []job) {
+	open := slices.DeleteFunc(slices.Clone(jobs), func(j job) bool { return j.id == "" })
+	if len(open) == 0 {
+		return
+	}
+	cancel := s.streams.ask(fmt.Sprintf("Cancel %s? [y/N] ", counted(len(open))))
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), cancelTime)
+	defer stop()
+	for _, j := range open {
+		says := "goes on"
+		if cancel {
+			says = s.cancel(ctx, j.id)
+		}
+		fmt.Fprintf(s.streams.err, "The request %s %s\n", j.id, says)
+	}
+}
+
+// cancel cancels a request, and returns what became of it.
+func (s *sender) cancel(ctx context.Context, id string) string {
+	_, err := s.client.Cancel(ctx, id)
+	switch {
+	case client.IsFinished(err):
+		return "was finished before"
+	case err != nil:
+		return "goes on: " + err.Error()
+	default:
+		return "is canceled"
+	}
+}
+
+func counted(requests int) string {
+	if requests == 1 {
+		return "the request"
+	}
+	return fmt.Sprintf("the %d requests", requests)
+}
