@@ -10,6 +10,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/google/uuid"
+
+	"lipsync/internal/agents"
+	"lipsync/internal/client"
 	"lipsync/internal/dashboard"
 	"lipsync/internal/disk"
 	"lipsync/internal/engines"
@@ -71,26 +75,29 @@ func newDeployment(c *serveCommand, folder *data, s *engines.Set, log *slog.Logg
 		return nil, err
 	}
 	open := func(h http.Handler) http.Handler { return rest.AllowOrigins(c.CORSOrigins, h) }
-	d.handler = stalling(route(open(api), open(folder.objects.Handler()), pages), stallTime)
+	tools := agents.Handler(api, agents.Options{Sleep: client.Pause, NewID: uuid.NewString})
+	d.handler = stalling(route(open(api), open(folder.objects.Handler()), pages, tools), stallTime)
 	if folder.service.Engines, err = s.Names(c.Engine); err != nil {
 		return nil, err
 	}
-	client := fetch.New(fetch.Options{
+	fetcher := fetch.New(fetch.Options{
 		AllowPrivate: c.AllowPrivateNetworks, PrivateHint: ": " + settings.AllowPrivateNetworks.Flag() + " allows those",
 		Total: fetchTime, Stall: stallTime,
 	})
-	d.worker = &worker.Worker{Service: folder.service, Renderer: s, Fetcher: client, Sender: client, Log: log}
+	d.worker = &worker.Worker{Service: folder.service, Renderer: s, Fetcher: fetcher, Sender: fetcher, Log: log}
 	d.worker.Scratch, err = folder.scratch()
 	return d, err
 }
 
 // route sends calls of signed URLs to the objects, those of pages to the
-// dashboard, and all others to the API.
-func route(api, objects, pages http.Handler) http.Handler {
+// dashboard, those of assistants to the tools, and all others to the API.
+func route(api, objects, pages, tools http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch path := r.URL.Path; {
 		case strings.HasPrefix(path, disk.Prefix):
 			objects.ServeHTTP(w, r)
+		case path == agents.Path:
+			tools.ServeHTTP(w, r)
 		case path == "/" || path == dashboard.Root || strings.HasPrefix(path, dashboard.Root+"/"):
 			pages.ServeHTTP(w, r)
 		default:

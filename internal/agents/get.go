@@ -1,0 +1,112 @@
+package agents
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"lipsync/internal/client"
+	"lipsync/internal/lipsync"
+)
+
+type getInput struct {
+	ID          string `json:"id" jsonschema:"the id of a request or an analysis, or the reference_id of a request"`
+	WaitSeconds int    `json:"wait_seconds,omitempty" jsonschema:"how long to wait for the end, from 0 to 50 seconds"`
+	SaveTo      string `json:"save_to,omitempty" jsonschema:"the path of a new local file for the output of a completed request; only on standard input"`
+}
+
+// get reads a request, or an analysis, and waits for its end.
+func (t *tools) get(ctx context.Context, r *mcp.CallToolRequest, in getInput) (any, error) {
+	most := int(MostWait / time.Second)
+	switch {
+	case in.WaitSeconds < 0 || in.WaitSeconds > most:
+		return nil, errors.New("wait_seconds must be from 0 to 50; call get again to wait longer")
+	case in.SaveTo != "" && !t.Files:
+		return nil, errors.New("save_to is only for a local server; download output_url instead")
+	}
+	c, left := t.client(r), time.Duration(in.WaitSeconds)*time.Second
+	for {
+		p, after, err := c.Progress(ctx, in.ID)
+		if missing(err) {
+			return t.getAnalysis(ctx, c, in, left)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if p.Status.Final() {
+			return t.finished(ctx, c, in)
+		}
+		notify(ctx, r, cmp.Or(string(p.Stage), string(p.Status)), p.Percent)
+		if left <= 0 {
+			return progress{in.ID, p, "call get again; don't create another request"}, nil
+		}
+		pause := min(max(after, time.Second), left)
+		left -= pause
+		if err := t.Sleep(ctx, pause); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// progress is the answer about a request that isn't finished.
+type progress struct {
+	ID string `json:"id"`
+	client.Progress
+	Next string `json:"next"`
+}
+
+// finished reads a finished request with its details, and saves its output where the input says so.
+func (t *tools) finished(ctx context.Context, c *client.Client, in getInput) (any, error) {
+	request, err := c.Request(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	answer := struct {
+		client.Request
+		Details *client.Details `json:"details,omitempty"`
+		SavedTo string          `json:"saved_to,omitempty"`
+	}{Request: request}
+	if request.Status == lipsync.Failed {
+		return answer, nil
+	}
+	details, err := c.Details(ctx, request.ID)
+	if err != nil {
+		return nil, err
+	}
+	answer.Details = &details
+	if in.SaveTo != "" {
+		if _, err := os.Lstat(in.SaveTo); err == nil {
+			return nil, errors.New("save_to names a file that exists: choose another name")
+		}
+		if err := c.Download(ctx, request, in.SaveTo, func(done, total int64) {}); err != nil {
+			return nil, err
+		}
+		answer.SavedTo = in.SaveTo
+	}
+	return answer, nil
+}
+
+// getAnalysis reads an analysis, and waits for its end.
+func (t *tools) getAnalysis(ctx context.Context, c *client.Client, in getInput, left time.Duration) (any, error) {
+	for {
+		text, after, err := c.Analysis(ctx, in.ID)
+		if missing(err) {
+			return nil, errors.New("there is no request and no analysis with this id")
+		}
+		if err != nil {
+			return nil, err
+		}
+		if after == 0 || left <= 0 { // a finished one has no Retry-After
+			return withoutPictures(text)
+		}
+		pause := min(after, left)
+		left -= pause
+		if err := t.Sleep(ctx, pause); err != nil {
+			return nil, err
+		}
+	}
+}
