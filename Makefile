@@ -191,7 +191,7 @@ outage: $(VENV)/done ## cut the network of a runner for 30 s in the middle of ea
 simulate: ## simulate the AWS deployment on a simulated clock: days of 100,000 and 1,000,000 jobs, and a part of the peak of 10,000,000; SEED= changes the random values; JOBS= simulates only one day (100,000 take 9 minutes, 1,000,000 take 45 and 10 GB); Ctrl-C ends a day with its report so far
 	@mkdir -p dist
 	go test -c -o dist/simulate.test ./internal/simulate
-	@for day in $(if $(JOBS),$(JOBS),100000 1000000 "10000000 -from 13h55m -length 6m -warm-up 3m"); do \
+	@for day in $(if $(JOBS),$(JOBS),100000 1000000 "10000000 -from 13h57m -length 3m"); do \
 		GOMAXPROCS=1 GOGC=400 GOMEMLIMIT=12GiB TMPDIR=$$(ls -d /dev/shm 2>/dev/null || echo /tmp) \
 			dist/simulate.test -test.v -test.timeout 10h -test.run '^TestDay$$' -seed $(or $(SEED),1) -jobs $$day || exit 1; \
 	done
