@@ -121,7 +121,7 @@ func TestSyncSegments(t *testing.T) {
 		{two, []string{"--ref", "ben=" + fixtures.speech}, `segment has the audio "anna"; there is: ben`},
 		{two, []string{"--ref", "anna=nowhere.wav"}, "audio nowhere.wav not found"},
 		{two, []string{"--ref", "=" + fixtures.speech}, "--ref needs a name: NAME=FILE"},
-		{two, []string{"--ref", "anna=" + fixtures.speech, "--duck"}, "with segments the options of the whole request can be: no_face, mask"},
+		{two, []string{"--ref", "anna=" + fixtures.speech, "--duck"}, "with segments the options of the whole request can be: no_face, preview, mask"},
 		{two, []string{"--ref", "anna=" + fixtures.speech, "--disable-active-speaker-detection"}, "exclude each other"},
 		{`{}`, nil, "segments must be a list of 1 to 100 segments"},
 		{`[{"start": 1, "end": 2}]`, nil, "video ends before 1 seconds, where a segment begins"},

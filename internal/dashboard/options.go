@@ -77,7 +77,7 @@ func without(defaults, fields []option) []option {
 
 // Whole reports whether the option is one of a whole request without segments. A segment can have some of these of its own.
 func (o option) Whole() bool {
-	return slices.Contains([]string{"sync_mode", "silence", "voice_gain", "original_gain", "duck", "preview", "face"}, o.Name)
+	return slices.Contains([]string{"sync_mode", "silence", "voice_gain", "original_gain", "duck", "face"}, o.Name)
 }
 
 // Text returns the text of the value, for people.

@@ -131,11 +131,11 @@ func TestBadSegments(t *testing.T) {
 		{"[{", "", "", "", "segments must be a list of 1 to 100 segments."},
 		{`[{"start":0,"end":2},{"start":1,"end":3}]`, "", "", "", "segments must not overlap: one ends at 2 seconds, the next begins at 1."},
 		{one, "ben", "https://example.com/b", "", "no segment has the audio &#34;ben&#34;."},
-		{one, "", "https://example.com/b", "", "two audios have the ref &#34;&#34;."},
+		{one, "", "https://example.com/b", "", "two audios have no ref."},
 		{"", "ben", "https://example.com/b", "", "audios with ref need segments."},
 		{`[{"start":0,"end":1},{"start":1,"end":2,"audio":{"ref":"ben"}}]`, "ben", "ftp://x", "", "audio URL must be"},
-		{`[{"start":0,"end":1,"audio":{"ref":"ben"}},{"start":1,"end":2}]`, "", "", "", "segment has the audio &#34;ben&#34;; there is: &#34;&#34;."},
-		{one, "", "", "sync_mode=loop", "with segments the options of the whole request can be: no_face, mask"},
+		{`[{"start":0,"end":1,"audio":{"ref":"ben"}},{"start":1,"end":2}]`, "", "", "", "segment has the audio &#34;ben&#34;; there is: one without ref."},
+		{one, "", "", "sync_mode=loop", "with segments the options of the whole request can be: no_face, preview, mask"},
 		{one, "", "", "largest_face=on", "segments can&#39;t be used with disable_active_speaker_detection."},
 	} {
 		form := f.defaults(t)

@@ -197,10 +197,21 @@ func (s *Segment) readOptions(text []byte) error {
 
 // Check returns an error, which is Invalid, if the options of the whole request can't be used with segments.
 func (s Segments) Check(o Options) error {
-	if len(s) > 0 && o != (Options{NoFace: o.NoFace, Mask: o.Mask, Output: o.Output, Segments: o.Segments}) {
-		return newError(Invalid, "with segments the options of the whole request can be: no_face, mask; each segment can have: "+segmentOptions)
+	switch {
+	case len(s) > 0 && o != (Options{NoFace: o.NoFace, Preview: o.Preview, Mask: o.Mask, Output: o.Output, Segments: o.Segments}):
+		return newError(Invalid, "with segments the options of the whole request can be: no_face, preview, mask; each segment can have: "+segmentOptions)
+	case len(s) > 0 && len(s.Within(o.Preview)) == 0:
+		return newError(Invalid, "no segment is in the preview")
 	}
 	return nil
+}
+
+// Within returns the segments of which at least a part is in a preview.
+func (s Segments) Within(p Preview) Segments {
+	if p.Length == 0 {
+		return s
+	}
+	return slices.DeleteFunc(slices.Clone(s), func(s Segment) bool { return s.End <= p.Start || s.Start >= p.Start+p.Length })
 }
 
 // Refs returns the names of the audios of the segments, each once, sorted.

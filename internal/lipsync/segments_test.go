@@ -28,7 +28,7 @@ func TestSegments(t *testing.T) {
 	want(t, "unknown audio", unknown && ref == "ben", true)
 	must(t, got.Check(lipsync.Options{NoFace: lipsync.FailFaceless, Output: lipsync.Output{Width: 320}}))
 	wantError(t, "other options", got.Check(lipsync.Options{SyncMode: lipsync.Loop}), lipsync.Invalid,
-		"with segments the options of the whole request can be: no_face, mask; each segment can have: silence, voice_gain, original_gain, face")
+		"with segments the options of the whole request can be: no_face, preview, mask; each segment can have: silence, voice_gain, original_gain, face")
 	must(t, lipsync.Segments(nil).Check(lipsync.Options{SyncMode: lipsync.Loop}))
 
 	const list, span = "segments must be a list of 1 to 100 segments", "start and end of a segment must be numbers from 0 to 86400, the end after the start"
@@ -113,6 +113,8 @@ func TestTracks(t *testing.T) {
 	largest.LargestFace = true
 	options := params(`[{"start":0,"end":1}]`, plain)
 	options.Options.SyncMode = lipsync.Loop
+	preview := params(`[{"start":0,"end":1},{"start":3,"end":4}]`, plain)
+	preview.Options.Preview = lipsync.Preview{Start: time.Second, Length: 2 * time.Second}
 	for sentence, p := range map[string]lipsync.RequestParams{
 		"audios with ref need segments":                                params("", ana),
 		"segments can't be used with disable_active_speaker_detection": largest,
@@ -122,9 +124,10 @@ func TestTracks(t *testing.T) {
 		"no segment has the audio without ref":                         params(`[{"start":0,"end":1,"audio":{"ref":"ana"}}]`, ana, plain),
 		`no segment has the audio "ben"`:                               params(two, ana, plain, web("ben", "https://a.example/")),
 		`segment has an audio without ref; there is: "ana"`:            params(two, ana),
-		`segment has the audio "ana"; there is: ""`:                    params(two, plain),
-		"with segments the options of the whole request can be: no_face, mask; each segment can have: silence, voice_gain, original_gain, face": options,
-		"audio URL must be an absolute http or https URL with a host, no user name and at most 8192 bytes":                                      params(two, ana, web("", "ftp://x")),
+		`segment has the audio "ana"; there is: one without ref`:       params(two, plain),
+		"no segment is in the preview":                                 preview,
+		"with segments the options of the whole request can be: no_face, preview, mask; each segment can have: silence, voice_gain, original_gain, face": options,
+		"audio URL must be an absolute http or https URL with a host, no user name and at most 8192 bytes":                                               params(two, ana, web("", "ftp://x")),
 	} {
 		_, err := f.Generate(t.Context(), c, p)
 		wantError(t, sentence, err, lipsync.Invalid, sentence)

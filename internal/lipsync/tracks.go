@@ -104,6 +104,8 @@ func (p RequestParams) checkTracks() error {
 		switch used := slices.Contains(segments.Refs(), track.Ref); {
 		case track.Ref != "" && !validText(track.Ref):
 			return newError(Invalid, "ref of an audio must be 1 to 255 characters")
+		case slices.Contains(names, track.Ref) && track.Ref == "":
+			return newError(Invalid, "two audios have no ref")
 		case slices.Contains(names, track.Ref):
 			return newError(Invalid, fmt.Sprintf("two audios have the ref %.60q", track.Ref))
 		case !used && track.Ref == "":
@@ -111,7 +113,11 @@ func (p RequestParams) checkTracks() error {
 		case !used:
 			return newError(Invalid, fmt.Sprintf("no segment has the audio %.60q", track.Ref))
 		}
-		names, quoted = append(names, track.Ref), append(quoted, fmt.Sprintf("%.60q", track.Ref))
+		name := fmt.Sprintf("%.60q", track.Ref)
+		if track.Ref == "" {
+			name = "one without ref"
+		}
+		names, quoted = append(names, track.Ref), append(quoted, name)
 	}
 	if ref, unknown := segments.Unknown(names); unknown && ref == "" {
 		return newError(Invalid, "segment has an audio without ref; there is: "+strings.Join(quoted, ", "))

@@ -67,8 +67,10 @@ func (w *rendering) timeline(a *analysis) (line timeline, err error) {
 	}
 	speech := w.speech
 	if len(w.job.Segments) > 0 {
-		if err := w.checkSegments(w.length(source)); err != nil {
-			return line, err
+		if part := w.job.Options.Preview.Length; part == 0 || source < w.framesOf(part) {
+			if err := w.checkSegments(w.video.Begin + w.length(source)); err != nil {
+				return line, err
+			}
 		}
 		if !w.video.Still {
 			speech = source // the output is as long as the video

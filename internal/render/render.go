@@ -48,7 +48,7 @@ type Job struct {
 	LargestFace bool
 	Options     lipsync.Options
 	Boxes       string // path of the file of boxes, if the option face has one
-	// With Segments the output is as long as the video, Audio isn't used, and of the Options only NoFace, Mask and Output.
+	// With Segments the output is as long as the video, Audio isn't used, and of the Options only NoFace, Preview, Mask and Output.
 	Segments lipsync.Segments
 	Audios   map[string]string // paths of the audios of the segments, by their Ref
 	Progress func(Progress)    // may be nil; never called concurrently
@@ -106,6 +106,7 @@ func (r *Renderer) Render(ctx context.Context, j Job) error {
 		encoded: filepath.Join(dir, "speech"+j.Options.Output.Format.Extension()), pcm: filepath.Join(dir, "speech.pcm")}
 	if len(j.Segments) > 0 {
 		w.job.Options.SyncMode = lipsync.Pad // so that the first pass decodes the whole video
+		w.job.Segments = j.Segments.Within(j.Options.Preview)
 	}
 	err = Guard(func() error { return w.render(ctx) })
 	if ctx.Err() != nil {

@@ -13,9 +13,10 @@ import (
 	"lipsync/internal/speech"
 )
 
-// frameAt returns the number of the frame that begins at a time of the video, rounded.
+// frameAt returns the number of the source frame that begins at a time of the video, rounded. It is negative for a time before the preview.
 func (w *rendering) frameAt(t time.Duration) int {
-	return int(math.Round(t.Seconds() * w.video.Video.Rate.Float()))
+	frames := func(t time.Duration) int { return int(math.Round(t.Seconds() * w.video.Video.Rate.Float())) }
+	return frames(t) - frames(w.job.Options.Preview.Start)
 }
 
 // segmentAt returns the segment of a frame, nil if it is in none.
@@ -123,14 +124,14 @@ func segmentAfterEnd(kind lipsync.MediaKind, start time.Duration) error {
 	return f.Because(nil)
 }
 
-// checkSegments returns an error if a segment begins after the end of the video, whose length is given. The segments of a picture must have
+// checkSegments returns an error if a segment begins after a time at which the video ends. The segments of a picture must have
 // the same face, since they show the same frame.
-func (w *rendering) checkSegments(length time.Duration) error {
+func (w *rendering) checkSegments(end time.Duration) error {
 	for _, s := range w.job.Segments {
 		switch {
 		case w.video.Still && s.Options.Face != w.job.Segments[0].Options.Face:
 			return lipsync.Failure{Code: lipsync.FacesOfPicture}.Because(nil)
-		case !w.video.Still && w.frameAt(s.Start) >= w.frameAt(length):
+		case !w.video.Still && w.frameAt(s.Start) >= w.frameAt(end):
 			return segmentAfterEnd(lipsync.Video, s.Start)
 		}
 	}
@@ -184,7 +185,7 @@ func (w *rendering) shares(spoken []speech.Articulation) []uint8 {
 	}
 	all := make([]uint8, w.frames)
 	for _, s := range w.job.Segments {
-		from, to := w.frameAt(s.Start), min(w.frameAt(s.End), w.frames)
+		from, to := max(0, w.frameAt(s.Start)), min(w.frameAt(s.End), w.frames)
 		for i := from; i < to; i++ {
 			all[i] = 255
 		}
@@ -217,11 +218,12 @@ func (w *rendering) sameFace(frame, other int) bool {
 	return a != nil && b != nil && a.Options.Face == b.Options.Face
 }
 
-// parts returns the segments as parts of a sound with the gains that their options have for it.
+// parts returns the segments as parts of the output's sound with the gains that their options have for it.
 func (w *rendering) parts(gain func(lipsync.Options) float64) []ffmpeg.Part {
 	var all []ffmpeg.Part
+	begin := w.job.Options.Preview.Start
 	for _, s := range w.job.Segments {
-		all = append(all, ffmpeg.Part{From: s.Start, To: s.End, Gain: gain(s.Options)})
+		all = append(all, ffmpeg.Part{From: max(0, s.Start-begin), To: s.End - begin, Gain: gain(s.Options)})
 	}
 	return all
 }

@@ -238,6 +238,58 @@ func TestSharesOfSegments(t *testing.T) {
 	}
 }
 
+// TestPreviewOfSegments renders a part of a video, which begins in the first of three segments and ends in the second.
+func TestPreviewOfSegments(t *testing.T) {
+	t.Parallel()
+	video := ffmpegtest.Make(t, "in.mkv", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 50),
+		"-f", "lavfi", "-i", fmt.Sprintf("aevalsrc=.2*sin(%d*2*PI*t):d=2:s=48000", originalTone), "-c:a", "flac")
+	picture := ffmpegtest.Make(t, "in.png", "-f", "lavfi", "-i", ffmpegtest.Numbered("25", 1))
+	// Each second of the audio has another tone.
+	tone := ffmpegtest.Make(t, "voice.wav", "-f", "lavfi", "-i", fmt.Sprintf("aevalsrc=.3*sin(%d*2*PI*t*(1+gte(t\\,1))):s=48000:d=2", voiceTone))
+	segments := lipsync.Segments{
+		{Start: ms(200), End: ms(800), Ref: "a", From: ms(800), To: ms(1400)},
+		{Start: ms(1200), End: ms(1800), Ref: "a"},
+		{Start: ms(1880), End: ms(9000), Ref: "a", From: ms(9000), To: ms(9900)}, // outside of the preview nothing is checked
+	}
+	o := lipsync.Options{Preview: lipsync.Preview{Start: ms(400), Length: ms(1200)}}
+	output, result, err := renderSegments(t, newRenderer(t, &numberer{}), o, video, segments, tone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, painted, _ := numbers(t, output)
+	if len(source) != 30 || result.Frames != (lipsync.Frames{Total: 30, Synced: 20}) || result.Length != ms(1200) {
+		t.Fatalf("got %d frames and %+v, want 30, of which 20 are synced", len(source), result)
+	}
+	for i := range source {
+		want := 0
+		if i < 8 || i >= 23 { // without the fades
+			want = i
+		} else if i < 10 || i >= 20 {
+			want = painted[i]
+		}
+		if source[i] != i+10 || painted[i] != want {
+			t.Errorf("frame %d shows source %d painted %d, want %d and %d", i, source[i], painted[i], i+10, want)
+		}
+	}
+	amplitude := amplitudes(t, output)
+	for at, want := range map[float64][3]float64{.1: {0, 0, .3}, .3: {0, 0, .3}, .45: {.2, 0, 0}, .65: {.2, 0, 0}, .85: {0, .3, 0}, 1.1: {0, .3, 0}} {
+		for i, hz := range []float64{originalTone, voiceTone, 2 * voiceTone} {
+			if got := amplitude(hz, at); math.Abs(got-want[i]) > .03 {
+				t.Errorf("%.0f Hz at %.2f s: got an amplitude of %.3f, want %.1f", hz, at, got, want[i])
+			}
+		}
+	}
+	_, result, err = renderSegments(t, newRenderer(t, &numberer{}), o, picture, segments, tone)
+	if want := (lipsync.Frames{Total: 30, Synced: 20}); err != nil || result.Frames != want {
+		t.Errorf("a picture: got %+v, %v, want %+v", result, err, want)
+	}
+	o.Preview = lipsync.Preview{Start: ms(1900), Length: ms(500)}
+	_, _, err = renderSegments(t, newRenderer(t, &numberer{}), o, video, lipsync.Segments{{Start: ms(2000), End: ms(2200), Ref: "a"}}, tone)
+	if got := lipsync.MessageOf(err); got != "video ends before 2 seconds, where a segment begins" {
+		t.Errorf("got %q", got)
+	}
+}
+
 // TestSpeechThroughSegments checks that speech that goes on in the next segment is heard without a gap, and that it is faded where it
 // doesn't.
 func TestSpeechThroughSegments(t *testing.T) {

@@ -56,7 +56,7 @@ func (s *suite) segments(t *testing.T) {
 	}
 	const one = `[{"start":0,"end":1}]`
 	refuse("overlap", "segments must not overlap: one ends at 1 seconds, the next begins at 0.5", segmentCalls(t, `[{"start":0,"end":1},{"start":0.5,"end":2}]`, ""))
-	refuse("no such audio", `segment has the audio "ana"; there is: ""`, segmentCalls(t, two, ""))
+	refuse("no such audio", `segment has the audio "ana"; there is: one without ref`, segmentCalls(t, two, ""))
 	refuse("unused audio", `no segment has the audio "ana"`, segmentCalls(t, one, "", "ana"))
 	refuse("two of a name", `two audios have the ref "ana"`, map[string]call{"URLs ": segmentCalls(t, two, "ana", "ana")["URLs "]})
 	refuse("two of a name", "audio[ana] was sent more than once", map[string]call{"form ": segmentCalls(t, two, "ana", "ana")["form "]})

@@ -130,6 +130,7 @@ func (w *Worker) attempt(ctx context.Context, r *lipsync.Request, m *meter, b *b
 	}
 	job.Audios = map[string]string{}
 	for i, audio := range r.Audios() {
+		b.set(transferTime, errSlow)
 		path := filepath.Join(folder, fmt.Sprintf("audio-%d", i))
 		if err := w.get(ctx, lipsync.Audio, audio.Input, path); err != nil {
 			return err

@@ -10,8 +10,8 @@ import (
 
 const (
 	// transferTime bounds two parts of an attempt: before the length of its media is known, and
-	// after its output exists. The first has three fetches of at most 20 minutes each. To read or
-	// store 5 GiB takes 24 minutes at 30 Mbit/s.
+	// after its output exists. The first starts again with each audio, and has at most three fetches of 20 minutes each.
+	// To read or store 5 GiB takes 24 minutes at 30 Mbit/s.
 	transferTime = 80 * time.Minute
 	// leastRender is the time that rendering may take for the shortest media. TensorRT, if it is
 	// used, compiles a network for minutes before the first frame.
