@@ -96,6 +96,8 @@ func route(api, objects, pages, tools http.Handler) http.Handler {
 		switch path := r.URL.Path; {
 		case strings.HasPrefix(path, disk.Prefix):
 			objects.ServeHTTP(w, r)
+		case path == rest.LLMsPath: // where language models look for it
+			http.Redirect(w, r, rest.Base+path, http.StatusFound)
 		case path == agents.Path:
 			tools.ServeHTTP(w, r)
 		case path == "/" || path == dashboard.Root || strings.HasPrefix(path, dashboard.Root+"/"):

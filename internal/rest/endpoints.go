@@ -14,6 +14,7 @@ const Base = "/api"
 // These are the paths that other code uses too.
 const (
 	DocumentPath          = "/openapi.yaml"
+	LLMsPath              = "/llms.txt"
 	MePath                = "/v1/users/me"
 	GeneratePath          = "/v1/lipsync/generate"
 	GenerateWithMediaPath = "/v1/lipsync/generate-with-media"
@@ -51,6 +52,8 @@ func Endpoints() []Endpoint {
 		{get, "/health", open, "health", nil, health},
 		{get, DocumentPath, open, "health", nil, document},
 		{get, "/openapi.json", open, "health", nil, documentJSON},
+		{get, LLMsPath, open, "health", nil, llms},
+		{get, "/guide.md", open, "health", nil, guide},
 		{get, MePath, read, "me", nil, answers((*api).me)},
 		{get, "/v1/models", read, "list-models", needs{ListEngines}, answers((*api).listModels)},
 		{post, GeneratePath, generate, "generate", needs{CreateRequests, ReadUploads}, answers(decoded((*api).generate))},

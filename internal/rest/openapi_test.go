@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -147,6 +148,12 @@ func (c *checkedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		c.check(r, resp, body)
 	}
 	return resp, err
+}
+
+// TestMain lets the checks of answers read Markdown.
+func TestMain(m *testing.M) {
+	openapi3filter.RegisterBodyDecoder("text/markdown", openapi3filter.PlainBodyDecoder)
+	os.Exit(m.Run())
 }
 
 func (c *checkedTransport) check(r *http.Request, resp *http.Response, body []byte) {

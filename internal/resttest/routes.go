@@ -56,6 +56,17 @@ func (s *suite) routes(t *testing.T) {
 			t.Errorf("got %d %.40q… (%v), want 200 and an OpenAPI 3.1 document", answer.status, answer.body, err)
 		}
 	})
+	t.Run("pages", func(t *testing.T) {
+		for path, want := range map[string][2]string{
+			"/llms.txt": {"text/plain; charset=utf-8", "# Lip Sync Service\n\n> An HTTP API"},
+			"/guide.md": {"text/markdown; charset=utf-8", "# API guide\n"},
+		} {
+			got := s.get(t, "", path)
+			if got.status != http.StatusOK || got.header.Get("Content-Type") != want[0] || !strings.HasPrefix(string(got.body), want[1]) {
+				t.Errorf("%s: got %d, %s, %.60q…, want 200, %s, %q", path, got.status, got.header.Get("Content-Type"), got.body, want[0], want[1])
+			}
+		}
+	})
 	t.Run("unknown path", s.unknownPaths)
 	t.Run("wrong method", s.wrongMethods)
 	t.Run("HEAD", func(t *testing.T) {

@@ -34,8 +34,8 @@ class OpenAPIPythonClient:
             form = models.MediaForm(video=File(v, "video.mp4"), audio=File(a, "speech.wav"), **fields)
             return self.send("generate_with_media", form)
 
-    def document(self):
-        return import_module(self.modules["document"]).sync_detailed(client=self.client).content
+    def read(self, name):
+        return import_module(self.modules[name]).sync_detailed(client=self.client).content
 
     def error_of(self, name, id):
         return self.call(name, id).error
@@ -56,8 +56,8 @@ class OpenAPIGenerator:
     def send_files(self, video, audio, **fields):
         return self.call("generate_with_media", video, audio, **fields)
 
-    def document(self):
-        return self.call("document_without_preload_content").read()
+    def read(self, name):
+        return self.call(name + "_without_preload_content").read()
 
     def error_of(self, name, id):
         try:
@@ -94,8 +94,10 @@ def finished(id, call="get_request"):
 
 
 want("health", client.call("health").status, "ok")
-want("document", client.document()[:14], b"openapi: 3.1.0")
+want("document", client.read("document")[:14], b"openapi: 3.1.0")
 want("document", client.call("document_json").openapi, "3.1.0")
+want("overview", client.read("overview")[:18], b"# Lip Sync Service")
+want("guide", client.read("guide")[:11], b"# API guide")
 want("me", client.call("me").name, "test")
 want("models", client.call("list_models").data[0].name, "warp")
 

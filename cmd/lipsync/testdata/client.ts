@@ -36,6 +36,8 @@ async function finished(id: string): Promise<LipsyncRequest> {
 want("health", await service.health(), { status: "ok" });
 want("document", (await (await service.documentRaw()).raw.text()).slice(0, 14), "openapi: 3.1.0");
 want("document", (await service.documentJSON()).openapi, "3.1.0");
+want("overview", (await (await service.overviewRaw()).raw.text()).slice(0, 18), "# Lip Sync Service");
+want("guide", (await (await service.guideRaw()).raw.text()).slice(0, 11), "# API guide");
 want("me", await new AccountApi(configuration).me(), { name: "test" });
 want("models", (await lipSync.listModels()).data[0], { name: "warp", _default: true });
 
